@@ -1,0 +1,33 @@
+/*
+ * metrics - a registry of borrowed counters, rendered as Prometheus text 0.0.4.
+ *
+ * Modules keep plain uint64_t counters; the registry only points at them, so
+ * counting costs one addition. Names: rackmesh_<daemon>_<what>[_total|_<unit>].
+ */
+#ifndef RACKMESH_BASE_METRICS_H
+#define RACKMESH_BASE_METRICS_H
+
+#include <stdint.h>
+
+struct evbuffer;
+struct rm_metrics;
+
+int rm_metrics_new(struct rm_metrics **ret);
+void rm_metrics_free(struct rm_metrics *metrics);
+
+/*
+ * name, help: borrowed, for ever. labels: copied; "" or e.g. "class=\"ok\"".
+ * value: borrowed until rm_metrics_forget(owner) or the registry ends. owner:
+ * any pointer that groups registrations. Same name: one contiguous group with
+ * one HELP and TYPE (the first's). -EEXIST: same name and labels twice.
+ */
+int rm_metrics_counter(struct rm_metrics *metrics, const void *owner, const char *name,
+    const char *labels, const char *help, const uint64_t *value);
+int rm_metrics_gauge(struct rm_metrics *metrics, const void *owner, const char *name,
+    const char *labels, const char *help, double (*read)(const void *arg),
+    const void *arg);
+void rm_metrics_forget(struct rm_metrics *metrics, const void *owner);
+
+int rm_metrics_render(const struct rm_metrics *metrics, struct evbuffer *out);
+
+#endif

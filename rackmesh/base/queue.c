@@ -1,0 +1,1 @@
+#include "rackmesh/base/queue.h"
