@@ -1,0 +1,1 @@
+#include "rackmesh/fabric/alert.h"

@@ -1,0 +1,54 @@
+/*
+ * alert - what leaves for Alertmanager (v2 API) and for plain webhooks.
+ *
+ * Labels identify the fault (alertname, part_type, part, place, region) and never
+ * change while it lasts; kind, confidence, evidence, incident id are annotations.
+ * Firing alerts are re-sent, resolved ones are sent resolved until every sink has
+ * taken them. Each sink has its own bounded queue, in order: firing before
+ * resolved. The webhook's body is Alertmanager's webhook format, version 4.
+ */
+#ifndef RACKMESH_FABRIC_ALERT_H
+#define RACKMESH_FABRIC_ALERT_H
+
+#include <jansson.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct rm_alerts;
+struct rm_http_client;
+struct rm_incident;
+struct rm_loop;
+
+struct rm_alert_options {
+	const char *const *alertmanagers; /* base URLs, "http://127.0.0.1:9093"; every one gets all */
+	size_t alertmanager_count;
+	const char *const *webhooks; /* whole URLs */
+	size_t webhook_count;
+	const char *region;
+	const char *source;	   /* name of this aggregator, an annotation */
+	int64_t resend_ns;	   /* to Alertmanager; 0: 30 s; endsAt lies 4 of them ahead */
+	size_t max_queue;	   /* alerts waiting per sink; 0: 1024; oldest update dropped first */
+};
+
+struct rm_alert_counts { /* over all sinks */
+	uint64_t queued, delivered, failed_attempts, dropped, refused /* 4xx */;
+};
+
+/* Copies the options. */
+int rm_alerts_new(struct rm_loop *loop, struct rm_http_client *http,
+    const struct rm_alert_options *options, struct rm_alerts **ret);
+void rm_alerts_free(struct rm_alerts *alerts);
+
+/* The incident is copied. fire: opened or updated. Only openings and resolutions go to
+ * webhooks; Alertmanager gets updates too. */
+void rm_alerts_fire(struct rm_alerts *alerts, const struct rm_incident *incident);
+void rm_alerts_resolve(struct rm_alerts *alerts, const struct rm_incident *incident);
+
+const struct rm_alert_counts *rm_alerts_counts(const struct rm_alerts *alerts);
+
+/* The one alert object both formats share: labels, annotations, startsAt, endsAt,
+ * generatorURL. Pure. New reference. */
+json_t *rm_alert_json(const struct rm_alert_options *options,
+    const struct rm_incident *incident, int64_t ends_after_ns);
+
+#endif

@@ -1,0 +1,1 @@
+#include "rackmesh/fabric/incident.h"

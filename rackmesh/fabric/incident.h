@@ -1,0 +1,62 @@
+/*
+ * incident - a suspected fault: a verdict with a life. Pure.
+ *
+ * A verdict on a part that has no open incident opens one; later ones update it;
+ * it resolves only after positive evidence that the part works, for
+ * resolve_after_ns without interruption: silence is never health.
+ */
+#ifndef RACKMESH_FABRIC_INCIDENT_H
+#define RACKMESH_FABRIC_INCIDENT_H
+
+#include <jansson.h>
+
+#include "rackmesh/fabric/verdict.h"
+
+struct rm_incidents;
+
+enum rm_incident_event { RM_INCIDENT_OPENED = 1, RM_INCIDENT_UPDATED, RM_INCIDENT_RESOLVED };
+enum rm_health { RM_HEALTH_UNKNOWN, RM_HEALTH_GOOD, RM_HEALTH_BAD };
+
+struct rm_incident {
+	uint64_t id; /* of this opening: unique per deployment with high probability */
+	struct rm_verdict verdict; /* the latest; the window start of the first */
+	rm_wall_t opened, changed, resolved; /* resolved.ns 0 while open */
+	uint64_t reopened; /* times this part came back within flap_memory_ns */
+};
+
+struct rm_incident_options {
+	size_t max_open;	  /* verdicts beyond are refused and counted */
+	size_t max_closed;	  /* remembered for the API, oldest forgotten first */
+	int64_t resolve_after_ns; /* good for so long; 2 s by default of the daemons */
+	uint64_t id_seed;	  /* random per process */
+};
+
+struct rm_incident_counts {
+	uint64_t opened, updated, resolved, refused;
+};
+
+int rm_incidents_new(const struct rm_incident_options *options,
+    struct rm_incidents **ret);
+void rm_incidents_free(struct rm_incidents *incidents);
+
+/*
+ * One judgement. verdicts: all that stand now. health(part, arg): what is known
+ * of a part that has an open incident but no verdict now. on_event is called for
+ * each opening, each change of kind or ruled-out list or of confidence by more
+ * than 0.1 (not for mere counts), and each resolution.
+ */
+void rm_incidents_judge(struct rm_incidents *incidents, rm_mono_t now, rm_wall_t wall,
+    const struct rm_verdict *verdicts, size_t count,
+    enum rm_health (*health)(const struct rm_verdict *verdict, void *arg),
+    void (*on_event)(enum rm_incident_event event, const struct rm_incident *incident,
+	void *arg),
+    void *arg);
+
+/* Open ones first, newest first; then closed ones, newest first. NULL past the end. */
+const struct rm_incident *rm_incidents_get(const struct rm_incidents *incidents, size_t i);
+size_t rm_incidents_open(const struct rm_incidents *incidents);
+const struct rm_incident_counts *rm_incidents_counts(const struct rm_incidents *incidents);
+
+json_t *rm_incident_json(const struct rm_incident *incident); /* new reference */
+
+#endif

@@ -1,0 +1,76 @@
+/*
+ * verdict - what judgement says: part, kind, confidence, evidence. Pure output.
+ *
+ * The evidence is what an outsider could check: counts by direction, the window,
+ * sample probes, and what was ruled out and why.
+ */
+#ifndef RACKMESH_FABRIC_VERDICT_H
+#define RACKMESH_FABRIC_VERDICT_H
+
+#include <jansson.h>
+
+#include "rackmesh/base/clock.h"
+#include "rackmesh/fabric/part.h"
+
+enum rm_kind {
+	RM_KIND_RNIC_DOWN = 1,	 /* neither sends nor receives */
+	RM_KIND_RNIC_SEND_DEAD,	 /* receives, what it sends vanishes */
+	RM_KIND_RNIC_RECEIVE_DEAD, /* sends, what is sent to it vanishes */
+	RM_KIND_RNIC_LOSSY,
+	RM_KIND_HOST_DOWN,	 /* nothing of it answers, on any network */
+	RM_KIND_AGENT_DOWN,	 /* its session was reset: the process is gone */
+	RM_KIND_AGENT_FROZEN,	 /* no heartbeat, but its kernel acknowledges */
+	RM_KIND_MANAGEMENT_DOWN, /* unreachable for us, its responder answers probes */
+	RM_KIND_TOR_DOWN,	 /* everything in the rack fails: ToR or its uplinks */
+	RM_KINDS
+};
+
+const char *rm_kind_word(enum rm_kind kind); /* "rnic-down", "rnic-send-dead", ... */
+
+struct rm_evidence_sample {
+	char from[2 * RM_NAME_BYTES], to[2 * RM_NAME_BYTES]; /* "host/device" */
+	uint16_t src_port;
+	uint16_t size_bytes;
+	uint8_t dscp;
+	uint32_t seq;
+	char outcome[24];
+};
+
+/* One-way legs: a probe is a leg out and, if it arrived, its reply a leg back. */
+struct rm_leg_counts {
+	uint64_t sent, arrived;
+};
+
+#define RM_EVIDENCE_SAMPLES 10
+#define RM_EVIDENCE_RULED_OUT 4
+#define RM_EVIDENCE_TEXT 200
+
+struct rm_evidence {
+	int64_t window_ns;
+	rm_wall_t window_start; /* of the first window that showed it */
+	unsigned peers;		     /* distinct RNICs that bear witness */
+	struct rm_leg_counts to_part, from_part; /* legs with the other members */
+	struct rm_leg_counts outside;	/* its own probes that leave the rack, both ways */
+	struct rm_leg_counts others;	/* legs of the rack that do not touch the part */
+	char observed[RM_EVIDENCE_TEXT]; /* for hosts and agents: what was seen, in words */
+	struct rm_evidence_sample samples[RM_EVIDENCE_SAMPLES];
+	size_t sample_count;
+	char ruled_out[RM_EVIDENCE_RULED_OUT][RM_EVIDENCE_TEXT];
+	size_t ruled_out_count;
+};
+
+struct rm_verdict {
+	struct rm_part part;
+	struct rm_rnic_id rnic; /* for RNICs; guid 0 else */
+	enum rm_kind kind;
+	double confidence; /* 0 .. 1 */
+	struct rm_evidence evidence;
+};
+
+/* One sentence for a person, with the figures. Cut to fit, always terminated. */
+#define RM_SENTENCE_BYTES 640
+void rm_verdict_sentence(const struct rm_verdict *verdict, char *out, size_t len);
+
+json_t *rm_verdict_json(const struct rm_verdict *verdict); /* new reference; NULL: memory */
+
+#endif

@@ -1,0 +1,526 @@
+/*
+ * wire - every message the daemons exchange, as plain C.
+ *
+ * FlatBuffers stays behind this header: callers see C structs and bytes, never a
+ * generated type. Nothing here does I/O, logs or throws. Functions return 0 or
+ * a negative errno.
+ *
+ * Strings and arrays in a struct are borrowed. Bytes from a writer live until
+ * its next message. A view lives as long as the bytes it was opened on. Strings
+ * in a view are never NULL.
+ *
+ * wire_open_X checks the whole message once (identifier, structure, exact
+ * length, every string shorter than WIRE_MAX_STRING, every vector within the
+ * WIRE_MAX_* below, data aligned to 8, enums of our own in range) and copies
+ * nothing. -EINVAL: misaligned. -EBADMSG: malformed. -EMSGSIZE: well formed, but
+ * a string or vector beyond its limit. On failure *view is untouched. Well formed
+ * is not yet sensible: ranges of times and counts are the receiver's to check.
+ */
+#ifndef SCHEMAS_WIRE_H
+#define SCHEMAS_WIRE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define WIRE_VERSION 1 /* peers one apart, in either direction, work together */
+
+#define WIRE_MAX_STRING 4096	   /* with the 0 byte */
+#define WIRE_MAX_RESULTS 8192	   /* in a batch */
+#define WIRE_MAX_HOST_RNICS 64	   /* of one agent */
+#define WIRE_MAX_MEMBERS 1024	   /* RNICs of one ToR */
+#define WIRE_MAX_FOREIGNERS 65536  /* RNICs outside that a plan names */
+#define WIRE_MAX_ENTRIES 65536	   /* planned pairs besides the ToR-mesh */
+#define WIRE_MAX_TARGETS 16384	   /* of one agent */
+#define WIRE_MAX_ROSTER 65536	   /* addresses that a reflector answers */
+#define WIRE_MAX_FLOWS 64	   /* of one target */
+#define WIRE_MAX_CLASSES 8	   /* DSCPs of one target */
+#define WIRE_MAX_SIZES 8	   /* of one target */
+#define WIRE_MAX_COUNTS 65536	   /* rows of one receive-count report */
+#define WIRE_MAX_STALLS 64	   /* of one heartbeat */
+#define WIRE_MAX_TORS 64	   /* of one aggregator */
+#define WIRE_MAX_ROWS 65536	   /* of one summary */
+
+enum wire_kind {
+	WIRE_UNKNOWN = 0,
+	WIRE_HELLO,	/* RMH1 both directions up: who is dialling */
+	WIRE_WELCOME,	/* RMW1 the answer to a hello */
+	WIRE_REGISTER,	/* RMG1 agent -> aggregator -> controller: a host's RNICs */
+	WIRE_BATCH,	/* RMB1 agent -> aggregator: probe results */
+	WIRE_ACK,	/* RMK1 the receiver is responsible up to seq */
+	WIRE_HEARTBEAT, /* RMT1 agent -> aggregator, every 250 ms */
+	WIRE_COUNTS,	/* RMC1 agent -> aggregator: what its reflectors received */
+	WIRE_PINGLIST,	/* RML1 aggregator -> agent */
+	WIRE_FOCUS,	/* RMF1 aggregator -> agent: probe this pair faster for a while */
+	WIRE_PING,	/* RMQ1 aggregator -> agent: nothing but bytes for TCP to acknowledge */
+	WIRE_PLAN,	/* RMP1 controller -> aggregator: one ToR's whole plan */
+	WIRE_SUMMARY,	/* RMS1 aggregator -> analyzer */
+	WIRE_INCIDENT,	/* RMI1 aggregator -> analyzer */
+};
+
+/* What the bytes claim to be. Reads only the identifier: trust nothing yet. */
+enum wire_kind wire_kind_of(const uint8_t *data, size_t len);
+
+struct wire_writer; /* reusable scratch memory; one per sender */
+struct wire_writer *wire_writer_new(void); /* NULL when out of memory */
+void wire_writer_free(struct wire_writer *writer);
+
+struct wire_bytes {
+	const uint8_t *data;
+	size_t len;
+};
+
+/* ---- identity ---------------------------------------------------------- */
+
+/* Node GUID and port (from 1); port 0: guid holds a MAC; port 255: the reflector of
+ * a switch, guid a hash of its name. */
+struct wire_rnic_id {
+	uint64_t guid;
+	uint8_t port;
+};
+
+struct wire_address {
+	uint8_t family;	     /* 4 or 6 */
+	uint8_t bytes[16];   /* network order; IPv4 in the first 4 */
+	uint16_t port;	     /* UDP port of the reflector; 0 in a roster */
+};
+
+#define WIRE_MAX_ADDRESSES 4
+#define WIRE_MAX_ATTACHMENTS 2
+
+struct wire_rnic {
+	struct wire_rnic_id id;
+	const char *host;
+	const char *device; /* netdev or RDMA device, an attribute that may change */
+	const char *driver;
+	const char *tors[WIRE_MAX_ATTACHMENTS];
+	size_t tor_count;
+	const char *plane; /* "" until the controller has looked it up */
+	struct wire_address addresses[WIRE_MAX_ADDRESSES];
+	size_t address_count;
+	uint32_t qpn;	      /* 0 for UDP */
+	uint32_t mtu_bytes;
+	uint64_t incarnation; /* of the agent that speaks for it: new at every start */
+};
+
+/* ---- hello, welcome ----------------------------------------------------- */
+
+enum wire_role { WIRE_ROLE_AGENT = 1, WIRE_ROLE_AGGREGATOR, WIRE_ROLE_CONTROLLER };
+
+struct wire_tor_state { /* what an aggregator holds for a ToR it serves */
+	const char *tor;
+	uint64_t plan_version; /* 0: none */
+	uint64_t plan_digest;
+};
+
+struct wire_hello {
+	enum wire_role role;
+	uint16_t version_min, version_max;
+	const char *region;
+	const char *id; /* host name of an agent, name of an aggregator */
+	uint64_t incarnation;
+	uint64_t now_ns; /* sender's CLOCK_MONOTONIC */
+	const struct wire_tor_state *tors;
+	size_t tor_count;
+};
+
+struct wire_hello_view {
+	struct wire_hello hello; /* .tors is NULL: use wire_hello_tor */
+	const void *opaque;
+};
+
+int wire_write_hello(struct wire_writer *writer, const struct wire_hello *hello,
+    struct wire_bytes *out);
+int wire_open_hello(struct wire_hello_view *view, const uint8_t *data, size_t len);
+void wire_hello_tor(const struct wire_hello_view *view, size_t i,
+    struct wire_tor_state *out);
+
+struct wire_welcome {
+	uint16_t version; /* the one to speak */
+	const char *id;
+	uint64_t incarnation;
+	uint64_t counted_seq; /* last batch of this agent incarnation already counted */
+	const char *refused;  /* "" or why; the link is closed after it */
+};
+
+int wire_write_welcome(struct wire_writer *writer, const struct wire_welcome *welcome,
+    struct wire_bytes *out);
+int wire_open_welcome(struct wire_welcome *view, const uint8_t *data, size_t len);
+
+/* ---- registration ------------------------------------------------------- */
+
+struct wire_register {
+	const char *host;
+	uint64_t incarnation;
+	const struct wire_rnic *rnics;
+	size_t rnic_count;
+};
+
+struct wire_register_view {
+	struct wire_register reg; /* .rnics is NULL */
+	const void *opaque;
+};
+
+int wire_write_register(struct wire_writer *writer, const struct wire_register *reg,
+    struct wire_bytes *out);
+int wire_open_register(struct wire_register_view *view, const uint8_t *data, size_t len);
+void wire_register_rnic(const struct wire_register_view *view, size_t i,
+    struct wire_rnic *out);
+
+/* ---- results ------------------------------------------------------------ */
+
+/* What became of a probe. Only NO_REPLY can ever speak against the network. */
+enum wire_outcome {
+	WIRE_OK = 0,
+	WIRE_NO_REPLY,	  /* sent in time, nothing came back before the deadline */
+	WIRE_LATE_REPLY,  /* a reply came after the deadline, by the NIC's stamp */
+	WIRE_SEND_FAILED, /* never left: sent_age is of the attempt */
+	WIRE_SENT_LATE,	  /* lost, and it left late: our own host stalled */
+	WIRE_STALE_QPN,	  /* lost, to a QPN that has changed (set by the aggregator) */
+	WIRE_SELF_LOSS,	  /* lost, while our own receive queue overran or we stalled */
+	WIRE_INVALID,	  /* answered, but a time stamp is impossible: see reason */
+	WIRE_OUTCOMES
+};
+
+enum wire_invalid_reason {
+	WIRE_VALID = 0,
+	WIRE_T4_BEFORE_T3,
+	WIRE_T5_BEFORE_T2,
+	WIRE_RTT_NEGATIVE,
+	WIRE_DELAY_NEGATIVE,
+	WIRE_ABSURD, /* a term beyond 10 s */
+	WIRE_INVALID_REASONS
+};
+
+enum wire_probe_kind {
+	WIRE_TOR_MESH = 0,
+	WIRE_INTER_TOR,
+	WIRE_WITNESS,	   /* outward from a small rack */
+	WIRE_TOR_REFLECTOR, /* to the own ToR's STAMP reflector */
+	WIRE_SERVICE,
+	WIRE_PROBE_KINDS
+};
+
+enum wire_stamp_source {
+	WIRE_STAMP_NIC = 1,    /* raw cycles, converted */
+	WIRE_STAMP_WALLCLOCK,  /* NIC wall-clock completions */
+	WIRE_STAMP_KERNEL,     /* SO_TIMESTAMPING software stamps */
+	WIRE_STAMP_USER,       /* clock_gettime near the event */
+};
+
+enum wire_result_flags {
+	WIRE_SPLIT = 1,	   /* the three terms are there (T4 came in a follow-up) */
+	WIRE_COUNTED = 2,  /* responder_count is there */
+	WIRE_ARRIVAL = 4,  /* arrived_dscp, arrived_ecn, arrived_ttl are there */
+	WIRE_LATE_SEND = 8, /* it left later than its pace allowed */
+};
+
+/* Fixed size, zero copy; a change of any kind means a new identifier. */
+struct wire_result {
+	uint64_t src_guid, dst_guid;
+	uint64_t sent_age_ns;	    /* batch.now_ns - T1 */
+	uint32_t rtt_ns;	    /* network RTT (T5-T2)-(T4-T3), with WIRE_SPLIT */
+	uint32_t prober_delay_ns;   /* (T6-T1)-(T5-T2), with WIRE_SPLIT */
+	uint32_t responder_delay_ns; /* T4-T3, with WIRE_SPLIT */
+	uint32_t round_trip_ns;	    /* T5-T2, whenever a reply came */
+	uint32_t seq;
+	uint32_t dst_qpn;
+	uint32_t flow_label;
+	uint32_t responder_count; /* probes of this prober and class it has received */
+	uint16_t src_port;	  /* the flow, on UDP and RoCEv2 */
+	uint16_t size_bytes;	  /* UDP payload */
+	uint8_t src_port_num, dst_port_num;
+	uint8_t outcome; /* enum wire_outcome; newer peers may send more */
+	uint8_t invalid_reason;
+	uint8_t kind;
+	uint8_t dscp;
+	uint8_t arrived_dscp, arrived_ecn, arrived_ttl;
+	uint8_t stamp_source;
+	uint8_t flags;
+	uint8_t reserved;
+};
+
+#define WIRE_RESULT_BYTES 72
+
+struct wire_batch_head {
+	const char *host;
+	uint64_t incarnation; /* new at every agent start */
+	uint64_t seq;	      /* +1 per batch to this aggregator, from 1: a gap is a loss */
+	uint64_t now_ns;      /* agent's CLOCK_MONOTONIC when the batch was made */
+	uint64_t dropped_batches, dropped_results; /* thrown away so far, this incarnation */
+};
+
+struct wire_batch_view {
+	struct wire_batch_head head;
+	size_t count;
+	const struct wire_result *results; /* borrowed from the bytes; little endian hosts */
+};
+
+int wire_write_batch(struct wire_writer *writer, const struct wire_batch_head *head,
+    const struct wire_result *results, size_t count, struct wire_bytes *out);
+int wire_open_batch(struct wire_batch_view *view, const uint8_t *data, size_t len);
+
+/* ---- acknowledgement ------------------------------------------------------ */
+
+enum wire_lane { WIRE_LANE_BATCH = 1, WIRE_LANE_SUMMARY, WIRE_LANE_INCIDENT };
+
+struct wire_ack {
+	enum wire_lane lane;
+	uint64_t incarnation; /* the sender's whose numbers these are */
+	uint64_t seq;	      /* this one and all before it */
+};
+
+int wire_write_ack(struct wire_writer *writer, const struct wire_ack *ack,
+    struct wire_bytes *out);
+int wire_open_ack(struct wire_ack *view, const uint8_t *data, size_t len);
+
+/* ---- heartbeat, receive counts ------------------------------------------- */
+
+struct wire_stall { /* the agent's loop did not turn, in its CLOCK_MONOTONIC */
+	uint64_t start_ns, end_ns;
+};
+
+struct wire_heartbeat {
+	uint64_t incarnation, seq;
+	uint64_t now_ns;
+	uint64_t loop_lag_max_ns; /* since the previous heartbeat */
+	bool paused;		  /* a person paused probing on this host */
+	const struct wire_stall *stalls; /* since the previous heartbeat */
+	size_t stall_count;
+	uint64_t self_loss; /* packets our own receive queues dropped so far */
+};
+
+int wire_write_heartbeat(struct wire_writer *writer, const struct wire_heartbeat *beat,
+    struct wire_bytes *out);
+/* .stalls is borrowed from the bytes. */
+int wire_open_heartbeat(struct wire_heartbeat *view, const uint8_t *data, size_t len);
+
+struct wire_count { /* fixed size */
+	uint64_t own_guid, prober_guid;
+	uint64_t received; /* probes since the agent's start, this prober and class */
+	uint8_t own_port_num, prober_port_num;
+	uint8_t dscp;
+	uint8_t reserved[5];
+};
+
+#define WIRE_COUNT_BYTES 32
+
+struct wire_counts {
+	uint64_t incarnation;
+	uint64_t now_ns;
+	const struct wire_count *rows; /* only those that changed since the last report */
+	size_t row_count;
+};
+
+int wire_write_counts(struct wire_writer *writer, const struct wire_counts *counts,
+    struct wire_bytes *out);
+int wire_open_counts(struct wire_counts *view, const uint8_t *data, size_t len);
+
+/* ---- plans (controller -> aggregator) ------------------------------------ */
+
+/* One planned pair besides the ToR-mesh. src indexes members, dst foreigners. */
+struct wire_plan_entry {
+	uint32_t src, dst;
+	enum wire_probe_kind kind;
+	uint32_t interval_us; /* between two probes (or pairs) to this target, all flows */
+	bool paired;	      /* two in quick succession, so that T4 comes soon */
+	const uint16_t *flows; /* UDP source ports, taking turns */
+	size_t flow_count;
+	const uint8_t *dscps; /* taking turns; repeat one to weight it */
+	size_t dscp_count;
+	const uint16_t *sizes; /* UDP payload bytes, taking turns */
+	size_t size_count;
+};
+
+/* How the aggregator expands the mesh: see rackmesh/fabric/mesh.h. */
+struct wire_mesh {
+	uint32_t peers;	      /* at most this many targets per RNIC at a time */
+	uint32_t interval_us; /* between two probes to one target */
+	uint32_t rotation_s;  /* the peers change this often */
+	const uint16_t *flows;
+	size_t flow_count;
+	const uint8_t *dscps;
+	size_t dscp_count;
+	const uint16_t *sizes;
+	size_t size_count;
+};
+
+struct wire_plan {
+	const char *region;
+	const char *tor;
+	const char *plane;
+	uint64_t version; /* only grows */
+	uint64_t digest;  /* of everything but version: equal digests, equal plans */
+	struct wire_mesh mesh;
+	const struct wire_rnic *members; /* the rack, in a fixed order */
+	size_t member_count;
+	const struct wire_rnic *foreigners; /* targets and probers outside the rack */
+	size_t foreigner_count;
+	const struct wire_plan_entry *entries;
+	size_t entry_count;
+};
+
+struct wire_plan_view {
+	struct wire_plan plan; /* .members, .foreigners, .entries are NULL */
+	const void *opaque;
+};
+
+int wire_write_plan(struct wire_writer *writer, const struct wire_plan *plan,
+    struct wire_bytes *out);
+int wire_open_plan(struct wire_plan_view *view, const uint8_t *data, size_t len);
+void wire_plan_member(const struct wire_plan_view *view, size_t i, struct wire_rnic *out);
+void wire_plan_foreigner(const struct wire_plan_view *view, size_t i,
+    struct wire_rnic *out);
+/* open has checked that src and dst are within bounds. */
+void wire_plan_entry(const struct wire_plan_view *view, size_t i,
+    struct wire_plan_entry *out);
+
+/* ---- pinglists (aggregator -> agent) -------------------------------------- */
+
+struct wire_target {
+	struct wire_rnic_id src, dst;
+	enum wire_probe_kind kind;
+	struct wire_address address;
+	uint32_t dst_qpn;
+	uint32_t interval_us;
+	bool paired;
+	const uint16_t *flows;
+	size_t flow_count;
+	const uint8_t *dscps;
+	size_t dscp_count;
+	const uint16_t *sizes;
+	size_t size_count;
+};
+
+struct wire_peer { /* whom the reflectors answer */
+	struct wire_rnic_id id;
+	struct wire_address address;
+};
+
+struct wire_pinglist {
+	const char *tor;
+	uint64_t version;  /* of the plan it was expanded from */
+	uint32_t rotation; /* within that version */
+	const struct wire_target *targets;
+	size_t target_count;
+	const struct wire_peer *roster;
+	size_t roster_count;
+};
+
+struct wire_pinglist_view {
+	struct wire_pinglist pinglist; /* .targets, .roster are NULL */
+	const void *opaque;
+};
+
+int wire_write_pinglist(struct wire_writer *writer, const struct wire_pinglist *pinglist,
+    struct wire_bytes *out);
+int wire_open_pinglist(struct wire_pinglist_view *view, const uint8_t *data, size_t len);
+void wire_pinglist_target(const struct wire_pinglist_view *view, size_t i,
+    struct wire_target *out);
+void wire_pinglist_peer(const struct wire_pinglist_view *view, size_t i,
+    struct wire_peer *out);
+
+struct wire_focus {
+	struct wire_rnic_id src, dst;
+	uint32_t interval_us;
+	uint32_t duration_ms;
+};
+
+int wire_write_focus(struct wire_writer *writer, const struct wire_focus *focus,
+    struct wire_bytes *out);
+int wire_open_focus(struct wire_focus *view, const uint8_t *data, size_t len);
+
+int wire_write_ping(struct wire_writer *writer, uint64_t now_ns, struct wire_bytes *out);
+int wire_open_ping(uint64_t *now_ns, const uint8_t *data, size_t len);
+
+/* ---- summaries and incidents (aggregator -> analyzer) ---------------------- */
+
+struct wire_lane_head {
+	const char *aggregator;
+	const char *region;
+	uint64_t incarnation;
+	uint64_t seq; /* +1 per message of this lane */
+};
+
+/* Per (source ToR, destination ToR, class, flow set). Wall-clock window. */
+struct wire_row {
+	const char *src_tor, *dst_tor;
+	uint8_t dscp;
+	const char *flow_set; /* "all", or the flows of a row that turned bad */
+	bool bad;
+	uint64_t sent;
+	uint64_t outcomes[WIRE_OUTCOMES];
+	uint64_t lost_forward, lost_reverse, lost_unknown; /* of NO_REPLY, by direction */
+	struct wire_bytes rtt, prober_delay, responder_delay; /* rm_sketch_encode */
+};
+
+enum { WIRE_P50, WIRE_P95, WIRE_P99, WIRE_MAX, WIRE_QUANTILES };
+
+struct wire_rnic_row {
+	struct wire_rnic_id id;
+	const char *host, *device;
+	bool bad;
+	uint64_t sent;
+	uint64_t outcomes[WIRE_OUTCOMES];
+	uint32_t rtt_ns[WIRE_QUANTILES];
+	uint32_t prober_delay_ns[WIRE_QUANTILES];
+	uint32_t responder_delay_ns[WIRE_QUANTILES];
+};
+
+struct wire_summary {
+	struct wire_lane_head head;
+	const char *tor;
+	uint64_t start_wall_ns, end_wall_ns;
+	bool partial; /* the window was cut by a restart or a stall of the aggregator */
+	uint64_t taken, windowed, late, invalid, duplicate; /* raw results, so far */
+	uint64_t agent_dropped; /* results agents threw away, so far */
+	const struct wire_row *rows;
+	size_t row_count;
+	const struct wire_rnic_row *rnics;
+	size_t rnic_count;
+};
+
+struct wire_summary_view {
+	struct wire_summary summary; /* .rows, .rnics are NULL */
+	const void *opaque;
+};
+
+int wire_write_summary(struct wire_writer *writer, const struct wire_summary *summary,
+    struct wire_bytes *out);
+int wire_open_summary(struct wire_summary_view *view, const uint8_t *data, size_t len);
+void wire_summary_row(const struct wire_summary_view *view, size_t i, struct wire_row *out);
+void wire_summary_rnic(const struct wire_summary_view *view, size_t i,
+    struct wire_rnic_row *out);
+
+enum wire_incident_state { WIRE_OPENED = 1, WIRE_UPDATED, WIRE_RESOLVED };
+
+struct wire_incident {
+	struct wire_lane_head head;
+	uint64_t incident_id; /* of this opening */
+	enum wire_incident_state state;
+	const char *tor;       /* whose rack found it */
+	const char *part_type; /* words of rackmesh/fabric */
+	const char *part;
+	const char *place;
+	const char *kind;
+	double confidence;
+	uint64_t began_wall_ns;	 /* start of the first window that showed it */
+	uint64_t opened_wall_ns;
+	uint64_t changed_wall_ns;
+	const char *sentence;	   /* the evidence in one sentence */
+	const char *evidence_json; /* counts, samples, what was ruled out */
+};
+
+int wire_write_incident(struct wire_writer *writer, const struct wire_incident *incident,
+    struct wire_bytes *out);
+int wire_open_incident(struct wire_incident *view, const uint8_t *data, size_t len);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
