@@ -1,1 +1,132 @@
 #include "rackmesh/base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FILE_FIRST_BYTES 4096
+#define FILE_TEMPORARY ".new"
+
+/* Reads to the end; does not believe the file's size, which is 0 below /proc. */
+static int
+file_read_fd(int fd, size_t max_bytes, uint8_t **data, size_t *len)
+{
+	size_t capacity = 0;
+
+	*data = NULL;
+	*len = 0;
+	for (;;) {
+		ssize_t n;
+
+		if (capacity - *len < 2) { /* one byte more, one for the 0 behind it */
+			size_t more = capacity == 0 ? FILE_FIRST_BYTES : capacity * 2;
+			uint8_t *grown;
+
+			if (more > max_bytes + 2)
+				more = max_bytes + 2;
+			grown = realloc(*data, more);
+			if (grown == NULL)
+				return -ENOMEM;
+			*data = grown;
+			capacity = more;
+		}
+		n = read(fd, *data + *len, capacity - 1 - *len);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0) {
+			(*data)[*len] = 0;
+			return 0;
+		}
+		*len += (size_t)n;
+		if (*len > max_bytes)
+			return -EFBIG;
+	}
+}
+
+int
+rm_file_read(const char *path, size_t max_bytes, uint8_t **ret, size_t *len)
+{
+	uint8_t *data = NULL;
+	size_t data_len = 0;
+	int fd, r;
+
+	if (max_bytes > SIZE_MAX - 2)
+		return -EINVAL;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	r = file_read_fd(fd, max_bytes, &data, &data_len);
+	close(fd);
+	if (r < 0) {
+		free(data);
+		return r;
+	}
+	*ret = data;
+	*len = data_len;
+	return 0;
+}
+
+static int
+file_write_fd(int fd, const uint8_t *data, size_t len)
+{
+	while (len > 0) {
+		ssize_t n = write(fd, data, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		data += n;
+		len -= (size_t)n;
+	}
+	return fsync(fd) < 0 ? -errno : 0;
+}
+
+/* Makes a rename in the file's folder survive a crash. */
+static int
+file_sync_folder(const char *path)
+{
+	char copy[PATH_MAX];
+	int fd, r;
+
+	snprintf(copy, sizeof(copy), "%s", path);
+	fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	r = fsync(fd) < 0 ? -errno : 0;
+	close(fd);
+	return r;
+}
+
+int
+rm_file_replace(const char *path, const uint8_t *data, size_t len)
+{
+	char temporary[PATH_MAX];
+	int fd, n, r;
+
+	/* Always the same name, so that crashes cannot pile such files up. */
+	n = snprintf(temporary, sizeof(temporary), "%s" FILE_TEMPORARY, path);
+	if (n < 0 || (size_t)n >= sizeof(temporary))
+		return -ENAMETOOLONG;
+	fd = open(
+	    temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
+	if (fd < 0)
+		return -errno;
+	r = file_write_fd(fd, data, len);
+	if (close(fd) < 0 && r == 0)
+		r = -errno;
+	if (r == 0 && rename(temporary, path) < 0)
+		r = -errno;
+	if (r < 0) {
+		unlink(temporary);
+		return r;
+	}
+	return file_sync_folder(path);
+}
