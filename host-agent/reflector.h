@@ -1,0 +1,50 @@
+/*
+ * reflector - answers: one reply per probe, never larger, never to a stranger.
+ *
+ * Refuses replies (any packet from a reflector port), sources outside its roster,
+ * short and damaged packets; counts each reason. Keeps per prober (address, SSID)
+ * the previous reply's send time, and per prober and class how many probes came,
+ * both of which ride in the next reply.
+ */
+#ifndef HOST_AGENT_REFLECTOR_H
+#define HOST_AGENT_REFLECTOR_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "schemas/wire.h"
+
+struct port;
+struct reflector;
+
+struct reflector_counts {
+	uint64_t received; /* everything that arrived at the reflector port */
+	uint64_t replied;
+	uint64_t send_failed;
+	uint64_t refused_stranger;
+	uint64_t refused_port;	    /* from a reflector port or a privileged one */
+	uint64_t refused_malformed; /* short, bad TLV lengths */
+	uint64_t refused_full;	    /* session table full of younger sessions */
+};
+
+/* own: the RNIC this reflector speaks for. max_sessions: 0 for 16384. */
+int reflector_new(struct port *port, struct wire_rnic_id own, size_t max_sessions,
+    struct reflector **ret);
+void reflector_free(struct reflector *reflector);
+
+/* Replaces the roster (copied, sorted or hashed). Empty: nobody is answered. */
+int reflector_set_roster(struct reflector *reflector, const struct wire_peer *peers,
+    size_t count);
+
+/*
+ * Fills rows (cumulative per prober and class) that changed since the last call
+ * that returned them, at most max. Returns how many; call again while it returns max.
+ */
+size_t reflector_changed_counts(struct reflector *reflector, struct wire_count *rows,
+    size_t max);
+/* Marks all rows as changed: a new aggregator session starts from nothing. */
+void reflector_report_all(struct reflector *reflector);
+
+const struct reflector_counts *reflector_counts(const struct reflector *reflector);
+
+#endif
