@@ -18,24 +18,26 @@ struct rm_link;
 struct rm_loop;
 
 struct rm_link_counts {
-	uint64_t frames_in, bytes_in;	/* bytes with frame headers */
+	uint64_t frames_in, bytes_in;   /* bytes with frame headers */
 	uint64_t frames_out, bytes_out; /* handed to the kernel's stream or its queue */
-	uint64_t refused_frames;	/* damaged or oversized */
-	uint64_t refused_sends;		/* output queue full */
+	uint64_t refused_frames;        /* damaged, oversized or empty */
+	uint64_t refused_sends;         /* output queue full */
 };
 
 struct rm_link_callbacks {
 	/* data is aligned to 8 and borrowed for the call. */
-	int (*on_frame)(struct rm_link *link, const uint8_t *data, size_t len, void *arg);
-	/* reason: 0 the peer closed in order; -ECONNRESET, -ETIMEDOUT, -EBADMSG,
-	 * -EMSGSIZE, or what on_frame returned. */
+	int (*on_frame)(
+	    struct rm_link *link, const uint8_t *data, size_t len, void *arg);
+	/* reason: 0 the peer closed in order; -ECONNRESET (also: in the middle of a
+	 * frame), -ETIMEDOUT, -EBADMSG, -EMSGSIZE, what on_frame returned, or what
+	 * rm_link_close was given. Frames that came before the end come first. */
 	void (*on_close)(struct rm_link *link, int reason, void *arg);
 	/* The output queue has become empty; may be NULL. */
 	void (*on_drained)(struct rm_link *link, void *arg);
 };
 
 struct rm_link_limits {
-	size_t max_frame_bytes;	 /* larger incoming frames close the link */
+	size_t max_frame_bytes;  /* larger incoming frames close the link */
 	size_t max_output_bytes; /* rm_link_send refuses past this */
 };
 
@@ -44,17 +46,20 @@ int rm_link_new(struct rm_loop *loop, int fd, const struct rm_link_limits *limit
     const struct rm_link_callbacks *callbacks, void *arg, struct rm_link **ret);
 void rm_link_free(struct rm_link *link); /* closes without calling on_close */
 
-/* -ENOBUFS: nothing was queued. */
+/* -ENOBUFS: the queue is full. -ENOTCONN: closed or closing. Whatever fails,
+ * nothing was queued. */
 int rm_link_send(struct rm_link *link, const uint8_t *data, size_t len);
 size_t rm_link_output_bytes(const struct rm_link *link); /* queued, not in the kernel */
 
-/* Closes soon, from the loop, through on_close(reason): safe anywhere. */
+/* Closes soon, from the loop, through on_close(reason): safe anywhere. No frame is
+ * handed over any more; what was sent before still goes if the kernel takes it. */
 void rm_link_close(struct rm_link *link, int reason);
 
 /*
  * Does the peer's kernel still acknowledge? ns since its last ACK arrived, and
- * how many of our bytes wait for one (TCP_INFO's last_ack_recv, unacked). For
- * telling a frozen process from a vanished host.
+ * how many of our bytes are on the way without one (TCP_INFO's last_ack_recv,
+ * SIOCOUTQ less what is unsent). For telling a frozen process from a vanished
+ * host. -EOPNOTSUPP on a Unix socket, -ENOTCONN when closed.
  */
 int rm_link_peer_ack(const struct rm_link *link, int64_t *since_ns, uint32_t *unacked);
 

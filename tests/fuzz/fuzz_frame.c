@@ -1,0 +1,116 @@
+/*
+ * fuzz_frame - foreign bytes, cut at random, through rm_frame_take.
+ *
+ * Input: one byte of mode, one byte of seed for the cuts, the stream. With mode
+ * bit 0 the checksums along the stream are put right first, for no fuzzer
+ * guesses one. Every frame that comes out must be the very bytes of the stream
+ * with a right checksum, aligned, and within the limit.
+ */
+#include <errno.h>
+#include <event2/buffer.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "rackmesh/base/frame.h"
+
+#define FUZZ_MAX_FRAME 1024
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+static uint32_t
+fuzz_u32(const uint8_t *at)
+{
+	return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 |
+	       at[3];
+}
+
+static void
+fuzz_require(int truth)
+{
+	if (!truth)
+		abort();
+}
+
+static void
+fuzz_mend(uint8_t *stream, size_t len)
+{
+	size_t at = 0;
+
+	while (len - at >= RM_FRAME_HEADER_BYTES) {
+		uint32_t frame_len = fuzz_u32(stream + at);
+		uint32_t crc;
+
+		if (frame_len > len - at - RM_FRAME_HEADER_BYTES)
+			return;
+		crc =
+		    (uint32_t)crc32(0, stream + at + RM_FRAME_HEADER_BYTES, frame_len);
+		for (int i = 0; i < 4; i++)
+			stream[at + 4 + i] = (uint8_t)(crc >> (24 - 8 * i));
+		at += RM_FRAME_HEADER_BYTES + frame_len;
+	}
+}
+
+/* Takes all there is; at: where in the stream the next frame begins. Returns
+ * -EAGAIN or what has ended the stream. */
+static int
+fuzz_take_all(struct evbuffer *in, const uint8_t *stream, size_t len, size_t *at)
+{
+	struct rm_frame frame;
+	int r;
+
+	while ((r = rm_frame_take(in, FUZZ_MAX_FRAME, &frame)) == 0) {
+		fuzz_require(frame.len > 0 && frame.len <= FUZZ_MAX_FRAME);
+		fuzz_require(((uintptr_t)frame.data & 7) == 0);
+		fuzz_require(*at + RM_FRAME_HEADER_BYTES + frame.len <= len);
+		fuzz_require(fuzz_u32(stream + *at) == frame.len);
+		fuzz_require(fuzz_u32(stream + *at + 4) ==
+			     (uint32_t)crc32(0, frame.data, (uInt)frame.len));
+		*at += RM_FRAME_HEADER_BYTES;
+		fuzz_require(memcmp(frame.data, stream + *at, frame.len) == 0);
+		*at += frame.len;
+		free(frame.data);
+	}
+	fuzz_require(r == -EAGAIN || r == -EMSGSIZE || r == -EBADMSG);
+	return r;
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	struct evbuffer *in;
+	uint8_t *stream;
+	size_t at = 0, fed = 0;
+	uint32_t seed;
+	int r = -EAGAIN;
+
+	if (len < 2)
+		return 0;
+	seed = data[1];
+	len -= 2;
+	in = evbuffer_new();
+	stream = malloc(len + 1);
+	fuzz_require(in != NULL && stream != NULL);
+	memcpy(stream, data + 2, len);
+	if (data[0] & 1)
+		fuzz_mend(stream, len);
+	while (r == -EAGAIN && fed < len) {
+		size_t cut;
+
+		seed = seed * 1664525u + 1013904223u;
+		cut = 1 + (seed >> 16) % (data[0] & 2 ? 7 : 700);
+		if (cut > len - fed)
+			cut = len - fed;
+		fuzz_require(evbuffer_add(in, stream + fed, cut) == 0);
+		fed += cut;
+		r = fuzz_take_all(in, stream, len, &at);
+		/* What is held back is one unfinished frame at most. */
+		fuzz_require(
+		    r != -EAGAIN ||
+		    evbuffer_get_length(in) < RM_FRAME_HEADER_BYTES + FUZZ_MAX_FRAME);
+	}
+	free(stream);
+	evbuffer_free(in);
+	return 0;
+}

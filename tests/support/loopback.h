@@ -1,0 +1,124 @@
+/*
+ * loopback - what tests of sockets share: real TCP over 127.0.0.1, and waiting
+ * for an event with a deadline instead of sleeping.
+ *
+ * Include it after cmocka.h. Everything asserts.
+ */
+#ifndef TESTS_SUPPORT_LOOPBACK_H
+#define TESTS_SUPPORT_LOOPBACK_H
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <event2/event.h>
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "rackmesh/base/address.h"
+#include "rackmesh/base/clock.h"
+#include "rackmesh/base/loop.h"
+
+#define LOOPBACK_PATIENCE_NS (10 * RM_NS_PER_S)
+
+static inline struct rm_address
+loopback_address(int port)
+{
+	struct rm_address address = { .len = sizeof(struct sockaddr_in) };
+	struct sockaddr_in *in = (struct sockaddr_in *)&address.storage;
+
+	in->sin_family = AF_INET;
+	in->sin_port = htons((uint16_t)port);
+	in->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	return address;
+}
+
+/* A listening socket on a port of the kernel's choice. */
+static inline int
+loopback_listen(int *port)
+{
+	struct rm_address address = loopback_address(0);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	assert_true(fd >= 0);
+	assert_int_equal(bind(fd, (struct sockaddr *)&address.storage, address.len), 0);
+	assert_int_equal(listen(fd, 16), 0);
+	assert_int_equal(
+	    getsockname(fd, (struct sockaddr *)&address.storage, &address.len), 0);
+	*port = ntohs(((struct sockaddr_in *)&address.storage)->sin_port);
+	return fd;
+}
+
+static inline int
+loopback_connect(int port)
+{
+	struct rm_address address = loopback_address(port);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	assert_true(fd >= 0);
+	assert_int_equal(
+	    connect(fd, (struct sockaddr *)&address.storage, address.len), 0);
+	return fd;
+}
+
+/* Both ends of one TCP connection; send_buffer > 0 keeps the buffers small. */
+static inline void
+loopback_pair(int fds[2], int buffer_bytes)
+{
+	int port;
+	int listener = loopback_listen(&port);
+
+	if (buffer_bytes > 0)
+		assert_int_equal(setsockopt(listener, SOL_SOCKET, SO_RCVBUF,
+				     &buffer_bytes, sizeof(buffer_bytes)),
+		    0);
+	fds[0] = loopback_connect(port);
+	fds[1] = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+	assert_true(fds[1] >= 0);
+	if (buffer_bytes > 0)
+		assert_int_equal(setsockopt(fds[0], SOL_SOCKET, SO_SNDBUF,
+				     &buffer_bytes, sizeof(buffer_bytes)),
+		    0);
+	close(listener);
+}
+
+static inline void
+loopback_tick(void *arg)
+{
+}
+
+/* Turns the loop until the condition holds, looking at it at least every 5 ms. */
+#define LOOPBACK_WAIT(loop, condition)                                                \
+	do {                                                                          \
+		rm_mono_t begun_ = rm_mono_now();                                     \
+		struct rm_timer *tick_;                                               \
+		bool held_ = false;                                                   \
+		assert_int_equal(rm_timer_new(loop, loopback_tick, NULL, &tick_), 0); \
+		while (!(held_ = (condition)) &&                                      \
+		       rm_mono_since(rm_mono_now(), begun_) < LOOPBACK_PATIENCE_NS) { \
+			rm_timer_after(tick_, 5 * RM_NS_PER_MS);                      \
+			event_base_loop(rm_loop_base(loop), EVLOOP_ONCE);             \
+		}                                                                     \
+		rm_timer_free(tick_);                                                 \
+		if (!held_)                                                           \
+			fail_msg("waited in vain for: %s", #condition);               \
+	} while (0)
+
+/* Turns the loop for that long: for showing that something does not happen. */
+static inline void
+loopback_run(struct rm_loop *loop, int64_t ns)
+{
+	rm_mono_t end = rm_mono_add(rm_mono_now(), ns);
+	struct rm_timer *tick;
+
+	assert_int_equal(rm_timer_new(loop, loopback_tick, NULL, &tick), 0);
+	while (rm_mono_since(end, rm_mono_now()) > 0) {
+		rm_timer_at(tick, end);
+		event_base_loop(rm_loop_base(loop), EVLOOP_ONCE);
+	}
+	rm_timer_free(tick);
+}
+
+#endif
