@@ -17,18 +17,18 @@
 #include "rackmesh/base/why.h"
 
 enum rm_option_kind {
-	RM_UINT = 1, /* uint64_t */
+	RM_UINT = 1, /* uint64_t; max 0: none, as for all kinds */
 	RM_BOOL,     /* bool */
 	RM_STRING,   /* char *; min, max: length */
 	RM_ENUM,     /* int; .words, ended by a NULL word */
 	RM_LIST,     /* struct rm_list of char *; max: items */
-	RM_TABLE,    /* struct rm_list of item_bytes-sized structs by .options; max: items */
+	RM_TABLE,    /* struct rm_list of structs (.options, .item_bytes); max: items */
 };
 
 enum rm_option_flags {
 	RM_REQUIRED = 1, /* for RM_LIST and RM_TABLE: at least one item */
-	RM_RELOAD = 2,	 /* SIGHUP may change it */
-	RM_SECRET = 4,	 /* never printed */
+	RM_RELOAD = 2,   /* SIGHUP may change it */
+	RM_SECRET = 4,   /* never printed */
 };
 
 struct rm_list {
@@ -46,7 +46,8 @@ struct rm_option {
 	const char *name;
 	enum rm_option_kind kind;
 	size_t offset;
-	const char *fallback; /* NULL: zero, or missing when RM_REQUIRED */
+	/* NULL: zero, or missing when RM_REQUIRED. Of a RM_LIST: "[a, b]". */
+	const char *fallback;
 	uint64_t min, max;
 	unsigned flags;
 	const char *help;
@@ -72,9 +73,9 @@ void rm_config_help(const struct rm_option *options, FILE *out);
 
 /*
  * The command line that every daemon shares: --config FILE, --check,
- * --help-config, --help, --version, --verbose. Returns 0 to go on, 1 when the
- * process has done what was asked (exit 0), or a negative errno with why filled.
- * *path is borrowed from argv.
+ * --help-config, --help, --version, --verbose. what: one line on the daemon, for
+ * --help. Returns 0 to go on, 1 when the process has done what was asked (exit 0),
+ * or a negative errno with why filled. *path is borrowed from argv.
  */
 int rm_config_arguments(const struct rm_option *options, const char *what, int argc,
     char **argv, const char **path, bool *check, struct rm_why *why);

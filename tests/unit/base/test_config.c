@@ -1,0 +1,418 @@
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "rackmesh/base/config.h"
+
+enum mode { MODE_ACTIVE, MODE_STANDBY };
+
+struct rnic {
+	char *device;
+	uint64_t rate_pps;
+};
+
+struct sample {
+	uint64_t interval_ms;
+	uint64_t timeout_ms;
+	bool enabled;
+	char *address;
+	char *key;
+	char *label;
+	int mode;
+	struct rm_list peers;
+	struct rm_list rnics;
+};
+
+#define AT(field) offsetof(struct sample, field)
+#define RNIC(field) offsetof(struct rnic, field)
+
+/* clang-format off */
+static const struct rm_word modes[] = {
+	{ "active", MODE_ACTIVE }, { "standby", MODE_STANDBY }, { NULL, 0 },
+};
+
+static const struct rm_option rnic_options[] = {
+	{ "device", RM_STRING, RNIC(device), NULL, 1, 15, RM_REQUIRED,
+	  "network interface of the RNIC" },
+	{ "rate_pps", RM_UINT, RNIC(rate_pps), "100", 1, 1000, RM_RELOAD,
+	  "probes a second" },
+	{ 0 }
+};
+
+static const struct rm_option options[] = {
+	{ "probe.interval_ms", RM_UINT, AT(interval_ms), "1000", 10, 60000, RM_RELOAD,
+	  "time between two probes to the same target" },
+	{ "probe.timeout_ms", RM_UINT, AT(timeout_ms), "500", 1, 10000, 0,
+	  "a probe with no answer after this long counts as lost" },
+	{ "probe.enabled", RM_BOOL, AT(enabled), "true", 0, 0, RM_RELOAD,
+	  "probe at all" },
+	{ "tor.address", RM_STRING, AT(address), NULL, 0, 0, RM_REQUIRED,
+	  "host:port of this rack's tor-aggregator" },
+	{ "tls.key", RM_STRING, AT(key), "hunter2", 0, 8, RM_SECRET,
+	  "file with this host's private key" },
+	{ "label", RM_STRING, AT(label), NULL, 0, 0, 0,
+	  "any text" },
+	{ "mode", RM_ENUM, AT(mode), "standby", 0, 0, 0,
+	  "which of the two speaks", modes },
+	{ "peers", RM_LIST, AT(peers), "[one, two]", 0, 3, 0,
+	  "who else" },
+	{ "rnics", RM_TABLE, AT(rnics), NULL, 0, 4, 0,
+	  "the RNICs to probe with", NULL, rnic_options, sizeof(struct rnic) },
+	{ 0 }
+};
+/* clang-format on */
+
+static void
+load(const char *text, struct sample *config)
+{
+	struct rm_why why = { 0 };
+
+	*config = (struct sample){ 0 };
+	if (rm_config_parse(options, "a.yaml", text, strlen(text), config, &why) < 0)
+		fail_msg("%s", why.text);
+}
+
+/* The text must be refused with exactly this sentence, and leave nothing. */
+static void
+refused(const char *text, const char *sentence)
+{
+	static const struct sample zero;
+	struct sample config = { 0 };
+	struct rm_why why = { 0 };
+
+	assert_true(
+	    rm_config_parse(options, "a.yaml", text, strlen(text), &config, &why) < 0);
+	assert_string_equal(why.text, sentence);
+	assert_memory_equal(&config, &zero, sizeof(config));
+}
+
+static const char *
+peer(const struct sample *config, size_t i)
+{
+	return ((char **)config->peers.items)[i];
+}
+
+static void
+what_is_not_given_has_its_default(void **state)
+{
+	struct sample config;
+
+	load("tor: {address: x}\nprobe:\n", &config);
+	assert_int_equal(config.interval_ms, 1000);
+	assert_int_equal(config.timeout_ms, 500);
+	assert_true(config.enabled);
+	assert_string_equal(config.address, "x");
+	assert_string_equal(config.key, "hunter2");
+	assert_null(config.label);
+	assert_int_equal(config.mode, MODE_STANDBY);
+	assert_int_equal(config.peers.count, 2);
+	assert_string_equal(peer(&config, 1), "two");
+	assert_int_equal(config.rnics.count, 0);
+	rm_config_clear(options, &config);
+	assert_null(config.address);
+}
+
+static void
+all_kinds_are_read(void **state)
+{
+	struct sample config;
+	struct rnic *rnics;
+
+	load("probe: {interval_ms: 10, timeout_ms: 10000, enabled: false}\n"
+	     "tor:\n  address: \"[fd00::1]:7471\"\n"
+	     "label: \"\"\nmode: active\npeers: []\n"
+	     "rnics:\n  - device: eth0\n  - {device: eth1, rate_pps: 5}\n",
+	    &config);
+	assert_int_equal(config.interval_ms, 10);
+	assert_int_equal(config.timeout_ms, 10000);
+	assert_false(config.enabled);
+	assert_string_equal(config.address, "[fd00::1]:7471");
+	assert_string_equal(config.label, "");
+	assert_int_equal(config.mode, MODE_ACTIVE);
+	assert_int_equal(config.peers.count, 0);
+	assert_int_equal(config.rnics.count, 2);
+	rnics = config.rnics.items;
+	assert_string_equal(rnics[0].device, "eth0");
+	assert_int_equal(rnics[0].rate_pps, 100);
+	assert_string_equal(rnics[1].device, "eth1");
+	assert_int_equal(rnics[1].rate_pps, 5);
+	rm_config_clear(options, &config);
+}
+
+static void
+an_unknown_option_names_its_neighbour(void **state)
+{
+	refused("probe:\n  intervall_ms: 5\n",
+	    "a.yaml:2:3: unknown option \"probe.intervall_ms\"; did you mean "
+	    "\"probe.interval_ms\"?");
+	refused("prbe:\n  interval_ms: 5\n",
+	    "a.yaml:1:1: unknown option \"prbe\"; did you mean \"probe\"?");
+	refused("interval_ms: 5\n",
+	    "a.yaml:1:1: unknown option \"interval_ms\"; did you mean "
+	    "\"probe.interval_ms\"?");
+	refused("quux: 5\n",
+	    "a.yaml:1:1: unknown option \"quux\"; remove it, --help-config lists all");
+	refused("rnics:\n  - devise: eth0\n",
+	    "a.yaml:2:5: unknown option \"rnics[0].devise\"; did you mean "
+	    "\"rnics[0].device\"?");
+	refused("probe.interval_ms: 5\n",
+	    "a.yaml:1:1: unknown option \"probe.interval_ms\"; a dot stands for a map "
+	    "inside a map: put what follows the dot on a line of its own, indented");
+}
+
+static void
+values_out_of_range_say_what_was_expected(void **state)
+{
+	refused("probe:\n  interval_ms: 9\n",
+	    "a.yaml:2:16: probe.interval_ms: expected a whole number between 10 and "
+	    "60000 (ms), found \"9\"");
+	refused("probe: {interval_ms: 60001}\n",
+	    "a.yaml:1:22: probe.interval_ms: expected a whole number between 10 and "
+	    "60000 (ms), found \"60001\"");
+	refused("probe: {interval_ms: \"99\"}\n",
+	    "a.yaml:1:22: probe.interval_ms: expected a whole number between 10 and "
+	    "60000 (ms), without quotes, found \"99\"");
+	refused("probe:\n  interval_ms:\n",
+	    "a.yaml:2:15: probe.interval_ms: expected a whole number between 10 and "
+	    "60000 (ms), found nothing");
+	refused("probe: {enabled: yes}\n",
+	    "a.yaml:1:18: probe.enabled: expected true or false, found \"yes\"");
+	refused("mode: passive\n",
+	    "a.yaml:1:7: mode: expected one of active, standby, found \"passive\"");
+	refused("tor: {address: \"\"}\n",
+	    "a.yaml:1:16: tor.address: expected text, found \"\"");
+	refused("rnics:\n  - device: eth0\n  - device: interface-name-16\n",
+	    "a.yaml:3:13: rnics[1].device: expected text of 1 to 15 characters, found "
+	    "\"interface-name-16\"");
+}
+
+static void
+a_wrong_shape_says_which_is_right(void **state)
+{
+	refused("probe: 5\n",
+	    "a.yaml:1:8: probe: expected a map, \"name: value\" lines indented below "
+	    "it");
+	refused("label: [a]\n", "a.yaml:1:8: label: expected text, found a list");
+	refused("peers: one\n",
+	    "a.yaml:1:8: peers: expected a list of at most 3 texts, found \"one\"; "
+	    "write \"- \" before each item");
+	refused("peers: [a, b, c, d]\n",
+	    "a.yaml:1:8: peers: expected a list of at most 3 texts, found 4");
+	refused("peers: [a, {b: c}]\n",
+	    "a.yaml:1:12: peers[1]: expected text, found a map");
+	refused("rnics: [eth0]\n",
+	    "a.yaml:1:9: rnics[0]: expected a map, \"- name: value\"");
+	refused("[]\n", "a.yaml:1:1: expected options, \"name: value\" lines");
+}
+
+static void
+a_missing_required_option_is_named_with_its_file(void **state)
+{
+	struct sample config = { 0 };
+	struct rm_why why = { 0 };
+
+	refused("mode: active\n",
+	    "a.yaml: required option \"tor.address\" is missing; add it (host:port of "
+	    "this rack's tor-aggregator)");
+	refused("tor: {address: x}\nrnics:\n  - device: eth0\n  - rate_pps: 5\n",
+	    "a.yaml:4:5: required option \"rnics[1].device\" is missing; add it "
+	    "(network interface of the RNIC)");
+	assert_int_equal(rm_config_load(options, NULL, &config, &why), -EINVAL);
+	assert_string_equal(why.text,
+	    "no config file: required option \"tor.address\" is missing; add it "
+	    "(host:port of this rack's tor-aggregator)");
+	assert_int_equal(rm_config_load(options, "/nowhere", &config, &why), -ENOENT);
+}
+
+static void
+a_required_table_needs_an_item(void **state)
+{
+	static const struct rm_option needs[] = {
+		{ "rnics", RM_TABLE, AT(rnics), NULL, 0, 4, RM_REQUIRED, "the RNICs",
+		    NULL, rnic_options, sizeof(struct rnic) },
+		{ 0 },
+	};
+	struct sample config = { 0 };
+	struct rm_why why = { 0 };
+
+	assert_int_equal(
+	    rm_config_parse(needs, "a.yaml", "rnics: []", 9, &config, &why), -EINVAL);
+	assert_string_equal(
+	    why.text, "a.yaml:1:8: rnics: expected a list of 1 to 4 maps, found 0");
+	assert_int_equal(
+	    rm_config_parse(needs, "a.yaml", "rnics:", 6, &config, &why), -EINVAL);
+}
+
+static void
+a_bad_built_in_default_is_an_error(void **state)
+{
+	static const struct rm_option broken[] = {
+		{ "timeout_ms", RM_UINT, AT(timeout_ms), "5", 10, 20, 0, "too small" },
+		{ 0 },
+	};
+	struct sample config = { 0 };
+	struct rm_why why = { 0 };
+
+	assert_int_equal(rm_config_load(broken, NULL, &config, &why), -EINVAL);
+	assert_string_equal(why.text,
+	    "no config file: built-in default of timeout_ms: expected a whole number "
+	    "between 10 and 20 (ms)");
+}
+
+static void
+a_secret_is_never_printed(void **state)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out;
+
+	refused("tls:\n  key: correct horse battery\n",
+	    "a.yaml:2:8: tls.key: expected text of at most 8 characters, found "
+	    "something else");
+	out = open_memstream(&text, &len);
+	assert_non_null(out);
+	rm_config_help(options, out);
+	fclose(out);
+	assert_null(strstr(text, "hunter2"));
+	assert_non_null(strstr(text, "tls.key"));
+	free(text);
+}
+
+static void
+a_reload_may_change_only_what_is_marked(void **state)
+{
+	struct sample old, fresh;
+	struct rm_why why = { 0 };
+
+	load("tor: {address: x}\nrnics: [{device: a, rate_pps: 1}]\n", &old);
+	load("tor: {address: x}\nrnics: [{device: a, rate_pps: 2}]\n"
+	     "probe: {interval_ms: 50, enabled: false}\n",
+	    &fresh);
+	assert_true(rm_config_reloadable(options, &old, &fresh, &why));
+	rm_config_clear(options, &fresh);
+
+	load("tor: {address: x}\nrnics: [{device: b}]\n", &fresh);
+	assert_false(rm_config_reloadable(options, &old, &fresh, &why));
+	assert_string_equal(
+	    why.text, "rnics[0].device cannot change without a restart");
+	rm_config_clear(options, &fresh);
+
+	load("tor: {address: x}\n", &fresh);
+	assert_false(rm_config_reloadable(options, &old, &fresh, &why));
+	assert_string_equal(why.text, "rnics cannot change without a restart");
+	rm_config_clear(options, &fresh);
+
+	load("tor: {address: y}\n", &fresh);
+	assert_false(rm_config_reloadable(options, &old, &fresh, &why));
+	assert_string_equal(why.text, "tor.address cannot change without a restart");
+	rm_config_clear(options, &fresh);
+
+	load("tor: {address: x}\nlabel: z\npeers: [one]\n", &fresh);
+	assert_false(rm_config_reloadable(options, &old, &fresh, &why));
+	assert_string_equal(why.text, "label cannot change without a restart");
+	rm_config_clear(options, &fresh);
+	rm_config_clear(options, &old);
+}
+
+static void
+help_lists_every_option_from_the_table(void **state)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_non_null(out);
+	rm_config_help(options, out);
+	fclose(out);
+	assert_non_null(strstr(text,
+	    "\nprobe.interval_ms: a whole number between 10 and 60000 (ms); default "
+	    "1000; SIGHUP changes it\n"
+	    "    time between two probes to the same target\n"));
+	assert_non_null(
+	    strstr(text, "\ntor.address: text; required; needs a restart\n"));
+	assert_non_null(strstr(text,
+	    "\nmode: one of active, standby; default standby; needs a restart\n"));
+	assert_non_null(strstr(text,
+	    "\nrnics: a list of at most 4 maps; default none; needs a restart\n"
+	    "    the RNICs to probe with\n"
+	    "    device: text of 1 to 15 characters; required; needs a restart\n"
+	    "        network interface of the RNIC\n"));
+	free(text);
+}
+
+static int
+arguments(char **argv, const char **path, bool *check, struct rm_why *why)
+{
+	int argc = 0;
+
+	while (argv[argc] != NULL)
+		argc++;
+	*path = NULL;
+	*check = false;
+	return rm_config_arguments(options, "probes", argc, argv, path, check, why);
+}
+
+static void
+the_command_line_is_read(void **state)
+{
+	char program[] = "/usr/bin/x", config[] = "--config", file[] = "f.yaml";
+	char joined[] = "--config=g.yaml", check[] = "--check", odd[] = "--chekc";
+	char version[] = "--version", help[] = "--help",
+	     help_config[] = "--help-config";
+	struct rm_why why = { 0 };
+	const char *path;
+	bool checks;
+
+	assert_int_equal(
+	    arguments((char *[]){ program, config, file, NULL }, &path, &checks, &why),
+	    0);
+	assert_string_equal(path, "f.yaml");
+	assert_false(checks);
+	assert_int_equal(
+	    arguments((char *[]){ program, check, joined, NULL }, &path, &checks, &why),
+	    0);
+	assert_string_equal(path, "g.yaml");
+	assert_true(checks);
+	assert_int_equal(
+	    arguments((char *[]){ program, version, NULL }, &path, &checks, &why), 1);
+	assert_int_equal(
+	    arguments((char *[]){ program, help, NULL }, &path, &checks, &why), 1);
+	assert_int_equal(
+	    arguments((char *[]){ program, help_config, NULL }, &path, &checks, &why),
+	    1);
+	assert_int_equal(
+	    arguments((char *[]){ program, odd, NULL }, &path, &checks, &why), -EINVAL);
+	assert_string_equal(why.text, "unknown argument \"--chekc\"; --help lists all");
+	assert_int_equal(
+	    arguments((char *[]){ program, config, NULL }, &path, &checks, &why),
+	    -EINVAL);
+	assert_string_equal(why.text, "--config needs the name of a file");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_not_given_has_its_default),
+		cmocka_unit_test(all_kinds_are_read),
+		cmocka_unit_test(an_unknown_option_names_its_neighbour),
+		cmocka_unit_test(values_out_of_range_say_what_was_expected),
+		cmocka_unit_test(a_wrong_shape_says_which_is_right),
+		cmocka_unit_test(a_missing_required_option_is_named_with_its_file),
+		cmocka_unit_test(a_required_table_needs_an_item),
+		cmocka_unit_test(a_bad_built_in_default_is_an_error),
+		cmocka_unit_test(a_secret_is_never_printed),
+		cmocka_unit_test(a_reload_may_change_only_what_is_marked),
+		cmocka_unit_test(help_lists_every_option_from_the_table),
+		cmocka_unit_test(the_command_line_is_read),
+	};
+
+	return cmocka_run_group_tests_name("config", tests, NULL, NULL);
+}
