@@ -1,0 +1,1 @@
+"""The fabric lab: the real daemons in network namespaces of our own making."""

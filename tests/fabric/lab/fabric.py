@@ -1,0 +1,295 @@
+"""A Clos fabric of network namespaces: hosts, ToRs, spines, a management network.
+
+Every ToR is a bridge with a routed interface; every ToR has one link to each spine
+and spreads flows over them by a hash of the 5-tuple (ECMP). Hosts have one veth per
+RNIC, to the ToR its cable ends in, and one to the management bridge.
+
+    management: 192.168.100.0/22, RNICs: 10.<tor>.0.<n>/24 and fd00:<tor>::<n>/64
+"""
+
+import dataclasses
+import itertools
+import os
+
+from . import netns
+from .netns import batch, nft, run, sysctl
+
+MANAGEMENT = "192.168.100"
+
+
+@dataclasses.dataclass
+class Rnic:
+    host: str
+    device: str
+    tor: str
+    port: str  # the ToR's end of the cable
+    mac: str
+    ipv4: str
+    ipv6: str
+
+    @property
+    def name(self):
+        return f"{self.host}/{self.device}"
+
+
+@dataclasses.dataclass
+class Host:
+    name: str
+    netns: str
+    management: str
+    rnics: list
+
+
+class Fabric:
+    """racks: {tor: [host, host, ...]}; a host named under two ToRs has two RNICs."""
+
+    def __init__(self, racks, spines=2, centres=("centre",), prefix=None):
+        self.prefix = prefix or f"rm{os.getpid():x}"
+        self.tors = {tor: i + 1 for i, tor in enumerate(racks)}
+        self.spines = [f"spine{i + 1}" for i in range(spines)]
+        self.hosts = {}
+        self.rnics = {}
+        self.management = {}
+        self._namespaces = []
+        self._numbers = itertools.count(2)
+        try:
+            self._lay(racks, centres)
+        except BaseException:
+            self.close()
+            raise
+
+    def netns(self, name):
+        return f"{self.prefix}-{name}"
+
+    def _add_netns(self, name):
+        full = self.netns(name)
+        run("ip", "netns", "add", full)
+        self._namespaces.append(full)
+        run("ip", "-n", full, "link", "set", "lo", "up")
+        return full
+
+    # ---- laying -------------------------------------------------------------
+
+    def _lay(self, racks, centres):
+        bridge = self._add_netns("mgmt")
+        batch(["link add br0 type bridge", "link set br0 up"], bridge)
+        for spine in self.spines:
+            self._lay_router(spine)
+        for tor, number in self.tors.items():
+            self._lay_tor(tor, number)
+        self._route()
+        for name in centres:
+            self._add_netns(name)
+            self._join_management(name)
+        for tor, hosts in racks.items():
+            for host in hosts:
+                self._lay_rnic(host, tor)
+
+    def _lay_router(self, name):
+        full = self._add_netns(name)
+        sysctl(
+            full,
+            **{
+                "net/ipv4/ip_forward": 1,
+                "net/ipv6/conf/all/forwarding": 1,
+                "net/ipv4/fib_multipath_hash_policy": 1,
+                "net/ipv6/fib_multipath_hash_policy": 1,
+                "net/ipv4/conf/all/rp_filter": 0,
+                "net/ipv4/conf/default/rp_filter": 0,
+                "net/ipv6/conf/default/accept_dad": 0,
+                "net/ipv4/icmp_ratelimit": 0,
+                "net/ipv4/icmp_errors_use_inbound_ifaddr": 1,
+            },
+        )
+        return full
+
+    def _lay_tor(self, tor, number):
+        full = self._lay_router(tor)
+        batch(
+            [
+                "link add rack type bridge",
+                "link set rack up",
+                f"addr add 10.{number}.0.1/24 dev rack",
+                f"addr add fd00:{number}::1/64 dev rack nodad",
+            ],
+            full,
+        )
+        for i, spine in enumerate(self.spines):
+            up, down = f"up{i + 1}", f"{tor}"[:15]
+            run(
+                *f"ip -n {full} link add {up} type veth peer name {down}"
+                f" netns {self.netns(spine)}".split()
+            )
+            net = f"172.16.{number}.{4 * i}"
+            first, second = _offset(net, 1), _offset(net, 2)
+            batch(
+                [
+                    f"addr add {first}/30 dev {up}",
+                    f"addr add fd01:{number}:{i}::1/64 dev {up} nodad",
+                    f"link set {up} up",
+                ],
+                full,
+            )
+            batch(
+                [
+                    f"addr add {second}/30 dev {down}",
+                    f"addr add fd01:{number}:{i}::2/64 dev {down} nodad",
+                    f"link set {down} up",
+                ],
+                self.netns(spine),
+            )
+
+    def _route(self):
+        """ToRs reach each other over all spines; spines know every rack."""
+        if not self.spines:
+            return
+        for tor, number in self.tors.items():
+            hops4 = " ".join(
+                f"nexthop via {_offset(f'172.16.{number}.{4 * i}', 2)}"
+                for i in range(len(self.spines))
+            )
+            hops6 = " ".join(
+                f"nexthop via fd01:{number}:{i}::2" for i in range(len(self.spines))
+            )
+            others = [n for other, n in self.tors.items() if other != tor]
+            full = self.netns(tor)
+            batch([f"route add 10.{n}.0.0/24 {hops4}" for n in others], full)
+            batch([f"route add fd00:{n}::/64 {hops6}" for n in others], full, "-6")
+        for i, spine in enumerate(self.spines):
+            full = self.netns(spine)
+            tors = self.tors.values()
+            via = {n: _offset(f"172.16.{n}.{4 * i}", 1) for n in tors}
+            batch([f"route add 10.{n}.0.0/24 via {via[n]}" for n in tors], full)
+            batch([f"route add fd00:{n}::/64 via fd01:{n}:{i}::1" for n in tors], full, "-6")
+
+    def _join_management(self, name):
+        number = next(self._numbers)
+        full, bridge = self.netns(name), self.netns("mgmt")
+        run(
+            *f"ip -n {full} link add mgmt0 type veth peer name m{number}"
+            f" netns {bridge}".split()
+        )
+        batch([f"link set m{number} master br0", f"link set m{number} up"], bridge)
+        address = f"192.168.{100 + number // 250}.{number % 250 + 1}"
+        batch([f"addr add {address}/22 dev mgmt0", "link set mgmt0 up"], full)
+        self.management[name] = address
+        return address
+
+    def _lay_rnic(self, host, tor):
+        if host not in self.hosts:
+            full = self._add_netns(host)
+            sysctl(
+                full,
+                **{
+                    "net/ipv4/conf/all/rp_filter": 0,
+                    "net/ipv4/conf/default/rp_filter": 0,
+                    "net/ipv4/conf/all/arp_ignore": 1,
+                    "net/ipv4/conf/all/arp_announce": 2,
+                    "net/ipv6/conf/default/accept_dad": 0,
+                },
+            )
+            self.hosts[host] = Host(host, full, self._join_management(host), [])
+        entry = self.hosts[host]
+        number = self.tors[tor]
+        n = 10 + sum(rnic.tor == tor for rnic in self.rnics.values())
+        device, port = f"r{len(entry.rnics)}", f"p{n - 10}"
+        mac = f"02:00:00:{number:02x}:00:{n:02x}"
+        run(
+            *f"ip -n {entry.netns} link add {device} address {mac} type veth"
+            f" peer name {port} netns {self.netns(tor)}".split()
+        )
+        batch([f"link set {port} master rack", f"link set {port} up"], self.netns(tor))
+        metric = 100 * (len(entry.rnics) + 1)
+        batch(
+            [
+                f"addr add 10.{number}.0.{n}/24 dev {device}",
+                f"addr add fd00:{number}::{n:x}/64 dev {device} nodad",
+                f"link set {device} up",
+                f"route add default via 10.{number}.0.1 dev {device} metric {metric}",
+            ],
+            entry.netns,
+        )
+        batch(
+            [f"route add default via fd00:{number}::1 dev {device} metric {metric}"],
+            entry.netns,
+            "-6",
+        )
+        rnic = Rnic(
+            host, device, tor, port, mac, f"10.{number}.0.{n}", f"fd00:{number}::{n:x}"
+        )
+        entry.rnics.append(rnic)
+        self.rnics[rnic.name] = rnic
+
+    # ---- faults -------------------------------------------------------------
+
+    def drop(self, rnic, send=True, receive=True):
+        """The RNIC's packets vanish at its ToR port; its link stays up.
+
+        send: what the RNIC sends; receive: what is sent to it. Counted, so that a
+        test can assert that the fault really bit: see dropped()."""
+        rules = ["table netdev fault_%s {" % rnic.port]
+        if send:
+            rules.append(
+                "chain from_rnic { type filter hook ingress device %s priority 0;"
+                "\ncounter drop\n}" % rnic.port
+            )
+        if receive:
+            rules.append(
+                "chain to_rnic { type filter hook egress device %s priority 0;"
+                "\ncounter drop\n}" % rnic.port
+            )
+        nft(self.netns(rnic.tor), "\n".join(rules + ["}"]) + "\n")
+
+    def dropped(self, rnic):
+        """Packets the fault has eaten so far."""
+        text = run(
+            *f"ip netns exec {self.netns(rnic.tor)} nft list table netdev"
+            f" fault_{rnic.port}".split()
+        )
+        words = text.split()
+        return sum(int(words[i + 1]) for i, word in enumerate(words) if word == "packets")
+
+    def heal(self, rnic):
+        nft(self.netns(rnic.tor), f"delete table netdev fault_{rnic.port}\n")
+
+    def isolate(self, host):
+        """The host is gone: every cable of it is cut, without a word of farewell."""
+        for rnic in self.hosts[host].rnics:
+            run("ip", "-n", self.netns(rnic.tor), "link", "set", rnic.port, "down")
+        self.cut_management(host)
+
+    def rejoin(self, host):
+        for rnic in self.hosts[host].rnics:
+            run("ip", "-n", self.netns(rnic.tor), "link", "set", rnic.port, "up")
+        self.mend_management(host)
+
+    def _management_port(self, name):
+        address = self.management[name].split(".")
+        number = (int(address[2]) - 100) * 250 + int(address[3]) - 1
+        return f"m{number}"
+
+    def cut_management(self, name):
+        run("ip", "-n", self.netns("mgmt"), "link", "set", self._management_port(name), "down")
+
+    def mend_management(self, name):
+        run("ip", "-n", self.netns("mgmt"), "link", "set", self._management_port(name), "up")
+
+    # ---- end ----------------------------------------------------------------
+
+    def close(self):
+        while self._namespaces:
+            run("ip", "netns", "del", self._namespaces.pop(), check=False)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+
+def _offset(net, n):
+    head, _, last = net.rpartition(".")
+    return f"{head}.{int(last) + n}"
+
+
+__all__ = ["Fabric", "Host", "Rnic", "netns"]
