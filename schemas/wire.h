@@ -13,8 +13,14 @@
  * length, every string shorter than WIRE_MAX_STRING, every vector within the
  * WIRE_MAX_* below, data aligned to 8, enums of our own in range) and copies
  * nothing. -EINVAL: misaligned. -EBADMSG: malformed. -EMSGSIZE: well formed, but
- * a string or vector beyond its limit. On failure *view is untouched. Well formed
- * is not yet sensible: ranges of times and counts are the receiver's to check.
+ * a string or vector beyond its limit (far beyond may be -EBADMSG). On failure
+ * *view is untouched. Well formed is not yet sensible: ranges of times and counts
+ * are the receiver's to check.
+ *
+ * wire_write_X makes nothing that wire_open_X refuses. -EMSGSIZE: a string, a vector
+ * or the whole message beyond its limit. -EINVAL: an enum, index or address family out
+ * of range, or NULL with a count. -ENOMEM. A NULL string is "". On failure *out is
+ * untouched.
  */
 #ifndef SCHEMAS_WIRE_H
 #define SCHEMAS_WIRE_H
@@ -29,7 +35,9 @@ extern "C" {
 
 #define WIRE_VERSION 1 /* peers one apart, in either direction, work together */
 
+#define WIRE_MAX_BYTES (16u << 20) /* a whole message, as a frame may carry it */
 #define WIRE_MAX_STRING 4096	   /* with the 0 byte */
+#define WIRE_MAX_SKETCH 8192	   /* bytes of one encoded sketch */
 #define WIRE_MAX_RESULTS 8192	   /* in a batch */
 #define WIRE_MAX_HOST_RNICS 64	   /* of one agent */
 #define WIRE_MAX_MEMBERS 1024	   /* RNICs of one ToR */
@@ -239,7 +247,7 @@ struct wire_result {
 	uint8_t kind;
 	uint8_t dscp;
 	uint8_t arrived_dscp, arrived_ecn, arrived_ttl;
-	uint8_t stamp_source;
+	uint8_t stamp_source; /* 0: no stamp at all */
 	uint8_t flags;
 	uint8_t reserved;
 };

@@ -1,0 +1,78 @@
+/* heartbeat, receive counts */
+#include "schemas/wire_message.h"
+
+#include "agent_generated.h"
+
+int
+wire_write_heartbeat(struct wire_writer *writer, const struct wire_heartbeat *beat,
+    struct wire_bytes *out)
+try {
+	wire::begin(writer);
+	auto stalls = wire::structs<rackmesh::Stall>(
+	    writer, beat->stalls, beat->stall_count, WIRE_MAX_STALLS);
+	auto root = rackmesh::CreateHeartbeat(writer->fbb, beat->incarnation, beat->seq,
+	    beat->now_ns, beat->loop_lag_max_ns, beat->paused, stalls, beat->self_loss);
+	return wire::finish(writer, root.Union(), WIRE_HEARTBEAT, out);
+} catch (...) {
+	return wire::out_of_memory(writer);
+}
+
+int
+wire_open_heartbeat(struct wire_heartbeat *view, const uint8_t *data, size_t len)
+{
+	const rackmesh::Heartbeat *from = nullptr;
+	wire::checker check;
+	int r;
+
+	r = wire::open(data, len, WIRE_HEARTBEAT, 1, &from);
+	if (r < 0)
+		return r;
+	check.elements(from->stalls(), WIRE_MAX_STALLS);
+	if (check.error < 0)
+		return check.error;
+
+	view->incarnation = from->incarnation();
+	view->seq = from->seq();
+	view->now_ns = from->now_ns();
+	view->loop_lag_max_ns = from->loop_lag_max_ns();
+	view->paused = from->paused();
+	view->stalls = wire::borrow<struct wire_stall>(from->stalls());
+	view->stall_count = wire::count(from->stalls());
+	view->self_loss = from->self_loss();
+	return 0;
+}
+
+int
+wire_write_counts(struct wire_writer *writer, const struct wire_counts *counts,
+    struct wire_bytes *out)
+try {
+	wire::begin(writer);
+	auto rows = wire::structs<rackmesh::Count>(
+	    writer, counts->rows, counts->row_count, WIRE_MAX_COUNTS);
+	auto root = rackmesh::CreateCounts(
+	    writer->fbb, counts->incarnation, counts->now_ns, rows);
+	return wire::finish(writer, root.Union(), WIRE_COUNTS, out);
+} catch (...) {
+	return wire::out_of_memory(writer);
+}
+
+int
+wire_open_counts(struct wire_counts *view, const uint8_t *data, size_t len)
+{
+	const rackmesh::Counts *from = nullptr;
+	wire::checker check;
+	int r;
+
+	r = wire::open(data, len, WIRE_COUNTS, 1, &from);
+	if (r < 0)
+		return r;
+	check.elements(from->rows(), WIRE_MAX_COUNTS);
+	if (check.error < 0)
+		return check.error;
+
+	view->incarnation = from->incarnation();
+	view->now_ns = from->now_ns();
+	view->rows = wire::borrow<struct wire_count>(from->rows());
+	view->row_count = wire::count(from->rows());
+	return 0;
+}

@@ -1,0 +1,38 @@
+/*
+ * wire_identity - RNICs, addresses and lane heads inside any message.
+ *
+ * Private to schemas/. put_ writes, check_ is for opening, get_ reads what was
+ * checked.
+ */
+#ifndef SCHEMAS_WIRE_IDENTITY_H
+#define SCHEMAS_WIRE_IDENTITY_H
+
+#include "schemas/wire_message.h"
+
+#include "identity_generated.h"
+
+namespace wire
+{
+
+/* An RNIC and its attachments. */
+const size_t tables_per_rnic = 1 + WIRE_MAX_ATTACHMENTS;
+
+rackmesh::RnicId put_id(const struct wire_rnic_id &id);
+void get_id(const rackmesh::RnicId *from, struct wire_rnic_id *out);
+
+rackmesh::Address put_address(wire_writer *writer, const struct wire_address &address);
+void check_address(checker *check, const rackmesh::Address *address);
+void get_address(const rackmesh::Address *from, struct wire_address *out);
+
+offset<rackmesh::Rnic> put_rnic(wire_writer *writer, const struct wire_rnic &rnic);
+void check_rnic(checker *check, const rackmesh::Rnic *rnic);
+void get_rnic(const rackmesh::Rnic *from, struct wire_rnic *out);
+
+offset<rackmesh::LaneHead> put_lane(
+    wire_writer *writer, const struct wire_lane_head &head);
+void check_lane(checker *check, const rackmesh::LaneHead *head);
+void get_lane(const rackmesh::LaneHead *from, struct wire_lane_head *out);
+
+} /* namespace wire */
+
+#endif

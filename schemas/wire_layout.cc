@@ -1,0 +1,122 @@
+/*
+ * wire_layout - proves, while compiling, that C's structs and the schema's are one.
+ *
+ * flatc --conform does not notice a struct that has grown. This file holds no code:
+ * the generated members are private, so their offsets are only to be had like this.
+ */
+#include "schemas/wire.h"
+
+#include <cstddef>
+
+#include <flatbuffers/flatbuffers.h>
+
+#define private public
+#include "agent_generated.h"
+#include "identity_generated.h"
+#include "incident_generated.h"
+#include "results_generated.h"
+#undef private
+
+static_assert(FLATBUFFERS_LITTLEENDIAN, "fixed structs are read in place");
+
+#define SAME_PLACE(ours, theirs, field)                                             \
+	static_assert(                                                              \
+	    offsetof(struct ours, field) == offsetof(rackmesh::theirs, field##_) && \
+		sizeof(ours::field) == sizeof(rackmesh::theirs::field##_),          \
+	    #ours "." #field)
+
+static_assert(sizeof(struct wire_result) == WIRE_RESULT_BYTES, "result");
+static_assert(sizeof(rackmesh::Result) == WIRE_RESULT_BYTES, "result");
+static_assert(WIRE_RESULT_BYTES == 72, "a change means a new identifier");
+SAME_PLACE(wire_result, Result, src_guid);
+SAME_PLACE(wire_result, Result, dst_guid);
+SAME_PLACE(wire_result, Result, sent_age_ns);
+SAME_PLACE(wire_result, Result, rtt_ns);
+SAME_PLACE(wire_result, Result, prober_delay_ns);
+SAME_PLACE(wire_result, Result, responder_delay_ns);
+SAME_PLACE(wire_result, Result, round_trip_ns);
+SAME_PLACE(wire_result, Result, seq);
+SAME_PLACE(wire_result, Result, dst_qpn);
+SAME_PLACE(wire_result, Result, flow_label);
+SAME_PLACE(wire_result, Result, responder_count);
+SAME_PLACE(wire_result, Result, src_port);
+SAME_PLACE(wire_result, Result, size_bytes);
+SAME_PLACE(wire_result, Result, src_port_num);
+SAME_PLACE(wire_result, Result, dst_port_num);
+SAME_PLACE(wire_result, Result, outcome);
+SAME_PLACE(wire_result, Result, invalid_reason);
+SAME_PLACE(wire_result, Result, kind);
+SAME_PLACE(wire_result, Result, dscp);
+SAME_PLACE(wire_result, Result, arrived_dscp);
+SAME_PLACE(wire_result, Result, arrived_ecn);
+SAME_PLACE(wire_result, Result, arrived_ttl);
+SAME_PLACE(wire_result, Result, stamp_source);
+SAME_PLACE(wire_result, Result, flags);
+SAME_PLACE(wire_result, Result, reserved);
+
+static_assert(sizeof(struct wire_count) == WIRE_COUNT_BYTES, "count");
+static_assert(sizeof(rackmesh::Count) == WIRE_COUNT_BYTES, "count");
+static_assert(WIRE_COUNT_BYTES == 32, "a change means a new identifier");
+SAME_PLACE(wire_count, Count, own_guid);
+SAME_PLACE(wire_count, Count, prober_guid);
+SAME_PLACE(wire_count, Count, received);
+SAME_PLACE(wire_count, Count, own_port_num);
+SAME_PLACE(wire_count, Count, prober_port_num);
+SAME_PLACE(wire_count, Count, dscp);
+SAME_PLACE(wire_count, Count, reserved);
+
+static_assert(sizeof(struct wire_stall) == 16, "stall");
+static_assert(sizeof(rackmesh::Stall) == 16, "stall");
+SAME_PLACE(wire_stall, Stall, start_ns);
+SAME_PLACE(wire_stall, Stall, end_ns);
+
+#define SAME_WORD(ours, theirs)                                                     \
+	static_assert(                                                              \
+	    static_cast<unsigned>(ours) == static_cast<unsigned>(rackmesh::theirs), \
+	    #ours)
+
+SAME_WORD(WIRE_ROLE_AGENT, Role::Agent);
+SAME_WORD(WIRE_ROLE_AGGREGATOR, Role::Aggregator);
+SAME_WORD(WIRE_ROLE_CONTROLLER, Role::Controller);
+SAME_WORD(WIRE_ROLE_CONTROLLER, Role::MAX);
+
+SAME_WORD(WIRE_LANE_BATCH, LaneKind::Batch);
+SAME_WORD(WIRE_LANE_SUMMARY, LaneKind::Summary);
+SAME_WORD(WIRE_LANE_INCIDENT, LaneKind::Incident);
+SAME_WORD(WIRE_LANE_INCIDENT, LaneKind::MAX);
+
+SAME_WORD(WIRE_OK, Outcome::Ok);
+SAME_WORD(WIRE_NO_REPLY, Outcome::NoReply);
+SAME_WORD(WIRE_LATE_REPLY, Outcome::LateReply);
+SAME_WORD(WIRE_SEND_FAILED, Outcome::SendFailed);
+SAME_WORD(WIRE_SENT_LATE, Outcome::SentLate);
+SAME_WORD(WIRE_STALE_QPN, Outcome::StaleQpn);
+SAME_WORD(WIRE_SELF_LOSS, Outcome::SelfLoss);
+SAME_WORD(WIRE_INVALID, Outcome::Invalid);
+SAME_WORD(WIRE_OUTCOMES - 1, Outcome::MAX);
+
+SAME_WORD(WIRE_VALID, InvalidReason::Valid);
+SAME_WORD(WIRE_T4_BEFORE_T3, InvalidReason::T4BeforeT3);
+SAME_WORD(WIRE_T5_BEFORE_T2, InvalidReason::T5BeforeT2);
+SAME_WORD(WIRE_RTT_NEGATIVE, InvalidReason::RttNegative);
+SAME_WORD(WIRE_DELAY_NEGATIVE, InvalidReason::DelayNegative);
+SAME_WORD(WIRE_ABSURD, InvalidReason::Absurd);
+SAME_WORD(WIRE_INVALID_REASONS - 1, InvalidReason::MAX);
+
+SAME_WORD(WIRE_TOR_MESH, ProbeKind::TorMesh);
+SAME_WORD(WIRE_INTER_TOR, ProbeKind::InterTor);
+SAME_WORD(WIRE_WITNESS, ProbeKind::Witness);
+SAME_WORD(WIRE_TOR_REFLECTOR, ProbeKind::TorReflector);
+SAME_WORD(WIRE_SERVICE, ProbeKind::Service);
+SAME_WORD(WIRE_PROBE_KINDS - 1, ProbeKind::MAX);
+
+SAME_WORD(WIRE_STAMP_NIC, StampSource::Nic);
+SAME_WORD(WIRE_STAMP_WALLCLOCK, StampSource::Wallclock);
+SAME_WORD(WIRE_STAMP_KERNEL, StampSource::Kernel);
+SAME_WORD(WIRE_STAMP_USER, StampSource::User);
+SAME_WORD(WIRE_STAMP_USER, StampSource::MAX);
+
+SAME_WORD(WIRE_OPENED, IncidentState::Opened);
+SAME_WORD(WIRE_UPDATED, IncidentState::Updated);
+SAME_WORD(WIRE_RESOLVED, IncidentState::Resolved);
+SAME_WORD(WIRE_RESOLVED, IncidentState::MAX);
