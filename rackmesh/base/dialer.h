@@ -3,7 +3,9 @@
  *
  * Tries the addresses in turn, each for connect_timeout, with back-off (full
  * jitter) after every whole round. When the link closes it dials again by
- * itself.
+ * itself: from the first address if the session was settled, else as after a failed
+ * attempt, so a peer that accepts and drops us neither is hammered nor hides the
+ * next one.
  */
 #ifndef RACKMESH_BASE_DIALER_H
 #define RACKMESH_BASE_DIALER_H
@@ -28,7 +30,8 @@ struct rm_dialer_callbacks {
 	/* Connected: say hello. < 0 closes the link again. */
 	int (*on_up)(struct rm_link *link, void *arg);
 	int (*on_frame)(struct rm_link *link, const uint8_t *data, size_t len, void *arg);
-	/* The link is gone (or a connect attempt failed: link NULL). */
+	/* The link is gone, or a connect attempt failed. May free the dialer; the
+	 * other callbacks may not. */
 	void (*on_down)(int reason, void *arg);
 	void (*on_drained)(struct rm_link *link, void *arg); /* may be NULL */
 };

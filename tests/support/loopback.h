@@ -63,7 +63,8 @@ loopback_connect(int port)
 	return fd;
 }
 
-/* Both ends of one TCP connection; send_buffer > 0 keeps the buffers small. */
+/* Both ends of one TCP connection; buffer_bytes > 0 keeps the
+ * kernel's buffers small. */
 static inline void
 loopback_pair(int fds[2], int buffer_bytes)
 {

@@ -197,6 +197,10 @@ after_a_loss_the_list_starts_anew(void **state)
 	peer_hang_up(&f->peers[1]);
 	LOOPBACK_WAIT(f->loop, f->ups == 2 && f->peers[0].fd >= 0);
 	assert_int_equal(f->reason, 0);
+
+	peer_hang_up(&f->peers[0]);
+	LOOPBACK_WAIT(f->loop, f->ups == 3 && f->peers[0].fd >= 0);
+	assert_int_equal(f->peers[1].accepted, 1);
 }
 
 static void
