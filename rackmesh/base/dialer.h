@@ -22,14 +22,15 @@ struct rm_dialer_options {
 	size_t address_count;
 	int64_t connect_timeout_ns; /* 0: 2 s */
 	int64_t backoff_base_ns;    /* 0: 100 ms */
-	int64_t backoff_cap_ns;	    /* 0: 5 s */
+	int64_t backoff_cap_ns;     /* 0: 5 s */
 	struct rm_link_limits limits;
 };
 
 struct rm_dialer_callbacks {
 	/* Connected: say hello. < 0 closes the link again. */
 	int (*on_up)(struct rm_link *link, void *arg);
-	int (*on_frame)(struct rm_link *link, const uint8_t *data, size_t len, void *arg);
+	int (*on_frame)(
+	    struct rm_link *link, const uint8_t *data, size_t len, void *arg);
 	/* The link is gone, or a connect attempt failed. May free the dialer; the
 	 * other callbacks may not. */
 	void (*on_down)(int reason, void *arg);
