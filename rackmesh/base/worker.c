@@ -76,7 +76,9 @@ worker_main(void *arg)
 
 		pthread_mutex_lock(&worker->lock);
 		worker->run++;
-		worker_notify(worker);
+		pthread_mutex_unlock(&worker->lock);
+		worker_notify(worker); /* not with the lock: the loop may want it */
+		pthread_mutex_lock(&worker->lock);
 	}
 	pthread_mutex_unlock(&worker->lock);
 	return NULL;
