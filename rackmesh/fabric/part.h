@@ -44,6 +44,7 @@ enum rm_part_type {
 };
 
 #define RM_PART_NAME_BYTES 320 /* room for "h1/r0 or h2/r0" */
+#define RM_PART_OR " or "      /* no valid name holds a blank */
 
 struct rm_part {
 	enum rm_part_type type;
@@ -54,5 +55,8 @@ struct rm_part {
 const char *rm_part_type_word(enum rm_part_type type); /* "rnic", "host", ... */
 const char *rm_part_alertname(enum rm_part_type type); /* "RackmeshRnic", ... */
 bool rm_part_equal(const struct rm_part *a, const struct rm_part *b);
+
+/* The part's name is `name`, or it is one of those in "x or y". */
+bool rm_part_names(const struct rm_part *part, const char *name);
 
 #endif

@@ -1,0 +1,174 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "rackmesh/fabric/verdict.h"
+
+static struct rm_verdict
+dead_rnic(void)
+{
+	struct rm_verdict verdict = {
+		.part = { RM_PART_RNIC, "h1/r0", "tor1" },
+		.rnic = { 0x020000000001, RM_PORT_MAC },
+		.kind = RM_KIND_RNIC_DOWN,
+		.confidence = 0.99,
+		.evidence = {
+			.window_ns = RM_NS_PER_S,
+			.peers = 3,
+			.to_part = { 60, 0 },
+			.from_part = { 31, 2 },
+			.outside = { 30, 0 },
+			.others = { 120, 120 },
+			.sample_count = 1,
+			.ruled_out_count = 1,
+		},
+	};
+
+	strcpy(verdict.evidence.samples[0].from, "h1/r0");
+	strcpy(verdict.evidence.samples[0].to, "h2/r0");
+	strcpy(verdict.evidence.samples[0].outcome, "no-reply");
+	strcpy(verdict.evidence.ruled_out[0],
+	    "h2/r0: 38 of 38 of its probes to other racks were answered");
+	return verdict;
+}
+
+static void
+an_rnic_verdict_reads_as_a_sentence_with_figures(void **state)
+{
+	const struct rm_verdict verdict = dead_rnic();
+	char text[RM_SENTENCE_BYTES];
+
+	(void)state;
+	rm_verdict_sentence(&verdict, text, sizeof text);
+	assert_string_equal(text,
+	    "RNIC h1/r0 at tor1 neither sends nor receives: in 1.0 s as 3 peers saw "
+	    "it, "
+	    "none of 60 packets to it and 2 of 31 from it arrived, none of 30 of its "
+	    "probes out of the rack were answered, while all 120 between the others "
+	    "arrived. Ruled out: h2/r0: 38 of 38 of its probes to other racks were "
+	    "answered.");
+}
+
+static void
+a_host_verdict_says_what_was_seen(void **state)
+{
+	struct rm_verdict verdict = {
+		.part = { RM_PART_AGENT, "h3", "" },
+		.kind = RM_KIND_AGENT_FROZEN,
+	};
+	char text[RM_SENTENCE_BYTES];
+
+	(void)state;
+	strcpy(verdict.evidence.observed,
+	    "no heartbeat for 1.5 s, its kernel acknowledges");
+	rm_verdict_sentence(&verdict, text, sizeof text);
+	assert_string_equal(text,
+	    "The agent of host h3 is frozen: no heartbeat for 1.5 s, its kernel "
+	    "acknowledges.");
+}
+
+static void
+a_tor_verdict_speaks_of_the_whole_rack(void **state)
+{
+	const struct rm_verdict verdict = {
+		.part = { RM_PART_TOR, "tor1", "" },
+		.kind = RM_KIND_TOR_DOWN,
+		.evidence = { .window_ns = RM_NS_PER_S,
+		    .outside = { 60, 0 },
+		    .others = { 40, 0 } },
+	};
+	char text[RM_SENTENCE_BYTES];
+
+	(void)state;
+	rm_verdict_sentence(&verdict, text, sizeof text);
+	assert_string_equal(text,
+	    "ToR tor1 or its uplinks forward nothing: in 1.0 s none of 60 probes out "
+	    "of "
+	    "the rack were answered and none of 40 packets inside it arrived.");
+}
+
+static void
+a_sentence_is_cut_to_fit_at_any_length(void **state)
+{
+	const struct rm_verdict verdict = dead_rnic();
+	char whole[RM_SENTENCE_BYTES];
+
+	(void)state;
+	rm_verdict_sentence(&verdict, whole, sizeof whole);
+	for (size_t len = 0; len < sizeof whole; len++) {
+		char text[RM_SENTENCE_BYTES + 1];
+
+		memset(text, '#', sizeof text);
+		rm_verdict_sentence(&verdict, text, len);
+		assert_int_equal(text[len], '#'); /* nothing past the end */
+		if (len > 0) {
+			assert_true(strlen(text) < len);
+			assert_int_equal(strncmp(text, whole, strlen(text)), 0);
+		}
+	}
+}
+
+static void
+json_carries_all_of_the_evidence(void **state)
+{
+	const struct rm_verdict verdict = dead_rnic();
+	json_t *json = rm_verdict_json(&verdict);
+	const char *part, *type, *place, *rnic, *kind, *from, *ruled_out;
+	json_int_t sent, arrived, window_ms;
+
+	(void)state;
+	assert_non_null(json);
+	assert_int_equal(
+	    json_unpack(json,
+		"{s:s, s:s, s:s, s:s, s:s, s:{s:I, s:{s:I, s:I}, s:[{s:s}], s:[s]}}",
+		"part", &part, "part_type", &type, "place", &place, "rnic", &rnic,
+		"kind", &kind, "evidence", "window_ms", &window_ms, "from_part", "sent",
+		&sent, "arrived", &arrived, "samples", "from", &from, "ruled_out",
+		&ruled_out),
+	    0);
+	assert_string_equal(part, "h1/r0");
+	assert_string_equal(type, "rnic");
+	assert_string_equal(place, "tor1");
+	assert_string_equal(rnic, "02:00:00:00:00:01");
+	assert_string_equal(kind, "rnic-down");
+	assert_string_equal(from, "h1/r0");
+	assert_string_equal(
+	    ruled_out, "h2/r0: 38 of 38 of its probes to other racks were answered");
+	assert_int_equal(window_ms, 1000);
+	assert_int_equal(sent, 31);
+	assert_int_equal(arrived, 2);
+	json_decref(json);
+}
+
+static void
+every_kind_has_its_word(void **state)
+{
+	(void)state;
+	for (int a = RM_KIND_RNIC_DOWN; a < RM_KINDS; a++) {
+		assert_string_not_equal(rm_kind_word((enum rm_kind)a), "unknown");
+		for (int b = RM_KIND_RNIC_DOWN; b < a; b++)
+			assert_string_not_equal(rm_kind_word((enum rm_kind)a),
+			    rm_kind_word((enum rm_kind)b));
+	}
+	assert_string_equal(rm_kind_word(RM_KINDS), "unknown");
+	assert_string_equal(rm_kind_word((enum rm_kind)0), "unknown");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_rnic_verdict_reads_as_a_sentence_with_figures),
+		cmocka_unit_test(a_host_verdict_says_what_was_seen),
+		cmocka_unit_test(a_tor_verdict_speaks_of_the_whole_rack),
+		cmocka_unit_test(a_sentence_is_cut_to_fit_at_any_length),
+		cmocka_unit_test(json_carries_all_of_the_evidence),
+		cmocka_unit_test(every_kind_has_its_word),
+	};
+
+	return cmocka_run_group_tests_name("verdict", tests, NULL, NULL);
+}
