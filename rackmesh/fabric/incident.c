@@ -1,1 +1,354 @@
 #include "rackmesh/fabric/incident.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CONFIDENCE_STEP 0.1
+#define FLAP_MEMORY_NS (3600 * RM_NS_PER_S)
+
+struct entry {
+	struct rm_incident incident;
+	double announced_confidence;
+	bool good; /* since good_since, without interruption */
+	rm_mono_t good_since;
+	rm_mono_t resolved;
+	bool judged; /* has its verdict of this judgement */
+};
+
+struct rm_incidents {
+	struct rm_incident_options options;
+	struct entry **open; /* oldest first */
+	size_t open_count;
+	struct entry **closed; /* a ring of max_closed, closed_next is written next */
+	size_t closed_count, closed_next;
+	uint64_t made;
+	struct rm_incident_counts counts;
+};
+
+/* Time, clock and listener of one judgement. */
+struct judgement {
+	rm_mono_t now;
+	rm_wall_t wall;
+	void (*on_event)(enum rm_incident_event event,
+	    const struct rm_incident *incident, void *arg);
+	void *arg;
+};
+
+int
+rm_incidents_new(const struct rm_incident_options *options, struct rm_incidents **ret)
+{
+	struct rm_incidents *incidents = calloc(1, sizeof *incidents);
+
+	if (incidents == NULL)
+		return -ENOMEM;
+	incidents->options = *options;
+	if (incidents->options.flap_memory_ns <= 0)
+		incidents->options.flap_memory_ns = FLAP_MEMORY_NS;
+	incidents->open = calloc(options->max_open + 1, sizeof(struct entry *));
+	incidents->closed = calloc(options->max_closed + 1, sizeof(struct entry *));
+	if (incidents->open == NULL || incidents->closed == NULL) {
+		rm_incidents_free(incidents);
+		return -ENOMEM;
+	}
+	*ret = incidents;
+	return 0;
+}
+
+void
+rm_incidents_free(struct rm_incidents *incidents)
+{
+	if (incidents == NULL)
+		return;
+	for (size_t i = 0; i < incidents->open_count; i++)
+		free(incidents->open[i]);
+	for (size_t i = 0; i < incidents->closed_count; i++)
+		free(incidents->closed[i]);
+	free(incidents->open);
+	free(incidents->closed);
+	free(incidents);
+}
+
+/* splitmix64's mixer: neighbours in, strangers out. */
+static uint64_t
+incident_id(struct rm_incidents *incidents)
+{
+	uint64_t x = incidents->options.id_seed +
+		     ++incidents->made * UINT64_C(0x9e3779b97f4a7c15);
+
+	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+	x ^= x >> 31;
+	return x != 0 ? x : 1;
+}
+
+/* The closed incident that is i-th newest. */
+static struct entry *
+closed_get(const struct rm_incidents *incidents, size_t i)
+{
+	const size_t max = incidents->options.max_closed;
+
+	return incidents->closed[(incidents->closed_next + max - 1 - i) % max];
+}
+
+static uint64_t
+times_reopened(
+    const struct rm_incidents *incidents, const struct rm_part *part, rm_mono_t now)
+{
+	for (size_t i = 0; i < incidents->closed_count; i++) {
+		const struct entry *entry = closed_get(incidents, i);
+
+		if (rm_mono_since(now, entry->resolved) >
+		    incidents->options.flap_memory_ns)
+			break;
+		if (rm_part_equal(&entry->incident.verdict.part, part))
+			return entry->incident.reopened + 1;
+	}
+	return 0;
+}
+
+static void
+incident_open(struct rm_incidents *incidents, const struct rm_verdict *verdict,
+    const struct judgement *judgement)
+{
+	struct entry *entry = NULL;
+
+	if (incidents->open_count < incidents->options.max_open)
+		entry = calloc(1, sizeof *entry);
+	if (entry == NULL) {
+		incidents->counts.refused++;
+		return;
+	}
+	entry->incident.id = incident_id(incidents);
+	entry->incident.verdict = *verdict;
+	entry->incident.opened = entry->incident.changed = judgement->wall;
+	entry->incident.reopened =
+	    times_reopened(incidents, &verdict->part, judgement->now);
+	entry->announced_confidence = verdict->confidence;
+	entry->judged = true;
+	incidents->open[incidents->open_count++] = entry;
+	incidents->counts.opened++;
+	judgement->on_event(RM_INCIDENT_OPENED, &entry->incident, judgement->arg);
+}
+
+/* Whom a ruled-out sentence is about: its words up to ": ". */
+static size_t
+subject_len(const char *sentence)
+{
+	const char *end = strstr(sentence, ": ");
+
+	return end != NULL ? (size_t)(end - sentence) : strlen(sentence);
+}
+
+/* Of the subjects, not of the figures, which differ in every window. */
+static bool
+ruled_out_differs(const struct rm_evidence *a, const struct rm_evidence *b)
+{
+	if (a->ruled_out_count != b->ruled_out_count)
+		return true;
+	for (size_t i = 0; i < a->ruled_out_count; i++) {
+		const size_t len = subject_len(a->ruled_out[i]);
+
+		if (subject_len(b->ruled_out[i]) != len ||
+		    memcmp(a->ruled_out[i], b->ruled_out[i], len) != 0)
+			return true;
+	}
+	return false;
+}
+
+static void
+incident_update(struct rm_incidents *incidents, struct entry *entry,
+    const struct rm_verdict *verdict, const struct judgement *judgement)
+{
+	struct rm_verdict *mine = &entry->incident.verdict;
+	const struct rm_part part = mine->part;
+	const rm_wall_t start = mine->evidence.window_start;
+	const bool changed =
+	    mine->kind != verdict->kind ||
+	    ruled_out_differs(&mine->evidence, &verdict->evidence) ||
+	    fabs(entry->announced_confidence - verdict->confidence) > CONFIDENCE_STEP;
+
+	*mine = *verdict;
+	mine->part = part; /* it identifies the fault for its whole life */
+	mine->evidence.window_start = start;
+	entry->good = false;
+	entry->judged = true;
+	if (!changed)
+		return;
+	entry->announced_confidence = verdict->confidence;
+	entry->incident.changed = judgement->wall;
+	incidents->counts.updated++;
+	judgement->on_event(RM_INCIDENT_UPDATED, &entry->incident, judgement->arg);
+}
+
+/* One of the two is "A or B", and the other is A or B. */
+static bool
+is_narrowing(const struct rm_part *a, const struct rm_part *b)
+{
+	return a->type == b->type && strcmp(a->place, b->place) == 0 &&
+	       (rm_part_names(a, b->name) || rm_part_names(b, a->name));
+}
+
+static struct entry *
+find_open(
+    const struct rm_incidents *incidents, const struct rm_part *part, bool narrowing)
+{
+	for (size_t i = 0; i < incidents->open_count; i++) {
+		struct entry *entry = incidents->open[i];
+		const struct rm_part *mine = &entry->incident.verdict.part;
+
+		if (narrowing ? !entry->judged && is_narrowing(mine, part)
+			      : rm_part_equal(mine, part))
+			return entry;
+	}
+	return NULL;
+}
+
+static void
+remember_closed(struct rm_incidents *incidents, struct entry *entry)
+{
+	const size_t max = incidents->options.max_closed;
+
+	if (max == 0) {
+		free(entry);
+		return;
+	}
+	if (incidents->closed_count == max)
+		free(incidents->closed[incidents->closed_next]);
+	else
+		incidents->closed_count++;
+	incidents->closed[incidents->closed_next] = entry;
+	incidents->closed_next = (incidents->closed_next + 1) % max;
+}
+
+static void
+incident_resolve(
+    struct rm_incidents *incidents, size_t i, const struct judgement *judgement)
+{
+	struct entry *entry = incidents->open[i];
+
+	incidents->open_count--;
+	memmove(&incidents->open[i], &incidents->open[i + 1],
+	    (incidents->open_count - i) * sizeof(struct entry *));
+	entry->incident.resolved = entry->incident.changed = judgement->wall;
+	entry->resolved = judgement->now;
+	incidents->counts.resolved++;
+	judgement->on_event(RM_INCIDENT_RESOLVED, &entry->incident, judgement->arg);
+	remember_closed(incidents, entry);
+}
+
+/* An incident without a verdict now: is there evidence that its part works? */
+static bool
+has_recovered(const struct rm_incidents *incidents, struct entry *entry,
+    enum rm_health health, rm_mono_t now)
+{
+	if (health != RM_HEALTH_GOOD) {
+		entry->good = false;
+		return false;
+	}
+	if (!entry->good) {
+		entry->good = true;
+		entry->good_since = now;
+	}
+	return rm_mono_since(now, entry->good_since) >=
+	       incidents->options.resolve_after_ns;
+}
+
+void
+rm_incidents_judge(struct rm_incidents *incidents, rm_mono_t now, rm_wall_t wall,
+    const struct rm_verdict *verdicts, size_t count,
+    enum rm_health (*health)(const struct rm_verdict *verdict, void *arg),
+    void (*on_event)(
+	enum rm_incident_event event, const struct rm_incident *incident, void *arg),
+    void *arg)
+{
+	const struct judgement judgement = { now, wall, on_event, arg };
+
+	for (size_t i = 0; i < incidents->open_count; i++)
+		incidents->open[i]->judged = false;
+	/* Equal names first, so that "A or B" is only taken by an A without its own. */
+	for (size_t i = 0; i < count; i++) {
+		struct entry *entry = find_open(incidents, &verdicts[i].part, false);
+
+		if (entry != NULL)
+			incident_update(incidents, entry, &verdicts[i], &judgement);
+	}
+	for (size_t i = 0; i < count; i++) {
+		struct entry *entry;
+
+		if (find_open(incidents, &verdicts[i].part, false) != NULL)
+			continue;
+		entry = find_open(incidents, &verdicts[i].part, true);
+		if (entry != NULL)
+			incident_update(incidents, entry, &verdicts[i], &judgement);
+		else
+			incident_open(incidents, &verdicts[i], &judgement);
+	}
+	for (size_t i = incidents->open_count; i-- > 0;) {
+		struct entry *entry = incidents->open[i];
+
+		if (!entry->judged && has_recovered(incidents, entry,
+					  health(&entry->incident.verdict, arg), now))
+			incident_resolve(incidents, i, &judgement);
+	}
+}
+
+const struct rm_incident *
+rm_incidents_get(const struct rm_incidents *incidents, size_t i)
+{
+	if (i < incidents->open_count)
+		return &incidents->open[incidents->open_count - 1 - i]->incident;
+	i -= incidents->open_count;
+	if (i < incidents->closed_count)
+		return &closed_get(incidents, i)->incident;
+	return NULL;
+}
+
+size_t
+rm_incidents_open(const struct rm_incidents *incidents)
+{
+	return incidents->open_count;
+}
+
+const struct rm_incident_counts *
+rm_incidents_counts(const struct rm_incidents *incidents)
+{
+	return &incidents->counts;
+}
+
+static int
+set_time(json_t *json, const char *key, rm_wall_t t)
+{
+	char text[RM_WALL_TEXT];
+
+	if (t.ns == 0)
+		return json_object_set_new(json, key, json_null());
+	rm_wall_format(t, text);
+	return json_object_set_new(json, key, json_string(text));
+}
+
+json_t *
+rm_incident_json(const struct rm_incident *incident)
+{
+	json_t *json = rm_verdict_json(&incident->verdict);
+	char id[17];
+
+	if (json == NULL)
+		return NULL;
+	snprintf(id, sizeof id, "%016" PRIx64, incident->id);
+	if (json_object_set_new(json, "id", json_string(id)) < 0 ||
+	    json_object_set_new(json, "state",
+		json_string(incident->resolved.ns == 0 ? "open" : "resolved")) < 0 ||
+	    json_object_set_new(
+		json, "reopened", json_integer((json_int_t)incident->reopened)) < 0 ||
+	    set_time(json, "opened", incident->opened) < 0 ||
+	    set_time(json, "changed", incident->changed) < 0 ||
+	    set_time(json, "resolved", incident->resolved) < 0) {
+		json_decref(json);
+		return NULL;
+	}
+	return json;
+}

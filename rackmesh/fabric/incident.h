@@ -3,7 +3,9 @@
  *
  * A verdict on a part that has no open incident opens one; later ones update it;
  * it resolves only after positive evidence that the part works, for
- * resolve_after_ns without interruption: silence is never health.
+ * resolve_after_ns without interruption: silence is never health. An incident of
+ * "A or B" goes on under that name when a verdict can tell that it was A, and the
+ * other way round: one fault is one incident.
  */
 #ifndef RACKMESH_FABRIC_INCIDENT_H
 #define RACKMESH_FABRIC_INCIDENT_H
@@ -28,6 +30,7 @@ struct rm_incident_options {
 	size_t max_open;	  /* verdicts beyond are refused and counted */
 	size_t max_closed;	  /* remembered for the API, oldest forgotten first */
 	int64_t resolve_after_ns; /* good for so long; 2 s by default of the daemons */
+	int64_t flap_memory_ns;	  /* 0: an hour */
 	uint64_t id_seed;	  /* random per process */
 };
 

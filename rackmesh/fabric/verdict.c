@@ -160,8 +160,8 @@ rm_verdict_sentence(const struct rm_verdict *verdict, char *out, size_t len)
 	text_add(&text, " %s", kind_says(verdict->kind));
 	if (evidence->observed[0] != '\0')
 		text_add(&text, ": %s", evidence->observed);
-	if (evidence->to_part.sent + evidence->from_part.sent + evidence->outside.sent >
-	    0) {
+	if (evidence->to_part.sent > 0 || evidence->from_part.sent > 0 ||
+	    evidence->outside.sent > 0 || evidence->others.sent > 0) {
 		text_add(&text, "%s in %.1f s",
 		    evidence->observed[0] != '\0' ? ";" : ":",
 		    (double)evidence->window_ns / (double)RM_NS_PER_S);

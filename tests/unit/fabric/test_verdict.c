@@ -45,7 +45,7 @@ an_rnic_verdict_reads_as_a_sentence_with_figures(void **state)
 	(void)state;
 	rm_verdict_sentence(&verdict, text, sizeof text);
 	assert_string_equal(text,
-	    "RNIC h1/r0 at tor1 neither sends nor receives: in 1.0 s as 3 peers saw "
+	    "RNIC h1/r0 at tor1 neither sends nor receives: in 1.0 s, as 3 peers saw "
 	    "it, "
 	    "none of 60 packets to it and 2 of 31 from it arrived, none of 30 of its "
 	    "probes out of the rack were answered, while all 120 between the others "

@@ -1,0 +1,327 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "rackmesh/fabric/incident.h"
+
+#define STEP_NS (250 * RM_NS_PER_MS)
+
+/* A judged rack: what happened, and what health() answers. */
+struct rack {
+	struct rm_incidents *incidents;
+	rm_mono_t now;
+	enum rm_health health;
+	unsigned opened, updated, resolved;
+	struct rm_incident last;
+};
+
+static enum rm_health
+health_of(const struct rm_verdict *verdict, void *arg)
+{
+	(void)verdict;
+	return ((struct rack *)arg)->health;
+}
+
+static void
+on_event(enum rm_incident_event event, const struct rm_incident *incident, void *arg)
+{
+	struct rack *rack = arg;
+
+	rack->opened += event == RM_INCIDENT_OPENED;
+	rack->updated += event == RM_INCIDENT_UPDATED;
+	rack->resolved += event == RM_INCIDENT_RESOLVED;
+	rack->last = *incident;
+}
+
+static void
+judge(struct rack *rack, const struct rm_verdict *verdicts, size_t count)
+{
+	rack->now = rm_mono_add(rack->now, STEP_NS);
+	rm_incidents_judge(rack->incidents, rack->now,
+	    (rm_wall_t){ rack->now.ns + 1000 * RM_NS_PER_S }, verdicts, count,
+	    health_of, on_event, rack);
+}
+
+static struct rm_verdict
+verdict_on(const char *name, enum rm_kind kind)
+{
+	struct rm_verdict verdict = {
+		.part = { .type = RM_PART_RNIC, .place = "tor1" },
+		.kind = kind,
+		.confidence = 0.95,
+		.evidence = { .window_ns = RM_NS_PER_S, .window_start = { 1 } },
+	};
+
+	snprintf(verdict.part.name, sizeof verdict.part.name, "%s", name);
+	return verdict;
+}
+
+static int
+setup(void **state)
+{
+	static struct rack rack;
+	const struct rm_incident_options options = {
+		.max_open = 3,
+		.max_closed = 2,
+		.resolve_after_ns = 2 * RM_NS_PER_S,
+		.flap_memory_ns = 60 * RM_NS_PER_S,
+		.id_seed = 42,
+	};
+
+	memset(&rack, 0, sizeof rack);
+	*state = &rack;
+	return rm_incidents_new(&options, &rack.incidents);
+}
+
+static int
+teardown(void **state)
+{
+	struct rack *rack = *state;
+
+	rm_incidents_free(rack->incidents);
+	return 0;
+}
+
+static void
+a_fault_opens_once_and_stays_open_while_it_lasts(void **state)
+{
+	struct rack *rack = *state;
+	struct rm_verdict verdict = verdict_on("h1/r0", RM_KIND_RNIC_DOWN);
+
+	for (int i = 0; i < 40; i++) {
+		verdict.evidence.window_start.ns = 1 + i;
+		verdict.evidence.to_part.sent = (uint64_t)i;
+		judge(rack, &verdict, 1);
+	}
+	assert_int_equal(rack->opened, 1);
+	assert_int_equal(rack->updated, 0);
+	assert_int_equal(rm_incidents_open(rack->incidents), 1);
+	assert_int_equal(
+	    rm_incidents_get(rack->incidents, 0)->verdict.evidence.to_part.sent, 39);
+	/* The window is the first one's, for ever. */
+	assert_int_equal(
+	    rm_incidents_get(rack->incidents, 0)->verdict.evidence.window_start.ns, 1);
+}
+
+static void
+only_changes_that_matter_are_announced(void **state)
+{
+	struct rack *rack = *state;
+	struct rm_verdict verdict = verdict_on("h1/r0", RM_KIND_RNIC_DOWN);
+
+	judge(rack, &verdict, 1);
+	verdict.kind = RM_KIND_RNIC_SEND_DEAD;
+	judge(rack, &verdict, 1);
+	assert_int_equal(rack->updated, 1);
+	for (int i = 0; i < 4; i++) { /* small steps add up */
+		verdict.confidence -= 0.04;
+		judge(rack, &verdict, 1);
+	}
+	assert_int_equal(rack->updated, 2);
+	verdict.evidence.ruled_out_count = 1;
+	strcpy(verdict.evidence.ruled_out[0], "h2/r0: 38 of 38 probes were answered");
+	judge(rack, &verdict, 1);
+	assert_int_equal(rack->updated, 3);
+	strcpy(verdict.evidence.ruled_out[0], "h2/r0: 39 of 39 probes were answered");
+	judge(rack, &verdict, 1);
+	assert_int_equal(rack->updated, 3);
+	strcpy(verdict.evidence.ruled_out[0], "h3/r0: 39 of 39 probes were answered");
+	judge(rack, &verdict, 1);
+	assert_int_equal(rack->updated, 4);
+	assert_int_equal(rack->last.changed.ns, rack->now.ns + 1000 * RM_NS_PER_S);
+	assert_int_equal(rack->opened, 1);
+}
+
+static void
+silence_never_resolves(void **state)
+{
+	struct rack *rack = *state;
+	const struct rm_verdict verdict = verdict_on("h1/r0", RM_KIND_RNIC_DOWN);
+
+	judge(rack, &verdict, 1);
+	rack->health = RM_HEALTH_UNKNOWN;
+	for (int i = 0; i < 1000; i++)
+		judge(rack, NULL, 0);
+	rack->health = RM_HEALTH_BAD;
+	for (int i = 0; i < 1000; i++)
+		judge(rack, NULL, 0);
+	assert_int_equal(rack->resolved, 0);
+	assert_int_equal(rm_incidents_open(rack->incidents), 1);
+}
+
+static void
+only_uninterrupted_health_resolves(void **state)
+{
+	struct rack *rack = *state;
+	const struct rm_verdict verdict = verdict_on("h1/r0", RM_KIND_RNIC_DOWN);
+
+	judge(rack, &verdict, 1);
+	for (int round = 0; round < 5; round++) {
+		rack->health = RM_HEALTH_GOOD;
+		for (int i = 0; i < 8; i++) /* 1.75 s */
+			judge(rack, NULL, 0);
+		rack->health = RM_HEALTH_UNKNOWN;
+		judge(rack, NULL, 0);
+	}
+	assert_int_equal(rack->resolved, 0);
+	rack->health = RM_HEALTH_GOOD;
+	for (int i = 0; i < 8; i++)
+		judge(rack, NULL, 0);
+	assert_int_equal(rack->resolved, 0);
+	judge(rack, NULL, 0);
+	assert_int_equal(rack->resolved, 1);
+	assert_int_equal(rack->last.resolved.ns, rack->now.ns + 1000 * RM_NS_PER_S);
+	assert_int_equal(rm_incidents_open(rack->incidents), 0);
+	assert_true(rm_incidents_get(rack->incidents, 0)->resolved.ns != 0);
+	assert_null(rm_incidents_get(rack->incidents, 1));
+}
+
+static void
+a_verdict_during_recovery_starts_the_wait_afresh(void **state)
+{
+	struct rack *rack = *state;
+	const struct rm_verdict verdict = verdict_on("h1/r0", RM_KIND_RNIC_DOWN);
+
+	judge(rack, &verdict, 1);
+	rack->health = RM_HEALTH_GOOD;
+	for (int i = 0; i < 8; i++)
+		judge(rack, NULL, 0);
+	judge(rack, &verdict, 1);
+	for (int i = 0; i < 8; i++)
+		judge(rack, NULL, 0);
+	assert_int_equal(rack->resolved, 0);
+	judge(rack, NULL, 0);
+	assert_int_equal(rack->resolved, 1);
+}
+
+static void
+resolve(struct rack *rack)
+{
+	rack->health = RM_HEALTH_GOOD;
+	for (int i = 0; i < 9; i++)
+		judge(rack, NULL, 0);
+}
+
+static void
+a_part_that_comes_back_is_counted_and_gets_a_new_id(void **state)
+{
+	struct rack *rack = *state;
+	const struct rm_verdict verdict = verdict_on("h1/r0", RM_KIND_RNIC_DOWN);
+	uint64_t ids[3];
+
+	for (unsigned i = 0; i < 3; i++) {
+		judge(rack, &verdict, 1);
+		ids[i] = rack->last.id;
+		assert_int_equal(rack->last.reopened, i);
+		resolve(rack);
+	}
+	assert_int_equal(rack->resolved, 3);
+	assert_true(ids[0] != ids[1] && ids[1] != ids[2] && ids[0] != ids[2]);
+	rack->now = rm_mono_add(rack->now, 61 * RM_NS_PER_S);
+	judge(rack, &verdict, 1);
+	assert_int_equal(rack->last.reopened, 0);
+}
+
+static void
+what_is_open_and_what_is_remembered_is_bounded(void **state)
+{
+	struct rack *rack = *state;
+	struct rm_verdict verdicts[5];
+
+	for (int i = 0; i < 5; i++) {
+		char name[16];
+
+		snprintf(name, sizeof name, "h%d/r0", i);
+		verdicts[i] = verdict_on(name, RM_KIND_RNIC_DOWN);
+	}
+	judge(rack, verdicts, 5);
+	assert_int_equal(rm_incidents_open(rack->incidents), 3);
+	assert_int_equal(rm_incidents_counts(rack->incidents)->refused, 2);
+	assert_string_equal(
+	    rm_incidents_get(rack->incidents, 0)->verdict.part.name, "h2/r0");
+	assert_string_equal(
+	    rm_incidents_get(rack->incidents, 2)->verdict.part.name, "h0/r0");
+	resolve(rack);
+	assert_int_equal(rack->resolved, 3);
+	assert_non_null(rm_incidents_get(rack->incidents, 1));
+	assert_null(rm_incidents_get(rack->incidents, 2));
+	assert_int_equal(rm_incidents_counts(rack->incidents)->opened, 3);
+	assert_int_equal(rm_incidents_counts(rack->incidents)->resolved, 3);
+}
+
+static void
+an_undecided_incident_keeps_its_name_when_it_narrows(void **state)
+{
+	struct rack *rack = *state;
+	struct rm_verdict verdict = verdict_on("h1/r0 or h2/r0", RM_KIND_RNIC_DOWN);
+
+	judge(rack, &verdict, 1);
+	verdict = verdict_on("h2/r0", RM_KIND_RNIC_RECEIVE_DEAD);
+	judge(rack, &verdict, 1);
+	assert_int_equal(rack->opened, 1);
+	assert_int_equal(rack->updated, 1);
+	assert_string_equal(rack->last.verdict.part.name, "h1/r0 or h2/r0");
+	assert_int_equal(rack->last.verdict.kind, RM_KIND_RNIC_RECEIVE_DEAD);
+}
+
+static void
+two_faults_never_hide_behind_one_undecided_incident(void **state)
+{
+	struct rack *rack = *state;
+	struct rm_verdict verdicts[2];
+
+	verdicts[0] = verdict_on("h1/r0 or h2/r0", RM_KIND_RNIC_DOWN);
+	judge(rack, verdicts, 1);
+	verdicts[0] = verdict_on("h1/r0", RM_KIND_RNIC_DOWN);
+	verdicts[1] = verdict_on("h2/r0", RM_KIND_RNIC_DOWN);
+	judge(rack, verdicts, 2);
+	judge(rack, verdicts, 2);
+	assert_int_equal(rack->opened, 2);
+	assert_int_equal(rm_incidents_open(rack->incidents), 2);
+}
+
+static void
+json_tells_an_incidents_life(void **state)
+{
+	struct rack *rack = *state;
+	const struct rm_verdict verdict = verdict_on("h1/r0", RM_KIND_RNIC_DOWN);
+	const char *id, *status, *opened;
+	json_t *json, *resolved;
+
+	judge(rack, &verdict, 1);
+	json = rm_incident_json(rm_incidents_get(rack->incidents, 0));
+	assert_non_null(json);
+	assert_int_equal(json_unpack(json, "{s:s, s:s, s:s, s:o}", "id", &id, "state",
+			     &status, "opened", &opened, "resolved", &resolved),
+	    0);
+	assert_int_equal(strlen(id), 16);
+	assert_string_equal(status, "open");
+	assert_string_equal(opened, "1970-01-01T00:16:40.250Z");
+	assert_true(json_is_null(resolved));
+	json_decref(json);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_fault_opens_once_and_stays_open_while_it_lasts),
+		TEST(only_changes_that_matter_are_announced),
+		TEST(silence_never_resolves),
+		TEST(only_uninterrupted_health_resolves),
+		TEST(a_verdict_during_recovery_starts_the_wait_afresh),
+		TEST(a_part_that_comes_back_is_counted_and_gets_a_new_id),
+		TEST(what_is_open_and_what_is_remembered_is_bounded),
+		TEST(an_undecided_incident_keeps_its_name_when_it_narrows),
+		TEST(two_faults_never_hide_behind_one_undecided_incident),
+		TEST(json_tells_an_incidents_life),
+	};
+
+	return cmocka_run_group_tests_name("incident", tests, NULL, NULL);
+}
