@@ -1,1 +1,303 @@
 #include "rackmesh/fabric/alert.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+#include "rackmesh/base/loop.h"
+#include "rackmesh/fabric/alert_sink.h"
+#include "rackmesh/fabric/incident.h"
+
+#define ALERTS_RESEND_NS (30 * RM_NS_PER_S)
+#define ALERTS_ENDS_AFTER 4 /* re-sends an Alertmanager may miss */
+#define ALERTS_MAX_QUEUE 1024
+#define ALERTS_MAX_URL 2048
+#define ALERT_KEY_BYTES (RM_PART_NAME_BYTES + RM_NAME_BYTES + 32)
+
+struct firing {
+	char key[ALERT_KEY_BYTES];
+	struct rm_incident incident;
+	UT_hash_handle hh;
+};
+
+struct rm_alerts {
+	struct rm_timer *resend;
+	struct alert_sink **sinks; /* Alertmanagers first */
+	size_t sink_count, alertmanager_count;
+	struct rm_alert_options options; /* only region, source, resend_ns stay valid */
+	char *region, *source;
+	struct firing *firing;
+	struct rm_alert_counts counts;
+};
+
+static void
+alert_key(const struct rm_part *part, char key[ALERT_KEY_BYTES])
+{
+	snprintf(key, ALERT_KEY_BYTES, "%s|%s|%s", rm_part_type_word(part->type),
+	    part->name, part->place);
+}
+
+/* ---- the alert object ------------------------------------------------------ */
+
+static json_t *
+alert_labels(const struct rm_alert_options *options, const struct rm_part *part)
+{
+	json_t *labels = json_pack("{s:s, s:s, s:s, s:s, s:s}", "alertname",
+	    rm_part_alertname(part->type), "part_type", rm_part_type_word(part->type),
+	    "part", part->name, "region", options->region, "severity", "critical");
+
+	/* An empty label is no label to Alertmanager. */
+	if (labels != NULL && part->place[0] != '\0' &&
+	    json_object_set_new(labels, "place", json_string(part->place)) < 0) {
+		json_decref(labels);
+		return NULL;
+	}
+	return labels;
+}
+
+static json_t *
+alert_annotations(
+    const struct rm_alert_options *options, const struct rm_incident *incident)
+{
+	const struct rm_verdict *verdict = &incident->verdict;
+	char sentence[RM_SENTENCE_BYTES], rnic[RM_RNIC_ID_TEXT] = "", confidence[16];
+	char id[24];
+	json_t *details = rm_verdict_json(verdict), *annotations = NULL;
+	char *evidence = NULL;
+
+	if (details != NULL)
+		evidence =
+		    json_dumps(json_object_get(details, "evidence"), JSON_COMPACT);
+	json_decref(details);
+	if (evidence == NULL)
+		return NULL;
+	rm_verdict_sentence(verdict, sentence, sizeof sentence);
+	if (verdict->rnic.guid != 0)
+		rm_rnic_id_format(verdict->rnic, rnic);
+	snprintf(confidence, sizeof confidence, "%.3f", verdict->confidence);
+	snprintf(id, sizeof id, "%016llx", (unsigned long long)incident->id);
+	/* No service tracing in this release: whom it hurts is not known. */
+	annotations = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "summary",
+	    sentence, "kind", rm_kind_word(verdict->kind), "confidence", confidence,
+	    "impact", "unknown", "rnic", rnic, "incident", id, "source",
+	    options->source, "evidence", evidence);
+	free(evidence);
+	return annotations;
+}
+
+json_t *
+rm_alert_json(const struct rm_alert_options *options,
+    const struct rm_incident *incident, int64_t ends_after_ns)
+{
+	char starts[RM_WALL_TEXT], ends[RM_WALL_TEXT];
+	bool resolved = incident->resolved.ns != 0;
+	rm_wall_t end = incident->resolved;
+
+	if (!resolved)
+		end.ns = incident->changed.ns + ends_after_ns;
+	rm_wall_format(incident->opened, starts);
+	rm_wall_format(end, ends);
+	return json_pack("{s:s, s:o, s:o, s:s, s:s}", "status",
+	    resolved ? "resolved" : "firing", "labels",
+	    alert_labels(options, &incident->verdict.part), "annotations",
+	    alert_annotations(options, incident), "startsAt", starts, "endsAt", ends);
+}
+
+/* ---- what each kind of sink is sent ------------------------------------------ */
+
+/* POST /api/v2/alerts takes the bare list; it derives the status from endsAt. */
+static json_t *
+render_alertmanager(json_t *alerts, enum alert_news news)
+{
+	json_t *alert;
+	size_t i;
+
+	(void)news;
+	json_array_foreach (alerts, i, alert) {
+		json_t *copy = json_copy(alert);
+
+		if (copy == NULL || json_array_set_new(alerts, i, copy) < 0) {
+			json_decref(alerts);
+			return NULL;
+		}
+		json_object_del(copy, "status");
+	}
+	return alerts;
+}
+
+static json_t *
+render_webhook(json_t *alerts, enum alert_news news)
+{
+	json_t *first = json_array_get(alerts, 0);
+
+	return json_pack("{s:s, s:s, s:s, s:i, s:s, s:O, s:O, s:O, s:s, s:o}",
+	    "version", "4", "status", news == ALERT_RESOLVED ? "resolved" : "firing",
+	    "receiver", "rackmesh", "truncatedAlerts", 0, "groupKey",
+	    json_string_value(
+		json_object_get(json_object_get(first, "annotations"), "incident")),
+	    "groupLabels", json_object_get(first, "labels"), "commonLabels",
+	    json_object_get(first, "labels"), "commonAnnotations",
+	    json_object_get(first, "annotations"), "externalURL", "", "alerts", alerts);
+}
+
+/* ---- life ---------------------------------------------------------------------- */
+
+static void
+alerts_push(struct rm_alerts *alerts, const struct rm_incident *incident,
+    enum alert_news news, size_t sinks)
+{
+	char key[ALERT_KEY_BYTES];
+	json_t *alert = rm_alert_json(
+	    &alerts->options, incident, ALERTS_ENDS_AFTER * alerts->options.resend_ns);
+
+	if (alert == NULL) {
+		alerts->counts.dropped += sinks;
+		return;
+	}
+	alert_key(&incident->verdict.part, key);
+	for (size_t i = 0; i < sinks; i++)
+		alert_sink_push(alerts->sinks[i], key, news, alert);
+	json_decref(alert);
+}
+
+/* endsAt moves on only with `changed`: what is re-sent has to be true now. */
+static void
+on_resend(void *arg)
+{
+	struct rm_alerts *alerts = arg;
+	struct firing *firing, *next;
+
+	HASH_ITER (hh, alerts->firing, firing, next) {
+		firing->incident.changed = rm_wall_now();
+		alerts_push(alerts, &firing->incident, ALERT_UPDATED,
+		    alerts->alertmanager_count);
+	}
+	rm_timer_after(alerts->resend, alerts->options.resend_ns);
+}
+
+void
+rm_alerts_fire(struct rm_alerts *alerts, const struct rm_incident *incident)
+{
+	char key[ALERT_KEY_BYTES];
+	struct firing *firing;
+	bool known;
+
+	alert_key(&incident->verdict.part, key);
+	HASH_FIND_STR(alerts->firing, key, firing);
+	known = firing != NULL;
+	if (!known) {
+		firing = calloc(1, sizeof *firing);
+		if (firing == NULL) {
+			alerts->counts.dropped++;
+			return;
+		}
+		strcpy(firing->key, key);
+		HASH_ADD_STR(alerts->firing, key, firing);
+	}
+	firing->incident = *incident;
+	alerts_push(alerts, incident, known ? ALERT_UPDATED : ALERT_OPENED,
+	    known ? alerts->alertmanager_count : alerts->sink_count);
+}
+
+void
+rm_alerts_resolve(struct rm_alerts *alerts, const struct rm_incident *incident)
+{
+	char key[ALERT_KEY_BYTES];
+	struct firing *firing;
+
+	alert_key(&incident->verdict.part, key);
+	HASH_FIND_STR(alerts->firing, key, firing);
+	if (firing != NULL) {
+		HASH_DEL(alerts->firing, firing);
+		free(firing);
+	}
+	alerts_push(alerts, incident, ALERT_RESOLVED, alerts->sink_count);
+}
+
+const struct rm_alert_counts *
+rm_alerts_counts(const struct rm_alerts *alerts)
+{
+	return &alerts->counts;
+}
+
+static int
+alerts_add_sink(struct rm_alerts *alerts, struct rm_loop *loop,
+    struct rm_http_client *http, const struct rm_alert_options *options, size_t i)
+{
+	bool alertmanager = i < options->alertmanager_count;
+	const char *base = alertmanager
+			       ? options->alertmanagers[i]
+			       : options->webhooks[i - options->alertmanager_count];
+	char url[ALERTS_MAX_URL];
+	int n, r;
+
+	n = snprintf(
+	    url, sizeof url, "%s%s", base, alertmanager ? "/api/v2/alerts" : "");
+	if (n < 0 || (size_t)n >= sizeof url)
+		return -ENAMETOOLONG;
+	r = alert_sink_new(loop, http, url,
+	    options->max_queue > 0 ? options->max_queue : ALERTS_MAX_QUEUE,
+	    alertmanager ? render_alertmanager : render_webhook, &alerts->counts,
+	    &alerts->sinks[i]);
+	if (r == 0)
+		alerts->sink_count++;
+	return r;
+}
+
+int
+rm_alerts_new(struct rm_loop *loop, struct rm_http_client *http,
+    const struct rm_alert_options *options, struct rm_alerts **ret)
+{
+	size_t sinks = options->alertmanager_count + options->webhook_count;
+	struct rm_alerts *alerts = calloc(1, sizeof *alerts);
+	int r = -ENOMEM;
+
+	if (alerts == NULL)
+		return r;
+	alerts->region = strdup(options->region);
+	alerts->source = strdup(options->source);
+	alerts->sinks = calloc(sinks + 1, sizeof *alerts->sinks);
+	if (alerts->region == NULL || alerts->source == NULL || alerts->sinks == NULL)
+		goto fail;
+	alerts->options.region = alerts->region;
+	alerts->options.source = alerts->source;
+	alerts->options.resend_ns =
+	    options->resend_ns > 0 ? options->resend_ns : ALERTS_RESEND_NS;
+	alerts->alertmanager_count = options->alertmanager_count;
+	for (size_t i = 0; i < sinks; i++) {
+		r = alerts_add_sink(alerts, loop, http, options, i);
+		if (r < 0)
+			goto fail;
+	}
+	r = rm_timer_new(loop, on_resend, alerts, &alerts->resend);
+	if (r < 0)
+		goto fail;
+	rm_timer_after(alerts->resend, alerts->options.resend_ns);
+	*ret = alerts;
+	return 0;
+fail:
+	rm_alerts_free(alerts);
+	return r;
+}
+
+void
+rm_alerts_free(struct rm_alerts *alerts)
+{
+	struct firing *firing, *next;
+
+	if (alerts == NULL)
+		return;
+	HASH_ITER (hh, alerts->firing, firing, next) {
+		HASH_DEL(alerts->firing, firing);
+		free(firing);
+	}
+	for (size_t i = 0; i < alerts->sink_count; i++)
+		alert_sink_free(alerts->sinks[i]);
+	rm_timer_free(alerts->resend);
+	free(alerts->sinks);
+	free(alerts->region);
+	free(alerts->source);
+	free(alerts);
+}

@@ -20,14 +20,16 @@ struct rm_incident;
 struct rm_loop;
 
 struct rm_alert_options {
-	const char *const *alertmanagers; /* base URLs, "http://127.0.0.1:9093"; every one gets all */
+	const char *const
+	    *alertmanagers; /* base URLs, "http://127.0.0.1:9093"; every one gets all */
 	size_t alertmanager_count;
 	const char *const *webhooks; /* whole URLs */
 	size_t webhook_count;
 	const char *region;
-	const char *source;	   /* name of this aggregator, an annotation */
-	int64_t resend_ns;	   /* to Alertmanager; 0: 30 s; endsAt lies 4 of them ahead */
-	size_t max_queue;	   /* alerts waiting per sink; 0: 1024; oldest update dropped first */
+	const char *source; /* name of this aggregator, an annotation */
+	int64_t resend_ns;  /* to Alertmanager; 0: 30 s; endsAt lies 4 of them ahead */
+	size_t max_queue;   /* alerts waiting per sink; 0: 1024; oldest update dropped
+			       first */
 };
 
 struct rm_alert_counts { /* over all sinks */

@@ -1,0 +1,315 @@
+#include "rackmesh/fabric/alert_sink.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+#include "rackmesh/base/backoff.h"
+#include "rackmesh/base/http_client.h"
+#include "rackmesh/base/loop.h"
+#include "rackmesh/base/random.h"
+#include "rackmesh/fabric/alert.h"
+
+#define SINK_TIMEOUT_NS (5 * RM_NS_PER_S)
+#define SINK_BACKOFF_BASE_NS (200 * RM_NS_PER_MS)
+#define SINK_BACKOFF_CAP_NS (10 * RM_NS_PER_S)
+#define SINK_RETRY_AFTER_MAX_S 60
+
+struct entry {
+	struct entry *prev, *next;
+	char *key;
+	enum alert_news news;
+	json_t *alert;
+};
+
+/* An exchange under way outlives its sink: then sink is NULL. */
+struct flight {
+	struct alert_sink *sink;
+	size_t entries; /* from the front of the queue */
+};
+
+struct alert_sink {
+	struct rm_http_client *http;
+	struct rm_timer *retry;
+	struct rm_alert_counts *counts;
+	json_t *(*render)(json_t *alerts, enum alert_news news);
+	char *url;
+	struct entry *queue;
+	size_t queued, max_queue;
+	struct flight *flight; /* NULL: none */
+	bool waiting;          /* for the retry timer */
+	struct rm_backoff backoff;
+};
+
+static void sink_send(struct alert_sink *sink);
+
+static void
+entry_free(struct entry *entry)
+{
+	if (entry == NULL)
+		return;
+	json_decref(entry->alert);
+	free(entry->key);
+	free(entry);
+}
+
+static void
+sink_remove(struct alert_sink *sink, struct entry *entry)
+{
+	DL_DELETE(sink->queue, entry);
+	sink->queued--;
+	entry_free(entry);
+}
+
+static void
+on_retry(void *arg)
+{
+	struct alert_sink *sink = arg;
+
+	sink->waiting = false;
+	sink_send(sink);
+}
+
+static void
+sink_retry(struct alert_sink *sink, int64_t after_ns)
+{
+	sink->counts->failed_attempts++;
+	sink->waiting = true;
+	rm_timer_after(sink->retry, after_ns);
+}
+
+/* 4xx that repeating cannot cure; 401, 403, 404 are a configuration that a person
+ * mends while the alert waits. */
+static bool
+is_refused(long status)
+{
+	return status >= 400 && status < 500 && status != 401 && status != 403 &&
+	       status != 404 && status != 408 && status != 429;
+}
+
+static void
+on_answer(const struct rm_http_answer *answer, void *arg)
+{
+	struct flight *flight = arg;
+	struct alert_sink *sink = flight->sink;
+	size_t entries = flight->entries;
+	int64_t after_ns;
+
+	free(flight);
+	if (sink == NULL)
+		return;
+	sink->flight = NULL;
+	if (answer->r == -ECANCELED)
+		return; /* the client goes away */
+	if (answer->r == 0 && ((answer->status >= 200 && answer->status < 300) ||
+				  is_refused(answer->status))) {
+		if (is_refused(answer->status))
+			sink->counts->refused += entries;
+		else
+			sink->counts->delivered += entries;
+		while (entries-- > 0)
+			sink_remove(sink, sink->queue);
+		rm_backoff_reset(&sink->backoff);
+		sink_send(sink);
+		return;
+	}
+	after_ns = rm_backoff_next_ns(&sink->backoff, rm_random_u64());
+	if (answer->r == 0 && answer->retry_after_s > 0) {
+		int64_t asked = answer->retry_after_s > SINK_RETRY_AFTER_MAX_S
+				    ? SINK_RETRY_AFTER_MAX_S
+				    : answer->retry_after_s;
+
+		if (after_ns < asked * RM_NS_PER_S)
+			after_ns = asked * RM_NS_PER_S;
+	}
+	sink_retry(sink, after_ns);
+}
+
+/* The front of the queue, as long as it has one status: a body has one, too. */
+static json_t *
+sink_batch(struct alert_sink *sink, size_t *count)
+{
+	bool resolved = sink->queue->news == ALERT_RESOLVED;
+	json_t *alerts = json_array();
+	struct entry *entry;
+
+	*count = 0;
+	if (alerts == NULL)
+		return NULL;
+	DL_FOREACH (sink->queue, entry) {
+		if (*count == ALERT_SINK_BATCH ||
+		    (entry->news == ALERT_RESOLVED) != resolved)
+			break;
+		if (json_array_append(alerts, entry->alert) < 0) {
+			json_decref(alerts);
+			return NULL;
+		}
+		(*count)++;
+	}
+	return sink->render(alerts, sink->queue->news);
+}
+
+static int
+sink_post(struct alert_sink *sink)
+{
+	struct flight *flight = calloc(1, sizeof *flight);
+	json_t *document = NULL;
+	char *body = NULL;
+	int r = -ENOMEM;
+
+	if (flight == NULL)
+		return -ENOMEM;
+	flight->sink = sink;
+	document = sink_batch(sink, &flight->entries);
+	if (document != NULL)
+		body = json_dumps(document, JSON_COMPACT);
+	json_decref(document);
+	if (body != NULL)
+		r = rm_http_client_send(sink->http, sink->url, "application/json", body,
+		    strlen(body), SINK_TIMEOUT_NS, on_answer, flight);
+	free(body);
+	if (r < 0) {
+		free(flight);
+		return r;
+	}
+	sink->flight = flight;
+	return 0;
+}
+
+static void
+sink_send(struct alert_sink *sink)
+{
+	if (sink->queue == NULL || sink->flight != NULL || sink->waiting)
+		return;
+	if (sink_post(sink) < 0)
+		sink_retry(sink, rm_backoff_next_ns(&sink->backoff, rm_random_u64()));
+}
+
+/* An entry of the exchange under way must stay: it is removed by the answer. */
+static bool
+in_flight(const struct alert_sink *sink, const struct entry *wanted)
+{
+	size_t left = sink->flight != NULL ? sink->flight->entries : 0;
+	const struct entry *entry;
+
+	DL_FOREACH (sink->queue, entry) {
+		if (left-- == 0)
+			return false;
+		if (entry == wanted)
+			return true;
+	}
+	return false;
+}
+
+/* Makes room: a mere update goes first, then the oldest of all. */
+static bool
+sink_drop_one(struct alert_sink *sink)
+{
+	struct entry *entry, *oldest = NULL;
+
+	DL_FOREACH (sink->queue, entry) {
+		if (in_flight(sink, entry))
+			continue;
+		if (oldest == NULL)
+			oldest = entry;
+		if (entry->news == ALERT_UPDATED) {
+			oldest = entry;
+			break;
+		}
+	}
+	if (oldest == NULL)
+		return false;
+	sink_remove(sink, oldest);
+	sink->counts->dropped++;
+	return true;
+}
+
+/* The newest waiting word on this alert, if it can be replaced by one more. */
+static struct entry *
+sink_waiting(struct alert_sink *sink, const char *key)
+{
+	struct entry *entry, *newest = NULL;
+
+	DL_FOREACH (sink->queue, entry)
+		if (strcmp(entry->key, key) == 0)
+			newest = entry;
+	if (newest == NULL || newest->news == ALERT_RESOLVED || in_flight(sink, newest))
+		return NULL;
+	return newest;
+}
+
+void
+alert_sink_push(
+    struct alert_sink *sink, const char *key, enum alert_news news, json_t *alert)
+{
+	struct entry *entry = NULL;
+
+	if (news == ALERT_UPDATED)
+		entry = sink_waiting(sink, key);
+	if (entry != NULL) {
+		json_decref(entry->alert);
+		entry->alert = json_incref(alert);
+		return;
+	}
+	sink->counts->queued++;
+	if (sink->queued >= sink->max_queue && !sink_drop_one(sink)) {
+		sink->counts->dropped++;
+		return;
+	}
+	entry = calloc(1, sizeof *entry);
+	if (entry != NULL)
+		entry->key = strdup(key);
+	if (entry == NULL || entry->key == NULL) {
+		entry_free(entry);
+		sink->counts->dropped++;
+		return;
+	}
+	entry->news = news;
+	entry->alert = json_incref(alert);
+	DL_APPEND(sink->queue, entry);
+	sink->queued++;
+	sink_send(sink);
+}
+
+int
+alert_sink_new(struct rm_loop *loop, struct rm_http_client *http, const char *url,
+    size_t max_queue, json_t *(*render)(json_t *alerts, enum alert_news news),
+    struct rm_alert_counts *counts, struct alert_sink **ret)
+{
+	struct alert_sink *sink = calloc(1, sizeof *sink);
+	int r = -ENOMEM;
+
+	if (sink == NULL)
+		return r;
+	sink->http = http;
+	sink->render = render;
+	sink->counts = counts;
+	sink->max_queue = max_queue;
+	sink->backoff.base_ns = SINK_BACKOFF_BASE_NS;
+	sink->backoff.cap_ns = SINK_BACKOFF_CAP_NS;
+	sink->url = strdup(url);
+	if (sink->url != NULL)
+		r = rm_timer_new(loop, on_retry, sink, &sink->retry);
+	if (r < 0) {
+		alert_sink_free(sink);
+		return r;
+	}
+	*ret = sink;
+	return 0;
+}
+
+void
+alert_sink_free(struct alert_sink *sink)
+{
+	if (sink == NULL)
+		return;
+	if (sink->flight != NULL)
+		sink->flight->sink = NULL;
+	while (sink->queue != NULL)
+		sink_remove(sink, sink->queue);
+	rm_timer_free(sink->retry);
+	free(sink->url);
+	free(sink);
+}

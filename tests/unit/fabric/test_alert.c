@@ -1,0 +1,319 @@
+#include "rackmesh/fabric/alert.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <event2/buffer.h>
+#include <event2/event.h>
+#include <event2/http.h>
+
+#include "rackmesh/base/http_client.h"
+#include "rackmesh/base/loop.h"
+#include "rackmesh/fabric/incident.h"
+
+#define MAX_TAKEN 64
+
+/* A receiver that answers what the test tells it to, and keeps what it took. */
+struct fixture {
+	struct rm_loop *loop;
+	struct rm_http_client *http;
+	struct rm_alerts *alerts;
+	struct rm_timer *deadline;
+	struct evhttp *server;
+	int status; /* what the receiver answers */
+	char *taken[MAX_TAKEN];
+	char path[MAX_TAKEN][64];
+	size_t taken_count, wanted;
+	bool late;
+};
+
+static void
+on_post(struct evhttp_request *request, void *arg)
+{
+	struct fixture *f = arg;
+	struct evbuffer *body = evhttp_request_get_input_buffer(request);
+	size_t len = evbuffer_get_length(body);
+
+	if (f->taken_count < MAX_TAKEN) {
+		char *text = calloc(1, len + 1);
+
+		evbuffer_copyout(body, text, len);
+		snprintf(f->path[f->taken_count], sizeof f->path[0], "%s",
+		    evhttp_request_get_uri(request));
+		f->taken[f->taken_count++] = text;
+	}
+	evhttp_send_reply(request, f->status, "ok", NULL);
+	if (f->taken_count >= f->wanted)
+		event_base_loopbreak(rm_loop_base(f->loop));
+}
+
+static void
+on_deadline(void *arg)
+{
+	struct fixture *f = arg;
+
+	f->late = true;
+	event_base_loopbreak(rm_loop_base(f->loop));
+}
+
+static int
+setup_sinks(void **state, size_t max_queue)
+{
+	struct fixture *f = calloc(1, sizeof *f);
+	struct evhttp_bound_socket *bound;
+	char am[64], hook[96];
+	const char *ams[] = { am }, *hooks[] = { hook };
+	struct rm_alert_options options = { .alertmanagers = ams,
+		.alertmanager_count = 1,
+		.webhooks = hooks,
+		.webhook_count = 1,
+		.region = "r1",
+		.source = "agg-1",
+		.max_queue = max_queue };
+	struct sockaddr_storage at;
+	ev_socklen_t len = sizeof at;
+
+	assert_int_equal(rm_loop_new(&f->loop), 0);
+	assert_int_equal(rm_http_client_new(f->loop, &f->http), 0);
+	assert_int_equal(rm_timer_new(f->loop, on_deadline, f, &f->deadline), 0);
+	f->server = evhttp_new(rm_loop_base(f->loop));
+	bound = evhttp_bind_socket_with_handle(f->server, "127.0.0.1", 0);
+	assert_non_null(bound);
+	getsockname(evhttp_bound_socket_get_fd(bound), (struct sockaddr *)&at, &len);
+	evhttp_set_gencb(f->server, on_post, f);
+	snprintf(am, sizeof am, "http://127.0.0.1:%d",
+	    ntohs(((struct sockaddr_in *)&at)->sin_port));
+	snprintf(hook, sizeof hook, "%s/hook", am);
+	f->status = 200;
+	assert_int_equal(rm_alerts_new(f->loop, f->http, &options, &f->alerts), 0);
+	*state = f;
+	return 0;
+}
+
+static int
+setup(void **state)
+{
+	return setup_sinks(state, 0);
+}
+
+static int
+setup_short_queue(void **state)
+{
+	return setup_sinks(state, 3);
+}
+
+static int
+teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	rm_alerts_free(f->alerts);
+	rm_http_client_free(f->http);
+	evhttp_free(f->server);
+	rm_timer_free(f->deadline);
+	rm_loop_free(f->loop);
+	for (size_t i = 0; i < f->taken_count; i++)
+		free(f->taken[i]);
+	free(f);
+	return 0;
+}
+
+/* Turns the loop until the receiver has seen so many exchanges in all. */
+static void
+wait_for(struct fixture *f, size_t exchanges)
+{
+	f->wanted = exchanges;
+	f->late = false;
+	rm_timer_after(f->deadline, 10 * RM_NS_PER_S);
+	while (f->taken_count < exchanges && !f->late)
+		event_base_loop(rm_loop_base(f->loop), EVLOOP_ONCE);
+	rm_timer_stop(f->deadline);
+	assert_false(f->late);
+}
+
+static struct rm_incident
+incident_of(const char *name)
+{
+	struct rm_incident incident;
+
+	memset(&incident, 0, sizeof incident);
+	incident.id = 42;
+	incident.verdict.part.type = RM_PART_RNIC;
+	snprintf(
+	    incident.verdict.part.name, sizeof incident.verdict.part.name, "%s", name);
+	strcpy(incident.verdict.part.place, "tor-a");
+	incident.verdict.kind = RM_KIND_RNIC_DOWN;
+	incident.verdict.confidence = 0.99;
+	incident.opened.ns = incident.changed.ns = INT64_C(1700000000) * RM_NS_PER_S;
+	return incident;
+}
+
+static json_t *
+taken_at(struct fixture *f, const char *path, size_t n)
+{
+	for (size_t i = 0; i < f->taken_count; i++)
+		if (strcmp(f->path[i], path) == 0 && n-- == 0) {
+			json_t *json = json_loads(f->taken[i], 0, NULL);
+
+			assert_non_null(json);
+			return json;
+		}
+	fail_msg("nothing taken at %s", path);
+	return NULL;
+}
+
+static const char *
+text_at(json_t *json, const char *outer, const char *inner)
+{
+	const char *text =
+	    json_string_value(json_object_get(json_object_get(json, outer), inner));
+
+	assert_non_null(text);
+	return text;
+}
+
+static void
+an_opening_reaches_alertmanager_and_webhook(void **state)
+{
+	struct fixture *f = *state;
+	struct rm_incident incident = incident_of("h1/r0");
+	json_t *am, *hook;
+
+	rm_alerts_fire(f->alerts, &incident);
+	wait_for(f, 2);
+	am = taken_at(f, "/api/v2/alerts", 0);
+	assert_string_equal(
+	    text_at(json_array_get(am, 0), "labels", "alertname"), "RackmeshRnic");
+	assert_string_equal(text_at(json_array_get(am, 0), "labels", "part"), "h1/r0");
+	assert_string_equal(text_at(json_array_get(am, 0), "labels", "place"), "tor-a");
+	assert_string_equal(
+	    text_at(json_array_get(am, 0), "annotations", "kind"), "rnic-down");
+	assert_null(json_object_get(json_array_get(am, 0), "status"));
+	hook = taken_at(f, "/hook", 0);
+	assert_string_equal(
+	    json_string_value(json_object_get(hook, "status")), "firing");
+	assert_int_equal(json_array_size(json_object_get(hook, "alerts")), 1);
+	json_decref(am);
+	json_decref(hook);
+}
+
+static void
+labels_stay_the_same_while_the_kind_changes(void **state)
+{
+	struct fixture *f = *state;
+	struct rm_incident incident = incident_of("h1/r0");
+	json_t *before, *after;
+
+	rm_alerts_fire(f->alerts, &incident);
+	wait_for(f, 2);
+	incident.verdict.kind = RM_KIND_RNIC_SEND_DEAD;
+	rm_alerts_fire(f->alerts, &incident);
+	wait_for(f, 3); /* an update goes to Alertmanager alone */
+	before = taken_at(f, "/api/v2/alerts", 0);
+	after = taken_at(f, "/api/v2/alerts", 1);
+	assert_true(json_equal(json_object_get(json_array_get(before, 0), "labels"),
+	    json_object_get(json_array_get(after, 0), "labels")));
+	assert_string_equal(
+	    text_at(json_array_get(after, 0), "annotations", "kind"), "rnic-send-dead");
+	json_decref(before);
+	json_decref(after);
+}
+
+static void
+a_resolution_is_sent_resolved_after_the_firing(void **state)
+{
+	struct fixture *f = *state;
+	struct rm_incident incident = incident_of("h1/r0");
+	json_t *first, *second;
+
+	rm_alerts_fire(f->alerts, &incident);
+	incident.resolved.ns = incident.opened.ns + 5 * RM_NS_PER_S;
+	rm_alerts_resolve(f->alerts, &incident);
+	wait_for(f, 4);
+	first = taken_at(f, "/hook", 0);
+	second = taken_at(f, "/hook", 1);
+	assert_string_equal(
+	    json_string_value(json_object_get(first, "status")), "firing");
+	assert_string_equal(
+	    json_string_value(json_object_get(second, "status")), "resolved");
+	json_decref(first);
+	json_decref(second);
+}
+
+static void
+a_failing_sink_gets_the_alert_again_until_it_takes_it(void **state)
+{
+	struct fixture *f = *state;
+	struct rm_incident incident = incident_of("h1/r0");
+
+	f->status = 503;
+	rm_alerts_fire(f->alerts, &incident);
+	wait_for(f, 4);
+	f->status = 200;
+	wait_for(f, f->taken_count + 2);
+	while (rm_alerts_counts(f->alerts)->delivered < 2)
+		event_base_loop(rm_loop_base(f->loop), EVLOOP_ONCE);
+	assert_true(rm_alerts_counts(f->alerts)->failed_attempts >= 2);
+	assert_int_equal(rm_alerts_counts(f->alerts)->dropped, 0);
+}
+
+static void
+a_refused_alert_is_counted_and_not_repeated(void **state)
+{
+	struct fixture *f = *state;
+	struct rm_incident incident = incident_of("h1/r0");
+
+	f->status = 400;
+	rm_alerts_fire(f->alerts, &incident);
+	wait_for(f, 2);
+	while (rm_alerts_counts(f->alerts)->refused < 2)
+		event_base_loop(rm_loop_base(f->loop), EVLOOP_ONCE);
+	assert_int_equal(f->taken_count, 2);
+	assert_int_equal(rm_alerts_counts(f->alerts)->failed_attempts, 0);
+}
+
+static void
+a_full_queue_drops_and_counts(void **state)
+{
+	struct fixture *f = *state;
+	const struct rm_alert_counts *counts = rm_alerts_counts(f->alerts);
+
+	for (int i = 0; i < 10; i++) {
+		char name[16];
+		struct rm_incident incident;
+
+		snprintf(name, sizeof name, "h%d/r0", i);
+		incident = incident_of(name);
+		rm_alerts_fire(f->alerts, &incident);
+	}
+	assert_int_equal(counts->queued, 20);
+	assert_int_equal(counts->dropped, 14);
+	while (counts->delivered + counts->dropped < counts->queued)
+		event_base_loop(rm_loop_base(f->loop), EVLOOP_ONCE);
+	assert_int_equal(counts->delivered, 6);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(an_opening_reaches_alertmanager_and_webhook),
+		TEST(labels_stay_the_same_while_the_kind_changes),
+		TEST(a_resolution_is_sent_resolved_after_the_firing),
+		TEST(a_failing_sink_gets_the_alert_again_until_it_takes_it),
+		TEST(a_refused_alert_is_counted_and_not_repeated),
+		cmocka_unit_test_setup_teardown(
+		    a_full_queue_drops_and_counts, setup_short_queue, teardown),
+	};
+
+	return cmocka_run_group_tests_name("alert", tests, NULL, NULL);
+}
