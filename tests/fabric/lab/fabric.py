@@ -10,11 +10,12 @@ RNIC, to the ToR its cable ends in, and one to the management bridge.
 import dataclasses
 import itertools
 import os
+import pathlib
+import re
 
-from . import netns
 from .netns import batch, nft, run, sysctl
 
-MANAGEMENT = "192.168.100"
+_OURS = re.compile(r"rmlab([0-9a-f]+)-")
 
 
 @dataclasses.dataclass
@@ -41,10 +42,16 @@ class Host:
 
 
 class Fabric:
-    """racks: {tor: [host, host, ...]}; a host named under two ToRs has two RNICs."""
+    """racks: {tor: [host, host, ...]}; a host named under two ToRs has two RNICs.
 
-    def __init__(self, racks, spines=2, centres=("centre",), prefix=None):
-        self.prefix = prefix or f"rm{os.getpid():x}"
+    centres: what hangs on the management network alone. relays: names of RNICs whose
+    cable runs through a namespace of its own, for a relay that delays (see relay())."""
+
+    def __init__(self, racks, spines=2, centres=("centre",), relays=()):
+        sweep()
+        self.prefix = f"rmlab{os.getpid():x}"
+        self.racks = racks
+        self.relays = set(relays)
         self.tors = {tor: i + 1 for i, tor in enumerate(racks)}
         self.spines = [f"spine{i + 1}" for i in range(spines)]
         self.hosts = {}
@@ -107,7 +114,7 @@ class Fabric:
         full = self._lay_router(tor)
         batch(
             [
-                "link add rack type bridge",
+                "link add rack type bridge mcast_snooping 0",
                 "link set rack up",
                 f"addr add 10.{number}.0.1/24 dev rack",
                 f"addr add fd00:{number}::1/64 dev rack nodad",
@@ -194,17 +201,19 @@ class Fabric:
         n = 10 + sum(rnic.tor == tor for rnic in self.rnics.values())
         device, port = f"r{len(entry.rnics)}", f"p{n - 10}"
         mac = f"02:00:00:{number:02x}:00:{n:02x}"
-        run(
-            *f"ip -n {entry.netns} link add {device} address {mac} type veth"
-            f" peer name {port} netns {self.netns(tor)}".split()
-        )
-        batch([f"link set {port} master rack", f"link set {port} up"], self.netns(tor))
+        end = (entry.netns, f"{device} address {mac}")
+        if f"{host}/{device}" in self.relays:
+            end = self._lay_relay(f"{host}/{device}", *end)
+        _cable(*end, self.netns(tor), port)
+        if end[1] == "far":
+            _no_offload(*end)
+            _no_offload(self.netns(tor), port)
+        batch([f"link set {port} master rack"], self.netns(tor))
         metric = 100 * (len(entry.rnics) + 1)
         batch(
             [
                 f"addr add 10.{number}.0.{n}/24 dev {device}",
                 f"addr add fd00:{number}::{n:x}/64 dev {device} nodad",
-                f"link set {device} up",
                 f"route add default via 10.{number}.0.1 dev {device} metric {metric}",
             ],
             entry.netns,
@@ -220,6 +229,18 @@ class Fabric:
         entry.rnics.append(rnic)
         self.rnics[rnic.name] = rnic
 
+    def _lay_relay(self, rnic, netns, device):
+        """A namespace with two ends, near its host and far (near its ToR)."""
+        full = self._add_netns(self.relay(rnic))
+        _cable(netns, device, full, "near")
+        _no_offload(netns, device.split()[0])
+        _no_offload(full, "near")
+        return full, "far"
+
+    def relay(self, rnic):
+        """The place where the RNIC's relay runs, for netns(); its ends are near and far."""
+        return "relay-" + rnic.replace("/", "-")
+
     # ---- faults -------------------------------------------------------------
 
     def drop(self, rnic, send=True, receive=True):
@@ -227,27 +248,17 @@ class Fabric:
 
         send: what the RNIC sends; receive: what is sent to it. Counted, so that a
         test can assert that the fault really bit: see dropped()."""
-        rules = ["table netdev fault_%s {" % rnic.port]
+        rules = []
         if send:
-            rules.append(
-                "chain from_rnic { type filter hook ingress device %s priority 0;"
-                "\ncounter drop\n}" % rnic.port
-            )
+            rules.append(_chain("from_rnic", "ingress", rnic.port, 0, ["counter drop"]))
         if receive:
-            rules.append(
-                "chain to_rnic { type filter hook egress device %s priority 0;"
-                "\ncounter drop\n}" % rnic.port
-            )
-        nft(self.netns(rnic.tor), "\n".join(rules + ["}"]) + "\n")
+            rules.append(_chain("to_rnic", "egress", rnic.port, 0, ["counter drop"]))
+        nft(self.netns(rnic.tor), _table(f"fault_{rnic.port}", rules))
 
     def dropped(self, rnic):
-        """Packets the fault has eaten so far."""
-        text = run(
-            *f"ip netns exec {self.netns(rnic.tor)} nft list table netdev"
-            f" fault_{rnic.port}".split()
-        )
-        words = text.split()
-        return sum(int(words[i + 1]) for i, word in enumerate(words) if word == "packets")
+        """(what the RNIC sent, what was sent to it): packets the fault has eaten."""
+        counts = _packets(self.netns(rnic.tor), f"fault_{rnic.port}")
+        return counts.get("from_rnic", 0), counts.get("to_rnic", 0)
 
     def heal(self, rnic):
         nft(self.netns(rnic.tor), f"delete table netdev fault_{rnic.port}\n")
@@ -274,6 +285,27 @@ class Fabric:
     def mend_management(self, name):
         run("ip", "-n", self.netns("mgmt"), "link", "set", self._management_port(name), "up")
 
+    # ---- the wire ------------------------------------------------------------
+
+    def count(self, udp_port=862):
+        """From now on every cable counts, at the ToR, what comes from its RNIC:
+        probes (towards the reflectors' port) and replies (from it)."""
+        for tor in self.tors:
+            for rnic in self.rnics.values():
+                if rnic.tor != tor:
+                    continue
+                rules = [f"udp dport {udp_port} counter", f"udp sport {udp_port} counter"]
+                chains = [
+                    _chain("probes", "ingress", rnic.port, -10, rules[:1]),
+                    _chain("replies", "ingress", rnic.port, -9, rules[1:]),
+                ]
+                nft(self.netns(tor), _table(f"wire_{rnic.port}", chains))
+
+    def counted(self, rnic):
+        """(probes, replies) that the RNIC has put on its cable."""
+        counts = _packets(self.netns(rnic.tor), f"wire_{rnic.port}")
+        return counts["probes"], counts["replies"]
+
     # ---- end ----------------------------------------------------------------
 
     def close(self):
@@ -292,4 +324,37 @@ def _offset(net, n):
     return f"{head}.{int(last) + n}"
 
 
-__all__ = ["Fabric", "Host", "Rnic", "netns"]
+def _cable(netns, device, other, port):
+    """A veth pair between two namespaces; device may carry options of `ip link add`."""
+    run(*f"ip -n {netns} link add {device} type veth peer name {port} netns {other}".split())
+    run(*f"ip -n {netns} link set dev {device.split()[0]} up".split())
+    run(*f"ip -n {other} link set dev {port} up".split())
+
+
+def _no_offload(netns, device):
+    """Packets leave with their checksum made: a relay's socket would lose the promise."""
+    run(*f"ip netns exec {netns} ethtool -K {device} tx off".split())
+
+
+def _chain(name, hook, device, priority, rules):
+    head = f"type filter hook {hook} device {device} priority {priority};"
+    return "\n".join([f"chain {name} {{", head, *rules, "}"])
+
+
+def _table(name, chains):
+    return "\n".join([f"table netdev {name} {{", *chains, "}"]) + "\n"
+
+
+def _packets(netns, table):
+    """{chain: packets} of a table whose chains have one counter each."""
+    text = run(*f"ip netns exec {netns} nft list table netdev {table}".split())
+    pattern = r"chain (\w+) \{.*?counter packets (\d+)"
+    return {name: int(n) for name, n in re.findall(pattern, text, re.DOTALL)}
+
+
+def sweep():
+    """Deletes what a process left behind that was killed before it could."""
+    for entry in pathlib.Path("/run/netns").glob("rmlab*-*"):
+        owner = _OURS.match(entry.name)
+        if owner and not pathlib.Path(f"/proc/{int(owner[1], 16)}").exists():
+            run("ip", "netns", "del", entry.name, check=False)

@@ -1,0 +1,67 @@
+"""Engines as Debian packs them, unpacked and never installed: a private Alertmanager."""
+
+import pathlib
+import shutil
+
+from . import http
+from .process import Daemon
+from .wait import until
+
+ALERTMANAGER_PORT = 9093
+
+# Its template lies at a path that is compiled in: /usr/share/prometheus/... An overlay
+# in a mount namespace of its own puts it there for this process alone.
+_MOUNT = (
+    'mount -t overlay overlay -o "ro,lowerdir=$1/usr/share:/usr/share" /usr/share'
+    ' && shift && exec "$@"'
+)
+
+_CONFIG = """\
+route:
+  receiver: sink
+  group_by: [alertname, part, place]   # one group is one fault
+  group_wait: 0s
+  group_interval: 1s
+  repeat_interval: 1h
+receivers:
+  - name: sink
+    webhook_configs:
+      - url: {url}
+        send_resolved: true
+"""
+
+
+class Alertmanager(Daemon):
+    """Alertmanager 0.25 at address:9093, telling one webhook."""
+
+    def __init__(self, engines, netns, address, folder, webhook):
+        folder = pathlib.Path(folder)
+        shutil.rmtree(folder / "alertmanager", ignore_errors=True)
+        data = folder / "alertmanager"
+        data.mkdir(parents=True)
+        config = folder / "alertmanager.yml"
+        config.write_text(_CONFIG.format(url=webhook))
+        engines = pathlib.Path(engines).resolve()
+        super().__init__(
+            "alertmanager",
+            [
+                engines / "usr/bin/prometheus-alertmanager",
+                f"--config.file={config}",
+                f"--storage.path={data}",
+                f"--web.listen-address={address}:{ALERTMANAGER_PORT}",
+                "--cluster.listen-address=",
+                "--log.level=warn",
+            ],
+            netns,
+            folder / "alertmanager.log",
+            ALERTMANAGER_PORT,
+            wrap=["unshare", "--mount", "sh", "-c", _MOUNT, "sh", engines],
+        )
+        self.address = address
+        self.url = f"http://{address}:{ALERTMANAGER_PORT}"
+
+    def get(self, path):
+        return http.get(self.netns, self.address, self.port, path)
+
+    def wait_ready(self, seconds=15):
+        return until("Alertmanager is ready", seconds, lambda: self.get("/-/ready").ok, [self])

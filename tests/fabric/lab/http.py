@@ -1,0 +1,124 @@
+"""HTTP from inside a namespace or over a Unix socket, and Prometheus text."""
+
+import dataclasses
+import http.client
+import json
+import re
+import socket
+
+from . import netns as namespaces
+
+TIMEOUT_S = 5
+_LINE = re.compile(r"^([A-Za-z_:][\w:]*)(?:\{(.*)\})? (\S+)$")
+_LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
+
+
+@dataclasses.dataclass
+class Answer:
+    status: int
+    text: str
+
+    @property
+    def ok(self):
+        return 200 <= self.status < 300
+
+    @property
+    def json(self):
+        if not self.ok:
+            raise OSError(f"status {self.status}: {self.text.strip()}")
+        return json.loads(self.text)
+
+
+class _Connection(http.client.HTTPConnection):
+    """Over a socket that somebody else has connected."""
+
+    def __init__(self, sock):
+        super().__init__("rackmesh", timeout=TIMEOUT_S)
+        self.sock = sock
+
+
+def _ask(sock, verb, path, body=None):
+    connection = _Connection(sock)
+    try:
+        data = None if body is None else json.dumps(body)
+        head = {"Connection": "close"}
+        if data is not None:
+            head["Content-Type"] = "application/json"
+        connection.request(verb, path, data, head)
+        answer = connection.getresponse()
+        return Answer(answer.status, answer.read().decode())
+    except http.client.HTTPException as error:
+        raise OSError(f"{verb} {path}: {error!r}") from error
+    finally:
+        connection.close()
+
+
+def _connected(netns, host, port):
+    with namespaces.inside(netns):
+        sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        sock.settimeout(TIMEOUT_S)
+        sock.connect((host, port))
+    except OSError:
+        sock.close()
+        raise
+    return sock
+
+
+def get(netns, host, port, path):
+    return _ask(_connected(netns, host, port), "GET", path)
+
+
+def post(netns, host, port, path, body=None):
+    return _ask(_connected(netns, host, port), "POST", path, body)
+
+
+def post_unix(path_of_socket, path, body=None):
+    sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        sock.settimeout(TIMEOUT_S)
+        sock.connect(str(path_of_socket))
+    except OSError:
+        sock.close()
+        raise
+    return _ask(sock, "POST", path, {} if body is None else body)
+
+
+class Metrics:
+    """What /metrics said: {name: [(labels, value), ...]}."""
+
+    def __init__(self, text):
+        self.series = {}
+        for line in text.splitlines():
+            if not line or line.startswith("#"):
+                continue
+            match = _LINE.match(line)
+            if match is None:
+                raise ValueError(f"not Prometheus text: {line!r}")
+            labels = dict(_LABEL.findall(match[2] or ""))
+            self.series.setdefault(match[1], []).append((labels, float(match[3])))
+
+    def sum(self, name, **labels):
+        """Of all series that carry these labels; a name nobody knows is an error."""
+        if name not in self.series:
+            raise KeyError(f"{name}; there are: {', '.join(sorted(self.series))}")
+        return sum(
+            value
+            for have, value in self.series[name]
+            if all(have.get(key) == wanted for key, wanted in labels.items())
+        )
+
+    def by(self, name, label):
+        """{label's value: sum}."""
+        sums = {}
+        for labels, value in self.series.get(name, []):
+            key = labels.get(label, "")
+            sums[key] = sums.get(key, 0) + value
+        return sums
+
+
+def metrics(netns, host, port):
+    answer = get(netns, host, port, "/metrics")
+    if not answer.ok:
+        raise OSError(f"/metrics: status {answer.status}")
+    return Metrics(answer.text)

@@ -1,0 +1,177 @@
+"""Processes in namespaces: started, watched, stopped by their own handle, never by name.
+
+Every process dies with us, even when we are killed: the kernel sends it SIGKILL.
+Start them from the main thread only, for that promise holds per thread.
+"""
+
+import contextlib
+import os
+import pathlib
+import select
+import signal
+import subprocess
+import time
+
+from . import http
+from .wait import until
+
+READY_S = 15
+STOP_S = 5
+
+
+class Process:
+    """One program inside a network namespace, its log in a file."""
+
+    def __init__(self, name, command, netns, log, environment=None, wrap=(), stdin=None):
+        self.name = name
+        self.netns = netns
+        self.log = pathlib.Path(log)
+        self.started = 0  # how often
+        self.pidfd = -1
+        self._command = [str(word) for word in command]
+        self._wrap = [str(word) for word in wrap]
+        self._environment = dict(os.environ, **(environment or {}))
+        self._stdin = subprocess.DEVNULL if stdin is None else stdin
+        self._popen = None
+
+    def start(self):
+        """ip and setpriv become the program itself: the pid stays the same."""
+        assert self._popen is None, f"{self.name} runs already"
+        line = ["ip", "netns", "exec", self.netns, "setpriv", "--pdeathsig", "KILL", "--"]
+        with open(self.log, "ab") as log:
+            self._popen = subprocess.Popen(
+                line + self._wrap + self._command,
+                stdin=self._stdin,
+                stdout=log,
+                stderr=log,
+                env=self._environment,
+                start_new_session=True,
+            )
+        self.pidfd = os.pidfd_open(self._popen.pid)
+        self.started += 1
+        return self
+
+    @property
+    def pid(self):
+        return self._popen.pid if self._popen else None
+
+    @property
+    def alive(self):
+        return self._popen is not None and self._popen.poll() is None
+
+    def signal(self, number):
+        signal.pidfd_send_signal(self.pidfd, number)
+
+    def tell(self, line):
+        """A line on its stdin, if that is a pipe."""
+        self._popen.stdin.write(f"{line}\n".encode())
+        self._popen.stdin.flush()
+
+    def freeze(self):
+        self.signal(signal.SIGSTOP)
+
+    def thaw(self):
+        self.signal(signal.SIGCONT)
+
+    def kill(self):
+        """kill -9, and waits until it is gone."""
+        self.signal(signal.SIGKILL)
+        self._reap()
+
+    def stop(self, seconds=STOP_S):
+        """Asks it to end; returns its exit status. Insists after a while."""
+        if self._popen is None:
+            return None
+        with contextlib.suppress(ProcessLookupError):
+            self.signal(signal.SIGTERM)
+            self.signal(signal.SIGCONT)
+        if not self._gone_within(seconds):
+            with contextlib.suppress(ProcessLookupError):
+                self.signal(signal.SIGKILL)
+        return self._reap()
+
+    def restart(self):
+        if self._popen is not None:
+            self.stop()
+        return self.start()
+
+    def _gone_within(self, seconds):
+        poller = select.poll()
+        poller.register(self.pidfd, select.POLLIN)
+        return bool(poller.poll(1000 * seconds))
+
+    def _reap(self):
+        status = self._popen.wait()
+        if self._popen.stdin is not None:
+            self._popen.stdin.close()
+        os.close(self.pidfd)
+        self._popen, self.pidfd = None, -1
+        return status
+
+    def obituary(self):
+        """How it ended, with the last words of its log."""
+        status = self._popen.poll() if self._popen else None
+        return f"{self.name} ended with {status}; the end of {self.log}:\n{self.tail()}"
+
+    def tail(self, lines=15):
+        with contextlib.suppress(OSError):
+            return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:])
+        return "(no log)"
+
+    # For what the kernel knows of it.
+    def resident_bytes(self):
+        status = pathlib.Path(f"/proc/{self.pid}/status").read_text()
+        return 1024 * int(status.split("RssAnon:")[1].split()[0])
+
+
+class Daemon(Process):
+    """A process with the HTTP face that every daemon has."""
+
+    def __init__(self, name, command, netns, log, port, socket=None, **options):
+        super().__init__(name, command, netns, log, **options)
+        self.port = port
+        self.socket = socket
+
+    def get(self, path):
+        return http.get(self.netns, "127.0.0.1", self.port, path)
+
+    def post(self, path, body=None):
+        """What changes something goes over the Unix socket."""
+        return http.post_unix(self.socket, path, body)
+
+    def metrics(self):
+        return http.metrics(self.netns, "127.0.0.1", self.port)
+
+    def wait_ready(self, seconds=READY_S):
+        return until(
+            f"{self.name} is ready", seconds, lambda: self.get("/readyz").ok, [self]
+        )
+
+
+class Pack:
+    """All processes of a test: stopped together, the last started first."""
+
+    def __init__(self):
+        self._processes = []
+
+    def add(self, process):
+        self._processes.append(process)
+        return process
+
+    def close(self):
+        """One deadline for all of them."""
+        running = [p for p in reversed(self._processes) if p.alive]
+        for process in running:
+            with contextlib.suppress(ProcessLookupError):
+                process.signal(signal.SIGTERM)
+                process.signal(signal.SIGCONT)
+        deadline = time.monotonic() + STOP_S
+        for process in running:
+            process.stop(max(0, deadline - time.monotonic()))
+        self._processes.clear()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()

@@ -1,0 +1,39 @@
+"""A cable with a length: the delay relay between an RNIC and its ToR."""
+
+import subprocess
+
+from .process import Process
+from .wait import until
+
+
+class Relay(Process):
+    """Runs in the namespace that Fabric(relays=...) made for the RNIC."""
+
+    def __init__(self, fabric, rnic, program, log):
+        super().__init__(
+            f"relay of {rnic}",
+            [program, "near", "far"],
+            fabric.netns(fabric.relay(rnic)),
+            log,
+            stdin=subprocess.PIPE,
+        )
+
+    def start(self):
+        super().start()
+        self._wait_for_word("0 0")
+        return self
+
+    def delay(self, out_us, back_us=0):
+        """out: from the RNIC to its ToR. Holds for every packet from here on."""
+        word = f"{out_us} {back_us}"
+        self.tell(word)
+        self._wait_for_word(word)
+
+    def _wait_for_word(self, word):
+        """It says what it does now."""
+        until(
+            f"{self.name} says {word}",
+            5,
+            lambda: self.log.read_text().splitlines()[-1:] == [word],
+            [self],
+        )

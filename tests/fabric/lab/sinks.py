@@ -1,0 +1,126 @@
+"""Receivers of alerts: a thread that listens inside a namespace and stamps arrivals."""
+
+import contextlib
+import dataclasses
+import http.server
+import json
+import socket
+import threading
+import time
+
+from . import netns as namespaces
+from .wait import Overdue
+
+BACKLOG = 64
+
+
+@dataclasses.dataclass(frozen=True)
+class Arrival:
+    """One alert, as a webhook brought it (Alertmanager's format, version 4)."""
+
+    at: float  # time.monotonic()
+    status: str  # firing, resolved
+    labels: dict
+    annotations: dict
+
+    @property
+    def alertname(self):
+        return self.labels.get("alertname", "")
+
+    @property
+    def part(self):
+        return self.labels.get("part", "")
+
+    def __str__(self):
+        kind = self.annotations.get("kind", "")
+        return f"{self.status} {self.alertname} {self.part} ({kind})"
+
+
+class _Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    timeout = 60
+
+    def do_POST(self):
+        at = time.monotonic()
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        self.server.sink.take(at, body)
+        self.send_response(200)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+class _Server(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False
+
+    def __init__(self, sink, sock):
+        self.sink = sink
+        super().__init__(sock.getsockname(), _Handler, bind_and_activate=False)
+        self.socket.close()
+        self.socket = sock
+
+    def handle_error(self, *_):
+        pass  # a sender that was killed in mid-sentence is no news here
+
+
+class Sink:
+    """Listens at address:port inside the namespace until closed."""
+
+    def __init__(self, netns, address, port):
+        self.url = f"http://{address}:{port}/"
+        self.arrivals = []
+        self._changed = threading.Condition()
+        with namespaces.inside(netns):
+            sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        with contextlib.ExitStack() as undo:
+            undo.callback(sock.close)
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            sock.bind((address, port))
+            sock.listen(BACKLOG)
+            self._server = _Server(self, sock)
+            undo.pop_all()
+        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        self._thread.start()
+
+    def take(self, at, body):
+        """Every alert of a page is an arrival of its own."""
+        page = json.loads(body)
+        with self._changed:
+            for alert in page["alerts"]:
+                self.arrivals.append(
+                    Arrival(at, alert["status"], alert["labels"], alert["annotations"])
+                )
+            self._changed.notify_all()
+
+    def mark(self):
+        """A place in the stream, for since=."""
+        with self._changed:
+            return len(self.arrivals)
+
+    def since(self, mark):
+        with self._changed:
+            return self.arrivals[mark:]
+
+    def wait_for(self, predicate, seconds, since=0, what="an alert"):
+        """The first arrival after the mark for which predicate(arrival) holds."""
+        deadline = time.monotonic() + seconds
+        at = since
+        with self._changed:
+            while True:
+                while at < len(self.arrivals):
+                    if predicate(self.arrivals[at]):
+                        return self.arrivals[at]
+                    at += 1
+                left = deadline - time.monotonic()
+                if left <= 0:
+                    came = "; ".join(map(str, self.arrivals[since:])) or "nothing"
+                    raise Overdue(f"{what}: not within {seconds:g} s; came: {came}")
+                self._changed.wait(left)
+
+    def close(self):
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
