@@ -1,0 +1,358 @@
+#include "tests/support/wire_walk.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static volatile uint8_t sink; /* so that no read is optimised away */
+
+#define PROMISE(what)                                                   \
+	do {                                                            \
+		if (!(what)) {                                          \
+			fprintf(stderr, "broken promise: %s\n", #what); \
+			abort();                                        \
+		}                                                       \
+	} while (0)
+
+static void
+walk_bytes(const void *bytes, size_t len)
+{
+	const uint8_t *at = bytes;
+	uint8_t sum = 0;
+
+	for (size_t i = 0; i < len; i++)
+		sum ^= at[i];
+	sink ^= sum;
+}
+
+static void
+walk_text(const char *text)
+{
+	PROMISE(text != NULL);
+	PROMISE(strlen(text) < WIRE_MAX_STRING);
+	walk_bytes(text, strlen(text));
+}
+
+static void
+walk_elements(const void *elements, size_t count, size_t size, size_t align, size_t max)
+{
+	PROMISE(count <= max);
+	PROMISE((uintptr_t)elements % align == 0);
+	walk_bytes(elements, count * size);
+}
+
+#define WALK(array, count, max) \
+	walk_elements(          \
+	    array, count, sizeof(*(array)), _Alignof(__typeof__(*(array))), max)
+
+static void
+walk_address(const struct wire_address *address)
+{
+	PROMISE(address->family == 4 || address->family == 6);
+	walk_bytes(address->bytes, sizeof(address->bytes));
+}
+
+static void
+walk_rnic(const struct wire_rnic *rnic)
+{
+	walk_text(rnic->host);
+	walk_text(rnic->device);
+	walk_text(rnic->driver);
+	walk_text(rnic->plane);
+	PROMISE(rnic->tor_count <= WIRE_MAX_ATTACHMENTS);
+	for (size_t i = 0; i < WIRE_MAX_ATTACHMENTS; i++)
+		walk_text(rnic->tors[i]);
+	PROMISE(rnic->address_count <= WIRE_MAX_ADDRESSES);
+	for (size_t i = 0; i < rnic->address_count; i++)
+		walk_address(&rnic->addresses[i]);
+}
+
+static int
+walk_hello(const uint8_t *data, size_t len)
+{
+	struct wire_hello_view view;
+	int r = wire_open_hello(&view, data, len);
+
+	if (r < 0)
+		return r;
+	PROMISE(view.hello.role >= WIRE_ROLE_AGENT &&
+		view.hello.role <= WIRE_ROLE_CONTROLLER);
+	walk_text(view.hello.region);
+	walk_text(view.hello.id);
+	PROMISE(view.hello.tor_count <= WIRE_MAX_TORS);
+	for (size_t i = 0; i < view.hello.tor_count; i++) {
+		struct wire_tor_state state;
+
+		wire_hello_tor(&view, i, &state);
+		walk_text(state.tor);
+	}
+	return 0;
+}
+
+static int
+walk_welcome(const uint8_t *data, size_t len)
+{
+	struct wire_welcome view;
+	int r = wire_open_welcome(&view, data, len);
+
+	if (r < 0)
+		return r;
+	walk_text(view.id);
+	walk_text(view.refused);
+	return 0;
+}
+
+static int
+walk_register(const uint8_t *data, size_t len)
+{
+	struct wire_register_view view;
+	int r = wire_open_register(&view, data, len);
+
+	if (r < 0)
+		return r;
+	walk_text(view.reg.host);
+	PROMISE(view.reg.rnic_count <= WIRE_MAX_HOST_RNICS);
+	for (size_t i = 0; i < view.reg.rnic_count; i++) {
+		struct wire_rnic rnic;
+
+		wire_register_rnic(&view, i, &rnic);
+		walk_rnic(&rnic);
+	}
+	return 0;
+}
+
+static int
+walk_batch(const uint8_t *data, size_t len)
+{
+	struct wire_batch_view view;
+	int r = wire_open_batch(&view, data, len);
+
+	if (r < 0)
+		return r;
+	walk_text(view.head.host);
+	WALK(view.results, view.count, WIRE_MAX_RESULTS);
+	for (size_t i = 0; i < view.count; i++) {
+		PROMISE(view.results[i].kind < WIRE_PROBE_KINDS);
+		PROMISE(view.results[i].invalid_reason < WIRE_INVALID_REASONS);
+		PROMISE(view.results[i].stamp_source <= WIRE_STAMP_USER);
+	}
+	return 0;
+}
+
+static int
+walk_ack(const uint8_t *data, size_t len)
+{
+	struct wire_ack view;
+	int r = wire_open_ack(&view, data, len);
+
+	if (r < 0)
+		return r;
+	PROMISE(view.lane >= WIRE_LANE_BATCH && view.lane <= WIRE_LANE_INCIDENT);
+	return 0;
+}
+
+static int
+walk_heartbeat(const uint8_t *data, size_t len)
+{
+	struct wire_heartbeat view;
+	int r = wire_open_heartbeat(&view, data, len);
+
+	if (r < 0)
+		return r;
+	WALK(view.stalls, view.stall_count, WIRE_MAX_STALLS);
+	return 0;
+}
+
+static int
+walk_counts(const uint8_t *data, size_t len)
+{
+	struct wire_counts view;
+	int r = wire_open_counts(&view, data, len);
+
+	if (r < 0)
+		return r;
+	WALK(view.rows, view.row_count, WIRE_MAX_COUNTS);
+	return 0;
+}
+
+static int
+walk_plan(const uint8_t *data, size_t len)
+{
+	struct wire_plan_view view;
+	const struct wire_plan *plan = &view.plan;
+	int r = wire_open_plan(&view, data, len);
+
+	if (r < 0)
+		return r;
+	walk_text(plan->region);
+	walk_text(plan->tor);
+	walk_text(plan->plane);
+	WALK(plan->mesh.flows, plan->mesh.flow_count, WIRE_MAX_FLOWS);
+	WALK(plan->mesh.dscps, plan->mesh.dscp_count, WIRE_MAX_CLASSES);
+	WALK(plan->mesh.sizes, plan->mesh.size_count, WIRE_MAX_SIZES);
+	PROMISE(plan->member_count <= WIRE_MAX_MEMBERS);
+	PROMISE(plan->foreigner_count <= WIRE_MAX_FOREIGNERS);
+	PROMISE(plan->entry_count <= WIRE_MAX_ENTRIES);
+	for (size_t i = 0; i < plan->member_count + plan->foreigner_count; i++) {
+		struct wire_rnic rnic;
+
+		if (i < plan->member_count)
+			wire_plan_member(&view, i, &rnic);
+		else
+			wire_plan_foreigner(&view, i - plan->member_count, &rnic);
+		walk_rnic(&rnic);
+	}
+	for (size_t i = 0; i < plan->entry_count; i++) {
+		struct wire_plan_entry entry;
+
+		wire_plan_entry(&view, i, &entry);
+		PROMISE(entry.src < plan->member_count);
+		PROMISE(entry.dst < plan->foreigner_count);
+		PROMISE(entry.kind < WIRE_PROBE_KINDS);
+		WALK(entry.flows, entry.flow_count, WIRE_MAX_FLOWS);
+		WALK(entry.dscps, entry.dscp_count, WIRE_MAX_CLASSES);
+		WALK(entry.sizes, entry.size_count, WIRE_MAX_SIZES);
+	}
+	return 0;
+}
+
+static int
+walk_pinglist(const uint8_t *data, size_t len)
+{
+	struct wire_pinglist_view view;
+	int r = wire_open_pinglist(&view, data, len);
+
+	if (r < 0)
+		return r;
+	walk_text(view.pinglist.tor);
+	PROMISE(view.pinglist.target_count <= WIRE_MAX_TARGETS);
+	PROMISE(view.pinglist.roster_count <= WIRE_MAX_ROSTER);
+	for (size_t i = 0; i < view.pinglist.target_count; i++) {
+		struct wire_target target;
+
+		wire_pinglist_target(&view, i, &target);
+		PROMISE(target.kind < WIRE_PROBE_KINDS);
+		walk_address(&target.address);
+		WALK(target.flows, target.flow_count, WIRE_MAX_FLOWS);
+		WALK(target.dscps, target.dscp_count, WIRE_MAX_CLASSES);
+		WALK(target.sizes, target.size_count, WIRE_MAX_SIZES);
+	}
+	for (size_t i = 0; i < view.pinglist.roster_count; i++) {
+		struct wire_peer peer;
+
+		wire_pinglist_peer(&view, i, &peer);
+		walk_address(&peer.address);
+	}
+	return 0;
+}
+
+static int
+walk_focus(const uint8_t *data, size_t len)
+{
+	struct wire_focus view;
+
+	return wire_open_focus(&view, data, len);
+}
+
+static int
+walk_ping(const uint8_t *data, size_t len)
+{
+	uint64_t now_ns;
+
+	return wire_open_ping(&now_ns, data, len);
+}
+
+static int
+walk_summary(const uint8_t *data, size_t len)
+{
+	struct wire_summary_view view;
+	int r = wire_open_summary(&view, data, len);
+
+	if (r < 0)
+		return r;
+	walk_text(view.summary.head.aggregator);
+	walk_text(view.summary.head.region);
+	walk_text(view.summary.tor);
+	PROMISE(view.summary.row_count <= WIRE_MAX_ROWS);
+	PROMISE(view.summary.rnic_count <= WIRE_MAX_MEMBERS);
+	for (size_t i = 0; i < view.summary.row_count; i++) {
+		struct wire_row row;
+
+		wire_summary_row(&view, i, &row);
+		walk_text(row.src_tor);
+		walk_text(row.dst_tor);
+		walk_text(row.flow_set);
+		WALK(row.rtt.data, row.rtt.len, WIRE_MAX_SKETCH);
+		WALK(row.prober_delay.data, row.prober_delay.len, WIRE_MAX_SKETCH);
+		WALK(
+		    row.responder_delay.data, row.responder_delay.len, WIRE_MAX_SKETCH);
+		walk_bytes(row.outcomes, sizeof(row.outcomes));
+	}
+	for (size_t i = 0; i < view.summary.rnic_count; i++) {
+		struct wire_rnic_row row;
+
+		wire_summary_rnic(&view, i, &row);
+		walk_text(row.host);
+		walk_text(row.device);
+		walk_bytes(row.outcomes, sizeof(row.outcomes));
+	}
+	return 0;
+}
+
+static int
+walk_incident(const uint8_t *data, size_t len)
+{
+	struct wire_incident view;
+	int r = wire_open_incident(&view, data, len);
+
+	if (r < 0)
+		return r;
+	walk_text(view.head.aggregator);
+	walk_text(view.head.region);
+	PROMISE(view.state >= WIRE_OPENED && view.state <= WIRE_RESOLVED);
+	walk_text(view.tor);
+	walk_text(view.part_type);
+	walk_text(view.part);
+	walk_text(view.place);
+	walk_text(view.kind);
+	walk_text(view.sentence);
+	walk_text(view.evidence_json);
+	return 0;
+}
+
+int
+wire_walk(enum wire_kind kind, const uint8_t *data, size_t len)
+{
+	switch (kind) {
+	case WIRE_UNKNOWN:
+		return -EBADMSG;
+	case WIRE_HELLO:
+		return walk_hello(data, len);
+	case WIRE_WELCOME:
+		return walk_welcome(data, len);
+	case WIRE_REGISTER:
+		return walk_register(data, len);
+	case WIRE_BATCH:
+		return walk_batch(data, len);
+	case WIRE_ACK:
+		return walk_ack(data, len);
+	case WIRE_HEARTBEAT:
+		return walk_heartbeat(data, len);
+	case WIRE_COUNTS:
+		return walk_counts(data, len);
+	case WIRE_PINGLIST:
+		return walk_pinglist(data, len);
+	case WIRE_FOCUS:
+		return walk_focus(data, len);
+	case WIRE_PING:
+		return walk_ping(data, len);
+	case WIRE_PLAN:
+		return walk_plan(data, len);
+	case WIRE_SUMMARY:
+		return walk_summary(data, len);
+	case WIRE_INCIDENT:
+		return walk_incident(data, len);
+	}
+	return -EBADMSG;
+}

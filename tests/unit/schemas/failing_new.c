@@ -1,0 +1,74 @@
+#include "failing_new.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+
+/* The names of C++'s operators in the ABI that gcc and clang share. */
+void *_Znwm(size_t size);
+void *_Znam(size_t size);
+void _ZdlPv(void *p);
+void _ZdlPvm(void *p, size_t size);
+void _ZdaPv(void *p);
+void _ZdaPvm(void *p, size_t size);
+_Noreturn void _ZSt17__throw_bad_allocv(void);
+
+static unsigned armed;
+
+void
+failing_new_arm(unsigned n)
+{
+	armed = n;
+}
+
+bool
+failing_new_disarm(void)
+{
+	bool still = armed > 0;
+
+	armed = 0;
+	return still;
+}
+
+void *
+_Znwm(size_t size)
+{
+	void *p = NULL;
+
+	if (armed != 1)
+		p = malloc(size ? size : 1);
+	if (armed > 0)
+		armed--;
+	if (p == NULL)
+		_ZSt17__throw_bad_allocv();
+	return p;
+}
+
+void *
+_Znam(size_t size)
+{
+	return _Znwm(size);
+}
+
+void
+_ZdlPv(void *p)
+{
+	free(p);
+}
+
+void
+_ZdlPvm(void *p, size_t size)
+{
+	free(p);
+}
+
+void
+_ZdaPv(void *p)
+{
+	free(p);
+}
+
+void
+_ZdaPvm(void *p, size_t size)
+{
+	free(p);
+}

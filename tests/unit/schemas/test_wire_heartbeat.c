@@ -1,0 +1,150 @@
+#include <errno.h>
+#include <stdlib.h>
+
+#include "forge.h"
+#include "schemas/wire.h"
+#include "tests/support/wire_walk.h"
+#include "wire_case.h"
+
+static const struct wire_stall stalls[] = { { 100, 200 }, { 300, UINT64_MAX } };
+
+static const struct wire_heartbeat beat = {
+	.incarnation = 21,
+	.seq = 22,
+	.now_ns = 23,
+	.loop_lag_max_ns = 24,
+	.paused = true,
+	.stalls = stalls,
+	.stall_count = 2,
+	.self_loss = 25,
+};
+
+static int
+write_heartbeat(struct wire_writer *writer, struct wire_bytes *out)
+{
+	return wire_write_heartbeat(writer, &beat, out);
+}
+
+static void
+expect_heartbeat(const uint8_t *data, size_t len)
+{
+	struct wire_heartbeat view;
+
+	assert_int_equal(wire_open_heartbeat(&view, data, len), 0);
+	assert_int_equal(view.incarnation, 21);
+	assert_int_equal(view.seq, 22);
+	assert_int_equal(view.now_ns, 23);
+	assert_int_equal(view.loop_lag_max_ns, 24);
+	assert_true(view.paused);
+	assert_int_equal(view.stall_count, 2);
+	assert_memory_equal(view.stalls, stalls, sizeof(stalls));
+	assert_int_equal(view.self_loss, 25);
+}
+
+static const struct wire_count rows[] = {
+	{ 31, 32, 33, 34, 35, 36, { 0 } },
+	{ UINT64_MAX, 1, UINT64_MAX, 255, 254, 63, { 0 } },
+};
+
+static int
+write_counts(struct wire_writer *writer, struct wire_bytes *out)
+{
+	const struct wire_counts counts = { 41, 42, rows, 2 };
+
+	return wire_write_counts(writer, &counts, out);
+}
+
+static void
+expect_counts(const uint8_t *data, size_t len)
+{
+	struct wire_counts view;
+
+	assert_int_equal(wire_open_counts(&view, data, len), 0);
+	assert_int_equal(view.incarnation, 41);
+	assert_int_equal(view.now_ns, 42);
+	assert_int_equal(view.row_count, 2);
+	assert_memory_equal(view.rows, rows, sizeof(rows));
+}
+
+enum { HEARTBEAT_STALLS = 5, COUNTS_ROWS = 2 };
+
+static int
+open_vector(enum wire_kind kind, size_t count, size_t shift)
+{
+	bool beats = kind == WIRE_HEARTBEAT;
+	struct forge forge;
+	size_t root, vector;
+	int r;
+
+	forge_init(&forge, beats ? "RMT1" : "RMC1", 4 << 20);
+	root = forge_table(&forge, 7);
+	vector = forge_vector(&forge, count,
+	    beats ? sizeof(struct wire_stall) : sizeof(struct wire_count), shift);
+	forge_refer(&forge, root, beats ? HEARTBEAT_STALLS : COUNTS_ROWS, vector);
+	forge_finish(&forge);
+	r = wire_walk(kind, forge.data, forge.len);
+	forge_clear(&forge);
+	return r;
+}
+
+static void
+vectors_beyond_their_limits_are_refused(void **state)
+{
+	assert_int_equal(open_vector(WIRE_HEARTBEAT, WIRE_MAX_STALLS, 0), 0);
+	assert_int_equal(
+	    open_vector(WIRE_HEARTBEAT, WIRE_MAX_STALLS + 1, 0), -EMSGSIZE);
+	assert_int_equal(open_vector(WIRE_COUNTS, WIRE_MAX_COUNTS, 0), 0);
+	assert_int_equal(open_vector(WIRE_COUNTS, WIRE_MAX_COUNTS + 1, 0), -EMSGSIZE);
+}
+
+static void
+elements_that_lie_askew_are_refused(void **state)
+{
+	assert_int_equal(open_vector(WIRE_HEARTBEAT, 1, 4), -EBADMSG);
+	assert_int_equal(open_vector(WIRE_COUNTS, 1, 4), -EBADMSG);
+	/* Of no elements there is nothing to lie askew. */
+	assert_int_equal(open_vector(WIRE_COUNTS, 0, 4), 0);
+}
+
+static void
+a_writer_refuses_what_an_opener_would(void **state)
+{
+	struct wire_count *many = calloc(WIRE_MAX_COUNTS + 1, sizeof(*many));
+	struct wire_writer *writer = wire_writer_new();
+	struct wire_counts counts = { 1, 2, many, WIRE_MAX_COUNTS + 1 };
+	const struct wire_stall stall[WIRE_MAX_STALLS + 1] = { { 0, 0 } };
+	struct wire_bytes out = { NULL, 0 };
+	struct wire_heartbeat bad = beat;
+
+	assert_non_null(many);
+	assert_int_equal(wire_write_counts(writer, &counts, &out), -EMSGSIZE);
+	bad.stalls = stall;
+	bad.stall_count = WIRE_MAX_STALLS + 1;
+	assert_int_equal(wire_write_heartbeat(writer, &bad, &out), -EMSGSIZE);
+	bad.stalls = NULL;
+	bad.stall_count = 1;
+	assert_int_equal(wire_write_heartbeat(writer, &bad, &out), -EINVAL);
+	assert_null(out.data);
+	counts.row_count = WIRE_MAX_COUNTS;
+	assert_int_equal(wire_write_counts(writer, &counts, &out), 0);
+	assert_int_equal(wire_walk(WIRE_COUNTS, out.data, out.len), 0);
+	free(many);
+	wire_writer_free(writer);
+}
+
+int
+main(int argc, char **argv)
+{
+	const struct wire_case cases[] = {
+		{ WIRE_HEARTBEAT, "heartbeat", write_heartbeat, expect_heartbeat },
+		{ WIRE_COUNTS, "counts", write_counts, expect_counts },
+	};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(vectors_beyond_their_limits_are_refused),
+		cmocka_unit_test(elements_that_lie_askew_are_refused),
+		cmocka_unit_test(a_writer_refuses_what_an_opener_would),
+	};
+
+	return wire_case_main(
+	    cases, 2, tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
+}

@@ -1,0 +1,204 @@
+#include <errno.h>
+#include <string.h>
+
+#include "rnic_sample.h"
+#include "schemas/wire.h"
+#include "tests/support/wire_walk.h"
+#include "wire_case.h"
+
+static int
+write_register(struct wire_writer *writer, struct wire_bytes *out)
+{
+	const struct wire_register reg = { "node-a", 31337, rnic_samples,
+		RNIC_SAMPLES };
+
+	return wire_write_register(writer, &reg, out);
+}
+
+static void
+expect_register(const uint8_t *data, size_t len)
+{
+	struct wire_register_view view;
+
+	assert_int_equal(wire_open_register(&view, data, len), 0);
+	assert_string_equal(view.reg.host, "node-a");
+	assert_int_equal(view.reg.incarnation, 31337);
+	assert_null(view.reg.rnics);
+	assert_int_equal(view.reg.rnic_count, RNIC_SAMPLES);
+	for (size_t i = 0; i < RNIC_SAMPLES; i++) {
+		struct wire_rnic rnic;
+
+		memset(&rnic, 0xee, sizeof(rnic));
+		wire_register_rnic(&view, i, &rnic);
+		rnic_expect(&rnic, &rnic_samples[i]);
+	}
+}
+
+enum { REGISTER_RNICS = 2, REGISTER_FIELDS };
+
+/* A registration of count times the same RNIC. */
+static size_t
+begin(struct forge *forge, size_t count)
+{
+	size_t root, vector, rnic;
+
+	forge_init(forge, "RMG1", 1 << 20);
+	root = forge_table(forge, REGISTER_FIELDS);
+	vector = forge_vector(forge, count, 4, 4);
+	forge_refer(forge, root, REGISTER_RNICS, vector);
+	rnic = rnic_forge(forge);
+	forge_refer_all(forge, vector, count, rnic);
+	return rnic;
+}
+
+static int
+end(struct forge *forge)
+{
+	int r;
+
+	forge_finish(forge);
+	r = wire_walk(WIRE_REGISTER, forge->data, forge->len);
+	forge_clear(forge);
+	return r;
+}
+
+static int
+open_rnics(size_t count)
+{
+	struct forge forge;
+
+	begin(&forge, count);
+	return end(&forge);
+}
+
+static int
+open_attachments(size_t count)
+{
+	struct forge forge;
+	size_t rnic = begin(&forge, WIRE_MAX_HOST_RNICS);
+	size_t vector = forge_vector(&forge, count, 4, 4);
+
+	forge_refer(&forge, rnic, RNIC_ATTACHMENTS, vector);
+	forge_refer_all(&forge, vector, count, forge_table(&forge, 1));
+	return end(&forge);
+}
+
+static int
+open_addresses(size_t count, uint8_t family)
+{
+	struct forge forge;
+	size_t rnic = begin(&forge, 1);
+	size_t vector = forge_vector(&forge, count, 20, 4);
+
+	for (size_t i = 0; i < count; i++)
+		*forge_element(&forge, vector, i * 20 + 18) = family;
+	forge_refer(&forge, rnic, RNIC_ADDRESSES, vector);
+	return end(&forge);
+}
+
+static void
+vectors_beyond_their_limits_are_refused(void **state)
+{
+	assert_int_equal(open_rnics(0), 0);
+	assert_int_equal(open_rnics(WIRE_MAX_HOST_RNICS), 0);
+	assert_int_equal(open_rnics(WIRE_MAX_HOST_RNICS + 1), -EMSGSIZE);
+	assert_int_equal(open_rnics(10000), -EBADMSG);
+	assert_int_equal(open_attachments(WIRE_MAX_ATTACHMENTS), 0);
+	assert_int_equal(open_attachments(WIRE_MAX_ATTACHMENTS + 1), -EMSGSIZE);
+	assert_int_equal(open_attachments(50000), -EBADMSG);
+	assert_int_equal(open_addresses(WIRE_MAX_ADDRESSES, 4), 0);
+	assert_int_equal(open_addresses(WIRE_MAX_ADDRESSES + 1, 4), -EMSGSIZE);
+}
+
+static void
+an_address_is_of_family_4_or_6(void **state)
+{
+	assert_int_equal(open_addresses(1, 6), 0);
+	assert_int_equal(open_addresses(1, 0), -EBADMSG);
+	assert_int_equal(open_addresses(1, 5), -EBADMSG);
+	assert_int_equal(open_addresses(1, 255), -EBADMSG);
+}
+
+static void
+an_rnic_without_an_id_is_refused(void **state)
+{
+	struct forge forge;
+	size_t root, vector;
+
+	forge_init(&forge, "RMG1", 4096);
+	root = forge_table(&forge, REGISTER_FIELDS);
+	vector = forge_vector(&forge, 1, 4, 4);
+	forge_refer(&forge, root, REGISTER_RNICS, vector);
+	forge_refer_all(&forge, vector, 1, forge_table(&forge, RNIC_FIELDS));
+	assert_int_equal(end(&forge), -EBADMSG);
+}
+
+static void
+what_lies_behind_an_ipv4_address_is_zero(void **state)
+{
+	struct wire_writer *writer = wire_writer_new();
+	struct wire_rnic rnic = rnic_samples[0], got;
+	const struct wire_register reg = { "h", 1, &rnic, 1 };
+	struct wire_register_view view;
+	struct wire_bytes out;
+	uint8_t zeros[12] = { 0 };
+
+	memset(rnic.addresses[0].bytes, 0xff, 16);
+	assert_int_equal(wire_write_register(writer, &reg, &out), 0);
+	assert_int_equal(wire_open_register(&view, out.data, out.len), 0);
+	wire_register_rnic(&view, 0, &got);
+	assert_int_equal(got.addresses[0].bytes[3], 0xff);
+	assert_memory_equal(got.addresses[0].bytes + 4, zeros, 12);
+	wire_writer_free(writer);
+}
+
+static void
+a_writer_refuses_what_an_opener_would(void **state)
+{
+	struct wire_writer *writer = wire_writer_new();
+	static struct wire_rnic many[WIRE_MAX_HOST_RNICS + 1];
+	struct wire_rnic rnic = rnic_samples[0];
+	struct wire_register reg = { "h", 1, &rnic, 1 };
+	struct wire_bytes out = { NULL, 0 };
+	char text[WIRE_MAX_STRING + 1];
+
+	rnic.tor_count = WIRE_MAX_ATTACHMENTS + 1;
+	assert_int_equal(wire_write_register(writer, &reg, &out), -EMSGSIZE);
+	rnic = rnic_samples[0];
+	rnic.address_count = WIRE_MAX_ADDRESSES + 1;
+	assert_int_equal(wire_write_register(writer, &reg, &out), -EMSGSIZE);
+	rnic = rnic_samples[0];
+	rnic.addresses[1].family = 10;
+	assert_int_equal(wire_write_register(writer, &reg, &out), -EINVAL);
+	rnic = rnic_samples[0];
+	memset(text, 'x', sizeof(text));
+	text[WIRE_MAX_STRING] = 0;
+	rnic.tors[1] = text;
+	assert_int_equal(wire_write_register(writer, &reg, &out), -EMSGSIZE);
+	reg.rnics = many;
+	reg.rnic_count = WIRE_MAX_HOST_RNICS + 1;
+	assert_int_equal(wire_write_register(writer, &reg, &out), -EMSGSIZE);
+	assert_null(out.data);
+	reg.rnic_count = WIRE_MAX_HOST_RNICS;
+	assert_int_equal(wire_write_register(writer, &reg, &out), 0);
+	assert_int_equal(wire_walk(WIRE_REGISTER, out.data, out.len), 0);
+	wire_writer_free(writer);
+}
+
+int
+main(int argc, char **argv)
+{
+	const struct wire_case cases[] = {
+		{ WIRE_REGISTER, "register", write_register, expect_register },
+	};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(vectors_beyond_their_limits_are_refused),
+		cmocka_unit_test(an_address_is_of_family_4_or_6),
+		cmocka_unit_test(an_rnic_without_an_id_is_refused),
+		cmocka_unit_test(what_lies_behind_an_ipv4_address_is_zero),
+		cmocka_unit_test(a_writer_refuses_what_an_opener_would),
+	};
+
+	return wire_case_main(
+	    cases, 1, tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
+}
