@@ -13,11 +13,11 @@ struct rm_http_client;
 struct rm_loop;
 
 struct rm_http_answer {
-	int r;		  /* 0: an answer came; else -ETIMEDOUT, -ECONNREFUSED, -EIO, ... */
-	long status;	  /* HTTP's, when r is 0 */
+	int r;       /* 0: an answer came; else -ETIMEDOUT, -ECONNREFUSED, -EIO, ... */
+	long status; /* HTTP's, when r is 0 */
 	const char *body; /* terminated; cut at 64 KiB; borrowed for the call */
 	size_t body_len;
-	int64_t retry_after_s; /* from Retry-After; -1: none */
+	int64_t retry_after_s; /* from Retry-After, at most a day; -1: none or 0 */
 };
 
 int rm_http_client_new(struct rm_loop *loop, struct rm_http_client **ret);
@@ -25,9 +25,11 @@ int rm_http_client_new(struct rm_loop *loop, struct rm_http_client **ret);
 void rm_http_client_free(struct rm_http_client *client);
 
 /*
- * body: copied; NULL for GET. content_type: borrowed for the call. done is
- * called exactly once, from the loop, never from inside this function. At most
- * 64 exchanges at once: -EAGAIN past that. timeout covers the whole exchange.
+ * url: http, https, or "unix:SOCKET:/path" for HTTP over a Unix socket; proxies of
+ * the environment are ignored. body: copied; NULL for GET. content_type: borrowed
+ * for the call. done is called exactly once, from the loop, never from inside this
+ * function. At most 64 exchanges at once: -EAGAIN past that. timeout covers the
+ * whole exchange.
  */
 int rm_http_client_send(struct rm_http_client *client, const char *url,
     const char *content_type, const char *body, size_t body_len, int64_t timeout_ns,

@@ -1,1 +1,179 @@
 #include "rackmesh/base/http_server.h"
+
+#include <errno.h>
+#include <event2/http.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "rackmesh/base/address.h"
+#include "rackmesh/base/http_face.h"
+#include "rackmesh/base/http_health.h"
+#include "rackmesh/base/http_request.h"
+
+#define SERVER_MAX_ROUTES 64
+#define READ_METHODS (EVHTTP_REQ_GET | EVHTTP_REQ_HEAD)
+
+struct route {
+	enum rm_http_verb verb;
+	char *path;
+	rm_http_handler *handler;
+	void *arg;
+};
+
+struct rm_http_server {
+	/* Two, since evhttp does not say which socket a request came by; and so a
+	 * crowd on TCP cannot keep an operator out of the Unix socket. */
+	struct rm_http_face *tcp, *local;
+	struct route routes[SERVER_MAX_ROUTES];
+	size_t route_count;
+	struct rm_http_health health;
+	uint64_t full;
+};
+
+struct rm_http_health *
+rm_http_server_health(struct rm_http_server *server)
+{
+	return &server->health;
+}
+
+const uint64_t *
+rm_http_server_full(const struct rm_http_server *server)
+{
+	return &server->full;
+}
+
+/* The rest of path below the route; NULL when it is not this route's. */
+static const char *
+route_match(const struct route *route, const char *path)
+{
+	size_t len = strlen(route->path);
+
+	if (route->path[len - 1] == '/')
+		return strncmp(path, route->path, len) == 0 ? path + len : NULL;
+	return strcmp(path, route->path) == 0 ? "" : NULL;
+}
+
+static const struct route *
+server_find(const struct rm_http_server *server, struct rm_http_request *request,
+    bool read, bool change, bool *known)
+{
+	const struct route *best = NULL;
+
+	*known = false;
+	for (size_t i = 0; i < server->route_count; i++) {
+		const struct route *route = &server->routes[i];
+		const char *rest = route_match(route, request->path);
+
+		if (rest == NULL)
+			continue;
+		*known = true;
+		if (!(route->verb == RM_HTTP_READ ? read : change))
+			continue;
+		if (best != NULL && strlen(best->path) >= strlen(route->path))
+			continue;
+		best = route;
+		request->rest = rest;
+	}
+	return best;
+}
+
+static void
+server_answer(struct rm_http_server *server, struct evhttp_request *req, bool local)
+{
+	enum evhttp_cmd_type method = evhttp_request_get_command(req);
+	struct rm_http_request request;
+	const struct route *route;
+	bool known;
+
+	if (rm_http_request_open(&request, req) < 0)
+		return;
+	route = server_find(
+	    server, &request, method & READ_METHODS, method == EVHTTP_REQ_POST, &known);
+	if (!known)
+		rm_http_reply_error(&request, 404, "nothing at this path");
+	else if (route == NULL)
+		rm_http_reply_error(&request, 405, "this path takes %s",
+		    method & READ_METHODS ? "POST only" : "GET only");
+	else if (route->verb == RM_HTTP_CHANGE && !local)
+		rm_http_reply_error(
+		    &request, 403, "changes are taken on the Unix socket only");
+	else
+		route->handler(&request, route->arg);
+	rm_http_request_close(&request);
+}
+
+static void
+server_on_tcp(struct evhttp_request *req, void *arg)
+{
+	server_answer(arg, req, false);
+}
+
+static void
+server_on_local(struct evhttp_request *req, void *arg)
+{
+	server_answer(arg, req, true);
+}
+
+int
+rm_http_server_new(struct rm_loop *loop, struct rm_http_server **ret)
+{
+	struct rm_http_server *server = calloc(1, sizeof(*server));
+	int r;
+
+	if (server == NULL)
+		return -ENOMEM;
+	r = rm_http_face_new(loop, server_on_tcp, server, &server->full, &server->tcp);
+	if (r == 0)
+		r = rm_http_face_new(
+		    loop, server_on_local, server, &server->full, &server->local);
+	if (r < 0) {
+		rm_http_server_free(server);
+		return r;
+	}
+	*ret = server;
+	return 0;
+}
+
+void
+rm_http_server_free(struct rm_http_server *server)
+{
+	if (server == NULL)
+		return;
+	rm_http_face_free(server->tcp);
+	rm_http_face_free(server->local);
+	for (size_t i = 0; i < server->route_count; i++)
+		free(server->routes[i].path);
+	free(server);
+}
+
+int
+rm_http_server_listen(struct rm_http_server *server, const struct rm_address *address)
+{
+	bool local = address->storage.ss_family == AF_UNIX;
+
+	return rm_http_face_listen(local ? server->local : server->tcp, address);
+}
+
+int
+rm_http_server_port(const struct rm_http_server *server)
+{
+	return rm_http_face_port(server->tcp);
+}
+
+int
+rm_http_route(struct rm_http_server *server, enum rm_http_verb verb, const char *path,
+    rm_http_handler *handler, void *arg)
+{
+	struct route route = { verb, NULL, handler, arg };
+
+	if (path[0] != '/')
+		return -EINVAL;
+	if (server->route_count == SERVER_MAX_ROUTES)
+		return -ENOSPC;
+	route.path = strdup(path);
+	if (route.path == NULL)
+		return -ENOMEM;
+	server->routes[server->route_count++] = route;
+	return 0;
+}

@@ -1,7 +1,8 @@
 /*
  * http_server - the HTTP face of a daemon: /metrics, /healthz, /readyz, /v1/...
  *
- * evhttp, bounded: 8 KiB of headers, 64 KiB of body, 64 connections, 10 s.
+ * evhttp, bounded: 8 KiB of headers, 64 KiB of body, 10 s of silence, 64
+ * connections and 4 listeners for TCP and as many for Unix sockets, 64 routes.
  * Reading goes over TCP (loopback by default); what changes something is
  * registered with RM_HTTP_CHANGE and answered only on a Unix socket (403 else).
  */
@@ -10,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include <jansson.h>
 
@@ -26,28 +28,40 @@ typedef void rm_http_handler(struct rm_http_request *request, void *arg);
 int rm_http_server_new(struct rm_loop *loop, struct rm_http_server **ret);
 void rm_http_server_free(struct rm_http_server *server);
 
-/* Any number of times; TCP or Unix ("unix:..." is unlinked first, mode 0600). */
-int rm_http_server_listen(struct rm_http_server *server, const struct rm_address *address);
+/* More than once is fine; TCP or Unix ("unix:..." is unlinked first if it is a
+ * socket, mode 0600, unlinked again at the end). */
+int rm_http_server_listen(
+    struct rm_http_server *server, const struct rm_address *address);
+
+/* Of the first TCP listener, for an address with port 0; negative: there is none. */
+int rm_http_server_port(const struct rm_http_server *server);
+
+/* How often accepting had to stop: all connections in use, or no descriptor left.
+ * Newcomers then wait in the kernel's queue. Borrowed by a metric. */
+const uint64_t *rm_http_server_full(const struct rm_http_server *server);
 
 /*
- * path: exact ("/v1/rnics"), or ending in '/' for everything below it
+ * path: copied; exact ("/v1/rnics"), or ending in '/' for everything below it
  * ("/v1/drill/"). Exactly one rm_http_reply* per request, at once. Unknown paths
  * get 404, a wrong verb 405, both as JSON {"error": ...}.
  */
-int rm_http_route(struct rm_http_server *server, enum rm_http_verb verb, const char *path,
-    rm_http_handler *handler, void *arg);
+int rm_http_route(struct rm_http_server *server, enum rm_http_verb verb,
+    const char *path, rm_http_handler *handler, void *arg);
 
 /* /metrics from the registry; /healthz 200 while the loop turns; /readyz 200 or
  * 503 with the sentence that ready() writes. All borrowed. */
-int rm_http_serve_health(struct rm_http_server *server, const struct rm_metrics *metrics,
+int rm_http_serve_health(struct rm_http_server *server,
+    const struct rm_metrics *metrics,
     bool (*ready)(char *sentence, size_t len, void *arg), void *arg);
 
-const char *rm_http_path_rest(const struct rm_http_request *request); /* decoded, below the route */
-const char *rm_http_query(const struct rm_http_request *request, const char *key); /* or NULL */
+const char *rm_http_path_rest(
+    const struct rm_http_request *request); /* decoded, below the route */
+const char *rm_http_query(
+    const struct rm_http_request *request, const char *key); /* or NULL */
 const char *rm_http_body(const struct rm_http_request *request, size_t *len);
 
 void rm_http_reply_json(struct rm_http_request *request, int status, json_t *takes);
-void rm_http_reply_error(struct rm_http_request *request, int status, const char *format,
-    ...) __attribute__((format(printf, 3, 4)));
+void rm_http_reply_error(struct rm_http_request *request, int status,
+    const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 #endif

@@ -1,0 +1,36 @@
+/*
+ * http_request - one request between http_server and its handlers; private to
+ * the two.
+ */
+#ifndef RACKMESH_BASE_HTTP_REQUEST_H
+#define RACKMESH_BASE_HTTP_REQUEST_H
+
+#include <event2/keyvalq_struct.h>
+#include <stdbool.h>
+
+#include "rackmesh/base/http_server.h"
+
+struct evbuffer;
+struct evhttp_request;
+
+/* Lives on the stack for the one call of its handler. */
+struct rm_http_request {
+	struct evhttp_request *req; /* libevent's; frees itself once answered */
+	char *path;                 /* decoded */
+	const char *rest;           /* of path, below the route */
+	struct evkeyvalq query;
+	const char *body; /* terminated; lives in req */
+	size_t body_len;
+	bool answered;
+};
+
+/* Fills *ret from req, or answers 400 or 500 itself and returns < 0. */
+int rm_http_request_open(struct rm_http_request *ret, struct evhttp_request *req);
+/* Answers 500 when the handler did not answer. */
+void rm_http_request_close(struct rm_http_request *request);
+
+/* body: emptied; NULL: it could not be built, answered with 500. */
+void rm_http_reply_buffer(struct rm_http_request *request, int status,
+    const char *content_type, struct evbuffer *body);
+
+#endif
