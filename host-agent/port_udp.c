@@ -52,6 +52,10 @@ flow_open(struct port_udp *port, enum port_role role, uint8_t family,
 	if (r < 0)
 		return r;
 	HASH_ADD(hh, port->flows[role], key, sizeof(flow->key), flow);
+	if (flow->hh.tbl == NULL) {
+		port_udp_flow_free(flow);
+		return -ENOMEM;
+	}
 	*ret = flow;
 	return 0;
 }

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#define HASH_NONFATAL_OOM 1 /* no exit(): what was not added has no hh.tbl */
 #include <uthash.h>
 
 #include "host-agent/port.h"

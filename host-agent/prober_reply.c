@@ -1,0 +1,113 @@
+#include "host-agent/prober_state.h"
+
+#include "host-agent/pending.h"
+#include "host-agent/port.h"
+#include "host-agent/prober_target.h"
+#include "host-agent/stamp.h"
+
+void
+prober_on_departures(const struct port_departure *departures, size_t count, void *arg)
+{
+	struct prober *prober = arg;
+
+	for (size_t i = 0; i < count; i++) {
+		struct pending_probe *probe =
+		    pending_find(prober->pending, (uint32_t)departures[i].token);
+
+		if (probe == NULL)
+			continue;
+		probe->sent_ns = departures[i].stamp_ns;
+		probe->has |= PENDING_SENT;
+		if (pending_complete(probe))
+			prober_finish(prober, probe, false, WIRE_OK);
+	}
+}
+
+/* The follow-up is of an earlier probe to the same reflector. */
+static void
+prober_take_follow_up(struct prober *prober, const struct stamp_reply *reply,
+    const struct wire_address *from, bool ptp)
+{
+	struct pending_probe *probe =
+	    pending_find(prober->pending, reply->follow_up_seq);
+
+	if (probe == NULL || (probe->has & PENDING_ANSWERED) ||
+	    !prober_target_is(probe->target, from))
+		return;
+	if (stamp_time_read(reply->follow_up_timestamp, ptp, &probe->answered_ns) < 0) {
+		prober->counts.malformed_replies++;
+		return;
+	}
+	probe->has |= PENDING_ANSWERED;
+	if (pending_complete(probe))
+		prober_finish(prober, probe, false, WIRE_OK);
+}
+
+static void
+probe_take_reply(struct pending_probe *probe, const struct stamp_reply *reply,
+    const struct port_arrival *arrival, rm_mono_t seen, bool ptp)
+{
+	probe->back_ns = arrival->stamp_ns;
+	probe->seen = seen;
+	probe->stamp_source = (uint8_t)arrival->source;
+	probe->has |= PENDING_REPLIED;
+	if (stamp_time_read(reply->receive_timestamp, ptp, &probe->arrived_ns) == 0)
+		probe->has |= PENDING_ARRIVED;
+	probe->arrived_ttl = reply->sender_ttl;
+	if (reply->has_class) {
+		probe->arrived_dscp = reply->dscp;
+		probe->arrived_ecn = reply->ecn;
+		probe->result_flags |= WIRE_ARRIVAL;
+	}
+	if (reply->has_counts) {
+		probe->responder_count = reply->rx_count;
+		probe->result_flags |= WIRE_COUNTED;
+	}
+}
+
+/* An echo of what went out, from where it went to, to where it came from. */
+static bool
+probe_is_answered_by(const struct pending_probe *probe, const struct stamp_reply *reply,
+    const struct port_arrival *arrival)
+{
+	return !(probe->has & PENDING_REPLIED) &&
+	       reply->sender_timestamp == probe->timestamp &&
+	       arrival->local_port == probe->src_port &&
+	       prober_target_is(probe->target, &arrival->from);
+}
+
+static void
+prober_take_arrival(
+    struct prober *prober, const struct port_arrival *arrival, rm_mono_t seen)
+{
+	struct pending_probe *probe;
+	struct stamp_reply reply;
+	bool ptp;
+
+	if (stamp_read_reply(arrival->data, arrival->len, &reply) < 0) {
+		prober->counts.malformed_replies++;
+		return;
+	}
+	/* A reflector without session ids leaves the field zero. */
+	probe = pending_find(prober->pending, reply.sender_seq);
+	if ((reply.ssid != 0 && reply.ssid != prober->ssid) || probe == NULL ||
+	    !probe_is_answered_by(probe, &reply, arrival)) {
+		prober->counts.unknown_replies++;
+		return;
+	}
+	ptp = reply.error_estimate & STAMP_ERROR_PTP;
+	probe_take_reply(probe, &reply, arrival, seen, ptp);
+	if (pending_complete(probe))
+		prober_finish(prober, probe, false, WIRE_OK);
+	if (reply.has_follow_up)
+		prober_take_follow_up(prober, &reply, &arrival->from, ptp);
+}
+
+void
+prober_on_arrivals(struct port_arrival *arrivals, size_t count, void *arg)
+{
+	rm_mono_t seen = rm_mono_now();
+
+	for (size_t i = 0; i < count; i++)
+		prober_take_arrival(arg, &arrivals[i], seen);
+}

@@ -1,0 +1,113 @@
+#include "host-agent/prober_state.h"
+
+#include "host-agent/pending.h"
+#include "host-agent/port.h"
+#include "host-agent/prober_target.h"
+#include "host-agent/stamp.h"
+
+/*
+ * What is due this soon goes out at once, in one system call. Beyond FAST_RATE_PER_S
+ * a wake-up for every packet would cost more than the packets do.
+ */
+#define WINDOW_NS (50 * RM_NS_PER_US)
+#define FAST_WINDOW_NS (500 * RM_NS_PER_US)
+#define FAST_RATE_PER_S 2000
+
+struct burst {
+	struct port_packet packets[PORT_BURST];
+	uint8_t heads[PORT_BURST][STAMP_HEAD_BYTES];
+	struct pending_probe *probes[PORT_BURST];
+	rm_mono_t deadlines[PORT_BURST];
+	size_t count;
+};
+
+static void
+burst_add(struct prober *prober, struct burst *burst, struct prober_target *target,
+    const struct pacer_tick *tick, uint64_t timestamp)
+{
+	struct prober_combination combination;
+	struct pending_probe *probe = pending_add(prober->pending);
+	size_t n = burst->count, size, head;
+
+	if (probe == NULL) { /* as many in flight as we can follow */
+		prober->counts.skipped++;
+		return;
+	}
+	combination = prober_target_turn(target, tick->second);
+	size = stamp_probe_size(combination.size);
+	head = stamp_write_probe(&(struct stamp_probe){ .seq = probe->seq,
+				     .timestamp = timestamp,
+				     .error_estimate = STAMP_ERROR_ESTIMATE,
+				     .ssid = prober->ssid,
+				     .dscp = combination.dscp,
+				     .tx_count = ++*combination.tx_count },
+	    size, burst->heads[n]);
+	prober_target_ref(target);
+	probe->target = target;
+	probe->timestamp = timestamp;
+	probe->overruns = port_overruns(prober->port, PORT_PROBER, false);
+	probe->src_port = combination.src_port;
+	probe->size_bytes = (uint16_t)size;
+	probe->dscp = combination.dscp;
+
+	burst->packets[n] = (struct port_packet){ .to = &target->wire.address,
+		.data = burst->heads[n],
+		.len = (uint16_t)head,
+		.zeros = (uint16_t)(size - head),
+		.src_port = combination.src_port,
+		.dscp = combination.dscp,
+		.token = probe->seq };
+	burst->probes[n] = probe;
+	burst->deadlines[n] = tick->deadline;
+	burst->count++;
+}
+
+static void
+burst_settle(struct prober *prober, const struct burst *burst)
+{
+	for (size_t i = 0; i < burst->count; i++) {
+		struct pending_probe *probe = burst->probes[i];
+		struct prober_target *target = probe->target;
+		rm_mono_t posted = burst->packets[i].posted;
+
+		probe->posted = posted;
+		if (pacer_is_late(
+			target->pace.interval_ns, burst->deadlines[i], posted)) {
+			probe->result_flags |= WIRE_LATE_SEND;
+			prober->counts.late_sends++;
+		}
+		if (burst->packets[i].error == 0) {
+			prober->counts.sent++;
+			continue;
+		}
+		prober->counts.send_failed++;
+		prober_finish(prober, probe, false, WIRE_SEND_FAILED);
+	}
+}
+
+bool
+prober_send_burst(struct prober *prober, rm_mono_t now)
+{
+	int64_t window =
+	    prober->plan.rate_per_s > FAST_RATE_PER_S ? FAST_WINDOW_NS : WINDOW_NS;
+	uint64_t timestamp = stamp_time_write(rm_wall_now().ns);
+	struct burst burst;
+	struct pacer_tick tick;
+
+	burst.count = 0;
+	while (burst.count < PORT_BURST) {
+		struct pacer_entry *entry =
+		    pacer_take(&prober->plan.pacer, now, window, &tick);
+
+		if (entry == NULL)
+			break;
+		prober->counts.asked += tick.skipped + 1;
+		prober->counts.skipped += tick.skipped;
+		burst_add(
+		    prober, &burst, (struct prober_target *)entry, &tick, timestamp);
+	}
+	if (burst.count > 0)
+		port_send(prober->port, PORT_PROBER, burst.packets, burst.count);
+	burst_settle(prober, &burst);
+	return burst.count == PORT_BURST;
+}

@@ -1,0 +1,177 @@
+#include "host-agent/prober_target.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host-agent/port.h"
+#include "host-agent/prober.h"
+
+#define FIRST_FREE_PORT 1024
+
+/* Never a group, nor everybody, nor nobody. */
+static bool
+address_is_one_host(const struct wire_address *address)
+{
+	static const uint8_t nobody[16];
+	const uint8_t *b = address->bytes;
+
+	if (address->family == 4)
+		return b[0] != 0 && b[0] < 224;
+	if (address->family == 6)
+		return b[0] != 0xff && memcmp(b, nobody, sizeof(nobody)) != 0;
+	return false;
+}
+
+static int
+target_check(const struct wire_target *wire, struct port *port)
+{
+	if (!address_is_one_host(&wire->address))
+		return -EINVAL;
+	if (wire->flow_count == 0 || wire->dscp_count == 0 || wire->size_count == 0)
+		return -EINVAL;
+	if (wire->flow_count > WIRE_MAX_FLOWS || wire->dscp_count > WIRE_MAX_CLASSES ||
+	    wire->size_count > WIRE_MAX_SIZES)
+		return -ERANGE;
+	if (wire->interval_us < PROBER_MIN_INTERVAL_US)
+		return -ERANGE;
+	for (size_t i = 0; i < wire->size_count; i++)
+		if (wire->sizes[i] > PROBER_MAX_SIZE_BYTES)
+			return -ERANGE;
+	for (size_t i = 0; i < wire->dscp_count; i++)
+		if (wire->dscps[i] > 63)
+			return -EINVAL;
+	/* A reflector answers neither its like nor privileged ports. */
+	for (size_t i = 0; i < wire->flow_count; i++)
+		if (wire->flows[i] < FIRST_FREE_PORT ||
+		    wire->flows[i] == wire->address.port ||
+		    port_check(port, &wire->address, wire->flows[i]) < 0)
+			return -EINVAL;
+	return 0;
+}
+
+/* One block: the struct, then flows, sizes and classes. */
+static struct prober_target *
+target_copy(const struct wire_target *wire)
+{
+	size_t flow_bytes = wire->flow_count * sizeof(*wire->flows);
+	size_t size_bytes = wire->size_count * sizeof(*wire->sizes);
+	struct prober_target *target =
+	    calloc(1, sizeof(*target) + flow_bytes + size_bytes + wire->dscp_count);
+	uint8_t *arrays;
+
+	if (target == NULL)
+		return NULL;
+	arrays = (uint8_t *)(target + 1);
+	memcpy(arrays, wire->flows, flow_bytes);
+	memcpy(arrays + flow_bytes, wire->sizes, size_bytes);
+	memcpy(arrays + flow_bytes + size_bytes, wire->dscps, wire->dscp_count);
+	target->wire = *wire;
+	target->wire.flows = (const uint16_t *)(const void *)arrays;
+	target->wire.sizes = (const uint16_t *)(const void *)(arrays + flow_bytes);
+	target->wire.dscps = arrays + flow_bytes + size_bytes;
+	return target;
+}
+
+int
+prober_target_new(
+    const struct wire_target *wire, struct port *port, struct prober_target **ret)
+{
+	struct prober_target *target;
+	int r = target_check(wire, port);
+
+	if (r < 0)
+		return r;
+	target = target_copy(wire);
+	if (target == NULL)
+		return -ENOMEM;
+	target->refs = 1;
+	target->key.src_guid = wire->src.guid;
+	target->key.dst_guid = wire->dst.guid;
+	target->key.src_port = wire->src.port;
+	target->key.dst_port = wire->dst.port;
+	target->key.kind = (uint8_t)wire->kind;
+	target->key.family = wire->address.family;
+	*ret = target;
+	return 0;
+}
+
+void
+prober_target_ref(struct prober_target *target)
+{
+	target->refs++;
+}
+
+void
+prober_target_unref(struct prober_target *target)
+{
+	if (target != NULL && --target->refs == 0)
+		free(target);
+}
+
+static size_t
+class_place(const struct wire_target *wire, uint8_t dscp)
+{
+	size_t i = 0;
+
+	while (i < wire->dscp_count && wire->dscps[i] != dscp)
+		i++;
+	return i;
+}
+
+void
+prober_target_inherit(struct prober_target *target, const struct prober_target *old)
+{
+	target->turn = old->turn;
+	target->focus_ns = old->focus_ns;
+	target->focus_until = old->focus_until;
+	target->pace.due = old->pace.due;
+	target->pace.second = old->pace.second;
+	target->pace.interval_ns = old->pace.interval_ns;
+	for (size_t i = 0; i < target->wire.dscp_count; i++) {
+		size_t was = class_place(&old->wire, target->wire.dscps[i]);
+
+		if (was < old->wire.dscp_count)
+			target->tx_counts[i] = old->tx_counts[was];
+	}
+}
+
+struct prober_combination
+prober_target_turn(struct prober_target *target, bool pair_goes_on)
+{
+	const struct wire_target *wire = &target->wire;
+	struct prober_combination combination;
+	size_t turn = target->turn;
+
+	if (pair_goes_on)
+		turn--;
+	else
+		target->turn++;
+	combination.src_port = wire->flows[turn % wire->flow_count];
+	turn /= wire->flow_count;
+	combination.dscp = wire->dscps[turn % wire->dscp_count];
+	turn /= wire->dscp_count;
+	combination.size = wire->sizes[turn % wire->size_count];
+	combination.tx_count = &target->tx_counts[class_place(wire, combination.dscp)];
+	return combination;
+}
+
+int64_t
+prober_target_interval(const struct prober_target *target, rm_mono_t now)
+{
+	int64_t interval = target->wire.interval_us * RM_NS_PER_US;
+
+	if (target->focus_ns == 0 || target->focus_ns >= interval ||
+	    rm_mono_since(target->focus_until, now) <= 0)
+		return interval;
+	return target->focus_ns;
+}
+
+bool
+prober_target_is(const struct prober_target *target, const struct wire_address *address)
+{
+	const struct wire_address *own = &target->wire.address;
+
+	return own->family == address->family && own->port == address->port &&
+	       memcmp(own->bytes, address->bytes, own->family == 4 ? 4 : 16) == 0;
+}

@@ -1,0 +1,71 @@
+/*
+ * prober_target - one line of the pinglist at work: its pace, whose turn it is, and
+ * how many went out. Lives as long as it is listed or has probes in flight.
+ */
+#ifndef HOST_AGENT_PROBER_TARGET_H
+#define HOST_AGENT_PROBER_TARGET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define HASH_NONFATAL_OOM 1 /* no exit(): what was not added has no hh.tbl */
+#include <uthash.h>
+
+#include "host-agent/pacer.h"
+#include "schemas/wire.h"
+
+struct port;
+
+/* What makes two targets of different lists the same. */
+struct prober_target_key {
+	uint64_t src_guid, dst_guid;
+	uint8_t src_port, dst_port, kind, family;
+	uint8_t zero[4];
+};
+
+struct prober_target {
+	struct pacer_entry pace; /* first: the pacer hands this out */
+	struct wire_target wire; /* its arrays are the target's own */
+	struct prober_target_key key;
+	uint32_t turn;                        /* of flow, class and size */
+	uint32_t tx_counts[WIRE_MAX_CLASSES]; /* by the class's first place in wire */
+	rm_mono_t focus_until;
+	int64_t focus_ns; /* 0: not focused */
+	unsigned refs;    /* the list's one, and one per probe in flight */
+	UT_hash_handle hh;
+};
+
+/*
+ * Copies. -EINVAL: impossible (no flow, a multicast or no address, a flow or family
+ * that the port does not have). -ERANGE: beyond a compiled-in ceiling.
+ */
+int prober_target_new(
+    const struct wire_target *wire, struct port *port, struct prober_target **ret);
+void prober_target_ref(struct prober_target *target);
+void prober_target_unref(struct prober_target *target); /* NULL is fine */
+
+/* The new list's target goes on where the old list's was. */
+void prober_target_inherit(
+    struct prober_target *target, const struct prober_target *old);
+
+struct prober_combination {
+	uint16_t src_port, size;
+	uint8_t dscp;
+	uint32_t *tx_count;
+};
+
+/*
+ * Flows take turns fastest, then classes, then sizes, so that every combination
+ * occurs. Both packets of a pair are alike: each flow gets a follow-up in its turn.
+ */
+struct prober_combination prober_target_turn(
+    struct prober_target *target, bool pair_goes_on);
+
+/* ns between two probes (or pairs) as asked for now, before any stretching. */
+int64_t prober_target_interval(const struct prober_target *target, rm_mono_t now);
+
+bool prober_target_is(
+    const struct prober_target *target, const struct wire_address *address);
+
+#endif

@@ -1,0 +1,239 @@
+#include "host-agent/reflector.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "host-agent/port.h"
+#include "host-agent/reflector_counts.h"
+#include "host-agent/reflector_roster.h"
+#include "host-agent/reflector_session.h"
+#include "host-agent/stamp.h"
+
+#define DEFAULT_SESSIONS 16384
+#define FIRST_FREE_PORT 1024
+
+struct reflector {
+	struct port *port;
+	struct reflector_roster roster;
+	struct reflector_sessions *sessions;
+	struct reflector_counts_table *table;
+	struct reflector_counts counts;
+};
+
+static void
+reflector_on_departures(
+    const struct port_departure *departures, size_t count, void *arg)
+{
+	struct reflector *reflector = arg;
+
+	for (size_t i = 0; i < count; i++)
+		reflector_sessions_stamp(
+		    reflector->sessions, departures[i].token, departures[i].stamp_ns);
+}
+
+/* NULL: refused, and counted. */
+static struct reflector_session *
+reflector_admit(struct reflector *reflector, const struct port_arrival *arrival,
+    struct stamp_probe *probe, rm_mono_t now)
+{
+	struct reflector_counts *counts = &reflector->counts;
+	const struct wire_address *from = &arrival->from;
+	struct reflector_session *session;
+	const struct wire_peer *peer;
+
+	/* Two reflectors that answer each other would never stop. */
+	if (from->port < FIRST_FREE_PORT ||
+	    from->port == port_reflector_port(reflector->port)) {
+		counts->refused_port++;
+		return NULL;
+	}
+	if (stamp_read_probe(arrival->data, arrival->len, probe) < 0) {
+		/* Strangers are counted as such, whatever they send. */
+		if (reflector_roster_find(&reflector->roster, from) == NULL)
+			counts->refused_stranger++;
+		else
+			counts->refused_malformed++;
+		return NULL;
+	}
+	session = reflector_sessions_find(reflector->sessions, from, probe->ssid, now);
+	if (session != NULL)
+		return session; /* the roster was asked when it began */
+	peer = reflector_roster_find(&reflector->roster, from);
+	if (peer == NULL) {
+		counts->refused_stranger++;
+		return NULL;
+	}
+	session = reflector_sessions_add(
+	    reflector->sessions, from, probe->ssid, peer->id, now);
+	if (session == NULL)
+		counts->refused_full++;
+	return session;
+}
+
+/* The class as the prober sent it, if it says so: the path may have changed it. */
+static struct reflector_class *
+reflector_count(
+    struct reflector *reflector, struct reflector_session *session, uint8_t dscp)
+{
+	bool fresh;
+	struct reflector_class *class = reflector_session_class(session, dscp, &fresh);
+
+	if (class == NULL)
+		return NULL;
+	if (fresh)
+		class->row = reflector_counts_row(
+		    reflector->table, reflector_session_prober(session), dscp);
+	class->received++;
+	class->replied++;
+	if (class->row != NULL)
+		reflector_counts_add(reflector->table, class->row);
+	return class;
+}
+
+struct reply_burst {
+	struct port_packet packets[PORT_BURST];
+	struct reflector_class *classes[PORT_BURST];
+	size_t count;
+	rm_mono_t now;
+	uint64_t timestamp;
+};
+
+/* Answers in place: the reply is the probe's own bytes, and as many. */
+static void
+reflector_answer(struct reflector *reflector, struct port_arrival *arrival,
+    struct reply_burst *burst)
+{
+	struct reflector_follow_up follow_up;
+	struct reflector_session *session;
+	struct reflector_class *class;
+	struct stamp_answer answer;
+	struct stamp_probe probe;
+	uint8_t dscp;
+
+	session = reflector_admit(reflector, arrival, &probe, burst->now);
+	if (session == NULL)
+		return;
+	dscp = probe.has_class ? probe.dscp : arrival->dscp;
+	class = reflector_count(reflector, session, dscp);
+	follow_up = reflector_session_follow_up(session);
+	answer = (struct stamp_answer){
+		.receive_timestamp = stamp_time_write(arrival->stamp_ns),
+		.timestamp = burst->timestamp,
+		.ttl = arrival->ttl,
+		.dscp = arrival->dscp,
+		.ecn = arrival->ecn,
+		.rx_count = class != NULL ? class->received : 0,
+		.tx_count = class != NULL ? class->replied : 0,
+		.follow_up_seq = follow_up.seq,
+		.follow_up_timestamp =
+		    follow_up.stamp_ns == 0 ? 0 : stamp_time_write(follow_up.stamp_ns)
+	};
+	stamp_write_reply(arrival->data, arrival->len, &probe, &answer);
+	burst->classes[burst->count] = class;
+	burst->packets[burst->count++] = (struct port_packet){ .to = &arrival->from,
+		.data = arrival->data,
+		.len = (uint16_t)arrival->len,
+		.dscp = dscp,
+		.token = reflector_session_token(session, probe.seq) };
+}
+
+static void
+reflector_on_arrivals(struct port_arrival *arrivals, size_t count, void *arg)
+{
+	struct reflector *reflector = arg;
+	struct reply_burst burst;
+
+	burst.count = 0;
+	burst.now = rm_mono_now();
+	burst.timestamp = stamp_time_write(rm_wall_now().ns);
+	reflector->counts.received += count;
+	for (size_t i = 0; i < count && i < PORT_BURST; i++)
+		reflector_answer(reflector, &arrivals[i], &burst);
+	if (burst.count == 0)
+		return;
+	port_send(reflector->port, PORT_REFLECTOR, burst.packets, burst.count);
+	for (size_t i = 0; i < burst.count; i++) {
+		if (burst.packets[i].error == 0) {
+			reflector->counts.replied++;
+			continue;
+		}
+		reflector->counts.send_failed++;
+		if (burst.classes[i] != NULL)
+			burst.classes[i]->replied--;
+	}
+}
+
+int
+reflector_new(struct port *port, struct wire_rnic_id own, size_t max_sessions,
+    struct reflector **ret)
+{
+	struct reflector *reflector = calloc(1, sizeof(*reflector));
+
+	if (reflector == NULL)
+		return -ENOMEM;
+	reflector->port = port;
+	reflector->sessions =
+	    reflector_sessions_new(max_sessions != 0 ? max_sessions : DEFAULT_SESSIONS);
+	reflector->table = reflector_counts_new(own);
+	if (reflector->sessions == NULL || reflector->table == NULL) {
+		reflector_sessions_free(reflector->sessions);
+		reflector_counts_free(reflector->table);
+		free(reflector);
+		return -ENOMEM;
+	}
+	port_listen(port, PORT_REFLECTOR,
+	    &(struct port_events){ .on_arrivals = reflector_on_arrivals,
+		.on_departures = reflector_on_departures,
+		.arg = reflector });
+	*ret = reflector;
+	return 0;
+}
+
+void
+reflector_free(struct reflector *reflector)
+{
+	if (reflector == NULL)
+		return;
+	port_listen(reflector->port, PORT_REFLECTOR, NULL);
+	reflector_sessions_free(reflector->sessions);
+	reflector_counts_free(reflector->table);
+	reflector_roster_clear(&reflector->roster);
+	free(reflector);
+}
+
+static const struct wire_peer *
+roster_keep(const struct wire_address *address, void *arg)
+{
+	return reflector_roster_find(arg, address);
+}
+
+int
+reflector_set_roster(
+    struct reflector *reflector, const struct wire_peer *peers, size_t count)
+{
+	int r = reflector_roster_set(&reflector->roster, peers, count);
+
+	if (r < 0)
+		return r;
+	reflector_sessions_sweep(reflector->sessions, roster_keep, &reflector->roster);
+	return 0;
+}
+
+size_t
+reflector_changed_counts(
+    struct reflector *reflector, struct wire_count *rows, size_t max)
+{
+	return reflector_counts_changed(reflector->table, rows, max);
+}
+
+void
+reflector_report_all(struct reflector *reflector)
+{
+	reflector_counts_change_all(reflector->table);
+}
+
+const struct reflector_counts *
+reflector_counts(const struct reflector *reflector)
+{
+	return &reflector->counts;
+}
