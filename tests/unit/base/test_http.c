@@ -369,7 +369,7 @@ connect_unix(const struct fixture *f, const char *own_path)
 {
 	struct sockaddr_un own = { .sun_family = AF_UNIX };
 	struct sockaddr_un peer = { .sun_family = AF_UNIX };
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
 	assert_true(fd >= 0);
 	strncpy(peer.sun_path, f->socket, sizeof(peer.sun_path) - 1);
