@@ -1,0 +1,303 @@
+#include "host-agent/agent_api.h"
+
+#include <arpa/inet.h>
+#include <stdio.h>
+
+#include "host-agent/agent_metrics.h"
+#include "host-agent/engine.h"
+#include "host-agent/outbox.h"
+#include "host-agent/pinglist.h"
+#include "host-agent/plans.h"
+#include "host-agent/reflector.h"
+#include "host-agent/rnic.h"
+#include "host-agent/uplink.h"
+#include "rackmesh/base/address.h"
+#include "rackmesh/base/http_server.h"
+#include "rackmesh/fabric/part.h"
+#include "schemas/wire.h"
+
+static json_t *
+show_id(struct wire_rnic_id id)
+{
+	char text[RM_RNIC_ID_TEXT];
+
+	rm_rnic_id_format((struct rm_rnic_id){ id.guid, id.port }, text);
+	return json_string(text);
+}
+
+static json_t *
+show_address(const struct wire_address *address)
+{
+	char bare[INET6_ADDRSTRLEN] = "", text[RM_ADDRESS_TEXT];
+
+	inet_ntop(address->family == 4 ? AF_INET : AF_INET6, address->bytes, bare,
+	    sizeof(bare));
+	if (address->port == 0)
+		return json_string(bare);
+	snprintf(text, sizeof(text), address->family == 4 ? "%s:%u" : "[%s]:%u", bare,
+	    (unsigned)address->port);
+	return json_string(text);
+}
+
+static void
+set_u64(json_t *object, const char *key, uint64_t value)
+{
+	json_object_set_new(object, key, json_integer((json_int_t)value));
+}
+
+static json_t *
+show_prober(const struct prober *prober)
+{
+	const struct prober_counts *counts = prober_counts(prober);
+	json_t *object = json_object(), *results = json_object();
+
+	set_u64(object, "targets", prober_targets(prober));
+	set_u64(object, "asked", counts->asked);
+	set_u64(object, "skipped", counts->skipped);
+	set_u64(object, "sent", counts->sent);
+	set_u64(object, "send_failed", counts->send_failed);
+	for (unsigned i = 0; i < WIRE_OUTCOMES; i++)
+		set_u64(results, agent_outcome_word(i), counts->outcomes[i]);
+	json_object_set_new(object, "results", results);
+	return object;
+}
+
+static json_t *
+show_reflector(const struct reflector *reflector)
+{
+	const struct reflector_counts *counts = reflector_counts(reflector);
+	json_t *object = json_object();
+
+	set_u64(object, "received", counts->received);
+	set_u64(object, "replied", counts->replied);
+	set_u64(object, "refused",
+	    counts->refused_stranger + counts->refused_port +
+		counts->refused_malformed + counts->refused_full);
+	return object;
+}
+
+static json_t *
+show_engine(const struct engine *engine)
+{
+	const struct rnic_facts *facts = engine_facts(engine);
+	json_t *object = json_object(), *tors = json_array();
+	json_t *addresses = json_array();
+	struct wire_rnic rnic;
+
+	json_object_set_new(object, "device", json_string(engine_device(engine)));
+	for (size_t i = 0; i < engine_tor_count(engine); i++)
+		json_array_append_new(tors, json_string(engine_tor(engine, i)));
+	json_object_set_new(object, "tors", tors);
+	json_object_set_new(object, "up", json_boolean(engine_up(engine)));
+	json_object_set_new(
+	    object, "id", facts == NULL ? json_null() : show_id(facts->id));
+	if (engine_describe(engine, &rnic)) {
+		for (size_t i = 0; i < rnic.address_count; i++)
+			json_array_append_new(
+			    addresses, show_address(&rnic.addresses[i]));
+		json_object_set_new(object, "driver", json_string(rnic.driver));
+		set_u64(object, "mtu_bytes", rnic.mtu_bytes);
+		json_object_set_new(
+		    object, "prober", show_prober(engine_prober(engine)));
+		json_object_set_new(
+		    object, "reflector", show_reflector(engine_reflector(engine)));
+	}
+	json_object_set_new(object, "addresses", addresses);
+	set_u64(object, "self_loss", engine_self_loss(engine));
+	return object;
+}
+
+static void
+get_rnics(struct rm_http_request *request, void *arg)
+{
+	const struct agent_api *api = arg;
+	json_t *all = json_object(), *list = json_array();
+
+	for (size_t i = 0; i < api->engine_count; i++)
+		json_array_append_new(list, show_engine(api->engines[i]));
+	json_object_set_new(all, "host", json_string(api->host));
+	json_object_set_new(all, "paused", json_boolean(*api->paused));
+	json_object_set_new(all, "rnics", list);
+	rm_http_reply_json(request, 200, all);
+}
+
+static json_t *
+show_ports(const uint16_t *values, size_t count)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(list, json_integer(values[i]));
+	return list;
+}
+
+static json_t *
+show_target(const struct wire_target *target)
+{
+	static const char *const kinds[WIRE_PROBE_KINDS] = { "tor-mesh", "inter-tor",
+		"witness", "tor-reflector", "service" };
+	json_t *object = json_object(), *dscps = json_array();
+
+	json_object_set_new(object, "src", show_id(target->src));
+	json_object_set_new(object, "dst", show_id(target->dst));
+	json_object_set_new(object, "kind",
+	    json_string(target->kind < WIRE_PROBE_KINDS ? kinds[target->kind] : "?"));
+	json_object_set_new(object, "address", show_address(&target->address));
+	set_u64(object, "interval_us", target->interval_us);
+	json_object_set_new(object, "paired", json_boolean(target->paired));
+	json_object_set_new(
+	    object, "flows", show_ports(target->flows, target->flow_count));
+	for (size_t i = 0; i < target->dscp_count; i++)
+		json_array_append_new(dscps, json_integer(target->dscps[i]));
+	json_object_set_new(object, "dscps", dscps);
+	json_object_set_new(
+	    object, "sizes", show_ports(target->sizes, target->size_count));
+	return object;
+}
+
+static json_t *
+show_pinglist(const struct pinglist *pinglist)
+{
+	const struct wire_pinglist_view *view = pinglist_view(pinglist);
+	json_t *object = json_object(), *targets = json_array();
+
+	json_object_set_new(object, "tor", json_string(pinglist_tor(pinglist)));
+	json_object_set_new(object, "held", json_boolean(view != NULL));
+	if (view != NULL) {
+		set_u64(object, "version", view->pinglist.version);
+		set_u64(object, "rotation", view->pinglist.rotation);
+		set_u64(object, "roster", view->pinglist.roster_count);
+		for (size_t i = 0; i < view->pinglist.target_count; i++) {
+			struct wire_target target;
+
+			wire_pinglist_target(view, i, &target);
+			json_array_append_new(targets, show_target(&target));
+		}
+	}
+	json_object_set_new(object, "targets", targets);
+	return object;
+}
+
+static void
+get_pinglist(struct rm_http_request *request, void *arg)
+{
+	const struct agent_api *api = arg;
+	json_t *all = json_object(), *list = json_array();
+
+	for (size_t i = 0; i < plans_tors(api->plans); i++)
+		json_array_append_new(list, show_pinglist(plans_at(api->plans, i)));
+	json_object_set_new(all, "pinglists", list);
+	rm_http_reply_json(request, 200, all);
+}
+
+static json_t *
+show_tally(struct outbox_tally tally)
+{
+	json_t *object = json_object();
+
+	set_u64(object, "batches", tally.batches);
+	set_u64(object, "results", tally.results);
+	return object;
+}
+
+static json_t *
+show_uplink(const struct uplink *uplink)
+{
+	const struct outbox *outbox = uplink_outbox(uplink);
+	const struct outbox_counts *counts = outbox_counts(outbox);
+	json_t *object = json_object();
+
+	json_object_set_new(object, "address", json_string(uplink_address(uplink)));
+	json_object_set_new(
+	    object, "connected", json_boolean(uplink_has_session(uplink)));
+	json_object_set_new(object, "name", json_string(uplink_peer(uplink)));
+	set_u64(object, "sessions", uplink_counts(uplink)->sessions);
+	set_u64(object, "refusals", uplink_counts(uplink)->refusals);
+	set_u64(object, "heartbeats", uplink_counts(uplink)->heartbeats);
+	json_object_set_new(object, "made", show_tally(counts->made));
+	json_object_set_new(object, "acked", show_tally(counts->acked));
+	json_object_set_new(object, "dropped", show_tally(outbox_dropped(outbox)));
+	json_object_set_new(object, "waiting", show_tally(counts->waiting));
+	json_object_set_new(object, "doubtful", show_tally(counts->doubtful));
+	return object;
+}
+
+static void
+get_aggregators(struct rm_http_request *request, void *arg)
+{
+	const struct agent_api *api = arg;
+	json_t *all = json_object(), *list = json_array();
+
+	for (size_t i = 0; i < api->uplink_count; i++)
+		json_array_append_new(list, show_uplink(api->uplinks[i]));
+	json_object_set_new(all, "aggregators", list);
+	rm_http_reply_json(request, 200, all);
+}
+
+static void
+reply_paused(struct rm_http_request *request, const struct agent_api *api)
+{
+	json_t *object = json_object();
+
+	json_object_set_new(object, "paused", json_boolean(*api->paused));
+	rm_http_reply_json(request, 200, object);
+}
+
+static void
+post_pause(struct rm_http_request *request, void *arg)
+{
+	struct agent_api *api = arg;
+
+	api->pause(true, api->arg);
+	reply_paused(request, api);
+}
+
+static void
+post_resume(struct rm_http_request *request, void *arg)
+{
+	struct agent_api *api = arg;
+
+	api->pause(false, api->arg);
+	reply_paused(request, api);
+}
+
+static bool
+api_ready(char *sentence, size_t len, void *arg)
+{
+	const struct agent_api *api = arg;
+	bool connected = false;
+
+	for (size_t i = 0; i < api->uplink_count; i++)
+		connected |= uplink_has_session(api->uplinks[i]);
+	if (!plans_any(api->plans))
+		snprintf(sentence, len, "no pinglist yet");
+	else if (!connected)
+		snprintf(
+		    sentence, len, "no aggregator, probing from the last pinglist");
+	else
+		snprintf(sentence, len, "probing");
+	return connected && plans_any(api->plans);
+}
+
+int
+agent_api_serve(struct rm_http_server *server, const struct rm_metrics *metrics,
+    struct agent_api *api)
+{
+	static const struct {
+		enum rm_http_verb verb;
+		const char *path;
+		rm_http_handler *handler;
+	} routes[] = {
+		{ RM_HTTP_READ, "/v1/rnics", get_rnics },
+		{ RM_HTTP_READ, "/v1/pinglist", get_pinglist },
+		{ RM_HTTP_READ, "/v1/aggregators", get_aggregators },
+		{ RM_HTTP_CHANGE, "/v1/pause", post_pause },
+		{ RM_HTTP_CHANGE, "/v1/resume", post_resume },
+	};
+	int r = rm_http_serve_health(server, metrics, api_ready, api);
+
+	for (size_t i = 0; i < sizeof(routes) / sizeof(routes[0]) && r == 0; i++)
+		r = rm_http_route(
+		    server, routes[i].verb, routes[i].path, routes[i].handler, api);
+	return r;
+}

@@ -1,0 +1,40 @@
+/*
+ * agent_api - the daemon over HTTP: what it is doing, and pausing it.
+ *
+ *   GET  /v1/rnics        each RNIC: id, addresses, state, counters
+ *   GET  /v1/pinglist     each ToR's pinglist: version, targets, size of the roster
+ *   GET  /v1/aggregators  each aggregator: session, batches by what became of them
+ *   POST /v1/pause, /v1/resume   Unix socket only; {"paused": true | false}
+ *
+ * /metrics, /healthz and /readyz come from rackmesh/base. Ready: there is a pinglist
+ * and an aggregator.
+ */
+#ifndef HOST_AGENT_AGENT_API_H
+#define HOST_AGENT_AGENT_API_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct engine;
+struct plans;
+struct rm_http_server;
+struct rm_metrics;
+struct uplink;
+
+struct agent_api { /* what the API shows; borrowed, and read at every request */
+	const char *host;
+	struct engine *const *engines;
+	size_t engine_count;
+	struct uplink *const *uplinks;
+	size_t uplink_count;
+	const struct plans *plans;
+	const bool *paused;
+	void (*pause)(bool paused, void *arg);
+	void *arg;
+};
+
+/* api is borrowed for the life of the server. */
+int agent_api_serve(struct rm_http_server *server, const struct rm_metrics *metrics,
+    struct agent_api *api);
+
+#endif

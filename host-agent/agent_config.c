@@ -1,0 +1,348 @@
+#include "host-agent/agent_config.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "host-agent/prober.h"
+#include "rackmesh/base/address.h"
+#include "rackmesh/base/log.h"
+#include "rackmesh/base/yaml.h"
+#include "rackmesh/fabric/part.h"
+
+#define AT(field) offsetof(struct agent_config, field)
+#define RNIC_AT(field) offsetof(struct agent_rnic_config, field)
+#define AGGREGATOR_AT(field) offsetof(struct agent_aggregator_config, field)
+
+/* clang-format off */
+static const struct rm_option rnic_options[] = {
+	{ "device", RM_STRING, RNIC_AT(device), NULL, 1, 15, RM_REQUIRED,
+	  "network device of the RNIC", NULL, NULL, 0 },
+	{ "tor", RM_STRING, RNIC_AT(tor), NULL, 1, 63, 0,
+	  "name of the ToR that its cable ends in", NULL, NULL, 0 },
+	{ "tors", RM_LIST, RNIC_AT(tors), NULL, 1, WIRE_MAX_ATTACHMENTS, 0,
+	  "instead of tor: both ToRs of a bond", NULL, NULL, 0 },
+	{ "address", RM_STRING, RNIC_AT(address), NULL, 2, 45, 0,
+	  "use this address only, not all global ones of the device", NULL, NULL, 0 },
+	{ "udp_port", RM_UINT, RNIC_AT(udp_port), "862", 1, 65535, 0,
+	  "where its reflector answers (862: STAMP)", NULL, NULL, 0 },
+	{ 0 }
+};
+
+static const struct rm_option aggregator_options[] = {
+	{ "address", RM_STRING, AGGREGATOR_AT(address), NULL, 1, 255, RM_REQUIRED,
+	  "address:port of a tor-aggregator, on the management network", NULL, NULL, 0 },
+	{ "tors", RM_LIST, AGGREGATOR_AT(tors), NULL, 1, WIRE_MAX_TORS, 0,
+	  "the ToRs it serves; left out: all of this host", NULL, NULL, 0 },
+	{ 0 }
+};
+
+const struct rm_option agent_options[] = {
+	{ "host", RM_STRING, AT(host), NULL, 1, 63, 0,
+	  "name of this host; left out: the system's", NULL, NULL, 0 },
+	{ "region", RM_STRING, AT(region), "default", 1, 63, 0,
+	  "region of this host", NULL, NULL, 0 },
+	{ "netns", RM_STRING, AT(netns), NULL, 1, 255, 0,
+	  "network namespace of the RNICs, as in ip netns, or a path", NULL, NULL, 0 },
+	{ "state_folder", RM_STRING, AT(state_folder), "/var/lib/rackmesh/host-agent",
+	  0, 1023, 0, "where the last good pinglists are kept; \"\": nowhere", NULL, NULL, 0 },
+	{ "rnics", RM_TABLE, AT(rnics), NULL, 1, WIRE_MAX_HOST_RNICS, RM_REQUIRED,
+	  "the RNICs to probe from; no other is touched", NULL, rnic_options,
+	  sizeof(struct agent_rnic_config) },
+	{ "aggregators", RM_TABLE, AT(aggregators), NULL, 1, 64, RM_REQUIRED,
+	  "the aggregators of these RNICs' ToRs", NULL, aggregator_options,
+	  sizeof(struct agent_aggregator_config) },
+	{ "probe.timeout_ms", RM_UINT, AT(probe_timeout_ms), "500", 10, 10000, RM_RELOAD,
+	  "a probe with no reply after this long counts as lost", NULL, NULL, 0 },
+	{ "probe.max_rate_per_s", RM_UINT, AT(probe_max_rate_per_s), "0", 0,
+	  PROBER_MAX_RATE_PER_S, RM_RELOAD,
+	  "most probes per second of one RNIC; 0: the compiled-in ceiling", NULL, NULL, 0 },
+	{ "batch.max_age_ms", RM_UINT, AT(batch_max_age_ms), "200", 10, 1000, 0,
+	  "results leave at the latest this long after the first of a batch", NULL, NULL, 0 },
+	{ "batch.max_results", RM_UINT, AT(batch_max_results), "512", 1, 4096, 0,
+	  "and as soon as there are this many", NULL, NULL, 0 },
+	{ "queue.max_age_ms", RM_UINT, AT(queue_max_age_ms), "30000", 1000, 600000, 0,
+	  "batches that nobody has acknowledged are dropped after this", NULL, NULL, 0 },
+	{ "queue.max_bytes", RM_UINT, AT(queue_max_bytes), "2097152", 65536, 67108864, 0,
+	  "bytes of such batches, per aggregator; the oldest go first", NULL, NULL, 0 },
+	{ "http.listen", RM_STRING, AT(http_listen), "127.0.0.1:9471", 0, 255, 0,
+	  "where /metrics and the reading API answer; \"\": nowhere", NULL, NULL, 0 },
+	{ "http.socket", RM_STRING, AT(http_socket), "/run/rackmesh/host-agent.sock", 0,
+	  100, 0, "Unix socket of the whole API, pause and resume; \"\": none", NULL, NULL, 0 },
+	{ 0 }
+};
+/* clang-format on */
+
+size_t
+agent_rnic_tor_count(const struct agent_rnic_config *rnic)
+{
+	return rnic->tor != NULL ? 1 : rnic->tors.count;
+}
+
+const char *
+agent_rnic_tor(const struct agent_rnic_config *rnic, size_t i)
+{
+	return rnic->tor != NULL ? rnic->tor : ((char *const *)rnic->tors.items)[i];
+}
+
+bool
+agent_aggregator_serves(
+    const struct agent_aggregator_config *aggregator, const char *tor)
+{
+	for (size_t i = 0; i < aggregator->tors.count; i++) {
+		if (strcmp(((char *const *)aggregator->tors.items)[i], tor) == 0)
+			return true;
+	}
+	return aggregator->tors.count == 0;
+}
+
+/* What is being checked, and where it would stand in the file. */
+struct check {
+	const struct agent_config *config;
+	const char *path;
+	struct rm_why *why;
+};
+
+/*
+ * The table checks every value alone; what concerns several, or has a syntax of its
+ * own, is found afterwards, when the lines are forgotten: only then is the file read
+ * a second time, to name the place.
+ */
+static int
+check_failed(const struct check *check, const char *table, size_t i, const char *key,
+    const char *text)
+{
+	const struct rm_yaml_node *node = NULL;
+	struct rm_yaml *yaml = NULL;
+	const struct rm_yaml_node *found;
+
+	if (check->path != NULL && rm_yaml_load(check->path, &yaml, NULL) == 0)
+		node = rm_yaml_root(yaml);
+	for (const char *at = table; node != NULL && at != NULL;) {
+		char word[64];
+		size_t len = strcspn(at, ".");
+
+		if (rm_yaml_kind(node) != RM_YAML_MAP || len >= sizeof(word))
+			break;
+		memcpy(word, at, len);
+		word[len] = 0;
+		found = rm_yaml_get(node, word);
+		if (found == NULL)
+			break;
+		node = found;
+		at = at[len] == 0 ? NULL : at + len + 1;
+	}
+	if (node != NULL && key != NULL && rm_yaml_kind(node) == RM_YAML_LIST &&
+	    i < rm_yaml_count(node)) {
+		node = rm_yaml_item(node, i);
+		found =
+		    rm_yaml_kind(node) == RM_YAML_MAP ? rm_yaml_get(node, key) : NULL;
+		node = found != NULL ? found : node;
+	}
+	if (node == NULL)
+		rm_why(check->why, -EINVAL, "%s: %s: %s",
+		    check->path == NULL ? "no config file" : check->path, table, text);
+	else if (key == NULL)
+		rm_yaml_why(node, check->why, -EINVAL, "%s: %s", table, text);
+	else
+		rm_yaml_why(
+		    node, check->why, -EINVAL, "%s[%zu].%s: %s", table, i, key, text);
+	rm_yaml_free(yaml);
+	return -EINVAL;
+}
+
+#define NAME_HELP \
+	"expected a name: 1 to 63 of A-Z a-z 0-9 . _ : -, a letter or digit first"
+
+static int
+check_rnic_address(const struct check *check, size_t i)
+{
+	const struct agent_rnic_config *rnic = check->config->rnics.items;
+	struct rm_address address;
+	char text[64];
+
+	if (rnic[i].address == NULL)
+		return 0;
+	/* IPv6 comes bare here, without the brackets that a port needs. */
+	snprintf(text, sizeof(text),
+	    strchr(rnic[i].address, ':') != NULL ? "[%s]" : "%s", rnic[i].address);
+	if (rm_address_parse(text, 1, &address) < 0 || strchr(rnic[i].address, '[') ||
+	    address.storage.ss_family == AF_UNIX)
+		return check_failed(check, "rnics", i, "address",
+		    "expected an IPv4 or IPv6 address, without a port");
+	return 0;
+}
+
+static bool
+tor_is_served(const struct agent_config *config, const char *tor)
+{
+	const struct agent_aggregator_config *aggregators = config->aggregators.items;
+
+	for (size_t i = 0; i < config->aggregators.count; i++) {
+		if (agent_aggregator_serves(&aggregators[i], tor))
+			return true;
+	}
+	return false;
+}
+
+static int
+check_rnic_tors(const struct check *check, size_t i)
+{
+	const struct agent_rnic_config *rnic =
+	    (const struct agent_rnic_config *)check->config->rnics.items + i;
+	const char *key = rnic->tor != NULL ? "tor" : "tors";
+	size_t count = agent_rnic_tor_count(rnic);
+
+	if (rnic->tor != NULL && rnic->tors.count > 0)
+		return check_failed(
+		    check, "rnics", i, "tors", "tor is given too; keep one of the two");
+	if (count == 0)
+		return check_failed(check, "rnics", i, "tor",
+		    "missing; name the ToR that its cable ends in");
+	for (size_t t = 0; t < count; t++) {
+		if (!rm_name_valid(agent_rnic_tor(rnic, t)))
+			return check_failed(check, "rnics", i, key, NAME_HELP);
+		if (t > 0 &&
+		    strcmp(agent_rnic_tor(rnic, 0), agent_rnic_tor(rnic, t)) == 0)
+			return check_failed(
+			    check, "rnics", i, key, "the same ToR twice");
+		if (!tor_is_served(check->config, agent_rnic_tor(rnic, t)))
+			return check_failed(check, "rnics", i, key,
+			    "no aggregator of the list serves this ToR; add it to "
+			    "one's "
+			    "tors");
+	}
+	return 0;
+}
+
+static int
+check_rnics(const struct check *check)
+{
+	const struct agent_rnic_config *rnics = check->config->rnics.items;
+	int r = 0;
+
+	for (size_t i = 0; i < check->config->rnics.count && r == 0; i++) {
+		if (!rm_name_valid(rnics[i].device))
+			return check_failed(check, "rnics", i, "device", NAME_HELP);
+		for (size_t j = 0; j < i; j++) {
+			if (strcmp(rnics[i].device, rnics[j].device) == 0)
+				return check_failed(check, "rnics", i, "device",
+				    "listed twice; remove one");
+		}
+		r = check_rnic_address(check, i);
+		if (r == 0)
+			r = check_rnic_tors(check, i);
+	}
+	return r;
+}
+
+static int
+check_aggregators(const struct check *check)
+{
+	const struct agent_aggregator_config *list = check->config->aggregators.items;
+
+	for (size_t i = 0; i < check->config->aggregators.count; i++) {
+		struct rm_address address, other;
+
+		if (rm_address_parse(list[i].address, -1, &address) < 0)
+			return check_failed(check, "aggregators", i, "address",
+			    "expected address:port, the address numeric");
+		for (size_t j = 0; j < i; j++) {
+			if (rm_address_parse(list[j].address, -1, &other) == 0 &&
+			    rm_address_equal(&address, &other))
+				return check_failed(check, "aggregators", i, "address",
+				    "listed twice; put all its ToRs into one entry");
+		}
+		for (size_t t = 0; t < list[i].tors.count; t++) {
+			if (!rm_name_valid(((char *const *)list[i].tors.items)[t]))
+				return check_failed(
+				    check, "aggregators", i, "tors", NAME_HELP);
+		}
+	}
+	return 0;
+}
+
+static int
+check_all(const struct check *check)
+{
+	const struct agent_config *config = check->config;
+	struct rm_address address;
+	int r;
+
+	if (!rm_name_valid(config->host))
+		return check_failed(check, "host", 0, NULL, NAME_HELP);
+	if (!rm_name_valid(config->region))
+		return check_failed(check, "region", 0, NULL, NAME_HELP);
+	if (config->http_listen[0] != 0 &&
+	    rm_address_parse(config->http_listen, -1, &address) < 0)
+		return check_failed(
+		    check, "http.listen", 0, NULL, "expected address:port");
+	r = check_aggregators(check);
+	return r < 0 ? r : check_rnics(check);
+}
+
+static int
+config_name_host(struct agent_config *config, struct rm_why *why)
+{
+	char name[256] = "";
+
+	if (config->host != NULL)
+		return 0;
+	if (gethostname(name, sizeof(name) - 1) < 0)
+		return rm_why(
+		    why, -errno, "host: not given, and the system has no name");
+	config->host = strdup(name);
+	return config->host == NULL ? rm_why(why, -ENOMEM, "out of memory") : 0;
+}
+
+int
+agent_config_read(struct agent_config *config, const char *path, struct rm_why *why)
+{
+	struct check check = { .config = config, .path = path, .why = why };
+	int r;
+
+	*config = (struct agent_config){ 0 };
+	r = rm_config_load(agent_options, path, config, why);
+	if (r < 0)
+		return r;
+	config->path = path;
+	r = config_name_host(config, why);
+	if (r == 0)
+		r = check_all(&check);
+	if (r < 0)
+		agent_config_clear(config);
+	return r;
+}
+
+int
+agent_config_load(struct agent_config *config, int argc, char **argv)
+{
+	struct rm_why why = { 0 };
+	const char *path = NULL;
+	bool check = false;
+	int r;
+
+	r = rm_config_arguments(agent_options,
+	    "probes from this host's RNICs and answers others' probes", argc, argv,
+	    &path, &check, &why);
+	if (r == 0) {
+		r = agent_config_read(config, path, &why);
+		if (r == 0 && check) {
+			agent_config_clear(config);
+			printf("%s: good\n", path == NULL ? "no config file" : path);
+			r = 1;
+		}
+	}
+	if (r < 0)
+		rm_log_error(0, "%s", why.text);
+	return r;
+}
+
+void
+agent_config_clear(struct agent_config *config)
+{
+	rm_config_clear(agent_options, config);
+	config->path = NULL;
+}

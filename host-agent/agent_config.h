@@ -1,0 +1,64 @@
+/*
+ * agent_config - the host-agent's options: one table, checked as a whole.
+ *
+ * Listing is restricting: the agent touches the RNICs of its list and no other.
+ */
+#ifndef HOST_AGENT_AGENT_CONFIG_H
+#define HOST_AGENT_AGENT_CONFIG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "rackmesh/base/config.h"
+
+struct agent_rnic_config {
+	char *device;
+	char *tor;           /* either this */
+	struct rm_list tors; /* or these, char * */
+	char *address;       /* NULL: all that the device has */
+	uint64_t udp_port;
+};
+
+struct agent_aggregator_config {
+	char *address;
+	struct rm_list tors; /* char *; empty: all of this host */
+};
+
+struct agent_config {
+	const char *path; /* borrowed from argv; NULL: no file */
+
+	char *host; /* never NULL after a load */
+	char *region;
+	char *netns; /* NULL: our own */
+	char *state_folder;
+	struct rm_list rnics;       /* struct agent_rnic_config */
+	struct rm_list aggregators; /* struct agent_aggregator_config */
+	uint64_t probe_timeout_ms;
+	uint64_t probe_max_rate_per_s;
+	uint64_t batch_max_age_ms;
+	uint64_t batch_max_results;
+	uint64_t queue_max_age_ms;
+	uint64_t queue_max_bytes;
+	char *http_listen;
+	char *http_socket;
+};
+
+extern const struct rm_option agent_options[];
+
+/* 0: go on; 1: the process has done what was asked (--help); < 0: what is wrong has
+ * been said on stderr. */
+int agent_config_load(struct agent_config *config, int argc, char **argv);
+
+/* The same from a file alone, for reloads and tests. On failure *config is clear. */
+int agent_config_read(
+    struct agent_config *config, const char *path, struct rm_why *why);
+void agent_config_clear(struct agent_config *config);
+
+/* The ToRs that an RNIC is attached to. */
+size_t agent_rnic_tor_count(const struct agent_rnic_config *rnic);
+const char *agent_rnic_tor(const struct agent_rnic_config *rnic, size_t i);
+
+bool agent_aggregator_serves(
+    const struct agent_aggregator_config *aggregator, const char *tor);
+
+#endif

@@ -1,0 +1,37 @@
+/*
+ * agent_metrics - names for this daemon's counters: rackmesh_agent_*.
+ *
+ * Sums that hold at any moment: probes_sent = sum of results but send_failed, plus
+ * those in flight; per aggregator made = acked + dropped + waiting + doubtful, in
+ * batches and in results. Packets on the wire = probes_sent + replies_sent.
+ */
+#ifndef HOST_AGENT_AGENT_METRICS_H
+#define HOST_AGENT_AGENT_METRICS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct engine;
+struct plans;
+struct rm_metrics;
+struct uplink;
+
+struct agent_counts { /* of the daemon as a whole */
+	uint64_t loop_stalls;
+	uint64_t reloads, reloads_refused;
+	uint64_t focus_refused;  /* for an RNIC that is not ours */
+	uint64_t rows_no_memory; /* receive counts that waited for memory */
+};
+
+/* The owner of each group is its first pointer: forget by that. The engine must be
+ * up. -EEXIST, -ENOMEM: whatever was registered already stays. */
+int agent_metrics_engine(struct rm_metrics *metrics, const struct engine *engine);
+int agent_metrics_uplink(struct rm_metrics *metrics, const struct uplink *uplink);
+int agent_metrics_plans(struct rm_metrics *metrics, const struct plans *plans);
+int agent_metrics_agent(
+    struct rm_metrics *metrics, const struct agent_counts *counts, const bool *paused);
+
+/* The words that also the API uses. */
+const char *agent_outcome_word(unsigned outcome);
+
+#endif

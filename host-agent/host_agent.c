@@ -1,0 +1,284 @@
+#include "host-agent/host_agent.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "host-agent/count_rows.h"
+#include "host-agent/host_agent_state.h"
+#include "host-agent/plans.h"
+#include "rackmesh/base/address.h"
+#include "rackmesh/base/http_server.h"
+#include "rackmesh/base/log.h"
+#include "rackmesh/base/loop.h"
+#include "rackmesh/base/metrics.h"
+#include "rackmesh/base/random.h"
+#include "rackmesh/base/worker.h"
+
+/* One look per RNIC and a few writes per ToR at a time. */
+#define WORKER_JOBS (8 * WIRE_MAX_HOST_RNICS)
+#define OUTBOX_MAX_BATCHES 4096
+
+/* ---- from outside --------------------------------------------------------------- */
+
+static void
+agent_pause(bool paused, void *arg)
+{
+	struct host_agent *agent = arg;
+
+	if (agent->paused != paused)
+		rm_log_info("probing %s", paused ? "paused" : "resumed");
+	agent->paused = paused;
+	for (size_t i = 0; i < agent->engine_count; i++)
+		engine_pause(agent->engines[i], paused);
+}
+
+static struct prober_options
+agent_prober_options(const struct agent_config *config)
+{
+	return (struct prober_options){
+		.timeout_ns = (int64_t)config->probe_timeout_ms * RM_NS_PER_MS,
+		.max_rate_per_s = config->probe_max_rate_per_s,
+	};
+}
+
+void
+host_agent_reload(void *arg)
+{
+	struct host_agent *agent = arg;
+	struct agent_config fresh;
+	struct prober_options options;
+	struct rm_why why = { 0 };
+	int r;
+
+	r = agent_config_read(&fresh, agent->config.path, &why);
+	if (r == 0 &&
+	    !rm_config_reloadable(agent_options, &agent->config, &fresh, &why)) {
+		agent_config_clear(&fresh);
+		r = -EINVAL;
+	}
+	if (r < 0) {
+		agent->counts.reloads_refused++;
+		rm_log_error(0, "the config stays as it is: %s", why.text);
+		return;
+	}
+	/* Only numbers can differ; whoever borrowed the old strings keeps them. */
+	agent->config.probe_timeout_ms = fresh.probe_timeout_ms;
+	agent->config.probe_max_rate_per_s = fresh.probe_max_rate_per_s;
+	agent_config_clear(&fresh);
+	options = agent_prober_options(&agent->config);
+	for (size_t i = 0; i < agent->engine_count; i++) {
+		r = engine_retune(agent->engines[i], &options);
+		if (r < 0)
+			rm_log_warn(r, "%s: cannot start again",
+			    engine_device(agent->engines[i]));
+	}
+	agent->counts.reloads++;
+	rm_log_info("config reloaded");
+}
+
+/* ---- birth ------------------------------------------------------------------ */
+
+static int
+agent_add_engines(struct host_agent *agent)
+{
+	const struct agent_rnic_config *list = agent->config.rnics.items;
+
+	agent->engines = calloc(agent->config.rnics.count, sizeof(*agent->engines));
+	if (agent->engines == NULL)
+		return -ENOMEM;
+	for (size_t i = 0; i < agent->config.rnics.count; i++) {
+		struct engine_options options = {
+			.device = list[i].device,
+			.netns = agent->config.netns,
+			.address = list[i].address,
+			.tor_count = agent_rnic_tor_count(&list[i]),
+			.udp_port = (uint16_t)list[i].udp_port,
+			.prober = agent_prober_options(&agent->config),
+		};
+		int r = 0;
+
+		for (size_t t = 0; t < options.tor_count && r == 0; t++) {
+			options.tors[t] = agent_rnic_tor(&list[i], t);
+			r = plans_add_tor(agent->plans, options.tors[t]);
+		}
+		if (r == 0)
+			r = engine_new(agent->loop, agent->worker, &options,
+			    &agent_engine_callbacks, agent, &agent->engines[i]);
+		if (r < 0)
+			return r;
+		agent->engine_count++;
+	}
+	return 0;
+}
+
+static int
+agent_add_uplinks(struct host_agent *agent)
+{
+	const struct agent_config *config = &agent->config;
+	const struct agent_aggregator_config *list = config->aggregators.items;
+
+	agent->uplinks = calloc(config->aggregators.count, sizeof(*agent->uplinks));
+	if (agent->uplinks == NULL)
+		return -ENOMEM;
+	for (size_t i = 0; i < config->aggregators.count; i++) {
+		struct rm_address address;
+		struct uplink_options options = {
+			.address = &address,
+			.host = config->host,
+			.region = config->region,
+			.incarnation = agent->incarnation,
+			.batch_max_results = config->batch_max_results,
+			.batch_max_age_ns =
+			    (int64_t)config->batch_max_age_ms * RM_NS_PER_MS,
+			.outbox = { .max_items = OUTBOX_MAX_BATCHES,
+			    .max_bytes = config->queue_max_bytes,
+			    .max_age_ns =
+				(int64_t)config->queue_max_age_ms * RM_NS_PER_MS },
+		};
+		int r;
+
+		r = rm_address_parse(list[i].address, -1, &address);
+		if (r == 0)
+			r = uplink_new(agent->loop, &options, &agent_uplink_callbacks,
+			    agent, &agent->uplinks[i]);
+		if (r < 0)
+			return r;
+		agent->uplink_count++;
+		r = agent_metrics_uplink(agent->metrics, agent->uplinks[i]);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int
+agent_listen(struct host_agent *agent, const char *prefix, const char *where)
+{
+	struct rm_address address;
+	char text[RM_ADDRESS_TEXT];
+	int r;
+
+	if (where[0] == 0)
+		return 0;
+	snprintf(text, sizeof(text), "%s%s", prefix, where);
+	r = rm_address_parse(text, -1, &address);
+	if (r == 0)
+		r = rm_http_server_listen(agent->http, &address);
+	if (r < 0)
+		rm_log_error(r, "cannot listen on %s", text);
+	return r;
+}
+
+static int
+agent_serve_http(struct host_agent *agent)
+{
+	int r;
+
+	agent->api = (struct agent_api){
+		.host = agent->config.host,
+		.engines = agent->engines,
+		.engine_count = agent->engine_count,
+		.uplinks = agent->uplinks,
+		.uplink_count = agent->uplink_count,
+		.plans = agent->plans,
+		.paused = &agent->paused,
+		.pause = agent_pause,
+		.arg = agent,
+	};
+	r = rm_http_server_new(agent->loop, &agent->http);
+	if (r == 0)
+		r = agent_api_serve(agent->http, agent->metrics, &agent->api);
+	if (r == 0)
+		r = agent_listen(agent, "", agent->config.http_listen);
+	if (r == 0)
+		r = agent_listen(agent, "unix:", agent->config.http_socket);
+	return r;
+}
+
+static int
+agent_build(struct host_agent *agent)
+{
+	const struct agent_config *config = &agent->config;
+	int r;
+
+	/* Its parents are the packager's business; a full disk is not a reason to
+	 * stay away either. */
+	if (config->state_folder[0] != 0 && mkdir(config->state_folder, 0755) < 0 &&
+	    errno != EEXIST)
+		rm_log_warn(
+		    -errno, "%s: pinglists will not be kept", config->state_folder);
+	r = rm_metrics_new(&agent->metrics);
+	if (r == 0)
+		r = rm_worker_new(agent->loop, WORKER_JOBS, &agent->worker);
+	if (r == 0)
+		r = plans_new(config->state_folder, agent->worker, &agent->plans);
+	if (r == 0)
+		r = count_rows_new(&agent->rows);
+	if (r == 0)
+		r = agent_metrics_agent(agent->metrics, &agent->counts, &agent->paused);
+	if (r == 0)
+		r = agent_metrics_plans(agent->metrics, agent->plans);
+	if (r == 0)
+		r = agent_add_engines(agent);
+	if (r == 0)
+		r = agent_add_uplinks(agent);
+	if (r == 0)
+		r = agent_serve_http(agent);
+	if (r == 0)
+		r = agent_start_timers(agent);
+	if (r == 0)
+		plans_load(agent->plans, rm_wall_now(), rm_mono_now());
+	return r;
+}
+
+int
+host_agent_new(
+    struct rm_loop *loop, struct agent_config *config, struct host_agent **ret)
+{
+	struct host_agent *agent = calloc(1, sizeof(*agent));
+	int r;
+
+	if (agent == NULL) {
+		rm_log_error(-ENOMEM, "cannot start");
+		return -ENOMEM;
+	}
+	agent->loop = loop;
+	agent->config = *config;
+	*config = (struct agent_config){ 0 };
+	while (agent->incarnation == 0)
+		agent->incarnation = rm_random_u64();
+	r = agent_build(agent);
+	if (r < 0) {
+		rm_log_error(r, "cannot start");
+		host_agent_free(agent);
+		return r;
+	}
+	rm_log_info("%s: %zu RNICs, %zu aggregators", agent->config.host,
+	    agent->engine_count, agent->uplink_count);
+	*ret = agent;
+	return 0;
+}
+
+void
+host_agent_free(struct host_agent *agent)
+{
+	if (agent == NULL)
+		return;
+	rm_timer_free(agent->turn);
+	rm_timer_free(agent->beat);
+	rm_timer_free(agent->look);
+	rm_http_server_free(agent->http);
+	rm_worker_free(agent->worker); /* its answers still find everybody alive */
+	for (size_t i = 0; i < agent->engine_count; i++)
+		engine_free(agent->engines[i]);
+	for (size_t i = 0; i < agent->uplink_count; i++)
+		uplink_free(agent->uplinks[i]);
+	free(agent->engines);
+	free(agent->uplinks);
+	count_rows_free(agent->rows);
+	plans_free(agent->plans);
+	rm_metrics_free(agent->metrics);
+	agent_config_clear(&agent->config);
+	free(agent);
+}

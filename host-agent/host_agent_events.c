@@ -1,0 +1,221 @@
+/* What RNICs and aggregators say, and whom it is passed on to. */
+#include <errno.h>
+#include <string.h>
+
+#include "host-agent/host_agent_state.h"
+#include "host-agent/pinglist.h"
+#include "host-agent/plans.h"
+#include "host-agent/rnic.h"
+#include "rackmesh/base/log.h"
+#include "rackmesh/base/metrics.h"
+#include "rackmesh/fabric/part.h"
+
+bool
+agent_serves(const struct host_agent *agent, size_t uplink, const struct engine *engine)
+{
+	const struct agent_aggregator_config *list = agent->config.aggregators.items;
+
+	for (size_t i = 0; i < engine_tor_count(engine); i++) {
+		if (agent_aggregator_serves(&list[uplink], engine_tor(engine, i)))
+			return true;
+	}
+	return false;
+}
+
+static void
+agent_register(struct host_agent *agent, size_t uplink)
+{
+	struct wire_rnic rnics[WIRE_MAX_HOST_RNICS];
+	size_t count = 0;
+	int r;
+
+	for (size_t i = 0; i < agent->engine_count; i++) {
+		if (!agent_serves(agent, uplink, agent->engines[i]) ||
+		    !engine_describe(agent->engines[i], &rnics[count]))
+			continue;
+		rnics[count].host = agent->config.host;
+		rnics[count].incarnation = agent->incarnation;
+		count++;
+	}
+	r = uplink_register(agent->uplinks[uplink], rnics, count);
+	if (r < 0)
+		rm_log_warn(
+		    r, "%s: cannot register", uplink_address(agent->uplinks[uplink]));
+}
+
+static void
+agent_register_everywhere(struct host_agent *agent, const struct engine *engine)
+{
+	for (size_t i = 0; i < agent->uplink_count; i++) {
+		if (agent_serves(agent, i, engine))
+			agent_register(agent, i);
+	}
+}
+
+/* ---- RNICs ------------------------------------------------------------------ */
+
+void
+agent_plan_engine(struct host_agent *agent, struct engine *engine)
+{
+	const char *tors[WIRE_MAX_ATTACHMENTS];
+	struct pinglist_sum sum = { 0 };
+	int r;
+
+	if (!engine_up(engine))
+		return;
+	for (size_t i = 0; i < engine_tor_count(engine); i++)
+		tors[i] = engine_tor(engine, i);
+	r = plans_sum(agent->plans, tors, engine_tor_count(engine),
+	    engine_facts(engine)->id, &sum);
+	if (r == 0)
+		r = engine_plan(engine, &sum);
+	if (r < 0)
+		rm_log_warn(r, "%s: cannot take the pinglist", engine_device(engine));
+	pinglist_sum_clear(&sum);
+}
+
+static void
+agent_on_result(
+    struct engine *engine, const struct wire_result *result, rm_mono_t sent, void *arg)
+{
+	struct host_agent *agent = arg;
+	rm_mono_t now = rm_mono_now();
+
+	for (size_t i = 0; i < agent->uplink_count; i++) {
+		if (agent_serves(agent, i, engine))
+			uplink_result(agent->uplinks[i], result, sent, now);
+	}
+}
+
+static void
+agent_on_engine_event(
+    struct engine *engine, enum engine_event event, int reason, void *arg)
+{
+	struct host_agent *agent = arg;
+	const char *device = engine_device(engine);
+	char id[RM_RNIC_ID_TEXT];
+
+	if (event == ENGINE_WAITS) {
+		rm_log_warn(reason, "%s: waiting for it", device);
+		return;
+	}
+	if (event == ENGINE_UP) {
+		const struct rnic_facts *facts = engine_facts(engine);
+
+		rm_rnic_id_format(
+		    (struct rm_rnic_id){ facts->id.guid, facts->id.port }, id);
+		rm_log_info("%s: up as %s", device, id);
+		agent_plan_engine(agent, engine);
+	}
+	agent_register_everywhere(agent, engine);
+}
+
+static void
+agent_on_engine_counters(struct engine *engine, bool there, void *arg)
+{
+	struct host_agent *agent = arg;
+	int r = 0;
+
+	if (!there)
+		rm_metrics_forget(agent->metrics, engine);
+	else
+		r = agent_metrics_engine(agent->metrics, engine);
+	if (r < 0)
+		rm_log_warn(
+		    r, "%s: cannot register all metrics", engine_device(engine));
+}
+
+/* ---- aggregators -------------------------------------------------------------- */
+
+static size_t
+agent_uplink_index(const struct host_agent *agent, const struct uplink *uplink)
+{
+	size_t i = 0;
+
+	while (agent->uplinks[i] != uplink)
+		i++;
+	return i;
+}
+
+static void
+agent_on_welcome(struct uplink *uplink, void *arg)
+{
+	struct host_agent *agent = arg;
+
+	rm_log_info("%s: connected to %s", uplink_address(uplink), uplink_peer(uplink));
+	agent_register(agent, agent_uplink_index(agent, uplink));
+}
+
+static void
+agent_plan_tor(struct host_agent *agent, const char *tor)
+{
+	for (size_t i = 0; i < agent->engine_count; i++) {
+		struct engine *engine = agent->engines[i];
+
+		for (size_t t = 0; t < engine_tor_count(engine); t++) {
+			if (strcmp(engine_tor(engine, t), tor) == 0)
+				agent_plan_engine(agent, engine);
+		}
+	}
+}
+
+static int
+agent_on_pinglist(struct uplink *uplink, const uint8_t *data, size_t len, void *arg)
+{
+	struct host_agent *agent = arg;
+	const char *tor;
+	int r;
+
+	if (plans_take(agent->plans, data, len, rm_wall_now(), rm_mono_now(), &tor, &r))
+		agent_plan_tor(agent, tor);
+	if (r < 0)
+		rm_log_warn(r, "%s: refused a pinglist", uplink_address(uplink));
+	/* One of a ToR that is not ours, or no memory, says nothing about the link. */
+	return r == -ENOENT || r == -ENOMEM ? 0 : r;
+}
+
+static void
+agent_on_focus(struct uplink *uplink, const struct wire_focus *focus, void *arg)
+{
+	struct host_agent *agent = arg;
+
+	for (size_t i = 0; i < agent->engine_count; i++) {
+		const struct rnic_facts *facts = engine_facts(agent->engines[i]);
+
+		if (facts != NULL && facts->id.guid == focus->src.guid &&
+		    facts->id.port == focus->src.port) {
+			engine_focus(agent->engines[i], focus);
+			return;
+		}
+	}
+	agent->counts.focus_refused++;
+}
+
+static void
+agent_on_refused(struct uplink *uplink, const char *why, void *arg)
+{
+	rm_log_warn(0, "%s: refuses us: %s", uplink_address(uplink), why);
+}
+
+static void
+agent_on_down(struct uplink *uplink, int reason, bool had_session, void *arg)
+{
+	if (had_session)
+		rm_log_warn(reason, "%s: connection lost", uplink_address(uplink));
+	else
+		rm_log_warn(reason, "%s: cannot connect", uplink_address(uplink));
+}
+
+const struct engine_callbacks agent_engine_callbacks = {
+	.on_result = agent_on_result,
+	.on_event = agent_on_engine_event,
+	.on_counters = agent_on_engine_counters,
+};
+
+const struct uplink_callbacks agent_uplink_callbacks = {
+	.on_welcome = agent_on_welcome,
+	.on_pinglist = agent_on_pinglist,
+	.on_focus = agent_on_focus,
+	.on_refused = agent_on_refused,
+	.on_down = agent_on_down,
+};

@@ -1,0 +1,61 @@
+/*
+ * host_agent_state - what host_agent.c (birth, reload), host_agent_turns.c (what comes
+ * by the clock) and host_agent_events.c (what RNICs and aggregators say) share: the
+ * wiring. For those three only.
+ */
+#ifndef HOST_AGENT_HOST_AGENT_STATE_H
+#define HOST_AGENT_HOST_AGENT_STATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "host-agent/agent_api.h"
+#include "host-agent/agent_config.h"
+#include "host-agent/agent_metrics.h"
+#include "host-agent/engine.h"
+#include "host-agent/heartbeat.h"
+#include "host-agent/uplink.h"
+
+struct count_rows;
+struct plans;
+struct rm_http_server;
+struct rm_loop;
+struct rm_metrics;
+struct rm_timer;
+struct rm_worker;
+
+struct host_agent {
+	struct agent_config config;
+	struct rm_loop *loop;
+	struct rm_worker *worker;
+	uint64_t incarnation;
+	bool paused;
+
+	struct plans *plans;
+	struct engine **engines;
+	size_t engine_count;
+	struct uplink **uplinks; /* in the order of config.aggregators */
+	size_t uplink_count;
+	struct count_rows *rows;
+
+	struct rm_timer *turn, *beat, *look;
+	struct loop_watch watch;
+	rm_mono_t next_beat, beat_due;
+
+	struct rm_metrics *metrics;
+	struct rm_http_server *http;
+	struct agent_api api;
+	struct agent_counts counts;
+};
+
+/* arg of both: the host_agent. */
+extern const struct engine_callbacks agent_engine_callbacks;
+extern const struct uplink_callbacks agent_uplink_callbacks;
+
+/* Does the uplink's aggregator serve one of the engine's ToRs? */
+bool agent_serves(
+    const struct host_agent *agent, size_t uplink, const struct engine *engine);
+void agent_plan_engine(struct host_agent *agent, struct engine *engine);
+int agent_start_timers(struct host_agent *agent);
+
+#endif

@@ -1,0 +1,151 @@
+/* What happens by the clock: the watch every 25 ms, heartbeats every 250 ms, a look at
+ * the RNICs every few seconds. */
+#include "host-agent/count_rows.h"
+#include "host-agent/host_agent_state.h"
+#include "host-agent/plans.h"
+#include "host-agent/reflector.h"
+#include "rackmesh/base/log.h"
+#include "rackmesh/base/loop.h"
+
+#define LOOK_INTERVAL_NS (3 * RM_NS_PER_S)
+/* Two timers due this close together may fire in any order. */
+#define TIMER_SLACK_NS RM_NS_PER_MS
+
+static void
+agent_on_turn(void *arg)
+{
+	struct host_agent *agent = arg;
+	rm_mono_t now = rm_mono_now();
+	struct loop_turn turn = loop_watch_turn(&agent->watch, now);
+	int64_t late;
+
+	for (size_t i = 0; i < agent->uplink_count; i++)
+		uplink_note(agent->uplinks[i], &turn);
+	if (turn.stalled)
+		agent->counts.loop_stalls++;
+	rm_timer_at(agent->turn, agent->watch.deadline);
+
+	late = rm_mono_since(now, agent->next_beat);
+	if (late < 0)
+		return;
+	agent->next_beat = rm_mono_add(agent->next_beat,
+	    (late / HEARTBEAT_INTERVAL_NS + 1) * HEARTBEAT_INTERVAL_NS);
+	/*
+	 * By a timer that is due now: the probers' timers that were due before, perhaps
+	 * long before because we stalled, tell of lost probes first.
+	 */
+	agent->beat_due = now;
+	rm_timer_at(agent->beat, now);
+}
+
+struct served { /* by this one */
+	const struct host_agent *agent;
+	size_t uplink;
+};
+
+static bool
+rnic_is_served(size_t rnic, const void *arg)
+{
+	const struct served *served = arg;
+
+	return agent_serves(
+	    served->agent, served->uplink, served->agent->engines[rnic]);
+}
+
+static void
+agent_gather_counts(struct host_agent *agent)
+{
+	bool all = false;
+
+	for (size_t i = 0; i < agent->uplink_count; i++)
+		all |= uplink_wants_all_counts(agent->uplinks[i]);
+	count_rows_start(agent->rows);
+	for (size_t i = 0; i < agent->engine_count; i++) {
+		struct reflector *reflector = engine_reflector(agent->engines[i]);
+
+		if (reflector == NULL)
+			continue;
+		if (all)
+			reflector_report_all(reflector);
+		if (count_rows_gather(agent->rows, i, reflector) < 0)
+			agent->counts.rows_no_memory++;
+	}
+}
+
+static void
+agent_on_beat(void *arg)
+{
+	struct host_agent *agent = arg;
+	struct uplink_report report = {
+		.paused = agent->paused,
+		.known_through = rm_mono_add(agent->beat_due, -TIMER_SLACK_NS),
+	};
+
+	agent_gather_counts(agent);
+	for (size_t i = 0; i < agent->engine_count; i++)
+		report.self_loss += engine_self_loss(agent->engines[i]);
+	for (size_t i = 0; i < agent->uplink_count; i++) {
+		struct served served = { agent, i };
+
+		report.rows = count_rows_pick(
+		    agent->rows, rnic_is_served, &served, &report.row_count);
+		uplink_report(agent->uplinks[i], &report, rm_mono_now());
+	}
+}
+
+static void
+agent_renew_plans(struct host_agent *agent, rm_mono_t now)
+{
+	for (size_t i = 0; i < agent->engine_count; i++) {
+		const struct engine *engine = agent->engines[i];
+		const struct agent_aggregator_config *list =
+		    agent->config.aggregators.items;
+
+		for (size_t t = 0; t < engine_tor_count(engine); t++) {
+			const char *tor = engine_tor(engine, t);
+
+			for (size_t u = 0; u < agent->uplink_count; u++) {
+				if (uplink_has_session(agent->uplinks[u]) &&
+				    agent_aggregator_serves(&list[u], tor))
+					plans_renew(agent->plans, tor, now);
+			}
+		}
+	}
+}
+
+static void
+agent_on_look(void *arg)
+{
+	struct host_agent *agent = arg;
+	rm_mono_t now = rm_mono_now();
+
+	rm_timer_after(agent->look, LOOK_INTERVAL_NS);
+	for (size_t i = 0; i < agent->engine_count; i++)
+		engine_look(agent->engines[i]);
+	agent_renew_plans(agent, now);
+	if (!plans_tick(agent->plans, rm_wall_now(), now))
+		return;
+	rm_log_warn(0, "a pinglist is too old to act on: no aggregator for a week");
+	for (size_t i = 0; i < agent->engine_count; i++)
+		agent_plan_engine(agent, agent->engines[i]);
+}
+
+int
+agent_start_timers(struct host_agent *agent)
+{
+	rm_mono_t now = rm_mono_now();
+	int r;
+
+	r = rm_timer_new(agent->loop, agent_on_turn, agent, &agent->turn);
+	if (r == 0)
+		r = rm_timer_new(agent->loop, agent_on_beat, agent, &agent->beat);
+	if (r == 0)
+		r = rm_timer_new(agent->loop, agent_on_look, agent, &agent->look);
+	if (r < 0)
+		return r;
+	loop_watch_init(&agent->watch, now);
+	agent->next_beat = rm_mono_add(now, HEARTBEAT_INTERVAL_NS);
+	rm_timer_at(agent->turn, agent->watch.deadline);
+	rm_timer_at(agent->look, now);
+	return 0;
+}

@@ -1,0 +1,40 @@
+#include <stdlib.h>
+
+#include "host-agent/agent_config.h"
+#include "host-agent/host_agent.h"
+#include "rackmesh/base/log.h"
+#include "rackmesh/base/loop.h"
+
+int
+main(int argc, char **argv)
+{
+	struct agent_config config = { 0 };
+	struct rm_loop *loop = NULL;
+	struct host_agent *agent = NULL;
+	int r;
+
+	rm_log_open("host-agent");
+
+	r = agent_config_load(&config, argc, argv); /* has said what is wrong */
+	if (r != 0)
+		return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+
+	r = rm_loop_new(&loop); /* TERM and INT end it, HUP reloads */
+	if (r < 0) {
+		rm_log_error(r, "cannot create the event loop");
+		goto out;
+	}
+	r = host_agent_new(loop, &config, &agent);
+	if (r < 0)
+		goto out; /* has said why */
+	rm_loop_on_reload(loop, host_agent_reload, agent);
+
+	r = rm_loop_run(loop);
+	if (r < 0)
+		rm_log_error(r, "event loop failed");
+out:
+	host_agent_free(agent);
+	rm_loop_free(loop);
+	agent_config_clear(&config);
+	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,271 @@
+#include "host-agent/uplink.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host-agent/batch.h"
+#include "host-agent/uplink_state.h"
+#include "rackmesh/base/dialer.h"
+#include "rackmesh/base/log.h"
+#include "rackmesh/base/loop.h"
+
+/* The largest that can come is a pinglist. */
+#define UPLINK_MAX_FRAME_BYTES (8u << 20)
+/* What we hand to a link that is not draining: room for all receive counts at once.
+ * Batches beyond it wait in the outbox. */
+#define UPLINK_MAX_OUTPUT_BYTES (4u << 20)
+
+#define UPLINK_VERSION_MIN (WIRE_VERSION > 1 ? WIRE_VERSION - 1 : 1)
+
+static int
+uplink_take_welcome(struct uplink *uplink, const uint8_t *data, size_t len)
+{
+	char why[256];
+	struct wire_welcome welcome;
+	int r;
+
+	r = wire_open_welcome(&welcome, data, len);
+	if (r < 0)
+		return r;
+	if (welcome.refused[0] != 0) {
+		uplink->counts.refusals++;
+		rm_log_quote(
+		    why, sizeof(why), welcome.refused, strlen(welcome.refused));
+		uplink->callbacks.on_refused(uplink, why, uplink->arg);
+		return -EACCES;
+	}
+	if (welcome.version < UPLINK_VERSION_MIN || welcome.version > WIRE_VERSION)
+		return -EPROTONOSUPPORT;
+	r = outbox_begin(uplink->outbox, welcome.counted_seq);
+	if (r < 0)
+		return r;
+	rm_log_quote(
+	    uplink->peer, sizeof(uplink->peer), welcome.id, strlen(welcome.id));
+	uplink->session = true;
+	uplink->wants_all_counts = true;
+	uplink->counts.sessions++;
+	rm_dialer_settled(uplink->dialer);
+	uplink->callbacks.on_welcome(uplink, uplink->arg);
+	uplink_pump(uplink);
+	return 0;
+}
+
+static int
+uplink_take_ack(struct uplink *uplink, const uint8_t *data, size_t len)
+{
+	struct wire_ack ack;
+	int r;
+
+	r = wire_open_ack(&ack, data, len);
+	if (r < 0)
+		return r;
+	if (ack.lane != WIRE_LANE_BATCH ||
+	    ack.incarnation != uplink->options.incarnation)
+		return -EBADMSG;
+	uplink->counts.acks++;
+	return outbox_ack(uplink->outbox, ack.seq);
+}
+
+static int
+uplink_take_focus(struct uplink *uplink, const uint8_t *data, size_t len)
+{
+	struct wire_focus focus;
+	int r;
+
+	r = wire_open_focus(&focus, data, len);
+	if (r < 0)
+		return r;
+	uplink->counts.focuses++;
+	uplink->callbacks.on_focus(uplink, &focus, uplink->arg);
+	return 0;
+}
+
+static int
+uplink_take_ping(struct uplink *uplink, const uint8_t *data, size_t len)
+{
+	uint64_t now_ns;
+	int r;
+
+	r = wire_open_ping(&now_ns, data, len);
+	if (r == 0)
+		uplink->counts.pings++;
+	return r;
+}
+
+int
+uplink_take_frame(struct uplink *uplink, const uint8_t *data, size_t len)
+{
+	enum wire_kind kind = wire_kind_of(data, len);
+	int r = -EBADMSG;
+
+	if ((kind == WIRE_WELCOME) == uplink->session)
+		r = -EPROTO; /* first, and only once */
+	else if (kind == WIRE_WELCOME)
+		r = uplink_take_welcome(uplink, data, len);
+	else if (kind == WIRE_ACK)
+		r = uplink_take_ack(uplink, data, len);
+	else if (kind == WIRE_FOCUS)
+		r = uplink_take_focus(uplink, data, len);
+	else if (kind == WIRE_PING)
+		r = uplink_take_ping(uplink, data, len);
+	else if (kind == WIRE_PINGLIST) {
+		uplink->counts.pinglists++;
+		r = uplink->callbacks.on_pinglist(uplink, data, len, uplink->arg);
+	}
+	if (r < 0 && r != -EACCES)
+		uplink->counts.refused_frames++;
+	return r;
+}
+
+static int
+uplink_on_frame(struct rm_link *link, const uint8_t *data, size_t len, void *arg)
+{
+	return uplink_take_frame(arg, data, len);
+}
+
+static int
+uplink_on_up(struct rm_link *link, void *arg)
+{
+	struct uplink *uplink = arg;
+	rm_mono_t now = rm_mono_now();
+	struct wire_hello hello = {
+		.role = WIRE_ROLE_AGENT,
+		.version_min = UPLINK_VERSION_MIN,
+		.version_max = WIRE_VERSION,
+		.region = uplink->options.region,
+		.id = uplink->options.host,
+		.incarnation = uplink->options.incarnation,
+		.now_ns = (uint64_t)now.ns,
+	};
+	struct wire_bytes bytes;
+	int r;
+
+	uplink->up_at = now;
+	r = wire_write_hello(uplink->writer, &hello, &bytes);
+	return r < 0 ? r : rm_link_send(link, bytes.data, bytes.len);
+}
+
+static void
+uplink_on_down(int reason, void *arg)
+{
+	struct uplink *uplink = arg;
+	bool had_session = uplink->session;
+
+	uplink->session = false;
+	outbox_end(uplink->outbox);
+	uplink->callbacks.on_down(uplink, reason, had_session, uplink->arg);
+}
+
+static void
+uplink_on_drained(struct rm_link *link, void *arg)
+{
+	uplink_pump(arg);
+}
+
+static void
+uplink_on_flush(void *arg)
+{
+	uplink_flush(arg, rm_mono_now());
+}
+
+static int
+uplink_dial(struct uplink *uplink, struct rm_loop *loop)
+{
+	static const struct rm_dialer_callbacks callbacks = {
+		.on_up = uplink_on_up,
+		.on_frame = uplink_on_frame,
+		.on_down = uplink_on_down,
+		.on_drained = uplink_on_drained,
+	};
+	struct rm_dialer_options options = {
+		.addresses = uplink->options.address,
+		.address_count = 1,
+		.backoff_base_ns = uplink->options.backoff_base_ns,
+		.backoff_cap_ns = uplink->options.backoff_cap_ns,
+		.limits = { .max_frame_bytes = UPLINK_MAX_FRAME_BYTES,
+		    .max_output_bytes = UPLINK_MAX_OUTPUT_BYTES },
+	};
+
+	return rm_dialer_new(loop, &options, &callbacks, uplink, &uplink->dialer);
+}
+
+int
+uplink_new(struct rm_loop *loop, const struct uplink_options *options,
+    const struct uplink_callbacks *callbacks, void *arg, struct uplink **ret)
+{
+	struct uplink *uplink = calloc(1, sizeof(*uplink));
+	int r = -ENOMEM;
+
+	if (uplink == NULL)
+		return -ENOMEM;
+	uplink->options = *options;
+	uplink->callbacks = *callbacks;
+	uplink->arg = arg;
+	rm_address_format(options->address, uplink->address);
+	uplink->writer = wire_writer_new();
+	if (uplink->writer == NULL)
+		goto out;
+	r = batch_new(
+	    options->batch_max_results, options->batch_max_age_ns, &uplink->batch);
+	if (r < 0)
+		goto out;
+	r = outbox_new(&options->outbox, &uplink->outbox);
+	if (r < 0)
+		goto out;
+	r = rm_timer_new(loop, uplink_on_flush, uplink, &uplink->flush);
+	if (r < 0)
+		goto out;
+	r = uplink_dial(uplink, loop);
+	if (r < 0)
+		goto out;
+	uplink->options.address = NULL; /* the dialer has its copy */
+	*ret = uplink;
+	return 0;
+out:
+	uplink_free(uplink);
+	return r;
+}
+
+void
+uplink_free(struct uplink *uplink)
+{
+	if (uplink == NULL)
+		return;
+	rm_dialer_free(uplink->dialer);
+	rm_timer_free(uplink->flush);
+	outbox_free(uplink->outbox);
+	batch_free(uplink->batch);
+	wire_writer_free(uplink->writer);
+	free(uplink);
+}
+
+bool
+uplink_has_session(const struct uplink *uplink)
+{
+	return uplink->session;
+}
+
+const char *
+uplink_address(const struct uplink *uplink)
+{
+	return uplink->address;
+}
+
+const char *
+uplink_peer(const struct uplink *uplink)
+{
+	return uplink->peer;
+}
+
+const struct uplink_counts *
+uplink_counts(const struct uplink *uplink)
+{
+	return &uplink->counts;
+}
+
+const struct outbox *
+uplink_outbox(const struct uplink *uplink)
+{
+	return uplink->outbox;
+}

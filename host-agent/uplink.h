@@ -1,0 +1,101 @@
+/*
+ * uplink - one aggregator, as this host sees it: the link to it, the batch being
+ * filled for it, and what it has not acknowledged.
+ *
+ * Everything leaves in the order in which it became known. A heartbeat goes out only
+ * when every batch before it has, so its now_ns proves that all results known by then
+ * are on the stream ahead of it: the aggregator closes windows by that.
+ */
+#ifndef HOST_AGENT_UPLINK_H
+#define HOST_AGENT_UPLINK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "host-agent/outbox.h"
+#include "rackmesh/base/clock.h"
+#include "schemas/wire.h"
+
+#define UPLINK_PEER_TEXT 96
+
+struct loop_turn;
+struct rm_address;
+struct rm_loop;
+struct uplink;
+
+struct uplink_options {
+	const struct rm_address *address;
+	const char *host, *region; /* borrowed */
+	uint64_t incarnation;
+	size_t batch_max_results;
+	int64_t batch_max_age_ns;
+	struct outbox_options outbox;
+	int64_t backoff_base_ns, backoff_cap_ns; /* 0: the dialer's */
+};
+
+struct uplink_callbacks {
+	/* A session has begun: time to register. */
+	void (*on_welcome)(struct uplink *uplink, void *arg);
+	/* < 0 ends the session with that reason. */
+	int (*on_pinglist)(
+	    struct uplink *uplink, const uint8_t *data, size_t len, void *arg);
+	void (*on_focus)(
+	    struct uplink *uplink, const struct wire_focus *focus, void *arg);
+	/* why: quoted. on_down follows. */
+	void (*on_refused)(struct uplink *uplink, const char *why, void *arg);
+	/* The session, or an attempt at one, has ended. */
+	void (*on_down)(struct uplink *uplink, int reason, bool had_session, void *arg);
+};
+
+struct uplink_counts {
+	uint64_t sessions;
+	uint64_t refusals;       /* welcomes that were none */
+	uint64_t refused_frames; /* malformed, out of turn, or making no sense */
+	uint64_t pinglists, focuses, acks, pings;
+	uint64_t heartbeats, heartbeats_held; /* held: batches could not go before it */
+	uint64_t count_rows;
+	uint64_t registrations;
+};
+
+int uplink_new(struct rm_loop *loop, const struct uplink_options *options,
+    const struct uplink_callbacks *callbacks, void *arg, struct uplink **ret);
+void uplink_free(struct uplink *uplink); /* not from its own callbacks */
+
+/* A result, known now. */
+void uplink_result(struct uplink *uplink, const struct wire_result *result,
+    rm_mono_t sent, rm_mono_t now);
+
+/* What the loop did since the last time: goes into the next heartbeat. */
+void uplink_note(struct uplink *uplink, const struct loop_turn *turn);
+
+struct uplink_report {
+	const struct wire_count *rows; /* receive counts that have changed */
+	size_t row_count;
+	bool paused;
+	uint64_t self_loss;
+	/* What the heartbeat vouches for: results known by then have been handed over. */
+	rm_mono_t known_through;
+};
+
+/* Batches, then receive counts, then the heartbeat; nothing while there is no
+ * session. Also watches over the peer: call it every HEARTBEAT_INTERVAL_NS. */
+void uplink_report(
+    struct uplink *uplink, const struct uplink_report *report, rm_mono_t now);
+/* The peer knows nothing of our counts, or has missed some: the next report is to
+ * hold all rows. */
+bool uplink_wants_all_counts(const struct uplink *uplink);
+
+/* 0 also while there is no session: the next welcome asks again. */
+int uplink_register(struct uplink *uplink, const struct wire_rnic *rnics, size_t count);
+
+/* One frame from the peer: what the link calls, open to tests and fuzzers. */
+int uplink_take_frame(struct uplink *uplink, const uint8_t *data, size_t len);
+
+bool uplink_has_session(const struct uplink *uplink);
+const char *uplink_address(const struct uplink *uplink);
+const char *uplink_peer(const struct uplink *uplink); /* quoted; "" before a welcome */
+const struct uplink_counts *uplink_counts(const struct uplink *uplink);
+const struct outbox *uplink_outbox(const struct uplink *uplink);
+
+#endif

@@ -1,0 +1,43 @@
+/*
+ * uplink_state - what uplink.c (sessions: what comes in) and uplink_send.c (what goes
+ * out) share. For those two only.
+ */
+#ifndef HOST_AGENT_UPLINK_STATE_H
+#define HOST_AGENT_UPLINK_STATE_H
+
+#include "host-agent/heartbeat.h"
+#include "host-agent/uplink.h"
+#include "rackmesh/base/address.h"
+#include "rackmesh/base/clock.h"
+
+struct batch;
+struct rm_dialer;
+struct rm_timer;
+struct wire_writer;
+
+struct uplink {
+	struct uplink_options options;
+	struct uplink_callbacks callbacks;
+	void *arg;
+	char address[RM_ADDRESS_TEXT];
+	char peer[UPLINK_PEER_TEXT];
+
+	struct rm_dialer *dialer;
+	struct rm_timer *flush; /* armed while the batch is not empty */
+	struct wire_writer *writer;
+	struct batch *batch;
+	struct outbox *outbox;
+	struct heartbeat heartbeat;
+
+	rm_mono_t up_at; /* connected since; while there is a link */
+	bool session;    /* welcomed */
+	bool wants_all_counts;
+	struct uplink_counts counts;
+};
+
+/* True: nothing is left that could be sent. */
+bool uplink_pump(struct uplink *uplink);
+/* Makes a batch of what there is, and pumps. */
+bool uplink_flush(struct uplink *uplink, rm_mono_t now);
+
+#endif

@@ -1,0 +1,193 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "host-agent/agent_config.h"
+
+#define AGGREGATORS \
+	"aggregators:\n  - address: 10.0.0.1:9470\n    tors: [tor-a, tor-b]\n"
+
+static char path[] = "/tmp/test_agent_config.XXXXXX";
+
+static int
+setup(void **state)
+{
+	int fd = mkstemp(path);
+
+	return fd < 0 ? -1 : close(fd);
+}
+
+static int
+teardown(void **state)
+{
+	return unlink(path);
+}
+
+static int
+read_text(const char *text, struct agent_config *config, struct rm_why *why)
+{
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	assert_true(fputs(text, file) >= 0);
+	assert_int_equal(fclose(file), 0);
+	return agent_config_read(config, path, why);
+}
+
+static void
+a_small_config_is_enough(void **state)
+{
+	struct rm_why why = { 0 };
+	struct agent_config config;
+	const struct agent_rnic_config *rnics;
+	const struct agent_aggregator_config *aggregators;
+
+	assert_int_equal(read_text(AGGREGATORS "rnics:\n"
+					       "  - device: eth1\n"
+					       "    tor: tor-a\n"
+					       "  - device: eth2\n"
+					       "    tors: [tor-a, tor-b]\n"
+					       "    address: 'fd00::2'\n"
+					       "    udp_port: 8620\n",
+			     &config, &why),
+	    0);
+	rnics = config.rnics.items;
+	assert_int_equal(config.rnics.count, 2);
+	assert_int_equal(agent_rnic_tor_count(&rnics[0]), 1);
+	assert_string_equal(agent_rnic_tor(&rnics[0], 0), "tor-a");
+	assert_int_equal(rnics[0].udp_port, 862);
+	assert_int_equal(agent_rnic_tor_count(&rnics[1]), 2);
+	assert_string_equal(agent_rnic_tor(&rnics[1], 1), "tor-b");
+	assert_int_equal(config.probe_timeout_ms, 500);
+	assert_string_equal(config.http_listen, "127.0.0.1:9471");
+	assert_true(config.host[0] != 0); /* the system's */
+	aggregators = config.aggregators.items;
+	assert_true(agent_aggregator_serves(&aggregators[0], "tor-b"));
+	assert_false(agent_aggregator_serves(&aggregators[0], "tor-c"));
+	agent_config_clear(&config);
+}
+
+static void
+an_aggregator_without_tors_serves_all_of_the_host(void **state)
+{
+	struct rm_why why = { 0 };
+	struct agent_config config;
+	const struct agent_aggregator_config *aggregators;
+
+	assert_int_equal(read_text("aggregators: [{address: '10.0.0.1:1'}]\n"
+				   "rnics: [{device: eth1, tor: any}]\n",
+			     &config, &why),
+	    0);
+	aggregators = config.aggregators.items;
+	assert_true(agent_aggregator_serves(&aggregators[0], "any"));
+	agent_config_clear(&config);
+}
+
+/* What is wrong with the RNICs or aggregators is said with file, line and option. */
+static void
+assert_refused(const char *text, const char *place, const char *what)
+{
+	struct rm_why why = { 0 };
+	struct agent_config config;
+	char expected[128];
+
+	assert_int_equal(read_text(text, &config, &why), -EINVAL);
+	snprintf(expected, sizeof(expected), "%s:%s", path, place);
+	if (strstr(why.text, expected) == NULL || strstr(why.text, what) == NULL)
+		fail_msg("'%s' names neither '%s' nor '%s'", why.text, expected, what);
+	assert_null(config.rnics.items);
+}
+
+static void
+errors_across_options_name_their_line_too(void **state)
+{
+	assert_refused(AGGREGATORS "rnics:\n  - device: eth1\n    tor: tor-x\n",
+	    "6:", "rnics[0].tor: no aggregator");
+	assert_refused(AGGREGATORS "rnics:\n  - device: eth1\n    tor: tor-a\n"
+				   "  - device: eth1\n    tor: tor-a\n",
+	    "7:", "rnics[1].device: listed twice");
+	assert_refused(
+	    AGGREGATORS "rnics:\n  - device: eth1\n", "5:", "rnics[0].tor: missing");
+	assert_refused(AGGREGATORS "rnics:\n  - device: eth1\n    tor: tor-a\n"
+				   "    tors: [tor-b]\n",
+	    "7:", "rnics[0].tors: tor is given too");
+	assert_refused(AGGREGATORS
+	    "rnics:\n  - device: eth1\n    tors: [tor-a, tor-a]\n",
+	    "6:", "the same ToR twice");
+	assert_refused(AGGREGATORS "rnics:\n  - device: eth1\n    tor: tor-a\n"
+				   "    address: 10.0.0.1:862\n",
+	    "7:", "rnics[0].address: expected");
+	assert_refused(AGGREGATORS "rnics:\n  - device: 'eth 1'\n    tor: tor-a\n",
+	    "5:", "rnics[0].device: expected a name");
+	assert_refused("aggregators:\n  - address: here:9470\n"
+		       "rnics:\n  - device: eth1\n    tor: tor-a\n",
+	    "2:", "aggregators[0].address: expected");
+	assert_refused(
+	    "aggregators:\n  - address: 10.0.0.1:9\n  - address: 10.0.0.1:9\n"
+	    "rnics:\n  - device: eth1\n    tor: tor-a\n",
+	    "3:", "aggregators[1].address: listed twice");
+	assert_refused("host: '-'\n" AGGREGATORS
+		       "rnics:\n  - device: eth1\n    tor: tor-a\n",
+	    "1:", "host: expected a name");
+	assert_refused("http:\n  listen: everywhere\n" AGGREGATORS
+		       "rnics:\n  - device: eth1\n    tor: tor-a\n",
+	    "2:", "http.listen: expected");
+}
+
+static void
+only_numbers_of_probing_change_without_a_restart(void **state)
+{
+	struct agent_config old, fresh;
+	struct rm_why why = { 0 };
+
+	assert_int_equal(
+	    read_text(AGGREGATORS "rnics: [{device: eth1, tor: tor-a}]\n", &old, &why),
+	    0);
+	assert_int_equal(
+	    read_text("probe: {timeout_ms: 400, max_rate_per_s: 9}\n" AGGREGATORS
+		      "rnics: [{device: eth1, tor: tor-a}]\n",
+		&fresh, &why),
+	    0);
+	assert_true(rm_config_reloadable(agent_options, &old, &fresh, &why));
+	agent_config_clear(&fresh);
+	assert_int_equal(read_text(AGGREGATORS "rnics: [{device: eth1, tor: tor-b}]\n",
+			     &fresh, &why),
+	    0);
+	assert_false(rm_config_reloadable(agent_options, &old, &fresh, &why));
+	assert_non_null(strstr(why.text, "rnics[0].tor"));
+	agent_config_clear(&fresh);
+	agent_config_clear(&old);
+}
+
+static void
+the_example_is_good(void **state)
+{
+	struct agent_config config;
+	struct rm_why why = { 0 };
+
+	if (agent_config_read(&config, EXAMPLE, &why) < 0)
+		fail_msg("%s", why.text);
+	agent_config_clear(&config);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_small_config_is_enough),
+		cmocka_unit_test(an_aggregator_without_tors_serves_all_of_the_host),
+		cmocka_unit_test(errors_across_options_name_their_line_too),
+		cmocka_unit_test(only_numbers_of_probing_change_without_a_restart),
+		cmocka_unit_test(the_example_is_good),
+	};
+
+	return cmocka_run_group_tests_name("agent_config", tests, setup, teardown);
+}

@@ -1,0 +1,200 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "host-agent/pinglist.h"
+#include "tests/support/pinglist_fixture.h"
+
+struct fixture {
+	struct wire_writer *writer;
+	struct pinglist *tor_a, *tor_b;
+};
+
+static struct fixture fixture;
+
+static int
+setup(void **state)
+{
+	fixture.writer = wire_writer_new();
+	*state = &fixture;
+	return fixture.writer == NULL || pinglist_new("tor-a", &fixture.tor_a) < 0 ||
+	       pinglist_new("tor-b", &fixture.tor_b) < 0;
+}
+
+static int
+teardown(void **state)
+{
+	pinglist_free(fixture.tor_a);
+	pinglist_free(fixture.tor_b);
+	wire_writer_free(fixture.writer);
+	return 0;
+}
+
+static const struct pinglist_pair pairs[] = {
+	{ 1, 2, 1000 },
+	{ 1, 3, 1000 },
+	{ 9, 2, 1000 },
+};
+
+static enum pinglist_says
+take(struct fixture *f, uint64_t version, uint32_t rotation, size_t count)
+{
+	struct wire_bytes bytes =
+	    pinglist_write(f->writer, "tor-a", version, rotation, pairs, count);
+	enum pinglist_says says;
+
+	assert_int_equal(
+	    pinglist_take(f->tor_a, bytes.data, bytes.len, (rm_mono_t){ 100 }, &says),
+	    0);
+	return says;
+}
+
+static void
+the_newer_version_or_rotation_wins(void **state)
+{
+	assert_int_equal(take(*state, 5, 7, 1), PINGLIST_NEW);
+	assert_int_equal(take(*state, 5, 7, 1), PINGLIST_SAME);
+	assert_int_equal(take(*state, 5, 6, 1), PINGLIST_OLD);
+	assert_int_equal(take(*state, 4, 9, 1), PINGLIST_OLD);
+	assert_int_equal(take(*state, 5, 8, 1), PINGLIST_NEW);
+	assert_int_equal(take(*state, 6, 0, 2), PINGLIST_NEW);
+	assert_int_equal(pinglist_view(fixture.tor_a)->pinglist.version, 6);
+	assert_int_equal(pinglist_view(fixture.tor_a)->pinglist.target_count, 2);
+}
+
+static void
+the_senders_bytes_may_go_after_it_is_taken(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_bytes bytes = pinglist_write(f->writer, "tor-a", 1, 0, pairs, 3);
+	uint8_t *copy = malloc(bytes.len);
+	struct wire_target target;
+	enum pinglist_says says;
+
+	memcpy(copy, bytes.data, bytes.len);
+	assert_int_equal(
+	    pinglist_take(f->tor_a, copy, bytes.len, (rm_mono_t){ 1 }, &says), 0);
+	memset(copy, 0xff, bytes.len);
+	free(copy);
+	wire_pinglist_target(pinglist_view(f->tor_a), 1, &target);
+	assert_int_equal(target.dst.guid, rnic_number(3).guid);
+	assert_int_equal(pinglist_bytes(f->tor_a).len, bytes.len);
+}
+
+static void
+one_of_another_tor_or_a_damaged_one_changes_nothing(void **state)
+{
+	struct fixture *f = *state;
+	enum pinglist_says says;
+	struct wire_bytes bytes;
+
+	take(f, 1, 0, 2);
+	bytes = pinglist_write(f->writer, "tor-b", 9, 0, pairs, 1);
+	assert_int_equal(
+	    pinglist_take(f->tor_a, bytes.data, bytes.len, (rm_mono_t){ 1 }, &says),
+	    -ENOENT);
+	assert_int_equal(
+	    pinglist_take(f->tor_a, bytes.data, bytes.len - 1, (rm_mono_t){ 1 }, &says),
+	    -EBADMSG);
+	assert_int_equal(pinglist_view(f->tor_a)->pinglist.version, 1);
+}
+
+static void
+it_is_forgotten_when_it_is_too_old_unless_confirmed(void **state)
+{
+	struct fixture *f = *state;
+
+	take(f, 1, 0, 1);
+	assert_false(pinglist_expire(f->tor_a, (rm_mono_t){ 100 }));
+	pinglist_renew(f->tor_a, (rm_mono_t){ 200 });
+	assert_false(pinglist_expire(f->tor_a, (rm_mono_t){ 200 }));
+	assert_true(pinglist_expire(f->tor_a, (rm_mono_t){ 201 }));
+	assert_null(pinglist_view(f->tor_a));
+	assert_false(pinglist_expire(f->tor_a, (rm_mono_t){ 300 }));
+	/* What was forgotten is no measure for what comes. */
+	assert_int_equal(take(f, 1, 0, 1), PINGLIST_NEW);
+}
+
+static struct pinglist_sum
+sum_of(struct fixture *f, uint8_t rnic)
+{
+	const struct pinglist *lists[] = { f->tor_a, f->tor_b };
+	struct pinglist_sum sum;
+
+	assert_int_equal(pinglist_sum(lists, 2, rnic_number(rnic), &sum), 0);
+	return sum;
+}
+
+static void
+an_rnic_of_two_tors_probes_for_both_and_each_pair_once(void **state)
+{
+	static const struct pinglist_pair others[] = {
+		{ 1, 3, 5000 },
+		{ 1, 4, 5000 },
+	};
+	struct fixture *f = *state;
+	enum pinglist_says says;
+	struct pinglist_sum sum;
+	struct wire_bytes bytes;
+
+	take(f, 1, 0, 3);
+	bytes = pinglist_write(f->writer, "tor-b", 1, 0, others, 2);
+	pinglist_take(f->tor_b, bytes.data, bytes.len, (rm_mono_t){ 1 }, &says);
+
+	sum = sum_of(f, 1);
+	assert_true(sum.held);
+	assert_int_equal(sum.target_count, 3);
+	assert_int_equal(sum.targets[0].dst.guid, rnic_number(2).guid);
+	assert_int_equal(sum.targets[1].dst.guid, rnic_number(3).guid);
+	assert_int_equal(sum.targets[1].interval_us, 1000); /* the first's */
+	assert_int_equal(sum.targets[2].dst.guid, rnic_number(4).guid);
+	assert_int_equal(sum.targets[2].flows[1], 50001);
+	assert_int_equal(sum.peer_count, 5);
+	pinglist_sum_clear(&sum);
+}
+
+static void
+another_hosts_targets_are_not_ours(void **state)
+{
+	struct pinglist_sum sum;
+
+	take(*state, 1, 0, 3);
+	sum = sum_of(*state, 7);
+	assert_int_equal(sum.target_count, 0);
+	assert_int_equal(sum.peer_count, 3);
+	pinglist_sum_clear(&sum);
+}
+
+static void
+without_any_pinglist_there_is_nothing_to_do(void **state)
+{
+	struct pinglist_sum sum = sum_of(*state, 1);
+
+	assert_false(sum.held);
+	assert_int_equal(sum.target_count, 0);
+	assert_int_equal(sum.peer_count, 0);
+	pinglist_sum_clear(&sum);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(the_newer_version_or_rotation_wins),
+		TEST(the_senders_bytes_may_go_after_it_is_taken),
+		TEST(one_of_another_tor_or_a_damaged_one_changes_nothing),
+		TEST(it_is_forgotten_when_it_is_too_old_unless_confirmed),
+		TEST(an_rnic_of_two_tors_probes_for_both_and_each_pair_once),
+		TEST(another_hosts_targets_are_not_ours),
+		TEST(without_any_pinglist_there_is_nothing_to_do),
+	};
+
+	return cmocka_run_group_tests_name("pinglist", tests, NULL, NULL);
+}

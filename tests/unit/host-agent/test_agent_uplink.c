@@ -1,0 +1,554 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+
+#include "host-agent/heartbeat.h"
+#include "host-agent/uplink.h"
+#include "rackmesh/base/link.h"
+#include "rackmesh/base/listener.h"
+#include "tests/support/loopback.h"
+#include "tests/support/pinglist_fixture.h"
+
+#define INCARNATION 4711
+#define MAX_SEEN 64
+
+/* An aggregator that notes what comes, in one string of letters. */
+struct fixture {
+	struct rm_loop *loop;
+	struct rm_listener *listener;
+	struct rm_link *link; /* to the agent; NULL: none */
+	struct wire_writer *writer;
+	struct rm_address address;
+	struct uplink *uplink;
+
+	/* how it behaves */
+	bool mute; /* accepts, and says nothing */
+	const char *refuses;
+	uint64_t counted_seq;
+
+	/* what it saw: H hello, R register, B batch, C counts, T heartbeat */
+	char seen[MAX_SEEN + 1];
+	size_t seen_count;
+	uint64_t seqs[MAX_SEEN]; /* of batches */
+	size_t batches;
+	struct wire_batch_head last_head;
+	uint64_t last_beat_ns, beats, stalls;
+	size_t rows;
+	bool paused;
+
+	/* what the uplink said */
+	unsigned welcomes, downs, refusals, pinglists, focuses;
+	int reason;
+	bool had_session;
+	char why[256];
+};
+
+static void
+aggregator_say_welcome(struct fixture *f)
+{
+	struct wire_welcome welcome = {
+		.version = WIRE_VERSION,
+		.id = "agg-1",
+		.incarnation = 1,
+		.counted_seq = f->counted_seq,
+		.refused = f->refuses == NULL ? "" : f->refuses,
+	};
+	struct wire_bytes bytes;
+
+	assert_int_equal(wire_write_welcome(f->writer, &welcome, &bytes), 0);
+	assert_int_equal(rm_link_send(f->link, bytes.data, bytes.len), 0);
+}
+
+static void
+aggregator_take_batch(struct fixture *f, const uint8_t *data, size_t len)
+{
+	struct wire_batch_view view;
+
+	assert_int_equal(wire_open_batch(&view, data, len), 0);
+	assert_true(f->batches < MAX_SEEN);
+	assert_string_equal(view.head.host, "h1");
+	assert_int_equal(view.head.incarnation, INCARNATION);
+	f->seqs[f->batches++] = view.head.seq;
+	f->last_head = view.head;
+	f->last_head.host = NULL;
+}
+
+static void
+aggregator_take_beat(struct fixture *f, const uint8_t *data, size_t len)
+{
+	struct wire_heartbeat beat;
+
+	assert_int_equal(wire_open_heartbeat(&beat, data, len), 0);
+	f->beats++;
+	assert_int_equal(beat.seq, f->beats);
+	f->last_beat_ns = beat.now_ns;
+	f->stalls += beat.stall_count;
+	f->paused = beat.paused;
+}
+
+static int
+aggregator_on_frame(struct rm_link *link, const uint8_t *data, size_t len, void *arg)
+{
+	static const char letters[] = { [WIRE_HELLO] = 'H',
+		[WIRE_REGISTER] = 'R',
+		[WIRE_BATCH] = 'B',
+		[WIRE_HEARTBEAT] = 'T',
+		[WIRE_COUNTS] = 'C' };
+	enum wire_kind kind = wire_kind_of(data, len);
+	struct wire_counts counts;
+	struct fixture *f = arg;
+
+	assert_true(kind < sizeof(letters) && letters[kind] != 0);
+	if (f->seen_count < MAX_SEEN)
+		f->seen[f->seen_count++] = letters[kind];
+	if (kind == WIRE_HELLO && !f->mute)
+		aggregator_say_welcome(f);
+	if (kind == WIRE_BATCH)
+		aggregator_take_batch(f, data, len);
+	if (kind == WIRE_HEARTBEAT)
+		aggregator_take_beat(f, data, len);
+	if (kind == WIRE_COUNTS) {
+		assert_int_equal(wire_open_counts(&counts, data, len), 0);
+		f->rows += counts.row_count;
+	}
+	return f->refuses != NULL ? -EACCES : 0;
+}
+
+static void
+aggregator_on_close(struct rm_link *link, int reason, void *arg)
+{
+	struct fixture *f = arg;
+
+	rm_link_free(link);
+	f->link = NULL;
+}
+
+static int
+aggregator_on_accept(int fd, const struct rm_address *peer, void *arg)
+{
+	static const struct rm_link_limits limits = { 1 << 20, 16 << 20 };
+	static const struct rm_link_callbacks callbacks = { aggregator_on_frame,
+		aggregator_on_close, NULL };
+	struct fixture *f = arg;
+
+	rm_link_free(f->link);
+	return rm_link_new(f->loop, fd, &limits, &callbacks, f, &f->link);
+}
+
+static void
+aggregator_hang_up(struct fixture *f)
+{
+	rm_link_free(f->link);
+	f->link = NULL;
+}
+
+static void
+aggregator_ack(struct fixture *f, uint64_t incarnation, uint64_t seq)
+{
+	struct wire_ack ack = { WIRE_LANE_BATCH, incarnation, seq };
+	struct wire_bytes bytes;
+
+	assert_int_equal(wire_write_ack(f->writer, &ack, &bytes), 0);
+	assert_int_equal(rm_link_send(f->link, bytes.data, bytes.len), 0);
+}
+
+static void
+on_welcome(struct uplink *uplink, void *arg)
+{
+	struct wire_rnic rnic = { .id = rnic_number(1),
+		.host = "h1",
+		.device = "eth1",
+		.driver = "",
+		.plane = "",
+		.tors = { "tor-a" },
+		.tor_count = 1 };
+	struct fixture *f = arg;
+
+	f->welcomes++;
+	assert_int_equal(uplink_register(uplink, &rnic, 1), 0);
+}
+
+static int
+on_pinglist(struct uplink *uplink, const uint8_t *data, size_t len, void *arg)
+{
+	struct wire_pinglist_view view;
+	struct fixture *f = arg;
+
+	f->pinglists++;
+	return wire_open_pinglist(&view, data, len);
+}
+
+static void
+on_focus(struct uplink *uplink, const struct wire_focus *focus, void *arg)
+{
+	struct fixture *f = arg;
+
+	assert_int_equal(focus->interval_us, 500);
+	f->focuses++;
+}
+
+static void
+on_refused(struct uplink *uplink, const char *why, void *arg)
+{
+	struct fixture *f = arg;
+
+	f->refusals++;
+	strncpy(f->why, why, sizeof(f->why) - 1);
+}
+
+static void
+on_down(struct uplink *uplink, int reason, bool had_session, void *arg)
+{
+	struct fixture *f = arg;
+
+	f->downs++;
+	f->reason = reason;
+	f->had_session = had_session;
+}
+
+static void
+uplink_start(struct fixture *f, size_t max_items)
+{
+	static const struct uplink_callbacks callbacks = { on_welcome, on_pinglist,
+		on_focus, on_refused, on_down };
+	struct uplink_options options = {
+		.address = &f->address,
+		.host = "h1",
+		.region = "default",
+		.incarnation = INCARNATION,
+		.batch_max_results = 2,
+		.batch_max_age_ns = 50 * RM_NS_PER_MS,
+		.outbox = { .max_items = max_items,
+		    .max_bytes = 1 << 20,
+		    .max_age_ns = 60 * RM_NS_PER_S },
+		.backoff_base_ns = RM_NS_PER_MS,
+		.backoff_cap_ns = 5 * RM_NS_PER_MS,
+	};
+
+	assert_int_equal(uplink_new(f->loop, &options, &callbacks, f, &f->uplink), 0);
+}
+
+static int
+setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+	struct rm_address any = loopback_address(0);
+
+	if (f == NULL || rm_loop_new(&f->loop) < 0 ||
+	    rm_listener_new(f->loop, &any, aggregator_on_accept, f, &f->listener) < 0)
+		return -1;
+	f->address = loopback_address(rm_listener_port(f->listener));
+	f->writer = wire_writer_new();
+	*state = f;
+	return f->writer == NULL;
+}
+
+static int
+teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	uplink_free(f->uplink);
+	rm_link_free(f->link);
+	rm_listener_free(f->listener);
+	wire_writer_free(f->writer);
+	rm_loop_free(f->loop);
+	free(f);
+	return 0;
+}
+
+static void
+results(struct fixture *f, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++) {
+		struct wire_result result = { .seq = i };
+		rm_mono_t now = rm_mono_now();
+
+		uplink_result(f->uplink, &result, now, now);
+	}
+}
+
+static void
+report(struct fixture *f, const struct wire_count *rows, size_t row_count)
+{
+	rm_mono_t now = rm_mono_now();
+	struct uplink_report report = {
+		.rows = rows, .row_count = row_count, .known_through = now
+	};
+
+	uplink_report(f->uplink, &report, now);
+}
+
+static void
+connect_uplink(struct fixture *f)
+{
+	uplink_start(f, 4);
+	LOOPBACK_WAIT(f->loop, uplink_has_session(f->uplink));
+}
+
+static const struct outbox_counts *
+counts_of(struct fixture *f)
+{
+	return outbox_counts(uplink_outbox(f->uplink));
+}
+
+static void
+a_session_begins_with_hello_and_registration(void **state)
+{
+	struct fixture *f = *state;
+
+	connect_uplink(f);
+	LOOPBACK_WAIT(f->loop, f->seen_count >= 2);
+	assert_string_equal(f->seen, "HR");
+	assert_string_equal(uplink_peer(f->uplink), "\"agg-1\"");
+}
+
+static void
+a_full_batch_leaves_at_once_and_an_old_one_by_itself(void **state)
+{
+	struct fixture *f = *state;
+	rm_mono_t begun;
+
+	connect_uplink(f);
+	begun = rm_mono_now();
+	results(f, 2);
+	LOOPBACK_WAIT(f->loop, f->batches == 1);
+	results(f, 1);
+	LOOPBACK_WAIT(f->loop, f->batches == 2);
+	assert_true(rm_mono_since(rm_mono_now(), begun) >= 50 * RM_NS_PER_MS);
+	assert_int_equal(f->seqs[1], 2);
+}
+
+static void
+batches_and_counts_go_before_the_heartbeat(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_count row = { .own_guid = 1, .prober_guid = 2, .received = 3 };
+
+	connect_uplink(f);
+	assert_true(uplink_wants_all_counts(f->uplink));
+	results(f, 3); /* one full batch, one result left */
+	report(f, &row, 1);
+	LOOPBACK_WAIT(f->loop, f->beats == 1);
+	assert_string_equal(f->seen, "HRBBCT");
+	assert_int_equal(f->rows, 1);
+	assert_false(uplink_wants_all_counts(f->uplink));
+	/* What the heartbeat vouches for was made before it. */
+	assert_true(f->last_beat_ns <= f->last_head.now_ns);
+}
+
+static void
+without_rows_the_counts_still_say_so(void **state)
+{
+	struct fixture *f = *state;
+
+	connect_uplink(f);
+	report(f, NULL, 0);
+	LOOPBACK_WAIT(f->loop, f->beats == 1);
+	assert_string_equal(f->seen, "HRCT");
+}
+
+static void
+many_rows_go_in_several_frames(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_count *rows = calloc(20000, sizeof(*rows));
+
+	connect_uplink(f);
+	report(f, rows, 20000);
+	LOOPBACK_WAIT(f->loop, f->beats == 1);
+	assert_string_equal(f->seen, "HRCCCT");
+	assert_int_equal(f->rows, 20000);
+	free(rows);
+}
+
+static void
+a_stall_is_told_when_the_session_is_back(void **state)
+{
+	struct loop_turn turn = {
+		.lag_ns = RM_NS_PER_S, .stalled = true, .stall = { 1, 1 + RM_NS_PER_S }
+	};
+	struct fixture *f = *state;
+
+	connect_uplink(f);
+	aggregator_hang_up(f);
+	LOOPBACK_WAIT(f->loop, !uplink_has_session(f->uplink));
+	uplink_note(f->uplink, &turn);
+	report(f, NULL, 0); /* nobody there */
+	LOOPBACK_WAIT(f->loop, uplink_has_session(f->uplink));
+	assert_true(uplink_wants_all_counts(f->uplink));
+	report(f, NULL, 0);
+	LOOPBACK_WAIT(f->loop, f->beats == 1);
+	assert_int_equal(f->stalls, 1);
+}
+
+static void
+an_acknowledged_batch_is_forgotten(void **state)
+{
+	struct fixture *f = *state;
+
+	connect_uplink(f);
+	results(f, 4);
+	LOOPBACK_WAIT(f->loop, f->batches == 2);
+	aggregator_ack(f, INCARNATION, 2);
+	LOOPBACK_WAIT(f->loop, counts_of(f)->acked.batches == 2);
+	assert_int_equal(counts_of(f)->waiting.batches, 0);
+	assert_int_equal(counts_of(f)->acked.results, 4);
+}
+
+static void
+a_reconnect_sends_exactly_what_was_not_counted(void **state)
+{
+	struct fixture *f = *state;
+
+	connect_uplink(f);
+	results(f, 8); /* 1 to 4 */
+	LOOPBACK_WAIT(f->loop, f->batches == 4);
+	aggregator_ack(f, INCARNATION, 1);
+	LOOPBACK_WAIT(f->loop, counts_of(f)->acked.batches == 1);
+	f->counted_seq = 2; /* its acknowledgement of 2 gets lost */
+	f->batches = 0;
+	aggregator_hang_up(f);
+	LOOPBACK_WAIT(f->loop, f->welcomes == 2 && f->batches == 2);
+	assert_int_equal(f->seqs[0], 3);
+	assert_int_equal(f->seqs[1], 4);
+	assert_true(f->had_session);
+	assert_int_equal(counts_of(f)->resent.batches, 2);
+	results(f, 2);
+	LOOPBACK_WAIT(f->loop, f->batches == 3);
+	assert_int_equal(f->seqs[2], 5);
+}
+
+static void
+without_an_aggregator_the_oldest_are_dropped_and_told(void **state)
+{
+	struct fixture *f = *state;
+
+	uplink_start(f, 4);
+	results(f, 12); /* 6 batches before anybody answers: 1 and 2 go */
+	assert_int_equal(counts_of(f)->dropped[OUTBOX_DROP_FULL].batches, 2);
+	assert_int_equal(counts_of(f)->dropped[OUTBOX_DROP_FULL].results, 4);
+	LOOPBACK_WAIT(f->loop, f->batches == 4);
+	assert_int_equal(f->seqs[0], 3);
+	results(f, 2); /* pushes out 3, sent but not acknowledged: not dropped yet */
+	LOOPBACK_WAIT(f->loop, f->batches == 5);
+	assert_int_equal(f->last_head.seq, 7);
+	assert_int_equal(f->last_head.dropped_batches, 2);
+	assert_int_equal(f->last_head.dropped_results, 4);
+	assert_int_equal(counts_of(f)->doubtful.batches, 1);
+}
+
+static void
+one_who_refuses_us_is_quoted_and_asked_again(void **state)
+{
+	struct fixture *f = *state;
+
+	f->refuses = "not\nyours";
+	uplink_start(f, 4);
+	LOOPBACK_WAIT(f->loop, f->refusals >= 2);
+	assert_string_equal(f->why, "\"not\\x0ayours\"");
+	assert_int_equal(f->welcomes, 0);
+	assert_false(f->had_session);
+	f->refuses = NULL;
+	LOOPBACK_WAIT(f->loop, uplink_has_session(f->uplink));
+}
+
+static void
+pinglists_focus_and_pings_are_passed_on(void **state)
+{
+	static const struct pinglist_pair pairs[] = { { 1, 2, 1000 } };
+	struct wire_focus focus = { rnic_number(1), rnic_number(2), 500, 1000 };
+	struct fixture *f = *state;
+	struct wire_bytes bytes;
+
+	connect_uplink(f);
+	bytes = pinglist_write(f->writer, "tor-a", 1, 0, pairs, 1);
+	rm_link_send(f->link, bytes.data, bytes.len);
+	assert_int_equal(wire_write_focus(f->writer, &focus, &bytes), 0);
+	rm_link_send(f->link, bytes.data, bytes.len);
+	assert_int_equal(wire_write_ping(f->writer, 5, &bytes), 0);
+	rm_link_send(f->link, bytes.data, bytes.len);
+	LOOPBACK_WAIT(f->loop, uplink_counts(f->uplink)->pings == 1);
+	assert_int_equal(f->pinglists, 1);
+	assert_int_equal(f->focuses, 1);
+	assert_int_equal(f->downs, 0);
+}
+
+static void
+nonsense_ends_the_session_and_is_counted(void **state)
+{
+	struct fixture *f = *state;
+	static const uint8_t nonsense[16] = { 1, 2, 3 };
+
+	connect_uplink(f);
+	rm_link_send(f->link, nonsense, sizeof(nonsense));
+	LOOPBACK_WAIT(f->loop, f->downs == 1);
+	assert_int_equal(f->reason, -EBADMSG);
+	assert_int_equal(uplink_counts(f->uplink)->refused_frames, 1);
+	LOOPBACK_WAIT(f->loop, f->welcomes == 2);
+	aggregator_ack(f, INCARNATION, 9); /* never sent */
+	LOOPBACK_WAIT(f->loop, f->welcomes == 3);
+	aggregator_ack(f, INCARNATION + 1, 0); /* of another life */
+	LOOPBACK_WAIT(f->loop, f->welcomes == 4);
+	aggregator_say_welcome(f); /* twice */
+	LOOPBACK_WAIT(f->loop, f->welcomes == 5);
+	assert_int_equal(uplink_counts(f->uplink)->refused_frames, 4);
+}
+
+static void
+a_peer_that_counts_what_was_never_sent_gets_no_session(void **state)
+{
+	struct fixture *f = *state;
+
+	f->counted_seq = 3;
+	uplink_start(f, 4);
+	LOOPBACK_WAIT(f->loop, f->downs == 1);
+	assert_int_equal(f->reason, -EBADMSG);
+	assert_int_equal(f->welcomes, 0);
+}
+
+static void
+one_who_accepts_but_says_nothing_is_left_after_a_while(void **state)
+{
+	struct fixture *f = *state;
+	rm_mono_t later = rm_mono_add(rm_mono_now(), 4 * RM_NS_PER_S);
+	struct uplink_report nothing = { .known_through = later };
+
+	f->mute = true;
+	uplink_start(f, 4);
+	LOOPBACK_WAIT(f->loop, f->seen_count == 1);
+	report(f, NULL, 0);
+	assert_int_equal(f->downs, 0);
+	uplink_report(f->uplink, &nothing, later); /* as if 4 s had passed */
+	LOOPBACK_WAIT(f->loop, f->downs == 1);
+	assert_int_equal(f->reason, -ETIMEDOUT);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_session_begins_with_hello_and_registration),
+		TEST(a_full_batch_leaves_at_once_and_an_old_one_by_itself),
+		TEST(batches_and_counts_go_before_the_heartbeat),
+		TEST(without_rows_the_counts_still_say_so),
+		TEST(many_rows_go_in_several_frames),
+		TEST(a_stall_is_told_when_the_session_is_back),
+		TEST(an_acknowledged_batch_is_forgotten),
+		TEST(a_reconnect_sends_exactly_what_was_not_counted),
+		TEST(without_an_aggregator_the_oldest_are_dropped_and_told),
+		TEST(one_who_refuses_us_is_quoted_and_asked_again),
+		TEST(pinglists_focus_and_pings_are_passed_on),
+		TEST(nonsense_ends_the_session_and_is_counted),
+		TEST(a_peer_that_counts_what_was_never_sent_gets_no_session),
+		TEST(one_who_accepts_but_says_nothing_is_left_after_a_while),
+	};
+
+	return cmocka_run_group_tests_name("uplink", tests, NULL, NULL);
+}

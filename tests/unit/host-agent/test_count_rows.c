@@ -1,0 +1,139 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+
+#include "host-agent/count_rows.h"
+#include "host-agent/reflector.h"
+
+/* A reflector that has so many changed rows, all of the same RNIC. */
+struct reflector {
+	uint64_t guid;
+	size_t changed;
+};
+
+size_t
+reflector_changed_counts(
+    struct reflector *reflector, struct wire_count *rows, size_t max)
+{
+	size_t n = reflector->changed < max ? reflector->changed : max;
+
+	for (size_t i = 0; i < n; i++)
+		rows[i] = (struct wire_count){ .own_guid = reflector->guid,
+			.prober_guid = reflector->changed - i };
+	reflector->changed -= n;
+	return n;
+}
+
+static int
+setup(void **state)
+{
+	struct count_rows *rows;
+
+	if (count_rows_new(&rows) < 0)
+		return -1;
+	count_rows_start(rows);
+	*state = rows;
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	count_rows_free(*state);
+	return 0;
+}
+
+static bool
+serves_all(size_t rnic, const void *arg)
+{
+	return true;
+}
+
+static bool
+serves_one(size_t rnic, const void *arg)
+{
+	return rnic == *(const size_t *)arg;
+}
+
+static void
+an_aggregator_gets_the_rows_of_its_rnics(void **state)
+{
+	struct reflector a = { 1, 3 }, b = { 2, 0 }, c = { 3, 2 };
+	const struct wire_count *rows;
+	size_t count, third = 2;
+
+	assert_int_equal(count_rows_gather(*state, 0, &a), 0);
+	assert_int_equal(count_rows_gather(*state, 1, &b), 0);
+	assert_int_equal(count_rows_gather(*state, 2, &c), 0);
+	rows = count_rows_pick(*state, serves_one, &third, &count);
+	assert_int_equal(count, 2);
+	assert_int_equal(rows[0].own_guid, 3);
+	rows = count_rows_pick(*state, serves_all, NULL, &count);
+	assert_int_equal(count, 5);
+	assert_int_equal(rows[0].own_guid, 1);
+	assert_int_equal(rows[4].own_guid, 3);
+}
+
+static void
+a_new_report_starts_with_nothing(void **state)
+{
+	struct reflector a = { 1, 3 };
+	size_t count;
+
+	count_rows_gather(*state, 0, &a);
+	count_rows_start(*state);
+	count_rows_pick(*state, serves_all, NULL, &count);
+	assert_int_equal(count, 0);
+}
+
+static void
+many_rows_find_room(void **state)
+{
+	struct reflector a = { 1, 1000 }, b = { 2, 3000 };
+	const struct wire_count *rows;
+	size_t count;
+
+	assert_int_equal(count_rows_gather(*state, 0, &a), 0);
+	assert_int_equal(count_rows_gather(*state, 1, &b), 0);
+	rows = count_rows_pick(*state, serves_all, NULL, &count);
+	assert_int_equal(count, 4000);
+	assert_int_equal(rows[999].prober_guid, 1);
+	assert_int_equal(rows[1000].own_guid, 2);
+	assert_int_equal(rows[3999].prober_guid, 1);
+}
+
+static void
+what_finds_no_room_stays_for_the_next_report(void **state)
+{
+	struct reflector a = { 1, WIRE_MAX_COUNTS + 5 }, b = { 2, 1 };
+	size_t count;
+
+	assert_int_equal(count_rows_gather(*state, 0, &a), -ENOBUFS);
+	assert_int_equal(a.changed, 5);
+	assert_int_equal(count_rows_gather(*state, 1, &b), -ENOBUFS);
+	assert_int_equal(b.changed, 1);
+	count_rows_pick(*state, serves_all, NULL, &count);
+	assert_int_equal(count, WIRE_MAX_COUNTS);
+	count_rows_start(*state);
+	assert_int_equal(count_rows_gather(*state, 0, &a), 0);
+	assert_int_equal(a.changed, 0);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(an_aggregator_gets_the_rows_of_its_rnics),
+		TEST(a_new_report_starts_with_nothing),
+		TEST(many_rows_find_room),
+		TEST(what_finds_no_room_stays_for_the_next_report),
+	};
+
+	return cmocka_run_group_tests_name("count_rows", tests, NULL, NULL);
+}

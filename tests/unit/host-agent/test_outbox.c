@@ -1,0 +1,302 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <string.h>
+
+#include "host-agent/outbox.h"
+
+#define RESULTS 10 /* in each batch */
+#define BYTES 100
+
+static const struct outbox_options options = {
+	.max_items = 4,
+	.max_bytes = 1000,
+	.max_age_ns = RM_NS_PER_S,
+};
+
+static int
+setup(void **state)
+{
+	struct outbox *outbox;
+
+	if (outbox_new(&options, &outbox) < 0)
+		return -1;
+	*state = outbox;
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	outbox_free(*state);
+	return 0;
+}
+
+/* A batch whose bytes say which it is. */
+static void
+push_at(struct outbox *outbox, int64_t made_ns, size_t len)
+{
+	uint8_t data[2000];
+	struct wire_bytes bytes = { data, len };
+
+	memset(data, (int)outbox_next_seq(outbox), sizeof(data));
+	outbox_push(outbox, (rm_mono_t){ made_ns }, RESULTS, &bytes);
+}
+
+static void
+push(struct outbox *outbox, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		push_at(outbox, 0, BYTES);
+}
+
+/* Sends what is to be sent; returns it as a decimal number of one digit each. */
+static unsigned
+send_all(struct outbox *outbox)
+{
+	struct wire_bytes bytes;
+	unsigned sent = 0;
+
+	while (outbox_peek(outbox, &bytes) == 0) {
+		sent = sent * 10 + bytes.data[0];
+		outbox_sent(outbox);
+	}
+	return sent;
+}
+
+static void
+assert_conserved(struct outbox *outbox)
+{
+	const struct outbox_counts *counts = outbox_counts(outbox);
+
+	assert_int_equal(counts->made.batches,
+	    counts->acked.batches + outbox_dropped(outbox).batches +
+		counts->waiting.batches + counts->doubtful.batches);
+	assert_int_equal(counts->made.results,
+	    counts->acked.results + outbox_dropped(outbox).results +
+		counts->waiting.results + counts->doubtful.results);
+}
+
+static void
+nothing_is_sent_without_a_session(void **state)
+{
+	push(*state, 2);
+	assert_int_equal(send_all(*state), 0);
+	assert_int_equal(outbox_begin(*state, 0), 0);
+	assert_int_equal(send_all(*state), 12);
+	outbox_end(*state);
+	push(*state, 1);
+	assert_int_equal(send_all(*state), 0);
+}
+
+static void
+what_is_acknowledged_is_gone(void **state)
+{
+	outbox_begin(*state, 0);
+	push(*state, 3);
+	send_all(*state);
+	assert_int_equal(outbox_ack(*state, 2), 0);
+	assert_int_equal(outbox_counts(*state)->acked.batches, 2);
+	assert_int_equal(outbox_counts(*state)->acked.results, 2 * RESULTS);
+	assert_int_equal(outbox_bytes(*state), BYTES);
+	assert_int_equal(outbox_ack(*state, 2), 0); /* again: nothing new */
+	assert_int_equal(outbox_counts(*state)->acked.batches, 2);
+	assert_conserved(*state);
+}
+
+static void
+a_new_session_sends_exactly_what_is_not_counted(void **state)
+{
+	outbox_begin(*state, 0);
+	push(*state, 4);
+	assert_int_equal(send_all(*state), 1234);
+	outbox_ack(*state, 1);
+	outbox_end(*state);
+	/* The acknowledgement of 2 was lost with the session. */
+	assert_int_equal(outbox_begin(*state, 2), 0);
+	assert_int_equal(send_all(*state), 34);
+	assert_int_equal(outbox_counts(*state)->sent.batches, 4);
+	assert_int_equal(outbox_counts(*state)->resent.batches, 2);
+	assert_int_equal(outbox_ack(*state, 4), 0);
+	assert_int_equal(outbox_counts(*state)->acked.batches, 4);
+	assert_conserved(*state);
+}
+
+static void
+a_peer_that_forgot_everything_gets_everything_again(void **state)
+{
+	outbox_begin(*state, 0);
+	push(*state, 3);
+	send_all(*state);
+	outbox_ack(*state, 1);
+	outbox_end(*state);
+	assert_int_equal(outbox_begin(*state, 0), 0);
+	assert_int_equal(send_all(*state), 23);
+}
+
+static void
+the_oldest_goes_first_and_is_counted(void **state)
+{
+	push(*state, 6);
+	assert_int_equal(outbox_counts(*state)->dropped[OUTBOX_DROP_FULL].batches, 2);
+	assert_int_equal(
+	    outbox_counts(*state)->dropped[OUTBOX_DROP_FULL].results, 2 * RESULTS);
+	outbox_begin(*state, 0);
+	assert_int_equal(send_all(*state), 3456);
+	assert_conserved(*state);
+}
+
+static void
+bytes_bound_it_too(void **state)
+{
+	push_at(*state, 0, 600);
+	push_at(*state, 0, 300);
+	push_at(*state, 0, 300);
+	assert_int_equal(outbox_bytes(*state), 600);
+	outbox_begin(*state, 0);
+	assert_int_equal(send_all(*state), 23);
+}
+
+static void
+one_larger_than_everything_is_dropped_alone(void **state)
+{
+	push(*state, 1);
+	push_at(*state, 0, 1001);
+	push(*state, 1);
+	outbox_begin(*state, 0);
+	assert_int_equal(send_all(*state), 13);
+	assert_int_equal(outbox_counts(*state)->dropped[OUTBOX_DROP_FULL].batches, 1);
+	assert_conserved(*state);
+}
+
+static void
+a_batch_that_could_not_be_written_is_a_counted_gap(void **state)
+{
+	outbox_push(*state, (rm_mono_t){ 0 }, RESULTS, NULL);
+	push(*state, 1);
+	outbox_begin(*state, 0);
+	assert_int_equal(send_all(*state), 2);
+	assert_int_equal(
+	    outbox_counts(*state)->dropped[OUTBOX_DROP_MEMORY].results, RESULTS);
+	assert_conserved(*state);
+}
+
+static void
+what_waited_too_long_is_dropped(void **state)
+{
+	push_at(*state, 0, BYTES);
+	push_at(*state, RM_NS_PER_S / 2, BYTES);
+	outbox_expire(*state, (rm_mono_t){ RM_NS_PER_S });
+	assert_int_equal(outbox_counts(*state)->waiting.batches, 2);
+	outbox_expire(*state, (rm_mono_t){ RM_NS_PER_S + 1 });
+	assert_int_equal(outbox_counts(*state)->dropped[OUTBOX_DROP_OLD].batches, 1);
+	outbox_begin(*state, 0);
+	assert_int_equal(send_all(*state), 2);
+	assert_conserved(*state);
+}
+
+static void
+sent_and_given_up_is_in_doubt_until_acknowledged(void **state)
+{
+	outbox_begin(*state, 0);
+	push(*state, 4);
+	send_all(*state);
+	push(*state, 2); /* a frozen peer: 1 and 2 have to go */
+	assert_int_equal(outbox_counts(*state)->doubtful.batches, 2);
+	assert_int_equal(outbox_dropped(*state).batches, 0);
+	assert_conserved(*state);
+	assert_int_equal(outbox_ack(*state, 1), 0); /* it wakes up */
+	assert_int_equal(outbox_counts(*state)->acked.batches, 1);
+	assert_int_equal(outbox_counts(*state)->doubtful.batches, 1);
+	assert_int_equal(outbox_ack(*state, 4), 0);
+	assert_int_equal(outbox_counts(*state)->doubtful.batches, 0);
+	assert_int_equal(outbox_dropped(*state).batches, 0);
+	assert_int_equal(outbox_counts(*state)->acked.batches, 4);
+	assert_conserved(*state);
+}
+
+static void
+the_next_welcome_settles_what_is_in_doubt(void **state)
+{
+	outbox_begin(*state, 0);
+	push(*state, 4);
+	send_all(*state);
+	outbox_end(*state);
+	push(*state, 3); /* 1, 2 and 3 have to go, sent but not acknowledged */
+	assert_int_equal(outbox_counts(*state)->doubtful.batches, 3);
+	assert_int_equal(outbox_begin(*state, 2), 0);
+	assert_int_equal(outbox_counts(*state)->acked.batches, 2);
+	assert_int_equal(outbox_counts(*state)->dropped[OUTBOX_DROP_FULL].batches, 1);
+	assert_int_equal(send_all(*state), 4567);
+	assert_conserved(*state);
+}
+
+static void
+what_a_new_session_never_sent_is_dropped_without_doubt(void **state)
+{
+	outbox_begin(*state, 0);
+	push(*state, 4);
+	send_all(*state);
+	outbox_end(*state);
+	outbox_begin(*state, 0); /* 1 to 4 are to be sent again */
+	push(*state, 1);
+	assert_int_equal(outbox_counts(*state)->doubtful.batches, 0);
+	assert_int_equal(outbox_counts(*state)->dropped[OUTBOX_DROP_FULL].batches, 1);
+	assert_conserved(*state);
+}
+
+static void
+doubt_is_bounded_like_the_rest(void **state)
+{
+	outbox_begin(*state, 0);
+	for (unsigned i = 0; i < 20; i++) {
+		push(*state, 1);
+		send_all(*state);
+		assert_conserved(*state);
+	}
+	assert_int_equal(outbox_counts(*state)->doubtful.batches, options.max_items);
+	assert_int_equal(outbox_counts(*state)->dropped[OUTBOX_DROP_FULL].batches, 12);
+}
+
+static void
+a_peer_that_claims_too_much_is_refused(void **state)
+{
+	push(*state, 2);
+	assert_int_equal(outbox_begin(*state, 1), -EBADMSG); /* never sent */
+	assert_int_equal(outbox_begin(*state, 0), 0);
+	assert_int_equal(outbox_ack(*state, 1), -EBADMSG);
+	send_all(*state);
+	assert_int_equal(outbox_ack(*state, 3), -EBADMSG);
+	assert_int_equal(outbox_counts(*state)->waiting.batches, 2);
+	outbox_end(*state);
+	assert_int_equal(outbox_ack(*state, 1), -EBADMSG); /* no session */
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(nothing_is_sent_without_a_session),
+		TEST(what_is_acknowledged_is_gone),
+		TEST(a_new_session_sends_exactly_what_is_not_counted),
+		TEST(a_peer_that_forgot_everything_gets_everything_again),
+		TEST(the_oldest_goes_first_and_is_counted),
+		TEST(bytes_bound_it_too),
+		TEST(one_larger_than_everything_is_dropped_alone),
+		TEST(a_batch_that_could_not_be_written_is_a_counted_gap),
+		TEST(what_waited_too_long_is_dropped),
+		TEST(sent_and_given_up_is_in_doubt_until_acknowledged),
+		TEST(the_next_welcome_settles_what_is_in_doubt),
+		TEST(what_a_new_session_never_sent_is_dropped_without_doubt),
+		TEST(doubt_is_bounded_like_the_rest),
+		TEST(a_peer_that_claims_too_much_is_refused),
+	};
+
+	return cmocka_run_group_tests_name("outbox", tests, NULL, NULL);
+}

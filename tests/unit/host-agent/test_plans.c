@@ -1,0 +1,224 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "host-agent/pinglist.h"
+#include "host-agent/pinglist_cache.h"
+#include "host-agent/plans.h"
+#include "rackmesh/base/worker.h"
+#include "tests/support/loopback.h"
+#include "tests/support/pinglist_fixture.h"
+
+#define DAY_NS (24 * 3600 * RM_NS_PER_S)
+
+struct fixture {
+	char folder[40], path[64];
+	struct rm_loop *loop;
+	struct rm_worker *worker;
+	struct plans *plans;
+	struct wire_writer *writer;
+};
+
+static struct fixture fixture;
+static const rm_wall_t wall = { 1000 * DAY_NS };
+static const rm_mono_t now = { 100 * DAY_NS };
+static const struct pinglist_pair pairs[] = { { 1, 2, 1000 } };
+
+/* As at a start of the daemon. */
+static void
+start(struct fixture *f)
+{
+	assert_int_equal(rm_worker_new(f->loop, 8, &f->worker), 0);
+	assert_int_equal(plans_new(f->folder, f->worker, &f->plans), 0);
+	assert_int_equal(plans_add_tor(f->plans, "tor-a"), 0);
+	assert_int_equal(plans_add_tor(f->plans, "tor-b"), 0);
+	assert_int_equal(plans_add_tor(f->plans, "tor-a"), 0);
+}
+
+static void
+stop(struct fixture *f)
+{
+	rm_worker_free(f->worker);
+	plans_free(f->plans);
+}
+
+static int
+setup(void **state)
+{
+	struct fixture *f = &fixture;
+
+	snprintf(f->folder, sizeof(f->folder), "/tmp/test_plans.XXXXXX");
+	if (mkdtemp(f->folder) == NULL || rm_loop_new(&f->loop) < 0)
+		return -1;
+	snprintf(f->path, sizeof(f->path), "%.39s/pinglist-tor-a", f->folder);
+	f->writer = wire_writer_new();
+	start(f);
+	*state = f;
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	stop(f);
+	rm_loop_free(f->loop);
+	wire_writer_free(f->writer);
+	unlink(f->path);
+	return rmdir(f->folder);
+}
+
+static bool
+take_at(struct fixture *f, const char *tor, uint64_t version, rm_mono_t when, int *r)
+{
+	struct wire_bytes bytes = pinglist_write(f->writer, tor, version, 0, pairs, 1);
+	const char *changed = NULL;
+	bool taken;
+
+	taken = plans_take(f->plans, bytes.data, bytes.len, wall, when, &changed, r);
+	if (taken)
+		assert_string_equal(changed, tor);
+	return taken;
+}
+
+static uint64_t
+saved(struct fixture *f)
+{
+	return plans_cache_counts(f->plans)->saved;
+}
+
+static void
+each_tor_has_one_pinglist(void **state)
+{
+	struct fixture *f = *state;
+	int r;
+
+	assert_int_equal(plans_tors(f->plans), 2);
+	assert_false(plans_any(f->plans));
+	assert_true(take_at(f, "tor-a", 2, now, &r));
+	assert_false(take_at(f, "tor-a", 2, now, &r));
+	assert_int_equal(r, 0);
+	assert_false(take_at(f, "tor-a", 1, now, &r));
+	assert_int_equal(r, 0);
+	assert_true(plans_any(f->plans));
+	assert_int_equal(plans_counts(f->plans)->taken, 1);
+	assert_int_equal(plans_counts(f->plans)->same, 1);
+	assert_int_equal(plans_counts(f->plans)->old, 1);
+}
+
+static void
+another_tors_or_damaged_ones_are_refused_and_counted(void **state)
+{
+	struct fixture *f = *state;
+	static const uint8_t nothing[8] __attribute__((aligned(8))) = { 0 };
+	const char *changed;
+	int r;
+
+	assert_false(take_at(f, "tor-x", 2, now, &r));
+	assert_int_equal(r, -ENOENT);
+	assert_int_equal(plans_counts(f->plans)->foreign, 1);
+	assert_false(
+	    plans_take(f->plans, nothing, sizeof(nothing), wall, now, &changed, &r));
+	assert_int_equal(r, -EBADMSG);
+	assert_int_equal(plans_counts(f->plans)->malformed, 1);
+}
+
+static void
+a_restart_goes_on_with_the_copies(void **state)
+{
+	const char *tors[] = { "tor-a", "tor-b" };
+	struct fixture *f = *state;
+	struct pinglist_sum sum;
+	int r;
+
+	take_at(f, "tor-a", 2, now, &r);
+	LOOPBACK_WAIT(f->loop, saved(f) == 1);
+	stop(f);
+	start(f);
+	plans_load(f->plans, wall, now);
+	assert_int_equal(plans_sum(f->plans, tors, 2, rnic_number(1), &sum), 0);
+	assert_true(sum.held);
+	assert_int_equal(sum.target_count, 1);
+	assert_int_equal(sum.peer_count, 1);
+	pinglist_sum_clear(&sum);
+	/* An older one does not replace it, a newer one does. */
+	assert_false(take_at(f, "tor-a", 1, now, &r));
+	assert_true(take_at(f, "tor-a", 3, now, &r));
+}
+
+static void
+a_copy_does_not_grow_younger_by_a_restart(void **state)
+{
+	struct fixture *f = *state;
+	int r;
+
+	take_at(f, "tor-a", 2, now, &r);
+	LOOPBACK_WAIT(f->loop, saved(f) == 1);
+	stop(f);
+	start(f);
+	plans_load(f->plans, (rm_wall_t){ wall.ns + 6 * DAY_NS }, now);
+	assert_true(plans_any(f->plans));
+	assert_false(plans_tick(f->plans, wall, rm_mono_add(now, DAY_NS)));
+	assert_true(plans_tick(f->plans, wall, rm_mono_add(now, DAY_NS + 1)));
+	assert_false(plans_any(f->plans));
+	assert_int_equal(plans_counts(f->plans)->expired, 1);
+}
+
+static void
+a_confirmed_one_stays_and_its_copy_too(void **state)
+{
+	struct fixture *f = *state;
+	rm_mono_t later = rm_mono_add(now, 6 * DAY_NS);
+	int r;
+
+	take_at(f, "tor-a", 2, now, &r);
+	LOOPBACK_WAIT(f->loop, saved(f) == 1);
+	plans_renew(f->plans, "tor-a", later);
+	plans_renew(f->plans, "tor-b", later); /* none is held */
+	plans_tick(f->plans, wall, later);
+	LOOPBACK_WAIT(f->loop, saved(f) == 2);
+	assert_false(plans_tick(f->plans, wall, rm_mono_add(now, 8 * DAY_NS)));
+	assert_true(plans_any(f->plans));
+}
+
+static void
+many_changes_cost_few_writes_and_the_last_one_is_kept(void **state)
+{
+	struct fixture *f = *state;
+	rm_mono_t later = rm_mono_add(now, 5 * RM_NS_PER_S);
+	int r;
+
+	for (uint64_t version = 1; version <= 10; version++)
+		assert_true(take_at(f, "tor-a", version, now, &r));
+	plans_tick(f->plans, wall, now);
+	plans_tick(f->plans, wall, later);
+	LOOPBACK_WAIT(f->loop, saved(f) == 2);
+	stop(f);
+	start(f);
+	plans_load(f->plans, wall, now);
+	assert_int_equal(pinglist_view(plans_at(f->plans, 0))->pinglist.version, 10);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(each_tor_has_one_pinglist),
+		TEST(another_tors_or_damaged_ones_are_refused_and_counted),
+		TEST(a_restart_goes_on_with_the_copies),
+		TEST(a_copy_does_not_grow_younger_by_a_restart),
+		TEST(a_confirmed_one_stays_and_its_copy_too),
+		TEST(many_changes_cost_few_writes_and_the_last_one_is_kept),
+	};
+
+	return cmocka_run_group_tests_name("plans", tests, NULL, NULL);
+}
