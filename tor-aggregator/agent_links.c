@@ -1,0 +1,262 @@
+#include "tor-aggregator/agent_links.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "rackmesh/base/address.h"
+#include "rackmesh/base/clock.h"
+#include "rackmesh/base/link.h"
+#include "rackmesh/base/listener.h"
+#include "rackmesh/base/log.h"
+#include "tor-aggregator/agent.h"
+#include "tor-aggregator/agent_links_state.h"
+#include "tor-aggregator/agent_watch.h"
+
+#define HELLO_NS (5 * RM_NS_PER_S)
+#define MAX_FRAME_BYTES (2u << 20) /* the largest batch and count report fit */
+
+const char *
+agent_links_refused_word(enum agent_links_refused reason)
+{
+	static const char *const words[AGENT_LINKS_REFUSALS] = {
+		[AGENT_LINKS_FULL] = "full",
+		[AGENT_LINKS_SILENT] = "silent",
+		[AGENT_LINKS_STRANGER] = "stranger",
+		[AGENT_LINKS_VERSION] = "version",
+		[AGENT_LINKS_AGENTS] = "too-many-agents",
+		[AGENT_LINKS_OUT_OF_TURN] = "out-of-turn",
+		[AGENT_LINKS_MALFORMED] = "malformed",
+		[AGENT_LINKS_NOT_ITSELF] = "not-itself",
+		[AGENT_LINKS_SLOW] = "slow",
+		[AGENT_LINKS_SUPERSEDED] = "superseded",
+	};
+
+	return words[reason];
+}
+
+static void
+add_traffic(struct agent_links_counts *counts, const struct rm_link *link)
+{
+	const struct rm_link_counts *more = rm_link_counts(link);
+
+	counts->bytes_in += more->bytes_in;
+	counts->frames_in += more->frames_in;
+	counts->bytes_out += more->bytes_out;
+	counts->refused_frames += more->refused_frames;
+}
+
+static void
+peer_free(struct agent_link *peer)
+{
+	struct agent_links *links = peer->links;
+
+	if (peer->previous != NULL)
+		peer->previous->next = peer->next;
+	else
+		links->first = peer->next;
+	if (peer->next != NULL)
+		peer->next->previous = peer->previous;
+	links->count--;
+	if (peer->link != NULL) {
+		add_traffic(&links->counts, peer->link);
+		rm_link_free(peer->link);
+	}
+	free(peer);
+}
+
+/* Did the peer's kernel end it, or did nobody answer any more? */
+static bool
+ended_by_peer(int reason)
+{
+	return reason != -ETIMEDOUT && reason != -EHOSTUNREACH &&
+	       reason != -ENETUNREACH;
+}
+
+static void
+on_close(struct rm_link *link, int reason, void *arg)
+{
+	struct agent_link *peer = arg;
+	struct agent_links *links = peer->links;
+	struct agent *agent = peer->agent;
+
+	if (agent != NULL) {
+		agent->link = NULL;
+		agent_watch_ended(agent->watch, rm_mono_now(), ended_by_peer(reason));
+		rm_log_info("agent %s has gone (%s)", agent->host,
+		    reason == 0 ? "closed" : strerror(-reason));
+		links->callbacks.on_gone(agent, links->callbacks.arg);
+	}
+	peer_free(peer);
+}
+
+static int
+on_accept(int fd, const struct rm_address *address, void *arg)
+{
+	static const struct rm_link_callbacks callbacks = {
+		.on_frame = agent_session_frame,
+		.on_close = on_close,
+	};
+	struct agent_links *links = arg;
+	const struct rm_link_limits limits = {
+		.max_frame_bytes = MAX_FRAME_BYTES,
+		.max_output_bytes = links->options.max_output_bytes,
+	};
+	struct agent_link *peer;
+	int r;
+
+	if (links->count >= links->options.max_links) {
+		links->counts.refused[AGENT_LINKS_FULL]++;
+		close(fd);
+		return -ENOSPC;
+	}
+	peer = calloc(1, sizeof(*peer));
+	if (peer == NULL) {
+		close(fd);
+		return -ENOMEM;
+	}
+	peer->links = links;
+	peer->since = rm_mono_now();
+	r = rm_link_new(links->loop, fd, &limits, &callbacks, peer, &peer->link);
+	if (r < 0) {
+		free(peer);
+		return r;
+	}
+	peer->next = links->first;
+	if (peer->next != NULL)
+		peer->next->previous = peer;
+	links->first = peer;
+	links->count++;
+	links->counts.accepted++;
+	return 0;
+}
+
+int
+agent_links_new(struct rm_loop *loop, const struct agent_links_options *options,
+    const struct agent_links_callbacks *callbacks, struct agents *agents,
+    struct ingest *ingest, struct agent_links **ret)
+{
+	struct agent_links *links = calloc(1, sizeof(*links));
+
+	if (links == NULL)
+		return -ENOMEM;
+	links->loop = loop;
+	links->options = *options;
+	links->callbacks = *callbacks;
+	links->agents = agents;
+	links->ingest = ingest;
+	links->writer = wire_writer_new();
+	if (links->writer == NULL) {
+		free(links);
+		return -ENOMEM;
+	}
+	*ret = links;
+	return 0;
+}
+
+void
+agent_links_free(struct agent_links *links)
+{
+	if (links == NULL)
+		return;
+	rm_listener_free(links->listener);
+	while (links->first != NULL) {
+		if (links->first->agent != NULL)
+			links->first->agent->link = NULL;
+		peer_free(links->first);
+	}
+	wire_writer_free(links->writer);
+	free(links);
+}
+
+int
+agent_links_listen(struct agent_links *links, const struct rm_address *address)
+{
+	return rm_listener_new(
+	    links->loop, address, on_accept, links, &links->listener);
+}
+
+int
+agent_links_port(const struct agent_links *links)
+{
+	return rm_listener_port(links->listener);
+}
+
+int
+agent_links_send(
+    struct agent_links *links, struct agent *agent, const struct wire_bytes *bytes)
+{
+	int r;
+
+	if (agent->link == NULL || agent->link->closing)
+		return -ENOTCONN;
+	r = rm_link_send(agent->link->link, bytes->data, bytes->len);
+	if (r < 0)
+		agent_session_refuse(agent->link, AGENT_LINKS_SLOW, r);
+	return r;
+}
+
+/* What its kernel says arrives with the next tick at the latest. */
+static void
+ask_kernel(struct agent_link *peer, rm_mono_t now)
+{
+	struct agent_links *links = peer->links;
+	struct agent *agent = peer->agent;
+	struct wire_bytes bytes;
+	int64_t since_ns;
+	uint32_t unacked;
+
+	if (!agent_watch_overdue(agent->watch, now))
+		return;
+	if (agent_watch_wants_ping(agent->watch, now) &&
+	    wire_write_ping(links->writer, (uint64_t)now.ns, &bytes) == 0 &&
+	    rm_link_send(peer->link, bytes.data, bytes.len) == 0)
+		links->counts.pings++;
+	if (rm_link_peer_ack(peer->link, &since_ns, &unacked) == 0)
+		agent_watch_acked(agent->watch, rm_mono_add(now, -since_ns));
+}
+
+void
+agent_links_tick(struct agent_links *links)
+{
+	rm_mono_t now = rm_mono_now();
+
+	for (struct agent_link *peer = links->first; peer != NULL; peer = peer->next) {
+		if (peer->closing)
+			continue;
+		if (peer->agent != NULL)
+			ask_kernel(peer, now);
+		else if (rm_mono_since(now, peer->since) > HELLO_NS)
+			agent_session_refuse(peer, AGENT_LINKS_SILENT, -ETIMEDOUT);
+	}
+}
+
+size_t
+agent_links_open(const struct agent_links *links)
+{
+	return links->count;
+}
+
+const char *
+agent_links_peer(const struct agent *agent, char *text, size_t len)
+{
+	char address[RM_ADDRESS_TEXT] = "";
+
+	if (agent->link != NULL)
+		rm_address_format(rm_link_peer(agent->link->link), address);
+	snprintf(text, len, "%s", address);
+	return text;
+}
+
+const struct agent_links_counts *
+agent_links_counts(struct agent_links *links)
+{
+	links->shown = links->counts;
+	for (const struct agent_link *peer = links->first; peer != NULL;
+	     peer = peer->next)
+		add_traffic(&links->shown, peer->link);
+	return &links->shown;
+}

@@ -1,0 +1,84 @@
+/*
+ * agent_links - the agents' connections: who may speak, and what each frame leads to.
+ *
+ * Hello first, answered by a welcome; then one registration or more, batches,
+ * heartbeats, receive counts. What is malformed, out of turn or spoken for
+ * somebody else closes the link, counted by reason. A newer connection of a host
+ * takes the place of an older one.
+ */
+#ifndef TOR_AGGREGATOR_AGENT_LINKS_H
+#define TOR_AGGREGATOR_AGENT_LINKS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "schemas/wire.h"
+
+struct agent;
+struct agent_links;
+struct agents;
+struct ingest;
+struct rm_address;
+struct rm_loop;
+
+struct agent_links_options {
+	const char *name, *region; /* borrowed */
+	uint64_t incarnation;
+	size_t max_links;        /* connections, also of strangers */
+	size_t max_output_bytes; /* waiting for one agent */
+};
+
+struct agent_links_callbacks {
+	/* It has (again) said which RNICs it speaks for. */
+	void (*on_register)(
+	    struct agent *agent, const struct wire_register_view *view, void *arg);
+	void (*on_gone)(struct agent *agent, void *arg);
+	void *arg;
+};
+
+enum agent_links_refused {    /* why a link was closed by us */
+	AGENT_LINKS_FULL,     /* too many connections */
+	AGENT_LINKS_SILENT,   /* no hello in time */
+	AGENT_LINKS_STRANGER, /* another region or role, a bad name */
+	AGENT_LINKS_VERSION,
+	AGENT_LINKS_AGENTS, /* too many agents known */
+	AGENT_LINKS_OUT_OF_TURN,
+	AGENT_LINKS_MALFORMED,  /* did not verify */
+	AGENT_LINKS_NOT_ITSELF, /* another host's or incarnation's message */
+	AGENT_LINKS_SLOW,       /* did not take what we sent */
+	AGENT_LINKS_SUPERSEDED, /* its host has a newer connection */
+	AGENT_LINKS_REFUSALS
+};
+
+struct agent_links_counts {
+	uint64_t accepted, sessions;
+	uint64_t refused[AGENT_LINKS_REFUSALS];
+	uint64_t refused_rnics;  /* malformed, or spoken for by another host */
+	uint64_t refused_frames; /* damaged or oversized, below the wire */
+	uint64_t heartbeats, pings;
+	uint64_t bytes_in, frames_in; /* from agents, of closed links and open ones */
+	uint64_t bytes_out;
+};
+
+int agent_links_new(struct rm_loop *loop, const struct agent_links_options *options,
+    const struct agent_links_callbacks *callbacks, struct agents *agents,
+    struct ingest *ingest, struct agent_links **ret);
+void agent_links_free(struct agent_links *links); /* no callback any more */
+
+int agent_links_listen(struct agent_links *links, const struct rm_address *address);
+int agent_links_port(const struct agent_links *links); /* the real one, for port 0 */
+
+/* To this agent; -ENOTCONN. One that does not take it is disconnected. */
+int agent_links_send(
+    struct agent_links *links, struct agent *agent, const struct wire_bytes *bytes);
+
+/* Every 50 ms: asks kernels of silent agents, closes who never said hello. */
+void agent_links_tick(struct agent_links *links);
+
+size_t agent_links_open(const struct agent_links *links);
+/* Of an agent's link, for the API; "" when it has none. */
+const char *agent_links_peer(const struct agent *agent, char *text, size_t len);
+const struct agent_links_counts *agent_links_counts(struct agent_links *links);
+const char *agent_links_refused_word(enum agent_links_refused reason);
+
+#endif

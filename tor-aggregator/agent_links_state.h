@@ -1,0 +1,47 @@
+/*
+ * agent_links_state - what agent_links.c and agent_session.c share; nobody else's
+ * business.
+ */
+#ifndef TOR_AGGREGATOR_AGENT_LINKS_STATE_H
+#define TOR_AGGREGATOR_AGENT_LINKS_STATE_H
+
+#include <stdbool.h>
+
+#include "rackmesh/base/clock.h"
+#include "tor-aggregator/agent_links.h"
+
+struct rm_link;
+
+struct agent_link {
+	struct agent_links *links;
+	struct rm_link *link;
+	struct agent *agent; /* NULL: no hello yet */
+	rm_mono_t since;
+	bool closing;
+	struct agent_link *next, *previous;
+};
+
+struct agent_links {
+	struct rm_loop *loop;
+	struct agent_links_options options;
+	struct agent_links_callbacks callbacks;
+	struct agents *agents;
+	struct ingest *ingest;
+	struct rm_listener *listener;
+	struct wire_writer *writer;
+	struct agent_link *first;
+	size_t count;
+	struct agent_links_counts counts; /* bytes and frames: of closed links */
+	struct agent_links_counts shown;
+};
+
+/* Counts why and closes soon; returns 0, so that frames behind it are simply not
+ * handed over. */
+int agent_session_refuse(
+    struct agent_link *peer, enum agent_links_refused reason, int r);
+
+/* rm_link's on_frame, with a struct agent_link. */
+int agent_session_frame(
+    struct rm_link *link, const uint8_t *data, size_t len, void *arg);
+
+#endif

@@ -1,0 +1,292 @@
+#include "tor-aggregator/aggregator_api.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rackmesh/base/http_server.h"
+#include "rackmesh/base/yaml.h"
+#include "rackmesh/fabric/incident.h"
+#include "rackmesh/fabric/part.h"
+#include "tor-aggregator/aggregator_show.h"
+#include "tor-aggregator/dispatch.h"
+#include "tor-aggregator/pinglist.h"
+#include "tor-aggregator/ring.h"
+#include "tor-aggregator/roster.h"
+#include "tor-aggregator/tor_aggregator_state.h"
+#include "tor-aggregator/tor_rack.h"
+
+#define DRILL_SECONDS 10
+#define DRILL_MAX_SECONDS 86400
+#define DRILL_LIMIT 1000
+#define DRILL_MAX_LIMIT 10000
+#define DRILL_MAX_SCANNED 2000000 /* results looked at: some 20 ms */
+
+static struct show_now
+show_now(void)
+{
+	return (struct show_now){ rm_mono_now(), rm_wall_now() };
+}
+
+static void
+reply_list(struct rm_http_request *request, const char *key, json_t *list)
+{
+	json_t *all = json_object();
+
+	json_object_set_new(all, key, list);
+	rm_http_reply_json(request, 200, all);
+}
+
+static void
+get_racks(struct rm_http_request *request, void *arg)
+{
+	const struct tor_aggregator *aggregator = arg;
+	struct show_now now = show_now();
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < aggregator->rack_count; i++)
+		json_array_append_new(
+		    list, show_rack(aggregator, aggregator->racks[i], &now));
+	reply_list(request, "racks", list);
+}
+
+/* Is this rack asked for? */
+static bool
+wanted(const struct rm_http_request *request, const struct tor_rack *rack)
+{
+	const char *tor = rm_http_query(request, "tor");
+
+	return tor == NULL || strcmp(tor, tor_rack_tor(rack)) == 0;
+}
+
+static void
+get_rnics(struct rm_http_request *request, void *arg)
+{
+	const struct tor_aggregator *aggregator = arg;
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < aggregator->rack_count; i++) {
+		const struct tor_rack *rack = aggregator->racks[i];
+		size_t members = roster_members(tor_rack_roster(rack));
+
+		for (size_t m = 0; wanted(request, rack) && m < members; m++)
+			json_array_append_new(list, show_rnic(rack, m));
+	}
+	reply_list(request, "rnics", list);
+}
+
+static void
+get_hosts(struct rm_http_request *request, void *arg)
+{
+	const struct tor_aggregator *aggregator = arg;
+	struct show_now now = show_now();
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < aggregator->rack_count; i++) {
+		const struct tor_rack *rack = aggregator->racks[i];
+		size_t hosts = roster_hosts(tor_rack_roster(rack));
+
+		for (size_t h = 0; wanted(request, rack) && h < hosts; h++)
+			json_array_append_new(
+			    list, show_host(aggregator, rack, h, &now));
+	}
+	reply_list(request, "hosts", list);
+}
+
+static void
+get_incidents(struct rm_http_request *request, void *arg)
+{
+	const struct tor_aggregator *aggregator = arg;
+	bool open_only = rm_http_query(request, "open") != NULL;
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < aggregator->rack_count; i++) {
+		const struct tor_rack *rack = aggregator->racks[i];
+		const struct rm_incidents *incidents = tor_rack_incidents(rack);
+		const struct rm_incident *incident;
+
+		for (size_t n = 0; wanted(request, rack) &&
+				   (incident = rm_incidents_get(incidents, n)) != NULL;
+		     n++) {
+			json_t *object;
+
+			if (open_only && incident->resolved.ns != 0)
+				continue;
+			object = rm_incident_json(incident);
+			json_object_set_new(
+			    object, "tor", json_string(tor_rack_tor(rack)));
+			json_array_append_new(list, object);
+		}
+	}
+	reply_list(request, "incidents", list);
+}
+
+/* An id, or host/device. */
+static const struct roster_rnic *
+find_rnic(const struct tor_aggregator *aggregator, const char *text,
+    const struct tor_rack **rack)
+{
+	struct rm_rnic_id id = { 0 };
+	bool is_id = rm_rnic_id_parse(text, &id) == 0;
+
+	for (size_t i = 0; i < aggregator->rack_count; i++) {
+		const struct roster *roster = tor_rack_roster(aggregator->racks[i]);
+
+		*rack = aggregator->racks[i];
+		for (size_t m = 0; m < roster_members(roster); m++) {
+			const struct roster_rnic *rnic = roster_member(roster, m);
+			char name[2 * RM_NAME_BYTES];
+
+			snprintf(name, sizeof(name), "%s/%s", rnic->host, rnic->device);
+			if (is_id ? rnic->id.guid == id.guid && rnic->id.port == id.port
+				  : strcmp(name, text) == 0)
+				return rnic;
+		}
+	}
+	return NULL;
+}
+
+/* False: answered, with what is wrong. */
+static bool
+query_number(
+    struct rm_http_request *request, const char *key, uint64_t most, uint64_t *value)
+{
+	const char *text = rm_http_query(request, key);
+
+	if (text == NULL)
+		return true;
+	if (rm_yaml_number(text, value) && *value >= 1 && *value <= most)
+		return true;
+	rm_http_reply_error(request, 400,
+	    "%s: expected a whole number between 1 and %llu", key,
+	    (unsigned long long)most);
+	return false;
+}
+
+static void
+get_drill(struct rm_http_request *request, void *arg)
+{
+	const struct tor_aggregator *aggregator = arg;
+	uint64_t seconds = DRILL_SECONDS, limit = DRILL_LIMIT;
+	const struct tor_rack *rack = NULL;
+	const struct roster_rnic *rnic;
+	const struct ring_result *result;
+	struct show_now now = show_now();
+	json_t *all, *list;
+	rm_mono_t since;
+
+	if (!query_number(request, "seconds", DRILL_MAX_SECONDS, &seconds) ||
+	    !query_number(request, "limit", DRILL_MAX_LIMIT, &limit))
+		return;
+	rnic = find_rnic(aggregator, rm_http_path_rest(request), &rack);
+	if (rnic == NULL) {
+		rm_http_reply_error(request, 404,
+		    "no such RNIC here: give its id or host/device, see /v1/rnics");
+		return;
+	}
+	since = rm_mono_add(now.mono, -(int64_t)seconds * RM_NS_PER_S);
+	all = json_object();
+	list = json_array();
+	for (size_t i = 0; i < DRILL_MAX_SCANNED && json_array_size(list) < limit;
+	     i++) {
+		result = ring_get(tor_rack_ring(rack), i);
+		/* Arrival is nearly the order of sending. */
+		if (result == NULL ||
+		    rm_mono_since(since, result->sent) > 2 * RM_NS_PER_S)
+			break;
+		if (result->sent.ns >= since.ns && ring_touches(result, rnic->id))
+			json_array_append_new(
+			    list, show_result(tor_rack_roster(rack), result, &now));
+	}
+	json_object_set_new(all, "rnic", show_id(rnic->id));
+	json_object_set_new(all, "host", json_string(rnic->host));
+	json_object_set_new(all, "device", json_string(rnic->device));
+	json_object_set_new(all, "tor", json_string(tor_rack_tor(rack)));
+	json_object_set_new(all, "results", list);
+	rm_http_reply_json(request, 200, all);
+}
+
+static void
+get_pinglist(struct rm_http_request *request, void *arg)
+{
+	struct tor_aggregator *aggregator = arg;
+	const char *text = rm_http_query(request, "rnic");
+	const struct tor_rack *rack = NULL;
+	const struct wire_plan_view *view;
+	const struct roster_rnic *rnic;
+	struct wire_pinglist pinglist;
+	json_t *all, *list;
+	uint64_t refused = 0;
+
+	rnic = text == NULL ? NULL : find_rnic(aggregator, text, &rack);
+	if (rnic == NULL) {
+		rm_http_reply_error(request, text == NULL ? 400 : 404,
+		    "?rnic= with the id or host/device of one of ours, see /v1/rnics");
+		return;
+	}
+	view = tor_rack_plan_view(rack);
+	if (view == NULL) {
+		rm_http_reply_error(
+		    request, 404, "there is no plan for %s yet", tor_rack_tor(rack));
+		return;
+	}
+	pinglist_expand(dispatch_scratch(aggregator->dispatch), view,
+	    pinglist_rotation(&view->plan, rm_wall_now().ns / RM_NS_PER_S), &rnic->id,
+	    1, &pinglist, &refused);
+	all = json_object();
+	list = json_array();
+	for (size_t i = 0; i < pinglist.target_count; i++)
+		json_array_append_new(
+		    list, show_target(tor_rack_roster(rack), &pinglist.targets[i]));
+	json_object_set_new(all, "tor", json_string(tor_rack_tor(rack)));
+	json_object_set_new(all, "version", json_integer((json_int_t)pinglist.version));
+	json_object_set_new(all, "rotation", json_integer(pinglist.rotation));
+	json_object_set_new(
+	    all, "roster", json_integer((json_int_t)pinglist.roster_count));
+	json_object_set_new(all, "targets", list);
+	rm_http_reply_json(request, 200, all);
+}
+
+/* Ready to judge: every rack has somebody in it and has closed a window. */
+static bool
+ready(char *sentence, size_t len, void *arg)
+{
+	const struct tor_aggregator *aggregator = arg;
+
+	for (size_t i = 0; i < aggregator->rack_count; i++) {
+		const struct tor_rack *rack = aggregator->racks[i];
+
+		if (roster_members(tor_rack_roster(rack)) > 0 &&
+		    tor_rack_window_end(rack).ns != 0)
+			continue;
+		snprintf(sentence, len, "%s: %s", tor_rack_tor(rack),
+		    tor_rack_plan_view(rack) == NULL ? "neither a plan nor an agent yet"
+						     : "no window judged yet");
+		return false;
+	}
+	snprintf(sentence, len, "watching %zu racks", aggregator->rack_count);
+	return true;
+}
+
+int
+aggregator_api_serve(struct tor_aggregator *aggregator, struct rm_http_server *server)
+{
+	const struct {
+		const char *path;
+		rm_http_handler *handler;
+	} routes[] = {
+		{ "/v1/racks", get_racks },
+		{ "/v1/rnics", get_rnics },
+		{ "/v1/hosts", get_hosts },
+		{ "/v1/incidents", get_incidents },
+		{ "/v1/drill/", get_drill },
+		{ "/v1/pinglist", get_pinglist },
+	};
+	int r = rm_http_serve_health(server, aggregator->metrics, ready, aggregator);
+
+	for (size_t i = 0; r == 0 && i < sizeof(routes) / sizeof(routes[0]); i++)
+		r = rm_http_route(server, RM_HTTP_READ, routes[i].path,
+		    routes[i].handler, aggregator);
+	return r;
+}

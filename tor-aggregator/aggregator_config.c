@@ -1,0 +1,263 @@
+#include "tor-aggregator/aggregator_config.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "rackmesh/base/address.h"
+#include "rackmesh/base/log.h"
+#include "rackmesh/base/yaml.h"
+#include "rackmesh/fabric/part.h"
+#include "schemas/wire.h"
+
+#define AT(field) offsetof(struct aggregator_config, field)
+#define TOR_AT(field) offsetof(struct aggregator_tor_config, field)
+
+/* clang-format off */
+static const struct rm_option tor_options[] = {
+	{ "name", RM_STRING, TOR_AT(name), NULL, 1, 63, RM_REQUIRED,
+	  "name of the ToR, as agents and topology call it", NULL, NULL, 0 },
+	{ "speaks", RM_BOOL, TOR_AT(speaks), "true", 0, 0, 0,
+	  "send this rack's alerts; false at the second of its two aggregators", NULL, NULL, 0 },
+	{ 0 }
+};
+
+const struct rm_option aggregator_options[] = {
+	{ "name", RM_STRING, AT(name), NULL, 1, 63, 0,
+	  "name of this aggregator; left out: the system's", NULL, NULL, 0 },
+	{ "region", RM_STRING, AT(region), "default", 1, 63, 0,
+	  "region of its racks", NULL, NULL, 0 },
+	{ "listen", RM_STRING, AT(listen), "0.0.0.0:7471", 1, 255, 0,
+	  "where host-agents connect, on the management network", NULL, NULL, 0 },
+	{ "tors", RM_TABLE, AT(tors), NULL, 1, WIRE_MAX_TORS, RM_REQUIRED,
+	  "the ToRs whose racks it watches", NULL, tor_options,
+	  sizeof(struct aggregator_tor_config) },
+	{ "controllers", RM_LIST, AT(controllers), NULL, 0, 16, 0,
+	  "address:port of the region's controllers, the first reachable is used", NULL, NULL, 0 },
+	{ "plans", RM_LIST, AT(plans), NULL, 0, WIRE_MAX_TORS, 0,
+	  "plan files, for running without a controller", NULL, NULL, 0 },
+	{ "state_folder", RM_STRING, AT(state_folder), "/var/lib/rackmesh/tor-aggregator",
+	  0, 1023, 0, "where the newest plans are kept; \"\": nowhere", NULL, NULL, 0 },
+	{ "probe.timeout_ms", RM_UINT, AT(probe_timeout_ms), "500", 10, 2000, 0,
+	  "the agents' probe.timeout_ms", NULL, NULL, 0 },
+	{ "alerts.alertmanagers", RM_LIST, AT(alertmanagers), NULL, 0, 8, 0,
+	  "base URLs, http://127.0.0.1:9093; each gets every alert", NULL, NULL, 0 },
+	{ "alerts.webhooks", RM_LIST, AT(webhooks), NULL, 0, 8, 0,
+	  "URLs that get openings and resolutions, in Alertmanager's format", NULL, NULL, 0 },
+	{ "alerts.resolve_after_ms", RM_UINT, AT(resolve_after_ms), "2000", 250, 600000, 0,
+	  "a fault is over when its part was seen to work for this long", NULL, NULL, 0 },
+	{ "history.folder", RM_STRING, AT(history_folder), NULL, 0, 1023, 0,
+	  "line-protocol files of summaries and incidents; left out: history in the state folder; \"\": none",
+	  NULL, NULL, 0 },
+	{ "history.max_bytes", RM_UINT, AT(history_max_bytes), "268435456", 1048576,
+	  UINT64_C(1) << 40, 0, "of all these files; the oldest goes first", NULL, NULL, 0 },
+	{ "ring.max_bytes", RM_UINT, AT(ring_bytes), "67108864", 65536, UINT64_C(1) << 34, 0,
+	  "raw results kept for drill-down, per ToR, 64 bytes each", NULL, NULL, 0 },
+	{ "summary.interval_s", RM_UINT, AT(row_interval_s), "10", 1, 3600, 0,
+	  "healthy rows are sent on this often; bad ones at once", NULL, NULL, 0 },
+	{ "summary.rnic_interval_s", RM_UINT, AT(rnic_interval_s), "60", 1, 3600, 0,
+	  "figures of single RNICs are sent on this often", NULL, NULL, 0 },
+	{ "spool.summary_bytes", RM_UINT, AT(spool_summary_bytes), "33554432", 1048576,
+	  UINT64_C(1) << 32, 0, "summaries waiting to be taken; the oldest go first", NULL, NULL, 0 },
+	{ "spool.incident_bytes", RM_UINT, AT(spool_incident_bytes), "33554432", 1048576,
+	  UINT64_C(1) << 32, 0, "incidents waiting to be taken; the oldest go first", NULL, NULL, 0 },
+	{ "agents.max", RM_UINT, AT(max_agents), "2048", 1, 65536, 0,
+	  "hosts served; more are turned away", NULL, NULL, 0 },
+	{ "agents.max_connections", RM_UINT, AT(max_links), "4096", 1, 65536, 0,
+	  "connections at a time, of whomever", NULL, NULL, 0 },
+	{ "agents.max_results_per_s", RM_UINT, AT(max_results_per_s), "200000", 100, 100000000, 0,
+	  "results per second of one agent; more are counted, not judged", NULL, NULL, 0 },
+	{ "http.listen", RM_STRING, AT(http_listen), "127.0.0.1:9472", 0, 255, 0,
+	  "where /metrics and the reading API answer; \"\": nowhere", NULL, NULL, 0 },
+	{ "http.socket", RM_STRING, AT(http_socket), "/run/rackmesh/tor-aggregator.sock", 0,
+	  100, 0, "Unix socket of the whole API; \"\": none", NULL, NULL, 0 },
+	{ 0 }
+};
+/* clang-format on */
+
+#define NAME_HELP \
+	"expected a name: 1 to 63 of A-Z a-z 0-9 . _ : -, a letter or digit first"
+
+struct check {
+	const struct aggregator_config *config;
+	const char *path;
+	struct rm_why *why;
+};
+
+/* The place of an option in the file, which is read again for it; NULL: not there.
+ * The caller frees *yaml. */
+static const struct rm_yaml_node *
+place_of(const struct check *check, const char *option, size_t i, struct rm_yaml **yaml)
+{
+	const struct rm_yaml_node *node = NULL;
+	char word[64];
+
+	if (check->path != NULL && rm_yaml_load(check->path, yaml, NULL) == 0)
+		node = rm_yaml_root(*yaml);
+	while (node != NULL && *option != 0) {
+		size_t len = strcspn(option, ".");
+
+		if (rm_yaml_kind(node) != RM_YAML_MAP || len >= sizeof(word))
+			return NULL;
+		memcpy(word, option, len);
+		word[len] = 0;
+		node = rm_yaml_get(node, word);
+		option += option[len] == 0 ? len : len + 1;
+	}
+	if (node != NULL && rm_yaml_kind(node) == RM_YAML_LIST &&
+	    i < rm_yaml_count(node))
+		return rm_yaml_item(node, i);
+	return node;
+}
+
+/* What concerns several options, or has a syntax of its own, the table cannot check. */
+static int
+check_failed(const struct check *check, const char *option, size_t i, const char *text)
+{
+	struct rm_yaml *yaml = NULL;
+	const struct rm_yaml_node *node = place_of(check, option, i, &yaml);
+	int r;
+
+	if (node != NULL)
+		r = rm_yaml_why(node, check->why, -EINVAL, "%s: %s", option, text);
+	else
+		r = rm_why(check->why, -EINVAL, "%s: %s: %s",
+		    check->path == NULL ? "no config file" : check->path, option, text);
+	rm_yaml_free(yaml);
+	return r;
+}
+
+static int
+check_tors(const struct check *check)
+{
+	const struct aggregator_tor_config *tors = check->config->tors.items;
+
+	for (size_t i = 0; i < check->config->tors.count; i++) {
+		if (!rm_name_valid(tors[i].name))
+			return check_failed(check, "tors", i, NAME_HELP);
+		for (size_t j = 0; j < i; j++)
+			if (strcmp(tors[i].name, tors[j].name) == 0)
+				return check_failed(
+				    check, "tors", i, "listed twice; remove one");
+	}
+	return 0;
+}
+
+static int
+check_controllers(const struct check *check)
+{
+	char *const *controllers = check->config->controllers.items;
+	struct rm_address address;
+
+	for (size_t i = 0; i < check->config->controllers.count; i++)
+		if (rm_address_parse(controllers[i], -1, &address) < 0)
+			return check_failed(check, "controllers", i,
+			    "expected address:port, the address numeric");
+	return 0;
+}
+
+static int
+check_urls(const struct check *check, const char *option, const struct rm_list *list)
+{
+	char *const *urls = list->items;
+
+	for (size_t i = 0; i < list->count; i++)
+		if (strncmp(urls[i], "http://", 7) != 0 &&
+		    strncmp(urls[i], "https://", 8) != 0)
+			return check_failed(
+			    check, option, i, "expected http://... or https://...");
+	return 0;
+}
+
+static int
+check_all(const struct check *check)
+{
+	const struct aggregator_config *config = check->config;
+	struct rm_address address;
+	int r;
+
+	if (!rm_name_valid(config->name))
+		return check_failed(check, "name", 0, NAME_HELP);
+	if (!rm_name_valid(config->region))
+		return check_failed(check, "region", 0, NAME_HELP);
+	if (rm_address_parse(config->listen, -1, &address) < 0 ||
+	    address.storage.ss_family == AF_UNIX)
+		return check_failed(check, "listen", 0, "expected address:port");
+	if (config->http_listen[0] != 0 &&
+	    rm_address_parse(config->http_listen, -1, &address) < 0)
+		return check_failed(check, "http.listen", 0, "expected address:port");
+	r = check_tors(check);
+	if (r == 0)
+		r = check_controllers(check);
+	if (r == 0)
+		r = check_urls(check, "alerts.alertmanagers", &config->alertmanagers);
+	return r < 0 ? r : check_urls(check, "alerts.webhooks", &config->webhooks);
+}
+
+static int
+name_itself(struct aggregator_config *config, struct rm_why *why)
+{
+	char name[256] = "";
+
+	if (config->name != NULL)
+		return 0;
+	if (gethostname(name, sizeof(name) - 1) < 0)
+		return rm_why(
+		    why, -errno, "name: not given, and the system has no name");
+	config->name = strdup(name);
+	return config->name == NULL ? rm_why(why, -ENOMEM, "out of memory") : 0;
+}
+
+int
+aggregator_config_read(
+    struct aggregator_config *config, const char *path, struct rm_why *why)
+{
+	struct check check = { .config = config, .path = path, .why = why };
+	int r;
+
+	*config = (struct aggregator_config){ 0 };
+	r = rm_config_load(aggregator_options, path, config, why);
+	if (r < 0)
+		return r;
+	config->path = path;
+	r = name_itself(config, why);
+	if (r == 0)
+		r = check_all(&check);
+	if (r < 0)
+		aggregator_config_clear(config);
+	return r;
+}
+
+int
+aggregator_config_load(struct aggregator_config *config, int argc, char **argv)
+{
+	struct rm_why why = { 0 };
+	const char *path = NULL;
+	bool check = false;
+	int r;
+
+	r = rm_config_arguments(aggregator_options,
+	    "judges the racks of its ToRs by what their host-agents measure", argc,
+	    argv, &path, &check, &why);
+	if (r == 0) {
+		r = aggregator_config_read(config, path, &why);
+		if (r == 0 && check) {
+			aggregator_config_clear(config);
+			printf("%s: good\n", path == NULL ? "no config file" : path);
+			r = 1;
+		}
+	}
+	if (r < 0)
+		rm_log_error(0, "%s", why.text);
+	return r;
+}
+
+void
+aggregator_config_clear(struct aggregator_config *config)
+{
+	rm_config_clear(aggregator_options, config);
+	config->path = NULL;
+}

@@ -1,0 +1,48 @@
+/*
+ * aggregator_config - the options of a tor-aggregator, see tor-aggregator.yaml.
+ */
+#ifndef TOR_AGGREGATOR_AGGREGATOR_CONFIG_H
+#define TOR_AGGREGATOR_AGGREGATOR_CONFIG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "rackmesh/base/config.h"
+
+struct aggregator_tor_config {
+	char *name;
+	bool speaks; /* this one of its aggregators sends the alerts */
+};
+
+struct aggregator_config {
+	const char *path; /* of the file, for reloads; borrowed; NULL: none */
+	char *name;       /* never NULL: the host's own name when not given */
+	char *region;
+	char *listen;
+	char *state_folder;         /* "": nothing is kept */
+	struct rm_list tors;        /* struct aggregator_tor_config */
+	struct rm_list controllers; /* char * */
+	struct rm_list plans;
+	struct rm_list alertmanagers, webhooks;
+	uint64_t resolve_after_ms;
+	uint64_t probe_timeout_ms;
+	char *history_folder; /* NULL: history in the state folder; "": none */
+	uint64_t history_max_bytes;
+	uint64_t ring_bytes; /* per ToR */
+	uint64_t row_interval_s, rnic_interval_s;
+	uint64_t spool_summary_bytes, spool_incident_bytes;
+	uint64_t max_agents, max_links;
+	uint64_t max_results_per_s;
+	char *http_listen, *http_socket; /* "": nowhere */
+};
+
+extern const struct rm_option aggregator_options[];
+
+/* --check and the like end it with 1; what is wrong was said. Else 0. */
+int aggregator_config_load(struct aggregator_config *config, int argc, char **argv);
+/* The file alone, for a reload; on failure nothing is left to clear. */
+int aggregator_config_read(
+    struct aggregator_config *config, const char *path, struct rm_why *why);
+void aggregator_config_clear(struct aggregator_config *config); /* zeroed is fine */
+
+#endif

@@ -1,0 +1,40 @@
+#include <stdlib.h>
+
+#include "rackmesh/base/log.h"
+#include "rackmesh/base/loop.h"
+#include "tor-aggregator/aggregator_config.h"
+#include "tor-aggregator/tor_aggregator.h"
+
+int
+main(int argc, char **argv)
+{
+	struct aggregator_config config = { 0 };
+	struct tor_aggregator *aggregator = NULL;
+	struct rm_loop *loop = NULL;
+	int r;
+
+	rm_log_open("tor-aggregator");
+
+	r = aggregator_config_load(&config, argc, argv); /* has said what is wrong */
+	if (r != 0)
+		return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+
+	r = rm_loop_new(&loop); /* TERM and INT end it, HUP reloads */
+	if (r < 0) {
+		rm_log_error(r, "cannot create the event loop");
+		goto out;
+	}
+	r = tor_aggregator_new(loop, &config, &aggregator);
+	if (r < 0)
+		goto out; /* has said why */
+	rm_loop_on_reload(loop, tor_aggregator_reload, aggregator);
+
+	r = rm_loop_run(loop);
+	if (r < 0)
+		rm_log_error(r, "event loop failed");
+out:
+	tor_aggregator_free(aggregator);
+	rm_loop_free(loop);
+	aggregator_config_clear(&config);
+	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}

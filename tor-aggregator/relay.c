@@ -1,0 +1,234 @@
+#include "tor-aggregator/relay.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rackmesh/base/address.h"
+#include "rackmesh/base/clock.h"
+#include "rackmesh/base/dialer.h"
+#include "rackmesh/base/frame.h"
+#include "rackmesh/base/log.h"
+#include "schemas/wire.h"
+#include "tor-aggregator/agent.h"
+#include "tor-aggregator/plan_store.h"
+
+#define MAX_OUTPUT_BYTES (64u << 20) /* 1,024 hosts' registrations and to spare */
+
+struct relay {
+	struct relay_options options;
+	struct agents *agents;
+	struct plan_store *store;
+	void (*on_plan)(size_t tor, void *arg);
+	void *arg;
+	struct rm_dialer *dialer;
+	struct wire_writer *writer;
+	bool welcomed;
+	char controller[RM_NAME_BYTES];
+	struct relay_counts counts;
+};
+
+static int
+on_up(struct rm_link *link, void *arg)
+{
+	struct relay *relay = arg;
+	struct wire_tor_state tors[WIRE_MAX_TORS];
+	struct wire_hello hello = {
+		.role = WIRE_ROLE_AGGREGATOR,
+		.version_min = WIRE_VERSION,
+		.version_max = WIRE_VERSION,
+		.region = relay->options.region,
+		.id = relay->options.name,
+		.incarnation = relay->options.incarnation,
+		.now_ns = (uint64_t)rm_mono_now().ns,
+		.tors = tors,
+		.tor_count = relay->options.tor_count,
+	};
+	struct wire_bytes bytes;
+	int r;
+
+	for (size_t i = 0; i < hello.tor_count; i++) {
+		const struct wire_plan_view *view = plan_store_view(relay->store, i);
+
+		tors[i] = (struct wire_tor_state){ .tor = relay->options.tors[i] };
+		if (view != NULL) {
+			tors[i].plan_version = view->plan.version;
+			tors[i].plan_digest = view->plan.digest;
+		}
+	}
+	r = wire_write_hello(relay->writer, &hello, &bytes);
+	return r < 0 ? r : rm_link_send(link, bytes.data, bytes.len);
+}
+
+static int
+send_registration(struct relay *relay, const struct agent *agent)
+{
+	struct rm_link *link = rm_dialer_link(relay->dialer);
+	int r;
+
+	if (!relay->welcomed || link == NULL || agent->registration == NULL)
+		return 0;
+	r = rm_link_send(link, agent->registration, agent->registration_len);
+	if (r < 0) {
+		relay->counts.registrations_failed++;
+		/* After the reconnect all of them go again. */
+		rm_link_close(link, r);
+		return r;
+	}
+	relay->counts.registrations++;
+	return 0;
+}
+
+static int
+take_welcome(struct relay *relay, const uint8_t *data, size_t len)
+{
+	struct wire_welcome welcome;
+	char quoted[256];
+	int r;
+
+	r = wire_open_welcome(&welcome, data, len);
+	if (r < 0) {
+		relay->counts.bad_frames++;
+		return r;
+	}
+	if (welcome.refused[0] != 0) {
+		relay->counts.refused++;
+		rm_log_warn(0, "a controller refuses us: %s",
+		    rm_log_quote(quoted, sizeof(quoted), welcome.refused,
+			strlen(welcome.refused)));
+		return -EPERM;
+	}
+	relay->welcomed = true;
+	relay->counts.connected++;
+	snprintf(relay->controller, sizeof(relay->controller), "%s",
+	    rm_name_valid(welcome.id) ? welcome.id : "unnamed");
+	rm_dialer_settled(relay->dialer);
+	rm_log_info("connected to controller %s", relay->controller);
+	for (const struct agent *agent = agents_first(relay->agents); agent != NULL;
+	     agent = agent->next)
+		if (send_registration(relay, agent) < 0)
+			break;
+	return 0;
+}
+
+static int
+take_plan(struct relay *relay, const uint8_t *data, size_t len)
+{
+	size_t tor;
+	int r;
+
+	r = plan_store_take(relay->store, data, len, &tor);
+	if (r > 0) {
+		relay->counts.plans++;
+		relay->on_plan(tor, relay->arg);
+		return 0;
+	}
+	/* A plan that is not for us harms nobody; bytes that are no plan do. */
+	if (r < 0)
+		rm_log_warn(
+		    r, "a plan from controller %s is refused", relay->controller);
+	return r == -EBADMSG || r == -EMSGSIZE ? r : 0;
+}
+
+static int
+on_frame(struct rm_link *link, const uint8_t *data, size_t len, void *arg)
+{
+	struct relay *relay = arg;
+	enum wire_kind kind = wire_kind_of(data, len);
+
+	if (!relay->welcomed && kind == WIRE_WELCOME)
+		return take_welcome(relay, data, len);
+	if (relay->welcomed && kind == WIRE_PLAN)
+		return take_plan(relay, data, len);
+	relay->counts.bad_frames++;
+	return -EPROTO;
+}
+
+static void
+on_down(int reason, void *arg)
+{
+	struct relay *relay = arg;
+
+	if (relay->welcomed) {
+		relay->counts.disconnected++;
+		rm_log_warn(reason,
+		    "lost controller %s; going on with the plans we have",
+		    relay->controller);
+	}
+	relay->welcomed = false;
+	relay->controller[0] = 0;
+}
+
+int
+relay_new(struct rm_loop *loop, const struct relay_options *options,
+    struct agents *agents, struct plan_store *store,
+    void (*on_plan)(size_t tor, void *arg), void *arg, struct relay **ret)
+{
+	const struct rm_dialer_options dialer = {
+		.addresses = options->controllers,
+		.address_count = options->controller_count,
+		.limits = { RM_FRAME_MAX_BYTES, MAX_OUTPUT_BYTES },
+	};
+	const struct rm_dialer_callbacks callbacks = {
+		.on_up = on_up,
+		.on_frame = on_frame,
+		.on_down = on_down,
+	};
+	struct relay *relay = calloc(1, sizeof(*relay));
+	int r = 0;
+
+	if (relay == NULL)
+		return -ENOMEM;
+	relay->options = *options;
+	relay->agents = agents;
+	relay->store = store;
+	relay->on_plan = on_plan;
+	relay->arg = arg;
+	relay->writer = wire_writer_new();
+	if (relay->writer == NULL)
+		r = -ENOMEM;
+	if (r == 0 && options->controller_count > 0)
+		r = rm_dialer_new(loop, &dialer, &callbacks, relay, &relay->dialer);
+	if (r < 0) {
+		relay_free(relay);
+		return r;
+	}
+	*ret = relay;
+	return 0;
+}
+
+void
+relay_free(struct relay *relay)
+{
+	if (relay == NULL)
+		return;
+	rm_dialer_free(relay->dialer);
+	wire_writer_free(relay->writer);
+	free(relay);
+}
+
+void
+relay_registered(struct relay *relay, const struct agent *agent)
+{
+	if (relay->dialer != NULL)
+		send_registration(relay, agent);
+}
+
+bool
+relay_connected(const struct relay *relay)
+{
+	return relay->welcomed;
+}
+
+const char *
+relay_controller(const struct relay *relay)
+{
+	return relay->controller;
+}
+
+const struct relay_counts *
+relay_counts(const struct relay *relay)
+{
+	return &relay->counts;
+}

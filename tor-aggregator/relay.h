@@ -1,0 +1,50 @@
+/*
+ * relay - registrations up to the controllers, plans down from them.
+ *
+ * One link to the first reachable controller. Every agent's last registration goes up
+ * as it came, all of them again after every reconnect; only of agents that
+ * registered with us in this life, never out of a cache. Plans go to plan_store.
+ */
+#ifndef TOR_AGGREGATOR_RELAY_H
+#define TOR_AGGREGATOR_RELAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct agent;
+struct agents;
+struct plan_store;
+struct relay;
+struct rm_address;
+struct rm_loop;
+
+struct relay_options {
+	const struct rm_address *controllers; /* copied; none: no link at all */
+	size_t controller_count;
+	const char *name, *region; /* borrowed */
+	uint64_t incarnation;
+	const char *const *tors; /* borrowed; in the order of the store */
+	size_t tor_count;
+};
+
+struct relay_counts {
+	uint64_t connected, disconnected, refused; /* by the controller's welcome */
+	uint64_t registrations, registrations_failed;
+	uint64_t plans, bad_frames;
+};
+
+/* on_plan: a newer plan of the store's tor-th ToR. */
+int relay_new(struct rm_loop *loop, const struct relay_options *options,
+    struct agents *agents, struct plan_store *store,
+    void (*on_plan)(size_t tor, void *arg), void *arg, struct relay **ret);
+void relay_free(struct relay *relay);
+
+/* Its registration is new or has changed. */
+void relay_registered(struct relay *relay, const struct agent *agent);
+
+bool relay_connected(const struct relay *relay);
+const char *relay_controller(const struct relay *relay); /* its id, or "" */
+const struct relay_counts *relay_counts(const struct relay *relay);
+
+#endif

@@ -1,0 +1,314 @@
+#include "tor-aggregator/tor_aggregator.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "rackmesh/base/address.h"
+#include "rackmesh/base/http_client.h"
+#include "rackmesh/base/http_server.h"
+#include "rackmesh/base/log.h"
+#include "rackmesh/base/loop.h"
+#include "rackmesh/base/metrics.h"
+#include "rackmesh/base/random.h"
+#include "rackmesh/base/worker.h"
+#include "rackmesh/fabric/alert.h"
+#include "tor-aggregator/agent.h"
+#include "tor-aggregator/agent_links.h"
+#include "tor-aggregator/aggregator_api.h"
+#include "tor-aggregator/aggregator_config.h"
+#include "tor-aggregator/aggregator_metrics.h"
+#include "tor-aggregator/dispatch.h"
+#include "tor-aggregator/history.h"
+#include "tor-aggregator/plan_store.h"
+#include "tor-aggregator/relay.h"
+#include "tor-aggregator/tor_aggregator_events.h"
+#include "tor-aggregator/tor_aggregator_state.h"
+#include "tor-aggregator/tor_rack.h"
+#include "tor-aggregator/uplink.h"
+
+#define WORKER_JOBS 256
+#define MAX_AGENT_OUTPUT_BYTES (24u << 20) /* one largest pinglist and to spare */
+
+static int
+start_racks(struct tor_aggregator *aggregator)
+{
+	const struct aggregator_config *config = aggregator->config;
+	const struct aggregator_tor_config *tors = config->tors.items;
+	struct tor_rack_options options = {
+		.ring_bytes = config->ring_bytes,
+		.timeout_ns = (int64_t)config->probe_timeout_ms * RM_NS_PER_MS,
+		.row_interval_ns = (int64_t)config->row_interval_s * RM_NS_PER_S,
+		.rnic_interval_ns = (int64_t)config->rnic_interval_s * RM_NS_PER_S,
+		.resolve_after_ns = (int64_t)config->resolve_after_ms * RM_NS_PER_MS,
+	};
+	struct tor_rack_callbacks callbacks;
+
+	tor_aggregator_rack_callbacks(aggregator, &callbacks);
+	for (size_t i = 0; i < config->tors.count; i++) {
+		int r;
+
+		options.tor = tors[i].name;
+		options.speaks = tors[i].speaks;
+		options.id_seed = rm_random_u64();
+		r = tor_rack_new(&options, &callbacks, rm_mono_now(), rm_wall_now(),
+		    &aggregator->racks[i]);
+		if (r < 0) {
+			rm_log_error(r, "cannot watch ToR %s", tors[i].name);
+			return r;
+		}
+		aggregator->tors[i] = tors[i].name;
+		aggregator->rack_count++;
+	}
+	return 0;
+}
+
+/* Plans of an earlier life first, then files; whichever is newer counts. */
+static int
+start_plans(struct tor_aggregator *aggregator)
+{
+	const struct aggregator_config *config = aggregator->config;
+	const char *folder = config->state_folder[0] == 0 ? NULL : config->state_folder;
+	struct rm_why why = { 0 };
+	int r;
+
+	if (folder != NULL && mkdir(folder, 0750) < 0 && errno != EEXIST) {
+		r = -errno;
+		rm_log_error(r, "cannot make the state folder %s", folder);
+		return r;
+	}
+	r = plan_store_new(aggregator->worker, config->region, folder, aggregator->tors,
+	    aggregator->rack_count, &aggregator->plans);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < aggregator->rack_count; i++)
+		if (plan_store_load_cache(aggregator->plans, i, &why) < 0)
+			rm_log_warn(0, "%s; starting without it", why.text);
+	for (size_t i = 0; i < aggregator->rack_count; i++)
+		if (plan_store_view(aggregator->plans, i) != NULL)
+			tor_aggregator_on_plan(i, aggregator);
+	return tor_aggregator_load_plans(aggregator, config);
+}
+
+static int
+start_uplink(struct tor_aggregator *aggregator)
+{
+	const struct aggregator_config *config = aggregator->config;
+	const struct uplink_options options = {
+		.aggregator = config->name,
+		.region = config->region,
+		.incarnation = aggregator->incarnation,
+		.summary_bytes = config->spool_summary_bytes,
+		.incident_bytes = config->spool_incident_bytes,
+	};
+	struct uplink_sink sink = { 0 };
+	char in_state[4096];
+	const char *folder = config->history_folder;
+	int r = 0;
+
+	if (folder == NULL && config->state_folder[0] != 0) {
+		snprintf(
+		    in_state, sizeof(in_state), "%s/history", config->state_folder);
+		folder = in_state;
+	}
+	if (folder != NULL && folder[0] != 0) {
+		r = history_new(aggregator->worker, folder, config->history_max_bytes,
+		    &aggregator->history);
+		if (r < 0) {
+			rm_log_error(r, "cannot use the history folder %s", folder);
+			return r;
+		}
+		sink = (struct uplink_sink){ history_send, aggregator->history };
+	}
+	r = uplink_new(&options, &sink, &aggregator->uplink);
+	if (r == 0 && aggregator->history != NULL)
+		history_bind(aggregator->history, aggregator->uplink);
+	return r;
+}
+
+static int
+start_alerts(struct tor_aggregator *aggregator)
+{
+	const struct aggregator_config *config = aggregator->config;
+	const struct rm_alert_options options = {
+		.alertmanagers = config->alertmanagers.items,
+		.alertmanager_count = config->alertmanagers.count,
+		.webhooks = config->webhooks.items,
+		.webhook_count = config->webhooks.count,
+		.region = config->region,
+		.source = config->name,
+	};
+	int r;
+
+	r = rm_http_client_new(aggregator->loop, &aggregator->http);
+	if (r == 0)
+		r = rm_alerts_new(
+		    aggregator->loop, aggregator->http, &options, &aggregator->alerts);
+	if (r < 0)
+		rm_log_error(r, "cannot prepare alerts");
+	return r;
+}
+
+static int
+start_agents(struct tor_aggregator *aggregator)
+{
+	const struct aggregator_config *config = aggregator->config;
+	const struct agent_links_options options = {
+		.name = config->name,
+		.region = config->region,
+		.incarnation = aggregator->incarnation,
+		.max_links = config->max_links,
+		.max_output_bytes = MAX_AGENT_OUTPUT_BYTES,
+	};
+	const struct agent_links_callbacks callbacks = {
+		.on_register = tor_aggregator_on_register,
+		.on_gone = tor_aggregator_on_gone,
+		.arg = aggregator,
+	};
+	struct rm_address address;
+	int r;
+
+	aggregator->ingest.max_results_per_s = config->max_results_per_s;
+	r = agent_links_new(aggregator->loop, &options, &callbacks, aggregator->agents,
+	    &aggregator->ingest, &aggregator->links);
+	if (r == 0)
+		r = dispatch_new(aggregator->agents, aggregator->links,
+		    aggregator->racks, aggregator->rack_count, &aggregator->dispatch);
+	if (r < 0)
+		return r;
+	r = rm_address_parse(config->listen, -1, &address);
+	if (r == 0)
+		r = agent_links_listen(aggregator->links, &address);
+	if (r < 0)
+		rm_log_error(r, "cannot listen on %s", config->listen);
+	return r;
+}
+
+static int
+start_relay(struct tor_aggregator *aggregator)
+{
+	const struct aggregator_config *config = aggregator->config;
+	char *const *controllers = config->controllers.items;
+	struct rm_address addresses[16];
+	const struct relay_options options = {
+		.controllers = addresses,
+		.controller_count = config->controllers.count,
+		.name = config->name,
+		.region = config->region,
+		.incarnation = aggregator->incarnation,
+		.tors = aggregator->tors,
+		.tor_count = aggregator->rack_count,
+	};
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < config->controllers.count; i++)
+		r = rm_address_parse(controllers[i], -1, &addresses[i]);
+	if (r == 0)
+		r = relay_new(aggregator->loop, &options, aggregator->agents,
+		    aggregator->plans, tor_aggregator_on_plan, aggregator,
+		    &aggregator->relay);
+	if (r < 0)
+		rm_log_error(r, "cannot prepare the link to the controllers");
+	return r;
+}
+
+static int
+start_http(struct tor_aggregator *aggregator)
+{
+	const char *const places[] = { aggregator->config->http_listen,
+		aggregator->config->http_socket };
+	int r;
+
+	r = rm_metrics_new(&aggregator->metrics);
+	if (r == 0)
+		r = aggregator_metrics_register(aggregator, aggregator->metrics);
+	if (r == 0)
+		r = rm_http_server_new(aggregator->loop, &aggregator->server);
+	if (r == 0)
+		r = aggregator_api_serve(aggregator, aggregator->server);
+	if (r < 0)
+		rm_log_error(r, "cannot prepare the HTTP server");
+	for (size_t i = 0; r == 0 && i < 2; i++) {
+		struct rm_address address;
+		char text[512];
+
+		if (places[i][0] == 0)
+			continue;
+		snprintf(text, sizeof(text), "%s%s", i == 1 ? "unix:" : "", places[i]);
+		r = rm_address_parse(text, -1, &address);
+		if (r == 0)
+			r = rm_http_server_listen(aggregator->server, &address);
+		if (r < 0)
+			rm_log_error(r, "cannot serve HTTP on %s", text);
+	}
+	return r;
+}
+
+int
+tor_aggregator_new(struct rm_loop *loop, const struct aggregator_config *config,
+    struct tor_aggregator **ret)
+{
+	struct tor_aggregator *aggregator = calloc(1, sizeof(*aggregator));
+	int r = -ENOMEM;
+
+	if (aggregator == NULL)
+		goto out;
+	aggregator->loop = loop;
+	aggregator->config = config;
+	aggregator->incarnation = rm_random_u64();
+	r = agents_new(config->max_agents, &aggregator->agents);
+	if (r == 0)
+		r = rm_worker_new(loop, WORKER_JOBS, &aggregator->worker);
+	if (r < 0)
+		goto out;
+	r = start_racks(aggregator);
+	if (r == 0)
+		r = start_uplink(aggregator);
+	if (r == 0)
+		r = start_alerts(aggregator);
+	if (r == 0)
+		r = start_plans(aggregator);
+	if (r == 0)
+		r = start_agents(aggregator);
+	if (r == 0)
+		r = start_relay(aggregator);
+	if (r == 0)
+		r = start_http(aggregator);
+	if (r == 0)
+		r = tor_aggregator_start_ticking(aggregator);
+	if (r < 0)
+		goto out;
+	rm_log_info("%s watches %zu ToRs for agents at %s", config->name,
+	    aggregator->rack_count, config->listen);
+	*ret = aggregator;
+	return 0;
+out:
+	rm_log_error(r, "cannot start");
+	tor_aggregator_free(aggregator);
+	return r;
+}
+
+void
+tor_aggregator_free(struct tor_aggregator *aggregator)
+{
+	if (aggregator == NULL)
+		return;
+	rm_timer_free(aggregator->tick);
+	rm_http_server_free(aggregator->server);
+	rm_metrics_free(aggregator->metrics);
+	relay_free(aggregator->relay);
+	dispatch_free(aggregator->dispatch);
+	agent_links_free(aggregator->links);
+	/* Its jobs answer to the store and the uplink, so it goes first. */
+	rm_worker_free(aggregator->worker);
+	plan_store_free(aggregator->plans);
+	uplink_free(aggregator->uplink);
+	history_free(aggregator->history);
+	rm_alerts_free(aggregator->alerts);
+	rm_http_client_free(aggregator->http);
+	for (size_t i = 0; i < aggregator->rack_count; i++)
+		tor_rack_free(aggregator->racks[i]);
+	agents_free(aggregator->agents);
+	free(aggregator);
+}

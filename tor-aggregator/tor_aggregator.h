@@ -1,0 +1,21 @@
+/*
+ * tor_aggregator - the daemon: wires agents, racks, controllers, alerts and uplink.
+ *
+ * The only place that knows all modules, and the one that logs for them.
+ */
+#ifndef TOR_AGGREGATOR_TOR_AGGREGATOR_H
+#define TOR_AGGREGATOR_TOR_AGGREGATOR_H
+
+struct aggregator_config;
+struct rm_loop;
+struct tor_aggregator;
+
+/* config: borrowed. Has said why when it fails. */
+int tor_aggregator_new(struct rm_loop *loop, const struct aggregator_config *config,
+    struct tor_aggregator **ret);
+void tor_aggregator_free(struct tor_aggregator *aggregator);
+
+/* rm_loop_on_reload: reads the config again, and plan files that have changed. */
+void tor_aggregator_reload(void *arg);
+
+#endif

@@ -1,0 +1,340 @@
+#include "tor-aggregator/tor_aggregator_events.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "rackmesh/base/log.h"
+#include "rackmesh/base/loop.h"
+#include "rackmesh/base/why.h"
+#include "rackmesh/fabric/alert.h"
+#include "rackmesh/fabric/incident.h"
+#include "tor-aggregator/agent.h"
+#include "tor-aggregator/agent_links.h"
+#include "tor-aggregator/agent_watch.h"
+#include "tor-aggregator/aggregator_config.h"
+#include "tor-aggregator/dispatch.h"
+#include "tor-aggregator/plan_store.h"
+#include "tor-aggregator/relay.h"
+#include "tor-aggregator/roster.h"
+#include "tor-aggregator/tor_aggregator.h"
+#include "tor-aggregator/tor_aggregator_state.h"
+#include "tor-aggregator/tor_rack.h"
+#include "tor-aggregator/uplink.h"
+
+#define TICK_NS (50 * RM_NS_PER_MS)
+#define TICKS_PER_S 20
+/* Later than this, we stood still; then sockets are emptied before a bin closes. */
+#define STALL_NS (300 * RM_NS_PER_MS)
+#define HOLD_NS (500 * RM_NS_PER_MS)
+/*
+ * A member that no agent has spoken for since our start, or since it was planned, is
+ * unknown for this long; then its agent counts as down. That is what we truly know:
+ * nobody speaks for it. Whether its host lives, too, we cannot tell.
+ */
+#define UNHEARD_NS (10 * RM_NS_PER_S)
+
+static enum host_state
+host_state(struct tor_rack *rack, const char *host, rm_mono_t now, rm_mono_t start,
+    rm_mono_t end, int64_t *silent_ns, void *arg)
+{
+	const struct tor_aggregator *aggregator = arg;
+	const struct agent *agent = agents_find(aggregator->agents, host);
+
+	if (agent != NULL)
+		return agent_watch_state(agent->watch, now, start, end,
+		    (int64_t)aggregator->config->probe_timeout_ms * RM_NS_PER_MS,
+		    silent_ns);
+	*silent_ns = rm_mono_since(now, tor_rack_changed(rack));
+	return *silent_ns > UNHEARD_NS ? HOST_AGENT_DOWN : HOST_UNKNOWN;
+}
+
+static bool
+has_open(const struct tor_rack *rack, const struct rm_part *part)
+{
+	const struct rm_incidents *incidents = tor_rack_incidents(rack);
+
+	for (size_t i = 0; i < rm_incidents_open(incidents); i++)
+		if (rm_part_equal(&rm_incidents_get(incidents, i)->verdict.part, part))
+			return true;
+	return false;
+}
+
+/* A host's rails end in several racks, and each finds it: its alert is one. The
+ * first rack that has it open speaks; the last that had it resolves. */
+static bool
+another_speaks(const struct tor_aggregator *aggregator, const struct tor_rack *rack,
+    const struct rm_part *part, bool before_it_only)
+{
+	for (size_t i = 0; i < aggregator->rack_count; i++) {
+		const struct tor_rack *other = aggregator->racks[i];
+
+		if (other == rack && before_it_only)
+			return false;
+		if (other != rack && tor_rack_speaks(other) && has_open(other, part))
+			return true;
+	}
+	return false;
+}
+
+/* ToRs, links and switches are the analyzer's to alert on. */
+static void
+alert(struct tor_aggregator *aggregator, const struct tor_rack *rack,
+    enum rm_incident_event event, const struct rm_incident *incident)
+{
+	const struct rm_part *part = &incident->verdict.part;
+
+	if (!tor_rack_speaks(rack) ||
+	    (part->type != RM_PART_RNIC && part->type != RM_PART_HOST &&
+		part->type != RM_PART_AGENT))
+		return;
+	if (event == RM_INCIDENT_RESOLVED) {
+		if (!another_speaks(aggregator, rack, part, false))
+			rm_alerts_resolve(aggregator->alerts, incident);
+	} else if (!another_speaks(aggregator, rack, part, true)) {
+		rm_alerts_fire(aggregator->alerts, incident);
+	}
+}
+
+static void
+on_incident(struct tor_rack *rack, enum rm_incident_event event,
+    const struct rm_incident *incident, void *arg)
+{
+	static const enum wire_incident_state states[] = {
+		[RM_INCIDENT_OPENED] = WIRE_OPENED,
+		[RM_INCIDENT_UPDATED] = WIRE_UPDATED,
+		[RM_INCIDENT_RESOLVED] = WIRE_RESOLVED,
+	};
+	struct tor_aggregator *aggregator = arg;
+	char sentence[RM_SENTENCE_BYTES];
+
+	rm_verdict_sentence(&incident->verdict, sentence, sizeof(sentence));
+	if (event == RM_INCIDENT_OPENED)
+		rm_log_warn(0, "%s: %s", tor_rack_tor(rack), sentence);
+	else if (event == RM_INCIDENT_RESOLVED)
+		rm_log_info("%s: resolved: %s", tor_rack_tor(rack), sentence);
+	alert(aggregator, rack, event, incident);
+	uplink_incident(
+	    aggregator->uplink, tor_rack_tor(rack), states[event], incident);
+}
+
+static void
+on_summary(struct tor_rack *rack, const struct wire_summary *summary, void *arg)
+{
+	struct tor_aggregator *aggregator = arg;
+
+	uplink_summary(aggregator->uplink, summary);
+}
+
+static void
+on_focus(
+    struct tor_rack *rack, const char *host, const struct wire_focus *focus, void *arg)
+{
+	struct tor_aggregator *aggregator = arg;
+
+	dispatch_focus(aggregator->dispatch, host, focus);
+}
+
+void
+tor_aggregator_rack_callbacks(
+    struct tor_aggregator *aggregator, struct tor_rack_callbacks *ret)
+{
+	*ret = (struct tor_rack_callbacks){
+		.host_state = host_state,
+		.on_incident = on_incident,
+		.on_summary = on_summary,
+		.on_focus = on_focus,
+		.arg = aggregator,
+	};
+}
+
+/* Roster indexes may have changed: everybody looks its RNICs up again. */
+static void
+place_agents(struct tor_aggregator *aggregator)
+{
+	for (struct agent *agent = agents_first(aggregator->agents); agent != NULL;
+	     agent = agent->next)
+		agent_place(agent, aggregator->racks, aggregator->rack_count);
+}
+
+/* Into the rack of every ToR of ours that the RNIC says it is attached to. */
+static void
+register_rnic(struct tor_aggregator *aggregator, const struct wire_rnic *rnic)
+{
+	for (size_t i = 0; i < rnic->tor_count; i++)
+		for (size_t t = 0; t < aggregator->rack_count; t++)
+			if (strcmp(rnic->tors[i], aggregator->tors[t]) == 0 &&
+			    tor_rack_register(
+				aggregator->racks[t], rnic, rm_mono_now()) < 0)
+				rm_log_warn(0, "RNIC %s of host %s finds no room at %s",
+				    rnic->device, rnic->host, aggregator->tors[t]);
+}
+
+void
+tor_aggregator_on_register(
+    struct agent *agent, const struct wire_register_view *view, void *arg)
+{
+	struct tor_aggregator *aggregator = arg;
+
+	for (size_t t = 0; t < aggregator->rack_count; t++)
+		tor_rack_leave(aggregator->racks[t], agent->host);
+	for (size_t i = 0; i < view->reg.rnic_count; i++) {
+		struct wire_rnic rnic;
+		size_t hint = 0;
+
+		wire_register_rnic(view, i, &rnic);
+		if (agent_owns(agent, rnic.id, &hint) != NULL)
+			register_rnic(aggregator, &rnic);
+	}
+	place_agents(aggregator);
+	relay_registered(aggregator->relay, agent);
+	rm_log_info("agent %s speaks for %zu RNICs", agent->host, agent->rnic_count);
+}
+
+void
+tor_aggregator_on_gone(struct agent *agent, void *arg)
+{
+	struct tor_aggregator *aggregator = arg;
+
+	for (size_t t = 0; t < aggregator->rack_count; t++)
+		tor_rack_leave(aggregator->racks[t], agent->host);
+}
+
+void
+tor_aggregator_on_plan(size_t tor, void *arg)
+{
+	struct tor_aggregator *aggregator = arg;
+	const struct wire_plan_view *view = plan_store_view(aggregator->plans, tor);
+	int r;
+
+	r = tor_rack_plan(aggregator->racks[tor], view, rm_mono_now());
+	if (r < 0)
+		rm_log_error(r, "plan of %s", aggregator->tors[tor]);
+	place_agents(aggregator);
+	plan_store_save(aggregator->plans);
+	rm_log_info("plan %llu of %s: %zu members, %zu others, %zu planned pairs",
+	    (unsigned long long)view->plan.version, view->plan.tor,
+	    view->plan.member_count, view->plan.foreigner_count,
+	    view->plan.entry_count);
+}
+
+int
+tor_aggregator_load_plans(
+    struct tor_aggregator *aggregator, const struct aggregator_config *config)
+{
+	char *const *paths = config->plans.items;
+	int ret = 0;
+
+	for (size_t i = 0; i < config->plans.count; i++) {
+		struct rm_why why = { 0 };
+		size_t tor;
+		int r;
+
+		r = plan_store_load_file(aggregator->plans, paths[i], &tor, &why);
+		if (r < 0)
+			rm_log_error(0, "%s", why.text);
+		if (r > 0)
+			tor_aggregator_on_plan(tor, aggregator);
+		if (r < 0 && ret == 0)
+			ret = r;
+	}
+	return ret;
+}
+
+void
+tor_aggregator_reload(void *arg)
+{
+	struct tor_aggregator *aggregator = arg;
+	const struct aggregator_config *config = aggregator->config;
+	struct aggregator_config fresh;
+	struct rm_why why = { 0 };
+
+	if (aggregator_config_read(&fresh, config->path, &why) < 0) {
+		rm_log_error(0, "%s; keeping the config as it was", why.text);
+		return;
+	}
+	if (!rm_config_reloadable(aggregator_options, config, &fresh, &why)) {
+		rm_log_warn(0, "%s; keeping the config as it was", why.text);
+	} else {
+		/* No option changes in flight; the files that they name may have. */
+		tor_aggregator_load_plans(aggregator, config);
+	}
+	aggregator_config_clear(&fresh);
+}
+
+/* The least time up to which all agents of the rack that report have reported. */
+static rm_mono_t
+everything_through(
+    const struct tor_aggregator *aggregator, const struct tor_rack *rack, rm_mono_t now)
+{
+	int64_t timeout_ns =
+	    (int64_t)aggregator->config->probe_timeout_ms * RM_NS_PER_MS;
+	rm_mono_t least = now;
+
+	for (const struct agent *agent = agents_first(aggregator->agents);
+	     agent != NULL; agent = agent->next) {
+		bool member = false;
+		rm_mono_t through;
+
+		for (size_t i = 0; i < agent->rnic_count && !member; i++)
+			member = agent->rnics[i].rack == rack;
+		if (member &&
+		    agent_watch_reported(agent->watch, now, timeout_ns, &through) &&
+		    through.ns < least.ns)
+			least = through;
+	}
+	return least;
+}
+
+static void
+notice_stall(struct tor_aggregator *aggregator, rm_mono_t now)
+{
+	int64_t late_ns = rm_mono_since(now, aggregator->deadline);
+
+	if (late_ns <= STALL_NS)
+		return;
+	aggregator->stalls++;
+	aggregator->stalled_ns += (uint64_t)late_ns;
+	aggregator->hold_until = rm_mono_add(now, HOLD_NS);
+	for (size_t i = 0; i < aggregator->rack_count; i++)
+		tor_rack_stalled(aggregator->racks[i], now);
+	rm_log_warn(0, "stood still for %lld ms", (long long)(late_ns / RM_NS_PER_MS));
+}
+
+static void
+on_tick(void *arg)
+{
+	struct tor_aggregator *aggregator = arg;
+	rm_mono_t now = rm_mono_now();
+	rm_wall_t wall = rm_wall_now();
+
+	notice_stall(aggregator, now);
+	agent_links_tick(aggregator->links);
+	for (size_t i = 0;
+	     i < aggregator->rack_count && now.ns >= aggregator->hold_until.ns; i++) {
+		struct tor_rack *rack = aggregator->racks[i];
+
+		tor_rack_tick(
+		    rack, now, wall, everything_through(aggregator, rack, now));
+	}
+	dispatch_tick(aggregator->dispatch, wall);
+	if (++aggregator->ticks % TICKS_PER_S == 0) {
+		uplink_pump(aggregator->uplink);
+		plan_store_save(aggregator->plans);
+	}
+	/* Ticks that we missed are not made up. */
+	while (aggregator->deadline.ns <= now.ns)
+		aggregator->deadline = rm_mono_add(aggregator->deadline, TICK_NS);
+	rm_timer_at(aggregator->tick, aggregator->deadline);
+}
+
+int
+tor_aggregator_start_ticking(struct tor_aggregator *aggregator)
+{
+	int r = rm_timer_new(aggregator->loop, on_tick, aggregator, &aggregator->tick);
+
+	if (r < 0)
+		return r;
+	aggregator->deadline = rm_mono_add(rm_mono_now(), TICK_NS);
+	rm_timer_at(aggregator->tick, aggregator->deadline);
+	return 0;
+}

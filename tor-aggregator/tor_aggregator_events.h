@@ -1,0 +1,28 @@
+/*
+ * tor_aggregator_events - what the daemon does when something happens: the half of the
+ * wiring that runs inside the loop. Only tor_aggregator.c includes it.
+ */
+#ifndef TOR_AGGREGATOR_TOR_AGGREGATOR_EVENTS_H
+#define TOR_AGGREGATOR_TOR_AGGREGATOR_EVENTS_H
+
+#include <stddef.h>
+
+struct agent;
+struct aggregator_config;
+struct tor_aggregator;
+struct tor_rack_callbacks;
+struct wire_register_view;
+
+void tor_aggregator_rack_callbacks(
+    struct tor_aggregator *aggregator, struct tor_rack_callbacks *ret);
+void tor_aggregator_on_register(
+    struct agent *agent, const struct wire_register_view *view, void *arg);
+void tor_aggregator_on_gone(struct agent *agent, void *arg);
+void tor_aggregator_on_plan(size_t tor, void *arg); /* a newer one is in the store */
+
+/* The config's plan files; the first that cannot be used is said, and returned. */
+int tor_aggregator_load_plans(
+    struct tor_aggregator *aggregator, const struct aggregator_config *config);
+int tor_aggregator_start_ticking(struct tor_aggregator *aggregator);
+
+#endif

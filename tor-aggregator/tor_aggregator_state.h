@@ -1,0 +1,42 @@
+/*
+ * tor_aggregator_state - what the wiring, the API and the metrics share; nobody
+ * else's business.
+ */
+#ifndef TOR_AGGREGATOR_TOR_AGGREGATOR_STATE_H
+#define TOR_AGGREGATOR_TOR_AGGREGATOR_STATE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rackmesh/base/clock.h"
+#include "schemas/wire.h"
+#include "tor-aggregator/ingest.h"
+
+struct tor_aggregator {
+	struct rm_loop *loop;
+	const struct aggregator_config *config;
+	uint64_t incarnation;
+	struct tor_rack *racks[WIRE_MAX_TORS];
+	const char *tors[WIRE_MAX_TORS]; /* the config's names, in the same order */
+	size_t rack_count;
+	struct ingest ingest;
+	struct agents *agents;
+	struct agent_links *links;
+	struct dispatch *dispatch;
+	struct rm_worker *worker;
+	struct plan_store *plans;
+	struct relay *relay;
+	struct history *history; /* NULL: none */
+	struct uplink *uplink;
+	struct rm_http_client *http;
+	struct rm_alerts *alerts;
+	struct rm_metrics *metrics;
+	struct rm_http_server *server;
+	struct rm_timer *tick;
+	rm_mono_t deadline;   /* of the tick */
+	rm_mono_t hold_until; /* no bin closes before: we stood still */
+	unsigned ticks;
+	uint64_t stalls, stalled_ns;
+};
+
+#endif

@@ -1,0 +1,117 @@
+/*
+ * tor_rack - one ToR's rack: its roster, window, judge, incidents, summary, ring. Pure.
+ *
+ * Results and receive counts go in; on every tick due bins close, the last second
+ * is judged, and what came of it leaves through the callbacks. RNICs are known by
+ * their roster index; whoever keeps one looks it up again after tor_rack_plan or
+ * tor_rack_register.
+ */
+#ifndef TOR_AGGREGATOR_TOR_RACK_H
+#define TOR_AGGREGATOR_TOR_RACK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rackmesh/fabric/incident.h"
+#include "schemas/wire.h"
+#include "tor-aggregator/rack_judge.h"
+#include "tor-aggregator/window.h"
+
+struct focus_counts;
+struct ring;
+struct roster;
+struct roster_rnic;
+struct summary;
+struct tor_rack;
+
+#define TOR_RACK_BIN_NS (250 * RM_NS_PER_MS)
+#define TOR_RACK_JUDGE_BINS 4
+#define TOR_RACK_START_NS (3 * RM_NS_PER_S) /* partial until all were heard, or this \
+					     */
+
+struct tor_rack_options {
+	const char *tor; /* copied */
+	bool speaks;     /* alerts are ours to send */
+	size_t ring_bytes;
+	int64_t timeout_ns; /* of the agents' probes */
+	int64_t row_interval_ns, rnic_interval_ns;
+	int64_t resolve_after_ns;
+	uint64_t id_seed;
+};
+
+struct tor_rack_callbacks {
+	enum host_state (*host_state)(struct tor_rack *rack, const char *host,
+	    rm_mono_t now, rm_mono_t start, rm_mono_t end, int64_t *silent_ns,
+	    void *arg);
+	void (*on_incident)(struct tor_rack *rack, enum rm_incident_event event,
+	    const struct rm_incident *incident, void *arg);
+	/* Head unfilled. */
+	void (*on_summary)(
+	    struct tor_rack *rack, const struct wire_summary *summary, void *arg);
+	void (*on_focus)(struct tor_rack *rack, const char *host,
+	    const struct wire_focus *focus, void *arg);
+	void *arg;
+};
+
+struct raw_counts { /* taken = windowed + late + invalid + duplicate, always */
+	uint64_t taken, windowed, late, invalid, duplicate;
+};
+
+struct tor_rack_counts {
+	struct raw_counts raw;    /* of results whose source is a member */
+	uint64_t agent_dropped;   /* results that agents threw away */
+	uint64_t judged, partial; /* windows */
+	uint64_t renumbered;
+	uint64_t unexplained_lost; /* legs that no part explains */
+	uint64_t judge_failed;     /* out of memory */
+};
+
+int tor_rack_new(const struct tor_rack_options *options,
+    const struct tor_rack_callbacks *callbacks, rm_mono_t now, rm_wall_t wall,
+    struct tor_rack **ret);
+void tor_rack_free(struct tor_rack *rack);
+
+/* A newer plan; the view is borrowed until the next one. -ENOMEM. */
+int tor_rack_plan(
+    struct tor_rack *rack, const struct wire_plan_view *view, rm_mono_t now);
+int tor_rack_register(
+    struct tor_rack *rack, const struct wire_rnic *rnic, rm_mono_t now);
+void tor_rack_leave(struct tor_rack *rack, const char *host);
+
+/* Hot path. The result's ranges have been checked. */
+enum window_says tor_rack_result(struct tor_rack *rack, rm_mono_t sent,
+    const struct wire_result *result, uint32_t src, const struct roster_rnic *dst);
+void tor_rack_arrived(struct tor_rack *rack, uint32_t src, uint32_t dst, rm_mono_t from,
+    rm_mono_t to, uint64_t received);
+void tor_rack_counts_through(struct tor_rack *rack, uint32_t dst, rm_mono_t through);
+
+/* everything_through: see window_close. */
+void tor_rack_tick(
+    struct tor_rack *rack, rm_mono_t now, rm_wall_t wall, rm_mono_t everything_through);
+/* We stood still until now: what waits in sockets is read first. */
+void tor_rack_stalled(struct tor_rack *rack, rm_mono_t until);
+
+const char *tor_rack_tor(const struct tor_rack *rack);
+bool tor_rack_speaks(const struct tor_rack *rack);
+const struct roster *tor_rack_roster(const struct tor_rack *rack);
+const struct ring *tor_rack_ring(const struct tor_rack *rack);
+const struct summary *tor_rack_summary(const struct tor_rack *rack);
+const struct rm_incidents *tor_rack_incidents(const struct tor_rack *rack);
+const struct wire_plan_view *tor_rack_plan_view(
+    const struct tor_rack *rack); /* or NULL */
+const struct focus_counts *tor_rack_focus(const struct tor_rack *rack);
+struct tor_rack_counts *tor_rack_counts(
+    struct tor_rack *rack); /* ingest adds to .raw */
+rm_mono_t tor_rack_window_end(
+    const struct tor_rack *rack);                        /* last judged; ns 0: none */
+rm_mono_t tor_rack_changed(const struct tor_rack *rack); /* start or newest plan */
+
+struct tor_rack_member_state { /* as of the last judged window */
+	enum rm_health health;
+	uint64_t sent, lost; /* its own probes */
+};
+struct tor_rack_member_state tor_rack_member(const struct tor_rack *rack, size_t i);
+enum host_state tor_rack_host(const struct tor_rack *rack, size_t i);
+
+#endif

@@ -1,0 +1,43 @@
+/*
+ * tor_rack_state - what tor_rack.c and tor_rack_judge.c share; nobody else's business.
+ */
+#ifndef TOR_AGGREGATOR_TOR_RACK_STATE_H
+#define TOR_AGGREGATOR_TOR_RACK_STATE_H
+
+#include "rackmesh/fabric/part.h"
+#include "tor-aggregator/focus.h"
+#include "tor-aggregator/tor_rack.h"
+
+#define TOR_RACK_MAX_VERDICTS 256
+
+struct tor_rack {
+	char tor[RM_NAME_BYTES];
+	struct tor_rack_options options;
+	struct tor_rack_callbacks callbacks;
+	struct roster *roster;
+	struct window *window;
+	struct rack_judge *judge;
+	struct rm_incidents *incidents;
+	struct summary *summary;
+	struct ring *ring;
+	struct focus focus;
+	const struct wire_plan_view *plan;
+	rm_mono_t started, changed, window_end;
+	bool
+	    settled; /* all expected agents were heard once, or we have waited enough */
+	unsigned closings; /* since the last whole second was summarised */
+	/* The roster as the judge wants to see it; stale: it has changed since. */
+	bool stale;
+	struct rack_member *members, *foreigners;
+	struct rack_host *hosts;
+	struct tor_rack_member_state *states;
+	struct rm_verdict *verdicts; /* TOR_RACK_MAX_VERDICTS, with samples */
+	uint64_t *forward, *reverse; /* per ToR number, of one second */
+	struct tor_rack_counts counts;
+};
+
+/* The last second, ending with the bin that has just closed. */
+void tor_rack_judge(struct tor_rack *rack, rm_mono_t now, rm_wall_t wall,
+    const struct window_closed *closed);
+
+#endif
