@@ -1,0 +1,361 @@
+/* From nodes and entries to one rack's message. */
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "region-controller/hash.h"
+#include "region-controller/plan_set.h"
+
+#define CLASSES 4    /* three RoCE probes, one of best effort */
+#define SIZES 3      /* two small probes, one of full size */
+#define MESH_FLOWS 5 /* no common divisor with the two above */
+
+/* ---- foreigners ------------------------------------------------------------- */
+
+struct foreigner {
+	uint32_t rack, node;
+};
+
+struct foreigners {
+	struct foreigner *all;
+	size_t count, allocated;
+};
+
+static int
+note_foreigner(struct foreigners *list, size_t rack, uint32_t node)
+{
+	if (list->count == list->allocated) {
+		size_t wanted = list->allocated > 0 ? 2 * list->allocated : 256;
+		struct foreigner *bigger =
+		    reallocarray(list->all, wanted, sizeof(*bigger));
+
+		if (bigger == NULL)
+			return -ENOMEM;
+		list->all = bigger;
+		list->allocated = wanted;
+	}
+	list->all[list->count++] = (struct foreigner){ (uint32_t)rack, node };
+	return 0;
+}
+
+static int
+by_rack_and_node(const void *a, const void *b)
+{
+	const struct foreigner *x = a, *y = b;
+
+	if (x->rack != y->rack)
+		return x->rack < y->rack ? -1 : 1;
+	return (x->node > y->node) - (x->node < y->node);
+}
+
+/* The target is a foreigner of the prober's rack, and the prober one of the target's:
+ * its reflectors must know whom to answer. */
+static int
+note_entry(const struct plan_set *set, struct foreigners *list, size_t rack,
+    const struct plan_entry *entry)
+{
+	const struct plan_node *src = &set->nodes[entry->src];
+	const struct plan_node *dst = &set->nodes[entry->dst];
+	int r;
+
+	r = note_foreigner(list, rack, entry->dst);
+	for (size_t i = 0; i < dst->rack_count && r == 0; i++) {
+		if (!plan_in_rack(src, dst->racks[i]))
+			r = note_foreigner(list, dst->racks[i], entry->src);
+	}
+	return r;
+}
+
+/* list: sorted. */
+static int
+hand_out(struct plan_set *set, const struct foreigners *list)
+{
+	for (size_t i = 0, end; i < list->count; i = end) {
+		struct plan_rack *rack = &set->racks[list->all[i].rack];
+
+		for (end = i;
+		     end < list->count && list->all[end].rack == list->all[i].rack;)
+			end++;
+		rack->foreigners = calloc(end - i, sizeof(*rack->foreigners));
+		if (rack->foreigners == NULL)
+			return -ENOMEM;
+		for (size_t k = i; k < end; k++) {
+			if (k == i || list->all[k].node != list->all[k - 1].node)
+				rack->foreigners[rack->foreigner_count++] =
+				    list->all[k].node;
+		}
+		set->counts.foreigners += rack->foreigner_count;
+	}
+	return 0;
+}
+
+int
+plan_find_foreigners(struct plan_set *set)
+{
+	struct foreigners list = { 0 };
+	int r = 0;
+
+	for (size_t i = 0; i < set->rack_count && r == 0; i++) {
+		const struct plan_rack *rack = &set->racks[i];
+
+		for (size_t k = 0; k < rack->entry_count && r == 0; k++)
+			r = note_entry(set, &list, i, &rack->entries[k]);
+	}
+	if (r == 0 && list.count > 0) {
+		qsort(list.all, list.count, sizeof(*list.all), by_rack_and_node);
+		r = hand_out(set, &list);
+	}
+	free(list.all);
+	return r;
+}
+
+/* ---- the message ------------------------------------------------------------- */
+
+struct draft {
+	struct wire_plan plan;
+	struct wire_rnic *members, *foreigners;
+	struct wire_plan_entry *entries;
+	uint16_t *flows; /* of all entries, one after the other */
+	uint16_t (*sizes)[SIZES];
+	uint16_t mesh_flows[MESH_FLOWS], mesh_sizes[SIZES];
+	uint8_t classes[CLASSES];
+};
+
+static struct wire_address
+wire_address_of(const struct rm_address *address)
+{
+	const struct sockaddr_in *in = (const struct sockaddr_in *)&address->storage;
+	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)&address->storage;
+	struct wire_address ret = { 0 };
+
+	if (address->storage.ss_family == AF_INET) {
+		ret.family = 4;
+		ret.port = ntohs(in->sin_port);
+		memcpy(ret.bytes, &in->sin_addr, 4);
+	} else {
+		ret.family = 6;
+		ret.port = ntohs(in6->sin6_port);
+		memcpy(ret.bytes, &in6->sin6_addr, 16);
+	}
+	return ret;
+}
+
+static struct wire_rnic
+wire_of_reflector(const struct plan_set *set, const struct rm_switch *sw)
+{
+	struct rm_rnic_id id = rm_rnic_id_of_switch(sw->name);
+
+	return (struct wire_rnic){
+		.id = { id.guid, id.port },
+		.host = sw->name,
+		.device = "reflector",
+		.tors = { sw->name },
+		.tor_count = 1,
+		.plane = rm_topology_plane(set->topology, sw->plane),
+		.addresses = { wire_address_of(&sw->reflector) },
+		.address_count = 1,
+	};
+}
+
+static struct wire_rnic
+wire_of_node(const struct plan_set *set, uint32_t index)
+{
+	const struct plan_node *node = &set->nodes[index];
+	const struct registry_rnic *rnic = node->rnic;
+	struct wire_rnic ret;
+
+	if (rnic == NULL)
+		return wire_of_reflector(set, node->sw);
+	ret = (struct wire_rnic){
+		.id = { rnic->id.guid, rnic->id.port },
+		.host = rnic->host,
+		.device = rnic->device,
+		.driver = rnic->driver,
+		.tor_count = rnic->tor_count,
+		.plane = rm_topology_plane(set->topology, rnic->plane),
+		.address_count = rnic->address_count,
+		.qpn = rnic->qpn,
+		.mtu_bytes = rnic->mtu_bytes,
+		/* Told on only where a restart matters to others: a new QPN. */
+		.incarnation = rnic->qpn == 0 ? 0 : rnic->incarnation,
+	};
+	for (size_t i = 0; i < rnic->tor_count; i++)
+		ret.tors[i] = rnic->tors[i];
+	memcpy(ret.addresses, rnic->addresses, sizeof(ret.addresses));
+	return ret;
+}
+
+static size_t
+fill_sizes(uint16_t sizes[SIZES], uint16_t full)
+{
+	sizes[0] = sizes[1] = PLAN_SMALL_BYTES;
+	sizes[2] = full;
+	return full == 0 ? 1 : SIZES;
+}
+
+static uint32_t
+place_of(const uint32_t *nodes, size_t count, uint32_t node)
+{
+	size_t low = 0, high = count;
+
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+
+		if (nodes[middle] <= node)
+			low = middle;
+		else
+			high = middle;
+	}
+	return (uint32_t)low;
+}
+
+static uint64_t
+flow_seed(const struct plan_set *set, const struct plan_entry *entry)
+{
+	const struct wire_rnic src = wire_of_node(set, entry->src);
+	const struct wire_rnic dst = wire_of_node(set, entry->dst);
+
+	return hash_mix(hash_mix(src.id.guid, src.id.port), dst.id.guid + dst.id.port);
+}
+
+static void
+fill_entry(const struct plan_set *set, const struct plan_rack *rack,
+    const struct plan_entry *entry, struct draft *draft, size_t i, uint16_t *flows)
+{
+	uint64_t seed = flow_seed(set, entry);
+	uint16_t full =
+	    plan_full_bytes(&set->nodes[entry->src], &set->nodes[entry->dst]);
+
+	for (size_t k = 0; k < entry->flow_count; k++)
+		flows[k] = plan_port(seed, k);
+	draft->entries[i] = (struct wire_plan_entry){
+		.src = place_of(rack->members, rack->member_count, entry->src),
+		.dst = place_of(rack->foreigners, rack->foreigner_count, entry->dst),
+		.kind = entry->kind,
+		.interval_us = entry->interval_us,
+		.paired = entry->paired,
+		.flows = flows,
+		.flow_count = entry->flow_count,
+		.dscps = draft->classes,
+		.dscp_count = CLASSES,
+		.sizes = draft->sizes[i],
+		.size_count = fill_sizes(draft->sizes[i], full),
+	};
+}
+
+/* As fast as asked for, but an RNIC of a large rack has many peers. */
+static uint32_t
+mesh_interval_us(const struct plan_options *options, size_t members)
+{
+	uint64_t peers = members > 0 ? members - 1 : 0;
+	uint64_t interval = (uint64_t)options->mesh_interval_ms * 1000, least;
+
+	if (peers > options->mesh_peers)
+		peers = options->mesh_peers;
+	least = (peers * 1000000 + options->mesh_max_rate_per_s - 1) /
+		options->mesh_max_rate_per_s;
+	return (uint32_t)(interval > least ? interval : least);
+}
+
+/* What fits between any two members. */
+static uint16_t
+mesh_full_bytes(const struct plan_set *set, const struct plan_rack *rack)
+{
+	uint16_t least = UINT16_MAX;
+
+	for (size_t i = 0; i < rack->usable_count; i++) {
+		const struct plan_node *node = &set->nodes[rack->usable[i]];
+		uint16_t full = plan_full_bytes(node, node);
+
+		least = full < least ? full : least;
+	}
+	return least == UINT16_MAX ? 0 : least;
+}
+
+static void
+fill_mesh(const struct plan_set *set, const struct plan_rack *rack, struct draft *draft)
+{
+	const char *tor = draft->plan.tor;
+	uint64_t seed = hash_names(tor, tor);
+
+	for (size_t i = 0; i < MESH_FLOWS; i++)
+		draft->mesh_flows[i] = plan_port(seed, i);
+	draft->plan.mesh = (struct wire_mesh){
+		.peers = set->options.mesh_peers,
+		.interval_us = mesh_interval_us(&set->options, rack->member_count),
+		.rotation_s = set->options.mesh_rotation_s,
+		.flows = draft->mesh_flows,
+		.flow_count = MESH_FLOWS,
+		.dscps = draft->classes,
+		.dscp_count = CLASSES,
+		.sizes = draft->mesh_sizes,
+		.size_count = fill_sizes(draft->mesh_sizes, mesh_full_bytes(set, rack)),
+	};
+}
+
+static int
+draft_fill(
+    const struct plan_set *set, const struct plan_rack *rack, struct draft *draft)
+{
+	size_t flows = 0, done = 0;
+
+	for (size_t i = 0; i < rack->entry_count; i++)
+		flows += rack->entries[i].flow_count;
+	draft->members = calloc(rack->member_count + 1, sizeof(*draft->members));
+	draft->foreigners =
+	    calloc(rack->foreigner_count + 1, sizeof(*draft->foreigners));
+	draft->entries = calloc(rack->entry_count + 1, sizeof(*draft->entries));
+	draft->sizes = calloc(rack->entry_count + 1, sizeof(*draft->sizes));
+	draft->flows = calloc(flows + 1, sizeof(*draft->flows));
+	if (draft->members == NULL || draft->foreigners == NULL ||
+	    draft->entries == NULL || draft->sizes == NULL || draft->flows == NULL)
+		return -ENOMEM;
+	for (size_t i = 0; i < CLASSES; i++)
+		draft->classes[i] =
+		    i + 1 < CLASSES ? set->options.dscp : set->options.dscp_best_effort;
+	for (size_t i = 0; i < rack->member_count; i++)
+		draft->members[i] = wire_of_node(set, rack->members[i]);
+	for (size_t i = 0; i < rack->foreigner_count; i++)
+		draft->foreigners[i] = wire_of_node(set, rack->foreigners[i]);
+	for (size_t i = 0; i < rack->entry_count; i++) {
+		fill_entry(set, rack, &rack->entries[i], draft, i, draft->flows + done);
+		done += rack->entries[i].flow_count;
+	}
+	fill_mesh(set, rack, draft);
+	return 0;
+}
+
+int
+plan_set_write(const struct plan_set *set, size_t i, uint64_t version, uint64_t digest,
+    struct wire_writer *writer, struct wire_bytes *out)
+{
+	const struct plan_rack *rack = &set->racks[i];
+	struct draft draft = {
+		.plan = {
+			.region = rm_topology_region(set->topology),
+			.tor = plan_rack_name(set, i),
+			.plane = rm_topology_plane(set->topology, rack->plane),
+			.version = version,
+			.digest = digest,
+			.member_count = rack->member_count,
+			.foreigner_count = rack->foreigner_count,
+			.entry_count = rack->entry_count,
+		},
+	};
+	int r;
+
+	r = draft_fill(set, rack, &draft);
+	if (r == 0) {
+		draft.plan.members = draft.members;
+		draft.plan.foreigners = draft.foreigners;
+		draft.plan.entries = draft.entries;
+		r = wire_write_plan(writer, &draft.plan, out);
+	}
+	free(draft.members);
+	free(draft.foreigners);
+	free(draft.entries);
+	free(draft.sizes);
+	free(draft.flows);
+	return r;
+}

@@ -1,0 +1,133 @@
+/*
+ * registry - every RNIC that agents have told of, wherever it belongs. Pure.
+ *
+ * What is well formed is kept, also when the topology has no place for it (yet): a
+ * new topology finds it then. Nothing is forgotten because somebody disconnected: an
+ * RNIC that falls silent is a finding, not a gap. Who told counts: while a session
+ * that told of an RNIC lives, it does not age.
+ */
+#ifndef REGION_CONTROLLER_REGISTRY_H
+#define REGION_CONTROLLER_REGISTRY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <uthash.h>
+
+#include "rackmesh/base/clock.h"
+#include "rackmesh/fabric/part.h"
+#include "schemas/wire.h"
+
+#define REGISTRY_MAX_RNICS 131072
+#define REGISTRY_MAX_REFUSED 256 /* malformed registrations that are remembered */
+
+struct registry;
+struct rm_topology;
+
+enum registry_refusal {
+	REGISTRY_PLACED = 0,
+	/* Not kept. */
+	REGISTRY_BAD_ID,
+	REGISTRY_BAD_NAME,
+	REGISTRY_BAD_ADDRESS,
+	REGISTRY_NO_TOR,
+	REGISTRY_STALE, /* of an agent that has been replaced since */
+	REGISTRY_FULL,
+	/* Kept, but in no plan. */
+	REGISTRY_UNKNOWN_TOR,
+	REGISTRY_NOT_A_TOR,
+	REGISTRY_WRONG_PLANE, /* two ToRs of different planes */
+	REGISTRY_RACK_FULL,
+	REGISTRY_REFUSALS
+};
+
+struct registry_key {
+	uint64_t guid;
+	uint64_t port;
+};
+
+struct registry_rnic {
+	UT_hash_handle hh;
+	struct registry_key key;
+	struct rm_rnic_id id;
+	char host[RM_NAME_BYTES], device[RM_NAME_BYTES], driver[RM_NAME_BYTES];
+	char tors[WIRE_MAX_ATTACHMENTS][RM_NAME_BYTES];
+	size_t tor_count;
+	struct wire_address addresses[WIRE_MAX_ADDRESSES];
+	size_t address_count;
+	uint32_t qpn, mtu_bytes;
+	uint64_t incarnation, replaced; /* this one's, and the one before */
+	/* Where the topology puts it. */
+	enum registry_refusal refusal;
+	size_t switches[WIRE_MAX_ATTACHMENTS];
+	size_t plane;
+	/* Who told, and when. */
+	char aggregator[RM_NAME_BYTES];
+	uint64_t tellers[2]; /* sessions, the newest first; 0: none */
+	rm_mono_t seen;      /* last known to be told of */
+	rm_wall_t registered;
+	uint64_t moves; /* to another ToR or host */
+};
+
+struct registry_refused { /* malformed; the texts are quoted, cut and printable */
+	char id[RM_RNIC_ID_TEXT];
+	char host[RM_NAME_BYTES], device[RM_NAME_BYTES], tor[RM_NAME_BYTES];
+	char aggregator[RM_NAME_BYTES];
+	enum registry_refusal refusal;
+	uint64_t times;
+	rm_wall_t last;
+};
+
+struct registry_counts {
+	uint64_t told;    /* registrations of an RNIC, also equal ones */
+	uint64_t changed; /* that change a plan */
+	uint64_t moved;
+	uint64_t forgotten;
+	uint64_t refused[REGISTRY_REFUSALS];
+};
+
+struct registry_told { /* by whom, when */
+	const char *host;
+	const char *aggregator;
+	uint64_t session; /* never 0 */
+	rm_mono_t now;
+	rm_wall_t wall;
+};
+
+int registry_new(struct registry **ret);
+void registry_free(struct registry *registry);
+
+/* Finds everybody's place anew; borrows the topology until the next call. */
+int registry_set_topology(
+    struct registry *registry, const struct rm_topology *topology);
+
+/* 1: something that plans are made of has changed; 0: nothing has. -EINVAL: refused,
+ * see *refusal; -ENOMEM. *refusal is set also for what is kept without a place. */
+int registry_tell(struct registry *registry, const struct wire_rnic *rnic,
+    const struct registry_told *told, enum registry_refusal *refusal);
+
+/* Forgets what no living session has told of for max_age_ns. Returns how many. */
+size_t registry_expire(struct registry *registry, rm_mono_t now, int64_t max_age_ns,
+    bool (*is_alive)(uint64_t session, void *arg), void *arg);
+/* -ENOENT. */
+int registry_forget(struct registry *registry, struct rm_rnic_id id);
+
+size_t registry_count(const struct registry *registry);
+const struct registry_rnic *registry_find(
+    const struct registry *registry, struct rm_rnic_id id); /* or NULL */
+/* All, by id; malloc'd, the caller frees it. */
+int registry_sorted(
+    const struct registry *registry, const struct registry_rnic ***ret, size_t *count);
+/* RNICs that have a place under this switch. */
+size_t registry_members(const struct registry *registry, size_t tor);
+
+size_t registry_refused_count(const struct registry *registry);
+const struct registry_refused *registry_refused(
+    const struct registry *registry, size_t i); /* the newest first */
+const struct registry_counts *registry_counts(const struct registry *registry);
+const char *registry_refusal_word(enum registry_refusal refusal);
+/* What to do about it. */
+const char *registry_refusal_sentence(enum registry_refusal refusal);
+
+#endif

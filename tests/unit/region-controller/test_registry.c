@@ -1,0 +1,358 @@
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/region-controller/region.h"
+
+struct fixture {
+	struct rm_topology *topology;
+	struct registry *registry;
+};
+
+static int
+setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	if (f == NULL || registry_new(&f->registry) < 0)
+		return -1;
+	f->topology = region_topology("region: lab\nplanes: [p, q]\nswitches:\n"
+				      "- {name: tor1, role: tor, plane: p}\n"
+				      "- {name: tor2, role: tor, plane: p}\n"
+				      "- {name: tor9, role: tor, plane: q}\n"
+				      "- {name: spine1, role: spine, plane: p}\n");
+	*state = f;
+	return registry_set_topology(f->registry, f->topology);
+}
+
+static int
+teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	registry_free(f->registry);
+	rm_topology_free(f->topology);
+	free(f);
+	return 0;
+}
+
+static int
+tell(struct fixture *f, const struct wire_rnic *rnic, enum registry_refusal *refusal)
+{
+	struct registry_told told = region_told(rnic->host);
+
+	return registry_tell(f->registry, rnic, &told, refusal);
+}
+
+static const struct registry_rnic *
+known(struct fixture *f, uint64_t number)
+{
+	return registry_find(f->registry, (struct rm_rnic_id){ number, 0 });
+}
+
+static size_t
+members(struct fixture *f, const char *tor)
+{
+	size_t index = 0;
+
+	assert_true(rm_topology_find(f->topology, tor, &index));
+	return registry_members(f->registry, index);
+}
+
+static void
+what_is_told_twice_changes_nothing(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_rnic rnic = region_rnic(1, "h1", "tor1", REGION_V4);
+	enum registry_refusal refusal = REGISTRY_FULL;
+
+	assert_int_equal(tell(f, &rnic, &refusal), 1);
+	assert_int_equal(refusal, REGISTRY_PLACED);
+	assert_int_equal(tell(f, &rnic, &refusal), 0);
+	assert_int_equal(registry_count(f->registry), 1);
+	assert_int_equal(members(f, "tor1"), 1);
+	assert_string_equal(known(f, 1)->aggregator, "agg1");
+}
+
+static void
+a_new_address_is_a_change(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_rnic rnic = region_rnic(1, "h1", "tor1", REGION_V4);
+	enum registry_refusal refusal;
+
+	assert_int_equal(tell(f, &rnic, &refusal), 1);
+	rnic.addresses[0].bytes[3] = 99;
+	assert_int_equal(tell(f, &rnic, &refusal), 1);
+	assert_int_equal(known(f, 1)->addresses[0].bytes[3], 99);
+	rnic.mtu_bytes = 9000;
+	assert_int_equal(tell(f, &rnic, &refusal), 1);
+}
+
+static void
+a_restart_matters_only_with_a_qpn(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_rnic rnic = region_rnic(1, "h1", "tor1", REGION_V4);
+	enum registry_refusal refusal;
+
+	assert_int_equal(tell(f, &rnic, &refusal), 1);
+	rnic.incarnation = 8;
+	assert_int_equal(tell(f, &rnic, &refusal), 0);
+	assert_int_equal(known(f, 1)->incarnation, 8);
+	rnic.qpn = 17;
+	assert_int_equal(tell(f, &rnic, &refusal), 1);
+	rnic.incarnation = 9;
+	assert_int_equal(tell(f, &rnic, &refusal), 1);
+}
+
+static void
+a_replaced_agent_is_not_listened_to(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_rnic rnic = region_rnic(1, "h1", "tor1", REGION_V4);
+	enum registry_refusal refusal;
+
+	assert_int_equal(tell(f, &rnic, &refusal), 1);
+	rnic.incarnation = 8;
+	rnic.mtu_bytes = 9000;
+	assert_int_equal(tell(f, &rnic, &refusal), 1);
+	/* An aggregator that has not heard of the restart. */
+	rnic.incarnation = 7;
+	rnic.mtu_bytes = 1500;
+	assert_int_equal(tell(f, &rnic, &refusal), -EINVAL);
+	assert_int_equal(refusal, REGISTRY_STALE);
+	assert_int_equal(known(f, 1)->mtu_bytes, 9000);
+	assert_int_equal(registry_counts(f->registry)->refused[REGISTRY_STALE], 1);
+}
+
+static void
+an_rnic_may_move_to_another_tor(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_rnic rnic = region_rnic(1, "h1", "tor1", REGION_V4);
+	enum registry_refusal refusal;
+
+	assert_int_equal(tell(f, &rnic, &refusal), 1);
+	rnic.tors[0] = "tor2";
+	assert_int_equal(tell(f, &rnic, &refusal), 1);
+	assert_int_equal(members(f, "tor1"), 0);
+	assert_int_equal(members(f, "tor2"), 1);
+	assert_int_equal(known(f, 1)->moves, 1);
+	assert_int_equal(registry_counts(f->registry)->moved, 1);
+}
+
+static void
+a_bond_is_a_member_of_both_its_racks(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_rnic rnic = region_rnic(1, "h1", "tor1", REGION_V4);
+	enum registry_refusal refusal;
+
+	rnic.tors[1] = "tor2";
+	rnic.tor_count = 2;
+	assert_int_equal(tell(f, &rnic, &refusal), 1);
+	assert_int_equal(refusal, REGISTRY_PLACED);
+	assert_int_equal(members(f, "tor1"), 1);
+	assert_int_equal(members(f, "tor2"), 1);
+}
+
+static void
+what_has_no_place_is_kept_and_counted(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_rnic rnic = region_rnic(1, "h1", "tor7", REGION_V4);
+	enum registry_refusal refusal;
+
+	assert_int_equal(tell(f, &rnic, &refusal), 0);
+	assert_int_equal(refusal, REGISTRY_UNKNOWN_TOR);
+	rnic.tors[0] = "spine1";
+	assert_int_equal(tell(f, &rnic, &refusal), 0);
+	assert_int_equal(refusal, REGISTRY_NOT_A_TOR);
+	rnic.tors[0] = "tor1";
+	rnic.tors[1] = "tor9";
+	rnic.tor_count = 2;
+	assert_int_equal(tell(f, &rnic, &refusal), 0);
+	assert_int_equal(refusal, REGISTRY_WRONG_PLANE);
+	assert_int_equal(registry_count(f->registry), 1);
+	assert_int_equal(members(f, "tor1"), 0);
+	assert_int_equal(
+	    registry_counts(f->registry)->refused[REGISTRY_UNKNOWN_TOR], 1);
+	assert_int_equal(
+	    registry_counts(f->registry)->refused[REGISTRY_WRONG_PLANE], 1);
+}
+
+static void
+a_new_topology_finds_it_a_place(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_rnic rnic = region_rnic(1, "h1", "tor7", REGION_V4);
+	struct rm_topology *wider =
+	    region_topology("region: lab\nswitches:\n- {name: tor7, role: tor}\n");
+	enum registry_refusal refusal;
+
+	assert_int_equal(tell(f, &rnic, &refusal), 0);
+	assert_int_equal(registry_set_topology(f->registry, wider), 0);
+	assert_int_equal(known(f, 1)->refusal, REGISTRY_PLACED);
+	assert_int_equal(registry_members(f->registry, 0), 1);
+	assert_int_equal(registry_set_topology(f->registry, f->topology), 0);
+	assert_int_equal(known(f, 1)->refusal, REGISTRY_UNKNOWN_TOR);
+	rm_topology_free(wider);
+}
+
+static void
+refused_as(struct fixture *f, const struct wire_rnic *rnic, const char *host,
+    enum registry_refusal expected)
+{
+	struct registry_told told = region_told(host);
+	enum registry_refusal refusal = REGISTRY_PLACED;
+
+	assert_int_equal(registry_tell(f->registry, rnic, &told, &refusal), -EINVAL);
+	assert_int_equal(refusal, expected);
+	assert_int_equal(registry_refused(f->registry, 0)->refusal, expected);
+	assert_int_equal(registry_count(f->registry), 0);
+}
+
+static void
+the_malformed_is_refused_with_its_reason(void **state)
+{
+	struct fixture *f = *state;
+	const struct wire_rnic good = region_rnic(1, "h1", "tor1", REGION_V4);
+	struct wire_rnic rnic = good;
+
+	rnic.id.guid = 0;
+	refused_as(f, &rnic, "h1", REGISTRY_BAD_ID);
+	rnic = good;
+	rnic.id.port = RM_PORT_SWITCH;
+	refused_as(f, &rnic, "h1", REGISTRY_BAD_ID);
+	rnic = good;
+	rnic.tor_count = 0;
+	refused_as(f, &rnic, "h1", REGISTRY_NO_TOR);
+	rnic = good;
+	refused_as(f, &rnic, "h2", REGISTRY_BAD_NAME);
+	rnic.device = "eth 0";
+	refused_as(f, &rnic, "h1", REGISTRY_BAD_NAME);
+	rnic = good;
+	rnic.tors[1] = "tor1";
+	rnic.tor_count = 2;
+	refused_as(f, &rnic, "h1", REGISTRY_BAD_NAME);
+	rnic = good;
+	rnic.addresses[0].port = 0;
+	refused_as(f, &rnic, "h1", REGISTRY_BAD_ADDRESS);
+	rnic = good;
+	rnic.addresses[0].bytes[0] = 239;
+	refused_as(f, &rnic, "h1", REGISTRY_BAD_ADDRESS);
+	rnic = good;
+	rnic.addresses[0].family = 5;
+	refused_as(f, &rnic, "h1", REGISTRY_BAD_ADDRESS);
+}
+
+static void
+what_is_refused_again_is_one_line_with_a_count(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_rnic rnic = region_rnic(1, "h1", "tor1", REGION_V4);
+
+	rnic.addresses[0].port = 0;
+	for (int i = 0; i < 3; i++)
+		refused_as(f, &rnic, "h1", REGISTRY_BAD_ADDRESS);
+	assert_int_equal(registry_refused_count(f->registry), 1);
+	assert_int_equal(registry_refused(f->registry, 0)->times, 3);
+	for (unsigned i = 0; i < 2 * REGISTRY_MAX_REFUSED; i++) {
+		rnic.id.guid = i + 2;
+		refused_as(f, &rnic, "h1", REGISTRY_BAD_ADDRESS);
+	}
+	assert_int_equal(registry_refused_count(f->registry), REGISTRY_MAX_REFUSED);
+}
+
+static bool
+alive(uint64_t session, void *arg)
+{
+	return session == *(uint64_t *)arg;
+}
+
+static void
+only_what_nobody_vouches_for_ages(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_rnic rnic = region_rnic(1, "h1", "tor1", REGION_V4);
+	uint64_t session = 1;
+	enum registry_refusal refusal;
+
+	assert_int_equal(tell(f, &rnic, &refusal), 1);
+	assert_int_equal(
+	    registry_expire(f->registry, (rm_mono_t){ 1000 }, 100, alive, &session), 0);
+	session = 2;
+	assert_int_equal(
+	    registry_expire(f->registry, (rm_mono_t){ 1100 }, 100, alive, &session), 0);
+	assert_int_equal(members(f, "tor1"), 1);
+	assert_int_equal(
+	    registry_expire(f->registry, (rm_mono_t){ 1101 }, 100, alive, &session), 1);
+	assert_int_equal(members(f, "tor1"), 0);
+	assert_null(known(f, 1));
+}
+
+static void
+a_person_can_have_one_forgotten(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_rnic rnic = region_rnic(1, "h1", "tor1", REGION_V4);
+	enum registry_refusal refusal;
+
+	assert_int_equal(tell(f, &rnic, &refusal), 1);
+	assert_int_equal(registry_forget(f->registry, (struct rm_rnic_id){ 1, 0 }), 0);
+	assert_int_equal(
+	    registry_forget(f->registry, (struct rm_rnic_id){ 1, 0 }), -ENOENT);
+	assert_int_equal(members(f, "tor1"), 0);
+	assert_int_equal(registry_counts(f->registry)->forgotten, 1);
+}
+
+static void
+all_come_sorted_by_id(void **state)
+{
+	struct fixture *f = *state;
+	const struct registry_rnic **all = NULL;
+	size_t count = 0;
+
+	for (uint64_t i = 50; i > 0; i--) {
+		struct wire_rnic rnic =
+		    region_rnic(i * 7 % 53, "h1", "tor1", REGION_V4);
+
+		region_tell(f->registry, &rnic);
+	}
+	assert_int_equal(registry_sorted(f->registry, &all, &count), 0);
+	assert_int_equal(count, 50);
+	for (size_t i = 1; i < count; i++)
+		assert_true(all[i - 1]->id.guid < all[i]->id.guid);
+	free(all);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(what_is_told_twice_changes_nothing),
+		TEST(a_new_address_is_a_change),
+		TEST(a_restart_matters_only_with_a_qpn),
+		TEST(a_replaced_agent_is_not_listened_to),
+		TEST(an_rnic_may_move_to_another_tor),
+		TEST(a_bond_is_a_member_of_both_its_racks),
+		TEST(what_has_no_place_is_kept_and_counted),
+		TEST(a_new_topology_finds_it_a_place),
+		TEST(the_malformed_is_refused_with_its_reason),
+		TEST(what_is_refused_again_is_one_line_with_a_count),
+		TEST(only_what_nobody_vouches_for_ages),
+		TEST(a_person_can_have_one_forgotten),
+		TEST(all_come_sorted_by_id),
+	};
+
+	return cmocka_run_group_tests_name("registry", tests, NULL, NULL);
+}
