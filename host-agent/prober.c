@@ -49,12 +49,21 @@ prober_finish(struct prober *prober, struct pending_probe *probe, bool self_loss
 	prober->on_result(&result, posted, prober->arg);
 }
 
+/* A timer that should have fired long ago: nothing of ours has run meanwhile. */
+static void
+prober_note_stall(struct prober *prober, rm_mono_t now)
+{
+	if (rm_mono_since(now, prober->armed) > STALL_NS)
+		prober->stalled = now;
+}
+
 static void
 prober_arm(struct prober *prober)
 {
 	const struct pending_probe *oldest = pending_oldest(prober->pending);
 	rm_mono_t now = rm_mono_now(), at = { INT64_MAX };
 
+	prober_note_stall(prober, now);
 	if (!prober->paused)
 		(void)pacer_next(&prober->plan.pacer, &at);
 	if (oldest != NULL) {
@@ -63,12 +72,12 @@ prober_arm(struct prober *prober)
 		if (rm_mono_since(at, ends) > 0)
 			at = ends;
 	}
+	/* Work put off on purpose is not a stall. */
+	prober->armed = rm_mono_since(at, now) > 0 ? at : now;
 	if (at.ns == INT64_MAX) {
 		rm_timer_stop(prober->timer);
 		return;
 	}
-	/* Work put off on purpose is not a stall. */
-	prober->armed = rm_mono_since(at, now) > 0 ? at : now;
 	rm_timer_at(prober->timer, at);
 }
 
@@ -112,8 +121,7 @@ prober_on_timer(void *arg)
 	struct prober *prober = arg;
 	rm_mono_t now = rm_mono_now();
 
-	if (rm_mono_since(now, prober->armed) > STALL_NS)
-		prober->stalled = now;
+	prober_note_stall(prober, now);
 	if (rm_mono_since(now, prober->focus_ends) >= 0)
 		prober->focus_ends = prober_plan_pace(&prober->plan, now);
 	prober_expire(prober, now);
@@ -143,7 +151,7 @@ prober_new(struct rm_loop *loop, struct port *port,
 	prober->arg = arg;
 	prober->timeout_ns = options->timeout_ns;
 	prober->stalled = (rm_mono_t){ INT64_MIN / 2 };
-	prober->focus_ends = (rm_mono_t){ INT64_MAX };
+	prober->focus_ends = prober->armed = (rm_mono_t){ INT64_MAX };
 	while (prober->ssid == 0)
 		prober->ssid = (uint16_t)prober_plan_random(&prober->plan);
 	prober->pending = pending_new(0, (uint32_t)prober_plan_random(&prober->plan));

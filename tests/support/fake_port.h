@@ -1,0 +1,38 @@
+/*
+ * fake_port - a port without a network: what is sent is kept, what arrives is made up.
+ */
+#ifndef TESTS_SUPPORT_FAKE_PORT_H
+#define TESTS_SUPPORT_FAKE_PORT_H
+
+#include "host-agent/port.h"
+
+#define FAKE_PORT_REFLECTOR 18862
+#define FAKE_PORT_KEPT 256
+
+struct fake_sent {
+	struct wire_address to;
+	uint8_t data[128]; /* the start of it */
+	size_t len;        /* all of it */
+	uint64_t token;
+	uint8_t dscp;
+};
+
+struct fake_port {
+	struct port port; /* first */
+	struct port_events events[PORT_ROLES];
+	struct port_counts counts;
+	struct fake_sent sent[FAKE_PORT_KEPT]; /* the first ones */
+	size_t sent_count;
+	int error; /* of every send */
+};
+
+void fake_port_init(struct fake_port *fake);
+
+/* data may be answered in place. */
+void fake_port_arrive(struct fake_port *fake, enum port_role role,
+    const struct wire_address *from, uint8_t *data, size_t len, uint8_t dscp);
+/* The stamp of sent[i]. */
+void fake_port_depart(
+    struct fake_port *fake, enum port_role role, size_t i, int64_t stamp_ns);
+
+#endif
