@@ -1,0 +1,51 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctl/columns.h"
+#include "ctl/ctl.h"
+#include "ctl/request.h"
+#include "ctl/show.h"
+
+static const struct column columns[] = {
+	{ "SENT", "sent", COLUMN_TEXT },
+	{ "FROM", "from", COLUMN_TEXT },
+	{ "TO", "to", COLUMN_TEXT },
+	{ "OUTCOME", "outcome", COLUMN_TEXT },
+	{ "KIND", "kind", COLUMN_TEXT },
+	{ ">PORT", "src_port", COLUMN_NUMBER },
+	{ ">DSCP", "dscp", COLUMN_NUMBER },
+	{ ">BYTES", "size_bytes", COLUMN_NUMBER },
+	{ ">RTT us", "rtt_ns", COLUMN_US },
+	{ ">PROBER us", "prober_delay_ns", COLUMN_US },
+	{ ">RESPONDER us", "responder_delay_ns", COLUMN_US },
+	{ 0 },
+};
+
+int
+ctl_drill(const struct ctl *ctl)
+{
+	const char *rnic = NULL, *seconds = "10", *limit = "1000";
+	char *escaped, path[1024];
+
+	for (int i = 0; i < ctl->argc; i++) {
+		if (strcmp(ctl->argv[i], "--seconds") == 0 && i + 1 < ctl->argc)
+			seconds = ctl->argv[++i];
+		else if (strcmp(ctl->argv[i], "--limit") == 0 && i + 1 < ctl->argc)
+			limit = ctl->argv[++i];
+		else if (rnic == NULL && ctl->argv[i][0] != '-')
+			rnic = ctl->argv[i];
+		else
+			return ctl_usage("unexpected argument: %s", ctl->argv[i]);
+	}
+	if (rnic == NULL || strspn(seconds, "0123456789") != strlen(seconds) ||
+	    strspn(limit, "0123456789") != strlen(limit))
+		return ctl_usage("expected: drill RNIC [--seconds N] [--limit N]");
+	escaped = request_escape(rnic);
+	if (escaped == NULL)
+		return CTL_NO_ANSWER;
+	snprintf(path, sizeof path, "/v1/drill/%s?seconds=%s&limit=%s", escaped,
+	    seconds, limit);
+	free(escaped);
+	return show_list(ctl, ctl->aggregator, path, "results", columns, NULL);
+}

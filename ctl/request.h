@@ -1,0 +1,23 @@
+/*
+ * request - one HTTP exchange with a daemon, by libcurl, blocking.
+ */
+#ifndef CTL_REQUEST_H
+#define CTL_REQUEST_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+/*
+ * base: "http://host:port", "host:port" or "unix:/path". path: begins with '/',
+ * already escaped. Returns 0 and *ret (new reference; NULL unless JSON came), or a
+ * negative errno after having said on stderr what failed, where, and what to try.
+ * An HTTP error's own sentence is shown as it is.
+ */
+int request_get(const char *base, const char *path, json_t **ret);
+int request_post(const char *base, const char *path, json_t **ret);
+
+/* text with everything but unreserved characters escaped (RFC 3986); NULL: memory.
+ * The caller frees it. */
+char *request_escape(const char *text);
+
+#endif

@@ -1,0 +1,53 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctl/columns.h"
+#include "ctl/ctl.h"
+#include "ctl/request.h"
+#include "ctl/show.h"
+
+static const struct column columns[] = {
+	{ "HOST", "host", COLUMN_TEXT },
+	{ "DEVICE", "device", COLUMN_TEXT },
+	{ "TOR", "tor", COLUMN_TEXT },
+	{ "HEALTH", "health", COLUMN_TEXT },
+	{ ">SENT", "sent", COLUMN_NUMBER },
+	{ ">LOST", "lost", COLUMN_NUMBER },
+	{ ">RTT P50 us", "rtt_ns.p50", COLUMN_US },
+	{ ">P99 us", "rtt_ns.p99", COLUMN_US },
+	{ ">RESPONDER P99 us", "responder_delay_ns.p99", COLUMN_US },
+	{ "ID", "id", COLUMN_TEXT },
+	{ "ADDRESSES", "addresses", COLUMN_LIST },
+	{ 0 },
+};
+
+int
+ctl_rnics(const struct ctl *ctl)
+{
+	char *tor = NULL, path[512] = "/v1/rnics";
+	json_t *answer = NULL;
+	const json_t *rnic;
+	int status;
+	size_t i;
+
+	if (ctl->argc == 2 && strcmp(ctl->argv[0], "--tor") == 0) {
+		tor = request_escape(ctl->argv[1]);
+		if (tor == NULL)
+			return CTL_NO_ANSWER;
+		snprintf(path, sizeof path, "/v1/rnics?tor=%s", tor);
+		free(tor);
+	} else if (ctl->argc > 0)
+		return ctl_usage("expected: rnics [--tor TOR]");
+	status = show_list(ctl, ctl->aggregator, path, "rnics", columns, &answer);
+	if (status != CTL_GOOD)
+		return status;
+	json_array_foreach (json_object_get(answer, "rnics"), i, rnic) {
+		const char *health = json_string_value(json_object_get(rnic, "health"));
+
+		if (health != NULL && strcmp(health, "bad") == 0)
+			status = CTL_BAD_NEWS;
+	}
+	json_decref(answer);
+	return status;
+}
