@@ -1,0 +1,158 @@
+#!/usr/bin/python3
+"""Runs the benches and judges them: speed as a ratio to a yardstick of the same run.
+
+    bench.py --build DIR [--smoke] [--junit FILE] [NAME...]
+
+Each figure is one line: what was measured, its yardstick, the ratio, its gate. Ends
+with 1 when a gate fails. --smoke is for CI: the same benches, shorter, under a minute.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import traceback
+import xml.etree.ElementTree as ElementTree
+
+import probe
+
+
+def run_program(name, options):
+    """One C program; its figures are its lines."""
+    command = [options.build / "tests" / "bench" / name]
+    if options.smoke:
+        command.append("--smoke")
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
+    if done.returncode != 0:
+        raise RuntimeError(f"{name} ended with {done.returncode}")
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+BENCHES = {  # in this order
+    "wire": ("one batch of 90 results", lambda o: run_program("bench_wire", o)),
+    "sketch": ("one latency sketch", lambda o: run_program("bench_sketch", o)),
+    "rack": (
+        "the aggregator's work for 256 RNICs at 100 results/s each",
+        lambda o: run_program("bench_rack", o),
+    ),
+    "upstream": (
+        "what leaves a healthy rack against what came in",
+        lambda o: run_program("bench_upstream", o),
+    ),
+    "probe": ("two host-agents over a veth pair", probe.run),
+}
+
+
+def judge(row):
+    """Adds ratio and verdict to a figure."""
+    row["ratio"] = row["value"] / row["yardstick"] if row.get("yardstick") else None
+    words = row.get("gate", "").split()
+    row["verdict"] = ""
+    if not words:
+        return
+    aim = words[0] == "aim"
+    what, how, limit = words[1:] if aim else words
+    value = row[what]
+    held = value <= float(limit) if how == "<=" else value >= float(limit)
+    if aim:
+        row["verdict"] = "reached" if held else "not reached"
+    else:
+        row["verdict"] = "pass" if held else "FAIL"
+
+
+def number(value):
+    if value is None:
+        return ""
+    if value == int(value) and abs(value) < 1e9:
+        return f"{int(value):,}"
+    return f"{value:,.3g}" if abs(value) < 100 else f"{value:,.0f}"
+
+
+COLUMNS = "{:<44} {:>12} {:<12} {:>12} {:<14} {:>7}  {:<22} {}"
+
+
+def show(row):
+    print(
+        COLUMNS.format(
+            row["name"],
+            number(row["value"]),
+            row["unit"],
+            number(row.get("yardstick")),
+            row.get("yardstick_is", ""),
+            number(row["ratio"] and round(row["ratio"], 3)),
+            row.get("gate", ""),
+            row["verdict"],
+        ).rstrip(),
+        flush=True,
+    )
+
+
+def write_junit(path, results):
+    suite = ElementTree.Element("testsuite", name="bench")
+    for bench, rows in results:
+        for row in rows:
+            if not row.get("gate") or row["gate"].startswith("aim"):
+                continue
+            case = ElementTree.SubElement(
+                suite, "testcase", classname=f"bench.{bench}", name=row["name"]
+            )
+            if row["verdict"] == "FAIL":
+                text = f"{row['value']} {row['unit']}, ratio {row['ratio']}"
+                ElementTree.SubElement(
+                    case, "failure", message=f"{text}; gate: {row['gate']}"
+                )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    ElementTree.ElementTree(suite).write(path, encoding="unicode")
+
+
+def run_bench(name, options):
+    """Never raises: a bench that breaks is a failed gate."""
+    title, run = BENCHES[name]
+    print(f"\n{name}: {title}")
+    header = ("", "figure", "", "yardstick", "", "ratio", "gate", "")
+    print(COLUMNS.format(*header).rstrip())
+    try:
+        rows = run(options)
+    except Exception:  # whatever it was, the other benches still run
+        traceback.print_exc()
+        rows = [{"name": "ran", "unit": "", "value": 0, "gate": "value >= 1"}]
+    for row in rows:
+        judge(row)
+        show(row)
+    return rows
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--build", type=pathlib.Path, required=True)
+    parser.add_argument("--smoke", action="store_true")
+    parser.add_argument("--junit", type=pathlib.Path)
+    parser.add_argument("names", metavar="NAME", nargs="*", help=" ".join(BENCHES))
+    options = parser.parse_args()
+    options.build = options.build.resolve()
+    for name in options.names:
+        if name not in BENCHES:
+            parser.error(f"no such bench: {name}; there are {' '.join(BENCHES)}")
+    if os.geteuid() != 0 and (not options.names or "probe" in options.names):
+        parser.error("the probe bench makes network namespaces: it needs root")
+
+    results = []
+    for name in BENCHES:
+        if not options.names or name in options.names:
+            results.append((name, run_bench(name, options)))
+    if options.junit:
+        write_junit(options.junit, results)
+    rows = [row for _, some in results for row in some]
+    failed = sum(row["verdict"] == "FAIL" for row in rows)
+    passed = sum(row["verdict"] == "pass" for row in rows)
+    print(f"\n{passed} gates passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)

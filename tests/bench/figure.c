@@ -1,0 +1,45 @@
+#include "tests/bench/figure.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+void
+figure_print(const struct figure *figure)
+{
+	printf("{\"name\": \"%s\", \"unit\": \"%s\", \"value\": %.9g", figure->name,
+	    figure->unit, figure->value);
+	if (figure->yardstick_is != NULL)
+		printf(", \"yardstick_is\": \"%s\", \"yardstick\": %.9g",
+		    figure->yardstick_is, figure->yardstick);
+	if (figure->gate != NULL)
+		printf(", \"gate\": \"%s\"", figure->gate);
+	printf("}\n");
+	fflush(stdout);
+}
+
+uint64_t
+figure_cpu_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+bool
+figure_argument(int argc, char **argv, const char *word)
+{
+	for (int i = 1; i < argc; i++) {
+		if (strcmp(argv[i], word) == 0)
+			return true;
+	}
+	return false;
+}
+
+void
+figure_keep_best(double *best, double value)
+{
+	if (*best == 0 || value < *best)
+		*best = value;
+}

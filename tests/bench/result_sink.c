@@ -1,0 +1,423 @@
+/*
+ * result_sink - the least aggregator that lets the real host-agent be measured.
+ *
+ * Welcomes the agents "prober" and "reflector", hands out pinglists, acknowledges
+ * batches, and keeps every result's send time. Obeys stdin, answers on stdout:
+ *
+ *   plan RATE RNICS    probes per second over so many RNIC pairs; 0: silence
+ *   report FROM TO     results of probes sent between these two, CLOCK_MONOTONIC ns;
+ *                      what was kept is forgotten
+ *
+ * Every 100/s is a target ("stream") of its own, as in a rack.
+ */
+#include <errno.h>
+#include <event2/event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "rackmesh/base/address.h"
+#include "rackmesh/base/link.h"
+#include "rackmesh/base/listener.h"
+#include "rackmesh/base/log.h"
+#include "rackmesh/base/loop.h"
+#include "schemas/wire.h"
+
+#define MAX_FRAME_BYTES (1u << 20)
+#define MAX_OUTPUT_BYTES (8u << 20)
+#define MAX_RNICS 8
+#define MAX_KEPT 4000000
+#define STREAM_RATE 100
+#define FLOW 40000
+#define PROBE_BYTES 128 /* UDP payload; tests/bench/probe.py tells the bare pair */
+#define DSCP 26
+
+enum { PROBER, REFLECTOR, AGENTS };
+
+static const char *const agent_names[AGENTS] = { "prober", "reflector" };
+
+struct agent {
+	struct sink *sink;
+	struct rm_link *link;
+	uint64_t incarnation, self_loss;
+	struct wire_rnic_id ids[MAX_RNICS];
+	struct wire_address addresses[MAX_RNICS];
+	size_t rnics;
+};
+
+struct kept {
+	int64_t sent_ns;
+	uint32_t stream;
+	uint8_t outcome;
+	bool split;
+};
+
+struct sink {
+	struct rm_loop *loop;
+	struct wire_writer *writer;
+	struct agent agents[AGENTS];
+	uint64_t version;
+	struct kept *kept;
+	size_t kept_count, kept_lost;
+};
+
+static int
+send_bytes(struct rm_link *link, int r, const struct wire_bytes *bytes)
+{
+	return r < 0 ? r : rm_link_send(link, bytes->data, bytes->len);
+}
+
+/* ---- what the agents say ---------------------------------------------------- */
+
+static int
+take_hello(struct sink *sink, struct rm_link *link, struct agent *agent,
+    const struct wire_hello *hello)
+{
+	struct wire_welcome welcome = {
+		.version = WIRE_VERSION, .id = "sink", .incarnation = 1, .refused = ""
+	};
+	struct wire_bytes bytes;
+	int r;
+
+	agent->incarnation = hello->incarnation;
+	r = wire_write_welcome(sink->writer, &welcome, &bytes);
+	return send_bytes(link, r, &bytes);
+}
+
+static void
+take_register(
+    struct agent *agent, const char *host, const struct wire_register_view *view)
+{
+	agent->rnics = 0;
+	for (size_t i = 0; i < view->reg.rnic_count && i < MAX_RNICS; i++) {
+		struct wire_rnic rnic;
+
+		wire_register_rnic(view, i, &rnic);
+		agent->ids[i] = rnic.id;
+		agent->addresses[i] = rnic.addresses[0];
+		agent->rnics++;
+	}
+	printf("{\"host\": \"%s\", \"rnics\": %zu}\n", host, agent->rnics);
+	fflush(stdout);
+}
+
+static int
+take_batch(struct sink *sink, struct rm_link *link, const uint8_t *data, size_t len)
+{
+	struct wire_batch_view view;
+	struct wire_bytes bytes;
+	int r = wire_open_batch(&view, data, len);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < view.count; i++) {
+		const struct wire_result *result = &view.results[i];
+
+		if (sink->kept_count == MAX_KEPT) {
+			sink->kept_lost++;
+			continue;
+		}
+		sink->kept[sink->kept_count++] = (struct kept){
+			.sent_ns = (int64_t)(view.head.now_ns - result->sent_age_ns),
+			.stream = (uint32_t)result->dst_guid,
+			.outcome = result->outcome,
+			.split = result->flags & WIRE_SPLIT,
+		};
+	}
+	r = wire_write_ack(sink->writer,
+	    &(struct wire_ack){ .lane = WIRE_LANE_BATCH,
+		.incarnation = view.head.incarnation,
+		.seq = view.head.seq },
+	    &bytes);
+	return send_bytes(link, r, &bytes);
+}
+
+/* Links are told apart by what they say: only the hello names its host. */
+static struct agent *
+agent_of(struct sink *sink, struct rm_link *link)
+{
+	for (size_t i = 0; i < AGENTS; i++) {
+		if (sink->agents[i].link == link)
+			return &sink->agents[i];
+	}
+	return NULL;
+}
+
+static int
+sink_on_hello(struct sink *sink, struct rm_link *link, const uint8_t *data, size_t len)
+{
+	struct wire_hello_view view;
+	int r = wire_open_hello(&view, data, len);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < AGENTS; i++) {
+		if (strcmp(view.hello.id, agent_names[i]) != 0)
+			continue;
+		sink->agents[i].link = link;
+		return take_hello(sink, link, &sink->agents[i], &view.hello);
+	}
+	return -EACCES;
+}
+
+static int
+sink_on_frame(struct rm_link *link, const uint8_t *data, size_t len, void *arg)
+{
+	struct sink *sink = arg;
+	struct agent *agent = agent_of(sink, link);
+	struct wire_register_view reg;
+	struct wire_heartbeat beat;
+	int r;
+
+	switch (wire_kind_of(data, len)) {
+	case WIRE_HELLO:
+		return sink_on_hello(sink, link, data, len);
+	case WIRE_REGISTER:
+		r = wire_open_register(&reg, data, len);
+		if (r == 0 && agent != NULL)
+			take_register(agent, agent_names[agent - sink->agents], &reg);
+		return r;
+	case WIRE_BATCH:
+		return take_batch(sink, link, data, len);
+	case WIRE_HEARTBEAT:
+		r = wire_open_heartbeat(&beat, data, len);
+		if (r == 0 && agent != NULL)
+			agent->self_loss = beat.self_loss;
+		return r;
+	default:
+		return 0;
+	}
+}
+
+/* The agents outlive the bench, so an end is a failure that bench.py sees. */
+static void
+sink_on_close(struct rm_link *link, int reason, void *arg)
+{
+	struct sink *sink = arg;
+
+	rm_log_error(reason, "an agent has gone");
+	rm_loop_stop(sink->loop);
+}
+
+static int
+sink_on_accept(int fd, const struct rm_address *peer, void *arg)
+{
+	static const struct rm_link_limits limits = { MAX_FRAME_BYTES,
+		MAX_OUTPUT_BYTES };
+	static const struct rm_link_callbacks callbacks = {
+		.on_frame = sink_on_frame,
+		.on_close = sink_on_close,
+	};
+	struct sink *sink = arg;
+	struct rm_link *link;
+
+	/* Freed by the end of the process. */
+	return rm_link_new(sink->loop, fd, &limits, &callbacks, sink, &link);
+}
+
+/* ---- what bench.py says ------------------------------------------------------ */
+
+static int
+send_targets(struct sink *sink, uint64_t rate, size_t rnics)
+{
+	static const uint16_t flow = FLOW, size = PROBE_BYTES;
+	static const uint8_t dscp = DSCP;
+	struct agent *from = &sink->agents[PROBER], *to = &sink->agents[REFLECTOR];
+	uint64_t pair_rate = rnics == 0 ? 0 : rate / rnics;
+	size_t streams = pair_rate == 0 ? 0 : (pair_rate - 1) / STREAM_RATE + 1;
+	struct wire_target *targets = calloc(streams * rnics + 1, sizeof(*targets));
+	struct wire_pinglist list = { .tor = "bench",
+		.version = sink->version,
+		.targets = targets,
+		.target_count = streams * rnics };
+	struct wire_bytes bytes;
+	int r;
+
+	if (targets == NULL)
+		return -ENOMEM;
+	for (size_t i = 0; i < list.target_count; i++) {
+		size_t pair = i % rnics;
+
+		targets[i] = (struct wire_target){ .src = from->ids[pair],
+			.dst = { .guid = i + 1, .port = 1 },
+			.kind = WIRE_TOR_MESH,
+			.address = to->addresses[pair],
+			.interval_us =
+			    (uint32_t)(UINT64_C(1000000) * streams / pair_rate),
+			.flows = &flow,
+			.flow_count = 1,
+			.dscps = &dscp,
+			.dscp_count = 1,
+			.sizes = &size,
+			.size_count = 1 };
+	}
+	r = wire_write_pinglist(sink->writer, &list, &bytes);
+	r = send_bytes(from->link, r, &bytes);
+	free(targets);
+	return r;
+}
+
+static int
+send_roster(struct sink *sink)
+{
+	struct agent *from = &sink->agents[PROBER], *to = &sink->agents[REFLECTOR];
+	struct wire_peer peers[MAX_RNICS];
+	struct wire_pinglist list = { .tor = "bench",
+		.version = sink->version,
+		.roster = peers,
+		.roster_count = from->rnics };
+	struct wire_bytes bytes;
+	int r;
+
+	for (size_t i = 0; i < from->rnics; i++) {
+		peers[i] = (struct wire_peer){ from->ids[i], from->addresses[i] };
+		peers[i].address.port = 0;
+	}
+	r = wire_write_pinglist(sink->writer, &list, &bytes);
+	return send_bytes(to->link, r, &bytes);
+}
+
+static void
+obey_plan(struct sink *sink, uint64_t rate, size_t rnics)
+{
+	int r = -ENOTCONN;
+
+	sink->version++;
+	if (sink->agents[PROBER].rnics >= rnics &&
+	    sink->agents[REFLECTOR].rnics >= rnics)
+		r = send_roster(sink);
+	if (r == 0)
+		r = send_targets(sink, rate, rnics);
+	printf("{\"planned\": %d}\n", r);
+	fflush(stdout);
+}
+
+static int
+compare_kept(const void *a, const void *b)
+{
+	const struct kept *x = a, *y = b;
+
+	if (x->stream != y->stream)
+		return x->stream < y->stream ? -1 : 1;
+	return x->sent_ns < y->sent_ns ? -1 : x->sent_ns > y->sent_ns;
+}
+
+static int
+compare_gaps(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Between probes to the same target. */
+static double
+gap_p99_us(struct kept *kept, size_t count)
+{
+	int64_t *gaps = calloc(count + 1, sizeof(*gaps));
+	double p99 = 0;
+	size_t n = 0;
+
+	if (gaps == NULL)
+		return -1;
+	qsort(kept, count, sizeof(*kept), compare_kept);
+	for (size_t i = 1; i < count; i++)
+		if (kept[i].stream == kept[i - 1].stream)
+			gaps[n++] = kept[i].sent_ns - kept[i - 1].sent_ns;
+	qsort(gaps, n, sizeof(*gaps), compare_gaps);
+	if (n > 0)
+		p99 = (double)gaps[n * 99 / 100] / 1000;
+	free(gaps);
+	return p99;
+}
+
+static void
+obey_report(struct sink *sink, int64_t from, int64_t to)
+{
+	uint64_t outcomes[WIRE_OUTCOMES] = { 0 };
+	size_t count = 0, split = 0;
+
+	for (size_t i = 0; i < sink->kept_count; i++) {
+		const struct kept *kept = &sink->kept[i];
+
+		if (kept->sent_ns < from || kept->sent_ns >= to)
+			continue;
+		outcomes[kept->outcome < WIRE_OUTCOMES ? kept->outcome
+						       : WIRE_INVALID]++;
+		split += kept->split;
+		sink->kept[count++] = *kept;
+	}
+	printf("{\"sent\": %zu, \"ok\": %zu, \"no_reply\": %zu, \"late_reply\": %zu, "
+	       "\"send_failed\": %zu, \"sent_late\": %zu, \"self_loss\": %zu, "
+	       "\"invalid\": %zu, \"split\": %zu, \"overruns\": %zu, \"gap_p99_us\": "
+	       "%.1f, \"not_kept\": %zu}\n",
+	    count, (size_t)outcomes[WIRE_OK], (size_t)outcomes[WIRE_NO_REPLY],
+	    (size_t)outcomes[WIRE_LATE_REPLY], (size_t)outcomes[WIRE_SEND_FAILED],
+	    (size_t)outcomes[WIRE_SENT_LATE], (size_t)outcomes[WIRE_SELF_LOSS],
+	    (size_t)outcomes[WIRE_INVALID], split,
+	    (size_t)(sink->agents[PROBER].self_loss +
+		     sink->agents[REFLECTOR].self_loss),
+	    gap_p99_us(sink->kept, count), sink->kept_lost);
+	fflush(stdout);
+	sink->kept_count = sink->kept_lost = 0;
+}
+
+/* bench.py writes whole lines and waits for each answer. */
+static void
+sink_on_command(evutil_socket_t fd, short what, void *arg)
+{
+	struct sink *sink = arg;
+	long long a, b;
+	char line[128];
+	ssize_t n = read(fd, line, sizeof(line) - 1);
+
+	if (n <= 0) {
+		rm_loop_stop(sink->loop);
+		return;
+	}
+	line[n] = 0;
+	if (sscanf(line, "plan %lld %lld", &a, &b) == 2 && a >= 0 && b >= 0 &&
+	    b <= MAX_RNICS)
+		obey_plan(sink, (uint64_t)a, (size_t)b);
+	else if (sscanf(line, "report %lld %lld", &a, &b) == 2)
+		obey_report(sink, a, b);
+	else
+		printf("{\"error\": \"no such command\"}\n");
+	fflush(stdout);
+}
+
+int
+main(void)
+{
+	struct sink sink = { 0 };
+	struct rm_listener *listener = NULL;
+	struct event *command = NULL;
+	struct rm_address address;
+	int r = -ENOMEM;
+
+	rm_log_open("result_sink");
+	sink.writer = wire_writer_new();
+	sink.kept = calloc(MAX_KEPT, sizeof(*sink.kept));
+	if (sink.writer == NULL || sink.kept == NULL || rm_loop_new(&sink.loop) < 0)
+		goto out;
+	r = rm_address_parse("127.0.0.1:0", -1, &address);
+	if (r == 0)
+		r = rm_listener_new(
+		    sink.loop, &address, sink_on_accept, &sink, &listener);
+	if (r < 0)
+		goto out;
+	command = event_new(rm_loop_base(sink.loop), STDIN_FILENO, EV_READ | EV_PERSIST,
+	    sink_on_command, &sink);
+	if (command == NULL || event_add(command, NULL) < 0) {
+		r = -ENOMEM;
+		goto out;
+	}
+	printf("{\"port\": %d}\n", rm_listener_port(listener));
+	fflush(stdout);
+	r = rm_loop_run(sink.loop);
+out:
+	if (r < 0)
+		rm_log_error(r, "cannot go on");
+	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}
