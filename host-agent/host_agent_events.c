@@ -47,8 +47,11 @@ static void
 agent_register_everywhere(struct host_agent *agent, const struct engine *engine)
 {
 	for (size_t i = 0; i < agent->uplink_count; i++) {
-		if (agent_serves(agent, i, engine))
-			agent_register(agent, i);
+		if (!agent_serves(agent, i, engine))
+			continue;
+		/* Results of an RNIC that has changed its name are of the old one. */
+		uplink_flush(agent->uplinks[i], rm_mono_now());
+		agent_register(agent, i);
 	}
 }
 
@@ -198,6 +201,14 @@ agent_on_refused(struct uplink *uplink, const char *why, void *arg)
 }
 
 static void
+agent_on_caught_up(struct uplink *uplink, void *arg)
+{
+	struct host_agent *agent = arg;
+
+	agent_beat_soon(agent, rm_mono_now());
+}
+
+static void
 agent_on_down(struct uplink *uplink, int reason, bool had_session, void *arg)
 {
 	if (had_session)
@@ -217,5 +228,6 @@ const struct uplink_callbacks agent_uplink_callbacks = {
 	.on_pinglist = agent_on_pinglist,
 	.on_focus = agent_on_focus,
 	.on_refused = agent_on_refused,
+	.on_caught_up = agent_on_caught_up,
 	.on_down = agent_on_down,
 };

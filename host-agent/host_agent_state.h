@@ -57,5 +57,7 @@ bool agent_serves(
     const struct host_agent *agent, size_t uplink, const struct engine *engine);
 void agent_plan_engine(struct host_agent *agent, struct engine *engine);
 int agent_start_timers(struct host_agent *agent);
+/* A heartbeat to everybody, after what is due before. */
+void agent_beat_soon(struct host_agent *agent, rm_mono_t now);
 
 #endif

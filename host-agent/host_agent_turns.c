@@ -30,6 +30,12 @@ agent_on_turn(void *arg)
 		return;
 	agent->next_beat = rm_mono_add(agent->next_beat,
 	    (late / HEARTBEAT_INTERVAL_NS + 1) * HEARTBEAT_INTERVAL_NS);
+	agent_beat_soon(agent, now);
+}
+
+void
+agent_beat_soon(struct host_agent *agent, rm_mono_t now)
+{
 	/*
 	 * By a timer that is due now: the probers' timers that were due before, perhaps
 	 * long before because we stalled, tell of lost probes first.

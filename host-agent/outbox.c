@@ -10,7 +10,7 @@ struct outbox_item {
 	STAILQ_ENTRY(outbox_item) entry;
 	uint64_t seq;
 	size_t results;
-	rm_mono_t made;
+	rm_mono_t made, sent; /* sent: the latest time */
 	enum outbox_drop why; /* of one in doubt: if the peer never had it */
 	size_t len;
 	uint8_t data[] __attribute__((aligned(8)));
@@ -212,20 +212,37 @@ outbox_end(struct outbox *outbox)
 	outbox->open = false;
 }
 
-int
-outbox_peek(const struct outbox *outbox, struct wire_bytes *ret)
+/* The oldest sent in this session and not acknowledged; NULL: none. */
+static const struct outbox_item *
+oldest_in_flight(const struct outbox *outbox)
 {
+	const struct outbox_item *item = STAILQ_FIRST(&outbox->doubtful);
+
+	if (item == NULL)
+		item = STAILQ_FIRST(&outbox->waiting);
+	return item != NULL && item->seq <= outbox->through_seq ? item : NULL;
+}
+
+int
+outbox_peek(const struct outbox *outbox, rm_mono_t now, struct wire_bytes *ret)
+{
+	const struct outbox_item *oldest;
+
 	if (!outbox->open || outbox->unsent == NULL)
 		return -ENOENT;
+	oldest = oldest_in_flight(outbox);
+	if (oldest != NULL && rm_mono_since(now, oldest->sent) > OUTBOX_PATIENCE_NS)
+		return -EAGAIN;
 	*ret = (struct wire_bytes){ outbox->unsent->data, outbox->unsent->len };
 	return 0;
 }
 
 void
-outbox_sent(struct outbox *outbox)
+outbox_sent(struct outbox *outbox, rm_mono_t now)
 {
 	struct outbox_item *item = outbox->unsent;
 
+	item->sent = now;
 	outbox->through_seq = item->seq;
 	if (item->seq > outbox->ever_sent_seq) {
 		outbox->ever_sent_seq = item->seq;

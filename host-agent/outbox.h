@@ -18,6 +18,8 @@
 #include "rackmesh/base/clock.h"
 #include "schemas/wire.h"
 
+#define OUTBOX_PATIENCE_NS (500 * RM_NS_PER_MS)
+
 struct outbox;
 
 struct outbox_options {
@@ -58,9 +60,13 @@ int outbox_begin(struct outbox *outbox, uint64_t counted_seq);
 /* The session has ended: nothing can be sent or acknowledged until the next. */
 void outbox_end(struct outbox *outbox);
 
-/* The next to send in this session; -ENOENT: none. Borrowed until the next call. */
-int outbox_peek(const struct outbox *outbox, struct wire_bytes *ret);
-void outbox_sent(struct outbox *outbox); /* that one went */
+/*
+ * The next to send in this session; borrowed until the next call. -ENOENT: none.
+ * -EAGAIN: what went before is not acknowledged for OUTBOX_PATIENCE_NS; a frozen peer's
+ * socket would only swallow what then nobody can tell apart from lost.
+ */
+int outbox_peek(const struct outbox *outbox, rm_mono_t now, struct wire_bytes *ret);
+void outbox_sent(struct outbox *outbox, rm_mono_t now); /* that one went */
 
 /* -EBADMSG: not sent in this session. */
 int outbox_ack(struct outbox *outbox, uint64_t seq);

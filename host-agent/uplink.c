@@ -46,9 +46,20 @@ uplink_take_welcome(struct uplink *uplink, const uint8_t *data, size_t len)
 	uplink->wants_all_counts = true;
 	uplink->counts.sessions++;
 	rm_dialer_settled(uplink->dialer);
+	uplink->held = false;
 	uplink->callbacks.on_welcome(uplink, uplink->arg);
-	uplink_pump(uplink);
+	uplink_pump(uplink, rm_mono_now());
 	return 0;
+}
+
+/* The peer has taken something: perhaps more can go. */
+static void
+uplink_go_on(struct uplink *uplink)
+{
+	if (!uplink_pump(uplink, rm_mono_now()) || !uplink->held)
+		return;
+	uplink->held = false;
+	uplink->callbacks.on_caught_up(uplink, uplink->arg);
 }
 
 static int
@@ -64,7 +75,10 @@ uplink_take_ack(struct uplink *uplink, const uint8_t *data, size_t len)
 	    ack.incarnation != uplink->options.incarnation)
 		return -EBADMSG;
 	uplink->counts.acks++;
-	return outbox_ack(uplink->outbox, ack.seq);
+	r = outbox_ack(uplink->outbox, ack.seq);
+	if (r == 0)
+		uplink_go_on(uplink);
+	return r;
 }
 
 static int
@@ -160,7 +174,7 @@ uplink_on_down(int reason, void *arg)
 static void
 uplink_on_drained(struct rm_link *link, void *arg)
 {
-	uplink_pump(arg);
+	uplink_go_on(arg);
 }
 
 static void

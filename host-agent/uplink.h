@@ -44,6 +44,8 @@ struct uplink_callbacks {
 	    struct uplink *uplink, const struct wire_focus *focus, void *arg);
 	/* why: quoted. on_down follows. */
 	void (*on_refused)(struct uplink *uplink, const char *why, void *arg);
+	/* A heartbeat was held, and nothing is in its way any more: report again. */
+	void (*on_caught_up)(struct uplink *uplink, void *arg);
 	/* The session, or an attempt at one, has ended. */
 	void (*on_down)(struct uplink *uplink, int reason, bool had_session, void *arg);
 };
@@ -66,6 +68,9 @@ void uplink_free(struct uplink *uplink); /* not from its own callbacks */
 void uplink_result(struct uplink *uplink, const struct wire_result *result,
     rm_mono_t sent, rm_mono_t now);
 
+/* What is known so far goes out now. True: all of it went. */
+bool uplink_flush(struct uplink *uplink, rm_mono_t now);
+
 /* What the loop did since the last time: goes into the next heartbeat. */
 void uplink_note(struct uplink *uplink, const struct loop_turn *turn);
 
@@ -74,7 +79,8 @@ struct uplink_report {
 	size_t row_count;
 	bool paused;
 	uint64_t self_loss;
-	/* What the heartbeat vouches for: results known by then have been handed over. */
+	/* What the heartbeat vouches for: results known by then have been handed over.
+	 */
 	rm_mono_t known_through;
 };
 

@@ -23,16 +23,18 @@ uplink_send(struct uplink *uplink, const struct wire_bytes *bytes)
 }
 
 bool
-uplink_pump(struct uplink *uplink)
+uplink_pump(struct uplink *uplink, rm_mono_t now)
 {
 	struct wire_bytes bytes;
+	int r;
 
-	while (outbox_peek(uplink->outbox, &bytes) == 0) {
-		if (uplink_send(uplink, &bytes) < 0)
-			return false;
-		outbox_sent(uplink->outbox);
+	while ((r = outbox_peek(uplink->outbox, now, &bytes)) == 0) {
+		r = uplink_send(uplink, &bytes);
+		if (r < 0)
+			break;
+		outbox_sent(uplink->outbox, now);
 	}
-	return true;
+	return r == -ENOENT;
 }
 
 bool
@@ -56,7 +58,7 @@ uplink_flush(struct uplink *uplink, rm_mono_t now)
 		outbox_push(uplink->outbox, now, results, r < 0 ? NULL : &bytes);
 	}
 	outbox_expire(uplink->outbox, now);
-	return uplink_pump(uplink);
+	return uplink_pump(uplink, now);
 }
 
 void
@@ -158,13 +160,14 @@ uplink_report(struct uplink *uplink, const struct uplink_report *report, rm_mono
 	uplink_watch_peer(uplink, now);
 	if (!uplink->session)
 		return;
-	if (!all_sent || !uplink_send_counts(uplink, report, now)) {
+	uplink->held = true;
+	if (all_sent && uplink_send_counts(uplink, report, now)) {
+		uplink->wants_all_counts = false;
+		uplink->held = !uplink_send_heartbeat(uplink, report);
+	} else {
 		uplink->wants_all_counts = true;
-		uplink->counts.heartbeats_held++;
-		return;
 	}
-	uplink->wants_all_counts = false;
-	if (!uplink_send_heartbeat(uplink, report))
+	if (uplink->held)
 		uplink->counts.heartbeats_held++;
 }
 

@@ -32,12 +32,11 @@ struct uplink {
 	rm_mono_t up_at; /* connected since; while there is a link */
 	bool session;    /* welcomed */
 	bool wants_all_counts;
+	bool held; /* a heartbeat, until what goes before it has gone */
 	struct uplink_counts counts;
 };
 
 /* True: nothing is left that could be sent. */
-bool uplink_pump(struct uplink *uplink);
-/* Makes a batch of what there is, and pumps. */
-bool uplink_flush(struct uplink *uplink, rm_mono_t now);
+bool uplink_pump(struct uplink *uplink, rm_mono_t now);
 
 #endif
