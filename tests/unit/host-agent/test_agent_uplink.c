@@ -41,7 +41,7 @@ struct fixture {
 	bool paused;
 
 	/* what the uplink said */
-	unsigned welcomes, downs, refusals, pinglists, focuses;
+	unsigned welcomes, downs, refusals, pinglists, focuses, catch_ups;
 	int reason;
 	bool had_session;
 	char why[256];
@@ -201,6 +201,14 @@ on_refused(struct uplink *uplink, const char *why, void *arg)
 }
 
 static void
+on_caught_up(struct uplink *uplink, void *arg)
+{
+	struct fixture *f = arg;
+
+	f->catch_ups++;
+}
+
+static void
 on_down(struct uplink *uplink, int reason, bool had_session, void *arg)
 {
 	struct fixture *f = arg;
@@ -214,7 +222,7 @@ static void
 uplink_start(struct fixture *f, size_t max_items)
 {
 	static const struct uplink_callbacks callbacks = { on_welcome, on_pinglist,
-		on_focus, on_refused, on_down };
+		on_focus, on_refused, on_caught_up, on_down };
 	struct uplink_options options = {
 		.address = &f->address,
 		.host = "h1",
@@ -387,6 +395,30 @@ a_stall_is_told_when_the_session_is_back(void **state)
 }
 
 static void
+a_heartbeat_waits_for_batches_that_cannot_go(void **state)
+{
+	struct fixture *f = *state;
+	rm_mono_t later = rm_mono_add(rm_mono_now(), 2 * OUTBOX_PATIENCE_NS);
+	struct uplink_report nothing = { .known_through = later };
+
+	connect_uplink(f);
+	results(f, 2);
+	LOOPBACK_WAIT(f->loop, f->batches == 1);
+	results(f, 1);
+	/* Half a second later 1 is still not acknowledged: 2 does not go, so neither
+	 * does the heartbeat that would vouch for it. */
+	uplink_report(f->uplink, &nothing, later);
+	assert_int_equal(uplink_counts(f->uplink)->heartbeats_held, 1);
+	assert_int_equal(counts_of(f)->sent.batches, 1);
+	assert_int_equal(f->catch_ups, 0);
+	aggregator_ack(f, INCARNATION, 1);
+	LOOPBACK_WAIT(f->loop, f->catch_ups == 1 && f->batches == 2);
+	report(f, NULL, 0);
+	LOOPBACK_WAIT(f->loop, f->beats == 1);
+	assert_string_equal(f->seen, "HRBBCT");
+}
+
+static void
 an_acknowledged_batch_is_forgotten(void **state)
 {
 	struct fixture *f = *state;
@@ -540,6 +572,7 @@ main(void)
 		TEST(without_rows_the_counts_still_say_so),
 		TEST(many_rows_go_in_several_frames),
 		TEST(a_stall_is_told_when_the_session_is_back),
+		TEST(a_heartbeat_waits_for_batches_that_cannot_go),
 		TEST(an_acknowledged_batch_is_forgotten),
 		TEST(a_reconnect_sends_exactly_what_was_not_counted),
 		TEST(without_an_aggregator_the_oldest_are_dropped_and_told),

@@ -56,16 +56,22 @@ push(struct outbox *outbox, unsigned count)
 
 /* Sends what is to be sent; returns it as a decimal number of one digit each. */
 static unsigned
-send_all(struct outbox *outbox)
+send_all_at(struct outbox *outbox, rm_mono_t now)
 {
 	struct wire_bytes bytes;
 	unsigned sent = 0;
 
-	while (outbox_peek(outbox, &bytes) == 0) {
+	while (outbox_peek(outbox, now, &bytes) == 0) {
 		sent = sent * 10 + bytes.data[0];
-		outbox_sent(outbox);
+		outbox_sent(outbox, now);
 	}
 	return sent;
+}
+
+static unsigned
+send_all(struct outbox *outbox)
+{
+	return send_all_at(outbox, (rm_mono_t){ 0 });
 }
 
 static void
@@ -220,6 +226,31 @@ sent_and_given_up_is_in_doubt_until_acknowledged(void **state)
 }
 
 static void
+a_peer_that_acknowledges_nothing_gets_no_more(void **state)
+{
+	rm_mono_t patient = { OUTBOX_PATIENCE_NS };
+	rm_mono_t tired = { OUTBOX_PATIENCE_NS + 1 };
+	struct wire_bytes bytes;
+
+	outbox_begin(*state, 0);
+	push(*state, 1);
+	send_all(*state);
+	push(*state, 1);
+	assert_int_equal(send_all_at(*state, patient), 2);
+	push(*state, 1);
+	assert_int_equal(outbox_peek(*state, tired, &bytes), -EAGAIN);
+	push(*state, 2); /* 1 has to go, and is in doubt: that is no answer */
+	assert_int_equal(outbox_peek(*state, tired, &bytes), -EAGAIN);
+	/* What was never sent is dropped without doubt. */
+	push(*state, 2);
+	assert_int_equal(outbox_counts(*state)->doubtful.batches, 2);
+	assert_int_equal(outbox_counts(*state)->dropped[OUTBOX_DROP_FULL].batches, 1);
+	outbox_ack(*state, 1); /* 2 was sent later */
+	assert_int_equal(send_all_at(*state, tired), 4567);
+	assert_conserved(*state);
+}
+
+static void
 the_next_welcome_settles_what_is_in_doubt(void **state)
 {
 	outbox_begin(*state, 0);
@@ -292,6 +323,7 @@ main(void)
 		TEST(a_batch_that_could_not_be_written_is_a_counted_gap),
 		TEST(what_waited_too_long_is_dropped),
 		TEST(sent_and_given_up_is_in_doubt_until_acknowledged),
+		TEST(a_peer_that_acknowledges_nothing_gets_no_more),
 		TEST(the_next_welcome_settles_what_is_in_doubt),
 		TEST(what_a_new_session_never_sent_is_dropped_without_doubt),
 		TEST(doubt_is_bounded_like_the_rest),

@@ -1,0 +1,521 @@
+/*
+ * Two whole agents, one RNIC each at the ends of a cable between two network
+ * namespaces, and an aggregator that both talk to. Needs root, else skipped.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/un.h>
+
+#include "host-agent/agent_config.h"
+#include "host-agent/host_agent.h"
+#include "rackmesh/base/link.h"
+#include "rackmesh/base/listener.h"
+#include "rackmesh/base/log.h"
+#include "tests/support/loopback.h"
+#include "tests/support/pinglist_fixture.h"
+
+#define PORT 8620
+
+struct fixture;
+
+struct host { /* one agent, as the aggregator knows it */
+	struct fixture *fixture;
+	char config_path[96], state[64], socket[96];
+	struct host_agent *agent;
+	struct rm_link *link;
+	struct wire_rnic_id rnic;
+	struct wire_address address;
+	bool registered, paused;
+	uint64_t outcomes[WIRE_OUTCOMES];
+	uint64_t results, beats, counted;
+};
+
+struct fixture {
+	char folder[40], netns[40];
+	struct rm_loop *loop;
+	struct rm_listener *listener;
+	int port;
+	struct wire_writer *writer;
+	struct host hosts[2];
+	struct rm_link *strangers[8]; /* before their hello */
+};
+
+static bool root;
+static struct fixture fixture;
+
+static int
+enter(void **state)
+{
+	rm_log_set_level(RM_LOG_ERROR);
+	root = geteuid() == 0 && unshare(CLONE_NEWNET) == 0 &&
+	       system("ip link set lo up") == 0;
+	return 0;
+}
+
+static void
+run(const char *format, const char *a, const char *b)
+{
+	char command[512];
+
+	snprintf(command, sizeof(command), format, a, b);
+	assert_int_equal(system(command), 0);
+}
+
+/* ---- the aggregator --------------------------------------------------------- */
+
+static void
+say(struct host *host, const struct wire_bytes *bytes)
+{
+	assert_int_equal(rm_link_send(host->link, bytes->data, bytes->len), 0);
+}
+
+static int
+take_hello(struct fixture *f, struct rm_link *link, const uint8_t *data, size_t len)
+{
+	struct wire_welcome welcome = {
+		.version = WIRE_VERSION, .id = "agg", .incarnation = 1, .refused = ""
+	};
+	struct wire_hello_view view;
+	struct wire_bytes bytes;
+
+	assert_int_equal(wire_open_hello(&view, data, len), 0);
+	assert_string_equal(view.hello.region, "test");
+	for (size_t i = 0; i < 2; i++) {
+		char name[] = { 'h', (char)('1' + i), 0 };
+
+		if (strcmp(view.hello.id, name) != 0)
+			continue;
+		f->hosts[i].link = link;
+		assert_int_equal(wire_write_welcome(f->writer, &welcome, &bytes), 0);
+		say(&f->hosts[i], &bytes);
+	}
+	return 0;
+}
+
+static void
+take_register(struct host *host, const uint8_t *data, size_t len)
+{
+	struct wire_register_view view;
+	struct wire_rnic rnic;
+
+	assert_int_equal(wire_open_register(&view, data, len), 0);
+	if (view.reg.rnic_count == 0)
+		return; /* it is being looked for */
+	assert_int_equal(view.reg.rnic_count, 1);
+	wire_register_rnic(&view, 0, &rnic);
+	assert_string_equal(rnic.device, "r0");
+	assert_string_equal(rnic.driver, "veth");
+	assert_string_equal(rnic.tors[0], "tor-a");
+	assert_int_equal(rnic.address_count, 1);
+	assert_int_equal(rnic.addresses[0].port, PORT);
+	host->rnic = rnic.id;
+	host->address = rnic.addresses[0];
+	host->registered = true;
+}
+
+static void
+take_batch(struct host *host, const uint8_t *data, size_t len)
+{
+	struct wire_batch_view view;
+	struct wire_bytes bytes;
+	struct wire_ack ack = { .lane = WIRE_LANE_BATCH };
+
+	assert_int_equal(wire_open_batch(&view, data, len), 0);
+	for (size_t i = 0; i < view.count; i++) {
+		assert_int_equal(view.results[i].src_guid, host->rnic.guid);
+		host->outcomes[view.results[i].outcome]++;
+		host->results++;
+	}
+	ack.incarnation = view.head.incarnation;
+	ack.seq = view.head.seq;
+	assert_int_equal(wire_write_ack(host->fixture->writer, &ack, &bytes), 0);
+	say(host, &bytes);
+}
+
+static void
+take_counts(struct host *host, const uint8_t *data, size_t len)
+{
+	struct wire_counts counts;
+
+	assert_int_equal(wire_open_counts(&counts, data, len), 0);
+	for (size_t i = 0; i < counts.row_count; i++) {
+		assert_int_equal(counts.rows[i].own_guid, host->rnic.guid);
+		host->counted = counts.rows[i].received;
+	}
+}
+
+static int
+on_frame(struct rm_link *link, const uint8_t *data, size_t len, void *arg)
+{
+	struct fixture *f = arg;
+	struct host *host = &f->hosts[f->hosts[1].link == link];
+	struct wire_heartbeat beat;
+
+	switch (wire_kind_of(data, len)) {
+	case WIRE_HELLO:
+		return take_hello(f, link, data, len);
+	case WIRE_REGISTER:
+		take_register(host, data, len);
+		return 0;
+	case WIRE_BATCH:
+		take_batch(host, data, len);
+		return 0;
+	case WIRE_COUNTS:
+		take_counts(host, data, len);
+		return 0;
+	case WIRE_HEARTBEAT:
+		assert_int_equal(wire_open_heartbeat(&beat, data, len), 0);
+		host->paused = beat.paused;
+		host->beats++;
+		return 0;
+	default:
+		fail_msg("a frame that no agent sends");
+		return -EBADMSG;
+	}
+}
+
+static void
+on_close(struct rm_link *link, int reason, void *arg)
+{
+	struct fixture *f = arg;
+
+	for (size_t i = 0; i < 2; i++) {
+		if (f->hosts[i].link == link)
+			f->hosts[i].link = NULL;
+	}
+	for (size_t i = 0; i < 8; i++) {
+		if (f->strangers[i] == link)
+			f->strangers[i] = NULL;
+	}
+	rm_link_free(link);
+}
+
+static int
+on_accept(int fd, const struct rm_address *peer, void *arg)
+{
+	static const struct rm_link_callbacks callbacks = { on_frame, on_close, NULL };
+	static const struct rm_link_limits limits = { 1 << 20, 1 << 20 };
+	struct fixture *f = arg;
+	size_t i = 0;
+
+	while (i < 7 && f->strangers[i] != NULL)
+		i++;
+	assert_null(f->strangers[i]);
+	return rm_link_new(f->loop, fd, &limits, &callbacks, f, &f->strangers[i]);
+}
+
+static void
+aggregator_start(struct fixture *f, int port)
+{
+	struct rm_address address = loopback_address(port);
+
+	assert_int_equal(
+	    rm_listener_new(f->loop, &address, on_accept, f, &f->listener), 0);
+	f->port = rm_listener_port(f->listener);
+}
+
+static void
+aggregator_stop(struct fixture *f)
+{
+	for (size_t i = 0; i < 8; i++) {
+		rm_link_free(f->strangers[i]);
+		f->strangers[i] = NULL;
+	}
+	for (size_t i = 0; i < 2; i++)
+		f->hosts[i].link = NULL;
+	rm_listener_free(f->listener);
+	f->listener = NULL;
+}
+
+/* Each host probes the other. */
+static void
+send_pinglists(struct fixture *f, uint64_t version)
+{
+	static const uint16_t flows[] = { 50000, 50001 };
+	static const uint8_t dscps[] = { 26 };
+	static const uint16_t sizes[] = { 64 };
+
+	for (size_t i = 0; i < 2; i++) {
+		struct host *own = &f->hosts[i], *other = &f->hosts[!i];
+		struct wire_target target = { .src = own->rnic,
+			.dst = other->rnic,
+			.address = other->address,
+			.interval_us = 10000,
+			.flows = flows,
+			.flow_count = 2,
+			.dscps = dscps,
+			.dscp_count = 1,
+			.sizes = sizes,
+			.size_count = 1 };
+		struct wire_peer peer = { other->rnic, other->address };
+		struct wire_pinglist pinglist = { .tor = "tor-a",
+			.version = version,
+			.targets = &target,
+			.target_count = 1,
+			.roster = &peer,
+			.roster_count = 1 };
+		struct wire_bytes bytes;
+
+		peer.address.port = 0;
+		assert_int_equal(wire_write_pinglist(f->writer, &pinglist, &bytes), 0);
+		say(own, &bytes);
+	}
+}
+
+/* ---- the agents --------------------------------------------------------------- */
+
+static void
+agent_start(struct fixture *f, size_t i)
+{
+	struct host *host = &f->hosts[i];
+	struct agent_config config;
+	struct rm_why why = { 0 };
+	FILE *file = fopen(host->config_path, "w");
+
+	assert_non_null(file);
+	fprintf(file,
+	    "host: h%zu\nregion: test\n%s%s\nstate_folder: %s\n"
+	    "rnics: [{device: r0, tor: tor-a, udp_port: %d}]\n"
+	    "aggregators: [{address: '127.0.0.1:%d'}]\n"
+	    "http: {listen: '', socket: %s}\n",
+	    i + 1, i == 1 ? "netns: " : "", i == 1 ? f->netns : "", host->state, PORT,
+	    f->port, host->socket);
+	assert_int_equal(fclose(file), 0);
+	if (agent_config_read(&config, host->config_path, &why) < 0)
+		fail_msg("%s", why.text);
+	assert_int_equal(host_agent_new(f->loop, &config, &host->agent), 0);
+}
+
+/* Only the status line's code. */
+static int
+ask(struct fixture *f, struct host *host, const char *request)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	char answer[4096] = "";
+	size_t len = 0;
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", host->socket);
+	assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	assert_int_equal(write(fd, request, strlen(request)), strlen(request));
+	fcntl(fd, F_SETFL, O_NONBLOCK);
+	LOOPBACK_WAIT(f->loop,
+	    (len += (size_t)(recv(fd, answer + len, sizeof(answer) - 1 - len, 0) + 1)) >
+		12);
+	close(fd);
+	return atoi(answer + strlen("HTTP/1.1 "));
+}
+
+static int
+setup(void **state)
+{
+	struct fixture *f = &fixture;
+
+	if (!root)
+		return 0;
+	*f = (struct fixture){ 0 };
+	snprintf(f->folder, sizeof(f->folder), "/tmp/test_host_agent.XXXXXX");
+	if (mkdtemp(f->folder) == NULL || rm_loop_new(&f->loop) < 0)
+		return -1;
+	snprintf(f->netns, sizeof(f->netns), "agent-test-%d", (int)getpid());
+	run("ip netns add %s%s", f->netns, "");
+	for (size_t i = 0; i < 2; i++) {
+		struct host *host = &f->hosts[i];
+
+		host->fixture = f;
+		snprintf(host->config_path, sizeof(host->config_path),
+		    "%.39s/h%zu.yaml", f->folder, i + 1);
+		snprintf(
+		    host->state, sizeof(host->state), "%.39s/h%zu", f->folder, i + 1);
+		snprintf(host->socket, sizeof(host->socket), "%.39s/h%zu.sock",
+		    f->folder, i + 1);
+	}
+	f->writer = wire_writer_new();
+	aggregator_start(f, 0);
+	*state = f;
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	if (!root)
+		return 0;
+	host_agent_free(f->hosts[0].agent);
+	host_agent_free(f->hosts[1].agent);
+	aggregator_stop(f);
+	wire_writer_free(f->writer);
+	rm_loop_free(f->loop);
+	run("ip netns del %s; ip link del r0 2>/dev/null; rm -r %s", f->netns,
+	    f->folder);
+	return 0;
+}
+
+/* The cable, plugged in. */
+static void
+plug_in(struct fixture *f)
+{
+	run("ip link add r0 type veth peer name r0 netns %s%s && "
+	    "ip addr add 10.9.0.1/24 dev r0 && ip link set r0 up",
+	    f->netns, "");
+	run("ip -n %s addr add 10.9.0.2/24 dev r0 && ip -n %s link set r0 up", f->netns,
+	    f->netns);
+}
+
+static struct fixture *
+both_probing(void **state)
+{
+	struct fixture *f = *state;
+
+	if (!root)
+		skip();
+	plug_in(f);
+	agent_start(f, 0);
+	agent_start(f, 1);
+	LOOPBACK_WAIT(f->loop, f->hosts[0].registered && f->hosts[1].registered);
+	send_pinglists(f, 1);
+	LOOPBACK_WAIT(f->loop,
+	    f->hosts[0].outcomes[WIRE_OK] > 20 && f->hosts[1].outcomes[WIRE_OK] > 20);
+	return f;
+}
+
+static void
+two_agents_probe_each_other_across_namespaces(void **state)
+{
+	struct fixture *f = both_probing(state);
+
+	for (size_t i = 0; i < 2; i++) {
+		LOOPBACK_WAIT(f->loop, f->hosts[i].counted > 20);
+		assert_true(f->hosts[i].beats > 0);
+		assert_int_equal(f->hosts[i].outcomes[WIRE_INVALID], 0);
+	}
+	assert_int_equal(ask(f, &f->hosts[0], "GET /readyz HTTP/1.0\r\n\r\n"), 200);
+	assert_int_equal(ask(f, &f->hosts[0], "GET /v1/rnics HTTP/1.0\r\n\r\n"), 200);
+	assert_int_equal(
+	    ask(f, &f->hosts[0], "GET /v1/pinglist HTTP/1.0\r\n\r\n"), 200);
+	assert_int_equal(
+	    ask(f, &f->hosts[0], "GET /v1/aggregators HTTP/1.0\r\n\r\n"), 200);
+	assert_int_equal(ask(f, &f->hosts[0], "GET /metrics HTTP/1.0\r\n\r\n"), 200);
+}
+
+static void
+an_rnic_that_is_not_there_yet_is_waited_for(void **state)
+{
+	struct fixture *f = *state;
+
+	if (!root)
+		skip();
+	agent_start(f, 0);
+	LOOPBACK_WAIT(f->loop, f->hosts[0].beats > 0);
+	assert_false(f->hosts[0].registered);
+	assert_int_equal(ask(f, &f->hosts[0], "GET /readyz HTTP/1.0\r\n\r\n"), 503);
+	plug_in(f);
+	LOOPBACK_WAIT(f->loop, f->hosts[0].registered);
+}
+
+static void
+a_pause_stops_probing_and_is_told(void **state)
+{
+	struct fixture *f = both_probing(state);
+	struct host *host = &f->hosts[0];
+	uint64_t beats, results, other;
+
+	assert_int_equal(
+	    ask(f, host, "POST /v1/pause HTTP/1.0\r\nContent-Length: 0\r\n\r\n"), 200);
+	LOOPBACK_WAIT(f->loop, host->paused);
+	beats = host->beats; /* three more: all that was in flight has ended */
+	LOOPBACK_WAIT(f->loop, host->beats >= beats + 3);
+	results = host->results;
+	other = f->hosts[1].outcomes[WIRE_OK];
+	LOOPBACK_WAIT(f->loop, host->beats >= beats + 5);
+	assert_int_equal(host->results, results);
+	/* It still answers. */
+	assert_true(f->hosts[1].outcomes[WIRE_OK] > other);
+	assert_int_equal(
+	    ask(f, host, "POST /v1/resume HTTP/1.0\r\nContent-Length: 0\r\n\r\n"), 200);
+	LOOPBACK_WAIT(f->loop, !host->paused && host->results > results);
+}
+
+static void
+a_restart_with_nobody_there_goes_on_from_the_copies(void **state)
+{
+	struct fixture *f = both_probing(state);
+	int port = f->port;
+
+	aggregator_stop(f);
+	for (size_t i = 0; i < 2; i++) {
+		host_agent_free(f->hosts[i].agent);
+		f->hosts[i].results = f->hosts[i].outcomes[WIRE_OK] = 0;
+		agent_start(f, i);
+	}
+	loopback_run(f->loop, RM_NS_PER_S); /* they probe, and nobody takes it */
+	aggregator_start(f, port);
+	/* What they found out meanwhile comes first, and no pinglist was sent. */
+	LOOPBACK_WAIT(f->loop,
+	    f->hosts[0].outcomes[WIRE_OK] > 50 && f->hosts[1].outcomes[WIRE_OK] > 50);
+}
+
+static void
+a_reload_keeps_probing_and_a_bad_one_changes_nothing(void **state)
+{
+	struct fixture *f = both_probing(state);
+	struct host *host = &f->hosts[0];
+	FILE *file = fopen(host->config_path, "a");
+	uint64_t results;
+
+	fputs("probe: {timeout_ms: 300}\n", file);
+	fclose(file);
+	host_agent_reload(host->agent);
+	results = host->outcomes[WIRE_OK];
+	LOOPBACK_WAIT(f->loop, host->outcomes[WIRE_OK] > results + 20);
+	file = fopen(host->config_path, "a");
+	fputs("nonsense: 1\n", file);
+	fclose(file);
+	rm_log_set_level(RM_LOG_ERROR - 1);
+	host_agent_reload(host->agent);
+	rm_log_set_level(RM_LOG_ERROR);
+	results = host->outcomes[WIRE_OK];
+	LOOPBACK_WAIT(f->loop, host->outcomes[WIRE_OK] > results + 20);
+}
+
+static void
+a_device_made_anew_is_probed_from_again(void **state)
+{
+	struct fixture *f = both_probing(state);
+	uint64_t results;
+
+	run("ip link del r0%s%s", "", "");
+	f->hosts[0].registered = f->hosts[1].registered = false;
+	plug_in(f); /* with other MACs */
+	LOOPBACK_WAIT(f->loop, f->hosts[0].registered && f->hosts[1].registered);
+	send_pinglists(f, 2);
+	results = f->hosts[0].outcomes[WIRE_OK];
+	LOOPBACK_WAIT(f->loop, f->hosts[0].outcomes[WIRE_OK] > results + 20);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(two_agents_probe_each_other_across_namespaces),
+		TEST(an_rnic_that_is_not_there_yet_is_waited_for),
+		TEST(a_pause_stops_probing_and_is_told),
+		TEST(a_restart_with_nobody_there_goes_on_from_the_copies),
+		TEST(a_reload_keeps_probing_and_a_bad_one_changes_nothing),
+		TEST(a_device_made_anew_is_probed_from_again),
+	};
+
+	return cmocka_run_group_tests_name("host_agent", tests, enter, NULL);
+}
