@@ -3,9 +3,9 @@
  *
  * Explains all losses jointly by the fewest, likeliest parts (rackmesh/fabric/judge):
  * every probe is a leg out and, if it arrived, a leg back; an RNIC's send and
- * receive sides are separate parts with a common prior. Hosts whose agents were stalled,
- * dead, restarting or paused in the window are no witnesses, and their RNICs are
- * neither blamed nor cleared: late is not lost, deaf is not dead.
+ * receive sides are separate parts with a common prior. Hosts whose agents were
+ * stalled, dead, restarting or paused in the window are no witnesses, and their RNICs
+ * are neither blamed nor cleared: late is not lost, deaf is not dead.
  */
 #ifndef TOR_AGGREGATOR_RACK_JUDGE_H
 #define TOR_AGGREGATOR_RACK_JUDGE_H
@@ -20,14 +20,15 @@ struct rack_judge;
 struct window_closed;
 
 enum host_state {
-	HOST_OK = 0,	    /* heartbeats cover the window without a stall */
-	HOST_STALLED,	    /* a stall or heartbeat gap inside it, not (yet) a fault */
-	HOST_AGENT_DOWN,    /* session reset and not back within the grace time */
-	HOST_AGENT_FROZEN,  /* silent, its kernel acknowledges */
-	HOST_UNREACHABLE,   /* silent, nothing acknowledged: host or management path */
-	HOST_RESTARTING,    /* session reset, or new incarnation, within the window or grace */
+	HOST_OK = 0,       /* heartbeats cover the window without a stall */
+	HOST_STALLED,      /* a stall or heartbeat gap inside it, not (yet) a fault */
+	HOST_AGENT_DOWN,   /* session reset and not back within the grace time */
+	HOST_AGENT_FROZEN, /* silent, its kernel acknowledges */
+	HOST_UNREACHABLE,  /* silent, nothing acknowledged: host or management path */
+	HOST_RESTARTING,   /* session reset, or new incarnation, within the window or
+			      grace */
 	HOST_PAUSED,
-	HOST_UNKNOWN,	    /* never seen since our start */
+	HOST_UNKNOWN, /* never seen since our start */
 };
 
 struct rack_member {
@@ -38,8 +39,8 @@ struct rack_member {
 
 struct rack_host {
 	const char *name;
-	enum host_state state;	/* the worst over the window */
-	int64_t silent_ns;	/* since its last heartbeat */
+	enum host_state state; /* the worst over the window */
+	int64_t silent_ns;     /* since its last heartbeat */
 };
 
 struct rack {
@@ -53,11 +54,13 @@ struct rack {
 };
 
 struct rack_judgement {
-	const struct rm_verdict *verdicts; /* also of hosts and agents; samples not filled */
+	const struct rm_verdict
+	    *verdicts; /* also of hosts and agents; samples not filled */
 	size_t verdict_count;
 	const enum rm_health *members; /* per member: GOOD needs clean legs both ways */
-	const enum rm_health *hosts;   /* per host, its agent and management path included */
-	uint64_t unexplained_lost;     /* legs lost that no part explains */
+	const enum rm_health
+	    *hosts; /* per host, its agent and management path included */
+	uint64_t unexplained_lost; /* legs lost that no part explains */
 };
 
 int rack_judge_new(struct rack_judge **ret);

@@ -1,0 +1,74 @@
+/*
+ * judge - the fewest, likeliest parts that explain losses jointly. Pure.
+ *
+ * An observation is a number of packets that all crossed the same elements, and how
+ * many of them were lost. A candidate is a part that may be at fault: a set of
+ * elements with a prior. A part at fault loses a share of all that crosses it, all the
+ * rest loses base_loss; the share is fitted. Parts are added greedily while that
+ * makes the whole likelier, dropped or exchanged when later ones make them needless.
+ *
+ * The likelihood and the greedy search follow Flock (Harsh, Meng, Agrawal, Godfrey:
+ * "Flock: Accurate Network Fault Localization at Scale", 2023; code at
+ * github.com/netarch/FaultLocalization), in log space; the fitted share, the
+ * exchange and the list of alternatives are ours.
+ */
+#ifndef RACKMESH_FABRIC_JUDGE_H
+#define RACKMESH_FABRIC_JUDGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define RM_OBSERVATION_ELEMENTS 8
+#define RM_CANDIDATE_ELEMENTS 2
+
+struct rm_observation {
+	uint32_t sent, lost;                        /* lost <= sent */
+	uint32_t elements[RM_OBSERVATION_ELEMENTS]; /* one at fault explains a loss */
+	uint32_t element_count;
+};
+
+struct rm_candidate {
+	uint32_t elements[RM_CANDIDATE_ELEMENTS];
+	uint32_t element_count;
+	double log_prior; /* negative: what blaming it costs */
+};
+
+struct rm_judge_options {
+	double base_loss;           /* of what is not at fault, 0 < base_loss < 1 */
+	double alternatives_within; /* ln of the likelihood ratio up to which they are
+				       listed */
+	size_t max_parts;
+};
+
+struct rm_alternative {
+	size_t candidate;
+	double behind; /* ln of how much less likely than the part it would replace */
+};
+
+struct rm_blamed {
+	size_t candidate;
+	double loss; /* fitted share of what crosses it, 0 .. 1 */
+	double gain; /* ln of how much likelier with it than without, prior included */
+	const struct rm_alternative *alternatives; /* nearest first */
+	size_t alternative_count;
+};
+
+struct rm_explanation {
+	const struct rm_blamed *parts;
+	size_t part_count;
+	uint64_t unexplained_lost; /* in observations that no blamed part touches */
+};
+
+struct rm_judge;
+
+int rm_judge_new(const struct rm_judge_options *options, struct rm_judge **ret);
+void rm_judge_free(struct rm_judge *judge);
+
+/* elements: their number; all indexes are below it (-EINVAL otherwise). *ret lives
+ * until the next call. -ENOMEM, -EINVAL: *ret is untouched. */
+int rm_judge_explain(struct rm_judge *judge, size_t elements,
+    const struct rm_observation *observations, size_t observation_count,
+    const struct rm_candidate *candidates, size_t candidate_count,
+    struct rm_explanation *ret);
+
+#endif

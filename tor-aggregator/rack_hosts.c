@@ -1,0 +1,164 @@
+#include "tor-aggregator/rack_hosts.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "tor-aggregator/rack_judge.h"
+#include "tor-aggregator/window.h"
+
+/*
+ * Heartbeats are as old as now, the window is as old as its wait: what the probes say
+ * must hold for a while before the two are about the same time.
+ */
+#define SILENT_WINDOWS 2
+#define ANSWERING_WINDOWS 4
+#define ANSWERING_SHARE 0.9
+#define MIN_PROBES 4
+/* With nobody to probe it, a host that has been silent for so long is called down. */
+#define UNPROBED_SILENT_NS (5 * RM_NS_PER_S)
+
+void
+rack_hosts_count(const struct rack *rack, const struct window_closed *window,
+    struct rack_host_memory *memories)
+{
+	for (size_t i = 0; i < rack->host_count; i++) {
+		memories[i].newest.sent = 0;
+		memories[i].newest.answered = 0;
+	}
+	for (size_t i = 0; i < window->pair_count; i++) {
+		const struct window_pair *pair = &window->pairs[i];
+		size_t src, dst;
+
+		if (pair->src >= rack->member_count || pair->dst >= rack->member_count)
+			continue;
+		src = rack->members[pair->src].host_index;
+		dst = rack->members[pair->dst].host_index;
+		if (rack->hosts[src].state != HOST_OK)
+			continue;
+		memories[dst].newest.sent += pair->newest_sent;
+		memories[dst].newest.answered += pair->newest_sent - pair->newest_lost;
+	}
+}
+
+static void
+remember(struct rack_host_memory *memory)
+{
+	const uint64_t sent = memory->newest.sent, answered = memory->newest.answered;
+	const bool probed = sent >= MIN_PROBES;
+	const bool answering =
+	    probed && (double)answered >= ANSWERING_SHARE * (double)sent;
+
+	memory->silent_windows =
+	    probed && answered == 0 ? memory->silent_windows + 1 : 0;
+	memory->answering_windows = answering ? memory->answering_windows + 1 : 0;
+}
+
+static bool
+judge_unreachable(const struct rack_host *host, struct rack_host_memory *memory,
+    struct rm_verdict *verdict)
+{
+	const double silent_s = (double)host->silent_ns / (double)RM_NS_PER_S;
+	char *observed = verdict->evidence.observed;
+
+	remember(memory);
+	if (memory->silent_windows >= SILENT_WINDOWS) {
+		verdict->kind = RM_KIND_HOST_DOWN;
+		verdict->confidence = 0.99;
+		snprintf(observed, RM_EVIDENCE_TEXT,
+		    "no heartbeat for %.1f s, nothing acknowledges, and none of the "
+		    "last "
+		    "%" PRIu64 " probes to its RNICs were answered",
+		    silent_s, memory->newest.sent);
+		return true;
+	}
+	if (memory->answering_windows >= ANSWERING_WINDOWS) {
+		verdict->kind = RM_KIND_MANAGEMENT_DOWN;
+		verdict->confidence = 0.99;
+		snprintf(observed, RM_EVIDENCE_TEXT,
+		    "no heartbeat for %.1f s and nothing acknowledges, but its "
+		    "responder "
+		    "answered %" PRIu64 " of the last %" PRIu64 " probes",
+		    silent_s, memory->newest.answered, memory->newest.sent);
+		return true;
+	}
+	if (memory->newest.sent < MIN_PROBES && host->silent_ns >= UNPROBED_SILENT_NS) {
+		verdict->kind = RM_KIND_HOST_DOWN;
+		verdict->confidence = 0.5;
+		snprintf(observed, RM_EVIDENCE_TEXT,
+		    "no heartbeat for %.1f s and nothing acknowledges; no other RNIC "
+		    "of "
+		    "its racks probes it, so it may be its management path alone",
+		    silent_s);
+		return true;
+	}
+	return false;
+}
+
+static bool
+judge_agent(const struct rack_host *host, struct rm_verdict *verdict)
+{
+	const double silent_s = (double)host->silent_ns / (double)RM_NS_PER_S;
+	char *observed = verdict->evidence.observed;
+
+	verdict->part.type = RM_PART_AGENT;
+	verdict->confidence = 0.99;
+	if (host->state == HOST_AGENT_DOWN) {
+		verdict->kind = RM_KIND_AGENT_DOWN;
+		snprintf(observed, RM_EVIDENCE_TEXT,
+		    "its session was reset, and no heartbeat came for %.1f s",
+		    silent_s);
+		return true;
+	}
+	verdict->kind = RM_KIND_AGENT_FROZEN;
+	snprintf(observed, RM_EVIDENCE_TEXT,
+	    "no heartbeat for %.1f s, while its kernel still acknowledges", silent_s);
+	return true;
+}
+
+bool
+rack_host_judge(const struct rack *rack, size_t index, rm_wall_t window_start,
+    int64_t window_ns, struct rack_host_memory *memory, struct rm_verdict *ret)
+{
+	const struct rack_host *host = &rack->hosts[index];
+	struct rm_verdict verdict = { .part = { .type = RM_PART_HOST } };
+	bool found = false;
+
+	if (host->state != HOST_UNREACHABLE)
+		memory->silent_windows = memory->answering_windows = 0;
+	switch (host->state) {
+	case HOST_UNREACHABLE:
+	case HOST_AGENT_DOWN:
+	case HOST_AGENT_FROZEN:
+		break;
+	default:
+		memory->since.ns = 0;
+		return false;
+	}
+	if (memory->since.ns == 0)
+		memory->since = window_start;
+	snprintf(verdict.part.name, sizeof verdict.part.name, "%.63s", host->name);
+	verdict.evidence.window_ns = window_ns;
+	verdict.evidence.window_start = memory->since;
+	found = host->state == HOST_UNREACHABLE
+		    ? judge_unreachable(host, memory, &verdict)
+		    : judge_agent(host, &verdict);
+	if (found)
+		*ret = verdict;
+	return found;
+}
+
+enum rm_health
+rack_host_health(const struct rack *rack, size_t host)
+{
+	switch (rack->hosts[host].state) {
+	case HOST_OK:
+	case HOST_PAUSED: /* its agent says so itself */
+		return RM_HEALTH_GOOD;
+	case HOST_AGENT_DOWN:
+	case HOST_AGENT_FROZEN:
+	case HOST_UNREACHABLE:
+		return RM_HEALTH_BAD;
+	default:
+		return RM_HEALTH_UNKNOWN;
+	}
+}

@@ -1,0 +1,38 @@
+/*
+ * rack_hosts - what heartbeats and probes together say of hosts and agents. Pure.
+ *
+ * Heartbeat gone while the kernel acknowledges: agent frozen. Session reset: agent
+ * down. Nothing at all: the host is down, or only its management path, if its
+ * responder still answers its peers' probes.
+ */
+#ifndef TOR_AGGREGATOR_RACK_HOSTS_H
+#define TOR_AGGREGATOR_RACK_HOSTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rackmesh/fabric/incident.h"
+
+struct rack;
+struct window_closed;
+
+struct rack_host_memory { /* of an unreachable host, from window to window */
+	unsigned silent_windows, answering_windows;
+	rm_wall_t since; /* start of the first window in this state; ns 0: none */
+	struct {
+		uint64_t sent, answered;
+	} newest; /* probes of witnesses to its RNICs */
+};
+
+/* Probes that the OK members sent to the RNICs of hosts that are not. */
+void rack_hosts_count(const struct rack *rack, const struct window_closed *window,
+    struct rack_host_memory *memories);
+
+/* False: nothing is known to be wrong with the host, or not yet what. */
+bool rack_host_judge(const struct rack *rack, size_t host, rm_wall_t window_start,
+    int64_t window_ns, struct rack_host_memory *memory, struct rm_verdict *ret);
+
+enum rm_health rack_host_health(const struct rack *rack, size_t host);
+
+#endif

@@ -1,0 +1,350 @@
+#include "tor-aggregator/rack_judge.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rackmesh/fabric/judge.h"
+#include "tor-aggregator/rack_evidence.h"
+#include "tor-aggregator/rack_hosts.h"
+#include "tor-aggregator/rack_legs.h"
+#include "tor-aggregator/rack_suspect.h"
+#include "tor-aggregator/window.h"
+
+#define BASE_LOSS 0.002        /* of a leg where nothing is at fault */
+#define ALTERNATIVES_WITHIN 14 /* ln of a million */
+#define MAX_PARTS 64           /* at fault at once; more is the ToR, or chaos */
+
+/* A member is well when this much came back and hardly anything was lost. */
+#define GOOD_MIN_ANSWERED 4
+#define GOOD_MIN_NEWEST_ANSWERED 2
+#define GOOD_LOSS 0.05
+
+struct rack_judge {
+	struct rm_judge *judge;
+	struct rack_legs legs;
+	uint64_t fingerprint; /* of the rack that the memories are about */
+
+	/* one per member, host, foreigner */
+	struct rack_tally *tallies;
+	struct rack_suspect_memory *suspects;
+	struct rack_host_memory *hosts;
+	struct rack_blame blame;
+	bool *witnesses;
+	enum rm_health *member_health, *host_health;
+	struct rm_verdict *verdicts;
+	size_t verdict_count;
+	struct rack_suspect *found; /* RNICs under suspicion in this window */
+};
+
+int
+rack_judge_new(struct rack_judge **ret)
+{
+	const struct rm_judge_options options = {
+		.base_loss = BASE_LOSS,
+		.alternatives_within = ALTERNATIVES_WITHIN,
+		.max_parts = MAX_PARTS,
+	};
+	struct rack_judge *judge = calloc(1, sizeof *judge);
+	int r;
+
+	if (judge == NULL)
+		return -ENOMEM;
+	r = rm_judge_new(&options, &judge->judge);
+	if (r < 0) {
+		free(judge);
+		return r;
+	}
+	*ret = judge;
+	return 0;
+}
+
+static void
+forget_rack(struct rack_judge *judge)
+{
+	free(judge->tallies);
+	free(judge->suspects);
+	free(judge->hosts);
+	free(judge->blame.members);
+	free(judge->blame.foreigners);
+	free(judge->witnesses);
+	free(judge->member_health);
+	free(judge->host_health);
+	free(judge->verdicts);
+	free(judge->found);
+	judge->tallies = NULL;
+	judge->suspects = NULL;
+	judge->hosts = NULL;
+	judge->blame = (struct rack_blame){ 0 };
+	judge->witnesses = NULL;
+	judge->member_health = judge->host_health = NULL;
+	judge->verdicts = NULL;
+	judge->found = NULL;
+	judge->fingerprint = 0;
+}
+
+void
+rack_judge_free(struct rack_judge *judge)
+{
+	if (judge == NULL)
+		return;
+	forget_rack(judge);
+	rack_legs_release(&judge->legs);
+	rm_judge_free(judge->judge);
+	free(judge);
+}
+
+static uint64_t
+mix(uint64_t hash, const void *data, size_t len)
+{
+	const uint8_t *bytes = data;
+
+	for (size_t i = 0; i < len; i++)
+		hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
+/* Who the rack's members are, in their order: the same number means the same rack. */
+static uint64_t
+fingerprint_of(const struct rack *rack)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+	for (size_t i = 0; i < rack->member_count; i++) {
+		const struct rack_member *member = &rack->members[i];
+
+		hash = mix(hash, &member->id.guid, sizeof member->id.guid);
+		hash = mix(hash, &member->id.port, sizeof member->id.port);
+		hash = mix(hash, &member->host_index, sizeof member->host_index);
+	}
+	for (size_t i = 0; i < rack->host_count; i++)
+		hash = mix(hash, rack->hosts[i].name, strlen(rack->hosts[i].name) + 1);
+	hash = mix(hash, &rack->foreigner_count, sizeof rack->foreigner_count);
+	return hash != 0 ? hash : 1;
+}
+
+/* Room, and memories, for this rack; both begin afresh when its members change. */
+static int
+know_rack(struct rack_judge *judge, const struct rack *rack)
+{
+	const uint64_t fingerprint = fingerprint_of(rack);
+	const size_t members = rack->member_count + 1, hosts = rack->host_count + 1;
+
+	if (fingerprint == judge->fingerprint)
+		return 0;
+	forget_rack(judge);
+	judge->tallies = calloc(members, sizeof *judge->tallies);
+	judge->suspects = calloc(members, sizeof *judge->suspects);
+	judge->hosts = calloc(hosts, sizeof *judge->hosts);
+	judge->blame.members = calloc(members, sizeof(bool));
+	judge->blame.foreigners = calloc(rack->foreigner_count + 1, sizeof(bool));
+	judge->witnesses = calloc(members, sizeof(bool));
+	judge->member_health = calloc(members, sizeof(enum rm_health));
+	judge->host_health = calloc(hosts, sizeof(enum rm_health));
+	judge->verdicts = calloc(members + hosts, sizeof *judge->verdicts);
+	judge->found = calloc(members, sizeof *judge->found);
+	if (judge->tallies == NULL || judge->suspects == NULL || judge->hosts == NULL ||
+	    judge->blame.members == NULL || judge->blame.foreigners == NULL ||
+	    judge->witnesses == NULL || judge->member_health == NULL ||
+	    judge->host_health == NULL || judge->verdicts == NULL ||
+	    judge->found == NULL) {
+		forget_rack(judge);
+		return -ENOMEM;
+	}
+	judge->fingerprint = fingerprint;
+	return 0;
+}
+
+static void
+note_blame(struct rack_judge *judge, const struct rack *rack,
+    const struct rm_explanation *explanation)
+{
+	struct rack_blame *blame = &judge->blame;
+
+	memset(blame->members, 0, rack->member_count * sizeof(bool));
+	memset(blame->foreigners, 0, rack->foreigner_count * sizeof(bool));
+	blame->tor = blame->uplinks = false;
+	for (size_t i = 0; i < explanation->part_count; i++) {
+		const size_t candidate = explanation->parts[i].candidate;
+		enum rack_way way;
+		size_t index;
+
+		if (rack_legs_is_member(&judge->legs, candidate, &index, &way))
+			blame->members[index] = true;
+		else if (rack_legs_is_tor(&judge->legs, candidate))
+			blame->tor = true;
+		else if (rack_legs_is_uplinks(&judge->legs, candidate))
+			blame->uplinks = true;
+		else if (rack_legs_is_foreigner(&judge->legs, candidate, &index))
+			blame->foreigners[index] = true;
+	}
+}
+
+static void
+judge_hosts(struct rack_judge *judge, const struct rack *rack,
+    const struct window_closed *window, rm_wall_t start)
+{
+	const int64_t window_ns = rm_mono_since(window->end, window->start);
+
+	rack_hosts_count(rack, window, judge->hosts);
+	for (size_t i = 0; i < rack->host_count; i++)
+		if (rack_host_judge(rack, i, start, window_ns, &judge->hosts[i],
+			&judge->verdicts[judge->verdict_count]))
+			judge->verdict_count++;
+}
+
+static struct rm_verdict *
+new_verdict(struct rack_judge *judge, const struct window_closed *window,
+    enum rm_part_type type, enum rm_kind kind, double confidence)
+{
+	struct rm_verdict *verdict = &judge->verdicts[judge->verdict_count++];
+
+	*verdict = (struct rm_verdict){
+		.part = { .type = type }, .kind = kind, .confidence = confidence
+	};
+	verdict->evidence.window_ns = rm_mono_since(window->end, window->start);
+	return verdict;
+}
+
+static void
+tor_verdict(struct rack_judge *judge, const struct rack *rack,
+    const struct window_closed *window, rm_wall_t start)
+{
+	struct rm_verdict *verdict =
+	    new_verdict(judge, window, RM_PART_TOR, RM_KIND_TOR_DOWN, 0.95);
+
+	snprintf(verdict->part.name, sizeof verdict->part.name, "%.63s", rack->tor);
+	verdict->evidence.window_start = start;
+	rack_evidence_of_tor(&judge->legs, &verdict->evidence);
+}
+
+/* "h1/r0", or "h1/r0 or h2/r0" in the order of the alphabet whoever was found first. */
+static void
+name_suspect(
+    const struct rack *rack, const struct rack_suspect *suspect, struct rm_part *part)
+{
+	char a[RACK_MEMBER_NAME_BYTES], b[RACK_MEMBER_NAME_BYTES];
+	bool swap;
+
+	snprintf(part->place, sizeof part->place, "%.63s", rack->tor);
+	rack_member_name(rack, suspect->member, a);
+	if (suspect->other == RACK_NO_OTHER) {
+		snprintf(part->name, sizeof part->name, "%s", a);
+		return;
+	}
+	if (suspect->other == RACK_OTHER_TOR)
+		snprintf(b, sizeof b, "%.63s", rack->tor);
+	else
+		rack_member_name(rack, suspect->other, b);
+	swap = strcmp(a, b) > 0 && suspect->other != RACK_OTHER_TOR;
+	snprintf(part->name, sizeof part->name, "%s%s%s", swap ? b : a, RM_PART_OR,
+	    swap ? a : b);
+}
+
+static void
+rnic_verdict(struct rack_judge *judge, const struct rack *rack,
+    const struct window_closed *window, const struct rack_suspect *suspect)
+{
+	struct rm_verdict *verdict = new_verdict(
+	    judge, window, RM_PART_RNIC, suspect->kind, suspect->confidence);
+	struct rm_evidence *evidence = &verdict->evidence;
+
+	name_suspect(rack, suspect, &verdict->part);
+	evidence->window_start = judge->suspects[suspect->member].since;
+	rack_evidence_of_member(rack, &judge->legs, &judge->blame, judge->tallies,
+	    suspect->member, suspect->kind, judge->witnesses, evidence);
+	if (suspect->other == RACK_NO_OTHER) {
+		verdict->rnic = rack->members[suspect->member].id;
+		return;
+	}
+	evidence->peers = 0;
+	snprintf(evidence->observed, sizeof evidence->observed,
+	    "one of the two is at fault, and no other probes tell which");
+}
+
+static void
+judge_rnics(struct rack_judge *judge, const struct rack *rack,
+    const struct window_closed *window, rm_wall_t start,
+    const struct rm_explanation *explanation)
+{
+	const struct rack_view view = { rack, &judge->legs, &judge->blame,
+		judge->tallies, start };
+	const enum rack_state state = rack_suspect_tor(&view, explanation);
+	size_t count;
+
+	if (state == RACK_FAILS)
+		tor_verdict(judge, rack, window, start);
+	if (state != RACK_WORKS) {
+		rack_suspects_forget(&view, judge->suspects);
+		return;
+	}
+	count = rack_suspects(&view, explanation, judge->suspects, judge->found);
+	for (size_t i = 0; i < count; i++)
+		rnic_verdict(judge, rack, window, &judge->found[i]);
+	for (size_t i = 0; i < count; i++) {
+		judge->member_health[judge->found[i].member] = RM_HEALTH_BAD;
+		if (judge->found[i].other < rack->member_count)
+			judge->member_health[judge->found[i].other] = RM_HEALTH_BAD;
+	}
+}
+
+static enum rm_health
+health_of(const struct rack_judge *judge, const struct rack *rack, size_t member)
+{
+	const struct rack_tally *tally = &judge->tallies[member];
+
+	if (rack->hosts[rack->members[member].host_index].state != HOST_OK ||
+	    judge->blame.members[member] || tally->send_failed > 0 ||
+	    tally->clean_sent - tally->clean_lost < GOOD_MIN_ANSWERED ||
+	    tally->clean_newest_answered < GOOD_MIN_NEWEST_ANSWERED)
+		return RM_HEALTH_UNKNOWN;
+	/* A single loss among few is no reason to doubt. */
+	if (tally->clean_lost > 1 &&
+	    (double)tally->clean_lost > GOOD_LOSS * (double)tally->clean_sent)
+		return RM_HEALTH_UNKNOWN;
+	return RM_HEALTH_GOOD;
+}
+
+int
+rack_judge_window(struct rack_judge *judge, const struct rack *rack,
+    const struct window_closed *window, rm_wall_t window_start,
+    struct rack_judgement *ret)
+{
+	struct rm_explanation explanation;
+	int r;
+
+	r = know_rack(judge, rack);
+	if (r < 0)
+		return r;
+	r = rack_legs_build(&judge->legs, rack, window);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < rack->member_count; i++)
+		if (judge->suspects[i].named != 0)
+			rack_legs_expect(&judge->legs, i);
+	r = rm_judge_explain(judge->judge, judge->legs.elements,
+	    judge->legs.observations, judge->legs.observation_count,
+	    judge->legs.candidates, judge->legs.candidate_count, &explanation);
+	if (r < 0)
+		return r;
+	note_blame(judge, rack, &explanation);
+	rack_evidence_tally(&judge->legs, &judge->blame, judge->tallies);
+	judge->verdict_count = 0;
+	for (size_t i = 0; i < rack->host_count; i++)
+		judge->host_health[i] = rack_host_health(rack, i);
+	/* What we ourselves were deaf for proves nothing, neither good nor bad. */
+	for (size_t i = 0; i < rack->member_count; i++)
+		judge->member_health[i] =
+		    window->partial ? RM_HEALTH_UNKNOWN : health_of(judge, rack, i);
+	if (!window->partial) {
+		judge_hosts(judge, rack, window, window_start);
+		judge_rnics(judge, rack, window, window_start, &explanation);
+	}
+	*ret = (struct rack_judgement){ judge->verdicts, judge->verdict_count,
+		judge->member_health, judge->host_health,
+		explanation.unexplained_lost };
+	return 0;
+}
