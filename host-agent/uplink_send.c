@@ -94,7 +94,8 @@ uplink_send_counts(
 		struct wire_bytes bytes;
 		int r;
 
-		counts.rows = report->rows + done;
+		/* NULL when there are none: no sum to be made with that */
+		counts.rows = done == 0 ? report->rows : report->rows + done;
 		counts.row_count = report->row_count - done;
 		if (counts.row_count > UPLINK_ROWS_PER_FRAME)
 			counts.row_count = UPLINK_ROWS_PER_FRAME;
