@@ -47,7 +47,7 @@ struct prober_counts {
 	uint64_t refused_targets;   /* beyond a ceiling, or impossible */
 };
 
-/* result.sent_age_ns is left 0: the batch fills it from sent. */
+/* result.sent_age_ns is left 0: the batch fills it from sent. Must not call the prober. */
 typedef void prober_on_result(const struct wire_result *result, rm_mono_t sent, void *arg);
 
 int prober_new(struct rm_loop *loop, struct port *port, const struct prober_options *options,

@@ -30,6 +30,7 @@ struct probe_fixture {
 /* cmocka's group set-up: leaves the host's network behind. */
 int probe_fixture_enter(void **state);
 bool probe_fixture_root(void);
+int probe_fixture_main(int failed); /* what main returns: 77 when all was skipped */
 
 /* A cmocka set-up and tear-down each. */
 int probe_fixture_setup(void **state);

@@ -1,9 +1,15 @@
 #include "host-agent/port_udp.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -171,6 +177,44 @@ a_port_says_why_it_cannot_be(void **state)
 	assert_null(port);
 }
 
+static void
+a_port_lives_in_another_namespace(void **state)
+{
+	struct probe_fixture *fixture = *state;
+	struct port_udp_options options = { .device = "lo", .reflector_port = 18000 };
+	char path[64], byte = 0;
+	struct port *port;
+	int ready[2];
+	pid_t pid;
+
+	if (!probe_fixture_root())
+		skip();
+	assert_int_equal(pipe(ready), 0);
+	pid = fork();
+	if (pid == 0) { /* holds a namespace with an address that ours has not */
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (unshare(CLONE_NEWNET) == 0 &&
+		    system("ip link set lo up && ip addr add 192.0.2.1/32 dev lo") ==
+			0 &&
+		    write(ready[1], &byte, 1) == 1)
+			pause();
+		_exit(1);
+	}
+	close(ready[1]);
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
+	snprintf(path, sizeof(path), "/proc/%d/ns/net", (int)pid);
+	options.addresses[0] = probe_fixture_address("192.0.2.1", 0);
+	assert_int_equal(port_udp_new(fixture->loop, &options, &port), -EADDRNOTAVAIL);
+	options.netns = path;
+	assert_int_equal(port_udp_new(fixture->loop, &options, &port), 0);
+	listen_to(port, PORT_REFLECTOR);
+	assert_int_equal(
+	    send_one(port, "192.0.2.1", 40001, 1, 0), 0); /* opened there */
+	port_free(port);
+	probe_fixture_end_apart(pid);
+}
+
 #define TEST(fn) \
 	cmocka_unit_test_setup_teardown(fn, probe_fixture_setup, probe_fixture_teardown)
 
@@ -182,8 +226,9 @@ main(void)
 		TEST(a_packet_arrives_with_class_ttl_and_time),
 		TEST(flows_are_bounded_and_refusals_counted),
 		TEST(a_port_says_why_it_cannot_be),
+		TEST(a_port_lives_in_another_namespace),
 	};
 
-	return cmocka_run_group_tests_name(
-	    "port_udp", tests, probe_fixture_enter, NULL);
+	return probe_fixture_main(
+	    cmocka_run_group_tests_name("port_udp", tests, probe_fixture_enter, NULL));
 }
