@@ -32,8 +32,8 @@ refresh(struct tor_rack *rack)
 	rack->stale = false;
 }
 
-struct health_of { /* what rm_incidents_judge asks about */
-	const struct tor_rack *rack;
+struct health_of { /* what rm_incidents_judge hands to both callbacks */
+	struct tor_rack *rack;
 	const struct rack_judgement *judgement;
 };
 
@@ -89,7 +89,8 @@ health(const struct rm_verdict *verdict, void *arg)
 static void
 on_incident(enum rm_incident_event event, const struct rm_incident *incident, void *arg)
 {
-	struct tor_rack *rack = arg;
+	const struct health_of *of = arg;
+	struct tor_rack *rack = of->rack;
 
 	rack->callbacks.on_incident(rack, event, incident, rack->callbacks.arg);
 }
