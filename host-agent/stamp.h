@@ -17,8 +17,7 @@
 #define STAMP_PORT 862
 #define STAMP_BASE_BYTES 44
 #define STAMP_TLV_BYTES 4    /* a TLV's header */
-#define STAMP_PROBE_BYTES 88 /* base, Class of Service, Direct Measurement, Follow-Up \
-			      */
+#define STAMP_PROBE_BYTES 88 /* base, class, counts, follow-up TLVs */
 #define STAMP_HEAD_BYTES 92  /* and the header of the Extra Padding */
 #define STAMP_MAX_BYTES 9216
 
