@@ -8,6 +8,7 @@
 #include "rackmesh/base/loop.h"
 
 #define LOOK_INTERVAL_NS (3 * RM_NS_PER_S)
+#define LOOK_AWAITED_NS (500 * RM_NS_PER_MS) /* while an RNIC is not there */
 /* Two timers due this close together may fire in any order. */
 #define TIMER_SLACK_NS RM_NS_PER_MS
 
@@ -124,10 +125,14 @@ agent_on_look(void *arg)
 {
 	struct host_agent *agent = arg;
 	rm_mono_t now = rm_mono_now();
+	int64_t pause_ns = LOOK_INTERVAL_NS;
 
-	rm_timer_after(agent->look, LOOK_INTERVAL_NS);
-	for (size_t i = 0; i < agent->engine_count; i++)
+	for (size_t i = 0; i < agent->engine_count; i++) {
+		if (!engine_up(agent->engines[i]))
+			pause_ns = LOOK_AWAITED_NS;
 		engine_look(agent->engines[i]);
+	}
+	rm_timer_after(agent->look, pause_ns);
 	agent_renew_plans(agent, now);
 	if (!plans_tick(agent->plans, rm_wall_now(), now))
 		return;
