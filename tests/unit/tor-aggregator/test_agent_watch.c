@@ -1,0 +1,260 @@
+#include "tor-aggregator/agent_watch.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#define MS RM_NS_PER_MS
+#define TIMEOUT (500 * MS)
+#define BEAT 250
+
+static rm_mono_t
+ms(int64_t t)
+{
+	return (rm_mono_t){ t * MS };
+}
+
+static int
+setup(void **state)
+{
+	return agent_watch_new((struct agent_watch **)state);
+}
+
+static int
+teardown(void **state)
+{
+	agent_watch_free(*state);
+	return 0;
+}
+
+/* Of the second that ended wait_ms ago. */
+static enum host_state
+state_at(struct agent_watch *watch, int64_t now, int64_t wait)
+{
+	int64_t silent;
+
+	return agent_watch_state(
+	    watch, ms(now), ms(now - wait - 1000), ms(now - wait), TIMEOUT, &silent);
+}
+
+/* Heartbeats from..to as they should be; the first session begins 10 s before. */
+static void
+beat(struct agent_watch *watch, int64_t from, int64_t to)
+{
+	for (int64_t t = from; t <= to; t += BEAT)
+		agent_watch_beat(watch, ms(t), ms(t), false);
+}
+
+static void
+begin(struct agent_watch *watch)
+{
+	agent_watch_hello(watch, ms(10000), true);
+	beat(watch, 10000, 20000);
+}
+
+static void
+an_agent_that_never_came_is_unknown(void **state)
+{
+	assert_int_equal(state_at(*state, 5000, 600), HOST_UNKNOWN);
+}
+
+static void
+steady_heartbeats_are_good(void **state)
+{
+	begin(*state);
+	assert_int_equal(state_at(*state, 20000, 600), HOST_OK);
+	assert_int_equal(state_at(*state, 20200, 600), HOST_OK);
+}
+
+static void
+a_new_agent_is_excused_for_the_time_before_and_just_after(void **state)
+{
+	agent_watch_hello(*state, ms(10000), true);
+	beat(*state, 10000, 13000);
+	assert_int_equal(state_at(*state, 11000, 600), HOST_RESTARTING);
+	assert_int_equal(state_at(*state, 13000, 600), HOST_OK);
+}
+
+static void
+a_frozen_agent_stalls_first_and_is_frozen_after_a_second(void **state)
+{
+	struct agent_watch *watch = *state;
+
+	begin(watch);
+	assert_false(agent_watch_wants_ping(watch, ms(20400)));
+	assert_int_equal(state_at(watch, 20450, 100), HOST_STALLED);
+	assert_true(agent_watch_wants_ping(watch, ms(20500)));
+	assert_false(agent_watch_wants_ping(watch, ms(20550)));
+	agent_watch_acked(watch, ms(20500));
+	assert_int_equal(state_at(watch, 20900, 300), HOST_STALLED);
+	assert_int_equal(state_at(watch, 21050, 300), HOST_AGENT_FROZEN);
+	for (int64_t t = 21050; t < 26000; t += 50) {
+		if (agent_watch_wants_ping(watch, ms(t)))
+			agent_watch_acked(watch, ms(t + 1));
+		assert_int_equal(state_at(watch, t + 2, 600), HOST_AGENT_FROZEN);
+	}
+}
+
+static void
+a_thawed_agent_was_stalled_for_as_long_and_then_is_good(void **state)
+{
+	struct agent_watch *watch = *state;
+
+	begin(watch);
+	beat(watch, 25000, 30000);
+	assert_int_equal(state_at(watch, 25300, 600), HOST_STALLED);
+	assert_int_equal(state_at(watch, 26000, 600), HOST_STALLED);
+	assert_int_equal(state_at(watch, 27000, 600), HOST_OK);
+}
+
+static void
+silence_without_acknowledgement_is_a_host_out_of_reach(void **state)
+{
+	struct agent_watch *watch = *state;
+
+	begin(watch);
+	agent_watch_acked(watch, ms(20010)); /* of something said before */
+	assert_true(agent_watch_wants_ping(watch, ms(20500)));
+	assert_int_equal(state_at(watch, 21050, 300), HOST_UNREACHABLE);
+	assert_int_equal(state_at(watch, 29000, 600), HOST_UNREACHABLE);
+	/* And when its kernel gives up on it, that is no restart. */
+	agent_watch_ended(watch, ms(30000), false);
+	assert_int_equal(state_at(watch, 30500, 600), HOST_UNREACHABLE);
+	assert_int_equal(state_at(watch, 40000, 600), HOST_UNREACHABLE);
+}
+
+static void
+a_host_that_vanishes_under_a_frozen_agent_is_out_of_reach(void **state)
+{
+	struct agent_watch *watch = *state;
+
+	begin(watch);
+	agent_watch_wants_ping(watch, ms(20500));
+	agent_watch_acked(watch, ms(20501));
+	assert_int_equal(state_at(watch, 21100, 300), HOST_AGENT_FROZEN);
+	agent_watch_wants_ping(watch, ms(21000));
+	agent_watch_wants_ping(watch, ms(21500));
+	assert_int_equal(state_at(watch, 22100, 300), HOST_UNREACHABLE);
+}
+
+static void
+a_killed_agent_has_a_second_to_come_back(void **state)
+{
+	struct agent_watch *watch = *state;
+
+	begin(watch);
+	agent_watch_ended(watch, ms(20100), true);
+	assert_int_equal(state_at(watch, 20200, 300), HOST_RESTARTING);
+	assert_int_equal(state_at(watch, 21050, 300), HOST_RESTARTING);
+	assert_int_equal(state_at(watch, 21200, 300), HOST_AGENT_DOWN);
+	assert_int_equal(state_at(watch, 90000, 300), HOST_AGENT_DOWN);
+}
+
+static void
+windows_that_ended_before_the_kill_are_still_good(void **state)
+{
+	struct agent_watch *watch = *state;
+	int64_t silent;
+
+	begin(watch);
+	agent_watch_ended(watch, ms(20100), true);
+	assert_int_equal(agent_watch_state(watch, ms(20200), ms(18000), ms(19000),
+			     TIMEOUT, &silent),
+	    HOST_OK);
+}
+
+static void
+a_restarted_agent_is_excused_until_it_has_settled(void **state)
+{
+	struct agent_watch *watch = *state;
+
+	begin(watch);
+	agent_watch_ended(watch, ms(20100), true);
+	agent_watch_hello(watch, ms(22000), true);
+	beat(watch, 22000, 27000);
+	assert_int_equal(state_at(watch, 23500, 600), HOST_RESTARTING);
+	assert_int_equal(state_at(watch, 24500, 600), HOST_RESTARTING);
+	assert_int_equal(state_at(watch, 26000, 600), HOST_OK);
+}
+
+static void
+heartbeats_held_up_on_the_way_are_no_stall(void **state)
+{
+	struct agent_watch *watch = *state;
+
+	begin(watch);
+	for (int64_t t = 20250; t <= 22000; t += BEAT)
+		agent_watch_beat(watch, ms(22001), ms(t), false);
+	beat(watch, 22250, 24000);
+	assert_int_equal(state_at(watch, 22700, 600), HOST_OK);
+}
+
+static void
+a_stall_that_the_agent_confesses_excuses_what_it_touches(void **state)
+{
+	struct agent_watch *watch = *state;
+
+	begin(watch);
+	agent_watch_stall(watch, ms(20000), ms(20300));
+	agent_watch_stall(watch, ms(20800), ms(20900)); /* too short to cost a probe */
+	beat(watch, 20250, 24000);
+	/* The window ended before it, but its last probes were answered in it. */
+	assert_int_equal(state_at(watch, 20300, 600), HOST_STALLED);
+	assert_int_equal(state_at(watch, 21500, 600), HOST_STALLED);
+	assert_int_equal(state_at(watch, 22000, 600), HOST_OK);
+}
+
+static void
+a_paused_host_says_so(void **state)
+{
+	struct agent_watch *watch = *state;
+
+	begin(watch);
+	agent_watch_beat(watch, ms(20250), ms(20250), true);
+	assert_int_equal(state_at(watch, 20300, 600), HOST_PAUSED);
+	beat(watch, 20500, 24000);
+	assert_int_equal(state_at(watch, 21500, 600), HOST_PAUSED);
+	assert_int_equal(state_at(watch, 24000, 600), HOST_OK);
+}
+
+static void
+reports_reach_up_to_the_last_heartbeat_less_the_time_out(void **state)
+{
+	struct agent_watch *watch = *state;
+	rm_mono_t through = { 0 };
+
+	assert_false(agent_watch_reported(watch, ms(10000), TIMEOUT, &through));
+	begin(watch);
+	assert_true(agent_watch_reported(watch, ms(20100), TIMEOUT, &through));
+	assert_int_equal(through.ns, ms(19500).ns);
+	assert_false(agent_watch_reported(watch, ms(20500), TIMEOUT, &through));
+	agent_watch_ended(watch, ms(20600), true);
+	assert_false(agent_watch_reported(watch, ms(20600), TIMEOUT, &through));
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(an_agent_that_never_came_is_unknown),
+		TEST(steady_heartbeats_are_good),
+		TEST(a_new_agent_is_excused_for_the_time_before_and_just_after),
+		TEST(a_frozen_agent_stalls_first_and_is_frozen_after_a_second),
+		TEST(a_thawed_agent_was_stalled_for_as_long_and_then_is_good),
+		TEST(silence_without_acknowledgement_is_a_host_out_of_reach),
+		TEST(a_host_that_vanishes_under_a_frozen_agent_is_out_of_reach),
+		TEST(a_killed_agent_has_a_second_to_come_back),
+		TEST(windows_that_ended_before_the_kill_are_still_good),
+		TEST(a_restarted_agent_is_excused_until_it_has_settled),
+		TEST(heartbeats_held_up_on_the_way_are_no_stall),
+		TEST(a_stall_that_the_agent_confesses_excuses_what_it_touches),
+		TEST(a_paused_host_says_so),
+		TEST(reports_reach_up_to_the_last_heartbeat_less_the_time_out),
+	};
+
+	return cmocka_run_group_tests_name("agent_watch", tests, NULL, NULL);
+}
