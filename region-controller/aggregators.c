@@ -1,0 +1,220 @@
+#include "region-controller/aggregators.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "rackmesh/base/link.h"
+#include "rackmesh/base/log.h"
+#include "rackmesh/base/loop.h"
+#include "region-controller/aggregator_session.h"
+
+#define MAX_FRAME_BYTES (1u << 20)   /* a registration of a host, at most */
+#define MAX_OUTPUT_BYTES (64u << 20) /* plans of all its ToRs */
+#define HELLO_PATIENCE_NS (5 * RM_NS_PER_S)
+#define SWEEP_NS RM_NS_PER_S
+
+/* ---- sessions come and go -------------------------------------------------------- */
+
+void
+session_free(struct session *session)
+{
+	struct aggregators *owner = session->owner;
+
+	if (session->prev != NULL)
+		session->prev->next = session->next;
+	else
+		owner->sessions = session->next;
+	if (session->next != NULL)
+		session->next->prev = session->prev;
+	owner->counts.sessions--;
+	rm_link_free(session->link);
+	free(session->info.tors);
+	free(session);
+}
+
+static void
+session_on_close(struct rm_link *link, int reason, void *arg)
+{
+	struct session *session = arg;
+	char peer[RM_ADDRESS_TEXT];
+
+	rm_address_format(&session->info.peer, peer);
+	if (session->info.is_welcome)
+		rm_log_at(reason == 0 ? RM_LOG_INFO : RM_LOG_WARNING, __FILE__,
+		    __LINE__, reason, "%s (%s): disconnected", session->info.name,
+		    peer);
+	else if (reason != -EPERM)
+		rm_log_warn(reason, "%s: disconnected before a hello", peer);
+	session_free(session);
+}
+
+static const struct rm_link_callbacks link_callbacks = {
+	.on_frame = session_on_frame,
+	.on_close = session_on_close,
+};
+
+/* A peer that vanishes without a word is noticed within about 15 s. */
+static void
+keep_alive(int fd)
+{
+	static const struct {
+		int level, option, value;
+	} options[] = {
+		{ SOL_SOCKET, SO_KEEPALIVE, 1 },
+		{ IPPROTO_TCP, TCP_KEEPIDLE, 5 },
+		{ IPPROTO_TCP, TCP_KEEPINTVL, 3 },
+		{ IPPROTO_TCP, TCP_KEEPCNT, 3 },
+		{ IPPROTO_TCP, TCP_USER_TIMEOUT, 15000 },
+	};
+
+	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+		(void)setsockopt(fd, options[i].level, options[i].option,
+		    &options[i].value, sizeof(options[i].value));
+}
+
+int
+aggregators_accept(int fd, const struct rm_address *peer, void *arg)
+{
+	static const struct rm_link_limits limits = { MAX_FRAME_BYTES,
+		MAX_OUTPUT_BYTES };
+	struct aggregators *aggregators = arg;
+	struct session *session = NULL;
+	int r;
+
+	if (aggregators->counts.sessions < aggregators->options.max_sessions)
+		session = calloc(1, sizeof(*session));
+	if (session == NULL) {
+		aggregators->counts.refused_connections++;
+		close(fd);
+		return -ENOBUFS;
+	}
+	keep_alive(fd);
+	session->owner = aggregators;
+	session->begun = rm_mono_now();
+	session->info.id = ++aggregators->last_id;
+	session->info.peer = *peer;
+	session->info.since = rm_wall_now();
+	r = rm_link_new(
+	    aggregators->loop, fd, &limits, &link_callbacks, session, &session->link);
+	if (r < 0) {
+		aggregators->counts.refused_connections++;
+		free(session);
+		return r;
+	}
+	session->next = aggregators->sessions;
+	if (session->next != NULL)
+		session->next->prev = session;
+	aggregators->sessions = session;
+	aggregators->counts.sessions++;
+	aggregators->counts.accepted++;
+	return 0;
+}
+
+/* Who connects and says nothing is not kept. */
+static void
+sweep(void *arg)
+{
+	struct aggregators *aggregators = arg;
+	rm_mono_t now = rm_mono_now();
+
+	for (struct session *session = aggregators->sessions; session != NULL;
+	     session = session->next) {
+		if (!session->info.is_welcome &&
+		    rm_mono_since(now, session->begun) > HELLO_PATIENCE_NS)
+			rm_link_close(session->link, -ETIMEDOUT);
+	}
+	rm_timer_after(aggregators->sweep, SWEEP_NS);
+}
+
+void
+aggregators_deliver(struct aggregators *aggregators)
+{
+	struct session *session = aggregators->sessions;
+
+	for (; session != NULL; session = session->next) {
+		int r = session->info.is_welcome ? session_deliver(session) : 0;
+
+		/* It comes back, and says then what it holds. */
+		if (r < 0)
+			rm_link_close(session->link, r);
+	}
+}
+
+/* ---- life ----------------------------------------------------------------------- */
+
+int
+aggregators_new(struct rm_loop *loop, const struct aggregators_options *options,
+    struct aggregators **ret)
+{
+	struct aggregators *aggregators = calloc(1, sizeof(*aggregators));
+	int r = -ENOMEM;
+
+	if (aggregators == NULL)
+		return -ENOMEM;
+	aggregators->loop = loop;
+	aggregators->options = *options;
+	aggregators->writer = wire_writer_new();
+	if (aggregators->writer != NULL)
+		r = rm_timer_new(loop, sweep, aggregators, &aggregators->sweep);
+	if (r < 0) {
+		aggregators_free(aggregators);
+		return r;
+	}
+	rm_timer_after(aggregators->sweep, SWEEP_NS);
+	*ret = aggregators;
+	return 0;
+}
+
+void
+aggregators_free(struct aggregators *aggregators)
+{
+	if (aggregators == NULL)
+		return;
+	while (aggregators->sessions != NULL)
+		session_free(aggregators->sessions);
+	rm_timer_free(aggregators->sweep);
+	wire_writer_free(aggregators->writer);
+	free(aggregators);
+}
+
+bool
+aggregators_is_alive(uint64_t id, void *arg)
+{
+	const struct aggregators *aggregators = arg;
+	const struct session *session = aggregators->sessions;
+
+	while (session != NULL && session->info.id != id)
+		session = session->next;
+	return session != NULL;
+}
+
+size_t
+aggregators_serving(const struct aggregators *aggregators, const char *tor)
+{
+	size_t count = 0;
+
+	for (const struct session *session = aggregators->sessions; session != NULL;
+	     session = session->next)
+		count += session->info.is_welcome && session_serves(session, tor);
+	return count;
+}
+
+const struct aggregators_session *
+aggregators_get(const struct aggregators *aggregators, size_t i)
+{
+	const struct session *session = aggregators->sessions;
+
+	while (session != NULL && i-- > 0)
+		session = session->next;
+	return session != NULL ? &session->info : NULL;
+}
+
+const struct aggregators_counts *
+aggregators_counts(const struct aggregators *aggregators)
+{
+	return &aggregators->counts;
+}

@@ -1,0 +1,236 @@
+#include "region-controller/controller_config.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "rackmesh/base/address.h"
+#include "rackmesh/base/log.h"
+#include "rackmesh/base/yaml.h"
+#include "rackmesh/fabric/part.h"
+#include "rackmesh/fabric/topology.h"
+#include "region-controller/store_file.h"
+
+#define AT(field) offsetof(struct controller_config, field)
+
+/* clang-format off */
+const struct rm_option controller_options[] = {
+	{ "name", RM_STRING, AT(name), NULL, 1, 63, 0,
+	  "name of this controller; left out: the host's", NULL, NULL, 0 },
+	{ "region", RM_STRING, AT(region), "default", 1, 63, 0,
+	  "the region it plans for", NULL, NULL, 0 },
+	{ "listen", RM_STRING, AT(listen), "0.0.0.0:7481", 1, 255, 0,
+	  "address:port where tor-aggregators connect, on the management network", NULL, NULL, 0 },
+	{ "topology", RM_STRING, AT(topology), "/etc/rackmesh/topology.yaml", 1, 4095, 0,
+	  "file with the region's switches and links (docs/topology.md); read again on SIGHUP",
+	  NULL, NULL, 0 },
+	{ "max_aggregators", RM_UINT, AT(max_aggregators), "1024", 1, 16384, 0,
+	  "connections at a time", NULL, NULL, 0 },
+	{ "settle_ms", RM_UINT, AT(settle_ms), "3000", 0, 600000, 0,
+	  "after a start no plan is published before every ToR's RNICs are told of, or for "
+	  "this long: a restart must not shrink plans", NULL, NULL, 0 },
+	{ "debounce_ms", RM_UINT, AT(debounce_ms), "200", 1, 10000, RM_RELOAD,
+	  "changes within this time are planned together", NULL, NULL, 0 },
+	{ "forget_after_days", RM_UINT, AT(forget_after_days), "7", 1, 3650, RM_RELOAD,
+	  "an RNIC that no connected aggregator has told of for so long leaves the plans", NULL, NULL, 0 },
+	{ "http.listen", RM_STRING, AT(http_listen), "127.0.0.1:9473", 0, 255, 0,
+	  "where /metrics and the reading API answer; \"\": nowhere", NULL, NULL, 0 },
+	{ "http.socket", RM_STRING, AT(http_socket), "/run/rackmesh/region-controller.sock", 0, 100, 0,
+	  "Unix socket of the whole API, also what changes something; \"\": none", NULL, NULL, 0 },
+
+	{ "plan.tor_mesh_size", RM_UINT, AT(plan.tor_mesh_size), "10", 1, 64, RM_RELOAD,
+	  "peers that an RNIC probes in its rack at a time", NULL, NULL, 0 },
+	{ "plan.mesh_interval_ms", RM_UINT, AT(plan.mesh_interval_ms), "100", 10, 60000, RM_RELOAD,
+	  "time between two probes to the same peer", NULL, NULL, 0 },
+	{ "plan.mesh_max_rate_per_s", RM_UINT, AT(plan.mesh_max_rate_per_s), "70", 1, 1000, RM_RELOAD,
+	  "probes of one RNIC to all peers; the interval stretches to keep it", NULL, NULL, 0 },
+	{ "plan.rotation_s", RM_UINT, AT(plan.rotation_s), "60", 5, 86400, RM_RELOAD,
+	  "the peers of a large rack change this often", NULL, NULL, 0 },
+	{ "plan.coverage_permille", RM_UINT, AT(plan.coverage_permille), "990", 500, 999, RM_RELOAD,
+	  "probability that the flows between two ToRs meet all parallel paths", NULL, NULL, 0 },
+	{ "plan.link_rate_per_s", RM_UINT, AT(plan.link_rate_per_s), "10", 1, 1000, RM_RELOAD,
+	  "probes that every cable between switches carries in each direction", NULL, NULL, 0 },
+	{ "plan.inter_tor_max_rate_per_s", RM_UINT, AT(plan.inter_tor_max_rate_per_s), "60", 1, 1000, RM_RELOAD,
+	  "probes of one RNIC to other racks", NULL, NULL, 0 },
+	{ "plan.inter_tor_destinations", RM_UINT, AT(plan.inter_tor_destinations), "64", 1, 1024, RM_RELOAD,
+	  "racks that one rack probes; of more, every so-many-th", NULL, NULL, 0 },
+	{ "plan.assumed_paths", RM_UINT, AT(plan.assumed_paths), "4", 1, 256, RM_RELOAD,
+	  "parallel paths between ToRs of a plane whose links are not in the topology", NULL, NULL, 0 },
+	{ "plan.pair_above_ms", RM_UINT, AT(plan.pair_above_ms), "300", 20, 60000, RM_RELOAD,
+	  "targets with a longer interval are probed in pairs, so that send times come soon", NULL, NULL, 0 },
+	{ "plan.witness_below", RM_UINT, AT(plan.witness_below), "4", 0, 64, RM_RELOAD,
+	  "racks with fewer RNICs than this have witnesses in other racks", NULL, NULL, 0 },
+	{ "plan.witness_targets", RM_UINT, AT(plan.witness_targets), "3", 1, 16, RM_RELOAD,
+	  "witnesses of each RNIC of such a rack", NULL, NULL, 0 },
+	{ "plan.witness_interval_ms", RM_UINT, AT(plan.witness_interval_ms), "100", 10, 60000, RM_RELOAD,
+	  "time between two probes to the same witness", NULL, NULL, 0 },
+	{ "plan.dscp", RM_UINT, AT(plan.dscp), "26", 0, 63, RM_RELOAD,
+	  "class of three probes of four: that of RoCE in this fabric", NULL, NULL, 0 },
+	{ "plan.dscp_best_effort", RM_UINT, AT(plan.dscp_best_effort), "0", 0, 63, RM_RELOAD,
+	  "class of the fourth", NULL, NULL, 0 },
+	{ 0 }
+};
+/* clang-format on */
+
+struct plan_options
+controller_plan_options(const struct controller_config *config)
+{
+	const struct controller_plan_config *plan = &config->plan;
+
+	return (struct plan_options){
+		.mesh_peers = (uint32_t)plan->tor_mesh_size,
+		.mesh_interval_ms = (uint32_t)plan->mesh_interval_ms,
+		.mesh_max_rate_per_s = (uint32_t)plan->mesh_max_rate_per_s,
+		.mesh_rotation_s = (uint32_t)plan->rotation_s,
+		.coverage = (double)plan->coverage_permille / 1000,
+		.link_rate_per_s = (uint32_t)plan->link_rate_per_s,
+		.inter_max_rate_per_s = (uint32_t)plan->inter_tor_max_rate_per_s,
+		.destinations = (uint32_t)plan->inter_tor_destinations,
+		.assumed_paths = (uint32_t)plan->assumed_paths,
+		.pair_above_ms = (uint32_t)plan->pair_above_ms,
+		.witness_below = (uint32_t)plan->witness_below,
+		.witness_targets = (uint32_t)plan->witness_targets,
+		.witness_interval_ms = (uint32_t)plan->witness_interval_ms,
+		.dscp = (uint8_t)plan->dscp,
+		.dscp_best_effort = (uint8_t)plan->dscp_best_effort,
+	};
+}
+
+/* The lines are forgotten once the table is filled: only for an error is the file read
+ * again, to name the place. */
+static int
+check_failed(const struct controller_config *config, const char *option,
+    const char *text, struct rm_why *why)
+{
+	const struct rm_yaml_node *node = NULL;
+	struct rm_yaml *yaml = NULL;
+	char first[32];
+	size_t len = strcspn(option, ".");
+
+	if (config->path != NULL && rm_yaml_load(config->path, &yaml, NULL) == 0)
+		node = rm_yaml_root(yaml);
+	snprintf(first, sizeof(first), "%.*s", (int)len, option);
+	if (node != NULL)
+		node = rm_yaml_get(node, first);
+	if (node != NULL && option[len] != '\0')
+		node = rm_yaml_get(node, option + len + 1);
+	if (node != NULL)
+		rm_yaml_why(node, why, -EINVAL, "%s: %s", option, text);
+	else
+		rm_why(why, -EINVAL, "%s: %s: %s",
+		    config->path == NULL ? "no config file" : config->path, option,
+		    text);
+	rm_yaml_free(yaml);
+	return -EINVAL;
+}
+
+#define NAME_HELP \
+	"expected a name: 1 to 63 of A-Z a-z 0-9 . _ : -, a letter or digit first"
+
+static int
+check_all(const struct controller_config *config, struct rm_why *why)
+{
+	struct rm_address address;
+
+	if (!rm_name_valid(config->name))
+		return check_failed(config, "name", NAME_HELP, why);
+	if (!rm_name_valid(config->region))
+		return check_failed(config, "region", NAME_HELP, why);
+	if (rm_address_parse(config->listen, -1, &address) < 0)
+		return check_failed(config, "listen",
+		    "expected address:port, the address numeric", why);
+	if (config->http_listen[0] != '\0' &&
+	    rm_address_parse(config->http_listen, -1, &address) < 0)
+		return check_failed(config, "http.listen",
+		    "expected address:port, the address numeric", why);
+	return 0;
+}
+
+static int
+name_after_host(struct controller_config *config, struct rm_why *why)
+{
+	char name[256] = "";
+
+	if (config->name != NULL)
+		return 0;
+	if (gethostname(name, sizeof(name) - 1) < 0)
+		return rm_why(why, -errno, "name: not given, and the system has none");
+	config->name = strdup(name);
+	return config->name == NULL ? rm_why(why, -ENOMEM, "out of memory") : 0;
+}
+
+int
+controller_config_read(
+    struct controller_config *config, const char *path, struct rm_why *why)
+{
+	int r;
+
+	*config = (struct controller_config){ 0 };
+	r = rm_config_load(controller_options, path, config, why);
+	if (r < 0)
+		return r;
+	config->path = path;
+	r = name_after_host(config, why);
+	if (r == 0)
+		r = check_all(config, why);
+	if (r < 0)
+		controller_config_clear(config);
+	return r;
+}
+
+/* Both files, and what is odd in the second. */
+static int
+check_and_tell(const struct controller_config *config, struct rm_why *why)
+{
+	const struct rm_topology *topology;
+	struct store *store = NULL;
+	size_t tors = 0;
+	int r;
+
+	r = store_file_new(config->topology, config->region, &store, why);
+	if (r < 0)
+		return r;
+	topology = store_topology(store);
+	for (size_t i = 0; i < rm_topology_warnings(topology); i++)
+		printf("warning: %s\n", rm_topology_warning(topology, i));
+	for (size_t i = 0; i < rm_topology_switches(topology); i++)
+		tors += rm_topology_switch(topology, i)->role == RM_SWITCH_TOR;
+	printf("%s: good\n", config->path == NULL ? "no config file" : config->path);
+	printf("%s: good, %zu ToRs of %zu switches, %zu links\n", config->topology,
+	    tors, rm_topology_switches(topology), rm_topology_links(topology));
+	store_free(store);
+	return 1;
+}
+
+int
+controller_config_load(struct controller_config *config, int argc, char **argv)
+{
+	struct rm_why why = { 0 };
+	const char *path = NULL;
+	bool check = false;
+	int r;
+
+	r = rm_config_arguments(controller_options,
+	    "plans who probes whom in a region, and hands the plans to its aggregators",
+	    argc, argv, &path, &check, &why);
+	if (r == 0) {
+		r = controller_config_read(config, path, &why);
+		if (r == 0 && check) {
+			r = check_and_tell(config, &why);
+			controller_config_clear(config);
+		}
+	}
+	if (r < 0)
+		rm_log_error(0, "%s", why.text);
+	return r;
+}
+
+void
+controller_config_clear(struct controller_config *config)
+{
+	rm_config_clear(controller_options, config);
+	config->path = NULL;
+}

@@ -1,0 +1,50 @@
+/*
+ * controller_config - the region-controller's options: one table, checked as a whole.
+ */
+#ifndef REGION_CONTROLLER_CONTROLLER_CONFIG_H
+#define REGION_CONTROLLER_CONTROLLER_CONFIG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "rackmesh/base/config.h"
+#include "region-controller/plan.h"
+
+struct controller_plan_config {
+	uint64_t tor_mesh_size, mesh_interval_ms, mesh_max_rate_per_s, rotation_s;
+	uint64_t coverage_permille, link_rate_per_s, inter_tor_max_rate_per_s;
+	uint64_t inter_tor_destinations, assumed_paths, pair_above_ms;
+	uint64_t witness_below, witness_targets, witness_interval_ms;
+	uint64_t dscp, dscp_best_effort;
+};
+
+struct controller_config {
+	const char *path; /* borrowed from argv; NULL: no file */
+
+	char *name; /* never NULL after a load */
+	char *region;
+	char *listen;
+	char *topology;
+	uint64_t max_aggregators;
+	uint64_t settle_ms;
+	uint64_t debounce_ms;
+	uint64_t forget_after_days;
+	char *http_listen;
+	char *http_socket;
+	struct controller_plan_config plan;
+};
+
+extern const struct rm_option controller_options[];
+
+/* 0: go on; 1: the process has done what was asked (--help, --check with its topology);
+ * < 0: what is wrong has been said on stderr. */
+int controller_config_load(struct controller_config *config, int argc, char **argv);
+
+/* The same from a file alone, for reloads and tests. On failure *config is clear. */
+int controller_config_read(
+    struct controller_config *config, const char *path, struct rm_why *why);
+void controller_config_clear(struct controller_config *config);
+
+struct plan_options controller_plan_options(const struct controller_config *config);
+
+#endif

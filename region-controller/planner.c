@@ -1,0 +1,198 @@
+#include "region-controller/planner.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "rackmesh/base/log.h"
+#include "rackmesh/base/loop.h"
+#include "rackmesh/fabric/topology.h"
+#include "region-controller/aggregators.h"
+#include "region-controller/controller_config.h"
+#include "region-controller/publish.h"
+#include "region-controller/registry.h"
+#include "region-controller/store.h"
+
+#define EXPIRE_NS (60 * RM_NS_PER_S)
+#define NS_PER_DAY (INT64_C(86400) * RM_NS_PER_S)
+
+struct planner {
+	const struct controller_config *config;
+	const struct store *store;
+	struct registry *registry;
+	struct publish *publish;
+	struct aggregators *aggregators; /* NULL until started */
+	struct rm_timer *plan, *expire;
+	bool is_due;  /* the timer is armed for a change */
+	bool settled; /* plans may be published */
+	rm_mono_t settle_by;
+	struct planner_counts counts;
+	struct plan_counts plan_counts;
+};
+
+static int64_t
+ns_of_ms(uint64_t ms)
+{
+	return (int64_t)ms * RM_NS_PER_MS;
+}
+
+/* Before the first plans every change starts the wait anew, since more is about to
+ * come; later a steady trickle must not hold them up. */
+void
+planner_soon(void *arg)
+{
+	struct planner *planner = arg;
+	rm_mono_t then =
+	    rm_mono_add(rm_mono_now(), ns_of_ms(planner->config->debounce_ms));
+
+	if (planner->aggregators == NULL || (planner->settled && planner->is_due))
+		return;
+	if (!planner->settled && rm_mono_since(then, planner->settle_by) > 0)
+		then = planner->settle_by;
+	planner->is_due = true;
+	rm_timer_at(planner->plan, then);
+}
+
+/* Every ToR has somebody to take its plan, and its RNICs are told of. */
+static bool
+all_are_in(const struct planner *planner)
+{
+	const struct rm_topology *topology = store_topology(planner->store);
+
+	for (size_t i = 0; i < rm_topology_switches(topology); i++) {
+		const struct rm_switch *sw = rm_topology_switch(topology, i);
+		size_t members;
+
+		if (sw->role != RM_SWITCH_TOR)
+			continue;
+		members = registry_members(planner->registry, i);
+		if (members == 0 || members < sw->expected_rnics ||
+		    aggregators_serving(planner->aggregators, sw->name) == 0)
+			return false;
+	}
+	return true;
+}
+
+static int
+plan_and_publish(struct planner *planner)
+{
+	struct plan_options options = controller_plan_options(planner->config);
+	struct plan_set *set = NULL;
+	int r;
+
+	r = plan_set_new(
+	    store_topology(planner->store), planner->registry, &options, &set);
+	if (r < 0)
+		return r;
+	planner->plan_counts = *plan_set_counts(set);
+	r = publish_update(planner->publish, set, rm_wall_now());
+	plan_set_free(set);
+	return r;
+}
+
+static void
+plan_now(void *arg)
+{
+	struct planner *planner = arg;
+	rm_mono_t begun = rm_mono_now();
+	int r;
+
+	planner->is_due = false;
+	if (!planner->settled && rm_mono_since(begun, planner->settle_by) < 0 &&
+	    !all_are_in(planner)) {
+		rm_timer_at(planner->plan, planner->settle_by);
+		return;
+	}
+	planner->settled = true;
+	r = plan_and_publish(planner);
+	planner->counts.plannings++;
+	planner->counts.last_us =
+	    (uint64_t)(rm_mono_since(rm_mono_now(), begun) / RM_NS_PER_US);
+	if (r < 0) {
+		planner->counts.failures++;
+		rm_log_error(r, "planning failed");
+	} else if (r > 0) {
+		rm_log_info("published new plans of %d ToRs, made in %llu us", r,
+		    (unsigned long long)planner->counts.last_us);
+	}
+	aggregators_deliver(planner->aggregators);
+}
+
+static void
+expire_old(void *arg)
+{
+	struct planner *planner = arg;
+	uint64_t days = planner->config->forget_after_days;
+	size_t forgotten;
+
+	forgotten = registry_expire(planner->registry, rm_mono_now(),
+	    (int64_t)days * NS_PER_DAY, aggregators_is_alive, planner->aggregators);
+	if (forgotten > 0) {
+		rm_log_info("forgot %zu RNICs that nobody has told of for %llu days",
+		    forgotten, (unsigned long long)days);
+		planner_soon(planner);
+	}
+	rm_timer_after(planner->expire, EXPIRE_NS);
+}
+
+int
+planner_new(struct rm_loop *loop, const struct controller_config *config,
+    const struct store *store, struct registry *registry, struct publish *publish,
+    struct planner **ret)
+{
+	struct planner *planner = calloc(1, sizeof(*planner));
+	int r;
+
+	if (planner == NULL)
+		return -ENOMEM;
+	planner->config = config;
+	planner->store = store;
+	planner->registry = registry;
+	planner->publish = publish;
+	r = rm_timer_new(loop, plan_now, planner, &planner->plan);
+	if (r == 0)
+		r = rm_timer_new(loop, expire_old, planner, &planner->expire);
+	if (r < 0) {
+		planner_free(planner);
+		return r;
+	}
+	*ret = planner;
+	return 0;
+}
+
+void
+planner_free(struct planner *planner)
+{
+	if (planner == NULL)
+		return;
+	rm_timer_free(planner->plan);
+	rm_timer_free(planner->expire);
+	free(planner);
+}
+
+void
+planner_start(struct planner *planner, struct aggregators *aggregators)
+{
+	planner->aggregators = aggregators;
+	planner->settle_by =
+	    rm_mono_add(rm_mono_now(), ns_of_ms(planner->config->settle_ms));
+	rm_timer_at(planner->plan, planner->settle_by);
+	rm_timer_after(planner->expire, EXPIRE_NS);
+}
+
+const bool *
+planner_settled(const struct planner *planner)
+{
+	return &planner->settled;
+}
+
+const struct planner_counts *
+planner_counts(const struct planner *planner)
+{
+	return &planner->counts;
+}
+
+const struct plan_counts *
+planner_plan_counts(const struct planner *planner)
+{
+	return &planner->plan_counts;
+}

@@ -1,0 +1,45 @@
+/*
+ * planner - when plans are made: soon after a change, never too early after a start.
+ *
+ * Changes are gathered for debounce_ms. After a start nothing is published before every
+ * ToR of the topology has an aggregator and RNICs, or settle_ms have passed: a
+ * controller that knows half of the region would otherwise shrink everybody's plans.
+ */
+#ifndef REGION_CONTROLLER_PLANNER_H
+#define REGION_CONTROLLER_PLANNER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct aggregators;
+struct controller_config;
+struct plan_counts;
+struct planner;
+struct publish;
+struct registry;
+struct rm_loop;
+struct store;
+
+struct planner_counts {
+	uint64_t plannings, failures;
+	uint64_t last_us; /* the last one took so long */
+};
+
+/* All are borrowed; the config may change between calls. */
+int planner_new(struct rm_loop *loop, const struct controller_config *config,
+    const struct store *store, struct registry *registry, struct publish *publish,
+    struct planner **ret);
+void planner_free(struct planner *planner);
+
+/* From now on; they are handed the plans. */
+void planner_start(struct planner *planner, struct aggregators *aggregators);
+
+/* Something has changed; arg is the planner. */
+void planner_soon(void *arg);
+
+/* All borrowed from the planner. */
+const bool *planner_settled(const struct planner *planner);
+const struct planner_counts *planner_counts(const struct planner *planner);
+const struct plan_counts *planner_plan_counts(const struct planner *planner);
+
+#endif

@@ -1,0 +1,311 @@
+#include "region-controller/region_controller.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "rackmesh/base/address.h"
+#include "rackmesh/base/http_server.h"
+#include "rackmesh/base/listener.h"
+#include "rackmesh/base/log.h"
+#include "rackmesh/base/loop.h"
+#include "rackmesh/base/metrics.h"
+#include "rackmesh/base/random.h"
+#include "rackmesh/fabric/topology.h"
+#include "region-controller/aggregators.h"
+#include "region-controller/controller_config.h"
+#include "region-controller/controller_face.h"
+#include "region-controller/planner.h"
+#include "region-controller/publish.h"
+#include "region-controller/registry.h"
+#include "region-controller/store_file.h"
+
+struct region_controller {
+	struct rm_loop *loop;
+	struct controller_config config;
+	struct store *store;
+	struct registry *registry;
+	struct publish *publish;
+	struct aggregators *aggregators;
+	struct rm_listener *listener;
+	struct rm_metrics *metrics;
+	struct rm_http_server *http;
+	struct planner *planner;
+	struct controller_counts counts;
+	struct controller_face face;
+};
+
+/* ---- from outside --------------------------------------------------------------- */
+
+static void
+log_warnings(const struct rm_topology *topology)
+{
+	for (size_t i = 0; i < rm_topology_warnings(topology); i++)
+		rm_log_warn(0, "%s", rm_topology_warning(topology, i));
+}
+
+static int
+topology_changed(const struct rm_topology *fresh, void *arg)
+{
+	struct region_controller *controller = arg;
+	int r;
+
+	r = registry_set_topology(controller->registry, fresh);
+	if (r < 0)
+		return r;
+	log_warnings(fresh);
+	planner_soon(controller->planner);
+	return 0;
+}
+
+static int
+reload_topology(void *arg, struct rm_why *why)
+{
+	struct region_controller *controller = arg;
+	int r;
+
+	r = store_reload(controller->store, why);
+	if (r < 0) {
+		controller->counts.topology_refused++;
+		rm_log_error(0, "the topology stays as it is: %s", why->text);
+		return r;
+	}
+	controller->counts.topology_reloads++;
+	rm_log_info("topology reloaded");
+	return 0;
+}
+
+static int
+forget_rnic(void *arg, struct rm_rnic_id id)
+{
+	struct region_controller *controller = arg;
+	char text[RM_RNIC_ID_TEXT];
+	int r;
+
+	r = registry_forget(controller->registry, id);
+	if (r < 0)
+		return r;
+	rm_rnic_id_format(id, text);
+	rm_log_info("%s: forgotten by request", text);
+	planner_soon(controller->planner);
+	return 0;
+}
+
+static int
+reload_config(struct region_controller *controller, struct rm_why *why)
+{
+	struct controller_config fresh, *config = &controller->config;
+	int r;
+
+	r = controller_config_read(&fresh, config->path, why);
+	if (r < 0)
+		return r;
+	if (!rm_config_reloadable(controller_options, config, &fresh, why)) {
+		controller_config_clear(&fresh);
+		return -EINVAL;
+	}
+	/* Nothing else can differ. */
+	config->debounce_ms = fresh.debounce_ms;
+	config->forget_after_days = fresh.forget_after_days;
+	config->plan = fresh.plan;
+	controller_config_clear(&fresh);
+	planner_soon(controller->planner);
+	return 0;
+}
+
+void
+region_controller_reload(void *arg)
+{
+	struct region_controller *controller = arg;
+	struct rm_why why = { 0 };
+
+	if (reload_config(controller, &why) < 0) {
+		controller->counts.config_refused++;
+		rm_log_error(0, "the config stays as it is: %s", why.text);
+	} else {
+		controller->counts.config_reloads++;
+		rm_log_info("config reloaded");
+	}
+	(void)reload_topology(controller, &why); /* has said what is wrong */
+}
+
+/* ---- birth ---------------------------------------------------------------------- */
+
+static int
+listen_http(struct region_controller *controller, const char *prefix, const char *where)
+{
+	struct rm_address address;
+	char text[RM_ADDRESS_TEXT];
+	int r;
+
+	if (where[0] == '\0')
+		return 0;
+	snprintf(text, sizeof(text), "%s%s", prefix, where);
+	r = rm_address_parse(text, -1, &address);
+	if (r == 0)
+		r = rm_http_server_listen(controller->http, &address);
+	if (r < 0)
+		rm_log_error(r, "cannot listen on %s", text);
+	return r;
+}
+
+static int
+serve_http(struct region_controller *controller)
+{
+	int r;
+
+	controller->face = (struct controller_face){
+		.name = controller->config.name,
+		.region = controller->config.region,
+		.store = controller->store,
+		.registry = controller->registry,
+		.publish = controller->publish,
+		.aggregators = controller->aggregators,
+		.settled = planner_settled(controller->planner),
+		.counts = &controller->counts,
+		.planner_counts = planner_counts(controller->planner),
+		.plan_counts = planner_plan_counts(controller->planner),
+		.reload_topology = reload_topology,
+		.forget = forget_rnic,
+		.arg = controller,
+	};
+	r = rm_metrics_new(&controller->metrics);
+	if (r == 0)
+		r = controller_metrics_add(controller->metrics, &controller->face);
+	if (r == 0)
+		r = rm_http_server_new(controller->loop, &controller->http);
+	if (r == 0)
+		r = controller_api_serve(
+		    controller->http, controller->metrics, &controller->face);
+	if (r == 0)
+		r = listen_http(controller, "", controller->config.http_listen);
+	if (r == 0)
+		r = listen_http(controller, "unix:", controller->config.http_socket);
+	return r;
+}
+
+static int
+serve_aggregators(struct region_controller *controller)
+{
+	const struct aggregators_options options = {
+		.name = controller->config.name,
+		.region = controller->config.region,
+		.incarnation = rm_random_u64() | 1,
+		.max_sessions = controller->config.max_aggregators,
+		.registry = controller->registry,
+		.publish = controller->publish,
+		.on_change = planner_soon,
+		.arg = controller->planner,
+	};
+	struct rm_address address;
+	int r;
+
+	r = aggregators_new(controller->loop, &options, &controller->aggregators);
+	if (r == 0)
+		r = rm_address_parse(controller->config.listen, -1, &address);
+	if (r < 0)
+		return r;
+	r = rm_listener_new(controller->loop, &address, aggregators_accept,
+	    controller->aggregators, &controller->listener);
+	if (r < 0)
+		rm_log_error(r, "cannot listen on %s", controller->config.listen);
+	return r;
+}
+
+static int
+read_store(struct region_controller *controller)
+{
+	struct rm_why why = { 0 };
+	int r;
+
+	r = store_file_new(controller->config.topology, controller->config.region,
+	    &controller->store, &why);
+	if (r < 0) {
+		rm_log_error(0, "%s", why.text);
+		return r;
+	}
+	store_watch(controller->store, topology_changed, controller);
+	log_warnings(store_topology(controller->store));
+	return registry_set_topology(
+	    controller->registry, store_topology(controller->store));
+}
+
+static int
+build(struct region_controller *controller)
+{
+	int r;
+
+	r = registry_new(&controller->registry);
+	if (r == 0)
+		r = publish_new(&controller->publish);
+	if (r == 0)
+		r = read_store(controller);
+	if (r == 0)
+		r = planner_new(controller->loop, &controller->config,
+		    controller->store, controller->registry, controller->publish,
+		    &controller->planner);
+	if (r == 0)
+		r = serve_aggregators(controller);
+	if (r == 0)
+		r = serve_http(controller);
+	if (r == 0)
+		planner_start(controller->planner, controller->aggregators);
+	return r;
+}
+
+int
+region_controller_new(struct rm_loop *loop, struct controller_config *config,
+    struct region_controller **ret)
+{
+	struct region_controller *controller = calloc(1, sizeof(*controller));
+	int r;
+
+	if (controller == NULL) {
+		controller_config_clear(config);
+		rm_log_error(-ENOMEM, "cannot start");
+		return -ENOMEM;
+	}
+	controller->loop = loop;
+	controller->config = *config;
+	*config = (struct controller_config){ 0 };
+	r = build(controller);
+	if (r < 0) {
+		rm_log_error(r, "cannot start");
+		region_controller_free(controller);
+		return r;
+	}
+	rm_log_info("%s: planning region %s, aggregators on port %d",
+	    controller->config.name, controller->config.region,
+	    rm_listener_port(controller->listener));
+	*ret = controller;
+	return 0;
+}
+
+void
+region_controller_free(struct region_controller *controller)
+{
+	if (controller == NULL)
+		return;
+	planner_free(controller->planner);
+	rm_http_server_free(controller->http);
+	rm_listener_free(controller->listener);
+	aggregators_free(controller->aggregators);
+	publish_free(controller->publish);
+	registry_free(controller->registry);
+	store_free(controller->store);
+	rm_metrics_free(controller->metrics);
+	controller_config_clear(&controller->config);
+	free(controller);
+}
+
+int
+region_controller_port(const struct region_controller *controller)
+{
+	return rm_listener_port(controller->listener);
+}
+
+int
+region_controller_http_port(const struct region_controller *controller)
+{
+	return rm_http_server_port(controller->http);
+}

@@ -1,0 +1,23 @@
+/*
+ * region_controller - the daemon's wiring: the only file that knows all its modules.
+ */
+#ifndef REGION_CONTROLLER_REGION_CONTROLLER_H
+#define REGION_CONTROLLER_REGION_CONTROLLER_H
+
+struct controller_config;
+struct region_controller;
+struct rm_loop;
+
+/* Takes what the config owns, also on failure; has said then what is wrong. */
+int region_controller_new(struct rm_loop *loop, struct controller_config *config,
+    struct region_controller **ret);
+void region_controller_free(struct region_controller *controller);
+
+/* For rm_loop_on_reload: config and topology anew, each whole or not at all. */
+void region_controller_reload(void *controller);
+
+/* The ports in use, for an address with port 0; negative: none. */
+int region_controller_port(const struct region_controller *controller);
+int region_controller_http_port(const struct region_controller *controller);
+
+#endif
