@@ -19,11 +19,13 @@
 #define AGENT_WATCH_GAP_NS (400 * RM_NS_PER_MS)     /* between heartbeats: a stall */
 #define AGENT_WATCH_STALL_NS (200 * RM_NS_PER_MS)   /* shorter ones cost no probe */
 #define AGENT_WATCH_OVERDUE_NS (500 * RM_NS_PER_MS) /* ask its kernel */
-#define AGENT_WATCH_SILENT_NS (1000 * RM_NS_PER_MS) /* a fault: frozen or unreachable \
-						     */
-#define AGENT_WATCH_GRACE_NS (1000 * RM_NS_PER_MS)  /* for coming back after a reset */
-#define AGENT_WATCH_SETTLE_NS (1000 * RM_NS_PER_MS) /* after the start of a new life \
-						     */
+#define AGENT_WATCH_SILENT_NS                                                        \
+	(1000 * RM_NS_PER_MS)                      /* a fault: frozen or unreachable \
+						    */
+#define AGENT_WATCH_GRACE_NS (1000 * RM_NS_PER_MS) /* for coming back after a reset */
+#define AGENT_WATCH_SETTLE_NS                                  \
+	(1000 * RM_NS_PER_MS) /* after the start of a new life \
+			       */
 #define AGENT_WATCH_ACK_FRESH_NS (1500 * RM_NS_PER_MS)
 /* The kernel tells ages of acknowledgements in ticks of up to 10 ms. */
 #define AGENT_WATCH_ACK_BLUR_NS (30 * RM_NS_PER_MS)

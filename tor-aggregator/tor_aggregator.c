@@ -64,6 +64,20 @@ start_racks(struct tor_aggregator *aggregator)
 	return 0;
 }
 
+/* Its parent must exist: a mistyped path is not to be made true. */
+static int
+start_state(struct tor_aggregator *aggregator)
+{
+	const char *folder = aggregator->config->state_folder;
+	int r = 0;
+
+	if (folder[0] != 0 && mkdir(folder, 0750) < 0 && errno != EEXIST) {
+		r = -errno;
+		rm_log_error(r, "cannot make the state folder %s", folder);
+	}
+	return r;
+}
+
 /* Plans of an earlier life first, then files; whichever is newer counts. */
 static int
 start_plans(struct tor_aggregator *aggregator)
@@ -73,11 +87,6 @@ start_plans(struct tor_aggregator *aggregator)
 	struct rm_why why = { 0 };
 	int r;
 
-	if (folder != NULL && mkdir(folder, 0750) < 0 && errno != EEXIST) {
-		r = -errno;
-		rm_log_error(r, "cannot make the state folder %s", folder);
-		return r;
-	}
 	r = plan_store_new(aggregator->worker, config->region, folder, aggregator->tors,
 	    aggregator->rack_count, &aggregator->plans);
 	if (r < 0)
@@ -262,7 +271,9 @@ tor_aggregator_new(struct rm_loop *loop, const struct aggregator_config *config,
 		r = rm_worker_new(loop, WORKER_JOBS, &aggregator->worker);
 	if (r < 0)
 		goto out;
-	r = start_racks(aggregator);
+	r = start_state(aggregator);
+	if (r == 0)
+		r = start_racks(aggregator);
 	if (r == 0)
 		r = start_uplink(aggregator);
 	if (r == 0)

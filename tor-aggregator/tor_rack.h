@@ -27,8 +27,9 @@ struct tor_rack;
 
 #define TOR_RACK_BIN_NS (250 * RM_NS_PER_MS)
 #define TOR_RACK_JUDGE_BINS 4
-#define TOR_RACK_START_NS (3 * RM_NS_PER_S) /* partial until all were heard, or this \
-					     */
+#define TOR_RACK_START_NS                                          \
+	(3 * RM_NS_PER_S) /* partial until all were heard, or this \
+			   */
 
 struct tor_rack_options {
 	const char *tor; /* copied */

@@ -160,8 +160,8 @@ windows_that_ended_before_the_kill_are_still_good(void **state)
 
 	begin(watch);
 	agent_watch_ended(watch, ms(20100), true);
-	assert_int_equal(agent_watch_state(watch, ms(20200), ms(18000), ms(19000),
-			     TIMEOUT, &silent),
+	assert_int_equal(
+	    agent_watch_state(watch, ms(20200), ms(18000), ms(19000), TIMEOUT, &silent),
 	    HOST_OK);
 }
 

@@ -86,7 +86,8 @@ rotations_cover_all_pairs_ten_at_a_time(void **state)
 	assert_int_equal(distinct, 63);
 	assert_false(seen[5]);
 	assert_int_equal(pinglist_rotation(&world->plan->view.plan, 600), 10);
-	fixture_plan(world->plan, 2, 11, 0); /* one rotation covers all: never changes */
+	fixture_plan(
+	    world->plan, 2, 11, 0); /* one rotation covers all: never changes */
 	assert_int_equal(pinglist_rotation(&world->plan->view.plan, 600), 0);
 }
 
@@ -99,7 +100,8 @@ the_own_host_and_other_families_are_never_probed(void **state)
 	world->plan->members[1].host = "h0";
 	world->plan->members[2].addresses[0].family = 6;
 	world->plan->foreigners[0].address_count = 2;
-	world->plan->foreigners[0].addresses[1] = world->plan->foreigners[0].addresses[0];
+	world->plan->foreigners[0].addresses[1] =
+	    world->plan->foreigners[0].addresses[0];
 	world->plan->foreigners[0].addresses[0].family = 6;
 	fixture_plan(world->plan, 2, 4, 1);
 	expand(world, 0, 0x100);

@@ -50,7 +50,8 @@ a_good_result_is_windowed(void **state)
 
 	assert_int_equal(take(f, fixture_result(f, 0, 0x101, 100 * MS, WIRE_OK)), -1);
 	assert_int_equal(
-	    take(f, fixture_result(f, 0, FIXTURE_FOREIGN, 100 * MS, WIRE_NO_REPLY)), -1);
+	    take(f, fixture_result(f, 0, FIXTURE_FOREIGN, 100 * MS, WIRE_NO_REPLY)),
+	    -1);
 	assert_int_equal(f->ingest.counts.raw.windowed, 2);
 	assert_int_equal(tor_rack_counts(f->rack)->raw.windowed, 2);
 	assert_int_equal(ring_count(tor_rack_ring(f->rack)), 2);
@@ -81,11 +82,12 @@ values_out_of_range_are_refused(void **state)
 	struct rack_fixture *f = *state;
 	struct wire_result good = fixture_result(f, 0, 0x101, 0, WIRE_OK), bad;
 
-#define REFUSES(field, value) \
-	(bad = good, bad.field = (value), assert_int_equal(take(f, bad), INGEST_BAD_VALUE))
+#define REFUSES(field, value)             \
+	(bad = good, bad.field = (value), \
+	    assert_int_equal(take(f, bad), INGEST_BAD_VALUE))
 	REFUSES(outcome, WIRE_OUTCOMES);
 	REFUSES(dscp, 64);
-	REFUSES(dst_guid, 0x100); /* to itself */
+	REFUSES(dst_guid, 0x100);        /* to itself */
 	REFUSES(outcome, WIRE_NO_REPLY); /* with times */
 	bad = good;
 	bad.flags |= WIRE_ARRIVAL;
@@ -200,13 +202,23 @@ receive_counts_of_others_rnics_are_refused(void **state)
 {
 	struct rack_fixture *f = *state;
 	const struct wire_count rows[] = {
-		{ .own_guid = 0x100, .own_port_num = 1, .prober_guid = 0x101,
-		    .prober_port_num = 1, .dscp = 26, .received = 10 },
-		{ .own_guid = 0x102, .own_port_num = 1, .prober_guid = 0x101,
-		    .prober_port_num = 1, .dscp = 26, .received = 10 },
+		{ .own_guid = 0x100,
+		    .own_port_num = 1,
+		    .prober_guid = 0x101,
+		    .prober_port_num = 1,
+		    .dscp = 26,
+		    .received = 10 },
+		{ .own_guid = 0x102,
+		    .own_port_num = 1,
+		    .prober_guid = 0x101,
+		    .prober_port_num = 1,
+		    .dscp = 26,
+		    .received = 10 },
 	};
 	struct wire_counts counts = { .incarnation = 7,
-		.now_ns = (uint64_t)f->now.ns, .rows = rows, .row_count = 2 };
+		.now_ns = (uint64_t)f->now.ns,
+		.rows = rows,
+		.row_count = 2 };
 	struct wire_bytes bytes;
 
 	wire_write_counts(f->writer, &counts, &bytes);

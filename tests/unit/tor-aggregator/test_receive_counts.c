@@ -23,8 +23,11 @@ teardown(void **state)
 static struct wire_count
 row(uint64_t prober, uint64_t received)
 {
-	return (struct wire_count){ .own_guid = 1, .own_port_num = 1,
-		.prober_guid = prober, .prober_port_num = 1, .dscp = 26,
+	return (struct wire_count){ .own_guid = 1,
+		.own_port_num = 1,
+		.prober_guid = prober,
+		.prober_port_num = 1,
+		.dscp = 26,
 		.received = received };
 }
 

@@ -9,9 +9,15 @@
 static struct wire_result
 result(uint32_t seq)
 {
-	return (struct wire_result){ .src_guid = 1, .src_port_num = 1, .dst_guid = 2,
-		.dst_port_num = 1, .seq = seq, .outcome = WIRE_NO_REPLY, .dscp = 26,
-		.arrived_ecn = 3, .arrived_dscp = 46 };
+	return (struct wire_result){ .src_guid = 1,
+		.src_port_num = 1,
+		.dst_guid = 2,
+		.dst_port_num = 1,
+		.seq = seq,
+		.outcome = WIRE_NO_REPLY,
+		.dscp = 26,
+		.arrived_ecn = 3,
+		.arrived_dscp = 46 };
 }
 
 static void

@@ -32,9 +32,8 @@ probe(struct rack_fixture *f, size_t members, size_t dead)
 				    500 * MS, lost ? WIRE_NO_REPLY : WIRE_OK);
 		}
 		for (size_t x = 0; x < 2; x++)
-			results[count++] =
-			    fixture_result(f, src, FIXTURE_FOREIGN + x, 500 * MS,
-				src == dead ? WIRE_NO_REPLY : WIRE_OK);
+			results[count++] = fixture_result(f, src, FIXTURE_FOREIGN + x,
+			    500 * MS, src == dead ? WIRE_NO_REPLY : WIRE_OK);
 		assert_int_equal(
 		    fixture_batch(f, src, ++f->seq[src], results, count), 0);
 	}
@@ -129,8 +128,7 @@ summaries_add_up_to_what_was_windowed(void **state)
 	run(f, 4, NOBODY, 10 * RM_NS_PER_S);
 	/* Up to the last summary, which is at most an interval old. */
 	assert_true(f->summary_sent <= f->ingest.counts.raw.windowed);
-	assert_true(f->summary_sent >=
-		    f->ingest.counts.raw.windowed - 10 * 20 * 4 * 5);
+	assert_true(f->summary_sent >= f->ingest.counts.raw.windowed - 10 * 20 * 4 * 5);
 	/* 60 ticks of 3 members to the dead, the dead to 3 and to 2 outside. */
 	assert_int_equal(f->summary_lost, 60 * 8);
 	finish(f);

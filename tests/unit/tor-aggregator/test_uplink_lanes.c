@@ -40,8 +40,11 @@ take(void *arg, enum wire_lane lane, uint64_t seq, const uint8_t *data, size_t l
 static struct uplink *
 open_uplink(struct sink *sink, size_t bytes)
 {
-	const struct uplink_options options = { .aggregator = "agg", .region = "lab",
-		.incarnation = 5, .summary_bytes = bytes, .incident_bytes = bytes };
+	const struct uplink_options options = { .aggregator = "agg",
+		.region = "lab",
+		.incarnation = 5,
+		.summary_bytes = bytes,
+		.incident_bytes = bytes };
 	const struct uplink_sink out = { take, sink };
 	struct uplink *uplink = NULL;
 
@@ -52,8 +55,11 @@ open_uplink(struct sink *sink, size_t bytes)
 static void
 put(struct uplink *uplink, int count)
 {
-	const struct wire_summary summary = { .tor = "t1", .start_wall_ns = 1,
-		.end_wall_ns = 2, .taken = 10, .windowed = 10 };
+	const struct wire_summary summary = { .tor = "t1",
+		.start_wall_ns = 1,
+		.end_wall_ns = 2,
+		.taken = 10,
+		.windowed = 10 };
 
 	for (int i = 0; i < count; i++)
 		uplink_summary(uplink, &summary);
@@ -64,9 +70,8 @@ conserves(const struct uplink *uplink, enum wire_lane lane)
 {
 	const struct uplink_counts *counts = uplink_counts(uplink, lane);
 
-	assert_int_equal(counts->in,
-	    counts->delivered + uplink_spooled(uplink, lane) + counts->dropped_full +
-		counts->dropped_write);
+	assert_int_equal(counts->in, counts->delivered + uplink_spooled(uplink, lane) +
+					 counts->dropped_full + counts->dropped_write);
 }
 
 static void
@@ -133,8 +138,9 @@ a_full_lane_drops_its_oldest_and_counts_them(void **state)
 static struct rm_incident
 some_incident(void)
 {
-	struct rm_incident incident = { .id = 77,
-		.opened = { 3000000000 }, .changed = { 3000000000 } };
+	struct rm_incident incident = {
+		.id = 77, .opened = { 3000000000 }, .changed = { 3000000000 }
+	};
 	struct rm_verdict *verdict = &incident.verdict;
 
 	verdict->part.type = RM_PART_RNIC;
@@ -217,7 +223,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_acknowledged_is_delivered_and_the_rest_is_spooled),
+		cmocka_unit_test(
+		    what_is_acknowledged_is_delivered_and_the_rest_is_spooled),
 		cmocka_unit_test(after_a_failure_everything_unacknowledged_goes_again),
 		cmocka_unit_test(a_full_lane_drops_its_oldest_and_counts_them),
 		cmocka_unit_test(the_longest_evidence_fits_into_an_incident),

@@ -1,0 +1,505 @@
+/*
+ * The whole daemon on a real loop with real links: agents that say hello, register,
+ * report; a controller that sends a plan; a history on disk.
+ */
+#include "tor-aggregator/tor_aggregator.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "plan_fixture.h"
+#include "rackmesh/base/file.h"
+#include "rackmesh/base/link.h"
+#include "rackmesh/base/listener.h"
+#include "rackmesh/base/log.h"
+#include "tests/support/loopback.h"
+#include "tor-aggregator/agent.h"
+#include "tor-aggregator/agent_links.h"
+#include "tor-aggregator/aggregator_config.h"
+#include "tor-aggregator/history.h"
+#include "tor-aggregator/plan_store.h"
+#include "tor-aggregator/relay.h"
+#include "tor-aggregator/tor_aggregator_state.h"
+#include "tor-aggregator/tor_rack.h"
+#include "tor-aggregator/uplink.h"
+
+struct peer { /* an agent, as far as the aggregator can see */
+	struct rm_link *link;
+	struct wire_writer *writer;
+	bool closed;
+	int reason;
+	unsigned welcomes, acks, pinglists, pings;
+	char refused[128];
+	uint64_t counted_seq, acked, targets, version;
+};
+
+struct world {
+	struct rm_loop *loop;
+	struct aggregator_config config;
+	struct tor_aggregator *aggregator;
+	struct plan_fixture *plan;
+	char folder[64];
+	/* the controller */
+	struct rm_listener *listener;
+	struct rm_link *controller;
+	unsigned hellos, registrations;
+	uint64_t hello_version;
+};
+
+static void
+log_errors(enum rm_log_level level, const char *line, void *arg)
+{
+	if (level == RM_LOG_ERROR)
+		fprintf(stderr, "%s\n", line);
+}
+
+static int
+controller_frame(struct rm_link *link, const uint8_t *data, size_t len, void *arg)
+{
+	const struct wire_welcome welcome = { .version = 1, .id = "c1", .refused = "" };
+	struct world *world = arg;
+	struct wire_writer *writer;
+	struct wire_hello_view hello;
+	struct wire_tor_state tor;
+	struct wire_bytes bytes;
+
+	if (wire_kind_of(data, len) == WIRE_REGISTER) {
+		world->registrations++;
+		return 0;
+	}
+	assert_int_equal(wire_open_hello(&hello, data, len), 0);
+	assert_int_equal(hello.hello.tor_count, 1);
+	wire_hello_tor(&hello, 0, &tor);
+	world->hello_version = tor.plan_version;
+	world->hellos++;
+	writer = wire_writer_new();
+	wire_write_welcome(writer, &welcome, &bytes);
+	rm_link_send(link, bytes.data, bytes.len);
+	wire_writer_free(writer);
+	return 0;
+}
+
+static void
+controller_closed(struct rm_link *link, int reason, void *arg)
+{
+	struct world *world = arg;
+
+	rm_link_free(link);
+	world->controller = NULL;
+}
+
+static int
+controller_accept(int fd, const struct rm_address *peer, void *arg)
+{
+	static const struct rm_link_callbacks callbacks = { controller_frame,
+		controller_closed, NULL };
+	static const struct rm_link_limits limits = { 1 << 20, 1 << 20 };
+	struct world *world = arg;
+
+	return rm_link_new(
+	    world->loop, fd, &limits, &callbacks, world, &world->controller);
+}
+
+static void
+configure(struct world *world, const char *more)
+{
+	struct rm_why why = { 0 };
+	char path[128], text[1024];
+	int len;
+
+	len = snprintf(text, sizeof(text),
+	    "name: agg\nregion: lab\nlisten: 127.0.0.1:0\ntors: [{name: t1}]\n"
+	    "state_folder: %s/state\nhttp: {listen: \"127.0.0.1:0\", socket: \"\"}\n"
+	    "summary: {interval_s: 1}\n%s",
+	    world->folder, more);
+	snprintf(path, sizeof(path), "%s/config.yaml", world->folder);
+	rm_file_replace(path, (const uint8_t *)text, (size_t)len);
+	if (aggregator_config_read(&world->config, path, &why) < 0)
+		fail_msg("%s", why.text);
+	world->config.path = NULL;
+}
+
+static int
+setup(void **state)
+{
+	struct world *world = calloc(1, sizeof(*world));
+	struct rm_address address = loopback_address(0);
+	char more[128];
+
+	*state = world;
+	rm_log_set_sink(log_errors, NULL);
+	world->plan = calloc(1, sizeof(*world->plan));
+	fixture_plan(world->plan, 3, 2, 1);
+	snprintf(world->folder, sizeof(world->folder), "/tmp/rm-aggregator-XXXXXX");
+	if (mkdtemp(world->folder) == NULL || rm_loop_new(&world->loop) < 0)
+		return -1;
+	if (rm_listener_new(
+		world->loop, &address, controller_accept, world, &world->listener) < 0)
+		return -1;
+	snprintf(more, sizeof(more), "controllers: [\"127.0.0.1:%d\"]\n",
+	    rm_listener_port(world->listener));
+	configure(world, more);
+	return tor_aggregator_new(world->loop, &world->config, &world->aggregator);
+}
+
+static int
+teardown(void **state)
+{
+	struct world *world = *state;
+	char command[128];
+
+	tor_aggregator_free(world->aggregator);
+	rm_link_free(world->controller);
+	rm_listener_free(world->listener);
+	rm_loop_free(world->loop);
+	aggregator_config_clear(&world->config);
+	fixture_free(world->plan);
+	snprintf(command, sizeof(command), "rm -rf %s", world->folder);
+	if (system(command) != 0)
+		return -1;
+	free(world);
+	return 0;
+}
+
+static int
+peer_frame(struct rm_link *link, const uint8_t *data, size_t len, void *arg)
+{
+	struct wire_pinglist_view pinglist;
+	struct wire_welcome welcome;
+	struct peer *peer = arg;
+	struct wire_ack ack;
+
+	switch (wire_kind_of(data, len)) {
+	case WIRE_WELCOME:
+		assert_int_equal(wire_open_welcome(&welcome, data, len), 0);
+		snprintf(peer->refused, sizeof(peer->refused), "%s", welcome.refused);
+		peer->counted_seq = welcome.counted_seq;
+		peer->welcomes++;
+		break;
+	case WIRE_ACK:
+		assert_int_equal(wire_open_ack(&ack, data, len), 0);
+		peer->acked = ack.seq;
+		peer->acks++;
+		break;
+	case WIRE_PINGLIST:
+		assert_int_equal(wire_open_pinglist(&pinglist, data, len), 0);
+		peer->targets = pinglist.pinglist.target_count;
+		peer->version = pinglist.pinglist.version;
+		peer->pinglists++;
+		break;
+	case WIRE_PING:
+		peer->pings++;
+		break;
+	default:
+		fail_msg("an agent gets no such frame");
+	}
+	return 0;
+}
+
+static void
+peer_closed(struct rm_link *link, int reason, void *arg)
+{
+	struct peer *peer = arg;
+
+	peer->closed = true;
+	peer->reason = reason;
+}
+
+static void
+peer_open(struct world *world, struct peer *peer)
+{
+	static const struct rm_link_callbacks callbacks = { peer_frame, peer_closed,
+		NULL };
+	static const struct rm_link_limits limits = { 1 << 20, 1 << 20 };
+	int fd = loopback_connect(agent_links_port(world->aggregator->links));
+
+	*peer = (struct peer){ .writer = wire_writer_new() };
+	assert_int_equal(
+	    rm_link_new(world->loop, fd, &limits, &callbacks, peer, &peer->link), 0);
+}
+
+static void
+peer_free(struct peer *peer)
+{
+	rm_link_free(peer->link);
+	wire_writer_free(peer->writer);
+}
+
+static void
+peer_send(struct peer *peer, int r, const struct wire_bytes *bytes)
+{
+	assert_int_equal(r, 0);
+	assert_int_equal(rm_link_send(peer->link, bytes->data, bytes->len), 0);
+}
+
+static void
+say_hello(struct peer *peer, const char *host, const char *region, uint64_t incarnation)
+{
+	const struct wire_hello hello = { .role = WIRE_ROLE_AGENT,
+		.version_min = 1,
+		.version_max = 1,
+		.region = region,
+		.id = host,
+		.incarnation = incarnation,
+		.now_ns = (uint64_t)rm_mono_now().ns };
+	struct wire_bytes bytes = { 0 };
+
+	peer_send(peer, wire_write_hello(peer->writer, &hello, &bytes), &bytes);
+}
+
+static void
+say_register(struct peer *peer, const struct wire_rnic *rnic, uint64_t incarnation)
+{
+	const struct wire_register reg = { .host = rnic->host,
+		.incarnation = incarnation,
+		.rnics = rnic,
+		.rnic_count = 1 };
+	struct wire_bytes bytes = { 0 };
+
+	peer_send(peer, wire_write_register(peer->writer, &reg, &bytes), &bytes);
+}
+
+static void
+say_heartbeat(struct peer *peer, uint64_t incarnation)
+{
+	const struct wire_heartbeat beat = { .incarnation = incarnation,
+		.seq = 1,
+		.now_ns = (uint64_t)rm_mono_now().ns };
+	struct wire_bytes bytes = { 0 };
+
+	peer_send(peer, wire_write_heartbeat(peer->writer, &beat, &bytes), &bytes);
+}
+
+static void
+say_batch(struct peer *peer, const char *host, uint64_t incarnation, uint64_t seq)
+{
+	const struct wire_batch_head head = { .host = host,
+		.incarnation = incarnation,
+		.seq = seq,
+		.now_ns = (uint64_t)rm_mono_now().ns };
+	const struct wire_result result = { .src_guid = 0x100,
+		.src_port_num = 1,
+		.dst_guid = 0x101,
+		.dst_port_num = 1,
+		.outcome = WIRE_OK,
+		.dscp = 26,
+		.stamp_source = WIRE_STAMP_KERNEL };
+	struct wire_bytes bytes = { 0 };
+
+	peer_send(
+	    peer, wire_write_batch(peer->writer, &head, &result, 1, &bytes), &bytes);
+}
+
+static void
+join(struct world *world, struct peer *peer, size_t member, uint64_t incarnation)
+{
+	peer_open(world, peer);
+	say_hello(peer, world->plan->names[member], "lab", incarnation);
+	LOOPBACK_WAIT(world->loop, peer->welcomes == 1);
+	assert_string_equal(peer->refused, "");
+	say_register(peer, &world->plan->members[member], incarnation);
+}
+
+static void
+send_plan(struct world *world)
+{
+	LOOPBACK_WAIT(world->loop, relay_connected(world->aggregator->relay));
+	rm_link_send(
+	    world->controller, world->plan->bytes.data, world->plan->bytes.len);
+	LOOPBACK_WAIT(
+	    world->loop, plan_store_view(world->aggregator->plans, 0) != NULL);
+}
+
+static void
+an_agent_registers_and_its_results_are_counted_and_acknowledged(void **state)
+{
+	struct world *world = *state;
+	struct peer peer;
+
+	send_plan(world);
+	join(world, &peer, 0, 77);
+	LOOPBACK_WAIT(world->loop, peer.pinglists == 1);
+	assert_int_equal(peer.targets, 2); /* the other member, one witness */
+	assert_int_equal(peer.version, 3);
+	LOOPBACK_WAIT(world->loop, world->registrations == 1);
+	say_batch(&peer, "h0", 77, 1);
+	say_batch(&peer, "h0", 77, 2);
+	say_batch(&peer, "h0", 77, 2);
+	LOOPBACK_WAIT(world->loop, peer.acks == 3);
+	assert_int_equal(peer.acked, 2);
+	assert_int_equal(world->aggregator->ingest.counts.raw.windowed, 2);
+	assert_int_equal(world->aggregator->ingest.counts.raw.duplicate, 1);
+	peer_free(&peer);
+	/* It comes back and learns where it was. */
+	join(world, &peer, 0, 77);
+	assert_int_equal(peer.counted_seq, 2);
+	LOOPBACK_WAIT(world->loop, peer.pinglists == 1);
+	peer_free(&peer);
+}
+
+static void
+strangers_and_those_out_of_turn_are_turned_away(void **state)
+{
+	struct world *world = *state;
+	const struct agent_links_counts *counts;
+	struct peer peer;
+
+	peer_open(world, &peer);
+	say_hello(&peer, "h0", "elsewhere", 1);
+	LOOPBACK_WAIT(world->loop, peer.closed);
+	assert_string_equal(peer.refused, "this is another region");
+	peer_free(&peer);
+	peer_open(world, &peer);
+	say_heartbeat(&peer, 1);
+	LOOPBACK_WAIT(world->loop, peer.closed);
+	assert_int_equal(peer.welcomes, 0);
+	peer_free(&peer);
+	peer_open(world, &peer);
+	say_hello(&peer, "h0", "lab", 1);
+	say_batch(&peer, "h1", 1, 1); /* another host's */
+	LOOPBACK_WAIT(world->loop, peer.closed);
+	peer_free(&peer);
+	peer_open(world, &peer);
+	say_hello(&peer, "h0", "lab", 1);
+	assert_int_equal(
+	    rm_link_send(peer.link, (const uint8_t *)"rubbishRMB1", 11), 0);
+	LOOPBACK_WAIT(world->loop, peer.closed);
+	peer_free(&peer);
+	counts = agent_links_counts(world->aggregator->links);
+	assert_int_equal(counts->refused[AGENT_LINKS_STRANGER], 1);
+	assert_int_equal(counts->refused[AGENT_LINKS_NOT_ITSELF], 1);
+	assert_int_equal(counts->refused[AGENT_LINKS_OUT_OF_TURN] +
+			     counts->refused[AGENT_LINKS_MALFORMED],
+	    2);
+	assert_int_equal(world->aggregator->ingest.counts.raw.taken, 0);
+}
+
+static void
+nobody_speaks_for_anothers_rnic(void **state)
+{
+	struct world *world = *state;
+	struct wire_rnic stolen;
+	struct peer honest, thief;
+
+	join(world, &honest, 0, 1);
+	LOOPBACK_WAIT(world->loop,
+	    world->aggregator->agents != NULL &&
+		agents_find(world->aggregator->agents, "h0") &&
+		agents_find(world->aggregator->agents, "h0")->rnic_count == 1);
+	peer_open(world, &thief);
+	say_hello(&thief, "h9", "lab", 9);
+	stolen = world->plan->members[0];
+	stolen.host = "h9";
+	say_register(&thief, &stolen, 9);
+	LOOPBACK_WAIT(world->loop,
+	    agent_links_counts(world->aggregator->links)->refused_rnics == 1);
+	assert_int_equal(agents_find(world->aggregator->agents, "h9")->rnic_count, 0);
+	peer_free(&honest);
+	peer_free(&thief);
+}
+
+static void
+a_newer_connection_takes_the_place_of_the_older(void **state)
+{
+	struct world *world = *state;
+	struct peer old, fresh;
+
+	join(world, &old, 0, 1);
+	join(world, &fresh, 0, 2);
+	LOOPBACK_WAIT(world->loop, old.closed);
+	assert_false(fresh.closed);
+	assert_non_null(agents_find(world->aggregator->agents, "h0")->link);
+	peer_free(&old);
+	peer_free(&fresh);
+}
+
+static void
+a_silent_agents_kernel_is_asked(void **state)
+{
+	struct world *world = *state;
+	struct peer peer;
+
+	join(world, &peer, 0, 1);
+	say_heartbeat(&peer, 1);
+	LOOPBACK_WAIT(world->loop, peer.pings >= 1);
+	peer_free(&peer);
+}
+
+static void
+the_plan_outlives_the_controller_and_ourselves(void **state)
+{
+	struct world *world = *state;
+	struct peer peer;
+
+	send_plan(world);
+	LOOPBACK_WAIT(world->loop,
+	    plan_store_counts(world->aggregator->plans)->cache_written == 1);
+	tor_aggregator_free(world->aggregator);
+	world->aggregator = NULL;
+	rm_listener_free(world->listener);
+	world->listener = NULL;
+	assert_int_equal(
+	    tor_aggregator_new(world->loop, &world->config, &world->aggregator), 0);
+	join(world, &peer, 1, 5);
+	LOOPBACK_WAIT(world->loop, peer.pinglists == 1);
+	assert_int_equal(peer.version, 3);
+	peer_free(&peer);
+}
+
+static void
+registrations_go_up_again_after_a_reconnect(void **state)
+{
+	struct world *world = *state;
+	struct peer peer;
+
+	LOOPBACK_WAIT(world->loop, relay_connected(world->aggregator->relay));
+	join(world, &peer, 0, 1);
+	LOOPBACK_WAIT(world->loop, world->registrations == 1);
+	rm_link_close(world->controller, -ECONNRESET);
+	LOOPBACK_WAIT(world->loop, world->hellos == 2 && world->registrations == 2);
+	peer_free(&peer);
+}
+
+static void
+summaries_reach_the_disk_and_are_acknowledged(void **state)
+{
+	struct world *world = *state;
+	const struct uplink_counts *lane =
+	    uplink_counts(world->aggregator->uplink, WIRE_LANE_SUMMARY);
+	char path[128];
+	uint8_t *text;
+	size_t len;
+
+	LOOPBACK_WAIT(world->loop, lane->delivered >= 1);
+	assert_int_equal(
+	    lane->in, lane->delivered +
+			  uplink_spooled(world->aggregator->uplink, WIRE_LANE_SUMMARY));
+	snprintf(path, sizeof(path), "%s/state/history/rackmesh.lp", world->folder);
+	assert_int_equal(rm_file_read(path, 1 << 20, &text, &len), 0);
+	assert_non_null(strstr((const char *)text, "rm_rack,region=lab"));
+	free(text);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(an_agent_registers_and_its_results_are_counted_and_acknowledged),
+		TEST(strangers_and_those_out_of_turn_are_turned_away),
+		TEST(nobody_speaks_for_anothers_rnic),
+		TEST(a_newer_connection_takes_the_place_of_the_older),
+		TEST(a_silent_agents_kernel_is_asked),
+		TEST(the_plan_outlives_the_controller_and_ourselves),
+		TEST(registrations_go_up_again_after_a_reconnect),
+		TEST(summaries_reach_the_disk_and_are_acknowledged),
+	};
+
+	return cmocka_run_group_tests_name("tor_aggregator", tests, NULL, NULL);
+}
