@@ -274,6 +274,12 @@ class Fabric:
             run("ip", "-n", self.netns(rnic.tor), "link", "set", rnic.port, "up")
         self.mend_management(host)
 
+    def carrier(self, host):
+        """Whether any of the host's cables still carries a signal."""
+        states = run("ip", "-n", self.hosts[host].netns, "-br", "link", "show", "up")
+        lines = [line for line in states.splitlines() if not line.startswith("lo ")]
+        return any("LOWER_UP" in line for line in lines)
+
     def _management_port(self, name):
         address = self.management[name].split(".")
         number = (int(address[2]) - 100) * 250 + int(address[3]) - 1

@@ -118,10 +118,9 @@ class Process:
             return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:])
         return "(no log)"
 
-    # For what the kernel knows of it.
-    def resident_bytes(self):
-        status = pathlib.Path(f"/proc/{self.pid}/status").read_text()
-        return 1024 * int(status.split("RssAnon:")[1].split()[0])
+    def state(self):
+        """As the kernel has it: R, S, D, or T when it is stopped."""
+        return pathlib.Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()[0]
 
 
 class Daemon(Process):

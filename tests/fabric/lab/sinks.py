@@ -120,6 +120,14 @@ class Sink:
                     raise Overdue(f"{what}: not within {seconds:g} s; came: {came}")
                 self._changed.wait(left)
 
+    def silence(self, seconds, since, allow=lambda arrival: False):
+        """Waits, and fails at once when an alert comes that is not allowed."""
+        try:
+            came = self.wait_for(lambda arrival: not allow(arrival), seconds, since)
+        except Overdue:
+            return
+        raise AssertionError(f"nobody should have been named, but: {came}")
+
     def close(self):
         self._server.shutdown()
         self._server.server_close()

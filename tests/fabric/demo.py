@@ -1,0 +1,286 @@
+#!/usr/bin/python3
+"""The demo: a small fabric on this machine, its faults, and what Rackmesh says of them.
+
+Everything runs in network namespaces that go away with it. Every step is a claim that
+is checked: the exit status is 0 only if all of them were seen to be true."""
+
+import argparse
+import contextlib
+import os
+import pathlib
+import shutil
+import signal
+import sys
+import tempfile
+import textwrap
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+from lab import places  # noqa: E402
+from lab.faults import AgentFrozen, RnicDead  # noqa: E402
+from lab.signals import end_on_signals  # noqa: E402
+from lab.wait import Overdue, until  # noqa: E402
+from lab.world import World  # noqa: E402
+
+RACKS = {
+    "tor1": ["h1", "h2", "h3", "h4", "h5", "h6", "h7", "h8"],
+    "tor2": ["h1", "h2", "h9", "h10"],
+    "tor3": ["h10", "h11"],
+}
+VICTIM, WITNESS, FROZEN = "h11/r0", "h10/r1", "h5"
+FIRES_S, RESOLVES_S, HEALTHY_S = 10, 30, 5
+
+PICTURE = """\
+               spine1            spine2
+              /  |   \\          /  |   \\        every ToR has a link to both spines,
+             /   |    \\        /   |    \\       flows are spread over them (ECMP)
+          tor1        tor2        tor3
+        8 RNICs     4 RNICs     2 RNICs         h1, h2 and h10 have two RNICs each,
+         h1-h8    h1 h2 h9 h10  h10 h11         in different racks
+"""
+
+SUGGESTIONS = """\
+What the rack of two knows:
+  {rack} {ctl} racks
+  {rack} {ctl} rnics
+  {rack} {ctl} drill {victim} --seconds 2
+  {rack} {ctl} pinglist {victim}
+  {rack} {ctl} incidents
+
+What the controller plans for:
+  {centre} {ctl} topology show
+
+A fault of your own, and its end; rnics and incidents show it seconds later:
+  {tor} nft 'add table netdev mine; add chain netdev mine in {{ type filter hook ingress \
+device {port} priority 0; }}; add rule netdev mine in drop'
+  {tor} nft delete table netdev mine
+
+An agent that stands still, and goes on:
+  kill -STOP {pid}        (the agent of {frozen})
+  kill -CONT {pid}
+
+Probing paused by hand, and the alerts at Alertmanager:
+  {ctl} --agent unix:{agent} pause
+  {ctl} --agent unix:{agent} resume
+  {centre} curl -s {alertmanager}/api/v2/alerts
+"""
+
+
+class Teller:
+    """Writes the story; colours only where somebody reads it on a terminal."""
+
+    WIDTH = 92
+
+    def __init__(self):
+        self._colours = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+        self._chapter = 0
+
+    def _paint(self, code, text):
+        return f"\033[{code}m{text}\033[0m" if self._colours else text
+
+    def chapter(self, title):
+        self._chapter += 1
+        print(f"\n{self._paint('1', f'{self._chapter}. {title}')}", flush=True)
+
+    def say(self, text):
+        print(textwrap.fill(text, self.WIDTH, initial_indent="   ", subsequent_indent="   "))
+        sys.stdout.flush()
+
+    def seen(self, text):
+        """Something that was claimed and came true."""
+        mark = self._paint("32", "ok")
+        body = textwrap.fill(text, self.WIDTH - 3, subsequent_indent="      ")
+        print(f"   {mark} {body}", flush=True)
+
+    def quote(self, text):
+        """What Rackmesh itself said."""
+        for each in textwrap.wrap(text, self.WIDTH - 6):
+            print(f"      {self._paint('33', each)}", flush=True)
+
+    def plain(self, text):
+        print(textwrap.indent(text.rstrip("\n"), "   "), flush=True)
+
+    def failure(self, text):
+        print(f"\n{self._paint('31', 'not as promised')}: {text}", flush=True)
+
+
+def healthy(world, tell):
+    tell.chapter("A healthy fabric")
+    hosts, rnics = len(world.fabric.hosts), len(world.fabric.rnics)
+    tell.say(
+        f"{rnics} RNICs on {hosts} hosts. Every host runs a host-agent; every ToR has a"
+        " tor-aggregator; one region-controller has read the topology file and given each"
+        " of them its part of the plan."
+    )
+    started = time.monotonic()
+    world.start()
+    tell.seen(
+        f"all daemons run, and every RNIC probes and is probed, after"
+        f" {time.monotonic() - started:.1f} s"
+    )
+    mark = world.mark()
+    before = world.lab.totals()
+    world.plain.silence(HEALTHY_S, mark[0])
+    after = world.lab.totals()
+    sent = after["sent"] - before["sent"]
+    lost = after["no_reply"] - before["no_reply"]
+    assert sent > 100 * rnics, f"only {sent} probes were sent"
+    tell.seen(f"{HEALTHY_S} s: {sent:,} probes, {lost} without a reply, and no alert")
+    return before
+
+
+def dead_rnic(world, tell):
+    rnic = world.rnic(VICTIM)
+    tell.chapter("One RNIC of the rack of two dies")
+    tell.say(
+        f"The rack of {rnic.tor} is {WITNESS} and {VICTIM}. Whatever {VICTIM} sends, and"
+        f" whatever is sent to it, is dropped at the ToR from now on; its link stays up."
+        " Between the two of them each sees the other fail: from inside the rack nobody"
+        " can say which one it is."
+    )
+    fault = RnicDead(world.lab, rnic)
+    mark = world.mark()
+    at = fault.begin()
+    try:
+        alert = world.plain.wait_for(fault.fires, FIRES_S, mark[0], f"the alert on {VICTIM}")
+        assert fault.bit(), "the fault dropped no packet"
+        tell.seen(f"{alert.alertname} {alert.part} at the webhook after {alert.at - at:.2f} s:")
+        tell.quote(alert.annotations["summary"])
+        grouped = world.grouped.wait_for(
+            fault.fires, FIRES_S, mark[1], f"Alertmanager's word on {VICTIM}"
+        )
+        tell.seen(f"the same through Alertmanager after {grouped.at - at:.2f} s")
+        assert alert.annotations["kind"] == fault.kind, f"called {alert.annotations['kind']}"
+        eaten = sum(fault.eaten())
+    finally:
+        fault.end()
+    tell.chapter("It recovers")
+    tell.say(f"The ToR forwards its packets again; {eaten} were dropped.")
+    healed = time.monotonic()
+    world.plain.wait_for(fault.resolves, RESOLVES_S, mark[0], f"the end of {fault}")
+    last = world.grouped.wait_for(fault.resolves, RESOLVES_S, mark[1], f"the end of {fault}")
+    tell.seen(f"resolved, at both, after {last.at - healed:.2f} s")
+    nobody_else(world, fault, mark)
+    tell.seen("nobody else was named, neither its neighbour nor the ToR")
+
+
+def frozen_agent(world, tell):
+    tell.chapter("An agent freezes")
+    tell.say(
+        f"The host-agent of {FROZEN} is stopped (SIGSTOP), as on a host that is out of CPU."
+        f" It answers no probe: to the rack its RNIC looks just as dead as the other did."
+    )
+    fault = AgentFrozen(world.lab, FROZEN)
+    mark = world.mark()
+    at = fault.begin()
+    try:
+        alert = world.plain.wait_for(fault.fires, FIRES_S, mark[0], f"the alert on {FROZEN}")
+        tell.seen(f"{alert.alertname} {alert.part} after {alert.at - at:.2f} s:")
+        tell.quote(alert.annotations["summary"])
+        assert fault.bit(), "the agent was not frozen"
+        assert alert.annotations["kind"] == fault.kind, f"called {alert.annotations['kind']}"
+        world.plain.silence(3, mark[0], fault.names)
+        tell.seen("and no RNIC is blamed, though none of its probes is answered")
+    finally:
+        fault.end()
+    world.plain.wait_for(fault.resolves, RESOLVES_S, mark[0], f"the end of {fault}")
+    nobody_else(world, fault, mark)
+    tell.seen("thawed: resolved")
+
+
+def nobody_else(world, fault, mark):
+    others = [str(each) for each in world.since(mark) if not fault.names(each)]
+    assert not others, f"others were named: {'; '.join(others)}"
+
+
+def upstream(world, tell):
+    tell.chapter("What left the racks")
+    flows = until(
+        "every rack has sent summaries", 15, lambda: all_sent(world.lab.upstream()), every=0.2
+    )
+    for tor, (raw, up) in flows.items():
+        tell.seen(
+            f"{tor}: {raw / 1024:9,.0f} KiB of raw results came in,"
+            f" {up / 1024:6,.1f} KiB of summaries and verdicts went on: {raw / up:,.0f} to 1"
+        )
+
+
+def all_sent(flows):
+    return flows if all(up > 0 for _, up in flows.values()) else None
+
+
+def keep(world, tell):
+    """Until somebody has seen enough. The terminal is theirs meanwhile."""
+    ctl = places.program("rackmeshctl", world.lab.build)
+    victim = world.rnic(VICTIM)
+    tell.chapter("Yours to try, in another terminal")
+    tell.plain(
+        SUGGESTIONS.format(
+            ctl=ctl,
+            rack=f"ip netns exec {world.fabric.netns('agg-' + victim.tor)}",
+            centre=f"ip netns exec {world.fabric.netns('centre')}",
+            tor=f"ip netns exec {world.fabric.netns(victim.tor)}",
+            agent=world.lab.agents[FROZEN].socket,
+            pid=world.lab.agents[FROZEN].pid,
+            alertmanager=world.alertmanager.url,
+            victim=VICTIM,
+            frozen=FROZEN,
+            port=victim.port,
+        )
+    )
+    print("\n   Ctrl-C here ends it and takes everything away.", flush=True)
+    with contextlib.suppress(KeyboardInterrupt):
+        signal.pause()
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", default=places.BUILD, help="build folder of the daemons")
+    parser.add_argument("--engines", default=places.ENGINES, help="unpacked Debian packages")
+    parser.add_argument("--keep", action="store_true", help="leave it up, say what to try")
+    return parser.parse_args()
+
+
+def play(options, folder, tell):
+    print("Rackmesh watches a fabric from the racks outward. This one is in network")
+    print("namespaces of this machine: real daemons, real packets.\n")
+    print(PICTURE)
+    with World(RACKS, folder, engines=options.engines, build=options.build) as world:
+        healthy(world, tell)
+        dead_rnic(world, tell)
+        frozen_agent(world, tell)
+        upstream(world, tell)
+        if options.keep:
+            keep(world, tell)
+
+
+def main():
+    options = arguments()
+    if os.geteuid() != 0:
+        sys.exit("the demo makes network namespaces and needs root")
+    end_on_signals()
+    folder = tempfile.mkdtemp(prefix="rackmesh-demo-")
+    tell = Teller()
+    started = time.monotonic()
+    try:
+        play(options, folder, tell)
+    except (AssertionError, Overdue, RuntimeError, OSError) as error:
+        tell.failure(str(error))
+        print(f"The daemons' logs are in {folder}/log.")
+        return 1
+    except KeyboardInterrupt:
+        print("\ninterrupted; everything is put back")
+        shutil.rmtree(folder, ignore_errors=True)
+        return 130
+    except SystemExit:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    shutil.rmtree(folder, ignore_errors=True)
+    print(f"\nAll of it was seen to be true, in {time.monotonic() - started:.0f} s.", end=" ")
+    print("Nothing is left running.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

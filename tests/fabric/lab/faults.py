@@ -1,0 +1,119 @@
+"""Faults that tests and the demo give, each with what has to be said about it.
+
+begin() returns the moment just before the fault; bit() says whether it really hurt;
+end() takes it back."""
+
+import time
+
+RNIC_KINDS = {
+    "rnic-down": (True, True),
+    "rnic-send-dead": (True, False),
+    "rnic-receive-dead": (False, True),
+}
+
+
+class Fault:
+    """A fault of one part. place is None where an alert must not carry one."""
+
+    def __init__(self, kind, alertname, part, place=None):
+        self.kind = kind
+        self.alertname = alertname
+        self.part = part
+        self.place = place
+        self.at = None
+
+    def __str__(self):
+        return f"{self.kind} {self.part}"
+
+    def names(self, arrival):
+        """Whether this alert is about this fault's part, and about nothing else."""
+        return (
+            arrival.alertname == self.alertname
+            and arrival.part == self.part
+            and arrival.labels.get("place") == self.place
+        )
+
+    def fires(self, arrival):
+        return arrival.status == "firing" and self.names(arrival)
+
+    def resolves(self, arrival):
+        return arrival.status == "resolved" and self.names(arrival)
+
+    def begin(self):
+        self.at = time.monotonic()
+        self._begin()
+        return self.at
+
+
+class RnicDead(Fault):
+    """Its packets vanish at its ToR's port, in one direction or both; the link stays up."""
+
+    def __init__(self, lab, rnic, kind="rnic-down"):
+        super().__init__(kind, "RackmeshRnic", rnic.name, rnic.tor)
+        self._fabric, self.rnic = lab.fabric, rnic
+        self.send, self.receive = RNIC_KINDS[kind]
+
+    def _begin(self):
+        self._fabric.drop(self.rnic, self.send, self.receive)
+
+    def eaten(self):
+        """(of what it sent, of what was sent to it): packets dropped so far."""
+        return self._fabric.dropped(self.rnic)
+
+    def bit(self):
+        sent, received = self.eaten()
+        return (sent > 0) == self.send and (received > 0) == self.receive
+
+    def end(self):
+        self._fabric.heal(self.rnic)
+
+
+class AgentKilled(Fault):
+    """kill -9. Its kernel resets the session."""
+
+    def __init__(self, lab, host):
+        super().__init__("agent-down", "RackmeshAgent", host)
+        self._agent = lab.agents[host]
+
+    def _begin(self):
+        self._agent.kill()
+
+    def bit(self):
+        return not self._agent.alive
+
+    def end(self):
+        self._agent.start()
+
+
+class AgentFrozen(Fault):
+    """SIGSTOP. Its kernel goes on acknowledging what comes."""
+
+    def __init__(self, lab, host):
+        super().__init__("agent-frozen", "RackmeshAgent", host)
+        self._agent = lab.agents[host]
+
+    def _begin(self):
+        self._agent.freeze()
+
+    def bit(self):
+        return self._agent.state() == "T"
+
+    def end(self):
+        self._agent.thaw()
+
+
+class HostGone(Fault):
+    """Every cable is cut, that of the management network too, with no farewell."""
+
+    def __init__(self, lab, host):
+        super().__init__("host-down", "RackmeshHost", host)
+        self._fabric, self._host = lab.fabric, host
+
+    def _begin(self):
+        self._fabric.isolate(self._host)
+
+    def bit(self):
+        return not self._fabric.carrier(self._host)
+
+    def end(self):
+        self._fabric.rejoin(self._host)

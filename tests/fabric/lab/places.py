@@ -1,0 +1,18 @@
+"""Where the daemons, the engines and the support programs lie."""
+
+import os
+import pathlib
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+BUILD = pathlib.Path(os.environ.get("RACKMESH_BUILD", ROOT / "build" / "release"))
+ENGINES = pathlib.Path(os.environ.get("RACKMESH_ENGINES", ROOT / "build" / "engines"))
+
+
+def program(name, build=None):
+    """A daemon, rackmeshctl or a support program of the build."""
+    build = pathlib.Path(build or BUILD)
+    for folder in ("host-agent", "tor-aggregator", "region-controller", "ctl", "tests/support"):
+        path = build / folder / name
+        if path.is_file():
+            return path
+    raise FileNotFoundError(f"{name}: not in {build}; run ./dev build")

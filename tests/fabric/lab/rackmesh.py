@@ -1,0 +1,282 @@
+"""All daemons of a small region on a fabric: configs, processes, and what they say."""
+
+import pathlib
+
+import yaml
+
+from .places import program
+from .process import Daemon, Pack
+from .wait import until
+
+REGION = "lab"
+AGENT_PORT = 9471
+AGGREGATOR_PORT = 9472
+CONTROLLER_PORT = 9473
+LINK_AGGREGATOR = 7471  # agents dial this
+LINK_CONTROLLER = 7481  # aggregators dial this
+PROBED_S = 30
+DRILL_LIMIT = 10000
+
+
+def centres(racks):
+    """What a fabric for Lab needs on its management network."""
+    return ("centre", *(aggregator_of(tor) for tor in racks))
+
+
+def aggregator_of(tor):
+    return f"agg-{tor}"
+
+
+def topology(fabric):
+    return {
+        "region": REGION,
+        "switches": [{"name": tor, "role": "tor"} for tor in fabric.tors]
+        + [{"name": spine, "role": "spine"} for spine in fabric.spines],
+        "links": [[list(fabric.tors), list(fabric.spines)]] if fabric.spines else [],
+        "racks": [
+            {"tor": tor, "rnics": sum(r.tor == tor for r in fabric.rnics.values())}
+            for tor in fabric.tors
+        ],
+    }
+
+
+class Lab:
+    """Starts nothing by itself: start() does, in the order of a first rollout.
+
+    alertmanagers, webhooks: URLs. agent, aggregator, controller: options over the
+    defaults. uplinks: {host: {tor: "address:port"}} where an agent is to dial
+    something else than the aggregator. environment: {host: variables of its agent}."""
+
+    def __init__(
+        self,
+        fabric,
+        folder,
+        build=None,
+        alertmanagers=(),
+        webhooks=(),
+        agent=None,
+        aggregator=None,
+        controller=None,
+        uplinks=None,
+        environment=None,
+    ):
+        self.fabric = fabric
+        self.folder = pathlib.Path(folder)
+        self.pack = Pack()
+        self.aggregators, self.agents = {}, {}
+        self.build = build
+        for place in ("config", "log", "run", "state"):
+            (self.folder / place).mkdir(parents=True, exist_ok=True)
+        self._write("topology", topology(fabric))
+        self.controller = self._controller(controller or {})
+        for tor in fabric.tors:
+            self.aggregators[tor] = self._aggregator(
+                tor, list(alertmanagers), list(webhooks), aggregator or {}
+            )
+        for host in fabric.hosts.values():
+            dial = (uplinks or {}).get(host.name, {})
+            variables = (environment or {}).get(host.name)
+            self.agents[host.name] = self._agent(host, dial, agent or {}, variables)
+
+    # ---- configs --------------------------------------------------------------
+
+    def _write(self, name, content):
+        path = self.folder / "config" / f"{name}.yaml"
+        path.write_text(yaml.safe_dump(content, sort_keys=False))
+        return path
+
+    def _daemon(self, kind, name, place, port, options, variables=None):
+        options.setdefault("http", {}).update(
+            listen=f"127.0.0.1:{port}", socket=str(self.folder / "run" / f"{name}.sock")
+        )
+        config = self._write(name, options)
+        daemon = Daemon(
+            name,
+            [program(kind, self.build), "--config", config],
+            place,
+            self.folder / "log" / f"{name}.log",
+            port,
+            socket=options["http"]["socket"],
+            environment=variables,
+        )
+        return self.pack.add(daemon)
+
+    def _controller(self, more):
+        options = {
+            "name": "controller",
+            "region": REGION,
+            "listen": f"{self.fabric.management['centre']}:{LINK_CONTROLLER}",
+            "topology": str(self.folder / "config" / "topology.yaml"),
+        }
+        return self._daemon(
+            "region-controller",
+            "controller",
+            self.fabric.netns("centre"),
+            CONTROLLER_PORT,
+            merged(options, more),
+        )
+
+    def _aggregator(self, tor, alertmanagers, webhooks, more):
+        name = aggregator_of(tor)
+        options = {
+            "name": name,
+            "region": REGION,
+            "tors": [{"name": tor}],
+            "listen": f"{self.fabric.management[name]}:{LINK_AGGREGATOR}",
+            "controllers": [f"{self.fabric.management['centre']}:{LINK_CONTROLLER}"],
+            "state_folder": str(self.folder / "state" / name),
+            "alerts": {"alertmanagers": alertmanagers, "webhooks": webhooks},
+        }
+        return self._daemon(
+            "tor-aggregator",
+            name,
+            self.fabric.netns(name),
+            AGGREGATOR_PORT,
+            merged(options, more),
+        )
+
+    def uplink_of(self, tor):
+        """Where the ToR's aggregator listens to agents: (address, port)."""
+        return self.fabric.management[aggregator_of(tor)], LINK_AGGREGATOR
+
+    def _agent(self, host, dial, more, variables):
+        tors = list(dict.fromkeys(rnic.tor for rnic in host.rnics))
+        usual = {tor: "{}:{}".format(*self.uplink_of(tor)) for tor in tors}
+        options = {
+            "host": host.name,
+            "region": REGION,
+            "state_folder": str(self.folder / "state" / host.name),
+            "rnics": [
+                {"device": rnic.device, "tor": rnic.tor, "address": rnic.ipv4}
+                for rnic in host.rnics
+            ],
+            "aggregators": [
+                {"address": dial.get(tor, usual[tor]), "tors": [tor]} for tor in tors
+            ],
+        }
+        return self._daemon(
+            "host-agent", host.name, host.netns, AGENT_PORT, merged(options, more), variables
+        )
+
+    # ---- life -------------------------------------------------------------------
+
+    def start(self):
+        for daemon in (self.controller, *self.aggregators.values(), *self.agents.values()):
+            daemon.start()
+        return self
+
+    def wait_probing(self, seconds=PROBED_S):
+        """Until every RNIC probes, is probed, and its rack's aggregator finds it good."""
+        for daemon in (*self.aggregators.values(), *self.agents.values()):
+            daemon.wait_ready(seconds)
+        for rnic in self.fabric.rnics.values():
+            until(
+                f"{rnic.name} probes and is probed",
+                seconds,
+                lambda: self.probes(rnic),
+                [self.agents[rnic.host]],
+            )
+            until(
+                f"{rnic.name} is good in the eyes of its rack",
+                seconds,
+                lambda: self.health(rnic) == "good",
+                [self.aggregators[rnic.tor]],
+            )
+
+    def close(self):
+        self.pack.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    # ---- what they say ------------------------------------------------------------
+
+    def rack_size(self, tor):
+        return sum(rnic.tor == tor for rnic in self.fabric.rnics.values())
+
+    def agent_view(self, rnic):
+        """What its agent says of the RNIC."""
+        for each in self.agents[rnic.host].get("/v1/rnics").json["rnics"]:
+            if each["device"] == rnic.device:
+                return each
+        raise OSError(f"{rnic.name} is not known to its agent")
+
+    def probes(self, rnic):
+        view = self.agent_view(rnic)
+        return (
+            view["up"]
+            and view["prober"]["targets"] >= self.rack_size(rnic.tor) - 1
+            and view["prober"]["results"]["ok"] > 0
+            and view["reflector"]["replied"] > 0
+        )
+
+    def sent(self, rnic):
+        """Probes sent so far, by its agent's own count."""
+        return self.agent_view(rnic)["prober"]["sent"]
+
+    def health(self, rnic):
+        """As its rack's aggregator sees it."""
+        listed = self.aggregators[rnic.tor].get("/v1/rnics").json["rnics"]
+        health = {(each["host"], each["device"]): each["health"] for each in listed}
+        return health.get((rnic.host, rnic.device), "absent")
+
+    def drill(self, rnic, other, seconds):
+        """Raw results of the last seconds from one to the other, newest first."""
+        answer = self.aggregators[rnic.tor].get(
+            f"/v1/drill/{rnic.name}?seconds={seconds}&limit={DRILL_LIMIT}"
+        )
+        return [
+            each
+            for each in answer.json["results"]
+            if (each["from"], each["to"]) == (rnic.name, other.name)
+        ]
+
+    def upstream(self):
+        """{tor: (bytes its aggregator took from agents, bytes it sent on)}"""
+        flows = {}
+        for tor, aggregator in self.aggregators.items():
+            metrics = aggregator.metrics()
+            flows[tor] = (
+                metrics.sum("rackmesh_aggregator_agents_bytes_in_total"),
+                metrics.sum("rackmesh_aggregator_upstream_bytes_total"),
+            )
+        return flows
+
+    def probe_counts(self, host):
+        """Of all RNICs of a host, by its agent's metrics."""
+        metrics = self.agents[host].metrics()
+        return {
+            "sent": metrics.sum("rackmesh_agent_probes_sent_total"),
+            "send_failed": metrics.sum("rackmesh_agent_probes_send_failed_total"),
+            "results": metrics.sum("rackmesh_agent_results_total"),
+            "no_reply": metrics.sum("rackmesh_agent_results_total", outcome="no_reply"),
+        }
+
+    def totals(self):
+        """The same over the whole region."""
+        every = [self.probe_counts(host) for host in self.agents]
+        return {key: sum(each[key] for each in every) for key in every[0]}
+
+    def outbox(self, host):
+        """What became of the host's batches, by its agent's metrics."""
+        metrics = self.agents[host].metrics()
+        return {
+            "made": metrics.sum("rackmesh_agent_batches_made_total"),
+            "acked": metrics.sum("rackmesh_agent_batches_acked_total"),
+            "dropped": metrics.by("rackmesh_agent_batches_dropped_total", "reason"),
+            "waiting": metrics.sum("rackmesh_agent_batches_waiting"),
+            "doubtful": metrics.sum("rackmesh_agent_batches_doubtful"),
+            "made_results": metrics.sum("rackmesh_agent_results_batched_total"),
+            "acked_results": metrics.sum("rackmesh_agent_results_acked_total"),
+        }
+
+def merged(options, more):
+    """A new mapping: what `more` says, at any depth, over what `options` says."""
+    both = dict(options)
+    for key, value in more.items():
+        old = both.get(key)
+        both[key] = merged(old, value) if isinstance(old, dict) else value
+    return both

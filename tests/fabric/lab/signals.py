@@ -1,0 +1,28 @@
+"""Signals: what ends us runs all the undoing, and the undoing is not interrupted."""
+
+import contextlib
+import signal
+import sys
+import threading
+
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def end_on_signals():
+    """SIGTERM and SIGHUP unwind as Ctrl-C does."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda number, _: sys.exit(128 + number))
+
+
+@contextlib.contextmanager
+def uninterrupted():
+    """For taking away what was laid: an impatient second Ctrl-C must not stop it."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in _ENDING}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,49 @@
+"""A fault from its first moment to the last word on it, as every test wants it told."""
+
+import dataclasses
+
+FIRES_S = 10
+RESOLVES_S = 30
+PROBES = 20  # that a peer has to have sent before an alert means anything
+
+
+@dataclasses.dataclass
+class Told:
+    """Seconds from the fault until its alert came."""
+
+    plain: float
+    grouped: float
+    alert: object  # as the plain webhook brought it
+    kind: str
+
+
+def live_through(world, fault, rng, peer=None):
+    """Gives the fault at a random phase of the windows, waits for its alert at both
+    sinks, takes it back and waits for the resolutions. Nobody else may be named."""
+    mark = world.mark()
+    world.plain.silence(rng.uniform(0, 1), mark[0])
+    sent = world.lab.sent(peer) if peer else 0
+    at = fault.begin()
+    try:
+        told = _hear(world, fault, mark, at)
+        assert fault.bit(), f"{fault}: it never hurt anybody"
+        if peer:
+            probes = world.lab.sent(peer) - sent
+            assert probes >= PROBES, f"{peer.name} sent only {probes} probes"
+    finally:
+        fault.end()
+    what = f"the end of {fault}"
+    world.plain.wait_for(fault.resolves, RESOLVES_S, mark[0], what)
+    if world.alertmanager:
+        world.grouped.wait_for(fault.resolves, RESOLVES_S, mark[1], what)
+    others = [str(arrival) for arrival in world.since(mark) if not fault.names(arrival)]
+    assert not others, f"{fault}: others were named: {others}"
+    return told
+
+
+def _hear(world, fault, mark, at):
+    alert = world.plain.wait_for(fault.fires, FIRES_S, mark[0], str(fault))
+    grouped = alert
+    if world.alertmanager:
+        grouped = world.grouped.wait_for(fault.fires, FIRES_S, mark[1], f"{fault} (grouped)")
+    return Told(alert.at - at, grouped.at - at, alert, alert.annotations["kind"])

@@ -1,0 +1,86 @@
+"""A fabric with everything on it: daemons, a plain webhook, a private Alertmanager."""
+
+import contextlib
+import pathlib
+
+from . import places
+from .engines import Alertmanager
+from .fabric import Fabric
+from .rackmesh import Lab, centres
+from .signals import uninterrupted
+from .sinks import Sink
+
+PLAIN_PORT = 8081
+GROUPED_PORT = 8082
+
+# Racks of 8, 4, 3 and 2 RNICs; h1, h2, h3 and h12 have two, in different ToRs.
+RACKS = {
+    "tor1": ["h1", "h2", "h3", "h4", "h5", "h6", "h7", "h8"],
+    "tor2": ["h1", "h2", "h9", "h10"],
+    "tor3": ["h3", "h11", "h12"],
+    "tor4": ["h12", "h13"],
+}
+
+
+class World:
+    """Closes in the reverse order of its making, whatever has failed."""
+
+    def __init__(
+        self, racks, folder, spines=2, relays=(), alertmanager=True, engines=None, **options
+    ):
+        folder = pathlib.Path(folder)
+        with contextlib.ExitStack() as undo:
+            self.fabric = undo.enter_context(Fabric(racks, spines, centres(racks), relays))
+            centre = self.fabric.netns("centre")
+            address = self.fabric.management["centre"]
+            self.plain = Sink(centre, address, PLAIN_PORT)
+            undo.callback(self.plain.close)
+            self.grouped = Sink(centre, address, GROUPED_PORT)
+            undo.callback(self.grouped.close)
+            self.alertmanager = None
+            if alertmanager:
+                self.alertmanager = Alertmanager(
+                    engines or places.ENGINES, centre, address, folder, self.grouped.url
+                )
+                undo.callback(self.alertmanager.stop)
+                self.alertmanager.start()
+            if callable(options.get("uplinks")):
+                options["uplinks"] = options["uplinks"](self.fabric)
+            self.lab = undo.enter_context(
+                Lab(
+                    self.fabric,
+                    folder,
+                    alertmanagers=[self.alertmanager.url] if alertmanager else [],
+                    webhooks=[self.plain.url],
+                    **options,
+                )
+            )
+            self._undo = undo.pop_all()
+
+    def start(self):
+        """Everything runs, and every RNIC is probed."""
+        if self.alertmanager is not None:
+            self.alertmanager.wait_ready()
+        self.lab.start().wait_probing()
+        return self
+
+    def rnic(self, name):
+        return self.fabric.rnics[name]
+
+    def mark(self):
+        """A place in both streams of alerts."""
+        return self.plain.mark(), self.grouped.mark()
+
+    def since(self, mark):
+        """What has come to either sink since then."""
+        return self.plain.since(mark[0]) + self.grouped.since(mark[1])
+
+    def close(self):
+        with uninterrupted():
+            self._undo.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()

@@ -1,0 +1,35 @@
+"""The rack decides alone: without controller, from what lies on disk."""
+
+from lab.faults import RnicDead
+from lab.story import live_through
+from lab.wait import until
+
+RACKS = {"tor1": ["h1", "h2", "h3"], "tor2": ["h4", "h5"]}
+
+
+def test_a_rack_without_controller_keeps_probing_and_alerting(world, rng, say):
+    small = world(RACKS).start()
+    lab = small.lab
+    mark = small.mark()
+
+    lab.controller.kill()
+    for aggregator in lab.aggregators.values():
+        aggregator.kill()
+    for agent in lab.agents.values():
+        agent.restart()
+    for rnic in small.fabric.rnics.values():
+        until(
+            f"{rnic.name} probes from its last pinglist, with nobody else there",
+            10,
+            lambda: lab.probes(rnic) and lab.sent(rnic) > 100,
+            [lab.agents[rnic.host]],
+        )
+
+    for aggregator in lab.aggregators.values():
+        aggregator.start()
+    lab.wait_probing()
+    assert not lab.controller.alive
+    assert not small.since(mark), "nobody is at fault yet"
+
+    told = live_through(small, RnicDead(lab, small.rnic("h5/r0")), rng)
+    say(f"no controller, restarted from disk: found after {told.plain:.2f} s")

@@ -1,0 +1,113 @@
+"""Each delay shows in its own term and in no other: the wire in the network RTT, a busy
+prober in the prober delay, a busy responder in the responder delay."""
+
+import struct
+
+import pytest
+
+from lab import figures, places
+from lab.relay import Relay
+from lab.wait import until
+
+RACKS = {"tor1": ["h1", "h2"]}
+PROBER, RESPONDER = "h1/r0", "h2/r0"
+PROBES = 200
+RATE_PER_S = 40  # slow enough that one held packet is gone before the next one comes
+SKIPPED = 5  # sent while the delay was being changed
+DRILL_S = 60
+TERMS = {
+    "rtt": "rtt_ns",
+    "prober": "prober_delay_ns",
+    "responder": "responder_delay_ns",
+}
+
+# Absolute, milliseconds: a busy machine is late by this much of its own.
+SLACK_MS = 0.9
+CASES = [
+    ("rtt", 1),
+    ("rtt", 5),
+    ("rtt", 20),
+    ("prober", 5),
+    ("prober", 20),
+    ("responder", 5),
+    ("responder", 20),
+]
+
+
+class Held:
+    """A file that hold_up.so reads, mapped: microseconds, at any moment."""
+
+    def __init__(self, path):
+        self.path = path
+        self.set(0)
+
+    def set(self, microseconds):
+        with open(self.path, "r+b" if self.path.exists() else "wb") as file:
+            file.write(struct.pack("=I", microseconds))
+
+    @property
+    def environment(self):
+        shim = places.program("hold_up.so")
+        return {"LD_PRELOAD": str(shim), "HOLD_UP_FILE": str(self.path)}
+
+
+def medians(lab, rnic, other):
+    """Of the next PROBES whole results from one to the other, in milliseconds."""
+    before = max(each["sent"] for each in lab.drill(rnic, other, DRILL_S))
+
+    def fresh():
+        results = [
+            each
+            for each in lab.drill(rnic, other, DRILL_S)
+            if each["sent"] > before and each["outcome"] == "ok" and "rtt_ns" in each
+        ]
+        return results[:PROBES] if len(results) >= PROBES + SKIPPED else None
+
+    results = until(f"{PROBES} probes from {rnic.name} to {other.name}", 60, fresh, every=0.2)
+    return {
+        term: figures.median([each[key] / 1e6 for each in results])
+        for term, key in TERMS.items()
+    }
+
+
+@pytest.fixture
+def bench(world, tmp_path):
+    """A rack of two, a relay on the prober's cable, both agents in a hold-up."""
+    held = {"h1": Held(tmp_path / "held-h1"), "h2": Held(tmp_path / "held-h2")}
+    pair = world(
+        RACKS,
+        spines=0,
+        relays=[PROBER],
+        alertmanager=False,
+        agent={"probe": {"max_rate_per_s": RATE_PER_S}},
+        environment={host: each.environment for host, each in held.items()},
+    )
+    relay = Relay(
+        pair.fabric, PROBER, places.program("delay_relay"), tmp_path / "log" / "relay.log"
+    )
+    pair.lab.pack.add(relay).start()
+    pair.start()
+    return pair, relay, held
+
+
+def test_each_delay_is_seen_in_its_own_term(bench, say):
+    pair, relay, held = bench
+    prober, responder = pair.rnic(PROBER), pair.rnic(RESPONDER)
+    give = {
+        "rtt": lambda us: relay.delay(us),
+        "prober": held["h1"].set,
+        "responder": held["h2"].set,
+    }
+    base = medians(pair.lab, prober, responder)
+    say("injected        " + "".join(f"{term:>14}" for term in TERMS) + "   (medians, ms)")
+    say("nothing         " + "".join(f"{base[term]:14.3f}" for term in TERMS))
+
+    for place, ms in CASES:
+        give[place](1000 * ms)
+        seen = medians(pair.lab, prober, responder)
+        give[place](0)
+        say(f"{place:10}{ms:3} ms" + "".join(f"{seen[term]:14.3f}" for term in TERMS))
+        for term in TERMS:
+            added = seen[term] - base[term]
+            wanted = ms if term == place else 0
+            assert abs(added - wanted) <= SLACK_MS, f"{place} +{ms} ms: {term} +{added:.3f} ms"

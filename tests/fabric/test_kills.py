@@ -1,0 +1,71 @@
+"""Every fault of a part finds that part, within seconds, and nobody else."""
+
+import itertools
+
+from lab import figures
+from lab.faults import RNIC_KINDS, AgentFrozen, AgentKilled, HostGone, RnicDead
+from lab.story import live_through
+from lab.world import RACKS
+
+KILLS, KILLS_SOAK = 24, 100
+P95_S, WORST_S = 2.5, 4.0
+AGENT_WORST_S = 8.0
+
+
+def peer_of(world, rnic):
+    """Another RNIC of its rack, that probes it."""
+    return next(
+        each
+        for each in world.fabric.rnics.values()
+        if each.tor == rnic.tor and each.host != rnic.host
+    )
+
+
+def kills(world, rng, count):
+    """Every kind in every rack in turn, of an RNIC taken by chance."""
+    for tor, kind in itertools.islice(
+        itertools.cycle(itertools.product(RACKS, RNIC_KINDS)), count
+    ):
+        rnics = [rnic for rnic in world.fabric.rnics.values() if rnic.tor == tor]
+        yield RnicDead(world.lab, rng.choice(rnics), kind)
+
+
+def test_the_dead_rnic_is_named_every_time(world, rng, say, soak):
+    whole = world(RACKS).start()
+    count = KILLS_SOAK if soak else KILLS
+    plain, grouped, kinds = [], [], 0
+
+    for fault in kills(whole, rng, count):
+        told = live_through(whole, fault, rng, peer_of(whole, fault.rnic))
+        plain.append(told.plain)
+        grouped.append(told.grouped)
+        kinds += told.kind == fault.kind
+        if told.kind != fault.kind:
+            say(f"{fault}: called {told.kind}")
+
+    say(f"right RNIC named {len(plain)} of {count}, nobody else; kind right {kinds} of {count}")
+    say(figures.line("RNIC dead, plain webhook", plain))
+    say(figures.line("RNIC dead, Alertmanager", grouped))
+    assert kinds == count
+    for seconds in (plain, grouped):
+        assert figures.percentile(seconds, 0.95) <= P95_S
+        assert max(seconds) <= WORST_S
+
+
+def test_agents_and_hosts_are_told_apart(world, rng, say, soak):
+    """h12 stands in two racks: its alerts are one all the same."""
+    whole = world(RACKS).start()
+    rounds = 4 if soak else 1
+    seconds = {}
+
+    for fault_class, host in itertools.product(
+        (AgentKilled, AgentFrozen, HostGone), ["h12", "h13", "h5"] * rounds
+    ):
+        fault = fault_class(whole.lab, host)
+        told = live_through(whole, fault, rng)
+        assert told.kind == fault.kind
+        seconds.setdefault(fault.kind, []).append(told.plain)
+
+    for kind, each in seconds.items():
+        say(figures.line(kind, each))
+        assert max(each) <= AGENT_WORST_S

@@ -1,0 +1,59 @@
+"""No false accusation because of our own parts, and silence that is not deafness."""
+
+import time
+
+from lab.faults import AgentFrozen, RnicDead
+from lab.story import live_through
+from lab.world import RACKS
+
+QUIET_S, QUIET_SOAK_S = 60, 600
+FROZEN_S = 5
+FROZEN = "h7"
+
+
+def restart_everything(world, seconds, allowed, mark):
+    """One daemon after the other, spread over the time."""
+    daemons = [
+        world.lab.controller,
+        *world.lab.aggregators.values(),
+        *world.lab.agents.values(),
+    ]
+    end = time.monotonic() + seconds
+    for i, daemon in enumerate(daemons):
+        daemon.restart().wait_ready()
+        left = end - time.monotonic()
+        world.plain.silence(max(0, left / (len(daemons) - i)), mark[0], allowed)
+    for daemon in daemons:
+        assert daemon.started == 2
+
+
+def test_a_clean_run_names_nobody_and_still_listens(world, rng, say, soak):
+    whole = world(RACKS).start()
+    seconds = QUIET_SOAK_S if soak else QUIET_S
+    mark = whole.mark()
+    sent = {name: whole.lab.sent(rnic) for name, rnic in whole.fabric.rnics.items()}
+    frozen = AgentFrozen(whole.lab, FROZEN)
+
+    frozen.begin()
+    try:
+        alert = whole.plain.wait_for(frozen.fires, FROZEN_S, mark[0], str(frozen))
+        whole.plain.silence(frozen.at + FROZEN_S - time.monotonic(), mark[0], frozen.names)
+        assert frozen.bit()
+    finally:
+        frozen.end()
+    whole.plain.wait_for(frozen.resolves, 30, mark[0], f"the end of {frozen}")
+    for name, rnic in whole.fabric.rnics.items():
+        assert whole.lab.sent(rnic) - sent[name] > 100, f"{name} hardly probed"
+
+    restart_everything(whole, seconds - (time.monotonic() - frozen.at), frozen.names, mark)
+
+    others = [str(each) for each in whole.since(mark) if not frozen.names(each)]
+    say(
+        f"{seconds} s, {len(whole.lab.agents) + len(whole.lab.aggregators) + 1} daemons"
+        f" restarted: {len(others)} false alerts; frozen agent told after"
+        f" {alert.at - frozen.at:.2f} s"
+    )
+    assert not others
+    whole.lab.wait_probing()
+    told = live_through(whole, RnicDead(whole.lab, whole.rnic("h13/r0")), rng)
+    say(f"the kill at its end: found after {told.plain:.2f} s")
