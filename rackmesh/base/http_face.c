@@ -250,7 +250,7 @@ int
 rm_http_face_listen(struct rm_http_face *face, const struct rm_address *address)
 {
 	struct evconnlistener *listener;
-	int fd, r;
+	int fd = -1, r;
 
 	if (face->listener_count == FACE_MAX_LISTENERS)
 		return -ENOSPC;
