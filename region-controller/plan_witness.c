@@ -130,7 +130,7 @@ choose(struct witness *witness, uint32_t src)
 	for (unsigned round = 0; round < 2; round++) {
 		for (size_t i = 0; i < witness->count; i++) {
 			size_t left = round > 0 ? wanted : share;
-			uint32_t dst;
+			uint32_t dst = 0;
 
 			while (left > 0 && witness->chosen_count < wanted &&
 			       choose_of(witness, witness->racks[i].rack, src, &dst)) {
