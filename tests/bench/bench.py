@@ -11,6 +11,9 @@ import argparse
 import json
 import os
 import pathlib
+import re
+import shutil
+import signal
 import subprocess
 import sys
 import traceback
@@ -30,12 +33,28 @@ def run_program(name, options):
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
+def run_rack(options):
+    """And how many instructions a result takes, where valgrind is at hand."""
+    rows = run_program("bench_rack", options)
+    if options.smoke or not shutil.which("valgrind"):
+        return rows
+    timed = ("sim_aggregator_take", "sim_aggregator_tick")
+    command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
+    command += [f"--toggle-collect={name}" for name in timed]
+    command += [options.build / "tests/bench/bench_rack", "--count"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    instructions = int(re.search(r"Collected : (\d+)", done.stderr)[1])
+    results = json.loads(done.stdout)["results"]
+    each = instructions / results
+    return rows + [{"name": "instructions per result", "unit": "", "value": each}]
+
+
 BENCHES = {  # in this order
     "wire": ("one batch of 90 results", lambda o: run_program("bench_wire", o)),
     "sketch": ("one latency sketch", lambda o: run_program("bench_sketch", o)),
     "rack": (
         "the aggregator's work for 256 RNICs at 100 results/s each",
-        lambda o: run_program("bench_rack", o),
+        run_rack,
     ),
     "upstream": (
         "what leaves a healthy rack against what came in",
@@ -70,7 +89,7 @@ def number(value):
     return f"{value:,.3g}" if abs(value) < 100 else f"{value:,.0f}"
 
 
-COLUMNS = "{:<44} {:>12} {:<12} {:>12} {:<14} {:>7}  {:<22} {}"
+COLUMNS = "{:<50} {:>11} {:<9} {:>11} {:<15} {:>6}  {:<20} {}"
 
 
 def show(row):
@@ -152,6 +171,8 @@ def main():
 
 
 if __name__ == "__main__":
+    # As by Ctrl-C: what was made is taken away.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         sys.exit(main())
     except KeyboardInterrupt:

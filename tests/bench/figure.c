@@ -7,8 +7,9 @@
 void
 figure_print(const struct figure *figure)
 {
-	printf("{\"name\": \"%s\", \"unit\": \"%s\", \"value\": %.9g", figure->name,
-	    figure->unit, figure->value);
+	printf("{\"name\": \"%s%s%s\", \"unit\": \"%s\", \"value\": %.9g",
+	    figure->of == NULL ? "" : figure->of, figure->of == NULL ? "" : ": ",
+	    figure->name, figure->unit, figure->value);
 	if (figure->yardstick_is != NULL)
 		printf(", \"yardstick_is\": \"%s\", \"yardstick\": %.9g",
 		    figure->yardstick_is, figure->yardstick);

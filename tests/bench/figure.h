@@ -10,13 +10,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct figure { /* literals: nothing is escaped */
+struct figure { /* nothing is escaped */
 	const char *name, *unit;
 	double value;
 	const char *yardstick_is; /* NULL: none */
 	double yardstick;         /* of the same unit */
 	const char *gate; /* NULL, or "value >= 1000", "ratio <= 2"; "aim " in front:
 			     told, but no failure */
+	const char *of;   /* NULL, or what comes before the name */
 };
 
 void figure_print(const struct figure *figure);

@@ -26,7 +26,7 @@
 
 #define MAX_FRAME_BYTES (1u << 20)
 #define MAX_OUTPUT_BYTES (8u << 20)
-#define MAX_RNICS 8
+#define MAX_RNICS 16
 #define MAX_KEPT 4000000
 #define STREAM_RATE 100
 #define FLOW 40000

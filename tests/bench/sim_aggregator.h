@@ -1,0 +1,43 @@
+/*
+ * sim_aggregator - the tor-aggregator's pure code, fed by sim_agents.
+ *
+ * What the daemon does between its sockets: agents, ingest, one rack. Times are given.
+ */
+#ifndef BENCH_SIM_AGGREGATOR_H
+#define BENCH_SIM_AGGREGATOR_H
+
+#include "rackmesh/base/clock.h"
+#include "schemas/wire.h"
+#include "tor-aggregator/ingest.h"
+
+struct agent;
+struct agents;
+struct sim_agents;
+struct tor_rack;
+
+#define SIM_TICK_NS (50 * RM_NS_PER_MS)     /* as the daemon's */
+#define SIM_TIMEOUT_NS (500 * RM_NS_PER_MS) /* of the probes */
+
+typedef void sim_on_summary(const struct wire_summary *summary, void *arg);
+
+struct sim_aggregator {
+	struct agents *agents;
+	struct agent *by_number[WIRE_MAX_MEMBERS];
+	struct ingest ingest;
+	struct tor_rack *rack;
+	uint8_t *plan;
+	struct wire_plan_view plan_view;
+	uint64_t incidents;         /* there must be none */
+	sim_on_summary *on_summary; /* may be NULL */
+	void *arg;
+};
+
+int sim_aggregator_init(struct sim_aggregator *aggregator, struct sim_agents *from);
+void sim_aggregator_clear(struct sim_aggregator *aggregator);
+
+/* data: aligned to 8. */
+int sim_aggregator_take(struct sim_aggregator *aggregator, size_t agent, rm_mono_t at,
+    const uint8_t *data, size_t len);
+void sim_aggregator_tick(struct sim_aggregator *aggregator, rm_mono_t now);
+
+#endif
