@@ -1,0 +1,275 @@
+/*
+ * controller_fixture - the whole controller over loopback, with its files in a folder
+ * of its own and aggregators played by the test.
+ *
+ * Include it after cmocka.h. Everything asserts.
+ */
+#ifndef TESTS_UNIT_REGION_CONTROLLER_CONTROLLER_FIXTURE_H
+#define TESTS_UNIT_REGION_CONTROLLER_CONTROLLER_FIXTURE_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "rackmesh/base/file.h"
+#include "rackmesh/base/link.h"
+#include "rackmesh/base/log.h"
+#include "region-controller/controller_config.h"
+#include "region-controller/region_controller.h"
+#include "tests/support/loopback.h"
+#include "tests/unit/region-controller/region.h"
+
+#define MAX_TORS 8
+
+struct aggregator { /* played */
+	struct rm_loop *loop;
+	struct rm_link *link;
+	struct wire_writer *writer;
+	const char *name, *region;
+	struct wire_tor_state held[MAX_TORS]; /* kept from one life to the next */
+	size_t tor_count;
+	size_t plans; /* taken in all */
+	size_t members[MAX_TORS], taken[MAX_TORS];
+	bool welcome, closed;
+	char refused[256];
+};
+
+struct fixture {
+	struct rm_loop *loop;
+	struct region_controller *controller;
+	struct aggregator agg;
+	char folder[64], topology[96], config[96], socket[96];
+};
+
+static inline void
+quiet(enum rm_log_level level, const char *line, void *arg)
+{
+}
+
+static inline void
+write_file(const char *path, const char *text)
+{
+	assert_int_equal(rm_file_replace(path, (const uint8_t *)text, strlen(text)), 0);
+}
+
+static inline void
+write_clos(struct fixture *f, unsigned tors)
+{
+	char *text = region_clos_text(tors, 2);
+
+	write_file(f->topology, text);
+	free(text);
+}
+
+static inline void
+start(struct fixture *f, unsigned settle_ms)
+{
+	struct controller_config config;
+	struct rm_why why = { 0 };
+	char text[1024];
+
+	snprintf(text, sizeof(text),
+	    "name: c1\nregion: lab\nlisten: 127.0.0.1:0\ntopology: %s\n"
+	    "settle_ms: %u\nhttp: {listen: '127.0.0.1:0', socket: %s}\n",
+	    f->topology, settle_ms, f->socket);
+	write_file(f->config, text);
+	if (controller_config_read(&config, f->config, &why) < 0)
+		fail_msg("%s", why.text);
+	assert_int_equal(region_controller_new(f->loop, &config, &f->controller), 0);
+}
+
+static inline void
+stop(struct fixture *f)
+{
+	region_controller_free(f->controller);
+	f->controller = NULL;
+}
+
+static inline int
+setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	rm_log_set_sink(quiet, NULL);
+	if (f == NULL || rm_loop_new(&f->loop) < 0)
+		return -1;
+	strcpy(f->folder, "/tmp/rackmesh-controller-XXXXXX");
+	if (mkdtemp(f->folder) == NULL)
+		return -1;
+	snprintf(f->topology, sizeof(f->topology), "%s/topology.yaml", f->folder);
+	snprintf(f->config, sizeof(f->config), "%s/controller.yaml", f->folder);
+	snprintf(f->socket, sizeof(f->socket), "%s/socket", f->folder);
+	f->agg =
+	    (struct aggregator){ .loop = f->loop, .name = "agg1", .region = "lab" };
+	f->agg.writer = wire_writer_new();
+	*state = f;
+	return f->agg.writer == NULL ? -1 : 0;
+}
+
+static inline int
+teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	rm_link_free(f->agg.link);
+	wire_writer_free(f->agg.writer);
+	region_controller_free(f->controller);
+	rm_loop_free(f->loop);
+	unlink(f->topology);
+	unlink(f->config);
+	unlink(f->socket);
+	rmdir(f->folder);
+	free(f);
+	rm_log_set_sink(NULL, NULL);
+	return 0;
+}
+
+/* ---- the aggregator -------------------------------------------------------------- */
+
+static inline void
+take_plan(struct aggregator *agg, const uint8_t *data, size_t len)
+{
+	struct wire_plan_view view;
+
+	assert_int_equal(wire_open_plan(&view, data, len), 0);
+	for (size_t i = 0; i < agg->tor_count; i++) {
+		if (strcmp(agg->held[i].tor, view.plan.tor) != 0)
+			continue;
+		assert_true(view.plan.version > agg->held[i].plan_version);
+		agg->held[i].plan_version = view.plan.version;
+		agg->held[i].plan_digest = view.plan.digest;
+		agg->members[i] = view.plan.member_count;
+		agg->taken[i]++;
+		agg->plans++;
+		return;
+	}
+	fail_msg("a plan of %s, which is not ours", view.plan.tor);
+}
+
+static inline int
+agg_on_frame(struct rm_link *link, const uint8_t *data, size_t len, void *arg)
+{
+	struct aggregator *agg = arg;
+	struct wire_welcome welcome;
+
+	if (wire_kind_of(data, len) == WIRE_PLAN) {
+		assert_true(agg->welcome);
+		take_plan(agg, data, len);
+		return 0;
+	}
+	assert_int_equal(wire_open_welcome(&welcome, data, len), 0);
+	snprintf(agg->refused, sizeof(agg->refused), "%s", welcome.refused);
+	agg->welcome = welcome.refused[0] == '\0';
+	if (agg->welcome)
+		assert_string_equal(welcome.id, "c1");
+	return 0;
+}
+
+static inline void
+agg_on_close(struct rm_link *link, int reason, void *arg)
+{
+	struct aggregator *agg = arg;
+
+	rm_link_free(link);
+	agg->link = NULL;
+	agg->closed = true;
+}
+
+static inline void
+agg_send(struct aggregator *agg, int r, const struct wire_bytes *bytes)
+{
+	assert_int_equal(r, 0);
+	assert_int_equal(rm_link_send(agg->link, bytes->data, bytes->len), 0);
+}
+
+static inline void
+agg_connect(struct fixture *f, struct aggregator *agg)
+{
+	static const struct rm_link_callbacks callbacks = { agg_on_frame, agg_on_close,
+		NULL };
+	static const struct rm_link_limits limits = { 16 << 20, 16 << 20 };
+
+	rm_link_free(agg->link);
+	agg->welcome = agg->closed = false;
+	assert_int_equal(rm_link_new(f->loop,
+			     loopback_connect(region_controller_port(f->controller)),
+			     &limits, &callbacks, agg, &agg->link),
+	    0);
+}
+
+static inline void
+agg_hello(struct fixture *f, struct aggregator *agg)
+{
+	struct wire_hello hello = {
+		.role = WIRE_ROLE_AGGREGATOR,
+		.version_min = WIRE_VERSION,
+		.version_max = WIRE_VERSION,
+		.region = agg->region,
+		.id = agg->name,
+		.incarnation = 1,
+		.tors = agg->held,
+		.tor_count = agg->tor_count,
+	};
+	struct wire_bytes bytes;
+
+	agg_connect(f, agg);
+	agg_send(agg, wire_write_hello(agg->writer, &hello, &bytes), &bytes);
+	LOOPBACK_WAIT(f->loop, agg->welcome || agg->closed);
+}
+
+static inline void
+agg_serves(struct aggregator *agg, const char *tor)
+{
+	agg->held[agg->tor_count++].tor = tor;
+}
+
+static inline void
+agg_register(struct aggregator *agg, const struct wire_rnic *rnic)
+{
+	struct wire_register reg = {
+		.host = rnic->host, .incarnation = 7, .rnics = rnic, .rnic_count = 1
+	};
+	struct wire_bytes bytes;
+
+	agg_send(agg, wire_write_register(agg->writer, &reg, &bytes), &bytes);
+}
+
+static inline void
+agg_register_rack(
+    struct aggregator *agg, const char *tor, uint64_t first, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++) {
+		char host[RM_NAME_BYTES];
+		struct wire_rnic rnic;
+
+		snprintf(host, sizeof(host), "%s-h%u", tor, i + 1);
+		rnic = region_rnic(first + i, host, tor, REGION_V4);
+		agg_register(agg, &rnic);
+	}
+}
+
+/* Four racks of four, all told of. */
+static inline void
+start_four_racks(struct fixture *f)
+{
+	write_clos(f, 4);
+	start(f, 60000);
+	agg_serves(&f->agg, "tor1");
+	agg_serves(&f->agg, "tor2");
+	agg_serves(&f->agg, "tor3");
+	agg_serves(&f->agg, "tor4");
+}
+
+static inline void
+tell_four_racks(struct fixture *f)
+{
+	agg_hello(f, &f->agg);
+	agg_register_rack(&f->agg, "tor1", 100, 4);
+	agg_register_rack(&f->agg, "tor2", 200, 4);
+	agg_register_rack(&f->agg, "tor3", 300, 4);
+	agg_register_rack(&f->agg, "tor4", 400, 4);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+#endif

@@ -1,0 +1,179 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+
+#include "rackmesh/base/http_client.h"
+#include "tests/unit/region-controller/controller_fixture.h"
+
+struct answer {
+	bool done;
+	long status;
+	json_t *json; /* NULL: it is none */
+	char *text;
+};
+
+static void
+on_answer(const struct rm_http_answer *from, void *arg)
+{
+	struct answer *answer = arg;
+
+	assert_int_equal(from->r, 0);
+	answer->done = true;
+	answer->status = from->status;
+	answer->text = strndup(from->body, from->body_len);
+	answer->json = json_loads(answer->text, 0, NULL);
+}
+
+static void
+answer_clear(struct answer *answer)
+{
+	json_decref(answer->json);
+	free(answer->text);
+}
+
+/* body NULL: GET. */
+static void
+ask_url(struct fixture *f, const char *url, const char *body, struct answer *answer)
+{
+	struct rm_http_client *client = NULL;
+
+	*answer = (struct answer){ 0 };
+	assert_int_equal(rm_http_client_new(f->loop, &client), 0);
+	assert_int_equal(rm_http_client_send(client, url, "application/json", body, 0,
+			     LOOPBACK_PATIENCE_NS, on_answer, answer),
+	    0);
+	LOOPBACK_WAIT(f->loop, answer->done);
+	rm_http_client_free(client);
+}
+
+static void
+get(struct fixture *f, const char *path, struct answer *answer)
+{
+	char url[256];
+
+	snprintf(url, sizeof(url), "http://127.0.0.1:%d%s",
+	    region_controller_http_port(f->controller), path);
+	ask_url(f, url, NULL, answer);
+}
+
+/* By the Unix socket. */
+static void
+post(struct fixture *f, const char *path, struct answer *answer)
+{
+	char url[256];
+
+	snprintf(url, sizeof(url), "unix:%s:%s", f->socket, path);
+	ask_url(f, url, "", answer);
+}
+
+static void
+the_api_shows_racks_plans_and_what_is_refused(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_rnic rnic = region_rnic(900, "stray", "tor1", REGION_V4);
+	struct answer answer;
+	json_t *rack;
+
+	start_four_racks(f);
+	tell_four_racks(f);
+	rnic.tors[1] = "tor77";
+	rnic.tor_count = 2;
+	agg_register(&f->agg, &rnic);
+	LOOPBACK_WAIT(f->loop, f->agg.plans == 4);
+
+	get(f, "/v1/racks", &answer);
+	assert_int_equal(answer.status, 200);
+	assert_int_equal(json_array_size(json_object_get(answer.json, "racks")), 4);
+	rack = json_array_get(json_object_get(answer.json, "racks"), 0);
+	assert_string_equal(json_string_value(json_object_get(rack, "tor")), "tor1");
+	assert_int_equal(json_integer_value(json_object_get(rack, "members")), 4);
+	assert_int_equal(json_integer_value(json_object_get(rack, "plan_version")),
+	    f->agg.held[0].plan_version);
+	answer_clear(&answer);
+
+	get(f, "/v1/plan/tor2", &answer);
+	assert_int_equal(answer.status, 200);
+	assert_int_equal(json_array_size(json_object_get(answer.json, "members")), 4);
+	assert_true(json_array_size(json_object_get(answer.json, "entries")) > 0);
+	answer_clear(&answer);
+
+	get(f, "/v1/plan/tor9", &answer);
+	assert_int_equal(answer.status, 404);
+	answer_clear(&answer);
+
+	get(f, "/v1/rnics", &answer);
+	assert_int_equal(json_array_size(json_object_get(answer.json, "rnics")), 17);
+	answer_clear(&answer);
+
+	get(f, "/v1/refused", &answer);
+	rack = json_array_get(json_object_get(answer.json, "without_a_place"), 0);
+	assert_string_equal(
+	    json_string_value(json_object_get(rack, "reason")), "unknown_tor");
+	answer_clear(&answer);
+
+	get(f, "/v1/topology", &answer);
+	assert_int_equal(json_array_size(json_object_get(answer.json, "switches")), 6);
+	assert_int_equal(json_array_size(json_object_get(answer.json, "links")), 8);
+	answer_clear(&answer);
+
+	get(f, "/readyz", &answer);
+	assert_int_equal(answer.status, 200);
+	answer_clear(&answer);
+	get(f, "/metrics", &answer);
+	assert_non_null(
+	    strstr(answer.text, "rackmesh_controller_plans_sent_total 4\n"));
+	assert_non_null(
+	    strstr(answer.text, "rackmesh_controller_rnics_refused_total{reason=\""
+				"unknown_tor\"} 1\n"));
+	answer_clear(&answer);
+}
+
+static void
+what_changes_something_goes_by_the_unix_socket(void **state)
+{
+	struct fixture *f = *state;
+	struct answer answer;
+	char url[128];
+
+	start_four_racks(f);
+	tell_four_racks(f);
+	LOOPBACK_WAIT(f->loop, f->agg.plans == 4);
+	snprintf(url, sizeof(url), "http://127.0.0.1:%d/v1/topology/reload",
+	    region_controller_http_port(f->controller));
+	ask_url(f, url, "", &answer);
+	assert_int_equal(answer.status, 403);
+	answer_clear(&answer);
+	post(f, "/v1/topology/reload", &answer);
+	assert_int_equal(answer.status, 200);
+	answer_clear(&answer);
+	write_file(f->topology, "region: lab\nswitchs: []\n");
+	post(f, "/v1/topology/reload", &answer);
+	assert_int_equal(answer.status, 422);
+	assert_non_null(strstr(answer.text, "topology.yaml:2:1: "));
+	answer_clear(&answer);
+	post(f, "/v1/forget/00:00:00:00:00:64", &answer);
+	assert_int_equal(answer.status, 200);
+	answer_clear(&answer);
+	LOOPBACK_WAIT(f->loop, f->agg.members[0] == 3);
+	post(f, "/v1/forget/00:00:00:00:00:64", &answer);
+	assert_int_equal(answer.status, 404);
+	answer_clear(&answer);
+	post(f, "/v1/forget/me", &answer);
+	assert_int_equal(answer.status, 400);
+	answer_clear(&answer);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(the_api_shows_racks_plans_and_what_is_refused),
+		TEST(what_changes_something_goes_by_the_unix_socket),
+	};
+
+	return cmocka_run_group_tests_name("controller_api", tests, NULL, NULL);
+}

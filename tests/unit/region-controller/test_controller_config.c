@@ -1,0 +1,110 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "rackmesh/base/file.h"
+#include "region-controller/controller_config.h"
+
+static char path[64];
+
+static void
+write_config(const char *text)
+{
+	snprintf(path, sizeof(path), "/tmp/rackmesh-config-%d.yaml", (int)getpid());
+	assert_int_equal(rm_file_replace(path, (const uint8_t *)text, strlen(text)), 0);
+}
+
+static void
+refused(const char *text, const char *rest)
+{
+	struct controller_config config;
+	struct rm_why why = { 0 };
+	char sentence[512];
+
+	write_config(text);
+	assert_true(controller_config_read(&config, path, &why) < 0);
+	assert_null(config.name);
+	snprintf(sentence, sizeof(sentence), "%s:%s", path, rest);
+	assert_string_equal(why.text, sentence);
+	unlink(path);
+}
+
+static void
+the_defaults_are_those_of_planning(void **state)
+{
+	struct controller_config config;
+	struct rm_why why = { 0 };
+	struct plan_options options;
+
+	assert_int_equal(controller_config_read(&config, NULL, &why), 0);
+	options = controller_plan_options(&config);
+	/* Without the padding at the end. */
+	assert_memory_equal(&options, &plan_defaults,
+	    offsetof(struct plan_options, dscp_best_effort) + 1);
+	assert_string_equal(config.listen, "0.0.0.0:7481");
+	assert_string_equal(config.http_listen, "127.0.0.1:9473");
+	assert_int_equal(config.settle_ms, 3000);
+	assert_non_null(config.name);
+	controller_config_clear(&config);
+}
+
+static void
+errors_name_file_line_and_option(void **state)
+{
+	refused("name: c1\nregion: a b\n",
+	    "2:9: region: expected a name: 1 to 63 of A-Z a-z 0-9 . _ : -, a letter or "
+	    "digit first");
+	refused("name: -c\n",
+	    "1:7: name: expected a name: 1 to 63 of A-Z a-z 0-9 . _ : -, a letter or "
+	    "digit first");
+	refused("listen: here\n",
+	    "1:9: listen: expected address:port, the address numeric");
+	refused("http:\n  listen: localhost:1\n",
+	    "2:11: http.listen: expected address:port, the address numeric");
+}
+
+static void
+what_the_table_refuses_is_refused(void **state)
+{
+	struct controller_config config;
+	struct rm_why why = { 0 };
+
+	write_config("plan:\n  dscp: 64\n");
+	assert_true(controller_config_read(&config, path, &why) < 0);
+	assert_non_null(strstr(why.text, ":2:9: plan.dscp: "));
+	write_config("plan:\n  tor_mesh_sizes: 5\n");
+	assert_true(controller_config_read(&config, path, &why) < 0);
+	assert_non_null(strstr(why.text, "did you mean \"plan.tor_mesh_size\""));
+	unlink(path);
+}
+
+static void
+the_example_is_good(void **state)
+{
+	struct controller_config config;
+	struct rm_why why = { 0 };
+
+	if (controller_config_read(&config, EXAMPLE, &why) < 0)
+		fail_msg("%s", why.text);
+	controller_config_clear(&config);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_defaults_are_those_of_planning),
+		cmocka_unit_test(errors_name_file_line_and_option),
+		cmocka_unit_test(what_the_table_refuses_is_refused),
+		cmocka_unit_test(the_example_is_good),
+	};
+
+	return cmocka_run_group_tests_name("controller_config", tests, NULL, NULL);
+}

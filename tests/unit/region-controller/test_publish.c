@@ -1,0 +1,256 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "region-controller/plan.h"
+#include "region-controller/publish.h"
+#include "tests/unit/region-controller/region.h"
+
+#define WALL(ms) ((rm_wall_t){ (ms)*RM_NS_PER_MS })
+
+struct fixture {
+	struct rm_topology *topology;
+	struct registry *registry;
+	struct publish *publish;
+};
+
+static int
+setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	if (f == NULL || registry_new(&f->registry) < 0 || publish_new(&f->publish) < 0)
+		return -1;
+	f->topology = region_clos(4, 2);
+	if (registry_set_topology(f->registry, f->topology) < 0)
+		return -1;
+	region_rack(f->registry, "tor1", 100, 4);
+	region_rack(f->registry, "tor2", 200, 4);
+	region_rack(f->registry, "tor3", 300, 4);
+	*state = f;
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	publish_free(f->publish);
+	registry_free(f->registry);
+	rm_topology_free(f->topology);
+	free(f);
+	return 0;
+}
+
+static int
+update(struct fixture *f, rm_wall_t now)
+{
+	struct plan_set *set = NULL;
+	int r;
+
+	assert_int_equal(
+	    plan_set_new(f->topology, f->registry, &plan_defaults, &set), 0);
+	r = publish_update(f->publish, set, now);
+	plan_set_free(set);
+	return r;
+}
+
+static uint64_t
+version(struct fixture *f, const char *tor)
+{
+	const struct publish_tor *plan = publish_find(f->publish, tor);
+
+	return plan == NULL ? 0 : plan->version;
+}
+
+/* Another MTU for one RNIC of tor1: known to all who probe it. */
+static void
+change_tor1(struct fixture *f, uint32_t mtu_bytes)
+{
+	struct wire_rnic rnic =
+	    region_rnic(100, "tor1-h1", "tor1", REGION_V4 | REGION_V6);
+
+	rnic.mtu_bytes = mtu_bytes;
+	region_tell(f->registry, &rnic);
+}
+
+static void
+versions_begin_at_the_clock(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(update(f, WALL(5000)), 3);
+	assert_int_equal(version(f, "tor1"), 5000);
+	assert_int_equal(publish_find(f->publish, "tor1")->published.ns, WALL(5000).ns);
+}
+
+static void
+the_message_carries_version_and_digest(void **state)
+{
+	struct fixture *f = *state;
+	const struct publish_tor *plan;
+	struct wire_plan_view view;
+
+	assert_int_equal(update(f, WALL(5000)), 3);
+	plan = publish_find(f->publish, "tor2");
+	assert_int_equal(wire_open_plan(&view, plan->bytes, plan->len), 0);
+	assert_string_equal(view.plan.tor, "tor2");
+	assert_int_equal(view.plan.version, 5000);
+	assert_true(view.plan.digest == plan->digest);
+	assert_int_not_equal(plan->digest, 0);
+}
+
+static void
+what_is_equal_is_published_once(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(update(f, WALL(5000)), 3);
+	assert_int_equal(update(f, WALL(6000)), 0);
+	assert_int_equal(version(f, "tor1"), 5000);
+	assert_int_equal(publish_counts(f->publish)->unchanged, 3);
+}
+
+static void
+versions_grow_also_when_the_clock_goes_back(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(update(f, WALL(5000)), 3);
+	change_tor1(f, 9000);
+	assert_true(update(f, WALL(1000)) > 0);
+	assert_int_equal(version(f, "tor1"), 5001);
+}
+
+static void
+an_empty_rack_is_not_published_before_it_had_members(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(update(f, WALL(5000)), 3);
+	assert_null(publish_find(f->publish, "tor4"));
+	region_rack(f->registry, "tor4", 400, 1);
+	assert_true(update(f, WALL(6000)) > 0);
+	assert_int_equal(version(f, "tor4"), 6000);
+	assert_int_equal(
+	    registry_forget(f->registry, (struct rm_rnic_id){ 400, 0 }), 0);
+	assert_true(update(f, WALL(7000)) > 0);
+	assert_int_equal(version(f, "tor4"), 7000);
+}
+
+static void
+what_an_aggregator_holds_already_keeps_its_version(void **state)
+{
+	struct fixture *f = *state;
+	struct publish *restarted = NULL;
+	uint64_t digest;
+
+	assert_int_equal(update(f, WALL(5000)), 3);
+	digest = publish_find(f->publish, "tor1")->digest;
+	assert_int_equal(publish_new(&restarted), 0);
+	publish_free(f->publish);
+	f->publish = restarted;
+	assert_false(publish_held(f->publish, "tor1", 5000, digest));
+	assert_int_equal(update(f, WALL(9000)), 3);
+	assert_int_equal(version(f, "tor1"), 5000);
+	assert_int_equal(version(f, "tor2"), 9000);
+	assert_int_equal(publish_counts(f->publish)->adopted, 1);
+}
+
+static void
+a_version_is_above_any_that_somebody_holds(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_false(publish_held(f->publish, "tor1", 700000, 1));
+	assert_int_equal(update(f, WALL(5000)), 3);
+	assert_int_equal(version(f, "tor1"), 700001);
+}
+
+static void
+who_comes_later_with_a_higher_version_is_outrun(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t digest;
+
+	assert_int_equal(update(f, WALL(5000)), 3);
+	digest = publish_find(f->publish, "tor1")->digest;
+	assert_true(publish_held(f->publish, "tor1", 8000, digest + 1));
+	assert_int_equal(update(f, WALL(6000)), 1);
+	assert_int_equal(version(f, "tor1"), 8001);
+	assert_true(publish_find(f->publish, "tor1")->digest == digest);
+	assert_int_equal(update(f, WALL(6000)), 0);
+}
+
+static void
+who_comes_later_with_the_same_plan_is_followed(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t digest;
+
+	assert_int_equal(update(f, WALL(5000)), 3);
+	digest = publish_find(f->publish, "tor1")->digest;
+	assert_true(publish_held(f->publish, "tor1", 8000, digest));
+	assert_int_equal(update(f, WALL(6000)), 1);
+	assert_int_equal(version(f, "tor1"), 8000);
+	/* One behind with the same plan is left alone. */
+	assert_false(publish_held(f->publish, "tor1", 5000, digest));
+	assert_int_equal(update(f, WALL(6000)), 0);
+}
+
+static void
+an_old_plan_that_comes_back_gets_a_new_version(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t digest;
+
+	assert_int_equal(update(f, WALL(5000)), 3);
+	digest = publish_find(f->publish, "tor1")->digest;
+	change_tor1(f, 9000);
+	assert_true(update(f, WALL(6000)) > 0);
+	change_tor1(f, 1500);
+	assert_true(update(f, WALL(7000)) > 0);
+	assert_true(publish_find(f->publish, "tor1")->digest == digest);
+	assert_int_equal(version(f, "tor1"), 7000);
+}
+
+static void
+a_tor_that_leaves_the_topology_is_dropped(void **state)
+{
+	struct fixture *f = *state;
+	struct rm_topology *fewer = region_clos(2, 2), *old = f->topology;
+
+	assert_int_equal(update(f, WALL(5000)), 3);
+	f->topology = fewer;
+	assert_int_equal(registry_set_topology(f->registry, fewer), 0);
+	rm_topology_free(old);
+	assert_int_equal(update(f, WALL(6000)), 2);
+	assert_null(publish_find(f->publish, "tor3"));
+	assert_int_equal(version(f, "tor1"), 6000);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(versions_begin_at_the_clock),
+		TEST(the_message_carries_version_and_digest),
+		TEST(what_is_equal_is_published_once),
+		TEST(versions_grow_also_when_the_clock_goes_back),
+		TEST(an_empty_rack_is_not_published_before_it_had_members),
+		TEST(what_an_aggregator_holds_already_keeps_its_version),
+		TEST(a_version_is_above_any_that_somebody_holds),
+		TEST(who_comes_later_with_a_higher_version_is_outrun),
+		TEST(who_comes_later_with_the_same_plan_is_followed),
+		TEST(an_old_plan_that_comes_back_gets_a_new_version),
+		TEST(a_tor_that_leaves_the_topology_is_dropped),
+	};
+
+	return cmocka_run_group_tests_name("publish", tests, NULL, NULL);
+}

@@ -1,0 +1,238 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/region-controller/controller_fixture.h"
+
+static void
+what_is_told_of_is_planned_within_a_second(void **state)
+{
+	struct fixture *f = *state;
+	rm_mono_t begun;
+
+	start_four_racks(f);
+	tell_four_racks(f);
+	begun = rm_mono_now();
+	LOOPBACK_WAIT(f->loop, f->agg.plans == 4);
+	assert_true(rm_mono_since(rm_mono_now(), begun) < RM_NS_PER_S);
+	for (size_t i = 0; i < 4; i++)
+		assert_int_equal(f->agg.members[i], 4);
+}
+
+static void
+a_change_reaches_only_whom_it_concerns(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_rnic rnic;
+
+	/* Two planes: tor3 and tor4 have nothing to do with tor1. */
+	write_file(f->topology,
+	    "region: lab\nplanes: [p, q]\nswitches:\n"
+	    "- {name: tor1, role: tor, plane: p}\n- {name: tor2, role: tor, plane: p}\n"
+	    "- {name: tor3, role: tor, plane: q}\n- {name: tor4, role: tor, plane: "
+	    "q}\n");
+	start(f, 60000);
+	agg_serves(&f->agg, "tor1");
+	agg_serves(&f->agg, "tor2");
+	agg_serves(&f->agg, "tor3");
+	agg_serves(&f->agg, "tor4");
+	tell_four_racks(f);
+	LOOPBACK_WAIT(f->loop, f->agg.plans == 4);
+	rnic = region_rnic(100, "tor1-h1", "tor1", REGION_V4);
+	rnic.addresses[0].bytes[1] = 77;
+	agg_register(&f->agg, &rnic);
+	LOOPBACK_WAIT(f->loop, f->agg.plans == 6);
+	loopback_run(f->loop, 300 * RM_NS_PER_MS);
+	assert_int_equal(f->agg.taken[0], 2);
+	assert_int_equal(f->agg.taken[1], 2);
+	assert_int_equal(f->agg.taken[2], 1);
+	assert_int_equal(f->agg.taken[3], 1);
+}
+
+static void
+what_is_told_again_sends_nothing(void **state)
+{
+	struct fixture *f = *state;
+
+	start_four_racks(f);
+	tell_four_racks(f);
+	LOOPBACK_WAIT(f->loop, f->agg.plans == 4);
+	tell_four_racks(f); /* a reconnect */
+	loopback_run(f->loop, 500 * RM_NS_PER_MS);
+	assert_int_equal(f->agg.plans, 4);
+}
+
+static void
+a_restart_of_the_controller_sends_nothing(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t versions[4];
+
+	start_four_racks(f);
+	tell_four_racks(f);
+	LOOPBACK_WAIT(f->loop, f->agg.plans == 4);
+	for (size_t i = 0; i < 4; i++)
+		versions[i] = f->agg.held[i].plan_version;
+	stop(f);
+	LOOPBACK_WAIT(f->loop, f->agg.closed);
+	start(f, 60000);
+	tell_four_racks(f);
+	loopback_run(f->loop, 600 * RM_NS_PER_MS);
+	assert_int_equal(f->agg.plans, 4);
+
+	/* It is alive, and goes on above the versions it found. */
+	agg_register_rack(&f->agg, "tor1", 150, 5);
+	LOOPBACK_WAIT(f->loop, f->agg.taken[0] == 2);
+	assert_int_equal(f->agg.members[0], 9);
+	assert_true(f->agg.held[0].plan_version > versions[0]);
+}
+
+static void
+a_restart_does_not_shrink_plans_before_all_are_in(void **state)
+{
+	struct fixture *f = *state;
+
+	start_four_racks(f);
+	agg_hello(f, &f->agg);
+	agg_register_rack(&f->agg, "tor1", 100, 4);
+	agg_register_rack(&f->agg, "tor2", 200, 4);
+	loopback_run(f->loop, 500 * RM_NS_PER_MS);
+	assert_int_equal(f->agg.plans, 0);
+	agg_register_rack(&f->agg, "tor3", 300, 4);
+	agg_register_rack(&f->agg, "tor4", 400, 4);
+	LOOPBACK_WAIT(f->loop, f->agg.plans == 4);
+}
+
+static void
+after_the_settle_time_it_plans_with_what_there_is(void **state)
+{
+	struct fixture *f = *state;
+
+	write_clos(f, 4);
+	start(f, 300);
+	agg_serves(&f->agg, "tor1");
+	agg_serves(&f->agg, "tor2");
+	agg_hello(f, &f->agg);
+	agg_register_rack(&f->agg, "tor1", 100, 2);
+	LOOPBACK_WAIT(f->loop, f->agg.plans == 1);
+	assert_int_equal(f->agg.members[0], 2);
+	/* The other rack has nobody yet: whoever holds a plan for it keeps it. */
+	assert_int_equal(f->agg.taken[1], 0);
+}
+
+static void
+both_aggregators_of_a_tor_get_its_plan(void **state)
+{
+	struct fixture *f = *state;
+	struct aggregator other = { .loop = f->loop, .name = "agg2", .region = "lab" };
+
+	start_four_racks(f);
+	tell_four_racks(f);
+	LOOPBACK_WAIT(f->loop, f->agg.plans == 4);
+	other.writer = wire_writer_new();
+	assert_non_null(other.writer);
+	agg_serves(&other, "tor2");
+	agg_hello(f, &other);
+	LOOPBACK_WAIT(f->loop, other.plans == 1);
+	assert_true(other.held[0].plan_digest == f->agg.held[1].plan_digest);
+	assert_true(other.held[0].plan_version == f->agg.held[1].plan_version);
+	rm_link_free(other.link);
+	wire_writer_free(other.writer);
+}
+
+static void
+an_aggregator_speaks_for_its_own_tors_only(void **state)
+{
+	struct fixture *f = *state;
+
+	write_clos(f, 2);
+	start(f, 300);
+	agg_serves(&f->agg, "tor1");
+	agg_hello(f, &f->agg);
+	agg_register_rack(&f->agg, "tor2", 200, 4);
+	agg_register_rack(&f->agg, "tor1", 100, 1);
+	LOOPBACK_WAIT(f->loop, f->agg.plans == 1);
+	loopback_run(f->loop, 300 * RM_NS_PER_MS);
+	assert_int_equal(f->agg.members[0], 1);
+}
+
+static void
+refused_with(struct fixture *f, const char *sentence)
+{
+	agg_hello(f, &f->agg);
+	assert_false(f->agg.welcome);
+	assert_string_equal(f->agg.refused, sentence);
+	LOOPBACK_WAIT(f->loop, f->agg.closed);
+}
+
+static void
+a_stranger_is_refused_with_a_reason(void **state)
+{
+	struct fixture *f = *state;
+
+	write_clos(f, 2);
+	start(f, 300);
+	f->agg.region = "elsewhere";
+	refused_with(f, "another region than this controller's");
+	f->agg.region = "lab";
+	f->agg.name = "no name";
+	refused_with(f, "the aggregator's name is not valid");
+}
+
+static void
+nobody_registers_before_a_hello(void **state)
+{
+	struct fixture *f = *state;
+
+	write_clos(f, 2);
+	start(f, 300);
+	agg_connect(f, &f->agg);
+	agg_register_rack(&f->agg, "tor1", 100, 1);
+	LOOPBACK_WAIT(f->loop, f->agg.closed);
+}
+
+static void
+a_new_topology_is_planned_and_a_bad_one_changes_nothing(void **state)
+{
+	struct fixture *f = *state;
+
+	write_clos(f, 2);
+	start(f, 300);
+	agg_serves(&f->agg, "tor1");
+	agg_serves(&f->agg, "tor3");
+	agg_hello(f, &f->agg);
+	agg_register_rack(&f->agg, "tor1", 100, 4);
+	agg_register_rack(&f->agg, "tor3", 300, 4); /* not in the topology yet */
+	LOOPBACK_WAIT(f->loop, f->agg.plans == 1);
+	write_file(f->topology, "region: lab\nswitches: nonsense\n");
+	region_controller_reload(f->controller);
+	loopback_run(f->loop, 300 * RM_NS_PER_MS);
+	assert_int_equal(f->agg.plans, 1);
+	write_clos(f, 3);
+	region_controller_reload(f->controller);
+	LOOPBACK_WAIT(f->loop, f->agg.taken[1] == 1 && f->agg.taken[0] == 2);
+	assert_int_equal(f->agg.members[1], 4);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(what_is_told_of_is_planned_within_a_second),
+		TEST(a_change_reaches_only_whom_it_concerns),
+		TEST(what_is_told_again_sends_nothing),
+		TEST(a_restart_of_the_controller_sends_nothing),
+		TEST(a_restart_does_not_shrink_plans_before_all_are_in),
+		TEST(after_the_settle_time_it_plans_with_what_there_is),
+		TEST(both_aggregators_of_a_tor_get_its_plan),
+		TEST(an_aggregator_speaks_for_its_own_tors_only),
+		TEST(a_stranger_is_refused_with_a_reason),
+		TEST(nobody_registers_before_a_hello),
+		TEST(a_new_topology_is_planned_and_a_bad_one_changes_nothing),
+	};
+
+	return cmocka_run_group_tests_name("region_controller", tests, NULL, NULL);
+}
