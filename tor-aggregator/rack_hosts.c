@@ -12,14 +12,14 @@
  */
 #define SILENT_WINDOWS 2
 #define ANSWERING_WINDOWS 4
-#define ANSWERING_SHARE 0.9
+#define ANSWERING_SHARE 0.5
 #define MIN_PROBES 4
 /* With nobody to probe it, a host that has been silent for so long is called down. */
 #define UNPROBED_SILENT_NS (5 * RM_NS_PER_S)
 
 void
 rack_hosts_count(const struct rack *rack, const struct window_closed *window,
-    struct rack_host_memory *memories)
+    const bool *blamed, struct rack_host_memory *memories)
 {
 	for (size_t i = 0; i < rack->host_count; i++) {
 		memories[i].newest.sent = 0;
@@ -33,7 +33,7 @@ rack_hosts_count(const struct rack *rack, const struct window_closed *window,
 			continue;
 		src = rack->members[pair->src].host_index;
 		dst = rack->members[pair->dst].host_index;
-		if (rack->hosts[src].state != HOST_OK)
+		if (rack->hosts[src].state != HOST_OK || blamed[pair->src])
 			continue;
 		memories[dst].newest.sent += pair->newest_sent;
 		memories[dst].newest.answered += pair->newest_sent - pair->newest_lost;

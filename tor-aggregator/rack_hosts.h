@@ -25,9 +25,10 @@ struct rack_host_memory { /* of an unreachable host, from window to window */
 	} newest; /* probes of witnesses to its RNICs */
 };
 
-/* Probes that the OK members sent to the RNICs of hosts that are not. */
+/* Probes to each host's RNICs, of members of OK hosts that are not blamed themselves.
+ */
 void rack_hosts_count(const struct rack *rack, const struct window_closed *window,
-    struct rack_host_memory *memories);
+    const bool *blamed, struct rack_host_memory *memories);
 
 /* False: nothing is known to be wrong with the host, or not yet what. */
 bool rack_host_judge(const struct rack *rack, size_t host, rm_wall_t window_start,

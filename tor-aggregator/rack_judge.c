@@ -21,7 +21,7 @@
 /* A member is well when this much came back and hardly anything was lost. */
 #define GOOD_MIN_ANSWERED 4
 #define GOOD_MIN_NEWEST_ANSWERED 2
-#define GOOD_LOSS 0.05
+#define GOOD_LOSS 0.1
 
 struct rack_judge {
 	struct rm_judge *judge;
@@ -189,7 +189,7 @@ judge_hosts(struct rack_judge *judge, const struct rack *rack,
 {
 	const int64_t window_ns = rm_mono_since(window->end, window->start);
 
-	rack_hosts_count(rack, window, judge->hosts);
+	rack_hosts_count(rack, window, judge->blame.members, judge->hosts);
 	for (size_t i = 0; i < rack->host_count; i++)
 		if (rack_host_judge(rack, i, start, window_ns, &judge->hosts[i],
 			&judge->verdicts[judge->verdict_count]))
@@ -297,7 +297,7 @@ health_of(const struct rack_judge *judge, const struct rack *rack, size_t member
 	const struct rack_tally *tally = &judge->tallies[member];
 
 	if (rack->hosts[rack->members[member].host_index].state != HOST_OK ||
-	    judge->blame.members[member] || tally->send_failed > 0 ||
+	    tally->send_failed > 0 ||
 	    tally->clean_sent - tally->clean_lost < GOOD_MIN_ANSWERED ||
 	    tally->clean_newest_answered < GOOD_MIN_NEWEST_ANSWERED)
 		return RM_HEALTH_UNKNOWN;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rackmesh/fabric/crossings.h"
 #include "tor-aggregator/rack_judge.h"
 #include "tor-aggregator/window.h"
 
@@ -107,23 +108,6 @@ rack_legs_release(struct rack_legs *legs)
 	free(legs->candidates);
 	free(legs->foreign_seen);
 	*legs = (struct rack_legs){ 0 };
-}
-
-/* Room for `count` items of `size` bytes; what was there may be lost. */
-static int
-reserve(void *array, size_t *have, size_t count, size_t size)
-{
-	void **p = array;
-
-	if (count <= *have)
-		return 0;
-	free(*p);
-	*have = 0;
-	*p = calloc(count, size);
-	if (*p == NULL)
-		return -ENOMEM;
-	*have = count;
-	return 0;
 }
 
 static bool
@@ -264,15 +248,15 @@ list_candidates(struct rack_legs *legs)
 static int
 reserve_all(struct rack_legs *legs, const struct rack *rack, size_t pairs)
 {
-	if (reserve(&legs->pairs, &legs->pair_size, pairs + 1, sizeof *legs->pairs) <
+	if (rm_scratch(&legs->pairs, &legs->pair_size, pairs + 1, sizeof *legs->pairs) <
 		0 ||
-	    reserve(&legs->observations, &legs->observation_size,
+	    rm_scratch(&legs->observations, &legs->observation_size,
 		OBSERVATIONS_PER_PAIR * pairs + 1, sizeof *legs->observations) < 0 ||
-	    reserve(&legs->candidates, &legs->candidate_size,
+	    rm_scratch(&legs->candidates, &legs->candidate_size,
 		RACK_WAYS * rack->member_count + 2 + rack->foreigner_count,
 		sizeof *legs->candidates) < 0 ||
-	    reserve(&legs->foreign_seen, &legs->foreign_size, rack->foreigner_count + 1,
-		1) < 0)
+	    rm_scratch(&legs->foreign_seen, &legs->foreign_size,
+		rack->foreigner_count + 1, 1) < 0)
 		return -ENOMEM;
 	return 0;
 }

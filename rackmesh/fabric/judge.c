@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rackmesh/fabric/crossings.h"
+
 /* Shares of loss that are tried; one arrival through a part at the last costs 5.3. */
 static const double levels[] = { 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9,
 	0.95, 0.98, 0.995 };
@@ -39,14 +41,9 @@ struct rm_judge {
 	struct hypothesis now, best;
 
 	/* scratch, kept and grown */
-	size_t *first; /* by element: where its observations begin in crossing */
-	size_t first_size;
-	uint32_t *crossing;
-	size_t crossing_size;
+	struct rm_crossings crossings;
 	double *survival; /* by observation: share that the blamed parts let through */
-	uint32_t *stamps; /* by observation: last walk that met it */
-	size_t observation_size;
-	uint32_t stamp;
+	size_t survival_size;
 	struct rm_alternative *alternatives;
 	size_t alternatives_size;
 	struct rm_blamed *blamed;
@@ -90,135 +87,10 @@ rm_judge_free(struct rm_judge *judge)
 	free(judge->now.parts);
 	free(judge->best.parts);
 	free(judge->blamed);
-	free(judge->first);
-	free(judge->crossing);
+	rm_crossings_release(&judge->crossings);
 	free(judge->survival);
-	free(judge->stamps);
 	free(judge->alternatives);
 	free(judge);
-}
-
-/* Room for `count` items of `size` bytes; what was there may be lost. */
-static int
-reserve(void *array, size_t *have, size_t count, size_t size)
-{
-	void **p = array;
-
-	if (count <= *have)
-		return 0;
-	free(*p);
-	*have = 0;
-	*p = calloc(count, size);
-	if (*p == NULL)
-		return -ENOMEM;
-	*have = count;
-	return 0;
-}
-
-static int
-reserve_scratch(struct rm_judge *judge, size_t elements)
-{
-	const size_t alternatives = judge->options.max_parts * judge->candidate_count;
-	size_t crossings = 0, size = judge->observation_size;
-
-	for (size_t i = 0; i < judge->observation_count; i++)
-		crossings += judge->observations[i].element_count;
-	if (reserve(&judge->first, &judge->first_size, elements + 2, sizeof(size_t)) <
-		0 ||
-	    reserve(&judge->crossing, &judge->crossing_size, crossings + 1,
-		sizeof(uint32_t)) < 0 ||
-	    reserve(&judge->alternatives, &judge->alternatives_size, alternatives + 1,
-		sizeof(struct rm_alternative)) < 0 ||
-	    reserve(&judge->stamps, &size, judge->observation_count + 1,
-		sizeof(uint32_t)) < 0 ||
-	    reserve(&judge->survival, &judge->observation_size,
-		judge->observation_count + 1, sizeof(double)) < 0)
-		return -ENOMEM;
-	return 0;
-}
-
-static int
-check(const struct rm_judge *judge, size_t elements)
-{
-	for (size_t i = 0; i < judge->observation_count; i++) {
-		const struct rm_observation *o = &judge->observations[i];
-
-		if (o->lost > o->sent || o->element_count > RM_OBSERVATION_ELEMENTS)
-			return -EINVAL;
-		for (uint32_t k = 0; k < o->element_count; k++)
-			if (o->elements[k] >= elements)
-				return -EINVAL;
-	}
-	for (size_t i = 0; i < judge->candidate_count; i++) {
-		const struct rm_candidate *c = &judge->candidates[i];
-
-		if (c->element_count > RM_CANDIDATE_ELEMENTS)
-			return -EINVAL;
-		for (uint32_t k = 0; k < c->element_count; k++)
-			if (c->elements[k] >= elements)
-				return -EINVAL;
-	}
-	return 0;
-}
-
-/* Lists, element by element, the observations that crossed it. */
-static void
-index_crossings(struct rm_judge *judge, size_t elements)
-{
-	size_t *first = judge->first;
-
-	memset(first, 0, (elements + 2) * sizeof *first);
-	for (size_t i = 0; i < judge->observation_count; i++)
-		for (uint32_t k = 0; k < judge->observations[i].element_count; k++)
-			first[judge->observations[i].elements[k] + 2]++;
-	for (size_t e = 2; e < elements + 2; e++)
-		first[e] += first[e - 1];
-	/* first[e + 1] is where e's list is written next, and at last where it ends. */
-	for (size_t i = 0; i < judge->observation_count; i++)
-		for (uint32_t k = 0; k < judge->observations[i].element_count; k++)
-			judge->crossing[first[judge->observations[i].elements[k] +
-					      1]++] = (uint32_t)i;
-}
-
-/* A walk over a candidate's observations meets each of them once. */
-struct walk {
-	const struct rm_candidate *candidate;
-	uint32_t element;
-	size_t at;
-};
-
-static struct walk
-walk_of(struct rm_judge *judge, size_t candidate)
-{
-	const struct rm_candidate *c = &judge->candidates[candidate];
-
-	if (++judge->stamp == 0) { /* wrapped: old stamps would look new */
-		memset(judge->stamps, 0, judge->observation_size * sizeof(uint32_t));
-		judge->stamp = 1;
-	}
-	return (struct walk){ c, 0,
-		c->element_count > 0 ? judge->first[c->elements[0]] : 0 };
-}
-
-static bool
-walk_next(struct rm_judge *judge, struct walk *walk, size_t *ret)
-{
-	const struct rm_candidate *c = walk->candidate;
-
-	while (walk->element < c->element_count) {
-		if (walk->at < judge->first[c->elements[walk->element] + 1]) {
-			const size_t i = judge->crossing[walk->at++];
-
-			if (judge->stamps[i] == judge->stamp)
-				continue;
-			judge->stamps[i] = judge->stamp;
-			*ret = i;
-			return true;
-		}
-		if (++walk->element < c->element_count)
-			walk->at = judge->first[c->elements[walk->element]];
-	}
-	return false;
 }
 
 /* ln P(lost) where the blamed parts let `survival` through. */
@@ -239,10 +111,11 @@ fit(struct rm_judge *judge, size_t candidate)
 	struct part part = { candidate, 0, -INFINITY };
 	double kept = 0, lost = 0, shared[LEVELS] = { 0 };
 	bool any = false;
-	struct walk walk = walk_of(judge, candidate);
+	struct rm_walk walk =
+	    rm_crossings_walk(&judge->crossings, &judge->candidates[candidate]);
 	size_t i;
 
-	while (walk_next(judge, &walk, &i)) {
+	while (rm_crossings_next(&judge->crossings, &walk, &i)) {
 		const struct rm_observation *o = &judge->observations[i];
 		const double s = judge->survival[i];
 
@@ -275,10 +148,11 @@ fit(struct rm_judge *judge, size_t candidate)
 static void
 scale_survival(struct rm_judge *judge, size_t candidate, double factor)
 {
-	struct walk walk = walk_of(judge, candidate);
+	struct rm_walk walk =
+	    rm_crossings_walk(&judge->crossings, &judge->candidates[candidate]);
 	size_t i;
 
-	while (walk_next(judge, &walk, &i)) {
+	while (rm_crossings_next(&judge->crossings, &walk, &i)) {
 		double *s = &judge->survival[i];
 
 		*s *= factor;
@@ -291,7 +165,6 @@ static void
 put(struct rm_judge *judge, struct part part)
 {
 	judge->now.parts[judge->now.count++] = part;
-	judge->now.score += part.gain;
 	scale_survival(judge, part.candidate, 1 - part.loss);
 }
 
@@ -488,17 +361,22 @@ rm_judge_explain(struct rm_judge *judge, size_t elements,
     struct rm_explanation *ret)
 {
 	size_t first_pick, used = 0;
+	int r;
 
 	judge->observations = observations;
 	judge->observation_count = observation_count;
 	judge->candidates = candidates;
 	judge->candidate_count = candidate_count;
-	if (observation_count > UINT32_MAX || check(judge, elements) < 0)
-		return -EINVAL;
-	if (reserve_scratch(judge, elements) < 0)
+	r = rm_crossings_build(&judge->crossings, elements, observations,
+	    observation_count, candidates, candidate_count);
+	if (r < 0)
+		return r;
+	if (rm_scratch(&judge->alternatives, &judge->alternatives_size,
+		judge->options.max_parts * candidate_count + 1,
+		sizeof *judge->alternatives) < 0 ||
+	    rm_scratch(&judge->survival, &judge->survival_size, observation_count + 1,
+		sizeof *judge->survival) < 0)
 		return -ENOMEM;
-	index_crossings(judge, elements);
-
 	search(judge, candidate_count, &first_pick);
 	if (judge->now.count > 0) {
 		/* A wide part may be picked first where several narrow ones are at

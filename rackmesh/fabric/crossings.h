@@ -1,0 +1,47 @@
+/*
+ * crossings - which observations crossed which elements; the judge's index. Pure.
+ */
+#ifndef RACKMESH_FABRIC_CROSSINGS_H
+#define RACKMESH_FABRIC_CROSSINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rackmesh/fabric/judge.h"
+
+struct rm_crossings {  /* zero it before the first use; memory is kept and grown */
+	size_t *first; /* by element: where its observations begin in list */
+	size_t first_size;
+	uint32_t *list;
+	size_t list_size;
+	uint32_t *stamps; /* by observation: last walk that met it */
+	size_t stamps_size;
+	uint32_t stamp;
+};
+
+/* -EINVAL: an observation that lost more than was sent, or anything of an element that
+ * there is not; -ENOMEM. */
+int rm_crossings_build(struct rm_crossings *crossings, size_t elements,
+    const struct rm_observation *observations, size_t count,
+    const struct rm_candidate *candidates, size_t candidate_count);
+void rm_crossings_release(struct rm_crossings *crossings);
+
+/* A walk over all that a candidate's elements were crossed by meets each of them once.
+ * One walk at a time. */
+struct rm_walk {
+	const struct rm_candidate *candidate;
+	uint32_t element;
+	size_t at;
+};
+
+struct rm_walk rm_crossings_walk(
+    struct rm_crossings *crossings, const struct rm_candidate *candidate);
+bool rm_crossings_next(
+    struct rm_crossings *crossings, struct rm_walk *walk, size_t *observation);
+
+/* Room for `count` items of `size` bytes at *(void **)array, zeros if it had to grow:
+ * what was there is lost then. -ENOMEM. */
+int rm_scratch(void *array, size_t *have, size_t count, size_t size);
+
+#endif

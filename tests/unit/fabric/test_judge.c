@@ -1,0 +1,281 @@
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "rackmesh/fabric/judge.h"
+
+/*
+ * Four hosts on one switch: element i is host i's cable, SWITCH what all cross. Each
+ * host's candidate is its cable, the last one is the switch.
+ */
+#define HOSTS 4
+#define SWITCH HOSTS
+#define ELEMENTS (HOSTS + 1)
+#define PRIOR (-10.0)
+#define SWITCH_PRIOR (-14.0)
+
+struct fabric {
+	struct rm_judge *judge;
+	struct rm_candidate candidates[ELEMENTS];
+	struct rm_observation observations[HOSTS * HOSTS];
+	size_t count;
+	struct rm_explanation explanation;
+};
+
+static int
+setup(void **state)
+{
+	static struct fabric fabric;
+	const struct rm_judge_options options = {
+		.base_loss = 0.002,
+		.alternatives_within = 14,
+		.max_parts = 3,
+	};
+
+	memset(&fabric, 0, sizeof fabric);
+	for (uint32_t i = 0; i < ELEMENTS; i++)
+		fabric.candidates[i] = (struct rm_candidate){ { i }, 1,
+			i == SWITCH ? SWITCH_PRIOR : PRIOR };
+	*state = &fabric;
+	return rm_judge_new(&options, &fabric.judge);
+}
+
+static int
+teardown(void **state)
+{
+	struct fabric *fabric = *state;
+
+	rm_judge_free(fabric->judge);
+	return 0;
+}
+
+static void
+observe(struct fabric *fabric, uint32_t a, uint32_t b, uint32_t sent, uint32_t lost)
+{
+	fabric->observations[fabric->count++] =
+	    (struct rm_observation){ sent, lost, { a, SWITCH, b }, 3 };
+}
+
+static void
+explain(struct fabric *fabric)
+{
+	assert_int_equal(
+	    rm_judge_explain(fabric->judge, ELEMENTS, fabric->observations,
+		fabric->count, fabric->candidates, ELEMENTS, &fabric->explanation),
+	    0);
+}
+
+/* All pairs, 20 packets each; those that touch a dead host are lost. */
+static void
+observe_dead(struct fabric *fabric, unsigned dead)
+{
+	for (uint32_t a = 0; a < HOSTS; a++)
+		for (uint32_t b = 0; b < HOSTS; b++)
+			if (a != b)
+				observe(fabric, a, b, 20,
+				    (dead >> a & 1) || (dead >> b & 1) ? 20 : 0);
+	explain(fabric);
+}
+
+static bool
+blames(const struct fabric *fabric, size_t candidate)
+{
+	for (size_t i = 0; i < fabric->explanation.part_count; i++)
+		if (fabric->explanation.parts[i].candidate == candidate)
+			return true;
+	return false;
+}
+
+static void
+nothing_lost_blames_nothing(void **state)
+{
+	struct fabric *fabric = *state;
+
+	observe_dead(fabric, 0);
+	assert_int_equal(fabric->explanation.part_count, 0);
+	assert_int_equal(fabric->explanation.unexplained_lost, 0);
+}
+
+static void
+nothing_observed_blames_nothing(void **state)
+{
+	struct fabric *fabric = *state;
+
+	explain(fabric);
+	assert_int_equal(fabric->explanation.part_count, 0);
+}
+
+static void
+scattered_losses_stay_unexplained(void **state)
+{
+	struct fabric *fabric = *state;
+
+	observe(fabric, 0, 1, 500, 1);
+	observe(fabric, 2, 3, 500, 2);
+	observe(fabric, 1, 2, 500, 1);
+	explain(fabric);
+	assert_int_equal(fabric->explanation.part_count, 0);
+	assert_int_equal(fabric->explanation.unexplained_lost, 4);
+}
+
+static void
+one_dead_host_is_the_only_one_blamed(void **state)
+{
+	struct fabric *fabric = *state;
+
+	observe_dead(fabric, 1u << 2);
+	assert_int_equal(fabric->explanation.part_count, 1);
+	assert_int_equal(fabric->explanation.parts[0].candidate, 2);
+	assert_true(fabric->explanation.parts[0].loss > 0.99);
+	assert_true(fabric->explanation.parts[0].gain > 100);
+	assert_int_equal(fabric->explanation.parts[0].alternative_count, 0);
+	assert_int_equal(fabric->explanation.unexplained_lost, 0);
+}
+
+static void
+two_dead_hosts_are_not_one_lossy_switch(void **state)
+{
+	struct fabric *fabric = *state;
+
+	observe_dead(fabric, 1u << 0 | 1u << 3);
+	assert_int_equal(fabric->explanation.part_count, 2);
+	assert_true(blames(fabric, 0));
+	assert_true(blames(fabric, 3));
+}
+
+static void
+when_everything_fails_one_switch_is_likelier_than_many_hosts(void **state)
+{
+	struct fabric *fabric = *state;
+
+	observe_dead(fabric, (1u << HOSTS) - 1);
+	assert_int_equal(fabric->explanation.part_count, 1);
+	assert_int_equal(fabric->explanation.parts[0].candidate, SWITCH);
+}
+
+static void
+what_cannot_be_told_apart_is_listed_as_alternatives(void **state)
+{
+	struct fabric *fabric = *state;
+	const struct rm_blamed *part;
+
+	observe(fabric, 0, 1, 20, 20);
+	observe(fabric, 1, 0, 20, 20);
+	explain(fabric);
+	assert_int_equal(fabric->explanation.part_count, 1);
+	part = &fabric->explanation.parts[0];
+	assert_int_equal(part->candidate, 0);
+	assert_int_equal(part->alternative_count, 2);
+	assert_int_equal(part->alternatives[0].candidate, 1);
+	assert_true(part->alternatives[0].behind == 0);
+	assert_int_equal(part->alternatives[1].candidate, SWITCH);
+	assert_true(part->alternatives[1].behind == PRIOR - SWITCH_PRIOR);
+}
+
+static void
+one_witness_is_enough_to_tell_them_apart(void **state)
+{
+	struct fabric *fabric = *state;
+
+	observe(fabric, 0, 1, 20, 20);
+	observe(fabric, 0, 2, 20, 0);
+	explain(fabric);
+	assert_int_equal(fabric->explanation.part_count, 1);
+	assert_int_equal(fabric->explanation.parts[0].candidate, 1);
+	assert_int_equal(fabric->explanation.parts[0].alternative_count, 0);
+}
+
+static void
+the_share_of_loss_is_fitted(void **state)
+{
+	struct fabric *fabric = *state;
+
+	for (uint32_t b = 1; b < HOSTS; b++) {
+		observe(fabric, 0, b, 100, 40);
+		for (uint32_t c = b + 1; c < HOSTS; c++)
+			observe(fabric, b, c, 100, 0);
+	}
+	explain(fabric);
+	assert_int_equal(fabric->explanation.part_count, 1);
+	assert_int_equal(fabric->explanation.parts[0].candidate, 0);
+	assert_true(fabric->explanation.parts[0].loss == 0.4);
+}
+
+static void
+no_more_parts_than_allowed_are_blamed(void **state)
+{
+	struct fabric *fabric = *state;
+
+	fabric->candidates[SWITCH].log_prior = -1e6;
+	observe_dead(fabric, (1u << HOSTS) - 1);
+	assert_true(fabric->explanation.part_count <= 3);
+	assert_true(fabric->explanation.part_count >= 2);
+}
+
+static void
+calls_leave_no_traces_in_each_other(void **state)
+{
+	struct fabric *fabric = *state;
+
+	for (unsigned i = 0; i < 200; i++) {
+		fabric->count = 0;
+		observe_dead(fabric, 1u << i % HOSTS);
+		assert_int_equal(fabric->explanation.part_count, 1);
+		assert_int_equal(fabric->explanation.parts[0].candidate, i % HOSTS);
+	}
+}
+
+static void
+impossible_input_is_refused(void **state)
+{
+	struct fabric *fabric = *state;
+	struct rm_judge_options options = { .base_loss = 0, .max_parts = 1 };
+	struct rm_judge *judge = NULL;
+
+	assert_int_equal(rm_judge_new(&options, &judge), -EINVAL);
+	options = (struct rm_judge_options){ .base_loss = 0.1, .max_parts = 0 };
+	assert_int_equal(rm_judge_new(&options, &judge), -EINVAL);
+	assert_null(judge);
+	fabric->explanation.part_count = 77;
+	observe(fabric, 0, 1, 1, 2); /* more lost than sent */
+	assert_int_equal(rm_judge_explain(fabric->judge, ELEMENTS, fabric->observations,
+			     1, fabric->candidates, ELEMENTS, &fabric->explanation),
+	    -EINVAL);
+	fabric->observations[0] = (struct rm_observation){ 1, 1, { ELEMENTS }, 1 };
+	assert_int_equal(rm_judge_explain(fabric->judge, ELEMENTS, fabric->observations,
+			     1, fabric->candidates, ELEMENTS, &fabric->explanation),
+	    -EINVAL);
+	fabric->candidates[0].elements[0] = ELEMENTS;
+	assert_int_equal(rm_judge_explain(fabric->judge, ELEMENTS, fabric->observations,
+			     0, fabric->candidates, ELEMENTS, &fabric->explanation),
+	    -EINVAL);
+	assert_int_equal(fabric->explanation.part_count, 77);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(nothing_lost_blames_nothing),
+		TEST(nothing_observed_blames_nothing),
+		TEST(scattered_losses_stay_unexplained),
+		TEST(one_dead_host_is_the_only_one_blamed),
+		TEST(two_dead_hosts_are_not_one_lossy_switch),
+		TEST(when_everything_fails_one_switch_is_likelier_than_many_hosts),
+		TEST(what_cannot_be_told_apart_is_listed_as_alternatives),
+		TEST(one_witness_is_enough_to_tell_them_apart),
+		TEST(the_share_of_loss_is_fitted),
+		TEST(no_more_parts_than_allowed_are_blamed),
+		TEST(calls_leave_no_traces_in_each_other),
+		TEST(impossible_input_is_refused),
+	};
+
+	return cmocka_run_group_tests_name("judge", tests, NULL, NULL);
+}

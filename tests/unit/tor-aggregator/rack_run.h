@@ -1,0 +1,61 @@
+/*
+ * rack_run - one simulated rack with faults, and the verdicts that they must bring.
+ *
+ * A run fails its test at once on any other verdict, on one that comes too late, and on
+ * a part that is not well again in time.
+ */
+#ifndef TESTS_RACK_RUN_H
+#define TESTS_RACK_RUN_H
+
+#include "tests/unit/tor-aggregator/rack_sim.h"
+
+#define RUN_MAX_EXPECTED 3
+
+/*
+ * Latencies are of judged time: from the fault to the end of the window that named it,
+ * without the wait for the probes' time-out.
+ */
+#define RUN_DEADLINE_NS (1500 * RM_NS_PER_MS)
+#define RUN_HOST_DEADLINE_NS (2500 * RM_NS_PER_MS)
+#define RUN_RECOVERED_NS (4000 * RM_NS_PER_MS) /* all were well for 2 s by then */
+
+struct run_expected {
+	enum rm_part_type type;
+	enum rm_kind kind;
+	char name[64];
+	int64_t from_ns, to_ns, deadline_ns;
+	int64_t named_ns; /* 0: not yet */
+};
+
+struct run {
+	struct sim *sim;
+	struct run_expected expected[RUN_MAX_EXPECTED];
+	size_t expected_count;
+	unsigned well_windows; /* in a row, all of it */
+	const char *what;      /* for messages */
+	struct sim_options options;
+};
+
+/* Factor RACKMESH_SEEDS of the environment, for a long run. */
+unsigned run_seeds(unsigned base);
+
+/* Options may be changed between the two. */
+struct run run_new(const char *what, size_t members, uint64_t seed);
+void run_begin(struct run *run);
+
+/* Within a second after, so that no bin's edge can be in step with it. */
+int64_t run_random_time(struct run *run, int64_t after_ns);
+
+/* Breaks a part, and expects the verdict that it must bring. NULL: none. */
+struct run_expected *run_break(struct run *run, enum sim_fault_kind kind, size_t index,
+    int64_t from_ns, int64_t for_ns);
+
+/* Judges bin after bin until end_ns. well_by_ns: by then every RNIC and host must have
+ * been well for as long as it takes to resolve an incident; 0: not asked. */
+void run_until(struct run *run, int64_t end_ns, int64_t well_by_ns);
+
+void run_end(struct run *run); /* notes the latencies */
+void run_print_latencies(
+    const char *what, unsigned runs); /* of all since the last time */
+
+#endif

@@ -1,0 +1,395 @@
+#include "tests/unit/tor-aggregator/rack_sim.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rackmesh/fabric/mesh.h"
+#include "tor-aggregator/window.h"
+
+#define MAX_FAULTS 16
+#define MESH_PEERS 10
+#define INTERVAL_NS (100 * RM_NS_PER_MS)
+#define JITTER_NS (5 * RM_NS_PER_MS)
+#define START_NS (1000 * RM_NS_PER_S)
+#define TIMEOUT_NS (500 * RM_NS_PER_MS)
+#define AGE_NS (750 * RM_NS_PER_MS) /* of a window's end when it is judged */
+#define GRACE_NS (2 * RM_NS_PER_S)
+#define FROZEN_AFTER_NS (1 * RM_NS_PER_S)
+#define GONE_AFTER_NS (1500 * RM_NS_PER_MS)
+
+struct target {
+	size_t src, dst; /* dst of a witness: a foreigner */
+	bool foreign;
+	int64_t next_ns;
+	uint64_t received; /* by dst, since its last report */
+	int64_t noise;     /* packets that the last report held too many */
+};
+
+struct sim {
+	struct sim_options options;
+	uint64_t random;
+	int64_t now_ns;    /* end of the newest bin */
+	int64_t judged_ns; /* end of the newest window */
+	struct window *window;
+	struct rack_judge *judge;
+	struct target *targets;
+	size_t target_count;
+	struct sim_fault faults[MAX_FAULTS];
+	size_t fault_count;
+	struct rack rack;
+	struct rack_member members[SIM_MAX_MEMBERS], foreigners[SIM_MAX_FOREIGNERS];
+	struct rack_host hosts[SIM_MAX_MEMBERS];
+	char names[SIM_MAX_MEMBERS][24], devices[SIM_MAX_MEMBERS][24];
+	int64_t reported_ns[SIM_MAX_MEMBERS];
+	uint64_t probes;
+};
+
+/* splitmix64 */
+uint64_t
+sim_random(struct sim *sim)
+{
+	uint64_t x = sim->random += UINT64_C(0x9e3779b97f4a7c15);
+
+	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+	return x ^ x >> 31;
+}
+
+static bool
+chance(struct sim *sim, double p)
+{
+	return p > 0 && (double)(sim_random(sim) >> 11) * 0x1p-53 < p;
+}
+
+static int64_t
+below(struct sim *sim, int64_t limit)
+{
+	return (int64_t)(sim_random(sim) % (uint64_t)limit);
+}
+
+static void
+add_target(struct sim *sim, size_t src, size_t dst, bool foreign)
+{
+	sim->targets[sim->target_count++] = (struct target){ .src = src,
+		.dst = dst,
+		.foreign = foreign,
+		.next_ns = sim->now_ns + below(sim, INTERVAL_NS) };
+}
+
+static void
+plan(struct sim *sim)
+{
+	const size_t n = sim->options.members;
+	const size_t slots = n - 1 < MESH_PEERS ? n - 1 : MESH_PEERS;
+
+	for (size_t i = 0; i < n; i++) {
+		const size_t first = (size_t)below(sim, 4);
+
+		for (size_t k = 0; k < slots; k++) {
+			const size_t j = rm_mesh_target(n, MESH_PEERS, 0, i, k);
+
+			if (sim->members[i].host_index != sim->members[j].host_index)
+				add_target(sim, i, j, false);
+		}
+		for (size_t k = 0; k < sim->options.witnesses; k++)
+			add_target(sim, i, (first + k) % 4, true);
+	}
+}
+
+static void
+name_all(struct sim *sim)
+{
+	const size_t per_host = sim->options.rnics_per_host;
+	const size_t n = sim->options.members;
+	const size_t hosts = (n + per_host - 1) / per_host;
+
+	for (size_t i = 0; i < n; i++) {
+		snprintf(sim->devices[i], sizeof sim->devices[i], "r%zu", i % per_host);
+		sim->members[i] = (struct rack_member){ { 0x020000000000 + i, 0 },
+			sim->names[i / per_host], sim->devices[i], i / per_host };
+	}
+	for (size_t i = 0; i < hosts; i++) {
+		snprintf(sim->names[i], sizeof sim->names[i], "h%zu", i);
+		sim->hosts[i] = (struct rack_host){ sim->names[i], HOST_OK, 0 };
+	}
+	for (size_t i = 0; i < SIM_MAX_FOREIGNERS; i++)
+		sim->foreigners[i] =
+		    (struct rack_member){ { 0x030000000000 + i, 0 }, "far", "r0", 0 };
+	sim->rack = (struct rack){ "tor1", sim->members, n, sim->foreigners,
+		SIM_MAX_FOREIGNERS, sim->hosts, hosts };
+}
+
+int
+sim_new(const struct sim_options *options, struct sim **ret)
+{
+	const struct window_options window = {
+		.bin_ns = SIM_BIN_NS,
+		.judge_bins = 4,
+		.open_bins = 16,
+		.timeout_ns = TIMEOUT_NS,
+		.wait_ns = TIMEOUT_NS,
+		.max_pairs = 131072,
+	};
+	struct sim *sim = calloc(1, sizeof *sim);
+
+	if (sim == NULL)
+		return -ENOMEM;
+	sim->options = *options;
+	sim->random = options->seed;
+	sim->now_ns = START_NS;
+	sim->targets = calloc(
+	    options->members * (MESH_PEERS + SIM_MAX_FOREIGNERS), sizeof *sim->targets);
+	if (sim->targets == NULL || rack_judge_new(&sim->judge) < 0 ||
+	    window_new(&window, (rm_mono_t){ START_NS }, &sim->window) < 0) {
+		sim_free(sim);
+		return -ENOMEM;
+	}
+	name_all(sim);
+	plan(sim);
+	for (size_t i = 0; i < options->members; i++) {
+		sim->reported_ns[i] = START_NS - below(sim, SIM_BIN_NS);
+		if (!options->uncounted)
+			window_counts_through(sim->window, (uint32_t)i,
+			    (rm_mono_t){ sim->reported_ns[i] });
+	}
+	*ret = sim;
+	return 0;
+}
+
+void
+sim_free(struct sim *sim)
+{
+	if (sim == NULL)
+		return;
+	window_free(sim->window);
+	rack_judge_free(sim->judge);
+	free(sim->targets);
+	free(sim);
+}
+
+void
+sim_add_fault(struct sim *sim, struct sim_fault fault)
+{
+	fault.from_ns += START_NS;
+	fault.to_ns += START_NS;
+	sim->faults[sim->fault_count++] = fault;
+}
+
+const struct rack *
+sim_rack(const struct sim *sim)
+{
+	return &sim->rack;
+}
+
+uint64_t
+sim_probes(const struct sim *sim)
+{
+	return sim->probes;
+}
+
+static bool
+is_fault(const struct sim *sim, enum sim_fault_kind kind, size_t index, int64_t t)
+{
+	for (size_t i = 0; i < sim->fault_count; i++) {
+		const struct sim_fault *fault = &sim->faults[i];
+
+		if (fault->kind == kind && fault->index == index &&
+		    t >= fault->from_ns && t < fault->to_ns)
+			return true;
+	}
+	return false;
+}
+
+static bool
+agent_runs(const struct sim *sim, size_t member, int64_t t)
+{
+	const size_t host = sim->members[member].host_index;
+
+	return !is_fault(sim, SIM_AGENT_KILLED, host, t) &&
+	       !is_fault(sim, SIM_AGENT_FROZEN, host, t) &&
+	       !is_fault(sim, SIM_HOST_GONE, host, t);
+}
+
+static bool
+can_send(struct sim *sim, size_t member, int64_t t)
+{
+	return !is_fault(sim, SIM_RNIC_BOTH, member, t) &&
+	       !is_fault(sim, SIM_RNIC_SEND, member, t) &&
+	       !is_fault(sim, SIM_RNIC_LINK_DOWN, member, t) &&
+	       !(is_fault(sim, SIM_RNIC_LOSSY, member, t) && chance(sim, 0.4));
+}
+
+static bool
+can_receive(struct sim *sim, size_t member, int64_t t)
+{
+	return !is_fault(sim, SIM_RNIC_BOTH, member, t) &&
+	       !is_fault(sim, SIM_RNIC_RECEIVE, member, t) &&
+	       !is_fault(sim, SIM_RNIC_LINK_DOWN, member, t) &&
+	       !(is_fault(sim, SIM_RNIC_LOSSY, member, t) && chance(sim, 0.4));
+}
+
+static bool
+leg(struct sim *sim, size_t from, size_t to, int64_t t)
+{
+	return can_send(sim, from, t) && can_receive(sim, to, t) &&
+	       !is_fault(sim, SIM_TOR, 0, t) && !chance(sim, sim->options.loss);
+}
+
+static bool
+round_trip_outside(struct sim *sim, const struct target *target, int64_t t)
+{
+	return can_send(sim, target->src, t) && can_receive(sim, target->src, t) &&
+	       !is_fault(sim, SIM_TOR, 0, t) && !is_fault(sim, SIM_UPLINKS, 0, t) &&
+	       !is_fault(sim, SIM_FOREIGNER, target->dst, t) &&
+	       !chance(sim, 2 * sim->options.loss);
+}
+
+static void
+probe(struct sim *sim, struct target *target, int64_t t)
+{
+	struct wire_result result = { .outcome = WIRE_NO_REPLY,
+		.kind = target->foreign ? WIRE_WITNESS : WIRE_TOR_MESH };
+
+	if (!agent_runs(sim, target->src, t))
+		return;
+	if (is_fault(sim, SIM_RNIC_LINK_DOWN, target->src, t)) {
+		result.outcome = WIRE_SEND_FAILED;
+	} else if (target->foreign) {
+		if (round_trip_outside(sim, target, t))
+			result.outcome = WIRE_OK;
+	} else if (leg(sim, target->src, target->dst, t) &&
+		   agent_runs(sim, target->dst, t)) {
+		target->received++;
+		if (leg(sim, target->dst, target->src, t))
+			result.outcome = WIRE_OK;
+	}
+	sim->probes++;
+	if (is_fault(sim, SIM_MANAGEMENT_DOWN, sim->members[target->src].host_index, t))
+		return; /* nobody learns of it */
+	window_add(sim->window, (rm_mono_t){ t }, &result, (uint32_t)target->src,
+	    (uint32_t)(target->foreign ? WINDOW_FOREIGN_BASE + target->dst
+				       : target->dst));
+}
+
+/* What dst has received since its last report, give or take the noise: a packet too
+ * many here is one too few in the next report. */
+static void
+report(struct sim *sim, size_t dst, int64_t t)
+{
+	const int64_t noise = sim->options.count_noise;
+	const rm_mono_t from = { sim->reported_ns[dst] }, to = { t };
+
+	for (size_t i = 0; i < sim->target_count; i++) {
+		struct target *target = &sim->targets[i];
+		int64_t count, off;
+
+		if (target->foreign || target->dst != dst)
+			continue;
+		off = noise > 0 ? below(sim, 2 * noise + 1) - noise : 0;
+		count = (int64_t)target->received - target->noise + off;
+		if (count < 0) {
+			off -= count;
+			count = 0;
+		}
+		target->noise = off;
+		target->received = 0;
+		window_arrived(sim->window, (uint32_t)target->src, (uint32_t)dst, from,
+		    to, (uint64_t)count);
+	}
+	window_counts_through(sim->window, (uint32_t)dst, to);
+	sim->reported_ns[dst] = t;
+}
+
+/* As the daemon would see a host when a window up to judged_ns is judged. */
+static void
+see_hosts(struct sim *sim)
+{
+	for (size_t i = 0; i < sim->rack.host_count; i++) {
+		sim->hosts[i].state = HOST_OK;
+		sim->hosts[i].silent_ns = 100 * RM_NS_PER_MS;
+	}
+	for (size_t i = 0; i < sim->fault_count; i++) {
+		const struct sim_fault *fault = &sim->faults[i];
+		struct rack_host *host = &sim->hosts[fault->index];
+		const int64_t judged_ns = sim->judged_ns + AGE_NS;
+		const int64_t silent_ns = judged_ns - fault->from_ns;
+		const bool over = judged_ns > fault->to_ns;
+
+		if (fault->kind < SIM_AGENT_KILLED || judged_ns < fault->from_ns ||
+		    sim->judged_ns - 4 * SIM_BIN_NS > fault->to_ns)
+			continue;
+		if (!over)
+			host->silent_ns = silent_ns;
+		if (fault->kind == SIM_AGENT_KILLED)
+			host->state = over || silent_ns < GRACE_NS ? HOST_RESTARTING
+								   : HOST_AGENT_DOWN;
+		else if (fault->kind == SIM_AGENT_FROZEN)
+			host->state = over || silent_ns < FROZEN_AFTER_NS
+					  ? HOST_STALLED
+					  : HOST_AGENT_FROZEN;
+		else
+			host->state = over || silent_ns < GONE_AFTER_NS
+					  ? HOST_STALLED
+					  : HOST_UNREACHABLE;
+	}
+}
+
+static bool
+can_report(const struct sim *sim, size_t member)
+{
+	return !sim->options.uncounted && agent_runs(sim, member, sim->now_ns) &&
+	       !is_fault(sim, SIM_MANAGEMENT_DOWN, sim->members[member].host_index,
+		   sim->now_ns);
+}
+
+/* All probes up to end, and everybody's report somewhere before. */
+static void
+run_bin(struct sim *sim, int64_t end)
+{
+	for (size_t m = 0; m < sim->options.members; m++) {
+		/* Somewhere in the bin, so that reports and bins never agree. */
+		const int64_t t =
+		    sim->now_ns + SIM_BIN_NS / 8 + below(sim, SIM_BIN_NS / 4);
+
+		for (size_t i = 0; i < sim->target_count; i++) {
+			struct target *target = &sim->targets[i];
+
+			/* In the order of time, as seen from this destination. */
+			if (!target->foreign && target->dst == m)
+				while (target->next_ns < t) {
+					probe(sim, target, target->next_ns);
+					target->next_ns += INTERVAL_NS - JITTER_NS +
+							   below(sim, 2 * JITTER_NS);
+				}
+		}
+		if (can_report(sim, m))
+			report(sim, m, t);
+	}
+	for (size_t i = 0; i < sim->target_count; i++)
+		while (sim->targets[i].next_ns < end) {
+			probe(sim, &sim->targets[i], sim->targets[i].next_ns);
+			sim->targets[i].next_ns +=
+			    INTERVAL_NS - JITTER_NS + below(sim, 2 * JITTER_NS);
+		}
+}
+
+int
+sim_step(struct sim *sim, int64_t *end_ns, struct rack_judgement *ret)
+{
+	const int64_t end = sim->now_ns + SIM_BIN_NS;
+	struct window_closed closed;
+
+	run_bin(sim, end);
+	sim->now_ns = end;
+	/* One bin later, as reports go on into the next one. */
+	sim->judged_ns = end - SIM_BIN_NS;
+	*end_ns = sim->judged_ns - START_NS;
+	if (!window_close(sim->window, (rm_mono_t){ end },
+		(rm_mono_t){ sim->judged_ns }, &closed))
+		return -EAGAIN;
+	see_hosts(sim);
+	return rack_judge_window(
+	    sim->judge, &sim->rack, &closed, (rm_wall_t){ closed.start.ns }, ret);
+}

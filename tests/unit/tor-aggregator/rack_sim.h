@@ -1,0 +1,64 @@
+/*
+ * rack_sim - a rack of RNICs that probe each other, with faults on demand: results
+ * and receive counts go through the real window into the real judge.
+ *
+ * Time is simulated, randomness is seeded: a run repeats exactly.
+ */
+#ifndef TESTS_RACK_SIM_H
+#define TESTS_RACK_SIM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tor-aggregator/rack_judge.h"
+
+#define SIM_MAX_MEMBERS 256
+#define SIM_MAX_FOREIGNERS 8
+#define SIM_BIN_NS (250 * RM_NS_PER_MS)
+
+enum sim_fault_kind {
+	SIM_RNIC_BOTH,
+	SIM_RNIC_SEND,
+	SIM_RNIC_RECEIVE,
+	SIM_RNIC_LINK_DOWN, /* its own host cannot send through it */
+	SIM_RNIC_LOSSY,     /* 40 % of what crosses it, each way */
+	SIM_TOR,
+	SIM_UPLINKS,
+	SIM_FOREIGNER,    /* `index` is a foreigner */
+	SIM_AGENT_KILLED, /* `index` is a host, from here on */
+	SIM_AGENT_FROZEN,
+	SIM_HOST_GONE,
+	SIM_MANAGEMENT_DOWN,
+};
+
+struct sim_fault {
+	enum sim_fault_kind kind;
+	size_t index;
+	int64_t from_ns, to_ns;
+};
+
+struct sim_options {
+	size_t members;
+	size_t rnics_per_host;
+	size_t witnesses;     /* per member: foreigners that it probes */
+	bool uncounted;       /* no receive counts at all */
+	double loss;          /* background, of each leg */
+	unsigned count_noise; /* packets that a report may hold too many or too few */
+	uint64_t seed;
+};
+
+struct sim;
+
+int sim_new(const struct sim_options *options, struct sim **ret);
+void sim_free(struct sim *sim);
+void sim_add_fault(struct sim *sim, struct sim_fault fault);
+
+/* One bin on: *end_ns is the end of the judged window, from the start. -EAGAIN: none
+ * yet. Members are called "h<host>/r<RNIC of the host>". */
+int sim_step(struct sim *sim, int64_t *end_ns, struct rack_judgement *ret);
+const struct rack *sim_rack(const struct sim *sim);
+uint64_t sim_probes(const struct sim *sim); /* results so far */
+uint64_t sim_random(struct sim *sim);
+
+#endif

@@ -1,0 +1,339 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/tor-aggregator/rack_run.h"
+
+#define SEEDS 20 /* per kind of rack and fault */
+#define SETTLED_NS (9 * RM_NS_PER_S)
+
+static const size_t sizes[] = { 2, 3, 4, 8, 16 };
+
+#define SIZES (sizeof sizes / sizeof *sizes)
+
+/* One fault of a kind, for four seconds, in racks of every size. */
+static void
+one_fault(const char *what, enum sim_fault_kind kind, bool recovers)
+{
+	unsigned runs = 0;
+
+	for (size_t s = 0; s < SIZES; s++)
+		for (unsigned seed = 0; seed < run_seeds(SEEDS); seed++) {
+			struct run run = run_new(what, sizes[s], seed);
+			int64_t from_ns;
+			size_t index;
+
+			run_begin(&run);
+			from_ns = run_random_time(&run, 2 * RM_NS_PER_S);
+			index = sim_random(run.sim) %
+				(kind == SIM_TOR || kind == SIM_UPLINKS ? 1
+				    : kind == SIM_FOREIGNER             ? 4
+									: sizes[s]);
+			run_break(&run, kind, index, from_ns, 4 * RM_NS_PER_S);
+			run_until(&run, from_ns + SETTLED_NS,
+			    recovers ? from_ns + 4 * RM_NS_PER_S + RUN_RECOVERED_NS
+				     : 0);
+			run_end(&run);
+			runs++;
+		}
+	run_print_latencies(what, runs);
+}
+
+static void
+an_rnic_dead_both_ways_is_named_and_nobody_else(void **state)
+{
+	(void)state;
+	one_fault("dead both ways", SIM_RNIC_BOTH, true);
+}
+
+static void
+an_rnic_that_cannot_send_is_named_with_its_direction(void **state)
+{
+	(void)state;
+	one_fault("send dead", SIM_RNIC_SEND, true);
+}
+
+static void
+an_rnic_that_cannot_receive_is_named_with_its_direction(void **state)
+{
+	(void)state;
+	one_fault("receive dead", SIM_RNIC_RECEIVE, true);
+}
+
+static void
+an_rnic_whose_own_host_cannot_send_is_down(void **state)
+{
+	(void)state;
+	one_fault("link down", SIM_RNIC_LINK_DOWN, true);
+}
+
+static void
+a_dead_tor_is_one_verdict_and_no_rnic_is_blamed(void **state)
+{
+	(void)state;
+	one_fault("dead ToR", SIM_TOR, true);
+}
+
+static void
+dead_uplinks_blame_nobody_in_the_rack(void **state)
+{
+	(void)state;
+	one_fault("dead uplinks", SIM_UPLINKS, false);
+}
+
+static void
+a_dead_witness_blames_nobody_in_the_rack(void **state)
+{
+	(void)state;
+	one_fault("dead foreigner", SIM_FOREIGNER, true);
+}
+
+static void
+a_killed_agent_is_named_and_no_rnic(void **state)
+{
+	(void)state;
+	one_fault("agent killed", SIM_AGENT_KILLED, true);
+}
+
+static void
+a_frozen_agent_is_named_and_no_rnic(void **state)
+{
+	(void)state;
+	one_fault("agent frozen", SIM_AGENT_FROZEN, true);
+}
+
+static void
+a_host_that_is_gone_is_named_and_no_rnic(void **state)
+{
+	(void)state;
+	one_fault("host gone", SIM_HOST_GONE, true);
+}
+
+static void
+a_host_whose_responder_answers_has_lost_its_management_path(void **state)
+{
+	(void)state;
+	one_fault("management down", SIM_MANAGEMENT_DOWN, true);
+}
+
+static void
+a_rack_of_two_without_witnesses_never_guesses(void **state)
+{
+	unsigned runs = 0;
+
+	(void)state;
+	for (unsigned seed = 0; seed < run_seeds(3 * SEEDS); seed++) {
+		struct run run = run_new("A or B", 2, seed);
+		struct run_expected *e;
+		int64_t from_ns;
+
+		run.options.witnesses = 0;
+		run_begin(&run);
+		from_ns = run_random_time(&run, 2 * RM_NS_PER_S);
+		e = run_break(&run, (enum sim_fault_kind)(seed % 3), seed / 3 % 2,
+		    from_ns, 4 * RM_NS_PER_S);
+		e->kind = RM_KIND_RNIC_DOWN;
+		strcpy(e->name, "h0/r0 or h1/r0");
+		run_until(&run, from_ns + SETTLED_NS,
+		    from_ns + 4 * RM_NS_PER_S + RUN_RECOVERED_NS);
+		run_end(&run);
+		runs++;
+	}
+	run_print_latencies("rack of two without witnesses", runs);
+}
+
+static void
+a_host_that_cannot_send_needs_no_witness(void **state)
+{
+	unsigned runs = 0;
+
+	(void)state;
+	for (unsigned seed = 0; seed < run_seeds(SEEDS); seed++) {
+		struct run run = run_new("link down without witnesses", 2, seed);
+		int64_t from_ns;
+
+		run.options.witnesses = 0;
+		run_begin(&run);
+		from_ns = run_random_time(&run, 2 * RM_NS_PER_S);
+		run_break(&run, SIM_RNIC_LINK_DOWN, seed % 2, from_ns, 4 * RM_NS_PER_S);
+		run_until(&run, from_ns + SETTLED_NS,
+		    from_ns + 4 * RM_NS_PER_S + RUN_RECOVERED_NS);
+		run_end(&run);
+		runs++;
+	}
+	run_print_latencies("link down without witnesses", runs);
+}
+
+static void
+hosts_with_two_rnics_in_the_rack_are_told_apart_by_rnic(void **state)
+{
+	unsigned runs = 0;
+
+	(void)state;
+	for (unsigned seed = 0; seed < run_seeds(2 * SEEDS); seed++) {
+		struct run run = run_new("two RNICs per host", 8, seed);
+		int64_t from_ns;
+
+		run.options.rnics_per_host = 2;
+		run_begin(&run);
+		from_ns = run_random_time(&run, 2 * RM_NS_PER_S);
+		run_break(&run, (enum sim_fault_kind)(seed % 4),
+		    sim_random(run.sim) % 8, from_ns, 4 * RM_NS_PER_S);
+		run_until(&run, from_ns + SETTLED_NS,
+		    from_ns + 4 * RM_NS_PER_S + RUN_RECOVERED_NS);
+		run_end(&run);
+		runs++;
+	}
+	run_print_latencies("two RNICs per host", runs);
+}
+
+/* Worse receive counts may cost time, never the right direction. */
+static void
+noisy_receive_counts_never_turn_a_direction_round(void **state)
+{
+	unsigned runs = 0;
+
+	(void)state;
+	for (size_t s = 0; s < SIZES; s++)
+		for (unsigned seed = 0; seed < run_seeds(2 * SEEDS); seed++) {
+			struct run run = run_new("noisy counts", sizes[s], seed);
+			struct run_expected *e;
+			int64_t from_ns;
+
+			run.options.count_noise = 2;
+			run_begin(&run);
+			from_ns = run_random_time(&run, 2 * RM_NS_PER_S);
+			e = run_break(&run, (enum sim_fault_kind)(seed % 4),
+			    sim_random(run.sim) % sizes[s], from_ns, 4 * RM_NS_PER_S);
+			e->deadline_ns = RUN_HOST_DEADLINE_NS;
+			run_until(&run, from_ns + SETTLED_NS, 0);
+			run_end(&run);
+			runs++;
+		}
+	run_print_latencies("noisy counts", runs);
+}
+
+static void
+without_receive_counts_a_dead_rnic_is_still_named(void **state)
+{
+	unsigned runs = 0;
+
+	(void)state;
+	for (size_t s = 0; s < SIZES; s++)
+		for (unsigned seed = 0; seed < run_seeds(SEEDS); seed++) {
+			struct run run = run_new("no counts", sizes[s], seed);
+			struct run_expected *e;
+			int64_t from_ns;
+
+			run.options.uncounted = true;
+			run_begin(&run);
+			from_ns = run_random_time(&run, 2 * RM_NS_PER_S);
+			e = run_break(&run, (enum sim_fault_kind)(seed % 3),
+			    sim_random(run.sim) % sizes[s], from_ns, 4 * RM_NS_PER_S);
+			e->kind = RM_KIND_RNIC_DOWN; /* as far as anybody can tell */
+			e->deadline_ns = RUN_HOST_DEADLINE_NS;
+			run_until(&run, from_ns + SETTLED_NS, 0);
+			run_end(&run);
+			runs++;
+		}
+	run_print_latencies("no counts", runs);
+}
+
+static void
+steady_heavy_loss_is_called_lossy(void **state)
+{
+	unsigned runs = 0;
+
+	(void)state;
+	for (size_t s = 0; s < SIZES; s++)
+		for (unsigned seed = 0; seed < run_seeds(SEEDS) / 2; seed++) {
+			struct run run = run_new("lossy", sizes[s], seed);
+			struct run_expected *e;
+			int64_t from_ns;
+
+			run_begin(&run);
+			from_ns = run_random_time(&run, 2 * RM_NS_PER_S);
+			e = run_break(&run, SIM_RNIC_LOSSY,
+			    sim_random(run.sim) % sizes[s], from_ns, 20 * RM_NS_PER_S);
+			e->deadline_ns = 20 * RM_NS_PER_S;
+			run_until(&run, from_ns + 24 * RM_NS_PER_S, 0);
+			run_end(&run);
+			runs++;
+		}
+	run_print_latencies("lossy", runs);
+}
+
+/* Bursts of a tenth of a second to any RNIC or to the whole rack, every two seconds. */
+static void
+a_healthy_rack_with_bursts_of_loss_has_no_verdict(void **state)
+{
+	const int64_t hours_ns = (int64_t)run_seeds(1) * 600 * RM_NS_PER_S;
+	double simulated_s = 0;
+	uint64_t probes = 0;
+
+	(void)state;
+	for (size_t s = 0; s < SIZES; s++) {
+		for (int64_t at_ns = 0; at_ns < hours_ns; at_ns += 20 * RM_NS_PER_S) {
+			struct run run = run_new(
+			    "healthy", sizes[s], (uint64_t)(at_ns / RM_NS_PER_S));
+
+			run_begin(&run);
+			for (int i = 0; i < 8; i++) {
+				const enum sim_fault_kind kinds[] = { SIM_RNIC_BOTH,
+					SIM_RNIC_SEND, SIM_RNIC_RECEIVE, SIM_TOR };
+				const int64_t from_ns =
+				    run_random_time(&run, (1 + 2 * i) * RM_NS_PER_S);
+				const enum sim_fault_kind kind =
+				    kinds[sim_random(run.sim) % 4];
+
+				sim_add_fault(run.sim,
+				    (struct sim_fault){ kind,
+					kind == SIM_TOR
+					    ? 0
+					    : sim_random(run.sim) % sizes[s],
+					from_ns, from_ns + 100 * RM_NS_PER_MS });
+			}
+			run_until(&run, 20 * RM_NS_PER_S, 0);
+			probes += sim_probes(run.sim);
+			simulated_s += 20;
+			run_end(&run);
+		}
+	}
+	print_message(
+	    "healthy with bursts: %.1f simulated hours, %llu probes, no verdict\n",
+	    simulated_s / 3600, (unsigned long long)probes);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_rnic_dead_both_ways_is_named_and_nobody_else),
+		cmocka_unit_test(an_rnic_that_cannot_send_is_named_with_its_direction),
+		cmocka_unit_test(
+		    an_rnic_that_cannot_receive_is_named_with_its_direction),
+		cmocka_unit_test(an_rnic_whose_own_host_cannot_send_is_down),
+		cmocka_unit_test(a_dead_tor_is_one_verdict_and_no_rnic_is_blamed),
+		cmocka_unit_test(dead_uplinks_blame_nobody_in_the_rack),
+		cmocka_unit_test(a_dead_witness_blames_nobody_in_the_rack),
+		cmocka_unit_test(a_killed_agent_is_named_and_no_rnic),
+		cmocka_unit_test(a_frozen_agent_is_named_and_no_rnic),
+		cmocka_unit_test(a_host_that_is_gone_is_named_and_no_rnic),
+		cmocka_unit_test(
+		    a_host_whose_responder_answers_has_lost_its_management_path),
+		cmocka_unit_test(a_rack_of_two_without_witnesses_never_guesses),
+		cmocka_unit_test(a_host_that_cannot_send_needs_no_witness),
+		cmocka_unit_test(
+		    hosts_with_two_rnics_in_the_rack_are_told_apart_by_rnic),
+		cmocka_unit_test(noisy_receive_counts_never_turn_a_direction_round),
+		cmocka_unit_test(without_receive_counts_a_dead_rnic_is_still_named),
+		cmocka_unit_test(steady_heavy_loss_is_called_lossy),
+		cmocka_unit_test(a_healthy_rack_with_bursts_of_loss_has_no_verdict),
+	};
+
+	return cmocka_run_group_tests_name("rack_faults", tests, NULL, NULL);
+}

@@ -1,0 +1,393 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tor-aggregator/rack_judge.h"
+#include "tor-aggregator/window.h"
+
+/* Three RNICs on three hosts, two foreigners; windows are written by hand. */
+#define MEMBERS 3
+#define FAR(i) (WINDOW_FOREIGN_BASE + (i))
+#define MAX_PAIRS 32
+
+struct table {
+	struct rack_judge *judge;
+	struct rack_member members[MEMBERS], foreigners[2];
+	struct rack_host hosts[MEMBERS];
+	struct rack rack;
+	struct window_pair pairs[MAX_PAIRS];
+	struct window_closed closed;
+	struct rack_judgement judgement;
+};
+
+static int
+setup(void **state)
+{
+	static struct table table;
+	static const char *const names[] = { "h0", "h1", "h2" };
+
+	memset(&table, 0, sizeof table);
+	for (size_t i = 0; i < MEMBERS; i++) {
+		table.members[i] = (struct rack_member){ { 0x020000000000 + i, 0 },
+			names[i], "r0", i };
+		table.hosts[i] = (struct rack_host){ names[i], HOST_OK, 0 };
+	}
+	for (size_t i = 0; i < 2; i++)
+		table.foreigners[i] =
+		    (struct rack_member){ { 0x030000000000 + i, 0 }, "far", "r0", 0 };
+	table.rack = (struct rack){ "tor1", table.members, MEMBERS, table.foreigners, 2,
+		table.hosts, MEMBERS };
+	table.closed = (struct window_closed){ .start = { RM_NS_PER_S },
+		.end = { 2 * RM_NS_PER_S },
+		.pairs = table.pairs };
+	*state = &table;
+	return rack_judge_new(&table.judge);
+}
+
+static int
+teardown(void **state)
+{
+	struct table *table = *state;
+
+	rack_judge_free(table->judge);
+	return 0;
+}
+
+/* The window's newest half looks like the whole, only half as big. */
+static struct window_pair *
+pair(struct table *table, uint32_t src, uint32_t dst, uint32_t answered, uint32_t lost,
+    uint32_t arrived)
+{
+	struct window_pair *p = &table->pairs[table->closed.pair_count++];
+
+	*p = (struct window_pair){ .src = src,
+		.dst = dst,
+		.kind = dst >= WINDOW_FOREIGN_BASE ? WIRE_WITNESS : WIRE_TOR_MESH,
+		.newest_sent = (answered + lost) / 2,
+		.newest_lost = lost / 2,
+		.arrived = arrived,
+		.counted = dst < WINDOW_FOREIGN_BASE };
+	p->outcomes[WIRE_OK] = answered;
+	p->outcomes[WIRE_NO_REPLY] = lost;
+	return p;
+}
+
+static void
+judge(struct table *table)
+{
+	table->closed.start.ns += 250 * RM_NS_PER_MS;
+	table->closed.end.ns += 250 * RM_NS_PER_MS;
+	assert_int_equal(rack_judge_window(table->judge, &table->rack, &table->closed,
+			     (rm_wall_t){ table->closed.start.ns }, &table->judgement),
+	    0);
+}
+
+enum sides { NEITHER, SENDS = 1, RECEIVES = 2, BOTH = 3 };
+
+/* A whole window in which the given sides of member 0 are dead. */
+static void
+fill(struct table *table, enum sides dead)
+{
+	const uint32_t out = dead & SENDS ? 0 : 10, in = dead & RECEIVES ? 0 : 10;
+	const uint32_t answered = dead == NEITHER ? 10 : 0;
+
+	table->closed.pair_count = 0;
+	for (uint32_t i = 1; i < MEMBERS; i++) {
+		pair(table, 0, i, answered, 10 - answered, out);
+		pair(table, i, 0, answered, 10 - answered, in);
+		pair(table, i, MEMBERS - i, 10, 0, 10);
+		pair(table, i, FAR(0), 10, 0, 0);
+	}
+	pair(table, 0, FAR(0), answered, 10 - answered, 0);
+	pair(table, 0, FAR(1), answered, 10 - answered, 0);
+}
+
+static void
+a_healthy_rack_is_known_to_be_well(void **state)
+{
+	struct table *table = *state;
+
+	fill(table, NEITHER);
+	judge(table);
+	assert_int_equal(table->judgement.verdict_count, 0);
+	assert_int_equal(table->judgement.unexplained_lost, 0);
+	for (size_t i = 0; i < MEMBERS; i++) {
+		assert_int_equal(table->judgement.members[i], RM_HEALTH_GOOD);
+		assert_int_equal(table->judgement.hosts[i], RM_HEALTH_GOOD);
+	}
+}
+
+static void
+a_verdict_carries_what_an_outsider_could_check(void **state)
+{
+	struct table *table = *state;
+	const struct rm_verdict *verdict;
+	char sentence[RM_SENTENCE_BYTES];
+
+	fill(table, SENDS);
+	judge(table);
+	assert_int_equal(table->judgement.verdict_count, 1);
+	verdict = &table->judgement.verdicts[0];
+	assert_true(verdict->confidence >= 0.99);
+	assert_true(rm_rnic_id_equal(verdict->rnic, table->members[0].id));
+	assert_int_equal(verdict->evidence.window_start.ns, table->closed.start.ns);
+	assert_int_equal(verdict->evidence.peers, 2);
+	assert_int_equal(verdict->evidence.from_part.sent, 40);
+	assert_int_equal(verdict->evidence.from_part.arrived, 0);
+	assert_int_equal(verdict->evidence.to_part.sent, 20);
+	assert_int_equal(verdict->evidence.to_part.arrived, 20);
+	rm_verdict_sentence(verdict, sentence, sizeof sentence);
+	assert_string_equal(sentence, "RNIC h0/r0 at tor1 receives, but what it sends "
+				      "vanishes: in 1.0 s, as 2 peers "
+				      "saw it, all 20 packets to it and none of 40 "
+				      "from it arrived, none of 20 of its "
+				      "probes out of the rack were answered, while all "
+				      "40 between the others arrived. "
+				      "Ruled out: its receive side: 20 of 20 packets "
+				      "to it arrived; h1/r0: 10 of 10 of "
+				      "its probes to other racks were answered; h2/r0: "
+				      "10 of 10 of its probes to other "
+				      "racks were answered.");
+	assert_int_equal(table->judgement.members[0], RM_HEALTH_BAD);
+	assert_int_equal(table->judgement.members[1], RM_HEALTH_GOOD);
+}
+
+static void
+each_direction_has_its_kind(void **state)
+{
+	struct table *table = *state;
+
+	fill(table, BOTH);
+	judge(table);
+	assert_int_equal(table->judgement.verdicts[0].kind, RM_KIND_RNIC_DOWN);
+	for (int i = 0; i < 12; i++) { /* well for long enough to be forgotten */
+		fill(table, NEITHER);
+		judge(table);
+	}
+	fill(table, RECEIVES);
+	judge(table);
+	assert_int_equal(table->judgement.verdict_count, 1);
+	assert_int_equal(table->judgement.verdicts[0].kind, RM_KIND_RNIC_RECEIVE_DEAD);
+}
+
+static void
+a_named_kind_changes_only_when_the_new_one_lasts(void **state)
+{
+	struct table *table = *state;
+
+	fill(table, BOTH);
+	judge(table);
+	fill(table, SENDS);
+	for (int i = 0; i < 3; i++) {
+		judge(table);
+		assert_int_equal(table->judgement.verdicts[0].kind, RM_KIND_RNIC_DOWN);
+	}
+	judge(table);
+	assert_int_equal(table->judgement.verdicts[0].kind, RM_KIND_RNIC_SEND_DEAD);
+	/* Without counts nothing contradicts what is known. */
+	for (size_t i = 0; i < table->closed.pair_count; i++)
+		table->pairs[i].counted = false;
+	for (int i = 0; i < 10; i++) {
+		judge(table);
+		assert_int_equal(table->judgement.verdict_count, 1);
+		assert_int_equal(
+		    table->judgement.verdicts[0].kind, RM_KIND_RNIC_SEND_DEAD);
+	}
+}
+
+static void
+a_partial_window_proves_nothing(void **state)
+{
+	struct table *table = *state;
+
+	table->closed.partial = true;
+	fill(table, BOTH);
+	table->hosts[1].state = HOST_UNREACHABLE;
+	for (int i = 0; i < 10; i++)
+		judge(table);
+	assert_int_equal(table->judgement.verdict_count, 0);
+	for (size_t i = 0; i < MEMBERS; i++)
+		assert_int_equal(table->judgement.members[i], RM_HEALTH_UNKNOWN);
+}
+
+static void
+a_host_that_is_no_witness_neither_blames_nor_is_blamed(void **state)
+{
+	static const enum host_state states[] = { HOST_STALLED, HOST_RESTARTING,
+		HOST_PAUSED, HOST_UNKNOWN };
+	struct table *table = *state;
+
+	for (size_t s = 0; s < sizeof states / sizeof *states; s++) {
+		table->hosts[0].state = states[s];
+		for (int i = 0; i < 10; i++) {
+			fill(table, BOTH);
+			judge(table);
+			assert_int_equal(table->judgement.verdict_count, 0);
+			assert_int_equal(
+			    table->judgement.members[0], RM_HEALTH_UNKNOWN);
+			assert_int_equal(table->judgement.members[1], RM_HEALTH_GOOD);
+		}
+	}
+}
+
+static void
+what_our_own_hosts_did_is_no_loss(void **state)
+{
+	static const enum wire_outcome own[] = { WIRE_SENT_LATE, WIRE_STALE_QPN,
+		WIRE_SELF_LOSS, WIRE_SEND_FAILED };
+	struct table *table = *state;
+
+	for (size_t o = 0; o < sizeof own / sizeof *own; o++)
+		for (int i = 0; i < 10; i++) {
+			fill(table, NEITHER);
+			for (size_t p = 0; p < table->closed.pair_count; p++)
+				table->pairs[p].outcomes[own[o]] = 20;
+			judge(table);
+			assert_int_equal(table->judgement.verdict_count, 0);
+		}
+}
+
+static void
+late_and_invalid_replies_arrived(void **state)
+{
+	struct table *table = *state;
+
+	for (int i = 0; i < 10; i++) {
+		fill(table, NEITHER);
+		for (size_t p = 0; p < table->closed.pair_count; p++) {
+			uint32_t *outcomes = table->pairs[p].outcomes;
+
+			outcomes[p % 2 == 0 ? WIRE_LATE_REPLY : WIRE_INVALID] =
+			    outcomes[WIRE_OK];
+			outcomes[WIRE_OK] = 0;
+		}
+		judge(table);
+		assert_int_equal(table->judgement.verdict_count, 0);
+		assert_int_equal(table->judgement.members[0], RM_HEALTH_GOOD);
+	}
+}
+
+static void
+a_lone_witness_names_itself_or_its_tor(void **state)
+{
+	struct table *table = *state;
+
+	table->hosts[1].state = HOST_RESTARTING;
+	table->hosts[2].state = HOST_RESTARTING;
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(table->judgement.verdict_count, 0);
+		fill(table, BOTH);
+		judge(table);
+	}
+	assert_int_equal(table->judgement.verdict_count, 1);
+	assert_string_equal(table->judgement.verdicts[0].part.name, "h0/r0 or tor1");
+	assert_int_equal(table->judgement.verdicts[0].rnic.guid, 0);
+}
+
+static void
+agents_are_named_by_what_their_kernel_says(void **state)
+{
+	struct table *table = *state;
+	char sentence[RM_SENTENCE_BYTES];
+
+	fill(table, BOTH);
+	table->hosts[0].state = HOST_AGENT_FROZEN;
+	table->hosts[0].silent_ns = 1300 * RM_NS_PER_MS;
+	table->hosts[1].state = HOST_AGENT_DOWN;
+	judge(table);
+	assert_int_equal(table->judgement.verdict_count, 2);
+	rm_verdict_sentence(&table->judgement.verdicts[0], sentence, sizeof sentence);
+	assert_string_equal(sentence, "The agent of host h0 is frozen: no heartbeat "
+				      "for 1.3 s, while its kernel still "
+				      "acknowledges.");
+	assert_string_equal(table->judgement.verdicts[0].part.place, "");
+	assert_int_equal(table->judgement.verdicts[1].part.type, RM_PART_AGENT);
+	assert_int_equal(table->judgement.verdicts[1].kind, RM_KIND_AGENT_DOWN);
+	assert_string_equal(table->judgement.verdicts[1].part.name, "h1");
+	assert_int_equal(table->judgement.hosts[0], RM_HEALTH_BAD);
+	assert_int_equal(table->judgement.hosts[2], RM_HEALTH_GOOD);
+}
+
+static void
+an_unreachable_host_that_nobody_probes_is_only_suspected(void **state)
+{
+	struct table *table = *state;
+
+	table->hosts[0].state = HOST_UNREACHABLE;
+	table->hosts[0].silent_ns = 2 * RM_NS_PER_S;
+	for (int i = 0; i < 10; i++) {
+		judge(table);
+		assert_int_equal(table->judgement.verdict_count, 0);
+	}
+	table->hosts[0].silent_ns = 5 * RM_NS_PER_S;
+	judge(table);
+	assert_int_equal(table->judgement.verdict_count, 1);
+	assert_int_equal(table->judgement.verdicts[0].kind, RM_KIND_HOST_DOWN);
+	assert_true(table->judgement.verdicts[0].confidence <= 0.5);
+}
+
+static void
+indexes_that_are_not_of_the_rack_are_ignored(void **state)
+{
+	struct table *table = *state;
+
+	fill(table, NEITHER);
+	pair(table, MEMBERS, 0, 0, 100, 0);
+	pair(table, 0, MEMBERS, 0, 100, 0);
+	pair(table, 0, FAR(2), 0, 100, 0);
+	pair(table, FAR(0), 0, 0, 100, 0);
+	pair(table, 1, 1, 0, 100, 0);
+	judge(table);
+	assert_int_equal(table->judgement.verdict_count, 0);
+	assert_int_equal(table->judgement.members[0], RM_HEALTH_GOOD);
+}
+
+static void
+a_rack_that_changes_is_judged_afresh(void **state)
+{
+	struct table *table = *state;
+
+	fill(table, BOTH);
+	judge(table);
+	table->rack.member_count = 0;
+	table->rack.host_count = 0;
+	table->rack.foreigner_count = 0;
+	judge(table);
+	assert_int_equal(table->judgement.verdict_count, 0);
+	table->rack.member_count = MEMBERS;
+	table->rack.host_count = MEMBERS;
+	table->rack.foreigner_count = 2;
+	table->members[0].id.guid++;
+	fill(table, RECEIVES);
+	judge(table);
+	assert_int_equal(table->judgement.verdicts[0].kind, RM_KIND_RNIC_RECEIVE_DEAD);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_healthy_rack_is_known_to_be_well),
+		TEST(a_verdict_carries_what_an_outsider_could_check),
+		TEST(each_direction_has_its_kind),
+		TEST(a_named_kind_changes_only_when_the_new_one_lasts),
+		TEST(a_partial_window_proves_nothing),
+		TEST(a_host_that_is_no_witness_neither_blames_nor_is_blamed),
+		TEST(what_our_own_hosts_did_is_no_loss),
+		TEST(late_and_invalid_replies_arrived),
+		TEST(a_lone_witness_names_itself_or_its_tor),
+		TEST(agents_are_named_by_what_their_kernel_says),
+		TEST(an_unreachable_host_that_nobody_probes_is_only_suspected),
+		TEST(indexes_that_are_not_of_the_rack_are_ignored),
+		TEST(a_rack_that_changes_is_judged_afresh),
+	};
+
+	return cmocka_run_group_tests_name("rack_judge", tests, NULL, NULL);
+}

@@ -1,0 +1,136 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/tor-aggregator/rack_run.h"
+
+#define SEEDS 20 /* per kind of rack and fault */
+#define SETTLED_NS (9 * RM_NS_PER_S)
+
+/* Two at once, or up to two seconds apart, in whatever ways. */
+static void
+two_dead_rnics_are_both_named_and_nobody_else(void **state)
+{
+	static const size_t racks[] = { 3, 4, 8, 16 };
+	unsigned runs = 0;
+
+	(void)state;
+	for (size_t s = 0; s < sizeof racks / sizeof *racks; s++)
+		for (unsigned seed = 0; seed < run_seeds(2 * SEEDS); seed++) {
+			struct run run = run_new("two dead", racks[s], seed);
+			int64_t from_ns, gap_ns;
+			size_t first, second;
+
+			run_begin(&run);
+			from_ns = run_random_time(&run, 2 * RM_NS_PER_S);
+			gap_ns = seed % 2 == 0 ? 0 : run_random_time(&run, 0) * 2;
+			first = sim_random(run.sim) % racks[s];
+			second = (first + 1 + sim_random(run.sim) % (racks[s] - 1)) %
+				 racks[s];
+			run_break(&run, (enum sim_fault_kind)(sim_random(run.sim) % 4),
+			    first, from_ns, 6 * RM_NS_PER_S);
+			run_break(&run, (enum sim_fault_kind)(sim_random(run.sim) % 4),
+			    second, from_ns + gap_ns, 6 * RM_NS_PER_S);
+			run_until(&run, from_ns + gap_ns + 11 * RM_NS_PER_S,
+			    from_ns + gap_ns + 6 * RM_NS_PER_S + RUN_RECOVERED_NS);
+			run_end(&run);
+			runs++;
+		}
+	run_print_latencies("two dead", runs);
+}
+
+static void
+three_dead_rnics_of_eight_are_all_named(void **state)
+{
+	unsigned runs = 0;
+
+	(void)state;
+	for (unsigned seed = 0; seed < run_seeds(2 * SEEDS); seed++) {
+		struct run run = run_new("three dead", 8, seed);
+		int64_t from_ns;
+
+		run_begin(&run);
+		from_ns = run_random_time(&run, 2 * RM_NS_PER_S);
+		for (size_t i = 0; i < 3; i++)
+			run_break(&run, (enum sim_fault_kind)(sim_random(run.sim) % 4),
+			    (seed + 3 * i) % 8, from_ns, 4 * RM_NS_PER_S);
+		run_until(&run, from_ns + SETTLED_NS,
+		    from_ns + 4 * RM_NS_PER_S + RUN_RECOVERED_NS);
+		run_end(&run);
+		runs++;
+	}
+	run_print_latencies("three of eight dead", runs);
+}
+
+static void
+a_dead_rnic_is_found_beside_a_host_that_is_no_witness(void **state)
+{
+	static const enum sim_fault_kind hosts[] = { SIM_AGENT_KILLED, SIM_AGENT_FROZEN,
+		SIM_HOST_GONE, SIM_MANAGEMENT_DOWN };
+	static const size_t racks[] = { 3, 4, 8 };
+	unsigned runs = 0;
+
+	(void)state;
+	for (size_t s = 0; s < sizeof racks / sizeof *racks; s++)
+		for (unsigned seed = 0; seed < run_seeds(2 * SEEDS); seed++) {
+			struct run run =
+			    run_new("dead beside a sick host", racks[s], seed);
+			struct run_expected *rnic;
+			int64_t from_ns;
+			size_t first;
+
+			run_begin(&run);
+			from_ns = run_random_time(&run, 2 * RM_NS_PER_S);
+			first = sim_random(run.sim) % racks[s];
+			run_break(
+			    &run, hosts[seed % 4], first, from_ns, 8 * RM_NS_PER_S);
+			rnic = run_break(&run,
+			    (enum sim_fault_kind)(sim_random(run.sim) % 4),
+			    (first + 1) % racks[s], run_random_time(&run, from_ns),
+			    4 * RM_NS_PER_S);
+			run_until(&run, from_ns + 10 * RM_NS_PER_S, 0);
+			assert_true(rnic->named_ns != 0);
+			run_end(&run);
+			runs++;
+		}
+	run_print_latencies("dead beside a sick host", runs);
+}
+
+static void
+a_rack_of_256_is_judged_alike(void **state)
+{
+	unsigned runs = 0;
+
+	(void)state;
+	for (unsigned seed = 0; seed < run_seeds(2); seed++) {
+		struct run run = run_new("rack of 256", 256, seed);
+		int64_t from_ns;
+
+		run_begin(&run);
+		from_ns = run_random_time(&run, RM_NS_PER_S);
+		for (size_t i = 0; i < 3; i++)
+			run_break(&run, (enum sim_fault_kind)(sim_random(run.sim) % 4),
+			    (seed * 17 + 60 * i) % 256, from_ns, 2 * RM_NS_PER_S);
+		run_until(&run, from_ns + 6 * RM_NS_PER_S, 0);
+		run_end(&run);
+		runs++;
+	}
+	run_print_latencies("three of 256 dead", runs);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(two_dead_rnics_are_both_named_and_nobody_else),
+		cmocka_unit_test(three_dead_rnics_of_eight_are_all_named),
+		cmocka_unit_test(a_dead_rnic_is_found_beside_a_host_that_is_no_witness),
+		cmocka_unit_test(a_rack_of_256_is_judged_alike),
+	};
+
+	return cmocka_run_group_tests_name("rack_several_faults", tests, NULL, NULL);
+}
