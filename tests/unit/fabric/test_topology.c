@@ -335,53 +335,6 @@ an_empty_topology_is_refused(void **state)
 }
 
 static void
-what_is_odd_is_a_warning(void **state)
-{
-	struct rm_topology *t = parse(HEAD "  - {name: tor3, role: tor}\n"
-					   "  - {name: spine2, role: spine}\n" LINKS);
-
-	assert_int_equal(rm_topology_warnings(t), 2);
-	assert_string_equal(rm_topology_warning(t, 0),
-	    "t.yaml:6: no path leads from \"tor3\" to any other ToR of its plane; it "
-	    "will be probed from inside only: add its uplinks");
-	assert_string_equal(rm_topology_warning(t, 1),
-	    "t.yaml:7: spine \"spine2\" has no link; add its links or remove it");
-	rm_topology_free(t);
-
-	t = parse("region: lab\nplanes: [p, q]\nswitches:\n"
-		  "  - {name: t1, role: tor, plane: p}\n"
-		  "  - {name: t2, role: tor, plane: p}\n");
-	assert_int_equal(rm_topology_warnings(t), 2);
-	assert_string_equal(rm_topology_warning(t, 0),
-	    "t.yaml:1: plane \"p\" has no links; its 2 racks probe each other, but "
-	    "over "
-	    "an assumed number of paths: write the links down");
-	assert_string_equal(rm_topology_warning(t, 1),
-	    "t.yaml:1: plane \"q\" has no switch of role tor; nothing is probed in it");
-	rm_topology_free(t);
-}
-
-static void
-warnings_are_bounded(void **state)
-{
-	char *text = calloc(1, 1 << 16);
-	size_t len;
-	struct rm_topology *t;
-
-	assert_non_null(text);
-	len = (size_t)sprintf(text, HEAD);
-	for (int i = 0; i < 100; i++)
-		len += (size_t)sprintf(text + len, "  - {name: x%d, role: core}\n", i);
-	strcpy(text + len, LINKS);
-	t = parse(text);
-	assert_int_equal(rm_topology_warnings(t), RM_TOPOLOGY_MAX_WARNINGS);
-	assert_string_equal(rm_topology_warning(t, RM_TOPOLOGY_MAX_WARNINGS - 1),
-	    "t.yaml: and 37 more warnings");
-	rm_topology_free(t);
-	free(text);
-}
-
-static void
 the_example_is_good(void **state)
 {
 	struct rm_topology *t = NULL;
@@ -412,8 +365,6 @@ main(void)
 		cmocka_unit_test(racks_are_below_tors),
 		cmocka_unit_test(numbers_stay_in_range),
 		cmocka_unit_test(an_empty_topology_is_refused),
-		cmocka_unit_test(what_is_odd_is_a_warning),
-		cmocka_unit_test(warnings_are_bounded),
 		cmocka_unit_test(the_example_is_good),
 	};
 

@@ -70,7 +70,8 @@ start(struct fixture *f, unsigned settle_ms)
 
 	snprintf(text, sizeof(text),
 	    "name: c1\nregion: lab\nlisten: 127.0.0.1:0\ntopology: %s\n"
-	    "settle_ms: %u\nhttp: {listen: '127.0.0.1:0', socket: %s}\n",
+	    "max_aggregators: 2\nsettle_ms: %u\nhttp: {listen: '127.0.0.1:0', socket: "
+	    "%s}\n",
 	    f->topology, settle_ms, f->socket);
 	write_file(f->config, text);
 	if (controller_config_read(&config, f->config, &why) < 0)

@@ -195,6 +195,47 @@ nobody_registers_before_a_hello(void **state)
 }
 
 static void
+connections_are_bounded(void **state)
+{
+	struct fixture *f = *state;
+	int fds[2];
+	char byte;
+
+	write_clos(f, 2);
+	start(f, 300);
+	for (int i = 0; i < 2; i++)
+		fds[i] = loopback_connect(region_controller_port(f->controller));
+	loopback_run(f->loop, 50 * RM_NS_PER_MS);
+	agg_connect(f, &f->agg);
+	LOOPBACK_WAIT(f->loop, f->agg.closed);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(recv(fds[i], &byte, 1, MSG_DONTWAIT), -1);
+		assert_int_equal(errno, EAGAIN);
+		close(fds[i]);
+	}
+}
+
+static void
+who_connects_anew_replaces_its_older_session(void **state)
+{
+	struct fixture *f = *state;
+	struct aggregator again = { .loop = f->loop, .name = "agg1", .region = "lab" };
+
+	write_clos(f, 2);
+	start(f, 300);
+	agg_serves(&f->agg, "tor1");
+	agg_hello(f, &f->agg);
+	again.writer = wire_writer_new();
+	assert_non_null(again.writer);
+	agg_serves(&again, "tor1");
+	agg_hello(f, &again);
+	assert_true(again.welcome);
+	LOOPBACK_WAIT(f->loop, f->agg.closed);
+	rm_link_free(again.link);
+	wire_writer_free(again.writer);
+}
+
+static void
 a_new_topology_is_planned_and_a_bad_one_changes_nothing(void **state)
 {
 	struct fixture *f = *state;
@@ -231,6 +272,8 @@ main(void)
 		TEST(an_aggregator_speaks_for_its_own_tors_only),
 		TEST(a_stranger_is_refused_with_a_reason),
 		TEST(nobody_registers_before_a_hello),
+		TEST(connections_are_bounded),
+		TEST(who_connects_anew_replaces_its_older_session),
 		TEST(a_new_topology_is_planned_and_a_bad_one_changes_nothing),
 	};
 
