@@ -175,22 +175,13 @@ compare_times(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Of packets of the same stream, as the agent's targets are. In us. */
+/* Of packets of the same stream, as the agent's targets are. */
 static double
-gap_p99(const int64_t *posted, size_t count, size_t streams)
+gap_p99_us(int64_t *posted, size_t count, size_t streams)
 {
-	size_t gaps = count > streams ? count - streams : 0;
-	int64_t *sorted = calloc(gaps > 0 ? gaps : 1, sizeof(*sorted));
-	double p99;
-
-	if (sorted == NULL)
-		return -1;
-	for (size_t i = 0; i < gaps; i++)
-		sorted[i] = posted[i + streams] - posted[i];
-	qsort(sorted, gaps, sizeof(*sorted), compare_times);
-	p99 = gaps > 0 ? (double)sorted[gaps * 99 / 100] / 1000 : 0;
-	free(sorted);
-	return p99;
+	for (size_t i = 0; i + streams < count; i++)
+		posted[i] = posted[i + streams] - posted[i];
+	return figure_p99_us(posted, count > streams ? count - streams : 0);
 }
 
 /* As the agent's targets: each has its own place in the period, at random. */
@@ -278,7 +269,7 @@ main_send(char **argv)
 	printf("{\"sent\": %zu, \"received\": %zu, \"stamped\": %zu, \"cpu_ns\": %zu, "
 	       "\"gap_p99_us\": %.1f}\n",
 	    (size_t)bare.sent, (size_t)bare.received, (size_t)bare.stamped, (size_t)cpu,
-	    gap_p99(posted, total, schedule.streams));
+	    gap_p99_us(posted, total, schedule.streams));
 	free(posted);
 	return EXIT_SUCCESS;
 }

@@ -35,7 +35,7 @@ def run_program(name, options):
 
 def run_rack(options):
     """And how many instructions a result takes, where valgrind is at hand."""
-    rows = run_program("bench_rack", options)
+    rows = run_program("bench_rack", options) + run_program("bench_counts", options)
     if options.smoke or not shutil.which("valgrind"):
         return rows
     timed = ("sim_aggregator_take", "sim_aggregator_tick")

@@ -1,6 +1,7 @@
 #include "tests/bench/figure.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -36,6 +37,23 @@ figure_argument(int argc, char **argv, const char *word)
 			return true;
 	}
 	return false;
+}
+
+static int
+compare(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+double
+figure_p99_us(int64_t *ns, size_t count)
+{
+	if (count == 0)
+		return 0;
+	qsort(ns, count, sizeof(*ns), compare);
+	return (double)ns[count * 99 / 100] / 1000;
 }
 
 void

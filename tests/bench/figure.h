@@ -8,6 +8,7 @@
 #define BENCH_FIGURE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct figure { /* nothing is escaped */
@@ -27,6 +28,9 @@ uint64_t figure_cpu_ns(void);
 
 /* Is this word among the arguments? */
 bool figure_argument(int argc, char **argv, const char *word);
+
+/* 99th percentile of ns (sorted here), in us; 0 when there is none. */
+double figure_p99_us(int64_t *ns, size_t count);
 
 /* Keeps the smaller of the two; a best of 0 is none yet. */
 void figure_keep_best(double *best, double value);

@@ -23,6 +23,7 @@
 #include "rackmesh/base/log.h"
 #include "rackmesh/base/loop.h"
 #include "schemas/wire.h"
+#include "tests/bench/figure.h"
 
 #define MAX_FRAME_BYTES (1u << 20)
 #define MAX_OUTPUT_BYTES (8u << 20)
@@ -38,9 +39,8 @@ enum { PROBER, REFLECTOR, AGENTS };
 static const char *const agent_names[AGENTS] = { "prober", "reflector" };
 
 struct agent {
-	struct sink *sink;
 	struct rm_link *link;
-	uint64_t incarnation, self_loss;
+	uint64_t self_loss;
 	struct wire_rnic_id ids[MAX_RNICS];
 	struct wire_address addresses[MAX_RNICS];
 	size_t rnics;
@@ -69,21 +69,6 @@ send_bytes(struct rm_link *link, int r, const struct wire_bytes *bytes)
 }
 
 /* ---- what the agents say ---------------------------------------------------- */
-
-static int
-take_hello(struct sink *sink, struct rm_link *link, struct agent *agent,
-    const struct wire_hello *hello)
-{
-	struct wire_welcome welcome = {
-		.version = WIRE_VERSION, .id = "sink", .incarnation = 1, .refused = ""
-	};
-	struct wire_bytes bytes;
-	int r;
-
-	agent->incarnation = hello->incarnation;
-	r = wire_write_welcome(sink->writer, &welcome, &bytes);
-	return send_bytes(link, r, &bytes);
-}
 
 static void
 take_register(
@@ -133,7 +118,7 @@ take_batch(struct sink *sink, struct rm_link *link, const uint8_t *data, size_t 
 	return send_bytes(link, r, &bytes);
 }
 
-/* Links are told apart by what they say: only the hello names its host. */
+/* Only the hello names its host. */
 static struct agent *
 agent_of(struct sink *sink, struct rm_link *link)
 {
@@ -145,9 +130,13 @@ agent_of(struct sink *sink, struct rm_link *link)
 }
 
 static int
-sink_on_hello(struct sink *sink, struct rm_link *link, const uint8_t *data, size_t len)
+take_hello(struct sink *sink, struct rm_link *link, const uint8_t *data, size_t len)
 {
+	struct wire_welcome welcome = {
+		.version = WIRE_VERSION, .id = "sink", .incarnation = 1, .refused = ""
+	};
 	struct wire_hello_view view;
+	struct wire_bytes bytes;
 	int r = wire_open_hello(&view, data, len);
 
 	if (r < 0)
@@ -156,7 +145,8 @@ sink_on_hello(struct sink *sink, struct rm_link *link, const uint8_t *data, size
 		if (strcmp(view.hello.id, agent_names[i]) != 0)
 			continue;
 		sink->agents[i].link = link;
-		return take_hello(sink, link, &sink->agents[i], &view.hello);
+		r = wire_write_welcome(sink->writer, &welcome, &bytes);
+		return send_bytes(link, r, &bytes);
 	}
 	return -EACCES;
 }
@@ -172,7 +162,7 @@ sink_on_frame(struct rm_link *link, const uint8_t *data, size_t len, void *arg)
 
 	switch (wire_kind_of(data, len)) {
 	case WIRE_HELLO:
-		return sink_on_hello(sink, link, data, len);
+		return take_hello(sink, link, data, len);
 	case WIRE_REGISTER:
 		r = wire_open_register(&reg, data, len);
 		if (r == 0 && agent != NULL)
@@ -290,7 +280,6 @@ obey_plan(struct sink *sink, uint64_t rate, size_t rnics)
 	if (r == 0)
 		r = send_targets(sink, rate, rnics);
 	printf("{\"planned\": %d}\n", r);
-	fflush(stdout);
 }
 
 static int
@@ -303,21 +292,13 @@ compare_kept(const void *a, const void *b)
 	return x->sent_ns < y->sent_ns ? -1 : x->sent_ns > y->sent_ns;
 }
 
-static int
-compare_gaps(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* Between probes to the same target. */
 static double
 gap_p99_us(struct kept *kept, size_t count)
 {
 	int64_t *gaps = calloc(count + 1, sizeof(*gaps));
-	double p99 = 0;
 	size_t n = 0;
+	double p99;
 
 	if (gaps == NULL)
 		return -1;
@@ -325,9 +306,7 @@ gap_p99_us(struct kept *kept, size_t count)
 	for (size_t i = 1; i < count; i++)
 		if (kept[i].stream == kept[i - 1].stream)
 			gaps[n++] = kept[i].sent_ns - kept[i - 1].sent_ns;
-	qsort(gaps, n, sizeof(*gaps), compare_gaps);
-	if (n > 0)
-		p99 = (double)gaps[n * 99 / 100] / 1000;
+	p99 = figure_p99_us(gaps, n);
 	free(gaps);
 	return p99;
 }
@@ -359,7 +338,6 @@ obey_report(struct sink *sink, int64_t from, int64_t to)
 	    (size_t)(sink->agents[PROBER].self_loss +
 		     sink->agents[REFLECTOR].self_loss),
 	    gap_p99_us(sink->kept, count), sink->kept_lost);
-	fflush(stdout);
 	sink->kept_count = sink->kept_lost = 0;
 }
 
@@ -409,10 +387,9 @@ main(void)
 		goto out;
 	command = event_new(rm_loop_base(sink.loop), STDIN_FILENO, EV_READ | EV_PERSIST,
 	    sink_on_command, &sink);
-	if (command == NULL || event_add(command, NULL) < 0) {
-		r = -ENOMEM;
+	r = command == NULL || event_add(command, NULL) < 0 ? -ENOMEM : 0;
+	if (r < 0)
 		goto out;
-	}
 	printf("{\"port\": %d}\n", rm_listener_port(listener));
 	fflush(stdout);
 	r = rm_loop_run(sink.loop);

@@ -203,12 +203,19 @@ probe(struct sim_agents *agents, size_t agent, uint64_t n, uint64_t rotation,
 		    (agent * FOREIGN_SLOTS + slot - peers) % agents->foreigners;
 }
 
+/* No two clocks agree. */
+static uint64_t
+own_clock(size_t agent, rm_mono_t at)
+{
+	return (uint64_t)(at.ns + (int64_t)agent * RM_NS_PER_S);
+}
+
 int
 sim_agents_next(struct sim_agents *agents, struct sim_message *ret)
 {
 	size_t agent = agents->messages % agents->count;
 	uint64_t batch = agents->messages / agents->count;
-	/* Agents take turns within the 200 ms, and no two clocks agree. */
+	/* Agents take turns within the 200 ms. */
 	int64_t at = SIM_START_NS + (int64_t)(batch + 1) * BATCH_NS +
 		     (int64_t)agent * BATCH_NS / (int64_t)agents->count;
 	int64_t gap = BATCH_NS / (int64_t)agents->per_batch;
@@ -216,7 +223,7 @@ sim_agents_next(struct sim_agents *agents, struct sim_message *ret)
 	struct wire_batch_head head = { .host = host,
 		.incarnation = SIM_INCARNATION,
 		.seq = batch + 1,
-		.now_ns = (uint64_t)at + agent * RM_NS_PER_S };
+		.now_ns = own_clock(agent, (rm_mono_t){ at }) };
 	int r;
 
 	sim_agents_host(agent, host);
@@ -238,4 +245,27 @@ sim_agents_next(struct sim_agents *agents, struct sim_message *ret)
 	ret->results = agents->results;
 	ret->count = agents->per_batch;
 	return 0;
+}
+
+int
+sim_agents_counts(struct sim_agents *agents, size_t agent, uint64_t number,
+    rm_mono_t at, struct wire_bytes *ret)
+{
+	struct wire_count rows[SIM_COUNT_ROWS] = { 0 };
+	struct wire_counts counts = { .incarnation = SIM_INCARNATION,
+		.now_ns = own_clock(agent, at),
+		.rows = rows,
+		.row_count = SIM_COUNT_ROWS };
+
+	for (size_t i = 0; i < SIM_COUNT_ROWS; i++) {
+		size_t prober = (agent + 1 + i / 2) % agents->count;
+
+		rows[i] = (struct wire_count){ .own_guid = MEMBER_GUID + agent,
+			.own_port_num = 1,
+			.prober_guid = MEMBER_GUID + prober,
+			.prober_port_num = 1,
+			.dscp = i % 2 == 0 ? ROCE : 0,
+			.received = number * (i % 2 == 0 ? 3 : 1) };
+	}
+	return wire_write_counts(agents->writer, &counts, ret);
 }

@@ -18,6 +18,7 @@
 #define SIM_INCARNATION 7
 #define SIM_START_NS (1000 * RM_NS_PER_S) /* of all clocks */
 #define SIM_MAX_FAR_TORS 64
+#define SIM_COUNT_ROWS 20   /* ten probers, two classes */
 #define SIM_MAX_RESULTS 256 /* in a batch */
 
 struct sim_agents;
@@ -43,5 +44,9 @@ int sim_agents_plan(struct sim_agents *agents, struct wire_bytes *ret);
 int sim_agents_registration(
     struct sim_agents *agents, size_t agent, struct wire_bytes *ret);
 int sim_agents_next(struct sim_agents *agents, struct sim_message *ret);
+
+/* What its reflector has received, SIM_COUNT_ROWS rows; number: from 1. */
+int sim_agents_counts(struct sim_agents *agents, size_t agent, uint64_t number,
+    rm_mono_t at, struct wire_bytes *ret);
 
 #endif
