@@ -211,7 +211,7 @@ tor_rack_tick(
 	while (summary_take(rack->summary, rack->roster, now, wall, &summary)) {
 		const struct raw_counts *raw = &rack->counts.raw;
 
-		summary.partial = !rack->settled;
+		summary.partial = rack->counts.partial != rack->partial_told;
 		summary.taken = raw->taken;
 		summary.windowed = raw->windowed;
 		summary.late = raw->late;
@@ -219,6 +219,9 @@ tor_rack_tick(
 		summary.duplicate = raw->duplicate;
 		summary.agent_dropped = rack->counts.agent_dropped;
 		rack->callbacks.on_summary(rack, &summary, rack->callbacks.arg);
+		/* Rows of all pairs go last; before them nothing is told for good. */
+		if (summary.rnic_count == 0)
+			rack->partial_told = rack->counts.partial;
 	}
 }
 

@@ -34,6 +34,7 @@ struct tor_rack {
 	struct rm_verdict *verdicts; /* TOR_RACK_MAX_VERDICTS, with samples */
 	uint64_t *forward, *reverse; /* per ToR number, of one second */
 	struct tor_rack_counts counts;
+	uint64_t partial_told; /* of counts.partial, in a summary */
 };
 
 /* The last second, ending with the bin that has just closed. */

@@ -1,0 +1,91 @@
+#include "tor-aggregator/aggregator_config.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* What reading this text says; "" when it is good. */
+static const char *
+read_text(const char *text, struct aggregator_config *config)
+{
+	static struct rm_why why;
+	char path[] = "/tmp/rm-config-XXXXXX";
+	int fd = mkstemp(path);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+	why.text[0] = 0;
+	if (aggregator_config_read(config, path, &why) < 0)
+		assert_true(why.text[0] != 0);
+	unlink(path);
+	return why.text;
+}
+
+static void
+little_is_needed(void **state)
+{
+	struct aggregator_config config;
+	const struct aggregator_tor_config *tors;
+
+	assert_string_equal(
+	    read_text("tors: [{name: t1}, {name: t2, speaks: false}]", &config), "");
+	tors = config.tors.items;
+	assert_int_equal(config.tors.count, 2);
+	assert_string_equal(tors[1].name, "t2");
+	assert_true(tors[0].speaks);
+	assert_false(tors[1].speaks);
+	assert_non_null(config.name);
+	assert_string_equal(config.listen, "0.0.0.0:7471");
+	assert_string_equal(config.http_listen, "127.0.0.1:9472");
+	assert_int_equal(config.controllers.count, 0);
+	aggregator_config_clear(&config);
+}
+
+static void
+mistakes_name_line_and_option(void **state)
+{
+	static const struct {
+		const char *text, *line, *word;
+	} all[] = {
+		{ "region: lab\n", "", "tors" },
+		{ "tors: []\n", ":1:", "tors" },
+		{ "tors:\n  - name: t1\n  - name: t1\n", ":3:", "twice" },
+		{ "tors:\n  - name: \"a b\"\n", ":2:", "name" },
+		{ "name: agg\ntors: [{name: t1}]\nlisten: nowhere\n", ":3:", "listen" },
+		{ "tors: [{name: t1}]\ncontrollers:\n  - \"c1:7481\"\n",
+		    ":3:", "controllers" },
+		{ "tors: [{name: t1}]\nalerts:\n  webhooks: [\"ftp://x\"]\n",
+		    ":3:", "http://" },
+		{ "tors: [{name: t1}]\nring: {max_bytes: 5}\n",
+		    ":2:", "ring.max_bytes" },
+		{ "tors: [{name: t1}]\nregion: a\nregion: b\n", ":3:", "region" },
+		{ "tors: [{name: t1}]\nlisten_to: x\n", ":2:", "listen" },
+	};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		struct aggregator_config config;
+		const char *why = read_text(all[i].text, &config);
+
+		if (strstr(why, all[i].line) == NULL ||
+		    strstr(why, all[i].word) == NULL)
+			fail_msg("%s said: %s", all[i].text, why);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(little_is_needed),
+		cmocka_unit_test(mistakes_name_line_and_option),
+	};
+
+	return cmocka_run_group_tests_name("aggregator_config", tests, NULL, NULL);
+}
