@@ -94,6 +94,7 @@ find(const struct rack_view *view, const struct rm_explanation *explanation,
     size_t member)
 {
 	struct finding finding = { .other_behind = -1 };
+	double gain = 0;
 
 	for (size_t i = 0; i < explanation->part_count; i++) {
 		const struct rm_blamed *part = &explanation->parts[i];
@@ -105,9 +106,11 @@ find(const struct rack_view *view, const struct rm_explanation *explanation,
 		    m != member)
 			continue;
 		one = weigh_alternatives(view, part, member);
+		gain = fmax(gain, part->gain);
 		if (one.other_behind > finding.other_behind)
 			finding = one;
 	}
+	finding.gain = gain;
 	return finding;
 }
 

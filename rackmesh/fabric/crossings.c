@@ -20,11 +20,18 @@ rm_scratch(void *array, size_t *have, size_t count, size_t size)
 	return 0;
 }
 
+static void
+index_release(struct rm_element_index *index)
+{
+	free(index->first);
+	free(index->list);
+}
+
 void
 rm_crossings_release(struct rm_crossings *crossings)
 {
-	free(crossings->first);
-	free(crossings->list);
+	index_release(&crossings->observations);
+	index_release(&crossings->candidates);
 	free(crossings->stamps);
 	*crossings = (struct rm_crossings){ 0 };
 }
@@ -39,9 +46,19 @@ are_below(const uint32_t *elements, uint32_t count, size_t limit)
 }
 
 static int
-check_candidates(size_t elements, const struct rm_candidate *candidates, size_t count)
+check(size_t elements, const struct rm_observation *observations, size_t count,
+    const struct rm_candidate *candidates, size_t candidate_count)
 {
+	if (count > UINT32_MAX || candidate_count > UINT32_MAX)
+		return -EINVAL;
 	for (size_t i = 0; i < count; i++) {
+		const struct rm_observation *o = &observations[i];
+
+		if (o->lost > o->sent || o->element_count > RM_OBSERVATION_ELEMENTS ||
+		    !are_below(o->elements, o->element_count, elements))
+			return -EINVAL;
+	}
+	for (size_t i = 0; i < candidate_count; i++) {
 		const struct rm_candidate *c = &candidates[i];
 
 		if (c->element_count > RM_CANDIDATE_ELEMENTS ||
@@ -51,24 +68,56 @@ check_candidates(size_t elements, const struct rm_candidate *candidates, size_t 
 	return 0;
 }
 
-/* *crossings: how many times an element was crossed, in all. */
-static int
-check_observations(size_t elements, const struct rm_observation *observations,
-    size_t count, size_t *crossings)
+/* The elements of the i-th observation or candidate. */
+typedef const uint32_t *elements_of(const void *items, size_t i, uint32_t *count);
+
+static const uint32_t *
+elements_of_observation(const void *items, size_t i, uint32_t *count)
 {
-	size_t sum = 0;
+	const struct rm_observation *o = (const struct rm_observation *)items + i;
 
-	if (count > UINT32_MAX)
-		return -EINVAL;
+	*count = o->element_count;
+	return o->elements;
+}
+
+static const uint32_t *
+elements_of_candidate(const void *items, size_t i, uint32_t *count)
+{
+	const struct rm_candidate *c = (const struct rm_candidate *)items + i;
+
+	*count = c->element_count;
+	return c->elements;
+}
+
+static int
+index_build(struct rm_element_index *index, size_t elements, const void *items,
+    size_t count, elements_of *of)
+{
+	const uint32_t *e;
+	size_t *first;
+	uint32_t n;
+
+	if (rm_scratch(&index->first, &index->first_size, elements + 2, sizeof *first) <
+	    0)
+		return -ENOMEM;
+	first = index->first;
+	memset(first, 0, (elements + 2) * sizeof *first);
 	for (size_t i = 0; i < count; i++) {
-		const struct rm_observation *o = &observations[i];
-
-		if (o->lost > o->sent || o->element_count > RM_OBSERVATION_ELEMENTS ||
-		    !are_below(o->elements, o->element_count, elements))
-			return -EINVAL;
-		sum += o->element_count;
+		e = of(items, i, &n);
+		for (uint32_t k = 0; k < n; k++)
+			first[e[k] + 2]++;
 	}
-	*crossings = sum;
+	for (size_t k = 2; k < elements + 2; k++)
+		first[k] += first[k - 1];
+	if (rm_scratch(&index->list, &index->list_size, first[elements + 1] + 1,
+		sizeof *index->list) < 0)
+		return -ENOMEM;
+	/* first[e + 1] is where e's list is written next, and at last where it ends. */
+	for (size_t i = 0; i < count; i++) {
+		e = of(items, i, &n);
+		for (uint32_t k = 0; k < n; k++)
+			index->list[first[e[k] + 1]++] = (uint32_t)i;
+	}
 	return 0;
 }
 
@@ -77,35 +126,21 @@ rm_crossings_build(struct rm_crossings *crossings, size_t elements,
     const struct rm_observation *observations, size_t count,
     const struct rm_candidate *candidates, size_t candidate_count)
 {
-	size_t sum, *first;
 	int r;
 
-	r = check_observations(elements, observations, count, &sum);
+	r = check(elements, observations, count, candidates, candidate_count);
 	if (r < 0)
 		return r;
-	r = check_candidates(elements, candidates, candidate_count);
+	r = index_build(&crossings->observations, elements, observations, count,
+	    elements_of_observation);
 	if (r < 0)
 		return r;
-	if (rm_scratch(&crossings->first, &crossings->first_size, elements + 2,
-		sizeof *first) < 0 ||
-	    rm_scratch(&crossings->list, &crossings->list_size, sum + 1,
-		sizeof *crossings->list) < 0 ||
-	    rm_scratch(&crossings->stamps, &crossings->stamps_size, count + 1,
-		sizeof *crossings->stamps) < 0)
-		return -ENOMEM;
-	first = crossings->first;
-	memset(first, 0, (elements + 2) * sizeof *first);
-	for (size_t i = 0; i < count; i++)
-		for (uint32_t k = 0; k < observations[i].element_count; k++)
-			first[observations[i].elements[k] + 2]++;
-	for (size_t e = 2; e < elements + 2; e++)
-		first[e] += first[e - 1];
-	/* first[e + 1] is where e's list is written next, and at last where it ends. */
-	for (size_t i = 0; i < count; i++)
-		for (uint32_t k = 0; k < observations[i].element_count; k++)
-			crossings->list[first[observations[i].elements[k] + 1]++] =
-			    (uint32_t)i;
-	return 0;
+	r = index_build(&crossings->candidates, elements, candidates, candidate_count,
+	    elements_of_candidate);
+	if (r < 0)
+		return r;
+	return rm_scratch(&crossings->stamps, &crossings->stamps_size, count + 1,
+	    sizeof *crossings->stamps);
 }
 
 struct rm_walk
@@ -117,19 +152,21 @@ rm_crossings_walk(struct rm_crossings *crossings, const struct rm_candidate *can
 		crossings->stamp = 1;
 	}
 	return (struct rm_walk){ candidate, 0,
-		candidate->element_count > 0 ? crossings->first[candidate->elements[0]]
-					     : 0 };
+		candidate->element_count > 0
+		    ? crossings->observations.first[candidate->elements[0]]
+		    : 0 };
 }
 
 bool
 rm_crossings_next(
     struct rm_crossings *crossings, struct rm_walk *walk, size_t *observation)
 {
+	const struct rm_element_index *index = &crossings->observations;
 	const struct rm_candidate *c = walk->candidate;
 
 	while (walk->element < c->element_count) {
-		if (walk->at < crossings->first[c->elements[walk->element] + 1]) {
-			const uint32_t i = crossings->list[walk->at++];
+		if (walk->at < index->first[c->elements[walk->element] + 1]) {
+			const uint32_t i = index->list[walk->at++];
 
 			if (crossings->stamps[i] == crossings->stamp)
 				continue;
@@ -138,7 +175,7 @@ rm_crossings_next(
 			return true;
 		}
 		if (++walk->element < c->element_count)
-			walk->at = crossings->first[c->elements[walk->element]];
+			walk->at = index->first[c->elements[walk->element]];
 	}
 	return false;
 }

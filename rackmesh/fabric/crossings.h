@@ -10,11 +10,16 @@
 
 #include "rackmesh/fabric/judge.h"
 
-struct rm_crossings {  /* zero it before the first use; memory is kept and grown */
-	size_t *first; /* by element: where its observations begin in list */
+/* What names element e: list[first[e] .. first[e + 1]). */
+struct rm_element_index {
+	size_t *first;
 	size_t first_size;
 	uint32_t *list;
 	size_t list_size;
+};
+
+struct rm_crossings { /* zero it before the first use; memory is kept and grown */
+	struct rm_element_index observations, candidates;
 	uint32_t *stamps; /* by observation: last walk that met it */
 	size_t stamps_size;
 	uint32_t stamp;

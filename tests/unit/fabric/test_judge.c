@@ -148,6 +148,39 @@ two_dead_hosts_are_not_one_lossy_switch(void **state)
 	assert_true(blames(fabric, 3));
 }
 
+/* Two packets a pair only: the switch is picked first, and only a search without it
+ * finds the likelier seven. */
+static void
+many_dead_hosts_are_not_hidden_by_what_was_picked_first(void **state)
+{
+	enum { MANY = 12, DEAD = 7 };
+	const struct rm_judge_options options = { 0.002, 14, MANY };
+	struct rm_observation observations[MANY * MANY];
+	struct rm_candidate candidates[MANY + 1];
+	struct rm_explanation explanation;
+	struct rm_judge *judge;
+	size_t count = 0;
+
+	(void)state;
+	assert_int_equal(rm_judge_new(&options, &judge), 0);
+	for (uint32_t i = 0; i <= MANY; i++)
+		candidates[i] =
+		    (struct rm_candidate){ { i }, 1, i == MANY ? SWITCH_PRIOR : PRIOR };
+	for (uint32_t a = 0; a < MANY; a++)
+		for (uint32_t b = 0; b < MANY; b++)
+			if (a != b)
+				observations[count++] = (struct rm_observation){ 2,
+					a < DEAD || b < DEAD ? 2 : 0, { a, MANY, b },
+					3 };
+	assert_int_equal(rm_judge_explain(judge, MANY + 1, observations, count,
+			     candidates, MANY + 1, &explanation),
+	    0);
+	assert_int_equal(explanation.part_count, DEAD);
+	for (size_t i = 0; i < DEAD; i++)
+		assert_true(explanation.parts[i].candidate < DEAD);
+	rm_judge_free(judge);
+}
+
 static void
 when_everything_fails_one_switch_is_likelier_than_many_hosts(void **state)
 {
@@ -268,6 +301,7 @@ main(void)
 		TEST(scattered_losses_stay_unexplained),
 		TEST(one_dead_host_is_the_only_one_blamed),
 		TEST(two_dead_hosts_are_not_one_lossy_switch),
+		TEST(many_dead_hosts_are_not_hidden_by_what_was_picked_first),
 		TEST(when_everything_fails_one_switch_is_likelier_than_many_hosts),
 		TEST(what_cannot_be_told_apart_is_listed_as_alternatives),
 		TEST(one_witness_is_enough_to_tell_them_apart),

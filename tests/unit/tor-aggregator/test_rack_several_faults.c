@@ -43,6 +43,32 @@ two_dead_rnics_are_both_named_and_nobody_else(void **state)
 	run_print_latencies("two dead", runs);
 }
 
+/* Then nothing in the rack works any more, but what is known is no news. */
+static void
+a_second_death_in_a_rack_of_three_does_not_turn_into_its_tor(void **state)
+{
+	unsigned runs = 0;
+
+	(void)state;
+	for (unsigned seed = 0; seed < run_seeds(2 * SEEDS); seed++) {
+		struct run run = run_new("second death", 3, seed);
+		struct run_expected *second;
+		int64_t from_ns;
+
+		run.options.witnesses = 0;
+		run_begin(&run);
+		from_ns = run_random_time(&run, 2 * RM_NS_PER_S);
+		run_break(&run, SIM_RNIC_BOTH, 0, from_ns, 8 * RM_NS_PER_S);
+		second = run_break(&run, SIM_RNIC_BOTH, 1 + seed % 2,
+		    run_random_time(&run, from_ns + 3 * RM_NS_PER_S), 4 * RM_NS_PER_S);
+		strcpy(second->name, "h1/r0 or h2/r0");
+		run_until(&run, from_ns + 7 * RM_NS_PER_S, 0);
+		run_end(&run);
+		runs++;
+	}
+	run_print_latencies("second death in a rack of three", runs);
+}
+
 static void
 three_dead_rnics_of_eight_are_all_named(void **state)
 {
@@ -127,6 +153,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(two_dead_rnics_are_both_named_and_nobody_else),
+		cmocka_unit_test(
+		    a_second_death_in_a_rack_of_three_does_not_turn_into_its_tor),
 		cmocka_unit_test(three_dead_rnics_of_eight_are_all_named),
 		cmocka_unit_test(a_dead_rnic_is_found_beside_a_host_that_is_no_witness),
 		cmocka_unit_test(a_rack_of_256_is_judged_alike),

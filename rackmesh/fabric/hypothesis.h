@@ -1,0 +1,71 @@
+/*
+ * hypothesis - a set of parts held to be at fault, and what another would add. Pure.
+ *
+ * What a candidate would add is remembered until a part that shares an observation
+ * with it comes or goes: a search over many parts stays cheap.
+ */
+#ifndef RACKMESH_FABRIC_HYPOTHESIS_H
+#define RACKMESH_FABRIC_HYPOTHESIS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rackmesh/fabric/crossings.h"
+
+struct rm_suspect { /* a candidate at its best share of loss */
+	size_t candidate;
+	double loss;
+	double
+	    gain; /* ln of how much likelier with it, prior included; -INFINITY: none */
+};
+
+#define RM_HYPOTHESIS_LEVELS 13
+
+struct rm_hypothesis {
+	double base_loss;
+	double log_lost[RM_HYPOTHESIS_LEVELS]; /* ln P(lost) over that of base_loss */
+	double log_kept[RM_HYPOTHESIS_LEVELS];
+	const struct rm_observation *observations;
+	size_t observation_count;
+	const struct rm_candidate *candidates;
+	size_t candidate_count;
+	struct rm_suspect *parts;
+	size_t count, max;
+
+	struct rm_crossings crossings;
+	double *survival; /* by observation: share that the parts let through */
+	size_t survival_size;
+	struct rm_suspect *fits; /* by candidate, unless stale */
+	size_t fits_size;
+	bool *stale;
+	size_t stale_size;
+	bool *blamed; /* by candidate: it is a part */
+	size_t blamed_size;
+};
+
+int rm_hypothesis_init(struct rm_hypothesis *h, double base_loss, size_t max_parts);
+void rm_hypothesis_release(struct rm_hypothesis *h);
+
+/* What it is about from now on; no part is blamed yet. Borrows both arrays. -EINVAL and
+ * -ENOMEM as rm_crossings_build. */
+int rm_hypothesis_begin(struct rm_hypothesis *h, size_t elements,
+    const struct rm_observation *observations, size_t observation_count,
+    const struct rm_candidate *candidates, size_t candidate_count);
+void rm_hypothesis_clear(struct rm_hypothesis *h); /* no part again */
+
+/* What the candidate, which is no part now, would add. */
+struct rm_suspect rm_hypothesis_fit(struct rm_hypothesis *h, size_t candidate);
+bool rm_hypothesis_blames(const struct rm_hypothesis *h, size_t candidate);
+void rm_hypothesis_put(
+    struct rm_hypothesis *h, struct rm_suspect part); /* at the end */
+/* A part in the light of the others: its share anew, or out with it. Costs nothing
+ * while none that it shares an observation with has changed. */
+void rm_hypothesis_refit(struct rm_hypothesis *h, size_t at);
+struct rm_suspect rm_hypothesis_take(struct rm_hypothesis *h, size_t at);
+
+/* ln of how much likelier the whole makes what was seen, priors included: not the sum
+ * of gains, which depend on order. */
+double rm_hypothesis_score(const struct rm_hypothesis *h);
+
+#endif
