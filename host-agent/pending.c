@@ -130,6 +130,7 @@ pending_complete(const struct pending_probe *probe)
 
 struct terms {
 	int64_t round_trip, rtt, prober_delay, responder_delay;
+	bool sent_is_stamped; /* else there is no telling the prober's delay */
 	bool split;
 };
 
@@ -142,7 +143,7 @@ terms_check(const struct terms *terms)
 		return WIRE_T4_BEFORE_T3;
 	if (terms->split && terms->rtt < 0)
 		return WIRE_RTT_NEGATIVE;
-	if (terms->prober_delay < 0)
+	if (terms->sent_is_stamped && terms->prober_delay < 0)
 		return WIRE_DELAY_NEGATIVE;
 	if (terms->round_trip > ABSURD_NS || terms->prober_delay > ABSURD_NS)
 		return WIRE_ABSURD;
@@ -187,7 +188,8 @@ void
 pending_conclude(const struct pending_probe *probe, int64_t timeout_ns, bool self_loss,
     struct wire_result *result)
 {
-	struct terms terms = { .split = pending_complete(probe) };
+	struct terms terms = { .sent_is_stamped = probe->has & PENDING_SENT,
+		.split = pending_complete(probe) };
 
 	result->flags = probe->result_flags;
 	result->stamp_source =

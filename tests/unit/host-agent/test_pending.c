@@ -80,6 +80,17 @@ without_the_send_stamp_our_own_clock_does_and_says_so(void **state)
 	assert_int_equal(r.round_trip_ns, 60 * US);
 }
 
+/* The stand-in for T2 was read before T1: by that the prober had no time at all. */
+static void
+without_the_send_stamp_a_fast_reply_is_not_invalid(void **state)
+{
+	struct pending_probe p = probe(ALL & ~PENDING_SENT);
+
+	p.seen = rm_mono_add(p.posted, 59 * US);
+	assert_int_equal(conclude(&p, false).outcome, WIRE_OK);
+	assert_int_equal(conclude(&p, false).round_trip_ns, 60 * US);
+}
+
 static void
 a_lost_probe_is_classed_by_whose_fault_it_may_be(void **state)
 {
@@ -183,6 +194,7 @@ main(void)
 		cmocka_unit_test(the_three_terms_are_those_of_the_design),
 		cmocka_unit_test(without_a_follow_up_there_is_only_the_round_trip),
 		cmocka_unit_test(without_the_send_stamp_our_own_clock_does_and_says_so),
+		cmocka_unit_test(without_the_send_stamp_a_fast_reply_is_not_invalid),
 		cmocka_unit_test(a_lost_probe_is_classed_by_whose_fault_it_may_be),
 		cmocka_unit_test(the_stamps_decide_what_came_too_late),
 		cmocka_unit_test(impossible_times_are_invalid_by_their_reason),
