@@ -83,7 +83,14 @@ pacer_set_pace(struct pacer *pacer, struct pacer_entry *entry, int64_t interval_
     bool paired, rm_mono_t now)
 {
 	rm_mono_t latest = rm_mono_add(now, interval_ns);
+	int64_t ahead = rm_mono_since(entry->due, now);
 
+	/* In proportion: cut off at the latest, many would come due at once, and so
+	 * for ever after. */
+	if (ahead > 0 && entry->interval_ns > interval_ns)
+		entry->due = rm_mono_add(
+		    now, (int64_t)((double)ahead / (double)entry->interval_ns *
+				   (double)interval_ns));
 	entry->interval_ns = interval_ns;
 	entry->paired = paired && pacer_can_pair(interval_ns);
 	entry->second = entry->second && entry->paired;

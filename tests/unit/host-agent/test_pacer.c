@@ -178,7 +178,25 @@ a_faster_pace_begins_within_its_interval(void **state)
 	add(pacer, &entry, 1000 * MS);
 	pacer_set_due(pacer, &entry, at(900 * MS));
 	pacer_set_pace(pacer, &entry, 10 * MS, false, at(100 * MS));
-	assert_true(entry.due.ns == at(110 * MS).ns);
+	assert_in_range(rm_mono_since(entry.due, at(100 * MS)), 0, 10 * MS);
+}
+
+/* Else the end of a focus would send what it had slowed down in one burst, and so for
+ * ever after. */
+static void
+a_faster_pace_keeps_targets_apart(void **state)
+{
+	struct pacer *pacer = *state;
+	struct pacer_entry entries[4];
+
+	for (int64_t i = 0; i < 4; i++) {
+		add(pacer, &entries[i], 1000 * MS);
+		pacer_set_due(pacer, &entries[i], at((200 * i + 100) * MS));
+	}
+	for (int64_t i = 0; i < 4; i++) {
+		pacer_set_pace(pacer, &entries[i], 100 * MS, false, start);
+		assert_true(entries[i].due.ns == at((20 * i + 10) * MS).ns);
+	}
 }
 
 static void
@@ -206,6 +224,7 @@ main(void)
 		TEST(pairs_are_two_packets_an_interval),
 		TEST(a_stall_between_the_two_of_a_pair_skips_in_whole),
 		TEST(a_faster_pace_begins_within_its_interval),
+		TEST(a_faster_pace_keeps_targets_apart),
 		TEST(late_is_half_an_interval_within_bounds),
 	};
 
