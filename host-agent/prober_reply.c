@@ -23,7 +23,7 @@ prober_on_departures(const struct port_departure *departures, size_t count, void
 	}
 }
 
-/* The follow-up is of an earlier probe to the same reflector. */
+/* The follow-up is of an earlier reply of the same reflector. */
 static void
 prober_take_follow_up(struct prober *prober, const struct stamp_reply *reply,
     const struct wire_address *from, bool ptp)
@@ -70,8 +70,7 @@ static bool
 probe_is_answered_by(const struct pending_probe *probe, const struct stamp_reply *reply,
     const struct port_arrival *arrival)
 {
-	return !(probe->has & PENDING_REPLIED) &&
-	       reply->sender_timestamp == probe->timestamp &&
+	return reply->sender_timestamp == probe->timestamp &&
 	       arrival->local_port == probe->src_port &&
 	       prober_target_is(probe->target, &arrival->from);
 }
@@ -82,7 +81,7 @@ prober_take_arrival(
 {
 	struct pending_probe *probe;
 	struct stamp_reply reply;
-	bool ptp;
+	bool again, ptp;
 
 	if (stamp_read_reply(arrival->data, arrival->len, &reply) < 0) {
 		prober->counts.malformed_replies++;
@@ -96,10 +95,16 @@ prober_take_arrival(
 		return;
 	}
 	ptp = reply.error_estimate & STAMP_ERROR_PTP;
-	probe_take_reply(probe, &reply, arrival, seen, ptp);
+	again = probe->has & PENDING_REPLIED;
+	if (again)
+		prober->counts.unknown_replies++;
+	else
+		probe_take_reply(probe, &reply, arrival, seen, ptp);
 	if (pending_complete(probe))
 		prober_finish(prober, probe, false, WIRE_OK);
-	if (reply.has_follow_up)
+	/* A probe that the network has doubled is answered twice, and the second reply
+	 * follows up the first: T4 of that one belongs to its own T3 only. */
+	if (reply.has_follow_up && (again || reply.follow_up_seq != reply.sender_seq))
 		prober_take_follow_up(prober, &reply, &arrival->from, ptp);
 }
 

@@ -25,6 +25,8 @@ struct reflector_session {
 	size_t class_count;
 	struct reflector_follow_up follow_ups[FOLLOW_UPS]; /* newest last */
 	size_t follow_up_count;
+	uint32_t stamped_seq; /* of the newest stamp */
+	bool stamped;
 	uint16_t slot, generation;
 	struct reflector_session *prev, *next; /* by use, longest unused first */
 	UT_hash_handle hh;
@@ -213,19 +215,25 @@ reflector_sessions_stamp(
     struct reflector_sessions *sessions, uint64_t token, int64_t stamp_ns)
 {
 	uint16_t slot = (uint16_t)token, generation = (uint16_t)(token >> 16);
+	uint32_t seq = (uint32_t)(token >> 32);
 	struct reflector_session *session =
 	    slot < sessions->slot_count ? sessions->slots[slot] : NULL;
 
 	if (session == NULL || session->generation != generation)
 		return;
+	/* The network doubled the probe: the prober keeps T3 of the first reply, and
+	 * must not get T4 of the second with it. */
+	if (session->stamped && session->stamped_seq == seq)
+		return;
+	session->stamped = true;
+	session->stamped_seq = seq;
 	if (session->follow_up_count == FOLLOW_UPS) {
 		memmove(session->follow_ups, session->follow_ups + 1,
 		    (FOLLOW_UPS - 1) * sizeof(session->follow_ups[0]));
 		session->follow_up_count--;
 	}
 	session->follow_ups[session->follow_up_count++] =
-	    (struct reflector_follow_up){ .seq = (uint32_t)(token >> 32),
-		    .stamp_ns = stamp_ns };
+	    (struct reflector_follow_up){ .seq = seq, .stamp_ns = stamp_ns };
 }
 
 /* The newest first: its probe has waited the shortest, and nobody may wait for older

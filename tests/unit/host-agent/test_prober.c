@@ -231,27 +231,97 @@ plain_peer(int fd)
 	}
 }
 
+/* As a reflector whose probes the network doubles: of odd ones both replies arrive, of
+ * even ones only the second. T3 of the first is 5 s, its T4 1 us later. */
 static void
-a_plain_peer_works_without_the_split(void **state)
+doubled_peer(int fd)
 {
-	struct probe_fixture *fixture = *state;
-	struct wire_target target = probe_fixture_target("127.0.0.4", 5000);
+	uint8_t data[STAMP_MAX_BYTES];
+
+	for (;;) {
+		struct sockaddr_in from;
+		socklen_t from_len = sizeof(from);
+		struct stamp_answer first = { .receive_timestamp = UINT64_C(5) << 32 },
+				    second = { .receive_timestamp =
+						   UINT64_C(5) << 32 | 9000,
+					    .follow_up_timestamp =
+						UINT64_C(5) << 32 | 1000 };
+		struct stamp_probe read;
+		ssize_t len = recvfrom(
+		    fd, data, sizeof(data), 0, (struct sockaddr *)&from, &from_len);
+
+		if (len < 0 || stamp_read_probe(data, (size_t)len, &read) < 0)
+			_exit(1);
+		second.follow_up_seq = read.seq;
+		stamp_write_reply(data, (size_t)len, &read, &first);
+		if (read.seq % 2 == 1 && sendto(fd, data, (size_t)len, 0,
+					     (struct sockaddr *)&from, from_len) < 0)
+			_exit(1);
+		/* The answers are written over, not the rest. */
+		stamp_write_reply(data, (size_t)len, &read, &second);
+		if (sendto(fd, data, (size_t)len, 0, (struct sockaddr *)&from,
+			from_len) < 0)
+			_exit(1);
+	}
+}
+
+static pid_t
+peer_at(const struct wire_target *target, void (*peer)(int fd))
+{
 	struct sockaddr_in own = { .sin_family = AF_INET,
 		.sin_port = htons(FIXTURE_REFLECTOR_PORT) };
 	pid_t pid;
 	int fd;
 
-	if (!probe_fixture_root())
-		skip();
-	memcpy(&own.sin_addr, target.address.bytes, 4);
+	memcpy(&own.sin_addr, target->address.bytes, 4);
 	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	assert_int_equal(bind(fd, (struct sockaddr *)&own, sizeof(own)), 0);
 	pid = fork();
 	if (pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		plain_peer(fd);
+		peer(fd);
 	}
 	close(fd);
+	return pid;
+}
+
+static void
+a_doubled_probe_never_mixes_the_times_of_two_replies(void **state)
+{
+	struct probe_fixture *fixture = *state;
+	struct wire_target target = probe_fixture_target("127.0.0.4", 5000);
+	unsigned split = 0;
+	pid_t pid;
+
+	if (!probe_fixture_root())
+		skip();
+	pid = peer_at(&target, doubled_peer);
+	probe(fixture, &target);
+	probe_fixture_run(fixture, hundred_results);
+	probe_fixture_end_apart(pid);
+	for (size_t i = 0; i < 100; i++) {
+		const struct wire_result *r = &fixture->results[i];
+
+		assert_int_equal(r->outcome, WIRE_OK);
+		if (!(r->flags & WIRE_SPLIT))
+			continue;
+		assert_int_equal(r->seq % 2, 1);
+		assert_int_equal(r->responder_delay_ns, 1000);
+		split++;
+	}
+	assert_true(split >= 40); /* of 50; the kernel may miss a stamp */
+}
+
+static void
+a_plain_peer_works_without_the_split(void **state)
+{
+	struct probe_fixture *fixture = *state;
+	struct wire_target target = probe_fixture_target("127.0.0.4", 5000);
+	pid_t pid;
+
+	if (!probe_fixture_root())
+		skip();
+	pid = peer_at(&target, plain_peer);
 	probe(fixture, &target);
 	probe_fixture_run(fixture, ten_results);
 	probe_fixture_end_apart(pid);
@@ -277,6 +347,7 @@ main(void)
 		TEST(a_paused_prober_sends_nothing_and_skips_nothing),
 		TEST(focus_makes_a_slow_target_fast_at_once),
 		TEST(a_plain_peer_works_without_the_split),
+		TEST(a_doubled_probe_never_mixes_the_times_of_two_replies),
 	};
 
 	return probe_fixture_main(
