@@ -201,7 +201,8 @@ stamp_read_probe(const uint8_t *data, size_t len, struct stamp_probe *ret)
 	bool malformed = false;
 	int r;
 
-	if (len < STAMP_BASE_BYTES)
+	/* A probe has zeros where a reply tells when it was received. */
+	if (len < STAMP_BASE_BYTES || get64(data + AT_RECEIVE_TIMESTAMP) != 0)
 		return -EBADMSG;
 	probe.seq = get32(data + AT_SEQ);
 	probe.timestamp = get64(data + AT_TIMESTAMP);

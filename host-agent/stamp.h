@@ -62,6 +62,7 @@ size_t stamp_probe_size(size_t size);
  */
 size_t stamp_write_probe(
     const struct stamp_probe *probe, size_t size, uint8_t out[STAMP_HEAD_BYTES]);
+/* A reply is no probe, -EBADMSG, so that two reflectors can never answer each other. */
 int stamp_read_probe(const uint8_t *data, size_t len, struct stamp_probe *ret);
 
 struct stamp_answer { /* what a reflector knows about a probe */

@@ -231,6 +231,36 @@ every_reply_of_a_burst_is_followed_up_newest_first(void **state)
 		assert_int_equal(ask(fixture, 5, 10, 0).follow_up_seq, 2 - i);
 }
 
+/* T3 and T4 must be of the same reply: the prober takes the first. */
+static void
+a_probe_that_arrives_twice_is_followed_up_once(void **state)
+{
+	struct fixture *fixture = *state;
+
+	ask(fixture, 5, 1, 0);
+	ask(fixture, 5, 1, 0);
+	fake_port_depart(&fixture->fake, PORT_REFLECTOR, 0, 1000);
+	fake_port_depart(&fixture->fake, PORT_REFLECTOR, 1, 2000);
+	assert_int_equal(
+	    ask(fixture, 5, 2, 0).follow_up_timestamp, stamp_time_write(1000));
+	assert_false(ask(fixture, 5, 3, 0).has_follow_up);
+}
+
+/* Whatever ports they use, two reflectors never answer each other. */
+static void
+a_reply_is_not_answered(void **state)
+{
+	struct fixture *fixture = *state;
+	struct stamp_probe probe = { 0 };
+	struct stamp_answer answer = { .receive_timestamp = 1, .timestamp = 2 };
+
+	build(fixture, 5, 1, 0, 88);
+	stamp_write_reply(fixture->data, fixture->len, &probe, &answer);
+	arrive(fixture, &friend);
+	assert_int_equal(fixture->fake.sent_count, 0);
+	assert_int_equal(counts(fixture)->refused_malformed, 1);
+}
+
 static void
 probes_are_counted_by_prober_session_and_class(void **state)
 {
@@ -311,6 +341,8 @@ main(void)
 		TEST(short_packets_and_overlong_tlvs_are_refused),
 		TEST(the_next_reply_carries_when_the_last_one_left),
 		TEST(every_reply_of_a_burst_is_followed_up_newest_first),
+		TEST(a_probe_that_arrives_twice_is_followed_up_once),
+		TEST(a_reply_is_not_answered),
 		TEST(probes_are_counted_by_prober_session_and_class),
 		cmocka_unit_test_setup_teardown(
 		    a_full_table_refuses_rather_than_forget_the_busy,
