@@ -16,7 +16,11 @@
 
 struct rm_incidents;
 
-enum rm_incident_event { RM_INCIDENT_OPENED = 1, RM_INCIDENT_UPDATED, RM_INCIDENT_RESOLVED };
+enum rm_incident_event {
+	RM_INCIDENT_OPENED = 1,
+	RM_INCIDENT_UPDATED,
+	RM_INCIDENT_RESOLVED
+};
 enum rm_health { RM_HEALTH_UNKNOWN, RM_HEALTH_GOOD, RM_HEALTH_BAD };
 
 struct rm_incident {
@@ -27,19 +31,19 @@ struct rm_incident {
 };
 
 struct rm_incident_options {
-	size_t max_open;	  /* verdicts beyond are refused and counted */
-	size_t max_closed;	  /* remembered for the API, oldest forgotten first */
+	size_t max_open;          /* verdicts beyond are refused and counted */
+	size_t max_closed;        /* remembered for the API, oldest forgotten first */
 	int64_t resolve_after_ns; /* good for so long; 2 s by default of the daemons */
-	int64_t flap_memory_ns;	  /* 0: an hour */
-	uint64_t id_seed;	  /* random per process */
+	int64_t flap_memory_ns;   /* 0: an hour */
+	uint64_t id_seed;         /* random per process */
 };
 
 struct rm_incident_counts {
 	uint64_t opened, updated, resolved, refused;
 };
 
-int rm_incidents_new(const struct rm_incident_options *options,
-    struct rm_incidents **ret);
+int rm_incidents_new(
+    const struct rm_incident_options *options, struct rm_incidents **ret);
 void rm_incidents_free(struct rm_incidents *incidents);
 
 /*
@@ -51,14 +55,16 @@ void rm_incidents_free(struct rm_incidents *incidents);
 void rm_incidents_judge(struct rm_incidents *incidents, rm_mono_t now, rm_wall_t wall,
     const struct rm_verdict *verdicts, size_t count,
     enum rm_health (*health)(const struct rm_verdict *verdict, void *arg),
-    void (*on_event)(enum rm_incident_event event, const struct rm_incident *incident,
-	void *arg),
+    void (*on_event)(
+	enum rm_incident_event event, const struct rm_incident *incident, void *arg),
     void *arg);
 
 /* Open ones first, newest first; then closed ones, newest first. NULL past the end. */
-const struct rm_incident *rm_incidents_get(const struct rm_incidents *incidents, size_t i);
+const struct rm_incident *rm_incidents_get(
+    const struct rm_incidents *incidents, size_t i);
 size_t rm_incidents_open(const struct rm_incidents *incidents);
-const struct rm_incident_counts *rm_incidents_counts(const struct rm_incidents *incidents);
+const struct rm_incident_counts *rm_incidents_counts(
+    const struct rm_incidents *incidents);
 
 json_t *rm_incident_json(const struct rm_incident *incident); /* new reference */
 

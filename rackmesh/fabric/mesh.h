@@ -13,7 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The `slot`-th target of member i (slot below min(peers, n-1)), as an index below n. */
+/* The `slot`-th target of member i (slot below min(peers, n-1)), as an index below n.
+ */
 size_t rm_mesh_target(size_t n, size_t peers, uint64_t rotation, size_t i, size_t slot);
 
 /* Which rotation a wall-clock second belongs to, so that both aggregators agree. */

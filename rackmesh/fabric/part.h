@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RM_PORT_MAC 0	 /* guid holds a 48-bit MAC */
+#define RM_PORT_MAC 0      /* guid holds a 48-bit MAC */
 #define RM_PORT_SWITCH 255 /* the reflector of a switch; guid is a hash of its name */
 
 struct rm_rnic_id {
@@ -34,9 +34,9 @@ bool rm_name_valid(const char *name);
 
 enum rm_part_type {
 	RM_PART_RNIC = 1, /* name "host/device", place its ToR */
-	RM_PART_HOST,	  /* name "host", no place: eight rails' alerts are one */
-	RM_PART_AGENT,	  /* name "host", no place */
-	RM_PART_TOR,	  /* name "tor" */
+	RM_PART_HOST,     /* name "host", no place: eight rails' alerts are one */
+	RM_PART_AGENT,    /* name "host", no place */
+	RM_PART_TOR,      /* name "tor" */
 	RM_PART_LINK,
 	RM_PART_SWITCH,
 	RM_PART_PATH,

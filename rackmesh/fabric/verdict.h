@@ -13,15 +13,15 @@
 #include "rackmesh/fabric/part.h"
 
 enum rm_kind {
-	RM_KIND_RNIC_DOWN = 1,	 /* neither sends nor receives */
-	RM_KIND_RNIC_SEND_DEAD,	 /* receives, what it sends vanishes */
+	RM_KIND_RNIC_DOWN = 1,     /* neither sends nor receives */
+	RM_KIND_RNIC_SEND_DEAD,    /* receives, what it sends vanishes */
 	RM_KIND_RNIC_RECEIVE_DEAD, /* sends, what is sent to it vanishes */
 	RM_KIND_RNIC_LOSSY,
-	RM_KIND_HOST_DOWN,	 /* nothing of it answers, on any network */
-	RM_KIND_AGENT_DOWN,	 /* its session was reset: the process is gone */
-	RM_KIND_AGENT_FROZEN,	 /* no heartbeat, but its kernel acknowledges */
+	RM_KIND_HOST_DOWN,       /* nothing of it answers, on any network */
+	RM_KIND_AGENT_DOWN,      /* its session was reset: the process is gone */
+	RM_KIND_AGENT_FROZEN,    /* no heartbeat, but its kernel acknowledges */
 	RM_KIND_MANAGEMENT_DOWN, /* unreachable for us, its responder answers probes */
-	RM_KIND_TOR_DOWN,	 /* everything in the rack fails: ToR or its uplinks */
+	RM_KIND_TOR_DOWN,        /* everything in the rack fails: ToR or its uplinks */
 	RM_KINDS
 };
 
@@ -48,11 +48,13 @@ struct rm_leg_counts {
 struct rm_evidence {
 	int64_t window_ns;
 	rm_wall_t window_start; /* of the first window that showed it */
-	unsigned peers;		     /* distinct RNICs that bear witness */
+	unsigned peers;         /* distinct RNICs that bear witness */
 	struct rm_leg_counts to_part, from_part; /* legs with the other members */
-	struct rm_leg_counts outside;	/* its own probes that leave the rack, both ways */
-	struct rm_leg_counts others;	/* legs of the rack that do not touch the part */
-	char observed[RM_EVIDENCE_TEXT]; /* for hosts and agents: what was seen, in words */
+	struct rm_leg_counts
+	    outside;                 /* its own probes that leave the rack, both ways */
+	struct rm_leg_counts others; /* legs of the rack that do not touch the part */
+	char observed[RM_EVIDENCE_TEXT]; /* for hosts and agents: what was seen, in
+					    words */
 	struct rm_evidence_sample samples[RM_EVIDENCE_SAMPLES];
 	size_t sample_count;
 	char ruled_out[RM_EVIDENCE_RULED_OUT][RM_EVIDENCE_TEXT];
@@ -71,6 +73,7 @@ struct rm_verdict {
 #define RM_SENTENCE_BYTES 640
 void rm_verdict_sentence(const struct rm_verdict *verdict, char *out, size_t len);
 
-json_t *rm_verdict_json(const struct rm_verdict *verdict); /* new reference; NULL: memory */
+json_t *rm_verdict_json(
+    const struct rm_verdict *verdict); /* new reference; NULL: memory */
 
 #endif

@@ -295,17 +295,12 @@ every_result_is_in_exactly_one_bin_or_late_or_refused(void **state)
 		const uint32_t src = (uint32_t)(next_random(&seed) % 8);
 		const uint32_t dst = (uint32_t)(next_random(&seed) % 8);
 
-		switch (add(window, ns, (uint8_t)(next_random(&seed) % WIRE_OUTCOMES),
-		    src, dst)) {
-		case WINDOW_COUNTED:
-			counted++;
-			break;
-		case WINDOW_LATE:
-			late++;
-			break;
-		default:
-			refused++;
-		}
+		const uint8_t outcome = (uint8_t)(next_random(&seed) % WIRE_OUTCOMES);
+		const enum window_says says = add(window, ns, outcome, src, dst);
+
+		counted += says == WINDOW_COUNTED;
+		late += says == WINDOW_LATE;
+		refused += says == WINDOW_REFUSED;
 		if (next_random(&seed) % 50 == 0) {
 			assert_true(window_close(
 			    window, at((bin + 1) * BIN), at((bin + 1) * BIN), &closed));
