@@ -13,7 +13,8 @@
 #include "host-agent/port_udp_socket.h"
 #include "rackmesh/base/netns.h"
 
-#define DEFAULT_MAX_FLOWS 256
+#define DEFAULT_MAX_FLOWS 1024
+#define DEFAULT_FLOW_IDLE_NS (30 * RM_NS_PER_S) /* no reply is waited for that long */
 #define DEFAULT_RECEIVE_BYTES (4 << 20)
 #define FIRST_FREE_PORT 1024
 #define BURSTS_PER_DRAIN 256
@@ -77,9 +78,30 @@ udp_check(struct port *base, const struct wire_address *to, uint16_t src_port)
 	return 0;
 }
 
+/* Plans come and go, and with them flows: the prober socket longest unused gives way.
+ */
+static int
+flows_make_room(struct port_udp *port, rm_mono_t now)
+{
+	struct port_udp_flow *oldest = port->flows[PORT_PROBER];
+
+	if (HASH_COUNT(oldest) < port->options.max_flows)
+		return 0;
+	for (struct port_udp_flow *f = oldest; f != NULL; f = f->hh.next)
+		if (rm_mono_since(oldest->used, f->used) > 0)
+			oldest = f;
+	if (rm_mono_since(now, oldest->used) < port->options.flow_idle_ns)
+		return -EMFILE;
+	port_udp_flow_refresh_drops(oldest);
+	HASH_DEL(port->flows[PORT_PROBER], oldest);
+	port_udp_flow_free(oldest);
+	return 0;
+}
+
+/* Marks it as used now, so that no other packet of the burst makes it give way. */
 static int
 flow_for(struct port_udp *port, enum port_role role, const struct port_packet *packet,
-    struct port_udp_flow **ret)
+    rm_mono_t now, struct port_udp_flow **ret)
 {
 	uint16_t local_port =
 	    role == PORT_REFLECTOR ? port->options.reflector_port : packet->src_port;
@@ -89,18 +111,21 @@ flow_for(struct port_udp *port, enum port_role role, const struct port_packet *p
 
 	HASH_FIND(hh, port->flows[role], &key, sizeof(key), flow);
 	if (flow != NULL) {
+		flow->used = now;
 		*ret = flow;
 		return 0;
 	}
 	if (role == PORT_REFLECTOR)
 		return -EAFNOSUPPORT;
 	r = udp_check(&port->base, packet->to, packet->src_port);
-	if (r == 0 && HASH_COUNT(port->flows[role]) >= port->options.max_flows)
-		r = -EMFILE;
+	if (r == 0)
+		r = flows_make_room(port, now);
 	if (r == 0)
 		r = flow_open(port, role, packet->to->family, local_port, ret);
 	if (r < 0)
 		port->shared.counts.refused_flows++;
+	else
+		(*ret)->used = now;
 	return r;
 }
 
@@ -110,11 +135,12 @@ udp_send(
 {
 	struct port_udp *port = port_udp(base);
 	struct port_udp_flow *flows[PORT_BURST] = { 0 };
+	rm_mono_t now = rm_mono_now();
 
 	if (count > PORT_BURST)
 		count = PORT_BURST;
 	for (size_t i = 0; i < count; i++) {
-		packets[i].error = flow_for(port, role, &packets[i], &flows[i]);
+		packets[i].error = flow_for(port, role, &packets[i], now, &flows[i]);
 		if (packets[i].error != 0)
 			packets[i].posted = rm_mono_now();
 	}
@@ -226,6 +252,8 @@ port_udp_set_options(struct port_udp *port, const struct port_udp_options *optio
 	}
 	if (options->max_flows == 0)
 		port->options.max_flows = DEFAULT_MAX_FLOWS;
+	if (options->flow_idle_ns <= 0)
+		port->options.flow_idle_ns = DEFAULT_FLOW_IDLE_NS;
 	if (options->receive_buffer_bytes <= 0)
 		port->options.receive_buffer_bytes = DEFAULT_RECEIVE_BYTES;
 }

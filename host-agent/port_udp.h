@@ -2,7 +2,8 @@
  * port_udp - a port over kernel UDP sockets, bound to one device and its addresses.
  *
  * One reflector socket per family, opened at once; one prober socket per (family,
- * source port), opened when first sent from and kept. Times are the kernel's
+ * source port), opened when first sent from and kept until it is idle and others need
+ * the room. Times are the kernel's
  * software stamps (SO_TIMESTAMPING), CLOCK_REALTIME. The socket that a thread opens
  * belongs to the namespace given, not to the daemon's own.
  *
@@ -29,8 +30,9 @@ struct port_udp_options {
 					     none. Their port field is ignored */
 	uint16_t reflector_port;          /* 0: no reflector sockets */
 	uint16_t sport_min, sport_max;    /* flows allowed; 0, 0: 1024 to 65535 */
-	size_t max_flows;                 /* prober sockets; 0: 256 */
-	int receive_buffer_bytes;         /* of each socket; 0: 4 MiB */
+	size_t max_flows;                 /* prober sockets; 0: 1024 */
+	int64_t flow_idle_ns;     /* unused for this long, it makes room; 0: 30 s */
+	int receive_buffer_bytes; /* of each socket; 0: 4 MiB */
 };
 
 /* -EINVAL: no address. Else what opening the reflector's sockets said. */

@@ -37,6 +37,7 @@ struct port_udp_flow {
 	uint16_t local_port;
 	uint8_t family;
 	int fd;
+	rm_mono_t used; /* port_udp's: last sent from */
 	uint32_t drops; /* the kernel's count, last seen */
 	struct port_udp_stamps stamps;
 	UT_hash_handle hh; /* of the port's table */

@@ -1,5 +1,7 @@
 #include "host-agent/prober_state.h"
 
+#include <errno.h>
+
 #include "host-agent/pending.h"
 #include "host-agent/port.h"
 #include "host-agent/prober_target.h"
@@ -62,6 +64,15 @@ burst_add(struct prober *prober, struct burst *burst, struct prober_target *targ
 	burst->count++;
 }
 
+/* Our own want of sockets or memory is no evidence against an RNIC. */
+static enum wire_outcome
+send_outcome(int error)
+{
+	return error == -EMFILE || error == -ENFILE || error == -ENOMEM
+		   ? WIRE_SELF_LOSS
+		   : WIRE_SEND_FAILED;
+}
+
 static void
 burst_settle(struct prober *prober, const struct burst *burst)
 {
@@ -81,7 +92,8 @@ burst_settle(struct prober *prober, const struct burst *burst)
 			continue;
 		}
 		prober->counts.send_failed++;
-		prober_finish(prober, probe, false, WIRE_SEND_FAILED);
+		prober_finish(
+		    prober, probe, false, send_outcome(burst->packets[i].error));
 	}
 }
 

@@ -156,6 +156,28 @@ flows_are_bounded_and_refusals_counted(void **state)
 	port_free(port);
 }
 
+/* Plans come and go: old flows must not keep new ones out for ever. */
+static void
+an_idle_flow_makes_room(void **state)
+{
+	struct probe_fixture *fixture = *state;
+	struct port_udp_options options = {
+		.device = "lo", .max_flows = 2, .flow_idle_ns = 50 * MS
+	};
+	struct port *port;
+
+	if (!probe_fixture_root())
+		skip();
+	options.addresses[0] = probe_fixture_address("127.0.0.1", 0);
+	assert_int_equal(port_udp_new(fixture->loop, &options, &port), 0);
+	listen_to(port, PORT_PROBER);
+	assert_int_equal(send_one(port, "127.0.0.2", 40000, 0, 0), 0);
+	probe_fixture_run_for(fixture, 60 * MS);
+	assert_int_equal(send_one(port, "127.0.0.2", 40001, 1, 0), 0);
+	assert_int_equal(send_one(port, "127.0.0.2", 40002, 2, 0), 0);
+	port_free(port);
+}
+
 static void
 a_port_says_why_it_cannot_be(void **state)
 {
@@ -225,6 +247,7 @@ main(void)
 		TEST(a_failed_send_shifts_no_stamp),
 		TEST(a_packet_arrives_with_class_ttl_and_time),
 		TEST(flows_are_bounded_and_refusals_counted),
+		TEST(an_idle_flow_makes_room),
 		TEST(a_port_says_why_it_cannot_be),
 		TEST(a_port_lives_in_another_namespace),
 	};

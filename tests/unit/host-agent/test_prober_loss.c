@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "host-agent/port_udp.h"
 #include "probe_fixture.h"
 
 #define MS RM_NS_PER_MS
@@ -71,6 +72,35 @@ what_cannot_be_sent_is_told_at_once(void **state)
 	assert_int_equal(
 	    probe_fixture_outcomes(fixture, WIRE_SEND_FAILED), fixture->count);
 	assert_int_equal(prober_counts(fixture->prober)->send_failed, fixture->count);
+}
+
+/* The RNIC could have sent it: no evidence against it. */
+static void
+a_flow_that_got_no_socket_is_self_loss(void **state)
+{
+	static const uint16_t flows[] = { 40001, 40002 };
+	struct prober_options prober = { .timeout_ns = FIXTURE_TIMEOUT_NS };
+	struct port_udp_options options = { .device = "lo", .max_flows = 1 };
+	struct probe_fixture *fixture = *state;
+	struct wire_target target = probe_fixture_target("127.0.0.2", 5000);
+
+	if (!probe_fixture_root())
+		skip();
+	prober_free(fixture->prober);
+	fixture->prober = NULL;
+	port_free(fixture->near);
+	options.addresses[0] = probe_fixture_address("127.0.0.1", 0);
+	assert_int_equal(port_udp_new(fixture->loop, &options, &fixture->near), 0);
+	assert_int_equal(prober_new(fixture->loop, fixture->near, &prober,
+			     probe_fixture_on_result, fixture, &fixture->prober),
+	    0);
+	target.flows = flows;
+	target.flow_count = 2;
+	probe_fixture_reflect(fixture);
+	probe(fixture, &target);
+	probe_fixture_run(fixture, ten_results);
+	assert_int_equal(probe_fixture_outcomes(fixture, WIRE_SEND_FAILED), 0);
+	assert_in_range(probe_fixture_outcomes(fixture, WIRE_SELF_LOSS), 1, 10);
 }
 
 /* Blocks our own loop, as a stopped process would. */
@@ -203,6 +233,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(silence_is_no_reply_and_not_later_than_the_timeout),
 		TEST(what_cannot_be_sent_is_told_at_once),
+		TEST(a_flow_that_got_no_socket_is_self_loss),
 		TEST(a_stall_of_ours_is_never_no_reply),
 		TEST(a_reply_read_after_a_stall_was_in_time_by_its_stamp),
 		TEST(a_reply_after_the_deadline_is_late_by_its_stamp),
