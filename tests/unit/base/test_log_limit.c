@@ -44,7 +44,7 @@ static void
 different_texts_of_one_place_pass_up_to_fifty(void **state)
 {
 	uint64_t suppressed = 0;
-	char text[16];
+	char text[24];
 
 	memset(&limit, 0, sizeof(limit));
 	for (int i = 0; i < 60; i++) {

@@ -21,7 +21,7 @@ struct plan_fixture {
 	struct wire_bytes bytes;
 	struct wire_plan_view view;
 	struct wire_rnic members[FIXTURE_MAX], foreigners[FIXTURE_MAX];
-	char names[2 * FIXTURE_MAX][16];
+	char names[2 * FIXTURE_MAX][24];
 };
 
 static const uint16_t fixture_flows[] = { 50000, 50001 };
