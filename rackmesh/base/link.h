@@ -41,7 +41,8 @@ struct rm_link_limits {
 	size_t max_output_bytes; /* rm_link_send refuses past this */
 };
 
-/* Takes fd (connected, any blocking mode), also on failure. Sets TCP_NODELAY. */
+/* Takes fd (connected, any blocking mode), also on failure. Sets TCP_NODELAY
+ * and keep-alives. */
 int rm_link_new(struct rm_loop *loop, int fd, const struct rm_link_limits *limits,
     const struct rm_link_callbacks *callbacks, void *arg, struct rm_link **ret);
 void rm_link_free(struct rm_link *link); /* closes without calling on_close */

@@ -1,3 +1,5 @@
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -156,6 +158,28 @@ a_frozen_peer_still_acknowledges(void **state)
 				   rm_link_output_bytes(f->link) == 0);
 }
 
+/* One whose process froze first has nothing of ours to acknowledge: without this we
+ * would wait for its answer for ever. */
+static void
+a_host_that_vanishes_while_we_are_silent_is_noticed(void **state)
+{
+	struct fixture *f = *state;
+	int fds[2], alive = 0, idle_s = 0;
+	socklen_t len = sizeof(int);
+	struct rm_link *link;
+
+	loopback_pair(fds, 0);
+	assert_int_equal(
+	    rm_link_new(f->loop, fds[0], &limits, &callbacks, f, &link), 0);
+	assert_int_equal(getsockopt(fds[0], SOL_SOCKET, SO_KEEPALIVE, &alive, &len), 0);
+	assert_int_equal(
+	    getsockopt(fds[0], IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, &len), 0);
+	assert_int_equal(alive, 1);
+	assert_in_range(idle_s, 1, 10);
+	rm_link_free(link);
+	close(fds[1]);
+}
+
 static void
 a_unix_socket_has_no_acknowledgements(void **state)
 {
@@ -189,6 +213,7 @@ main(void)
 		TEST(a_busy_peer_lets_the_other_one_through),
 		TEST(sends_are_refused_when_the_peer_does_not_read),
 		TEST(a_frozen_peer_still_acknowledges),
+		TEST(a_host_that_vanishes_while_we_are_silent_is_noticed),
 		TEST(a_unix_socket_has_no_acknowledgements),
 	};
 
