@@ -126,7 +126,7 @@ def healthy(world, tell):
     sent = after["sent"] - before["sent"]
     lost = after["no_reply"] - before["no_reply"]
     assert sent > 100 * rnics, f"only {sent} probes were sent"
-    tell.seen(f"{HEALTHY_S} s: {sent:,} probes, {lost} without a reply, and no alert")
+    tell.seen(f"{HEALTHY_S} s: {sent:,.0f} probes, {lost:.0f} without a reply, and no alert")
     return before
 
 
@@ -201,8 +201,8 @@ def upstream(world, tell):
     )
     for tor, (raw, up) in flows.items():
         tell.seen(
-            f"{tor}: {raw / 1024:9,.0f} KiB of raw results came in,"
-            f" {up / 1024:6,.1f} KiB of summaries and verdicts went on: {raw / up:,.0f} to 1"
+            f"{tor}: {raw / 1024:6,.0f} KiB of raw results came in,"
+            f" {up / 1024:5,.1f} KiB of summaries and verdicts went on"
         )
 
 

@@ -11,6 +11,8 @@ RACKS = {"tor1": ["h1", "h2", "h3", "h4"]}
 TAPPED = "h1"  # its batches run through a tap
 TAP_PORT = 9490
 QUEUE = {"max_age_ms": 1000, "max_bytes": 65536}
+PLAN = {"mesh_interval_ms": 20, "mesh_max_rate_per_s": 200}
+CLOSINGS = 12  # of windows, four a second: more than any result is waited for
 FROZEN_S = 4  # long enough for both limits of the queue
 PROVOKED_S = 30
 
@@ -26,6 +28,10 @@ def raw(lab):
     }
 
 
+def windows(lab):
+    return lab.aggregators["tor1"].metrics().sum("rackmesh_aggregator_windows_judged_total")
+
+
 def provoke(lab, what, reached):
     return until(what, PROVOKED_S, reached, [lab.aggregators["tor1"]])
 
@@ -38,9 +44,11 @@ def repeat_batches(lab, tap):
 
 
 def hold_batches(lab, tap):
-    """Until their windows have closed without them."""
+    """Until their windows have closed without them; the agent gives them up meanwhile."""
     tap.hold(BATCH)
-    provoke(lab, "windows close without them", lambda: lab.outbox(TAPPED)["waiting"] >= 12)
+    provoke(lab, "batches are held", lambda: tap.kept() > 0)
+    closed = windows(lab) + CLOSINGS
+    provoke(lab, "windows close without them", lambda: windows(lab) >= closed)
     tap.release()
     provoke(lab, "late results are counted", lambda: raw(lab)[1]["late"] > 0)
 
@@ -100,7 +108,13 @@ def test_every_packet_and_batch_is_accounted_for(world, say):
         fabric.count()
         return {TAPPED: {"tor1": taps[0].address}}
 
-    rack = world(RACKS, alertmanager=False, agent={"queue": QUEUE}, uplinks=through_tap)
+    rack = world(
+        RACKS,
+        alertmanager=False,
+        agent={"queue": QUEUE},
+        controller={"plan": PLAN},
+        uplinks=through_tap,
+    )
     lab, (tap,) = rack.lab, taps
     try:
         rack.start()
@@ -149,6 +163,11 @@ def assert_raw(lab, say):
     taken, kinds = raw(lab)
     shown = " + ".join(f"{kinds[each]:,.0f} {each}" for each in RAW)
     say(f"raw results: {taken:,.0f} taken = {shown}")
+    reasons = lab.aggregators["tor1"].metrics().by(
+        "rackmesh_aggregator_results_invalid_reason_total", "reason"
+    )
+    say(f"  invalid for: {', '.join(f'{n:.0f} {why}' for why, n in reasons.items() if n)}")
+    assert sum(reasons.values()) == kinds["invalid"]
     assert all(kinds[each] > 0 for each in RAW)
     assert taken == sum(kinds.values())
     acked = sum(lab.outbox(host)["acked_results"] for host in lab.agents)

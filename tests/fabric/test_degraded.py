@@ -1,4 +1,4 @@
-"""The rack decides alone: without controller, from what lies on disk."""
+"""The rack decides alone: without controller, from what lies on disk. Over IPv6."""
 
 from lab.faults import RnicDead
 from lab.story import live_through
@@ -8,7 +8,7 @@ RACKS = {"tor1": ["h1", "h2", "h3"], "tor2": ["h4", "h5"]}
 
 
 def test_a_rack_without_controller_keeps_probing_and_alerting(world, rng, say):
-    small = world(RACKS).start()
+    small = world(RACKS, family="ipv6").start()
     lab = small.lab
     mark = small.mark()
 

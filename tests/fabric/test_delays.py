@@ -12,7 +12,7 @@ from lab.wait import until
 RACKS = {"tor1": ["h1", "h2"]}
 PROBER, RESPONDER = "h1/r0", "h2/r0"
 PROBES = 200
-RATE_PER_S = 40  # slow enough that one held packet is gone before the next one comes
+PLAN = {"mesh_interval_ms": 30, "mesh_max_rate_per_s": 40}
 SKIPPED = 5  # sent while the delay was being changed
 DRILL_S = 60
 TERMS = {
@@ -79,7 +79,7 @@ def bench(world, tmp_path):
         spines=0,
         relays=[PROBER],
         alertmanager=False,
-        agent={"probe": {"max_rate_per_s": RATE_PER_S}},
+        controller={"plan": PLAN},
         environment={host: each.environment for host, each in held.items()},
     )
     relay = Relay(

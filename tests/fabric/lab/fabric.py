@@ -12,6 +12,7 @@ import itertools
 import os
 import pathlib
 import re
+import shutil
 
 from .netns import batch, nft, run, sysctl
 
@@ -364,3 +365,4 @@ def sweep():
         owner = _OURS.match(entry.name)
         if owner and not pathlib.Path(f"/proc/{int(owner[1], 16)}").exists():
             run("ip", "netns", "del", entry.name, check=False)
+            shutil.rmtree(f"/run/{owner[0][:-1]}", ignore_errors=True)

@@ -1,6 +1,7 @@
 """All daemons of a small region on a fabric: configs, processes, and what they say."""
 
 import pathlib
+import shutil
 
 import yaml
 
@@ -45,7 +46,8 @@ class Lab:
 
     alertmanagers, webhooks: URLs. agent, aggregator, controller: options over the
     defaults. uplinks: {host: {tor: "address:port"}} where an agent is to dial
-    something else than the aggregator. environment: {host: variables of its agent}."""
+    something else than the aggregator. environment: {host: variables of its agent}.
+    family: of the addresses to probe, ipv4 or ipv6."""
 
     def __init__(
         self,
@@ -59,14 +61,18 @@ class Lab:
         controller=None,
         uplinks=None,
         environment=None,
+        family="ipv4",
     ):
         self.fabric = fabric
         self.folder = pathlib.Path(folder)
         self.pack = Pack()
         self.aggregators, self.agents = {}, {}
         self.build = build
-        for place in ("config", "log", "run", "state"):
+        self._family = family
+        for place in ("config", "log", "state"):
             (self.folder / place).mkdir(parents=True, exist_ok=True)
+        # A socket's path must be short, whatever folder we were given.
+        self._sockets = pathlib.Path("/run") / fabric.prefix
         self._write("topology", topology(fabric))
         self.controller = self._controller(controller or {})
         for tor in fabric.tors:
@@ -87,7 +93,7 @@ class Lab:
 
     def _daemon(self, kind, name, place, port, options, variables=None):
         options.setdefault("http", {}).update(
-            listen=f"127.0.0.1:{port}", socket=str(self.folder / "run" / f"{name}.sock")
+            listen=f"127.0.0.1:{port}", socket=str(self._sockets / f"{name}.sock")
         )
         config = self._write(name, options)
         daemon = Daemon(
@@ -147,7 +153,7 @@ class Lab:
             "region": REGION,
             "state_folder": str(self.folder / "state" / host.name),
             "rnics": [
-                {"device": rnic.device, "tor": rnic.tor, "address": rnic.ipv4}
+                {"device": rnic.device, "tor": rnic.tor, "address": getattr(rnic, self._family)}
                 for rnic in host.rnics
             ],
             "aggregators": [
@@ -161,6 +167,7 @@ class Lab:
     # ---- life -------------------------------------------------------------------
 
     def start(self):
+        self._sockets.mkdir(exist_ok=True)
         for daemon in (self.controller, *self.aggregators.values(), *self.agents.values()):
             daemon.start()
         return self
@@ -185,6 +192,7 @@ class Lab:
 
     def close(self):
         self.pack.close()
+        shutil.rmtree(self._sockets, ignore_errors=True)
 
     def __enter__(self):
         return self
