@@ -49,6 +49,7 @@ host_agent_reload(void *arg)
 	struct agent_config fresh;
 	struct prober_options options;
 	struct rm_why why = { 0 };
+	bool same;
 	int r;
 
 	r = agent_config_read(&fresh, agent->config.path, &why);
@@ -62,12 +63,14 @@ host_agent_reload(void *arg)
 		rm_log_error(0, "the config stays as it is: %s", why.text);
 		return;
 	}
+	same = agent->config.probe_timeout_ms == fresh.probe_timeout_ms &&
+	       agent->config.probe_max_rate_per_s == fresh.probe_max_rate_per_s;
 	/* Only numbers can differ; whoever borrowed the old strings keeps them. */
 	agent->config.probe_timeout_ms = fresh.probe_timeout_ms;
 	agent->config.probe_max_rate_per_s = fresh.probe_max_rate_per_s;
 	agent_config_clear(&fresh);
 	options = agent_prober_options(&agent->config);
-	for (size_t i = 0; i < agent->engine_count; i++) {
+	for (size_t i = 0; i < agent->engine_count && !same; i++) {
 		r = engine_retune(agent->engines[i], &options);
 		if (r < 0)
 			rm_log_warn(r, "%s: cannot start again",

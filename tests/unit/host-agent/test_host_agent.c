@@ -460,6 +460,12 @@ a_reload_keeps_probing_and_a_bad_one_changes_nothing(void **state)
 	host_agent_reload(host->agent);
 	results = host->outcomes[WIRE_OK];
 	LOOPBACK_WAIT(f->loop, host->outcomes[WIRE_OK] > results + 20);
+	/* With nothing new in it no prober starts anew, and none is registered. */
+	host->registered = false;
+	host_agent_reload(host->agent);
+	results = host->outcomes[WIRE_OK];
+	LOOPBACK_WAIT(f->loop, host->outcomes[WIRE_OK] > results + 20);
+	assert_false(host->registered);
 	file = fopen(host->config_path, "a");
 	fputs("nonsense: 1\n", file);
 	fclose(file);
