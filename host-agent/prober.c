@@ -97,7 +97,8 @@ prober_expire(struct prober *prober, rm_mono_t now)
 		if (probe == NULL ||
 		    rm_mono_since(now, probe->posted) < prober->timeout_ns)
 			return;
-		if (!drained) {
+		/* One with its reply has nothing to lose but its split. */
+		if (!drained && !(probe->has & PENDING_REPLIED)) {
 			bool whole = port_drain(prober->port, PORT_PROBER);
 
 			/* Once only: a flood must not put off the end for ever. */
