@@ -124,15 +124,6 @@ agent_watch_acked(struct agent_watch *watch, rm_mono_t acked_at)
 		watch->acked = acked_at;
 }
 
-void
-agent_watch_ended(struct agent_watch *watch, rm_mono_t now, bool by_peer)
-{
-	watch->connected = false;
-	watch->timed_out = !by_peer;
-	/* When its kernel had gone silent, the end lies further back. */
-	watch->ended = by_peer ? now : watch->last_made;
-}
-
 /* Faults outweigh excuses, and what excuses the host whole outweighs a stall. */
 static int
 weight(enum host_state state)
@@ -176,6 +167,18 @@ silence(const struct agent_watch *watch, rm_mono_t now)
 	    rm_mono_since(now, watch->acked) <= AGENT_WATCH_ACK_FRESH_NS)
 		return HOST_AGENT_FROZEN;
 	return HOST_UNREACHABLE;
+}
+
+void
+agent_watch_ended(struct agent_watch *watch, rm_mono_t now, bool by_peer)
+{
+	/* What it was before it ended stays true: windows of that time still close. */
+	if (watch->connected)
+		remember(watch, watch->last_made, now, silence(watch, now));
+	watch->connected = false;
+	watch->timed_out = !by_peer;
+	/* When its kernel had gone silent, the end lies further back. */
+	watch->ended = by_peer ? now : watch->last_made;
 }
 
 enum host_state

@@ -236,6 +236,21 @@ reports_reach_up_to_the_last_heartbeat_less_the_time_out(void **state)
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
+/* Windows that end before the kill are judged after it: they are the frozen one's. */
+static void
+one_that_was_frozen_before_it_was_killed_is_not_well_in_between(void **state)
+{
+	begin(*state);
+	for (int64_t t = 20500; t <= 25000; t += 500) {
+		agent_watch_wants_ping(*state, ms(t));
+		agent_watch_acked(*state, ms(t));
+	}
+	assert_int_equal(state_at(*state, 25000, 600), HOST_AGENT_FROZEN);
+	agent_watch_ended(*state, ms(25000), true);
+	assert_int_equal(state_at(*state, 25100, 700), HOST_AGENT_FROZEN);
+	assert_int_equal(state_at(*state, 27500, 600), HOST_AGENT_DOWN);
+}
+
 int
 main(void)
 {
@@ -254,6 +269,7 @@ main(void)
 		TEST(a_stall_that_the_agent_confesses_excuses_what_it_touches),
 		TEST(a_paused_host_says_so),
 		TEST(reports_reach_up_to_the_last_heartbeat_less_the_time_out),
+		TEST(one_that_was_frozen_before_it_was_killed_is_not_well_in_between),
 	};
 
 	return cmocka_run_group_tests_name("agent_watch", tests, NULL, NULL);
