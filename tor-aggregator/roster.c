@@ -285,7 +285,8 @@ roster_plan(struct roster *roster, const struct wire_plan_view *view)
 	for (size_t i = 0; i < plan->foreigner_count && r != -ENOMEM; i++) {
 		wire_plan_foreigner(view, i, &rnic);
 		entry = find(roster, rnic.id);
-		if (entry != NULL && entry->member)
+		if (entry != NULL && entry->member &&
+		    (entry->rnic.planned || entry->rnic.registered))
 			continue; /* its own agent knows better */
 		entry = place(roster, &rnic, false, &changed, &r);
 		if (entry != NULL)

@@ -185,6 +185,21 @@ a_rack_has_no_more_members_than_the_wire_allows(void **state)
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
+static void
+a_member_that_moves_to_another_rack_becomes_a_foreigner_at_once(void **state)
+{
+	struct world *world = *state;
+
+	fixture_plan(world->plan, 1, 3, 1);
+	roster_plan(world->roster, &world->plan->view);
+	world->plan->foreigners[0] = world->plan->members[2];
+	world->plan->foreigners[0].tors[0] = "t2";
+	fixture_plan(world->plan, 2, 2, 1);
+	assert_int_equal(roster_plan(world->roster, &world->plan->view), 1);
+	assert_int_equal(roster_members(world->roster), 2);
+	assert_int_equal(index_of(world, 0x102), WINDOW_FOREIGN_BASE + 1);
+}
+
 int
 main(void)
 {
@@ -198,6 +213,7 @@ main(void)
 		TEST(a_foreigner_that_registers_becomes_a_member),
 		TEST(bad_names_and_ids_are_refused_and_counted),
 		TEST(a_rack_has_no_more_members_than_the_wire_allows),
+		TEST(a_member_that_moves_to_another_rack_becomes_a_foreigner_at_once),
 	};
 
 	return cmocka_run_group_tests_name("roster", tests, NULL, NULL);
