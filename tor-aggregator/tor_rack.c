@@ -23,13 +23,14 @@ rack_allocate(struct tor_rack *rack)
 	rack->members = calloc(WIRE_MAX_MEMBERS, sizeof(*rack->members));
 	rack->foreigners = calloc(WIRE_MAX_FOREIGNERS, sizeof(*rack->foreigners));
 	rack->hosts = calloc(WIRE_MAX_MEMBERS, sizeof(*rack->hosts));
+	rack->expected = calloc(WIRE_MAX_MEMBERS, sizeof(*rack->expected));
 	rack->states = calloc(WIRE_MAX_MEMBERS, sizeof(*rack->states));
 	rack->verdicts = calloc(TOR_RACK_MAX_VERDICTS, sizeof(*rack->verdicts));
 	rack->forward = calloc(ROSTER_MAX_TORS, sizeof(*rack->forward));
 	rack->reverse = calloc(ROSTER_MAX_TORS, sizeof(*rack->reverse));
 	if (rack->members == NULL || rack->foreigners == NULL || rack->hosts == NULL ||
-	    rack->states == NULL || rack->verdicts == NULL || rack->forward == NULL ||
-	    rack->reverse == NULL)
+	    rack->expected == NULL || rack->states == NULL || rack->verdicts == NULL ||
+	    rack->forward == NULL || rack->reverse == NULL)
 		return -ENOMEM;
 	return 0;
 }
@@ -114,6 +115,7 @@ tor_rack_free(struct tor_rack *rack)
 	free(rack->members);
 	free(rack->foreigners);
 	free(rack->hosts);
+	free(rack->expected);
 	free(rack->states);
 	free(rack->verdicts);
 	free(rack->forward);

@@ -18,6 +18,13 @@ member_of(const struct roster_rnic *rnic)
 	};
 }
 
+/* Whom no plan names any more, nobody probes, and it may go as it likes. */
+static bool
+is_expected(const struct tor_rack *rack, size_t member)
+{
+	return rack->plan == NULL || roster_member(rack->roster, member)->planned;
+}
+
 static void
 refresh(struct tor_rack *rack)
 {
@@ -27,8 +34,13 @@ refresh(struct tor_rack *rack)
 		rack->members[i] = member_of(roster_member(roster, i));
 	for (size_t i = 0; i < roster_foreigners(roster); i++)
 		rack->foreigners[i] = member_of(roster_foreigner(roster, i));
-	for (size_t i = 0; i < roster_hosts(roster); i++)
+	for (size_t i = 0; i < roster_hosts(roster); i++) {
 		rack->hosts[i] = (struct rack_host){ .name = roster_host(roster, i) };
+		rack->expected[i] = false;
+	}
+	for (size_t i = 0; i < roster_members(roster); i++)
+		if (is_expected(rack, i))
+			rack->expected[roster_member(roster, i)->host_index] = true;
 	rack->stale = false;
 }
 
@@ -50,18 +62,23 @@ worst_of(enum rm_health a, enum rm_health b)
 static enum rm_health
 health_of_tor(const struct health_of *of)
 {
-	size_t members = roster_members(of->rack->roster), good = 0;
+	size_t expected = 0, good = 0;
 
-	for (size_t i = 0; i < members; i++)
+	for (size_t i = 0; i < roster_members(of->rack->roster); i++) {
+		if (!is_expected(of->rack, i))
+			continue;
+		expected++;
 		if (of->judgement->members[i] == RM_HEALTH_GOOD)
 			good++;
-	return good > 0 && 2 * good >= members ? RM_HEALTH_GOOD : RM_HEALTH_UNKNOWN;
+	}
+	return expected == 0 || (good > 0 && 2 * good >= expected) ? RM_HEALTH_GOOD
+								   : RM_HEALTH_UNKNOWN;
 }
 
 /*
  * What a part's name covers is healthy only if all of it is. A part of which nothing
- * is left in the rack was taken out of the plan while its agent was gone: a
- * person's decision, which ends the incident.
+ * is left in the plan was taken out of it: a person's decision, which ends the
+ * incident, whether its agent lives on or not.
  */
 static enum rm_health
 health(const struct rm_verdict *verdict, void *arg)
@@ -75,7 +92,8 @@ health(const struct rm_verdict *verdict, void *arg)
 	for (size_t i = 0; i < roster_members(roster); i++) {
 		const struct roster_rnic *member = roster_member(roster, i);
 
-		if (!evidence_concerns(&verdict->part, member))
+		if (!is_expected(of->rack, i) ||
+		    !evidence_concerns(&verdict->part, member))
 			continue;
 		if (verdict->part.type == RM_PART_RNIC)
 			worst = worst_of(worst, of->judgement->members[i]);
@@ -103,6 +121,8 @@ hosts_judge(struct tor_rack *rack, rm_mono_t now, const struct window_closed *cl
 
 		host->state = rack->callbacks.host_state(rack, host->name, now,
 		    closed->start, closed->end, &host->silent_ns, rack->callbacks.arg);
+		if (!rack->expected[i])
+			host->state = HOST_UNKNOWN;
 	}
 }
 

@@ -175,6 +175,38 @@ a_member_taken_out_of_the_plan_ends_its_incident(void **state)
 	finish(f);
 }
 
+/* Its host's agent lives on and still speaks for it. */
+static void
+one_that_no_plan_names_ends_its_incident_though_registered(void **state)
+{
+	struct rack_fixture *f = fixture_rack(4, 2);
+
+	run(f, 4, NOBODY, 6 * RM_NS_PER_S);
+	run(f, 4, 3, 3 * RM_NS_PER_S);
+	assert_int_equal(f->opened, 1);
+	fixture_plan(f->plan, 2, 3, 2);
+	tor_rack_plan(f->rack, &f->plan->view, f->now);
+	assert_int_equal(roster_members(tor_rack_roster(f->rack)), 4);
+	run(f, 3, NOBODY, 6 * RM_NS_PER_S);
+	assert_int_equal(f->resolved, 1);
+	finish(f);
+}
+
+static void
+a_host_that_no_plan_names_may_go(void **state)
+{
+	struct rack_fixture *f = fixture_rack(4, 2);
+
+	run(f, 4, NOBODY, 6 * RM_NS_PER_S);
+	fixture_plan(f->plan, 2, 3, 2);
+	tor_rack_plan(f->rack, &f->plan->view, f->now);
+	tor_rack_leave(f->rack, "h3");
+	f->states[3] = HOST_AGENT_DOWN;
+	run(f, 3, NOBODY, 6 * RM_NS_PER_S);
+	assert_int_equal(f->opened, 0);
+	finish(f);
+}
+
 int
 main(void)
 {
@@ -186,6 +218,9 @@ main(void)
 		cmocka_unit_test(summaries_add_up_to_what_was_windowed),
 		cmocka_unit_test(our_own_start_and_stalls_are_partial),
 		cmocka_unit_test(a_member_taken_out_of_the_plan_ends_its_incident),
+		cmocka_unit_test(
+		    one_that_no_plan_names_ends_its_incident_though_registered),
+		cmocka_unit_test(a_host_that_no_plan_names_may_go),
 	};
 
 	return cmocka_run_group_tests_name("tor_rack", tests, NULL, NULL);
