@@ -44,8 +44,10 @@ pinglist_tor(const struct pinglist *pinglist)
 	return pinglist->tor;
 }
 
+/* One plan means more targets once another RNIC of ours has registered. */
 static enum pinglist_says
-compare(const struct pinglist *held, const struct wire_pinglist *offered)
+compare(const struct pinglist *held, const struct wire_pinglist *offered,
+    const uint8_t *data, size_t len)
 {
 	const struct wire_pinglist *own = &held->view.pinglist;
 
@@ -54,7 +56,9 @@ compare(const struct pinglist *held, const struct wire_pinglist *offered)
 	if (offered->version < own->version)
 		return PINGLIST_OLD;
 	if (offered->rotation == own->rotation)
-		return PINGLIST_SAME;
+		return len == held->len && memcmp(data, held->data, len) == 0
+			   ? PINGLIST_SAME
+			   : PINGLIST_NEW;
 	return offered->rotation > own->rotation ? PINGLIST_NEW : PINGLIST_OLD;
 }
 
@@ -72,7 +76,7 @@ pinglist_take(struct pinglist *pinglist, const uint8_t *data, size_t len,
 		return r;
 	if (strcmp(view.pinglist.tor, pinglist->tor) != 0)
 		return -ENOENT;
-	says = compare(pinglist, &view.pinglist);
+	says = compare(pinglist, &view.pinglist, data, len);
 	if (says == PINGLIST_NEW) {
 		copy = malloc(len); /* aligned, as the view wants it */
 		if (copy == NULL)

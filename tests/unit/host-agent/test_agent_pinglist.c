@@ -67,6 +67,16 @@ the_newer_version_or_rotation_wins(void **state)
 	assert_int_equal(pinglist_view(fixture.tor_a)->pinglist.target_count, 2);
 }
 
+/* Another RNIC of ours has registered since: the plan is the same, our part grows. */
+static void
+what_differs_under_the_same_version_and_rotation_is_new(void **state)
+{
+	assert_int_equal(take(*state, 5, 7, 1), PINGLIST_NEW);
+	assert_int_equal(take(*state, 5, 7, 2), PINGLIST_NEW);
+	assert_int_equal(pinglist_view(fixture.tor_a)->pinglist.target_count, 2);
+	assert_int_equal(take(*state, 5, 7, 2), PINGLIST_SAME);
+}
+
 static void
 the_senders_bytes_may_go_after_it_is_taken(void **state)
 {
@@ -188,6 +198,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(the_newer_version_or_rotation_wins),
+		TEST(what_differs_under_the_same_version_and_rotation_is_new),
 		TEST(the_senders_bytes_may_go_after_it_is_taken),
 		TEST(one_of_another_tor_or_a_damaged_one_changes_nothing),
 		TEST(it_is_forgotten_when_it_is_too_old_unless_confirmed),
