@@ -88,6 +88,9 @@ publish_held(
 	if (version > tor->newest_version) {
 		tor->newest_version = version;
 		tor->newest_digest = digest;
+		tor->disputed = false;
+	} else if (version == tor->newest_version && digest != tor->newest_digest) {
+		tor->disputed = true;
 	}
 	if (tor->bytes != NULL &&
 	    (version > tor->version ||
@@ -110,7 +113,8 @@ static int
 publish_plan(struct publish *publish, struct publish_tor *tor,
     const struct plan_set *set, size_t i, uint64_t digest, rm_wall_t now)
 {
-	bool is_held = tor->newest_version > 0 && tor->newest_digest == digest;
+	bool is_held =
+	    tor->newest_version > 0 && tor->newest_digest == digest && !tor->disputed;
 	uint64_t version = is_held ? tor->newest_version : next_version(tor, now);
 	struct wire_bytes bytes;
 	uint8_t *copy;
@@ -129,7 +133,7 @@ publish_plan(struct publish *publish, struct publish_tor *tor,
 	tor->version = tor->newest_version = version;
 	tor->digest = tor->newest_digest = digest;
 	tor->published = now;
-	tor->outrun = false;
+	tor->outrun = tor->disputed = false;
 	publish->counts.published++;
 	publish->counts.adopted += is_held;
 	return 1;

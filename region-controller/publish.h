@@ -31,8 +31,9 @@ struct publish_tor {
 	rm_wall_t published;
 	/* The newest plan that anybody holds. */
 	uint64_t newest_version, newest_digest;
-	bool outrun; /* somebody holds a newer version than ours */
-	bool named;  /* by the newest set of plans */
+	bool disputed; /* that version is held with different digests */
+	bool outrun;   /* somebody holds a newer version than ours */
+	bool named;    /* by the newest set of plans */
 };
 
 struct publish_counts {

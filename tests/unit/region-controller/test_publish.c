@@ -202,6 +202,37 @@ who_comes_later_with_the_same_plan_is_followed(void **state)
 	assert_int_equal(update(f, WALL(6000)), 0);
 }
 
+/* A clock that goes back, or two controllers: one number, two plans. */
+static void
+two_plans_under_one_version_are_both_outrun(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t digest;
+
+	assert_int_equal(update(f, WALL(5000)), 3);
+	digest = publish_find(f->publish, "tor1")->digest;
+	assert_true(publish_held(f->publish, "tor1", 5000, digest + 1));
+	assert_int_equal(update(f, WALL(4000)), 1);
+	assert_int_equal(version(f, "tor1"), 5001);
+	assert_false(publish_held(f->publish, "tor1", 5001, digest));
+}
+
+static void
+two_holders_that_differ_under_one_version_get_a_newer_one(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t digest;
+
+	assert_int_equal(update(f, WALL(5000)), 3);
+	digest = publish_find(f->publish, "tor1")->digest;
+	publish_free(f->publish);
+	assert_int_equal(publish_new(&f->publish), 0);
+	assert_false(publish_held(f->publish, "tor1", 8000, digest + 1));
+	assert_false(publish_held(f->publish, "tor1", 8000, digest));
+	assert_int_equal(update(f, WALL(5000)), 3);
+	assert_int_equal(version(f, "tor1"), 8001);
+}
+
 static void
 an_old_plan_that_comes_back_gets_a_new_version(void **state)
 {
@@ -248,6 +279,8 @@ main(void)
 		TEST(a_version_is_above_any_that_somebody_holds),
 		TEST(who_comes_later_with_a_higher_version_is_outrun),
 		TEST(who_comes_later_with_the_same_plan_is_followed),
+		TEST(two_plans_under_one_version_are_both_outrun),
+		TEST(two_holders_that_differ_under_one_version_get_a_newer_one),
 		TEST(an_old_plan_that_comes_back_gets_a_new_version),
 		TEST(a_tor_that_leaves_the_topology_is_dropped),
 	};
