@@ -93,11 +93,15 @@ rm_alert_json(const struct rm_alert_options *options,
 {
 	char starts[RM_WALL_TEXT], ends[RM_WALL_TEXT];
 	bool resolved = incident->resolved.ns != 0;
-	rm_wall_t end = incident->resolved;
+	rm_wall_t start = incident->opened, end = incident->resolved;
 
+	/* The clock may have been set back, and what ends before it starts is refused.
+	 */
+	if (incident->changed.ns < start.ns)
+		start = incident->changed;
 	if (!resolved)
 		end.ns = incident->changed.ns + ends_after_ns;
-	rm_wall_format(incident->opened, starts);
+	rm_wall_format(start, starts);
 	rm_wall_format(end, ends);
 	return json_pack("{s:s, s:o, s:o, s:s, s:s}", "status",
 	    resolved ? "resolved" : "firing", "labels",

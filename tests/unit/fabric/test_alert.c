@@ -247,6 +247,23 @@ a_resolution_is_sent_resolved_after_the_firing(void **state)
 	json_decref(second);
 }
 
+/* Alertmanager refuses an alert that ends before it starts. */
+static void
+a_wall_clock_that_goes_back_ends_no_alert_before_its_start(void **state)
+{
+	const struct rm_alert_options options = { .region = "r1", .source = "agg-1" };
+	struct rm_incident incident = incident_of("h1/r0");
+	json_t *alert;
+
+	incident.changed.ns -= 3600 * RM_NS_PER_S;
+	incident.resolved = incident.changed;
+	alert = rm_alert_json(&options, &incident, 120 * RM_NS_PER_S);
+	assert_non_null(alert);
+	assert_true(strcmp(json_string_value(json_object_get(alert, "startsAt")),
+			json_string_value(json_object_get(alert, "endsAt"))) <= 0);
+	json_decref(alert);
+}
+
 static void
 a_failing_sink_gets_the_alert_again_until_it_takes_it(void **state)
 {
@@ -309,6 +326,7 @@ main(void)
 		TEST(an_opening_reaches_alertmanager_and_webhook),
 		TEST(labels_stay_the_same_while_the_kind_changes),
 		TEST(a_resolution_is_sent_resolved_after_the_firing),
+		TEST(a_wall_clock_that_goes_back_ends_no_alert_before_its_start),
 		TEST(a_failing_sink_gets_the_alert_again_until_it_takes_it),
 		TEST(a_refused_alert_is_counted_and_not_repeated),
 		cmocka_unit_test_setup_teardown(
