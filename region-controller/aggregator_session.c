@@ -80,8 +80,11 @@ hello_refused(const struct session *session, const struct wire_hello *hello)
 		return "a second hello";
 	if (hello->role != WIRE_ROLE_AGGREGATOR)
 		return "only tor-aggregators speak to a region-controller";
-	if (hello->version_min > WIRE_VERSION || hello->version_max < WIRE_VERSION)
-		return "no common version of the protocol; upgrade the older side";
+	if (hello->version_min > WIRE_VERSION + 1 ||
+	    hello->version_max + 1 < WIRE_VERSION ||
+	    hello->version_max < hello->version_min)
+		return "versions more than one apart do not work together; upgrade the "
+		       "older side";
 	if (strcmp(hello->region, session->owner->options.region) != 0)
 		return "another region than this controller's";
 	if (!rm_name_valid(hello->id))

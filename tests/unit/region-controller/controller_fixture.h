@@ -26,6 +26,7 @@ struct aggregator { /* played */
 	struct rm_link *link;
 	struct wire_writer *writer;
 	const char *name, *region;
+	uint16_t newer; /* by so many versions than the controller */
 	struct wire_tor_state held[MAX_TORS]; /* kept from one life to the next */
 	size_t tor_count;
 	size_t plans; /* taken in all */
@@ -203,8 +204,8 @@ agg_hello(struct fixture *f, struct aggregator *agg)
 {
 	struct wire_hello hello = {
 		.role = WIRE_ROLE_AGGREGATOR,
-		.version_min = WIRE_VERSION,
-		.version_max = WIRE_VERSION,
+		.version_min = WIRE_VERSION + agg->newer,
+		.version_max = WIRE_VERSION + agg->newer,
 		.region = agg->region,
 		.id = agg->name,
 		.incarnation = 1,

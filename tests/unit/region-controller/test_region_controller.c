@@ -180,6 +180,22 @@ a_stranger_is_refused_with_a_reason(void **state)
 	f->agg.region = "lab";
 	f->agg.name = "no name";
 	refused_with(f, "the aggregator's name is not valid");
+	f->agg.name = "agg1";
+	f->agg.newer = 2;
+	refused_with(f, "versions more than one apart do not work together; upgrade "
+			"the older side");
+}
+
+static void
+one_version_apart_they_work_together(void **state)
+{
+	struct fixture *f = *state;
+
+	write_clos(f, 2);
+	start(f, 300);
+	f->agg.newer = 1;
+	agg_hello(f, &f->agg);
+	assert_true(f->agg.welcome);
 }
 
 static void
@@ -271,6 +287,7 @@ main(void)
 		TEST(both_aggregators_of_a_tor_get_its_plan),
 		TEST(an_aggregator_speaks_for_its_own_tors_only),
 		TEST(a_stranger_is_refused_with_a_reason),
+		TEST(one_version_apart_they_work_together),
 		TEST(nobody_registers_before_a_hello),
 		TEST(connections_are_bounded),
 		TEST(who_connects_anew_replaces_its_older_session),
