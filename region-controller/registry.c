@@ -223,6 +223,11 @@ registry_tell(struct registry *registry, const struct wire_rnic *rnic,
 	if (wrong != REGISTRY_PLACED)
 		return refuse(registry, rnic, told, wrong, refusal);
 	known = find(registry, rnic->id.guid, rnic->id.port);
+	if (known != NULL && rnic->incarnation == 0) {
+		note_teller(known, told);
+		*refusal = known->refusal;
+		return 0;
+	}
 	if (known != NULL && known->replaced == rnic->incarnation &&
 	    known->incarnation != rnic->incarnation && known->replaced != 0)
 		return refuse(registry, rnic, told, REGISTRY_STALE, refusal);

@@ -4,7 +4,8 @@
  * What is well formed is kept, also when the topology has no place for it (yet): a
  * new topology finds it then. Nothing is forgotten because somebody disconnected: an
  * RNIC that falls silent is a finding, not a gap. Who told counts: while a session
- * that told of an RNIC lives, it does not age.
+ * that told of an RNIC lives, it does not age. Incarnation 0 is second hand, out of a
+ * plan that an aggregator holds: it makes an RNIC known, and changes none that is.
  */
 #ifndef REGION_CONTROLLER_REGISTRY_H
 #define REGION_CONTROLLER_REGISTRY_H

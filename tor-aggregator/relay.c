@@ -62,14 +62,14 @@ on_up(struct rm_link *link, void *arg)
 }
 
 static int
-send_registration(struct relay *relay, const struct agent *agent)
+send_bytes(struct relay *relay, const uint8_t *data, size_t len)
 {
 	struct rm_link *link = rm_dialer_link(relay->dialer);
 	int r;
 
-	if (!relay->welcomed || link == NULL || agent->registration == NULL)
+	if (!relay->welcomed || link == NULL)
 		return 0;
-	r = rm_link_send(link, agent->registration, agent->registration_len);
+	r = rm_link_send(link, data, len);
 	if (r < 0) {
 		relay->counts.registrations_failed++;
 		/* After the reconnect all of them go again. */
@@ -78,6 +78,81 @@ send_registration(struct relay *relay, const struct agent *agent)
 	}
 	relay->counts.registrations++;
 	return 0;
+}
+
+static int
+send_registration(struct relay *relay, const struct agent *agent)
+{
+	if (agent->registration == NULL)
+		return 0;
+	return send_bytes(relay, agent->registration, agent->registration_len);
+}
+
+/* One that no agent of this life of ours speaks for. */
+static int
+send_member(struct relay *relay, struct wire_rnic *rnic)
+{
+	const struct agent *agent = agents_find(relay->agents, rnic->host);
+	const struct wire_register reg = {
+		.host = rnic->host,
+		.rnics = rnic,
+		.rnic_count = 1,
+	};
+	struct wire_bytes bytes;
+	size_t hint = 0;
+	int r;
+
+	if (agent != NULL && agent_owns(agent, rnic->id, &hint) != NULL)
+		return 0;
+	rnic->incarnation = 0;
+	r = wire_write_register(relay->writer, &reg, &bytes);
+	if (r < 0) {
+		relay->counts.registrations_failed++;
+		return 0;
+	}
+	return send_bytes(relay, bytes.data, bytes.len);
+}
+
+static int
+send_members(struct relay *relay, const struct wire_plan_view *view)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < view->plan.member_count && r == 0; i++) {
+		struct wire_rnic rnic;
+
+		wire_plan_member(view, i, &rnic);
+		r = send_member(relay, &rnic);
+	}
+	return r;
+}
+
+/* Gone, and in no plan any more: a person has had it forgotten. */
+static bool
+is_forgotten(const struct agent *agent)
+{
+	for (size_t i = 0; i < agent->rnic_count; i++)
+		if (agent->rnics[i].rack != NULL)
+			return false;
+	return agent->link == NULL;
+}
+
+static int
+send_everything(struct relay *relay)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < relay->options.tor_count && r == 0; i++) {
+		const struct wire_plan_view *view = plan_store_view(relay->store, i);
+
+		if (view != NULL)
+			r = send_members(relay, view);
+	}
+	for (const struct agent *agent = agents_first(relay->agents);
+	     agent != NULL && r == 0; agent = agent->next)
+		if (!is_forgotten(agent))
+			r = send_registration(relay, agent);
+	return r;
 }
 
 static int
@@ -105,10 +180,7 @@ take_welcome(struct relay *relay, const uint8_t *data, size_t len)
 	    rm_name_valid(welcome.id) ? welcome.id : "unnamed");
 	rm_dialer_settled(relay->dialer);
 	rm_log_info("connected to controller %s", relay->controller);
-	for (const struct agent *agent = agents_first(relay->agents); agent != NULL;
-	     agent = agent->next)
-		if (send_registration(relay, agent) < 0)
-			break;
+	send_everything(relay); /* or the link is closed */
 	return 0;
 }
 

@@ -2,8 +2,9 @@
  * relay - registrations up to the controllers, plans down from them.
  *
  * One link to the first reachable controller. Every agent's last registration goes up
- * as it came, all of them again after every reconnect; only of agents that
- * registered with us in this life, never out of a cache. Plans go to plan_store.
+ * as it came, all of them again after every reconnect. The plans' other members go
+ * before them with incarnation 0, so that a controller that has forgotten them, too,
+ * does not take those with dead agents for gone. Plans go to plan_store.
  */
 #ifndef TOR_AGGREGATOR_RELAY_H
 #define TOR_AGGREGATOR_RELAY_H

@@ -333,12 +333,33 @@ all_come_sorted_by_id(void **state)
 	free(all);
 }
 
+/* Out of an aggregator's plan: incarnation 0. */
+static void
+what_is_told_at_second_hand_adds_but_changes_nothing(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_rnic fresh = region_rnic(1, "h1", "tor1", REGION_V4), old = fresh;
+	enum registry_refusal refusal = REGISTRY_FULL;
+
+	old.incarnation = 0;
+	old.mtu_bytes = 1280;
+	assert_int_equal(tell(f, &old, &refusal), 1);
+	assert_int_equal(members(f, "tor1"), 1);
+	assert_int_equal(tell(f, &fresh, &refusal), 1);
+	assert_int_equal(tell(f, &old, &refusal), 0);
+	assert_int_equal(known(f, 1)->mtu_bytes, fresh.mtu_bytes);
+	/* The agent itself is no stale one afterwards. */
+	assert_int_equal(tell(f, &fresh, &refusal), 0);
+	assert_int_equal(refusal, REGISTRY_PLACED);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(what_is_told_at_second_hand_adds_but_changes_nothing),
 		TEST(what_is_told_twice_changes_nothing),
 		TEST(a_new_address_is_a_change),
 		TEST(a_restart_matters_only_with_a_qpn),

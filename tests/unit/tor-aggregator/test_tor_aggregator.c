@@ -466,6 +466,54 @@ registrations_go_up_again_after_a_reconnect(void **state)
 }
 
 static void
+restart(struct world *world)
+{
+	tor_aggregator_free(world->aggregator);
+	world->aggregator = NULL;
+	LOOPBACK_WAIT(world->loop, world->controller == NULL);
+	assert_int_equal(
+	    tor_aggregator_new(world->loop, &world->config, &world->aggregator), 0);
+}
+
+/* A controller that restarts together with us must not take them for gone. */
+static void
+members_of_the_plan_go_up_though_their_agents_are_dead(void **state)
+{
+	struct world *world = *state;
+
+	send_plan(world);
+	LOOPBACK_WAIT(world->loop,
+	    plan_store_counts(world->aggregator->plans)->cache_written == 1);
+	restart(world);
+	LOOPBACK_WAIT(world->loop, world->registrations == 2);
+}
+
+static void
+one_that_is_gone_and_in_no_plan_is_not_told_again(void **state)
+{
+	struct world *world = *state;
+	struct agent *agent;
+	struct peer peer;
+
+	send_plan(world);
+	join(world, &peer, 1, 5);
+	LOOPBACK_WAIT(world->loop, world->registrations == 1);
+	agent = agents_find(world->aggregator->agents, "h1");
+	peer_free(&peer);
+	LOOPBACK_WAIT(world->loop, agent->link == NULL);
+	fixture_plan(world->plan, 4, 1, 1);
+	rm_link_send(
+	    world->controller, world->plan->bytes.data, world->plan->bytes.len);
+	LOOPBACK_WAIT(world->loop,
+	    plan_store_view(world->aggregator->plans, 0)->plan.version == 4);
+	rm_link_close(world->controller, -ECONNRESET);
+	/* h0, out of the plan. */
+	LOOPBACK_WAIT(world->loop, world->hellos == 2 && world->registrations == 2);
+	loopback_run(world->loop, 100 * RM_NS_PER_MS);
+	assert_int_equal(world->registrations, 2);
+}
+
+static void
 summaries_reach_the_disk_and_are_acknowledged(void **state)
 {
 	struct world *world = *state;
@@ -498,6 +546,8 @@ main(void)
 		TEST(a_silent_agents_kernel_is_asked),
 		TEST(the_plan_outlives_the_controller_and_ourselves),
 		TEST(registrations_go_up_again_after_a_reconnect),
+		TEST(members_of_the_plan_go_up_though_their_agents_are_dead),
+		TEST(one_that_is_gone_and_in_no_plan_is_not_told_again),
 		TEST(summaries_reach_the_disk_and_are_acknowledged),
 	};
 
