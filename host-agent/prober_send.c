@@ -68,7 +68,8 @@ burst_add(struct prober *prober, struct burst *burst, struct prober_target *targ
 static enum wire_outcome
 send_outcome(int error)
 {
-	return error == -EMFILE || error == -ENFILE || error == -ENOMEM
+	return error == -EMFILE || error == -ENFILE || error == -ENOMEM ||
+		       error == -EADDRINUSE
 		   ? WIRE_SELF_LOSS
 		   : WIRE_SEND_FAILED;
 }

@@ -1,9 +1,12 @@
 #include "host-agent/prober.h"
 
+#include <netinet/in.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -101,6 +104,25 @@ a_flow_that_got_no_socket_is_self_loss(void **state)
 	probe_fixture_run(fixture, ten_results);
 	assert_int_equal(probe_fixture_outcomes(fixture, WIRE_SEND_FAILED), 0);
 	assert_in_range(probe_fixture_outcomes(fixture, WIRE_SELF_LOSS), 1, 10);
+}
+
+static void
+a_flow_whose_port_another_process_has_is_self_loss(void **state)
+{
+	struct sockaddr_in taken = { .sin_family = AF_INET, .sin_port = htons(40001) };
+	struct probe_fixture *fixture = *state;
+	struct wire_target target = probe_fixture_target("127.0.0.2", 5000);
+	int fd;
+
+	if (!probe_fixture_root())
+		skip();
+	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	assert_int_equal(bind(fd, (struct sockaddr *)&taken, sizeof(taken)), 0);
+	probe(fixture, &target);
+	probe_fixture_run(fixture, ten_results);
+	close(fd);
+	assert_int_equal(
+	    probe_fixture_outcomes(fixture, WIRE_SELF_LOSS), fixture->count);
 }
 
 /* Blocks our own loop, as a stopped process would. */
@@ -234,6 +256,7 @@ main(void)
 		TEST(silence_is_no_reply_and_not_later_than_the_timeout),
 		TEST(what_cannot_be_sent_is_told_at_once),
 		TEST(a_flow_that_got_no_socket_is_self_loss),
+		TEST(a_flow_whose_port_another_process_has_is_self_loss),
 		TEST(a_stall_of_ours_is_never_no_reply),
 		TEST(a_reply_read_after_a_stall_was_in_time_by_its_stamp),
 		TEST(a_reply_after_the_deadline_is_late_by_its_stamp),
