@@ -296,7 +296,7 @@ notice_stall(struct tor_aggregator *aggregator, rm_mono_t now)
 	aggregator->stalled_ns += (uint64_t)late_ns;
 	aggregator->hold_until = rm_mono_add(now, HOLD_NS);
 	for (size_t i = 0; i < aggregator->rack_count; i++)
-		tor_rack_stalled(aggregator->racks[i], now);
+		tor_rack_stalled(aggregator->racks[i], aggregator->hold_until);
 	rm_log_warn(0, "stood still for %lld ms", (long long)(late_ns / RM_NS_PER_MS));
 }
 

@@ -90,7 +90,8 @@ void tor_rack_counts_through(struct tor_rack *rack, uint32_t dst, rm_mono_t thro
 /* everything_through: see window_close. */
 void tor_rack_tick(
     struct tor_rack *rack, rm_mono_t now, rm_wall_t wall, rm_mono_t everything_through);
-/* We stood still until now: what waits in sockets is read first. */
+/* We stood still, and close nothing before `until`: what waits in sockets is read
+ * first, and the newest of it finds no open bin. */
 void tor_rack_stalled(struct tor_rack *rack, rm_mono_t until);
 
 const char *tor_rack_tor(const struct tor_rack *rack);
