@@ -93,6 +93,33 @@ entry_new(const char *host)
 	return entry;
 }
 
+bool
+agent_is_forgotten(const struct agent *agent)
+{
+	for (size_t i = 0; i < agent->rnic_count; i++)
+		if (agent->rnics[i].rack != NULL)
+			return false;
+	return agent->link == NULL;
+}
+
+/* Names that come and go must not shut out those to come. */
+static void
+make_room(struct agents *agents)
+{
+	struct agent **at = &agents->first;
+	struct entry *entry;
+
+	while (*at != NULL && !agent_is_forgotten(*at))
+		at = &(*at)->next;
+	if (*at == NULL)
+		return;
+	entry = (struct entry *)*at; /* its first member */
+	*at = entry->agent.next;
+	HASH_DEL(agents->by_host, entry);
+	entry_free(entry);
+	agents->count--;
+}
+
 int
 agents_get(struct agents *agents, const char *host, struct agent **ret)
 {
@@ -103,6 +130,8 @@ agents_get(struct agents *agents, const char *host, struct agent **ret)
 		*ret = agent;
 		return 0;
 	}
+	if (agents->count >= agents->max)
+		make_room(agents);
 	if (agents->count >= agents->max)
 		return -ENOSPC;
 	entry = entry_new(host);
@@ -166,8 +195,8 @@ acceptable(const struct agents *agents, const struct agent *agent,
 {
 	size_t hint = 0;
 
-	return rnic->id.guid != 0 && rm_name_valid(rnic->device) &&
-	       strcmp(rnic->host, agent->host) == 0 &&
+	return rnic->id.guid != 0 && rnic->id.port != RM_PORT_SWITCH &&
+	       rm_name_valid(rnic->device) && strcmp(rnic->host, agent->host) == 0 &&
 	       agent->rnic_count < WIRE_MAX_HOST_RNICS &&
 	       agent_owns(agent, rnic->id, &hint) == NULL &&
 	       !spoken_for(agents, agent, rnic->id);

@@ -61,7 +61,8 @@ void agents_free(struct agents *agents);
 
 /* NULL: not known. */
 struct agent *agents_find(const struct agents *agents, const char *host);
-/* Finds or makes it. -ENOSPC: too many; -ENOMEM. */
+/* Finds or makes it; when there are too many, in place of a forgotten one. -ENOSPC:
+ * there is none; -ENOMEM. */
 int agents_get(struct agents *agents, const char *host, struct agent **ret);
 struct agent *agents_first(const struct agents *agents);
 size_t agents_count(const struct agents *agents);
@@ -78,6 +79,9 @@ bool agent_hello(struct agent *agent, uint64_t incarnation);
 int agent_register(struct agents *agents, struct agent *agent,
     const struct wire_register_view *view, struct wire_writer *writer,
     uint64_t *refused);
+
+/* Not connected, and none of its RNICs is in a rack of ours: nobody misses it. */
+bool agent_is_forgotten(const struct agent *agent);
 
 /* Finds each of its RNICs in the racks; the first that has it wins. */
 void agent_place(struct agent *agent, struct tor_rack *const *racks, size_t count);

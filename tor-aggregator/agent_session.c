@@ -70,7 +70,7 @@ take_hello(struct agent_link *peer, const uint8_t *data, size_t len)
 	bool fresh;
 	int r;
 
-	if (wire_open_hello(&view, data, len) < 0)
+	if (wire_open_hello(&view, data, len) < 0 || hello->now_ns > INT64_MAX)
 		return agent_session_refuse(peer, AGENT_LINKS_MALFORMED, -EBADMSG);
 	if (hello->role != WIRE_ROLE_AGENT || !rm_name_valid(hello->id))
 		return turn_away(
@@ -87,8 +87,7 @@ take_hello(struct agent_link *peer, const uint8_t *data, size_t len)
 		return turn_away(peer, AGENT_LINKS_AGENTS, "too many agents");
 	supersede(peer, agent);
 	fresh = agent_hello(agent, hello->incarnation);
-	if (clock_map_sample(&agent->clock, hello->now_ns, now) < 0)
-		return agent_session_refuse(peer, AGENT_LINKS_MALFORMED, -EBADMSG);
+	clock_map_sample(&agent->clock, hello->now_ns, now);
 	agent_watch_hello(agent->watch, now, fresh);
 	peer->agent = agent;
 	agent->link = peer;

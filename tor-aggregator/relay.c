@@ -127,16 +127,6 @@ send_members(struct relay *relay, const struct wire_plan_view *view)
 	return r;
 }
 
-/* Gone, and in no plan any more: a person has had it forgotten. */
-static bool
-is_forgotten(const struct agent *agent)
-{
-	for (size_t i = 0; i < agent->rnic_count; i++)
-		if (agent->rnics[i].rack != NULL)
-			return false;
-	return agent->link == NULL;
-}
-
 static int
 send_everything(struct relay *relay)
 {
@@ -150,7 +140,7 @@ send_everything(struct relay *relay)
 	}
 	for (const struct agent *agent = agents_first(relay->agents);
 	     agent != NULL && r == 0; agent = agent->next)
-		if (!is_forgotten(agent))
+		if (!agent_is_forgotten(agent)) /* by a person, perhaps */
 			r = send_registration(relay, agent);
 	return r;
 }

@@ -419,6 +419,30 @@ a_newer_connection_takes_the_place_of_the_older(void **state)
 }
 
 static void
+a_hello_that_makes_no_sense_takes_nobodys_place(void **state)
+{
+	const struct wire_hello hello = { .role = WIRE_ROLE_AGENT,
+		.version_min = 1,
+		.version_max = 1,
+		.region = "lab",
+		.id = "h0",
+		.incarnation = 2,
+		.now_ns = UINT64_MAX };
+	struct world *world = *state;
+	struct wire_bytes bytes = { 0 };
+	struct peer good, bad;
+
+	join(world, &good, 0, 1);
+	peer_open(world, &bad);
+	peer_send(&bad, wire_write_hello(bad.writer, &hello, &bytes), &bytes);
+	LOOPBACK_WAIT(world->loop, bad.closed);
+	assert_false(good.closed);
+	assert_non_null(agents_find(world->aggregator->agents, "h0")->link);
+	peer_free(&good);
+	peer_free(&bad);
+}
+
+static void
 a_silent_agents_kernel_is_asked(void **state)
 {
 	struct world *world = *state;
@@ -543,6 +567,7 @@ main(void)
 		TEST(strangers_and_those_out_of_turn_are_turned_away),
 		TEST(nobody_speaks_for_anothers_rnic),
 		TEST(a_newer_connection_takes_the_place_of_the_older),
+		TEST(a_hello_that_makes_no_sense_takes_nobodys_place),
 		TEST(a_silent_agents_kernel_is_asked),
 		TEST(the_plan_outlives_the_controller_and_ourselves),
 		TEST(registrations_go_up_again_after_a_reconnect),

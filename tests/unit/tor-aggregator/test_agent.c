@@ -1,0 +1,78 @@
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "rack_fixture.h"
+
+/* Registers one RNIC; how many were refused. */
+static uint64_t
+registers(struct rack_fixture *f, struct agent *agent, const struct wire_rnic *rnic)
+{
+	const struct wire_register reg = {
+		.host = agent->host, .incarnation = 1, .rnics = rnic, .rnic_count = 1
+	};
+	struct wire_writer *again = wire_writer_new();
+	struct wire_register_view view;
+	struct wire_bytes bytes;
+	uint64_t refused = 0;
+
+	agent_hello(agent, 1);
+	assert_int_equal(wire_write_register(f->writer, &reg, &bytes), 0);
+	assert_int_equal(wire_open_register(&view, bytes.data, bytes.len), 0);
+	assert_int_equal(agent_register(f->agents, agent, &view, again, &refused), 0);
+	wire_writer_free(again);
+	return refused;
+}
+
+static void
+nobody_speaks_for_the_reflector_of_a_switch(void **state)
+{
+	struct rack_fixture *f = fixture_rack(2, 0);
+	struct wire_rnic rnic = fixture_rnic(0x77, "h1", "t1");
+
+	assert_int_equal(registers(f, f->agent[1], &rnic), 0);
+	rnic.id.port = RM_PORT_SWITCH;
+	assert_int_equal(registers(f, f->agent[1], &rnic), 1);
+	fixture_rack_free(f);
+}
+
+static void
+only_who_is_gone_and_in_no_rack_makes_room(void **state)
+{
+	struct rack_fixture *f = fixture_rack(2, 0);
+	struct agent_link *open = (struct agent_link *)f; /* only ever compared */
+	struct agents *agents = NULL;
+	struct agent *a, *b, *c;
+
+	assert_int_equal(agents_new(2, &agents), 0);
+	assert_int_equal(agents_get(agents, "a", &a), 0);
+	assert_int_equal(agents_get(agents, "b", &b), 0);
+	a->link = open;
+	b->rnic_count = 1;
+	b->rnics[0].rack = f->rack;
+	assert_int_equal(agents_get(agents, "c", &c), -ENOSPC);
+	b->rnics[0].rack = NULL;
+	assert_int_equal(agents_get(agents, "c", &c), 0);
+	assert_null(agents_find(agents, "b"));
+	assert_ptr_equal(agents_find(agents, "a"), a);
+	assert_ptr_equal(agents_first(agents), c);
+	assert_ptr_equal(c->next, a);
+	assert_null(a->next);
+	assert_int_equal(agents_count(agents), 2);
+	agents_free(agents);
+	fixture_rack_free(f);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nobody_speaks_for_the_reflector_of_a_switch),
+		cmocka_unit_test(only_who_is_gone_and_in_no_rack_makes_room),
+	};
+
+	return cmocka_run_group_tests_name("agent", tests, NULL, NULL);
+}
