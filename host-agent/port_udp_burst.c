@@ -190,12 +190,6 @@ port_udp_burst_add(struct port_udp_burst *burst, const struct port_packet *packe
 	memcpy(CMSG_DATA(cmsg), &class, sizeof(class));
 }
 
-size_t
-port_udp_burst_queued(const struct port_udp_burst *burst)
-{
-	return burst->queued;
-}
-
 int
 port_udp_burst_send(struct port_udp_burst *burst, int fd, size_t first)
 {

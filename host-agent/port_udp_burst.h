@@ -29,7 +29,6 @@ int port_udp_burst_receive(struct port_udp_burst *burst, int fd,
 
 /* Queues one packet for the socket's family. */
 void port_udp_burst_add(struct port_udp_burst *burst, const struct port_packet *packet);
-size_t port_udp_burst_queued(const struct port_udp_burst *burst);
 /* One sendmmsg of what is queued from first on. Returns how many left, or -errno. */
 int port_udp_burst_send(struct port_udp_burst *burst, int fd, size_t first);
 void port_udp_burst_clear(struct port_udp_burst *burst);

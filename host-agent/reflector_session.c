@@ -174,12 +174,6 @@ reflector_sessions_sweep(struct reflector_sessions *sessions,
 	}
 }
 
-size_t
-reflector_sessions_count(const struct reflector_sessions *sessions)
-{
-	return HASH_COUNT(sessions->table);
-}
-
 struct wire_rnic_id
 reflector_session_prober(const struct reflector_session *session)
 {

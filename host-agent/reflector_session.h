@@ -47,7 +47,6 @@ struct reflector_session *reflector_sessions_add(struct reflector_sessions *sess
 void reflector_sessions_sweep(struct reflector_sessions *sessions,
     const struct wire_peer *(*keep)(const struct wire_address *address, void *arg),
     void *arg);
-size_t reflector_sessions_count(const struct reflector_sessions *sessions);
 
 struct wire_rnic_id reflector_session_prober(const struct reflector_session *session);
 /* NULL: more classes than are told apart. *fresh: made just now. */
