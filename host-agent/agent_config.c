@@ -1,15 +1,12 @@
 #include "host-agent/agent_config.h"
 
-#include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "host-agent/prober.h"
 #include "rackmesh/base/address.h"
 #include "rackmesh/base/log.h"
-#include "rackmesh/base/yaml.h"
 #include "rackmesh/fabric/part.h"
 
 #define AT(field) offsetof(struct agent_config, field)
@@ -98,63 +95,20 @@ agent_aggregator_serves(
 	return aggregator->tors.count == 0;
 }
 
-/* What is being checked, and where it would stand in the file. */
+/* What is being checked, and where it stands. */
 struct check {
 	const struct agent_config *config;
 	const char *path;
 	struct rm_why *why;
 };
 
-/*
- * The table checks every value alone; what concerns several, or has a syntax of its
- * own, is found afterwards, when the lines are forgotten: only then is the file read
- * a second time, to name the place.
- */
 static int
-check_failed(const struct check *check, const char *table, size_t i, const char *key,
-    const char *text)
+refuse(const struct check *check, const char *text, const char *table, size_t i,
+    const char *key)
 {
-	const struct rm_yaml_node *node = NULL;
-	struct rm_yaml *yaml = NULL;
-	const struct rm_yaml_node *found;
-
-	if (check->path != NULL && rm_yaml_load(check->path, &yaml, NULL) == 0)
-		node = rm_yaml_root(yaml);
-	for (const char *at = table; node != NULL && at != NULL;) {
-		char word[64];
-		size_t len = strcspn(at, ".");
-
-		if (rm_yaml_kind(node) != RM_YAML_MAP || len >= sizeof(word))
-			break;
-		memcpy(word, at, len);
-		word[len] = 0;
-		found = rm_yaml_get(node, word);
-		if (found == NULL)
-			break;
-		node = found;
-		at = at[len] == 0 ? NULL : at + len + 1;
-	}
-	if (node != NULL && key != NULL && rm_yaml_kind(node) == RM_YAML_LIST &&
-	    i < rm_yaml_count(node)) {
-		node = rm_yaml_item(node, i);
-		found =
-		    rm_yaml_kind(node) == RM_YAML_MAP ? rm_yaml_get(node, key) : NULL;
-		node = found != NULL ? found : node;
-	}
-	if (node == NULL)
-		rm_why(check->why, -EINVAL, "%s: %s: %s",
-		    check->path == NULL ? "no config file" : check->path, table, text);
-	else if (key == NULL)
-		rm_yaml_why(node, check->why, -EINVAL, "%s: %s", table, text);
-	else
-		rm_yaml_why(
-		    node, check->why, -EINVAL, "%s[%zu].%s: %s", table, i, key, text);
-	rm_yaml_free(yaml);
-	return -EINVAL;
+	return rm_config_refuse(
+	    check->path, check->why, text, "%s[%zu].%s", table, i, key);
 }
-
-#define NAME_HELP \
-	"expected a name: 1 to 63 of A-Z a-z 0-9 . _ : -, a letter or digit first"
 
 static int
 check_rnic_address(const struct check *check, size_t i)
@@ -170,8 +124,8 @@ check_rnic_address(const struct check *check, size_t i)
 	    strchr(rnic[i].address, ':') != NULL ? "[%s]" : "%s", rnic[i].address);
 	if (rm_address_parse(text, 1, &address) < 0 || strchr(rnic[i].address, '[') ||
 	    address.storage.ss_family == AF_UNIX)
-		return check_failed(check, "rnics", i, "address",
-		    "expected an IPv4 or IPv6 address, without a port");
+		return refuse(check, "expected an IPv4 or IPv6 address, without a port",
+		    "rnics", i, "address");
 	return 0;
 }
 
@@ -196,23 +150,22 @@ check_rnic_tors(const struct check *check, size_t i)
 	size_t count = agent_rnic_tor_count(rnic);
 
 	if (rnic->tor != NULL && rnic->tors.count > 0)
-		return check_failed(
-		    check, "rnics", i, "tors", "tor is given too; keep one of the two");
+		return refuse(
+		    check, "tor is given too; keep one of the two", "rnics", i, "tors");
 	if (count == 0)
-		return check_failed(check, "rnics", i, "tor",
-		    "missing; name the ToR that its cable ends in");
+		return refuse(check, "missing; name the ToR that its cable ends in",
+		    "rnics", i, "tor");
 	for (size_t t = 0; t < count; t++) {
 		if (!rm_name_valid(agent_rnic_tor(rnic, t)))
-			return check_failed(check, "rnics", i, key, NAME_HELP);
+			return refuse(check, RM_NAME_EXPECTED, "rnics", i, key);
 		if (t > 0 &&
 		    strcmp(agent_rnic_tor(rnic, 0), agent_rnic_tor(rnic, t)) == 0)
-			return check_failed(
-			    check, "rnics", i, key, "the same ToR twice");
+			return refuse(check, "the same ToR twice", "rnics", i, key);
 		if (!tor_is_served(check->config, agent_rnic_tor(rnic, t)))
-			return check_failed(check, "rnics", i, key,
+			return refuse(check,
 			    "no aggregator of the list serves this ToR; add it to "
-			    "one's "
-			    "tors");
+			    "one's tors",
+			    "rnics", i, key);
 	}
 	return 0;
 }
@@ -225,11 +178,11 @@ check_rnics(const struct check *check)
 
 	for (size_t i = 0; i < check->config->rnics.count && r == 0; i++) {
 		if (!rm_name_valid(rnics[i].device))
-			return check_failed(check, "rnics", i, "device", NAME_HELP);
+			return refuse(check, RM_NAME_EXPECTED, "rnics", i, "device");
 		for (size_t j = 0; j < i; j++) {
 			if (strcmp(rnics[i].device, rnics[j].device) == 0)
-				return check_failed(check, "rnics", i, "device",
-				    "listed twice; remove one");
+				return refuse(check, "listed twice; remove one",
+				    "rnics", i, "device");
 		}
 		r = check_rnic_address(check, i);
 		if (r == 0)
@@ -247,18 +200,20 @@ check_aggregators(const struct check *check)
 		struct rm_address address, other;
 
 		if (rm_address_parse(list[i].address, -1, &address) < 0)
-			return check_failed(check, "aggregators", i, "address",
-			    "expected address:port, the address numeric");
+			return refuse(check,
+			    "expected address:port, the address numeric", "aggregators",
+			    i, "address");
 		for (size_t j = 0; j < i; j++) {
 			if (rm_address_parse(list[j].address, -1, &other) == 0 &&
 			    rm_address_equal(&address, &other))
-				return check_failed(check, "aggregators", i, "address",
-				    "listed twice; put all its ToRs into one entry");
+				return refuse(check,
+				    "listed twice; put all its ToRs into one entry",
+				    "aggregators", i, "address");
 		}
 		for (size_t t = 0; t < list[i].tors.count; t++) {
 			if (!rm_name_valid(((char *const *)list[i].tors.items)[t]))
-				return check_failed(
-				    check, "aggregators", i, "tors", NAME_HELP);
+				return refuse(
+				    check, RM_NAME_EXPECTED, "aggregators", i, "tors");
 		}
 	}
 	return 0;
@@ -272,29 +227,17 @@ check_all(const struct check *check)
 	int r;
 
 	if (!rm_name_valid(config->host))
-		return check_failed(check, "host", 0, NULL, NAME_HELP);
+		return rm_config_refuse(
+		    check->path, check->why, RM_NAME_EXPECTED, "host");
 	if (!rm_name_valid(config->region))
-		return check_failed(check, "region", 0, NULL, NAME_HELP);
+		return rm_config_refuse(
+		    check->path, check->why, RM_NAME_EXPECTED, "region");
 	if (config->http_listen[0] != 0 &&
 	    rm_address_parse(config->http_listen, -1, &address) < 0)
-		return check_failed(
-		    check, "http.listen", 0, NULL, "expected address:port");
+		return rm_config_refuse(
+		    check->path, check->why, "expected address:port", "http.listen");
 	r = check_aggregators(check);
 	return r < 0 ? r : check_rnics(check);
-}
-
-static int
-config_name_host(struct agent_config *config, struct rm_why *why)
-{
-	char name[256] = "";
-
-	if (config->host != NULL)
-		return 0;
-	if (gethostname(name, sizeof(name) - 1) < 0)
-		return rm_why(
-		    why, -errno, "host: not given, and the system has no name");
-	config->host = strdup(name);
-	return config->host == NULL ? rm_why(why, -ENOMEM, "out of memory") : 0;
 }
 
 int
@@ -308,7 +251,7 @@ agent_config_read(struct agent_config *config, const char *path, struct rm_why *
 	if (r < 0)
 		return r;
 	config->path = path;
-	r = config_name_host(config, why);
+	r = rm_config_host_name(&config->host, "host", why);
 	if (r == 0)
 		r = check_all(&check);
 	if (r < 0)

@@ -1,15 +1,12 @@
 #include "region-controller/controller_config.h"
 
-#include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "rackmesh/base/address.h"
 #include "rackmesh/base/log.h"
-#include "rackmesh/base/yaml.h"
 #include "rackmesh/fabric/part.h"
 #include "rackmesh/fabric/topology.h"
 #include "region-controller/store_file.h"
@@ -99,67 +96,23 @@ controller_plan_options(const struct controller_config *config)
 	};
 }
 
-/* The lines are forgotten once the table is filled: only for an error is the file read
- * again, to name the place. */
-static int
-check_failed(const struct controller_config *config, const char *option,
-    const char *text, struct rm_why *why)
-{
-	const struct rm_yaml_node *node = NULL;
-	struct rm_yaml *yaml = NULL;
-	char first[32];
-	size_t len = strcspn(option, ".");
-
-	if (config->path != NULL && rm_yaml_load(config->path, &yaml, NULL) == 0)
-		node = rm_yaml_root(yaml);
-	snprintf(first, sizeof(first), "%.*s", (int)len, option);
-	if (node != NULL)
-		node = rm_yaml_get(node, first);
-	if (node != NULL && option[len] != '\0')
-		node = rm_yaml_get(node, option + len + 1);
-	if (node != NULL)
-		rm_yaml_why(node, why, -EINVAL, "%s: %s", option, text);
-	else
-		rm_why(why, -EINVAL, "%s: %s: %s",
-		    config->path == NULL ? "no config file" : config->path, option,
-		    text);
-	rm_yaml_free(yaml);
-	return -EINVAL;
-}
-
-#define NAME_HELP \
-	"expected a name: 1 to 63 of A-Z a-z 0-9 . _ : -, a letter or digit first"
-
 static int
 check_all(const struct controller_config *config, struct rm_why *why)
 {
 	struct rm_address address;
 
 	if (!rm_name_valid(config->name))
-		return check_failed(config, "name", NAME_HELP, why);
+		return rm_config_refuse(config->path, why, RM_NAME_EXPECTED, "name");
 	if (!rm_name_valid(config->region))
-		return check_failed(config, "region", NAME_HELP, why);
+		return rm_config_refuse(config->path, why, RM_NAME_EXPECTED, "region");
 	if (rm_address_parse(config->listen, -1, &address) < 0)
-		return check_failed(config, "listen",
-		    "expected address:port, the address numeric", why);
+		return rm_config_refuse(config->path, why,
+		    "expected address:port, the address numeric", "listen");
 	if (config->http_listen[0] != '\0' &&
 	    rm_address_parse(config->http_listen, -1, &address) < 0)
-		return check_failed(config, "http.listen",
-		    "expected address:port, the address numeric", why);
+		return rm_config_refuse(config->path, why,
+		    "expected address:port, the address numeric", "http.listen");
 	return 0;
-}
-
-static int
-name_after_host(struct controller_config *config, struct rm_why *why)
-{
-	char name[256] = "";
-
-	if (config->name != NULL)
-		return 0;
-	if (gethostname(name, sizeof(name) - 1) < 0)
-		return rm_why(why, -errno, "name: not given, and the system has none");
-	config->name = strdup(name);
-	return config->name == NULL ? rm_why(why, -ENOMEM, "out of memory") : 0;
 }
 
 int
@@ -173,7 +126,7 @@ controller_config_read(
 	if (r < 0)
 		return r;
 	config->path = path;
-	r = name_after_host(config, why);
+	r = rm_config_host_name(&config->name, "name", why);
 	if (r == 0)
 		r = check_all(config, why);
 	if (r < 0)

@@ -1,15 +1,12 @@
 #include "tor-aggregator/aggregator_config.h"
 
-#include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "rackmesh/base/address.h"
 #include "rackmesh/base/log.h"
-#include "rackmesh/base/yaml.h"
 #include "rackmesh/fabric/part.h"
 #include "schemas/wire.h"
 
@@ -78,57 +75,11 @@ const struct rm_option aggregator_options[] = {
 };
 /* clang-format on */
 
-#define NAME_HELP \
-	"expected a name: 1 to 63 of A-Z a-z 0-9 . _ : -, a letter or digit first"
-
 struct check {
 	const struct aggregator_config *config;
 	const char *path;
 	struct rm_why *why;
 };
-
-/* The place of an option in the file, which is read again for it; NULL: not there.
- * The caller frees *yaml. */
-static const struct rm_yaml_node *
-place_of(const struct check *check, const char *option, size_t i, struct rm_yaml **yaml)
-{
-	const struct rm_yaml_node *node = NULL;
-	char word[64];
-
-	if (check->path != NULL && rm_yaml_load(check->path, yaml, NULL) == 0)
-		node = rm_yaml_root(*yaml);
-	while (node != NULL && *option != 0) {
-		size_t len = strcspn(option, ".");
-
-		if (rm_yaml_kind(node) != RM_YAML_MAP || len >= sizeof(word))
-			return NULL;
-		memcpy(word, option, len);
-		word[len] = 0;
-		node = rm_yaml_get(node, word);
-		option += option[len] == 0 ? len : len + 1;
-	}
-	if (node != NULL && rm_yaml_kind(node) == RM_YAML_LIST &&
-	    i < rm_yaml_count(node))
-		return rm_yaml_item(node, i);
-	return node;
-}
-
-/* What concerns several options, or has a syntax of its own, the table cannot check. */
-static int
-check_failed(const struct check *check, const char *option, size_t i, const char *text)
-{
-	struct rm_yaml *yaml = NULL;
-	const struct rm_yaml_node *node = place_of(check, option, i, &yaml);
-	int r;
-
-	if (node != NULL)
-		r = rm_yaml_why(node, check->why, -EINVAL, "%s: %s", option, text);
-	else
-		r = rm_why(check->why, -EINVAL, "%s: %s: %s",
-		    check->path == NULL ? "no config file" : check->path, option, text);
-	rm_yaml_free(yaml);
-	return r;
-}
 
 static int
 check_tors(const struct check *check)
@@ -137,11 +88,12 @@ check_tors(const struct check *check)
 
 	for (size_t i = 0; i < check->config->tors.count; i++) {
 		if (!rm_name_valid(tors[i].name))
-			return check_failed(check, "tors", i, NAME_HELP);
+			return rm_config_refuse(check->path, check->why,
+			    RM_NAME_EXPECTED, "tors[%zu].name", i);
 		for (size_t j = 0; j < i; j++)
 			if (strcmp(tors[i].name, tors[j].name) == 0)
-				return check_failed(
-				    check, "tors", i, "listed twice; remove one");
+				return rm_config_refuse(check->path, check->why,
+				    "listed twice; remove one", "tors[%zu].name", i);
 	}
 	return 0;
 }
@@ -154,8 +106,9 @@ check_controllers(const struct check *check)
 
 	for (size_t i = 0; i < check->config->controllers.count; i++)
 		if (rm_address_parse(controllers[i], -1, &address) < 0)
-			return check_failed(check, "controllers", i,
-			    "expected address:port, the address numeric");
+			return rm_config_refuse(check->path, check->why,
+			    "expected address:port, the address numeric",
+			    "controllers[%zu]", i);
 	return 0;
 }
 
@@ -167,8 +120,8 @@ check_urls(const struct check *check, const char *option, const struct rm_list *
 	for (size_t i = 0; i < list->count; i++)
 		if (strncmp(urls[i], "http://", 7) != 0 &&
 		    strncmp(urls[i], "https://", 8) != 0)
-			return check_failed(
-			    check, option, i, "expected http://... or https://...");
+			return rm_config_refuse(check->path, check->why,
+			    "expected http://... or https://...", "%s[%zu]", option, i);
 	return 0;
 }
 
@@ -180,35 +133,25 @@ check_all(const struct check *check)
 	int r;
 
 	if (!rm_name_valid(config->name))
-		return check_failed(check, "name", 0, NAME_HELP);
+		return rm_config_refuse(
+		    check->path, check->why, RM_NAME_EXPECTED, "name");
 	if (!rm_name_valid(config->region))
-		return check_failed(check, "region", 0, NAME_HELP);
+		return rm_config_refuse(
+		    check->path, check->why, RM_NAME_EXPECTED, "region");
 	if (rm_address_parse(config->listen, -1, &address) < 0 ||
 	    address.storage.ss_family == AF_UNIX)
-		return check_failed(check, "listen", 0, "expected address:port");
+		return rm_config_refuse(
+		    check->path, check->why, "expected address:port", "listen");
 	if (config->http_listen[0] != 0 &&
 	    rm_address_parse(config->http_listen, -1, &address) < 0)
-		return check_failed(check, "http.listen", 0, "expected address:port");
+		return rm_config_refuse(
+		    check->path, check->why, "expected address:port", "http.listen");
 	r = check_tors(check);
 	if (r == 0)
 		r = check_controllers(check);
 	if (r == 0)
 		r = check_urls(check, "alerts.alertmanagers", &config->alertmanagers);
 	return r < 0 ? r : check_urls(check, "alerts.webhooks", &config->webhooks);
-}
-
-static int
-name_itself(struct aggregator_config *config, struct rm_why *why)
-{
-	char name[256] = "";
-
-	if (config->name != NULL)
-		return 0;
-	if (gethostname(name, sizeof(name) - 1) < 0)
-		return rm_why(
-		    why, -errno, "name: not given, and the system has no name");
-	config->name = strdup(name);
-	return config->name == NULL ? rm_why(why, -ENOMEM, "out of memory") : 0;
 }
 
 int
@@ -223,7 +166,7 @@ aggregator_config_read(
 	if (r < 0)
 		return r;
 	config->path = path;
-	r = name_itself(config, why);
+	r = rm_config_host_name(&config->name, "name", why);
 	if (r == 0)
 		r = check_all(&check);
 	if (r < 0)

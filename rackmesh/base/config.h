@@ -64,6 +64,18 @@ int rm_config_parse(const struct rm_option *options, const char *name, const cha
     size_t len, void *config, struct rm_why *why);
 void rm_config_clear(const struct rm_option *options, void *config);
 
+/*
+ * What concerns several options, or has a syntax of its own, a daemon checks after the
+ * table is filled, when the lines are forgotten: only then is the file read again, to
+ * name the place. format: "http.listen", "rnics[%zu].tor"; text: what was expected.
+ * Returns -EINVAL.
+ */
+int rm_config_refuse(const char *path, struct rm_why *why, const char *text,
+    const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* Puts the system's host name where *name is still NULL. */
+int rm_config_host_name(char **name, const char *option, struct rm_why *why);
+
 /* True when the two differ only in RM_RELOAD options; else why names the first
  * other one. */
 bool rm_config_reloadable(const struct rm_option *options, const void *old,

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -396,10 +397,44 @@ the_command_line_is_read(void **state)
 	assert_string_equal(why.text, "--config needs the name of a file");
 }
 
+/* A file that the test removes again. */
+static void
+refuses_at(const char *place, const char *where)
+{
+	static const char text[] = "tor:\n  address: x\nrnics:\n  - device: a\n"
+				   "  - device: b\n    tors: [p, q]\n";
+	char path[] = "/tmp/test_config_XXXXXX", wanted[128];
+	struct rm_why why = { 0 };
+	int fd = mkstemp(path);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+	assert_int_equal(rm_config_refuse(path, &why, "no good", "%s", place), -EINVAL);
+	snprintf(wanted, sizeof(wanted), "%s:%s: %s: no good", path, where, place);
+	assert_string_equal(why.text, wanted);
+	unlink(path);
+}
+
+static void
+what_is_refused_later_is_found_in_the_file_again(void **state)
+{
+	struct rm_why why = { 0 };
+
+	refuses_at("tor.address", "2:12");
+	refuses_at("rnics[1].device", "5:13");
+	refuses_at("rnics[1].tors[1]", "6:15");
+	refuses_at("rnics[1].tor", "5:5");    /* not there: its map is */
+	refuses_at("rnics[7].device", "4:3"); /* its list */
+	assert_int_equal(rm_config_refuse(NULL, &why, "no good", "host"), -EINVAL);
+	assert_string_equal(why.text, "no config file: host: no good");
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_refused_later_is_found_in_the_file_again),
 		cmocka_unit_test(what_is_not_given_has_its_default),
 		cmocka_unit_test(all_kinds_are_read),
 		cmocka_unit_test(an_unknown_option_names_its_neighbour),
