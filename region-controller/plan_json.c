@@ -12,13 +12,13 @@ kind_word(enum wire_probe_kind kind)
 {
 	switch (kind) {
 	case WIRE_TOR_MESH:
-		return "tor_mesh";
+		return "tor-mesh";
 	case WIRE_INTER_TOR:
-		return "inter_tor";
+		return "inter-tor";
 	case WIRE_WITNESS:
 		return "witness";
 	case WIRE_TOR_REFLECTOR:
-		return "tor_reflector";
+		return "tor-reflector";
 	case WIRE_SERVICE:
 		return "service";
 	case WIRE_PROBE_KINDS:
