@@ -55,7 +55,7 @@ static const char *const invalid_words[WIRE_INVALID_REASONS] = {
 /* clang-format off */
 static const struct counter prober_counters[] = {
 	{ "rackmesh_agent_probes_asked_total", "", P(asked), "Probes that became due." },
-	{ "rackmesh_agent_probes_skipped_total", "", P(skipped), "Probes due too long ago to be made up." },
+	{ "rackmesh_agent_probes_skipped_total", "", P(skipped), "Probes due too long ago to be made up, or without a socket." },
 	{ "rackmesh_agent_probes_sent_total", "", P(sent), "Probes handed to the kernel." },
 	{ "rackmesh_agent_probes_send_failed_total", "", P(send_failed), "Probes that the kernel refused." },
 	{ "rackmesh_agent_probes_late_total", "", P(late_sends), "Probes that left later than their pace allows." },

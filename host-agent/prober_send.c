@@ -65,13 +65,11 @@ burst_add(struct prober *prober, struct burst *burst, struct prober_target *targ
 }
 
 /* Our own want of sockets or memory is no evidence against an RNIC. */
-static enum wire_outcome
-send_outcome(int error)
+static bool
+is_want_of_ours(int error)
 {
 	return error == -EMFILE || error == -ENFILE || error == -ENOMEM ||
-		       error == -EADDRINUSE
-		   ? WIRE_SELF_LOSS
-		   : WIRE_SEND_FAILED;
+	       error == -EADDRINUSE;
 }
 
 static void
@@ -81,20 +79,26 @@ burst_settle(struct prober *prober, const struct burst *burst)
 		struct pending_probe *probe = burst->probes[i];
 		struct prober_target *target = probe->target;
 		rm_mono_t posted = burst->packets[i].posted;
+		int error = burst->packets[i].error;
 
+		if (is_want_of_ours(error)) {
+			prober->counts.skipped++;
+			pending_remove(prober->pending, probe);
+			prober_target_unref(target);
+			continue;
+		}
 		probe->posted = posted;
 		if (pacer_is_late(
 			target->pace.interval_ns, burst->deadlines[i], posted)) {
 			probe->result_flags |= WIRE_LATE_SEND;
 			prober->counts.late_sends++;
 		}
-		if (burst->packets[i].error == 0) {
+		if (error == 0) {
 			prober->counts.sent++;
 			continue;
 		}
 		prober->counts.send_failed++;
-		prober_finish(
-		    prober, probe, false, send_outcome(burst->packets[i].error));
+		prober_finish(prober, probe, false, WIRE_SEND_FAILED);
 	}
 }
 
