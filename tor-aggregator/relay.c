@@ -14,6 +14,7 @@
 #include "tor-aggregator/agent.h"
 #include "tor-aggregator/plan_store.h"
 
+#define WELCOME_NS (3 * RM_NS_PER_S)
 #define MAX_OUTPUT_BYTES (64u << 20) /* 1,024 hosts' registrations and to spare */
 
 struct relay {
@@ -24,6 +25,7 @@ struct relay {
 	void *arg;
 	struct rm_dialer *dialer;
 	struct wire_writer *writer;
+	rm_mono_t up_at;
 	bool welcomed;
 	char controller[RM_NAME_BYTES];
 	struct relay_counts counts;
@@ -33,6 +35,7 @@ static int
 on_up(struct rm_link *link, void *arg)
 {
 	struct relay *relay = arg;
+	rm_mono_t now = rm_mono_now();
 	struct wire_tor_state tors[WIRE_MAX_TORS];
 	struct wire_hello hello = {
 		.role = WIRE_ROLE_AGGREGATOR,
@@ -41,13 +44,14 @@ on_up(struct rm_link *link, void *arg)
 		.region = relay->options.region,
 		.id = relay->options.name,
 		.incarnation = relay->options.incarnation,
-		.now_ns = (uint64_t)rm_mono_now().ns,
+		.now_ns = (uint64_t)now.ns,
 		.tors = tors,
 		.tor_count = relay->options.tor_count,
 	};
 	struct wire_bytes bytes;
 	int r;
 
+	relay->up_at = now;
 	for (size_t i = 0; i < hello.tor_count; i++) {
 		const struct wire_plan_view *view = plan_store_view(relay->store, i);
 
@@ -275,6 +279,17 @@ relay_registered(struct relay *relay, const struct agent *agent)
 {
 	if (relay->dialer != NULL)
 		send_registration(relay, agent);
+}
+
+void
+relay_watch(struct relay *relay, rm_mono_t now)
+{
+	struct rm_link *link =
+	    relay->dialer == NULL ? NULL : rm_dialer_link(relay->dialer);
+
+	if (link != NULL && !relay->welcomed &&
+	    rm_mono_since(now, relay->up_at) > WELCOME_NS)
+		rm_link_close(link, -ETIMEDOUT);
 }
 
 bool

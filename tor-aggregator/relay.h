@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "rackmesh/base/clock.h"
+
 struct agent;
 struct agents;
 struct plan_store;
@@ -43,6 +45,10 @@ void relay_free(struct relay *relay);
 
 /* Its registration is new or has changed. */
 void relay_registered(struct relay *relay, const struct agent *agent);
+
+/* Once a second: one that takes our hello and never answers is frozen, and would keep
+ * us from the next. */
+void relay_watch(struct relay *relay, rm_mono_t now);
 
 bool relay_connected(const struct relay *relay);
 const char *relay_controller(const struct relay *relay); /* its id, or "" */

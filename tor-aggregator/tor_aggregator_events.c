@@ -318,6 +318,7 @@ on_tick(void *arg)
 	}
 	dispatch_tick(aggregator->dispatch, wall);
 	if (++aggregator->ticks % TICKS_PER_S == 0) {
+		relay_watch(aggregator->relay, now);
 		uplink_pump(aggregator->uplink);
 		plan_store_save(aggregator->plans);
 	}

@@ -48,6 +48,7 @@ struct world {
 	struct rm_listener *listener;
 	struct rm_link *controller;
 	unsigned hellos, registrations;
+	bool mute; /* frozen: its kernel accepts, nobody answers */
 	uint64_t hello_version;
 };
 
@@ -77,6 +78,8 @@ controller_frame(struct rm_link *link, const uint8_t *data, size_t len, void *ar
 	wire_hello_tor(&hello, 0, &tor);
 	world->hello_version = tor.plan_version;
 	world->hellos++;
+	if (world->mute)
+		return 0;
 	writer = wire_writer_new();
 	wire_write_welcome(writer, &welcome, &bytes);
 	rm_link_send(link, bytes.data, bytes.len);
@@ -538,6 +541,25 @@ one_that_is_gone_and_in_no_plan_is_not_told_again(void **state)
 }
 
 static void
+a_controller_that_never_answers_is_left(void **state)
+{
+	struct world *world = *state;
+	struct relay *relay;
+
+	LOOPBACK_WAIT(world->loop, world->hellos == 1);
+	world->mute = true;
+	restart(world);
+	relay = world->aggregator->relay;
+	LOOPBACK_WAIT(world->loop, world->hellos == 2);
+	relay_watch(relay, rm_mono_now());
+	loopback_run(world->loop, 50 * RM_NS_PER_MS);
+	assert_non_null(world->controller);
+	world->mute = false;
+	relay_watch(relay, rm_mono_add(rm_mono_now(), 4 * RM_NS_PER_S));
+	LOOPBACK_WAIT(world->loop, world->hellos == 3 && relay_connected(relay));
+}
+
+static void
 summaries_reach_the_disk_and_are_acknowledged(void **state)
 {
 	struct world *world = *state;
@@ -573,6 +595,7 @@ main(void)
 		TEST(registrations_go_up_again_after_a_reconnect),
 		TEST(members_of_the_plan_go_up_though_their_agents_are_dead),
 		TEST(one_that_is_gone_and_in_no_plan_is_not_told_again),
+		TEST(a_controller_that_never_answers_is_left),
 		TEST(summaries_reach_the_disk_and_are_acknowledged),
 	};
 
