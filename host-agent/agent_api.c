@@ -1,6 +1,5 @@
 #include "host-agent/agent_api.h"
 
-#include <arpa/inet.h>
 #include <stdio.h>
 
 #include "host-agent/agent_metrics.h"
@@ -14,7 +13,7 @@
 #include "rackmesh/base/address.h"
 #include "rackmesh/base/http_server.h"
 #include "rackmesh/fabric/part.h"
-#include "schemas/wire.h"
+#include "schemas/wire_text.h"
 
 static json_t *
 show_id(struct wire_rnic_id id)
@@ -28,14 +27,9 @@ show_id(struct wire_rnic_id id)
 static json_t *
 show_address(const struct wire_address *address)
 {
-	char bare[INET6_ADDRSTRLEN] = "", text[RM_ADDRESS_TEXT];
+	char text[WIRE_ADDRESS_TEXT];
 
-	inet_ntop(address->family == 4 ? AF_INET : AF_INET6, address->bytes, bare,
-	    sizeof(bare));
-	if (address->port == 0)
-		return json_string(bare);
-	snprintf(text, sizeof(text), address->family == 4 ? "%s:%u" : "[%s]:%u", bare,
-	    (unsigned)address->port);
+	wire_address_format(address, text);
 	return json_string(text);
 }
 
@@ -57,7 +51,7 @@ show_prober(const struct prober *prober)
 	set_u64(object, "sent", counts->sent);
 	set_u64(object, "send_failed", counts->send_failed);
 	for (unsigned i = 0; i < WIRE_OUTCOMES; i++)
-		set_u64(results, agent_outcome_word(i), counts->outcomes[i]);
+		set_u64(results, wire_outcome_word(i), counts->outcomes[i]);
 	json_object_set_new(object, "results", results);
 	return object;
 }
@@ -134,14 +128,12 @@ show_ports(const uint16_t *values, size_t count)
 static json_t *
 show_target(const struct wire_target *target)
 {
-	static const char *const kinds[WIRE_PROBE_KINDS] = { "tor-mesh", "inter-tor",
-		"witness", "tor-reflector", "service" };
 	json_t *object = json_object(), *dscps = json_array();
 
 	json_object_set_new(object, "src", show_id(target->src));
 	json_object_set_new(object, "dst", show_id(target->dst));
-	json_object_set_new(object, "kind",
-	    json_string(target->kind < WIRE_PROBE_KINDS ? kinds[target->kind] : "?"));
+	json_object_set_new(
+	    object, "kind", json_string(wire_probe_kind_word(target->kind)));
 	json_object_set_new(object, "address", show_address(&target->address));
 	set_u64(object, "interval_us", target->interval_us);
 	json_object_set_new(object, "paired", json_boolean(target->paired));

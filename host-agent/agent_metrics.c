@@ -11,6 +11,7 @@
 #include "host-agent/reflector.h"
 #include "host-agent/uplink.h"
 #include "rackmesh/base/metrics.h"
+#include "schemas/wire_text.h"
 
 #define GROUP_LABEL 160
 #define LABELS 256
@@ -21,26 +22,6 @@ struct counter {
 	const char *label; /* "" or e.g. "reason=\"full\"" */
 	size_t offset;
 	const char *help;
-};
-
-static const char *const outcome_words[WIRE_OUTCOMES] = {
-	[WIRE_OK] = "ok",
-	[WIRE_NO_REPLY] = "no_reply",
-	[WIRE_LATE_REPLY] = "late_reply",
-	[WIRE_SEND_FAILED] = "send_failed",
-	[WIRE_SENT_LATE] = "sent_late",
-	[WIRE_STALE_QPN] = "stale_qpn",
-	[WIRE_SELF_LOSS] = "self_loss",
-	[WIRE_INVALID] = "invalid",
-};
-
-static const char *const invalid_words[WIRE_INVALID_REASONS] = {
-	[WIRE_VALID] = "none",
-	[WIRE_T4_BEFORE_T3] = "t4_before_t3",
-	[WIRE_T5_BEFORE_T2] = "t5_before_t2",
-	[WIRE_RTT_NEGATIVE] = "rtt_negative",
-	[WIRE_DELAY_NEGATIVE] = "delay_negative",
-	[WIRE_ABSURD] = "absurd",
 };
 
 #define P(field) offsetof(struct prober_counts, field)
@@ -151,12 +132,6 @@ static const struct counter agent_counters[] = {
 };
 /* clang-format on */
 
-const char *
-agent_outcome_word(unsigned outcome)
-{
-	return outcome < WIRE_OUTCOMES ? outcome_words[outcome] : "unknown";
-}
-
 /* base: the struct that the table's offsets are of. label: of the whole group. */
 static int
 add_counters(struct rm_metrics *metrics, const void *owner, const char *label,
@@ -187,14 +162,14 @@ add_results(struct rm_metrics *metrics, const struct engine *engine, const char 
 
 	for (size_t i = 0; i < WIRE_OUTCOMES && r == 0; i++) {
 		snprintf(labels, sizeof(labels), "%s,outcome=\"%s\"", label,
-		    outcome_words[i]);
+		    wire_outcome_word(i));
 		r = rm_metrics_counter(metrics, engine, "rackmesh_agent_results_total",
 		    labels, "Results by what became of the probe.",
 		    &counts->outcomes[i]);
 	}
 	for (size_t i = WIRE_VALID + 1; i < WIRE_INVALID_REASONS && r == 0; i++) {
 		snprintf(labels, sizeof(labels), "%s,reason=\"%s\"", label,
-		    invalid_words[i]);
+		    wire_invalid_word(i));
 		r = rm_metrics_counter(metrics, engine, "rackmesh_agent_invalid_total",
 		    labels, "Results with an impossible time stamp.",
 		    &counts->invalid[i]);

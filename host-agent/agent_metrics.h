@@ -31,7 +31,4 @@ int agent_metrics_plans(struct rm_metrics *metrics, const struct plans *plans);
 int agent_metrics_agent(
     struct rm_metrics *metrics, const struct agent_counts *counts, const bool *paused);
 
-/* The words that also the API uses. */
-const char *agent_outcome_word(unsigned outcome);
-
 #endif

@@ -1,31 +1,10 @@
 #include "region-controller/plan_json.h"
 
-#include <arpa/inet.h>
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "rackmesh/base/address.h"
 #include "rackmesh/fabric/part.h"
-
-static const char *
-kind_word(enum wire_probe_kind kind)
-{
-	switch (kind) {
-	case WIRE_TOR_MESH:
-		return "tor-mesh";
-	case WIRE_INTER_TOR:
-		return "inter-tor";
-	case WIRE_WITNESS:
-		return "witness";
-	case WIRE_TOR_REFLECTOR:
-		return "tor-reflector";
-	case WIRE_SERVICE:
-		return "service";
-	case WIRE_PROBE_KINDS:
-		break;
-	}
-	return "unknown";
-}
+#include "schemas/wire_text.h"
 
 json_t *
 plan_json_id(struct wire_rnic_id id)
@@ -39,14 +18,9 @@ plan_json_id(struct wire_rnic_id id)
 json_t *
 plan_json_address(const struct wire_address *address)
 {
-	char bare[INET6_ADDRSTRLEN] = "", text[RM_ADDRESS_TEXT];
+	char text[WIRE_ADDRESS_TEXT];
 
-	inet_ntop(address->family == 4 ? AF_INET : AF_INET6, address->bytes, bare,
-	    sizeof(bare));
-	if (address->port == 0)
-		return json_string(bare);
-	snprintf(text, sizeof(text), address->family == 4 ? "%s:%u" : "[%s]:%u", bare,
-	    (unsigned)address->port);
+	wire_address_format(address, text);
 	return json_string(text);
 }
 
@@ -127,7 +101,8 @@ show_entry(const struct wire_plan_view *view, size_t i)
 	char name[2 * RM_NAME_BYTES + 2];
 
 	wire_plan_entry(view, i, &entry);
-	json_object_set_new(object, "kind", json_string(kind_word(entry.kind)));
+	json_object_set_new(
+	    object, "kind", json_string(wire_probe_kind_word(entry.kind)));
 	wire_plan_member(view, entry.src, &rnic);
 	snprintf(name, sizeof(name), "%s/%s", rnic.host, rnic.device);
 	json_object_set_new(object, "from", json_string(name));

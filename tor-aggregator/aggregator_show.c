@@ -1,11 +1,11 @@
 #include "tor-aggregator/aggregator_show.h"
 
-#include <arpa/inet.h>
 #include <stdio.h>
 
 #include "rackmesh/base/address.h"
 #include "rackmesh/fabric/incident.h"
 #include "rackmesh/fabric/part.h"
+#include "schemas/wire_text.h"
 #include "tor-aggregator/agent.h"
 #include "tor-aggregator/agent_links.h"
 #include "tor-aggregator/agent_watch.h"
@@ -51,14 +51,9 @@ show_time(const struct show_now *now, rm_mono_t t)
 static json_t *
 show_address(const struct wire_address *address)
 {
-	char bare[INET6_ADDRSTRLEN] = "", text[RM_ADDRESS_TEXT];
+	char text[WIRE_ADDRESS_TEXT];
 
-	inet_ntop(address->family == 4 ? AF_INET : AF_INET6, address->bytes, bare,
-	    sizeof(bare));
-	if (address->port == 0)
-		return json_string(bare);
-	snprintf(text, sizeof(text), address->family == 4 ? "%s:%u" : "[%s]:%u", bare,
-	    (unsigned)address->port);
+	wire_address_format(address, text);
 	return json_string(text);
 }
 
@@ -208,13 +203,6 @@ json_t *
 show_result(const struct roster *roster, const struct ring_result *result,
     const struct show_now *now)
 {
-	static const char *const kinds[WIRE_PROBE_KINDS] = {
-		[WIRE_TOR_MESH] = "tor-mesh",
-		[WIRE_INTER_TOR] = "inter-tor",
-		[WIRE_WITNESS] = "witness",
-		[WIRE_TOR_REFLECTOR] = "tor-reflector",
-		[WIRE_SERVICE] = "service",
-	};
 	json_t *object = json_object();
 
 	set(object, "sent", show_time(now, result->sent));
@@ -222,10 +210,8 @@ show_result(const struct roster *roster, const struct ring_result *result,
 	    (struct wire_rnic_id){ result->src_guid, result->src_port_num });
 	set_end(object, "to", roster,
 	    (struct wire_rnic_id){ result->dst_guid, result->dst_port_num });
-	set(object, "outcome", json_string(evidence_outcome_word(result->outcome)));
-	set(object, "kind",
-	    json_string(
-		result->kind < WIRE_PROBE_KINDS ? kinds[result->kind] : "unknown"));
+	set(object, "outcome", json_string(wire_outcome_word(result->outcome)));
+	set(object, "kind", json_string(wire_probe_kind_word(result->kind)));
 	set_u64(object, "seq", result->seq);
 	set_u64(object, "src_port", result->src_port);
 	set_u64(object, "dscp", result->dscp);
@@ -261,6 +247,7 @@ show_target(const struct roster *roster, const struct wire_target *target)
 		json_array_append_new(sizes, json_integer(target->sizes[i]));
 	set_end(object, "from", roster, target->src);
 	set_end(object, "to", roster, target->dst);
+	set(object, "kind", json_string(wire_probe_kind_word(target->kind)));
 	set(object, "address", show_address(&target->address));
 	set_u64(object, "interval_us", target->interval_us);
 	set(object, "flows", flows);

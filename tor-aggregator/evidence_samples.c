@@ -4,29 +4,13 @@
 #include <string.h>
 
 #include "rackmesh/fabric/verdict.h"
+#include "schemas/wire_text.h"
 #include "tor-aggregator/ring.h"
 #include "tor-aggregator/roster.h"
 
 /* Results arrive up to this much out of the order in which they were sent. */
 #define DISORDER_NS (2 * RM_NS_PER_S)
 #define MAX_VERDICTS 64 /* beyond: without samples */
-
-const char *
-evidence_outcome_word(unsigned outcome)
-{
-	static const char *const words[WIRE_OUTCOMES] = {
-		[WIRE_OK] = "ok",
-		[WIRE_NO_REPLY] = "no-reply",
-		[WIRE_LATE_REPLY] = "late-reply",
-		[WIRE_SEND_FAILED] = "send-failed",
-		[WIRE_SENT_LATE] = "sent-late",
-		[WIRE_STALE_QPN] = "stale-qpn",
-		[WIRE_SELF_LOSS] = "self-loss",
-		[WIRE_INVALID] = "invalid",
-	};
-
-	return outcome < WIRE_OUTCOMES ? words[outcome] : "unknown";
-}
 
 bool
 evidence_concerns(const struct rm_part *part, const struct roster_rnic *member)
@@ -100,7 +84,7 @@ add_sample(struct rm_evidence *evidence, const struct ring_result *result,
 	snprintf(sample->from, sizeof(sample->from), "%s/%s", src->host, src->device);
 	snprintf(sample->to, sizeof(sample->to), "%s/%s", dst->host, dst->device);
 	snprintf(sample->outcome, sizeof(sample->outcome), "%s",
-	    evidence_outcome_word(result->outcome));
+	    wire_outcome_word(result->outcome));
 }
 
 void

@@ -25,7 +25,4 @@ bool evidence_concerns(const struct rm_part *part, const struct roster_rnic *mem
 void evidence_samples_fill(struct rm_verdict *verdicts, size_t count,
     const struct ring *ring, const struct roster *roster, rm_mono_t since);
 
-/* "ok", "no-reply", ... of enum wire_outcome; "unknown" beyond. */
-const char *evidence_outcome_word(unsigned outcome);
-
 #endif

@@ -7,6 +7,7 @@
 #include "rackmesh/base/line_protocol.h"
 #include "rackmesh/base/sketch.h"
 #include "rackmesh/fabric/part.h"
+#include "schemas/wire_text.h"
 
 #define POINTS_MAX_BYTES (64u << 20)
 
@@ -53,20 +54,9 @@ points_end(struct points *points, struct rm_line *line, uint64_t when_ns)
 static void
 line_outcomes(struct rm_line *line, uint64_t sent, const uint64_t *outcomes)
 {
-	static const char *const names[WIRE_OUTCOMES] = {
-		[WIRE_OK] = "ok",
-		[WIRE_NO_REPLY] = "no_reply",
-		[WIRE_LATE_REPLY] = "late_reply",
-		[WIRE_SEND_FAILED] = "send_failed",
-		[WIRE_SENT_LATE] = "sent_late",
-		[WIRE_STALE_QPN] = "stale_qpn",
-		[WIRE_SELF_LOSS] = "self_loss",
-		[WIRE_INVALID] = "invalid",
-	};
-
 	rm_line_int(line, "sent", (int64_t)sent);
 	for (int o = 0; o < WIRE_OUTCOMES; o++)
-		rm_line_int(line, names[o], (int64_t)outcomes[o]);
+		rm_line_int(line, wire_outcome_word((unsigned)o), (int64_t)outcomes[o]);
 }
 
 static void

@@ -1,0 +1,21 @@
+/*
+ * wire_text - the words of the wire's enums and the text of its addresses.
+ *
+ * The same word everywhere: in JSON, metric labels and line-protocol fields.
+ */
+#ifndef SCHEMAS_WIRE_TEXT_H
+#define SCHEMAS_WIRE_TEXT_H
+
+#include "schemas/wire.h"
+
+/* "ok", "no_reply", ...; "unknown" for what a newer peer may send. */
+const char *wire_outcome_word(unsigned outcome);
+const char *wire_invalid_word(unsigned reason);  /* "none", "t4_before_t3", ... */
+const char *wire_probe_kind_word(unsigned kind); /* "tor_mesh", "inter_tor", ... */
+
+/* "10.0.0.1", "10.0.0.1:862", "fd00::1", "[fd00::1]:862": a port of 0 is left out. */
+#define WIRE_ADDRESS_TEXT 64
+void wire_address_format(
+    const struct wire_address *address, char text[WIRE_ADDRESS_TEXT]);
+
+#endif

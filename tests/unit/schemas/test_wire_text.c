@@ -1,0 +1,65 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "schemas/wire_text.h"
+
+static void
+every_value_has_a_word_of_its_own(void **state)
+{
+	for (unsigned i = 0; i < WIRE_OUTCOMES; i++)
+		for (unsigned j = 0; j < i; j++)
+			assert_string_not_equal(
+			    wire_outcome_word(i), wire_outcome_word(j));
+	for (unsigned i = 0; i < WIRE_INVALID_REASONS; i++)
+		for (unsigned j = 0; j < i; j++)
+			assert_string_not_equal(
+			    wire_invalid_word(i), wire_invalid_word(j));
+	for (unsigned i = 0; i < WIRE_PROBE_KINDS; i++)
+		for (unsigned j = 0; j < i; j++)
+			assert_string_not_equal(
+			    wire_probe_kind_word(i), wire_probe_kind_word(j));
+}
+
+static void
+what_a_newer_peer_sends_is_unknown(void **state)
+{
+	assert_string_equal(wire_outcome_word(WIRE_OUTCOMES), "unknown");
+	assert_string_equal(wire_invalid_word(255), "unknown");
+	assert_string_equal(wire_probe_kind_word(WIRE_PROBE_KINDS), "unknown");
+}
+
+static void
+addresses_read_as_people_write_them(void **state)
+{
+	struct wire_address v4 = { .family = 4, .bytes = { 10, 0, 0, 1 }, .port = 862 };
+	struct wire_address v6 = {
+		.family = 6, .bytes = { 0xfd, [15] = 1 }, .port = 862
+	};
+	char text[WIRE_ADDRESS_TEXT];
+
+	wire_address_format(&v4, text);
+	assert_string_equal(text, "10.0.0.1:862");
+	wire_address_format(&v6, text);
+	assert_string_equal(text, "[fd00::1]:862");
+	v4.port = v6.port = 0;
+	wire_address_format(&v4, text);
+	assert_string_equal(text, "10.0.0.1");
+	wire_address_format(&v6, text);
+	assert_string_equal(text, "fd00::1");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_value_has_a_word_of_its_own),
+		cmocka_unit_test(what_a_newer_peer_sends_is_unknown),
+		cmocka_unit_test(addresses_read_as_people_write_them),
+	};
+
+	return cmocka_run_group_tests_name("wire_text", tests, NULL, NULL);
+}
