@@ -22,6 +22,12 @@ static const struct column columns[] = {
 	{ 0 },
 };
 
+static bool
+is_number(const char *text)
+{
+	return text[0] != '\0' && strspn(text, "0123456789") == strlen(text);
+}
+
 int
 ctl_drill(const struct ctl *ctl)
 {
@@ -38,8 +44,7 @@ ctl_drill(const struct ctl *ctl)
 		else
 			return ctl_usage("unexpected argument: %s", ctl->argv[i]);
 	}
-	if (rnic == NULL || strspn(seconds, "0123456789") != strlen(seconds) ||
-	    strspn(limit, "0123456789") != strlen(limit))
+	if (rnic == NULL || !is_number(seconds) || !is_number(limit))
 		return ctl_usage("expected: drill RNIC [--seconds N] [--limit N]");
 	escaped = request_escape(rnic);
 	if (escaped == NULL)

@@ -56,6 +56,13 @@ ctl_incidents(const struct ctl *ctl)
 		open_only ? "/v1/incidents?open=1" : "/v1/incidents", &answer) < 0)
 		return CTL_NO_ANSWER;
 	list = json_object_get(answer, "incidents");
+	if (!json_is_array(list)) {
+		fprintf(stderr,
+		    "rackmeshctl: %s has no \"incidents\"; is it the right daemon?\n",
+		    ctl->aggregator);
+		json_decref(answer);
+		return CTL_NO_ANSWER;
+	}
 	if (ctl->json)
 		show_json(answer);
 	json_array_foreach (list, i, incident) {

@@ -55,7 +55,7 @@ print_help(FILE *out)
 	    "Exit status: 0 all is well; 1 the answer is bad news (an open incident, a "
 	    "bad\n"
 	    "topology, an RNIC that is not good); 2 a wrong command line; 3 no "
-	    "answer.\n");
+	    "answer,\nor a refusal.\n");
 }
 
 int

@@ -45,7 +45,8 @@ ctl_rnics(const struct ctl *ctl)
 	json_array_foreach (json_object_get(answer, "rnics"), i, rnic) {
 		const char *health = json_string_value(json_object_get(rnic, "health"));
 
-		if (health != NULL && strcmp(health, "bad") == 0)
+		/* Of whom nothing is known, nothing good is known. */
+		if (health == NULL || strcmp(health, "good") != 0)
 			status = CTL_BAD_NEWS;
 	}
 	json_decref(answer);

@@ -1,0 +1,137 @@
+/* Exit codes and messages of the commands, with a daemon that is played. */
+#include "ctl/ctl.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/support/loopback.h"
+
+/* usage is in main.c */
+int
+ctl_usage(const char *format, ...)
+{
+	return CTL_USAGE;
+}
+
+/* A process that answers one request with this status and body. */
+static pid_t
+play_daemon(int *port, const char *status, const char *body)
+{
+	int listener = loopback_listen(port);
+	pid_t pid = fork();
+	char text[2048];
+	int fd;
+
+	assert_true(pid >= 0);
+	if (pid > 0) {
+		close(listener);
+		return pid;
+	}
+	fd = accept(listener, NULL, NULL);
+	if (read(fd, text, sizeof(text)) <= 0)
+		_exit(1);
+	snprintf(text, sizeof(text),
+	    "HTTP/1.1 %s\r\nContent-Length: %zu\r\nConnection: close\r\n\r\n%s", status,
+	    strlen(body), body);
+	_exit(write(fd, text, strlen(text)) < 0);
+}
+
+static int
+run(int (*command)(const struct ctl *ctl), int argc, const char *const *argv,
+    const char *status, const char *body)
+{
+	struct ctl ctl = { .argc = argc, .argv = (char **)(uintptr_t)argv };
+	char address[32];
+	int port, code, exited;
+	pid_t pid;
+
+	pid = play_daemon(&port, status, body);
+	snprintf(address, sizeof(address), "127.0.0.1:%d", port);
+	ctl.aggregator = ctl.controller = ctl.agent = address;
+	code = command(&ctl);
+	if (code == CTL_USAGE) /* nobody was asked */
+		kill(pid, SIGTERM);
+	assert_int_equal(waitpid(pid, &exited, 0), pid);
+	return code;
+}
+
+static int
+rnics(const char *body)
+{
+	return run(ctl_rnics, 0, NULL, "200 OK", body);
+}
+
+static void
+rnics_that_are_not_known_to_be_good_are_bad_news(void **state)
+{
+	assert_int_equal(rnics("{\"rnics\": [{\"health\": \"good\"}]}"), CTL_GOOD);
+	assert_int_equal(rnics("{\"rnics\": [{\"health\": \"bad\"}]}"), CTL_BAD_NEWS);
+	/* Silence is never health. */
+	assert_int_equal(rnics("{\"rnics\": [{\"health\": \"good\"}, "
+			       "{\"health\": \"unknown\"}]}"),
+	    CTL_BAD_NEWS);
+}
+
+static void
+an_open_incident_is_bad_news_and_a_resolved_one_is_not(void **state)
+{
+	assert_int_equal(run(ctl_incidents, 0, NULL, "200 OK",
+			     "{\"incidents\": [{\"state\": \"resolved\"}]}"),
+	    CTL_GOOD);
+	assert_int_equal(run(ctl_incidents, 0, NULL, "200 OK",
+			     "{\"incidents\": [{\"state\": \"open\"}]}"),
+	    CTL_BAD_NEWS);
+	assert_int_equal(
+	    run(ctl_racks, 0, NULL, "200 OK", "{\"racks\": [{\"incidents_open\": 1}]}"),
+	    CTL_BAD_NEWS);
+}
+
+static void
+refusals_and_other_daemons_are_no_answer(void **state)
+{
+	const char *const argv[] = { "h9/r0" };
+
+	assert_int_equal(
+	    run(ctl_drill, 1, argv, "404 Not Found", "{\"error\": \"no such RNIC\"}"),
+	    CTL_NO_ANSWER);
+	assert_int_equal(rnics("{}"), CTL_NO_ANSWER);
+	assert_int_equal(rnics("<html>"), CTL_NO_ANSWER);
+	assert_int_equal(rnics("{\"incidents\": 3}"), CTL_NO_ANSWER);
+	assert_int_equal(run(ctl_incidents, 0, NULL, "200 OK", "{}"), CTL_NO_ANSWER);
+	assert_int_equal(run(ctl_pause, 0, NULL, "403 Forbidden", "{}"), CTL_NO_ANSWER);
+}
+
+static void
+numbers_are_checked_before_anybody_is_asked(void **state)
+{
+	const char *const empty[] = { "h1/r0", "--seconds", "" };
+	const char *const word[] = { "h1/r0", "--limit", "1x" };
+
+	assert_int_equal(run(ctl_drill, 3, empty, "200 OK", "{}"), CTL_USAGE);
+	assert_int_equal(run(ctl_drill, 3, word, "200 OK", "{}"), CTL_USAGE);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rnics_that_are_not_known_to_be_good_are_bad_news),
+		cmocka_unit_test(
+		    an_open_incident_is_bad_news_and_a_resolved_one_is_not),
+		cmocka_unit_test(refusals_and_other_daemons_are_no_answer),
+		cmocka_unit_test(numbers_are_checked_before_anybody_is_asked),
+	};
+
+	return cmocka_run_group_tests_name("ctl", tests, NULL, NULL);
+}
