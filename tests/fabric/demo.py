@@ -63,7 +63,7 @@ An agent that stands still, and goes on:
 Probing paused by hand, and the alerts at Alertmanager:
   {ctl} --agent unix:{agent} pause
   {ctl} --agent unix:{agent} resume
-  {centre} curl -s {alertmanager}/api/v2/alerts
+  {centre} {amtool} --alertmanager.url={alertmanager} alert
 """
 
 
@@ -210,7 +210,7 @@ def all_sent(flows):
     return flows if all(up > 0 for _, up in flows.values()) else None
 
 
-def keep(world, tell):
+def keep(world, tell, engines):
     """Until somebody has seen enough. The terminal is theirs meanwhile."""
     ctl = places.program("rackmeshctl", world.lab.build)
     victim = world.rnic(VICTIM)
@@ -224,6 +224,7 @@ def keep(world, tell):
             agent=world.lab.agents[FROZEN].socket,
             pid=world.lab.agents[FROZEN].pid,
             alertmanager=world.alertmanager.url,
+            amtool=engines / "usr/bin/amtool",
             victim=VICTIM,
             frozen=FROZEN,
             port=victim.port,
@@ -252,7 +253,7 @@ def play(options, folder, tell):
         frozen_agent(world, tell)
         upstream(world, tell)
         if options.keep:
-            keep(world, tell)
+            keep(world, tell, pathlib.Path(options.engines).resolve())
 
 
 def main():
