@@ -4,8 +4,9 @@
  * A message is never read before it was written, so (ours - theirs) is the offset of
  * the clocks plus a delay that is never negative: the minimum over many messages
  * is the best estimate. Only the last one to two minutes count, because two crystals
- * part by up to 100 us a second. A new incarnation of the agent starts afresh: its
- * host may have been rebooted.
+ * part by up to 100 us a second. When all of a while's messages seem late by much, the
+ * agent's clock stood still meanwhile, because its host was suspended, and the
+ * map moves on. A new session starts afresh: its host may have been rebooted.
  */
 #ifndef TOR_AGGREGATOR_CLOCK_MAP_H
 #define TOR_AGGREGATOR_CLOCK_MAP_H
@@ -21,6 +22,9 @@ struct clock_map { /* zeroed at first */
 	bool known;
 	rm_mono_t since;                 /* start of the current period */
 	int64_t current_ns, previous_ns; /* least offset of each period */
+	rm_mono_t while_since;           /* the same of a while, to notice a jump */
+	int64_t while_ns;
+	unsigned while_samples;
 };
 
 void clock_map_reset(struct clock_map *map);

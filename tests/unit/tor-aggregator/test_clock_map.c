@@ -62,6 +62,34 @@ clocks_that_part_are_followed(void **state)
 }
 
 static void
+a_clock_that_stood_still_is_followed_within_seconds(void **state)
+{
+	struct clock_map map = { 0 };
+	int64_t stood = 0;
+
+	/* The host is suspended for 5 s after 10 s. */
+	for (int64_t t = 0; t < 20 * S; t += 250 * MS) {
+		stood = t >= 10 * S ? 5 * S : 0;
+		clock_map_sample(&map, (uint64_t)t, at(t + stood + MS));
+		if (t >= 15 * S)
+			assert_int_equal(ours(&map, (uint64_t)t), t + stood + MS);
+	}
+}
+
+static void
+messages_that_were_held_up_together_move_nothing(void **state)
+{
+	struct clock_map map = { 0 };
+
+	for (int64_t t = 0; t < 20 * S; t += 250 * MS) {
+		int64_t arrives = t >= 10 * S && t < 14 * S ? 14 * S : t;
+
+		clock_map_sample(&map, (uint64_t)t, at(arrives + MS));
+		assert_int_equal(ours(&map, (uint64_t)t), t + MS);
+	}
+}
+
+static void
 a_reset_forgets_the_former_life(void **state)
 {
 	struct clock_map map = { 0 };
@@ -82,6 +110,10 @@ absurd_times_are_refused(void **state)
 	assert_int_equal(clock_map_sample(&map, INT64_MAX, at(S)), 0);
 	assert_false(clock_map_ours(&map, UINT64_MAX, &ret));
 	assert_true(clock_map_ours(&map, 0, &ret));
+	/* From one end of the numbers to the other. */
+	for (int64_t t = 2; t < 40; t++)
+		assert_int_equal(
+		    clock_map_sample(&map, t < 20 ? INT64_MAX : 0, at(t * S / 4)), 0);
 }
 
 int
@@ -91,6 +123,8 @@ main(void)
 		cmocka_unit_test(nothing_is_mapped_before_the_first_sample),
 		cmocka_unit_test(the_least_delayed_message_sets_the_offset),
 		cmocka_unit_test(clocks_that_part_are_followed),
+		cmocka_unit_test(a_clock_that_stood_still_is_followed_within_seconds),
+		cmocka_unit_test(messages_that_were_held_up_together_move_nothing),
 		cmocka_unit_test(a_reset_forgets_the_former_life),
 		cmocka_unit_test(absurd_times_are_refused),
 	};
