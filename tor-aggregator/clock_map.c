@@ -2,6 +2,7 @@
 
 #include <errno.h>
 
+#define FARTHEST_NS (INT64_MAX / 4) /* 73 years */
 #define WHILE_NS (2 * RM_NS_PER_S)
 #define WHILE_SAMPLES 4 /* fewer prove nothing */
 #define JUMP_NS (500 * RM_NS_PER_MS)
@@ -71,7 +72,10 @@ clock_map_ours(const struct clock_map *map, uint64_t theirs, rm_mono_t *ret)
 
 	if (!map->known || theirs > INT64_MAX)
 		return false;
-	if (__builtin_add_overflow((int64_t)theirs, offset, &ret->ns))
-		ret->ns = offset < 0 ? INT64_MIN : INT64_MAX;
+	if (__builtin_add_overflow((int64_t)theirs, offset, &ret->ns) ||
+	    ret->ns > FARTHEST_NS)
+		ret->ns = FARTHEST_NS;
+	if (ret->ns < -FARTHEST_NS)
+		ret->ns = -FARTHEST_NS;
 	return true;
 }

@@ -32,7 +32,7 @@ void clock_map_reset(struct clock_map *map);
 /* theirs: beyond INT64_MAX the sample is refused, -ERANGE. */
 int clock_map_sample(struct clock_map *map, uint64_t theirs, rm_mono_t ours);
 
-/* False until there was a sample. Saturates instead of wrapping. */
+/* False until there was a sample. Ends far from where differences would wrap. */
 bool clock_map_ours(const struct clock_map *map, uint64_t theirs, rm_mono_t *ret);
 
 #endif

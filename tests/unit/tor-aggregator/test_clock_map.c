@@ -116,6 +116,23 @@ absurd_times_are_refused(void **state)
 		    clock_map_sample(&map, t < 20 ? INT64_MAX : 0, at(t * S / 4)), 0);
 }
 
+/* Whatever an agent says: later and earlier can be told apart by subtracting. */
+static void
+what_is_mapped_can_be_subtracted(void **state)
+{
+	struct clock_map map = { 0 };
+	int64_t least, most, difference;
+
+	clock_map_sample(&map, INT64_MAX, at(100 * S));
+	least = ours(&map, 0);
+	assert_false(__builtin_sub_overflow(least, 120 * S, &difference));
+	assert_false(__builtin_sub_overflow(at(200 * S).ns, least, &difference));
+	clock_map_reset(&map);
+	clock_map_sample(&map, 0, at(100 * S));
+	most = ours(&map, INT64_MAX);
+	assert_false(__builtin_sub_overflow(most, least, &difference));
+}
+
 int
 main(void)
 {
@@ -126,6 +143,7 @@ main(void)
 		cmocka_unit_test(a_clock_that_stood_still_is_followed_within_seconds),
 		cmocka_unit_test(messages_that_were_held_up_together_move_nothing),
 		cmocka_unit_test(a_reset_forgets_the_former_life),
+		cmocka_unit_test(what_is_mapped_can_be_subtracted),
 		cmocka_unit_test(absurd_times_are_refused),
 	};
 
