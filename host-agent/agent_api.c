@@ -3,12 +3,12 @@
 #include <stdio.h>
 
 #include "host-agent/agent_metrics.h"
-#include "host-agent/engine.h"
 #include "host-agent/outbox.h"
 #include "host-agent/pinglist.h"
 #include "host-agent/plans.h"
 #include "host-agent/reflector.h"
 #include "host-agent/rnic.h"
+#include "host-agent/rnic_facts.h"
 #include "host-agent/uplink.h"
 #include "rackmesh/base/address.h"
 #include "rackmesh/base/http_server.h"
@@ -71,33 +71,32 @@ show_reflector(const struct reflector *reflector)
 }
 
 static json_t *
-show_engine(const struct engine *engine)
+show_rnic(const struct rnic *rnic)
 {
-	const struct rnic_facts *facts = engine_facts(engine);
+	const struct rnic_facts *facts = rnic_facts(rnic);
 	json_t *object = json_object(), *tors = json_array();
 	json_t *addresses = json_array();
-	struct wire_rnic rnic;
+	struct wire_rnic seen;
 
-	json_object_set_new(object, "device", json_string(engine_device(engine)));
-	for (size_t i = 0; i < engine_tor_count(engine); i++)
-		json_array_append_new(tors, json_string(engine_tor(engine, i)));
+	json_object_set_new(object, "device", json_string(rnic_device(rnic)));
+	for (size_t i = 0; i < rnic_tor_count(rnic); i++)
+		json_array_append_new(tors, json_string(rnic_tor(rnic, i)));
 	json_object_set_new(object, "tors", tors);
-	json_object_set_new(object, "up", json_boolean(engine_up(engine)));
+	json_object_set_new(object, "up", json_boolean(rnic_up(rnic)));
 	json_object_set_new(
 	    object, "id", facts == NULL ? json_null() : show_id(facts->id));
-	if (engine_describe(engine, &rnic)) {
-		for (size_t i = 0; i < rnic.address_count; i++)
+	if (rnic_describe(rnic, &seen)) {
+		for (size_t i = 0; i < seen.address_count; i++)
 			json_array_append_new(
-			    addresses, show_address(&rnic.addresses[i]));
-		json_object_set_new(object, "driver", json_string(rnic.driver));
-		set_u64(object, "mtu_bytes", rnic.mtu_bytes);
+			    addresses, show_address(&seen.addresses[i]));
+		json_object_set_new(object, "driver", json_string(seen.driver));
+		set_u64(object, "mtu_bytes", seen.mtu_bytes);
+		json_object_set_new(object, "prober", show_prober(rnic_prober(rnic)));
 		json_object_set_new(
-		    object, "prober", show_prober(engine_prober(engine)));
-		json_object_set_new(
-		    object, "reflector", show_reflector(engine_reflector(engine)));
+		    object, "reflector", show_reflector(rnic_reflector(rnic)));
 	}
 	json_object_set_new(object, "addresses", addresses);
-	set_u64(object, "self_loss", engine_self_loss(engine));
+	set_u64(object, "self_loss", rnic_self_loss(rnic));
 	return object;
 }
 
@@ -107,8 +106,8 @@ get_rnics(struct rm_http_request *request, void *arg)
 	const struct agent_api *api = arg;
 	json_t *all = json_object(), *list = json_array();
 
-	for (size_t i = 0; i < api->engine_count; i++)
-		json_array_append_new(list, show_engine(api->engines[i]));
+	for (size_t i = 0; i < api->rnic_count; i++)
+		json_array_append_new(list, show_rnic(api->rnics[i]));
 	json_object_set_new(all, "host", json_string(api->host));
 	json_object_set_new(all, "paused", json_boolean(*api->paused));
 	json_object_set_new(all, "rnics", list);

@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct engine;
+struct rnic;
 struct plans;
 struct rm_http_server;
 struct rm_metrics;
@@ -23,8 +23,8 @@ struct uplink;
 
 struct agent_api { /* what the API shows; borrowed, and read at every request */
 	const char *host;
-	struct engine *const *engines;
-	size_t engine_count;
+	struct rnic *const *rnics;
+	size_t rnic_count;
 	struct uplink *const *uplinks;
 	size_t uplink_count;
 	const struct plans *plans;

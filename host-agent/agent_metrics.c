@@ -3,12 +3,12 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "host-agent/engine.h"
 #include "host-agent/outbox.h"
 #include "host-agent/pinglist_cache.h"
 #include "host-agent/plans.h"
 #include "host-agent/port.h"
 #include "host-agent/reflector.h"
+#include "host-agent/rnic.h"
 #include "host-agent/uplink.h"
 #include "rackmesh/base/metrics.h"
 #include "schemas/wire_text.h"
@@ -154,7 +154,7 @@ add_counters(struct rm_metrics *metrics, const void *owner, const char *label,
 }
 
 static int
-add_results(struct rm_metrics *metrics, const struct engine *engine, const char *label,
+add_results(struct rm_metrics *metrics, const struct rnic *rnic, const char *label,
     const struct prober_counts *counts)
 {
 	char labels[LABELS];
@@ -163,14 +163,14 @@ add_results(struct rm_metrics *metrics, const struct engine *engine, const char 
 	for (size_t i = 0; i < WIRE_OUTCOMES && r == 0; i++) {
 		snprintf(labels, sizeof(labels), "%s,outcome=\"%s\"", label,
 		    wire_outcome_word(i));
-		r = rm_metrics_counter(metrics, engine, "rackmesh_agent_results_total",
+		r = rm_metrics_counter(metrics, rnic, "rackmesh_agent_results_total",
 		    labels, "Results by what became of the probe.",
 		    &counts->outcomes[i]);
 	}
 	for (size_t i = WIRE_VALID + 1; i < WIRE_INVALID_REASONS && r == 0; i++) {
 		snprintf(labels, sizeof(labels), "%s,reason=\"%s\"", label,
 		    wire_invalid_word(i));
-		r = rm_metrics_counter(metrics, engine, "rackmesh_agent_invalid_total",
+		r = rm_metrics_counter(metrics, rnic, "rackmesh_agent_invalid_total",
 		    labels, "Results with an impossible time stamp.",
 		    &counts->invalid[i]);
 	}
@@ -180,31 +180,31 @@ add_results(struct rm_metrics *metrics, const struct engine *engine, const char 
 static double
 read_targets(const void *arg)
 {
-	const struct prober *prober = engine_prober(arg);
+	const struct prober *prober = rnic_prober(arg);
 
 	return prober == NULL ? 0 : (double)prober_targets(prober);
 }
 
 int
-agent_metrics_engine(struct rm_metrics *metrics, const struct engine *engine)
+agent_metrics_rnic(struct rm_metrics *metrics, const struct rnic *rnic)
 {
-	const struct prober_counts *prober = prober_counts(engine_prober(engine));
+	const struct prober_counts *prober = prober_counts(rnic_prober(rnic));
 	char label[GROUP_LABEL];
 	int r;
 
-	snprintf(label, sizeof(label), "device=\"%s\"", engine_device(engine));
-	r = add_counters(metrics, engine, label, prober_counters, prober);
+	snprintf(label, sizeof(label), "device=\"%s\"", rnic_device(rnic));
+	r = add_counters(metrics, rnic, label, prober_counters, prober);
 	if (r == 0)
-		r = add_results(metrics, engine, label, prober);
+		r = add_results(metrics, rnic, label, prober);
 	if (r == 0)
-		r = add_counters(metrics, engine, label, reflector_counters,
-		    reflector_counts(engine_reflector(engine)));
+		r = add_counters(metrics, rnic, label, reflector_counters,
+		    reflector_counts(rnic_reflector(rnic)));
 	if (r == 0)
 		r = add_counters(
-		    metrics, engine, label, port_counters, engine_port_counts(engine));
+		    metrics, rnic, label, port_counters, rnic_port_counts(rnic));
 	if (r == 0)
-		r = rm_metrics_gauge(metrics, engine, "rackmesh_agent_targets", label,
-		    "Targets being probed.", read_targets, engine);
+		r = rm_metrics_gauge(metrics, rnic, "rackmesh_agent_targets", label,
+		    "Targets being probed.", read_targets, rnic);
 	return r;
 }
 

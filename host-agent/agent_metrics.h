@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct engine;
+struct rnic;
 struct plans;
 struct rm_metrics;
 struct uplink;
@@ -23,9 +23,9 @@ struct agent_counts { /* of the daemon as a whole */
 	uint64_t rows_no_memory; /* receive counts that waited for memory */
 };
 
-/* The owner of each group is its first pointer: forget by that. The engine must be
+/* The owner of each group is its first pointer: forget by that. The rnic must be
  * up. -EEXIST, -ENOMEM: whatever was registered already stays. */
-int agent_metrics_engine(struct rm_metrics *metrics, const struct engine *engine);
+int agent_metrics_rnic(struct rm_metrics *metrics, const struct rnic *rnic);
 int agent_metrics_uplink(struct rm_metrics *metrics, const struct uplink *uplink);
 int agent_metrics_plans(struct rm_metrics *metrics, const struct plans *plans);
 int agent_metrics_agent(

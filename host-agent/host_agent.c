@@ -29,8 +29,8 @@ agent_pause(bool paused, void *arg)
 	if (agent->paused != paused)
 		rm_log_info("probing %s", paused ? "paused" : "resumed");
 	agent->paused = paused;
-	for (size_t i = 0; i < agent->engine_count; i++)
-		engine_pause(agent->engines[i], paused);
+	for (size_t i = 0; i < agent->rnic_count; i++)
+		rnic_pause(agent->rnics[i], paused);
 }
 
 static struct prober_options
@@ -70,11 +70,11 @@ host_agent_reload(void *arg)
 	agent->config.probe_max_rate_per_s = fresh.probe_max_rate_per_s;
 	agent_config_clear(&fresh);
 	options = agent_prober_options(&agent->config);
-	for (size_t i = 0; i < agent->engine_count && !same; i++) {
-		r = engine_retune(agent->engines[i], &options);
+	for (size_t i = 0; i < agent->rnic_count && !same; i++) {
+		r = rnic_retune(agent->rnics[i], &options);
 		if (r < 0)
-			rm_log_warn(r, "%s: cannot start again",
-			    engine_device(agent->engines[i]));
+			rm_log_warn(
+			    r, "%s: cannot start again", rnic_device(agent->rnics[i]));
 	}
 	agent->counts.reloads++;
 	rm_log_info("config reloaded");
@@ -83,15 +83,15 @@ host_agent_reload(void *arg)
 /* ---- birth ------------------------------------------------------------------ */
 
 static int
-agent_add_engines(struct host_agent *agent)
+agent_add_rnics(struct host_agent *agent)
 {
 	const struct agent_rnic_config *list = agent->config.rnics.items;
 
-	agent->engines = calloc(agent->config.rnics.count, sizeof(*agent->engines));
-	if (agent->engines == NULL)
+	agent->rnics = calloc(agent->config.rnics.count, sizeof(*agent->rnics));
+	if (agent->rnics == NULL)
 		return -ENOMEM;
 	for (size_t i = 0; i < agent->config.rnics.count; i++) {
-		struct engine_options options = {
+		struct rnic_options options = {
 			.device = list[i].device,
 			.netns = agent->config.netns,
 			.address = list[i].address,
@@ -106,11 +106,11 @@ agent_add_engines(struct host_agent *agent)
 			r = plans_add_tor(agent->plans, options.tors[t]);
 		}
 		if (r == 0)
-			r = engine_new(agent->loop, agent->worker, &options,
-			    &agent_engine_callbacks, agent, &agent->engines[i]);
+			r = rnic_new(agent->loop, agent->worker, &options,
+			    &agent_rnic_callbacks, agent, &agent->rnics[i]);
 		if (r < 0)
 			return r;
-		agent->engine_count++;
+		agent->rnic_count++;
 	}
 	return 0;
 }
@@ -180,8 +180,8 @@ agent_serve_http(struct host_agent *agent)
 
 	agent->api = (struct agent_api){
 		.host = agent->config.host,
-		.engines = agent->engines,
-		.engine_count = agent->engine_count,
+		.rnics = agent->rnics,
+		.rnic_count = agent->rnic_count,
 		.uplinks = agent->uplinks,
 		.uplink_count = agent->uplink_count,
 		.plans = agent->plans,
@@ -223,7 +223,7 @@ agent_build(struct host_agent *agent)
 	if (r == 0)
 		r = agent_metrics_plans(agent->metrics, agent->plans);
 	if (r == 0)
-		r = agent_add_engines(agent);
+		r = agent_add_rnics(agent);
 	if (r == 0)
 		r = agent_add_uplinks(agent);
 	if (r == 0)
@@ -258,7 +258,7 @@ host_agent_new(
 		return r;
 	}
 	rm_log_info("%s: %zu RNICs, %zu aggregators", agent->config.host,
-	    agent->engine_count, agent->uplink_count);
+	    agent->rnic_count, agent->uplink_count);
 	*ret = agent;
 	return 0;
 }
@@ -273,11 +273,11 @@ host_agent_free(struct host_agent *agent)
 	rm_timer_free(agent->look);
 	rm_http_server_free(agent->http);
 	rm_worker_free(agent->worker); /* its answers still find everybody alive */
-	for (size_t i = 0; i < agent->engine_count; i++)
-		engine_free(agent->engines[i]);
+	for (size_t i = 0; i < agent->rnic_count; i++)
+		rnic_free(agent->rnics[i]);
 	for (size_t i = 0; i < agent->uplink_count; i++)
 		uplink_free(agent->uplinks[i]);
-	free(agent->engines);
+	free(agent->rnics);
 	free(agent->uplinks);
 	count_rows_free(agent->rows);
 	plans_free(agent->plans);

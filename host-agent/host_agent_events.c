@@ -5,18 +5,18 @@
 #include "host-agent/host_agent_state.h"
 #include "host-agent/pinglist.h"
 #include "host-agent/plans.h"
-#include "host-agent/rnic.h"
+#include "host-agent/rnic_facts.h"
 #include "rackmesh/base/log.h"
 #include "rackmesh/base/metrics.h"
 #include "rackmesh/fabric/part.h"
 
 bool
-agent_serves(const struct host_agent *agent, size_t uplink, const struct engine *engine)
+agent_serves(const struct host_agent *agent, size_t uplink, const struct rnic *rnic)
 {
 	const struct agent_aggregator_config *list = agent->config.aggregators.items;
 
-	for (size_t i = 0; i < engine_tor_count(engine); i++) {
-		if (agent_aggregator_serves(&list[uplink], engine_tor(engine, i)))
+	for (size_t i = 0; i < rnic_tor_count(rnic); i++) {
+		if (agent_aggregator_serves(&list[uplink], rnic_tor(rnic, i)))
 			return true;
 	}
 	return false;
@@ -29,9 +29,9 @@ agent_register(struct host_agent *agent, size_t uplink)
 	size_t count = 0;
 	int r;
 
-	for (size_t i = 0; i < agent->engine_count; i++) {
-		if (!agent_serves(agent, uplink, agent->engines[i]) ||
-		    !engine_describe(agent->engines[i], &rnics[count]))
+	for (size_t i = 0; i < agent->rnic_count; i++) {
+		if (!agent_serves(agent, uplink, agent->rnics[i]) ||
+		    !rnic_describe(agent->rnics[i], &rnics[count]))
 			continue;
 		rnics[count].host = agent->config.host;
 		rnics[count].incarnation = agent->incarnation;
@@ -44,10 +44,10 @@ agent_register(struct host_agent *agent, size_t uplink)
 }
 
 static void
-agent_register_everywhere(struct host_agent *agent, const struct engine *engine)
+agent_register_everywhere(struct host_agent *agent, const struct rnic *rnic)
 {
 	for (size_t i = 0; i < agent->uplink_count; i++) {
-		if (!agent_serves(agent, i, engine))
+		if (!agent_serves(agent, i, rnic))
 			continue;
 		/* Results of an RNIC that has changed its name are of the old one. */
 		uplink_flush(agent->uplinks[i], rm_mono_now());
@@ -58,74 +58,72 @@ agent_register_everywhere(struct host_agent *agent, const struct engine *engine)
 /* ---- RNICs ------------------------------------------------------------------ */
 
 void
-agent_plan_engine(struct host_agent *agent, struct engine *engine)
+agent_plan_rnic(struct host_agent *agent, struct rnic *rnic)
 {
 	const char *tors[WIRE_MAX_ATTACHMENTS];
 	struct pinglist_sum sum = { 0 };
 	int r;
 
-	if (!engine_up(engine))
+	if (!rnic_up(rnic))
 		return;
-	for (size_t i = 0; i < engine_tor_count(engine); i++)
-		tors[i] = engine_tor(engine, i);
-	r = plans_sum(agent->plans, tors, engine_tor_count(engine),
-	    engine_facts(engine)->id, &sum);
+	for (size_t i = 0; i < rnic_tor_count(rnic); i++)
+		tors[i] = rnic_tor(rnic, i);
+	r = plans_sum(
+	    agent->plans, tors, rnic_tor_count(rnic), rnic_facts(rnic)->id, &sum);
 	if (r == 0)
-		r = engine_plan(engine, &sum);
+		r = rnic_plan(rnic, &sum);
 	if (r < 0)
-		rm_log_warn(r, "%s: cannot take the pinglist", engine_device(engine));
+		rm_log_warn(r, "%s: cannot take the pinglist", rnic_device(rnic));
 	pinglist_sum_clear(&sum);
 }
 
 static void
 agent_on_result(
-    struct engine *engine, const struct wire_result *result, rm_mono_t sent, void *arg)
+    struct rnic *rnic, const struct wire_result *result, rm_mono_t sent, void *arg)
 {
 	struct host_agent *agent = arg;
 	rm_mono_t now = rm_mono_now();
 
 	for (size_t i = 0; i < agent->uplink_count; i++) {
-		if (agent_serves(agent, i, engine))
+		if (agent_serves(agent, i, rnic))
 			uplink_result(agent->uplinks[i], result, sent, now);
 	}
 }
 
 static void
-agent_on_engine_event(
-    struct engine *engine, enum engine_event event, int reason, void *arg)
+agent_on_rnic_event(struct rnic *rnic, enum rnic_event event, int reason, void *arg)
 {
 	struct host_agent *agent = arg;
-	const char *device = engine_device(engine);
+	const char *device = rnic_device(rnic);
 	char id[RM_RNIC_ID_TEXT];
 
-	if (event == ENGINE_WAITS) {
+	if (event == RNIC_WAITS) {
 		rm_log_warn(reason, "%s: waiting for it", device);
 		return;
 	}
-	if (event == ENGINE_UP) {
-		const struct rnic_facts *facts = engine_facts(engine);
+	if (event == RNIC_UP) {
+		const struct rnic_facts *facts = rnic_facts(rnic);
 
 		rm_rnic_id_format(
 		    (struct rm_rnic_id){ facts->id.guid, facts->id.port }, id);
 		rm_log_info("%s: up as %s", device, id);
-		agent_plan_engine(agent, engine);
+		agent_plan_rnic(agent, rnic);
 	}
-	agent_register_everywhere(agent, engine);
+	agent_register_everywhere(agent, rnic);
 }
 
 static void
-agent_on_engine_counters(struct engine *engine, bool there, void *arg)
+agent_on_rnic_counters(struct rnic *rnic, bool there, void *arg)
 {
 	struct host_agent *agent = arg;
 	int r = 0;
 
 	if (!there)
-		rm_metrics_forget(agent->metrics, engine);
+		rm_metrics_forget(agent->metrics, rnic);
 	else
-		r = agent_metrics_engine(agent->metrics, engine);
+		r = agent_metrics_rnic(agent->metrics, rnic);
 	if (r < 0)
-		rm_log_warn(
-		    r, "%s: cannot register all metrics", engine_device(engine));
+		rm_log_warn(r, "%s: cannot register all metrics", rnic_device(rnic));
 }
 
 /* ---- aggregators -------------------------------------------------------------- */
@@ -152,12 +150,12 @@ agent_on_welcome(struct uplink *uplink, void *arg)
 static void
 agent_plan_tor(struct host_agent *agent, const char *tor)
 {
-	for (size_t i = 0; i < agent->engine_count; i++) {
-		struct engine *engine = agent->engines[i];
+	for (size_t i = 0; i < agent->rnic_count; i++) {
+		struct rnic *rnic = agent->rnics[i];
 
-		for (size_t t = 0; t < engine_tor_count(engine); t++) {
-			if (strcmp(engine_tor(engine, t), tor) == 0)
-				agent_plan_engine(agent, engine);
+		for (size_t t = 0; t < rnic_tor_count(rnic); t++) {
+			if (strcmp(rnic_tor(rnic, t), tor) == 0)
+				agent_plan_rnic(agent, rnic);
 		}
 	}
 }
@@ -182,12 +180,12 @@ agent_on_focus(struct uplink *uplink, const struct wire_focus *focus, void *arg)
 {
 	struct host_agent *agent = arg;
 
-	for (size_t i = 0; i < agent->engine_count; i++) {
-		const struct rnic_facts *facts = engine_facts(agent->engines[i]);
+	for (size_t i = 0; i < agent->rnic_count; i++) {
+		const struct rnic_facts *facts = rnic_facts(agent->rnics[i]);
 
 		if (facts != NULL && facts->id.guid == focus->src.guid &&
 		    facts->id.port == focus->src.port) {
-			engine_focus(agent->engines[i], focus);
+			rnic_focus(agent->rnics[i], focus);
 			return;
 		}
 	}
@@ -217,10 +215,10 @@ agent_on_down(struct uplink *uplink, int reason, bool had_session, void *arg)
 		rm_log_warn(reason, "%s: cannot connect", uplink_address(uplink));
 }
 
-const struct engine_callbacks agent_engine_callbacks = {
+const struct rnic_callbacks agent_rnic_callbacks = {
 	.on_result = agent_on_result,
-	.on_event = agent_on_engine_event,
-	.on_counters = agent_on_engine_counters,
+	.on_event = agent_on_rnic_event,
+	.on_counters = agent_on_rnic_counters,
 };
 
 const struct uplink_callbacks agent_uplink_callbacks = {

@@ -12,7 +12,7 @@
 #include "host-agent/agent_api.h"
 #include "host-agent/agent_config.h"
 #include "host-agent/agent_metrics.h"
-#include "host-agent/engine.h"
+#include "host-agent/rnic.h"
 #include "host-agent/heartbeat.h"
 #include "host-agent/uplink.h"
 
@@ -32,8 +32,8 @@ struct host_agent {
 	bool paused;
 
 	struct plans *plans;
-	struct engine **engines;
-	size_t engine_count;
+	struct rnic **rnics;
+	size_t rnic_count;
 	struct uplink **uplinks; /* in the order of config.aggregators */
 	size_t uplink_count;
 	struct count_rows *rows;
@@ -49,13 +49,13 @@ struct host_agent {
 };
 
 /* arg of both: the host_agent. */
-extern const struct engine_callbacks agent_engine_callbacks;
+extern const struct rnic_callbacks agent_rnic_callbacks;
 extern const struct uplink_callbacks agent_uplink_callbacks;
 
-/* Does the uplink's aggregator serve one of the engine's ToRs? */
+/* Does the uplink's aggregator serve one of the rnic's ToRs? */
 bool agent_serves(
-    const struct host_agent *agent, size_t uplink, const struct engine *engine);
-void agent_plan_engine(struct host_agent *agent, struct engine *engine);
+    const struct host_agent *agent, size_t uplink, const struct rnic *rnic);
+void agent_plan_rnic(struct host_agent *agent, struct rnic *rnic);
 int agent_start_timers(struct host_agent *agent);
 /* A heartbeat to everybody, after what is due before. */
 void agent_beat_soon(struct host_agent *agent, rm_mono_t now);

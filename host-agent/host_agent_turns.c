@@ -55,8 +55,7 @@ rnic_is_served(size_t rnic, const void *arg)
 {
 	const struct served *served = arg;
 
-	return agent_serves(
-	    served->agent, served->uplink, served->agent->engines[rnic]);
+	return agent_serves(served->agent, served->uplink, served->agent->rnics[rnic]);
 }
 
 static void
@@ -67,8 +66,8 @@ agent_gather_counts(struct host_agent *agent)
 	for (size_t i = 0; i < agent->uplink_count; i++)
 		all |= uplink_wants_all_counts(agent->uplinks[i]);
 	count_rows_start(agent->rows);
-	for (size_t i = 0; i < agent->engine_count; i++) {
-		struct reflector *reflector = engine_reflector(agent->engines[i]);
+	for (size_t i = 0; i < agent->rnic_count; i++) {
+		struct reflector *reflector = rnic_reflector(agent->rnics[i]);
 
 		if (reflector == NULL)
 			continue;
@@ -89,8 +88,8 @@ agent_on_beat(void *arg)
 	};
 
 	agent_gather_counts(agent);
-	for (size_t i = 0; i < agent->engine_count; i++)
-		report.self_loss += engine_self_loss(agent->engines[i]);
+	for (size_t i = 0; i < agent->rnic_count; i++)
+		report.self_loss += rnic_self_loss(agent->rnics[i]);
 	for (size_t i = 0; i < agent->uplink_count; i++) {
 		struct served served = { agent, i };
 
@@ -103,13 +102,13 @@ agent_on_beat(void *arg)
 static void
 agent_renew_plans(struct host_agent *agent, rm_mono_t now)
 {
-	for (size_t i = 0; i < agent->engine_count; i++) {
-		const struct engine *engine = agent->engines[i];
+	for (size_t i = 0; i < agent->rnic_count; i++) {
+		const struct rnic *rnic = agent->rnics[i];
 		const struct agent_aggregator_config *list =
 		    agent->config.aggregators.items;
 
-		for (size_t t = 0; t < engine_tor_count(engine); t++) {
-			const char *tor = engine_tor(engine, t);
+		for (size_t t = 0; t < rnic_tor_count(rnic); t++) {
+			const char *tor = rnic_tor(rnic, t);
 
 			for (size_t u = 0; u < agent->uplink_count; u++) {
 				if (uplink_has_session(agent->uplinks[u]) &&
@@ -127,18 +126,18 @@ agent_on_look(void *arg)
 	rm_mono_t now = rm_mono_now();
 	int64_t pause_ns = LOOK_INTERVAL_NS;
 
-	for (size_t i = 0; i < agent->engine_count; i++) {
-		if (!engine_up(agent->engines[i]))
+	for (size_t i = 0; i < agent->rnic_count; i++) {
+		if (!rnic_up(agent->rnics[i]))
 			pause_ns = LOOK_AWAITED_NS;
-		engine_look(agent->engines[i]);
+		rnic_look(agent->rnics[i]);
 	}
 	rm_timer_after(agent->look, pause_ns);
 	agent_renew_plans(agent, now);
 	if (!plans_tick(agent->plans, rm_wall_now(), now))
 		return;
 	rm_log_warn(0, "a pinglist is too old to act on: no aggregator for a week");
-	for (size_t i = 0; i < agent->engine_count; i++)
-		agent_plan_engine(agent, agent->engines[i]);
+	for (size_t i = 0; i < agent->rnic_count; i++)
+		agent_plan_rnic(agent, agent->rnics[i]);
 }
 
 int

@@ -1,236 +1,347 @@
 #include "host-agent/rnic.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
-#include <ifaddrs.h>
-#include <linux/ethtool.h>
-#include <linux/if_addr.h>
-#include <linux/if_packet.h>
-#include <linux/sockios.h>
-#include <net/if.h>
-#include <netinet/in.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "rackmesh/base/netns.h"
+#include "host-agent/pinglist.h"
+#include "host-agent/port.h"
+#include "host-agent/port_udp.h"
+#include "host-agent/reflector.h"
+#include "host-agent/rnic_facts.h"
+#include "rackmesh/base/random.h"
+#include "rackmesh/base/worker.h"
 
-/* /proc/net follows the process; the namespace is this thread's alone. */
-#define IPV6_ADDRESSES "/proc/thread-self/net/if_inet6"
+struct rnic {
+	struct rm_loop *loop;
+	struct rm_worker *worker;
+	struct rnic_options options;
+	struct rnic_callbacks callbacks;
+	void *arg;
 
-/* Not usable yet, never, or not for long. */
-#define IPV6_UNFIT \
-	(IFA_F_TENTATIVE | IFA_F_DADFAILED | IFA_F_DEPRECATED | IFA_F_TEMPORARY)
+	bool looking;     /* a look is on the worker */
+	bool seen;        /* facts hold */
+	int waits_reason; /* of the last RNIC_WAITS; 0: none is on */
+	bool paused;
+	struct rnic_facts facts;
+	struct wire_address addresses[RNIC_FAMILIES]; /* as registered */
+	uint64_t past_self_loss;                      /* of sockets since closed */
 
-struct look {
-	const char *device;
-	const char *address; /* NULL: any global one */
+	struct port *port; /* all three, or none */
+	struct prober *prober;
+	struct reflector *reflector;
+};
+
+/* Travels to the worker and back. It borrows the options' strings: they outlive it. */
+struct look_job {
+	struct rnic *rnic;
 	struct rnic_facts facts;
 };
 
-static bool
-ipv4_is_global(const uint8_t bytes[4])
+int
+rnic_new(struct rm_loop *loop, struct rm_worker *worker,
+    const struct rnic_options *options, const struct rnic_callbacks *callbacks,
+    void *arg, struct rnic **ret)
 {
-	return bytes[0] != 127 && bytes[0] != 0 && bytes[0] < 224 &&
-	       !(bytes[0] == 169 && bytes[1] == 254);
-}
+	struct rnic *rnic = calloc(1, sizeof(*rnic));
 
-/* getifaddrs does not tell the flags of an address. */
-static bool
-ipv6_is_fit(const char *device, const struct in6_addr *address)
-{
-	char line[256], hex[33] = "";
-	FILE *file = fopen(IPV6_ADDRESSES, "re");
-	bool fit = false;
-
-	if (file == NULL)
-		return false;
-	for (int i = 0; i < 16; i++)
-		snprintf(hex + 2 * i, 3, "%02x", address->s6_addr[i]);
-	while (fgets(line, sizeof(line), file) != NULL) {
-		unsigned index, prefix, scope, flags;
-		char text[33], name[IFNAMSIZ];
-
-		if (sscanf(line, "%32s %x %x %x %x %15s", text, &index, &prefix, &scope,
-			&flags, name) == 6 &&
-		    strcmp(text, hex) == 0 && strcmp(name, device) == 0)
-			fit = !(flags & IPV6_UNFIT);
-	}
-	fclose(file);
-	return fit;
-}
-
-static bool
-ipv6_is_global(const struct in6_addr *address)
-{
-	return !IN6_IS_ADDR_LINKLOCAL(address) && !IN6_IS_ADDR_LOOPBACK(address) &&
-	       !IN6_IS_ADDR_MULTICAST(address) && !IN6_IS_ADDR_UNSPECIFIED(address);
-}
-
-/* Whether this address is wanted; fills *ret with it. */
-static bool
-address_wanted(
-    const struct look *look, const struct sockaddr *from, struct wire_address *ret)
-{
-	struct in6_addr wanted; /* room for both families */
-	bool fit;
-
-	*ret = (struct wire_address){ 0 };
-	if (from->sa_family == AF_INET) {
-		const struct sockaddr_in *in = (const struct sockaddr_in *)from;
-
-		ret->family = 4;
-		memcpy(ret->bytes, &in->sin_addr, 4);
-		fit = look->address != NULL || ipv4_is_global(ret->bytes);
-	} else {
-		const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)from;
-
-		ret->family = 6;
-		memcpy(ret->bytes, &in6->sin6_addr, 16);
-		fit = (look->address != NULL || ipv6_is_global(&in6->sin6_addr)) &&
-		      ipv6_is_fit(look->device, &in6->sin6_addr);
-	}
-	if (!fit || look->address == NULL)
-		return fit;
-	/* Compared as bytes: IPv6 has many spellings. */
-	return inet_pton(from->sa_family, look->address, &wanted) == 1 &&
-	       memcmp(&wanted, ret->bytes, ret->family == 4 ? 4 : 16) == 0;
-}
-
-static void
-take_address(struct look *look, const struct sockaddr *from)
-{
-	struct rnic_facts *facts = &look->facts;
-	struct wire_address address;
-
-	if (!address_wanted(look, from, &address))
-		return;
-	for (size_t i = 0; i < facts->address_count; i++) {
-		if (facts->addresses[i].family == address.family)
-			return; /* the kernel names the primary one first */
-	}
-	facts->addresses[facts->address_count++] = address;
-}
-
-static void
-take_mac(struct look *look, const struct sockaddr_ll *from)
-{
-	if (from->sll_halen != 6)
-		return;
-	look->facts.id.guid = 0;
-	look->facts.id.port = 0; /* the guid holds a MAC */
-	for (int i = 0; i < 6; i++)
-		look->facts.id.guid = look->facts.id.guid << 8 | from->sll_addr[i];
-	look->facts.ifindex = (unsigned)from->sll_ifindex;
-}
-
-static int
-look_at_addresses(struct look *look)
-{
-	struct ifaddrs *all;
-	bool there = false;
-
-	if (getifaddrs(&all) < 0)
-		return -errno;
-	for (const struct ifaddrs *at = all; at != NULL; at = at->ifa_next) {
-		if (strcmp(at->ifa_name, look->device) != 0)
-			continue;
-		there = true;
-		if (at->ifa_addr == NULL)
-			continue;
-		if (at->ifa_addr->sa_family == AF_PACKET)
-			take_mac(look, (const struct sockaddr_ll *)at->ifa_addr);
-		else if (at->ifa_addr->sa_family == AF_INET ||
-			 at->ifa_addr->sa_family == AF_INET6)
-			take_address(look, at->ifa_addr);
-	}
-	freeifaddrs(all);
-	if (!there)
-		return -ENODEV;
-	if (look->facts.id.guid == 0)
-		return -ENXIO;
-	return look->facts.address_count == 0 ? -EADDRNOTAVAIL : 0;
-}
-
-/* What it is good to know, and no reason to fail. */
-static int
-look_at_device(struct look *look)
-{
-	struct ethtool_drvinfo driver = { .cmd = ETHTOOL_GDRVINFO };
-	struct ifreq request = { 0 };
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-
-	if (fd < 0)
-		return -errno;
-	snprintf(request.ifr_name, sizeof(request.ifr_name), "%s", look->device);
-	if (ioctl(fd, SIOCGIFMTU, &request) == 0)
-		look->facts.mtu_bytes = (uint32_t)request.ifr_mtu;
-	request.ifr_data = (char *)&driver;
-	if (ioctl(fd, SIOCETHTOOL, &request) == 0)
-		memcpy(look->facts.driver, driver.driver, RNIC_DRIVER_BYTES - 1);
-	close(fd);
+	if (rnic == NULL)
+		return -ENOMEM;
+	rnic->loop = loop;
+	rnic->worker = worker;
+	rnic->options = *options;
+	rnic->callbacks = *callbacks;
+	rnic->arg = arg;
+	*ret = rnic;
 	return 0;
 }
 
-static int
-look_inside(void *arg)
+static void
+rnic_on_result(const struct wire_result *result, rm_mono_t sent, void *arg)
 {
-	struct look *look = arg;
-	int r;
+	struct rnic *rnic = arg;
 
-	r = look_at_addresses(look);
-	return r < 0 ? r : look_at_device(look);
+	rnic->callbacks.on_result(rnic, result, sent, rnic->arg);
 }
 
-int
-rnic_look(
-    const char *netns, const char *device, const char *address, struct rnic_facts *ret)
+static uint64_t
+rnic_overruns(const struct rnic *rnic)
 {
-	struct look look = { .device = device, .address = address };
-	struct stat stat;
-	int fd, r;
+	uint64_t sum = 0;
 
-	r = rm_netns_open(netns, &fd);
-	if (r < 0)
-		return r;
-	if (fstat(fd, &stat) < 0)
-		r = -errno;
-	look.facts.netns_inode = stat.st_ino;
+	for (int role = 0; rnic->port != NULL && role < PORT_ROLES; role++)
+		sum += port_overruns(rnic->port, (enum port_role)role, true);
+	return sum;
+}
+
+static void
+rnic_close(struct rnic *rnic)
+{
+	if (rnic->port == NULL)
+		return;
+	rnic->callbacks.on_counters(rnic, false, rnic->arg);
+	rnic->past_self_loss += rnic_overruns(rnic);
+	prober_free(rnic->prober);
+	reflector_free(rnic->reflector);
+	port_free(rnic->port);
+	rnic->prober = NULL;
+	rnic->reflector = NULL;
+	rnic->port = NULL;
+}
+
+void
+rnic_free(struct rnic *rnic)
+{
+	if (rnic == NULL)
+		return;
+	rnic_close(rnic);
+	free(rnic);
+}
+
+static int
+rnic_start_prober(struct rnic *rnic, struct prober **ret)
+{
+	struct prober_options options = rnic->options.prober;
+	int r;
+
+	options.random_seed = rm_random_u64();
+	r = prober_new(rnic->loop, rnic->port, &options, rnic_on_result, rnic, ret);
 	if (r == 0)
-		r = rm_netns_call(fd, look_inside, &look);
-	close(fd);
-	if (r == 0)
-		*ret = look.facts;
+		prober_pause(*ret, rnic->paused);
 	return r;
 }
 
-static bool
-address_equal(const struct wire_address *a, const struct wire_address *b)
+static int
+rnic_open(struct rnic *rnic)
 {
-	return a->family == b->family &&
-	       memcmp(a->bytes, b->bytes, sizeof(a->bytes)) == 0;
+	struct port_udp_options options = {
+		.device = rnic->options.device,
+		.netns = rnic->options.netns,
+		.reflector_port = rnic->options.udp_port,
+	};
+	int r;
+
+	for (size_t i = 0; i < rnic->facts.address_count; i++) {
+		options.addresses[i] = rnic->facts.addresses[i];
+		rnic->addresses[i] = rnic->facts.addresses[i];
+		rnic->addresses[i].port = rnic->options.udp_port;
+	}
+	r = port_udp_new(rnic->loop, &options, &rnic->port);
+	if (r < 0)
+		return r;
+	r = reflector_new(rnic->port, rnic->facts.id, 0, &rnic->reflector);
+	if (r < 0)
+		goto out;
+	r = rnic_start_prober(rnic, &rnic->prober);
+	if (r < 0)
+		goto out;
+	rnic->callbacks.on_counters(rnic, true, rnic->arg);
+	return 0;
+out:
+	reflector_free(rnic->reflector);
+	port_free(rnic->port);
+	rnic->reflector = NULL;
+	rnic->port = NULL;
+	return r;
+}
+
+static void
+rnic_say_waits(struct rnic *rnic, int reason)
+{
+	if (rnic->waits_reason == reason)
+		return;
+	rnic->waits_reason = reason;
+	rnic->callbacks.on_event(rnic, RNIC_WAITS, reason, rnic->arg);
+}
+
+static void
+rnic_take_facts(struct rnic *rnic, const struct rnic_facts *facts)
+{
+	bool same_place = rnic->seen && rnic_facts_same_place(&rnic->facts, facts);
+	bool same = rnic->seen && rnic_facts_same(&rnic->facts, facts);
+	int r;
+
+	rnic->facts = *facts;
+	rnic->seen = true;
+	if (!same_place)
+		rnic_close(rnic);
+	if (rnic->port == NULL) {
+		r = rnic_open(rnic);
+		if (r < 0) {
+			rnic_say_waits(rnic, r);
+			return;
+		}
+		rnic->waits_reason = 0;
+		rnic->callbacks.on_event(rnic, RNIC_UP, 0, rnic->arg);
+		return;
+	}
+	rnic->waits_reason = 0;
+	if (!same)
+		rnic->callbacks.on_event(rnic, RNIC_CHANGED, 0, rnic->arg);
+}
+
+static int
+look_run(void *arg)
+{
+	struct look_job *job = arg;
+	const struct rnic_options *options = &job->rnic->options;
+
+	return rnic_facts_read(
+	    options->netns, options->device, options->address, &job->facts);
+}
+
+static void
+look_done(void *arg, int r)
+{
+	struct look_job *job = arg;
+	struct rnic *rnic = job->rnic;
+
+	rnic->looking = false;
+	if (r == 0)
+		rnic_take_facts(rnic, &job->facts);
+	else if (r != -ECANCELED)
+		rnic_say_waits(rnic, r);
+	free(job);
+}
+
+void
+rnic_look(struct rnic *rnic)
+{
+	struct look_job *job;
+
+	if (rnic->looking)
+		return;
+	/* Out of memory, or the worker is busy: the next look comes soon. */
+	job = calloc(1, sizeof(*job));
+	if (job == NULL)
+		return;
+	job->rnic = rnic;
+	if (rm_worker_submit(rnic->worker, look_run, look_done, job) < 0)
+		free(job);
+	else
+		rnic->looking = true;
+}
+
+int
+rnic_plan(struct rnic *rnic, const struct pinglist_sum *sum)
+{
+	int r;
+
+	if (rnic->port == NULL)
+		return 0;
+	r = reflector_set_roster(rnic->reflector, sum->peers, sum->peer_count);
+	if (r < 0)
+		return r;
+	return prober_set_targets(rnic->prober, sum->targets, sum->target_count);
+}
+
+void
+rnic_focus(struct rnic *rnic, const struct wire_focus *focus)
+{
+	if (rnic->port != NULL)
+		prober_focus(
+		    rnic->prober, focus->dst, focus->interval_us, focus->duration_ms);
+}
+
+void
+rnic_pause(struct rnic *rnic, bool paused)
+{
+	rnic->paused = paused;
+	if (rnic->port != NULL)
+		prober_pause(rnic->prober, paused);
+}
+
+int
+rnic_retune(struct rnic *rnic, const struct prober_options *options)
+{
+	int r;
+
+	rnic->options.prober = *options;
+	if (rnic->port == NULL)
+		return 0;
+	/* The old one first: a port has one listener per role. */
+	rnic->callbacks.on_counters(rnic, false, rnic->arg);
+	prober_free(rnic->prober);
+	rnic->prober = NULL;
+	r = rnic_start_prober(rnic, &rnic->prober);
+	if (r < 0) {
+		rnic_close(rnic); /* the next look opens everything anew */
+		return r;
+	}
+	rnic->callbacks.on_counters(rnic, true, rnic->arg);
+	rnic->callbacks.on_event(rnic, RNIC_UP, 0, rnic->arg);
+	return 0;
+}
+
+const char *
+rnic_device(const struct rnic *rnic)
+{
+	return rnic->options.device;
+}
+
+size_t
+rnic_tor_count(const struct rnic *rnic)
+{
+	return rnic->options.tor_count;
+}
+
+const char *
+rnic_tor(const struct rnic *rnic, size_t i)
+{
+	return rnic->options.tors[i];
 }
 
 bool
-rnic_same_place(const struct rnic_facts *a, const struct rnic_facts *b)
+rnic_up(const struct rnic *rnic)
 {
-	if (a->netns_inode != b->netns_inode || a->ifindex != b->ifindex ||
-	    a->id.guid != b->id.guid || a->id.port != b->id.port ||
-	    a->address_count != b->address_count)
+	return rnic->port != NULL;
+}
+
+const struct rnic_facts *
+rnic_facts(const struct rnic *rnic)
+{
+	return rnic->seen ? &rnic->facts : NULL;
+}
+
+bool
+rnic_describe(const struct rnic *rnic, struct wire_rnic *ret)
+{
+	if (rnic->port == NULL)
 		return false;
-	for (size_t i = 0; i < a->address_count; i++) {
-		if (!address_equal(&a->addresses[i], &b->addresses[i]))
-			return false;
-	}
+	*ret = (struct wire_rnic){
+		.id = rnic->facts.id,
+		.device = rnic->options.device,
+		.driver = rnic->facts.driver,
+		.tor_count = rnic->options.tor_count,
+		.plane = "",
+		.address_count = rnic->facts.address_count,
+		.mtu_bytes = rnic->facts.mtu_bytes,
+	};
+	memcpy(ret->tors, rnic->options.tors, sizeof(ret->tors));
+	memcpy(ret->addresses, rnic->addresses, sizeof(rnic->addresses));
 	return true;
 }
 
-bool
-rnic_same(const struct rnic_facts *a, const struct rnic_facts *b)
+uint64_t
+rnic_self_loss(const struct rnic *rnic)
 {
-	return rnic_same_place(a, b) && a->mtu_bytes == b->mtu_bytes &&
-	       strcmp(a->driver, b->driver) == 0;
+	return rnic->past_self_loss + rnic_overruns(rnic);
+}
+
+struct prober *
+rnic_prober(const struct rnic *rnic)
+{
+	return rnic->prober;
+}
+
+struct reflector *
+rnic_reflector(const struct rnic *rnic)
+{
+	return rnic->reflector;
+}
+
+const struct port_counts *
+rnic_port_counts(const struct rnic *rnic)
+{
+	return rnic->port == NULL ? NULL : port_counts(rnic->port);
 }

@@ -1,7 +1,9 @@
 /*
- * rnic - what an RNIC's network device says about itself.
+ * rnic - one RNIC at work: looked up, and while it is there, probing and answering.
  *
- * rnic_look asks the kernel and may wait for its locks: call it on the worker.
+ * An RNIC that is not there yet is waited for. One whose addresses or device change
+ * gets new sockets and keeps its plan; one that goes away keeps its old sockets, whose
+ * failing sends say so.
  */
 #ifndef HOST_AGENT_RNIC_H
 #define HOST_AGENT_RNIC_H
@@ -10,31 +12,75 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "host-agent/prober.h"
+#include "rackmesh/base/clock.h"
 #include "schemas/wire.h"
 
-#define RNIC_DRIVER_BYTES 32
-#define RNIC_FAMILIES 2 /* a port has one address per family */
+struct rnic;
+struct pinglist_sum;
+struct port_counts;
+struct reflector;
+struct reflector_counts;
+struct rm_loop;
+struct rm_worker;
+struct rnic_facts;
 
-struct rnic_facts {
-	uint64_t netns_inode; /* of the namespace it was seen in */
-	unsigned ifindex;     /* new when the device has been made anew */
-	struct wire_rnic_id id;
-	struct wire_address addresses[RNIC_FAMILIES]; /* port 0 */
-	size_t address_count;
-	uint32_t mtu_bytes;
-	char driver[RNIC_DRIVER_BYTES]; /* "" when unknown */
+struct rnic_options { /* strings are borrowed */
+	const char *device;
+	const char *netns;   /* NULL: our own */
+	const char *address; /* NULL: any */
+	const char *tors[WIRE_MAX_ATTACHMENTS];
+	size_t tor_count;
+	uint16_t udp_port;
+	struct prober_options prober; /* random_seed is made anew each time */
 };
 
-/*
- * netns: as for rm_netns_open. address: the one to use, or NULL for the first global
- * one of each family. -ENOENT: no such namespace; -ENODEV: no such device; -ENXIO: it
- * has no MAC; -EADDRNOTAVAIL: no such, or no global, address yet.
- */
-int rnic_look(
-    const char *netns, const char *device, const char *address, struct rnic_facts *ret);
+enum rnic_event {
+	RNIC_UP, /* sockets are open, perhaps anew: it needs targets and a roster */
+	RNIC_CHANGED, /* an attribute only: to be registered again */
+	RNIC_WAITS,   /* cannot be looked up or opened: reason says why */
+};
 
-/* Nothing differs that sockets are bound to or that identifies the RNIC. */
-bool rnic_same_place(const struct rnic_facts *a, const struct rnic_facts *b);
-bool rnic_same(const struct rnic_facts *a, const struct rnic_facts *b);
+struct rnic_callbacks {
+	void (*on_result)(struct rnic *rnic, const struct wire_result *result,
+	    rm_mono_t sent, void *arg);
+	/* Each event when it begins, not at every look. */
+	void (*on_event)(
+	    struct rnic *rnic, enum rnic_event event, int reason, void *arg);
+	/* The counters that metrics point at are about to go, or have come. */
+	void (*on_counters)(struct rnic *rnic, bool there, void *arg);
+};
+
+int rnic_new(struct rm_loop *loop, struct rm_worker *worker,
+    const struct rnic_options *options, const struct rnic_callbacks *callbacks,
+    void *arg, struct rnic **ret);
+/* After the worker: a look may be on its way. */
+void rnic_free(struct rnic *rnic);
+
+/* Looks the RNIC up, on the worker; what has changed comes as events. */
+void rnic_look(struct rnic *rnic);
+
+/* Nothing happens while the RNIC is waited for; RNIC_UP asks for it again. */
+int rnic_plan(struct rnic *rnic, const struct pinglist_sum *sum);
+void rnic_focus(struct rnic *rnic, const struct wire_focus *focus);
+void rnic_pause(struct rnic *rnic, bool paused);
+/* New timeout or rate: the prober starts anew, the sockets stay. */
+int rnic_retune(struct rnic *rnic, const struct prober_options *options);
+
+const char *rnic_device(const struct rnic *rnic);
+size_t rnic_tor_count(const struct rnic *rnic);
+const char *rnic_tor(const struct rnic *rnic, size_t i);
+
+bool rnic_up(const struct rnic *rnic);
+/* What was last seen; NULL before the first sight. */
+const struct rnic_facts *rnic_facts(const struct rnic *rnic);
+/* For a registration; false while there is nothing to register. Borrows. */
+bool rnic_describe(const struct rnic *rnic, struct wire_rnic *ret);
+uint64_t rnic_self_loss(const struct rnic *rnic); /* of all its sockets so far */
+
+/* NULL unless up. */
+struct prober *rnic_prober(const struct rnic *rnic);
+struct reflector *rnic_reflector(const struct rnic *rnic);
+const struct port_counts *rnic_port_counts(const struct rnic *rnic);
 
 #endif

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "host-agent/rnic.h"
+#include "host-agent/rnic_facts.h"
 
 #define MAC 0x020000000007
 
@@ -41,7 +41,7 @@ a_device_tells_who_and_where_it_is(void **state)
 
 	run("ip addr add 10.9.0.1/24 dev r0 && "
 	    "ip addr add fd00:9::1/64 dev r0 nodad");
-	assert_int_equal(rnic_look(NULL, "r0", NULL, &facts), 0);
+	assert_int_equal(rnic_facts_read(NULL, "r0", NULL, &facts), 0);
 	assert_int_equal(facts.id.guid, MAC);
 	assert_int_equal(facts.id.port, 0);
 	assert_int_equal(facts.mtu_bytes, 4200);
@@ -59,11 +59,11 @@ what_is_not_there_yet_is_said(void **state)
 	struct rnic_facts facts;
 
 	run("true");
-	assert_int_equal(rnic_look(NULL, "r9", NULL, &facts), -ENODEV);
+	assert_int_equal(rnic_facts_read(NULL, "r9", NULL, &facts), -ENODEV);
 	/* A link-local address, which is all it has so far, is not enough. */
-	assert_int_equal(rnic_look(NULL, "r0", NULL, &facts), -EADDRNOTAVAIL);
-	assert_int_equal(rnic_look(NULL, "lo", NULL, &facts), -ENXIO);
-	assert_int_equal(rnic_look("no-such-netns", "r0", NULL, &facts), -ENOENT);
+	assert_int_equal(rnic_facts_read(NULL, "r0", NULL, &facts), -EADDRNOTAVAIL);
+	assert_int_equal(rnic_facts_read(NULL, "lo", NULL, &facts), -ENXIO);
+	assert_int_equal(rnic_facts_read("no-such-netns", "r0", NULL, &facts), -ENOENT);
 }
 
 static void
@@ -73,7 +73,7 @@ an_ipv6_address_still_being_checked_is_not_used(void **state)
 
 	/* With its peer down the check cannot even begin. */
 	run("ip link set r1 down && ip addr add fd00:9::2/64 dev r0");
-	assert_int_equal(rnic_look(NULL, "r0", NULL, &facts), -EADDRNOTAVAIL);
+	assert_int_equal(rnic_facts_read(NULL, "r0", NULL, &facts), -EADDRNOTAVAIL);
 }
 
 static void
@@ -83,13 +83,14 @@ a_configured_address_is_the_only_one(void **state)
 
 	run("ip addr add 10.9.0.1/24 dev r0 && ip addr add 10.9.0.2/24 dev r0 && "
 	    "ip addr add fd00:9::1/64 dev r0 nodad");
-	assert_int_equal(rnic_look(NULL, "r0", "10.9.0.2", &facts), 0);
+	assert_int_equal(rnic_facts_read(NULL, "r0", "10.9.0.2", &facts), 0);
 	assert_int_equal(facts.address_count, 1);
 	assert_memory_equal(facts.addresses[0].bytes, "\x0a\x09\x00\x02", 4);
-	assert_int_equal(rnic_look(NULL, "r0", "fd00:9:0::0:1", &facts), 0);
+	assert_int_equal(rnic_facts_read(NULL, "r0", "fd00:9:0::0:1", &facts), 0);
 	assert_int_equal(facts.address_count, 1);
 	assert_int_equal(facts.addresses[0].family, 6);
-	assert_int_equal(rnic_look(NULL, "r0", "10.9.0.3", &facts), -EADDRNOTAVAIL);
+	assert_int_equal(
+	    rnic_facts_read(NULL, "r0", "10.9.0.3", &facts), -EADDRNOTAVAIL);
 }
 
 static void
@@ -98,20 +99,20 @@ a_device_made_anew_is_another_place(void **state)
 	struct rnic_facts before, after;
 
 	run("ip addr add 10.9.0.1/24 dev r0");
-	assert_int_equal(rnic_look(NULL, "r0", NULL, &before), 0);
-	assert_int_equal(rnic_look(NULL, "r0", NULL, &after), 0);
-	assert_true(rnic_same(&before, &after));
+	assert_int_equal(rnic_facts_read(NULL, "r0", NULL, &before), 0);
+	assert_int_equal(rnic_facts_read(NULL, "r0", NULL, &after), 0);
+	assert_true(rnic_facts_same(&before, &after));
 
 	run("ip link set r0 mtu 1400");
-	assert_int_equal(rnic_look(NULL, "r0", NULL, &after), 0);
-	assert_false(rnic_same(&before, &after));
-	assert_true(rnic_same_place(&before, &after));
+	assert_int_equal(rnic_facts_read(NULL, "r0", NULL, &after), 0);
+	assert_false(rnic_facts_same(&before, &after));
+	assert_true(rnic_facts_same_place(&before, &after));
 
 	run("ip link del r0 && ip link add r0 address 02:00:00:00:00:07 type veth "
 	    "peer name r1 && ip link set r0 up && ip addr add 10.9.0.1/24 dev r0");
-	assert_int_equal(rnic_look(NULL, "r0", NULL, &after), 0);
+	assert_int_equal(rnic_facts_read(NULL, "r0", NULL, &after), 0);
 	assert_int_equal(after.id.guid, before.id.guid);
-	assert_false(rnic_same_place(&before, &after));
+	assert_false(rnic_facts_same_place(&before, &after));
 }
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
@@ -129,5 +130,5 @@ main(void)
 
 	if (geteuid() != 0 || unshare(CLONE_NEWNET) < 0)
 		return 77;
-	return cmocka_run_group_tests_name("rnic", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("rnic_facts", tests, NULL, NULL);
 }
