@@ -125,12 +125,13 @@ tor_rack_free(struct tor_rack *rack)
 
 /* The roster has changed; r is what it said. */
 static int
-rack_refresh(struct tor_rack *rack, int r)
+rack_refresh(struct tor_rack *rack, int r, rm_mono_t now)
 {
 	rack->stale = true;
 	if (r <= 0)
 		return r;
 	window_renumber(rack->window);
+	window_mark_partial(rack->window, now);
 	summary_renumber(rack->summary);
 	focus_forget(&rack->focus);
 	memset(rack->states, 0, WIRE_MAX_MEMBERS * sizeof(*rack->states));
@@ -143,13 +144,13 @@ tor_rack_plan(struct tor_rack *rack, const struct wire_plan_view *view, rm_mono_
 {
 	rack->plan = view;
 	rack->changed = now;
-	return rack_refresh(rack, roster_plan(rack->roster, view));
+	return rack_refresh(rack, roster_plan(rack->roster, view), now);
 }
 
 int
 tor_rack_register(struct tor_rack *rack, const struct wire_rnic *rnic, rm_mono_t now)
 {
-	return rack_refresh(rack, roster_register(rack->roster, rnic));
+	return rack_refresh(rack, roster_register(rack->roster, rnic), now);
 }
 
 void

@@ -207,6 +207,26 @@ a_host_that_no_plan_names_may_go(void **state)
 	finish(f);
 }
 
+/* The answered are forgotten, and the lost of the same moments come later. */
+static void
+windows_that_a_new_numbering_cuts_are_partial(void **state)
+{
+	struct rack_fixture *f = fixture_rack(4, 2);
+	uint64_t partial;
+
+	run(f, 4, NOBODY, 6 * RM_NS_PER_S);
+	partial = tor_rack_counts(f->rack)->partial;
+	tor_rack_leave(f->rack, "h3");
+	fixture_plan(f->plan, 2, 3, 2);
+	tor_rack_plan(f->rack, &f->plan->view, f->now);
+	for (size_t i = 0; i < 4; i++)
+		agent_place(f->agent[i], &f->rack, 1);
+	run(f, 3, NOBODY, 3 * RM_NS_PER_S);
+	assert_true(tor_rack_counts(f->rack)->partial > partial);
+	assert_true(tor_rack_counts(f->rack)->partial <= partial + 12);
+	finish(f);
+}
+
 int
 main(void)
 {
@@ -221,6 +241,7 @@ main(void)
 		cmocka_unit_test(
 		    one_that_no_plan_names_ends_its_incident_though_registered),
 		cmocka_unit_test(a_host_that_no_plan_names_may_go),
+		cmocka_unit_test(windows_that_a_new_numbering_cuts_are_partial),
 	};
 
 	return cmocka_run_group_tests_name("tor_rack", tests, NULL, NULL);
