@@ -16,14 +16,34 @@
 #define MIN_PROBES 4
 /* With nobody to probe it, a host that has been silent for so long is called down. */
 #define UNPROBED_SILENT_NS (5 * RM_NS_PER_S)
+#define UNPROBED_WINDOWS 8
+/* After we were cut off, agents come back one by one, as TCP's back-off lets them. */
+#define EXCUSED_WINDOWS 120
+
+/* Does anything of any host reach us? A lone host cannot be told from ourselves. */
+static bool
+hears_somebody(const struct rack *rack)
+{
+	for (size_t i = 0; i < rack->host_count; i++)
+		if (rack->hosts[i].state != HOST_UNREACHABLE &&
+		    rack->hosts[i].state != HOST_UNKNOWN)
+			return true;
+	return rack->host_count <= 1;
+}
 
 void
 rack_hosts_count(const struct rack *rack, const struct window_closed *window,
     const bool *blamed, struct rack_host_memory *memories)
 {
+	const bool cut_off = !hears_somebody(rack);
+
 	for (size_t i = 0; i < rack->host_count; i++) {
 		memories[i].newest.sent = 0;
 		memories[i].newest.answered = 0;
+		if (cut_off)
+			memories[i].excused_windows = EXCUSED_WINDOWS;
+		else if (memories[i].excused_windows > 0)
+			memories[i].excused_windows--;
 	}
 	for (size_t i = 0; i < window->pair_count; i++) {
 		const struct window_pair *pair = &window->pairs[i];
@@ -51,6 +71,7 @@ remember(struct rack_host_memory *memory)
 	memory->silent_windows =
 	    probed && answered == 0 ? memory->silent_windows + 1 : 0;
 	memory->answering_windows = answering ? memory->answering_windows + 1 : 0;
+	memory->unprobed_windows = probed ? 0 : memory->unprobed_windows + 1;
 }
 
 static bool
@@ -71,6 +92,10 @@ judge_unreachable(const struct rack_host *host, struct rack_host_memory *memory,
 		    silent_s, memory->newest.sent);
 		return true;
 	}
+	if (memory->excused_windows > 0) {
+		memory->unprobed_windows = 0;
+		return false;
+	}
 	if (memory->answering_windows >= ANSWERING_WINDOWS) {
 		verdict->kind = RM_KIND_MANAGEMENT_DOWN;
 		verdict->confidence = 0.99;
@@ -81,7 +106,8 @@ judge_unreachable(const struct rack_host *host, struct rack_host_memory *memory,
 		    silent_s, memory->newest.answered, memory->newest.sent);
 		return true;
 	}
-	if (memory->newest.sent < MIN_PROBES && host->silent_ns >= UNPROBED_SILENT_NS) {
+	if (memory->unprobed_windows >= UNPROBED_WINDOWS &&
+	    host->silent_ns >= UNPROBED_SILENT_NS) {
 		verdict->kind = RM_KIND_HOST_DOWN;
 		verdict->confidence = 0.5;
 		snprintf(observed, RM_EVIDENCE_TEXT,
@@ -124,7 +150,8 @@ rack_host_judge(const struct rack *rack, size_t index, rm_wall_t window_start,
 	bool found = false;
 
 	if (host->state != HOST_UNREACHABLE)
-		memory->silent_windows = memory->answering_windows = 0;
+		memory->silent_windows = memory->answering_windows =
+		    memory->unprobed_windows = 0;
 	switch (host->state) {
 	case HOST_UNREACHABLE:
 	case HOST_AGENT_DOWN:

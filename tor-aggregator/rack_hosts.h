@@ -3,7 +3,9 @@
  *
  * Heartbeat gone while the kernel acknowledges: agent frozen. Session reset: agent
  * down. Nothing at all: the host is down, or only its management path, if its
- * responder still answers its peers' probes.
+ * responder still answers its peers' probes. Where every host of the rack is out of
+ * reach at once it is we who are cut off: then, and for a while after, only probes
+ * speak against a host.
  */
 #ifndef TOR_AGGREGATOR_RACK_HOSTS_H
 #define TOR_AGGREGATOR_RACK_HOSTS_H
@@ -18,7 +20,8 @@ struct rack;
 struct window_closed;
 
 struct rack_host_memory { /* of an unreachable host, from window to window */
-	unsigned silent_windows, answering_windows;
+	unsigned silent_windows, answering_windows, unprobed_windows;
+	unsigned excused_windows; /* left, after we were cut off ourselves */
 	rm_wall_t since; /* start of the first window in this state; ns 0: none */
 	struct {
 		uint64_t sent, answered;

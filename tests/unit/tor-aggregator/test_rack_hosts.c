@@ -1,0 +1,189 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tor-aggregator/rack_hosts.h"
+#include "tor-aggregator/rack_judge.h"
+#include "tor-aggregator/window.h"
+
+/* Three hosts with an RNIC each. */
+#define HOSTS 3
+
+struct table {
+	struct rack_member members[HOSTS];
+	struct rack_host hosts[HOSTS];
+	struct rack_host_memory memories[HOSTS];
+	struct rack rack;
+	struct window_pair pairs[HOSTS * HOSTS];
+	struct window_closed closed;
+	bool blamed[HOSTS];
+	struct rm_verdict verdicts[HOSTS];
+	bool found[HOSTS];
+};
+
+static int
+setup(void **state)
+{
+	static struct table table;
+	static const char *const names[] = { "h0", "h1", "h2" };
+
+	memset(&table, 0, sizeof table);
+	for (size_t i = 0; i < HOSTS; i++) {
+		table.members[i] = (struct rack_member){ { 0x020000000000 + i, 0 },
+			names[i], "r0", i };
+		table.hosts[i] = (struct rack_host){ names[i], HOST_OK, 0 };
+	}
+	table.rack = (struct rack){ .tor = "tor1",
+		.members = table.members,
+		.member_count = HOSTS,
+		.hosts = table.hosts,
+		.host_count = HOSTS };
+	table.closed.pairs = table.pairs;
+	*state = &table;
+	return 0;
+}
+
+static void
+unreachable(struct table *table, size_t host)
+{
+	table->hosts[host].state = HOST_UNREACHABLE;
+	table->hosts[host].silent_ns = 20 * RM_NS_PER_S;
+}
+
+/* OK hosts probe everybody; a host that is down answers nothing. */
+static void
+probe_all(struct table *table, int down)
+{
+	table->closed.pair_count = 0;
+	for (uint32_t src = 0; src < HOSTS; src++)
+		for (uint32_t dst = 0; dst < HOSTS; dst++)
+			if (src != dst && table->hosts[src].state == HOST_OK)
+				table->pairs[table->closed.pair_count++] =
+				    (struct window_pair){ .src = src,
+					    .dst = dst,
+					    .newest_sent = 5,
+					    .newest_lost = (int)dst == down ? 5 : 0 };
+}
+
+static size_t
+judge(struct table *table, int windows)
+{
+	size_t found = 0;
+
+	while (windows-- > 0) {
+		found = 0;
+		rack_hosts_count(
+		    &table->rack, &table->closed, table->blamed, table->memories);
+		for (size_t i = 0; i < HOSTS; i++) {
+			table->found[i] =
+			    rack_host_judge(&table->rack, i, (rm_wall_t){ 1 },
+				RM_NS_PER_S, &table->memories[i], &table->verdicts[i]);
+			found += table->found[i];
+		}
+	}
+	return found;
+}
+
+static void
+a_host_whose_rnics_are_dumb_too_is_down(void **state)
+{
+	struct table *table = *state;
+
+	unreachable(table, 1);
+	probe_all(table, 1);
+	assert_int_equal(judge(table, 4), 1);
+	assert_true(table->found[1]);
+	assert_int_equal(table->verdicts[1].kind, RM_KIND_HOST_DOWN);
+}
+
+static void
+a_host_that_answers_probes_has_lost_its_management_path(void **state)
+{
+	struct table *table = *state;
+
+	unreachable(table, 1);
+	probe_all(table, -1);
+	assert_int_equal(judge(table, 6), 1);
+	assert_int_equal(table->verdicts[1].kind, RM_KIND_MANAGEMENT_DOWN);
+}
+
+static void
+when_all_are_out_of_reach_it_is_us(void **state)
+{
+	struct table *table = *state;
+
+	for (size_t i = 0; i < HOSTS; i++)
+		unreachable(table, i);
+	assert_int_equal(judge(table, 100), 0);
+}
+
+static void
+whoever_comes_back_later_than_others_is_not_named(void **state)
+{
+	struct table *table = *state;
+
+	for (size_t i = 0; i < HOSTS; i++)
+		unreachable(table, i);
+	judge(table, 20);
+	table->hosts[0].state = HOST_OK;
+	probe_all(table, -1);
+	assert_int_equal(judge(table, 60), 0);
+}
+
+static void
+a_host_that_died_while_we_were_cut_off_is_named_by_its_silence(void **state)
+{
+	struct table *table = *state;
+
+	for (size_t i = 0; i < HOSTS; i++)
+		unreachable(table, i);
+	judge(table, 20);
+	table->hosts[0].state = table->hosts[1].state = HOST_OK;
+	probe_all(table, 2);
+	assert_int_equal(judge(table, 4), 1);
+	assert_true(table->found[2]);
+	assert_int_equal(table->verdicts[2].kind, RM_KIND_HOST_DOWN);
+}
+
+static void
+a_lone_host_that_nobody_probes_is_suspected_in_the_end(void **state)
+{
+	struct table *table = *state;
+
+	table->rack.host_count = 1;
+	table->rack.member_count = 1;
+	unreachable(table, 0);
+	table->hosts[1].state = table->hosts[2].state = HOST_OK;
+	rack_hosts_count(&table->rack, &table->closed, table->blamed, table->memories);
+	assert_false(rack_host_judge(&table->rack, 0, (rm_wall_t){ 1 }, RM_NS_PER_S,
+	    &table->memories[0], &table->verdicts[0]));
+	for (int i = 0; i < 8; i++) {
+		rack_hosts_count(
+		    &table->rack, &table->closed, table->blamed, table->memories);
+		table->found[0] = rack_host_judge(&table->rack, 0, (rm_wall_t){ 1 },
+		    RM_NS_PER_S, &table->memories[0], &table->verdicts[0]);
+	}
+	assert_true(table->found[0]);
+	assert_true(table->verdicts[0].confidence <= 0.5);
+}
+
+#define TEST(fn) cmocka_unit_test_setup(fn, setup)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_host_whose_rnics_are_dumb_too_is_down),
+		TEST(a_host_that_answers_probes_has_lost_its_management_path),
+		TEST(when_all_are_out_of_reach_it_is_us),
+		TEST(whoever_comes_back_later_than_others_is_not_named),
+		TEST(a_host_that_died_while_we_were_cut_off_is_named_by_its_silence),
+		TEST(a_lone_host_that_nobody_probes_is_suspected_in_the_end),
+	};
+
+	return cmocka_run_group_tests_name("rack_hosts", tests, NULL, NULL);
+}
