@@ -16,7 +16,7 @@
 #include "schemas/wire.h"
 #include "tor-aggregator/clock_map.h"
 
-#define AGENT_MAX_COUNT_ROWS 262144
+#define AGENT_MAX_COUNT_ROWS 65536
 
 struct agent_link;
 struct agent_watch;

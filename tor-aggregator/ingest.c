@@ -221,10 +221,11 @@ ingest_batch(struct ingest *ingest, struct agent *agent, rm_mono_t now,
 
 static void
 take_row(struct ingest *ingest, struct agent *agent, const struct wire_count *row,
-    uint64_t delta, rm_mono_t from, rm_mono_t to)
+    rm_mono_t from, rm_mono_t to)
 {
 	const struct roster_rnic *prober;
 	const struct agent_rnic *own;
+	uint64_t delta;
 	size_t hint = 0;
 
 	own = agent_owns(
@@ -233,6 +234,7 @@ take_row(struct ingest *ingest, struct agent *agent, const struct wire_count *ro
 		ingest->counts.count_rows_invalid++;
 		return;
 	}
+	delta = receive_counts_delta(agent->received, row);
 	prober = roster_find(tor_rack_roster(own->rack),
 	    (struct wire_rnic_id){ row->prober_guid, row->prober_port_num });
 	/* Probers of other racks are for those to judge. */
@@ -264,10 +266,8 @@ ingest_receive_counts(struct ingest *ingest, struct agent *agent, rm_mono_t now,
 	clock_map_ours(&agent->clock, since_ns, &from);
 	clock_map_ours(&agent->clock, view.now_ns, &to);
 	for (size_t i = 0; i < view.row_count; i++) {
-		uint64_t delta = receive_counts_delta(agent->received, &view.rows[i]);
-
 		ingest->counts.count_rows++;
-		take_row(ingest, agent, &view.rows[i], delta, from, to);
+		take_row(ingest, agent, &view.rows[i], from, to);
 	}
 	/* The first report says where the counts stood, not when what came. */
 	for (size_t i = 0; i < agent->rnic_count && r > 0; i++)
