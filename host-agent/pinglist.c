@@ -127,36 +127,47 @@ pinglist_bytes(const struct pinglist *pinglist)
 	return (struct wire_bytes){ pinglist->data, pinglist->len };
 }
 
-static bool
-id_equal(struct wire_rnic_id a, struct wire_rnic_id b)
+/* ---- the sum ----------------------------------------------------------------- */
+
+/* What is probed once only, whoever asks for it. */
+struct wanted {
+	struct wire_rnic_id dst;
+	enum wire_probe_kind kind;
+};
+
+static int
+by_wanted(const void *a, const void *b)
 {
-	return a.guid == b.guid && a.port == b.port;
+	const struct wanted *x = a, *y = b;
+
+	if (x->dst.guid != y->dst.guid)
+		return x->dst.guid < y->dst.guid ? -1 : 1;
+	if (x->dst.port != y->dst.port)
+		return x->dst.port < y->dst.port ? -1 : 1;
+	return (x->kind > y->kind) - (x->kind < y->kind);
 }
 
-static bool
-sum_has_target(
-    const struct pinglist_sum *sum, size_t among, const struct wire_target *target)
-{
-	for (size_t i = 0; i < among; i++) {
-		if (sum->targets[i].kind == target->kind &&
-		    id_equal(sum->targets[i].dst, target->dst))
-			return true;
-	}
-	return false;
-}
-
+/* wanted: room for as many as sum->targets has. */
 static void
-sum_add(struct pinglist_sum *sum, const struct wire_pinglist_view *view,
-    struct wire_rnic_id rnic)
+sum_add(struct pinglist_sum *sum, struct wanted *wanted,
+    const struct wire_pinglist_view *view, struct wire_rnic_id rnic)
 {
 	size_t before = sum->target_count; /* one pinglist names each pair once */
 
+	if (before > 0)
+		qsort(wanted, before, sizeof(*wanted), by_wanted);
 	for (size_t i = 0; i < view->pinglist.target_count; i++) {
 		struct wire_target target;
+		struct wanted own;
 
 		wire_pinglist_target(view, i, &target);
-		if (!id_equal(target.src, rnic) || sum_has_target(sum, before, &target))
+		if (target.src.guid != rnic.guid || target.src.port != rnic.port)
 			continue;
+		own = (struct wanted){ target.dst, target.kind };
+		if (before > 0 &&
+		    bsearch(&own, wanted, before, sizeof(*wanted), by_wanted) != NULL)
+			continue;
+		wanted[sum->target_count] = own;
 		sum->targets[sum->target_count++] = target;
 	}
 	for (size_t i = 0; i < view->pinglist.roster_count; i++)
@@ -170,6 +181,7 @@ pinglist_sum(const struct pinglist *const *pinglists, size_t count,
 {
 	size_t targets = 0, peers = 0;
 	struct pinglist_sum sum = { 0 };
+	struct wanted *wanted;
 
 	for (size_t i = 0; i < count; i++) {
 		if (pinglists[i]->data == NULL)
@@ -179,14 +191,17 @@ pinglist_sum(const struct pinglist *const *pinglists, size_t count,
 	}
 	sum.targets = calloc(targets + 1, sizeof(*sum.targets));
 	sum.peers = calloc(peers + 1, sizeof(*sum.peers));
-	if (sum.targets == NULL || sum.peers == NULL) {
+	wanted = calloc(targets + 1, sizeof(*wanted));
+	if (sum.targets == NULL || sum.peers == NULL || wanted == NULL) {
 		pinglist_sum_clear(&sum);
+		free(wanted);
 		return -ENOMEM;
 	}
 	for (size_t i = 0; i < count; i++) {
 		if (pinglists[i]->data != NULL)
-			sum_add(&sum, &pinglists[i]->view, rnic);
+			sum_add(&sum, wanted, &pinglists[i]->view, rnic);
 	}
+	free(wanted);
 	*ret = sum;
 	return 0;
 }

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "host-agent/pinglist.h"
 #include "tests/support/pinglist_fixture.h"
@@ -191,6 +192,111 @@ without_any_pinglist_there_is_nothing_to_do(void **state)
 	pinglist_sum_clear(&sum);
 }
 
+/* count targets of RNIC 1, in both lists, from the last to the first in the second. */
+static void
+take_many(struct fixture *f, size_t count)
+{
+	static const uint16_t flows[] = { 50000 }, sizes[] = { 64 };
+	static const uint8_t dscps[] = { 26 };
+	struct pinglist *lists[] = { f->tor_a, f->tor_b };
+	struct wire_target *targets = calloc(count, sizeof(*targets));
+	enum pinglist_says says;
+
+	assert_non_null(targets);
+	for (size_t k = 0; k < 2; k++) {
+		struct wire_pinglist pinglist = { .tor = pinglist_tor(lists[k]),
+			.version = count,
+			.targets = targets,
+			.target_count = count };
+		struct wire_bytes bytes;
+
+		for (size_t i = 0; i < count; i++)
+			targets[i] = (struct wire_target){ .src = rnic_number(1),
+				.dst = { .guid = 1000 + (k == 0 ? i : count - i) },
+				.kind = WIRE_TOR_MESH,
+				.address = address_number(2, 862),
+				.interval_us = 1000,
+				.flows = flows,
+				.flow_count = 1,
+				.dscps = dscps,
+				.dscp_count = 1,
+				.sizes = sizes,
+				.size_count = 1 };
+		assert_int_equal(wire_write_pinglist(f->writer, &pinglist, &bytes), 0);
+		assert_int_equal(pinglist_take(lists[k], bytes.data, bytes.len,
+				     (rm_mono_t){ 100 }, &says),
+		    0);
+	}
+	free(targets);
+}
+
+/* CPU time: what else runs on the machine does not count. */
+static int64_t
+sum_takes_ns(struct fixture *f, size_t count)
+{
+	int64_t least = INT64_MAX;
+
+	take_many(f, count);
+	for (int i = 0; i < 3; i++) {
+		struct timespec from, to;
+		struct pinglist_sum sum;
+		int64_t took;
+
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
+		sum = sum_of(f, 1);
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &to);
+		took = (to.tv_sec - from.tv_sec) * INT64_C(1000000000) + to.tv_nsec -
+		       from.tv_nsec;
+		least = took < least ? took : least;
+		/* One of the second list is not in the first. */
+		assert_int_equal(sum.target_count, count + 1);
+		assert_int_equal(sum.targets[count].dst.guid, 1000 + count);
+		pinglist_sum_clear(&sum);
+	}
+	return least;
+}
+
+static void
+eight_times_the_targets_cost_far_less_than_their_square(void **state)
+{
+	int64_t few = sum_takes_ns(*state, WIRE_MAX_TARGETS / 8);
+
+	assert_true(sum_takes_ns(*state, WIRE_MAX_TARGETS) < 24 * few);
+}
+
+static void
+each_kind_towards_the_same_rnic_is_a_target_of_its_own(void **state)
+{
+	static const uint16_t flows[] = { 50000 }, sizes[] = { 64 };
+	static const uint8_t dscps[] = { 26 };
+	struct fixture *f = *state;
+	struct wire_target target = { .src = rnic_number(1),
+		.dst = rnic_number(2),
+		.kind = WIRE_WITNESS,
+		.address = address_number(2, 862),
+		.interval_us = 1000,
+		.flows = flows,
+		.flow_count = 1,
+		.dscps = dscps,
+		.dscp_count = 1,
+		.sizes = sizes,
+		.size_count = 1 };
+	struct wire_pinglist pinglist = {
+		.tor = "tor-b", .version = 1, .targets = &target, .target_count = 1
+	};
+	enum pinglist_says says;
+	struct pinglist_sum sum;
+	struct wire_bytes bytes;
+
+	take(f, 1, 0, 1);
+	assert_int_equal(wire_write_pinglist(f->writer, &pinglist, &bytes), 0);
+	pinglist_take(f->tor_b, bytes.data, bytes.len, (rm_mono_t){ 1 }, &says);
+	sum = sum_of(f, 1);
+	assert_int_equal(sum.target_count, 2);
+	assert_int_equal(sum.targets[1].kind, WIRE_WITNESS);
+	pinglist_sum_clear(&sum);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int
@@ -203,6 +309,8 @@ main(void)
 		TEST(one_of_another_tor_or_a_damaged_one_changes_nothing),
 		TEST(it_is_forgotten_when_it_is_too_old_unless_confirmed),
 		TEST(an_rnic_of_two_tors_probes_for_both_and_each_pair_once),
+		TEST(eight_times_the_targets_cost_far_less_than_their_square),
+		TEST(each_kind_towards_the_same_rnic_is_a_target_of_its_own),
 		TEST(another_hosts_targets_are_not_ours),
 		TEST(without_any_pinglist_there_is_nothing_to_do),
 	};
