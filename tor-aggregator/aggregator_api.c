@@ -11,7 +11,7 @@
 #include "rackmesh/fabric/part.h"
 #include "tor-aggregator/aggregator_show.h"
 #include "tor-aggregator/dispatch.h"
-#include "tor-aggregator/pinglist.h"
+#include "tor-aggregator/expansion.h"
 #include "tor-aggregator/ring.h"
 #include "tor-aggregator/roster.h"
 #include "tor-aggregator/tor_aggregator_state.h"
@@ -231,8 +231,8 @@ get_pinglist(struct rm_http_request *request, void *arg)
 		    request, 404, "there is no plan for %s yet", tor_rack_tor(rack));
 		return;
 	}
-	pinglist_expand(dispatch_scratch(aggregator->dispatch), view,
-	    pinglist_rotation(&view->plan, rm_wall_now().ns / RM_NS_PER_S), &rnic->id,
+	expansion_pinglist(dispatch_scratch(aggregator->dispatch), view,
+	    expansion_rotation(&view->plan, rm_wall_now().ns / RM_NS_PER_S), &rnic->id,
 	    1, &pinglist, &refused);
 	all = json_object();
 	list = json_array();

@@ -7,7 +7,7 @@
 #include "schemas/wire.h"
 #include "tor-aggregator/agent.h"
 #include "tor-aggregator/agent_links.h"
-#include "tor-aggregator/pinglist.h"
+#include "tor-aggregator/expansion.h"
 #include "tor-aggregator/tor_rack.h"
 
 #define PINGLISTS_PER_TICK 16 /* a rack of 256 gets all of them within a second */
@@ -17,7 +17,7 @@ struct dispatch {
 	struct agent_links *links;
 	struct tor_rack *const *racks; /* borrowed */
 	size_t rack_count;
-	struct pinglist *pinglist;
+	struct expansion *expansion;
 	struct wire_writer *writer;
 	struct dispatch_counts counts;
 };
@@ -36,7 +36,7 @@ dispatch_new(struct agents *agents, struct agent_links *links,
 	dispatch->racks = racks;
 	dispatch->rack_count = rack_count;
 	dispatch->writer = wire_writer_new();
-	r = dispatch->writer == NULL ? -ENOMEM : pinglist_new(&dispatch->pinglist);
+	r = dispatch->writer == NULL ? -ENOMEM : expansion_new(&dispatch->expansion);
 	if (r < 0) {
 		dispatch_free(dispatch);
 		return r;
@@ -50,7 +50,7 @@ dispatch_free(struct dispatch *dispatch)
 {
 	if (dispatch == NULL)
 		return;
-	pinglist_free(dispatch->pinglist);
+	expansion_free(dispatch->expansion);
 	wire_writer_free(dispatch->writer);
 	free(dispatch);
 }
@@ -85,7 +85,7 @@ send_due(struct dispatch *dispatch, struct agent *agent, size_t t, rm_wall_t wal
 	if (view == NULL)
 		return false;
 	state.version = view->plan.version;
-	state.rotation = pinglist_rotation(&view->plan, wall.ns / RM_NS_PER_S);
+	state.rotation = expansion_rotation(&view->plan, wall.ns / RM_NS_PER_S);
 	if (agent->sent[t].rack == rack && agent->sent[t].version == state.version &&
 	    agent->sent[t].rotation == state.rotation &&
 	    agent->sent[t].registration == state.registration)
@@ -93,8 +93,8 @@ send_due(struct dispatch *dispatch, struct agent *agent, size_t t, rm_wall_t wal
 	own_count = own_rnics(agent, rack, own);
 	if (own_count == 0)
 		return false;
-	pinglist_expand(dispatch->pinglist, view, state.rotation, own, own_count, &out,
-	    &dispatch->counts.refused_targets);
+	expansion_pinglist(dispatch->expansion, view, state.rotation, own, own_count,
+	    &out, &dispatch->counts.refused_targets);
 	r = wire_write_pinglist(dispatch->writer, &out, &bytes);
 	if (r == 0)
 		r = agent_links_send(dispatch->links, agent, &bytes);
@@ -133,10 +133,10 @@ dispatch_focus(
 		dispatch->counts.focuses_failed++;
 }
 
-struct pinglist *
+struct expansion *
 dispatch_scratch(struct dispatch *dispatch)
 {
-	return dispatch->pinglist;
+	return dispatch->expansion;
 }
 
 const struct dispatch_counts *

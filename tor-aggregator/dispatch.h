@@ -15,7 +15,7 @@
 struct agent_links;
 struct agents;
 struct dispatch;
-struct pinglist;
+struct expansion;
 struct tor_rack;
 struct wire_focus;
 
@@ -34,7 +34,7 @@ void dispatch_focus(
     struct dispatch *dispatch, const char *host, const struct wire_focus *focus);
 
 /* Scratch memory for whoever wants to show a pinglist. */
-struct pinglist *dispatch_scratch(struct dispatch *dispatch);
+struct expansion *dispatch_scratch(struct dispatch *dispatch);
 const struct dispatch_counts *dispatch_counts(const struct dispatch *dispatch);
 
 #endif

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "tor-aggregator/evidence_samples.h"
-#include "tor-aggregator/pinglist.h"
+#include "tor-aggregator/expansion.h"
 #include "tor-aggregator/roster.h"
 #include "tor-aggregator/summary.h"
 
@@ -194,7 +194,7 @@ focus_ask(struct tor_rack *rack, rm_mono_t now, const struct window_closed *clos
 		if (src == NULL || dst == NULL ||
 		    !focus_wants(&rack->focus, now, pair->src, pair->dst))
 			continue;
-		planned_us = pinglist_interval_us(rack->plan, src->id, dst->id);
+		planned_us = expansion_interval_us(rack->plan, src->id, dst->id);
 		if (planned_us == 0)
 			continue;
 		focus = (struct wire_focus){

@@ -1,4 +1,4 @@
-#include "tor-aggregator/pinglist.h"
+#include "tor-aggregator/expansion.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 
 struct world {
 	struct plan_fixture *plan;
-	struct pinglist *pinglist;
+	struct expansion *expansion;
 	struct wire_pinglist out;
 };
 
@@ -21,7 +21,7 @@ setup(void **state)
 
 	world->plan = calloc(1, sizeof(*world->plan));
 	*state = world;
-	return pinglist_new(&world->pinglist);
+	return expansion_new(&world->expansion);
 }
 
 static int
@@ -29,7 +29,7 @@ teardown(void **state)
 {
 	struct world *world = *state;
 
-	pinglist_free(world->pinglist);
+	expansion_free(world->expansion);
 	fixture_free(world->plan);
 	free(world);
 	return 0;
@@ -41,7 +41,7 @@ expand(struct world *world, uint64_t rotation, uint64_t guid)
 	const struct wire_rnic_id own = { guid, 1 };
 	uint64_t refused = 0;
 
-	pinglist_expand(world->pinglist, &world->plan->view, rotation, &own, 1,
+	expansion_pinglist(world->expansion, &world->plan->view, rotation, &own, 1,
 	    &world->out, &refused);
 	assert_int_equal(refused, 0);
 }
@@ -85,10 +85,10 @@ rotations_cover_all_pairs_ten_at_a_time(void **state)
 		distinct += seen[i];
 	assert_int_equal(distinct, 63);
 	assert_false(seen[5]);
-	assert_int_equal(pinglist_rotation(&world->plan->view.plan, 600), 10);
+	assert_int_equal(expansion_rotation(&world->plan->view.plan, 600), 10);
 	fixture_plan(
 	    world->plan, 2, 11, 0); /* one rotation covers all: never changes */
-	assert_int_equal(pinglist_rotation(&world->plan->view.plan, 600), 0);
+	assert_int_equal(expansion_rotation(&world->plan->view.plan, 600), 0);
 }
 
 static void
@@ -120,9 +120,9 @@ the_planned_interval_of_a_pair_is_found(void **state)
 	const struct wire_rnic_id x = { FIXTURE_FOREIGN + 1, 1 };
 
 	fixture_plan(world->plan, 1, 4, 3);
-	assert_int_equal(pinglist_interval_us(view, a, b), 100000);
-	assert_int_equal(pinglist_interval_us(view, a, x), 50000);
-	assert_int_equal(pinglist_interval_us(view, b, x), 0);
+	assert_int_equal(expansion_interval_us(view, a, b), 100000);
+	assert_int_equal(expansion_interval_us(view, a, x), 50000);
+	assert_int_equal(expansion_interval_us(view, b, x), 0);
 }
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)

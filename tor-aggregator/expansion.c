@@ -1,4 +1,4 @@
-#include "tor-aggregator/pinglist.h"
+#include "tor-aggregator/expansion.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -7,7 +7,7 @@
 
 #include "rackmesh/fabric/mesh.h"
 
-struct pinglist {
+struct expansion {
 	struct wire_target *targets; /* WIRE_MAX_TARGETS */
 	struct wire_peer *peers;     /* WIRE_MAX_ROSTER */
 	size_t target_count, peer_count;
@@ -15,34 +15,34 @@ struct pinglist {
 };
 
 int
-pinglist_new(struct pinglist **ret)
+expansion_new(struct expansion **ret)
 {
-	struct pinglist *pinglist = calloc(1, sizeof(*pinglist));
+	struct expansion *expansion = calloc(1, sizeof(*expansion));
 
-	if (pinglist == NULL)
+	if (expansion == NULL)
 		return -ENOMEM;
-	pinglist->targets = calloc(WIRE_MAX_TARGETS, sizeof(*pinglist->targets));
-	pinglist->peers = calloc(WIRE_MAX_ROSTER, sizeof(*pinglist->peers));
-	if (pinglist->targets == NULL || pinglist->peers == NULL) {
-		pinglist_free(pinglist);
+	expansion->targets = calloc(WIRE_MAX_TARGETS, sizeof(*expansion->targets));
+	expansion->peers = calloc(WIRE_MAX_ROSTER, sizeof(*expansion->peers));
+	if (expansion->targets == NULL || expansion->peers == NULL) {
+		expansion_free(expansion);
 		return -ENOMEM;
 	}
-	*ret = pinglist;
+	*ret = expansion;
 	return 0;
 }
 
 void
-pinglist_free(struct pinglist *pinglist)
+expansion_free(struct expansion *expansion)
 {
-	if (pinglist == NULL)
+	if (expansion == NULL)
 		return;
-	free(pinglist->targets);
-	free(pinglist->peers);
-	free(pinglist);
+	free(expansion->targets);
+	free(expansion->peers);
+	free(expansion);
 }
 
 uint64_t
-pinglist_rotation(const struct wire_plan *plan, int64_t wall_s)
+expansion_rotation(const struct wire_plan *plan, int64_t wall_s)
 {
 	if (plan->mesh.rotation_s == 0 || plan->member_count < 2 ||
 	    plan->mesh.peers >= plan->member_count - 1)
@@ -77,7 +77,7 @@ reachable(const struct wire_rnic *src, const struct wire_rnic *dst)
 }
 
 static void
-add_target(struct pinglist *pinglist, const struct wire_rnic *src,
+add_target(struct expansion *expansion, const struct wire_rnic *src,
     const struct wire_rnic *dst, const struct wire_target *how)
 {
 	const struct wire_address *address = reachable(src, dst);
@@ -85,11 +85,11 @@ add_target(struct pinglist *pinglist, const struct wire_rnic *src,
 
 	if (address == NULL || (src->host[0] != 0 && strcmp(src->host, dst->host) == 0))
 		return;
-	if (pinglist->target_count == WIRE_MAX_TARGETS) {
-		pinglist->refused++;
+	if (expansion->target_count == WIRE_MAX_TARGETS) {
+		expansion->refused++;
 		return;
 	}
-	target = &pinglist->targets[pinglist->target_count++];
+	target = &expansion->targets[expansion->target_count++];
 	*target = *how;
 	target->src = src->id;
 	target->dst = dst->id;
@@ -98,7 +98,7 @@ add_target(struct pinglist *pinglist, const struct wire_rnic *src,
 }
 
 static void
-add_mesh(struct pinglist *pinglist, const struct wire_plan_view *view,
+add_mesh(struct expansion *expansion, const struct wire_plan_view *view,
     uint64_t rotation, size_t member)
 {
 	const struct wire_plan *plan = &view->plan;
@@ -120,12 +120,12 @@ add_mesh(struct pinglist *pinglist, const struct wire_plan_view *view,
 	for (size_t slot = 0; slot < slots; slot++) {
 		wire_plan_member(view,
 		    rm_mesh_target(n, plan->mesh.peers, rotation, member, slot), &dst);
-		add_target(pinglist, &src, &dst, &how);
+		add_target(expansion, &src, &dst, &how);
 	}
 }
 
 static void
-add_entry(struct pinglist *pinglist, const struct wire_plan_view *view,
+add_entry(struct expansion *expansion, const struct wire_plan_view *view,
     const struct wire_plan_entry *entry, const struct wire_rnic *src)
 {
 	const struct wire_target how = {
@@ -142,20 +142,20 @@ add_entry(struct pinglist *pinglist, const struct wire_plan_view *view,
 	struct wire_rnic dst;
 
 	wire_plan_foreigner(view, entry->dst, &dst);
-	add_target(pinglist, src, &dst, &how);
+	add_target(expansion, src, &dst, &how);
 }
 
 static void
-add_peers(struct pinglist *pinglist, const struct wire_rnic *rnic)
+add_peers(struct expansion *expansion, const struct wire_rnic *rnic)
 {
 	for (size_t i = 0; i < rnic->address_count; i++) {
 		struct wire_peer *peer;
 
-		if (pinglist->peer_count == WIRE_MAX_ROSTER) {
-			pinglist->refused++;
+		if (expansion->peer_count == WIRE_MAX_ROSTER) {
+			expansion->refused++;
 			return;
 		}
-		peer = &pinglist->peers[pinglist->peer_count++];
+		peer = &expansion->peers[expansion->peer_count++];
 		peer->id = rnic->id;
 		peer->address = rnic->addresses[i];
 		peer->address.port = 0;
@@ -163,7 +163,7 @@ add_peers(struct pinglist *pinglist, const struct wire_rnic *rnic)
 }
 
 static void
-expand_entries(struct pinglist *pinglist, const struct wire_plan_view *view,
+expand_entries(struct expansion *expansion, const struct wire_plan_view *view,
     const bool *own_member)
 {
 	const struct wire_plan *plan = &view->plan;
@@ -175,12 +175,12 @@ expand_entries(struct pinglist *pinglist, const struct wire_plan_view *view,
 		if (!own_member[entry.src])
 			continue;
 		wire_plan_member(view, entry.src, &src);
-		add_entry(pinglist, view, &entry, &src);
+		add_entry(expansion, view, &entry, &src);
 	}
 }
 
 void
-pinglist_expand(struct pinglist *pinglist, const struct wire_plan_view *view,
+expansion_pinglist(struct expansion *expansion, const struct wire_plan_view *view,
     uint64_t rotation, const struct wire_rnic_id *own, size_t own_count,
     struct wire_pinglist *ret, uint64_t *refused)
 {
@@ -188,34 +188,34 @@ pinglist_expand(struct pinglist *pinglist, const struct wire_plan_view *view,
 	bool own_member[WIRE_MAX_MEMBERS] = { false };
 	struct wire_rnic rnic;
 
-	pinglist->target_count = pinglist->peer_count = 0;
-	pinglist->refused = 0;
+	expansion->target_count = expansion->peer_count = 0;
+	expansion->refused = 0;
 	for (size_t i = 0; i < plan->member_count; i++) {
 		wire_plan_member(view, i, &rnic);
-		add_peers(pinglist, &rnic);
+		add_peers(expansion, &rnic);
 		own_member[i] = is_own(rnic.id, own, own_count);
 		if (own_member[i])
-			add_mesh(pinglist, view, rotation, i);
+			add_mesh(expansion, view, rotation, i);
 	}
-	expand_entries(pinglist, view, own_member);
+	expand_entries(expansion, view, own_member);
 	for (size_t i = 0; i < plan->foreigner_count; i++) {
 		wire_plan_foreigner(view, i, &rnic);
-		add_peers(pinglist, &rnic);
+		add_peers(expansion, &rnic);
 	}
-	*refused += pinglist->refused;
+	*refused += expansion->refused;
 	*ret = (struct wire_pinglist){
 		.tor = plan->tor,
 		.version = plan->version,
 		.rotation = (uint32_t)rotation,
-		.targets = pinglist->targets,
-		.target_count = pinglist->target_count,
-		.roster = pinglist->peers,
-		.roster_count = pinglist->peer_count,
+		.targets = expansion->targets,
+		.target_count = expansion->target_count,
+		.roster = expansion->peers,
+		.roster_count = expansion->peer_count,
 	};
 }
 
 uint32_t
-pinglist_interval_us(
+expansion_interval_us(
     const struct wire_plan_view *view, struct wire_rnic_id src, struct wire_rnic_id dst)
 {
 	const struct wire_plan *plan = &view->plan;
