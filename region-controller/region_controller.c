@@ -175,6 +175,11 @@ serve_http(struct region_controller *controller)
 	if (r == 0)
 		r = rm_http_server_new(controller->loop, &controller->http);
 	if (r == 0)
+		r = rm_metrics_counter(controller->metrics, controller->http,
+		    "rackmesh_controller_http_full_total", "",
+		    "Times that newcomers over HTTP had to wait to be accepted.",
+		    rm_http_server_full(controller->http));
+	if (r == 0)
 		r = controller_api_serve(
 		    controller->http, controller->metrics, &controller->face);
 	if (r == 0)

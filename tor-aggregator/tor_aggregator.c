@@ -235,6 +235,11 @@ start_http(struct tor_aggregator *aggregator)
 	if (r == 0)
 		r = rm_http_server_new(aggregator->loop, &aggregator->server);
 	if (r == 0)
+		r = rm_metrics_counter(aggregator->metrics, aggregator->server,
+		    "rackmesh_aggregator_http_full_total", "",
+		    "Times that newcomers over HTTP had to wait to be accepted.",
+		    rm_http_server_full(aggregator->server));
+	if (r == 0)
 		r = aggregator_api_serve(aggregator, aggregator->server);
 	if (r < 0)
 		rm_log_error(r, "cannot prepare the HTTP server");

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include <event2/buffer.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
@@ -16,9 +17,11 @@
 
 #include "host-agent/agent_config.h"
 #include "host-agent/host_agent.h"
+#include "host-agent/host_agent_state.h"
 #include "rackmesh/base/link.h"
 #include "rackmesh/base/listener.h"
 #include "rackmesh/base/log.h"
+#include "rackmesh/base/metrics.h"
 #include "tests/support/loopback.h"
 #include "tests/support/pinglist_fixture.h"
 
@@ -393,6 +396,20 @@ two_agents_probe_each_other_across_namespaces(void **state)
 }
 
 static void
+a_full_http_server_shows_in_the_metrics(void **state)
+{
+	struct fixture *f = *state;
+	struct evbuffer *text = evbuffer_new();
+
+	agent_start(f, 0);
+	assert_int_equal(rm_metrics_render(f->hosts[0].agent->metrics, text), 0);
+	evbuffer_add(text, "", 1);
+	assert_non_null(strstr((const char *)evbuffer_pullup(text, -1),
+	    "\nrackmesh_agent_http_full_total 0\n"));
+	evbuffer_free(text);
+}
+
+static void
 an_rnic_that_is_not_there_yet_is_waited_for(void **state)
 {
 	struct fixture *f = *state;
@@ -498,6 +515,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(two_agents_probe_each_other_across_namespaces),
+		TEST(a_full_http_server_shows_in_the_metrics),
 		TEST(an_rnic_that_is_not_there_yet_is_waited_for),
 		TEST(a_pause_stops_probing_and_is_told),
 		TEST(a_restart_with_nobody_there_goes_on_from_the_copies),

@@ -129,6 +129,7 @@ the_api_shows_racks_plans_and_what_is_refused(void **state)
 	assert_non_null(
 	    strstr(answer.text, "rackmesh_controller_rnics_refused_total{reason=\""
 				"unknown_tor\"} 1\n"));
+	assert_non_null(strstr(answer.text, "rackmesh_controller_http_full_total 0\n"));
 	answer_clear(&answer);
 }
 

@@ -11,12 +11,14 @@
 #include <stdlib.h>
 
 #include <cmocka.h>
+#include <event2/buffer.h>
 
 #include "plan_fixture.h"
 #include "rackmesh/base/file.h"
 #include "rackmesh/base/link.h"
 #include "rackmesh/base/listener.h"
 #include "rackmesh/base/log.h"
+#include "rackmesh/base/metrics.h"
 #include "tests/support/loopback.h"
 #include "tor-aggregator/agent.h"
 #include "tor-aggregator/agent_links.h"
@@ -516,6 +518,19 @@ members_of_the_plan_go_up_though_their_agents_are_dead(void **state)
 }
 
 static void
+a_full_http_server_shows_in_the_metrics(void **state)
+{
+	struct world *world = *state;
+	struct evbuffer *text = evbuffer_new();
+
+	assert_int_equal(rm_metrics_render(world->aggregator->metrics, text), 0);
+	evbuffer_add(text, "", 1);
+	assert_non_null(strstr((const char *)evbuffer_pullup(text, -1),
+	    "\nrackmesh_aggregator_http_full_total 0\n"));
+	evbuffer_free(text);
+}
+
+static void
 one_that_is_gone_and_in_no_plan_is_not_told_again(void **state)
 {
 	struct world *world = *state;
@@ -594,6 +609,7 @@ main(void)
 		TEST(the_plan_outlives_the_controller_and_ourselves),
 		TEST(registrations_go_up_again_after_a_reconnect),
 		TEST(members_of_the_plan_go_up_though_their_agents_are_dead),
+		TEST(a_full_http_server_shows_in_the_metrics),
 		TEST(one_that_is_gone_and_in_no_plan_is_not_told_again),
 		TEST(a_controller_that_never_answers_is_left),
 		TEST(summaries_reach_the_disk_and_are_acknowledged),
