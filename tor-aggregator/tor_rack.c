@@ -11,7 +11,7 @@
 #include "tor-aggregator/summary.h"
 #include "tor-aggregator/tor_rack_state.h"
 
-#define OPEN_BINS 16
+#define OPEN_BINS 40 /* ten seconds: a stall of ours, and what was sent meanwhile */
 #define WAIT_NS (500 * RM_NS_PER_MS)
 #define MAX_PAIRS 131072
 #define MAX_OPEN_INCIDENTS 256
