@@ -95,7 +95,7 @@ static const struct counter uplink_counters[] = {
 	{ "rackmesh_agent_acks_received_total", "", U(acks), "Acknowledgements from this aggregator." },
 	{ "rackmesh_agent_pings_received_total", "", U(pings), "Pings from this aggregator." },
 	{ "rackmesh_agent_heartbeats_sent_total", "", U(heartbeats), "Heartbeats sent." },
-	{ "rackmesh_agent_heartbeats_held_total", "", U(heartbeats_held), "Heartbeats left out because batches had to go first." },
+	{ "rackmesh_agent_heartbeats_behind_total", "", U(heartbeats_behind), "Heartbeats sent while batches waited for acknowledgements." },
 	{ "rackmesh_agent_count_rows_sent_total", "", U(count_rows), "Rows of receive counts sent." },
 	{ "rackmesh_agent_registrations_sent_total", "", U(registrations), "Registrations sent." },
 	{ 0 }

@@ -46,7 +46,8 @@ uplink_take_welcome(struct uplink *uplink, const uint8_t *data, size_t len)
 	uplink->wants_all_counts = true;
 	uplink->counts.sessions++;
 	rm_dialer_settled(uplink->dialer);
-	uplink->held = false;
+	uplink->behind = false;
+	uplink->through.ns = 1; /* nothing yet, in this session */
 	uplink->callbacks.on_welcome(uplink, uplink->arg);
 	uplink_pump(uplink, rm_mono_now());
 	return 0;
@@ -56,9 +57,9 @@ uplink_take_welcome(struct uplink *uplink, const uint8_t *data, size_t len)
 static void
 uplink_go_on(struct uplink *uplink)
 {
-	if (!uplink_pump(uplink, rm_mono_now()) || !uplink->held)
+	if (!uplink_pump(uplink, rm_mono_now()) || !uplink->behind)
 		return;
-	uplink->held = false;
+	uplink->behind = false;
 	uplink->callbacks.on_caught_up(uplink, uplink->arg);
 }
 

@@ -2,9 +2,10 @@
  * uplink - one aggregator, as this host sees it: the link to it, the batch being
  * filled for it, and what it has not acknowledged.
  *
- * Everything leaves in the order in which it became known. A heartbeat goes out only
- * when every batch before it has, so its now_ns proves that all results known by then
- * are on the stream ahead of it: the aggregator closes windows by that.
+ * Everything leaves in the order in which it became known. A heartbeat says through
+ * which time all results are on the stream ahead of it: the aggregator closes windows
+ * by that. It goes out also while batches have to wait for acknowledgements: a slow
+ * aggregator must not take a healthy agent for a frozen one.
  */
 #ifndef HOST_AGENT_UPLINK_H
 #define HOST_AGENT_UPLINK_H
@@ -44,7 +45,7 @@ struct uplink_callbacks {
 	    struct uplink *uplink, const struct wire_focus *focus, void *arg);
 	/* why: quoted. on_down follows. */
 	void (*on_refused)(struct uplink *uplink, const char *why, void *arg);
-	/* A heartbeat was held, and nothing is in its way any more: report again. */
+	/* A heartbeat was behind, and nothing is in its way any more: report again. */
 	void (*on_caught_up)(struct uplink *uplink, void *arg);
 	/* The session, or an attempt at one, has ended. */
 	void (*on_down)(struct uplink *uplink, int reason, bool had_session, void *arg);
@@ -55,7 +56,8 @@ struct uplink_counts {
 	uint64_t refusals;       /* welcomes that were none */
 	uint64_t refused_frames; /* malformed, out of turn, or making no sense */
 	uint64_t pinglists, focuses, acks, pings;
-	uint64_t heartbeats, heartbeats_held; /* held: batches could not go before it */
+	uint64_t heartbeats;
+	uint64_t heartbeats_behind; /* batches could not go before it */
 	uint64_t count_rows;
 	uint64_t registrations;
 };

@@ -110,7 +110,7 @@ uplink_send_counts(
 	return true;
 }
 
-static bool
+static void
 uplink_send_heartbeat(struct uplink *uplink, const struct uplink_report *report)
 {
 	struct wire_heartbeat beat = {
@@ -118,6 +118,7 @@ uplink_send_heartbeat(struct uplink *uplink, const struct uplink_report *report)
 		.now_ns = (uint64_t)report->known_through.ns,
 		.paused = report->paused,
 		.self_loss = report->self_loss,
+		.results_through_ns = (uint64_t)uplink->through.ns,
 	};
 	struct wire_bytes bytes;
 	int r;
@@ -127,10 +128,9 @@ uplink_send_heartbeat(struct uplink *uplink, const struct uplink_report *report)
 	if (r == 0)
 		r = uplink_send(uplink, &bytes);
 	if (r < 0)
-		return false;
+		return; /* the next one says it all */
 	heartbeat_sent(&uplink->heartbeat);
 	uplink->counts.heartbeats++;
-	return true;
 }
 
 /* A frozen or vanished peer would keep us from the one that takes its place. */
@@ -161,15 +161,14 @@ uplink_report(struct uplink *uplink, const struct uplink_report *report, rm_mono
 	uplink_watch_peer(uplink, now);
 	if (!uplink->session)
 		return;
-	uplink->held = true;
-	if (all_sent && uplink_send_counts(uplink, report, now)) {
-		uplink->wants_all_counts = false;
-		uplink->held = !uplink_send_heartbeat(uplink, report);
-	} else {
-		uplink->wants_all_counts = true;
-	}
-	if (uplink->held)
-		uplink->counts.heartbeats_held++;
+	uplink->behind = !all_sent;
+	if (all_sent)
+		uplink->through = report->known_through;
+	else
+		uplink->counts.heartbeats_behind++;
+	uplink->wants_all_counts =
+	    !all_sent || !uplink_send_counts(uplink, report, now);
+	uplink_send_heartbeat(uplink, report);
 }
 
 bool

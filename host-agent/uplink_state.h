@@ -32,7 +32,8 @@ struct uplink {
 	rm_mono_t up_at; /* connected since; while there is a link */
 	bool session;    /* welcomed */
 	bool wants_all_counts;
-	bool held; /* a heartbeat, until what goes before it has gone */
+	bool behind;       /* batches wait, so the last heartbeat vouched for less */
+	rm_mono_t through; /* results known by then are on the stream */
 	struct uplink_counts counts;
 };
 

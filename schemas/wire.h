@@ -300,6 +300,8 @@ struct wire_heartbeat {
 	const struct wire_stall *stalls; /* since the previous heartbeat */
 	size_t stall_count;
 	uint64_t self_loss; /* packets our own receive queues dropped so far */
+	/* All results that were known by then went out before this; 0: by now_ns. */
+	uint64_t results_through_ns;
 };
 
 int wire_write_heartbeat(struct wire_writer *writer, const struct wire_heartbeat *beat,

@@ -11,7 +11,8 @@ try {
 	auto stalls = wire::structs<rackmesh::Stall>(
 	    writer, beat->stalls, beat->stall_count, WIRE_MAX_STALLS);
 	auto root = rackmesh::CreateHeartbeat(writer->fbb, beat->incarnation, beat->seq,
-	    beat->now_ns, beat->loop_lag_max_ns, beat->paused, stalls, beat->self_loss);
+	    beat->now_ns, beat->loop_lag_max_ns, beat->paused, stalls, beat->self_loss,
+	    beat->results_through_ns);
 	return wire::finish(writer, root.Union(), WIRE_HEARTBEAT, out);
 } catch (...) {
 	return wire::out_of_memory(writer);
@@ -39,6 +40,7 @@ wire_open_heartbeat(struct wire_heartbeat *view, const uint8_t *data, size_t len
 	view->stalls = wire::borrow<struct wire_stall>(from->stalls());
 	view->stall_count = wire::count(from->stalls());
 	view->self_loss = from->self_loss();
+	view->results_through_ns = from->results_through_ns();
 	return 0;
 }
 

@@ -139,7 +139,7 @@ take_heartbeat(struct agent_link *peer, rm_mono_t now, const uint8_t *data, size
 {
 	struct agent *agent = peer->agent;
 	struct wire_heartbeat beat;
-	rm_mono_t made;
+	rm_mono_t made, through;
 
 	if (wire_open_heartbeat(&beat, data, len) < 0)
 		return agent_session_refuse(peer, AGENT_LINKS_MALFORMED, -EBADMSG);
@@ -148,6 +148,11 @@ take_heartbeat(struct agent_link *peer, rm_mono_t now, const uint8_t *data, size
 	if (clock_map_sample(&agent->clock, beat.now_ns, now) < 0 ||
 	    !clock_map_ours(&agent->clock, beat.now_ns, &made))
 		return agent_session_refuse(peer, AGENT_LINKS_MALFORMED, -EBADMSG);
+	if (beat.results_through_ns == 0)
+		through = made;
+	else if (beat.results_through_ns > beat.now_ns ||
+		 !clock_map_ours(&agent->clock, beat.results_through_ns, &through))
+		through = (rm_mono_t){ 0 };
 	peer->links->counts.heartbeats++;
 	for (size_t i = 0; i < beat.stall_count; i++) {
 		rm_mono_t start, end;
@@ -157,7 +162,7 @@ take_heartbeat(struct agent_link *peer, rm_mono_t now, const uint8_t *data, size
 			agent_watch_stall(agent->watch, start, end);
 	}
 	agent->paused = beat.paused;
-	agent_watch_beat(agent->watch, now, made, beat.paused);
+	agent_watch_beat(agent->watch, now, made, through, beat.paused);
 	return 0;
 }
 

@@ -19,6 +19,7 @@ struct agent_watch {
 	bool timed_out;      /* the last session ended without a word of its kernel */
 	rm_mono_t heard;     /* when the last heartbeat or hello arrived */
 	rm_mono_t last_made; /* the newest heartbeat's own time, or the hello's */
+	rm_mono_t through;   /* results known by then have come */
 	rm_mono_t ended;
 	rm_mono_t pinged, first_ping; /* of this silence; ns 0: none */
 	rm_mono_t acked;
@@ -73,7 +74,8 @@ agent_watch_hello(struct agent_watch *watch, rm_mono_t now, bool fresh)
 }
 
 void
-agent_watch_beat(struct agent_watch *watch, rm_mono_t now, rm_mono_t made, bool paused)
+agent_watch_beat(struct agent_watch *watch, rm_mono_t now, rm_mono_t made,
+    rm_mono_t through, bool paused)
 {
 	if (made.ns < watch->last_made.ns && watch->beaten)
 		return;
@@ -86,6 +88,7 @@ agent_watch_beat(struct agent_watch *watch, rm_mono_t now, rm_mono_t made, bool 
 	watch->paused = paused;
 	watch->heard = now;
 	watch->last_made = made;
+	watch->through = through;
 	watch->first_ping = watch->pinged = (rm_mono_t){ 0 };
 }
 
@@ -220,6 +223,6 @@ agent_watch_reported(
 	if (!watch->connected || !watch->beaten ||
 	    rm_mono_since(now, watch->heard) > AGENT_WATCH_GAP_NS)
 		return false;
-	*ret = rm_mono_add(watch->last_made, -timeout_ns);
+	*ret = rm_mono_add(watch->through, -timeout_ns);
 	return true;
 }

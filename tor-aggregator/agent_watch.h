@@ -38,9 +38,10 @@ void agent_watch_free(struct agent_watch *watch);
 /* A session began; fresh: with an incarnation that we had not seen. */
 void agent_watch_hello(struct agent_watch *watch, rm_mono_t now, bool fresh);
 
-/* A heartbeat made at `made` arrived. Only ever the newest counts. */
-void agent_watch_beat(
-    struct agent_watch *watch, rm_mono_t now, rm_mono_t made, bool paused);
+/* A heartbeat made at `made` arrived, and all results known at `through` before it.
+ * Only ever the newest counts. */
+void agent_watch_beat(struct agent_watch *watch, rm_mono_t now, rm_mono_t made,
+    rm_mono_t through, bool paused);
 
 /* The agent says that its loop did not turn between these two. */
 void agent_watch_stall(struct agent_watch *watch, rm_mono_t start, rm_mono_t end);

@@ -39,6 +39,7 @@ expect_heartbeat(const uint8_t *data, size_t len)
 	assert_int_equal(view.stall_count, 2);
 	assert_memory_equal(view.stalls, stalls, sizeof(stalls));
 	assert_int_equal(view.self_loss, 25);
+	assert_int_equal(view.results_through_ns, 0);
 }
 
 static const struct wire_count rows[] = {
@@ -132,6 +133,21 @@ a_writer_refuses_what_an_opener_would(void **state)
 	wire_writer_free(writer);
 }
 
+/* The golden file was written before there was such a field: it reads 0. */
+static void
+a_heartbeat_says_what_it_vouches_for(void **state)
+{
+	struct wire_writer *writer = wire_writer_new();
+	struct wire_heartbeat vouching = beat, view;
+	struct wire_bytes bytes;
+
+	vouching.results_through_ns = 26;
+	assert_int_equal(wire_write_heartbeat(writer, &vouching, &bytes), 0);
+	assert_int_equal(wire_open_heartbeat(&view, bytes.data, bytes.len), 0);
+	assert_int_equal(view.results_through_ns, 26);
+	wire_writer_free(writer);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -140,6 +156,7 @@ main(int argc, char **argv)
 		{ WIRE_COUNTS, "counts", write_counts, expect_counts },
 	};
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_heartbeat_says_what_it_vouches_for),
 		cmocka_unit_test(vectors_beyond_their_limits_are_refused),
 		cmocka_unit_test(elements_that_lie_askew_are_refused),
 		cmocka_unit_test(a_writer_refuses_what_an_opener_would),

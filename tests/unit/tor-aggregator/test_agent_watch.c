@@ -44,7 +44,7 @@ static void
 beat(struct agent_watch *watch, int64_t from, int64_t to)
 {
 	for (int64_t t = from; t <= to; t += BEAT)
-		agent_watch_beat(watch, ms(t), ms(t), false);
+		agent_watch_beat(watch, ms(t), ms(t), ms(t), false);
 }
 
 static void
@@ -186,7 +186,7 @@ heartbeats_held_up_on_the_way_are_no_stall(void **state)
 
 	begin(watch);
 	for (int64_t t = 20250; t <= 22000; t += BEAT)
-		agent_watch_beat(watch, ms(22001), ms(t), false);
+		agent_watch_beat(watch, ms(22001), ms(t), ms(t), false);
 	beat(watch, 22250, 24000);
 	assert_int_equal(state_at(watch, 22700, 600), HOST_OK);
 }
@@ -212,7 +212,7 @@ a_paused_host_says_so(void **state)
 	struct agent_watch *watch = *state;
 
 	begin(watch);
-	agent_watch_beat(watch, ms(20250), ms(20250), true);
+	agent_watch_beat(watch, ms(20250), ms(20250), ms(20250), true);
 	assert_int_equal(state_at(watch, 20300, 600), HOST_PAUSED);
 	beat(watch, 20500, 24000);
 	assert_int_equal(state_at(watch, 21500, 600), HOST_PAUSED);
