@@ -43,7 +43,7 @@ struct prober_counts {
 	uint64_t invalid[WIRE_INVALID_REASONS];
 	uint64_t late_sends;
 	uint64_t unknown_replies;   /* no such probe in flight (any more) */
-	uint64_t malformed_replies; /* refused before they were looked up */
+	uint64_t malformed_replies; /* none at all, or with a broken TLV */
 	uint64_t split_replies;	    /* OK ones with all three terms */
 	uint64_t refused_targets;   /* beyond a ceiling, or impossible */
 };

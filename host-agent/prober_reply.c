@@ -75,6 +75,21 @@ probe_is_answered_by(const struct pending_probe *probe, const struct stamp_reply
 	       prober_target_is(probe->target, &arrival->from);
 }
 
+/* What follows the base in the reply to a plain probe is anybody's padding. */
+static int
+prober_read_reply(struct prober *prober, const struct port_arrival *arrival,
+    struct stamp_reply *reply, struct pending_probe **probe)
+{
+	int r = stamp_read_plain_reply(arrival->data, arrival->len, reply);
+
+	if (r < 0)
+		return r;
+	*probe = pending_find(prober->pending, reply->sender_seq);
+	if (*probe == NULL || (*probe)->size_bytes == STAMP_BASE_BYTES)
+		return 0;
+	return stamp_read_reply(arrival->data, arrival->len, reply);
+}
+
 static void
 prober_take_arrival(
     struct prober *prober, const struct port_arrival *arrival, rm_mono_t seen)
@@ -83,12 +98,11 @@ prober_take_arrival(
 	struct stamp_reply reply;
 	bool again, ptp;
 
-	if (stamp_read_reply(arrival->data, arrival->len, &reply) < 0) {
+	if (prober_read_reply(prober, arrival, &reply, &probe) < 0) {
 		prober->counts.malformed_replies++;
 		return;
 	}
 	/* A reflector without session ids leaves the field zero. */
-	probe = pending_find(prober->pending, reply.sender_seq);
 	if ((reply.ssid != 0 && reply.ssid != prober->ssid) || probe == NULL ||
 	    !probe_is_answered_by(probe, &reply, arrival)) {
 		prober->counts.unknown_replies++;

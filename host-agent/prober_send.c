@@ -23,6 +23,15 @@ struct burst {
 	size_t count;
 };
 
+/* A switch may know no TLVs: what is too small for them leaves without. */
+static size_t
+probe_size(const struct wire_target *wire, uint16_t asked)
+{
+	if (wire->kind == WIRE_TOR_REFLECTOR && asked < STAMP_PROBE_BYTES)
+		return STAMP_BASE_BYTES;
+	return stamp_probe_size(asked);
+}
+
 static void
 burst_add(struct prober *prober, struct burst *burst, struct prober_target *target,
     const struct pacer_tick *tick, uint64_t timestamp)
@@ -36,7 +45,7 @@ burst_add(struct prober *prober, struct burst *burst, struct prober_target *targ
 		return;
 	}
 	combination = prober_target_turn(target, tick->second);
-	size = stamp_probe_size(combination.size);
+	size = probe_size(&target->wire, combination.size);
 	head = stamp_write_probe(&(struct stamp_probe){ .seq = probe->seq,
 				     .timestamp = timestamp,
 				     .error_estimate = STAMP_ERROR_ESTIMATE,

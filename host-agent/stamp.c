@@ -131,6 +131,8 @@ stamp_write_probe(
 	put64(out + AT_TIMESTAMP, probe->timestamp);
 	put16(out + AT_ERROR_ESTIMATE, probe->error_estimate);
 	put16(out + AT_SSID, probe->ssid);
+	if (size == STAMP_BASE_BYTES)
+		return STAMP_BASE_BYTES;
 
 	p = write_tlv(p, STAMP_CLASS_OF_SERVICE, CLASS_BYTES);
 	p[0] = (uint8_t)(probe->dscp << 2);
@@ -310,26 +312,35 @@ read_answer(const uint8_t *value, uint8_t type, struct stamp_reply *reply)
 }
 
 int
+stamp_read_plain_reply(const uint8_t *data, size_t len, struct stamp_reply *ret)
+{
+	if (len < STAMP_PLAIN_REPLY_BYTES)
+		return -EBADMSG;
+	*ret = (struct stamp_reply){
+		.seq = get32(data + AT_SEQ),
+		.timestamp = get64(data + AT_TIMESTAMP),
+		.error_estimate = get16(data + AT_ERROR_ESTIMATE),
+		.ssid = get16(data + AT_SSID),
+		.receive_timestamp = get64(data + AT_RECEIVE_TIMESTAMP),
+		.sender_seq = get32(data + AT_SENDER_SEQ),
+		.sender_timestamp = get64(data + AT_SENDER_TIMESTAMP),
+		.sender_error_estimate = get16(data + AT_SENDER_ERROR_ESTIMATE),
+		.sender_ttl = data[AT_SENDER_TTL],
+	};
+	return 0;
+}
+
+int
 stamp_read_reply(const uint8_t *data, size_t len, struct stamp_reply *ret)
 {
-	struct stamp_reply reply = { 0 };
+	struct stamp_reply reply;
 	size_t at = STAMP_BASE_BYTES;
 	bool heed = true;
 	struct tlv tlv;
 	int r;
 
-	if (len < STAMP_BASE_BYTES)
+	if (len < STAMP_BASE_BYTES || stamp_read_plain_reply(data, len, &reply) < 0)
 		return -EBADMSG;
-	reply.seq = get32(data + AT_SEQ);
-	reply.timestamp = get64(data + AT_TIMESTAMP);
-	reply.error_estimate = get16(data + AT_ERROR_ESTIMATE);
-	reply.ssid = get16(data + AT_SSID);
-	reply.receive_timestamp = get64(data + AT_RECEIVE_TIMESTAMP);
-	reply.sender_seq = get32(data + AT_SENDER_SEQ);
-	reply.sender_timestamp = get64(data + AT_SENDER_TIMESTAMP);
-	reply.sender_error_estimate = get16(data + AT_SENDER_ERROR_ESTIMATE);
-	reply.sender_ttl = data[AT_SENDER_TTL];
-
 	while ((r = read_tlv(data, len, at, &tlv)) == 1) {
 		if (tlv.flags & (STAMP_MALFORMED | STAMP_INTEGRITY))
 			heed = false;

@@ -3,7 +3,8 @@
  *
  * A probe of ours is the 44-byte base and four TLVs whose answers the reflector
  * writes in place, so that a reply is as long as its probe. Reading never trusts:
- * -EBADMSG for what is short, or has a TLV that runs beyond the packet.
+ * -EBADMSG for what is short, or has a TLV that runs beyond the packet. A plain probe
+ * is the base alone, for reflectors that know no TLVs (RFC 5357: TWAMP-Light).
  *
  * Our own time stamps are PTP truncated (Z = 1); a peer's may be NTP, too.
  */
@@ -16,9 +17,10 @@
 
 #define STAMP_PORT 862
 #define STAMP_BASE_BYTES 44
-#define STAMP_TLV_BYTES 4    /* a TLV's header */
-#define STAMP_PROBE_BYTES 88 /* base, class, counts, follow-up TLVs */
-#define STAMP_HEAD_BYTES 92  /* and the header of the Extra Padding */
+#define STAMP_PLAIN_REPLY_BYTES 41 /* of a base, less what is zero at its end */
+#define STAMP_TLV_BYTES 4          /* a TLV's header */
+#define STAMP_PROBE_BYTES 88       /* base, class, counts, follow-up TLVs */
+#define STAMP_HEAD_BYTES 92        /* and the header of the Extra Padding */
 #define STAMP_MAX_BYTES 9216
 
 enum stamp_tlv {
@@ -57,8 +59,9 @@ struct stamp_probe {
 /* The size really sent where size is asked for: room for all TLVs. */
 size_t stamp_probe_size(size_t size);
 /*
- * Writes all but the zeros that fill a probe of size bytes (from stamp_probe_size).
- * Returns how many bytes that is: STAMP_PROBE_BYTES or STAMP_HEAD_BYTES.
+ * Writes all but the zeros that fill a probe of size bytes (from stamp_probe_size, or
+ * STAMP_BASE_BYTES: plain). Returns how many bytes that is: STAMP_BASE_BYTES,
+ * STAMP_PROBE_BYTES or STAMP_HEAD_BYTES.
  */
 size_t stamp_write_probe(
     const struct stamp_probe *probe, size_t size, uint8_t out[STAMP_HEAD_BYTES]);
@@ -97,5 +100,7 @@ struct stamp_reply {
 };
 
 int stamp_read_reply(const uint8_t *data, size_t len, struct stamp_reply *ret);
+/* Its base, whatever follows: TWAMP-Light may copy a probe's padding to anywhere. */
+int stamp_read_plain_reply(const uint8_t *data, size_t len, struct stamp_reply *ret);
 
 #endif

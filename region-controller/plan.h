@@ -19,6 +19,7 @@
 #define PLAN_PORT_BASE 49152 /* UDP source ports come from a small pool, */
 #define PLAN_PORT_COUNT 64   /* so that an agent's sockets stay few */
 #define PLAN_MAX_FLOWS 61    /* of one entry */
+#define PLAN_PLAIN_BYTES 44  /* STAMP alone: what every switch's reflector answers */
 #define PLAN_SMALL_BYTES 88  /* payload of a small probe: STAMP with its TLVs */
 #define PLAN_MAX_SIZE_BYTES 8972
 #define PLAN_TOR_ENTRIES 4096 /* inter-ToR entries of one ToR, about */

@@ -194,6 +194,18 @@ fill_sizes(uint16_t sizes[SIZES], uint16_t full)
 	return full == 0 ? 1 : SIZES;
 }
 
+static size_t
+fill_entry_sizes(
+    const struct plan_set *set, const struct plan_entry *entry, uint16_t sizes[SIZES])
+{
+	if (entry->kind == WIRE_TOR_REFLECTOR) {
+		sizes[0] = PLAN_PLAIN_BYTES;
+		return 1;
+	}
+	return fill_sizes(
+	    sizes, plan_full_bytes(&set->nodes[entry->src], &set->nodes[entry->dst]));
+}
+
 static uint32_t
 place_of(const uint32_t *nodes, size_t count, uint32_t node)
 {
@@ -224,8 +236,6 @@ fill_entry(const struct plan_set *set, const struct plan_rack *rack,
     const struct plan_entry *entry, struct draft *draft, size_t i, uint16_t *flows)
 {
 	uint64_t seed = flow_seed(set, entry);
-	uint16_t full =
-	    plan_full_bytes(&set->nodes[entry->src], &set->nodes[entry->dst]);
 
 	for (size_t k = 0; k < entry->flow_count; k++)
 		flows[k] = plan_port(seed, k);
@@ -240,7 +250,7 @@ fill_entry(const struct plan_set *set, const struct plan_rack *rack,
 		.dscps = draft->classes,
 		.dscp_count = CLASSES,
 		.sizes = draft->sizes[i],
-		.size_count = fill_sizes(draft->sizes[i], full),
+		.size_count = fill_entry_sizes(set, entry, draft->sizes[i]),
 	};
 }
 

@@ -30,6 +30,7 @@ one_packet(struct fake_port *fake, uint8_t choice, const uint8_t *data, size_t l
 		return;
 	memcpy(copy, data, len);
 	(void)stamp_read_reply(copy, len, &reply);
+	(void)stamp_read_plain_reply(copy, len, &reply);
 	fake_port_arrive(fake, PORT_REFLECTOR, &from, copy, len, choice >> 4);
 	if (fake->sent_count > before + 1)
 		abort();

@@ -231,6 +231,33 @@ plain_peer(int fd)
 	}
 }
 
+/* TWAMP-Light (RFC 5357): what follows a probe's first 14 bytes is padding, and goes
+ * back behind the 41 bytes of the reply, uncut. */
+static void
+shifting_peer(int fd)
+{
+	uint8_t data[STAMP_MAX_BYTES], reply[STAMP_MAX_BYTES];
+
+	for (;;) {
+		struct sockaddr_in from;
+		socklen_t from_len = sizeof(from);
+		ssize_t len = recvfrom(fd, data, sizeof(data) - 27, 0,
+		    (struct sockaddr *)&from, &from_len);
+
+		if (len < 14)
+			_exit(1);
+		memset(reply, 0, 41);
+		memcpy(reply, data, 4);
+		reply[4] = reply[16] = 0xe0; /* NTP */
+		memcpy(reply + 24, data, 14);
+		reply[40] = 63;
+		memcpy(reply + 41, data + 14, (size_t)len - 14);
+		if (sendto(fd, reply, (size_t)len + 27, 0, (struct sockaddr *)&from,
+			from_len) < 0)
+			_exit(1);
+	}
+}
+
 /* As a reflector whose probes the network doubles: of odd ones both replies arrive, of
  * even ones only the second. T3 of the first is 5 s, its T4 1 us later. */
 static void
@@ -333,6 +360,53 @@ a_plain_peer_works_without_the_split(void **state)
 	}
 }
 
+static const uint16_t plain_sizes[] = { STAMP_BASE_BYTES };
+
+static void
+a_switch_that_shifts_the_padding_is_asked_without_tlvs(void **state)
+{
+	struct probe_fixture *fixture = *state;
+	struct wire_target target = probe_fixture_target("127.0.0.4", 5000);
+	pid_t pid;
+
+	if (!probe_fixture_root())
+		skip();
+	target.kind = WIRE_TOR_REFLECTOR;
+	target.sizes = plain_sizes;
+	pid = peer_at(&target, shifting_peer);
+	probe(fixture, &target);
+	probe_fixture_run(fixture, ten_results);
+	probe_fixture_end_apart(pid);
+	for (size_t i = 0; i < 10; i++) {
+		const struct wire_result *r = &fixture->results[i];
+
+		assert_int_equal(r->outcome, WIRE_OK);
+		assert_int_equal(r->flags & ~WIRE_LATE_SEND, 0);
+		assert_int_equal(r->size_bytes, STAMP_BASE_BYTES);
+		assert_int_equal(r->arrived_ttl, 63);
+	}
+	assert_int_equal(prober_counts(fixture->prober)->malformed_replies, 0);
+}
+
+static void
+an_agents_reply_with_broken_tlvs_is_refused(void **state)
+{
+	struct probe_fixture *fixture = *state;
+	struct wire_target target = probe_fixture_target("127.0.0.4", 5000);
+	pid_t pid;
+
+	if (!probe_fixture_root())
+		skip();
+	target.sizes = plain_sizes; /* too small for ours: 88 bytes */
+	pid = peer_at(&target, shifting_peer);
+	probe(fixture, &target);
+	probe_fixture_run(fixture, ten_results);
+	probe_fixture_end_apart(pid);
+	assert_int_equal(probe_fixture_outcomes(fixture, WIRE_OK), 0);
+	assert_int_equal(fixture->results[0].size_bytes, STAMP_PROBE_BYTES);
+	assert_true(prober_counts(fixture->prober)->malformed_replies >= 10);
+}
+
 #define TEST(fn) \
 	cmocka_unit_test_setup_teardown(fn, probe_fixture_setup, probe_fixture_teardown)
 
@@ -347,6 +421,8 @@ main(void)
 		TEST(a_paused_prober_sends_nothing_and_skips_nothing),
 		TEST(focus_makes_a_slow_target_fast_at_once),
 		TEST(a_plain_peer_works_without_the_split),
+		TEST(a_switch_that_shifts_the_padding_is_asked_without_tlvs),
+		TEST(an_agents_reply_with_broken_tlvs_is_refused),
 		TEST(a_doubled_probe_never_mixes_the_times_of_two_replies),
 	};
 

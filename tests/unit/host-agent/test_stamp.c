@@ -118,6 +118,42 @@ a_plain_peer_is_understood_both_ways(void **state)
 }
 
 static void
+a_plain_probe_is_the_base_alone(void **state)
+{
+	uint8_t with[STAMP_HEAD_BYTES], without[STAMP_HEAD_BYTES];
+
+	assert_int_equal(
+	    stamp_write_probe(&probe, STAMP_PROBE_BYTES, with), STAMP_PROBE_BYTES);
+	assert_int_equal(
+	    stamp_write_probe(&probe, STAMP_BASE_BYTES, without), STAMP_BASE_BYTES);
+	assert_memory_equal(with, without, STAMP_BASE_BYTES);
+}
+
+static void
+a_plain_reply_is_read_whatever_follows_its_base(void **state)
+{
+	uint8_t data[STAMP_MAX_BYTES];
+	struct stamp_probe read;
+	struct stamp_reply reply;
+
+	build(data, STAMP_PROBE_BYTES);
+	assert_int_equal(stamp_read_probe(data, STAMP_BASE_BYTES, &read), 0);
+	stamp_write_reply(data, STAMP_BASE_BYTES, &read, &answer);
+	memset(data + STAMP_PLAIN_REPLY_BYTES, 0xff, 30);
+	for (size_t len = 0; len <= STAMP_PLAIN_REPLY_BYTES + 30; len++) {
+		int r = len < STAMP_PLAIN_REPLY_BYTES ? -EBADMSG : 0;
+
+		assert_int_equal(stamp_read_plain_reply(data, len, &reply), r);
+	}
+	assert_int_equal(reply.sender_seq, probe.seq);
+	assert_int_equal(reply.sender_timestamp, probe.timestamp);
+	assert_int_equal(reply.receive_timestamp, answer.receive_timestamp);
+	assert_int_equal(reply.sender_ttl, 61);
+	assert_false(reply.has_class || reply.has_counts || reply.has_follow_up);
+	assert_int_equal(stamp_read_reply(data, 71, &reply), -EBADMSG);
+}
+
+static void
 an_echo_that_understood_no_tlv_answers_none(void **state)
 {
 	uint8_t data[STAMP_MAX_BYTES];
@@ -213,6 +249,8 @@ main(void)
 		cmocka_unit_test(padding_fills_a_probe_up_to_its_size),
 		cmocka_unit_test(a_reply_answers_every_field_in_place),
 		cmocka_unit_test(a_plain_peer_is_understood_both_ways),
+		cmocka_unit_test(a_plain_probe_is_the_base_alone),
+		cmocka_unit_test(a_plain_reply_is_read_whatever_follows_its_base),
 		cmocka_unit_test(an_echo_that_understood_no_tlv_answers_none),
 		cmocka_unit_test(unknown_and_malformed_tlvs_come_back_flagged),
 		cmocka_unit_test(short_packets_and_overlong_tlvs_are_refused),

@@ -113,6 +113,7 @@ a_small_rack_probes_its_own_reflector(void **state)
 		assert_int_equal(rnic.addresses[0].port, 862);
 		assert_int_equal(rnic.addresses[0].bytes[3], 9);
 		assert_int_equal(entry.size_count, 1);
+		assert_int_equal(entry.sizes[0], 44); /* STAMP alone */
 	}
 	/* IPv4 cannot reach an IPv6 reflector. */
 	assert_int_equal(entries_of(view_of(f, "tor2"), WIRE_TOR_REFLECTOR), 0);
