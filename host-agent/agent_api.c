@@ -15,6 +15,10 @@
 #include "rackmesh/fabric/part.h"
 #include "schemas/wire_text.h"
 
+/* Targets in one answer: all at once would keep the loop from turning for longer than
+ * a stall of ours may last. */
+#define PINGLIST_PAGE 1000
+
 static json_t *
 show_id(struct wire_rnic_id id)
 {
@@ -146,11 +150,34 @@ show_target(const struct wire_target *target)
 	return object;
 }
 
+/* Of all pinglists' targets, one after the other: what is still to skip and to show. */
+struct page {
+	uint64_t offset, limit;
+};
+
 static json_t *
-show_pinglist(const struct pinglist *pinglist)
+show_targets(const struct wire_pinglist_view *view, struct page *page)
+{
+	size_t count = view->pinglist.target_count;
+	size_t first = page->offset < count ? (size_t)page->offset : count;
+	json_t *list = json_array();
+
+	page->offset -= first;
+	for (size_t i = first; i < count && page->limit > 0; i++, page->limit--) {
+		struct wire_target target;
+
+		wire_pinglist_target(view, i, &target);
+		json_array_append_new(list, show_target(&target));
+	}
+	return list;
+}
+
+static json_t *
+show_pinglist(const struct pinglist *pinglist, struct page *page, size_t *targets)
 {
 	const struct wire_pinglist_view *view = pinglist_view(pinglist);
-	json_t *object = json_object(), *targets = json_array();
+	size_t count = view == NULL ? 0 : view->pinglist.target_count;
+	json_t *object = json_object();
 
 	json_object_set_new(object, "tor", json_string(pinglist_tor(pinglist)));
 	json_object_set_new(object, "held", json_boolean(view != NULL));
@@ -158,14 +185,11 @@ show_pinglist(const struct pinglist *pinglist)
 		set_u64(object, "version", view->pinglist.version);
 		set_u64(object, "rotation", view->pinglist.rotation);
 		set_u64(object, "roster", view->pinglist.roster_count);
-		for (size_t i = 0; i < view->pinglist.target_count; i++) {
-			struct wire_target target;
-
-			wire_pinglist_target(view, i, &target);
-			json_array_append_new(targets, show_target(&target));
-		}
 	}
-	json_object_set_new(object, "targets", targets);
+	set_u64(object, "target_count", count);
+	json_object_set_new(
+	    object, "targets", view == NULL ? json_array() : show_targets(view, page));
+	*targets += count;
 	return object;
 }
 
@@ -173,10 +197,19 @@ static void
 get_pinglist(struct rm_http_request *request, void *arg)
 {
 	const struct agent_api *api = arg;
-	json_t *all = json_object(), *list = json_array();
+	struct page page = { .limit = PINGLIST_PAGE };
+	json_t *all, *list;
+	size_t targets = 0;
 
+	if (!rm_http_query_number(request, "offset", 0, UINT32_MAX, &page.offset) ||
+	    !rm_http_query_number(request, "limit", 1, PINGLIST_PAGE, &page.limit))
+		return;
+	all = json_object();
+	list = json_array();
 	for (size_t i = 0; i < plans_tors(api->plans); i++)
-		json_array_append_new(list, show_pinglist(plans_at(api->plans, i)));
+		json_array_append_new(
+		    list, show_pinglist(plans_at(api->plans, i), &page, &targets));
+	set_u64(all, "target_count", targets);
 	json_object_set_new(all, "pinglists", list);
 	rm_http_reply_json(request, 200, all);
 }

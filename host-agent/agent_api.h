@@ -2,7 +2,8 @@
  * agent_api - the daemon over HTTP: what it is doing, and pausing it.
  *
  *   GET  /v1/rnics        each RNIC: id, addresses, state, counters
- *   GET  /v1/pinglist     each ToR's pinglist: version, targets, size of the roster
+ *   GET  /v1/pinglist     each ToR's pinglist: version, size of the roster, targets,
+ *                         ?offset= and ?limit= (1000) of them
  *   GET  /v1/aggregators  each aggregator: session, batches by what became of them
  *   POST /v1/pause, /v1/resume   Unix socket only; {"paused": true | false}
  *

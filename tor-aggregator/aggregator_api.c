@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "rackmesh/base/http_server.h"
-#include "rackmesh/base/yaml.h"
 #include "rackmesh/fabric/incident.h"
 #include "rackmesh/fabric/part.h"
 #include "tor-aggregator/aggregator_show.h"
@@ -147,23 +146,6 @@ find_rnic(const struct tor_aggregator *aggregator, const char *text,
 	return NULL;
 }
 
-/* False: answered, with what is wrong. */
-static bool
-query_number(
-    struct rm_http_request *request, const char *key, uint64_t most, uint64_t *value)
-{
-	const char *text = rm_http_query(request, key);
-
-	if (text == NULL)
-		return true;
-	if (rm_yaml_number(text, value) && *value >= 1 && *value <= most)
-		return true;
-	rm_http_reply_error(request, 400,
-	    "%s: expected a whole number between 1 and %llu", key,
-	    (unsigned long long)most);
-	return false;
-}
-
 static void
 get_drill(struct rm_http_request *request, void *arg)
 {
@@ -176,8 +158,8 @@ get_drill(struct rm_http_request *request, void *arg)
 	json_t *all, *list;
 	rm_mono_t since;
 
-	if (!query_number(request, "seconds", DRILL_MAX_SECONDS, &seconds) ||
-	    !query_number(request, "limit", DRILL_MAX_LIMIT, &limit))
+	if (!rm_http_query_number(request, "seconds", 1, DRILL_MAX_SECONDS, &seconds) ||
+	    !rm_http_query_number(request, "limit", 1, DRILL_MAX_LIMIT, &limit))
 		return;
 	rnic = find_rnic(aggregator, rm_http_path_rest(request), &rack);
 	if (rnic == NULL) {

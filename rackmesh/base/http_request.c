@@ -3,11 +3,14 @@
 #include <errno.h>
 #include <event2/buffer.h>
 #include <event2/http.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
+
+#include "rackmesh/base/yaml.h"
 
 static int
 request_refuse(struct rm_http_request *request, int status, int r, const char *sentence)
@@ -67,6 +70,25 @@ const char *
 rm_http_query(const struct rm_http_request *request, const char *key)
 {
 	return evhttp_find_header(&request->query, key);
+}
+
+bool
+rm_http_query_number(struct rm_http_request *request, const char *key, uint64_t least,
+    uint64_t most, uint64_t *value)
+{
+	const char *text = rm_http_query(request, key);
+	uint64_t number;
+
+	if (text == NULL)
+		return true;
+	if (rm_yaml_number(text, &number) && number >= least && number <= most) {
+		*value = number;
+		return true;
+	}
+	rm_http_reply_error(request, 400,
+	    "%s: expected a whole number between %" PRIu64 " and %" PRIu64, key, least,
+	    most);
+	return false;
 }
 
 const char *

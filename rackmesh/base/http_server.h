@@ -58,6 +58,9 @@ const char *rm_http_path_rest(
     const struct rm_http_request *request); /* decoded, below the route */
 const char *rm_http_query(
     const struct rm_http_request *request, const char *key); /* or NULL */
+/* Leaves *value alone without the key; false: out of range, 400 has been answered. */
+bool rm_http_query_number(struct rm_http_request *request, const char *key,
+    uint64_t least, uint64_t most, uint64_t *value);
 const char *rm_http_body(const struct rm_http_request *request, size_t *len);
 
 void rm_http_reply_json(struct rm_http_request *request, int status, json_t *takes);

@@ -1,0 +1,214 @@
+#include "host-agent/agent_api.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "host-agent/plans.h"
+#include "rackmesh/base/http_server.h"
+#include "rackmesh/base/metrics.h"
+#include "tests/support/loopback.h"
+#include "tests/support/pinglist_fixture.h"
+
+#define ANSWER_BYTES (4u << 20)
+
+struct fixture {
+	struct rm_loop *loop;
+	struct rm_metrics *metrics;
+	struct rm_http_server *server;
+	struct plans *plans;
+	struct agent_api api;
+	bool paused;
+	char *answer; /* as received, then terminated */
+	size_t answer_len;
+};
+
+static struct fixture fixture;
+
+static int
+setup(void **state)
+{
+	struct rm_address address = loopback_address(0);
+	struct fixture *f = &fixture;
+
+	*f = (struct fixture){ .answer = malloc(ANSWER_BYTES) };
+	*state = f;
+	if (f->answer == NULL || rm_loop_new(&f->loop) < 0 ||
+	    rm_metrics_new(&f->metrics) < 0 || plans_new("", NULL, &f->plans) < 0 ||
+	    plans_add_tor(f->plans, "tor-a") < 0 ||
+	    plans_add_tor(f->plans, "tor-b") < 0 ||
+	    rm_http_server_new(f->loop, &f->server) < 0)
+		return -1;
+	f->api =
+	    (struct agent_api){ .host = "h1", .plans = f->plans, .paused = &f->paused };
+	if (agent_api_serve(f->server, f->metrics, &f->api) < 0)
+		return -1;
+	return rm_http_server_listen(f->server, &address);
+}
+
+static int
+teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	rm_http_server_free(f->server);
+	plans_free(f->plans);
+	rm_metrics_free(f->metrics);
+	rm_loop_free(f->loop);
+	free(f->answer);
+	return 0;
+}
+
+/* count targets, the i-th of which is probed every first + i us. */
+static void
+take(struct fixture *f, const char *tor, size_t count, uint32_t first)
+{
+	static const uint16_t flows[] = { 50000 }, sizes[] = { 88 };
+	static const uint8_t dscps[] = { 26 };
+	struct wire_target *targets = calloc(count, sizeof(*targets));
+	struct wire_pinglist pinglist = {
+		.tor = tor, .version = 1, .targets = targets, .target_count = count
+	};
+	struct wire_writer *writer = wire_writer_new();
+	struct wire_bytes bytes;
+	const char *changed;
+	int r;
+
+	assert_non_null(targets);
+	for (size_t i = 0; i < count; i++)
+		targets[i] = (struct wire_target){ .src = rnic_number(1),
+			.dst = { .guid = 1000 + i },
+			.kind = WIRE_TOR_MESH,
+			.address = address_number(2, 862),
+			.interval_us = first + (uint32_t)i,
+			.flows = flows,
+			.flow_count = 1,
+			.dscps = dscps,
+			.dscp_count = 1,
+			.sizes = sizes,
+			.size_count = 1 };
+	assert_int_equal(wire_write_pinglist(writer, &pinglist, &bytes), 0);
+	assert_true(plans_take(f->plans, bytes.data, bytes.len, rm_wall_now(),
+	    rm_mono_now(), &changed, &r));
+	wire_writer_free(writer);
+	free(targets);
+}
+
+/* False: the other side has closed, all is there. */
+static bool
+receive(struct fixture *f, int fd)
+{
+	for (;;) {
+		ssize_t n = recv(
+		    fd, f->answer + f->answer_len, ANSWER_BYTES - 1 - f->answer_len, 0);
+
+		if (n <= 0)
+			return n < 0;
+		f->answer_len += (size_t)n;
+	}
+}
+
+static json_t *
+ask(struct fixture *f, const char *query, int expected)
+{
+	int fd = loopback_connect(rm_http_server_port(f->server));
+	char request[128];
+	json_t *json;
+
+	snprintf(
+	    request, sizeof(request), "GET /v1/pinglist%s HTTP/1.0\r\n\r\n", query);
+	assert_int_equal(write(fd, request, strlen(request)), strlen(request));
+	fcntl(fd, F_SETFL, O_NONBLOCK);
+	f->answer_len = 0;
+	LOOPBACK_WAIT(f->loop, !receive(f, fd));
+	close(fd);
+	f->answer[f->answer_len] = 0;
+	assert_int_equal(atoi(f->answer + strlen("HTTP/1.1 ")), expected);
+	json = json_loads(strstr(f->answer, "\r\n\r\n"), 0, NULL);
+	assert_non_null(json);
+	return json;
+}
+
+static json_int_t
+number(const json_t *object, const char *key)
+{
+	return json_integer_value(json_object_get(object, key));
+}
+
+/* Of the i-th pinglist: how many are shown, the first of them, and how many it has. */
+static void
+check_list(
+    const json_t *all, size_t i, size_t shown, json_int_t first, json_int_t count)
+{
+	json_t *list = json_array_get(json_object_get(all, "pinglists"), i);
+	json_t *targets = json_object_get(list, "targets");
+
+	assert_int_equal(json_array_size(targets), shown);
+	assert_int_equal(number(list, "target_count"), count);
+	if (shown > 0)
+		assert_int_equal(
+		    number(json_array_get(targets, 0), "interval_us"), first);
+}
+
+static void
+a_pinglist_is_shown_page_by_page(void **state)
+{
+	struct fixture *f = *state;
+	json_t *all;
+
+	take(f, "tor-a", 1500, 10000);
+	take(f, "tor-b", 700, 20000);
+	all = ask(f, "", 200);
+	assert_int_equal(number(all, "target_count"), 2200);
+	check_list(all, 0, 1000, 10000, 1500);
+	check_list(all, 1, 0, 0, 700);
+	json_decref(all);
+
+	all = ask(f, "?offset=1400&limit=200", 200);
+	assert_int_equal(number(all, "target_count"), 2200);
+	check_list(all, 0, 100, 11400, 1500);
+	check_list(all, 1, 100, 20000, 700);
+	json_decref(all);
+
+	all = ask(f, "?offset=2199", 200);
+	check_list(all, 0, 0, 0, 1500);
+	check_list(all, 1, 1, 20699, 700);
+	json_decref(all);
+	all = ask(f, "?offset=2200", 200);
+	check_list(all, 1, 0, 0, 700);
+	json_decref(all);
+}
+
+static void
+a_page_that_is_none_or_too_large_is_refused(void **state)
+{
+	static const char *const queries[] = { "?limit=0", "?limit=1001", "?limit=x",
+		"?offset=-1", "?offset=99999999999999999999" };
+
+	for (size_t i = 0; i < sizeof(queries) / sizeof(queries[0]); i++) {
+		json_t *all = ask(*state, queries[i], 400);
+
+		assert_non_null(json_object_get(all, "error"));
+		json_decref(all);
+	}
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_pinglist_is_shown_page_by_page),
+		TEST(a_page_that_is_none_or_too_large_is_refused),
+	};
+
+	return cmocka_run_group_tests_name("agent_api", tests, NULL, NULL);
+}
