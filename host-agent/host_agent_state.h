@@ -12,8 +12,8 @@
 #include "host-agent/agent_api.h"
 #include "host-agent/agent_config.h"
 #include "host-agent/agent_metrics.h"
-#include "host-agent/rnic.h"
 #include "host-agent/heartbeat.h"
+#include "host-agent/rnic.h"
 #include "host-agent/uplink.h"
 
 struct count_rows;

@@ -16,10 +16,10 @@
 #include "schemas/wire.h"
 
 /* Compiled-in ceilings that no pinglist can raise (DESIGN section 6, promise 3). */
-#define PROBER_MAX_RATE_PER_S 20000  /* of one prober, all targets */
+#define PROBER_MAX_RATE_PER_S 20000 /* of one prober, all targets */
 #define PROBER_MAX_TARGETS 4096
-#define PROBER_MAX_SIZE_BYTES 9000   /* UDP payload */
-#define PROBER_MIN_INTERVAL_US 50    /* of one target */
+#define PROBER_MAX_SIZE_BYTES 9000 /* UDP payload */
+#define PROBER_MIN_INTERVAL_US 50  /* of one target */
 #define PROBER_MAX_FOCUS_MS 10000
 
 struct port;
@@ -27,46 +27,52 @@ struct prober;
 struct rm_loop;
 
 struct prober_options {
-	int64_t timeout_ns;	/* a probe with no reply after this is lost */
+	int64_t timeout_ns;      /* a probe with no reply after this is lost */
 	uint64_t max_rate_per_s; /* of all targets; 0: the ceiling. Lower than the
 				    pinglist asks: all intervals stretch alike */
 	uint64_t random_seed;
 };
 
 struct prober_counts {
-	uint64_t asked;	      /* probes that became due, made up ones included */
-	uint64_t skipped;     /* due, but never tried: too late to be made up, or for
-				 want of a socket or of memory */
-	uint64_t sent;	      /* handed to the kernel or NIC with success */
+	uint64_t asked;   /* probes that became due, made up ones included */
+	uint64_t skipped; /* due, but never tried: too late to be made up, or for
+			     want of a socket or of memory */
+	uint64_t sent;    /* handed to the kernel or NIC with success */
 	uint64_t send_failed;
 	uint64_t outcomes[WIRE_OUTCOMES];
 	uint64_t invalid[WIRE_INVALID_REASONS];
 	uint64_t late_sends;
 	uint64_t unknown_replies;   /* no such probe in flight (any more) */
 	uint64_t malformed_replies; /* none at all, or with a broken TLV */
-	uint64_t split_replies;	    /* OK ones with all three terms */
+	uint64_t split_replies;     /* OK ones with all three terms */
 	uint64_t refused_targets;   /* beyond a ceiling, or impossible */
 };
 
-/* result.sent_age_ns is left 0: the batch fills it from sent. Must not call the prober. */
-typedef void prober_on_result(const struct wire_result *result, rm_mono_t sent, void *arg);
+/* result.sent_age_ns is left 0: the batch fills it from sent. Must not call the prober.
+ */
+typedef void prober_on_result(
+    const struct wire_result *result, rm_mono_t sent, void *arg);
 
-int prober_new(struct rm_loop *loop, struct port *port, const struct prober_options *options,
-    prober_on_result *on_result, void *arg, struct prober **ret);
+int prober_new(struct rm_loop *loop, struct port *port,
+    const struct prober_options *options, prober_on_result *on_result, void *arg,
+    struct prober **ret);
 void prober_free(struct prober *prober); /* unresolved probes end without a result */
 
 /*
  * Replaces the target list (copied). A target that stays (same source, destination
- * and kind) keeps its pace, sequence and what is in flight; a new one starts at a random
- * point of its interval. Targets beyond the ceilings are refused and counted.
+ * and kind) keeps its pace, sequence and what is in flight; a new one starts at a
+ * random point of its interval. Targets beyond the ceilings are refused and counted.
  */
-int prober_set_targets(struct prober *prober, const struct wire_target *targets, size_t count);
+int prober_set_targets(
+    struct prober *prober, const struct wire_target *targets, size_t count);
 
-/* Probes all targets towards dst at interval_us for duration_ms, within the ceilings. */
+/* Probes all targets towards dst at interval_us for duration_ms, within the ceilings.
+ */
 void prober_focus(struct prober *prober, struct wire_rnic_id dst, uint32_t interval_us,
     uint32_t duration_ms);
 
-void prober_pause(struct prober *prober, bool paused); /* what is in flight still ends */
+void prober_pause(
+    struct prober *prober, bool paused); /* what is in flight still ends */
 
 const struct prober_counts *prober_counts(const struct prober *prober);
 size_t prober_targets(const struct prober *prober);

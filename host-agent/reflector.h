@@ -22,9 +22,9 @@ struct reflector_counts {
 	uint64_t replied;
 	uint64_t send_failed;
 	uint64_t refused_stranger;
-	uint64_t refused_port;	    /* from a reflector port or a privileged one */
+	uint64_t refused_port;      /* from a reflector port or a privileged one */
 	uint64_t refused_malformed; /* short, bad TLV lengths */
-	uint64_t refused_full;	    /* session table full of younger sessions */
+	uint64_t refused_full;      /* session table full of younger sessions */
 };
 
 /* own: the RNIC this reflector speaks for. max_sessions: 0 for 16384. */
@@ -33,15 +33,15 @@ int reflector_new(struct port *port, struct wire_rnic_id own, size_t max_session
 void reflector_free(struct reflector *reflector);
 
 /* Replaces the roster (copied, sorted or hashed). Empty: nobody is answered. */
-int reflector_set_roster(struct reflector *reflector, const struct wire_peer *peers,
-    size_t count);
+int reflector_set_roster(
+    struct reflector *reflector, const struct wire_peer *peers, size_t count);
 
 /*
  * Fills rows (cumulative per prober and class) that changed since the last call
  * that returned them, at most max. Returns how many; call again while it returns max.
  */
-size_t reflector_changed_counts(struct reflector *reflector, struct wire_count *rows,
-    size_t max);
+size_t reflector_changed_counts(
+    struct reflector *reflector, struct wire_count *rows, size_t max);
 /* Marks all rows as changed: a new aggregator session starts from nothing. */
 void reflector_report_all(struct reflector *reflector);
 

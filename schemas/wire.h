@@ -36,44 +36,45 @@ extern "C" {
 #define WIRE_VERSION 1 /* peers one apart, in either direction, work together */
 
 #define WIRE_MAX_BYTES (16u << 20) /* a whole message, as a frame may carry it */
-#define WIRE_MAX_STRING 4096	   /* with the 0 byte */
-#define WIRE_MAX_SKETCH 8192	   /* bytes of one encoded sketch */
-#define WIRE_MAX_RESULTS 8192	   /* in a batch */
-#define WIRE_MAX_HOST_RNICS 64	   /* of one agent */
-#define WIRE_MAX_MEMBERS 1024	   /* RNICs of one ToR */
+#define WIRE_MAX_STRING 4096       /* with the 0 byte */
+#define WIRE_MAX_SKETCH 8192       /* bytes of one encoded sketch */
+#define WIRE_MAX_RESULTS 8192      /* in a batch */
+#define WIRE_MAX_HOST_RNICS 64     /* of one agent */
+#define WIRE_MAX_MEMBERS 1024      /* RNICs of one ToR */
 #define WIRE_MAX_FOREIGNERS 65536  /* RNICs outside that a plan names */
-#define WIRE_MAX_ENTRIES 65536	   /* planned pairs besides the ToR-mesh */
-#define WIRE_MAX_TARGETS 16384	   /* of one agent */
-#define WIRE_MAX_ROSTER 65536	   /* addresses that a reflector answers */
-#define WIRE_MAX_FLOWS 64	   /* of one target */
-#define WIRE_MAX_CLASSES 8	   /* DSCPs of one target */
-#define WIRE_MAX_SIZES 8	   /* of one target */
-#define WIRE_MAX_COUNTS 65536	   /* rows of one receive-count report */
-#define WIRE_MAX_STALLS 64	   /* of one heartbeat */
-#define WIRE_MAX_TORS 64	   /* of one aggregator */
-#define WIRE_MAX_ROWS 65536	   /* of one summary */
+#define WIRE_MAX_ENTRIES 65536     /* planned pairs besides the ToR-mesh */
+#define WIRE_MAX_TARGETS 16384     /* of one agent */
+#define WIRE_MAX_ROSTER 65536      /* addresses that a reflector answers */
+#define WIRE_MAX_FLOWS 64          /* of one target */
+#define WIRE_MAX_CLASSES 8         /* DSCPs of one target */
+#define WIRE_MAX_SIZES 8           /* of one target */
+#define WIRE_MAX_COUNTS 65536      /* rows of one receive-count report */
+#define WIRE_MAX_STALLS 64         /* of one heartbeat */
+#define WIRE_MAX_TORS 64           /* of one aggregator */
+#define WIRE_MAX_ROWS 65536        /* of one summary */
 
 enum wire_kind {
 	WIRE_UNKNOWN = 0,
-	WIRE_HELLO,	/* RMH1 both directions up: who is dialling */
-	WIRE_WELCOME,	/* RMW1 the answer to a hello */
-	WIRE_REGISTER,	/* RMG1 agent -> aggregator -> controller: a host's RNICs */
-	WIRE_BATCH,	/* RMB1 agent -> aggregator: probe results */
-	WIRE_ACK,	/* RMK1 the receiver is responsible up to seq */
+	WIRE_HELLO,     /* RMH1 both directions up: who is dialling */
+	WIRE_WELCOME,   /* RMW1 the answer to a hello */
+	WIRE_REGISTER,  /* RMG1 agent -> aggregator -> controller: a host's RNICs */
+	WIRE_BATCH,     /* RMB1 agent -> aggregator: probe results */
+	WIRE_ACK,       /* RMK1 the receiver is responsible up to seq */
 	WIRE_HEARTBEAT, /* RMT1 agent -> aggregator, every 250 ms */
-	WIRE_COUNTS,	/* RMC1 agent -> aggregator: what its reflectors received */
-	WIRE_PINGLIST,	/* RML1 aggregator -> agent */
-	WIRE_FOCUS,	/* RMF1 aggregator -> agent: probe this pair faster for a while */
-	WIRE_PING,	/* RMQ1 aggregator -> agent: nothing but bytes for TCP to acknowledge */
-	WIRE_PLAN,	/* RMP1 controller -> aggregator: one ToR's whole plan */
-	WIRE_SUMMARY,	/* RMS1 aggregator -> analyzer */
-	WIRE_INCIDENT,	/* RMI1 aggregator -> analyzer */
+	WIRE_COUNTS,    /* RMC1 agent -> aggregator: what its reflectors received */
+	WIRE_PINGLIST,  /* RML1 aggregator -> agent */
+	WIRE_FOCUS, /* RMF1 aggregator -> agent: probe this pair faster for a while */
+	WIRE_PING, /* RMQ1 aggregator -> agent: nothing but bytes for TCP to acknowledge
+		    */
+	WIRE_PLAN, /* RMP1 controller -> aggregator: one ToR's whole plan */
+	WIRE_SUMMARY,  /* RMS1 aggregator -> analyzer */
+	WIRE_INCIDENT, /* RMI1 aggregator -> analyzer */
 };
 
 /* What the bytes claim to be. Reads only the identifier: trust nothing yet. */
 enum wire_kind wire_kind_of(const uint8_t *data, size_t len);
 
-struct wire_writer; /* reusable scratch memory; one per sender */
+struct wire_writer;                        /* reusable scratch memory; one per sender */
 struct wire_writer *wire_writer_new(void); /* NULL when out of memory */
 void wire_writer_free(struct wire_writer *writer);
 
@@ -92,9 +93,9 @@ struct wire_rnic_id {
 };
 
 struct wire_address {
-	uint8_t family;	     /* 4 or 6 */
-	uint8_t bytes[16];   /* network order; IPv4 in the first 4 */
-	uint16_t port;	     /* UDP port of the reflector; 0 in a roster */
+	uint8_t family;    /* 4 or 6 */
+	uint8_t bytes[16]; /* network order; IPv4 in the first 4 */
+	uint16_t port;     /* UDP port of the reflector; 0 in a roster */
 };
 
 #define WIRE_MAX_ADDRESSES 4
@@ -110,7 +111,7 @@ struct wire_rnic {
 	const char *plane; /* "" until the controller has looked it up */
 	struct wire_address addresses[WIRE_MAX_ADDRESSES];
 	size_t address_count;
-	uint32_t qpn;	      /* 0 for UDP */
+	uint32_t qpn; /* 0 for UDP */
 	uint32_t mtu_bytes;
 	uint64_t incarnation; /* of the agent that speaks for it: new at every start */
 };
@@ -141,11 +142,11 @@ struct wire_hello_view {
 	const void *opaque;
 };
 
-int wire_write_hello(struct wire_writer *writer, const struct wire_hello *hello,
-    struct wire_bytes *out);
+int wire_write_hello(
+    struct wire_writer *writer, const struct wire_hello *hello, struct wire_bytes *out);
 int wire_open_hello(struct wire_hello_view *view, const uint8_t *data, size_t len);
-void wire_hello_tor(const struct wire_hello_view *view, size_t i,
-    struct wire_tor_state *out);
+void wire_hello_tor(
+    const struct wire_hello_view *view, size_t i, struct wire_tor_state *out);
 
 struct wire_welcome {
 	uint16_t version; /* the one to speak */
@@ -175,22 +176,23 @@ struct wire_register_view {
 
 int wire_write_register(struct wire_writer *writer, const struct wire_register *reg,
     struct wire_bytes *out);
-int wire_open_register(struct wire_register_view *view, const uint8_t *data, size_t len);
-void wire_register_rnic(const struct wire_register_view *view, size_t i,
-    struct wire_rnic *out);
+int wire_open_register(
+    struct wire_register_view *view, const uint8_t *data, size_t len);
+void wire_register_rnic(
+    const struct wire_register_view *view, size_t i, struct wire_rnic *out);
 
 /* ---- results ------------------------------------------------------------ */
 
 /* What became of a probe. Only NO_REPLY can ever speak against the network. */
 enum wire_outcome {
 	WIRE_OK = 0,
-	WIRE_NO_REPLY,	  /* sent in time, nothing came back before the deadline */
+	WIRE_NO_REPLY,    /* sent in time, nothing came back before the deadline */
 	WIRE_LATE_REPLY,  /* a reply came after the deadline, by the NIC's stamp */
 	WIRE_SEND_FAILED, /* never left: sent_age is of the attempt */
-	WIRE_SENT_LATE,	  /* lost, and it left late: our own host stalled */
-	WIRE_STALE_QPN,	  /* lost, to a QPN that has changed (set by the aggregator) */
-	WIRE_SELF_LOSS,	  /* lost, while our own receive queue overran or we stalled */
-	WIRE_INVALID,	  /* answered, but a time stamp is impossible: see reason */
+	WIRE_SENT_LATE,   /* lost, and it left late: our own host stalled */
+	WIRE_STALE_QPN,   /* lost, to a QPN that has changed (set by the aggregator) */
+	WIRE_SELF_LOSS,   /* lost, while our own receive queue overran or we stalled */
+	WIRE_INVALID,     /* answered, but a time stamp is impossible: see reason */
 	WIRE_OUTCOMES
 };
 
@@ -207,40 +209,40 @@ enum wire_invalid_reason {
 enum wire_probe_kind {
 	WIRE_TOR_MESH = 0,
 	WIRE_INTER_TOR,
-	WIRE_WITNESS,	   /* outward from a small rack */
+	WIRE_WITNESS,       /* outward from a small rack */
 	WIRE_TOR_REFLECTOR, /* to the own ToR's STAMP reflector */
 	WIRE_SERVICE,
 	WIRE_PROBE_KINDS
 };
 
 enum wire_stamp_source {
-	WIRE_STAMP_NIC = 1,    /* raw cycles, converted */
-	WIRE_STAMP_WALLCLOCK,  /* NIC wall-clock completions */
-	WIRE_STAMP_KERNEL,     /* SO_TIMESTAMPING software stamps */
-	WIRE_STAMP_USER,       /* clock_gettime near the event */
+	WIRE_STAMP_NIC = 1,   /* raw cycles, converted */
+	WIRE_STAMP_WALLCLOCK, /* NIC wall-clock completions */
+	WIRE_STAMP_KERNEL,    /* SO_TIMESTAMPING software stamps */
+	WIRE_STAMP_USER,      /* clock_gettime near the event */
 };
 
 enum wire_result_flags {
-	WIRE_SPLIT = 1,	   /* the three terms are there (T4 came in a follow-up) */
-	WIRE_COUNTED = 2,  /* responder_count is there */
-	WIRE_ARRIVAL = 4,  /* arrived_dscp, arrived_ecn, arrived_ttl are there */
+	WIRE_SPLIT = 1,     /* the three terms are there (T4 came in a follow-up) */
+	WIRE_COUNTED = 2,   /* responder_count is there */
+	WIRE_ARRIVAL = 4,   /* arrived_dscp, arrived_ecn, arrived_ttl are there */
 	WIRE_LATE_SEND = 8, /* it left later than its pace allowed */
 };
 
 /* Fixed size, zero copy; a change of any kind means a new identifier. */
 struct wire_result {
 	uint64_t src_guid, dst_guid;
-	uint64_t sent_age_ns;	    /* batch.now_ns - T1 */
-	uint32_t rtt_ns;	    /* network RTT (T5-T2)-(T4-T3), with WIRE_SPLIT */
-	uint32_t prober_delay_ns;   /* (T6-T1)-(T5-T2), with WIRE_SPLIT */
+	uint64_t sent_age_ns;        /* batch.now_ns - T1 */
+	uint32_t rtt_ns;             /* network RTT (T5-T2)-(T4-T3), with WIRE_SPLIT */
+	uint32_t prober_delay_ns;    /* (T6-T1)-(T5-T2), with WIRE_SPLIT */
 	uint32_t responder_delay_ns; /* T4-T3, with WIRE_SPLIT */
-	uint32_t round_trip_ns;	    /* T5-T2, whenever a reply came */
+	uint32_t round_trip_ns;      /* T5-T2, whenever a reply came */
 	uint32_t seq;
 	uint32_t dst_qpn;
 	uint32_t flow_label;
 	uint32_t responder_count; /* probes of this prober and class it has received */
-	uint16_t src_port;	  /* the flow, on UDP and RoCEv2 */
-	uint16_t size_bytes;	  /* UDP payload */
+	uint16_t src_port;        /* the flow, on UDP and RoCEv2 */
+	uint16_t size_bytes;      /* UDP payload */
 	uint8_t src_port_num, dst_port_num;
 	uint8_t outcome; /* enum wire_outcome; newer peers may send more */
 	uint8_t invalid_reason;
@@ -257,15 +259,17 @@ struct wire_result {
 struct wire_batch_head {
 	const char *host;
 	uint64_t incarnation; /* new at every agent start */
-	uint64_t seq;	      /* +1 per batch to this aggregator, from 1: a gap is a loss */
-	uint64_t now_ns;      /* agent's CLOCK_MONOTONIC when the batch was made */
-	uint64_t dropped_batches, dropped_results; /* thrown away so far, this incarnation */
+	uint64_t seq;    /* +1 per batch to this aggregator, from 1: a gap is a loss */
+	uint64_t now_ns; /* agent's CLOCK_MONOTONIC when the batch was made */
+	uint64_t dropped_batches,
+	    dropped_results; /* thrown away so far, this incarnation */
 };
 
 struct wire_batch_view {
 	struct wire_batch_head head;
 	size_t count;
-	const struct wire_result *results; /* borrowed from the bytes; little endian hosts */
+	const struct wire_result
+	    *results; /* borrowed from the bytes; little endian hosts */
 };
 
 int wire_write_batch(struct wire_writer *writer, const struct wire_batch_head *head,
@@ -279,11 +283,11 @@ enum wire_lane { WIRE_LANE_BATCH = 1, WIRE_LANE_SUMMARY, WIRE_LANE_INCIDENT };
 struct wire_ack {
 	enum wire_lane lane;
 	uint64_t incarnation; /* the sender's whose numbers these are */
-	uint64_t seq;	      /* this one and all before it */
+	uint64_t seq;         /* this one and all before it */
 };
 
-int wire_write_ack(struct wire_writer *writer, const struct wire_ack *ack,
-    struct wire_bytes *out);
+int wire_write_ack(
+    struct wire_writer *writer, const struct wire_ack *ack, struct wire_bytes *out);
 int wire_open_ack(struct wire_ack *view, const uint8_t *data, size_t len);
 
 /* ---- heartbeat, receive counts ------------------------------------------- */
@@ -295,8 +299,8 @@ struct wire_stall { /* the agent's loop did not turn, in its CLOCK_MONOTONIC */
 struct wire_heartbeat {
 	uint64_t incarnation, seq;
 	uint64_t now_ns;
-	uint64_t loop_lag_max_ns; /* since the previous heartbeat */
-	bool paused;		  /* a person paused probing on this host */
+	uint64_t loop_lag_max_ns;        /* since the previous heartbeat */
+	bool paused;                     /* a person paused probing on this host */
 	const struct wire_stall *stalls; /* since the previous heartbeat */
 	size_t stall_count;
 	uint64_t self_loss; /* packets our own receive queues dropped so far */
@@ -322,7 +326,8 @@ struct wire_count { /* fixed size */
 struct wire_counts {
 	uint64_t incarnation;
 	uint64_t now_ns;
-	const struct wire_count *rows; /* only those that changed since the last report */
+	const struct wire_count
+	    *rows; /* only those that changed since the last report */
 	size_t row_count;
 };
 
@@ -336,8 +341,9 @@ int wire_open_counts(struct wire_counts *view, const uint8_t *data, size_t len);
 struct wire_plan_entry {
 	uint32_t src, dst;
 	enum wire_probe_kind kind;
-	uint32_t interval_us; /* between two probes (or pairs) to this target, all flows */
-	bool paired;	      /* two in quick succession, so that T4 comes soon */
+	uint32_t
+	    interval_us; /* between two probes (or pairs) to this target, all flows */
+	bool paired;     /* two in quick succession, so that T4 comes soon */
 	const uint16_t *flows; /* UDP source ports, taking turns */
 	size_t flow_count;
 	const uint8_t *dscps; /* taking turns; repeat one to weight it */
@@ -348,7 +354,7 @@ struct wire_plan_entry {
 
 /* How the aggregator expands the mesh: see rackmesh/fabric/mesh.h. */
 struct wire_mesh {
-	uint32_t peers;	      /* at most this many targets per RNIC at a time */
+	uint32_t peers;       /* at most this many targets per RNIC at a time */
 	uint32_t interval_us; /* between two probes to one target */
 	uint32_t rotation_s;  /* the peers change this often */
 	const uint16_t *flows;
@@ -379,15 +385,16 @@ struct wire_plan_view {
 	const void *opaque;
 };
 
-int wire_write_plan(struct wire_writer *writer, const struct wire_plan *plan,
-    struct wire_bytes *out);
+int wire_write_plan(
+    struct wire_writer *writer, const struct wire_plan *plan, struct wire_bytes *out);
 int wire_open_plan(struct wire_plan_view *view, const uint8_t *data, size_t len);
-void wire_plan_member(const struct wire_plan_view *view, size_t i, struct wire_rnic *out);
-void wire_plan_foreigner(const struct wire_plan_view *view, size_t i,
-    struct wire_rnic *out);
+void wire_plan_member(
+    const struct wire_plan_view *view, size_t i, struct wire_rnic *out);
+void wire_plan_foreigner(
+    const struct wire_plan_view *view, size_t i, struct wire_rnic *out);
 /* open has checked that src and dst are within bounds. */
-void wire_plan_entry(const struct wire_plan_view *view, size_t i,
-    struct wire_plan_entry *out);
+void wire_plan_entry(
+    const struct wire_plan_view *view, size_t i, struct wire_plan_entry *out);
 
 /* ---- pinglists (aggregator -> agent) -------------------------------------- */
 
@@ -426,13 +433,14 @@ struct wire_pinglist_view {
 	const void *opaque;
 };
 
-int wire_write_pinglist(struct wire_writer *writer, const struct wire_pinglist *pinglist,
-    struct wire_bytes *out);
-int wire_open_pinglist(struct wire_pinglist_view *view, const uint8_t *data, size_t len);
-void wire_pinglist_target(const struct wire_pinglist_view *view, size_t i,
-    struct wire_target *out);
-void wire_pinglist_peer(const struct wire_pinglist_view *view, size_t i,
-    struct wire_peer *out);
+int wire_write_pinglist(struct wire_writer *writer,
+    const struct wire_pinglist *pinglist, struct wire_bytes *out);
+int wire_open_pinglist(
+    struct wire_pinglist_view *view, const uint8_t *data, size_t len);
+void wire_pinglist_target(
+    const struct wire_pinglist_view *view, size_t i, struct wire_target *out);
+void wire_pinglist_peer(
+    const struct wire_pinglist_view *view, size_t i, struct wire_peer *out);
 
 struct wire_focus {
 	struct wire_rnic_id src, dst;
@@ -440,11 +448,12 @@ struct wire_focus {
 	uint32_t duration_ms;
 };
 
-int wire_write_focus(struct wire_writer *writer, const struct wire_focus *focus,
-    struct wire_bytes *out);
+int wire_write_focus(
+    struct wire_writer *writer, const struct wire_focus *focus, struct wire_bytes *out);
 int wire_open_focus(struct wire_focus *view, const uint8_t *data, size_t len);
 
-int wire_write_ping(struct wire_writer *writer, uint64_t now_ns, struct wire_bytes *out);
+int wire_write_ping(
+    struct wire_writer *writer, uint64_t now_ns, struct wire_bytes *out);
 int wire_open_ping(uint64_t *now_ns, const uint8_t *data, size_t len);
 
 /* ---- summaries and incidents (aggregator -> analyzer) ---------------------- */
@@ -464,7 +473,8 @@ struct wire_row {
 	bool bad;
 	uint64_t sent;
 	uint64_t outcomes[WIRE_OUTCOMES];
-	uint64_t lost_forward, lost_reverse, lost_unknown; /* of NO_REPLY, by direction */
+	uint64_t lost_forward, lost_reverse,
+	    lost_unknown; /* of NO_REPLY, by direction */
 	struct wire_bytes rtt, prober_delay, responder_delay; /* rm_sketch_encode */
 };
 
@@ -502,9 +512,10 @@ struct wire_summary_view {
 int wire_write_summary(struct wire_writer *writer, const struct wire_summary *summary,
     struct wire_bytes *out);
 int wire_open_summary(struct wire_summary_view *view, const uint8_t *data, size_t len);
-void wire_summary_row(const struct wire_summary_view *view, size_t i, struct wire_row *out);
-void wire_summary_rnic(const struct wire_summary_view *view, size_t i,
-    struct wire_rnic_row *out);
+void wire_summary_row(
+    const struct wire_summary_view *view, size_t i, struct wire_row *out);
+void wire_summary_rnic(
+    const struct wire_summary_view *view, size_t i, struct wire_rnic_row *out);
 
 enum wire_incident_state { WIRE_OPENED = 1, WIRE_UPDATED, WIRE_RESOLVED };
 
@@ -518,15 +529,15 @@ struct wire_incident {
 	const char *place;
 	const char *kind;
 	double confidence;
-	uint64_t began_wall_ns;	 /* start of the first window that showed it */
+	uint64_t began_wall_ns; /* start of the first window that showed it */
 	uint64_t opened_wall_ns;
 	uint64_t changed_wall_ns;
-	const char *sentence;	   /* the evidence in one sentence */
+	const char *sentence;      /* the evidence in one sentence */
 	const char *evidence_json; /* counts, samples, what was ruled out */
 };
 
-int wire_write_incident(struct wire_writer *writer, const struct wire_incident *incident,
-    struct wire_bytes *out);
+int wire_write_incident(struct wire_writer *writer,
+    const struct wire_incident *incident, struct wire_bytes *out);
 int wire_open_incident(struct wire_incident *view, const uint8_t *data, size_t len);
 
 #ifdef __cplusplus

@@ -25,7 +25,8 @@ void rm_log_set_level(enum rm_log_level level); /* default RM_LOG_INFO */
 
 /* r: a negative errno whose text is appended, or 0 for none. */
 #define rm_log_error(r, ...) rm_log_at(RM_LOG_ERROR, __FILE__, __LINE__, r, __VA_ARGS__)
-#define rm_log_warn(r, ...) rm_log_at(RM_LOG_WARNING, __FILE__, __LINE__, r, __VA_ARGS__)
+#define rm_log_warn(r, ...) \
+	rm_log_at(RM_LOG_WARNING, __FILE__, __LINE__, r, __VA_ARGS__)
 #define rm_log_info(...) rm_log_at(RM_LOG_INFO, __FILE__, __LINE__, 0, __VA_ARGS__)
 #define rm_log_debug(...) rm_log_at(RM_LOG_DEBUG, __FILE__, __LINE__, 0, __VA_ARGS__)
 

@@ -30,8 +30,8 @@ struct event_base *rm_loop_base(struct rm_loop *loop);
  * drifts. Arming an armed timer moves it. A deadline in the past fires in the
  * next turn of the loop.
  */
-int rm_timer_new(struct rm_loop *loop, void (*fn)(void *arg), void *arg,
-    struct rm_timer **ret);
+int rm_timer_new(
+    struct rm_loop *loop, void (*fn)(void *arg), void *arg, struct rm_timer **ret);
 void rm_timer_free(struct rm_timer *timer); /* NULL is fine; also from inside fn */
 void rm_timer_at(struct rm_timer *timer, rm_mono_t deadline);
 void rm_timer_after(struct rm_timer *timer, int64_t ns);

@@ -13,7 +13,7 @@
 struct rm_queue;
 
 struct rm_queue_item {
-	uint64_t seq;	  /* the caller's number */
+	uint64_t seq;     /* the caller's number */
 	uint32_t records; /* how many records it carries, for exact drop counts */
 	const uint8_t *data;
 	size_t len;

@@ -31,7 +31,7 @@ struct rm_rnic_id rm_rnic_id_of_switch(const char *name); /* FNV-1a 64 of the na
  * [A-Za-z0-9._:-], the first a letter or digit. */
 #define RM_NAME_BYTES 64
 bool rm_name_valid(const char *name);
-#define RM_NAME_EXPECTED                                                              \
+#define RM_NAME_EXPECTED \
 	"expected a name: 1 to 63 of A-Z a-z 0-9 . _ : -, a letter or digit first"
 
 enum rm_part_type {
