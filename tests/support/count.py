@@ -41,10 +41,13 @@ def main():
             count_case(case, totals)
         each = ", ".join(f"{totals[k] - before[k]} {k}" for k in totals)
         print(f"  {report.stem:24} {each}")
-    fuzz = reports / "fuzz.txt"
-    if fuzz.exists():
-        for line in fuzz.read_text().splitlines():
+    checks = reports / "checks.txt"
+    if checks.exists():
+        before = dict(totals)
+        for line in checks.read_text().splitlines():
             totals[line.split()[1]] += 1
+        each = ", ".join(f"{totals[k] - before[k]} {k}" for k in totals)
+        print(f"  {'format and fuzz':24} {each}")
     print(", ".join(f"{totals[k]} {k}" for k in ("passed", "failed", "skipped")))
     return 1 if totals["failed"] or not totals["passed"] else 0
 
