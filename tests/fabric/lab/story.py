@@ -33,12 +33,23 @@ def live_through(world, fault, rng, peer=None):
     finally:
         fault.end()
     what = f"the end of {fault}"
-    world.plain.wait_for(fault.resolves, RESOLVES_S, mark[0], what)
+    _resolved(world.plain, fault, mark[0], what)
     if world.alertmanager:
         world.grouped.wait_for(fault.resolves, RESOLVES_S, mark[1], what)
     others = [str(arrival) for arrival in world.since(mark) if not fault.names(arrival)]
     assert not others, f"{fault}: others were named: {others}"
     return told
+
+
+def _resolved(sink, fault, mark, what):
+    """A host in two racks is told of by both aggregators: so many fire, so many resolve."""
+
+    def last(arrival):
+        came = sink.since(mark)
+        fired = sum(fault.fires(each) for each in came)
+        return fault.resolves(arrival) and sum(fault.resolves(each) for each in came) >= fired
+
+    sink.wait_for(last, RESOLVES_S, mark, what)
 
 
 def _hear(world, fault, mark, at):
