@@ -13,6 +13,7 @@
 #define DEAD_NEWEST_SHARE 0.95
 #define DEAD_SHARE 0.45
 #define FAILING_NEWEST_SHARE 0.9 /* of the whole rack: no time to name single RNICs */
+#define GETS_OUT_MIN 3
 #define DEAD_MIN_LOST 4 /* of others' making: own failed sends are not enough */
 
 /* ln of likelihood ratios: 20 to 1 is as good as equal, 1000 to 1 is sure. */
@@ -219,6 +220,16 @@ prior_of(const struct rack_view *view, const struct rm_explanation *explanation)
 	return sum;
 }
 
+/* Through a ToR that is dead nobody gets out; one whose probes all come back does,
+ * until now. */
+static bool
+gets_out(const struct rack_tally *tally)
+{
+	return tally->outside_sent >= GETS_OUT_MIN &&
+	       tally->outside_answered == tally->outside_sent &&
+	       tally->outside_newest_answered > 0;
+}
+
 enum rack_state
 rack_suspect_tor(const struct rack_view *view, const struct rm_explanation *explanation)
 {
@@ -229,6 +240,8 @@ rack_suspect_tor(const struct rack_view *view, const struct rm_explanation *expl
 	for (size_t i = 0; i < view->legs->members; i++) {
 		const struct rack_tally *tally = &view->tallies[i];
 
+		if (gets_out(tally))
+			return RACK_WORKS;
 		all.sent += tally->sent;
 		all.lost += tally->lost;
 		all.newest_sent += tally->newest_sent;

@@ -289,6 +289,26 @@ a_lone_witness_names_itself_or_its_tor(void **state)
 	assert_int_equal(table->judgement.verdicts[0].rnic.guid, 0);
 }
 
+/* Nothing inside the rack works any more, but its ToR lets the third one out. */
+static void
+a_tor_that_lets_one_out_is_not_to_blame_for_the_rest(void **state)
+{
+	struct table *table = *state;
+
+	for (uint32_t i = 0; i < MEMBERS; i++) {
+		pair(table, i, (i + 1) % MEMBERS, 0, 10, 0);
+		pair(table, i, (i + 2) % MEMBERS, 0, 10, 0);
+	}
+	pair(table, 0, FAR(0), 0, 2, 0);
+	pair(table, 1, FAR(0), 0, 2, 0);
+	pair(table, 2, FAR(0), 4, 0, 0);
+	for (int i = 0; i < 4; i++)
+		judge(table);
+	assert_int_equal(table->judgement.verdict_count, 2);
+	assert_string_equal(table->judgement.verdicts[0].part.name, "h0/r0");
+	assert_string_equal(table->judgement.verdicts[1].part.name, "h1/r0");
+}
+
 static void
 agents_are_named_by_what_their_kernel_says(void **state)
 {
@@ -383,6 +403,7 @@ main(void)
 		TEST(what_our_own_hosts_did_is_no_loss),
 		TEST(late_and_invalid_replies_arrived),
 		TEST(a_lone_witness_names_itself_or_its_tor),
+		TEST(a_tor_that_lets_one_out_is_not_to_blame_for_the_rest),
 		TEST(agents_are_named_by_what_their_kernel_says),
 		TEST(an_unreachable_host_that_nobody_probes_is_only_suspected),
 		TEST(indexes_that_are_not_of_the_rack_are_ignored),
