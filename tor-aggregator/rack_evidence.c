@@ -70,8 +70,12 @@ rack_evidence_tally(const struct rack_legs *legs, const struct rack_blame *blame
 		if (pair->foreign) {
 			src->outside_sent += pair->sent;
 			src->outside_answered += pair->answered;
-			src->outside_newest_answered +=
-			    pair->newest_sent - pair->newest_lost;
+			if (!blame->foreigners[pair->dst]) {
+				src->way_out_sent += pair->sent;
+				src->way_out_answered += pair->answered;
+				src->way_out_newest_answered +=
+				    pair->newest_sent - pair->newest_lost;
+			}
 			tally_end(src, pair,
 			    blame->tor || blame->foreigners[pair->dst] ||
 				(blame->uplinks && !pair->reflector));

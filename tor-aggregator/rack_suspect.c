@@ -225,9 +225,9 @@ prior_of(const struct rack_view *view, const struct rm_explanation *explanation)
 static bool
 gets_out(const struct rack_tally *tally)
 {
-	return tally->outside_sent >= GETS_OUT_MIN &&
-	       tally->outside_answered == tally->outside_sent &&
-	       tally->outside_newest_answered > 0;
+	return tally->way_out_sent >= GETS_OUT_MIN &&
+	       tally->way_out_answered == tally->way_out_sent &&
+	       tally->way_out_newest_answered > 0;
 }
 
 enum rack_state

@@ -309,6 +309,25 @@ a_tor_that_lets_one_out_is_not_to_blame_for_the_rest(void **state)
 	assert_string_equal(table->judgement.verdicts[1].part.name, "h1/r0");
 }
 
+/* Two of three witnesses are gone, too; the third still answers one of the rack. */
+static void
+a_rack_of_two_needs_only_one_witness_that_lives(void **state)
+{
+	struct table *table = *state;
+
+	table->rack.member_count = table->rack.host_count = 2;
+	pair(table, 0, 1, 0, 10, 0);
+	pair(table, 1, 0, 0, 10, 0);
+	pair(table, 0, FAR(0), 0, 24, 0);
+	pair(table, 0, FAR(1), 0, 10, 0);
+	pair(table, 1, FAR(0), 0, 24, 0);
+	pair(table, 1, FAR(1), 10, 0, 0);
+	for (int i = 0; i < 4; i++)
+		judge(table);
+	assert_int_equal(table->judgement.verdict_count, 1);
+	assert_string_equal(table->judgement.verdicts[0].part.name, "h0/r0");
+}
+
 static void
 agents_are_named_by_what_their_kernel_says(void **state)
 {
@@ -404,6 +423,7 @@ main(void)
 		TEST(late_and_invalid_replies_arrived),
 		TEST(a_lone_witness_names_itself_or_its_tor),
 		TEST(a_tor_that_lets_one_out_is_not_to_blame_for_the_rest),
+		TEST(a_rack_of_two_needs_only_one_witness_that_lives),
 		TEST(agents_are_named_by_what_their_kernel_says),
 		TEST(an_unreachable_host_that_nobody_probes_is_only_suspected),
 		TEST(indexes_that_are_not_of_the_rack_are_ignored),
