@@ -22,7 +22,7 @@ struct agent_watch {
 	rm_mono_t through;   /* results known by then have come */
 	rm_mono_t ended;
 	rm_mono_t pinged, first_ping; /* of this silence; ns 0: none */
-	rm_mono_t acked;
+	rm_mono_t acked, first_ack;   /* first_ack: of this silence; ns 0: none */
 	struct span spans[WATCH_SPANS];
 	size_t next_span;
 };
@@ -70,7 +70,7 @@ agent_watch_hello(struct agent_watch *watch, rm_mono_t now, bool fresh)
 	watch->timed_out = false;
 	watch->heard = now;
 	watch->last_made = now;
-	watch->first_ping = watch->pinged = (rm_mono_t){ 0 };
+	watch->first_ping = watch->pinged = watch->first_ack = (rm_mono_t){ 0 };
 }
 
 void
@@ -89,7 +89,7 @@ agent_watch_beat(struct agent_watch *watch, rm_mono_t now, rm_mono_t made,
 	watch->heard = now;
 	watch->last_made = made;
 	watch->through = through;
-	watch->first_ping = watch->pinged = (rm_mono_t){ 0 };
+	watch->first_ping = watch->pinged = watch->first_ack = (rm_mono_t){ 0 };
 }
 
 void
@@ -125,6 +125,20 @@ agent_watch_acked(struct agent_watch *watch, rm_mono_t acked_at)
 {
 	if (acked_at.ns > watch->acked.ns)
 		watch->acked = acked_at;
+	if (watch->first_ping.ns != 0 && watch->first_ack.ns == 0 &&
+	    rm_mono_since(acked_at, watch->first_ping) >= -AGENT_WATCH_ACK_BLUR_NS)
+		watch->first_ack = acked_at;
+}
+
+/* The way to it was cut during this silence, and may be open for us only. */
+static bool
+backs_off(const struct agent_watch *watch, rm_mono_t now)
+{
+	return rm_mono_since(watch->first_ack, watch->first_ping) >
+		   AGENT_WATCH_ACK_LATE_NS &&
+	       rm_mono_since(now, watch->first_ack) <=
+		   rm_mono_since(watch->first_ack, watch->heard) +
+		       AGENT_WATCH_BACKOFF_NS;
 }
 
 /* Faults outweigh excuses, and what excuses the host whole outweighs a stall. */
@@ -168,7 +182,7 @@ silence(const struct agent_watch *watch, rm_mono_t now)
 	if (rm_mono_since(watch->acked, watch->first_ping) >=
 		-AGENT_WATCH_ACK_BLUR_NS &&
 	    rm_mono_since(now, watch->acked) <= AGENT_WATCH_ACK_FRESH_NS)
-		return HOST_AGENT_FROZEN;
+		return backs_off(watch, now) ? HOST_STALLED : HOST_AGENT_FROZEN;
 	return HOST_UNREACHABLE;
 }
 

@@ -27,6 +27,10 @@
 	(1000 * RM_NS_PER_MS) /* after the start of a new life \
 			       */
 #define AGENT_WATCH_ACK_FRESH_NS (1500 * RM_NS_PER_MS)
+/* A first answer later than this was not late, it was kept from us: until the cut is
+ * as long ago as it lasted, heartbeats may be waiting for TCP's back-off. */
+#define AGENT_WATCH_ACK_LATE_NS (250 * RM_NS_PER_MS)
+#define AGENT_WATCH_BACKOFF_NS (500 * RM_NS_PER_MS)
 /* The kernel tells ages of acknowledgements in ticks of up to 10 ms. */
 #define AGENT_WATCH_ACK_BLUR_NS (30 * RM_NS_PER_MS)
 

@@ -125,6 +125,26 @@ silence_without_acknowledgement_is_a_host_out_of_reach(void **state)
 	assert_int_equal(state_at(watch, 40000, 600), HOST_UNREACHABLE);
 }
 
+/* The path was cut for a while: ours gets through again, the agent's heartbeats wait
+ * for TCP's back-off, which is at most about as long again. */
+static void
+an_agent_is_not_frozen_while_its_heartbeats_may_be_backing_off(void **state)
+{
+	struct agent_watch *watch = *state;
+
+	begin(watch); /* heard until 20000 */
+	assert_true(agent_watch_wants_ping(watch, ms(20500)));
+	assert_int_equal(state_at(watch, 21100, 300), HOST_UNREACHABLE);
+	for (int64_t t = 22000; t < 24500; t += 50) {
+		agent_watch_wants_ping(watch, ms(t));
+		agent_watch_acked(watch, ms(t));
+		assert_int_equal(state_at(watch, t, 600), HOST_STALLED);
+	}
+	/* By now they would have come. */
+	agent_watch_acked(watch, ms(24600));
+	assert_int_equal(state_at(watch, 24610, 600), HOST_AGENT_FROZEN);
+}
+
 static void
 a_host_that_vanishes_under_a_frozen_agent_is_out_of_reach(void **state)
 {
@@ -261,6 +281,7 @@ main(void)
 		TEST(a_frozen_agent_stalls_first_and_is_frozen_after_a_second),
 		TEST(a_thawed_agent_was_stalled_for_as_long_and_then_is_good),
 		TEST(silence_without_acknowledgement_is_a_host_out_of_reach),
+		TEST(an_agent_is_not_frozen_while_its_heartbeats_may_be_backing_off),
 		TEST(a_host_that_vanishes_under_a_frozen_agent_is_out_of_reach),
 		TEST(a_killed_agent_has_a_second_to_come_back),
 		TEST(windows_that_ended_before_the_kill_are_still_good),
