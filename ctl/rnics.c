@@ -49,6 +49,11 @@ ctl_rnics(const struct ctl *ctl)
 		if (health == NULL || strcmp(health, "good") != 0)
 			status = CTL_BAD_NEWS;
 	}
+	if (i == 0) {
+		fprintf(stderr, "rackmeshctl: no RNICs there; `rackmeshctl racks` "
+				"lists the ToRs\n");
+		status = CTL_BAD_NEWS;
+	}
 	json_decref(answer);
 	return status;
 }

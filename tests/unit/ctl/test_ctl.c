@@ -81,6 +81,8 @@ rnics_that_are_not_known_to_be_good_are_bad_news(void **state)
 	assert_int_equal(rnics("{\"rnics\": [{\"health\": \"good\"}, "
 			       "{\"health\": \"unknown\"}]}"),
 	    CTL_BAD_NEWS);
+	/* A ToR whose name is misspelt has none. */
+	assert_int_equal(rnics("{\"rnics\": []}"), CTL_BAD_NEWS);
 }
 
 static void
