@@ -31,6 +31,7 @@ session_free(struct session *session)
 	if (session->next != NULL)
 		session->next->prev = session->prev;
 	owner->counts.sessions--;
+	owner->counts.refused_messages += rm_link_counts(session->link)->refused_frames;
 	rm_link_free(session->link);
 	free(session->info.tors);
 	free(session);

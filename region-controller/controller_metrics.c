@@ -71,7 +71,7 @@ add_sessions(struct rm_metrics *metrics, const struct controller_face *face)
 		{ NAME("sessions_replaced_total"), "",
 		  "Sessions closed because the same aggregator connected anew", &c->replaced },
 		{ NAME("registrations_total"), "", "Registration messages", &c->registrations },
-		{ NAME("messages_refused_total"), "", "Malformed or unknown messages", &c->refused_messages },
+		{ NAME("messages_refused_total"), "", "Damaged, malformed or unknown messages", &c->refused_messages },
 		{ NAME("foreign_rnics_total"), "",
 		  "RNICs told of by an aggregator that does not serve their ToR", &c->foreign_rnics },
 		{ NAME("plans_sent_total"), "", "Plans sent to aggregators", &c->plans_sent },

@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -134,6 +135,27 @@ the_api_shows_racks_plans_and_what_is_refused(void **state)
 }
 
 static void
+damaged_frames_are_counted(void **state)
+{
+	static const uint8_t frame[] = { 0, 0, 0, 4, 1, 2, 3, 4, 'j', 'u', 'n', 'k' };
+	struct fixture *f = *state;
+	struct answer answer;
+	char byte;
+	int fd;
+
+	start_four_racks(f);
+	fd = loopback_connect(region_controller_port(f->controller));
+	assert_int_equal(write(fd, frame, sizeof(frame)), sizeof(frame));
+	LOOPBACK_WAIT(
+	    f->loop, recv(fd, &byte, 1, MSG_DONTWAIT) == 0 || errno != EAGAIN);
+	close(fd);
+	get(f, "/metrics", &answer);
+	assert_non_null(
+	    strstr(answer.text, "\nrackmesh_controller_messages_refused_total 1\n"));
+	answer_clear(&answer);
+}
+
+static void
 what_changes_something_goes_by_the_unix_socket(void **state)
 {
 	struct fixture *f = *state;
@@ -173,6 +195,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(the_api_shows_racks_plans_and_what_is_refused),
+		TEST(damaged_frames_are_counted),
 		TEST(what_changes_something_goes_by_the_unix_socket),
 	};
 
