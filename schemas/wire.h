@@ -52,6 +52,10 @@ extern "C" {
 #define WIRE_MAX_STALLS 64         /* of one heartbeat */
 #define WIRE_MAX_TORS 64           /* of one aggregator */
 #define WIRE_MAX_ROWS 65536        /* of one summary */
+#define WIRE_MAX_ALIASES 16384     /* interface addresses that a plan knows */
+#define WIRE_MAX_PATHS 4096        /* of one report */
+#define WIRE_MAX_HOPS 8            /* of one path */
+#define WIRE_MAX_JSON (8u << 20)   /* bytes of one drill's answer */
 
 enum wire_kind {
 	WIRE_UNKNOWN = 0,
@@ -64,11 +68,20 @@ enum wire_kind {
 	WIRE_COUNTS,    /* RMC1 agent -> aggregator: what its reflectors received */
 	WIRE_PINGLIST,  /* RML1 aggregator -> agent */
 	WIRE_FOCUS, /* RMF1 aggregator -> agent: probe this pair faster for a while */
-	WIRE_PING, /* RMQ1 aggregator -> agent: nothing but bytes for TCP to acknowledge
-		    */
-	WIRE_PLAN, /* RMP1 controller -> aggregator: one ToR's whole plan */
+	/* RMQ1 aggregator -> agent, controller -> aggregator, aggregator <-> analyzer:
+	 * nothing but bytes for TCP to acknowledge, and a sign of life. */
+	WIRE_PING,
+	WIRE_PLAN,     /* RMP1 controller -> aggregator: one ToR's whole plan */
 	WIRE_SUMMARY,  /* RMS1 aggregator -> analyzer */
 	WIRE_INCIDENT, /* RMI1 aggregator -> analyzer */
+	WIRE_PATHS,    /* RMX1 agent -> aggregator: what its traces have found */
+	WIRE_BRAKE,    /* RMJ1 controller -> aggregator -> agent: how fast, at most */
+	WIRE_RESOLVE,  /* RMV1 agent -> aggregator -> controller: whose address is this?
+			*/
+	WIRE_RESOLVE_ANSWER, /* RMA1 the answer, down again */
+	WIRE_DRILL, /* RMD1 analyzer, controller -> aggregator: raw results of an RNIC
+		     */
+	WIRE_DRILL_ANSWER, /* RMN1 the answer */
 };
 
 /* What the bytes claim to be. Reads only the identifier: trust nothing yet. */
@@ -365,6 +378,12 @@ struct wire_mesh {
 	size_t size_count;
 };
 
+/* An interface address of a switch, so that what a trace finds has a name. */
+struct wire_alias {
+	const char *switch_name;
+	struct wire_address address; /* port 0 */
+};
+
 struct wire_plan {
 	const char *region;
 	const char *tor;
@@ -378,10 +397,12 @@ struct wire_plan {
 	size_t foreigner_count;
 	const struct wire_plan_entry *entries;
 	size_t entry_count;
+	const struct wire_alias *aliases; /* of switches that its paths may cross */
+	size_t alias_count;
 };
 
 struct wire_plan_view {
-	struct wire_plan plan; /* .members, .foreigners, .entries are NULL */
+	struct wire_plan plan; /* .members, .foreigners, .entries, .aliases are NULL */
 	const void *opaque;
 };
 
@@ -395,6 +416,8 @@ void wire_plan_foreigner(
 /* open has checked that src and dst are within bounds. */
 void wire_plan_entry(
     const struct wire_plan_view *view, size_t i, struct wire_plan_entry *out);
+void wire_plan_alias(
+    const struct wire_plan_view *view, size_t i, struct wire_alias *out);
 
 /* ---- pinglists (aggregator -> agent) -------------------------------------- */
 
@@ -456,6 +479,99 @@ int wire_write_ping(
     struct wire_writer *writer, uint64_t now_ns, struct wire_bytes *out);
 int wire_open_ping(uint64_t *now_ns, const uint8_t *data, size_t len);
 
+/* ---- traced paths (agent -> aggregator) ------------------------------------ */
+
+enum wire_path_flags {
+	WIRE_PATH_COMPLETE = 1,  /* the hop behind the last one is the destination */
+	WIRE_PATH_MULTIPATH = 2, /* repeated traces of this flow disagree */
+};
+
+/* One flow's way, by trace. Fixed size, zero copy. */
+struct wire_path {
+	uint64_t src_guid, dst_guid;
+	uint64_t age_ns;   /* paths.now_ns - when it was traced */
+	uint16_t src_port; /* the flow */
+	uint8_t src_port_num, dst_port_num;
+	uint8_t dscp;   /* of the trace */
+	uint8_t family; /* 4 or 6 */
+	uint8_t flags;  /* enum wire_path_flags */
+	uint8_t hop_count;
+	/* hops[i] answered for TTL i + 1, network order, IPv4 in the first 4; all 0:
+	 * nobody did. */
+	uint8_t hops[WIRE_MAX_HOPS][16];
+};
+
+#define WIRE_PATH_BYTES 160
+
+struct wire_paths {
+	const char *host;
+	uint64_t incarnation;
+	uint64_t now_ns;               /* agent's CLOCK_MONOTONIC */
+	const struct wire_path *paths; /* new ones, and those that have changed */
+	size_t path_count;
+};
+
+int wire_write_paths(
+    struct wire_writer *writer, const struct wire_paths *paths, struct wire_bytes *out);
+/* .paths is borrowed from the bytes. hop_count is within bounds, family 4 or 6. */
+int wire_open_paths(struct wire_paths *view, const uint8_t *data, size_t len);
+
+/* ---- the brake --------------------------------------------------------------- */
+
+struct wire_brake {
+	uint64_t version;       /* only grows; an older one changes nothing */
+	uint32_t rate_permille; /* of what pinglists ask for; 0: no probe at all, 1000:
+				   all */
+};
+
+int wire_write_brake(
+    struct wire_writer *writer, const struct wire_brake *brake, struct wire_bytes *out);
+int wire_open_brake(struct wire_brake *view, const uint8_t *data, size_t len);
+
+/* ---- whose address is this? -------------------------------------------------- */
+
+struct wire_resolve {
+	uint64_t token;              /* the asker's; comes back */
+	struct wire_address address; /* a GID or address; the port does not matter */
+};
+
+int wire_write_resolve(struct wire_writer *writer, const struct wire_resolve *resolve,
+    struct wire_bytes *out);
+int wire_open_resolve(struct wire_resolve *view, const uint8_t *data, size_t len);
+
+struct wire_resolve_answer {
+	uint64_t token;
+	bool found;            /* else rnic is all zero */
+	struct wire_rnic rnic; /* with host, ToRs, plane, addresses, QPN */
+};
+
+int wire_write_resolved(struct wire_writer *writer,
+    const struct wire_resolve_answer *answer, struct wire_bytes *out);
+int wire_open_resolved(
+    struct wire_resolve_answer *view, const uint8_t *data, size_t len);
+
+/* ---- drill-down through a link ------------------------------------------------ */
+
+struct wire_drill {
+	uint64_t token;
+	const char *rnic; /* its id, or "host/device" */
+	uint32_t seconds, limit;
+};
+
+int wire_write_drill(
+    struct wire_writer *writer, const struct wire_drill *drill, struct wire_bytes *out);
+int wire_open_drill(struct wire_drill *view, const uint8_t *data, size_t len);
+
+struct wire_drill_answer {
+	uint64_t token;
+	uint16_t status;        /* HTTP's */
+	struct wire_bytes json; /* what /v1/drill answers, at most WIRE_MAX_JSON */
+};
+
+int wire_write_drilled(struct wire_writer *writer,
+    const struct wire_drill_answer *answer, struct wire_bytes *out);
+int wire_open_drilled(struct wire_drill_answer *view, const uint8_t *data, size_t len);
+
 /* ---- summaries and incidents (aggregator -> analyzer) ---------------------- */
 
 struct wire_lane_head {
@@ -491,6 +607,32 @@ struct wire_rnic_row {
 	uint32_t responder_delay_ns[WIRE_QUANTILES];
 };
 
+/*
+ * What left this rack for another along one path. path: hops from the source's ToR to
+ * the destination's, separated by one blank, each "switch@address" (the interface that
+ * answered the trace, the side on which the probe came in), or "?@address" for an
+ * address that no alias names, or "?" for a hop that is silent. "": not traced (yet);
+ * "*": multipath.
+ */
+struct wire_path_row {
+	const char *dst_tor;
+	const char *path;
+	uint8_t dscp;
+	uint64_t sent;
+	uint64_t lost_forward, lost_reverse, lost_unknown; /* NO_REPLY, by direction */
+	uint32_t flows, flows_dead; /* dead: sent two or more, and nothing came back */
+	/* Up to 8 lost flows: "h1/r0>h9/r0:49153", separated by one blank. */
+	const char *samples;
+};
+
+struct wire_rack_state {                       /* at the summary's end */
+	uint32_t rnics, rnics_good, rnics_bad; /* the rest is unknown */
+	uint32_t hosts, hosts_ok;
+	uint32_t incidents_open;
+	uint64_t plan_version;
+	uint32_t brake_permille; /* 1000: none */
+};
+
 struct wire_summary {
 	struct wire_lane_head head;
 	const char *tor;
@@ -502,10 +644,17 @@ struct wire_summary {
 	size_t row_count;
 	const struct wire_rnic_row *rnics;
 	size_t rnic_count;
+	/* All of the rack's paths, every row interval, and every second while anything
+	 * that left the rack is lost: they cover paths_start .. end_wall_ns. */
+	uint64_t paths_start_wall_ns;
+	const struct wire_path_row *paths;
+	size_t path_count;
+	bool has_state;
+	struct wire_rack_state state;
 };
 
 struct wire_summary_view {
-	struct wire_summary summary; /* .rows, .rnics are NULL */
+	struct wire_summary summary; /* .rows, .rnics, .paths are NULL */
 	const void *opaque;
 };
 
@@ -516,6 +665,8 @@ void wire_summary_row(
     const struct wire_summary_view *view, size_t i, struct wire_row *out);
 void wire_summary_rnic(
     const struct wire_summary_view *view, size_t i, struct wire_rnic_row *out);
+void wire_summary_path(
+    const struct wire_summary_view *view, size_t i, struct wire_path_row *out);
 
 enum wire_incident_state { WIRE_OPENED = 1, WIRE_UPDATED, WIRE_RESOLVED };
 

@@ -2,6 +2,7 @@
  * http_client - POST and GET by libcurl's multi interface on the event loop.
  *
  * A completed exchange is not a success: the caller classifies the status.
+ * Connections are kept alive and used again.
  */
 #ifndef RACKMESH_BASE_HTTP_CLIENT_H
 #define RACKMESH_BASE_HTTP_CLIENT_H
@@ -15,7 +16,7 @@ struct rm_loop;
 struct rm_http_answer {
 	int r;       /* 0: an answer came; else -ETIMEDOUT, -ECONNREFUSED, -EIO, ... */
 	long status; /* HTTP's, when r is 0 */
-	const char *body; /* terminated; cut at 64 KiB; borrowed for the call */
+	const char *body; /* terminated; cut at max_body_bytes; borrowed for the call */
 	size_t body_len;
 	int64_t retry_after_s; /* from Retry-After, at most a day; -1: none or 0 */
 };
@@ -34,5 +35,30 @@ void rm_http_client_free(struct rm_http_client *client);
 int rm_http_client_send(struct rm_http_client *client, const char *url,
     const char *content_type, const char *body, size_t body_len, int64_t timeout_ns,
     void (*done)(const struct rm_http_answer *answer, void *arg), void *arg);
+
+struct rm_http_call;
+
+struct rm_http_exchange { /* everything is borrowed for the call, the body copied */
+	const char *url;
+	const char *const *headers; /* "Name: value", ended by NULL; NULL: none */
+	const char *body;           /* NULL: GET */
+	size_t body_len;
+	const char *user, *password; /* basic authentication; NULL: none */
+	size_t max_body_bytes;       /* of the answer; 0: 64 KiB */
+	int64_t timeout_ns;          /* of the whole exchange; 0: none, for streams */
+	/* For streams: each piece as it arrives, and then answer.body is "". < 0 ends
+	 * the exchange, and done gets that as answer.r. Only of answers with status
+	 * 200; of others the body goes to done as usual. NULL: no stream. */
+	int (*on_data)(const char *data, size_t len, void *arg);
+	void (*done)(const struct rm_http_answer *answer, void *arg);
+	void *arg;
+};
+
+/* As rm_http_client_send; *call (may be NULL) is good until done is called. Streams
+ * count among the 64, too. */
+int rm_http_client_start(struct rm_http_client *client,
+    const struct rm_http_exchange *exchange, struct rm_http_call **call);
+/* Ends it without a word: neither function is called any more. Not from inside done. */
+void rm_http_call_cancel(struct rm_http_call *call);
 
 #endif

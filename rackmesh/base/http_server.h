@@ -63,6 +63,18 @@ bool rm_http_query_number(struct rm_http_request *request, const char *key,
     uint64_t least, uint64_t most, uint64_t *value);
 const char *rm_http_body(const struct rm_http_request *request, size_t *len);
 
+/*
+ * For an answer that takes a while: the handler returns without a reply, and whoever
+ * has the token replies later, once, from the loop. After timeout_ns the server itself
+ * answers 504; a client that has left answers itself: the token is then simply unknown.
+ * At most 32 at once: NULL request of rm_http_deferred means that it is over.
+ */
+int rm_http_defer(struct rm_http_request *request, int64_t timeout_ns, uint64_t *token);
+struct rm_http_request *rm_http_deferred(struct rm_http_server *server, uint64_t token);
+/* A body that is JSON already; copied. */
+void rm_http_reply_text(
+    struct rm_http_request *request, int status, const char *json, size_t len);
+
 void rm_http_reply_json(struct rm_http_request *request, int status, json_t *takes);
 void rm_http_reply_error(struct rm_http_request *request, int status,
     const char *format, ...) __attribute__((format(printf, 3, 4)));

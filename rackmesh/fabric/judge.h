@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RM_OBSERVATION_ELEMENTS 8
+#define RM_OBSERVATION_ELEMENTS 20
 #define RM_CANDIDATE_ELEMENTS 2
 
 struct rm_observation {

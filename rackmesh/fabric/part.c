@@ -18,6 +18,9 @@ static const struct {
 	[RM_PART_LINK] = { "link", "RackmeshLink" },
 	[RM_PART_SWITCH] = { "switch", "RackmeshSwitch" },
 	[RM_PART_PATH] = { "path", "RackmeshPath" },
+	[RM_PART_RACK] = { "rack", "RackmeshRack" },
+	[RM_PART_AGGREGATOR] = { "aggregator", "RackmeshAggregator" },
+	[RM_PART_REGION] = { "region", "RackmeshRegion" },
 };
 
 void

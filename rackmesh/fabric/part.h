@@ -35,13 +35,17 @@ bool rm_name_valid(const char *name);
 	"expected a name: 1 to 63 of A-Z a-z 0-9 . _ : -, a letter or digit first"
 
 enum rm_part_type {
-	RM_PART_RNIC = 1, /* name "host/device", place its ToR */
-	RM_PART_HOST,     /* name "host", no place: eight rails' alerts are one */
-	RM_PART_AGENT,    /* name "host", no place */
-	RM_PART_TOR,      /* name "tor" */
-	RM_PART_LINK,
-	RM_PART_SWITCH,
-	RM_PART_PATH,
+	RM_PART_RNIC = 1,   /* name "host/device", place its ToR */
+	RM_PART_HOST,       /* name "host", no place: eight rails' alerts are one */
+	RM_PART_AGENT,      /* name "host", no place */
+	RM_PART_TOR,        /* name "tor" */
+	RM_PART_LINK,       /* name "spine1--tor2", by the alphabet; the way it fails is
+			       evidence */
+	RM_PART_SWITCH,     /* name "spine1" */
+	RM_PART_PATH,       /* name "tor1->tor2": somewhere on the way */
+	RM_PART_RACK,       /* name "tor": what is known of its rack, not the switch */
+	RM_PART_AGGREGATOR, /* name "aggregator" */
+	RM_PART_REGION,     /* name "region" */
 	RM_PART_TYPES
 };
 

@@ -21,6 +21,16 @@ static const struct {
 	[RM_KIND_MANAGEMENT_DOWN] = { "management-down",
 	    "cannot be reached over the management network" },
 	[RM_KIND_TOR_DOWN] = { "tor-down", "or its uplinks forward nothing" },
+	[RM_KIND_LINK_DOWN] = { "link-down", "carries nothing" },
+	[RM_KIND_LINK_LOSSY] = { "link-lossy", "loses packets" },
+	[RM_KIND_SWITCH_DOWN] = { "switch-down", "forwards nothing" },
+	[RM_KIND_SWITCH_LOSSY] = { "switch-lossy", "loses packets" },
+	[RM_KIND_FLOWS_BLACKHOLED] = { "flows-blackholed",
+	    "swallows some flows whole and lets others pass" },
+	[RM_KIND_PATH_LOSSY] = { "path-lossy", "loses packets somewhere on the way" },
+	[RM_KIND_RACK_BLIND] = { "rack-blind", "is not seen" },
+	[RM_KIND_AGGREGATOR_DOWN] = { "aggregator-down", "is silent" },
+	[RM_KIND_REGION_BLIND] = { "region-blind", "is silent as a whole" },
 };
 
 struct text {
@@ -77,6 +87,12 @@ part_title(enum rm_part_type type)
 		return "Link";
 	case RM_PART_SWITCH:
 		return "Switch";
+	case RM_PART_RACK:
+		return "The rack of";
+	case RM_PART_AGGREGATOR:
+		return "Aggregator";
+	case RM_PART_REGION:
+		return "Region";
 	case RM_PART_PATH:
 		return "Path";
 	default:

@@ -22,6 +22,17 @@ enum rm_kind {
 	RM_KIND_AGENT_FROZEN,    /* no heartbeat, but its kernel acknowledges */
 	RM_KIND_MANAGEMENT_DOWN, /* unreachable for us, its responder answers probes */
 	RM_KIND_TOR_DOWN,        /* everything in the rack fails: ToR or its uplinks */
+	RM_KIND_LINK_DOWN,       /* nothing that takes it arrives, one way or both */
+	RM_KIND_LINK_LOSSY,
+	RM_KIND_SWITCH_DOWN,
+	RM_KIND_SWITCH_LOSSY,
+	RM_KIND_FLOWS_BLACKHOLED, /* of a link or switch: some flows die whole, others
+				   * live
+				   */
+	RM_KIND_PATH_LOSSY,       /* between two racks, no part of the way stands out */
+	RM_KIND_RACK_BLIND,       /* no results from it: nothing is known */
+	RM_KIND_AGGREGATOR_DOWN,  /* no link to it, and none to be had */
+	RM_KIND_REGION_BLIND,     /* all its aggregators are silent */
 	RM_KINDS
 };
 

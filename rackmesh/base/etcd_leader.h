@@ -1,0 +1,58 @@
+/*
+ * etcd_leader - one leader among several processes: a key with a lease.
+ *
+ * Whoever creates the key leads while its lease lives. By its own monotonic clock a
+ * leader steps down when it could not refresh the lease for the TTL since it *asked*
+ * for the last good refresh: before etcd can give the key to somebody else, however
+ * long the process stood still. What is written must be fenced all the same: put the
+ * compare into every txn.
+ *
+ * Source: Burrows, "The Chubby lock service", 2006 (sequencers); etcd's concurrency
+ * recipes.
+ */
+#ifndef RACKMESH_BASE_ETCD_LEADER_H
+#define RACKMESH_BASE_ETCD_LEADER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rackmesh/base/clock.h"
+#include "rackmesh/base/etcd.h"
+
+struct rm_etcd_leader;
+
+struct rm_etcd_leader_options { /* copied */
+	const char *key;
+	const char *value; /* who we are */
+	int64_t ttl_s;     /* 0: 2 s, the least that etcd grants */
+};
+
+struct rm_etcd_leader_callbacks {
+	void (*on_lead)(void *arg);
+	void (*on_follow)(void *arg); /* after on_lead only */
+	void *arg;
+};
+
+struct rm_etcd_leader_counts {
+	uint64_t campaigns, won, lost; /* lost: stepped down */
+};
+
+int rm_etcd_leader_new(struct rm_loop *loop, struct rm_etcd *etcd,
+    const struct rm_etcd_leader_options *options,
+    const struct rm_etcd_leader_callbacks *callbacks, struct rm_etcd_leader **ret);
+/* Revokes the lease when it leads (best effort), so that another can follow at once. */
+void rm_etcd_leader_free(struct rm_etcd_leader *leader);
+
+/* The key is gone or there, as somebody who watches it has seen: campaigns at once when
+ * it is gone, instead of within ttl / 2. */
+void rm_etcd_leader_seen(struct rm_etcd_leader *leader, bool there);
+
+/* Looks at the clock: call it before anything that only a leader may do. */
+bool rm_etcd_leader_leads(struct rm_etcd_leader *leader, rm_mono_t now);
+/* For the txns of a leader: holds only while it is this leadership. */
+struct rm_etcd_compare rm_etcd_leader_fence(const struct rm_etcd_leader *leader);
+const struct rm_etcd_leader_counts *rm_etcd_leader_counts(
+    const struct rm_etcd_leader *leader);
+
+#endif

@@ -1,0 +1,39 @@
+/*
+ * incident_file - open incidents, and those just resolved, kept over a restart.
+ *
+ * JSON, replaced atomically, rendered on the loop and written on the worker, one write
+ * at a time and always the newest state. A file that does not parse is set aside as
+ * *.corrupt and said so, never a reason not to start.
+ */
+#ifndef RACKMESH_FABRIC_INCIDENT_FILE_H
+#define RACKMESH_FABRIC_INCIDENT_FILE_H
+
+#include <jansson.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rackmesh/base/clock.h"
+#include "rackmesh/base/why.h"
+
+struct rm_incident_file;
+struct rm_incidents;
+struct rm_worker;
+
+/* All open ones, and those resolved within the last five minutes. New reference. */
+json_t *rm_incidents_save(const struct rm_incidents *incidents, rm_wall_t now);
+/* Into an empty set: open ones are open again under their old id, and judged on from
+ * there; resolved ones are remembered. Foreign bytes: everything is checked; fuzzed.
+ * Returns how many were open, or -EINVAL and why. */
+int rm_incidents_restore(struct rm_incidents *incidents, const json_t *saved,
+    rm_mono_t now, struct rm_why *why);
+
+int rm_incident_file_new(
+    struct rm_worker *worker, const char *path, struct rm_incident_file **ret);
+void rm_incident_file_free(struct rm_incident_file *file); /* after the worker */
+/* NULL: there is none (yet), or it was set aside and said so. New reference. */
+json_t *rm_incident_file_load(const struct rm_incident_file *file);
+/* Takes the reference. What fails is tried again with the next state, counted. */
+void rm_incident_file_save(struct rm_incident_file *file, json_t *takes);
+uint64_t rm_incident_file_failures(const struct rm_incident_file *file);
+
+#endif
