@@ -37,11 +37,11 @@ class _Connection(http.client.HTTPConnection):
         self.sock = sock
 
 
-def _ask(sock, verb, path, body=None):
+def _ask(sock, verb, path, body=None, head=None):
     connection = _Connection(sock)
     try:
-        data = None if body is None else json.dumps(body)
-        head = {"Connection": "close"}
+        data = body if body is None or isinstance(body, str) else json.dumps(body)
+        head = {"Connection": "close", **(head or {})}
         if data is not None:
             head["Content-Type"] = "application/json"
         connection.request(verb, path, data, head)
@@ -69,11 +69,12 @@ def get(netns, host, port, path):
     return _ask(_connected(netns, host, port), "GET", path)
 
 
-def post(netns, host, port, path, body=None):
-    return _ask(_connected(netns, host, port), "POST", path, body)
+def post(netns, host, port, path, body=None, head=None):
+    return _ask(_connected(netns, host, port), "POST", path, body, head)
 
 
 def post_unix(path_of_socket, path, body=None):
+    """body: what becomes JSON, or text that goes as it is."""
     sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         sock.settimeout(TIMEOUT_S)

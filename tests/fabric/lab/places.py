@@ -11,7 +11,15 @@ ENGINES = pathlib.Path(os.environ.get("RACKMESH_ENGINES", ROOT / "build" / "engi
 def program(name, build=None):
     """A daemon, rackmeshctl or a support program of the build."""
     build = pathlib.Path(build or BUILD)
-    for folder in ("host-agent", "tor-aggregator", "region-controller", "ctl", "tests/support"):
+    for folder in (
+        "host-agent",
+        "tor-aggregator",
+        "region-controller",
+        "analyzer",
+        "ctl",
+        "tests/support",
+        "tests/bench",
+    ):
         path = build / folder / name
         if path.is_file():
             return path

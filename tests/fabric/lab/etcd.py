@@ -1,0 +1,269 @@
+"""etcd as Debian packs it, unpacked and never installed: a cluster, and what ails it."""
+
+import base64
+import contextlib
+import json
+import pathlib
+import shutil
+
+from . import http
+from .netns import run
+from .process import Daemon
+from .wait import until
+
+CLIENT_PORT = 2379
+PEER_PORT = 2380
+READY_S = 20
+QUOTA_BYTES = 64 << 20
+
+
+def b64(text):
+    return base64.b64encode(text.encode()).decode()
+
+
+def text_of(value):
+    return base64.b64decode(value).decode()
+
+
+def prefix_end(prefix):
+    return prefix[:-1] + chr(ord(prefix[-1]) + 1)
+
+
+class Refused(OSError):
+    """etcd answered, and it was a no."""
+
+
+class Member(Daemon):
+    """One etcd process in a namespace of its own."""
+
+    def __init__(self, engines, netns, name, address, folder, cluster, state, more=()):
+        folder = pathlib.Path(folder)
+        data = folder / name
+        shutil.rmtree(data, ignore_errors=True)
+        data.mkdir(parents=True, mode=0o700)
+        super().__init__(
+            name,
+            [
+                pathlib.Path(engines).resolve() / "usr/bin/etcd",
+                f"--name={name}",
+                f"--data-dir={data}",
+                f"--listen-client-urls=http://{address}:{CLIENT_PORT}",
+                f"--advertise-client-urls=http://{address}:{CLIENT_PORT}",
+                f"--listen-peer-urls=http://{address}:{PEER_PORT}",
+                f"--initial-advertise-peer-urls=http://{address}:{PEER_PORT}",
+                f"--initial-cluster={cluster}",
+                f"--initial-cluster-state={state}",
+                f"--quota-backend-bytes={QUOTA_BYTES}",
+                "--logger=zap",
+                "--log-level=warn",
+                *more,
+            ],
+            netns,
+            folder / f"{name}.log",
+            CLIENT_PORT,
+        )
+        self.address = address
+        self.url = f"http://{address}:{CLIENT_PORT}"
+        self.peer_url = f"http://{address}:{PEER_PORT}"
+
+    def healthy(self):
+        answer = http.get(self.netns, self.address, CLIENT_PORT, "/health")
+        return answer.ok and answer.json.get("health") == "true"
+
+    def wait_ready(self, seconds=READY_S):
+        return until(f"{self.name} is healthy", seconds, self.healthy, [self])
+
+
+class Etcd:
+    """Members etcd1 .. etcdN, each in the namespace of that name.
+
+    token_s: authentication is on, and tokens live so many seconds (JWT)."""
+
+    USER, PASSWORD = "rackmesh", "correct-horse"
+
+    def __init__(self, engines, fabric, folder, members=3, token_s=None):
+        self._engines, self._fabric = engines, fabric
+        self._folder = pathlib.Path(folder)
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self._token_s, self._token = token_s, None
+        self._more = self._tokens() if token_s else ()
+        names = [f"etcd{i + 1}" for i in range(members)]
+        urls = {n: f"http://{fabric.management[n]}:{PEER_PORT}" for n in names}
+        cluster = ",".join(f"{n}={url}" for n, url in urls.items())
+        self.members = {n: self._member(n, cluster, "new") for n in names}
+
+    def _tokens(self):
+        key = self._folder / "jwt.key"
+        public = self._folder / "jwt.pub"
+        run("openssl", "genrsa", "-out", key, "2048")
+        run("openssl", "rsa", "-in", key, "-pubout", "-out", public)
+        return (
+            f"--auth-token=jwt,pub-key={public},priv-key={key},"
+            f"sign-method=RS256,ttl={self._token_s}s",
+        )
+
+    def _member(self, name, cluster, state):
+        fabric = self._fabric
+        return Member(
+            self._engines,
+            fabric.netns(name),
+            name,
+            fabric.management[name],
+            self._folder,
+            cluster,
+            state,
+            self._more,
+        )
+
+    @property
+    def endpoints(self):
+        return [member.url for member in self.members.values()]
+
+    def start(self):
+        for member in self.members.values():
+            member.start()
+        for member in self.members.values():
+            member.wait_ready()
+        if self._token_s:
+            self._close_doors()
+        return self
+
+    def _close_doors(self):
+        """Users root and rackmesh; from now on everybody needs a token."""
+        self.call("/v3/auth/user/add", {"name": "root", "password": self.PASSWORD})
+        self.call("/v3/auth/user/grant", {"user": "root", "role": "root"}, missing_ok=True)
+        self.call("/v3/auth/role/add", {"name": "root"}, missing_ok=True)
+        self.call("/v3/auth/user/grant", {"user": "root", "role": "root"})
+        self.call("/v3/auth/role/add", {"name": "rackmesh"})
+        self.call(
+            "/v3/auth/role/grant",
+            {
+                "name": "rackmesh",
+                "perm": {
+                    "permType": 2,
+                    "key": b64("/rackmesh/"),
+                    "range_end": b64(prefix_end("/rackmesh/")),
+                },
+            },
+        )
+        self.call("/v3/auth/user/add", {"name": self.USER, "password": self.PASSWORD})
+        self.call("/v3/auth/user/grant", {"user": self.USER, "role": "rackmesh"})
+        self.call("/v3/auth/enable", {})
+
+    def stop(self):
+        for member in self.members.values():
+            with contextlib.suppress(ProcessLookupError):
+                member.stop()
+
+    # ---- asking -----------------------------------------------------------------
+
+    def call(self, path, body, member=None, missing_ok=False):
+        """From the first member that answers; OSError when none does."""
+        last = None
+        for each in [member] if member else list(self.members.values()):
+            try:
+                return self._ask(each, path, body)
+            except Refused:
+                if missing_ok:
+                    return {}
+                raise
+            except OSError as error:
+                last = error
+        raise OSError(f"{path}: no member answers: {last}")
+
+    def _ask(self, member, path, body, again=True):
+        head = {"Authorization": self._token} if self._token else {}
+        answer = http.post(member.netns, member.address, CLIENT_PORT, path, body, head)
+        if answer.ok:
+            return json.loads(answer.text)
+        if self._token_s and again and answer.status in (400, 401):
+            self._token = self._fetch_token(member)
+            return self._ask(member, path, body, again=False)
+        if answer.status >= 500:
+            raise OSError(f"{member.name}: {answer.text}")
+        raise Refused(f"{member.name}: {answer.text}")
+
+    def _fetch_token(self, member):
+        who = {"name": "root", "password": self.PASSWORD}
+        answer = http.post(
+            member.netns, member.address, CLIENT_PORT, "/v3/auth/authenticate", who
+        )
+        return json.loads(answer.text).get("token") if answer.ok else None
+
+    def range(self, prefix, member=None):
+        """{key: (value, mod_revision)} by a linearizable read, and the revision."""
+        answer = self.call(
+            "/v3/kv/range", {"key": b64(prefix), "range_end": b64(prefix_end(prefix))}, member
+        )
+        found = {
+            text_of(kv["key"]): (text_of(kv.get("value", "")), int(kv["mod_revision"]))
+            for kv in answer.get("kvs", [])
+        }
+        return found, int(answer["header"]["revision"])
+
+    def put(self, key, value):
+        return self.call("/v3/kv/put", {"key": b64(key), "value": b64(value)})
+
+    def delete(self, key):
+        return self.call("/v3/kv/deleterange", {"key": b64(key)})
+
+    def leader(self):
+        """The member that leads the cluster, or None."""
+        for member in self.members.values():
+            with contextlib.suppress(OSError):
+                status = self._ask(member, "/v3/maintenance/status", {})
+                if status.get("leader") == status["header"]["member_id"]:
+                    return member
+        return None
+
+    # ---- ailments ------------------------------------------------------------------
+
+    def compact(self):
+        """To the head: every watch that is behind loses its place."""
+        revision = self.range("/rackmesh/")[1]
+        self.call("/v3/kv/compaction", {"revision": str(revision), "physical": True})
+
+    def replace(self, name):
+        """A member dies for good, and another takes its place, empty."""
+        old = self.members[name]
+        with contextlib.suppress(ProcessLookupError, AttributeError):
+            old.kill()
+        rest = [m for n, m in self.members.items() if n != name]
+        listed = self.call("/v3/cluster/member/list", {}, rest[0])["members"]
+        ids = {m.get("name") or m["peerURLs"][0]: m["ID"] for m in listed}
+        gone = ids.get(name) or ids.get(old.peer_url)
+        until(
+            f"{name} is taken out",
+            READY_S,
+            lambda: self.call("/v3/cluster/member/remove", {"ID": gone}, rest[0]),
+        )
+        until(
+            f"{name} is put in again",
+            READY_S,
+            lambda: self.call("/v3/cluster/member/add", {"peerURLs": [old.peer_url]}, rest[0]),
+        )
+        cluster = ",".join(f"{n}={m.peer_url}" for n, m in self.members.items())
+        self.members[name] = self._member(name, cluster, "existing")
+        self.members[name].start()
+
+    def fill(self):
+        """NOSPACE: the database grows to its quota; reading and deleting go on."""
+        lump = "x" * (1 << 20)
+        for i in range(2 * (QUOTA_BYTES >> 20)):
+            try:
+                self.put(f"/fill/{i:04}", lump)
+            except Refused:
+                return
+        raise AssertionError("the quota was never reached")
+
+    def empty(self):
+        """And back: delete, compact, defragment, disarm."""
+        self.call(
+            "/v3/kv/deleterange", {"key": b64("/fill/"), "range_end": b64(prefix_end("/fill/"))}
+        )
+        self.compact()
+        for member in self.members.values():
+            self._ask(member, "/v3/maintenance/defragment", {})
+        alarms = self.call("/v3/maintenance/alarm", {"action": "GET"}).get("alarms", [])
+        for alarm in alarms:
+            self.call("/v3/maintenance/alarm", dict(alarm, action="DEACTIVATE"))

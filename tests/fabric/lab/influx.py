@@ -1,0 +1,103 @@
+"""Databases as Debian packs them, unpacked and never installed: InfluxDB, VictoriaMetrics."""
+
+import json
+import pathlib
+import urllib.parse
+
+from . import http
+from .process import Daemon
+from .wait import until
+
+INFLUX_PORT = 8086
+VICTORIA_PORT = 8428
+
+_INFLUX = """\
+reporting-disabled = true
+bind-address = "127.0.0.1:{backup}"
+[meta]
+  dir = "{data}/meta"
+[data]
+  dir = "{data}/data"
+  wal-dir = "{data}/wal"
+  index-version = "tsi1"
+[monitor]
+  store-enabled = false
+[http]
+  bind-address = "{address}:{port}"
+  log-enabled = false
+"""
+
+
+class Influx(Daemon):
+    """InfluxDB 1.6 at address:8086; its data outlives a kill."""
+
+    def __init__(self, engines, netns, address, folder, port=INFLUX_PORT):
+        folder = pathlib.Path(folder)
+        data = folder / "influx"
+        data.mkdir(parents=True, exist_ok=True)
+        config = folder / "influx.conf"
+        config.write_text(
+            _INFLUX.format(data=data, address=address, port=port, backup=port + 2)
+        )
+        super().__init__(
+            "influxd",
+            [pathlib.Path(engines).resolve() / "usr/bin/influxd", "run", "-config", config],
+            netns,
+            folder / "influxd.log",
+            port,
+        )
+        self.address = address
+        self.url = f"http://{address}:{port}"
+
+    def wait_ready(self, seconds=15):
+        return until("InfluxDB answers", seconds, lambda: self.ask("/ping").ok, [self])
+
+    def ask(self, path):
+        return http.get(self.netns, self.address, self.port, path)
+
+    def query(self, text, database="rackmesh"):
+        """The series of one InfluxQL statement: a list of {column: value} each."""
+        words = urllib.parse.urlencode({"db": database, "q": text, "epoch": "ns"})
+        result = self.ask(f"/query?{words}").json["results"][0]
+        if "error" in result:
+            raise OSError(result["error"])
+        return [
+            dict(zip(series["columns"], row), **series.get("tags", {}))
+            for series in result.get("series", [])
+            for row in series["values"]
+        ]
+
+
+class Victoria(Daemon):
+    """VictoriaMetrics at address:8428; takes InfluxDB's line protocol."""
+
+    def __init__(self, engines, netns, address, folder, port=VICTORIA_PORT):
+        folder = pathlib.Path(folder)
+        super().__init__(
+            "victoria",
+            [
+                pathlib.Path(engines).resolve() / "usr/bin/victoria-metrics",
+                f"-storageDataPath={folder / 'victoria'}",
+                f"-httpListenAddr={address}:{port}",
+                "-retentionPeriod=1",
+                "-search.latencyOffset=0s",
+            ],
+            netns,
+            folder / "victoria.log",
+            port,
+        )
+        self.address = address
+        self.url = f"http://{address}:{port}"
+
+    def ask(self, path):
+        return http.get(self.netns, self.address, self.port, path)
+
+    def wait_ready(self, seconds=15):
+        return until("VictoriaMetrics answers", seconds, lambda: self.ask("/health").ok, [self])
+
+    def export(self, match):
+        """All series that match, as VictoriaMetrics has them; what came is flushed first."""
+        self.ask("/internal/force_flush")
+        words = urllib.parse.urlencode({"match[]": match})
+        text = self.ask(f"/api/v1/export?{words}").text
+        return [json.loads(line) for line in text.splitlines()]
