@@ -1,0 +1,214 @@
+#include "analyzer/analyzer_config.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rackmesh/base/address.h"
+#include "rackmesh/base/log.h"
+#include "rackmesh/fabric/part.h"
+
+#define AT(field) offsetof(struct analyzer_config, field)
+
+/* clang-format off */
+const struct rm_option analyzer_options[] = {
+	{ "name", RM_STRING, AT(name), NULL, 1, 63, 0,
+	  "name of this analyzer; left out: the system's", NULL, NULL, 0 },
+	{ "listen", RM_STRING, AT(listen), "0.0.0.0:7491", 1, 255, 0,
+	  "where tor-aggregators connect, on the management network", NULL, NULL, 0 },
+	{ "max_aggregators", RM_UINT, AT(max_aggregators), "4096", 1, 16384, 0,
+	  "connections at a time", NULL, NULL, 0 },
+	{ "row_interval_s", RM_UINT, AT(row_interval_s), "10", 1, 3600, 0,
+	  "the aggregators' summary.interval_s", NULL, NULL, 0 },
+	{ "resolve_after_ms", RM_UINT, AT(resolve_after_ms), "2000", 250, 600000, 0,
+	  "a fault is over when its part was seen to work for this long", NULL, NULL, 0 },
+	{ "state_folder", RM_STRING, AT(state_folder), "/var/lib/rackmesh/analyzer", 0, 1023, 0,
+	  "what has to survive a restart: open incidents, points not written yet; \"\": nothing "
+	  "does", NULL, NULL, 0 },
+	{ "alerts.alertmanagers", RM_LIST, AT(alertmanagers), NULL, 0, 8, 0,
+	  "base URLs, http://127.0.0.1:9093; each gets every alert", NULL, NULL, 0 },
+	{ "alerts.webhooks", RM_LIST, AT(webhooks), NULL, 0, 8, 0,
+	  "URLs that get openings and resolutions, in Alertmanager's format", NULL, NULL, 0 },
+	{ "blind.grace_ms", RM_UINT, AT(blind_grace_ms), "3000", 500, 600000, 0,
+	  "an aggregator may be silent for this long before it is a finding", NULL, NULL, 0 },
+	{ "blind.start_ms", RM_UINT, AT(blind_start_ms), "15000", 500, 600000, 0,
+	  "so long after our own start nobody is called silent", NULL, NULL, 0 },
+	{ "sla.unavailable_per_mille", RM_UINT, AT(unavailable_per_mille), "10", 1, 1000, 0,
+	  "a rack's minute with this much loss, or more, was not available", NULL, NULL, 0 },
+	{ "influx.url", RM_STRING, AT(influx.url), "", 0, 1023, 0,
+	  "base URL of InfluxDB or a database that speaks its line protocol; \"\": history goes "
+	  "into files", NULL, NULL, 0 },
+	{ "influx.version", RM_UINT, AT(influx.version), "1", 1, 2, 0,
+	  "1: /write with database and retention policy; 2: /api/v2/write with org and bucket",
+	  NULL, NULL, 0 },
+	{ "influx.database", RM_STRING, AT(influx.database), "rackmesh", 1, 255, 0,
+	  "for version 1", NULL, NULL, 0 },
+	{ "influx.retention_policy", RM_STRING, AT(influx.retention_policy), "", 0, 255, 0,
+	  "for version 1; \"\": the database's default", NULL, NULL, 0 },
+	{ "influx.org", RM_STRING, AT(influx.org), "rackmesh", 0, 255, 0,
+	  "for version 2", NULL, NULL, 0 },
+	{ "influx.bucket", RM_STRING, AT(influx.bucket), "rackmesh", 1, 255, 0,
+	  "for version 2", NULL, NULL, 0 },
+	{ "influx.token_file", RM_STRING, AT(influx.token_file), "", 0, 1023, 0,
+	  "file that holds a token; \"\": none", NULL, NULL, 0 },
+	{ "influx.user", RM_STRING, AT(influx.user), "", 0, 255, 0,
+	  "for basic authentication; \"\": none", NULL, NULL, 0 },
+	{ "influx.password_file", RM_STRING, AT(influx.password_file), "", 0, 1023, 0,
+	  "file that holds the user's password; \"\": none", NULL, NULL, 0 },
+	{ "influx.batch_points", RM_UINT, AT(influx.batch_points), "5000", 1, 100000, 0,
+	  "points of one write, at most", NULL, NULL, 0 },
+	{ "influx.batch_ms", RM_UINT, AT(influx.batch_ms), "1000", 1, 60000, 0,
+	  "a write waits this long for more points", NULL, NULL, 0 },
+	{ "influx.timeout_ms", RM_UINT, AT(influx.timeout_ms), "10000", 100, 600000, 0,
+	  "a write without an answer after this is tried again", NULL, NULL, 0 },
+	{ "influx.spool_bytes", RM_UINT, AT(influx.spool_bytes), "1073741824", 1048576,
+	  UINT64_C(1) << 40, 0,
+	  "points of summaries that wait to be written; the oldest go first", NULL, NULL, 0 },
+	{ "influx.incident_spool_bytes", RM_UINT, AT(influx.incident_spool_bytes), "67108864",
+	  1048576, UINT64_C(1) << 40, 0,
+	  "points of incidents that wait to be written; the oldest go first", NULL, NULL, 0 },
+	{ "history.folder", RM_STRING, AT(history_folder), NULL, 0, 1023, 0,
+	  "line-protocol files, where there is no influx.url; left out: history in the state "
+	  "folder; \"\": none", NULL, NULL, 0 },
+	{ "history.max_bytes", RM_UINT, AT(history_max_bytes), "1073741824", 1048576,
+	  UINT64_C(1) << 44, 0, "of all these files; the oldest goes first", NULL, NULL, 0 },
+	{ "http.listen", RM_STRING, AT(http_listen), "127.0.0.1:9474", 0, 255, 0,
+	  "where /metrics and the reading API answer; \"\": nowhere", NULL, NULL, 0 },
+	{ "http.socket", RM_STRING, AT(http_socket), "/run/rackmesh/analyzer.sock", 0, 100, 0,
+	  "Unix socket of the whole API; \"\": none", NULL, NULL, 0 },
+	{ 0 }
+};
+/* clang-format on */
+
+static bool
+is_url(const char *text)
+{
+	return strncmp(text, "http://", 7) == 0 || strncmp(text, "https://", 8) == 0;
+}
+
+static int
+check_urls(const struct analyzer_config *config, const char *option,
+    const struct rm_list *list, struct rm_why *why)
+{
+	char *const *urls = list->items;
+
+	for (size_t i = 0; i < list->count; i++)
+		if (!is_url(urls[i]))
+			return rm_config_refuse(config->path, why,
+			    "expected http://... or https://...", "%s[%zu]", option, i);
+	return 0;
+}
+
+static int
+check_influx(const struct analyzer_config *config, struct rm_why *why)
+{
+	const struct analyzer_influx_config *influx = &config->influx;
+
+	if (influx->url[0] != '\0' && !is_url(influx->url))
+		return rm_config_refuse(config->path, why,
+		    "expected http://... or https://...", "influx.url");
+	if (influx->password_file[0] != '\0' && influx->user[0] == '\0')
+		return rm_config_refuse(config->path, why,
+		    "there is no influx.user whose password it could hold",
+		    "influx.password_file");
+	if (influx->token_file[0] != '\0' && influx->user[0] != '\0')
+		return rm_config_refuse(config->path, why,
+		    "a token or a user with a password, not both", "influx.token_file");
+	return 0;
+}
+
+static int
+check_all(const struct analyzer_config *config, struct rm_why *why)
+{
+	struct rm_address address;
+	int r;
+
+	if (!rm_name_valid(config->name))
+		return rm_config_refuse(config->path, why, RM_NAME_EXPECTED, "name");
+	if (rm_address_parse(config->listen, -1, &address) < 0 ||
+	    address.storage.ss_family == AF_UNIX)
+		return rm_config_refuse(config->path, why,
+		    "expected address:port, the address numeric", "listen");
+	if (config->http_listen[0] != '\0' &&
+	    rm_address_parse(config->http_listen, -1, &address) < 0)
+		return rm_config_refuse(config->path, why,
+		    "expected address:port, the address numeric", "http.listen");
+	r = check_influx(config, why);
+	if (r == 0)
+		r = check_urls(
+		    config, "alerts.alertmanagers", &config->alertmanagers, why);
+	if (r == 0)
+		r = check_urls(config, "alerts.webhooks", &config->webhooks, why);
+	return r;
+}
+
+/* What depends on another option when it is left out. */
+static int
+derive(struct analyzer_config *config, struct rm_why *why)
+{
+	int r;
+
+	if (config->history_folder != NULL)
+		return 0;
+	if (config->state_folder[0] == '\0')
+		config->history_folder = strdup("");
+	else if (asprintf(&config->history_folder, "%s/history", config->state_folder) <
+		 0)
+		config->history_folder = NULL;
+	r = config->history_folder == NULL ? -ENOMEM : 0;
+	return r < 0 ? rm_why(why, r, "out of memory") : 0;
+}
+
+int
+analyzer_config_read(
+    struct analyzer_config *config, const char *path, struct rm_why *why)
+{
+	int r;
+
+	*config = (struct analyzer_config){ 0 };
+	r = rm_config_load(analyzer_options, path, config, why);
+	if (r < 0)
+		return r;
+	config->path = path;
+	r = rm_config_host_name(&config->name, "name", why);
+	if (r == 0)
+		r = derive(config, why);
+	if (r == 0)
+		r = check_all(config, why);
+	if (r < 0)
+		analyzer_config_clear(config);
+	return r;
+}
+
+int
+analyzer_config_load(struct analyzer_config *config, int argc, char **argv)
+{
+	struct rm_why why = { 0 };
+	const char *path = NULL;
+	bool check = false;
+	int r;
+
+	r = rm_config_arguments(analyzer_options,
+	    "says what is wrong between the racks, and keeps what was", argc, argv,
+	    &path, &check, &why);
+	if (r == 0) {
+		r = analyzer_config_read(config, path, &why);
+		if (r == 0 && check) {
+			analyzer_config_clear(config);
+			printf("%s: good\n", path == NULL ? "no config file" : path);
+			r = 1;
+		}
+	}
+	if (r < 0)
+		rm_log_error(0, "%s", why.text);
+	return r;
+}
+
+void
+analyzer_config_clear(struct analyzer_config *config)
+{
+	rm_config_clear(analyzer_options, config);
+	config->path = NULL;
+}

@@ -1,0 +1,49 @@
+/*
+ * analyzer_config - the options of an analyzer, see analyzer.yaml.
+ */
+#ifndef ANALYZER_ANALYZER_CONFIG_H
+#define ANALYZER_ANALYZER_CONFIG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "rackmesh/base/config.h"
+
+/* Strings are never NULL after a load unless said otherwise. */
+struct analyzer_influx_config {
+	char *url; /* base, "http://127.0.0.1:8086"; "": history goes into files */
+	uint64_t version; /* 1: /write, 2: /api/v2/write */
+	char *database, *retention_policy;
+	char *org, *bucket;
+	char *token_file, *user, *password_file; /* "": none */
+	uint64_t batch_points, batch_ms, timeout_ms;
+	uint64_t spool_bytes, incident_spool_bytes; /* also without a url */
+};
+
+struct analyzer_config {
+	const char *path; /* of the file; borrowed; NULL: none */
+	char *name;       /* the host's own name when not given */
+	char *listen;
+	uint64_t max_aggregators;
+	uint64_t row_interval_s;
+	uint64_t resolve_after_ms;
+	char *state_folder; /* "": nothing is kept */
+	struct rm_list alertmanagers, webhooks;
+	struct analyzer_influx_config influx;
+	char *history_folder; /* "": none, without influx.url nothing is kept then */
+	uint64_t history_max_bytes;
+	uint64_t blind_grace_ms, blind_start_ms;
+	uint64_t unavailable_per_mille;
+	char *http_listen, *http_socket; /* "": nowhere */
+};
+
+extern const struct rm_option analyzer_options[];
+
+/* --check and the like end it with 1; what is wrong was said. Else 0. */
+int analyzer_config_load(struct analyzer_config *config, int argc, char **argv);
+/* The file alone; on failure nothing is left to clear. */
+int analyzer_config_read(
+    struct analyzer_config *config, const char *path, struct rm_why *why);
+void analyzer_config_clear(struct analyzer_config *config); /* zeroed is fine */
+
+#endif

@@ -1,0 +1,138 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "analyzer/analyzer_config.h"
+#include "rackmesh/base/file.h"
+
+static char path[64];
+
+static void
+write_config(const char *text)
+{
+	snprintf(path, sizeof(path), "/tmp/rackmesh-config-%d.yaml", (int)getpid());
+	assert_int_equal(rm_file_replace(path, (const uint8_t *)text, strlen(text)), 0);
+}
+
+static void
+refused(const char *text, const char *rest)
+{
+	struct analyzer_config config;
+	struct rm_why why = { 0 };
+	char sentence[512];
+
+	write_config(text);
+	assert_true(analyzer_config_read(&config, path, &why) < 0);
+	assert_null(config.name);
+	snprintf(sentence, sizeof(sentence), "%s:%s", path, rest);
+	assert_string_equal(why.text, sentence);
+	unlink(path);
+}
+
+static void
+the_defaults_are_good(void **state)
+{
+	struct analyzer_config config;
+	struct rm_why why = { 0 };
+
+	assert_int_equal(analyzer_config_read(&config, NULL, &why), 0);
+	assert_non_null(config.name);
+	assert_string_equal(config.listen, "0.0.0.0:7491");
+	assert_string_equal(config.http_listen, "127.0.0.1:9474");
+	assert_int_equal(config.row_interval_s, 10);
+	assert_int_equal(config.blind_grace_ms, 3000);
+	assert_string_equal(config.influx.url, "");
+	assert_string_equal(config.influx.database, "rackmesh");
+	assert_string_equal(
+	    config.history_folder, "/var/lib/rackmesh/analyzer/history");
+	analyzer_config_clear(&config);
+}
+
+static void
+history_lies_in_the_state_folder_unless_told(void **state)
+{
+	struct analyzer_config config;
+	struct rm_why why = { 0 };
+
+	write_config("state_folder: /x\n");
+	assert_int_equal(analyzer_config_read(&config, path, &why), 0);
+	assert_string_equal(config.history_folder, "/x/history");
+	analyzer_config_clear(&config);
+	write_config("state_folder: \"\"\n");
+	assert_int_equal(analyzer_config_read(&config, path, &why), 0);
+	assert_string_equal(config.history_folder, "");
+	analyzer_config_clear(&config);
+	write_config("history:\n  folder: /y\n");
+	assert_int_equal(analyzer_config_read(&config, path, &why), 0);
+	assert_string_equal(config.history_folder, "/y");
+	analyzer_config_clear(&config);
+	unlink(path);
+}
+
+static void
+errors_name_file_line_and_option(void **state)
+{
+	refused("name: -c\n",
+	    "1:7: name: expected a name: 1 to 63 of A-Z a-z 0-9 . _ : -, a letter or "
+	    "digit first");
+	refused("listen: here\n",
+	    "1:9: listen: expected address:port, the address numeric");
+	refused("http:\n  listen: localhost:1\n",
+	    "2:11: http.listen: expected address:port, the address numeric");
+	refused("influx:\n  url: localhost:8086\n",
+	    "2:8: influx.url: expected http://... or https://...");
+	refused("alerts:\n  webhooks: [\"http://a\", b]\n",
+	    "2:26: alerts.webhooks[1]: expected http://... or https://...");
+	refused("influx:\n  password_file: /p\n",
+	    "2:18: influx.password_file: there is no influx.user whose password it "
+	    "could hold");
+	refused("influx:\n  user: u\n  token_file: /t\n",
+	    "3:15: influx.token_file: a token or a user with a password, not both");
+}
+
+static void
+what_the_table_refuses_is_refused(void **state)
+{
+	struct analyzer_config config;
+	struct rm_why why = { 0 };
+
+	write_config("influx:\n  version: 3\n");
+	assert_true(analyzer_config_read(&config, path, &why) < 0);
+	assert_non_null(strstr(why.text, ":2:12: influx.version: "));
+	write_config("max_agregators: 5\n");
+	assert_true(analyzer_config_read(&config, path, &why) < 0);
+	assert_non_null(strstr(why.text, "did you mean \"max_aggregators\""));
+	unlink(path);
+}
+
+static void
+the_example_is_good(void **state)
+{
+	struct analyzer_config config;
+	struct rm_why why = { 0 };
+
+	if (analyzer_config_read(&config, EXAMPLE, &why) < 0)
+		fail_msg("%s", why.text);
+	analyzer_config_clear(&config);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_defaults_are_good),
+		cmocka_unit_test(history_lies_in_the_state_folder_unless_told),
+		cmocka_unit_test(errors_name_file_line_and_option),
+		cmocka_unit_test(what_the_table_refuses_is_refused),
+		cmocka_unit_test(the_example_is_good),
+	};
+
+	return cmocka_run_group_tests_name("analyzer_config", tests, NULL, NULL);
+}
