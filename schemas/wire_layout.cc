@@ -14,6 +14,7 @@
 #include "agent_generated.h"
 #include "identity_generated.h"
 #include "incident_generated.h"
+#include "paths_generated.h"
 #include "results_generated.h"
 #undef private
 
@@ -69,6 +70,21 @@ static_assert(sizeof(struct wire_stall) == 16, "stall");
 static_assert(sizeof(rackmesh::Stall) == 16, "stall");
 SAME_PLACE(wire_stall, Stall, start_ns);
 SAME_PLACE(wire_stall, Stall, end_ns);
+
+static_assert(sizeof(struct wire_path) == WIRE_PATH_BYTES, "path");
+static_assert(sizeof(rackmesh::Path) == WIRE_PATH_BYTES, "path");
+static_assert(WIRE_PATH_BYTES == 160, "a change means a new identifier");
+SAME_PLACE(wire_path, Path, src_guid);
+SAME_PLACE(wire_path, Path, dst_guid);
+SAME_PLACE(wire_path, Path, age_ns);
+SAME_PLACE(wire_path, Path, src_port);
+SAME_PLACE(wire_path, Path, src_port_num);
+SAME_PLACE(wire_path, Path, dst_port_num);
+SAME_PLACE(wire_path, Path, dscp);
+SAME_PLACE(wire_path, Path, family);
+SAME_PLACE(wire_path, Path, flags);
+SAME_PLACE(wire_path, Path, hop_count);
+SAME_PLACE(wire_path, Path, hops);
 
 #define SAME_WORD(ours, theirs)                                                     \
 	static_assert(                                                              \

@@ -27,6 +27,12 @@ const struct {
 	{ WIRE_PLAN, "RMP1" },
 	{ WIRE_SUMMARY, "RMS1" },
 	{ WIRE_INCIDENT, "RMI1" },
+	{ WIRE_PATHS, "RMX1" },
+	{ WIRE_BRAKE, "RMJ1" },
+	{ WIRE_RESOLVE, "RMV1" },
+	{ WIRE_RESOLVE_ANSWER, "RMA1" },
+	{ WIRE_DRILL, "RMD1" },
+	{ WIRE_DRILL_ANSWER, "RMN1" },
 };
 
 } /* namespace */

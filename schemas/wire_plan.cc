@@ -4,10 +4,10 @@
 namespace
 {
 
-/* The plan, its mesh and the mesh's mix; RNICs; entries and their mixes. */
+/* The plan, its mesh and the mesh's mix; RNICs; entries and their mixes; aliases. */
 const size_t plan_tables =
     3 + (WIRE_MAX_MEMBERS + WIRE_MAX_FOREIGNERS) * wire::tables_per_rnic +
-    2 * WIRE_MAX_ENTRIES;
+    2 * WIRE_MAX_ENTRIES + WIRE_MAX_ALIASES;
 
 wire::offset<rackmesh::PlanEntry>
 put_entry(wire_writer *writer, const struct wire_plan_entry &entry)
@@ -26,6 +26,22 @@ check_entry(wire::checker *check, const rackmesh::PlanEntry *entry)
 	check->choice(
 	    static_cast<unsigned>(entry->kind()), WIRE_TOR_MESH, WIRE_PROBE_KINDS - 1);
 	wire::check_mix(check, entry->mix());
+}
+
+wire::offset<rackmesh::Alias>
+put_alias(wire_writer *writer, const struct wire_alias &alias)
+{
+	auto switch_name = wire::text(writer, alias.switch_name);
+	auto address = wire::put_address(writer, alias.address);
+
+	return rackmesh::CreateAlias(writer->fbb, switch_name, &address);
+}
+
+void
+check_alias(wire::checker *check, const rackmesh::Alias *alias)
+{
+	check->text(alias->switch_name());
+	wire::check_address(check, alias->address());
 }
 
 void
@@ -50,6 +66,7 @@ check_plan(wire::checker *check, const rackmesh::Plan *from)
 	check->each(from->members(), WIRE_MAX_MEMBERS, wire::check_rnic);
 	check->each(from->foreigners(), WIRE_MAX_FOREIGNERS, wire::check_rnic);
 	check->each(from->entries(), WIRE_MAX_ENTRIES, check_entry);
+	check->each(from->aliases(), WIRE_MAX_ALIASES, check_alias);
 	if (check->error < 0)
 		return;
 	for (uint32_t i = 0; i < wire::count(from->entries()); i++) {
@@ -77,6 +94,8 @@ try {
 		if (plan->entries[i].src >= plan->member_count ||
 		    plan->entries[i].dst >= plan->foreigner_count)
 			wire::refuse(writer, -EINVAL);
+	auto aliases = wire::tables(
+	    writer, plan->aliases, plan->alias_count, WIRE_MAX_ALIASES, put_alias);
 
 	auto mix = wire::put_mix(writer, plan->mesh);
 	auto mesh = rackmesh::CreateMesh(writer->fbb, plan->mesh.peers,
@@ -85,7 +104,7 @@ try {
 	auto tor = wire::text(writer, plan->tor);
 	auto plane = wire::text(writer, plan->plane);
 	auto root = rackmesh::CreatePlan(writer->fbb, region, tor, plane, plan->version,
-	    plan->digest, mesh, members, foreigners, entries);
+	    plan->digest, mesh, members, foreigners, entries, aliases);
 	return wire::finish(writer, root.Union(), WIRE_PLAN, out);
 } catch (...) {
 	return wire::out_of_memory(writer);
@@ -117,6 +136,8 @@ wire_open_plan(struct wire_plan_view *view, const uint8_t *data, size_t len)
 	view->plan.foreigner_count = wire::count(from->foreigners());
 	view->plan.entries = nullptr;
 	view->plan.entry_count = wire::count(from->entries());
+	view->plan.aliases = nullptr;
+	view->plan.alias_count = wire::count(from->aliases());
 	view->opaque = from;
 	return 0;
 }
@@ -150,4 +171,14 @@ wire_plan_entry(
 	out->interval_us = entry->interval_us();
 	out->paired = entry->paired();
 	wire::get_mix(entry->mix(), out);
+}
+
+void
+wire_plan_alias(const struct wire_plan_view *view, size_t i, struct wire_alias *out)
+{
+	auto from = static_cast<const rackmesh::Plan *>(view->opaque);
+	auto alias = from->aliases()->Get(static_cast<uint32_t>(i));
+
+	out->switch_name = wire::string(alias->switch_name());
+	wire::get_address(alias->address(), &out->address);
 }

@@ -1,6 +1,5 @@
 #include "schemas/wire_identity.h"
-
-#include "summary_generated.h"
+#include "schemas/wire_path_row.h"
 
 #include <algorithm>
 
@@ -12,6 +11,9 @@ const size_t outcomes_min = 8;
 const size_t outcomes_max = 64;
 static_assert(WIRE_OUTCOMES >= outcomes_min && WIRE_OUTCOMES <= outcomes_max,
     "outcomes are only ever added");
+
+/* The summary, its head and its state; rows; RNICs; paths. */
+const size_t summary_tables = 3 + 2 * WIRE_MAX_ROWS + WIRE_MAX_MEMBERS;
 
 using numbers64 = wire::vector<uint64_t>;
 using sketch = wire::vector<uint8_t>;
@@ -131,6 +133,10 @@ get_summary(const rackmesh::Summary *from, struct wire_summary *out)
 	out->row_count = wire::count(from->rows());
 	out->rnics = nullptr;
 	out->rnic_count = wire::count(from->rnics());
+	out->paths_start_wall_ns = from->paths_start_wall_ns();
+	out->paths = nullptr;
+	out->path_count = wire::count(from->paths());
+	wire::get_rack_state(from->state(), out);
 }
 
 } /* namespace */
@@ -144,12 +150,16 @@ try {
 	    writer, summary->rows, summary->row_count, WIRE_MAX_ROWS, put_row);
 	auto rnics = wire::tables(writer, summary->rnics, summary->rnic_count,
 	    WIRE_MAX_MEMBERS, put_rnic_row);
+	auto paths = wire::tables(writer, summary->paths, summary->path_count,
+	    WIRE_MAX_ROWS, wire::put_path_row);
+	auto state = wire::put_rack_state(writer, *summary);
 	auto head = wire::put_lane(writer, summary->head);
 	auto tor = wire::text(writer, summary->tor);
 	auto root = rackmesh::CreateSummary(writer->fbb, head, tor,
 	    summary->start_wall_ns, summary->end_wall_ns, summary->partial,
 	    summary->taken, summary->windowed, summary->late, summary->invalid,
-	    summary->duplicate, summary->agent_dropped, rows, rnics);
+	    summary->duplicate, summary->agent_dropped, rows, rnics,
+	    summary->paths_start_wall_ns, paths, state);
 	return wire::finish(writer, root.Union(), WIRE_SUMMARY, out);
 } catch (...) {
 	return wire::out_of_memory(writer);
@@ -162,14 +172,14 @@ wire_open_summary(struct wire_summary_view *view, const uint8_t *data, size_t le
 	wire::checker check;
 	int r;
 
-	r = wire::open(
-	    data, len, WIRE_SUMMARY, 2 + WIRE_MAX_ROWS + WIRE_MAX_MEMBERS, &from);
+	r = wire::open(data, len, WIRE_SUMMARY, summary_tables, &from);
 	if (r < 0)
 		return r;
 	wire::check_lane(&check, from->head());
 	check.text(from->tor());
 	check.each(from->rows(), WIRE_MAX_ROWS, check_row);
 	check.each(from->rnics(), WIRE_MAX_MEMBERS, check_rnic_row);
+	check.each(from->paths(), WIRE_MAX_ROWS, wire::check_path_row);
 	if (check.error < 0)
 		return check.error;
 

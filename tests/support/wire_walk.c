@@ -68,6 +68,13 @@ walk_rnic(const struct wire_rnic *rnic)
 		walk_address(&rnic->addresses[i]);
 }
 
+static void
+walk_alias(const struct wire_alias *alias)
+{
+	walk_text(alias->switch_name);
+	walk_address(&alias->address);
+}
+
 static int
 walk_hello(const uint8_t *data, size_t len)
 {
@@ -214,6 +221,13 @@ walk_plan(const uint8_t *data, size_t len)
 		WALK(entry.dscps, entry.dscp_count, WIRE_MAX_CLASSES);
 		WALK(entry.sizes, entry.size_count, WIRE_MAX_SIZES);
 	}
+	PROMISE(plan->alias_count <= WIRE_MAX_ALIASES);
+	for (size_t i = 0; i < plan->alias_count; i++) {
+		struct wire_alias alias;
+
+		wire_plan_alias(&view, i, &alias);
+		walk_alias(&alias);
+	}
 	return 0;
 }
 
@@ -297,6 +311,88 @@ walk_summary(const uint8_t *data, size_t len)
 		walk_text(row.device);
 		walk_bytes(row.outcomes, sizeof(row.outcomes));
 	}
+	PROMISE(view.summary.path_count <= WIRE_MAX_ROWS);
+	for (size_t i = 0; i < view.summary.path_count; i++) {
+		struct wire_path_row row;
+
+		wire_summary_path(&view, i, &row);
+		walk_text(row.dst_tor);
+		walk_text(row.path);
+		walk_text(row.samples);
+	}
+	return 0;
+}
+
+static int
+walk_paths(const uint8_t *data, size_t len)
+{
+	struct wire_paths view;
+	int r = wire_open_paths(&view, data, len);
+
+	if (r < 0)
+		return r;
+	walk_text(view.host);
+	WALK(view.paths, view.path_count, WIRE_MAX_PATHS);
+	for (size_t i = 0; i < view.path_count; i++) {
+		PROMISE(view.paths[i].hop_count <= WIRE_MAX_HOPS);
+		PROMISE(view.paths[i].family == 4 || view.paths[i].family == 6);
+	}
+	return 0;
+}
+
+static int
+walk_brake(const uint8_t *data, size_t len)
+{
+	struct wire_brake view;
+
+	return wire_open_brake(&view, data, len);
+}
+
+static int
+walk_resolve(const uint8_t *data, size_t len)
+{
+	struct wire_resolve view;
+	int r = wire_open_resolve(&view, data, len);
+
+	if (r < 0)
+		return r;
+	walk_address(&view.address);
+	return 0;
+}
+
+static int
+walk_resolved(const uint8_t *data, size_t len)
+{
+	struct wire_resolve_answer view;
+	int r = wire_open_resolved(&view, data, len);
+
+	if (r < 0)
+		return r;
+	walk_rnic(&view.rnic);
+	return 0;
+}
+
+static int
+walk_drill(const uint8_t *data, size_t len)
+{
+	struct wire_drill view;
+	int r = wire_open_drill(&view, data, len);
+
+	if (r < 0)
+		return r;
+	walk_text(view.rnic);
+	return 0;
+}
+
+static int
+walk_drilled(const uint8_t *data, size_t len)
+{
+	struct wire_drill_answer view;
+	int r = wire_open_drilled(&view, data, len);
+
+	if (r < 0)
+		return r;
+	WALK(view.json.data, view.json.len, WIRE_MAX_JSON);
 	return 0;
 }
 
@@ -353,6 +449,18 @@ wire_walk(enum wire_kind kind, const uint8_t *data, size_t len)
 		return walk_summary(data, len);
 	case WIRE_INCIDENT:
 		return walk_incident(data, len);
+	case WIRE_PATHS:
+		return walk_paths(data, len);
+	case WIRE_BRAKE:
+		return walk_brake(data, len);
+	case WIRE_RESOLVE:
+		return walk_resolve(data, len);
+	case WIRE_RESOLVE_ANSWER:
+		return walk_resolved(data, len);
+	case WIRE_DRILL:
+		return walk_drill(data, len);
+	case WIRE_DRILL_ANSWER:
+		return walk_drilled(data, len);
 	}
 	return -EBADMSG;
 }

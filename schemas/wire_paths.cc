@@ -1,0 +1,64 @@
+#include "schemas/wire_message.h"
+
+#include "paths_generated.h"
+
+namespace
+{
+
+bool
+plausible(const struct wire_path *paths, size_t count)
+{
+	unsigned bad = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		bad |= paths[i].hop_count > WIRE_MAX_HOPS;
+		bad |= paths[i].family != 4 && paths[i].family != 6;
+	}
+	return bad == 0;
+}
+
+} /* namespace */
+
+int
+wire_write_paths(
+    struct wire_writer *writer, const struct wire_paths *paths, struct wire_bytes *out)
+try {
+	wire::begin(writer);
+	auto rows = wire::structs<rackmesh::Path>(
+	    writer, paths->paths, paths->path_count, WIRE_MAX_PATHS);
+	if (writer->error == 0 && !plausible(paths->paths, paths->path_count))
+		wire::refuse(writer, -EINVAL);
+	auto host = wire::text(writer, paths->host);
+	auto root = rackmesh::CreatePaths(
+	    writer->fbb, host, paths->incarnation, paths->now_ns, rows);
+	return wire::finish(writer, root.Union(), WIRE_PATHS, out);
+} catch (...) {
+	return wire::out_of_memory(writer);
+}
+
+int
+wire_open_paths(struct wire_paths *view, const uint8_t *data, size_t len)
+{
+	const rackmesh::Paths *from = nullptr;
+	const struct wire_path *paths;
+	wire::checker check;
+	int r;
+
+	r = wire::open(data, len, WIRE_PATHS, 1, &from);
+	if (r < 0)
+		return r;
+	check.text(from->host());
+	check.elements(from->paths(), WIRE_MAX_PATHS);
+	if (check.error < 0)
+		return check.error;
+	paths = wire::borrow<struct wire_path>(from->paths());
+	if (!plausible(paths, wire::count(from->paths())))
+		return -EBADMSG;
+
+	view->host = wire::string(from->host());
+	view->incarnation = from->incarnation();
+	view->now_ns = from->now_ns();
+	view->paths = paths;
+	view->path_count = wire::count(from->paths());
+	return 0;
+}
