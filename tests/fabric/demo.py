@@ -219,7 +219,7 @@ def keep(world, tell, engines):
         SUGGESTIONS.format(
             ctl=ctl,
             rack=f"ip netns exec {world.fabric.netns('agg-' + victim.tor)}",
-            centre=f"ip netns exec {world.fabric.netns('centre')}",
+            centre=f"ip netns exec {world.fabric.netns('controller1')}",
             tor=f"ip netns exec {world.fabric.netns(victim.tor)}",
             agent=world.lab.agents[FROZEN].socket,
             pid=world.lab.agents[FROZEN].pid,

@@ -119,6 +119,15 @@ class Etcd:
     def endpoints(self):
         return [member.url for member in self.members.values()]
 
+    def login(self):
+        """What a client's config says about authentication."""
+        if not self._token_s:
+            return {}
+        password = self._folder / "password"
+        password.write_text(self.PASSWORD)
+        password.chmod(0o600)
+        return {"user": self.USER, "password_file": str(password)}
+
     def start(self):
         for member in self.members.values():
             member.start()
@@ -131,8 +140,7 @@ class Etcd:
     def _close_doors(self):
         """Users root and rackmesh; from now on everybody needs a token."""
         self.call("/v3/auth/user/add", {"name": "root", "password": self.PASSWORD})
-        self.call("/v3/auth/user/grant", {"user": "root", "role": "root"}, missing_ok=True)
-        self.call("/v3/auth/role/add", {"name": "root"}, missing_ok=True)
+        self.call("/v3/auth/role/add", {"name": "root"})
         self.call("/v3/auth/user/grant", {"user": "root", "role": "root"})
         self.call("/v3/auth/role/add", {"name": "rackmesh"})
         self.call(
@@ -157,15 +165,13 @@ class Etcd:
 
     # ---- asking -----------------------------------------------------------------
 
-    def call(self, path, body, member=None, missing_ok=False):
+    def call(self, path, body, member=None):
         """From the first member that answers; OSError when none does."""
         last = None
         for each in [member] if member else list(self.members.values()):
             try:
                 return self._ask(each, path, body)
             except Refused:
-                if missing_ok:
-                    return {}
                 raise
             except OSError as error:
                 last = error

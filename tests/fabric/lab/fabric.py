@@ -292,6 +292,87 @@ class Fabric:
     def mend_management(self, name):
         run("ip", "-n", self.netns("mgmt"), "link", "set", self._management_port(name), "up")
 
+    def addresses(self, switch):
+        """Of its interfaces: what a trace may find of it."""
+        if switch in self.tors:
+            n = self.tors[switch]
+            found = [f"10.{n}.0.1", f"fd00:{n}::1"]
+            for i in range(len(self.spines)):
+                found += [_offset(f"172.16.{n}.{4 * i}", 1), f"fd01:{n}:{i}::1"]
+            return found
+        i = self.spines.index(switch)
+        return [
+            address
+            for n in self.tors.values()
+            for address in (_offset(f"172.16.{n}.{4 * i}", 2), f"fd01:{n}:{i}::2")
+        ]
+
+    def uplink(self, tor, spine):
+        """The ToR's end of its link to the spine; the spine's end is called like the ToR."""
+        assert tor in self.tors
+        return f"up{self.spines.index(spine) + 1}"
+
+    def kill_switch(self, switch):
+        """It forwards nothing more; its links stay up."""
+        chain = "type filter hook {} priority -300; counter drop;"
+        rules = [
+            f"chain through {{ {chain.format('forward')} }}",
+            f"chain into {{ {chain.format('input')} }}",
+        ]
+        text = "table inet fault_switch {\n" + "\n".join(rules) + "\n}\n"
+        if switch in self.tors:  # inside the rack it is a bridge
+            bridge = f"chain within {{ {chain.format('forward')} }}"
+            text += f"table bridge fault_switch {{\n{bridge}\n}}\n"
+        nft(self.netns(switch), text)
+
+    def heal_switch(self, switch):
+        families = ["inet", "bridge"] if switch in self.tors else ["inet"]
+        nft(
+            self.netns(switch),
+            "".join(f"delete table {family} fault_switch\n" for family in families),
+        )
+
+    def switch_dropped(self, switch):
+        family = "bridge" if switch in self.tors else "inet"
+        return sum(_packets(self.netns(switch), "fault_switch", family).values())
+
+    def kill_link(self, tor, spine, up=True, down=True):
+        """What crosses it vanishes, up from the ToR or down to it; it keeps its carrier."""
+        device, rules = self.uplink(tor, spine), []
+        if up:
+            rules.append(_chain("up", "egress", device, 0, ["counter drop"]))
+        if down:
+            rules.append(_chain("down", "ingress", device, 0, ["counter drop"]))
+        nft(self.netns(tor), _table(f"fault_{device}", rules))
+
+    def heal_link(self, tor, spine):
+        nft(self.netns(tor), f"delete table netdev fault_{self.uplink(tor, spine)}\n")
+
+    def link_dropped(self, tor, spine):
+        return sum(_packets(self.netns(tor), f"fault_{self.uplink(tor, spine)}").values())
+
+    def blackhole(self, spine, tor=None, of=2, seed=0):
+        """One flow of `of`, by a hash of addresses and ports, vanishes in the spine: on its
+        way to that ToR, or wherever it goes."""
+        rule = (
+            f"meta l4proto udp jhash ip saddr . ip daddr . udp sport . udp dport mod {of}"
+            f" seed {seed:#x} 0 counter drop"
+        )
+        if tor is None:
+            hook = "type filter hook forward priority -300;"
+            text = f"table inet fault_flows {{ chain some {{ {hook} {rule}; }}\n}}\n"
+        else:
+            text = _table("fault_flows", [_chain("some", "egress", tor, 0, [rule])])
+        nft(self.netns(spine), text)
+
+    def heal_blackhole(self, spine, tor=None):
+        family = "inet" if tor is None else "netdev"
+        nft(self.netns(spine), f"delete table {family} fault_flows\n")
+
+    def blackholed(self, spine, tor=None):
+        family = "inet" if tor is None else "netdev"
+        return sum(_packets(self.netns(spine), "fault_flows", family).values())
+
     # ---- the wire ------------------------------------------------------------
 
     def count(self, udp_port=862):
@@ -352,9 +433,9 @@ def _table(name, chains):
     return "\n".join([f"table netdev {name} {{", *chains, "}"]) + "\n"
 
 
-def _packets(netns, table):
+def _packets(netns, table, family="netdev"):
     """{chain: packets} of a table whose chains have one counter each."""
-    text = run(*f"ip netns exec {netns} nft list table netdev {table}".split())
+    text = run(*f"ip netns exec {netns} nft list table {family} {table}".split())
     pattern = r"chain (\w+) \{.*?counter packets (\d+)"
     return {name: int(n) for name, n in re.findall(pattern, text, re.DOTALL)}
 

@@ -117,3 +117,61 @@ class HostGone(Fault):
 
     def end(self):
         self._fabric.rejoin(self._host)
+
+
+class SwitchDead(Fault):
+    """A ToR or a spine that forwards nothing any more."""
+
+    def __init__(self, lab, switch):
+        is_tor = switch in lab.fabric.tors
+        super().__init__(
+            "tor-down" if is_tor else "switch-down",
+            "RackmeshTor" if is_tor else "RackmeshSwitch",
+            switch,
+        )
+        self._fabric, self._switch = lab.fabric, switch
+
+    def _begin(self):
+        self._fabric.kill_switch(self._switch)
+
+    def bit(self):
+        return self._fabric.switch_dropped(self._switch) > 0
+
+    def end(self):
+        self._fabric.heal_switch(self._switch)
+
+
+class UplinkDead(Fault):
+    """Whatever crosses one link between a ToR and a spine vanishes, one way or both."""
+
+    def __init__(self, lab, tor, spine, up=True, down=True):
+        super().__init__("link-down", "RackmeshLink", "--".join(sorted((tor, spine))))
+        self._fabric, self._ends, self._ways = lab.fabric, (tor, spine), (up, down)
+
+    def _begin(self):
+        self._fabric.kill_link(*self._ends, *self._ways)
+
+    def bit(self):
+        return self._fabric.link_dropped(*self._ends) > 0
+
+    def end(self):
+        self._fabric.heal_link(*self._ends)
+
+
+class FlowsBlackholed(Fault):
+    """Some flows vanish in a spine, everywhere or on their way to one ToR; others pass."""
+
+    def __init__(self, lab, spine, tor=None, of=2, seed=0):
+        part = spine if tor is None else "--".join(sorted((tor, spine)))
+        name = "RackmeshSwitch" if tor is None else "RackmeshLink"
+        super().__init__("flows-blackholed", name, part)
+        self._fabric, self._place, self._share = lab.fabric, (spine, tor), (of, seed)
+
+    def _begin(self):
+        self._fabric.blackhole(*self._place, *self._share)
+
+    def bit(self):
+        return self._fabric.blackholed(*self._place) > 0
+
+    def end(self):
+        self._fabric.heal_blackhole(*self._place)

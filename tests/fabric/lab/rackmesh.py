@@ -1,5 +1,6 @@
 """All daemons of a small region on a fabric: configs, processes, and what they say."""
 
+import contextlib
 import pathlib
 import shutil
 
@@ -13,15 +14,29 @@ REGION = "lab"
 AGENT_PORT = 9471
 AGGREGATOR_PORT = 9472
 CONTROLLER_PORT = 9473
+ANALYZER_PORT = 9474
 LINK_AGGREGATOR = 7471  # agents dial this
 LINK_CONTROLLER = 7481  # aggregators dial this
+LINK_ANALYZER = 7491  # aggregators dial this, too
+LEADER_S = 15
 PROBED_S = 30
 DRILL_LIMIT = 10000
 
 
-def centres(racks):
-    """What a fabric for Lab needs on its management network."""
-    return ("centre", *(aggregator_of(tor) for tor in racks))
+def centres(racks, controllers=1, etcd=0, analyzer=False, influx=False):
+    """What a fabric for Lab needs on its management network; centre is for sinks."""
+    return (
+        "centre",
+        *(controller_name(i) for i in range(controllers)),
+        *(f"etcd{i + 1}" for i in range(etcd)),
+        *(["analyzer"] if analyzer else []),
+        *(["influx"] if influx else []),
+        *(aggregator_of(tor) for tor in racks),
+    )
+
+
+def controller_name(i):
+    return f"controller{i + 1}"
 
 
 def aggregator_of(tor):
@@ -31,8 +46,13 @@ def aggregator_of(tor):
 def topology(fabric):
     return {
         "region": REGION,
-        "switches": [{"name": tor, "role": "tor"} for tor in fabric.tors]
-        + [{"name": spine, "role": "spine"} for spine in fabric.spines],
+        "switches": [
+            {"name": tor, "role": "tor", "aliases": fabric.addresses(tor)} for tor in fabric.tors
+        ]
+        + [
+            {"name": spine, "role": "spine", "aliases": fabric.addresses(spine)}
+            for spine in fabric.spines
+        ],
         "links": [[list(fabric.tors), list(fabric.spines)]] if fabric.spines else [],
         "racks": [
             {"tor": tor, "rnics": sum(r.tor == tor for r in fabric.rnics.values())}
@@ -47,7 +67,9 @@ class Lab:
     alertmanagers, webhooks: URLs. agent, aggregator, controller: options over the
     defaults. uplinks: {host: {tor: "address:port"}} where an agent is to dial
     something else than the aggregator. environment: {host: variables of its agent}.
-    family: of the addresses to probe, ipv4 or ipv6."""
+    family: of the addresses to probe, ipv4 or ipv6. etcd: an Etcd, else the
+    controller reads the topology file. analyzer: its options, or None for none.
+    influx: where it writes history, else into files."""
 
     def __init__(
         self,
@@ -62,6 +84,10 @@ class Lab:
         uplinks=None,
         environment=None,
         family="ipv4",
+        controllers=1,
+        etcd=None,
+        analyzer=None,
+        influx=None,
     ):
         self.fabric = fabric
         self.folder = pathlib.Path(folder)
@@ -74,7 +100,11 @@ class Lab:
         # A socket's path must be short, whatever folder we were given.
         self._sockets = pathlib.Path("/run") / fabric.prefix
         self._write("topology", topology(fabric))
-        self.controller = self._controller(controller or {})
+        self._etcd = etcd
+        self.controllers = [self._controller(i, controller or {}) for i in range(controllers)]
+        self.analyzer = None
+        if analyzer is not None:
+            self.analyzer = self._analyzer(list(alertmanagers), list(webhooks), influx, analyzer)
         for tor in fabric.tors:
             self.aggregators[tor] = self._aggregator(
                 tor, list(alertmanagers), list(webhooks), aggregator or {}
@@ -107,18 +137,44 @@ class Lab:
         )
         return self.pack.add(daemon)
 
-    def _controller(self, more):
+    @property
+    def controller(self):
+        """The first one: the only one of most labs."""
+        return self.controllers[0]
+
+    def _controller(self, i, more):
+        name = controller_name(i)
         options = {
-            "name": "controller",
+            "name": name,
             "region": REGION,
-            "listen": f"{self.fabric.management['centre']}:{LINK_CONTROLLER}",
-            "topology": str(self.folder / "config" / "topology.yaml"),
+            "listen": f"{self.fabric.management[name]}:{LINK_CONTROLLER}",
         }
+        if self._etcd is None:
+            options["topology"] = str(self.folder / "config" / "topology.yaml")
+        else:
+            options["etcd"] = {"endpoints": self._etcd.endpoints, **self._etcd.login()}
         return self._daemon(
             "region-controller",
-            "controller",
-            self.fabric.netns("centre"),
+            name,
+            self.fabric.netns(name),
             CONTROLLER_PORT,
+            merged(options, more),
+        )
+
+    def _analyzer(self, alertmanagers, webhooks, influx, more):
+        options = {
+            "name": "analyzer",
+            "listen": f"{self.fabric.management['analyzer']}:{LINK_ANALYZER}",
+            "state_folder": str(self.folder / "state" / "analyzer"),
+            "alerts": {"alertmanagers": alertmanagers, "webhooks": webhooks},
+        }
+        if influx is not None:
+            options["influx"] = {"url": influx.url}
+        return self._daemon(
+            "analyzer",
+            "analyzer",
+            self.fabric.netns("analyzer"),
+            ANALYZER_PORT,
             merged(options, more),
         )
 
@@ -129,10 +185,16 @@ class Lab:
             "region": REGION,
             "tors": [{"name": tor}],
             "listen": f"{self.fabric.management[name]}:{LINK_AGGREGATOR}",
-            "controllers": [f"{self.fabric.management['centre']}:{LINK_CONTROLLER}"],
+            "controllers": [
+                f"{self.fabric.management[each.name]}:{LINK_CONTROLLER}"
+                for each in self.controllers
+            ],
             "state_folder": str(self.folder / "state" / name),
             "alerts": {"alertmanagers": alertmanagers, "webhooks": webhooks},
         }
+        if self.analyzer is not None:
+            address = self.fabric.management["analyzer"]
+            options["analyzers"] = [f"{address}:{LINK_ANALYZER}"]
         return self._daemon(
             "tor-aggregator",
             name,
@@ -168,9 +230,33 @@ class Lab:
 
     def start(self):
         self._sockets.mkdir(exist_ok=True)
-        for daemon in (self.controller, *self.aggregators.values(), *self.agents.values()):
+        if self.analyzer is not None:
+            self.analyzer.start()
+        for controller in self.controllers:
+            controller.start()
+        if self._etcd is not None:
+            self.import_topology()
+        for daemon in (*self.aggregators.values(), *self.agents.values()):
             daemon.start()
         return self
+
+    def leader(self):
+        """The controller that leads, or None."""
+        for controller in self.controllers:
+            with contextlib.suppress(OSError):
+                if controller.alive and controller.get("/v1/leader").json["leading"]:
+                    return controller
+        return None
+
+    def wait_leader(self, seconds=LEADER_S):
+        return until("a controller leads", seconds, self.leader)
+
+    def import_topology(self, content=None):
+        """Through the leader, as a person does it."""
+        text = yaml.safe_dump(content or topology(self.fabric), sort_keys=False)
+        answer = self.wait_leader().post("/v1/topology/import", text)
+        if not answer.ok:
+            raise OSError(f"the topology is refused: {answer.text}")
 
     def wait_probing(self, seconds=PROBED_S):
         """Until every RNIC probes, is probed, and its rack's aggregator finds it good."""

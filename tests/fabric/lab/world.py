@@ -5,7 +5,9 @@ import pathlib
 
 from . import places
 from .engines import Alertmanager
+from .etcd import Etcd
 from .fabric import Fabric
+from .influx import Influx
 from .rackmesh import Lab, centres
 from .signals import uninterrupted
 from .sinks import Sink
@@ -23,14 +25,31 @@ RACKS = {
 
 
 class World:
-    """Closes in the reverse order of its making, whatever has failed."""
+    """Closes in the reverse order of its making, whatever has failed.
+
+    etcd: how many members, 0: the topology file. token_s: see Etcd. analyzer: its options
+    ({}: all usual), or None. influx: whether its history goes there."""
 
     def __init__(
-        self, racks, folder, spines=2, relays=(), alertmanager=True, engines=None, **options
+        self,
+        racks,
+        folder,
+        spines=2,
+        relays=(),
+        alertmanager=True,
+        engines=None,
+        controllers=1,
+        etcd=0,
+        token_s=None,
+        analyzer=None,
+        influx=False,
+        **options,
     ):
         folder = pathlib.Path(folder)
+        engines = engines or places.ENGINES
+        names = centres(racks, controllers, etcd, analyzer is not None, influx)
         with contextlib.ExitStack() as undo:
-            self.fabric = undo.enter_context(Fabric(racks, spines, centres(racks), relays))
+            self.fabric = undo.enter_context(Fabric(racks, spines, names, relays))
             centre = self.fabric.netns("centre")
             address = self.fabric.management["centre"]
             self.plain = Sink(centre, address, PLAIN_PORT)
@@ -40,10 +59,22 @@ class World:
             self.alertmanager = None
             if alertmanager:
                 self.alertmanager = Alertmanager(
-                    engines or places.ENGINES, centre, address, folder, self.grouped.url
+                    engines, centre, address, folder, self.grouped.url
                 )
                 undo.callback(self.alertmanager.stop)
                 self.alertmanager.start()
+            self.etcd = None
+            if etcd:
+                self.etcd = Etcd(engines, self.fabric, folder / "etcd", etcd, token_s)
+                undo.callback(self.etcd.stop)
+                self.etcd.start()
+            self.influx = None
+            if influx:
+                place = self.fabric.netns("influx")
+                self.influx = Influx(engines, place, self.fabric.management["influx"], folder)
+                undo.callback(self.influx.stop)
+                self.influx.start()
+                self.influx.wait_ready()
             if callable(options.get("uplinks")):
                 options["uplinks"] = options["uplinks"](self.fabric)
             self.lab = undo.enter_context(
@@ -52,6 +83,10 @@ class World:
                     folder,
                     alertmanagers=[self.alertmanager.url] if alertmanager else [],
                     webhooks=[self.plain.url],
+                    controllers=controllers,
+                    etcd=self.etcd,
+                    analyzer=analyzer,
+                    influx=self.influx,
                     **options,
                 )
             )
