@@ -1,72 +1,8 @@
 #include "tests/support/wire_walk.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-static volatile uint8_t sink; /* so that no read is optimised away */
-
-#define PROMISE(what)                                                   \
-	do {                                                            \
-		if (!(what)) {                                          \
-			fprintf(stderr, "broken promise: %s\n", #what); \
-			abort();                                        \
-		}                                                       \
-	} while (0)
-
-static void
-walk_bytes(const void *bytes, size_t len)
-{
-	const uint8_t *at = bytes;
-	uint8_t sum = 0;
-
-	for (size_t i = 0; i < len; i++)
-		sum ^= at[i];
-	sink ^= sum;
-}
-
-static void
-walk_text(const char *text)
-{
-	PROMISE(text != NULL);
-	PROMISE(strlen(text) < WIRE_MAX_STRING);
-	walk_bytes(text, strlen(text));
-}
-
-static void
-walk_elements(const void *elements, size_t count, size_t size, size_t align, size_t max)
-{
-	PROMISE(count <= max);
-	PROMISE((uintptr_t)elements % align == 0);
-	walk_bytes(elements, count * size);
-}
-
-#define WALK(array, count, max) \
-	walk_elements(          \
-	    array, count, sizeof(*(array)), _Alignof(__typeof__(*(array))), max)
-
-static void
-walk_address(const struct wire_address *address)
-{
-	PROMISE(address->family == 4 || address->family == 6);
-	walk_bytes(address->bytes, sizeof(address->bytes));
-}
-
-static void
-walk_rnic(const struct wire_rnic *rnic)
-{
-	walk_text(rnic->host);
-	walk_text(rnic->device);
-	walk_text(rnic->driver);
-	walk_text(rnic->plane);
-	PROMISE(rnic->tor_count <= WIRE_MAX_ATTACHMENTS);
-	for (size_t i = 0; i < WIRE_MAX_ATTACHMENTS; i++)
-		walk_text(rnic->tors[i]);
-	PROMISE(rnic->address_count <= WIRE_MAX_ADDRESSES);
-	for (size_t i = 0; i < rnic->address_count; i++)
-		walk_address(&rnic->addresses[i]);
-}
+#include "tests/support/wire_walk_parts.h"
 
 static void
 walk_alias(const struct wire_alias *alias)
@@ -349,54 +285,6 @@ walk_brake(const uint8_t *data, size_t len)
 }
 
 static int
-walk_resolve(const uint8_t *data, size_t len)
-{
-	struct wire_resolve view;
-	int r = wire_open_resolve(&view, data, len);
-
-	if (r < 0)
-		return r;
-	walk_address(&view.address);
-	return 0;
-}
-
-static int
-walk_resolved(const uint8_t *data, size_t len)
-{
-	struct wire_resolve_answer view;
-	int r = wire_open_resolved(&view, data, len);
-
-	if (r < 0)
-		return r;
-	walk_rnic(&view.rnic);
-	return 0;
-}
-
-static int
-walk_drill(const uint8_t *data, size_t len)
-{
-	struct wire_drill view;
-	int r = wire_open_drill(&view, data, len);
-
-	if (r < 0)
-		return r;
-	walk_text(view.rnic);
-	return 0;
-}
-
-static int
-walk_drilled(const uint8_t *data, size_t len)
-{
-	struct wire_drill_answer view;
-	int r = wire_open_drilled(&view, data, len);
-
-	if (r < 0)
-		return r;
-	WALK(view.json.data, view.json.len, WIRE_MAX_JSON);
-	return 0;
-}
-
-static int
 walk_incident(const uint8_t *data, size_t len)
 {
 	struct wire_incident view;
@@ -454,13 +342,13 @@ wire_walk(enum wire_kind kind, const uint8_t *data, size_t len)
 	case WIRE_BRAKE:
 		return walk_brake(data, len);
 	case WIRE_RESOLVE:
-		return walk_resolve(data, len);
+		return wire_walk_resolve(data, len);
 	case WIRE_RESOLVE_ANSWER:
-		return walk_resolved(data, len);
+		return wire_walk_resolved(data, len);
 	case WIRE_DRILL:
-		return walk_drill(data, len);
+		return wire_walk_drill(data, len);
 	case WIRE_DRILL_ANSWER:
-		return walk_drilled(data, len);
+		return wire_walk_drilled(data, len);
 	}
 	return -EBADMSG;
 }

@@ -91,6 +91,7 @@ expect_plan(const uint8_t *data, size_t len)
 	assert_memory_equal(entry.flows, flows, sizeof(flows));
 	assert_memory_equal(entry.dscps, dscps, sizeof(dscps));
 	assert_memory_equal(entry.sizes, sizes, sizeof(sizes));
+	assert_int_equal(view.plan.alias_count, 0);
 }
 
 enum { PLAN_MESH = 5, PLAN_MEMBERS, PLAN_FOREIGNERS, PLAN_ENTRIES, PLAN_FIELDS };

@@ -135,6 +135,9 @@ expect_summary(const uint8_t *data, size_t len)
 		assert_int_equal(rnic.prober_delay_ns[i], 135 + i);
 		assert_int_equal(rnic.responder_delay_ns[i], 139 + i);
 	}
+	assert_int_equal(view.summary.paths_start_wall_ns, 0);
+	assert_int_equal(view.summary.path_count, 0);
+	assert_false(view.summary.has_state);
 }
 
 enum { SUMMARY_HEAD, SUMMARY_ROWS = 11, SUMMARY_RNICS, SUMMARY_FIELDS };

@@ -1,0 +1,49 @@
+#include "tests/support/wire_walk_parts.h"
+
+int
+wire_walk_resolve(const uint8_t *data, size_t len)
+{
+	struct wire_resolve view;
+	int r = wire_open_resolve(&view, data, len);
+
+	if (r < 0)
+		return r;
+	walk_address(&view.address);
+	return 0;
+}
+
+int
+wire_walk_resolved(const uint8_t *data, size_t len)
+{
+	struct wire_resolve_answer view;
+	int r = wire_open_resolved(&view, data, len);
+
+	if (r < 0)
+		return r;
+	walk_rnic(&view.rnic);
+	return 0;
+}
+
+int
+wire_walk_drill(const uint8_t *data, size_t len)
+{
+	struct wire_drill view;
+	int r = wire_open_drill(&view, data, len);
+
+	if (r < 0)
+		return r;
+	walk_text(view.rnic);
+	return 0;
+}
+
+int
+wire_walk_drilled(const uint8_t *data, size_t len)
+{
+	struct wire_drill_answer view;
+	int r = wire_open_drilled(&view, data, len);
+
+	if (r < 0)
+		return r;
+	WALK(view.json.data, view.json.len, WIRE_MAX_JSON);
+	return 0;
+}
