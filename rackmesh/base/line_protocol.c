@@ -1,9 +1,8 @@
 #include "rackmesh/base/line_protocol.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "rackmesh/base/decimal.h"
@@ -15,7 +14,27 @@ enum line_state {
 	LINE_FULL = 8,
 };
 
-static void
+/* What a byte means where, so that text is read once and copied on the way. */
+enum byte_class {
+	BYTE_MEASUREMENT = 1, /* escaped in the measurement */
+	BYTE_NAME = 2,        /* escaped in tag keys and values, and field keys */
+	BYTE_STRING = 4,      /* escaped in string fields */
+	BYTE_BREAK = 8,       /* ends a line wherever it stands */
+	BYTE_END = 16,
+};
+
+static const uint8_t byte_classes[256] = {
+	['\0'] = BYTE_END,
+	['\n'] = BYTE_BREAK,
+	['\r'] = BYTE_BREAK,
+	[','] = BYTE_MEASUREMENT | BYTE_NAME,
+	[' '] = BYTE_MEASUREMENT | BYTE_NAME,
+	['='] = BYTE_NAME,
+	['"'] = BYTE_STRING,
+	['\\'] = BYTE_STRING,
+};
+
+static inline void
 line_put(struct rm_line *line, char c)
 {
 	if (line->at < line->capacity)
@@ -25,28 +44,86 @@ line_put(struct rm_line *line, char c)
 }
 
 static void
-line_put_text(struct rm_line *line, const char *text)
+line_put_bytes(struct rm_line *line, const char *bytes, size_t len)
 {
-	for (; *text != '\0'; text++)
-		line_put(line, *text);
+	if (len > line->capacity - line->at) {
+		line->state |= LINE_FULL;
+		return;
+	}
+	memcpy(line->out + line->at, bytes, len);
+	line->at += len;
 }
 
 /*
- * Line breaks have no escape outside string fields, and a backslash at the end
- * would escape the separator behind it: both make the point invalid.
+ * Line breaks have no escape outside string fields, and there whoever reads by lines
+ * would be torn apart: they make the point invalid. Returns the text's length.
  */
-static void
-line_put_name(struct rm_line *line, const char *name, const char *escaped)
+static inline size_t
+line_put_escaped(struct rm_line *line, const char *text, unsigned escaped)
 {
-	size_t len = strlen(name);
+	size_t i = 0, at = line->at, capacity = line->capacity;
+	char *out = line->out;
 
-	if (len == 0 || name[len - 1] == '\\' || strpbrk(name, "\r\n") != NULL)
-		line->state |= LINE_INVALID;
-	for (; *name != '\0'; name++) {
-		if (strchr(escaped, *name) != NULL)
-			line_put(line, '\\');
-		line_put(line, *name);
+	for (;; i++) {
+		unsigned class = byte_classes[(unsigned char)text[i]];
+
+		if (class & (escaped | BYTE_BREAK | BYTE_END)) {
+			if (class & BYTE_END)
+				break;
+			if (class & BYTE_BREAK)
+				line->state |= LINE_INVALID;
+			else if (at < capacity)
+				out[at++] = '\\';
+		}
+		if (at >= capacity) {
+			line->state |= LINE_FULL;
+			i += strlen(text + i);
+			break;
+		}
+		out[at++] = text[i];
 	}
+	line->at = at;
+	return i;
+}
+
+/* A backslash at the end would escape the separator behind it. */
+static inline void
+line_put_name(struct rm_line *line, const char *name, unsigned escaped)
+{
+	size_t len = line_put_escaped(line, name, escaped);
+
+	if (len == 0 || name[len - 1] == '\\')
+		line->state |= LINE_INVALID;
+}
+
+/* Two digits at a time, from the end. */
+static size_t
+format_integer(int64_t value, char text[24])
+{
+	static const char pairs[] =
+	    "00010203040506070809101112131415161718192021222324"
+	    "25262728293031323334353637383940414243444546474849"
+	    "50515253545556575859606162636465666768697071727374"
+	    "75767778798081828384858687888990919293949596979899";
+	uint64_t rest = value < 0 ? -(uint64_t)value : (uint64_t)value;
+	char reversed[24], *at = reversed + sizeof(reversed);
+	size_t len;
+
+	while (rest >= 100) {
+		at -= 2;
+		memcpy(at, pairs + 2 * (rest % 100), 2);
+		rest /= 100;
+	}
+	if (rest >= 10) {
+		at -= 2;
+		memcpy(at, pairs + 2 * rest, 2);
+	} else
+		*--at = (char)('0' + rest);
+	if (value < 0)
+		*--at = '-';
+	len = (size_t)(reversed + sizeof(reversed) - at);
+	memcpy(text, at, len);
+	return len;
 }
 
 void
@@ -62,7 +139,7 @@ rm_line_begin(struct rm_line *line, const char *measurement)
 	line->state = LINE_BEGUN;
 	if (measurement[0] == '#') /* would be a comment */
 		line->state |= LINE_INVALID;
-	line_put_name(line, measurement, ", ");
+	line_put_name(line, measurement, BYTE_MEASUREMENT);
 }
 
 void
@@ -73,28 +150,30 @@ rm_line_tag(struct rm_line *line, const char *key, const char *value)
 	if (value[0] == '\0')
 		return; /* an empty tag is the same as none, and has no syntax */
 	line_put(line, ',');
-	line_put_name(line, key, ",= ");
+	line_put_name(line, key, BYTE_NAME);
 	line_put(line, '=');
-	line_put_name(line, value, ",= ");
+	line_put_name(line, value, BYTE_NAME);
 }
 
-static void
+static inline void
 line_field(struct rm_line *line, const char *key)
 {
 	line_put(line, line->state & LINE_FIELDS ? ',' : ' ');
 	line->state |= LINE_FIELDS;
-	line_put_name(line, key, ",= ");
+	line_put_name(line, key, BYTE_NAME);
 	line_put(line, '=');
 }
 
 void
 rm_line_int(struct rm_line *line, const char *key, int64_t value)
 {
-	char text[32];
+	char text[24];
+	size_t len;
 
 	line_field(line, key);
-	snprintf(text, sizeof(text), "%" PRId64 "i", value);
-	line_put_text(line, text);
+	len = format_integer(value, text);
+	text[len++] = 'i';
+	line_put_bytes(line, text, len);
 }
 
 void
@@ -105,22 +184,16 @@ rm_line_double(struct rm_line *line, const char *key, double value)
 	if (!isfinite(value))
 		return;
 	line_field(line, key);
-	line_put_text(line, rm_decimal_format(value, text));
+	rm_decimal_format(value, text);
+	line_put_bytes(line, text, strlen(text));
 }
 
 void
 rm_line_string(struct rm_line *line, const char *key, const char *value)
 {
-	/* Allowed by the reference, but whoever reads by lines would be torn apart. */
-	if (strpbrk(value, "\r\n") != NULL)
-		line->state |= LINE_INVALID;
 	line_field(line, key);
 	line_put(line, '"');
-	for (; *value != '\0'; value++) {
-		if (*value == '"' || *value == '\\')
-			line_put(line, '\\');
-		line_put(line, *value);
-	}
+	line_put_escaped(line, value, BYTE_STRING);
 	line_put(line, '"');
 }
 
@@ -128,10 +201,11 @@ int
 rm_line_end(struct rm_line *line, rm_wall_t when)
 {
 	unsigned state;
-	char text[32];
+	char text[24];
 
-	snprintf(text, sizeof(text), " %" PRId64 "\n", when.ns);
-	line_put_text(line, text);
+	line_put(line, ' ');
+	line_put_bytes(line, text, format_integer(when.ns, text));
+	line_put(line, '\n');
 
 	state = line->state;
 	line->state = 0;

@@ -6,7 +6,9 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "rackmesh/base/line_protocol.h"
@@ -123,6 +125,27 @@ a_point_that_does_not_fit_leaves_the_others(void **state)
 	}
 }
 
+static void
+integers_are_written_as_printf_would(void **state)
+{
+	static const int64_t values[] = { 0, 1, 9, 10, 11, 99, 100, 101, 999, 1000,
+		12345, 123456, 1234567890123456789, INT64_MAX, -1, -9, -10, -100,
+		-987654321, INT64_MIN };
+
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+		char expected[128];
+		struct rm_line line;
+
+		rm_line_init(&line, out, sizeof(out));
+		rm_line_begin(&line, "m");
+		rm_line_int(&line, "f", values[i]);
+		assert_int_equal(rm_line_end(&line, (rm_wall_t){ values[i] }), 0);
+		snprintf(expected, sizeof(expected), "m f=%" PRId64 "i %" PRId64 "\n",
+		    values[i], values[i]);
+		assert_line(&line, expected);
+	}
+}
+
 int
 main(void)
 {
@@ -131,6 +154,7 @@ main(void)
 		cmocka_unit_test(what_would_be_syntax_is_escaped),
 		cmocka_unit_test(an_invalid_point_is_taken_back_whole),
 		cmocka_unit_test(a_point_that_does_not_fit_leaves_the_others),
+		cmocka_unit_test(integers_are_written_as_printf_would),
 	};
 
 	return cmocka_run_group_tests_name("line_protocol", tests, NULL, NULL);
