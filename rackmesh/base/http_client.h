@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define RM_HTTP_MAX_CALLS 512 /* at once; streams count, too */
+
 struct rm_http_client;
 struct rm_loop;
 
@@ -29,7 +31,7 @@ void rm_http_client_free(struct rm_http_client *client);
  * url: http, https, or "unix:SOCKET:/path" for HTTP over a Unix socket; proxies of
  * the environment are ignored. body: copied; NULL for GET. content_type: borrowed
  * for the call. done is called exactly once, from the loop, never from inside this
- * function. At most 64 exchanges at once: -EAGAIN past that. timeout covers the
+ * function. More than RM_HTTP_MAX_CALLS at once: -EAGAIN. timeout covers the
  * whole exchange.
  */
 int rm_http_client_send(struct rm_http_client *client, const char *url,
@@ -48,14 +50,14 @@ struct rm_http_exchange { /* everything is borrowed for the call, the body copie
 	int64_t timeout_ns;          /* of the whole exchange; 0: none, for streams */
 	/* For streams: each piece as it arrives, and then answer.body is "". < 0 ends
 	 * the exchange, and done gets that as answer.r. Only of answers with status
-	 * 200; of others the body goes to done as usual. NULL: no stream. */
+	 * 200; of others the body goes to done as usual. NULL: no stream. Any call,
+	 * its own too, may be started and canceled in it. */
 	int (*on_data)(const char *data, size_t len, void *arg);
 	void (*done)(const struct rm_http_answer *answer, void *arg);
 	void *arg;
 };
 
-/* As rm_http_client_send; *call (may be NULL) is good until done is called. Streams
- * count among the 64, too. */
+/* As rm_http_client_send; *call (may be NULL) is good until done is called. */
 int rm_http_client_start(struct rm_http_client *client,
     const struct rm_http_exchange *exchange, struct rm_http_call **call);
 /* Ends it without a word: neither function is called any more. Not from inside done. */

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/queue.h>
 
+#include "rackmesh/base/http_defer.h"
 #include "rackmesh/base/yaml.h"
 
 static int
@@ -21,14 +22,15 @@ request_refuse(struct rm_http_request *request, int status, int r, const char *s
 }
 
 int
-rm_http_request_open(struct rm_http_request *ret, struct evhttp_request *req)
+rm_http_request_open(struct rm_http_request *ret, struct evhttp_request *req,
+    struct rm_http_defers *defers)
 {
 	const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(req);
 	const char *path = evhttp_uri_get_path(uri), *query = evhttp_uri_get_query(uri);
 	struct evbuffer *input = evhttp_request_get_input_buffer(req);
 	size_t len = 0;
 
-	*ret = (struct rm_http_request){ .req = req, .rest = "" };
+	*ret = (struct rm_http_request){ .req = req, .defers = defers, .rest = "" };
 	TAILQ_INIT(&ret->query);
 	ret->path = evhttp_uridecode(path != NULL ? path : "", 0, &len);
 	if (ret->path == NULL)
@@ -104,16 +106,24 @@ rm_http_reply_buffer(struct rm_http_request *request, int status,
 {
 	struct evkeyvalq *headers;
 
-	if (request->answered)
+	if (request == NULL || request->answered)
 		return;
 	request->answered = true;
 	headers = evhttp_request_get_output_headers(request->req);
-	if (body == NULL ||
-	    evhttp_add_header(headers, "Content-Type", content_type) < 0) {
+	if (body != NULL &&
+	    evhttp_add_header(headers, "Content-Type", content_type) == 0)
+		evhttp_send_reply(request->req, status, NULL, body);
+	else
 		evhttp_send_reply(request->req, 500, NULL, NULL);
-		return;
-	}
-	evhttp_send_reply(request->req, status, NULL, body);
+	rm_http_defers_remove(request->defers, request); /* may free it */
+}
+
+int
+rm_http_defer(struct rm_http_request *request, int64_t timeout_ns, uint64_t *token)
+{
+	if (request->answered)
+		return -EALREADY;
+	return rm_http_defers_add(request->defers, request, timeout_ns, token);
 }
 
 static int
@@ -135,6 +145,18 @@ rm_http_reply_json(struct rm_http_request *request, int status, json_t *takes)
 	if (body != NULL)
 		evbuffer_free(body);
 	json_decref(takes);
+}
+
+void
+rm_http_reply_text(
+    struct rm_http_request *request, int status, const char *json, size_t len)
+{
+	struct evbuffer *body = evbuffer_new();
+	bool built = body != NULL && evbuffer_add(body, json, len) == 0;
+
+	rm_http_reply_buffer(request, status, "application/json", built ? body : NULL);
+	if (body != NULL)
+		evbuffer_free(body);
 }
 
 void

@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 
 #include "rackmesh/base/address.h"
+#include "rackmesh/base/http_defer.h"
 #include "rackmesh/base/http_face.h"
 #include "rackmesh/base/http_health.h"
 #include "rackmesh/base/http_request.h"
@@ -25,6 +26,7 @@ struct rm_http_server {
 	/* Two, since evhttp does not say which socket a request came by; and so a
 	 * crowd on TCP cannot keep an operator out of the Unix socket. */
 	struct rm_http_face *tcp, *local;
+	struct rm_http_defers *defers;
 	struct route routes[SERVER_MAX_ROUTES];
 	size_t route_count;
 	struct rm_http_health health;
@@ -86,7 +88,7 @@ server_answer(struct rm_http_server *server, struct evhttp_request *req, bool lo
 	const struct route *route;
 	bool known;
 
-	if (rm_http_request_open(&request, req) < 0)
+	if (rm_http_request_open(&request, req, server->defers) < 0)
 		return;
 	route = server_find(
 	    server, &request, method & READ_METHODS, method == EVHTTP_REQ_POST, &known);
@@ -123,7 +125,10 @@ rm_http_server_new(struct rm_loop *loop, struct rm_http_server **ret)
 
 	if (server == NULL)
 		return -ENOMEM;
-	r = rm_http_face_new(loop, server_on_tcp, server, &server->full, &server->tcp);
+	r = rm_http_defers_new(loop, &server->defers);
+	if (r == 0)
+		r = rm_http_face_new(
+		    loop, server_on_tcp, server, &server->full, &server->tcp);
 	if (r == 0)
 		r = rm_http_face_new(
 		    loop, server_on_local, server, &server->full, &server->local);
@@ -140,6 +145,7 @@ rm_http_server_free(struct rm_http_server *server)
 {
 	if (server == NULL)
 		return;
+	rm_http_defers_free(server->defers); /* first: its requests live in the faces */
 	rm_http_face_free(server->tcp);
 	rm_http_face_free(server->local);
 	for (size_t i = 0; i < server->route_count; i++)
@@ -176,4 +182,10 @@ rm_http_route(struct rm_http_server *server, enum rm_http_verb verb, const char 
 		return -ENOMEM;
 	server->routes[server->route_count++] = route;
 	return 0;
+}
+
+struct rm_http_request *
+rm_http_deferred(struct rm_http_server *server, uint64_t token)
+{
+	return rm_http_defers_find(server->defers, token);
 }

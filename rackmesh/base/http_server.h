@@ -65,11 +65,13 @@ const char *rm_http_body(const struct rm_http_request *request, size_t *len);
 
 /*
  * For an answer that takes a while: the handler returns without a reply, and whoever
- * has the token replies later, once, from the loop. After timeout_ns the server itself
- * answers 504; a client that has left answers itself: the token is then simply unknown.
- * At most 32 at once: NULL request of rm_http_deferred means that it is over.
+ * has the token replies later, once, from the loop; the request is gone then. After
+ * timeout_ns the server itself answers 504, at its end 503. At most 32 wait at once:
+ * -EAGAIN. Path, query and body are good until the handler returns, as ever.
  */
 int rm_http_defer(struct rm_http_request *request, int64_t timeout_ns, uint64_t *token);
+/* NULL: it is over, answered or given up by its client. A reply to NULL does nothing.
+ */
 struct rm_http_request *rm_http_deferred(struct rm_http_server *server, uint64_t token);
 /* A body that is JSON already; copied. */
 void rm_http_reply_text(
