@@ -20,7 +20,11 @@ enum {
 struct ctl {
 	const char *aggregator; /* "http://host:port" or "unix:/path" */
 	const char *controller;
+	const char *analyzer;
 	const char *agent;
+	const char
+	    *through; /* "aggregator", "controller", "analyzer"; NULL: the usual */
+	bool is_rack_asked; /* an aggregator was named */
 	bool json;
 	int argc; /* what follows the command */
 	char **argv;
@@ -32,8 +36,16 @@ int ctl_rnics(const struct ctl *ctl);
 int ctl_pinglist(const struct ctl *ctl);
 int ctl_incidents(const struct ctl *ctl);
 int ctl_drill(const struct ctl *ctl);
+int ctl_health(const struct ctl *ctl);
+int ctl_explain(const struct ctl *ctl);
+int ctl_leader(const struct ctl *ctl);
+int ctl_brake(const struct ctl *ctl);
+int ctl_resolve(const struct ctl *ctl);
 int ctl_pause(const struct ctl *ctl);
 int ctl_resume(const struct ctl *ctl);
+
+/* The address of that tier ("aggregator", ...), or NULL: there is no such tier. */
+const char *ctl_tier(const struct ctl *ctl, const char *tier);
 
 /* Says what is wrong with the command line, and returns CTL_USAGE. */
 int ctl_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));

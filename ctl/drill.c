@@ -32,6 +32,8 @@ int
 ctl_drill(const struct ctl *ctl)
 {
 	const char *rnic = NULL, *seconds = "10", *limit = "1000";
+	const char *base =
+	    ctl_tier(ctl, ctl->through != NULL ? ctl->through : "aggregator");
 	char *escaped, path[1024];
 
 	for (int i = 0; i < ctl->argc; i++) {
@@ -44,6 +46,9 @@ ctl_drill(const struct ctl *ctl)
 		else
 			return ctl_usage("unexpected argument: %s", ctl->argv[i]);
 	}
+	if (base == NULL)
+		return ctl_usage(
+		    "--through: expected aggregator, controller or analyzer");
 	if (rnic == NULL || !is_number(seconds) || !is_number(limit))
 		return ctl_usage("expected: drill RNIC [--seconds N] [--limit N]");
 	escaped = request_escape(rnic);
@@ -52,5 +57,5 @@ ctl_drill(const struct ctl *ctl)
 	snprintf(path, sizeof path, "/v1/drill/%s?seconds=%s&limit=%s", escaped,
 	    seconds, limit);
 	free(escaped);
-	return show_list(ctl, ctl->aggregator, path, "results", columns, NULL);
+	return show_list(ctl, base, path, "results", columns, NULL);
 }

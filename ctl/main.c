@@ -13,17 +13,26 @@ static const struct command {
 	const char *arguments;
 	const char *help;
 } commands[] = {
-	{ "topology", ctl_topology, "check FILE | show [FILE]",
-	    "is the file good? what does it (or the controller) say?" },
+	{ "health", ctl_health, "", "every rack of the region, the worst first" },
+	{ "incidents", ctl_incidents, "[--open] [--follow]",
+	    "what is suspected, and the evidence; as it comes" },
+	{ "explain", ctl_explain, "INCIDENT",
+	    "one incident: how we know, what was ruled out" },
 	{ "racks", ctl_racks, "", "every rack, its plan and who watches it" },
 	{ "rnics", ctl_rnics, "[--tor TOR]",
 	    "every RNIC, its health and round-trip times" },
-	{ "pinglist", ctl_pinglist, "RNIC",
-	    "whom an RNIC probes, how often, along which flows" },
-	{ "incidents", ctl_incidents, "[--open]",
-	    "what is suspected, and the evidence" },
 	{ "drill", ctl_drill, "RNIC [--seconds N] [--limit N]",
 	    "raw results out of the rack's ring" },
+	{ "pinglist", ctl_pinglist, "RNIC",
+	    "whom an RNIC probes, how often, along which flows" },
+	{ "resolve", ctl_resolve, "ADDRESS", "whose address or GID this is" },
+	{ "leader", ctl_leader, "", "which controller leads, and how it stands" },
+	{ "topology", ctl_topology, "check FILE | show [FILE]",
+	    "is the file good? what does it (or the controller) say?" },
+	{ "topology", ctl_topology, "import FILE | export",
+	    "into the region's store; out of it, as it was written" },
+	{ "brake", ctl_brake, "[on | off | rate PERCENT]",
+	    "no probe in the whole region; all; so many of them" },
 	{ "pause", ctl_pause, "", "stop probing from this host; its reflectors go on" },
 	{ "resume", ctl_resume, "", "probe again" },
 };
@@ -39,6 +48,9 @@ print_help(FILE *out)
 		    commands[i].arguments, commands[i].help);
 	fprintf(out,
 	    "\nAn RNIC is named host/device or by its id.\n\n"
+	    "  -z, --analyzer ADDRESS    the analyzer's HTTP address (or "
+	    "$RACKMESH_ANALYZER;\n"
+	    "                            default 127.0.0.1:9474)\n"
 	    "  -a, --aggregator ADDRESS  a tor-aggregator's HTTP address (or "
 	    "$RACKMESH_AGGREGATOR;\n"
 	    "                            default 127.0.0.1:9472)\n"
@@ -48,6 +60,11 @@ print_help(FILE *out)
 	    "  -A, --agent ADDRESS       this host's agent (or $RACKMESH_AGENT; "
 	    "default\n"
 	    "                            unix:/run/rackmesh/host-agent.sock)\n"
+	    "  -t, --through TIER        whom drill and incidents ask: aggregator, "
+	    "controller\n"
+	    "                            (drill only) or analyzer; default: drill the "
+	    "aggregator,\n"
+	    "                            incidents the analyzer unless -a is given\n"
 	    "  -j, --json                the daemon's own JSON instead of a table\n"
 	    "  -h, --help                this text\n"
 	    "      --version\n\n"
@@ -87,7 +104,9 @@ parse_options(int argc, char **argv, struct ctl *ctl)
 	static const struct option options[] = {
 		{ "aggregator", required_argument, NULL, 'a' },
 		{ "controller", required_argument, NULL, 'c' },
+		{ "analyzer", required_argument, NULL, 'z' },
 		{ "agent", required_argument, NULL, 'A' },
+		{ "through", required_argument, NULL, 't' },
 		{ "json", no_argument, NULL, 'j' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, OPTION_VERSION },
@@ -96,16 +115,23 @@ parse_options(int argc, char **argv, struct ctl *ctl)
 	int c;
 
 	/* '+': options behind the command are the command's. */
-	while ((c = getopt_long(argc, argv, "+a:c:A:jh", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "+a:c:z:A:t:jh", options, NULL)) != -1) {
 		switch (c) {
 		case 'a':
 			ctl->aggregator = optarg;
+			ctl->is_rack_asked = true;
 			break;
 		case 'c':
 			ctl->controller = optarg;
 			break;
+		case 'z':
+			ctl->analyzer = optarg;
+			break;
 		case 'A':
 			ctl->agent = optarg;
+			break;
+		case 't':
+			ctl->through = optarg;
 			break;
 		case 'j':
 			ctl->json = true;
@@ -145,10 +171,14 @@ main(int argc, char **argv)
 	struct ctl ctl = {
 		.aggregator = from_environment("RACKMESH_AGGREGATOR", "127.0.0.1:9472"),
 		.controller = from_environment("RACKMESH_CONTROLLER", "127.0.0.1:9473"),
+		.analyzer = from_environment("RACKMESH_ANALYZER", "127.0.0.1:9474"),
 		.agent = from_environment(
 		    "RACKMESH_AGENT", "unix:/run/rackmesh/host-agent.sock"),
 	};
-	int status = parse_options(argc, argv, &ctl);
+	int status;
+
+	ctl.is_rack_asked = from_environment("RACKMESH_AGGREGATOR", NULL) != NULL;
+	status = parse_options(argc, argv, &ctl);
 
 	if (status >= 0)
 		return status;

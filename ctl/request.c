@@ -68,8 +68,7 @@ say_refused(const char *base, const char *path, long status, const json_t *answe
 }
 
 static int
-request_perform(
-    CURL *curl, const char *base, const char *path, struct body *body, json_t **ret)
+request_perform(CURL *curl, const char *base, const char *path, struct body *body)
 {
 	char reason[CURL_ERROR_SIZE] = "";
 	json_t *answer = NULL;
@@ -83,33 +82,24 @@ request_perform(
 	if (code != CURLE_OK) {
 		fprintf(stderr,
 		    "rackmeshctl: cannot ask %s: %s; is the daemon running there? "
-		    "(see --aggregator, --controller, --agent)\n",
+		    "(see --aggregator, --controller, --analyzer, --agent)\n",
 		    base, reason[0] != '\0' ? reason : curl_easy_strerror(code));
 		return -ECONNREFUSED;
 	}
 	curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+	if (status >= 200 && status < 300)
+		return 0;
 	if (body->data != NULL)
 		answer = json_loadb(body->data, body->len, 0, NULL);
-	if (status < 200 || status >= 300)
-		r = say_refused(base, path, status, answer);
-	else if (answer == NULL && body->len > 0) {
-		fprintf(stderr,
-		    "rackmeshctl: %s answered %s with something that is not "
-		    "JSON; is it a Rackmesh daemon?\n",
-		    base, path);
-		r = -EPROTO;
-	}
-	if (r < 0 || ret == NULL)
-		json_decref(answer);
-	else
-		*ret = answer;
+	r = say_refused(base, path, status, answer);
+	json_decref(answer);
 	return r;
 }
 
+/* post: NULL for GET. *ret: what came; the caller frees its data. */
 static int
-request_send(const char *base, const char *path, bool post, json_t **ret)
+request_send(const char *base, const char *path, const char *post, struct body *ret)
 {
-	struct body body = { NULL, 0 };
 	CURL *curl = curl_easy_init();
 	int r = -ENOMEM;
 
@@ -121,33 +111,82 @@ request_send(const char *base, const char *path, bool post, json_t **ret)
 		    stderr, "rackmeshctl: %s%s is too long an address\n", base, path);
 		goto out;
 	}
-	if (post) {
+	if (post != NULL) {
 		curl_easy_setopt(curl, CURLOPT_POST, 1L);
-		curl_easy_setopt(curl, CURLOPT_POSTFIELDS, "");
+		curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE, (long)strlen(post));
+		curl_easy_setopt(curl, CURLOPT_POSTFIELDS, post);
 	}
 	curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");
 	curl_easy_setopt(curl, CURLOPT_TIMEOUT, REQUEST_TIMEOUT_S);
 	curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, REQUEST_CONNECT_S);
 	curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_data);
-	curl_easy_setopt(curl, CURLOPT_WRITEDATA, &body);
-	r = request_perform(curl, base, path, &body, ret);
+	curl_easy_setopt(curl, CURLOPT_WRITEDATA, ret);
+	r = request_perform(curl, base, path, ret);
 out:
 	curl_easy_cleanup(curl);
+	return r;
+}
+
+static int
+request_json(const char *base, const char *path, const char *post, json_t **ret)
+{
+	struct body body = { NULL, 0 };
+	json_t *answer = NULL;
+	int r;
+
+	r = request_send(base, path, post, &body);
+	if (r == 0 && body.data != NULL)
+		answer = json_loadb(body.data, body.len, 0, NULL);
+	if (r == 0 && answer == NULL && body.len > 0) {
+		fprintf(stderr,
+		    "rackmeshctl: %s answered %s with something that is not "
+		    "JSON; is it a Rackmesh daemon?\n",
+		    base, path);
+		r = -EPROTO;
+	}
 	free(body.data);
+	if (r < 0 || ret == NULL)
+		json_decref(answer);
+	else
+		*ret = answer;
 	return r;
 }
 
 int
 request_get(const char *base, const char *path, json_t **ret)
 {
-	return request_send(base, path, false, ret);
+	return request_json(base, path, NULL, ret);
 }
 
 int
 request_post(const char *base, const char *path, json_t **ret)
 {
-	return request_send(base, path, true, ret);
+	return request_json(base, path, "", ret);
+}
+
+int
+request_post_text(const char *base, const char *path, const char *text, json_t **ret)
+{
+	return request_json(base, path, text, ret);
+}
+
+int
+request_get_text(const char *base, const char *path, char **ret)
+{
+	struct body body = { NULL, 0 };
+	int r;
+
+	r = request_send(base, path, NULL, &body);
+	if (r == 0 && body.data == NULL) {
+		body.data = strdup("");
+		r = body.data == NULL ? -ENOMEM : 0;
+	}
+	if (r < 0)
+		free(body.data);
+	else
+		*ret = body.data;
+	return r;
 }
 
 char *

@@ -15,6 +15,11 @@
  */
 int request_get(const char *base, const char *path, json_t **ret);
 int request_post(const char *base, const char *path, json_t **ret);
+/* A body that is sent as it is, or comes as it is: *ret is terminated, the caller frees
+ * it. */
+int request_post_text(
+    const char *base, const char *path, const char *text, json_t **ret);
+int request_get_text(const char *base, const char *path, char **ret);
 
 /* text with everything but unreserved characters escaped (RFC 3986); NULL: memory.
  * The caller frees it. */

@@ -1,12 +1,16 @@
 #include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ctl/columns.h"
 #include "ctl/ctl.h"
 #include "ctl/request.h"
 #include "ctl/show.h"
+#include "rackmesh/base/file.h"
 #include "rackmesh/fabric/topology.h"
+
+#define MAX_TOPOLOGY_BYTES (4u << 20)
 
 static size_t
 count_role(const struct rm_topology *topology, enum rm_switch_role role)
@@ -139,6 +143,50 @@ from_file(const struct ctl *ctl, const char *path, bool show)
 	return status;
 }
 
+static int
+import(const struct ctl *ctl, const char *path)
+{
+	struct rm_topology *topology = NULL;
+	struct rm_why why = { "" };
+	json_t *answer = NULL;
+	uint8_t *text = NULL;
+	size_t len;
+	int r;
+
+	/* Here the errors name the file as it is called here. */
+	if (rm_topology_load(path, &topology, &why) < 0)
+		return say_bad(ctl, &why);
+	rm_topology_free(topology);
+	r = rm_file_read(path, MAX_TOPOLOGY_BYTES, &text, &len);
+	if (r < 0) {
+		fprintf(
+		    stderr, "rackmeshctl: cannot read %s: %s\n", path, strerror(-r));
+		return CTL_NO_ANSWER;
+	}
+	r = request_post_text(
+	    ctl->controller, "/v1/topology/import", (const char *)text, &answer);
+	free(text);
+	if (r < 0)
+		return CTL_NO_ANSWER;
+	if (ctl->json)
+		show_json(answer);
+	else
+		printf("%s is the region's topology now.\n", path);
+	json_decref(answer);
+	return CTL_GOOD;
+}
+
+static int export(const struct ctl *ctl)
+{
+	char *text = NULL;
+
+	if (request_get_text(ctl->controller, "/v1/topology/export", &text) < 0)
+		return CTL_NO_ANSWER;
+	fputs(text, stdout);
+	free(text);
+	return CTL_GOOD;
+}
+
 int
 ctl_topology(const struct ctl *ctl)
 {
@@ -149,9 +197,13 @@ ctl_topology(const struct ctl *ctl)
 		return from_file(ctl, ctl->argv[1], false);
 	if (ctl->argc == 2 && strcmp(ctl->argv[0], "show") == 0)
 		return from_file(ctl, ctl->argv[1], true);
+	if (ctl->argc == 2 && strcmp(ctl->argv[0], "import") == 0)
+		return import(ctl, ctl->argv[1]);
+	if (ctl->argc == 1 && strcmp(ctl->argv[0], "export") == 0)
+		return export(ctl);
 	if (ctl->argc != 1 || strcmp(ctl->argv[0], "show") != 0)
-		return ctl_usage(
-		    "expected: topology check FILE, or topology show [FILE]");
+		return ctl_usage("expected: topology check FILE, show [FILE], import "
+				 "FILE, or export");
 	if (request_get(ctl->controller, "/v1/topology", &json) < 0)
 		return CTL_NO_ANSWER;
 	status = CTL_GOOD;

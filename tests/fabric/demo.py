@@ -46,7 +46,7 @@ What the rack of two knows:
   {rack} {ctl} rnics
   {rack} {ctl} drill {victim} --seconds 2
   {rack} {ctl} pinglist {victim}
-  {rack} {ctl} incidents
+  {rack} {ctl} --through aggregator incidents
 
 What the controller plans for:
   {centre} {ctl} topology show

@@ -242,6 +242,11 @@ class Fabric:
         """The place where the RNIC's relay runs, for netns(); its ends are near and far."""
         return "relay-" + rnic.replace("/", "-")
 
+    def carrier_of(self, name):
+        """Whether its cable of the management network carries a signal."""
+        shown = run("ip", "-n", self.netns(name), "-br", "link", "show", "mgmt0")
+        return "LOWER_UP" in shown
+
     # ---- faults -------------------------------------------------------------
 
     def drop(self, rnic, send=True, receive=True):

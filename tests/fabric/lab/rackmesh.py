@@ -251,10 +251,10 @@ class Lab:
     def wait_leader(self, seconds=LEADER_S):
         return until("a controller leads", seconds, self.leader)
 
-    def import_topology(self, content=None):
+    def import_topology(self, content=None, leader=None):
         """Through the leader, as a person does it."""
         text = yaml.safe_dump(content or topology(self.fabric), sort_keys=False)
-        answer = self.wait_leader().post("/v1/topology/import", text)
+        answer = (leader or self.wait_leader()).post("/v1/topology/import", text)
         if not answer.ok:
             raise OSError(f"the topology is refused: {answer.text}")
 
@@ -275,6 +275,22 @@ class Lab:
                 lambda: self.health(rnic) == "good",
                 [self.aggregators[rnic.tor]],
             )
+
+    def wait_traced(self, seconds):
+        """Until every aggregator knows the way of every flow that leaves its rack."""
+        for tor, aggregator in self.aggregators.items():
+            until(
+                f"the flows out of {tor} are traced",
+                seconds,
+                lambda: self.untraced(aggregator) == 0,
+                [aggregator],
+                every=0.2,
+            )
+
+    def untraced(self, aggregator):
+        """Flows out of its rack without a known path; None while there are no flows."""
+        flows = aggregator.get("/v1/paths").json["paths"]
+        return sum(not flow["path"] for flow in flows) if flows else None
 
     def close(self):
         self.pack.close()

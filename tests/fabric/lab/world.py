@@ -99,6 +99,18 @@ class World:
         self.lab.start().wait_probing()
         return self
 
+    def is_up(self, process):
+        """A daemon that says it is ready, or an engine that answers."""
+        if not process.alive:
+            return False
+        if process is self.alertmanager:
+            return process.get("/-/ready").ok
+        if process is self.influx:
+            return process.ask("/ping").ok
+        if self.etcd and process in self.etcd.members.values():
+            return process.healthy()
+        return process.get("/healthz").ok
+
     def rnic(self, name):
         return self.fabric.rnics[name]
 

@@ -58,7 +58,7 @@ run(int (*command)(const struct ctl *ctl), int argc, const char *const *argv,
 
 	pid = play_daemon(&port, status, body);
 	snprintf(address, sizeof(address), "127.0.0.1:%d", port);
-	ctl.aggregator = ctl.controller = ctl.agent = address;
+	ctl.aggregator = ctl.controller = ctl.analyzer = ctl.agent = address;
 	code = command(&ctl);
 	if (code == CTL_USAGE) /* nobody was asked */
 		kill(pid, SIGTERM);
@@ -124,6 +124,79 @@ numbers_are_checked_before_anybody_is_asked(void **state)
 	assert_int_equal(run(ctl_drill, 3, word, "200 OK", "{}"), CTL_USAGE);
 }
 
+static void
+a_region_is_well_only_when_every_rack_is_known_to_be(void **state)
+{
+	static const struct {
+		const char *body;
+		int code;
+	} cases[] = {
+		{ "{\"racks\": [{\"tor\": \"t1\", \"state\": \"ok\"}]}", CTL_GOOD },
+		{ "{\"racks\": [{\"tor\": \"t1\", \"state\": \"ok\"}, {\"tor\": "
+		  "\"t2\", "
+		  "\"state\": \"blind\"}]}",
+		    CTL_BAD_NEWS },
+		{ "{\"racks\": [{\"tor\": \"t1\", \"state\": \"a new word\"}]}",
+		    CTL_BAD_NEWS },
+		{ "{\"racks\": []}", CTL_BAD_NEWS },
+		{ "{\"racks\": [{\"tor\": \"t1\", \"state\": \"ok\"}], \"trouble\": "
+		  "\"no disk\"}",
+		    CTL_BAD_NEWS },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_int_equal(
+		    run(ctl_health, 0, NULL, "200 OK", cases[i].body), cases[i].code);
+}
+
+static void
+an_incident_is_explained_and_bad_news_while_it_is_open(void **state)
+{
+	const char *const argv[] = { "00ff" };
+
+	assert_int_equal(
+	    run(ctl_explain, 1, argv, "200 OK", "{\"state\": \"open\"}"), CTL_BAD_NEWS);
+	assert_int_equal(
+	    run(ctl_explain, 1, argv, "200 OK",
+		"{\"state\": \"resolved\", \"evidence\": {\"to_part\": {\"sent\": 9, "
+		"\"arrived\": 0}, \"ruled_out\": [\"spine2\"], \"samples\": "
+		"[\"a>b:1\"]}}"),
+	    CTL_GOOD);
+	assert_int_equal(
+	    run(ctl_explain, 1, argv, "404 Not Found", "{}"), CTL_NO_ANSWER);
+	assert_int_equal(run(ctl_explain, 0, NULL, "200 OK", "{}"), CTL_USAGE);
+}
+
+static void
+a_region_that_nobody_leads_is_bad_news(void **state)
+{
+	assert_int_equal(run(ctl_leader, 0, NULL, "200 OK",
+			     "{\"leader\": \"c1\", \"leading\": true}"),
+	    CTL_GOOD);
+	assert_int_equal(
+	    run(ctl_leader, 0, NULL, "200 OK", "{\"leader\": \"\"}"), CTL_BAD_NEWS);
+}
+
+static void
+a_brake_that_makes_no_sense_is_never_sent(void **state)
+{
+	static const char *const bad[][2] = { { "stop", NULL }, { "rate", "0" },
+		{ "rate", "101" }, { "rate", "nan" }, { "rate", "ten" } };
+	const char *const on[] = { "on" }, *const half[] = { "rate", "50%" };
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_int_equal(
+		    run(ctl_brake, bad[i][1] == NULL ? 1 : 2, bad[i], "200 OK", "{}"),
+		    CTL_USAGE);
+	assert_int_equal(
+	    run(ctl_brake, 1, on, "200 OK", "{\"rate_permille\": 0}"), CTL_GOOD);
+	assert_int_equal(
+	    run(ctl_brake, 2, half, "200 OK", "{\"rate_permille\": 500}"), CTL_GOOD);
+	assert_int_equal(
+	    run(ctl_brake, 1, on, "409 Conflict", "{\"error\": \"standby: c1 leads\"}"),
+	    CTL_NO_ANSWER);
+}
+
 int
 main(void)
 {
@@ -133,6 +206,11 @@ main(void)
 		    an_open_incident_is_bad_news_and_a_resolved_one_is_not),
 		cmocka_unit_test(refusals_and_other_daemons_are_no_answer),
 		cmocka_unit_test(numbers_are_checked_before_anybody_is_asked),
+		cmocka_unit_test(a_region_is_well_only_when_every_rack_is_known_to_be),
+		cmocka_unit_test(
+		    an_incident_is_explained_and_bad_news_while_it_is_open),
+		cmocka_unit_test(a_region_that_nobody_leads_is_bad_news),
+		cmocka_unit_test(a_brake_that_makes_no_sense_is_never_sent),
 	};
 
 	return cmocka_run_group_tests_name("ctl", tests, NULL, NULL);

@@ -1,0 +1,49 @@
+"""What no rack can decide alone: a dead ToR, a dead uplink, flows that a spine swallows."""
+
+import itertools
+
+from lab import figures
+from lab.faults import FlowsBlackholed, SwitchDead, UplinkDead
+from lab.story import live_through
+from lab.world import RACKS
+
+FAULTS, FAULTS_SOAK = 6, 30
+WORST_S = 5.0
+TRACED_S = 60
+
+
+def faults(world, rng):
+    """Every kind in turn, each at a place taken by chance."""
+    lab, tors, spines = world.lab, list(RACKS), world.fabric.spines
+    kinds = [
+        lambda: SwitchDead(lab, rng.choice(tors)),
+        lambda: UplinkDead(lab, rng.choice(tors), rng.choice(spines)),
+        lambda: FlowsBlackholed(
+            lab, rng.choice(spines), rng.choice(tors), 2, rng.randrange(1 << 32)
+        ),
+        lambda: UplinkDead(lab, rng.choice(tors), rng.choice(spines), down=False),
+        lambda: FlowsBlackholed(lab, rng.choice(spines), None, 3, rng.randrange(1 << 32)),
+        lambda: SwitchDead(lab, rng.choice(spines)),
+    ]
+    for make in itertools.cycle(kinds):
+        yield make()
+
+
+def test_tors_uplinks_and_swallowed_flows_are_named(world, rng, say, soak):
+    whole = world(RACKS, analyzer={}).start()
+    whole.lab.wait_traced(TRACED_S)
+    count = FAULTS_SOAK if soak else FAULTS
+    seconds, kinds = {}, 0
+
+    for fault in itertools.islice(faults(whole, rng), count):
+        told = live_through(whole, fault, rng)
+        seconds.setdefault(fault.kind, []).append(told.plain)
+        kinds += told.kind == fault.kind
+        if told.kind != fault.kind:
+            say(f"{fault}: called {told.kind}")
+
+    say(f"right part named {count} of {count}, no RNIC blamed; kind right {kinds} of {count}")
+    for kind, each in seconds.items():
+        say(figures.line(kind, each))
+    assert kinds == count
+    assert max(itertools.chain(*seconds.values())) <= WORST_S

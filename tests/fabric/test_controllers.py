@@ -1,0 +1,131 @@
+"""Whatever befalls etcd and the controllers: afterwards every agent has the newest plan."""
+
+import contextlib
+import itertools
+import json
+import time
+
+from lab import figures
+from lab.chaos import TROUBLES
+from lab.rackmesh import topology
+from lab.wait import until
+
+RACKS = {"tor1": ["h1", "h2", "h3"], "tor2": ["h3", "h4"]}
+TROUBLES_CI, TROUBLES_SOAK = 20, 200
+CONVERGED_S = 5.0
+HEALED_S = 30
+PINGLISTS = "/rackmesh/lab/pinglist/"
+LEADER = "/rackmesh/lab/leader"
+
+
+class Versions:
+    """What every agent has applied; none may ever go back."""
+
+    def __init__(self, lab):
+        self._lab, self._seen = lab, {}
+
+    def now(self):
+        """{(host, tor): version}"""
+        found = {}
+        for host, agent in self._lab.agents.items():
+            for each in agent.get("/v1/pinglist?limit=1").json["pinglists"]:
+                found[host, each["tor"]] = each.get("version", 0)
+        for key, version in found.items():
+            assert version >= self._seen.get(key, 0), f"{key} went back to {version}"
+            self._seen[key] = version
+        return found
+
+
+def newest(etcd):
+    """{tor: version}, as etcd has it, by a linearizable read."""
+    keys, _ = etcd.range(PINGLISTS)
+    return {
+        key.removeprefix(PINGLISTS): json.loads(value).get("base", 0) + revision
+        for key, (value, revision) in keys.items()
+    }
+
+
+def authentications(controller):
+    """Tokens that it has fetched since its start."""
+    return controller.metrics().sum("rackmesh_controller_etcd_authentications_total")
+
+
+def converged(world, versions):
+    want = newest(world.etcd)
+    have = versions.now()
+    return len(want) == len(RACKS) and all(
+        version == want[tor] for (_, tor), version in have.items()
+    )
+
+
+def changed_topology(world, number):
+    """Another one every time, with other plans: a spine has one more address."""
+    content = topology(world.fabric)
+    spine = next(s for s in content["switches"] if s["role"] == "spine")
+    spine["aliases"].append(f"10.99.{number // 250}.{number % 250 + 1}")
+    return content
+
+
+def change_plans(world, numbers, seconds):
+    """As often as a controller takes it, for so long; says how often that was."""
+    taken, end = 0, time.monotonic() + seconds
+    while time.monotonic() < end:
+        leader = world.lab.leader()
+        if leader is not None:
+            with contextlib.suppress(OSError):
+                world.lab.import_topology(changed_topology(world, next(numbers)), leader)
+                taken += 1
+        world.plain.silence(0.3, world.plain.mark())
+    return taken
+
+
+def test_every_agent_has_the_newest_plan_after_every_trouble(world, rng, say, soak):
+    small = world(RACKS, alertmanager=False, controllers=2, etcd=3, token_s=5).start()
+    versions, numbers = Versions(small.lab), itertools.count()
+    count = TROUBLES_SOAK if soak else TROUBLES_CI
+    until("the first plans are everywhere", 15, lambda: converged(small, versions))
+    mark, seconds, taken, leaderships = small.mark(), [], 0, set()
+    troubles = list(itertools.islice(itertools.cycle(TROUBLES), count))
+    rng.shuffle(troubles)
+
+    for kind in troubles:
+        trouble = kind(small, rng)
+        before = newest(small.etcd)
+        trouble.begin()
+        taken += change_plans(small, numbers, rng.uniform(0.5, 3))
+        trouble.heal()
+        healed = time.monotonic()
+        until(
+            f"etcd answers after {trouble}",
+            HEALED_S,
+            lambda: all(member.healthy() for member in small.etcd.members.values()),
+            every=0.1,
+        )
+        back = time.monotonic()
+        until(f"a controller leads after {trouble}", HEALED_S, small.lab.leader, every=0.05)
+        until(
+            f"every agent has the newest plan after {trouble}",
+            HEALED_S,
+            lambda: converged(small, versions),
+            every=0.1,
+        )
+        seconds.append(time.monotonic() - back)
+        if seconds[-1] > CONVERGED_S:
+            say(f"{trouble}: {seconds[-1]:.1f} s ({back - healed:.1f} s until etcd was well)")
+        leaderships.add(small.etcd.range(LEADER)[0][LEADER][1])
+        # A plan that is made now reaches everybody, too.
+        small.lab.import_topology(changed_topology(small, next(numbers)))
+        until(
+            f"a new plan reaches every agent after {trouble}",
+            CONVERGED_S,
+            lambda: newest(small.etcd) != before and converged(small, versions),
+            every=0.1,
+        )
+
+    say(f"{count} troubles, {taken} changes of plans meanwhile, {len(leaderships)} leaderships")
+    say(figures.line("every agent on the newest plan after healing", seconds))
+    assert taken >= count
+    assert len(leaderships) > 2
+    assert any(authentications(each) > 2 for each in small.lab.controllers)
+    assert max(seconds) <= CONVERGED_S
+    assert not small.since(mark), "nobody was at fault"
