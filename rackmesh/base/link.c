@@ -34,7 +34,8 @@ struct rm_link {
 	 */
 	bool ended;
 	bool closing;
-	int reason; /* of whichever of the two */
+	bool paused; /* frames wait */
+	int reason;  /* of whichever of the two */
 	struct rm_address peer;
 	struct rm_link_counts counts;
 };
@@ -113,6 +114,8 @@ link_on_readable(struct bufferevent *bev, void *arg)
 			link_finish(link, link->reason);
 			return;
 		}
+		if (link->paused)
+			return;
 		r = link_hand_over(link);
 		if (r == -EAGAIN && link->ended) {
 			/* Cut off in the middle of a frame is no orderly end. */
@@ -296,6 +299,29 @@ rm_link_close(struct rm_link *link, int reason)
 	link->reason = reason;
 	/* Nothing more is read; the deferred call finds closing set. */
 	bufferevent_disable(link->bev, EV_READ);
+	bufferevent_trigger(
+	    link->bev, EV_READ, BEV_OPT_DEFER_CALLBACKS | BEV_TRIG_IGNORE_WATERMARKS);
+}
+
+void
+rm_link_pause(struct rm_link *link)
+{
+	link->paused = true;
+	if (link->bev != NULL)
+		bufferevent_disable(link->bev, EV_READ);
+}
+
+void
+rm_link_resume(struct rm_link *link)
+{
+	if (!link->paused)
+		return;
+	link->paused = false;
+	if (link->closing || link->bev == NULL)
+		return;
+	if (!link->ended)
+		bufferevent_enable(link->bev, EV_READ);
+	/* For the frames that have arrived already. */
 	bufferevent_trigger(
 	    link->bev, EV_READ, BEV_OPT_DEFER_CALLBACKS | BEV_TRIG_IGNORE_WATERMARKS);
 }

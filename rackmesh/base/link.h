@@ -56,6 +56,11 @@ size_t rm_link_output_bytes(const struct rm_link *link); /* queued, not in the k
  * handed over any more; what was sent before still goes if the kernel takes it. */
 void rm_link_close(struct rm_link *link, int reason);
 
+/* Hands over no frame until it is resumed; the peer's next ones wait, in the end on its
+ * side. Also from inside on_frame. */
+void rm_link_pause(struct rm_link *link);
+void rm_link_resume(struct rm_link *link);
+
 /*
  * Does the peer's kernel still acknowledge? ns since its last ACK arrived, and
  * how many of our bytes are on the way without one (TCP_INFO's last_ack_recv,

@@ -104,6 +104,27 @@ a_busy_peer_lets_the_other_one_through(void **state)
 }
 
 static void
+a_paused_link_hands_over_nothing_until_it_is_resumed(void **state)
+{
+	struct fixture *f = *state;
+
+	rm_link_pause(f->link);
+	peer_writes(f, frames_of(3, 9));
+	loopback_run(f->loop, 50 * RM_NS_PER_MS);
+	assert_int_equal(f->frames, 0);
+	rm_link_resume(f->link);
+	LOOPBACK_WAIT(f->loop, f->frames == 3);
+	/* What comes during a pause is not handed over; it can be closed all the same.
+	 */
+	peer_writes(f, frames_of(2, 9));
+	rm_link_pause(f->link);
+	rm_link_close(f->link, -ETIMEDOUT);
+	LOOPBACK_WAIT(f->loop, f->closes > 0);
+	assert_int_equal(f->reason, -ETIMEDOUT);
+	assert_int_equal(f->frames, 3);
+}
+
+static void
 sends_are_refused_when_the_peer_does_not_read(void **state)
 {
 	struct fixture *f = *state;
@@ -211,6 +232,7 @@ main(void)
 		TEST(an_empty_frame_closes_and_counts),
 		TEST(a_damaged_frame_closes_and_counts_after_the_good_ones),
 		TEST(a_busy_peer_lets_the_other_one_through),
+		TEST(a_paused_link_hands_over_nothing_until_it_is_resumed),
 		TEST(sends_are_refused_when_the_peer_does_not_read),
 		TEST(a_frozen_peer_still_acknowledges),
 		TEST(a_host_that_vanishes_while_we_are_silent_is_noticed),
