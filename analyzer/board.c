@@ -1,0 +1,387 @@
+#include "analyzer/board.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+#include "analyzer/board_told.h"
+#include "rackmesh/fabric/incident.h"
+
+/* One fault of a host with eight rails is told of by each rack's two aggregators. */
+#define MAX_TELLINGS 32
+#define KEY_BYTES (RM_NAME_BYTES + 24)
+#define LABELS_BYTES (2 * RM_NAME_BYTES + RM_PART_NAME_BYTES + 32)
+
+/* What one aggregator, or we, say of it: one opening, by its id. */
+struct telling {
+	char key[KEY_BYTES]; /* region and id */
+	struct node *node;
+	bool is_own, is_open;
+	rm_wall_t changed;
+	UT_hash_handle hh;
+};
+
+struct node {
+	struct board_entry entry; /* first */
+	char labels[LABELS_BYTES];
+	struct telling *tellings[MAX_TELLINGS];
+	size_t telling_count;
+	size_t place;      /* in board.open, while it is open */
+	UT_hash_handle hh; /* by labels, while it is open */
+};
+
+struct board {
+	struct node *open[BOARD_MAX_OPEN]; /* oldest first */
+	size_t open_count;
+	struct node *closed[BOARD_MAX_CLOSED]; /* a ring, closed_next is written next */
+	size_t closed_count, closed_next;
+	struct node *by_labels;
+	struct telling *by_key;
+	uint64_t changes;
+	struct board_counts counts;
+};
+
+/* ---- entries ------------------------------------------------------------------ */
+
+static void
+key_of(const struct board_told *told, char key[KEY_BYTES])
+{
+	snprintf(key, KEY_BYTES, "%s|%016" PRIx64, told->region, told->id);
+}
+
+static void
+labels_of(const struct board_told *told, char labels[LABELS_BYTES])
+{
+	snprintf(labels, LABELS_BYTES, "%s|%s|%s|%s", told->region, told->part_type,
+	    told->part, told->place);
+}
+
+static void
+node_free(struct board *board, struct node *node)
+{
+	for (size_t i = 0; i < node->telling_count; i++) {
+		HASH_DEL(board->by_key, node->tellings[i]);
+		free(node->tellings[i]);
+	}
+	free(node->entry.sentence);
+	free(node->entry.evidence_json);
+	free(node);
+}
+
+static void
+add_source(struct board_entry *entry, const char *source)
+{
+	for (size_t i = 0; i < entry->source_count; i++)
+		if (strcmp(entry->sources[i], source) == 0)
+			return;
+	if (entry->source_count < BOARD_SOURCES)
+		strcpy(entry->sources[entry->source_count++], source);
+}
+
+static int
+add_telling(struct board *board, struct node *node, const struct board_told *told)
+{
+	struct telling *telling;
+
+	if (node->telling_count == MAX_TELLINGS)
+		return -ENOBUFS;
+	telling = calloc(1, sizeof(*telling));
+	if (telling == NULL)
+		return -ENOMEM;
+	key_of(told, telling->key);
+	telling->node = node;
+	telling->is_own = told->is_own;
+	telling->is_open = told->state != WIRE_RESOLVED;
+	telling->changed = told->changed;
+	node->tellings[node->telling_count++] = telling;
+	HASH_ADD_STR(board->by_key, key, telling);
+	add_source(&node->entry, told->source);
+	return 0;
+}
+
+/* What is known of it now. Nothing of it changes for want of memory. */
+static int
+node_say(struct node *node, const struct board_told *told)
+{
+	struct board_entry *entry = &node->entry;
+	char *sentence = strdup(told->sentence);
+	char *evidence = strdup(told->evidence_json);
+
+	if (sentence == NULL || evidence == NULL) {
+		free(sentence);
+		free(evidence);
+		return -ENOMEM;
+	}
+	free(entry->sentence);
+	free(entry->evidence_json);
+	entry->sentence = sentence;
+	entry->evidence_json = evidence;
+	strcpy(entry->kind, told->kind);
+	entry->confidence = told->confidence;
+	if (told->changed.ns > entry->changed.ns)
+		entry->changed = told->changed;
+	return 0;
+}
+
+/* ---- open and closed ----------------------------------------------------------- */
+
+static void
+remember_closed(struct board *board, struct node *node)
+{
+	if (board->closed_count == BOARD_MAX_CLOSED)
+		node_free(board, board->closed[board->closed_next]);
+	else
+		board->closed_count++;
+	board->closed[board->closed_next] = node;
+	board->closed_next = (board->closed_next + 1) % BOARD_MAX_CLOSED;
+}
+
+static void
+node_close(struct board *board, struct node *node, rm_wall_t resolved)
+{
+	HASH_DEL(board->by_labels, node);
+	board->open_count--;
+	for (size_t i = node->place; i < board->open_count; i++) {
+		board->open[i] = board->open[i + 1];
+		board->open[i]->place = i;
+	}
+	node->entry.is_open = false;
+	node->entry.resolved = resolved;
+	board->counts.resolved++;
+	remember_closed(board, node);
+}
+
+static int
+node_new(struct board *board, const struct board_told *told)
+{
+	bool is_open = told->state != WIRE_RESOLVED;
+	struct board_entry *entry;
+	struct node *node;
+	int r;
+
+	if (is_open && board->open_count == BOARD_MAX_OPEN)
+		return -ENOBUFS;
+	node = calloc(1, sizeof(*node));
+	if (node == NULL)
+		return -ENOMEM;
+	entry = &node->entry;
+	entry->id = told->id;
+	entry->is_open = is_open;
+	entry->began = told->began;
+	entry->opened = told->opened;
+	entry->resolved = is_open ? (rm_wall_t){ 0 } : told->changed;
+	strcpy(entry->region, told->region);
+	strcpy(entry->tor, told->tor);
+	strcpy(entry->part_type, told->part_type);
+	strcpy(entry->part, told->part);
+	strcpy(entry->place, told->place);
+	labels_of(told, node->labels);
+	r = node_say(node, told);
+	if (r == 0)
+		r = add_telling(board, node, told);
+	if (r < 0) {
+		node_free(board, node);
+		return r;
+	}
+	entry->changes = ++board->changes;
+	board->counts.opened++;
+	if (!is_open) {
+		board->counts.resolved++;
+		remember_closed(board, node);
+		return 1;
+	}
+	node->place = board->open_count;
+	board->open[board->open_count++] = node;
+	HASH_ADD_STR(board->by_labels, labels, node);
+	return 1;
+}
+
+/* ---- what is told ---------------------------------------------------------------- */
+
+/* Is it still open, and do we say so ourselves? */
+static bool
+still_open(const struct node *node, bool own_only)
+{
+	for (size_t i = 0; i < node->telling_count; i++)
+		if (node->tellings[i]->is_open &&
+		    (node->tellings[i]->is_own || !own_only))
+			return true;
+	return false;
+}
+
+static int
+tell_known(struct board *board, struct telling *telling, const struct board_told *told)
+{
+	struct node *node = telling->node;
+	int r = 0;
+
+	/* An opening that was resolved does not come back under its id. */
+	if (!telling->is_open ||
+	    (told->state != WIRE_RESOLVED && told->changed.ns <= telling->changed.ns)) {
+		board->counts.repeated++;
+		return 0;
+	}
+	/* Our own words weigh more than a single rack's. */
+	if (told->is_own || !still_open(node, true))
+		r = node_say(node, told);
+	if (r < 0)
+		return r;
+	telling->changed = told->changed;
+	telling->is_open = told->state != WIRE_RESOLVED;
+	node->entry.changes = ++board->changes;
+	if (!still_open(node, false))
+		node_close(board, node, told->changed);
+	else
+		board->counts.updated++;
+	return 1;
+}
+
+/* Another one tells of what is open already. */
+static int
+tell_again(struct board *board, struct node *node, const struct board_told *told)
+{
+	int r;
+
+	r = add_telling(board, node, told);
+	if (r == 0 && told->is_own)
+		r = node_say(node, told);
+	if (r < 0)
+		return r;
+	if (told->began.ns < node->entry.began.ns)
+		node->entry.began = told->began;
+	node->entry.changes = ++board->changes;
+	board->counts.updated++;
+	return 1;
+}
+
+static int
+board_tell(struct board *board, const struct board_told *told)
+{
+	char key[KEY_BYTES], labels[LABELS_BYTES];
+	struct telling *telling;
+	struct node *node;
+	int r;
+
+	key_of(told, key);
+	HASH_FIND_STR(board->by_key, key, telling);
+	labels_of(told, labels);
+	HASH_FIND_STR(board->by_labels, labels, node);
+	if (telling != NULL)
+		r = tell_known(board, telling, told);
+	else if (node != NULL)
+		r = tell_again(board, node, told);
+	else
+		r = node_new(board, told);
+	if (r < 0)
+		board->counts.refused++;
+	return r;
+}
+
+int
+board_edge(struct board *board, const struct wire_incident *incident)
+{
+	struct board_told told;
+	int r;
+
+	r = board_told_edge(incident, &told);
+	if (r < 0) {
+		board->counts.refused++;
+		return r;
+	}
+	return board_tell(board, &told);
+}
+
+int
+board_own(struct board *board, const char *region, const char *analyzer,
+    enum wire_incident_state state, const struct rm_incident *incident)
+{
+	struct board_told told;
+	json_t *json = rm_verdict_json(&incident->verdict);
+	char *evidence = json != NULL ? json_dumps(json, JSON_COMPACT) : NULL;
+	int r = -ENOMEM;
+
+	if (evidence != NULL)
+		r = board_told_own(region, analyzer, state, incident, evidence, &told);
+	if (r == 0)
+		r = board_tell(board, &told);
+	else
+		board->counts.refused++;
+	json_decref(json);
+	free(evidence);
+	return r;
+}
+
+/* ---- reading ------------------------------------------------------------------ */
+
+const struct board_entry *
+board_get(const struct board *board, size_t i)
+{
+	if (i < board->open_count)
+		return &board->open[board->open_count - 1 - i]->entry;
+	i -= board->open_count;
+	if (i >= board->closed_count)
+		return NULL;
+	i = (board->closed_next + BOARD_MAX_CLOSED - 1 - i) % BOARD_MAX_CLOSED;
+	return &board->closed[i]->entry;
+}
+
+const struct board_entry *
+board_find(const struct board *board, uint64_t id)
+{
+	const struct telling *telling, *next;
+	char text[KEY_BYTES];
+
+	snprintf(text, sizeof(text), "|%016" PRIx64, id);
+	HASH_ITER (hh, board->by_key, telling, next) {
+		if (strcmp(strchr(telling->key, '|'), text) == 0)
+			return &telling->node->entry;
+	}
+	return NULL;
+}
+
+size_t
+board_open(const struct board *board)
+{
+	return board->open_count;
+}
+
+uint64_t
+board_changes(const struct board *board)
+{
+	return board->changes;
+}
+
+const struct board_counts *
+board_counts(const struct board *board)
+{
+	return &board->counts;
+}
+
+/* ---- life ---------------------------------------------------------------------- */
+
+int
+board_new(struct board **ret)
+{
+	struct board *board = calloc(1, sizeof(*board));
+
+	if (board == NULL)
+		return -ENOMEM;
+	*ret = board;
+	return 0;
+}
+
+void
+board_free(struct board *board)
+{
+	if (board == NULL)
+		return;
+	HASH_CLEAR(hh, board->by_labels);
+	for (size_t i = 0; i < board->open_count; i++)
+		node_free(board, board->open[i]);
+	for (size_t i = 0; i < board->closed_count; i++)
+		node_free(board, board->closed[i]);
+	free(board);
+}
