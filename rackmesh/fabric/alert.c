@@ -181,8 +181,8 @@ on_resend(void *arg)
 	rm_timer_after(alerts->resend, alerts->options.resend_ns);
 }
 
-void
-rm_alerts_fire(struct rm_alerts *alerts, const struct rm_incident *incident)
+static void
+alerts_fire(struct rm_alerts *alerts, const struct rm_incident *incident, bool restored)
 {
 	char key[ALERT_KEY_BYTES];
 	struct firing *firing;
@@ -201,8 +201,21 @@ rm_alerts_fire(struct rm_alerts *alerts, const struct rm_incident *incident)
 		HASH_ADD_STR(alerts->firing, key, firing);
 	}
 	firing->incident = *incident;
+	known = known || restored;
 	alerts_push(alerts, incident, known ? ALERT_UPDATED : ALERT_OPENED,
 	    known ? alerts->alertmanager_count : alerts->sink_count);
+}
+
+void
+rm_alerts_fire(struct rm_alerts *alerts, const struct rm_incident *incident)
+{
+	alerts_fire(alerts, incident, false);
+}
+
+void
+rm_alerts_restore(struct rm_alerts *alerts, const struct rm_incident *incident)
+{
+	alerts_fire(alerts, incident, true);
 }
 
 void

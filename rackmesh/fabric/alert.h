@@ -44,6 +44,8 @@ void rm_alerts_free(struct rm_alerts *alerts);
 /* The incident is copied. fire: opened or updated. Only openings and resolutions go to
  * webhooks; Alertmanager gets updates too. */
 void rm_alerts_fire(struct rm_alerts *alerts, const struct rm_incident *incident);
+/* Open since an earlier life of ours: Alertmanager gets it, webhooks had it. */
+void rm_alerts_restore(struct rm_alerts *alerts, const struct rm_incident *incident);
 void rm_alerts_resolve(struct rm_alerts *alerts, const struct rm_incident *incident);
 
 const struct rm_alert_counts *rm_alerts_counts(const struct rm_alerts *alerts);

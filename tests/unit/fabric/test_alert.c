@@ -205,6 +205,30 @@ an_opening_reaches_alertmanager_and_webhook(void **state)
 }
 
 static void
+what_goes_on_after_a_restart_is_no_news_to_a_webhook(void **state)
+{
+	struct fixture *f = *state;
+	struct rm_incident old = incident_of("h1/r0"), fresh = incident_of("h2/r0");
+	json_t *hook;
+
+	rm_alerts_restore(f->alerts, &old);
+	wait_for(f, 1);
+	assert_string_equal(f->path[0], "/api/v2/alerts");
+	rm_alerts_fire(f->alerts, &fresh);
+	wait_for(f, 3);
+	hook = taken_at(f, "/hook", 0);
+	assert_non_null(strstr(f->taken[1], "h2/r0"));
+	assert_non_null(strstr(f->taken[2], "h2/r0"));
+	json_decref(hook);
+	rm_alerts_resolve(f->alerts, &old);
+	wait_for(f, 5);
+	hook = taken_at(f, "/hook", 1);
+	assert_string_equal(
+	    json_string_value(json_object_get(hook, "status")), "resolved");
+	json_decref(hook);
+}
+
+static void
 labels_stay_the_same_while_the_kind_changes(void **state)
 {
 	struct fixture *f = *state;
@@ -324,6 +348,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(an_opening_reaches_alertmanager_and_webhook),
+		TEST(what_goes_on_after_a_restart_is_no_news_to_a_webhook),
 		TEST(labels_stay_the_same_while_the_kind_changes),
 		TEST(a_resolution_is_sent_resolved_after_the_firing),
 		TEST(a_wall_clock_that_goes_back_ends_no_alert_before_its_start),
