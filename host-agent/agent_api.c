@@ -114,6 +114,7 @@ get_rnics(struct rm_http_request *request, void *arg)
 		json_array_append_new(list, show_rnic(api->rnics[i]));
 	json_object_set_new(all, "host", json_string(api->host));
 	json_object_set_new(all, "paused", json_boolean(*api->paused));
+	set_u64(all, "brake_permille", api->brake->rate_permille);
 	json_object_set_new(all, "rnics", list);
 	rm_http_reply_json(request, 200, all);
 }

@@ -17,6 +17,7 @@
 #include <stddef.h>
 
 struct rnic;
+struct wire_brake;
 struct plans;
 struct rm_http_server;
 struct rm_metrics;
@@ -30,6 +31,7 @@ struct agent_api { /* what the API shows; borrowed, and read at every request */
 	size_t uplink_count;
 	const struct plans *plans;
 	const bool *paused;
+	const struct wire_brake *brake;
 	void (*pause)(bool paused, void *arg);
 	void *arg;
 };

@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "host-agent/brake_file.h"
 #include "host-agent/outbox.h"
 #include "host-agent/pinglist_cache.h"
 #include "host-agent/plans.h"
@@ -32,6 +33,7 @@ struct counter {
 #define L(field) offsetof(struct plans_counts, field)
 #define C(field) offsetof(struct pinglist_cache_counts, field)
 #define A(field) offsetof(struct agent_counts, field)
+#define B(field) offsetof(struct brake_file_counts, field)
 
 /* clang-format off */
 static const struct counter prober_counters[] = {
@@ -92,6 +94,7 @@ static const struct counter uplink_counters[] = {
 	{ "rackmesh_agent_frames_refused_total", "", U(refused_frames), "Frames from the aggregator that made no sense." },
 	{ "rackmesh_agent_pinglists_received_total", "", U(pinglists), "Pinglists from this aggregator." },
 	{ "rackmesh_agent_focuses_received_total", "", U(focuses), "Focus orders from this aggregator." },
+	{ "rackmesh_agent_brakes_received_total", "", U(brakes), "Words about the brake from this aggregator." },
 	{ "rackmesh_agent_acks_received_total", "", U(acks), "Acknowledgements from this aggregator." },
 	{ "rackmesh_agent_pings_received_total", "", U(pings), "Pings from this aggregator." },
 	{ "rackmesh_agent_heartbeats_sent_total", "", U(heartbeats), "Heartbeats sent." },
@@ -119,6 +122,13 @@ static const struct counter cache_counters[] = {
 	{ "rackmesh_agent_cache_saves_total", "says=\"good\"", C(saved), "Pinglists written to disk." },
 	{ "rackmesh_agent_cache_saves_total", "says=\"failed\"", C(save_failed), "Pinglists written to disk." },
 	{ "rackmesh_agent_cache_saves_total", "says=\"skipped\"", C(save_skipped), "Pinglists written to disk." },
+	{ 0 }
+};
+
+static const struct counter brake_counters[] = {
+	{ "rackmesh_agent_brake_saves_total", "says=\"good\"", B(saved), "Brakes written to disk." },
+	{ "rackmesh_agent_brake_saves_total", "says=\"failed\"", B(save_failed), "Brakes written to disk." },
+	{ "rackmesh_agent_brake_saves_total", "says=\"skipped\"", B(save_skipped), "Brakes written to disk." },
 	{ 0 }
 };
 
@@ -295,6 +305,26 @@ static double
 read_bool(const void *arg)
 {
 	return *(const bool *)arg ? 1 : 0;
+}
+
+static double
+read_brake(const void *arg)
+{
+	return ((const struct wire_brake *)arg)->rate_permille;
+}
+
+int
+agent_metrics_brake(struct rm_metrics *metrics, const struct wire_brake *brake,
+    const struct brake_file *file)
+{
+	int r =
+	    add_counters(metrics, file, "", brake_counters, brake_file_counts(file));
+
+	if (r == 0)
+		r = rm_metrics_gauge(metrics, brake, "rackmesh_agent_brake_permille",
+		    "", "Of the probes that pinglists ask for, how many may leave.",
+		    read_brake, brake);
+	return r;
 }
 
 int

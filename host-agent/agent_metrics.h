@@ -11,10 +11,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct brake_file;
 struct rnic;
 struct plans;
 struct rm_metrics;
 struct uplink;
+struct wire_brake;
 
 struct agent_counts { /* of the daemon as a whole */
 	uint64_t loop_stalls;
@@ -28,6 +30,8 @@ struct agent_counts { /* of the daemon as a whole */
 int agent_metrics_rnic(struct rm_metrics *metrics, const struct rnic *rnic);
 int agent_metrics_uplink(struct rm_metrics *metrics, const struct uplink *uplink);
 int agent_metrics_plans(struct rm_metrics *metrics, const struct plans *plans);
+int agent_metrics_brake(struct rm_metrics *metrics, const struct wire_brake *brake,
+    const struct brake_file *file);
 int agent_metrics_agent(
     struct rm_metrics *metrics, const struct agent_counts *counts, const bool *paused);
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "host-agent/brake_file.h"
 #include "host-agent/count_rows.h"
 #include "host-agent/host_agent_state.h"
 #include "host-agent/plans.h"
@@ -186,6 +187,7 @@ agent_serve_http(struct host_agent *agent)
 		.uplink_count = agent->uplink_count,
 		.plans = agent->plans,
 		.paused = &agent->paused,
+		.brake = &agent->brake_now,
 		.pause = agent_pause,
 		.arg = agent,
 	};
@@ -202,6 +204,16 @@ agent_serve_http(struct host_agent *agent)
 	if (r == 0)
 		r = agent_listen(agent, "unix:", agent->config.http_socket);
 	return r;
+}
+
+static void
+agent_load_brake(struct host_agent *agent)
+{
+	int r = brake_file_load(agent->brake_file, &agent->brake);
+
+	if (r < 0 && r != -ENOENT)
+		rm_log_warn(r, "the last brake cannot be read");
+	agent_obey_brake(agent);
 }
 
 static int
@@ -222,9 +234,15 @@ agent_build(struct host_agent *agent)
 	if (r == 0)
 		r = plans_new(config->state_folder, agent->worker, &agent->plans);
 	if (r == 0)
+		r = brake_file_new(
+		    config->state_folder, agent->worker, &agent->brake_file);
+	if (r == 0)
 		r = count_rows_new(&agent->rows);
 	if (r == 0)
 		r = agent_metrics_agent(agent->metrics, &agent->counts, &agent->paused);
+	if (r == 0)
+		r = agent_metrics_brake(
+		    agent->metrics, &agent->brake_now, agent->brake_file);
 	if (r == 0)
 		r = agent_metrics_plans(agent->metrics, agent->plans);
 	if (r == 0)
@@ -235,8 +253,10 @@ agent_build(struct host_agent *agent)
 		r = agent_serve_http(agent);
 	if (r == 0)
 		r = agent_start_timers(agent);
-	if (r == 0)
+	if (r == 0) {
+		agent_load_brake(agent);
 		plans_load(agent->plans, rm_wall_now(), rm_mono_now());
+	}
 	return r;
 }
 
@@ -252,6 +272,7 @@ host_agent_new(
 		return -ENOMEM;
 	}
 	agent->loop = loop;
+	agent->brake_now.rate_permille = BRAKE_NONE;
 	agent->config = *config;
 	*config = (struct agent_config){ 0 };
 	while (agent->incarnation == 0)
@@ -286,6 +307,7 @@ host_agent_free(struct host_agent *agent)
 	free(agent->uplinks);
 	count_rows_free(agent->rows);
 	plans_free(agent->plans);
+	brake_file_free(agent->brake_file);
 	rm_metrics_free(agent->metrics);
 	agent_config_clear(&agent->config);
 	free(agent);

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "host-agent/brake_file.h"
 #include "host-agent/host_agent_state.h"
 #include "host-agent/pinglist.h"
 #include "host-agent/plans.h"
@@ -143,8 +144,11 @@ agent_on_welcome(struct uplink *uplink, void *arg)
 {
 	struct host_agent *agent = arg;
 
+	size_t i = agent_uplink_index(agent, uplink);
+
 	rm_log_info("%s: connected to %s", uplink_address(uplink), uplink_peer(uplink));
-	agent_register(agent, agent_uplink_index(agent, uplink));
+	brake_session(&agent->brake, i);
+	agent_register(agent, i);
 }
 
 static void
@@ -192,6 +196,37 @@ agent_on_focus(struct uplink *uplink, const struct wire_focus *focus, void *arg)
 	agent->counts.focus_refused++;
 }
 
+void
+agent_obey_brake(struct host_agent *agent)
+{
+	struct wire_brake now = brake_now(&agent->brake);
+	bool same_rate = now.rate_permille == agent->brake_now.rate_permille;
+
+	agent->brake_now = now;
+	if (same_rate)
+		return;
+	if (now.rate_permille == 0)
+		rm_log_warn(0, "the brake is on: no probe leaves");
+	else
+		rm_log_info("the brake lets through %u of 1000 probes",
+		    (unsigned)now.rate_permille);
+	for (size_t i = 0; i < agent->rnic_count; i++)
+		rnic_brake(agent->rnics[i], now.rate_permille);
+}
+
+static void
+agent_on_brake(struct uplink *uplink, const struct wire_brake *told, void *arg)
+{
+	struct host_agent *agent = arg;
+	struct wire_brake before = agent->brake_now;
+
+	brake_take(&agent->brake, agent_uplink_index(agent, uplink), told);
+	agent_obey_brake(agent);
+	if (agent->brake_now.version != before.version ||
+	    agent->brake_now.rate_permille != before.rate_permille)
+		brake_file_save(agent->brake_file, &agent->brake_now);
+}
+
 static void
 agent_on_refused(struct uplink *uplink, const char *why, void *arg)
 {
@@ -228,4 +263,5 @@ const struct uplink_callbacks agent_uplink_callbacks = {
 	.on_refused = agent_on_refused,
 	.on_caught_up = agent_on_caught_up,
 	.on_down = agent_on_down,
+	.on_brake = agent_on_brake,
 };

@@ -12,10 +12,12 @@
 #include "host-agent/agent_api.h"
 #include "host-agent/agent_config.h"
 #include "host-agent/agent_metrics.h"
+#include "host-agent/brake.h"
 #include "host-agent/heartbeat.h"
 #include "host-agent/rnic.h"
 #include "host-agent/uplink.h"
 
+struct brake_file;
 struct count_rows;
 struct plans;
 struct rm_http_server;
@@ -30,6 +32,9 @@ struct host_agent {
 	struct rm_worker *worker;
 	uint64_t incarnation;
 	bool paused;
+	struct brake brake;
+	struct wire_brake brake_now; /* what brake comes down to */
+	struct brake_file *brake_file;
 
 	struct plans *plans;
 	struct rnic **rnics;
@@ -56,6 +61,8 @@ extern const struct uplink_callbacks agent_uplink_callbacks;
 bool agent_serves(
     const struct host_agent *agent, size_t uplink, const struct rnic *rnic);
 void agent_plan_rnic(struct host_agent *agent, struct rnic *rnic);
+/* Puts into force what agent->brake has come to. */
+void agent_obey_brake(struct host_agent *agent);
 int agent_start_timers(struct host_agent *agent);
 /* A heartbeat to everybody, after what is due before. */
 void agent_beat_soon(struct host_agent *agent, rm_mono_t now);

@@ -83,7 +83,7 @@ agent_on_beat(void *arg)
 {
 	struct host_agent *agent = arg;
 	struct uplink_report report = {
-		.paused = agent->paused,
+		.paused = agent->paused || agent->brake_now.rate_permille == 0,
 		.known_through = rm_mono_add(agent->beat_due, -TIMER_SLACK_NS),
 	};
 

@@ -243,6 +243,15 @@ prober_pause(struct prober *prober, bool paused)
 	prober_arm(prober);
 }
 
+void
+prober_set_permille(struct prober *prober, uint32_t permille)
+{
+	if (permille < 1 || permille > 1000 || permille == prober->plan.permille)
+		return;
+	prober->plan.permille = permille;
+	prober_repace(prober);
+}
+
 const struct prober_counts *
 prober_counts(const struct prober *prober)
 {

@@ -74,6 +74,9 @@ void prober_focus(struct prober *prober, struct wire_rnic_id dst, uint32_t inter
 void prober_pause(
     struct prober *prober, bool paused); /* what is in flight still ends */
 
+/* Of what the targets ask for, 1 to 1000: all intervals stretch alike. */
+void prober_set_permille(struct prober *prober, uint32_t permille);
+
 const struct prober_counts *prober_counts(const struct prober *prober);
 size_t prober_targets(const struct prober *prober);
 

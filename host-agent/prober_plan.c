@@ -11,6 +11,7 @@ prober_plan_init(
     struct prober_plan *plan, uint64_t max_rate_per_s, uint64_t random_seed)
 {
 	*plan = (struct prober_plan){ .max_rate_per_s = max_rate_per_s,
+		.permille = 1000,
 		.random = random_seed };
 }
 
@@ -156,11 +157,11 @@ rm_mono_t
 prober_plan_pace(struct prober_plan *plan, rm_mono_t now)
 {
 	rm_mono_t focus_ends = { INT64_MAX };
-	double rate = 0, stretch = 1;
+	double rate = 0, stretch = 1000.0 / plan->permille;
 
 	for (size_t i = 0; i < plan->count; i++)
 		rate += target_rate(plan->targets[i], now);
-	if (rate > (double)plan->max_rate_per_s)
+	if (rate > stretch * (double)plan->max_rate_per_s)
 		stretch = rate / (double)plan->max_rate_per_s;
 	plan->rate_per_s = rate / stretch;
 

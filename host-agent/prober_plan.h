@@ -21,6 +21,7 @@ struct prober_plan {
 	struct prober_target **targets;
 	size_t count;
 	uint64_t max_rate_per_s;
+	uint32_t permille; /* of what the pinglist asks for, from 1 */
 	double rate_per_s; /* packets, after stretching */
 	uint64_t random;   /* state of the jitter */
 };

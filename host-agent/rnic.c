@@ -23,6 +23,7 @@ struct rnic {
 	bool seen;        /* facts hold */
 	int waits_reason; /* of the last RNIC_WAITS; 0: none is on */
 	bool paused;
+	uint32_t brake_permille;
 	struct rnic_facts facts;
 	struct wire_address addresses[RNIC_FAMILIES]; /* as registered */
 	uint64_t past_self_loss;                      /* of sockets since closed */
@@ -52,6 +53,7 @@ rnic_new(struct rm_loop *loop, struct rm_worker *worker,
 	rnic->options = *options;
 	rnic->callbacks = *callbacks;
 	rnic->arg = arg;
+	rnic->brake_permille = 1000;
 	*ret = rnic;
 	return 0;
 }
@@ -98,6 +100,13 @@ rnic_free(struct rnic *rnic)
 	free(rnic);
 }
 
+static void
+rnic_set_pace(const struct rnic *rnic, struct prober *prober)
+{
+	prober_set_permille(prober, rnic->brake_permille);
+	prober_pause(prober, rnic->paused || rnic->brake_permille == 0);
+}
+
 static int
 rnic_start_prober(struct rnic *rnic, struct prober **ret)
 {
@@ -107,7 +116,7 @@ rnic_start_prober(struct rnic *rnic, struct prober **ret)
 	options.random_seed = rm_random_u64();
 	r = prober_new(rnic->loop, rnic->port, &options, rnic_on_result, rnic, ret);
 	if (r == 0)
-		prober_pause(*ret, rnic->paused);
+		rnic_set_pace(rnic, *ret);
 	return r;
 }
 
@@ -248,7 +257,15 @@ rnic_pause(struct rnic *rnic, bool paused)
 {
 	rnic->paused = paused;
 	if (rnic->port != NULL)
-		prober_pause(rnic->prober, paused);
+		rnic_set_pace(rnic, rnic->prober);
+}
+
+void
+rnic_brake(struct rnic *rnic, uint32_t permille)
+{
+	rnic->brake_permille = permille;
+	if (rnic->port != NULL)
+		rnic_set_pace(rnic, rnic->prober);
 }
 
 int

@@ -64,6 +64,8 @@ void rnic_look(struct rnic *rnic);
 int rnic_plan(struct rnic *rnic, const struct pinglist_sum *sum);
 void rnic_focus(struct rnic *rnic, const struct wire_focus *focus);
 void rnic_pause(struct rnic *rnic, bool paused);
+/* At most so much of what the pinglist asks for; 0: no probe, as if paused. */
+void rnic_brake(struct rnic *rnic, uint32_t permille);
 /* New timeout or rate: the prober starts anew, the sockets stay. */
 int rnic_retune(struct rnic *rnic, const struct prober_options *options);
 

@@ -97,6 +97,20 @@ uplink_take_focus(struct uplink *uplink, const uint8_t *data, size_t len)
 }
 
 static int
+uplink_take_brake(struct uplink *uplink, const uint8_t *data, size_t len)
+{
+	struct wire_brake brake;
+	int r;
+
+	r = wire_open_brake(&brake, data, len);
+	if (r < 0)
+		return r;
+	uplink->counts.brakes++;
+	uplink->callbacks.on_brake(uplink, &brake, uplink->arg);
+	return 0;
+}
+
+static int
 uplink_take_ping(struct uplink *uplink, const uint8_t *data, size_t len)
 {
 	uint64_t now_ns;
@@ -122,6 +136,8 @@ uplink_take_frame(struct uplink *uplink, const uint8_t *data, size_t len)
 		r = uplink_take_ack(uplink, data, len);
 	else if (kind == WIRE_FOCUS)
 		r = uplink_take_focus(uplink, data, len);
+	else if (kind == WIRE_BRAKE)
+		r = uplink_take_brake(uplink, data, len);
 	else if (kind == WIRE_PING)
 		r = uplink_take_ping(uplink, data, len);
 	else if (kind == WIRE_PINGLIST) {

@@ -49,13 +49,15 @@ struct uplink_callbacks {
 	void (*on_caught_up)(struct uplink *uplink, void *arg);
 	/* The session, or an attempt at one, has ended. */
 	void (*on_down)(struct uplink *uplink, int reason, bool had_session, void *arg);
+	void (*on_brake)(
+	    struct uplink *uplink, const struct wire_brake *brake, void *arg);
 };
 
 struct uplink_counts {
 	uint64_t sessions;
 	uint64_t refusals;       /* welcomes that were none */
 	uint64_t refused_frames; /* malformed, out of turn, or making no sense */
-	uint64_t pinglists, focuses, acks, pings;
+	uint64_t pinglists, focuses, brakes, acks, pings;
 	uint64_t heartbeats;
 	uint64_t heartbeats_behind; /* batches could not go before it */
 	uint64_t count_rows;

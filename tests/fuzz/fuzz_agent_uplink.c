@@ -59,6 +59,11 @@ on_down(struct uplink *uplink, int reason, bool had_session, void *arg)
 }
 
 static void
+on_brake(struct uplink *uplink, const struct wire_brake *brake, void *arg)
+{
+}
+
+static void
 check_conserved(const struct uplink *uplink)
 {
 	const struct outbox *outbox = uplink_outbox(uplink);
@@ -100,7 +105,7 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const struct uplink_callbacks callbacks = { on_welcome, on_pinglist,
-		on_focus, on_refused, on_caught_up, on_down };
+		on_focus, on_refused, on_caught_up, on_down, on_brake };
 	static struct rm_loop *loop; /* never runs: nobody is dialled */
 	struct rm_address address;
 	struct uplink_options options = {

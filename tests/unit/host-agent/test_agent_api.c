@@ -26,6 +26,7 @@ struct fixture {
 	struct plans *plans;
 	struct agent_api api;
 	bool paused;
+	struct wire_brake brake;
 	char *answer; /* as received, then terminated */
 	size_t answer_len;
 };
@@ -46,8 +47,10 @@ setup(void **state)
 	    plans_add_tor(f->plans, "tor-b") < 0 ||
 	    rm_http_server_new(f->loop, &f->server) < 0)
 		return -1;
-	f->api =
-	    (struct agent_api){ .host = "h1", .plans = f->plans, .paused = &f->paused };
+	f->api = (struct agent_api){ .host = "h1",
+		.plans = f->plans,
+		.paused = &f->paused,
+		.brake = &f->brake };
 	if (agent_api_serve(f->server, f->metrics, &f->api) < 0)
 		return -1;
 	return rm_http_server_listen(f->server, &address);

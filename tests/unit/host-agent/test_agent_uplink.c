@@ -41,7 +41,7 @@ struct fixture {
 	bool paused;
 
 	/* what the uplink said */
-	unsigned welcomes, downs, refusals, pinglists, focuses, catch_ups;
+	unsigned welcomes, downs, refusals, pinglists, focuses, brakes, catch_ups;
 	int reason;
 	bool had_session;
 	char why[256];
@@ -193,6 +193,15 @@ on_focus(struct uplink *uplink, const struct wire_focus *focus, void *arg)
 }
 
 static void
+on_brake(struct uplink *uplink, const struct wire_brake *brake, void *arg)
+{
+	struct fixture *f = arg;
+
+	assert_int_equal(brake->rate_permille, 250);
+	f->brakes++;
+}
+
+static void
 on_refused(struct uplink *uplink, const char *why, void *arg)
 {
 	struct fixture *f = arg;
@@ -223,7 +232,7 @@ static void
 uplink_start(struct fixture *f, size_t max_items)
 {
 	static const struct uplink_callbacks callbacks = { on_welcome, on_pinglist,
-		on_focus, on_refused, on_caught_up, on_down };
+		on_focus, on_refused, on_caught_up, on_down, on_brake };
 	struct uplink_options options = {
 		.address = &f->address,
 		.host = "h1",
@@ -496,16 +505,19 @@ one_who_refuses_us_is_quoted_and_asked_again(void **state)
 }
 
 static void
-pinglists_focus_and_pings_are_passed_on(void **state)
+pinglists_brake_focus_and_pings_are_passed_on(void **state)
 {
 	static const struct pinglist_pair pairs[] = { { 1, 2, 1000 } };
 	struct wire_focus focus = { rnic_number(1), rnic_number(2), 500, 1000 };
+	struct wire_brake brake = { 1, 250 };
 	struct fixture *f = *state;
 	struct wire_bytes bytes;
 
 	connect_uplink(f);
 	bytes = pinglist_write(f->writer, "tor-a", 1, 0, pairs, 1);
 	rm_link_send(f->link, bytes.data, bytes.len);
+	assert_int_equal(wire_write_brake(f->writer, &brake, &bytes), 0);
+	assert_int_equal(rm_link_send(f->link, bytes.data, bytes.len), 0);
 	assert_int_equal(wire_write_focus(f->writer, &focus, &bytes), 0);
 	rm_link_send(f->link, bytes.data, bytes.len);
 	assert_int_equal(wire_write_ping(f->writer, 5, &bytes), 0);
@@ -513,6 +525,7 @@ pinglists_focus_and_pings_are_passed_on(void **state)
 	LOOPBACK_WAIT(f->loop, uplink_counts(f->uplink)->pings == 1);
 	assert_int_equal(f->pinglists, 1);
 	assert_int_equal(f->focuses, 1);
+	assert_int_equal(f->brakes, 1);
 	assert_int_equal(f->downs, 0);
 }
 
@@ -583,7 +596,7 @@ main(void)
 		TEST(a_reconnect_sends_exactly_what_was_not_counted),
 		TEST(without_an_aggregator_the_oldest_are_dropped_and_told),
 		TEST(one_who_refuses_us_is_quoted_and_asked_again),
-		TEST(pinglists_focus_and_pings_are_passed_on),
+		TEST(pinglists_brake_focus_and_pings_are_passed_on),
 		TEST(nonsense_ends_the_session_and_is_counted),
 		TEST(a_peer_that_counts_what_was_never_sent_gets_no_session),
 		TEST(one_who_accepts_but_says_nothing_is_left_after_a_while),

@@ -16,6 +16,7 @@
 #include <sys/un.h>
 
 #include "host-agent/agent_config.h"
+#include "host-agent/brake_file.h"
 #include "host-agent/host_agent.h"
 #include "host-agent/host_agent_state.h"
 #include "rackmesh/base/link.h"
@@ -465,6 +466,41 @@ a_restart_with_nobody_there_goes_on_from_the_copies(void **state)
 }
 
 static void
+send_brake(struct host *host, uint64_t version, uint32_t permille)
+{
+	struct wire_brake brake = { version, permille };
+	struct wire_bytes bytes;
+
+	assert_int_equal(wire_write_brake(host->fixture->writer, &brake, &bytes), 0);
+	say(host, &bytes);
+}
+
+static void
+the_brake_stops_probing_also_over_a_restart(void **state)
+{
+	struct fixture *f = both_probing(state);
+	struct host *host = &f->hosts[0];
+	const struct brake_file_counts *file;
+	uint64_t beats, results;
+
+	send_brake(host, 7, 0);
+	LOOPBACK_WAIT(f->loop, host->paused);
+	file = brake_file_counts(host->agent->brake_file);
+	LOOPBACK_WAIT(f->loop, file->saved == 1);
+	assert_false(host->agent->paused); /* no person did that */
+	host_agent_free(host->agent);
+	host->paused = false;
+	agent_start(f, 0);
+	beats = host->beats;
+	LOOPBACK_WAIT(f->loop, host->paused && host->beats >= beats + 3);
+	results = host->results;
+	LOOPBACK_WAIT(f->loop, host->beats >= beats + 5);
+	assert_int_equal(host->results, results);
+	send_brake(host, 8, 500);
+	LOOPBACK_WAIT(f->loop, !host->paused && host->results > results);
+}
+
+static void
 a_reload_keeps_probing_and_a_bad_one_changes_nothing(void **state)
 {
 	struct fixture *f = both_probing(state);
@@ -518,6 +554,7 @@ main(void)
 		TEST(a_full_http_server_shows_in_the_metrics),
 		TEST(an_rnic_that_is_not_there_yet_is_waited_for),
 		TEST(a_pause_stops_probing_and_is_told),
+		TEST(the_brake_stops_probing_also_over_a_restart),
 		TEST(a_restart_with_nobody_there_goes_on_from_the_copies),
 		TEST(a_reload_keeps_probing_and_a_bad_one_changes_nothing),
 		TEST(a_device_made_anew_is_probed_from_again),

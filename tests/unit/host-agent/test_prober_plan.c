@@ -203,6 +203,28 @@ a_pair_repeats_its_combination_and_all_occur(void **state)
 	}
 }
 
+static void
+the_brake_stretches_all_intervals_and_no_ceiling_twice(void **state)
+{
+	struct fixture *fixture = *state;
+	struct wire_target wires[] = { target(1, 10000), target(2, 40000) };
+
+	set(fixture, wires, 2);
+	fixture->plan.permille = 250;
+	prober_plan_pace(&fixture->plan, now);
+	assert_int_equal(fixture->plan.targets[0]->pace.interval_ns, 40 * MS);
+	assert_int_equal(fixture->plan.targets[1]->pace.interval_ns, 160 * MS);
+	assert_true(fixture->plan.rate_per_s > 31.2 && fixture->plan.rate_per_s < 31.3);
+
+	/* 125 are asked for: a quarter of that is less than the ceiling anyway. */
+	fixture->plan.max_rate_per_s = 50;
+	prober_plan_pace(&fixture->plan, now);
+	assert_int_equal(fixture->plan.targets[0]->pace.interval_ns, 40 * MS);
+	fixture->plan.max_rate_per_s = 25;
+	prober_plan_pace(&fixture->plan, now);
+	assert_int_equal(fixture->plan.targets[0]->pace.interval_ns, 50 * MS);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int
@@ -211,6 +233,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(the_impossible_is_refused_and_the_rest_is_kept),
 		TEST(too_many_targets_are_refused),
+		TEST(the_brake_stretches_all_intervals_and_no_ceiling_twice),
 		TEST(beyond_the_ceiling_all_intervals_stretch_alike),
 		TEST(a_target_that_stays_keeps_its_pace_and_turn),
 		TEST(focus_speeds_up_its_target_for_a_while),

@@ -1,0 +1,131 @@
+#include "host-agent/brake.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void
+told(struct brake *brake, size_t aggregator, uint64_t version, uint32_t permille)
+{
+	struct wire_brake word = { version, permille };
+
+	brake_take(brake, aggregator, &word);
+}
+
+static void
+expect(const struct brake *brake, uint64_t version, uint32_t permille)
+{
+	struct wire_brake now = brake_now(brake);
+
+	assert_int_equal(now.version, version);
+	assert_int_equal(now.rate_permille, permille);
+}
+
+static void
+nobody_brakes_who_was_told_nothing(void **state)
+{
+	struct brake brake = { 0 };
+
+	expect(&brake, 0, BRAKE_NONE);
+	told(&brake, 0, 0, BRAKE_NONE);
+	expect(&brake, 0, BRAKE_NONE);
+}
+
+static void
+the_newest_version_counts_and_of_equals_the_lowest_rate(void **state)
+{
+	struct brake brake = { 0 };
+
+	told(&brake, 0, 5, 500);
+	told(&brake, 1, 5, 250);
+	expect(&brake, 5, 250);
+	told(&brake, 0, 6, BRAKE_NONE);
+	expect(&brake, 6, BRAKE_NONE); /* the other one is silent, or behind */
+	told(&brake, 1, 7, 0);
+	expect(&brake, 7, 0);
+}
+
+static void
+an_older_version_changes_nothing_within_a_session(void **state)
+{
+	struct brake brake = { 0 };
+
+	brake_session(&brake, 0);
+	told(&brake, 0, 5, 0);
+	told(&brake, 0, 4, BRAKE_NONE);
+	expect(&brake, 5, 0);
+	/* An aggregator that came back knows what it knows: numbers may start anew. */
+	brake_session(&brake, 0);
+	expect(&brake, 5, 0);
+	told(&brake, 0, 1, 300);
+	expect(&brake, 1, 300);
+}
+
+static void
+a_rate_beyond_all_is_all(void **state)
+{
+	struct brake brake = { 0 };
+
+	told(&brake, 0, 1, UINT32_MAX);
+	expect(&brake, 1, BRAKE_NONE);
+	told(&brake, BRAKE_MAX_AGGREGATORS, 2, 0);
+	brake_session(&brake, BRAKE_MAX_AGGREGATORS);
+	expect(&brake, 1, BRAKE_NONE);
+}
+
+static void
+what_was_kept_counts_until_an_aggregator_knows_better(void **state)
+{
+	const struct wire_brake last = { 9, 0 };
+	struct brake brake = { 0 };
+	uint8_t file[BRAKE_FILE_BYTES];
+
+	brake_seal(&last, file);
+	assert_int_equal(brake_open(&brake, file, sizeof(file)), 0);
+	expect(&brake, 9, 0);
+	told(&brake, 0, 0, BRAKE_NONE); /* it has no controller either */
+	expect(&brake, 9, 0);
+	told(&brake, 0, 3, 700);
+	expect(&brake, 3, 700);
+}
+
+static void
+a_damaged_file_is_refused(void **state)
+{
+	static const uint8_t golden[BRAKE_FILE_BYTES] = { 'R', 'M', 'B', 'R', 0, 0, 0,
+		1, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 250, 0xc6, 0x9a, 0x4d, 0x7e };
+	const struct wire_brake last = { 9, 250 };
+	struct brake brake = { 0 };
+	uint8_t file[BRAKE_FILE_BYTES];
+
+	brake_seal(&last, file);
+	assert_memory_equal(file, golden, sizeof(file));
+	for (size_t bit = 0; bit < 8 * sizeof(file); bit++) {
+		file[bit / 8] ^= 1u << (bit % 8);
+		assert_int_equal(brake_open(&brake, file, sizeof(file)), -EBADMSG);
+		file[bit / 8] ^= 1u << (bit % 8);
+	}
+	assert_int_equal(brake_open(&brake, file, sizeof(file) - 1), -EBADMSG);
+	assert_int_equal(brake.kept.version, 0);
+	brake_seal(&(struct wire_brake){ 9, BRAKE_NONE + 1 }, file);
+	assert_int_equal(brake_open(&brake, file, sizeof(file)), -EBADMSG);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nobody_brakes_who_was_told_nothing),
+		cmocka_unit_test(
+		    the_newest_version_counts_and_of_equals_the_lowest_rate),
+		cmocka_unit_test(an_older_version_changes_nothing_within_a_session),
+		cmocka_unit_test(a_rate_beyond_all_is_all),
+		cmocka_unit_test(what_was_kept_counts_until_an_aggregator_knows_better),
+		cmocka_unit_test(a_damaged_file_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
