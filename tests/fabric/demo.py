@@ -18,7 +18,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 from lab import places  # noqa: E402
-from lab.faults import AgentFrozen, RnicDead  # noqa: E402
+from lab.faults import AgentFrozen, FlowsBlackholed, RnicDead  # noqa: E402
 from lab.signals import end_on_signals  # noqa: E402
 from lab.wait import Overdue, until  # noqa: E402
 from lab.world import World  # noqa: E402
@@ -29,7 +29,11 @@ RACKS = {
     "tor3": ["h10", "h11"],
 }
 VICTIM, WITNESS, FROZEN = "h11/r0", "h10/r1", "h5"
+SPINE, SWALLOWED = "spine1", "tor1"  # its port towards there swallows some flows
 FIRES_S, RESOLVES_S, HEALTHY_S = 10, 30, 5
+TRACED_S, RETURNED_S, WRITTEN_S = 60, 40, 40
+SUMMARIES_S = 2  # an aggregator's usual 10 would make a long story
+GAP_S = 2 * SUMMARIES_S + 1
 
 PICTURE = """\
                spine1            spine2
@@ -41,6 +45,13 @@ PICTURE = """\
 """
 
 SUGGESTIONS = """\
+The region:
+  {analyzer} {ctl} health
+  {analyzer} {ctl} incidents --follow
+  {analyzer} {ctl} explain INCIDENT
+  {analyzer} {ctl} drill {victim} --seconds 2 --through analyzer
+  {centre} {ctl} leader
+
 What the rack of two knows:
   {rack} {ctl} racks
   {rack} {ctl} rnics
@@ -110,8 +121,9 @@ def healthy(world, tell):
     hosts, rnics = len(world.fabric.hosts), len(world.fabric.rnics)
     tell.say(
         f"{rnics} RNICs on {hosts} hosts. Every host runs a host-agent; every ToR has a"
-        " tor-aggregator; one region-controller has read the topology file and given each"
-        " of them its part of the plan."
+        " tor-aggregator. Two region-controllers stand on three members of etcd: one of"
+        " them leads, has taken the topology and given every ToR its plan. The analyzer"
+        " joins what the racks say, and writes history to InfluxDB."
     )
     started = time.monotonic()
     world.start()
@@ -119,6 +131,8 @@ def healthy(world, tell):
         f"all daemons run, and every RNIC probes and is probed, after"
         f" {time.monotonic() - started:.1f} s"
     )
+    ctl = world.lab.ctl("controller1", "leader").splitlines()[0]
+    tell.seen(f"rackmeshctl leader: {ctl}")
     mark = world.mark()
     before = world.lab.totals()
     world.plain.silence(HEALTHY_S, mark[0])
@@ -189,6 +203,121 @@ def frozen_agent(world, tell):
     tell.seen("thawed: resolved")
 
 
+def swallowed_flows(world, tell):
+    tell.chapter(f"A port of {SPINE} swallows some flows")
+    tell.say(
+        f"On its way from {SPINE} to {SWALLOWED} every second flow vanishes, by a hash of"
+        " its 5-tuple; the others pass. No rack can tell where: each sees a few of its flows"
+        " die. But the agents have traced every flow's path, so the analyzer can."
+    )
+    world.lab.wait_traced(TRACED_S)
+    fault = FlowsBlackholed(world.lab, SPINE, SWALLOWED)
+    mark = world.mark()
+    at = fault.begin()
+    try:
+        alert = world.plain.wait_for(fault.fires, FIRES_S, mark[0], f"the alert on {fault}")
+        tell.seen(f"{alert.alertname} {alert.part} after {alert.at - at:.2f} s:")
+        tell.quote(alert.annotations["summary"])
+        assert fault.bit(), "no flow was swallowed"
+        assert alert.annotations["kind"] == fault.kind, f"called {alert.annotations['kind']}"
+        number = alert.annotations["incident_id"]
+        explained = world.lab.ctl("analyzer", "explain", number, news=True)
+        ruled_out = explained.partition("Ruled out")[2].strip().splitlines()
+        if ruled_out:
+            tell.seen(f"rackmeshctl explain {number}, what was ruled out:")
+            tell.quote(ruled_out[0].strip())
+    finally:
+        fault.end()
+    world.plain.wait_for(fault.resolves, RESOLVES_S, mark[0], f"the end of {fault}")
+    nobody_else(world, fault, mark)
+    tell.seen("it forwards all flows again: resolved; no RNIC was blamed")
+
+
+def no_centre(world, tell):
+    tell.chapter("Every centre is killed, and an RNIC dies")
+    tell.say(
+        "kill -9: both controllers, all of etcd, the analyzer, InfluxDB. What is left are"
+        f" the racks; and now {VICTIM} dies again."
+    )
+    centres = [*world.lab.controllers, *world.etcd.members.values(), world.lab.analyzer]
+    centres.append(world.influx)
+    for each in centres:
+        each.kill()
+    assert not any(each.alive for each in centres)
+    fault = RnicDead(world.lab, world.rnic(VICTIM))
+    mark = world.mark()
+    at = fault.begin()
+    try:
+        alert = world.plain.wait_for(fault.fires, FIRES_S, mark[0], f"the alert on {VICTIM}")
+        tell.seen(f"the rack alone: {alert.alertname} {alert.part} after {alert.at - at:.2f} s")
+        assert fault.bit(), "the fault dropped no packet"
+    finally:
+        fault.end()
+    world.plain.wait_for(fault.resolves, RESOLVES_S, mark[0], f"the end of {fault}")
+    nobody_else(world, fault, mark)
+    tell.seen("and resolved, with nobody there but the rack")
+    return centres
+
+
+def centres_return(world, tell, centres, since):
+    tell.chapter("They return, and history has no gap")
+    started = time.monotonic()
+    for each in reversed(centres):
+        each.start()
+    for each in centres:
+        until(f"{each.name} is back", RETURNED_S, lambda: world.is_up(each))
+    world.lab.wait_leader(RETURNED_S)
+    tell.seen(f"all are back and a controller leads after {time.monotonic() - started:.1f} s")
+    now = time.time_ns()
+    gaps = until(
+        "the racks have handed over what they had kept, and InfluxDB has it",
+        WRITTEN_S,
+        lambda: gaps_until(world, since, now),
+        every=0.5,
+    )
+    for tor, gap in gaps.items():
+        assert gap <= GAP_S, f"{tor}: nothing is known of {gap:.1f} s"
+    longest = ", ".join(f"{tor} {gap:.1f} s" for tor, gap in gaps.items())
+    tell.seen(f"the longest time between two summaries of a rack: {longest}")
+
+
+def gaps_until(world, since, now):
+    """{tor: its longest gap in seconds}, once all have been heard of after `now`."""
+    times = {}
+    for row in world.influx.query("SELECT taken FROM rm_rack GROUP BY tor"):
+        times.setdefault(row["tor"], []).append(row["time"])
+    if set(times) != set(world.fabric.tors) or any(max(t) < now for t in times.values()):
+        return None
+    gaps = {}
+    for tor, each in times.items():
+        known = sorted([since, *(t for t in each if since < t <= now), now])
+        gaps[tor] = max(b - a for a, b in zip(known, known[1:])) / 1e9
+    return gaps
+
+
+def read_back(world, tell):
+    tell.chapter("What happened today? Out of InfluxDB")
+    rows = world.influx.query(
+        "SELECT id, state, kind, sentence FROM rm_incident GROUP BY part"
+    )
+    openings = sorted(
+        (row for row in rows if row["state"] == "opened"), key=lambda row: row["time"]
+    )
+    for row in openings:
+        at = time.strftime("%H:%M:%S", time.gmtime(row["time"] / 1e9))
+        tell.seen(f"{at} UTC  {row['kind']}  {row['part']}")
+    parts = {row["part"] for row in openings}
+    link = "--".join(sorted((SPINE, SWALLOWED)))
+    for part in (VICTIM, FROZEN, link):
+        assert part in parts, f"{part} is missing in InfluxDB: {parts}"
+    resolved = {row["id"] for row in rows if row["state"] == "resolved"}
+    assert all(row["id"] in resolved for row in openings), "one of them never ended"
+    tell.seen("each of them with its end")
+    told = world.lab.ctl("influx", "history", VICTIM, "--since", "1h", "--url", world.influx.url)
+    tell.say(f"rackmeshctl history {VICTIM}, the last lines:")
+    tell.plain("\n".join(f"   {line[:86]}" for line in told.splitlines()[-4:]))
+
+
 def nobody_else(world, fault, mark):
     others = [str(each) for each in world.since(mark) if not fault.names(each)]
     assert not others, f"others were named: {'; '.join(others)}"
@@ -219,6 +348,7 @@ def keep(world, tell, engines):
         SUGGESTIONS.format(
             ctl=ctl,
             rack=f"ip netns exec {world.fabric.netns('agg-' + victim.tor)}",
+            analyzer=f"ip netns exec {world.fabric.netns('analyzer')}",
             centre=f"ip netns exec {world.fabric.netns('controller1')}",
             tor=f"ip netns exec {world.fabric.netns(victim.tor)}",
             agent=world.lab.agents[FROZEN].socket,
@@ -247,10 +377,25 @@ def play(options, folder, tell):
     print("Rackmesh watches a fabric from the racks outward. This one is in network")
     print("namespaces of this machine: real daemons, real packets.\n")
     print(PICTURE)
-    with World(RACKS, folder, engines=options.engines, build=options.build) as world:
+    with World(
+        RACKS,
+        folder,
+        engines=options.engines,
+        build=options.build,
+        controllers=2,
+        etcd=3,
+        analyzer={},
+        influx=True,
+        aggregator={"summary": {"interval_s": SUMMARIES_S}},
+    ) as world:
         healthy(world, tell)
+        since = time.time_ns()
         dead_rnic(world, tell)
         frozen_agent(world, tell)
+        swallowed_flows(world, tell)
+        centres = no_centre(world, tell)
+        centres_return(world, tell, centres, since)
+        read_back(world, tell)
         upstream(world, tell)
         if options.keep:
             keep(world, tell, pathlib.Path(options.engines).resolve())

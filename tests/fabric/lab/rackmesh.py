@@ -3,6 +3,7 @@
 import contextlib
 import pathlib
 import shutil
+import subprocess
 
 import yaml
 
@@ -67,7 +68,7 @@ class Lab:
     alertmanagers, webhooks: URLs. agent, aggregator, controller: options over the
     defaults. uplinks: {host: {tor: "address:port"}} where an agent is to dial
     something else than the aggregator. environment: {host: variables of its agent}.
-    family: of the addresses to probe, ipv4 or ipv6. etcd: an Etcd, else the
+    family: of the addresses to probe, ipv4, ipv6 or any. etcd: an Etcd, else the
     controller reads the topology file. analyzer: its options, or None for none.
     influx: where it writes history, else into files."""
 
@@ -207,6 +208,12 @@ class Lab:
         """Where the ToR's aggregator listens to agents: (address, port)."""
         return self.fabric.management[aggregator_of(tor)], LINK_AGGREGATOR
 
+    def _rnic(self, rnic):
+        entry = {"device": rnic.device, "tor": rnic.tor}
+        if self._family != "any":
+            entry["address"] = getattr(rnic, self._family)
+        return entry
+
     def _agent(self, host, dial, more, variables):
         tors = list(dict.fromkeys(rnic.tor for rnic in host.rnics))
         usual = {tor: "{}:{}".format(*self.uplink_of(tor)) for tor in tors}
@@ -214,10 +221,7 @@ class Lab:
             "host": host.name,
             "region": REGION,
             "state_folder": str(self.folder / "state" / host.name),
-            "rnics": [
-                {"device": rnic.device, "tor": rnic.tor, "address": getattr(rnic, self._family)}
-                for rnic in host.rnics
-            ],
+            "rnics": [self._rnic(rnic) for rnic in host.rnics],
             "aggregators": [
                 {"address": dial.get(tor, usual[tor]), "tors": [tor]} for tor in tors
             ],
@@ -275,6 +279,18 @@ class Lab:
                 lambda: self.health(rnic) == "good",
                 [self.aggregators[rnic.tor]],
             )
+
+    def ctl(self, place, *words, news=False):
+        """What rackmeshctl says there. news: also when what it says is bad."""
+        command = [program("rackmeshctl", self.build), *words]
+        done = subprocess.run(
+            ["ip", "netns", "exec", self.fabric.netns(place), *map(str, command)],
+            capture_output=True,
+            text=True,
+        )
+        if done.returncode not in ((0, 1) if news else (0,)):
+            raise OSError(f"rackmeshctl {' '.join(words)}: {done.stdout}{done.stderr}")
+        return done.stdout
 
     def wait_traced(self, seconds):
         """Until every aggregator knows the way of every flow that leaves its rack."""

@@ -96,6 +96,8 @@ class World:
         """Everything runs, and every RNIC is probed."""
         if self.alertmanager is not None:
             self.alertmanager.wait_ready()
+        if self.influx is not None:
+            self.lab.ctl("influx", "history", "init", "--url", self.influx.url)
         self.lab.start().wait_probing()
         return self
 
