@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "rackmesh/fabric/part.h"
+#include "tor-aggregator/path_rows.h"
+#include "tor-aggregator/path_table.h"
 #include "tor-aggregator/ring.h"
 #include "tor-aggregator/roster.h"
 #include "tor-aggregator/summary.h"
@@ -71,6 +73,8 @@ rack_build(struct tor_rack *rack, rm_mono_t now, rm_wall_t wall)
 		r = summary_new(&summary, now, wall, &rack->summary);
 	if (r == 0)
 		r = ring_new(rack->options.ring_bytes, &rack->ring);
+	if (r == 0)
+		r = tor_rack_paths_new(rack, now);
 	return r;
 }
 
@@ -112,6 +116,7 @@ tor_rack_free(struct tor_rack *rack)
 	rm_incidents_free(rack->incidents);
 	summary_free(rack->summary);
 	ring_free(rack->ring);
+	tor_rack_paths_free(rack);
 	free(rack->members);
 	free(rack->foreigners);
 	free(rack->hosts);
@@ -133,6 +138,7 @@ rack_refresh(struct tor_rack *rack, int r, rm_mono_t now)
 	window_renumber(rack->window);
 	window_mark_partial(rack->window, now);
 	summary_renumber(rack->summary);
+	path_rows_renumber(rack->path_rows);
 	focus_forget(&rack->focus);
 	memset(rack->states, 0, WIRE_MAX_MEMBERS * sizeof(*rack->states));
 	rack->counts.renumbered++;
@@ -142,9 +148,13 @@ rack_refresh(struct tor_rack *rack, int r, rm_mono_t now)
 int
 tor_rack_plan(struct tor_rack *rack, const struct wire_plan_view *view, rm_mono_t now)
 {
+	int r, paths;
+
 	rack->plan = view;
 	rack->changed = now;
-	return rack_refresh(rack, roster_plan(rack->roster, view), now);
+	r = rack_refresh(rack, roster_plan(rack->roster, view), now);
+	paths = path_table_plan(rack->paths, view, now);
+	return r < 0 ? r : paths;
 }
 
 int
@@ -167,6 +177,9 @@ tor_rack_result(struct tor_rack *rack, rm_mono_t sent, const struct wire_result 
 
 	if (says == WINDOW_COUNTED)
 		summary_add(rack->summary, result, src, dst->tor_number);
+	if (says == WINDOW_COUNTED && dst->tor_number != 0)
+		path_rows_add(
+		    rack->path_rows, sent, result, src, dst->index, dst->tor_number);
 	ring_put(rack->ring, sent, says == WINDOW_LATE, result);
 	return says;
 }
@@ -212,20 +225,53 @@ tor_rack_tick(
 	while (window_close(rack->window, now, everything_through, &closed))
 		tor_rack_judge(rack, now, wall, &closed);
 	while (summary_take(rack->summary, rack->roster, now, wall, &summary)) {
-		const struct raw_counts *raw = &rack->counts.raw;
-
 		summary.partial = rack->counts.partial != rack->partial_told;
-		summary.taken = raw->taken;
-		summary.windowed = raw->windowed;
-		summary.late = raw->late;
-		summary.invalid = raw->invalid;
-		summary.duplicate = raw->duplicate;
-		summary.agent_dropped = rack->counts.agent_dropped;
-		rack->callbacks.on_summary(rack, &summary, rack->callbacks.arg);
+		tor_rack_tell(rack, &summary);
 		/* Rows of all pairs go last; before them nothing is told for good. */
 		if (summary.rnic_count == 0)
 			rack->partial_told = rack->counts.partial;
 	}
+}
+
+/* Of whom the plan expects something: the others may come and go. */
+static void
+fill_state(const struct tor_rack *rack, struct wire_rack_state *state)
+{
+	const struct roster *roster = rack->roster;
+
+	for (size_t i = 0; i < roster_members(roster); i++) {
+		if (rack->plan != NULL && !roster_member(roster, i)->planned)
+			continue;
+		state->rnics++;
+		state->rnics_good += rack->states[i].health == RM_HEALTH_GOOD;
+		state->rnics_bad += rack->states[i].health == RM_HEALTH_BAD;
+	}
+	for (size_t i = 0; i < roster_hosts(roster); i++) {
+		if (!rack->expected[i])
+			continue;
+		state->hosts++;
+		state->hosts_ok += rack->hosts[i].state == HOST_OK;
+	}
+	state->incidents_open = (uint32_t)rm_incidents_open(rack->incidents);
+	state->plan_version = rack->plan == NULL ? 0 : rack->plan->plan.version;
+	state->brake_permille = rack->brake_permille;
+}
+
+void
+tor_rack_tell(struct tor_rack *rack, struct wire_summary *summary)
+{
+	const struct raw_counts *raw = &rack->counts.raw;
+
+	summary->taken = raw->taken;
+	summary->windowed = raw->windowed;
+	summary->late = raw->late;
+	summary->invalid = raw->invalid;
+	summary->duplicate = raw->duplicate;
+	summary->agent_dropped = rack->counts.agent_dropped;
+	summary->has_state = true;
+	summary->state = (struct wire_rack_state){ 0 };
+	fill_state(rack, &summary->state);
+	rack->callbacks.on_summary(rack, summary, rack->callbacks.arg);
 }
 
 void

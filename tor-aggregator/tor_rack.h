@@ -19,6 +19,8 @@
 #include "tor-aggregator/window.h"
 
 struct focus_counts;
+struct path_rows;
+struct path_table;
 struct ring;
 struct roster;
 struct roster_rnic;
@@ -87,6 +89,15 @@ void tor_rack_arrived(struct tor_rack *rack, uint32_t src, uint32_t dst, rm_mono
     rm_mono_t to, uint64_t received);
 void tor_rack_counts_through(struct tor_rack *rack, uint32_t dst, rm_mono_t through);
 
+/* One of its members' flows was traced; the agent's right to say so has been checked.
+ * -ENOENT: the destination is not known here, or not outside. Else as
+ * path_table_learn. */
+int tor_rack_path(struct tor_rack *rack, const struct wire_path *path, rm_mono_t traced,
+    rm_mono_t now);
+
+/* How fast agents may probe, of what their pinglists ask for; 1000 at first. */
+void tor_rack_brake(struct tor_rack *rack, uint32_t rate_permille);
+
 /* everything_through: see window_close. */
 void tor_rack_tick(
     struct tor_rack *rack, rm_mono_t now, rm_wall_t wall, rm_mono_t everything_through);
@@ -103,6 +114,8 @@ const struct rm_incidents *tor_rack_incidents(const struct tor_rack *rack);
 const struct wire_plan_view *tor_rack_plan_view(
     const struct tor_rack *rack); /* or NULL */
 const struct focus_counts *tor_rack_focus(const struct tor_rack *rack);
+const struct path_table *tor_rack_paths(const struct tor_rack *rack);
+const struct path_rows *tor_rack_path_rows(const struct tor_rack *rack);
 struct tor_rack_counts *tor_rack_counts(
     struct tor_rack *rack); /* ingest adds to .raw */
 rm_mono_t tor_rack_window_end(

@@ -257,9 +257,11 @@ tor_rack_judge(struct tor_rack *rack, rm_mono_t now, rm_wall_t wall,
 	}
 	if (rack_judge_window(rack->judge, &input, closed, start, &judgement) < 0) {
 		rack->counts.judge_failed++;
+		tor_rack_paths_close(rack, now, wall, closed, false);
 		return;
 	}
 	rack->counts.unexplained_lost += judgement.unexplained_lost;
 	members_note(rack, closed, &judgement);
 	incidents_judge(rack, now, wall, closed, &judgement);
+	tor_rack_paths_close(rack, now, wall, closed, true);
 }

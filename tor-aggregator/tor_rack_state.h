@@ -21,6 +21,14 @@ struct tor_rack {
 	struct summary *summary;
 	struct ring *ring;
 	struct focus focus;
+	struct path_table *paths;
+	struct path_rows *path_rows;
+	rm_mono_t paths_aged;
+	bool *witnesses; /* by member: its probes say something of paths */
+	struct {
+		uint64_t sent, lost;
+	} * mesh; /* by member: in the rack, in the judged second */
+	uint32_t brake_permille;
 	const struct wire_plan_view *plan;
 	rm_mono_t started, changed, window_end;
 	bool
@@ -41,5 +49,14 @@ struct tor_rack {
 /* The last second, ending with the bin that has just closed. */
 void tor_rack_judge(struct tor_rack *rack, rm_mono_t now, rm_wall_t wall,
     const struct window_closed *closed);
+
+int tor_rack_paths_new(struct tor_rack *rack, rm_mono_t now);
+void tor_rack_paths_free(struct tor_rack *rack);
+/* After a bin has closed; judged: the members' health is of this window. */
+void tor_rack_paths_close(struct tor_rack *rack, rm_mono_t now, rm_wall_t wall,
+    const struct window_closed *closed, bool judged);
+
+/* Fills what every summary carries, and hands it on. */
+void tor_rack_tell(struct tor_rack *rack, struct wire_summary *summary);
 
 #endif

@@ -1,0 +1,229 @@
+#include "tor-aggregator/lost_ways.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "tor-aggregator/flow_counts.h"
+#include "tor-aggregator/window.h"
+
+struct world {
+	struct lost_ways *ways;
+	struct flow_second second;
+	int64_t now;
+	uint32_t received; /* by the responder, so far */
+};
+
+enum fate { ANSWERED, LOST_OUT, LOST_BACK };
+
+static int
+setup(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+
+	*state = w;
+	flow_counts_init(&w->second.flows, 64);
+	w->now = 1000;
+	return lost_ways_new(16, &w->ways);
+}
+
+static int
+teardown(void **state)
+{
+	struct world *w = *state;
+
+	lost_ways_free(w->ways);
+	flow_second_release(&w->second);
+	free(w);
+	return 0;
+}
+
+static struct flow_count *
+flow(struct world *w, uint16_t src_port)
+{
+	return flow_counts_get(
+	    &w->second.flows, 3, WINDOW_FOREIGN_BASE + 5, src_port, 26);
+}
+
+static void
+probe(struct world *w, uint16_t src_port, enum fate fate)
+{
+	struct flow_count *f = flow(w, src_port);
+
+	w->now += 10;
+	f->sent++;
+	w->received += fate != LOST_OUT;
+	if (fate == ANSWERED) {
+		f->answered = w->now;
+		f->counted = true;
+		f->responder_count = w->received;
+		return;
+	}
+	f->lost++;
+	flow_second_lost(&w->second, (size_t)(f - w->second.flows.flows), w->now);
+}
+
+static enum lost_way
+fold(struct world *w, uint16_t src_port)
+{
+	enum lost_way way;
+
+	lost_ways_fold(w->ways, &w->second);
+	way = flow(w, src_port)->way;
+	flow_second_clear(&w->second);
+	return way;
+}
+
+static void
+begin(struct world *w)
+{
+	probe(w, 1, ANSWERED);
+	assert_int_equal(fold(w, 1), LOST_UNKNOWN);
+}
+
+static void
+what_never_arrived_was_lost_forward(void **state)
+{
+	struct world *w = *state;
+
+	begin(w);
+	probe(w, 1, LOST_OUT);
+	probe(w, 1, LOST_OUT);
+	probe(w, 2, ANSWERED);
+	assert_int_equal(fold(w, 1), LOST_FORWARD);
+}
+
+static void
+what_arrived_was_lost_on_its_way_back(void **state)
+{
+	struct world *w = *state;
+
+	begin(w);
+	probe(w, 1, LOST_BACK);
+	probe(w, 2, ANSWERED);
+	probe(w, 1, LOST_BACK);
+	assert_int_equal(fold(w, 1), LOST_REVERSE);
+}
+
+static void
+what_is_mixed_is_unknown(void **state)
+{
+	struct world *w = *state;
+
+	begin(w);
+	probe(w, 1, LOST_BACK);
+	probe(w, 1, LOST_OUT);
+	probe(w, 2, ANSWERED);
+	assert_int_equal(fold(w, 1), LOST_UNKNOWN);
+}
+
+static void
+a_silent_second_is_told_by_the_next_answer(void **state)
+{
+	struct world *w = *state;
+
+	begin(w);
+	probe(w, 1, LOST_OUT);
+	probe(w, 1, LOST_OUT);
+	assert_int_equal(fold(w, 1), LOST_UNKNOWN);
+	probe(w, 1, LOST_OUT);
+	probe(w, 1, ANSWERED);
+	assert_int_equal(fold(w, 1), LOST_FORWARD);
+	probe(w, 1, LOST_BACK);
+	probe(w, 1, ANSWERED);
+	assert_int_equal(fold(w, 1), LOST_REVERSE);
+}
+
+static void
+the_first_answer_only_says_where_counts_stand(void **state)
+{
+	struct world *w = *state;
+
+	w->received = 1000;
+	probe(w, 1, LOST_OUT);
+	probe(w, 1, ANSWERED);
+	assert_int_equal(fold(w, 1), LOST_UNKNOWN);
+}
+
+static void
+a_restarted_responder_says_nothing_for_a_moment(void **state)
+{
+	struct world *w = *state;
+
+	begin(w);
+	w->received = UINT32_MAX - 10;
+	probe(w, 1, LOST_OUT);
+	probe(w, 1, ANSWERED);
+	assert_int_equal(fold(w, 1), LOST_UNKNOWN);
+	w->received = 0;
+	probe(w, 1, LOST_OUT);
+	probe(w, 1, ANSWERED);
+	assert_int_equal(fold(w, 1), LOST_UNKNOWN);
+	probe(w, 1, LOST_OUT);
+	probe(w, 1, ANSWERED);
+	assert_int_equal(fold(w, 1), LOST_FORWARD);
+}
+
+/* They may have arrived, but are not among those that we call sent. */
+static void
+outcomes_of_other_kinds_make_it_unknown(void **state)
+{
+	struct world *w = *state;
+
+	begin(w);
+	probe(w, 1, LOST_OUT);
+	flow(w, 1)->others++;
+	w->received++;
+	probe(w, 1, ANSWERED);
+	assert_int_equal(fold(w, 1), LOST_UNKNOWN);
+	probe(w, 1, LOST_BACK);
+	probe(w, 1, ANSWERED);
+	assert_int_equal(fold(w, 1), LOST_REVERSE);
+}
+
+static void
+too_many_pairs_are_unknown(void **state)
+{
+	struct world *w = *state;
+
+	for (int second = 0; second < 2; second++) {
+		for (uint32_t i = 0; i < 40; i++) {
+			struct flow_count *f = flow_counts_get(
+			    &w->second.flows, i, WINDOW_FOREIGN_BASE, 1, 0);
+
+			f->sent = 2;
+			f->lost = 1;
+			f->answered = 10 + second;
+			f->counted = true;
+			f->responder_count = (uint32_t)(10 + second);
+			flow_second_lost(&w->second, i, 5 + second);
+		}
+		lost_ways_fold(w->ways, &w->second);
+		if (second == 0)
+			flow_second_clear(&w->second);
+	}
+	assert_int_equal(w->second.flows.flows[0].way, LOST_FORWARD);
+	assert_int_equal(w->second.flows.flows[39].way, LOST_UNKNOWN);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(what_never_arrived_was_lost_forward),
+		TEST(what_arrived_was_lost_on_its_way_back),
+		TEST(what_is_mixed_is_unknown),
+		TEST(a_silent_second_is_told_by_the_next_answer),
+		TEST(the_first_answer_only_says_where_counts_stand),
+		TEST(a_restarted_responder_says_nothing_for_a_moment),
+		TEST(outcomes_of_other_kinds_make_it_unknown),
+		TEST(too_many_pairs_are_unknown),
+	};
+
+	return cmocka_run_group_tests_name("lost_ways", tests, NULL, NULL);
+}
