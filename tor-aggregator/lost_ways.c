@@ -13,10 +13,11 @@
 struct pair {
 	bool known; /* of an earlier answer */
 	uint32_t base;
-	uint64_t sent, lost;                /* after that answer, in earlier seconds */
-	struct {                            /* this second */
+	uint64_t sent, lost; /* after that answer, in earlier seconds */
+	struct pair_second {
+		uint64_t fold; /* of this second; another: nothing was sent in it */
 		uint64_t sent, lost, after; /* after: lost behind the newest answer */
-		bool others, settled;
+		bool others;
 		int64_t answered;
 		uint32_t count; /* as that answer told it */
 		enum lost_way way;
@@ -27,6 +28,7 @@ struct lost_ways {
 	struct flow_counts keys; /* of pairs: source port 0 */
 	struct pair *pairs;
 	size_t room;
+	uint64_t fold; /* numbers seconds, from 1 */
 };
 
 int
@@ -84,17 +86,6 @@ pair_of(struct lost_ways *ways, const struct flow_count *flow)
 	return &ways->pairs[at];
 }
 
-static void
-begin(struct lost_ways *ways, const struct flow_second *second)
-{
-	for (size_t i = 0; i < second->flows.count; i++) {
-		struct pair *pair = pair_of(ways, &second->flows.flows[i]);
-
-		if (pair != NULL)
-			pair->now = (__typeof__(pair->now)){ 0 };
-	}
-}
-
 /* What its losses were after the newest answer: the next answer tells of those. */
 static void
 add_losses(struct lost_ways *ways, const struct flow_second *second)
@@ -118,6 +109,8 @@ add_flows(struct lost_ways *ways, const struct flow_second *second)
 
 		if (pair == NULL)
 			continue;
+		if (pair->now.fold != ways->fold)
+			pair->now = (struct pair_second){ .fold = ways->fold };
 		pair->now.sent += flow->sent;
 		pair->now.lost += flow->lost;
 		pair->now.others = pair->now.others || flow->others > 0;
@@ -161,21 +154,16 @@ settle(struct pair *pair)
 void
 lost_ways_fold(struct lost_ways *ways, struct flow_second *second)
 {
-	begin(ways, second);
+	ways->fold++;
 	add_flows(ways, second);
 	add_losses(ways, second);
+	for (size_t i = 0; i < ways->keys.count; i++)
+		if (ways->pairs[i].now.fold == ways->fold)
+			settle(&ways->pairs[i]);
 	for (size_t i = 0; i < second->flows.count; i++) {
 		struct flow_count *flow = &second->flows.flows[i];
-		struct pair *pair = pair_of(ways, flow);
+		const struct pair *pair = flow->lost > 0 ? pair_of(ways, flow) : NULL;
 
-		if (pair == NULL) {
-			flow->way = LOST_UNKNOWN;
-			continue;
-		}
-		/* Its first flow settles it for all. */
-		if (!pair->now.settled)
-			settle(pair);
-		pair->now.settled = true;
-		flow->way = (uint8_t)pair->now.way;
+		flow->way = (uint8_t)(pair == NULL ? LOST_UNKNOWN : pair->now.way);
 	}
 }

@@ -18,7 +18,7 @@ struct lost_ways;
 int lost_ways_new(size_t max_pairs, struct lost_ways **ret);
 void lost_ways_free(struct lost_ways *ways);
 
-/* One second after another: sets .way of every flow that is not left out. */
+/* One second after another: sets .way of every flow. */
 void lost_ways_fold(struct lost_ways *ways, struct flow_second *second);
 
 /* RNICs were renumbered, or a second is missing: counts start afresh. */

@@ -15,7 +15,8 @@
 
 struct path_rows {
 	struct path_rows_options options;
-	struct flow_second *seconds; /* a ring: second s is at s modulo ring */
+	struct flow_second **seconds; /* a ring: s is at s modulo ring; NULL: empty */
+	struct flow_second *spare;    /* the last closed: its memory is warm */
 	int64_t ring;
 	int64_t next; /* number of the second that closes next */
 	int64_t current,
@@ -36,12 +37,50 @@ second_of(int64_t ns)
 		       : -((PATH_ROWS_SECOND_NS - 1 - ns) / PATH_ROWS_SECOND_NS);
 }
 
-static struct flow_second *
+static struct flow_second **
 second_at(const struct path_rows *rows, int64_t second)
 {
 	const int64_t at = second % rows->ring;
 
 	return &rows->seconds[at < 0 ? at + rows->ring : at];
+}
+
+static void
+second_free(struct flow_second *second)
+{
+	if (second == NULL)
+		return;
+	flow_second_release(second);
+	free(second);
+}
+
+/* NULL: out of memory. */
+static struct flow_second *
+second_open(struct path_rows *rows, struct flow_second **place)
+{
+	struct flow_second *second = rows->spare;
+
+	if (second == NULL) {
+		second = calloc(1, sizeof(*second));
+		if (second != NULL)
+			flow_counts_init(&second->flows, rows->options.max_flows);
+	}
+	rows->spare = NULL;
+	*place = second;
+	return second;
+}
+
+static void
+second_close(struct path_rows *rows, struct flow_second **place)
+{
+	struct flow_second *second = *place;
+
+	*place = NULL;
+	if (second == NULL)
+		return;
+	second_free(rows->spare);
+	flow_second_clear(second);
+	rows->spare = second;
 }
 
 int
@@ -62,8 +101,6 @@ path_rows_new(
 	rows->seconds = calloc((size_t)rows->ring, sizeof(*rows->seconds));
 	if (rows->seconds == NULL)
 		r = -ENOMEM;
-	for (int64_t i = 0; i < rows->ring && r == 0; i++)
-		flow_counts_init(&rows->seconds[i].flows, options->max_flows);
 	flow_counts_init(&rows->span, 2 * options->max_flows);
 	if (r == 0)
 		r = lost_ways_new(MAX_PAIRS, &rows->ways);
@@ -88,7 +125,8 @@ path_rows_free(struct path_rows *rows)
 	if (rows == NULL)
 		return;
 	for (int64_t i = 0; i < rows->ring && rows->seconds != NULL; i++)
-		flow_second_release(&rows->seconds[i]);
+		second_free(rows->seconds[i]);
+	second_free(rows->spare);
 	free(rows->seconds);
 	flow_counts_release(&rows->span);
 	lost_ways_free(rows->ways);
@@ -129,15 +167,17 @@ path_rows_add(struct path_rows *rows, rm_mono_t sent, const struct wire_result *
     uint32_t src, uint32_t dst, uint16_t dst_tor)
 {
 	const int64_t offset = sent.ns - rows->current_start_ns;
-	struct flow_second *second;
+	struct flow_second **place, *second = NULL;
 	struct flow_count *flow = NULL;
 
 	if (offset < 0 || offset >= PATH_ROWS_SECOND_NS) {
 		rows->current = second_of(sent.ns);
 		rows->current_start_ns = rows->current * PATH_ROWS_SECOND_NS;
 	}
-	second = second_at(rows, rows->current);
+	place = second_at(rows, rows->current);
 	if (rows->current >= rows->next && rows->current - rows->next < rows->ring)
+		second = *place != NULL ? *place : second_open(rows, place);
+	if (second != NULL)
 		flow = flow_counts_get(
 		    &second->flows, src, dst, result->src_port, result->dscp);
 	if (flow == NULL) {
@@ -255,14 +295,15 @@ void
 path_rows_close(struct path_rows *rows, const struct path_rows_second *in)
 {
 	const int64_t number = in->end.ns / PATH_ROWS_SECOND_NS - 1;
-	struct flow_second *second = second_at(rows, number);
+	struct flow_second **place = second_at(rows, number), *second;
 
 	if (number < rows->next)
 		return;
 	for (; rows->next < number; rows->next++)
-		flow_second_clear(second_at(rows, rows->next));
+		second_close(rows, second_at(rows, rows->next));
 	rows->next++;
-	if (in->partial) {
+	second = *place != NULL ? *place : second_open(rows, place);
+	if (in->partial || second == NULL) {
 		rows->counts.skipped++;
 		lost_ways_forget(rows->ways);
 		flush(rows, in, rm_mono_add(in->end, -PATH_ROWS_SECOND_NS));
@@ -270,7 +311,7 @@ path_rows_close(struct path_rows *rows, const struct path_rows_second *in)
 	} else {
 		fold(rows, in, second);
 	}
-	flow_second_clear(second);
+	second_close(rows, place);
 }
 
 bool
@@ -283,7 +324,7 @@ void
 path_rows_renumber(struct path_rows *rows)
 {
 	for (int64_t i = 0; i < rows->ring; i++)
-		flow_second_clear(&rows->seconds[i]);
+		second_close(rows, &rows->seconds[i]);
 	flow_counts_clear(&rows->span);
 	lost_ways_forget(rows->ways);
 }
