@@ -13,7 +13,7 @@
 struct analyzer_influx_config {
 	char *url; /* base, "http://127.0.0.1:8086"; "": history goes into files */
 	uint64_t version; /* 1: /write, 2: /api/v2/write */
-	char *database, *retention_policy;
+	char *database, *retention_policy, *incident_retention_policy;
 	char *org, *bucket;
 	char *token_file, *user, *password_file; /* "": none */
 	uint64_t batch_points, batch_ms, timeout_ms;

@@ -22,6 +22,7 @@ struct rm_http_client;
 struct rm_incident;
 struct rm_loop;
 struct rm_metrics;
+struct rm_spool_counts;
 struct rm_worker;
 struct sla_minute;
 
@@ -33,8 +34,10 @@ struct history_callbacks {
 };
 
 struct history_counts {
-	uint64_t points, refused_messages,
-	    refused_points; /* refused: by the database */
+	uint64_t points;           /* into the spools */
+	uint64_t refused_messages; /* make no points */
+	uint64_t left_out_points;  /* of messages whose other points were taken */
+	uint64_t refused_points;   /* by the database */
 	uint64_t delivered_points, batches, failed_attempts, splits;
 	uint64_t config_faults; /* 401, 403, 404: attempts */
 };
@@ -60,6 +63,8 @@ const char *history_trouble(const struct history *history);
 uint64_t history_waiting(
     const struct history *history, enum wire_lane lane); /* records */
 const struct history_counts *history_counts(const struct history *history);
+const struct rm_spool_counts *history_spool_counts(
+    const struct history *history, enum wire_lane lane);
 int history_metrics(struct history *history, struct rm_metrics *metrics);
 
 #endif

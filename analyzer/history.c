@@ -1,0 +1,376 @@
+#include "analyzer/history.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/analyzer_config.h"
+#include "analyzer/history_batch.h"
+#include "analyzer/history_files.h"
+#include "analyzer/history_points.h"
+#include "analyzer/influx.h"
+#include "rackmesh/base/loop.h"
+#include "rackmesh/base/random.h"
+#include "rackmesh/base/spool.h"
+
+#define FIRST_LANE WIRE_LANE_SUMMARY
+#define LANES (WIRE_LANE_INCIDENT + 1)
+/* Records are pieces of this size, so that batches can be cut evenly. */
+#define RECORD_BYTES (256u << 10)
+#define RECORD_POINTS 1000
+#define INCIDENT_WAIT_NS (10 * RM_NS_PER_MS) /* for more of the same turn */
+#define MEMORY_RETRY_NS RM_NS_PER_S
+#define BATCHES_PER_TURN 16 /* where nobody takes them */
+
+struct lane {
+	struct history *history;
+	enum wire_lane lane;
+	struct rm_spool *spool;
+	struct history_batch batch; /* gathering, or on its way */
+	bool busy;                  /* on its way */
+	rm_mono_t since;            /* the batch has points */
+	struct rm_timer *timer;
+};
+
+struct history {
+	struct history_callbacks callbacks;
+	struct history_points *points;
+	struct influx *influx;       /* NULL: */
+	struct history_files *files; /* NULL: nothing is kept */
+	const char *analyzer;        /* borrowed of the config */
+	uint64_t batch_points;
+	int64_t batch_ns;
+	struct lane lanes[LANES];
+	struct history_counts counts;
+};
+
+static void
+lane_send(struct lane *lane)
+{
+	struct history *history = lane->history;
+
+	lane->busy = true;
+	if (history->influx != NULL)
+		influx_send(
+		    history->influx, lane->lane, lane->batch.text, lane->batch.len);
+	else
+		history_files_write(
+		    history->files, lane->lane, lane->batch.text, lane->batch.len);
+}
+
+/* Nobody wants them: durable for a moment, and done with. */
+static void
+lane_discard(struct lane *lane)
+{
+	for (int i = 0; i < BATCHES_PER_TURN && lane->batch.points > 0; i++) {
+		rm_spool_done(lane->spool, lane->batch.last_seq);
+		history_batch_empty(&lane->batch);
+		history_batch_fill(
+		    &lane->batch, lane->spool, lane->history->batch_points);
+	}
+	if (lane->batch.points > 0)
+		rm_timer_after(lane->timer, 0);
+}
+
+/* A batch goes when it is full, or when its oldest point has waited long enough. */
+static void
+lane_pump(struct lane *lane)
+{
+	struct history *history = lane->history;
+	int64_t age =
+	    lane->lane == WIRE_LANE_INCIDENT ? INCIDENT_WAIT_NS : history->batch_ns;
+	bool was_empty = lane->batch.points == 0;
+	int r;
+
+	if (lane->busy)
+		return;
+	r = history_batch_fill(&lane->batch, lane->spool, history->batch_points);
+	if (lane->batch.points == 0) {
+		if (r < 0)
+			rm_timer_after(lane->timer, MEMORY_RETRY_NS);
+		return;
+	}
+	if (history->influx == NULL && history->files == NULL) {
+		lane_discard(lane);
+		return;
+	}
+	if (was_empty)
+		lane->since = rm_mono_now();
+	if (r != 0 || rm_mono_since(rm_mono_now(), lane->since) >= age)
+		lane_send(lane);
+	else
+		rm_timer_at(lane->timer, rm_mono_add(lane->since, age));
+}
+
+static void
+lane_on_timer(void *arg)
+{
+	lane_pump(arg);
+}
+
+static void
+lane_on_fetched(void *arg)
+{
+	lane_pump(arg);
+}
+
+static void
+lane_on_durable(uint64_t seq, void *arg)
+{
+	struct lane *lane = arg;
+	const struct history_callbacks *callbacks = &lane->history->callbacks;
+
+	if (callbacks->on_durable != NULL)
+		callbacks->on_durable(lane->lane, seq, callbacks->arg);
+}
+
+/* The batch is where it belongs, or was refused for good. */
+static void
+history_on_done(enum wire_lane name, void *arg)
+{
+	struct history *history = arg;
+	struct lane *lane = &history->lanes[name];
+
+	lane->busy = false;
+	rm_spool_done(lane->spool, lane->batch.last_seq);
+	history_batch_empty(&lane->batch);
+	lane_pump(lane);
+}
+
+static int
+lane_init(struct lane *lane, struct rm_loop *loop, struct rm_worker *worker,
+    const struct analyzer_config *config, struct rm_why *why)
+{
+	const struct rm_spool_callbacks callbacks = { lane_on_durable, lane_on_fetched,
+		lane };
+	bool incidents = lane->lane == WIRE_LANE_INCIDENT;
+	char folder[2048];
+	const struct rm_spool_options options = {
+		.folder = config->state_folder[0] != '\0' ? folder : NULL,
+		.max_bytes = incidents ? config->influx.incident_spool_bytes
+				       : config->influx.spool_bytes,
+		.identity = rm_random_u64(),
+	};
+
+	if (snprintf(folder, sizeof(folder), "%s/%s", config->state_folder,
+		incidents ? "spool-incidents" : "spool-summaries") >=
+	    (int)sizeof(folder))
+		return rm_why(
+		    why, -ENAMETOOLONG, "%s is too long a name", config->state_folder);
+	if (rm_timer_new(loop, lane_on_timer, lane, &lane->timer) < 0)
+		return rm_why(why, -ENOMEM, "out of memory");
+	return rm_spool_new(loop, worker, &options, &callbacks, &lane->spool, why);
+}
+
+static int
+history_open(struct history *history, struct rm_loop *loop, struct rm_worker *worker,
+    struct rm_http_client *http, const struct analyzer_config *config,
+    struct rm_why *why)
+{
+	const struct influx_options influx = { .loop = loop,
+		.worker = worker,
+		.http = http,
+		.config = &config->influx,
+		.counts = &history->counts,
+		.on_done = history_on_done,
+		.arg = history };
+	const struct history_files_options files = { .loop = loop,
+		.worker = worker,
+		.folder = config->history_folder,
+		.max_bytes = config->history_max_bytes,
+		.counts = &history->counts,
+		.on_done = history_on_done,
+		.arg = history };
+	int r;
+
+	if (config->influx.url[0] != '\0')
+		return influx_new(&influx, &history->influx, why);
+	if (config->history_folder[0] == '\0')
+		return 0;
+	r = history_files_new(&files, &history->files);
+	return r < 0 ? rm_why(why, r, "cannot use the history folder %s: %s",
+			   config->history_folder, strerror(-r))
+		     : 0;
+}
+
+int
+history_new(struct rm_loop *loop, struct rm_worker *worker, struct rm_http_client *http,
+    const struct analyzer_config *config, const struct history_callbacks *callbacks,
+    struct history **ret, struct rm_why *why)
+{
+	struct history *history = calloc(1, sizeof(*history));
+	int r;
+
+	if (history == NULL)
+		return rm_why(why, -ENOMEM, "out of memory");
+	history->callbacks = *callbacks;
+	history->analyzer = config->name;
+	history->batch_points = config->influx.batch_points;
+	history->batch_ns = (int64_t)config->influx.batch_ms * RM_NS_PER_MS;
+	history->points = history_points_new();
+	r = history->points == NULL ? rm_why(why, -ENOMEM, "out of memory") : 0;
+	if (r == 0)
+		r = history_open(history, loop, worker, http, config, why);
+	for (int i = FIRST_LANE; r == 0 && i < LANES; i++) {
+		struct lane *lane = &history->lanes[i];
+
+		lane->history = history;
+		lane->lane = (enum wire_lane)i;
+		r = lane_init(lane, loop, worker, config, why);
+		if (r == 0) /* what the last life has left */
+			rm_timer_after(lane->timer, 0);
+	}
+	if (r < 0) {
+		history_free(history);
+		return r;
+	}
+	*ret = history;
+	return 0;
+}
+
+void
+history_free(struct history *history)
+{
+	if (history == NULL)
+		return;
+	influx_free(history->influx);
+	history_files_free(history->files);
+	for (int i = FIRST_LANE; i < LANES; i++) {
+		struct lane *lane = &history->lanes[i];
+
+		rm_timer_free(lane->timer);
+		rm_spool_free(lane->spool);
+		history_batch_clear(&lane->batch);
+	}
+	history_points_free(history->points);
+	free(history);
+}
+
+/* As many whole lines as a record holds, and at least one. */
+static size_t
+piece_of(const char *text, size_t len, uint64_t max_points)
+{
+	size_t at = 0;
+
+	for (uint64_t points = 0; at < len && points < max_points; points++) {
+		const char *end = memchr(text + at, '\n', len - at);
+		size_t next = (size_t)(end - text) + 1; /* text ends with one */
+
+		if (at > 0 && next > RECORD_BYTES)
+			break;
+		at = next;
+	}
+	return at;
+}
+
+/* A piece that fails leaves the ones before it: when all come again, they are the same
+ * points. */
+static int
+lane_append(struct lane *lane, const struct history_text *text, uint64_t *ticket)
+{
+	struct history *history = lane->history;
+	uint64_t max = history->batch_points < RECORD_POINTS ? history->batch_points
+							     : RECORD_POINTS;
+	int r = 0;
+
+	for (size_t at = 0; r == 0 && at < text->len;) {
+		size_t len = piece_of(text->text + at, text->len - at, max);
+
+		r = rm_spool_append(
+		    lane->spool, (const uint8_t *)text->text + at, len, ticket);
+		at += len;
+	}
+	if (r < 0)
+		return r;
+	history->counts.points += text->points;
+	history->counts.left_out_points += text->left_out;
+	lane_pump(lane);
+	return 0;
+}
+
+int
+history_take(struct history *history, enum wire_lane lane, const uint8_t *data,
+    size_t len, uint64_t *ticket)
+{
+	struct history_text text;
+	int r;
+
+	if (lane != WIRE_LANE_SUMMARY && lane != WIRE_LANE_INCIDENT)
+		return -EBADMSG;
+	r = history_points_message(history->points, lane, data, len, &text);
+	if (r == 0)
+		r = lane_append(&history->lanes[lane], &text, ticket);
+	if (r == -ENOMEM)
+		return r;
+	if (r < 0) {
+		history->counts.refused_messages++;
+		return -EBADMSG;
+	}
+	return 0;
+}
+
+int
+history_incident(struct history *history, const char *region,
+    enum wire_incident_state state, const struct rm_incident *incident)
+{
+	struct history_text text;
+	int r = history_points_incident(
+	    history->points, history->analyzer, region, state, incident, &text);
+
+	if (r == 0)
+		r = lane_append(&history->lanes[WIRE_LANE_INCIDENT], &text, NULL);
+	return r;
+}
+
+int
+history_sla(struct history *history, const struct sla_minute *minute)
+{
+	struct history_text text;
+	int r = history_points_sla(history->points, history->analyzer, minute, &text);
+
+	if (r == 0)
+		r = lane_append(&history->lanes[WIRE_LANE_INCIDENT], &text, NULL);
+	return r;
+}
+
+static const char *
+lane_trouble(const struct history *history, enum wire_lane lane)
+{
+	const char *trouble = "";
+
+	if (history->influx != NULL)
+		trouble = influx_trouble(history->influx, lane);
+	else if (history->files != NULL)
+		trouble = history_files_trouble(history->files, lane);
+	if (trouble[0] == '\0' &&
+	    rm_spool_counts(history->lanes[lane].spool)->durable == 0)
+		trouble = "no disk takes the points that wait: they are kept in memory";
+	return trouble;
+}
+
+const char *
+history_trouble(const struct history *history)
+{
+	const char *trouble = lane_trouble(history, WIRE_LANE_INCIDENT);
+
+	return trouble[0] != '\0' ? trouble : lane_trouble(history, WIRE_LANE_SUMMARY);
+}
+
+uint64_t
+history_waiting(const struct history *history, enum wire_lane lane)
+{
+	return rm_spool_waiting(history->lanes[lane].spool);
+}
+
+const struct history_counts *
+history_counts(const struct history *history)
+{
+	return &history->counts;
+}
+
+const struct rm_spool_counts *
+history_spool_counts(const struct history *history, enum wire_lane lane)
+{
+	return rm_spool_counts(history->lanes[lane].spool);
+}

@@ -1,0 +1,96 @@
+#include "analyzer/history_schema.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdbool.h>
+
+#include "rackmesh/base/file.h"
+
+static void
+refuses(const char *line, const char *words)
+{
+	struct rm_why why;
+
+	assert_int_equal(history_schema_check(line, strlen(line), &why), -EINVAL);
+	assert_string_equal(why.text, words);
+}
+
+static void
+only_what_the_table_holds_is_a_point(void **state)
+{
+	const char good[] = "rm_rack,region=lab,tor=t1 taken=1i 5\n"
+			    "rm_incident,part=a\\ or\\ b confidence=0.5,id=\"x\" 6\n";
+	struct rm_why why;
+
+	assert_int_equal(history_schema_check(good, strlen(good), &why), 0);
+	assert_int_equal(history_schema_check("", 0, &why), 0);
+	refuses("rm_other f=1i 5\n", "no such measurement: rm_other");
+	refuses("rm_rack,qpn=5 taken=1i 5\n", "rm_rack has no tag qpn");
+	refuses("rm_rack,tor=t1 eaten=1i 5\n", "rm_rack has no integer eaten");
+	refuses(
+	    "rm_rack,tor=t1 taken=1 5\n", "rm_rack.taken: expected integer, not float");
+	refuses("rm_rack tor=\"t1\" 5\n", "rm_rack.tor: expected tag, not string");
+	refuses("rm_rack taken=1i,taken=2i 5\n", "rm_rack.taken twice");
+	refuses("rm_rack taken=1i\n", "no point: rm_rack taken=1i");
+	refuses("rm_rack taken=1i 5", "the last line has no end");
+}
+
+static void
+the_table_does_not_contradict_itself(void **state)
+{
+	for (size_t i = 0; history_measurements[i].name != NULL; i++) {
+		const struct history_measurement *at = &history_measurements[i];
+		bool fields = false;
+
+		assert_int_equal(strncmp(at->name, "rm_", 3), 0);
+		for (const struct history_column *column = at->columns;
+		     column->name != NULL; column++) {
+			assert_true(strlen(column->help) > 3);
+			/* Tags stand in front, as in every line. */
+			assert_false(fields && column->type == RM_LINE_TAG);
+			fields = fields || column->type != RM_LINE_TAG;
+			for (const struct history_column *other = at->columns;
+			     other < column; other++)
+				assert_string_not_equal(other->name, column->name);
+		}
+		assert_true(fields);
+	}
+}
+
+/* analyzer --help-schema > docs/history.md */
+static void
+the_documentation_is_what_the_table_prints(void **state)
+{
+	char *printed = NULL;
+	size_t printed_len, len;
+	FILE *out = open_memstream(&printed, &printed_len);
+	uint8_t *file;
+
+	history_schema_print(out);
+	fclose(out);
+	assert_int_equal(rm_file_read(SCHEMA_DOC, 1 << 20, &file, &len), 0);
+	assert_string_equal((char *)file, printed);
+	free(file);
+	free(printed);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(only_what_the_table_holds_is_a_point),
+		cmocka_unit_test(the_table_does_not_contradict_itself),
+		cmocka_unit_test(the_documentation_is_what_the_table_prints),
+	};
+
+	return cmocka_run_group_tests_name("history_schema", tests, NULL, NULL);
+}

@@ -1,0 +1,134 @@
+/* Every class of status, with the bodies of InfluxDB 1.6.7 as they were measured. */
+#include "analyzer/influx_answer.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <string.h>
+
+#include "rackmesh/base/http_client.h"
+
+static struct influx_answer answer;
+
+static enum influx_says
+says(long status, const char *body)
+{
+	const struct rm_http_answer http = { .status = status,
+		.body = body,
+		.body_len = strlen(body),
+		.retry_after_s = -1 };
+
+	influx_answer_read(&http, &answer);
+	return answer.says;
+}
+
+static void
+two_hundreds_are_taken(void **state)
+{
+	assert_int_equal(says(204, ""), INFLUX_TAKEN);
+	assert_int_equal(says(200, "{}"), INFLUX_TAKEN);
+	assert_string_equal(answer.sentence, "");
+}
+
+static void
+a_partial_write_is_taken_but_for_what_was_dropped(void **state)
+{
+	assert_int_equal(says(400, "{\"error\":\"partial write: field type conflict: "
+				   "input field \\\"x\\\" dropped=12\"}"),
+	    INFLUX_PARTIAL);
+	assert_int_equal(answer.dropped, 12);
+	assert_string_equal(answer.sentence,
+	    "status 400: partial write: field type conflict: input field \"x\" "
+	    "dropped=12");
+	/* InfluxDB says 0 of lines that do not parse. */
+	assert_int_equal(says(400, "{\"error\":\"partial write: unable to parse 'x': "
+				   "invalid boolean dropped=0\"}"),
+	    INFLUX_PARTIAL);
+	assert_int_equal(answer.dropped, 1);
+	assert_int_equal(
+	    says(422, "{\"code\":\"unprocessable entity\",\"message\":\"failure "
+		      "writing points to database: partial write: points beyond "
+		      "retention policy dropped=3\"}"),
+	    INFLUX_PARTIAL);
+	assert_int_equal(answer.dropped, 3);
+}
+
+static void
+a_batch_that_is_refused_whole_is_halved(void **state)
+{
+	assert_int_equal(
+	    says(400, "{\"error\":\"gzip: invalid header\"}"), INFLUX_REFUSED);
+	assert_int_equal(
+	    says(400, "{\"error\":\"unable to parse 'a': missing fields\"}"),
+	    INFLUX_REFUSED);
+	assert_int_equal(says(400, "what"), INFLUX_REFUSED);
+	assert_int_equal(
+	    says(413, "{\"error\":\"Request Entity Too Large\"}"), INFLUX_TOO_LARGE);
+}
+
+static void
+what_a_person_has_to_mend_is_kept(void **state)
+{
+	static const long statuses[] = { 301, 401, 403, 404, 405, 410, 415 };
+
+	for (size_t i = 0; i < sizeof(statuses) / sizeof(statuses[0]); i++)
+		assert_int_equal(says(statuses[i], "no"), INFLUX_CONFIG);
+	assert_int_equal(
+	    says(404, "{\"error\":\"database not found: \\\"x\\\"\"}"), INFLUX_CONFIG);
+	/* 1.x's 500 that no patience helps. */
+	assert_int_equal(
+	    says(500, "{\"error\":\"retention policy not found: x\"}"), INFLUX_CONFIG);
+	assert_string_equal(
+	    answer.sentence, "status 500: retention policy not found: x");
+}
+
+static void
+everything_else_is_tried_again(void **state)
+{
+	static const long statuses[] = { 0, 100, 408, 429, 500, 502, 503, 504, 599 };
+	struct rm_http_answer http = { .r = -ECONNREFUSED, .body = "" };
+
+	for (size_t i = 0; i < sizeof(statuses) / sizeof(statuses[0]); i++)
+		assert_int_equal(says(statuses[i], "no"), INFLUX_RETRY);
+	influx_answer_read(&http, &answer);
+	assert_int_equal(answer.says, INFLUX_RETRY);
+	assert_string_equal(answer.sentence, "Connection refused");
+	http = (struct rm_http_answer){ .status = 429, .body = "", .retry_after_s = 7 };
+	influx_answer_read(&http, &answer);
+	assert_int_equal(answer.says, INFLUX_RETRY);
+	assert_int_equal(answer.retry_after_s, 7);
+}
+
+static void
+foreign_words_are_cut_and_printable(void **state)
+{
+	char body[4096];
+
+	memset(body, 'x', sizeof(body) - 1);
+	body[sizeof(body) - 1] = '\0';
+	body[3] = '\n';
+	body[4] = '\033';
+	assert_int_equal(says(503, body), INFLUX_RETRY);
+	assert_int_equal(strlen(answer.sentence), sizeof(answer.sentence) - 1);
+	assert_memory_equal(answer.sentence, "status 503: xxx  xxx", 20);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(two_hundreds_are_taken),
+		cmocka_unit_test(a_partial_write_is_taken_but_for_what_was_dropped),
+		cmocka_unit_test(a_batch_that_is_refused_whole_is_halved),
+		cmocka_unit_test(what_a_person_has_to_mend_is_kept),
+		cmocka_unit_test(everything_else_is_tried_again),
+		cmocka_unit_test(foreign_words_are_cut_and_printable),
+	};
+
+	return cmocka_run_group_tests_name("influx_answer", tests, NULL, NULL);
+}
