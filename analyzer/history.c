@@ -17,10 +17,11 @@
 #define FIRST_LANE WIRE_LANE_SUMMARY
 #define LANES (WIRE_LANE_INCIDENT + 1)
 /* Records are pieces of this size, so that batches can be cut evenly. */
-#define RECORD_BYTES (256u << 10)
+#define RECORD_BYTES (64u << 10)
 #define RECORD_POINTS 1000
 #define INCIDENT_WAIT_NS (10 * RM_NS_PER_MS) /* for more of the same turn */
 #define MEMORY_RETRY_NS RM_NS_PER_S
+#define BATCH_BYTES (4u << 20)
 #define BATCHES_PER_TURN 16 /* where nobody takes them */
 
 struct lane {
@@ -30,6 +31,7 @@ struct lane {
 	struct history_batch batch; /* gathering, or on its way */
 	bool busy;                  /* on its way */
 	rm_mono_t since;            /* the batch has points */
+	uint64_t safe;              /* on_durable has said so */
 	struct rm_timer *timer;
 };
 
@@ -45,6 +47,28 @@ struct history {
 	struct history_counts counts;
 };
 
+/* Also of what the database has before our own disk: the spool does not sync what is
+ * done with. */
+static void
+lane_safe(struct lane *lane, uint64_t seq)
+{
+	const struct history_callbacks *callbacks = &lane->history->callbacks;
+
+	if (seq <= lane->safe)
+		return;
+	lane->safe = seq;
+	if (callbacks->on_durable != NULL)
+		callbacks->on_durable(lane->lane, seq, callbacks->arg);
+}
+
+static void
+lane_done(struct lane *lane)
+{
+	rm_spool_done(lane->spool, lane->batch.last_seq);
+	history_batch_empty(&lane->batch);
+	lane_safe(lane, lane->batch.last_seq);
+}
+
 static void
 lane_send(struct lane *lane)
 {
@@ -59,15 +83,27 @@ lane_send(struct lane *lane)
 		    history->files, lane->lane, lane->batch.text, lane->batch.len);
 }
 
-/* Nobody wants them: durable for a moment, and done with. */
+static int
+lane_fill(struct lane *lane)
+{
+	const struct history *history = lane->history;
+	size_t most = BATCH_BYTES;
+
+	if (history->files != NULL)
+		most = history_files_most(history->files, lane->lane);
+	if (most > BATCH_BYTES)
+		most = BATCH_BYTES;
+	return history_batch_fill(
+	    &lane->batch, lane->spool, history->batch_points, most);
+}
+
+/* Nobody wants them. */
 static void
 lane_discard(struct lane *lane)
 {
 	for (int i = 0; i < BATCHES_PER_TURN && lane->batch.points > 0; i++) {
-		rm_spool_done(lane->spool, lane->batch.last_seq);
-		history_batch_empty(&lane->batch);
-		history_batch_fill(
-		    &lane->batch, lane->spool, lane->history->batch_points);
+		lane_done(lane);
+		lane_fill(lane);
 	}
 	if (lane->batch.points > 0)
 		rm_timer_after(lane->timer, 0);
@@ -85,7 +121,7 @@ lane_pump(struct lane *lane)
 
 	if (lane->busy)
 		return;
-	r = history_batch_fill(&lane->batch, lane->spool, history->batch_points);
+	r = lane_fill(lane);
 	if (lane->batch.points == 0) {
 		if (r < 0)
 			rm_timer_after(lane->timer, MEMORY_RETRY_NS);
@@ -118,11 +154,7 @@ lane_on_fetched(void *arg)
 static void
 lane_on_durable(uint64_t seq, void *arg)
 {
-	struct lane *lane = arg;
-	const struct history_callbacks *callbacks = &lane->history->callbacks;
-
-	if (callbacks->on_durable != NULL)
-		callbacks->on_durable(lane->lane, seq, callbacks->arg);
+	lane_safe(arg, seq);
 }
 
 /* The batch is where it belongs, or was refused for good. */
@@ -133,8 +165,7 @@ history_on_done(enum wire_lane name, void *arg)
 	struct lane *lane = &history->lanes[name];
 
 	lane->busy = false;
-	rm_spool_done(lane->spool, lane->batch.last_seq);
-	history_batch_empty(&lane->batch);
+	lane_done(lane);
 	lane_pump(lane);
 }
 
@@ -247,23 +278,6 @@ history_free(struct history *history)
 	free(history);
 }
 
-/* As many whole lines as a record holds, and at least one. */
-static size_t
-piece_of(const char *text, size_t len, uint64_t max_points)
-{
-	size_t at = 0;
-
-	for (uint64_t points = 0; at < len && points < max_points; points++) {
-		const char *end = memchr(text + at, '\n', len - at);
-		size_t next = (size_t)(end - text) + 1; /* text ends with one */
-
-		if (at > 0 && next > RECORD_BYTES)
-			break;
-		at = next;
-	}
-	return at;
-}
-
 /* A piece that fails leaves the ones before it: when all come again, they are the same
  * points. */
 static int
@@ -275,7 +289,8 @@ lane_append(struct lane *lane, const struct history_text *text, uint64_t *ticket
 	int r = 0;
 
 	for (size_t at = 0; r == 0 && at < text->len;) {
-		size_t len = piece_of(text->text + at, text->len - at, max);
+		size_t len = history_batch_piece(
+		    text->text + at, text->len - at, max, RECORD_BYTES);
 
 		r = rm_spool_append(
 		    lane->spool, (const uint8_t *)text->text + at, len, ticket);
@@ -285,7 +300,8 @@ lane_append(struct lane *lane, const struct history_text *text, uint64_t *ticket
 		return r;
 	history->counts.points += text->points;
 	history->counts.left_out_points += text->left_out;
-	lane_pump(lane);
+	if (!lane->busy) /* with what else comes in this turn */
+		rm_timer_after(lane->timer, 0);
 	return 0;
 }
 

@@ -42,8 +42,8 @@ batch_room(struct history_batch *batch, size_t len)
 }
 
 int
-history_batch_fill(
-    struct history_batch *batch, struct rm_spool *spool, uint64_t max_points)
+history_batch_fill(struct history_batch *batch, struct rm_spool *spool,
+    uint64_t max_points, size_t max_bytes)
 {
 	struct rm_spool_item item;
 
@@ -54,9 +54,8 @@ history_batch_fill(
 		if (r < 0) /* -ENOENT, -EAGAIN: not now; and so is anything else */
 			return 0;
 		points = history_batch_lines((const char *)item.data, item.len);
-		if (batch->len > 0 &&
-		    (batch->points + points > max_points ||
-			batch->len + item.len > HISTORY_BATCH_MAX_BYTES))
+		if (batch->len > 0 && (batch->points + points > max_points ||
+					  batch->len + item.len > max_bytes))
 			return 1;
 		r = batch_room(batch, item.len);
 		if (r < 0)
@@ -81,4 +80,20 @@ history_batch_clear(struct history_batch *batch)
 {
 	free(batch->text);
 	*batch = (struct history_batch){ 0 };
+}
+
+size_t
+history_batch_piece(const char *text, size_t len, uint64_t max_points, size_t max_bytes)
+{
+	size_t at = 0;
+
+	for (uint64_t points = 0; at < len && points < max_points; points++) {
+		const char *end = memchr(text + at, '\n', len - at);
+		size_t next = (size_t)(end - text) + 1; /* text ends with one */
+
+		if (at > 0 && next > max_bytes)
+			break;
+		at = next;
+	}
+	return at;
 }

@@ -7,8 +7,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HISTORY_BATCH_MAX_BYTES (4u << 20)
-
 struct rm_spool;
 
 struct history_batch { /* zeroed: empty */
@@ -19,12 +17,15 @@ struct history_batch { /* zeroed: empty */
 };
 
 /* Adds what follows last_seq. 1: it is full; 0: nothing more is there, or not yet.
- * -ENOMEM. A first record is taken however many points it has. */
-int history_batch_fill(
-    struct history_batch *batch, struct rm_spool *spool, uint64_t max_points);
+ * -ENOMEM. A first record is taken however large it is. */
+int history_batch_fill(struct history_batch *batch, struct rm_spool *spool,
+    uint64_t max_points, size_t max_bytes);
 void history_batch_empty(struct history_batch *batch); /* last_seq stays */
 void history_batch_clear(struct history_batch *batch);
 
+/* Of whole lines: as many as fit, and at least one. Returns their length. */
+size_t history_batch_piece(
+    const char *text, size_t len, uint64_t max_points, size_t max_bytes);
 uint64_t history_batch_lines(const char *text, size_t len);
 
 #endif

@@ -107,6 +107,12 @@ history_files_trouble(const struct history_files *files, enum wire_lane lane)
 	return files->lanes[lane].trouble;
 }
 
+size_t
+history_files_most(const struct history_files *files, enum wire_lane lane)
+{
+	return files->lanes[lane].max_file_bytes;
+}
+
 /* path.2 becomes path.3, path.1 path.2, path path.1. */
 static int
 rotate(const char *path)

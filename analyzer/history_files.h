@@ -37,6 +37,9 @@ int history_files_new(
     const struct history_files_options *options, struct history_files **ret);
 void history_files_free(struct history_files *files); /* after the worker */
 
+/* What fits into one file. */
+size_t history_files_most(const struct history_files *files, enum wire_lane lane);
+
 /* text: whole lines, borrowed until on_done. Only while the lane has no batch. */
 void history_files_write(
     struct history_files *files, enum wire_lane lane, const char *text, size_t len);
