@@ -2,9 +2,9 @@
  * agent_links - the agents' connections: who may speak, and what each frame leads to.
  *
  * Hello first, answered by a welcome; then one registration or more, batches,
- * heartbeats, receive counts. What is malformed, out of turn or spoken for
- * somebody else closes the link, counted by reason. A newer connection of a host
- * takes the place of an older one.
+ * heartbeats, receive counts, traced paths, questions. What is malformed, out of turn
+ * or spoken for somebody else closes the link, counted by reason. A newer connection of
+ * a host takes the place of an older one.
  */
 #ifndef TOR_AGGREGATOR_AGENT_LINKS_H
 #define TOR_AGGREGATOR_AGENT_LINKS_H
@@ -33,6 +33,11 @@ struct agent_links_callbacks {
 	void (*on_register)(
 	    struct agent *agent, const struct wire_register_view *view, void *arg);
 	void (*on_gone)(struct agent *agent, void *arg);
+	/* It was welcomed. */
+	void (*on_session)(struct agent *agent, void *arg);
+	/* It asks whose address this is; to be answered. */
+	void (*on_resolve)(
+	    struct agent *agent, const struct wire_resolve *resolve, void *arg);
 	void *arg;
 };
 

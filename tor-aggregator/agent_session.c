@@ -93,7 +93,10 @@ take_hello(struct agent_link *peer, const uint8_t *data, size_t len)
 	agent->link = peer;
 	links->counts.sessions++;
 	r = welcome(peer, session_counted(agent->session, agent->incarnation), "");
-	return r < 0 ? agent_session_refuse(peer, AGENT_LINKS_SLOW, r) : 0;
+	if (r < 0)
+		return agent_session_refuse(peer, AGENT_LINKS_SLOW, r);
+	links->callbacks.on_session(agent, links->callbacks.arg);
+	return 0;
 }
 
 static int
@@ -177,6 +180,29 @@ take_counts(struct agent_link *peer, rm_mono_t now, const uint8_t *data, size_t 
 	return r < 0 ? agent_session_refuse(peer, AGENT_LINKS_MALFORMED, r) : 0;
 }
 
+static int
+take_paths(struct agent_link *peer, rm_mono_t now, const uint8_t *data, size_t len)
+{
+	int r;
+
+	r = ingest_paths(peer->links->ingest, peer->agent, now, data, len);
+	if (r == -EPERM)
+		return agent_session_refuse(peer, AGENT_LINKS_NOT_ITSELF, r);
+	return r < 0 ? agent_session_refuse(peer, AGENT_LINKS_MALFORMED, r) : 0;
+}
+
+static int
+take_resolve(struct agent_link *peer, const uint8_t *data, size_t len)
+{
+	struct agent_links *links = peer->links;
+	struct wire_resolve resolve;
+
+	if (wire_open_resolve(&resolve, data, len) < 0)
+		return agent_session_refuse(peer, AGENT_LINKS_MALFORMED, -EBADMSG);
+	links->callbacks.on_resolve(peer->agent, &resolve, links->callbacks.arg);
+	return 0;
+}
+
 int
 agent_session_frame(struct rm_link *link, const uint8_t *data, size_t len, void *arg)
 {
@@ -200,6 +226,10 @@ agent_session_frame(struct rm_link *link, const uint8_t *data, size_t len, void 
 		return take_heartbeat(peer, now, data, len);
 	case WIRE_COUNTS:
 		return take_counts(peer, now, data, len);
+	case WIRE_PATHS:
+		return take_paths(peer, now, data, len);
+	case WIRE_RESOLVE:
+		return take_resolve(peer, data, len);
 	default:
 		return agent_session_refuse(peer, AGENT_LINKS_OUT_OF_TURN, -EPROTO);
 	}

@@ -10,17 +10,12 @@
 #include "rackmesh/fabric/part.h"
 #include "tor-aggregator/aggregator_show.h"
 #include "tor-aggregator/dispatch.h"
+#include "tor-aggregator/drill.h"
 #include "tor-aggregator/expansion.h"
 #include "tor-aggregator/ring.h"
 #include "tor-aggregator/roster.h"
 #include "tor-aggregator/tor_aggregator_state.h"
 #include "tor-aggregator/tor_rack.h"
-
-#define DRILL_SECONDS 10
-#define DRILL_MAX_SECONDS 86400
-#define DRILL_LIMIT 1000
-#define DRILL_MAX_LIMIT 10000
-#define DRILL_MAX_SCANNED 2000000 /* results looked at: some 20 ms */
 
 static struct show_now
 show_now(void)
@@ -121,72 +116,20 @@ get_incidents(struct rm_http_request *request, void *arg)
 	reply_list(request, "incidents", list);
 }
 
-/* An id, or host/device. */
-static const struct roster_rnic *
-find_rnic(const struct tor_aggregator *aggregator, const char *text,
-    const struct tor_rack **rack)
-{
-	struct rm_rnic_id id = { 0 };
-	bool is_id = rm_rnic_id_parse(text, &id) == 0;
-
-	for (size_t i = 0; i < aggregator->rack_count; i++) {
-		const struct roster *roster = tor_rack_roster(aggregator->racks[i]);
-
-		*rack = aggregator->racks[i];
-		for (size_t m = 0; m < roster_members(roster); m++) {
-			const struct roster_rnic *rnic = roster_member(roster, m);
-			char name[2 * RM_NAME_BYTES];
-
-			snprintf(name, sizeof(name), "%s/%s", rnic->host, rnic->device);
-			if (is_id ? rnic->id.guid == id.guid && rnic->id.port == id.port
-				  : strcmp(name, text) == 0)
-				return rnic;
-		}
-	}
-	return NULL;
-}
-
 static void
 get_drill(struct rm_http_request *request, void *arg)
 {
 	const struct tor_aggregator *aggregator = arg;
 	uint64_t seconds = DRILL_SECONDS, limit = DRILL_LIMIT;
-	const struct tor_rack *rack = NULL;
-	const struct roster_rnic *rnic;
-	const struct ring_result *result;
-	struct show_now now = show_now();
-	json_t *all, *list;
-	rm_mono_t since;
+	json_t *all;
+	int status;
 
 	if (!rm_http_query_number(request, "seconds", 1, DRILL_MAX_SECONDS, &seconds) ||
 	    !rm_http_query_number(request, "limit", 1, DRILL_MAX_LIMIT, &limit))
 		return;
-	rnic = find_rnic(aggregator, rm_http_path_rest(request), &rack);
-	if (rnic == NULL) {
-		rm_http_reply_error(request, 404,
-		    "no such RNIC here: give its id or host/device, see /v1/rnics");
-		return;
-	}
-	since = rm_mono_add(now.mono, -(int64_t)seconds * RM_NS_PER_S);
-	all = json_object();
-	list = json_array();
-	for (size_t i = 0; i < DRILL_MAX_SCANNED && json_array_size(list) < limit;
-	     i++) {
-		result = ring_get(tor_rack_ring(rack), i);
-		/* Arrival is nearly the order of sending. */
-		if (result == NULL ||
-		    rm_mono_since(since, result->sent) > 2 * RM_NS_PER_S)
-			break;
-		if (result->sent.ns >= since.ns && ring_touches(result, rnic->id))
-			json_array_append_new(
-			    list, show_result(tor_rack_roster(rack), result, &now));
-	}
-	json_object_set_new(all, "rnic", show_id(rnic->id));
-	json_object_set_new(all, "host", json_string(rnic->host));
-	json_object_set_new(all, "device", json_string(rnic->device));
-	json_object_set_new(all, "tor", json_string(tor_rack_tor(rack)));
-	json_object_set_new(all, "results", list);
-	rm_http_reply_json(request, 200, all);
+	all = drill_results(
+	    aggregator, rm_http_path_rest(request), seconds, limit, &status);
+	rm_http_reply_json(request, status, all);
 }
 
 static void
@@ -201,7 +144,7 @@ get_pinglist(struct rm_http_request *request, void *arg)
 	json_t *all, *list;
 	uint64_t refused = 0;
 
-	rnic = text == NULL ? NULL : find_rnic(aggregator, text, &rack);
+	rnic = text == NULL ? NULL : drill_find(aggregator, text, &rack);
 	if (rnic == NULL) {
 		rm_http_reply_error(request, text == NULL ? 400 : 404,
 		    "?rnic= with the id or host/device of one of ours, see /v1/rnics");

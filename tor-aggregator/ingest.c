@@ -276,3 +276,46 @@ ingest_receive_counts(struct ingest *ingest, struct agent *agent, rm_mono_t now,
 			    agent->rnics[i].rack, agent->rnics[i].index, to);
 	return 0;
 }
+
+/* False: not the agent's to tell, or of no use here. */
+static bool
+take_path(struct agent *agent, const struct wire_paths *paths,
+    const struct wire_path *path, rm_mono_t now, size_t *hint)
+{
+	const struct agent_rnic *own = agent_owns(
+	    agent, (struct wire_rnic_id){ path->src_guid, path->src_port_num }, hint);
+	rm_mono_t traced;
+	int r;
+
+	if (own == NULL || own->rack == NULL || path->dscp > MAX_DSCP ||
+	    path->age_ns > INGEST_MAX_PATH_AGE_NS || path->age_ns > paths->now_ns ||
+	    !clock_map_ours(&agent->clock, paths->now_ns - path->age_ns, &traced))
+		return false;
+	r = tor_rack_path(own->rack, path, traced, now);
+	return r != -ENOENT; /* what found no room, the table counts itself */
+}
+
+int
+ingest_paths(struct ingest *ingest, struct agent *agent, rm_mono_t now,
+    const uint8_t *data, size_t len)
+{
+	struct wire_paths view;
+	size_t hint = 0;
+	int r;
+
+	r = wire_open_paths(&view, data, len);
+	if (r < 0)
+		return r;
+	if (view.incarnation != agent->incarnation ||
+	    strcmp(view.host, agent->host) != 0)
+		return -EPERM;
+	if (clock_map_sample(&agent->clock, view.now_ns, now) < 0)
+		return -EBADMSG;
+	ingest->counts.path_reports++;
+	for (size_t i = 0; i < view.path_count; i++) {
+		ingest->counts.paths++;
+		if (!take_path(agent, &view, &view.paths[i], now, &hint))
+			ingest->counts.paths_invalid++;
+	}
+	return 0;
+}

@@ -18,6 +18,7 @@
 struct agent;
 
 #define INGEST_MAX_AGE_NS (120 * RM_NS_PER_S)
+#define INGEST_MAX_PATH_AGE_NS (86400 * RM_NS_PER_S)
 
 enum ingest_invalid {       /* why a result was not windowed */
 	INGEST_NOT_OWNED,   /* its source was not registered by this agent */
@@ -39,6 +40,8 @@ struct ingest_counts {
 	uint64_t restarted; /* agents that came with a new incarnation */
 	uint64_t count_reports, count_rows, count_rows_invalid;
 	uint64_t agent_dropped; /* results that agents threw away */
+	uint64_t path_reports, paths;
+	uint64_t paths_invalid; /* not the agent's to tell, to nobody known, too old */
 };
 
 struct ingest {                     /* zeroed at first */
@@ -54,6 +57,9 @@ struct ingest {                     /* zeroed at first */
 int ingest_batch(struct ingest *ingest, struct agent *agent, rm_mono_t now,
     const uint8_t *data, size_t len, struct wire_ack *ack);
 int ingest_receive_counts(struct ingest *ingest, struct agent *agent, rm_mono_t now,
+    const uint8_t *data, size_t len);
+
+int ingest_paths(struct ingest *ingest, struct agent *agent, rm_mono_t now,
     const uint8_t *data, size_t len);
 
 const char *ingest_invalid_word(enum ingest_invalid reason); /* "not-owned", ... */

@@ -245,7 +245,8 @@ path_table_learn(struct path_table *table, const struct wire_path *path,
 	struct flow *flow;
 	int r;
 
-	if (!(path->flags & (WIRE_PATH_COMPLETE | WIRE_PATH_MULTIPATH))) {
+	if (!(path->flags & WIRE_PATH_MULTIPATH) &&
+	    (!(path->flags & WIRE_PATH_COMPLETE) || path->hop_count == 0)) {
 		table->counts.incomplete++;
 		return 0;
 	}

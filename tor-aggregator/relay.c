@@ -23,6 +23,9 @@ struct relay {
 	struct plan_store *store;
 	void (*on_plan)(size_t tor, void *arg);
 	void *arg;
+	int (*on_order)(
+	    enum wire_kind kind, const uint8_t *data, size_t len, void *arg);
+	void *order_arg;
 	struct rm_dialer *dialer;
 	struct wire_writer *writer;
 	rm_mono_t up_at;
@@ -202,13 +205,16 @@ on_frame(struct rm_link *link, const uint8_t *data, size_t len, void *arg)
 {
 	struct relay *relay = arg;
 	enum wire_kind kind = wire_kind_of(data, len);
+	int r = -EPROTO;
 
 	if (!relay->welcomed && kind == WIRE_WELCOME)
 		return take_welcome(relay, data, len);
 	if (relay->welcomed && kind == WIRE_PLAN)
 		return take_plan(relay, data, len);
-	relay->counts.bad_frames++;
-	return -EPROTO;
+	if (relay->welcomed && relay->on_order != NULL)
+		r = relay->on_order(kind, data, len, relay->order_arg);
+	relay->counts.bad_frames += r < 0;
+	return r;
 }
 
 static void
@@ -272,6 +278,26 @@ relay_free(struct relay *relay)
 	rm_dialer_free(relay->dialer);
 	wire_writer_free(relay->writer);
 	free(relay);
+}
+
+void
+relay_hear(struct relay *relay,
+    int (*on_order)(enum wire_kind kind, const uint8_t *data, size_t len, void *arg),
+    void *arg)
+{
+	relay->on_order = on_order;
+	relay->order_arg = arg;
+}
+
+int
+relay_send(struct relay *relay, const struct wire_bytes *bytes)
+{
+	struct rm_link *link =
+	    relay->dialer == NULL ? NULL : rm_dialer_link(relay->dialer);
+
+	if (link == NULL || !relay->welcomed)
+		return -ENOTCONN;
+	return rm_link_send(link, bytes->data, bytes->len);
 }
 
 void

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "rackmesh/base/clock.h"
+#include "schemas/wire.h"
 
 struct agent;
 struct agents;
@@ -42,6 +43,15 @@ int relay_new(struct rm_loop *loop, const struct relay_options *options,
     struct agents *agents, struct plan_store *store,
     void (*on_plan)(size_t tor, void *arg), void *arg, struct relay **ret);
 void relay_free(struct relay *relay);
+
+/* Who takes the controller's other frames. -EPROTO: of no kind that it should send;
+ * what is malformed closes the link, too. */
+void relay_hear(struct relay *relay,
+    int (*on_order)(enum wire_kind kind, const uint8_t *data, size_t len, void *arg),
+    void *arg);
+
+/* Up, if there is a controller: else -ENOTCONN. */
+int relay_send(struct relay *relay, const struct wire_bytes *bytes);
 
 /* Its registration is new or has changed. */
 void relay_registered(struct relay *relay, const struct agent *agent);

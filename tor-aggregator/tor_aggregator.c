@@ -21,6 +21,7 @@
 #include "tor-aggregator/aggregator_metrics.h"
 #include "tor-aggregator/dispatch.h"
 #include "tor-aggregator/history.h"
+#include "tor-aggregator/orders.h"
 #include "tor-aggregator/plan_store.h"
 #include "tor-aggregator/relay.h"
 #include "tor-aggregator/tor_aggregator_events.h"
@@ -173,6 +174,8 @@ start_agents(struct tor_aggregator *aggregator)
 	const struct agent_links_callbacks callbacks = {
 		.on_register = tor_aggregator_on_register,
 		.on_gone = tor_aggregator_on_gone,
+		.on_session = tor_aggregator_on_session,
+		.on_resolve = tor_aggregator_on_resolve,
 		.arg = aggregator,
 	};
 	struct rm_address address;
@@ -217,7 +220,9 @@ start_relay(struct tor_aggregator *aggregator)
 		r = relay_new(aggregator->loop, &options, aggregator->agents,
 		    aggregator->plans, tor_aggregator_on_plan, aggregator,
 		    &aggregator->relay);
-	if (r < 0)
+	if (r == 0)
+		relay_hear(aggregator->relay, orders_take, aggregator->orders);
+	else
 		rm_log_error(r, "cannot prepare the link to the controllers");
 	return r;
 }
@@ -284,6 +289,8 @@ tor_aggregator_new(struct rm_loop *loop, const struct aggregator_config *config,
 	if (r == 0)
 		r = start_alerts(aggregator);
 	if (r == 0)
+		r = orders_new(aggregator, &aggregator->orders);
+	if (r == 0)
 		r = start_plans(aggregator);
 	if (r == 0)
 		r = start_agents(aggregator);
@@ -319,6 +326,7 @@ tor_aggregator_free(struct tor_aggregator *aggregator)
 	/* Its jobs answer to the store and the uplink, so it goes first. */
 	rm_worker_free(aggregator->worker);
 	plan_store_free(aggregator->plans);
+	orders_free(aggregator->orders);
 	uplink_free(aggregator->uplink);
 	history_free(aggregator->history);
 	rm_alerts_free(aggregator->alerts);

@@ -13,6 +13,7 @@
 #include "tor-aggregator/agent_watch.h"
 #include "tor-aggregator/aggregator_config.h"
 #include "tor-aggregator/dispatch.h"
+#include "tor-aggregator/orders.h"
 #include "tor-aggregator/plan_store.h"
 #include "tor-aggregator/relay.h"
 #include "tor-aggregator/roster.h"
@@ -154,6 +155,7 @@ place_agents(struct tor_aggregator *aggregator)
 	for (struct agent *agent = agents_first(aggregator->agents); agent != NULL;
 	     agent = agent->next)
 		agent_place(agent, aggregator->racks, aggregator->rack_count);
+	orders_roster(aggregator->orders);
 }
 
 /* Into the rack of every ToR of ours that the RNIC says it is attached to. */
@@ -197,6 +199,23 @@ tor_aggregator_on_gone(struct agent *agent, void *arg)
 
 	for (size_t t = 0; t < aggregator->rack_count; t++)
 		tor_rack_leave(aggregator->racks[t], agent->host);
+}
+
+void
+tor_aggregator_on_session(struct agent *agent, void *arg)
+{
+	struct tor_aggregator *aggregator = arg;
+
+	orders_session(aggregator->orders, agent);
+}
+
+void
+tor_aggregator_on_resolve(
+    struct agent *agent, const struct wire_resolve *resolve, void *arg)
+{
+	struct tor_aggregator *aggregator = arg;
+
+	orders_resolve(aggregator->orders, agent, resolve);
 }
 
 void
@@ -319,6 +338,7 @@ on_tick(void *arg)
 	dispatch_tick(aggregator->dispatch, wall);
 	if (++aggregator->ticks % TICKS_PER_S == 0) {
 		relay_watch(aggregator->relay, now);
+		orders_tick(aggregator->orders, now);
 		uplink_pump(aggregator->uplink);
 		plan_store_save(aggregator->plans);
 	}

@@ -12,12 +12,16 @@ struct aggregator_config;
 struct tor_aggregator;
 struct tor_rack_callbacks;
 struct wire_register_view;
+struct wire_resolve;
 
 void tor_aggregator_rack_callbacks(
     struct tor_aggregator *aggregator, struct tor_rack_callbacks *ret);
 void tor_aggregator_on_register(
     struct agent *agent, const struct wire_register_view *view, void *arg);
 void tor_aggregator_on_gone(struct agent *agent, void *arg);
+void tor_aggregator_on_session(struct agent *agent, void *arg);
+void tor_aggregator_on_resolve(
+    struct agent *agent, const struct wire_resolve *resolve, void *arg);
 void tor_aggregator_on_plan(size_t tor, void *arg); /* a newer one is in the store */
 
 /* The config's plan files; the first that cannot be used is said, and returned. */

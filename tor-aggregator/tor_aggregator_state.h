@@ -26,6 +26,7 @@ struct tor_aggregator {
 	struct rm_worker *worker;
 	struct plan_store *plans;
 	struct relay *relay;
+	struct orders *orders;
 	struct history *history; /* NULL: none */
 	struct uplink *uplink;
 	struct rm_http_client *http;

@@ -1,0 +1,282 @@
+#include "tor-aggregator/orders.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "rackmesh/base/log.h"
+#include "rackmesh/base/random.h"
+#include "rackmesh/base/why.h"
+#include "tor-aggregator/address_book.h"
+#include "tor-aggregator/agent.h"
+#include "tor-aggregator/agent_links.h"
+#include "tor-aggregator/aggregator_config.h"
+#include "tor-aggregator/brake_store.h"
+#include "tor-aggregator/drill.h"
+#include "tor-aggregator/relay.h"
+#include "tor-aggregator/resolver.h"
+#include "tor-aggregator/tor_aggregator_state.h"
+#include "tor-aggregator/tor_rack.h"
+
+struct orders {
+	struct tor_aggregator *aggregator;
+	struct brake_store *brake;
+	struct address_book book;
+	struct resolver *resolver;
+	struct wire_writer *writer;
+	struct orders_counts counts;
+};
+
+static void
+brake_racks(struct orders *orders)
+{
+	struct tor_aggregator *aggregator = orders->aggregator;
+	const uint32_t rate = brake_store_get(orders->brake)->rate_permille;
+
+	for (size_t i = 0; i < aggregator->rack_count; i++)
+		tor_rack_brake(aggregator->racks[i], rate);
+}
+
+int
+orders_new(struct tor_aggregator *aggregator, struct orders **ret)
+{
+	const char *folder = aggregator->config->state_folder;
+	struct orders *orders = calloc(1, sizeof(*orders));
+	struct rm_why why = { 0 };
+	int r = -ENOMEM;
+
+	if (orders == NULL)
+		goto out;
+	orders->aggregator = aggregator;
+	orders->writer = wire_writer_new();
+	if (orders->writer == NULL)
+		goto out;
+	r = resolver_new(rm_random_u64() / RESOLVER_MAX_PENDING, &orders->resolver);
+	if (r == 0)
+		r = brake_store_new(
+		    aggregator->worker, folder[0] == 0 ? NULL : folder, &orders->brake);
+	if (r < 0)
+		goto out;
+	if (brake_store_load(orders->brake, &why) < 0)
+		rm_log_warn(0, "%s; starting without it", why.text);
+	brake_racks(orders);
+	*ret = orders;
+	return 0;
+out:
+	rm_log_error(r, "cannot prepare for the controllers' orders");
+	orders_free(orders);
+	return r;
+}
+
+void
+orders_free(struct orders *orders)
+{
+	if (orders == NULL)
+		return;
+	address_book_release(&orders->book);
+	resolver_free(orders->resolver);
+	brake_store_free(orders->brake);
+	wire_writer_free(orders->writer);
+	free(orders);
+}
+
+/* ---- the brake ------------------------------------------------------------------ */
+
+static void
+brake_agent(struct orders *orders, struct agent *agent)
+{
+	const struct wire_brake *brake = brake_store_get(orders->brake);
+	struct wire_bytes bytes;
+
+	if (brake->version == 0) /* nobody has said anything yet */
+		return;
+	if (wire_write_brake(orders->writer, brake, &bytes) == 0 &&
+	    agent_links_send(orders->aggregator->links, agent, &bytes) == 0)
+		orders->counts.brakes_sent++;
+	else
+		orders->counts.brakes_failed++;
+}
+
+void
+orders_session(struct orders *orders, struct agent *agent)
+{
+	brake_agent(orders, agent);
+}
+
+static int
+take_brake(struct orders *orders, const uint8_t *data, size_t len)
+{
+	struct wire_brake brake;
+	int r;
+
+	r = wire_open_brake(&brake, data, len);
+	if (r == 0)
+		r = brake_store_take(orders->brake, &brake);
+	if (r <= 0)
+		return r;
+	rm_log_warn(0, "the brake allows %u of 1000 probes now", brake.rate_permille);
+	brake_racks(orders);
+	for (struct agent *agent = agents_first(orders->aggregator->agents);
+	     agent != NULL; agent = agent->next)
+		if (agent->link != NULL)
+			brake_agent(orders, agent);
+	brake_store_save(orders->brake);
+	return 0;
+}
+
+/* ---- whose address is this? --------------------------------------------------------
+ */
+
+static void
+answer(struct orders *orders, struct agent *agent, uint64_t token,
+    const struct wire_rnic *rnic)
+{
+	struct wire_resolve_answer out = { .token = token, .found = rnic != NULL };
+	struct wire_bytes bytes;
+
+	if (rnic != NULL)
+		out.rnic = *rnic;
+	if (wire_write_resolved(orders->writer, &out, &bytes) < 0 ||
+	    agent_links_send(orders->aggregator->links, agent, &bytes) < 0)
+		orders->counts.resolve_failed++;
+}
+
+/* To who asked, if that life of it is still there. */
+static void
+answer_asker(struct orders *orders, const struct resolver_asker *asker,
+    const struct wire_rnic *rnic)
+{
+	struct agent *agent = agents_find(orders->aggregator->agents, asker->host);
+
+	if (agent != NULL && agent->link != NULL &&
+	    agent->incarnation == asker->incarnation)
+		answer(orders, agent, asker->token, rnic);
+}
+
+static int
+ask_controller(
+    struct orders *orders, struct agent *agent, const struct wire_resolve *resolve)
+{
+	struct wire_resolve up = { .address = resolve->address };
+	struct resolver_asker asker = { .incarnation = agent->incarnation,
+		.token = resolve->token };
+	struct wire_bytes bytes;
+	int r;
+
+	if (!relay_connected(orders->aggregator->relay))
+		return -ENOTCONN;
+	snprintf(asker.host, sizeof(asker.host), "%s", agent->host);
+	r = resolver_ask(orders->resolver, rm_mono_now(), &asker, &up.token);
+	if (r < 0)
+		return r;
+	r = wire_write_resolve(orders->writer, &up, &bytes);
+	if (r == 0)
+		r = relay_send(orders->aggregator->relay, &bytes);
+	if (r < 0)
+		resolver_answered(orders->resolver, up.token, &asker);
+	return r;
+}
+
+void
+orders_resolve(
+    struct orders *orders, struct agent *agent, const struct wire_resolve *resolve)
+{
+	const struct tor_aggregator *aggregator = orders->aggregator;
+	struct wire_rnic rnic;
+
+	if (address_book_find(&orders->book, aggregator->racks, aggregator->rack_count,
+		&resolve->address, rm_mono_now(), &rnic)) {
+		orders->counts.resolved_here++;
+		answer(orders, agent, resolve->token, &rnic);
+	} else if (ask_controller(orders, agent, resolve) < 0) {
+		answer(orders, agent, resolve->token, NULL);
+	}
+}
+
+static int
+take_answer(struct orders *orders, const uint8_t *data, size_t len)
+{
+	struct wire_resolve_answer in;
+	struct resolver_asker asker;
+	int r;
+
+	r = wire_open_resolved(&in, data, len);
+	if (r < 0)
+		return r;
+	if (resolver_answered(orders->resolver, in.token, &asker))
+		answer_asker(orders, &asker, in.found ? &in.rnic : NULL);
+	return 0;
+}
+
+void
+orders_roster(struct orders *orders)
+{
+	address_book_stale(&orders->book);
+}
+
+/* ---- drill-down
+ * ---------------------------------------------------------------------- */
+
+static int
+take_drill(struct orders *orders, const uint8_t *data, size_t len)
+{
+	struct wire_drill drill;
+	struct wire_bytes bytes;
+	int r;
+
+	r = wire_open_drill(&drill, data, len);
+	if (r < 0)
+		return r;
+	orders->counts.drills++;
+	if (drill_write(orders->aggregator, &drill, orders->writer, &bytes) < 0 ||
+	    relay_send(orders->aggregator->relay, &bytes) < 0)
+		orders->counts.drills_failed++;
+	return 0;
+}
+
+/* ---- */
+
+int
+orders_take(enum wire_kind kind, const uint8_t *data, size_t len, void *arg)
+{
+	struct orders *orders = arg;
+
+	switch (kind) {
+	case WIRE_BRAKE:
+		return take_brake(orders, data, len);
+	case WIRE_RESOLVE_ANSWER:
+		return take_answer(orders, data, len);
+	case WIRE_DRILL:
+		return take_drill(orders, data, len);
+	default:
+		return -EPROTO;
+	}
+}
+
+void
+orders_tick(struct orders *orders, rm_mono_t now)
+{
+	struct resolver_asker asker;
+
+	while (resolver_expired(orders->resolver, now, &asker))
+		answer_asker(orders, &asker, NULL);
+	brake_store_save(orders->brake);
+}
+
+const struct brake_store *
+orders_brake(const struct orders *orders)
+{
+	return orders->brake;
+}
+
+const struct resolver *
+orders_resolver(const struct orders *orders)
+{
+	return orders->resolver;
+}
+
+const struct orders_counts *
+orders_counts(const struct orders *orders)
+{
+	return &orders->counts;
+}
