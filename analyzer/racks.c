@@ -6,6 +6,7 @@
 #include <string.h>
 #include <uthash.h>
 
+#include "analyzer/rack_rnics.h"
 #include "rackmesh/base/sketch.h"
 
 #define KEY_BYTES (2 * RM_NAME_BYTES)
@@ -37,21 +38,11 @@ struct node {
 	UT_hash_handle hh;
 };
 
-struct rnic_key { /* all bytes count: zero it first */
-	uint64_t guid, port;
-};
-
-struct rnic_node {
-	struct rack_rnic rnic; /* first */
-	struct rnic_key key;
-	UT_hash_handle hh;
-};
-
 struct racks {
 	struct racks_options options;
 	struct node *list[RACKS_MAX];
 	struct node *by_key;
-	struct rnic_node *rnics;
+	struct rack_rnics *rnics;
 	struct rm_sketch *merged[2], *one; /* inside, outgoing; scratch */
 	struct racks_counts counts;
 };
@@ -140,56 +131,42 @@ take_rows(struct racks *racks, struct node *node, const struct wire_summary_view
 	scope_set(&node->outgoing, racks->merged[1], now);
 }
 
-/* ---- RNICs --------------------------------------------------------------------- */
+/* ---- racks ---------------------------------------------------------------------- */
 
 static void
-take_rnic(struct racks *racks, const struct wire_summary *summary,
-    const struct wire_rnic_row *row, rm_mono_t now)
+key_of(char key[KEY_BYTES], const char *region, const char *tor)
 {
-	struct rnic_key key = { row->id.guid, row->id.port };
-	struct rnic_node *node = NULL;
-
-	if (!rm_name_valid(row->host) || !rm_name_valid(row->device)) {
-		racks->counts.refused++;
-		return;
-	}
-	HASH_FIND(hh, racks->rnics, &key, sizeof(key), node);
-	if (node == NULL && racks->counts.rnics < RACKS_MAX_RNICS) {
-		node = calloc(1, sizeof(*node));
-		if (node != NULL) {
-			node->key = key;
-			node->rnic.id =
-			    (struct rm_rnic_id){ row->id.guid, row->id.port };
-			HASH_ADD(hh, racks->rnics, key, sizeof(node->key), node);
-			racks->counts.rnics++;
-		}
-	}
-	if (node == NULL) {
-		racks->counts.refused++;
-		return;
-	}
-	strcpy(node->rnic.region, summary->head.region);
-	strcpy(node->rnic.aggregator, summary->head.aggregator);
-	strcpy(node->rnic.tor, summary->tor);
-	strcpy(node->rnic.host, row->host);
-	strcpy(node->rnic.device, row->device);
-	node->rnic.heard = now;
+	snprintf(key, KEY_BYTES, "%s|%s", region, tor);
 }
 
-/* ---- summaries ------------------------------------------------------------------ */
-
 static struct node *
-node_new(struct racks *racks, const char *key, const struct wire_summary *summary)
+node_find(const struct racks *racks, const char *region, const char *tor)
 {
+	char key[KEY_BYTES];
 	struct node *node = NULL;
 
+	key_of(key, region, tor);
+	HASH_FIND_STR(racks->by_key, key, node);
+	return node;
+}
+
+/* The names are valid. */
+static struct node *
+node_get(struct racks *racks, const char *region, const char *tor)
+{
+	struct node *node = node_find(racks, region, tor);
+
+	if (node != NULL)
+		return node;
 	if (racks->counts.racks < RACKS_MAX)
 		node = calloc(1, sizeof(*node));
-	if (node == NULL)
+	if (node == NULL) {
+		racks->counts.refused++;
 		return NULL;
-	strcpy(node->key, key);
-	strcpy(node->rack.region, summary->head.region);
-	strcpy(node->rack.tor, summary->tor);
+	}
+	key_of(node->key, region, tor);
+	strcpy(node->rack.region, region);
+	strcpy(node->rack.tor, tor);
 	node->place = racks->counts.racks++;
 	racks->list[node->place] = node;
 	HASH_ADD_STR(racks->by_key, key, node);
@@ -207,22 +184,23 @@ told_by(struct rack *rack, const char *aggregator)
 	strcpy(rack->aggregators[0], aggregator);
 }
 
-static struct node *
-node_find(const struct racks *racks, const char *region, const char *tor)
+void
+racks_served(struct racks *racks, const char *region, const char *tor,
+    const char *aggregator, rm_mono_t now)
 {
-	char key[KEY_BYTES];
-	struct node *node = NULL;
+	struct node *node = node_get(racks, region, tor);
 
-	snprintf(key, sizeof(key), "%s|%s", region, tor);
-	HASH_FIND_STR(racks->by_key, key, node);
-	return node;
+	if (node == NULL)
+		return;
+	node->rack.heard = now;
+	if (node->rack.aggregators[0][0] == '\0')
+		told_by(&node->rack, aggregator);
 }
 
 void
 racks_summary(struct racks *racks, const struct wire_summary_view *view, rm_mono_t now)
 {
 	const struct wire_summary *summary = &view->summary;
-	char key[KEY_BYTES];
 	struct node *node;
 	int64_t end;
 
@@ -232,19 +210,14 @@ racks_summary(struct racks *racks, const struct wire_summary_view *view, rm_mono
 		racks->counts.refused++;
 		return;
 	}
-	snprintf(key, sizeof(key), "%s|%s", summary->head.region, summary->tor);
-	node = node_find(racks, summary->head.region, summary->tor);
+	node = node_get(racks, summary->head.region, summary->tor);
 	if (node == NULL)
-		node = node_new(racks, key, summary);
-	if (node == NULL) {
-		racks->counts.refused++;
 		return;
-	}
 	for (size_t i = 0; i < summary->rnic_count; i++) {
 		struct wire_rnic_row row;
 
 		wire_summary_rnic(view, i, &row);
-		take_rnic(racks, summary, &row, now);
+		rack_rnics_take(racks->rnics, summary, &row, now);
 	}
 	/* A backlog comes oldest first: what is older than what we have says nothing of
 	 * now. */
@@ -280,19 +253,11 @@ node_free(struct racks *racks, struct node *node)
 void
 racks_expire(struct racks *racks, rm_mono_t now)
 {
-	struct rnic_node *rnic, *next;
-
 	for (size_t i = racks->counts.racks; i-- > 0;)
 		if (rm_mono_since(now, racks->list[i]->rack.heard) >
 		    racks->options.forget_ns)
 			node_free(racks, racks->list[i]);
-	HASH_ITER (hh, racks->rnics, rnic, next) {
-		if (rm_mono_since(now, rnic->rnic.heard) <= racks->options.forget_ns)
-			continue;
-		HASH_DEL(racks->rnics, rnic);
-		free(rnic);
-		racks->counts.rnics--;
-	}
+	rack_rnics_expire(racks->rnics, now, racks->options.forget_ns);
 }
 
 /* ---- reading --------------------------------------------------------------------- */
@@ -342,25 +307,7 @@ racks_figures(const struct rack *rack, const struct racks *racks, rm_mono_t now,
 const struct rack_rnic *
 racks_rnic(const struct racks *racks, const char *text)
 {
-	const struct rnic_node *node, *next;
-	struct rm_rnic_id id = { 0 };
-
-	if (rm_rnic_id_parse(text, &id) == 0) {
-		struct rnic_key key = { id.guid, id.port };
-		struct rnic_node *found = NULL;
-
-		HASH_FIND(hh, racks->rnics, &key, sizeof(key), found);
-		return found != NULL ? &found->rnic : NULL;
-	}
-	HASH_ITER (hh, racks->rnics, node, next) {
-		size_t host_len = strlen(node->rnic.host);
-
-		if (strncmp(text, node->rnic.host, host_len) == 0 &&
-		    text[host_len] == '/' &&
-		    strcmp(text + host_len + 1, node->rnic.device) == 0)
-			return &node->rnic;
-	}
-	return NULL;
+	return rack_rnics_find(racks->rnics, text);
 }
 
 const struct racks_counts *
@@ -379,10 +326,11 @@ racks_new(const struct racks_options *options, struct racks **ret)
 	if (racks == NULL)
 		return -ENOMEM;
 	racks->options = *options;
+	racks->rnics = rack_rnics_new(&racks->counts);
 	racks->one = rm_sketch_new();
 	racks->merged[0] = rm_sketch_new();
 	racks->merged[1] = rm_sketch_new();
-	if (racks->one == NULL || racks->merged[0] == NULL ||
+	if (racks->rnics == NULL || racks->one == NULL || racks->merged[0] == NULL ||
 	    racks->merged[1] == NULL) {
 		racks_free(racks);
 		return -ENOMEM;
@@ -394,16 +342,11 @@ racks_new(const struct racks_options *options, struct racks **ret)
 void
 racks_free(struct racks *racks)
 {
-	struct rnic_node *rnic, *next;
-
 	if (racks == NULL)
 		return;
 	while (racks->counts.racks > 0)
 		node_free(racks, racks->list[racks->counts.racks - 1]);
-	HASH_ITER (hh, racks->rnics, rnic, next) {
-		HASH_DEL(racks->rnics, rnic);
-		free(rnic);
-	}
+	rack_rnics_free(racks->rnics);
 	rm_sketch_free(racks->one);
 	rm_sketch_free(racks->merged[0]);
 	rm_sketch_free(racks->merged[1]);

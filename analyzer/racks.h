@@ -56,6 +56,9 @@ struct racks_counts {
 int racks_new(const struct racks_options *options, struct racks **ret);
 void racks_free(struct racks *racks);
 
+/* An aggregator that serves it has come. */
+void racks_served(struct racks *racks, const char *region, const char *tor,
+    const char *aggregator, rm_mono_t now);
 void racks_summary(
     struct racks *racks, const struct wire_summary_view *view, rm_mono_t now);
 /* Some times a minute. */

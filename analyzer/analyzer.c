@@ -1,0 +1,294 @@
+#include "analyzer/analyzer.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "analyzer/analyzer_config.h"
+#include "analyzer/analyzer_events.h"
+#include "analyzer/analyzer_state.h"
+#include "analyzer/blind.h"
+#include "analyzer/board.h"
+#include "analyzer/drills.h"
+#include "analyzer/history.h"
+#include "analyzer/intake.h"
+#include "analyzer/known.h"
+#include "analyzer/racks.h"
+#include "analyzer/region.h"
+#include "analyzer/sla.h"
+#include "rackmesh/base/address.h"
+#include "rackmesh/base/http_client.h"
+#include "rackmesh/base/http_server.h"
+#include "rackmesh/base/listener.h"
+#include "rackmesh/base/log.h"
+#include "rackmesh/base/loop.h"
+#include "rackmesh/base/metrics.h"
+#include "rackmesh/base/random.h"
+#include "rackmesh/base/worker.h"
+
+#define WORKER_JOBS 1024
+#define SILENCE_NS (3 * RM_NS_PER_S)
+#define FRESH_ROW_INTERVALS 3
+#define FORGET_NS (86400 * RM_NS_PER_S)
+#define MAX_PATH 2048
+
+/* Its parent must exist: a mistyped path is not to be made true. */
+static int
+start_state(struct analyzer *analyzer)
+{
+	const char *folder = analyzer->config->state_folder;
+	int r = 0;
+
+	if (folder[0] != '\0' && mkdir(folder, 0750) < 0 && errno != EEXIST) {
+		r = -errno;
+		rm_log_error(r, "cannot make the state folder %s", folder);
+	}
+	return r;
+}
+
+static int
+start_history(struct analyzer *analyzer)
+{
+	struct history_callbacks callbacks;
+	struct rm_why why = { 0 };
+	int r;
+
+	r = rm_http_client_new(analyzer->loop, &analyzer->http);
+	if (r < 0)
+		return r;
+	analyzer_history_callbacks(analyzer, &callbacks);
+	r = history_new(analyzer->loop, analyzer->worker, analyzer->http,
+	    analyzer->config, &callbacks, &analyzer->history, &why);
+	if (r < 0)
+		rm_log_error(0, "%s", why.text);
+	return r;
+}
+
+static int
+start_modules(struct analyzer *analyzer)
+{
+	const struct analyzer_config *config = analyzer->config;
+	const struct racks_options racks = {
+		.fresh_ns =
+		    FRESH_ROW_INTERVALS * (int64_t)config->row_interval_s * RM_NS_PER_S,
+		.forget_ns = FORGET_NS,
+	};
+	const struct sla_options sla = {
+		.unavailable_per_mille = (uint32_t)config->unavailable_per_mille,
+	};
+	int r;
+
+	r = board_new(&analyzer->board);
+	if (r == 0)
+		r = racks_new(&racks, &analyzer->racks);
+	if (r == 0)
+		r = sla_new(&sla, &analyzer->sla);
+	return r;
+}
+
+/* Of an earlier life: they are missed if they do not come. */
+static void
+miss(struct analyzer *analyzer, const struct known_aggregator *aggregator)
+{
+	const char *tors[WIRE_MAX_TORS];
+	rm_mono_t now = rm_mono_now();
+	struct region *region;
+
+	if (analyzer_region_get(analyzer, aggregator->region, &region) < 0)
+		return;
+	for (size_t i = 0; i < aggregator->tor_count; i++) {
+		tors[i] = aggregator->tors[i];
+		racks_served(analyzer->racks, aggregator->region, tors[i],
+		    aggregator->name, now);
+	}
+	blind_connected(region_blind(region), aggregator->region, aggregator->name,
+	    tors, aggregator->tor_count, now);
+	blind_disconnected(
+	    region_blind(region), aggregator->region, aggregator->name, now);
+}
+
+static int
+start_known(struct analyzer *analyzer)
+{
+	const char *folder = analyzer->config->state_folder;
+	char path[MAX_PATH] = "";
+	int r;
+
+	if (folder[0] != '\0')
+		snprintf(path, sizeof(path), "%s/aggregators.json", folder);
+	r = known_new(analyzer->worker, path, &analyzer->known);
+	if (r < 0)
+		return r;
+	known_load(analyzer->known, rm_wall_now(), FORGET_NS);
+	for (size_t i = 0; i < known_count(analyzer->known); i++)
+		miss(analyzer, known_get(analyzer->known, i));
+	return 0;
+}
+
+static int
+start_intake(struct analyzer *analyzer)
+{
+	const struct analyzer_config *config = analyzer->config;
+	const struct intake_options options = {
+		.name = config->name,
+		.incarnation = rm_random_u64() | 1,
+		.max_sessions = config->max_aggregators,
+		.silence_ns = SILENCE_NS,
+	};
+	struct intake_callbacks callbacks;
+
+	analyzer_intake_callbacks(analyzer, &callbacks);
+	return intake_new(analyzer->loop, &options, &callbacks, &analyzer->intake);
+}
+
+/* The last thing: whoever comes finds all that is needed. */
+static int
+listen_to_aggregators(struct analyzer *analyzer)
+{
+	const char *where = analyzer->config->listen;
+	struct rm_address address;
+	int r;
+
+	r = rm_address_parse(where, -1, &address);
+	if (r == 0)
+		r = rm_listener_new(analyzer->loop, &address, intake_accept,
+		    analyzer->intake, &analyzer->listener);
+	if (r < 0)
+		rm_log_error(r, "cannot listen on %s", where);
+	return r;
+}
+
+static int
+listen_http(struct analyzer *analyzer, const char *prefix, const char *where)
+{
+	struct rm_address address;
+	char text[512];
+	int r;
+
+	if (where[0] == '\0')
+		return 0;
+	snprintf(text, sizeof(text), "%s%s", prefix, where);
+	r = rm_address_parse(text, -1, &address);
+	if (r == 0)
+		r = rm_http_server_listen(analyzer->server, &address);
+	if (r < 0)
+		rm_log_error(r, "cannot serve HTTP on %s", text);
+	return r;
+}
+
+static int
+start_http(struct analyzer *analyzer)
+{
+	int r;
+
+	r = rm_http_server_new(analyzer->loop, &analyzer->server);
+	if (r == 0)
+		r = drills_new(analyzer->server, analyzer->intake, analyzer->racks,
+		    &analyzer->drills);
+	if (r == 0)
+		r = rm_metrics_new(&analyzer->metrics);
+	if (r == 0)
+		r = analyzer_metrics_register(analyzer, analyzer->metrics);
+	if (r == 0)
+		r = analyzer_api_serve(analyzer, analyzer->server);
+	if (r < 0)
+		rm_log_error(r, "cannot prepare the HTTP server");
+	if (r == 0)
+		r = listen_http(analyzer, "", analyzer->config->http_listen);
+	if (r == 0)
+		r = listen_http(analyzer, "unix:", analyzer->config->http_socket);
+	return r;
+}
+
+int
+analyzer_new(
+    struct rm_loop *loop, const struct analyzer_config *config, struct analyzer **ret)
+{
+	struct analyzer *analyzer = calloc(1, sizeof(*analyzer));
+	int r = -ENOMEM;
+
+	if (analyzer == NULL)
+		goto out;
+	analyzer->loop = loop;
+	analyzer->config = config;
+	r = rm_worker_new(loop, WORKER_JOBS, &analyzer->worker);
+	if (r == 0)
+		r = start_state(analyzer);
+	if (r == 0)
+		r = start_history(analyzer);
+	if (r == 0)
+		r = start_modules(analyzer);
+	if (r == 0)
+		r = start_known(analyzer);
+	if (r == 0)
+		r = start_intake(analyzer);
+	if (r == 0)
+		r = start_http(analyzer);
+	if (r == 0)
+		r = listen_to_aggregators(analyzer);
+	if (r == 0)
+		r = analyzer_start_ticking(analyzer);
+	if (r < 0)
+		goto out;
+	rm_log_info("%s: aggregators on port %d", config->name,
+	    rm_listener_port(analyzer->listener));
+	*ret = analyzer;
+	return 0;
+out:
+	rm_log_error(r, "cannot start");
+	analyzer_free(analyzer);
+	return r;
+}
+
+void
+analyzer_free(struct analyzer *analyzer)
+{
+	if (analyzer == NULL)
+		return;
+	rm_timer_free(analyzer->tick);
+	rm_listener_free(analyzer->listener);
+	rm_http_server_free(analyzer->server);
+	rm_metrics_free(analyzer->metrics);
+	drills_free(analyzer->drills);
+	/* Its jobs answer to history and the files, and history to the intake. */
+	rm_worker_free(analyzer->worker);
+	history_free(analyzer->history);
+	intake_free(analyzer->intake);
+	for (size_t i = 0; i < analyzer->region_count; i++)
+		region_free(analyzer->regions[i]);
+	known_free(analyzer->known);
+	rm_http_client_free(analyzer->http);
+	sla_free(analyzer->sla);
+	racks_free(analyzer->racks);
+	board_free(analyzer->board);
+	free(analyzer);
+}
+
+void
+analyzer_reload(void *arg)
+{
+	const struct analyzer *analyzer = arg;
+	struct analyzer_config fresh;
+	struct rm_why why = { 0 };
+
+	if (analyzer_config_read(&fresh, analyzer->config->path, &why) < 0) {
+		rm_log_error(0, "%s; keeping the config as it was", why.text);
+		return;
+	}
+	if (!rm_config_reloadable(analyzer_options, analyzer->config, &fresh, &why))
+		rm_log_warn(0, "%s; keeping the config as it was", why.text);
+	analyzer_config_clear(&fresh);
+}
+
+int
+analyzer_port(const struct analyzer *analyzer)
+{
+	return rm_listener_port(analyzer->listener);
+}
+
+int
+analyzer_http_port(const struct analyzer *analyzer)
+{
+	return rm_http_server_port(analyzer->server);
+}

@@ -1,0 +1,333 @@
+#include "analyzer/analyzer_events.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "analyzer/analyzer_config.h"
+#include "analyzer/analyzer_state.h"
+#include "analyzer/blind.h"
+#include "analyzer/board.h"
+#include "analyzer/drills.h"
+#include "analyzer/history.h"
+#include "analyzer/intake.h"
+#include "analyzer/known.h"
+#include "analyzer/localise.h"
+#include "analyzer/racks.h"
+#include "analyzer/region.h"
+#include "analyzer/sla.h"
+#include "rackmesh/base/log.h"
+#include "rackmesh/base/loop.h"
+
+#define TICK_NS (50 * RM_NS_PER_MS)
+#define TICKS_PER_JUDGEMENT 5
+#define TICKS_PER_S 20
+#define TICKS_PER_HOUR (3600 * TICKS_PER_S)
+/* Later than this, we stood still; then sockets are emptied before anything is judged.
+ */
+#define STALL_NS (300 * RM_NS_PER_MS)
+#define HOLD_NS (500 * RM_NS_PER_MS)
+/* Rows of a minute come one row interval late, and then are on their way. */
+#define SLA_MARGIN_NS (5 * RM_NS_PER_S)
+#define FORGET_NS (86400 * RM_NS_PER_S)
+
+/* ---- regions ----------------------------------------------------------------------
+ */
+
+struct region *
+analyzer_region(const struct analyzer *analyzer, const char *name)
+{
+	for (size_t i = 0; i < analyzer->region_count; i++)
+		if (strcmp(region_name(analyzer->regions[i]), name) == 0)
+			return analyzer->regions[i];
+	return NULL;
+}
+
+/* What is ours: on the board, and into history. */
+static void
+on_own_incident(const char *region, enum wire_incident_state state,
+    const struct rm_incident *incident, void *arg)
+{
+	struct analyzer *analyzer = arg;
+	int r;
+
+	r = board_own(analyzer->board, region, analyzer->config->name, state, incident);
+	if (r < 0)
+		rm_log_warn(r, "an incident of region %s is not on the board", region);
+	r = history_incident(analyzer->history, region, state, incident);
+	if (r < 0)
+		analyzer->counts.unkept++;
+}
+
+int
+analyzer_region_get(struct analyzer *analyzer, const char *name, struct region **ret)
+{
+	const struct region_place place = {
+		.loop = analyzer->loop,
+		.worker = analyzer->worker,
+		.http = analyzer->http,
+		.config = analyzer->config,
+	};
+	const struct region_callbacks callbacks = {
+		.on_incident = on_own_incident,
+		.arg = analyzer,
+	};
+	int r;
+
+	*ret = analyzer_region(analyzer, name);
+	if (*ret != NULL)
+		return 0;
+	if (analyzer->region_count == ANALYZER_MAX_REGIONS) {
+		analyzer->counts.refused_regions++;
+		return -ENOBUFS;
+	}
+	r = region_new(&place, name, &callbacks, ret);
+	if (r < 0) {
+		rm_log_error(r, "cannot watch region %s", name);
+		return r;
+	}
+	analyzer->regions[analyzer->region_count++] = *ret;
+	/* Those of an earlier life come before there are metrics. */
+	if (analyzer->metrics != NULL)
+		(void)analyzer_metrics_region(*ret, analyzer->metrics);
+	return 0;
+}
+
+/* ---- aggregators ------------------------------------------------------------------
+ */
+
+static const char *
+on_hello(const struct intake_info *session, void *arg)
+{
+	struct analyzer *analyzer = arg;
+	const char *tors[WIRE_MAX_TORS];
+	rm_mono_t now = rm_mono_now();
+	struct region *region;
+
+	if (analyzer_region_get(analyzer, session->region, &region) < 0)
+		return "no room for one more region";
+	for (size_t i = 0; i < session->tor_count; i++) {
+		tors[i] = session->tors[i];
+		racks_served(
+		    analyzer->racks, session->region, tors[i], session->name, now);
+	}
+	blind_connected(region_blind(region), session->region, session->name, tors,
+	    session->tor_count, now);
+	if (known_heard(analyzer->known, session->region, session->name, session->tors,
+		session->tor_count, rm_wall_now()) < 0)
+		rm_log_warn(
+		    0, "%s will not be missed after a restart of ours", session->name);
+	return NULL;
+}
+
+static void
+on_gone(const struct intake_info *session, void *arg)
+{
+	struct analyzer *analyzer = arg;
+	struct region *region = analyzer_region(analyzer, session->region);
+
+	blind_disconnected(
+	    region_blind(region), session->region, session->name, rm_mono_now());
+	drills_gone(analyzer->drills, session->id);
+}
+
+static void
+on_heard(const struct intake_info *session, void *arg)
+{
+	const struct analyzer *analyzer = arg;
+	struct region *region = analyzer_region(analyzer, session->region);
+
+	blind_heard(
+	    region_blind(region), session->region, session->name, session->heard);
+}
+
+static int
+take(enum wire_lane lane, const uint8_t *data, size_t len, uint64_t *ticket, void *arg)
+{
+	const struct analyzer *analyzer = arg;
+
+	return history_take(analyzer->history, lane, data, len, ticket);
+}
+
+static void
+on_summary(const struct wire_summary_view *view, void *arg)
+{
+	struct analyzer *analyzer = arg;
+	const struct wire_summary *summary = &view->summary;
+	struct region *region = analyzer_region(analyzer, summary->head.region);
+	rm_mono_t now = rm_mono_now();
+
+	racks_summary(analyzer->racks, view, now);
+	sla_summary(analyzer->sla, view);
+	/* What does not fit is counted there. */
+	(void)localise_summary(region_localise(region), view, now);
+	if (summary->has_state)
+		blind_rack(region_blind(region), summary->head.region,
+		    summary->head.aggregator, summary->tor, &summary->state, now);
+}
+
+static int
+on_incident(const struct wire_incident *incident, void *arg)
+{
+	struct analyzer *analyzer = arg;
+	int r;
+
+	r = board_edge(analyzer->board, incident);
+	if (r > 0 && strcmp(incident->kind, rm_kind_word(RM_KIND_TOR_DOWN)) == 0)
+		region_tor_incident(analyzer_region(analyzer, incident->head.region),
+		    incident, rm_mono_now());
+	/* What is refused for good is counted there, and kept by history. */
+	return r == -ENOMEM ? r : 0;
+}
+
+static void
+on_drilled(const struct intake_info *session, const struct wire_drill_answer *answer,
+    void *arg)
+{
+	const struct analyzer *analyzer = arg;
+
+	drills_answer(analyzer->drills, session->id, answer);
+}
+
+void
+analyzer_intake_callbacks(struct analyzer *analyzer, struct intake_callbacks *ret)
+{
+	*ret = (struct intake_callbacks){
+		.on_hello = on_hello,
+		.on_gone = on_gone,
+		.on_heard = on_heard,
+		.take = take,
+		.on_summary = on_summary,
+		.on_incident = on_incident,
+		.on_drilled = on_drilled,
+		.arg = analyzer,
+	};
+}
+
+static void
+on_durable(enum wire_lane lane, uint64_t ticket, void *arg)
+{
+	const struct analyzer *analyzer = arg;
+
+	/* Of an earlier life's points there may be word before anybody listens. */
+	if (analyzer->intake != NULL)
+		intake_durable(analyzer->intake, lane, ticket);
+}
+
+void
+analyzer_history_callbacks(struct analyzer *analyzer, struct history_callbacks *ret)
+{
+	*ret = (struct history_callbacks){ .on_durable = on_durable, .arg = analyzer };
+}
+
+/* ---- time passes ------------------------------------------------------------------
+ */
+
+static void
+notice_stall(struct analyzer *analyzer, rm_mono_t now)
+{
+	int64_t late_ns = rm_mono_since(now, analyzer->deadline);
+
+	if (late_ns <= STALL_NS)
+		return;
+	analyzer->counts.stalls++;
+	analyzer->counts.stalled_ns += (uint64_t)late_ns;
+	analyzer->hold_until = rm_mono_add(now, HOLD_NS);
+	for (size_t i = 0; i < analyzer->region_count; i++)
+		blind_stalled(region_blind(analyzer->regions[i]), now);
+	intake_stalled(analyzer->intake, now);
+	rm_log_warn(0, "stood still for %lld ms", (long long)(late_ns / RM_NS_PER_MS));
+}
+
+/* Last rows of a rack that is not heard of say nothing. */
+static void
+tell_heard(struct analyzer *analyzer, rm_mono_t now)
+{
+	const struct rack *rack;
+
+	for (size_t i = 0; (rack = racks_get(analyzer->racks, i)) != NULL; i++) {
+		struct region *region = analyzer_region(analyzer, rack->region);
+
+		localise_rack_heard(region_localise(region), rack->tor,
+		    blind_rack_is_heard(
+			region_blind(region), rack->region, rack->tor, now));
+	}
+}
+
+static void
+judge(struct analyzer *analyzer, rm_mono_t now, rm_wall_t wall, bool also_blind)
+{
+	for (size_t i = 0; i < analyzer->region_count; i++) {
+		int r;
+
+		r = region_judge(analyzer->regions[i], now, wall, also_blind);
+		analyzer->counts.judgements++;
+		analyzer->counts.failed_judgements += r < 0;
+	}
+}
+
+static void
+on_minute(const struct sla_minute *minute, void *arg)
+{
+	struct analyzer *analyzer = arg;
+
+	if (history_sla(analyzer->history, minute) < 0)
+		analyzer->counts.unkept++;
+}
+
+static void
+every_second(struct analyzer *analyzer, rm_mono_t now, rm_wall_t wall)
+{
+	int64_t wait_ns =
+	    (int64_t)analyzer->config->row_interval_s * RM_NS_PER_S + SLA_MARGIN_NS;
+
+	tell_heard(analyzer, now);
+	sla_close(analyzer->sla, wall, wait_ns, on_minute, analyzer);
+	known_keep(analyzer->known, wall, FORGET_NS);
+}
+
+static void
+every_hour(struct analyzer *analyzer, rm_mono_t now, rm_wall_t wall)
+{
+	const struct intake_info *session;
+
+	racks_expire(analyzer->racks, now);
+	for (size_t i = 0; (session = intake_get(analyzer->intake, i)) != NULL; i++)
+		if (session->is_welcome)
+			(void)known_heard(analyzer->known, session->region,
+			    session->name, session->tors, session->tor_count, wall);
+}
+
+static void
+on_tick(void *arg)
+{
+	struct analyzer *analyzer = arg;
+	rm_mono_t now = rm_mono_now();
+	rm_wall_t wall = rm_wall_now();
+	bool whole_second;
+
+	notice_stall(analyzer, now);
+	whole_second = ++analyzer->ticks % TICKS_PER_S == 0;
+	if (whole_second)
+		every_second(analyzer, now, wall);
+	if (analyzer->ticks % TICKS_PER_HOUR == 0)
+		every_hour(analyzer, now, wall);
+	if (analyzer->ticks % TICKS_PER_JUDGEMENT == 0 &&
+	    now.ns >= analyzer->hold_until.ns)
+		judge(analyzer, now, wall, whole_second);
+	/* Ticks that we missed are not made up. */
+	while (analyzer->deadline.ns <= now.ns)
+		analyzer->deadline = rm_mono_add(analyzer->deadline, TICK_NS);
+	rm_timer_at(analyzer->tick, analyzer->deadline);
+}
+
+int
+analyzer_start_ticking(struct analyzer *analyzer)
+{
+	int r = rm_timer_new(analyzer->loop, on_tick, analyzer, &analyzer->tick);
+
+	if (r < 0)
+		return r;
+	analyzer->deadline = rm_mono_add(rm_mono_now(), TICK_NS);
+	rm_timer_at(analyzer->tick, analyzer->deadline);
+	return 0;
+}

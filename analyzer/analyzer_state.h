@@ -1,0 +1,58 @@
+/*
+ * analyzer_state - what the wiring, the API and the metrics share; nobody else's
+ * business.
+ */
+#ifndef ANALYZER_ANALYZER_STATE_H
+#define ANALYZER_ANALYZER_STATE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rackmesh/base/clock.h"
+
+#define ANALYZER_MAX_REGIONS 64
+
+struct region;
+struct rm_http_server;
+struct rm_metrics;
+
+struct analyzer_counts {
+	uint64_t stalls, stalled_ns;
+	uint64_t judgements, failed_judgements;
+	uint64_t unkept; /* own findings that history did not take */
+	uint64_t refused_regions;
+};
+
+struct analyzer {
+	struct rm_loop *loop;
+	const struct analyzer_config *config;
+	struct rm_worker *worker;
+	struct rm_http_client *http;
+	struct history *history;
+	struct board *board;
+	struct racks *racks;
+	struct sla *sla;
+	struct region *regions[ANALYZER_MAX_REGIONS];
+	size_t region_count;
+	struct known *known;
+	struct intake *intake;
+	struct rm_listener *listener;
+	struct rm_metrics *metrics;
+	struct rm_http_server *server;
+	struct drills *drills;
+	struct rm_timer *tick;
+	rm_mono_t deadline;   /* of the tick */
+	rm_mono_t hold_until; /* nothing is judged before: we stood still */
+	unsigned ticks;
+	struct analyzer_counts counts;
+};
+
+/* NULL: nobody of that region has come yet. */
+struct region *analyzer_region(const struct analyzer *analyzer, const char *name);
+
+int analyzer_metrics_register(
+    const struct analyzer *analyzer, struct rm_metrics *metrics);
+int analyzer_metrics_region(const struct region *region, struct rm_metrics *metrics);
+int analyzer_api_serve(struct analyzer *analyzer, struct rm_http_server *server);
+
+#endif

@@ -1,0 +1,345 @@
+#include "analyzer/region.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/analyzer_config.h"
+#include "analyzer/blind.h"
+#include "analyzer/concerns.h"
+#include "analyzer/localise.h"
+#include "rackmesh/base/log.h"
+#include "rackmesh/base/random.h"
+#include "rackmesh/fabric/alert.h"
+#include "rackmesh/fabric/incident_file.h"
+
+#define MAX_OPEN 2048
+#define MAX_CLOSED 1024
+#define FORGET_NS (86400 * RM_NS_PER_S)
+#define MAX_PATH 2048
+
+struct region {
+	char name[RM_NAME_BYTES];
+	struct region_callbacks callbacks;
+	struct localise *localise;
+	struct blind *blind;
+	struct rm_incidents *incidents;
+	struct rm_alerts *alerts;
+	struct rm_incident_file *file;   /* NULL: nothing is kept */
+	bool is_dirty;                   /* the file is not as the incidents are */
+	rm_mono_t now;                   /* of the judgement that goes on */
+	const struct rm_verdict *silent; /* blind's, of its last judgement */
+	size_t silent_count;
+	struct rm_verdict *verdicts; /* all that stand */
+	size_t verdict_room;
+};
+
+/* ---- incidents --------------------------------------------------------------- */
+
+static void
+on_event(enum rm_incident_event event, const struct rm_incident *incident, void *arg)
+{
+	static const enum wire_incident_state states[] = {
+		[RM_INCIDENT_OPENED] = WIRE_OPENED,
+		[RM_INCIDENT_UPDATED] = WIRE_UPDATED,
+		[RM_INCIDENT_RESOLVED] = WIRE_RESOLVED,
+	};
+	struct region *region = arg;
+	char sentence[RM_SENTENCE_BYTES];
+
+	rm_verdict_sentence(&incident->verdict, sentence, sizeof(sentence));
+	if (event == RM_INCIDENT_OPENED)
+		rm_log_warn(0, "%s: %s", region->name, sentence);
+	else if (event == RM_INCIDENT_RESOLVED)
+		rm_log_info("%s: resolved: %s", region->name, sentence);
+	if (event == RM_INCIDENT_RESOLVED)
+		rm_alerts_resolve(region->alerts, incident);
+	else
+		rm_alerts_fire(region->alerts, incident);
+	region->is_dirty = true;
+	region->callbacks.on_incident(
+	    region->name, states[event], incident, region->callbacks.arg);
+}
+
+static enum rm_health
+health_of(const struct rm_verdict *verdict, void *arg)
+{
+	const struct region *region = arg;
+
+	switch (verdict->part.type) {
+	case RM_PART_RACK:
+	case RM_PART_AGGREGATOR:
+	case RM_PART_REGION:
+		return blind_health(region->blind, verdict, region->now);
+	default:
+		return localise_health(region->localise, verdict);
+	}
+}
+
+/* ---- verdicts ------------------------------------------------------------------- */
+
+static int
+make_room(struct region *region, size_t count)
+{
+	struct rm_verdict *grown;
+
+	if (count <= region->verdict_room)
+		return 0;
+	grown = realloc(region->verdicts, count * sizeof(*grown));
+	if (grown == NULL)
+		return -ENOMEM;
+	region->verdicts = grown;
+	region->verdict_room = count;
+	return 0;
+}
+
+/* What is known to be wrong with its ToR says why nothing is heard of a rack. */
+static bool
+is_explained(const struct region *region, const struct rm_verdict *silent, size_t found)
+{
+	const struct rm_incidents *incidents = region->incidents;
+	const char *tor = silent->part.name;
+
+	if (silent->part.type != RM_PART_RACK)
+		return false;
+	for (size_t i = 0; i < found; i++)
+		if (concerns_tor(&region->verdicts[i].part, tor))
+			return true;
+	for (size_t i = 0; i < rm_incidents_open(incidents); i++)
+		if (concerns_tor(&rm_incidents_get(incidents, i)->verdict.part, tor))
+			return true;
+	return false;
+}
+
+static int
+gather(struct region *region, rm_wall_t wall, size_t *count)
+{
+	const struct rm_verdict *found = NULL;
+	size_t silent =
+	    region->silent_count < MAX_OPEN ? region->silent_count : MAX_OPEN;
+	int n, r;
+
+	n = localise_judge(region->localise, region->now, wall, &found);
+	if (n < 0)
+		return n;
+	r = make_room(region, (size_t)n + silent + 1);
+	if (r < 0)
+		return r;
+	if (n > 0)
+		memcpy(region->verdicts, found, (size_t)n * sizeof(*found));
+	*count = (size_t)n;
+	for (size_t i = 0; i < silent; i++)
+		if (!is_explained(region, &region->silent[i], (size_t)n))
+			region->verdicts[(*count)++] = region->silent[i];
+	return 0;
+}
+
+int
+region_judge(struct region *region, rm_mono_t now, rm_wall_t wall, bool also_blind)
+{
+	size_t count = 0;
+	int r, ret = 0;
+
+	region->now = now;
+	if (also_blind) {
+		region->silent_count = 0;
+		r = blind_judge(region->blind, now, wall, &region->silent);
+		if (r < 0)
+			ret = r;
+		else
+			region->silent_count = (size_t)r;
+	}
+	/* Without all verdicts an open incident would seem to have none. */
+	r = ret == 0 ? gather(region, wall, &count) : ret;
+	if (r < 0)
+		return r;
+	rm_incidents_judge(region->incidents, now, wall, region->verdicts, count,
+	    health_of, on_event, region);
+	if (region->is_dirty && region->file != NULL)
+		rm_incident_file_save(
+		    region->file, rm_incidents_save(region->incidents, wall));
+	region->is_dirty = false;
+	return 0;
+}
+
+void
+region_tor_incident(
+    struct region *region, const struct wire_incident *incident, rm_mono_t now)
+{
+	json_t *json = json_loads(incident->evidence_json, 0, NULL);
+	json_t *evidence = json_object_get(json, "evidence");
+	json_t *others = json_object_get(evidence != NULL ? evidence : json, "others");
+	bool mesh_fails = json_integer_value(json_object_get(others, "sent")) > 0 &&
+			  json_integer_value(json_object_get(others, "arrived")) == 0;
+
+	localise_tor_verdict(region->localise, incident->part,
+	    incident->state != WIRE_RESOLVED, mesh_fails, now);
+	json_decref(json);
+}
+
+/* ---- life ----------------------------------------------------------------------- */
+
+static void
+take_back(struct region *region)
+{
+	const struct rm_incident *incident;
+	json_t *saved = rm_incident_file_load(region->file);
+	struct rm_why why = { 0 };
+	int r = 0;
+
+	if (saved != NULL)
+		r = rm_incidents_restore(region->incidents, saved, rm_mono_now(), &why);
+	json_decref(saved);
+	if (r < 0)
+		rm_log_warn(0, "open incidents of region %s: %s; starting without them",
+		    region->name, why.text);
+	for (size_t i = 0; (incident = rm_incidents_get(region->incidents, i)) != NULL;
+	     i++) {
+		bool is_open = incident->resolved.ns == 0;
+
+		if (is_open)
+			rm_alerts_restore(region->alerts, incident);
+		else
+			rm_alerts_resolve(region->alerts, incident);
+		region->callbacks.on_incident(region->name,
+		    is_open ? WIRE_OPENED : WIRE_RESOLVED, incident,
+		    region->callbacks.arg);
+	}
+	if (r > 0)
+		rm_log_info("region %s: %d incidents go on", region->name, r);
+}
+
+static int
+start_file(struct region *region, const struct region_place *place)
+{
+	const char *folder = place->config->state_folder;
+	char path[MAX_PATH];
+	int r;
+
+	if (folder[0] == '\0')
+		return 0;
+	snprintf(path, sizeof(path), "%s/incidents-%s.json", folder, region->name);
+	r = rm_incident_file_new(place->worker, path, &region->file);
+	if (r == 0)
+		take_back(region);
+	return r;
+}
+
+static int
+start_alerts(struct region *region, const struct region_place *place)
+{
+	const struct analyzer_config *config = place->config;
+	const struct rm_alert_options options = {
+		.alertmanagers = config->alertmanagers.items,
+		.alertmanager_count = config->alertmanagers.count,
+		.webhooks = config->webhooks.items,
+		.webhook_count = config->webhooks.count,
+		.region = region->name,
+		.source = config->name,
+	};
+
+	return rm_alerts_new(place->loop, place->http, &options, &region->alerts);
+}
+
+static int
+start_judging(struct region *region, const struct analyzer_config *config)
+{
+	const struct localise_options localise = {
+		.region = region->name,
+		.row_interval_ns = (int64_t)config->row_interval_s * RM_NS_PER_S,
+	};
+	const struct blind_options blind = {
+		.grace_ns = (int64_t)config->blind_grace_ms * RM_NS_PER_MS,
+		.start_ns = (int64_t)config->blind_start_ms * RM_NS_PER_MS,
+		.forget_ns = FORGET_NS,
+	};
+	const struct rm_incident_options incidents = {
+		.max_open = MAX_OPEN,
+		.max_closed = MAX_CLOSED,
+		.resolve_after_ns = (int64_t)config->resolve_after_ms * RM_NS_PER_MS,
+		.id_seed = rm_random_u64(),
+	};
+	int r;
+
+	r = localise_new(&localise, &region->localise);
+	if (r == 0)
+		r = blind_new(&blind, rm_mono_now(), &region->blind);
+	if (r == 0)
+		r = rm_incidents_new(&incidents, &region->incidents);
+	return r;
+}
+
+int
+region_new(const struct region_place *place, const char *name,
+    const struct region_callbacks *callbacks, struct region **ret)
+{
+	struct region *region = calloc(1, sizeof(*region));
+	int r;
+
+	if (region == NULL)
+		return -ENOMEM;
+	snprintf(region->name, sizeof(region->name), "%s", name);
+	region->callbacks = *callbacks;
+	r = start_judging(region, place->config);
+	if (r == 0)
+		r = start_alerts(region, place);
+	if (r == 0)
+		r = start_file(region, place);
+	if (r < 0) {
+		region_free(region);
+		return r;
+	}
+	*ret = region;
+	return 0;
+}
+
+void
+region_free(struct region *region)
+{
+	if (region == NULL)
+		return;
+	rm_incident_file_free(region->file);
+	rm_alerts_free(region->alerts);
+	rm_incidents_free(region->incidents);
+	blind_free(region->blind);
+	localise_free(region->localise);
+	free(region->verdicts);
+	free(region);
+}
+
+const char *
+region_name(const struct region *region)
+{
+	return region->name;
+}
+
+struct blind *
+region_blind(const struct region *region)
+{
+	return region->blind;
+}
+
+struct localise *
+region_localise(const struct region *region)
+{
+	return region->localise;
+}
+
+const struct rm_incidents *
+region_incidents(const struct region *region)
+{
+	return region->incidents;
+}
+
+const struct rm_alert_counts *
+region_alert_counts(const struct region *region)
+{
+	return rm_alerts_counts(region->alerts);
+}
+
+uint64_t
+region_file_failures(const struct region *region)
+{
+	return region->file != NULL ? rm_incident_file_failures(region->file) : 0;
+}

@@ -1,0 +1,56 @@
+/*
+ * region - one region's judgement over its racks: what stands between them, what is not
+ * heard of, and the incidents and alerts that come of it.
+ *
+ * Its open incidents are kept in a file: after a restart they go on under their id.
+ * While the ToR of a rack, or a link of it, is known to be at fault, that nothing is
+ * heard of the rack is no alert of its own.
+ */
+#ifndef ANALYZER_REGION_H
+#define ANALYZER_REGION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "rackmesh/fabric/incident.h"
+#include "schemas/wire.h"
+
+struct analyzer_config;
+struct region;
+struct rm_alert_counts;
+struct rm_http_client;
+struct rm_loop;
+struct rm_worker;
+
+struct region_callbacks {
+	/* Also of what the file brought back. */
+	void (*on_incident)(const char *region, enum wire_incident_state state,
+	    const struct rm_incident *incident, void *arg);
+	void *arg;
+};
+
+struct region_place { /* all borrowed, and longer than the region's life */
+	struct rm_loop *loop;
+	struct rm_worker *worker;
+	struct rm_http_client *http;
+	const struct analyzer_config *config;
+};
+
+int region_new(const struct region_place *place, const char *name,
+    const struct region_callbacks *callbacks, struct region **ret);
+void region_free(struct region *region); /* after the worker */
+
+const char *region_name(const struct region *region);
+struct blind *region_blind(const struct region *region);
+struct localise *region_localise(const struct region *region);
+const struct rm_incidents *region_incidents(const struct region *region);
+const struct rm_alert_counts *region_alert_counts(const struct region *region);
+uint64_t region_file_failures(const struct region *region);
+
+/* A rack's own incident on its ToR, once per change. */
+void region_tor_incident(
+    struct region *region, const struct wire_incident *incident, rm_mono_t now);
+/* Every 250 ms; also_blind: once a second. -ENOMEM: some verdicts were left out. */
+int region_judge(struct region *region, rm_mono_t now, rm_wall_t wall, bool also_blind);
+
+#endif

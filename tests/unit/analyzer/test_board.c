@@ -1,0 +1,286 @@
+#include "analyzer/board.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "rackmesh/fabric/incident.h"
+
+#define BEGAN_NS (INT64_C(1700000000) * RM_NS_PER_S)
+
+static int
+setup(void **state)
+{
+	struct board *board = NULL;
+
+	assert_int_equal(board_new(&board), 0);
+	*state = board;
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	board_free(*state);
+	return 0;
+}
+
+/* changed: seconds after it began. */
+static struct wire_incident
+edge(const char *aggregator, uint64_t id, enum wire_incident_state state, int changed)
+{
+	return (struct wire_incident){
+		.head = { aggregator, "lab", 7, 1 },
+		.incident_id = id,
+		.state = state,
+		.tor = "tor1",
+		.part_type = "rnic",
+		.part = "h1/r0",
+		.place = "tor1",
+		.kind = "rnic-down",
+		.confidence = 0.9,
+		.began_wall_ns = BEGAN_NS,
+		.opened_wall_ns = BEGAN_NS,
+		.changed_wall_ns = (uint64_t)(BEGAN_NS + changed * RM_NS_PER_S),
+		.sentence = "h1/r0 is down.",
+		.evidence_json = "{\"evidence\":{\"peers\":3}}",
+	};
+}
+
+static int
+tell(struct board *board, struct wire_incident incident)
+{
+	return board_edge(board, &incident);
+}
+
+static void
+an_incident_opens_changes_and_resolves(void **state)
+{
+	struct board *board = *state;
+	const struct board_entry *entry;
+	struct wire_incident update = edge("agg1", 42, WIRE_UPDATED, 2);
+
+	assert_int_equal(tell(board, edge("agg1", 42, WIRE_OPENED, 0)), 1);
+	assert_int_equal(board_open(board), 1);
+	update.kind = "rnic-send-dead";
+	assert_int_equal(board_edge(board, &update), 1);
+	entry = board_find(board, 42);
+	assert_ptr_equal(entry, board_get(board, 0));
+	assert_string_equal(entry->kind, "rnic-send-dead");
+	assert_true(entry->is_open);
+	assert_int_equal(entry->changes, 2);
+	assert_int_equal(tell(board, edge("agg1", 42, WIRE_RESOLVED, 5)), 1);
+	assert_int_equal(board_open(board), 0);
+	entry = board_find(board, 42);
+	assert_false(entry->is_open);
+	assert_true(entry->resolved.ns == BEGAN_NS + 5 * RM_NS_PER_S);
+	assert_int_equal(board_changes(board), 3);
+}
+
+static void
+what_is_sent_again_changes_nothing(void **state)
+{
+	struct board *board = *state;
+
+	assert_int_equal(tell(board, edge("agg1", 42, WIRE_OPENED, 0)), 1);
+	assert_int_equal(tell(board, edge("agg1", 42, WIRE_OPENED, 0)), 0);
+	assert_int_equal(tell(board, edge("agg1", 42, WIRE_RESOLVED, 5)), 1);
+	assert_int_equal(tell(board, edge("agg1", 42, WIRE_OPENED, 0)), 0);
+	assert_int_equal(tell(board, edge("agg1", 42, WIRE_UPDATED, 9)), 0);
+	assert_int_equal(tell(board, edge("agg1", 42, WIRE_RESOLVED, 5)), 0);
+	assert_int_equal(board_changes(board), 2);
+	assert_int_equal(board_open(board), 0);
+	assert_int_equal(board_counts(board)->repeated, 4);
+}
+
+static void
+one_fault_told_by_two_is_one_entry_and_ends_with_the_last(void **state)
+{
+	struct board *board = *state;
+	const struct board_entry *entry;
+
+	assert_int_equal(tell(board, edge("agg1", 42, WIRE_OPENED, 0)), 1);
+	assert_int_equal(tell(board, edge("agg2", 43, WIRE_OPENED, 1)), 1);
+	assert_int_equal(board_open(board), 1);
+	entry = board_find(board, 43);
+	assert_ptr_equal(entry, board_find(board, 42));
+	assert_int_equal(entry->source_count, 2);
+	assert_string_equal(entry->sources[0], "agg1");
+	assert_string_equal(entry->sources[1], "agg2");
+	assert_int_equal(tell(board, edge("agg1", 42, WIRE_RESOLVED, 5)), 1);
+	assert_int_equal(board_open(board), 1);
+	assert_int_equal(tell(board, edge("agg2", 43, WIRE_RESOLVED, 6)), 1);
+	assert_int_equal(board_open(board), 0);
+}
+
+static void
+a_fault_that_comes_back_is_a_new_entry(void **state)
+{
+	struct board *board = *state;
+
+	tell(board, edge("agg1", 42, WIRE_OPENED, 0));
+	tell(board, edge("agg1", 42, WIRE_RESOLVED, 5));
+	assert_int_equal(tell(board, edge("agg1", 44, WIRE_OPENED, 9)), 1);
+	assert_int_equal(board_open(board), 1);
+	assert_true(board_find(board, 44) != board_find(board, 42));
+	/* Open ones first. */
+	assert_int_equal(board_get(board, 0)->id, 44);
+	assert_int_equal(board_get(board, 1)->id, 42);
+	assert_null(board_get(board, 2));
+}
+
+static void
+a_resolution_of_what_we_never_saw_is_remembered_closed(void **state)
+{
+	struct board *board = *state;
+
+	assert_int_equal(tell(board, edge("agg1", 42, WIRE_RESOLVED, 5)), 1);
+	assert_int_equal(board_open(board), 0);
+	assert_false(board_find(board, 42)->is_open);
+}
+
+static void
+equal_labels_of_two_regions_are_two_faults(void **state)
+{
+	struct board *board = *state;
+	struct wire_incident other = edge("agg1", 42, WIRE_OPENED, 0);
+
+	other.head.region = "field";
+	tell(board, edge("agg1", 42, WIRE_OPENED, 0));
+	assert_int_equal(board_edge(board, &other), 1);
+	assert_int_equal(board_open(board), 2);
+}
+
+static void
+our_own_words_weigh_more_than_a_racks(void **state)
+{
+	struct board *board = *state;
+	struct wire_incident rack = edge("agg1", 42, WIRE_OPENED, 0);
+	struct rm_incident own;
+	const struct board_entry *entry;
+
+	rack.part_type = "tor";
+	rack.part = "tor1";
+	rack.place = "";
+	rack.kind = "tor-down";
+	assert_int_equal(board_edge(board, &rack), 1);
+	memset(&own, 0, sizeof(own));
+	own.id = 99;
+	own.verdict.part.type = RM_PART_TOR;
+	strcpy(own.verdict.part.name, "tor1");
+	own.verdict.kind = RM_KIND_SWITCH_LOSSY;
+	own.opened.ns = own.changed.ns = BEGAN_NS + RM_NS_PER_S;
+	assert_int_equal(board_own(board, "lab", "an1", WIRE_OPENED, &own), 1);
+	entry = board_find(board, 99);
+	assert_int_equal(board_open(board), 1);
+	assert_string_equal(entry->kind, "switch-lossy");
+	assert_string_equal(entry->tor, "tor1");
+	/* The rack goes on to talk, and is not heard over us. */
+	rack.state = WIRE_UPDATED;
+	rack.changed_wall_ns += 3 * RM_NS_PER_S;
+	assert_int_equal(board_edge(board, &rack), 1);
+	assert_string_equal(entry->kind, "switch-lossy");
+	own.resolved.ns = own.changed.ns = BEGAN_NS + 9 * RM_NS_PER_S;
+	assert_int_equal(board_own(board, "lab", "an1", WIRE_RESOLVED, &own), 1);
+	assert_int_equal(board_open(board), 1); /* the rack's still stands */
+}
+
+static void
+nonsense_is_refused_and_counted(void **state)
+{
+	struct board *board = *state;
+	struct wire_incident good = edge("agg1", 42, WIRE_OPENED, 0), bad;
+	char longest[400];
+
+	memset(longest, 'x', sizeof(longest) - 1);
+	longest[sizeof(longest) - 1] = '\0';
+#define REFUSED(change)                                             \
+	do {                                                        \
+		bad = good;                                         \
+		bad.change;                                         \
+		assert_int_equal(board_edge(board, &bad), -EINVAL); \
+	} while (0)
+	REFUSED(incident_id = 0);
+	REFUSED(part_type = "cat");
+	REFUSED(part = "");
+	REFUSED(part = longest);
+	REFUSED(part = "a|b");
+	REFUSED(part = "a\nb");
+	REFUSED(kind = longest);
+	REFUSED(place = "a b");
+	REFUSED(tor = "");
+	REFUSED(confidence = 1.5);
+	REFUSED(confidence = 0.0 / 0.0);
+	REFUSED(changed_wall_ns = UINT64_MAX);
+	REFUSED(sentence = "\xff");
+	REFUSED(head.region = "");
+	assert_int_equal(board_counts(board)->refused, 14);
+	assert_null(board_get(board, 0));
+}
+
+static void
+the_oldest_closed_ones_are_forgotten_first(void **state)
+{
+	struct board *board = *state;
+	char part[32];
+
+	for (unsigned i = 1; i <= BOARD_MAX_CLOSED + 10; i++) {
+		struct wire_incident incident = edge("agg1", i, WIRE_OPENED, 0);
+
+		snprintf(part, sizeof(part), "h%u/r0", i);
+		incident.part = part;
+		assert_int_equal(board_edge(board, &incident), 1);
+		incident.state = WIRE_RESOLVED;
+		assert_int_equal(board_edge(board, &incident), 1);
+	}
+	assert_null(board_find(board, 10));
+	assert_non_null(board_find(board, 11));
+	assert_null(board_get(board, BOARD_MAX_CLOSED));
+	assert_int_equal(board_get(board, 0)->id, BOARD_MAX_CLOSED + 10);
+}
+
+static void
+an_entry_is_json_with_the_evidence_inside(void **state)
+{
+	struct board *board = *state;
+	json_t *json;
+
+	tell(board, edge("agg1", 0xabc, WIRE_OPENED, 0));
+	json = board_json(board_get(board, 0));
+	assert_string_equal(
+	    json_string_value(json_object_get(json, "id")), "0000000000000abc");
+	assert_string_equal(json_string_value(json_object_get(json, "state")), "open");
+	assert_int_equal(json_integer_value(json_object_get(json, "number")), 1);
+	assert_true(json_is_null(json_object_get(json, "resolved")));
+	assert_int_equal(json_integer_value(json_object_get(
+			     json_object_get(json, "evidence"), "peers")),
+	    3);
+	json_decref(json);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(an_incident_opens_changes_and_resolves),
+		TEST(what_is_sent_again_changes_nothing),
+		TEST(one_fault_told_by_two_is_one_entry_and_ends_with_the_last),
+		TEST(a_fault_that_comes_back_is_a_new_entry),
+		TEST(a_resolution_of_what_we_never_saw_is_remembered_closed),
+		TEST(equal_labels_of_two_regions_are_two_faults),
+		TEST(our_own_words_weigh_more_than_a_racks),
+		TEST(nonsense_is_refused_and_counted),
+		TEST(the_oldest_closed_ones_are_forgotten_first),
+		TEST(an_entry_is_json_with_the_evidence_inside),
+	};
+
+	return cmocka_run_group_tests_name("board", tests, NULL, NULL);
+}

@@ -1,0 +1,301 @@
+#include "analyzer/racks.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analyzer/board.h"
+#include "analyzer/concerns.h"
+#include "analyzer/health.h"
+#include "rackmesh/base/sketch.h"
+#include "rackmesh/fabric/incident.h"
+
+#define WALL_NS (INT64_C(1700000000) * RM_NS_PER_S)
+#define FRESH_NS (30 * RM_NS_PER_S)
+#define FORGET_NS (3600 * RM_NS_PER_S)
+
+struct fixture {
+	struct racks *racks;
+	struct board *board;
+	struct wire_writer *writer;
+	rm_mono_t now;
+};
+
+static int
+setup(void **state)
+{
+	const struct racks_options options = { FRESH_NS, FORGET_NS };
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	assert_int_equal(racks_new(&options, &f->racks), 0);
+	assert_int_equal(board_new(&f->board), 0);
+	f->writer = wire_writer_new();
+	f->now.ns = 1000 * RM_NS_PER_S;
+	*state = f;
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	racks_free(f->racks);
+	board_free(f->board);
+	wire_writer_free(f->writer);
+	free(f);
+	return 0;
+}
+
+static struct wire_summary
+summary_of(const char *tor, int seconds)
+{
+	return (struct wire_summary){
+		.head = { "agg1", "lab", 7, 1 },
+		.tor = tor,
+		.start_wall_ns = WALL_NS,
+		.end_wall_ns = (uint64_t)(WALL_NS + seconds * RM_NS_PER_S),
+		.has_state = true,
+		.state = { .rnics = 4,
+		    .rnics_good = 4,
+		    .hosts = 2,
+		    .hosts_ok = 2,
+		    .brake_permille = 1000 },
+	};
+}
+
+static void
+take(struct fixture *f, const struct wire_summary *summary)
+{
+	struct wire_summary_view view;
+	struct wire_bytes bytes;
+
+	assert_int_equal(wire_write_summary(f->writer, summary, &bytes), 0);
+	assert_int_equal(wire_open_summary(&view, bytes.data, bytes.len), 0);
+	racks_summary(f->racks, &view, f->now);
+}
+
+static struct wire_bytes
+sketch_of(uint64_t value_ns, uint8_t *room, size_t len)
+{
+	struct rm_sketch *sketch = rm_sketch_new();
+	int n;
+
+	rm_sketch_add(sketch, value_ns);
+	n = rm_sketch_encode(sketch, room, len);
+	rm_sketch_free(sketch);
+	assert_true(n > 0);
+	return (struct wire_bytes){ room, (size_t)n };
+}
+
+static bool
+all_heard(const struct rack *rack, rm_mono_t now, void *arg)
+{
+	return arg == NULL || strcmp(rack->tor, arg) != 0;
+}
+
+static void
+the_last_rows_of_each_pair_make_the_figures(void **state)
+{
+	struct fixture *f = *state;
+	uint8_t room[2][1024];
+	struct rack_figures inside, outgoing;
+	struct wire_row rows[] = {
+		{ .src_tor = "tor1",
+		    .dst_tor = "tor1",
+		    .dscp = 26,
+		    .flow_set = "all",
+		    .sent = 100 },
+		{ .src_tor = "tor1",
+		    .dst_tor = "tor2",
+		    .dscp = 26,
+		    .flow_set = "all",
+		    .sent = 50 },
+		{ .src_tor = "tor1",
+		    .dst_tor = "tor3",
+		    .dscp = 26,
+		    .flow_set = "all",
+		    .sent = 50 },
+	};
+	struct wire_summary summary = summary_of("tor1", 10);
+
+	rows[0].rtt = sketch_of(5000, room[0], sizeof(room[0]));
+	rows[2].rtt = sketch_of(9000, room[1], sizeof(room[1]));
+	rows[1].outcomes[WIRE_NO_REPLY] = 5;
+	summary.rows = rows;
+	summary.row_count = 3;
+	take(f, &summary);
+	/* A row that turned bad comes alone, and replaces its own only. */
+	rows[1].outcomes[WIRE_NO_REPLY] = 20;
+	summary.end_wall_ns += RM_NS_PER_S;
+	summary.rows = &rows[1];
+	summary.row_count = 1;
+	take(f, &summary);
+	racks_figures(
+	    racks_find(f->racks, "lab", "tor1"), f->racks, f->now, &inside, &outgoing);
+	assert_int_equal(inside.sent, 100);
+	assert_int_equal(inside.lost, 0);
+	assert_int_equal(outgoing.sent, 100);
+	assert_int_equal(outgoing.lost, 20);
+	assert_in_range(inside.rtt_p50_ns, 4900, 5100);
+	assert_in_range(outgoing.rtt_p99_ns, 8900, 9100);
+	f->now.ns += FRESH_NS + 1;
+	racks_figures(
+	    racks_find(f->racks, "lab", "tor1"), f->racks, f->now, &inside, &outgoing);
+	assert_int_equal(outgoing.sent, 0);
+	assert_int_equal(outgoing.rtt_p99_ns, 0);
+}
+
+static void
+a_backlog_says_nothing_of_now(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_summary fresh = summary_of("tor1", 100);
+	struct wire_summary old = summary_of("tor1", 50);
+
+	take(f, &fresh);
+	old.state.rnics_bad = 3;
+	take(f, &old);
+	assert_int_equal(racks_find(f->racks, "lab", "tor1")->state.rnics_bad, 0);
+}
+
+static void
+an_rnic_is_found_by_its_id_and_by_its_name(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_summary summary = summary_of("tor1", 10);
+	struct wire_rnic_row rnics[] = {
+		{ .id = { 0x020000000001, 0 }, .host = "h1", .device = "r0" },
+		{ .id = { 0x020000000002, 0 }, .host = "h1", .device = "r10" },
+		{ .id = { 0x020000000003, 0 }, .host = "no name", .device = "r0" },
+	};
+
+	summary.rnics = rnics;
+	summary.rnic_count = 3;
+	take(f, &summary);
+	assert_int_equal(racks_counts(f->racks)->rnics, 2);
+	assert_int_equal(racks_counts(f->racks)->refused, 1);
+	assert_string_equal(racks_rnic(f->racks, "02:00:00:00:00:02")->device, "r10");
+	assert_string_equal(racks_rnic(f->racks, "h1/r0")->aggregator, "agg1");
+	assert_null(racks_rnic(f->racks, "h1/r1"));
+	assert_null(racks_rnic(f->racks, "h1"));
+	assert_null(racks_rnic(f->racks, ""));
+	f->now.ns += FORGET_NS + 1;
+	racks_expire(f->racks, f->now);
+	assert_int_equal(racks_counts(f->racks)->rnics, 0);
+	assert_null(racks_find(f->racks, "lab", "tor1"));
+}
+
+static void
+both_aggregators_of_a_rack_are_known(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_summary summary = summary_of("tor1", 10);
+	const struct rack *rack;
+
+	take(f, &summary);
+	summary.head.aggregator = "agg2";
+	summary.end_wall_ns += 1;
+	take(f, &summary);
+	rack = racks_find(f->racks, "lab", "tor1");
+	assert_string_equal(rack->aggregators[0], "agg2");
+	assert_string_equal(rack->aggregators[1], "agg1");
+}
+
+static void
+names_between_racks_are_told_apart(void **state)
+{
+	char names[CONCERNS_MAX][RM_NAME_BYTES];
+	struct rm_part link = { .type = RM_PART_LINK, .name = "spine1--tor-2" };
+	struct rm_part rnic = { .type = RM_PART_RNIC, .name = "tor-2" };
+
+	assert_int_equal(concerns_names("spine1--tor-2 or tor3->tor4", names), 4);
+	assert_string_equal(names[0], "spine1");
+	assert_string_equal(names[1], "tor-2");
+	assert_string_equal(names[2], "tor3");
+	assert_string_equal(names[3], "tor4");
+	assert_int_equal(concerns_names("", names), 0);
+	assert_int_equal(concerns_names("--", names), 0);
+	assert_true(concerns_tor(&link, "tor-2"));
+	assert_false(concerns_tor(&link, "tor"));
+	assert_false(concerns_tor(&rnic, "tor-2"));
+}
+
+static void
+open_link(struct fixture *f, const char *name)
+{
+	struct rm_incident incident;
+
+	memset(&incident, 0, sizeof(incident));
+	incident.id = 5;
+	incident.verdict.part.type = RM_PART_LINK;
+	strcpy(incident.verdict.part.name, name);
+	incident.verdict.kind = RM_KIND_LINK_DOWN;
+	assert_int_equal(board_own(f->board, "lab", "an1", WIRE_OPENED, &incident), 1);
+}
+
+static void
+racks_are_sorted_by_their_trouble(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_summary summary;
+	struct health_rack *racks = NULL;
+	char blind[] = "tor5";
+	size_t count = 0;
+
+	summary = summary_of("tor1", 10);
+	take(f, &summary);
+	summary = summary_of("tor2", 10);
+	summary.state.brake_permille = 0;
+	take(f, &summary);
+	summary = summary_of("tor3", 10);
+	take(f, &summary);
+	racks_served(f->racks, "lab", "tor4", "agg9", f->now);
+	summary = summary_of("tor5", 10);
+	take(f, &summary);
+	open_link(f, "spine1--tor3");
+	assert_int_equal(health_of(f->racks, f->board, NULL, all_heard, blind, f->now,
+			     &racks, &count),
+	    0);
+	assert_int_equal(count, 5);
+	assert_string_equal(racks[0].rack->tor, "tor3");
+	assert_int_equal(racks[0].state, HEALTH_BAD);
+	assert_int_equal(racks[0].by_part[RM_PART_LINK], 1);
+	assert_string_equal(racks[1].rack->tor, "tor5");
+	assert_int_equal(racks[1].state, HEALTH_BLIND);
+	assert_string_equal(racks[2].rack->tor, "tor2");
+	assert_int_equal(racks[2].state, HEALTH_PAUSED);
+	assert_string_equal(racks[3].rack->tor, "tor4");
+	assert_int_equal(racks[3].state, HEALTH_UNKNOWN);
+	assert_string_equal(racks[4].rack->tor, "tor1");
+	assert_int_equal(racks[4].state, HEALTH_OK);
+	free(racks);
+	assert_int_equal(health_of(f->racks, f->board, "field", all_heard, NULL, f->now,
+			     &racks, &count),
+	    0);
+	assert_int_equal(count, 0);
+	free(racks);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(the_last_rows_of_each_pair_make_the_figures),
+		TEST(a_backlog_says_nothing_of_now),
+		TEST(an_rnic_is_found_by_its_id_and_by_its_name),
+		TEST(both_aggregators_of_a_rack_are_known),
+		TEST(names_between_racks_are_told_apart),
+		TEST(racks_are_sorted_by_their_trouble),
+	};
+
+	return cmocka_run_group_tests_name("racks", tests, NULL, NULL);
+}
