@@ -18,6 +18,9 @@ session_deliver(struct session *session)
 {
 	struct aggregators *owner = session->owner;
 
+	/* Looks at the clock: a leader that stood still does not speak any more. */
+	if (owner->options.standby(owner->options.arg) != NULL)
+		return 0;
 	for (size_t i = 0; i < session->info.tor_count; i++) {
 		struct aggregators_tor *tor = &session->info.tors[i];
 		const struct publish_tor *plan =
@@ -63,6 +66,12 @@ session_welcome(struct session *session, const char *refused)
 	if (r == 0 && refused[0] != '\0') {
 		char quoted[QUOTED], peer[RM_ADDRESS_TEXT];
 
+		if (owner->options.standby(owner->options.arg) != NULL) {
+			/* It tries one after the other: no news. */
+			owner->counts.refused_standby++;
+			rm_link_close(session->link, -EPERM);
+			return 0;
+		}
 		owner->counts.refused_hellos++;
 		rm_address_format(&session->info.peer, peer);
 		rm_log_quote(quoted, sizeof(quoted), refused, strlen(refused));
@@ -76,6 +85,8 @@ session_welcome(struct session *session, const char *refused)
 static const char *
 hello_refused(const struct session *session, const struct wire_hello *hello)
 {
+	const char *standby;
+
 	if (session->info.is_welcome)
 		return "a second hello";
 	if (hello->role != WIRE_ROLE_AGGREGATOR)
@@ -89,7 +100,8 @@ hello_refused(const struct session *session, const struct wire_hello *hello)
 		return "another region than this controller's";
 	if (!rm_name_valid(hello->id))
 		return "the aggregator's name is not valid";
-	return "";
+	standby = session->owner->options.standby(session->owner->options.arg);
+	return standby == NULL ? "" : standby;
 }
 
 static void
@@ -162,7 +174,8 @@ session_on_hello(struct session *session, const uint8_t *data, size_t len)
 	    session->info.tor_count);
 	/* It may complete what publishing waits for. */
 	session->owner->options.on_change(session->owner->options.arg);
-	return session_deliver(session);
+	r = session_brake(session);
+	return r < 0 ? r : session_deliver(session);
 }
 
 /* ---- registration ------------------------------------------------------------- */
@@ -237,6 +250,11 @@ session_on_register(struct session *session, const uint8_t *data, size_t len)
 		if (refusal != REGISTRY_PLACED)
 			log_refused(session, view.reg.host, &rnic, refusal);
 		changed |= r > 0;
+		if (r >= 0)
+			owner->options.on_rnic(
+			    registry_find(owner->options.registry,
+				(struct rm_rnic_id){ rnic.id.guid, rnic.id.port }),
+			    owner->options.arg);
 	}
 	if (changed)
 		owner->options.on_change(owner->options.arg);
@@ -258,6 +276,14 @@ session_on_frame(struct rm_link *link, const uint8_t *data, size_t len, void *ar
 	case WIRE_REGISTER:
 		if (session->info.is_welcome)
 			r = session_on_register(session, data, len);
+		break;
+	case WIRE_RESOLVE:
+		if (session->info.is_welcome)
+			r = session_on_resolve(session, data, len);
+		break;
+	case WIRE_DRILL_ANSWER:
+		if (session->info.is_welcome)
+			r = session_on_drilled(session, data, len);
 		break;
 	default:
 		/* A newer peer may know messages that we do not. */

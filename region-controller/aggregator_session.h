@@ -1,11 +1,14 @@
 /*
  * aggregator_session - one aggregator at the other end of a link: its hello, what it
- * tells of, what it is sent. Shared by aggregator_session.c and aggregators.c only.
+ * tells of, what it is sent, what either asks. Shared by aggregator_*.c and
+ * aggregators.c only.
  */
 #ifndef REGION_CONTROLLER_AGGREGATOR_SESSION_H
 #define REGION_CONTROLLER_AGGREGATOR_SESSION_H
 
 #include "region-controller/aggregators.h"
+
+#define AGGREGATORS_MAX_DRILLS 32
 
 struct rm_link;
 struct rm_timer;
@@ -23,8 +26,18 @@ struct aggregators {
 	struct aggregators_options options;
 	struct session *sessions;
 	struct wire_writer *writer;
-	struct rm_timer *sweep;
+	struct rm_timer *sweep, *ping, *deliver;
 	uint64_t last_id;
+	struct wire_brake brake; /* version 0: none was ever set */
+	struct drill {
+		uint64_t number; /* ours, on the wire; 0: free */
+		uint64_t session;
+		void (*done)(
+		    const struct wire_drill_answer *answer, uint64_t token, void *arg);
+		uint64_t token;
+		void *arg;
+	} drills[AGGREGATORS_MAX_DRILLS];
+	uint64_t last_drill;
 	struct aggregators_counts counts;
 };
 
@@ -34,6 +47,10 @@ void session_free(struct session *session);
 int session_on_frame(struct rm_link *link, const uint8_t *data, size_t len, void *arg);
 /* Sends the plans that it does not hold. */
 int session_deliver(struct session *session);
+/* Nothing was ever braked: 0 without a message. */
+int session_brake(struct session *session);
+int session_on_resolve(struct session *session, const uint8_t *data, size_t len);
+int session_on_drilled(struct session *session, const uint8_t *data, size_t len);
 bool session_serves(const struct session *session, const char *tor);
 
 #endif

@@ -12,10 +12,11 @@
 #include "rackmesh/base/loop.h"
 #include "region-controller/aggregator_session.h"
 
-#define MAX_FRAME_BYTES (1u << 20)   /* a registration of a host, at most */
+#define MAX_FRAME_BYTES (9u << 20)   /* an answer to a drill, at most */
 #define MAX_OUTPUT_BYTES (64u << 20) /* plans of all its ToRs */
 #define HELLO_PATIENCE_NS (5 * RM_NS_PER_S)
 #define SWEEP_NS RM_NS_PER_S
+#define PING_NS (500 * RM_NS_PER_MS)
 
 /* ---- sessions come and go -------------------------------------------------------- */
 
@@ -131,6 +132,34 @@ sweep(void *arg)
 	rm_timer_after(aggregators->sweep, SWEEP_NS);
 }
 
+/* A sign of life of who leads. */
+static void
+ping_all(void *arg)
+{
+	struct aggregators *aggregators = arg;
+	struct wire_bytes bytes;
+
+	rm_timer_after(aggregators->ping, PING_NS);
+	if (aggregators->options.standby(aggregators->options.arg) != NULL ||
+	    wire_write_ping(aggregators->writer, (uint64_t)rm_mono_now().ns, &bytes) <
+		0)
+		return;
+	for (struct session *session = aggregators->sessions; session != NULL;
+	     session = session->next) {
+		/* A full queue is seen by the next plan. */
+		if (session->info.is_welcome)
+			(void)rm_link_send(session->link, bytes.data, bytes.len);
+	}
+}
+
+void
+aggregators_close(struct aggregators *aggregators)
+{
+	for (struct session *session = aggregators->sessions; session != NULL;
+	     session = session->next)
+		rm_link_close(session->link, -ESHUTDOWN);
+}
+
 void
 aggregators_deliver(struct aggregators *aggregators)
 {
@@ -143,6 +172,18 @@ aggregators_deliver(struct aggregators *aggregators)
 		if (r < 0)
 			rm_link_close(session->link, r);
 	}
+}
+
+static void
+deliver_now(void *arg)
+{
+	aggregators_deliver(arg);
+}
+
+void
+aggregators_deliver_soon(struct aggregators *aggregators)
+{
+	rm_timer_after(aggregators->deliver, 0);
 }
 
 /* ---- life ----------------------------------------------------------------------- */
@@ -161,11 +202,16 @@ aggregators_new(struct rm_loop *loop, const struct aggregators_options *options,
 	aggregators->writer = wire_writer_new();
 	if (aggregators->writer != NULL)
 		r = rm_timer_new(loop, sweep, aggregators, &aggregators->sweep);
+	if (r == 0)
+		r = rm_timer_new(loop, ping_all, aggregators, &aggregators->ping);
+	if (r == 0)
+		r = rm_timer_new(loop, deliver_now, aggregators, &aggregators->deliver);
 	if (r < 0) {
 		aggregators_free(aggregators);
 		return r;
 	}
 	rm_timer_after(aggregators->sweep, SWEEP_NS);
+	rm_timer_after(aggregators->ping, PING_NS);
 	*ret = aggregators;
 	return 0;
 }
@@ -178,6 +224,8 @@ aggregators_free(struct aggregators *aggregators)
 	while (aggregators->sessions != NULL)
 		session_free(aggregators->sessions);
 	rm_timer_free(aggregators->sweep);
+	rm_timer_free(aggregators->ping);
+	rm_timer_free(aggregators->deliver);
 	wire_writer_free(aggregators->writer);
 	free(aggregators);
 }

@@ -1,9 +1,11 @@
 /*
  * aggregators - the sessions of this region's tor-aggregators: they dial us, say which
- * ToRs they serve and what plans they hold, tell of RNICs, and take plans.
+ * ToRs they serve and what plans they hold, tell of RNICs, ask whose an address is, and
+ * take plans and the brake.
  *
  * An aggregator speaks for its own ToRs only. One that says hello again replaces its
- * older session.
+ * older session. Who does not lead refuses every hello, and says who does. All get a
+ * ping each 500 ms.
  */
 #ifndef REGION_CONTROLLER_AGGREGATORS_H
 #define REGION_CONTROLLER_AGGREGATORS_H
@@ -20,7 +22,10 @@
 struct aggregators;
 struct publish;
 struct registry;
+struct registry_rnic;
 struct rm_loop;
+struct rm_topology;
+struct store_brake;
 
 struct aggregators_options {
 	const char *name, *region; /* borrowed */
@@ -28,8 +33,23 @@ struct aggregators_options {
 	size_t max_sessions;
 	struct registry *registry; /* told of RNICs */
 	struct publish *publish;   /* told what is held; asked what to send */
+	/* NULL: we lead; else what a hello is refused with. Borrowed for a moment. */
+	const char *(*standby)(void *arg);
 	/* Plans may be different now. Never called from inside our functions below. */
 	void (*on_change)(void *arg);
+	/* An RNIC was told of, perhaps once more. */
+	void (*on_rnic)(const struct registry_rnic *rnic, void *arg);
+	const struct rm_topology *(*topology)(void *arg); /* or NULL */
+	void *arg;
+};
+
+struct aggregators_drill {
+	const char *tor;  /* whose aggregator is asked */
+	const char *rnic; /* its id */
+	uint32_t seconds, limit;
+	/* Once, unless the session ends before: answer is borrowed. */
+	void (*done)(const struct wire_drill_answer *answer, uint64_t token, void *arg);
+	uint64_t token; /* the caller's */
 	void *arg;
 };
 
@@ -55,6 +75,9 @@ struct aggregators_counts {
 	uint64_t refused_messages;
 	uint64_t foreign_rnics; /* of ToRs that the one who told does not serve */
 	uint64_t plans_sent, plan_bytes_sent, plans_not_sent;
+	uint64_t refused_standby; /* hellos, since we do not lead */
+	uint64_t resolved, unresolved;
+	uint64_t drills, drill_answers; /* answers nobody asked for are refused */
 };
 
 int aggregators_new(struct rm_loop *loop, const struct aggregators_options *options,
@@ -66,6 +89,17 @@ int aggregators_accept(int fd, const struct rm_address *peer, void *aggregators)
 
 /* Sends every ToR's plan to those of its aggregators that do not hold it. */
 void aggregators_deliver(struct aggregators *aggregators);
+/* The same, in the next turn of the loop: for many new plans one after the other. */
+void aggregators_deliver_soon(struct aggregators *aggregators);
+
+/* To all who are there, and to all who come; borrowed for the call. */
+void aggregators_brake(
+    struct aggregators *aggregators, const struct store_brake *brake);
+/* We do not lead any more: all sessions are closed, at once. */
+void aggregators_close(struct aggregators *aggregators);
+/* -ENOTCONN: nobody serves that ToR. */
+int aggregators_ask_drill(
+    struct aggregators *aggregators, const struct aggregators_drill *drill);
 
 /* For registry_expire. */
 bool aggregators_is_alive(uint64_t session, void *aggregators);

@@ -8,28 +8,12 @@
 #include "rackmesh/fabric/topology.h"
 #include "region-controller/aggregators.h"
 #include "region-controller/controller_face.h"
+#include "region-controller/controller_show.h"
 #include "region-controller/plan_json.h"
 #include "region-controller/publish.h"
 #include "region-controller/registry.h"
 #include "region-controller/store.h"
 #include "region-controller/topology_json.h"
-
-static void
-set_u64(json_t *object, const char *key, uint64_t value)
-{
-	json_object_set_new(object, key, json_integer((json_int_t)value));
-}
-
-static json_t *
-show_wall(rm_wall_t wall)
-{
-	char text[RM_WALL_TEXT];
-
-	if (wall.ns == 0)
-		return json_null();
-	rm_wall_format(wall, text);
-	return json_string(text);
-}
 
 /* ---- racks -------------------------------------------------------------------- */
 
@@ -49,7 +33,7 @@ show_rack_aggregators(
 				continue;
 			object = json_object();
 			json_object_set_new(object, "name", json_string(session->name));
-			set_u64(object, "plan_version", session->tors[k].version);
+			show_u64(object, "plan_version", session->tors[k].version);
 			json_object_set_new(object, "has_plan",
 			    json_boolean(plan != NULL &&
 					 session->tors[k].digest == plan->digest));
@@ -70,7 +54,7 @@ show_rack(const struct controller_face *face, size_t index)
 	json_object_set_new(object, "tor", json_string(tor->name));
 	json_object_set_new(
 	    object, "plane", json_string(rm_topology_plane(topology, tor->plane)));
-	set_u64(object, "members", registry_members(face->registry, index));
+	show_u64(object, "members", registry_members(face->registry, index));
 	json_object_set_new(object, "expected_rnics",
 	    tor->expected_rnics > 0 ? json_integer(tor->expected_rnics) : json_null());
 	json_object_set_new(object, "expected_hosts",
@@ -92,9 +76,13 @@ static void
 get_racks(struct rm_http_request *request, void *arg)
 {
 	const struct controller_face *face = arg;
-	const struct rm_topology *topology = store_topology(face->store);
-	json_t *all = json_object(), *list = json_array();
+	const struct rm_topology *topology = show_topology(request, face);
+	json_t *all, *list;
 
+	if (topology == NULL)
+		return;
+	all = json_object();
+	list = json_array();
 	for (size_t i = 0; i < rm_topology_switches(topology); i++) {
 		if (rm_topology_switch(topology, i)->role == RM_SWITCH_TOR)
 			json_array_append_new(list, show_rack(face, i));
@@ -107,37 +95,6 @@ get_racks(struct rm_http_request *request, void *arg)
 }
 
 /* ---- RNICs --------------------------------------------------------------------- */
-
-static json_t *
-show_rnic(const struct controller_face *face, const struct registry_rnic *rnic)
-{
-	const struct rm_topology *topology = store_topology(face->store);
-	bool placed = rnic->refusal == REGISTRY_PLACED;
-	json_t *object = json_object(), *tors = json_array(), *addresses = json_array();
-
-	json_object_set_new(object, "id",
-	    plan_json_id((struct wire_rnic_id){ rnic->id.guid, rnic->id.port }));
-	json_object_set_new(object, "host", json_string(rnic->host));
-	json_object_set_new(object, "device", json_string(rnic->device));
-	json_object_set_new(object, "driver", json_string(rnic->driver));
-	for (size_t i = 0; i < rnic->tor_count; i++)
-		json_array_append_new(tors, json_string(rnic->tors[i]));
-	json_object_set_new(object, "tors", tors);
-	json_object_set_new(object, "plane",
-	    placed ? json_string(rm_topology_plane(topology, rnic->plane))
-		   : json_null());
-	for (size_t i = 0; i < rnic->address_count; i++)
-		json_array_append_new(
-		    addresses, plan_json_address(&rnic->addresses[i]));
-	json_object_set_new(object, "addresses", addresses);
-	set_u64(object, "qpn", rnic->qpn);
-	set_u64(object, "mtu_bytes", rnic->mtu_bytes);
-	json_object_set_new(object, "planned", json_boolean(placed));
-	json_object_set_new(object, "aggregator", json_string(rnic->aggregator));
-	json_object_set_new(object, "registered", show_wall(rnic->registered));
-	set_u64(object, "moves", rnic->moves);
-	return object;
-}
 
 static void
 get_rnics(struct rm_http_request *request, void *arg)
@@ -154,7 +111,8 @@ get_rnics(struct rm_http_request *request, void *arg)
 	object = json_object();
 	list = json_array();
 	for (size_t i = 0; i < count; i++)
-		json_array_append_new(list, show_rnic(face, all[i]));
+		json_array_append_new(
+		    list, show_rnic(store_topology(face->store), all[i]));
 	free(all);
 	json_object_set_new(object, "rnics", list);
 	rm_http_reply_json(request, 200, object);
@@ -185,11 +143,42 @@ show_unplaced(const struct controller_face *face)
 
 		if (all[i]->refusal == REGISTRY_PLACED)
 			continue;
-		object = show_rnic(face, all[i]);
+		object = show_rnic(store_topology(face->store), all[i]);
 		set_reason(object, all[i]->refusal);
 		json_array_append_new(list, object);
 	}
 	free(all);
+	return list;
+}
+
+static json_t *
+show_ambiguous(const struct controller_face *face)
+{
+	struct registry_shared shared;
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < REGISTRY_MAX_REFUSED &&
+			   registry_shared_address(face->registry, i, &shared);
+	     i++) {
+		json_t *object = json_object(), *rnics = json_array();
+
+		shared.address.port = 0;
+		json_object_set_new(
+		    object, "address", plan_json_address(&shared.address));
+		for (size_t k = 0; k < shared.count; k++) {
+			const struct registry_rnic *rnic = shared.rnics[k];
+			json_t *item = json_object();
+
+			json_object_set_new(item, "id",
+			    plan_json_id(
+				(struct wire_rnic_id){ rnic->id.guid, rnic->id.port }));
+			json_object_set_new(item, "host", json_string(rnic->host));
+			json_object_set_new(item, "device", json_string(rnic->device));
+			json_array_append_new(rnics, item);
+		}
+		json_object_set_new(object, "rnics", rnics);
+		json_array_append_new(list, object);
+	}
 	return list;
 }
 
@@ -210,12 +199,13 @@ get_refused(struct rm_http_request *request, void *arg)
 		json_object_set_new(item, "tor", json_string(entry->tor));
 		json_object_set_new(item, "aggregator", json_string(entry->aggregator));
 		set_reason(item, entry->refusal);
-		set_u64(item, "times", entry->times);
+		show_u64(item, "times", entry->times);
 		json_object_set_new(item, "last", show_wall(entry->last));
 		json_array_append_new(list, item);
 	}
 	json_object_set_new(object, "without_a_place", show_unplaced(face));
 	json_object_set_new(object, "malformed", list);
+	json_object_set_new(object, "ambiguous", show_ambiguous(face));
 	rm_http_reply_json(request, 200, object);
 }
 
@@ -225,9 +215,10 @@ get_refused(struct rm_http_request *request, void *arg)
 static void
 get_topology(struct rm_http_request *request, void *arg)
 {
-	const struct controller_face *face = arg;
+	const struct rm_topology *topology = show_topology(request, arg);
 
-	rm_http_reply_json(request, 200, topology_json(store_topology(face->store)));
+	if (topology != NULL)
+		rm_http_reply_json(request, 200, topology_json(topology));
 }
 
 static void
@@ -242,8 +233,9 @@ post_reload(struct rm_http_request *request, void *arg)
 		return;
 	}
 	object = json_object();
-	json_object_set_new(
-	    object, "warnings", topology_json_warnings(store_topology(face->store)));
+	if (store_topology(face->store) != NULL)
+		json_object_set_new(object, "warnings",
+		    topology_json_warnings(store_topology(face->store)));
 	rm_http_reply_json(request, 200, object);
 }
 
@@ -253,12 +245,15 @@ get_plan(struct rm_http_request *request, void *arg)
 	const struct controller_face *face = arg;
 	const char *tor = rm_http_path_rest(request);
 	const struct publish_tor *plan = publish_find(face->publish, tor);
+	const struct rm_topology *topology = show_topology(request, face);
 	struct wire_plan_view view;
 	size_t index;
 
+	if (topology == NULL)
+		return;
 	if (plan == NULL || wire_open_plan(&view, plan->bytes, plan->len) < 0) {
 		rm_http_reply_error(request, 404,
-		    rm_topology_find(store_topology(face->store), tor, &index)
+		    rm_topology_find(topology, tor, &index)
 			? "no plan is published for this ToR yet"
 			: "the topology has no such ToR; /v1/racks lists all");
 		return;
@@ -283,7 +278,7 @@ get_aggregators(struct rm_http_request *request, void *arg)
 		    session->is_welcome ? json_string(session->name) : json_null());
 		json_object_set_new(item, "address", json_string(peer));
 		json_object_set_new(item, "since", show_wall(session->since));
-		set_u64(item, "registrations", session->registrations);
+		show_u64(item, "registrations", session->registrations);
 		for (size_t k = 0; k < session->tor_count; k++)
 			json_array_append_new(tors, json_string(session->tors[k].tor));
 		json_object_set_new(item, "tors", tors);
@@ -303,6 +298,8 @@ post_forget(struct rm_http_request *request, void *arg)
 		rm_http_reply_error(request, 400,
 		    "expected the id of an RNIC, as /v1/rnics shows it, behind "
 		    "/v1/forget/");
+	else if (!show_leads(request, face))
+		return;
 	else if (face->forget(face->arg, id) < 0)
 		rm_http_reply_error(request, 404, "no such RNIC; /v1/rnics lists all");
 	else
@@ -315,7 +312,18 @@ static bool
 is_ready(char *sentence, size_t len, void *arg)
 {
 	const struct controller_face *face = arg;
+	struct store_status status;
+	char standby[SHOW_STANDBY_TEXT];
 
+	store_status(face->store, rm_mono_now(), &status);
+	if (status.trouble[0] != '\0') {
+		snprintf(sentence, len, "%s", status.trouble);
+		return false;
+	}
+	if (!status.leads) {
+		snprintf(sentence, len, "%s", show_standby(&status, standby));
+		return status.leader[0] != '\0';
+	}
 	snprintf(sentence, len, "%s",
 	    *face->settled ? "plans are published"
 			   : "waiting for the aggregators of all ToRs");
@@ -346,5 +354,5 @@ controller_api_serve(struct rm_http_server *server, const struct rm_metrics *met
 	for (size_t i = 0; i < sizeof(routes) / sizeof(routes[0]) && r == 0; i++)
 		r = rm_http_route(server, routes[i].verb, routes[i].path,
 		    routes[i].handler, (void *)face);
-	return r;
+	return r < 0 ? r : controller_api_serve_region(server, face);
 }

@@ -1,16 +1,20 @@
 #include "region-controller/controller_config.h"
 
+#include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "rackmesh/base/address.h"
+#include "rackmesh/base/file.h"
 #include "rackmesh/base/log.h"
 #include "rackmesh/fabric/part.h"
 #include "rackmesh/fabric/topology.h"
 #include "region-controller/store_file.h"
 
+#define MAX_PASSWORD_BYTES 1024
 #define AT(field) offsetof(struct controller_config, field)
 
 /* clang-format off */
@@ -22,8 +26,21 @@ const struct rm_option controller_options[] = {
 	{ "listen", RM_STRING, AT(listen), "0.0.0.0:7481", 1, 255, 0,
 	  "address:port where tor-aggregators connect, on the management network", NULL, NULL, 0 },
 	{ "topology", RM_STRING, AT(topology), "/etc/rackmesh/topology.yaml", 1, 4095, 0,
-	  "file with the region's switches and links (docs/topology.md); read again on SIGHUP",
-	  NULL, NULL, 0 },
+	  "file with the region's switches and links (docs/topology.md); read again on SIGHUP; "
+	  "not used with etcd", NULL, NULL, 0 },
+	{ "etcd.endpoints", RM_LIST, AT(etcd.endpoints), "[]", 0, 16, 0,
+	  "URLs of an etcd cluster, http://address:2379: the region's memory, for several "
+	  "controllers; left out: one controller with a topology file", NULL, NULL, 0 },
+	{ "etcd.user", RM_STRING, AT(etcd.user), "", 0, 255, 0,
+	  "user of etcd; \"\": no authentication", NULL, NULL, 0 },
+	{ "etcd.password_file", RM_STRING, AT(etcd.password_file), "", 0, 4095, 0,
+	  "file with that user's password, for its owner only (mode 0600)", NULL, NULL, 0 },
+	{ "etcd.lease_ttl_s", RM_UINT, AT(etcd.lease_ttl_s), "2", 2, 60, 0,
+	  "a leader that etcd does not hear of for so long leads no more", NULL, NULL, 0 },
+	{ "etcd.timeout_ms", RM_UINT, AT(etcd.timeout_ms), "2500", 100, 60000, 0,
+	  "a call of etcd without an answer after this long has failed", NULL, NULL, 0 },
+	{ "etcd.relist_s", RM_UINT, AT(etcd.relist_s), "30", 1, 3600, 0,
+	  "all keys are listed this often, which heals what a watch has missed", NULL, NULL, 0 },
 	{ "max_aggregators", RM_UINT, AT(max_aggregators), "1024", 1, 16384, 0,
 	  "connections at a time", NULL, NULL, 0 },
 	{ "settle_ms", RM_UINT, AT(settle_ms), "3000", 0, 600000, 0,
@@ -97,6 +114,27 @@ controller_plan_options(const struct controller_config *config)
 }
 
 static int
+check_etcd(const struct controller_config *config, struct rm_why *why)
+{
+	char *const *endpoints = config->etcd.endpoints.items;
+
+	for (size_t i = 0; i < config->etcd.endpoints.count; i++) {
+		const char *host = strstr(endpoints[i], "://");
+
+		if ((strncmp(endpoints[i], "http://", 7) != 0 &&
+			strncmp(endpoints[i], "https://", 8) != 0) ||
+		    host[3] == '\0' || strchr(host + 3, '/') != NULL)
+			return rm_config_refuse(config->path, why,
+			    "expected a URL without a path, http://address:port",
+			    "etcd.endpoints[%zu]", i);
+	}
+	if (config->etcd.user[0] != '\0' && config->etcd.password_file[0] == '\0')
+		return rm_config_refuse(
+		    config->path, why, "expected etcd.password_file, too", "etcd.user");
+	return 0;
+}
+
+static int
 check_all(const struct controller_config *config, struct rm_why *why)
 {
 	struct rm_address address;
@@ -112,7 +150,7 @@ check_all(const struct controller_config *config, struct rm_why *why)
 	    rm_address_parse(config->http_listen, -1, &address) < 0)
 		return rm_config_refuse(config->path, why,
 		    "expected address:port, the address numeric", "http.listen");
-	return 0;
+	return check_etcd(config, why);
 }
 
 int
@@ -134,16 +172,42 @@ controller_config_read(
 	return r;
 }
 
-/* Both files, and what is odd in the second. */
+int
+controller_config_password(
+    const struct controller_config *config, char **ret, struct rm_why *why)
+{
+	const char *path = config->etcd.password_file;
+	uint8_t *text = NULL;
+	struct stat st;
+	size_t len = 0;
+	int r = 0;
+
+	if (config->etcd.user[0] == '\0') {
+		*ret = strdup("");
+		return *ret == NULL ? rm_why(why, -ENOMEM, "out of memory") : 0;
+	}
+	if (stat(path, &st) < 0)
+		return rm_why(why, -errno, "%s: %s", path, strerror(errno));
+	if (st.st_mode & 077)
+		return rm_why(why, -EPERM,
+		    "%s: others can read it; chmod 0600 and change the password", path);
+	r = rm_file_read(path, MAX_PASSWORD_BYTES, &text, &len);
+	if (r < 0)
+		return rm_why(why, r, "%s: %s", path, strerror(-r));
+	text[strcspn((char *)text, "\r\n")] = '\0';
+	*ret = (char *)text;
+	return 0;
+}
+
 static int
-check_and_tell(const struct controller_config *config, struct rm_why *why)
+check_topology(const struct controller_config *config, struct rm_why *why)
 {
 	const struct rm_topology *topology;
 	struct store *store = NULL;
 	size_t tors = 0;
 	int r;
 
-	r = store_file_new(config->topology, config->region, &store, why);
+	r = store_file_new(config->topology, config->name, config->region, &store, why);
 	if (r < 0)
 		return r;
 	topology = store_topology(store);
@@ -151,10 +215,27 @@ check_and_tell(const struct controller_config *config, struct rm_why *why)
 		printf("warning: %s\n", rm_topology_warning(topology, i));
 	for (size_t i = 0; i < rm_topology_switches(topology); i++)
 		tors += rm_topology_switch(topology, i)->role == RM_SWITCH_TOR;
-	printf("%s: good\n", config->path == NULL ? "no config file" : config->path);
 	printf("%s: good, %zu ToRs of %zu switches, %zu links\n", config->topology,
 	    tors, rm_topology_switches(topology), rm_topology_links(topology));
 	store_free(store);
+	return 0;
+}
+
+/* All files, and what is odd in them. */
+static int
+check_and_tell(const struct controller_config *config, struct rm_why *why)
+{
+	char *password = NULL;
+	int r;
+
+	if (config->etcd.endpoints.count > 0)
+		r = controller_config_password(config, &password, why);
+	else
+		r = check_topology(config, why);
+	free(password);
+	if (r < 0)
+		return r;
+	printf("%s: good\n", config->path == NULL ? "no config file" : config->path);
 	return 1;
 }
 

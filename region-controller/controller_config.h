@@ -18,6 +18,12 @@ struct controller_plan_config {
 	uint64_t dscp, dscp_best_effort;
 };
 
+struct controller_etcd_config {
+	struct rm_list endpoints; /* of char *; none: the topology file */
+	char *user, *password_file;
+	uint64_t lease_ttl_s, timeout_ms, relist_s;
+};
+
 struct controller_config {
 	const char *path; /* borrowed from argv; NULL: no file */
 
@@ -25,6 +31,7 @@ struct controller_config {
 	char *region;
 	char *listen;
 	char *topology;
+	struct controller_etcd_config etcd;
 	uint64_t max_aggregators;
 	uint64_t settle_ms;
 	uint64_t debounce_ms;
@@ -44,6 +51,10 @@ int controller_config_load(struct controller_config *config, int argc, char **ar
 int controller_config_read(
     struct controller_config *config, const char *path, struct rm_why *why);
 void controller_config_clear(struct controller_config *config);
+
+/* The password, malloc'd, "" without a user. The file is for its owner only. */
+int controller_config_password(
+    const struct controller_config *config, char **ret, struct rm_why *why);
 
 struct plan_options controller_plan_options(const struct controller_config *config);
 

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "rackmesh/base/clock.h"
 #include "rackmesh/base/why.h"
 #include "rackmesh/fabric/part.h"
 #include "region-controller/plan.h"
@@ -25,12 +26,21 @@ struct controller_counts {
 	uint64_t topology_reloads, topology_refused;
 };
 
+struct controller_brake { /* version 0: none was ever set */
+	uint32_t rate_permille;
+	uint64_t version;
+	char by[RM_NAME_BYTES];
+	rm_wall_t when;
+};
+
 struct controller_face {
 	const char *name, *region;
-	const struct store *store;
+	struct store *store;
 	const struct registry *registry;
 	const struct publish *publish;
-	const struct aggregators *aggregators;
+	struct aggregators *aggregators;
+	struct rm_http_server *http; /* for answers that come later */
+	const struct controller_brake *brake;
 	const bool *settled;
 	const struct controller_counts *counts;
 	const struct planner_counts *planner_counts;
@@ -41,10 +51,14 @@ struct controller_face {
 	void *arg;
 };
 
-/* Both borrow the face for as long as server and registry live. */
+/* All borrow the face for as long as server and registry live. */
 int controller_metrics_add(
     struct rm_metrics *metrics, const struct controller_face *face);
 int controller_api_serve(struct rm_http_server *server,
     const struct rm_metrics *metrics, const struct controller_face *face);
+/* What concerns the region as a whole: leader, topology, brake, addresses, drill-down;
+ * controller_api_serve calls it. */
+int controller_api_serve_region(
+    struct rm_http_server *server, const struct controller_face *face);
 
 #endif

@@ -120,6 +120,24 @@ show_entry(const struct wire_plan_view *view, size_t i)
 	return object;
 }
 
+static json_t *
+show_aliases(const struct wire_plan_view *view)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < view->plan.alias_count; i++) {
+		json_t *object = json_object();
+		struct wire_alias alias;
+
+		wire_plan_alias(view, i, &alias);
+		json_object_set_new(object, "switch", json_string(alias.switch_name));
+		json_object_set_new(
+		    object, "address", plan_json_address(&alias.address));
+		json_array_append_new(list, object);
+	}
+	return list;
+}
+
 json_t *
 plan_json(const struct wire_plan_view *view)
 {
@@ -148,5 +166,6 @@ plan_json(const struct wire_plan_view *view)
 	for (size_t i = 0; i < plan->entry_count; i++)
 		json_array_append_new(list, show_entry(view, i));
 	json_object_set_new(object, "entries", list);
+	json_object_set_new(object, "aliases", show_aliases(view));
 	return object;
 }

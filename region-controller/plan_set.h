@@ -1,6 +1,7 @@
 /*
  * plan_set - a region's plans while they are being made; shared by plan.c,
- * plan_inter_tor.c, plan_witness.c and plan_write.c, nobody else's business.
+ * plan_inter_tor.c, plan_witness.c, plan_aliases.c and plan_write.c, nobody else's
+ * business.
  *
  * Nodes are RNICs by id, then the reflectors of switches; racks are the ToRs. Both are
  * known by index.
@@ -73,6 +74,12 @@ int plan_add_entry(struct plan_set *set, size_t rack, const struct plan_entry *e
 /* Number of paths between two racks, assumed where nobody wrote links down; after
  * rm_topology_paths_to(the one's ToR). */
 uint32_t plan_paths(const struct plan_set *set, size_t from);
+
+/* What traces may find: the aliases of this rack's ToR, of those it has targets or
+ * probers in, and of all other switches of its plane. *ret is malloc'd. -ENOMEM. */
+int plan_aliases(const struct plan_set *set, const struct plan_rack *rack,
+    struct wire_alias **ret, size_t *count);
+struct wire_address plan_wire_address(const struct rm_address *address);
 
 int plan_inter_tor(struct plan_set *set);
 int plan_witness(struct plan_set *set);

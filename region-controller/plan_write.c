@@ -1,6 +1,5 @@
 /* From nodes and entries to one rack's message. */
 #include <errno.h>
-#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,30 +115,12 @@ struct draft {
 	struct wire_plan plan;
 	struct wire_rnic *members, *foreigners;
 	struct wire_plan_entry *entries;
+	struct wire_alias *aliases;
 	uint16_t *flows; /* of all entries, one after the other */
 	uint16_t (*sizes)[SIZES];
 	uint16_t mesh_flows[MESH_FLOWS], mesh_sizes[SIZES];
 	uint8_t classes[CLASSES];
 };
-
-static struct wire_address
-wire_address_of(const struct rm_address *address)
-{
-	const struct sockaddr_in *in = (const struct sockaddr_in *)&address->storage;
-	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)&address->storage;
-	struct wire_address ret = { 0 };
-
-	if (address->storage.ss_family == AF_INET) {
-		ret.family = 4;
-		ret.port = ntohs(in->sin_port);
-		memcpy(ret.bytes, &in->sin_addr, 4);
-	} else {
-		ret.family = 6;
-		ret.port = ntohs(in6->sin6_port);
-		memcpy(ret.bytes, &in6->sin6_addr, 16);
-	}
-	return ret;
-}
 
 static struct wire_rnic
 wire_of_reflector(const struct plan_set *set, const struct rm_switch *sw)
@@ -153,7 +134,7 @@ wire_of_reflector(const struct plan_set *set, const struct rm_switch *sw)
 		.tors = { sw->name },
 		.tor_count = 1,
 		.plane = rm_topology_plane(set->topology, sw->plane),
-		.addresses = { wire_address_of(&sw->reflector) },
+		.addresses = { plan_wire_address(&sw->reflector) },
 		.address_count = 1,
 	};
 }
@@ -356,15 +337,19 @@ plan_set_write(const struct plan_set *set, size_t i, uint64_t version, uint64_t 
 	int r;
 
 	r = draft_fill(set, rack, &draft);
+	if (r == 0)
+		r = plan_aliases(set, rack, &draft.aliases, &draft.plan.alias_count);
 	if (r == 0) {
 		draft.plan.members = draft.members;
 		draft.plan.foreigners = draft.foreigners;
 		draft.plan.entries = draft.entries;
+		draft.plan.aliases = draft.aliases;
 		r = wire_write_plan(writer, &draft.plan, out);
 	}
 	free(draft.members);
 	free(draft.foreigners);
 	free(draft.entries);
+	free(draft.aliases);
 	free(draft.sizes);
 	free(draft.flows);
 	return r;

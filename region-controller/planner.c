@@ -17,11 +17,12 @@
 
 struct planner {
 	const struct controller_config *config;
-	const struct store *store;
+	struct store *store;
 	struct registry *registry;
 	struct publish *publish;
 	struct aggregators *aggregators; /* NULL until started */
 	struct rm_timer *plan, *expire;
+	bool leads;
 	bool is_due;  /* the timer is armed for a change */
 	bool settled; /* plans may be published */
 	rm_mono_t settle_by;
@@ -44,7 +45,7 @@ planner_soon(void *arg)
 	rm_mono_t then =
 	    rm_mono_add(rm_mono_now(), ns_of_ms(planner->config->debounce_ms));
 
-	if (planner->aggregators == NULL || (planner->settled && planner->is_due))
+	if (!planner->leads || (planner->settled && planner->is_due))
 		return;
 	if (!planner->settled && rm_mono_since(then, planner->settle_by) > 0)
 		then = planner->settle_by;
@@ -73,8 +74,21 @@ all_are_in(const struct planner *planner)
 }
 
 static int
+put_plan(const struct store_draft *draft, void *arg)
+{
+	return store_put_plan(arg, draft);
+}
+
+static int
+drop_plan(const char *tor, void *arg)
+{
+	return store_drop_plan(arg, tor);
+}
+
+static int
 plan_and_publish(struct planner *planner)
 {
+	const struct publish_sink sink = { put_plan, drop_plan, planner->store };
 	struct plan_options options = controller_plan_options(planner->config);
 	struct plan_set *set = NULL;
 	int r;
@@ -84,7 +98,7 @@ plan_and_publish(struct planner *planner)
 	if (r < 0)
 		return r;
 	planner->plan_counts = *plan_set_counts(set);
-	r = publish_update(planner->publish, set, rm_wall_now());
+	r = publish_update(planner->publish, set, &sink);
 	plan_set_free(set);
 	return r;
 }
@@ -97,6 +111,10 @@ plan_now(void *arg)
 	int r;
 
 	planner->is_due = false;
+	/* A topology that comes starts it again. */
+	if (store_topology(planner->store) == NULL ||
+	    !store_leads(planner->store, begun))
+		return;
 	if (!planner->settled && rm_mono_since(begun, planner->settle_by) < 0 &&
 	    !all_are_in(planner)) {
 		rm_timer_at(planner->plan, planner->settle_by);
@@ -124,6 +142,8 @@ expire_old(void *arg)
 	uint64_t days = planner->config->forget_after_days;
 	size_t forgotten;
 
+	if (!planner->leads)
+		return;
 	forgotten = registry_expire(planner->registry, rm_mono_now(),
 	    (int64_t)days * NS_PER_DAY, aggregators_is_alive, planner->aggregators);
 	if (forgotten > 0) {
@@ -136,7 +156,7 @@ expire_old(void *arg)
 
 int
 planner_new(struct rm_loop *loop, const struct controller_config *config,
-    const struct store *store, struct registry *registry, struct publish *publish,
+    struct store *store, struct registry *registry, struct publish *publish,
     struct planner **ret)
 {
 	struct planner *planner = calloc(1, sizeof(*planner));
@@ -173,10 +193,28 @@ void
 planner_start(struct planner *planner, struct aggregators *aggregators)
 {
 	planner->aggregators = aggregators;
+}
+
+void
+planner_lead(struct planner *planner, bool is_full)
+{
+	planner->leads = true;
+	planner->is_due = false;
+	planner->settled = is_full;
 	planner->settle_by =
 	    rm_mono_add(rm_mono_now(), ns_of_ms(planner->config->settle_ms));
 	rm_timer_at(planner->plan, planner->settle_by);
 	rm_timer_after(planner->expire, EXPIRE_NS);
+	if (is_full)
+		planner_soon(planner);
+}
+
+void
+planner_follow(struct planner *planner)
+{
+	planner->leads = planner->settled = false;
+	rm_timer_stop(planner->plan);
+	rm_timer_stop(planner->expire);
 }
 
 const bool *

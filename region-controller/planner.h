@@ -1,9 +1,10 @@
 /*
- * planner - when plans are made: soon after a change, never too early after a start.
+ * planner - when plans are made: by who leads, soon after a change, never too early.
  *
- * Changes are gathered for debounce_ms. After a start nothing is published before every
- * ToR of the topology has an aggregator and RNICs, or settle_ms have passed: a
- * controller that knows half of the region would otherwise shrink everybody's plans.
+ * Changes are gathered for debounce_ms. Who begins to lead without a memory publishes
+ * nothing before every ToR of the topology has an aggregator and RNICs, or settle_ms
+ * have passed: a controller that knows half of the region would otherwise shrink
+ * everybody's plans. With registrations from the store it plans at once.
  */
 #ifndef REGION_CONTROLLER_PLANNER_H
 #define REGION_CONTROLLER_PLANNER_H
@@ -27,12 +28,16 @@ struct planner_counts {
 
 /* All are borrowed; the config may change between calls. */
 int planner_new(struct rm_loop *loop, const struct controller_config *config,
-    const struct store *store, struct registry *registry, struct publish *publish,
+    struct store *store, struct registry *registry, struct publish *publish,
     struct planner **ret);
 void planner_free(struct planner *planner);
 
-/* From now on; they are handed the plans. */
+/* They are handed the plans. */
 void planner_start(struct planner *planner, struct aggregators *aggregators);
+
+/* From now on; the registry is full: what the store has was loaded. */
+void planner_lead(struct planner *planner, bool is_full);
+void planner_follow(struct planner *planner);
 
 /* Something has changed; arg is the planner. */
 void planner_soon(void *arg);

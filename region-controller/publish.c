@@ -7,6 +7,7 @@
 
 #include "region-controller/hash.h"
 #include "region-controller/plan.h"
+#include "region-controller/store.h"
 
 #define MAX_TORS 32768 /* with those that aggregators name; beyond: not remembered */
 
@@ -99,52 +100,47 @@ publish_held(
 	return tor->outrun;
 }
 
-static uint64_t
-next_version(const struct publish_tor *tor, rm_wall_t now)
+static bool
+is_held(const struct publish_tor *tor, uint64_t digest)
 {
-	uint64_t ms = now.ns > 0 ? (uint64_t)(now.ns / RM_NS_PER_MS) : 0;
-	uint64_t above = tor->newest_version + 1;
-
-	return ms > above ? ms : above;
+	return tor->newest_version > 0 && tor->newest_digest == digest &&
+	       !tor->disputed;
 }
 
-/* Takes the plan over under the version that is due. */
+/* bytes: of the plan without a version. */
 static int
-publish_plan(struct publish *publish, struct publish_tor *tor,
-    const struct plan_set *set, size_t i, uint64_t digest, rm_wall_t now)
+put_plan(struct publish *publish, struct publish_tor *tor,
+    const struct wire_bytes *bytes, uint64_t digest, const struct publish_sink *sink)
 {
-	bool is_held =
-	    tor->newest_version > 0 && tor->newest_digest == digest && !tor->disputed;
-	uint64_t version = is_held ? tor->newest_version : next_version(tor, now);
-	struct wire_bytes bytes;
-	uint8_t *copy;
+	const struct store_draft draft = {
+		.tor = tor->tor,
+		.bytes = *bytes,
+		.digest = digest,
+		.above = tor->newest_version,
+		.is_held = is_held(tor, digest),
+	};
+	uint64_t before = tor->wanted;
 	int r;
 
-	r = plan_set_write(set, i, version, digest, publish->writer, &bytes);
-	if (r < 0)
+	tor->wanted = digest;
+	tor->outrun = false;
+	r = sink->put(&draft, sink->arg);
+	if (r < 0) {
+		tor->wanted = before;
 		return r;
-	copy = malloc(bytes.len);
-	if (copy == NULL)
-		return -ENOMEM;
-	memcpy(copy, bytes.data, bytes.len);
-	free(tor->bytes);
-	tor->bytes = copy;
-	tor->len = bytes.len;
-	tor->version = tor->newest_version = version;
-	tor->digest = tor->newest_digest = digest;
-	tor->published = now;
-	tor->outrun = tor->disputed = false;
+	}
 	publish->counts.published++;
-	publish->counts.adopted += is_held;
+	publish->counts.adopted += draft.is_held;
 	return 1;
 }
 
 static int
-update_tor(struct publish *publish, const struct plan_set *set, size_t i, rm_wall_t now)
+update_tor(struct publish *publish, const struct plan_set *set, size_t i,
+    const struct publish_sink *sink)
 {
 	struct publish_tor *tor = tor_named(publish, plan_set_tor(set, i));
 	struct wire_bytes bytes;
-	uint64_t digest;
+	uint64_t digest, current;
 	int r;
 
 	if (tor == NULL)
@@ -156,15 +152,19 @@ update_tor(struct publish *publish, const struct plan_set *set, size_t i, rm_wal
 	if (r < 0)
 		return r;
 	digest = hash_bytes(bytes.data, bytes.len);
-	if (tor->bytes != NULL && tor->digest == digest && !tor->outrun) {
+	current = tor->wanted;
+	if (current == 0 && tor->bytes != NULL)
+		current = tor->digest;
+	if (current == digest && !tor->outrun) {
 		publish->counts.unchanged++;
 		return 0;
 	}
-	return publish_plan(publish, tor, set, i, digest, now);
+	return put_plan(publish, tor, &bytes, digest, sink);
 }
 
 int
-publish_update(struct publish *publish, const struct plan_set *set, rm_wall_t now)
+publish_update(struct publish *publish, const struct plan_set *set,
+    const struct publish_sink *sink)
 {
 	struct publish_tor *tor, *next;
 	int changed = 0, failure = 0;
@@ -173,7 +173,7 @@ publish_update(struct publish *publish, const struct plan_set *set, rm_wall_t no
 	HASH_ITER (hh, publish->tors, tor, next)
 		tor->named = false;
 	for (size_t i = 0; i < plan_set_count(set); i++) {
-		int r = update_tor(publish, set, i, now);
+		int r = update_tor(publish, set, i, sink);
 
 		if (r < 0) {
 			publish->counts.failed++;
@@ -183,10 +183,66 @@ publish_update(struct publish *publish, const struct plan_set *set, rm_wall_t no
 		}
 	}
 	HASH_ITER (hh, publish->tors, tor, next) {
-		if (!tor->named && tor->bytes != NULL)
-			drop(publish, tor);
+		if (!tor->named && (tor->bytes != NULL || tor->wanted != 0)) {
+			tor->wanted = 0;
+			sink->drop(tor->tor, sink->arg);
+		}
 	}
 	return failure < 0 ? failure : changed;
+}
+
+bool
+publish_stored(struct publish *publish, const struct store_plan *plan)
+{
+	struct publish_tor *tor = tor_named(publish, plan->tor);
+	uint8_t *copy = tor == NULL ? NULL : malloc(plan->bytes.len);
+
+	if (copy == NULL) {
+		publish->counts.failed++;
+		return true;
+	}
+	memcpy(copy, plan->bytes.data, plan->bytes.len);
+	free(tor->bytes);
+	tor->bytes = copy;
+	tor->len = plan->bytes.len;
+	tor->version = plan->version;
+	tor->digest = plan->digest;
+	tor->published = plan->since;
+	if (tor->wanted == plan->digest)
+		tor->wanted = 0;
+	if (plan->version < tor->newest_version ||
+	    (plan->version == tor->newest_version && !is_held(tor, plan->digest))) {
+		tor->outrun = true;
+	} else {
+		tor->newest_version = plan->version;
+		tor->newest_digest = plan->digest;
+		tor->outrun = tor->disputed = false;
+	}
+	return tor->outrun;
+}
+
+void
+publish_gone(struct publish *publish, const char *name)
+{
+	struct publish_tor *tor = NULL;
+
+	HASH_FIND_STR(publish->tors, name, tor);
+	if (tor == NULL)
+		return;
+	/* What anybody holds is still held. */
+	free(tor->bytes);
+	tor->bytes = NULL;
+	tor->len = 0;
+	tor->version = tor->digest = 0;
+}
+
+void
+publish_forget_wanted(struct publish *publish)
+{
+	struct publish_tor *tor, *next;
+
+	HASH_ITER (hh, publish->tors, tor, next)
+		tor->wanted = 0;
 }
 
 const struct publish_tor *

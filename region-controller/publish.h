@@ -1,11 +1,11 @@
 /*
  * publish - which plan of each ToR is the current one, and by what number. Pure.
  *
- * A plan gets a new version only when its digest (of the message with version and
- * digest 0) changes, so equal plans are never sent twice. Versions only grow, also
- * across restarts: above the clock in ms and above whatever an aggregator says it
- * holds. An aggregator that already holds what would be published keeps it, and its
- * version is taken over.
+ * What is published is what the store says it has: a plan is put there when its digest
+ * (of the message with version and digest 0) is another than what the store has or is
+ * about to have, so equal plans are never written or sent twice. The store gives the
+ * number; it only grows, also across restarts, failovers and another store: it is to be
+ * above whatever an aggregator says it holds.
  */
 #ifndef REGION_CONTROLLER_PUBLISH_H
 #define REGION_CONTROLLER_PUBLISH_H
@@ -21,6 +21,8 @@
 
 struct plan_set;
 struct publish;
+struct store_draft;
+struct store_plan;
 
 struct publish_tor {
 	UT_hash_handle hh;
@@ -29,6 +31,7 @@ struct publish_tor {
 	size_t len;
 	uint64_t version, digest;
 	rm_wall_t published;
+	uint64_t wanted; /* digest of what was put and is not heard of yet; 0: none */
 	/* The newest plan that anybody holds. */
 	uint64_t newest_version, newest_digest;
 	bool disputed; /* that version is held with different digests */
@@ -44,6 +47,12 @@ struct publish_counts {
 	uint64_t failed; /* too large for a message, or out of memory */
 };
 
+struct publish_sink { /* the store; both may call publish_stored, publish_gone */
+	int (*put)(const struct store_draft *draft, void *arg);
+	int (*drop)(const char *tor, void *arg);
+	void *arg;
+};
+
 int publish_new(struct publish **ret);
 void publish_free(struct publish *publish);
 
@@ -52,11 +61,20 @@ void publish_free(struct publish *publish);
 bool publish_held(
     struct publish *publish, const char *tor, uint64_t version, uint64_t digest);
 
-/* Takes over what has changed; ToRs that are in the set no more are dropped. A rack
- * without members is not published before it has had some: somebody may hold a plan
- * for it. Returns how many ToRs have a new plan, or the first failure (the others
- * are done all the same). */
-int publish_update(struct publish *publish, const struct plan_set *set, rm_wall_t now);
+/* Puts what has changed; ToRs that are in the set no more are dropped. A rack without
+ * members is not published before it has had some: somebody may hold a plan for it.
+ * Returns how many ToRs have a new plan, or the first failure (the others are done all
+ * the same). */
+int publish_update(struct publish *publish, const struct plan_set *set,
+    const struct publish_sink *sink);
+
+/* The store has it. True: its version is not above what somebody holds, so an update
+ * is due. -ENOMEM counts as failed, and is asked for again. */
+bool publish_stored(struct publish *publish, const struct store_plan *plan);
+/* The store has none. */
+void publish_gone(struct publish *publish, const char *tor);
+/* What was put and is not heard of yet will never be: we do not lead any more. */
+void publish_forget_wanted(struct publish *publish);
 
 /* NULL: nothing is published for it. */
 const struct publish_tor *publish_find(const struct publish *publish, const char *tor);

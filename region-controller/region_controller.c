@@ -13,50 +13,13 @@
 #include "rackmesh/base/random.h"
 #include "rackmesh/fabric/topology.h"
 #include "region-controller/aggregators.h"
-#include "region-controller/controller_config.h"
-#include "region-controller/controller_face.h"
+#include "region-controller/controller_store.h"
+#include "region-controller/controller_wiring.h"
 #include "region-controller/planner.h"
 #include "region-controller/publish.h"
 #include "region-controller/registry.h"
-#include "region-controller/store_file.h"
-
-struct region_controller {
-	struct rm_loop *loop;
-	struct controller_config config;
-	struct store *store;
-	struct registry *registry;
-	struct publish *publish;
-	struct aggregators *aggregators;
-	struct rm_listener *listener;
-	struct rm_metrics *metrics;
-	struct rm_http_server *http;
-	struct planner *planner;
-	struct controller_counts counts;
-	struct controller_face face;
-};
 
 /* ---- from outside --------------------------------------------------------------- */
-
-static void
-log_warnings(const struct rm_topology *topology)
-{
-	for (size_t i = 0; i < rm_topology_warnings(topology); i++)
-		rm_log_warn(0, "%s", rm_topology_warning(topology, i));
-}
-
-static int
-topology_changed(const struct rm_topology *fresh, void *arg)
-{
-	struct region_controller *controller = arg;
-	int r;
-
-	r = registry_set_topology(controller->registry, fresh);
-	if (r < 0)
-		return r;
-	log_warnings(fresh);
-	planner_soon(controller->planner);
-	return 0;
-}
 
 static int
 reload_topology(void *arg, struct rm_why *why)
@@ -70,8 +33,6 @@ reload_topology(void *arg, struct rm_why *why)
 		rm_log_error(0, "the topology stays as it is: %s", why->text);
 		return r;
 	}
-	controller->counts.topology_reloads++;
-	rm_log_info("topology reloaded");
 	return 0;
 }
 
@@ -90,6 +51,8 @@ forget_rnic(void *arg, struct rm_rnic_id id)
 	planner_soon(controller->planner);
 	return 0;
 }
+
+/* ---- config ---------------------------------------------------------------------- */
 
 static int
 reload_config(struct region_controller *controller, struct rm_why *why)
@@ -161,6 +124,7 @@ serve_http(struct region_controller *controller)
 		.registry = controller->registry,
 		.publish = controller->publish,
 		.aggregators = controller->aggregators,
+		.brake = &controller->brake,
 		.settled = planner_settled(controller->planner),
 		.counts = &controller->counts,
 		.planner_counts = planner_counts(controller->planner),
@@ -173,7 +137,10 @@ serve_http(struct region_controller *controller)
 	if (r == 0)
 		r = controller_metrics_add(controller->metrics, &controller->face);
 	if (r == 0)
+		r = store_add_metrics(controller->store, controller->metrics);
+	if (r == 0)
 		r = rm_http_server_new(controller->loop, &controller->http);
+	controller->face.http = controller->http;
 	if (r == 0)
 		r = rm_metrics_counter(controller->metrics, controller->http,
 		    "rackmesh_controller_http_full_total", "",
@@ -199,8 +166,11 @@ serve_aggregators(struct region_controller *controller)
 		.max_sessions = controller->config.max_aggregators,
 		.registry = controller->registry,
 		.publish = controller->publish,
-		.on_change = planner_soon,
-		.arg = controller->planner,
+		.standby = controller_standby,
+		.on_change = controller_plan_soon,
+		.on_rnic = controller_put_rnic,
+		.topology = controller_topology,
+		.arg = controller,
 	};
 	struct rm_address address;
 	int r;
@@ -223,14 +193,15 @@ read_store(struct region_controller *controller)
 	struct rm_why why = { 0 };
 	int r;
 
-	r = store_file_new(controller->config.topology, controller->config.region,
-	    &controller->store, &why);
+	r = controller_store_new(
+	    controller->loop, &controller->config, &controller->store, &why);
 	if (r < 0) {
 		rm_log_error(0, "%s", why.text);
 		return r;
 	}
-	store_watch(controller->store, topology_changed, controller);
-	log_warnings(store_topology(controller->store));
+	if (store_topology(controller->store) == NULL)
+		return 0;
+	controller_log_warnings(store_topology(controller->store));
 	return registry_set_topology(
 	    controller->registry, store_topology(controller->store));
 }
@@ -251,10 +222,12 @@ build(struct region_controller *controller)
 		    &controller->planner);
 	if (r == 0)
 		r = serve_aggregators(controller);
+	if (r < 0)
+		return r;
+	planner_start(controller->planner, controller->aggregators);
+	r = controller_start_store(controller);
 	if (r == 0)
 		r = serve_http(controller);
-	if (r == 0)
-		planner_start(controller->planner, controller->aggregators);
 	return r;
 }
 
@@ -291,13 +264,14 @@ region_controller_free(struct region_controller *controller)
 {
 	if (controller == NULL)
 		return;
-	planner_free(controller->planner);
+	/* First: what waits for it is answered. */
 	rm_http_server_free(controller->http);
 	rm_listener_free(controller->listener);
 	aggregators_free(controller->aggregators);
+	store_free(controller->store);
+	planner_free(controller->planner);
 	publish_free(controller->publish);
 	registry_free(controller->registry);
-	store_free(controller->store);
 	rm_metrics_free(controller->metrics);
 	controller_config_clear(&controller->config);
 	free(controller);

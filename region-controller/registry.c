@@ -5,16 +5,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/base/log.h"
 #include "rackmesh/fabric/topology.h"
+#include "region-controller/registry_addresses.h"
 #include "region-controller/registry_check.h"
+#include "region-controller/registry_place.h"
+#include "region-controller/registry_refused.h"
+#include "region-controller/store.h"
 
 struct registry {
 	struct registry_rnic *rnics;
 	const struct rm_topology *topology;
-	size_t *members;                                       /* of each switch */
-	struct registry_refused refused[REGISTRY_MAX_REFUSED]; /* the newest first */
-	size_t refused_count;
+	size_t *members; /* of each switch */
+	struct registry_addresses *addresses;
+	struct registry_refusals refusals;
+	void (*on_gone)(const struct registry_rnic *rnic, void *arg);
+	void *arg;
 	struct registry_counts counts;
 };
 
@@ -22,9 +27,15 @@ int
 registry_new(struct registry **ret)
 {
 	struct registry *registry = calloc(1, sizeof(*registry));
+	int r;
 
 	if (registry == NULL)
 		return -ENOMEM;
+	r = registry_addresses_new(&registry->addresses);
+	if (r < 0) {
+		registry_free(registry);
+		return r;
+	}
 	*ret = registry;
 	return 0;
 }
@@ -32,6 +43,7 @@ registry_new(struct registry **ret)
 static void
 drop(struct registry *registry, struct registry_rnic *rnic)
 {
+	registry_addresses_drop(registry->addresses, rnic);
 	HASH_DEL(registry->rnics, rnic);
 	free(rnic);
 }
@@ -45,52 +57,12 @@ registry_free(struct registry *registry)
 		return;
 	HASH_ITER (hh, registry->rnics, rnic, next)
 		drop(registry, rnic);
+	registry_addresses_free(registry->addresses);
 	free(registry->members);
 	free(registry);
 }
 
 /* ---- places ---------------------------------------------------------------- */
-
-static void
-unplace(struct registry *registry, const struct registry_rnic *rnic)
-{
-	if (registry->members == NULL || rnic->refusal != REGISTRY_PLACED)
-		return;
-	for (size_t i = 0; i < rnic->tor_count; i++)
-		registry->members[rnic->switches[i]]--;
-}
-
-static enum registry_refusal
-find_place(const struct registry *registry, struct registry_rnic *rnic)
-{
-	for (size_t i = 0; i < rnic->tor_count; i++) {
-		const struct rm_switch *sw;
-		size_t *index = &rnic->switches[i];
-
-		if (registry->topology == NULL ||
-		    !rm_topology_find(registry->topology, rnic->tors[i], index))
-			return REGISTRY_UNKNOWN_TOR;
-		sw = rm_topology_switch(registry->topology, *index);
-		if (sw->role != RM_SWITCH_TOR)
-			return REGISTRY_NOT_A_TOR;
-		if (i > 0 && sw->plane != rnic->plane)
-			return REGISTRY_WRONG_PLANE;
-		if (registry->members[*index] >= WIRE_MAX_MEMBERS)
-			return REGISTRY_RACK_FULL;
-		rnic->plane = sw->plane;
-	}
-	return REGISTRY_PLACED;
-}
-
-static void
-place(struct registry *registry, struct registry_rnic *rnic)
-{
-	rnic->refusal = find_place(registry, rnic);
-	if (rnic->refusal != REGISTRY_PLACED)
-		return;
-	for (size_t i = 0; i < rnic->tor_count; i++)
-		registry->members[rnic->switches[i]]++;
-}
 
 static int
 by_id(struct registry_rnic *a, struct registry_rnic *b)
@@ -114,49 +86,11 @@ registry_set_topology(struct registry *registry, const struct rm_topology *topol
 	/* By id: who finds a full rack must not depend on who came first. */
 	HASH_SORT(registry->rnics, by_id);
 	HASH_ITER (hh, registry->rnics, rnic, next)
-		place(registry, rnic);
+		registry_place(topology, members, rnic);
 	return 0;
 }
 
 /* ---- telling --------------------------------------------------------------- */
-
-/* Foreign text, as far as it can be shown. */
-static void
-show(char ret[RM_NAME_BYTES], const char *text)
-{
-	rm_log_quote(ret, RM_NAME_BYTES, text, strlen(text));
-}
-
-static void
-remember_refused(struct registry *registry, const struct wire_rnic *rnic,
-    const struct registry_told *told, enum registry_refusal refusal)
-{
-	struct registry_refused entry = { .refusal = refusal, .last = told->wall };
-	size_t i;
-
-	rm_rnic_id_format(
-	    (struct rm_rnic_id){ rnic->id.guid, rnic->id.port }, entry.id);
-	show(entry.host, told->host);
-	show(entry.device, rnic->device);
-	show(entry.tor, rnic->tor_count > 0 ? rnic->tors[0] : "");
-	show(entry.aggregator, told->aggregator);
-	for (i = 0; i < registry->refused_count; i++) {
-		const struct registry_refused *old = &registry->refused[i];
-
-		if (old->refusal == refusal && strcmp(old->id, entry.id) == 0 &&
-		    strcmp(old->host, entry.host) == 0)
-			break;
-	}
-	if (i < registry->refused_count)
-		entry.times = registry->refused[i].times;
-	else if (registry->refused_count < REGISTRY_MAX_REFUSED)
-		registry->refused_count++;
-	else
-		i--; /* the oldest makes room */
-	entry.times++;
-	memmove(&registry->refused[1], &registry->refused[0], i * sizeof(entry));
-	registry->refused[0] = entry;
-}
 
 static int
 refuse(struct registry *registry, const struct wire_rnic *rnic,
@@ -164,7 +98,7 @@ refuse(struct registry *registry, const struct wire_rnic *rnic,
     enum registry_refusal *refusal)
 {
 	registry->counts.refused[why]++;
-	remember_refused(registry, rnic, told, why);
+	registry_refused_note(&registry->refusals, rnic, told, why);
 	*refusal = why;
 	return -EINVAL;
 }
@@ -212,12 +146,48 @@ add(struct registry *registry, const struct wire_rnic *rnic)
 	return fresh;
 }
 
+/* What is known is replaced by what is said. Sets *changed: plans are made of it. */
+static int
+take_over(struct registry *registry, struct registry_rnic *known,
+    const struct wire_rnic *rnic, const char *host, rm_wall_t wall, bool *changed)
+{
+	struct registry_rnic before = *known;
+	int r;
+
+	registry_unplace(registry->members, known);
+	registry_addresses_drop(registry->addresses, known);
+	registry_take_over(known, rnic, host);
+	if (before.incarnation != known->incarnation)
+		known->replaced = before.incarnation;
+	if (!registry_same_addresses(&before, known))
+		known->claimed = wall;
+	r = registry_addresses_add(registry->addresses, known);
+	if (r > 0 && !registry_same_addresses(&before, known))
+		registry->counts.ambiguous++;
+	registry_place(registry->topology, registry->members, known);
+	if (known->refusal != REGISTRY_PLACED)
+		registry->counts.refused[known->refusal]++;
+	if (before.tor_count > 0 &&
+	    (strcmp(before.host, known->host) != 0 ||
+		memcmp(before.tors, known->tors, sizeof(before.tors)) != 0)) {
+		known->moves++;
+		registry->counts.moved++;
+	}
+	/* What has no place, and had none, is in no plan. */
+	*changed =
+	    (before.refusal == REGISTRY_PLACED || known->refusal == REGISTRY_PLACED) &&
+	    (before.refusal != known->refusal || !registry_same_plan(&before, known));
+	return r < 0 ? r : 0;
+}
+
 int
 registry_tell(struct registry *registry, const struct wire_rnic *rnic,
     const struct registry_told *told, enum registry_refusal *refusal)
 {
 	enum registry_refusal wrong = registry_check(rnic, told->host);
-	struct registry_rnic *known, before;
+	struct registry_rnic *known;
+	bool changed = false;
+	int r;
 
 	registry->counts.told++;
 	if (wrong != REGISTRY_PLACED)
@@ -237,30 +207,38 @@ registry_tell(struct registry *registry, const struct wire_rnic *rnic,
 		known = add(registry, rnic);
 	if (known == NULL)
 		return -ENOMEM;
-
-	before = *known;
-	unplace(registry, known);
-	registry_take_over(known, rnic, told->host);
-	if (before.incarnation != known->incarnation)
-		known->replaced = before.incarnation;
-	place(registry, known);
+	r = take_over(registry, known, rnic, told->host, told->wall, &changed);
 	note_teller(known, told);
 	*refusal = known->refusal;
-	if (known->refusal != REGISTRY_PLACED)
-		registry->counts.refused[known->refusal]++;
-	if (before.tor_count > 0 &&
-	    (strcmp(before.host, known->host) != 0 ||
-		memcmp(before.tors, known->tors, sizeof(before.tors)) != 0)) {
-		known->moves++;
-		registry->counts.moved++;
-	}
-	if (before.refusal == known->refusal && registry_same_plan(&before, known))
-		return 0;
-	/* What has no place, and had none, is in no plan. */
-	if (before.refusal != REGISTRY_PLACED && known->refusal != REGISTRY_PLACED)
-		return 0;
-	registry->counts.changed++;
-	return 1;
+	registry->counts.changed += changed;
+	return r < 0 ? r : changed;
+}
+
+int
+registry_load(struct registry *registry, const struct store_rnic *from, rm_mono_t now)
+{
+	struct registry_rnic *known =
+	    find(registry, from->rnic.id.guid, from->rnic.id.port);
+	bool changed = false;
+	int r;
+
+	if (registry_check(&from->rnic, from->rnic.host) != REGISTRY_PLACED)
+		return -EINVAL;
+	if (known == NULL && HASH_COUNT(registry->rnics) >= REGISTRY_MAX_RNICS)
+		return -EINVAL;
+	if (known == NULL)
+		known = add(registry, &from->rnic);
+	if (known == NULL)
+		return -ENOMEM;
+	r = take_over(
+	    registry, known, &from->rnic, from->rnic.host, from->registered, &changed);
+	memset(known->aggregator, 0, sizeof(known->aggregator));
+	memcpy(known->aggregator, from->aggregator,
+	    strnlen(from->aggregator, sizeof(known->aggregator) - 1));
+	known->registered = from->registered;
+	known->seen = now;
+	registry->counts.loaded += changed;
+	return r < 0 ? r : changed;
 }
 
 /* ---- forgetting ------------------------------------------------------------ */
@@ -276,6 +254,23 @@ is_vouched_for(const struct registry_rnic *rnic,
 	return false;
 }
 
+void
+registry_on_gone(struct registry *registry,
+    void (*on_gone)(const struct registry_rnic *rnic, void *arg), void *arg)
+{
+	registry->on_gone = on_gone;
+	registry->arg = arg;
+}
+
+static void
+lose(struct registry *registry, struct registry_rnic *rnic)
+{
+	registry_unplace(registry->members, rnic);
+	if (registry->on_gone != NULL)
+		registry->on_gone(rnic, registry->arg);
+	drop(registry, rnic);
+}
+
 size_t
 registry_expire(struct registry *registry, rm_mono_t now, int64_t max_age_ns,
     bool (*is_alive)(uint64_t session, void *arg), void *arg)
@@ -287,8 +282,7 @@ registry_expire(struct registry *registry, rm_mono_t now, int64_t max_age_ns,
 		if (is_vouched_for(rnic, is_alive, arg)) {
 			rnic->seen = now;
 		} else if (rm_mono_since(now, rnic->seen) > max_age_ns) {
-			unplace(registry, rnic);
-			drop(registry, rnic);
+			lose(registry, rnic);
 			forgotten++;
 		}
 	}
@@ -303,8 +297,7 @@ registry_forget(struct registry *registry, struct rm_rnic_id id)
 
 	if (rnic == NULL)
 		return -ENOENT;
-	unplace(registry, rnic);
-	drop(registry, rnic);
+	lose(registry, rnic);
 	registry->counts.forgotten++;
 	return 0;
 }
@@ -321,6 +314,19 @@ const struct registry_rnic *
 registry_find(const struct registry *registry, struct rm_rnic_id id)
 {
 	return find(registry, id.guid, id.port);
+}
+
+const struct registry_rnic *
+registry_resolve(const struct registry *registry, const struct wire_address *address)
+{
+	return registry_addresses_find(registry->addresses, address);
+}
+
+bool
+registry_shared_address(
+    const struct registry *registry, size_t i, struct registry_shared *ret)
+{
+	return registry_addresses_shared(registry->addresses, i, ret);
 }
 
 static int
@@ -357,13 +363,13 @@ registry_members(const struct registry *registry, size_t tor)
 size_t
 registry_refused_count(const struct registry *registry)
 {
-	return registry->refused_count;
+	return registry->refusals.count;
 }
 
 const struct registry_refused *
 registry_refused(const struct registry *registry, size_t i)
 {
-	return &registry->refused[i];
+	return &registry->refusals.entries[i];
 }
 
 const struct registry_counts *

@@ -22,9 +22,11 @@
 
 #define REGISTRY_MAX_RNICS 131072
 #define REGISTRY_MAX_REFUSED 256 /* malformed registrations that are remembered */
+#define REGISTRY_MAX_CLAIMANTS 8 /* of one address that are shown */
 
 struct registry;
 struct rm_topology;
+struct store_rnic;
 
 enum registry_refusal {
 	REGISTRY_PLACED = 0,
@@ -68,7 +70,14 @@ struct registry_rnic {
 	uint64_t tellers[2]; /* sessions, the newest first; 0: none */
 	rm_mono_t seen;      /* last known to be told of */
 	rm_wall_t registered;
-	uint64_t moves; /* to another ToR or host */
+	rm_wall_t claimed; /* since when it has these addresses */
+	uint64_t moves;    /* to another ToR or host */
+};
+
+struct registry_shared { /* an address that several RNICs claim */
+	struct wire_address address;
+	const struct registry_rnic *rnics[REGISTRY_MAX_CLAIMANTS]; /* the first wins */
+	size_t count;
 };
 
 struct registry_refused { /* malformed; the texts are quoted, cut and printable */
@@ -85,6 +94,8 @@ struct registry_counts {
 	uint64_t changed; /* that change a plan */
 	uint64_t moved;
 	uint64_t forgotten;
+	uint64_t loaded;    /* from the store, changes only */
+	uint64_t ambiguous; /* claims of an address that another RNIC has, too */
 	uint64_t refused[REGISTRY_REFUSALS];
 };
 
@@ -108,6 +119,14 @@ int registry_set_topology(
 int registry_tell(struct registry *registry, const struct wire_rnic *rnic,
     const struct registry_told *told, enum registry_refusal *refusal);
 
+/* What the store has of one: it overrides what we know. As registry_tell. */
+int registry_load(
+    struct registry *registry, const struct store_rnic *from, rm_mono_t now);
+
+/* Called for each RNIC that expires or is forgotten; borrowed for the call. */
+void registry_on_gone(struct registry *registry,
+    void (*on_gone)(const struct registry_rnic *rnic, void *arg), void *arg);
+
 /* Forgets what no living session has told of for max_age_ns. Returns how many. */
 size_t registry_expire(struct registry *registry, rm_mono_t now, int64_t max_age_ns,
     bool (*is_alive)(uint64_t session, void *arg), void *arg);
@@ -117,6 +136,15 @@ int registry_forget(struct registry *registry, struct rm_rnic_id id);
 size_t registry_count(const struct registry *registry);
 const struct registry_rnic *registry_find(
     const struct registry *registry, struct rm_rnic_id id); /* or NULL */
+/* Who has this address; of several the one that came last. NULL: nobody. */
+const struct registry_rnic *registry_resolve(
+    const struct registry *registry, const struct wire_address *address);
+/* False: there is no i-th. */
+bool registry_shared_address(
+    const struct registry *registry, size_t i, struct registry_shared *ret);
+/* As the wire says it, borrowed; plane "" without a place or a topology (NULL). */
+struct wire_rnic registry_wire(
+    const struct rm_topology *topology, const struct registry_rnic *rnic);
 /* All, by id; malloc'd, the caller frees it. */
 int registry_sorted(
     const struct registry *registry, const struct registry_rnic ***ret, size_t *count);

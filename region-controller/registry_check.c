@@ -97,16 +97,22 @@ same_address(const struct wire_address *a, const struct wire_address *b)
 }
 
 bool
-registry_same_plan(const struct registry_rnic *a, const struct registry_rnic *b)
+registry_same_addresses(const struct registry_rnic *a, const struct registry_rnic *b)
 {
 	for (size_t i = 0; i < WIRE_MAX_ADDRESSES; i++) {
 		if (!same_address(&a->addresses[i], &b->addresses[i]))
 			return false;
 	}
-	return strcmp(a->host, b->host) == 0 && strcmp(a->device, b->device) == 0 &&
-	       strcmp(a->driver, b->driver) == 0 &&
+	return a->address_count == b->address_count;
+}
+
+bool
+registry_same_plan(const struct registry_rnic *a, const struct registry_rnic *b)
+{
+	return registry_same_addresses(a, b) && strcmp(a->host, b->host) == 0 &&
+	       strcmp(a->device, b->device) == 0 && strcmp(a->driver, b->driver) == 0 &&
 	       memcmp(a->tors, b->tors, sizeof(a->tors)) == 0 &&
-	       a->tor_count == b->tor_count && a->address_count == b->address_count &&
-	       a->qpn == b->qpn && a->mtu_bytes == b->mtu_bytes &&
+	       a->tor_count == b->tor_count && a->qpn == b->qpn &&
+	       a->mtu_bytes == b->mtu_bytes &&
 	       (a->qpn == 0 || a->incarnation == b->incarnation);
 }

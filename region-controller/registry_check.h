@@ -13,6 +13,8 @@ enum registry_refusal registry_check(const struct wire_rnic *rnic, const char *h
 void registry_take_over(
     struct registry_rnic *ret, const struct wire_rnic *rnic, const char *host);
 
+bool registry_same_addresses(
+    const struct registry_rnic *a, const struct registry_rnic *b);
 /* Equal in all that plans are made of. On UDP a restart of the agent changes nothing;
  * with a QPN it does. */
 bool registry_same_plan(const struct registry_rnic *a, const struct registry_rnic *b);

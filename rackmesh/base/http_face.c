@@ -177,6 +177,12 @@ out:
 	return r;
 }
 
+void
+rm_http_face_max_body(struct rm_http_face *face, size_t bytes)
+{
+	evhttp_set_max_body_size(face->http, (ssize_t)bytes);
+}
+
 static const char *
 unix_path(const struct rm_address *address)
 {

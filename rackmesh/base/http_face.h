@@ -8,6 +8,7 @@
 #ifndef RACKMESH_BASE_HTTP_FACE_H
 #define RACKMESH_BASE_HTTP_FACE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct evhttp_request;
@@ -21,6 +22,7 @@ int rm_http_face_new(struct rm_loop *loop,
     uint64_t *full, struct rm_http_face **ret);
 void rm_http_face_free(struct rm_http_face *face); /* NULL is fine */
 
+void rm_http_face_max_body(struct rm_http_face *face, size_t bytes);
 int rm_http_face_listen(struct rm_http_face *face, const struct rm_address *address);
 
 /* Of the first listener, a TCP one; negative: there is none. */

@@ -147,16 +147,30 @@ rm_http_reply_json(struct rm_http_request *request, int status, json_t *takes)
 	json_decref(takes);
 }
 
+static void
+reply_copy(struct rm_http_request *request, int status, const char *content_type,
+    const char *text, size_t len)
+{
+	struct evbuffer *body = evbuffer_new();
+	bool built = body != NULL && evbuffer_add(body, text, len) == 0;
+
+	rm_http_reply_buffer(request, status, content_type, built ? body : NULL);
+	if (body != NULL)
+		evbuffer_free(body);
+}
+
 void
 rm_http_reply_text(
     struct rm_http_request *request, int status, const char *json, size_t len)
 {
-	struct evbuffer *body = evbuffer_new();
-	bool built = body != NULL && evbuffer_add(body, json, len) == 0;
+	reply_copy(request, status, "application/json", json, len);
+}
 
-	rm_http_reply_buffer(request, status, "application/json", built ? body : NULL);
-	if (body != NULL)
-		evbuffer_free(body);
+void
+rm_http_reply_plain(
+    struct rm_http_request *request, int status, const char *text, size_t len)
+{
+	reply_copy(request, status, "text/plain; charset=utf-8", text, len);
 }
 
 void

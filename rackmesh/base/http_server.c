@@ -167,6 +167,12 @@ rm_http_server_port(const struct rm_http_server *server)
 	return rm_http_face_port(server->tcp);
 }
 
+void
+rm_http_server_max_body(struct rm_http_server *server, size_t bytes)
+{
+	rm_http_face_max_body(server->local, bytes);
+}
+
 int
 rm_http_route(struct rm_http_server *server, enum rm_http_verb verb, const char *path,
     rm_http_handler *handler, void *arg)

@@ -36,6 +36,9 @@ int rm_http_server_listen(
 /* Of the first TCP listener, for an address with port 0; negative: there is none. */
 int rm_http_server_port(const struct rm_http_server *server);
 
+/* Another bound on bodies that come by a Unix socket. */
+void rm_http_server_max_body(struct rm_http_server *server, size_t bytes);
+
 /* How often accepting had to stop: all connections in use, or no descriptor left.
  * Newcomers then wait in the kernel's queue. Borrowed by a metric. */
 const uint64_t *rm_http_server_full(const struct rm_http_server *server);
@@ -76,6 +79,9 @@ struct rm_http_request *rm_http_deferred(struct rm_http_server *server, uint64_t
 /* A body that is JSON already; copied. */
 void rm_http_reply_text(
     struct rm_http_request *request, int status, const char *json, size_t len);
+/* Text that is no JSON; copied. */
+void rm_http_reply_plain(
+    struct rm_http_request *request, int status, const char *text, size_t len);
 
 void rm_http_reply_json(struct rm_http_request *request, int status, json_t *takes);
 void rm_http_reply_error(struct rm_http_request *request, int status,

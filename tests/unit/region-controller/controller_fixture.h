@@ -33,6 +33,13 @@ struct aggregator { /* played */
 	size_t members[MAX_TORS], taken[MAX_TORS];
 	bool welcome, closed;
 	char refused[256];
+	size_t pings;
+	struct wire_brake brake;
+	bool resolved, found; /* an answer came; it names somebody, */
+	char resolved_host[RM_NAME_BYTES];
+	char drilled[64]; /* which RNIC; answered at once with this: */
+	uint16_t drill_status;
+	const char *drill_json; /* NULL: not at all */
 };
 
 struct fixture {
@@ -148,6 +155,37 @@ take_plan(struct aggregator *agg, const uint8_t *data, size_t len)
 	fail_msg("a plan of %s, which is not ours", view.plan.tor);
 }
 
+static inline void
+take_resolved(struct aggregator *agg, const uint8_t *data, size_t len)
+{
+	struct wire_resolve_answer answer;
+
+	assert_int_equal(wire_open_resolved(&answer, data, len), 0);
+	assert_int_equal(answer.token, 77);
+	agg->resolved = true;
+	agg->found = answer.found;
+	snprintf(agg->resolved_host, sizeof(agg->resolved_host), "%s",
+	    answer.found ? answer.rnic.host : "");
+}
+
+static inline void
+take_drill(struct aggregator *agg, const uint8_t *data, size_t len)
+{
+	struct wire_drill_answer answer = { .status = agg->drill_status };
+	struct wire_drill drill;
+	struct wire_bytes bytes;
+
+	assert_int_equal(wire_open_drill(&drill, data, len), 0);
+	snprintf(agg->drilled, sizeof(agg->drilled), "%s", drill.rnic);
+	if (agg->drill_json == NULL)
+		return;
+	answer.token = drill.token;
+	answer.json.data = (const uint8_t *)agg->drill_json;
+	answer.json.len = strlen(agg->drill_json);
+	assert_int_equal(wire_write_drilled(agg->writer, &answer, &bytes), 0);
+	assert_int_equal(rm_link_send(agg->link, bytes.data, bytes.len), 0);
+}
+
 static inline int
 agg_on_frame(struct rm_link *link, const uint8_t *data, size_t len, void *arg)
 {
@@ -157,6 +195,22 @@ agg_on_frame(struct rm_link *link, const uint8_t *data, size_t len, void *arg)
 	if (wire_kind_of(data, len) == WIRE_PLAN) {
 		assert_true(agg->welcome);
 		take_plan(agg, data, len);
+		return 0;
+	}
+	if (wire_kind_of(data, len) == WIRE_PING) {
+		agg->pings++;
+		return 0;
+	}
+	if (wire_kind_of(data, len) == WIRE_BRAKE) {
+		assert_int_equal(wire_open_brake(&agg->brake, data, len), 0);
+		return 0;
+	}
+	if (wire_kind_of(data, len) == WIRE_RESOLVE_ANSWER) {
+		take_resolved(agg, data, len);
+		return 0;
+	}
+	if (wire_kind_of(data, len) == WIRE_DRILL) {
+		take_drill(agg, data, len);
 		return 0;
 	}
 	assert_int_equal(wire_open_welcome(&welcome, data, len), 0);

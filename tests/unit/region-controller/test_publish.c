@@ -6,7 +6,9 @@
 #include <cmocka.h>
 
 #include "region-controller/plan.h"
+#include "region-controller/plan_copy.h"
 #include "region-controller/publish.h"
+#include "region-controller/store.h"
 #include "tests/unit/region-controller/region.h"
 
 #define WALL(ms) ((rm_wall_t){ (ms)*RM_NS_PER_MS })
@@ -15,7 +17,47 @@ struct fixture {
 	struct rm_topology *topology;
 	struct registry *registry;
 	struct publish *publish;
+	struct wire_writer *writer;
+	/* A store that numbers by the clock, as the file's does. */
+	rm_wall_t now;
+	bool is_late; /* it says nothing yet, and remembers the last draft: */
+	size_t puts, drops;
+	uint64_t put_digest, put_above;
+	bool is_due; /* it was told that an update is due */
 };
+
+static int
+put(const struct store_draft *draft, void *arg)
+{
+	struct fixture *f = arg;
+	uint64_t ms = (uint64_t)(f->now.ns / RM_NS_PER_MS);
+	struct store_plan plan = { .tor = draft->tor, .digest = draft->digest };
+
+	f->puts++;
+	f->put_digest = draft->digest;
+	f->put_above = draft->above;
+	if (f->is_late)
+		return 0;
+	plan.since = f->now;
+	plan.version = ms > draft->above ? ms : draft->above + 1;
+	if (draft->is_held)
+		plan.version = draft->above;
+	assert_int_equal(plan_copy_stamp(&draft->bytes, plan.version, plan.digest,
+			     f->writer, &plan.bytes),
+	    0);
+	f->is_due = publish_stored(f->publish, &plan);
+	return 0;
+}
+
+static int
+drop(const char *tor, void *arg)
+{
+	struct fixture *f = arg;
+
+	f->drops++;
+	publish_gone(f->publish, tor);
+	return 0;
+}
 
 static int
 setup(void **state)
@@ -25,6 +67,7 @@ setup(void **state)
 	if (f == NULL || registry_new(&f->registry) < 0 || publish_new(&f->publish) < 0)
 		return -1;
 	f->topology = region_clos(4, 2);
+	f->writer = wire_writer_new();
 	if (registry_set_topology(f->registry, f->topology) < 0)
 		return -1;
 	region_rack(f->registry, "tor1", 100, 4);
@@ -42,6 +85,7 @@ teardown(void **state)
 	publish_free(f->publish);
 	registry_free(f->registry);
 	rm_topology_free(f->topology);
+	wire_writer_free(f->writer);
 	free(f);
 	return 0;
 }
@@ -49,12 +93,14 @@ teardown(void **state)
 static int
 update(struct fixture *f, rm_wall_t now)
 {
+	const struct publish_sink sink = { put, drop, f };
 	struct plan_set *set = NULL;
 	int r;
 
+	f->now = now;
 	assert_int_equal(
 	    plan_set_new(f->topology, f->registry, &plan_defaults, &set), 0);
-	r = publish_update(f->publish, set, now);
+	r = publish_update(f->publish, set, &sink);
 	plan_set_free(set);
 	return r;
 }
@@ -264,6 +310,119 @@ a_tor_that_leaves_the_topology_is_dropped(void **state)
 	assert_int_equal(version(f, "tor1"), 6000);
 }
 
+/* The store has what was written before us. */
+static void
+stored(struct fixture *f, const char *tor, uint64_t version, uint64_t digest)
+{
+	struct wire_plan plan = { .region = "lab", .tor = tor, .plane = "default" };
+	struct store_plan kept = { .tor = tor, .version = version, .digest = digest };
+
+	plan.version = version;
+	plan.digest = digest;
+	assert_int_equal(wire_write_plan(f->writer, &plan, &kept.bytes), 0);
+	f->is_due = publish_stored(f->publish, &kept);
+}
+
+static void
+nothing_is_published_before_the_store_has_it(void **state)
+{
+	struct fixture *f = *state;
+
+	f->is_late = true;
+	assert_int_equal(update(f, WALL(5000)), 3);
+	assert_null(publish_find(f->publish, "tor1"));
+	/* Nor is it put twice. */
+	assert_int_equal(update(f, WALL(5000)), 0);
+	assert_int_equal(f->puts, 3);
+	stored(f, "tor3", 17, f->put_digest);
+	assert_int_equal(version(f, "tor3"), 17);
+	assert_int_equal(update(f, WALL(5000)), 0);
+}
+
+static void
+what_is_on_its_way_gives_way_to_what_is_newer(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t old;
+
+	f->is_late = true;
+	assert_int_equal(update(f, WALL(5000)), 3);
+	old = f->put_digest; /* tor3's */
+	change_tor1(f, 9000);
+	assert_true(update(f, WALL(5000)) > 0);
+	assert_true(f->put_digest != old);
+	/* The older one arrives all the same; the newer one is still wanted. */
+	stored(f, "tor3", 17, old);
+	assert_int_equal(update(f, WALL(5000)), 0);
+	/* And back again, before the newer one has come. */
+	change_tor1(f, 1500);
+	assert_true(update(f, WALL(5000)) > 0);
+	assert_true(f->put_digest == old);
+}
+
+static void
+what_a_lost_leadership_has_put_is_put_again(void **state)
+{
+	struct fixture *f = *state;
+
+	f->is_late = true;
+	assert_int_equal(update(f, WALL(5000)), 3);
+	publish_forget_wanted(f->publish);
+	assert_int_equal(update(f, WALL(5000)), 3);
+}
+
+static void
+a_new_leader_with_the_same_plans_writes_nothing(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t digests[3];
+	const char *const tors[] = { "tor1", "tor2", "tor3" };
+
+	assert_int_equal(update(f, WALL(5000)), 3);
+	for (size_t i = 0; i < 3; i++)
+		digests[i] = publish_find(f->publish, tors[i])->digest;
+	publish_free(f->publish);
+	assert_int_equal(publish_new(&f->publish), 0);
+	for (size_t i = 0; i < 3; i++)
+		stored(f, tors[i], 40 + i, digests[i]);
+	f->puts = 0;
+	assert_int_equal(update(f, WALL(6000)), 0);
+	assert_int_equal(f->puts, 0);
+	assert_int_equal(version(f, "tor1"), 40);
+}
+
+/* Another etcd counts from 1 again, and aggregators hold more. */
+static void
+a_store_that_has_gone_back_is_lifted(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t digest;
+
+	assert_int_equal(update(f, WALL(5000)), 3);
+	digest = publish_find(f->publish, "tor1")->digest;
+	stored(f, "tor1", 3, digest);
+	assert_true(f->is_due);
+	f->is_late = true;
+	assert_int_equal(update(f, WALL(6000)), 1);
+	assert_int_equal(f->put_above, 5000);
+	stored(f, "tor1", 5001, digest);
+	assert_false(f->is_due);
+	assert_int_equal(update(f, WALL(6000)), 0);
+}
+
+static void
+what_the_store_has_lost_is_put_again(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(update(f, WALL(5000)), 3);
+	publish_gone(f->publish, "tor1");
+	assert_null(publish_find(f->publish, "tor1"));
+	assert_int_equal(update(f, WALL(5000)), 1);
+	/* It is the plan that somebody holds: a store that can keeps the number. */
+	assert_int_equal(version(f, "tor1"), 5000);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int
@@ -283,6 +442,12 @@ main(void)
 		TEST(two_holders_that_differ_under_one_version_get_a_newer_one),
 		TEST(an_old_plan_that_comes_back_gets_a_new_version),
 		TEST(a_tor_that_leaves_the_topology_is_dropped),
+		TEST(nothing_is_published_before_the_store_has_it),
+		TEST(what_is_on_its_way_gives_way_to_what_is_newer),
+		TEST(what_a_lost_leadership_has_put_is_put_again),
+		TEST(a_new_leader_with_the_same_plans_writes_nothing),
+		TEST(a_store_that_has_gone_back_is_lifted),
+		TEST(what_the_store_has_lost_is_put_again),
 	};
 
 	return cmocka_run_group_tests_name("publish", tests, NULL, NULL);

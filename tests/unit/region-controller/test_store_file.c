@@ -40,15 +40,52 @@ open_store(void)
 	struct store *store = NULL;
 	struct rm_why why = { 0 };
 
-	if (store_file_new(path, "lab", &store, &why) < 0)
+	if (store_file_new(path, "c1", "lab", &store, &why) < 0)
 		fail_msg("%s", why.text);
 	return store;
 }
 
 struct watcher {
 	size_t switches;
-	int calls, answer;
+	int calls, answer, leads;
+	uint64_t version, digest;
+	struct store_brake brake;
+	int replies;
 };
+
+static void
+on_lead(void *arg)
+{
+	((struct watcher *)arg)->leads++;
+}
+
+static void
+on_plan(const struct store_plan *plan, void *arg)
+{
+	struct watcher *watcher = arg;
+	struct wire_plan_view view;
+
+	assert_int_equal(wire_open_plan(&view, plan->bytes.data, plan->bytes.len), 0);
+	assert_string_equal(plan->tor, "t1");
+	assert_true(view.plan.version == plan->version);
+	assert_true(view.plan.digest == plan->digest);
+	watcher->version = plan->version;
+	watcher->digest = plan->digest;
+}
+
+static void
+on_brake(const struct store_brake *brake, void *arg)
+{
+	((struct watcher *)arg)->brake = *brake;
+}
+
+static void
+on_reply(int r, const char *sentence, uint64_t token, void *arg)
+{
+	assert_int_equal(r, 0);
+	assert_int_equal(token, 5);
+	((struct watcher *)arg)->replies++;
+}
 
 static int
 on_change(const struct rm_topology *fresh, void *arg)
@@ -61,6 +98,20 @@ on_change(const struct rm_topology *fresh, void *arg)
 }
 
 static void
+start(struct store *store, struct watcher *watcher)
+{
+	const struct store_callbacks callbacks = {
+		.on_topology = on_change,
+		.on_plan = on_plan,
+		.on_brake = on_brake,
+		.on_lead = on_lead,
+		.arg = watcher,
+	};
+
+	assert_int_equal(store_start(store, &callbacks), 0);
+}
+
+static void
 the_topology_of_another_region_is_refused(void **state)
 {
 	struct store *store = NULL;
@@ -68,7 +119,7 @@ the_topology_of_another_region_is_refused(void **state)
 	char sentence[512];
 
 	write_topology(ONE_TOR);
-	assert_int_equal(store_file_new(path, "lob", &store, &why), -EINVAL);
+	assert_int_equal(store_file_new(path, "c1", "lob", &store, &why), -EINVAL);
 	assert_null(store);
 	snprintf(sentence, sizeof(sentence),
 	    "%s: it is the topology of region \"lab\", and this controller's is "
@@ -85,7 +136,8 @@ a_missing_file_is_an_error(void **state)
 	struct rm_why why = { 0 };
 
 	assert_int_equal(
-	    store_file_new("/nowhere/topology.yaml", "lab", &store, &why), -ENOENT);
+	    store_file_new("/nowhere/topology.yaml", "c1", "lab", &store, &why),
+	    -ENOENT);
 	assert_non_null(strstr(why.text, "/nowhere/topology.yaml"));
 }
 
@@ -98,7 +150,7 @@ a_reload_hands_over_the_new_one(void **state)
 
 	write_topology(ONE_TOR);
 	store = open_store();
-	store_watch(store, on_change, &watcher);
+	start(store, &watcher);
 	write_topology(TWO_TORS);
 	assert_int_equal(store_reload(store, &why), 0);
 	assert_int_equal(watcher.calls, 1);
@@ -116,7 +168,7 @@ a_bad_file_changes_nothing(void **state)
 
 	write_topology(ONE_TOR);
 	store = open_store();
-	store_watch(store, on_change, &watcher);
+	start(store, &watcher);
 	write_topology("region: lab\n");
 	assert_true(store_reload(store, &why) < 0);
 	assert_non_null(strstr(why.text, ":1:1: "));
@@ -134,13 +186,99 @@ what_cannot_be_taken_into_use_changes_nothing(void **state)
 
 	write_topology(ONE_TOR);
 	store = open_store();
-	store_watch(store, on_change, &watcher);
+	start(store, &watcher);
 	write_topology(TWO_TORS);
 	assert_int_equal(store_reload(store, &why), -ENOMEM);
 	assert_int_equal(watcher.calls, 1);
 	assert_int_equal(rm_topology_switches(store_topology(store)), 1);
 	store_free(store);
 	store_free(NULL);
+}
+
+static void
+who_opens_it_leads(void **state)
+{
+	struct watcher watcher = { 0 };
+	struct store_status status;
+	struct store *store;
+
+	write_topology(ONE_TOR);
+	store = open_store();
+	start(store, &watcher);
+	assert_int_equal(watcher.leads, 1);
+	assert_true(store_leads(store, rm_mono_now()));
+	store_status(store, rm_mono_now(), &status);
+	assert_true(status.leads);
+	assert_false(status.is_shared);
+	assert_string_equal(status.leader, "c1");
+	assert_string_equal(status.trouble, "");
+	store_free(store);
+}
+
+static void
+the_text_is_handed_out_as_it_was_written(void **state)
+{
+	struct rm_why why = { 0 };
+	struct store *store;
+	size_t len = 0;
+
+	write_topology(TWO_TORS);
+	store = open_store();
+	assert_string_equal(store_topology_text(store, &len), TWO_TORS);
+	assert_int_equal(len, strlen(TWO_TORS));
+	assert_int_equal(
+	    store_import(store, ONE_TOR, strlen(ONE_TOR), NULL, &why), -EOPNOTSUPP);
+	assert_non_null(strstr(why.text, path));
+	store_free(store);
+}
+
+static void
+versions_begin_at_the_clock_and_grow(void **state)
+{
+	struct wire_plan plan = { .region = "lab", .tor = "t1", .plane = "p" };
+	struct wire_writer *writer = wire_writer_new();
+	struct store_draft draft = { .tor = "t1", .digest = 9 };
+	struct watcher watcher = { 0 };
+	uint64_t ms = (uint64_t)(rm_wall_now().ns / RM_NS_PER_MS);
+	struct store *store;
+
+	write_topology(ONE_TOR);
+	store = open_store();
+	start(store, &watcher);
+	assert_int_equal(wire_write_plan(writer, &plan, &draft.bytes), 0);
+	assert_int_equal(store_put_plan(store, &draft), 0);
+	assert_true(watcher.version >= ms && watcher.version < ms + 60000);
+	assert_int_equal(watcher.digest, 9);
+	draft.above = 2 * ms;
+	assert_int_equal(store_put_plan(store, &draft), 0);
+	assert_true(watcher.version == 2 * ms + 1);
+	draft.is_held = true;
+	assert_int_equal(store_put_plan(store, &draft), 0);
+	assert_true(watcher.version == 2 * ms);
+	store_free(store);
+	wire_writer_free(writer);
+}
+
+static void
+the_brake_is_kept_in_memory_and_its_versions_grow(void **state)
+{
+	struct watcher watcher = { 0 };
+	const struct store_reply reply = { on_reply, 5, &watcher };
+	struct store *store;
+	uint64_t version;
+
+	write_topology(ONE_TOR);
+	store = open_store();
+	start(store, &watcher);
+	assert_int_equal(store_set_brake(store, 0, "me", &reply), 0);
+	assert_int_equal(watcher.brake.rate_permille, 0);
+	version = watcher.brake.version;
+	assert_true(version > 0);
+	assert_int_equal(store_set_brake(store, 1000, "me", &reply), 0);
+	assert_int_equal(watcher.brake.rate_permille, 1000);
+	assert_true(watcher.brake.version > version);
+	assert_int_equal(watcher.replies, 2);
+	store_free(store);
 }
 
 #define TEST(fn) cmocka_unit_test_teardown(fn, teardown)
@@ -154,6 +292,10 @@ main(void)
 		TEST(a_reload_hands_over_the_new_one),
 		TEST(a_bad_file_changes_nothing),
 		TEST(what_cannot_be_taken_into_use_changes_nothing),
+		TEST(who_opens_it_leads),
+		TEST(the_text_is_handed_out_as_it_was_written),
+		TEST(versions_begin_at_the_clock_and_grow),
+		TEST(the_brake_is_kept_in_memory_and_its_versions_grow),
 	};
 
 	return cmocka_run_group_tests_name("store_file", tests, NULL, NULL);

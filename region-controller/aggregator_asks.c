@@ -1,0 +1,154 @@
+/* What an aggregator asks, what it is asked, and the brake. */
+#include <errno.h>
+#include <string.h>
+
+#include "rackmesh/base/link.h"
+#include "region-controller/aggregator_session.h"
+#include "region-controller/registry.h"
+#include "region-controller/store.h"
+
+/* ---- the brake --------------------------------------------------------------------
+ */
+
+int
+session_brake(struct session *session)
+{
+	struct aggregators *owner = session->owner;
+	struct wire_bytes bytes;
+	int r;
+
+	if (owner->brake.version == 0)
+		return 0;
+	r = wire_write_brake(owner->writer, &owner->brake, &bytes);
+	return r < 0 ? r : rm_link_send(session->link, bytes.data, bytes.len);
+}
+
+void
+aggregators_brake(struct aggregators *aggregators, const struct store_brake *brake)
+{
+	aggregators->brake.version = brake->version;
+	aggregators->brake.rate_permille = brake->rate_permille;
+	if (aggregators->options.standby(aggregators->options.arg) != NULL)
+		return;
+	for (struct session *session = aggregators->sessions; session != NULL;
+	     session = session->next) {
+		int r = session->info.is_welcome ? session_brake(session) : 0;
+
+		/* It gets it when it comes back. */
+		if (r < 0)
+			rm_link_close(session->link, r);
+	}
+}
+
+/* ---- whose address is this?
+ * ---------------------------------------------------------- */
+
+int
+session_on_resolve(struct session *session, const uint8_t *data, size_t len)
+{
+	struct aggregators *owner = session->owner;
+	struct wire_resolve_answer answer = { 0 };
+	const struct registry_rnic *rnic;
+	struct wire_resolve resolve;
+	struct wire_bytes bytes;
+	int r;
+
+	r = wire_open_resolve(&resolve, data, len);
+	if (r < 0)
+		return r;
+	rnic = registry_resolve(owner->options.registry, &resolve.address);
+	answer.token = resolve.token;
+	answer.found = rnic != NULL;
+	if (rnic != NULL)
+		answer.rnic =
+		    registry_wire(owner->options.topology(owner->options.arg), rnic);
+	owner->counts.resolved += rnic != NULL;
+	owner->counts.unresolved += rnic == NULL;
+	r = wire_write_resolved(owner->writer, &answer, &bytes);
+	return r < 0 ? r : rm_link_send(session->link, bytes.data, bytes.len);
+}
+
+/* ---- drill-down ---------------------------------------------------------------------
+ */
+
+static struct session *
+find_serving(struct aggregators *aggregators, const char *tor)
+{
+	struct session *session = aggregators->sessions;
+
+	while (session != NULL &&
+	       (!session->info.is_welcome || !session_serves(session, tor)))
+		session = session->next;
+	return session;
+}
+
+/* The oldest makes room: who asked was answered long ago, by a timeout. */
+static struct drill *
+free_place(struct aggregators *aggregators)
+{
+	struct drill *best = &aggregators->drills[0];
+
+	for (size_t i = 1; i < AGGREGATORS_MAX_DRILLS; i++) {
+		if (aggregators->drills[i].number < best->number)
+			best = &aggregators->drills[i];
+	}
+	return best;
+}
+
+int
+aggregators_ask_drill(
+    struct aggregators *aggregators, const struct aggregators_drill *drill)
+{
+	struct session *session = find_serving(aggregators, drill->tor);
+	struct wire_drill asked = {
+		.token = aggregators->last_drill + 1,
+		.rnic = drill->rnic,
+		.seconds = drill->seconds,
+		.limit = drill->limit,
+	};
+	struct wire_bytes bytes;
+	int r;
+
+	if (session == NULL)
+		return -ENOTCONN;
+	r = wire_write_drill(aggregators->writer, &asked, &bytes);
+	if (r == 0)
+		r = rm_link_send(session->link, bytes.data, bytes.len);
+	if (r < 0)
+		return r;
+	aggregators->last_drill++;
+	aggregators->counts.drills++;
+	*free_place(aggregators) = (struct drill){
+		.number = asked.token,
+		.session = session->info.id,
+		.done = drill->done,
+		.token = drill->token,
+		.arg = drill->arg,
+	};
+	return 0;
+}
+
+int
+session_on_drilled(struct session *session, const uint8_t *data, size_t len)
+{
+	struct aggregators *owner = session->owner;
+	struct wire_drill_answer answer;
+	int r;
+
+	r = wire_open_drilled(&answer, data, len);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < AGGREGATORS_MAX_DRILLS; i++) {
+		struct drill drill = owner->drills[i];
+
+		if (drill.number == 0 || drill.number != answer.token ||
+		    drill.session != session->info.id)
+			continue;
+		owner->drills[i] = (struct drill){ 0 };
+		owner->counts.drill_answers++;
+		drill.done(&answer, drill.token, drill.arg);
+		return 0;
+	}
+	owner->counts.refused_messages++;
+	return 0;
+}

@@ -1,0 +1,204 @@
+/* Between the store and those who know what it keeps: registry, plans, brake. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "rackmesh/base/log.h"
+#include "rackmesh/fabric/topology.h"
+#include "region-controller/aggregators.h"
+#include "region-controller/controller_wiring.h"
+#include "region-controller/planner.h"
+#include "region-controller/publish.h"
+#include "region-controller/registry.h"
+
+void
+controller_log_warnings(const struct rm_topology *topology)
+{
+	for (size_t i = 0; i < rm_topology_warnings(topology); i++)
+		rm_log_warn(0, "%s", rm_topology_warning(topology, i));
+}
+
+static int
+topology_changed(const struct rm_topology *fresh, void *arg)
+{
+	struct region_controller *controller = arg;
+	int r;
+
+	r = registry_set_topology(controller->registry, fresh);
+	if (r < 0)
+		return r;
+	controller->counts.topology_reloads++;
+	controller_log_warnings(fresh);
+	planner_soon(controller->planner);
+	return 0;
+}
+
+/* Who leads knows better: what comes is the echo of what it has put. */
+static void
+rnic_stored(const struct store_rnic *rnic, void *arg)
+{
+	struct region_controller *controller = arg;
+
+	if (!controller->leads)
+		(void)registry_load(controller->registry, rnic, rm_mono_now());
+}
+
+static void
+rnic_gone(struct rm_rnic_id id, void *arg)
+{
+	struct region_controller *controller = arg;
+
+	if (!controller->leads)
+		(void)registry_forget(controller->registry, id);
+}
+
+static void
+plan_stored(const struct store_plan *plan, void *arg)
+{
+	struct region_controller *controller = arg;
+
+	if (publish_stored(controller->publish, plan))
+		planner_soon(controller->planner);
+	if (controller->leads)
+		aggregators_deliver_soon(controller->aggregators);
+}
+
+static void
+plan_gone(const char *tor, void *arg)
+{
+	struct region_controller *controller = arg;
+
+	publish_gone(controller->publish, tor);
+	planner_soon(controller->planner);
+}
+
+static void
+brake_stored(const struct store_brake *brake, void *arg)
+{
+	struct region_controller *controller = arg;
+	struct controller_brake *mine = &controller->brake;
+
+	if (brake->rate_permille != mine->rate_permille || mine->version == 0)
+		rm_log_warn(0, "the brake is at %u of 1000 now",
+		    (unsigned)brake->rate_permille);
+	mine->rate_permille = brake->rate_permille;
+	mine->version = brake->version;
+	mine->when = brake->when;
+	memset(mine->by, 0, sizeof(mine->by));
+	if (rm_name_valid(brake->by))
+		strcpy(mine->by, brake->by);
+	aggregators_brake(controller->aggregators, brake);
+}
+
+void
+controller_put_rnic(const struct registry_rnic *rnic, void *arg)
+{
+	struct region_controller *controller = arg;
+	struct store_rnic put = {
+		.rnic = registry_wire(NULL, rnic),
+		.aggregator = rnic->aggregator,
+		.registered = rnic->registered,
+	};
+	int r;
+
+	r = store_put_rnic(controller->store, &put);
+	if (r < 0)
+		rm_log_error(r, "an RNIC's registration is not kept");
+}
+
+static void
+drop_rnic(const struct registry_rnic *rnic, void *arg)
+{
+	struct region_controller *controller = arg;
+
+	if (controller->leads)
+		(void)store_drop_rnic(controller->store, rnic->id);
+}
+
+/* What the store does not have: told of to us in an earlier leadership, or lost with
+ * another etcd. */
+static void
+put_missing(struct region_controller *controller)
+{
+	const struct registry_rnic **all = NULL;
+	size_t count = 0;
+
+	if (registry_sorted(controller->registry, &all, &count) < 0)
+		return;
+	for (size_t i = 0; i < count; i++)
+		controller_put_rnic(all[i], controller);
+	free(all);
+}
+
+static void
+on_lead(void *arg)
+{
+	struct region_controller *controller = arg;
+	struct store_status status;
+
+	controller->leads = true;
+	store_status(controller->store, rm_mono_now(), &status);
+	if (status.is_shared)
+		rm_log_info("%s leads region %s now", controller->config.name,
+		    controller->config.region);
+	put_missing(controller);
+	planner_lead(controller->planner,
+	    status.is_shared && registry_count(controller->registry) > 0);
+}
+
+static void
+on_follow(void *arg)
+{
+	struct region_controller *controller = arg;
+
+	controller->leads = false;
+	rm_log_warn(0, "%s leads no more", controller->config.name);
+	planner_follow(controller->planner);
+	publish_forget_wanted(controller->publish);
+	aggregators_close(controller->aggregators);
+}
+
+/* What a hello is refused with, NULL for the leader. */
+const char *
+controller_standby(void *arg)
+{
+	struct region_controller *controller = arg;
+	struct store_status status;
+
+	if (controller->leads && store_leads(controller->store, rm_mono_now()))
+		return NULL;
+	store_status(controller->store, rm_mono_now(), &status);
+	if (status.leads)
+		status.leader = "";
+	return show_standby(&status, controller->standby);
+}
+
+const struct rm_topology *
+controller_topology(void *arg)
+{
+	return store_topology(((struct region_controller *)arg)->store);
+}
+
+void
+controller_plan_soon(void *arg)
+{
+	planner_soon(((struct region_controller *)arg)->planner);
+}
+
+int
+controller_start_store(struct region_controller *controller)
+{
+	const struct store_callbacks callbacks = {
+		.on_topology = topology_changed,
+		.on_rnic = rnic_stored,
+		.on_rnic_gone = rnic_gone,
+		.on_plan = plan_stored,
+		.on_plan_gone = plan_gone,
+		.on_brake = brake_stored,
+		.on_lead = on_lead,
+		.on_follow = on_follow,
+		.arg = controller,
+	};
+
+	registry_on_gone(controller->registry, drop_rnic, controller);
+	return store_start(controller->store, &callbacks);
+}

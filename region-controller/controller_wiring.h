@@ -1,0 +1,43 @@
+/*
+ * controller_wiring - the controller's inside, of region_controller.c and
+ * controller_memory.c only: who knows whom.
+ */
+#ifndef REGION_CONTROLLER_CONTROLLER_WIRING_H
+#define REGION_CONTROLLER_CONTROLLER_WIRING_H
+
+#include "region-controller/controller_config.h"
+#include "region-controller/controller_face.h"
+#include "region-controller/controller_show.h"
+#include "region-controller/store.h"
+
+struct registry_rnic;
+
+struct region_controller {
+	struct rm_loop *loop;
+	struct controller_config config;
+	struct store *store;
+	struct registry *registry;
+	struct publish *publish;
+	struct aggregators *aggregators;
+	struct rm_listener *listener;
+	struct rm_metrics *metrics;
+	struct rm_http_server *http;
+	struct planner *planner;
+	struct controller_counts counts;
+	struct controller_face face;
+	struct controller_brake brake;
+	bool leads;
+	char standby[SHOW_STANDBY_TEXT];
+};
+
+/* From now on the store's callbacks come. */
+int controller_start_store(struct region_controller *controller);
+void controller_log_warnings(const struct rm_topology *topology);
+
+/* What the aggregators ask for; arg is the controller. */
+const char *controller_standby(void *arg);
+const struct rm_topology *controller_topology(void *arg);
+void controller_plan_soon(void *arg);
+void controller_put_rnic(const struct registry_rnic *rnic, void *arg);
+
+#endif

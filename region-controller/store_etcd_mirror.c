@@ -1,0 +1,272 @@
+/* From keys and values to what the controller is told of. */
+#include <errno.h>
+#include <string.h>
+
+#include "rackmesh/base/log.h"
+#include "region-controller/store_etcd_keys.h"
+#include "region-controller/store_etcd_state.h"
+#include "region-controller/store_plan.h"
+
+#define SHOWN_BYTES 320
+
+static void
+refuse(struct store_etcd *etcd, const char *key, const struct rm_why *why)
+{
+	char quoted[SHOWN_BYTES];
+
+	etcd->counts.bad_values++;
+	rm_log_quote(quoted, sizeof(quoted), key, strlen(key));
+	rm_log_warn(
+	    0, "%s in etcd makes no sense and is left out: %s", quoted, why->text);
+}
+
+/* Does the key begin so? Then *name is what follows. */
+static bool
+is_below(const char *rest, const char *kind, const char **name)
+{
+	size_t len = strlen(kind);
+
+	*name = rest + len;
+	return strncmp(rest, kind, len) == 0;
+}
+
+/* ---- topology ------------------------------------------------------------------- */
+
+static void
+topology_put(struct store_etcd *etcd, const struct rm_etcd_value *value)
+{
+	struct store_topology fresh;
+	int r;
+
+	etcd->has_topology = true;
+	if (etcd->topology.text != NULL && etcd->topology.len == value->value_len &&
+	    memcmp(etcd->topology.text, value->value, value->value_len) == 0) {
+		etcd->bad_topology.text[0] = '\0';
+		return;
+	}
+	r = store_topology_read(&fresh, STORE_KEY_TOPOLOGY, etcd->region, value->value,
+	    value->value_len, &etcd->bad_topology);
+	if (r == 0) {
+		r = etcd->callbacks.on_topology(fresh.topology, etcd->callbacks.arg);
+		if (r < 0) {
+			store_topology_clear(&fresh);
+			rm_why(&etcd->bad_topology, r, "cannot be taken into use");
+		}
+	}
+	if (r < 0) {
+		etcd->counts.bad_topologies++;
+		refuse(etcd, value->key, &etcd->bad_topology);
+		return;
+	}
+	store_topology_clear(&etcd->topology);
+	etcd->topology = fresh;
+	etcd->bad_topology.text[0] = '\0';
+}
+
+static void
+topology_gone(struct store_etcd *etcd)
+{
+	etcd->has_topology = false;
+	rm_log_warn(0, "the topology is gone from etcd; the old one stays in use");
+}
+
+/* ---- registrations, plans, brake, leader
+ * --------------------------------------------- */
+
+static void
+rnic_put(struct store_etcd *etcd, const char *name, const struct rm_etcd_value *value)
+{
+	struct rm_why why = { 0 };
+	struct rm_rnic_id id;
+	struct store_rnic rnic;
+	json_t *object = NULL;
+	uint64_t hash;
+	int r;
+
+	r = rm_rnic_id_parse(name, &id);
+	if (r < 0)
+		rm_why(&why, r, "the key does not end in the id of an RNIC");
+	else
+		r = store_rnic_read(
+		    value->value, value->value_len, id, &object, &rnic, &why);
+	if (r < 0) {
+		refuse(etcd, value->key, &why);
+		return;
+	}
+	if (store_rnic_hash(&rnic, &hash) == 0)
+		store_etcd_know(etcd, id, hash);
+	etcd->callbacks.on_rnic(&rnic, etcd->callbacks.arg);
+	json_decref(object);
+}
+
+static void
+rnic_gone(struct store_etcd *etcd, const char *name)
+{
+	struct rm_rnic_id id;
+
+	if (rm_rnic_id_parse(name, &id) < 0)
+		return;
+	store_etcd_forget(etcd, id);
+	if (!etcd->is_restart)
+		etcd->callbacks.on_rnic_gone(id, etcd->callbacks.arg);
+}
+
+static void
+plan_put(struct store_etcd *etcd, const char *name, const struct rm_etcd_value *value)
+{
+	struct store_plan_read read = { 0 };
+	struct rm_why why = { 0 };
+	struct wire_bytes bytes;
+	int r;
+
+	r = store_plan_read(value->value, value->value_len,
+	    (uint64_t)value->mod_revision, etcd->writer, &read, &bytes, &why);
+	if (r == 0 && strcmp(read.tor, name) != 0)
+		r = rm_why(&why, -EBADMSG, "tor: it is not that of the key");
+	if (r < 0) {
+		refuse(etcd, value->key, &why);
+		etcd->callbacks.on_plan_gone(name, etcd->callbacks.arg);
+		return;
+	}
+	etcd->callbacks.on_plan(
+	    &(struct store_plan){
+		.tor = name,
+		.bytes = bytes,
+		.version = read.version,
+		.digest = read.digest,
+		.since = rm_wall_now(),
+	    },
+	    etcd->callbacks.arg);
+}
+
+static void
+brake_set(struct store_etcd *etcd, const struct store_brake *brake)
+{
+	struct store_brake fresh = *brake;
+
+	/* Written by hand, perhaps: without a base, but later all the same. */
+	if (fresh.version <= etcd->brake.version)
+		fresh.version = etcd->brake.version + 1;
+	etcd->callbacks.on_brake(&fresh, etcd->callbacks.arg);
+	etcd->brake = fresh;
+	etcd->brake.by = "";
+}
+
+static void
+brake_put(struct store_etcd *etcd, const struct rm_etcd_value *value)
+{
+	struct rm_why why = { 0 };
+	struct store_brake brake;
+	json_t *object = NULL;
+
+	if (store_brake_read(value->value, value->value_len,
+		(uint64_t)value->mod_revision, &object, &brake, &why) < 0) {
+		refuse(etcd, value->key, &why);
+		return;
+	}
+	etcd->has_brake = true;
+	brake_set(etcd, &brake);
+	json_decref(object);
+}
+
+static void
+brake_gone(struct store_etcd *etcd)
+{
+	const struct store_brake none = { .rate_permille = 1000, .by = "" };
+
+	etcd->has_brake = false;
+	if (!etcd->is_restart)
+		brake_set(etcd, &none);
+}
+
+static void
+leader_put(struct store_etcd *etcd, const struct rm_etcd_value *value)
+{
+	char before[RM_NAME_BYTES];
+
+	strcpy(before, etcd->leader_name);
+	store_leader_read(value->value, value->value_len, etcd->leader_name);
+	if (strcmp(before, etcd->leader_name) != 0)
+		etcd->since = rm_wall_now();
+	rm_etcd_leader_seen(etcd->leader, true);
+}
+
+static void
+leader_gone(struct store_etcd *etcd)
+{
+	etcd->leader_name[0] = '\0';
+	etcd->since = rm_wall_now();
+	rm_etcd_leader_seen(etcd->leader, false);
+}
+
+/* ---- the mirror ---------------------------------------------------------------------
+ */
+
+static void
+look_for_restart(struct store_etcd *etcd)
+{
+	uint64_t restarts = rm_etcd_mirror_counts(etcd->mirror)->restarts;
+
+	if (restarts != etcd->restarts) {
+		etcd->restarts = restarts;
+		etcd->is_restart = true;
+	}
+}
+
+static void
+on_put(const struct rm_etcd_value *value, void *arg)
+{
+	struct store_etcd *etcd = arg;
+	const char *rest = store_key_rest(etcd->region, value->key), *name;
+
+	look_for_restart(etcd);
+	if (rest == NULL)
+		return;
+	if (strcmp(rest, STORE_KEY_TOPOLOGY) == 0)
+		topology_put(etcd, value);
+	else if (is_below(rest, STORE_KEY_RNIC, &name))
+		rnic_put(etcd, name, value);
+	else if (is_below(rest, STORE_KEY_PLAN, &name))
+		plan_put(etcd, name, value);
+	else if (strcmp(rest, STORE_KEY_BRAKE) == 0)
+		brake_put(etcd, value);
+	else if (strcmp(rest, STORE_KEY_LEADER) == 0)
+		leader_put(etcd, value);
+}
+
+static void
+on_delete(const char *key, void *arg)
+{
+	struct store_etcd *etcd = arg;
+	const char *rest = store_key_rest(etcd->region, key), *name;
+
+	look_for_restart(etcd);
+	if (rest == NULL)
+		return;
+	if (strcmp(rest, STORE_KEY_TOPOLOGY) == 0)
+		topology_gone(etcd);
+	else if (is_below(rest, STORE_KEY_RNIC, &name))
+		rnic_gone(etcd, name);
+	else if (is_below(rest, STORE_KEY_PLAN, &name))
+		etcd->callbacks.on_plan_gone(name, etcd->callbacks.arg);
+	else if (strcmp(rest, STORE_KEY_BRAKE) == 0)
+		brake_gone(etcd);
+	else if (strcmp(rest, STORE_KEY_LEADER) == 0)
+		leader_gone(etcd);
+}
+
+static void
+on_synced(int64_t revision, void *arg)
+{
+	struct store_etcd *etcd = arg;
+
+	etcd->is_loaded = true;
+	etcd->is_restart = false;
+	store_etcd_announce(etcd);
+}
+
+const struct rm_etcd_mirror_callbacks store_etcd_mirror_callbacks = {
+	.on_put = on_put,
+	.on_delete = on_delete,
+	.on_synced = on_synced,
+};
