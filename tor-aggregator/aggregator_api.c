@@ -12,10 +12,13 @@
 #include "tor-aggregator/dispatch.h"
 #include "tor-aggregator/drill.h"
 #include "tor-aggregator/expansion.h"
-#include "tor-aggregator/ring.h"
+#include "tor-aggregator/path_table.h"
 #include "tor-aggregator/roster.h"
 #include "tor-aggregator/tor_aggregator_state.h"
 #include "tor-aggregator/tor_rack.h"
+
+#define PATHS_LIMIT 1000
+#define PATHS_MAX_LIMIT 10000
 
 static struct show_now
 show_now(void)
@@ -132,6 +135,57 @@ get_drill(struct rm_http_request *request, void *arg)
 	rm_http_reply_json(request, status, all);
 }
 
+/* dst: a ToR, or an RNIC's id or host/device; NULL: any. */
+static bool
+leads_to(const struct roster *roster, const struct path_flow *flow, const char *dst)
+{
+	const struct roster_rnic *rnic = roster_find(roster, flow->dst);
+	char name[2 * RM_NAME_BYTES], id[RM_RNIC_ID_TEXT];
+
+	if (dst == NULL)
+		return true;
+	rm_rnic_id_format((struct rm_rnic_id){ flow->dst.guid, flow->dst.port }, id);
+	if (strcmp(dst, id) == 0)
+		return true;
+	if (rnic == NULL)
+		return false;
+	snprintf(name, sizeof(name), "%s/%s", rnic->host, rnic->device);
+	return strcmp(dst, rnic->tor) == 0 || strcmp(dst, name) == 0;
+}
+
+static void
+get_paths(struct rm_http_request *request, void *arg)
+{
+	const struct tor_aggregator *aggregator = arg;
+	const char *dst = rm_http_query(request, "dst");
+	uint64_t offset = 0, limit = PATHS_LIMIT, count = 0;
+	struct show_now now = show_now();
+	json_t *all, *list;
+
+	if (!rm_http_query_number(request, "offset", 0, UINT32_MAX, &offset) ||
+	    !rm_http_query_number(request, "limit", 1, PATHS_MAX_LIMIT, &limit))
+		return;
+	list = json_array();
+	for (size_t i = 0; i < aggregator->rack_count; i++) {
+		const struct tor_rack *rack = aggregator->racks[i];
+		const void *at = NULL;
+		struct path_flow flow;
+
+		while (wanted(request, rack) &&
+		       path_table_next(tor_rack_paths(rack), &at, &flow)) {
+			if (!leads_to(tor_rack_roster(rack), &flow, dst))
+				continue;
+			if (count++ >= offset && json_array_size(list) < limit)
+				json_array_append_new(
+				    list, show_path(rack, &flow, &now));
+		}
+	}
+	all = json_object();
+	json_object_set_new(all, "flow_count", json_integer((json_int_t)count));
+	json_object_set_new(all, "flows", list);
+	rm_http_reply_json(request, 200, all);
+}
+
 static void
 get_pinglist(struct rm_http_request *request, void *arg)
 {
@@ -207,6 +261,7 @@ aggregator_api_serve(struct tor_aggregator *aggregator, struct rm_http_server *s
 		{ "/v1/incidents", get_incidents },
 		{ "/v1/drill/", get_drill },
 		{ "/v1/pinglist", get_pinglist },
+		{ "/v1/paths", get_paths },
 	};
 	int r = rm_http_serve_health(server, aggregator->metrics, ready, aggregator);
 

@@ -12,6 +12,8 @@
 #include "tor-aggregator/focus.h"
 #include "tor-aggregator/history.h"
 #include "tor-aggregator/ingest.h"
+#include "tor-aggregator/metrics_table.h"
+#include "tor-aggregator/path_metrics.h"
 #include "tor-aggregator/plan_store.h"
 #include "tor-aggregator/relay.h"
 #include "tor-aggregator/ring.h"
@@ -21,13 +23,6 @@
 #include "tor-aggregator/uplink.h"
 
 #define N(name) "rackmesh_aggregator_" name
-#define LABEL_BYTES 160
-
-struct counter { /* a uint64_t at an offset of some struct of counters */
-	const char *name, *label;
-	size_t offset;
-	const char *help;
-};
 
 #define I(field) offsetof(struct ingest_counts, field)
 #define T(field) offsetof(struct tor_rack_counts, field)
@@ -42,7 +37,7 @@ struct counter { /* a uint64_t at an offset of some struct of counters */
 #define E(field) offsetof(struct rm_incident_counts, field)
 
 /* clang-format off */
-static const struct counter ingest_counters[] = {
+static const struct metrics_counter ingest_counters[] = {
 	{ N("results_taken_total"), "", I(raw.taken), "Results out of agents' batches: windowed + late + invalid + duplicate." },
 	{ N("results_windowed_total"), "", I(raw.windowed), "Results counted in a window." },
 	{ N("results_late_total"), "", I(raw.late), "Results whose window had closed." },
@@ -57,10 +52,13 @@ static const struct counter ingest_counters[] = {
 	{ N("receive_count_reports_total"), "", I(count_reports), "Reports of agents' reflectors." },
 	{ N("receive_count_rows_total"), "", I(count_rows), "Rows of such reports." },
 	{ N("receive_count_rows_invalid_total"), "", I(count_rows_invalid), "Rows of RNICs that the agent does not speak for." },
+	{ N("path_reports_total"), "", I(path_reports), "Agents' reports of traced paths." },
+	{ N("path_reports_paths_total"), "", I(paths), "Traced paths in them." },
+	{ N("path_reports_invalid_total"), "", I(paths_invalid), "Of those: not the agent's to tell, to nobody known, or too old." },
 	{ 0 }
 };
 
-static const struct counter rack_counters[] = {
+static const struct metrics_counter rack_counters[] = {
 	{ N("rack_results_taken_total"), "", T(raw.taken), "Results whose source is in the rack." },
 	{ N("rack_results_windowed_total"), "", T(raw.windowed), "Those counted in a window." },
 	{ N("rack_results_late_total"), "", T(raw.late), "Those whose window had closed." },
@@ -74,13 +72,13 @@ static const struct counter rack_counters[] = {
 	{ 0 }
 };
 
-static const struct counter focus_counters[] = {
+static const struct metrics_counter focus_counters[] = {
 	{ N("focuses_asked_total"), "", F(asked), "Pairs to be probed faster for a moment." },
 	{ N("focuses_refused_total"), "", F(refused), "Pairs not focused: too many at a time." },
 	{ 0 }
 };
 
-static const struct counter incident_counters[] = {
+static const struct metrics_counter incident_counters[] = {
 	{ N("incidents_opened_total"), "", E(opened), "Incidents opened." },
 	{ N("incidents_updated_total"), "", E(updated), "Changes of open incidents." },
 	{ N("incidents_resolved_total"), "", E(resolved), "Incidents resolved." },
@@ -88,7 +86,7 @@ static const struct counter incident_counters[] = {
 	{ 0 }
 };
 
-static const struct counter relay_counters[] = {
+static const struct metrics_counter relay_counters[] = {
 	{ N("controller_connects_total"), "", R(connected), "Sessions with a controller." },
 	{ N("controller_disconnects_total"), "", R(disconnected), "Sessions with a controller that ended." },
 	{ N("controller_refusals_total"), "", R(refused), "Welcomes that were none." },
@@ -98,7 +96,7 @@ static const struct counter relay_counters[] = {
 	{ 0 }
 };
 
-static const struct counter plan_counters[] = {
+static const struct metrics_counter plan_counters[] = {
 	{ N("plans_taken_total"), "", P(taken), "Newer plans taken over." },
 	{ N("plans_stale_total"), "", P(stale), "Plans not newer than ours." },
 	{ N("plans_refused_total"), "", P(refused), "Plans malformed or not for us." },
@@ -107,7 +105,7 @@ static const struct counter plan_counters[] = {
 	{ 0 }
 };
 
-static const struct counter dispatch_counters[] = {
+static const struct metrics_counter dispatch_counters[] = {
 	{ N("pinglists_sent_total"), "", D(pinglists), "Pinglists sent to agents." },
 	{ N("pinglists_failed_total"), "", D(failed), "Pinglists that could not be sent." },
 	{ N("pinglist_targets_refused_total"), "", D(refused_targets), "Targets and peers beyond what a pinglist holds." },
@@ -116,7 +114,7 @@ static const struct counter dispatch_counters[] = {
 	{ 0 }
 };
 
-static const struct counter history_counters[] = {
+static const struct metrics_counter history_counters[] = {
 	{ N("history_points_total"), "", H(points), "Points written to the history." },
 	{ N("history_bytes_total"), "", H(written_bytes), "Bytes written to the history." },
 	{ N("history_failed_writes_total"), "", H(failed_writes), "Writes that failed and will be repeated." },
@@ -124,7 +122,7 @@ static const struct counter history_counters[] = {
 	{ 0 }
 };
 
-static const struct counter alert_counters[] = {
+static const struct metrics_counter alert_counters[] = {
 	{ N("alerts_queued_total"), "", A(queued), "Alerts put into the queues of all sinks." },
 	{ N("alerts_delivered_total"), "", A(delivered), "Alerts that a sink has taken." },
 	{ N("alerts_failed_attempts_total"), "", A(failed_attempts), "Exchanges with a sink that failed." },
@@ -133,7 +131,7 @@ static const struct counter alert_counters[] = {
 	{ 0 }
 };
 
-static const struct counter summary_lane[] = {
+static const struct metrics_counter summary_lane[] = {
 	{ N("lane_in_total"), "lane=\"summary\"", U(in), "Messages put on the lane: delivered + spooled + dropped." },
 	{ N("lane_delivered_total"), "lane=\"summary\"", U(delivered), "Messages that the receiver is responsible for." },
 	{ N("lane_dropped_total"), "lane=\"summary\",reason=\"full\"", U(dropped_full), "Messages dropped." },
@@ -142,7 +140,7 @@ static const struct counter summary_lane[] = {
 	{ 0 }
 };
 
-static const struct counter incident_lane[] = {
+static const struct metrics_counter incident_lane[] = {
 	{ N("lane_in_total"), "lane=\"incident\"", U(in), "Messages put on the lane: delivered + spooled + dropped." },
 	{ N("lane_delivered_total"), "lane=\"incident\"", U(delivered), "Messages that the receiver is responsible for." },
 	{ N("lane_dropped_total"), "lane=\"incident\",reason=\"full\"", U(dropped_full), "Messages dropped." },
@@ -151,35 +149,18 @@ static const struct counter incident_lane[] = {
 	{ 0 }
 };
 
-static const struct counter own_counters[] = {
+static const struct metrics_counter own_counters[] = {
 	{ N("stalls_total"), "", S(stalls), "Times that this process stood still for over 300 ms." },
 	{ N("stalled_ns_total"), "", S(stalled_ns), "For how long in all." },
 	{ 0 }
 };
 /* clang-format on */
 
-/* base: the struct of counters; more: "" or a label that all of the table carry. */
-static int
-add_table(struct rm_metrics *metrics, const struct counter *table, const void *base,
-    const char *more)
-{
-	char labels[LABEL_BYTES];
-	int r = 0;
-
-	for (const struct counter *c = table; r == 0 && c->name != NULL; c++) {
-		snprintf(labels, sizeof(labels), "%s%s%s", more,
-		    more[0] != 0 && c->label[0] != 0 ? "," : "", c->label);
-		r = rm_metrics_counter(metrics, table, c->name, labels, c->help,
-		    (const uint64_t *)(const void *)((const char *)base + c->offset));
-	}
-	return r;
-}
-
 static int
 add_reasons(struct tor_aggregator *aggregator, struct rm_metrics *metrics)
 {
 	const struct agent_links_counts *links = agent_links_counts(aggregator->links);
-	char label[LABEL_BYTES];
+	char label[METRICS_LABEL_BYTES];
 	int r = 0;
 
 	for (int i = 0; r == 0 && i < INGEST_INVALIDS; i++) {
@@ -315,19 +296,22 @@ add_rack(struct tor_rack *rack, struct rm_metrics *metrics)
 		{ N("plan_version"), "Version of the plan in use; 0: none.",
 		    read_plan },
 	};
-	char label[LABEL_BYTES];
+	char label[METRICS_LABEL_BYTES];
 	int r;
 
 	snprintf(label, sizeof(label), "tor=\"%s\"", tor_rack_tor(rack));
-	r = add_table(metrics, rack_counters, tor_rack_counts(rack), label);
+	r = metrics_table_add(metrics, rack_counters, tor_rack_counts(rack), label);
 	if (r == 0)
-		r = add_table(metrics, focus_counters, tor_rack_focus(rack), label);
+		r = metrics_table_add(
+		    metrics, focus_counters, tor_rack_focus(rack), label);
 	if (r == 0)
-		r = add_table(metrics, incident_counters,
+		r = metrics_table_add(metrics, incident_counters,
 		    rm_incidents_counts(tor_rack_incidents(rack)), label);
 	for (size_t i = 0; r == 0 && i < sizeof(gauges) / sizeof(gauges[0]); i++)
 		r = rm_metrics_gauge(metrics, rack, gauges[i].name, label,
 		    gauges[i].help, gauges[i].read, rack);
+	if (r == 0)
+		r = path_metrics_of_rack(rack, label, metrics);
 	return r;
 }
 
@@ -359,7 +343,7 @@ aggregator_metrics_register(
     struct tor_aggregator *aggregator, struct rm_metrics *metrics)
 {
 	const struct {
-		const struct counter *table;
+		const struct metrics_counter *table;
 		const void *base;
 	} tables[] = {
 		{ ingest_counters, &aggregator->ingest.counts },
@@ -375,10 +359,12 @@ aggregator_metrics_register(
 	int r = add_gauges(aggregator, metrics);
 
 	for (size_t i = 0; r == 0 && i < sizeof(tables) / sizeof(tables[0]); i++)
-		r = add_table(metrics, tables[i].table, tables[i].base, "");
+		r = metrics_table_add(metrics, tables[i].table, tables[i].base, "");
 	if (r == 0 && aggregator->history != NULL)
-		r = add_table(
+		r = metrics_table_add(
 		    metrics, history_counters, history_counts(aggregator->history), "");
+	if (r == 0)
+		r = path_metrics_of_orders(aggregator->orders, metrics);
 	if (r == 0)
 		r = add_reasons(aggregator, metrics);
 	if (r == 0)

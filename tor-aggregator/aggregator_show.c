@@ -9,7 +9,10 @@
 #include "tor-aggregator/agent.h"
 #include "tor-aggregator/agent_links.h"
 #include "tor-aggregator/agent_watch.h"
+#include "tor-aggregator/brake_store.h"
 #include "tor-aggregator/evidence_samples.h"
+#include "tor-aggregator/orders.h"
+#include "tor-aggregator/path_table.h"
 #include "tor-aggregator/ring.h"
 #include "tor-aggregator/roster.h"
 #include "tor-aggregator/summary.h"
@@ -88,6 +91,8 @@ show_rack(const struct tor_aggregator *aggregator, const struct tor_rack *rack,
 	set(object, "last_window_end", show_time(now, tor_rack_window_end(rack)));
 	set_u64(object, "incidents_open", rm_incidents_open(tor_rack_incidents(rack)));
 	set_u64(object, "ring_results", ring_count(tor_rack_ring(rack)));
+	set_u64(object, "brake_permille",
+	    brake_store_get(orders_brake(aggregator->orders))->rate_permille);
 	return object;
 }
 
@@ -230,6 +235,33 @@ show_result(const struct roster *roster, const struct ring_result *result,
 	}
 	if (result->late)
 		set(object, "late", json_true());
+	return object;
+}
+
+json_t *
+show_path(const struct tor_rack *rack, const struct path_flow *flow,
+    const struct show_now *now)
+{
+	const struct roster *roster = tor_rack_roster(rack);
+	const struct roster_rnic *dst = roster_find(roster, flow->dst);
+	json_t *object = json_object();
+
+	set_end(object, "from", roster, flow->src);
+	set_end(object, "to", roster, flow->dst);
+	set(object, "tor", json_string(tor_rack_tor(rack)));
+	set(object, "to_tor", dst == NULL ? json_null() : json_string(dst->tor));
+	set_u64(object, "src_port", flow->src_port);
+	set(object, "planned", json_boolean(flow->planned));
+	set(object, "path",
+	    flow->traced
+		? json_string(path_table_text(tor_rack_paths(rack), flow->path))
+		: json_null());
+	set(object, "since",
+	    flow->traced ? show_time(now, flow->traced_at) : json_null());
+	if (flow->traced)
+		set_u64(object, "age_ms",
+		    (uint64_t)(rm_mono_since(now->mono, flow->traced_at) /
+			       RM_NS_PER_MS));
 	return object;
 }
 

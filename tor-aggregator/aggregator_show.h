@@ -10,6 +10,7 @@
 #include "schemas/wire.h"
 
 struct agent;
+struct path_flow;
 struct ring_result;
 struct roster;
 struct tor_aggregator;
@@ -28,6 +29,8 @@ json_t *show_rnic(const struct tor_rack *rack, size_t member);
 json_t *show_host(const struct tor_aggregator *aggregator, const struct tor_rack *rack,
     size_t host, const struct show_now *now);
 json_t *show_result(const struct roster *roster, const struct ring_result *result,
+    const struct show_now *now);
+json_t *show_path(const struct tor_rack *rack, const struct path_flow *flow,
     const struct show_now *now);
 json_t *show_target(const struct roster *roster, const struct wire_target *target);
 
