@@ -20,9 +20,9 @@
 #include "rackmesh/fabric/part.h"
 #include "schemas/wire.h"
 
-#define INTAKE_MAX_PEERS 16384    /* aggregators whose numbers are remembered */
-#define INTAKE_MAX_UNACKED 4096   /* messages of one lane of one aggregator */
-#define INTAKE_MAX_PENDING 262144 /* messages of one lane of all */
+#define INTAKE_MAX_PEERS 16384   /* aggregators whose numbers are remembered */
+#define INTAKE_MAX_UNACKED 4096  /* messages of one lane of one aggregator */
+#define INTAKE_MAX_PENDING 65536 /* messages of one lane of all */
 
 struct intake;
 struct rm_loop;
