@@ -1,4 +1,5 @@
 #include "host-agent/agent_api.h"
+#include "host-agent/agent_api_paths.h"
 
 #include <stdio.h>
 
@@ -316,6 +317,7 @@ agent_api_serve(struct rm_http_server *server, const struct rm_metrics *metrics,
 		{ RM_HTTP_READ, "/v1/rnics", get_rnics },
 		{ RM_HTTP_READ, "/v1/pinglist", get_pinglist },
 		{ RM_HTTP_READ, "/v1/aggregators", get_aggregators },
+		{ RM_HTTP_READ, "/v1/paths", agent_api_paths },
 		{ RM_HTTP_CHANGE, "/v1/pause", post_pause },
 		{ RM_HTTP_CHANGE, "/v1/resume", post_resume },
 	};

@@ -5,6 +5,7 @@
  *   GET  /v1/pinglist     each ToR's pinglist: version, size of the roster, targets,
  *                         ?offset= and ?limit= (1000) of them
  *   GET  /v1/aggregators  each aggregator: session, batches by what became of them
+ *   GET  /v1/paths        the way of each flow that leaves the rack; ?offset=, ?limit=
  *   POST /v1/pause, /v1/resume   Unix socket only; {"paused": true | false}
  *
  * /metrics, /healthz and /readyz come from rackmesh/base. Ready: there is a pinglist
@@ -21,6 +22,7 @@ struct wire_brake;
 struct plans;
 struct rm_http_server;
 struct rm_metrics;
+struct tracer;
 struct uplink;
 
 struct agent_api { /* what the API shows; borrowed, and read at every request */
@@ -30,6 +32,7 @@ struct agent_api { /* what the API shows; borrowed, and read at every request */
 	struct uplink *const *uplinks;
 	size_t uplink_count;
 	const struct plans *plans;
+	const struct tracer *tracer;
 	const bool *paused;
 	const struct wire_brake *brake;
 	void (*pause)(bool paused, void *arg);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "host-agent/prober.h"
+#include "host-agent/tracer.h"
 #include "rackmesh/base/address.h"
 #include "rackmesh/base/log.h"
 #include "rackmesh/fabric/part.h"
@@ -56,6 +57,11 @@ const struct rm_option agent_options[] = {
 	{ "probe.max_rate_per_s", RM_UINT, AT(probe_max_rate_per_s), "0", 0,
 	  PROBER_MAX_RATE_PER_S, RM_RELOAD,
 	  "most probes per second of one RNIC; 0: the compiled-in ceiling", NULL, NULL, 0 },
+	{ "trace.interval_s", RM_UINT, AT(trace_interval_s), "30", 0, 3600, RM_RELOAD,
+	  "every flow's path is traced again after this; 0: none is traced", NULL, NULL, 0 },
+	{ "trace.max_packets_per_s", RM_UINT, AT(trace_max_packets_per_s), "200", 1,
+	  TRACER_MAX_RATE_PER_S, RM_RELOAD,
+	  "most packets per second for that, of all RNICs together", NULL, NULL, 0 },
 	{ "batch.max_age_ms", RM_UINT, AT(batch_max_age_ms), "200", 10, 1000, 0,
 	  "results leave at the latest this long after the first of a batch", NULL, NULL, 0 },
 	{ "batch.max_results", RM_UINT, AT(batch_max_results), "512", 1, 4096, 0,

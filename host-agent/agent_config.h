@@ -35,6 +35,8 @@ struct agent_config {
 	struct rm_list aggregators; /* struct agent_aggregator_config */
 	uint64_t probe_timeout_ms;
 	uint64_t probe_max_rate_per_s;
+	uint64_t trace_interval_s;
+	uint64_t trace_max_packets_per_s;
 	uint64_t batch_max_age_ms;
 	uint64_t batch_max_results;
 	uint64_t queue_max_age_ms;

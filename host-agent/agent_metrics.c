@@ -100,6 +100,7 @@ static const struct counter uplink_counters[] = {
 	{ "rackmesh_agent_heartbeats_sent_total", "", U(heartbeats), "Heartbeats sent." },
 	{ "rackmesh_agent_heartbeats_behind_total", "", U(heartbeats_behind), "Heartbeats sent while batches waited for acknowledgements." },
 	{ "rackmesh_agent_count_rows_sent_total", "", U(count_rows), "Rows of receive counts sent." },
+	{ "rackmesh_agent_paths_sent_total", "", U(paths), "Traced paths sent." },
 	{ "rackmesh_agent_registrations_sent_total", "", U(registrations), "Registrations sent." },
 	{ 0 }
 };

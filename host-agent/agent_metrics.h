@@ -15,6 +15,7 @@ struct brake_file;
 struct rnic;
 struct plans;
 struct rm_metrics;
+struct tracing;
 struct uplink;
 struct wire_brake;
 
@@ -32,6 +33,7 @@ int agent_metrics_uplink(struct rm_metrics *metrics, const struct uplink *uplink
 int agent_metrics_plans(struct rm_metrics *metrics, const struct plans *plans);
 int agent_metrics_brake(struct rm_metrics *metrics, const struct wire_brake *brake,
     const struct brake_file *file);
+int agent_metrics_tracing(struct rm_metrics *metrics, const struct tracing *tracing);
 int agent_metrics_agent(
     struct rm_metrics *metrics, const struct agent_counts *counts, const bool *paused);
 

@@ -8,6 +8,7 @@
 #include "host-agent/count_rows.h"
 #include "host-agent/host_agent_state.h"
 #include "host-agent/plans.h"
+#include "host-agent/tracing.h"
 #include "rackmesh/base/address.h"
 #include "rackmesh/base/http_server.h"
 #include "rackmesh/base/log.h"
@@ -32,6 +33,7 @@ agent_pause(bool paused, void *arg)
 	agent->paused = paused;
 	for (size_t i = 0; i < agent->rnic_count; i++)
 		rnic_pause(agent->rnics[i], paused);
+	agent_tune_tracing(agent);
 }
 
 static struct prober_options
@@ -69,7 +71,10 @@ host_agent_reload(void *arg)
 	/* Only numbers can differ; whoever borrowed the old strings keeps them. */
 	agent->config.probe_timeout_ms = fresh.probe_timeout_ms;
 	agent->config.probe_max_rate_per_s = fresh.probe_max_rate_per_s;
+	agent->config.trace_interval_s = fresh.trace_interval_s;
+	agent->config.trace_max_packets_per_s = fresh.trace_max_packets_per_s;
 	agent_config_clear(&fresh);
+	agent_tune_tracing(agent);
 	options = agent_prober_options(&agent->config);
 	for (size_t i = 0; i < agent->rnic_count && !same; i++) {
 		r = rnic_retune(agent->rnics[i], &options);
@@ -186,6 +191,7 @@ agent_serve_http(struct host_agent *agent)
 		.uplinks = agent->uplinks,
 		.uplink_count = agent->uplink_count,
 		.plans = agent->plans,
+		.tracer = tracing_tracer(agent->tracing),
 		.paused = &agent->paused,
 		.brake = &agent->brake_now,
 		.pause = agent_pause,
@@ -217,6 +223,19 @@ agent_load_brake(struct host_agent *agent)
 }
 
 static int
+agent_add_tracing(struct host_agent *agent)
+{
+	struct tracer_options options = agent_tracer_options(&agent->config);
+	int r;
+
+	options.random_seed = rm_random_u64();
+	r = tracing_new(agent->loop, &options, &agent->tracing);
+	if (r == 0)
+		r = agent_metrics_tracing(agent->metrics, agent->tracing);
+	return r;
+}
+
+static int
 agent_build(struct host_agent *agent)
 {
 	const struct agent_config *config = &agent->config;
@@ -245,6 +264,8 @@ agent_build(struct host_agent *agent)
 		    agent->metrics, &agent->brake_now, agent->brake_file);
 	if (r == 0)
 		r = agent_metrics_plans(agent->metrics, agent->plans);
+	if (r == 0)
+		r = agent_add_tracing(agent);
 	if (r == 0)
 		r = agent_add_rnics(agent);
 	if (r == 0)
@@ -297,12 +318,14 @@ host_agent_free(struct host_agent *agent)
 	rm_timer_free(agent->turn);
 	rm_timer_free(agent->beat);
 	rm_timer_free(agent->look);
+	rm_timer_free(agent->tell);
 	rm_http_server_free(agent->http);
 	rm_worker_free(agent->worker); /* its answers still find everybody alive */
 	for (size_t i = 0; i < agent->rnic_count; i++)
 		rnic_free(agent->rnics[i]);
 	for (size_t i = 0; i < agent->uplink_count; i++)
 		uplink_free(agent->uplinks[i]);
+	tracing_free(agent->tracing);
 	free(agent->rnics);
 	free(agent->uplinks);
 	count_rows_free(agent->rows);

@@ -7,6 +7,7 @@
 #include "host-agent/pinglist.h"
 #include "host-agent/plans.h"
 #include "host-agent/rnic_facts.h"
+#include "host-agent/tracing.h"
 #include "rackmesh/base/log.h"
 #include "rackmesh/base/metrics.h"
 #include "rackmesh/fabric/part.h"
@@ -75,6 +76,7 @@ agent_plan_rnic(struct host_agent *agent, struct rnic *rnic)
 		r = rnic_plan(rnic, &sum);
 	if (r < 0)
 		rm_log_warn(r, "%s: cannot take the pinglist", rnic_device(rnic));
+	agent_trace_plan(agent, rnic, &sum);
 	pinglist_sum_clear(&sum);
 }
 
@@ -85,6 +87,7 @@ agent_on_result(
 	struct host_agent *agent = arg;
 	rm_mono_t now = rm_mono_now();
 
+	agent_trace_result(agent, rnic, result);
 	for (size_t i = 0; i < agent->uplink_count; i++) {
 		if (agent_serves(agent, i, rnic))
 			uplink_result(agent->uplinks[i], result, sent, now);
@@ -108,6 +111,7 @@ agent_on_rnic_event(struct rnic *rnic, enum rnic_event event, int reason, void *
 		rm_rnic_id_format(
 		    (struct rm_rnic_id){ facts->id.guid, facts->id.port }, id);
 		rm_log_info("%s: up as %s", device, id);
+		agent_trace_rnic(agent, rnic);
 		agent_plan_rnic(agent, rnic);
 	}
 	agent_register_everywhere(agent, rnic);
@@ -148,6 +152,7 @@ agent_on_welcome(struct uplink *uplink, void *arg)
 
 	rm_log_info("%s: connected to %s", uplink_address(uplink), uplink_peer(uplink));
 	brake_session(&agent->brake, i);
+	tracer_report_all(tracing_tracer(agent->tracing), (unsigned)i);
 	agent_register(agent, i);
 }
 
@@ -212,6 +217,7 @@ agent_obey_brake(struct host_agent *agent)
 		    (unsigned)now.rate_permille);
 	for (size_t i = 0; i < agent->rnic_count; i++)
 		rnic_brake(agent->rnics[i], now.rate_permille);
+	agent_tune_tracing(agent);
 }
 
 static void

@@ -15,16 +15,19 @@
 #include "host-agent/brake.h"
 #include "host-agent/heartbeat.h"
 #include "host-agent/rnic.h"
+#include "host-agent/tracer.h"
 #include "host-agent/uplink.h"
 
 struct brake_file;
 struct count_rows;
+struct pinglist_sum;
 struct plans;
 struct rm_http_server;
 struct rm_loop;
 struct rm_metrics;
 struct rm_timer;
 struct rm_worker;
+struct tracing;
 
 struct host_agent {
 	struct agent_config config;
@@ -43,7 +46,9 @@ struct host_agent {
 	size_t uplink_count;
 	struct count_rows *rows;
 
-	struct rm_timer *turn, *beat, *look;
+	struct tracing *tracing;
+
+	struct rm_timer *turn, *beat, *look, *tell;
 	struct loop_watch watch;
 	rm_mono_t next_beat, beat_due;
 
@@ -63,6 +68,15 @@ bool agent_serves(
 void agent_plan_rnic(struct host_agent *agent, struct rnic *rnic);
 /* Puts into force what agent->brake has come to. */
 void agent_obey_brake(struct host_agent *agent);
+struct tracer_options agent_tracer_options(const struct agent_config *config);
+/* After a change of config, pause or brake. */
+void agent_tune_tracing(struct host_agent *agent);
+void agent_trace_rnic(struct host_agent *agent, const struct rnic *rnic);
+void agent_trace_plan(
+    struct host_agent *agent, const struct rnic *rnic, const struct pinglist_sum *sum);
+void agent_trace_result(struct host_agent *agent, const struct rnic *rnic,
+    const struct wire_result *result);
+void agent_tell_paths(void *arg); /* the host_agent */
 int agent_start_timers(struct host_agent *agent);
 /* A heartbeat to everybody, after what is due before. */
 void agent_beat_soon(struct host_agent *agent, rm_mono_t now);

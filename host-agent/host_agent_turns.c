@@ -151,11 +151,14 @@ agent_start_timers(struct host_agent *agent)
 		r = rm_timer_new(agent->loop, agent_on_beat, agent, &agent->beat);
 	if (r == 0)
 		r = rm_timer_new(agent->loop, agent_on_look, agent, &agent->look);
+	if (r == 0)
+		r = rm_timer_new(agent->loop, agent_tell_paths, agent, &agent->tell);
 	if (r < 0)
 		return r;
 	loop_watch_init(&agent->watch, now);
 	agent->next_beat = rm_mono_add(now, HEARTBEAT_INTERVAL_NS);
 	rm_timer_at(agent->turn, agent->watch.deadline);
 	rm_timer_at(agent->look, now);
+	rm_timer_at(agent->tell, now);
 	return 0;
 }

@@ -65,6 +65,7 @@ set_options(int fd, const struct option_value *options, size_t count)
 /*
  * The stamps come with the packet's own bytes (no OPT_TSONLY): see port_udp_stamps.
  * PMTUDISC_PROBE sets "do not fragment" and ignores what ICMP claimed of the path.
+ * The flow label is 0, as that of traces: some switches choose the way by it, too.
  */
 static int
 socket_set_options(int fd, uint8_t family)
@@ -88,6 +89,7 @@ socket_set_options(int fd, uint8_t family)
 		{ SOL_IPV6, IPV6_UNICAST_HOPS, HOPS },
 		{ SOL_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_PROBE },
 		{ SOL_IPV6, IPV6_DONTFRAG, 1 },
+		{ SOL_IPV6, IPV6_AUTOFLOWLABEL, 0 },
 	};
 	int r = set_options(fd, both, sizeof(both) / sizeof(both[0]));
 

@@ -62,6 +62,7 @@ struct uplink_counts {
 	uint64_t heartbeats_behind; /* batches could not go before it */
 	uint64_t count_rows;
 	uint64_t registrations;
+	uint64_t paths;
 };
 
 int uplink_new(struct rm_loop *loop, const struct uplink_options *options,
@@ -98,6 +99,10 @@ bool uplink_wants_all_counts(const struct uplink *uplink);
 
 /* 0 also while there is no session: the next welcome asks again. */
 int uplink_register(struct uplink *uplink, const struct wire_rnic *rnics, size_t count);
+
+/* Traced paths, at most WIRE_MAX_PATHS. -ENOTCONN without a session. */
+int uplink_paths(
+    struct uplink *uplink, const struct wire_path *paths, size_t count, rm_mono_t now);
 
 /* One frame from the peer: what the link calls, open to tests and fuzzers. */
 int uplink_take_frame(struct uplink *uplink, const uint8_t *data, size_t len);

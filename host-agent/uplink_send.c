@@ -1,4 +1,4 @@
-/* What goes out: batches, receive counts, heartbeats, registrations. */
+/* What goes out: batches, receive counts, heartbeats, registrations, paths. */
 #include <errno.h>
 
 #include "host-agent/batch.h"
@@ -196,5 +196,27 @@ uplink_register(struct uplink *uplink, const struct wire_rnic *rnics, size_t cou
 		r = uplink_send(uplink, &bytes);
 	if (r == 0)
 		uplink->counts.registrations++;
+	return r;
+}
+
+int
+uplink_paths(
+    struct uplink *uplink, const struct wire_path *paths, size_t count, rm_mono_t now)
+{
+	struct wire_paths report = {
+		.host = uplink->options.host,
+		.incarnation = uplink->options.incarnation,
+		.now_ns = (uint64_t)now.ns,
+		.paths = paths,
+		.path_count = count,
+	};
+	struct wire_bytes bytes;
+	int r;
+
+	r = wire_write_paths(uplink->writer, &report, &bytes);
+	if (r == 0)
+		r = uplink_send(uplink, &bytes);
+	if (r == 0)
+		uplink->counts.paths += count;
 	return r;
 }

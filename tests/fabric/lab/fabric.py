@@ -382,12 +382,16 @@ class Fabric:
 
     def count(self, udp_port=862):
         """From now on every cable counts, at the ToR, what comes from its RNIC:
-        probes (towards the reflectors' port) and replies (from it)."""
+        probes (towards the reflectors' port) and replies (from it). A trace of a path is
+        shorter than any probe."""
         for tor in self.tors:
             for rnic in self.rnics.values():
                 if rnic.tor != tor:
                     continue
-                rules = [f"udp dport {udp_port} counter", f"udp sport {udp_port} counter"]
+                rules = [
+                    f"udp dport {udp_port} udp length > 40 counter",
+                    f"udp sport {udp_port} counter",
+                ]
                 chains = [
                     _chain("probes", "ingress", rnic.port, -10, rules[:1]),
                     _chain("replies", "ingress", rnic.port, -9, rules[1:]),

@@ -1,0 +1,87 @@
+/* What is known of the ways, for aggregators and for people. */
+#include <string.h>
+
+#include "host-agent/tracer_state.h"
+
+static void
+fill(const struct tracer_flow *flow, rm_mono_t now, struct wire_path *out)
+{
+	const struct trace_path *path = &flow->path;
+
+	*out = (struct wire_path){
+		.src_guid = flow->src.guid,
+		.dst_guid = flow->key.dst_guid,
+		.src_port = flow->key.src_port,
+		.src_port_num = flow->src.port,
+		.dst_port_num = flow->key.dst_port_num,
+		.dscp = flow->flow.dscp,
+		.family = flow->flow.src.family,
+		.flags = (uint8_t)((path->good.complete ? WIRE_PATH_COMPLETE : 0) |
+				   (path->multipath ? WIRE_PATH_MULTIPATH : 0)),
+		.hop_count = path->good.count,
+	};
+	if (path->good.count == 0)
+		return;
+	out->age_ns = (uint64_t)rm_mono_since(now, path->traced);
+	memcpy(out->hops, path->good.at, sizeof(out->hops));
+}
+
+size_t
+tracer_report(struct tracer *tracer, unsigned aggregator, rm_mono_t now,
+    struct wire_path *out, size_t max)
+{
+	uint64_t bit = UINT64_C(1) << aggregator;
+	size_t count = 0;
+
+	for (struct tracer_flow *f = tracer->flows; f != NULL && count < max;
+	     f = f->hh.next) {
+		if ((f->news & bit) == 0)
+			continue;
+		f->news &= ~bit;
+		fill(f, now, &out[count++]);
+	}
+	return count;
+}
+
+void
+tracer_report_all(struct tracer *tracer, unsigned aggregator)
+{
+	uint64_t bit = UINT64_C(1) << aggregator;
+
+	for (struct tracer_flow *f = tracer->flows; f != NULL; f = f->hh.next) {
+		if (f->path.good.count > 0)
+			f->news |= f->to & bit;
+	}
+}
+
+size_t
+tracer_list(const struct tracer *tracer, size_t first, rm_mono_t now,
+    struct tracer_view *out, size_t max)
+{
+	const struct tracer_flow *flow = tracer->flows;
+	size_t count = 0;
+
+	for (; flow != NULL && first > 0; first--)
+		flow = flow->hh.next;
+	for (; flow != NULL && count < max; flow = flow->hh.next, count++) {
+		fill(flow, now, &out[count].path);
+		out[count].dst = flow->flow.dst;
+	}
+	return count;
+}
+
+size_t
+tracer_flows(const struct tracer *tracer)
+{
+	return HASH_COUNT(tracer->flows);
+}
+
+size_t
+tracer_multipath(const struct tracer *tracer)
+{
+	size_t count = 0;
+
+	for (struct tracer_flow *f = tracer->flows; f != NULL; f = f->hh.next)
+		count += f->path.multipath;
+	return count;
+}

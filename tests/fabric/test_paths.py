@@ -1,0 +1,187 @@
+"""Traced paths against the truth: what the spines themselves have counted, flow by flow."""
+
+import ipaddress
+import json
+import re
+
+import pytest
+
+from lab.netns import nft, run
+from lab.wait import until
+
+RACKS = {"tor1": ["h1", "h2", "h3"], "tor2": ["h1", "h4"], "tor3": ["h2", "h5"]}
+SPINES = 4
+TRACED_S = 30
+MOVED_S = 20
+INTERVAL_S = 2
+FAMILIES = {"ipv4": ("ip", "ipv4_addr"), "ipv6": ("ip6", "ipv6_addr")}
+
+
+def watch(fabric, family):
+    """From now on every spine notes the flows of the probes that it forwards; traces are
+    shorter than any probe."""
+    ip, kind = FAMILIES[family]
+    for spine in fabric.spines:
+        nft(
+            fabric.netns(spine),
+            f"""
+            table inet seen {{
+                set flows {{
+                    type {kind} . {kind} . inet_service
+                    size 65535
+                    flags dynamic
+                }}
+                chain forward {{
+                    type filter hook forward priority -200;
+                    udp dport 862 udp length > 40 \\
+                        add @flows {{ {ip} saddr . {ip} daddr . udp sport }}
+                }}
+            }}
+            """,
+        )
+
+
+def forget(fabric):
+    for spine in fabric.spines:
+        nft(fabric.netns(spine), "flush set inet seen flows\n")
+
+
+def truth(fabric):
+    """{(source, destination, UDP source port): spines that saw it}"""
+    seen = {}
+    for spine in fabric.spines:
+        place = f"ip netns exec {fabric.netns(spine)}"
+        text = run(*f"{place} nft -j list set inet seen flows".split())
+        for item in json.loads(text)["nftables"]:
+            for element in item.get("set", {}).get("elem", []):
+                element = element.get("elem", {}).get("val", element)
+                seen.setdefault(tuple(element["concat"]), set()).add(spine)
+    return seen
+
+
+def paths(lab):
+    """Every agent's flows, each with the address that it leaves from."""
+    for host, agent in lab.agents.items():
+        rnics = {r["id"]: r for r in agent.get("/v1/rnics").json["rnics"]}
+        for path in agent.get("/v1/paths").json["paths"]:
+            yield _bare(rnics[path["src"]]["addresses"][0]), path
+
+
+def _bare(address):
+    """"10.0.0.1:862", "[fd00::1]:862": without its port."""
+    return re.sub(r"^\[?(.*?)\]?:\d+$", r"\1", address)
+
+
+def ways(fabric, lab):
+    """{flow: the switches that the trace has found}"""
+    switch = {
+        str(ipaddress.ip_address(address)): name
+        for name in (*fabric.tors, *fabric.spines)
+        for address in fabric.addresses(name)
+    }
+    return {
+        (source, _bare(path["address"]), path["src_port"]): [
+            switch.get(hop, hop) for hop in path["hops"]
+        ]
+        for source, path in paths(lab)
+    }
+
+
+def wait_traced(lab):
+    return until(
+        "every flow that leaves its rack is traced to its end",
+        TRACED_S,
+        lambda: (all_paths := list(paths(lab)))
+        and all(p["complete"] and None not in p["hops"] for _, p in all_paths),
+    )
+
+
+def right(fabric, lab):
+    """How many flows' paths are those that the spines saw; any other fails."""
+    found, seen = ways(fabric, lab), truth(fabric)
+    tor = {getattr(r, f): r.tor for r in fabric.rnics.values() for f in FAMILIES}
+    for flow, hops in found.items():
+        assert len(seen.get(flow, ())) == 1, f"{flow}: seen by {seen.get(flow)}"
+        assert hops == [tor[flow[0]], *seen[flow], tor[flow[1]]], f"{flow}: {hops}"
+    return len(found)
+
+
+def total(lab, metric):
+    return sum(agent.metrics().sum(metric) for agent in lab.agents.values())
+
+
+def disturbed(lab):
+    """What the sockets of probes have had to bear: {what: how often}."""
+    names = ("socket_errors", "stamps_unmatched", "stamps_missing", "overruns")
+    sums = {name: total(lab, f"rackmesh_agent_port_{name}_total") for name in names}
+    return {name: count for name, count in sums.items() if count}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_traced_path_is_the_one_that_the_spines_saw(world, say, family):
+    whole = world(RACKS, spines=SPINES, alertmanager=False, family=family)
+    watch(whole.fabric, family)
+    if family == "ipv6":
+        for switch in (*whole.fabric.tors, *whole.fabric.spines):
+            place = f"ip netns exec {whole.fabric.netns(switch)}"
+            run(*f"{place} sysctl -qw net.ipv6.icmp.ratelimit=0".split())
+    whole.start()
+    wait_traced(whole.lab)
+    until(
+        "every flow has been seen by a spine",
+        TRACED_S,
+        lambda: set(ways(whole.fabric, whole.lab)) <= set(truth(whole.fabric)),
+    )
+
+    flows = right(whole.fabric, whole.lab)
+
+    used = {spine for spines in truth(whole.fabric).values() for spine in spines}
+    say(f"{family}: {flows} flows over {len(used)} spines, each path as the spines saw it")
+    assert flows >= 50 and len(used) == SPINES
+    assert total(whole.lab, "rackmesh_agent_trace_answers_total") >= 3 * flows
+    assert not disturbed(whole.lab)
+
+
+def test_a_path_that_moves_is_followed_and_a_black_hole_erases_none(world, say):
+    whole = world(
+        RACKS, spines=2, alertmanager=False, agent={"trace": {"interval_s": INTERVAL_S}}
+    ).start()
+    fabric, lab = whole.fabric, whole.lab
+    watch(fabric, "ipv4")
+    wait_traced(lab)
+    before = ways(fabric, lab)
+
+    dead = fabric.spines[0]
+    fabric.kill_switch(dead)
+    cut = "rackmesh_agent_traces_incomplete_total"
+    count = total(lab, cut)
+    until(
+        "traces have ended in the dead spine",
+        MOVED_S,
+        lambda: total(lab, cut) > count + len(before) / 4,
+    )
+    assert ways(fabric, lab) == before
+    fabric.heal_switch(dead)
+
+    alive, number = fabric.spines[1], fabric.tors
+    for tor in number:
+        for other in number:
+            if other != tor:
+                place = f"ip -n {fabric.netns(tor)}"
+                via = f"172.16.{number[tor]}.6"
+                run(*f"{place} route replace 10.{number[other]}.0.0/24 via {via}".split())
+    until(
+        f"every path leads over {alive}",
+        MOVED_S,
+        lambda: all(hops[1:2] == [alive] for hops in ways(fabric, lab).values()),
+    )
+    moved = sum(hops[1] != alive for hops in before.values())
+    say(f"{moved} of {len(before)} paths moved and were followed")
+    assert moved > len(before) / 4
+    forget(fabric)
+    until(
+        "every flow has been seen by a spine again",
+        TRACED_S,
+        lambda: set(ways(fabric, lab)) <= set(truth(fabric)),
+    )
+    right(fabric, lab)

@@ -1,0 +1,242 @@
+#include "host-agent/trace_packet.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "host-agent/stamp.h"
+
+static const struct trace_flow flow4 = {
+	.src = { 4, { 10, 1, 0, 10 }, 49153 },
+	.dst = { 4, { 10, 2, 0, 11 }, 862 },
+	.dscp = 26,
+};
+
+static const struct trace_flow flow6 = {
+	.src = { 6, { 0xfd, 0, 0, 1, [15] = 0x0a }, 49153 },
+	.dst = { 6, { 0xfd, 0, 0, 2, [15] = 0x0b }, 862 },
+	.dscp = 26,
+};
+
+/* Made by scapy: IP(tos=106, id=0x1234, flags="DF", ttl=2)/UDP/payload, with its
+ * checksum of the IP header taken out. */
+static const uint8_t golden4[] = { 0x45, 0x6a, 0x00, 0x24, 0x12, 0x34, 0x40, 0x00, 0x02,
+	0x11, 0x00, 0x00, 0x0a, 0x01, 0x00, 0x0a, 0x0a, 0x02, 0x00, 0x0b, 0xc0, 0x01,
+	0x03, 0x5e, 0x00, 0x10, 0x81, 0xb7, 'R', 'M', 'T', 'R', 0x12, 0x34, 0xed,
+	0xcb };
+
+/* IPv6(tc=106, hlim=3)/UDP/payload */
+static const uint8_t golden6[] = { 0x66, 0xa0, 0x00, 0x00, 0x00, 0x10, 0x11, 0x03, 0xfd,
+	0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+	0x00, 0x0a, 0xfd, 0x00, 0x00, 0x02, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+	0x00, 0x00, 0x00, 0x00, 0x0b, 0xc0, 0x01, 0x03, 0x5e, 0x00, 0x10, 0x9b, 0xb5,
+	'R', 'M', 'T', 'R', 0x12, 0x34, 0xed, 0xcb };
+
+static const uint8_t switch4[] = { 172, 16, 1, 2 };
+static const struct wire_address switch6 = { 6, { 0xfd, 1, 2 }, 0 };
+
+struct message {
+	uint8_t bytes[256];
+	size_t len;
+};
+
+static void
+seal4(struct message *m)
+{
+	uint8_t *icmp = m->bytes + 20;
+	uint32_t sum = 0;
+
+	icmp[2] = icmp[3] = 0;
+	for (size_t i = 0; i < m->len - 20; i += 2)
+		sum += (uint32_t)(icmp[i] << 8 | icmp[i + 1]);
+	while (sum >> 16)
+		sum = (sum & 0xffff) + (sum >> 16);
+	icmp[2] = (uint8_t)(~sum >> 8);
+	icmp[3] = (uint8_t)~sum;
+}
+
+static struct message
+answer4(uint8_t type, uint8_t code, const uint8_t *from, const uint8_t *quote,
+    size_t quote_len)
+{
+	struct message m = { .len = 20 + 8 + quote_len };
+
+	m.bytes[0] = 0x45;
+	m.bytes[8] = 60;
+	m.bytes[9] = 1;
+	memcpy(m.bytes + 12, from, 4);
+	m.bytes[20] = type;
+	m.bytes[21] = code;
+	memcpy(m.bytes + 28, quote, quote_len);
+	seal4(&m);
+	return m;
+}
+
+static struct message
+answer6(uint8_t type, uint8_t code, const uint8_t *quote, size_t quote_len)
+{
+	struct message m = { .len = 8 + quote_len };
+
+	m.bytes[0] = type;
+	m.bytes[1] = code;
+	memcpy(m.bytes + 8, quote, quote_len);
+	return m;
+}
+
+/* From a copy of the exact size, so that a sanitizer sees an overread. */
+static int
+parse(uint8_t family, const struct message *m, size_t len, struct trace_answer *ret)
+{
+	uint8_t *copy = malloc(len + 1);
+	int r;
+
+	assert_non_null(copy);
+	memcpy(copy + 1, m->bytes, len);
+	r = trace_answer_parse(family, &switch6, copy + 1, len, ret);
+	free(copy);
+	return r;
+}
+
+static void
+packets_are_those_of_another_implementation(void **state)
+{
+	uint8_t packet[TRACE_PACKET_MAX_BYTES];
+
+	assert_int_equal(
+	    trace_packet_build(&flow4, 2, 0x1234, packet), sizeof(golden4));
+	assert_memory_equal(packet, golden4, sizeof(golden4));
+	assert_int_equal(
+	    trace_packet_build(&flow6, 3, 0x1234, packet), sizeof(golden6));
+	assert_memory_equal(packet, golden6, sizeof(golden6));
+}
+
+static void
+a_switch_where_the_ttl_ran_out_is_known_by_its_quote(void **state)
+{
+	/* 8 bytes of what IP carried is all that a switch has to quote. */
+	struct message m = answer4(11, 0, switch4, golden4, 28);
+	struct trace_answer answer;
+
+	assert_int_equal(parse(4, &m, m.len, &answer), 0);
+	assert_true(answer.expired);
+	assert_false(answer.reached);
+	assert_int_equal(answer.token, 0x1234);
+	assert_int_equal(answer.from.family, 4);
+	assert_memory_equal(answer.from.bytes, switch4, 4);
+	assert_memory_equal(&answer.flow.src, &flow4.src, sizeof(flow4.src));
+	assert_memory_equal(&answer.flow.dst, &flow4.dst, sizeof(flow4.dst));
+
+	m = answer6(3, 0, golden6, sizeof(golden6));
+	assert_int_equal(parse(6, &m, m.len, &answer), 0);
+	assert_true(answer.expired);
+	assert_int_equal(answer.token, 0x1234);
+	assert_memory_equal(answer.from.bytes, switch6.bytes, 16);
+	assert_memory_equal(&answer.flow.src, &flow6.src, sizeof(flow6.src));
+	assert_memory_equal(&answer.flow.dst, &flow6.dst, sizeof(flow6.dst));
+}
+
+static void
+what_was_changed_on_the_way_still_matches(void **state)
+{
+	struct message m;
+	struct trace_answer answer;
+	uint8_t quote[sizeof(golden4)];
+
+	memcpy(quote, golden4, sizeof(quote));
+	quote[1] = 0;                 /* class taken away */
+	quote[8] = 0;                 /* the TTL that ran out */
+	quote[10] = quote[11] = 0xab; /* its header's checksum */
+	m = answer4(11, 0, switch4, quote, sizeof(quote));
+	assert_int_equal(parse(4, &m, m.len, &answer), 0);
+}
+
+static void
+only_the_destination_itself_ends_a_path(void **state)
+{
+	struct trace_answer answer;
+	struct message m = answer4(3, 3, flow4.dst.bytes, golden4, 28);
+
+	assert_int_equal(parse(4, &m, m.len, &answer), 0);
+	assert_true(answer.reached);
+	assert_false(answer.expired);
+	m = answer4(3, 3, switch4, golden4, 28); /* somebody else says so */
+	assert_int_equal(parse(4, &m, m.len, &answer), 0);
+	assert_false(answer.reached);
+	m = answer4(3, 0, flow4.dst.bytes, golden4, 28); /* no route */
+	assert_int_equal(parse(4, &m, m.len, &answer), 0);
+	assert_false(answer.reached || answer.expired);
+	m = answer4(11, 1, switch4, golden4, 28); /* fragments missing */
+	assert_int_equal(parse(4, &m, m.len, &answer), 0);
+	assert_false(answer.reached || answer.expired);
+}
+
+static void
+quotes_of_other_packets_are_not_ours(void **state)
+{
+	static const size_t at4[] = { 4, 9, 12, 16, 20, 22, 24, 26, 28, 32, 35 };
+	static const size_t at6[] = { 6, 8, 24, 40, 42, 44, 46, 48, 52, 55 };
+	struct trace_answer answer;
+	struct message m;
+
+	for (size_t i = 0; i < sizeof(at4) / sizeof(at4[0]); i++) {
+		m = answer4(11, 0, switch4, golden4, sizeof(golden4));
+		m.bytes[28 + at4[i]] ^= 0x10;
+		seal4(&m);
+		assert_int_equal(parse(4, &m, m.len, &answer), -ENOENT);
+	}
+	for (size_t i = 0; i < sizeof(at6) / sizeof(at6[0]); i++) {
+		m = answer6(3, 0, golden6, sizeof(golden6));
+		m.bytes[8 + at6[i]] ^= 0x10;
+		assert_int_equal(parse(6, &m, m.len, &answer), -ENOENT);
+	}
+	m = answer4(8, 0, switch4, golden4, sizeof(golden4)); /* an echo request */
+	assert_int_equal(parse(4, &m, m.len, &answer), -ENOENT);
+}
+
+static void
+what_is_cut_or_damaged_is_refused(void **state)
+{
+	struct message m = answer4(11, 0, switch4, golden4, sizeof(golden4));
+	struct trace_answer answer;
+
+	for (size_t len = 0; len < 28 + 28; len++)
+		assert_int_equal(parse(4, &m, len, &answer), -EBADMSG);
+	m.bytes[60] ^= 1; /* the checksum sees it */
+	assert_int_equal(parse(4, &m, m.len, &answer), -EBADMSG);
+	m = answer4(11, 0, switch4, golden4, sizeof(golden4));
+	m.bytes[0] = 0x44; /* a header of 16 bytes */
+	assert_int_equal(parse(4, &m, m.len, &answer), -EBADMSG);
+	m = answer4(11, 0, switch4, golden4, sizeof(golden4));
+	m.bytes[28] = 0x4f; /* 60 */
+	seal4(&m);
+	assert_int_equal(parse(4, &m, m.len, &answer), -EBADMSG);
+	m = answer6(3, 0, golden6, sizeof(golden6));
+	for (size_t len = 0; len < 8 + 40 + 8; len++)
+		assert_int_equal(parse(6, &m, len, &answer), -EBADMSG);
+}
+
+static void
+no_probe_is_that_short(void **state)
+{
+	assert_true(TRACE_PAYLOAD_BYTES < STAMP_BASE_BYTES);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(packets_are_those_of_another_implementation),
+		cmocka_unit_test(a_switch_where_the_ttl_ran_out_is_known_by_its_quote),
+		cmocka_unit_test(what_was_changed_on_the_way_still_matches),
+		cmocka_unit_test(only_the_destination_itself_ends_a_path),
+		cmocka_unit_test(quotes_of_other_packets_are_not_ours),
+		cmocka_unit_test(what_is_cut_or_damaged_is_refused),
+		cmocka_unit_test(no_probe_is_that_short),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
