@@ -23,6 +23,10 @@ static const struct command {
 	    "every RNIC, its health and round-trip times" },
 	{ "drill", ctl_drill, "RNIC [--seconds N] [--limit N]",
 	    "raw results out of the rack's ring" },
+	{ "history", ctl_history, "RNIC|TOR [--since 1h]",
+	    "what was: from InfluxDB (--url) or from files (--folder)" },
+	{ "history", ctl_history, "init --url URL",
+	    "the database and its retention policies" },
 	{ "pinglist", ctl_pinglist, "RNIC",
 	    "whom an RNIC probes, how often, along which flows" },
 	{ "resolve", ctl_resolve, "ADDRESS", "whose address or GID this is" },
@@ -68,6 +72,9 @@ print_help(FILE *out)
 	    "  -j, --json                the daemon's own JSON instead of a table\n"
 	    "  -h, --help                this text\n"
 	    "      --version\n\n"
+	    "history takes --url URL (or $RACKMESH_INFLUX), --database, --user, "
+	    "--password-file,\n--folder; init also --retention-raw 14d and "
+	    "--retention-incidents 400d.\n"
 	    "An ADDRESS is host:port, an http:// URL, or unix:/path.\n\n"
 	    "Exit status: 0 all is well; 1 the answer is bad news (an open incident, a "
 	    "bad\n"
