@@ -67,7 +67,7 @@ struct rm_spool_counts {
 	uint64_t in;    /* appended in this life */
 	uint64_t found; /* on disk at the start, not done with */
 	uint64_t done;
-	uint64_t dropped_full;       /* the oldest, pushed out */
+	uint64_t dropped_full;       /* pushed out; or unreadable, and counted below */
 	uint64_t refused;            /* too large, or no memory: never got a seq */
 	uint64_t lost_corrupt_bytes; /* in parts that were set aside */
 	uint64_t quarantined;        /* such parts */
@@ -86,14 +86,17 @@ void rm_spool_free(struct rm_spool *spool);
 
 /* Random, and for ever this spool's: (identity, seq) names a record across restarts. */
 uint64_t rm_spool_identity(const struct rm_spool *spool);
-uint64_t rm_spool_next(const struct rm_spool *spool); /* seq of the next append */
+uint64_t rm_spool_next(const struct rm_spool *spool); /* seq of the next append. After
+	a crash numbers may have been skipped */
 
-/* -EMSGSIZE, -ENOMEM: counted as refused. *seq may be NULL. */
+/* -EMSGSIZE (or empty), -ENOMEM: counted as refused. seq may be NULL. */
 int rm_spool_append(
     struct rm_spool *spool, const uint8_t *data, size_t len, uint64_t *seq);
 
 /* The first record with a number >= seq. -ENOENT: there is none (yet). -EAGAIN: it is
- * being fetched, on_fetched follows. */
+ * being fetched, on_fetched follows. It need not be durable yet: who shows its number
+ * to another process waits for on_durable, or the number may be another's after a
+ * crash. */
 int rm_spool_get(struct rm_spool *spool, uint64_t seq, struct rm_spool_item *ret);
 
 /* This one and all before it are done with. */

@@ -1,0 +1,363 @@
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "rackmesh/base/file.h"
+#include "rackmesh/base/random.h"
+#include "rackmesh/base/spool_segment.h"
+#include "rackmesh/base/spool_state.h"
+#include "rackmesh/base/why.h"
+
+#define CORRUPT ".corrupt"
+#define NAME_DIGITS 16
+#define MAX_FILES (1u << 20)
+/* Numbers that nobody may have seen on disk are passed over, with room to spare. */
+#define UNSURE_NUMBERS (UINT64_C(1) << 24)
+
+struct names {
+	uint64_t *first_seqs;
+	size_t count, capacity;
+};
+
+struct recovery {
+	struct rm_spool *spool;
+	struct spool_done done;
+	bool known;  /* done.identity is the spool's */
+	bool unsure; /* which numbers were used */
+	uint64_t last_seq;
+	struct spool_file **tail;
+};
+
+static bool
+ends_with(const char *name, const char *end)
+{
+	size_t len = strlen(name), end_len = strlen(end);
+
+	return len >= end_len && strcmp(name + len - end_len, end) == 0;
+}
+
+static bool
+segment_name(const char *name, uint64_t *first_seq)
+{
+	for (int i = 0; i < NAME_DIGITS; i++)
+		if (!isxdigit((unsigned char)name[i]) ||
+		    isupper((unsigned char)name[i]))
+			return false;
+	if (strcmp(name + NAME_DIGITS, ".spool") != 0)
+		return false;
+	*first_seq = strtoull(name, NULL, 16);
+	return true;
+}
+
+static int
+names_add(struct names *names, uint64_t first_seq)
+{
+	if (names->count == names->capacity) {
+		size_t capacity = names->capacity == 0 ? 16 : names->capacity * 2;
+		uint64_t *grown;
+
+		if (capacity > MAX_FILES)
+			return -ENOMEM;
+		grown = realloc(names->first_seqs, capacity * sizeof(*grown));
+		if (grown == NULL)
+			return -ENOMEM;
+		names->first_seqs = grown;
+		names->capacity = capacity;
+	}
+	names->first_seqs[names->count++] = first_seq;
+	return 0;
+}
+
+static int
+by_number(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Unfinished files go; what was set aside before is measured. */
+static int
+list(struct recovery *recovery, struct names *names)
+{
+	struct rm_spool *spool = recovery->spool;
+	DIR *dir = opendir(spool->folder);
+	struct dirent *entry;
+	int r = 0;
+
+	if (dir == NULL)
+		return -errno;
+	while (r == 0 && (entry = readdir(dir)) != NULL) {
+		uint64_t first_seq;
+		struct stat st;
+
+		if (segment_name(entry->d_name, &first_seq))
+			r = names_add(names, first_seq);
+		else if (ends_with(entry->d_name, ".new"))
+			unlinkat(dirfd(dir), entry->d_name, 0);
+		else if (ends_with(entry->d_name, CORRUPT) &&
+			 fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) ==
+			     0)
+			spool->quarantine_bytes += (uint64_t)st.st_size;
+	}
+	closedir(dir);
+	if (names->count > 0)
+		qsort(names->first_seqs, names->count, sizeof(*names->first_seqs),
+		    by_number);
+	return r;
+}
+
+/* Nothing in it can be used. Best effort: if it stays, it is found again. */
+static void
+set_aside(struct recovery *recovery, const char *path)
+{
+	struct rm_spool *spool = recovery->spool;
+	char aside[SPOOL_PATH_BYTES + sizeof(CORRUPT)];
+	struct stat st = { 0 };
+
+	snprintf(aside, sizeof(aside), "%s" CORRUPT, path);
+	if (lstat(path, &st) == 0)
+		spool->counts.lost_corrupt_bytes += (uint64_t)st.st_size;
+	spool->counts.quarantined++;
+	spool->quarantine_bytes += (uint64_t)st.st_size;
+	recovery->unsure = true;
+	if (rename(path, aside) < 0)
+		unlink(path);
+}
+
+/* The whole records of a damaged file, without the damage; the damaged one is set
+ * aside. If that cannot be done now, they are read from between the damage. */
+static int
+mend(struct recovery *recovery, struct spool_file *file, uint64_t from,
+    const uint8_t *data, const char *path)
+{
+	struct rm_spool *spool = recovery->spool;
+	struct spool_header head = { spool->identity, file->first_seq };
+	char aside[SPOOL_PATH_BYTES + sizeof(CORRUPT)];
+	size_t len = SPOOL_HEADER_BYTES;
+	bool synced = false;
+	uint8_t *clean;
+	int r;
+
+	for (uint64_t i = from; i < spool->index.last; i++)
+		len += SPOOL_RECORD_BYTES + spool_index_at(&spool->index, i)->len;
+	clean = malloc(len);
+	if (clean == NULL)
+		return -ENOMEM;
+	spool_header_put(clean, &head);
+	len = SPOOL_HEADER_BYTES;
+	for (uint64_t i = from; i < spool->index.last; i++) {
+		const struct spool_record *record = spool_index_at(&spool->index, i);
+		size_t bytes = SPOOL_RECORD_BYTES + record->len;
+
+		memcpy(clean + len, data + record->at, bytes);
+		len += bytes;
+	}
+	snprintf(aside, sizeof(aside), "%s" CORRUPT, path);
+	unlink(aside);
+	r = link(path, aside) < 0 ? -errno : 0;
+	if (r == 0)
+		r = spool_file_create(path, clean, len, &synced);
+	free(clean);
+	if (r < 0) {
+		unlink(aside);
+		return 0;
+	}
+	spool->quarantine_bytes += file->bytes;
+	file->bytes = len;
+	len = SPOOL_HEADER_BYTES;
+	for (uint64_t i = from; i < spool->index.last; i++) {
+		struct spool_record *record = spool_index_at(&spool->index, i);
+
+		record->at = (uint32_t)len;
+		len += SPOOL_RECORD_BYTES + record->len;
+	}
+	return 0;
+}
+
+/* Into the index, what is not done with. Returns whether there was damage, or
+ * -ENOMEM. */
+static int
+take_records(
+    struct recovery *recovery, struct spool_file *file, const uint8_t *data, size_t len)
+{
+	struct rm_spool *spool = recovery->spool;
+	enum spool_scan_says says;
+	struct spool_found found;
+	struct spool_scan scan;
+	int damaged = 0;
+
+	spool_scan_init(&scan, data, len, file->first_seq);
+	while ((says = spool_scan_next(&scan, &found)) != SPOOL_END) {
+		struct spool_record record = { .seq = found.seq,
+			.file = file,
+			.at = (uint32_t)found.at,
+			.len = (uint32_t)found.len };
+
+		if (says == SPOOL_DAMAGE) {
+			spool->counts.lost_corrupt_bytes += found.bytes;
+			spool->counts.quarantined++;
+			damaged = 1;
+		}
+		if (says != SPOOL_RECORD)
+			continue;
+		file->last_seq = found.seq;
+		/* Again after a failed write: it lies in two files. */
+		if (found.seq <= recovery->last_seq)
+			continue;
+		recovery->last_seq = found.seq;
+		if (found.seq <= recovery->done.done)
+			continue;
+		if (spool_index_push(&spool->index, &record) < 0)
+			return -ENOMEM;
+		file->waiting++;
+		spool->waiting++;
+		spool->waiting_bytes += found.len;
+	}
+	return damaged;
+}
+
+static int
+take_segment(struct recovery *recovery, const struct spool_header *head,
+    const uint8_t *data, size_t len, const char *path)
+{
+	struct rm_spool *spool = recovery->spool;
+	struct spool_file *file = calloc(1, sizeof(*file));
+	uint64_t from = spool->index.last;
+	int r;
+
+	if (file == NULL)
+		return -ENOMEM;
+	*recovery->tail = file;
+	recovery->tail = &file->next;
+	file->first_seq = head->first_seq;
+	file->last_seq = head->first_seq;
+	file->bytes = len;
+	r = take_records(recovery, file, data, len);
+	if (r > 0) {
+		recovery->unsure = true;
+		r = mend(recovery, file, from, data, path);
+	}
+	spool->used += file->bytes;
+	return r;
+}
+
+static int
+take_file(struct recovery *recovery, uint64_t name)
+{
+	struct rm_spool *spool = recovery->spool;
+	char path[SPOOL_PATH_BYTES];
+	struct spool_header head;
+	uint8_t *data;
+	size_t len;
+	int r;
+
+	spool_name(spool->folder, name, "", path);
+	r = rm_file_read(path, SPOOL_MAX_FILE_BYTES, &data, &len);
+	if (r == -ENOMEM)
+		return r;
+	if (r < 0) {
+		set_aside(recovery, path);
+		return 0;
+	}
+	r = spool_header_take(data, len, &head);
+	if (r == 0 && !recovery->known) {
+		spool->identity = head.identity;
+		recovery->known = true;
+	}
+	if (r == -ENODATA) {
+		unlink(path);
+		r = 0;
+	} else if (r < 0 || head.first_seq != name ||
+		   head.identity != spool->identity) {
+		set_aside(recovery, path);
+		r = 0;
+	} else {
+		r = take_segment(recovery, &head, data, len, path);
+	}
+	free(data);
+	return r;
+}
+
+static int
+take_done(struct recovery *recovery)
+{
+	struct rm_spool *spool = recovery->spool;
+	char path[SPOOL_PATH_BYTES];
+	int r = spool_done_read(spool->folder, &recovery->done);
+
+	if (r == 0) {
+		if (recovery->done.next > SPOOL_MAX_SEQ ||
+		    recovery->done.done >= recovery->done.next)
+			r = -EBADMSG;
+	}
+	if (r == -EBADMSG) {
+		recovery->done = (struct spool_done){ 0 };
+		snprintf(path, sizeof(path), "%s/done", spool->folder);
+		set_aside(recovery, path);
+		return 0;
+	}
+	if (r == 0) {
+		recovery->known = true;
+		recovery->unsure = recovery->done.life == SPOOL_UNSURE;
+		spool->identity = recovery->done.identity;
+	}
+	return r == -ENOENT ? 0 : r;
+}
+
+static void
+number(struct recovery *recovery, uint64_t wanted_identity)
+{
+	struct rm_spool *spool = recovery->spool;
+
+	spool->next = recovery->last_seq + 1;
+	if (spool->next < recovery->done.next)
+		spool->next = recovery->done.next;
+	if (recovery->unsure)
+		spool->next += UNSURE_NUMBERS;
+	if (recovery->known)
+		return;
+	spool->identity = wanted_identity != 0 ? wanted_identity : rm_random_u64();
+	spool->next = 1;
+}
+
+int
+spool_recover(struct rm_spool *spool, uint64_t wanted_identity, struct rm_why *why)
+{
+	struct recovery recovery = { .spool = spool, .tail = &spool->files };
+	struct names names = { 0 };
+	int r;
+
+	if (mkdir(spool->folder, 0750) < 0 && errno != EEXIST && errno != EROFS)
+		return rm_why(why, -errno, "cannot make the folder %s", spool->folder);
+	r = list(&recovery, &names);
+	if (r == 0)
+		r = take_done(&recovery);
+	for (size_t i = 0; i < names.count && r == 0; i++)
+		r = take_file(&recovery, names.first_seqs[i]);
+	free(names.first_seqs);
+	if (r < 0)
+		return rm_why(why, r, "cannot read the folder %s", spool->folder);
+	number(&recovery, wanted_identity);
+	spool->used += spool->quarantine_bytes;
+	spool->counts.found = spool->waiting;
+	spool->recorded = recovery.done.done;
+	spool->durable_seq = spool->promised = spool->next - 1;
+	spool->disk_end = spool->flying_end = spool->index.last;
+	recovery.done = (struct spool_done){ spool->identity, spool_gone(spool),
+		spool->next, SPOOL_RUNNING };
+	if (spool_done_write(spool->folder, &recovery.done) < 0) {
+		spool->counts.failed_writes++;
+		spool_done_mark_unsure(spool->folder, &recovery.done);
+		spool_fail(spool);
+	} else {
+		spool->recorded = recovery.done.done;
+	}
+	return 0;
+}

@@ -1,0 +1,426 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include "rackmesh/base/file.h"
+#include "tests/unit/base/spool_fixture.h"
+
+#define RECORDS 5
+#define KILLS 20
+
+struct saved { /* a folder's files, to be put back */
+	char names[4][32];
+	uint8_t *data[4];
+	size_t len[4], count;
+};
+
+static void
+path_in(const struct fixture *f, const char *name, char path[256])
+{
+	assert_true(snprintf(path, 256, "%s/%s", f->folder, name) < 256);
+}
+
+static void
+write_file(const struct fixture *f, const char *name, const uint8_t *data, size_t len)
+{
+	char path[256];
+	int fd;
+
+	path_in(f, name, path);
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, data, len), len);
+	close(fd);
+}
+
+static void
+save(const struct fixture *f, struct saved *saved)
+{
+	DIR *dir = opendir(f->folder);
+	struct dirent *entry;
+
+	memset(saved, 0, sizeof(*saved));
+	assert_non_null(dir);
+	while ((entry = readdir(dir)) != NULL) {
+		char path[256];
+
+		if (entry->d_name[0] == '.')
+			continue;
+		assert_true(saved->count < 4);
+		path_in(f, entry->d_name, path);
+		snprintf(saved->names[saved->count], sizeof(saved->names[0]), "%.31s",
+		    entry->d_name);
+		assert_int_equal(rm_file_read(path, 1 << 20, &saved->data[saved->count],
+				     &saved->len[saved->count]),
+		    0);
+		saved->count++;
+	}
+	closedir(dir);
+}
+
+static void
+put_back(const struct fixture *f, const struct saved *saved)
+{
+	empty_folder(f->folder);
+	for (size_t i = 0; i < saved->count; i++)
+		write_file(f, saved->names[i], saved->data[i], saved->len[i]);
+}
+
+static void
+free_saved(struct saved *saved)
+{
+	for (size_t i = 0; i < saved->count; i++)
+		free(saved->data[i]);
+}
+
+static size_t
+segment_of(const struct saved *saved)
+{
+	for (size_t i = 0; i < saved->count; i++)
+		if (strstr(saved->names[i], ".spool") != NULL)
+			return i;
+	fail_msg("no segment");
+	return 0;
+}
+
+/* Five records of 1 .. 5 times 7 bytes in one file, `done` at 1. */
+static void
+small_spool(struct fixture *f, struct saved *saved)
+{
+	assert_int_equal(start(f), 0);
+	for (size_t i = 1; i <= RECORDS; i++)
+		append(f, i * 7);
+	settle(f);
+	rm_spool_done(f->spool, 1);
+	stop(f);
+	save(f, saved);
+	assert_int_equal(saved->count, 2);
+}
+
+static void
+a_tail_torn_at_any_byte_never_hinders_the_start(void **state)
+{
+	struct fixture *f = *state;
+	struct saved saved;
+	size_t segment, whole = 32, length = 16 + 7;
+	uint64_t records = 0, last = 0;
+
+	small_spool(f, &saved);
+	segment = segment_of(&saved);
+	for (size_t cut = 0; cut <= saved.len[segment]; cut++) {
+		if (cut == whole + length) {
+			whole = cut;
+			records++;
+			length += 7;
+		}
+		put_back(f, &saved);
+		write_file(f, saved.names[segment], saved.data[segment], cut);
+		assert_int_equal(start(f), 0);
+		/* The first is done with. */
+		assert_int_equal(walk(f, NULL, &last), records > 0 ? records - 1 : 0);
+		assert_int_equal(rm_spool_counts(f->spool)->quarantined, 0);
+		append(f, 20); /* and it goes on */
+		settle(f);
+		stop(f);
+		assert_int_equal(start(f), 0);
+		assert_int_equal(
+		    rm_spool_waiting(f->spool), (records > 0 ? records - 1 : 0) + 1);
+		stop(f);
+	}
+	assert_int_equal(records, RECORDS);
+	free_saved(&saved);
+}
+
+static void
+flip_every_bit(struct fixture *f, struct saved *saved, size_t file)
+{
+	for (size_t bit = 0; bit < saved->len[file] * 8; bit++) {
+		const struct rm_spool_counts *counts;
+		uint64_t records;
+		unsigned aside;
+
+		put_back(f, saved);
+		saved->data[file][bit / 8] ^= (uint8_t)(1 << bit % 8);
+		write_file(f, saved->names[file], saved->data[file], saved->len[file]);
+		saved->data[file][bit / 8] ^= (uint8_t)(1 << bit % 8);
+		assert_int_equal(start(f), 0);
+		counts = rm_spool_counts(f->spool);
+		records = walk(f, NULL, NULL); /* looks at every byte */
+		on_disk(f->folder, ".corrupt", &aside);
+		/* A spare byte of `done` apart, each is seen; one record is lost, or
+		 * the file, or how far we were: then the first comes again. */
+		assert_int_equal(counts->quarantined, 1);
+		assert_int_equal(aside, 1);
+		assert_true(counts->lost_corrupt_bytes > 0);
+		if (strcmp(saved->names[file], "done") == 0)
+			assert_int_equal(records, RECORDS);
+		else if (bit / 8 < 32)
+			assert_int_equal(records, 0);
+		else
+			assert_int_equal(
+			    records, RECORDS - (bit / 8 < 32 + 16 + 7 ? 1 : 2));
+		append(f, 20);
+		settle(f);
+		stop(f);
+		assert_int_equal(start(f), 0);
+		/* It is aside for good. */
+		assert_int_equal(rm_spool_counts(f->spool)->quarantined, 0);
+		assert_int_equal(walk(f, NULL, NULL), records + 1);
+		stop(f);
+	}
+}
+
+static void
+no_flipped_bit_hinders_the_start_or_gets_out(void **state)
+{
+	struct fixture *f = *state;
+	struct saved saved;
+
+	small_spool(f, &saved);
+	for (size_t i = 0; i < saved.count; i++)
+		flip_every_bit(f, &saved, i);
+	free_saved(&saved);
+}
+
+/* All that the disk takes of new data; SIGXFSZ is ignored: EFBIG. */
+static void
+limit_files(rlim_t bytes)
+{
+	struct rlimit limit;
+
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+	limit.rlim_cur = bytes;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+static void
+a_full_disk_costs_durability_and_heals_by_itself(void **state)
+{
+	struct fixture *f = *state;
+	const struct rm_spool_counts *counts;
+
+	assert_int_equal(start(f), 0);
+	counts = rm_spool_counts(f->spool);
+	for (int i = 0; i < 10; i++)
+		append(f, 400);
+	settle(f);
+	limit_files(4100); /* one more record fits in part */
+	for (int i = 0; i < 30; i++) {
+		append(f, 400);
+		settle(f); /* promised: by memory, from here on */
+	}
+	assert_int_equal(counts->durable, 0);
+	assert_true(counts->failed_writes > 0);
+	assert_int_equal(walk(f, NULL, NULL), 40);
+	limit_files(RLIM_INFINITY);
+	LOOPBACK_WAIT(f->loop, counts->durable == 1);
+	append(f, 400);
+	settle(f);
+	stop(f);
+	assert_int_equal(start(f), 0);
+	assert_int_equal(walk(f, NULL, NULL), 41);
+	assert_int_equal(rm_spool_next(f->spool), 42);
+	assert_int_equal(rm_spool_counts(f->spool)->quarantined, 0);
+}
+
+static void
+memory_is_bounded_while_the_disk_fails(void **state)
+{
+	struct fixture *f = *state;
+	const struct rm_spool_counts *counts;
+	uint64_t first, last;
+
+	f->options.memory_bytes = 4160;
+	assert_int_equal(start(f), 0);
+	counts = rm_spool_counts(f->spool);
+	for (int i = 0; i < 5; i++)
+		append(f, 400);
+	settle(f);
+	limit_files(0);
+	append(f, 400);
+	LOOPBACK_WAIT(f->loop, counts->durable == 0);
+	for (int i = 0; i < 50; i++)
+		append(f, 400);
+	settle(f);
+	limit_files(RLIM_INFINITY);
+	/* What is on disk stays; of the others the newest ten. */
+	assert_int_equal(counts->dropped_full, 41);
+	assert_int_equal(walk(f, &first, &last), 15);
+	assert_int_equal(first, 1);
+	assert_int_equal(last, 56);
+	LOOPBACK_WAIT(f->loop, counts->durable == 1);
+	rm_spool_done(f->spool, 3);
+	balance(f);
+	stop(f);
+	assert_int_equal(start(f), 0);
+	assert_int_equal(walk(f, &first, &last), 12);
+	assert_int_equal(first, 4);
+	assert_int_equal(last, 56);
+}
+
+static void
+a_folder_that_vanishes_is_a_failing_disk(void **state)
+{
+	struct fixture *f = *state;
+	const struct rm_spool_counts *counts;
+	char away[96];
+
+	snprintf(away, sizeof(away), "%s/away", f->root);
+	assert_int_equal(start(f), 0);
+	counts = rm_spool_counts(f->spool);
+	append(f, 100);
+	settle(f);
+	assert_int_equal(rename(f->folder, away), 0);
+	assert_int_equal(close(open(f->folder, O_CREAT | O_WRONLY, 0600)), 0);
+	append(f, 100);
+	settle(f);
+	assert_int_equal(counts->durable, 0);
+	assert_int_equal(walk(f, NULL, NULL), 2);
+	assert_int_equal(unlink(f->folder), 0);
+	assert_int_equal(rename(away, f->folder), 0);
+	LOOPBACK_WAIT(f->loop, counts->durable == 1);
+	stop(f);
+	assert_int_equal(start(f), 0);
+	assert_int_equal(walk(f, NULL, NULL), 2);
+}
+
+static void
+numbers_that_no_disk_saw_are_not_used_again(void **state)
+{
+	struct fixture *f = *state;
+	struct saved crashed;
+
+	assert_int_equal(start(f), 0);
+	append(f, 100);
+	settle(f);
+	limit_files(100);
+	append(f, 100);
+	settle(f);
+	assert_int_equal(f->durable, 2); /* somebody was promised 2 */
+	limit_files(RLIM_INFINITY);
+	save(f, &crashed); /* as kill -9 would leave it */
+	stop(f);
+	put_back(f, &crashed);
+	assert_int_equal(start(f), 0);
+	assert_int_equal(rm_spool_waiting(f->spool), 1);
+	assert_true(rm_spool_next(f->spool) > 1000000);
+	free_saved(&crashed);
+}
+
+/* Appends as fast as promises come, and says each; until it is killed. */
+static void
+child_appends(struct fixture *f, int out)
+{
+	uint64_t told;
+
+	if (start(f) < 0)
+		_exit(1);
+	told = rm_spool_next(f->spool) - 1;
+	alarm(30); /* should the test die before us */
+	for (;;) {
+		uint8_t bytes[FIXTURE_MAX_RECORD];
+		uint64_t next = rm_spool_next(f->spool);
+
+		if (next < told + 50)
+			rm_spool_append(f->spool, bytes,
+			    record_bytes(next, bytes, 50 + next % 300), NULL);
+		event_base_loop(rm_loop_base(f->loop), EVLOOP_NONBLOCK);
+		if (f->durable <= told)
+			continue;
+		told = f->durable;
+		if (write(out, &told, sizeof(told)) != sizeof(told))
+			_exit(1);
+		if (told % 7 == 0 && told > 40)
+			rm_spool_done(f->spool, told - 40);
+	}
+}
+
+/* Until it has promised so much more; returns the last that it has promised. */
+static uint64_t
+run_and_kill(struct fixture *f, uint64_t enough)
+{
+	uint64_t promised = 0;
+	int ends[2], status;
+	pid_t child;
+
+	assert_int_equal(pipe(ends), 0);
+	child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		struct fixture mine = *f;
+
+		close(ends[0]);
+		if (rm_loop_new(&mine.loop) < 0)
+			_exit(1);
+		child_appends(&mine, ends[1]);
+	}
+	close(ends[1]);
+	while (read(ends[0], &promised, sizeof(promised)) == sizeof(promised) &&
+	       promised < enough)
+		;
+	kill(child, SIGKILL);
+	while (read(ends[0], &promised, sizeof(promised)) == sizeof(promised))
+		;
+	close(ends[0]);
+	waitpid(child, &status, 0);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	return promised;
+}
+
+static void
+nothing_that_was_promised_is_lost_by_kill_9(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t from = 1; /* the number with which a life begins */
+
+	f->options.segment_bytes = 4096;
+	for (uint64_t i = 0; i < KILLS; i++) {
+		uint64_t promised = run_and_kill(f, from + 30 + i * 3);
+		struct rm_spool_item item;
+
+		assert_true(promised >= from + 30);
+		assert_int_equal(start(f), 0);
+		/* The child was done with those up to 40 before. */
+		for (uint64_t seq = promised - 30; seq <= promised; seq++) {
+			if (seq < from)
+				continue;
+			assert_true(take(f, seq, &item));
+			assert_int_equal(item.seq, seq);
+		}
+		assert_true(take(f, 0, &item));
+		walk(f, NULL, NULL);
+		assert_int_equal(rm_spool_counts(f->spool)->quarantined, 0);
+		assert_true(rm_spool_next(f->spool) > promised);
+		assert_true(rm_spool_next(f->spool) < promised + 100);
+		from = rm_spool_next(f->spool);
+		stop(f);
+	}
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_tail_torn_at_any_byte_never_hinders_the_start),
+		TEST(no_flipped_bit_hinders_the_start_or_gets_out),
+		TEST(a_full_disk_costs_durability_and_heals_by_itself),
+		TEST(memory_is_bounded_while_the_disk_fails),
+		TEST(a_folder_that_vanishes_is_a_failing_disk),
+		TEST(numbers_that_no_disk_saw_are_not_used_again),
+		TEST(nothing_that_was_promised_is_lost_by_kill_9),
+	};
+
+	return cmocka_run_group_tests_name("spool_trouble", tests, NULL, NULL);
+}
