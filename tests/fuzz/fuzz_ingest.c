@@ -68,10 +68,12 @@ send_raw(struct rack_fixture *f, bool counts, const uint8_t *data, size_t len)
 		return;
 	if (len > 0)
 		memcpy(copy, data, len);
-	if (counts)
+	if (counts) {
 		ingest_receive_counts(&f->ingest, f->agent[0], f->now, copy, len);
-	else
+		ingest_paths(&f->ingest, f->agent[0], f->now, copy, len);
+	} else {
 		ingest_batch(&f->ingest, f->agent[0], f->now, copy, len, &ack);
+	}
 	free(copy);
 }
 
@@ -93,6 +95,33 @@ send_counts(struct rack_fixture *f, const uint8_t *data, size_t len)
 		    &f->ingest, f->agent[0], f->now, bytes.data, bytes.len);
 }
 
+static void
+send_paths(struct rack_fixture *f, const uint8_t *data, size_t len)
+{
+	struct wire_path rows[4];
+	struct wire_paths paths = { .host = "h0",
+		.incarnation = 7,
+		.now_ns = (uint64_t)f->now.ns,
+		.paths = rows };
+	struct wire_bytes bytes;
+
+	for (; paths.path_count < 4 && len >= sizeof(rows[0]);
+	     data += sizeof(rows[0]), len -= sizeof(rows[0])) {
+		struct wire_path *row = &rows[paths.path_count++];
+
+		memcpy(row, data, sizeof(*row));
+		/* What nobody would believe is not worth most tries. */
+		row->src_guid = 0x100 + row->src_guid % 2;
+		row->src_port_num = row->dst_port_num = 1;
+		row->dst_guid = FIXTURE_FOREIGN + row->dst_guid % 3;
+		row->family = row->family % 2 ? 4 : 6;
+		row->hop_count %= WIRE_MAX_HOPS + 1;
+		row->age_ns %= 1000000;
+	}
+	if (wire_write_paths(f->writer, &paths, &bytes) == 0)
+		ingest_paths(&f->ingest, f->agent[0], f->now, bytes.data, bytes.len);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int
@@ -108,7 +137,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		size -= 3;
 		if (len > size)
 			len = size;
-		switch (what % 5) {
+		switch (what % 6) {
 		case 0:
 			send_raw(f, false, data, len);
 			break;
@@ -124,6 +153,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		case 4:
 			f->now.ns += 100 * RM_NS_PER_MS;
 			fixture_tick(f);
+			break;
+		case 5:
+			send_paths(f, data, len);
 			break;
 		}
 		data += len;
