@@ -41,13 +41,14 @@ struct rm_etcd_value {
 };
 
 struct rm_etcd_answer { /* borrowed for the call */
-	/* 0; -ETIMEDOUT and -EIO: it may have been done all the same; -ECONNREFUSED and
-	 * the like: nothing was done; -EAGAIN: no leader, or leaving; -EACCES:
-	 * authentication or permission; -ENOSPC: the database is full; -EMSGSIZE: the
-	 * request is too large; -ESTALE: that revision is compacted away; -ENOENT: no
-	 * such lease; -EPROTO: an answer that makes no sense. */
+	/* 0; -ETIMEDOUT, -EIO and -EPROTO (an answer that makes no sense): it may have
+	 * been done all the same. Nothing was done: -ECONNREFUSED, -EHOSTUNREACH,
+	 * -ENETUNREACH; -EAGAIN: no leader, too busy, or a revision that is not there
+	 * yet; -EACCES: authentication or permission; -ENOSPC: the database is full;
+	 * -EMSGSIZE: request or answer too large; -ESTALE: that revision is compacted
+	 * away; -ENOENT: no such lease; -EINVAL: not understood. */
 	int r;
-	char error[160]; /* the server's own words, quoted; "" when r is 0 */
+	char error[160]; /* the server's own words, printable; "" when r is 0 */
 	uint64_t cluster_id;
 	int64_t revision;                   /* of the header */
 	bool succeeded;                     /* txn: the compares held */
@@ -63,11 +64,20 @@ int rm_etcd_new(struct rm_loop *loop, struct rm_http_client *http,
 /* Ends what is under way without a word; watches must be gone. */
 void rm_etcd_free(struct rm_etcd *etcd);
 
+/* Ends all calls that were made with this arg, without a word: for whoever goes before
+ * its answers have come. */
+void rm_etcd_forget(struct rm_etcd *etcd, const void *arg);
+/* The time-out of the calls made from now on; 0: that of the options again. For the
+ * few calls that have to know soon. */
+void rm_etcd_hurry(struct rm_etcd *etcd, int64_t timeout_ns);
+
 /* All return 0 and call done once, later, from the loop; or < 0 and never: -EAGAIN when
  * too many calls wait, -ENOMEM, -EMSGSIZE. */
 
-/* prefix: all keys that begin with key. revision 0: now. stale_ok: any member may
- * answer from what it has, also without a quorum. */
+/* prefix: all keys that begin with key, sorted; asked for page by page, as of one
+ * revision, at most 512 MiB of text (else -EMSGSIZE). Keys with a zero byte inside are
+ * left out. revision 0: now. stale_ok: any member may answer from what it has, also
+ * without a quorum. */
 int rm_etcd_range(struct rm_etcd *etcd, const char *key, bool prefix, int64_t revision,
     bool stale_ok, rm_etcd_done *done, void *arg);
 
@@ -96,6 +106,9 @@ int rm_etcd_lease_keepalive(
     struct rm_etcd *etcd, int64_t lease, rm_etcd_done *done, void *arg);
 int rm_etcd_lease_revoke(
     struct rm_etcd *etcd, int64_t lease, rm_etcd_done *done, void *arg);
+/* Waits for it, at most 300 ms: for the end of a program, whose loop no longer turns.
+ */
+void rm_etcd_lease_revoke_now(struct rm_etcd *etcd, int64_t lease);
 
 /* ---- watching ------------------------------------------------------------- */
 
@@ -106,20 +119,33 @@ struct rm_etcd_event {
 	struct rm_etcd_value value; /* of a delete: key and mod_revision only */
 };
 
+/* In each of them the watch may be freed. */
 struct rm_etcd_watch_callbacks {
-	/* All events of one line: of whole transactions. */
+	/* All events of one line: of whole transactions. revision: of the header. */
 	void (*on_events)(const struct rm_etcd_event *events, size_t count,
 	    uint64_t cluster_id, int64_t revision, void *arg);
-	/* A sign of life without events. */
+	/* A sign of life without events. revision: so far all events have been handed
+	 * over. */
 	void (*on_progress)(uint64_t cluster_id, int64_t revision, void *arg);
-	/* The stream is over; the watch is to be freed (also from inside here). r as in
-	 * rm_etcd_answer: -ESTALE compacted, -ECANCELED canceled for another reason,
-	 * -ETIMEDOUT silent for too long. */
+	/* The stream is over; the watch is to be freed. r as in rm_etcd_answer;
+	 * besides, -ESTALE: compacted, or the store has gone back behind `from`
+	 * (restored), or it is another one; -ECANCELED: canceled for another reason;
+	 * -ETIMEDOUT: silent for too long; -EPROTO: a line that makes no sense, or
+	 * events of a revision that does not exist; -ENOBUFS: a line beyond 64 MiB. */
 	void (*on_end)(int r, const char *error, void *arg);
 };
 
-/* From revision `from` on, all keys below prefix. Asks for progress every silence_ns /
- * 3 and ends after silence_ns without a line. */
+/*
+ * From revision `from` on, all keys below prefix.
+ *
+ * The gateway takes no second request on a stream, so progress cannot be asked for on
+ * it. Instead every silence_ns / 3 a linearizable read of one key goes to the member
+ * that serves the stream: it answers only with a quorum behind it. Without an answer
+ * for silence_ns the watch ends. Such a read also vouches for events: none is handed
+ * over before a read has shown that its revision exists (a read at once, so this costs
+ * one round trip). Whether the stream holds back events no read can tell: list again
+ * now and then.
+ */
 int rm_etcd_watch_new(struct rm_etcd *etcd, const char *prefix, int64_t from,
     int64_t silence_ns, const struct rm_etcd_watch_callbacks *callbacks, void *arg,
     struct rm_etcd_watch **ret);

@@ -286,3 +286,18 @@ rm_http_client_send(struct rm_http_client *client, const char *url,
 		return -EINVAL;
 	return rm_http_client_start(client, &exchange, NULL);
 }
+
+int
+rm_http_client_now(
+    struct rm_http_client *client, const struct rm_http_exchange *exchange)
+{
+	struct rm_http_call *call;
+	int r;
+
+	r = rm_http_call_new(exchange, client, &call);
+	if (r < 0)
+		return r;
+	r = rm_http_call_errno(call, curl_easy_perform(call->easy));
+	rm_http_call_free(call);
+	return r;
+}

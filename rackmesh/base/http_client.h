@@ -63,4 +63,9 @@ int rm_http_client_start(struct rm_http_client *client,
 /* Ends it without a word: neither function is called any more. Not from inside done. */
 void rm_http_call_cancel(struct rm_http_call *call);
 
+/* Waits for the end of it, on a connection of its own: for the last words of a program,
+ * whose loop no longer turns. Calls nobody; 0: there was an answer. */
+int rm_http_client_now(
+    struct rm_http_client *client, const struct rm_http_exchange *exchange);
+
 #endif
