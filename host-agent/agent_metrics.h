@@ -3,7 +3,8 @@
  *
  * Sums that hold at any moment: probes_sent = sum of results but send_failed, plus
  * those in flight; per aggregator made = acked + dropped + waiting + doubtful, in
- * batches and in results. Packets on the wire = probes_sent + replies_sent.
+ * batches and in results. Packets on the wire = probes_sent + replies_sent +
+ * trace_packets - trace_packets_failed.
  */
 #ifndef HOST_AGENT_AGENT_METRICS_H
 #define HOST_AGENT_AGENT_METRICS_H

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "host-agent/plans.h"
+#include "host-agent/tracer.h"
 #include "rackmesh/base/http_server.h"
 #include "rackmesh/base/metrics.h"
 #include "tests/support/loopback.h"
@@ -24,6 +25,7 @@ struct fixture {
 	struct rm_metrics *metrics;
 	struct rm_http_server *server;
 	struct plans *plans;
+	struct tracer *tracer;
 	struct agent_api api;
 	bool paused;
 	struct wire_brake brake;
@@ -37,6 +39,7 @@ static int
 setup(void **state)
 {
 	struct rm_address address = loopback_address(0);
+	struct tracer_options options = { RM_NS_PER_S, 100, 1 };
 	struct fixture *f = &fixture;
 
 	*f = (struct fixture){ .answer = malloc(ANSWER_BYTES) };
@@ -45,12 +48,14 @@ setup(void **state)
 	    rm_metrics_new(&f->metrics) < 0 || plans_new("", NULL, &f->plans) < 0 ||
 	    plans_add_tor(f->plans, "tor-a") < 0 ||
 	    plans_add_tor(f->plans, "tor-b") < 0 ||
+	    tracer_new(&options, &f->tracer) < 0 ||
 	    rm_http_server_new(f->loop, &f->server) < 0)
 		return -1;
 	f->api = (struct agent_api){ .host = "h1",
 		.plans = f->plans,
 		.paused = &f->paused,
-		.brake = &f->brake };
+		.brake = &f->brake,
+		.tracer = f->tracer };
 	if (agent_api_serve(f->server, f->metrics, &f->api) < 0)
 		return -1;
 	return rm_http_server_listen(f->server, &address);
@@ -63,6 +68,7 @@ teardown(void **state)
 
 	rm_http_server_free(f->server);
 	plans_free(f->plans);
+	tracer_free(f->tracer);
 	rm_metrics_free(f->metrics);
 	rm_loop_free(f->loop);
 	free(f->answer);
@@ -119,14 +125,14 @@ receive(struct fixture *f, int fd)
 }
 
 static json_t *
-ask(struct fixture *f, const char *query, int expected)
+ask_at(struct fixture *f, const char *path, const char *query, int expected)
 {
 	int fd = loopback_connect(rm_http_server_port(f->server));
 	char request[128];
 	json_t *json;
 
 	snprintf(
-	    request, sizeof(request), "GET /v1/pinglist%s HTTP/1.0\r\n\r\n", query);
+	    request, sizeof(request), "GET /v1/%s%s HTTP/1.0\r\n\r\n", path, query);
 	assert_int_equal(write(fd, request, strlen(request)), strlen(request));
 	fcntl(fd, F_SETFL, O_NONBLOCK);
 	f->answer_len = 0;
@@ -137,6 +143,12 @@ ask(struct fixture *f, const char *query, int expected)
 	json = json_loads(strstr(f->answer, "\r\n\r\n"), 0, NULL);
 	assert_non_null(json);
 	return json;
+}
+
+static json_t *
+ask(struct fixture *f, const char *query, int expected)
+{
+	return ask_at(f, "pinglist", query, expected);
 }
 
 static json_int_t
@@ -189,6 +201,73 @@ a_pinglist_is_shown_page_by_page(void **state)
 	json_decref(all);
 }
 
+/* One flow per destination; the first one's path is known. */
+static void
+trace(struct fixture *f, size_t count)
+{
+	static const uint16_t flows[] = { 50000 };
+	static const uint8_t dscps[] = { 26 };
+	const struct wire_address own[2] = { address_number(1, 0) };
+	struct wire_target *targets = calloc(count, sizeof(*targets));
+	rm_mono_t now = { 1000 * RM_NS_PER_S };
+	struct tracer_job job;
+
+	assert_non_null(targets);
+	for (size_t i = 0; i < count; i++)
+		targets[i] = (struct wire_target){ .src = rnic_number(1),
+			.dst = { .guid = 1000 + i, .port = 1 },
+			.kind = WIRE_INTER_TOR,
+			.address = address_number(2, 862),
+			.flows = flows,
+			.flow_count = 1,
+			.dscps = dscps,
+			.dscp_count = 1 };
+	assert_int_equal(tracer_set(f->tracer, 0, targets, count, own, 1, now), 0);
+	tracer_length(f->tracer, 0, targets[0].dst, 50000, 2, now);
+	now = rm_mono_add(now, RM_NS_PER_S);
+	assert_true(tracer_next(f->tracer, now, &job));
+	assert_int_equal(job.ttl_count, 2);
+	tracer_answer(f->tracer,
+	    &(struct trace_answer){ .flow = job.flow,
+		.token = job.tokens[1],
+		.from = { 4, { 10, 9, 8, 7 }, 0 },
+		.expired = true },
+	    now);
+	assert_false(tracer_next(f->tracer, rm_mono_add(now, RM_NS_PER_S), &job));
+	free(targets);
+}
+
+static void
+paths_are_shown_page_by_page(void **state)
+{
+	struct fixture *f = *state;
+	json_t *all, *paths, *hops;
+
+	trace(f, 1203);
+	all = ask_at(f, "paths", "?limit=1", 200);
+	assert_int_equal(number(all, "flow_count"), 1203);
+	paths = json_object_get(all, "paths");
+	assert_int_equal(json_array_size(paths), 1);
+	assert_true(json_is_true(json_object_get(json_array_get(paths, 0), "traced")));
+	assert_true(
+	    json_is_true(json_object_get(json_array_get(paths, 0), "complete")));
+	hops = json_object_get(json_array_get(paths, 0), "hops");
+	assert_int_equal(json_array_size(hops), 2);
+	assert_true(json_is_null(json_array_get(hops, 0)));
+	assert_string_equal(json_string_value(json_array_get(hops, 1)), "10.9.8.7");
+	json_decref(all);
+
+	all = ask_at(f, "paths", "", 200);
+	assert_int_equal(json_array_size(json_object_get(all, "paths")), 1000);
+	json_decref(all);
+	all = ask_at(f, "paths", "?offset=1000", 200);
+	paths = json_object_get(all, "paths");
+	assert_int_equal(json_array_size(paths), 203);
+	assert_false(json_is_true(json_object_get(json_array_get(paths, 9), "traced")));
+	json_decref(all);
+	json_decref(ask_at(f, "paths", "?limit=1001", 400));
+}
+
 static void
 a_page_that_is_none_or_too_large_is_refused(void **state)
 {
@@ -210,6 +289,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_pinglist_is_shown_page_by_page),
+		TEST(paths_are_shown_page_by_page),
 		TEST(a_page_that_is_none_or_too_large_is_refused),
 	};
 

@@ -19,6 +19,7 @@
 #include "host-agent/brake_file.h"
 #include "host-agent/host_agent.h"
 #include "host-agent/host_agent_state.h"
+#include "host-agent/tracing.h"
 #include "rackmesh/base/link.h"
 #include "rackmesh/base/listener.h"
 #include "rackmesh/base/log.h"
@@ -386,6 +387,7 @@ two_agents_probe_each_other_across_namespaces(void **state)
 		LOOPBACK_WAIT(f->loop, f->hosts[i].counted > 20);
 		assert_true(f->hosts[i].beats > 0);
 		assert_int_equal(f->hosts[i].outcomes[WIRE_INVALID], 0);
+		assert_false(tracing_denied(f->hosts[i].agent->tracing));
 	}
 	assert_int_equal(ask(f, &f->hosts[0], "GET /readyz HTTP/1.0\r\n\r\n"), 200);
 	assert_int_equal(ask(f, &f->hosts[0], "GET /v1/rnics HTTP/1.0\r\n\r\n"), 200);
@@ -393,6 +395,7 @@ two_agents_probe_each_other_across_namespaces(void **state)
 	    ask(f, &f->hosts[0], "GET /v1/pinglist HTTP/1.0\r\n\r\n"), 200);
 	assert_int_equal(
 	    ask(f, &f->hosts[0], "GET /v1/aggregators HTTP/1.0\r\n\r\n"), 200);
+	assert_int_equal(ask(f, &f->hosts[0], "GET /v1/paths HTTP/1.0\r\n\r\n"), 200);
 	assert_int_equal(ask(f, &f->hosts[0], "GET /metrics HTTP/1.0\r\n\r\n"), 200);
 }
 
