@@ -1,3 +1,4 @@
+#define HASH_NONFATAL_OOM 1
 #include "analyzer/board.h"
 
 #include <errno.h>
@@ -96,8 +97,12 @@ add_telling(struct board *board, struct node *node, const struct board_told *tol
 	telling->is_own = told->is_own;
 	telling->is_open = told->state != WIRE_RESOLVED;
 	telling->changed = told->changed;
-	node->tellings[node->telling_count++] = telling;
 	HASH_ADD_STR(board->by_key, key, telling);
+	if (telling->hh.tbl == NULL) {
+		free(telling);
+		return -ENOMEM;
+	}
+	node->tellings[node->telling_count++] = telling;
 	add_source(&node->entry, told->source);
 	return 0;
 }
@@ -182,6 +187,10 @@ node_new(struct board *board, const struct board_told *told)
 	r = node_say(node, told);
 	if (r == 0)
 		r = add_telling(board, node, told);
+	if (r == 0 && is_open) {
+		HASH_ADD_STR(board->by_labels, labels, node);
+		r = node->hh.tbl == NULL ? -ENOMEM : 0;
+	}
 	if (r < 0) {
 		node_free(board, node);
 		return r;
@@ -195,7 +204,6 @@ node_new(struct board *board, const struct board_told *told)
 	}
 	node->place = board->open_count;
 	board->open[board->open_count++] = node;
-	HASH_ADD_STR(board->by_labels, labels, node);
 	return 1;
 }
 

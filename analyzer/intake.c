@@ -1,3 +1,4 @@
+#define HASH_NONFATAL_OOM 1
 #include "analyzer/intake.h"
 
 #include <errno.h>
@@ -34,8 +35,6 @@ make_room(struct intake *intake)
 {
 	struct intake_peer *peer, *next;
 
-	if (intake->counts.peers < INTAKE_MAX_PEERS)
-		return;
 	HASH_ITER (hh, intake->peers, peer, next) {
 		if (!peer_is_idle(peer))
 			continue;
@@ -64,14 +63,19 @@ intake_peer_get(struct intake *intake, const char *region, const char *name)
 
 	if (peer != NULL)
 		return peer;
-	make_room(intake);
+	if (intake->counts.peers == INTAKE_MAX_PEERS)
+		make_room(intake);
 	if (intake->counts.peers == INTAKE_MAX_PEERS)
 		return NULL;
 	peer = calloc(1, sizeof(*peer));
-	if (peer == NULL)
+	if (peer != NULL) {
+		snprintf(peer->key, sizeof(peer->key), "%s|%s", region, name);
+		HASH_ADD_STR(intake->peers, key, peer);
+	}
+	if (peer == NULL || peer->hh.tbl == NULL) {
+		free(peer);
 		return NULL;
-	snprintf(peer->key, sizeof(peer->key), "%s|%s", region, name);
-	HASH_ADD_STR(intake->peers, key, peer);
+	}
 	intake->counts.peers++;
 	return peer;
 }

@@ -1,3 +1,4 @@
+#define HASH_NONFATAL_OOM 1
 #include "analyzer/known.h"
 
 #include <errno.h>
@@ -55,9 +56,13 @@ node_get(struct known *known, const char *region, const char *name, struct node 
 		strcpy(node->key, key);
 		strcpy(node->aggregator.region, region);
 		strcpy(node->aggregator.name, name);
+		HASH_ADD_STR(known->by_key, key, node);
+		if (node->hh.tbl == NULL) {
+			free(node);
+			return -ENOMEM;
+		}
 		node->place = known->count;
 		known->list[known->count++] = node;
-		HASH_ADD_STR(known->by_key, key, node);
 	}
 	*ret = node;
 	return 0;

@@ -1,3 +1,4 @@
+#define HASH_NONFATAL_OOM 1
 #include "analyzer/rack_rnics.h"
 
 #include <stdlib.h>
@@ -35,6 +36,10 @@ node_get(struct rack_rnics *rnics, struct wire_rnic_id id)
 	node->key = key;
 	node->rnic.id = (struct rm_rnic_id){ id.guid, id.port };
 	HASH_ADD(hh, rnics->by_id, key, sizeof(node->key), node);
+	if (node->hh.tbl == NULL) {
+		free(node);
+		return NULL;
+	}
 	rnics->counts->rnics++;
 	return node;
 }

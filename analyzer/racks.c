@@ -1,3 +1,4 @@
+#define HASH_NONFATAL_OOM 1
 #include "analyzer/racks.h"
 
 #include <errno.h>
@@ -78,7 +79,11 @@ flow_get(struct racks *racks, struct node *node, const struct wire_row *row)
 	}
 	memcpy(&flow->key, &key, sizeof(key));
 	HASH_ADD(hh, node->flows, key, sizeof(flow->key), flow);
-	return flow;
+	if (flow->hh.tbl != NULL)
+		return flow;
+	free(flow);
+	racks->counts.refused++;
+	return NULL;
 }
 
 static void
@@ -160,16 +165,19 @@ node_get(struct racks *racks, const char *region, const char *tor)
 		return node;
 	if (racks->counts.racks < RACKS_MAX)
 		node = calloc(1, sizeof(*node));
-	if (node == NULL) {
+	if (node != NULL) {
+		key_of(node->key, region, tor);
+		HASH_ADD_STR(racks->by_key, key, node);
+	}
+	if (node == NULL || node->hh.tbl == NULL) {
+		free(node);
 		racks->counts.refused++;
 		return NULL;
 	}
-	key_of(node->key, region, tor);
 	strcpy(node->rack.region, region);
 	strcpy(node->rack.tor, tor);
 	node->place = racks->counts.racks++;
 	racks->list[node->place] = node;
-	HASH_ADD_STR(racks->by_key, key, node);
 	return node;
 }
 

@@ -1,0 +1,202 @@
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+
+#include "tests/unit/analyzer/analyzer_fixture.h"
+
+/* All that is patient by default is hurried. */
+#define HURRIED                                      \
+	"resolve_after_ms: 250\nrow_interval_s: 1\n" \
+	"blind: {grace_ms: 500, start_ms: 500}\n"
+
+static void
+restart(struct fixture *f, const char *more)
+{
+	stop(f);
+	snprintf(f->more, sizeof(f->more), "%s", more);
+	start(f);
+}
+
+/* How many of our own incidents are open; the first one's id and part go out. */
+static size_t
+own_open(struct fixture *f, char id[32], char part[64])
+{
+	struct answer answer;
+	json_t *incident;
+	size_t i, count = 0;
+
+	get(f, "/v1/incidents?open=1", &answer);
+	json_array_foreach (json_object_get(answer.json, "incidents"), i, incident) {
+		json_t *sources = json_object_get(incident, "sources");
+		bool own = false;
+
+		for (size_t k = 0; k < json_array_size(sources); k++)
+			own |= strcmp(json_string_value(json_array_get(sources, k)),
+				   "an1") == 0;
+		if (!own || count++ > 0)
+			continue;
+		snprintf(
+		    id, 32, "%s", json_string_value(json_object_get(incident, "id")));
+		snprintf(part, 64, "%s %s",
+		    json_string_value(json_object_get(incident, "part_type")),
+		    json_string_value(json_object_get(incident, "part")));
+	}
+	answer_clear(&answer);
+	return count;
+}
+
+static void
+wait_for_own(struct fixture *f, size_t wanted, char id[32], char part[64])
+{
+	rm_mono_t deadline = rm_mono_add(rm_mono_now(), LOOPBACK_PATIENCE_NS);
+
+	while (own_open(f, id, part) != wanted) {
+		assert_true(rm_mono_since(deadline, rm_mono_now()) > 0);
+		loopback_run(f->loop, 100 * RM_NS_PER_MS);
+	}
+}
+
+static void
+wait_acked(struct fixture *f)
+{
+	LOOPBACK_WAIT(
+	    f->loop, f->agg.acked[WIRE_LANE_SUMMARY] == f->agg.seq[WIRE_LANE_SUMMARY]);
+}
+
+/* All its racks tell of themselves, twice: both ends of what lasts. */
+static void
+live(struct fixture *f)
+{
+	send_summary(f, "tor1", 1);
+	send_summary(f, "tor2", 2);
+	wait_acked(f);
+}
+
+static void
+an_aggregator_that_leaves_is_one_finding_and_over_when_it_is_back(void **state)
+{
+	struct fixture *f = *state;
+	char id[32], part[64];
+
+	restart(f, HURRIED);
+	hello(f);
+	live(f);
+	assert_int_equal(own_open(f, id, part), 0);
+	leave(f);
+	/* One finding, and not one for each rack. */
+	wait_for_own(f, 1, id, part);
+	assert_string_equal(part, "aggregator agg1");
+	loopback_run(f->loop, 1500 * RM_NS_PER_MS);
+	assert_int_equal(own_open(f, id, part), 1);
+	hello(f);
+	for (int i = 0; i < 100 && own_open(f, id, part) > 0; i++) {
+		live(f);
+		loopback_run(f->loop, 100 * RM_NS_PER_MS);
+	}
+	assert_int_equal(own_open(f, id, part), 0);
+}
+
+static void
+our_incidents_go_on_after_a_restart_under_their_id(void **state)
+{
+	struct fixture *f = *state;
+	char id[32], again[32], part[64];
+
+	restart(f, HURRIED);
+	hello(f);
+	live(f);
+	leave(f);
+	wait_for_own(f, 1, id, part);
+	loopback_run(f->loop, 300 * RM_NS_PER_MS); /* the file is written */
+	restart(f, HURRIED);
+	assert_int_equal(own_open(f, again, part), 1);
+	assert_string_equal(again, id);
+	/* And is judged on: it lasts while nobody comes, and ends when somebody does.
+	 */
+	loopback_run(f->loop, 1500 * RM_NS_PER_MS);
+	assert_int_equal(own_open(f, again, part), 1);
+	assert_string_equal(again, id);
+	hello(f);
+	for (int i = 0; i < 100 && own_open(f, again, part) > 0; i++) {
+		live(f);
+		loopback_run(f->loop, 100 * RM_NS_PER_MS);
+	}
+	assert_int_equal(own_open(f, again, part), 0);
+}
+
+static void
+who_does_not_come_back_after_a_restart_of_ours_is_missed(void **state)
+{
+	struct fixture *f = *state;
+	char id[32], part[64];
+
+	restart(f, HURRIED);
+	hello(f);
+	live(f);
+	loopback_run(f->loop, 1500 * RM_NS_PER_MS); /* the list is written */
+	leave(f);
+	restart(f, HURRIED);
+	assert_int_equal(own_open(f, id, part), 0);
+	wait_for_own(f, 1, id, part);
+	assert_string_equal(part, "aggregator agg1");
+}
+
+static void
+a_rack_that_condemns_its_own_tor_is_believed(void **state)
+{
+	struct fixture *f = *state;
+	char id[32], part[64];
+
+	restart(f, HURRIED);
+	hello(f);
+	live(f);
+	f->agg.part_type = "tor";
+	f->agg.part = "tor1";
+	f->agg.kind = "tor-down";
+	send_incident(f, "tor1", 0x77, WIRE_OPENED);
+	wait_for_own(f, 1, id, part);
+	assert_string_equal(part, "tor tor1");
+	/* One fault, one entry: told of by the rack and by us. */
+	assert_string_equal(id, "0000000000000077");
+}
+
+static void
+the_loop_standing_still_makes_nobody_silent(void **state)
+{
+	struct fixture *f = *state;
+	char id[32], part[64];
+
+	restart(f, HURRIED);
+	hello(f);
+	live(f);
+	loopback_run(f->loop, 600 * RM_NS_PER_MS);
+	live(f);
+	/* What a SIGSTOP does, seen from inside. */
+	usleep(900 * 1000);
+	loopback_run(f->loop, 200 * RM_NS_PER_MS);
+	assert_int_equal(own_open(f, id, part), 0);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(an_aggregator_that_leaves_is_one_finding_and_over_when_it_is_back),
+		TEST(our_incidents_go_on_after_a_restart_under_their_id),
+		TEST(who_does_not_come_back_after_a_restart_of_ours_is_missed),
+		TEST(a_rack_that_condemns_its_own_tor_is_believed),
+		TEST(the_loop_standing_still_makes_nobody_silent),
+	};
+
+	return cmocka_run_group_tests_name("analyzer", tests, NULL, NULL);
+}
