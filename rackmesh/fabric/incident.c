@@ -7,27 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rackmesh/fabric/incident_state.h"
+
 #define CONFIDENCE_STEP 0.1
 #define FLAP_MEMORY_NS (3600 * RM_NS_PER_S)
-
-struct entry {
-	struct rm_incident incident;
-	double announced_confidence;
-	bool good; /* since good_since, without interruption */
-	rm_mono_t good_since;
-	rm_mono_t resolved;
-	bool judged; /* has its verdict of this judgement */
-};
-
-struct rm_incidents {
-	struct rm_incident_options options;
-	struct entry **open; /* oldest first */
-	size_t open_count;
-	struct entry **closed; /* a ring of max_closed, closed_next is written next */
-	size_t closed_count, closed_next;
-	uint64_t made;
-	struct rm_incident_counts counts;
-};
 
 /* Time, clock and listener of one judgement. */
 struct judgement {
@@ -48,8 +31,10 @@ rm_incidents_new(const struct rm_incident_options *options, struct rm_incidents 
 	incidents->options = *options;
 	if (incidents->options.flap_memory_ns <= 0)
 		incidents->options.flap_memory_ns = FLAP_MEMORY_NS;
-	incidents->open = calloc(options->max_open + 1, sizeof(struct entry *));
-	incidents->closed = calloc(options->max_closed + 1, sizeof(struct entry *));
+	incidents->open =
+	    calloc(options->max_open + 1, sizeof(struct incident_entry *));
+	incidents->closed =
+	    calloc(options->max_closed + 1, sizeof(struct incident_entry *));
 	if (incidents->open == NULL || incidents->closed == NULL) {
 		rm_incidents_free(incidents);
 		return -ENOMEM;
@@ -86,7 +71,7 @@ incident_id(struct rm_incidents *incidents)
 }
 
 /* The closed incident that is i-th newest. */
-static struct entry *
+static struct incident_entry *
 closed_get(const struct rm_incidents *incidents, size_t i)
 {
 	const size_t max = incidents->options.max_closed;
@@ -99,7 +84,7 @@ times_reopened(
     const struct rm_incidents *incidents, const struct rm_part *part, rm_mono_t now)
 {
 	for (size_t i = 0; i < incidents->closed_count; i++) {
-		const struct entry *entry = closed_get(incidents, i);
+		const struct incident_entry *entry = closed_get(incidents, i);
 
 		if (rm_mono_since(now, entry->resolved) >
 		    incidents->options.flap_memory_ns)
@@ -114,7 +99,7 @@ static void
 incident_open(struct rm_incidents *incidents, const struct rm_verdict *verdict,
     const struct judgement *judgement)
 {
-	struct entry *entry = NULL;
+	struct incident_entry *entry = NULL;
 
 	if (incidents->open_count < incidents->options.max_open)
 		entry = calloc(1, sizeof *entry);
@@ -160,7 +145,7 @@ ruled_out_differs(const struct rm_evidence *a, const struct rm_evidence *b)
 }
 
 static void
-incident_update(struct rm_incidents *incidents, struct entry *entry,
+incident_update(struct rm_incidents *incidents, struct incident_entry *entry,
     const struct rm_verdict *verdict, const struct judgement *judgement)
 {
 	struct rm_verdict *mine = &entry->incident.verdict;
@@ -192,12 +177,12 @@ is_narrowing(const struct rm_part *a, const struct rm_part *b)
 	       (rm_part_names(a, b->name) || rm_part_names(b, a->name));
 }
 
-static struct entry *
+static struct incident_entry *
 find_open(
     const struct rm_incidents *incidents, const struct rm_part *part, bool narrowing)
 {
 	for (size_t i = 0; i < incidents->open_count; i++) {
-		struct entry *entry = incidents->open[i];
+		struct incident_entry *entry = incidents->open[i];
 		const struct rm_part *mine = &entry->incident.verdict.part;
 
 		if (narrowing ? !entry->judged && is_narrowing(mine, part)
@@ -207,8 +192,8 @@ find_open(
 	return NULL;
 }
 
-static void
-remember_closed(struct rm_incidents *incidents, struct entry *entry)
+void
+incident_remember(struct rm_incidents *incidents, struct incident_entry *entry)
 {
 	const size_t max = incidents->options.max_closed;
 
@@ -228,21 +213,21 @@ static void
 incident_resolve(
     struct rm_incidents *incidents, size_t i, const struct judgement *judgement)
 {
-	struct entry *entry = incidents->open[i];
+	struct incident_entry *entry = incidents->open[i];
 
 	incidents->open_count--;
 	memmove(&incidents->open[i], &incidents->open[i + 1],
-	    (incidents->open_count - i) * sizeof(struct entry *));
+	    (incidents->open_count - i) * sizeof(struct incident_entry *));
 	entry->incident.resolved = entry->incident.changed = judgement->wall;
 	entry->resolved = judgement->now;
 	incidents->counts.resolved++;
 	judgement->on_event(RM_INCIDENT_RESOLVED, &entry->incident, judgement->arg);
-	remember_closed(incidents, entry);
+	incident_remember(incidents, entry);
 }
 
 /* An incident without a verdict now: is there evidence that its part works? */
 static bool
-has_recovered(const struct rm_incidents *incidents, struct entry *entry,
+has_recovered(const struct rm_incidents *incidents, struct incident_entry *entry,
     enum rm_health health, rm_mono_t now)
 {
 	if (health != RM_HEALTH_GOOD) {
@@ -271,13 +256,14 @@ rm_incidents_judge(struct rm_incidents *incidents, rm_mono_t now, rm_wall_t wall
 		incidents->open[i]->judged = false;
 	/* Equal names first, so that "A or B" is only taken by an A without its own. */
 	for (size_t i = 0; i < count; i++) {
-		struct entry *entry = find_open(incidents, &verdicts[i].part, false);
+		struct incident_entry *entry =
+		    find_open(incidents, &verdicts[i].part, false);
 
 		if (entry != NULL)
 			incident_update(incidents, entry, &verdicts[i], &judgement);
 	}
 	for (size_t i = 0; i < count; i++) {
-		struct entry *entry;
+		struct incident_entry *entry;
 
 		if (find_open(incidents, &verdicts[i].part, false) != NULL)
 			continue;
@@ -288,7 +274,7 @@ rm_incidents_judge(struct rm_incidents *incidents, rm_mono_t now, rm_wall_t wall
 			incident_open(incidents, &verdicts[i], &judgement);
 	}
 	for (size_t i = incidents->open_count; i-- > 0;) {
-		struct entry *entry = incidents->open[i];
+		struct incident_entry *entry = incidents->open[i];
 
 		if (!entry->judged && has_recovered(incidents, entry,
 					  health(&entry->incident.verdict, arg), now))

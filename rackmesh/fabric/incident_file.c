@@ -1,0 +1,146 @@
+#include "rackmesh/fabric/incident_file.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rackmesh/base/file.h"
+#include "rackmesh/base/log.h"
+#include "rackmesh/base/worker.h"
+
+#define MAX_FILE_BYTES (64u << 20)
+
+struct rm_incident_file {
+	struct rm_worker *worker;
+	char path[PATH_MAX];
+	char *writing; /* the job's; NULL: none runs */
+	char *next;    /* newer; NULL: none */
+	uint64_t failures;
+};
+
+int
+rm_incident_file_new(
+    struct rm_worker *worker, const char *path, struct rm_incident_file **ret)
+{
+	struct rm_incident_file *file;
+
+	if (strlen(path) + sizeof(".corrupt") > PATH_MAX)
+		return -ENAMETOOLONG;
+	file = calloc(1, sizeof(*file));
+	if (file == NULL)
+		return -ENOMEM;
+	file->worker = worker;
+	strcpy(file->path, path);
+	*ret = file;
+	return 0;
+}
+
+void
+rm_incident_file_free(struct rm_incident_file *file)
+{
+	if (file == NULL)
+		return;
+	/* There is no worker any more, and no loop that could be kept waiting. */
+	if (file->next != NULL)
+		rm_file_replace(
+		    file->path, (const uint8_t *)file->next, strlen(file->next));
+	free(file->next);
+	free(file);
+}
+
+json_t *
+rm_incident_file_load(const struct rm_incident_file *file)
+{
+	char aside[PATH_MAX + sizeof(".corrupt")];
+	json_error_t error = { .text = "it cannot be read" };
+	json_t *json = NULL;
+	uint8_t *data;
+	size_t len;
+	int r;
+
+	r = rm_file_read(file->path, MAX_FILE_BYTES, &data, &len);
+	if (r == -ENOENT)
+		return NULL;
+	if (r == 0) {
+		json =
+		    json_loadb((const char *)data, len, JSON_REJECT_DUPLICATES, &error);
+		free(data);
+	}
+	if (json != NULL)
+		return json;
+	snprintf(aside, sizeof(aside), "%s.corrupt", file->path);
+	rm_log_warn(r, "%s is set aside as %s: %s", file->path, aside, error.text);
+	if (rename(file->path, aside) < 0)
+		rm_log_warn(-errno, "and that fails");
+	return NULL;
+}
+
+static int
+write_run(void *arg)
+{
+	struct rm_incident_file *file = arg;
+
+	/* Of the file, only what the loop leaves alone now. */
+	return rm_file_replace(
+	    file->path, (const uint8_t *)file->writing, strlen(file->writing));
+}
+
+static void start_writing(struct rm_incident_file *file);
+
+static void
+write_done(void *arg, int r)
+{
+	struct rm_incident_file *file = arg;
+
+	if (r == -ECANCELED && file->next == NULL)
+		file->next = file->writing; /* for the end */
+	else
+		free(file->writing);
+	file->writing = NULL;
+	if (r == -ECANCELED)
+		return;
+	if (r < 0)
+		file->failures++;
+	start_writing(file);
+}
+
+static void
+start_writing(struct rm_incident_file *file)
+{
+	if (file->writing != NULL || file->next == NULL)
+		return;
+	file->writing = file->next;
+	file->next = NULL;
+	if (rm_worker_submit(file->worker, write_run, write_done, file) == 0)
+		return;
+	/* The worker is full: the next state tries again, at the latest the end. */
+	file->next = file->writing;
+	file->writing = NULL;
+	file->failures++;
+}
+
+void
+rm_incident_file_save(struct rm_incident_file *file, json_t *takes)
+{
+	char *text = takes == NULL
+			 ? NULL
+			 : json_dumps(takes, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
+
+	json_decref(takes);
+	if (text == NULL) {
+		file->failures++;
+		return;
+	}
+	free(file->next);
+	file->next = text;
+	start_writing(file);
+}
+
+uint64_t
+rm_incident_file_failures(const struct rm_incident_file *file)
+{
+	return file->failures;
+}

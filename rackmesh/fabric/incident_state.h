@@ -1,0 +1,35 @@
+/*
+ * incident_state - what incidents are made of, for the judging of them and for their
+ * keeping; nobody else's business.
+ */
+#ifndef RACKMESH_FABRIC_INCIDENT_STATE_H
+#define RACKMESH_FABRIC_INCIDENT_STATE_H
+
+#include <stdbool.h>
+
+#include "rackmesh/fabric/incident.h"
+
+struct incident_entry {
+	struct rm_incident incident;
+	double announced_confidence;
+	bool good; /* since good_since, without interruption */
+	rm_mono_t good_since;
+	rm_mono_t resolved;
+	bool judged; /* has its verdict of this judgement */
+};
+
+struct rm_incidents {
+	struct rm_incident_options options;
+	struct incident_entry **open; /* oldest first */
+	size_t open_count;
+	struct incident_entry *
+	    *closed; /* a ring of max_closed, closed_next is written next */
+	size_t closed_count, closed_next;
+	uint64_t made;
+	struct rm_incident_counts counts;
+};
+
+/* Takes the entry; the oldest is forgotten for it. */
+void incident_remember(struct rm_incidents *incidents, struct incident_entry *entry);
+
+#endif

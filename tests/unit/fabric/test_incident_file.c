@@ -1,0 +1,314 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "rackmesh/base/file.h"
+#include "rackmesh/base/loop.h"
+#include "rackmesh/base/worker.h"
+#include "rackmesh/fabric/incident.h"
+#include "rackmesh/fabric/incident_file.h"
+#include "tests/support/loopback.h"
+
+#define WALL_NS (1000000 * RM_NS_PER_S)
+
+struct seen {
+	unsigned opened, updated, resolved;
+	enum rm_health health;
+};
+
+static enum rm_health
+health_of(const struct rm_verdict *verdict, void *arg)
+{
+	(void)verdict;
+	return ((struct seen *)arg)->health;
+}
+
+static void
+on_event(enum rm_incident_event event, const struct rm_incident *incident, void *arg)
+{
+	struct seen *seen = arg;
+
+	(void)incident;
+	seen->opened += event == RM_INCIDENT_OPENED;
+	seen->updated += event == RM_INCIDENT_UPDATED;
+	seen->resolved += event == RM_INCIDENT_RESOLVED;
+}
+
+static struct rm_incidents *
+fresh(void)
+{
+	const struct rm_incident_options options = { .max_open = 4,
+		.max_closed = 4,
+		.resolve_after_ns = 2 * RM_NS_PER_S,
+		.id_seed = 5 };
+	struct rm_incidents *incidents;
+
+	assert_int_equal(rm_incidents_new(&options, &incidents), 0);
+	return incidents;
+}
+
+static struct rm_verdict
+verdict_on(const char *name)
+{
+	struct rm_verdict verdict = {
+		.part = { .type = RM_PART_RNIC, .place = "tor1" },
+		.rnic = { 0x20000000001, RM_PORT_MAC },
+		.kind = RM_KIND_RNIC_LOSSY,
+		.confidence = 0.953,
+		.evidence = { .window_ns = RM_NS_PER_S,
+		    .window_start = { WALL_NS - 7 },
+		    .peers = 3,
+		    .to_part = { 100, 40 },
+		    .from_part = { 90, 90 },
+		    .ruled_out = { "tor tor1: others are well" },
+		    .ruled_out_count = 1 },
+	};
+
+	snprintf(verdict.part.name, sizeof(verdict.part.name), "%s", name);
+	return verdict;
+}
+
+static void
+judge(struct rm_incidents *incidents, int64_t s, const struct rm_verdict *verdicts,
+    size_t count, struct seen *seen)
+{
+	rm_incidents_judge(incidents, (rm_mono_t){ s * RM_NS_PER_S },
+	    (rm_wall_t){ WALL_NS + s * RM_NS_PER_S }, verdicts, count, health_of,
+	    on_event, seen);
+}
+
+static void
+open_ones_go_on_under_their_id_and_resolve_on_evidence(void **state)
+{
+	struct rm_incidents *before = fresh(), *after = fresh();
+	struct rm_verdict verdicts[] = { verdict_on("h1/r0"), verdict_on("h2/r0") };
+	struct seen seen = { 0 };
+	const struct rm_incident *was, *is;
+	json_t *saved;
+
+	judge(before, 1, verdicts, 2, &seen);
+	saved = rm_incidents_save(before, (rm_wall_t){ WALL_NS });
+	assert_int_equal(rm_incidents_restore(after, saved, (rm_mono_t){ 0 }, NULL), 2);
+	json_decref(saved);
+	for (size_t i = 0; i < 2; i++) {
+		was = rm_incidents_get(before, i);
+		is = rm_incidents_get(after, i);
+		assert_true(was->id == is->id);
+		assert_int_equal(was->opened.ns, is->opened.ns);
+		assert_int_equal(was->changed.ns, is->changed.ns);
+		assert_memory_equal(
+		    &was->verdict.part, &is->verdict.part, sizeof(is->verdict.part));
+		assert_true(rm_rnic_id_equal(was->verdict.rnic, is->verdict.rnic));
+		assert_int_equal(is->verdict.kind, RM_KIND_RNIC_LOSSY);
+		assert_float_equal(is->verdict.confidence, 0.953, 1e-9);
+		assert_memory_equal(&was->verdict.evidence, &is->verdict.evidence,
+		    sizeof(is->verdict.evidence));
+	}
+	seen = (struct seen){ 0 };
+	judge(after, 10, verdicts, 2, &seen); /* still so: nothing new */
+	assert_int_equal(seen.opened + seen.updated + seen.resolved, 0);
+	for (int s = 11; s < 20; s++)
+		judge(after, s, verdicts, 1, &seen); /* silence is never health */
+	assert_int_equal(seen.resolved, 0);
+	seen.health = RM_HEALTH_GOOD;
+	for (int s = 20; s < 23; s++)
+		judge(after, s, verdicts, 1, &seen);
+	assert_int_equal(seen.resolved, 1);
+	assert_int_equal(seen.opened, 0);
+	rm_incidents_free(before);
+	rm_incidents_free(after);
+}
+
+static void
+those_just_resolved_are_remembered_and_older_ones_not(void **state)
+{
+	struct rm_incidents *before = fresh(), *after = fresh();
+	struct rm_verdict verdict = verdict_on("h1/r0");
+	struct seen seen = { .health = RM_HEALTH_GOOD };
+	json_t *saved;
+
+	judge(before, 1, &verdict, 1, &seen);
+	judge(before, 2, NULL, 0, &seen);
+	judge(before, 5, NULL, 0, &seen);
+	assert_int_equal(seen.resolved, 1);
+	saved = rm_incidents_save(before, (rm_wall_t){ WALL_NS + 300 * RM_NS_PER_S });
+	assert_int_equal(rm_incidents_restore(after, saved, (rm_mono_t){ 0 }, NULL), 0);
+	json_decref(saved);
+	assert_non_null(rm_incidents_get(after, 0));
+	assert_int_equal(
+	    rm_incidents_get(after, 0)->resolved.ns, WALL_NS + 5 * RM_NS_PER_S);
+	judge(after, 6, &verdict, 1, &seen);
+	assert_int_equal(rm_incidents_get(after, 0)->reopened, 1);
+	saved = rm_incidents_save(before, (rm_wall_t){ WALL_NS + 306 * RM_NS_PER_S });
+	assert_int_equal(json_array_size(json_object_get(saved, "incidents")), 0);
+	json_decref(saved);
+	rm_incidents_free(before);
+	rm_incidents_free(after);
+}
+
+/* One incident that is good, then one thing of it is not. */
+static void
+what_is_wrong_is_named_and_nothing_is_taken(void **state)
+{
+	static const struct {
+		const char *key, *json;
+	} wrongs[] = {
+		{ "id", "\"0\"" },
+		{ "id", "\"0000000000000000\"" },
+		{ "id", "7" },
+		{ "part_type", "\"toaster\"" },
+		{ "part", "\"\"" },
+		{ "kind", "null" },
+		{ "confidence", "1.5" },
+		{ "opened_ns", "-1" },
+		{ "resolved_ns", "\"now\"" },
+		{ "rnic", "\"??\"" },
+		{ "evidence", "[]" },
+	};
+	struct rm_incidents *incidents = fresh();
+	struct rm_verdict verdict = verdict_on("h1/r0");
+	struct seen seen = { 0 };
+
+	judge(incidents, 1, &verdict, 1, &seen);
+	for (size_t i = 0; i < sizeof(wrongs) / sizeof(wrongs[0]); i++) {
+		json_t *saved = rm_incidents_save(incidents, (rm_wall_t){ WALL_NS });
+		struct rm_incidents *into = fresh();
+		struct rm_why why = { 0 };
+
+		json_object_set_new(
+		    json_array_get(json_object_get(saved, "incidents"), 0),
+		    wrongs[i].key, json_loads(wrongs[i].json, JSON_DECODE_ANY, NULL));
+		assert_int_equal(
+		    rm_incidents_restore(into, saved, (rm_mono_t){ 0 }, &why), -EINVAL);
+		assert_non_null(strstr(why.text, "incidents[0]"));
+		assert_null(rm_incidents_get(into, 0));
+		json_decref(saved);
+		rm_incidents_free(into);
+	}
+	rm_incidents_free(incidents);
+}
+
+struct place {
+	struct rm_loop *loop;
+	struct rm_worker *worker;
+	struct rm_incident_file *file;
+	char folder[64], path[96];
+};
+
+static int
+setup(void **state)
+{
+	struct place *place = calloc(1, sizeof(*place));
+
+	strcpy(place->folder, "/tmp/test_incidents.XXXXXX");
+	if (mkdtemp(place->folder) == NULL || rm_loop_new(&place->loop) < 0 ||
+	    rm_worker_new(place->loop, 4, &place->worker) < 0)
+		return -1;
+	snprintf(place->path, sizeof(place->path), "%s/incidents.json", place->folder);
+	*state = place;
+	return rm_incident_file_new(place->worker, place->path, &place->file);
+}
+
+static int
+teardown(void **state)
+{
+	struct place *place = *state;
+	char aside[128];
+
+	rm_worker_free(place->worker);
+	rm_incident_file_free(place->file);
+	rm_loop_free(place->loop);
+	snprintf(aside, sizeof(aside), "%s.corrupt", place->path);
+	unlink(aside);
+	unlink(place->path);
+	rmdir(place->folder);
+	free(place);
+	return 0;
+}
+
+static json_int_t
+loaded(const struct place *place)
+{
+	json_t *json = rm_incident_file_load(place->file);
+	json_int_t n = json_integer_value(json_object_get(json, "n"));
+
+	json_decref(json);
+	return n;
+}
+
+static void
+the_newest_state_is_what_stays(void **state)
+{
+	struct place *place = *state;
+
+	assert_null(rm_incident_file_load(place->file));
+	for (int n = 1; n <= 100; n++)
+		rm_incident_file_save(place->file, json_pack("{s:i}", "n", n));
+	LOOPBACK_WAIT(place->loop, loaded(place) == 100);
+	/* And without the loop: the end writes what is left. */
+	for (int n = 101; n <= 110; n++)
+		rm_incident_file_save(place->file, json_pack("{s:i}", "n", n));
+	rm_worker_free(place->worker);
+	place->worker = NULL;
+	rm_incident_file_free(place->file);
+	assert_int_equal(rm_incident_file_new(NULL, place->path, &place->file), 0);
+	assert_int_equal(loaded(place), 110);
+}
+
+static void
+what_cannot_be_written_is_counted_and_tried_again(void **state)
+{
+	struct place *place = *state;
+	char away[80];
+
+	snprintf(away, sizeof(away), "%s.away", place->folder);
+	assert_int_equal(rename(place->folder, away), 0);
+	rm_incident_file_save(place->file, json_pack("{s:i}", "n", 1));
+	LOOPBACK_WAIT(place->loop, rm_incident_file_failures(place->file) == 1);
+	assert_int_equal(rename(away, place->folder), 0);
+	rm_incident_file_save(place->file, json_pack("{s:i}", "n", 2));
+	LOOPBACK_WAIT(place->loop, loaded(place) == 2);
+}
+
+static void
+what_does_not_parse_is_set_aside(void **state)
+{
+	struct place *place = *state;
+	char aside[128];
+
+	snprintf(aside, sizeof(aside), "%s.corrupt", place->path);
+	assert_int_equal(
+	    rm_file_replace(place->path, (const uint8_t *)"{\"n\":", 5), 0);
+	assert_null(rm_incident_file_load(place->file));
+	assert_int_equal(access(aside, F_OK), 0);
+	assert_int_equal(access(place->path, F_OK), -1);
+	rm_incident_file_save(place->file, json_pack("{s:i}", "n", 3));
+	LOOPBACK_WAIT(place->loop, loaded(place) == 3);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(
+		    open_ones_go_on_under_their_id_and_resolve_on_evidence),
+		cmocka_unit_test(those_just_resolved_are_remembered_and_older_ones_not),
+		cmocka_unit_test(what_is_wrong_is_named_and_nothing_is_taken),
+		TEST(the_newest_state_is_what_stays),
+		TEST(what_cannot_be_written_is_counted_and_tried_again),
+		TEST(what_does_not_parse_is_set_aside),
+	};
+
+	return cmocka_run_group_tests_name("incident_file", tests, NULL, NULL);
+}
