@@ -46,7 +46,7 @@ struct lane {
 	bool told_to_wait;      /* by the database itself, or until it is mended */
 	struct rm_http_call *call;
 	struct rm_backoff backoff;
-	char trouble[INFLUX_SENTENCE_BYTES + 64];
+	char trouble[sizeof(struct rm_why) + 64];
 };
 
 struct influx {

@@ -1,0 +1,271 @@
+"""The history arrives in a real database, whole, by whatever way, and nothing twice.
+
+The analyzer is fed over the wire with messages whose content is known; the oracle is the
+feeder's own count of what was acknowledged."""
+
+import contextlib
+import json
+import os
+import subprocess
+
+import pytest
+import yaml
+
+from lab import netns as namespaces
+from lab import places
+from lab.feeder import Feeder
+from lab.influx import INFLUX_PORT, VICTORIA_PORT, Influx, Victoria
+from lab.process import Daemon, Pack
+from lab.proxy import Proxy
+from lab.wait import until
+
+AT = "127.0.0.1"
+LINK, HTTP, PROXY = 7491, 9474, 8087
+AGGREGATORS = 10
+RATE = 20  # summaries of each and second
+ROWS = ("rm_path", "rm_rnic")
+
+
+@pytest.fixture
+def place():
+    """A namespace with nothing but a loopback."""
+    name = f"rmhist-{os.getpid()}"
+    namespaces.run("ip", "netns", "add", name)
+    try:
+        namespaces.run("ip", "-n", name, "link", "set", "lo", "up")
+        yield name
+    finally:
+        namespaces.run("ip", "netns", "del", name)
+
+
+@pytest.fixture
+def pack():
+    with Pack() as pack:
+        yield pack
+
+
+def analyzer_at(place, folder, **influx):
+    config = folder / "analyzer.yaml"
+    config.write_text(
+        yaml.safe_dump(
+            {
+                "name": "ana",
+                "listen": f"{AT}:{LINK}",
+                "state_folder": str(folder / "state"),
+                "influx": influx,
+                "http": {"listen": f"{AT}:{HTTP}", "socket": ""},
+            }
+        )
+    )
+    (folder / "state").mkdir(exist_ok=True)
+    return Daemon(
+        "analyzer",
+        [places.program("analyzer"), "--config", config],
+        place,
+        folder / "analyzer.log",
+        HTTP,
+    )
+
+
+def figure(analyzer, name, **labels):
+    return analyzer.metrics().sum(f"rackmesh_analyzer_history_{name}", **labels)
+
+
+def wait_empty(analyzer, seconds):
+    until(
+        "all points are written",
+        seconds,
+        lambda: figure(analyzer, "waiting_records") == 0,
+        [analyzer],
+        every=0.2,
+    )
+
+
+def rackmeshctl(place, *words):
+    command = ["ip", "netns", "exec", place, places.program("rackmeshctl"), *words]
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def stored(influx):
+    """As the feeder counts it."""
+
+    def row(text):
+        rows = influx.query(text)
+        return rows[0] if rows else {"count": 0, "sum": 0}
+
+    have = {}
+    for name, field in (
+        ("rm_path", "sent"),
+        ("rm_rnic", "sent"),
+        ("rm_rack", "taken"),
+        ("rm_route", "lost_unknown"),
+    ):
+        seen = row(f"SELECT count({field}), sum({field}) FROM raw.{name}")
+        have[name] = {"count": seen["count"], field: seen["sum"]}
+    mine = "FROM incidents.rm_incident WHERE aggregator =~ /^sim-/"
+    opened = row(f"SELECT count(id) {mine} AND state = 'opened'")["count"]
+    have["rm_incident"] = {"count": row(f"SELECT count(id) {mine}")["count"], "opened": opened}
+    return have
+
+
+def test_nothing_is_missing_and_nothing_is_twice(place, pack, tmp_path, rng, soak, say):
+    away_s = 600 if soak else 10
+    before_s, after_s = (30, 60) if soak else (4, 6)
+    seconds = before_s + away_s + after_s
+    influx = pack.add(Influx(places.ENGINES, place, AT, tmp_path))
+    influx.start()
+    influx.wait_ready()
+    rackmeshctl(place, "history", "init", "--url", influx.url)
+    with contextlib.closing(Proxy(place, PROXY, (AT, INFLUX_PORT), rng)) as proxy:
+        analyzer = pack.add(
+            analyzer_at(
+                place,
+                tmp_path,
+                url=proxy.url,
+                retention_policy="raw",
+                incident_retention_policy="incidents",
+                batch_points=500,
+                batch_ms=100,
+                timeout_ms=2000,
+            )
+        )
+        analyzer.start()
+        analyzer.wait_ready()
+        feeder = pack.add(
+            Feeder(
+                place,
+                f"{AT}:{LINK}",
+                tmp_path,
+                aggregators=AGGREGATORS,
+                summaries=RATE * seconds,
+                rate=RATE,
+                incidents=seconds,
+                incident_rate=1,
+                step_ns=1_000_000_000 // RATE,
+                seconds=seconds + 60,
+            )
+        )
+        feeder.start()
+        until("points arrive", 15, lambda: stored(influx)["rm_path"]["count"] > 0, [feeder])
+        wait_for(before_s, feeder, analyzer)
+
+        influx.kill()
+        wait_for(away_s / 2, feeder, analyzer)
+        analyzer.kill()  # nothing that it has acknowledged may go with it
+        analyzer.start()
+        until("it runs again", 15, lambda: analyzer.get("/healthz").ok, [analyzer])
+        until("it says what is away", 5, lambda: not analyzer.get("/readyz").ok, [analyzer])
+        wait_for(away_s / 2, feeder, analyzer)
+        waiting = figure(analyzer, "waiting_records", lane="summary")
+        assert waiting >= RATE * AGGREGATORS * away_s / 2, "there is no backlog"
+        assert figure(analyzer, "trouble") == 1
+
+        influx.start()
+        influx.wait_ready()
+        backlog = fresh_incident_passes(influx, analyzer, place)
+        expected = feeder.wait_finished(seconds + 60)
+        wait_empty(analyzer, 120)
+        have = stored(influx)
+        difference = {
+            name: {key: have[name][key] - expected[name][key] for key in have[name]}
+            for name in have
+        }
+        say(
+            f"{expected['points']:,} points, {away_s} s away, {dict(proxy.counts)}; "
+            f"incidents were there with {backlog:,.0f} records still waiting"
+        )
+        assert not any(d for each in difference.values() for d in each.values()), difference
+        assert figure(analyzer, "refused_points_total") == 0
+        for fate in ("passed", "dropped", "duplicated", "cut", "unanswered"):
+            assert proxy.counts[fate] > 0, fate
+        mistreated = sum(proxy.counts[fate] for fate in ("dropped", "duplicated", "cut"))
+        assert 0.1 < mistreated / (mistreated + proxy.counts["passed"]) < 0.3
+
+    told = json.loads(
+        rackmeshctl(
+            place, "history", "h3-0/mlx5_0", "--since", "6h", "--url", influx.url, "--json"
+        )
+    )
+    assert len(told["incidents"]) == min(seconds, 1000)
+    assert sum(row["sent"] for row in told["rows"]) > 0
+
+
+def wait_for(seconds, *processes):
+    """So long, or until one of them dies."""
+    with contextlib.suppress(AssertionError):
+        until("time passes", seconds, lambda: False, processes)
+    for process in processes:
+        assert process.alive, process.obituary()
+
+
+def fresh_incident_passes(influx, analyzer, place):
+    """Returns how many records of summaries waited when the last incident was there."""
+
+    def incidents_are_there():
+        return figure(analyzer, "waiting_records", lane="incident") == 0
+
+    until("incidents are written", 30, incidents_are_there, [analyzer])
+    waiting = figure(analyzer, "waiting_records", lane="summary")
+    assert waiting > 0, "the backlog was written before"
+    return waiting
+
+
+def test_points_arrive_by_the_second_version_of_the_protocol(place, pack, tmp_path, say):
+    victoria = pack.add(Victoria(places.ENGINES, place, AT, tmp_path))
+    victoria.start()
+    victoria.wait_ready()
+    analyzer = pack.add(
+        analyzer_at(place, tmp_path, url=f"http://{AT}:{VICTORIA_PORT}", version=2)
+    )
+    analyzer.start()
+    analyzer.wait_ready()
+    feeder = pack.add(
+        Feeder(
+            place,
+            f"{AT}:{LINK}",
+            tmp_path,
+            aggregators=AGGREGATORS,
+            summaries=100,
+            incidents=10,
+        )
+    )
+    expected = feeder.start().wait_finished(60)
+    wait_empty(analyzer, 60)
+
+    for name in ROWS:
+        series = victoria.export(f'{{__name__="{name}_sent"}}')
+        values = [value for each in series for value in each["values"]]
+        assert len(values) == expected[name]["count"]
+        assert sum(values) == expected[name]["sent"]
+    said = rackmeshctl(place, "history", "init", "--url", victoria.url)
+    assert "nothing to make" in said
+    say(f"{expected['points']:,} points by /api/v2/write")
+
+
+def test_without_a_database_files_are_asked(place, pack, tmp_path):
+    analyzer = pack.add(analyzer_at(place, tmp_path))
+    analyzer.start()
+    analyzer.wait_ready()
+    feeder = pack.add(
+        Feeder(place, f"{AT}:{LINK}", tmp_path, aggregators=3, summaries=50, incidents=4)
+    )
+    expected = feeder.start().wait_finished(60)
+    wait_empty(analyzer, 30)
+    told = [
+        json.loads(
+            rackmeshctl(
+                place,
+                "history",
+                f"tor-{i}",
+                "--folder",
+                tmp_path / "state" / "history",
+                "--json",
+            )
+        )
+        for i in range(3)
+    ]
+    sent = sum(row["sent"] for each in told for row in each["rows"])
+    assert sent == expected["rm_path"]["sent"]
+    assert all(len(each["incidents"]) == 4 for each in told)
