@@ -1,0 +1,324 @@
+/* Candidates, of which one leads, and what becomes of it. */
+#include "rackmesh/base/etcd_leader.h"
+
+#include "tests/support/etcd_fixture.h"
+
+#define KEY "/t/leader"
+
+struct candidate {
+	struct rm_etcd_leader *leader;
+	unsigned leads, follows;
+};
+
+struct fixture {
+	struct etcd_fixture e;
+	struct candidate one, two;
+};
+
+static void
+on_lead(void *arg)
+{
+	struct candidate *candidate = arg;
+
+	candidate->leads++;
+}
+
+static void
+on_follow(void *arg)
+{
+	struct candidate *candidate = arg;
+
+	candidate->follows++;
+}
+
+static bool
+leads(const struct candidate *candidate)
+{
+	return rm_etcd_leader_leads(candidate->leader, rm_mono_now());
+}
+
+static const struct rm_etcd_leader_counts *
+counts(const struct candidate *candidate)
+{
+	return rm_etcd_leader_counts(candidate->leader);
+}
+
+static void
+stand(struct fixture *f, struct candidate *candidate, const char *name)
+{
+	struct rm_etcd_leader_options options = { KEY, name, 0 };
+	struct rm_etcd_leader_callbacks callbacks = { on_lead, on_follow, candidate };
+
+	assert_int_equal(rm_etcd_leader_new(f->e.loop, f->e.etcd, &options, &callbacks,
+			     &candidate->leader),
+	    0);
+	assert_false(leads(candidate));
+}
+
+static bool
+is_in_etcd(const struct fixture *f, const char *name)
+{
+	const char *value = fake_etcd_value(&f->e.fake, KEY);
+
+	return value != NULL && strcmp(value, name) == 0;
+}
+
+static int
+setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	assert_non_null(f);
+	etcd_fixture_open(&f->e, NULL);
+	*state = f;
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	rm_etcd_leader_free(f->one.leader);
+	rm_etcd_leader_free(f->two.leader);
+	etcd_fixture_close(&f->e);
+	free(f);
+	return 0;
+}
+
+static void
+of_two_candidates_one_leads(void **state)
+{
+	struct fixture *f = *state;
+
+	stand(f, &f->one, "one");
+	stand(f, &f->two, "two");
+	ETCD_UNTIL(&f->e, leads(&f->one) || leads(&f->two));
+	ETCD_UNTIL(&f->e, f->e.fake.keepalives >= 2);
+	assert_true(leads(&f->one) != leads(&f->two));
+	assert_int_equal(f->one.leads + f->two.leads, 1);
+	assert_int_equal(f->one.follows + f->two.follows, 0);
+	assert_true(is_in_etcd(f, leads(&f->one) ? "one" : "two"));
+}
+
+static void
+the_fence_holds_for_the_leader_only(void **state)
+{
+	struct fixture *f = *state;
+	struct rm_etcd_compare fence;
+
+	stand(f, &f->one, "one");
+	fence = rm_etcd_leader_fence(f->one.leader);
+	assert_true(fence.equals < 0);
+	ETCD_UNTIL(&f->e, leads(&f->one));
+	fence = rm_etcd_leader_fence(f->one.leader);
+	assert_string_equal(fence.key, KEY);
+	assert_int_equal(fence.target, RM_ETCD_CREATE_REVISION);
+	assert_int_equal(fence.equals, f->e.fake.revision);
+}
+
+static void
+a_leader_that_stood_still_knows_it_by_its_clock(void **state)
+{
+	struct fixture *f = *state;
+	rm_mono_t now;
+
+	stand(f, &f->one, "one");
+	ETCD_UNTIL(&f->e, leads(&f->one));
+	now = rm_mono_now();
+	assert_true(rm_etcd_leader_leads(f->one.leader, now));
+	assert_false(
+	    rm_etcd_leader_leads(f->one.leader, rm_mono_add(now, 2 * RM_NS_PER_S)));
+	/* Refreshes are lost from here on: it is asked for that counts. */
+	f->e.fake.keepalive_lost = true;
+	ETCD_UNTIL(&f->e, !leads(&f->one));
+	assert_true(
+	    rm_mono_since(rm_mono_now(), now) <= 2 * RM_NS_PER_S + RM_NS_PER_S / 10);
+	ETCD_UNTIL(&f->e, f->one.follows == 1);
+	assert_int_equal(counts(&f->one)->lost, 1);
+	assert_true(rm_etcd_leader_fence(f->one.leader).equals < 0);
+}
+
+static void
+a_leader_goes_on_when_its_lease_turns_out_to_live(void **state)
+{
+	struct fixture *f = *state;
+
+	stand(f, &f->one, "one");
+	ETCD_UNTIL(&f->e, leads(&f->one));
+	f->e.fake.keepalive_lost = true;
+	ETCD_UNTIL(&f->e, f->one.follows == 1);
+	f->e.fake.keepalive_lost = false;
+	ETCD_UNTIL(&f->e, f->one.leads == 2);
+	assert_true(leads(&f->one));
+	assert_int_equal(f->e.fake.txns, 1); /* the same key */
+}
+
+static void
+a_lease_without_ttl_is_dead_and_another_follows(void **state)
+{
+	struct fixture *f = *state;
+
+	stand(f, &f->one, "one");
+	ETCD_UNTIL(&f->e, leads(&f->one));
+	stand(f, &f->two, "two");
+	f->e.fake.lease_dead = true;
+	ETCD_UNTIL(&f->e, f->one.follows == 1);
+	assert_false(leads(&f->one));
+	f->e.fake.lease_dead = false;
+	fake_etcd_delete(&f->e.fake, KEY); /* as etcd does with its lease */
+	rm_etcd_leader_seen(f->two.leader, false);
+	ETCD_UNTIL(&f->e, leads(&f->one) || leads(&f->two));
+	assert_true(leads(&f->one) != leads(&f->two));
+}
+
+static void
+a_key_deleted_by_hand_is_noticed_without_a_word(void **state)
+{
+	struct fixture *f = *state;
+
+	stand(f, &f->one, "one");
+	ETCD_UNTIL(&f->e, leads(&f->one));
+	fake_etcd_delete(&f->e.fake, KEY);
+	ETCD_UNTIL(&f->e, f->one.follows == 1);
+	ETCD_UNTIL(&f->e, leads(&f->one)); /* nobody else wanted it */
+	assert_int_equal(counts(&f->one)->won, 2);
+	assert_int_equal(
+	    rm_etcd_leader_fence(f->one.leader).equals, f->e.fake.revision);
+}
+
+static void
+a_key_deleted_by_hand_is_noticed_at_once_when_seen(void **state)
+{
+	struct fixture *f = *state;
+	rm_mono_t begun;
+
+	stand(f, &f->one, "one");
+	ETCD_UNTIL(&f->e, leads(&f->one));
+	fake_etcd_delete(&f->e.fake, KEY);
+	begun = rm_mono_now();
+	rm_etcd_leader_seen(f->one.leader, false);
+	ETCD_UNTIL(&f->e, f->one.follows == 1);
+	assert_true(rm_mono_since(rm_mono_now(), begun) < RM_NS_PER_S / 2);
+}
+
+static void
+whoever_sees_the_key_go_campaigns_at_once(void **state)
+{
+	struct fixture *f = *state;
+	rm_mono_t begun;
+
+	fake_etcd_put(&f->e.fake, KEY, "somebody");
+	stand(f, &f->two, "two");
+	ETCD_UNTIL(&f->e, f->e.fake.reads == 1);
+	fake_etcd_delete(&f->e.fake, KEY);
+	begun = rm_mono_now();
+	rm_etcd_leader_seen(f->two.leader, true);
+	rm_etcd_leader_seen(f->two.leader, false);
+	ETCD_UNTIL(&f->e, leads(&f->two));
+	assert_true(rm_mono_since(rm_mono_now(), begun) < RM_NS_PER_S / 4);
+}
+
+static void
+a_key_that_goes_unseen_is_found_by_asking(void **state)
+{
+	struct fixture *f = *state;
+	rm_mono_t begun;
+
+	fake_etcd_put(&f->e.fake, KEY, "somebody");
+	stand(f, &f->two, "two");
+	ETCD_UNTIL(&f->e, f->e.fake.reads == 1);
+	fake_etcd_delete(&f->e.fake, KEY);
+	begun = rm_mono_now();
+	ETCD_UNTIL(&f->e, leads(&f->two));
+	assert_true(rm_mono_since(rm_mono_now(), begun) < RM_NS_PER_S * 3 / 2);
+}
+
+static void
+a_win_without_an_answer_is_a_win(void **state)
+{
+	struct fixture *f = *state;
+
+	f->e.fake.deaf_txn = true;
+	stand(f, &f->one, "one");
+	ETCD_UNTIL(&f->e, leads(&f->one));
+	assert_int_equal(f->e.fake.txns, 1);
+	assert_int_equal(f->e.fake.grants, 1);
+	assert_true(is_in_etcd(f, "one"));
+	assert_int_equal(
+	    rm_etcd_leader_fence(f->one.leader).equals, f->e.fake.revision);
+}
+
+static void
+a_key_of_our_name_but_not_our_lease_is_not_ours(void **state)
+{
+	struct fixture *f = *state;
+
+	/* Of our own life before, say, that has not expired yet. */
+	fake_etcd_put(&f->e.fake, KEY, "one");
+	stand(f, &f->one, "one");
+	ETCD_UNTIL(&f->e, f->e.fake.reads >= 3);
+	assert_int_equal(f->one.leads, 0);
+	assert_int_equal(counts(&f->one)->campaigns, 0);
+}
+
+static void
+errors_are_outlived(void **state)
+{
+	struct fixture *f = *state;
+
+	f->e.fake.fail_count = 6;
+	f->e.fake.fail_status = 503;
+	f->e.fake.fail_body = "{\"message\":\"etcdserver: no leader\",\"code\":14}";
+	stand(f, &f->one, "one");
+	ETCD_UNTIL(&f->e, leads(&f->one));
+	f->e.fake.fail_count = 3;
+	ETCD_UNTIL(&f->e, f->e.fake.fail_count == 0);
+	ETCD_UNTIL(&f->e, f->e.fake.keepalives >= 2);
+	assert_true(leads(&f->one));
+	assert_int_equal(f->one.follows, 0);
+}
+
+static void
+a_leader_that_leaves_makes_room_at_once(void **state)
+{
+	struct fixture *f = *state;
+	rm_mono_t begun;
+
+	stand(f, &f->one, "one");
+	ETCD_UNTIL(&f->e, leads(&f->one));
+	stand(f, &f->two, "two");
+	ETCD_UNTIL(&f->e, f->e.fake.reads >= 2);
+	/* The fake is on this very loop, and answers after we have stopped waiting. */
+	rm_etcd_leader_free(f->one.leader);
+	f->one.leader = NULL;
+	begun = rm_mono_now();
+	ETCD_UNTIL(&f->e, f->e.fake.revokes == 1);
+	rm_etcd_leader_seen(f->two.leader, false);
+	ETCD_UNTIL(&f->e, leads(&f->two));
+	assert_true(rm_mono_since(rm_mono_now(), begun) < RM_NS_PER_S / 2);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(of_two_candidates_one_leads),
+		TEST(the_fence_holds_for_the_leader_only),
+		TEST(a_leader_that_stood_still_knows_it_by_its_clock),
+		TEST(a_leader_goes_on_when_its_lease_turns_out_to_live),
+		TEST(a_lease_without_ttl_is_dead_and_another_follows),
+		TEST(a_key_deleted_by_hand_is_noticed_without_a_word),
+		TEST(a_key_deleted_by_hand_is_noticed_at_once_when_seen),
+		TEST(whoever_sees_the_key_go_campaigns_at_once),
+		TEST(a_key_that_goes_unseen_is_found_by_asking),
+		TEST(a_win_without_an_answer_is_a_win),
+		TEST(a_key_of_our_name_but_not_our_lease_is_not_ours),
+		TEST(errors_are_outlived),
+		TEST(a_leader_that_leaves_makes_room_at_once),
+	};
+
+	return cmocka_run_group_tests_name("etcd_leader", tests, NULL, NULL);
+}
