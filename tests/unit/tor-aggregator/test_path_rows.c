@@ -393,6 +393,25 @@ a_path_is_not_excused_by_rnics_that_have_no_other(void **state)
 	assert_int_equal(lost_in(w), 20);
 }
 
+/* Spine 1 swallows some flows: all of an RNIC that has but two, half of another's. */
+static void
+nor_by_one_whose_flows_all_fall_into_the_same_hole(void **state)
+{
+	struct world *w = *state;
+
+	for (int64_t at = 0; at < S; at += 100 * MS) {
+		result(w, at, 0, 0, 50000, WIRE_NO_REPLY);
+		result(w, at, 1, 0, 50000, WIRE_NO_REPLY);
+		result(w, at, 2, 2, 50000, WIRE_NO_REPLY);
+		result(w, at + MS, 3, 2, 50000, WIRE_OK);
+		result(w, at + MS, 2, 4, 50000, WIRE_OK);
+		result(w, at + MS, 0, 4, 50000, WIRE_OK);
+		result(w, at + MS, 1, 4, 50000, WIRE_OK);
+	}
+	tick(w);
+	assert_int_equal(lost_in(w), 30);
+}
+
 static void
 who_is_no_witness_is_not_asked(void **state)
 {
@@ -495,6 +514,7 @@ main(void)
 		TEST(a_member_whose_probes_all_fail_is_left_out),
 		TEST(a_lone_prober_of_a_dead_tor_is_heard),
 		TEST(a_path_is_not_excused_by_rnics_that_have_no_other),
+		TEST(nor_by_one_whose_flows_all_fall_into_the_same_hole),
 		TEST(who_is_no_witness_is_not_asked),
 		TEST(only_answers_and_losses_count),
 		TEST(what_is_not_traced_has_a_row_of_its_own),

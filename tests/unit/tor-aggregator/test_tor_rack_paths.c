@@ -115,7 +115,16 @@ nothing(size_t src, size_t dst, uint16_t src_port)
 	return false;
 }
 
-static size_t dead; /* a member that neither sends nor receives */
+static size_t dead = SIZE_MAX;      /* a member that neither sends nor receives */
+static size_t mesh_dead = SIZE_MAX; /* in the rack only */
+
+static uint8_t
+in_mesh(size_t src, size_t dst)
+{
+	return src == dead || dst == dead || src == mesh_dead || dst == mesh_dead
+		   ? WIRE_NO_REPLY
+		   : WIRE_OK;
+}
 
 static void
 probe(struct world *w, is_lost *lost)
@@ -129,10 +138,8 @@ probe(struct world *w, is_lost *lost)
 
 		for (size_t dst = 0; dst < MEMBERS; dst++)
 			if (dst != src)
-				results[count++] =
-				    fixture_result(f, src, 0x100 + dst, 500 * MS,
-					src == dead || dst == dead ? WIRE_NO_REPLY
-								   : WIRE_OK);
+				results[count++] = fixture_result(
+				    f, src, 0x100 + dst, 500 * MS, in_mesh(src, dst));
 		for (size_t i = 0; i < 2 * FOREIGNERS; i++) {
 			const size_t dst = i / 2;
 			const uint16_t flow = (uint16_t)(50000 + i % 2);
@@ -208,6 +215,32 @@ a_dead_member_is_no_fault_of_a_path(void **state)
 	    path_rows_counts(tor_rack_path_rows(w->f->rack))->not_a_witness > 0);
 }
 
+static bool
+every_other_of_member_1(size_t src, size_t dst, uint16_t src_port)
+{
+	static unsigned n;
+
+	return src == 1 && ++n % 2 == 0;
+}
+
+/* Some of its probes are answered: only the judge knows what to think of it. */
+static void
+nor_is_one_that_is_bad_and_answered_now_and_then(void **state)
+{
+	struct world *w = *state;
+
+	dead = SIZE_MAX;
+	run(w, nothing, 8 * RM_NS_PER_S);
+	mesh_dead = 1;
+	run(w, every_other_of_member_1, 4 * RM_NS_PER_S);
+	assert_int_equal(tor_rack_member(w->f->rack, 1).health, RM_HEALTH_BAD);
+	for (int i = 0; i < 60; i++) {
+		probe(w, every_other_of_member_1);
+		assert_int_equal(w->told.lost, 0);
+	}
+	mesh_dead = SIZE_MAX;
+}
+
 static void
 nor_is_a_stalled_host(void **state)
 {
@@ -216,9 +249,8 @@ nor_is_a_stalled_host(void **state)
 	dead = SIZE_MAX;
 	run(w, nothing, 8 * RM_NS_PER_S);
 	w->f->states[1] = HOST_STALLED;
-	dead = 1;
 	for (int i = 0; i < 60; i++) {
-		probe(w, nothing);
+		probe(w, every_other_of_member_1);
 		assert_int_equal(w->told.lost, 0);
 	}
 }
@@ -343,6 +375,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(losses_on_a_path_are_told_within_two_seconds),
 		TEST(a_dead_member_is_no_fault_of_a_path),
+		TEST(nor_is_one_that_is_bad_and_answered_now_and_then),
 		TEST(nor_is_a_stalled_host),
 		TEST(every_summary_says_how_the_rack_is),
 		TEST(an_agent_tells_only_its_own_paths),
