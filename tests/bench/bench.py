@@ -19,6 +19,7 @@ import sys
 import traceback
 import xml.etree.ElementTree as ElementTree
 
+import analyzer
 import probe
 
 
@@ -61,6 +62,7 @@ BENCHES = {  # in this order
         "what leaves a healthy rack against what came in",
         lambda o: run_program("bench_upstream", o),
     ),
+    "analyzer": ("the analyzer fed by 1,000 racks, and its database", analyzer.run),
     "probe": ("two host-agents over a veth pair", probe.run),
 }
 

@@ -22,7 +22,6 @@ from lab.wait import until
 AT = "127.0.0.1"
 LINK, HTTP, PROXY = 7491, 9474, 8087
 AGGREGATORS = 10
-RATE = 20  # summaries of each and second
 ROWS = ("rm_path", "rm_rnic")
 
 
@@ -113,6 +112,7 @@ def stored(influx):
 def test_nothing_is_missing_and_nothing_is_twice(place, pack, tmp_path, rng, soak, say):
     away_s = 600 if soak else 10
     before_s, after_s = (30, 60) if soak else (4, 6)
+    rate = 5 if soak else 20  # summaries of each and second
     seconds = before_s + away_s + after_s
     influx = pack.add(Influx(places.ENGINES, place, AT, tmp_path))
     influx.start()
@@ -139,11 +139,11 @@ def test_nothing_is_missing_and_nothing_is_twice(place, pack, tmp_path, rng, soa
                 f"{AT}:{LINK}",
                 tmp_path,
                 aggregators=AGGREGATORS,
-                summaries=RATE * seconds,
-                rate=RATE,
+                summaries=rate * seconds,
+                rate=rate,
                 incidents=seconds,
                 incident_rate=1,
-                step_ns=1_000_000_000 // RATE,
+                step_ns=1_000_000_000 // rate,
                 seconds=seconds + 60,
             )
         )
@@ -159,7 +159,7 @@ def test_nothing_is_missing_and_nothing_is_twice(place, pack, tmp_path, rng, soa
         until("it says what is away", 5, lambda: not analyzer.get("/readyz").ok, [analyzer])
         wait_for(away_s / 2, feeder, analyzer)
         waiting = figure(analyzer, "waiting_records", lane="summary")
-        assert waiting >= RATE * AGGREGATORS * away_s / 2, "there is no backlog"
+        assert waiting >= rate * AGGREGATORS * away_s / 2, "there is no backlog"
         assert figure(analyzer, "trouble") == 1
 
         influx.start()
