@@ -25,7 +25,7 @@
 static const struct metrics_counter table_counters[] = {
 	{ N("paths_learned_total"), "", T(learned), "Traces that told a flow's path, new or again." },
 	{ N("paths_changed_total"), "", T(changed), "Traces that told another path than before." },
-	{ N("paths_incomplete_total"), "", T(incomplete), "Traces that did not reach the destination: the last good path stands." },
+	{ N("paths_incomplete_total"), "", T(incomplete), "Traces that did not reach the destination: a path that did stands." },
 	{ N("paths_unexpected_total"), "", T(unexpected), "Paths that do not begin at our ToR or do not end at theirs." },
 	{ N("paths_refused_total"), "reason=\"flows\"", T(refused_flows), "Traces that found no room." },
 	{ N("paths_refused_total"), "reason=\"paths\"", T(refused_paths), "Traces that found no room." },

@@ -11,6 +11,8 @@
 #include "rackmesh/fabric/part.h"
 #include "tor-aggregator/hop_names.h"
 
+#define SILENT_HOPS 2
+
 struct flow_key { /* no padding: it is hashed as bytes */
 	uint64_t src_guid, dst_guid;
 	uint16_t src_port;
@@ -21,6 +23,7 @@ struct flow_key { /* no padding: it is hashed as bytes */
 struct flow {
 	struct flow_key key;
 	bool traced, planned;
+	bool whole;            /* some trace got as far as the destination */
 	uint32_t path, former; /* former: what it took before; both held */
 	rm_mono_t traced_at;   /* when `path` was first seen to be taken */
 	rm_mono_t unplanned_since;
@@ -185,6 +188,15 @@ is_expected(
 	       (last == NULL || strcmp(last, dst_tor) == 0);
 }
 
+static bool
+is_whole(const struct wire_path *path)
+{
+	return path->flags & WIRE_PATH_MULTIPATH ||
+	       (path->flags & WIRE_PATH_COMPLETE && path->hop_count > 0);
+}
+
+/* One that got less far ends in silent hops: more than one, lest the last that answered
+ * be taken for a neighbour of the destination's ToR. */
 static struct path_way
 way_of(const struct wire_path *path)
 {
@@ -193,6 +205,10 @@ way_of(const struct wire_path *path)
 
 	for (size_t i = 0; i < way.hop_count; i++)
 		memcpy(way.hops[i], path->hops[i], bytes);
+	if (!is_whole(path))
+		way.hop_count = way.hop_count + SILENT_HOPS > WIRE_MAX_HOPS
+				    ? WIRE_MAX_HOPS
+				    : (uint8_t)(way.hop_count + SILENT_HOPS);
 	return way;
 }
 
@@ -245,18 +261,19 @@ path_table_learn(struct path_table *table, const struct wire_path *path,
 	struct flow *flow;
 	int r;
 
-	if (!(path->flags & WIRE_PATH_MULTIPATH) &&
-	    (!(path->flags & WIRE_PATH_COMPLETE) || path->hop_count == 0)) {
-		table->counts.incomplete++;
+	table->counts.incomplete += !is_whole(path);
+	if (path->hop_count == 0 && !(path->flags & WIRE_PATH_MULTIPATH))
 		return 0;
-	}
 	r = flow_get(table, &key, now, &flow);
+	if (r == 0 && flow->whole && !is_whole(path))
+		return 0;
 	if (r == 0)
 		r = path_of(table, path, dst_tor, &number);
 	if (r < 0)
 		return r;
 	if (!flow->planned)
 		flow->unplanned_since = now;
+	flow->whole = is_whole(path);
 	flow_takes(table, flow, number, traced);
 	return 0;
 }

@@ -224,6 +224,31 @@ a_trace_that_ends_nowhere_leaves_the_last_good_path(void **state)
 }
 
 static void
+a_trace_that_ends_nowhere_is_better_than_none(void **state)
+{
+	struct paths *p = *state;
+	struct wire_path cut = trace(50000, 1), good = trace(50000, 1);
+
+	plan(p, 1, "s1");
+	path_table_plan(p->table, &p->view, (rm_mono_t){ S });
+	cut.flags = 0;
+	cut.hop_count = 0;
+	assert_int_equal(learn(p, &cut, 1), 0);
+	assert_string_equal(text_at(p, 50000, 1), "");
+	cut.hop_count = 2;
+	assert_int_equal(learn(p, &cut, 2), 0);
+	assert_string_equal(text_at(p, 50000, 2), "t1@10.1.0.1 s1@10.2.0.1 ? ?");
+	cut.hop_count = WIRE_MAX_HOPS;
+	assert_int_equal(learn(p, &cut, 3), 0);
+	assert_string_equal(
+	    text_at(p, 50000, 3), "t1@10.1.0.1 s1@10.2.0.1 t2@10.3.0.1 ? ? ? ? ?");
+	learn(p, &good, 4);
+	assert_string_equal(
+	    text_at(p, 50000, 4), "t1@10.1.0.1 s1@10.2.0.1 t2@10.3.0.1");
+	assert_int_equal(path_table_counts(p->table)->incomplete, 3);
+}
+
+static void
 a_flow_of_many_paths_has_a_star(void **state)
 {
 	struct paths *p = *state;
@@ -327,6 +352,7 @@ main(void)
 		TEST(equal_paths_are_one),
 		TEST(a_probe_counts_along_the_path_of_its_time),
 		TEST(a_trace_that_ends_nowhere_leaves_the_last_good_path),
+		TEST(a_trace_that_ends_nowhere_is_better_than_none),
 		TEST(a_flow_of_many_paths_has_a_star),
 		TEST(a_path_that_does_not_end_at_their_tor_is_noticed),
 		TEST(both_tables_are_bounded),
