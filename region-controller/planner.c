@@ -103,6 +103,15 @@ plan_and_publish(struct planner *planner)
 	return r;
 }
 
+/* Who has none yet settles when it comes. */
+static void
+wait_for_topology(struct planner *planner, rm_mono_t now)
+{
+	planner->settle_by =
+	    rm_mono_add(now, ns_of_ms(planner->config->settle_ms) + RM_NS_PER_S);
+	rm_timer_at(planner->plan, planner->settle_by);
+}
+
 static void
 plan_now(void *arg)
 {
@@ -111,10 +120,12 @@ plan_now(void *arg)
 	int r;
 
 	planner->is_due = false;
-	/* A topology that comes starts it again. */
-	if (store_topology(planner->store) == NULL ||
-	    !store_leads(planner->store, begun))
+	if (!store_leads(planner->store, begun))
 		return;
+	if (store_topology(planner->store) == NULL) {
+		wait_for_topology(planner, begun);
+		return;
+	}
 	if (!planner->settled && rm_mono_since(begun, planner->settle_by) < 0 &&
 	    !all_are_in(planner)) {
 		rm_timer_at(planner->plan, planner->settle_by);

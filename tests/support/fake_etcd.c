@@ -18,10 +18,11 @@
 #define EVENTS 4096
 #define STREAMS 32
 #define HELD 256
-#define TEXT 256
+#define TEXT 256   /* of a key */
+#define VALUE 8192 /* of a value */
 
 struct kv {
-	char key[TEXT], value[TEXT];
+	char key[TEXT], value[VALUE];
 	int64_t create, mod, version, lease;
 	bool deleted; /* in the history */
 };
@@ -44,7 +45,7 @@ struct fake_etcd_state {
 static void
 add_bytes(struct evbuffer *out, const char *name, const char *text)
 {
-	char base64[2 * TEXT];
+	char base64[2 * VALUE];
 	size_t len = strlen(text);
 
 	rm_base64_encode(text, len, base64);
@@ -94,12 +95,12 @@ add_event(struct evbuffer *out, const struct fake_etcd *fake, const struct kv *k
 }
 
 static bool
-bytes_of(const json_t *object, const char *name, char text[TEXT])
+bytes_of(const json_t *object, const char *name, char *text, size_t room)
 {
 	const char *base64 = json_string_value(json_object_get(object, name));
 	size_t len = 0;
 
-	if (base64 == NULL || strlen(base64) >= TEXT ||
+	if (base64 == NULL || strlen(base64) / 4 * 3 >= room ||
 	    rm_base64_decode(base64, strlen(base64), text, &len) < 0)
 		return false;
 	text[len] = 0;
@@ -191,7 +192,7 @@ store_put(struct fake_etcd *fake, const char *key, const char *value, int64_t le
 		kv->create = fake->revision;
 	kv->version++;
 	kv->lease = lease;
-	snprintf(kv->value, TEXT, "%s", value);
+	snprintf(kv->value, VALUE, "%s", value);
 	remember(fake, kv);
 }
 
@@ -234,7 +235,7 @@ fake_etcd_plant(
 
 	kv->create = kv->mod = mod_revision;
 	kv->version = 1;
-	snprintf(kv->value, TEXT, "%s", value);
+	snprintf(kv->value, VALUE, "%s", value);
 }
 
 void
@@ -287,7 +288,7 @@ serve_range(struct fake_etcd *fake, struct evhttp_request *req, const json_t *bo
 	struct fake_etcd_state *state = fake->state;
 	char key[TEXT], end[TEXT] = "";
 	int64_t limit = number_of(body, "limit"), given = 0;
-	bool list = bytes_of(body, "range_end", end), more = false, comma = false;
+	bool list = bytes_of(body, "range_end", end, TEXT), more = false, comma = false;
 	bool old = list && fake->behind > 0;
 	const struct kv *keys = old ? state->old : state->keys;
 	size_t count = old ? state->old_count : state->count;
@@ -296,7 +297,7 @@ serve_range(struct fake_etcd *fake, struct evhttp_request *req, const json_t *bo
 	*(list ? &fake->lists : &fake->reads) += 1;
 	if (old)
 		fake->behind--;
-	bytes_of(body, "key", key);
+	bytes_of(body, "key", key, TEXT);
 	evbuffer_add_printf(out, "{");
 	add_header(
 	    out, fake, old ? state->old_revision : fake->revision - fake->shown_less);
@@ -333,7 +334,7 @@ compares_hold(struct fake_etcd *fake, const json_t *compares)
 		bool create = strcmp(target, "CREATE") == 0;
 		const struct kv *kv;
 
-		bytes_of(compare, "key", key);
+		bytes_of(compare, "key", key, TEXT);
 		kv = find(fake->state, key);
 		if (number_of(compare, create ? "create_revision" : "mod_revision") !=
 		    (kv == NULL  ? 0
@@ -355,13 +356,13 @@ serve_txn(struct fake_etcd *fake, struct evhttp_request *req, const json_t *body
 	fake->revision += held;
 	json_array_foreach (json_object_get(body, "success"), i, op) {
 		const json_t *put = json_object_get(op, "request_put");
-		char key[TEXT], value[TEXT] = "";
+		char key[TEXT], value[VALUE] = "";
 
 		bytes_of(
 		    put != NULL ? put : json_object_get(op, "request_delete_range"),
-		    "key", key);
+		    "key", key, TEXT);
 		if (held && put != NULL) {
-			bytes_of(put, "value", value);
+			bytes_of(put, "value", value, VALUE);
 			store_put(fake, key, value, number_of(put, "lease"));
 		} else if (held) {
 			store_delete(fake, key);
@@ -525,7 +526,7 @@ fake_etcd_event(struct fake_etcd *fake, const char *key, const char *value,
 	struct kv kv = { .create = mod_revision, .mod = mod_revision, .version = 1 };
 
 	snprintf(kv.key, TEXT, "%s", key);
-	snprintf(kv.value, TEXT, "%s", value != NULL ? value : "");
+	snprintf(kv.value, VALUE, "%s", value != NULL ? value : "");
 	kv.deleted = value == NULL;
 	tell(fake, &kv, header_revision);
 }

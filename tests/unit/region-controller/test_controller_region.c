@@ -1,0 +1,191 @@
+/* What concerns the whole region, with a topology file. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+
+#include "rackmesh/base/http_client.h"
+#include "tests/unit/region-controller/controller_fixture.h"
+
+struct answer {
+	bool done;
+	long status;
+	char text[4096];
+};
+
+static void
+on_answer(const struct rm_http_answer *from, void *arg)
+{
+	struct answer *answer = arg;
+
+	assert_int_equal(from->r, 0);
+	answer->done = true;
+	answer->status = from->status;
+	snprintf(answer->text, sizeof(answer->text), "%s", from->body);
+}
+
+/* body NULL: GET. */
+static struct answer
+ask(struct fixture *f, const char *path, const char *body)
+{
+	struct rm_http_client *client = NULL;
+	struct answer answer = { 0 };
+	char url[256];
+
+	snprintf(url, sizeof(url), "unix:%s:%s", f->socket, path);
+	assert_int_equal(rm_http_client_new(f->loop, &client), 0);
+	assert_int_equal(
+	    rm_http_client_send(client, url, "text/plain", body,
+		body == NULL ? 0 : strlen(body), 8 * RM_NS_PER_S, on_answer, &answer),
+	    0);
+	LOOPBACK_WAIT(f->loop, answer.done);
+	rm_http_client_free(client);
+	return answer;
+}
+
+static void
+says(struct fixture *f, const char *path, const char *body, long status,
+    const char *what)
+{
+	struct answer answer = ask(f, path, body);
+
+	if (answer.status != status || strstr(answer.text, what) == NULL)
+		fail_msg("%s: %ld %s", path, answer.status, answer.text);
+}
+
+static void
+planned(struct fixture *f)
+{
+	start_four_racks(f);
+	tell_four_racks(f);
+	LOOPBACK_WAIT(f->loop, f->agg.plans == 4);
+}
+
+static void
+who_has_a_file_leads(void **state)
+{
+	struct fixture *f = *state;
+
+	planned(f);
+	says(f, "/v1/leader", NULL, 200, "\"leading\":true,\"leader\":\"c1\"");
+	says(f, "/v1/leader", NULL, 200, "\"store\":\"file\"");
+	says(f, "/v1/topology/export", NULL, 200, "region: lab\nswitches:\n");
+	says(f, "/v1/topology/import", "region: lab\n", 409, "change it there");
+}
+
+static void
+an_address_finds_its_rnic(void **state)
+{
+	struct fixture *f = *state;
+
+	planned(f);
+	says(f, "/v1/resolve/10.0.0.100", NULL, 200, "\"host\":\"tor1-h1\"");
+	says(f, "/v1/resolve/::ffff:10.0.0.100", NULL, 200, "\"host\":\"tor1-h1\"");
+	says(f, "/v1/resolve/10.0.0.99", NULL, 404, "no RNIC");
+	says(f, "/v1/resolve/h1", NULL, 400, "expected an address");
+}
+
+static void
+ask_resolve(struct fixture *f, uint8_t last)
+{
+	const struct wire_resolve resolve = { 77, { 4, { 10, 0, 0, last }, 0 } };
+	struct wire_bytes bytes;
+
+	f->agg.resolved = false;
+	agg_send(&f->agg, wire_write_resolve(f->agg.writer, &resolve, &bytes), &bytes);
+	LOOPBACK_WAIT(f->loop, f->agg.resolved);
+}
+
+static void
+an_aggregator_asks_whose_an_address_is(void **state)
+{
+	struct fixture *f = *state;
+
+	planned(f);
+	ask_resolve(f, 200);
+	assert_true(f->agg.found);
+	assert_string_equal(f->agg.resolved_host, "tor2-h1");
+	ask_resolve(f, 99);
+	assert_false(f->agg.found);
+}
+
+static void
+of_two_who_claim_an_address_the_newest_wins(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_rnic rnic = region_rnic(150, "tor1-h9", "tor1", REGION_V4);
+
+	planned(f);
+	rnic.addresses[0].bytes[3] = 100; /* tor1-h1's */
+	agg_register(&f->agg, &rnic);
+	LOOPBACK_WAIT(f->loop, f->agg.members[0] == 5);
+	says(f, "/v1/resolve/10.0.0.100", NULL, 200, "\"host\":\"tor1-h9\"");
+	says(f, "/v1/refused", NULL, 200, "\"ambiguous\":[{\"address\":\"10.0.0.100\"");
+	says(f, "/metrics", NULL, 200, "rnics_ambiguous_total 1\n");
+}
+
+static void
+the_brake_goes_out_at_once_and_to_who_comes(void **state)
+{
+	struct fixture *f = *state;
+
+	planned(f);
+	says(f, "/v1/brake", NULL, 200, "\"rate_permille\":1000,\"version\":0");
+	says(f, "/v1/brake?rate_permille=0", "", 200, "\"rate_permille\":0");
+	LOOPBACK_WAIT(f->loop, f->agg.brake.version > 0);
+	assert_int_equal(f->agg.brake.rate_permille, 0);
+	f->agg.brake = (struct wire_brake){ 0 };
+	agg_hello(f, &f->agg);
+	LOOPBACK_WAIT(f->loop, f->agg.brake.version > 0);
+	says(f, "/v1/brake", "", 400, "expected ?rate_permille=");
+	says(f, "/v1/brake?rate_permille=1001", "", 400, "rate_permille");
+	says(f, "/v1/brake?rate_permille=1&by=a%20b", "", 400, "by: ");
+}
+
+static void
+a_drill_goes_through_to_the_aggregator(void **state)
+{
+	struct fixture *f = *state;
+
+	planned(f);
+	f->agg.drill_status = 200;
+	f->agg.drill_json = "{\"results\":[]}";
+	says(f, "/v1/drill/tor1-h1/rnic0", NULL, 200, "{\"results\":[]}");
+	assert_string_equal(f->agg.drilled, "00:00:00:00:00:64");
+	says(f, "/v1/drill/00:00:00:00:00:64?seconds=5", NULL, 200, "results");
+	says(f, "/v1/drill/h77/rnic0", NULL, 404, "no such RNIC");
+	f->agg.drill_status = 0;
+	says(f, "/v1/drill/tor1-h1/rnic0", NULL, 502, "none");
+	rm_link_free(f->agg.link);
+	f->agg.link = NULL;
+	loopback_run(f->loop, 50 * RM_NS_PER_MS);
+	says(f, "/v1/drill/tor1-h1/rnic0", NULL, 503, "no aggregator");
+}
+
+static void
+who_leads_is_heard_every_half_second(void **state)
+{
+	struct fixture *f = *state;
+
+	planned(f);
+	LOOPBACK_WAIT(f->loop, f->agg.pings >= 2);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(who_has_a_file_leads),
+		TEST(an_address_finds_its_rnic),
+		TEST(an_aggregator_asks_whose_an_address_is),
+		TEST(of_two_who_claim_an_address_the_newest_wins),
+		TEST(the_brake_goes_out_at_once_and_to_who_comes),
+		TEST(a_drill_goes_through_to_the_aggregator),
+		TEST(who_leads_is_heard_every_half_second),
+	};
+
+	return cmocka_run_group_tests_name("controller_region", tests, NULL, NULL);
+}

@@ -1,0 +1,415 @@
+/* Two controllers of one region over a fake etcd. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+
+#include "rackmesh/base/http_client.h"
+#include "tests/support/fake_etcd.h"
+#include "tests/unit/region-controller/controller_fixture.h"
+
+#define KEY(rest) "/rackmesh/lab/" rest
+
+struct pair {
+	struct fixture f; /* its controller is whom the aggregator dials now */
+	struct fake_etcd etcd;
+	struct region_controller *both[2];
+};
+
+static int
+setup_pair(void **state)
+{
+	struct pair *p = calloc(1, sizeof(*p));
+	void *fixture = NULL;
+
+	if (p == NULL || setup(&fixture) < 0)
+		return -1;
+	p->f = *(struct fixture *)fixture;
+	free(fixture);
+	p->f.agg.loop = p->f.loop;
+	assert_int_equal(fake_etcd_new(rm_loop_base(p->f.loop), &p->etcd), 0);
+	*state = p;
+	return 0;
+}
+
+static void
+start_one(struct pair *p, size_t i)
+{
+	struct controller_config config;
+	struct rm_why why = { 0 };
+	char text[1024];
+
+	snprintf(text, sizeof(text),
+	    "name: c%zu\nregion: lab\nlisten: 127.0.0.1:0\netcd: {endpoints: ['%s'], "
+	    "timeout_ms: 500, relist_s: 1}\nsettle_ms: 60000\n"
+	    "http: {listen: '127.0.0.1:0', socket: %s%zu}\n",
+	    i + 1, p->etcd.url, p->f.socket, i + 1);
+	write_file(p->f.config, text);
+	if (controller_config_read(&config, p->f.config, &why) < 0)
+		fail_msg("%s", why.text);
+	assert_int_equal(region_controller_new(p->f.loop, &config, &p->both[i]), 0);
+	p->f.controller = p->both[i];
+}
+
+static void
+stop_one(struct pair *p, size_t i)
+{
+	region_controller_free(p->both[i]);
+	if (p->f.controller == p->both[i])
+		p->f.controller = NULL;
+	p->both[i] = NULL;
+}
+
+static int
+teardown_pair(void **state)
+{
+	struct pair *p = *state;
+	char path[128];
+
+	for (size_t i = 0; i < 2; i++) {
+		stop_one(p, i);
+		snprintf(path, sizeof(path), "%s%zu", p->f.socket, i + 1);
+		unlink(path);
+	}
+	p->f.controller = NULL;
+	fake_etcd_clear(&p->etcd);
+	*state = &p->f; /* first: freed by teardown */
+	return teardown(state);
+}
+
+/* ---- HTTP -------------------------------------------------------------------------
+ */
+
+struct answer {
+	bool done;
+	long status;
+	char text[4096];
+};
+
+static void
+on_answer(const struct rm_http_answer *from, void *arg)
+{
+	struct answer *answer = arg;
+
+	answer->done = true;
+	answer->status = from->r == 0 ? from->status : 0;
+	snprintf(answer->text, sizeof(answer->text), "%s", from->body);
+}
+
+/* body NULL: GET. */
+static struct answer
+ask(struct pair *p, size_t i, const char *path, const char *body)
+{
+	struct rm_http_client *client = NULL;
+	struct answer answer = { 0 };
+	char url[256];
+
+	snprintf(url, sizeof(url), "unix:%s%zu:%s", p->f.socket, i + 1, path);
+	assert_int_equal(rm_http_client_new(p->f.loop, &client), 0);
+	assert_int_equal(rm_http_client_send(client, url, "text/plain", body,
+			     body == NULL ? 0 : strlen(body), LOOPBACK_PATIENCE_NS,
+			     on_answer, &answer),
+	    0);
+	LOOPBACK_WAIT(p->f.loop, answer.done);
+	rm_http_client_free(client);
+	return answer;
+}
+
+static bool
+shows(struct pair *p, size_t i, const char *path, const char *what)
+{
+	struct answer answer = ask(p, i, path, NULL);
+
+	return strstr(answer.text, what) != NULL;
+}
+
+#define WAIT_SHOWS(p, i, path, what)                                            \
+	for (rm_mono_t end_ = rm_mono_add(rm_mono_now(), LOOPBACK_PATIENCE_NS); \
+	     !shows(p, i, path, what);) {                                       \
+		assert_true(rm_mono_since(end_, rm_mono_now()) > 0);            \
+		loopback_run(p->f.loop, 20 * RM_NS_PER_MS);                     \
+	}
+
+static void
+leads(struct pair *p, size_t i)
+{
+	WAIT_SHOWS(p, i, "/v1/leader", "\"leading\":true");
+}
+
+static void
+import(struct pair *p, size_t i, unsigned tors)
+{
+	char *text = region_clos_text(tors, 2);
+
+	assert_int_equal(ask(p, i, "/v1/topology/import", text).status, 200);
+	free(text);
+}
+
+/* Both run, c1 leads two racks of four, and the aggregator has their plans. */
+static void
+begin(struct pair *p)
+{
+	start_one(p, 0);
+	leads(p, 0);
+	import(p, 0, 2);
+	agg_serves(&p->f.agg, "tor1");
+	agg_serves(&p->f.agg, "tor2");
+	agg_hello(&p->f, &p->f.agg);
+	assert_true(p->f.agg.welcome);
+	agg_register_rack(&p->f.agg, "tor1", 100, 4);
+	agg_register_rack(&p->f.agg, "tor2", 200, 4);
+	LOOPBACK_WAIT(p->f.loop, p->f.agg.members[0] == 4 && p->f.agg.members[1] == 4);
+	start_one(p, 1);
+	WAIT_SHOWS(p, 1, "/v1/leader", "\"leader\":\"c1\"");
+	WAIT_SHOWS(p, 1, "/v1/racks", "\"plan_version\":");
+}
+
+static void
+dial(struct pair *p, size_t i)
+{
+	p->f.controller = p->both[i];
+	p->f.agg.controller = i == 0 ? "c1" : "c2";
+	agg_hello(&p->f, &p->f.agg);
+}
+
+/* ---- tests ------------------------------------------------------------------------
+ */
+
+static void
+versions_are_revisions_of_the_keys(void **state)
+{
+	struct pair *p = *state;
+	char version[64];
+
+	begin(p);
+	assert_non_null(fake_etcd_value(&p->etcd, KEY("pinglist/tor1")));
+	assert_true(p->f.agg.held[0].plan_version <= (uint64_t)p->etcd.revision);
+	snprintf(version, sizeof(version), "\"plan_version\":%llu",
+	    (unsigned long long)p->f.agg.held[0].plan_version);
+	assert_true(shows(p, 1, "/v1/racks", version));
+	assert_non_null(fake_etcd_value(&p->etcd, KEY("rnic/00:00:00:00:00:64")));
+}
+
+static void
+a_standby_refuses_and_says_who_leads(void **state)
+{
+	struct pair *p = *state;
+
+	begin(p);
+	dial(p, 1);
+	assert_false(p->f.agg.welcome);
+	assert_string_equal(p->f.agg.refused, "standby: c1 leads");
+	assert_int_equal(ask(p, 1, "/v1/brake?rate_permille=0", "").status, 409);
+	assert_int_equal(ask(p, 1, "/v1/topology/import", "region: lab").status, 409);
+	assert_true(shows(p, 1, "/readyz", "standby: c1 leads"));
+	assert_int_equal(ask(p, 1, "/readyz", NULL).status, 200);
+}
+
+static void
+a_failover_changes_nothing_that_has_not_changed(void **state)
+{
+	struct pair *p = *state;
+	unsigned txns;
+	size_t plans;
+
+	begin(p);
+	plans = p->f.agg.plans;
+	stop_one(p, 0);
+	LOOPBACK_WAIT(p->f.loop, p->f.agg.closed);
+	leads(p, 1);
+	txns = p->etcd.txns;
+	dial(p, 1);
+	assert_true(p->f.agg.welcome);
+	agg_register_rack(&p->f.agg, "tor1", 100, 4);
+	loopback_run(p->f.loop, 500 * RM_NS_PER_MS);
+	assert_int_equal(p->f.agg.plans, plans);
+	assert_int_equal(p->etcd.txns, txns);
+	/* It goes on, without waiting for anybody, and upward. */
+	agg_register_rack(&p->f.agg, "tor1", 150, 1);
+	LOOPBACK_WAIT(p->f.loop, p->f.agg.members[0] == 5);
+	assert_true(p->f.agg.pings > 0);
+}
+
+static void
+a_restarted_agent_is_told_of_everywhere(void **state)
+{
+	struct pair *p = *state;
+	struct wire_rnic rnic;
+	size_t before;
+
+	begin(p);
+	before = p->f.agg.taken[1];
+	rnic = region_rnic(100, "tor1-h1", "tor1", REGION_V4);
+	rnic.qpn = 17;
+	agg_register(&p->f.agg, &rnic);
+	LOOPBACK_WAIT(p->f.loop, p->f.agg.taken[1] > before);
+	before = p->f.agg.taken[1];
+	rnic.incarnation = 8; /* and the same QPN once more */
+	agg_register(&p->f.agg, &rnic);
+	LOOPBACK_WAIT(p->f.loop, p->f.agg.taken[1] > before);
+	LOOPBACK_WAIT(
+	    p->f.loop, strstr(fake_etcd_value(&p->etcd, KEY("rnic/00:00:00:00:00:64")),
+			   "\"incarnation\":\"0000000000000008\"") != NULL);
+}
+
+static void
+the_brake_reaches_all_and_outlives_its_leader(void **state)
+{
+	struct pair *p = *state;
+	uint64_t version;
+
+	begin(p);
+	assert_int_equal(
+	    ask(p, 0, "/v1/brake?rate_permille=250&by=me", "").status, 200);
+	LOOPBACK_WAIT(p->f.loop, p->f.agg.brake.rate_permille == 250);
+	version = p->f.agg.brake.version;
+	p->f.agg.brake.rate_permille = 7;
+	stop_one(p, 0);
+	leads(p, 1);
+	dial(p, 1);
+	LOOPBACK_WAIT(p->f.loop, p->f.agg.brake.rate_permille == 250);
+	assert_true(p->f.agg.brake.version == version);
+	assert_true(shows(p, 1, "/v1/brake", "\"by\":\"me\""));
+	fake_etcd_put(&p->etcd, KEY("brake"), "{\"rate_permille\":0}");
+	LOOPBACK_WAIT(p->f.loop, p->f.agg.brake.rate_permille == 0);
+	assert_true(p->f.agg.brake.version > version);
+}
+
+static void
+garbage_in_etcd_leaves_the_old_topology(void **state)
+{
+	struct pair *p = *state;
+
+	begin(p);
+	fake_etcd_put(&p->etcd, KEY("topology/region"), "region: lab\nswitches: 7\n");
+	WAIT_SHOWS(p, 0, "/readyz", "the old one stays in use");
+	assert_int_equal(ask(p, 0, "/readyz", NULL).status, 503);
+	assert_true(shows(p, 0, "/v1/racks", "\"tor2\""));
+	fake_etcd_put(&p->etcd, KEY("rnic/x"), "garbage");
+	fake_etcd_put(&p->etcd, KEY("brake"), "garbage");
+	import(p, 0, 3);
+	WAIT_SHOWS(p, 0, "/readyz", "plans are published");
+	WAIT_SHOWS(p, 1, "/v1/racks", "\"tor3\"");
+}
+
+static void
+a_plan_that_somebody_spoilt_is_written_again(void **state)
+{
+	struct pair *p = *state;
+
+	begin(p);
+	fake_etcd_put(&p->etcd, KEY("pinglist/tor1"), "{}");
+	LOOPBACK_WAIT(
+	    p->f.loop, strlen(fake_etcd_value(&p->etcd, KEY("pinglist/tor1"))) > 2);
+	agg_register_rack(&p->f.agg, "tor1", 150, 1);
+	LOOPBACK_WAIT(p->f.loop, p->f.agg.members[0] == 5);
+}
+
+static void
+a_bad_topology_is_refused_with_its_place(void **state)
+{
+	struct pair *p = *state;
+	struct answer answer;
+
+	begin(p);
+	answer = ask(p, 0, "/v1/topology/import", "region: lab\nswitches: 7\n");
+	assert_int_equal(answer.status, 422);
+	assert_non_null(strstr(answer.text, "topology:2:11: "));
+	answer = ask(p, 0, "/v1/topology/import",
+	    "region: lob\nswitches: [{name: t, role: tor}]\n");
+	assert_int_equal(answer.status, 422);
+	assert_non_null(strstr(answer.text, "lob"));
+	assert_true(shows(p, 0, "/readyz", "plans are published"));
+}
+
+static void
+without_etcd_it_starts_and_waits_and_says_so(void **state)
+{
+	struct pair *p = *state;
+
+	p->etcd.silent = true;
+	start_one(p, 0);
+	assert_true(shows(p, 0, "/readyz", "waiting for etcd"));
+	assert_int_equal(ask(p, 0, "/readyz", NULL).status, 503);
+	assert_int_equal(ask(p, 0, "/v1/racks", NULL).status, 503);
+	agg_hello(&p->f, &p->f.agg);
+	assert_string_equal(p->f.agg.refused, "standby: nobody leads yet");
+	p->etcd.silent = false;
+	leads(p, 0);
+}
+
+static void
+a_leader_that_etcd_forgets_steps_down(void **state)
+{
+	struct pair *p = *state;
+
+	begin(p);
+	p->etcd.keepalive_lost = true;
+	LOOPBACK_WAIT(p->f.loop, p->f.agg.closed);
+	assert_false(shows(p, 0, "/v1/leader", "\"leading\":true"));
+	p->etcd.keepalive_lost = false;
+}
+
+/* Somebody set up another etcd: it is empty, and counts from 1. */
+static void
+an_empty_etcd_gets_everything_back_and_versions_grow(void **state)
+{
+	struct pair *p = *state;
+	static const char *const keys[] = { KEY("topology/region"),
+		KEY("pinglist/tor1"), KEY("pinglist/tor2"), KEY("leader") };
+	uint64_t version;
+	char key[64];
+
+	begin(p);
+	version = p->f.agg.held[0].plan_version;
+	for (unsigned i = 0; i < 4; i++) {
+		snprintf(key, sizeof(key), KEY("rnic/00:00:00:00:00:%02x"), 100 + i);
+		fake_etcd_delete(&p->etcd, key);
+		snprintf(key, sizeof(key), KEY("rnic/00:00:00:00:00:%02x"), 200 + i);
+		fake_etcd_delete(&p->etcd, key);
+	}
+	p->etcd.mute = true;
+	for (size_t i = 0; i < 4; i++)
+		fake_etcd_delete(&p->etcd, keys[i]);
+	p->etcd.mute = false;
+	p->etcd.cluster_id++;
+	p->etcd.revision = 1;
+	fake_etcd_cut(&p->etcd);
+	LOOPBACK_WAIT(p->f.loop, p->f.agg.closed);
+	LOOPBACK_WAIT(
+	    p->f.loop, fake_etcd_value(&p->etcd, KEY("topology/region")) != NULL);
+	LOOPBACK_WAIT(p->f.loop,
+	    fake_etcd_value(&p->etcd, KEY("rnic/00:00:00:00:00:64")) != NULL);
+	if (!shows(p, 0, "/v1/leader", "\"leading\":true"))
+		leads(p, 1);
+	dial(p, shows(p, 0, "/v1/leader", "\"leading\":true") ? 0 : 1);
+	assert_true(p->f.agg.welcome);
+	agg_register_rack(&p->f.agg, "tor1", 150, 1);
+	LOOPBACK_WAIT(p->f.loop, p->f.agg.members[0] == 5);
+	assert_true(p->f.agg.held[0].plan_version > version);
+}
+
+#define TEST_PAIR(fn) cmocka_unit_test_setup_teardown(fn, setup_pair, teardown_pair)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST_PAIR(versions_are_revisions_of_the_keys),
+		TEST_PAIR(a_standby_refuses_and_says_who_leads),
+		TEST_PAIR(a_failover_changes_nothing_that_has_not_changed),
+		TEST_PAIR(a_restarted_agent_is_told_of_everywhere),
+		TEST_PAIR(the_brake_reaches_all_and_outlives_its_leader),
+		TEST_PAIR(garbage_in_etcd_leaves_the_old_topology),
+		TEST_PAIR(a_plan_that_somebody_spoilt_is_written_again),
+		TEST_PAIR(a_bad_topology_is_refused_with_its_place),
+		TEST_PAIR(without_etcd_it_starts_and_waits_and_says_so),
+		TEST_PAIR(a_leader_that_etcd_forgets_steps_down),
+		TEST_PAIR(an_empty_etcd_gets_everything_back_and_versions_grow),
+	};
+
+	return cmocka_run_group_tests_name("controllers", tests, NULL, NULL);
+}
