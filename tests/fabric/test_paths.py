@@ -138,6 +138,7 @@ def test_every_traced_path_is_the_one_that_the_spines_saw(world, say, family):
     used = {spine for spines in truth(whole.fabric).values() for spine in spines}
     say(f"{family}: {flows} flows over {len(used)} spines, each path as the spines saw it")
     assert flows >= 50 and len(used) == SPINES
+    whole.lab.wait_traced(TRACED_S)  # and the aggregators have been told
     assert total(whole.lab, "rackmesh_agent_trace_answers_total") >= 3 * flows
     assert not disturbed(whole.lab)
 

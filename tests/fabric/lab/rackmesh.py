@@ -305,7 +305,7 @@ class Lab:
 
     def untraced(self, aggregator):
         """Flows out of its rack without a known path; None while there are no flows."""
-        flows = aggregator.get("/v1/paths").json["paths"]
+        flows = aggregator.get("/v1/paths").json["flows"]
         return sum(not flow["path"] for flow in flows) if flows else None
 
     def close(self):

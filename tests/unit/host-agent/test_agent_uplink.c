@@ -30,7 +30,7 @@ struct fixture {
 	const char *refuses;
 	uint64_t counted_seq;
 
-	/* what it saw: H hello, R register, B batch, C counts, T heartbeat */
+	/* what it saw: H hello, R register, B batch, C counts, T heartbeat, X paths */
 	char seen[MAX_SEEN + 1];
 	size_t seen_count;
 	uint64_t seqs[MAX_SEEN]; /* of batches */
@@ -98,7 +98,8 @@ aggregator_on_frame(struct rm_link *link, const uint8_t *data, size_t len, void 
 		[WIRE_REGISTER] = 'R',
 		[WIRE_BATCH] = 'B',
 		[WIRE_HEARTBEAT] = 'T',
-		[WIRE_COUNTS] = 'C' };
+		[WIRE_COUNTS] = 'C',
+		[WIRE_PATHS] = 'X' };
 	enum wire_kind kind = wire_kind_of(data, len);
 	struct wire_counts counts;
 	struct fixture *f = arg;
@@ -579,6 +580,21 @@ one_who_accepts_but_says_nothing_is_left_after_a_while(void **state)
 	assert_int_equal(f->reason, -ETIMEDOUT);
 }
 
+static void
+paths_leave_during_a_session_only(void **state)
+{
+	const struct wire_path paths[] = { { .src_guid = 1, .family = 4 } };
+	struct fixture *f = *state;
+
+	connect_uplink(f);
+	assert_int_equal(uplink_paths(f->uplink, paths, 1, rm_mono_now()), 0);
+	LOOPBACK_WAIT(f->loop, strchr(f->seen, 'X') != NULL);
+	aggregator_hang_up(f);
+	LOOPBACK_WAIT(f->loop, f->downs == 1);
+	assert_int_equal(uplink_paths(f->uplink, paths, 1, rm_mono_now()), -ENOTCONN);
+	assert_int_equal(uplink_counts(f->uplink)->paths, 1);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int
@@ -596,6 +612,7 @@ main(void)
 		TEST(a_reconnect_sends_exactly_what_was_not_counted),
 		TEST(without_an_aggregator_the_oldest_are_dropped_and_told),
 		TEST(one_who_refuses_us_is_quoted_and_asked_again),
+		TEST(paths_leave_during_a_session_only),
 		TEST(pinglists_brake_focus_and_pings_are_passed_on),
 		TEST(nonsense_ends_the_session_and_is_counted),
 		TEST(a_peer_that_counts_what_was_never_sent_gets_no_session),
