@@ -1,0 +1,206 @@
+#define HASH_NONFATAL_OOM 1
+#include "analyzer/blind.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/blind_state.h"
+
+/* Two names in one key; neither holds a blank. */
+static void
+make_key(char key[BLIND_KEY_BYTES], const char *region, const char *name)
+{
+	snprintf(key, BLIND_KEY_BYTES, "%.63s %.63s", region, name);
+}
+
+int
+blind_new(const struct blind_options *options, rm_mono_t now, struct blind **ret)
+{
+	struct blind *blind = calloc(1, sizeof *blind);
+
+	if (blind == NULL)
+		return -ENOMEM;
+	blind->options = *options;
+	blind->started = now;
+	blind->stalled.ns = INT64_MIN / 2;
+	*ret = blind;
+	return 0;
+}
+
+void
+blind_free(struct blind *blind)
+{
+	struct blind_aggregator *aggregator, *next_aggregator;
+	struct blind_rack *rack, *next_rack;
+
+	if (blind == NULL)
+		return;
+	HASH_ITER (hh, blind->racks, rack, next_rack) {
+		HASH_DEL(blind->racks, rack);
+		free(rack);
+	}
+	HASH_ITER (hh, blind->aggregators, aggregator, next_aggregator) {
+		HASH_DEL(blind->aggregators, aggregator);
+		free(aggregator);
+	}
+	free(blind->verdicts);
+	free(blind);
+}
+
+struct blind_aggregator *
+blind_find_aggregator(const struct blind *blind, const char *region, const char *name)
+{
+	struct blind_aggregator *aggregator;
+	char key[BLIND_KEY_BYTES];
+
+	make_key(key, region, name);
+	HASH_FIND_STR(blind->aggregators, key, aggregator);
+	return aggregator;
+}
+
+struct blind_rack *
+blind_find_rack(const struct blind *blind, const char *region, const char *tor)
+{
+	struct blind_rack *rack;
+	char key[BLIND_KEY_BYTES];
+
+	make_key(key, region, tor);
+	HASH_FIND_STR(blind->racks, key, rack);
+	return rack;
+}
+
+static struct blind_aggregator *
+get_aggregator(struct blind *blind, const char *region, const char *name, rm_mono_t now)
+{
+	struct blind_aggregator *aggregator =
+	    blind_find_aggregator(blind, region, name);
+
+	if (aggregator != NULL)
+		return aggregator;
+	if (HASH_COUNT(blind->aggregators) >= BLIND_MAX_AGGREGATORS ||
+	    !rm_name_valid(region) || !rm_name_valid(name))
+		return NULL;
+	aggregator = calloc(1, sizeof *aggregator);
+	if (aggregator == NULL)
+		return NULL;
+	make_key(aggregator->key, region, name);
+	snprintf(aggregator->region, RM_NAME_BYTES, "%s", region);
+	snprintf(aggregator->name, RM_NAME_BYTES, "%s", name);
+	aggregator->heard = now;
+	HASH_ADD_STR(blind->aggregators, key, aggregator);
+	if (aggregator->hh.tbl == NULL) { /* uthash could not grow */
+		free(aggregator);
+		return NULL;
+	}
+	return aggregator;
+}
+
+static struct blind_rack *
+get_rack(struct blind *blind, const char *region, const char *tor)
+{
+	struct blind_rack *rack = blind_find_rack(blind, region, tor);
+
+	if (rack != NULL)
+		return rack;
+	if (HASH_COUNT(blind->racks) >= BLIND_MAX_RACKS || !rm_name_valid(tor))
+		return NULL;
+	rack = calloc(1, sizeof *rack);
+	if (rack == NULL)
+		return NULL;
+	make_key(rack->key, region, tor);
+	snprintf(rack->region, RM_NAME_BYTES, "%s", region);
+	snprintf(rack->tor, RM_NAME_BYTES, "%s", tor);
+	HASH_ADD_STR(blind->racks, key, rack);
+	if (rack->hh.tbl == NULL) {
+		free(rack);
+		return NULL;
+	}
+	return rack;
+}
+
+/* Its view of a rack; the one that is silent longest makes room. */
+static struct blind_source *
+get_source(struct blind_rack *rack, struct blind_aggregator *aggregator)
+{
+	struct blind_source *oldest = &rack->sources[0];
+
+	for (size_t i = 0; i < rack->source_count; i++) {
+		struct blind_source *source = &rack->sources[i];
+
+		if (source->aggregator == aggregator)
+			return source;
+		if (source->aggregator->heard.ns < oldest->aggregator->heard.ns)
+			oldest = source;
+	}
+	if (rack->source_count < BLIND_SOURCES)
+		oldest = &rack->sources[rack->source_count++];
+	*oldest = (struct blind_source){ .aggregator = aggregator };
+	return oldest;
+}
+
+void
+blind_connected(struct blind *blind, const char *region, const char *aggregator,
+    const char *const *tors, size_t tor_count, rm_mono_t now)
+{
+	struct blind_aggregator *a = get_aggregator(blind, region, aggregator, now);
+
+	if (a == NULL)
+		return;
+	a->connected = true;
+	a->heard = now;
+	for (size_t i = 0; i < tor_count; i++) {
+		struct blind_rack *rack = get_rack(blind, region, tors[i]);
+
+		if (rack != NULL)
+			get_source(rack, a);
+	}
+}
+
+void
+blind_disconnected(
+    struct blind *blind, const char *region, const char *aggregator, rm_mono_t now)
+{
+	struct blind_aggregator *a = blind_find_aggregator(blind, region, aggregator);
+
+	if (a != NULL)
+		a->connected = false;
+}
+
+void
+blind_heard(
+    struct blind *blind, const char *region, const char *aggregator, rm_mono_t now)
+{
+	struct blind_aggregator *a = blind_find_aggregator(blind, region, aggregator);
+
+	if (a != NULL)
+		a->heard = now;
+}
+
+void
+blind_rack(struct blind *blind, const char *region, const char *aggregator,
+    const char *tor, const struct wire_rack_state *state, rm_mono_t now)
+{
+	struct blind_aggregator *a = get_aggregator(blind, region, aggregator, now);
+	struct blind_rack *rack = a != NULL ? get_rack(blind, region, tor) : NULL;
+	struct blind_source *source;
+
+	if (rack == NULL)
+		return;
+	a->heard = now;
+	source = get_source(rack, a);
+	source->state = *state;
+	/* A rack without hosts, or one that was never to be seen, is not blind. */
+	if (state->hosts > 0 && state->hosts_ok == 0 && state->rnics_good == 0)
+		source->empty_states += source->empty_states < UINT32_MAX;
+	else
+		source->empty_states = 0;
+}
+
+void
+blind_stalled(struct blind *blind, rm_mono_t now)
+{
+	blind->stalled = now;
+}

@@ -1,0 +1,304 @@
+#define HASH_NONFATAL_OOM 1
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/blind_state.h"
+
+#define EMPTY_STATES 2 /* in a row: one may be a moment's */
+
+/* Since when nobody of ours could have heard it, our own stalls left out. */
+static int64_t
+silence(const struct blind *blind, const struct blind_aggregator *a, rm_mono_t now)
+{
+	rm_mono_t since = a->heard;
+
+	if (since.ns < blind->stalled.ns)
+		since = blind->stalled;
+	return rm_mono_since(now, since);
+}
+
+static bool
+is_silent(const struct blind *blind, const struct blind_aggregator *a, rm_mono_t now)
+{
+	return silence(blind, a, now) >= blind->options.grace_ns;
+}
+
+static bool
+has_source(const struct blind *blind, const struct blind_rack *rack, rm_mono_t now)
+{
+	for (size_t i = 0; i < rack->source_count; i++)
+		if (!is_silent(blind, rack->sources[i].aggregator, now))
+			return true;
+	return false;
+}
+
+static bool
+sees_somebody(const struct blind *blind, const struct blind_rack *rack, rm_mono_t now)
+{
+	for (size_t i = 0; i < rack->source_count; i++)
+		if (!is_silent(blind, rack->sources[i].aggregator, now) &&
+		    rack->sources[i].empty_states < EMPTY_STATES)
+			return true;
+	return false;
+}
+
+bool
+blind_rack_is_heard(
+    const struct blind *blind, const char *region, const char *tor, rm_mono_t now)
+{
+	const struct blind_rack *rack = blind_find_rack(blind, region, tor);
+
+	return rack != NULL && has_source(blind, rack, now);
+}
+
+static void
+forget_sources(struct blind_rack *rack, const struct blind_aggregator *aggregator)
+{
+	for (size_t i = rack->source_count; i-- > 0;)
+		if (rack->sources[i].aggregator == aggregator)
+			rack->sources[i] = rack->sources[--rack->source_count];
+}
+
+static void
+forget(struct blind *blind, rm_mono_t now)
+{
+	struct blind_aggregator *a, *next;
+	struct blind_rack *rack, *next_rack;
+
+	HASH_ITER (hh, blind->aggregators, a, next) {
+		if (silence(blind, a, now) < blind->options.forget_ns)
+			continue;
+		HASH_ITER (hh, blind->racks, rack, next_rack) {
+			forget_sources(rack, a);
+			if (rack->source_count > 0)
+				continue;
+			HASH_DEL(blind->racks, rack);
+			free(rack);
+		}
+		HASH_DEL(blind->aggregators, a);
+		free(a);
+	}
+}
+
+static bool
+region_is_silent(const struct blind *blind, const char *region, rm_mono_t now)
+{
+	const struct blind_aggregator *a;
+
+	for (a = blind->aggregators; a != NULL; a = a->hh.next)
+		if (strcmp(a->region, region) == 0 && !is_silent(blind, a, now))
+			return false;
+	return true;
+}
+
+/* One aggregator alone is no region: its own name says more. */
+static size_t
+aggregators_of(const struct blind *blind, const char *region)
+{
+	const struct blind_aggregator *a;
+	size_t count = 0;
+
+	for (a = blind->aggregators; a != NULL; a = a->hh.next)
+		count += strcmp(a->region, region) == 0;
+	return count;
+}
+
+static bool
+region_is_blind(const struct blind *blind, const char *region, rm_mono_t now)
+{
+	return aggregators_of(blind, region) > 1 &&
+	       region_is_silent(blind, region, now);
+}
+
+static struct rm_verdict *
+add(struct blind *blind, enum rm_part_type type, enum rm_kind kind, const char *name,
+    const char *place, int64_t silent_ns, rm_wall_t wall)
+{
+	struct rm_verdict *verdict = &blind->verdicts[blind->verdict_count++];
+
+	*verdict = (struct rm_verdict){
+		.part = { .type = type }, .kind = kind, .confidence = 0.99
+	};
+	snprintf(verdict->part.name, sizeof verdict->part.name, "%s", name);
+	snprintf(verdict->part.place, sizeof verdict->part.place, "%s", place);
+	verdict->evidence.window_ns = silent_ns;
+	verdict->evidence.window_start.ns = wall.ns - silent_ns;
+	return verdict;
+}
+
+static void
+judge_regions(struct blind *blind, rm_mono_t now, rm_wall_t wall)
+{
+	const struct blind_aggregator *a, *b;
+
+	for (a = blind->aggregators; a != NULL; a = a->hh.next) {
+		struct rm_verdict *verdict;
+		int64_t least = INT64_MAX;
+
+		for (b = blind->aggregators; strcmp(b->region, a->region) != 0;)
+			b = b->hh.next;
+		/* The first of its region speaks for it. */
+		if (b != a || !region_is_blind(blind, a->region, now))
+			continue;
+		for (; b != NULL; b = b->hh.next)
+			if (strcmp(b->region, a->region) == 0 &&
+			    silence(blind, b, now) < least)
+				least = silence(blind, b, now);
+		verdict = add(blind, RM_PART_REGION, RM_KIND_REGION_BLIND, a->region,
+		    "", least, wall);
+		snprintf(verdict->evidence.observed, RM_EVIDENCE_TEXT,
+		    "nothing came from any of its %zu aggregators for %.1f s",
+		    aggregators_of(blind, a->region), (double)least / 1e9);
+	}
+}
+
+/* The racks that this aggregator's silence makes blind. */
+static size_t
+list_blinded(const struct blind *blind, const struct blind_aggregator *a, rm_mono_t now,
+    char *out, size_t len)
+{
+	const struct blind_rack *rack;
+	size_t count = 0, at = 0;
+
+	out[0] = '\0';
+	for (rack = blind->racks; rack != NULL; rack = rack->hh.next) {
+		bool mine = false;
+		int n;
+
+		for (size_t i = 0; i < rack->source_count; i++)
+			mine |= rack->sources[i].aggregator == a;
+		if (!mine || has_source(blind, rack, now))
+			continue;
+		count++;
+		if (at + RM_NAME_BYTES + 8 >= len)
+			continue;
+		n = snprintf(out + at, len - at, "%s%s", at > 0 ? ", " : "", rack->tor);
+		at += n > 0 ? (size_t)n : 0;
+	}
+	return count;
+}
+
+static void
+judge_aggregators(struct blind *blind, rm_mono_t now, rm_wall_t wall)
+{
+	const struct blind_aggregator *a;
+
+	for (a = blind->aggregators; a != NULL; a = a->hh.next) {
+		struct rm_verdict *verdict;
+		char racks[RM_EVIDENCE_TEXT - 80];
+		int64_t silent_ns;
+		size_t blinded;
+
+		if (!is_silent(blind, a, now) || region_is_blind(blind, a->region, now))
+			continue;
+		silent_ns = silence(blind, a, now);
+		blinded = list_blinded(blind, a, now, racks, sizeof racks);
+		verdict = add(blind, RM_PART_AGGREGATOR, RM_KIND_AGGREGATOR_DOWN,
+		    a->name, "", silent_ns, wall);
+		snprintf(verdict->evidence.observed, RM_EVIDENCE_TEXT,
+		    "%s for %.1f s; racks that nobody sees now: %zu%s%s",
+		    a->connected ? "connected, but nothing came"
+				 : "no connection to it",
+		    (double)silent_ns / 1e9, blinded, blinded > 0 ? ": " : "", racks);
+	}
+}
+
+/* One fault, one alert: a rack is only named where its aggregator is heard, and what
+ * that sees is nobody. */
+static bool
+rack_is_blind(const struct blind *blind, const struct blind_rack *rack, rm_mono_t now)
+{
+	return has_source(blind, rack, now) && !sees_somebody(blind, rack, now);
+}
+
+static void
+judge_racks(struct blind *blind, rm_mono_t now, rm_wall_t wall)
+{
+	const struct blind_rack *rack;
+
+	for (rack = blind->racks; rack != NULL; rack = rack->hh.next) {
+		const struct wire_rack_state *state = &rack->sources[0].state;
+		struct rm_verdict *verdict;
+
+		if (!rack_is_blind(blind, rack, now))
+			continue;
+		verdict = add(blind, RM_PART_RACK, RM_KIND_RACK_BLIND, rack->tor, "",
+		    (int64_t)rack->sources[0].empty_states * RM_NS_PER_S, wall);
+		snprintf(verdict->evidence.observed, RM_EVIDENCE_TEXT,
+		    "its aggregator %.63s is heard, but hears none of %" PRIu32
+		    " hosts, and none of %" PRIu32 " RNICs is known to work",
+		    rack->sources[0].aggregator->name, state->hosts, state->rnics);
+	}
+}
+
+int
+blind_judge(
+    struct blind *blind, rm_mono_t now, rm_wall_t wall, const struct rm_verdict **ret)
+{
+	const size_t room =
+	    2 * HASH_COUNT(blind->aggregators) + HASH_COUNT(blind->racks) + 1;
+
+	if (rm_mono_since(now, blind->started) < blind->options.start_ns) {
+		*ret = NULL;
+		return 0;
+	}
+	forget(blind, now);
+	if (room > blind->verdict_size) {
+		struct rm_verdict *verdicts = calloc(room, sizeof *verdicts);
+
+		if (verdicts == NULL)
+			return -ENOMEM;
+		free(blind->verdicts);
+		blind->verdicts = verdicts;
+		blind->verdict_size = room;
+	}
+	blind->verdict_count = 0;
+	judge_regions(blind, now, wall);
+	judge_aggregators(blind, now, wall);
+	judge_racks(blind, now, wall);
+	*ret = blind->verdicts;
+	return (int)blind->verdict_count;
+}
+
+static enum rm_health
+aggregator_health(const struct blind *blind, const char *name, rm_mono_t now)
+{
+	const struct blind_aggregator *a;
+
+	/* The part has no region: a name that two regions share is good when one is. */
+	for (a = blind->aggregators; a != NULL; a = a->hh.next)
+		if (strcmp(a->name, name) == 0 && !is_silent(blind, a, now) &&
+		    a->connected)
+			return RM_HEALTH_GOOD;
+	return RM_HEALTH_UNKNOWN;
+}
+
+static enum rm_health
+rack_health(const struct blind *blind, const char *tor, rm_mono_t now)
+{
+	const struct blind_rack *rack;
+
+	for (rack = blind->racks; rack != NULL; rack = rack->hh.next)
+		if (strcmp(rack->tor, tor) == 0 && sees_somebody(blind, rack, now))
+			return RM_HEALTH_GOOD;
+	return RM_HEALTH_UNKNOWN;
+}
+
+enum rm_health
+blind_health(const struct blind *blind, const struct rm_verdict *verdict, rm_mono_t now)
+{
+	const char *name = verdict->part.name;
+	const struct blind_aggregator *a;
+
+	if (verdict->part.type == RM_PART_AGGREGATOR)
+		return aggregator_health(blind, name, now);
+	if (verdict->part.type == RM_PART_RACK)
+		return rack_health(blind, name, now);
+	for (a = blind->aggregators; a != NULL; a = a->hh.next)
+		if (strcmp(a->region, name) == 0 && !is_silent(blind, a, now))
+			return RM_HEALTH_GOOD;
+	return RM_HEALTH_UNKNOWN;
+}

@@ -1,0 +1,50 @@
+/*
+ * blind_state - what blind is made of. Private to blind*.c.
+ */
+#ifndef ANALYZER_BLIND_STATE_H
+#define ANALYZER_BLIND_STATE_H
+
+#include <uthash.h>
+
+#include "analyzer/blind.h"
+
+#define BLIND_KEY_BYTES (2 * RM_NAME_BYTES)
+#define BLIND_SOURCES 4 /* aggregators of one rack */
+
+struct blind_aggregator {
+	char key[BLIND_KEY_BYTES]; /* region, a blank, name */
+	char region[RM_NAME_BYTES], name[RM_NAME_BYTES];
+	bool connected;
+	rm_mono_t heard; /* last, or when it was first named */
+	UT_hash_handle hh;
+};
+
+struct blind_source { /* a rack as one aggregator sees it */
+	struct blind_aggregator *aggregator;
+	struct wire_rack_state state;
+	uint32_t empty_states; /* in a row that saw nobody */
+};
+
+struct blind_rack {
+	char key[BLIND_KEY_BYTES];
+	char region[RM_NAME_BYTES], tor[RM_NAME_BYTES];
+	struct blind_source sources[BLIND_SOURCES];
+	size_t source_count;
+	UT_hash_handle hh;
+};
+
+struct blind {
+	struct blind_options options;
+	rm_mono_t started, stalled;
+	struct blind_aggregator *aggregators;
+	struct blind_rack *racks;
+	struct rm_verdict *verdicts;
+	size_t verdict_count, verdict_size;
+};
+
+struct blind_aggregator *blind_find_aggregator(
+    const struct blind *blind, const char *region, const char *name);
+struct blind_rack *blind_find_rack(
+    const struct blind *blind, const char *region, const char *tor);
+
+#endif

@@ -1,0 +1,370 @@
+#include "analyzer/localise.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/localise_case.h"
+#include "analyzer/localise_evidence.h"
+#include "analyzer/localise_find.h"
+#include "analyzer/localise_map.h"
+#include "analyzer/localise_standing.h"
+#include "analyzer/localise_state.h"
+
+#define ODD_LAG_NS (15 * RM_NS_PER_S) /* older, or from the future: no news */
+#define SAME_LAG_NS (2 * RM_NS_PER_S)
+#define ODD_LAGS                                                            \
+	5 /* in a row, at the pace of now: its clock is wrong, not its rows \
+	   */
+#define SLOW_EVERY_NS RM_NS_PER_S
+#define MAX_SENT 100000000 /* of one row */
+
+/* ln of how much likelier what was named, or says so itself, is than by its kind. */
+#define FAVOUR_NAMED 4.0
+#define FAVOUR_UNHEARD 3.0
+#define FAVOUR_OWN_UPLINKS 4.0
+#define FAVOUR_OWN_MESH 12.0
+
+#define REFUTING_LOSS 0.02 /* a ToR that lets more than this through is not down */
+
+int
+localise_new(const struct localise_options *options, struct localise **ret)
+{
+	struct localise *localise = calloc(1, sizeof *localise);
+
+	if (localise == NULL)
+		return -ENOMEM;
+	snprintf(localise->region, sizeof localise->region, "%s",
+	    options->region != NULL ? options->region : "");
+	localise->map.row_interval_ns = options->row_interval_ns;
+	localise->verdicts = calloc(LOCALISE_MAX_VERDICTS, sizeof *localise->verdicts);
+	if (localise->verdicts == NULL || localise_case_init(&localise->recent) < 0 ||
+	    localise_case_init(&localise->slow) < 0 ||
+	    localise_standings_init(&localise->standings) < 0) {
+		localise_free(localise);
+		return -ENOMEM;
+	}
+	*ret = localise;
+	return 0;
+}
+
+void
+localise_free(struct localise *localise)
+{
+	if (localise == NULL)
+		return;
+	localise_map_release(&localise->map);
+	localise_case_release(&localise->recent);
+	localise_case_release(&localise->slow);
+	localise_standings_release(&localise->standings);
+	free(localise->verdicts);
+	free(localise);
+}
+
+static bool
+is_sane(const struct localise_rack *rack, const struct wire_path_row *row)
+{
+	return row->dst_tor != NULL && row->path != NULL &&
+	       rm_name_valid(row->dst_tor) && strcmp(row->dst_tor, rack->tor) != 0 &&
+	       row->sent <= MAX_SENT && row->lost_forward <= row->sent &&
+	       row->lost_reverse <= row->sent && row->lost_unknown <= row->sent &&
+	       row->lost_forward + row->lost_reverse + row->lost_unknown <= row->sent &&
+	       row->flows_dead <= row->flows;
+}
+
+/* A backlog is history, and no evidence of now. A clock that is wrong is wrong by the
+ * same all the time. */
+static bool
+is_late(const struct localise *localise, struct localise_rack *rack,
+    const struct wire_summary *summary, rm_mono_t now)
+{
+	const int64_t lag =
+	    now.ns + localise->wall_ahead_ns - (int64_t)summary->end_wall_ns;
+	const int64_t change = lag - rack->lag_ns;
+
+	rack->lag_ns = lag;
+	if (!localise->knows_wall || (lag > -ODD_LAG_NS && lag < ODD_LAG_NS)) {
+		rack->odd_lags = 0;
+		return false;
+	}
+	if (change > -SAME_LAG_NS / 4 && change < SAME_LAG_NS)
+		rack->odd_lags += rack->odd_lags < ODD_LAGS;
+	else
+		rack->odd_lags = 0;
+	return rack->odd_lags < ODD_LAGS;
+}
+
+static int
+take_row(struct localise *localise, struct localise_rack *rack,
+    const struct wire_path_row *row, const struct wire_summary *summary, rm_mono_t now)
+{
+	const int64_t covered =
+	    (int64_t)(summary->end_wall_ns - summary->paths_start_wall_ns);
+	const int64_t window = (int64_t)(summary->end_wall_ns - summary->start_wall_ns);
+	struct localise_way *way;
+	int r;
+
+	r = is_sane(rack, row) ? localise_map_way(&localise->map, rack, row, &way)
+			       : -EINVAL;
+	if (r == -ENOMEM)
+		return r;
+	if (r < 0) {
+		localise->counts.refused_rows++;
+		return 0;
+	}
+	localise->counts.rows++;
+	if (!way->is_traced)
+		localise->counts.untraced += row->sent;
+	return localise_map_row(&localise->map, way, row, covered, window, now);
+}
+
+int
+localise_summary(
+    struct localise *localise, const struct wire_summary_view *view, rm_mono_t now)
+{
+	const struct wire_summary *summary = &view->summary;
+	struct localise_rack *rack;
+	int r;
+
+	if (summary->tor == NULL || !rm_name_valid(summary->tor) ||
+	    summary->end_wall_ns > INT64_MAX ||
+	    summary->paths_start_wall_ns > summary->end_wall_ns ||
+	    summary->start_wall_ns > summary->end_wall_ns) {
+		localise->counts.refused_rows += summary->path_count;
+		return -EINVAL;
+	}
+	r = localise_map_rack(&localise->map, summary->tor, &rack);
+	if (r < 0) {
+		localise->counts.refused_rows += summary->path_count;
+		return r;
+	}
+	if (rack->incarnation == summary->head.incarnation && rack->seq != 0 &&
+	    summary->head.seq <= rack->seq)
+		return 0;
+	rack->incarnation = summary->head.incarnation;
+	rack->seq = summary->head.seq;
+	if (is_late(localise, rack, summary, now))
+		return 0;
+	rack->heard = true;
+	if (summary->path_count == 0)
+		return 0;
+	localise_map_frame(rack, now);
+	for (size_t i = 0; r >= 0 && i < summary->path_count; i++) {
+		struct wire_path_row row;
+
+		wire_summary_path(view, i, &row);
+		r = take_row(localise, rack, &row, summary, now);
+	}
+	localise_map_sweep(&localise->map, rack, now);
+	localise->counts.paths = localise->map.way_count;
+	return r;
+}
+
+void
+localise_tor_verdict(struct localise *localise, const char *tor, bool stands,
+    bool mesh_fails, rm_mono_t now)
+{
+	struct localise_rack *rack;
+
+	if (!rm_name_valid(tor) || localise_map_rack(&localise->map, tor, &rack) < 0)
+		return;
+	rack->tor_stands = stands;
+	rack->mesh_fails = stands && mesh_fails;
+}
+
+void
+localise_rack_heard(struct localise *localise, const char *tor, bool heard)
+{
+	struct localise_rack *rack = localise_map_find_rack(&localise->map, tor);
+
+	if (rack == NULL || rack->heard == heard)
+		return;
+	rack->heard = heard;
+	rack->frame_came[0].ns = rack->frame_came[1].ns = INT64_MIN / 2;
+}
+
+static double
+favour(const struct localise *localise, const struct localise_suspect *suspect)
+{
+	const struct localise_standing *standing;
+	const struct localise_rack *rack;
+	struct rm_part part;
+	double sum = 0;
+
+	if (localise->standings.count > 0) {
+		localise_suspect_part(suspect, &part);
+		standing = localise_standings_find(&localise->standings, &part);
+		if (standing != NULL && standing->named)
+			sum += FAVOUR_NAMED;
+	}
+	if (suspect->type != RM_PART_TOR)
+		return sum;
+	rack = localise_map_find_rack(&localise->map, suspect->elements[0]->a);
+	if (rack == NULL)
+		return sum;
+	if (rack->mesh_fails)
+		sum += FAVOUR_OWN_MESH;
+	else if (rack->tor_stands)
+		sum += FAVOUR_OWN_UPLINKS;
+	else if (!rack->heard && rack->seq != 0)
+		sum += FAVOUR_UNHEARD;
+	return sum;
+}
+
+/* Some way from here to there is explained by what is named. */
+static bool
+is_explained(const struct localise *localise, const struct localise_element *src,
+    const struct localise_element *dst)
+{
+	for (size_t i = 0; i < src->way_count; i++) {
+		const struct localise_way *way = src->ways[i];
+
+		if (way->elements[0] == src &&
+		    way->elements[way->element_count - 1] == dst &&
+		    localise_standings_explain(&localise->standings, way))
+			return true;
+	}
+	return false;
+}
+
+static enum localise_known
+known_back(const struct localise_way *way, const struct localise_sum *sum, void *arg)
+{
+	if (sum->unknown > 0 &&
+	    !localise_standings_explain(&((struct localise *)arg)->standings, way) &&
+	    is_explained(arg, way->elements[way->element_count - 1], way->elements[0]))
+		return LOCALISE_KNOWN_BACK;
+	return LOCALISE_NEWS;
+}
+
+/* What a hard fault loses stays in the sums of many seconds longer than it lasts. */
+static enum localise_known
+known_slow(const struct localise_way *way, const struct localise_sum *sum, void *arg)
+{
+	const struct localise *localise = arg;
+
+	if (localise_standings_explain(&localise->standings, way))
+		return LOCALISE_KNOWN;
+	return known_back(way, sum, arg);
+}
+
+/* A way that something else that is blamed, or named, is on needs no name. */
+static bool
+is_needless(const struct localise *localise, const struct localise_case *c,
+    const struct rm_explanation *explanation, const struct localise_suspect *path)
+{
+	if (path->type != RM_PART_PATH)
+		return false;
+	for (size_t i = 0; i < path->elements[0]->way_count; i++) {
+		const struct localise_way *way = path->elements[0]->ways[i];
+
+		if (!localise_suspect_on(path, way))
+			continue;
+		if (localise_standings_explain(&localise->standings, way))
+			return true;
+		for (size_t k = 0; k < explanation->part_count; k++) {
+			const struct localise_suspect *s =
+			    &c->suspects[explanation->parts[k].candidate];
+
+			if (s->type != RM_PART_PATH && localise_suspect_on(s, way))
+				return true;
+		}
+	}
+	return false;
+}
+
+static int
+judge_case(struct localise *localise, struct localise_case *c,
+    const struct localise_now *now, bool slow)
+{
+	struct rm_explanation explanation;
+	struct localise_finding finding;
+	int r;
+
+	r = localise_case_build(c, &localise->map, now->now,
+	    slow ? localise_way_slow : localise_way_newest,
+	    slow ? known_slow : known_back, localise);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < c->suspect_count; i++)
+		c->candidates[i].log_prior += favour(localise, &c->suspects[i]);
+	r = localise_case_explain(c, &explanation);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < explanation.part_count; i++) {
+		const struct rm_blamed *part = &explanation.parts[i];
+
+		if (is_needless(
+			localise, c, &explanation, &c->suspects[part->candidate]))
+			continue;
+		localise_find(c, &explanation, i, &finding);
+		localise_standings_weigh(&localise->standings, now, &finding, slow);
+	}
+	if (!slow) {
+		localise->counts.judged++;
+		localise->counts.unexplained_lost += explanation.unexplained_lost;
+		localise_standings_reverse(&localise->standings, now);
+	}
+	return 0;
+}
+
+/* Racks that condemn their own ToR where no probe of others is lost or arrives. */
+static void
+hear_racks(struct localise *localise, const struct localise_now *now)
+{
+	struct localise_rack *rack, *next;
+
+	HASH_ITER (hh, localise->map.racks, rack, next) {
+		const struct localise_element *tor;
+		struct localise_sum sum = { 0 };
+
+		if (!rack->mesh_fails)
+			continue;
+		HASH_FIND_STR(localise->map.elements, rack->tor, tor);
+		for (size_t i = 0; tor != NULL && i < tor->way_count; i++)
+			localise_way_recent(
+			    &localise->map, tor->ways[i], now->now, &sum);
+		if (sum.newest_sent - sum.newest_lost <=
+		    REFUTING_LOSS * sum.newest_sent)
+			localise_standings_own(&localise->standings, now, rack);
+	}
+}
+
+int
+localise_judge(struct localise *localise, rm_mono_t now, rm_wall_t wall,
+    const struct rm_verdict **verdicts)
+{
+	struct localise_map *map = &localise->map;
+	const struct localise_now at = { map, &localise->recent, now, wall };
+	size_t count = 0;
+	int r = 0;
+
+	localise->now = now;
+	localise->knows_wall = true;
+	localise->wall_ahead_ns = wall.ns - now.ns;
+	localise_map_tidy(map, now);
+	if (map->lossy_count > 0)
+		r = judge_case(localise, &localise->recent, &at, false);
+	if (r == 0 && map->lossy_count > 0 &&
+	    rm_mono_since(now, localise->slow_judged) >= SLOW_EVERY_NS) {
+		localise->slow_judged = now;
+		r = judge_case(localise, &localise->slow, &at, true);
+	}
+	if (r < 0)
+		return r;
+	hear_racks(localise, &at);
+	localise_standings_fade(&localise->standings, now);
+	for (size_t i = 0; i < localise->standings.count; i++)
+		if (localise->standings.standings[i].named)
+			localise->verdicts[count++] =
+			    localise->standings.standings[i].verdict;
+	*verdicts = localise->verdicts;
+	return (int)count;
+}
+
+const struct localise_counts *
+localise_counts(const struct localise *localise)
+{
+	return &localise->counts;
+}

@@ -1,0 +1,80 @@
+/*
+ * localise_case - what was lost, as a case for the judge. Pure.
+ *
+ * Each lossy way is an observation over its elements, and over the way back where
+ * nobody knows which way lost it. What arrived over other ways speaks for each of their
+ * elements by itself. Suspects are switches, links (one way or both), and, where
+ * nothing on it stands out, the whole way from one rack to another.
+ */
+#ifndef ANALYZER_LOCALISE_CASE_H
+#define ANALYZER_LOCALISE_CASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyzer/localise_map.h"
+#include "rackmesh/fabric/judge.h"
+
+struct localise_suspect {                     /* one of the judge's candidates */
+	enum rm_part_type type;               /* ToR, switch, link or path */
+	struct localise_element *elements[2]; /* of a path: the ToRs at its ends */
+	size_t element_count;
+};
+
+struct localise_local { /* an element of the judge's */
+	struct localise_element *element;
+	struct localise_element *src, *dst; /* instead: from one ToR to another */
+	double lost;
+	double reverse, reverse_sent; /* replies on it: lost, of so many */
+};
+
+struct localise_cable {
+	uint64_t cable;
+	uint32_t local;
+};
+
+struct localise_case {
+	struct rm_judge *judge;
+	struct rm_observation *observations;
+	size_t observation_count, observation_size;
+	struct rm_candidate *candidates;
+	size_t candidate_size;
+	struct localise_suspect *suspects; /* by candidate */
+	size_t suspect_count, suspect_size;
+	struct localise_local *locals;
+	size_t local_count, local_size;
+	uint32_t *pairs; /* hash of (src, dst): local + 1 */
+	size_t pair_size;
+	struct localise_cable *cables; /* scratch */
+	size_t cable_size;
+	uint64_t stamp; /* of this case's lossy ways and their elements */
+};
+
+typedef void localise_seen(const struct localise_map *map,
+    const struct localise_way *way, rm_mono_t now, struct localise_sum *sum);
+
+int localise_case_init(struct localise_case *c);
+void localise_case_release(struct localise_case *c);
+
+/* What is known of a lossy way already. */
+enum localise_known {
+	LOCALISE_NEWS,
+	LOCALISE_KNOWN_BACK, /* replies to it vanish: its unknown losses say nothing */
+	LOCALISE_KNOWN       /* all of it */
+};
+
+/* From the map's lossy ways. -ENOMEM. */
+int localise_case_build(struct localise_case *c, struct localise_map *map,
+    rm_mono_t now, localise_seen *seen,
+    enum localise_known (*known)(
+	const struct localise_way *way, const struct localise_sum *sum, void *arg),
+    void *arg);
+int localise_case_explain(struct localise_case *c, struct rm_explanation *ret);
+
+void localise_suspect_part(const struct localise_suspect *suspect, struct rm_part *ret);
+/* Its elements are on this way, or it is the whole of it. */
+bool localise_suspect_on(
+    const struct localise_suspect *suspect, const struct localise_way *way);
+
+#endif

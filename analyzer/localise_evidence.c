@@ -1,0 +1,264 @@
+#include "analyzer/localise_evidence.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_NEIGHBOURS 16
+#define MAX_WAYS 4096     /* looked at for one neighbour */
+#define MIN_TO_RULE_OUT 4 /* probes */
+#define SHARE_TO_RULE_OUT 0.9
+#define MAX_SAMPLES_READ 128
+#define ONE_RNIC_SHARE 0.75
+
+void
+localise_evidence_losses(const struct localise_map *map,
+    const struct localise_suspect *suspect, rm_mono_t now, localise_seen *seen,
+    struct localise_sum *ret)
+{
+	*ret = (struct localise_sum){ 0 };
+	for (size_t i = 0; i < map->lossy_count; i++)
+		if (localise_suspect_on(suspect, map->lossy[i]))
+			seen(map, map->lossy[i], now, ret);
+}
+
+void
+localise_evidence_traffic(const struct localise_map *map,
+    const struct localise_suspect *suspect, rm_mono_t now, struct localise_sum *ret)
+{
+	const size_t ends = suspect->type == RM_PART_PATH ? 1 : suspect->element_count;
+
+	*ret = (struct localise_sum){ 0 };
+	for (size_t i = 0; i < ends; i++)
+		for (size_t k = 0; k < suspect->elements[i]->way_count; k++) {
+			const struct localise_way *way = suspect->elements[i]->ways[k];
+
+			if (localise_suspect_on(suspect, way))
+				localise_way_recent(map, way, now, ret);
+		}
+}
+
+struct sample {
+	char from[2 * RM_NAME_BYTES], to[2 * RM_NAME_BYTES];
+	unsigned port;
+};
+
+/* The next "h1/r0>h9/r0:49153". NULL: none is left, or it makes no sense. */
+static const char *
+read_sample(const char *text, struct sample *sample)
+{
+	const char *arrow, *colon = NULL, *end;
+
+	if (text == NULL || *text == '\0')
+		return NULL;
+	end = text + strcspn(text, " ");
+	arrow = memchr(text, '>', (size_t)(end - text));
+	if (arrow == NULL)
+		return NULL;
+	for (const char *p = arrow; p < end; p++)
+		if (*p == ':')
+			colon = p;
+	if (colon == NULL || arrow - text >= (int)sizeof sample->from ||
+	    colon - arrow > (int)sizeof sample->to)
+		return NULL;
+	snprintf(sample->from, sizeof sample->from, "%.*s", (int)(arrow - text), text);
+	snprintf(
+	    sample->to, sizeof sample->to, "%.*s", (int)(colon - arrow - 1), arrow + 1);
+	sample->port = (unsigned)strtoul(colon + 1, NULL, 10) & UINT16_MAX;
+	return *end == ' ' ? end + 1 : end;
+}
+
+static bool
+has_end(const struct sample *sample, const char *rnic)
+{
+	return strcmp(sample->from, rnic) == 0 || strcmp(sample->to, rnic) == 0;
+}
+
+/* Most of the samples begin or end at this one, and not all between the same two. */
+static bool
+is_at(const char *rnic, const struct sample *samples, size_t count)
+{
+	const struct sample *first = NULL;
+	size_t at = 0;
+	bool varied = false;
+
+	for (size_t i = 0; i < count; i++) {
+		if (!has_end(&samples[i], rnic))
+			continue;
+		at++;
+		if (first == NULL)
+			first = &samples[i];
+		varied |= strcmp(samples[i].from, first->from) != 0 ||
+			  strcmp(samples[i].to, first->to) != 0;
+	}
+	return varied && (double)at >= ONE_RNIC_SHARE * (double)count;
+}
+
+bool
+localise_evidence_one_rnic(
+    const struct localise_map *map, const struct localise_suspect *suspect)
+{
+	struct sample samples[MAX_SAMPLES_READ];
+	size_t count = 0;
+
+	for (size_t i = 0; i < map->lossy_count; i++) {
+		const struct localise_way *way = map->lossy[i];
+		const char *text = way->samples;
+		struct localise_sum sum = { 0 };
+
+		localise_way_recent(map, way, way->slow_at, &sum);
+		if (sum.forward + sum.unknown + sum.reverse < 1 ||
+		    !localise_suspect_on(suspect, way))
+			continue;
+		while (count < MAX_SAMPLES_READ &&
+		       (text = read_sample(text, &samples[count])) != NULL)
+			count++;
+	}
+	for (size_t i = 0; i < count && i < 8; i++)
+		if (is_at(samples[i].from, samples, count) ||
+		    is_at(samples[i].to, samples, count))
+			return true;
+	return false;
+}
+
+static void
+fill_samples(const struct localise_map *map, const struct localise_suspect *suspect,
+    struct rm_evidence *evidence)
+{
+	struct sample sample;
+
+	for (size_t i = 0; i < map->lossy_count; i++) {
+		const struct localise_way *way = map->lossy[i];
+		const char *text = way->samples;
+
+		if (!localise_suspect_on(suspect, way))
+			continue;
+		while (evidence->sample_count < RM_EVIDENCE_SAMPLES &&
+		       (text = read_sample(text, &sample)) != NULL) {
+			struct rm_evidence_sample *out =
+			    &evidence->samples[evidence->sample_count++];
+
+			memcpy(out->from, sample.from, sizeof out->from);
+			memcpy(out->to, sample.to, sizeof out->to);
+			out->src_port = (uint16_t)sample.port;
+			snprintf(out->outcome, sizeof out->outcome, "no_reply");
+		}
+	}
+}
+
+/* Switches on the lossy ways, which are not the part: they may be innocent. */
+static size_t
+find_neighbours(const struct localise_map *map, const struct localise_suspect *suspect,
+    struct localise_element **neighbours)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < map->lossy_count; i++) {
+		const struct localise_way *way = map->lossy[i];
+
+		if (!localise_suspect_on(suspect, way))
+			continue;
+		for (uint8_t e = 0; e < way->element_count; e++) {
+			struct localise_element *element = way->elements[e];
+			bool known = element->b[0] != '\0';
+
+			for (size_t k = 0; k < suspect->element_count; k++)
+				known |= suspect->type != RM_PART_PATH &&
+					 element == suspect->elements[k];
+			for (size_t k = 0; k < count; k++)
+				known |= element == neighbours[k];
+			if (!known && count < MAX_NEIGHBOURS)
+				neighbours[count++] = element;
+		}
+	}
+	return count;
+}
+
+/* Of what avoids the part; sources: only what begins there. */
+static void
+sum_elsewhere(const struct localise_map *map, const struct localise_finding *finding,
+    const struct localise_element *at, bool sources, rm_mono_t now,
+    struct localise_sum *ret)
+{
+	*ret = (struct localise_sum){ 0 };
+	for (size_t i = 0; i < at->way_count && i < MAX_WAYS; i++) {
+		const struct localise_way *way = at->ways[i];
+
+		if (localise_suspect_on(finding->suspect, way) ||
+		    (finding->other != NULL &&
+			localise_suspect_on(finding->other, way)) ||
+		    (sources && way->elements[0] != at))
+			continue;
+		localise_way_recent(map, way, now, ret);
+	}
+}
+
+static uint64_t
+arrived(const struct localise_sum *sum)
+{
+	const double lost = sum->forward + sum->unknown;
+
+	return (uint64_t)fmax(round(sum->sent - lost), 0);
+}
+
+static void
+rule_out(const struct localise_map *map, const struct localise_finding *finding,
+    rm_mono_t now, struct rm_evidence *evidence)
+{
+	struct localise_element *neighbours[MAX_NEIGHBOURS];
+	const size_t count = find_neighbours(map, finding->suspect, neighbours);
+
+	for (size_t i = 0; i < count; i++) {
+		struct localise_sum sum;
+
+		sum_elsewhere(map, finding, neighbours[i], true, now, &sum);
+		evidence->others.sent += (uint64_t)round(sum.sent);
+		evidence->others.arrived += arrived(&sum);
+		sum_elsewhere(map, finding, neighbours[i], false, now, &sum);
+		if (evidence->ruled_out_count == RM_EVIDENCE_RULED_OUT ||
+		    sum.sent < MIN_TO_RULE_OUT ||
+		    (double)arrived(&sum) < SHARE_TO_RULE_OUT * sum.sent)
+			continue;
+		snprintf(evidence->ruled_out[evidence->ruled_out_count++],
+		    RM_EVIDENCE_TEXT,
+		    "%s: %" PRIu64 " of %.0f probes over it elsewhere arrived",
+		    neighbours[i]->a, arrived(&sum), round(sum.sent));
+	}
+}
+
+static void
+say_direction(const struct localise_suspect *suspect, char out[RM_EVIDENCE_TEXT])
+{
+	const struct localise_element *e = suspect->elements[0],
+				      *back = suspect->elements[1];
+
+	if (suspect->type != RM_PART_LINK)
+		return;
+	if (suspect->element_count == 2)
+		snprintf(out, RM_EVIDENCE_TEXT,
+		    "both ways, at %.35s of %.50s and %.35s of %.50s",
+		    e->at[0] != '\0' ? e->at : "?", e->b,
+		    back->at[0] != '\0' ? back->at : "?", back->b);
+	else
+		snprintf(out, RM_EVIDENCE_TEXT, "from %.60s to %.60s at %.45s", e->a,
+		    e->b, e->at[0] != '\0' ? e->at : "an unknown interface");
+}
+
+void
+localise_evidence_fill(struct localise_map *map, const struct localise_finding *finding,
+    rm_mono_t now, struct rm_evidence *evidence)
+{
+	struct localise_sum sum;
+
+	localise_evidence_traffic(map, finding->suspect, now, &sum);
+	evidence->to_part.sent = (uint64_t)round(sum.sent);
+	evidence->to_part.arrived = arrived(&sum);
+	say_direction(finding->suspect, evidence->observed);
+	if (finding->other != NULL)
+		snprintf(evidence->observed, sizeof evidence->observed,
+		    "one of the two is at fault, and no other probes tell which");
+	fill_samples(map, finding->suspect, evidence);
+	rule_out(map, finding, now, evidence);
+}

@@ -1,0 +1,28 @@
+/*
+ * localise_evidence - the figures behind a verdict between racks, in counts and words.
+ * Pure.
+ */
+#ifndef ANALYZER_LOCALISE_EVIDENCE_H
+#define ANALYZER_LOCALISE_EVIDENCE_H
+
+#include "analyzer/localise_find.h"
+#include "rackmesh/fabric/verdict.h"
+
+/* What the lossy ways over a suspect lost lately. */
+void localise_evidence_losses(const struct localise_map *map,
+    const struct localise_suspect *suspect, rm_mono_t now, localise_seen *seen,
+    struct localise_sum *ret);
+/* What all ways over it carried, and lost, lately. */
+void localise_evidence_traffic(const struct localise_map *map,
+    const struct localise_suspect *suspect, rm_mono_t now, struct localise_sum *ret);
+
+/* Most of the lost flows over it that are known begin, or end, at one RNIC. */
+bool localise_evidence_one_rnic(
+    const struct localise_map *map, const struct localise_suspect *suspect);
+
+/* Fills all but the window and its start. */
+void localise_evidence_fill(struct localise_map *map,
+    const struct localise_finding *finding, rm_mono_t now,
+    struct rm_evidence *evidence);
+
+#endif

@@ -1,0 +1,139 @@
+/*
+ * localise_map - which ways between racks there are, and what was seen on them. Pure.
+ *
+ * A way is one path of one rack: switches and directed links, two cables between the
+ * same switches apart by the address of the interface that answered. What was sent and
+ * lost on it is known for the newest two sets of rows, and fading over some 15 s. Its
+ * elements know all the ways that cross them.
+ */
+#ifndef ANALYZER_LOCALISE_MAP_H
+#define ANALYZER_LOCALISE_MAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <uthash.h>
+
+#include "rackmesh/base/clock.h"
+#include "rackmesh/fabric/judge.h"
+#include "rackmesh/fabric/part.h"
+#include "schemas/wire.h"
+
+#define LOCALISE_WAY_ELEMENTS (RM_OBSERVATION_ELEMENTS - 2)
+
+struct localise_way;
+
+struct localise_element {
+	char a[RM_NAME_BYTES];  /* the switch, or where the link begins */
+	char b[RM_NAME_BYTES];  /* where it ends; "": a switch */
+	char at[RM_NAME_BYTES]; /* address of the interface at its end */
+	uint64_t cable; /* of a link: the same number for both of its directions */
+	bool is_tor;
+	struct localise_way **ways;
+	size_t way_count, way_size;
+	uint64_t stamp; /* scratch of who works with it now */
+	uint32_t local;
+	UT_hash_handle hh;
+	char key[]; /* "a", or "a>b@at" */
+};
+
+struct localise_counts_seen { /* one set of rows */
+	uint32_t frame;
+	uint32_t sent, forward, reverse, unknown;
+	uint32_t flows, dead;
+};
+
+struct localise_rack {
+	char tor[RM_NAME_BYTES];
+	struct localise_way *ways; /* by key */
+	size_t way_count;
+	bool heard;
+	bool tor_stands, mesh_fails; /* its own verdict on its ToR */
+	uint64_t incarnation, seq;   /* of the last summary */
+	int64_t lag_ns;              /* of its wall clock, and how often in a row odd */
+	unsigned odd_lags;
+	uint32_t frame;          /* number of the newest set of rows */
+	rm_mono_t frame_came[2]; /* by the lowest bit of its number */
+	rm_mono_t swept;
+	rm_wall_t lossy_start; /* of the newest window that lost anything */
+	UT_hash_handle hh;
+};
+
+struct localise_way {
+	struct localise_rack *rack;
+	struct localise_element **elements; /* source's ToR first, destination's last */
+	uint8_t element_count;
+	bool is_traced;                      /* each hop is known */
+	bool is_listed;                      /* in map->lossy */
+	struct localise_counts_seen seen[2]; /* by the lowest bit of the frame */
+	double rate;                         /* probes per second of the last rows */
+	float slow_sent, slow_forward, slow_reverse, slow_unknown; /* at slow_at */
+	rm_mono_t slow_at;
+	char *samples;  /* lost flows of its last lossy row; or NULL */
+	uint64_t stamp; /* scratch of who works with it now */
+	UT_hash_handle hh;
+	char key[]; /* destination's ToR, a blank, the path's text */
+};
+
+struct localise_map {
+	struct localise_rack *racks;
+	size_t rack_count, way_count;
+	struct localise_element *elements;
+	struct localise_way **lossy; /* lost something lately */
+	size_t lossy_count, lossy_size;
+	int64_t row_interval_ns;
+	uint64_t stamp;
+};
+
+/* What was seen of one way, or of several. */
+struct localise_sum {
+	double sent, forward, reverse, unknown;
+	double newest_sent, newest_lost; /* of the newest rows; replies' losses not */
+	double older_lost;               /* of the rows before them */
+	double flows, dead, dead_lost;   /* newest rows; probes that dead flows lost */
+};
+
+void localise_map_release(struct localise_map *map);
+
+struct localise_rack *localise_map_find_rack(
+    const struct localise_map *map, const char *tor);
+/* *ret: found or made. -ENOBUFS, -ENOMEM. */
+int localise_map_rack(
+    struct localise_map *map, const char *tor, struct localise_rack **ret);
+
+/* What is known of a rack's way, or begins to be. -EINVAL: no path; -ENOBUFS, -ENOMEM.
+ */
+int localise_map_way(struct localise_map *map, struct localise_rack *rack,
+    const struct wire_path_row *row, struct localise_way **ret);
+
+/* A new set of rows of this rack begins. */
+void localise_map_frame(struct localise_rack *rack, rm_mono_t now);
+/* One of them: covered_ns is what it counts, window_ns the newest part of that, in
+ * which whatever was lost was lost. -ENOMEM: its losses do not count. */
+int localise_map_row(struct localise_map *map, struct localise_way *way,
+    const struct wire_path_row *row, int64_t covered_ns, int64_t window_ns,
+    rm_mono_t now);
+/* Forgets ways that have not been in its rows for long, and what is lossy no more. */
+void localise_map_sweep(
+    struct localise_map *map, struct localise_rack *rack, rm_mono_t now);
+void localise_map_tidy(struct localise_map *map, rm_mono_t now);
+
+/* Adds what was seen of it: in its newest rows, in the newest two sets, or fading over
+ * some seconds. */
+void localise_way_newest(const struct localise_map *map, const struct localise_way *way,
+    rm_mono_t now, struct localise_sum *sum);
+void localise_way_recent(const struct localise_map *map, const struct localise_way *way,
+    rm_mono_t now, struct localise_sum *sum);
+void localise_way_slow(const struct localise_map *map, const struct localise_way *way,
+    rm_mono_t now, struct localise_sum *sum);
+
+bool localise_way_crosses(
+    const struct localise_way *way, const struct localise_element *element);
+static inline const char *
+localise_way_dst(const struct localise_way *way)
+{
+	return way->elements[way->element_count - 1]->a;
+}
+
+#endif

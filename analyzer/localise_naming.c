@@ -1,0 +1,109 @@
+#include "analyzer/localise_naming.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "analyzer/localise_evidence.h"
+
+#define DEAD_SHARE 0.5 /* of the losses are those of dead flows */
+#define EVIDENCE_NS RM_NS_PER_S
+#define DOWN_SHARE 0.9 /* lost, of what lets nothing through */
+#define ENDING_LOST 2  /* fewer in the newest rows: it ends */
+
+const struct localise_rack *
+localise_rack_of(const struct localise_map *map, const struct localise_finding *finding)
+{
+	if (finding->suspect->type != RM_PART_TOR || finding->other != NULL)
+		return NULL;
+	return localise_map_find_rack(map, finding->suspect->elements[0]->a);
+}
+
+static enum rm_kind
+kind_of(enum rm_part_type type, const struct localise_sum *traffic)
+{
+	const bool down = traffic->newest_lost >= DOWN_SHARE * traffic->newest_sent;
+
+	if (type == RM_PART_PATH)
+		return RM_KIND_PATH_LOSSY;
+	if (type == RM_PART_TOR)
+		return RM_KIND_TOR_DOWN;
+	if (down)
+		return type == RM_PART_LINK ? RM_KIND_LINK_DOWN : RM_KIND_SWITCH_DOWN;
+	if (traffic->dead > 0 &&
+	    traffic->dead_lost >= DEAD_SHARE * traffic->newest_lost)
+		return RM_KIND_FLOWS_BLACKHOLED;
+	return type == RM_PART_LINK ? RM_KIND_LINK_LOSSY : RM_KIND_SWITCH_LOSSY;
+}
+
+static double
+confidence(const struct localise_finding *finding)
+{
+	const double p = 1 / (1 + exp(-finding->behind));
+
+	if (finding->is_crowded)
+		return 0.5;
+	if (finding->suspect->type == RM_PART_PATH)
+		return 0.8;
+	return p < 0.99 ? p : 0.99;
+}
+
+static void
+say_tor(const struct localise_rack *rack, struct rm_evidence *evidence)
+{
+	if (rack == NULL)
+		return;
+	if (rack->tor_stands && !rack->mesh_fails)
+		snprintf(evidence->observed, sizeof evidence->observed,
+		    "what stays in the rack arrives, what leaves or enters it does "
+		    "not: all its uplinks");
+	else if (rack->tor_stands)
+		snprintf(evidence->observed, sizeof evidence->observed,
+		    "its own rack says so too");
+	else if (!rack->heard)
+		snprintf(evidence->observed, sizeof evidence->observed,
+		    "nothing is heard of its rack either");
+}
+
+/* A switch that is a ToR keeps the name it was first given: down, or one of many. */
+static enum rm_part_type
+type_of(const struct localise_standing *s, const struct localise_finding *finding,
+    const struct localise_sum *traffic)
+{
+	if (s->named)
+		return s->verdict.part.type;
+	if (finding->suspect->type == RM_PART_TOR &&
+	    traffic->newest_lost < DOWN_SHARE * traffic->newest_sent)
+		return RM_PART_SWITCH;
+	return finding->suspect->type;
+}
+
+void
+localise_name(struct localise_standing *s, const struct localise_now *now,
+    const struct localise_finding *finding, bool slow)
+{
+	struct localise_sum traffic;
+	enum rm_part_type type;
+	enum rm_kind kind;
+
+	if (s->named && rm_mono_since(now->now, s->told) < EVIDENCE_NS)
+		return;
+	localise_evidence_traffic(now->map, finding->suspect, now->now, &traffic);
+	type = type_of(s, finding, &traffic);
+	kind = kind_of(type, &traffic);
+	if (s->named && traffic.newest_lost < ENDING_LOST)
+		kind = s->verdict.kind; /* it ends: no time to change the story */
+	s->verdict = (struct rm_verdict){ .part = s->part,
+		.kind = kind,
+		.confidence = s->named
+				  ? fmax(s->verdict.confidence, confidence(finding))
+				  : confidence(finding) };
+	s->verdict.part.type = type;
+	s->verdict.evidence.window_ns = slow ? 15 * RM_NS_PER_S : 2 * RM_NS_PER_S;
+	s->verdict.evidence.window_start = s->start;
+	localise_evidence_fill(now->map, finding, now->now, &s->verdict.evidence);
+	if (type == RM_PART_TOR)
+		say_tor(localise_rack_of(now->map, finding), &s->verdict.evidence);
+	s->slow = s->named ? s->slow && slow : slow;
+	s->named = true;
+	s->told = now->now;
+}

@@ -1,0 +1,17 @@
+/*
+ * localise_naming - the verdict on what is named: its kind, confidence, evidence. Pure.
+ */
+#ifndef ANALYZER_LOCALISE_NAMING_H
+#define ANALYZER_LOCALISE_NAMING_H
+
+#include "analyzer/localise_standing.h"
+
+/* The rack of the ToR that is found, and of it alone; or NULL. */
+const struct localise_rack *localise_rack_of(
+    const struct localise_map *map, const struct localise_finding *finding);
+
+/* Names it, or, once a second, brings what was said of it up to date. */
+void localise_name(struct localise_standing *s, const struct localise_now *now,
+    const struct localise_finding *finding, bool slow);
+
+#endif

@@ -1,0 +1,403 @@
+#include "analyzer/localise_standing.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/localise_evidence.h"
+#include "analyzer/localise_naming.h"
+#include "analyzer/localise_part.h"
+
+/* Rows take up to 1.5 s to come, and come every second. */
+#define SPEAK_NS (1900 * RM_NS_PER_MS)  /* nothing else is near */
+#define DECIDE_NS (2750 * RM_NS_PER_MS) /* "A or B", or the likelier one */
+#define CROWDED_NS (5 * RM_NS_PER_S)    /* the likeliest of several */
+#define SLOW_STRETCH_NS (2 * RM_NS_PER_S)
+#define SLOW_STRETCHES 5                  /* with losses, before it is said */
+#define OVERLAP_NS (3 * RM_NS_PER_S)      /* more, where another fault was named */
+#define TOR_SPEAK_NS (500 * RM_NS_PER_MS) /* its own rack has said so */
+#define RNIC_NS (8 * RM_NS_PER_S)         /* until its own rack has named an RNIC */
+#define LAPSE_NS (1500 * RM_NS_PER_MS)    /* a suspicion that pauses begins anew */
+#define SLOW_LAPSE_NS (6 * RM_NS_PER_S)
+#define STALE_NS (45 * RM_NS_PER_S) /* until its losses have faded */
+
+#define SUSPECT_LOST 3 /* with this begins the wait, with the rest it may end */
+#define SUSPECT_GAIN 6.0
+#define MIN_LOST 4
+#define MIN_NEWEST_LOST 2
+#define MIN_GAIN 12.0
+#define LASTING_SHARE 0.6 /* of the losses before: fewer, and it ends */
+#define SLOW_MIN_LOST 6
+#define SLOW_MIN_GAIN 10.0
+#define SLOW_RECENT_SHARE 0.5 /* more is sudden: the recent losses will tell */
+#define DOWN_SHARE 0.9
+#define REVERSE_SHARE 0.1
+#define MAX_LOOKED 64 /* ways of a part */
+
+int
+localise_standings_init(struct localise_standings *standings)
+{
+	*standings = (struct localise_standings){
+		calloc(LOCALISE_MAX_VERDICTS, sizeof *standings->standings), 0
+	};
+	return standings->standings != NULL ? 0 : -ENOMEM;
+}
+
+void
+localise_standings_release(struct localise_standings *standings)
+{
+	free(standings->standings);
+	*standings = (struct localise_standings){ 0 };
+}
+
+struct localise_standing *
+localise_standings_find(
+    const struct localise_standings *standings, const struct rm_part *part)
+{
+	for (size_t i = 0; i < standings->count; i++)
+		if (localise_part_same(&standings->standings[i].part, part))
+			return &standings->standings[i];
+	return NULL;
+}
+
+void
+localise_standings_fade(struct localise_standings *standings, rm_mono_t now)
+{
+	for (size_t i = standings->count; i-- > 0;) {
+		struct localise_standing *s = &standings->standings[i];
+		const int64_t absent = rm_mono_since(now, s->seen);
+
+		/* What was named is remembered until its losses are forgotten. */
+		if (absent > (s->told.ns != 0 ? STALE_NS : SLOW_LAPSE_NS)) {
+			*s = standings->standings[--standings->count];
+			continue;
+		}
+		if (absent > (s->slow ? SLOW_LAPSE_NS : LAPSE_NS))
+			s->named = false;
+	}
+}
+
+bool
+localise_standings_explain(
+    const struct localise_standings *standings, const struct localise_way *way)
+{
+	for (size_t i = 0; i < standings->count; i++) {
+		const struct localise_standing *s = &standings->standings[i];
+
+		if (s->told.ns != 0 && !s->slow && localise_part_on(&s->part, way))
+			return true;
+	}
+	return false;
+}
+
+/* NULL: too many. */
+static struct localise_standing *
+touch(struct localise_standings *standings, const struct rm_part *part, bool slow,
+    const struct localise_now *now)
+{
+	struct localise_standing *s = localise_standings_find(standings, part);
+
+	if (s == NULL) {
+		if (standings->count == LOCALISE_MAX_VERDICTS)
+			return NULL;
+		s = &standings->standings[standings->count++];
+		*s = (struct localise_standing){ .part = *part };
+		s->seen.ns = INT64_MIN / 2;
+	}
+	if (!s->named &&
+	    rm_mono_since(now->now, s->seen) > (slow ? SLOW_LAPSE_NS : LAPSE_NS)) {
+		s->since = now->now;
+		s->start.ns = now->wall.ns - 2 * RM_NS_PER_S;
+		s->slow_count = 0;
+	}
+	if (slow && (s->slow_count == 0 ||
+			rm_mono_since(now->now, s->slow_at) >= SLOW_STRETCH_NS)) {
+		s->slow_count++;
+		s->slow_at = now->now;
+	}
+	s->seen = now->now;
+	return s;
+}
+
+/* One lossy way may turn out to be a part of it. */
+static rm_mono_t
+earlier(rm_mono_t since, const struct localise_standings *standings,
+    const struct localise_way *way, const struct localise_now *now)
+{
+	for (size_t i = 0; i < standings->count; i++) {
+		const struct localise_standing *s = &standings->standings[i];
+
+		if (s->part.type == RM_PART_PATH && !s->named &&
+		    rm_mono_since(now->now, s->seen) <= LAPSE_NS &&
+		    s->since.ns < since.ns && localise_part_on(&s->part, way))
+			since = s->since;
+	}
+	return since;
+}
+
+/* Since when one of those that explain it as well has been under suspicion; *named: one
+ * that was named already. */
+static rm_mono_t
+touch_all(struct localise_standings *standings, const struct localise_finding *finding,
+    bool slow, const struct localise_now *now, struct rm_part *named)
+{
+	rm_mono_t since = now->now;
+	size_t looked = 0;
+
+	named->type = 0;
+	for (size_t i = 0; i < finding->tie_count; i++) {
+		const struct localise_standing *s =
+		    touch(standings, &finding->ties[i], slow, now);
+
+		if (s == NULL)
+			continue;
+		if (s->since.ns < since.ns)
+			since = s->since;
+		if (s->named)
+			*named = s->part;
+	}
+	for (size_t i = 0; i < now->map->lossy_count && looked < MAX_LOOKED; i++)
+		if (localise_suspect_on(finding->suspect, now->map->lossy[i])) {
+			looked++;
+			since = earlier(since, standings, now->map->lossy[i], now);
+		}
+	return since;
+}
+
+static bool
+overlaps(const struct localise_standings *standings,
+    const struct localise_finding *finding, const struct localise_map *map)
+{
+	size_t looked = 0;
+
+	for (size_t i = 0; i < map->lossy_count && looked < MAX_LOOKED; i++) {
+		if (!localise_suspect_on(finding->suspect, map->lossy[i]))
+			continue;
+		looked++;
+		if (localise_standings_explain(standings, map->lossy[i]))
+			return true;
+	}
+	return false;
+}
+
+static bool
+may_speak(const struct localise_standings *standings, const struct localise_now *now,
+    const struct localise_finding *finding, rm_mono_t since)
+{
+	const struct localise_rack *rack = localise_rack_of(now->map, finding);
+	int64_t wait = finding->is_clear     ? SPEAK_NS
+		       : finding->is_crowded ? CROWDED_NS
+					     : DECIDE_NS;
+
+	/* Two racks that only have each other, and some of it arrives: anything may be.
+	 */
+	if (finding->is_crowded && finding->has_tor && finding->loss < DOWN_SHARE)
+		return false;
+	if (rack != NULL && rack->tor_stands)
+		wait = TOR_SPEAK_NS;
+	/* A way that has a name of its own needs no part, and no haste. */
+	if (finding->suspect->type == RM_PART_PATH && wait < DECIDE_NS)
+		wait = DECIDE_NS;
+	if (overlaps(standings, finding, now->map))
+		wait += OVERLAP_NS;
+	return rm_mono_since(now->now, since) >= wait;
+}
+
+enum enough { NOTHING, SUSPICIOUS, ENOUGH };
+
+static enum enough
+how_much(
+    const struct localise_now *now, const struct localise_finding *finding, bool slow)
+{
+	struct localise_sum sum, slow_sum;
+	double lost;
+
+	localise_evidence_losses(
+	    now->map, finding->suspect, now->now, localise_way_recent, &sum);
+	lost = sum.forward + sum.unknown;
+	if (slow) {
+		localise_evidence_losses(
+		    now->map, finding->suspect, now->now, localise_way_slow, &slow_sum);
+		return finding->gain >= SLOW_MIN_GAIN &&
+			       slow_sum.forward + slow_sum.unknown >= SLOW_MIN_LOST &&
+			       lost >= 1 &&
+			       lost <= SLOW_RECENT_SHARE *
+					   (slow_sum.forward + slow_sum.unknown)
+			   ? ENOUGH
+			   : NOTHING;
+	}
+	if (finding->gain >= MIN_GAIN && lost >= MIN_LOST &&
+	    sum.newest_lost >= MIN_NEWEST_LOST && sum.older_lost >= 1 &&
+	    sum.newest_lost >= LASTING_SHARE * sum.older_lost)
+		return ENOUGH;
+	return finding->gain >= SUSPECT_GAIN && lost >= SUSPECT_LOST ? SUSPICIOUS
+								     : NOTHING;
+}
+
+/* A dead RNIC's own rack takes some seconds to name it. What is a link's alone is not
+ * its doing, however few the flows over it are. */
+static bool
+may_be_rnic(const struct localise_finding *finding, rm_mono_t since, rm_mono_t now)
+{
+	if (finding->suspect->type == RM_PART_PATH)
+		return true;
+	return finding->loss < DOWN_SHARE &&
+	       (finding->has_tor || rm_mono_since(now, since) < RNIC_NS);
+}
+
+void
+localise_standings_weigh(struct localise_standings *standings,
+    const struct localise_now *now, const struct localise_finding *finding, bool slow)
+{
+	const enum enough much = how_much(now, finding, slow);
+	struct rm_part named;
+	struct localise_standing *s;
+	rm_mono_t since;
+
+	if (much == NOTHING)
+		return;
+	since = touch_all(standings, finding, slow, now, &named);
+	/* What was named and would do as well is not renamed. */
+	s = touch(standings, named.type != 0 ? &named : &finding->part, slow, now);
+	if (s == NULL)
+		return;
+	if (!s->named) {
+		if (much != ENOUGH || !may_speak(standings, now, finding, since) ||
+		    (slow && s->slow_count < SLOW_STRETCHES))
+			return;
+		/* One RNIC that its own rack has not named yet is no part of ours. */
+		if (may_be_rnic(finding, since, now->now) &&
+		    localise_evidence_one_rnic(now->map, finding->suspect))
+			return;
+	}
+	localise_name(s, now, finding, slow);
+}
+
+/* Named, or it may be soon. */
+static bool
+is_suspected(const struct localise_standings *standings, const struct localise_way *way,
+    rm_mono_t now)
+{
+	for (size_t k = 0; k < standings->count; k++) {
+		const struct localise_standing *s = &standings->standings[k];
+
+		if (s->part.type != RM_PART_PATH &&
+		    (s->told.ns != 0 || rm_mono_since(now, s->since) < RNIC_NS) &&
+		    localise_part_on(&s->part, way))
+			return true;
+	}
+	return false;
+}
+
+/* All that comes and goes between them the other way is explained by what is named or
+ * under suspicion on its way. */
+static bool
+has_reason(const struct localise_standings *standings, const struct localise_local *l,
+    rm_mono_t now)
+{
+	bool known = false;
+
+	for (size_t i = 0; i < l->src->way_count; i++) {
+		const struct localise_way *way = l->src->ways[i];
+
+		if (way->elements[0] != l->src ||
+		    way->elements[way->element_count - 1] != l->dst)
+			continue;
+		known = true;
+		if (is_suspected(standings, way, now))
+			return true;
+	}
+	/* No probe goes that way: replies may take any that leads from, or to, there.
+	 */
+	for (size_t i = 0; !known && i < l->src->way_count; i++)
+		if (is_suspected(standings, l->src->ways[i], now))
+			return true;
+	for (size_t i = 0; !known && i < l->dst->way_count; i++)
+		if (is_suspected(standings, l->dst->ways[i], now))
+			return true;
+	return false;
+}
+
+static bool
+shares_end(const struct localise_standings *standings, const struct rm_part *part,
+    const struct localise_local *l)
+{
+	const size_t src_len = strlen(l->src->a), dst_len = strlen(l->dst->a);
+
+	for (size_t i = 0; i < standings->count; i++) {
+		const struct localise_standing *s = &standings->standings[i];
+		const size_t len = strlen(s->part.name);
+
+		if (!s->named || s->part.type != RM_PART_PATH ||
+		    rm_part_equal(&s->part, part))
+			continue;
+		if ((strncmp(s->part.name, l->src->a, src_len) == 0 &&
+			s->part.name[src_len] == '-') ||
+		    (len > dst_len &&
+			strcmp(s->part.name + len - dst_len, l->dst->a) == 0 &&
+			s->part.name[len - dst_len - 1] == '>'))
+			return true;
+	}
+	return false;
+}
+
+void
+localise_standings_reverse(
+    struct localise_standings *standings, const struct localise_now *now)
+{
+	for (size_t i = 0; i < now->c->local_count; i++) {
+		const struct localise_local *l = &now->c->locals[i];
+		struct localise_suspect way = { RM_PART_PATH, { l->src, l->dst }, 2 };
+		struct localise_finding finding = { .suspect = &way, .tie_count = 1 };
+		struct localise_standing *s;
+
+		if (l->element != NULL || l->reverse < SUSPECT_LOST ||
+
+		    l->reverse < REVERSE_SHARE * l->reverse_sent)
+			continue;
+		localise_suspect_part(&way, &finding.part);
+		if (has_reason(standings, l, now->now) ||
+		    shares_end(standings, &finding.part, l))
+			continue;
+		finding.ties[0] = finding.part;
+		s = touch(standings, &finding.part, false, now);
+		if (s == NULL ||
+		    (!s->named && !may_speak(standings, now, &finding, s->since)))
+			continue;
+		if (rm_mono_since(now->now, s->since) < RNIC_NS &&
+		    localise_evidence_one_rnic(
+			now->map, &(struct localise_suspect){
+				      RM_PART_PATH, { l->dst, l->src }, 2 }))
+			continue;
+		localise_name(s, now, &finding, false);
+		snprintf(s->verdict.evidence.observed, RM_EVIDENCE_TEXT,
+		    "%.0f of %.0f replies on it did not come, to probes from %.63s "
+		    "that "
+		    "had arrived",
+		    l->reverse, l->reverse_sent, l->dst->a);
+	}
+}
+
+void
+localise_standings_own(struct localise_standings *standings,
+    const struct localise_now *now, const struct localise_rack *rack)
+{
+	struct rm_part part = { .type = RM_PART_TOR };
+	struct localise_standing *s;
+
+	snprintf(part.name, sizeof part.name, "%s", rack->tor);
+	s = touch(standings, &part, false, now);
+	if (s == NULL || s->named || rm_mono_since(now->now, s->since) < TOR_SPEAK_NS)
+		return;
+	s->verdict = (struct rm_verdict){
+		.part = part, .kind = RM_KIND_TOR_DOWN, .confidence = 0.95
+	};
+	s->verdict.evidence.window_ns = 2 * RM_NS_PER_S;
+	s->verdict.evidence.window_start = s->start;
+	snprintf(s->verdict.evidence.observed, RM_EVIDENCE_TEXT,
+	    "its own rack says so, and no other rack's probes tell otherwise");
+	s->named = true;
+	s->slow = false;
+	s->told = now->now;
+}

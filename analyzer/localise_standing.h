@@ -1,0 +1,59 @@
+/*
+ * localise_standing - what is suspected, since when, and what has been said. Pure.
+ *
+ * Nobody is named on the losses of one second: rows of all racks must have had the
+ * time to come. What was named stands while it is blamed, and a little longer.
+ */
+#ifndef ANALYZER_LOCALISE_STANDING_H
+#define ANALYZER_LOCALISE_STANDING_H
+
+#include "analyzer/localise.h"
+#include "analyzer/localise_find.h"
+#include "rackmesh/fabric/verdict.h"
+
+struct localise_standing {
+	struct rm_part part; /* a switch that is a ToR: see localise_part_same */
+	bool named;
+	bool slow; /* named by losses that only many seconds show */
+	rm_mono_t since, seen, told;
+	rm_mono_t slow_at; /* lossy stretches that do not overlap, and the last one */
+	unsigned slow_count;
+	rm_wall_t start;
+	struct rm_verdict verdict;
+};
+
+struct localise_standings {
+	struct localise_standing *standings; /* LOCALISE_MAX_VERDICTS */
+	size_t count;
+};
+
+struct localise_now {
+	struct localise_map *map;
+	struct localise_case *c;
+	rm_mono_t now;
+	rm_wall_t wall;
+};
+
+int localise_standings_init(struct localise_standings *standings);
+void localise_standings_release(struct localise_standings *standings);
+
+/* One finding, of recent losses or of those of many seconds. */
+void localise_standings_weigh(struct localise_standings *standings,
+    const struct localise_now *now, const struct localise_finding *finding, bool slow);
+/* Replies that vanish between two racks whose probes all arrive. */
+void localise_standings_reverse(
+    struct localise_standings *standings, const struct localise_now *now);
+/* What a rack says of its own ToR, with nothing to be seen against it. */
+void localise_standings_own(struct localise_standings *standings,
+    const struct localise_now *now, const struct localise_rack *rack);
+/* Forgets what has not been blamed for long. */
+void localise_standings_fade(struct localise_standings *standings, rm_mono_t now);
+
+struct localise_standing *localise_standings_find(
+    const struct localise_standings *standings, const struct rm_part *part);
+
+/* Some named part, or one that was named lately, is on this way. */
+bool localise_standings_explain(
+    const struct localise_standings *standings, const struct localise_way *way);
+
+#endif

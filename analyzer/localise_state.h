@@ -1,0 +1,24 @@
+/*
+ * localise_state - what localise is made of. Private to localise*.c.
+ */
+#ifndef ANALYZER_LOCALISE_STATE_H
+#define ANALYZER_LOCALISE_STATE_H
+
+#include "analyzer/localise.h"
+#include "analyzer/localise_case.h"
+#include "analyzer/localise_map.h"
+#include "analyzer/localise_standing.h"
+
+struct localise {
+	char region[RM_NAME_BYTES];
+	struct localise_map map;
+	struct localise_case recent, slow;
+	struct localise_standings standings;
+	struct rm_verdict *verdicts; /* LOCALISE_MAX_VERDICTS */
+	rm_mono_t now, slow_judged;
+	bool knows_wall;
+	int64_t wall_ahead_ns; /* wall time - monotonic time, when last judged */
+	struct localise_counts counts;
+};
+
+#endif

@@ -1,0 +1,257 @@
+#include "analyzer/blind.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define S RM_NS_PER_S
+
+static const struct blind_options options = { 3 * S, 15 * S, 86400 * S };
+static const struct wire_rack_state fine = {
+	.rnics = 8, .rnics_good = 8, .hosts = 4, .hosts_ok = 4
+};
+static const struct wire_rack_state empty = { .rnics = 8, .hosts = 4 };
+static const char *const tors[] = { "tor1", "tor2", "tor3" };
+
+static rm_mono_t
+at(double s)
+{
+	return (rm_mono_t){ (int64_t)(s * 1e9) };
+}
+
+/* Three aggregators of one region, each of one rack; a second one of tor3. */
+static struct blind *
+new_blind(void)
+{
+	struct blind *blind;
+
+	assert_int_equal(blind_new(&options, at(0), &blind), 0);
+	blind_connected(blind, "r1", "a1", &tors[0], 1, at(1));
+	blind_connected(blind, "r1", "a2", &tors[1], 1, at(1));
+	blind_connected(blind, "r1", "a3", &tors[2], 1, at(1));
+	return blind;
+}
+
+static void
+hear(struct blind *blind, const char *aggregator, const char *tor, double s)
+{
+	blind_rack(blind, "r1", aggregator, tor, &fine, at(s));
+}
+
+static void
+hear_all(struct blind *blind, double s)
+{
+	hear(blind, "a1", "tor1", s);
+	hear(blind, "a2", "tor2", s);
+	hear(blind, "a3", "tor3", s);
+}
+
+static int
+judge(struct blind *blind, double s, const struct rm_verdict **ret)
+{
+	return blind_judge(blind, at(s), (rm_wall_t){ (int64_t)(s * 1e9) + S }, ret);
+}
+
+static void
+silence_before_our_own_time_is_nothing(void **state)
+{
+	const struct rm_verdict *v;
+	struct blind *blind = new_blind();
+
+	assert_int_equal(judge(blind, 14, &v), 0);
+	assert_int_equal(judge(blind, 16, &v), 1);
+	assert_int_equal(v[0].kind, RM_KIND_REGION_BLIND);
+	blind_free(blind);
+}
+
+static void
+a_restart_within_the_grace_is_nothing(void **state)
+{
+	const struct rm_verdict *v;
+	struct blind *blind = new_blind();
+
+	hear_all(blind, 20);
+	blind_disconnected(blind, "r1", "a1", at(20));
+	hear(blind, "a2", "tor2", 22.5);
+	hear(blind, "a3", "tor3", 22.5);
+	assert_int_equal(judge(blind, 22.5, &v), 0);
+	blind_connected(blind, "r1", "a1", &tors[0], 1, at(22.8));
+	hear_all(blind, 23.5);
+	assert_int_equal(judge(blind, 24, &v), 0);
+	blind_free(blind);
+}
+
+static void
+a_silent_aggregator_is_one_alert_that_lists_its_racks(void **state)
+{
+	const struct rm_verdict *v;
+	struct rm_verdict down;
+	struct blind *blind = new_blind();
+
+	hear_all(blind, 20);
+	blind_disconnected(blind, "r1", "a1", at(20));
+	hear(blind, "a2", "tor2", 24);
+	hear(blind, "a3", "tor3", 24);
+	assert_int_equal(judge(blind, 24, &v), 1);
+	assert_int_equal(v[0].kind, RM_KIND_AGGREGATOR_DOWN);
+	assert_string_equal(v[0].part.name, "a1");
+	assert_non_null(strstr(v[0].evidence.observed, "1: tor1"));
+	down = v[0];
+	assert_false(blind_rack_is_heard(blind, "r1", "tor1", at(24)));
+	assert_true(blind_rack_is_heard(blind, "r1", "tor2", at(24)));
+	assert_int_equal(blind_health(blind, &down, at(24)), RM_HEALTH_UNKNOWN);
+	blind_connected(blind, "r1", "a1", &tors[0], 1, at(25));
+	hear_all(blind, 25);
+	assert_int_equal(judge(blind, 25, &v), 0);
+	assert_int_equal(blind_health(blind, &down, at(25)), RM_HEALTH_GOOD);
+	blind_free(blind);
+}
+
+static void
+a_connected_and_silent_one_is_down_too(void **state)
+{
+	const struct rm_verdict *v;
+	struct blind *blind = new_blind();
+
+	hear_all(blind, 20);
+	hear(blind, "a2", "tor2", 24);
+	hear(blind, "a3", "tor3", 24);
+	assert_int_equal(judge(blind, 24, &v), 1);
+	assert_non_null(strstr(v[0].evidence.observed, "connected, but"));
+	blind_free(blind);
+}
+
+static void
+a_rack_with_a_second_aggregator_is_seen(void **state)
+{
+	const struct rm_verdict *v;
+	struct blind *blind = new_blind();
+
+	blind_connected(blind, "r1", "b1", &tors[0], 1, at(19));
+	hear_all(blind, 20);
+	blind_disconnected(blind, "r1", "a1", at(20));
+	hear(blind, "b1", "tor1", 24);
+	hear(blind, "a2", "tor2", 24);
+	hear(blind, "a3", "tor3", 24);
+	assert_int_equal(judge(blind, 24, &v), 1);
+	assert_non_null(strstr(v[0].evidence.observed, "nobody sees now: 0"));
+	assert_true(blind_rack_is_heard(blind, "r1", "tor1", at(24)));
+	blind_free(blind);
+}
+
+static void
+a_rack_whose_agents_are_all_gone_is_blind(void **state)
+{
+	const struct rm_verdict *v;
+	struct rm_verdict rack;
+	struct blind *blind = new_blind();
+
+	hear_all(blind, 20);
+	blind_rack(blind, "r1", "a1", "tor1", &empty, at(21));
+	hear(blind, "a2", "tor2", 21);
+	hear(blind, "a3", "tor3", 21);
+	assert_int_equal(judge(blind, 21, &v), 0); /* one state is a moment's */
+	blind_rack(blind, "r1", "a1", "tor1", &empty, at(22));
+	assert_int_equal(judge(blind, 22, &v), 1);
+	assert_int_equal(v[0].kind, RM_KIND_RACK_BLIND);
+	assert_string_equal(v[0].part.name, "tor1");
+	rack = v[0];
+	/* Now its aggregator goes too: that is the alert, and the rack is no better. */
+	hear(blind, "a2", "tor2", 26);
+	hear(blind, "a3", "tor3", 26);
+	assert_int_equal(judge(blind, 26, &v), 1);
+	assert_int_equal(v[0].kind, RM_KIND_AGGREGATOR_DOWN);
+	assert_int_equal(blind_health(blind, &rack, at(26)), RM_HEALTH_UNKNOWN);
+	hear_all(blind, 27);
+	assert_int_equal(blind_health(blind, &rack, at(27)), RM_HEALTH_GOOD);
+	blind_free(blind);
+}
+
+static void
+a_rack_without_hosts_is_not_blind(void **state)
+{
+	const struct wire_rack_state none = { .rnics = 0 };
+	const struct rm_verdict *v;
+	struct blind *blind = new_blind();
+
+	for (int i = 20; i < 25; i++) {
+		hear_all(blind, i);
+		blind_rack(blind, "r1", "a1", "tor1", &none, at(i));
+	}
+	assert_int_equal(judge(blind, 25, &v), 0);
+	blind_free(blind);
+}
+
+static void
+a_silent_region_is_one_alert(void **state)
+{
+	const struct rm_verdict *v;
+	struct rm_verdict down = { .part = {
+				       .type = RM_PART_AGGREGATOR, .name = "a1" } };
+	struct blind *blind = new_blind();
+
+	blind_connected(blind, "r2", "z1", &tors[0], 1, at(20));
+	hear_all(blind, 20);
+	blind_heard(blind, "r2", "z1", at(24));
+	assert_int_equal(judge(blind, 24, &v), 1);
+	assert_int_equal(v[0].kind, RM_KIND_REGION_BLIND);
+	assert_string_equal(v[0].part.name, "r1");
+	assert_int_equal(blind_health(blind, &down, at(24)), RM_HEALTH_UNKNOWN);
+	blind_free(blind);
+}
+
+static void
+our_own_stall_is_nobodys_silence(void **state)
+{
+	const struct rm_verdict *v;
+	struct blind *blind = new_blind();
+
+	hear_all(blind, 20);
+	blind_stalled(blind, at(30));
+	assert_int_equal(judge(blind, 32, &v), 0);
+	assert_int_equal(judge(blind, 33.5, &v), 1);
+	blind_free(blind);
+}
+
+static void
+what_is_silent_for_a_day_was_taken_away(void **state)
+{
+	const struct rm_verdict *v;
+	struct blind *blind = new_blind();
+
+	hear_all(blind, 20);
+	for (double s = 3600; s <= 86000; s += 3600) {
+		hear(blind, "a2", "tor2", s);
+		hear(blind, "a3", "tor3", s);
+		assert_int_equal(judge(blind, s, &v), 1);
+	}
+	hear(blind, "a2", "tor2", 86500);
+	hear(blind, "a3", "tor3", 86500);
+	assert_int_equal(judge(blind, 86500, &v), 0);
+	assert_false(blind_rack_is_heard(blind, "r1", "tor1", at(86500)));
+	blind_free(blind);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(silence_before_our_own_time_is_nothing),
+		cmocka_unit_test(a_restart_within_the_grace_is_nothing),
+		cmocka_unit_test(a_silent_aggregator_is_one_alert_that_lists_its_racks),
+		cmocka_unit_test(a_connected_and_silent_one_is_down_too),
+		cmocka_unit_test(a_rack_with_a_second_aggregator_is_seen),
+		cmocka_unit_test(a_rack_whose_agents_are_all_gone_is_blind),
+		cmocka_unit_test(a_rack_without_hosts_is_not_blind),
+		cmocka_unit_test(a_silent_region_is_one_alert),
+		cmocka_unit_test(our_own_stall_is_nobodys_silence),
+		cmocka_unit_test(what_is_silent_for_a_day_was_taken_away),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

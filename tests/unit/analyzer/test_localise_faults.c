@@ -1,0 +1,393 @@
+#include "analyzer/localise.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "fabric_sim.h"
+
+#define FAULT_AT (25 * RM_NS_PER_S)
+#define FOREVER INT64_MAX
+#define SEEDS 50
+
+struct expected {
+	const char *part; /* also right: one of those in "A or B" */
+	const char *also; /* as good: what cannot be told apart from it; or NULL */
+	enum rm_kind kind, kind_also;
+	double within_s; /* 0: may go without a name */
+};
+
+static const size_t real_rnics[] = { 8, 4, 3, 2 };
+
+static struct fabric *
+new_fabric(size_t tors, size_t spines, size_t flows, double rate, uint64_t seed)
+{
+	const struct fabric_options options = { .tors = tors,
+		.spines = spines,
+		.rnics = tors <= 4 ? real_rnics : NULL,
+		.flows = flows,
+		.flow_rate = rate,
+		.loss = 1e-4,
+		.seed = seed };
+	struct fabric *fabric;
+
+	assert_int_equal(fabric_new(&options, &fabric), 0);
+	return fabric;
+}
+
+static bool
+is_right(const struct rm_verdict *verdict, const struct expected *expected)
+{
+	return (rm_part_names(&verdict->part, expected->part) ||
+		   (expected->also != NULL &&
+		       rm_part_names(&verdict->part, expected->also))) &&
+	       (verdict->kind == expected->kind ||
+		   verdict->kind == expected->kind_also);
+}
+
+/* Steps on to end_s. Each of the expected is named in time, and nobody else ever. */
+static void
+run(struct fabric *fabric, const struct expected *expected, size_t count, double end_s,
+    const char *title, uint64_t seed)
+{
+	double named[4] = { 0 };
+
+	while (fabric_now(fabric) < (int64_t)(end_s * 1e9)) {
+		const struct rm_verdict *verdicts;
+		const int n = fabric_step(fabric, &verdicts);
+		const double since = (double)(fabric_now(fabric) - FAULT_AT) / 1e9;
+
+		assert_true(n >= 0);
+		for (int i = 0; i < n; i++) {
+			size_t k = 0;
+			char text[RM_SENTENCE_BYTES];
+
+			while (k < count && !is_right(&verdicts[i], &expected[k]))
+				k++;
+			rm_verdict_sentence(&verdicts[i], text, sizeof text);
+			if (k == count)
+				fail_msg("%s, seed %u, after %.2f s: %s %s: %s", title,
+				    (unsigned)seed, since,
+				    rm_kind_word(verdicts[i].kind),
+				    verdicts[i].part.name, text);
+			if (named[k] == 0)
+				named[k] = since;
+			assert_true(
+			    verdicts[i].confidence > 0 && verdicts[i].confidence < 1);
+			assert_true(verdicts[i].evidence.to_part.sent > 0 ||
+				    verdicts[i].kind == RM_KIND_TOR_DOWN);
+		}
+	}
+	for (size_t k = 0; k < count; k++)
+		if (expected[k].within_s > 0 &&
+		    (named[k] == 0 || named[k] > expected[k].within_s))
+			fail_msg("%s, seed %u: %s was named after %.2f s", title,
+			    (unsigned)seed, expected[k].part, named[k]);
+	assert_true(fabric_lost(fabric) > 0);
+}
+
+static void
+run_fault(size_t tors, size_t spines, size_t flows, double rate, uint64_t seeds,
+    struct fabric_fault fault, struct expected expected, const char *title)
+{
+	for (uint64_t seed = 1; seed <= seeds; seed++) {
+		struct fabric *fabric = new_fabric(tors, spines, flows, rate, seed);
+
+		fault.from_ns = FAULT_AT + (int64_t)(seed % 8) * 125 * RM_NS_PER_MS;
+		fault.to_ns = FOREVER;
+		fabric_add_fault(fabric, fault);
+		run(fabric, &expected, 1, 55, title, seed);
+		fabric_free(fabric);
+	}
+}
+
+static void
+a_spine_port_that_swallows_all_is_its_link(void **state)
+{
+	const struct expected e = { "s1--tor1", NULL, RM_KIND_LINK_DOWN,
+		RM_KIND_LINK_DOWN, 6 };
+
+	run_fault(3, 2, 8, 1, SEEDS,
+	    (struct fabric_fault){ FABRIC_DOWN_PORT, 0, 0, 1, 0, 0 }, e, "3x2");
+	run_fault(4, 2, 8, 1, SEEDS,
+	    (struct fabric_fault){ FABRIC_DOWN_PORT, 0, 0, 1, 0, 0 }, e, "4x2");
+	run_fault(8, 4, 8, 1, SEEDS / 5,
+	    (struct fabric_fault){ FABRIC_UP_PORT, 0, 0, 1, 0, 0 }, e, "8x4");
+}
+
+static void
+a_spine_port_that_swallows_half_of_the_flows_says_so(void **state)
+{
+	const struct expected e = { "s1--tor1", NULL, RM_KIND_FLOWS_BLACKHOLED,
+		RM_KIND_LINK_LOSSY, 6 };
+
+	run_fault(3, 2, 16, 2, SEEDS,
+	    (struct fabric_fault){ FABRIC_DOWN_PORT, 0, 0, 0.5, 0, 0 }, e, "3x2");
+	run_fault(8, 4, 16, 2, 10,
+	    (struct fabric_fault){ FABRIC_DOWN_PORT, 0, 0, 0.5, 0, 0 }, e, "8x4");
+}
+
+static void
+an_uplink_that_is_dead_both_ways_is_a_link(void **state)
+{
+	const struct expected e = { "s2--tor2", NULL, RM_KIND_LINK_DOWN,
+		RM_KIND_LINK_DOWN, 6 };
+
+	run_fault(3, 2, 8, 1, SEEDS,
+	    (struct fabric_fault){ FABRIC_LINK, 1, 1, 1, 0, 0 }, e, "3x2");
+	run_fault(8, 4, 8, 1, 10, (struct fabric_fault){ FABRIC_LINK, 1, 1, 1, 0, 0 },
+	    e, "8x4");
+}
+
+static void
+a_dead_spine_is_a_switch(void **state)
+{
+	const struct expected e = { "s1", NULL, RM_KIND_SWITCH_DOWN,
+		RM_KIND_SWITCH_DOWN, 6 };
+
+	run_fault(3, 2, 8, 1, SEEDS,
+	    (struct fabric_fault){ FABRIC_SPINE, 0, 0, 1, 0, 0 }, e, "3x2");
+	/* Where all replies vanish too, two racks alone cannot tell. */
+	run_fault(2, 2, 16, 1, 30, (struct fabric_fault){ FABRIC_SPINE, 0, 0, 1, 0, 0 },
+	    (struct expected){
+		"s1", "tor2->tor1", RM_KIND_SWITCH_DOWN, RM_KIND_PATH_LOSSY, 0 },
+	    "2x2");
+	run_fault(8, 4, 8, 1, 10, (struct fabric_fault){ FABRIC_SPINE, 0, 0, 1, 0, 0 },
+	    e, "8x4");
+}
+
+static void
+a_dead_tor_is_a_tor(void **state)
+{
+	const struct expected e = { "tor1", NULL, RM_KIND_TOR_DOWN, RM_KIND_TOR_DOWN,
+		6 };
+
+	run_fault(3, 2, 8, 1, SEEDS, (struct fabric_fault){ FABRIC_TOR, 0, 0, 1, 0, 0 },
+	    e, "3x2");
+	run_fault(2, 2, 16, 1, SEEDS,
+	    (struct fabric_fault){ FABRIC_TOR, 0, 0, 1, 0, 0 },
+	    (struct expected){ "tor1", NULL, RM_KIND_TOR_DOWN, RM_KIND_TOR_DOWN, 7 },
+	    "2x2");
+	run_fault(8, 4, 8, 1, 10, (struct fabric_fault){ FABRIC_TOR, 0, 0, 1, 0, 0 }, e,
+	    "8x4");
+}
+
+static void
+a_link_that_loses_a_twentieth_is_lossy(void **state)
+{
+	const struct expected e = { "s1--tor1", NULL, RM_KIND_LINK_LOSSY,
+		RM_KIND_LINK_LOSSY, 28 };
+
+	run_fault(8, 4, 16, 1, 10,
+	    (struct fabric_fault){ FABRIC_LOSSY, 0, 0, 0.05, 0, 0 }, e, "8x4");
+}
+
+static void
+replies_alone_are_a_path(void **state)
+{
+	const struct expected e = { "tor2->tor1", "tor1->tor2", RM_KIND_PATH_LOSSY,
+		RM_KIND_PATH_LOSSY, 20 };
+
+	run_fault(3, 2, 16, 2, SEEDS,
+	    (struct fabric_fault){ FABRIC_REPLIES, 1, 0, 0.6, 0, 0 }, e, "3x2");
+}
+
+static void
+nobody_is_named(struct fabric *fabric, double end_s, uint64_t seed)
+{
+	while (fabric_now(fabric) < (int64_t)(end_s * 1e9)) {
+		const struct rm_verdict *verdicts;
+		const int n = fabric_step(fabric, &verdicts);
+
+		if (n != 0)
+			fail_msg("seed %u, %.2f s: %s %s", (unsigned)seed,
+			    (double)fabric_now(fabric) / 1e9,
+			    rm_kind_word(verdicts[0].kind), verdicts[0].part.name);
+	}
+}
+
+static void
+a_dead_rnic_is_no_link(void **state)
+{
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		struct fabric *fabric = new_fabric(4, 2, 16, 1, seed);
+
+		fabric_add_fault(fabric, (struct fabric_fault){ FABRIC_RNIC, 0, 0, 1,
+					     FAULT_AT, FAULT_AT + 6 * RM_NS_PER_S });
+		nobody_is_named(fabric, 60, seed);
+		fabric_free(fabric);
+	}
+}
+
+static void
+one_second_of_losses_is_nothing(void **state)
+{
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		struct fabric *fabric = new_fabric(3, 2, 8, 1, seed);
+
+		fabric_add_fault(fabric, (struct fabric_fault){ FABRIC_SPINE, 0, 0, 1,
+					     FAULT_AT, FAULT_AT + 700 * RM_NS_PER_MS });
+		nobody_is_named(fabric, 60, seed);
+		fabric_free(fabric);
+	}
+}
+
+static void
+a_quiet_fabric_says_nothing(void **state)
+{
+	struct fabric *fabric = new_fabric(3, 2, 8, 1, 4711);
+
+	nobody_is_named(fabric, 10000, 4711);
+	assert_true(fabric_lost(fabric) > 20);
+	fabric_free(fabric);
+	fabric = new_fabric(8, 4, 8, 1, 4712);
+	nobody_is_named(fabric, 1000, 4712);
+	fabric_free(fabric);
+}
+
+static void
+two_faults_are_two_parts(void **state)
+{
+	const struct expected e[] = { { "s1--tor1", NULL, RM_KIND_LINK_DOWN,
+					  RM_KIND_LINK_DOWN, 10 },
+		{ "s3", NULL, RM_KIND_SWITCH_DOWN, RM_KIND_SWITCH_DOWN, 10 } };
+
+	for (uint64_t seed = 1; seed <= 10; seed++) {
+		struct fabric *fabric = new_fabric(8, 4, 8, 1, seed);
+
+		fabric_add_fault(fabric,
+		    (struct fabric_fault){ FABRIC_LINK, 0, 0, 1, FAULT_AT, FOREVER });
+		fabric_add_fault(fabric, (struct fabric_fault){ FABRIC_SPINE, 0, 2, 1,
+					     FAULT_AT + 500 * RM_NS_PER_MS, FOREVER });
+		run(fabric, e, 2, 50, "two", seed);
+		fabric_free(fabric);
+	}
+}
+
+static void
+a_silent_rack_leaves_the_others_their_verdict(void **state)
+{
+	const struct expected e = { "s1--tor1", NULL, RM_KIND_LINK_DOWN,
+		RM_KIND_LINK_DOWN, 6 };
+
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		struct fabric *fabric = new_fabric(4, 2, 8, 1, seed);
+
+		fabric_add_fault(fabric,
+		    (struct fabric_fault){ FABRIC_MUTE, 3, 0, 1, FAULT_AT / 2, 0 });
+		fabric_add_fault(fabric,
+		    (struct fabric_fault){ FABRIC_LINK, 0, 0, 1, FAULT_AT, FOREVER });
+		nobody_is_named(fabric, 20, seed);
+		localise_rack_heard(fabric_localise(fabric), "tor4", false);
+		run(fabric, &e, 1, 45, "mute", seed);
+		fabric_free(fabric);
+	}
+}
+
+static void
+a_large_fabric_has_its_link_found(void **state)
+{
+	const struct fabric_options options = { .tors = 64,
+		.spines = 8,
+		.peers = 16,
+		.flows = 8,
+		.flow_rate = 1,
+		.loss = 1e-4,
+		.seed = 5 };
+	const struct expected e = { "s3--tor9", NULL, RM_KIND_LINK_DOWN,
+		RM_KIND_LINK_DOWN, 6 };
+	struct fabric *fabric;
+
+	assert_int_equal(fabric_new(&options, &fabric), 0);
+	fabric_add_fault(
+	    fabric, (struct fabric_fault){ FABRIC_LINK, 8, 2, 1, FAULT_AT, FOREVER });
+	run(fabric, &e, 1, 40, "64x8", 5);
+	fabric_free(fabric);
+}
+
+static void
+what_works_again_is_good(void **state)
+{
+	const struct rm_verdict *verdicts;
+	struct rm_verdict named = { .kind = 0 };
+	struct fabric *fabric = new_fabric(3, 2, 8, 1, 3);
+	double good = 0;
+
+	fabric_add_fault(fabric, (struct fabric_fault){ FABRIC_LINK, 0, 0, 1, FAULT_AT,
+				     FAULT_AT + 15 * RM_NS_PER_S });
+	while (fabric_now(fabric) < 60 * RM_NS_PER_S) {
+		const double t = (double)(fabric_now(fabric) - FAULT_AT) / 1e9;
+		const int n = fabric_step(fabric, &verdicts);
+
+		if (n > 0)
+			named = verdicts[0];
+		if (t > 6 && t < 15) {
+			assert_int_equal(n, 1);
+			assert_int_not_equal(
+			    localise_health(fabric_localise(fabric), &named),
+			    RM_HEALTH_GOOD);
+		}
+		if (t > 15 && n == 0 && good == 0 &&
+		    localise_health(fabric_localise(fabric), &named) == RM_HEALTH_GOOD)
+			good = t - 15;
+	}
+	assert_string_equal(named.part.name, "s1--tor1");
+	assert_true(good > 0 && good < 8);
+	fabric_free(fabric);
+}
+
+static void
+a_part_that_nothing_crosses_any_more_is_unknown(void **state)
+{
+	const struct rm_verdict *verdicts;
+	struct rm_verdict named = { .kind = 0 };
+	struct fabric *fabric = new_fabric(3, 2, 8, 1, 3);
+
+	fabric_add_fault(
+	    fabric, (struct fabric_fault){ FABRIC_SPINE, 0, 0, 1, FAULT_AT, FOREVER });
+	while (fabric_now(fabric) < 35 * RM_NS_PER_S)
+		if (fabric_step(fabric, &verdicts) > 0)
+			named = verdicts[0];
+	assert_string_equal(named.part.name, "s1");
+	fabric_avoid(fabric, 0);
+	while (fabric_now(fabric) < 90 * RM_NS_PER_S) {
+		const int n = fabric_step(fabric, &verdicts);
+
+		for (int i = 0; i < n; i++)
+			assert_string_equal(verdicts[i].part.name, "s1");
+		if (n == 0)
+			assert_int_equal(
+			    localise_health(fabric_localise(fabric), &named),
+			    RM_HEALTH_UNKNOWN);
+	}
+	fabric_free(fabric);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_spine_port_that_swallows_all_is_its_link),
+		cmocka_unit_test(a_spine_port_that_swallows_half_of_the_flows_says_so),
+		cmocka_unit_test(an_uplink_that_is_dead_both_ways_is_a_link),
+		cmocka_unit_test(a_dead_spine_is_a_switch),
+		cmocka_unit_test(a_dead_tor_is_a_tor),
+		cmocka_unit_test(a_link_that_loses_a_twentieth_is_lossy),
+		cmocka_unit_test(replies_alone_are_a_path),
+		cmocka_unit_test(a_dead_rnic_is_no_link),
+		cmocka_unit_test(one_second_of_losses_is_nothing),
+		cmocka_unit_test(a_quiet_fabric_says_nothing),
+		cmocka_unit_test(two_faults_are_two_parts),
+		cmocka_unit_test(a_silent_rack_leaves_the_others_their_verdict),
+		cmocka_unit_test(a_large_fabric_has_its_link_found),
+		cmocka_unit_test(what_works_again_is_good),
+		cmocka_unit_test(a_part_that_nothing_crosses_any_more_is_unknown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,209 @@
+#include "analyzer/sla.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "rackmesh/base/sketch.h"
+
+#define MINUTE (60 * RM_NS_PER_S)
+#define BASE (INT64_C(28333333) * MINUTE)
+
+static const struct sla_options options = { 10 };
+static struct sla_minute minutes[64];
+static size_t minute_count;
+
+static void
+on_minute(const struct sla_minute *minute, void *arg)
+{
+	assert_true(minute_count < 64);
+	minutes[minute_count++] = *minute;
+}
+
+static void
+feed(struct sla *sla, const char *src, const char *dst, int64_t start, uint64_t sent,
+    uint64_t lost, uint64_t rtt_ns)
+{
+	struct rm_sketch *sketch = rm_sketch_new();
+	struct wire_writer *writer = wire_writer_new();
+	uint8_t bytes[RM_SKETCH_MAX_BYTES];
+	struct wire_summary_view view;
+	struct wire_bytes out;
+	struct wire_row row = { .src_tor = src,
+		.dst_tor = dst,
+		.flow_set = "all",
+		.sent = sent,
+		.outcomes = { [WIRE_OK] = sent - lost, [WIRE_NO_REPLY] = lost } };
+	struct wire_summary summary = { .head = { "a1", "r1", 1, 1 },
+		.tor = src,
+		.start_wall_ns = (uint64_t)start,
+		.end_wall_ns = (uint64_t)(start + RM_NS_PER_S),
+		.rows = &row,
+		.row_count = 1 };
+	int len;
+
+	for (uint64_t i = 0; i < sent - lost; i++)
+		rm_sketch_add(sketch, rtt_ns);
+	len = rm_sketch_encode(sketch, bytes, sizeof bytes);
+	assert_true(len > 0);
+	row.rtt = (struct wire_bytes){ bytes, (size_t)len };
+	assert_int_equal(wire_write_summary(writer, &summary, &out), 0);
+	assert_int_equal(wire_open_summary(&view, out.data, out.len), 0);
+	sla_summary(sla, &view);
+	rm_sketch_free(sketch);
+	wire_writer_free(writer);
+}
+
+static struct sla *
+new_sla(void)
+{
+	struct sla *sla;
+
+	assert_int_equal(sla_new(&options, &sla), 0);
+	minute_count = 0;
+	sla_close(sla, (rm_wall_t){ BASE }, 0, on_minute, NULL);
+	return sla;
+}
+
+static void
+a_minute_is_a_sum_and_is_told_once(void **state)
+{
+	struct sla *sla = new_sla();
+
+	feed(sla, "tor1", "tor1", BASE + RM_NS_PER_S, 100, 0, 10000);
+	feed(sla, "tor1", "tor1", BASE + 59 * RM_NS_PER_S, 100, 1, 10000);
+	feed(sla, "tor2", "tor2", BASE + RM_NS_PER_S, 100, 2, 30000);
+	sla_close(sla, (rm_wall_t){ BASE + MINUTE + 4 * RM_NS_PER_S }, 5 * RM_NS_PER_S,
+	    on_minute, NULL);
+	assert_int_equal(minute_count, 0);
+	sla_close(sla, (rm_wall_t){ BASE + MINUTE + 5 * RM_NS_PER_S }, 5 * RM_NS_PER_S,
+	    on_minute, NULL);
+	sla_close(sla, (rm_wall_t){ BASE + MINUTE + 6 * RM_NS_PER_S }, 5 * RM_NS_PER_S,
+	    on_minute, NULL);
+	assert_int_equal(minute_count, 1);
+	assert_string_equal(minutes[0].scope, "rack");
+	assert_int_equal(minutes[0].start.ns, BASE);
+	assert_int_equal(minutes[0].sent, 300);
+	assert_int_equal(minutes[0].lost, 3);
+	assert_int_equal(minutes[0].racks_available, 1);
+	assert_int_equal(minutes[0].racks_unavailable, 1);
+	assert_int_equal(minutes[0].racks_unknown, 0);
+	assert_in_range(minutes[0].rtt_ns[WIRE_P50], 9900, 10100);
+	assert_in_range(minutes[0].rtt_ns[WIRE_P95], 29700, 30300);
+	sla_free(sla);
+}
+
+static void
+inside_and_between_racks_are_apart(void **state)
+{
+	struct sla *sla = new_sla();
+
+	feed(sla, "tor1", "tor1", BASE, 10, 0, 1000);
+	feed(sla, "tor1", "tor2", BASE, 20, 0, 1000);
+	sla_close(sla, (rm_wall_t){ BASE + MINUTE }, 0, on_minute, NULL);
+	assert_int_equal(minute_count, 2);
+	assert_int_equal(minutes[0].sent + minutes[1].sent, 30);
+	assert_string_not_equal(minutes[0].scope, minutes[1].scope);
+	sla_free(sla);
+}
+
+static void
+a_minute_without_results_is_unknown(void **state)
+{
+	struct sla *sla = new_sla();
+
+	feed(sla, "tor1", "tor1", BASE, 10, 0, 1000);
+	sla_close(sla, (rm_wall_t){ BASE + 2 * MINUTE }, 0, on_minute, NULL);
+	assert_int_equal(minute_count, 2);
+	assert_int_equal(minutes[1].racks_unknown, 1);
+	assert_int_equal(minutes[1].racks_available, 0);
+	sla_free(sla);
+}
+
+static void
+what_comes_after_its_minute_was_told_changes_nothing(void **state)
+{
+	struct sla *sla = new_sla();
+
+	feed(sla, "tor1", "tor1", BASE, 10, 0, 1000);
+	sla_close(sla, (rm_wall_t){ BASE + MINUTE }, 0, on_minute, NULL);
+	feed(sla, "tor1", "tor1", BASE, 10, 10, 1000);
+	sla_close(sla, (rm_wall_t){ BASE + 2 * MINUTE }, 0, on_minute, NULL);
+	assert_int_equal(minute_count, 2);
+	assert_int_equal(minutes[1].sent, 0);
+	sla_free(sla);
+}
+
+static const json_t *
+part(const json_t *json, const char *which)
+{
+	return json_object_get(
+	    json_array_get(json_object_get(json, "scopes"), 0), which);
+}
+
+static void
+hour_and_day_are_sums_of_minutes(void **state)
+{
+	struct sla *sla = new_sla();
+	json_t *json;
+	int64_t now = BASE;
+
+	for (int i = 0; i < 90; i++) {
+		feed(sla, "tor1", "tor1", now, 100, 0, 1000);
+		now += MINUTE;
+		minute_count = 0;
+		sla_close(sla, (rm_wall_t){ now }, 0, on_minute, NULL);
+		assert_int_equal(minute_count, 1);
+	}
+	json = sla_json(sla, (rm_wall_t){ now });
+	assert_int_equal(
+	    json_integer_value(json_object_get(part(json, "hour"), "sent")), 6000);
+	assert_int_equal(
+	    json_integer_value(json_object_get(part(json, "day"), "sent")), 9000);
+	assert_true(
+	    json_real_value(json_object_get(part(json, "day"), "availability")) > 0.99);
+	json_decref(json);
+	sla_free(sla);
+}
+
+static void
+a_clock_that_jumps_begins_anew(void **state)
+{
+	struct sla *sla = new_sla();
+	const int64_t there = BASE + 100000 * MINUTE;
+
+	feed(sla, "tor1", "tor1", BASE, 10, 0, 1000);
+	feed(sla, "tor1", "tor1", there, 10, 0, 1000); /* ahead of all: refused */
+	sla_close(sla, (rm_wall_t){ there }, 0, on_minute, NULL);
+	assert_int_equal(minute_count, 0); /* no flood of empty minutes */
+	feed(sla, "tor1", "tor1", there, 7, 0, 1000);
+	sla_close(sla, (rm_wall_t){ there + MINUTE }, 0, on_minute, NULL);
+	assert_int_equal(minute_count, 1);
+	assert_int_equal(minutes[0].sent, 7);
+	sla_close(sla, (rm_wall_t){ BASE }, 0, on_minute, NULL); /* and back */
+	feed(sla, "tor1", "tor1", BASE, 5, 0, 1000);
+	sla_close(sla, (rm_wall_t){ BASE + MINUTE }, 0, on_minute, NULL);
+	assert_int_equal(minute_count, 2);
+	assert_int_equal(minutes[1].sent, 5);
+	sla_free(sla);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_minute_is_a_sum_and_is_told_once),
+		cmocka_unit_test(inside_and_between_racks_are_apart),
+		cmocka_unit_test(a_minute_without_results_is_unknown),
+		cmocka_unit_test(what_comes_after_its_minute_was_told_changes_nothing),
+		cmocka_unit_test(hour_and_day_are_sums_of_minutes),
+		cmocka_unit_test(a_clock_that_jumps_begins_anew),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
