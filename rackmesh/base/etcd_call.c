@@ -7,8 +7,6 @@
 
 #include "rackmesh/base/http_client.h"
 
-#define CALL_MAX_ANSWER (64u << 10)
-
 struct rm_etcd_call {
 	struct rm_etcd *etcd;
 	struct rm_etcd_call *next; /* of all under way */
@@ -16,7 +14,6 @@ struct rm_etcd_call {
 	struct rm_http_call *http; /* NULL: waits for a token */
 	size_t endpoint;           /* that it has been sent to */
 	uint64_t token;            /* that it has been sent with, by its number */
-	size_t max_answer;
 	bool is_login, repeated;
 };
 
@@ -111,12 +108,12 @@ call_on_answer(const struct rm_http_answer *answer, void *arg)
 	struct rm_etcd_reply reply;
 
 	call->http = NULL;
-	if (answer->r < 0) {
-		reply_of_transport(answer->r, &reply);
-	} else if (answer->status == 200 && answer->body_len >= call->max_answer) {
+	if (answer->r == -EMSGSIZE) {
 		reply = (struct rm_etcd_reply){ .answer.r = -EMSGSIZE, .cut = true };
 		snprintf(reply.answer.error, sizeof(reply.answer.error),
 		    "the answer is too large");
+	} else if (answer->r < 0) {
+		reply_of_transport(answer->r, &reply);
 	} else {
 		rm_etcd_json_answer(
 		    answer->status, answer->body, answer->body_len, &reply);
@@ -144,7 +141,8 @@ call_send(struct rm_etcd_call *call)
 	struct rm_http_exchange exchange = {
 		.body = call->ask.takes_body,
 		.body_len = strlen(call->ask.takes_body),
-		.max_body_bytes = call->max_answer,
+		.max_body_bytes = call->ask.max_answer,
+		.whole = true,
 		.timeout_ns = call->ask.timeout_ns,
 		.done = call_on_answer,
 		.arg = call,
@@ -167,7 +165,6 @@ call_new(struct rm_etcd *etcd, const struct rm_etcd_ask *ask, struct rm_etcd_cal
 	}
 	call->etcd = etcd;
 	call->ask = *ask;
-	call->max_answer = ask->max_answer > 0 ? ask->max_answer : CALL_MAX_ANSWER;
 	if (ask->timeout_ns == 0)
 		call->ask.timeout_ns =
 		    etcd->hurry_ns > 0 ? etcd->hurry_ns : etcd->timeout_ns;

@@ -8,8 +8,11 @@
 #include "rackmesh/base/etcd_call.h"
 #include "rackmesh/base/http_client.h"
 
-#define OPS_PAGE_KEYS 2048
-#define OPS_PAGE_BYTES (64u << 20)
+/* Keys of the first page, and of a page at most: as many as the values let fit in. */
+#define OPS_FIRST_KEYS 16
+#define OPS_PAGE_KEYS 512
+#define OPS_SMALL_PAGE_BYTES (1u << 20)
+#define OPS_PAGE_BYTES (16u << 20) /* what is parsed at once holds up the loop */
 #define OPS_RANGE_BYTES (512u << 20)
 #define OPS_MAX_PAGES 4096
 #define OPS_GOODBYE_NS (300 * RM_NS_PER_MS)
@@ -85,6 +88,8 @@ range_turn(struct range *range, const struct rm_etcd_reply *page)
 		return -ENOMEM;
 	range->request.key = range->from;
 	range->request.key_len = len + 1;
+	if (page->size < OPS_SMALL_PAGE_BYTES && range->request.limit < OPS_PAGE_KEYS)
+		range->request.limit *= 2;
 	if (range->request.revision == 0)
 		range->request.revision = page->answer.revision;
 	return range_ask(range);
@@ -179,7 +184,7 @@ rm_etcd_range(struct rm_etcd *etcd, const char *key, bool prefix, int64_t revisi
 		.prefix = prefix,
 		.prefix_len = strlen(key),
 		.revision = revision,
-		.limit = prefix ? OPS_PAGE_KEYS : 0,
+		.limit = prefix ? OPS_FIRST_KEYS : 0,
 		.serializable = stale_ok,
 	};
 	r = range_ask(range);

@@ -26,8 +26,9 @@ rm_http_call_errno(const struct rm_http_call *call, CURLcode code)
 		return 0;
 	case CURLE_OPERATION_TIMEDOUT:
 		return -ETIMEDOUT;
-	case CURLE_OUT_OF_MEMORY:
 	case CURLE_WRITE_ERROR: /* ours: no room for the answer */
+		return call->too_large ? -EMSGSIZE : -ENOMEM;
+	case CURLE_OUT_OF_MEMORY:
 		return -ENOMEM;
 	case CURLE_COULDNT_CONNECT:
 		curl_easy_getinfo(call->easy, CURLINFO_OS_ERRNO, &os);
@@ -87,6 +88,9 @@ call_on_body(char *data, size_t size, size_t count, void *arg)
 		return CURL_WRITEFUNC_ERROR;
 	if (!call->streams && room > call->max_body - call->body_len)
 		room = call->max_body - call->body_len;
+	call->too_large = call->whole && room < len;
+	if (call->too_large)
+		return CURL_WRITEFUNC_ERROR;
 	if (!call_reserve(call, call->body_len + room))
 		return CURL_WRITEFUNC_ERROR;
 	memcpy(call->body + call->body_len, data, room);
@@ -242,6 +246,7 @@ rm_http_call_new(const struct rm_http_exchange *exchange, struct rm_http_client 
 	call->arg = exchange->arg;
 	call->max_body =
 	    exchange->max_body_bytes > 0 ? exchange->max_body_bytes : CALL_MAX_ANSWER;
+	call->whole = exchange->whole;
 	call->easy = curl_easy_init();
 	if (call->easy == NULL)
 		goto out;

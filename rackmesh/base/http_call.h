@@ -20,6 +20,7 @@ struct rm_http_call {
 	struct curl_slist *headers;
 	char *body; /* come and not handed on yet; terminated once there is one */
 	size_t body_len, body_size, max_body;
+	bool whole, too_large;
 	bool streams; /* on_data, and the status is 200 */
 	bool waiting; /* streams, and body holds something */
 	int (*on_data)(const char *data, size_t len, void *arg);

@@ -7,6 +7,7 @@
 #ifndef RACKMESH_BASE_HTTP_CLIENT_H
 #define RACKMESH_BASE_HTTP_CLIENT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -47,7 +48,8 @@ struct rm_http_exchange { /* everything is borrowed for the call, the body copie
 	size_t body_len;
 	const char *user, *password; /* basic authentication; NULL: none */
 	size_t max_body_bytes;       /* of the answer; 0: 64 KiB */
-	int64_t timeout_ns;          /* of the whole exchange; 0: none, for streams */
+	bool whole; /* a longer answer is no answer: -EMSGSIZE at once, not cut */
+	int64_t timeout_ns; /* of the whole exchange; 0: none, for streams */
 	/* For streams: each piece as it arrives, and then answer.body is "". < 0 ends
 	 * the exchange, and done gets that as answer.r. Only of answers with status
 	 * 200; of others the body goes to done as usual. NULL: no stream. Any call,

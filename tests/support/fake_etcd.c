@@ -289,7 +289,7 @@ serve_range(struct fake_etcd *fake, struct evhttp_request *req, const json_t *bo
 	char key[TEXT], end[TEXT] = "";
 	int64_t limit = number_of(body, "limit"), given = 0;
 	bool list = bytes_of(body, "range_end", end, TEXT), more = false, comma = false;
-	bool old = list && fake->behind > 0;
+	bool old = list && fake->behind > 0, behind_it;
 	const struct kv *keys = old ? state->old : state->keys;
 	size_t count = old ? state->old_count : state->count;
 	struct evbuffer *out = evbuffer_new();
@@ -297,13 +297,17 @@ serve_range(struct fake_etcd *fake, struct evhttp_request *req, const json_t *bo
 	*(list ? &fake->lists : &fake->reads) += 1;
 	if (old)
 		fake->behind--;
+	memset(
+	    key, 1, sizeof(key)); /* a zero byte after the last key: right behind it */
 	bytes_of(body, "key", key, TEXT);
+	behind_it = list && key[0] != 0 && key[strlen(key) + 1] == 0;
 	evbuffer_add_printf(out, "{");
 	add_header(
 	    out, fake, old ? state->old_revision : fake->revision - fake->shown_less);
 	evbuffer_add_printf(out, ",\"kvs\":[");
 	for (size_t i = 0; i < count; i++) {
-		if (list ? strcmp(keys[i].key, key) < 0 || strcmp(keys[i].key, end) >= 0
+		if (list ? strcmp(keys[i].key, key) < (behind_it ? 1 : 0) ||
+			       strcmp(keys[i].key, end) >= 0
 			 : strcmp(keys[i].key, key) != 0)
 			continue;
 		if (limit > 0 && given == limit) {

@@ -133,6 +133,24 @@ a_range_has_only_what_begins_with_its_prefix(void **state)
 }
 
 static void
+a_long_range_comes_page_by_page(void **state)
+{
+	struct fixture *f = *state;
+	char key[16];
+
+	for (int i = 0; i < 100; i++) {
+		snprintf(key, sizeof(key), "a/%02d", i);
+		fake_etcd_put(&f->e.fake, key, key);
+	}
+	fake_etcd_put(&f->e.fake, "b", "");
+	get(f, "a/", true);
+	assert_int_equal(f->r, 0);
+	assert_int_equal(f->count, 100);
+	assert_string_equal(f->value, "a/00");
+	assert_int_equal(f->e.fake.lists, 3); /* 16, 32, 52 */
+}
+
+static void
 leases_keep_all_their_digits_and_die(void **state)
 {
 	struct fixture *f = *state;
@@ -458,6 +476,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_key_is_read_and_written_once),
 		TEST(a_range_has_only_what_begins_with_its_prefix),
+		TEST(a_long_range_comes_page_by_page),
 		TEST(leases_keep_all_their_digits_and_die),
 		TEST_LOGIN(a_token_is_fetched_once_and_again_when_refused),
 		TEST_LOGIN(a_call_is_repeated_with_a_new_token_only_once),

@@ -354,12 +354,14 @@ no_more_exchanges_than_the_bound_run_at_once(void **state)
 	struct fixture *f = *state;
 
 	for (unsigned i = 0; i < RM_HTTP_MAX_CALLS; i++)
-		start(f, tcp(f, "/healthz"), NULL, 0, DEADLINE_NS / 2);
+		start(f, tcp(f, "/healthz"), NULL, 0, 2 * RM_NS_PER_S);
 	assert_int_equal(rm_http_client_send(f->client, tcp(f, "/healthz"), NULL, NULL,
 			     0, RM_NS_PER_S, on_done, f),
 	    -EAGAIN);
 	run(f);
 	assert_int_equal(f->done, RM_HTTP_MAX_CALLS);
+	/* Some may have waited too long: the server takes 64 connections. */
+	exchange(f, tcp(f, "/healthz"), NULL);
 	assert_int_equal(f->status, 200);
 }
 

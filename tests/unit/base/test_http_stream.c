@@ -252,6 +252,16 @@ an_answer_is_cut_where_the_caller_says(void **state)
 	    f, "/plain", (struct rm_http_exchange){ .max_body_bytes = 1 << 20 }, NULL);
 	run(f);
 	assert_int_equal(f->body_len, PIECE);
+	/* Or not at all. */
+	start(f, "/plain",
+	    (struct rm_http_exchange){ .max_body_bytes = PIECE, .whole = true }, NULL);
+	run(f);
+	assert_int_equal(f->r, 0);
+	start(f, "/plain",
+	    (struct rm_http_exchange){ .max_body_bytes = PIECE - 1, .whole = true },
+	    NULL);
+	run(f);
+	assert_int_equal(f->r, -EMSGSIZE);
 }
 
 static void
