@@ -217,8 +217,9 @@ orders_roster(struct orders *orders)
 /* ---- drill-down
  * ---------------------------------------------------------------------- */
 
-static int
-take_drill(struct orders *orders, const uint8_t *data, size_t len)
+int
+orders_drill(struct orders *orders, const uint8_t *data, size_t len,
+    int (*send)(const struct wire_bytes *bytes, void *arg), void *arg)
 {
 	struct wire_drill drill;
 	struct wire_bytes bytes;
@@ -229,9 +230,15 @@ take_drill(struct orders *orders, const uint8_t *data, size_t len)
 		return r;
 	orders->counts.drills++;
 	if (drill_write(orders->aggregator, &drill, orders->writer, &bytes) < 0 ||
-	    relay_send(orders->aggregator->relay, &bytes) < 0)
+	    send(&bytes, arg) < 0)
 		orders->counts.drills_failed++;
 	return 0;
+}
+
+static int
+send_to_controller(const struct wire_bytes *bytes, void *arg)
+{
+	return relay_send(arg, bytes);
 }
 
 /* ---- */
@@ -247,7 +254,8 @@ orders_take(enum wire_kind kind, const uint8_t *data, size_t len, void *arg)
 	case WIRE_RESOLVE_ANSWER:
 		return take_answer(orders, data, len);
 	case WIRE_DRILL:
-		return take_drill(orders, data, len);
+		return orders_drill(
+		    orders, data, len, send_to_controller, orders->aggregator->relay);
 	default:
 		return -EPROTO;
 	}

@@ -35,6 +35,10 @@ void orders_free(struct orders *orders); /* after the worker */
 /* relay_hear's on_order. */
 int orders_take(enum wire_kind kind, const uint8_t *data, size_t len, void *arg);
 
+/* From whomever; the answer goes back through send. < 0: malformed. */
+int orders_drill(struct orders *orders, const uint8_t *data, size_t len,
+    int (*send)(const struct wire_bytes *bytes, void *arg), void *arg);
+
 /* A new session of an agent: it learns of the brake. */
 void orders_session(struct orders *orders, struct agent *agent);
 void orders_resolve(
