@@ -180,6 +180,9 @@ agent_on_pinglist(struct uplink *uplink, const uint8_t *data, size_t len, void *
 		agent_plan_tor(agent, tor);
 	if (r < 0)
 		rm_log_warn(r, "%s: refused a pinglist", uplink_address(uplink));
+	else /* it has a plan, and may have known none of these flows before */
+		tracer_report_all(tracing_tracer(agent->tracing),
+		    (unsigned)agent_uplink_index(agent, uplink));
 	/* One of a ToR that is not ours, or no memory, says nothing about the link. */
 	return r == -ENOENT || r == -ENOMEM ? 0 : r;
 }

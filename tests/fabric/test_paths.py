@@ -3,6 +3,7 @@
 import ipaddress
 import json
 import re
+import shutil
 
 import pytest
 
@@ -13,6 +14,7 @@ RACKS = {"tor1": ["h1", "h2", "h3"], "tor2": ["h1", "h4"], "tor3": ["h2", "h5"]}
 SPINES = 4
 TRACED_S = 30
 MOVED_S = 20
+TOLD_S = 5
 INTERVAL_S = 2
 FAMILIES = {"ipv4": ("ip", "ipv4_addr"), "ipv6": ("ip6", "ipv6_addr")}
 
@@ -186,3 +188,22 @@ def test_a_path_that_moves_is_followed_and_a_black_hole_erases_none(world, say):
         lambda: set(ways(fabric, lab)) <= set(truth(fabric)),
     )
     right(fabric, lab)
+
+
+def test_an_aggregator_that_has_forgotten_all_is_told_again(world):
+    rarely = {"trace": {"interval_s": 600}}
+    lab = world(RACKS, spines=2, alertmanager=False, agent=rarely).start().lab
+    wait_traced(lab)
+    lab.wait_traced(TRACED_S)
+    traces = total(lab, "rackmesh_agent_traces_total")
+
+    aggregator = lab.aggregators["tor1"]
+    aggregator.kill()
+    shutil.rmtree(lab.folder / "state" / aggregator.name)
+    aggregator.start()
+
+    lab.wait_probing()
+    lab.wait_traced(TOLD_S)
+    flows = len(list(paths(lab)))
+    again = total(lab, "rackmesh_agent_traces_total") - traces
+    assert again < flows, "its agents remembered, and had nothing to find out again"
