@@ -15,6 +15,8 @@ localise_part_is_link(const struct rm_part *part, const struct localise_element 
 	char name[2 * RM_NAME_BYTES + 2];
 	const bool swap = strcmp(e->a, e->b) > 0;
 
+	if (strstr(part->name, e->a) == NULL || strstr(part->name, e->b) == NULL)
+		return false; /* the common case, and cheap */
 	snprintf(name, sizeof name, "%s--%s", swap ? e->b : e->a, swap ? e->a : e->b);
 	return rm_part_names(part, name);
 }
@@ -25,6 +27,8 @@ localise_part_on(const struct rm_part *part, const struct localise_way *way)
 	char name[2 * RM_NAME_BYTES + 2];
 
 	if (part->type == RM_PART_PATH) {
+		if (strstr(part->name, way->elements[0]->a) == NULL)
+			return false;
 		snprintf(name, sizeof name, "%s->%s", way->elements[0]->a,
 		    localise_way_dst(way));
 		return rm_part_names(part, name);
