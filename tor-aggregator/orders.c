@@ -80,7 +80,7 @@ orders_free(struct orders *orders)
 	free(orders);
 }
 
-/* ---- the brake ------------------------------------------------------------------ */
+/* ---- the brake ---- */
 
 static void
 brake_agent(struct orders *orders, struct agent *agent)
