@@ -290,16 +290,17 @@ on_drilled(const struct wire_drill_answer *answer, uint64_t token, void *arg)
 
 static void
 ask_drill(const struct controller_face *face, const struct registry_rnic *rnic,
-    struct aggregators_drill *drill)
+    const struct aggregators_drill *drill)
 {
+	struct aggregators_drill asked = *drill;
 	char id[RM_RNIC_ID_TEXT];
 	int r = -ENOTCONN;
 
 	rm_rnic_id_format(rnic->id, id);
-	drill->rnic = id;
+	asked.rnic = id;
 	for (size_t i = 0; i < rnic->tor_count && r < 0; i++) {
-		drill->tor = rnic->tors[i];
-		r = aggregators_ask_drill(face->aggregators, drill);
+		asked.tor = rnic->tors[i];
+		r = aggregators_ask_drill(face->aggregators, &asked);
 	}
 	if (r < 0)
 		refuse_later(face, drill->token, 503,

@@ -12,7 +12,9 @@
 #include "region-controller/rnic_address.h"
 #include "schemas/wire_text.h"
 
-#define SHOWN_BYTES 48 /* of foreign text in a sentence */
+#define SHOWN_BYTES 48           /* of foreign text in a sentence */
+#define FIRST_YEAR (1970 - 1900) /* that nanoseconds since the epoch can say */
+#define LAST_YEAR (2261 - 1900)
 
 /* ---- kinds ---------------------------------------------------------------------- */
 
@@ -121,11 +123,12 @@ store_json_wall(struct store_json *in, const json_t *object, const char *key)
 	if (text[0] == '\0')
 		return (rm_wall_t){ 0 };
 	rest = strptime(text, "%Y-%m-%dT%H:%M:%S.", &tm);
-	if (rest != NULL && strlen(rest) == 4 && tm.tm_year < 400) {
+	if (rest != NULL && strlen(rest) == 4 && tm.tm_year >= FIRST_YEAR &&
+	    tm.tm_year <= LAST_YEAR) {
 		wall.ns = (int64_t)timegm(&tm) * RM_NS_PER_S +
 			  strtol(rest, NULL, 10) * RM_NS_PER_MS;
 		rm_wall_format(wall, again);
-		if (wall.ns > 0 && strcmp(text, again) == 0)
+		if (strcmp(text, again) == 0)
 			return wall;
 	}
 	store_json_refuse(in, key, "expected a time like 2026-01-31T12:00:00.000Z");

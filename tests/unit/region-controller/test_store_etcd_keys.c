@@ -129,6 +129,8 @@ what_is_no_registration_is_refused(void **state)
 	    "{" ID ",\"incarnation\":\"7\"}", "incarnation: expected 16 hex digits");
 	refused_rnic("{" ID ",\"registered\":\"yesterday\"}",
 	    "registered: expected a time like 2026-01-31T12:00:00.000Z");
+	refused_rnic("{" ID ",\"registered\":\"1013-11-20T09:41:05.907Z\"}",
+	    "registered: expected a time like 2026-01-31T12:00:00.000Z");
 	refused_rnic("{" ID ",\"registered\":\"2026-02-31T12:00:00.000Z\"}",
 	    "registered: expected a time like 2026-01-31T12:00:00.000Z");
 	refused_rnic("{" ID "," ID "}",
