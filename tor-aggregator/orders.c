@@ -124,8 +124,7 @@ take_brake(struct orders *orders, const uint8_t *data, size_t len)
 	return 0;
 }
 
-/* ---- whose address is this? --------------------------------------------------------
- */
+/* ---- whose address is this? ---- */
 
 static void
 answer(struct orders *orders, struct agent *agent, uint64_t token,
@@ -214,8 +213,7 @@ orders_roster(struct orders *orders)
 	address_book_stale(&orders->book);
 }
 
-/* ---- drill-down
- * ---------------------------------------------------------------------- */
+/* ---- drill-down ---- */
 
 int
 orders_drill(struct orders *orders, const uint8_t *data, size_t len,
