@@ -26,7 +26,7 @@
 #define FAVOUR_OWN_UPLINKS 4.0
 #define FAVOUR_OWN_MESH 12.0
 
-#define REFUTING_LOSS 0.02 /* a ToR that lets more than this through is not down */
+#define REFUTING_SHARE 0.02 /* a ToR that lets more than this through is not down */
 
 int
 localise_new(const struct localise_options *options, struct localise **ret)
@@ -323,10 +323,9 @@ hear_racks(struct localise *localise, const struct localise_now *now)
 			continue;
 		HASH_FIND_STR(localise->map.elements, rack->tor, tor);
 		for (size_t i = 0; tor != NULL && i < tor->way_count; i++)
-			localise_way_recent(
+			localise_way_newest(
 			    &localise->map, tor->ways[i], now->now, &sum);
-		if (sum.newest_sent - sum.newest_lost <=
-		    REFUTING_LOSS * sum.newest_sent)
+		if (sum.sent - sum.forward - sum.unknown <= REFUTING_SHARE * sum.sent)
 			localise_standings_own(&localise->standings, now, rack);
 	}
 }

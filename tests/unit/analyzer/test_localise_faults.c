@@ -368,6 +368,33 @@ a_part_that_nothing_crosses_any_more_is_unknown(void **state)
 	fabric_free(fabric);
 }
 
+static void
+a_rack_that_condemns_its_own_tor_is_believed_unless_it_is_refuted(void **state)
+{
+	const struct localise_options options = { "r1", 10 * RM_NS_PER_S };
+	const struct rm_verdict *verdicts;
+	struct localise *localise;
+	struct fabric *fabric;
+	rm_mono_t now = { RM_NS_PER_S };
+
+	assert_int_equal(localise_new(&options, &localise), 0);
+	localise_tor_verdict(localise, "tor1", true, true, now);
+	assert_int_equal(localise_judge(localise, now, (rm_wall_t){ 1 }, &verdicts), 0);
+	now.ns += RM_NS_PER_S;
+	assert_int_equal(localise_judge(localise, now, (rm_wall_t){ 1 }, &verdicts), 1);
+	assert_int_equal(verdicts[0].kind, RM_KIND_TOR_DOWN);
+	assert_string_equal(verdicts[0].part.name, "tor1");
+	assert_int_equal(localise_health(localise, &verdicts[0]), RM_HEALTH_BAD);
+	localise_free(localise);
+
+	fabric = new_fabric(3, 2, 8, 1, 1);
+	nobody_is_named(fabric, 15, 1);
+	localise_tor_verdict(fabric_localise(fabric), "tor1", true, true,
+	    (rm_mono_t){ fabric_now(fabric) });
+	nobody_is_named(fabric, 25, 1);
+	fabric_free(fabric);
+}
+
 int
 main(void)
 {
@@ -387,6 +414,8 @@ main(void)
 		cmocka_unit_test(a_large_fabric_has_its_link_found),
 		cmocka_unit_test(what_works_again_is_good),
 		cmocka_unit_test(a_part_that_nothing_crosses_any_more_is_unknown),
+		cmocka_unit_test(
+		    a_rack_that_condemns_its_own_tor_is_believed_unless_it_is_refuted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
