@@ -26,6 +26,8 @@
  */
 #define STALL_NS (300 * RM_NS_PER_MS)
 #define HOLD_NS (500 * RM_NS_PER_MS)
+/* A judgement that takes longer has kept us from hearing anybody. */
+#define DEAF_NS RM_NS_PER_S
 /* Rows of a minute come one row interval late, and then are on their way. */
 #define SLA_MARGIN_NS (5 * RM_NS_PER_S)
 #define FORGET_NS (86400 * RM_NS_PER_S)
@@ -223,6 +225,14 @@ analyzer_history_callbacks(struct analyzer *analyzer, struct history_callbacks *
  */
 
 static void
+was_deaf(struct analyzer *analyzer, rm_mono_t now)
+{
+	for (size_t i = 0; i < analyzer->region_count; i++)
+		blind_stalled(region_blind(analyzer->regions[i]), now);
+	intake_stalled(analyzer->intake, now);
+}
+
+static void
 notice_stall(struct analyzer *analyzer, rm_mono_t now)
 {
 	int64_t late_ns = rm_mono_since(now, analyzer->deadline);
@@ -232,9 +242,7 @@ notice_stall(struct analyzer *analyzer, rm_mono_t now)
 	analyzer->counts.stalls++;
 	analyzer->counts.stalled_ns += (uint64_t)late_ns;
 	analyzer->hold_until = rm_mono_add(now, HOLD_NS);
-	for (size_t i = 0; i < analyzer->region_count; i++)
-		blind_stalled(region_blind(analyzer->regions[i]), now);
-	intake_stalled(analyzer->intake, now);
+	was_deaf(analyzer, now);
 	rm_log_warn(0, "stood still for %lld ms", (long long)(late_ns / RM_NS_PER_MS));
 }
 
@@ -256,6 +264,9 @@ tell_heard(struct analyzer *analyzer, rm_mono_t now)
 static void
 judge(struct analyzer *analyzer, rm_mono_t now, rm_wall_t wall, bool also_blind)
 {
+	rm_mono_t done;
+	int64_t took_ns;
+
 	for (size_t i = 0; i < analyzer->region_count; i++) {
 		int r;
 
@@ -263,6 +274,11 @@ judge(struct analyzer *analyzer, rm_mono_t now, rm_wall_t wall, bool also_blind)
 		analyzer->counts.judgements++;
 		analyzer->counts.failed_judgements += r < 0;
 	}
+	done = rm_mono_now();
+	took_ns = rm_mono_since(done, now);
+	analyzer->counts.judging_ns += (uint64_t)took_ns;
+	if (took_ns > DEAF_NS)
+		was_deaf(analyzer, done);
 }
 
 static void
@@ -314,7 +330,8 @@ on_tick(void *arg)
 	if (analyzer->ticks % TICKS_PER_JUDGEMENT == 0 &&
 	    now.ns >= analyzer->hold_until.ns)
 		judge(analyzer, now, wall, whole_second);
-	/* Ticks that we missed are not made up. */
+	/* Ticks that we missed are not made up, and what we did now was no stall. */
+	now = rm_mono_now();
 	while (analyzer->deadline.ns <= now.ns)
 		analyzer->deadline = rm_mono_add(analyzer->deadline, TICK_NS);
 	rm_timer_at(analyzer->tick, analyzer->deadline);

@@ -146,6 +146,7 @@ add_own(const struct analyzer *analyzer, struct rm_metrics *metrics)
 		{ NAME("judgements_total"), "", "Judgements of a region", &c->judgements },
 		{ NAME("judgements_failed_total"), "", "Those that failed for want of memory",
 		  &c->failed_judgements },
+		{ NAME("judging_nanoseconds_total"), "", "How long they took in all", &c->judging_ns },
 		{ NAME("findings_unkept_total"), "", "Own findings that history did not take", &c->unkept },
 		{ NAME("regions_refused_total"), "", "Hellos of one region too many", &c->refused_regions },
 		{ NAME("http_full_total"), "",

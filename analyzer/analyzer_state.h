@@ -18,7 +18,7 @@ struct rm_metrics;
 
 struct analyzer_counts {
 	uint64_t stalls, stalled_ns;
-	uint64_t judgements, failed_judgements;
+	uint64_t judgements, failed_judgements, judging_ns;
 	uint64_t unkept; /* own findings that history did not take */
 	uint64_t refused_regions;
 };
