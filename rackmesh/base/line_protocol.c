@@ -7,6 +7,8 @@
 
 #include "rackmesh/base/decimal.h"
 
+#define INTEGER_TEXT 24 /* sign, 19 digits, one character behind them */
+
 enum line_state {
 	LINE_BEGUN = 1,
 	LINE_FIELDS = 2, /* at least one: no tag may follow */
@@ -96,9 +98,9 @@ line_put_name(struct rm_line *line, const char *name, unsigned escaped)
 		line->state |= LINE_INVALID;
 }
 
-/* Two digits at a time, from the end. */
-static size_t
-format_integer(int64_t value, char text[24])
+/* Two digits at a time, from `end` to the front. Returns where they begin. */
+static char *
+format_integer(int64_t value, char *end)
 {
 	static const char pairs[] =
 	    "00010203040506070809101112131415161718192021222324"
@@ -106,8 +108,7 @@ format_integer(int64_t value, char text[24])
 	    "50515253545556575859606162636465666768697071727374"
 	    "75767778798081828384858687888990919293949596979899";
 	uint64_t rest = value < 0 ? -(uint64_t)value : (uint64_t)value;
-	char reversed[24], *at = reversed + sizeof(reversed);
-	size_t len;
+	char *at = end;
 
 	while (rest >= 100) {
 		at -= 2;
@@ -121,9 +122,25 @@ format_integer(int64_t value, char text[24])
 		*--at = (char)('0' + rest);
 	if (value < 0)
 		*--at = '-';
-	len = (size_t)(reversed + sizeof(reversed) - at);
-	memcpy(text, at, len);
-	return len;
+	return at;
+}
+
+/* The number and one character behind it. Where there is room, more is copied than is
+ * needed: a copy of fixed size is a few moves, and what follows overwrites the rest. */
+static inline void
+line_put_integer(struct rm_line *line, int64_t value, char behind)
+{
+	char text[2 * INTEGER_TEXT], *end = text + INTEGER_TEXT - 1;
+	const char *start = format_integer(value, end);
+	size_t len = (size_t)(end + 1 - start);
+
+	*end = behind;
+	if (line->capacity - line->at < INTEGER_TEXT) {
+		line_put_bytes(line, start, len);
+		return;
+	}
+	memcpy(line->out + line->at, start, INTEGER_TEXT);
+	line->at += len;
 }
 
 void
@@ -167,13 +184,8 @@ line_field(struct rm_line *line, const char *key)
 void
 rm_line_int(struct rm_line *line, const char *key, int64_t value)
 {
-	char text[24];
-	size_t len;
-
 	line_field(line, key);
-	len = format_integer(value, text);
-	text[len++] = 'i';
-	line_put_bytes(line, text, len);
+	line_put_integer(line, value, 'i');
 }
 
 void
@@ -201,11 +213,9 @@ int
 rm_line_end(struct rm_line *line, rm_wall_t when)
 {
 	unsigned state;
-	char text[24];
 
 	line_put(line, ' ');
-	line_put_bytes(line, text, format_integer(when.ns, text));
-	line_put(line, '\n');
+	line_put_integer(line, when.ns, '\n');
 
 	state = line->state;
 	line->state = 0;

@@ -53,7 +53,10 @@ def run_rack(options):
 BENCHES = {  # in this order
     "wire": ("one batch of 90 results", lambda o: run_program("bench_wire", o)),
     "sketch": ("one latency sketch", lambda o: run_program("bench_sketch", o)),
-    "line": ("points of line protocol", lambda o: run_program("bench_line", o)),
+    "line": (
+        "points of line protocol",
+        lambda o: run_program("bench_line", o) + run_program("bench_history", o),
+    ),
     "rack": (
         "the aggregator's work for 256 RNICs at 100 results/s each",
         run_rack,
