@@ -219,8 +219,8 @@ session_take(struct intake_session *session, const struct message *message)
 	if (r < 0 && r != -EBADMSG)
 		return r;
 	/* Without a ticket of its own it is safe when those before it are. */
-	owner->counts.missing += intake_pending_add(
-	    pending, session->peer, lane, seq, r == 0 ? ticket : 0);
+	owner->counts.missing +=
+	    intake_pending_add(pending, session->peer, lane, seq, r == 0 ? ticket : 0);
 	if (r < 0)
 		intake_settle(owner, message->lane);
 	session->info.unacked++;
