@@ -13,6 +13,7 @@
 #include "rackmesh/base/loop.h"
 #include "rackmesh/base/random.h"
 #include "rackmesh/base/spool.h"
+#include "rackmesh/fabric/part.h"
 
 #define FIRST_LANE WIRE_LANE_SUMMARY
 #define LANES (WIRE_LANE_INCIDENT + 1)
@@ -40,7 +41,7 @@ struct history {
 	struct history_points *points;
 	struct influx *influx;       /* NULL: */
 	struct history_files *files; /* NULL: nothing is kept */
-	const char *analyzer;        /* borrowed of the config */
+	char analyzer[RM_NAME_BYTES];
 	uint64_t batch_points;
 	int64_t batch_ns;
 	struct lane lanes[LANES];
@@ -236,7 +237,7 @@ history_new(struct rm_loop *loop, struct rm_worker *worker, struct rm_http_clien
 	if (history == NULL)
 		return rm_why(why, -ENOMEM, "out of memory");
 	history->callbacks = *callbacks;
-	history->analyzer = config->name;
+	snprintf(history->analyzer, sizeof(history->analyzer), "%s", config->name);
 	history->batch_points = config->influx.batch_points;
 	history->batch_ns = (int64_t)config->influx.batch_ms * RM_NS_PER_MS;
 	history->points = history_points_new();
