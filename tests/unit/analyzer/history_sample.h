@@ -16,12 +16,26 @@
 #define SAMPLE_SUMMARY_POINTS 5 /* rack, two rows, an RNIC, the path that lost */
 #define SAMPLE_END_NS UINT64_C(1767225600000000000)
 
+static inline struct wire_bytes
+sample_sketch(void)
+{
+	static uint8_t bytes[RM_SKETCH_MAX_BYTES];
+	struct rm_sketch *sketch = rm_sketch_new();
+	int len;
+
+	assert_non_null(sketch);
+	for (uint64_t i = 0; i < 100; i++)
+		rm_sketch_add(sketch, 8000 + 10 * i);
+	len = rm_sketch_encode(sketch, bytes, sizeof(bytes));
+	assert_true(len > 0);
+	rm_sketch_free(sketch);
+	return (struct wire_bytes){ bytes, (size_t)len };
+}
+
 /* The number-th of an aggregator. */
 static inline struct wire_bytes
 sample_summary(struct wire_writer *writer, uint64_t number)
 {
-	static uint8_t sketch_bytes[RM_SKETCH_MAX_BYTES];
-	struct rm_sketch *sketch = rm_sketch_new();
 	struct wire_rnic_row rnic = { .id = { 0x0c42a10300651234, 1 },
 		.host = "h1",
 		.device = "r0",
@@ -77,16 +91,8 @@ sample_summary(struct wire_writer *writer, uint64_t number)
 		.state = { .rnics = 4, .rnics_good = 4, .brake_permille = 1000 },
 	};
 	struct wire_bytes bytes;
-	int len;
 
-	assert_non_null(sketch);
-	for (uint64_t i = 0; i < 100; i++)
-		rm_sketch_add(sketch, 8000 + 10 * i);
-	len = rm_sketch_encode(sketch, sketch_bytes, sizeof(sketch_bytes));
-	assert_true(len > 0);
-	rm_sketch_free(sketch);
-	rows[1].rtt = rows[1].prober_delay = rows[1].responder_delay =
-	    (struct wire_bytes){ sketch_bytes, (size_t)len };
+	rows[1].rtt = rows[1].prober_delay = rows[1].responder_delay = sample_sketch();
 	rows[1].outcomes[WIRE_OK] = 90;
 	rows[0].outcomes[WIRE_OK] = 8;
 	rows[0].outcomes[WIRE_NO_REPLY] = 2;
