@@ -32,6 +32,23 @@ sample_sketch(void)
 	return (struct wire_bytes){ bytes, (size_t)len };
 }
 
+static const struct wire_path_row sample_paths[2] = {
+	{ .dst_tor = "t2",
+	    .path = "t1@10.0.0.1 s1@10.0.0.2 t2@10.0.0.3",
+	    .dscp = 26,
+	    .sent = 5,
+	    .flows = 2,
+	    .samples = "" },
+	{ .dst_tor = "t2",
+	    .path = "t1@10.0.0.1 s2@10.0.0.2 t2@10.0.0.3",
+	    .dscp = 26,
+	    .sent = 5,
+	    .lost_forward = 2,
+	    .flows = 2,
+	    .flows_dead = 1,
+	    .samples = "h1/r0>h9/r0:49153" },
+};
+
 /* The number-th of an aggregator. */
 static inline struct wire_bytes
 sample_summary(struct wire_writer *writer, uint64_t number)
@@ -55,22 +72,6 @@ sample_summary(struct wire_writer *writer, uint64_t number)
 		    .dscp = 26,
 		    .flow_set = "all",
 		    .sent = 90 } };
-	const struct wire_path_row paths[2] = {
-		{ .dst_tor = "t2",
-		    .path = "t1@10.0.0.1 s1@10.0.0.2 t2@10.0.0.3",
-		    .dscp = 26,
-		    .sent = 5,
-		    .flows = 2,
-		    .samples = "" },
-		{ .dst_tor = "t2",
-		    .path = "t1@10.0.0.1 s2@10.0.0.2 t2@10.0.0.3",
-		    .dscp = 26,
-		    .sent = 5,
-		    .lost_forward = 2,
-		    .flows = 2,
-		    .flows_dead = 1,
-		    .samples = "h1/r0>h9/r0:49153" },
-	};
 	const struct wire_summary summary = {
 		.head = { .aggregator = "agg",
 		    .region = "lab",
@@ -85,7 +86,7 @@ sample_summary(struct wire_writer *writer, uint64_t number)
 		.row_count = 2,
 		.rnics = &rnic,
 		.rnic_count = 1,
-		.paths = paths,
+		.paths = sample_paths,
 		.path_count = 2,
 		.has_state = true,
 		.state = { .rnics = 4, .rnics_good = 4, .brake_permille = 1000 },
