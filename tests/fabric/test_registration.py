@@ -17,8 +17,8 @@ def move(fabric, rnic, address):
     number = fabric.tors[rnic.tor]
     batch(
         [
-            f"addr add {address}/24 dev {rnic.device}",
             f"addr del {rnic.ipv4}/24 dev {rnic.device}",
+            f"addr add {address}/24 dev {rnic.device}",
             f"route replace default via 10.{number}.0.1 dev {rnic.device} metric 100",
         ],
         netns,
@@ -29,7 +29,11 @@ def move(fabric, rnic, address):
 def targets(lab, host):
     """{RNIC id: its address} that the host's agent probes."""
     answer = lab.agents[host].get("/v1/pinglist").json
-    return {each["dst"]: each["address"] for each in answer["targets"]}
+    return {
+        each["dst"]: each["address"]
+        for pinglist in answer["pinglists"]
+        for each in pinglist.get("targets", [])
+    }
 
 
 def probes_it_at(lab, host, rnic_id, address):
