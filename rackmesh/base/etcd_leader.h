@@ -25,12 +25,14 @@ struct rm_etcd_leader;
 struct rm_etcd_leader_options { /* copied */
 	const char *key;
 	const char *value; /* who we are */
-	int64_t ttl_s;     /* 0: 2 s, the least that etcd grants */
+	int64_t ttl_s;     /* 0: 2 s, the least that etcd grants; at most an hour */
 };
 
 struct rm_etcd_leader_callbacks {
+	/* Also again after on_follow, with the fence as it was, when the lease turns
+	 * out to have lived on. */
 	void (*on_lead)(void *arg);
-	void (*on_follow)(void *arg); /* after on_lead only */
+	void (*on_follow)(void *arg); /* after on_lead only; either may be NULL */
 	void *arg;
 };
 
@@ -41,7 +43,8 @@ struct rm_etcd_leader_counts {
 int rm_etcd_leader_new(struct rm_loop *loop, struct rm_etcd *etcd,
     const struct rm_etcd_leader_options *options,
     const struct rm_etcd_leader_callbacks *callbacks, struct rm_etcd_leader **ret);
-/* Revokes the lease when it leads (best effort), so that another can follow at once. */
+/* Revokes its lease, so that another can follow at once: best effort, waits at most
+ * 300 ms. */
 void rm_etcd_leader_free(struct rm_etcd_leader *leader);
 
 /* The key is gone or there, as somebody who watches it has seen: campaigns at once when
@@ -50,7 +53,8 @@ void rm_etcd_leader_seen(struct rm_etcd_leader *leader, bool there);
 
 /* Looks at the clock: call it before anything that only a leader may do. */
 bool rm_etcd_leader_leads(struct rm_etcd_leader *leader, rm_mono_t now);
-/* For the txns of a leader: holds only while it is this leadership. */
+/* For the txns of a leader: holds only while it is this leadership; when it does not
+ * lead, never. */
 struct rm_etcd_compare rm_etcd_leader_fence(const struct rm_etcd_leader *leader);
 const struct rm_etcd_leader_counts *rm_etcd_leader_counts(
     const struct rm_etcd_leader *leader);

@@ -5,8 +5,9 @@
  * lists again and hands over the difference. It lists anyway every relist_ns, which
  * heals whatever a watch has lost, doubled, disordered or dreamt up. Within one cluster
  * a key's mod_revision never goes back; a list that comes from a member behind what is
- * known already is asked for again. Another cluster_id, or a list whose whole revision
- * lies behind for good (a restored snapshot), starts afresh.
+ * known already is asked for again, of the next member. Another cluster_id, or a list
+ * that lies behind for the third time in a row (a restored snapshot), starts afresh:
+ * all keys are handed over again, whatever their revisions.
  */
 #ifndef RACKMESH_BASE_ETCD_MIRROR_H
 #define RACKMESH_BASE_ETCD_MIRROR_H
@@ -30,7 +31,7 @@ struct rm_etcd_mirror_options {
 
 struct rm_etcd_mirror_callbacks {
 	/* New, or another mod_revision than was handed over last. Not from inside any
-	 * function here. */
+	 * function here. The mirror must not be freed in them. */
 	void (*on_put)(const struct rm_etcd_value *value, void *arg);
 	void (*on_delete)(const char *key, void *arg);
 	/* All up to this revision has been handed over: after every list, and after

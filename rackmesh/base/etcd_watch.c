@@ -58,8 +58,6 @@ watch_drop_lines(struct rm_etcd_watch *watch)
 static void
 watch_end(struct rm_etcd_watch *watch, int r, const char *error)
 {
-	bool rotate = r != -ESTALE && r != -EACCES && r != -ENOBUFS;
-
 	if (watch->ended)
 		return;
 	watch->ended = true;
@@ -71,12 +69,12 @@ watch_end(struct rm_etcd_watch *watch, int r, const char *error)
 		rm_etcd_call_cancel(watch->read);
 	watch->read = NULL;
 	watch_drop_lines(watch);
-	if (rotate)
+	if (r != -ESTALE && r != -EACCES && r != -ENOBUFS)
 		rm_etcd_rotate(watch->etcd, watch->endpoint);
 	watch->callbacks.on_end(r, error, watch->arg);
 }
 
-/* Hands over one line; false: the watch is gone. */
+/* False: the watch is gone. */
 static bool
 watch_hand_over(struct rm_etcd_watch *watch, const struct rm_etcd_line *line)
 {
@@ -152,7 +150,7 @@ watch_take_read(
 		return;
 	}
 	if (watch->first != NULL)
-		watch_read(watch); /* when it cannot be made now, the timer will */
+		watch_read(watch); /* the timer does, when it cannot be made now */
 	watch_hand_over(watch, &sign);
 }
 
@@ -194,8 +192,7 @@ watch_read(struct rm_etcd_watch *watch)
 	r = rm_etcd_json_range(&request, &ask.takes_body);
 	if (r == 0)
 		r = rm_etcd_call(watch->etcd, &ask, &watch->read);
-	if (r == 0)
-		watch->reads++;
+	watch->reads += r == 0;
 	return r;
 }
 
@@ -371,8 +368,7 @@ rm_etcd_watch_new(struct rm_etcd *etcd, const char *prefix, int64_t from,
 	r = rm_timer_new(etcd->loop, watch_on_timer, watch, &watch->timer);
 	if (r < 0)
 		goto out;
-	/* The stream follows when the read has come back: by then there is a token,
-	 * too. */
+	/* The stream follows when it has come back: by then there is a token. */
 	r = watch_read(watch);
 	if (r < 0)
 		goto out;

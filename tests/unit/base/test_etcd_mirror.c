@@ -270,6 +270,8 @@ a_bookmark_of_a_revision_that_never_was_is_not_believed(void **state)
 	ETCD_UNTIL(&f->e, counts(f)->watches == 2 && is_settled(f));
 	fake_etcd_put(&f->e.fake, PREFIX "a", "a2");
 	ETCD_UNTIL(&f->e, has(f, PREFIX "a", "a2"));
+	assert_int_equal(counts(f)->restarts, 0);
+	assert_int_equal(counts(f)->stale, 0);
 }
 
 static void
