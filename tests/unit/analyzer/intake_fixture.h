@@ -1,0 +1,319 @@
+/*
+ * intake_fixture - an intake over loopback: what stands behind it and the aggregator at
+ * the other end are played by the test.
+ *
+ * Include it after cmocka.h. Everything asserts.
+ */
+#ifndef TESTS_UNIT_ANALYZER_INTAKE_FIXTURE_H
+#define TESTS_UNIT_ANALYZER_INTAKE_FIXTURE_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/intake.h"
+#include "rackmesh/base/link.h"
+#include "rackmesh/base/listener.h"
+#include "rackmesh/base/log.h"
+#include "tests/support/loopback.h"
+
+struct aggregator { /* played */
+	struct rm_link *link;
+	struct wire_writer *writer;
+	const char *name, *region;
+	uint16_t newer; /* by so many versions */
+	bool welcome, closed;
+	char refused[256];
+	uint64_t acked[WIRE_LANE_INCIDENT + 1]; /* the last number, by lane */
+	uint64_t acked_incarnation;
+	unsigned acks, pings, drills;
+	uint64_t drill_token;
+	uint64_t incarnation; /* of its lanes */
+};
+
+struct fixture {
+	struct rm_loop *loop;
+	struct intake *intake;
+	struct rm_listener *listener;
+	struct aggregator agg;
+	/* What stands behind the intake. */
+	uint64_t tickets;
+	int take_says, incident_says;
+	const char *hello_says;
+	unsigned hellos, gone, heard, summaries, incidents, drilled;
+	uint64_t drilled_token;
+};
+
+static inline void
+quiet(enum rm_log_level level, const char *line, void *arg)
+{
+}
+
+/* ---- behind the intake ------------------------------------------------------------
+ */
+
+static const char *
+on_hello(const struct intake_info *session, void *arg)
+{
+	struct fixture *f = arg;
+
+	f->hellos++;
+	return f->hello_says;
+}
+
+static inline void
+on_gone(const struct intake_info *session, void *arg)
+{
+	struct fixture *f = arg;
+
+	f->gone++;
+}
+
+static inline void
+on_heard(const struct intake_info *session, void *arg)
+{
+	struct fixture *f = arg;
+
+	f->heard++;
+}
+
+static inline int
+take(enum wire_lane lane, const uint8_t *data, size_t len, uint64_t *ticket, void *arg)
+{
+	struct fixture *f = arg;
+
+	if (f->take_says < 0)
+		return f->take_says;
+	*ticket = ++f->tickets;
+	return 0;
+}
+
+static inline void
+on_summary(const struct wire_summary_view *view, void *arg)
+{
+	struct fixture *f = arg;
+
+	f->summaries++;
+}
+
+static inline int
+on_incident(const struct wire_incident *incident, void *arg)
+{
+	struct fixture *f = arg;
+
+	f->incidents += f->incident_says == 0;
+	return f->incident_says;
+}
+
+static inline void
+on_drilled(const struct intake_info *session, const struct wire_drill_answer *answer,
+    void *arg)
+{
+	struct fixture *f = arg;
+
+	f->drilled++;
+	f->drilled_token = answer->token;
+}
+
+static inline void
+start(struct fixture *f)
+{
+	const struct intake_options options = { "an1", 77, 2, 600 * RM_NS_PER_MS };
+	const struct intake_callbacks callbacks = { on_hello, on_gone, on_heard, take,
+		on_summary, on_incident, on_drilled, f };
+	struct rm_address address = loopback_address(0);
+
+	f->tickets = 0;
+	assert_int_equal(intake_new(f->loop, &options, &callbacks, &f->intake), 0);
+	assert_int_equal(
+	    rm_listener_new(f->loop, &address, intake_accept, f->intake, &f->listener),
+	    0);
+}
+
+static inline void
+stop(struct fixture *f)
+{
+	rm_listener_free(f->listener);
+	intake_free(f->intake);
+	f->listener = NULL;
+	f->intake = NULL;
+}
+
+static inline int
+setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	rm_log_set_sink(quiet, NULL);
+	assert_int_equal(rm_loop_new(&f->loop), 0);
+	f->agg =
+	    (struct aggregator){ .name = "agg1", .region = "lab", .incarnation = 5 };
+	f->agg.writer = wire_writer_new();
+	start(f);
+	*state = f;
+	return 0;
+}
+
+static inline int
+teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	rm_link_free(f->agg.link);
+	wire_writer_free(f->agg.writer);
+	stop(f);
+	rm_loop_free(f->loop);
+	free(f);
+	rm_log_set_sink(NULL, NULL);
+	return 0;
+}
+
+/* ---- the aggregator ----------------------------------------------------------------
+ */
+
+static inline int
+agg_on_frame(struct rm_link *link, const uint8_t *data, size_t len, void *arg)
+{
+	struct aggregator *agg = arg;
+	struct wire_welcome welcome;
+	struct wire_drill drill;
+	struct wire_ack ack;
+
+	switch (wire_kind_of(data, len)) {
+	case WIRE_WELCOME:
+		assert_int_equal(wire_open_welcome(&welcome, data, len), 0);
+		snprintf(agg->refused, sizeof(agg->refused), "%s", welcome.refused);
+		agg->welcome = welcome.refused[0] == '\0';
+		break;
+	case WIRE_ACK:
+		assert_int_equal(wire_open_ack(&ack, data, len), 0);
+		assert_true(ack.seq >= agg->acked[ack.lane]);
+		agg->acked[ack.lane] = ack.seq;
+		agg->acked_incarnation = ack.incarnation;
+		agg->acks++;
+		break;
+	case WIRE_PING:
+		agg->pings++;
+		break;
+	case WIRE_DRILL:
+		assert_int_equal(wire_open_drill(&drill, data, len), 0);
+		agg->drill_token = drill.token;
+		agg->drills++;
+		break;
+	default:
+		fail_msg("a message that an aggregator does not know");
+	}
+	return 0;
+}
+
+static inline void
+agg_on_close(struct rm_link *link, int reason, void *arg)
+{
+	struct aggregator *agg = arg;
+
+	rm_link_free(link);
+	agg->link = NULL;
+	agg->closed = true;
+}
+
+static inline void
+connect_to(struct fixture *f, struct aggregator *agg)
+{
+	static const struct rm_link_callbacks callbacks = { agg_on_frame, agg_on_close,
+		NULL };
+	static const struct rm_link_limits limits = { 16 << 20, 64 << 20 };
+
+	rm_link_free(agg->link);
+	agg->welcome = agg->closed = false;
+	memset(agg->acked, 0, sizeof(agg->acked));
+	assert_int_equal(
+	    rm_link_new(f->loop, loopback_connect(rm_listener_port(f->listener)),
+		&limits, &callbacks, agg, &agg->link),
+	    0);
+}
+
+static inline void
+send_bytes(struct aggregator *agg, int r, const struct wire_bytes *bytes)
+{
+	assert_int_equal(r, 0);
+	assert_int_equal(rm_link_send(agg->link, bytes->data, bytes->len), 0);
+}
+
+static inline void
+hello(struct fixture *f, struct aggregator *agg)
+{
+	const struct wire_tor_state tors[] = { { .tor = "tor1" }, { .tor = "tor2" } };
+	const struct wire_hello message = { .role = WIRE_ROLE_AGGREGATOR,
+		.version_min = (uint16_t)(WIRE_VERSION + agg->newer),
+		.version_max = (uint16_t)(WIRE_VERSION + agg->newer),
+		.region = agg->region,
+		.id = agg->name,
+		.incarnation = 3,
+		.tors = tors,
+		.tor_count = 2 };
+	struct wire_bytes bytes;
+
+	connect_to(f, agg);
+	agg->refused[0] = '\0';
+	send_bytes(agg, wire_write_hello(agg->writer, &message, &bytes), &bytes);
+	LOOPBACK_WAIT(f->loop, agg->welcome || agg->refused[0] != '\0');
+}
+
+static inline struct wire_lane_head
+head_of(const struct aggregator *agg, uint64_t seq)
+{
+	return (struct wire_lane_head){ agg->name, agg->region, agg->incarnation, seq };
+}
+
+static inline void
+send_summary_of(struct aggregator *agg, uint64_t seq, const char *tor)
+{
+	const struct wire_summary summary = { .head = head_of(agg, seq), .tor = tor };
+	struct wire_bytes bytes;
+
+	send_bytes(agg, wire_write_summary(agg->writer, &summary, &bytes), &bytes);
+}
+
+static inline void
+send_summary(struct aggregator *agg, uint64_t seq)
+{
+	send_summary_of(agg, seq, "tor1");
+}
+
+static inline void
+send_incident(struct aggregator *agg, uint64_t seq)
+{
+	const struct wire_incident incident = { .head = head_of(agg, seq),
+		.incident_id = seq,
+		.state = WIRE_OPENED,
+		.tor = "tor1",
+		.part_type = "rnic",
+		.part = "h1/r0",
+		.kind = "rnic-down" };
+	struct wire_bytes bytes;
+
+	send_bytes(agg, wire_write_incident(agg->writer, &incident, &bytes), &bytes);
+}
+
+static inline void
+send_ping(struct aggregator *agg)
+{
+	struct wire_bytes bytes;
+
+	send_bytes(agg, wire_write_ping(agg->writer, 1, &bytes), &bytes);
+}
+
+/* All that was sent before has been seen. */
+static inline void
+settle(struct fixture *f)
+{
+	unsigned heard = f->heard;
+
+	send_ping(&f->agg);
+	LOOPBACK_WAIT(f->loop, f->heard > heard);
+	loopback_run(f->loop, 20 * RM_NS_PER_MS);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+#endif
