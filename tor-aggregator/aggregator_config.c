@@ -34,10 +34,12 @@ const struct rm_option aggregator_options[] = {
 	  sizeof(struct aggregator_tor_config) },
 	{ "controllers", RM_LIST, AT(controllers), NULL, 0, 16, 0,
 	  "address:port of the region's controllers, the first reachable is used", NULL, NULL, 0 },
+	{ "analyzers", RM_LIST, AT(analyzers), NULL, 0, AGGREGATOR_MAX_ANALYZERS, 0,
+	  "address:port of the analyzers, the first reachable is used; none: summaries go nowhere", NULL, NULL, 0 },
 	{ "plans", RM_LIST, AT(plans), NULL, 0, WIRE_MAX_TORS, 0,
 	  "plan files, for running without a controller", NULL, NULL, 0 },
 	{ "state_folder", RM_STRING, AT(state_folder), "/var/lib/rackmesh/tor-aggregator",
-	  0, 1023, 0, "where the newest plans are kept; \"\": nowhere", NULL, NULL, 0 },
+	  0, 1023, 0, "where plans, open incidents and what the analyzer has not are kept; \"\": nowhere", NULL, NULL, 0 },
 	{ "probe.timeout_ms", RM_UINT, AT(probe_timeout_ms), "500", 10, 2000, 0,
 	  "the agents' probe.timeout_ms", NULL, NULL, 0 },
 	{ "alerts.alertmanagers", RM_LIST, AT(alertmanagers), NULL, 0, 8, 0,
@@ -46,11 +48,6 @@ const struct rm_option aggregator_options[] = {
 	  "URLs that get openings and resolutions, in Alertmanager's format", NULL, NULL, 0 },
 	{ "alerts.resolve_after_ms", RM_UINT, AT(resolve_after_ms), "2000", 250, 600000, 0,
 	  "a fault is over when its part was seen to work for this long", NULL, NULL, 0 },
-	{ "history.folder", RM_STRING, AT(history_folder), NULL, 0, 1023, 0,
-	  "line-protocol files of summaries and incidents; left out: history in the state folder; \"\": none",
-	  NULL, NULL, 0 },
-	{ "history.max_bytes", RM_UINT, AT(history_max_bytes), "268435456", 1048576,
-	  UINT64_C(1) << 40, 0, "of all these files; the oldest goes first", NULL, NULL, 0 },
 	{ "ring.max_bytes", RM_UINT, AT(ring_bytes), "67108864", 65536, UINT64_C(1) << 34, 0,
 	  "raw results kept for drill-down, per ToR, 64 bytes each", NULL, NULL, 0 },
 	{ "summary.interval_s", RM_UINT, AT(row_interval_s), "10", 1, 3600, 0,
@@ -58,9 +55,9 @@ const struct rm_option aggregator_options[] = {
 	{ "summary.rnic_interval_s", RM_UINT, AT(rnic_interval_s), "60", 1, 3600, 0,
 	  "figures of single RNICs are sent on this often", NULL, NULL, 0 },
 	{ "spool.summary_bytes", RM_UINT, AT(spool_summary_bytes), "33554432", 1048576,
-	  UINT64_C(1) << 32, 0, "summaries waiting to be taken; the oldest go first", NULL, NULL, 0 },
+	  UINT64_C(1) << 32, 0, "summaries that no analyzer has acknowledged; the oldest go first", NULL, NULL, 0 },
 	{ "spool.incident_bytes", RM_UINT, AT(spool_incident_bytes), "33554432", 1048576,
-	  UINT64_C(1) << 32, 0, "incidents waiting to be taken; the oldest go first", NULL, NULL, 0 },
+	  UINT64_C(1) << 32, 0, "incidents that no analyzer has acknowledged; the oldest go first", NULL, NULL, 0 },
 	{ "agents.max", RM_UINT, AT(max_agents), "2048", 1, 65536, 0,
 	  "hosts served; more are turned away", NULL, NULL, 0 },
 	{ "agents.max_connections", RM_UINT, AT(max_links), "4096", 1, 65536, 0,
@@ -99,16 +96,17 @@ check_tors(const struct check *check)
 }
 
 static int
-check_controllers(const struct check *check)
+check_addresses(
+    const struct check *check, const char *option, const struct rm_list *list)
 {
-	char *const *controllers = check->config->controllers.items;
+	char *const *addresses = list->items;
 	struct rm_address address;
 
-	for (size_t i = 0; i < check->config->controllers.count; i++)
-		if (rm_address_parse(controllers[i], -1, &address) < 0)
+	for (size_t i = 0; i < list->count; i++)
+		if (rm_address_parse(addresses[i], -1, &address) < 0)
 			return rm_config_refuse(check->path, check->why,
-			    "expected address:port, the address numeric",
-			    "controllers[%zu]", i);
+			    "expected address:port, the address numeric", "%s[%zu]",
+			    option, i);
 	return 0;
 }
 
@@ -148,7 +146,9 @@ check_all(const struct check *check)
 		    check->path, check->why, "expected address:port", "http.listen");
 	r = check_tors(check);
 	if (r == 0)
-		r = check_controllers(check);
+		r = check_addresses(check, "controllers", &config->controllers);
+	if (r == 0)
+		r = check_addresses(check, "analyzers", &config->analyzers);
 	if (r == 0)
 		r = check_urls(check, "alerts.alertmanagers", &config->alertmanagers);
 	return r < 0 ? r : check_urls(check, "alerts.webhooks", &config->webhooks);

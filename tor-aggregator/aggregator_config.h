@@ -9,6 +9,8 @@
 
 #include "rackmesh/base/config.h"
 
+#define AGGREGATOR_MAX_ANALYZERS 16
+
 struct aggregator_tor_config {
 	char *name;
 	bool speaks; /* this one of its aggregators sends the alerts */
@@ -22,12 +24,11 @@ struct aggregator_config {
 	char *state_folder;         /* "": nothing is kept */
 	struct rm_list tors;        /* struct aggregator_tor_config */
 	struct rm_list controllers; /* char * */
+	struct rm_list analyzers;
 	struct rm_list plans;
 	struct rm_list alertmanagers, webhooks;
 	uint64_t resolve_after_ms;
 	uint64_t probe_timeout_ms;
-	char *history_folder; /* NULL: history in the state folder; "": none */
-	uint64_t history_max_bytes;
 	uint64_t ring_bytes; /* per ToR */
 	uint64_t row_interval_s, rnic_interval_s;
 	uint64_t spool_summary_bytes, spool_incident_bytes;

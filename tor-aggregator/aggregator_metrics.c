@@ -10,8 +10,8 @@
 #include "tor-aggregator/agent_links.h"
 #include "tor-aggregator/dispatch.h"
 #include "tor-aggregator/focus.h"
-#include "tor-aggregator/history.h"
 #include "tor-aggregator/ingest.h"
+#include "tor-aggregator/lane_metrics.h"
 #include "tor-aggregator/metrics_table.h"
 #include "tor-aggregator/path_metrics.h"
 #include "tor-aggregator/plan_store.h"
@@ -20,7 +20,6 @@
 #include "tor-aggregator/roster.h"
 #include "tor-aggregator/tor_aggregator_state.h"
 #include "tor-aggregator/tor_rack.h"
-#include "tor-aggregator/uplink.h"
 
 #define N(name) "rackmesh_aggregator_" name
 
@@ -29,9 +28,7 @@
 #define R(field) offsetof(struct relay_counts, field)
 #define P(field) offsetof(struct plan_store_counts, field)
 #define D(field) offsetof(struct dispatch_counts, field)
-#define H(field) offsetof(struct history_counts, field)
 #define A(field) offsetof(struct rm_alert_counts, field)
-#define U(field) offsetof(struct uplink_counts, field)
 #define F(field) offsetof(struct focus_counts, field)
 #define S(field) offsetof(struct tor_aggregator, field)
 #define E(field) offsetof(struct rm_incident_counts, field)
@@ -114,38 +111,12 @@ static const struct metrics_counter dispatch_counters[] = {
 	{ 0 }
 };
 
-static const struct metrics_counter history_counters[] = {
-	{ N("history_points_total"), "", H(points), "Points written to the history." },
-	{ N("history_bytes_total"), "", H(written_bytes), "Bytes written to the history." },
-	{ N("history_failed_writes_total"), "", H(failed_writes), "Writes that failed and will be repeated." },
-	{ N("history_refused_total"), "", H(refused_messages), "Messages that could not be made into points." },
-	{ 0 }
-};
-
 static const struct metrics_counter alert_counters[] = {
 	{ N("alerts_queued_total"), "", A(queued), "Alerts put into the queues of all sinks." },
 	{ N("alerts_delivered_total"), "", A(delivered), "Alerts that a sink has taken." },
 	{ N("alerts_failed_attempts_total"), "", A(failed_attempts), "Exchanges with a sink that failed." },
 	{ N("alerts_dropped_total"), "", A(dropped), "Alerts dropped: a queue was full." },
 	{ N("alerts_refused_total"), "", A(refused), "Alerts that a sink refused for good." },
-	{ 0 }
-};
-
-static const struct metrics_counter summary_lane[] = {
-	{ N("lane_in_total"), "lane=\"summary\"", U(in), "Messages put on the lane: delivered + spooled + dropped." },
-	{ N("lane_delivered_total"), "lane=\"summary\"", U(delivered), "Messages that the receiver is responsible for." },
-	{ N("lane_dropped_total"), "lane=\"summary\",reason=\"full\"", U(dropped_full), "Messages dropped." },
-	{ N("lane_dropped_total"), "lane=\"summary\",reason=\"write\"", U(dropped_write), "Messages dropped." },
-	{ N("upstream_bytes_total"), "lane=\"summary\"", U(bytes), "Bytes put on the lane." },
-	{ 0 }
-};
-
-static const struct metrics_counter incident_lane[] = {
-	{ N("lane_in_total"), "lane=\"incident\"", U(in), "Messages put on the lane: delivered + spooled + dropped." },
-	{ N("lane_delivered_total"), "lane=\"incident\"", U(delivered), "Messages that the receiver is responsible for." },
-	{ N("lane_dropped_total"), "lane=\"incident\",reason=\"full\"", U(dropped_full), "Messages dropped." },
-	{ N("lane_dropped_total"), "lane=\"incident\",reason=\"write\"", U(dropped_write), "Messages dropped." },
-	{ N("upstream_bytes_total"), "lane=\"incident\"", U(bytes), "Bytes put on the lane." },
 	{ 0 }
 };
 
@@ -209,22 +180,6 @@ add_links(struct tor_aggregator *aggregator, struct rm_metrics *metrics)
 		r = rm_metrics_counter(
 		    metrics, aggregator, all[i].name, "", all[i].help, all[i].value);
 	return r;
-}
-
-static double
-read_spooled_summary(const void *arg)
-{
-	const struct tor_aggregator *aggregator = arg;
-
-	return (double)uplink_spooled(aggregator->uplink, WIRE_LANE_SUMMARY);
-}
-
-static double
-read_spooled_incident(const void *arg)
-{
-	const struct tor_aggregator *aggregator = arg;
-
-	return (double)uplink_spooled(aggregator->uplink, WIRE_LANE_INCIDENT);
 }
 
 static double
@@ -325,10 +280,6 @@ add_gauges(struct tor_aggregator *aggregator, struct rm_metrics *metrics)
 		{ N("links"), "", "Connections open now.", read_links },
 		{ N("agents_connected"), "", "Agents with a session.", read_agents },
 		{ N("controller_connected"), "", "1 with a session.", read_controller },
-		{ N("lane_spooled"), "lane=\"summary\"", "Messages not yet delivered.",
-		    read_spooled_summary },
-		{ N("lane_spooled"), "lane=\"incident\"", "Messages not yet delivered.",
-		    read_spooled_incident },
 	};
 	int r = 0;
 
@@ -351,18 +302,15 @@ aggregator_metrics_register(
 		{ plan_counters, plan_store_counts(aggregator->plans) },
 		{ dispatch_counters, dispatch_counts(aggregator->dispatch) },
 		{ alert_counters, rm_alerts_counts(aggregator->alerts) },
-		{ summary_lane, uplink_counts(aggregator->uplink, WIRE_LANE_SUMMARY) },
-		{ incident_lane,
-		    uplink_counts(aggregator->uplink, WIRE_LANE_INCIDENT) },
 		{ own_counters, aggregator },
 	};
 	int r = add_gauges(aggregator, metrics);
 
 	for (size_t i = 0; r == 0 && i < sizeof(tables) / sizeof(tables[0]); i++)
 		r = metrics_table_add(metrics, tables[i].table, tables[i].base, "");
-	if (r == 0 && aggregator->history != NULL)
-		r = metrics_table_add(
-		    metrics, history_counters, history_counts(aggregator->history), "");
+	if (r == 0)
+		r = lane_metrics_register(
+		    aggregator->uplink, aggregator->analyzer, metrics);
 	if (r == 0)
 		r = path_metrics_of_orders(aggregator->orders, metrics);
 	if (r == 0)

@@ -15,6 +15,9 @@
 #include "tor-aggregator/plan_store.h"
 
 #define WELCOME_NS (3 * RM_NS_PER_S)
+/* Of a controller that pings, every 500 ms: a standby may have taken over. */
+#define SILENCE_NS (2500 * RM_NS_PER_MS)
+#define BACKOFF_CAP_NS RM_NS_PER_S   /* they are few */
 #define MAX_OUTPUT_BYTES (64u << 20) /* 1,024 hosts' registrations and to spare */
 
 struct relay {
@@ -28,8 +31,9 @@ struct relay {
 	void *order_arg;
 	struct rm_dialer *dialer;
 	struct wire_writer *writer;
-	rm_mono_t up_at;
+	rm_mono_t up_at, heard;
 	bool welcomed;
+	bool pings; /* it does, and so its silence means something */
 	char controller[RM_NAME_BYTES];
 	struct relay_counts counts;
 };
@@ -54,7 +58,8 @@ on_up(struct rm_link *link, void *arg)
 	struct wire_bytes bytes;
 	int r;
 
-	relay->up_at = now;
+	relay->up_at = relay->heard = now;
+	relay->pings = false;
 	for (size_t i = 0; i < hello.tor_count; i++) {
 		const struct wire_plan_view *view = plan_store_view(relay->store, i);
 
@@ -207,6 +212,11 @@ on_frame(struct rm_link *link, const uint8_t *data, size_t len, void *arg)
 	enum wire_kind kind = wire_kind_of(data, len);
 	int r = -EPROTO;
 
+	relay->heard = rm_mono_now();
+	if (kind == WIRE_PING) {
+		relay->pings = true;
+		return 0;
+	}
 	if (!relay->welcomed && kind == WIRE_WELCOME)
 		return take_welcome(relay, data, len);
 	if (relay->welcomed && kind == WIRE_PLAN)
@@ -240,6 +250,7 @@ relay_new(struct rm_loop *loop, const struct relay_options *options,
 	const struct rm_dialer_options dialer = {
 		.addresses = options->controllers,
 		.address_count = options->controller_count,
+		.backoff_cap_ns = BACKOFF_CAP_NS,
 		.limits = { RM_FRAME_MAX_BYTES, MAX_OUTPUT_BYTES },
 	};
 	const struct rm_dialer_callbacks callbacks = {
@@ -313,9 +324,18 @@ relay_watch(struct relay *relay, rm_mono_t now)
 	struct rm_link *link =
 	    relay->dialer == NULL ? NULL : rm_dialer_link(relay->dialer);
 
-	if (link != NULL && !relay->welcomed &&
-	    rm_mono_since(now, relay->up_at) > WELCOME_NS)
+	if (link == NULL)
+		return;
+	if (relay->welcomed
+		? relay->pings && rm_mono_since(now, relay->heard) > SILENCE_NS
+		: rm_mono_since(now, relay->up_at) > WELCOME_NS)
 		rm_link_close(link, -ETIMEDOUT);
+}
+
+void
+relay_stalled(struct relay *relay, rm_mono_t now)
+{
+	relay->heard = relay->up_at = now;
 }
 
 bool

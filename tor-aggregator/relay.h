@@ -56,9 +56,11 @@ int relay_send(struct relay *relay, const struct wire_bytes *bytes);
 /* Its registration is new or has changed. */
 void relay_registered(struct relay *relay, const struct agent *agent);
 
-/* Once a second: one that takes our hello and never answers is frozen, and would keep
- * us from the next. */
+/* Often: one that takes our hello and never answers is frozen, and would keep us from
+ * the next; and so is one that has pinged and falls silent for 2.5 s. */
 void relay_watch(struct relay *relay, rm_mono_t now);
+/* We ourselves stood still until now: it was not silent meanwhile. */
+void relay_stalled(struct relay *relay, rm_mono_t now);
 
 bool relay_connected(const struct relay *relay);
 const char *relay_controller(const struct relay *relay); /* its id, or "" */

@@ -14,17 +14,19 @@
 #include "rackmesh/base/random.h"
 #include "rackmesh/base/worker.h"
 #include "rackmesh/fabric/alert.h"
+#include "rackmesh/fabric/incident_file.h"
 #include "tor-aggregator/agent.h"
 #include "tor-aggregator/agent_links.h"
 #include "tor-aggregator/aggregator_api.h"
 #include "tor-aggregator/aggregator_config.h"
 #include "tor-aggregator/aggregator_metrics.h"
+#include "tor-aggregator/analyzer_link.h"
 #include "tor-aggregator/dispatch.h"
-#include "tor-aggregator/history.h"
 #include "tor-aggregator/orders.h"
 #include "tor-aggregator/plan_store.h"
 #include "tor-aggregator/relay.h"
 #include "tor-aggregator/tor_aggregator_events.h"
+#include "tor-aggregator/tor_aggregator_incidents.h"
 #include "tor-aggregator/tor_aggregator_state.h"
 #include "tor-aggregator/tor_rack.h"
 #include "tor-aggregator/uplink.h"
@@ -108,32 +110,64 @@ start_uplink(struct tor_aggregator *aggregator)
 	const struct uplink_options options = {
 		.aggregator = config->name,
 		.region = config->region,
-		.incarnation = aggregator->incarnation,
+		.off = config->analyzers.count == 0,
+		.folder = config->state_folder[0] == 0 ? NULL : config->state_folder,
 		.summary_bytes = config->spool_summary_bytes,
 		.incident_bytes = config->spool_incident_bytes,
 	};
-	struct uplink_sink sink = { 0 };
-	char in_state[4096];
-	const char *folder = config->history_folder;
+	struct rm_why why = { 0 };
+	int r = uplink_new(
+	    aggregator->loop, aggregator->worker, &options, &aggregator->uplink, &why);
+
+	if (r < 0)
+		rm_log_error(r, "cannot spool for the analyzer: %s", why.text);
+	return r;
+}
+
+static int
+send_to_analyzer(const struct wire_bytes *bytes, void *arg)
+{
+	return analyzer_link_send(arg, bytes);
+}
+
+static int
+on_drill(const uint8_t *data, size_t len, void *arg)
+{
+	struct tor_aggregator *aggregator = arg;
+
+	return orders_drill(
+	    aggregator->orders, data, len, send_to_analyzer, aggregator->analyzer);
+}
+
+static int
+start_analyzer(struct tor_aggregator *aggregator)
+{
+	const struct aggregator_config *config = aggregator->config;
+	char *const *analyzers = config->analyzers.items;
+	struct rm_address addresses[AGGREGATOR_MAX_ANALYZERS];
+	const struct analyzer_link_options options = {
+		.analyzers = addresses,
+		.analyzer_count = config->analyzers.count,
+		.name = config->name,
+		.region = config->region,
+		.incarnation = aggregator->incarnation,
+		.tors = aggregator->tors,
+		.tor_count = aggregator->rack_count,
+	};
+	const struct analyzer_link_callbacks callbacks = {
+		.on_welcome = tor_aggregator_tell_incidents,
+		.on_drill = on_drill,
+		.arg = aggregator,
+	};
 	int r = 0;
 
-	if (folder == NULL && config->state_folder[0] != 0) {
-		snprintf(
-		    in_state, sizeof(in_state), "%s/history", config->state_folder);
-		folder = in_state;
-	}
-	if (folder != NULL && folder[0] != 0) {
-		r = history_new(aggregator->worker, folder, config->history_max_bytes,
-		    &aggregator->history);
-		if (r < 0) {
-			rm_log_error(r, "cannot use the history folder %s", folder);
-			return r;
-		}
-		sink = (struct uplink_sink){ history_send, aggregator->history };
-	}
-	r = uplink_new(&options, &sink, &aggregator->uplink);
-	if (r == 0 && aggregator->history != NULL)
-		history_bind(aggregator->history, aggregator->uplink);
+	for (size_t i = 0; r == 0 && i < config->analyzers.count; i++)
+		r = rm_address_parse(analyzers[i], -1, &addresses[i]);
+	if (r == 0)
+		r = analyzer_link_new(aggregator->loop, &options, &callbacks,
+		    aggregator->uplink, &aggregator->analyzer);
+	if (r < 0)
+		rm_log_error(r, "cannot prepare the link to the analyzers");
 	return r;
 }
 
@@ -289,6 +323,8 @@ tor_aggregator_new(struct rm_loop *loop, const struct aggregator_config *config,
 	if (r == 0)
 		r = start_alerts(aggregator);
 	if (r == 0)
+		r = tor_aggregator_restore_incidents(aggregator);
+	if (r == 0)
 		r = orders_new(aggregator, &aggregator->orders);
 	if (r == 0)
 		r = start_plans(aggregator);
@@ -296,6 +332,8 @@ tor_aggregator_new(struct rm_loop *loop, const struct aggregator_config *config,
 		r = start_agents(aggregator);
 	if (r == 0)
 		r = start_relay(aggregator);
+	if (r == 0)
+		r = start_analyzer(aggregator);
 	if (r == 0)
 		r = start_http(aggregator);
 	if (r == 0)
@@ -327,8 +365,10 @@ tor_aggregator_free(struct tor_aggregator *aggregator)
 	rm_worker_free(aggregator->worker);
 	plan_store_free(aggregator->plans);
 	orders_free(aggregator->orders);
+	analyzer_link_free(aggregator->analyzer);
 	uplink_free(aggregator->uplink);
-	history_free(aggregator->history);
+	for (size_t i = 0; i < aggregator->rack_count; i++)
+		rm_incident_file_free(aggregator->incident_files[i]);
 	rm_alerts_free(aggregator->alerts);
 	rm_http_client_free(aggregator->http);
 	for (size_t i = 0; i < aggregator->rack_count; i++)

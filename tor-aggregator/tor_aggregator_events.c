@@ -6,18 +6,18 @@
 #include "rackmesh/base/log.h"
 #include "rackmesh/base/loop.h"
 #include "rackmesh/base/why.h"
-#include "rackmesh/fabric/alert.h"
-#include "rackmesh/fabric/incident.h"
 #include "tor-aggregator/agent.h"
 #include "tor-aggregator/agent_links.h"
 #include "tor-aggregator/agent_watch.h"
 #include "tor-aggregator/aggregator_config.h"
+#include "tor-aggregator/analyzer_link.h"
 #include "tor-aggregator/dispatch.h"
 #include "tor-aggregator/orders.h"
 #include "tor-aggregator/plan_store.h"
 #include "tor-aggregator/relay.h"
 #include "tor-aggregator/roster.h"
 #include "tor-aggregator/tor_aggregator.h"
+#include "tor-aggregator/tor_aggregator_incidents.h"
 #include "tor-aggregator/tor_aggregator_state.h"
 #include "tor-aggregator/tor_rack.h"
 #include "tor-aggregator/uplink.h"
@@ -49,75 +49,6 @@ host_state(struct tor_rack *rack, const char *host, rm_mono_t now, rm_mono_t sta
 	return *silent_ns > UNHEARD_NS ? HOST_AGENT_DOWN : HOST_UNKNOWN;
 }
 
-static bool
-has_open(const struct tor_rack *rack, const struct rm_part *part)
-{
-	const struct rm_incidents *incidents = tor_rack_incidents(rack);
-
-	for (size_t i = 0; i < rm_incidents_open(incidents); i++)
-		if (rm_part_equal(&rm_incidents_get(incidents, i)->verdict.part, part))
-			return true;
-	return false;
-}
-
-/* A host's rails end in several racks, and each finds it: its alert is one. The
- * first rack that has it open speaks; the last that had it resolves. */
-static bool
-another_speaks(const struct tor_aggregator *aggregator, const struct tor_rack *rack,
-    const struct rm_part *part, bool before_it_only)
-{
-	for (size_t i = 0; i < aggregator->rack_count; i++) {
-		const struct tor_rack *other = aggregator->racks[i];
-
-		if (other == rack && before_it_only)
-			return false;
-		if (other != rack && tor_rack_speaks(other) && has_open(other, part))
-			return true;
-	}
-	return false;
-}
-
-/* ToRs, links and switches are the analyzer's to alert on. */
-static void
-alert(struct tor_aggregator *aggregator, const struct tor_rack *rack,
-    enum rm_incident_event event, const struct rm_incident *incident)
-{
-	const struct rm_part *part = &incident->verdict.part;
-
-	if (!tor_rack_speaks(rack) ||
-	    (part->type != RM_PART_RNIC && part->type != RM_PART_HOST &&
-		part->type != RM_PART_AGENT))
-		return;
-	if (event == RM_INCIDENT_RESOLVED) {
-		if (!another_speaks(aggregator, rack, part, false))
-			rm_alerts_resolve(aggregator->alerts, incident);
-	} else if (!another_speaks(aggregator, rack, part, true)) {
-		rm_alerts_fire(aggregator->alerts, incident);
-	}
-}
-
-static void
-on_incident(struct tor_rack *rack, enum rm_incident_event event,
-    const struct rm_incident *incident, void *arg)
-{
-	static const enum wire_incident_state states[] = {
-		[RM_INCIDENT_OPENED] = WIRE_OPENED,
-		[RM_INCIDENT_UPDATED] = WIRE_UPDATED,
-		[RM_INCIDENT_RESOLVED] = WIRE_RESOLVED,
-	};
-	struct tor_aggregator *aggregator = arg;
-	char sentence[RM_SENTENCE_BYTES];
-
-	rm_verdict_sentence(&incident->verdict, sentence, sizeof(sentence));
-	if (event == RM_INCIDENT_OPENED)
-		rm_log_warn(0, "%s: %s", tor_rack_tor(rack), sentence);
-	else if (event == RM_INCIDENT_RESOLVED)
-		rm_log_info("%s: resolved: %s", tor_rack_tor(rack), sentence);
-	alert(aggregator, rack, event, incident);
-	uplink_incident(
-	    aggregator->uplink, tor_rack_tor(rack), states[event], incident);
-}
-
 static void
 on_summary(struct tor_rack *rack, const struct wire_summary *summary, void *arg)
 {
@@ -141,7 +72,7 @@ tor_aggregator_rack_callbacks(
 {
 	*ret = (struct tor_rack_callbacks){
 		.host_state = host_state,
-		.on_incident = on_incident,
+		.on_incident = tor_aggregator_on_incident,
 		.on_summary = on_summary,
 		.on_focus = on_focus,
 		.arg = aggregator,
@@ -316,6 +247,8 @@ notice_stall(struct tor_aggregator *aggregator, rm_mono_t now)
 	aggregator->hold_until = rm_mono_add(now, HOLD_NS);
 	for (size_t i = 0; i < aggregator->rack_count; i++)
 		tor_rack_stalled(aggregator->racks[i], aggregator->hold_until);
+	relay_stalled(aggregator->relay, now);
+	analyzer_link_stalled(aggregator->analyzer, now);
 	rm_log_warn(0, "stood still for %lld ms", (long long)(late_ns / RM_NS_PER_MS));
 }
 
@@ -335,11 +268,12 @@ on_tick(void *arg)
 		tor_rack_tick(
 		    rack, now, wall, everything_through(aggregator, rack, now));
 	}
+	tor_aggregator_keep_incidents(aggregator, wall);
+	analyzer_link_tick(aggregator->analyzer, now);
+	relay_watch(aggregator->relay, now);
 	dispatch_tick(aggregator->dispatch, wall);
 	if (++aggregator->ticks % TICKS_PER_S == 0) {
-		relay_watch(aggregator->relay, now);
 		orders_tick(aggregator->orders, now);
-		uplink_pump(aggregator->uplink);
 		plan_store_save(aggregator->plans);
 	}
 	/* Ticks that we missed are not made up. */

@@ -5,6 +5,7 @@
 #ifndef TOR_AGGREGATOR_TOR_AGGREGATOR_STATE_H
 #define TOR_AGGREGATOR_TOR_AGGREGATOR_STATE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,8 +28,11 @@ struct tor_aggregator {
 	struct plan_store *plans;
 	struct relay *relay;
 	struct orders *orders;
-	struct history *history; /* NULL: none */
 	struct uplink *uplink;
+	struct analyzer_link *analyzer;
+	/* Of each rack; NULL: nothing is kept. */
+	struct rm_incident_file *incident_files[WIRE_MAX_TORS];
+	bool incidents_changed[WIRE_MAX_TORS];
 	struct rm_http_client *http;
 	struct rm_alerts *alerts;
 	struct rm_metrics *metrics;

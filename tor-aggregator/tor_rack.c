@@ -1,4 +1,5 @@
 #include "tor-aggregator/tor_rack.h"
+#include "rackmesh/fabric/incident_file.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -314,6 +315,13 @@ const struct rm_incidents *
 tor_rack_incidents(const struct tor_rack *rack)
 {
 	return rack->incidents;
+}
+
+int
+tor_rack_restore(
+    struct tor_rack *rack, const json_t *saved, rm_mono_t now, struct rm_why *why)
+{
+	return rm_incidents_restore(rack->incidents, saved, now, why);
 }
 
 const struct wire_plan_view *

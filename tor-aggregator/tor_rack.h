@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "rackmesh/base/why.h"
 #include "rackmesh/fabric/incident.h"
 #include "schemas/wire.h"
 #include "tor-aggregator/rack_judge.h"
@@ -111,6 +112,9 @@ const struct roster *tor_rack_roster(const struct tor_rack *rack);
 const struct ring *tor_rack_ring(const struct tor_rack *rack);
 const struct summary *tor_rack_summary(const struct tor_rack *rack);
 const struct rm_incidents *tor_rack_incidents(const struct tor_rack *rack);
+/* Before the first tick; as rm_incidents_restore. */
+int tor_rack_restore(
+    struct tor_rack *rack, const json_t *saved, rm_mono_t now, struct rm_why *why);
 const struct wire_plan_view *tor_rack_plan_view(
     const struct tor_rack *rack); /* or NULL */
 const struct focus_counts *tor_rack_focus(const struct tor_rack *rack);

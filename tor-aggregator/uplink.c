@@ -1,36 +1,84 @@
 #include "tor-aggregator/uplink.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <jansson.h>
 
-#include "rackmesh/base/queue.h"
 #include "rackmesh/fabric/incident.h"
 
-#define MAX_QUEUED 65536 /* messages of one lane; bytes are the tighter bound */
+#define MAX_PATH 4096
 
 struct lane {
-	struct rm_queue *queue;
-	uint64_t seq;       /* of the last that went in */
-	size_t handed_over; /* of the queue's front: the sink has them */
+	struct uplink *uplink;
+	struct rm_spool *spool; /* NULL: off */
+	uint64_t durable;       /* up to and with it all are */
+	uint64_t made;
 	struct uplink_counts counts;
 };
 
 struct uplink {
 	char aggregator[RM_NAME_BYTES], region[RM_NAME_BYTES];
-	uint64_t incarnation;
-	struct uplink_sink sink;
 	struct wire_writer *writer;
 	struct lane summary, incident;
+	void (*on_ready)(void *arg);
+	void *arg;
 };
 
+static void
+ready(struct uplink *uplink)
+{
+	if (uplink->on_ready != NULL)
+		uplink->on_ready(uplink->arg);
+}
+
+static void
+on_durable(uint64_t seq, void *arg)
+{
+	struct lane *lane = arg;
+
+	lane->durable = seq;
+	ready(lane->uplink);
+}
+
+static void
+on_fetched(void *arg)
+{
+	struct lane *lane = arg;
+
+	ready(lane->uplink);
+}
+
+static int
+lane_open(struct rm_loop *loop, struct rm_worker *worker,
+    const struct uplink_options *options, const char *name, uint64_t bytes,
+    struct lane *lane, struct rm_why *why)
+{
+	const struct rm_spool_callbacks callbacks = { on_durable, on_fetched, lane };
+	struct rm_spool_options spool = {
+		.max_bytes = bytes,
+		.identity = options->incarnation,
+	};
+	char folder[MAX_PATH];
+	int n, r;
+
+	if (options->folder != NULL) {
+		n = snprintf(folder, sizeof(folder), "%s/%s", options->folder, name);
+		if (n < 0 || n >= MAX_PATH)
+			return -ENAMETOOLONG;
+		spool.folder = folder;
+	}
+	r = rm_spool_new(loop, worker, &spool, &callbacks, &lane->spool, why);
+	if (r == 0)
+		lane->durable = rm_spool_next(lane->spool) - 1; /* what was found is */
+	return r;
+}
+
 int
-uplink_new(const struct uplink_options *options, const struct uplink_sink *sink,
-    struct uplink **ret)
+uplink_new(struct rm_loop *loop, struct rm_worker *worker,
+    const struct uplink_options *options, struct uplink **ret, struct rm_why *why)
 {
 	struct uplink *uplink = calloc(1, sizeof(*uplink));
 	int r;
@@ -40,20 +88,21 @@ uplink_new(const struct uplink_options *options, const struct uplink_sink *sink,
 	snprintf(
 	    uplink->aggregator, sizeof(uplink->aggregator), "%s", options->aggregator);
 	snprintf(uplink->region, sizeof(uplink->region), "%s", options->region);
-	uplink->incarnation = options->incarnation;
-	uplink->sink = *sink;
+	uplink->summary.uplink = uplink->incident.uplink = uplink;
 	uplink->writer = wire_writer_new();
 	r = uplink->writer == NULL ? -ENOMEM : 0;
-	if (r == 0)
-		r = rm_queue_new(
-		    MAX_QUEUED, options->summary_bytes, &uplink->summary.queue);
-	if (r == 0)
-		r = rm_queue_new(
-		    MAX_QUEUED, options->incident_bytes, &uplink->incident.queue);
+	if (r == 0 && !options->off)
+		r = lane_open(loop, worker, options, "summaries",
+		    options->summary_bytes, &uplink->summary, why);
+	if (r == 0 && !options->off)
+		r = lane_open(loop, worker, options, "incidents",
+		    options->incident_bytes, &uplink->incident, why);
 	if (r < 0) {
 		uplink_free(uplink);
 		return r;
 	}
+	uplink_spooled(uplink, WIRE_LANE_SUMMARY);
+	uplink_spooled(uplink, WIRE_LANE_INCIDENT);
 	*ret = uplink;
 	return 0;
 }
@@ -63,10 +112,17 @@ uplink_free(struct uplink *uplink)
 {
 	if (uplink == NULL)
 		return;
-	rm_queue_free(uplink->summary.queue);
-	rm_queue_free(uplink->incident.queue);
+	rm_spool_free(uplink->summary.spool);
+	rm_spool_free(uplink->incident.spool);
 	wire_writer_free(uplink->writer);
 	free(uplink);
+}
+
+void
+uplink_listen(struct uplink *uplink, void (*on_ready)(void *arg), void *arg)
+{
+	uplink->on_ready = on_ready;
+	uplink->arg = arg;
 }
 
 static struct lane *
@@ -81,34 +137,40 @@ head_of(const struct uplink *uplink, const struct lane *lane)
 	return (struct wire_lane_head){
 		.aggregator = uplink->aggregator,
 		.region = uplink->region,
-		.incarnation = uplink->incarnation,
-		.seq = lane->seq + 1,
+		.incarnation = lane->spool == NULL ? 0 : rm_spool_identity(lane->spool),
+		.seq =
+		    lane->spool == NULL ? lane->made + 1 : rm_spool_next(lane->spool),
 	};
+}
+
+static void
+lane_count(struct lane *lane)
+{
+	const struct rm_spool_counts *counts;
+
+	lane->counts.in = lane->made;
+	if (lane->spool == NULL)
+		return;
+	counts = rm_spool_counts(lane->spool);
+	lane->counts.in += counts->found;
+	lane->counts.delivered = counts->done;
+	lane->counts.dropped_full = counts->dropped_full;
 }
 
 /* r: what writing the message said. */
 static void
 lane_push(struct lane *lane, int r, const struct wire_bytes *bytes)
 {
-	size_t before = rm_queue_items(lane->queue), gone;
-
-	lane->counts.in++;
-	lane->seq++;
-	if (r == 0) {
-		uint64_t dropped = rm_queue_counts(lane->queue)->dropped_items;
-
-		r = rm_queue_push(lane->queue, lane->seq, 1, bytes->data, bytes->len);
-		dropped = rm_queue_counts(lane->queue)->dropped_items - dropped;
-		if (r == 0) {
-			lane->counts.bytes += bytes->len;
-			lane->counts.dropped_full += dropped;
-		}
-	}
+	lane->made++;
+	if (r == 0)
+		lane->counts.bytes += bytes->len;
+	if (r == 0 && lane->spool != NULL)
+		r = rm_spool_append(lane->spool, bytes->data, bytes->len, NULL);
 	if (r < 0)
 		lane->counts.dropped_write++;
-	/* What was pushed out at the front was handed over first. */
-	gone = before + (r == 0) - rm_queue_items(lane->queue);
-	lane->handed_over -= gone < lane->handed_over ? gone : lane->handed_over;
+	else if (lane->spool == NULL)
+		lane->counts.dropped_off++;
+	lane_count(lane);
 }
 
 void
@@ -121,7 +183,6 @@ uplink_summary(struct uplink *uplink, const struct wire_summary *summary)
 	full.head = head_of(uplink, &uplink->summary);
 	r = wire_write_summary(uplink->writer, &full, &bytes);
 	lane_push(&uplink->summary, r, &bytes);
-	uplink_pump(uplink);
 }
 
 /* Samples go one by one until the text fits into a message. NULL: out of memory. */
@@ -183,57 +244,56 @@ uplink_incident(struct uplink *uplink, const char *tor, enum wire_incident_state
 	r = wire_write_incident(uplink->writer, &out, &bytes);
 	lane_push(&uplink->incident, r, &bytes);
 	free(evidence);
-	uplink_pump(uplink);
 }
 
-static void
-lane_pump(struct uplink *uplink, enum wire_lane name)
+int
+uplink_take(
+    struct uplink *uplink, enum wire_lane name, uint64_t seq, struct rm_spool_item *ret)
 {
 	struct lane *lane = lane_of(uplink, name);
-	struct rm_queue_item item;
+	struct rm_spool_item item;
+	int r;
 
-	while (uplink->sink.send != NULL &&
-	       rm_queue_peek(lane->queue, lane->handed_over, &item) == 0) {
-		if (uplink->sink.send(
-			uplink->sink.arg, name, item.seq, item.data, item.len) < 0)
-			return;
-		lane->handed_over++;
-	}
+	if (lane->spool == NULL || seq > lane->durable)
+		return -ENOENT;
+	r = rm_spool_get(lane->spool, seq, &item);
+	if (r < 0)
+		return r;
+	/* Its number would be another's, should we crash now. */
+	if (item.seq > lane->durable)
+		return -ENOENT;
+	*ret = item;
+	return 0;
 }
 
-void
-uplink_pump(struct uplink *uplink)
-{
-	lane_pump(uplink, WIRE_LANE_INCIDENT);
-	lane_pump(uplink, WIRE_LANE_SUMMARY);
-}
-
-void
+int
 uplink_acked(struct uplink *uplink, enum wire_lane name, uint64_t seq)
 {
 	struct lane *lane = lane_of(uplink, name);
-	struct rm_queue_item item;
 
-	while (rm_queue_peek(lane->queue, 0, &item) == 0 && item.seq <= seq) {
-		rm_queue_pop(lane->queue);
-		lane->counts.delivered++;
-		if (lane->handed_over > 0)
-			lane->handed_over--;
-	}
-	lane_pump(uplink, name);
-}
-
-void
-uplink_failed(struct uplink *uplink, enum wire_lane name)
-{
-	lane_of(uplink, name)->handed_over = 0;
+	if (lane->spool == NULL || seq > lane->durable)
+		return -EPROTO;
+	rm_spool_done(lane->spool, seq);
+	lane_count(lane);
+	return 0;
 }
 
 uint64_t
-uplink_spooled(const struct uplink *uplink, enum wire_lane lane)
+uplink_incarnation(const struct uplink *uplink, enum wire_lane name)
 {
-	return rm_queue_items(lane == WIRE_LANE_INCIDENT ? uplink->incident.queue
-							 : uplink->summary.queue);
+	const struct lane *lane =
+	    name == WIRE_LANE_INCIDENT ? &uplink->incident : &uplink->summary;
+
+	return lane->spool == NULL ? 0 : rm_spool_identity(lane->spool);
+}
+
+uint64_t
+uplink_spooled(struct uplink *uplink, enum wire_lane name)
+{
+	struct lane *lane = lane_of(uplink, name);
+
+	lane_count(lane);
+	return lane->spool == NULL ? 0 : rm_spool_waiting(lane->spool);
 }
 
 const struct uplink_counts *
@@ -241,4 +301,13 @@ uplink_counts(const struct uplink *uplink, enum wire_lane lane)
 {
 	return lane == WIRE_LANE_INCIDENT ? &uplink->incident.counts
 					  : &uplink->summary.counts;
+}
+
+const struct rm_spool_counts *
+uplink_spool_counts(const struct uplink *uplink, enum wire_lane name)
+{
+	const struct lane *lane =
+	    name == WIRE_LANE_INCIDENT ? &uplink->incident : &uplink->summary;
+
+	return lane->spool == NULL ? NULL : rm_spool_counts(lane->spool);
 }

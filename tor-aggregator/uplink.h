@@ -1,60 +1,68 @@
 /*
  * uplink - the two lanes to the analyzer: summaries and incidents.
  *
- * Each lane numbers its messages (incarnation, seq) and keeps them in a bounded
- * queue of its own until the sink acknowledges: is responsible for them. A full queue
- * drops its oldest. At every moment, per lane: in = delivered + spooled + dropped.
- *
- * The sink is whoever takes the bytes; for now history, later a link to an analyzer.
+ * Each lane is a spool: a message is numbered (incarnation: the spool's identity; seq)
+ * and kept, on disk if there is a folder, until the analyzer acknowledges it: is
+ * responsible for it. A full lane drops its oldest. At every moment, per lane:
+ * in = delivered + spooled + dropped. Whoever sends takes only what is durable.
  */
 #ifndef TOR_AGGREGATOR_UPLINK_H
 #define TOR_AGGREGATOR_UPLINK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
+#include "rackmesh/base/spool.h"
 #include "schemas/wire.h"
 
 struct rm_incident;
+struct rm_loop;
+struct rm_worker;
 struct uplink;
-
-struct uplink_sink { /* zeroed: none, everything is spooled */
-	/* Takes a copy and later calls uplink_acked, or uplink_failed. -EAGAIN: not
-	 * now, uplink_pump tries again. Never calls back from inside. */
-	int (*send)(void *arg, enum wire_lane lane, uint64_t seq, const uint8_t *data,
-	    size_t len);
-	void *arg;
-};
 
 struct uplink_options {
 	const char *aggregator, *region; /* copied */
-	uint64_t incarnation;
-	size_t summary_bytes, incident_bytes; /* of the queues */
+	bool off; /* nobody will ever take them: they are made, counted and dropped */
+	const char *folder; /* summaries/ and incidents/ in it; NULL: memory only */
+	uint64_t summary_bytes, incident_bytes;
+	uint64_t incarnation; /* of lanes that are made anew; 0: random */
 };
 
-struct uplink_counts { /* of one lane; spooled = in - delivered - the drops */
-	uint64_t in, delivered;
+struct uplink_counts { /* of one lane; up to date after uplink_spooled */
+	uint64_t in;   /* made, and found from an earlier life */
+	uint64_t delivered;
 	uint64_t dropped_full;  /* pushed out by newer ones */
 	uint64_t dropped_write; /* could not be written: too large, or out of memory */
-	uint64_t bytes;         /* of what went in */
+	uint64_t dropped_off;
+	uint64_t bytes; /* of what was made for the analyzer */
 };
 
-int uplink_new(const struct uplink_options *options, const struct uplink_sink *sink,
-    struct uplink **ret);
-void uplink_free(struct uplink *uplink);
+/* Has said in why what is wrong with a folder. */
+int uplink_new(struct rm_loop *loop, struct rm_worker *worker,
+    const struct uplink_options *options, struct uplink **ret, struct rm_why *why);
+void uplink_free(struct uplink *uplink); /* after the worker */
+
+/* More can be taken than before. One listener. */
+void uplink_listen(struct uplink *uplink, void (*on_ready)(void *arg), void *arg);
 
 /* The head is filled here. */
 void uplink_summary(struct uplink *uplink, const struct wire_summary *summary);
 void uplink_incident(struct uplink *uplink, const char *tor,
     enum wire_incident_state state, const struct rm_incident *incident);
 
-/* Hands over what is waiting; after a failure, from the oldest that is not
- * acknowledged. */
-void uplink_pump(struct uplink *uplink);
-void uplink_acked(struct uplink *uplink, enum wire_lane lane, uint64_t seq);
-void uplink_failed(struct uplink *uplink, enum wire_lane lane);
+/* The first with a number >= seq that is durable, as rm_spool_get; after -EAGAIN, and
+ * when there are new ones, on_ready follows. */
+int uplink_take(struct uplink *uplink, enum wire_lane lane, uint64_t seq,
+    struct rm_spool_item *ret);
+/* -EPROTO: of one that nobody was ever given. */
+int uplink_acked(struct uplink *uplink, enum wire_lane lane, uint64_t seq);
 
-uint64_t uplink_spooled(const struct uplink *uplink, enum wire_lane lane);
+uint64_t uplink_incarnation(const struct uplink *uplink, enum wire_lane lane);
+uint64_t uplink_spooled(struct uplink *uplink, enum wire_lane lane);
 const struct uplink_counts *uplink_counts(
+    const struct uplink *uplink, enum wire_lane lane);
+/* NULL: the lanes are off. */
+const struct rm_spool_counts *uplink_spool_counts(
     const struct uplink *uplink, enum wire_lane lane);
 
 #endif

@@ -1,6 +1,6 @@
 /*
  * The whole daemon on a real loop with real links: agents that say hello, register,
- * report; a controller that sends a plan; a history on disk.
+ * report; a controller that sends a plan.
  */
 #include "tor-aggregator/tor_aggregator.h"
 
@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 #include <event2/buffer.h>
@@ -23,7 +24,6 @@
 #include "tor-aggregator/agent.h"
 #include "tor-aggregator/agent_links.h"
 #include "tor-aggregator/aggregator_config.h"
-#include "tor-aggregator/history.h"
 #include "tor-aggregator/plan_store.h"
 #include "tor-aggregator/relay.h"
 #include "tor-aggregator/tor_aggregator_state.h"
@@ -575,23 +575,86 @@ a_controller_that_never_answers_is_left(void **state)
 }
 
 static void
-summaries_reach_the_disk_and_are_acknowledged(void **state)
+a_controller_that_pings_and_falls_silent_is_left(void **state)
 {
 	struct world *world = *state;
-	const struct uplink_counts *lane =
-	    uplink_counts(world->aggregator->uplink, WIRE_LANE_SUMMARY);
-	char path[128];
-	uint8_t *text;
-	size_t len;
+	struct relay *relay = world->aggregator->relay;
+	struct wire_writer *writer = wire_writer_new();
+	struct wire_bytes bytes = { 0 };
+	rm_mono_t now;
 
-	LOOPBACK_WAIT(world->loop, lane->delivered >= 1);
+	LOOPBACK_WAIT(world->loop, relay_connected(relay));
+	/* One that never pinged may be silent. */
+	relay_watch(relay, rm_mono_add(rm_mono_now(), 60 * RM_NS_PER_S));
+	loopback_run(world->loop, 50 * RM_NS_PER_MS);
+	assert_int_equal(world->hellos, 1);
+	assert_int_equal(wire_write_ping(writer, 1, &bytes), 0);
+	rm_link_send(world->controller, bytes.data, bytes.len);
+	loopback_run(world->loop, 50 * RM_NS_PER_MS);
+	now = rm_mono_now();
+	relay_watch(relay, rm_mono_add(now, 2 * RM_NS_PER_S));
+	loopback_run(world->loop, 50 * RM_NS_PER_MS);
+	assert_int_equal(world->hellos, 1);
+	relay_watch(relay, rm_mono_add(now, 3 * RM_NS_PER_S));
+	LOOPBACK_WAIT(world->loop, world->hellos == 2 && relay_connected(relay));
+	wire_writer_free(writer);
+}
+
+static void
+without_an_analyzer_summaries_are_counted_as_that(void **state)
+{
+	struct world *world = *state;
+	struct uplink *uplink = world->aggregator->uplink;
+	const struct uplink_counts *lane = uplink_counts(uplink, WIRE_LANE_SUMMARY);
+
+	LOOPBACK_WAIT(world->loop, lane->dropped_off >= 1);
+	assert_int_equal(lane->in, lane->dropped_off);
+	assert_int_equal(uplink_spooled(uplink, WIRE_LANE_SUMMARY), 0);
+	assert_true(lane->bytes > 0);
+}
+
+/* An incident that an earlier life had open, and one that it had just resolved. */
+static void
+incidents_of_an_earlier_life_go_on(void **state)
+{
+	static const char saved[] =
+	    "{\"version\":1,\"incidents\":[{\"id\":\"00000000000000a1\","
+	    "\"part_type\":\"rnic\",\"part\":\"h1/r0\",\"place\":\"t1\",\"rnic\":\"\","
+	    "\"kind\":\"rnic-lossy\",\"confidence\":0.9,\"opened_ns\":5,"
+	    "\"changed_ns\":6,\"resolved_ns\":%d,\"reopened\":0,\"evidence\":{"
+	    "\"window_ns\":1,\"window_start_ns\":4,\"peers\":3,\"to_part\":[9,4],"
+	    "\"from_part\":[9,9],\"outside\":[0,0],\"others\":[4,4],"
+	    "\"observed\":\"\",\"ruled_out\":[]}}]}";
+	struct world *world = *state;
+	const struct rm_incidents *incidents;
+	char path[128], text[1024];
+
+	snprintf(path, sizeof(path), "%s/state/incidents-t1.json", world->folder);
+	tor_aggregator_free(world->aggregator);
+	world->aggregator = NULL;
+	snprintf(text, sizeof(text), saved, 0);
+	rm_file_replace(path, (const uint8_t *)text, strlen(text));
 	assert_int_equal(
-	    lane->in, lane->delivered +
-			  uplink_spooled(world->aggregator->uplink, WIRE_LANE_SUMMARY));
-	snprintf(path, sizeof(path), "%s/state/history/rackmesh.lp", world->folder);
-	assert_int_equal(rm_file_read(path, 1 << 20, &text, &len), 0);
-	assert_non_null(strstr((const char *)text, "rm_rack,region=lab"));
-	free(text);
+	    tor_aggregator_new(world->loop, &world->config, &world->aggregator), 0);
+	incidents = tor_rack_incidents(world->aggregator->racks[0]);
+	assert_int_equal(rm_incidents_open(incidents), 1);
+	assert_int_equal(rm_incidents_get(incidents, 0)->id, 0xa1);
+	assert_int_equal(
+	    uplink_counts(world->aggregator->uplink, WIRE_LANE_INCIDENT)->in, 0);
+	loopback_run(world->loop, 200 * RM_NS_PER_MS);
+	assert_int_equal(rm_incidents_open(incidents), 1); /* silence is never health */
+
+	tor_aggregator_free(world->aggregator);
+	world->aggregator = NULL;
+	snprintf(text, sizeof(text), saved, 7);
+	rm_file_replace(path, (const uint8_t *)text, strlen(text));
+	assert_int_equal(
+	    tor_aggregator_new(world->loop, &world->config, &world->aggregator), 0);
+	assert_int_equal(
+	    rm_incidents_open(tor_rack_incidents(world->aggregator->racks[0])), 0);
+	/* Nobody knows whether it was heard: it is said once more. */
+	assert_int_equal(
+	    uplink_counts(world->aggregator->uplink, WIRE_LANE_INCIDENT)->in, 1);
 }
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
@@ -612,7 +675,9 @@ main(void)
 		TEST(a_full_http_server_shows_in_the_metrics),
 		TEST(one_that_is_gone_and_in_no_plan_is_not_told_again),
 		TEST(a_controller_that_never_answers_is_left),
-		TEST(summaries_reach_the_disk_and_are_acknowledged),
+		TEST(a_controller_that_pings_and_falls_silent_is_left),
+		TEST(without_an_analyzer_summaries_are_counted_as_that),
+		TEST(incidents_of_an_earlier_life_go_on),
 	};
 
 	return cmocka_run_group_tests_name("tor_aggregator", tests, NULL, NULL);

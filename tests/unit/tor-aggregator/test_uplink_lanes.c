@@ -4,56 +4,86 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
+#include "rackmesh/base/loop.h"
+#include "rackmesh/base/worker.h"
 #include "rackmesh/fabric/incident.h"
-#include "tor-aggregator/history_points.h"
+#include "tests/support/loopback.h"
 
-struct sink { /* takes what it may, remembers the last */
-	int room;
-	unsigned taken;
-	uint64_t seqs[64];
-	uint8_t *last;
-	size_t last_len;
+struct world {
+	struct rm_loop *loop;
+	struct rm_worker *worker;
+	struct uplink *uplink;
+	char folder[64];
+	unsigned readies;
 };
 
-static int
-take(void *arg, enum wire_lane lane, uint64_t seq, const uint8_t *data, size_t len)
+static void
+on_ready(void *arg)
 {
-	struct sink *sink = arg;
+	struct world *world = arg;
 
-	if (sink->room == 0)
-		return -EAGAIN;
-	sink->room--;
-	sink->seqs[sink->taken++] = seq;
-	free(sink->last);
-	/* The queue's bytes are aligned like any from malloc. */
-	sink->last = malloc(len);
-	sink->last_len = len;
-	memcpy(sink->last, data, len);
-	return 0;
-}
-
-static struct uplink *
-open_uplink(struct sink *sink, size_t bytes)
-{
-	const struct uplink_options options = { .aggregator = "agg",
-		.region = "lab",
-		.incarnation = 5,
-		.summary_bytes = bytes,
-		.incident_bytes = bytes };
-	const struct uplink_sink out = { take, sink };
-	struct uplink *uplink = NULL;
-
-	assert_int_equal(uplink_new(&options, &out, &uplink), 0);
-	return uplink;
+	world->readies++;
 }
 
 static void
-put(struct uplink *uplink, int count)
+start(struct world *world, bool off, bool memory, size_t bytes)
+{
+	const struct uplink_options options = { .aggregator = "agg",
+		.region = "lab",
+		.off = off,
+		.folder = memory ? NULL : world->folder,
+		.incarnation = 5,
+		.summary_bytes = bytes,
+		.incident_bytes = bytes };
+	struct rm_why why = { 0 };
+
+	assert_int_equal(rm_worker_new(world->loop, 16, &world->worker), 0);
+	assert_int_equal(
+	    uplink_new(world->loop, world->worker, &options, &world->uplink, &why), 0);
+	uplink_listen(world->uplink, on_ready, world);
+}
+
+static void
+stop(struct world *world)
+{
+	rm_worker_free(world->worker);
+	uplink_free(world->uplink);
+	world->worker = NULL;
+	world->uplink = NULL;
+}
+
+static int
+setup(void **state)
+{
+	struct world *world = calloc(1, sizeof(*world));
+
+	strcpy(world->folder, "/tmp/test_uplink.XXXXXX");
+	*state = world;
+	return mkdtemp(world->folder) == NULL ? -1 : rm_loop_new(&world->loop);
+}
+
+static int
+teardown(void **state)
+{
+	struct world *world = *state;
+	char command[128];
+
+	stop(world);
+	rm_loop_free(world->loop);
+	snprintf(command, sizeof(command), "rm -rf %s", world->folder);
+	free(world);
+	return system(command) == 0 ? 0 : -1;
+}
+
+static void
+put(struct world *world, int count)
 {
 	const struct wire_summary summary = { .tor = "t1",
 		.start_wall_ns = 1,
@@ -62,77 +92,117 @@ put(struct uplink *uplink, int count)
 		.windowed = 10 };
 
 	for (int i = 0; i < count; i++)
-		uplink_summary(uplink, &summary);
+		uplink_summary(world->uplink, &summary);
 }
 
 static void
-conserves(const struct uplink *uplink, enum wire_lane lane)
+conserves(struct world *world, enum wire_lane lane)
 {
-	const struct uplink_counts *counts = uplink_counts(uplink, lane);
+	uint64_t spooled = uplink_spooled(world->uplink, lane);
+	const struct uplink_counts *counts = uplink_counts(world->uplink, lane);
 
-	assert_int_equal(counts->in, counts->delivered + uplink_spooled(uplink, lane) +
-					 counts->dropped_full + counts->dropped_write);
+	assert_int_equal(counts->in, counts->delivered + spooled +
+					 counts->dropped_full + counts->dropped_write +
+					 counts->dropped_off);
+}
+
+static bool
+can_take(struct world *world, enum wire_lane lane, uint64_t seq)
+{
+	struct rm_spool_item item;
+
+	return uplink_take(world->uplink, lane, seq, &item) == 0;
 }
 
 static void
-what_is_acknowledged_is_delivered_and_the_rest_is_spooled(void **state)
+only_what_is_durable_is_given_away(void **state)
 {
-	struct sink sink = { .room = 2 };
-	struct uplink *uplink = open_uplink(&sink, 1 << 20);
+	struct world *world = *state;
+	struct rm_spool_item item;
 
-	put(uplink, 5);
-	assert_int_equal(sink.taken, 2);
-	assert_int_equal(uplink_spooled(uplink, WIRE_LANE_SUMMARY), 5);
-	sink.room = 10;
-	uplink_acked(uplink, WIRE_LANE_SUMMARY, 2);
-	assert_int_equal(uplink_counts(uplink, WIRE_LANE_SUMMARY)->delivered, 2);
-	assert_int_equal(sink.taken, 5);
-	for (unsigned i = 0; i < 5; i++)
-		assert_int_equal(sink.seqs[i], i + 1);
-	conserves(uplink, WIRE_LANE_SUMMARY);
-	uplink_free(uplink);
-	free(sink.last);
+	start(world, false, false, 1 << 20);
+	put(world, 5);
+	assert_int_equal(
+	    uplink_take(world->uplink, WIRE_LANE_SUMMARY, 0, &item), -ENOENT);
+	assert_int_equal(uplink_acked(world->uplink, WIRE_LANE_SUMMARY, 1), -EPROTO);
+	LOOPBACK_WAIT(world->loop, can_take(world, WIRE_LANE_SUMMARY, 5));
+	assert_true(world->readies > 0);
+	for (uint64_t seq = 1; seq <= 5; seq++) {
+		struct wire_summary_view view;
+
+		assert_int_equal(
+		    uplink_take(world->uplink, WIRE_LANE_SUMMARY, seq, &item), 0);
+		assert_int_equal(item.seq, seq);
+		assert_int_equal(wire_open_summary(&view, item.data, item.len), 0);
+		assert_int_equal(view.summary.head.seq, seq);
+		assert_int_equal(view.summary.head.incarnation, 5);
+		assert_string_equal(view.summary.head.aggregator, "agg");
+	}
+	assert_int_equal(uplink_acked(world->uplink, WIRE_LANE_SUMMARY, 2), 0);
+	assert_int_equal(uplink_spooled(world->uplink, WIRE_LANE_SUMMARY), 3);
+	assert_int_equal(uplink_counts(world->uplink, WIRE_LANE_SUMMARY)->delivered, 2);
+	conserves(world, WIRE_LANE_SUMMARY);
 }
 
 static void
-after_a_failure_everything_unacknowledged_goes_again(void **state)
+lanes_go_on_where_an_earlier_life_ended(void **state)
 {
-	struct sink sink = { .room = 64 };
-	struct uplink *uplink = open_uplink(&sink, 1 << 20);
+	struct world *world = *state;
+	struct rm_spool_item item;
 
-	put(uplink, 3);
-	uplink_acked(uplink, WIRE_LANE_SUMMARY, 1);
-	uplink_failed(uplink, WIRE_LANE_SUMMARY);
-	uplink_pump(uplink);
-	assert_int_equal(sink.taken, 5);
-	assert_int_equal(sink.seqs[3], 2);
-	assert_int_equal(sink.seqs[4], 3);
-	uplink_acked(uplink, WIRE_LANE_SUMMARY, 3);
-	assert_int_equal(uplink_spooled(uplink, WIRE_LANE_SUMMARY), 0);
-	conserves(uplink, WIRE_LANE_SUMMARY);
-	uplink_free(uplink);
-	free(sink.last);
+	start(world, false, false, 1 << 20);
+	put(world, 9);
+	LOOPBACK_WAIT(world->loop, can_take(world, WIRE_LANE_SUMMARY, 9));
+	uplink_acked(world->uplink, WIRE_LANE_SUMMARY, 4);
+	stop(world);
+	start(world, false, false, 1 << 20);
+	assert_int_equal(uplink_incarnation(world->uplink, WIRE_LANE_SUMMARY), 5);
+	assert_int_equal(uplink_spooled(world->uplink, WIRE_LANE_SUMMARY), 5);
+	conserves(world, WIRE_LANE_SUMMARY);
+	LOOPBACK_WAIT(world->loop, can_take(world, WIRE_LANE_SUMMARY, 0));
+	assert_int_equal(uplink_take(world->uplink, WIRE_LANE_SUMMARY, 0, &item), 0);
+	assert_int_equal(item.seq, 5);
+	put(world, 1);
+	LOOPBACK_WAIT(world->loop, can_take(world, WIRE_LANE_SUMMARY, 10));
+	uplink_acked(world->uplink, WIRE_LANE_SUMMARY, 10);
+	assert_int_equal(uplink_counts(world->uplink, WIRE_LANE_SUMMARY)->in, 6);
+	conserves(world, WIRE_LANE_SUMMARY);
 }
 
 static void
 a_full_lane_drops_its_oldest_and_counts_them(void **state)
 {
-	struct sink sink = { .room = 1 };
-	struct uplink *uplink = open_uplink(&sink, 2000);
+	struct world *world = *state;
+	struct rm_spool_item item;
 
-	put(uplink, 100);
-	assert_true(uplink_counts(uplink, WIRE_LANE_SUMMARY)->dropped_full > 50);
-	conserves(uplink, WIRE_LANE_SUMMARY);
-	/* What the sink had was dropped meanwhile: its word changes nothing. */
-	uplink_acked(uplink, WIRE_LANE_SUMMARY, 1);
-	assert_int_equal(uplink_counts(uplink, WIRE_LANE_SUMMARY)->delivered, 0);
-	sink.room = 63;
-	uplink_pump(uplink);
-	uplink_acked(uplink, WIRE_LANE_SUMMARY, 100);
-	assert_int_equal(uplink_spooled(uplink, WIRE_LANE_SUMMARY), 0);
-	conserves(uplink, WIRE_LANE_SUMMARY);
-	uplink_free(uplink);
-	free(sink.last);
+	start(world, false, true, 2000);
+	put(world, 100);
+	assert_true(uplink_counts(world->uplink, WIRE_LANE_SUMMARY)->dropped_full > 50);
+	conserves(world, WIRE_LANE_SUMMARY);
+	LOOPBACK_WAIT(world->loop, can_take(world, WIRE_LANE_SUMMARY, 100));
+	assert_int_equal(uplink_take(world->uplink, WIRE_LANE_SUMMARY, 0, &item), 0);
+	assert_true(item.seq > 50);
+	/* One that was dropped meanwhile: its word changes nothing. */
+	uplink_acked(world->uplink, WIRE_LANE_SUMMARY, 1);
+	assert_int_equal(uplink_counts(world->uplink, WIRE_LANE_SUMMARY)->delivered, 0);
+	uplink_acked(world->uplink, WIRE_LANE_SUMMARY, 100);
+	assert_int_equal(uplink_spooled(world->uplink, WIRE_LANE_SUMMARY), 0);
+	conserves(world, WIRE_LANE_SUMMARY);
+}
+
+static void
+without_an_analyzer_nothing_is_kept_and_that_is_counted(void **state)
+{
+	struct world *world = *state;
+
+	start(world, true, false, 1 << 20);
+	put(world, 7);
+	assert_int_equal(
+	    uplink_counts(world->uplink, WIRE_LANE_SUMMARY)->dropped_off, 7);
+	assert_true(uplink_counts(world->uplink, WIRE_LANE_SUMMARY)->bytes > 7 * 50);
+	assert_null(uplink_spool_counts(world->uplink, WIRE_LANE_SUMMARY));
+	conserves(world, WIRE_LANE_SUMMARY);
+	assert_int_equal(rmdir(world->folder), 0); /* empty */
 }
 
 static struct rm_incident
@@ -166,69 +236,36 @@ some_incident(void)
 static void
 the_longest_evidence_fits_into_an_incident(void **state)
 {
-	struct sink sink = { .room = 9 };
-	struct uplink *uplink = open_uplink(&sink, 1 << 20);
+	struct world *world = *state;
 	struct rm_incident incident = some_incident();
+	struct rm_spool_item item;
 	struct wire_incident view;
 
-	uplink_incident(uplink, "t1", WIRE_OPENED, &incident);
-	assert_int_equal(sink.taken, 1);
-	assert_int_equal(wire_open_incident(&view, sink.last, sink.last_len), 0);
+	start(world, false, false, 1 << 20);
+	uplink_incident(world->uplink, "t1", WIRE_OPENED, &incident);
+	LOOPBACK_WAIT(world->loop, can_take(world, WIRE_LANE_INCIDENT, 1));
+	assert_int_equal(uplink_take(world->uplink, WIRE_LANE_INCIDENT, 1, &item), 0);
+	assert_int_equal(wire_open_incident(&view, item.data, item.len), 0);
 	assert_int_equal(view.head.incarnation, 5);
 	assert_int_equal(view.head.seq, 1);
 	assert_int_equal(view.incident_id, 77);
 	assert_string_equal(view.part, "h1/r0");
 	assert_string_equal(view.kind, "rnic-down");
 	assert_int_equal(view.evidence_json[0], '{');
-	conserves(uplink, WIRE_LANE_INCIDENT);
-	uplink_free(uplink);
-	free(sink.last);
+	conserves(world, WIRE_LANE_INCIDENT);
 }
 
-static void
-messages_become_points(void **state)
-{
-	struct sink sink = { .room = 9 };
-	struct uplink *uplink = open_uplink(&sink, 1 << 20);
-	struct rm_incident incident = some_incident();
-	uint64_t points = 0;
-	char *text = NULL;
-	size_t len = 0;
-
-	uplink_incident(uplink, "t1", WIRE_OPENED, &incident);
-	assert_int_equal(
-	    history_points(sink.last, sink.last_len, &text, &len, &points), 0);
-	assert_int_equal(points, 1);
-	assert_int_equal(text[len - 1], '\n');
-	text[len - 1] = 0;
-	assert_memory_equal(text, "rm_incident,", 12);
-	assert_non_null(strstr(text, "part=h1/r0"));
-	assert_non_null(strstr(text, " 3000000000"));
-	free(text);
-	put(uplink, 1);
-	assert_int_equal(
-	    history_points(sink.last, sink.last_len, &text, &len, &points), 0);
-	assert_int_equal(points, 1);
-	text[len - 1] = 0;
-	assert_non_null(strstr(text, "rm_rack,region=lab,aggregator=agg,tor=t1 "));
-	assert_non_null(strstr(text, "taken=10i"));
-	free(text);
-	sink.last[12] ^= 0xff;
-	assert_true(history_points(sink.last, 5, &text, &len, &points) < 0);
-	uplink_free(uplink);
-	free(sink.last);
-}
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-		    what_is_acknowledged_is_delivered_and_the_rest_is_spooled),
-		cmocka_unit_test(after_a_failure_everything_unacknowledged_goes_again),
-		cmocka_unit_test(a_full_lane_drops_its_oldest_and_counts_them),
-		cmocka_unit_test(the_longest_evidence_fits_into_an_incident),
-		cmocka_unit_test(messages_become_points),
+		TEST(only_what_is_durable_is_given_away),
+		TEST(lanes_go_on_where_an_earlier_life_ended),
+		TEST(a_full_lane_drops_its_oldest_and_counts_them),
+		TEST(without_an_analyzer_nothing_is_kept_and_that_is_counted),
+		TEST(the_longest_evidence_fits_into_an_incident),
 	};
 
 	return cmocka_run_group_tests_name("uplink_lanes", tests, NULL, NULL);

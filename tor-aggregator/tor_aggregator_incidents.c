@@ -1,0 +1,193 @@
+#include "tor-aggregator/tor_aggregator_incidents.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "rackmesh/base/log.h"
+#include "rackmesh/base/why.h"
+#include "rackmesh/fabric/alert.h"
+#include "rackmesh/fabric/incident_file.h"
+#include "tor-aggregator/aggregator_config.h"
+#include "tor-aggregator/tor_aggregator_state.h"
+#include "tor-aggregator/tor_rack.h"
+#include "tor-aggregator/uplink.h"
+
+#define MAX_PATH 4096
+
+static bool
+has_open(const struct tor_rack *rack, const struct rm_part *part)
+{
+	const struct rm_incidents *incidents = tor_rack_incidents(rack);
+
+	for (size_t i = 0; i < rm_incidents_open(incidents); i++)
+		if (rm_part_equal(&rm_incidents_get(incidents, i)->verdict.part, part))
+			return true;
+	return false;
+}
+
+/* A host's rails end in several racks, and each finds it: its alert is one. The
+ * first rack that has it open speaks; the last that had it resolves. */
+static bool
+another_speaks(const struct tor_aggregator *aggregator, const struct tor_rack *rack,
+    const struct rm_part *part, bool before_it_only)
+{
+	for (size_t i = 0; i < aggregator->rack_count; i++) {
+		const struct tor_rack *other = aggregator->racks[i];
+
+		if (other == rack && before_it_only)
+			return false;
+		if (other != rack && tor_rack_speaks(other) && has_open(other, part))
+			return true;
+	}
+	return false;
+}
+
+/* ToRs, links and switches are the analyzer's to alert on. */
+static bool
+is_mine_to_alert(const struct tor_rack *rack, const struct rm_part *part)
+{
+	return tor_rack_speaks(rack) &&
+	       (part->type == RM_PART_RNIC || part->type == RM_PART_HOST ||
+		   part->type == RM_PART_AGENT);
+}
+
+static void
+alert(struct tor_aggregator *aggregator, const struct tor_rack *rack,
+    enum rm_incident_event event, const struct rm_incident *incident)
+{
+	const struct rm_part *part = &incident->verdict.part;
+
+	if (!is_mine_to_alert(rack, part))
+		return;
+	if (event == RM_INCIDENT_RESOLVED) {
+		if (!another_speaks(aggregator, rack, part, false))
+			rm_alerts_resolve(aggregator->alerts, incident);
+	} else if (!another_speaks(aggregator, rack, part, true)) {
+		rm_alerts_fire(aggregator->alerts, incident);
+	}
+}
+
+void
+tor_aggregator_on_incident(struct tor_rack *rack, enum rm_incident_event event,
+    const struct rm_incident *incident, void *arg)
+{
+	static const enum wire_incident_state states[] = {
+		[RM_INCIDENT_OPENED] = WIRE_OPENED,
+		[RM_INCIDENT_UPDATED] = WIRE_UPDATED,
+		[RM_INCIDENT_RESOLVED] = WIRE_RESOLVED,
+	};
+	struct tor_aggregator *aggregator = arg;
+	char sentence[RM_SENTENCE_BYTES];
+
+	rm_verdict_sentence(&incident->verdict, sentence, sizeof(sentence));
+	if (event == RM_INCIDENT_OPENED)
+		rm_log_warn(0, "%s: %s", tor_rack_tor(rack), sentence);
+	else if (event == RM_INCIDENT_RESOLVED)
+		rm_log_info("%s: resolved: %s", tor_rack_tor(rack), sentence);
+	for (size_t i = 0; i < aggregator->rack_count; i++)
+		if (aggregator->racks[i] == rack)
+			aggregator->incidents_changed[i] = true;
+	alert(aggregator, rack, event, incident);
+	uplink_incident(
+	    aggregator->uplink, tor_rack_tor(rack), states[event], incident);
+}
+
+/* ---- over a restart ---------------------------------------------------------- */
+
+static void
+rack_restore(struct tor_aggregator *aggregator, size_t i)
+{
+	json_t *saved = rm_incident_file_load(aggregator->incident_files[i]);
+	struct rm_why why = { 0 };
+	int r = 0;
+
+	if (saved != NULL)
+		r = tor_rack_restore(aggregator->racks[i], saved, rm_mono_now(), &why);
+	json_decref(saved);
+	if (r < 0)
+		rm_log_warn(0, "incidents of %s are not restored: %s",
+		    aggregator->tors[i], why.text);
+	else if (r > 0)
+		rm_log_info("%s: %d incidents are still open", aggregator->tors[i], r);
+}
+
+static void
+rack_restored(struct tor_aggregator *aggregator, size_t i)
+{
+	struct tor_rack *rack = aggregator->racks[i];
+	const struct rm_incidents *incidents = tor_rack_incidents(rack);
+	const struct rm_incident *incident;
+
+	for (size_t n = 0; (incident = rm_incidents_get(incidents, n)) != NULL; n++) {
+		const struct rm_part *part = &incident->verdict.part;
+
+		if (incident->resolved.ns != 0) {
+			/* Whether this was heard, nobody knows. But it came back. */
+			if (has_open(rack, part))
+				continue;
+			alert(aggregator, rack, RM_INCIDENT_RESOLVED, incident);
+			uplink_incident(aggregator->uplink, tor_rack_tor(rack),
+			    WIRE_RESOLVED, incident);
+		} else if (is_mine_to_alert(rack, part) &&
+			   !another_speaks(aggregator, rack, part, true)) {
+			rm_alerts_restore(aggregator->alerts, incident);
+		}
+	}
+}
+
+int
+tor_aggregator_restore_incidents(struct tor_aggregator *aggregator)
+{
+	const char *folder = aggregator->config->state_folder;
+	char path[MAX_PATH];
+	int n, r;
+
+	if (folder[0] == 0)
+		return 0;
+	for (size_t i = 0; i < aggregator->rack_count; i++) {
+		n = snprintf(path, sizeof(path), "%s/incidents-%s.json", folder,
+		    aggregator->tors[i]);
+		if (n < 0 || n >= MAX_PATH)
+			return -ENAMETOOLONG;
+		r = rm_incident_file_new(
+		    aggregator->worker, path, &aggregator->incident_files[i]);
+		if (r < 0)
+			return r;
+		rack_restore(aggregator, i);
+	}
+	/* All of them first: a host's alert is spoken by one rack only. */
+	for (size_t i = 0; i < aggregator->rack_count; i++)
+		rack_restored(aggregator, i);
+	return 0;
+}
+
+void
+tor_aggregator_keep_incidents(struct tor_aggregator *aggregator, rm_wall_t wall)
+{
+	for (size_t i = 0; i < aggregator->rack_count; i++) {
+		if (!aggregator->incidents_changed[i])
+			continue;
+		aggregator->incidents_changed[i] = false;
+		if (aggregator->incident_files[i] != NULL)
+			rm_incident_file_save(aggregator->incident_files[i],
+			    rm_incidents_save(
+				tor_rack_incidents(aggregator->racks[i]), wall));
+	}
+}
+
+void
+tor_aggregator_tell_incidents(void *arg)
+{
+	struct tor_aggregator *aggregator = arg;
+
+	for (size_t i = 0; i < aggregator->rack_count; i++) {
+		const struct rm_incidents *incidents =
+		    tor_rack_incidents(aggregator->racks[i]);
+
+		/* Oldest first. */
+		for (size_t n = rm_incidents_open(incidents); n-- > 0;)
+			uplink_incident(aggregator->uplink, aggregator->tors[i],
+			    WIRE_UPDATED, rm_incidents_get(incidents, n));
+	}
+}

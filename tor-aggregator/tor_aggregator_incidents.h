@@ -1,0 +1,26 @@
+/*
+ * tor_aggregator_incidents - what the daemon does about its racks' incidents: alerts,
+ * the lane, and keeping them over a restart. A part of the wiring.
+ */
+#ifndef TOR_AGGREGATOR_TOR_AGGREGATOR_INCIDENTS_H
+#define TOR_AGGREGATOR_TOR_AGGREGATOR_INCIDENTS_H
+
+#include "rackmesh/base/clock.h"
+#include "rackmesh/fabric/incident.h"
+
+struct tor_aggregator;
+struct tor_rack;
+
+/* tor_rack_callbacks' on_incident. */
+void tor_aggregator_on_incident(struct tor_rack *rack, enum rm_incident_event event,
+    const struct rm_incident *incident, void *arg);
+
+/* What an earlier life had open goes on under its id; Alertmanager hears that it still
+ * burns, and everybody what was resolved just before the end. */
+int tor_aggregator_restore_incidents(struct tor_aggregator *aggregator);
+/* Writes what has changed since; every tick. */
+void tor_aggregator_keep_incidents(struct tor_aggregator *aggregator, rm_wall_t wall);
+/* All open ones, as they are now: an analyzer may know none of them. */
+void tor_aggregator_tell_incidents(void *aggregator);
+
+#endif
