@@ -33,7 +33,7 @@ struct rm_etcd_leader {
 	rm_mono_t good_till; /* by our clock the lease lives at least so long */
 	int64_t created;     /* the key's create_revision: our leadership */
 	bool leading;
-	bool seen_gone; /* while a call was under way */
+	bool seen_gone;     /* while a call was under way */
 	unsigned refreshes; /* since the key has been looked at */
 	struct rm_etcd_leader_counts counts;
 };
@@ -190,8 +190,8 @@ leader_look(struct rm_etcd_leader *leader)
 static void
 leader_extend(struct rm_etcd_leader *leader, int64_t ttl_s)
 {
-	int64_t ns = ttl_s < leader->ttl_ns / RM_NS_PER_S ? ttl_s * RM_NS_PER_S
-							   : leader->ttl_ns;
+	int64_t ns =
+	    ttl_s < leader->ttl_ns / RM_NS_PER_S ? ttl_s * RM_NS_PER_S : leader->ttl_ns;
 
 	leader->good_till = rm_mono_add(leader->asked, ns);
 }
