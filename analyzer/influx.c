@@ -132,13 +132,15 @@ lane_trouble(struct lane *lane, const char *what, const char *sentence)
 	rm_log_warn(0, "history: %s", lane->trouble);
 }
 
-/* A lane that only waits because the other one could not get through either. */
+/* The database is there again: what failed for want of it counts no more, and who only
+ * waits for it need not. */
 static void
 lanes_encourage(struct influx *influx)
 {
 	for (int i = FIRST_LANE; i < LANES; i++) {
 		struct lane *lane = &influx->lanes[i];
 
+		rm_backoff_reset(&lane->backoff);
 		if (lane->waiting && !lane->told_to_wait)
 			rm_timer_after(lane->timer, 0);
 	}
