@@ -15,7 +15,7 @@ records_come_out_in_order_until_done(void **state)
 {
 	struct fixture *f = *state;
 	struct rm_spool_item item;
-	uint64_t first, last;
+	uint64_t first = 0, last = 0;
 
 	assert_int_equal(start(f), 0);
 	assert_int_equal(rm_spool_get(f->spool, 0, &item), -ENOENT);
@@ -81,7 +81,7 @@ static void
 a_restart_finds_what_was_not_done_with(void **state)
 {
 	struct fixture *f = *state;
-	uint64_t identity, first, last;
+	uint64_t identity, first = 0, last = 0;
 
 	f->options.max_bytes = 1 << 18;
 	assert_int_equal(start(f), 0);
@@ -148,7 +148,7 @@ a_full_spool_drops_its_oldest_and_never_exceeds_its_bytes(void **state)
 	static const size_t sizes[] = { 1, 700, 33, 900, 4000, 17 };
 	struct fixture *f = *state;
 	const struct rm_spool_counts *counts;
-	uint64_t most = 0, first, last;
+	uint64_t most = 0, first = 0, last = 0;
 	unsigned count;
 
 	f->options.max_bytes = 16384;
@@ -182,7 +182,7 @@ static void
 records_that_left_memory_are_read_back(void **state)
 {
 	struct fixture *f = *state;
-	uint64_t first;
+	uint64_t first = 0;
 
 	f->options.memory_bytes = 8000;
 	f->options.segment_bytes = 20000;
@@ -243,7 +243,7 @@ static void
 memory_alone_promises_later_and_keeps_its_bound(void **state)
 {
 	struct fixture *f = *state;
-	uint64_t first;
+	uint64_t first = 0;
 
 	f->options.folder = NULL;
 	f->options.max_bytes = 1000;
