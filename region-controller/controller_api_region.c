@@ -48,12 +48,19 @@ get_leader(struct rm_http_request *request, void *arg)
 	rm_http_reply_json(request, 200, object);
 }
 
+/* NULL: it is over; at the controller's end all are. */
+static struct rm_http_request *
+deferred(const struct controller_face *face, uint64_t token)
+{
+	return face->http == NULL ? NULL : rm_http_deferred(face->http, token);
+}
+
 /* What a store says in the end. */
 static void
 on_stored(int r, const char *sentence, uint64_t token, void *arg)
 {
 	const struct controller_face *face = arg;
-	struct rm_http_request *request = rm_http_deferred(face->http, token);
+	struct rm_http_request *request = deferred(face, token);
 
 	if (request == NULL)
 		return;
@@ -78,7 +85,7 @@ static void
 refuse_later(
     const struct controller_face *face, uint64_t token, int status, const char *text)
 {
-	struct rm_http_request *request = rm_http_deferred(face->http, token);
+	struct rm_http_request *request = deferred(face, token);
 
 	if (request != NULL)
 		rm_http_reply_error(request, status, "%s", text);
@@ -155,7 +162,7 @@ static void
 on_braked(int r, const char *sentence, uint64_t token, void *arg)
 {
 	struct braking *braking = arg;
-	struct rm_http_request *request = rm_http_deferred(braking->face->http, token);
+	struct rm_http_request *request = deferred(braking->face, token);
 	json_t *object;
 
 	if (r < 0) {
@@ -277,7 +284,7 @@ static void
 on_drilled(const struct wire_drill_answer *answer, uint64_t token, void *arg)
 {
 	const struct controller_face *face = arg;
-	struct rm_http_request *request = rm_http_deferred(face->http, token);
+	struct rm_http_request *request = deferred(face, token);
 
 	if (request == NULL)
 		return;

@@ -27,6 +27,8 @@ topology_changed(const struct rm_topology *fresh, void *arg)
 	if (r < 0)
 		return r;
 	controller->counts.topology_reloads++;
+	rm_log_info("another topology is in use: %zu switches, %zu links",
+	    rm_topology_switches(fresh), rm_topology_links(fresh));
 	controller_log_warnings(fresh);
 	planner_soon(controller->planner);
 	return 0;

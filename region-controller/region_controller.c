@@ -266,6 +266,7 @@ region_controller_free(struct region_controller *controller)
 		return;
 	/* First: what waits for it is answered. */
 	rm_http_server_free(controller->http);
+	controller->face.http = NULL;
 	rm_listener_free(controller->listener);
 	aggregators_free(controller->aggregators);
 	store_free(controller->store);

@@ -42,10 +42,20 @@ dump(json_t *object, char **text)
 /* ---- registrations ----------------------------------------------------------------
  */
 
+static json_t *
+object_of_rnic(const struct wire_rnic *rnic)
+{
+	json_t *object = json_object();
+
+	store_json_set_rnic(object, rnic);
+	store_json_set_shared(object, rnic);
+	return object;
+}
+
 int
 store_rnic_write(const struct store_rnic *rnic, char **text)
 {
-	json_t *object = store_json_of_rnic(&rnic->rnic);
+	json_t *object = object_of_rnic(&rnic->rnic);
 
 	json_object_set_new(object, "aggregator", json_string(rnic->aggregator));
 	json_object_set_new(object, "registered", store_json_of_wall(rnic->registered));
@@ -66,7 +76,7 @@ store_rnic_read(const char *text, size_t len, struct rm_rnic_id id, json_t **obj
 	if (read == NULL)
 		return in.r;
 	store_json_only(&in, read, keys);
-	store_json_rnic(&in, read, &rnic.rnic);
+	store_json_rnic(&in, read, read, &rnic.rnic);
 	rnic.aggregator = store_json_text(&in, read, "aggregator", "");
 	rnic.registered = store_json_wall(&in, read, "registered");
 	if (rnic.rnic.id.guid != id.guid || rnic.rnic.id.port != id.port)
@@ -86,7 +96,7 @@ store_rnic_hash(const struct store_rnic *rnic, uint64_t *hash)
 	char *text;
 	int r;
 
-	r = dump(store_json_of_rnic(&rnic->rnic), &text);
+	r = dump(object_of_rnic(&rnic->rnic), &text);
 	if (r < 0)
 		return r;
 	*hash = hash_bytes(text, strlen(text));

@@ -198,23 +198,17 @@ read_addresses(struct store_json *in, const json_t *object, struct wire_rnic *re
 	}
 }
 
-void
-store_json_rnic(struct store_json *in, const json_t *object, struct wire_rnic *ret)
+static void
+read_shared(struct store_json *in, const json_t *shared, struct wire_rnic *ret)
 {
 	const json_t *list;
 
-	*ret = (struct wire_rnic){ 0 };
-	if (!json_is_object(object)) {
-		store_json_refuse(in, "rnic", "expected an object");
-		return;
-	}
-	read_id(in, object, &ret->id);
-	ret->host = store_json_text(in, object, "host", "");
-	ret->device = store_json_text(in, object, "device", "");
-	ret->driver = store_json_text(in, object, "driver", "");
-	ret->plane = store_json_text(in, object, "plane", "");
+	ret->driver = store_json_text(in, shared, "driver", "");
+	ret->plane = store_json_text(in, shared, "plane", "");
+	ret->mtu_bytes =
+	    (uint32_t)store_json_number(in, shared, "mtu_bytes", UINT32_MAX);
 	list =
-	    store_json_list(in, object, "tors", WIRE_MAX_ATTACHMENTS, &ret->tor_count);
+	    store_json_list(in, shared, "tors", WIRE_MAX_ATTACHMENTS, &ret->tor_count);
 	for (size_t i = 0; i < ret->tor_count; i++) {
 		const json_t *item = json_array_get(list, i);
 
@@ -223,11 +217,24 @@ store_json_rnic(struct store_json *in, const json_t *object, struct wire_rnic *r
 		    json_string_length(item) >= WIRE_MAX_STRING)
 			store_json_refuse(in, "tors", "expected names");
 	}
+}
+
+void
+store_json_rnic(struct store_json *in, const json_t *object, const json_t *shared,
+    struct wire_rnic *ret)
+{
+	*ret = (struct wire_rnic){ 0 };
+	if (!json_is_object(object) || !json_is_object(shared)) {
+		store_json_refuse(in, "rnic", "expected an object");
+		return;
+	}
+	read_id(in, object, &ret->id);
+	ret->host = store_json_text(in, object, "host", "");
+	ret->device = store_json_text(in, object, "device", "");
 	read_addresses(in, object, ret);
 	ret->qpn = (uint32_t)store_json_number(in, object, "qpn", UINT32_MAX);
-	ret->mtu_bytes =
-	    (uint32_t)store_json_number(in, object, "mtu_bytes", UINT32_MAX);
 	ret->incarnation = store_json_hex(in, object, "incarnation");
+	read_shared(in, shared, ret);
 }
 
 static void
@@ -244,31 +251,36 @@ set_number(json_t *object, const char *key, uint64_t number)
 		json_object_set_new(object, key, json_integer((json_int_t)number));
 }
 
-json_t *
-store_json_of_rnic(const struct wire_rnic *rnic)
+void
+store_json_set_rnic(json_t *object, const struct wire_rnic *rnic)
 {
-	json_t *object = json_object(), *list = json_array();
 	char text[WIRE_ADDRESS_TEXT], id[RM_RNIC_ID_TEXT];
+	json_t *list = json_array();
 
 	rm_rnic_id_format((struct rm_rnic_id){ rnic->id.guid, rnic->id.port }, id);
 	json_object_set_new(object, "id", json_string(id));
 	set_text(object, "host", rnic->host);
 	set_text(object, "device", rnic->device);
-	set_text(object, "driver", rnic->driver);
-	for (size_t i = 0; i < rnic->tor_count; i++)
-		json_array_append_new(list, json_string(rnic->tors[i]));
-	json_object_set_new(object, "tors", list);
-	set_text(object, "plane", rnic->plane);
-	list = json_array();
 	for (size_t i = 0; i < rnic->address_count; i++) {
 		wire_address_format(&rnic->addresses[i], text);
 		json_array_append_new(list, json_string(text));
 	}
 	json_object_set_new(object, "addresses", list);
 	set_number(object, "qpn", rnic->qpn);
-	set_number(object, "mtu_bytes", rnic->mtu_bytes);
 	if (rnic->incarnation != 0)
 		json_object_set_new(
 		    object, "incarnation", store_json_of_hex(rnic->incarnation));
-	return object;
+}
+
+void
+store_json_set_shared(json_t *object, const struct wire_rnic *rnic)
+{
+	json_t *list = json_array();
+
+	set_text(object, "driver", rnic->driver);
+	for (size_t i = 0; i < rnic->tor_count; i++)
+		json_array_append_new(list, json_string(rnic->tors[i]));
+	json_object_set_new(object, "tors", list);
+	set_text(object, "plane", rnic->plane);
+	set_number(object, "mtu_bytes", rnic->mtu_bytes);
 }

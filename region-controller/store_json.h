@@ -45,10 +45,13 @@ rm_wall_t store_json_wall(struct store_json *in, const json_t *object, const cha
 const json_t *store_json_list(struct store_json *in, const json_t *object,
     const char *key, size_t max, size_t *count);
 
-/* An RNIC: *ret borrows from the object. extra: keys of the caller's own. */
-void store_json_rnic(
-    struct store_json *in, const json_t *object, struct wire_rnic *ret);
-json_t *store_json_of_rnic(const struct wire_rnic *rnic); /* NULL: out of memory */
+/* An RNIC: *ret borrows from both objects, which may be the same one. shared: what many
+ * have in common (driver, tors, plane, mtu_bytes). */
+void store_json_rnic(struct store_json *in, const json_t *object, const json_t *shared,
+    struct wire_rnic *ret);
+/* Both add to an object. */
+void store_json_set_rnic(json_t *object, const struct wire_rnic *rnic);
+void store_json_set_shared(json_t *object, const struct wire_rnic *rnic);
 
 json_t *store_json_of_hex(uint64_t value);
 json_t *store_json_of_wall(rm_wall_t wall);

@@ -108,13 +108,45 @@ aliases_of(const struct wire_plan *plan)
 	return all;
 }
 
+/* What many RNICs have in common stands once, in order of its first use. */
+struct shares {
+	json_t *list;
+	json_t *places; /* its text -> its place */
+};
+
 static json_t *
-rnics_of(const struct wire_rnic *rnics, size_t count)
+place_of_share(struct shares *shares, const struct wire_rnic *rnic)
+{
+	json_t *share = json_object(), *place;
+	char *text;
+
+	store_json_set_shared(share, rnic);
+	text = json_dumps(share, JSON_COMPACT);
+	place = text == NULL ? NULL : json_object_get(shares->places, text);
+	if (place != NULL || text == NULL) {
+		json_decref(share);
+		json_incref(place);
+	} else {
+		place = json_integer((json_int_t)json_array_size(shares->list));
+		json_object_set(shares->places, text, place);
+		json_array_append_new(shares->list, share);
+	}
+	free(text);
+	return place;
+}
+
+static json_t *
+rnics_of(const struct wire_rnic *rnics, size_t count, struct shares *shares)
 {
 	json_t *list = json_array();
 
-	for (size_t i = 0; i < count; i++)
-		json_array_append_new(list, store_json_of_rnic(&rnics[i]));
+	for (size_t i = 0; i < count; i++) {
+		json_t *object = json_object();
+
+		store_json_set_rnic(object, &rnics[i]);
+		json_object_set_new(object, "of", place_of_share(shares, &rnics[i]));
+		json_array_append_new(list, object);
+	}
 	return list;
 }
 
@@ -122,6 +154,7 @@ static json_t *
 object_of(const struct wire_plan *plan, uint64_t digest, uint64_t base)
 {
 	json_t *object = json_object(), *entries = json_array(), *mixes = json_array();
+	struct shares shares = { json_array(), json_object() };
 
 	json_object_set_new(object, "region", json_string(plan->region));
 	json_object_set_new(object, "tor", json_string(plan->tor));
@@ -130,9 +163,11 @@ object_of(const struct wire_plan *plan, uint64_t digest, uint64_t base)
 	json_object_set_new(object, "base", json_integer((json_int_t)base));
 	json_object_set_new(object, "mesh", mesh_of(&plan->mesh));
 	json_object_set_new(
-	    object, "members", rnics_of(plan->members, plan->member_count));
-	json_object_set_new(
-	    object, "foreigners", rnics_of(plan->foreigners, plan->foreigner_count));
+	    object, "members", rnics_of(plan->members, plan->member_count, &shares));
+	json_object_set_new(object, "foreigners",
+	    rnics_of(plan->foreigners, plan->foreigner_count, &shares));
+	json_object_set_new(object, "shared", shares.list);
+	json_decref(shares.places);
 	for (size_t i = 0; i < plan->entry_count; i++)
 		json_array_append_new(entries, entry_of(&plan->entries[i], mixes));
 	json_object_set_new(object, "mixes", mixes);

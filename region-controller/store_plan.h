@@ -3,8 +3,9 @@
  * foreign bytes are fuzzed.
  *
  * Readable and compact: entries name members and foreigners by their place in the
- * lists, and share their mixes of classes and sizes. What comes back is equal to what
- * went in, digest and all; what somebody has changed by hand is not a plan.
+ * lists, and share their mixes of classes and sizes; RNICs share what they have in
+ * common ("of" is a place in "shared"). What comes back is equal to what went in,
+ * digest and all; what somebody has changed by hand is not a plan.
  */
 #ifndef REGION_CONTROLLER_STORE_PLAN_H
 #define REGION_CONTROLLER_STORE_PLAN_H

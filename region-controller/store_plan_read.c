@@ -10,6 +10,8 @@
 #include "region-controller/store_json.h"
 #include "schemas/wire_text.h"
 
+#define MAX_SHARES (WIRE_MAX_MEMBERS + WIRE_MAX_FOREIGNERS)
+
 static size_t
 read_u16s(struct store_json *in, const json_t *object, const char *key, uint16_t *ret,
     size_t max)
@@ -163,14 +165,18 @@ read_aliases(struct store_json *in, const json_t *object, struct plan_copy *copy
 }
 
 static void
-read_rnics(struct store_json *in, const json_t *list, struct wire_rnic *ret)
+read_rnics(struct store_json *in, const json_t *list, const json_t *shares,
+    struct wire_rnic *ret)
 {
-	static const char *const keys[] = { "id", "host", "device", "driver", "tors",
-		"plane", "addresses", "qpn", "mtu_bytes", "incarnation", NULL };
+	static const char *const keys[] = { "id", "host", "device", "addresses", "qpn",
+		"incarnation", "of", NULL };
 
 	for (size_t i = 0; i < json_array_size(list) && in->r == 0; i++) {
-		store_json_only(in, json_array_get(list, i), keys);
-		store_json_rnic(in, json_array_get(list, i), &ret[i]);
+		const json_t *object = json_array_get(list, i);
+		uint64_t place = store_json_number(in, object, "of", MAX_SHARES);
+
+		store_json_only(in, object, keys);
+		store_json_rnic(in, object, json_array_get(shares, place), &ret[i]);
 	}
 }
 
@@ -180,9 +186,9 @@ static void
 read_plan(struct store_json *in, const json_t *object, struct plan_copy_mix *mesh,
     struct plan_copy *copy)
 {
-	const json_t *members, *foreigners, *entries, *mixes;
+	const json_t *members, *foreigners, *shares, *entries, *mixes;
 	struct wire_plan *plan = &copy->plan;
-	size_t mix_count;
+	size_t mix_count, share_count;
 
 	plan->region = store_json_text(in, object, "region", NULL);
 	plan->tor = store_json_text(in, object, "tor", NULL);
@@ -195,13 +201,14 @@ read_plan(struct store_json *in, const json_t *object, struct plan_copy_mix *mes
 	entries = store_json_list(
 	    in, object, "entries", WIRE_MAX_ENTRIES, &plan->entry_count);
 	mixes = store_json_list(in, object, "mixes", WIRE_MAX_ENTRIES, &mix_count);
+	shares = store_json_list(in, object, "shared", MAX_SHARES, &share_count);
 	plan->alias_count = count_aliases(in, object);
 	if (in->r == 0 && plan_copy_make(copy, true) < 0)
 		in->r = rm_why(in->why, -ENOMEM, "out of memory");
 	if (in->r < 0)
 		return;
-	read_rnics(in, members, copy->members);
-	read_rnics(in, foreigners, copy->foreigners);
+	read_rnics(in, members, shares, copy->members);
+	read_rnics(in, foreigners, shares, copy->foreigners);
 	for (size_t i = 0; i < plan->entry_count && in->r == 0; i++)
 		read_entry(in, json_array_get(entries, i), mixes, &copy->mixes[i],
 		    &copy->entries[i]);
@@ -232,7 +239,8 @@ store_plan_read(const char *text, size_t len, uint64_t revision,
     struct rm_why *why)
 {
 	static const char *const keys[] = { "region", "tor", "plane", "digest", "base",
-		"mesh", "members", "foreigners", "mixes", "entries", "aliases", NULL };
+		"mesh", "members", "foreigners", "shared", "mixes", "entries",
+		"aliases", NULL };
 	struct store_json in = { .why = why };
 	json_t *object = store_json_open(&in, text, len);
 	struct plan_copy copy = { 0 };

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -86,6 +87,46 @@ what_the_table_refuses_is_refused(void **state)
 }
 
 static void
+etcd_takes_urls_without_a_path(void **state)
+{
+	refused("etcd:\n  endpoints: [\"127.0.0.1:2379\"]\n",
+	    "2:15: etcd.endpoints[0]: expected a URL without a path, "
+	    "http://address:port");
+	refused("etcd:\n  endpoints: [\"http://a:1\", \"http://b:1/v3\"]\n",
+	    "2:29: etcd.endpoints[1]: expected a URL without a path, "
+	    "http://address:port");
+	refused(
+	    "etcd:\n  user: me\n", "2:9: etcd.user: expected etcd.password_file, too");
+}
+
+static void
+a_password_that_others_can_read_is_refused(void **state)
+{
+	struct controller_config config;
+	struct rm_why why = { 0 };
+	char text[256], secret[96], *password = NULL;
+
+	snprintf(secret, sizeof(secret), "/tmp/rackmesh-password-%d", (int)getpid());
+	assert_int_equal(rm_file_replace(secret, (const uint8_t *)"geheim\n", 7), 0);
+	snprintf(text, sizeof(text),
+	    "etcd:\n  endpoints: [\"http://a:1\"]\n  user: me\n  password_file: %s\n",
+	    secret);
+	write_config(text);
+	if (controller_config_read(&config, path, &why) < 0)
+		fail_msg("%s", why.text);
+	assert_int_equal(chmod(secret, 0640), 0);
+	assert_true(controller_config_password(&config, &password, &why) < 0);
+	assert_non_null(strstr(why.text, "others can read it"));
+	assert_int_equal(chmod(secret, 0600), 0);
+	assert_int_equal(controller_config_password(&config, &password, &why), 0);
+	assert_string_equal(password, "geheim");
+	free(password);
+	controller_config_clear(&config);
+	unlink(secret);
+	unlink(path);
+}
+
+static void
 the_example_is_good(void **state)
 {
 	struct controller_config config;
@@ -103,6 +144,8 @@ main(void)
 		cmocka_unit_test(the_defaults_are_those_of_planning),
 		cmocka_unit_test(errors_name_file_line_and_option),
 		cmocka_unit_test(what_the_table_refuses_is_refused),
+		cmocka_unit_test(etcd_takes_urls_without_a_path),
+		cmocka_unit_test(a_password_that_others_can_read_is_refused),
 		cmocka_unit_test(the_example_is_good),
 	};
 

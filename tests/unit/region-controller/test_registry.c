@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "region-controller/store.h"
 #include "tests/unit/region-controller/region.h"
 
 struct fixture {
@@ -353,6 +354,105 @@ what_is_told_at_second_hand_adds_but_changes_nothing(void **state)
 	assert_int_equal(refusal, REGISTRY_PLACED);
 }
 
+static struct wire_address
+v4(uint8_t last)
+{
+	return (struct wire_address){ .family = 4, .bytes = { 10, 0, 0, last } };
+}
+
+static void
+an_rnic_is_found_by_any_of_its_addresses(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_rnic rnic = region_rnic(7, "h1", "tor1", REGION_V4 | REGION_V6);
+	struct wire_address address = v4(7), mapped = { .family = 6 };
+
+	region_tell(f->registry, &rnic);
+	mapped.bytes[10] = mapped.bytes[11] = 0xff;
+	memcpy(mapped.bytes + 12, address.bytes, 4);
+	assert_non_null(registry_resolve(f->registry, &address));
+	assert_non_null(registry_resolve(f->registry, &mapped));
+	assert_non_null(registry_resolve(f->registry, &rnic.addresses[1]));
+	/* Another address, and the old one is nobody's. */
+	rnic.addresses[0] = v4(9);
+	rnic.addresses[0].port = 862;
+	region_tell(f->registry, &rnic);
+	assert_null(registry_resolve(f->registry, &address));
+	address = v4(9);
+	assert_non_null(registry_resolve(f->registry, &address));
+	assert_int_equal(registry_forget(f->registry, (struct rm_rnic_id){ 7, 0 }), 0);
+	assert_null(registry_resolve(f->registry, &address));
+}
+
+static void
+tell_at(struct fixture *f, const struct wire_rnic *rnic, int64_t wall_s)
+{
+	struct registry_told told = region_told(rnic->host);
+	enum registry_refusal refusal;
+
+	told.wall.ns = wall_s * RM_NS_PER_S;
+	assert_true(registry_tell(f->registry, rnic, &told, &refusal) >= 0);
+}
+
+static void
+of_two_claims_the_newest_wins_and_stays(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_rnic old = region_rnic(7, "h1", "tor1", REGION_V4);
+	struct wire_rnic young = region_rnic(3, "h2", "tor1", REGION_V4);
+	struct wire_address address = v4(7);
+	struct registry_shared shared;
+
+	young.addresses[0] = old.addresses[0];
+	tell_at(f, &old, 10);
+	assert_false(registry_shared_address(f->registry, 0, &shared));
+	tell_at(f, &young, 20);
+	assert_int_equal(registry_counts(f->registry)->ambiguous, 1);
+	/* Told again, as every reconnect does: no newer claim. */
+	tell_at(f, &old, 30);
+	assert_int_equal(registry_counts(f->registry)->ambiguous, 1);
+	assert_string_equal(registry_resolve(f->registry, &address)->host, "h2");
+	assert_true(registry_shared_address(f->registry, 0, &shared));
+	assert_int_equal(shared.count, 2);
+	assert_string_equal(shared.rnics[0]->host, "h2");
+	assert_false(registry_shared_address(f->registry, 1, &shared));
+	assert_int_equal(registry_forget(f->registry, (struct rm_rnic_id){ 3, 0 }), 0);
+	assert_string_equal(registry_resolve(f->registry, &address)->host, "h1");
+}
+
+static void
+what_the_store_has_is_known_and_overridden_by_what_is_told(void **state)
+{
+	struct fixture *f = *state;
+	const struct wire_rnic rnic = region_rnic(7, "h1", "tor1", REGION_V4);
+	const struct store_rnic stored = { rnic, "agg7", { 5 * RM_NS_PER_S } };
+	struct wire_rnic told = rnic;
+	const struct registry_rnic *known;
+
+	assert_int_equal(registry_load(f->registry, &stored, (rm_mono_t){ 1 }), 1);
+	assert_int_equal(registry_load(f->registry, &stored, (rm_mono_t){ 2 }), 0);
+	known = registry_find(f->registry, (struct rm_rnic_id){ 7, 0 });
+	assert_string_equal(known->aggregator, "agg7");
+	assert_true(known->registered.ns == 5 * RM_NS_PER_S);
+	assert_int_equal(known->refusal, REGISTRY_PLACED);
+	told.incarnation = 8;
+	told.mtu_bytes = 9000;
+	tell_at(f, &told, 10);
+	assert_int_equal(known->mtu_bytes, 9000);
+	assert_int_equal(registry_counts(f->registry)->loaded, 1);
+}
+
+static void
+what_makes_no_sense_in_the_store_is_not_loaded(void **state)
+{
+	struct fixture *f = *state;
+	struct store_rnic stored = { region_rnic(7, "h 1", "tor1", REGION_V4), "",
+		{ 0 } };
+
+	assert_true(registry_load(f->registry, &stored, (rm_mono_t){ 1 }) < 0);
+	assert_int_equal(registry_count(f->registry), 0);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int
@@ -373,6 +473,10 @@ main(void)
 		TEST(only_what_nobody_vouches_for_ages),
 		TEST(a_person_can_have_one_forgotten),
 		TEST(all_come_sorted_by_id),
+		TEST(an_rnic_is_found_by_any_of_its_addresses),
+		TEST(of_two_claims_the_newest_wins_and_stays),
+		TEST(what_the_store_has_is_known_and_overridden_by_what_is_told),
+		TEST(what_makes_no_sense_in_the_store_is_not_loaded),
 	};
 
 	return cmocka_run_group_tests_name("registry", tests, NULL, NULL);
