@@ -172,8 +172,7 @@ def dead_rnic(world, tell):
     tell.chapter("It recovers")
     tell.say(f"The ToR forwards its packets again; {eaten} were dropped.")
     healed = time.monotonic()
-    world.plain.wait_for(fault.resolves, RESOLVES_S, mark[0], f"the end of {fault}")
-    last = world.grouped.wait_for(fault.resolves, RESOLVES_S, mark[1], f"the end of {fault}")
+    last = resolved(world, fault, mark)
     tell.seen(f"resolved, at both, after {last.at - healed:.2f} s")
     nobody_else(world, fault, mark)
     tell.seen("nobody else was named, neither its neighbour nor the ToR")
@@ -198,7 +197,7 @@ def frozen_agent(world, tell):
         tell.seen("and no RNIC is blamed, though none of its probes is answered")
     finally:
         fault.end()
-    world.plain.wait_for(fault.resolves, RESOLVES_S, mark[0], f"the end of {fault}")
+    resolved(world, fault, mark)
     nobody_else(world, fault, mark)
     tell.seen("thawed: resolved")
 
@@ -220,15 +219,13 @@ def swallowed_flows(world, tell):
         tell.quote(alert.annotations["summary"])
         assert fault.bit(), "no flow was swallowed"
         assert alert.annotations["kind"] == fault.kind, f"called {alert.annotations['kind']}"
-        number = alert.annotations["incident_id"]
+        number = alert.annotations["incident"]
         explained = world.lab.ctl("analyzer", "explain", number, news=True)
-        ruled_out = explained.partition("Ruled out")[2].strip().splitlines()
-        if ruled_out:
-            tell.seen(f"rackmeshctl explain {number}, what was ruled out:")
-            tell.quote(ruled_out[0].strip())
+        tell.seen(f"rackmeshctl explain {number}:")
+        tell.plain("\n".join(f"   {line[:86]}" for line in explained.splitlines()[2:8]))
     finally:
         fault.end()
-    world.plain.wait_for(fault.resolves, RESOLVES_S, mark[0], f"the end of {fault}")
+    resolved(world, fault, mark)
     nobody_else(world, fault, mark)
     tell.seen("it forwards all flows again: resolved; no RNIC was blamed")
 
@@ -253,7 +250,7 @@ def no_centre(world, tell):
         assert fault.bit(), "the fault dropped no packet"
     finally:
         fault.end()
-    world.plain.wait_for(fault.resolves, RESOLVES_S, mark[0], f"the end of {fault}")
+    resolved(world, fault, mark)
     nobody_else(world, fault, mark)
     tell.seen("and resolved, with nobody there but the rack")
     return centres
@@ -316,6 +313,13 @@ def read_back(world, tell):
     told = world.lab.ctl("influx", "history", VICTIM, "--since", "1h", "--url", world.influx.url)
     tell.say(f"rackmeshctl history {VICTIM}, the last lines:")
     tell.plain("\n".join(f"   {line[:86]}" for line in told.splitlines()[-4:]))
+
+
+def resolved(world, fault, mark):
+    """At both sinks; the last word on it."""
+    what = f"the end of {fault}"
+    world.plain.wait_for(fault.resolves, RESOLVES_S, mark[0], what)
+    return world.grouped.wait_for(fault.resolves, RESOLVES_S, mark[1], what)
 
 
 def nobody_else(world, fault, mark):
