@@ -569,6 +569,15 @@ fake_etcd_new(struct event_base *base, struct fake_etcd *ret)
 }
 
 void
+fake_etcd_replace(struct fake_etcd *fake)
+{
+	fake->state->count = fake->state->history_count = 0;
+	fake->cluster_id++;
+	fake->revision = 1;
+	fake_etcd_cut(fake);
+}
+
+void
 fake_etcd_clear(struct fake_etcd *fake)
 {
 	struct fake_etcd_state *state = fake->state;

@@ -56,5 +56,7 @@ void fake_etcd_send(struct fake_etcd *fake, const char *text);
 void fake_etcd_event(struct fake_etcd *fake, const char *key, const char *value,
     int64_t mod_revision, int64_t header_revision); /* value NULL: deleted */
 void fake_etcd_cut(struct fake_etcd *fake);         /* ends all watches */
+/* Another cluster in its place: empty, and counting from 1. */
+void fake_etcd_replace(struct fake_etcd *fake);
 
 #endif

@@ -358,26 +358,11 @@ static void
 an_empty_etcd_gets_everything_back_and_versions_grow(void **state)
 {
 	struct pair *p = *state;
-	static const char *const keys[] = { KEY("topology/region"),
-		KEY("pinglist/tor1"), KEY("pinglist/tor2"), KEY("leader") };
 	uint64_t version;
-	char key[64];
 
 	begin(p);
 	version = p->f.agg.held[0].plan_version;
-	for (unsigned i = 0; i < 4; i++) {
-		snprintf(key, sizeof(key), KEY("rnic/00:00:00:00:00:%02x"), 100 + i);
-		fake_etcd_delete(&p->etcd, key);
-		snprintf(key, sizeof(key), KEY("rnic/00:00:00:00:00:%02x"), 200 + i);
-		fake_etcd_delete(&p->etcd, key);
-	}
-	p->etcd.mute = true;
-	for (size_t i = 0; i < 4; i++)
-		fake_etcd_delete(&p->etcd, keys[i]);
-	p->etcd.mute = false;
-	p->etcd.cluster_id++;
-	p->etcd.revision = 1;
-	fake_etcd_cut(&p->etcd);
+	fake_etcd_replace(&p->etcd);
 	LOOPBACK_WAIT(p->f.loop, p->f.agg.closed);
 	LOOPBACK_WAIT(
 	    p->f.loop, fake_etcd_value(&p->etcd, KEY("topology/region")) != NULL);
