@@ -29,8 +29,8 @@ history_text_incident(
 	rm_line_tag(&line, "part_type", incident->part_type);
 	rm_line_tag(&line, "part", incident->part);
 	rm_line_tag(&line, "place", incident->place);
+	rm_line_tag(&line, "state", states[incident->state]);
 	rm_line_string(&line, "id", id);
-	rm_line_string(&line, "state", states[incident->state]);
 	rm_line_string(&line, "kind", incident->kind);
 	rm_line_double(&line, "confidence", incident->confidence);
 	rm_line_int(&line, "began_ns", (int64_t)incident->began_wall_ns);

@@ -110,8 +110,9 @@ static const struct history_column incident_columns[] = {
 	TAG("part_type", "rnic, host, agent, tor, link, switch, path, rack, ..."),
 	TAG("part", "its name"),
 	TAG("place", "its place, where it has a fixed one"),
+	TAG("state", "opened, updated, resolved: an opening told again as an update at the "
+	    "same time leaves both"),
 	WORDS("id", "of this opening, hexadecimal"),
-	WORDS("state", "opened, updated, resolved"),
 	WORDS("kind", "what is wrong with the part"),
 	{ "confidence", RM_LINE_FLOAT, "0..1", "of the verdict" },
 	NS("began_ns", "start of the first window that showed it, since the epoch"),

@@ -24,12 +24,12 @@ class Tap:
     """Listens at address:port inside the namespace; every connection goes on to target.
 
     on_frame(payload) -> the payloads to pass on instead, for frames on their way up;
-    None passes it on as it is. Frames of the kind that hold() names are kept back
-    until release()."""
+    None passes it on as it is. on_answer(payload) sees those on their way down. Frames of
+    the kind that hold() names are kept back until release()."""
 
     def __init__(self, netns, address, port, target):
         self.address = f"{address}:{port}"
-        self.on_frame = None
+        self.on_frame = self.on_answer = None
         self.held = None
         self.lock = threading.Lock()
         self._netns, self._target = netns, target
@@ -90,13 +90,21 @@ class Tap:
                     self._wires.discard(wire)
 
 
+def _whole(buffer):
+    """The payload of the first frame, if all of it is there."""
+    if len(buffer) < _HEAD.size:
+        return None
+    end = _HEAD.size + _HEAD.unpack_from(buffer)[0]
+    return buffer[_HEAD.size : end] if len(buffer) >= end else None
+
+
 class _Wire:
     """One connection. Whatever goes up is sent under the tap's lock, in order."""
 
     def __init__(self, tap, down, up):
         self.kept = []
         self._tap, self._down, self._up = tap, down, up
-        self._buffer = b""
+        self._buffer = self._answers = b""
         for sock in (down, up):
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
@@ -115,6 +123,8 @@ class _Wire:
                     with self._tap.lock:
                         self._pass_frames()
                 else:
+                    self._answers += data
+                    self._read_answers()
                     self._down.sendall(data)
 
     def release(self):
@@ -127,13 +137,15 @@ class _Wire:
             with contextlib.suppress(OSError):
                 sock.shutdown(socket.SHUT_RDWR)
 
+    def _read_answers(self):
+        while (payload := _whole(self._answers)) is not None:
+            self._answers = self._answers[_HEAD.size + len(payload) :]
+            if self._tap.on_answer:
+                self._tap.on_answer(payload)
+
     def _pass_frames(self):
-        while len(self._buffer) >= _HEAD.size:
-            length, _ = _HEAD.unpack_from(self._buffer)
-            end = _HEAD.size + length
-            if len(self._buffer) < end:
-                return
-            payload, self._buffer = self._buffer[_HEAD.size : end], self._buffer[end:]
+        while (payload := _whole(self._buffer)) is not None:
+            self._buffer = self._buffer[_HEAD.size + len(payload) :]
             if self._tap.held is not None and kind(payload) == self._tap.held:
                 self.kept.append(payload)
                 continue

@@ -75,8 +75,9 @@ class World:
                 undo.callback(self.influx.stop)
                 self.influx.start()
                 self.influx.wait_ready()
-            if callable(options.get("uplinks")):
-                options["uplinks"] = options["uplinks"](self.fabric)
+            for name, value in options.items():
+                if callable(value):  # it needs the fabric: addresses
+                    options[name] = value(self.fabric)
             self.lab = undo.enter_context(
                 Lab(
                     self.fabric,
