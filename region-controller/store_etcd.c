@@ -208,11 +208,12 @@ etcd_status(const struct store *store, rm_mono_t now, struct store_status *ret)
 {
 	struct store_etcd *etcd = (struct store_etcd *)store;
 	bool is_fresh = rm_etcd_mirror_is_fresh(etcd->mirror, now, FRESH_NS);
+	bool leads = etcd->announced && rm_etcd_leader_leads(etcd->leader, now);
 
 	find_trouble(etcd, is_fresh);
 	*ret = (struct store_status){
 		.is_shared = true,
-		.leads = etcd->announced,
+		.leads = leads,
 		.leader = etcd->leader_name,
 		.since = etcd->since,
 		.endpoint = rm_etcd_endpoint(etcd->etcd),
@@ -221,7 +222,7 @@ etcd_status(const struct store *store, rm_mono_t now, struct store_status *ret)
 		.trouble = etcd->trouble,
 	};
 	/* Our key may be there before we know all, or for a moment after us. */
-	if (etcd->announced)
+	if (leads)
 		ret->leader = etcd->name;
 	else if (strcmp(etcd->leader_name, etcd->name) == 0)
 		ret->leader = "";

@@ -110,8 +110,8 @@ refused_rnic(const char *text, const char *sentence)
 static void
 what_is_no_registration_is_refused(void **state)
 {
-	refused_rnic("garbage",
-	    "line 1, column 7: no JSON: '[' or '{' expected near 'garbage'");
+	refused_rnic(
+	    "garbage", "line 1, column 7: no JSON: '[' or '{' expected near 'garbage'");
 	refused_rnic("7", "line 1, column 1: no JSON: '[' or '{' expected near '7'");
 	refused_rnic("{}", "id: expected a text");
 	refused_rnic("{\"id\":\"00:00:00:00:00:01\"}", "id: it is not that of the key");
