@@ -280,14 +280,18 @@ class Lab:
                 [self.aggregators[rnic.tor]],
             )
 
-    def ctl(self, place, *words, news=False):
-        """What rackmeshctl says there. news: also when what it says is bad."""
+    def ctl_run(self, place, *words):
+        """rackmeshctl there: what became of it."""
         command = [program("rackmeshctl", self.build), *words]
-        done = subprocess.run(
+        return subprocess.run(
             ["ip", "netns", "exec", self.fabric.netns(place), *map(str, command)],
             capture_output=True,
             text=True,
         )
+
+    def ctl(self, place, *words, news=False):
+        """What rackmeshctl says there. news: also when what it says is bad."""
+        done = self.ctl_run(place, *words)
         if done.returncode not in ((0, 1) if news else (0,)):
             raise OSError(f"rackmeshctl {' '.join(words)}: {done.stdout}{done.stderr}")
         return done.stdout

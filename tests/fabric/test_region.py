@@ -1,0 +1,297 @@
+"""What a person does with a region: brake, resolve, drill, topology, incidents, health."""
+
+import json
+import re
+import time
+
+import pytest
+import yaml
+
+from lab import places
+from lab.faults import RnicDead
+from lab.process import Process
+from lab.rackmesh import REGION, topology
+from lab.wait import until
+from lab.world import World
+
+RACKS = {"tor1": ["h1", "h2", "h3"], "tor2": ["h1", "h4"]}
+OFTEN = {"summary": {"interval_s": 1, "rnic_interval_s": 1}}
+BRAKED_S = 2.0
+TOLD_S = 10
+FIRES_S, RESOLVES_S = 10, 30
+STEADY_S = 2.0  # long enough to tell a rate by
+
+
+@pytest.fixture(scope="module")
+def region(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("region")
+    with World(
+        RACKS,
+        folder,
+        alertmanager=False,
+        controllers=2,
+        etcd=1,
+        analyzer={},
+        family="any",
+        aggregator=OFTEN,
+    ) as world:
+        world.start().fabric.count()
+        yield world
+
+
+# ---- who says what ---------------------------------------------------------------------
+
+
+def leading(region):
+    """What addresses the controller that leads, where changes are taken."""
+    return "--controller", f"unix:{region.lab.wait_leader().socket}"
+
+
+def says(region, place, *words):
+    """What rackmeshctl prints there; its exit status has to be 0."""
+    done = region.lab.ctl_run(place, *words)
+    assert done.returncode == 0, f"{words}: {done}"
+    return done.stdout
+
+
+def refuses(region, place, *words, status=3):
+    """The sentence with which rackmeshctl fails there."""
+    done = region.lab.ctl_run(place, *words)
+    assert done.returncode == status, f"{words}: {done}"
+    assert not done.stdout, f"{words}: {done}"
+    return done.stderr.strip()
+
+
+def probes(region):
+    """{RNIC: probes it has put on the wire}"""
+    return {
+        name: region.fabric.counted(rnic)[0] for name, rnic in region.fabric.rnics.items()
+    }
+
+
+def rates(region, seconds=STEADY_S):
+    """{RNIC: probes per second}, of the wire, from now on for so long."""
+    before, began = probes(region), time.monotonic()
+    region.plain.silence(seconds, region.plain.mark())
+    took = time.monotonic() - began
+    return {name: (count - before[name]) / took for name, count in probes(region).items()}
+
+
+def last_change(region, since):
+    """Waits until no RNIC probes any more; seconds from then to the last probe seen."""
+    seen, changed = probes(region), time.monotonic()
+    while time.monotonic() - changed < 1:
+        now = probes(region)
+        if now != seen:
+            seen, changed = now, time.monotonic()
+        assert changed - since < 10, "the probes never stopped"
+    return changed - since
+
+
+def wait_rate(region, low, high, full, what):
+    """Until every RNIC's rate lies between these shares of its full rate; seconds."""
+    began = time.monotonic()
+
+    def right():
+        now = rates(region, 1)
+        shares = {name: now[name] / full[name] for name in full}
+        return all(low <= share <= high for share in shares.values()) or None
+
+    until(what, BRAKED_S + 2, right)
+    return time.monotonic() - began - 1
+
+
+# ---- the brake -------------------------------------------------------------------------
+
+
+def test_the_brake_stops_a_region_and_holds_without_controllers(region, say):
+    lab, mark = region.lab, region.plain.mark()
+    full = rates(region)
+    assert min(full.values()) > 20, full
+
+    began = time.monotonic()
+    says(region, "centre", *leading(region), "brake", "on")
+    stopped = last_change(region, began)
+    quiet = probes(region)
+    assert stopped <= BRAKED_S
+
+    until("health calls every rack paused", TOLD_S, lambda: states(region) == {"paused"})
+    health = lab.ctl_run("analyzer", "health")
+    assert health.returncode == 1 and "2 paused" in health.stdout, health
+    hosts = [
+        host
+        for aggregator in lab.aggregators.values()
+        for host in aggregator.get("/v1/hosts").json["hosts"]
+    ]
+    assert {host["state"] for host in hosts} == {"paused"}, hosts
+
+    for controller in lab.controllers:
+        controller.kill()
+    for daemon in (lab.aggregators["tor1"], lab.agents["h2"], lab.agents["h1"]):
+        daemon.kill()
+        daemon.start()
+    for host in ("h1", "h2"):
+        until(f"{host} is back", TOLD_S, lambda: connected(lab, host), every=0.1)
+    region.plain.silence(STEADY_S, mark)
+    assert probes(region) == quiet, "somebody has probed under the brake"
+    for controller in lab.controllers:
+        controller.start()
+    lab.wait_leader()
+
+    until("half is taken", TOLD_S, lambda: half(region), every=0.2)
+    region.plain.silence(BRAKED_S, mark)
+    shares = [rate / full[name] for name, rate in rates(region).items()]
+    assert all(0.4 <= share <= 0.6 for share in shares), shares
+
+    says(region, "centre", *leading(region), "brake", "off")
+    region.plain.silence(BRAKED_S, mark)
+    again = [rate / full[name] for name, rate in rates(region).items()]
+    say(
+        f"stopped {stopped:.2f} s after the order; at half: {min(shares):.2f} to"
+        f" {max(shares):.2f}; afterwards {min(again):.2f} to {max(again):.2f} of the rate"
+    )
+    assert all(0.85 <= share <= 1.15 for share in again), again
+    assert not region.plain.since(mark), "nobody was at fault"
+    until("health is good again", TOLD_S, lambda: states(region) == {"ok"}, every=0.1)
+
+
+def states(region):
+    answer = region.lab.analyzer.get("/v1/health").json
+    return {rack["state"] for rack in answer["racks"]}
+
+
+def connected(lab, host):
+    listed = lab.agents[host].get("/v1/aggregators").json["aggregators"]
+    return all(each["connected"] for each in listed)
+
+
+def half(region):
+    return region.lab.ctl_run("centre", *leading(region), "brake", "rate", "50").returncode == 0
+
+
+# ---- whose address ---------------------------------------------------------------------
+
+
+def test_an_address_is_resolved_in_every_way_it_is_written(region):
+    rnic, lab = region.rnic("h4/r0"), region.lab
+    rnic_id = lab.agent_view(rnic)["id"]
+    leader = lab.wait_leader()
+
+    for address in (rnic.ipv4, rnic.ipv6, f"::ffff:{rnic.ipv4}"):
+        answer = says(region, leader.name, "resolve", address)
+        assert answer == f"{address} is h4/r0 ({rnic_id}) at tor2\n"
+    assert "no RNIC has this address" in refuses(region, leader.name, "resolve", "10.9.9.9")
+    assert "expected an address or a GID" in refuses(region, leader.name, "resolve", "h4")
+
+
+# ---- drill -----------------------------------------------------------------------------
+
+
+def test_a_drill_says_the_same_through_every_tier(region):
+    lab, places_of = region.lab, {"aggregator": "agg-tor2", "analyzer": "analyzer"}
+    places_of["controller"] = lab.wait_leader().name
+    heads, keys = set(), []
+
+    for tier, place in places_of.items():
+        drill = ("--through", tier, "drill", "h4/r0", "--seconds", "3")
+        heads.add(says(region, place, *drill).splitlines()[0].split()[0])
+        rows = json.loads(says(region, place, *drill, "--json"))["results"]
+        assert len(rows) > 50, f"{tier}: {len(rows)} rows"
+        assert all("h4/r0" in (row["from"], row["to"]) for row in rows)
+        keys.append(set(rows[0]) & {"sent", "from", "to", "outcome", "kind", "seq", "rtt_ns"})
+        wrong = refuses(region, place, "--through", tier, "drill", "h9/r9")
+        assert "no such RNIC" in wrong or "/v1/rnics" in wrong, f"{tier}: {wrong}"
+    assert heads == {"SENT"} and keys[0] == keys[1] == keys[2], keys
+
+
+# ---- topology --------------------------------------------------------------------------
+
+
+def test_a_topology_is_exported_as_it_was_imported_and_bad_ones_are_refused(region):
+    lab, place = region.lab, region.lab.wait_leader().name
+    change = leading(region)
+    good = lab.folder / "good.yaml"
+    good.write_text("# kept: comments, too\n" + yaml.safe_dump(topology(region.fabric)))
+    says(region, "centre", *change, "topology", "import", good)
+    assert says(region, place, "topology", "export") == good.read_text()
+
+    bad = lab.folder / "bad.yaml"
+    bad.write_text("region: lab\nswitches:\n  - name: tor1\n    role: tower\n")
+    words = refuses(region, "centre", *change, "topology", "import", bad, status=1)
+    assert re.match(rf"{bad}:4:\d+: .*tower", words), words
+    other = lab.folder / "other.yaml"
+    other.write_text(yaml.safe_dump({**topology(region.fabric), "region": "elsewhere"}))
+    words = refuses(region, "centre", *change, "topology", "import", other)
+    assert "elsewhere" in words and REGION in words, words
+    standby = next(each for each in lab.controllers if each is not lab.leader())
+    at = ("--controller", f"unix:{standby.socket}")
+    words = refuses(region, "centre", *at, "topology", "import", good)
+    assert lab.leader().name in words, words
+    assert says(region, place, "topology", "export") == good.read_text()
+
+    answer = says(region, standby.name, "leader")
+    assert answer.startswith(f"{lab.leader().name} leads since "), answer
+    assert f"Asked: {standby.name}, a standby." in answer
+    assert "which is the leader" in says(region, place, "leader")
+
+
+# ---- incidents -------------------------------------------------------------------------
+
+
+@pytest.fixture
+def follower(region):
+    """rackmeshctl incidents --follow, at the analyzer."""
+    log = region.lab.folder / "log" / "follow.log"
+    command = [places.program("rackmeshctl", region.lab.build), "incidents", "--follow"]
+    process = Process("follow", command, region.fabric.netns("analyzer"), log).start()
+    yield process
+    process.stop()
+
+
+def test_an_incident_is_followed_explained_and_ends(region, follower):
+    lab, mark = region.lab, region.plain.mark()
+    fault = RnicDead(lab, region.rnic("h4/r0"))
+    fault.begin()
+    try:
+        alert = region.plain.wait_for(fault.fires, FIRES_S, mark, str(fault))
+        number = alert.annotations["incident"]
+        opened = re.compile(rf"^open .*{number}.*\n +.*h4/r0", re.MULTILINE)
+        until(
+            "it is followed",
+            TOLD_S,
+            lambda: opened.search(follower.log.read_text()),
+            [follower],
+        )
+        until("tor2 is bad", TOLD_S, lambda: "bad" in states(region))
+        check_health(region)
+        explained = lab.ctl_run("analyzer", "explain", number)
+        assert explained.returncode == 1, explained
+        for words in ("What was seen", "Ruled out", "Told by agg-tor2", "e.g. h"):
+            assert words in explained.stdout, explained.stdout
+        listed = lab.ctl_run("analyzer", "incidents", "--open")
+        assert listed.returncode == 1 and number in listed.stdout, listed
+        assert fault.bit()
+    finally:
+        fault.end()
+    region.plain.wait_for(fault.resolves, RESOLVES_S, mark, f"the end of {fault}")
+    ended = re.compile(rf"^resolved .*{number}", re.MULTILINE)
+    until(
+        "its end is followed", TOLD_S, lambda: ended.search(follower.log.read_text()), [follower]
+    )
+    until("all is well", TOLD_S, lambda: states(region) == {"ok"})
+    assert "No incidents are open" in says(region, "analyzer", "incidents", "--open")
+    assert "resolved" in says(region, "analyzer", "explain", number)
+    assert "no such incident" in refuses(region, "analyzer", "explain", "abc")
+    others = [str(each) for each in region.plain.since(mark) if not fault.names(each)]
+    assert not others, others
+
+
+def check_health(region):
+    """The bad rack comes first, and the table fits 80 columns."""
+    health = region.lab.ctl_run("analyzer", "health")
+    assert health.returncode == 1, health
+    racks = region.lab.analyzer.get("/v1/health").json["racks"]
+    assert [(rack["tor"], rack["state"]) for rack in racks] == [("tor2", "bad"), ("tor1", "ok")]
+    table = [line.split()[:2] for line in health.stdout.splitlines() if line]
+    assert ["tor2", "bad"] in table and ["tor1", "ok"] not in table, health.stdout
+    assert max(map(len, health.stdout.splitlines())) <= 80, health.stdout
