@@ -114,7 +114,8 @@ state_of(const struct health_rack *health)
 		return HEALTH_BAD;
 	if (!health->rack->has_state)
 		return HEALTH_UNKNOWN;
-	if (state->brake_permille == 0)
+	if (state->brake_permille == 0 ||
+	    (state->hosts_paused > 0 && state->hosts_paused == state->hosts))
 		return HEALTH_PAUSED;
 	return state->rnics_good > 0 ? HEALTH_OK : HEALTH_UNKNOWN;
 }

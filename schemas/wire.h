@@ -631,6 +631,7 @@ struct wire_rack_state {                       /* at the summary's end */
 	uint32_t incidents_open;
 	uint64_t plan_version;
 	uint32_t brake_permille; /* 1000: none */
+	uint32_t hosts_paused;   /* heard, and somebody told them not to probe */
 };
 
 struct wire_summary {

@@ -252,6 +252,7 @@ fill_state(const struct tor_rack *rack, struct wire_rack_state *state)
 			continue;
 		state->hosts++;
 		state->hosts_ok += rack->hosts[i].state == HOST_OK;
+		state->hosts_paused += rack->hosts[i].state == HOST_PAUSED;
 	}
 	state->incidents_open = (uint32_t)rm_incidents_open(rack->incidents);
 	state->plan_version = rack->plan == NULL ? 0 : rack->plan->plan.version;

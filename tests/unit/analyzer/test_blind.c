@@ -145,6 +145,28 @@ a_rack_with_a_second_aggregator_is_seen(void **state)
 }
 
 static void
+a_rack_that_was_told_not_to_probe_is_not_blind(void **state)
+{
+	const struct wire_rack_state paused = {
+		.rnics = 8, .hosts = 4, .hosts_paused = 3
+	};
+	const struct rm_verdict *v;
+	struct blind *blind = new_blind();
+
+	for (int s = 20; s < 25; s++) {
+		hear_all(blind, s);
+		blind_rack(blind, "r1", "a1", "tor1", &paused, at(s));
+		assert_int_equal(judge(blind, s, &v), 0);
+	}
+	/* Its agents may be gone all the same. */
+	for (int s = 25; s < 27; s++)
+		blind_rack(blind, "r1", "a1", "tor1", &empty, at(s));
+	assert_int_equal(judge(blind, 26, &v), 1);
+	assert_int_equal(v[0].kind, RM_KIND_RACK_BLIND);
+	blind_free(blind);
+}
+
+static void
 a_rack_whose_agents_are_all_gone_is_blind(void **state)
 {
 	const struct rm_verdict *v;
@@ -246,6 +268,7 @@ main(void)
 		cmocka_unit_test(a_silent_aggregator_is_one_alert_that_lists_its_racks),
 		cmocka_unit_test(a_connected_and_silent_one_is_down_too),
 		cmocka_unit_test(a_rack_with_a_second_aggregator_is_seen),
+		cmocka_unit_test(a_rack_that_was_told_not_to_probe_is_not_blind),
 		cmocka_unit_test(a_rack_whose_agents_are_all_gone_is_blind),
 		cmocka_unit_test(a_rack_without_hosts_is_not_blind),
 		cmocka_unit_test(a_silent_region_is_one_alert),

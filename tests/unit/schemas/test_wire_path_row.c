@@ -123,6 +123,24 @@ more_paths_than_the_limit_are_refused(void **state)
 }
 
 static void
+paused_hosts_are_told_of(void **state)
+{
+	struct wire_summary told = summary;
+	struct wire_writer *writer;
+	struct wire_summary_view view;
+	struct wire_bytes bytes;
+
+	told.state.hosts_paused = 627;
+	writer = wire_writer_new();
+	assert_non_null(writer);
+	assert_int_equal(wire_write_summary(writer, &told, &bytes), 0);
+	assert_int_equal(wire_open_summary(&view, bytes.data, bytes.len), 0);
+	assert_int_equal(view.summary.state.hosts_paused, 627);
+	expect_state(&view.summary.state);
+	wire_writer_free(writer);
+}
+
+static void
 what_does_not_speak_of_a_brake_has_none(void **state)
 {
 	struct wire_summary_view view;
@@ -165,6 +183,7 @@ main(int argc, char **argv)
 	};
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(more_paths_than_the_limit_are_refused),
+		cmocka_unit_test(paused_hosts_are_told_of),
 		cmocka_unit_test(what_does_not_speak_of_a_brake_has_none),
 		cmocka_unit_test(a_state_is_written_only_where_there_is_one),
 	};

@@ -276,6 +276,7 @@ every_summary_says_how_the_rack_is(void **state)
 	run(w, nothing, 12 * RM_NS_PER_S);
 	assert_int_equal(w->told.state.rnics_bad, 1);
 	assert_int_equal(w->told.state.hosts_ok, MEMBERS - 1);
+	assert_int_equal(w->told.state.hosts_paused, 1);
 	assert_int_equal(w->told.state.incidents_open, 1);
 }
 
