@@ -23,8 +23,8 @@ address_is_one_host(const struct wire_address *address)
 	return false;
 }
 
-static int
-target_check(const struct wire_target *wire, struct port *port)
+int
+prober_target_check(const struct wire_target *wire, struct port *port)
 {
 	if (!address_is_one_host(&wire->address))
 		return -EINVAL;
@@ -45,7 +45,8 @@ target_check(const struct wire_target *wire, struct port *port)
 	for (size_t i = 0; i < wire->flow_count; i++)
 		if (wire->flows[i] < FIRST_FREE_PORT ||
 		    wire->flows[i] == wire->address.port ||
-		    port_check(port, &wire->address, wire->flows[i]) < 0)
+		    (port != NULL &&
+			port_check(port, &wire->address, wire->flows[i]) < 0))
 			return -EINVAL;
 	return 0;
 }
@@ -78,7 +79,7 @@ prober_target_new(
     const struct wire_target *wire, struct port *port, struct prober_target **ret)
 {
 	struct prober_target *target;
-	int r = target_check(wire, port);
+	int r = prober_target_check(wire, port);
 
 	if (r < 0)
 		return r;

@@ -37,9 +37,13 @@ struct prober_target {
 };
 
 /*
- * Copies. -EINVAL: impossible (no flow, a multicast or no address, a flow or family
- * that the port does not have). -ERANGE: beyond a compiled-in ceiling.
+ * Whatever a plan says: -EINVAL: impossible (no flow, a multicast or no address, a flow
+ * or family that the port does not have). -ERANGE: beyond a compiled-in ceiling. port:
+ * NULL for whoever does not send through one, but no more than a prober might.
  */
+int prober_target_check(const struct wire_target *wire, struct port *port);
+
+/* Copies. What prober_target_check says, or -ENOMEM. */
 int prober_target_new(
     const struct wire_target *wire, struct port *port, struct prober_target **ret);
 void prober_target_ref(struct prober_target *target);

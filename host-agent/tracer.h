@@ -50,7 +50,8 @@ void tracer_tune(
     struct tracer *tracer, const struct tracer_options *options, uint32_t permille);
 
 /*
- * What an RNIC (owner) is to probe; targets that stay in the rack are left out. src:
+ * What an RNIC (owner) is to probe; targets that stay in the rack are left out, and so
+ * is what no prober takes. src:
  * its addresses by family, family 0 for one that it has not. Known flows keep what is
  * known, unless their addresses or class have changed. to: a bit per aggregator that
  * is told of their paths.

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host-agent/prober_target.h"
 #include "host-agent/tracer_state.h"
 
 /* New flows are spread over this, and wait so long for a first probe to arrive. */
@@ -142,7 +143,8 @@ tracer_set(struct tracer *tracer, size_t owner, const struct wire_target *target
 			    src[k].family == target->address.family)
 				own = &src[k];
 		}
-		if (!leaves_the_rack(target) || own == NULL || target->dscp_count == 0)
+		if (!leaves_the_rack(target) || own == NULL ||
+		    prober_target_check(target, NULL) < 0)
 			continue;
 		for (size_t k = 0; k < target->flow_count && r == 0; k++)
 			r = set_flow(

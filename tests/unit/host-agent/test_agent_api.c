@@ -205,7 +205,7 @@ a_pinglist_is_shown_page_by_page(void **state)
 static void
 trace(struct fixture *f, size_t count)
 {
-	static const uint16_t flows[] = { 50000 };
+	static const uint16_t flows[] = { 50000 }, sizes[] = { 88 };
 	static const uint8_t dscps[] = { 26 };
 	const struct wire_address own[2] = { address_number(1, 0) };
 	struct wire_target *targets = calloc(count, sizeof(*targets));
@@ -218,10 +218,13 @@ trace(struct fixture *f, size_t count)
 			.dst = { .guid = 1000 + i, .port = 1 },
 			.kind = WIRE_INTER_TOR,
 			.address = address_number(2, 862),
+			.interval_us = 100000,
 			.flows = flows,
 			.flow_count = 1,
 			.dscps = dscps,
-			.dscp_count = 1 };
+			.dscp_count = 1,
+			.sizes = sizes,
+			.size_count = 1 };
 	assert_int_equal(tracer_set(f->tracer, 0, targets, count, own, 1, now), 0);
 	tracer_length(f->tracer, 0, targets[0].dst, 50000, 2, now);
 	now = rm_mono_add(now, RM_NS_PER_S);

@@ -40,6 +40,34 @@ every_flow_that_leaves_the_rack_is_traced_at_once(void **state)
 }
 
 static void
+what_no_prober_takes_is_not_traced_either(void **state)
+{
+	static const uint16_t reflectors[] = { 862 }, privileged[] = { 53 };
+	static const uint8_t absurd[] = { 64 };
+	struct wire_target targets[8];
+	struct fixture *f = *state;
+	struct tracer_job job;
+
+	for (size_t i = 0; i < 8; i++)
+		targets[i] = target(2 + i, WIRE_INTER_TOR);
+	targets[0].address.bytes[0] = 224; /* a group */
+	memset(targets[1].address.bytes, 255, 4);
+	memset(targets[2].address.bytes, 0, 4);
+	targets[3].flows = reflectors; /* a reflector would answer a reflector */
+	targets[3].flow_count = 1;
+	targets[4].flows = privileged;
+	targets[4].flow_count = 1;
+	targets[5].dscps = absurd;
+	targets[5].dscp_count = 1;
+	targets[6].interval_us = 0;
+	targets[7].size_count = 0;
+	set(f, targets, 8);
+	assert_int_equal(tracer_flows(f->tracer), 0);
+	f->now = rm_mono_add(f->now, 60 * S);
+	assert_false(tracer_next(f->tracer, f->now, &job));
+}
+
+static void
 a_way_of_unknown_length_is_traced_blindly_after_a_while(void **state)
 {
 	struct wire_target one = target(2, WIRE_INTER_TOR);
@@ -199,6 +227,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(every_flow_that_leaves_the_rack_is_traced_at_once),
+		TEST(what_no_prober_takes_is_not_traced_either),
 		TEST(a_way_of_unknown_length_is_traced_blindly_after_a_while),
 		TEST(a_destination_that_says_so_ends_the_path),
 		TEST(neighbours_have_no_way),

@@ -22,6 +22,7 @@ struct fixture {
 static const struct wire_address own[2] = { { 4, { 10, 1, 0, 1 }, 0 }, { 0 } };
 static const uint16_t ports[] = { 50001, 50002, 50003 };
 static const uint8_t dscps[] = { 26, 0 };
+static const uint16_t sizes[] = { 256 };
 
 static inline int
 setup(void **state)
@@ -54,7 +55,10 @@ target(uint64_t dst, enum wire_probe_kind kind)
 		.flows = ports,
 		.flow_count = 3,
 		.dscps = dscps,
-		.dscp_count = 2 };
+		.dscp_count = 2,
+		.sizes = sizes,
+		.size_count = 1,
+		.interval_us = 100000 };
 }
 
 static inline void
