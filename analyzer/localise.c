@@ -18,7 +18,8 @@
 	5 /* in a row, at the pace of now: its clock is wrong, not its rows \
 	   */
 #define SLOW_EVERY_NS RM_NS_PER_S
-#define MAX_SENT 100000000 /* of one row */
+#define LATELY_NS (6 * RM_NS_PER_S) /* rows of before may still come */
+#define MAX_SENT 100000000          /* of one row */
 
 /* ln of how much likelier what was named, or says so itself, is than by its kind. */
 #define FAVOUR_NAMED 4.0
@@ -212,6 +213,12 @@ favour(const struct localise *localise, const struct localise_suspect *suspect)
 	return sum;
 }
 
+static rm_mono_t
+lately(const struct localise *localise)
+{
+	return (rm_mono_t){ localise->now.ns - LATELY_NS };
+}
+
 /* Some way from here to there is explained by what is named. */
 static bool
 is_explained(const struct localise *localise, const struct localise_element *src,
@@ -222,7 +229,8 @@ is_explained(const struct localise *localise, const struct localise_element *src
 
 		if (way->elements[0] == src &&
 		    way->elements[way->element_count - 1] == dst &&
-		    localise_standings_explain(&localise->standings, way))
+		    localise_standings_explain(
+			&localise->standings, way, lately(localise)))
 			return true;
 	}
 	return false;
@@ -231,8 +239,10 @@ is_explained(const struct localise *localise, const struct localise_element *src
 static enum localise_known
 known_back(const struct localise_way *way, const struct localise_sum *sum, void *arg)
 {
+	const struct localise *localise = arg;
+
 	if (sum->unknown > 0 &&
-	    !localise_standings_explain(&((struct localise *)arg)->standings, way) &&
+	    !localise_standings_explain(&localise->standings, way, lately(localise)) &&
 	    is_explained(arg, way->elements[way->element_count - 1], way->elements[0]))
 		return LOCALISE_KNOWN_BACK;
 	return LOCALISE_NEWS;
@@ -244,7 +254,8 @@ known_slow(const struct localise_way *way, const struct localise_sum *sum, void 
 {
 	const struct localise *localise = arg;
 
-	if (localise_standings_explain(&localise->standings, way))
+	if (localise_standings_explain(
+		&localise->standings, way, (rm_mono_t){ INT64_MIN }))
 		return LOCALISE_KNOWN;
 	return known_back(way, sum, arg);
 }
@@ -261,7 +272,8 @@ is_needless(const struct localise *localise, const struct localise_case *c,
 
 		if (!localise_suspect_on(path, way))
 			continue;
-		if (localise_standings_explain(&localise->standings, way))
+		if (localise_standings_explain(
+			&localise->standings, way, lately(localise)))
 			return true;
 		for (size_t k = 0; k < explanation->part_count; k++) {
 			const struct localise_suspect *s =

@@ -21,6 +21,8 @@
 #define ACQUITTED(lost) (200 * (lost) + 100)
 #define MAX_PATH_SUSPECTS 256
 #define MAX_PARALLEL 16 /* cables between two switches, both ways counted */
+#define MAX_WAYS_BACK 16
+#define LOSSY_BACK 0.05 /* of what was sent: a lost one among many is no reason */
 #define NO_LOCAL UINT32_MAX
 
 int
@@ -44,7 +46,7 @@ localise_case_release(struct localise_case *c)
 	free(c->candidates);
 	free(c->suspects);
 	free(c->locals);
-	free(c->pairs);
+	free(c->lossy);
 	free(c->cables);
 	*c = (struct localise_case){ 0 };
 }
@@ -86,44 +88,6 @@ local_of(struct localise_case *c, struct localise_element *element)
 	return element->local;
 }
 
-static uint32_t
-local_of_pair(
-    struct localise_case *c, struct localise_element *src, struct localise_element *dst)
-{
-	const size_t mask = c->pair_size - 1;
-	uint64_t at = ((uintptr_t)src >> 4) * UINT64_C(0x9e3779b97f4a7c15) ^
-		      ((uintptr_t)dst >> 4) * UINT64_C(0xbf58476d1ce4e5b9);
-
-	for (at = (at >> 20) & mask; c->pairs[at] != 0; at = (at + 1) & mask) {
-		const struct localise_local *local = &c->locals[c->pairs[at] - 1];
-
-		if (local->src == src && local->dst == dst)
-			return c->pairs[at] - 1;
-	}
-	c->pairs[at] =
-	    add_local(c, (struct localise_local){ .src = src, .dst = dst }) + 1;
-	return c->pairs[at] - 1; /* NO_LOCAL wraps to 0 and back */
-}
-
-/* Room for both directions of all lossy ways, and then some. */
-static int
-begin_pairs(struct localise_case *c, size_t ways)
-{
-	size_t size = 256;
-
-	while (size < 8 * ways)
-		size *= 2;
-	if (size > c->pair_size) {
-		free(c->pairs);
-		c->pairs = malloc(size * sizeof *c->pairs);
-		c->pair_size = c->pairs != NULL ? size : 0;
-		if (c->pairs == NULL)
-			return -ENOMEM;
-	}
-	memset(c->pairs, 0, c->pair_size * sizeof *c->pairs);
-	return 0;
-}
-
 static int
 observe(struct localise_case *c, double sent, double lost, const uint32_t *elements,
     uint32_t count)
@@ -134,25 +98,25 @@ observe(struct localise_case *c, double sent, double lost, const uint32_t *eleme
 		sizeof *c->observations) < 0)
 		return -ENOMEM;
 	o = &c->observations[c->observation_count++];
+	*o = (struct rm_observation){ .element_count = count };
 	o->sent = (uint32_t)fmin(round(fmax(sent, lost)), UINT32_MAX / 2);
 	o->lost = (uint32_t)fmin(round(lost), o->sent);
 	memcpy(o->elements, elements, count * sizeof *elements);
-	o->element_count = count;
 	return 0;
 }
 
+/* What the way says by itself; what it lost on the way out, or nobody knows where, is
+ * kept until all ways are known. */
 static int
-observe_way(
+take_way(
     struct localise_case *c, struct localise_way *way, const struct localise_sum *sum)
 {
-	uint32_t elements[RM_OBSERVATION_ELEMENTS], count = 0;
-	struct localise_element *src = way->elements[0],
-				*dst = way->elements[way->element_count - 1];
-	const uint32_t back = local_of_pair(c, dst, src);
+	const uint32_t there = local_of(c, way->pair),
+		       back = local_of(c, way->pair->back);
 	struct localise_local *local;
-	int r = 0;
 
-	if (back == NO_LOCAL)
+	if (back == NO_LOCAL || there == NO_LOCAL ||
+	    grow(&c->lossy, &c->lossy_size, c->lossy_count + 1, sizeof *c->lossy) < 0)
 		return -ENOMEM;
 	local = &c->locals[back];
 	local->reverse += sum->reverse;
@@ -160,9 +124,56 @@ observe_way(
 	if (round(sum->forward) + round(sum->unknown) < 1)
 		return 0;
 	way->stamp = c->stamp;
+	local = &c->locals[there];
+	c->lossy[c->lossy_count] = (struct localise_lossy){ way, *sum, local->first };
+	local->first = (uint32_t)++c->lossy_count;
+	return 0;
+}
+
+static void
+add_once(struct rm_observation *o, uint32_t element)
+{
+	if (element == NO_LOCAL || o->element_count == RM_OBSERVATION_ELEMENTS)
+		return;
+	for (uint32_t i = 0; i < o->element_count; i++)
+		if (o->elements[i] == element)
+			return;
+	o->elements[o->element_count++] = element;
+}
+
+/* Replies may have taken any way back: one that loses probes may lose replies. */
+static void
+add_ways_back(struct localise_case *c, const struct localise_element *back,
+    struct rm_observation *o)
+{
+	const uint32_t sure = o->element_count;
+	size_t looked = 0;
+
+	for (uint32_t at = c->locals[back->local].first;
+	     at != 0 && looked < MAX_WAYS_BACK; at = c->lossy[at - 1].next, looked++) {
+		const struct localise_lossy *l = &c->lossy[at - 1];
+
+		if (l->sum.forward + l->sum.unknown < LOSSY_BACK * l->sum.sent)
+			continue;
+		for (uint8_t i = 0; i < l->way->element_count; i++)
+			add_once(o, local_of(c, l->way->elements[i]));
+	}
+	o->spread = o->element_count - sure;
+	o->share = 1.0F / (float)(back->way_count > 1 ? back->way_count : 1);
+}
+
+static int
+observe_way(struct localise_case *c, const struct localise_lossy *lossy)
+{
+	const struct localise_sum *sum = &lossy->sum;
+	struct localise_way *way = lossy->way;
+	struct rm_observation *o;
+	uint32_t elements[RM_OBSERVATION_ELEMENTS], count = 0;
+	int r;
+
 	for (uint8_t i = 0; i < way->element_count; i++)
 		elements[count++] = local_of(c, way->elements[i]);
-	elements[count++] = local_of_pair(c, src, dst);
+	elements[count++] = way->pair->local;
 	for (uint32_t i = 0; i < count; i++) {
 		if (elements[i] == NO_LOCAL)
 			return -ENOMEM;
@@ -171,9 +182,14 @@ observe_way(
 	r = observe(c, sum->sent - sum->unknown, sum->forward, elements, count);
 	if (r < 0 || round(sum->unknown) < 1)
 		return r;
-	elements[count++] = back;
-	c->locals[back].lost += sum->unknown;
-	return observe(c, sum->unknown, sum->unknown, elements, count);
+	elements[count++] = way->pair->back->local;
+	c->locals[way->pair->back->local].lost += sum->unknown;
+	r = observe(c, sum->unknown, sum->unknown, elements, count);
+	if (r < 0)
+		return r;
+	o = &c->observations[c->observation_count - 1];
+	add_ways_back(c, way->pair->back, o);
+	return 0;
 }
 
 /* What arrived over an element's other ways: of no use to tell them apart, so they are
@@ -183,7 +199,7 @@ observe_arrivals(struct localise_case *c, const struct localise_map *map, rm_mon
     localise_seen *seen, uint32_t local)
 {
 	const struct localise_local *l = &c->locals[local];
-	const struct localise_element *at = l->element != NULL ? l->element : l->src;
+	const struct localise_element *at = l->element;
 	struct localise_sum sum = { 0 };
 	double arrived;
 
@@ -191,10 +207,6 @@ observe_arrivals(struct localise_case *c, const struct localise_map *map, rm_mon
 		const struct localise_way *way = at->ways[i];
 
 		if (way->stamp == c->stamp)
-			continue;
-		if (l->element == NULL &&
-		    (way->elements[0] != l->src ||
-			way->elements[way->element_count - 1] != l->dst))
 			continue;
 		seen(map, way, now, &sum);
 	}
@@ -257,8 +269,7 @@ suspect_cables(struct localise_case *c)
 	if (grow(&c->cables, &c->cable_size, c->local_count, sizeof *c->cables) < 0)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < c->local_count; i++)
-		if (c->locals[i].lost >= MIN_LOST && c->locals[i].element != NULL &&
-		    c->locals[i].element->b[0] != '\0')
+		if (c->locals[i].lost >= MIN_LOST && c->locals[i].element->b[0] != '\0')
 			c->cables[count++] =
 			    (struct localise_cable){ c->locals[i].element->cable, i };
 	if (count > 0)
@@ -278,12 +289,11 @@ suspect_local(struct localise_case *c, uint32_t local, size_t *paths)
 {
 	const struct localise_local *l = &c->locals[local];
 
-	if (l->element == NULL) {
+	if (l->element->back != NULL) {
 		if (++*paths > MAX_PATH_SUSPECTS)
 			return 0;
-		return suspect(c,
-		    (struct localise_suspect){ RM_PART_PATH, { l->src, l->dst }, 2 },
-		    PRIOR_PATH, local, NO_LOCAL);
+		return suspect(
+		    c, localise_suspect_path(l->element), PRIOR_PATH, local, NO_LOCAL);
 	}
 	if (l->element->b[0] == '\0')
 		return suspect(c,
@@ -303,11 +313,11 @@ localise_case_build(struct localise_case *c, struct localise_map *map, rm_mono_t
     void *arg)
 {
 	size_t paths = 0;
-	int r;
+	int r = 0;
 
 	c->stamp = ++map->stamp;
 	c->observation_count = c->suspect_count = c->local_count = 0;
-	r = begin_pairs(c, map->lossy_count);
+	c->lossy_count = 0;
 	for (size_t i = 0; r == 0 && i < map->lossy_count; i++) {
 		struct localise_way *way = map->lossy[i];
 		struct localise_sum sum = { 0 };
@@ -326,8 +336,10 @@ localise_case_build(struct localise_case *c, struct localise_map *map, rm_mono_t
 			sum.sent -= sum.unknown;
 			sum.unknown = 0;
 		}
-		r = observe_way(c, way, &sum);
+		r = take_way(c, way, &sum);
 	}
+	for (size_t i = 0; r == 0 && i < c->lossy_count; i++)
+		r = observe_way(c, &c->lossy[i]);
 	for (uint32_t i = 0; r == 0 && i < c->local_count; i++) {
 		if (c->locals[i].lost < MIN_LOST)
 			continue;
@@ -346,6 +358,13 @@ localise_case_explain(struct localise_case *c, struct rm_explanation *ret)
 		return 0;
 	return rm_judge_explain(c->judge, c->local_count, c->observations,
 	    c->observation_count, c->candidates, c->suspect_count, ret);
+}
+
+struct localise_suspect
+localise_suspect_path(const struct localise_element *pair)
+{
+	return (struct localise_suspect){ RM_PART_PATH,
+		{ pair->ends[0], pair->ends[1] }, 2 };
 }
 
 void

@@ -1,10 +1,11 @@
 /*
  * localise_case - what was lost, as a case for the judge. Pure.
  *
- * Each lossy way is an observation over its elements, and over the way back where
- * nobody knows which way lost it. What arrived over other ways speaks for each of their
- * elements by itself. Suspects are switches, links (one way or both), and, where
- * nothing on it stands out, the whole way from one rack to another.
+ * Each lossy way is an observation over its elements, and, where nobody knows which way
+ * lost it, over those of the lossy ways back: replies may have taken any of them. What
+ * arrived over other ways speaks for each of their elements by itself. Suspects are
+ * switches, links (one way or both), and, where nothing on it stands out, the whole way
+ * from one rack to another.
  */
 #ifndef ANALYZER_LOCALISE_CASE_H
 #define ANALYZER_LOCALISE_CASE_H
@@ -24,9 +25,15 @@ struct localise_suspect {                     /* one of the judge's candidates *
 
 struct localise_local { /* an element of the judge's */
 	struct localise_element *element;
-	struct localise_element *src, *dst; /* instead: from one ToR to another */
+	uint32_t first; /* of a pair of racks: of its lossy ways + 1 */
 	double lost;
 	double reverse, reverse_sent; /* replies on it: lost, of so many */
+};
+
+struct localise_lossy { /* a way, and what was seen on it */
+	struct localise_way *way;
+	struct localise_sum sum;
+	uint32_t next; /* between the same two ToRs + 1 */
 };
 
 struct localise_cable {
@@ -44,8 +51,8 @@ struct localise_case {
 	size_t suspect_count, suspect_size;
 	struct localise_local *locals;
 	size_t local_count, local_size;
-	uint32_t *pairs; /* hash of (src, dst): local + 1 */
-	size_t pair_size;
+	struct localise_lossy *lossy; /* that lost something on the way out */
+	size_t lossy_count, lossy_size;
 	struct localise_cable *cables; /* scratch */
 	size_t cable_size;
 	uint64_t stamp; /* of this case's lossy ways and their elements */
@@ -71,6 +78,9 @@ int localise_case_build(struct localise_case *c, struct localise_map *map,
 	const struct localise_way *way, const struct localise_sum *sum, void *arg),
     void *arg);
 int localise_case_explain(struct localise_case *c, struct rm_explanation *ret);
+
+/* All that is between two racks, one way. */
+struct localise_suspect localise_suspect_path(const struct localise_element *pair);
 
 void localise_suspect_part(const struct localise_suspect *suspect, struct rm_part *ret);
 /* Its elements are on this way, or it is the whole of it. */

@@ -34,8 +34,14 @@ leave_element(struct localise_map *map, struct localise_element *element,
 			element->ways[i] = element->ways[--element->way_count];
 			break;
 		}
-	if (element->way_count == 0)
+	if (element->way_count > 0)
+		return;
+	if (element->back == NULL)
 		drop_element(map, element);
+	else if (element->back->way_count == 0) { /* they come and go together */
+		drop_element(map, element->back);
+		drop_element(map, element);
+	}
 }
 
 static void
@@ -46,6 +52,8 @@ drop_way(struct localise_map *map, struct localise_way *way)
 			map->lossy[i] = map->lossy[--map->lossy_count];
 			break;
 		}
+	if (way->pair != NULL) /* before its ends */
+		leave_element(map, way->pair, way);
 	for (uint8_t i = 0; i < way->element_count; i++)
 		leave_element(map, way->elements[i], way);
 	HASH_DEL(way->rack->ways, way);
@@ -132,29 +140,17 @@ hash_of(const char *name)
 }
 
 static int
-find_element(struct localise_map *map, const char *a, const char *b, const char *at,
-    struct localise_element **ret)
+keyed_element(struct localise_map *map, const char *key, struct localise_element **ret)
 {
-	char key[3 * RM_NAME_BYTES + 2];
+	const size_t len = strlen(key) + 1;
 	struct localise_element *element;
-	size_t len;
 
-	if (b[0] == '\0')
-		snprintf(key, sizeof key, "%s", a);
-	else
-		snprintf(key, sizeof key, "%s>%s@%s", a, b, at);
 	HASH_FIND_STR(map->elements, key, element);
 	if (element == NULL) {
-		len = strlen(key) + 1;
 		element = calloc(1, sizeof *element + len);
 		if (element == NULL)
 			return -ENOMEM;
 		memcpy(element->key, key, len);
-		snprintf(element->a, sizeof element->a, "%s", a);
-		snprintf(element->b, sizeof element->b, "%s", b);
-		snprintf(element->at, sizeof element->at, "%s", at);
-		if (b[0] != '\0')
-			element->cable = hash_of(a) + hash_of(b);
 		HASH_ADD(hh, map->elements, key[0], len - 1, element);
 		if (element->hh.tbl == NULL) {
 			free(element);
@@ -162,6 +158,56 @@ find_element(struct localise_map *map, const char *a, const char *b, const char 
 		}
 	}
 	*ret = element;
+	return 0;
+}
+
+static int
+find_element(struct localise_map *map, const char *a, const char *b, const char *at,
+    struct localise_element **ret)
+{
+	char key[3 * RM_NAME_BYTES + 2];
+	int r;
+
+	if (b[0] == '\0')
+		snprintf(key, sizeof key, "%s", a);
+	else
+		snprintf(key, sizeof key, "%s>%s@%s", a, b, at);
+	r = keyed_element(map, key, ret);
+	if (r < 0 || (*ret)->a[0] != '\0')
+		return r;
+	snprintf((*ret)->a, sizeof(*ret)->a, "%s", a);
+	snprintf((*ret)->b, sizeof(*ret)->b, "%s", b);
+	snprintf((*ret)->at, sizeof(*ret)->at, "%s", at);
+	if (b[0] != '\0')
+		(*ret)->cable = hash_of(a) + hash_of(b);
+	return 0;
+}
+
+static int
+find_pair(struct localise_map *map, struct localise_element *src,
+    struct localise_element *dst, struct localise_element **ret)
+{
+	char key[2 * RM_NAME_BYTES + 2];
+	struct localise_element *there, *back;
+	int r;
+
+	snprintf(key, sizeof key, "%s %s", src->a, dst->a);
+	r = keyed_element(map, key, &there);
+	if (r < 0)
+		return r;
+	if (there->back == NULL) {
+		snprintf(key, sizeof key, "%s %s", dst->a, src->a);
+		r = keyed_element(map, key, &back);
+		if (r < 0) {
+			drop_element(map, there);
+			return r;
+		}
+		there->back = back;
+		back->back = there;
+		there->ends[0] = back->ends[1] = src;
+		there->ends[1] = back->ends[0] = dst;
+	}
+	*ret = there;
 	return 0;
 }
 
@@ -274,6 +320,25 @@ enter_element(struct localise_element *element, struct localise_way *way)
 	return 0;
 }
 
+static int
+enter_pair(struct localise_map *map, struct localise_way *way)
+{
+	struct localise_element *pair;
+	int r;
+
+	r = find_pair(
+	    map, way->elements[0], way->elements[way->element_count - 1], &pair);
+	if (r < 0)
+		return r;
+	r = enter_element(pair, way);
+	if (r < 0) {
+		leave_element(map, pair, way);
+		return r;
+	}
+	way->pair = pair;
+	return 0;
+}
+
 static void
 abandon_course(struct course *course)
 {
@@ -313,6 +378,10 @@ new_way(struct localise_map *map, struct localise_rack *rack,
 	}
 	way->elements[0]->is_tor = true;
 	way->elements[way->element_count - 1]->is_tor = true;
+	if (enter_pair(map, way) < 0) {
+		drop_way(map, way);
+		return NULL;
+	}
 	return way;
 }
 

@@ -26,16 +26,18 @@ struct localise_way;
 
 struct localise_element {
 	char a[RM_NAME_BYTES];  /* the switch, or where the link begins */
-	char b[RM_NAME_BYTES];  /* where it ends; "": a switch */
+	char b[RM_NAME_BYTES];  /* where it ends; "": a switch, or a pair of racks */
 	char at[RM_NAME_BYTES]; /* address of the interface at its end */
 	uint64_t cable; /* of a link: the same number for both of its directions */
 	bool is_tor;
+	/* Of all there is between two racks: their ToRs, and the same the other way. */
+	struct localise_element *ends[2], *back;
 	struct localise_way **ways;
 	size_t way_count, way_size;
 	uint64_t stamp; /* scratch of who works with it now */
 	uint32_t local;
 	UT_hash_handle hh;
-	char key[]; /* "a", or "a>b@at" */
+	char key[]; /* "a", "a>b@at", or "a b": between two racks */
 };
 
 struct localise_counts_seen { /* one set of rows */
@@ -63,6 +65,7 @@ struct localise_rack {
 struct localise_way {
 	struct localise_rack *rack;
 	struct localise_element **elements; /* source's ToR first, destination's last */
+	struct localise_element *pair; /* between its ends; not among the elements */
 	uint8_t element_count;
 	bool is_traced;                      /* each hop is known */
 	bool is_listed;                      /* in map->lossy */

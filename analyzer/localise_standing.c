@@ -20,6 +20,7 @@
 #define RNIC_NS (8 * RM_NS_PER_S)         /* until its own rack has named an RNIC */
 #define LAPSE_NS (1500 * RM_NS_PER_MS)    /* a suspicion that pauses begins anew */
 #define SLOW_LAPSE_NS (6 * RM_NS_PER_S)
+#define LATELY_NS (6 * RM_NS_PER_S)
 #define STALE_NS (45 * RM_NS_PER_S) /* until its losses have faded */
 
 #define SUSPECT_LOST 3 /* with this begins the wait, with the rest it may end */
@@ -79,13 +80,14 @@ localise_standings_fade(struct localise_standings *standings, rm_mono_t now)
 }
 
 bool
-localise_standings_explain(
-    const struct localise_standings *standings, const struct localise_way *way)
+localise_standings_explain(const struct localise_standings *standings,
+    const struct localise_way *way, rm_mono_t since)
 {
 	for (size_t i = 0; i < standings->count; i++) {
 		const struct localise_standing *s = &standings->standings[i];
 
-		if (s->told.ns != 0 && !s->slow && localise_part_on(&s->part, way))
+		if (s->told.ns != 0 && !s->slow && s->seen.ns >= since.ns &&
+		    localise_part_on(&s->part, way))
 			return true;
 	}
 	return false;
@@ -165,18 +167,28 @@ touch_all(struct localise_standings *standings, const struct localise_finding *f
 	return since;
 }
 
+/* Another part that was named, and blamed until lately, shares a lossy way with it. */
 static bool
 overlaps(const struct localise_standings *standings,
-    const struct localise_finding *finding, const struct localise_map *map)
+    const struct localise_finding *finding, const struct localise_now *now)
 {
-	size_t looked = 0;
+	const struct localise_map *map = now->map;
 
-	for (size_t i = 0; i < map->lossy_count && looked < MAX_LOOKED; i++) {
-		if (!localise_suspect_on(finding->suspect, map->lossy[i]))
+	for (size_t k = 0; k < standings->count; k++) {
+		const struct localise_standing *s = &standings->standings[k];
+		size_t looked = 0;
+
+		if (s->told.ns == 0 || s->slow ||
+		    rm_mono_since(now->now, s->seen) > LATELY_NS ||
+		    localise_part_same(&s->part, &finding->part))
 			continue;
-		looked++;
-		if (localise_standings_explain(standings, map->lossy[i]))
-			return true;
+		for (size_t i = 0; i < map->lossy_count && looked < MAX_LOOKED; i++) {
+			if (!localise_suspect_on(finding->suspect, map->lossy[i]))
+				continue;
+			looked++;
+			if (localise_part_on(&s->part, map->lossy[i]))
+				return true;
+		}
 	}
 	return false;
 }
@@ -199,7 +211,7 @@ may_speak(const struct localise_standings *standings, const struct localise_now 
 	/* A way that has a name of its own needs no part, and no haste. */
 	if (finding->suspect->type == RM_PART_PATH && wait < DECIDE_NS)
 		wait = DECIDE_NS;
-	if (overlaps(standings, finding, now->map))
+	if (overlaps(standings, finding, now))
 		wait += OVERLAP_NS;
 	return rm_mono_since(now->now, since) >= wait;
 }
@@ -296,25 +308,20 @@ static bool
 has_reason(const struct localise_standings *standings, const struct localise_local *l,
     rm_mono_t now)
 {
-	bool known = false;
+	const struct localise_element *src = l->element->ends[0],
+				      *dst = l->element->ends[1];
+	const bool known = l->element->way_count > 0;
 
-	for (size_t i = 0; i < l->src->way_count; i++) {
-		const struct localise_way *way = l->src->ways[i];
-
-		if (way->elements[0] != l->src ||
-		    way->elements[way->element_count - 1] != l->dst)
-			continue;
-		known = true;
-		if (is_suspected(standings, way, now))
+	for (size_t i = 0; i < l->element->way_count; i++)
+		if (is_suspected(standings, l->element->ways[i], now))
 			return true;
-	}
 	/* No probe goes that way: replies may take any that leads from, or to, there.
 	 */
-	for (size_t i = 0; !known && i < l->src->way_count; i++)
-		if (is_suspected(standings, l->src->ways[i], now))
+	for (size_t i = 0; !known && i < src->way_count; i++)
+		if (is_suspected(standings, src->ways[i], now))
 			return true;
-	for (size_t i = 0; !known && i < l->dst->way_count; i++)
-		if (is_suspected(standings, l->dst->ways[i], now))
+	for (size_t i = 0; !known && i < dst->way_count; i++)
+		if (is_suspected(standings, dst->ways[i], now))
 			return true;
 	return false;
 }
@@ -323,7 +330,8 @@ static bool
 shares_end(const struct localise_standings *standings, const struct rm_part *part,
     const struct localise_local *l)
 {
-	const size_t src_len = strlen(l->src->a), dst_len = strlen(l->dst->a);
+	const char *src = l->element->ends[0]->a, *dst = l->element->ends[1]->a;
+	const size_t src_len = strlen(src), dst_len = strlen(dst);
 
 	for (size_t i = 0; i < standings->count; i++) {
 		const struct localise_standing *s = &standings->standings[i];
@@ -332,10 +340,9 @@ shares_end(const struct localise_standings *standings, const struct rm_part *par
 		if (!s->named || s->part.type != RM_PART_PATH ||
 		    rm_part_equal(&s->part, part))
 			continue;
-		if ((strncmp(s->part.name, l->src->a, src_len) == 0 &&
+		if ((strncmp(s->part.name, src, src_len) == 0 &&
 			s->part.name[src_len] == '-') ||
-		    (len > dst_len &&
-			strcmp(s->part.name + len - dst_len, l->dst->a) == 0 &&
+		    (len > dst_len && strcmp(s->part.name + len - dst_len, dst) == 0 &&
 			s->part.name[len - dst_len - 1] == '>'))
 			return true;
 	}
@@ -348,14 +355,15 @@ localise_standings_reverse(
 {
 	for (size_t i = 0; i < now->c->local_count; i++) {
 		const struct localise_local *l = &now->c->locals[i];
-		struct localise_suspect way = { RM_PART_PATH, { l->src, l->dst }, 2 };
+		struct localise_suspect way, back;
 		struct localise_finding finding = { .suspect = &way, .tie_count = 1 };
 		struct localise_standing *s;
 
-		if (l->element != NULL || l->reverse < SUSPECT_LOST ||
-
+		if (l->element->back == NULL || l->reverse < SUSPECT_LOST ||
 		    l->reverse < REVERSE_SHARE * l->reverse_sent)
 			continue;
+		way = localise_suspect_path(l->element);
+		back = localise_suspect_path(l->element->back);
 		localise_suspect_part(&way, &finding.part);
 		if (has_reason(standings, l, now->now) ||
 		    shares_end(standings, &finding.part, l))
@@ -366,16 +374,14 @@ localise_standings_reverse(
 		    (!s->named && !may_speak(standings, now, &finding, s->since)))
 			continue;
 		if (rm_mono_since(now->now, s->since) < RNIC_NS &&
-		    localise_evidence_one_rnic(
-			now->map, &(struct localise_suspect){
-				      RM_PART_PATH, { l->dst, l->src }, 2 }))
+		    localise_evidence_one_rnic(now->map, &back))
 			continue;
 		localise_name(s, now, &finding, false);
 		snprintf(s->verdict.evidence.observed, RM_EVIDENCE_TEXT,
 		    "%.0f of %.0f replies on it did not come, to probes from %.63s "
 		    "that "
 		    "had arrived",
-		    l->reverse, l->reverse_sent, l->dst->a);
+		    l->reverse, l->reverse_sent, way.elements[1]->a);
 	}
 }
 

@@ -52,8 +52,8 @@ void localise_standings_fade(struct localise_standings *standings, rm_mono_t now
 struct localise_standing *localise_standings_find(
     const struct localise_standings *standings, const struct rm_part *part);
 
-/* Some named part, or one that was named lately, is on this way. */
-bool localise_standings_explain(
-    const struct localise_standings *standings, const struct localise_way *way);
+/* Some named part, or one that was and has been blamed since then, is on this way. */
+bool localise_standings_explain(const struct localise_standings *standings,
+    const struct localise_way *way, rm_mono_t since);
 
 #endif

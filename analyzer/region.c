@@ -180,9 +180,30 @@ region_tor_incident(
 
 /* ---- life ----------------------------------------------------------------------- */
 
+/* Whether its part has failed again since: equal labels, and so one alert. */
+static bool
+came_back(const struct rm_incidents *incidents, const struct rm_incident *incident)
+{
+	for (size_t i = 0; i < rm_incidents_open(incidents); i++)
+		if (rm_part_equal(&rm_incidents_get(incidents, i)->verdict.part,
+			&incident->verdict.part))
+			return true;
+	return false;
+}
+
+/* What it said last, as it said it: the same point again. */
+static enum wire_incident_state
+last_state(const struct rm_incident *incident)
+{
+	if (incident->resolved.ns != 0)
+		return WIRE_RESOLVED;
+	return incident->changed.ns == incident->opened.ns ? WIRE_OPENED : WIRE_UPDATED;
+}
+
 static void
 take_back(struct region *region)
 {
+	const struct rm_incidents *incidents = region->incidents;
 	const struct rm_incident *incident;
 	json_t *saved = rm_incident_file_load(region->file);
 	struct rm_why why = { 0 };
@@ -194,17 +215,14 @@ take_back(struct region *region)
 	if (r < 0)
 		rm_log_warn(0, "open incidents of region %s: %s; starting without them",
 		    region->name, why.text);
-	for (size_t i = 0; (incident = rm_incidents_get(region->incidents, i)) != NULL;
-	     i++) {
-		bool is_open = incident->resolved.ns == 0;
-
-		if (is_open)
+	for (size_t i = 0; (incident = rm_incidents_get(incidents, i)) != NULL; i++) {
+		/* Whether its end was heard, nobody knows. */
+		if (incident->resolved.ns == 0)
 			rm_alerts_restore(region->alerts, incident);
-		else
+		else if (!came_back(incidents, incident))
 			rm_alerts_resolve(region->alerts, incident);
-		region->callbacks.on_incident(region->name,
-		    is_open ? WIRE_OPENED : WIRE_RESOLVED, incident,
-		    region->callbacks.arg);
+		region->callbacks.on_incident(region->name, last_state(incident),
+		    incident, region->callbacks.arg);
 	}
 	if (r > 0)
 		rm_log_info("region %s: %d incidents go on", region->name, r);

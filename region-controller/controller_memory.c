@@ -34,13 +34,35 @@ topology_changed(const struct rm_topology *fresh, void *arg)
 	return 0;
 }
 
-/* Who leads knows better: what comes is the echo of what it has put. */
+/* Looks at the clock: what comes to a leader that stood still is another one's. */
+static bool
+leads_still(const struct region_controller *controller)
+{
+	return controller->leads && store_leads(controller->store, rm_mono_now());
+}
+
+/* Who leads knows better: what comes is the echo of what it has put, and otherwise is
+ * put right. True: it was the leader's. */
+static bool
+put_right(struct region_controller *controller, struct rm_rnic_id id)
+{
+	const struct registry_rnic *known;
+
+	if (!leads_still(controller))
+		return false;
+	known = registry_find(controller->registry, id);
+	if (known != NULL)
+		controller_put_rnic(known, controller);
+	return true;
+}
+
 static void
 rnic_stored(const struct store_rnic *rnic, void *arg)
 {
+	const struct rm_rnic_id id = { rnic->rnic.id.guid, rnic->rnic.id.port };
 	struct region_controller *controller = arg;
 
-	if (!controller->leads)
+	if (!put_right(controller, id))
 		(void)registry_load(controller->registry, rnic, rm_mono_now());
 }
 
@@ -49,7 +71,7 @@ rnic_gone(struct rm_rnic_id id, void *arg)
 {
 	struct region_controller *controller = arg;
 
-	if (!controller->leads)
+	if (!put_right(controller, id))
 		(void)registry_forget(controller->registry, id);
 }
 

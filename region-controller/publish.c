@@ -197,11 +197,16 @@ publish_stored(struct publish *publish, const struct store_plan *plan)
 	struct publish_tor *tor = tor_named(publish, plan->tor);
 	uint8_t *copy = tor == NULL ? NULL : malloc(plan->bytes.len);
 
+	bool is_news;
+
 	if (copy == NULL) {
 		publish->counts.failed++;
 		return true;
 	}
 	memcpy(copy, plan->bytes.data, plan->bytes.len);
+	/* Neither what it was nor what was put: a write that came late, perhaps. */
+	is_news = plan->digest != tor->wanted &&
+		  (tor->bytes == NULL || plan->digest != tor->digest);
 	free(tor->bytes);
 	tor->bytes = copy;
 	tor->len = plan->bytes.len;
@@ -218,7 +223,7 @@ publish_stored(struct publish *publish, const struct store_plan *plan)
 		tor->newest_digest = plan->digest;
 		tor->outrun = tor->disputed = false;
 	}
-	return tor->outrun;
+	return tor->outrun || is_news;
 }
 
 void

@@ -68,8 +68,9 @@ bool publish_held(
 int publish_update(struct publish *publish, const struct plan_set *set,
     const struct publish_sink *sink);
 
-/* The store has it. True: its version is not above what somebody holds, so an update
- * is due. -ENOMEM counts as failed, and is asked for again. */
+/* The store has it. True: its version is not above what somebody holds, or it is
+ * another plan than was put, so an update is due. -ENOMEM counts as failed, and is
+ * asked for again. */
 bool publish_stored(struct publish *publish, const struct store_plan *plan);
 /* The store has none. */
 void publish_gone(struct publish *publish, const char *tor);

@@ -64,7 +64,9 @@ struct store_callbacks {
 	void (*on_plan)(const struct store_plan *plan, void *arg);
 	void (*on_plan_gone)(const char *tor, void *arg);
 	void (*on_brake)(const struct store_brake *brake, void *arg);
-	/* All that the store has was handed over before on_lead. */
+	/* All that the store has was handed over before on_lead. Again while it leads,
+	 * when another store has taken the old one's place: what is not there is to
+	 * be put. */
 	void (*on_lead)(void *arg);
 	void (*on_follow)(void *arg);
 	void *arg;

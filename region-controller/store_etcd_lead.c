@@ -35,6 +35,15 @@ store_etcd_announce(struct store_etcd *etcd)
 	write_what_is_missing(etcd);
 }
 
+void
+store_etcd_announce_again(struct store_etcd *etcd)
+{
+	if (!etcd->announced)
+		return;
+	etcd->callbacks.on_lead(etcd->callbacks.arg);
+	write_what_is_missing(etcd);
+}
+
 static void
 on_lead(void *arg)
 {

@@ -73,6 +73,20 @@ topology_gone(struct store_etcd *etcd)
 /* ---- registrations, plans, brake, leader
  * --------------------------------------------- */
 
+/* As we spell it: two keys must not speak for one RNIC. */
+static int
+read_id(const char *name, struct rm_rnic_id *ret)
+{
+	char again[RM_RNIC_ID_TEXT];
+	int r;
+
+	r = rm_rnic_id_parse(name, ret);
+	if (r < 0)
+		return r;
+	rm_rnic_id_format(*ret, again);
+	return strcmp(name, again) == 0 ? 0 : -EINVAL;
+}
+
 static void
 rnic_put(struct store_etcd *etcd, const char *name, const struct rm_etcd_value *value)
 {
@@ -83,7 +97,7 @@ rnic_put(struct store_etcd *etcd, const char *name, const struct rm_etcd_value *
 	uint64_t hash;
 	int r;
 
-	r = rm_rnic_id_parse(name, &id);
+	r = read_id(name, &id);
 	if (r < 0)
 		rm_why(&why, r, "the key does not end in the id of an RNIC");
 	else
@@ -95,19 +109,21 @@ rnic_put(struct store_etcd *etcd, const char *name, const struct rm_etcd_value *
 	}
 	if (store_rnic_hash(&rnic, &hash) == 0)
 		store_etcd_know(etcd, id, hash);
-	etcd->callbacks.on_rnic(&rnic, etcd->callbacks.arg);
+	/* What is about to be overwritten says nothing. */
+	if (!store_writes_waits(etcd->writes, value->key))
+		etcd->callbacks.on_rnic(&rnic, etcd->callbacks.arg);
 	json_decref(object);
 }
 
 static void
-rnic_gone(struct store_etcd *etcd, const char *name)
+rnic_gone(struct store_etcd *etcd, const char *key, const char *name)
 {
 	struct rm_rnic_id id;
 
-	if (rm_rnic_id_parse(name, &id) < 0)
+	if (read_id(name, &id) < 0)
 		return;
 	store_etcd_forget(etcd, id);
-	if (!etcd->is_restart)
+	if (!etcd->is_restart && !store_writes_waits(etcd->writes, key))
 		etcd->callbacks.on_rnic_gone(id, etcd->callbacks.arg);
 }
 
@@ -246,7 +262,7 @@ on_delete(const char *key, void *arg)
 	if (strcmp(rest, STORE_KEY_TOPOLOGY) == 0)
 		topology_gone(etcd);
 	else if (is_below(rest, STORE_KEY_RNIC, &name))
-		rnic_gone(etcd, name);
+		rnic_gone(etcd, key, name);
 	else if (is_below(rest, STORE_KEY_PLAN, &name))
 		etcd->callbacks.on_plan_gone(name, etcd->callbacks.arg);
 	else if (strcmp(rest, STORE_KEY_BRAKE) == 0)
@@ -259,9 +275,15 @@ static void
 on_synced(int64_t revision, void *arg)
 {
 	struct store_etcd *etcd = arg;
+	bool was_restart;
 
+	look_for_restart(etcd);
+	was_restart = etcd->is_restart;
 	etcd->is_loaded = true;
 	etcd->is_restart = false;
+	/* The election may have seen the new one first. */
+	if (was_restart)
+		store_etcd_announce_again(etcd);
 	store_etcd_announce(etcd);
 }
 

@@ -69,6 +69,8 @@ extern const struct store_writes_options store_etcd_writes_options;
 bool store_etcd_leads(struct store *store, rm_mono_t now);
 /* Calls on_lead once everything that was written before us is known. */
 void store_etcd_announce(struct store_etcd *etcd);
+/* Calls on_lead again when we lead: this is another etcd, which lacks what we know. */
+void store_etcd_announce_again(struct store_etcd *etcd);
 
 /* base + revision is to be above that. */
 uint64_t store_etcd_base(const struct store_etcd *etcd, uint64_t above);

@@ -55,6 +55,8 @@ check(size_t elements, const struct rm_observation *observations, size_t count,
 		const struct rm_observation *o = &observations[i];
 
 		if (o->lost > o->sent || o->element_count > RM_OBSERVATION_ELEMENTS ||
+		    o->spread > o->element_count ||
+		    (o->spread > 0 && !(o->share > 0 && o->share <= 1)) ||
 		    !are_below(o->elements, o->element_count, elements))
 			return -EINVAL;
 	}
@@ -66,6 +68,20 @@ check(size_t elements, const struct rm_observation *observations, size_t count,
 			return -EINVAL;
 	}
 	return 0;
+}
+
+double
+rm_crossings_share(const struct rm_observation *o, const struct rm_candidate *candidate)
+{
+	const uint32_t sure = o->element_count - o->spread;
+
+	if (o->spread == 0)
+		return 1;
+	for (uint32_t i = 0; i < sure; i++)
+		for (uint32_t k = 0; k < candidate->element_count; k++)
+			if (o->elements[i] == candidate->elements[k])
+				return 1;
+	return (double)o->share;
 }
 
 /* The elements of the i-th observation or candidate. */

@@ -45,6 +45,10 @@ struct rm_walk rm_crossings_walk(
 bool rm_crossings_next(
     struct rm_crossings *crossings, struct rm_walk *walk, size_t *observation);
 
+/* How much of what an observation on its walk counts crossed the candidate. */
+double rm_crossings_share(
+    const struct rm_observation *o, const struct rm_candidate *candidate);
+
 /* Room for `count` items of `size` bytes at *(void **)array, zeros if it had to grow:
  * what was there is lost then. -ENOMEM. */
 int rm_scratch(void *array, size_t *have, size_t count, size_t size);

@@ -8,6 +8,7 @@
 #define LEVELS RM_HYPOTHESIS_LEVELS
 #define EPSILON 1e-9
 #define EXPLAINED 0.02 /* where no more than this survives, losses need nobody else */
+#define SPREAD_EXPLAINED 0.5 /* by a part that loses more of its share than this */
 
 /* Shares of loss that are tried; one arrival through a part at the last costs 5.3. */
 static const double levels[LEVELS] = { 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8,
@@ -86,6 +87,25 @@ log_lost(const struct rm_hypothesis *h, double survival)
 	return log(1 - (1 - h->base_loss) * survival);
 }
 
+/* Who is looked for no more: a part that only some of it crossed is enough, too. */
+static double
+explained(const struct rm_observation *o)
+{
+	return o->spread == 0 ? EXPLAINED : 1 - SPREAD_EXPLAINED * (double)o->share;
+}
+
+/* What only some of the packets crossed, or what others explain in part. */
+static void
+fit_shared(const struct rm_hypothesis *h, const struct rm_observation *o,
+    double survival, double share, double gains[LEVELS])
+{
+	const double before = log_lost(h, survival);
+
+	for (size_t k = 0; k < LEVELS; k++)
+		gains[k] += o->lost *
+			    (log_lost(h, survival * (1 - share * levels[k])) - before);
+}
+
 /*
  * How much likelier the candidate, added to what is blamed now, makes the whole at
  * its best share of loss. An arrival costs ln(1 - loss) whatever else is blamed; a
@@ -104,16 +124,14 @@ fit(struct rm_hypothesis *h, size_t candidate)
 	while (rm_crossings_next(&h->crossings, &walk, &i)) {
 		const struct rm_observation *o = &h->observations[i];
 		const double s = h->survival[i];
+		const double share = rm_crossings_share(o, &h->candidates[candidate]);
 
-		kept += o->sent - o->lost;
-		if (s >= 1) {
+		kept += share * (o->sent - o->lost);
+		if (s >= 1 && share >= 1) {
 			lost += o->lost;
-		} else if (o->lost > 0 && s > EXPLAINED) {
+		} else if (o->lost > 0 && s > explained(o)) {
 			any = true;
-			for (size_t k = 0; k < LEVELS; k++)
-				shared[k] +=
-				    o->lost *
-				    (log_lost(h, s * (1 - levels[k])) - log_lost(h, s));
+			fit_shared(h, o, s, share, shared);
 		}
 	}
 	if (lost == 0 && !any)
@@ -146,16 +164,19 @@ rm_hypothesis_blames(const struct rm_hypothesis *h, size_t candidate)
 	return h->blamed[candidate];
 }
 
-/* A part comes or goes: so much less, or more, survives it. */
+/* A part comes, or goes: so much less, or more, survives. */
 static void
-scale_survival(struct rm_hypothesis *h, size_t candidate, double factor)
+scale_survival(struct rm_hypothesis *h, size_t candidate, double loss, bool comes)
 {
 	struct rm_walk walk =
 	    rm_crossings_walk(&h->crossings, &h->candidates[candidate]);
 	size_t i;
 
 	while (rm_crossings_next(&h->crossings, &walk, &i)) {
-		h->survival[i] *= factor;
+		const double left = 1 - loss * rm_crossings_share(&h->observations[i],
+						   &h->candidates[candidate]);
+
+		h->survival[i] *= comes ? left : 1 / left;
 		if (h->survival[i] > 1 - EPSILON) /* what came in went out again */
 			h->survival[i] = 1;
 	}
@@ -185,7 +206,7 @@ rm_hypothesis_put(struct rm_hypothesis *h, struct rm_suspect part)
 {
 	h->parts[h->count++] = part;
 	h->blamed[part.candidate] = true;
-	scale_survival(h, part.candidate, 1 - part.loss);
+	scale_survival(h, part.candidate, part.loss, true);
 	forget_fits(h, part.candidate);
 }
 
@@ -204,7 +225,7 @@ rm_hypothesis_take(struct rm_hypothesis *h, size_t at)
 	const struct rm_suspect part = h->parts[at];
 
 	remove_part(h, at);
-	scale_survival(h, part.candidate, 1 / (1 - part.loss));
+	scale_survival(h, part.candidate, part.loss, false);
 	forget_fits(h, part.candidate);
 	return part;
 }
@@ -217,14 +238,14 @@ rm_hypothesis_refit(struct rm_hypothesis *h, size_t at)
 
 	if (!h->stale[old.candidate])
 		return;
-	scale_survival(h, old.candidate, 1 / (1 - old.loss));
+	scale_survival(h, old.candidate, old.loss, false);
 	part = fit(h, old.candidate);
 	if (part.gain <= 0)
 		remove_part(h, at);
 	else
 		h->parts[at] = part;
 	if (part.gain > 0)
-		scale_survival(h, old.candidate, 1 - part.loss);
+		scale_survival(h, old.candidate, part.loss, true);
 	if (part.gain <= 0 || part.loss != old.loss)
 		forget_fits(h, old.candidate);
 	h->stale[old.candidate] = part.gain <= 0;

@@ -25,6 +25,10 @@ struct rm_observation {
 	uint32_t sent, lost;                        /* lost <= sent */
 	uint32_t elements[RM_OBSERVATION_ELEMENTS]; /* one at fault explains a loss */
 	uint32_t element_count;
+	/* Where routes are spread: of the elements the last `spread`, each of which
+	 * only this share of the packets crossed, nobody knows which. */
+	uint32_t spread;
+	float share; /* 0 < share <= 1 */
 };
 
 struct rm_candidate {

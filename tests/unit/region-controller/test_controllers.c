@@ -377,6 +377,61 @@ an_empty_etcd_gets_everything_back_and_versions_grow(void **state)
 	assert_true(p->f.agg.held[0].plan_version > version);
 }
 
+static bool
+has(struct pair *p, const char *key, const char *words)
+{
+	const char *value = fake_etcd_value(&p->etcd, key);
+
+	return value != NULL && strstr(value, words) != NULL;
+}
+
+/* A snapshot of before, with the leader's key and lease in it. */
+static void
+a_restored_etcd_gets_what_it_lacks_from_a_leader_that_stays(void **state)
+{
+	static const char *const rnic = KEY("rnic/00:00:00:00:00:64");
+	struct pair *p = *state;
+
+	begin(p);
+	p->etcd.mute = true;
+	fake_etcd_delete(&p->etcd, KEY("topology/region"));
+	fake_etcd_delete(&p->etcd, rnic);
+	p->etcd.mute = false;
+	p->etcd.cluster_id++;
+	fake_etcd_cut(&p->etcd);
+	LOOPBACK_WAIT(p->f.loop, has(p, KEY("topology/region"), "tor1"));
+	LOOPBACK_WAIT(p->f.loop, has(p, rnic, "tor1-h1"));
+	assert_true(shows(p, 0, "/v1/leader", "\"leading\":true"));
+}
+
+static void
+a_registration_that_somebody_spoilt_is_written_again(void **state)
+{
+	static const char *const key = KEY("rnic/00:00:00:00:00:64");
+	struct pair *p = *state;
+	struct wire_rnic rnic;
+	unsigned txns;
+	char *old;
+
+	begin(p);
+	old = strdup(fake_etcd_value(&p->etcd, key));
+	assert_non_null(old);
+	rnic = region_rnic(100, "tor1-h1", "tor1", REGION_V4);
+	rnic.incarnation = 8;
+	agg_register(&p->f.agg, &rnic);
+	LOOPBACK_WAIT(p->f.loop, has(p, key, "\"0000000000000008\""));
+	fake_etcd_put(&p->etcd, key, old);
+	free(old);
+	LOOPBACK_WAIT(p->f.loop, has(p, key, "\"0000000000000008\""));
+	fake_etcd_delete(&p->etcd, key);
+	LOOPBACK_WAIT(p->f.loop, has(p, key, "\"0000000000000008\""));
+	/* An echo is no reason to write. */
+	loopback_run(p->f.loop, 300 * RM_NS_PER_MS);
+	txns = p->etcd.txns;
+	loopback_run(p->f.loop, 500 * RM_NS_PER_MS);
+	assert_int_equal(p->etcd.txns, txns);
+}
+
 #define TEST_PAIR(fn) cmocka_unit_test_setup_teardown(fn, setup_pair, teardown_pair)
 
 int
@@ -394,6 +449,8 @@ main(void)
 		TEST_PAIR(without_etcd_it_starts_and_waits_and_says_so),
 		TEST_PAIR(a_leader_that_etcd_forgets_steps_down),
 		TEST_PAIR(an_empty_etcd_gets_everything_back_and_versions_grow),
+		TEST_PAIR(a_restored_etcd_gets_what_it_lacks_from_a_leader_that_stays),
+		TEST_PAIR(a_registration_that_somebody_spoilt_is_written_again),
 	};
 
 	return cmocka_run_group_tests_name("controllers", tests, NULL, NULL);

@@ -423,6 +423,24 @@ what_the_store_has_lost_is_put_again(void **state)
 	assert_int_equal(version(f, "tor1"), 5000);
 }
 
+/* A write of the leader's own that came late, or somebody's. */
+static void
+another_plan_in_the_store_is_looked_at_and_replaced(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t digest;
+
+	assert_int_equal(update(f, WALL(5000)), 3);
+	digest = publish_find(f->publish, "tor1")->digest;
+	stored(f, "tor1", 5001, digest);
+	assert_false(f->is_due);
+	stored(f, "tor1", 5002, digest + 1);
+	assert_true(f->is_due);
+	assert_int_equal(update(f, WALL(6000)), 1);
+	assert_int_equal(f->put_digest, digest);
+	assert_int_equal(f->put_above, 5002);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int
@@ -448,6 +466,7 @@ main(void)
 		TEST(a_new_leader_with_the_same_plans_writes_nothing),
 		TEST(a_store_that_has_gone_back_is_lifted),
 		TEST(what_the_store_has_lost_is_put_again),
+		TEST(another_plan_in_the_store_is_looked_at_and_replaced),
 	};
 
 	return cmocka_run_group_tests_name("publish", tests, NULL, NULL);

@@ -468,6 +468,8 @@ a_second_that_we_missed_says_nothing(void **state)
 	assert_int_equal(w->messages, 2);
 	assert_int_equal(w->start_ns, START + 2 * S);
 	assert_int_equal(path_rows_counts(w->rows)->skipped, 1);
+	/* Every probe is in a row, or in a count of those that are not. */
+	assert_int_equal(path_rows_counts(w->rows)->forgotten, w->sent / 11);
 }
 
 static void
@@ -477,10 +479,12 @@ a_new_numbering_forgets_what_is_open(void **state)
 
 	probe(w, nothing, 0);
 	result(w, 0, 0, 0, 50000, WIRE_NO_REPLY);
+	all = probed(w) + 1;
 	path_rows_renumber(w->rows);
 	tick(w);
 	assert_int_equal(w->messages, 0);
 	assert_true(path_rows_empty(w->rows));
+	assert_int_equal(path_rows_counts(w->rows)->forgotten, all);
 }
 
 static void

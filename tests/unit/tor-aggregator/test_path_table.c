@@ -173,6 +173,24 @@ new_aliases_rename_paths_that_are_known(void **state)
 }
 
 static void
+what_no_plan_names_leaves_room_for_what_a_plan_does(void **state)
+{
+	struct paths *p = *state;
+
+	/* An agent may tell whatever flows it likes. */
+	for (uint16_t port = 1024; port < 1024 + 100; port++) {
+		struct wire_path path = trace(port, 1);
+
+		assert_int_equal(learn(p, &path, 1), port < 1024 + 4 ? 0 : -ENOSPC);
+	}
+	assert_int_equal(path_table_counts(p->table)->refused_flows, 96);
+	plan(p, 4, "s1");
+	assert_int_equal(path_table_plan(p->table, &p->view, (rm_mono_t){ S }), 0);
+	assert_int_equal(path_table_counts(p->table)->refused_flows, 96);
+	assert_int_equal(path_table_flows(p->table), 8);
+}
+
+static void
 equal_paths_are_one(void **state)
 {
 	struct paths *p = *state;
@@ -349,6 +367,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(hops_get_the_names_that_the_plan_knows),
 		TEST(new_aliases_rename_paths_that_are_known),
+		TEST(what_no_plan_names_leaves_room_for_what_a_plan_does),
 		TEST(equal_paths_are_one),
 		TEST(a_probe_counts_along_the_path_of_its_time),
 		TEST(a_trace_that_ends_nowhere_leaves_the_last_good_path),
