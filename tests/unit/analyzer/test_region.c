@@ -1,0 +1,186 @@
+#include "analyzer/region.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "analyzer/analyzer_config.h"
+#include "rackmesh/base/http_client.h"
+#include "rackmesh/base/log.h"
+#include "rackmesh/base/worker.h"
+#include "rackmesh/fabric/alert.h"
+#include "rackmesh/fabric/incident_file.h"
+#include "tests/support/loopback.h"
+
+#define WALL_NS (INT64_C(1700000000) * RM_NS_PER_S)
+
+struct fixture {
+	struct rm_loop *loop;
+	struct rm_worker *worker;
+	struct rm_http_client *http;
+	struct region *region;
+	char name[8], folder[64], file[128], url[64];
+	char *webhook;
+	struct analyzer_config config;
+	unsigned told[WIRE_RESOLVED + 1];
+};
+
+static void
+quiet(enum rm_log_level level, const char *line, void *arg)
+{
+	(void)level;
+	(void)line;
+	(void)arg;
+}
+
+static int
+setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	rm_log_set_sink(quiet, NULL);
+	strcpy(f->folder, "/tmp/rackmesh-region-XXXXXX");
+	assert_non_null(mkdtemp(f->folder));
+	snprintf(f->file, sizeof(f->file), "%s/incidents-lab.json", f->folder);
+	/* Nobody is there: what is to be told waits in its queue. */
+	strcpy(f->url, "http://127.0.0.1:1/");
+	f->webhook = f->url;
+	strcpy(f->name, "an1");
+	f->config.name = f->name;
+	f->config.state_folder = f->folder;
+	f->config.webhooks.items = &f->webhook;
+	f->config.webhooks.count = 1;
+	f->config.row_interval_s = 10;
+	f->config.resolve_after_ms = 2000;
+	assert_int_equal(rm_loop_new(&f->loop), 0);
+	assert_int_equal(rm_worker_new(f->loop, 16, &f->worker), 0);
+	assert_int_equal(rm_http_client_new(f->loop, &f->http), 0);
+	*state = f;
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	struct fixture *f = *state;
+	char command[128];
+
+	rm_worker_free(f->worker);
+	region_free(f->region);
+	rm_http_client_free(f->http);
+	rm_loop_free(f->loop);
+	snprintf(command, sizeof(command), "rm -rf %s", f->folder);
+	assert_int_equal(system(command), 0);
+	free(f);
+	rm_log_set_sink(NULL, NULL);
+	return 0;
+}
+
+static enum rm_health
+well(const struct rm_verdict *verdict, void *arg)
+{
+	(void)verdict;
+	(void)arg;
+	return RM_HEALTH_GOOD;
+}
+
+static void
+nobody_listens(
+    enum rm_incident_event event, const struct rm_incident *incident, void *arg)
+{
+	(void)event;
+	(void)incident;
+	(void)arg;
+}
+
+/* What an earlier life has left: tor1 failed, was well, and perhaps failed again. */
+static void
+leave_file(struct fixture *f, bool failed_again)
+{
+	const struct rm_incident_options options = {
+		.max_open = 4, .max_closed = 4, .id_seed = 5
+	};
+	struct rm_verdict verdict = { .part = { .type = RM_PART_TOR, .name = "tor1" },
+		.kind = RM_KIND_TOR_DOWN,
+		.confidence = 0.9 };
+	struct rm_incident_file *file = NULL;
+	struct rm_incidents *before = NULL;
+
+	assert_int_equal(rm_incidents_new(&options, &before), 0);
+	for (int s = 0; s < 3; s++)
+		rm_incidents_judge(before, (rm_mono_t){ s * RM_NS_PER_S },
+		    (rm_wall_t){ WALL_NS + s * RM_NS_PER_S }, &verdict,
+		    s == 0 || (failed_again && s == 2), well, nobody_listens, NULL);
+	assert_int_equal(rm_incident_file_new(f->worker, f->file, &file), 0);
+	rm_incident_file_save(file, rm_incidents_save(before, (rm_wall_t){ WALL_NS }));
+	LOOPBACK_WAIT(f->loop, access(f->file, R_OK) == 0);
+	loopback_run(f->loop, 20 * RM_NS_PER_MS);
+	rm_incident_file_free(file);
+	rm_incidents_free(before);
+}
+
+static void
+on_incident(const char *region, enum wire_incident_state state,
+    const struct rm_incident *incident, void *arg)
+{
+	struct fixture *f = arg;
+
+	(void)region;
+	(void)incident;
+	f->told[state]++;
+}
+
+static void
+start(struct fixture *f)
+{
+	const struct region_place place = { f->loop, f->worker, f->http, &f->config };
+	const struct region_callbacks callbacks = { on_incident, f };
+
+	assert_int_equal(region_new(&place, "lab", &callbacks, &f->region), 0);
+}
+
+static void
+a_resolution_that_perhaps_nobody_heard_is_told_again(void **state)
+{
+	struct fixture *f = *state;
+
+	leave_file(f, false);
+	start(f);
+	assert_int_equal(rm_incidents_open(region_incidents(f->region)), 0);
+	assert_int_equal(region_alert_counts(f->region)->queued, 1);
+	assert_int_equal(f->told[WIRE_RESOLVED], 1);
+}
+
+static void
+what_came_back_is_not_told_to_be_over(void **state)
+{
+	struct fixture *f = *state;
+
+	leave_file(f, true);
+	start(f);
+	assert_int_equal(rm_incidents_open(region_incidents(f->region)), 1);
+	/* Equal labels: the end of the first opening would end the second's alert. */
+	assert_int_equal(region_alert_counts(f->region)->queued, 0);
+	assert_int_equal(f->told[WIRE_OPENED], 1);
+	assert_int_equal(f->told[WIRE_RESOLVED], 1);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_resolution_that_perhaps_nobody_heard_is_told_again),
+		TEST(what_came_back_is_not_told_to_be_over),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
