@@ -93,10 +93,10 @@ find(const struct path_table *table, const struct flow_key *key)
 	return flow;
 }
 
-/* Finds or makes it. */
+/* Finds or makes it, if there are less than max. */
 static int
-flow_get(struct path_table *table, const struct flow_key *key, rm_mono_t now,
-    struct flow **ret)
+flow_get(struct path_table *table, const struct flow_key *key, size_t max,
+    rm_mono_t now, struct flow **ret)
 {
 	struct flow *flow = find(table, key);
 
@@ -104,7 +104,7 @@ flow_get(struct path_table *table, const struct flow_key *key, rm_mono_t now,
 		*ret = flow;
 		return 0;
 	}
-	if (HASH_COUNT(table->flows) >= table->max_flows) {
+	if (HASH_COUNT(table->flows) >= max) {
 		table->counts.refused_flows++;
 		return -ENOSPC;
 	}
@@ -139,7 +139,7 @@ plan_entry(struct path_table *table, const struct wire_plan_view *view, size_t i
 	for (size_t f = 0; f < entry.flow_count; f++) {
 		const struct flow_key key = key_of(src.id, dst.id, entry.flows[f]);
 		struct flow *flow;
-		int e = flow_get(table, &key, now, &flow);
+		int e = flow_get(table, &key, table->max_flows, now, &flow);
 
 		if (e == 0)
 			flow->planned = true;
@@ -264,7 +264,8 @@ path_table_learn(struct path_table *table, const struct wire_path *path,
 	table->counts.incomplete += !is_whole(path);
 	if (path->hop_count == 0 && !(path->flags & WIRE_PATH_MULTIPATH))
 		return 0;
-	r = flow_get(table, &key, now, &flow);
+	/* Half of the room is the plans': no agent can fill that with what it likes. */
+	r = flow_get(table, &key, table->max_flows / 2, now, &flow);
 	if (r == 0 && flow->whole && !is_whole(path))
 		return 0;
 	if (r == 0)

@@ -296,6 +296,8 @@ both_tables_are_bounded(void **state)
 	struct paths *p = *state;
 	struct wire_path path;
 
+	plan(p, 8, "s1");
+	assert_int_equal(path_table_plan(p->table, &p->view, (rm_mono_t){ S }), 0);
 	for (uint16_t i = 0; i < 8; i++) {
 		path = trace((uint16_t)(50000 + i), (uint8_t)(i % 4 + 1));
 		assert_int_equal(learn(p, &path, 1), 0);
