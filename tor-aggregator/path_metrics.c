@@ -43,6 +43,7 @@ static const struct metrics_counter row_counters[] = {
 	{ N("path_rows_refused_total"), "what=\"row\"", R(refused_rows), "What found no room." },
 	{ N("path_rows_not_a_witness_total"), "", R(not_a_witness), "Probes left out: their source is bad, or its host stalled, paused or gone." },
 	{ N("path_rows_untraced_total"), "", R(untraced), "Probes whose path is not known." },
+	{ N("path_rows_forgotten_total"), "", R(forgotten), "Probes left out: of seconds cut by our own start or stall, or by a new numbering of RNICs." },
 	{ 0 }
 };
 

@@ -83,6 +83,25 @@ second_close(struct path_rows *rows, struct flow_second **place)
 	rows->spare = second;
 }
 
+static uint64_t
+sent_in(const struct flow_counts *flows)
+{
+	uint64_t sent = 0;
+
+	for (size_t i = 0; i < flows->count; i++)
+		sent += flows->flows[i].sent;
+	return sent;
+}
+
+/* Nothing of it gets into any row. */
+static void
+second_forget(struct path_rows *rows, struct flow_second **place)
+{
+	if (*place != NULL)
+		rows->counts.forgotten += sent_in(&(*place)->flows);
+	second_close(rows, place);
+}
+
 int
 path_rows_new(
     const struct path_rows_options *options, rm_mono_t now, struct path_rows **ret)
@@ -300,7 +319,7 @@ path_rows_close(struct path_rows *rows, const struct path_rows_second *in)
 	if (number < rows->next)
 		return;
 	for (; rows->next < number; rows->next++)
-		second_close(rows, second_at(rows, rows->next));
+		second_forget(rows, second_at(rows, rows->next));
 	rows->next++;
 	second = *place != NULL ? *place : second_open(rows, place);
 	if (in->partial || second == NULL) {
@@ -308,10 +327,11 @@ path_rows_close(struct path_rows *rows, const struct path_rows_second *in)
 		lost_ways_forget(rows->ways);
 		flush(rows, in, rm_mono_add(in->end, -PATH_ROWS_SECOND_NS));
 		rows->span_start = in->end;
+		second_forget(rows, place);
 	} else {
 		fold(rows, in, second);
+		second_close(rows, place);
 	}
-	second_close(rows, place);
 }
 
 bool
@@ -324,7 +344,8 @@ void
 path_rows_renumber(struct path_rows *rows)
 {
 	for (int64_t i = 0; i < rows->ring; i++)
-		second_close(rows, &rows->seconds[i]);
+		second_forget(rows, &rows->seconds[i]);
+	rows->counts.forgotten += sent_in(&rows->span);
 	flow_counts_clear(&rows->span);
 	lost_ways_forget(rows->ways);
 }

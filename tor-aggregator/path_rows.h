@@ -40,6 +40,7 @@ struct path_rows_counts {
 	uint64_t refused_rows;  /* beyond PATH_ROWS_MAX_ROWS */
 	uint64_t not_a_witness; /* probes of members that bear no witness */
 	uint64_t untraced;      /* probes whose path is not known */
+	uint64_t forgotten; /* probes of seconds skipped, or of a former numbering */
 };
 
 int path_rows_new(
