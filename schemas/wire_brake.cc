@@ -23,6 +23,8 @@ wire_open_brake(struct wire_brake *view, const uint8_t *data, size_t len)
 	r = wire::open(data, len, WIRE_BRAKE, 1, &from);
 	if (r < 0)
 		return r;
+	if (from->rate_permille() > 1000 || from->version() > INT64_MAX)
+		return -EBADMSG;
 	view->version = from->version();
 	view->rate_permille = from->rate_permille();
 	return 0;

@@ -74,6 +74,33 @@ expect_brake(const uint8_t *data, size_t len)
 	assert_int_equal(view.rate_permille, 250);
 }
 
+static int
+open_brake(uint64_t version, uint32_t permille)
+{
+	struct wire_writer *writer = wire_writer_new();
+	const struct wire_brake brake = { version, permille };
+	struct wire_brake view;
+	struct wire_bytes out;
+	int r;
+
+	assert_int_equal(wire_write_brake(writer, &brake, &out), 0);
+	r = wire_open_brake(&view, out.data, out.len);
+	wire_writer_free(writer);
+	return r;
+}
+
+static void
+no_brake_lets_more_through_than_everything(void **state)
+{
+	assert_int_equal(open_brake(1, 0), 0);
+	assert_int_equal(open_brake(INT64_MAX, 1000), 0);
+	assert_int_equal(open_brake(1, 1001), -EBADMSG);
+	assert_int_equal(open_brake(1, UINT32_MAX), -EBADMSG);
+	/* There would be nothing newer any more. */
+	assert_int_equal(open_brake((uint64_t)INT64_MAX + 1, 0), -EBADMSG);
+	assert_int_equal(open_brake(UINT64_MAX, 0), -EBADMSG);
+}
+
 enum { PATHS_PATHS = 3, PATHS_FIELDS };
 
 static int
@@ -166,6 +193,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(paths_that_lie_askew_are_refused),
 		cmocka_unit_test(families_and_hops_have_a_range),
 		cmocka_unit_test(a_writer_refuses_what_an_opener_would),
+		cmocka_unit_test(no_brake_lets_more_through_than_everything),
 	};
 
 	return wire_case_main(
