@@ -9,6 +9,9 @@
 #include "region-controller/plan.h"
 #include "region-controller/store.h"
 
+/* Of a version that is to be outrun; nobody sane is near it. What is written above it
+ * is far from what the stores can read. */
+#define MAX_VERSION ((uint64_t)INT64_MAX / 4)
 #define MAX_TORS 32768 /* with those that aggregators name; beyond: not remembered */
 
 struct publish {
@@ -81,10 +84,11 @@ bool
 publish_held(
     struct publish *publish, const char *name, uint64_t version, uint64_t digest)
 {
-	struct publish_tor *tor = version == 0 ? NULL : tor_named(publish, name);
+	struct publish_tor *tor = NULL;
 
-	/* The last number cannot be outrun; nobody sane is near it. */
-	if (tor == NULL || version == UINT64_MAX)
+	if (version > 0 && version <= MAX_VERSION)
+		tor = tor_named(publish, name);
+	if (tor == NULL)
 		return false;
 	if (version > tor->newest_version) {
 		tor->newest_version = version;

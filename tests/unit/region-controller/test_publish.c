@@ -217,6 +217,23 @@ a_version_is_above_any_that_somebody_holds(void **state)
 	assert_int_equal(version(f, "tor1"), 700001);
 }
 
+/* It would be written into etcd, could not be read there, and be written again. */
+static void
+a_version_that_no_store_can_outrun_is_nobodys(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_false(publish_held(f->publish, "tor1", UINT64_MAX, 1));
+	assert_false(publish_held(f->publish, "tor1", UINT64_MAX - 1, 1));
+	assert_false(publish_held(f->publish, "tor1", INT64_MAX, 1));
+	assert_false(publish_held(f->publish, "tor1", INT64_MAX / 4 + 1, 1));
+	assert_int_equal(update(f, WALL(5000)), 3);
+	assert_int_equal(version(f, "tor1"), 5000);
+	assert_true(publish_held(f->publish, "tor1", INT64_MAX / 4, 1));
+	assert_int_equal(update(f, WALL(5000)), 1);
+	assert_int_equal(f->put_above, INT64_MAX / 4);
+}
+
 static void
 who_comes_later_with_a_higher_version_is_outrun(void **state)
 {
@@ -454,6 +471,7 @@ main(void)
 		TEST(an_empty_rack_is_not_published_before_it_had_members),
 		TEST(what_an_aggregator_holds_already_keeps_its_version),
 		TEST(a_version_is_above_any_that_somebody_holds),
+		TEST(a_version_that_no_store_can_outrun_is_nobodys),
 		TEST(who_comes_later_with_a_higher_version_is_outrun),
 		TEST(who_comes_later_with_the_same_plan_is_followed),
 		TEST(two_plans_under_one_version_are_both_outrun),
