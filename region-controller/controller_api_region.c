@@ -66,6 +66,10 @@ on_stored(int r, const char *sentence, uint64_t token, void *arg)
 		return;
 	if (r == 0)
 		rm_http_reply_json(request, 200, json_object());
+	else if (r == -ETIMEDOUT)
+		rm_http_reply_error(request, 503,
+		    "%s: look whether it has changed, and ask the new leader",
+		    sentence);
 	else
 		rm_http_reply_error(request, r == -EMSGSIZE ? 413 : 503,
 		    "nothing has changed: %s", sentence);

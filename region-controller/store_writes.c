@@ -34,6 +34,7 @@ struct store_writes {
 	char fence_key[STORE_KEY_BYTES];
 	size_t max_ops;
 	bool is_asking, is_armed, is_failing;
+	bool may_be_done; /* the batch, by an earlier try */
 	/* A drop while a transaction is under way: its answer does not matter. */
 	uint64_t era, asked_in;
 	struct rm_backoff backoff;
@@ -224,6 +225,7 @@ turn(void *arg)
 		return;
 	if (writes->batch_count == 0) {
 		fill_batch(writes);
+		writes->may_be_done = false;
 		strncpy(writes->fence_key, fence.key, sizeof(writes->fence_key) - 1);
 		fence.key = writes->fence_key;
 		writes->fence = fence;
@@ -279,6 +281,12 @@ make_smaller(struct store_writes *writes, const char *error)
 	writes->batch_count = writes->max_ops;
 }
 
+static bool
+is_unknown(int r)
+{
+	return r == -ETIMEDOUT || r == -EIO || r == -EPROTO;
+}
+
 static void
 on_answer(const struct rm_etcd_answer *answer, void *arg)
 {
@@ -307,6 +315,7 @@ on_answer(const struct rm_etcd_answer *answer, void *arg)
 			writes->options.on_failing(
 			    answer->r, answer->error, writes->options.arg);
 		writes->is_failing = true;
+		writes->may_be_done |= is_unknown(answer->r);
 		pause = rm_backoff_next_ns(&writes->backoff, rm_random_u64());
 	}
 	if (HASH_COUNT(writes->all) > 0)
@@ -322,7 +331,11 @@ store_writes_drop(struct store_writes *writes)
 	struct write *write, *next;
 
 	writes->era++;
-	end_batch(writes, -ECANCELED, "leadership was lost");
+	if (writes->is_asking || writes->may_be_done)
+		end_batch(
+		    writes, -ETIMEDOUT, "leadership was lost before etcd had answered");
+	else
+		end_batch(writes, -ECANCELED, "leadership was lost");
 	HASH_ITER (hh, writes->all, write, next) {
 		struct store_value ended = write->value;
 

@@ -17,7 +17,7 @@ struct fixture {
 	int64_t revision;
 	unsigned too_large, fenced, failing;
 	unsigned replies;
-	int reply;
+	int first_reply, reply;
 };
 
 static bool
@@ -59,7 +59,8 @@ on_reply(int r, const char *sentence, uint64_t token, void *arg)
 	struct fixture *f = arg;
 
 	assert_int_equal(token, 3);
-	f->replies++;
+	if (f->replies++ == 0)
+		f->first_reply = r;
 	f->reply = r;
 }
 
@@ -254,6 +255,22 @@ the_answer_to_what_was_dropped_changes_nothing(void **state)
 	assert_int_equal(f->reply, 0);
 }
 
+/* "Nothing has changed" must not be said of it. */
+static void
+what_is_dropped_under_way_may_have_been_done(void **state)
+{
+	struct fixture *f = *state;
+
+	f->e.fake.deaf_txn = true;
+	put(f, A, "1");
+	ETCD_UNTIL(&f->e, f->e.fake.txns == 1);
+	put(f, B, "2");
+	store_writes_drop(f->writes);
+	assert_int_equal(f->replies, 2);
+	assert_int_equal(f->first_reply, -ETIMEDOUT);
+	assert_int_equal(f->reply, -ECANCELED);
+}
+
 static void
 a_value_that_is_too_large_is_left_out_and_the_rest_goes_on(void **state)
 {
@@ -330,6 +347,7 @@ main(void)
 		TEST(a_fence_that_does_not_hold_drops_everything),
 		TEST(who_does_not_lead_writes_nothing),
 		TEST(the_answer_to_what_was_dropped_changes_nothing),
+		TEST(what_is_dropped_under_way_may_have_been_done),
 		TEST(a_value_that_is_too_large_is_left_out_and_the_rest_goes_on),
 		TEST(what_does_not_fit_together_goes_in_halves),
 		TEST(a_plan_is_lifted_above_what_somebody_holds),
