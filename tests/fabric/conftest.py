@@ -13,6 +13,7 @@ SOAK = os.environ.get("RACKMESH_SOAK") == "1"
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "smoke: short enough for ./dev check")
+    config.addinivalue_line("markers", "beside: asserts no latency that a busy machine spoils")
     end_on_signals()
 
 

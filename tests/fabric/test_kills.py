@@ -7,7 +7,7 @@ from lab.faults import RNIC_KINDS, AgentFrozen, AgentKilled, HostGone, RnicDead
 from lab.story import live_through
 from lab.world import RACKS
 
-KILLS, KILLS_SOAK = 24, 100
+KILLS, KILLS_SOAK = 12, 100
 P95_S, WORST_S = 2.5, 4.0
 AGENT_WORST_S = 8.0
 

@@ -6,7 +6,7 @@ from lab.faults import AgentFrozen, RnicDead
 from lab.story import live_through
 from lab.world import RACKS
 
-QUIET_S, QUIET_SOAK_S = 60, 600
+QUIET_S, QUIET_SOAK_S = 40, 600
 FROZEN_S = 5
 FROZEN = "h7"
 

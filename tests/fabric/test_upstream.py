@@ -1,5 +1,9 @@
 """Raw results never leave the rack: what a healthy rack of eight sends upward."""
 
+import pytest
+
+pytestmark = pytest.mark.beside
+
 RACKS = {"tor1": ["h1", "h2", "h3", "h4", "h5", "h6", "h7", "h8"]}
 MEASURED_S = 25  # two rounds of healthy summaries and a little
 
