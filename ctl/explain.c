@@ -30,7 +30,8 @@ print_list(const char *title, const json_t *list)
 		return;
 	printf("\n  %s\n", title);
 	json_array_foreach (list, i, item)
-		printf("    %s\n", json_string_value(item));
+		if (json_is_string(item))
+			printf("    %s\n", json_string_value(item));
 }
 
 static void
@@ -69,7 +70,8 @@ print_explanation(const json_t *incident)
 	print_list("Ruled out", json_object_get(evidence, "ruled_out"));
 	printf("\n  Told by");
 	json_array_foreach (json_object_get(incident, "sources"), i, source)
-		printf("%s %s", i > 0 ? "," : "", json_string_value(source));
+		if (json_is_string(source))
+			printf("%s %s", i > 0 ? "," : "", json_string_value(source));
 	printf(", confidence %.2f.\n",
 	    json_number_value(json_object_get(incident, "confidence")));
 	print_related(json_object_get(incident, "related"));

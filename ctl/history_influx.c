@@ -1,6 +1,7 @@
 /* The past as InfluxDB 1.x has it, by InfluxQL. */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +23,8 @@ column_of(const json_t *series, const char *name)
 	size_t i;
 
 	json_array_foreach (json_object_get(series, "columns"), i, column)
-		if (strcmp(json_string_value(column), name) == 0)
+		if (json_is_string(column) &&
+		    strcmp(json_string_value(column), name) == 0)
 			return (int)i;
 	return -1;
 }
@@ -50,6 +52,22 @@ time_at(const json_t *row)
 	return json_integer_value(json_array_get(row, 0));
 }
 
+/* Names of policies are whatever somebody has made. False: no room. */
+static bool
+put_quoted(const char *name, char *out, size_t room, size_t *at)
+{
+	size_t n = *at;
+
+	for (const char *c = name; *c != '\0' && n + 4 < room; c++) {
+		if (*c == '"' || *c == '\\')
+			out[n++] = '\\';
+		out[n++] = *c;
+	}
+	out[n] = '\0';
+	*at = n;
+	return n + 4 < room;
+}
+
 /* Points of a measurement lie in whatever policy the analyzer writes to: all of them
  * are asked, as "policy"."measurement", with commas. Empty: there is no database. */
 static int
@@ -72,8 +90,13 @@ write_sources(
 	json_array_foreach (json_object_get(series, "values"), i, row) {
 		if (i == MAX_POLICIES || at >= room)
 			break;
-		at += (size_t)snprintf(out + at, room - at, "%s\"%s\".\"%s\"",
-		    i > 0 ? "," : "", text_at(series, row, "name"), measurement);
+		at += (size_t)snprintf(out + at, room - at, "%s\"", i > 0 ? "," : "");
+		if (at >= room ||
+		    !put_quoted(text_at(series, row, "name"), out, room, &at)) {
+			at = room;
+			break;
+		}
+		at += (size_t)snprintf(out + at, room - at, "\".\"%s\"", measurement);
 	}
 	json_decref(list);
 	if (at == 0 || at >= room) {

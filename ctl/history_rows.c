@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "ctl/ctl.h"
+#include "ctl/printable.h"
 #include "ctl/show.h"
 #include "ctl/table.h"
 #include "rackmesh/base/clock.h"
@@ -152,6 +153,35 @@ concerns(const struct history_subject *subject, const struct history_incident *i
 		   history_part_holds(incident->part, subject->host));
 }
 
+/* Where to keep one more. When there is no room the oldest goes, in whatever order they
+ * come; NULL: this is it. */
+static struct kept *
+place_for(struct history_rows *rows, int64_t when_ns)
+{
+	struct kept *oldest = &rows->incidents[0];
+
+	if (rows->incident_count < HISTORY_INCIDENTS)
+		return &rows->incidents[rows->incident_count++];
+	rows->left_out++;
+	for (size_t i = 1; i < rows->incident_count; i++)
+		if (rows->incidents[i].when_ns < oldest->when_ns)
+			oldest = &rows->incidents[i];
+	if (oldest->when_ns >= when_ns)
+		return NULL;
+	kept_clear(oldest);
+	return oldest;
+}
+
+static char *
+printable_copy(const char *text)
+{
+	char *copy = strdup(text);
+
+	if (copy != NULL)
+		printable_text(copy);
+	return copy;
+}
+
 int
 history_rows_incident(
     struct history_rows *rows, const struct history_incident *incident)
@@ -164,21 +194,17 @@ history_rows_incident(
 		if (rows->incidents[i].when_ns == incident->when_ns &&
 		    strcmp(rows->incidents[i].id, incident->id) == 0)
 			return 0; /* written twice */
-	if (rows->incident_count == HISTORY_INCIDENTS) {
-		kept_clear(&rows->incidents[0]);
-		memmove(&rows->incidents[0], &rows->incidents[1],
-		    sizeof(*kept) * --rows->incident_count);
-		rows->left_out++;
-	}
-	kept = &rows->incidents[rows->incident_count++];
-	*kept = (struct kept){ incident->when_ns, strdup(incident->state),
-		strdup(incident->kind), strdup(incident->part), strdup(incident->id),
-		strdup(incident->sentence) };
+	kept = place_for(rows, incident->when_ns);
+	if (kept == NULL)
+		return 0;
+	*kept = (struct kept){ incident->when_ns, printable_copy(incident->state),
+		printable_copy(incident->kind), printable_copy(incident->part),
+		printable_copy(incident->id), printable_copy(incident->sentence) };
 	if (kept->state != NULL && kept->kind != NULL && kept->part != NULL &&
 	    kept->id != NULL && kept->sentence != NULL)
 		return 0;
 	kept_clear(kept);
-	rows->incident_count--;
+	*kept = rows->incidents[--rows->incident_count];
 	return -ENOMEM;
 }
 
@@ -319,6 +345,11 @@ history_rows_print(struct history_rows *rows, bool json)
 		fprintf(stderr, "rackmeshctl: out of memory\n");
 		return CTL_NO_ANSWER;
 	}
+	if (rows->left_out > 0 && !json)
+		fprintf(stderr,
+		    "rackmeshctl: %" PRIu64 " incidents more, older ones, are left "
+					    "out; ask for a shorter --since\n",
+		    rows->left_out);
 	if (!known && !json)
 		fprintf(stderr, "rackmeshctl: nothing is known of %s in that time\n",
 		    rows->subject->text);

@@ -17,20 +17,29 @@ incident_is_open(const json_t *incident)
 	return strcmp(incident_text(incident, "state"), "open") == 0;
 }
 
+/* Of a probe; of a flow there is less to say, and 0 is what nobody has measured. */
 static void
 print_sample(const json_t *sample)
 {
-	/* What a rack samples is a probe; between racks it is a flow, in words. */
-	if (json_is_string(sample)) {
+	const json_t *dscp = json_object_get(sample, "dscp");
+	long long port =
+	    (long long)json_integer_value(json_object_get(sample, "src_port"));
+	long long bytes =
+	    (long long)json_integer_value(json_object_get(sample, "size_bytes"));
+
+	if (json_is_string(sample)) { /* a flow, in words */
 		printf("          e.g. %s\n", json_string_value(sample));
 		return;
 	}
-	printf("          e.g. %s -> %s, source port %lld, DSCP %lld, %lld bytes: %s\n",
-	    incident_text(sample, "from"), incident_text(sample, "to"),
-	    (long long)json_integer_value(json_object_get(sample, "src_port")),
-	    (long long)json_integer_value(json_object_get(sample, "dscp")),
-	    (long long)json_integer_value(json_object_get(sample, "size_bytes")),
-	    incident_text(sample, "outcome"));
+	printf("          e.g. %s -> %s", incident_text(sample, "from"),
+	    incident_text(sample, "to"));
+	if (port > 0)
+		printf(", source port %lld", port);
+	if (json_is_integer(dscp) && (bytes > 0 || json_integer_value(dscp) > 0))
+		printf(", DSCP %lld", (long long)json_integer_value(dscp));
+	if (bytes > 0)
+		printf(", %lld bytes", bytes);
+	printf(": %s\n", incident_text(sample, "outcome"));
 }
 
 void

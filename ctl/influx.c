@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ctl/printable.h"
 #include "ctl/request.h"
 #include "rackmesh/base/file.h"
 
@@ -156,9 +157,15 @@ read_result(const struct influx_place *place, const struct answer *answer, json_
 			   ? NULL
 			   : json_loadb(answer->data, answer->len, 0, NULL);
 	json_t *result = json_array_get(json_object_get(json, "results"), 0);
-	const char *error = json_string_value(json_object_get(result, "error"));
-	int r = 0;
+	const char *error;
+	int r;
 
+	r = json == NULL ? 0 : printable_json(json);
+	if (r < 0) {
+		json_decref(json);
+		return r;
+	}
+	error = json_string_value(json_object_get(result, "error"));
 	if (error == NULL)
 		error = json_string_value(json_object_get(json, "error"));
 	if (error != NULL || answer->status != 200 || result == NULL) {

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ctl/printable.h"
+
 #define REQUEST_MAX_BYTES (64u << 20)
 #define REQUEST_TIMEOUT_S 10L
 #define REQUEST_CONNECT_S 3L
@@ -91,7 +93,8 @@ request_perform(CURL *curl, const char *base, const char *path, struct body *bod
 		return 0;
 	if (body->data != NULL)
 		answer = json_loadb(body->data, body->len, 0, NULL);
-	r = say_refused(base, path, status, answer);
+	r = answer == NULL ? 0 : printable_json(answer);
+	r = say_refused(base, path, status, r == 0 ? answer : NULL);
 	json_decref(answer);
 	return r;
 }
@@ -146,6 +149,11 @@ request_json(const char *base, const char *path, const char *post, json_t **ret)
 		r = -EPROTO;
 	}
 	free(body.data);
+	if (r == 0 && answer != NULL) {
+		r = printable_json(answer);
+		if (r < 0)
+			fprintf(stderr, "rackmeshctl: out of memory\n");
+	}
 	if (r < 0 || ret == NULL)
 		json_decref(answer);
 	else

@@ -36,7 +36,9 @@ ctl_resolve(const struct ctl *ctl)
 		printf("%s is %s/%s (%s)", ctl->argv[0], text(answer, "host"),
 		    text(answer, "device"), text(answer, "id"));
 		json_array_foreach (json_object_get(answer, "tors"), i, tor)
-			printf("%s%s", i == 0 ? " at " : ", ", json_string_value(tor));
+			if (json_is_string(tor))
+				printf("%s%s", i == 0 ? " at " : ", ",
+				    json_string_value(tor));
 		printf("\n");
 	}
 	json_decref(answer);

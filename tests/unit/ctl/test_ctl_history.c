@@ -116,6 +116,42 @@ points_of_files_are_counted_once(void **state)
 }
 
 static void
+of_too_many_incidents_the_oldest_are_left_out(void **state)
+{
+	const struct history_subject tor = { .text = "t1", .tor = "t1" };
+	struct history_rows *rows = history_rows_new(&tor, NOW, 60 * MINUTE);
+	struct history_incident incident = { .state = "opened",
+		.kind = "rnic-down",
+		.part = "h1/r0",
+		.place = "",
+		.tor = "t1",
+		.sentence = "\033[2J" };
+	const json_t *list, *last;
+	char id[16];
+	json_t *json;
+
+	incident.id = id;
+	/* A database says the newest first. */
+	for (int i = HISTORY_INCIDENTS + 2; i > 0; i--) {
+		snprintf(id, sizeof(id), "%d", i);
+		incident.when_ns = NOW - 59 * MINUTE + i;
+		assert_int_equal(history_rows_incident(rows, &incident), 0);
+	}
+	json = printed(rows, CTL_GOOD);
+	list = json_object_get(json, "incidents");
+	assert_int_equal(json_array_size(list), HISTORY_INCIDENTS);
+	last = json_array_get(list, HISTORY_INCIDENTS - 1);
+	snprintf(id, sizeof(id), "%d", HISTORY_INCIDENTS + 2);
+	assert_string_equal(json_string_value(json_object_get(last, "id")), id);
+	assert_string_equal(
+	    json_string_value(json_object_get(last, "sentence")), "?[2J");
+	assert_int_equal(
+	    json_integer_value(json_object_get(json, "incidents_left_out")), 2);
+	json_decref(json);
+	history_rows_free(rows);
+}
+
+static void
 of_what_nothing_is_known_is_bad_news(void **state)
 {
 	const struct history_subject tor = { .text = "t1", .tor = "t1" };
@@ -179,6 +215,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(points_of_files_are_counted_once),
+		cmocka_unit_test(of_too_many_incidents_the_oldest_are_left_out),
 		cmocka_unit_test(of_what_nothing_is_known_is_bad_news),
 		cmocka_unit_test(parts_hold_whole_names),
 		cmocka_unit_test(durations_are_read_as_the_database_writes_them),
