@@ -58,7 +58,7 @@ ctl_brake(const struct ctl *ctl)
 			    "expected: brake, brake on, brake off, or brake "
 			    "rate PERCENT (0.1 to 100)");
 		snprintf(path, sizeof(path), "/v1/brake?rate_permille=%ld", permille);
-		r = request_post(ctl->controller, path, &answer);
+		r = request_post(ctl->controller_changes, path, &answer);
 	}
 	if (r < 0)
 		return CTL_NO_ANSWER;

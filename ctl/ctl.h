@@ -20,6 +20,7 @@ enum {
 struct ctl {
 	const char *aggregator; /* "http://host:port" or "unix:/path" */
 	const char *controller;
+	const char *controller_changes; /* where it takes what changes something */
 	const char *analyzer;
 	const char *agent;
 	const char

@@ -12,55 +12,93 @@ static const struct command {
 	int (*run)(const struct ctl *ctl);
 	const char *arguments;
 	const char *help;
+	const char *more; /* for its own --help; NULL: nothing */
 } commands[] = {
-	{ "health", ctl_health, "", "every rack of the region, the worst first" },
+	{ "health", ctl_health, "", "every rack, the worst first" },
 	{ "incidents", ctl_incidents, "[--open] [--follow]",
-	    "what is suspected, and the evidence; as it comes" },
-	{ "explain", ctl_explain, "INCIDENT",
-	    "one incident: how we know, what was ruled out" },
-	{ "racks", ctl_racks, "", "every rack, its plan and who watches it" },
-	{ "rnics", ctl_rnics, "[--tor TOR]",
-	    "every RNIC, its health and round-trip times" },
+	    "what is suspected; as it comes",
+	    "  --open    only those that are open\n"
+	    "  --follow  go on, and show every one that opens, changes or ends\n"
+	    "  --through analyzer (the usual) or aggregator: whom to ask\n" },
+	{ "explain", ctl_explain, "INCIDENT", "one incident, and how we know" },
+	{ "racks", ctl_racks, "", "every rack and its plan" },
+	{ "rnics", ctl_rnics, "[--tor TOR]", "every RNIC, its health and RTT" },
 	{ "drill", ctl_drill, "RNIC [--seconds N] [--limit N]",
-	    "raw results out of the rack's ring" },
+	    "raw results out of the rack's ring",
+	    "  --seconds N  of so long, 10 if not said, at most 86400\n"
+	    "  --limit N    so many results, 1000 if not said, at most 10000\n"
+	    "  --through aggregator (the usual), controller or analyzer: whom to "
+	    "ask\n" },
 	{ "history", ctl_history, "RNIC|TOR [--since 1h]",
-	    "what was: from InfluxDB (--url) or from files (--folder)" },
-	{ "history", ctl_history, "init --url URL",
-	    "the database and its retention policies" },
-	{ "pinglist", ctl_pinglist, "RNIC",
-	    "whom an RNIC probes, how often, along which flows" },
-	{ "resolve", ctl_resolve, "ADDRESS", "whose address or GID this is" },
-	{ "leader", ctl_leader, "", "which controller leads, and how it stands" },
+	    "what was, of InfluxDB or of files",
+	    "  --since 1h               how far back: 90s, 15m, 6h, 14d\n"
+	    "  --url URL                InfluxDB (or $RACKMESH_INFLUX)\n"
+	    "  --database rackmesh      its database\n"
+	    "  --user, --password-file  who asks, where it wants to know\n"
+	    "  --folder FOLDER          the analyzer's files instead; usually\n"
+	    "                           /var/lib/rackmesh/analyzer/history\n" },
+	{ "history", ctl_history, "init --url URL", "the database and its policies",
+	    "  --retention-raw 14d, --retention-incidents 400d\n" },
+	{ "pinglist", ctl_pinglist, "RNIC", "whom an RNIC probes, and how" },
+	{ "resolve", ctl_resolve, "ADDRESS", "whose address or GID this is",
+	    "  ADDRESS: IPv4, IPv6, or a GID as ibv_devinfo shows it\n" },
+	{ "leader", ctl_leader, "", "which controller leads" },
 	{ "topology", ctl_topology, "check FILE | show [FILE]",
-	    "is the file good? what does it (or the controller) say?" },
+	    "is it good? what does it say?" },
 	{ "topology", ctl_topology, "import FILE | export",
-	    "into the region's store; out of it, as it was written" },
+	    "into the region's store; out of it" },
 	{ "brake", ctl_brake, "[on | off | rate PERCENT]",
-	    "no probe in the whole region; all; so many of them" },
-	{ "pause", ctl_pause, "", "stop probing from this host; its reflectors go on" },
-	{ "resume", ctl_resume, "", "probe again" },
+	    "no probe in the region; all; a part",
+	    "  Without an argument: how it stands. PERCENT: 0.1 to 100.\n" },
+	{ "pause", ctl_pause, "", "this host probes no more" },
+	{ "resume", ctl_resume, "", "this host probes again" },
 };
 
 #define COMMANDS (sizeof commands / sizeof commands[0])
+
+/* False: there is no such command. */
+static bool
+print_command_help(const char *name)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < COMMANDS; i++) {
+		const struct command *command = &commands[i];
+
+		if (strcmp(command->name, name) != 0)
+			continue;
+		printf("%srackmeshctl %s%s%s\n  %s\n", found ? "\n" : "usage: ", name,
+		    command->arguments[0] != '\0' ? " " : "", command->arguments,
+		    command->help);
+		if (command->more != NULL)
+			printf("%s", command->more);
+		found = true;
+	}
+	if (found)
+		printf("\nWhom to ask, --json and exit status: rackmeshctl --help\n");
+	return found;
+}
 
 static void
 print_help(FILE *out)
 {
 	fprintf(out, "usage: rackmeshctl [OPTIONS] COMMAND [ARGUMENTS]\n\n");
 	for (size_t i = 0; i < COMMANDS; i++)
-		fprintf(out, "  %-9s %-33s %s\n", commands[i].name,
+		fprintf(out, "  %-9s %-30s  %s\n", commands[i].name,
 		    commands[i].arguments, commands[i].help);
 	fprintf(out,
-	    "\nAn RNIC is named host/device or by its id.\n\n"
+	    "\nAn RNIC is named host/device or by its id. Options:\n\n"
 	    "  -z, --analyzer ADDRESS    the analyzer's HTTP address (or "
 	    "$RACKMESH_ANALYZER;\n"
 	    "                            default 127.0.0.1:9474)\n"
-	    "  -a, --aggregator ADDRESS  a tor-aggregator's HTTP address (or "
+	    "  -a, --aggregator ADDRESS  a tor-aggregator's (or "
 	    "$RACKMESH_AGGREGATOR;\n"
 	    "                            default 127.0.0.1:9472)\n"
 	    "  -c, --controller ADDRESS  a region-controller's (or "
 	    "$RACKMESH_CONTROLLER;\n"
-	    "                            default 127.0.0.1:9473)\n"
+	    "                            default 127.0.0.1:9473, and for what changes\n"
+	    "                            something unix:/run/rackmesh/"
+	    "region-controller.sock)\n"
 	    "  -A, --agent ADDRESS       this host's agent (or $RACKMESH_AGENT; "
 	    "default\n"
 	    "                            unix:/run/rackmesh/host-agent.sock)\n"
@@ -70,11 +108,8 @@ print_help(FILE *out)
 	    "aggregator,\n"
 	    "                            incidents the analyzer unless -a is given\n"
 	    "  -j, --json                the daemon's own JSON instead of a table\n"
-	    "  -h, --help                this text\n"
+	    "  -h, --help                this text; behind a command, the command's\n"
 	    "      --version\n\n"
-	    "history takes --url URL (or $RACKMESH_INFLUX), --database, --user, "
-	    "--password-file,\n--folder; init also --retention-raw 14d and "
-	    "--retention-incidents 400d.\n"
 	    "An ADDRESS is host:port, an http:// URL, or unix:/path.\n\n"
 	    "Exit status: 0 all is well; 1 the answer is bad news (an open incident, a "
 	    "bad\n"
@@ -91,7 +126,7 @@ ctl_usage(const char *format, ...)
 	va_start(args, format);
 	vfprintf(stderr, format, args);
 	va_end(args);
-	fprintf(stderr, "\nTry: rackmeshctl --help\n");
+	fprintf(stderr, "\nTry: rackmeshctl --help, or COMMAND --help\n");
 	return CTL_USAGE;
 }
 
@@ -103,73 +138,154 @@ from_environment(const char *name, const char *fallback)
 	return value != NULL && value[0] != '\0' ? value : fallback;
 }
 
+static const char options_short[] = "+a:c:z:A:t:jh";
+
+enum { OPTION_VERSION = 256 };
+
+static const struct option options_long[] = {
+	{ "aggregator", required_argument, NULL, 'a' },
+	{ "controller", required_argument, NULL, 'c' },
+	{ "analyzer", required_argument, NULL, 'z' },
+	{ "agent", required_argument, NULL, 'A' },
+	{ "through", required_argument, NULL, 't' },
+	{ "json", no_argument, NULL, 'j' },
+	{ "help", no_argument, NULL, 'h' },
+	{ "version", no_argument, NULL, OPTION_VERSION },
+	{ 0 },
+};
+
+static void
+take_option(struct ctl *ctl, int c, const char *value)
+{
+	switch (c) {
+	case 'a':
+		ctl->aggregator = value;
+		ctl->is_rack_asked = true;
+		break;
+	case 'c':
+		ctl->controller = ctl->controller_changes = value;
+		break;
+	case 'z':
+		ctl->analyzer = value;
+		break;
+	case 'A':
+		ctl->agent = value;
+		break;
+	case 't':
+		ctl->through = value;
+		break;
+	default:
+		ctl->json = true;
+	}
+}
+
 /* Returns -1 to go on, or an exit code. */
 static int
 parse_options(int argc, char **argv, struct ctl *ctl)
 {
-	enum { OPTION_VERSION = 256 };
-	static const struct option options[] = {
-		{ "aggregator", required_argument, NULL, 'a' },
-		{ "controller", required_argument, NULL, 'c' },
-		{ "analyzer", required_argument, NULL, 'z' },
-		{ "agent", required_argument, NULL, 'A' },
-		{ "through", required_argument, NULL, 't' },
-		{ "json", no_argument, NULL, 'j' },
-		{ "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, OPTION_VERSION },
-		{ 0 },
-	};
 	int c;
 
-	/* '+': options behind the command are the command's. */
-	while ((c = getopt_long(argc, argv, "+a:c:z:A:t:jh", options, NULL)) != -1) {
+	/* '+': what stands behind the command may be the command's. */
+	while ((c = getopt_long(argc, argv, options_short, options_long, NULL)) != -1) {
 		switch (c) {
-		case 'a':
-			ctl->aggregator = optarg;
-			ctl->is_rack_asked = true;
-			break;
-		case 'c':
-			ctl->controller = optarg;
-			break;
-		case 'z':
-			ctl->analyzer = optarg;
-			break;
-		case 'A':
-			ctl->agent = optarg;
-			break;
-		case 't':
-			ctl->through = optarg;
-			break;
-		case 'j':
-			ctl->json = true;
-			break;
 		case 'h':
 			print_help(stdout);
 			return CTL_GOOD;
 		case OPTION_VERSION:
 			printf("rackmeshctl %s\n", RACKMESH_VERSION);
 			return CTL_GOOD;
-		default:
+		case '?':
 			fprintf(stderr, "Try: rackmeshctl --help\n");
 			return CTL_USAGE;
+		default:
+			take_option(ctl, c, optarg);
 		}
 	}
 	return -1;
 }
 
-/* --json may stand anywhere: people type it last. */
-static void
-take_json(struct ctl *ctl)
+/* Which of our options is this word? NULL: none. *value: behind its '='. */
+static const struct option *
+option_of(const char *word, const char **value)
+{
+	const struct option *o = options_long;
+	size_t len;
+
+	*value = NULL;
+	for (; o->name != NULL; o++) {
+		if (word[0] == '-' && word[1] == o->val && word[2] == '\0')
+			return o;
+		len = strlen(o->name);
+		if (strncmp(word, "--", 2) != 0 || strncmp(word + 2, o->name, len) != 0)
+			continue;
+		if (word[2 + len] == '\0')
+			return o;
+		if (word[2 + len] == '=' && o->has_arg == required_argument) {
+			*value = word + 2 + len + 1;
+			return o;
+		}
+	}
+	return NULL;
+}
+
+/* Our options may stand behind the command, too: people type them last. Returns -1 to
+ * go on, or an exit code. */
+static int
+take_late_options(struct ctl *ctl, const char *command)
 {
 	int kept = 0;
 
 	for (int i = 0; i < ctl->argc; i++) {
-		if (strcmp(ctl->argv[i], "--json") == 0)
-			ctl->json = true;
-		else
+		const char *value;
+		const struct option *o = option_of(ctl->argv[i], &value);
+
+		if (o == NULL || o->val == OPTION_VERSION) {
 			ctl->argv[kept++] = ctl->argv[i];
+			continue;
+		}
+		if (o->val == 'h') {
+			print_command_help(command);
+			return CTL_GOOD;
+		}
+		if (o->has_arg == required_argument && value == NULL) {
+			if (++i == ctl->argc)
+				return ctl_usage("--%s needs a value", o->name);
+			value = ctl->argv[i];
+		}
+		take_option(ctl, o->val, value);
 	}
 	ctl->argc = kept;
+	return -1;
+}
+
+static int
+run(struct ctl *ctl, const char *name)
+{
+	size_t i = 0;
+	int status;
+
+	while (i < COMMANDS && strcmp(commands[i].name, name) != 0)
+		i++;
+	if (i == COMMANDS && strcmp(name, "help") == 0) {
+		if (ctl->argc > 0 && print_command_help(ctl->argv[0]))
+			return CTL_GOOD;
+		print_help(stdout);
+		return CTL_GOOD;
+	}
+	if (i == COMMANDS)
+		return ctl_usage("no such command: %s", name);
+	status = take_late_options(ctl, name);
+	if (status >= 0)
+		return status;
+	curl_global_init(CURL_GLOBAL_DEFAULT);
+	status = commands[i].run(ctl);
+	curl_global_cleanup();
+	/* A full disk must not look like an answer. */
+	if (fflush(stdout) != 0 || ferror(stdout)) {
+		fprintf(stderr, "rackmeshctl: cannot write the answer\n");
+		return CTL_NO_ANSWER;
+	}
+	return status;
 }
 
 int
@@ -184,6 +300,9 @@ main(int argc, char **argv)
 	};
 	int status;
 
+	/* Changes are taken on the Unix socket only: that of this very host. */
+	ctl.controller_changes = from_environment(
+	    "RACKMESH_CONTROLLER", "unix:/run/rackmesh/region-controller.sock");
 	ctl.is_rack_asked = from_environment("RACKMESH_AGGREGATOR", NULL) != NULL;
 	status = parse_options(argc, argv, &ctl);
 
@@ -195,14 +314,5 @@ main(int argc, char **argv)
 	}
 	ctl.argc = argc - optind - 1;
 	ctl.argv = argv + optind + 1;
-	take_json(&ctl);
-	for (size_t i = 0; i < COMMANDS; i++) {
-		if (strcmp(commands[i].name, argv[optind]) != 0)
-			continue;
-		curl_global_init(CURL_GLOBAL_DEFAULT);
-		status = commands[i].run(&ctl);
-		curl_global_cleanup();
-		return status;
-	}
-	return ctl_usage("no such command: %s", argv[optind]);
+	return run(&ctl, argv[optind]);
 }

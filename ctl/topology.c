@@ -79,7 +79,9 @@ static const struct column link_columns[] = {
 static int
 print_topology(const json_t *topology)
 {
-	printf("region %s\n\n", json_string_value(json_object_get(topology, "region")));
+	const char *region = json_string_value(json_object_get(topology, "region"));
+
+	printf("region %s\n\n", region != NULL ? region : "-");
 	if (columns_print(switch_columns, json_object_get(topology, "switches")) < 0)
 		return CTL_NO_ANSWER;
 	printf("\n");
@@ -163,8 +165,8 @@ import(const struct ctl *ctl, const char *path)
 		    stderr, "rackmeshctl: cannot read %s: %s\n", path, strerror(-r));
 		return CTL_NO_ANSWER;
 	}
-	r = request_post_text(
-	    ctl->controller, "/v1/topology/import", (const char *)text, &answer);
+	r = request_post_text(ctl->controller_changes, "/v1/topology/import",
+	    (const char *)text, &answer);
 	free(text);
 	if (r < 0)
 		return CTL_NO_ANSWER;

@@ -59,6 +59,7 @@ run(int (*command)(const struct ctl *ctl), int argc, const char *const *argv,
 	pid = play_daemon(&port, status, body);
 	snprintf(address, sizeof(address), "127.0.0.1:%d", port);
 	ctl.aggregator = ctl.controller = ctl.analyzer = ctl.agent = address;
+	ctl.controller_changes = address;
 	code = command(&ctl);
 	if (code == CTL_USAGE) /* nobody was asked */
 		kill(pid, SIGTERM);
