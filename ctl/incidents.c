@@ -9,6 +9,8 @@
 
 #define SAMPLES 2 /* --json and explain have them all */
 #define FOLLOW_NS 500000000L
+#define ROUNDS_PER_LIST 20
+#define MAX_SEEN 16384 /* incidents whose state is remembered while following */
 
 static const char *
 asked(const struct ctl *ctl)
@@ -63,54 +65,95 @@ list_once(const struct ctl *ctl, const char *base, bool open_only)
 	return status;
 }
 
+struct following {
+	const struct ctl *ctl;
+	const char *base;
+	bool open_only;
+	json_t *seen;     /* by id: what was shown of it last */
+	json_int_t since; /* the last change that we know of; 0: all is asked for */
+};
+
 /* Shows what is not as it was; then this is what was. */
 static void
-show_news(const struct ctl *ctl, const json_t *list, json_t *seen)
+show_news(struct following *f, const json_t *incident)
 {
-	/* The newest come first; people read the other way. */
-	for (size_t i = json_array_size(list); i > 0; i--) {
-		const json_t *incident = json_array_get(list, i - 1);
-		const char *id = incident_text(incident, "id");
-		char now[256];
+	const char *id = incident_text(incident, "id");
+	const char *before = json_string_value(json_object_get(f->seen, id));
+	char now[256];
 
-		snprintf(now, sizeof(now), "%s %s %s", incident_text(incident, "state"),
-		    incident_text(incident, "kind"), incident_text(incident, "part"));
-		if (strcmp(incident_text(seen, id), now) == 0)
-			continue;
-		json_object_set_new(seen, id, json_string(now));
-		if (ctl->json) {
-			json_dumpf(incident, stdout, JSON_COMPACT);
-			printf("\n");
-		} else {
-			incident_print(incident, SAMPLES);
-		}
+	snprintf(now, sizeof(now), "%s %s %s", incident_text(incident, "state"),
+	    incident_text(incident, "kind"), incident_text(incident, "part"));
+	if (before != NULL && strcmp(before, now) == 0)
+		return;
+	if (before == NULL && f->open_only && !incident_is_open(incident))
+		return;
+	/* Whoever follows for a year has no room for all that was. */
+	if (before == NULL && json_object_size(f->seen) >= MAX_SEEN)
+		json_object_del(
+		    f->seen, json_object_iter_key(json_object_iter(f->seen)));
+	json_object_set_new(f->seen, id, json_string(now));
+	if (f->ctl->json) {
+		json_dumpf(incident, stdout, JSON_COMPACT);
+		printf("\n");
+	} else {
+		incident_print(incident, SAMPLES);
 	}
-	fflush(stdout);
+}
+
+/* Only an analyzer counts changes. Of a daemon that counts anew all is asked for. */
+static json_int_t
+known_until(const json_t *answer, json_int_t since)
+{
+	json_int_t changes = json_integer_value(json_object_get(answer, "changes"));
+
+	return changes < since ? 0 : changes;
+}
+
+static int
+show_changes(struct following *f)
+{
+	const bool forward = f->since > 0;
+	json_t *answer = NULL;
+	const json_t *list;
+	char path[64];
+	size_t count;
+
+	snprintf(path, sizeof(path), "/v1/incidents");
+	if (forward)
+		snprintf(path, sizeof(path), "/v1/incidents?since=%lld",
+		    (long long)f->since);
+	list = get_list(f->base, path, &answer);
+	if (list == NULL) {
+		f->since = 0;
+		return -1;
+	}
+	count = json_array_size(list);
+	/* Else the newest come first; people read the other way. */
+	for (size_t i = 0; i < count; i++)
+		show_news(f, json_array_get(list, forward ? i : count - 1 - i));
+	f->since = known_until(answer, f->since);
+	json_decref(answer);
+	return fflush(stdout) == 0 ? 0 : -1;
 }
 
 /* Until somebody ends it. A daemon that is away for a while is waited for. */
 static int
 follow(const struct ctl *ctl, const char *base, bool open_only)
 {
-	json_t *seen = json_object();
-	bool first = true;
+	struct following f = { .ctl = ctl, .base = base, .open_only = open_only };
+	unsigned rounds = 0;
+	int r;
 
-	for (;;) {
-		json_t *answer = NULL;
-		const json_t *list = get_list(base,
-		    first && open_only ? "/v1/incidents?open=1" : "/v1/incidents",
-		    &answer);
-
-		if (list == NULL && first)
-			break;
-		if (list != NULL) {
-			show_news(ctl, list, seen);
-			json_decref(answer);
-			first = false;
-		}
+	f.seen = json_object();
+	r = f.seen == NULL ? -1 : show_changes(&f);
+	while (r == 0 && !ferror(stdout)) {
 		nanosleep(&(struct timespec){ .tv_nsec = FOLLOW_NS }, NULL);
+		/* A new life of the daemon may have counted as far as the old one. */
+		if (++rounds % ROUNDS_PER_LIST == 0)
+			f.since = 0;
+		(void)show_changes(&f);
 	}
-	json_decref(seen);
+	json_decref(f.seen);
 	return CTL_NO_ANSWER;
 }
 
