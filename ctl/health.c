@@ -66,20 +66,65 @@ terminal_width(void)
 	return WIDTH;
 }
 
+/* "2 bad, 1 paused": what the racks of a region are, in the order of looks. */
+static void
+print_states(const json_t *region)
+{
+	bool first = true;
+
+	for (size_t i = 0; i < LOOKS; i++) {
+		long long count = number(region, looks[i].state);
+
+		if (count == 0)
+			continue;
+		printf("%s%lld %s", first ? ": " : ", ", count, looks[i].state);
+		first = false;
+	}
+}
+
 static void
 print_regions(const json_t *answer)
 {
 	const json_t *region;
 	size_t i;
 
-	json_array_foreach (json_object_get(answer, "regions"), i, region)
-		printf("Region %s: %lld racks, %lld ok, %lld bad, %lld blind; %lld of "
-		       "%lld "
-		       "RNICs good; %lld incidents open\n",
-		    text(region, "region"), number(region, "racks"),
-		    number(region, "ok"), number(region, "bad"),
-		    number(region, "blind"), number(region, "rnics_good"),
-		    number(region, "rnics"), number(region, "incidents_open"));
+	json_array_foreach (json_object_get(answer, "regions"), i, region) {
+		long long racks = number(region, "racks");
+		long long incidents = number(region, "incidents_open");
+
+		printf("Region %s: %lld rack%s", text(region, "region"), racks,
+		    racks == 1 ? "" : "s");
+		print_states(region);
+		printf("\n%lld of %lld RNICs good, %lld incident%s open\n",
+		    number(region, "rnics_good"), number(region, "rnics"), incidents,
+		    incidents == 1 ? "" : "s");
+	}
+}
+
+/* Few probes say little: whoever reads on has to know. */
+static void
+print_brake(const json_t *racks)
+{
+	const json_t *rack;
+	size_t braked = 0, i;
+	long long least = 1000;
+
+	json_array_foreach (racks, i, rack) {
+		const json_t *permille = json_object_get(rack, "brake_permille");
+
+		if (!json_is_integer(permille) || json_integer_value(permille) >= 1000)
+			continue;
+		braked++;
+		if (json_integer_value(permille) < least)
+			least = (long long)json_integer_value(permille);
+	}
+	if (braked > 0 && least == 0)
+		printf("The brake is on: no probes in %zu of %zu racks.\n", braked,
+		    json_array_size(racks));
+	else if (braked > 0)
+		printf("The brake lets %.1f %% of the probes through in %zu of %zu "
+		       "racks.\n",
+		    (double)least / 10, braked, json_array_size(racks));
 }
 
 static void
@@ -96,9 +141,8 @@ loss_cell(struct table *table, const json_t *rack)
 static int
 print_troubled(const json_t *racks)
 {
-	static const char *const heads[] = { "RACK", "STATE", ">RNICS GOOD", ">BAD",
-		">HOSTS OK", ">INCIDENTS", ">LOSS", "WATCHED BY", ">HEARD ms AGO",
-		NULL };
+	static const char *const heads[] = { "RACK", "STATE", ">GOOD", ">BAD", ">RNICS",
+		">HOSTS OK", ">OPEN", ">LOSS", ">HEARD s AGO", "BY", NULL };
 	struct table *table = table_new(heads);
 	const json_t *rack;
 	size_t i, shown = 0, left = 0;
@@ -116,18 +160,19 @@ print_troubled(const json_t *racks)
 		shown++;
 		table_cell(table, text(rack, "tor"));
 		table_cell(table, text(rack, "state"));
-		table_cellf(table, "%lld/%lld", number(rack, "rnics_good"),
-		    number(rack, "rnics"));
+		table_cellf(table, "%lld", number(rack, "rnics_good"));
 		table_cellf(table, "%lld", number(rack, "rnics_bad"));
+		table_cellf(table, "%lld", number(rack, "rnics"));
 		table_cellf(table, "%lld/%lld", number(rack, "hosts_ok"),
 		    number(rack, "hosts"));
 		table_cellf(table, "%lld", number(rack, "incidents_open"));
 		loss_cell(table, rack);
+		table_cellf(
+		    table, "%.1f", (double)number(rack, "last_heard_ms") / 1000);
 		table_cell(table, text(rack, "aggregator"));
-		table_cellf(table, "%lld", number(rack, "last_heard_ms"));
 	}
 	if (shown > 0) {
-		printf("\n");
+		printf("\nRacks that are not ok, their RNICs and incidents:\n");
 		r = table_print(table);
 	}
 	if (left > 0)
@@ -181,6 +226,7 @@ ctl_health(const struct ctl *ctl)
 		show_json(answer);
 	} else {
 		print_regions(answer);
+		print_brake(racks);
 		if (json_array_size(racks) == 0)
 			printf("No rack has been heard of yet.\n");
 		if (text(answer, "trouble")[0] != '\0')
