@@ -4,6 +4,19 @@
 
 /* ---- leading --------------------------------------------------------------------- */
 
+void
+store_etcd_right_brake(struct store_etcd *etcd)
+{
+	bool is_missing = !etcd->has_brake && etcd->brake.version > 0 &&
+			  etcd->brake.rate_permille < 1000;
+
+	if (!(is_missing || etcd->brake_by_hand) ||
+	    !store_etcd_leads(&etcd->store, rm_mono_now()))
+		return;
+	rm_log_warn(0, "the brake in force is written into etcd again");
+	(void)store_etcd_write_brake(etcd, &etcd->brake, NULL);
+}
+
 /* Another cluster has taken the old one's place: it gets what we know. */
 static void
 write_what_is_missing(struct store_etcd *etcd)
@@ -13,11 +26,7 @@ write_what_is_missing(struct store_etcd *etcd)
 		(void)store_etcd_write_topology(
 		    etcd, etcd->topology.text, etcd->topology.len, NULL);
 	}
-	if (!etcd->has_brake && etcd->brake.version > 0 &&
-	    etcd->brake.rate_permille < 1000) {
-		rm_log_warn(0, "etcd has no brake: the one in force is written again");
-		(void)store_etcd_write_brake(etcd, &etcd->brake, NULL);
-	}
+	store_etcd_right_brake(etcd);
 }
 
 void

@@ -164,8 +164,11 @@ brake_set(struct store_etcd *etcd, const struct store_brake *brake)
 	if (fresh.version <= etcd->brake.version)
 		fresh.version = etcd->brake.version + 1;
 	etcd->callbacks.on_brake(&fresh, etcd->callbacks.arg);
+	memset(etcd->brake_by, 0, sizeof(etcd->brake_by));
+	if (rm_name_valid(fresh.by))
+		strcpy(etcd->brake_by, fresh.by);
 	etcd->brake = fresh;
-	etcd->brake.by = "";
+	etcd->brake.by = etcd->brake_by;
 }
 
 static void
@@ -181,18 +184,26 @@ brake_put(struct store_etcd *etcd, const struct rm_etcd_value *value)
 		return;
 	}
 	etcd->has_brake = true;
+	/* Ours has a base, since it is above the clock. */
+	etcd->brake_by_hand = brake.version == (uint64_t)value->mod_revision;
 	brake_set(etcd, &brake);
 	json_decref(object);
+	if (!store_writes_waits(etcd->asked, value->key))
+		store_etcd_right_brake(etcd);
 }
 
 static void
-brake_gone(struct store_etcd *etcd)
+brake_gone(struct store_etcd *etcd, const char *key)
 {
 	const struct store_brake none = { .rate_permille = 1000, .by = "" };
 
 	etcd->has_brake = false;
-	if (!etcd->is_restart)
-		brake_set(etcd, &none);
+	if (etcd->is_restart)
+		return;
+	etcd->brake_by_hand = true;
+	brake_set(etcd, &none);
+	if (!store_writes_waits(etcd->asked, key))
+		store_etcd_right_brake(etcd);
 }
 
 static void
@@ -266,7 +277,7 @@ on_delete(const char *key, void *arg)
 	else if (is_below(rest, STORE_KEY_PLAN, &name))
 		etcd->callbacks.on_plan_gone(name, etcd->callbacks.arg);
 	else if (strcmp(rest, STORE_KEY_BRAKE) == 0)
-		brake_gone(etcd);
+		brake_gone(etcd, key);
 	else if (strcmp(rest, STORE_KEY_LEADER) == 0)
 		leader_gone(etcd);
 }

@@ -47,8 +47,11 @@ struct store_etcd {
 	struct store_topology topology;
 	bool has_topology; /* in etcd, be it good or bad */
 	struct rm_why bad_topology;
-	struct store_brake brake; /* version 0: none was ever seen; by is not kept */
-	bool has_brake;           /* in etcd */
+	struct store_brake brake; /* version 0: none was ever seen; by is brake_by */
+	char brake_by[RM_NAME_BYTES];
+	bool has_brake; /* in etcd */
+	/* It was put or deleted past us: its number may lie behind what is held. */
+	bool brake_by_hand;
 
 	char leader_name[RM_NAME_BYTES];
 	rm_wall_t since;
@@ -78,6 +81,9 @@ int store_etcd_write_topology(struct store_etcd *etcd, const char *text, size_t 
     const struct store_reply *reply);
 int store_etcd_write_brake(struct store_etcd *etcd, const struct store_brake *brake,
     const struct store_reply *reply);
+/* When we lead: one that was put by hand gets a number that holds, one that another
+ * etcd lacks is put there. */
+void store_etcd_right_brake(struct store_etcd *etcd);
 
 struct store_known *store_etcd_known(
     const struct store_etcd *etcd, struct rm_rnic_id id);

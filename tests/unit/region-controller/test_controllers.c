@@ -278,6 +278,34 @@ the_brake_reaches_all_and_outlives_its_leader(void **state)
 	assert_true(p->f.agg.brake.version > version);
 }
 
+/* Its number would lie behind what aggregators hold, and be ignored. */
+static void
+a_brake_put_or_deleted_by_hand_gets_a_number_that_holds(void **state)
+{
+	struct pair *p = *state;
+	uint64_t version;
+
+	begin(p);
+	assert_int_equal(ask(p, 0, "/v1/brake?rate_permille=250", "").status, 200);
+	LOOPBACK_WAIT(p->f.loop, p->f.agg.brake.rate_permille == 250);
+	version = p->f.agg.brake.version;
+	/* Nobody who knew the old one is there to see the new one. */
+	stop_one(p, 0);
+	stop_one(p, 1);
+	fake_etcd_put(&p->etcd, KEY("brake"), "{\"rate_permille\":0,\"by\":\"me\"}");
+	start_one(p, 1);
+	leads(p, 1);
+	dial(p, 1);
+	LOOPBACK_WAIT(p->f.loop,
+	    p->f.agg.brake.rate_permille == 0 && p->f.agg.brake.version > version);
+	assert_true(shows(p, 1, "/v1/brake", "\"by\":\"me\""));
+	version = p->f.agg.brake.version;
+	fake_etcd_delete(&p->etcd, KEY("brake"));
+	LOOPBACK_WAIT(p->f.loop, fake_etcd_value(&p->etcd, KEY("brake")) != NULL &&
+				     p->f.agg.brake.rate_permille == 1000);
+	assert_true(p->f.agg.brake.version > version);
+}
+
 static void
 garbage_in_etcd_leaves_the_old_topology(void **state)
 {
@@ -443,6 +471,7 @@ main(void)
 		TEST_PAIR(a_failover_changes_nothing_that_has_not_changed),
 		TEST_PAIR(a_restarted_agent_is_told_of_everywhere),
 		TEST_PAIR(the_brake_reaches_all_and_outlives_its_leader),
+		TEST_PAIR(a_brake_put_or_deleted_by_hand_gets_a_number_that_holds),
 		TEST_PAIR(garbage_in_etcd_leaves_the_old_topology),
 		TEST_PAIR(a_plan_that_somebody_spoilt_is_written_again),
 		TEST_PAIR(a_bad_topology_is_refused_with_its_place),
