@@ -6,44 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
+#include "analyzer/board_state.h"
 #include "analyzer/board_told.h"
 #include "rackmesh/fabric/incident.h"
-
-/* One fault of a host with eight rails is told of by each rack's two aggregators. */
-#define MAX_TELLINGS 32
-#define KEY_BYTES (RM_NAME_BYTES + 24)
-#define LABELS_BYTES (2 * RM_NAME_BYTES + RM_PART_NAME_BYTES + 32)
-
-/* What one aggregator, or we, say of it: one opening, by its id. */
-struct telling {
-	char key[KEY_BYTES]; /* region and id */
-	struct node *node;
-	bool is_own, is_open;
-	rm_wall_t changed;
-	UT_hash_handle hh;
-};
-
-struct node {
-	struct board_entry entry; /* first */
-	char labels[LABELS_BYTES];
-	struct telling *tellings[MAX_TELLINGS];
-	size_t telling_count;
-	size_t place;      /* in board.open, while it is open */
-	UT_hash_handle hh; /* by labels, while it is open */
-};
-
-struct board {
-	struct node *open[BOARD_MAX_OPEN]; /* oldest first */
-	size_t open_count;
-	struct node *closed[BOARD_MAX_CLOSED]; /* a ring, closed_next is written next */
-	size_t closed_count, closed_next;
-	struct node *by_labels;
-	struct telling *by_key;
-	uint64_t changes;
-	struct board_counts counts;
-};
 
 /* ---- entries ------------------------------------------------------------------ */
 
@@ -82,17 +48,34 @@ add_source(struct board_entry *entry, const char *source)
 		strcpy(entry->sources[entry->source_count++], source);
 }
 
+/* The place of what the same rack of the same aggregator has said, or a free one. NULL:
+ * there is none. */
+static struct telling **
+telling_place(struct node *node, const struct board_told *told)
+{
+	for (size_t i = 0; i < node->telling_count; i++)
+		if (strcmp(node->tellings[i]->source, told->source) == 0 &&
+		    strcmp(node->tellings[i]->tor, told->tor) == 0)
+			return &node->tellings[i];
+	return node->telling_count < MAX_TELLINGS ? &node->tellings[node->telling_count]
+						  : NULL;
+}
+
+/* Whoever opens anew what he has open has been killed before he could keep its id: he
+ * will not end the old one any more. */
 static int
 add_telling(struct board *board, struct node *node, const struct board_told *told)
 {
-	struct telling *telling;
+	struct telling *telling, **place = telling_place(node, told);
 
-	if (node->telling_count == MAX_TELLINGS)
+	if (place == NULL)
 		return -ENOBUFS;
 	telling = calloc(1, sizeof(*telling));
 	if (telling == NULL)
 		return -ENOMEM;
 	key_of(told, telling->key);
+	strcpy(telling->source, told->source);
+	strcpy(telling->tor, told->tor);
 	telling->node = node;
 	telling->is_own = told->is_own;
 	telling->is_open = told->state != WIRE_RESOLVED;
@@ -102,7 +85,13 @@ add_telling(struct board *board, struct node *node, const struct board_told *tol
 		free(telling);
 		return -ENOMEM;
 	}
-	node->tellings[node->telling_count++] = telling;
+	if (place == &node->tellings[node->telling_count]) {
+		node->telling_count++;
+	} else {
+		HASH_DEL(board->by_key, *place);
+		free(*place);
+	}
+	*place = telling;
 	add_source(&node->entry, told->source);
 	return 0;
 }
@@ -253,6 +242,10 @@ tell_again(struct board *board, struct node *node, const struct board_told *told
 {
 	int r;
 
+	if (told->state == WIRE_RESOLVED) {
+		board->counts.repeated++; /* of an opening before this one */
+		return 0;
+	}
 	r = add_telling(board, node, told);
 	if (r == 0 && told->is_own)
 		r = node_say(node, told);
@@ -320,52 +313,6 @@ board_own(struct board *board, const char *region, const char *analyzer,
 	json_decref(json);
 	free(evidence);
 	return r;
-}
-
-/* ---- reading ------------------------------------------------------------------ */
-
-const struct board_entry *
-board_get(const struct board *board, size_t i)
-{
-	if (i < board->open_count)
-		return &board->open[board->open_count - 1 - i]->entry;
-	i -= board->open_count;
-	if (i >= board->closed_count)
-		return NULL;
-	i = (board->closed_next + BOARD_MAX_CLOSED - 1 - i) % BOARD_MAX_CLOSED;
-	return &board->closed[i]->entry;
-}
-
-const struct board_entry *
-board_find(const struct board *board, uint64_t id)
-{
-	const struct telling *telling, *next;
-	char text[KEY_BYTES];
-
-	snprintf(text, sizeof(text), "|%016" PRIx64, id);
-	HASH_ITER (hh, board->by_key, telling, next) {
-		if (strcmp(strchr(telling->key, '|'), text) == 0)
-			return &telling->node->entry;
-	}
-	return NULL;
-}
-
-size_t
-board_open(const struct board *board)
-{
-	return board->open_count;
-}
-
-uint64_t
-board_changes(const struct board *board)
-{
-	return board->changes;
-}
-
-const struct board_counts *
-board_counts(const struct board *board)
-{
-	return &board->counts;
 }
 
 /* ---- life ---------------------------------------------------------------------- */

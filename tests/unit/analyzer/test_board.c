@@ -119,6 +119,40 @@ one_fault_told_by_two_is_one_entry_and_ends_with_the_last(void **state)
 	assert_int_equal(board_open(board), 0);
 }
 
+/* It was killed before it could keep what it had told. */
+static void
+what_an_aggregator_tells_anew_takes_the_place_of_what_it_told(void **state)
+{
+	struct board *board = *state;
+	struct wire_incident other = edge("agg1", 50, WIRE_OPENED, 1);
+
+	other.tor = "tor2"; /* of the same host's part, by another rack */
+	assert_int_equal(tell(board, edge("agg1", 42, WIRE_OPENED, 0)), 1);
+	assert_int_equal(board_edge(board, &other), 1);
+	assert_int_equal(tell(board, edge("agg1", 44, WIRE_OPENED, 3)), 1);
+	assert_int_equal(board_open(board), 1);
+	assert_int_equal(tell(board, edge("agg1", 44, WIRE_RESOLVED, 5)), 1);
+	assert_int_equal(board_open(board), 1); /* the other rack's */
+	other.state = WIRE_RESOLVED;
+	other.changed_wall_ns += 9 * RM_NS_PER_S;
+	assert_int_equal(board_edge(board, &other), 1);
+	assert_int_equal(board_open(board), 0);
+}
+
+static void
+one_that_is_killed_again_and_again_leaves_room_for_its_last_word(void **state)
+{
+	struct board *board = *state;
+
+	for (uint64_t id = 1; id <= 100; id++)
+		assert_int_equal(
+		    tell(board, edge("agg1", id, WIRE_OPENED, (int)id)), 1);
+	assert_int_equal(board_open(board), 1);
+	assert_int_equal(tell(board, edge("agg1", 100, WIRE_RESOLVED, 101)), 1);
+	assert_int_equal(board_open(board), 0);
+	assert_int_equal(board_counts(board)->refused, 0);
+}
+
 static void
 a_fault_that_comes_back_is_a_new_entry(void **state)
 {
@@ -273,6 +307,8 @@ main(void)
 		TEST(an_incident_opens_changes_and_resolves),
 		TEST(what_is_sent_again_changes_nothing),
 		TEST(one_fault_told_by_two_is_one_entry_and_ends_with_the_last),
+		TEST(what_an_aggregator_tells_anew_takes_the_place_of_what_it_told),
+		TEST(one_that_is_killed_again_and_again_leaves_room_for_its_last_word),
 		TEST(a_fault_that_comes_back_is_a_new_entry),
 		TEST(a_resolution_of_what_we_never_saw_is_remembered_closed),
 		TEST(equal_labels_of_two_regions_are_two_faults),
