@@ -171,7 +171,8 @@ known_keep(struct known *known, rm_wall_t now, int64_t forget_ns)
 	json_t *list;
 
 	forget(known, now, forget_ns);
-	if (!known->is_dirty || known->file == NULL)
+	if (known->file == NULL ||
+	    !(known->is_dirty || rm_incident_file_behind(known->file)))
 		return;
 	list = json_array();
 	for (size_t i = 0; i < known->count; i++)

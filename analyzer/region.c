@@ -156,6 +156,8 @@ region_judge(struct region *region, rm_mono_t now, rm_wall_t wall, bool also_bli
 		return r;
 	rm_incidents_judge(region->incidents, now, wall, region->verdicts, count,
 	    health_of, on_event, region);
+	if (also_blind && region->file != NULL) /* once a second */
+		region->is_dirty |= rm_incident_file_behind(region->file);
 	if (region->is_dirty && region->file != NULL)
 		rm_incident_file_save(
 		    region->file, rm_incidents_save(region->incidents, wall));

@@ -14,6 +14,7 @@
 #include "tor-aggregator/uplink.h"
 
 #define MAX_PATH 4096
+#define FILE_AGAIN_TICKS 20 /* between attempts to write what no disk took */
 
 static bool
 has_open(const struct tor_rack *rack, const struct rm_part *part)
@@ -165,15 +166,28 @@ tor_aggregator_restore_incidents(struct tor_aggregator *aggregator)
 void
 tor_aggregator_keep_incidents(struct tor_aggregator *aggregator, rm_wall_t wall)
 {
+	const bool again = aggregator->ticks % FILE_AGAIN_TICKS == 0;
+
 	for (size_t i = 0; i < aggregator->rack_count; i++) {
-		if (!aggregator->incidents_changed[i])
-			continue;
+		struct rm_incident_file *file = aggregator->incident_files[i];
+		bool due = aggregator->incidents_changed[i];
+
 		aggregator->incidents_changed[i] = false;
-		if (aggregator->incident_files[i] != NULL)
-			rm_incident_file_save(aggregator->incident_files[i],
-			    rm_incidents_save(
-				tor_rack_incidents(aggregator->racks[i]), wall));
+		if (file == NULL || !(due || (again && rm_incident_file_behind(file))))
+			continue;
+		rm_incident_file_save(file,
+		    rm_incidents_save(tor_rack_incidents(aggregator->racks[i]), wall));
 	}
+}
+
+/* As it was told last, should that have been lost: the same point of the history. */
+static void
+tell_again(
+    struct tor_aggregator *aggregator, size_t i, const struct rm_incident *incident)
+{
+	uplink_incident(aggregator->uplink, aggregator->tors[i],
+	    incident->changed.ns == incident->opened.ns ? WIRE_OPENED : WIRE_UPDATED,
+	    incident);
 }
 
 void
@@ -187,7 +201,6 @@ tor_aggregator_tell_incidents(void *arg)
 
 		/* Oldest first. */
 		for (size_t n = rm_incidents_open(incidents); n-- > 0;)
-			uplink_incident(aggregator->uplink, aggregator->tors[i],
-			    WIRE_UPDATED, rm_incidents_get(incidents, n));
+			tell_again(aggregator, i, rm_incidents_get(incidents, n));
 	}
 }

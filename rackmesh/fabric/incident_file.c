@@ -18,6 +18,7 @@ struct rm_incident_file {
 	char path[PATH_MAX];
 	char *writing; /* the job's; NULL: none runs */
 	char *next;    /* newer; NULL: none */
+	bool behind;   /* the last write failed */
 	uint64_t failures;
 };
 
@@ -102,8 +103,8 @@ write_done(void *arg, int r)
 	file->writing = NULL;
 	if (r == -ECANCELED)
 		return;
-	if (r < 0)
-		file->failures++;
+	file->behind = r < 0;
+	file->failures += r < 0;
 	start_writing(file);
 }
 
@@ -116,9 +117,10 @@ start_writing(struct rm_incident_file *file)
 	file->next = NULL;
 	if (rm_worker_submit(file->worker, write_run, write_done, file) == 0)
 		return;
-	/* The worker is full: the next state tries again, at the latest the end. */
+	/* The worker is full; at the latest the end tries again. */
 	file->next = file->writing;
 	file->writing = NULL;
+	file->behind = true;
 	file->failures++;
 }
 
@@ -131,12 +133,19 @@ rm_incident_file_save(struct rm_incident_file *file, json_t *takes)
 
 	json_decref(takes);
 	if (text == NULL) {
+		file->behind = true;
 		file->failures++;
 		return;
 	}
 	free(file->next);
 	file->next = text;
 	start_writing(file);
+}
+
+bool
+rm_incident_file_behind(const struct rm_incident_file *file)
+{
+	return file->behind && file->writing == NULL;
 }
 
 uint64_t

@@ -9,6 +9,7 @@
 #define RACKMESH_FABRIC_INCIDENT_FILE_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,8 +33,10 @@ int rm_incident_file_new(
 void rm_incident_file_free(struct rm_incident_file *file); /* after the worker */
 /* NULL: there is none (yet), or it was set aside and said so. New reference. */
 json_t *rm_incident_file_load(const struct rm_incident_file *file);
-/* Takes the reference. What fails is tried again with the next state, counted. */
+/* Takes the reference. What fails is counted. */
 void rm_incident_file_save(struct rm_incident_file *file, json_t *takes);
+/* The last state could not be written, and no newer one is on its way: save again. */
+bool rm_incident_file_behind(const struct rm_incident_file *file);
 uint64_t rm_incident_file_failures(const struct rm_incident_file *file);
 
 #endif

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "analyzer/analyzer_config.h"
+#include "analyzer/blind.h"
 #include "rackmesh/base/http_client.h"
 #include "rackmesh/base/log.h"
 #include "rackmesh/base/worker.h"
@@ -57,8 +58,9 @@ setup(void **state)
 	f->config.state_folder = f->folder;
 	f->config.webhooks.items = &f->webhook;
 	f->config.webhooks.count = 1;
+	f->config.blind_grace_ms = f->config.blind_start_ms = 3000;
 	f->config.row_interval_s = 10;
-	f->config.resolve_after_ms = 2000;
+	f->config.resolve_after_ms = 1;
 	assert_int_equal(rm_loop_new(&f->loop), 0);
 	assert_int_equal(rm_worker_new(f->loop, 16, &f->worker), 0);
 	assert_int_equal(rm_http_client_new(f->loop, &f->http), 0);
@@ -100,15 +102,17 @@ nobody_listens(
 	(void)arg;
 }
 
-/* What an earlier life has left: tor1 failed, was well, and perhaps failed again. */
+/* What an earlier life has left: agg1 was silent, was back, and perhaps fell
+ * silent again. */
 static void
 leave_file(struct fixture *f, bool failed_again)
 {
 	const struct rm_incident_options options = {
 		.max_open = 4, .max_closed = 4, .id_seed = 5
 	};
-	struct rm_verdict verdict = { .part = { .type = RM_PART_TOR, .name = "tor1" },
-		.kind = RM_KIND_TOR_DOWN,
+	struct rm_verdict verdict = { .part = { .type = RM_PART_AGGREGATOR,
+					  .name = "agg1" },
+		.kind = RM_KIND_AGGREGATOR_DOWN,
 		.confidence = 0.9 };
 	struct rm_incident_file *file = NULL;
 	struct rm_incidents *before = NULL;
@@ -172,6 +176,31 @@ what_came_back_is_not_told_to_be_over(void **state)
 	assert_int_equal(f->told[WIRE_RESOLVED], 1);
 }
 
+/* Else what ended while the disk was full would be open again in our next life. */
+static void
+what_the_disk_did_not_take_is_kept_when_it_does(void **state)
+{
+	static const char *const tors[] = { "tor1" };
+	struct fixture *f = *state;
+	char away[80];
+
+	leave_file(f, true);
+	start(f);
+	snprintf(away, sizeof(away), "%s.away", f->folder);
+	assert_int_equal(unlink(f->file), 0);
+	assert_int_equal(rename(f->folder, away), 0);
+	blind_connected(region_blind(f->region), "lab", "agg1", tors, 1, rm_mono_now());
+	for (int i = 0; i < 10 && f->told[WIRE_RESOLVED] < 2; i++) {
+		region_judge(f->region, rm_mono_now(), rm_wall_now(), false);
+		usleep(2000);
+	}
+	assert_int_equal(f->told[WIRE_RESOLVED], 2);
+	LOOPBACK_WAIT(f->loop, region_file_failures(f->region) == 1);
+	assert_int_equal(rename(away, f->folder), 0);
+	region_judge(f->region, rm_mono_now(), rm_wall_now(), true); /* in a second */
+	LOOPBACK_WAIT(f->loop, access(f->file, R_OK) == 0);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int
@@ -180,6 +209,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_resolution_that_perhaps_nobody_heard_is_told_again),
 		TEST(what_came_back_is_not_told_to_be_over),
+		TEST(what_the_disk_did_not_take_is_kept_when_it_does),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

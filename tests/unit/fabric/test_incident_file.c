@@ -274,9 +274,13 @@ what_cannot_be_written_is_counted_and_tried_again(void **state)
 	assert_int_equal(rename(place->folder, away), 0);
 	rm_incident_file_save(place->file, json_pack("{s:i}", "n", 1));
 	LOOPBACK_WAIT(place->loop, rm_incident_file_failures(place->file) == 1);
+	assert_true(rm_incident_file_behind(place->file));
 	assert_int_equal(rename(away, place->folder), 0);
 	rm_incident_file_save(place->file, json_pack("{s:i}", "n", 2));
+	assert_false(rm_incident_file_behind(place->file)); /* it is on its way */
 	LOOPBACK_WAIT(place->loop, loaded(place) == 2);
+	loopback_run(place->loop, 20 * RM_NS_PER_MS);
+	assert_false(rm_incident_file_behind(place->file));
 }
 
 static void
