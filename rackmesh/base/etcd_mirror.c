@@ -117,7 +117,8 @@ mirror_list(void *arg)
 		mirror_list_again(mirror);
 		return;
 	}
-	mirror->listing = mirror->view.listing = true;
+	mirror->listing = true;
+	rm_etcd_view_ask(&mirror->view);
 }
 
 /* False: of another cluster than the list. */

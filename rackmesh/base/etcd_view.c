@@ -61,13 +61,21 @@ view_entry(struct rm_etcd_view *view, struct rm_etcd_key *entry, const char *nam
 
 /* ---- lists ---------------------------------------------------------------- */
 
-/* Linearizable reads never lie behind, unless somebody dreams or etcd was restored. */
+void
+rm_etcd_view_ask(struct rm_etcd_view *view)
+{
+	view->listing = true;
+	view->asked = view->known;
+}
+
+/* Linearizable reads never lie behind what was known when they were asked for, unless
+ * somebody dreams or etcd was restored. Events may have overtaken them since. */
 enum rm_etcd_view_says
 rm_etcd_view_judge(const struct rm_etcd_view *view, const struct rm_etcd_answer *list)
 {
 	if (view->synced && list->cluster_id != view->cluster_id)
 		return RM_ETCD_VIEW_OTHER;
-	if (list->revision < view->known)
+	if (list->revision < view->asked)
 		return RM_ETCD_VIEW_BEHIND;
 	for (size_t i = 0; i < list->count; i++) {
 		const struct rm_etcd_value *value = &list->values[i];

@@ -18,6 +18,7 @@ struct rm_etcd_view {
 	struct rm_etcd_mirror_counts counts;
 	bool synced;         /* a list has been taken */
 	bool listing;        /* one is under way: remember what is deleted meanwhile */
+	int64_t asked;       /* known when it was asked for */
 	uint64_t cluster_id; /* of the last list */
 	int64_t listed;      /* its revision */
 	int64_t known;       /* everything up to here has been handed over */
@@ -33,6 +34,8 @@ enum rm_etcd_view_says {
 	RM_ETCD_VIEW_OTHER,  /* of another cluster: to be taken afresh */
 };
 
+/* A list is under way from now on. */
+void rm_etcd_view_ask(struct rm_etcd_view *view);
 enum rm_etcd_view_says rm_etcd_view_judge(
     const struct rm_etcd_view *view, const struct rm_etcd_answer *list);
 /* afresh: believe all of it, and hand over all. */

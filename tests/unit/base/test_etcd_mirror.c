@@ -1,6 +1,7 @@
 /* The mirror against an etcd that loses, doubles, disorders and dreams. */
 #include "rackmesh/base/etcd_mirror.h"
 
+#include "rackmesh/base/etcd_view.h"
 #include "tests/support/etcd_fixture.h"
 
 #define PREFIX "/t/"
@@ -472,6 +473,44 @@ a_mirror_may_go_at_any_moment(void **state)
 	}
 }
 
+static void
+count_put(const struct rm_etcd_value *value, void *arg)
+{
+	++*(unsigned *)arg;
+}
+
+/* A long list is as of its beginning: what the watch tells of meanwhile is newer, and
+ * no sign of a restored etcd. */
+static void
+events_that_overtake_a_list_do_not_make_it_old(void **state)
+{
+	unsigned puts = 0;
+	struct rm_etcd_mirror_callbacks callbacks = { .on_put = count_put,
+		.arg = &puts };
+	struct rm_etcd_value value = { .key = PREFIX "a", .value = "1" };
+	struct rm_etcd_answer list = { .cluster_id = 1, .values = &value, .count = 1 };
+	struct rm_etcd_event event = { .value = value };
+	struct rm_etcd_view view;
+
+	assert_int_equal(rm_etcd_view_init(&view, PREFIX, &callbacks), 0);
+	list.revision = value.mod_revision = 10;
+	rm_etcd_view_ask(&view);
+	assert_int_equal(rm_etcd_view_judge(&view, &list), RM_ETCD_VIEW_NEWER);
+	rm_etcd_view_take_list(&view, &list, false);
+	rm_etcd_view_ask(&view);
+	event.value.mod_revision = 12;
+	assert_true(rm_etcd_view_take_events(&view, &event, 1));
+	list.revision = 11;
+	assert_int_equal(rm_etcd_view_judge(&view, &list), RM_ETCD_VIEW_NEWER);
+	rm_etcd_view_take_list(&view, &list, false);
+	assert_int_equal(puts, 2);
+	assert_int_equal(view.known, 12);
+	/* Asked for now, it would be. */
+	rm_etcd_view_ask(&view);
+	assert_int_equal(rm_etcd_view_judge(&view, &list), RM_ETCD_VIEW_BEHIND);
+	rm_etcd_view_clear(&view);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int
@@ -492,6 +531,7 @@ main(void)
 		TEST(a_line_that_makes_no_sense_ends_the_watch),
 		TEST(silence_is_noticed_and_outlived),
 		TEST(a_list_from_a_member_behind_is_asked_for_again),
+		cmocka_unit_test(events_that_overtake_a_list_do_not_make_it_old),
 		TEST(another_cluster_is_taken_afresh),
 		TEST(a_restored_snapshot_is_taken_afresh),
 		TEST(it_waits_for_an_etcd_that_is_not_there),
