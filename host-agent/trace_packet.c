@@ -52,9 +52,20 @@ address_bytes(uint8_t family)
 	return family == 4 ? 4 : 16;
 }
 
+/* splitmix64: nobody sees enough of it to need more. */
+static uint16_t
+seal_of(uint64_t secret, uint16_t token)
+{
+	uint64_t z = secret + (token + UINT64_C(1)) * UINT64_C(0x9e3779b97f4a7c15);
+
+	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+	return (uint16_t)(z ^ z >> 31);
+}
+
 /* UDP header and payload. What is not checksummed arrives as what nobody sent. */
 static void
-put_udp(const struct trace_flow *flow, uint16_t token, uint8_t *udp)
+put_udp(const struct trace_flow *flow, uint16_t token, uint64_t secret, uint8_t *udp)
 {
 	static const uint8_t magic[4] = { 'R', 'M', 'T', 'R' };
 	size_t bytes = address_bytes(flow->src.family);
@@ -67,7 +78,7 @@ put_udp(const struct trace_flow *flow, uint16_t token, uint8_t *udp)
 	put_u16(udp + 6, 0);
 	memcpy(udp + 8, magic, sizeof(magic));
 	put_u16(udp + 12, token);
-	put_u16(udp + 14, (uint16_t)~token);
+	put_u16(udp + 14, seal_of(secret, token));
 	sum = sum_words(sum, flow->src.bytes, bytes);
 	sum = sum_words(sum, flow->dst.bytes, bytes);
 	check = fold(sum_words(sum, udp, UDP_BYTES + TRACE_PAYLOAD_BYTES));
@@ -76,7 +87,7 @@ put_udp(const struct trace_flow *flow, uint16_t token, uint8_t *udp)
 
 size_t
 trace_packet_build(const struct trace_flow *flow, uint8_t ttl, uint16_t token,
-    uint8_t packet[TRACE_PACKET_MAX_BYTES])
+    uint64_t secret, uint8_t packet[TRACE_PACKET_MAX_BYTES])
 {
 	const size_t udp_bytes = UDP_BYTES + TRACE_PAYLOAD_BYTES;
 	uint8_t class = (uint8_t)(flow->dscp << 2 | ECN_CAPABLE);
@@ -92,7 +103,7 @@ trace_packet_build(const struct trace_flow *flow, uint8_t ttl, uint16_t token,
 		packet[9] = PROTOCOL_UDP;
 		memcpy(packet + 12, flow->src.bytes, 4);
 		memcpy(packet + 16, flow->dst.bytes, 4);
-		put_udp(flow, token, packet + IP4_BYTES);
+		put_udp(flow, token, secret, packet + IP4_BYTES);
 		return IP4_BYTES + udp_bytes;
 	}
 	packet[0] = (uint8_t)(6 << 4 | class >> 4);
@@ -102,14 +113,14 @@ trace_packet_build(const struct trace_flow *flow, uint8_t ttl, uint16_t token,
 	packet[7] = ttl;
 	memcpy(packet + 8, flow->src.bytes, 16);
 	memcpy(packet + 24, flow->dst.bytes, 16);
-	put_udp(flow, token, packet + IP6_BYTES);
+	put_udp(flow, token, secret, packet + IP6_BYTES);
 	return IP6_BYTES + udp_bytes;
 }
 
 /* The quoted packet: its IP header, and of IPv4 at least the UDP header. */
 static int
-parse_quote(
-    uint8_t family, const uint8_t *data, size_t len, struct trace_answer *answer)
+parse_quote(uint8_t family, const uint8_t *data, size_t len, uint64_t secret,
+    struct trace_answer *answer)
 {
 	struct trace_flow *flow = &answer->flow;
 	uint8_t ours[UDP_BYTES + TRACE_PAYLOAD_BYTES];
@@ -134,7 +145,7 @@ parse_quote(
 	memcpy(flow->dst.bytes, data + (family == 4 ? 16 : 24), address_bytes(family));
 	flow->src.port = get_u16(udp);
 	flow->dst.port = get_u16(udp + 2);
-	put_udp(flow, answer->token, ours);
+	put_udp(flow, answer->token, secret, ours);
 	len -= header;
 	if (len > sizeof(ours))
 		len = sizeof(ours);
@@ -149,8 +160,8 @@ same_bytes(const struct wire_address *a, const struct wire_address *b)
 
 /* The ICMP message, of either family. */
 static int
-parse_message(
-    uint8_t family, const uint8_t *data, size_t len, struct trace_answer *answer)
+parse_message(uint8_t family, const uint8_t *data, size_t len, uint64_t secret,
+    struct trace_answer *answer)
 {
 	bool v4 = family == 4, nobody;
 	int r;
@@ -166,7 +177,7 @@ parse_message(
 	} else {
 		return -ENOENT;
 	}
-	r = parse_quote(family, data + ICMP_BYTES, len - ICMP_BYTES, answer);
+	r = parse_quote(family, data + ICMP_BYTES, len - ICMP_BYTES, secret, answer);
 	answer->reached =
 	    r == 0 && nobody && same_bytes(&answer->from, &answer->flow.dst);
 	return r;
@@ -174,7 +185,7 @@ parse_message(
 
 int
 trace_answer_parse(uint8_t family, const struct wire_address *from, const uint8_t *data,
-    size_t len, struct trace_answer *ret)
+    size_t len, uint64_t secret, struct trace_answer *ret)
 {
 	struct trace_answer answer = { 0 };
 	size_t header = 0;
@@ -193,7 +204,7 @@ trace_answer_parse(uint8_t family, const struct wire_address *from, const uint8_
 		memcpy(answer.from.bytes, from->bytes, sizeof(answer.from.bytes));
 	}
 	answer.from.family = family;
-	r = parse_message(family, data + header, len - header, &answer);
+	r = parse_message(family, data + header, len - header, secret, &answer);
 	if (r == 0)
 		*ret = answer;
 	return r;

@@ -5,7 +5,9 @@
  * The same 5-tuple and class as the probes of a flow. Far too short for a probe, so
  * that no reflector answers or counts one that arrives. An answer is ours when it
  * quotes a packet that we would build exactly so; whether it was sent is the caller's
- * to know. Pure.
+ * to know. Who does not see our packets would have to guess 16 bits of each, which
+ * come from a secret, besides its flow and token: with IPv4, whose switches need not
+ * quote more, they are those of the UDP checksum. Pure.
  */
 #ifndef HOST_AGENT_TRACE_PACKET_H
 #define HOST_AGENT_TRACE_PACKET_H
@@ -27,7 +29,7 @@ struct trace_flow {
 /* From the IP header on; all of it but IPv4's checksum, which the kernel sets. token:
  * not 0. Returns the length. */
 size_t trace_packet_build(const struct trace_flow *flow, uint8_t ttl, uint16_t token,
-    uint8_t packet[TRACE_PACKET_MAX_BYTES]);
+    uint64_t secret, uint8_t packet[TRACE_PACKET_MAX_BYTES]);
 
 struct trace_answer {
 	struct trace_flow flow; /* as quoted; its dscp is 0 */
@@ -43,6 +45,6 @@ struct trace_answer {
  * packet of a trace.
  */
 int trace_answer_parse(uint8_t family, const struct wire_address *from,
-    const uint8_t *data, size_t len, struct trace_answer *ret);
+    const uint8_t *data, size_t len, uint64_t secret, struct trace_answer *ret);
 
 #endif

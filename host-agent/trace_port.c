@@ -13,6 +13,7 @@
 #include "host-agent/port_udp_socket.h"
 #include "rackmesh/base/loop.h"
 #include "rackmesh/base/netns.h"
+#include "rackmesh/base/random.h"
 
 #define FAMILIES 2
 #define ANSWERS_PER_WAKEUP 64
@@ -29,6 +30,7 @@ struct side { /* one family */
 
 struct trace_port {
 	struct side sides[FAMILIES];
+	uint64_t secret; /* of its packets */
 	struct trace_port_counts *counts;
 	trace_port_on_answer *on_answer;
 	void *arg;
@@ -158,7 +160,7 @@ take(struct side *side, const union port_udp_address *from, const uint8_t *data,
 
 	port_udp_address_to_wire(from, &sender);
 	port->counts->received++;
-	r = trace_answer_parse(side->family, &sender, data, len, &answer);
+	r = trace_answer_parse(side->family, &sender, data, len, port->secret, &answer);
 	if (r == 0)
 		port->on_answer(&answer, port->arg);
 	else if (r == -ENOENT)
@@ -224,6 +226,7 @@ trace_port_new(struct rm_loop *loop, const struct trace_port_options *options,
 
 	if (port == NULL)
 		return -ENOMEM;
+	port->secret = rm_random_u64();
 	port->counts = counts;
 	port->on_answer = on_answer;
 	port->arg = arg;
@@ -268,7 +271,7 @@ trace_port_send(
     struct trace_port *port, const struct trace_flow *flow, uint8_t ttl, uint16_t token)
 {
 	uint8_t packet[TRACE_PACKET_MAX_BYTES];
-	size_t len = trace_packet_build(flow, ttl, token, packet);
+	size_t len = trace_packet_build(flow, ttl, token, port->secret, packet);
 
 	for (size_t i = 0; i < FAMILIES; i++) {
 		const struct side *side = &port->sides[i];

@@ -14,7 +14,7 @@ check(const struct trace_answer *answer, uint8_t family)
 	if (answer->flow.src.family != family || answer->flow.dst.family != family ||
 	    answer->from.family != family || (answer->expired && answer->reached))
 		abort();
-	if (trace_packet_build(&answer->flow, 1, answer->token, packet) == 0)
+	if (trace_packet_build(&answer->flow, 1, answer->token, 0, packet) == 0)
 		abort();
 }
 
@@ -32,7 +32,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	if (copy == NULL)
 		return 0;
 	memcpy(copy, data + 1, len - 1);
-	if (trace_answer_parse(family, &from, copy, len - 1, &answer) == 0)
+	if (trace_answer_parse(family, &from, copy, len - 1, 0, &answer) == 0)
 		check(&answer, family);
 	free(copy);
 	return 0;

@@ -10,6 +10,8 @@
 
 #include "host-agent/stamp.h"
 
+#define SECRET UINT64_C(0x1122334455667788)
+
 static const struct trace_flow flow4 = {
 	.src = { 4, { 10, 1, 0, 10 }, 49153 },
 	.dst = { 4, { 10, 2, 0, 11 }, 862 },
@@ -26,15 +28,15 @@ static const struct trace_flow flow6 = {
  * checksum of the IP header taken out. */
 static const uint8_t golden4[] = { 0x45, 0x6a, 0x00, 0x24, 0x12, 0x34, 0x40, 0x00, 0x02,
 	0x11, 0x00, 0x00, 0x0a, 0x01, 0x00, 0x0a, 0x0a, 0x02, 0x00, 0x0b, 0xc0, 0x01,
-	0x03, 0x5e, 0x00, 0x10, 0x81, 0xb7, 'R', 'M', 'T', 'R', 0x12, 0x34, 0xed,
-	0xcb };
+	0x03, 0x5e, 0x00, 0x10, 0xec, 0x39, 'R', 'M', 'T', 'R', 0x12, 0x34, 0x83,
+	0x49 };
 
 /* IPv6(tc=106, hlim=3)/UDP/payload */
 static const uint8_t golden6[] = { 0x66, 0xa0, 0x00, 0x00, 0x00, 0x10, 0x11, 0x03, 0xfd,
 	0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
 	0x00, 0x0a, 0xfd, 0x00, 0x00, 0x02, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
-	0x00, 0x00, 0x00, 0x00, 0x0b, 0xc0, 0x01, 0x03, 0x5e, 0x00, 0x10, 0x9b, 0xb5,
-	'R', 'M', 'T', 'R', 0x12, 0x34, 0xed, 0xcb };
+	0x00, 0x00, 0x00, 0x00, 0x0b, 0xc0, 0x01, 0x03, 0x5e, 0x00, 0x10, 0x06, 0x38,
+	'R', 'M', 'T', 'R', 0x12, 0x34, 0x83, 0x49 };
 
 static const uint8_t switch4[] = { 172, 16, 1, 2 };
 static const struct wire_address switch6 = { 6, { 0xfd, 1, 2 }, 0 };
@@ -96,7 +98,7 @@ parse(uint8_t family, const struct message *m, size_t len, struct trace_answer *
 
 	assert_non_null(copy);
 	memcpy(copy + 1, m->bytes, len);
-	r = trace_answer_parse(family, &switch6, copy + 1, len, ret);
+	r = trace_answer_parse(family, &switch6, copy + 1, len, SECRET, ret);
 	free(copy);
 	return r;
 }
@@ -107,10 +109,10 @@ packets_are_those_of_another_implementation(void **state)
 	uint8_t packet[TRACE_PACKET_MAX_BYTES];
 
 	assert_int_equal(
-	    trace_packet_build(&flow4, 2, 0x1234, packet), sizeof(golden4));
+	    trace_packet_build(&flow4, 2, 0x1234, SECRET, packet), sizeof(golden4));
 	assert_memory_equal(packet, golden4, sizeof(golden4));
 	assert_int_equal(
-	    trace_packet_build(&flow6, 3, 0x1234, packet), sizeof(golden6));
+	    trace_packet_build(&flow6, 3, 0x1234, SECRET, packet), sizeof(golden6));
 	assert_memory_equal(packet, golden6, sizeof(golden6));
 }
 
@@ -197,6 +199,35 @@ quotes_of_other_packets_are_not_ours(void **state)
 	assert_int_equal(parse(4, &m, m.len, &answer), -ENOENT);
 }
 
+/* He may know the addresses, the ports and how tokens are counted. */
+static void
+who_did_not_see_the_packet_cannot_answer_it(void **state)
+{
+	uint8_t packet[TRACE_PACKET_MAX_BYTES];
+	struct trace_answer answer;
+	struct message m;
+	unsigned taken = 0;
+	size_t len;
+
+	for (uint64_t guess = 0; guess < 1000; guess++) {
+		trace_packet_build(&flow4, 0, 0x1234, SECRET ^ (guess + 1), packet);
+		m = answer4(11, 0, switch4, packet, 28);
+		taken += parse(4, &m, m.len, &answer) == 0;
+		len =
+		    trace_packet_build(&flow6, 0, 0x1234, SECRET ^ (guess + 1), packet);
+		m = answer6(3, 0, packet, len);
+		taken += parse(6, &m, m.len, &answer) == 0;
+	}
+	assert_true(taken <= 1); /* by chance one of 30 such tests takes one */
+	/* Nor is what was seen of one packet good for another. */
+	memcpy(packet, golden4, sizeof(golden4));
+	packet[5]++;
+	packet[33]++;
+	packet[27]--;
+	m = answer4(11, 0, switch4, packet, 28);
+	assert_int_equal(parse(4, &m, m.len, &answer), -ENOENT);
+}
+
 static void
 what_is_cut_or_damaged_is_refused(void **state)
 {
@@ -234,6 +265,7 @@ main(void)
 		cmocka_unit_test(what_was_changed_on_the_way_still_matches),
 		cmocka_unit_test(only_the_destination_itself_ends_a_path),
 		cmocka_unit_test(quotes_of_other_packets_are_not_ours),
+		cmocka_unit_test(who_did_not_see_the_packet_cannot_answer_it),
 		cmocka_unit_test(what_is_cut_or_damaged_is_refused),
 		cmocka_unit_test(no_probe_is_that_short),
 	};
