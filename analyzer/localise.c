@@ -150,7 +150,7 @@ localise_summary(
 	rack->heard = true;
 	if (summary->path_count == 0)
 		return 0;
-	localise_map_frame(rack, now);
+	localise_map_frame(rack, (rm_wall_t){ (int64_t)summary->end_wall_ns }, now);
 	for (size_t i = 0; r >= 0 && i < summary->path_count; i++) {
 		struct wire_path_row row;
 

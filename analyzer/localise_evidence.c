@@ -6,11 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/localise_standing.h"
+
 #define MAX_NEIGHBOURS 16
 #define MAX_WAYS 4096     /* looked at for one neighbour */
 #define MIN_TO_RULE_OUT 4 /* probes */
 #define SHARE_TO_RULE_OUT 0.9
 #define MAX_SAMPLES_READ 128
+#define MAX_WAYS_BACK 64
 #define ONE_RNIC_SHARE 0.75
 
 void
@@ -96,29 +99,65 @@ is_at(const char *rnic, const struct sample *samples, size_t count)
 	return varied && (double)at >= ONE_RNIC_SHARE * (double)count;
 }
 
-bool
-localise_evidence_one_rnic(
-    const struct localise_map *map, const struct localise_suspect *suspect)
-{
+struct one_rnic {
+	const struct localise_now *now;
+	const struct localise_finding *finding;
+	const struct localise_standings *standings;
 	struct sample samples[MAX_SAMPLES_READ];
-	size_t count = 0;
+	size_t count;
+};
 
-	for (size_t i = 0; i < map->lossy_count; i++) {
+/* Another part took its probes, or may have taken their replies. */
+static bool
+is_explained(const struct one_rnic *one, const struct localise_way *way)
+{
+	const struct localise_element *back = way->pair->back;
+
+	if (localise_standings_other(one->standings, one->finding, way, one->now->now))
+		return true;
+	for (size_t i = 0; i < back->way_count && i < MAX_WAYS_BACK; i++)
+		if (localise_standings_other(
+			one->standings, one->finding, back->ways[i], one->now->now))
+			return true;
+	return false;
+}
+
+static void
+read_samples(struct one_rnic *one, const struct localise_suspect *suspect,
+    localise_seen *seen, bool explained)
+{
+	const struct localise_map *map = one->now->map;
+
+	one->count = 0;
+	for (size_t i = 0; i < map->lossy_count && one->count < MAX_SAMPLES_READ; i++) {
 		const struct localise_way *way = map->lossy[i];
 		const char *text = way->samples;
 		struct localise_sum sum = { 0 };
 
-		localise_way_recent(map, way, way->slow_at, &sum);
+		seen(map, way, one->now->now, &sum);
 		if (sum.forward + sum.unknown + sum.reverse < 1 ||
-		    !localise_suspect_on(suspect, way))
+		    !localise_suspect_on(suspect, way) ||
+		    (!explained && is_explained(one, way)))
 			continue;
-		while (count < MAX_SAMPLES_READ &&
-		       (text = read_sample(text, &samples[count])) != NULL)
-			count++;
+		while (one->count < MAX_SAMPLES_READ &&
+		       (text = read_sample(text, &one->samples[one->count])) != NULL)
+			one->count++;
 	}
-	for (size_t i = 0; i < count && i < 8; i++)
-		if (is_at(samples[i].from, samples, count) ||
-		    is_at(samples[i].to, samples, count))
+}
+
+bool
+localise_evidence_one_rnic(const struct localise_now *now,
+    const struct localise_finding *finding, const struct localise_suspect *suspect,
+    localise_seen *seen, const struct localise_standings *standings)
+{
+	struct one_rnic one = { now, finding, standings, .count = 0 };
+
+	read_samples(&one, suspect, seen, false);
+	if (one.count == 0)
+		read_samples(&one, suspect, seen, true);
+	for (size_t i = 0; i < one.count && i < 8; i++)
+		if (is_at(one.samples[i].from, one.samples, one.count) ||
+		    is_at(one.samples[i].to, one.samples, one.count))
 			return true;
 	return false;
 }

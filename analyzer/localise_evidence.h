@@ -8,6 +8,9 @@
 #include "analyzer/localise_find.h"
 #include "rackmesh/fabric/verdict.h"
 
+struct localise_now;
+struct localise_standings;
+
 /* What the lossy ways over a suspect lost lately. */
 void localise_evidence_losses(const struct localise_map *map,
     const struct localise_suspect *suspect, rm_mono_t now, localise_seen *seen,
@@ -16,9 +19,11 @@ void localise_evidence_losses(const struct localise_map *map,
 void localise_evidence_traffic(const struct localise_map *map,
     const struct localise_suspect *suspect, rm_mono_t now, struct localise_sum *ret);
 
-/* Most of the lost flows over it that are known begin, or end, at one RNIC. */
-bool localise_evidence_one_rnic(
-    const struct localise_map *map, const struct localise_suspect *suspect);
+/* Most of the lost flows over the suspect that are known begin, or end, at one RNIC;
+ * but for those that a part which is not the finding's explains. */
+bool localise_evidence_one_rnic(const struct localise_now *now,
+    const struct localise_finding *finding, const struct localise_suspect *suspect,
+    localise_seen *seen, const struct localise_standings *standings);
 
 /* Fills all but the window and its start. */
 void localise_evidence_fill(struct localise_map *map,

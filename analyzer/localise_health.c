@@ -93,13 +93,13 @@ traffic_is_good(const struct localise *localise, const struct rm_part *part)
 	lost = health.there.forward + health.there.unknown;
 	if (part->type == RM_PART_PATH)
 		lost += lost_replies(localise, part);
-	if (health.there.sent < GOOD_MIN_SENT || !is_clean(lost, health.there.sent))
+	if (health.there.all < GOOD_MIN_SENT || !is_clean(lost, health.there.all))
 		return false;
 	/* Which way it failed is not known for sure: both must carry something. */
 	return part->type != RM_PART_LINK ||
-	       (health.back.sent >= GOOD_MIN_SENT &&
+	       (health.back.all >= GOOD_MIN_SENT &&
 		   is_clean(
-		       health.back.forward + health.back.unknown, health.back.sent));
+		       health.back.forward + health.back.unknown, health.back.all));
 }
 
 enum rm_health

@@ -385,6 +385,18 @@ new_way(struct localise_map *map, struct localise_rack *rack,
 	return way;
 }
 
+/* Without the silence behind the last hop that is known: of no meaning, and it varies.
+ */
+static size_t
+path_length(const char *path)
+{
+	size_t len = strcmp(path, "*") == 0 ? 0 : strlen(path);
+
+	while (len >= 1 && path[len - 1] == '?' && (len == 1 || path[len - 2] == ' '))
+		len -= len == 1 ? 1 : 2;
+	return len;
+}
+
 int
 localise_map_way(struct localise_map *map, struct localise_rack *rack,
     const struct wire_path_row *row, struct localise_way **ret)
@@ -392,7 +404,10 @@ localise_map_way(struct localise_map *map, struct localise_rack *rack,
 	struct course course = { .map = map };
 	char key[KEY_BYTES];
 	struct localise_way *way;
-	const int len = snprintf(key, sizeof key, "%s %s", row->dst_tor, row->path);
+	/* Untraced, or many ways at once: no more than its ends is known. */
+	const int path_len = (int)path_length(row->path);
+	const int len =
+	    snprintf(key, sizeof key, "%s %.*s", row->dst_tor, path_len, row->path);
 	int r = 0;
 
 	if (len < 0 || (size_t)len >= sizeof key)
@@ -404,9 +419,8 @@ localise_map_way(struct localise_map *map, struct localise_rack *rack,
 	}
 	if (map->way_count >= LOCALISE_MAX_PATHS)
 		return -ENOBUFS;
-	/* Untraced, or many ways at once: no more than its ends is known. */
-	r = read_course(&course, rack->tor, row->dst_tor,
-	    strcmp(row->path, "*") == 0 ? "" : row->path);
+	r = read_course(
+	    &course, rack->tor, row->dst_tor, key + strlen(row->dst_tor) + 1);
 	if (r == 0) {
 		way = new_way(map, rack, &course, key, (size_t)len);
 		r = way != NULL ? 0 : -ENOMEM;

@@ -42,7 +42,9 @@ struct localise_element {
 
 struct localise_counts_seen { /* one set of rows */
 	uint32_t frame;
-	uint32_t sent, forward, reverse, unknown;
+	uint32_t all; /* that was sent in all the time that the rows cover */
+	float sent;   /* in the newest second of it, or where something was lost */
+	uint32_t forward, reverse, unknown;
 	uint32_t flows, dead;
 };
 
@@ -58,7 +60,7 @@ struct localise_rack {
 	uint32_t frame;          /* number of the newest set of rows */
 	rm_mono_t frame_came[2]; /* by the lowest bit of its number */
 	rm_mono_t swept;
-	rm_wall_t lossy_start; /* of the newest window that lost anything */
+	rm_wall_t frame_end[2]; /* of the time that they cover */
 	UT_hash_handle hh;
 };
 
@@ -92,9 +94,13 @@ struct localise_map {
 /* What was seen of one way, or of several. */
 struct localise_sum {
 	double sent, forward, reverse, unknown;
+	double all;                      /* sent in all the time that was told of */
 	double newest_sent, newest_lost; /* of the newest rows; replies' losses not */
 	double older_lost;               /* of the rows before them */
-	double flows, dead, dead_lost;   /* newest rows; probes that dead flows lost */
+	rm_wall_t lossy_end;             /* of the newest rows that lost any */
+	/* Of ways that lost some in the newest rows: flows that are dead, that would be
+	 * if probes were lost by chance, and if flows were lost whole. */
+	double dead, dead_by_chance, dead_whole;
 };
 
 void localise_map_release(struct localise_map *map);
@@ -110,8 +116,8 @@ int localise_map_rack(
 int localise_map_way(struct localise_map *map, struct localise_rack *rack,
     const struct wire_path_row *row, struct localise_way **ret);
 
-/* A new set of rows of this rack begins. */
-void localise_map_frame(struct localise_rack *rack, rm_mono_t now);
+/* A new set of rows of this rack begins, of the time until `end`. */
+void localise_map_frame(struct localise_rack *rack, rm_wall_t end, rm_mono_t now);
 /* One of them: covered_ns is what it counts, window_ns the newest part of that, in
  * which whatever was lost was lost. -ENOMEM: its losses do not count. */
 int localise_map_row(struct localise_map *map, struct localise_way *way,

@@ -5,10 +5,12 @@
 
 #include "analyzer/localise_evidence.h"
 
-#define DEAD_SHARE 0.5 /* of the losses are those of dead flows */
+#define DEAD_SHARE 0.6 /* of the way from chance to flows that are lost whole */
 #define EVIDENCE_NS RM_NS_PER_S
 #define DOWN_SHARE 0.9 /* lost, of what lets nothing through */
-#define ENDING_LOST 2  /* fewer in the newest rows: it ends */
+#define TURN_NS                                                        \
+	(2500 * RM_NS_PER_MS) /* another story has to last: no partial \
+				 seconds at an end */
 
 const struct localise_rack *
 localise_rack_of(const struct localise_map *map, const struct localise_finding *finding)
@@ -30,7 +32,8 @@ kind_of(enum rm_part_type type, const struct localise_sum *traffic)
 	if (down)
 		return type == RM_PART_LINK ? RM_KIND_LINK_DOWN : RM_KIND_SWITCH_DOWN;
 	if (traffic->dead > 0 &&
-	    traffic->dead_lost >= DEAD_SHARE * traffic->newest_lost)
+	    traffic->dead >= DEAD_SHARE * traffic->dead_whole +
+				 (1 - DEAD_SHARE) * traffic->dead_by_chance)
 		return RM_KIND_FLOWS_BLACKHOLED;
 	return type == RM_PART_LINK ? RM_KIND_LINK_LOSSY : RM_KIND_SWITCH_LOSSY;
 }
@@ -67,20 +70,39 @@ say_tor(const struct localise_rack *rack, struct rm_evidence *evidence)
 /* A switch that is a ToR keeps the name it was first given: down, or one of many. */
 static enum rm_part_type
 type_of(const struct localise_standing *s, const struct localise_finding *finding,
-    const struct localise_sum *traffic)
+    const struct localise_rack *rack, const struct localise_sum *traffic)
 {
 	if (s->named)
 		return s->verdict.part.type;
 	if (finding->suspect->type == RM_PART_TOR &&
+	    (rack == NULL || !rack->tor_stands) &&
 	    traffic->newest_lost < DOWN_SHARE * traffic->newest_sent)
 		return RM_PART_SWITCH;
 	return finding->suspect->type;
+}
+
+/* What is told of it, once told, changes when another kind has been seen for a while.
+ */
+static enum rm_kind
+turn(struct localise_standing *s, enum rm_kind kind, rm_mono_t now)
+{
+	if (!s->named || kind == s->verdict.kind) {
+		s->turn = kind;
+		s->turn_at = now;
+		return kind;
+	}
+	if (kind != s->turn) {
+		s->turn = kind;
+		s->turn_at = now;
+	}
+	return rm_mono_since(now, s->turn_at) >= TURN_NS ? kind : s->verdict.kind;
 }
 
 void
 localise_name(struct localise_standing *s, const struct localise_now *now,
     const struct localise_finding *finding, bool slow)
 {
+	const struct localise_rack *rack = localise_rack_of(now->map, finding);
 	struct localise_sum traffic;
 	enum rm_part_type type;
 	enum rm_kind kind;
@@ -88,10 +110,8 @@ localise_name(struct localise_standing *s, const struct localise_now *now,
 	if (s->named && rm_mono_since(now->now, s->told) < EVIDENCE_NS)
 		return;
 	localise_evidence_traffic(now->map, finding->suspect, now->now, &traffic);
-	type = type_of(s, finding, &traffic);
-	kind = kind_of(type, &traffic);
-	if (s->named && traffic.newest_lost < ENDING_LOST)
-		kind = s->verdict.kind; /* it ends: no time to change the story */
+	type = type_of(s, finding, rack, &traffic);
+	kind = turn(s, kind_of(type, &traffic), now->now);
 	s->verdict = (struct rm_verdict){ .part = s->part,
 		.kind = kind,
 		.confidence = s->named
@@ -102,7 +122,7 @@ localise_name(struct localise_standing *s, const struct localise_now *now,
 	s->verdict.evidence.window_start = s->start;
 	localise_evidence_fill(now->map, finding, now->now, &s->verdict.evidence);
 	if (type == RM_PART_TOR)
-		say_tor(localise_rack_of(now->map, finding), &s->verdict.evidence);
+		say_tor(rack, &s->verdict.evidence);
 	s->slow = s->named ? s->slow && slow : slow;
 	s->named = true;
 	s->told = now->now;

@@ -12,9 +12,10 @@
 #define FORGOTTEN_LOSS 0.3
 
 void
-localise_map_frame(struct localise_rack *rack, rm_mono_t now)
+localise_map_frame(struct localise_rack *rack, rm_wall_t end, rm_mono_t now)
 {
 	rack->frame++;
+	rack->frame_end[rack->frame & 1] = end;
 	rack->frame_came[rack->frame & 1] = now;
 }
 
@@ -50,17 +51,17 @@ list_lossy(struct localise_map *map, struct localise_way *way)
 	return 0;
 }
 
-/* Rows that begin to come may count many quiet seconds before the first loss. */
-static uint32_t
+/* Rows that begin to come may count many quiet seconds before the first loss, and those
+ * that have lost nothing many more: they stand beside what others lost in one. */
+static float
 sent_in_window(uint64_t sent, uint64_t lost, int64_t covered_ns, int64_t window_ns)
 {
+	const int64_t newest_ns = lost > 0 && window_ns > 0 ? window_ns : RM_NS_PER_S;
 	double share = 1;
-	double in_window;
 
-	if (lost > 0 && window_ns > 0 && covered_ns > window_ns)
-		share = (double)window_ns / (double)covered_ns;
-	in_window = ceil((double)sent * share);
-	return (uint32_t)fmax(in_window, (double)lost);
+	if (covered_ns > newest_ns)
+		share = (double)newest_ns / (double)covered_ns;
+	return (float)fmax((double)sent * share, (double)lost);
 }
 
 int
@@ -76,6 +77,7 @@ localise_map_row(struct localise_map *map, struct localise_way *way,
 		*seen = (struct localise_counts_seen){ .frame = way->rack->frame };
 		way->rate = 0;
 	}
+	seen->all += (uint32_t)row->sent;
 	seen->sent += sent_in_window(row->sent, lost, covered_ns, window_ns);
 	seen->forward += (uint32_t)row->lost_forward;
 	seen->reverse += (uint32_t)row->lost_reverse;
@@ -130,13 +132,29 @@ implied_ns(
 		   : 0;
 }
 
+/* Flows in a row sent something, and are dead if it was two or more and nothing came
+ * back. What each sent beyond the first is about Poisson distributed. */
+static void
+add_dead(const struct localise_counts_seen *seen, struct localise_sum *sum)
+{
+	const double lost = (double)seen->forward + seen->unknown + seen->reverse;
+	const double share = fmin(lost / fmax((double)seen->sent, 1), 1);
+	const double more = fmax((double)seen->sent / fmax(seen->flows, 1) - 1, 0);
+
+	sum->dead += seen->dead;
+	sum->dead_by_chance +=
+	    seen->flows * share * (exp(-more * (1 - share)) - exp(-more));
+	sum->dead_whole += seen->flows * share * (1 - exp(-more));
+}
+
 static void
 add_seen(const struct localise_counts_seen *seen, bool newest, struct localise_sum *sum)
 {
 	/* A reply that was lost did arrive on the way out. */
 	const double lost = (double)seen->forward + seen->unknown;
 
-	sum->sent += seen->sent;
+	sum->sent += (double)seen->sent;
+	sum->all += seen->all;
 	sum->forward += seen->forward;
 	sum->reverse += seen->reverse;
 	sum->unknown += seen->unknown;
@@ -144,13 +162,10 @@ add_seen(const struct localise_counts_seen *seen, bool newest, struct localise_s
 		sum->older_lost += lost;
 		return;
 	}
-	sum->newest_sent += seen->sent;
+	sum->newest_sent += (double)seen->sent;
 	sum->newest_lost += lost;
-	sum->flows += seen->flows;
-	sum->dead += seen->dead;
-	if (seen->dead > 0 && seen->flows > 0)
-		sum->dead_lost +=
-		    fmin(lost, ceil((double)seen->dead * seen->sent / seen->flows));
+	if (lost >= 1)
+		add_dead(seen, sum);
 }
 
 static void
@@ -159,22 +174,31 @@ add_frames(const struct localise_map *map, const struct localise_way *way,
 {
 	const struct localise_rack *rack = way->rack;
 
-	if (implied_ns(map, rack, now) > 0) {
+	const int64_t implied = implied_ns(map, rack, now);
+
+	if (implied > 0) {
 		const struct localise_counts_seen *seen = &way->seen[rack->frame & 1];
 
 		/* What was lossy last may carry nothing since: that is no health. */
 		if (seen->frame == rack->frame &&
-		    seen->forward + seen->reverse + seen->unknown == 0)
+		    seen->forward + seen->reverse + seen->unknown == 0) {
 			sum->sent +=
 			    way->rate * (double)IMPLIED_NS / (double)RM_NS_PER_S;
+			sum->all += seen->all +
+				    way->rate * (double)implied / (double)RM_NS_PER_S;
+		}
 		return;
 	}
 	for (uint32_t age = 0; age < frames; age++) {
 		const uint32_t frame = rack->frame - age, at = frame & 1;
 
-		if (frame != 0 && way->seen[at].frame == frame &&
-		    rm_mono_since(now, rack->frame_came[at]) <= FRESH_NS)
-			add_seen(&way->seen[at], age == 0, sum);
+		if (frame == 0 || way->seen[at].frame != frame ||
+		    rm_mono_since(now, rack->frame_came[at]) > FRESH_NS)
+			continue;
+		add_seen(&way->seen[at], age == 0, sum);
+		if (way->seen[at].forward + way->seen[at].unknown > 0 &&
+		    rack->frame_end[at].ns > sum->lossy_end.ns)
+			sum->lossy_end = rack->frame_end[at];
 	}
 }
 

@@ -10,9 +10,10 @@
 #include "analyzer/localise_part.h"
 
 /* Rows take up to 1.5 s to come, and come every second. */
-#define SPEAK_NS (1900 * RM_NS_PER_MS)  /* nothing else is near */
-#define DECIDE_NS (2750 * RM_NS_PER_MS) /* "A or B", or the likelier one */
-#define CROWDED_NS (5 * RM_NS_PER_S)    /* the likeliest of several */
+#define SPEAK_NS (1600 * RM_NS_PER_MS)   /* nothing else is near */
+#define LASTING_NS (1800 * RM_NS_PER_MS) /* three windows of a second */
+#define DECIDE_NS (2750 * RM_NS_PER_MS)  /* "A or B", or the likelier one */
+#define CROWDED_NS (5 * RM_NS_PER_S)     /* the likeliest of several */
 #define SLOW_STRETCH_NS (2 * RM_NS_PER_S)
 #define SLOW_STRETCHES 5                  /* with losses, before it is said */
 #define OVERLAP_NS (3 * RM_NS_PER_S)      /* more, where another fault was named */
@@ -20,6 +21,7 @@
 #define RNIC_NS (8 * RM_NS_PER_S)         /* until its own rack has named an RNIC */
 #define LAPSE_NS (1500 * RM_NS_PER_MS)    /* a suspicion that pauses begins anew */
 #define SLOW_LAPSE_NS (6 * RM_NS_PER_S)
+#define JUST_NOW_NS (500 * RM_NS_PER_MS)
 #define LATELY_NS (6 * RM_NS_PER_S)
 #define STALE_NS (45 * RM_NS_PER_S) /* until its losses have faded */
 
@@ -86,7 +88,32 @@ localise_standings_explain(const struct localise_standings *standings,
 	for (size_t i = 0; i < standings->count; i++) {
 		const struct localise_standing *s = &standings->standings[i];
 
-		if (s->told.ns != 0 && !s->slow && s->seen.ns >= since.ns &&
+		if (s->told.ns != 0 && !s->slow && s->told.ns >= since.ns &&
+		    localise_part_on(&s->part, way))
+			return true;
+	}
+	return false;
+}
+
+static bool
+is_tied(const struct localise_finding *finding, const struct rm_part *part)
+{
+	for (size_t i = 0; i < finding->tie_count; i++)
+		if (localise_part_same(&finding->ties[i], part))
+			return true;
+	return localise_part_same(&finding->part, part);
+}
+
+bool
+localise_standings_other(const struct localise_standings *standings,
+    const struct localise_finding *finding, const struct localise_way *way,
+    rm_mono_t now)
+{
+	for (size_t i = 0; i < standings->count; i++) {
+		const struct localise_standing *s = &standings->standings[i];
+
+		if ((s->named || rm_mono_since(now, s->seen) < JUST_NOW_NS) &&
+		    s->part.type != RM_PART_PATH && !is_tied(finding, &s->part) &&
 		    localise_part_on(&s->part, way))
 			return true;
 	}
@@ -96,7 +123,7 @@ localise_standings_explain(const struct localise_standings *standings,
 /* NULL: too many. */
 static struct localise_standing *
 touch(struct localise_standings *standings, const struct rm_part *part, bool slow,
-    const struct localise_now *now)
+    rm_wall_t lossy_end, const struct localise_now *now)
 {
 	struct localise_standing *s = localise_standings_find(standings, part);
 
@@ -110,6 +137,7 @@ touch(struct localise_standings *standings, const struct rm_part *part, bool slo
 	if (!s->named &&
 	    rm_mono_since(now->now, s->seen) > (slow ? SLOW_LAPSE_NS : LAPSE_NS)) {
 		s->since = now->now;
+		s->first_end = lossy_end;
 		s->start.ns = now->wall.ns - 2 * RM_NS_PER_S;
 		s->slow_count = 0;
 	}
@@ -123,51 +151,64 @@ touch(struct localise_standings *standings, const struct rm_part *part, bool slo
 }
 
 /* One lossy way may turn out to be a part of it. */
-static rm_mono_t
-earlier(rm_mono_t since, const struct localise_standings *standings,
-    const struct localise_way *way, const struct localise_now *now)
+static const struct localise_standing *
+earlier(const struct localise_standing *first,
+    const struct localise_standings *standings, const struct localise_way *way,
+    const struct localise_now *now)
 {
 	for (size_t i = 0; i < standings->count; i++) {
 		const struct localise_standing *s = &standings->standings[i];
 
 		if (s->part.type == RM_PART_PATH && !s->named &&
 		    rm_mono_since(now->now, s->seen) <= LAPSE_NS &&
-		    s->since.ns < since.ns && localise_part_on(&s->part, way))
-			since = s->since;
+		    (first == NULL || s->since.ns < first->since.ns) &&
+		    localise_part_on(&s->part, way))
+			first = s;
 	}
-	return since;
+	return first;
 }
 
-/* Since when one of those that explain it as well has been under suspicion; *named: one
- * that was named already. */
-static rm_mono_t
-touch_all(struct localise_standings *standings, const struct localise_finding *finding,
-    bool slow, const struct localise_now *now, struct rm_part *named)
+/* Which of those that explain it as well was named already; or NULL. */
+static const struct localise_standing *
+named_among(
+    const struct localise_standings *standings, const struct localise_finding *finding)
 {
-	rm_mono_t since = now->now;
-	size_t looked = 0;
+	const struct localise_standing *named = NULL;
 
-	named->type = 0;
 	for (size_t i = 0; i < finding->tie_count; i++) {
 		const struct localise_standing *s =
-		    touch(standings, &finding->ties[i], slow, now);
+		    localise_standings_find(standings, &finding->ties[i]);
 
-		if (s == NULL)
-			continue;
-		if (s->since.ns < since.ns)
-			since = s->since;
-		if (s->named)
-			*named = s->part;
+		if (s != NULL && s->named)
+			named = s;
+	}
+	return named;
+}
+
+/* The first of those that explain it as well to come under suspicion; or NULL. */
+static const struct localise_standing *
+touch_all(struct localise_standings *standings, const struct localise_finding *finding,
+    bool slow, rm_wall_t lossy_end, const struct localise_now *now)
+{
+	const struct localise_standing *first = NULL;
+	size_t looked = 0;
+
+	for (size_t i = 0; i < finding->tie_count; i++) {
+		const struct localise_standing *s =
+		    touch(standings, &finding->ties[i], slow, lossy_end, now);
+
+		if (s != NULL && (first == NULL || s->since.ns < first->since.ns))
+			first = s;
 	}
 	for (size_t i = 0; i < now->map->lossy_count && looked < MAX_LOOKED; i++)
 		if (localise_suspect_on(finding->suspect, now->map->lossy[i])) {
 			looked++;
-			since = earlier(since, standings, now->map->lossy[i], now);
+			first = earlier(first, standings, now->map->lossy[i], now);
 		}
-	return since;
+	return first;
 }
 
-/* Another part that was named, and blamed until lately, shares a lossy way with it. */
+/* Another part that is named, or was until lately, shares a lossy way with it. */
 static bool
 overlaps(const struct localise_standings *standings,
     const struct localise_finding *finding, const struct localise_now *now)
@@ -179,7 +220,7 @@ overlaps(const struct localise_standings *standings,
 		size_t looked = 0;
 
 		if (s->told.ns == 0 || s->slow ||
-		    rm_mono_since(now->now, s->seen) > LATELY_NS ||
+		    rm_mono_since(now->now, s->told) > LATELY_NS ||
 		    localise_part_same(&s->part, &finding->part))
 			continue;
 		for (size_t i = 0; i < map->lossy_count && looked < MAX_LOOKED; i++) {
@@ -195,7 +236,8 @@ overlaps(const struct localise_standings *standings,
 
 static bool
 may_speak(const struct localise_standings *standings, const struct localise_now *now,
-    const struct localise_finding *finding, rm_mono_t since)
+    const struct localise_finding *finding, const struct localise_standing *first,
+    rm_wall_t lossy_end)
 {
 	const struct localise_rack *rack = localise_rack_of(now->map, finding);
 	int64_t wait = finding->is_clear     ? SPEAK_NS
@@ -208,25 +250,28 @@ may_speak(const struct localise_standings *standings, const struct localise_now 
 		return false;
 	if (rack != NULL && rack->tor_stands)
 		wait = TOR_SPEAK_NS;
+	else if (lossy_end.ns - first->first_end.ns < LASTING_NS)
+		return false;
 	/* A way that has a name of its own needs no part, and no haste. */
 	if (finding->suspect->type == RM_PART_PATH && wait < DECIDE_NS)
 		wait = DECIDE_NS;
 	if (overlaps(standings, finding, now))
 		wait += OVERLAP_NS;
-	return rm_mono_since(now->now, since) >= wait;
+	return rm_mono_since(now->now, first->since) >= wait;
 }
 
 enum enough { NOTHING, SUSPICIOUS, ENOUGH };
 
 static enum enough
-how_much(
-    const struct localise_now *now, const struct localise_finding *finding, bool slow)
+how_much(const struct localise_now *now, const struct localise_finding *finding,
+    bool slow, rm_wall_t *lossy_end)
 {
 	struct localise_sum sum, slow_sum;
 	double lost;
 
 	localise_evidence_losses(
 	    now->map, finding->suspect, now->now, localise_way_recent, &sum);
+	*lossy_end = sum.lossy_end;
 	lost = sum.forward + sum.unknown;
 	if (slow) {
 		localise_evidence_losses(
@@ -262,25 +307,34 @@ void
 localise_standings_weigh(struct localise_standings *standings,
     const struct localise_now *now, const struct localise_finding *finding, bool slow)
 {
-	const enum enough much = how_much(now, finding, slow);
-	struct rm_part named;
+	const struct localise_standing *named, *first;
 	struct localise_standing *s;
-	rm_mono_t since;
+	struct rm_part part = finding->part;
+	rm_wall_t lossy_end;
+	const enum enough much = how_much(now, finding, slow, &lossy_end);
 
 	if (much == NOTHING)
 		return;
-	since = touch_all(standings, finding, slow, now, &named);
-	/* What was named and would do as well is not renamed. */
-	s = touch(standings, named.type != 0 ? &named : &finding->part, slow, now);
+	/* What was named and would do as well is not renamed, nor are the others under
+	 * suspicion meanwhile. */
+	named = named_among(standings, finding);
+	if (named != NULL)
+		part = named->part;
+	first =
+	    named != NULL ? NULL : touch_all(standings, finding, slow, lossy_end, now);
+	s = touch(standings, &part, slow, lossy_end, now);
 	if (s == NULL)
 		return;
 	if (!s->named) {
-		if (much != ENOUGH || !may_speak(standings, now, finding, since) ||
+		first = first != NULL ? first : s;
+		if (much != ENOUGH ||
+		    !may_speak(standings, now, finding, first, lossy_end) ||
 		    (slow && s->slow_count < SLOW_STRETCHES))
 			return;
 		/* One RNIC that its own rack has not named yet is no part of ours. */
-		if (may_be_rnic(finding, since, now->now) &&
-		    localise_evidence_one_rnic(now->map, finding->suspect))
+		if (may_be_rnic(finding, first->since, now->now) &&
+		    localise_evidence_one_rnic(now, finding, finding->suspect,
+			slow ? localise_way_slow : localise_way_recent, standings))
 			return;
 	}
 	localise_name(s, now, finding, slow);
@@ -369,12 +423,13 @@ localise_standings_reverse(
 		    shares_end(standings, &finding.part, l))
 			continue;
 		finding.ties[0] = finding.part;
-		s = touch(standings, &finding.part, false, now);
+		s = touch(standings, &finding.part, false, now->wall, now);
 		if (s == NULL ||
-		    (!s->named && !may_speak(standings, now, &finding, s->since)))
+		    (!s->named && !may_speak(standings, now, &finding, s, now->wall)))
 			continue;
 		if (rm_mono_since(now->now, s->since) < RNIC_NS &&
-		    localise_evidence_one_rnic(now->map, &back))
+		    localise_evidence_one_rnic(
+			now, &finding, &back, localise_way_recent, standings))
 			continue;
 		localise_name(s, now, &finding, false);
 		snprintf(s->verdict.evidence.observed, RM_EVIDENCE_TEXT,
@@ -393,7 +448,7 @@ localise_standings_own(struct localise_standings *standings,
 	struct localise_standing *s;
 
 	snprintf(part.name, sizeof part.name, "%s", rack->tor);
-	s = touch(standings, &part, false, now);
+	s = touch(standings, &part, false, now->wall, now);
 	if (s == NULL || s->named || rm_mono_since(now->now, s->since) < TOR_SPEAK_NS)
 		return;
 	s->verdict = (struct rm_verdict){

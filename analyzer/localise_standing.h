@@ -16,8 +16,11 @@ struct localise_standing {
 	bool named;
 	bool slow; /* named by losses that only many seconds show */
 	rm_mono_t since, seen, told;
-	rm_mono_t slow_at; /* lossy stretches that do not overlap, and the last one */
+	rm_wall_t first_end; /* of the rows that showed the first losses */
+	rm_mono_t slow_at;   /* lossy stretches that do not overlap, and the last one */
 	unsigned slow_count;
+	enum rm_kind turn; /* what its losses look like now, and since when */
+	rm_mono_t turn_at;
 	rm_wall_t start;
 	struct rm_verdict verdict;
 };
@@ -52,8 +55,14 @@ void localise_standings_fade(struct localise_standings *standings, rm_mono_t now
 struct localise_standing *localise_standings_find(
     const struct localise_standings *standings, const struct rm_part *part);
 
-/* Some named part, or one that was and has been blamed since then, is on this way. */
+/* Some part that is named, or was at some time since then, is on this way. */
 bool localise_standings_explain(const struct localise_standings *standings,
     const struct localise_way *way, rm_mono_t since);
+
+/* A part that is none of the finding's is named, or blamed just now, and on this way.
+ */
+bool localise_standings_other(const struct localise_standings *standings,
+    const struct localise_finding *finding, const struct localise_way *way,
+    rm_mono_t now);
 
 #endif
