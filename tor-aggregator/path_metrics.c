@@ -6,6 +6,7 @@
 #include "tor-aggregator/brake_store.h"
 #include "tor-aggregator/metrics_table.h"
 #include "tor-aggregator/orders.h"
+#include "tor-aggregator/lossy_ends.h"
 #include "tor-aggregator/path_ends.h"
 #include "tor-aggregator/path_rows.h"
 #include "tor-aggregator/path_table.h"
@@ -17,6 +18,7 @@
 #define T(field) offsetof(struct path_table_counts, field)
 #define R(field) offsetof(struct path_rows_counts, field)
 #define E(field) offsetof(struct path_ends_counts, field)
+#define L(field) offsetof(struct lossy_ends_counts, field)
 #define B(field) offsetof(struct brake_store_counts, field)
 #define Q(field) offsetof(struct resolver_counts, field)
 #define O(field) offsetof(struct orders_counts, field)
@@ -50,6 +52,12 @@ static const struct metrics_counter row_counters[] = {
 static const struct metrics_counter end_counters[] = {
 	{ N("path_rows_foreign_dead_total"), "", E(foreign_dead), "Probes left out: their target is dead itself." },
 	{ N("path_rows_own_dead_total"), "", E(own_dead), "Probes left out: all that their source sends out is lost." },
+	{ 0 }
+};
+
+static const struct metrics_counter lossy_counters[] = {
+	{ N("path_rows_foreign_lossy_total"), "", L(foreign), "Probes left out: their target itself loses a part of all it gets or sends." },
+	{ N("path_rows_own_lossy_total"), "", L(own), "Probes left out: their source itself loses a part of all it sends or gets." },
 	{ 0 }
 };
 
@@ -115,6 +123,9 @@ path_metrics_of_rack(
 	if (r == 0)
 		r = metrics_table_add(
 		    metrics, end_counters, path_rows_ends(rows), label);
+	if (r == 0)
+		r = metrics_table_add(
+		    metrics, lossy_counters, path_rows_lossy_ends(rows), label);
 	if (r == 0)
 		r = rm_metrics_gauge(metrics, rack, N("path_flows"), label,
 		    "Flows that leave the rack, traced or not.", read_flows, rack);

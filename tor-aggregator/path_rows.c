@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "tor-aggregator/flow_counts.h"
+#include "tor-aggregator/lossy_ends.h"
 #include "tor-aggregator/lost_ways.h"
 #include "tor-aggregator/path_ends.h"
 #include "tor-aggregator/path_rows_build.h"
@@ -26,6 +27,7 @@ struct path_rows {
 	bool lossy; /* something was lost in the newest second */
 	struct lost_ways *ways;
 	struct path_ends *ends;
+	struct lossy_ends *lossy_ends;
 	struct path_build *build;
 	struct path_rows_counts counts;
 };
@@ -126,6 +128,8 @@ path_rows_new(
 	if (r == 0)
 		r = path_ends_new(&rows->ends);
 	if (r == 0)
+		r = lossy_ends_new(&rows->lossy_ends);
+	if (r == 0)
 		r = path_build_new(PATH_ROWS_MAX_ROWS, &rows->build);
 	if (r < 0) {
 		path_rows_free(rows);
@@ -150,6 +154,7 @@ path_rows_free(struct path_rows *rows)
 	flow_counts_release(&rows->span);
 	lost_ways_free(rows->ways);
 	path_ends_free(rows->ends);
+	lossy_ends_free(rows->lossy_ends);
 	path_build_free(rows->build);
 	free(rows);
 }
@@ -294,6 +299,7 @@ fold(struct path_rows *rows, const struct path_rows_second *in,
 
 	place(rows, in, second);
 	path_ends_judge(rows->ends, second, path_table_end(in->paths));
+	lossy_ends_judge(rows->lossy_ends, second);
 	lost_ways_fold(rows->ways, second);
 	rows->lossy = lost_anything(second);
 	rows->counts.seconds++;
@@ -348,6 +354,7 @@ path_rows_renumber(struct path_rows *rows)
 	rows->counts.forgotten += sent_in(&rows->span);
 	flow_counts_clear(&rows->span);
 	lost_ways_forget(rows->ways);
+	lossy_ends_forget(rows->lossy_ends);
 }
 
 const struct path_rows_counts *
@@ -360,4 +367,10 @@ const struct path_ends_counts *
 path_rows_ends(const struct path_rows *rows)
 {
 	return path_ends_counts(rows->ends);
+}
+
+const struct lossy_ends_counts *
+path_rows_lossy_ends(const struct path_rows *rows)
+{
+	return lossy_ends_counts(rows->lossy_ends);
 }

@@ -3,9 +3,9 @@
  *
  * Results are counted by flow and second of sending. A second that has closed is
  * folded: flows of members that are no witnesses, or towards RNICs that are dead
- * themselves, are left out, and the rest is added up by path. While anything is lost
- * rows go every second, and once more after it ended; else every row interval. No
- * probe is in two messages.
+ * or lossy themselves, are left out, and the rest is added up by path. While anything
+ * is lost rows go every second, and once more after it ended; else every row interval.
+ * No probe is in two messages.
  */
 #ifndef TOR_AGGREGATOR_PATH_ROWS_H
 #define TOR_AGGREGATOR_PATH_ROWS_H
@@ -17,6 +17,7 @@
 #include "rackmesh/base/clock.h"
 #include "schemas/wire.h"
 
+struct lossy_ends_counts;
 struct path_ends_counts;
 struct path_rows;
 struct path_table;
@@ -76,5 +77,6 @@ void path_rows_renumber(struct path_rows *rows);
 
 const struct path_rows_counts *path_rows_counts(const struct path_rows *rows);
 const struct path_ends_counts *path_rows_ends(const struct path_rows *rows);
+const struct lossy_ends_counts *path_rows_lossy_ends(const struct path_rows *rows);
 
 #endif

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "plan_fixture.h"
+#include "tor-aggregator/lossy_ends.h"
 #include "tor-aggregator/path_ends.h"
 #include "tor-aggregator/path_table.h"
 #include "tor-aggregator/roster.h"
@@ -322,6 +323,111 @@ nor_is_one_that_dies_within_the_second(void **state)
 	assert_true(path_rows_ends(w->rows)->foreign_dead > 0);
 }
 
+static unsigned turn; /* of whatever loses a part */
+
+static bool
+some_to_foreigner_2(uint32_t src, uint32_t dst, uint16_t src_port)
+{
+	return dst == 2 && turn++ % 7 == 0;
+}
+
+static bool
+some_from_member_1(uint32_t src, uint32_t dst, uint16_t src_port)
+{
+	return src == 1 && turn++ % 7 == 0;
+}
+
+static bool
+some_by_spine_1(uint32_t src, uint32_t dst, uint16_t src_port)
+{
+	return src_port == 50000 && turn++ % 7 == 0;
+}
+
+static bool
+some_to_t2(uint32_t src, uint32_t dst, uint16_t src_port)
+{
+	return dst % 2 == 0 && turn++ % 7 == 0;
+}
+
+static bool
+one_flow_to_foreigner_2(uint32_t src, uint32_t dst, uint16_t src_port)
+{
+	return src == 1 && dst == 2 && src_port == 50000;
+}
+
+/* The first seconds are not yet enough to tell. */
+static uint64_t
+lost_after_a_while(struct world *w, is_lost *lost)
+{
+	for (int i = 0; i < 4; i++)
+		probe(w, lost, 0);
+	w->messages = 0;
+	w->row_count = 0;
+	for (int i = 0; i < 3; i++)
+		probe(w, lost, 0);
+	return lost_in(w);
+}
+
+static void
+a_lossy_rnic_is_no_fault_of_a_path_either(void **state)
+{
+	struct world *w = *state;
+
+	probe(w, nothing, 0);
+	assert_int_equal(lost_after_a_while(w, some_to_foreigner_2), 0);
+	assert_true(path_rows_lossy_ends(w->rows)->foreign > 0);
+	assert_int_equal(path_rows_lossy_ends(w->rows)->own, 0);
+}
+
+static void
+nor_is_a_lossy_one_of_ours(void **state)
+{
+	struct world *w = *state;
+
+	probe(w, nothing, 0);
+	assert_int_equal(lost_after_a_while(w, some_from_member_1), 0);
+	assert_true(path_rows_lossy_ends(w->rows)->own > 0);
+	assert_int_equal(path_rows_lossy_ends(w->rows)->foreign, 0);
+}
+
+static void
+a_lossy_path_is_told_for_as_long_as_it_loses(void **state)
+{
+	static is_lost *const faults[] = { some_by_spine_1, some_to_t2,
+		one_flow_to_foreigner_2, half_of_spine_1 };
+	struct world *w = *state;
+
+	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
+		for (int k = 0; k < 60; k++)
+			probe(w, nothing, 0);
+		assert_true(lost_after_a_while(w, faults[i]) > 0);
+	}
+	assert_int_equal(path_rows_lossy_ends(w->rows)->foreign, 0);
+	assert_int_equal(path_rows_lossy_ends(w->rows)->own, 0);
+}
+
+/* Nobody else is asked there: one RNIC is likelier than two paths. */
+static void
+a_lone_target_that_loses_on_all_paths_is_left_out(void **state)
+{
+	struct world *w = *state;
+
+	for (int k = 0; k < 8; k++) {
+		w->row_count = 0;
+		for (int64_t at = 0; at < S; at += 100 * MS)
+			for (uint16_t f = 50000; f <= 50001; f++) {
+				bool lost = at / (100 * MS) % 4 == f % 2;
+
+				result(w, at + f % 2, 0, 0, f,
+				    lost ? WIRE_NO_REPLY : WIRE_OK);
+				result(w, at + f % 2, 0, 1, f, WIRE_OK);
+			}
+		tick(w);
+	}
+	assert_int_equal(lost_in(w), 0);
+	assert_true(path_rows_lossy_ends(w->rows)->foreign > 0);
+}
+
 static bool
 to_t2(uint32_t src, uint32_t dst, uint16_t src_port)
 {
@@ -514,6 +620,10 @@ main(void)
 		TEST(a_path_that_loses_some_flows_is_told),
 		TEST(a_dead_rnic_elsewhere_is_no_fault_of_a_path),
 		TEST(nor_is_one_that_dies_within_the_second),
+		TEST(a_lossy_rnic_is_no_fault_of_a_path_either),
+		TEST(nor_is_a_lossy_one_of_ours),
+		TEST(a_lossy_path_is_told_for_as_long_as_it_loses),
+		TEST(a_lone_target_that_loses_on_all_paths_is_left_out),
 		TEST(a_dead_tor_elsewhere_is_told),
 		TEST(a_member_whose_probes_all_fail_is_left_out),
 		TEST(a_lone_prober_of_a_dead_tor_is_heard),
