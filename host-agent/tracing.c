@@ -11,11 +11,15 @@
 #define TTL_OF_PROBES 255
 /* Never more often than this, whatever is due. */
 #define TURN_NS (5 * RM_NS_PER_MS)
+/* So long news of a way's length may wait: to find what is due takes a look at every
+ * flow, and where ways differ in length every probe has news. */
+#define NEWS_NS (50 * RM_NS_PER_MS)
 
 struct tracing {
 	struct rm_loop *loop;
 	struct tracer *tracer;
 	struct rm_timer *timer;
+	rm_mono_t due; /* of the timer */
 	struct trace_port *ports[TRACER_MAX_OWNERS];
 	struct trace_port_counts counts;
 	bool denied;
@@ -27,12 +31,25 @@ arm(struct tracing *tracing)
 	rm_mono_t now = rm_mono_now();
 	rm_mono_t due = tracer_due(tracing->tracer, now);
 
+	if (due.ns != INT64_MAX && rm_mono_since(due, now) < TURN_NS)
+		due = rm_mono_add(now, TURN_NS);
+	tracing->due = due;
 	if (due.ns == INT64_MAX)
 		rm_timer_stop(tracing->timer);
-	else if (rm_mono_since(due, now) < TURN_NS)
-		rm_timer_after(tracing->timer, TURN_NS);
 	else
 		rm_timer_at(tracing->timer, due);
+}
+
+/* Costs the same however many flows there are. */
+static void
+arm_for_news(struct tracing *tracing, rm_mono_t now)
+{
+	rm_mono_t latest = rm_mono_add(now, NEWS_NS);
+
+	if (tracing->due.ns <= latest.ns)
+		return;
+	tracing->due = latest;
+	rm_timer_at(tracing->timer, latest);
 }
 
 static void
@@ -79,6 +96,7 @@ tracing_new(
 	if (tracing == NULL)
 		return -ENOMEM;
 	tracing->loop = loop;
+	tracing->due.ns = INT64_MAX;
 	r = tracer_new(options, &tracing->tracer);
 	if (r == 0)
 		r = rm_timer_new(loop, on_timer, tracing, &tracing->timer);
@@ -152,12 +170,13 @@ void
 tracing_result(struct tracing *tracing, size_t owner, const struct wire_result *result)
 {
 	struct wire_rnic_id dst = { result->dst_guid, result->dst_port_num };
+	rm_mono_t now = rm_mono_now();
 
 	if ((result->flags & WIRE_ARRIVAL) == 0)
 		return;
 	if (tracer_length(tracing->tracer, owner, dst, result->src_port,
-		(uint8_t)(TTL_OF_PROBES - result->arrived_ttl), rm_mono_now()))
-		arm(tracing);
+		(uint8_t)(TTL_OF_PROBES - result->arrived_ttl), now))
+		arm_for_news(tracing, now);
 }
 
 void
