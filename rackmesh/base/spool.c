@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "rackmesh/base/loop.h"
 #include "rackmesh/base/random.h"
@@ -96,6 +97,7 @@ rm_spool_new(struct rm_loop *loop, struct rm_worker *worker,
 
 	if (spool == NULL)
 		return rm_why(why, -ENOMEM, "out of memory");
+	spool->lock = -1;
 	spool->worker = worker;
 	spool->callbacks = *callbacks;
 	spool->max_bytes = options->max_bytes;
@@ -155,6 +157,8 @@ rm_spool_free(struct rm_spool *spool)
 	if (spool == NULL)
 		return;
 	spool_commit_last(spool);
+	if (spool->lock >= 0)
+		close(spool->lock);
 	free_files(spool->files);
 	free_files(spool->retired);
 	spool_index_clear(&spool->index);

@@ -76,8 +76,9 @@ struct rm_spool_counts {
 };
 /* At every moment: in + found = done + dropped_full + waiting. */
 
-/* Reads what is there (at start, on the caller's thread). Fails only for want of memory
- * or when the folder can neither be made nor used: -errno and why. */
+/* Reads what is there (at start, on the caller's thread). Fails only for want of
+ * memory, when the folder can neither be made nor used, or is used by another process
+ * (-EBUSY): -errno and why. */
 int rm_spool_new(struct rm_loop *loop, struct rm_worker *worker,
     const struct rm_spool_options *options, const struct rm_spool_callbacks *callbacks,
     struct rm_spool **ret, struct rm_why *why);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -47,6 +48,20 @@ spool_folder_sync(const char *folder)
 	if (fd < 0)
 		return -errno;
 	r = fsync(fd) < 0 ? -errno : 0;
+	close(fd);
+	return r;
+}
+
+int
+spool_folder_lock(const char *folder)
+{
+	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), r;
+
+	if (fd < 0)
+		return -errno;
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+		return fd;
+	r = errno == EWOULDBLOCK ? -EBUSY : -errno;
 	close(fd);
 	return r;
 }

@@ -72,6 +72,9 @@ void spool_done_mark_unsure(const char *folder, const struct spool_done *done);
 /* Whole, synced, and only then under its name. */
 int spool_file_create(const char *path, const uint8_t *data, size_t len, bool *synced);
 int spool_folder_sync(const char *folder);
+/* A descriptor that holds it until closed, whatever way the process ends. -EBUSY: by
+ * another one. Any other error: it cannot be locked there. */
+int spool_folder_lock(const char *folder);
 /* bytes from at; -ENODATA when the file is shorter. */
 int spool_file_read(const char *path, uint64_t at, uint8_t *data, size_t bytes);
 

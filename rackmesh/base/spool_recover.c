@@ -336,9 +336,15 @@ spool_recover(struct rm_spool *spool, uint64_t wanted_identity, struct rm_why *w
 
 	if (mkdir(spool->folder, 0750) < 0 && errno != EEXIST && errno != EROFS)
 		return rm_why(why, -errno, "cannot make the folder %s", spool->folder);
+	spool->lock = spool_folder_lock(spool->folder);
+	if (spool->lock == -EBUSY)
+		return rm_why(
+		    why, -EBUSY, "another process uses the folder %s", spool->folder);
 	r = list(&recovery, &names);
 	if (r == 0)
 		r = take_done(&recovery);
+	/* It was there before any of them. */
+	recovery.unsure |= r == 0 && !recovery.known && names.count > 0;
 	for (size_t i = 0; i < names.count && r == 0; i++)
 		r = take_file(&recovery, names.first_seqs[i]);
 	free(names.first_seqs);

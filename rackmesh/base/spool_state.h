@@ -23,6 +23,7 @@ struct spool_fetch;
 struct rm_spool {
 	struct rm_worker *worker;
 	char *folder; /* NULL: memory only */
+	int lock;     /* on the folder; -1: none */
 	uint64_t max_bytes, segment_bytes, memory_bytes;
 	struct rm_spool_callbacks callbacks;
 	uint64_t identity, next;

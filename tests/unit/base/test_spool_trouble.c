@@ -315,6 +315,47 @@ numbers_that_no_disk_saw_are_not_used_again(void **state)
 	free_saved(&crashed);
 }
 
+/* It would number its records as we do, and remove what we have promised. */
+static void
+a_folder_that_another_process_uses_is_refused(void **state)
+{
+	struct fixture *f = *state;
+	const struct rm_spool_callbacks callbacks = { on_durable, on_fetched, f };
+	struct rm_spool *second = NULL;
+	struct rm_why why = { 0 };
+
+	assert_int_equal(start(f), 0);
+	append(f, 100);
+	settle(f);
+	assert_int_equal(
+	    rm_spool_new(f->loop, f->worker, &f->options, &callbacks, &second, &why),
+	    -EBUSY);
+	assert_null(second);
+	assert_non_null(strstr(why.text, f->folder));
+	append(f, 100);
+	settle(f);
+	stop(f);
+	assert_int_equal(start(f), 0);
+	assert_int_equal(rm_spool_waiting(f->spool), 2);
+}
+
+static void
+without_word_of_what_was_done_numbers_are_not_used_again(void **state)
+{
+	struct fixture *f = *state;
+	char path[256];
+
+	assert_int_equal(start(f), 0);
+	append(f, 100);
+	settle(f);
+	stop(f);
+	path_in(f, "done", path);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(start(f), 0);
+	assert_int_equal(rm_spool_waiting(f->spool), 1);
+	assert_true(rm_spool_next(f->spool) > 1000000);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int
@@ -327,6 +368,8 @@ main(void)
 		TEST(memory_is_bounded_while_the_disk_fails),
 		TEST(a_folder_that_vanishes_is_a_failing_disk),
 		TEST(numbers_that_no_disk_saw_are_not_used_again),
+		TEST(a_folder_that_another_process_uses_is_refused),
+		TEST(without_word_of_what_was_done_numbers_are_not_used_again),
 	};
 
 	return cmocka_run_group_tests_name("spool_trouble", tests, NULL, NULL);
