@@ -44,6 +44,7 @@ struct summary {
 	size_t arena_used;
 	size_t next_row; /* where a message that was full goes on; 0: at the start */
 	rm_wall_t wall;
+	uint64_t ended; /* the last message, by the wall clock */
 	uint64_t refused;
 };
 
@@ -315,6 +316,18 @@ take_rnics(struct summary *summary, const struct roster *roster, bool all,
 	return count > 0;
 }
 
+/* Messages of one turn are a nanosecond apart: their points would be the same. */
+static uint64_t
+end_of(struct summary *summary, rm_wall_t wall)
+{
+	uint64_t end = (uint64_t)wall.ns;
+
+	if (end <= summary->ended && summary->ended - end < WIRE_MAX_MEMBERS)
+		end = summary->ended + 1;
+	summary->ended = end;
+	return end;
+}
+
 bool
 summary_take(struct summary *summary, const struct roster *roster, rm_mono_t now,
     rm_wall_t wall, struct wire_summary *ret)
@@ -328,7 +341,6 @@ summary_take(struct summary *summary, const struct roster *roster, rm_mono_t now
 	summary->arena_used = 0;
 	summary->wall = wall;
 	out.start_wall_ns = (uint64_t)summary->rnics_since.ns;
-	out.end_wall_ns = (uint64_t)wall.ns;
 	if (take_rnics(summary, roster, all_rnics, &out)) {
 		if (all_rnics)
 			summary->rnics_since = wall;
@@ -347,8 +359,10 @@ summary_take(struct summary *summary, const struct roster *roster, rm_mono_t now
 	while (rm_mono_since(now, summary->rnics_due) >= 0)
 		summary->rnics_due =
 		    rm_mono_add(summary->rnics_due, summary->options.rnic_interval_ns);
-	if (something)
+	if (something) {
+		out.end_wall_ns = end_of(summary, wall);
 		*ret = out;
+	}
 	return something;
 }
 

@@ -101,6 +101,22 @@ healthy_rows_wait_for_their_time_and_add_up(void **state)
 	rm_sketch_free(sketch);
 }
 
+/* What the history keeps of a rack has no other key than its time. */
+static void
+no_two_messages_end_at_the_same_time(void **state)
+{
+	struct world *world = *state;
+	struct wire_summary first, second;
+
+	add(world, WIRE_OK, 1000, 1, 50);
+	assert_true(take(world, 60 * S, &first));
+	assert_true(take(world, 0, &second));
+	assert_int_not_equal(first.rnic_count > 0, second.rnic_count > 0);
+	assert_int_equal(first.end_wall_ns, WALL + 60 * S);
+	assert_int_equal(second.end_wall_ns, first.end_wall_ns + 1);
+	assert_false(take(world, 0, &first));
+}
+
 static void
 a_row_that_turns_bad_goes_at_once_with_its_flows(void **state)
 {
@@ -202,6 +218,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(healthy_rows_wait_for_their_time_and_add_up),
+		TEST(no_two_messages_end_at_the_same_time),
 		TEST(a_row_that_turns_bad_goes_at_once_with_its_flows),
 		TEST(single_losses_are_not_bad),
 		TEST(more_directions_than_losses_are_never_claimed),
