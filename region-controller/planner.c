@@ -112,6 +112,22 @@ wait_for_topology(struct planner *planner, rm_mono_t now)
 	rm_timer_at(planner->plan, planner->settle_by);
 }
 
+/* While plans are made the lease is not refreshed: who plans longer than it lasts leads
+ * no more when they are made, and so does whoever follows. */
+static void
+warn_of_lease(const struct planner *planner)
+{
+	uint64_t ttl_s = planner->config->etcd.lease_ttl_s;
+
+	if (planner->config->etcd.endpoints.count > 0 &&
+	    planner->counts.last_us > ttl_s * 1000000 / 3)
+		rm_log_warn(0,
+		    "planning took %llu ms of a lease of %llu s: raise "
+		    "etcd.lease_ttl_s above ten times that, for all controllers",
+		    (unsigned long long)planner->counts.last_us / 1000,
+		    (unsigned long long)ttl_s);
+}
+
 static void
 plan_now(void *arg)
 {
@@ -143,6 +159,7 @@ plan_now(void *arg)
 		rm_log_info("published new plans of %d ToRs, made in %llu us", r,
 		    (unsigned long long)planner->counts.last_us);
 	}
+	warn_of_lease(planner);
 	aggregators_deliver(planner->aggregators);
 }
 
