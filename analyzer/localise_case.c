@@ -11,10 +11,10 @@
 #define MAX_PARTS 24
 
 /* A cable fails more often than a switch, and than one direction of a cable. */
-#define PRIOR_LINK (-7.0)
-#define PRIOR_LINK_ONE_WAY (-7.5)
-#define PRIOR_SWITCH (-8.0)
-#define PRIOR_PATH (-10.0)
+#define PRIOR_LINK (-11.0)
+#define PRIOR_LINK_ONE_WAY (-11.5)
+#define PRIOR_SWITCH (-12.0)
+#define PRIOR_PATH (-14.0)
 
 #define MIN_LOST 2.5 /* fewer make nobody a suspect */
 /* So many arrivals for each loss outweigh it at any share worth naming. */
@@ -162,11 +162,33 @@ add_ways_back(struct localise_case *c, const struct localise_element *back,
 	o->share = 1.0F / (float)(back->way_count > 1 ? back->way_count : 1);
 }
 
+/* Flows that a hash picks die whole, and the others live: to count each of their probes
+ * would make a certainty of what a few flows say. */
+static double
+weight(const struct localise_case *c, const struct localise_sum *sum)
+{
+	return c->by_flow && sum->flows < sum->sent ? sum->flows / sum->sent : 1;
+}
+
+static bool
+loses_whole_flows(const struct localise_case *c)
+{
+	double dead = 0, by_chance = 0, whole = 0;
+
+	for (size_t i = 0; i < c->lossy_count; i++) {
+		dead += c->lossy[i].sum.dead;
+		by_chance += c->lossy[i].sum.dead_by_chance;
+		whole += c->lossy[i].sum.dead_whole;
+	}
+	return whole > 0 && dead >= (by_chance + whole) / 2;
+}
+
 static int
 observe_way(struct localise_case *c, const struct localise_lossy *lossy)
 {
 	const struct localise_sum *sum = &lossy->sum;
 	struct localise_way *way = lossy->way;
+	const double w = weight(c, sum);
 	struct rm_observation *o;
 	uint32_t elements[RM_OBSERVATION_ELEMENTS], count = 0;
 	int r;
@@ -179,12 +201,13 @@ observe_way(struct localise_case *c, const struct localise_lossy *lossy)
 			return -ENOMEM;
 		c->locals[elements[i]].lost += sum->forward + sum->unknown;
 	}
-	r = observe(c, sum->sent - sum->unknown, sum->forward, elements, count);
+	r = observe(
+	    c, w * (sum->sent - sum->unknown), w * sum->forward, elements, count);
 	if (r < 0 || round(sum->unknown) < 1)
 		return r;
 	elements[count++] = way->pair->back->local;
 	c->locals[way->pair->back->local].lost += sum->unknown;
-	r = observe(c, sum->unknown, sum->unknown, elements, count);
+	r = observe(c, w * sum->unknown, w * sum->unknown, elements, count);
 	if (r < 0)
 		return r;
 	o = &c->observations[c->observation_count - 1];
@@ -210,7 +233,7 @@ observe_arrivals(struct localise_case *c, const struct localise_map *map, rm_mon
 			continue;
 		seen(map, way, now, &sum);
 	}
-	arrived = sum.sent - sum.forward - sum.unknown;
+	arrived = weight(c, &sum) * (sum.sent - sum.forward - sum.unknown);
 	if (arrived < 1)
 		return 0;
 	return observe(c, arrived, 0, &local, 1);
@@ -338,6 +361,7 @@ localise_case_build(struct localise_case *c, struct localise_map *map, rm_mono_t
 		}
 		r = take_way(c, way, &sum);
 	}
+	c->by_flow = loses_whole_flows(c);
 	for (size_t i = 0; r == 0 && i < c->lossy_count; i++)
 		r = observe_way(c, &c->lossy[i]);
 	for (uint32_t i = 0; r == 0 && i < c->local_count; i++) {

@@ -53,6 +53,7 @@ struct localise_case {
 	size_t local_count, local_size;
 	struct localise_lossy *lossy; /* that lost something on the way out */
 	size_t lossy_count, lossy_size;
+	bool by_flow; /* flows are lost whole: their probes are one witness each */
 	struct localise_cable *cables; /* scratch */
 	size_t cable_size;
 	uint64_t stamp; /* of this case's lossy ways and their elements */

@@ -94,6 +94,7 @@ struct localise_map {
 /* What was seen of one way, or of several. */
 struct localise_sum {
 	double sent, forward, reverse, unknown;
+	double flows;                    /* that sent it; only of the newest rows */
 	double all;                      /* sent in all the time that was told of */
 	double newest_sent, newest_lost; /* of the newest rows; replies' losses not */
 	double older_lost;               /* of the rows before them */

@@ -163,6 +163,7 @@ add_seen(const struct localise_counts_seen *seen, bool newest, struct localise_s
 		return;
 	}
 	sum->newest_sent += (double)seen->sent;
+	sum->flows += fmin(seen->flows, (double)seen->sent);
 	sum->newest_lost += lost;
 	if (lost >= 1)
 		add_dead(seen, sum);
@@ -184,6 +185,7 @@ add_frames(const struct localise_map *map, const struct localise_way *way,
 		    seen->forward + seen->reverse + seen->unknown == 0) {
 			sum->sent +=
 			    way->rate * (double)IMPLIED_NS / (double)RM_NS_PER_S;
+			sum->flows += seen->flows;
 			sum->all += seen->all +
 				    way->rate * (double)implied / (double)RM_NS_PER_S;
 		}

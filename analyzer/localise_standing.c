@@ -26,13 +26,13 @@
 #define STALE_NS (45 * RM_NS_PER_S) /* until its losses have faded */
 
 #define SUSPECT_LOST 3 /* with this begins the wait, with the rest it may end */
-#define SUSPECT_GAIN 6.0
+#define SUSPECT_GAIN 2.0
 #define MIN_LOST 4
 #define MIN_NEWEST_LOST 2
-#define MIN_GAIN 12.0
+#define MIN_GAIN 6.0
 #define LASTING_SHARE 0.6 /* of the losses before: fewer, and it ends */
 #define SLOW_MIN_LOST 6
-#define SLOW_MIN_GAIN 10.0
+#define SLOW_MIN_GAIN 6.0
 #define SLOW_RECENT_SHARE 0.5 /* more is sudden: the recent losses will tell */
 #define DOWN_SHARE 0.9
 #define REVERSE_SHARE 0.1
