@@ -15,17 +15,6 @@
 #define COUNT(items) (sizeof(items) / sizeof((items)[0]))
 #define NAME(name) "rackmesh_analyzer_" name
 
-struct counter {
-	const char *name, *labels, *help;
-	const uint64_t *value;
-};
-
-static double
-read_count(const void *value)
-{
-	return (double)*(const uint64_t *)value;
-}
-
 static double
 read_open(const void *board)
 {
@@ -33,35 +22,11 @@ read_open(const void *board)
 }
 
 static int
-add_counters(struct rm_metrics *metrics, const void *owner,
-    const struct counter *counters, size_t count)
-{
-	int r = 0;
-
-	for (size_t i = 0; i < count && r == 0; i++)
-		r = rm_metrics_counter(metrics, owner, counters[i].name,
-		    counters[i].labels, counters[i].help, counters[i].value);
-	return r;
-}
-
-static int
-add_gauges(struct rm_metrics *metrics, const void *owner, const struct counter *gauges,
-    size_t count)
-{
-	int r = 0;
-
-	for (size_t i = 0; i < count && r == 0; i++)
-		r = rm_metrics_gauge(metrics, owner, gauges[i].name, gauges[i].labels,
-		    gauges[i].help, read_count, gauges[i].value);
-	return r;
-}
-
-static int
 add_intake(const struct analyzer *analyzer, struct rm_metrics *metrics)
 {
 	const struct intake_counts *c = intake_counts(analyzer->intake);
 	/* clang-format off */
-	const struct counter counters[] = {
+	const struct rm_metric counters[] = {
 		{ NAME("connections_accepted_total"), "", "Connections of aggregators", &c->accepted },
 		{ NAME("connections_refused_total"), "reason=\"full\"",
 		  "Connections turned away", &c->refused_connections },
@@ -88,15 +53,15 @@ add_intake(const struct analyzer *analyzer, struct rm_metrics *metrics)
 		  "Times that an aggregator was not read because history could not take more", &c->held },
 		{ NAME("acknowledgements_total"), "", "Acknowledgements sent", &c->acks },
 	};
-	const struct counter gauges[] = {
+	const struct rm_metric gauges[] = {
 		{ NAME("sessions"), "", "Connections of aggregators now", &c->sessions },
 		{ NAME("aggregators"), "", "Aggregators whose numbers are remembered", &c->peers },
 	};
 	/* clang-format on */
 	int r;
 
-	r = add_counters(metrics, analyzer, counters, COUNT(counters));
-	return r < 0 ? r : add_gauges(metrics, analyzer, gauges, COUNT(gauges));
+	r = rm_metrics_counters(metrics, analyzer, counters, COUNT(counters));
+	return r < 0 ? r : rm_metrics_gauges(metrics, analyzer, gauges, COUNT(gauges));
 }
 
 static int
@@ -106,7 +71,7 @@ add_board(const struct analyzer *analyzer, struct rm_metrics *metrics)
 	const struct racks_counts *k = racks_counts(analyzer->racks);
 	const struct drills_counts *d = drills_counts(analyzer->drills);
 	/* clang-format off */
-	const struct counter counters[] = {
+	const struct rm_metric counters[] = {
 		{ NAME("incidents_opened_total"), "", "Incidents opened, of racks and our own", &b->opened },
 		{ NAME("incidents_updated_total"), "", "News on open ones", &b->updated },
 		{ NAME("incidents_resolved_total"), "", "Incidents resolved", &b->resolved },
@@ -119,16 +84,16 @@ add_board(const struct analyzer *analyzer, struct rm_metrics *metrics)
 		{ NAME("drills_answered_total"), "", "Answers to them", &d->answered },
 		{ NAME("drills_refused_total"), "", "Questions and answers refused", &d->refused },
 	};
-	const struct counter gauges[] = {
+	const struct rm_metric gauges[] = {
 		{ NAME("racks"), "", "Racks known", &k->racks },
 		{ NAME("rnics"), "", "RNICs known", &k->rnics },
 	};
 	/* clang-format on */
 	int r;
 
-	r = add_counters(metrics, analyzer, counters, COUNT(counters));
+	r = rm_metrics_counters(metrics, analyzer, counters, COUNT(counters));
 	if (r == 0)
-		r = add_gauges(metrics, analyzer, gauges, COUNT(gauges));
+		r = rm_metrics_gauges(metrics, analyzer, gauges, COUNT(gauges));
 	if (r == 0)
 		r = rm_metrics_gauge(metrics, analyzer, NAME("incidents_open"), "",
 		    "Incidents open now", read_open, analyzer->board);
@@ -140,7 +105,7 @@ add_own(const struct analyzer *analyzer, struct rm_metrics *metrics)
 {
 	const struct analyzer_counts *c = &analyzer->counts;
 	/* clang-format off */
-	const struct counter counters[] = {
+	const struct rm_metric counters[] = {
 		{ NAME("stalls_total"), "", "Times that the loop stood still", &c->stalls },
 		{ NAME("stalled_nanoseconds_total"), "", "How long in all", &c->stalled_ns },
 		{ NAME("judgements_total"), "", "Judgements of a region", &c->judgements },
@@ -155,7 +120,7 @@ add_own(const struct analyzer *analyzer, struct rm_metrics *metrics)
 	};
 	/* clang-format on */
 
-	return add_counters(metrics, analyzer, counters, COUNT(counters));
+	return rm_metrics_counters(metrics, analyzer, counters, COUNT(counters));
 }
 
 int
@@ -183,7 +148,7 @@ analyzer_metrics_region(const struct region *region, struct rm_metrics *metrics)
 	const struct rm_alert_counts *a = region_alert_counts(region);
 	char labels[RM_NAME_BYTES + 16];
 	/* clang-format off */
-	const struct counter counters[] = {
+	const struct rm_metric counters[] = {
 		{ NAME("path_rows_total"), labels, "Path rows of summaries taken", &l->rows },
 		{ NAME("path_rows_refused_total"), labels, "Malformed, or beyond a bound", &l->refused_rows },
 		{ NAME("probes_unexplained_total"), labels, "Lost probes that no part explains",
@@ -196,11 +161,11 @@ analyzer_metrics_region(const struct region *region, struct rm_metrics *metrics)
 		{ NAME("alerts_dropped_total"), labels, "Alerts lost for want of room", &a->dropped },
 		{ NAME("alerts_refused_total"), labels, "Alerts that a receiver refused", &a->refused },
 	};
-	const struct counter paths = { NAME("paths"), labels, "Paths known", &l->paths };
+	const struct rm_metric paths = { NAME("paths"), labels, "Paths known", &l->paths };
 	/* clang-format on */
 	int r;
 
 	snprintf(labels, sizeof(labels), "region=\"%s\"", region_name(region));
-	r = add_counters(metrics, region, counters, COUNT(counters));
-	return r < 0 ? r : add_gauges(metrics, region, &paths, 1);
+	r = rm_metrics_counters(metrics, region, counters, COUNT(counters));
+	return r < 0 ? r : rm_metrics_gauges(metrics, region, &paths, 1);
 }

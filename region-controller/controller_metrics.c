@@ -7,17 +7,6 @@
 #include "region-controller/publish.h"
 #include "region-controller/registry.h"
 
-struct counter {
-	const char *name, *labels, *help;
-	const uint64_t *value;
-};
-
-static double
-read_count(const void *value)
-{
-	return (double)*(const uint64_t *)value;
-}
-
 static double
 read_rnics(const void *registry)
 {
@@ -30,30 +19,6 @@ read_bool(const void *value)
 	return *(const bool *)value ? 1 : 0;
 }
 
-static int
-add_counters(struct rm_metrics *metrics, const void *owner,
-    const struct counter *counters, size_t count)
-{
-	int r = 0;
-
-	for (size_t i = 0; i < count && r == 0; i++)
-		r = rm_metrics_counter(metrics, owner, counters[i].name,
-		    counters[i].labels, counters[i].help, counters[i].value);
-	return r;
-}
-
-static int
-add_gauges(struct rm_metrics *metrics, const void *owner, const struct counter *gauges,
-    size_t count)
-{
-	int r = 0;
-
-	for (size_t i = 0; i < count && r == 0; i++)
-		r = rm_metrics_gauge(metrics, owner, gauges[i].name, gauges[i].labels,
-		    gauges[i].help, read_count, gauges[i].value);
-	return r;
-}
-
 #define COUNT(items) (sizeof(items) / sizeof((items)[0]))
 #define NAME(name) "rackmesh_controller_" name
 
@@ -62,7 +27,7 @@ add_sessions(struct rm_metrics *metrics, const struct controller_face *face)
 {
 	const struct aggregators_counts *c = aggregators_counts(face->aggregators);
 	/* clang-format off */
-	const struct counter counters[] = {
+	const struct rm_metric counters[] = {
 		{ NAME("connections_accepted_total"), "", "Connections of aggregators", &c->accepted },
 		{ NAME("connections_refused_total"), "reason=\"full\"",
 		  "Connections turned away", &c->refused_connections },
@@ -86,12 +51,12 @@ add_sessions(struct rm_metrics *metrics, const struct controller_face *face)
 		  "Plans that a full queue kept back; the session is closed", &c->plans_not_sent },
 	};
 	/* clang-format on */
-	const struct counter sessions = { NAME("sessions"), "",
+	const struct rm_metric sessions = { NAME("sessions"), "",
 		"Connections of aggregators now", &c->sessions };
 	int r;
 
-	r = add_counters(metrics, face, counters, COUNT(counters));
-	return r < 0 ? r : add_gauges(metrics, face, &sessions, 1);
+	r = rm_metrics_counters(metrics, face, counters, COUNT(counters));
+	return r < 0 ? r : rm_metrics_gauges(metrics, face, &sessions, 1);
 }
 
 static int
@@ -99,7 +64,7 @@ add_registry(struct rm_metrics *metrics, const struct controller_face *face)
 {
 	const struct registry_counts *c = registry_counts(face->registry);
 	/* clang-format off */
-	const struct counter counters[] = {
+	const struct rm_metric counters[] = {
 		{ NAME("rnics_told_total"), "", "RNICs told of, also without a change", &c->told },
 		{ NAME("rnics_changed_total"), "", "Registrations that change a plan", &c->changed },
 		{ NAME("rnics_moved_total"), "", "RNICs that came up at another ToR or host", &c->moved },
@@ -112,7 +77,7 @@ add_registry(struct rm_metrics *metrics, const struct controller_face *face)
 	/* clang-format on */
 	int r;
 
-	r = add_counters(metrics, face, counters, COUNT(counters));
+	r = rm_metrics_counters(metrics, face, counters, COUNT(counters));
 	for (int i = REGISTRY_PLACED + 1; i < REGISTRY_REFUSALS && r == 0; i++) {
 		char labels[64];
 
@@ -134,7 +99,7 @@ add_publishing(struct rm_metrics *metrics, const struct controller_face *face)
 	const struct planner_counts *n = face->planner_counts;
 	const struct controller_counts *c = face->counts;
 	/* clang-format off */
-	const struct counter counters[] = {
+	const struct rm_metric counters[] = {
 		{ NAME("plannings_total"), "", "Times that all plans were made", &n->plannings },
 		{ NAME("planning_failures_total"), "", "Times that this failed", &n->failures },
 		{ NAME("plans_published_total"), "", "New versions of a ToR's plan", &p->published },
@@ -150,7 +115,7 @@ add_publishing(struct rm_metrics *metrics, const struct controller_face *face)
 	/* clang-format on */
 	int r;
 
-	r = add_counters(metrics, face, counters, COUNT(counters));
+	r = rm_metrics_counters(metrics, face, counters, COUNT(counters));
 	if (r == 0)
 		r = rm_metrics_gauge(metrics, face, NAME("settled"), "",
 		    "1 once plans are published after a start", read_bool,
@@ -163,7 +128,7 @@ add_plans(struct rm_metrics *metrics, const struct controller_face *face)
 {
 	const struct plan_counts *p = face->plan_counts;
 	/* clang-format off */
-	const struct counter gauges[] = {
+	const struct rm_metric gauges[] = {
 		{ NAME("planning_microseconds"), "", "How long making all plans took",
 		  &face->planner_counts->last_us },
 		{ NAME("racks"), "", "ToRs in the topology", &p->racks },
@@ -183,7 +148,7 @@ add_plans(struct rm_metrics *metrics, const struct controller_face *face)
 	};
 	/* clang-format on */
 
-	return add_gauges(metrics, face, gauges, COUNT(gauges));
+	return rm_metrics_gauges(metrics, face, gauges, COUNT(gauges));
 }
 
 int

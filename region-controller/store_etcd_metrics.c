@@ -1,11 +1,6 @@
 #include "rackmesh/base/metrics.h"
 #include "region-controller/store_etcd_state.h"
 
-struct counter {
-	const char *name, *labels, *help;
-	const uint64_t *value;
-};
-
 #define COUNT(items) (sizeof(items) / sizeof((items)[0]))
 #define NAME(name) "rackmesh_controller_etcd_" name
 
@@ -33,24 +28,12 @@ read_waiting(const void *arg)
 }
 
 static int
-add(struct rm_metrics *metrics, const void *owner, const struct counter *counters,
-    size_t count)
-{
-	int r = 0;
-
-	for (size_t i = 0; i < count && r == 0; i++)
-		r = rm_metrics_counter(metrics, owner, counters[i].name,
-		    counters[i].labels, counters[i].help, counters[i].value);
-	return r;
-}
-
-static int
 add_client(struct rm_metrics *metrics, const struct store_etcd *etcd)
 {
 	const struct rm_etcd_counts *c = rm_etcd_counts(etcd->etcd);
 	const struct rm_etcd_leader_counts *l = rm_etcd_leader_counts(etcd->leader);
 	/* clang-format off */
-	const struct counter counters[] = {
+	const struct rm_metric counters[] = {
 		{ NAME("calls_total"), "", "Calls of etcd", &c->calls },
 		{ NAME("calls_failed_total"), "", "Those that failed", &c->failed },
 		{ NAME("rotations_total"), "", "Times that another endpoint was turned to", &c->rotations },
@@ -62,7 +45,7 @@ add_client(struct rm_metrics *metrics, const struct store_etcd *etcd)
 	};
 	/* clang-format on */
 
-	return add(metrics, etcd, counters, COUNT(counters));
+	return rm_metrics_counters(metrics, etcd, counters, COUNT(counters));
 }
 
 static int
@@ -70,7 +53,7 @@ add_mirror(struct rm_metrics *metrics, const struct store_etcd *etcd)
 {
 	const struct rm_etcd_mirror_counts *m = rm_etcd_mirror_counts(etcd->mirror);
 	/* clang-format off */
-	const struct counter counters[] = {
+	const struct rm_metric counters[] = {
 		{ NAME("lists_total"), "", "Lists of all keys", &m->lists },
 		{ NAME("watches_total"), "", "Watches begun", &m->watches },
 		{ NAME("watch_breaks_total"), "", "Watches that ended", &m->breaks },
@@ -87,7 +70,7 @@ add_mirror(struct rm_metrics *metrics, const struct store_etcd *etcd)
 	};
 	/* clang-format on */
 
-	return add(metrics, etcd, counters, COUNT(counters));
+	return rm_metrics_counters(metrics, etcd, counters, COUNT(counters));
 }
 
 static int
@@ -96,7 +79,7 @@ add_writes(struct rm_metrics *metrics, const struct store_etcd *etcd,
 {
 	const struct store_writes_counts *w = store_writes_counts(writes);
 	/* clang-format off */
-	const struct counter counters[] = {
+	const struct rm_metric counters[] = {
 		{ NAME("transactions_total"), labels, "Transactions sent", &w->transactions },
 		{ NAME("transactions_failed_total"), labels, "Those that failed, each repeated", &w->failed },
 		{ NAME("transactions_fenced_total"), labels,
@@ -108,7 +91,7 @@ add_writes(struct rm_metrics *metrics, const struct store_etcd *etcd,
 	};
 	/* clang-format on */
 
-	return add(metrics, etcd, counters, COUNT(counters));
+	return rm_metrics_counters(metrics, etcd, counters, COUNT(counters));
 }
 
 int

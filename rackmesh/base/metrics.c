@@ -153,6 +153,36 @@ rm_metrics_gauge(struct rm_metrics *metrics, const void *owner, const char *name
 	return metrics_add(metrics, &fresh);
 }
 
+int
+rm_metrics_counters(struct rm_metrics *metrics, const void *owner,
+    const struct rm_metric *list, size_t count)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < count && r == 0; i++)
+		r = rm_metrics_counter(metrics, owner, list[i].name, list[i].labels,
+		    list[i].help, list[i].value);
+	return r;
+}
+
+static double
+read_value(const void *value)
+{
+	return (double)*(const uint64_t *)value;
+}
+
+int
+rm_metrics_gauges(struct rm_metrics *metrics, const void *owner,
+    const struct rm_metric *list, size_t count)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < count && r == 0; i++)
+		r = rm_metrics_gauge(metrics, owner, list[i].name, list[i].labels,
+		    list[i].help, read_value, list[i].value);
+	return r;
+}
+
 void
 rm_metrics_forget(struct rm_metrics *metrics, const void *owner)
 {

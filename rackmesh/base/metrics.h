@@ -7,6 +7,7 @@
 #ifndef RACKMESH_BASE_METRICS_H
 #define RACKMESH_BASE_METRICS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct evbuffer;
@@ -26,6 +27,17 @@ int rm_metrics_counter(struct rm_metrics *metrics, const void *owner, const char
 int rm_metrics_gauge(struct rm_metrics *metrics, const void *owner, const char *name,
     const char *labels, const char *help, double (*read)(const void *arg),
     const void *arg);
+
+struct rm_metric { /* all borrowed as above */
+	const char *name, *labels, *help;
+	const uint64_t *value;
+};
+
+/* Many at a time, until the first that fails. */
+int rm_metrics_counters(struct rm_metrics *metrics, const void *owner,
+    const struct rm_metric *list, size_t count);
+int rm_metrics_gauges(struct rm_metrics *metrics, const void *owner,
+    const struct rm_metric *list, size_t count);
 void rm_metrics_forget(struct rm_metrics *metrics, const void *owner);
 
 int rm_metrics_render(const struct rm_metrics *metrics, struct evbuffer *out);
