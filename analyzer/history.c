@@ -24,6 +24,8 @@
 #define MEMORY_RETRY_NS RM_NS_PER_S
 #define BATCH_BYTES (4u << 20)
 #define BATCHES_PER_TURN 16 /* where nobody takes them */
+/* Of one lane, that a slow disk has not synced: then its messages have to wait. */
+#define MAX_UNSYNCED_BYTES (32u << 20)
 
 struct lane {
 	struct history *history;
@@ -315,6 +317,8 @@ history_take(struct history *history, enum wire_lane lane, const uint8_t *data,
 
 	if (lane != WIRE_LANE_SUMMARY && lane != WIRE_LANE_INCIDENT)
 		return -EBADMSG;
+	if (rm_spool_unsynced_bytes(history->lanes[lane].spool) > MAX_UNSYNCED_BYTES)
+		return -ENOBUFS;
 	r = history_points_message(history->points, lane, data, len, &text);
 	if (r == 0)
 		r = lane_append(&history->lanes[lane], &text, ticket);

@@ -277,6 +277,15 @@ rm_spool_waiting_bytes(const struct rm_spool *spool)
 	return spool->waiting_bytes;
 }
 
+uint64_t
+rm_spool_unsynced_bytes(const struct rm_spool *spool)
+{
+	/* Without a disk memory has bounds of its own. */
+	if (spool->folder == NULL || spool->failing)
+		return 0;
+	return spool->pending_bytes + (spool->busy ? spool->job.batch.len : 0);
+}
+
 const struct rm_spool_counts *
 rm_spool_counts(const struct rm_spool *spool)
 {

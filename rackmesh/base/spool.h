@@ -105,6 +105,9 @@ void rm_spool_done(struct rm_spool *spool, uint64_t seq);
 
 uint64_t rm_spool_waiting(const struct rm_spool *spool); /* records */
 uint64_t rm_spool_waiting_bytes(const struct rm_spool *spool);
+/* Of what a disk that takes records has not synced yet: all of it is in memory, and
+ * only max_bytes bounds it. Who can wait asks, and waits for on_durable. */
+uint64_t rm_spool_unsynced_bytes(const struct rm_spool *spool);
 const struct rm_spool_counts *rm_spool_counts(const struct rm_spool *spool);
 
 #endif

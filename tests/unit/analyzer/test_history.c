@@ -283,6 +283,31 @@ where_nothing_is_kept_messages_are_durable_and_gone(void **state)
 	end(world);
 }
 
+/* The disk is slow, and all aggregators come back at once with what they have. */
+static void
+what_no_disk_has_yet_is_bounded_and_the_rest_waits_where_it_is(void **state)
+{
+	struct world *world = *state;
+	struct wire_bytes bytes;
+	uint64_t ticket = 0, messages = 0;
+	int r = 0;
+
+	free(world->config.influx.url);
+	world->config.influx.url = strdup("");
+	begin(world);
+	while (r == 0 && messages < 1000000) {
+		bytes = sample_summary(world->writer, ++messages);
+		r = history_take(
+		    world->history, WIRE_LANE_SUMMARY, bytes.data, bytes.len, &ticket);
+	}
+	assert_int_equal(r, -ENOBUFS);
+	assert_int_equal(history_counts(world->history)->refused_messages, 0);
+	put_incident(world, 1); /* has a way of its own */
+	LOOPBACK_WAIT(world->loop, world->durable[WIRE_LANE_SUMMARY] >= ticket);
+	put(world, messages, messages);
+	end(world);
+}
+
 static void
 what_makes_no_points_is_refused_and_counted(void **state)
 {
@@ -346,6 +371,7 @@ main(void)
 		TEST(fresh_incidents_pass_a_backlog),
 		TEST(a_new_life_sends_what_was_not_acknowledged),
 		TEST(where_nothing_is_kept_messages_are_durable_and_gone),
+		TEST(what_no_disk_has_yet_is_bounded_and_the_rest_waits_where_it_is),
 		TEST(what_makes_no_points_is_refused_and_counted),
 		TEST(a_secret_that_cannot_be_read_is_said_at_the_start),
 	};
