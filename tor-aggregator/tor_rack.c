@@ -232,48 +232,7 @@ tor_rack_tick(
 		if (summary.rnic_count == 0)
 			rack->partial_told = rack->counts.partial;
 	}
-}
-
-/* Of whom the plan expects something: the others may come and go. */
-static void
-fill_state(const struct tor_rack *rack, struct wire_rack_state *state)
-{
-	const struct roster *roster = rack->roster;
-
-	for (size_t i = 0; i < roster_members(roster); i++) {
-		if (rack->plan != NULL && !roster_member(roster, i)->planned)
-			continue;
-		state->rnics++;
-		state->rnics_good += rack->states[i].health == RM_HEALTH_GOOD;
-		state->rnics_bad += rack->states[i].health == RM_HEALTH_BAD;
-	}
-	for (size_t i = 0; i < roster_hosts(roster); i++) {
-		if (!rack->expected[i])
-			continue;
-		state->hosts++;
-		state->hosts_ok += rack->hosts[i].state == HOST_OK;
-		state->hosts_paused += rack->hosts[i].state == HOST_PAUSED;
-	}
-	state->incidents_open = (uint32_t)rm_incidents_open(rack->incidents);
-	state->plan_version = rack->plan == NULL ? 0 : rack->plan->plan.version;
-	state->brake_permille = rack->brake_permille;
-}
-
-void
-tor_rack_tell(struct tor_rack *rack, struct wire_summary *summary)
-{
-	const struct raw_counts *raw = &rack->counts.raw;
-
-	summary->taken = raw->taken;
-	summary->windowed = raw->windowed;
-	summary->late = raw->late;
-	summary->invalid = raw->invalid;
-	summary->duplicate = raw->duplicate;
-	summary->agent_dropped = rack->counts.agent_dropped;
-	summary->has_state = true;
-	summary->state = (struct wire_rack_state){ 0 };
-	fill_state(rack, &summary->state);
-	rack->callbacks.on_summary(rack, summary, rack->callbacks.arg);
+	tor_rack_tell_news(rack, now, wall);
 }
 
 void

@@ -44,6 +44,8 @@ struct tor_rack {
 	uint64_t *forward, *reverse; /* per ToR number, of one second */
 	struct tor_rack_counts counts;
 	uint64_t partial_told; /* of counts.partial, in a summary */
+	struct wire_rack_state state_told;
+	rm_mono_t state_checked;
 };
 
 /* The last second, ending with the bin that has just closed. */
@@ -58,5 +60,8 @@ void tor_rack_paths_close(struct tor_rack *rack, rm_mono_t now, rm_wall_t wall,
 
 /* Fills what every summary carries, and hands it on. */
 void tor_rack_tell(struct tor_rack *rack, struct wire_summary *summary);
+/* A summary without rows where the state has changed, at most once a second. Before
+ * everybody has said a word we know nothing. */
+void tor_rack_tell_news(struct tor_rack *rack, rm_mono_t now, rm_wall_t wall);
 
 #endif

@@ -278,6 +278,10 @@ every_summary_says_how_the_rack_is(void **state)
 	assert_int_equal(w->told.state.hosts_ok, MEMBERS - 1);
 	assert_int_equal(w->told.state.hosts_paused, 1);
 	assert_int_equal(w->told.state.incidents_open, 1);
+	/* How many are well does not wait for the rows. */
+	w->f->states[1] = HOST_PAUSED;
+	run(w, nothing, 3 * RM_NS_PER_S);
+	assert_int_equal(w->told.state.hosts_paused, 2);
 }
 
 static int
