@@ -195,10 +195,12 @@ blind_rack(struct blind *blind, const char *region, const char *aggregator,
 	/* A rack without hosts, or one that was never to be seen, is not blind; nor is
 	 * one whose agents were told not to probe, and say so. */
 	if (state->hosts > 0 && state->hosts_ok == 0 && state->hosts_paused == 0 &&
-	    state->rnics_good == 0)
-		source->empty_states += source->empty_states < UINT32_MAX;
-	else
-		source->empty_states = 0;
+	    state->rnics_good == 0) {
+		source->empty_since = source->is_empty ? source->empty_since : now;
+		source->is_empty = true;
+	} else {
+		source->is_empty = false;
+	}
 }
 
 void

@@ -7,7 +7,9 @@
 
 #include "analyzer/blind_state.h"
 
-#define EMPTY_STATES 2 /* in a row: one may be a moment's */
+/* Others were heard for so long after it: three pings, so that those of a region that
+ * is lost at once are not named one by one. */
+#define OUTLIVED_NS (3 * RM_NS_PER_S / 2)
 
 /* Since when nobody of ours could have heard it, our own stalls left out. */
 static int64_t
@@ -40,7 +42,9 @@ sees_somebody(const struct blind *blind, const struct blind_rack *rack, rm_mono_
 {
 	for (size_t i = 0; i < rack->source_count; i++)
 		if (!is_silent(blind, rack->sources[i].aggregator, now) &&
-		    rack->sources[i].empty_states < EMPTY_STATES)
+		    (!rack->sources[i].is_empty ||
+			rm_mono_since(now, rack->sources[i].empty_since) <
+			    blind->options.grace_ns))
 			return true;
 	return false;
 }
@@ -181,6 +185,19 @@ list_blinded(const struct blind *blind, const struct blind_aggregator *a, rm_mon
 	return count;
 }
 
+/* Whoever is alone in its region has nobody to outlive it. */
+static bool
+is_outlived(const struct blind *blind, const struct blind_aggregator *a)
+{
+	const struct blind_aggregator *b;
+
+	for (b = blind->aggregators; b != NULL; b = b->hh.next)
+		if (b != a && strcmp(b->region, a->region) == 0 &&
+		    rm_mono_since(b->heard, a->heard) >= OUTLIVED_NS)
+			return true;
+	return aggregators_of(blind, a->region) == 1;
+}
+
 static void
 judge_aggregators(struct blind *blind, rm_mono_t now, rm_wall_t wall)
 {
@@ -192,7 +209,8 @@ judge_aggregators(struct blind *blind, rm_mono_t now, rm_wall_t wall)
 		int64_t silent_ns;
 		size_t blinded;
 
-		if (!is_silent(blind, a, now) || region_is_blind(blind, a->region, now))
+		if (!is_silent(blind, a, now) || !is_outlived(blind, a) ||
+		    region_is_blind(blind, a->region, now))
 			continue;
 		silent_ns = silence(blind, a, now);
 		blinded = list_blinded(blind, a, now, racks, sizeof racks);
@@ -226,7 +244,7 @@ judge_racks(struct blind *blind, rm_mono_t now, rm_wall_t wall)
 		if (!rack_is_blind(blind, rack, now))
 			continue;
 		verdict = add(blind, RM_PART_RACK, RM_KIND_RACK_BLIND, rack->tor, "",
-		    (int64_t)rack->sources[0].empty_states * RM_NS_PER_S, wall);
+		    rm_mono_since(now, rack->sources[0].empty_since), wall);
 		snprintf(verdict->evidence.observed, RM_EVIDENCE_TEXT,
 		    "its aggregator %.63s is heard, but hears none of %" PRIu32
 		    " hosts, and none of %" PRIu32 " RNICs is known to work",

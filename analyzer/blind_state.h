@@ -22,7 +22,8 @@ struct blind_aggregator {
 struct blind_source { /* a rack as one aggregator sees it */
 	struct blind_aggregator *aggregator;
 	struct wire_rack_state state;
-	uint32_t empty_states; /* in a row that saw nobody */
+	bool is_empty; /* it saw nobody, all the time since then */
+	rm_mono_t empty_since;
 };
 
 struct blind_rack {

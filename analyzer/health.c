@@ -108,7 +108,7 @@ state_of(const struct health_rack *health)
 	const struct wire_rack_state *state = &health->rack->state;
 
 	/* Nothing is known of it but what was: that it is blind tells more. */
-	if (!health->is_heard)
+	if (!health->is_heard || health->by_part[RM_PART_RACK] > 0)
 		return HEALTH_BLIND;
 	if (health->incidents > 0 || state->rnics_bad > 0)
 		return HEALTH_BAD;

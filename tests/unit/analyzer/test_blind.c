@@ -113,6 +113,26 @@ a_silent_aggregator_is_one_alert_that_lists_its_racks(void **state)
 }
 
 static void
+those_of_a_region_that_is_lost_at_once_are_not_named_one_by_one(void **state)
+{
+	const struct rm_verdict *v;
+	struct blind *blind = new_blind();
+
+	hear_all(blind, 20);
+	hear(blind, "a2", "tor2", 20.3);
+	hear(blind, "a3", "tor3", 20.5);
+	assert_int_equal(judge(blind, 23.2, &v), 0);
+	assert_int_equal(judge(blind, 23.4, &v), 0);
+	assert_int_equal(judge(blind, 23.6, &v), 1);
+	assert_int_equal(v[0].kind, RM_KIND_REGION_BLIND);
+	/* One of them comes back, and the others do not. */
+	hear(blind, "a2", "tor2", 24);
+	assert_int_equal(judge(blind, 24, &v), 2);
+	assert_int_equal(v[0].kind, RM_KIND_AGGREGATOR_DOWN);
+	blind_free(blind);
+}
+
+static void
 a_connected_and_silent_one_is_down_too(void **state)
 {
 	const struct rm_verdict *v;
@@ -159,9 +179,12 @@ a_rack_that_was_told_not_to_probe_is_not_blind(void **state)
 		assert_int_equal(judge(blind, s, &v), 0);
 	}
 	/* Its agents may be gone all the same. */
-	for (int s = 25; s < 27; s++)
+	for (int s = 25; s < 29; s++) {
+		hear(blind, "a2", "tor2", s);
+		hear(blind, "a3", "tor3", s);
 		blind_rack(blind, "r1", "a1", "tor1", &empty, at(s));
-	assert_int_equal(judge(blind, 26, &v), 1);
+	}
+	assert_int_equal(judge(blind, 28, &v), 1);
 	assert_int_equal(v[0].kind, RM_KIND_RACK_BLIND);
 	blind_free(blind);
 }
@@ -177,20 +200,24 @@ a_rack_whose_agents_are_all_gone_is_blind(void **state)
 	blind_rack(blind, "r1", "a1", "tor1", &empty, at(21));
 	hear(blind, "a2", "tor2", 21);
 	hear(blind, "a3", "tor3", 21);
-	assert_int_equal(judge(blind, 21, &v), 0); /* one state is a moment's */
+	assert_int_equal(judge(blind, 21, &v), 0); /* it may be a moment's */
 	blind_rack(blind, "r1", "a1", "tor1", &empty, at(22));
-	assert_int_equal(judge(blind, 22, &v), 1);
+	hear(blind, "a2", "tor2", 24);
+	hear(blind, "a3", "tor3", 24);
+	blind_heard(blind, "r1", "a1", at(23.9));
+	assert_int_equal(judge(blind, 23.9, &v), 0);
+	assert_int_equal(judge(blind, 24, &v), 1);
 	assert_int_equal(v[0].kind, RM_KIND_RACK_BLIND);
 	assert_string_equal(v[0].part.name, "tor1");
 	rack = v[0];
 	/* Now its aggregator goes too: that is the alert, and the rack is no better. */
-	hear(blind, "a2", "tor2", 26);
-	hear(blind, "a3", "tor3", 26);
-	assert_int_equal(judge(blind, 26, &v), 1);
+	hear(blind, "a2", "tor2", 28);
+	hear(blind, "a3", "tor3", 28);
+	assert_int_equal(judge(blind, 28, &v), 1);
 	assert_int_equal(v[0].kind, RM_KIND_AGGREGATOR_DOWN);
-	assert_int_equal(blind_health(blind, &rack, at(26)), RM_HEALTH_UNKNOWN);
-	hear_all(blind, 27);
-	assert_int_equal(blind_health(blind, &rack, at(27)), RM_HEALTH_GOOD);
+	assert_int_equal(blind_health(blind, &rack, at(28)), RM_HEALTH_UNKNOWN);
+	hear_all(blind, 29);
+	assert_int_equal(blind_health(blind, &rack, at(29)), RM_HEALTH_GOOD);
 	blind_free(blind);
 }
 
@@ -266,6 +293,8 @@ main(void)
 		cmocka_unit_test(silence_before_our_own_time_is_nothing),
 		cmocka_unit_test(a_restart_within_the_grace_is_nothing),
 		cmocka_unit_test(a_silent_aggregator_is_one_alert_that_lists_its_racks),
+		cmocka_unit_test(
+		    those_of_a_region_that_is_lost_at_once_are_not_named_one_by_one),
 		cmocka_unit_test(a_connected_and_silent_one_is_down_too),
 		cmocka_unit_test(a_rack_with_a_second_aggregator_is_seen),
 		cmocka_unit_test(a_rack_that_was_told_not_to_probe_is_not_blind),
