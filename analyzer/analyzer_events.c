@@ -8,6 +8,7 @@
 #include "analyzer/blind.h"
 #include "analyzer/board.h"
 #include "analyzer/drills.h"
+#include "analyzer/explained.h"
 #include "analyzer/history.h"
 #include "analyzer/intake.h"
 #include "analyzer/known.h"
@@ -60,6 +61,14 @@ on_own_incident(const char *region, enum wire_incident_state state,
 		analyzer->counts.unkept++;
 }
 
+static bool
+is_explained(const char *region, const struct rm_verdict *verdict, void *arg)
+{
+	const struct analyzer *analyzer = arg;
+
+	return explained_by_racks(analyzer->board, region, verdict);
+}
+
 int
 analyzer_region_get(struct analyzer *analyzer, const char *name, struct region **ret)
 {
@@ -71,6 +80,7 @@ analyzer_region_get(struct analyzer *analyzer, const char *name, struct region *
 	};
 	const struct region_callbacks callbacks = {
 		.on_incident = on_own_incident,
+		.is_explained = is_explained,
 		.arg = analyzer,
 	};
 	int r;

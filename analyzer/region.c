@@ -115,9 +115,10 @@ is_explained(const struct region *region, const struct rm_verdict *silent, size_
 static int
 gather(struct region *region, rm_wall_t wall, size_t *count)
 {
+	const struct region_callbacks *callbacks = &region->callbacks;
 	const struct rm_verdict *found = NULL;
-	size_t silent =
-	    region->silent_count < MAX_OPEN ? region->silent_count : MAX_OPEN;
+	size_t between,
+	    silent = region->silent_count < MAX_OPEN ? region->silent_count : MAX_OPEN;
 	int n, r;
 
 	n = localise_judge(region->localise, region->now, wall, &found);
@@ -126,11 +127,14 @@ gather(struct region *region, rm_wall_t wall, size_t *count)
 	r = make_room(region, (size_t)n + silent + 1);
 	if (r < 0)
 		return r;
-	if (n > 0)
-		memcpy(region->verdicts, found, (size_t)n * sizeof(*found));
-	*count = (size_t)n;
+	*count = 0;
+	for (int i = 0; i < n; i++)
+		if (callbacks->is_explained == NULL ||
+		    !callbacks->is_explained(region->name, &found[i], callbacks->arg))
+			region->verdicts[(*count)++] = found[i];
+	between = *count;
 	for (size_t i = 0; i < silent; i++)
-		if (!is_explained(region, &region->silent[i], (size_t)n))
+		if (!is_explained(region, &region->silent[i], between))
 			region->verdicts[(*count)++] = region->silent[i];
 	return 0;
 }

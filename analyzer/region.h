@@ -27,6 +27,9 @@ struct region_callbacks {
 	void (*on_incident)(const char *region, enum wire_incident_state state,
 	    const struct rm_incident *incident, void *arg);
 	void *arg;
+	/* A rack has told why these probes were lost; NULL: none tells anything. */
+	bool (*is_explained)(
+	    const char *region, const struct rm_verdict *verdict, void *arg);
 };
 
 struct region_place { /* all borrowed, and longer than the region's life */

@@ -1,0 +1,20 @@
+/*
+ * explained - losses between racks for which a rack has told the reason. Pure.
+ *
+ * A host whose agent is frozen, or an RNIC that is dead, answers nobody, and other
+ * racks see their flows to it vanish: about the switches on the way that says nothing.
+ */
+#ifndef ANALYZER_EXPLAINED_H
+#define ANALYZER_EXPLAINED_H
+
+#include <stdbool.h>
+
+struct board;
+struct rm_verdict;
+
+/* Most of the verdict's sample probes begin or end at an RNIC or a host on which a rack
+ * of the region has an open incident. */
+bool explained_by_racks(
+    const struct board *board, const char *region, const struct rm_verdict *verdict);
+
+#endif
