@@ -1,0 +1,240 @@
+"""Silence is a finding: of an aggregator, a rack, a region, and over our own restarts."""
+
+import re
+
+import pytest
+
+from lab.faults import Fault
+from lab.rackmesh import REGION, aggregator_of
+from lab.wait import until
+from lab.world import World
+
+RACKS = {"tor1": ["h1", "h2", "h3"], "tor2": ["h4", "h5"], "tor3": ["h6", "h7"]}
+BLIND = {"start_ms": 4000}
+FIRES_S, RESOLVES_S = 10, 20
+BACK_S = 10
+QUIET_S = 2
+
+
+@pytest.fixture(scope="module")
+def region(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("blind")
+    with World(RACKS, folder, analyzer={"blind": BLIND}) as world:
+        world.start()
+        # Nobody is called silent so soon after the analyzer's own start.
+        world.plain.silence(BLIND["start_ms"] / 1000, world.plain.mark())
+        yield world
+
+
+# ---- faults ----------------------------------------------------------------------------
+
+
+class AggregatorKilled(Fault):
+    def __init__(self, lab, tor):
+        super().__init__("aggregator-down", "RackmeshAggregator", aggregator_of(tor))
+        self._daemon = lab.aggregators[tor]
+
+    def _begin(self):
+        self._daemon.kill()
+
+    def bit(self):
+        return not self._daemon.alive
+
+    def end(self):
+        self._daemon.start()
+
+
+class RackFrozen(Fault):
+    """Every agent of the rack stands still at once: their kernels still acknowledge, so
+    each is told of, too."""
+
+    def __init__(self, lab, tor):
+        super().__init__("rack-blind", "RackmeshRack", tor)
+        self._hosts = lab.fabric.racks[tor]
+        self._agents = [lab.agents[host] for host in self._hosts]
+
+    def also(self, arrival):
+        return arrival.alertname == "RackmeshAgent" and arrival.part in self._hosts
+
+    def _begin(self):
+        for agent in self._agents:
+            agent.freeze()
+
+    def bit(self):
+        return all(agent.state() == "T" for agent in self._agents)
+
+    def end(self):
+        for agent in self._agents:
+            agent.thaw()
+
+
+class RackCut(Fault):
+    """Every host of the rack loses its management path at once; its RNICs work."""
+
+    def __init__(self, lab, tor):
+        super().__init__("rack-blind", "RackmeshRack", tor)
+        self._fabric, self._hosts = lab.fabric, lab.fabric.racks[tor]
+
+    def _begin(self):
+        for host in self._hosts:
+            self._fabric.cut_management(host)
+
+    def bit(self):
+        return not any(self._fabric.carrier_of(host) for host in self._hosts)
+
+    def end(self):
+        for host in self._hosts:
+            self._fabric.mend_management(host)
+
+
+class RegionSilent(Fault):
+    """Every aggregator is killed at once."""
+
+    def __init__(self, lab):
+        super().__init__("region-blind", "RackmeshRegion", REGION)
+        self._daemons = list(lab.aggregators.values())
+
+    def _begin(self):
+        for daemon in self._daemons:
+            daemon.kill()
+
+    def bit(self):
+        return not any(daemon.alive for daemon in self._daemons)
+
+    def end(self):
+        for daemon in self._daemons:
+            daemon.start()
+
+
+# ---- how it is told --------------------------------------------------------------------
+
+
+def guilty(fault, arrival):
+    """Whether it is right to name this part."""
+    also = getattr(fault, "also", None)
+    return fault.names(arrival) or (also is not None and also(arrival))
+
+
+def fires(region, fault, mark):
+    """Its alert at both sinks; seconds until the first."""
+    alert = region.plain.wait_for(fault.fires, FIRES_S, mark[0], str(fault))
+    region.grouped.wait_for(fault.fires, FIRES_S, mark[1], f"{fault}, by Alertmanager")
+    assert alert.annotations["kind"] == fault.kind, alert
+    assert fault.bit()
+    return alert.at - fault.at
+
+
+def resolves(region, fault, mark):
+    what = f"the end of {fault}"
+    region.plain.wait_for(fault.resolves, RESOLVES_S, mark[0], what)
+    region.grouped.wait_for(fault.resolves, RESOLVES_S, mark[1], what)
+
+
+def settled(region):
+    """Until everybody is back and no incident is open."""
+    region.lab.wait_probing()
+    until("nothing is open", BACK_S, lambda: not open_incidents(region))
+    until("all racks are well", BACK_S, lambda: set(states(region).values()) == {"ok"})
+
+
+def told_once(region, faults, mark):
+    """One opening and one end of each, and nobody else is named. What has ended may be
+    told of once more: by a daemon that was killed, for nobody knows who had heard it."""
+    for sink, place in ((region.plain, mark[0]), (region.grouped, mark[1])):
+        came = sink.since(place)
+        others = [
+            str(each)
+            for each in came
+            if each.status == "firing" and not any(guilty(fault, each) for fault in faults)
+        ]
+        assert not others, f"others were named: {others}"
+        for fault in faults:
+            said = [each.status for each in came if fault.names(each)]
+            assert said.count("firing") == 1 and said[-1] == "resolved", f"{fault}: {said}"
+
+
+def open_incidents(region):
+    return region.lab.analyzer.get("/v1/incidents?open=1").json["incidents"]
+
+
+def states(region):
+    """{rack: how the analyzer finds it}"""
+    racks = region.lab.analyzer.get("/v1/health").json["racks"]
+    return {rack["tor"]: rack["state"] for rack in racks}
+
+
+def live_through(region, say, *faults):
+    mark = region.mark()
+    for fault in faults:
+        fault.begin()
+    try:
+        seconds = [fires(region, fault, mark) for fault in faults]
+        region.plain.silence(
+            QUIET_S, mark[0], lambda arrival: any(guilty(fault, arrival) for fault in faults)
+        )
+        found = states(region)
+    finally:
+        for fault in faults:
+            fault.end()
+    for fault in faults:
+        resolves(region, fault, mark)
+    settled(region)
+    told_once(region, faults, mark)
+    for fault, each in zip(faults, seconds):
+        say(f"{fault}: told after {each:.1f} s, nobody else was named")
+    return found
+
+
+# ---- tests -----------------------------------------------------------------------------
+
+
+def test_racks_that_are_silent_at_once_are_blind_and_no_part_of_them_is_blamed(region, say):
+    found = live_through(region, say, RackFrozen(region.lab, "tor1"), RackCut(region.lab, "tor3"))
+    assert found == {"tor1": "blind", "tor2": "ok", "tor3": "blind"}
+
+
+def test_a_region_without_aggregators_is_one_alert(region, say):
+    found = live_through(region, say, RegionSilent(region.lab))
+    assert set(found.values()) == {"blind"}
+
+
+def test_a_killed_aggregator_is_told_of_once_though_the_analyzer_is_killed(region, say):
+    analyzer, fault = region.lab.analyzer, AggregatorKilled(region.lab, "tor3")
+    mark = region.mark()
+    fault.begin()
+    try:
+        seconds = fires(region, fault, mark)
+        [number] = [each["id"] for each in open_incidents(region)]
+        analyzer.kill()
+        analyzer.start()
+        analyzer.wait_ready()
+        region.grouped.silence(
+            BLIND["start_ms"] / 1000 + QUIET_S,
+            region.grouped.mark(),
+            lambda arrival: arrival.status == "resolved",
+        )
+        assert [each["id"] for each in open_incidents(region)] == [number]
+        health = region.lab.ctl_run("analyzer", "health")
+        assert health.returncode == 1 and re.search(r"^tor3 +blind", health.stdout, re.M)
+    finally:
+        fault.end()
+    resolves(region, fault, mark)
+    settled(region)
+    told_once(region, [fault], mark)
+    say(f"{fault}: told after {seconds:.1f} s, once, over a kill of the analyzer")
+
+
+def test_an_aggregator_that_vanishes_while_the_analyzer_is_down_is_missed(region, say):
+    analyzer, fault = region.lab.analyzer, AggregatorKilled(region.lab, "tor2")
+    mark = region.mark()
+    analyzer.kill()
+    fault.begin()
+    analyzer.start()
+    try:
+        seconds = fires(region, fault, mark)
+    finally:
+        fault.end()
+    resolves(region, fault, mark)
+    settled(region)
+    told_once(region, [fault], mark)
+    say(f"{fault}: told {seconds:.1f} s after the analyzer's start")
