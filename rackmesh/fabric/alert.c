@@ -201,8 +201,10 @@ alerts_fire(struct rm_alerts *alerts, const struct rm_incident *incident, bool r
 		HASH_ADD_STR(alerts->firing, key, firing);
 	}
 	firing->incident = *incident;
+	if (restored) /* perhaps so long ago that it would seem to be over */
+		firing->incident.changed = rm_wall_now();
 	known = known || restored;
-	alerts_push(alerts, incident, known ? ALERT_UPDATED : ALERT_OPENED,
+	alerts_push(alerts, &firing->incident, known ? ALERT_UPDATED : ALERT_OPENED,
 	    known ? alerts->alertmanager_count : alerts->sink_count);
 }
 

@@ -179,6 +179,25 @@ text_at(json_t *json, const char *outer, const char *inner)
 	return text;
 }
 
+/* To Alertmanager, what ends in the past is over. */
+static void
+what_is_open_since_an_earlier_life_is_told_to_be_open_now(void **state)
+{
+	struct fixture *f = *state;
+	struct rm_incident incident = incident_of("h1/r0");
+	char now[RM_WALL_TEXT];
+	const char *ends;
+	json_t *am;
+
+	rm_wall_format(rm_wall_now(), now);
+	rm_alerts_restore(f->alerts, &incident);
+	wait_for(f, 1);
+	am = taken_at(f, "/api/v2/alerts", 0);
+	ends = json_string_value(json_object_get(json_array_get(am, 0), "endsAt"));
+	assert_true(strcmp(ends, now) > 0);
+	json_decref(am);
+}
+
 static void
 an_opening_reaches_alertmanager_and_webhook(void **state)
 {
@@ -347,6 +366,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(what_is_open_since_an_earlier_life_is_told_to_be_open_now),
 		TEST(an_opening_reaches_alertmanager_and_webhook),
 		TEST(what_goes_on_after_a_restart_is_no_news_to_a_webhook),
 		TEST(labels_stay_the_same_while_the_kind_changes),
