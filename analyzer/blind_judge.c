@@ -281,28 +281,47 @@ blind_judge(
 	return (int)blind->verdict_count;
 }
 
+/* Nobody knows it any more, and whoever lives has had the time to come: it was taken
+ * away, which ends its incident. */
+static enum rm_health
+health_of_unknown(const struct blind *blind, rm_mono_t now)
+{
+	return rm_mono_since(now, blind->started) < blind->options.start_ns
+		   ? RM_HEALTH_UNKNOWN
+		   : RM_HEALTH_GOOD;
+}
+
 static enum rm_health
 aggregator_health(const struct blind *blind, const char *name, rm_mono_t now)
 {
 	const struct blind_aggregator *a;
+	bool known = false;
 
 	/* The part has no region: a name that two regions share is good when one is. */
-	for (a = blind->aggregators; a != NULL; a = a->hh.next)
-		if (strcmp(a->name, name) == 0 && !is_silent(blind, a, now) &&
-		    a->connected)
+	for (a = blind->aggregators; a != NULL; a = a->hh.next) {
+		if (strcmp(a->name, name) != 0)
+			continue;
+		known = true;
+		if (!is_silent(blind, a, now) && a->connected)
 			return RM_HEALTH_GOOD;
-	return RM_HEALTH_UNKNOWN;
+	}
+	return known ? RM_HEALTH_UNKNOWN : health_of_unknown(blind, now);
 }
 
 static enum rm_health
 rack_health(const struct blind *blind, const char *tor, rm_mono_t now)
 {
 	const struct blind_rack *rack;
+	bool known = false;
 
-	for (rack = blind->racks; rack != NULL; rack = rack->hh.next)
-		if (strcmp(rack->tor, tor) == 0 && sees_somebody(blind, rack, now))
+	for (rack = blind->racks; rack != NULL; rack = rack->hh.next) {
+		if (strcmp(rack->tor, tor) != 0)
+			continue;
+		known = true;
+		if (sees_somebody(blind, rack, now))
 			return RM_HEALTH_GOOD;
-	return RM_HEALTH_UNKNOWN;
+	}
+	return known ? RM_HEALTH_UNKNOWN : health_of_unknown(blind, now);
 }
 
 enum rm_health
@@ -310,13 +329,18 @@ blind_health(const struct blind *blind, const struct rm_verdict *verdict, rm_mon
 {
 	const char *name = verdict->part.name;
 	const struct blind_aggregator *a;
+	bool known = false;
 
 	if (verdict->part.type == RM_PART_AGGREGATOR)
 		return aggregator_health(blind, name, now);
 	if (verdict->part.type == RM_PART_RACK)
 		return rack_health(blind, name, now);
-	for (a = blind->aggregators; a != NULL; a = a->hh.next)
-		if (strcmp(a->region, name) == 0 && !is_silent(blind, a, now))
+	for (a = blind->aggregators; a != NULL; a = a->hh.next) {
+		if (strcmp(a->region, name) != 0)
+			continue;
+		known = true;
+		if (!is_silent(blind, a, now))
 			return RM_HEALTH_GOOD;
-	return RM_HEALTH_UNKNOWN;
+	}
+	return known ? RM_HEALTH_UNKNOWN : health_of_unknown(blind, now);
 }

@@ -70,6 +70,34 @@ silence_before_our_own_time_is_nothing(void **state)
 }
 
 static void
+what_was_taken_away_ends_its_incident(void **state)
+{
+	const struct rm_verdict *v;
+	struct blind *blind = new_blind();
+	struct rm_verdict rack = { .part = { .type = RM_PART_RACK, .name = "tor1" } };
+	struct rm_verdict silent = { .part = {
+					 .type = RM_PART_AGGREGATOR, .name = "a1" } };
+
+	hear_all(blind, 16);
+	blind_disconnected(blind, "r1", "a1", at(16));
+	for (double day = 1; day <= 2; day++) {
+		hear(blind, "a2", "tor2", day * 86400);
+		hear(blind, "a3", "tor3", day * 86400);
+		judge(blind, day * 86400, &v);
+		assert_int_equal(blind_health(blind, &silent, at(day * 86400)),
+		    day == 1 ? RM_HEALTH_UNKNOWN : RM_HEALTH_GOOD);
+		assert_int_equal(blind_health(blind, &rack, at(day * 86400)),
+		    day == 1 ? RM_HEALTH_UNKNOWN : RM_HEALTH_GOOD);
+	}
+	blind_free(blind);
+	/* Who has only just started does not know them all. */
+	assert_int_equal(blind_new(&options, at(0), &blind), 0);
+	assert_int_equal(blind_health(blind, &silent, at(14)), RM_HEALTH_UNKNOWN);
+	assert_int_equal(blind_health(blind, &rack, at(14)), RM_HEALTH_UNKNOWN);
+	blind_free(blind);
+}
+
+static void
 a_restart_within_the_grace_is_nothing(void **state)
 {
 	const struct rm_verdict *v;
@@ -291,6 +319,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(silence_before_our_own_time_is_nothing),
+		cmocka_unit_test(what_was_taken_away_ends_its_incident),
 		cmocka_unit_test(a_restart_within_the_grace_is_nothing),
 		cmocka_unit_test(a_silent_aggregator_is_one_alert_that_lists_its_racks),
 		cmocka_unit_test(
