@@ -219,20 +219,14 @@ lately(const struct localise *localise)
 	return (rm_mono_t){ localise->now.ns - LATELY_NS };
 }
 
-/* Some way from here to there is explained by what is named. */
+/* Some way between two racks is explained by what is named. */
 static bool
-is_explained(const struct localise *localise, const struct localise_element *src,
-    const struct localise_element *dst)
+is_explained(const struct localise *localise, const struct localise_element *pair)
 {
-	for (size_t i = 0; i < src->way_count; i++) {
-		const struct localise_way *way = src->ways[i];
-
-		if (way->elements[0] == src &&
-		    way->elements[way->element_count - 1] == dst &&
-		    localise_standings_explain(
-			&localise->standings, way, lately(localise)))
+	for (size_t i = 0; i < pair->way_count; i++)
+		if (localise_standings_explain(
+			&localise->standings, pair->ways[i], lately(localise)))
 			return true;
-	}
 	return false;
 }
 
@@ -243,7 +237,7 @@ known_back(const struct localise_way *way, const struct localise_sum *sum, void 
 
 	if (sum->unknown > 0 &&
 	    !localise_standings_explain(&localise->standings, way, lately(localise)) &&
-	    is_explained(arg, way->elements[way->element_count - 1], way->elements[0]))
+	    is_explained(localise, way->pair->back))
 		return LOCALISE_KNOWN_BACK;
 	return LOCALISE_NEWS;
 }
@@ -272,7 +266,7 @@ is_needless(const struct localise *localise, const struct localise_case *c,
 
 		if (!localise_suspect_on(path, way))
 			continue;
-		if (localise_standings_explain(
+		if (localise_standings_explain_path(
 			&localise->standings, way, lately(localise)))
 			return true;
 		for (size_t k = 0; k < explanation->part_count; k++) {

@@ -17,10 +17,10 @@
 #define PRIOR_PATH (-14.0)
 
 #define MIN_LOST 2.5 /* fewer make nobody a suspect */
-/* So many arrivals for each loss outweigh it at any share worth naming. */
-#define ACQUITTED(lost) (200 * (lost) + 100)
+#define MAX_WAYS_ASKED 96
 #define MAX_PATH_SUSPECTS 256
 #define MAX_PARALLEL 16 /* cables between two switches, both ways counted */
+#define DEAD_SHARE 0.5  /* of the flows that lose something: they lose all */
 #define MAX_WAYS_BACK 16
 #define LOSSY_BACK 0.05 /* of what was sent: a lost one among many is no reason */
 #define NO_LOCAL UINT32_MAX
@@ -173,14 +173,13 @@ weight(const struct localise_case *c, const struct localise_sum *sum)
 static bool
 loses_whole_flows(const struct localise_case *c)
 {
-	double dead = 0, by_chance = 0, whole = 0;
+	double dead = 0, hit = 0;
 
 	for (size_t i = 0; i < c->lossy_count; i++) {
 		dead += c->lossy[i].sum.dead;
-		by_chance += c->lossy[i].sum.dead_by_chance;
-		whole += c->lossy[i].sum.dead_whole;
+		hit += c->lossy[i].sum.hit;
 	}
-	return whole > 0 && dead >= (by_chance + whole) / 2;
+	return dead > 0 && dead >= DEAD_SHARE * hit;
 }
 
 static int
@@ -216,24 +215,23 @@ observe_way(struct localise_case *c, const struct localise_lossy *lossy)
 }
 
 /* What arrived over an element's other ways: of no use to tell them apart, so they are
- * one observation of this element alone. */
+ * one observation of this element alone. A switch may have thousands: some stand for
+ * all. */
 static int
 observe_arrivals(struct localise_case *c, const struct localise_map *map, rm_mono_t now,
     localise_seen *seen, uint32_t local)
 {
-	const struct localise_local *l = &c->locals[local];
-	const struct localise_element *at = l->element;
+	const struct localise_element *at = c->locals[local].element;
+	const size_t step = 1 + at->way_count / MAX_WAYS_ASKED;
 	struct localise_sum sum = { 0 };
 	double arrived;
 
-	for (size_t i = 0; i < at->way_count && sum.sent < ACQUITTED(l->lost); i++) {
-		const struct localise_way *way = at->ways[i];
-
-		if (way->stamp == c->stamp)
-			continue;
-		seen(map, way, now, &sum);
-	}
-	arrived = weight(c, &sum) * (sum.sent - sum.forward - sum.unknown);
+	/* Where it begins says nothing of what is found, but repeats. */
+	for (size_t i = at->way_count % step; i < at->way_count; i += step)
+		if (at->ways[i]->stamp != c->stamp)
+			seen(map, at->ways[i], now, &sum);
+	arrived =
+	    (double)step * weight(c, &sum) * (sum.sent - sum.forward - sum.unknown);
 	if (arrived < 1)
 		return 0;
 	return observe(c, arrived, 0, &local, 1);

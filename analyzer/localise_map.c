@@ -59,7 +59,6 @@ drop_way(struct localise_map *map, struct localise_way *way)
 	HASH_DEL(way->rack->ways, way);
 	way->rack->way_count--;
 	map->way_count--;
-	free(way->elements);
 	free(way->samples);
 	free(way);
 }
@@ -351,17 +350,16 @@ static struct localise_way *
 new_way(struct localise_map *map, struct localise_rack *rack,
     const struct course *course, const char *key, size_t key_len)
 {
-	struct localise_way *way = calloc(1, sizeof *way + key_len + 1);
+	/* Its elements lie beside it: whoever looks at one looks at the other. */
+	const size_t elements = course->count * sizeof(struct localise_element *);
+	struct localise_way *way = calloc(1, sizeof *way + elements + key_len + 1);
 
 	if (way == NULL)
 		return NULL;
-	way->elements = calloc(course->count, sizeof(struct localise_element *));
-	if (way->elements != NULL) {
-		memcpy(way->key, key, key_len + 1);
-		HASH_ADD(hh, rack->ways, key[0], key_len, way);
-	}
-	if (way->elements == NULL || way->hh.tbl == NULL) {
-		free(way->elements);
+	way->key = (char *)&way->elements[course->count];
+	memcpy(way->key, key, key_len + 1);
+	HASH_ADD_KEYPTR(hh, rack->ways, way->key, key_len, way);
+	if (way->hh.tbl == NULL) {
 		free(way);
 		return NULL;
 	}

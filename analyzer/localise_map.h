@@ -46,6 +46,7 @@ struct localise_counts_seen { /* one set of rows */
 	float sent;   /* in the newest second of it, or where something was lost */
 	uint32_t forward, reverse, unknown;
 	uint32_t flows, dead;
+	float hit; /* of them, that lost something: as the rows' samples tell */
 };
 
 struct localise_rack {
@@ -66,7 +67,6 @@ struct localise_rack {
 
 struct localise_way {
 	struct localise_rack *rack;
-	struct localise_element **elements; /* source's ToR first, destination's last */
 	struct localise_element *pair; /* between its ends; not among the elements */
 	uint8_t element_count;
 	bool is_traced;                      /* each hop is known */
@@ -78,7 +78,9 @@ struct localise_way {
 	char *samples;  /* lost flows of its last lossy row; or NULL */
 	uint64_t stamp; /* scratch of who works with it now */
 	UT_hash_handle hh;
-	char key[]; /* destination's ToR, a blank, the path's text */
+	char *key; /* destination's ToR, a blank, the path's text */
+	struct localise_element
+	    *elements[]; /* source's ToR first, destination's last */
 };
 
 struct localise_map {
@@ -99,9 +101,8 @@ struct localise_sum {
 	double newest_sent, newest_lost; /* of the newest rows; replies' losses not */
 	double older_lost;               /* of the rows before them */
 	rm_wall_t lossy_end;             /* of the newest rows that lost any */
-	/* Of ways that lost some in the newest rows: flows that are dead, that would be
-	 * if probes were lost by chance, and if flows were lost whole. */
-	double dead, dead_by_chance, dead_whole;
+	/* Of ways that lost some in the newest rows: flows that lost some, or all. */
+	double hit, dead;
 };
 
 void localise_map_release(struct localise_map *map);

@@ -5,7 +5,7 @@
 
 #include "analyzer/localise_evidence.h"
 
-#define DEAD_SHARE 0.6 /* of the way from chance to flows that are lost whole */
+#define DEAD_SHARE 0.5 /* of the flows that lose something: they lose all */
 #define EVIDENCE_NS RM_NS_PER_S
 #define DOWN_SHARE 0.9 /* lost, of what lets nothing through */
 #define TURN_NS                                                        \
@@ -31,9 +31,7 @@ kind_of(enum rm_part_type type, const struct localise_sum *traffic)
 		return RM_KIND_TOR_DOWN;
 	if (down)
 		return type == RM_PART_LINK ? RM_KIND_LINK_DOWN : RM_KIND_SWITCH_DOWN;
-	if (traffic->dead > 0 &&
-	    traffic->dead >= DEAD_SHARE * traffic->dead_whole +
-				 (1 - DEAD_SHARE) * traffic->dead_by_chance)
+	if (traffic->dead > 0 && traffic->dead >= DEAD_SHARE * traffic->hit)
 		return RM_KIND_FLOWS_BLACKHOLED;
 	return type == RM_PART_LINK ? RM_KIND_LINK_LOSSY : RM_KIND_SWITCH_LOSSY;
 }

@@ -10,6 +10,7 @@
 #define IMPLIED_NS (1500 * RM_NS_PER_MS)
 #define SLOW_NS ((double)(15 * RM_NS_PER_S))
 #define FORGOTTEN_LOSS 0.3
+#define MAX_SAMPLES 8 /* of a row */
 
 void
 localise_map_frame(struct localise_rack *rack, rm_wall_t end, rm_mono_t now)
@@ -64,6 +65,26 @@ sent_in_window(uint64_t sent, uint64_t lost, int64_t covered_ns, int64_t window_
 	return (float)fmax((double)sent * share, (double)lost);
 }
 
+/* How many flows lost something. Rows name but the first of them: beyond those, as many
+ * as chance would hit. */
+static float
+flows_hit(const struct wire_path_row *row, uint64_t lost)
+{
+	const double sent = fmax((double)row->sent, 1);
+	const double share = fmin((double)lost / sent, 1);
+	const double each = sent / fmax(row->flows, 1);
+	double named = 0, hit;
+
+	for (const char *p = row->samples; p != NULL && *p != '\0'; p += *p == ' ') {
+		named++;
+		p += strcspn(p, " ");
+	}
+	if (named < MAX_SAMPLES)
+		return (float)fmax(named, row->flows_dead);
+	hit = row->flows * (1 - pow(1 - share, each));
+	return (float)fmax(fmax(named, hit), row->flows_dead);
+}
+
 int
 localise_map_row(struct localise_map *map, struct localise_way *way,
     const struct wire_path_row *row, int64_t covered_ns, int64_t window_ns,
@@ -84,6 +105,7 @@ localise_map_row(struct localise_map *map, struct localise_way *way,
 	seen->unknown += (uint32_t)row->lost_unknown;
 	seen->flows += row->flows;
 	seen->dead += row->flows_dead;
+	seen->hit += lost > 0 ? flows_hit(row, lost) : 0;
 	if (covered_ns > 0)
 		way->rate +=
 		    (double)row->sent * (double)RM_NS_PER_S / (double)covered_ns;
@@ -132,21 +154,6 @@ implied_ns(
 		   : 0;
 }
 
-/* Flows in a row sent something, and are dead if it was two or more and nothing came
- * back. What each sent beyond the first is about Poisson distributed. */
-static void
-add_dead(const struct localise_counts_seen *seen, struct localise_sum *sum)
-{
-	const double lost = (double)seen->forward + seen->unknown + seen->reverse;
-	const double share = fmin(lost / fmax((double)seen->sent, 1), 1);
-	const double more = fmax((double)seen->sent / fmax(seen->flows, 1) - 1, 0);
-
-	sum->dead += seen->dead;
-	sum->dead_by_chance +=
-	    seen->flows * share * (exp(-more * (1 - share)) - exp(-more));
-	sum->dead_whole += seen->flows * share * (1 - exp(-more));
-}
-
 static void
 add_seen(const struct localise_counts_seen *seen, bool newest, struct localise_sum *sum)
 {
@@ -165,8 +172,10 @@ add_seen(const struct localise_counts_seen *seen, bool newest, struct localise_s
 	sum->newest_sent += (double)seen->sent;
 	sum->flows += fmin(seen->flows, (double)seen->sent);
 	sum->newest_lost += lost;
-	if (lost >= 1)
-		add_dead(seen, sum);
+	if (lost < 1)
+		return;
+	sum->dead += seen->dead;
+	sum->hit += (double)seen->hit;
 }
 
 static void

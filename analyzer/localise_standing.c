@@ -81,17 +81,32 @@ localise_standings_fade(struct localise_standings *standings, rm_mono_t now)
 	}
 }
 
+static bool
+explains(
+    const struct localise_standing *s, const struct localise_way *way, rm_mono_t since)
+{
+	return s->told.ns != 0 && !s->slow && s->told.ns >= since.ns &&
+	       localise_part_on(&s->part, way);
+}
+
 bool
 localise_standings_explain(const struct localise_standings *standings,
     const struct localise_way *way, rm_mono_t since)
 {
-	for (size_t i = 0; i < standings->count; i++) {
-		const struct localise_standing *s = &standings->standings[i];
-
-		if (s->told.ns != 0 && !s->slow && s->told.ns >= since.ns &&
-		    localise_part_on(&s->part, way))
+	for (size_t i = 0; i < standings->count; i++)
+		if (explains(&standings->standings[i], way, since))
 			return true;
-	}
+	return false;
+}
+
+bool
+localise_standings_explain_path(const struct localise_standings *standings,
+    const struct localise_way *way, rm_mono_t since)
+{
+	for (size_t i = 0; i < standings->count; i++)
+		if (standings->standings[i].part.type != RM_PART_PATH &&
+		    explains(&standings->standings[i], way, since))
+			return true;
 	return false;
 }
 

@@ -58,6 +58,9 @@ struct localise_standing *localise_standings_find(
 /* Some part that is named, or was at some time since then, is on this way. */
 bool localise_standings_explain(const struct localise_standings *standings,
     const struct localise_way *way, rm_mono_t since);
+/* The same of parts that are no whole ways. */
+bool localise_standings_explain_path(const struct localise_standings *standings,
+    const struct localise_way *way, rm_mono_t since);
 
 /* A part that is none of the finding's is named, or blamed just now, and on this way.
  */

@@ -116,7 +116,8 @@ add_flows(struct fabric *fabric, size_t src, size_t dst)
 			.src_rnic = (uint16_t)(i / o->spines % rnics_of(fabric, src)) };
 		/* Labels are chosen so that all spines are taken alike. */
 		flow->there = (uint16_t)(i % o->spines);
-		flow->back = (uint16_t)(mix(flow->hash + 7) % o->spines);
+		flow->back = o->same_back ? flow->there
+					  : (uint16_t)(mix(flow->hash + 7) % o->spines);
 		flow->dst_rnic =
 		    (uint16_t)(mix(flow->hash + 3) % rnics_of(fabric, dst));
 		place_flow(fabric, flow);
@@ -227,7 +228,7 @@ swallows(struct fabric *fabric, const struct fabric_fault *f, const struct flow 
 	case FABRIC_LINK:
 		return spine == f->spine && (from == f->tor || to == f->tor);
 	case FABRIC_SPINE:
-		return spine == f->spine;
+		return spine == f->spine && place < f->share;
 	case FABRIC_TOR:
 		return from == f->tor || to == f->tor;
 	case FABRIC_LOSSY:

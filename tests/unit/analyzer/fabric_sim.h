@@ -24,7 +24,7 @@ enum fabric_fault_kind {
 	FABRIC_DOWN_PORT, /* spine -> ToR: `share` of all flows die */
 	FABRIC_UP_PORT,   /* ToR -> spine, the same */
 	FABRIC_LINK,      /* both ways, all */
-	FABRIC_SPINE,     /* `spine`, all */
+	FABRIC_SPINE,     /* `spine`, `share` of all flows */
 	FABRIC_TOR,       /* `tor`, all; its rows still come, over the other network */
 	FABRIC_LOSSY,     /* spine -> ToR: `share` of packets */
 	FABRIC_REPLIES,   /* replies from tor to tor `spine`, `share` of flows */
@@ -46,6 +46,7 @@ struct fabric_options {
 	size_t flows;        /* of a pair of racks, each way */
 	double flow_rate;    /* probes per second of a flow */
 	double loss;         /* background, each way */
+	bool same_back;      /* replies take the probe's spine; else by chance */
 	uint64_t seed;
 };
 

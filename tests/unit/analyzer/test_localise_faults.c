@@ -124,12 +124,86 @@ static void
 a_spine_port_that_swallows_half_of_the_flows_says_so(void **state)
 {
 	const struct expected e = { "s1--tor1", NULL, RM_KIND_FLOWS_BLACKHOLED,
-		RM_KIND_LINK_LOSSY, 6 };
+		RM_KIND_FLOWS_BLACKHOLED, 6 };
 
 	run_fault(3, 2, 16, 2, SEEDS,
 	    (struct fabric_fault){ FABRIC_DOWN_PORT, 0, 0, 0.5, 0, 0 }, e, "3x2");
 	run_fault(8, 4, 16, 2, 10,
 	    (struct fabric_fault){ FABRIC_DOWN_PORT, 0, 0, 0.5, 0, 0 }, e, "8x4");
+}
+
+/* Few witnesses: late, or but the one way that a flow is seen to die on. */
+static void
+a_port_that_swallows_one_flow_of_sixteen_accuses_nobody_else(void **state)
+{
+	size_t named = 0;
+
+	for (uint64_t seed = 1; seed <= 10; seed++) {
+		struct fabric *fabric = new_fabric(8, 2, 32, 2, seed);
+
+		fabric_add_fault(fabric, (struct fabric_fault){ FABRIC_DOWN_PORT, 0, 0,
+					     1. / 16, FAULT_AT, FOREVER });
+		while (fabric_now(fabric) < 60 * RM_NS_PER_S) {
+			const struct rm_verdict *verdicts;
+			const int n = fabric_step(fabric, &verdicts);
+
+			for (int i = 0; i < n; i++) {
+				const struct rm_part *part = &verdicts[i].part;
+				const size_t len = strlen(part->name);
+
+				assert_true(
+				    strcmp(part->name, "s1--tor1") == 0 ||
+				    (part->type == RM_PART_PATH &&
+					strcmp(part->name + len - 6, "->tor1") == 0));
+				named += part->type == RM_PART_LINK;
+			}
+		}
+		fabric_free(fabric);
+	}
+	assert_true(named > 0);
+}
+
+/* As Linux routers do: a probe whose reply is lost has told nothing of its arrival. */
+static void
+replies_over_the_same_spine_change_nothing(void **state)
+{
+	static const struct {
+		struct fabric_fault fault;
+		struct expected expected;
+	} cases[] = {
+		{ { FABRIC_UP_PORT, 0, 1, 1, 0, 0 },
+		    { "s2--tor1", NULL, RM_KIND_LINK_DOWN, RM_KIND_LINK_DOWN, 6 } },
+		{ { FABRIC_DOWN_PORT, 1, 0, 1, 0, 0 },
+		    { "s1--tor2", NULL, RM_KIND_LINK_DOWN, RM_KIND_LINK_DOWN, 6 } },
+		{ { FABRIC_TOR, 1, 0, 1, 0, 0 },
+		    { "tor2", NULL, RM_KIND_TOR_DOWN, RM_KIND_TOR_DOWN, 6 } },
+		{ { FABRIC_SPINE, 0, 1, 1, 0, 0 },
+		    { "s2", NULL, RM_KIND_SWITCH_DOWN, RM_KIND_SWITCH_DOWN, 6 } },
+		{ { FABRIC_SPINE, 0, 1, 0.33, 0, 0 },
+		    { "s2", NULL, RM_KIND_FLOWS_BLACKHOLED, RM_KIND_SWITCH_LOSSY, 6 } },
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+		for (uint64_t seed = 1; seed <= 10; seed++) {
+			const struct fabric_options options = { .tors = 4,
+				.spines = 2,
+				.rnics = real_rnics,
+				.flows = 16,
+				.flow_rate = 2,
+				.loss = 1e-4,
+				.same_back = true,
+				.seed = seed };
+			struct fabric_fault fault = cases[i].fault;
+			struct fabric *fabric;
+
+			assert_int_equal(fabric_new(&options, &fabric), 0);
+			fault.from_ns =
+			    FAULT_AT + (int64_t)(seed % 8) * 125 * RM_NS_PER_MS;
+			fault.to_ns = FOREVER;
+			fabric_add_fault(fabric, fault);
+			run(fabric, &cases[i].expected, 1, 45, "same spine", seed);
+			fabric_free(fabric);
+		}
 }
 
 static void
@@ -175,6 +249,16 @@ a_dead_tor_is_a_tor(void **state)
 	    "2x2");
 	run_fault(8, 4, 8, 1, 10, (struct fabric_fault){ FABRIC_TOR, 0, 0, 1, 0, 0 }, e,
 	    "8x4");
+}
+
+static void
+a_link_that_loses_a_third_by_chance_swallows_no_flows(void **state)
+{
+	const struct expected e = { "s1--tor2", NULL, RM_KIND_LINK_LOSSY,
+		RM_KIND_LINK_LOSSY, 6 };
+
+	run_fault(4, 2, 16, 2, 20,
+	    (struct fabric_fault){ FABRIC_LOSSY, 1, 0, 0.3, 0, 0 }, e, "4x2");
 }
 
 static void
@@ -265,6 +349,25 @@ two_faults_are_two_parts(void **state)
 		fabric_add_fault(fabric, (struct fabric_fault){ FABRIC_SPINE, 0, 2, 1,
 					     FAULT_AT + 500 * RM_NS_PER_MS, FOREVER });
 		run(fabric, e, 2, 50, "two", seed);
+		fabric_free(fabric);
+	}
+}
+
+static void
+an_rnic_that_dies_beside_an_uplink_is_no_switch(void **state)
+{
+	const struct expected e = { "s1--tor1", NULL, RM_KIND_LINK_DOWN,
+		RM_KIND_LINK_DOWN, 8 };
+
+	for (uint64_t seed = 1000; seed < 1020; seed++) {
+		struct fabric *fabric = new_fabric(4, 2, 16, 1, seed);
+
+		fabric_add_fault(fabric,
+		    (struct fabric_fault){ FABRIC_LINK, 0, 0, 1, FAULT_AT, FOREVER });
+		fabric_add_fault(fabric,
+		    (struct fabric_fault){ FABRIC_RNIC, 1, 0, 1,
+			FAULT_AT + RM_NS_PER_S / 2, FAULT_AT + 6 * RM_NS_PER_S });
+		run(fabric, &e, 1, 50, "rnic", seed);
 		fabric_free(fabric);
 	}
 }
@@ -401,15 +504,20 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_spine_port_that_swallows_all_is_its_link),
 		cmocka_unit_test(a_spine_port_that_swallows_half_of_the_flows_says_so),
+		cmocka_unit_test(
+		    a_port_that_swallows_one_flow_of_sixteen_accuses_nobody_else),
+		cmocka_unit_test(replies_over_the_same_spine_change_nothing),
 		cmocka_unit_test(an_uplink_that_is_dead_both_ways_is_a_link),
 		cmocka_unit_test(a_dead_spine_is_a_switch),
 		cmocka_unit_test(a_dead_tor_is_a_tor),
+		cmocka_unit_test(a_link_that_loses_a_third_by_chance_swallows_no_flows),
 		cmocka_unit_test(a_link_that_loses_a_twentieth_is_lossy),
 		cmocka_unit_test(replies_alone_are_a_path),
 		cmocka_unit_test(a_dead_rnic_is_no_link),
 		cmocka_unit_test(one_second_of_losses_is_nothing),
 		cmocka_unit_test(a_quiet_fabric_says_nothing),
 		cmocka_unit_test(two_faults_are_two_parts),
+		cmocka_unit_test(an_rnic_that_dies_beside_an_uplink_is_no_switch),
 		cmocka_unit_test(a_silent_rack_leaves_the_others_their_verdict),
 		cmocka_unit_test(a_large_fabric_has_its_link_found),
 		cmocka_unit_test(what_works_again_is_good),
