@@ -74,7 +74,7 @@ request_perform(CURL *curl, const char *base, const char *path, struct body *bod
 {
 	char reason[CURL_ERROR_SIZE] = "";
 	json_t *answer = NULL;
-	long status = 0;
+	long status = 0, error = 0;
 	CURLcode code;
 	int r = 0;
 
@@ -82,6 +82,10 @@ request_perform(CURL *curl, const char *base, const char *path, struct body *bod
 	code = curl_easy_perform(curl);
 	curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, NULL);
 	if (code != CURLE_OK) {
+		/* Of a Unix socket curl would speak as of port 80. */
+		curl_easy_getinfo(curl, CURLINFO_OS_ERRNO, &error);
+		if (strncmp(base, "unix:", 5) == 0 && error != 0)
+			snprintf(reason, sizeof(reason), "%s", strerror((int)error));
 		fprintf(stderr,
 		    "rackmeshctl: cannot ask %s: %s; is the daemon running there? "
 		    "(see --aggregator, --controller, --analyzer, --agent)\n",
