@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyzer/localise.h"
+#include "analyzer/localise_element.h"
 
 #define KEY_BYTES (WIRE_MAX_STRING + RM_NAME_BYTES + 2)
 
@@ -18,33 +19,6 @@ struct course { /* a way while its text is read */
 };
 
 static void
-drop_element(struct localise_map *map, struct localise_element *element)
-{
-	HASH_DEL(map->elements, element);
-	free(element->ways);
-	free(element);
-}
-
-static void
-leave_element(struct localise_map *map, struct localise_element *element,
-    const struct localise_way *way)
-{
-	for (size_t i = element->way_count; i-- > 0;)
-		if (element->ways[i] == way) {
-			element->ways[i] = element->ways[--element->way_count];
-			break;
-		}
-	if (element->way_count > 0)
-		return;
-	if (element->back == NULL)
-		drop_element(map, element);
-	else if (element->back->way_count == 0) { /* they come and go together */
-		drop_element(map, element->back);
-		drop_element(map, element);
-	}
-}
-
-static void
 drop_way(struct localise_map *map, struct localise_way *way)
 {
 	for (size_t i = 0; way->is_listed && i < map->lossy_count; i++)
@@ -53,9 +27,9 @@ drop_way(struct localise_map *map, struct localise_way *way)
 			break;
 		}
 	if (way->pair != NULL) /* before its ends */
-		leave_element(map, way->pair, way);
+		localise_element_leave(map, way->pair, way);
 	for (uint8_t i = 0; i < way->element_count; i++)
-		leave_element(map, way->elements[i], way);
+		localise_element_leave(map, way->elements[i], way);
 	HASH_DEL(way->rack->ways, way);
 	way->rack->way_count--;
 	map->way_count--;
@@ -128,95 +102,13 @@ localise_map_rack(struct localise_map *map, const char *tor, struct localise_rac
 	return 0;
 }
 
-static uint64_t
-hash_of(const char *name)
-{
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
-
-	for (; *name != '\0'; name++)
-		hash = (hash ^ (uint8_t)*name) * UINT64_C(0x100000001b3);
-	return hash;
-}
-
-static int
-keyed_element(struct localise_map *map, const char *key, struct localise_element **ret)
-{
-	const size_t len = strlen(key) + 1;
-	struct localise_element *element;
-
-	HASH_FIND_STR(map->elements, key, element);
-	if (element == NULL) {
-		element = calloc(1, sizeof *element + len);
-		if (element == NULL)
-			return -ENOMEM;
-		memcpy(element->key, key, len);
-		HASH_ADD(hh, map->elements, key[0], len - 1, element);
-		if (element->hh.tbl == NULL) {
-			free(element);
-			return -ENOMEM;
-		}
-	}
-	*ret = element;
-	return 0;
-}
-
-static int
-find_element(struct localise_map *map, const char *a, const char *b, const char *at,
-    struct localise_element **ret)
-{
-	char key[3 * RM_NAME_BYTES + 2];
-	int r;
-
-	if (b[0] == '\0')
-		snprintf(key, sizeof key, "%s", a);
-	else
-		snprintf(key, sizeof key, "%s>%s@%s", a, b, at);
-	r = keyed_element(map, key, ret);
-	if (r < 0 || (*ret)->a[0] != '\0')
-		return r;
-	snprintf((*ret)->a, sizeof(*ret)->a, "%s", a);
-	snprintf((*ret)->b, sizeof(*ret)->b, "%s", b);
-	snprintf((*ret)->at, sizeof(*ret)->at, "%s", at);
-	if (b[0] != '\0')
-		(*ret)->cable = hash_of(a) + hash_of(b);
-	return 0;
-}
-
-static int
-find_pair(struct localise_map *map, struct localise_element *src,
-    struct localise_element *dst, struct localise_element **ret)
-{
-	char key[2 * RM_NAME_BYTES + 2];
-	struct localise_element *there, *back;
-	int r;
-
-	snprintf(key, sizeof key, "%s %s", src->a, dst->a);
-	r = keyed_element(map, key, &there);
-	if (r < 0)
-		return r;
-	if (there->back == NULL) {
-		snprintf(key, sizeof key, "%s %s", dst->a, src->a);
-		r = keyed_element(map, key, &back);
-		if (r < 0) {
-			drop_element(map, there);
-			return r;
-		}
-		there->back = back;
-		back->back = there;
-		there->ends[0] = back->ends[1] = src;
-		there->ends[1] = back->ends[0] = dst;
-	}
-	*ret = there;
-	return 0;
-}
-
 static int
 add_element(struct course *course, const char *a, const char *b, const char *at)
 {
 	struct localise_element *element;
 	int r;
 
-	r = find_element(course->map, a, b, at, &element);
+	r = localise_element_find(course->map, a, b, at, &element);
 	if (r < 0)
 		return r;
 	for (uint8_t i = 0; i < course->count; i++)
@@ -303,35 +195,18 @@ read_course(struct course *course, const char *src, const char *dst, const char 
 }
 
 static int
-enter_element(struct localise_element *element, struct localise_way *way)
-{
-	if (element->way_count == element->way_size) {
-		const size_t size = element->way_size != 0 ? 2 * element->way_size : 4;
-		struct localise_way **ways =
-		    realloc(element->ways, size * sizeof(struct localise_way *));
-
-		if (ways == NULL)
-			return -ENOMEM;
-		element->ways = ways;
-		element->way_size = size;
-	}
-	element->ways[element->way_count++] = way;
-	return 0;
-}
-
-static int
 enter_pair(struct localise_map *map, struct localise_way *way)
 {
 	struct localise_element *pair;
 	int r;
 
-	r = find_pair(
+	r = localise_element_pair(
 	    map, way->elements[0], way->elements[way->element_count - 1], &pair);
 	if (r < 0)
 		return r;
-	r = enter_element(pair, way);
+	r = localise_element_enter(pair, way);
 	if (r < 0) {
-		leave_element(map, pair, way);
+		localise_element_leave(map, pair, way);
 		return r;
 	}
 	way->pair = pair;
@@ -343,7 +218,7 @@ abandon_course(struct course *course)
 {
 	for (uint8_t i = 0; i < course->count; i++)
 		if (course->elements[i]->way_count == 0)
-			drop_element(course->map, course->elements[i]);
+			localise_element_drop(course->map, course->elements[i]);
 }
 
 static struct localise_way *
@@ -368,7 +243,7 @@ new_way(struct localise_map *map, struct localise_rack *rack,
 	rack->way_count++;
 	map->way_count++;
 	for (uint8_t i = 0; i < course->count; i++) {
-		if (enter_element(course->elements[i], way) < 0) {
+		if (localise_element_enter(course->elements[i], way) < 0) {
 			drop_way(map, way);
 			return NULL;
 		}

@@ -8,33 +8,19 @@
 #include "analyzer/localise_evidence.h"
 #include "analyzer/localise_naming.h"
 #include "analyzer/localise_part.h"
+#include "analyzer/localise_speak.h"
 
 /* Rows take up to 1.5 s to come, and come every second. */
-#define SPEAK_NS (1600 * RM_NS_PER_MS)   /* nothing else is near */
-#define LASTING_NS (1800 * RM_NS_PER_MS) /* three windows of a second */
-#define DECIDE_NS (2750 * RM_NS_PER_MS)  /* "A or B", or the likelier one */
-#define CROWDED_NS (5 * RM_NS_PER_S)     /* the likeliest of several */
 #define SLOW_STRETCH_NS (2 * RM_NS_PER_S)
 #define SLOW_STRETCHES 5                  /* with losses, before it is said */
-#define OVERLAP_NS (3 * RM_NS_PER_S)      /* more, where another fault was named */
 #define TOR_SPEAK_NS (500 * RM_NS_PER_MS) /* its own rack has said so */
 #define RNIC_NS (8 * RM_NS_PER_S)         /* until its own rack has named an RNIC */
 #define LAPSE_NS (1500 * RM_NS_PER_MS)    /* a suspicion that pauses begins anew */
 #define SLOW_LAPSE_NS (6 * RM_NS_PER_S)
 #define JUST_NOW_NS (500 * RM_NS_PER_MS)
-#define LATELY_NS (6 * RM_NS_PER_S)
 #define STALE_NS (45 * RM_NS_PER_S) /* until its losses have faded */
 
 #define SUSPECT_LOST 3 /* with this begins the wait, with the rest it may end */
-#define SUSPECT_GAIN 2.0
-#define MIN_LOST 4
-#define MIN_NEWEST_LOST 2
-#define MIN_GAIN 6.0
-#define LASTING_SHARE 0.6 /* of the losses before: fewer, and it ends */
-#define SLOW_MIN_LOST 6
-#define SLOW_MIN_GAIN 6.0
-#define SLOW_RECENT_SHARE 0.5 /* more is sudden: the recent losses will tell */
-#define DOWN_SHARE 0.9
 #define REVERSE_SHARE 0.1
 #define MAX_LOOKED 64 /* ways of a part */
 
@@ -223,101 +209,6 @@ touch_all(struct localise_standings *standings, const struct localise_finding *f
 	return first;
 }
 
-/* Another part that is named, or was until lately, shares a lossy way with it. */
-static bool
-overlaps(const struct localise_standings *standings,
-    const struct localise_finding *finding, const struct localise_now *now)
-{
-	const struct localise_map *map = now->map;
-
-	for (size_t k = 0; k < standings->count; k++) {
-		const struct localise_standing *s = &standings->standings[k];
-		size_t looked = 0;
-
-		if (s->told.ns == 0 || s->slow ||
-		    rm_mono_since(now->now, s->told) > LATELY_NS ||
-		    localise_part_same(&s->part, &finding->part))
-			continue;
-		for (size_t i = 0; i < map->lossy_count && looked < MAX_LOOKED; i++) {
-			if (!localise_suspect_on(finding->suspect, map->lossy[i]))
-				continue;
-			looked++;
-			if (localise_part_on(&s->part, map->lossy[i]))
-				return true;
-		}
-	}
-	return false;
-}
-
-static bool
-may_speak(const struct localise_standings *standings, const struct localise_now *now,
-    const struct localise_finding *finding, const struct localise_standing *first,
-    rm_wall_t lossy_end)
-{
-	const struct localise_rack *rack = localise_rack_of(now->map, finding);
-	int64_t wait = finding->is_clear     ? SPEAK_NS
-		       : finding->is_crowded ? CROWDED_NS
-					     : DECIDE_NS;
-
-	/* Two racks that only have each other, and some of it arrives: anything may be.
-	 */
-	if (finding->is_crowded && finding->has_tor && finding->loss < DOWN_SHARE)
-		return false;
-	if (rack != NULL && rack->tor_stands)
-		wait = TOR_SPEAK_NS;
-	else if (lossy_end.ns - first->first_end.ns < LASTING_NS)
-		return false;
-	/* A way that has a name of its own needs no part, and no haste. */
-	if (finding->suspect->type == RM_PART_PATH && wait < DECIDE_NS)
-		wait = DECIDE_NS;
-	if (overlaps(standings, finding, now))
-		wait += OVERLAP_NS;
-	return rm_mono_since(now->now, first->since) >= wait;
-}
-
-enum enough { NOTHING, SUSPICIOUS, ENOUGH };
-
-static enum enough
-how_much(const struct localise_now *now, const struct localise_finding *finding,
-    bool slow, rm_wall_t *lossy_end)
-{
-	struct localise_sum sum, slow_sum;
-	double lost;
-
-	localise_evidence_losses(
-	    now->map, finding->suspect, now->now, localise_way_recent, &sum);
-	*lossy_end = sum.lossy_end;
-	lost = sum.forward + sum.unknown;
-	if (slow) {
-		localise_evidence_losses(
-		    now->map, finding->suspect, now->now, localise_way_slow, &slow_sum);
-		return finding->gain >= SLOW_MIN_GAIN &&
-			       slow_sum.forward + slow_sum.unknown >= SLOW_MIN_LOST &&
-			       lost >= 1 &&
-			       lost <= SLOW_RECENT_SHARE *
-					   (slow_sum.forward + slow_sum.unknown)
-			   ? ENOUGH
-			   : NOTHING;
-	}
-	if (finding->gain >= MIN_GAIN && lost >= MIN_LOST &&
-	    sum.newest_lost >= MIN_NEWEST_LOST && sum.older_lost >= 1 &&
-	    sum.newest_lost >= LASTING_SHARE * sum.older_lost)
-		return ENOUGH;
-	return finding->gain >= SUSPECT_GAIN && lost >= SUSPECT_LOST ? SUSPICIOUS
-								     : NOTHING;
-}
-
-/* A dead RNIC's own rack takes some seconds to name it. What is a link's alone is not
- * its doing, however few the flows over it are. */
-static bool
-may_be_rnic(const struct localise_finding *finding, rm_mono_t since, rm_mono_t now)
-{
-	if (finding->suspect->type == RM_PART_PATH)
-		return true;
-	return finding->loss < DOWN_SHARE &&
-	       (finding->has_tor || rm_mono_since(now, since) < RNIC_NS);
-}
-
 void
 localise_standings_weigh(struct localise_standings *standings,
     const struct localise_now *now, const struct localise_finding *finding, bool slow)
@@ -326,9 +217,10 @@ localise_standings_weigh(struct localise_standings *standings,
 	struct localise_standing *s;
 	struct rm_part part = finding->part;
 	rm_wall_t lossy_end;
-	const enum enough much = how_much(now, finding, slow, &lossy_end);
+	const enum localise_enough much =
+	    localise_how_much(now, finding, slow, &lossy_end);
 
-	if (much == NOTHING)
+	if (much == LOCALISE_NOTHING)
 		return;
 	/* What was named and would do as well is not renamed, nor are the others under
 	 * suspicion meanwhile. */
@@ -342,12 +234,12 @@ localise_standings_weigh(struct localise_standings *standings,
 		return;
 	if (!s->named) {
 		first = first != NULL ? first : s;
-		if (much != ENOUGH ||
-		    !may_speak(standings, now, finding, first, lossy_end) ||
+		if (much != LOCALISE_ENOUGH ||
+		    !localise_may_speak(standings, now, finding, first, lossy_end) ||
 		    (slow && s->slow_count < SLOW_STRETCHES))
 			return;
 		/* One RNIC that its own rack has not named yet is no part of ours. */
-		if (may_be_rnic(finding, first->since, now->now) &&
+		if (localise_may_be_rnic(finding, first->since, now->now) &&
 		    localise_evidence_one_rnic(now, finding, finding->suspect,
 			slow ? localise_way_slow : localise_way_recent, standings))
 			return;
@@ -439,8 +331,8 @@ localise_standings_reverse(
 			continue;
 		finding.ties[0] = finding.part;
 		s = touch(standings, &finding.part, false, now->wall, now);
-		if (s == NULL ||
-		    (!s->named && !may_speak(standings, now, &finding, s, now->wall)))
+		if (s == NULL || (!s->named && !localise_may_speak(standings, now,
+						   &finding, s, now->wall)))
 			continue;
 		if (rm_mono_since(now->now, s->since) < RNIC_NS &&
 		    localise_evidence_one_rnic(
