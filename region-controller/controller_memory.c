@@ -26,6 +26,7 @@ topology_changed(const struct rm_topology *fresh, void *arg)
 	r = registry_set_topology(controller->registry, fresh);
 	if (r < 0)
 		return r;
+	planner_drop(controller->planner); /* it borrows the old one */
 	controller->counts.topology_reloads++;
 	rm_log_info("another topology is in use: %zu switches, %zu links",
 	    rm_topology_switches(fresh), rm_topology_links(fresh));

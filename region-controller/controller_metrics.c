@@ -102,6 +102,9 @@ add_publishing(struct rm_metrics *metrics, const struct controller_face *face)
 	const struct rm_metric counters[] = {
 		{ NAME("plannings_total"), "", "Times that all plans were made", &n->plannings },
 		{ NAME("planning_failures_total"), "", "Times that this failed", &n->failures },
+		{ NAME("planning_restarts_total"), "",
+		  "Times that it began anew for what had changed meanwhile", &n->restarts },
+		{ NAME("planning_slices_total"), "", "Turns of the loop that did a share of it", &n->slices },
 		{ NAME("plans_published_total"), "", "New versions of a ToR's plan", &p->published },
 		{ NAME("plans_adopted_total"), "",
 		  "Those of them that an aggregator held already", &p->adopted },
@@ -131,6 +134,8 @@ add_plans(struct rm_metrics *metrics, const struct controller_face *face)
 	const struct rm_metric gauges[] = {
 		{ NAME("planning_microseconds"), "", "How long making all plans took",
 		  &face->planner_counts->last_us },
+		{ NAME("planning_slice_microseconds"), "",
+		  "The longest that it held up everything else for", &face->planner_counts->longest_us },
 		{ NAME("racks"), "", "ToRs in the topology", &p->racks },
 		{ NAME("members"), "", "RNICs in plans, a bond twice", &p->members },
 		{ NAME("entries"), "kind=\"inter_tor\"", "Planned pairs of RNICs", &p->inter_tor_entries },

@@ -41,26 +41,41 @@ node_of_rnic(const struct plan_set *set, const struct registry_rnic *rnic,
 	}
 }
 
+/* Copies those that have a place, by id. */
 static int
-make_nodes(struct plan_set *set, const struct registry *registry)
+copy_rnics(struct plan_set *set, const struct registry *registry, size_t *ret)
 {
-	size_t switches = rm_topology_switches(set->topology), count = 0;
 	const struct registry_rnic **all = NULL;
+	size_t count = 0, placed = 0;
 	int r;
 
 	r = registry_sorted(registry, &all, &count);
 	if (r < 0)
 		return r;
-	set->nodes = calloc(count + switches, sizeof(*set->nodes));
-	if (set->nodes == NULL) {
-		free(all);
-		return -ENOMEM;
-	}
-	for (size_t i = 0; i < count; i++) {
+	set->rnics = malloc((count + 1) * sizeof(*set->rnics));
+	for (size_t i = 0; set->rnics != NULL && i < count; i++) {
 		if (all[i]->refusal == REGISTRY_PLACED)
-			node_of_rnic(set, all[i], &set->nodes[set->node_count++]);
+			set->rnics[placed++] = *all[i];
 	}
 	free(all);
+	*ret = placed;
+	return set->rnics == NULL ? -ENOMEM : 0;
+}
+
+static int
+make_nodes(struct plan_set *set, const struct registry *registry)
+{
+	size_t switches = rm_topology_switches(set->topology), count = 0;
+	int r;
+
+	r = copy_rnics(set, registry, &count);
+	if (r < 0)
+		return r;
+	set->nodes = calloc(count + switches, sizeof(*set->nodes));
+	if (set->nodes == NULL)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++)
+		node_of_rnic(set, &set->rnics[i], &set->nodes[set->node_count++]);
 	for (size_t i = 0; i < switches; i++) {
 		const struct rm_switch *sw = rm_topology_switch(set->topology, i);
 		struct plan_node *node = &set->nodes[set->node_count];
@@ -219,7 +234,7 @@ plan_paths(const struct plan_set *set, size_t from)
 /* ---- the set ---------------------------------------------------------------- */
 
 int
-plan_set_new(const struct rm_topology *topology, const struct registry *registry,
+plan_set_begin(const struct rm_topology *topology, const struct registry *registry,
     const struct plan_options *options, struct plan_set **ret)
 {
 	struct plan_set *set = calloc(1, sizeof(*set));
@@ -238,12 +253,63 @@ plan_set_new(const struct rm_topology *topology, const struct registry *registry
 		r = make_nodes(set, registry);
 	if (r == 0)
 		r = fill_racks(set);
-	if (r == 0)
+	if (r < 0) {
+		plan_set_free(set);
+		return r;
+	}
+	*ret = set;
+	return 0;
+}
+
+/* One rack of a stage that goes from rack to rack. */
+static int
+step_rack(struct plan_set *set, size_t rack)
+{
+	switch (set->stage) {
+	case PLAN_WITNESS:
+		return plan_witness(set, rack);
+	case PLAN_FOREIGNERS:
+		return plan_note_foreigners(set, rack);
+	default:
+		plan_order_foreigners(set, rack);
+		return 0;
+	}
+}
+
+int
+plan_set_step(struct plan_set *set)
+{
+	int r;
+
+	if (set->stage == PLAN_WHOLE)
+		return 0;
+	if (set->stage == PLAN_INTER_TOR) {
 		r = plan_inter_tor(set);
-	if (r == 0)
-		r = plan_witness(set);
-	if (r == 0)
-		r = plan_find_foreigners(set);
+		set->stage += r == 0;
+		return r < 0 ? r : 1;
+	}
+	if (set->at == set->rack_count) {
+		set->at = 0;
+		set->stage++;
+		return set->stage < PLAN_WHOLE;
+	}
+	r = step_rack(set, set->at++);
+	return r < 0 ? r : 1;
+}
+
+int
+plan_set_new(const struct rm_topology *topology, const struct registry *registry,
+    const struct plan_options *options, struct plan_set **ret)
+{
+	struct plan_set *set = NULL;
+	int r;
+
+	r = plan_set_begin(topology, registry, options, &set);
+	if (r < 0)
+		return r;
+	do {
+		r = plan_set_step(set);
+	} while (r > 0);
 	if (r < 0) {
 		plan_set_free(set);
 		return r;
@@ -263,7 +329,9 @@ plan_set_free(struct plan_set *set)
 		free(set->racks[i].entries);
 		free(set->racks[i].foreigners);
 	}
+	plan_inter_free(set->inter);
 	rm_topology_paths_free(set->paths);
+	free(set->rnics);
 	free(set->racks);
 	free(set->rack_of);
 	free(set->nodes);

@@ -6,7 +6,8 @@
  * probe itself, its own host, another plane, or an RNIC that it shares no address
  * family with.
  *
- * A plan_set borrows topology and registry and is stale as soon as either changes.
+ * A plan_set is made step by step, since a large region takes a second. It has copies
+ * of the RNICs and borrows the topology: it is to be freed before that goes.
  */
 #ifndef REGION_CONTROLLER_PLAN_H
 #define REGION_CONTROLLER_PLAN_H
@@ -63,10 +64,17 @@ struct plan_counts { /* of the newest set */
 	uint64_t dropped_entries; /* beyond what a plan may hold */
 };
 
+int plan_set_begin(const struct rm_topology *topology, const struct registry *registry,
+    const struct plan_options *options, struct plan_set **ret);
+/* About one rack's share, a few ms at most. 1: there is more; 0: the set is whole; on
+ * failure it is of no use. */
+int plan_set_step(struct plan_set *set);
+/* Both, to the end: for who has the time. */
 int plan_set_new(const struct rm_topology *topology, const struct registry *registry,
     const struct plan_options *options, struct plan_set **ret);
 void plan_set_free(struct plan_set *set);
 
+/* Of a whole set. */
 size_t plan_set_count(const struct plan_set *set); /* racks, in the topology's order */
 const char *plan_set_tor(const struct plan_set *set, size_t i);
 size_t plan_set_members(const struct plan_set *set, size_t i);

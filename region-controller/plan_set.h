@@ -1,6 +1,6 @@
 /*
  * plan_set - a region's plans while they are being made; shared by plan.c,
- * plan_inter_tor.c, plan_witness.c, plan_aliases.c and plan_write.c, nobody else's
+ * plan_inter*.c, plan_witness.c, plan_aliases.c and plan_write.c, nobody else's
  * business.
  *
  * Nodes are RNICs by id, then the reflectors of switches; racks are the ToRs. Both are
@@ -43,14 +43,26 @@ struct plan_rack {
 	size_t usable_count;
 	struct plan_entry *entries;
 	size_t entry_count, entries_allocated;
-	uint32_t *foreigners; /* nodes */
-	size_t foreigner_count;
+	uint32_t *foreigners; /* nodes; sorted and each once when the set is whole */
+	size_t foreigner_count, foreigners_allocated;
+};
+
+enum plan_stage { /* in this order */
+	PLAN_INTER_TOR,
+	PLAN_WITNESS,
+	PLAN_FOREIGNERS,
+	PLAN_ORDER,
+	PLAN_WHOLE,
 };
 
 struct plan_set {
 	const struct rm_topology *topology;
 	struct plan_options options;
+	enum plan_stage stage;
+	size_t at; /* the rack that is next in this stage */
 	struct rm_topology_paths *paths;
+	struct plan_inter *inter;    /* plan_inter_tor.c's, while it is under way */
+	struct registry_rnic *rnics; /* copies: the registry goes on changing */
 	struct plan_node *nodes;
 	size_t node_count;
 	struct plan_rack *racks;
@@ -81,8 +93,12 @@ int plan_aliases(const struct plan_set *set, const struct plan_rack *rack,
     struct wire_alias **ret, size_t *count);
 struct wire_address plan_wire_address(const struct rm_address *address);
 
+/* One destination's share. 1: there is more; 0: that was all. */
 int plan_inter_tor(struct plan_set *set);
-int plan_witness(struct plan_set *set);
-int plan_find_foreigners(struct plan_set *set);
+void plan_inter_free(struct plan_inter *inter);
+/* One rack's each; the last one once all have been through the one before. */
+int plan_witness(struct plan_set *set, size_t rack);
+int plan_note_foreigners(struct plan_set *set, size_t rack);
+void plan_order_foreigners(struct plan_set *set, size_t rack);
 
 #endif

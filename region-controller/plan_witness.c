@@ -202,32 +202,37 @@ find_reflector(const struct plan_set *set, size_t rack, uint32_t *ret)
 	return false;
 }
 
-int
-plan_witness(struct plan_set *set)
+static int
+add_rack(struct witness *witness)
 {
-	struct witness witness = {
-		.set = set,
-		.racks = calloc(set->rack_count + 1, sizeof(*witness.racks)),
-	};
-	int r = witness.racks == NULL ? -ENOMEM : 0;
+	const struct plan_rack *rack = &witness->set->racks[witness->rack];
+	uint32_t reflector = 0;
+	bool reflects;
+	int r = 0;
 
-	for (size_t i = 0; i < set->rack_count && r == 0; i++) {
-		const struct plan_rack *rack = &set->racks[i];
-		uint32_t reflector = 0;
-		bool reflects;
-
-		if (rack->member_count >= set->options.witness_below ||
-		    rack->usable_count == 0)
-			continue;
-		witness.rack = i;
-		find_racks(&witness);
-		reflects = find_reflector(set, i, &reflector);
-		for (size_t k = 0; k < rack->usable_count && r == 0; k++) {
-			r = add_witnesses(&witness, rack->usable[k]);
-			if (r == 0 && reflects)
-				r = add_reflector(&witness, rack->usable[k], reflector);
-		}
+	find_racks(witness);
+	reflects = find_reflector(witness->set, witness->rack, &reflector);
+	for (size_t i = 0; i < rack->usable_count && r == 0; i++) {
+		r = add_witnesses(witness, rack->usable[i]);
+		if (r == 0 && reflects)
+			r = add_reflector(witness, rack->usable[i], reflector);
 	}
+	return r;
+}
+
+int
+plan_witness(struct plan_set *set, size_t rack)
+{
+	struct witness witness = { .set = set, .rack = rack };
+	int r;
+
+	if (set->racks[rack].member_count >= set->options.witness_below ||
+	    set->racks[rack].usable_count == 0)
+		return 0;
+	witness.racks = calloc(set->rack_count + 1, sizeof(*witness.racks));
+	if (witness.racks == NULL)
+		return -ENOMEM;
+	r = add_rack(&witness);
 	free(witness.racks);
 	return r;
 }

@@ -9,104 +9,79 @@
 #define CLASSES 4    /* three RoCE probes, one of best effort */
 #define SIZES 3      /* two small probes, one of full size */
 #define MESH_FLOWS 5 /* no common divisor with the two above */
+#define FIRST_FOREIGNERS 64
 
 /* ---- foreigners ------------------------------------------------------------- */
 
-struct foreigner {
-	uint32_t rack, node;
-};
-
-struct foreigners {
-	struct foreigner *all;
-	size_t count, allocated;
-};
-
 static int
-note_foreigner(struct foreigners *list, size_t rack, uint32_t node)
+note_foreigner(struct plan_rack *rack, uint32_t node)
 {
-	if (list->count == list->allocated) {
-		size_t wanted = list->allocated > 0 ? 2 * list->allocated : 256;
-		struct foreigner *bigger =
-		    reallocarray(list->all, wanted, sizeof(*bigger));
+	if (rack->foreigner_count == rack->foreigners_allocated) {
+		size_t wanted = rack->foreigner_count > 0 ? 2 * rack->foreigner_count
+							  : FIRST_FOREIGNERS;
+		uint32_t *bigger =
+		    reallocarray(rack->foreigners, wanted, sizeof(*bigger));
 
 		if (bigger == NULL)
 			return -ENOMEM;
-		list->all = bigger;
-		list->allocated = wanted;
+		rack->foreigners = bigger;
+		rack->foreigners_allocated = wanted;
 	}
-	list->all[list->count++] = (struct foreigner){ (uint32_t)rack, node };
+	rack->foreigners[rack->foreigner_count++] = node;
 	return 0;
-}
-
-static int
-by_rack_and_node(const void *a, const void *b)
-{
-	const struct foreigner *x = a, *y = b;
-
-	if (x->rack != y->rack)
-		return x->rack < y->rack ? -1 : 1;
-	return (x->node > y->node) - (x->node < y->node);
 }
 
 /* The target is a foreigner of the prober's rack, and the prober one of the target's:
  * its reflectors must know whom to answer. */
 static int
-note_entry(const struct plan_set *set, struct foreigners *list, size_t rack,
-    const struct plan_entry *entry)
+note_entry(struct plan_set *set, size_t rack, const struct plan_entry *entry)
 {
 	const struct plan_node *src = &set->nodes[entry->src];
 	const struct plan_node *dst = &set->nodes[entry->dst];
 	int r;
 
-	r = note_foreigner(list, rack, entry->dst);
+	r = note_foreigner(&set->racks[rack], entry->dst);
 	for (size_t i = 0; i < dst->rack_count && r == 0; i++) {
 		if (!plan_in_rack(src, dst->racks[i]))
-			r = note_foreigner(list, dst->racks[i], entry->src);
+			r = note_foreigner(&set->racks[dst->racks[i]], entry->src);
 	}
 	return r;
-}
-
-/* list: sorted. */
-static int
-hand_out(struct plan_set *set, const struct foreigners *list)
-{
-	for (size_t i = 0, end; i < list->count; i = end) {
-		struct plan_rack *rack = &set->racks[list->all[i].rack];
-
-		for (end = i;
-		     end < list->count && list->all[end].rack == list->all[i].rack;)
-			end++;
-		rack->foreigners = calloc(end - i, sizeof(*rack->foreigners));
-		if (rack->foreigners == NULL)
-			return -ENOMEM;
-		for (size_t k = i; k < end; k++) {
-			if (k == i || list->all[k].node != list->all[k - 1].node)
-				rack->foreigners[rack->foreigner_count++] =
-				    list->all[k].node;
-		}
-		set->counts.foreigners += rack->foreigner_count;
-	}
-	return 0;
 }
 
 int
-plan_find_foreigners(struct plan_set *set)
+plan_note_foreigners(struct plan_set *set, size_t rack)
 {
-	struct foreigners list = { 0 };
+	const struct plan_rack *from = &set->racks[rack];
 	int r = 0;
 
-	for (size_t i = 0; i < set->rack_count && r == 0; i++) {
-		const struct plan_rack *rack = &set->racks[i];
-
-		for (size_t k = 0; k < rack->entry_count && r == 0; k++)
-			r = note_entry(set, &list, i, &rack->entries[k]);
-	}
-	if (r == 0 && list.count > 0) {
-		qsort(list.all, list.count, sizeof(*list.all), by_rack_and_node);
-		r = hand_out(set, &list);
-	}
-	free(list.all);
+	for (size_t i = 0; i < from->entry_count && r == 0; i++)
+		r = note_entry(set, rack, &from->entries[i]);
 	return r;
+}
+
+static int
+by_number(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+void
+plan_order_foreigners(struct plan_set *set, size_t rack)
+{
+	struct plan_rack *of = &set->racks[rack];
+	size_t count = 0;
+
+	if (of->foreigner_count == 0)
+		return;
+	qsort(of->foreigners, of->foreigner_count, sizeof(*of->foreigners), by_number);
+	for (size_t i = 0; i < of->foreigner_count; i++) {
+		if (count == 0 || of->foreigners[i] != of->foreigners[count - 1])
+			of->foreigners[count++] = of->foreigners[i];
+	}
+	of->foreigner_count = count;
+	set->counts.foreigners += count;
 }
 
 /* ---- the message ------------------------------------------------------------- */

@@ -13,6 +13,8 @@
 #include "region-controller/store.h"
 
 #define EXPIRE_NS (60 * RM_NS_PER_S)
+#define SLICE_NS (20 * RM_NS_PER_MS) /* of one turn of the loop */
+#define MAX_RESTARTS 3
 #define NS_PER_DAY (INT64_C(86400) * RM_NS_PER_S)
 
 struct planner {
@@ -21,13 +23,20 @@ struct planner {
 	struct registry *registry;
 	struct publish *publish;
 	struct aggregators *aggregators; /* NULL until started */
-	struct rm_timer *plan, *expire;
+	struct rm_timer *plan, *slice, *expire;
 	bool leads;
-	bool is_due;  /* the timer is armed for a change */
+	bool is_due;  /* the timer is armed for a change; what is being made pauses */
 	bool settled; /* plans may be published */
 	rm_mono_t settle_by;
 	struct planner_counts counts;
 	struct plan_counts plan_counts;
+	/* Under way. */
+	struct plan_set *set; /* NULL: nothing is */
+	bool is_whole;        /* it is being published */
+	struct publish_walk walk;
+	rm_mono_t begun;
+	unsigned restarts;
+	bool is_changed; /* once more, when it is through */
 };
 
 static int64_t
@@ -37,7 +46,7 @@ ns_of_ms(uint64_t ms)
 }
 
 /* Before the first plans every change starts the wait anew, since more is about to
- * come; later a steady trickle must not hold them up. */
+ * come; later a steady trickle must not hold them up, nor what is being made. */
 void
 planner_soon(void *arg)
 {
@@ -47,6 +56,10 @@ planner_soon(void *arg)
 
 	if (!planner->leads || (planner->settled && planner->is_due))
 		return;
+	if (planner->set != NULL && planner->restarts >= MAX_RESTARTS) {
+		planner->is_changed = true;
+		return;
+	}
 	if (!planner->settled && rm_mono_since(then, planner->settle_by) > 0)
 		then = planner->settle_by;
 	planner->is_due = true;
@@ -85,24 +98,6 @@ drop_plan(const char *tor, void *arg)
 	return store_drop_plan(arg, tor);
 }
 
-static int
-plan_and_publish(struct planner *planner)
-{
-	const struct publish_sink sink = { put_plan, drop_plan, planner->store };
-	struct plan_options options = controller_plan_options(planner->config);
-	struct plan_set *set = NULL;
-	int r;
-
-	r = plan_set_new(
-	    store_topology(planner->store), planner->registry, &options, &set);
-	if (r < 0)
-		return r;
-	planner->plan_counts = *plan_set_counts(set);
-	r = publish_update(planner->publish, set, &sink);
-	plan_set_free(set);
-	return r;
-}
-
 /* Who has none yet settles when it comes. */
 static void
 wait_for_topology(struct planner *planner, rm_mono_t now)
@@ -112,46 +107,48 @@ wait_for_topology(struct planner *planner, rm_mono_t now)
 	rm_timer_at(planner->plan, planner->settle_by);
 }
 
-/* While plans are made the lease is not refreshed: who plans longer than it lasts leads
- * no more when they are made, and so does whoever follows. */
+/* While a slice is made the lease is not refreshed. */
 static void
 warn_of_lease(const struct planner *planner)
 {
 	uint64_t ttl_s = planner->config->etcd.lease_ttl_s;
 
 	if (planner->config->etcd.endpoints.count > 0 &&
-	    planner->counts.last_us > ttl_s * 1000000 / 3)
+	    planner->counts.longest_us > ttl_s * 1000000 / 3)
 		rm_log_warn(0,
-		    "planning took %llu ms of a lease of %llu s: raise "
-		    "etcd.lease_ttl_s above ten times that, for all controllers",
-		    (unsigned long long)planner->counts.last_us / 1000,
+		    "planning has held up everything for %llu ms, of a lease of %llu "
+		    "s: raise etcd.lease_ttl_s above ten times that, for all "
+		    "controllers",
+		    (unsigned long long)planner->counts.longest_us / 1000,
 		    (unsigned long long)ttl_s);
 }
 
-static void
-plan_now(void *arg)
-{
-	struct planner *planner = arg;
-	rm_mono_t begun = rm_mono_now();
-	int r;
+/* ---- slice by slice ------------------------------------------------------------- */
 
-	planner->is_due = false;
-	if (!store_leads(planner->store, begun))
-		return;
-	if (store_topology(planner->store) == NULL) {
-		wait_for_topology(planner, begun);
-		return;
-	}
-	if (!planner->settled && rm_mono_since(begun, planner->settle_by) < 0 &&
-	    !all_are_in(planner)) {
-		rm_timer_at(planner->plan, planner->settle_by);
-		return;
-	}
-	planner->settled = true;
-	r = plan_and_publish(planner);
+static uint64_t
+us_since(rm_mono_t then)
+{
+	return (uint64_t)(rm_mono_since(rm_mono_now(), then) / RM_NS_PER_US);
+}
+
+void
+planner_drop(struct planner *planner)
+{
+	plan_set_free(planner->set);
+	planner->set = NULL;
+	rm_timer_stop(planner->slice);
+}
+
+static void
+end(struct planner *planner, int r)
+{
+	bool is_changed = planner->is_changed;
+
+	planner_drop(planner);
+	planner->restarts = 0;
+	planner->is_changed = false;
 	planner->counts.plannings++;
-	planner->counts.last_us =
-	    (uint64_t)(rm_mono_since(rm_mono_now(), begun) / RM_NS_PER_US);
+	planner->counts.last_us = us_since(planner->begun);
 	if (r < 0) {
 		planner->counts.failures++;
 		rm_log_error(r, "planning failed");
@@ -161,6 +158,112 @@ plan_now(void *arg)
 	}
 	warn_of_lease(planner);
 	aggregators_deliver(planner->aggregators);
+	if (is_changed)
+		planner_soon(planner);
+}
+
+/* 1: there is more; 0: all is published. */
+static int
+step(struct planner *planner)
+{
+	const struct publish_sink sink = { put_plan, drop_plan, planner->store };
+	int r;
+
+	if (planner->is_whole)
+		return publish_step(
+		    planner->publish, planner->set, &sink, &planner->walk);
+	r = plan_set_step(planner->set);
+	if (r != 0)
+		return r;
+	planner->is_whole = true;
+	planner->plan_counts = *plan_set_counts(planner->set);
+	publish_begin(planner->publish, &planner->walk);
+	return 1;
+}
+
+static void
+note_slice(struct planner *planner, rm_mono_t begun)
+{
+	uint64_t us = us_since(begun);
+
+	planner->counts.slices++;
+	if (us > planner->counts.longest_us)
+		planner->counts.longest_us = us;
+}
+
+static void
+go_on(void *arg)
+{
+	struct planner *planner = arg;
+	rm_mono_t begun = rm_mono_now();
+	int r = 1;
+
+	if (planner->set == NULL || planner->is_due)
+		return;
+	if (!store_leads(planner->store, begun)) {
+		planner_drop(planner);
+		return;
+	}
+	/* A step may be told of a change. */
+	while (
+	    r > 0 && !planner->is_due && rm_mono_since(rm_mono_now(), begun) < SLICE_NS)
+		r = step(planner);
+	note_slice(planner, begun);
+	if (r > 0 && !planner->is_due)
+		rm_timer_after(planner->slice, 0);
+	else if (r > 0)
+		return; /* begun anew when the timer fires */
+	else if (r < 0)
+		end(planner, r);
+	else
+		end(planner, planner->walk.failure < 0 ? planner->walk.failure
+						       : planner->walk.changed);
+}
+
+/* What is under way is of what was. */
+static void
+begin(struct planner *planner, rm_mono_t now)
+{
+	struct plan_options options = controller_plan_options(planner->config);
+	int r;
+
+	if (planner->set != NULL) {
+		planner->restarts++;
+		planner->counts.restarts++;
+	}
+	planner_drop(planner);
+	planner->begun = now;
+	planner->is_whole = false;
+	planner->counts.longest_us = 0;
+	r = plan_set_begin(
+	    store_topology(planner->store), planner->registry, &options, &planner->set);
+	note_slice(planner, now);
+	if (r < 0)
+		end(planner, r);
+	else
+		rm_timer_after(planner->slice, 0);
+}
+
+static void
+plan_now(void *arg)
+{
+	struct planner *planner = arg;
+	rm_mono_t now = rm_mono_now();
+
+	planner->is_due = false;
+	if (!store_leads(planner->store, now))
+		return;
+	if (store_topology(planner->store) == NULL) {
+		wait_for_topology(planner, now);
+		return;
+	}
+	if (!planner->settled && rm_mono_since(now, planner->settle_by) < 0 &&
+	    !all_are_in(planner)) {
+		rm_timer_at(planner->plan, planner->settle_by);
+		return;
+	}
+	planner->settled = true;
+	begin(planner, now);
 }
 
 static void
@@ -198,6 +301,8 @@ planner_new(struct rm_loop *loop, const struct controller_config *config,
 	planner->publish = publish;
 	r = rm_timer_new(loop, plan_now, planner, &planner->plan);
 	if (r == 0)
+		r = rm_timer_new(loop, go_on, planner, &planner->slice);
+	if (r == 0)
 		r = rm_timer_new(loop, expire_old, planner, &planner->expire);
 	if (r < 0) {
 		planner_free(planner);
@@ -212,7 +317,9 @@ planner_free(struct planner *planner)
 {
 	if (planner == NULL)
 		return;
+	plan_set_free(planner->set);
 	rm_timer_free(planner->plan);
+	rm_timer_free(planner->slice);
 	rm_timer_free(planner->expire);
 	free(planner);
 }
@@ -223,11 +330,19 @@ planner_start(struct planner *planner, struct aggregators *aggregators)
 	planner->aggregators = aggregators;
 }
 
+static void
+give_up(struct planner *planner)
+{
+	planner_drop(planner);
+	planner->restarts = 0;
+	planner->is_changed = planner->is_due = false;
+}
+
 void
 planner_lead(struct planner *planner, bool is_full)
 {
+	give_up(planner);
 	planner->leads = true;
-	planner->is_due = false;
 	planner->settled = is_full;
 	planner->settle_by =
 	    rm_mono_add(rm_mono_now(), ns_of_ms(planner->config->settle_ms));
@@ -240,6 +355,7 @@ planner_lead(struct planner *planner, bool is_full)
 void
 planner_follow(struct planner *planner)
 {
+	give_up(planner);
 	planner->leads = planner->settled = false;
 	rm_timer_stop(planner->plan);
 	rm_timer_stop(planner->expire);

@@ -5,6 +5,10 @@
  * nothing before every ToR of the topology has an aggregator and RNICs, or settle_ms
  * have passed: a controller that knows half of the region would otherwise shrink
  * everybody's plans. With registrations from the store it plans at once.
+ *
+ * Plans are made and published in slices, between which the loop turns: the lease is
+ * refreshed, and frames and requests are served. What changes meanwhile begins it anew,
+ * a few times; then it goes through with what it has, and begins again after that.
  */
 #ifndef REGION_CONTROLLER_PLANNER_H
 #define REGION_CONTROLLER_PLANNER_H
@@ -23,7 +27,10 @@ struct store;
 
 struct planner_counts {
 	uint64_t plannings, failures;
-	uint64_t last_us; /* the last one took so long */
+	uint64_t restarts;   /* given up for what had changed meanwhile */
+	uint64_t last_us;    /* the last one took so long */
+	uint64_t slices;     /* turns of the loop that did a share of it */
+	uint64_t longest_us; /* of them, in the last one */
 };
 
 /* All are borrowed; the config may change between calls. */
@@ -39,6 +46,8 @@ void planner_start(struct planner *planner, struct aggregators *aggregators);
 void planner_lead(struct planner *planner, bool is_full);
 void planner_follow(struct planner *planner);
 
+/* Before the topology goes: what is being made of it is given up. */
+void planner_drop(struct planner *planner);
 /* Something has changed; arg is the planner. */
 void planner_soon(void *arg);
 

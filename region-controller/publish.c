@@ -166,33 +166,48 @@ update_tor(struct publish *publish, const struct plan_set *set, size_t i,
 	return put_plan(publish, tor, &bytes, digest, sink);
 }
 
-int
-publish_update(struct publish *publish, const struct plan_set *set,
-    const struct publish_sink *sink)
+void
+publish_begin(struct publish *publish, struct publish_walk *walk)
 {
 	struct publish_tor *tor, *next;
-	int changed = 0, failure = 0;
 
 	publish->counts.updates++;
 	HASH_ITER (hh, publish->tors, tor, next)
 		tor->named = false;
-	for (size_t i = 0; i < plan_set_count(set); i++) {
-		int r = update_tor(publish, set, i, sink);
+	*walk = (struct publish_walk){ 0 };
+}
 
-		if (r < 0) {
-			publish->counts.failed++;
-			failure = failure < 0 ? failure : r;
-		} else {
-			changed += r;
-		}
-	}
+static void
+drop_unnamed(struct publish *publish, const struct publish_sink *sink)
+{
+	struct publish_tor *tor, *next;
+
 	HASH_ITER (hh, publish->tors, tor, next) {
 		if (!tor->named && (tor->bytes != NULL || tor->wanted != 0)) {
 			tor->wanted = 0;
 			sink->drop(tor->tor, sink->arg);
 		}
 	}
-	return failure < 0 ? failure : changed;
+}
+
+bool
+publish_step(struct publish *publish, const struct plan_set *set,
+    const struct publish_sink *sink, struct publish_walk *walk)
+{
+	int r;
+
+	if (walk->at == plan_set_count(set)) {
+		drop_unnamed(publish, sink);
+		return false;
+	}
+	r = update_tor(publish, set, walk->at++, sink);
+	if (r < 0) {
+		publish->counts.failed++;
+		walk->failure = walk->failure < 0 ? walk->failure : r;
+	} else {
+		walk->changed += r;
+	}
+	return true;
 }
 
 bool

@@ -61,12 +61,18 @@ void publish_free(struct publish *publish);
 bool publish_held(
     struct publish *publish, const char *tor, uint64_t version, uint64_t digest);
 
-/* Puts what has changed; ToRs that are in the set no more are dropped. A rack without
- * members is not published before it has had some: somebody may hold a plan for it.
- * Returns how many ToRs have a new plan, or the first failure (the others are done all
- * the same). */
-int publish_update(struct publish *publish, const struct plan_set *set,
-    const struct publish_sink *sink);
+struct publish_walk { /* through a set of plans; a newer one may begin any time */
+	size_t at;
+	int changed; /* how many ToRs have a new plan */
+	int failure; /* the first one; the others are done all the same */
+};
+
+void publish_begin(struct publish *publish, struct publish_walk *walk);
+/* Puts what has changed of one ToR, some ms of work; after the last one, ToRs that are
+ * in the set no more are dropped. False: that was all. A rack without members is not
+ * published before it has had some: somebody may hold a plan for it. */
+bool publish_step(struct publish *publish, const struct plan_set *set,
+    const struct publish_sink *sink, struct publish_walk *walk);
 
 /* The store has it. True: its version is not above what somebody holds, or it is
  * another plan than was put, so an update is due. -ENOMEM counts as failed, and is

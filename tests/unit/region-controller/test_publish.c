@@ -94,15 +94,17 @@ static int
 update(struct fixture *f, rm_wall_t now)
 {
 	const struct publish_sink sink = { put, drop, f };
+	struct publish_walk walk;
 	struct plan_set *set = NULL;
-	int r;
 
 	f->now = now;
 	assert_int_equal(
 	    plan_set_new(f->topology, f->registry, &plan_defaults, &set), 0);
-	r = publish_update(f->publish, set, &sink);
+	publish_begin(f->publish, &walk);
+	while (publish_step(f->publish, set, &sink, &walk))
+		;
 	plan_set_free(set);
-	return r;
+	return walk.failure < 0 ? walk.failure : walk.changed;
 }
 
 static uint64_t
