@@ -150,12 +150,13 @@ blind_connected(struct blind *blind, const char *region, const char *aggregator,
 	if (a == NULL)
 		return;
 	a->connected = true;
+	a->since = now;
 	a->heard = now;
 	for (size_t i = 0; i < tor_count; i++) {
 		struct blind_rack *rack = get_rack(blind, region, tors[i]);
 
 		if (rack != NULL)
-			get_source(rack, a);
+			get_source(rack, a)->has_state = false;
 	}
 }
 
@@ -192,6 +193,7 @@ blind_rack(struct blind *blind, const char *region, const char *aggregator,
 	a->heard = now;
 	source = get_source(rack, a);
 	source->state = *state;
+	source->has_state = true;
 	/* A rack without hosts, or one that was never to be seen, is not blind; nor is
 	 * one whose agents were told not to probe, and say so. */
 	if (state->hosts > 0 && state->hosts_ok == 0 && state->hosts_paused == 0 &&

@@ -10,6 +10,8 @@
 /* Others were heard for so long after it: three pings, so that those of a region that
  * is lost at once are not named one by one. */
 #define OUTLIVED_NS (3 * RM_NS_PER_S / 2)
+/* Agents dial an aggregator that was away every 5 s, and then are looked at. */
+#define FIND_BACK_NS (15 * RM_NS_PER_S)
 
 /* Since when nobody of ours could have heard it, our own stalls left out. */
 static int64_t
@@ -37,14 +39,21 @@ has_source(const struct blind *blind, const struct blind_rack *rack, rm_mono_t n
 	return false;
 }
 
+/* To an aggregator that has come just now, its agents still have to find back. */
+static bool
+sees_nobody(const struct blind *blind, const struct blind_source *source, rm_mono_t now)
+{
+	return source->is_empty &&
+	       rm_mono_since(now, source->empty_since) >= blind->options.grace_ns &&
+	       rm_mono_since(now, source->aggregator->since) >= FIND_BACK_NS;
+}
+
 static bool
 sees_somebody(const struct blind *blind, const struct blind_rack *rack, rm_mono_t now)
 {
 	for (size_t i = 0; i < rack->source_count; i++)
 		if (!is_silent(blind, rack->sources[i].aggregator, now) &&
-		    (!rack->sources[i].is_empty ||
-			rm_mono_since(now, rack->sources[i].empty_since) <
-			    blind->options.grace_ns))
+		    !sees_nobody(blind, &rack->sources[i], now))
 			return true;
 	return false;
 }
@@ -308,6 +317,17 @@ aggregator_health(const struct blind *blind, const char *name, rm_mono_t now)
 	return known ? RM_HEALTH_UNKNOWN : health_of_unknown(blind, now);
 }
 
+/* Until it has said so, nobody knows. */
+static bool
+is_seen(const struct blind *blind, const struct blind_rack *rack, rm_mono_t now)
+{
+	for (size_t i = 0; i < rack->source_count; i++)
+		if (!is_silent(blind, rack->sources[i].aggregator, now) &&
+		    rack->sources[i].has_state && !rack->sources[i].is_empty)
+			return true;
+	return false;
+}
+
 static enum rm_health
 rack_health(const struct blind *blind, const char *tor, rm_mono_t now)
 {
@@ -318,7 +338,7 @@ rack_health(const struct blind *blind, const char *tor, rm_mono_t now)
 		if (strcmp(rack->tor, tor) != 0)
 			continue;
 		known = true;
-		if (sees_somebody(blind, rack, now))
+		if (is_seen(blind, rack, now))
 			return RM_HEALTH_GOOD;
 	}
 	return known ? RM_HEALTH_UNKNOWN : health_of_unknown(blind, now);

@@ -16,13 +16,15 @@ struct blind_aggregator {
 	char region[RM_NAME_BYTES], name[RM_NAME_BYTES];
 	bool connected;
 	rm_mono_t heard; /* last, or when it was first named */
+	rm_mono_t since; /* it has been connected, now or last */
 	UT_hash_handle hh;
 };
 
 struct blind_source { /* a rack as one aggregator sees it */
 	struct blind_aggregator *aggregator;
 	struct wire_rack_state state;
-	bool is_empty; /* it saw nobody, all the time since then */
+	bool has_state; /* since it has been connected */
+	bool is_empty;  /* it saw nobody, all the time since then */
 	rm_mono_t empty_since;
 };
 

@@ -193,6 +193,31 @@ a_rack_with_a_second_aggregator_is_seen(void **state)
 }
 
 static void
+agents_find_back_to_an_aggregator_that_was_restarted(void **state)
+{
+	struct rm_verdict rack = { .part = { .type = RM_PART_RACK, .name = "tor1" } };
+	const struct rm_verdict *v;
+	struct blind *blind = new_blind();
+
+	hear_all(blind, 20);
+	blind_disconnected(blind, "r1", "a1", at(21));
+	blind_connected(blind, "r1", "a1", &tors[0], 1, at(22));
+	assert_int_equal(blind_health(blind, &rack, at(22)), RM_HEALTH_UNKNOWN);
+	for (int s = 25; s < 37; s++) {
+		hear(blind, "a2", "tor2", s);
+		hear(blind, "a3", "tor3", s);
+		blind_rack(blind, "r1", "a1", "tor1", &empty, at(s));
+		assert_int_equal(judge(blind, s, &v), 0);
+		assert_int_equal(blind_health(blind, &rack, at(s)), RM_HEALTH_UNKNOWN);
+	}
+	hear(blind, "a2", "tor2", 37);
+	hear(blind, "a3", "tor3", 37);
+	blind_heard(blind, "r1", "a1", at(37));
+	assert_int_equal(judge(blind, 37, &v), 1); /* they do not */
+	blind_free(blind);
+}
+
+static void
 a_rack_that_was_told_not_to_probe_is_not_blind(void **state)
 {
 	const struct wire_rack_state paused = {
@@ -326,6 +351,7 @@ main(void)
 		    those_of_a_region_that_is_lost_at_once_are_not_named_one_by_one),
 		cmocka_unit_test(a_connected_and_silent_one_is_down_too),
 		cmocka_unit_test(a_rack_with_a_second_aggregator_is_seen),
+		cmocka_unit_test(agents_find_back_to_an_aggregator_that_was_restarted),
 		cmocka_unit_test(a_rack_that_was_told_not_to_probe_is_not_blind),
 		cmocka_unit_test(a_rack_whose_agents_are_all_gone_is_blind),
 		cmocka_unit_test(a_rack_without_hosts_is_not_blind),
