@@ -18,6 +18,7 @@
 	5 /* in a row, at the pace of now: its clock is wrong, not its rows \
 	   */
 #define SLOW_EVERY_NS RM_NS_PER_S
+#define MANY_LOSSY 2000
 #define LATELY_NS (6 * RM_NS_PER_S) /* rows of before may still come */
 #define MAX_SENT 100000000          /* of one row */
 
@@ -307,11 +308,13 @@ judge_case(struct localise *localise, struct localise_case *c,
 		localise_find(c, &explanation, i, &finding);
 		localise_standings_weigh(&localise->standings, now, &finding, slow);
 	}
-	if (!slow) {
-		localise->counts.judged++;
-		localise->counts.unexplained_lost += explanation.unexplained_lost;
+	if (slow)
+		return 0;
+	localise->counts.judged++;
+	localise->counts.unexplained_lost += explanation.unexplained_lost;
+	if (localise->reverse_due || localise->map.lossy_count <= MANY_LOSSY)
 		localise_standings_reverse(&localise->standings, now);
-	}
+	localise->reverse_due = false;
 	return 0;
 }
 
@@ -336,6 +339,30 @@ hear_racks(struct localise *localise, const struct localise_now *now)
 	}
 }
 
+/* Where much is lost, not all in one go: the loop has others to serve. */
+static int
+judge(struct localise *localise, const struct localise_now *now)
+{
+	const size_t lossy = localise->map.lossy_count;
+	const bool slow_due =
+	    rm_mono_since(now->now, localise->slow_judged) >= SLOW_EVERY_NS;
+	int r = 0;
+
+	if (lossy == 0)
+		return 0;
+	if (!slow_due || lossy <= MANY_LOSSY)
+		r = judge_case(localise, &localise->recent, now, false);
+	if (r < 0 || !slow_due)
+		return r;
+	localise->slow_judged = now->now;
+	localise->reverse_due = true;
+	/* What is sudden, and about to be named, explains it anyway. */
+	if (lossy > MANY_LOSSY &&
+	    localise_standings_wait(&localise->standings, now->now))
+		return 0;
+	return judge_case(localise, &localise->slow, now, true);
+}
+
 int
 localise_judge(struct localise *localise, rm_mono_t now, rm_wall_t wall,
     const struct rm_verdict **verdicts)
@@ -343,19 +370,13 @@ localise_judge(struct localise *localise, rm_mono_t now, rm_wall_t wall,
 	struct localise_map *map = &localise->map;
 	const struct localise_now at = { map, &localise->recent, now, wall };
 	size_t count = 0;
-	int r = 0;
+	int r;
 
 	localise->now = now;
 	localise->knows_wall = true;
 	localise->wall_ahead_ns = wall.ns - now.ns;
 	localise_map_tidy(map, now);
-	if (map->lossy_count > 0)
-		r = judge_case(localise, &localise->recent, &at, false);
-	if (r == 0 && map->lossy_count > 0 &&
-	    rm_mono_since(now, localise->slow_judged) >= SLOW_EVERY_NS) {
-		localise->slow_judged = now;
-		r = judge_case(localise, &localise->slow, &at, true);
-	}
+	r = judge(localise, &at);
 	if (r < 0)
 		return r;
 	hear_racks(localise, &at);

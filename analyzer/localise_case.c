@@ -17,7 +17,8 @@
 #define PRIOR_PATH (-14.0)
 
 #define MIN_LOST 2.5 /* fewer make nobody a suspect */
-#define MAX_WAYS_ASKED 96
+#define MAX_WAYS_ASKED 128
+#define STRIDE 7919
 #define MAX_PATH_SUSPECTS 256
 #define MAX_PARALLEL 16 /* cables between two switches, both ways counted */
 #define DEAD_SHARE 0.5  /* of the flows that lose something: they lose all */
@@ -141,11 +142,12 @@ add_once(struct rm_observation *o, uint32_t element)
 	o->elements[o->element_count++] = element;
 }
 
-/* Replies may have taken any way back: one that loses probes may lose replies. */
+/* Replies may have taken any way back: one that loses probes may lose replies. To the
+ * last observation. */
 static void
-add_ways_back(struct localise_case *c, const struct localise_element *back,
-    struct rm_observation *o)
+add_ways_back(struct localise_case *c, const struct localise_element *back)
 {
+	struct rm_observation *o = &c->observations[c->observation_count - 1];
 	const uint32_t sure = o->element_count;
 	size_t looked = 0;
 
@@ -188,7 +190,6 @@ observe_way(struct localise_case *c, const struct localise_lossy *lossy)
 	const struct localise_sum *sum = &lossy->sum;
 	struct localise_way *way = lossy->way;
 	const double w = weight(c, sum);
-	struct rm_observation *o;
 	uint32_t elements[RM_OBSERVATION_ELEMENTS], count = 0;
 	int r;
 
@@ -199,6 +200,7 @@ observe_way(struct localise_case *c, const struct localise_lossy *lossy)
 		if (elements[i] == NO_LOCAL)
 			return -ENOMEM;
 		c->locals[elements[i]].lost += sum->forward + sum->unknown;
+		c->locals[elements[i]].lossy++;
 	}
 	r = observe(
 	    c, w * (sum->sent - sum->unknown), w * sum->forward, elements, count);
@@ -207,11 +209,9 @@ observe_way(struct localise_case *c, const struct localise_lossy *lossy)
 	elements[count++] = way->pair->back->local;
 	c->locals[way->pair->back->local].lost += sum->unknown;
 	r = observe(c, w * sum->unknown, w * sum->unknown, elements, count);
-	if (r < 0)
-		return r;
-	o = &c->observations[c->observation_count - 1];
-	add_ways_back(c, way->pair->back, o);
-	return 0;
+	if (r == 0)
+		add_ways_back(c, way->pair->back);
+	return r;
 }
 
 /* What arrived over an element's other ways: of no use to tell them apart, so they are
@@ -222,16 +222,24 @@ observe_arrivals(struct localise_case *c, const struct localise_map *map, rm_mon
     localise_seen *seen, uint32_t local)
 {
 	const struct localise_element *at = c->locals[local].element;
-	const size_t step = 1 + at->way_count / MAX_WAYS_ASKED;
+	const size_t asked =
+	    at->way_count < MAX_WAYS_ASKED ? at->way_count : MAX_WAYS_ASKED;
 	struct localise_sum sum = { 0 };
 	double arrived;
 
-	/* Where it begins says nothing of what is found, but repeats. */
-	for (size_t i = at->way_count % step; i < at->way_count; i += step)
-		if (at->ways[i]->stamp != c->stamp)
-			seen(map, at->ways[i], now, &sum);
-	arrived =
-	    (double)step * weight(c, &sum) * (sum.sent - sum.forward - sum.unknown);
+	if (c->locals[local].lossy >= at->way_count)
+		return 0;
+	/* Ways come in the order of peers and spines: a stride that is prime to both.
+	 */
+	for (size_t i = 0; i < asked; i++) {
+		const struct localise_way *way =
+		    at->ways[asked < at->way_count ? i * STRIDE % at->way_count : i];
+
+		if (way->stamp != c->stamp)
+			seen(map, way, now, &sum);
+	}
+	arrived = (double)at->way_count / (double)asked * weight(c, &sum) *
+		  (sum.sent - sum.forward - sum.unknown);
 	if (arrived < 1)
 		return 0;
 	return observe(c, arrived, 0, &local, 1);

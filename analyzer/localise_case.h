@@ -27,6 +27,7 @@ struct localise_local { /* an element of the judge's */
 	struct localise_element *element;
 	uint32_t first; /* of a pair of racks: of its lossy ways + 1 */
 	double lost;
+	size_t lossy;                 /* ways over it */
 	double reverse, reverse_sent; /* replies on it: lost, of so many */
 };
 

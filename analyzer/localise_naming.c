@@ -8,6 +8,7 @@
 #define DEAD_SHARE 0.5 /* of the flows that lose something: they lose all */
 #define EVIDENCE_NS RM_NS_PER_S
 #define DOWN_SHARE 0.9 /* lost, of what lets nothing through */
+#define MIN_SENT 4     /* fewer, one way, say nothing */
 #define TURN_NS                                                        \
 	(2500 * RM_NS_PER_MS) /* another story has to last: no partial \
 				 seconds at an end */
@@ -79,6 +80,25 @@ type_of(const struct localise_standing *s, const struct localise_finding *findin
 	return finding->suspect->type;
 }
 
+/* Nothing passes a link one way: it is down, whatever passes the other way. */
+static bool
+is_down_one_way(const struct localise_now *now, const struct localise_suspect *suspect)
+{
+	struct localise_sum traffic;
+
+	for (size_t i = 0; suspect->type == RM_PART_LINK && i < suspect->element_count;
+	     i++) {
+		const struct localise_suspect way = { RM_PART_LINK,
+			{ suspect->elements[i] }, 1 };
+
+		localise_evidence_traffic(now->map, &way, now->now, &traffic);
+		if (traffic.newest_sent >= MIN_SENT &&
+		    traffic.newest_lost >= DOWN_SHARE * traffic.newest_sent)
+			return true;
+	}
+	return false;
+}
+
 /* What is told of it, once told, changes when another kind has been seen for a while.
  */
 static enum rm_kind
@@ -109,7 +129,9 @@ localise_name(struct localise_standing *s, const struct localise_now *now,
 		return;
 	localise_evidence_traffic(now->map, finding->suspect, now->now, &traffic);
 	type = type_of(s, finding, rack, &traffic);
-	kind = turn(s, kind_of(type, &traffic), now->now);
+	kind = is_down_one_way(now, finding->suspect) ? RM_KIND_LINK_DOWN
+						      : kind_of(type, &traffic);
+	kind = turn(s, kind, now->now);
 	s->verdict = (struct rm_verdict){ .part = s->part,
 		.kind = kind,
 		.confidence = s->named

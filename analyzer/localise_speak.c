@@ -7,7 +7,7 @@
 /* Rows take up to 1.5 s to come, and come every second. */
 #define SPEAK_NS (1600 * RM_NS_PER_MS)    /* nothing else is near */
 #define LASTING_NS (1800 * RM_NS_PER_MS)  /* three windows of a second */
-#define DECIDE_NS (2750 * RM_NS_PER_MS)   /* "A or B", or the likelier one */
+#define DECIDE_NS (2250 * RM_NS_PER_MS)   /* "A or B", or the likelier one */
 #define CROWDED_NS (5 * RM_NS_PER_S)      /* the likeliest of several */
 #define OVERLAP_NS (3 * RM_NS_PER_S)      /* more, where another fault was named */
 #define TOR_SPEAK_NS (500 * RM_NS_PER_MS) /* its own rack has said so */

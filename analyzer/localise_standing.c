@@ -17,6 +17,7 @@
 #define RNIC_NS (8 * RM_NS_PER_S)         /* until its own rack has named an RNIC */
 #define LAPSE_NS (1500 * RM_NS_PER_MS)    /* a suspicion that pauses begins anew */
 #define SLOW_LAPSE_NS (6 * RM_NS_PER_S)
+#define WAIT_NS (6 * RM_NS_PER_S)
 #define JUST_NOW_NS (500 * RM_NS_PER_MS)
 #define STALE_NS (45 * RM_NS_PER_S) /* until its losses have faded */
 
@@ -93,6 +94,19 @@ localise_standings_explain_path(const struct localise_standings *standings,
 		if (standings->standings[i].part.type != RM_PART_PATH &&
 		    explains(&standings->standings[i], way, since))
 			return true;
+	return false;
+}
+
+bool
+localise_standings_wait(const struct localise_standings *standings, rm_mono_t now)
+{
+	for (size_t i = 0; i < standings->count; i++) {
+		const struct localise_standing *s = &standings->standings[i];
+
+		if (!s->named && rm_mono_since(now, s->seen) < JUST_NOW_NS &&
+		    rm_mono_since(now, s->since) < WAIT_NS)
+			return true;
+	}
 	return false;
 }
 

@@ -62,6 +62,8 @@ bool localise_standings_explain(const struct localise_standings *standings,
 bool localise_standings_explain_path(const struct localise_standings *standings,
     const struct localise_way *way, rm_mono_t since);
 
+/* Something has come under suspicion lately, and has not been named yet. */
+bool localise_standings_wait(const struct localise_standings *standings, rm_mono_t now);
 /* A part that is none of the finding's is named, or blamed just now, and on this way.
  */
 bool localise_standings_other(const struct localise_standings *standings,

@@ -16,6 +16,7 @@ struct localise {
 	struct localise_standings standings;
 	struct rm_verdict *verdicts; /* LOCALISE_MAX_VERDICTS */
 	rm_mono_t now, slow_judged;
+	bool reverse_due; /* what became of replies has not been looked at lately */
 	bool knows_wall;
 	int64_t wall_ahead_ns; /* wall time - monotonic time, when last judged */
 	struct localise_counts counts;
