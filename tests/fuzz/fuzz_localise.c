@@ -11,6 +11,8 @@
 
 #include "analyzer/localise.h"
 
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
 #define MAX_RECORDS 64
 #define TEXT 200
 #define WALL (INT64_C(1700000000) * RM_NS_PER_S)
