@@ -81,9 +81,9 @@ void rm_etcd_hurry(struct rm_etcd *etcd, int64_t timeout_ns);
 int rm_etcd_range(struct rm_etcd *etcd, const char *key, bool prefix, int64_t revision,
     bool stale_ok, rm_etcd_done *done, void *arg);
 
-enum rm_etcd_target { RM_ETCD_CREATE_REVISION, RM_ETCD_MOD_REVISION };
+enum rm_etcd_target { RM_ETCD_CREATE_REVISION, RM_ETCD_MOD_REVISION, RM_ETCD_LEASE };
 
-struct rm_etcd_compare { /* of a key that is not there both are 0 */
+struct rm_etcd_compare { /* of a key that is not there all are 0 */
 	const char *key;
 	enum rm_etcd_target target;
 	int64_t equals;
@@ -99,6 +99,11 @@ struct rm_etcd_op {
 int rm_etcd_txn(struct rm_etcd *etcd, const struct rm_etcd_compare *compares,
     size_t compare_count, const struct rm_etcd_op *ops, size_t op_count,
     rm_etcd_done *done, void *arg);
+
+/* Forgets what came before that revision, of the whole cluster: keys stay, and who
+ * watches or reads from further back is told -ESTALE. */
+int rm_etcd_compact(
+    struct rm_etcd *etcd, int64_t revision, rm_etcd_done *done, void *arg);
 
 int rm_etcd_lease_grant(
     struct rm_etcd *etcd, int64_t ttl_s, rm_etcd_done *done, void *arg);

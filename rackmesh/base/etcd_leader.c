@@ -376,11 +376,19 @@ rm_etcd_leader_leads(struct rm_etcd_leader *leader, rm_mono_t now)
 	return leader->leading && rm_mono_since(leader->good_till, now) > 0;
 }
 
-struct rm_etcd_compare
-rm_etcd_leader_fence(const struct rm_etcd_leader *leader)
+void
+rm_etcd_leader_fence(
+    const struct rm_etcd_leader *leader, struct rm_etcd_compare ret[RM_ETCD_FENCE])
 {
-	return (struct rm_etcd_compare){ leader->key, RM_ETCD_CREATE_REVISION,
+	ret[0] = (struct rm_etcd_compare){ leader->key, RM_ETCD_CREATE_REVISION,
 		leader->leading ? leader->created : -1 };
+	ret[1] = (struct rm_etcd_compare){ leader->key, RM_ETCD_LEASE, leader->lease };
+}
+
+int64_t
+rm_etcd_leader_created(const struct rm_etcd_leader *leader)
+{
+	return leader->created;
 }
 
 const struct rm_etcd_leader_counts *

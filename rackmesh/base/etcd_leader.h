@@ -5,7 +5,7 @@
  * leader steps down when it could not refresh the lease for the TTL since it *asked*
  * for the last good refresh: before etcd can give the key to somebody else, however
  * long the process stood still. What is written must be fenced all the same: put the
- * compare into every txn.
+ * compares into every txn.
  *
  * Source: Burrows, "The Chubby lock service", 2006 (sequencers); etcd's concurrency
  * recipes.
@@ -19,6 +19,8 @@
 
 #include "rackmesh/base/clock.h"
 #include "rackmesh/base/etcd.h"
+
+#define RM_ETCD_FENCE 2 /* compares */
 
 struct rm_etcd_leader;
 
@@ -54,8 +56,12 @@ void rm_etcd_leader_seen(struct rm_etcd_leader *leader, bool there);
 /* Looks at the clock: call it before anything that only a leader may do. */
 bool rm_etcd_leader_leads(struct rm_etcd_leader *leader, rm_mono_t now);
 /* For the txns of a leader: holds only while it is this leadership; when it does not
- * lead, never. */
-struct rm_etcd_compare rm_etcd_leader_fence(const struct rm_etcd_leader *leader);
+ * lead, never. By revision and lease: another cluster may count alike, but does not
+ * give the same lease. Both are of the leader's key. */
+void rm_etcd_leader_fence(
+    const struct rm_etcd_leader *leader, struct rm_etcd_compare ret[RM_ETCD_FENCE]);
+/* The revision that this leadership began with. */
+int64_t rm_etcd_leader_created(const struct rm_etcd_leader *leader);
 const struct rm_etcd_leader_counts *rm_etcd_leader_counts(
     const struct rm_etcd_leader *leader);
 

@@ -251,35 +251,41 @@ rm_etcd_txn(struct rm_etcd *etcd, const struct rm_etcd_compare *compares,
 }
 
 static int
-ops_lease(struct rm_etcd *etcd, const char *path, const char *field, int64_t number,
+ops_number(struct rm_etcd *etcd, const char *path, const char *field, int64_t number,
     rm_etcd_done *done, void *arg)
 {
 	char *body;
 	int r;
 
-	r = rm_etcd_json_lease(field, number, &body);
+	r = rm_etcd_json_number(field, number, &body);
 	if (r < 0)
 		return r;
 	return ops_call(etcd, path, body, done, arg);
 }
 
 int
+rm_etcd_compact(struct rm_etcd *etcd, int64_t revision, rm_etcd_done *done, void *arg)
+{
+	return ops_number(etcd, "/v3/kv/compaction", "revision", revision, done, arg);
+}
+
+int
 rm_etcd_lease_grant(struct rm_etcd *etcd, int64_t ttl_s, rm_etcd_done *done, void *arg)
 {
-	return ops_lease(etcd, "/v3/lease/grant", "TTL", ttl_s, done, arg);
+	return ops_number(etcd, "/v3/lease/grant", "TTL", ttl_s, done, arg);
 }
 
 int
 rm_etcd_lease_keepalive(
     struct rm_etcd *etcd, int64_t lease, rm_etcd_done *done, void *arg)
 {
-	return ops_lease(etcd, "/v3/lease/keepalive", "ID", lease, done, arg);
+	return ops_number(etcd, "/v3/lease/keepalive", "ID", lease, done, arg);
 }
 
 int
 rm_etcd_lease_revoke(struct rm_etcd *etcd, int64_t lease, rm_etcd_done *done, void *arg)
 {
-	return ops_lease(etcd, "/v3/lease/revoke", "ID", lease, done, arg);
+	return ops_number(etcd, "/v3/lease/revoke", "ID", lease, done, arg);
 }
 
 void
@@ -288,7 +294,7 @@ rm_etcd_lease_revoke_now(struct rm_etcd *etcd, int64_t lease)
 	struct rm_http_exchange exchange = { .timeout_ns = OPS_GOODBYE_NS };
 	char *body;
 
-	if (rm_etcd_json_lease("ID", lease, &body) < 0)
+	if (rm_etcd_json_number("ID", lease, &body) < 0)
 		return;
 	exchange.body = body;
 	exchange.body_len = strlen(body);

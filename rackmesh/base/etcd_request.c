@@ -101,13 +101,19 @@ rm_etcd_json_range(const struct rm_etcd_range_request *request, char **ret)
 static int
 put_compare(FILE *out, const struct rm_etcd_compare *compare)
 {
-	bool create = compare->target == RM_ETCD_CREATE_REVISION;
+	static const struct {
+		const char *target, *field;
+	} words[] = {
+		[RM_ETCD_CREATE_REVISION] = { "CREATE", "create_revision" },
+		[RM_ETCD_MOD_REVISION] = { "MOD", "mod_revision" },
+		[RM_ETCD_LEASE] = { "LEASE", "lease" },
+	};
 	int r;
 
 	fputc('{', out);
 	r = put_bytes(out, "key", compare->key, strlen(compare->key));
 	fprintf(out, ",\"target\":\"%s\",\"result\":\"EQUAL\",\"%s\":\"%" PRId64 "\"}",
-	    create ? "CREATE" : "MOD", create ? "create_revision" : "mod_revision",
+	    words[compare->target].target, words[compare->target].field,
 	    compare->equals);
 	return r;
 }
@@ -185,7 +191,7 @@ rm_etcd_json_txn(const struct rm_etcd_compare *compares, size_t compare_count,
 }
 
 int
-rm_etcd_json_lease(const char *field, int64_t number, char **ret)
+rm_etcd_json_number(const char *field, int64_t number, char **ret)
 {
 	char *text;
 

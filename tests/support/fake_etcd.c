@@ -326,6 +326,16 @@ serve_range(struct fake_etcd *fake, struct evhttp_request *req, const json_t *bo
 }
 
 static bool
+compare_holds(const json_t *compare, const char *target, const struct kv *kv)
+{
+	if (strcmp(target, "CREATE") == 0)
+		return number_of(compare, "create_revision") == (kv ? kv->create : 0);
+	if (strcmp(target, "LEASE") == 0)
+		return number_of(compare, "lease") == (kv ? kv->lease : 0);
+	return number_of(compare, "mod_revision") == (kv ? kv->mod : 0);
+}
+
+static bool
 compares_hold(struct fake_etcd *fake, const json_t *compares)
 {
 	const json_t *compare;
@@ -335,15 +345,11 @@ compares_hold(struct fake_etcd *fake, const json_t *compares)
 	json_array_foreach (compares, i, compare) {
 		const char *target =
 		    json_string_value(json_object_get(compare, "target"));
-		bool create = strcmp(target, "CREATE") == 0;
 		const struct kv *kv;
 
 		bytes_of(compare, "key", key, TEXT);
 		kv = find(fake->state, key);
-		if (number_of(compare, create ? "create_revision" : "mod_revision") !=
-		    (kv == NULL  ? 0
-			: create ? kv->create
-				 : kv->mod))
+		if (!compare_holds(compare, target, kv))
 			return false;
 	}
 	return true;
@@ -501,6 +507,13 @@ serve(struct evhttp_request *req, void *arg)
 		serve_range(fake, req, body);
 	} else if (strcmp(path, "/v3/kv/txn") == 0) {
 		serve_txn(fake, req, body);
+	} else if (strcmp(path, "/v3/kv/compaction") == 0) {
+		fake->compactions++;
+		fake->compacted_to = number_of(body, "revision");
+		answer(req, 200,
+		    "{\"header\":{\"cluster_id\":\"%" PRIu64
+		    "\",\"revision\":\"%" PRId64 "\"}}",
+		    fake->cluster_id, fake->revision);
 	} else if (strcmp(path, "/v3/watch") == 0) {
 		serve_watch(fake, req, body);
 	} else if (strncmp(path, "/v3/lease/", 10) == 0) {

@@ -34,6 +34,8 @@ struct fake_etcd {
 	unsigned fail_count;
 	unsigned lists, reads, txns, grants, keepalives, revokes, logins, watches;
 	int64_t watched_from; /* of the last watch */
+	unsigned compactions;
+	int64_t compacted_to; /* asked for last */
 	struct fake_etcd_state *state;
 };
 

@@ -101,20 +101,58 @@ of_two_candidates_one_leads(void **state)
 	assert_true(is_in_etcd(f, leads(&f->one) ? "one" : "two"));
 }
 
+static bool
+holds(struct candidate *candidate)
+{
+	struct rm_etcd_compare fence[RM_ETCD_FENCE];
+
+	rm_etcd_leader_fence(candidate->leader, fence);
+	return fence[0].equals > 0;
+}
+
+static void
+on_txn(const struct rm_etcd_answer *answer, void *arg)
+{
+	assert_int_equal(answer->r, 0);
+	*(int *)arg = answer->succeeded;
+}
+
+static bool
+is_let_through(struct fixture *f, const struct rm_etcd_compare fence[RM_ETCD_FENCE])
+{
+	const struct rm_etcd_op op = { .key = "/a", .value = "x", .value_len = 1 };
+	int succeeded = -1;
+
+	assert_int_equal(
+	    rm_etcd_txn(f->e.etcd, fence, RM_ETCD_FENCE, &op, 1, on_txn, &succeeded),
+	    0);
+	ETCD_UNTIL(&f->e, succeeded >= 0);
+	return succeeded == 1;
+}
+
 static void
 the_fence_holds_for_the_leader_only(void **state)
 {
 	struct fixture *f = *state;
-	struct rm_etcd_compare fence;
+	struct rm_etcd_compare fence[RM_ETCD_FENCE];
 
 	stand(f, &f->one, "one");
-	fence = rm_etcd_leader_fence(f->one.leader);
-	assert_true(fence.equals < 0);
+	rm_etcd_leader_fence(f->one.leader, fence);
+	assert_true(fence[0].equals < 0);
 	ETCD_UNTIL(&f->e, leads(&f->one));
-	fence = rm_etcd_leader_fence(f->one.leader);
-	assert_string_equal(fence.key, KEY);
-	assert_int_equal(fence.target, RM_ETCD_CREATE_REVISION);
-	assert_int_equal(fence.equals, f->e.fake.revision);
+	rm_etcd_leader_fence(f->one.leader, fence);
+	assert_string_equal(fence[0].key, KEY);
+	assert_int_equal(fence[0].target, RM_ETCD_CREATE_REVISION);
+	assert_int_equal(fence[0].equals, f->e.fake.revision);
+	assert_string_equal(fence[1].key, KEY);
+	assert_int_equal(fence[1].target, RM_ETCD_LEASE);
+	assert_true(is_let_through(f, fence));
+	/* Another cluster, which counts alike, has another leader under the number. */
+	f->e.fake.mute = true;
+	fake_etcd_plant(&f->e.fake, KEY, "two", fence[0].equals);
+	assert_true(is_let_through(f, fence)); /* as long as the lease is the same */
+	fence[1].equals++;
+	assert_false(is_let_through(f, fence));
 }
 
 static void
@@ -136,7 +174,7 @@ a_leader_that_stood_still_knows_it_by_its_clock(void **state)
 	    rm_mono_since(rm_mono_now(), now) <= 2 * RM_NS_PER_S + RM_NS_PER_S / 10);
 	ETCD_UNTIL(&f->e, f->one.follows == 1);
 	assert_int_equal(counts(&f->one)->lost, 1);
-	assert_true(rm_etcd_leader_fence(f->one.leader).equals < 0);
+	assert_false(holds(&f->one));
 }
 
 static void
@@ -183,8 +221,8 @@ a_key_deleted_by_hand_is_noticed_without_a_word(void **state)
 	ETCD_UNTIL(&f->e, f->one.follows == 1);
 	ETCD_UNTIL(&f->e, leads(&f->one)); /* nobody else wanted it */
 	assert_int_equal(counts(&f->one)->won, 2);
-	assert_int_equal(
-	    rm_etcd_leader_fence(f->one.leader).equals, f->e.fake.revision);
+	assert_true(holds(&f->one));
+	assert_int_equal(rm_etcd_leader_created(f->one.leader), f->e.fake.revision);
 }
 
 static void
@@ -245,8 +283,8 @@ a_win_without_an_answer_is_a_win(void **state)
 	assert_int_equal(f->e.fake.txns, 1);
 	assert_int_equal(f->e.fake.grants, 1);
 	assert_true(is_in_etcd(f, "one"));
-	assert_int_equal(
-	    rm_etcd_leader_fence(f->one.leader).equals, f->e.fake.revision);
+	assert_true(holds(&f->one));
+	assert_int_equal(rm_etcd_leader_created(f->one.leader), f->e.fake.revision);
 }
 
 static void
