@@ -41,6 +41,9 @@ const struct rm_option controller_options[] = {
 	  "a call of etcd without an answer after this long has failed", NULL, NULL, 0 },
 	{ "etcd.relist_s", RM_UINT, AT(etcd.relist_s), "30", 1, 3600, 0,
 	  "all keys are listed this often, which heals what a watch has missed", NULL, NULL, 0 },
+	{ "etcd.compact_after_s", RM_UINT, AT(etcd.compact_after_s), "300", 0, 604800, 0,
+	  "the leader has etcd forget history older than this, this often, of the whole cluster; "
+	  "0: never, etcd's own auto-compaction sees to it", NULL, NULL, 0 },
 	{ "max_aggregators", RM_UINT, AT(max_aggregators), "1024", 1, 16384, 0,
 	  "connections at a time", NULL, NULL, 0 },
 	{ "settle_ms", RM_UINT, AT(settle_ms), "3000", 0, 600000, 0,

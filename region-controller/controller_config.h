@@ -21,7 +21,7 @@ struct controller_plan_config {
 struct controller_etcd_config {
 	struct rm_list endpoints; /* of char *; none: the topology file */
 	char *user, *password_file;
-	uint64_t lease_ttl_s, timeout_ms, relist_s;
+	uint64_t lease_ttl_s, timeout_ms, relist_s, compact_after_s;
 };
 
 struct controller_config {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "rackmesh/base/http_client.h"
+#include "rackmesh/base/loop.h"
 #include "region-controller/store_etcd_keys.h"
 #include "region-controller/store_etcd_state.h"
 
@@ -190,6 +191,11 @@ find_trouble(struct store_etcd *etcd, bool is_fresh)
 		snprintf(out, len,
 		    "etcd does not answer; plans stay as they are; trying %s now",
 		    endpoint);
+	else if (etcd->is_unleased)
+		snprintf(out, len,
+		    "the leader's key has no lease, so that nobody can lead; "
+		    "etcdctl del /rackmesh/%s/leader",
+		    etcd->region);
 	else if (etcd->bad_topology.text[0] != '\0')
 		snprintf(out, len,
 		    "the topology in etcd is wrong, and the old one stays in use: %s",
@@ -232,6 +238,17 @@ etcd_status(const struct store *store, rm_mono_t now, struct store_status *ret)
  */
 
 static int
+start_compact(struct store_etcd *etcd)
+{
+	struct store_compact_options options = store_etcd_compact_options;
+
+	options.etcd = etcd->etcd;
+	options.after_ns = etcd->compact_after_ns;
+	options.arg = etcd;
+	return store_compact_new(etcd->loop, &options, &etcd->compact);
+}
+
+static int
 start_all(struct store_etcd *etcd)
 {
 	char prefix[STORE_KEY_BYTES], key[STORE_KEY_BYTES], *value = NULL;
@@ -254,7 +271,7 @@ start_all(struct store_etcd *etcd)
 			.key = key, .value = value, .ttl_s = etcd->lease_ttl_s },
 		    &leader, &etcd->leader);
 	free(value);
-	return r;
+	return r == 0 ? start_compact(etcd) : r;
 }
 
 static int
@@ -272,8 +289,11 @@ etcd_free(struct store *store)
 	struct store_etcd *etcd = etcd_of(store);
 	struct store_known *known, *next;
 
+	store_compact_free(etcd->compact);
+	rm_timer_free(etcd->unleased);
 	rm_etcd_leader_free(etcd->leader);
 	rm_etcd_mirror_free(etcd->mirror);
+	store_inbox_free(etcd->inbox);
 	rm_etcd_free(etcd->etcd);
 	store_writes_free(etcd->asked);
 	store_writes_free(etcd->writes);
@@ -316,6 +336,7 @@ build(struct store_etcd *etcd, const struct store_etcd_options *options)
 		.random_seed = options->random_seed,
 	};
 	struct store_writes_options writes = store_etcd_writes_options;
+	struct store_inbox_callbacks inbox = store_etcd_inbox_callbacks;
 	int r = -ENOMEM;
 
 	etcd->writer = wire_writer_new();
@@ -323,6 +344,12 @@ build(struct store_etcd *etcd, const struct store_etcd_options *options)
 		r = rm_http_client_new(etcd->loop, &etcd->http);
 	if (r == 0)
 		r = rm_etcd_new(etcd->loop, etcd->http, &client, &etcd->etcd);
+	inbox.arg = etcd;
+	if (r == 0)
+		r = rm_timer_new(
+		    etcd->loop, store_etcd_say_unleased, etcd, &etcd->unleased);
+	if (r == 0)
+		r = store_inbox_new(etcd->loop, &inbox, &etcd->inbox);
 	writes.etcd = etcd->etcd;
 	writes.arg = etcd;
 	if (r == 0)
@@ -346,6 +373,7 @@ store_etcd_new(
 	etcd->loop = loop;
 	etcd->relist_ns = options->relist_ns;
 	etcd->lease_ttl_s = options->lease_ttl_s;
+	etcd->compact_after_ns = options->compact_after_ns;
 	snprintf(etcd->name, sizeof(etcd->name), "%s", options->name);
 	snprintf(etcd->region, sizeof(etcd->region), "%s", options->region);
 	r = build(etcd, options);

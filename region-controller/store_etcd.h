@@ -20,6 +20,7 @@ struct store_etcd_options { /* copied */
 	const char *user, *password; /* "": no authentication */
 	int64_t timeout_ns, relist_ns;
 	int64_t lease_ttl_s;
+	int64_t compact_after_ns; /* 0: never */
 	uint64_t random_seed;
 };
 

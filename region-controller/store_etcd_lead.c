@@ -1,5 +1,6 @@
 /* Leading, and what goes with it: the fence of every write. */
 #include "rackmesh/base/log.h"
+#include "rackmesh/base/loop.h"
 #include "region-controller/store_etcd_state.h"
 
 /* ---- leading --------------------------------------------------------------------- */
@@ -32,13 +33,15 @@ write_what_is_missing(struct store_etcd *etcd)
 void
 store_etcd_announce(struct store_etcd *etcd)
 {
-	if (etcd->announced || !etcd->is_loaded ||
+	if (etcd->announced || !store_inbox_is_empty(etcd->inbox) ||
 	    !rm_etcd_leader_leads(etcd->leader, rm_mono_now()))
 		return;
 	/* What the leader before us wrote last came before our key. */
-	if (rm_etcd_mirror_revision(etcd->mirror) <
-	    rm_etcd_leader_fence(etcd->leader).equals)
+	if (!etcd->is_loaded || rm_etcd_mirror_revision(etcd->mirror) <
+				    rm_etcd_leader_created(etcd->leader)) {
+		rm_etcd_mirror_relist(etcd->mirror);
 		return;
+	}
 	etcd->announced = true;
 	etcd->callbacks.on_lead(etcd->callbacks.arg);
 	write_what_is_missing(etcd);
@@ -59,8 +62,6 @@ on_lead(void *arg)
 	struct store_etcd *etcd = arg;
 
 	store_etcd_announce(etcd);
-	if (!etcd->announced)
-		rm_etcd_mirror_relist(etcd->mirror);
 }
 
 static void
@@ -84,22 +85,55 @@ store_etcd_leads(struct store *store, rm_mono_t now)
 	return etcd->announced && rm_etcd_leader_leads(etcd->leader, now);
 }
 
+/* ---- a leader's key that nobody holds ----------------------------------------------
+ */
+
+void
+store_etcd_look_at_lease(struct store_etcd *etcd, int64_t lease)
+{
+	if (lease == 0) {
+		rm_timer_after(etcd->unleased, etcd->lease_ttl_s * RM_NS_PER_S);
+		return;
+	}
+	rm_timer_stop(etcd->unleased);
+	etcd->is_unleased = false;
+}
+
+void
+store_etcd_say_unleased(void *arg)
+{
+	struct store_etcd *etcd = arg;
+
+	etcd->is_unleased = true;
+	rm_log_error(0,
+	    "the leader's key in etcd has no lease, so that nobody can lead; it was "
+	    "put "
+	    "by hand, delete it: etcdctl del /rackmesh/%s/leader",
+	    etcd->region);
+}
+
 /* ---- what the writes ask for and tell of
  * ------------------------------------------------ */
 
 static bool
-writes_fence(struct rm_etcd_compare *ret, void *arg)
+writes_fence(struct rm_etcd_compare ret[RM_ETCD_FENCE], void *arg)
 {
 	struct store_etcd *etcd = arg;
 
 	if (!store_etcd_leads(&etcd->store, rm_mono_now()))
 		return false;
-	*ret = rm_etcd_leader_fence(etcd->leader);
+	rm_etcd_leader_fence(etcd->leader, ret);
 	return true;
 }
 
+static bool
+compact_leads(void *arg)
+{
+	return store_etcd_leads(arg, rm_mono_now());
+}
+
 static int64_t
-writes_revision(void *arg)
+known_revision(void *arg)
 {
 	const struct store_etcd *etcd = arg;
 
@@ -138,8 +172,13 @@ const struct rm_etcd_leader_callbacks store_etcd_leader_callbacks = {
 
 const struct store_writes_options store_etcd_writes_options = {
 	.fence = writes_fence,
-	.revision = writes_revision,
+	.revision = known_revision,
 	.on_too_large = writes_too_large,
 	.on_fenced = writes_fenced,
 	.on_failing = writes_failing,
+};
+
+const struct store_compact_options store_etcd_compact_options = {
+	.leads = compact_leads,
+	.revision = known_revision,
 };

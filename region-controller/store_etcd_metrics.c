@@ -94,6 +94,30 @@ add_writes(struct rm_metrics *metrics, const struct store_etcd *etcd,
 	return rm_metrics_counters(metrics, etcd, counters, COUNT(counters));
 }
 
+static int
+add_upkeep(struct rm_metrics *metrics, const struct store_etcd *etcd)
+{
+	const struct store_compact_counts *c = store_compact_counts(etcd->compact);
+	const struct store_inbox_counts *i = store_inbox_counts(etcd->inbox);
+	/* clang-format off */
+	const struct rm_metric counters[] = {
+		{ NAME("compactions_total"), "", "Times that etcd was made to forget its history", &c->done },
+		{ NAME("compactions_failed_total"), "", "Times that this failed", &c->failed },
+		{ NAME("inbox_deferred_total"), "",
+		  "Changes that waited for a later turn, since there were too many", &i->deferred },
+		{ NAME("inbox_undeferred_total"), "", "Those that could not, for want of room", &i->undeferred },
+	};
+	const struct rm_metric gauges[] = {
+		{ NAME("inbox_waiting"), "", "Changes in etcd that wait to be read", &i->waiting },
+		{ NAME("inbox_waiting_bytes"), "", "Bytes of them", &i->waiting_bytes },
+	};
+	/* clang-format on */
+	int r;
+
+	r = rm_metrics_counters(metrics, etcd, counters, COUNT(counters));
+	return r < 0 ? r : rm_metrics_gauges(metrics, etcd, gauges, COUNT(gauges));
+}
+
 int
 store_etcd_add_metrics(struct store *store, struct rm_metrics *metrics)
 {
@@ -107,6 +131,8 @@ store_etcd_add_metrics(struct store *store, struct rm_metrics *metrics)
 		r = add_writes(metrics, etcd, etcd->writes, "of=\"plans\"");
 	if (r == 0)
 		r = add_writes(metrics, etcd, etcd->asked, "of=\"requests\"");
+	if (r == 0)
+		r = add_upkeep(metrics, etcd);
 	if (r == 0)
 		r = rm_metrics_counter(metrics, etcd, NAME("writes_unchanged_total"),
 		    "", "Registrations that etcd had already", &etcd->counts.unchanged);

@@ -215,6 +215,7 @@ leader_put(struct store_etcd *etcd, const struct rm_etcd_value *value)
 	store_leader_read(value->value, value->value_len, etcd->leader_name);
 	if (strcmp(before, etcd->leader_name) != 0)
 		etcd->since = rm_wall_now();
+	store_etcd_look_at_lease(etcd, value->lease);
 	rm_etcd_leader_seen(etcd->leader, true);
 }
 
@@ -223,17 +224,15 @@ leader_gone(struct store_etcd *etcd)
 {
 	etcd->leader_name[0] = '\0';
 	etcd->since = rm_wall_now();
+	store_etcd_look_at_lease(etcd, -1);
 	rm_etcd_leader_seen(etcd->leader, false);
 }
 
-/* ---- the mirror ---------------------------------------------------------------------
- */
+/* ---- out of the inbox ------------------------------------------------------------ */
 
 static void
-look_for_restart(struct store_etcd *etcd)
+look_for_restart(struct store_etcd *etcd, uint64_t restarts)
 {
-	uint64_t restarts = rm_etcd_mirror_counts(etcd->mirror)->restarts;
-
 	if (restarts != etcd->restarts) {
 		etcd->restarts = restarts;
 		etcd->is_restart = true;
@@ -241,12 +240,12 @@ look_for_restart(struct store_etcd *etcd)
 }
 
 static void
-on_put(const struct rm_etcd_value *value, void *arg)
+take_put(const struct rm_etcd_value *value, uint64_t restarts, void *arg)
 {
 	struct store_etcd *etcd = arg;
 	const char *rest = store_key_rest(etcd->region, value->key), *name;
 
-	look_for_restart(etcd);
+	look_for_restart(etcd, restarts);
 	if (rest == NULL)
 		return;
 	if (strcmp(rest, STORE_KEY_TOPOLOGY) == 0)
@@ -257,17 +256,15 @@ on_put(const struct rm_etcd_value *value, void *arg)
 		plan_put(etcd, name, value);
 	else if (strcmp(rest, STORE_KEY_BRAKE) == 0)
 		brake_put(etcd, value);
-	else if (strcmp(rest, STORE_KEY_LEADER) == 0)
-		leader_put(etcd, value);
 }
 
 static void
-on_delete(const char *key, void *arg)
+take_delete(const char *key, uint64_t restarts, void *arg)
 {
 	struct store_etcd *etcd = arg;
 	const char *rest = store_key_rest(etcd->region, key), *name;
 
-	look_for_restart(etcd);
+	look_for_restart(etcd, restarts);
 	if (rest == NULL)
 		return;
 	if (strcmp(rest, STORE_KEY_TOPOLOGY) == 0)
@@ -278,17 +275,15 @@ on_delete(const char *key, void *arg)
 		etcd->callbacks.on_plan_gone(name, etcd->callbacks.arg);
 	else if (strcmp(rest, STORE_KEY_BRAKE) == 0)
 		brake_gone(etcd, key);
-	else if (strcmp(rest, STORE_KEY_LEADER) == 0)
-		leader_gone(etcd);
 }
 
 static void
-on_synced(int64_t revision, void *arg)
+take_synced(int64_t revision, uint64_t restarts, void *arg)
 {
 	struct store_etcd *etcd = arg;
 	bool was_restart;
 
-	look_for_restart(etcd);
+	look_for_restart(etcd, restarts);
 	was_restart = etcd->is_restart;
 	etcd->is_loaded = true;
 	etcd->is_restart = false;
@@ -296,6 +291,60 @@ on_synced(int64_t revision, void *arg)
 	if (was_restart)
 		store_etcd_announce_again(etcd);
 	store_etcd_announce(etcd);
+}
+
+const struct store_inbox_callbacks store_etcd_inbox_callbacks = {
+	.on_put = take_put,
+	.on_delete = take_delete,
+	.on_synced = take_synced,
+};
+
+/* ---- into it -----------------------------------------------------------------------
+ */
+
+/* Who leads is to be known at once, and nothing else hangs on its order. */
+static bool
+is_leader_key(const struct store_etcd *etcd, const char *key)
+{
+	const char *rest = store_key_rest(etcd->region, key);
+
+	return rest != NULL && strcmp(rest, STORE_KEY_LEADER) == 0;
+}
+
+static uint64_t
+restarts_of(const struct store_etcd *etcd)
+{
+	return rm_etcd_mirror_counts(etcd->mirror)->restarts;
+}
+
+static void
+on_put(const struct rm_etcd_value *value, void *arg)
+{
+	struct store_etcd *etcd = arg;
+
+	if (is_leader_key(etcd, value->key))
+		leader_put(etcd, value);
+	else
+		store_inbox_put(etcd->inbox, value, restarts_of(etcd));
+}
+
+static void
+on_delete(const char *key, void *arg)
+{
+	struct store_etcd *etcd = arg;
+
+	if (is_leader_key(etcd, key))
+		leader_gone(etcd);
+	else
+		store_inbox_delete(etcd->inbox, key, restarts_of(etcd));
+}
+
+static void
+on_synced(int64_t revision, void *arg)
+{
+	struct store_etcd *etcd = arg;
+
+	store_inbox_synced(etcd->inbox, revision, restarts_of(etcd));
 }
 
 const struct rm_etcd_mirror_callbacks store_etcd_mirror_callbacks = {

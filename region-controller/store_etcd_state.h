@@ -11,6 +11,8 @@
 #include "rackmesh/base/etcd_mirror.h"
 #include "rackmesh/base/why.h"
 #include "region-controller/store.h"
+#include "region-controller/store_compact.h"
+#include "region-controller/store_inbox.h"
 #include "region-controller/store_topology.h"
 #include "region-controller/store_writes.h"
 
@@ -35,8 +37,10 @@ struct store_etcd {
 	struct rm_http_client *http;
 	struct rm_etcd *etcd;
 	struct rm_etcd_mirror *mirror;
+	struct store_inbox *inbox; /* what the mirror tells goes through it */
 	struct rm_etcd_leader *leader;
-	int64_t relist_ns, lease_ttl_s;
+	struct store_compact *compact;
+	int64_t relist_ns, lease_ttl_s, compact_after_ns;
 	struct store_callbacks callbacks;
 	struct wire_writer *writer;
 
@@ -54,6 +58,9 @@ struct store_etcd {
 	bool brake_by_hand;
 
 	char leader_name[RM_NAME_BYTES];
+	/* The leader's key without a lease was put by hand, and never goes away. */
+	struct rm_timer *unleased;
+	bool is_unleased; /* for so long that it is no race */
 	rm_wall_t since;
 	bool is_loaded; /* all was handed over once */
 	bool announced; /* on_lead was called */
@@ -67,9 +74,15 @@ struct store_etcd {
 
 /* All with the store as arg. */
 extern const struct rm_etcd_mirror_callbacks store_etcd_mirror_callbacks;
+extern const struct store_inbox_callbacks store_etcd_inbox_callbacks;
 extern const struct rm_etcd_leader_callbacks store_etcd_leader_callbacks;
 extern const struct store_writes_options store_etcd_writes_options;
+extern const struct store_compact_options store_etcd_compact_options;
 bool store_etcd_leads(struct store *store, rm_mono_t now);
+/* The leader's key is there with this lease, or 0, or gone (-1). */
+void store_etcd_look_at_lease(struct store_etcd *etcd, int64_t lease);
+/* For store_etcd's timer; arg is the store. */
+void store_etcd_say_unleased(void *arg);
 /* Calls on_lead once everything that was written before us is known. */
 void store_etcd_announce(struct store_etcd *etcd);
 /* Calls on_lead again when we lead: this is another etcd, which lacks what we know. */

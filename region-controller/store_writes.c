@@ -30,7 +30,7 @@ struct store_writes {
 	struct write *all; /* in the order of their coming */
 	struct write *batch[STORE_WRITES_OPS];
 	size_t batch_count;
-	struct rm_etcd_compare fence; /* of the batch; its key is copied */
+	struct rm_etcd_compare fence[RM_ETCD_FENCE]; /* of the batch */
 	char fence_key[STORE_KEY_BYTES];
 	size_t max_ops;
 	bool is_asking, is_armed, is_failing;
@@ -201,7 +201,7 @@ send_batch(struct store_writes *writes)
 			.value = writes->batch[i]->flying.text,
 			.value_len = writes->batch[i]->flying.len,
 		};
-	r = rm_etcd_txn(writes->options.etcd, &writes->fence, 1, ops,
+	r = rm_etcd_txn(writes->options.etcd, writes->fence, RM_ETCD_FENCE, ops,
 	    writes->batch_count, on_answer, writes);
 	if (r < 0) {
 		writes->counts.failed++;
@@ -217,18 +217,20 @@ static void
 turn(void *arg)
 {
 	struct store_writes *writes = arg;
-	struct rm_etcd_compare fence;
+	struct rm_etcd_compare fence[RM_ETCD_FENCE];
 
 	writes->is_armed = false;
 	/* Who does not lead any more is told to drop everything, soon. */
-	if (writes->is_asking || !writes->options.fence(&fence, writes->options.arg))
+	if (writes->is_asking || !writes->options.fence(fence, writes->options.arg))
 		return;
 	if (writes->batch_count == 0) {
 		fill_batch(writes);
 		writes->may_be_done = false;
-		strncpy(writes->fence_key, fence.key, sizeof(writes->fence_key) - 1);
-		fence.key = writes->fence_key;
-		writes->fence = fence;
+		strncpy(writes->fence_key, fence[0].key, sizeof(writes->fence_key) - 1);
+		for (size_t i = 0; i < RM_ETCD_FENCE; i++) {
+			writes->fence[i] = fence[i];
+			writes->fence[i].key = writes->fence_key;
+		}
 	}
 	if (writes->batch_count > 0)
 		send_batch(writes);

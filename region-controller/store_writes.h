@@ -16,6 +16,7 @@
 
 #include "rackmesh/base/clock.h"
 #include "rackmesh/base/etcd.h"
+#include "rackmesh/base/etcd_leader.h"
 #include "region-controller/store.h"
 
 #define STORE_WRITES_OPS 100          /* of one transaction */
@@ -27,8 +28,9 @@ struct store_writes;
 struct store_writes_options {
 	struct rm_etcd *etcd;
 	int64_t gather_ns; /* before the first write goes */
-	/* False: we do not lead; nothing is written now. */
-	bool (*fence)(struct rm_etcd_compare *ret, void *arg);
+	/* False: we do not lead; nothing is written now.
+	 * All of one key, which is copied. */
+	bool (*fence)(struct rm_etcd_compare ret[RM_ETCD_FENCE], void *arg);
 	/* Of the whole store, a lower bound. */
 	int64_t (*revision)(void *arg);
 	/* The value of this key is larger than etcd takes: it is left out. */

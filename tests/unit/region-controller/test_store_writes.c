@@ -21,11 +21,12 @@ struct fixture {
 };
 
 static bool
-fence(struct rm_etcd_compare *ret, void *arg)
+fence(struct rm_etcd_compare ret[RM_ETCD_FENCE], void *arg)
 {
 	struct fixture *f = arg;
 
-	*ret = f->fence;
+	ret[0] = f->fence;
+	ret[1] = (struct rm_etcd_compare){ LEADER, RM_ETCD_LEASE, 0 };
 	return f->leads;
 }
 
