@@ -290,6 +290,41 @@ impossible_input_is_refused(void **state)
 	assert_int_equal(fabric->explanation.part_count, 77);
 }
 
+/* Forty losses that may be element 0's, which all of them crossed, or element 1's,
+ * which half of them did: the sure one, unless what arrived acquits it. */
+static void
+what_only_some_may_have_crossed_is_blamed_when_nothing_surer_is_left(void **state)
+{
+	const struct rm_judge_options options = {
+		.base_loss = 0.001, .alternatives_within = 10, .max_parts = 4
+	};
+	const struct rm_candidate candidates[] = { { { 0 }, 1, -10 },
+		{ { 1 }, 1, -10 } };
+	struct rm_observation observations[] = {
+		{ 40, 40, { 0, 1 }, 2, .spread = 1, .share = 0.5F },
+		{ 400, 0, { 0 }, 1 },
+	};
+	struct rm_explanation explanation;
+	struct rm_judge *judge;
+
+	assert_int_equal(rm_judge_new(&options, &judge), 0);
+	assert_int_equal(
+	    rm_judge_explain(judge, 2, observations, 1, candidates, 2, &explanation),
+	    0);
+	assert_int_equal(explanation.part_count, 1);
+	assert_int_equal(explanation.parts[0].candidate, 0);
+	assert_int_equal(
+	    rm_judge_explain(judge, 2, observations, 2, candidates, 2, &explanation),
+	    0);
+	assert_int_equal(explanation.part_count, 1);
+	assert_int_equal(explanation.parts[0].candidate, 1);
+	observations[0].share = 0;
+	assert_int_equal(
+	    rm_judge_explain(judge, 2, observations, 2, candidates, 2, &explanation),
+	    -EINVAL);
+	rm_judge_free(judge);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int
@@ -308,6 +343,8 @@ main(void)
 		TEST(the_share_of_loss_is_fitted),
 		TEST(no_more_parts_than_allowed_are_blamed),
 		TEST(calls_leave_no_traces_in_each_other),
+		TEST(
+		    what_only_some_may_have_crossed_is_blamed_when_nothing_surer_is_left),
 		TEST(impossible_input_is_refused),
 	};
 
