@@ -105,12 +105,7 @@ def test_every_agent_has_the_newest_plan_after_every_trouble(world, rng, say, so
         taken += change_plans(small, numbers, rng.uniform(0.5, 3))
         trouble.heal()
         healed = time.monotonic()
-        until(
-            f"etcd answers after {trouble}",
-            HEALED_S,
-            lambda: all(member.healthy() for member in small.etcd.members.values()),
-            every=0.1,
-        )
+        small.etcd.wait_healthy(HEALED_S)
         back = time.monotonic()
         leaderships.add(
             until(f"somebody leads after {trouble}", HEALED_S, lambda: leadership(small))
