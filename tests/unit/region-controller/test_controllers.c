@@ -17,6 +17,7 @@ struct pair {
 	struct fixture f; /* its controller is whom the aggregator dials now */
 	struct fake_etcd etcd;
 	struct region_controller *both[2];
+	const char *more; /* options of etcd; NULL: none */
 };
 
 static int
@@ -44,9 +45,9 @@ start_one(struct pair *p, size_t i)
 
 	snprintf(text, sizeof(text),
 	    "name: c%zu\nregion: lab\nlisten: 127.0.0.1:0\netcd: {endpoints: ['%s'], "
-	    "timeout_ms: 500, relist_s: 1}\nsettle_ms: 60000\n"
+	    "timeout_ms: 500, relist_s: 1%s}\nsettle_ms: 60000\n"
 	    "http: {listen: '127.0.0.1:0', socket: %s%zu}\n",
-	    i + 1, p->etcd.url, p->f.socket, i + 1);
+	    i + 1, p->etcd.url, p->more != NULL ? p->more : "", p->f.socket, i + 1);
 	write_file(p->f.config, text);
 	if (controller_config_read(&config, p->f.config, &why) < 0)
 		fail_msg("%s", why.text);
@@ -460,6 +461,41 @@ a_registration_that_somebody_spoilt_is_written_again(void **state)
 	assert_int_equal(p->etcd.txns, txns);
 }
 
+static void
+a_leader_key_without_a_lease_is_said_to_be_in_the_way(void **state)
+{
+	struct pair *p = *state;
+
+	fake_etcd_put(&p->etcd, KEY("leader"), "{\"name\":\"x\"}");
+	start_one(p, 0);
+	WAIT_SHOWS(p, 0, "/readyz", "etcdctl del /rackmesh/lab/leader");
+	assert_true(shows(p, 0, "/v1/leader", "etcdctl del /rackmesh/lab/leader"));
+	assert_int_equal(ask(p, 0, "/readyz", NULL).status, 503);
+	fake_etcd_delete(&p->etcd, KEY("leader"));
+	leads(p, 0);
+	assert_false(shows(p, 0, "/readyz", "etcdctl del"));
+	/* A lease of somebody's is no trouble. */
+	loopback_run(p->f.loop, 2500 * RM_NS_PER_MS);
+	assert_false(shows(p, 0, "/readyz", "etcdctl del"));
+}
+
+static void
+etcd_is_made_to_forget_its_history(void **state)
+{
+	struct pair *p = *state;
+	int64_t before;
+
+	p->more = ", compact_after_s: 1";
+	begin(p);
+	before = p->etcd.revision;
+	for (unsigned i = 0; p->etcd.compacted_to < before; i++) {
+		assert_true(i < 100);
+		fake_etcd_put(&p->etcd, KEY("x"), "1");
+		loopback_run(p->f.loop, 100 * RM_NS_PER_MS);
+	}
+	assert_true(p->etcd.compacted_to < p->etcd.revision);
+}
+
 #define TEST_PAIR(fn) cmocka_unit_test_setup_teardown(fn, setup_pair, teardown_pair)
 
 int
@@ -480,6 +516,8 @@ main(void)
 		TEST_PAIR(an_empty_etcd_gets_everything_back_and_versions_grow),
 		TEST_PAIR(a_restored_etcd_gets_what_it_lacks_from_a_leader_that_stays),
 		TEST_PAIR(a_registration_that_somebody_spoilt_is_written_again),
+		TEST_PAIR(a_leader_key_without_a_lease_is_said_to_be_in_the_way),
+		TEST_PAIR(etcd_is_made_to_forget_its_history),
 	};
 
 	return cmocka_run_group_tests_name("controllers", tests, NULL, NULL);
