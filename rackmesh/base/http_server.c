@@ -30,6 +30,7 @@ struct rm_http_server {
 	struct route routes[SERVER_MAX_ROUTES];
 	size_t route_count;
 	struct rm_http_health health;
+	char local_at[RM_ADDRESS_TEXT]; /* "unix:/path", or "": nowhere */
 	uint64_t full;
 };
 
@@ -98,8 +99,9 @@ server_answer(struct rm_http_server *server, struct evhttp_request *req, bool lo
 		rm_http_reply_error(&request, 405, "this path takes %s",
 		    method & READ_METHODS ? "POST only" : "GET only");
 	else if (route->verb == RM_HTTP_CHANGE && !local)
-		rm_http_reply_error(
-		    &request, 403, "changes are taken on the Unix socket only");
+		rm_http_reply_error(&request, 403,
+		    "changes are taken on the Unix socket only%s%s",
+		    server->local_at[0] != '\0' ? ", " : "", server->local_at);
 	else
 		route->handler(&request, route->arg);
 	rm_http_request_close(&request);
@@ -157,8 +159,12 @@ int
 rm_http_server_listen(struct rm_http_server *server, const struct rm_address *address)
 {
 	bool local = address->storage.ss_family == AF_UNIX;
+	int r;
 
-	return rm_http_face_listen(local ? server->local : server->tcp, address);
+	r = rm_http_face_listen(local ? server->local : server->tcp, address);
+	if (r == 0 && local)
+		rm_address_format(address, server->local_at);
+	return r;
 }
 
 int

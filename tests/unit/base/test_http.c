@@ -240,6 +240,7 @@ static void
 a_change_is_taken_on_the_unix_socket_only(void **state)
 {
 	struct fixture *f = *state;
+	char expected[256];
 
 	exchange(f, local(f, "/v1/change"), "{\"a\":1}");
 	assert_int_equal(f->status, 200);
@@ -247,8 +248,10 @@ a_change_is_taken_on_the_unix_socket_only(void **state)
 	    f->body, "{\"rest\":\"\",\"body\":\"{\\\"a\\\":1}\",\"len\":7}\n");
 	exchange(f, tcp(f, "/v1/change"), "{}");
 	assert_int_equal(f->status, 403);
-	assert_string_equal(
-	    f->body, "{\"error\":\"changes are taken on the Unix socket only\"}\n");
+	snprintf(expected, sizeof(expected),
+	    "{\"error\":\"changes are taken on the Unix socket only, unix:%s\"}\n",
+	    f->socket);
+	assert_string_equal(f->body, expected);
 }
 
 static void
