@@ -14,6 +14,7 @@
 #include "rackmesh/fabric/topology.h"
 #include "region-controller/store_file.h"
 
+#define DEFAULT_TOPOLOGY "/etc/rackmesh/topology.yaml"
 #define MAX_PASSWORD_BYTES 1024
 #define AT(field) offsetof(struct controller_config, field)
 
@@ -25,7 +26,7 @@ const struct rm_option controller_options[] = {
 	  "the region it plans for", NULL, NULL, 0 },
 	{ "listen", RM_STRING, AT(listen), "0.0.0.0:7481", 1, 255, 0,
 	  "address:port where tor-aggregators connect, on the management network", NULL, NULL, 0 },
-	{ "topology", RM_STRING, AT(topology), "/etc/rackmesh/topology.yaml", 1, 4095, 0,
+	{ "topology", RM_STRING, AT(topology), DEFAULT_TOPOLOGY, 1, 4095, 0,
 	  "file with the region's switches and links (docs/topology.md); read again on SIGHUP; "
 	  "not used with etcd", NULL, NULL, 0 },
 	{ "etcd.endpoints", RM_LIST, AT(etcd.endpoints), "[]", 0, 16, 0,
@@ -224,6 +225,18 @@ check_topology(const struct controller_config *config, struct rm_why *why)
 	return 0;
 }
 
+/* Somebody who wrote it down expects it to count. */
+static bool
+has_unused_topology(const struct controller_config *config)
+{
+	return config->etcd.endpoints.count > 0 &&
+	       strcmp(config->topology, DEFAULT_TOPOLOGY) != 0;
+}
+
+#define UNUSED_TOPOLOGY                                             \
+	"topology: it is not used, since the topology in etcd is; " \
+	"rackmeshctl topology import FILE"
+
 /* All files, and what is odd in them. */
 static int
 check_and_tell(const struct controller_config *config, struct rm_why *why)
@@ -231,6 +244,8 @@ check_and_tell(const struct controller_config *config, struct rm_why *why)
 	char *password = NULL;
 	int r;
 
+	if (has_unused_topology(config))
+		printf("warning: %s\n", UNUSED_TOPOLOGY);
 	if (config->etcd.endpoints.count > 0)
 		r = controller_config_password(config, &password, why);
 	else
@@ -258,6 +273,8 @@ controller_config_load(struct controller_config *config, int argc, char **argv)
 		if (r == 0 && check) {
 			r = check_and_tell(config, &why);
 			controller_config_clear(config);
+		} else if (r == 0 && has_unused_topology(config)) {
+			rm_log_warn(0, "%s", UNUSED_TOPOLOGY);
 		}
 	}
 	if (r < 0)
