@@ -62,6 +62,14 @@ on_event(enum rm_incident_event event, const struct rm_incident *incident, void 
 	    region->name, states[event], incident, region->callbacks.arg);
 }
 
+static void
+on_told(uint64_t incident, bool resolved, void *arg)
+{
+	struct region *region = arg;
+
+	region->is_dirty |= rm_incidents_told(region->incidents, incident, resolved);
+}
+
 static enum rm_health
 health_of(const struct rm_verdict *verdict, void *arg)
 {
@@ -216,17 +224,17 @@ take_back(struct region *region)
 	int r = 0;
 
 	if (saved != NULL)
-		r = rm_incidents_restore(region->incidents, saved, rm_mono_now(), &why);
+		r = rm_incidents_restore(
+		    region->incidents, saved, rm_mono_now(), rm_wall_now(), &why);
 	json_decref(saved);
-	if (r < 0)
-		rm_log_warn(0, "open incidents of region %s: %s; starting without them",
-		    region->name, why.text);
+	if (why.text[0] != '\0')
+		rm_log_warn(0, "open incidents of region %s: %s; starting without %s",
+		    region->name, why.text, r < 0 ? "them" : "it");
 	for (size_t i = 0; (incident = rm_incidents_get(incidents, i)) != NULL; i++) {
-		/* Whether its end was heard, nobody knows. */
-		if (incident->resolved.ns == 0)
+		if (incident->resolved.ns != 0 && came_back(incidents, incident))
+			on_told(incident->id, true, region); /* no end any more */
+		else
 			rm_alerts_restore(region->alerts, incident);
-		else if (!came_back(incidents, incident))
-			rm_alerts_resolve(region->alerts, incident);
 		region->callbacks.on_incident(region->name, last_state(incident),
 		    incident, region->callbacks.arg);
 	}
@@ -261,6 +269,8 @@ start_alerts(struct region *region, const struct region_place *place)
 		.webhook_count = config->webhooks.count,
 		.region = region->name,
 		.source = config->name,
+		.on_told = on_told,
+		.arg = region,
 	};
 
 	return rm_alerts_new(place->loop, place->http, &options, &region->alerts);

@@ -182,6 +182,8 @@ start_alerts(struct tor_aggregator *aggregator)
 		.webhook_count = config->webhooks.count,
 		.region = config->region,
 		.source = config->name,
+		.on_told = tor_aggregator_on_told,
+		.arg = aggregator,
 	};
 	int r;
 

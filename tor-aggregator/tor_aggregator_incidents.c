@@ -53,12 +53,109 @@ is_mine_to_alert(const struct tor_rack *rack, const struct rm_part *part)
 		   part->type == RM_PART_AGENT);
 }
 
+/* ---- what was told ------------------------------------------------------------- */
+
+static void
+mark_told(struct tor_aggregator *aggregator, size_t i, uint64_t id, bool resolved)
+{
+	if (tor_rack_told(aggregator->racks[i], id, resolved))
+		aggregator->incidents_changed[i] = true;
+}
+
+/* One rack's word was for all that have it. */
+static void
+mark_equals(struct tor_aggregator *aggregator, size_t i, const struct rm_part *part,
+    bool resolved)
+{
+	const struct rm_incidents *incidents = tor_rack_incidents(aggregator->racks[i]);
+	const struct rm_incident *incident;
+
+	for (size_t n = 0; (incident = rm_incidents_get(incidents, n)) != NULL; n++)
+		if ((incident->resolved.ns != 0) == resolved &&
+		    rm_part_equal(&incident->verdict.part, part))
+			mark_told(aggregator, i, incident->id, resolved);
+}
+
+static const struct rm_incident *
+find_id(const struct tor_rack *rack, uint64_t id)
+{
+	const struct rm_incidents *incidents = tor_rack_incidents(rack);
+	const struct rm_incident *incident;
+
+	for (size_t n = 0; (incident = rm_incidents_get(incidents, n)) != NULL; n++)
+		if (incident->id == id)
+			break;
+	return incident;
+}
+
+void
+tor_aggregator_on_told(uint64_t id, bool resolved, void *arg)
+{
+	struct tor_aggregator *aggregator = arg;
+	const struct rm_incident *incident = NULL;
+	size_t own = 0;
+
+	while (own < aggregator->rack_count &&
+	       (incident = find_id(aggregator->racks[own], id)) == NULL)
+		own++;
+	if (incident == NULL)
+		return;
+	mark_told(aggregator, own, id, resolved);
+	/* Else it is late news, and the others' may be of another time. */
+	if ((incident->resolved.ns != 0) != resolved)
+		return;
+	for (size_t i = 0; i < aggregator->rack_count; i++)
+		if (i != own)
+			mark_equals(aggregator, i, &incident->verdict.part, resolved);
+}
+
+/* Whether somebody else's opening on the same part was told: then this one was, too. */
+static bool
+opening_was_told(const struct tor_aggregator *aggregator, const struct rm_part *part)
+{
+	for (size_t i = 0; i < aggregator->rack_count; i++) {
+		const struct rm_incidents *incidents =
+		    tor_rack_incidents(aggregator->racks[i]);
+
+		if (!tor_rack_speaks(aggregator->racks[i]))
+			continue;
+		for (size_t n = 0; n < rm_incidents_open(incidents); n++) {
+			const struct rm_incident *other =
+			    rm_incidents_get(incidents, n);
+
+			if (other->told_opened &&
+			    rm_part_equal(&other->verdict.part, part))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* What is not ours to alert on is no news that waits for anybody. */
+static void
+note_told(struct tor_aggregator *aggregator, const struct tor_rack *rack,
+    enum rm_incident_event event, const struct rm_incident *incident)
+{
+	const struct rm_part *part = &incident->verdict.part;
+	bool resolved = event == RM_INCIDENT_RESOLVED;
+
+	if (event == RM_INCIDENT_UPDATED)
+		return;
+	if (is_mine_to_alert(rack, part) &&
+	    (resolved || !opening_was_told(aggregator, part)))
+		return;
+	for (size_t i = 0; i < aggregator->rack_count; i++)
+		if (aggregator->racks[i] == rack)
+			mark_told(aggregator, i, incident->id, resolved);
+}
+
 static void
 alert(struct tor_aggregator *aggregator, const struct tor_rack *rack,
     enum rm_incident_event event, const struct rm_incident *incident)
 {
 	const struct rm_part *part = &incident->verdict.part;
 
+	note_told(aggregator, rack, event, incident);
 	if (!is_mine_to_alert(rack, part))
 		return;
 	if (event == RM_INCIDENT_RESOLVED) {
@@ -104,12 +201,13 @@ rack_restore(struct tor_aggregator *aggregator, size_t i)
 	int r = 0;
 
 	if (saved != NULL)
-		r = tor_rack_restore(aggregator->racks[i], saved, rm_mono_now(), &why);
+		r = tor_rack_restore(
+		    aggregator->racks[i], saved, rm_mono_now(), rm_wall_now(), &why);
 	json_decref(saved);
-	if (r < 0)
-		rm_log_warn(0, "incidents of %s are not restored: %s",
-		    aggregator->tors[i], why.text);
-	else if (r > 0)
+	if (why.text[0] != '\0')
+		rm_log_warn(0, "incidents of %s: %s; starting without %s",
+		    aggregator->tors[i], why.text, r < 0 ? "them" : "it");
+	if (r > 0)
 		rm_log_info("%s: %d incidents are still open", aggregator->tors[i], r);
 }
 
@@ -122,18 +220,19 @@ rack_restored(struct tor_aggregator *aggregator, size_t i)
 
 	for (size_t n = 0; (incident = rm_incidents_get(incidents, n)) != NULL; n++) {
 		const struct rm_part *part = &incident->verdict.part;
+		bool resolved = incident->resolved.ns != 0;
 
-		if (incident->resolved.ns != 0) {
-			/* Whether this was heard, nobody knows. But it came back. */
-			if (has_open(rack, part))
-				continue;
-			alert(aggregator, rack, RM_INCIDENT_RESOLVED, incident);
+		if (resolved && has_open(rack, part)) {
+			/* It came back, and so it has no end any more. */
+			mark_told(aggregator, i, incident->id, true);
+			continue;
+		}
+		if (is_mine_to_alert(rack, part) &&
+		    !another_speaks(aggregator, rack, part, !resolved))
+			rm_alerts_restore(aggregator->alerts, incident);
+		if (resolved)
 			uplink_incident(aggregator->uplink, tor_rack_tor(rack),
 			    WIRE_RESOLVED, incident);
-		} else if (is_mine_to_alert(rack, part) &&
-			   !another_speaks(aggregator, rack, part, true)) {
-			rm_alerts_restore(aggregator->alerts, incident);
-		}
 	}
 }
 

@@ -5,6 +5,9 @@
 #ifndef TOR_AGGREGATOR_TOR_AGGREGATOR_INCIDENTS_H
 #define TOR_AGGREGATOR_TOR_AGGREGATOR_INCIDENTS_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "rackmesh/base/clock.h"
 #include "rackmesh/fabric/incident.h"
 
@@ -15,8 +18,11 @@ struct tor_rack;
 void tor_aggregator_on_incident(struct tor_rack *rack, enum rm_incident_event event,
     const struct rm_incident *incident, void *arg);
 
+/* rm_alert_options' on_told: it need not be told again after a restart. */
+void tor_aggregator_on_told(uint64_t incident, bool resolved, void *aggregator);
+
 /* What an earlier life had open goes on under its id; Alertmanager hears that it still
- * burns, and everybody what was resolved just before the end. */
+ * burns, and everybody what was not told before the end. */
 int tor_aggregator_restore_incidents(struct tor_aggregator *aggregator);
 /* Writes what has changed since; every tick. */
 void tor_aggregator_keep_incidents(struct tor_aggregator *aggregator, rm_wall_t wall);

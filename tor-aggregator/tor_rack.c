@@ -277,11 +277,17 @@ tor_rack_incidents(const struct tor_rack *rack)
 	return rack->incidents;
 }
 
-int
-tor_rack_restore(
-    struct tor_rack *rack, const json_t *saved, rm_mono_t now, struct rm_why *why)
+bool
+tor_rack_told(struct tor_rack *rack, uint64_t incident, bool resolved)
 {
-	return rm_incidents_restore(rack->incidents, saved, now, why);
+	return rm_incidents_told(rack->incidents, incident, resolved);
+}
+
+int
+tor_rack_restore(struct tor_rack *rack, const json_t *saved, rm_mono_t now,
+    rm_wall_t wall, struct rm_why *why)
+{
+	return rm_incidents_restore(rack->incidents, saved, now, wall, why);
 }
 
 const struct wire_plan_view *

@@ -112,9 +112,11 @@ const struct roster *tor_rack_roster(const struct tor_rack *rack);
 const struct ring *tor_rack_ring(const struct tor_rack *rack);
 const struct summary *tor_rack_summary(const struct tor_rack *rack);
 const struct rm_incidents *tor_rack_incidents(const struct tor_rack *rack);
+/* As rm_incidents_told. */
+bool tor_rack_told(struct tor_rack *rack, uint64_t incident, bool resolved);
 /* Before the first tick; as rm_incidents_restore. */
-int tor_rack_restore(
-    struct tor_rack *rack, const json_t *saved, rm_mono_t now, struct rm_why *why);
+int tor_rack_restore(struct tor_rack *rack, const json_t *saved, rm_mono_t now,
+    rm_wall_t wall, struct rm_why *why);
 const struct wire_plan_view *tor_rack_plan_view(
     const struct tor_rack *rack); /* or NULL */
 const struct focus_counts *tor_rack_focus(const struct tor_rack *rack);

@@ -26,7 +26,7 @@ struct rm_alerts {
 	struct rm_timer *resend;
 	struct alert_sink **sinks; /* Alertmanagers first */
 	size_t sink_count, alertmanager_count;
-	struct rm_alert_options options; /* only region, source, resend_ns stay valid */
+	struct rm_alert_options options; /* lists and max_queue do not stay valid */
 	char *region, *source;
 	struct firing *firing;
 	struct rm_alert_counts counts;
@@ -155,14 +155,19 @@ alerts_push(struct rm_alerts *alerts, const struct rm_incident *incident,
 	char key[ALERT_KEY_BYTES];
 	json_t *alert = rm_alert_json(
 	    &alerts->options, incident, ALERTS_ENDS_AFTER * alerts->options.resend_ns);
+	struct alert_word *word = NULL;
 
 	if (alert == NULL) {
 		alerts->counts.dropped += sinks;
 		return;
 	}
+	if (news != ALERT_UPDATED)
+		word = alert_word_new(
+		    incident->id, news, alerts->options.on_told, alerts->options.arg);
 	alert_key(&incident->verdict.part, key);
 	for (size_t i = 0; i < sinks; i++)
-		alert_sink_push(alerts->sinks[i], key, news, alert);
+		alert_sink_push(alerts->sinks[i], key, news, alert, word);
+	alert_word_put(word, true);
 	json_decref(alert);
 }
 
@@ -181,6 +186,7 @@ on_resend(void *arg)
 	rm_timer_after(alerts->resend, alerts->options.resend_ns);
 }
 
+/* restored: of an earlier life. */
 static void
 alerts_fire(struct rm_alerts *alerts, const struct rm_incident *incident, bool restored)
 {
@@ -203,7 +209,7 @@ alerts_fire(struct rm_alerts *alerts, const struct rm_incident *incident, bool r
 	firing->incident = *incident;
 	if (restored) /* perhaps so long ago that it would seem to be over */
 		firing->incident.changed = rm_wall_now();
-	known = known || restored;
+	known = known || (restored && incident->told_opened);
 	alerts_push(alerts, &firing->incident, known ? ALERT_UPDATED : ALERT_OPENED,
 	    known ? alerts->alertmanager_count : alerts->sink_count);
 }
@@ -212,12 +218,6 @@ void
 rm_alerts_fire(struct rm_alerts *alerts, const struct rm_incident *incident)
 {
 	alerts_fire(alerts, incident, false);
-}
-
-void
-rm_alerts_restore(struct rm_alerts *alerts, const struct rm_incident *incident)
-{
-	alerts_fire(alerts, incident, true);
 }
 
 void
@@ -233,6 +233,15 @@ rm_alerts_resolve(struct rm_alerts *alerts, const struct rm_incident *incident)
 		free(firing);
 	}
 	alerts_push(alerts, incident, ALERT_RESOLVED, alerts->sink_count);
+}
+
+void
+rm_alerts_restore(struct rm_alerts *alerts, const struct rm_incident *incident)
+{
+	if (incident->resolved.ns == 0)
+		alerts_fire(alerts, incident, true);
+	else if (!incident->told_resolved)
+		rm_alerts_resolve(alerts, incident);
 }
 
 const struct rm_alert_counts *
@@ -282,6 +291,8 @@ rm_alerts_new(struct rm_loop *loop, struct rm_http_client *http,
 		goto fail;
 	alerts->options.region = alerts->region;
 	alerts->options.source = alerts->source;
+	alerts->options.on_told = options->on_told;
+	alerts->options.arg = options->arg;
 	alerts->options.resend_ns =
 	    options->resend_ns > 0 ? options->resend_ns : ALERTS_RESEND_NS;
 	alerts->alertmanager_count = options->alertmanager_count;

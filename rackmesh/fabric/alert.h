@@ -11,6 +11,7 @@
 #define RACKMESH_FABRIC_ALERT_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,6 +31,11 @@ struct rm_alert_options {
 	int64_t resend_ns;  /* to Alertmanager; 0: 30 s; endsAt lies 4 of them ahead */
 	size_t max_queue;   /* alerts waiting per sink; 0: 1024; oldest update dropped
 			       first */
+	/* Every sink has taken, or refused for good, that this incident opened, or that
+	 * it resolved; at once if there is no sink. What a full queue dropped is not
+	 * told. It must not fire or resolve anything. May be NULL. */
+	void (*on_told)(uint64_t incident, bool resolved, void *arg);
+	void *arg;
 };
 
 struct rm_alert_counts { /* over all sinks */
@@ -44,7 +50,8 @@ void rm_alerts_free(struct rm_alerts *alerts);
 /* The incident is copied. fire: opened or updated. Only openings and resolutions go to
  * webhooks; Alertmanager gets updates too. */
 void rm_alerts_fire(struct rm_alerts *alerts, const struct rm_incident *incident);
-/* Open since an earlier life of ours: Alertmanager gets it, webhooks had it. */
+/* One of an earlier life, open or resolved. What was not told is told now, to all; that
+ * it is still open only Alertmanager needs to hear. */
 void rm_alerts_restore(struct rm_alerts *alerts, const struct rm_incident *incident);
 void rm_alerts_resolve(struct rm_alerts *alerts, const struct rm_incident *incident);
 

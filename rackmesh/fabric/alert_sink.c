@@ -17,11 +17,21 @@
 #define SINK_BACKOFF_CAP_NS (10 * RM_NS_PER_S)
 #define SINK_RETRY_AFTER_MAX_S 60
 
+struct alert_word {
+	uint64_t incident;
+	bool resolved;
+	size_t holders;
+	bool lost; /* to one of them */
+	void (*on_told)(uint64_t incident, bool resolved, void *arg);
+	void *arg;
+};
+
 struct entry {
 	struct entry *prev, *next;
 	char *key;
 	enum alert_news news;
 	json_t *alert;
+	struct alert_word *word; /* NULL: none */
 };
 
 /* An exchange under way outlives its sink: then sink is NULL. */
@@ -45,22 +55,60 @@ struct alert_sink {
 
 static void sink_send(struct alert_sink *sink);
 
+struct alert_word *
+alert_word_new(uint64_t incident, enum alert_news news,
+    void (*on_told)(uint64_t incident, bool resolved, void *arg), void *arg)
+{
+	struct alert_word *word = calloc(1, sizeof *word);
+
+	if (word == NULL)
+		return NULL;
+	word->incident = incident;
+	word->resolved = news == ALERT_RESOLVED;
+	word->on_told = on_told;
+	word->arg = arg;
+	word->holders = 1;
+	return word;
+}
+
+void
+alert_word_put(struct alert_word *word, bool taken)
+{
+	if (word == NULL)
+		return;
+	word->lost = word->lost || !taken;
+	if (--word->holders > 0)
+		return;
+	if (!word->lost && word->on_told != NULL)
+		word->on_told(word->incident, word->resolved, word->arg);
+	free(word);
+}
+
 static void
-entry_free(struct entry *entry)
+entry_free(struct entry *entry, bool taken)
 {
 	if (entry == NULL)
 		return;
+	alert_word_put(entry->word, taken);
 	json_decref(entry->alert);
 	free(entry->key);
 	free(entry);
 }
 
 static void
-sink_remove(struct alert_sink *sink, struct entry *entry)
+sink_remove(struct alert_sink *sink, struct entry *entry, bool taken)
 {
 	DL_DELETE(sink->queue, entry);
 	sink->queued--;
-	entry_free(entry);
+	entry_free(entry, taken);
+}
+
+static void
+sink_lose(struct alert_sink *sink, struct alert_word *word)
+{
+	sink->counts->dropped++;
+	if (word != NULL)
+		word->lost = true;
 }
 
 static void
@@ -110,7 +158,7 @@ on_answer(const struct rm_http_answer *answer, void *arg)
 		else
 			sink->counts->delivered += entries;
 		while (entries-- > 0)
-			sink_remove(sink, sink->queue);
+			sink_remove(sink, sink->queue, true);
 		rm_backoff_reset(&sink->backoff);
 		sink_send(sink);
 		return;
@@ -221,7 +269,7 @@ sink_drop_one(struct alert_sink *sink)
 	}
 	if (oldest == NULL)
 		return false;
-	sink_remove(sink, oldest);
+	sink_remove(sink, oldest, false);
 	sink->counts->dropped++;
 	return true;
 }
@@ -241,8 +289,8 @@ sink_waiting(struct alert_sink *sink, const char *key)
 }
 
 void
-alert_sink_push(
-    struct alert_sink *sink, const char *key, enum alert_news news, json_t *alert)
+alert_sink_push(struct alert_sink *sink, const char *key, enum alert_news news,
+    json_t *alert, struct alert_word *word)
 {
 	struct entry *entry = NULL;
 
@@ -255,17 +303,20 @@ alert_sink_push(
 	}
 	sink->counts->queued++;
 	if (sink->queued >= sink->max_queue && !sink_drop_one(sink)) {
-		sink->counts->dropped++;
+		sink_lose(sink, word);
 		return;
 	}
 	entry = calloc(1, sizeof *entry);
 	if (entry != NULL)
 		entry->key = strdup(key);
 	if (entry == NULL || entry->key == NULL) {
-		entry_free(entry);
-		sink->counts->dropped++;
+		entry_free(entry, false);
+		sink_lose(sink, word);
 		return;
 	}
+	entry->word = word;
+	if (word != NULL)
+		word->holders++;
 	entry->news = news;
 	entry->alert = json_incref(alert);
 	DL_APPEND(sink->queue, entry);
@@ -308,7 +359,7 @@ alert_sink_free(struct alert_sink *sink)
 	if (sink->flight != NULL)
 		sink->flight->sink = NULL;
 	while (sink->queue != NULL)
-		sink_remove(sink, sink->queue);
+		sink_remove(sink, sink->queue, false);
 	rm_timer_free(sink->retry);
 	free(sink->url);
 	free(sink);

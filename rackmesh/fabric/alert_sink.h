@@ -9,9 +9,12 @@
 #define RACKMESH_FABRIC_ALERT_SINK_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct alert_sink;
+struct alert_word;
 struct rm_alert_counts;
 struct rm_http_client;
 struct rm_loop;
@@ -27,8 +30,16 @@ int alert_sink_new(struct rm_loop *loop, struct rm_http_client *http, const char
     struct rm_alert_counts *counts, struct alert_sink **ret);
 void alert_sink_free(struct alert_sink *sink); /* what waits is lost */
 
-/* key: the alert's identity, copied. alert: borrowed, its count is raised. */
-void alert_sink_push(
-    struct alert_sink *sink, const char *key, enum alert_news news, json_t *alert);
+/* One piece of news on its way to several sinks, each of which holds it. on_told, which
+ * may be NULL, is called when the last lets go of it and all have taken it. NULL when
+ * out of memory. */
+struct alert_word *alert_word_new(uint64_t incident, enum alert_news news,
+    void (*on_told)(uint64_t incident, bool resolved, void *arg), void *arg);
+void alert_word_put(struct alert_word *word, bool taken); /* NULL is fine */
+
+/* key: the alert's identity, copied. alert: borrowed, its count is raised. word: the
+ * same; NULL: nobody asks whether this was told. */
+void alert_sink_push(struct alert_sink *sink, const char *key, enum alert_news news,
+    json_t *alert, struct alert_word *word);
 
 #endif

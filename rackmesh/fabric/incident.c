@@ -197,10 +197,6 @@ incident_remember(struct rm_incidents *incidents, struct incident_entry *entry)
 {
 	const size_t max = incidents->options.max_closed;
 
-	if (max == 0) {
-		free(entry);
-		return;
-	}
 	if (incidents->closed_count == max)
 		free(incidents->closed[incidents->closed_next]);
 	else
@@ -213,6 +209,7 @@ static void
 incident_resolve(
     struct rm_incidents *incidents, size_t i, const struct judgement *judgement)
 {
+	const bool kept = incidents->options.max_closed > 0;
 	struct incident_entry *entry = incidents->open[i];
 
 	incidents->open_count--;
@@ -221,8 +218,12 @@ incident_resolve(
 	entry->incident.resolved = entry->incident.changed = judgement->wall;
 	entry->resolved = judgement->now;
 	incidents->counts.resolved++;
+	/* First: who hears of it may say at once that it was told. */
+	if (kept)
+		incident_remember(incidents, entry);
 	judgement->on_event(RM_INCIDENT_RESOLVED, &entry->incident, judgement->arg);
-	incident_remember(incidents, entry);
+	if (!kept)
+		free(entry);
 }
 
 /* An incident without a verdict now: is there evidence that its part works? */
@@ -297,6 +298,33 @@ size_t
 rm_incidents_open(const struct rm_incidents *incidents)
 {
 	return incidents->open_count;
+}
+
+static struct rm_incident *
+find_id(const struct rm_incidents *incidents, uint64_t id)
+{
+	for (size_t i = 0; i < incidents->open_count; i++)
+		if (incidents->open[i]->incident.id == id)
+			return &incidents->open[i]->incident;
+	for (size_t i = 0; i < incidents->closed_count; i++)
+		if (closed_get(incidents, i)->incident.id == id)
+			return &closed_get(incidents, i)->incident;
+	return NULL;
+}
+
+bool
+rm_incidents_told(struct rm_incidents *incidents, uint64_t id, bool resolved)
+{
+	struct rm_incident *incident = find_id(incidents, id);
+	bool *told;
+
+	if (incident == NULL)
+		return false;
+	told = resolved ? &incident->told_resolved : &incident->told_opened;
+	if (*told)
+		return false;
+	*told = true;
+	return true;
 }
 
 const struct rm_incident_counts *

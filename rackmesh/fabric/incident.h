@@ -11,6 +11,7 @@
 #define RACKMESH_FABRIC_INCIDENT_H
 
 #include <jansson.h>
+#include <stdbool.h>
 
 #include "rackmesh/fabric/verdict.h"
 
@@ -28,6 +29,8 @@ struct rm_incident {
 	struct rm_verdict verdict; /* the latest; the window start of the first */
 	rm_wall_t opened, changed, resolved; /* resolved.ns 0 while open */
 	uint64_t reopened; /* times this part came back within flap_memory_ns */
+	/* Every receiver of alerts has taken that it opened, that it resolved. */
+	bool told_opened, told_resolved;
 };
 
 struct rm_incident_options {
@@ -63,6 +66,9 @@ void rm_incidents_judge(struct rm_incidents *incidents, rm_mono_t now, rm_wall_t
 const struct rm_incident *rm_incidents_get(
     const struct rm_incidents *incidents, size_t i);
 size_t rm_incidents_open(const struct rm_incidents *incidents);
+/* Its opening, or its resolution, was told to all. False: that is no news, or it is
+ * forgotten. */
+bool rm_incidents_told(struct rm_incidents *incidents, uint64_t id, bool resolved);
 const struct rm_incident_counts *rm_incidents_counts(
     const struct rm_incidents *incidents);
 

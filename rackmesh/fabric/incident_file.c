@@ -52,11 +52,21 @@ rm_incident_file_free(struct rm_incident_file *file)
 	free(file);
 }
 
+static void
+set_aside(const struct rm_incident_file *file, const char *wrong)
+{
+	char aside[PATH_MAX + sizeof(".corrupt")];
+
+	snprintf(aside, sizeof(aside), "%s.corrupt", file->path);
+	rm_log_warn(0, "%s is set aside as %s: %s", file->path, aside, wrong);
+	if (rename(file->path, aside) < 0)
+		rm_log_warn(-errno, "and that fails");
+}
+
 json_t *
 rm_incident_file_load(const struct rm_incident_file *file)
 {
-	char aside[PATH_MAX + sizeof(".corrupt")];
-	json_error_t error = { .text = "it cannot be read" };
+	json_error_t error;
 	json_t *json = NULL;
 	uint8_t *data;
 	size_t len;
@@ -65,18 +75,23 @@ rm_incident_file_load(const struct rm_incident_file *file)
 	r = rm_file_read(file->path, MAX_FILE_BYTES, &data, &len);
 	if (r == -ENOENT)
 		return NULL;
+	if (r == -EFBIG) {
+		set_aside(file, "it is too large");
+		return NULL;
+	}
 	if (r == 0) {
 		json =
 		    json_loadb((const char *)data, len, JSON_REJECT_DUPLICATES, &error);
 		free(data);
+		if (json == NULL && json_error_code(&error) == json_error_out_of_memory)
+			r = -ENOMEM;
 	}
-	if (json != NULL)
-		return json;
-	snprintf(aside, sizeof(aside), "%s.corrupt", file->path);
-	rm_log_warn(r, "%s is set aside as %s: %s", file->path, aside, error.text);
-	if (rename(file->path, aside) < 0)
-		rm_log_warn(-errno, "and that fails");
-	return NULL;
+	/* What it holds may be good: it is only we who cannot have it now. */
+	if (r < 0)
+		rm_log_warn(r, "cannot read %s; starting without it", file->path);
+	else if (json == NULL)
+		set_aside(file, error.text);
+	return json;
 }
 
 static int

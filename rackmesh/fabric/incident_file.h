@@ -3,7 +3,8 @@
  *
  * JSON, replaced atomically, rendered on the loop and written on the worker, one write
  * at a time and always the newest state. A file that does not parse is set aside as
- * *.corrupt and said so, never a reason not to start.
+ * *.corrupt, one that cannot be read now stays until there is news; both are said so,
+ * and never a reason not to start.
  */
 #ifndef RACKMESH_FABRIC_INCIDENT_FILE_H
 #define RACKMESH_FABRIC_INCIDENT_FILE_H
@@ -20,18 +21,21 @@ struct rm_incident_file;
 struct rm_incidents;
 struct rm_worker;
 
-/* All open ones, and those resolved within the last five minutes. New reference. */
+/* All open ones, those resolved within the last five minutes, and for a day those whose
+ * end not everybody was told of. New reference. */
 json_t *rm_incidents_save(const struct rm_incidents *incidents, rm_wall_t now);
 /* Into an empty set: open ones are open again under their old id, and judged on from
- * there; resolved ones are remembered. Foreign bytes: everything is checked; fuzzed.
- * Returns how many were open, or -EINVAL and why. */
+ * there; resolved ones that would be saved now are remembered. Foreign bytes:
+ * everything is checked; fuzzed. An incident that is not usable is left out and counted
+ * as refused; the first of them is in why. Returns how many are open, or -EINVAL (these
+ * are no incidents) and why. */
 int rm_incidents_restore(struct rm_incidents *incidents, const json_t *saved,
-    rm_mono_t now, struct rm_why *why);
+    rm_mono_t now, rm_wall_t wall, struct rm_why *why);
 
 int rm_incident_file_new(
     struct rm_worker *worker, const char *path, struct rm_incident_file **ret);
 void rm_incident_file_free(struct rm_incident_file *file); /* after the worker */
-/* NULL: there is none (yet), or it was set aside and said so. New reference. */
+/* NULL: there is none (yet), or it is of no use and that was said. New reference. */
 json_t *rm_incident_file_load(const struct rm_incident_file *file);
 /* Takes the reference. What fails is counted. */
 void rm_incident_file_save(struct rm_incident_file *file, json_t *takes);

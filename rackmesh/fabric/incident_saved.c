@@ -11,6 +11,7 @@
 
 #define VERSION 1
 #define REMEMBER_NS (300 * RM_NS_PER_S)
+#define UNTOLD_NS (86400 * RM_NS_PER_S) /* then it is no news to anybody */
 #define ID_DIGITS 16
 
 /* ---- out ------------------------------------------------------------------- */
@@ -52,15 +53,26 @@ saved_json(const struct rm_incident *incident)
 	snprintf(id, sizeof(id), "%016" PRIx64, incident->id);
 	if (verdict->rnic.guid != 0)
 		rm_rnic_id_format(verdict->rnic, rnic);
-	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:f, s:I, s:I, s:I, s:I, s:o}",
+	return json_pack(
+	    "{s:s, s:s, s:s, s:s, s:s, s:s, s:f, s:I, s:I, s:I, s:I, s:b, s:b, s:o}",
 	    "id", id, "part_type", rm_part_type_word(verdict->part.type), "part",
 	    verdict->part.name, "place", verdict->part.place, "rnic", rnic, "kind",
 	    rm_kind_word(verdict->kind), "confidence", verdict->confidence, "opened_ns",
 	    (json_int_t)incident->opened.ns, "changed_ns",
 	    (json_int_t)incident->changed.ns, "resolved_ns",
 	    (json_int_t)incident->resolved.ns, "reopened",
-	    (json_int_t)incident->reopened, "evidence",
+	    (json_int_t)incident->reopened, "told_opened", incident->told_opened,
+	    "told_resolved", incident->told_resolved, "evidence",
 	    evidence_json(&verdict->evidence));
+}
+
+static bool
+is_worth_keeping(const struct rm_incident *incident, rm_wall_t now)
+{
+	int64_t age_ns = now.ns - incident->resolved.ns;
+
+	return incident->resolved.ns == 0 || age_ns <= REMEMBER_NS ||
+	       (!incident->told_resolved && age_ns <= UNTOLD_NS);
 }
 
 json_t *
@@ -72,8 +84,7 @@ rm_incidents_save(const struct rm_incidents *incidents, rm_wall_t now)
 	/* Oldest first, so that they come back in order. */
 	for (size_t i = incidents->open_count + incidents->closed_count; i-- > 0;) {
 		incident = rm_incidents_get(incidents, i);
-		if (incident->resolved.ns != 0 &&
-		    now.ns - incident->resolved.ns > REMEMBER_NS)
+		if (!is_worth_keeping(incident, now))
 			continue;
 		one = saved_json(incident);
 		if (one == NULL || json_array_append_new(list, one) < 0) {
@@ -114,6 +125,19 @@ take_number(struct reading *reading, const char *key, int64_t max)
 		return 0;
 	}
 	return value;
+}
+
+/* Absent: written by a version that did not keep it, and told what it wrote. */
+static bool
+take_told(struct reading *reading, const char *key, bool absent)
+{
+	const json_t *told = json_object_get(reading->object, key);
+
+	if (told == NULL)
+		return absent;
+	if (!json_is_boolean(told))
+		reading->wrong = key;
+	return json_is_true(told);
 }
 
 static void
@@ -217,6 +241,9 @@ incident_read(const json_t *object, struct rm_incident *incident)
 	incident->changed.ns = take_number(&reading, "changed_ns", INT64_MAX);
 	incident->resolved.ns = take_number(&reading, "resolved_ns", INT64_MAX);
 	incident->reopened = (uint64_t)take_number(&reading, "reopened", UINT32_MAX);
+	incident->told_opened = take_told(&reading, "told_opened", true);
+	incident->told_resolved =
+	    take_told(&reading, "told_resolved", incident->resolved.ns != 0);
 	take_evidence(&reading, &verdict->evidence);
 	return reading.wrong;
 }
@@ -230,63 +257,71 @@ is_open(const struct rm_incidents *incidents, const struct rm_part *part)
 	return false;
 }
 
-static int
-restore_one(struct rm_incidents *incidents, const json_t *object, size_t i,
-    rm_mono_t now, struct rm_why *why)
+/* Takes the entry. NULL, or what is wrong with it. */
+static const char *
+restore_entry(struct rm_incidents *incidents, struct incident_entry *entry,
+    rm_mono_t now, rm_wall_t wall)
+{
+	struct rm_incident *incident = &entry->incident;
+	const char *wrong = NULL;
+
+	entry->announced_confidence = incident->verdict.confidence;
+	if (incident->resolved.ns != 0) {
+		entry->resolved = now;
+		if (incidents->options.max_closed > 0 &&
+		    is_worth_keeping(incident, wall)) {
+			incident_remember(incidents, entry);
+			return NULL;
+		}
+	} else if (is_open(incidents, &incident->verdict.part)) {
+		wrong = "part";
+	} else if (incidents->open_count == incidents->options.max_open) {
+		wrong = "opened_ns"; /* one too many */
+	} else {
+		incidents->open[incidents->open_count++] = entry;
+		return NULL;
+	}
+	free(entry);
+	return wrong;
+}
+
+static const char *
+restore_one(
+    struct rm_incidents *incidents, const json_t *object, rm_mono_t now, rm_wall_t wall)
 {
 	struct incident_entry *entry = calloc(1, sizeof(*entry));
 	const char *wrong;
 
 	if (entry == NULL)
-		return rm_why(why, -ENOMEM, "out of memory");
+		return "memory";
 	wrong = incident_read(object, &entry->incident);
-	if (wrong == NULL && entry->incident.resolved.ns == 0 &&
-	    is_open(incidents, &entry->incident.verdict.part))
-		wrong = "part";
-	if (wrong != NULL) {
-		free(entry);
-		return rm_why(
-		    why, -EINVAL, "incidents[%zu].%s is not usable", i, wrong);
-	}
-	entry->announced_confidence = entry->incident.verdict.confidence;
-	if (entry->incident.resolved.ns != 0) {
-		entry->resolved = now;
-		incident_remember(incidents, entry);
-	} else if (incidents->open_count < incidents->options.max_open) {
-		incidents->open[incidents->open_count++] = entry;
-	} else {
-		incidents->counts.refused++;
-		free(entry);
-	}
-	return 0;
-}
-
-static void
-forget_all(struct rm_incidents *incidents)
-{
-	while (incidents->open_count > 0)
-		free(incidents->open[--incidents->open_count]);
-	while (incidents->closed_count > 0)
-		free(incidents->closed[--incidents->closed_count]);
-	incidents->closed_next = 0;
+	if (wrong == NULL)
+		return restore_entry(incidents, entry, now, wall);
+	free(entry);
+	return wrong;
 }
 
 int
 rm_incidents_restore(struct rm_incidents *incidents, const json_t *saved, rm_mono_t now,
-    struct rm_why *why)
+    rm_wall_t wall, struct rm_why *why)
 {
 	const json_t *list = json_object_get(saved, "incidents");
-	int r = 0;
+	size_t unusable = 0;
 
 	if (json_integer_value(json_object_get(saved, "version")) != VERSION ||
 	    !json_is_array(list))
 		return rm_why(
 		    why, -EINVAL, "expected version %d and incidents", VERSION);
-	for (size_t i = 0; r == 0 && i < json_array_size(list); i++)
-		r = restore_one(incidents, json_array_get(list, i), i, now, why);
-	if (r < 0) {
-		forget_all(incidents);
-		return r;
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const char *wrong =
+		    restore_one(incidents, json_array_get(list, i), now, wall);
+
+		if (wrong == NULL)
+			continue;
+		incidents->counts.refused++;
+		if (unusable++ == 0)
+			rm_why(
+			    why, -EINVAL, "incidents[%zu].%s is not usable", i, wrong);
 	}
 	return (int)incidents->open_count;
 }

@@ -29,7 +29,7 @@ struct rm_incidents {
 	struct rm_incident_counts counts;
 };
 
-/* Takes the entry; the oldest is forgotten for it. */
+/* Takes the entry; the oldest is forgotten for it. Only where max_closed is not 0. */
 void incident_remember(struct rm_incidents *incidents, struct incident_entry *entry);
 
 #endif

@@ -20,8 +20,6 @@
 #include "rackmesh/fabric/incident_file.h"
 #include "tests/support/loopback.h"
 
-#define WALL_NS (INT64_C(1700000000) * RM_NS_PER_S)
-
 struct fixture {
 	struct rm_loop *loop;
 	struct rm_worker *worker;
@@ -105,8 +103,9 @@ nobody_listens(
 /* What an earlier life has left: agg1 was silent, was back, and perhaps fell
  * silent again. */
 static void
-leave_file(struct fixture *f, bool failed_again)
+leave_file(struct fixture *f, bool failed_again, bool told)
 {
+	const rm_wall_t began = { rm_wall_now().ns - 10 * RM_NS_PER_S };
 	const struct rm_incident_options options = {
 		.max_open = 4, .max_closed = 4, .id_seed = 5
 	};
@@ -120,10 +119,16 @@ leave_file(struct fixture *f, bool failed_again)
 	assert_int_equal(rm_incidents_new(&options, &before), 0);
 	for (int s = 0; s < 3; s++)
 		rm_incidents_judge(before, (rm_mono_t){ s * RM_NS_PER_S },
-		    (rm_wall_t){ WALL_NS + s * RM_NS_PER_S }, &verdict,
+		    (rm_wall_t){ began.ns + s * RM_NS_PER_S }, &verdict,
 		    s == 0 || (failed_again && s == 2), well, nobody_listens, NULL);
+	for (size_t i = 0; told && rm_incidents_get(before, i) != NULL; i++) {
+		uint64_t id = rm_incidents_get(before, i)->id;
+
+		rm_incidents_told(before, id, false);
+		rm_incidents_told(before, id, true);
+	}
 	assert_int_equal(rm_incident_file_new(f->worker, f->file, &file), 0);
-	rm_incident_file_save(file, rm_incidents_save(before, (rm_wall_t){ WALL_NS }));
+	rm_incident_file_save(file, rm_incidents_save(before, began));
 	LOOPBACK_WAIT(f->loop, access(f->file, R_OK) == 0);
 	loopback_run(f->loop, 20 * RM_NS_PER_MS);
 	rm_incident_file_free(file);
@@ -155,7 +160,7 @@ a_resolution_that_perhaps_nobody_heard_is_told_again(void **state)
 {
 	struct fixture *f = *state;
 
-	leave_file(f, false);
+	leave_file(f, false, false);
 	start(f);
 	assert_int_equal(rm_incidents_open(region_incidents(f->region)), 0);
 	assert_int_equal(region_alert_counts(f->region)->queued, 1);
@@ -163,11 +168,33 @@ a_resolution_that_perhaps_nobody_heard_is_told_again(void **state)
 }
 
 static void
+what_everybody_was_told_is_not_told_again(void **state)
+{
+	struct fixture *f = *state;
+
+	leave_file(f, false, true);
+	start(f);
+	assert_int_equal(region_alert_counts(f->region)->queued, 0);
+	assert_int_equal(f->told[WIRE_RESOLVED], 1); /* the board knows nothing yet */
+}
+
+/* Its webhook was down, and then we were killed. */
+static void
+an_opening_that_perhaps_nobody_heard_is_told_again(void **state)
+{
+	struct fixture *f = *state;
+
+	leave_file(f, true, false);
+	start(f);
+	assert_int_equal(region_alert_counts(f->region)->queued, 1);
+}
+
+static void
 what_came_back_is_not_told_to_be_over(void **state)
 {
 	struct fixture *f = *state;
 
-	leave_file(f, true);
+	leave_file(f, true, true);
 	start(f);
 	assert_int_equal(rm_incidents_open(region_incidents(f->region)), 1);
 	/* Equal labels: the end of the first opening would end the second's alert. */
@@ -184,7 +211,7 @@ what_the_disk_did_not_take_is_kept_when_it_does(void **state)
 	struct fixture *f = *state;
 	char away[80];
 
-	leave_file(f, true);
+	leave_file(f, true, true);
 	start(f);
 	snprintf(away, sizeof(away), "%s.away", f->folder);
 	assert_int_equal(unlink(f->file), 0);
@@ -208,6 +235,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_resolution_that_perhaps_nobody_heard_is_told_again),
+		TEST(what_everybody_was_told_is_not_told_again),
+		TEST(an_opening_that_perhaps_nobody_heard_is_told_again),
 		TEST(what_came_back_is_not_told_to_be_over),
 		TEST(what_the_disk_did_not_take_is_kept_when_it_does),
 	};

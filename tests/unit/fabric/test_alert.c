@@ -31,7 +31,9 @@ struct fixture {
 	char *taken[MAX_TAKEN];
 	char path[MAX_TAKEN][64];
 	size_t taken_count, wanted;
+	int hook_status; /* 0: as status */
 	bool late;
+	unsigned told_opened, told_resolved;
 };
 
 static void
@@ -49,7 +51,11 @@ on_post(struct evhttp_request *request, void *arg)
 		    evhttp_request_get_uri(request));
 		f->taken[f->taken_count++] = text;
 	}
-	evhttp_send_reply(request, f->status, "ok", NULL);
+	if (f->hook_status != 0 &&
+	    strcmp(evhttp_request_get_uri(request), "/hook") == 0)
+		evhttp_send_reply(request, f->hook_status, "ok", NULL);
+	else
+		evhttp_send_reply(request, f->status, "ok", NULL);
 	if (f->taken_count >= f->wanted)
 		event_base_loopbreak(rm_loop_base(f->loop));
 }
@@ -61,6 +67,18 @@ on_deadline(void *arg)
 
 	f->late = true;
 	event_base_loopbreak(rm_loop_base(f->loop));
+}
+
+static void
+on_told(uint64_t incident, bool resolved, void *arg)
+{
+	struct fixture *f = arg;
+
+	assert_int_equal(incident, 42);
+	if (resolved)
+		f->told_resolved++;
+	else
+		f->told_opened++;
 }
 
 static int
@@ -76,7 +94,9 @@ setup_sinks(void **state, size_t max_queue)
 		.webhook_count = 1,
 		.region = "r1",
 		.source = "agg-1",
-		.max_queue = max_queue };
+		.max_queue = max_queue,
+		.on_told = on_told,
+		.arg = f };
 	struct sockaddr_storage at;
 	ev_socklen_t len = sizeof at;
 
@@ -189,6 +209,7 @@ what_is_open_since_an_earlier_life_is_told_to_be_open_now(void **state)
 	const char *ends;
 	json_t *am;
 
+	incident.told_opened = true;
 	rm_wall_format(rm_wall_now(), now);
 	rm_alerts_restore(f->alerts, &incident);
 	wait_for(f, 1);
@@ -230,6 +251,7 @@ what_goes_on_after_a_restart_is_no_news_to_a_webhook(void **state)
 	struct rm_incident old = incident_of("h1/r0"), fresh = incident_of("h2/r0");
 	json_t *hook;
 
+	old.told_opened = true;
 	rm_alerts_restore(f->alerts, &old);
 	wait_for(f, 1);
 	assert_string_equal(f->path[0], "/api/v2/alerts");
@@ -245,6 +267,58 @@ what_goes_on_after_a_restart_is_no_news_to_a_webhook(void **state)
 	assert_string_equal(
 	    json_string_value(json_object_get(hook, "status")), "resolved");
 	json_decref(hook);
+}
+
+/* Killed before its webhook came back. */
+static void
+what_was_not_told_before_a_restart_is_told_after_it(void **state)
+{
+	struct fixture *f = *state;
+	struct rm_incident incident = incident_of("h1/r0");
+	json_t *hook;
+
+	rm_alerts_restore(f->alerts, &incident);
+	wait_for(f, 2);
+	hook = taken_at(f, "/hook", 0);
+	assert_string_equal(
+	    json_string_value(json_object_get(hook, "status")), "firing");
+	json_decref(hook);
+	incident.resolved = rm_wall_now();
+	rm_alerts_restore(f->alerts, &incident);
+	wait_for(f, 4);
+	hook = taken_at(f, "/hook", 1);
+	assert_string_equal(
+	    json_string_value(json_object_get(hook, "status")), "resolved");
+	json_decref(hook);
+	incident.told_resolved = true;
+	rm_alerts_restore(f->alerts, &incident);
+	assert_int_equal(rm_alerts_counts(f->alerts)->queued, 4);
+}
+
+static void
+an_alert_is_told_when_the_last_sink_has_taken_it(void **state)
+{
+	struct fixture *f = *state;
+	struct rm_incident incident = incident_of("h1/r0");
+
+	f->hook_status = 503;
+	rm_alerts_fire(f->alerts, &incident);
+	while (rm_alerts_counts(f->alerts)->delivered < 1 ||
+	       rm_alerts_counts(f->alerts)->failed_attempts < 1)
+		event_base_loop(rm_loop_base(f->loop), EVLOOP_ONCE);
+	incident.verdict.confidence = 0.5;
+	rm_alerts_fire(f->alerts, &incident); /* a newer word takes its place */
+	assert_int_equal(f->told_opened, 0);
+	f->hook_status = 400; /* for good */
+	while (rm_alerts_counts(f->alerts)->refused < 1)
+		event_base_loop(rm_loop_base(f->loop), EVLOOP_ONCE);
+	assert_int_equal(f->told_opened, 1);
+	f->hook_status = 0;
+	rm_alerts_resolve(f->alerts, &incident);
+	while (f->told_resolved == 0)
+		event_base_loop(rm_loop_base(f->loop), EVLOOP_ONCE);
+	assert_int_equal(f->told_opened, 1);
+	assert_int_equal(f->told_resolved, 1);
 }
 
 static void
@@ -358,6 +432,7 @@ a_full_queue_drops_and_counts(void **state)
 	while (counts->delivered + counts->dropped < counts->queued)
 		event_base_loop(rm_loop_base(f->loop), EVLOOP_ONCE);
 	assert_int_equal(counts->delivered, 6);
+	assert_int_equal(f->told_opened, 3);
 }
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
@@ -369,6 +444,8 @@ main(void)
 		TEST(what_is_open_since_an_earlier_life_is_told_to_be_open_now),
 		TEST(an_opening_reaches_alertmanager_and_webhook),
 		TEST(what_goes_on_after_a_restart_is_no_news_to_a_webhook),
+		TEST(what_was_not_told_before_a_restart_is_told_after_it),
+		TEST(an_alert_is_told_when_the_last_sink_has_taken_it),
 		TEST(labels_stay_the_same_while_the_kind_changes),
 		TEST(a_resolution_is_sent_resolved_after_the_firing),
 		TEST(a_wall_clock_that_goes_back_ends_no_alert_before_its_start),

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "rackmesh/base/file.h"
@@ -86,6 +87,13 @@ judge(struct rm_incidents *incidents, int64_t s, const struct rm_verdict *verdic
 	    on_event, seen);
 }
 
+static int
+restore(struct rm_incidents *incidents, const json_t *saved, int64_t s)
+{
+	return rm_incidents_restore(incidents, saved, (rm_mono_t){ 0 },
+	    (rm_wall_t){ WALL_NS + s * RM_NS_PER_S }, NULL);
+}
+
 static void
 open_ones_go_on_under_their_id_and_resolve_on_evidence(void **state)
 {
@@ -97,7 +105,7 @@ open_ones_go_on_under_their_id_and_resolve_on_evidence(void **state)
 
 	judge(before, 1, verdicts, 2, &seen);
 	saved = rm_incidents_save(before, (rm_wall_t){ WALL_NS });
-	assert_int_equal(rm_incidents_restore(after, saved, (rm_mono_t){ 0 }, NULL), 2);
+	assert_int_equal(restore(after, saved, 0), 2);
 	json_decref(saved);
 	for (size_t i = 0; i < 2; i++) {
 		was = rm_incidents_get(before, i);
@@ -140,8 +148,9 @@ those_just_resolved_are_remembered_and_older_ones_not(void **state)
 	judge(before, 2, NULL, 0, &seen);
 	judge(before, 5, NULL, 0, &seen);
 	assert_int_equal(seen.resolved, 1);
+	rm_incidents_told(before, rm_incidents_get(before, 0)->id, true);
 	saved = rm_incidents_save(before, (rm_wall_t){ WALL_NS + 300 * RM_NS_PER_S });
-	assert_int_equal(rm_incidents_restore(after, saved, (rm_mono_t){ 0 }, NULL), 0);
+	assert_int_equal(restore(after, saved, 300), 0);
 	json_decref(saved);
 	assert_non_null(rm_incidents_get(after, 0));
 	assert_int_equal(
@@ -155,9 +164,73 @@ those_just_resolved_are_remembered_and_older_ones_not(void **state)
 	rm_incidents_free(after);
 }
 
-/* One incident that is good, then one thing of it is not. */
+/* The end of it is no news any more, or was never told. */
 static void
-what_is_wrong_is_named_and_nothing_is_taken(void **state)
+what_was_not_told_is_kept_for_a_day_and_what_was_for_five_minutes(void **state)
+{
+	struct rm_incidents *before = fresh(), *after = fresh();
+	struct rm_verdict verdicts[] = { verdict_on("h1/r0"), verdict_on("h2/r0") };
+	struct seen seen = { .health = RM_HEALTH_GOOD };
+	json_t *saved;
+
+	judge(before, 1, verdicts, 2, &seen);
+	judge(before, 2, NULL, 0, &seen);
+	judge(before, 5, NULL, 0, &seen);
+	assert_int_equal(seen.resolved, 2);
+	assert_true(rm_incidents_told(before, rm_incidents_get(before, 0)->id, true));
+	assert_false(rm_incidents_told(before, rm_incidents_get(before, 0)->id, true));
+	saved = rm_incidents_save(before, (rm_wall_t){ WALL_NS + 10 * RM_NS_PER_S });
+	assert_int_equal(restore(after, saved, 306), 0);
+	assert_non_null(rm_incidents_get(after, 0));
+	assert_int_equal(
+	    rm_incidents_get(after, 0)->id, rm_incidents_get(before, 1)->id);
+	assert_false(rm_incidents_get(after, 0)->told_resolved);
+	assert_null(rm_incidents_get(after, 1));
+	rm_incidents_free(after);
+	after = fresh();
+	assert_int_equal(restore(after, saved, 86406), 0);
+	assert_null(rm_incidents_get(after, 0));
+	json_decref(saved);
+	rm_incidents_free(before);
+	rm_incidents_free(after);
+}
+
+static void
+what_was_told_is_remembered(void **state)
+{
+	struct rm_incidents *before = fresh(), *after = fresh();
+	struct rm_verdict verdicts[] = { verdict_on("h1/r0"), verdict_on("h2/r0") };
+	struct seen seen = { 0 };
+	json_t *saved, *one;
+	size_t i;
+
+	judge(before, 1, verdicts, 2, &seen);
+	rm_incidents_told(before, rm_incidents_get(before, 0)->id, false);
+	saved = rm_incidents_save(before, (rm_wall_t){ WALL_NS });
+	assert_int_equal(restore(after, saved, 0), 2);
+	assert_true(rm_incidents_get(after, 0)->told_opened);
+	assert_false(rm_incidents_get(after, 0)->told_resolved);
+	assert_false(rm_incidents_get(after, 1)->told_opened);
+	rm_incidents_free(after);
+	/* Written before this was kept: everybody was told. */
+	json_array_foreach (json_object_get(saved, "incidents"), i, one) {
+		json_object_del(one, "told_opened");
+		json_object_del(one, "told_resolved");
+	}
+	after = fresh();
+	assert_int_equal(restore(after, saved, 0), 2);
+	for (i = 0; i < 2; i++) {
+		assert_true(rm_incidents_get(after, i)->told_opened);
+		assert_false(rm_incidents_get(after, i)->told_resolved);
+	}
+	json_decref(saved);
+	rm_incidents_free(before);
+	rm_incidents_free(after);
+}
+
+/* Two incidents that are good, then one thing of the first is not. */
+static void
+what_is_wrong_is_named_and_left_out_alone(void **state)
 {
 	static const struct {
 		const char *key, *json;
@@ -172,13 +245,14 @@ what_is_wrong_is_named_and_nothing_is_taken(void **state)
 		{ "opened_ns", "-1" },
 		{ "resolved_ns", "\"now\"" },
 		{ "rnic", "\"??\"" },
+		{ "told_opened", "1" },
 		{ "evidence", "[]" },
 	};
 	struct rm_incidents *incidents = fresh();
-	struct rm_verdict verdict = verdict_on("h1/r0");
+	struct rm_verdict verdicts[] = { verdict_on("h1/r0"), verdict_on("h2/r0") };
 	struct seen seen = { 0 };
 
-	judge(incidents, 1, &verdict, 1, &seen);
+	judge(incidents, 1, verdicts, 2, &seen);
 	for (size_t i = 0; i < sizeof(wrongs) / sizeof(wrongs[0]); i++) {
 		json_t *saved = rm_incidents_save(incidents, (rm_wall_t){ WALL_NS });
 		struct rm_incidents *into = fresh();
@@ -187,10 +261,14 @@ what_is_wrong_is_named_and_nothing_is_taken(void **state)
 		json_object_set_new(
 		    json_array_get(json_object_get(saved, "incidents"), 0),
 		    wrongs[i].key, json_loads(wrongs[i].json, JSON_DECODE_ANY, NULL));
-		assert_int_equal(
-		    rm_incidents_restore(into, saved, (rm_mono_t){ 0 }, &why), -EINVAL);
+		assert_int_equal(rm_incidents_restore(into, saved, (rm_mono_t){ 0 },
+				     (rm_wall_t){ WALL_NS }, &why),
+		    1);
 		assert_non_null(strstr(why.text, "incidents[0]"));
-		assert_null(rm_incidents_get(into, 0));
+		assert_string_equal(
+		    rm_incidents_get(into, 0)->verdict.part.name, "h2/r0");
+		assert_null(rm_incidents_get(into, 1));
+		assert_int_equal(rm_incidents_counts(into)->refused, 1);
 		json_decref(saved);
 		rm_incidents_free(into);
 	}
@@ -299,6 +377,20 @@ what_does_not_parse_is_set_aside(void **state)
 	LOOPBACK_WAIT(place->loop, loaded(place) == 3);
 }
 
+/* Root reads everything, and so a folder stands for what cannot be read. */
+static void
+what_cannot_be_read_now_is_not_set_aside(void **state)
+{
+	struct place *place = *state;
+	char aside[128];
+
+	snprintf(aside, sizeof(aside), "%s.corrupt", place->path);
+	assert_int_equal(mkdir(place->path, 0700), 0);
+	assert_null(rm_incident_file_load(place->file));
+	assert_int_equal(access(aside, F_OK), -1);
+	assert_int_equal(rmdir(place->path), 0);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int
@@ -308,10 +400,14 @@ main(void)
 		cmocka_unit_test(
 		    open_ones_go_on_under_their_id_and_resolve_on_evidence),
 		cmocka_unit_test(those_just_resolved_are_remembered_and_older_ones_not),
-		cmocka_unit_test(what_is_wrong_is_named_and_nothing_is_taken),
+		cmocka_unit_test(
+		    what_was_not_told_is_kept_for_a_day_and_what_was_for_five_minutes),
+		cmocka_unit_test(what_was_told_is_remembered),
+		cmocka_unit_test(what_is_wrong_is_named_and_left_out_alone),
 		TEST(the_newest_state_is_what_stays),
 		TEST(what_cannot_be_written_is_counted_and_tried_again),
 		TEST(what_does_not_parse_is_set_aside),
+		TEST(what_cannot_be_read_now_is_not_set_aside),
 	};
 
 	return cmocka_run_group_tests_name("incident_file", tests, NULL, NULL);

@@ -20,12 +20,14 @@
 #include "rackmesh/base/listener.h"
 #include "rackmesh/base/log.h"
 #include "rackmesh/base/metrics.h"
+#include "rackmesh/fabric/alert.h"
 #include "tests/support/loopback.h"
 #include "tor-aggregator/agent.h"
 #include "tor-aggregator/agent_links.h"
 #include "tor-aggregator/aggregator_config.h"
 #include "tor-aggregator/plan_store.h"
 #include "tor-aggregator/relay.h"
+#include "tor-aggregator/tor_aggregator_incidents.h"
 #include "tor-aggregator/tor_aggregator_state.h"
 #include "tor-aggregator/tor_rack.h"
 #include "tor-aggregator/uplink.h"
@@ -613,30 +615,38 @@ without_an_analyzer_summaries_are_counted_as_that(void **state)
 	assert_true(lane->bytes > 0);
 }
 
-/* An incident that an earlier life had open, and one that it had just resolved. */
-static void
-incidents_of_an_earlier_life_go_on(void **state)
+/* A life after one that left this; flags: of what was told, or "". */
+static const struct rm_incidents *
+live_again(struct world *world, int64_t resolved_ns, const char *flags)
 {
 	static const char saved[] =
 	    "{\"version\":1,\"incidents\":[{\"id\":\"00000000000000a1\","
 	    "\"part_type\":\"rnic\",\"part\":\"h1/r0\",\"place\":\"t1\",\"rnic\":\"\","
 	    "\"kind\":\"rnic-lossy\",\"confidence\":0.9,\"opened_ns\":5,"
-	    "\"changed_ns\":6,\"resolved_ns\":%d,\"reopened\":0,\"evidence\":{"
+	    "\"changed_ns\":6,\"resolved_ns\":%lld,\"reopened\":0,%s\"evidence\":{"
 	    "\"window_ns\":1,\"window_start_ns\":4,\"peers\":3,\"to_part\":[9,4],"
 	    "\"from_part\":[9,9],\"outside\":[0,0],\"others\":[4,4],"
 	    "\"observed\":\"\",\"ruled_out\":[]}}]}";
-	struct world *world = *state;
-	const struct rm_incidents *incidents;
 	char path[128], text[1024];
 
 	snprintf(path, sizeof(path), "%s/state/incidents-t1.json", world->folder);
 	tor_aggregator_free(world->aggregator);
 	world->aggregator = NULL;
-	snprintf(text, sizeof(text), saved, 0);
+	snprintf(text, sizeof(text), saved, (long long)resolved_ns, flags);
 	rm_file_replace(path, (const uint8_t *)text, strlen(text));
 	assert_int_equal(
 	    tor_aggregator_new(world->loop, &world->config, &world->aggregator), 0);
-	incidents = tor_rack_incidents(world->aggregator->racks[0]);
+	return tor_rack_incidents(world->aggregator->racks[0]);
+}
+
+/* An incident that an earlier life had open, and one that it had just resolved. */
+static void
+incidents_of_an_earlier_life_go_on(void **state)
+{
+	struct world *world = *state;
+	const struct rm_incidents *incidents;
+
+	incidents = live_again(world, 0, "");
 	assert_int_equal(rm_incidents_open(incidents), 1);
 	assert_int_equal(rm_incidents_get(incidents, 0)->id, 0xa1);
 	assert_int_equal(
@@ -644,17 +654,45 @@ incidents_of_an_earlier_life_go_on(void **state)
 	loopback_run(world->loop, 200 * RM_NS_PER_MS);
 	assert_int_equal(rm_incidents_open(incidents), 1); /* silence is never health */
 
-	tor_aggregator_free(world->aggregator);
-	world->aggregator = NULL;
-	snprintf(text, sizeof(text), saved, 7);
-	rm_file_replace(path, (const uint8_t *)text, strlen(text));
-	assert_int_equal(
-	    tor_aggregator_new(world->loop, &world->config, &world->aggregator), 0);
-	assert_int_equal(
-	    rm_incidents_open(tor_rack_incidents(world->aggregator->racks[0])), 0);
+	incidents = live_again(world, rm_wall_now().ns - RM_NS_PER_S, "");
+	assert_int_equal(rm_incidents_open(incidents), 0);
 	/* Nobody knows whether it was heard: it is said once more. */
 	assert_int_equal(
 	    uplink_counts(world->aggregator->uplink, WIRE_LANE_INCIDENT)->in, 1);
+	/* Days later nobody wants to hear it. */
+	live_again(world, 7, "");
+	assert_int_equal(
+	    uplink_counts(world->aggregator->uplink, WIRE_LANE_INCIDENT)->in, 0);
+}
+
+static void
+what_an_earlier_life_could_not_tell_is_told_and_marked(void **state)
+{
+	static const char untold[] = "\"told_opened\":false,\"told_resolved\":false,";
+	static const char told[] = "\"told_opened\":true,\"told_resolved\":true,";
+	int64_t ended_ns = rm_wall_now().ns - 400 * RM_NS_PER_S;
+	struct world *world = *state;
+	const struct rm_incidents *incidents;
+	char nobody[] = "http://127.0.0.1:1/";
+
+	/* With no receiver at all, what is said has been said. */
+	incidents = live_again(world, 0, untold);
+	assert_true(rm_incidents_get(incidents, 0)->told_opened);
+	world->config.webhooks.items = (char *[]){ nobody };
+	world->config.webhooks.count = 1;
+	incidents = live_again(world, 0, untold);
+	assert_false(rm_incidents_get(incidents, 0)->told_opened);
+	assert_int_equal(rm_alerts_counts(world->aggregator->alerts)->queued, 1);
+	tor_aggregator_on_told(0xa1, false, world->aggregator);
+	assert_true(rm_incidents_get(incidents, 0)->told_opened);
+	live_again(world, 0, told);
+	assert_int_equal(rm_alerts_counts(world->aggregator->alerts)->queued, 0);
+	live_again(world, ended_ns, untold);
+	assert_int_equal(rm_alerts_counts(world->aggregator->alerts)->queued, 1);
+	live_again(world, ended_ns, told);
+	assert_int_equal(rm_alerts_counts(world->aggregator->alerts)->queued, 0);
+	world->config.webhooks.items = NULL;
+	world->config.webhooks.count = 0;
 }
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
@@ -678,6 +716,7 @@ main(void)
 		TEST(a_controller_that_pings_and_falls_silent_is_left),
 		TEST(without_an_analyzer_summaries_are_counted_as_that),
 		TEST(incidents_of_an_earlier_life_go_on),
+		TEST(what_an_earlier_life_could_not_tell_is_told_and_marked),
 	};
 
 	return cmocka_run_group_tests_name("tor_aggregator", tests, NULL, NULL);
