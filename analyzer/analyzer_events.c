@@ -161,7 +161,7 @@ take(enum wire_lane lane, const uint8_t *data, size_t len, uint64_t *ticket, voi
 }
 
 static void
-on_summary(const struct wire_summary_view *view, void *arg)
+on_summary(const struct wire_summary_view *view, bool repeated, void *arg)
 {
 	struct analyzer *analyzer = arg;
 	const struct wire_summary *summary = &view->summary;
@@ -169,9 +169,11 @@ on_summary(const struct wire_summary_view *view, void *arg)
 	rm_mono_t now = rm_mono_now();
 
 	racks_summary(analyzer->racks, view, now);
-	sla_summary(analyzer->sla, view);
-	/* What does not fit is counted there. */
-	(void)localise_summary(region_localise(region), view, now);
+	if (!repeated) {
+		sla_summary(analyzer->sla, view);
+		/* What does not fit is counted there. */
+		(void)localise_summary(region_localise(region), view, now);
+	}
 	if (summary->has_state)
 		blind_rack(region_blind(region), summary->head.region,
 		    summary->head.aggregator, summary->tor, &summary->state, now);
@@ -271,6 +273,29 @@ tell_heard(struct analyzer *analyzer, rm_mono_t now)
 	}
 }
 
+static rm_wall_t
+calm(const char *region, const char *source, const char *tor, rm_wall_t changed,
+    void *arg)
+{
+	const struct analyzer *analyzer = arg;
+
+	return racks_calm(analyzer->racks, region, source, tor, changed);
+}
+
+static void
+on_ended(const struct board_entry *entry, void *arg)
+{
+	const struct analyzer *analyzer = arg;
+	const struct wire_incident incident = { .state = WIRE_RESOLVED,
+		.part = entry->part,
+		.evidence_json = entry->evidence_json };
+
+	rm_log_info("%s: %s: over, though nobody said so", entry->region, entry->part);
+	if (strcmp(entry->kind, rm_kind_word(RM_KIND_TOR_DOWN)) == 0)
+		region_tor_incident(
+		    analyzer_region(analyzer, entry->region), &incident, rm_mono_now());
+}
+
 static void
 judge(struct analyzer *analyzer, rm_mono_t now, rm_wall_t wall, bool also_blind)
 {
@@ -307,6 +332,7 @@ every_second(struct analyzer *analyzer, rm_mono_t now, rm_wall_t wall)
 	    (int64_t)analyzer->config->row_interval_s * RM_NS_PER_S + SLA_MARGIN_NS;
 
 	tell_heard(analyzer, now);
+	board_end_calm(analyzer->board, calm, on_ended, analyzer);
 	sla_close(analyzer->sla, wall, wait_ns, on_minute, analyzer);
 	known_keep(analyzer->known, wall, FORGET_NS);
 }

@@ -315,6 +315,44 @@ board_own(struct board *board, const char *region, const char *analyzer,
 	return r;
 }
 
+/* ---- what is told no more ---------------------------------------------------------
+ */
+
+size_t
+board_end_calm(struct board *board,
+    rm_wall_t (*calm)(const char *region, const char *source, const char *tor,
+	rm_wall_t changed, void *arg),
+    void (*on_ended)(const struct board_entry *entry, void *arg), void *arg)
+{
+	size_t ended = 0;
+
+	for (size_t i = board->open_count; i-- > 0;) {
+		struct node *node = board->open[i];
+		rm_wall_t last = { 0 };
+
+		for (size_t t = 0; t < node->telling_count; t++) {
+			struct telling *telling = node->tellings[t];
+			rm_wall_t since = { 0 };
+
+			if (telling->is_open && !telling->is_own)
+				since = calm(node->entry.region, telling->source,
+				    telling->tor, telling->changed, arg);
+			if (since.ns == 0)
+				continue;
+			telling->is_open = false;
+			telling->changed = last = since;
+		}
+		if (last.ns == 0 || still_open(node, false))
+			continue;
+		node->entry.changed = last;
+		node->entry.changes = ++board->changes;
+		node_close(board, node, last);
+		on_ended(&node->entry, arg);
+		ended++;
+	}
+	return ended;
+}
+
 /* ---- life ---------------------------------------------------------------------- */
 
 int

@@ -53,6 +53,15 @@ int board_edge(struct board *board, const struct wire_incident *incident);
 int board_own(struct board *board, const char *region, const char *analyzer,
     enum wire_incident_state state, const struct rm_incident *incident);
 
+/* Ends what racks have open no more and will not say so: their aggregator was killed
+ * before it could keep it. calm: since when, after changed, the rack has had nothing
+ * open by that aggregator's word; .ns 0: it has, or nobody knows. Returns how many
+ * entries ended, each of which on_ended is given. */
+size_t board_end_calm(struct board *board,
+    rm_wall_t (*calm)(const char *region, const char *source, const char *tor,
+	rm_wall_t changed, void *arg),
+    void (*on_ended)(const struct board_entry *entry, void *arg), void *arg);
+
 /* Open ones first, newest first; then closed ones. NULL past the end. */
 const struct board_entry *board_get(const struct board *board, size_t i);
 const struct board_entry *board_find(const struct board *board, uint64_t id);

@@ -31,17 +31,24 @@ peer_is_idle(const struct intake_peer *peer)
 }
 
 static void
+peer_free(struct intake *intake, struct intake_peer *peer)
+{
+	HASH_DEL(intake->peers, peer);
+	intake->counts.peers--;
+	intake_racks_free(peer->racks);
+	free(peer);
+}
+
+static void
 make_room(struct intake *intake)
 {
 	struct intake_peer *peer, *next;
 
 	HASH_ITER (hh, intake->peers, peer, next) {
-		if (!peer_is_idle(peer))
-			continue;
-		HASH_DEL(intake->peers, peer);
-		free(peer);
-		intake->counts.peers--;
-		return;
+		if (peer_is_idle(peer)) {
+			peer_free(intake, peer);
+			return;
+		}
 	}
 }
 
@@ -251,8 +258,7 @@ intake_accept(int fd, const struct rm_address *peer, void *arg)
 	return 0;
 }
 
-/* ---- time passes ------------------------------------------------------------------
- */
+/* ---- time passes ----------------------------------------------------------------- */
 
 /* 0, or why to close its link. Closing is deferred, so that the list stays as it is. */
 static int
@@ -285,14 +291,12 @@ static void
 on_tick(void *arg)
 {
 	struct intake *intake = arg;
-	struct intake_session *session, *next;
+	struct intake_session *session = intake->sessions;
 	rm_mono_t now = rm_mono_now();
 
-	for (session = intake->sessions; session != NULL; session = next) {
-		int r;
+	for (; session != NULL; session = session->next) {
+		int r = session_tick(session, now);
 
-		next = session->next;
-		r = session_tick(session, now);
 		if (r < 0)
 			rm_link_close(session->link, r);
 	}
@@ -308,8 +312,7 @@ intake_stalled(struct intake *intake, rm_mono_t now)
 		session->info.heard = now;
 }
 
-/* ---- drill-down, reading -----------------------------------------------------------
- */
+/* ---- drill-down, reading --------------------------------------------------------- */
 
 int
 intake_drill(struct intake *intake, uint64_t id, const struct wire_drill *drill)
@@ -350,8 +353,7 @@ intake_counts(const struct intake *intake)
 	return &intake->counts;
 }
 
-/* ---- life -------------------------------------------------------------------------
- */
+/* ---- life ------------------------------------------------------------------------ */
 
 int
 intake_new(struct rm_loop *loop, const struct intake_options *options,
@@ -388,10 +390,8 @@ intake_free(struct intake *intake)
 		return;
 	while (intake->sessions != NULL)
 		intake_session_free(intake->sessions);
-	HASH_ITER (hh, intake->peers, peer, next) {
-		HASH_DEL(intake->peers, peer);
-		free(peer);
-	}
+	HASH_ITER (hh, intake->peers, peer, next)
+		peer_free(intake, peer);
 	for (int i = 0; i < LANES; i++)
 		intake_pending_free(intake->pending[i]);
 	rm_timer_free(intake->tick);

@@ -4,9 +4,11 @@
  *
  * A message is acknowledged when take's ticket is durable (intake_durable), so that
  * from then on we are responsible for it. What comes again is acknowledged again and
- * not applied twice; what is missing is counted, never waited for. When take cannot
- * take, the session is not read until it can: nothing is dropped. An aggregator speaks
- * for its own ToRs only.
+ * not applied twice; what is missing is counted, never waited for. A new life of an
+ * aggregator may have lost numbers, and so ours of it are forgotten: what it sends
+ * again is then taken again, a summary marked as repeated if its time says so. When
+ * take cannot take, the session is not read until it can: nothing is dropped. An
+ * aggregator speaks for its own ToRs only.
  */
 #ifndef ANALYZER_INTAKE_H
 #define ANALYZER_INTAKE_H
@@ -55,8 +57,10 @@ struct intake_callbacks {
 	/* -ENOBUFS, -ENOMEM: not now. -EBADMSG: never. */
 	int (*take)(enum wire_lane lane, const uint8_t *data, size_t len,
 	    uint64_t *ticket, void *arg);
-	/* Each once, as far as their numbers tell; after take. */
-	void (*on_summary)(const struct wire_summary_view *view, void *arg);
+	/* Each once, as far as their numbers tell; after take. repeated: an earlier
+	 * life of the aggregator has sent it, and it was counted then. */
+	void (*on_summary)(
+	    const struct wire_summary_view *view, bool repeated, void *arg);
 	/* Before take; may come again. < 0: not now. */
 	int (*on_incident)(const struct wire_incident *incident, void *arg);
 	void (*on_drilled)(const struct intake_info *session,

@@ -36,6 +36,16 @@ intake_lane_get(
 	return oldest;
 }
 
+void
+intake_lanes_forget(struct intake_lane lanes[INTAKE_INCARNATIONS])
+{
+	/* Items that are pending point to them. */
+	for (size_t i = 0; i < INTAKE_INCARNATIONS; i++) {
+		lanes[i].used = 0;
+		lanes[i].ack_due = false;
+	}
+}
+
 enum intake_says
 intake_lane_says(const struct intake_lane *lane, uint64_t seq, size_t max_unacked)
 {
@@ -101,7 +111,7 @@ intake_pending_pop(struct intake_pending *pending, uint64_t durable_ticket)
 		return NULL;
 	item->lane->durable = item->seq;
 	item->lane->pending--;
-	item->lane->ack_due = true;
+	item->lane->ack_due = item->lane->used != 0;
 	pending->head = (pending->head + 1) & (pending->capacity - 1);
 	pending->count--;
 	return item->peer;

@@ -21,7 +21,7 @@ struct intake_lane { /* of one incarnation of one aggregator */
 	uint64_t applied; /* the highest number taken; 0: none */
 	uint64_t durable; /* up to here all that was taken is safe */
 	uint64_t pending; /* taken, not safe yet */
-	uint64_t used;    /* larger: later */
+	uint64_t used;    /* larger: later; 0: nobody asks for it any more */
 	bool ack_due;
 };
 
@@ -35,6 +35,9 @@ enum intake_says {
 /* The place of that incarnation, made if there is none. NULL: all are busy. */
 struct intake_lane *intake_lane_get(
     struct intake_lane lanes[INTAKE_INCARNATIONS], uint64_t incarnation, uint64_t now);
+/* A new life of the aggregator: its numbers may mean other messages now. What waits to
+ * be safe is not acknowledged, and comes again. */
+void intake_lanes_forget(struct intake_lane lanes[INTAKE_INCARNATIONS]);
 enum intake_says intake_lane_says(
     const struct intake_lane *lane, uint64_t seq, size_t max_unacked);
 

@@ -77,9 +77,20 @@ session_take_tors(struct intake_session *session, const struct wire_hello_view *
 	return 0;
 }
 
+static void
+peer_begin_life(struct intake_peer *peer, uint64_t life)
+{
+	if (peer->life == life)
+		return;
+	peer->life = life;
+	for (int l = 0; l < LANES; l++)
+		intake_lanes_forget(peer->lanes[l]);
+	intake_racks_new_life(peer->racks);
+}
+
 /* Its numbers are known from now on, and an older session of it ends. */
 static const char *
-session_take_place(struct intake_session *session)
+session_take_place(struct intake_session *session, uint64_t life)
 {
 	struct intake *owner = session->owner;
 	struct intake_info *info = &session->info;
@@ -89,9 +100,12 @@ session_take_place(struct intake_session *session)
 	peer = intake_peer_get(owner, info->region, info->name);
 	if (peer == NULL)
 		return "no room for one more aggregator";
+	if (intake_racks_serve(&peer->racks, info->tors, info->tor_count) < 0)
+		return "no memory for its racks";
 	refused = owner->callbacks.on_hello(info, owner->callbacks.arg);
 	if (refused != NULL)
 		return refused;
+	peer_begin_life(peer, life);
 	if (peer->session != NULL) {
 		rm_log_warn(
 		    0, "%s: connected anew, its older session is closed", info->name);
@@ -126,7 +140,7 @@ session_on_hello(struct intake_session *session, const uint8_t *data, size_t len
 	if (r < 0)
 		return r;
 	info->heard = rm_mono_now();
-	refused = session_take_place(session);
+	refused = session_take_place(session, view.hello.incarnation);
 	info->is_welcome = refused[0] == '\0';
 	if (info->is_welcome)
 		rm_log_info("%s of region %s: connected, serves %zu ToRs", info->name,
@@ -185,7 +199,10 @@ session_apply(
 	    message->data, message->len, ticket, callbacks->arg);
 	session->owner->counts.pointless += r == -EBADMSG;
 	if (message->summary != NULL && (r == 0 || r == -EBADMSG))
-		callbacks->on_summary(message->summary, callbacks->arg);
+		callbacks->on_summary(message->summary,
+		    intake_racks_repeated(session->peer->racks, message->tor,
+			message->summary->summary.end_wall_ns),
+		    callbacks->arg);
 	return r;
 }
 

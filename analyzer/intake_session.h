@@ -9,6 +9,7 @@
 
 #include "analyzer/intake.h"
 #include "analyzer/intake_lanes.h"
+#include "analyzer/intake_racks.h"
 
 struct rm_link;
 struct rm_timer;
@@ -20,7 +21,9 @@ enum { LANE_SUMMARY, LANE_INCIDENT, LANES };
 struct intake_peer { /* an aggregator, connected or not */
 	char key[INTAKE_KEY_BYTES];
 	struct intake_session *session; /* NULL: not connected */
+	uint64_t life;                  /* the incarnation of its process */
 	struct intake_lane lanes[LANES][INTAKE_INCARNATIONS];
+	struct intake_racks *racks; /* NULL before its hello */
 	struct intake_peer *next_due;
 	bool is_due; /* in intake.due */
 	UT_hash_handle hh;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <uthash.h>
 
+#include "analyzer/rack_calm.h"
 #include "analyzer/rack_rnics.h"
 #include "rackmesh/base/sketch.h"
 
@@ -32,6 +33,7 @@ struct scope { /* inside, or outgoing */
 
 struct node {
 	struct rack rack; /* first */
+	struct rack_calm calm;
 	char key[KEY_BYTES];
 	struct flow *flows;
 	struct scope inside, outgoing;
@@ -192,6 +194,16 @@ told_by(struct rack *rack, const char *aggregator)
 	strcpy(rack->aggregators[0], aggregator);
 }
 
+static void
+take_state(struct node *node, const struct wire_summary *summary)
+{
+	node->rack.has_state = true;
+	node->rack.state = summary->state;
+	rack_calm_take(&node->calm, summary->head.aggregator,
+	    (rm_wall_t){ (int64_t)summary->end_wall_ns },
+	    summary->state.incidents_open);
+}
+
 void
 racks_served(struct racks *racks, const char *region, const char *tor,
     const char *aggregator, rm_mono_t now)
@@ -235,10 +247,8 @@ racks_summary(struct racks *racks, const struct wire_summary_view *view, rm_mono
 	node->rack.heard_wall.ns = end;
 	node->rack.heard = now;
 	told_by(&node->rack, summary->head.aggregator);
-	if (summary->has_state) {
-		node->rack.has_state = true;
-		node->rack.state = summary->state;
-	}
+	if (summary->has_state)
+		take_state(node, summary);
 	take_rows(racks, node, view, now);
 }
 
@@ -282,6 +292,16 @@ racks_find(const struct racks *racks, const char *region, const char *tor)
 	const struct node *node = node_find(racks, region, tor);
 
 	return node != NULL ? &node->rack : NULL;
+}
+
+rm_wall_t
+racks_calm(const struct racks *racks, const char *region, const char *aggregator,
+    const char *tor, rm_wall_t changed)
+{
+	const struct node *node = node_find(racks, region, tor);
+
+	return node != NULL ? rack_calm_since(&node->calm, aggregator, changed)
+			    : (rm_wall_t){ 0 };
 }
 
 void

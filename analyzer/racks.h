@@ -68,6 +68,9 @@ void racks_expire(struct racks *racks, rm_mono_t now);
 const struct rack *racks_get(const struct racks *racks, size_t i);
 const struct rack *racks_find(
     const struct racks *racks, const char *region, const char *tor);
+/* As rack_calm_since. */
+rm_wall_t racks_calm(const struct racks *racks, const char *region,
+    const char *aggregator, const char *tor, rm_wall_t changed);
 void racks_figures(const struct rack *rack, const struct racks *racks, rm_mono_t now,
     struct rack_figures *inside, struct rack_figures *outgoing);
 /* An id, or "host/device"; NULL: nobody has told of it. */

@@ -266,16 +266,18 @@ uplink_take(
 	return 0;
 }
 
-int
+uint64_t
 uplink_acked(struct uplink *uplink, enum wire_lane name, uint64_t seq)
 {
 	struct lane *lane = lane_of(uplink, name);
 
-	if (lane->spool == NULL || seq > lane->durable)
-		return -EPROTO;
+	if (lane->spool == NULL)
+		return 0;
+	if (seq > lane->durable)
+		seq = lane->durable;
 	rm_spool_done(lane->spool, seq);
 	lane_count(lane);
-	return 0;
+	return seq;
 }
 
 uint64_t

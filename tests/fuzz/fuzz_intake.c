@@ -69,7 +69,7 @@ check_head(const struct wire_lane_head *head, const char *tor)
 }
 
 static void
-on_summary(const struct wire_summary_view *view, void *arg)
+on_summary(const struct wire_summary_view *view, bool repeated, void *arg)
 {
 	struct world *world = arg;
 

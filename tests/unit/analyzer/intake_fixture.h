@@ -29,6 +29,8 @@ struct aggregator { /* played */
 	unsigned acks, pings, drills;
 	uint64_t drill_token;
 	uint64_t incarnation; /* of its lanes */
+	uint64_t life;        /* of the process */
+	uint64_t summary_ends_ns;
 };
 
 struct fixture {
@@ -40,7 +42,7 @@ struct fixture {
 	uint64_t tickets;
 	int take_says, incident_says;
 	const char *hello_says;
-	unsigned hellos, gone, heard, summaries, incidents, drilled;
+	unsigned hellos, gone, heard, summaries, repeats, incidents, drilled;
 	uint64_t drilled_token;
 };
 
@@ -89,11 +91,12 @@ take(enum wire_lane lane, const uint8_t *data, size_t len, uint64_t *ticket, voi
 }
 
 static inline void
-on_summary(const struct wire_summary_view *view, void *arg)
+on_summary(const struct wire_summary_view *view, bool repeated, void *arg)
 {
 	struct fixture *f = arg;
 
 	f->summaries++;
+	f->repeats += repeated;
 }
 
 static inline int
@@ -146,8 +149,9 @@ setup(void **state)
 
 	rm_log_set_sink(quiet, NULL);
 	assert_int_equal(rm_loop_new(&f->loop), 0);
-	f->agg =
-	    (struct aggregator){ .name = "agg1", .region = "lab", .incarnation = 5 };
+	f->agg = (struct aggregator){
+		.name = "agg1", .region = "lab", .incarnation = 5, .life = 3
+	};
 	f->agg.writer = wire_writer_new();
 	start(f);
 	*state = f;
@@ -248,7 +252,7 @@ hello(struct fixture *f, struct aggregator *agg)
 		.version_max = (uint16_t)(WIRE_VERSION + agg->newer),
 		.region = agg->region,
 		.id = agg->name,
-		.incarnation = 3,
+		.incarnation = agg->life,
 		.tors = tors,
 		.tor_count = 2 };
 	struct wire_bytes bytes;
@@ -268,7 +272,9 @@ head_of(const struct aggregator *agg, uint64_t seq)
 static inline void
 send_summary_of(struct aggregator *agg, uint64_t seq, const char *tor)
 {
-	const struct wire_summary summary = { .head = head_of(agg, seq), .tor = tor };
+	const struct wire_summary summary = { .head = head_of(agg, seq),
+		.tor = tor,
+		.end_wall_ns = agg->summary_ends_ns };
 	struct wire_bytes bytes;
 
 	send_bytes(agg, wire_write_summary(agg->writer, &summary, &bytes), &bytes);

@@ -298,6 +298,73 @@ an_entry_is_json_with_the_evidence_inside(void **state)
 	json_decref(json);
 }
 
+/* What racks say: since when this one has nothing open. */
+static rm_wall_t
+calm(const char *region, const char *source, const char *tor, rm_wall_t changed,
+    void *arg)
+{
+	const char *const *calm_source = arg;
+
+	(void)changed;
+	assert_string_equal(region, "lab");
+	assert_string_equal(tor, "tor1");
+	return (rm_wall_t){
+		strcmp(source, *calm_source) == 0 ? BEGAN_NS + 20 * RM_NS_PER_S : 0
+	};
+}
+
+static void
+on_ended(const struct board_entry *entry, void *arg)
+{
+	(void)arg;
+	assert_string_equal(entry->kind, "rnic-down");
+	assert_int_equal(entry->resolved.ns, BEGAN_NS + 20 * RM_NS_PER_S);
+}
+
+/* Killed before it could keep it, and then the fault went away. */
+static void
+what_a_rack_has_open_no_more_ends_without_a_word(void **state)
+{
+	struct board *board = *state;
+	const struct board_entry *entry;
+	const char *source = "agg3";
+
+	tell(board, edge("agg1", 42, WIRE_OPENED, 0));
+	tell(board, edge("agg2", 43, WIRE_OPENED, 1));
+	assert_int_equal(board_end_calm(board, calm, on_ended, &source), 0);
+	source = "agg1";
+	assert_int_equal(board_end_calm(board, calm, on_ended, &source), 0);
+	assert_int_equal(board_open(board), 1); /* agg2 still says so */
+	source = "agg2";
+	assert_int_equal(board_end_calm(board, calm, on_ended, &source), 1);
+	assert_int_equal(board_open(board), 0);
+	assert_int_equal(board_counts(board)->resolved, 1);
+	entry = board_find(board, 42);
+	assert_string_equal(entry->sentence, "h1/r0 is down.");
+	assert_int_equal(entry->changed.ns, entry->resolved.ns);
+	/* A late word on it changes nothing. */
+	assert_int_equal(tell(board, edge("agg2", 43, WIRE_RESOLVED, 30)), 0);
+	assert_int_equal(tell(board, edge("agg1", 42, WIRE_UPDATED, 31)), 0);
+}
+
+static void
+our_own_words_end_only_with_our_own(void **state)
+{
+	struct rm_incident own = { .id = 77, .opened = { BEGAN_NS } };
+	struct board *board = *state;
+	const char *source = "agg1";
+
+	own.verdict.part.type = RM_PART_RNIC;
+	strcpy(own.verdict.part.name, "h1/r0");
+	strcpy(own.verdict.part.place, "tor1");
+	own.verdict.kind = RM_KIND_RNIC_DOWN;
+	own.changed = own.opened;
+	board_own(board, "lab", "an1", WIRE_OPENED, &own);
+	tell(board, edge("agg1", 42, WIRE_OPENED, 0));
+	assert_int_equal(board_end_calm(board, calm, on_ended, &source), 0);
+	assert_int_equal(board_open(board), 1);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int
@@ -316,6 +383,8 @@ main(void)
 		TEST(nonsense_is_refused_and_counted),
 		TEST(the_oldest_closed_ones_are_forgotten_first),
 		TEST(an_entry_is_json_with_the_evidence_inside),
+		TEST(what_a_rack_has_open_no_more_ends_without_a_word),
+		TEST(our_own_words_end_only_with_our_own),
 	};
 
 	return cmocka_run_group_tests_name("board", tests, NULL, NULL);

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "analyzer/intake_lanes.h"
 #include "tests/unit/analyzer/intake_fixture.h"
 
 static void
@@ -186,6 +187,98 @@ what_makes_no_points_is_applied_and_passed_over(void **state)
 	assert_int_equal(intake_counts(f->intake)->pointless, 1);
 }
 
+/* Its disk was read-only, or it comes from a backup: it has lost numbers. */
+static void
+a_new_life_of_an_aggregator_may_use_its_numbers_again(void **state)
+{
+	struct fixture *f = *state;
+
+	hello(f, &f->agg);
+	for (uint64_t seq = 1; seq <= 5; seq++)
+		send_summary(&f->agg, seq);
+	LOOPBACK_WAIT(f->loop, f->summaries == 5);
+	intake_durable(f->intake, WIRE_LANE_SUMMARY, 3);
+	LOOPBACK_WAIT(f->loop, f->agg.acked[WIRE_LANE_SUMMARY] == 3);
+	f->agg.life++;
+	hello(f, &f->agg);
+	f->agg.acks = 0;
+	send_summary(&f->agg, 2);
+	LOOPBACK_WAIT(f->loop, f->summaries == 6);
+	/* What the earlier life sent is safe, and says nothing of this one's. */
+	intake_durable(f->intake, WIRE_LANE_SUMMARY, 5);
+	settle(f);
+	assert_int_equal(f->agg.acks, 0);
+	intake_durable(f->intake, WIRE_LANE_SUMMARY, 6);
+	LOOPBACK_WAIT(f->loop, f->agg.acked[WIRE_LANE_SUMMARY] == 2);
+	/* The same life over another link: what comes again is known. */
+	hello(f, &f->agg);
+	send_summary(&f->agg, 2);
+	LOOPBACK_WAIT(f->loop, f->agg.acked[WIRE_LANE_SUMMARY] == 2);
+	assert_int_equal(f->summaries, 6);
+	assert_int_equal(f->tickets, 6);
+}
+
+static void
+many_lives_whose_words_are_not_safe_yet_leave_room(void **state)
+{
+	struct fixture *f = *state;
+
+	for (unsigned life = 1; life <= 20; life++) {
+		f->agg.life = life;
+		hello(f, &f->agg);
+		send_summary(&f->agg, 1);
+		if (life <= INTAKE_INCARNATIONS)
+			LOOPBACK_WAIT(f->loop, f->summaries == life);
+		else
+			LOOPBACK_WAIT(f->loop, intake_counts(f->intake)->held ==
+						   life - INTAKE_INCARNATIONS);
+	}
+	intake_durable(f->intake, WIRE_LANE_SUMMARY, INTAKE_INCARNATIONS);
+	LOOPBACK_WAIT(f->loop, f->summaries == INTAKE_INCARNATIONS + 1);
+	intake_durable(f->intake, WIRE_LANE_SUMMARY, INTAKE_INCARNATIONS + 1);
+	LOOPBACK_WAIT(f->loop, f->agg.acked[WIRE_LANE_SUMMARY] == 1);
+}
+
+static void
+send_ending(struct fixture *f, uint64_t seq, const char *tor, unsigned s)
+{
+	f->agg.summary_ends_ns = s * UINT64_C(1000000000);
+	send_summary_of(&f->agg, seq, tor);
+}
+
+/* Sums must not count it twice; its numbers cannot tell. */
+static void
+what_a_new_life_sends_again_is_known_by_its_time(void **state)
+{
+	struct fixture *f = *state;
+
+	hello(f, &f->agg);
+	send_ending(f, 1, "tor1", 1000);
+	send_ending(f, 2, "tor1", 1001);
+	send_ending(f, 3, "tor2", 1000);
+	LOOPBACK_WAIT(f->loop, f->summaries == 3);
+	f->agg.life++;
+	hello(f, &f->agg);
+	send_ending(f, 2, "tor1", 1001);
+	send_ending(f, 3, "tor2", 1000);
+	LOOPBACK_WAIT(f->loop, f->summaries == 5);
+	assert_int_equal(f->repeats, 2);
+	send_ending(f, 4, "tor1", 1002);
+	send_ending(f, 5, "tor2", 1001);
+	/* Its clock is set back: within one life the numbers tell. */
+	send_ending(f, 6, "tor1", 900);
+	LOOPBACK_WAIT(f->loop, f->summaries == 8);
+	assert_int_equal(f->repeats, 2);
+	/* In another life much older is another time, not what came before. */
+	send_ending(f, 7, "tor1", 9000);
+	LOOPBACK_WAIT(f->loop, f->summaries == 9);
+	f->agg.life++;
+	hello(f, &f->agg);
+	send_ending(f, 8, "tor1", 1003);
+	LOOPBACK_WAIT(f->loop, f->summaries == 10);
+	assert_int_equal(f->repeats, 2);
+}
+
 static void
 an_incident_that_finds_no_room_comes_again(void **state)
 {
@@ -214,6 +307,9 @@ main(void)
 		TEST(what_cannot_be_taken_now_waits_and_nothing_is_dropped),
 		TEST(what_makes_no_points_is_applied_and_passed_over),
 		TEST(an_incident_that_finds_no_room_comes_again),
+		TEST(a_new_life_of_an_aggregator_may_use_its_numbers_again),
+		TEST(many_lives_whose_words_are_not_safe_yet_leave_room),
+		TEST(what_a_new_life_sends_again_is_known_by_its_time),
 	};
 
 	return cmocka_run_group_tests_name("intake", tests, NULL, NULL);

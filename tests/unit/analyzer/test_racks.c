@@ -288,6 +288,48 @@ racks_are_sorted_by_their_trouble(void **state)
 	free(racks);
 }
 
+static void
+say_open(struct fixture *f, const char *aggregator, int seconds, uint32_t open)
+{
+	struct wire_summary summary = summary_of("tor1", seconds);
+
+	summary.head.aggregator = aggregator;
+	summary.state.incidents_open = open;
+	take(f, &summary);
+}
+
+static int64_t
+calm_s(struct fixture *f, const char *aggregator, int changed)
+{
+	rm_wall_t since = racks_calm(f->racks, "lab", aggregator, "tor1",
+	    (rm_wall_t){ WALL_NS + changed * RM_NS_PER_S });
+
+	return since.ns == 0 ? -1 : (since.ns - WALL_NS) / RM_NS_PER_S;
+}
+
+static void
+a_rack_is_calm_when_it_has_said_so_for_a_while(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(calm_s(f, "agg1", 0), -1);
+	say_open(f, "agg1", 1, 0);
+	assert_int_equal(calm_s(f, "agg1", 0), -1);
+	for (int s = 2; s <= 11; s++) { /* two serve it, and take turns */
+		say_open(f, "agg2", s, 1);
+		say_open(f, "agg1", s, 0);
+	}
+	assert_int_equal(calm_s(f, "agg1", 0), 1);
+	assert_int_equal(calm_s(f, "agg2", 0), -1);
+	assert_int_equal(calm_s(f, "agg3", 0), -1);
+	/* Its opening is on another lane, and may be newer than this word. */
+	assert_int_equal(calm_s(f, "agg1", 2), -1);
+	say_open(f, "agg1", 12, 0);
+	assert_int_equal(calm_s(f, "agg1", 2), 2);
+	say_open(f, "agg1", 13, 1);
+	assert_int_equal(calm_s(f, "agg1", 0), -1);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int
@@ -300,6 +342,7 @@ main(void)
 		TEST(both_aggregators_of_a_rack_are_known),
 		TEST(names_between_racks_are_told_apart),
 		TEST(racks_are_sorted_by_their_trouble),
+		TEST(a_rack_is_calm_when_it_has_said_so_for_a_while),
 	};
 
 	return cmocka_run_group_tests_name("racks", tests, NULL, NULL);
