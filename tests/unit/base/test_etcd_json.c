@@ -84,6 +84,7 @@ a_transaction_is_written(void **state)
 	struct rm_etcd_compare compares[] = {
 		{ "k", RM_ETCD_CREATE_REVISION, 0 },
 		{ "k", RM_ETCD_MOD_REVISION, INT64_C(9007199254740993) },
+		{ "k", RM_ETCD_LEASE, INT64_C(7587848390000000001) },
 	};
 	struct rm_etcd_op ops[] = {
 		{ "k", "v", 1, INT64_C(7587848390000000001) },
@@ -91,12 +92,14 @@ a_transaction_is_written(void **state)
 	};
 	char *got = NULL;
 
-	assert_int_equal(rm_etcd_json_txn(compares, 2, ops, 2, &got), 0);
+	assert_int_equal(rm_etcd_json_txn(compares, 3, ops, 2, &got), 0);
 	assert_string_equal(got,
 	    "{\"compare\":[{\"key\":\"aw==\",\"target\":\"CREATE\",\"result\":"
 	    "\"EQUAL\","
 	    "\"create_revision\":\"0\"},{\"key\":\"aw==\",\"target\":\"MOD\","
-	    "\"result\":\"EQUAL\",\"mod_revision\":\"9007199254740993\"}],"
+	    "\"result\":\"EQUAL\",\"mod_revision\":\"9007199254740993\"},"
+	    "{\"key\":\"aw==\",\"target\":\"LEASE\",\"result\":\"EQUAL\","
+	    "\"lease\":\"7587848390000000001\"}],"
 	    "\"success\":[{\"request_put\":{\"key\":\"aw==\",\"value\":\"dg==\","
 	    "\"lease\":\"7587848390000000001\"}},"
 	    "{\"request_delete_range\":{\"key\":\"aw==\"}}]}");
