@@ -54,8 +54,8 @@ void uplink_incident(struct uplink *uplink, const char *tor,
  * when there are new ones, on_ready follows. */
 int uplink_take(struct uplink *uplink, enum wire_lane lane, uint64_t seq,
     struct rm_spool_item *ret);
-/* Returns up to where it was taken: a number that nobody was given (of numbers that were
- * lost with a disk, or are from before a backup) means all that was. */
+/* Returns up to where it was taken: a number that nobody was given (of numbers that
+ * were lost with a disk, or are from before a backup) means all that was. */
 uint64_t uplink_acked(struct uplink *uplink, enum wire_lane lane, uint64_t seq);
 
 uint64_t uplink_incarnation(const struct uplink *uplink, enum wire_lane lane);

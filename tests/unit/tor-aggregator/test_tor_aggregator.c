@@ -665,6 +665,22 @@ incidents_of_an_earlier_life_go_on(void **state)
 	    uplink_counts(world->aggregator->uplink, WIRE_LANE_INCIDENT)->in, 0);
 }
 
+static bool
+file_says(const struct world *world, const char *what)
+{
+	char path[128];
+	uint8_t *data;
+	size_t len;
+	bool says;
+
+	snprintf(path, sizeof(path), "%s/state/incidents-t1.json", world->folder);
+	if (rm_file_read(path, 65536, &data, &len) < 0)
+		return false;
+	says = strstr((const char *)data, what) != NULL;
+	free(data);
+	return says;
+}
+
 static void
 what_an_earlier_life_could_not_tell_is_told_and_marked(void **state)
 {
@@ -685,6 +701,7 @@ what_an_earlier_life_could_not_tell_is_told_and_marked(void **state)
 	assert_int_equal(rm_alerts_counts(world->aggregator->alerts)->queued, 1);
 	tor_aggregator_on_told(0xa1, false, world->aggregator);
 	assert_true(rm_incidents_get(incidents, 0)->told_opened);
+	LOOPBACK_WAIT(world->loop, file_says(world, "\"told_opened\": true"));
 	live_again(world, 0, told);
 	assert_int_equal(rm_alerts_counts(world->aggregator->alerts)->queued, 0);
 	live_again(world, ended_ns, untold);
