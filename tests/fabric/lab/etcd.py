@@ -223,21 +223,12 @@ class Etcd:
         return None
 
     def wait_healthy(self, seconds=READY_S):
-        """All members. One that does not find its feet is started once more, as a person
-        would do it: in 3.4 a member that was put in anew may keep an old view of users."""
-        well = lambda: all(member.healthy() for member in self.members.values())  # noqa: E731
-        try:
-            until("etcd is well", seconds / 2, well, every=0.1)
-        except AssertionError:
-            for member in self.members.values():
-                if not self._is_well(member):
-                    member.restart()
-            until("etcd is well after a restart", seconds / 2, well, every=0.1)
-
-    def _is_well(self, member):
-        with contextlib.suppress(OSError):
-            return member.healthy()
-        return False
+        until(
+            "all of etcd is well",
+            seconds,
+            lambda: all(member.healthy() for member in self.members.values()),
+            every=0.1,
+        )
 
     # ---- ailments ------------------------------------------------------------------
 
