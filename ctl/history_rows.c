@@ -348,7 +348,7 @@ history_rows_print(struct history_rows *rows, bool json)
 	if (rows->left_out > 0 && !json)
 		fprintf(stderr,
 		    "rackmeshctl: %" PRIu64 " incidents more, older ones, are left "
-					    "out; ask for a shorter --since\n",
+		    "out; ask for a shorter --since\n",
 		    rows->left_out);
 	if (!known && !json)
 		fprintf(stderr, "rackmeshctl: nothing is known of %s in that time\n",

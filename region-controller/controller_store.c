@@ -20,8 +20,7 @@ new_etcd(struct rm_loop *loop, const struct controller_config *config,
 		.user = config->etcd.user,
 		.timeout_ns = (int64_t)config->etcd.timeout_ms * RM_NS_PER_MS,
 		.relist_ns = (int64_t)config->etcd.relist_s * RM_NS_PER_S,
-		.compact_after_ns =
-		    (int64_t)config->etcd.compact_after_s * RM_NS_PER_S,
+		.compact_after_ns = (int64_t)config->etcd.compact_after_s * RM_NS_PER_S,
 		.lease_ttl_s = (int64_t)config->etcd.lease_ttl_s,
 		.random_seed = rm_random_u64(),
 	};

@@ -4,9 +4,9 @@
 
 #include "rackmesh/base/metrics.h"
 #include "tor-aggregator/brake_store.h"
+#include "tor-aggregator/lossy_ends.h"
 #include "tor-aggregator/metrics_table.h"
 #include "tor-aggregator/orders.h"
-#include "tor-aggregator/lossy_ends.h"
 #include "tor-aggregator/path_ends.h"
 #include "tor-aggregator/path_rows.h"
 #include "tor-aggregator/path_table.h"
