@@ -5,9 +5,11 @@
 #include "analyzer/localise_part.h"
 
 /* Rows take up to 1.5 s to come, and come every second. */
-#define SPEAK_NS (1600 * RM_NS_PER_MS)    /* nothing else is near */
-#define LASTING_NS (1800 * RM_NS_PER_MS)  /* three windows of a second */
-#define DECIDE_NS (2250 * RM_NS_PER_MS)   /* "A or B", or the likelier one */
+#define SPEAK_NS (1600 * RM_NS_PER_MS)   /* nothing else is near */
+#define LASTING_NS (1800 * RM_NS_PER_MS) /* three windows of a second */
+#define DECIDE_NS (2250 * RM_NS_PER_MS)  /* the likelier one */
+/* "A or B" keeps its name for life: more rows may tell which. */
+#define UNDECIDED_NS (4500 * RM_NS_PER_MS)
 #define CROWDED_NS (5 * RM_NS_PER_S)      /* the likeliest of several */
 #define OVERLAP_NS (3 * RM_NS_PER_S)      /* more, where another fault was named */
 #define TOR_SPEAK_NS (500 * RM_NS_PER_MS) /* its own rack has said so */
@@ -57,9 +59,10 @@ localise_may_speak(const struct localise_standings *standings,
     const struct localise_standing *first, rm_wall_t lossy_end)
 {
 	const struct localise_rack *rack = localise_rack_of(now->map, finding);
-	int64_t wait = finding->is_clear     ? SPEAK_NS
-		       : finding->is_crowded ? CROWDED_NS
-					     : DECIDE_NS;
+	int64_t wait = finding->is_clear                             ? SPEAK_NS
+		       : finding->is_crowded                         ? CROWDED_NS
+		       : finding->other != NULL && !finding->has_tor ? UNDECIDED_NS
+								     : DECIDE_NS;
 
 	/* Two racks that only have each other, and some of it arrives: anything may be.
 	 */

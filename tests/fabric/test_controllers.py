@@ -76,6 +76,12 @@ def changed_topology(world, number):
     return content
 
 
+def take_new(world, numbers):
+    """Leadership may be lost just then: a person would try again."""
+    world.lab.import_topology(changed_topology(world, next(numbers)))
+    return True
+
+
 def change_plans(world, numbers, seconds):
     """As often as a controller takes it, for so long; says how often that was."""
     taken, end = 0, time.monotonic() + seconds
@@ -125,7 +131,7 @@ def test_every_agent_has_the_newest_plan_after_every_trouble(world, rng, say, so
         if seconds[-1] > CONVERGED_S:
             say(f"{trouble}: {seconds[-1]:.1f} s ({back - healed:.1f} s until etcd was well)")
         # A plan that is made now reaches everybody, too.
-        small.lab.import_topology(changed_topology(small, next(numbers)))
+        until("a new topology is taken", HEALED_S, lambda: take_new(small, numbers))
         until(
             f"a new plan reaches every agent after {trouble}",
             CONVERGED_S,
