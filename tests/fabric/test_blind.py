@@ -1,5 +1,6 @@
 """Silence is a finding: of an aggregator, a rack, a region, and over our own restarts."""
 
+import json
 import re
 
 import pytest
@@ -188,6 +189,13 @@ def live_through(region, say, *faults):
     return found
 
 
+def kept(region, number):
+    """The analyzer has on disk that it has told of this incident."""
+    folder = region.lab.folder / "state" / "analyzer"
+    saved = json.loads((folder / f"incidents-{REGION}.json").read_text())
+    return any(each["id"] == number and each["told_opened"] for each in saved["incidents"])
+
+
 # ---- tests -----------------------------------------------------------------------------
 
 
@@ -208,6 +216,8 @@ def test_a_killed_aggregator_is_told_of_once_though_the_analyzer_is_killed(regio
     try:
         seconds = fires(region, fault, mark)
         [number] = [each["id"] for each in open_incidents(region)]
+        # An alert does not wait for the disk: a life that ends before knows it no more.
+        until("the incident and that it was told are kept", 5, lambda: kept(region, number))
         analyzer.kill()
         analyzer.start()
         analyzer.wait_ready()

@@ -9,7 +9,9 @@ _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def end_on_signals():
-    """SIGTERM and SIGHUP unwind as Ctrl-C does."""
+    """SIGTERM and SIGHUP unwind as Ctrl-C does; that also where a shell that started us in
+    the background has it ignored."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda number, _: sys.exit(128 + number))
 
