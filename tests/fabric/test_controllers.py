@@ -114,22 +114,23 @@ def test_every_agent_has_the_newest_plan_after_every_trouble(world, rng, say, so
         taken += change_plans(small, numbers, rng.uniform(0.5, 3))
         trouble.heal()
         healed = time.monotonic()
-        small.etcd.wait_healthy(HEALED_S)
+        until(f"etcd answers after {trouble}", HEALED_S, lambda: newest(small.etcd), every=0.05)
         back = time.monotonic()
         leaderships.add(
             until(f"somebody leads after {trouble}", HEALED_S, lambda: leadership(small))
         )
-        tokens = max(tokens, authentications(small.lab.wait_leader()))
         until(
             f"every agent has the newest plan after {trouble}",
             HEALED_S,
             lambda: converged(small, versions),
-            every=0.1,
+            every=0.05,
         )
         # What starts anew has to start first; what only thaws is there at once.
         seconds.append(time.monotonic() - (back if trouble.restarts else healed))
         if seconds[-1] > CONVERGED_S:
-            say(f"{trouble}: {seconds[-1]:.1f} s ({back - healed:.1f} s until etcd was well)")
+            say(f"{trouble}: {seconds[-1]:.1f} s ({back - healed:.1f} s until etcd answered)")
+        tokens = max(tokens, authentications(small.lab.wait_leader()))
+        small.etcd.wait_healthy(HEALED_S)
         # A plan that is made now reaches everybody, too.
         until("a new topology is taken", HEALED_S, lambda: take_new(small, numbers))
         until(

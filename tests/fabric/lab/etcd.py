@@ -85,7 +85,7 @@ class Etcd:
         self._engines, self._fabric = engines, fabric
         self._folder = pathlib.Path(folder)
         self._folder.mkdir(parents=True, exist_ok=True)
-        self._token_s, self._token = token_s, None
+        self._token_s, self._token, self._answered = token_s, None, None
         self._more = self._tokens() if token_s else ()
         names = [f"etcd{i + 1}" for i in range(members)]
         urls = {n: f"http://{fabric.management[n]}:{PEER_PORT}" for n in names}
@@ -168,9 +168,13 @@ class Etcd:
     def call(self, path, body, member=None):
         """From the first member that answers; OSError when none does."""
         last = None
-        for each in [member] if member else list(self.members.values()):
+        # Whoever answered last is asked first: one that is cut off takes its time.
+        names = sorted(self.members, key=lambda name: name != self._answered)
+        for each in [member] if member else [self.members[name] for name in names]:
             try:
-                return self._ask(each, path, body)
+                answer = self._ask(each, path, body)
+                self._answered = each.name
+                return answer
             except Refused:
                 raise
             except OSError as error:
