@@ -185,28 +185,18 @@ analyzer_config_read(
 	return r;
 }
 
+static int
+read_any(void *config, const char *path, struct rm_why *why)
+{
+	return analyzer_config_read(config, path, why);
+}
+
 int
 analyzer_config_load(struct analyzer_config *config, int argc, char **argv)
 {
-	struct rm_why why = { 0 };
-	const char *path = NULL;
-	bool check = false;
-	int r;
-
-	r = rm_config_arguments(analyzer_options,
+	return rm_config_start(analyzer_options,
 	    "says what is wrong between the racks, and keeps what was", argc, argv,
-	    &path, &check, &why);
-	if (r == 0) {
-		r = analyzer_config_read(config, path, &why);
-		if (r == 0 && check) {
-			analyzer_config_clear(config);
-			printf("%s: good\n", path == NULL ? "no config file" : path);
-			r = 1;
-		}
-	}
-	if (r < 0)
-		rm_log_error(0, "%s", why.text);
-	return r;
+	    config, read_any, NULL);
 }
 
 void

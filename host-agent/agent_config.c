@@ -265,28 +265,18 @@ agent_config_read(struct agent_config *config, const char *path, struct rm_why *
 	return r;
 }
 
+static int
+read_any(void *config, const char *path, struct rm_why *why)
+{
+	return agent_config_read(config, path, why);
+}
+
 int
 agent_config_load(struct agent_config *config, int argc, char **argv)
 {
-	struct rm_why why = { 0 };
-	const char *path = NULL;
-	bool check = false;
-	int r;
-
-	r = rm_config_arguments(agent_options,
+	return rm_config_start(agent_options,
 	    "probes from this host's RNICs and answers others' probes", argc, argv,
-	    &path, &check, &why);
-	if (r == 0) {
-		r = agent_config_read(config, path, &why);
-		if (r == 0 && check) {
-			agent_config_clear(config);
-			printf("%s: good\n", path == NULL ? "no config file" : path);
-			r = 1;
-		}
-	}
-	if (r < 0)
-		rm_log_error(0, "%s", why.text);
-	return r;
+	    config, read_any, NULL);
 }
 
 void

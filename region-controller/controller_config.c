@@ -239,8 +239,9 @@ has_unused_topology(const struct controller_config *config)
 
 /* All files, and what is odd in them. */
 static int
-check_and_tell(const struct controller_config *config, struct rm_why *why)
+check_and_tell(const void *arg, struct rm_why *why)
 {
+	const struct controller_config *config = arg;
 	char *password = NULL;
 	int r;
 
@@ -251,34 +252,25 @@ check_and_tell(const struct controller_config *config, struct rm_why *why)
 	else
 		r = check_topology(config, why);
 	free(password);
-	if (r < 0)
-		return r;
-	printf("%s: good\n", config->path == NULL ? "no config file" : config->path);
-	return 1;
+	return r;
+}
+
+static int
+read_any(void *config, const char *path, struct rm_why *why)
+{
+	return controller_config_read(config, path, why);
 }
 
 int
 controller_config_load(struct controller_config *config, int argc, char **argv)
 {
-	struct rm_why why = { 0 };
-	const char *path = NULL;
-	bool check = false;
 	int r;
 
-	r = rm_config_arguments(controller_options,
+	r = rm_config_start(controller_options,
 	    "plans who probes whom in a region, and hands the plans to its aggregators",
-	    argc, argv, &path, &check, &why);
-	if (r == 0) {
-		r = controller_config_read(config, path, &why);
-		if (r == 0 && check) {
-			r = check_and_tell(config, &why);
-			controller_config_clear(config);
-		} else if (r == 0 && has_unused_topology(config)) {
-			rm_log_warn(0, "%s", UNUSED_TOPOLOGY);
-		}
-	}
-	if (r < 0)
-		rm_log_error(0, "%s", why.text);
+	    argc, argv, config, read_any, check_and_tell);
+	if (r == 0 && has_unused_topology(config))
+		rm_log_warn(0, "%s", UNUSED_TOPOLOGY);
 	return r;
 }
 

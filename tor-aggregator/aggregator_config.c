@@ -174,28 +174,18 @@ aggregator_config_read(
 	return r;
 }
 
+static int
+read_any(void *config, const char *path, struct rm_why *why)
+{
+	return aggregator_config_read(config, path, why);
+}
+
 int
 aggregator_config_load(struct aggregator_config *config, int argc, char **argv)
 {
-	struct rm_why why = { 0 };
-	const char *path = NULL;
-	bool check = false;
-	int r;
-
-	r = rm_config_arguments(aggregator_options,
+	return rm_config_start(aggregator_options,
 	    "judges the racks of its ToRs by what their host-agents measure", argc,
-	    argv, &path, &check, &why);
-	if (r == 0) {
-		r = aggregator_config_read(config, path, &why);
-		if (r == 0 && check) {
-			aggregator_config_clear(config);
-			printf("%s: good\n", path == NULL ? "no config file" : path);
-			r = 1;
-		}
-	}
-	if (r < 0)
-		rm_log_error(0, "%s", why.text);
-	return r;
+	    argv, config, read_any, NULL);
 }
 
 void

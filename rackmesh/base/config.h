@@ -92,4 +92,15 @@ void rm_config_help(const struct rm_option *options, FILE *out);
 int rm_config_arguments(const struct rm_option *options, const char *what, int argc,
     char **argv, const char **path, bool *check, struct rm_why *why);
 
+/*
+ * How a daemon starts: the command line, then read, which fills the zeroed *config from
+ * the path (NULL: no file) or leaves it clear. With --check also check, which may be
+ * NULL, for what lies in other files; then it is said to be good, and *config is clear.
+ * Returns as rm_config_arguments; what is wrong has been said.
+ */
+int rm_config_start(const struct rm_option *options, const char *what, int argc,
+    char **argv, void *config,
+    int (*read)(void *config, const char *path, struct rm_why *why),
+    int (*check)(const void *config, struct rm_why *why));
+
 #endif

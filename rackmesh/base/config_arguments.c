@@ -78,3 +78,33 @@ rm_config_arguments(const struct rm_option *options, const char *what, int argc,
 	}
 	return 0;
 }
+
+int
+rm_config_start(const struct rm_option *options, const char *what, int argc,
+    char **argv, void *config,
+    int (*read)(void *config, const char *path, struct rm_why *why),
+    int (*check)(const void *config, struct rm_why *why))
+{
+	struct rm_why why = { 0 };
+	const char *path = NULL;
+	bool only_check = false;
+	int r;
+
+	r = rm_config_arguments(options, what, argc, argv, &path, &only_check, &why);
+	if (r == 0) {
+		r = read(config, path, &why);
+		if (r == 0 && only_check) {
+			if (check != NULL)
+				r = check(config, &why);
+			rm_config_clear(options, config);
+			if (r == 0) {
+				printf("%s: good\n",
+				    path == NULL ? "no config file" : path);
+				r = 1;
+			}
+		}
+	}
+	if (r < 0)
+		rm_log_error(0, "%s", why.text);
+	return r;
+}
