@@ -47,9 +47,7 @@ hello_refused(const struct intake_session *session, const struct wire_hello *hel
 		return "a second hello";
 	if (hello->role != WIRE_ROLE_AGGREGATOR)
 		return "only tor-aggregators speak to an analyzer";
-	if (hello->version_min > WIRE_VERSION + 1 ||
-	    hello->version_max + 1 < WIRE_VERSION ||
-	    hello->version_max < hello->version_min)
+	if (!wire_hello_meets_us(hello))
 		return "versions more than one apart do not work together; upgrade the "
 		       "older side";
 	if (!rm_name_valid(hello->region))

@@ -91,9 +91,7 @@ hello_refused(const struct session *session, const struct wire_hello *hello)
 		return "a second hello";
 	if (hello->role != WIRE_ROLE_AGGREGATOR)
 		return "only tor-aggregators speak to a region-controller";
-	if (hello->version_min > WIRE_VERSION + 1 ||
-	    hello->version_max + 1 < WIRE_VERSION ||
-	    hello->version_max < hello->version_min)
+	if (!wire_hello_meets_us(hello))
 		return "versions more than one apart do not work together; upgrade the "
 		       "older side";
 	if (strcmp(hello->region, session->owner->options.region) != 0)

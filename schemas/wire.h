@@ -150,6 +150,15 @@ struct wire_hello {
 	size_t tor_count;
 };
 
+/* Peers one version apart, in either direction, work together. */
+static inline bool
+wire_hello_meets_us(const struct wire_hello *hello)
+{
+	return hello->version_min <= WIRE_VERSION + 1 &&
+	       hello->version_max + 1 >= WIRE_VERSION &&
+	       hello->version_max >= hello->version_min;
+}
+
 struct wire_hello_view {
 	struct wire_hello hello; /* .tors is NULL: use wire_hello_tor */
 	const void *opaque;

@@ -77,9 +77,7 @@ take_hello(struct agent_link *peer, const uint8_t *data, size_t len)
 		    peer, AGENT_LINKS_STRANGER, "only host-agents are served here");
 	if (strcmp(hello->region, links->options.region) != 0)
 		return turn_away(peer, AGENT_LINKS_STRANGER, "this is another region");
-	if (hello->version_min > WIRE_VERSION + 1 ||
-	    hello->version_max + 1 < WIRE_VERSION ||
-	    hello->version_max < hello->version_min)
+	if (!wire_hello_meets_us(hello))
 		return turn_away(peer, AGENT_LINKS_VERSION,
 		    "versions more than one apart do not work together");
 	r = agents_get(links->agents, hello->id, &agent);
