@@ -237,8 +237,7 @@ def test_points_arrive_by_the_second_version_of_the_protocol(place, pack, tmp_pa
     wait_empty(analyzer, 60)
 
     for name in ROWS:
-        series = victoria.export(f'{{__name__="{name}_sent"}}')
-        values = [value for each in series for value in each["values"]]
+        values = victoria.wait_values(f"{name}_sent", expected[name]["count"])
         assert len(values) == expected[name]["count"]
         assert sum(values) == expected[name]["sent"]
     said = rackmeshctl(place, "history", "init", "--url", victoria.url)

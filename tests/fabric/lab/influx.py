@@ -101,3 +101,14 @@ class Victoria(Daemon):
         words = urllib.parse.urlencode({"match[]": match})
         text = self.ask(f"/api/v1/export?{words}").text
         return [json.loads(line) for line in text.splitlines()]
+
+    def wait_values(self, name, count, seconds=30):
+        """Every value of a metric, once there are so many: what VictoriaMetrics took is
+        seen by a search only some time later, flushed or not."""
+
+        def enough():
+            series = self.export(f'{{__name__="{name}"}}')
+            values = [value for each in series for value in each["values"]]
+            return values if len(values) >= count else None
+
+        return until(f"VictoriaMetrics shows {count} of {name}", seconds, enough, [self])
