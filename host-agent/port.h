@@ -4,6 +4,9 @@
  * Prober and reflector know only this; port_udp is one port, others can follow.
  * Everything runs on the loop's thread. A stamp is ns of the port's own clock:
  * subtract it from another of the same port, never from CLOCK_MONOTONIC.
+ *
+ * A flow is named by its UDP source port everywhere, on RoCEv2 too: how the port brings
+ * that about is its own matter.
  */
 #ifndef HOST_AGENT_PORT_H
 #define HOST_AGENT_PORT_H
@@ -19,13 +22,25 @@
 
 enum port_role { PORT_PROBER, PORT_REFLECTOR, PORT_ROLES };
 
+/* How a probe comes by the path that is asked for. */
+enum port_flows {
+	PORT_FLOWS_SOURCE_PORT, /* the socket's own UDP source port */
+	PORT_FLOWS_LABEL,       /* the NIC makes the source port of the flow label */
+	PORT_FLOWS_QP,          /* it makes it of the QPN: several QPs, several flows */
+	PORT_FLOWS_UNKNOWN,     /* nobody has told us of this driver: one flow */
+};
+
 struct port_packet { /* one to send */
 	const struct wire_address *to;
+	uint32_t qpn; /* where there are QPs: the destination's */
+	uint16_t lid; /* InfiniBand: the destination's; 0 else */
+	uint8_t sl;
+	uint32_t label; /* of a reply: the probe's, so that it takes the same flow */
 	const uint8_t *data; /* its first 16 bytes are unlike those of any packet
 				of the same role still without its stamp */
 	uint16_t len;
 	uint16_t zeros;    /* so many zero bytes follow data */
-	uint16_t src_port; /* of a probe: its flow. A reflector has but one */
+	uint16_t src_port; /* of a probe: its flow, as port_flow gave it */
 	uint8_t dscp;
 	uint64_t token;   /* comes back with the stamp */
 	rm_mono_t posted; /* out: just before it was handed over (T1) */
@@ -37,7 +52,10 @@ struct port_arrival {
 	uint8_t *data; /* free to be overwritten until the callback returns */
 	size_t len;
 	int64_t stamp_ns;
-	uint16_t local_port;
+	uint32_t qpn; /* the sender's, where there are QPs */
+	uint16_t lid; /* InfiniBand */
+	uint8_t sl;
+	uint16_t local_port;           /* 0: not known, any flow of ours */
 	uint8_t dscp, ecn, ttl;        /* as it arrived */
 	enum wire_stamp_source source; /* of stamp_ns */
 };
@@ -64,9 +82,18 @@ struct port_counts {
 	uint64_t stamps_missing;   /* a later packet's stamp came, this one's did not */
 	uint64_t socket_errors;    /* ICMP and the like, drained and ignored */
 	uint64_t refused_flows;    /* one socket more than allowed, or none to be had */
+	/* Verbs only. */
+	uint64_t errors;          /* completions that are not a success */
+	uint64_t no_header;       /* arrived without a GRH that can be read */
+	uint64_t receives_low;    /* times that a receive queue was nearly empty */
+	uint64_t rebuilt;         /* QPs that got another number */
+	uint64_t reset;           /* QPs that came back with their number */
+	uint64_t handles_waited;  /* replies that waited for an address handle */
+	uint64_t handles_refused; /* packets that did not leave for want of one */
 };
 
 struct port;
+struct probe_format;
 
 struct port_ops {
 	/* 0, or -errno: this port could never send from that flow to this address */
@@ -79,6 +106,10 @@ struct port_ops {
 	bool (*drain)(struct port *port, enum port_role role);
 	uint64_t (*overruns)(struct port *port, enum port_role role, bool refresh);
 	uint16_t (*reflector_port)(const struct port *port);
+	uint16_t (*flow)(const struct port *port, uint16_t wanted);
+	uint32_t (*label)(const struct port *port, uint16_t src_port);
+	enum port_flows (*flows)(const struct port *port);
+	const struct probe_format *format; /* of what this port carries */
 	const struct port_counts *(*counts)(const struct port *port);
 	void (*free)(struct port *port);
 };
@@ -124,7 +155,37 @@ port_overruns(struct port *port, enum port_role role, bool refresh)
 	return port->ops->overruns(port, role, refresh);
 }
 
-/* Where this port's own reflector listens: never a probe's source. */
+/*
+ * The source port that a probe really leaves from where a plan asks for wanted: another
+ * one, where the NIC does not let us choose. Several wanted ones may become one.
+ */
+static inline uint16_t
+port_flow(const struct port *port, uint16_t wanted)
+{
+	return port->ops->flow(port, wanted);
+}
+
+/* The flow label that goes with a source port of port_flow; 0: there are none. */
+static inline uint32_t
+port_label(const struct port *port, uint16_t src_port)
+{
+	return port->ops->label(port, src_port);
+}
+
+static inline enum port_flows
+port_flows(const struct port *port)
+{
+	return port->ops->flows(port);
+}
+
+static inline const struct probe_format *
+port_format(const struct port *port)
+{
+	return port->ops->format;
+}
+
+/* Where this port's own reflector listens: never a probe's source. 0: there are no such
+ * ports, what is a probe and what a reply says the packet. */
 static inline uint16_t
 port_reflector_port(const struct port *port)
 {

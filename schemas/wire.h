@@ -56,6 +56,7 @@ extern "C" {
 #define WIRE_MAX_PATHS 4096        /* of one report */
 #define WIRE_MAX_HOPS 8            /* of one path */
 #define WIRE_MAX_JSON (8u << 20)   /* bytes of one drill's answer */
+#define WIRE_MAX_SERVICES 4096     /* service flows of one agent */
 
 enum wire_kind {
 	WIRE_UNKNOWN = 0,
@@ -82,6 +83,11 @@ enum wire_kind {
 	WIRE_DRILL, /* RMD1 analyzer, controller -> aggregator: raw results of an RNIC
 		     */
 	WIRE_DRILL_ANSWER, /* RMN1 the answer */
+	WIRE_SERVICES,     /* RMU1 agent -> aggregator: whose flows use its RNICs */
+	WIRE_JOIN,   /* RMO1 agent -> aggregator -> controller: who is the other end of
+			this QP? Answered as a resolve is */
+	WIRE_TRACED, /* RMY1 aggregator -> controller: ways that its rack's traces found
+		      */
 };
 
 /* What the bytes claim to be. Reads only the identifier: trust nothing yet. */
@@ -124,10 +130,21 @@ struct wire_rnic {
 	const char *plane; /* "" until the controller has looked it up */
 	struct wire_address addresses[WIRE_MAX_ADDRESSES];
 	size_t address_count;
-	uint32_t qpn; /* 0 for UDP */
-	uint32_t mtu_bytes;
+	uint32_t qpn;         /* of the UD QP that answers probes; 0: UDP */
+	uint32_t mtu_bytes;   /* of UDP the netdev's; of RoCE the active path MTU, which
+				 is the most that a UD message may carry */
 	uint64_t incarnation; /* of the agent that speaks for it: new at every start */
+	uint32_t large_qpn;   /* for probes above WIRE_ROCE_SMALL_BYTES; 0: none */
+	uint16_t lid;         /* InfiniBand only; 0: RoCE or UDP */
+	uint8_t link;         /* enum wire_link, of its port */
 };
+
+/* A probe of at most this many bytes goes to qpn, a larger one to large_qpn: the many
+ * buffers of the one are small, the few of the other large. */
+#define WIRE_ROCE_SMALL_BYTES 256
+#define WIRE_ROCE_PORT 4791
+
+enum wire_link { WIRE_LINK_UNKNOWN = 0, WIRE_LINK_UP, WIRE_LINK_DOWN };
 
 /* ---- hello, welcome ----------------------------------------------------- */
 
@@ -366,6 +383,7 @@ struct wire_plan_entry {
 	uint32_t
 	    interval_us; /* between two probes (or pairs) to this target, all flows */
 	bool paired;     /* two in quick succession, so that T4 comes soon */
+	uint8_t sl;      /* service level, of verbs probes */
 	const uint16_t *flows; /* UDP source ports, taking turns */
 	size_t flow_count;
 	const uint8_t *dscps; /* taking turns; repeat one to weight it */
@@ -379,6 +397,7 @@ struct wire_mesh {
 	uint32_t peers;       /* at most this many targets per RNIC at a time */
 	uint32_t interval_us; /* between two probes to one target */
 	uint32_t rotation_s;  /* the peers change this often */
+	uint8_t sl;           /* service level, of verbs probes */
 	const uint16_t *flows;
 	size_t flow_count;
 	const uint8_t *dscps;
@@ -435,6 +454,9 @@ struct wire_target {
 	enum wire_probe_kind kind;
 	struct wire_address address;
 	uint32_t dst_qpn;
+	uint32_t dst_large_qpn;
+	uint16_t dst_lid;
+	uint8_t sl;
 	uint32_t interval_us;
 	bool paired;
 	const uint16_t *flows;
@@ -525,6 +547,80 @@ int wire_write_paths(
 /* .paths is borrowed from the bytes. hop_count is within bounds, family 4 or 6. */
 int wire_open_paths(struct wire_paths *view, const uint8_t *data, size_t len);
 
+/*
+ * Ways between racks, as they were found: for the topology. Each distinct sequence of
+ * hops once, and again every some minutes while it is still seen.
+ */
+struct wire_traced {
+	const char *tor;
+	uint64_t now_ns; /* aggregator's CLOCK_MONOTONIC */
+	const struct wire_path *paths;
+	size_t path_count; /* at most WIRE_MAX_PATHS */
+};
+
+int wire_write_traced(struct wire_writer *writer, const struct wire_traced *traced,
+    struct wire_bytes *out);
+/* As wire_open_paths. */
+int wire_open_traced(struct wire_traced *view, const uint8_t *data, size_t len);
+
+/* ---- services (agent -> aggregator) ---------------------------------------- */
+
+enum wire_service_state {
+	WIRE_SERVICE_RESOLVING = 1, /* both ends are known, the peer's RNIC not yet */
+	WIRE_SERVICE_PROBED,        /* its way is being probed */
+	WIRE_SERVICE_WAITING,       /* known, but over the cap: has its turn later */
+	WIRE_SERVICE_UNRESOLVED,    /* nobody knows the peer */
+};
+
+enum wire_qp_type {
+	WIRE_QP_RC = 1,
+	WIRE_QP_UC,
+	WIRE_QP_XRC,
+};
+
+/* QPs of one process between the same ends, with the same source port and class. */
+struct wire_service_flow {
+	struct wire_rnic_id src;
+	struct wire_rnic_id dst;  /* guid 0: not resolved */
+	struct wire_address peer; /* as the QP has it */
+	const char *service;      /* "pod:...", "unit:...", "comm:..." */
+	const char *comm;
+	uint32_t pid;
+	uint8_t qp_type; /* enum wire_qp_type */
+	uint8_t state;   /* enum wire_service_state */
+	uint8_t dscp;
+	bool older;          /* than the agent: found by listing, joined at both ends */
+	uint16_t src_port;   /* of the flow itself */
+	uint16_t probe_port; /* of the probes that take its way; 0: none do */
+	uint32_t src_qpn, dst_qpn; /* of one of its QPs */
+	uint32_t qps;
+};
+
+struct wire_services {
+	const char *host;
+	uint64_t incarnation;
+	uint64_t now_ns;
+	bool tracing;        /* false: this kernel or config does not give it */
+	const char *missing; /* "" or what there is not, in words */
+	uint64_t unresolved; /* QPs whose peer nobody knows, now */
+	uint64_t over_cap;   /* flows that wait for their turn, now */
+	uint64_t events_dropped;
+	const struct wire_service_flow *flows; /* all of them, every time */
+	size_t flow_count;
+};
+
+struct wire_services_view {
+	struct wire_services services; /* .flows is NULL */
+	const void *opaque;
+};
+
+int wire_write_services(struct wire_writer *writer,
+    const struct wire_services *services, struct wire_bytes *out);
+int wire_open_services(
+    struct wire_services_view *view, const uint8_t *data, size_t len);
+void wire_services_flow(
+    const struct wire_services_view *view, size_t i, struct wire_service_flow *out);
+
 /* ---- the brake --------------------------------------------------------------- */
 
 struct wire_brake {
@@ -558,6 +654,23 @@ int wire_write_resolved(struct wire_writer *writer,
     const struct wire_resolve_answer *answer, struct wire_bytes *out);
 int wire_open_resolved(
     struct wire_resolve_answer *view, const uint8_t *data, size_t len);
+
+/*
+ * A QP that is older than its agent: the kernel tells both numbers, but no address. Its
+ * peer's agent sees the same numbers the other way round. The controller remembers whom
+ * has asked for a minute, and answers with the RNIC of the one asker that fits; asked
+ * again every half minute while it is not found. Several fit: not found.
+ */
+struct wire_join {
+	uint64_t token;
+	struct wire_rnic_id rnic;
+	uint32_t qpn, dst_qpn;
+	uint8_t qp_type; /* enum wire_qp_type */
+};
+
+int wire_write_join(
+    struct wire_writer *writer, const struct wire_join *join, struct wire_bytes *out);
+int wire_open_join(struct wire_join *view, const uint8_t *data, size_t len);
 
 /* ---- drill-down through a link ------------------------------------------------ */
 
