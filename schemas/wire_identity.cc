@@ -79,8 +79,12 @@ wire::put_rnic(wire_writer *writer, const struct wire_rnic &rnic)
 	auto tors = fbb.CreateVector(attachments, attachment_count);
 	auto where = fbb.CreateVectorOfStructs(addresses, address_count);
 	auto id = put_id(rnic.id);
+	auto qpn = bounded(writer, rnic.qpn, max_qpn);
+	auto large_qpn = bounded(writer, rnic.large_qpn, max_qpn);
+	auto link =
+	    static_cast<rackmesh::PortLink>(bounded(writer, rnic.link, WIRE_LINK_DOWN));
 	return rackmesh::CreateRnic(fbb, &id, host, device, driver, tors, plane, where,
-	    rnic.qpn, rnic.mtu_bytes, rnic.incarnation);
+	    qpn, rnic.mtu_bytes, rnic.incarnation, large_qpn, rnic.lid, link);
 }
 
 namespace
@@ -103,6 +107,10 @@ wire::check_rnic(checker *check, const rackmesh::Rnic *rnic)
 	check->text(rnic->plane());
 	check->each(rnic->attachments(), WIRE_MAX_ATTACHMENTS, check_attachment);
 	check->elements(rnic->addresses(), WIRE_MAX_ADDRESSES);
+	check->choice(rnic->qpn(), 0, max_qpn);
+	check->choice(rnic->large_qpn(), 0, max_qpn);
+	check->choice(
+	    static_cast<unsigned>(rnic->link()), WIRE_LINK_UNKNOWN, WIRE_LINK_DOWN);
 	if (check->error < 0)
 		return;
 	for (uint32_t i = 0; i < count(rnic->addresses()); i++)
@@ -129,6 +137,9 @@ wire::get_rnic(const rackmesh::Rnic *from, struct wire_rnic *out)
 	out->qpn = from->qpn();
 	out->mtu_bytes = from->mtu_bytes();
 	out->incarnation = from->incarnation();
+	out->large_qpn = from->large_qpn();
+	out->lid = from->lid();
+	out->link = static_cast<uint8_t>(from->link());
 }
 
 wire::offset<rackmesh::LaneHead>

@@ -12,10 +12,12 @@
 
 #define private public
 #include "agent_generated.h"
+#include "asks_generated.h"
 #include "identity_generated.h"
 #include "incident_generated.h"
 #include "paths_generated.h"
 #include "results_generated.h"
+#include "services_generated.h"
 #undef private
 
 static_assert(FLATBUFFERS_LITTLEENDIAN, "fixed structs are read in place");
@@ -136,3 +138,19 @@ SAME_WORD(WIRE_OPENED, IncidentState::Opened);
 SAME_WORD(WIRE_UPDATED, IncidentState::Updated);
 SAME_WORD(WIRE_RESOLVED, IncidentState::Resolved);
 SAME_WORD(WIRE_RESOLVED, IncidentState::MAX);
+
+SAME_WORD(WIRE_LINK_UNKNOWN, PortLink::Unknown);
+SAME_WORD(WIRE_LINK_UP, PortLink::Up);
+SAME_WORD(WIRE_LINK_DOWN, PortLink::Down);
+SAME_WORD(WIRE_LINK_DOWN, PortLink::MAX);
+
+SAME_WORD(WIRE_QP_RC, QpType::Rc);
+SAME_WORD(WIRE_QP_UC, QpType::Uc);
+SAME_WORD(WIRE_QP_XRC, QpType::Xrc);
+SAME_WORD(WIRE_QP_XRC, QpType::MAX);
+
+SAME_WORD(WIRE_SERVICE_RESOLVING, ServiceState::Resolving);
+SAME_WORD(WIRE_SERVICE_PROBED, ServiceState::Probed);
+SAME_WORD(WIRE_SERVICE_WAITING, ServiceState::Waiting);
+SAME_WORD(WIRE_SERVICE_UNRESOLVED, ServiceState::Unresolved);
+SAME_WORD(WIRE_SERVICE_UNRESOLVED, ServiceState::MAX);

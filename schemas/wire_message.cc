@@ -33,6 +33,9 @@ const struct {
 	{ WIRE_RESOLVE_ANSWER, "RMA1" },
 	{ WIRE_DRILL, "RMD1" },
 	{ WIRE_DRILL_ANSWER, "RMN1" },
+	{ WIRE_SERVICES, "RMU1" },
+	{ WIRE_JOIN, "RMO1" },
+	{ WIRE_TRACED, "RMY1" },
 };
 
 } /* namespace */
@@ -131,6 +134,14 @@ wire::counted(wire_writer *writer, const void *items, size_t count, size_t max)
 	else if (count > 0 && items == nullptr)
 		refuse(writer, -EINVAL);
 	return count > 0 && writer->error == 0;
+}
+
+uint32_t
+wire::bounded(wire_writer *writer, uint32_t number, uint32_t max)
+{
+	if (number > max)
+		refuse(writer, -EINVAL);
+	return number;
 }
 
 void

@@ -60,6 +60,9 @@ choice(wire_writer *writer, const E &value, unsigned min, unsigned max)
 	return static_cast<uint8_t>(number);
 }
 
+/* As the value is: what is above max is refused. */
+uint32_t bounded(wire_writer *writer, uint32_t number, uint32_t max);
+
 template <typename T>
 offset<vector<T>>
 numbers(wire_writer *writer, const T *items, size_t count, size_t max)

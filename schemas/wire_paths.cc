@@ -62,3 +62,45 @@ wire_open_paths(struct wire_paths *view, const uint8_t *data, size_t len)
 	view->path_count = wire::count(from->paths());
 	return 0;
 }
+
+int
+wire_write_traced(struct wire_writer *writer, const struct wire_traced *traced,
+    struct wire_bytes *out)
+try {
+	wire::begin(writer);
+	auto rows = wire::structs<rackmesh::Path>(
+	    writer, traced->paths, traced->path_count, WIRE_MAX_PATHS);
+	if (writer->error == 0 && !plausible(traced->paths, traced->path_count))
+		wire::refuse(writer, -EINVAL);
+	auto tor = wire::text(writer, traced->tor);
+	auto root = rackmesh::CreateTraced(writer->fbb, tor, traced->now_ns, rows);
+	return wire::finish(writer, root.Union(), WIRE_TRACED, out);
+} catch (...) {
+	return wire::out_of_memory(writer);
+}
+
+int
+wire_open_traced(struct wire_traced *view, const uint8_t *data, size_t len)
+{
+	const rackmesh::Traced *from = nullptr;
+	const struct wire_path *paths;
+	wire::checker check;
+	int r;
+
+	r = wire::open(data, len, WIRE_TRACED, 1, &from);
+	if (r < 0)
+		return r;
+	check.text(from->tor());
+	check.elements(from->paths(), WIRE_MAX_PATHS);
+	if (check.error < 0)
+		return check.error;
+	paths = wire::borrow<struct wire_path>(from->paths());
+	if (!plausible(paths, wire::count(from->paths())))
+		return -EBADMSG;
+
+	view->tor = wire::string(from->tor());
+	view->now_ns = from->now_ns();
+	view->paths = paths;
+	view->path_count = wire::count(from->paths());
+	return 0;
+}

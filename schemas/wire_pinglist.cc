@@ -13,9 +13,13 @@ put_target(wire_writer *writer, const struct wire_target &target)
 	auto src = wire::put_id(target.src);
 	auto dst = wire::put_id(target.dst);
 	auto address = wire::put_address(writer, target.address);
+	auto qpn = wire::bounded(writer, target.dst_qpn, wire::max_qpn);
+	auto large_qpn = wire::bounded(writer, target.dst_large_qpn, wire::max_qpn);
+	auto sl = wire::bounded(writer, target.sl, wire::max_sl);
 
-	return rackmesh::CreateTarget(writer->fbb, &src, &dst, kind, &address,
-	    target.dst_qpn, target.interval_us, target.paired, mix);
+	return rackmesh::CreateTarget(writer->fbb, &src, &dst, kind, &address, qpn,
+	    target.interval_us, target.paired, mix, large_qpn, target.dst_lid,
+	    static_cast<uint8_t>(sl));
 }
 
 void
@@ -24,6 +28,9 @@ check_target(wire::checker *check, const rackmesh::Target *target)
 	check->choice(
 	    static_cast<unsigned>(target->kind()), WIRE_TOR_MESH, WIRE_PROBE_KINDS - 1);
 	wire::check_address(check, target->address());
+	check->choice(target->dst_qpn(), 0, wire::max_qpn);
+	check->choice(target->dst_large_qpn(), 0, wire::max_qpn);
+	check->choice(target->sl(), 0, wire::max_sl);
 	wire::check_mix(check, target->mix());
 }
 
@@ -111,6 +118,9 @@ wire_pinglist_target(
 	out->kind = static_cast<enum wire_probe_kind>(target->kind());
 	wire::get_address(target->address(), &out->address);
 	out->dst_qpn = target->dst_qpn();
+	out->dst_large_qpn = target->dst_large_qpn();
+	out->dst_lid = target->dst_lid();
+	out->sl = target->sl();
 	out->interval_us = target->interval_us();
 	out->paired = target->paired();
 	wire::get_mix(target->mix(), out);

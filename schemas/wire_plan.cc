@@ -15,9 +15,10 @@ put_entry(wire_writer *writer, const struct wire_plan_entry &entry)
 	auto kind = static_cast<rackmesh::ProbeKind>(
 	    wire::choice(writer, entry.kind, WIRE_TOR_MESH, WIRE_PROBE_KINDS - 1));
 	auto mix = wire::put_mix(writer, entry);
+	auto sl = wire::bounded(writer, entry.sl, wire::max_sl);
 
 	return rackmesh::CreatePlanEntry(writer->fbb, entry.src, entry.dst, kind,
-	    entry.interval_us, entry.paired, mix);
+	    entry.interval_us, entry.paired, mix, static_cast<uint8_t>(sl));
 }
 
 void
@@ -25,6 +26,7 @@ check_entry(wire::checker *check, const rackmesh::PlanEntry *entry)
 {
 	check->choice(
 	    static_cast<unsigned>(entry->kind()), WIRE_TOR_MESH, WIRE_PROBE_KINDS - 1);
+	check->choice(entry->sl(), 0, wire::max_sl);
 	wire::check_mix(check, entry->mix());
 }
 
@@ -50,6 +52,7 @@ get_mesh(const rackmesh::Mesh *from, struct wire_mesh *out)
 	out->peers = from->peers();
 	out->interval_us = from->interval_us();
 	out->rotation_s = from->rotation_s();
+	out->sl = from->sl();
 	wire::get_mix(from->mix(), out);
 }
 
@@ -62,6 +65,7 @@ check_plan(wire::checker *check, const rackmesh::Plan *from)
 	check->text(from->region());
 	check->text(from->tor());
 	check->text(from->plane());
+	check->choice(from->mesh()->sl(), 0, wire::max_sl);
 	wire::check_mix(check, from->mesh()->mix());
 	check->each(from->members(), WIRE_MAX_MEMBERS, wire::check_rnic);
 	check->each(from->foreigners(), WIRE_MAX_FOREIGNERS, wire::check_rnic);
@@ -98,8 +102,10 @@ try {
 	    writer, plan->aliases, plan->alias_count, WIRE_MAX_ALIASES, put_alias);
 
 	auto mix = wire::put_mix(writer, plan->mesh);
-	auto mesh = rackmesh::CreateMesh(writer->fbb, plan->mesh.peers,
-	    plan->mesh.interval_us, plan->mesh.rotation_s, mix);
+	auto sl = wire::bounded(writer, plan->mesh.sl, wire::max_sl);
+	auto mesh =
+	    rackmesh::CreateMesh(writer->fbb, plan->mesh.peers, plan->mesh.interval_us,
+		plan->mesh.rotation_s, mix, static_cast<uint8_t>(sl));
 	auto region = wire::text(writer, plan->region);
 	auto tor = wire::text(writer, plan->tor);
 	auto plane = wire::text(writer, plan->plane);
@@ -170,6 +176,7 @@ wire_plan_entry(
 	out->kind = static_cast<enum wire_probe_kind>(entry->kind());
 	out->interval_us = entry->interval_us();
 	out->paired = entry->paired();
+	out->sl = entry->sl();
 	wire::get_mix(entry->mix(), out);
 }
 

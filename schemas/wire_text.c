@@ -49,6 +49,45 @@ wire_probe_kind_word(unsigned kind)
 	return kind < WIRE_PROBE_KINDS ? words[kind] : "unknown";
 }
 
+const char *
+wire_link_word(unsigned link)
+{
+	static const char *const words[] = {
+		[WIRE_LINK_UNKNOWN] = "unknown",
+		[WIRE_LINK_UP] = "up",
+		[WIRE_LINK_DOWN] = "down",
+	};
+
+	return link <= WIRE_LINK_DOWN ? words[link] : "unknown";
+}
+
+const char *
+wire_qp_type_word(unsigned type)
+{
+	static const char *const words[] = {
+		[0] = "unknown",
+		[WIRE_QP_RC] = "rc",
+		[WIRE_QP_UC] = "uc",
+		[WIRE_QP_XRC] = "xrc",
+	};
+
+	return type <= WIRE_QP_XRC ? words[type] : "unknown";
+}
+
+const char *
+wire_service_state_word(unsigned state)
+{
+	static const char *const words[] = {
+		[0] = "unknown",
+		[WIRE_SERVICE_RESOLVING] = "resolving",
+		[WIRE_SERVICE_PROBED] = "probed",
+		[WIRE_SERVICE_WAITING] = "waiting",
+		[WIRE_SERVICE_UNRESOLVED] = "unresolved",
+	};
+
+	return state <= WIRE_SERVICE_UNRESOLVED ? words[state] : "unknown";
+}
+
 void
 wire_address_format(const struct wire_address *address, char text[WIRE_ADDRESS_TEXT])
 {

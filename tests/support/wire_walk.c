@@ -134,6 +134,7 @@ walk_plan(const uint8_t *data, size_t len)
 	WALK(plan->mesh.flows, plan->mesh.flow_count, WIRE_MAX_FLOWS);
 	WALK(plan->mesh.dscps, plan->mesh.dscp_count, WIRE_MAX_CLASSES);
 	WALK(plan->mesh.sizes, plan->mesh.size_count, WIRE_MAX_SIZES);
+	PROMISE(plan->mesh.sl <= WALK_MAX_SL);
 	PROMISE(plan->member_count <= WIRE_MAX_MEMBERS);
 	PROMISE(plan->foreigner_count <= WIRE_MAX_FOREIGNERS);
 	PROMISE(plan->entry_count <= WIRE_MAX_ENTRIES);
@@ -153,6 +154,7 @@ walk_plan(const uint8_t *data, size_t len)
 		PROMISE(entry.src < plan->member_count);
 		PROMISE(entry.dst < plan->foreigner_count);
 		PROMISE(entry.kind < WIRE_PROBE_KINDS);
+		PROMISE(entry.sl <= WALK_MAX_SL);
 		WALK(entry.flows, entry.flow_count, WIRE_MAX_FLOWS);
 		WALK(entry.dscps, entry.dscp_count, WIRE_MAX_CLASSES);
 		WALK(entry.sizes, entry.size_count, WIRE_MAX_SIZES);
@@ -183,6 +185,9 @@ walk_pinglist(const uint8_t *data, size_t len)
 
 		wire_pinglist_target(&view, i, &target);
 		PROMISE(target.kind < WIRE_PROBE_KINDS);
+		PROMISE(target.sl <= WALK_MAX_SL);
+		PROMISE(target.dst_qpn <= WALK_MAX_QPN);
+		PROMISE(target.dst_large_qpn <= WALK_MAX_QPN);
 		walk_address(&target.address);
 		WALK(target.flows, target.flow_count, WIRE_MAX_FLOWS);
 		WALK(target.dscps, target.dscp_count, WIRE_MAX_CLASSES);
@@ -260,23 +265,6 @@ walk_summary(const uint8_t *data, size_t len)
 }
 
 static int
-walk_paths(const uint8_t *data, size_t len)
-{
-	struct wire_paths view;
-	int r = wire_open_paths(&view, data, len);
-
-	if (r < 0)
-		return r;
-	walk_text(view.host);
-	WALK(view.paths, view.path_count, WIRE_MAX_PATHS);
-	for (size_t i = 0; i < view.path_count; i++) {
-		PROMISE(view.paths[i].hop_count <= WIRE_MAX_HOPS);
-		PROMISE(view.paths[i].family == 4 || view.paths[i].family == 6);
-	}
-	return 0;
-}
-
-static int
 walk_brake(const uint8_t *data, size_t len)
 {
 	struct wire_brake view;
@@ -338,7 +326,7 @@ wire_walk(enum wire_kind kind, const uint8_t *data, size_t len)
 	case WIRE_INCIDENT:
 		return walk_incident(data, len);
 	case WIRE_PATHS:
-		return walk_paths(data, len);
+		return wire_walk_paths(data, len);
 	case WIRE_BRAKE:
 		return walk_brake(data, len);
 	case WIRE_RESOLVE:
@@ -349,6 +337,12 @@ wire_walk(enum wire_kind kind, const uint8_t *data, size_t len)
 		return wire_walk_drill(data, len);
 	case WIRE_DRILL_ANSWER:
 		return wire_walk_drilled(data, len);
+	case WIRE_SERVICES:
+		return wire_walk_services(data, len);
+	case WIRE_JOIN:
+		return wire_walk_join(data, len);
+	case WIRE_TRACED:
+		return wire_walk_traced(data, len);
 	}
 	return -EBADMSG;
 }

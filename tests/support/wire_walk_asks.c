@@ -47,3 +47,16 @@ wire_walk_drilled(const uint8_t *data, size_t len)
 	WALK(view.json.data, view.json.len, WIRE_MAX_JSON);
 	return 0;
 }
+
+int
+wire_walk_join(const uint8_t *data, size_t len)
+{
+	struct wire_join view;
+	int r = wire_open_join(&view, data, len);
+
+	if (r < 0)
+		return r;
+	PROMISE(view.qpn <= WALK_MAX_QPN && view.dst_qpn <= WALK_MAX_QPN);
+	PROMISE(view.qp_type >= WIRE_QP_RC && view.qp_type <= WIRE_QP_XRC);
+	return 0;
+}

@@ -19,6 +19,9 @@
 		}                                                       \
 	} while (0)
 
+#define WALK_MAX_QPN 0xffffff
+#define WALK_MAX_SL 15
+
 void walk_bytes(const void *bytes, size_t len);
 void walk_text(const char *text);
 void walk_elements(
@@ -35,5 +38,9 @@ int wire_walk_resolve(const uint8_t *data, size_t len);
 int wire_walk_resolved(const uint8_t *data, size_t len);
 int wire_walk_drill(const uint8_t *data, size_t len);
 int wire_walk_drilled(const uint8_t *data, size_t len);
+int wire_walk_join(const uint8_t *data, size_t len);
+int wire_walk_paths(const uint8_t *data, size_t len);
+int wire_walk_traced(const uint8_t *data, size_t len);
+int wire_walk_services(const uint8_t *data, size_t len);
 
 #endif

@@ -40,6 +40,24 @@ const struct wire_rnic rnic_samples[RNIC_SAMPLES] = {
 	},
 };
 
+const struct wire_rnic rnic_roce = {
+	.id = { 0x020406fffe080a0c, 2 },
+	.host = "node-c",
+	.device = "mlx5_1",
+	.driver = "mlx5_core",
+	.tors = { "tor-2", "" },
+	.tor_count = 1,
+	.plane = "rail-1",
+	.addresses = { { 4, { 10, 1, 2, 4 }, WIRE_ROCE_PORT } },
+	.address_count = 1,
+	.qpn = 0xffffff,
+	.mtu_bytes = 4096,
+	.incarnation = 0x2122232425262728,
+	.large_qpn = 0xfffffe,
+	.lid = 0xbeef,
+	.link = WIRE_LINK_DOWN,
+};
+
 void
 rnic_expect(const struct wire_rnic *got, const struct wire_rnic *want)
 {
@@ -62,6 +80,9 @@ rnic_expect(const struct wire_rnic *got, const struct wire_rnic *want)
 	assert_int_equal(got->qpn, want->qpn);
 	assert_int_equal(got->mtu_bytes, want->mtu_bytes);
 	assert_int_equal(got->incarnation, want->incarnation);
+	assert_int_equal(got->large_qpn, want->large_qpn);
+	assert_int_equal(got->lid, want->lid);
+	assert_int_equal(got->link, want->link);
 }
 
 size_t

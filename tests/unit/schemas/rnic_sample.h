@@ -1,5 +1,6 @@
 /*
- * rnic_sample - RNICs with every field set, for the messages that carry RNICs.
+ * rnic_sample - RNICs with every field of their time set, for the messages that carry
+ * RNICs.
  *
  * Golden files hold these values: never change them, add others.
  */
@@ -12,6 +13,7 @@
 #define RNIC_SAMPLES 2
 
 extern const struct wire_rnic rnic_samples[RNIC_SAMPLES];
+extern const struct wire_rnic rnic_roce; /* with a second QP, a LID and a link */
 
 void rnic_expect(const struct wire_rnic *got, const struct wire_rnic *want);
 
@@ -24,7 +26,10 @@ enum {
 	RNIC_ATTACHMENTS,
 	RNIC_PLANE,
 	RNIC_ADDRESSES,
-	RNIC_FIELDS = 10
+	RNIC_QPN,
+	RNIC_LARGE_QPN = 10,
+	RNIC_LINK = 12,
+	RNIC_FIELDS
 };
 
 /* A table that opens: nothing but an id. */

@@ -57,6 +57,28 @@ expect_paths(const uint8_t *data, size_t len)
 }
 
 static int
+write_traced(struct wire_writer *writer, struct wire_bytes *out)
+{
+	const struct wire_traced traced = { "tor-1", 421, sample, PATHS };
+
+	return wire_write_traced(writer, &traced, out);
+}
+
+static void
+expect_traced(const uint8_t *data, size_t len)
+{
+	struct wire_traced view;
+
+	assert_int_equal(wire_open_traced(&view, data, len), 0);
+	assert_string_equal(view.tor, "tor-1");
+	assert_int_equal(view.now_ns, 421);
+	assert_int_equal(view.path_count, PATHS);
+	assert_memory_equal(view.paths, sample, sizeof(sample));
+	assert_true((const uint8_t *)view.paths >= data); /* not a copy */
+	assert_true((const uint8_t *)(view.paths + view.path_count) <= data + len);
+}
+
+static int
 write_brake(struct wire_writer *writer, struct wire_bytes *out)
 {
 	const struct wire_brake brake = { 0x2122232425262728, 250 };
@@ -101,16 +123,17 @@ no_brake_lets_more_through_than_everything(void **state)
 	assert_int_equal(open_brake(UINT64_MAX, 0), -EBADMSG);
 }
 
-enum { PATHS_PATHS = 3, PATHS_FIELDS };
+enum { TRACED_PATHS = 2, PATHS_PATHS, PATHS_FIELDS };
 
 static int
-open_paths(size_t count, size_t shift, uint8_t family, uint8_t hop_count)
+open_as(
+    enum wire_kind kind, size_t count, size_t shift, uint8_t family, uint8_t hop_count)
 {
 	struct forge forge;
 	size_t root, vector;
 	int r;
 
-	forge_init(&forge, "RMX1", 1 << 20);
+	forge_init(&forge, kind == WIRE_PATHS ? "RMX1" : "RMY1", 1 << 20);
 	root = forge_table(&forge, PATHS_FIELDS);
 	vector = forge_vector(&forge, count, WIRE_PATH_BYTES, shift);
 	for (size_t i = 0; i < count; i++) {
@@ -121,10 +144,21 @@ open_paths(size_t count, size_t shift, uint8_t family, uint8_t hop_count)
 		*forge_element(&forge, vector,
 		    at + offsetof(struct wire_path, hop_count)) = hop_count;
 	}
-	forge_refer(&forge, root, PATHS_PATHS, vector);
+	forge_refer(
+	    &forge, root, kind == WIRE_PATHS ? PATHS_PATHS : TRACED_PATHS, vector);
 	forge_finish(&forge);
-	r = wire_walk(WIRE_PATHS, forge.data, forge.len);
+	r = wire_walk(kind, forge.data, forge.len);
 	forge_clear(&forge);
+	return r;
+}
+
+/* An agent's and a rack's are refused alike. */
+static int
+open_paths(size_t count, size_t shift, uint8_t family, uint8_t hop_count)
+{
+	int r = open_as(WIRE_PATHS, count, shift, family, hop_count);
+
+	assert_int_equal(open_as(WIRE_TRACED, count, shift, family, hop_count), r);
 	return r;
 }
 
@@ -181,21 +215,50 @@ a_writer_refuses_what_an_opener_would(void **state)
 	wire_writer_free(writer);
 }
 
+static void
+a_writer_refuses_what_an_opener_of_traced_ways_would(void **state)
+{
+	struct wire_path *many = calloc(WIRE_MAX_PATHS + 1, sizeof(*many));
+	struct wire_writer *writer = wire_writer_new();
+	struct wire_traced bad = { "tor-1", 2, many, WIRE_MAX_PATHS + 1 };
+	struct wire_bytes out = { NULL, 0 };
+
+	assert_non_null(many);
+	for (size_t i = 0; i <= WIRE_MAX_PATHS; i++)
+		many[i].family = 4;
+	assert_int_equal(wire_write_traced(writer, &bad, &out), -EMSGSIZE);
+	bad.path_count = 2;
+	many[1].hop_count = WIRE_MAX_HOPS + 1;
+	assert_int_equal(wire_write_traced(writer, &bad, &out), -EINVAL);
+	bad.paths = NULL;
+	assert_int_equal(wire_write_traced(writer, &bad, &out), -EINVAL);
+	assert_null(out.data);
+	many[1].hop_count = 1;
+	bad.paths = many;
+	bad.path_count = WIRE_MAX_PATHS;
+	assert_int_equal(wire_write_traced(writer, &bad, &out), 0);
+	assert_int_equal(wire_walk(WIRE_TRACED, out.data, out.len), 0);
+	free(many);
+	wire_writer_free(writer);
+}
+
 int
 main(int argc, char **argv)
 {
 	const struct wire_case cases[] = {
 		{ WIRE_PATHS, "paths", write_paths, expect_paths },
 		{ WIRE_BRAKE, "brake", write_brake, expect_brake },
+		{ WIRE_TRACED, "traced", write_traced, expect_traced },
 	};
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(more_paths_than_the_limit_are_refused),
 		cmocka_unit_test(paths_that_lie_askew_are_refused),
 		cmocka_unit_test(families_and_hops_have_a_range),
 		cmocka_unit_test(a_writer_refuses_what_an_opener_would),
+		cmocka_unit_test(a_writer_refuses_what_an_opener_of_traced_ways_would),
 		cmocka_unit_test(no_brake_lets_more_through_than_everything),
 	};
 
 	return wire_case_main(
-	    cases, 2, tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
+	    cases, 3, tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
 }

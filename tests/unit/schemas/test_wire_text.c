@@ -25,11 +25,30 @@ every_value_has_a_word_of_its_own(void **state)
 }
 
 static void
+every_value_of_services_has_a_word_of_its_own(void **state)
+{
+	for (unsigned i = 0; i <= WIRE_LINK_DOWN; i++)
+		for (unsigned j = 0; j < i; j++)
+			assert_string_not_equal(wire_link_word(i), wire_link_word(j));
+	for (unsigned i = 0; i <= WIRE_QP_XRC; i++)
+		for (unsigned j = 0; j < i; j++)
+			assert_string_not_equal(
+			    wire_qp_type_word(i), wire_qp_type_word(j));
+	for (unsigned i = 0; i <= WIRE_SERVICE_UNRESOLVED; i++)
+		for (unsigned j = 0; j < i; j++)
+			assert_string_not_equal(
+			    wire_service_state_word(i), wire_service_state_word(j));
+}
+
+static void
 what_a_newer_peer_sends_is_unknown(void **state)
 {
 	assert_string_equal(wire_outcome_word(WIRE_OUTCOMES), "unknown");
 	assert_string_equal(wire_invalid_word(255), "unknown");
 	assert_string_equal(wire_probe_kind_word(WIRE_PROBE_KINDS), "unknown");
+	assert_string_equal(wire_link_word(WIRE_LINK_DOWN + 1), "unknown");
+	assert_string_equal(wire_qp_type_word(WIRE_QP_XRC + 1), "unknown");
+	assert_string_equal(wire_service_state_word(255), "unknown");
 }
 
 static void
@@ -57,6 +76,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_value_has_a_word_of_its_own),
+		cmocka_unit_test(every_value_of_services_has_a_word_of_its_own),
 		cmocka_unit_test(what_a_newer_peer_sends_is_unknown),
 		cmocka_unit_test(addresses_read_as_people_write_them),
 	};

@@ -1,0 +1,116 @@
+#include "schemas/wire_identity.h"
+
+#include "services_generated.h"
+
+namespace
+{
+
+wire::offset<rackmesh::ServiceFlow>
+put_flow(wire_writer *writer, const struct wire_service_flow &flow)
+{
+	auto service = wire::text(writer, flow.service);
+	auto comm = wire::text(writer, flow.comm);
+	auto src = wire::put_id(flow.src);
+	auto dst = wire::put_id(flow.dst);
+	auto peer = wire::put_address(writer, flow.peer);
+	auto type = static_cast<rackmesh::QpType>(wire::choice(
+	    writer, static_cast<unsigned>(flow.qp_type), WIRE_QP_RC, WIRE_QP_XRC));
+	auto state = static_cast<rackmesh::ServiceState>(
+	    wire::choice(writer, static_cast<unsigned>(flow.state),
+		WIRE_SERVICE_RESOLVING, WIRE_SERVICE_UNRESOLVED));
+	auto src_qpn = wire::bounded(writer, flow.src_qpn, wire::max_qpn);
+	auto dst_qpn = wire::bounded(writer, flow.dst_qpn, wire::max_qpn);
+
+	return rackmesh::CreateServiceFlow(writer->fbb, &src,
+	    flow.dst.guid == 0 ? nullptr : &dst, &peer, service, comm, flow.pid, type,
+	    state, flow.dscp, flow.older, flow.src_port, flow.probe_port, src_qpn,
+	    dst_qpn, flow.qps);
+}
+
+void
+check_flow(wire::checker *check, const rackmesh::ServiceFlow *flow)
+{
+	check->text(flow->service());
+	check->text(flow->comm());
+	wire::check_address(check, flow->peer());
+	check->choice(static_cast<unsigned>(flow->qp_type()), WIRE_QP_RC, WIRE_QP_XRC);
+	check->choice(static_cast<unsigned>(flow->state()), WIRE_SERVICE_RESOLVING,
+	    WIRE_SERVICE_UNRESOLVED);
+	check->choice(flow->src_qpn(), 0, wire::max_qpn);
+	check->choice(flow->dst_qpn(), 0, wire::max_qpn);
+}
+
+} /* namespace */
+
+int
+wire_write_services(struct wire_writer *writer, const struct wire_services *services,
+    struct wire_bytes *out)
+try {
+	wire::begin(writer);
+	auto flows = wire::tables(
+	    writer, services->flows, services->flow_count, WIRE_MAX_SERVICES, put_flow);
+	auto host = wire::text(writer, services->host);
+	auto missing = wire::text(writer, services->missing);
+	auto root = rackmesh::CreateServices(writer->fbb, host, services->incarnation,
+	    services->now_ns, services->tracing, missing, services->unresolved,
+	    services->over_cap, services->events_dropped, flows);
+	return wire::finish(writer, root.Union(), WIRE_SERVICES, out);
+} catch (...) {
+	return wire::out_of_memory(writer);
+}
+
+int
+wire_open_services(struct wire_services_view *view, const uint8_t *data, size_t len)
+{
+	const rackmesh::Services *from = nullptr;
+	wire::checker check;
+	int r;
+
+	r = wire::open(data, len, WIRE_SERVICES, 1 + WIRE_MAX_SERVICES, &from);
+	if (r < 0)
+		return r;
+	check.text(from->host());
+	check.text(from->missing());
+	check.each(from->flows(), WIRE_MAX_SERVICES, check_flow);
+	if (check.error < 0)
+		return check.error;
+
+	view->services.host = wire::string(from->host());
+	view->services.incarnation = from->incarnation();
+	view->services.now_ns = from->now_ns();
+	view->services.tracing = from->tracing();
+	view->services.missing = wire::string(from->missing());
+	view->services.unresolved = from->unresolved();
+	view->services.over_cap = from->over_cap();
+	view->services.events_dropped = from->events_dropped();
+	view->services.flows = nullptr;
+	view->services.flow_count = wire::count(from->flows());
+	view->opaque = from;
+	return 0;
+}
+
+void
+wire_services_flow(
+    const struct wire_services_view *view, size_t i, struct wire_service_flow *out)
+{
+	auto from = static_cast<const rackmesh::Services *>(view->opaque);
+	auto flow = from->flows()->Get(static_cast<uint32_t>(i));
+
+	*out = {};
+	wire::get_id(flow->src(), &out->src);
+	if (flow->dst() != nullptr)
+		wire::get_id(flow->dst(), &out->dst);
+	wire::get_address(flow->peer(), &out->peer);
+	out->service = wire::string(flow->service());
+	out->comm = wire::string(flow->comm());
+	out->pid = flow->pid();
+	out->qp_type = static_cast<uint8_t>(flow->qp_type());
+	out->state = static_cast<uint8_t>(flow->state());
+	out->dscp = flow->dscp();
+	out->older = flow->older();
+	out->src_port = flow->src_port();
+	out->probe_port = flow->probe_port();
+	out->src_qpn = flow->src_qpn();
+	out->dst_qpn = flow->dst_qpn();
+	out->qps = flow->qps();
+}
