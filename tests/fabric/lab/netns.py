@@ -22,8 +22,9 @@ def run(*command, check=True, **options):
 
 
 def batch(lines, netns, *family):
-    """Many ip(8) commands in one process."""
-    run("ip", *family, "-n", netns, "-batch", "-", input="\n".join(lines) + "\n")
+    """Many ip(8) commands in one process. netns None: where we are."""
+    place = ["-n", netns] if netns else []
+    run("ip", *family, *place, "-batch", "-", input="\n".join(lines) + "\n")
 
 
 def sysctl(netns, **values):
@@ -38,7 +39,10 @@ def nft(netns, ruleset):
 
 @contextlib.contextmanager
 def inside(netns):
-    """This thread is inside the namespace: sockets made here stay there."""
+    """This thread is inside the namespace: sockets made here stay there. None: no move."""
+    if netns is None:
+        yield
+        return
     with _lock:
         home = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
         there = os.open(f"/run/netns/{netns}", os.O_RDONLY)

@@ -1,0 +1,1 @@
+"""A small machine under emulation: Debian's own kernel over this machine's root."""

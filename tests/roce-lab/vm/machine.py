@@ -1,0 +1,147 @@
+"""One boot: a command runs in the machine, and its exit status comes back.
+
+The machine reads this machine's root, as it was when the machine started, and writes
+into memory. Only its folder `out` is shared both ways, under the same path."""
+
+import os
+import pathlib
+import select
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+
+from . import initramfs
+
+GUEST = pathlib.Path(__file__).with_name("guest.sh")
+MEMORY_MB = 2048
+PROCESSORS = 2
+APPEND = (
+    "console=ttyS0 quiet loglevel=4 panic=-1 mitigations=off tsc=reliable"
+    " random.trust_cpu=on nokaslr audit=0 selinux=0 apparmor=0 module.sig_enforce=0"
+)
+OURS = {"job", "initrd", "console", "qemu", "status"}
+PASSED_ON = ("TERM", "COLORTERM", "RACKMESH_BUILD", "RACKMESH_ENGINES", "RACKMESH_SEED")
+
+
+class Lost(Exception):
+    """The machine ended without a status: a panic, or its time was up."""
+
+
+class Machine:
+    """kernel: a folder that kernel.py made. out: a folder of this one's own."""
+
+    def __init__(self, kernel, out):
+        self.kernel = pathlib.Path(kernel).resolve()
+        self.out = pathlib.Path(out).absolute()
+        self.console = self.out / "console"
+        shutil.rmtree(self.out, ignore_errors=True)
+        self.out.mkdir(parents=True)
+
+    # ---- the command line -----------------------------------------------------
+
+    def _share(self, tag, path, more=""):
+        options = f"local,id={tag},path={path},security_model=none,multidevs=remap{more}"
+        return ["-fsdev", options, "-device", f"virtio-9p-pci,fsdev={tag},mount_tag={tag}"]
+
+    def _line(self, terminal):
+        if terminal:
+            talk = ["-chardev", f"stdio,id=con,mux=on,signal=off,logfile={self.console}"]
+            talk += ["-serial", "chardev:con", "-mon", "chardev=con"]
+        else:
+            talk = ["-device", "virtio-serial-pci"]
+            talk += ["-device", "virtserialport,chardev=talk,name=out"]
+            talk += ["-chardev", "file,id=talk,path=/dev/stdout"]
+            talk += ["-serial", f"file:{self.console}"]
+        return [
+            *"setpriv --pdeathsig KILL -- qemu-system-x86_64".split(),
+            *"-nodefaults -no-user-config -display none -no-reboot".split(),
+            *"-machine q35 -accel tcg,thread=multi -cpu max".split(),
+            *f"-smp {PROCESSORS} -m {MEMORY_MB}".split(),
+            *["-kernel", self.kernel / "vmlinux", "-initrd", self.out / "initrd"],
+            *["-append", APPEND],
+            *self._share("hostroot", "/", ",readonly=on"),
+            *self._share("out", self.out),
+            *talk,
+        ]
+
+    def _write_job(self, job, terminal):
+        size = shutil.get_terminal_size()
+        words = {
+            "OUT": self.out,
+            "KERNEL": self.kernel,
+            "GUEST": GUEST,
+            "FOLDER": os.getcwd(),
+            "JOB": job,
+            "TERMINAL": "yes" if terminal else "",
+            "ROWS": size.lines,
+            "COLUMNS": size.columns,
+        }
+        lines = [f"{name}={shlex.quote(str(value))}" for name, value in words.items()]
+        for name in PASSED_ON:
+            if name in os.environ:
+                lines.append(f"export {name}={shlex.quote(os.environ[name])}")
+        (self.out / "job").write_text("\n".join(lines) + "\n")
+
+    # ---- running ----------------------------------------------------------------
+
+    def run(self, job, seconds, listen=sys.stdout.buffer):
+        """A shell command line; what it says goes to `listen` as it comes."""
+        self._write_job(job, False)
+        initramfs.write(self.kernel, self.out / "initrd")
+        with subprocess.Popen(
+            self._line(False),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=(self.out / "qemu").open("wb"),
+        ) as machine:
+            try:
+                in_time = self._follow(machine.stdout, time.monotonic() + seconds, listen)
+            finally:
+                machine.kill()
+        return self._status(None if in_time else seconds)
+
+    def _follow(self, pipe, deadline, listen):
+        while True:
+            left = deadline - time.monotonic()
+            if left <= 0 or not select.select([pipe], [], [], left)[0]:
+                return False
+            some = os.read(pipe.fileno(), 65536)
+            if not some:
+                return True
+            listen.write(some)
+            listen.flush()
+
+    def sit_down(self, job):
+        """The same on this terminal, for a person."""
+        self._write_job(job, True)
+        initramfs.write(self.kernel, self.out / "initrd")
+        subprocess.run(self._line(True))
+        return self._status(None)
+
+    def tidy(self):
+        """Removes its folder, unless the command has left something there."""
+        if {path.name for path in self.out.iterdir()} <= OURS:
+            shutil.rmtree(self.out)
+
+    def _status(self, seconds):
+        (self.out / "initrd").unlink()
+        try:
+            return int((self.out / "status").read_text())
+        except FileNotFoundError:
+            pass
+        why = f"was not done after {seconds} s" if seconds else self._last_words()
+        raise Lost(f"the machine {why}; see {self.console}")
+
+    def _last_words(self):
+        """Why it went: a panic says so on the console, QEMU on its stderr."""
+        said = self._text(self.console)
+        for word in ("Kernel panic", "BUG:", "Oops", "init:"):
+            for line in said.splitlines():
+                if word in line:
+                    return f"ended without a word: {line.strip()}"
+        return f"ended without a word ({self._text(self.out / 'qemu').strip() or 'no panic'})"
+
+    def _text(self, path):
+        return path.read_text(errors="replace") if path.exists() else ""
