@@ -172,16 +172,18 @@ conclude_lost(
 		result->outcome = WIRE_NO_REPLY;
 }
 
-/* Without the kernel's stamp of the send our own clock has to do: no split then. */
+/* Without the stamp of the send our own clock has to do: no split then. */
 static int64_t
-probe_sent_ns(const struct pending_probe *probe)
+probe_round_trip(const struct pending_probe *probe)
 {
 	int64_t ns = 0;
 
 	if (probe->has & PENDING_SENT)
-		return probe->sent_ns;
+		return probe->back_ns - probe->sent_ns;
+	if (probe->own_clock)
+		return rm_mono_since(probe->seen, probe->posted);
 	(void)stamp_time_read(probe->timestamp, true, &ns);
-	return ns;
+	return probe->back_ns - ns;
 }
 
 void
@@ -198,11 +200,11 @@ pending_conclude(const struct pending_probe *probe, int64_t timeout_ns, bool sel
 	result->rtt_ns = result->prober_delay_ns = result->responder_delay_ns = 0;
 	result->round_trip_ns = 0;
 	if (!(probe->has & PENDING_REPLIED)) {
-		result->stamp_source = WIRE_STAMP_KERNEL;
+		result->stamp_source = probe->own_clock ? 0 : WIRE_STAMP_KERNEL;
 		conclude_lost(probe, self_loss, result);
 		return;
 	}
-	terms.round_trip = probe->back_ns - probe_sent_ns(probe);
+	terms.round_trip = probe_round_trip(probe);
 	terms.prober_delay =
 	    rm_mono_since(probe->seen, probe->posted) - terms.round_trip;
 	if (terms.split) {

@@ -33,12 +33,14 @@ struct pending_probe {
 	uint64_t overruns;  /* of our own receive queues when it was sent */
 	uint32_t seq;
 	uint32_t responder_count;
+	uint32_t dst_qpn, label; /* where there are QPs; of its flow */
 	uint16_t src_port, size_bytes;
 	uint8_t dscp;
 	uint8_t arrived_dscp, arrived_ecn, arrived_ttl;
 	uint8_t has;          /* enum pending_has */
 	uint8_t result_flags; /* WIRE_COUNTED, WIRE_ARRIVAL, WIRE_LATE_SEND */
 	uint8_t stamp_source; /* of T5 */
+	bool own_clock;       /* T2 and T5 are not of CLOCK_REALTIME, as timestamp is */
 };
 
 struct pending;

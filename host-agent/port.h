@@ -178,6 +178,13 @@ port_flows(const struct port *port)
 	return port->ops->flows(port);
 }
 
+/* Packets go to a QP there, and from is no more than an address. */
+static inline bool
+port_has_qps(const struct port *port)
+{
+	return port->ops->flows(port) != PORT_FLOWS_SOURCE_PORT;
+}
+
 static inline const struct probe_format *
 port_format(const struct port *port)
 {

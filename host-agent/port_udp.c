@@ -11,6 +11,7 @@
 #include "host-agent/port_udp_burst.h"
 #include "host-agent/port_udp_flow.h"
 #include "host-agent/port_udp_socket.h"
+#include "host-agent/probe_format.h"
 #include "rackmesh/base/netns.h"
 
 #define DEFAULT_MAX_FLOWS 1024
@@ -205,6 +206,24 @@ udp_reflector_port(const struct port *base)
 	return ((const struct port_udp *)base)->options.reflector_port;
 }
 
+static uint16_t
+udp_flow(const struct port *base, uint16_t wanted)
+{
+	return wanted;
+}
+
+static uint32_t
+udp_label(const struct port *base, uint16_t src_port)
+{
+	return 0;
+}
+
+static enum port_flows
+udp_flows(const struct port *base)
+{
+	return PORT_FLOWS_SOURCE_PORT;
+}
+
 static const struct port_counts *
 udp_counts(const struct port *base)
 {
@@ -237,6 +256,10 @@ static const struct port_ops udp_ops = {
 	.drain = udp_drain,
 	.overruns = udp_overruns,
 	.reflector_port = udp_reflector_port,
+	.flow = udp_flow,
+	.label = udp_label,
+	.flows = udp_flows,
+	.format = &stamp_format,
 	.counts = udp_counts,
 	.free = udp_free,
 };

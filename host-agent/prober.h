@@ -36,7 +36,7 @@ struct prober_options {
 struct prober_counts {
 	uint64_t asked;   /* probes that became due, made up ones included */
 	uint64_t skipped; /* due, but never tried: too late to be made up, or for
-			     want of a socket or of memory */
+			     want of a socket, memory or address handle */
 	uint64_t sent;    /* handed to the kernel or NIC with success */
 	uint64_t send_failed;
 	uint64_t outcomes[WIRE_OUTCOMES];

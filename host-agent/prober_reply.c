@@ -2,6 +2,7 @@
 
 #include "host-agent/pending.h"
 #include "host-agent/port.h"
+#include "host-agent/probe_format.h"
 #include "host-agent/prober_target.h"
 #include "host-agent/stamp.h"
 
@@ -25,7 +26,7 @@ prober_on_departures(const struct port_departure *departures, size_t count, void
 
 /* The follow-up is of an earlier reply of the same reflector. */
 static void
-prober_take_follow_up(struct prober *prober, const struct stamp_reply *reply,
+prober_take_follow_up(struct prober *prober, const struct probe_reply *reply,
     const struct wire_address *from, bool ptp)
 {
 	struct pending_probe *probe =
@@ -44,7 +45,7 @@ prober_take_follow_up(struct prober *prober, const struct stamp_reply *reply,
 }
 
 static void
-probe_take_reply(struct pending_probe *probe, const struct stamp_reply *reply,
+probe_take_reply(struct pending_probe *probe, const struct probe_reply *reply,
     const struct port_arrival *arrival, rm_mono_t seen, bool ptp)
 {
 	probe->back_ns = arrival->stamp_ns;
@@ -67,27 +68,28 @@ probe_take_reply(struct pending_probe *probe, const struct stamp_reply *reply,
 
 /* An echo of what went out, from where it went to, to where it came from. */
 static bool
-probe_is_answered_by(const struct pending_probe *probe, const struct stamp_reply *reply,
+probe_is_answered_by(const struct pending_probe *probe, const struct probe_reply *reply,
     const struct port_arrival *arrival)
 {
 	return reply->sender_timestamp == probe->timestamp &&
-	       arrival->local_port == probe->src_port &&
+	       (arrival->local_port == 0 || arrival->local_port == probe->src_port) &&
 	       prober_target_is(probe->target, &arrival->from);
 }
 
 /* What follows the base in the reply to a plain probe is anybody's padding. */
 static int
 prober_read_reply(struct prober *prober, const struct port_arrival *arrival,
-    struct stamp_reply *reply, struct pending_probe **probe)
+    struct probe_reply *reply, struct pending_probe **probe)
 {
-	int r = stamp_read_plain_reply(arrival->data, arrival->len, reply);
+	const struct probe_format *format = port_format(prober->port);
+	int r = format->read_plain_reply(arrival->data, arrival->len, reply);
 
 	if (r < 0)
 		return r;
 	*probe = pending_find(prober->pending, reply->sender_seq);
-	if (*probe == NULL || (*probe)->size_bytes == STAMP_BASE_BYTES)
+	if (*probe == NULL || (*probe)->size_bytes == format->base_bytes)
 		return 0;
-	return stamp_read_reply(arrival->data, arrival->len, reply);
+	return format->read_reply(arrival->data, arrival->len, reply);
 }
 
 static void
@@ -95,7 +97,7 @@ prober_take_arrival(
     struct prober *prober, const struct port_arrival *arrival, rm_mono_t seen)
 {
 	struct pending_probe *probe;
-	struct stamp_reply reply;
+	struct probe_reply reply;
 	bool again, ptp;
 
 	if (prober_read_reply(prober, arrival, &reply, &probe) < 0) {

@@ -4,6 +4,7 @@
 
 #include "host-agent/pending.h"
 #include "host-agent/port.h"
+#include "host-agent/probe_format.h"
 #include "host-agent/prober_target.h"
 #include "host-agent/stamp.h"
 
@@ -17,7 +18,7 @@
 
 struct burst {
 	struct port_packet packets[PORT_BURST];
-	uint8_t heads[PORT_BURST][STAMP_HEAD_BYTES];
+	uint8_t heads[PORT_BURST][PROBE_HEAD_BYTES];
 	struct pending_probe *probes[PORT_BURST];
 	rm_mono_t deadlines[PORT_BURST];
 	size_t count;
@@ -25,17 +26,20 @@ struct burst {
 
 /* A switch may know no TLVs: what is too small for them leaves without. */
 static size_t
-probe_size(const struct wire_target *wire, uint16_t asked)
+probe_size(
+    const struct probe_format *format, const struct wire_target *wire, uint16_t asked)
 {
-	if (wire->kind == WIRE_TOR_REFLECTOR && asked < STAMP_PROBE_BYTES)
-		return STAMP_BASE_BYTES;
-	return stamp_probe_size(asked);
+	if (wire->kind == WIRE_TOR_REFLECTOR && asked < format->size(0))
+		return format->base_bytes;
+	return format->size(asked);
 }
 
 static void
 burst_add(struct prober *prober, struct burst *burst, struct prober_target *target,
     const struct pacer_tick *tick, uint64_t timestamp)
 {
+	const struct probe_format *format = port_format(prober->port);
+	const struct wire_target *wire = &target->wire;
 	struct prober_combination combination;
 	struct pending_probe *probe = pending_add(prober->pending);
 	size_t n = burst->count, size, head;
@@ -45,13 +49,17 @@ burst_add(struct prober *prober, struct burst *burst, struct prober_target *targ
 		return;
 	}
 	combination = prober_target_turn(target, tick->second);
-	size = probe_size(&target->wire, combination.size);
-	head = stamp_write_probe(&(struct stamp_probe){ .seq = probe->seq,
-				     .timestamp = timestamp,
-				     .error_estimate = STAMP_ERROR_ESTIMATE,
-				     .ssid = prober->ssid,
-				     .dscp = combination.dscp,
-				     .tx_count = ++*combination.tx_count },
+	size = probe_size(format, wire, combination.size);
+	probe->label = port_label(prober->port, combination.src_port);
+	probe->dst_qpn =
+	    size <= WIRE_ROCE_SMALL_BYTES ? wire->dst_qpn : wire->dst_large_qpn;
+	head = format->write_probe(&(struct probe_ask){ .seq = probe->seq,
+				       .timestamp = timestamp,
+				       .error_estimate = STAMP_ERROR_ESTIMATE,
+				       .ssid = prober->ssid,
+				       .dscp = combination.dscp,
+				       .tx_count = ++*combination.tx_count,
+				       .label = probe->label },
 	    size, burst->heads[n]);
 	prober_target_ref(target);
 	probe->target = target;
@@ -60,8 +68,12 @@ burst_add(struct prober *prober, struct burst *burst, struct prober_target *targ
 	probe->src_port = combination.src_port;
 	probe->size_bytes = (uint16_t)size;
 	probe->dscp = combination.dscp;
+	probe->own_clock = target->has_qp;
 
-	burst->packets[n] = (struct port_packet){ .to = &target->wire.address,
+	burst->packets[n] = (struct port_packet){ .to = &wire->address,
+		.qpn = probe->dst_qpn,
+		.lid = wire->dst_lid,
+		.sl = wire->sl,
 		.data = burst->heads[n],
 		.len = (uint16_t)head,
 		.zeros = (uint16_t)(size - head),
@@ -73,12 +85,13 @@ burst_add(struct prober *prober, struct burst *burst, struct prober_target *targ
 	burst->count++;
 }
 
-/* Our own want of sockets or memory is no evidence against an RNIC. */
+/* Our own want of sockets, memory or (of QPs: not yet) an address handle is no evidence
+ * against an RNIC. */
 static bool
-is_want_of_ours(int error)
+is_want_of_ours(const struct prober_target *target, int error)
 {
 	return error == -EMFILE || error == -ENFILE || error == -ENOMEM ||
-	       error == -EADDRINUSE;
+	       error == -EADDRINUSE || (error == -EAGAIN && target->has_qp);
 }
 
 static void
@@ -90,7 +103,7 @@ burst_settle(struct prober *prober, const struct burst *burst)
 		rm_mono_t posted = burst->packets[i].posted;
 		int error = burst->packets[i].error;
 
-		if (is_want_of_ours(error)) {
+		if (is_want_of_ours(target, error)) {
 			prober->counts.skipped++;
 			pending_remove(prober->pending, probe);
 			prober_target_unref(target);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "host-agent/port.h"
+#include "host-agent/probe_format.h"
 #include "host-agent/prober.h"
 
 #define FIRST_FREE_PORT 1024
@@ -21,6 +22,28 @@ address_is_one_host(const struct wire_address *address)
 	if (address->family == 6)
 		return b[0] != 0xff && memcmp(b, nobody, sizeof(nobody)) != 0;
 	return false;
+}
+
+/* Has it a QP with buffers for so large a probe? */
+static bool
+size_fits_a_qp(const struct wire_target *wire, const struct port *port, uint16_t size)
+{
+	return wire->dst_large_qpn != 0 ||
+	       port_format(port)->size(size) <= WIRE_ROCE_SMALL_BYTES;
+}
+
+/* A UDP packet to the port of RoCE would reach a NIC that takes it for its own. */
+static int
+check_transport(const struct wire_target *wire, struct port *port)
+{
+	if (!port_has_qps(port))
+		return wire->address.port == WIRE_ROCE_PORT ? -EINVAL : 0;
+	if (wire->dst_qpn == 0)
+		return -EINVAL;
+	for (size_t i = 0; i < wire->size_count; i++)
+		if (size_fits_a_qp(wire, port, wire->sizes[i]))
+			return 0;
+	return -EINVAL;
 }
 
 int
@@ -45,33 +68,55 @@ prober_target_check(const struct wire_target *wire, struct port *port)
 	for (size_t i = 0; i < wire->flow_count; i++)
 		if (wire->flows[i] < FIRST_FREE_PORT ||
 		    wire->flows[i] == wire->address.port ||
-		    (port != NULL &&
-			port_check(port, &wire->address, wire->flows[i]) < 0))
+		    (port != NULL && port_check(port, &wire->address,
+					 port_flow(port, wire->flows[i])) < 0))
 			return -EINVAL;
-	return 0;
+	return port == NULL ? 0 : check_transport(wire, port);
 }
 
-/* One block: the struct, then flows, sizes and classes. */
-static struct prober_target *
-target_copy(const struct wire_target *wire)
+size_t
+prober_target_flows(const struct wire_target *wire, const struct port *port,
+    uint16_t ret[WIRE_MAX_FLOWS])
 {
-	size_t flow_bytes = wire->flow_count * sizeof(*wire->flows);
-	size_t size_bytes = wire->size_count * sizeof(*wire->sizes);
-	struct prober_target *target =
-	    calloc(1, sizeof(*target) + flow_bytes + size_bytes + wire->dscp_count);
-	uint8_t *arrays;
+	size_t count = 0;
 
-	if (target == NULL)
-		return NULL;
-	arrays = (uint8_t *)(target + 1);
-	memcpy(arrays, wire->flows, flow_bytes);
-	memcpy(arrays + flow_bytes, wire->sizes, size_bytes);
-	memcpy(arrays + flow_bytes + size_bytes, wire->dscps, wire->dscp_count);
+	for (size_t i = 0; i < wire->flow_count && i < WIRE_MAX_FLOWS; i++) {
+		uint16_t flow =
+		    port != NULL ? port_flow(port, wire->flows[i]) : wire->flows[i];
+		size_t same = 0;
+
+		while (same < count && ret[same] != flow)
+			same++;
+		if (same == count)
+			ret[count++] = flow;
+	}
+	return count;
+}
+
+static size_t
+usable_sizes(const struct wire_target *wire, const struct port *port,
+    uint16_t ret[WIRE_MAX_SIZES])
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < wire->size_count; i++)
+		if (!port_has_qps(port) || size_fits_a_qp(wire, port, wire->sizes[i]))
+			ret[count++] = wire->sizes[i];
+	return count;
+}
+
+static void
+target_copy(struct prober_target *target, const struct wire_target *wire,
+    const struct port *port)
+{
+	target->has_qp = port_has_qps(port);
 	target->wire = *wire;
-	target->wire.flows = (const uint16_t *)(const void *)arrays;
-	target->wire.sizes = (const uint16_t *)(const void *)(arrays + flow_bytes);
-	target->wire.dscps = arrays + flow_bytes + size_bytes;
-	return target;
+	target->wire.flow_count = prober_target_flows(wire, port, target->flows);
+	target->wire.flows = target->flows;
+	target->wire.size_count = usable_sizes(wire, port, target->sizes);
+	target->wire.sizes = target->sizes;
+	memcpy(target->dscps, wire->dscps, wire->dscp_count);
+	target->wire.dscps = target->dscps;
 }
 
 int
@@ -83,9 +128,10 @@ prober_target_new(
 
 	if (r < 0)
 		return r;
-	target = target_copy(wire);
+	target = calloc(1, sizeof(*target));
 	if (target == NULL)
 		return -ENOMEM;
+	target_copy(target, wire, port);
 	target->refs = 1;
 	target->key.src_guid = wire->src.guid;
 	target->key.dst_guid = wire->dst.guid;
@@ -173,6 +219,7 @@ prober_target_is(const struct prober_target *target, const struct wire_address *
 {
 	const struct wire_address *own = &target->wire.address;
 
-	return own->family == address->family && own->port == address->port &&
+	return own->family == address->family &&
+	       (own->port == address->port || target->has_qp) &&
 	       memcmp(own->bytes, address->bytes, own->family == 4 ? 4 : 16) == 0;
 }

@@ -26,8 +26,12 @@ struct prober_target_key {
 
 struct prober_target {
 	struct pacer_entry pace; /* first: the pacer hands this out */
-	struct wire_target wire; /* its arrays are the target's own */
+	struct wire_target wire; /* its arrays are these: */
+	uint16_t flows[WIRE_MAX_FLOWS];
+	uint16_t sizes[WIRE_MAX_SIZES];
+	uint8_t dscps[WIRE_MAX_CLASSES];
 	struct prober_target_key key;
+	bool has_qp;                          /* probes go to a QP of it */
 	uint32_t turn;                        /* of flow, class and size */
 	uint32_t tx_counts[WIRE_MAX_CLASSES]; /* by the class's first place in wire */
 	rm_mono_t focus_until;
@@ -38,12 +42,19 @@ struct prober_target {
 
 /*
  * Whatever a plan says: -EINVAL: impossible (no flow, a multicast or no address, a flow
- * or family that the port does not have). -ERANGE: beyond a compiled-in ceiling. port:
- * NULL for whoever does not send through one, but no more than a prober might.
+ * or family that the port does not have, no QP for a port that sends to QPs). -ERANGE:
+ * beyond a compiled-in ceiling. port: NULL for whoever does not send through one, but
+ * no more than a prober might.
  */
 int prober_target_check(const struct wire_target *wire, struct port *port);
 
-/* Copies. What prober_target_check says, or -ENOMEM. */
+/* The flows that wire's probes really leave from, each once, in the order of their
+ * wanted ones. Returns how many. port NULL: as wanted. */
+size_t prober_target_flows(const struct wire_target *wire, const struct port *port,
+    uint16_t ret[WIRE_MAX_FLOWS]);
+
+/* Copies, without the sizes that no QP of the target takes. What prober_target_check
+ * says, or -ENOMEM. */
 int prober_target_new(
     const struct wire_target *wire, struct port *port, struct prober_target **ret);
 void prober_target_ref(struct prober_target *target);
@@ -69,6 +80,7 @@ struct prober_combination prober_target_turn(
 /* ns between two probes (or pairs) as asked for now, before any stretching. */
 int64_t prober_target_interval(const struct prober_target *target, rm_mono_t now);
 
+/* Where it has a QP an address has no port that would tell anything. */
 bool prober_target_is(
     const struct prober_target *target, const struct wire_address *address);
 

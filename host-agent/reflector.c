@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "host-agent/port.h"
+#include "host-agent/probe_format.h"
 #include "host-agent/reflector_counts.h"
 #include "host-agent/reflector_roster.h"
 #include "host-agent/reflector_session.h"
@@ -34,20 +35,21 @@ reflector_on_departures(
 /* NULL: refused, and counted. */
 static struct reflector_session *
 reflector_admit(struct reflector *reflector, const struct port_arrival *arrival,
-    struct stamp_probe *probe, rm_mono_t now)
+    struct probe_ask *ask, rm_mono_t now)
 {
 	struct reflector_counts *counts = &reflector->counts;
+	const struct probe_format *format = port_format(reflector->port);
+	uint16_t own_port = port_reflector_port(reflector->port);
 	const struct wire_address *from = &arrival->from;
 	struct reflector_session *session;
 	const struct wire_peer *peer;
 
 	/* Two reflectors that answer each other would never stop. */
-	if (from->port < FIRST_FREE_PORT ||
-	    from->port == port_reflector_port(reflector->port)) {
+	if (own_port != 0 && (from->port < FIRST_FREE_PORT || from->port == own_port)) {
 		counts->refused_port++;
 		return NULL;
 	}
-	if (stamp_read_probe(arrival->data, arrival->len, probe) < 0) {
+	if (format->read_probe(arrival->data, arrival->len, ask) < 0) {
 		/* Strangers are counted as such, whatever they send. */
 		if (reflector_roster_find(&reflector->roster, from) == NULL)
 			counts->refused_stranger++;
@@ -55,7 +57,7 @@ reflector_admit(struct reflector *reflector, const struct port_arrival *arrival,
 			counts->refused_malformed++;
 		return NULL;
 	}
-	session = reflector_sessions_find(reflector->sessions, from, probe->ssid, now);
+	session = reflector_sessions_find(reflector->sessions, from, ask->ssid, now);
 	if (session != NULL)
 		return session; /* the roster was asked when it began */
 	peer = reflector_roster_find(&reflector->roster, from);
@@ -63,8 +65,8 @@ reflector_admit(struct reflector *reflector, const struct port_arrival *arrival,
 		counts->refused_stranger++;
 		return NULL;
 	}
-	session = reflector_sessions_add(
-	    reflector->sessions, from, probe->ssid, peer->id, now);
+	session =
+	    reflector_sessions_add(reflector->sessions, from, ask->ssid, peer->id, now);
 	if (session == NULL)
 		counts->refused_full++;
 	return session;
@@ -106,17 +108,17 @@ reflector_answer(struct reflector *reflector, struct port_arrival *arrival,
 	struct reflector_follow_up follow_up;
 	struct reflector_session *session;
 	struct reflector_class *class;
-	struct stamp_answer answer;
-	struct stamp_probe probe;
+	struct probe_answer answer;
+	struct probe_ask ask;
 	uint8_t dscp;
 
-	session = reflector_admit(reflector, arrival, &probe, burst->now);
+	session = reflector_admit(reflector, arrival, &ask, burst->now);
 	if (session == NULL)
 		return;
-	dscp = probe.has_class ? probe.dscp : arrival->dscp;
+	dscp = ask.has_class ? ask.dscp : arrival->dscp;
 	class = reflector_count(reflector, session, dscp);
 	follow_up = reflector_session_follow_up(session);
-	answer = (struct stamp_answer){
+	answer = (struct probe_answer){
 		.receive_timestamp = stamp_time_write(arrival->stamp_ns),
 		.timestamp = burst->timestamp,
 		.ttl = arrival->ttl,
@@ -128,13 +130,18 @@ reflector_answer(struct reflector *reflector, struct port_arrival *arrival,
 		.follow_up_timestamp =
 		    follow_up.stamp_ns == 0 ? 0 : stamp_time_write(follow_up.stamp_ns)
 	};
-	stamp_write_reply(arrival->data, arrival->len, &probe, &answer);
+	port_format(reflector->port)
+	    ->write_reply(arrival->data, arrival->len, &ask, &answer);
 	burst->classes[burst->count] = class;
 	burst->packets[burst->count++] = (struct port_packet){ .to = &arrival->from,
+		.qpn = arrival->qpn,
+		.lid = arrival->lid,
+		.sl = arrival->sl,
+		.label = ask.label,
 		.data = arrival->data,
 		.len = (uint16_t)arrival->len,
 		.dscp = dscp,
-		.token = reflector_session_token(session, probe.seq) };
+		.token = reflector_session_token(session, ask.seq) };
 }
 
 static void

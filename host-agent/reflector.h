@@ -1,10 +1,10 @@
 /*
  * reflector - answers: one reply per probe, never larger, never to a stranger.
  *
- * Refuses replies (any packet from a reflector port), sources outside its roster,
- * short and damaged packets; counts each reason. Keeps per prober (address, SSID)
- * the previous reply's send time, and per prober and class how many probes came,
- * both of which ride in the next reply.
+ * Refuses replies (any packet from a reflector port; where there are no ports, what
+ * says that it is one), sources outside its roster, short and damaged packets; counts
+ * each reason. Keeps per prober (address, SSID) the previous reply's send time, and per
+ * prober and class how many probes came, both of which ride in the next reply.
  */
 #ifndef HOST_AGENT_REFLECTOR_H
 #define HOST_AGENT_REFLECTOR_H

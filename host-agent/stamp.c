@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "host-agent/probe_format.h"
+
 #define NS_PER_S INT64_C(1000000000)
 #define RING_NS (NS_PER_S << 32)
 #define NTP_TO_UNIX_S UINT32_C(2208988800) /* 1900 to 1970 */
@@ -23,6 +25,8 @@ enum {
 #define CLASS_BYTES 4 /* values, without the header */
 #define COUNTS_BYTES 12
 #define FOLLOW_UP_BYTES 16
+
+_Static_assert(STAMP_HEAD_BYTES <= PROBE_HEAD_BYTES, "a head takes any probe");
 
 static uint16_t
 get16(const uint8_t *p)
@@ -100,8 +104,9 @@ stamp_time_between(int64_t later, int64_t earlier)
 	return ns;
 }
 
-size_t
-stamp_probe_size(size_t size)
+/* Room for all TLVs. */
+static size_t
+stamp_size(size_t size)
 {
 	if (size <= STAMP_PROBE_BYTES)
 		return STAMP_PROBE_BYTES;
@@ -120,25 +125,26 @@ write_tlv(uint8_t *p, enum stamp_tlv type, size_t len)
 	return p + STAMP_TLV_BYTES;
 }
 
-size_t
+/* STAMP_BASE_BYTES, STAMP_PROBE_BYTES or STAMP_HEAD_BYTES. */
+static size_t
 stamp_write_probe(
-    const struct stamp_probe *probe, size_t size, uint8_t out[STAMP_HEAD_BYTES])
+    const struct probe_ask *ask, size_t size, uint8_t out[PROBE_HEAD_BYTES])
 {
 	uint8_t *p = out + STAMP_BASE_BYTES;
 
 	memset(out, 0, STAMP_HEAD_BYTES);
-	put32(out + AT_SEQ, probe->seq);
-	put64(out + AT_TIMESTAMP, probe->timestamp);
-	put16(out + AT_ERROR_ESTIMATE, probe->error_estimate);
-	put16(out + AT_SSID, probe->ssid);
+	put32(out + AT_SEQ, ask->seq);
+	put64(out + AT_TIMESTAMP, ask->timestamp);
+	put16(out + AT_ERROR_ESTIMATE, ask->error_estimate);
+	put16(out + AT_SSID, ask->ssid);
 	if (size == STAMP_BASE_BYTES)
 		return STAMP_BASE_BYTES;
 
 	p = write_tlv(p, STAMP_CLASS_OF_SERVICE, CLASS_BYTES);
-	p[0] = (uint8_t)(probe->dscp << 2);
+	p[0] = (uint8_t)(ask->dscp << 2);
 	p += CLASS_BYTES;
 	p = write_tlv(p, STAMP_DIRECT_MEASUREMENT, COUNTS_BYTES);
-	put32(p, probe->tx_count);
+	put32(p, ask->tx_count);
 	p += COUNTS_BYTES;
 	p = write_tlv(p, STAMP_FOLLOW_UP, FOLLOW_UP_BYTES);
 	p += FOLLOW_UP_BYTES;
@@ -194,10 +200,11 @@ tlv_verdict(const struct tlv *tlv)
 	}
 }
 
-int
-stamp_read_probe(const uint8_t *data, size_t len, struct stamp_probe *ret)
+/* A reply is no probe, so that two reflectors can never answer each other. */
+static int
+stamp_read_probe(const uint8_t *data, size_t len, struct probe_ask *ret)
 {
-	struct stamp_probe probe = { 0 };
+	struct probe_ask probe = { 0 };
 	size_t at = STAMP_BASE_BYTES;
 	struct tlv tlv;
 	bool malformed = false;
@@ -230,7 +237,7 @@ stamp_read_probe(const uint8_t *data, size_t len, struct stamp_probe *ret)
 }
 
 static void
-answer_tlv(uint8_t *value, uint8_t type, const struct stamp_answer *answer)
+answer_tlv(uint8_t *value, uint8_t type, const struct probe_answer *answer)
 {
 	switch (type) {
 	case STAMP_CLASS_OF_SERVICE: /* DSCP1 6, DSCP2 6, ECN 2, RP 2, reserved 16 */
@@ -256,9 +263,9 @@ answer_tlv(uint8_t *value, uint8_t type, const struct stamp_answer *answer)
 	}
 }
 
-void
-stamp_write_reply(uint8_t *data, size_t len, const struct stamp_probe *probe,
-    const struct stamp_answer *answer)
+static void
+stamp_write_reply(uint8_t *data, size_t len, const struct probe_ask *ask,
+    const struct probe_answer *answer)
 {
 	size_t at = STAMP_BASE_BYTES;
 	struct tlv tlv;
@@ -266,9 +273,9 @@ stamp_write_reply(uint8_t *data, size_t len, const struct stamp_probe *probe,
 	put64(data + AT_TIMESTAMP, answer->timestamp);
 	put16(data + AT_ERROR_ESTIMATE, STAMP_ERROR_ESTIMATE);
 	put64(data + AT_RECEIVE_TIMESTAMP, answer->receive_timestamp);
-	put32(data + AT_SENDER_SEQ, probe->seq);
-	put64(data + AT_SENDER_TIMESTAMP, probe->timestamp);
-	put16(data + AT_SENDER_ERROR_ESTIMATE, probe->error_estimate);
+	put32(data + AT_SENDER_SEQ, ask->seq);
+	put64(data + AT_SENDER_TIMESTAMP, ask->timestamp);
+	put16(data + AT_SENDER_ERROR_ESTIMATE, ask->error_estimate);
 	put16(data + AT_SENDER_ERROR_ESTIMATE + 2, 0);
 	data[AT_SENDER_TTL] = answer->ttl;
 	memset(data + AT_SENDER_TTL + 1, 0, 3);
@@ -284,8 +291,9 @@ stamp_write_reply(uint8_t *data, size_t len, const struct stamp_probe *probe,
 	}
 }
 
+/* Of a TLV that the reflector has understood only. */
 static void
-read_answer(const uint8_t *value, uint8_t type, struct stamp_reply *reply)
+read_answer(const uint8_t *value, uint8_t type, struct probe_reply *reply)
 {
 	switch (type) {
 	case STAMP_CLASS_OF_SERVICE:
@@ -311,12 +319,13 @@ read_answer(const uint8_t *value, uint8_t type, struct stamp_reply *reply)
 	}
 }
 
-int
-stamp_read_plain_reply(const uint8_t *data, size_t len, struct stamp_reply *ret)
+/* TWAMP-Light may copy a probe's padding to anywhere behind the base. */
+static int
+stamp_read_plain_reply(const uint8_t *data, size_t len, struct probe_reply *ret)
 {
 	if (len < STAMP_PLAIN_REPLY_BYTES)
 		return -EBADMSG;
-	*ret = (struct stamp_reply){
+	*ret = (struct probe_reply){
 		.seq = get32(data + AT_SEQ),
 		.timestamp = get64(data + AT_TIMESTAMP),
 		.error_estimate = get16(data + AT_ERROR_ESTIMATE),
@@ -330,10 +339,10 @@ stamp_read_plain_reply(const uint8_t *data, size_t len, struct stamp_reply *ret)
 	return 0;
 }
 
-int
-stamp_read_reply(const uint8_t *data, size_t len, struct stamp_reply *ret)
+static int
+stamp_read_reply(const uint8_t *data, size_t len, struct probe_reply *ret)
 {
-	struct stamp_reply reply;
+	struct probe_reply reply;
 	size_t at = STAMP_BASE_BYTES;
 	bool heed = true;
 	struct tlv tlv;
@@ -353,3 +362,14 @@ stamp_read_reply(const uint8_t *data, size_t len, struct stamp_reply *ret)
 	*ret = reply;
 	return 0;
 }
+
+const struct probe_format stamp_format = {
+	.name = "stamp",
+	.base_bytes = STAMP_BASE_BYTES,
+	.size = stamp_size,
+	.write_probe = stamp_write_probe,
+	.read_probe = stamp_read_probe,
+	.write_reply = stamp_write_reply,
+	.read_reply = stamp_read_reply,
+	.read_plain_reply = stamp_read_plain_reply,
+};

@@ -1,5 +1,6 @@
 /*
- * stamp - the bytes of STAMP packets (RFC 8762, RFC 8972), unauthenticated mode.
+ * stamp - the bytes of STAMP packets (RFC 8762, RFC 8972), unauthenticated mode:
+ * stamp_format of probe_format.h.
  *
  * A probe of ours is the 44-byte base and four TLVs whose answers the reflector
  * writes in place, so that a reply is as long as its probe. Reading never trusts:
@@ -45,62 +46,5 @@ uint64_t stamp_time_write(int64_t wall_ns); /* PTP truncated */
 int stamp_time_read(uint64_t stamp, bool ptp, int64_t *ret);
 /* later - earlier of two read ones, across the end of the ring. */
 int64_t stamp_time_between(int64_t later, int64_t earlier);
-
-struct stamp_probe {
-	uint32_t seq;
-	uint64_t timestamp;
-	uint16_t error_estimate;
-	uint16_t ssid;
-	bool has_class; /* Class of Service TLV: dscp is the sender's wish (DSCP1) */
-	uint8_t dscp;
-	uint32_t tx_count; /* Direct Measurement: sent so far, this one included */
-};
-
-/* The size really sent where size is asked for: room for all TLVs. */
-size_t stamp_probe_size(size_t size);
-/*
- * Writes all but the zeros that fill a probe of size bytes (from stamp_probe_size, or
- * STAMP_BASE_BYTES: plain). Returns how many bytes that is: STAMP_BASE_BYTES,
- * STAMP_PROBE_BYTES or STAMP_HEAD_BYTES.
- */
-size_t stamp_write_probe(
-    const struct stamp_probe *probe, size_t size, uint8_t out[STAMP_HEAD_BYTES]);
-/* A reply is no probe, -EBADMSG, so that two reflectors can never answer each other. */
-int stamp_read_probe(const uint8_t *data, size_t len, struct stamp_probe *ret);
-
-struct stamp_answer { /* what a reflector knows about a probe */
-	uint64_t receive_timestamp;
-	uint64_t timestamp;          /* now */
-	uint8_t ttl, dscp, ecn;      /* as the probe arrived */
-	uint32_t rx_count, tx_count; /* of this prober and class; rx 0: not counted */
-	uint32_t follow_up_seq;
-	uint64_t follow_up_timestamp; /* 0: none */
-};
-
-/* Turns the probe (already read as probe) into its reply, in place, same length. */
-void stamp_write_reply(uint8_t *data, size_t len, const struct stamp_probe *probe,
-    const struct stamp_answer *answer);
-
-struct stamp_reply {
-	uint32_t seq;
-	uint64_t timestamp;
-	uint16_t error_estimate;
-	uint16_t ssid;
-	uint64_t receive_timestamp;
-	uint32_t sender_seq;
-	uint64_t sender_timestamp;
-	uint16_t sender_error_estimate;
-	uint8_t sender_ttl;
-	/* Of a TLV that the reflector has understood only. */
-	bool has_class, has_counts, has_follow_up;
-	uint8_t dscp, ecn; /* as the probe arrived */
-	uint32_t tx_count, rx_count, reflector_tx_count;
-	uint32_t follow_up_seq;
-	uint64_t follow_up_timestamp;
-};
-
-int stamp_read_reply(const uint8_t *data, size_t len, struct stamp_reply *ret);
-/* Its base, whatever follows: TWAMP-Light may copy a probe's padding to anywhere. */
-int stamp_read_plain_reply(const uint8_t *data, size_t len, struct stamp_reply *ret);
 
 #endif

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host-agent/probe_format.h"
 #include "host-agent/reflector.h"
 #include "host-agent/stamp.h"
 #include "tests/support/fake_port.h"
@@ -23,14 +24,14 @@ one_packet(struct fake_port *fake, uint8_t choice, const uint8_t *data, size_t l
 		.bytes = { 10, 0, 0, choice >> 1 & 1 },
 		.port = ports[choice >> 2 & 3] };
 	size_t before = fake->sent_count;
-	struct stamp_reply reply;
+	struct probe_reply reply;
 	uint8_t *copy = malloc(len > 0 ? len : 1);
 
 	if (copy == NULL)
 		return;
 	memcpy(copy, data, len);
-	(void)stamp_read_reply(copy, len, &reply);
-	(void)stamp_read_plain_reply(copy, len, &reply);
+	(void)stamp_format.read_reply(copy, len, &reply);
+	(void)stamp_format.read_plain_reply(copy, len, &reply);
 	fake_port_arrive(fake, PORT_REFLECTOR, &from, copy, len, choice >> 4);
 	if (fake->sent_count > before + 1)
 		abort();
@@ -40,7 +41,7 @@ one_packet(struct fake_port *fake, uint8_t choice, const uint8_t *data, size_t l
 		if (fake->sent[i].len != len || from.port < 1024 ||
 		    from.port == FAKE_PORT_REFLECTOR)
 			abort();
-		if (stamp_read_reply(copy, len, &reply) < 0)
+		if (stamp_format.read_reply(copy, len, &reply) < 0)
 			abort(); /* a reply of ours that we would not take */
 		if (choice & 0x40)
 			fake_port_depart(fake, PORT_REFLECTOR, i, 1 + choice);

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "host-agent/probe_format.h"
+
 static int
 fake_check(struct port *port, const struct wire_address *to, uint16_t src_port)
 {
@@ -35,6 +37,11 @@ fake_send(
 		sent->to = *packets[i].to;
 		sent->len = (size_t)packets[i].len + packets[i].zeros;
 		sent->token = packets[i].token;
+		sent->qpn = packets[i].qpn;
+		sent->lid = packets[i].lid;
+		sent->sl = packets[i].sl;
+		sent->label = packets[i].label;
+		sent->src_port = packets[i].src_port;
 		sent->dscp = packets[i].dscp;
 		memcpy(sent->data, packets[i].data,
 		    packets[i].len < sizeof(sent->data) ? packets[i].len
@@ -57,7 +64,31 @@ fake_overruns(struct port *port, enum port_role role, bool refresh)
 static uint16_t
 fake_reflector_port(const struct port *port)
 {
-	return FAKE_PORT_REFLECTOR;
+	return ((const struct fake_port *)port)->flows == PORT_FLOWS_SOURCE_PORT
+		   ? FAKE_PORT_REFLECTOR
+		   : 0;
+}
+
+static uint16_t
+fake_flow(const struct port *port, uint16_t wanted)
+{
+	const struct fake_port *fake = (const struct fake_port *)port;
+
+	return fake->every_flow != 0 ? fake->every_flow : wanted;
+}
+
+static uint32_t
+fake_label(const struct port *port, uint16_t src_port)
+{
+	return ((const struct fake_port *)port)->flows == PORT_FLOWS_LABEL
+		   ? FAKE_PORT_LABEL + src_port
+		   : 0;
+}
+
+static enum port_flows
+fake_flows(const struct port *port)
+{
+	return ((const struct fake_port *)port)->flows;
 }
 
 static const struct port_counts *
@@ -71,22 +102,32 @@ fake_free(struct port *port)
 {
 }
 
-static const struct port_ops fake_ops = {
-	.check = fake_check,
-	.listen = fake_listen,
-	.send = fake_send,
-	.drain = fake_drain,
-	.overruns = fake_overruns,
-	.reflector_port = fake_reflector_port,
-	.counts = fake_counts,
-	.free = fake_free,
-};
+#define FAKE_OPS(carried)                                                       \
+	{                                                                       \
+		.check = fake_check, .listen = fake_listen, .send = fake_send,  \
+		.drain = fake_drain, .overruns = fake_overruns,                 \
+		.reflector_port = fake_reflector_port, .flow = fake_flow,       \
+		.label = fake_label, .flows = fake_flows, .format = &(carried), \
+		.counts = fake_counts, .free = fake_free,                       \
+	}
 
 void
 fake_port_init(struct fake_port *fake)
 {
+	static const struct port_ops ops = FAKE_OPS(stamp_format);
+
 	memset(fake, 0, sizeof(*fake));
-	fake->port.ops = &fake_ops;
+	fake->port.ops = &ops;
+}
+
+void
+fake_port_init_roce(struct fake_port *fake, enum port_flows flows)
+{
+	static const struct port_ops ops = FAKE_OPS(roce_format);
+
+	memset(fake, 0, sizeof(*fake));
+	fake->port.ops = &ops;
+	fake->flows = flows;
 }
 
 void

@@ -8,13 +8,16 @@
 
 #define FAKE_PORT_REFLECTOR 18862
 #define FAKE_PORT_KEPT 256
+#define FAKE_PORT_LABEL 0x10000 /* and the source port: a flow's label */
 
 struct fake_sent {
 	struct wire_address to;
 	uint8_t data[128]; /* the start of it */
 	size_t len;        /* all of it */
 	uint64_t token;
-	uint8_t dscp;
+	uint32_t qpn, label;
+	uint16_t lid, src_port;
+	uint8_t sl, dscp;
 };
 
 struct fake_port {
@@ -24,9 +27,12 @@ struct fake_port {
 	struct fake_sent sent[FAKE_PORT_KEPT]; /* the first ones */
 	size_t sent_count;
 	int error; /* of every send */
+	enum port_flows flows;
+	uint16_t every_flow; /* not 0: no other source port is to be had */
 };
 
-void fake_port_init(struct fake_port *fake);
+void fake_port_init(struct fake_port *fake); /* UDP, STAMP */
+void fake_port_init_roce(struct fake_port *fake, enum port_flows flows);
 
 /* data may be answered in place. */
 void fake_port_arrive(struct fake_port *fake, enum port_role role,

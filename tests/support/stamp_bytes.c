@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host-agent/probe_format.h"
 #include "host-agent/stamp.h"
 
 static uint64_t
@@ -55,15 +56,15 @@ static int
 write_probe(char **argv)
 {
 	static uint8_t out[STAMP_MAX_BYTES + STAMP_HEAD_BYTES];
-	struct stamp_probe probe = { .seq = (uint32_t)number(argv[0]),
+	struct probe_ask probe = { .seq = (uint32_t)number(argv[0]),
 		.timestamp = number(argv[1]),
 		.error_estimate = STAMP_ERROR_ESTIMATE,
 		.ssid = (uint16_t)number(argv[2]),
 		.dscp = (uint8_t)number(argv[3]),
 		.tx_count = (uint32_t)number(argv[4]) };
-	size_t size = stamp_probe_size(number(argv[5]));
+	size_t size = stamp_format.size(number(argv[5]));
 
-	stamp_write_probe(&probe, size, out);
+	stamp_format.write_probe(&probe, size, out);
 	return print_hex(out, size);
 }
 
@@ -71,9 +72,9 @@ static int
 read_probe(char **argv)
 {
 	static uint8_t data[STAMP_MAX_BYTES];
-	struct stamp_probe probe;
+	struct probe_ask probe;
 
-	if (stamp_read_probe(data, from_hex(argv[0], data), &probe) < 0)
+	if (stamp_format.read_probe(data, from_hex(argv[0], data), &probe) < 0)
 		return refused();
 	printf("{\"seq\": %" PRIu32 ", \"timestamp\": %" PRIu64
 	       ", \"error_estimate\": %u, \"ssid\": %u, \"has_class\": %u,"
@@ -88,7 +89,7 @@ write_reply(char **argv)
 {
 	static uint8_t data[STAMP_MAX_BYTES];
 	size_t len = from_hex(argv[0], data);
-	struct stamp_answer answer = { .receive_timestamp = number(argv[1]),
+	struct probe_answer answer = { .receive_timestamp = number(argv[1]),
 		.timestamp = number(argv[2]),
 		.ttl = (uint8_t)number(argv[3]),
 		.dscp = (uint8_t)number(argv[4]),
@@ -97,11 +98,11 @@ write_reply(char **argv)
 		.tx_count = (uint32_t)number(argv[7]),
 		.follow_up_seq = (uint32_t)number(argv[8]),
 		.follow_up_timestamp = number(argv[9]) };
-	struct stamp_probe probe;
+	struct probe_ask probe;
 
-	if (stamp_read_probe(data, len, &probe) < 0)
+	if (stamp_format.read_probe(data, len, &probe) < 0)
 		return refused();
-	stamp_write_reply(data, len, &probe, &answer);
+	stamp_format.write_reply(data, len, &probe, &answer);
 	return print_hex(data, len);
 }
 
@@ -109,9 +110,9 @@ static int
 read_reply(char **argv)
 {
 	static uint8_t data[STAMP_MAX_BYTES];
-	struct stamp_reply reply;
+	struct probe_reply reply;
 
-	if (stamp_read_reply(data, from_hex(argv[0], data), &reply) < 0)
+	if (stamp_format.read_reply(data, from_hex(argv[0], data), &reply) < 0)
 		return refused();
 	printf("{\"seq\": %" PRIu32 ", \"timestamp\": %" PRIu64
 	       ", \"error_estimate\": %u, \"ssid\": %u, \"receive_timestamp\": %" PRIu64

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "host-agent/probe_format.h"
 #include "host-agent/stamp.h"
 #include "probe_fixture.h"
 
@@ -210,18 +211,18 @@ plain_peer(int fd)
 	for (uint8_t own = 0;; own++) {
 		struct sockaddr_in from;
 		socklen_t from_len = sizeof(from);
-		struct stamp_answer answer = {
+		struct probe_answer answer = {
 			.receive_timestamp = UINT64_C(0xe0000000) << 32,
 			.timestamp = UINT64_C(0xe0000000) << 32 | 1,
 			.ttl = 63,
 		};
-		struct stamp_probe read;
+		struct probe_ask read;
 
 		if (recvfrom(fd, data, sizeof(data), 0, (struct sockaddr *)&from,
 			&from_len) < STAMP_BASE_BYTES ||
-		    stamp_read_probe(data, STAMP_BASE_BYTES, &read) < 0)
+		    stamp_format.read_probe(data, STAMP_BASE_BYTES, &read) < 0)
 			_exit(1);
-		stamp_write_reply(data, STAMP_BASE_BYTES, &read, &answer);
+		stamp_format.write_reply(data, STAMP_BASE_BYTES, &read, &answer);
 		memset(data, own, 4);
 		data[12] = 0; /* Z */
 		memset(data + 14, 0, 2);
@@ -268,24 +269,24 @@ doubled_peer(int fd)
 	for (;;) {
 		struct sockaddr_in from;
 		socklen_t from_len = sizeof(from);
-		struct stamp_answer first = { .receive_timestamp = UINT64_C(5) << 32 },
+		struct probe_answer first = { .receive_timestamp = UINT64_C(5) << 32 },
 				    second = { .receive_timestamp =
 						   UINT64_C(5) << 32 | 9000,
 					    .follow_up_timestamp =
 						UINT64_C(5) << 32 | 1000 };
-		struct stamp_probe read;
+		struct probe_ask read;
 		ssize_t len = recvfrom(
 		    fd, data, sizeof(data), 0, (struct sockaddr *)&from, &from_len);
 
-		if (len < 0 || stamp_read_probe(data, (size_t)len, &read) < 0)
+		if (len < 0 || stamp_format.read_probe(data, (size_t)len, &read) < 0)
 			_exit(1);
 		second.follow_up_seq = read.seq;
-		stamp_write_reply(data, (size_t)len, &read, &first);
+		stamp_format.write_reply(data, (size_t)len, &read, &first);
 		if (read.seq % 2 == 1 && sendto(fd, data, (size_t)len, 0,
 					     (struct sockaddr *)&from, from_len) < 0)
 			_exit(1);
 		/* The answers are written over, not the rest. */
-		stamp_write_reply(data, (size_t)len, &read, &second);
+		stamp_format.write_reply(data, (size_t)len, &read, &second);
 		if (sendto(fd, data, (size_t)len, 0, (struct sockaddr *)&from,
 			from_len) < 0)
 			_exit(1);

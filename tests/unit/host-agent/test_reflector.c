@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "host-agent/probe_format.h"
 #include "host-agent/stamp.h"
 #include "tests/support/fake_port.h"
 
@@ -88,16 +89,16 @@ counts(const struct fixture *fixture)
 static void
 build(struct fixture *fixture, uint16_t ssid, uint32_t seq, uint8_t dscp, size_t size)
 {
-	struct stamp_probe probe = { .seq = seq,
+	struct probe_ask probe = { .seq = seq,
 		.timestamp = stamp_time_write(INT64_C(1700000000000000000)),
 		.error_estimate = STAMP_ERROR_ESTIMATE,
 		.ssid = ssid,
 		.dscp = dscp,
 		.tx_count = seq };
 
-	fixture->len = stamp_probe_size(size);
+	fixture->len = stamp_format.size(size);
 	memset(fixture->data, 0, sizeof(fixture->data));
-	stamp_write_probe(&probe, fixture->len, fixture->data);
+	stamp_format.write_probe(&probe, fixture->len, fixture->data);
 }
 
 static void
@@ -108,10 +109,10 @@ arrive(struct fixture *fixture, const struct wire_address *from)
 }
 
 /* One probe; returns its reply. */
-static struct stamp_reply
+static struct probe_reply
 ask(struct fixture *fixture, uint16_t ssid, uint32_t seq, uint8_t dscp)
 {
-	struct stamp_reply reply = { 0 };
+	struct probe_reply reply = { 0 };
 	size_t before = fixture->fake.sent_count;
 	const struct fake_sent *sent = &fixture->fake.sent[before % FAKE_PORT_KEPT];
 
@@ -119,7 +120,7 @@ ask(struct fixture *fixture, uint16_t ssid, uint32_t seq, uint8_t dscp)
 	arrive(fixture, &friend);
 	assert_int_equal(fixture->fake.sent_count, before + 1);
 	assert_int_equal(sent->len, 88);
-	assert_int_equal(stamp_read_reply(sent->data, sent->len, &reply), 0);
+	assert_int_equal(stamp_format.read_reply(sent->data, sent->len, &reply), 0);
 	return reply;
 }
 
@@ -205,7 +206,7 @@ the_next_reply_carries_when_the_last_one_left(void **state)
 {
 	struct fixture *fixture = *state;
 	int64_t left = INT64_C(1700000000123456789), told;
-	struct stamp_reply reply;
+	struct probe_reply reply;
 
 	assert_false(ask(fixture, 5, 1, 0).has_follow_up);
 	fake_port_depart(&fixture->fake, PORT_REFLECTOR, 0, left);
@@ -251,11 +252,11 @@ static void
 a_reply_is_not_answered(void **state)
 {
 	struct fixture *fixture = *state;
-	struct stamp_probe probe = { 0 };
-	struct stamp_answer answer = { .receive_timestamp = 1, .timestamp = 2 };
+	struct probe_ask probe = { 0 };
+	struct probe_answer answer = { .receive_timestamp = 1, .timestamp = 2 };
 
 	build(fixture, 5, 1, 0, 88);
-	stamp_write_reply(fixture->data, fixture->len, &probe, &answer);
+	stamp_format.write_reply(fixture->data, fixture->len, &probe, &answer);
 	arrive(fixture, &friend);
 	assert_int_equal(fixture->fake.sent_count, 0);
 	assert_int_equal(counts(fixture)->refused_malformed, 1);

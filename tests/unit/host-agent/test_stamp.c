@@ -7,9 +7,11 @@
 
 #include <cmocka.h>
 
+#include "host-agent/probe_format.h"
+
 #define MS INT64_C(1000000)
 
-static const struct stamp_probe probe = {
+static const struct probe_ask probe = {
 	.seq = 0x01020304,
 	.timestamp = 0x1112131415161718,
 	.error_estimate = STAMP_ERROR_ESTIMATE,
@@ -18,7 +20,7 @@ static const struct stamp_probe probe = {
 	.tx_count = 7,
 };
 
-static const struct stamp_answer answer = {
+static const struct probe_answer answer = {
 	.receive_timestamp = 0x2122232400000026,
 	.timestamp = 0x3132333400000036,
 	.ttl = 61,
@@ -34,7 +36,7 @@ static size_t
 build(uint8_t *out, size_t size)
 {
 	memset(out, 0, STAMP_MAX_BYTES);
-	stamp_write_probe(&probe, size, out);
+	stamp_format.write_probe(&probe, size, out);
 	return size;
 }
 
@@ -47,7 +49,7 @@ a_probe_has_the_bytes_of_the_standard(void **state)
 		16 };
 	uint8_t out[STAMP_MAX_BYTES];
 
-	assert_int_equal(build(out, stamp_probe_size(44)), STAMP_PROBE_BYTES);
+	assert_int_equal(build(out, stamp_format.size(44)), STAMP_PROBE_BYTES);
 	assert_memory_equal(out, expected, sizeof(expected));
 }
 
@@ -57,11 +59,11 @@ padding_fills_a_probe_up_to_its_size(void **state)
 	static const uint8_t padding[] = { 0x80, 1, 0x05, 0x84 };
 	uint8_t out[STAMP_MAX_BYTES];
 
-	assert_int_equal(stamp_probe_size(0), 88);
-	assert_int_equal(stamp_probe_size(88), 88);
-	assert_int_equal(stamp_probe_size(89), 92);
-	assert_int_equal(stamp_probe_size(93), 93);
-	assert_int_equal(stamp_probe_size(1 << 20), STAMP_MAX_BYTES);
+	assert_int_equal(stamp_format.size(0), 88);
+	assert_int_equal(stamp_format.size(88), 88);
+	assert_int_equal(stamp_format.size(89), 92);
+	assert_int_equal(stamp_format.size(93), 93);
+	assert_int_equal(stamp_format.size(1 << 20), STAMP_MAX_BYTES);
 	build(out, 1504);
 	assert_memory_equal(out + STAMP_PROBE_BYTES, padding, sizeof(padding));
 }
@@ -70,19 +72,19 @@ static void
 a_reply_answers_every_field_in_place(void **state)
 {
 	uint8_t data[STAMP_MAX_BYTES];
-	struct stamp_probe read;
-	struct stamp_reply reply;
+	struct probe_ask read;
+	struct probe_reply reply;
 	size_t len = build(data, 1000);
 
-	assert_int_equal(stamp_read_probe(data, len, &read), 0);
+	assert_int_equal(stamp_format.read_probe(data, len, &read), 0);
 	assert_int_equal(read.seq, probe.seq);
 	assert_int_equal(read.ssid, probe.ssid);
 	assert_true(read.has_class);
 	assert_int_equal(read.dscp, 26);
 	assert_int_equal(read.tx_count, 7);
 
-	stamp_write_reply(data, len, &read, &answer);
-	assert_int_equal(stamp_read_reply(data, len, &reply), 0);
+	stamp_format.write_reply(data, len, &read, &answer);
+	assert_int_equal(stamp_format.read_reply(data, len, &reply), 0);
 	assert_int_equal(reply.seq, probe.seq);
 	assert_int_equal(reply.sender_seq, probe.seq);
 	assert_int_equal(reply.sender_timestamp, probe.timestamp);
@@ -105,14 +107,14 @@ static void
 a_plain_peer_is_understood_both_ways(void **state)
 {
 	uint8_t data[STAMP_MAX_BYTES];
-	struct stamp_probe read;
-	struct stamp_reply reply;
+	struct probe_ask read;
+	struct probe_reply reply;
 
 	build(data, STAMP_PROBE_BYTES);
-	assert_int_equal(stamp_read_probe(data, STAMP_BASE_BYTES, &read), 0);
+	assert_int_equal(stamp_format.read_probe(data, STAMP_BASE_BYTES, &read), 0);
 	assert_false(read.has_class);
-	stamp_write_reply(data, STAMP_BASE_BYTES, &read, &answer);
-	assert_int_equal(stamp_read_reply(data, STAMP_BASE_BYTES, &reply), 0);
+	stamp_format.write_reply(data, STAMP_BASE_BYTES, &read, &answer);
+	assert_int_equal(stamp_format.read_reply(data, STAMP_BASE_BYTES, &reply), 0);
 	assert_int_equal(reply.sender_seq, probe.seq);
 	assert_false(reply.has_class || reply.has_counts || reply.has_follow_up);
 }
@@ -122,10 +124,10 @@ a_plain_probe_is_the_base_alone(void **state)
 {
 	uint8_t with[STAMP_HEAD_BYTES], without[STAMP_HEAD_BYTES];
 
-	assert_int_equal(
-	    stamp_write_probe(&probe, STAMP_PROBE_BYTES, with), STAMP_PROBE_BYTES);
-	assert_int_equal(
-	    stamp_write_probe(&probe, STAMP_BASE_BYTES, without), STAMP_BASE_BYTES);
+	assert_int_equal(stamp_format.write_probe(&probe, STAMP_PROBE_BYTES, with),
+	    STAMP_PROBE_BYTES);
+	assert_int_equal(stamp_format.write_probe(&probe, STAMP_BASE_BYTES, without),
+	    STAMP_BASE_BYTES);
 	assert_memory_equal(with, without, STAMP_BASE_BYTES);
 }
 
@@ -133,35 +135,35 @@ static void
 a_plain_reply_is_read_whatever_follows_its_base(void **state)
 {
 	uint8_t data[STAMP_MAX_BYTES];
-	struct stamp_probe read;
-	struct stamp_reply reply;
+	struct probe_ask read;
+	struct probe_reply reply;
 
 	build(data, STAMP_PROBE_BYTES);
-	assert_int_equal(stamp_read_probe(data, STAMP_BASE_BYTES, &read), 0);
-	stamp_write_reply(data, STAMP_BASE_BYTES, &read, &answer);
+	assert_int_equal(stamp_format.read_probe(data, STAMP_BASE_BYTES, &read), 0);
+	stamp_format.write_reply(data, STAMP_BASE_BYTES, &read, &answer);
 	memset(data + STAMP_PLAIN_REPLY_BYTES, 0xff, 30);
 	for (size_t len = 0; len <= STAMP_PLAIN_REPLY_BYTES + 30; len++) {
 		int r = len < STAMP_PLAIN_REPLY_BYTES ? -EBADMSG : 0;
 
-		assert_int_equal(stamp_read_plain_reply(data, len, &reply), r);
+		assert_int_equal(stamp_format.read_plain_reply(data, len, &reply), r);
 	}
 	assert_int_equal(reply.sender_seq, probe.seq);
 	assert_int_equal(reply.sender_timestamp, probe.timestamp);
 	assert_int_equal(reply.receive_timestamp, answer.receive_timestamp);
 	assert_int_equal(reply.sender_ttl, 61);
 	assert_false(reply.has_class || reply.has_counts || reply.has_follow_up);
-	assert_int_equal(stamp_read_reply(data, 71, &reply), -EBADMSG);
+	assert_int_equal(stamp_format.read_reply(data, 71, &reply), -EBADMSG);
 }
 
 static void
 an_echo_that_understood_no_tlv_answers_none(void **state)
 {
 	uint8_t data[STAMP_MAX_BYTES];
-	struct stamp_reply reply;
+	struct probe_reply reply;
 	size_t len = build(data, 200);
 
 	data[59] = 9; /* a count, but the flag says that nobody looked */
-	assert_int_equal(stamp_read_reply(data, len, &reply), 0);
+	assert_int_equal(stamp_format.read_reply(data, len, &reply), 0);
 	assert_false(reply.has_class || reply.has_counts || reply.has_follow_up);
 }
 
@@ -175,11 +177,11 @@ unknown_and_malformed_tlvs_come_back_flagged(void **state)
 	uint8_t data[STAMP_BASE_BYTES + 64] = { 0 };
 	size_t len = STAMP_BASE_BYTES + sizeof(tlvs) + 12;
 	uint8_t *p = data + STAMP_BASE_BYTES;
-	struct stamp_probe read;
+	struct probe_ask read;
 
 	memcpy(p, tlvs, sizeof(tlvs));
-	assert_int_equal(stamp_read_probe(data, len, &read), 0);
-	stamp_write_reply(data, len, &read, &answer);
+	assert_int_equal(stamp_format.read_probe(data, len, &read), 0);
+	stamp_format.write_reply(data, len, &read, &answer);
 	assert_int_equal(p[0], STAMP_UNRECOGNIZED);
 	assert_int_equal(p[4], 0xaa);
 	assert_int_equal(p[5], 0);
@@ -194,8 +196,8 @@ static void
 short_packets_and_overlong_tlvs_are_refused(void **state)
 {
 	uint8_t data[STAMP_MAX_BYTES];
-	struct stamp_probe read;
-	struct stamp_reply reply;
+	struct probe_ask read;
+	struct probe_reply reply;
 	size_t whole[] = { 44, 52, 68, 88 }, next = 0;
 
 	build(data, STAMP_PROBE_BYTES);
@@ -203,12 +205,13 @@ short_packets_and_overlong_tlvs_are_refused(void **state)
 		int expected = next < 4 && len == whole[next] ? 0 : -EBADMSG;
 
 		next += expected == 0;
-		assert_int_equal(stamp_read_probe(data, len, &read), expected);
-		assert_int_equal(stamp_read_reply(data, len, &reply), expected);
+		assert_int_equal(stamp_format.read_probe(data, len, &read), expected);
+		assert_int_equal(stamp_format.read_reply(data, len, &reply), expected);
 	}
 	assert_int_equal(next, 4);
 	data[70] = 0xff; /* the last TLV claims 65,296 bytes */
-	assert_int_equal(stamp_read_probe(data, STAMP_PROBE_BYTES, &read), -EBADMSG);
+	assert_int_equal(
+	    stamp_format.read_probe(data, STAMP_PROBE_BYTES, &read), -EBADMSG);
 }
 
 static void

@@ -1,0 +1,165 @@
+#include "host-agent/roce_packet.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <string.h>
+
+#include "host-agent/probe_format.h"
+#include "host-agent/stamp.h"
+
+#define LABEL_MAX 0xfffff
+#define DSCP_MAX 63
+
+/* Big-endian, and without holes: the bytes themselves. */
+struct roce_bytes {
+	uint16_t magic;
+	uint8_t version, kind;
+	uint16_t ssid, size;
+	uint32_t seq, tx_count;
+	uint64_t timestamp;
+	uint32_t label;
+	uint16_t error_estimate;
+	uint8_t flags, dscp;
+	/* zero in a probe: */
+	uint64_t receive_timestamp, follow_up_timestamp;
+	uint32_t follow_up_seq, rx_count, reflector_tx_count;
+	uint16_t reply_error_estimate;
+	uint8_t ttl, arrived; /* DSCP 6, ECN 2 */
+};
+
+_Static_assert(sizeof(struct roce_bytes) == ROCE_BASE_BYTES, "no holes, no more");
+_Static_assert(ROCE_BASE_BYTES <= PROBE_HEAD_BYTES, "a head takes any probe");
+
+static size_t
+roce_size(size_t asked)
+{
+	if (asked < ROCE_BASE_BYTES)
+		return ROCE_BASE_BYTES;
+	return asked < ROCE_MAX_BYTES ? asked : ROCE_MAX_BYTES;
+}
+
+static size_t
+roce_write_probe(
+    const struct probe_ask *ask, size_t size, uint8_t out[PROBE_HEAD_BYTES])
+{
+	struct roce_bytes bytes = { .magic = htobe16(ROCE_MAGIC),
+		.version = ROCE_VERSION,
+		.kind = ROCE_PROBE,
+		.ssid = htobe16(ask->ssid),
+		.size = htobe16((uint16_t)size),
+		.seq = htobe32(ask->seq),
+		.tx_count = htobe32(ask->tx_count),
+		.timestamp = htobe64(ask->timestamp),
+		.label = htobe32(ask->label & LABEL_MAX),
+		.error_estimate = htobe16(ask->error_estimate),
+		.flags = ROCE_HAS_CLASS,
+		.dscp = ask->dscp & DSCP_MAX };
+
+	memcpy(out, &bytes, sizeof(bytes));
+	return sizeof(bytes);
+}
+
+static int
+roce_read(const uint8_t *data, size_t len, enum roce_kind kind, struct roce_bytes *ret)
+{
+	struct roce_bytes bytes;
+
+	if (len < sizeof(bytes))
+		return -EBADMSG;
+	memcpy(&bytes, data, sizeof(bytes));
+	if (be16toh(bytes.magic) != ROCE_MAGIC || bytes.version != ROCE_VERSION ||
+	    bytes.kind != kind || be16toh(bytes.size) != len ||
+	    be32toh(bytes.label) > LABEL_MAX || bytes.dscp > DSCP_MAX)
+		return -EBADMSG;
+	*ret = bytes;
+	return 0;
+}
+
+static int
+roce_read_probe(const uint8_t *data, size_t len, struct probe_ask *ret)
+{
+	struct roce_bytes bytes;
+	int r = roce_read(data, len, ROCE_PROBE, &bytes);
+
+	if (r < 0)
+		return r;
+	*ret = (struct probe_ask){
+		.seq = be32toh(bytes.seq),
+		.timestamp = be64toh(bytes.timestamp),
+		.error_estimate = be16toh(bytes.error_estimate),
+		.ssid = be16toh(bytes.ssid),
+		.has_class = bytes.flags & ROCE_HAS_CLASS,
+		.dscp = bytes.dscp,
+		.tx_count = be32toh(bytes.tx_count),
+		.label = be32toh(bytes.label),
+	};
+	return 0;
+}
+
+static void
+roce_write_reply(uint8_t *data, size_t len, const struct probe_ask *ask,
+    const struct probe_answer *answer)
+{
+	bool follow_up = answer->follow_up_timestamp != 0;
+	struct roce_bytes bytes;
+
+	/* The rest of ask is there already. */
+	(void)len;
+	(void)ask;
+	memcpy(&bytes, data, sizeof(bytes));
+	bytes.kind = ROCE_REPLY;
+	bytes.flags = (uint8_t)((bytes.flags & ROCE_HAS_CLASS) |
+				(answer->rx_count != 0 ? ROCE_HAS_COUNTS : 0) |
+				(follow_up ? ROCE_HAS_FOLLOW_UP : 0));
+	bytes.receive_timestamp = htobe64(answer->receive_timestamp);
+	bytes.follow_up_timestamp = htobe64(answer->follow_up_timestamp);
+	bytes.follow_up_seq = htobe32(follow_up ? answer->follow_up_seq : 0);
+	bytes.rx_count = htobe32(answer->rx_count);
+	bytes.reflector_tx_count = htobe32(answer->tx_count);
+	bytes.reply_error_estimate = htobe16(STAMP_ERROR_ESTIMATE);
+	bytes.ttl = answer->ttl;
+	bytes.arrived = (uint8_t)(answer->dscp << 2 | (answer->ecn & 3));
+	memcpy(data, &bytes, sizeof(bytes));
+}
+
+static int
+roce_read_reply(const uint8_t *data, size_t len, struct probe_reply *ret)
+{
+	struct roce_bytes bytes;
+	int r = roce_read(data, len, ROCE_REPLY, &bytes);
+
+	if (r < 0)
+		return r;
+	*ret = (struct probe_reply){
+		.seq = be32toh(bytes.seq),
+		.error_estimate = be16toh(bytes.reply_error_estimate),
+		.ssid = be16toh(bytes.ssid),
+		.receive_timestamp = be64toh(bytes.receive_timestamp),
+		.sender_seq = be32toh(bytes.seq),
+		.sender_timestamp = be64toh(bytes.timestamp),
+		.sender_error_estimate = be16toh(bytes.error_estimate),
+		.sender_ttl = bytes.ttl,
+		.has_class = true, /* how it arrived is always there */
+		.has_counts = bytes.flags & ROCE_HAS_COUNTS,
+		.has_follow_up = bytes.flags & ROCE_HAS_FOLLOW_UP,
+		.dscp = bytes.arrived >> 2,
+		.ecn = bytes.arrived & 3,
+		.tx_count = be32toh(bytes.tx_count),
+		.rx_count = be32toh(bytes.rx_count),
+		.reflector_tx_count = be32toh(bytes.reflector_tx_count),
+		.follow_up_seq = be32toh(bytes.follow_up_seq),
+		.follow_up_timestamp = be64toh(bytes.follow_up_timestamp),
+	};
+	return 0;
+}
+
+const struct probe_format roce_format = {
+	.name = "roce",
+	.base_bytes = ROCE_BASE_BYTES,
+	.size = roce_size,
+	.write_probe = roce_write_probe,
+	.read_probe = roce_read_probe,
+	.write_reply = roce_write_reply,
+	.read_reply = roce_read_reply,
+	.read_plain_reply = roce_read_reply, /* no probe of ours is plainer */
+};
