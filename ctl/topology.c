@@ -30,10 +30,11 @@ switch_json(const struct rm_topology *topology, size_t i)
 
 	if (at->has_reflector)
 		rm_address_format(&at->reflector, reflector);
-	return json_pack("{s:s, s:s, s:s, s:s, s:i, s:i}", "name", at->name, "role",
-	    rm_switch_role_word(at->role), "plane",
+	return json_pack("{s:s, s:s, s:s, s:s, s:i, s:i, s:s}", "name", at->name,
+	    "role", rm_switch_role_word(at->role), "plane",
 	    rm_topology_plane(topology, at->plane), "reflector", reflector,
-	    "expected_rnics", (int)at->expected_rnics, "line", at->line);
+	    "expected_rnics", (int)at->expected_rnics, "line", at->line, "known",
+	    "written");
 }
 
 static json_t *
@@ -48,10 +49,11 @@ topology_json(const struct rm_topology *topology)
 		const struct rm_topology_link *link = rm_topology_link(topology, i);
 
 		json_array_append_new(
-		    links, json_pack("{s:s, s:s, s:i, s:i}", "a",
+		    links, json_pack("{s:s, s:s, s:i, s:i, s:s}", "a",
 			       rm_topology_switch(topology, link->a)->name, "b",
 			       rm_topology_switch(topology, link->b)->name, "count",
-			       (int)link->count, "speed_gbps", (int)link->speed_gbps));
+			       (int)link->count, "speed_gbps", (int)link->speed_gbps,
+			       "known", "written"));
 	}
 	for (size_t i = 0; i < rm_topology_warnings(topology); i++)
 		json_array_append_new(
@@ -66,6 +68,9 @@ static const struct column switch_columns[] = {
 	{ "ROLE", "role", COLUMN_TEXT },
 	{ "PLANE", "plane", COLUMN_TEXT },
 	{ "REFLECTOR", "reflector", COLUMN_TEXT },
+	{ "KNOWN", "known", COLUMN_TEXT },
+	{ "FIRST TRACED", "first_traced", COLUMN_TEXT },
+	{ "LAST TRACED", "last_traced", COLUMN_TEXT },
 	{ 0 },
 };
 
@@ -73,6 +78,10 @@ static const struct column link_columns[] = {
 	{ "LINK", "a", COLUMN_TEXT },
 	{ "", "b", COLUMN_TEXT },
 	{ ">CABLES", "count", COLUMN_NUMBER },
+	{ "KNOWN", "known", COLUMN_TEXT },
+	{ "FIRST TRACED", "first_traced", COLUMN_TEXT },
+	{ "LAST TRACED", "last_traced", COLUMN_TEXT },
+	{ "BY", "traced_by", COLUMN_TEXT },
 	{ 0 },
 };
 

@@ -68,6 +68,28 @@ session_on_resolve(struct session *session, const uint8_t *data, size_t len)
 	return r < 0 ? r : rm_link_send(session->link, bytes.data, bytes.len);
 }
 
+/* ---- what traces find ---------------------------------------------------------- */
+
+int
+session_on_traced(struct session *session, const uint8_t *data, size_t len)
+{
+	struct aggregators *owner = session->owner;
+	struct wire_traced traced;
+	int r;
+
+	r = wire_open_traced(&traced, data, len);
+	if (r < 0)
+		return r;
+	/* It speaks for its own ToRs only. */
+	if (!session_serves(session, traced.tor)) {
+		owner->counts.refused_messages++;
+		return 0;
+	}
+	owner->counts.traced += traced.path_count;
+	owner->options.on_traced(&traced, owner->options.arg);
+	return 0;
+}
+
 /* ---- drill-down ---------------------------------------------------------------------
  */
 

@@ -50,6 +50,7 @@ int session_deliver(struct session *session);
 /* Nothing was ever braked: 0 without a message. */
 int session_brake(struct session *session);
 int session_on_resolve(struct session *session, const uint8_t *data, size_t len);
+int session_on_traced(struct session *session, const uint8_t *data, size_t len);
 int session_on_drilled(struct session *session, const uint8_t *data, size_t len);
 bool session_serves(const struct session *session, const char *tor);
 

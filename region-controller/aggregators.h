@@ -39,6 +39,8 @@ struct aggregators_options {
 	void (*on_change)(void *arg);
 	/* An RNIC was told of, perhaps once more. */
 	void (*on_rnic)(const struct registry_rnic *rnic, void *arg);
+	/* Ways out of a ToR's rack, as traces have found them. */
+	void (*on_traced)(const struct wire_traced *traced, void *arg);
 	const struct rm_topology *(*topology)(void *arg); /* or NULL */
 	void *arg;
 };
@@ -77,6 +79,7 @@ struct aggregators_counts {
 	uint64_t plans_sent, plan_bytes_sent, plans_not_sent;
 	uint64_t refused_standby; /* hellos, since we do not lead */
 	uint64_t resolved, unresolved;
+	uint64_t traced; /* ways that traces found */
 	uint64_t drills, drill_answers; /* answers nobody asked for are refused */
 };
 

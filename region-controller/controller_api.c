@@ -14,6 +14,7 @@
 #include "region-controller/registry.h"
 #include "region-controller/store.h"
 #include "region-controller/topology_json.h"
+#include "region-controller/traced_json.h"
 
 /* ---- racks -------------------------------------------------------------------- */
 
@@ -215,10 +216,19 @@ get_refused(struct rm_http_request *request, void *arg)
 static void
 get_topology(struct rm_http_request *request, void *arg)
 {
-	const struct rm_topology *topology = show_topology(request, arg);
+	const struct controller_face *face = arg;
+	const struct rm_topology *topology = show_topology(request, face);
+	json_t *object;
 
-	if (topology != NULL)
-		rm_http_reply_json(request, 200, topology_json(topology));
+	if (topology == NULL)
+		return;
+	object = topology_json(topology);
+	if (traced_json_merge(object, face->traced) < 0) {
+		json_decref(object);
+		rm_http_reply_error(request, 500, "out of memory");
+		return;
+	}
+	rm_http_reply_json(request, 200, object);
 }
 
 static void

@@ -20,6 +20,7 @@ struct registry;
 struct rm_http_server;
 struct rm_metrics;
 struct store;
+struct traced;
 
 struct controller_counts {
 	uint64_t config_reloads, config_refused;
@@ -38,6 +39,7 @@ struct controller_face {
 	struct store *store;
 	const struct registry *registry;
 	const struct publish *publish;
+	const struct traced *traced;
 	struct aggregators *aggregators;
 	struct rm_http_server *http; /* for answers that come later */
 	const struct controller_brake *brake;

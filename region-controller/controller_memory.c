@@ -9,6 +9,7 @@
 #include "region-controller/planner.h"
 #include "region-controller/publish.h"
 #include "region-controller/registry.h"
+#include "region-controller/traced.h"
 
 void
 controller_log_warnings(const struct rm_topology *topology)
@@ -113,6 +114,58 @@ brake_stored(const struct store_brake *brake, void *arg)
 		strcpy(mine->by, brake->by);
 	aggregators_brake(controller->aggregators, brake);
 }
+
+/* ---- traced parts -----------------------------------------------------------------
+ */
+
+static void
+traced_stored(const struct traced_link *link, void *arg)
+{
+	struct region_controller *controller = arg;
+
+	(void)traced_restore(controller->traced, link);
+}
+
+static void
+traced_gone(const char *from, const char *to, void *arg)
+{
+	struct region_controller *controller = arg;
+
+	if (!leads_still(controller))
+		traced_drop(controller->traced, from, to);
+}
+
+static void
+put_traced(const struct traced_link *link, void *arg)
+{
+	struct region_controller *controller = arg;
+
+	(void)store_put_traced(controller->store, link);
+}
+
+static void
+drop_traced(const struct traced_link *link, void *arg)
+{
+	struct region_controller *controller = arg;
+
+	(void)store_drop_traced(controller->store, link);
+}
+
+void
+controller_learn_ways(const struct wire_traced *traced, void *arg)
+{
+	struct region_controller *controller = arg;
+	const struct rm_topology *topology = store_topology(controller->store);
+	const rm_wall_t now = rm_wall_now();
+
+	for (size_t i = 0; i < traced->path_count; i++)
+		traced_learn(controller->traced, topology, traced->tor,
+		    &traced->paths[i], now, put_traced, controller);
+	traced_age(controller->traced, now, drop_traced, controller);
+}
+
+/* ---- registrations -----------------------------------------------------------------
+ */
 
 void
 controller_put_rnic(const struct registry_rnic *rnic, void *arg)
@@ -219,6 +272,8 @@ controller_start_store(struct region_controller *controller)
 		.on_plan = plan_stored,
 		.on_plan_gone = plan_gone,
 		.on_brake = brake_stored,
+		.on_traced = traced_stored,
+		.on_traced_gone = traced_gone,
 		.on_lead = on_lead,
 		.on_follow = on_follow,
 		.arg = controller,

@@ -18,6 +18,7 @@ struct region_controller {
 	struct store *store;
 	struct registry *registry;
 	struct publish *publish;
+	struct traced *traced;
 	struct aggregators *aggregators;
 	struct rm_listener *listener;
 	struct rm_metrics *metrics;
@@ -39,5 +40,6 @@ const char *controller_standby(void *arg);
 const struct rm_topology *controller_topology(void *arg);
 void controller_plan_soon(void *arg);
 void controller_put_rnic(const struct registry_rnic *rnic, void *arg);
+void controller_learn_ways(const struct wire_traced *traced, void *arg);
 
 #endif

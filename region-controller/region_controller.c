@@ -18,6 +18,7 @@
 #include "region-controller/planner.h"
 #include "region-controller/publish.h"
 #include "region-controller/registry.h"
+#include "region-controller/traced.h"
 
 /* ---- from outside --------------------------------------------------------------- */
 
@@ -123,6 +124,7 @@ serve_http(struct region_controller *controller)
 		.store = controller->store,
 		.registry = controller->registry,
 		.publish = controller->publish,
+		.traced = controller->traced,
 		.aggregators = controller->aggregators,
 		.brake = &controller->brake,
 		.settled = planner_settled(controller->planner),
@@ -169,6 +171,7 @@ serve_aggregators(struct region_controller *controller)
 		.standby = controller_standby,
 		.on_change = controller_plan_soon,
 		.on_rnic = controller_put_rnic,
+		.on_traced = controller_learn_ways,
 		.topology = controller_topology,
 		.arg = controller,
 	};
@@ -214,6 +217,8 @@ build(struct region_controller *controller)
 	r = registry_new(&controller->registry);
 	if (r == 0)
 		r = publish_new(&controller->publish);
+	if (r == 0)
+		r = traced_new(TRACED_MAX_LINKS, &controller->traced);
 	if (r == 0)
 		r = read_store(controller);
 	if (r == 0)
@@ -272,6 +277,7 @@ region_controller_free(struct region_controller *controller)
 	store_free(controller->store);
 	planner_free(controller->planner);
 	publish_free(controller->publish);
+	traced_free(controller->traced);
 	registry_free(controller->registry);
 	rm_metrics_free(controller->metrics);
 	controller_config_clear(&controller->config);

@@ -26,6 +26,7 @@ struct rm_metrics;
 struct rm_topology;
 struct rm_why;
 struct store;
+struct traced_link;
 
 struct store_rnic {
 	struct wire_rnic rnic;  /* plane is "" */
@@ -64,6 +65,8 @@ struct store_callbacks {
 	void (*on_plan)(const struct store_plan *plan, void *arg);
 	void (*on_plan_gone)(const char *tor, void *arg);
 	void (*on_brake)(const struct store_brake *brake, void *arg);
+	void (*on_traced)(const struct traced_link *link, void *arg);
+	void (*on_traced_gone)(const char *from, const char *to, void *arg);
 	/* All that the store has was handed over before on_lead. Again while it leads,
 	 * when another store has taken the old one's place: what is not there is to
 	 * be put. */
@@ -103,6 +106,8 @@ struct store_methods {
 	int (*drop_rnic)(struct store *store, struct rm_rnic_id id);
 	int (*put_plan)(struct store *store, const struct store_draft *draft);
 	int (*drop_plan)(struct store *store, const char *tor);
+	int (*put_traced)(struct store *store, const struct traced_link *link);
+	int (*drop_traced)(struct store *store, const struct traced_link *link);
 	int (*set_brake)(struct store *store, uint32_t rate_permille, const char *by,
 	    const struct store_reply *reply);
 	void (*status)(
@@ -182,6 +187,19 @@ static inline int
 store_drop_plan(struct store *store, const char *tor)
 {
 	return store->methods->drop_plan(store, tor);
+}
+
+/* A part of the fabric that no person wrote down. */
+static inline int
+store_put_traced(struct store *store, const struct traced_link *link)
+{
+	return store->methods->put_traced(store, link);
+}
+
+static inline int
+store_drop_traced(struct store *store, const struct traced_link *link)
+{
+	return store->methods->drop_traced(store, link);
 }
 
 /* As store_import; without words, since only a follower is refused. */

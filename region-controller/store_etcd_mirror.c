@@ -6,11 +6,12 @@
 #include "region-controller/store_etcd_keys.h"
 #include "region-controller/store_etcd_state.h"
 #include "region-controller/store_plan.h"
+#include "region-controller/store_traced.h"
 
 #define SHOWN_BYTES 320
 
-static void
-refuse(struct store_etcd *etcd, const char *key, const struct rm_why *why)
+void
+store_etcd_refuse(struct store_etcd *etcd, const char *key, const struct rm_why *why)
 {
 	char quoted[SHOWN_BYTES];
 
@@ -55,7 +56,7 @@ topology_put(struct store_etcd *etcd, const struct rm_etcd_value *value)
 	}
 	if (r < 0) {
 		etcd->counts.bad_topologies++;
-		refuse(etcd, value->key, &etcd->bad_topology);
+		store_etcd_refuse(etcd, value->key, &etcd->bad_topology);
 		return;
 	}
 	store_topology_clear(&etcd->topology);
@@ -104,7 +105,7 @@ rnic_put(struct store_etcd *etcd, const char *name, const struct rm_etcd_value *
 		r = store_rnic_read(
 		    value->value, value->value_len, id, &object, &rnic, &why);
 	if (r < 0) {
-		refuse(etcd, value->key, &why);
+		store_etcd_refuse(etcd, value->key, &why);
 		return;
 	}
 	if (store_rnic_hash(&rnic, &hash) == 0)
@@ -140,7 +141,7 @@ plan_put(struct store_etcd *etcd, const char *name, const struct rm_etcd_value *
 	if (r == 0 && strcmp(read.tor, name) != 0)
 		r = rm_why(&why, -EBADMSG, "tor: it is not that of the key");
 	if (r < 0) {
-		refuse(etcd, value->key, &why);
+		store_etcd_refuse(etcd, value->key, &why);
 		etcd->callbacks.on_plan_gone(name, etcd->callbacks.arg);
 		return;
 	}
@@ -180,7 +181,7 @@ brake_put(struct store_etcd *etcd, const struct rm_etcd_value *value)
 
 	if (store_brake_read(value->value, value->value_len,
 		(uint64_t)value->mod_revision, &object, &brake, &why) < 0) {
-		refuse(etcd, value->key, &why);
+		store_etcd_refuse(etcd, value->key, &why);
 		return;
 	}
 	etcd->has_brake = true;
@@ -256,6 +257,8 @@ take_put(const struct rm_etcd_value *value, uint64_t restarts, void *arg)
 		plan_put(etcd, name, value);
 	else if (strcmp(rest, STORE_KEY_BRAKE) == 0)
 		brake_put(etcd, value);
+	else if (is_below(rest, STORE_KEY_TRACED, &name))
+		store_etcd_traced(etcd, name, value);
 }
 
 static void
@@ -275,6 +278,8 @@ take_delete(const char *key, uint64_t restarts, void *arg)
 		etcd->callbacks.on_plan_gone(name, etcd->callbacks.arg);
 	else if (strcmp(rest, STORE_KEY_BRAKE) == 0)
 		brake_gone(etcd, key);
+	else if (is_below(rest, STORE_KEY_TRACED, &name))
+		store_etcd_traced_gone(etcd, name);
 }
 
 static void

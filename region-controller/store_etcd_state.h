@@ -103,6 +103,16 @@ struct store_known *store_etcd_known(
 void store_etcd_know(struct store_etcd *etcd, struct rm_rnic_id id, uint64_t hash);
 void store_etcd_forget(struct store_etcd *etcd, struct rm_rnic_id id);
 
+int store_etcd_put_traced(struct store *store, const struct traced_link *link);
+int store_etcd_drop_traced(struct store *store, const struct traced_link *link);
+/* A key below STORE_KEY_TRACED, of which name is the rest, was put or is gone. */
+void store_etcd_traced(
+    struct store_etcd *etcd, const char *name, const struct rm_etcd_value *value);
+void store_etcd_traced_gone(struct store_etcd *etcd, const char *name);
+/* What stands there is left out: says so, and counts it. */
+void store_etcd_refuse(
+    struct store_etcd *etcd, const char *key, const struct rm_why *why);
+
 int store_etcd_add_metrics(struct store *store, struct rm_metrics *metrics);
 
 #endif

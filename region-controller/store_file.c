@@ -144,6 +144,13 @@ file_drop_rnic(struct store *store, struct rm_rnic_id id)
 	return 0;
 }
 
+/* Racks tell of it all again after a restart. */
+static int
+file_keep_traced(struct store *store, const struct traced_link *link)
+{
+	return 0;
+}
+
 static int
 file_set_brake(struct store *store, uint32_t rate_permille, const char *by,
     const struct store_reply *reply)
@@ -226,6 +233,8 @@ static const struct store_methods file_methods = {
 	.drop_rnic = file_drop_rnic,
 	.put_plan = file_put_plan,
 	.drop_plan = file_drop_plan,
+	.put_traced = file_keep_traced,
+	.drop_traced = file_keep_traced,
 	.set_brake = file_set_brake,
 	.status = file_status,
 	.add_metrics = file_add_metrics,

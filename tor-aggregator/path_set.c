@@ -233,6 +233,17 @@ path_set_text(const struct path_set *set, uint32_t path)
 	return entry == NULL ? "" : entry->text;
 }
 
+bool
+path_set_way(const struct path_set *set, uint32_t path, struct path_way *ret)
+{
+	const struct entry *entry = entry_of(set, path);
+
+	if (entry == NULL || entry->holders == 0)
+		return false;
+	*ret = entry->way;
+	return true;
+}
+
 size_t
 path_set_count(const struct path_set *set)
 {

@@ -8,6 +8,7 @@
 #ifndef TOR_AGGREGATOR_PATH_SET_H
 #define TOR_AGGREGATOR_PATH_SET_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -41,6 +42,8 @@ void path_set_sweep(struct path_set *set);
 
 /* Hops as struct wire_path_row has them; until the next rename or sweep. */
 const char *path_set_text(const struct path_set *set, uint32_t path);
+/* False: no such path, or no flow takes it now. */
+bool path_set_way(const struct path_set *set, uint32_t path, struct path_way *ret);
 size_t path_set_count(const struct path_set *set); /* distinct ones, held or not */
 uint32_t path_set_end(const struct path_set *set); /* all numbers are below */
 

@@ -318,6 +318,12 @@ path_table_text(const struct path_table *table, uint32_t path)
 	return path_set_text(table->paths, path);
 }
 
+bool
+path_table_way(const struct path_table *table, uint32_t path, struct path_way *ret)
+{
+	return path_set_way(table->paths, path, ret);
+}
+
 uint32_t
 path_table_end(const struct path_table *table)
 {

@@ -70,6 +70,9 @@ uint32_t path_table_find(const struct path_table *table, struct wire_rnic_id src
 void path_table_age(struct path_table *table, rm_mono_t now);
 
 const char *path_table_text(const struct path_table *table, uint32_t path);
+/* As path_set_way. */
+bool path_table_way(
+    const struct path_table *table, uint32_t path, struct path_way *ret);
 uint32_t path_table_end(const struct path_table *table); /* all numbers are below */
 size_t path_table_flows(const struct path_table *table);
 size_t path_table_paths(const struct path_table *table);

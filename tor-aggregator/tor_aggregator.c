@@ -358,6 +358,7 @@ tor_aggregator_free(struct tor_aggregator *aggregator)
 	if (aggregator == NULL)
 		return;
 	rm_timer_free(aggregator->tick);
+	wire_writer_free(aggregator->ways_writer);
 	rm_http_server_free(aggregator->server);
 	rm_metrics_free(aggregator->metrics);
 	relay_free(aggregator->relay);

@@ -1,5 +1,6 @@
 #include "tor-aggregator/tor_aggregator_events.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -24,6 +25,7 @@
 
 #define TICK_NS (50 * RM_NS_PER_MS)
 #define TICKS_PER_S 20
+#define WAYS_PER_S 64 /* of one rack, told to the controller */
 /* Later than this, we stood still; then sockets are emptied before a bin closes. */
 #define STALL_NS (300 * RM_NS_PER_MS)
 #define HOLD_NS (500 * RM_NS_PER_MS)
@@ -252,6 +254,33 @@ notice_stall(struct tor_aggregator *aggregator, rm_mono_t now)
 	rm_log_warn(0, "stood still for %lld ms", (long long)(late_ns / RM_NS_PER_MS));
 }
 
+/* What traces have found, for the topology. */
+static void
+tell_ways(struct tor_aggregator *aggregator, rm_mono_t now)
+{
+	const uint64_t connection = relay_counts(aggregator->relay)->connected;
+	struct wire_path paths[WAYS_PER_S];
+	struct wire_bytes bytes;
+
+	if (!relay_connected(aggregator->relay))
+		return;
+	for (size_t i = 0; i < aggregator->rack_count; i++) {
+		struct tor_rack *rack = aggregator->racks[i];
+		struct wire_traced traced = { .tor = aggregator->tors[i],
+			.now_ns = (uint64_t)now.ns,
+			.paths = paths };
+
+		if (connection != aggregator->relay_told)
+			tor_rack_found_ways_again(rack);
+		traced.path_count = tor_rack_found_ways(rack, now, paths, WAYS_PER_S);
+		if (traced.path_count > 0 &&
+		    (wire_write_traced(aggregator->ways_writer, &traced, &bytes) < 0 ||
+			relay_send(aggregator->relay, &bytes) < 0))
+			tor_rack_found_ways_again(rack);
+	}
+	aggregator->relay_told = connection;
+}
+
 static void
 on_tick(void *arg)
 {
@@ -275,6 +304,7 @@ on_tick(void *arg)
 	if (++aggregator->ticks % TICKS_PER_S == 0) {
 		orders_tick(aggregator->orders, now);
 		plan_store_save(aggregator->plans);
+		tell_ways(aggregator, now);
 	}
 	/* Ticks that we missed are not made up. */
 	while (aggregator->deadline.ns <= now.ns)
@@ -289,6 +319,9 @@ tor_aggregator_start_ticking(struct tor_aggregator *aggregator)
 
 	if (r < 0)
 		return r;
+	aggregator->ways_writer = wire_writer_new();
+	if (aggregator->ways_writer == NULL)
+		return -ENOMEM;
 	aggregator->deadline = rm_mono_add(rm_mono_now(), TICK_NS);
 	rm_timer_at(aggregator->tick, aggregator->deadline);
 	return 0;

@@ -27,6 +27,8 @@ struct tor_aggregator {
 	struct rm_worker *worker;
 	struct plan_store *plans;
 	struct relay *relay;
+	uint64_t relay_told; /* which of its connections was told of ways */
+	struct wire_writer *ways_writer;
 	struct orders *orders;
 	struct uplink *uplink;
 	struct analyzer_link *analyzer;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tor-aggregator/found_ways.h"
 #include "tor-aggregator/path_rows.h"
 #include "tor-aggregator/path_table.h"
 #include "tor-aggregator/roster.h"
@@ -38,6 +39,8 @@ tor_rack_paths_new(struct tor_rack *rack, rm_mono_t now)
 	r = path_table_new(&table, &rack->paths);
 	if (r == 0)
 		r = path_rows_new(&rows, now, &rack->path_rows);
+	if (r == 0)
+		r = found_ways_new(&rack->found_ways);
 	return r;
 }
 
@@ -46,6 +49,7 @@ tor_rack_paths_free(struct tor_rack *rack)
 {
 	path_table_free(rack->paths);
 	path_rows_free(rack->path_rows);
+	found_ways_free(rack->found_ways);
 	free(rack->witnesses);
 	free(rack->mesh);
 }
@@ -157,4 +161,17 @@ const struct path_rows *
 tor_rack_path_rows(const struct tor_rack *rack)
 {
 	return rack->path_rows;
+}
+
+size_t
+tor_rack_found_ways(
+    struct tor_rack *rack, rm_mono_t now, struct wire_path *out, size_t max)
+{
+	return found_ways_next(rack->found_ways, rack->paths, now, out, max);
+}
+
+void
+tor_rack_found_ways_again(struct tor_rack *rack)
+{
+	found_ways_again(rack->found_ways);
 }

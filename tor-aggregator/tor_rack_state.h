@@ -23,6 +23,7 @@ struct tor_rack {
 	struct focus focus;
 	struct path_table *paths;
 	struct path_rows *path_rows;
+	struct found_ways *found_ways;
 	rm_mono_t paths_aged;
 	bool *witnesses; /* by member: its probes say something of paths */
 	struct {

@@ -7,6 +7,8 @@
 #include "region-controller/hash.h"
 #include "region-controller/store_etcd_keys.h"
 #include "region-controller/store_plan.h"
+#include "region-controller/store_traced.h"
+#include "region-controller/traced.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
@@ -80,6 +82,23 @@ try_brake(const char *text, size_t len)
 	json_decref(object);
 }
 
+static void
+try_traced(const char *text, size_t len)
+{
+	struct rm_why why = { 0 };
+	struct traced *traced;
+	struct traced_link link;
+
+	if (store_traced_read("tor1/?10.0.0.1", text, len, &link, &why) < 0) {
+		refused(&why);
+		return;
+	}
+	if (strcmp(link.from, "tor1") != 0 || traced_new(1, &traced) < 0)
+		abort();
+	(void)traced_restore(traced, &link);
+	traced_free(traced);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
@@ -103,6 +122,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		break;
 	case 'b':
 		try_brake(text, len - 1);
+		break;
+	case 't':
+		try_traced(text, len - 1);
 		break;
 	default:
 		store_leader_read(text, len - 1, name);
