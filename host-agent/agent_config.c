@@ -14,10 +14,28 @@
 #define RNIC_AT(field) offsetof(struct agent_rnic_config, field)
 #define AGGREGATOR_AT(field) offsetof(struct agent_aggregator_config, field)
 
+#define NETDEV_MAX_LEN 15
+#define FLOW_QPS_MAX 64
+
+static const struct rm_word transports[] = {
+	{ "auto", RNIC_AUTO },
+	{ "udp", RNIC_UDP },
+	{ "roce", RNIC_ROCE },
+	{ 0 },
+};
+
 /* clang-format off */
 static const struct rm_option rnic_options[] = {
-	{ "device", RM_STRING, RNIC_AT(device), NULL, 1, 15, RM_REQUIRED,
-	  "network device of the RNIC", NULL, NULL, 0 },
+	{ "device", RM_STRING, RNIC_AT(device), NULL, 1, 63, RM_REQUIRED,
+	  "network device or RDMA device of the RNIC", NULL, NULL, 0 },
+	{ "transport", RM_ENUM, RNIC_AT(transport), "auto", 0, 0, 0,
+	  "auto: roce where it is an RDMA device or one with a RoCEv2 GID, else udp",
+	  transports, NULL, 0 },
+	{ "port", RM_UINT, RNIC_AT(port), "1", 1, 254, 0,
+	  "port of the RDMA device, where device names one", NULL, NULL, 0 },
+	{ "gid_index", RM_UINT, RNIC_AT(gid_index), "256", 0, 256, 0,
+	  "roce: this GID only; left out (256): the RoCEv2 one of each family's address",
+	  NULL, NULL, 0 },
 	{ "tor", RM_STRING, RNIC_AT(tor), NULL, 1, 63, 0,
 	  "name of the ToR that its cable ends in", NULL, NULL, 0 },
 	{ "tors", RM_LIST, RNIC_AT(tors), NULL, 1, WIRE_MAX_ATTACHMENTS, 0,
@@ -25,7 +43,7 @@ static const struct rm_option rnic_options[] = {
 	{ "address", RM_STRING, RNIC_AT(address), NULL, 2, 45, 0,
 	  "use this address only, not all global ones of the device", NULL, NULL, 0 },
 	{ "udp_port", RM_UINT, RNIC_AT(udp_port), "862", 1, 65535, 0,
-	  "where its reflector answers (862: STAMP)", NULL, NULL, 0 },
+	  "udp: where its reflector answers (862: STAMP)", NULL, NULL, 0 },
 	{ 0 }
 };
 
@@ -57,6 +75,10 @@ const struct rm_option agent_options[] = {
 	{ "probe.max_rate_per_s", RM_UINT, AT(probe_max_rate_per_s), "0", 0,
 	  PROBER_MAX_RATE_PER_S, RM_RELOAD,
 	  "most probes per second of one RNIC; 0: the compiled-in ceiling", NULL, NULL, 0 },
+	{ "roce.flow_qps", RM_UINT, AT(roce_flow_qps), "8", 1, FLOW_QPS_MAX, 0,
+	  "QPs of an RNIC whose driver gives each QP one source port", NULL, NULL, 0 },
+	{ "roce.software_stamps", RM_BOOL, AT(roce_software_stamps), "false", 0, 0, 0,
+	  "do not even try the NICs' own time stamps", NULL, NULL, 0 },
 	{ "trace.interval_s", RM_UINT, AT(trace_interval_s), "30", 0, 3600, RM_RELOAD,
 	  "every flow's path is traced again after this; 0: none is traced", NULL, NULL, 0 },
 	{ "trace.max_packets_per_s", RM_UINT, AT(trace_max_packets_per_s), "200", 1,
@@ -77,6 +99,23 @@ const struct rm_option agent_options[] = {
 	{ 0 }
 };
 /* clang-format on */
+
+struct rnic_place
+agent_rnic_place(const struct agent_config *config, size_t i)
+{
+	const struct agent_rnic_config *rnic =
+	    (const struct agent_rnic_config *)config->rnics.items + i;
+
+	return (struct rnic_place){
+		.transport = (enum rnic_transport)rnic->transport,
+		.device = rnic->device,
+		.netns = config->netns,
+		.address = rnic->address,
+		.rdma_port = (uint8_t)rnic->port,
+		.gid_index =
+		    rnic->gid_index == AGENT_GID_CHOSEN ? -1 : (int)rnic->gid_index,
+	};
+}
 
 size_t
 agent_rnic_tor_count(const struct agent_rnic_config *rnic)
@@ -176,6 +215,38 @@ check_rnic_tors(const struct check *check, size_t i)
 	return 0;
 }
 
+/* What can be known of a device before it is there. */
+static int
+check_rnic_transport(const struct check *check, size_t i)
+{
+	const struct agent_rnic_config *rnic =
+	    (const struct agent_rnic_config *)check->config->rnics.items + i;
+	bool udp = rnic->transport == RNIC_UDP;
+
+	if (rnic->transport == RNIC_ROCE && check->config->netns != NULL)
+		return refuse(check,
+		    "roce needs the daemon itself in the RNICs' network namespace; "
+		    "remove netns and start it there, or say udp",
+		    "rnics", i, "transport");
+	if ((udp || check->config->netns != NULL) &&
+	    strlen(rnic->device) > NETDEV_MAX_LEN)
+		return refuse(check,
+		    "too long for a network device, which udp needs; an RDMA device "
+		    "is probed by transport roce, without netns",
+		    "rnics", i, "device");
+	if (udp && rnic->port != 1)
+		return refuse(
+		    check, "only roce has ports; remove it", "rnics", i, "port");
+	if (udp && rnic->gid_index != AGENT_GID_CHOSEN)
+		return refuse(
+		    check, "only roce has GIDs; remove it", "rnics", i, "gid_index");
+	if (rnic->address != NULL && rnic->gid_index != AGENT_GID_CHOSEN)
+		return refuse(check,
+		    "address is given too and says which GID; keep one of the two",
+		    "rnics", i, "gid_index");
+	return 0;
+}
+
 static int
 check_rnics(const struct check *check)
 {
@@ -186,11 +257,14 @@ check_rnics(const struct check *check)
 		if (!rm_name_valid(rnics[i].device))
 			return refuse(check, RM_NAME_EXPECTED, "rnics", i, "device");
 		for (size_t j = 0; j < i; j++) {
-			if (strcmp(rnics[i].device, rnics[j].device) == 0)
+			if (strcmp(rnics[i].device, rnics[j].device) == 0 &&
+			    rnics[i].port == rnics[j].port)
 				return refuse(check, "listed twice; remove one",
 				    "rnics", i, "device");
 		}
-		r = check_rnic_address(check, i);
+		r = check_rnic_transport(check, i);
+		if (r == 0)
+			r = check_rnic_address(check, i);
 		if (r == 0)
 			r = check_rnic_tors(check, i);
 	}

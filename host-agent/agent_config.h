@@ -9,14 +9,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "host-agent/rnic_facts.h"
 #include "rackmesh/base/config.h"
+
+#define AGENT_GID_CHOSEN 256 /* no index of a GID table */
 
 struct agent_rnic_config {
 	char *device;
+	int transport;       /* enum rnic_transport */
 	char *tor;           /* either this */
 	struct rm_list tors; /* or these, char * */
 	char *address;       /* NULL: all that the device has */
 	uint64_t udp_port;
+	uint64_t port;      /* of the RDMA device */
+	uint64_t gid_index; /* AGENT_GID_CHOSEN: by address */
 };
 
 struct agent_aggregator_config {
@@ -35,6 +41,8 @@ struct agent_config {
 	struct rm_list aggregators; /* struct agent_aggregator_config */
 	uint64_t probe_timeout_ms;
 	uint64_t probe_max_rate_per_s;
+	uint64_t roce_flow_qps;
+	bool roce_software_stamps;
 	uint64_t trace_interval_s;
 	uint64_t trace_max_packets_per_s;
 	uint64_t batch_max_age_ms;
@@ -56,6 +64,8 @@ int agent_config_read(
     struct agent_config *config, const char *path, struct rm_why *why);
 void agent_config_clear(struct agent_config *config);
 
+/* Where the i-th RNIC is to be found; borrows. */
+struct rnic_place agent_rnic_place(const struct agent_config *config, size_t i);
 /* The ToRs that an RNIC is attached to. */
 size_t agent_rnic_tor_count(const struct agent_rnic_config *rnic);
 const char *agent_rnic_tor(const struct agent_rnic_config *rnic, size_t i);

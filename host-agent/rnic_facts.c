@@ -193,6 +193,10 @@ rnic_facts_read(
 	struct stat stat;
 	int fd, r;
 
+	look.facts.transport = RNIC_UDP;
+	if (strlen(device) >= sizeof(look.facts.netdev))
+		return -ENODEV;
+	memcpy(look.facts.netdev, device, strlen(device));
 	r = rm_netns_open(netns, &fd);
 	if (r < 0)
 		return r;
@@ -217,20 +221,37 @@ address_equal(const struct wire_address *a, const struct wire_address *b)
 bool
 rnic_facts_same_place(const struct rnic_facts *a, const struct rnic_facts *b)
 {
-	if (a->netns_inode != b->netns_inode || a->ifindex != b->ifindex ||
+	if (a->transport != b->transport || a->netns_inode != b->netns_inode ||
+	    a->ifindex != b->ifindex || a->rdma_inode != b->rdma_inode ||
+	    a->lid != b->lid || strcmp(a->rdma_device, b->rdma_device) != 0 ||
 	    a->id.guid != b->id.guid || a->id.port != b->id.port ||
 	    a->address_count != b->address_count)
 		return false;
 	for (size_t i = 0; i < a->address_count; i++) {
-		if (!address_equal(&a->addresses[i], &b->addresses[i]))
+		if (!address_equal(&a->addresses[i], &b->addresses[i]) ||
+		    a->gid_index[i] != b->gid_index[i])
 			return false;
 	}
-	return true;
+	/* QPs and their buffers are made for one MTU. */
+	return a->transport == RNIC_UDP || a->mtu_bytes == b->mtu_bytes;
 }
 
 bool
 rnic_facts_same(const struct rnic_facts *a, const struct rnic_facts *b)
 {
 	return rnic_facts_same_place(a, b) && a->mtu_bytes == b->mtu_bytes &&
-	       strcmp(a->driver, b->driver) == 0;
+	       strcmp(a->driver, b->driver) == 0 && strcmp(a->netdev, b->netdev) == 0;
+}
+
+int
+rnic_facts_find(const struct rnic_place *place, struct rnic_facts *ret)
+{
+	int r;
+
+	if (place->transport != RNIC_UDP && place->netns == NULL) {
+		r = rnic_facts_read_roce(place, ret);
+		if (place->transport == RNIC_ROCE || (r != -ENODEV && r != -ENOTSUP))
+			return r;
+	}
+	return rnic_facts_read(place->netns, place->device, place->address, ret);
 }

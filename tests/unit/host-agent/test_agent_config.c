@@ -91,6 +91,40 @@ an_aggregator_without_tors_serves_all_of_the_host(void **state)
 	agent_config_clear(&config);
 }
 
+static void
+an_rnic_may_be_an_rdma_port(void **state)
+{
+	struct rm_why why = { 0 };
+	struct agent_config config;
+	struct rnic_place place;
+
+	assert_int_equal(
+	    read_text(AGGREGATORS
+		"roce: {flow_qps: 16, software_stamps: true}\n"
+		"rnics:\n"
+		"  - {device: mlx5_0, tor: tor-a, transport: roce, port: 2}\n"
+		"  - {device: mlx5_0, tor: tor-b, gid_index: 3}\n"
+		"  - {device: eth1, tor: tor-b, transport: udp, address: 10.0.0.1}\n",
+		&config, &why),
+	    0);
+	assert_int_equal(config.roce_flow_qps, 16);
+	assert_true(config.roce_software_stamps);
+	place = agent_rnic_place(&config, 0);
+	assert_int_equal(place.transport, RNIC_ROCE);
+	assert_int_equal(place.rdma_port, 2);
+	assert_int_equal(place.gid_index, -1);
+	place = agent_rnic_place(&config, 1);
+	assert_string_equal(place.device, "mlx5_0");
+	assert_int_equal(place.transport, RNIC_AUTO);
+	assert_int_equal(place.rdma_port, 1);
+	assert_int_equal(place.gid_index, 3);
+	place = agent_rnic_place(&config, 2);
+	assert_int_equal(place.transport, RNIC_UDP);
+	assert_string_equal(place.address, "10.0.0.1");
+	assert_null(place.netns);
+	agent_config_clear(&config);
+}
+
 /* What is wrong with the RNICs or aggregators is said with file, line and option. */
 static void
 assert_refused(const char *text, const char *place, const char *what)
@@ -143,6 +177,41 @@ errors_across_options_name_their_line_too(void **state)
 }
 
 static void
+a_transport_that_cannot_be_is_refused(void **state)
+{
+	assert_refused(AGGREGATORS
+	    "rnics:\n  - device: eth1\n    tor: tor-a\n    transport: rdma\n",
+	    "7:", "rnics[0].transport: expected one of auto, udp, roce");
+	assert_refused("netns: fabric\n" AGGREGATORS
+		       "rnics:\n  - device: eth1\n    tor: tor-a\n"
+		       "    transport: roce\n",
+	    "8:", "rnics[0].transport: roce needs the daemon itself");
+	assert_refused(AGGREGATORS
+	    "rnics:\n  - device: rocep129s0f0np01\n    tor: tor-a\n"
+	    "    transport: udp\n",
+	    "5:", "rnics[0].device: too long for a network device");
+	assert_refused(AGGREGATORS "rnics:\n  - device: eth1\n    tor: tor-a\n"
+				   "    transport: udp\n    port: 2\n",
+	    "8:", "rnics[0].port: only roce has ports");
+	assert_refused(AGGREGATORS "rnics:\n  - device: eth1\n    tor: tor-a\n"
+				   "    transport: udp\n    gid_index: 3\n",
+	    "8:", "rnics[0].gid_index: only roce has GIDs");
+	assert_refused(AGGREGATORS "rnics:\n  - device: mlx5_0\n    tor: tor-a\n"
+				   "    address: 10.0.0.1\n    gid_index: 3\n",
+	    "8:", "rnics[0].gid_index: address is given too");
+	assert_refused(AGGREGATORS "rnics:\n  - device: mlx5_0\n    tor: tor-a\n"
+				   "    port: 255\n",
+	    "7:", "port");
+	assert_refused(AGGREGATORS "rnics:\n"
+				   "  - {device: mlx5_0, tor: tor-a, port: 2}\n"
+				   "  - {device: mlx5_0, tor: tor-a, port: 2}\n",
+	    "6:", "rnics[1].device: listed twice");
+	assert_refused("roce: {flow_qps: 65}\n" AGGREGATORS
+		       "rnics:\n  - device: eth1\n    tor: tor-a\n",
+	    "1:", "roce.flow_qps");
+}
+
+static void
 only_numbers_of_probing_change_without_a_restart(void **state)
 {
 	struct agent_config old, fresh;
@@ -184,6 +253,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_small_config_is_enough),
 		cmocka_unit_test(an_aggregator_without_tors_serves_all_of_the_host),
+		cmocka_unit_test(an_rnic_may_be_an_rdma_port),
+		cmocka_unit_test(a_transport_that_cannot_be_is_refused),
 		cmocka_unit_test(errors_across_options_name_their_line_too),
 		cmocka_unit_test(only_numbers_of_probing_change_without_a_restart),
 		cmocka_unit_test(the_example_is_good),
