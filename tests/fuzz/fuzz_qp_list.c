@@ -1,0 +1,57 @@
+/* What the kernel answers by RDMA netlink, as several datagrams: each begins with one
+ * byte of what it is about and two of its length. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "host-agent/qp_list.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+#define SEQ 1 /* small: easily found */
+
+static void
+check(const struct qp_list *list)
+{
+	if (list->device_count > QP_LIST_MAX_DEVICES ||
+	    list->row_count > QP_LIST_MAX_ROWS)
+		abort();
+	for (size_t i = 0; i < list->row_count; i++) {
+		const struct qp_list_row *row = &list->rows[i];
+
+		if (row->device >= list->device_count ||
+		    memchr(row->kernel, 0, sizeof(row->kernel)) == NULL)
+			abort();
+	}
+	for (size_t i = 0; i < list->device_count; i++)
+		if (memchr(list->devices[i].name, 0, QP_LIST_DEVICE) == NULL)
+			abort();
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	struct qp_list list = { 0 };
+	int r = 0;
+
+	while (r >= 0 && len > 3) {
+		enum qp_list_ask ask = data[0] % 3;
+		size_t part = (size_t)data[1] | (size_t)data[2] << 8;
+		uint8_t *copy;
+
+		data += 3;
+		len -= 3;
+		if (part > len)
+			part = len;
+		copy = malloc(part + 1); /* its end is found out */
+		if (copy == NULL)
+			break;
+		memcpy(copy + 1, data, part); /* aligned to nothing */
+		r = qp_list_take(&list, ask, SEQ, copy + 1, part);
+		free(copy);
+		data += part;
+		len -= part;
+	}
+	check(&list);
+	qp_list_clear(&list);
+	return 0;
+}
