@@ -238,6 +238,10 @@ class Fabric:
         _no_offload(full, "near")
         return full, "far"
 
+    def face(self, name):
+        """Where a daemon listens for HTTP, in its own namespace."""
+        return "127.0.0.1"
+
     def relay(self, rnic):
         """The place where the RNIC's relay runs, for netns(); its ends are near and far."""
         return "relay-" + rnic.replace("/", "-")

@@ -1,4 +1,5 @@
 """Processes in namespaces: started, watched, stopped by their own handle, never by name.
+A namespace None is the one we are in.
 
 Every process dies with us, even when we are killed: the kernel sends it SIGKILL.
 Start them from the main thread only, for that promise holds per thread.
@@ -37,7 +38,8 @@ class Process:
     def start(self):
         """ip and setpriv become the program itself: the pid stays the same."""
         assert self._popen is None, f"{self.name} runs already"
-        line = ["ip", "netns", "exec", self.netns, "setpriv", "--pdeathsig", "KILL", "--"]
+        there = ["ip", "netns", "exec", self.netns] if self.netns else []
+        line = [*there, "setpriv", "--pdeathsig", "KILL", "--"]
         with open(self.log, "ab") as log:
             self._popen = subprocess.Popen(
                 line + self._wrap + self._command,
@@ -126,20 +128,23 @@ class Process:
 class Daemon(Process):
     """A process with the HTTP face that every daemon has."""
 
-    def __init__(self, name, command, netns, log, port, socket=None, **options):
+    def __init__(
+        self, name, command, netns, log, port, socket=None, address="127.0.0.1", **options
+    ):
         super().__init__(name, command, netns, log, **options)
+        self.address = address
         self.port = port
         self.socket = socket
 
     def get(self, path):
-        return http.get(self.netns, "127.0.0.1", self.port, path)
+        return http.get(self.netns, self.address, self.port, path)
 
     def post(self, path, body=None):
         """What changes something goes over the Unix socket."""
         return http.post_unix(self.socket, path, body)
 
     def metrics(self):
-        return http.metrics(self.netns, "127.0.0.1", self.port)
+        return http.metrics(self.netns, self.address, self.port)
 
     def wait_ready(self, seconds=READY_S):
         return until(

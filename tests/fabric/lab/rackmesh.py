@@ -123,8 +123,9 @@ class Lab:
         return path
 
     def _daemon(self, kind, name, place, port, options, variables=None):
+        face = self.fabric.face(name)
         options.setdefault("http", {}).update(
-            listen=f"127.0.0.1:{port}", socket=str(self._sockets / f"{name}.sock")
+            listen=f"{face}:{port}", socket=str(self._sockets / f"{name}.sock")
         )
         config = self._write(name, options)
         daemon = Daemon(
@@ -134,6 +135,7 @@ class Lab:
             self.folder / "log" / f"{name}.log",
             port,
             socket=options["http"]["socket"],
+            address=face,
             environment=variables,
         )
         return self.pack.add(daemon)
@@ -283,11 +285,9 @@ class Lab:
     def ctl_run(self, place, *words):
         """rackmeshctl there: what became of it."""
         command = [program("rackmeshctl", self.build), *words]
-        return subprocess.run(
-            ["ip", "netns", "exec", self.fabric.netns(place), *map(str, command)],
-            capture_output=True,
-            text=True,
-        )
+        netns = self.fabric.netns(place)
+        there = ["ip", "netns", "exec", netns] if netns else []
+        return subprocess.run([*there, *map(str, command)], capture_output=True, text=True)
 
     def ctl(self, place, *words, news=False):
         """What rackmeshctl says there. news: also when what it says is bad."""

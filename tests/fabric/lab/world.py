@@ -30,6 +30,8 @@ class World:
     etcd: how many members, 0: the topology file. token_s: see Etcd. analyzer: its options
     ({}: all usual), or None. influx: whether its history goes there."""
 
+    LAB = Lab
+
     def __init__(
         self,
         racks,
@@ -49,7 +51,7 @@ class World:
         engines = engines or places.ENGINES
         names = centres(racks, controllers, etcd, analyzer is not None, influx)
         with contextlib.ExitStack() as undo:
-            self.fabric = undo.enter_context(Fabric(racks, spines, names, relays))
+            self.fabric = self._lay(undo, racks, spines, names, relays)
             centre = self.fabric.netns("centre")
             address = self.fabric.management["centre"]
             self.plain = Sink(centre, address, PLAIN_PORT)
@@ -79,7 +81,7 @@ class World:
                 if callable(value):  # it needs the fabric: addresses
                     options[name] = value(self.fabric)
             self.lab = undo.enter_context(
-                Lab(
+                self.LAB(
                     self.fabric,
                     folder,
                     alertmanagers=[self.alertmanager.url] if alertmanager else [],
@@ -92,6 +94,9 @@ class World:
                 )
             )
             self._undo = undo.pop_all()
+
+    def _lay(self, undo, racks, spines, names, relays):
+        return undo.enter_context(Fabric(racks, spines, names, relays))
 
     def start(self):
         """Everything runs, and every RNIC is probed."""

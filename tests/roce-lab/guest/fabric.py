@@ -15,7 +15,7 @@ import json
 import pathlib
 
 from lab.fabric import Fabric, Host, Rnic, _offset, sweep
-from lab.netns import batch, inside, nft, run
+from lab.netns import batch, inside, run
 from lab.wait import until
 
 MACHINE = pathlib.Path("/run/roce-lab")  # guest.sh leaves it
@@ -54,7 +54,8 @@ HERE = {
 @dataclasses.dataclass
 class RoceRnic(Rnic):
     number: int
-    netdev: str  # device is the RDMA device's name
+    rdma: str  # its two devices; device, by which it is known, is one of them
+    netdev: str
     gateway: str
 
     @property
@@ -68,7 +69,7 @@ class RoceRnic(Rnic):
 
     def sysfs(self, name):
         """What the kernel says of its port, as in state or gids/1."""
-        path = pathlib.Path(f"/sys/class/infiniband/{self.device}/ports/1/{name}")
+        path = pathlib.Path(f"/sys/class/infiniband/{self.rdma}/ports/1/{name}")
         return path.read_text().strip()
 
     @property
@@ -76,7 +77,7 @@ class RoceRnic(Rnic):
         return self.sysfs("state") == "4: ACTIVE"
 
     def counters(self):
-        folder = pathlib.Path(f"/sys/class/infiniband/{self.device}/ports/1/hw_counters")
+        folder = pathlib.Path(f"/sys/class/infiniband/{self.rdma}/ports/1/hw_counters")
         return {path.name: int(path.read_text()) for path in folder.iterdir()}
 
 
@@ -85,11 +86,12 @@ class RoceFabric(Fabric):
     in the order of hosts. Fabric's own faults work here too, other than those of
     management and of whole hosts."""
 
-    def __init__(self, racks=TWO_RAILS, spines=2, centres=("centre",), laid=False):
-        """laid: it is there already, as lay.py leaves it; only take it over."""
+    def __init__(self, racks=TWO_RAILS, spines=2, transport="roce", laid=False):
+        """transport: by which the RNICs will be probed, and so are called: roce (h1/rxe0)
+        or udp (h1/e0). laid: it is there already, as lay.py leaves it; take it over."""
         assert MACHINE.exists(), "this would turn the routing of a real machine upside down"
-        self._laid = laid
-        super().__init__(racks, spines, centres)
+        self.transport, self._laid = transport, laid
+        super().__init__(racks, spines, ())
 
     def netns(self, name):
         """A switch's is called like it; None, which is here, for whatever is no switch."""
@@ -107,8 +109,7 @@ class RoceFabric(Fabric):
 
     def _lay(self, racks, centres):
         hosts = list(dict.fromkeys(host for under in racks.values() for host in under))
-        for number, name in enumerate([*centres, *hosts]):
-            self.management[name] = f"127.1.0.{number + 1}"
+        self.management = Loopback()
         for host in hosts:
             self.hosts[host] = Host(host, None, self.management[host], [])
             for tor, under in racks.items():
@@ -127,7 +128,7 @@ class RoceFabric(Fabric):
             batch(self._spine_lines(spine), self.netns(spine))
         set_sysctls(None, HERE)
         batch(self._lines_here(), None)
-        lines = [f"link add {r.device} type rxe netdev {r.netdev}" for r in self.rnics.values()]
+        lines = [f"link add {r.rdma} type rxe netdev {r.netdev}" for r in self.rnics.values()]
         run("rdma", "-b", "-", input="\n".join(lines) + "\n")
         for rnic in self.rnics.values():
             self.wait_active(rnic)
@@ -136,13 +137,14 @@ class RoceFabric(Fabric):
         n, net = len(self.rnics), self.tors[tor]
         rnic = RoceRnic(
             host=host.name,
-            device=f"rxe{n}",
+            device=f"rxe{n}" if self.transport == "roce" else f"e{n}",
             tor=tor,
             port=f"p{n}",
             mac=f"02:00:00:{net:02x}:00:{10 + n:02x}",
             ipv4=f"10.{net}.0.{10 + n}",
             ipv6=None,
             number=n,
+            rdma=f"rxe{n}",
             netdev=f"e{n}",
             gateway=f"10.{net}.0.1",
         )
@@ -225,7 +227,7 @@ class RoceFabric(Fabric):
         def active():
             return rnic.active and rnic.sysfs(f"gids/{GID_OF_IPV4}") != none
 
-        until(f"{rnic.device} is active", seconds, active)
+        until(f"{rnic.rdma} is active", seconds, active)
 
     def close(self):
         self._namespaces.clear()
@@ -306,21 +308,40 @@ class RoceFabric(Fabric):
         return counts
 
     def count_flows(self):
-        """From now on, and from zero, every spine counts the packets of every UDP flow."""
-        for spine in self.spines:
-            nft(self.netns(spine), FLOWS)
+        """From now on, and from zero, every spine counts the packets of every UDP flow;
+        so do the RNICs, as they arrive."""
+        for netns in [None, *map(self.netns, self.spines)]:
+            there = ["ip", "netns", "exec", netns] if netns else []
+            run(*there, "nft", "-f", "-", input=FLOWS)
 
     def flows(self):
         """{(from, to, source port, destination port): {spine: packets}}"""
         found = {}
         for spine in self.spines:
-            command = f"ip netns exec {self.netns(spine)} nft -j list set ip flows seen"
-            for part in json.loads(run(*command.split()))["nftables"]:
-                for element in part.get("set", {}).get("elem", []):
-                    key = tuple(element["elem"]["val"]["concat"])
-                    packets = element["elem"]["counter"]["packets"]
-                    found.setdefault(key, {})[spine] = packets
+            for flow, packets in self._counted(self.netns(spine)).items():
+                found.setdefault(flow, {})[spine] = packets
         return found
+
+    def arrived(self):
+        """{(from, to, source port, destination port): packets}"""
+        return self._counted(None)
+
+    def _counted(self, netns):
+        there = ["ip", "netns", "exec", netns] if netns else []
+        shown = json.loads(run(*there, "nft", "-j", "list", "set", "ip", "flows", "seen"))
+        elements = shown["nftables"][1]["set"].get("elem", [])
+        return {
+            tuple(each["elem"]["val"]["concat"]): each["elem"]["counter"]["packets"]
+            for each in elements
+        }
+
+
+class Loopback(dict):
+    """An address of its own for every name that is asked for."""
+
+    def __missing__(self, name):
+        self[name] = f"127.1.0.{len(self) + 1}"
+        return self[name]
 
 
 # Before routing, so that a packet whose TTL ends here counts too.

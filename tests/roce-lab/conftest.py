@@ -1,0 +1,60 @@
+"""Scenarios of the RoCE lab. They run inside its machine: ./dev test, or run.py."""
+
+import os
+import random
+
+import pytest
+
+from guest.fabric import MACHINE, TWO_RAILS, RoceFabric
+from guest.world import RoceWorld
+
+
+def pytest_sessionstart():
+    if not MACHINE.exists():
+        pytest.exit("these run inside the lab's machine: tests/roce-lab/run.py GROUP", 4)
+
+
+@pytest.fixture(scope="module")
+def fabric(request):
+    """One for a file's tests, which leave it as they find it. The file may say RACKS,
+    SPINES and TRANSPORT."""
+    said = request.module
+    with RoceFabric(
+        getattr(said, "RACKS", TWO_RAILS),
+        getattr(said, "SPINES", 2),
+        getattr(said, "TRANSPORT", "roce"),
+    ) as laid:
+        yield laid
+
+
+@pytest.fixture
+def world(fabric, tmp_path):
+    """world(...) makes one on the fabric; see guest/world.py. It ends with the test."""
+    made = []
+
+    def make(**options):
+        made.append(RoceWorld(fabric, tmp_path, **options))
+        return made[-1]
+
+    yield make
+    for each in reversed(made):
+        each.close()
+
+
+@pytest.fixture
+def rng():
+    """Prints its seed: RACKMESH_SEED repeats a run's choices."""
+    seed = int(os.environ.get("RACKMESH_SEED", random.SystemRandom().randrange(1 << 32)))
+    print(f"RACKMESH_SEED={seed}")
+    return random.Random(seed)
+
+
+@pytest.fixture
+def say(capfd):
+    """Prints figures past pytest's capture: they belong into the log of every run."""
+
+    def line(text):
+        with capfd.disabled():
+            print(f"\n  {text}", end="", flush=True)
+
+    return line

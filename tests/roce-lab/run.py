@@ -1,0 +1,120 @@
+#!/usr/bin/python3
+"""Runs groups of scenarios in the RoCE lab's machine, one boot for each.
+
+usage: run.py [--build DIR] [--engines DIR] [GROUP...]
+
+A group is a file test_<group>.py here, or fabric-smoke: the smoke of tests/fabric, in
+this kernel, or machine: tests of the machine itself, from outside. A group whose machine
+panics or hangs fails by its own name. Its logs and its console stay in
+build/roce-lab/out/<group>/."""
+
+import argparse
+import os
+import pathlib
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as ElementTree
+
+from vm.machine import Lost, Machine
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+LAB = ROOT / "build" / "roce-lab"
+SECONDS = 300
+TAIL = 15  # lines
+PYTEST = "/usr/bin/python3 -m pytest -p no:cacheprovider -q -rs"
+
+
+def groups():
+    """{name: what pytest is to run}, in the order of running."""
+    found = {path.stem[5:]: f"{path}" for path in sorted(HERE.glob("test_*.py"))}
+    return {
+        "machine": f"--noconftest {HERE / 'vm'}",
+        **found,
+        "fabric-smoke": f"-m smoke {ROOT / 'tests' / 'fabric'}",
+    }
+
+
+class Group:
+    def __init__(self, name, what, asked):
+        self.name, self.what, self.asked = name, what, asked
+        self.machine = Machine(asked.kernel, LAB / "out" / name)
+        self.report = asked.reports / f"roce-{name}.xml"
+
+    def run(self):
+        """Whether all of it is well."""
+        out, started = self.machine.out, time.monotonic()
+        words = f"{PYTEST} --junitxml={out}/junit.xml --basetemp={out}/tests"
+        more = f" -k {shlex.quote(self.asked.k)}" if self.asked.k else ""
+        wrong = None
+        try:
+            status = self._run(f"exec {words}{more} {self.what}")
+        except Lost as lost:
+            status, wrong = 1, str(lost)
+        seconds = time.monotonic() - started
+        if (out / "junit.xml").exists():
+            shutil.copy(out / "junit.xml", self.report)
+            if wrong:
+                self._fail(wrong, self.report.with_suffix(".lost.xml"))
+        elif status or wrong:
+            self._fail(wrong or f"pytest ended with {status}", self.report)
+        print(f"RoCE lab, {self.name}: {'FAILED' if status else 'well'} after {seconds:.0f} s\n")
+        if status:
+            self._show_tails(wrong)
+        return status == 0
+
+    def _run(self, line):
+        if self.name != "machine":
+            return self.machine.run(line, self.asked.seconds)
+        return subprocess.run(["sh", "-c", line], stdin=subprocess.DEVNULL).returncode
+
+    def _fail(self, why, path):
+        """What pytest could not report itself."""
+        suite = ElementTree.Element("testsuite", name=f"roce-{self.name}")
+        case = ElementTree.SubElement(suite, "testcase", classname="roce-lab", name=self.name)
+        ElementTree.SubElement(case, "failure", message=why)
+        ElementTree.ElementTree(suite).write(path)
+
+    def _show_tails(self, why):
+        if why:
+            print(f"{self.name}: {why}")
+        out = self.machine.out
+        for path in [out / "console", *sorted(out.glob("tests/**/*.log"))]:
+            if path.is_file() and path.stat().st_size:
+                lines = path.read_text(errors="replace").splitlines()[-TAIL:]
+                print(f"---- the end of {path}", *lines, sep="\n")
+        sys.stdout.flush()
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release")
+    parser.add_argument("--engines", type=pathlib.Path, default=ROOT / "build" / "engines")
+    parser.add_argument("--kernel", type=pathlib.Path, default=LAB / "kernel")
+    parser.add_argument("--reports", type=pathlib.Path, default=ROOT / "build" / "reports")
+    parser.add_argument("--seconds", type=float, default=SECONDS, help="for a group")
+    parser.add_argument("-k", help="only the tests that this names, as for pytest")
+    parser.add_argument("groups", nargs="*", metavar="GROUP", help=", ".join(groups()))
+    return parser.parse_args()
+
+
+def main():
+    asked, known = arguments(), groups()
+    for name in asked.groups:
+        if name not in known:
+            sys.exit(f"run.py: no group {name}; there are: {', '.join(known)}")
+    if not (asked.kernel / "vmlinux").exists():
+        sys.exit(f"run.py: no kernel in {asked.kernel}; ./dev lab true makes one")
+    os.environ["RACKMESH_BUILD"] = str(asked.build.resolve())
+    os.environ["RACKMESH_LAB_KERNEL"] = str(asked.kernel.resolve())
+    os.environ["RACKMESH_ENGINES"] = str(asked.engines.resolve())
+    asked.reports.mkdir(parents=True, exist_ok=True)
+    well = [Group(name, known[name], asked).run() for name in asked.groups or known]
+    return 0 if all(well) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,64 @@
+"""The machine from outside: whatever becomes of it, its caller is told."""
+
+import io
+import lzma
+import os
+import pathlib
+import struct
+import zlib
+
+import pytest
+
+from .kernel import SECTOR, vmlinux
+from .machine import Lost, Machine
+
+BOOT_S = 90
+LAB = pathlib.Path(__file__).resolve().parents[3] / "build" / "roce-lab"
+KERNEL = os.environ.get("RACKMESH_LAB_KERNEL", LAB / "kernel")
+
+
+@pytest.fixture
+def machine(tmp_path):
+    return Machine(KERNEL, tmp_path / "out")
+
+
+def test_words_files_and_status_come_back_and_nothing_else(machine, tmp_path):
+    outside, said = tmp_path / "outside", io.BytesIO()
+    job = f"echo said; echo aside >&2; id -u >{machine.out}/file; echo >{outside}; exit 7"
+
+    assert machine.run(job, BOOT_S, said) == 7
+
+    assert said.getvalue().split() == [b"said", b"aside"]
+    assert (machine.out / "file").read_text() == "0\n"
+    assert not outside.exists()
+
+
+def test_a_panic_is_told_with_its_first_words(machine):
+    with pytest.raises(Lost, match="Kernel panic.*sysrq triggered crash") as lost:
+        machine.run("echo before; sync; echo c >/proc/sysrq-trigger; sleep 60", BOOT_S)
+    assert str(machine.console) in str(lost.value)
+
+
+def test_a_machine_that_hangs_ends_with_its_time(machine):
+    with pytest.raises(Lost, match="not done after 2 s"):
+        machine.run("sleep 600", 2)
+
+
+def test_only_an_elf_file_in_a_known_packing_is_taken_for_a_kernel():
+    def image(payload):
+        head = bytearray(2 * SECTOR)
+        head[0x1F1] = 1
+        struct.pack_into("<II", head, 0x248, 0, len(payload) + 4)
+        return bytes(head) + payload + bytes(4)
+
+    def gzip(data):
+        packer = zlib.compressobj(wbits=31)
+        return packer.compress(data) + packer.flush()
+
+    elf = b"\x7fELF and the rest of it"
+    assert vmlinux(image(gzip(elf))) == elf
+    assert vmlinux(image(lzma.compress(elf))) == elf
+    with pytest.raises(ValueError, match="unknown way"):
+        vmlinux(image(b"BZh9 and more"))
+    with pytest.raises(ValueError, match="no ELF"):
+        vmlinux(image(gzip(b"text")))
