@@ -89,6 +89,8 @@ const struct rm_option controller_options[] = {
 	  "class of three probes of four: that of RoCE in this fabric", NULL, NULL, 0 },
 	{ "plan.dscp_best_effort", RM_UINT, AT(plan.dscp_best_effort), "0", 0, 63, RM_RELOAD,
 	  "class of the fourth", NULL, NULL, 0 },
+	{ "plan.service_level", RM_UINT, AT(plan.sl), "0", 0, WIRE_MAX_SL, RM_RELOAD,
+	  "service level of probes over verbs, as their address handles have it", NULL, NULL, 0 },
 	{ 0 }
 };
 /* clang-format on */
@@ -114,6 +116,7 @@ controller_plan_options(const struct controller_config *config)
 		.witness_interval_ms = (uint32_t)plan->witness_interval_ms,
 		.dscp = (uint8_t)plan->dscp,
 		.dscp_best_effort = (uint8_t)plan->dscp_best_effort,
+		.sl = (uint8_t)plan->sl,
 	};
 }
 

@@ -15,7 +15,7 @@ struct controller_plan_config {
 	uint64_t coverage_permille, link_rate_per_s, inter_tor_max_rate_per_s;
 	uint64_t inter_tor_destinations, assumed_paths, pair_above_ms;
 	uint64_t witness_below, witness_targets, witness_interval_ms;
-	uint64_t dscp, dscp_best_effort;
+	uint64_t dscp, dscp_best_effort, sl;
 };
 
 struct controller_etcd_config {

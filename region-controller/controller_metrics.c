@@ -6,6 +6,7 @@
 #include "region-controller/planner.h"
 #include "region-controller/publish.h"
 #include "region-controller/registry.h"
+#include "region-controller/traced.h"
 
 static double
 read_rnics(const void *registry)
@@ -26,6 +27,7 @@ static int
 add_sessions(struct rm_metrics *metrics, const struct controller_face *face)
 {
 	const struct aggregators_counts *c = aggregators_counts(face->aggregators);
+	const struct traced_counts *t = traced_counts(face->traced);
 	/* clang-format off */
 	const struct rm_metric counters[] = {
 		{ NAME("connections_accepted_total"), "", "Connections of aggregators", &c->accepted },
@@ -37,6 +39,10 @@ add_sessions(struct rm_metrics *metrics, const struct controller_face *face)
 		  "Connections turned away", &c->refused_standby },
 		{ NAME("resolved_total"), "found=\"yes\"", "Addresses that aggregators asked about", &c->resolved },
 		{ NAME("resolved_total"), "found=\"no\"", "Addresses that aggregators asked about", &c->unresolved },
+		{ NAME("traced_ways_total"), "", "Ways between racks that traces found, new or again", &c->traced },
+		{ NAME("traced_links_found_total"), "", "Links that they showed for the first time", &t->found },
+		{ NAME("traced_links_refused_total"), "", "Links beyond the bound", &t->refused },
+		{ NAME("traced_hops_silent_total"), "", "Hops of them that nobody answered at", &t->silent },
 		{ NAME("drills_total"), "", "Drill-downs passed on to aggregators", &c->drills },
 		{ NAME("drill_answers_total"), "", "Answers to them", &c->drill_answers },
 		{ NAME("sessions_replaced_total"), "",
@@ -150,6 +156,11 @@ add_plans(struct rm_metrics *metrics, const struct controller_face *face)
 		{ NAME("lonely_rnics"), "", "RNICs of small racks with too few witnesses",
 		  &p->lonely_rnics },
 		{ NAME("entries_dropped"), "", "Pairs beyond what a plan may hold", &p->dropped_entries },
+		{ NAME("member_pairs_unlike"), "",
+		  "Pairs of a rack's RNICs that do not probe each other: only one has a QPN",
+		  &p->unlike_members },
+		{ NAME("tor_pairs_unlike"), "",
+		  "Ordered pairs of ToRs that are not probed for the same reason", &p->unlike_tors },
 	};
 	/* clang-format on */
 

@@ -8,6 +8,7 @@
 #include "region-controller/plan_json.h"
 #include "region-controller/registry.h"
 #include "region-controller/store.h"
+#include "schemas/wire_text.h"
 
 void
 show_u64(json_t *object, const char *key, uint64_t value)
@@ -47,7 +48,12 @@ show_rnic(const struct rm_topology *topology, const struct registry_rnic *rnic)
 		json_array_append_new(
 		    addresses, plan_json_address(&rnic->addresses[i]));
 	json_object_set_new(object, "addresses", addresses);
+	json_object_set_new(object, "transport",
+	    json_string(wire_transport_word(rnic->qpn, rnic->lid)));
 	show_u64(object, "qpn", rnic->qpn);
+	show_u64(object, "large_qpn", rnic->large_qpn);
+	show_u64(object, "lid", rnic->lid);
+	json_object_set_new(object, "link", json_string(wire_link_word(rnic->link)));
 	show_u64(object, "mtu_bytes", rnic->mtu_bytes);
 	json_object_set_new(object, "incarnation", plan_json_digest(rnic->incarnation));
 	json_object_set_new(object, "planned", json_boolean(placed));

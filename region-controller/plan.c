@@ -32,6 +32,7 @@ node_of_rnic(const struct plan_set *set, const struct registry_rnic *rnic,
     struct plan_node *node)
 {
 	node->rnic = rnic;
+	node->qp = rnic->qpn != 0;
 	node->rack_count = rnic->tor_count;
 	for (size_t i = 0; i < rnic->tor_count; i++)
 		node->racks[i] = set->rack_of[rnic->switches[i]];
@@ -136,10 +137,16 @@ fill_racks(struct plan_set *set)
 			struct plan_rack *rack = &set->racks[node->racks[k]];
 
 			rack->members[rack->member_count++] = (uint32_t)i;
-			if (node->v4 || node->v6)
-				rack->usable[rack->usable_count++] = (uint32_t)i;
+			if (!node->v4 && !node->v6)
+				continue;
+			rack->usable[rack->usable_count++] = (uint32_t)i;
+			rack->with_qp += node->qp;
 		}
 	}
+	for (size_t i = 0; i < set->rack_count; i++)
+		set->counts.unlike_members +=
+		    set->racks[i].with_qp *
+		    (set->racks[i].usable_count - set->racks[i].with_qp);
 	set->counts.racks = set->rack_count;
 	return 0;
 }
@@ -162,16 +169,28 @@ plan_in_rack(const struct plan_node *node, size_t rack)
 	return false;
 }
 
+size_t
+plan_likes(const struct plan_rack *rack, const struct plan_node *node)
+{
+	return node->qp ? rack->with_qp : rack->usable_count - rack->with_qp;
+}
+
 bool
 plan_may_probe(const struct plan_set *set, size_t rack, uint32_t src, uint32_t dst)
 {
 	const struct plan_node *a = &set->nodes[src], *b = &set->nodes[dst];
 
-	if (src == dst || plan_in_rack(b, rack))
+	if (src == dst || plan_in_rack(b, rack) || a->qp != b->qp)
 		return false;
 	if (!(a->v4 && b->v4) && !(a->v6 && b->v6))
 		return false;
 	return b->rnic == NULL || strcmp(a->rnic->host, b->rnic->host) != 0;
+}
+
+uint16_t
+plan_small_bytes(const struct plan_node *node)
+{
+	return node->qp ? PLAN_ROCE_SMALL_BYTES : PLAN_SMALL_BYTES;
 }
 
 uint16_t
@@ -183,7 +202,13 @@ plan_full_bytes(const struct plan_node *a, const struct plan_node *b)
 	/* Which family is taken is the aggregator's choice: fit both. */
 	uint32_t headers = a->v6 && b->v6 ? 40 + 8 : 20 + 8;
 
-	if (mtu <= headers + PLAN_SMALL_BYTES)
+	if (b->qp) {
+		headers = 0;
+		/* Nobody waits for more. */
+		if (b->rnic->large_qpn == 0 && mtu > WIRE_ROCE_SMALL_BYTES)
+			mtu = WIRE_ROCE_SMALL_BYTES;
+	}
+	if (mtu <= headers + plan_small_bytes(b))
 		return 0;
 	mtu -= headers;
 	return (uint16_t)(mtu < PLAN_MAX_SIZE_BYTES ? mtu : PLAN_MAX_SIZE_BYTES);

@@ -4,7 +4,7 @@
  * Equal input gives equal plans, byte for byte: nothing here knows the time or rolls
  * dice, and what must be spread is spread by hashes of names. Nobody is ever made to
  * probe itself, its own host, another plane, or an RNIC that it shares no address
- * family with.
+ * family or no transport with: one with a QPN is probed over verbs, one without by UDP.
  *
  * A plan_set is made step by step, since a large region takes a second. It has copies
  * of the RNICs and borrows the topology: it is to be freed before that goes.
@@ -22,6 +22,7 @@
 #define PLAN_MAX_FLOWS 61    /* of one entry */
 #define PLAN_PLAIN_BYTES 44  /* STAMP alone: what every switch's reflector answers */
 #define PLAN_SMALL_BYTES 88  /* payload of a small probe: STAMP with its TLVs */
+#define PLAN_ROCE_SMALL_BYTES 64 /* the same over verbs */
 #define PLAN_MAX_SIZE_BYTES 8972
 #define PLAN_TOR_ENTRIES 4096 /* inter-ToR entries of one ToR, about */
 #define PLAN_MIN_INTERVAL_US 10000
@@ -50,6 +51,7 @@ struct plan_options {
 	uint32_t witness_interval_ms;
 	/* Classes */
 	uint8_t dscp, dscp_best_effort;
+	uint8_t sl; /* of probes over verbs */
 };
 
 extern const struct plan_options plan_defaults;
@@ -62,6 +64,9 @@ struct plan_counts { /* of the newest set */
 	uint64_t short_cables; /* directions of cables below their rate */
 	uint64_t lonely_rnics; /* of small racks, with fewer witnesses than asked for */
 	uint64_t dropped_entries; /* beyond what a plan may hold */
+	/* What it costs that some RNICs have a QPN and others none: pairs of a rack's
+	 * members, and pairs of ToRs by direction, that no probe joins. */
+	uint64_t unlike_members, unlike_tors;
 };
 
 int plan_set_begin(const struct rm_topology *topology, const struct registry *registry,

@@ -27,6 +27,7 @@ struct plan_pair {         /* one ToR probes another */
 	uint32_t src, dst; /* places in the ring */
 	uint32_t paths;
 	double rate; /* probes a second */
+	size_t able; /* RNICs of the source that share a transport with the other */
 };
 
 enum plan_inter_stage { /* of a plane, in this order */
@@ -54,6 +55,8 @@ struct plan_inter {
 };
 
 struct plan_rack *plan_inter_rack(const struct plan_inter *inter, size_t place);
+/* How many RNICs of the one rack find their like in the other. */
+size_t plan_inter_able(const struct plan_rack *src, const struct plan_rack *dst);
 /* from: where in the racks to begin. */
 struct plan_walk plan_inter_walk(
     const struct plan_inter *inter, const struct plan_pair *pair, uint64_t from);

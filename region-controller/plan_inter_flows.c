@@ -11,6 +11,18 @@ plan_inter_rack(const struct plan_inter *inter, size_t place)
 	return &inter->set->racks[inter->ring.places[place].rack];
 }
 
+size_t
+plan_inter_able(const struct plan_rack *src, const struct plan_rack *dst)
+{
+	size_t able = 0;
+
+	if (dst->with_qp > 0)
+		able += src->with_qp;
+	if (dst->with_qp < dst->usable_count)
+		able += src->usable_count - src->with_qp;
+	return able;
+}
+
 struct plan_walk
 plan_inter_walk(
     const struct plan_inter *inter, const struct plan_pair *pair, uint64_t from)

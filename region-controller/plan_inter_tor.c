@@ -58,10 +58,13 @@ find_pairs_to(struct plan_inter *inter, size_t d)
 	rm_topology_paths_to(inter->set->paths, plan_inter_rack(inter, d)->tor);
 	for (size_t j = 0; j < ring->out; j++) {
 		size_t s = (d + ring->count - ring_distance(ring, j)) % ring->count;
-		struct plan_pair pair = { (uint32_t)s, (uint32_t)d, 0, 1 };
+		struct plan_pair pair = { (uint32_t)s, (uint32_t)d, 0, 1,
+			plan_inter_able(
+			    plan_inter_rack(inter, s), plan_inter_rack(inter, d)) };
 		struct plan_walk walk = plan_inter_walk(inter, &pair, 0);
 		uint32_t src, dst;
 
+		inter->set->counts.unlike_tors += pair.able == 0;
 		pair.paths = plan_paths(inter->set, ring->places[s].rack);
 		if (pair.paths > 0 && plan_walk_next(inter->set, &walk, &src, &dst))
 			inter->pairs[inter->pair_count++] = pair;
@@ -105,25 +108,24 @@ ask_neediest(struct plan_inter *inter, struct plan_pair *pairs, size_t count)
 		pairs[i].rate = inter->worst[plan_inter_rack(inter, pairs[i].src)->tor];
 }
 
-/* No RNIC sends more than it may: a rack's pairs shrink alike. */
+/* No RNIC sends more than it may: a rack's pairs shrink alike, by what an RNIC that
+ * can take part has to send for each of them. */
 static void
 cap_rates(struct plan_inter *inter)
 {
 	const struct plan_set *set = inter->set;
 	size_t switches = rm_topology_switches(set->topology);
+	double most = set->options.inter_max_rate_per_s;
 
 	memset(inter->rates, 0, switches * sizeof(*inter->rates));
 	for (size_t i = 0; i < inter->pair_count; i++)
 		inter->rates[plan_inter_rack(inter, inter->pairs[i].src)->tor] +=
-		    inter->pairs[i].rate;
+		    inter->pairs[i].rate / (double)inter->pairs[i].able;
 	for (size_t i = 0; i < inter->pair_count; i++) {
-		const struct plan_rack *rack =
-		    plan_inter_rack(inter, inter->pairs[i].src);
-		double most = (double)set->options.inter_max_rate_per_s *
-			      (double)rack->usable_count;
+		size_t tor = plan_inter_rack(inter, inter->pairs[i].src)->tor;
 
-		if (inter->rates[rack->tor] > most)
-			inter->pairs[i].rate *= most / inter->rates[rack->tor];
+		if (inter->rates[tor] > most)
+			inter->pairs[i].rate *= most / inter->rates[tor];
 	}
 }
 

@@ -75,6 +75,9 @@ show_rnic(const struct wire_rnic *rnic)
 		json_array_append_new(list, plan_json_address(&rnic->addresses[i]));
 	json_object_set_new(object, "addresses", list);
 	set_u64(object, "qpn", rnic->qpn);
+	set_u64(object, "large_qpn", rnic->large_qpn);
+	set_u64(object, "lid", rnic->lid);
+	json_object_set_new(object, "link", json_string(wire_link_word(rnic->link)));
 	set_u64(object, "mtu_bytes", rnic->mtu_bytes);
 	return object;
 }
@@ -87,6 +90,7 @@ show_mesh(const struct wire_mesh *mesh)
 	set_u64(object, "peers", mesh->peers);
 	set_u64(object, "interval_us", mesh->interval_us);
 	set_u64(object, "rotation_s", mesh->rotation_s);
+	set_u64(object, "sl", mesh->sl);
 	set_mix(object, mesh->flows, mesh->flow_count, mesh->dscps, mesh->dscp_count,
 	    mesh->sizes, mesh->size_count);
 	return object;
@@ -115,6 +119,7 @@ show_entry(const struct wire_plan_view *view, size_t i)
 	    object, "to_tor", json_string(rnic.tor_count > 0 ? rnic.tors[0] : ""));
 	set_u64(object, "interval_us", entry.interval_us);
 	json_object_set_new(object, "paired", json_boolean(entry.paired));
+	set_u64(object, "sl", entry.sl);
 	set_mix(object, entry.flows, entry.flow_count, entry.dscps, entry.dscp_count,
 	    entry.sizes, entry.size_count);
 	return object;

@@ -24,6 +24,7 @@ struct plan_node {
 	size_t racks[WIRE_MAX_ATTACHMENTS];
 	size_t rack_count;
 	bool v4, v6;
+	bool qp; /* is probed over verbs, and so by its like only */
 };
 
 struct plan_entry {
@@ -41,6 +42,7 @@ struct plan_rack {
 	size_t member_count;
 	uint32_t *usable; /* those with an address */
 	size_t usable_count;
+	size_t with_qp; /* of the usable ones */
 	struct plan_entry *entries;
 	size_t entry_count, entries_allocated;
 	uint32_t *foreigners; /* nodes; sorted and each once when the set is whole */
@@ -74,11 +76,15 @@ struct plan_set {
 
 const char *plan_rack_name(const struct plan_set *set, size_t rack);
 bool plan_in_rack(const struct plan_node *node, size_t rack);
+/* How many usable RNICs of this rack are probed as the node is, itself included. */
+size_t plan_likes(const struct plan_rack *rack, const struct plan_node *node);
 /* May it probe that, as a target outside this rack? */
 bool plan_may_probe(
     const struct plan_set *set, size_t rack, uint32_t src, uint32_t dst);
-/* Payload of a full-size probe between the two; 0: not known, or not above small. */
+/* Payload of a full-size probe to b; 0: not known, or not above small. Over verbs the
+ * MTU is of the payload. */
 uint16_t plan_full_bytes(const struct plan_node *a, const struct plan_node *b);
+uint16_t plan_small_bytes(const struct plan_node *node);
 /* The i-th UDP source port of a flow set; distinct for i < PLAN_PORT_COUNT. */
 uint16_t plan_port(uint64_t seed, size_t i);
 /* -ENOSPC: the plan is full, counted; that is no failure. -ENOMEM. */

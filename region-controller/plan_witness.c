@@ -202,6 +202,18 @@ find_reflector(const struct plan_set *set, size_t rack, uint32_t *ret)
 	return false;
 }
 
+/* By its like: an RNIC that few others of its rack can probe is as good as in a small
+ * one. Who has no address at all counts with the rest. */
+static bool
+is_lonely(const struct witness *witness, uint32_t src)
+{
+	const struct plan_rack *rack = &witness->set->racks[witness->rack];
+	const struct plan_node *node = &witness->set->nodes[src];
+	size_t unlike = rack->usable_count - plan_likes(rack, node);
+
+	return rack->member_count - unlike < witness->set->options.witness_below;
+}
+
 static int
 add_rack(struct witness *witness)
 {
@@ -213,11 +225,22 @@ add_rack(struct witness *witness)
 	find_racks(witness);
 	reflects = find_reflector(witness->set, witness->rack, &reflector);
 	for (size_t i = 0; i < rack->usable_count && r == 0; i++) {
+		if (!is_lonely(witness, rack->usable[i]))
+			continue;
 		r = add_witnesses(witness, rack->usable[i]);
 		if (r == 0 && reflects)
 			r = add_reflector(witness, rack->usable[i], reflector);
 	}
 	return r;
+}
+
+/* Somebody of it, so that looking closer pays. */
+static bool
+may_be_lonely(const struct plan_set *set, const struct plan_rack *rack)
+{
+	return rack->usable_count > 0 &&
+	       (rack->member_count < set->options.witness_below ||
+		   (rack->with_qp > 0 && rack->with_qp < rack->usable_count));
 }
 
 int
@@ -226,8 +249,7 @@ plan_witness(struct plan_set *set, size_t rack)
 	struct witness witness = { .set = set, .rack = rack };
 	int r;
 
-	if (set->racks[rack].member_count >= set->options.witness_below ||
-	    set->racks[rack].usable_count == 0)
+	if (!may_be_lonely(set, &set->racks[rack]))
 		return 0;
 	witness.racks = calloc(set->rack_count + 1, sizeof(*witness.racks));
 	if (witness.racks == NULL)

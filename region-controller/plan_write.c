@@ -135,6 +135,9 @@ wire_of_node(const struct plan_set *set, uint32_t index)
 		.mtu_bytes = rnic->mtu_bytes,
 		/* Told on only where a restart matters to others: a new QPN. */
 		.incarnation = rnic->qpn == 0 ? 0 : rnic->incarnation,
+		.large_qpn = rnic->large_qpn,
+		.lid = rnic->lid,
+		.link = rnic->link,
 	};
 	for (size_t i = 0; i < rnic->tor_count; i++)
 		ret.tors[i] = rnic->tors[i];
@@ -143,9 +146,9 @@ wire_of_node(const struct plan_set *set, uint32_t index)
 }
 
 static size_t
-fill_sizes(uint16_t sizes[SIZES], uint16_t full)
+fill_sizes(uint16_t sizes[SIZES], uint16_t small, uint16_t full)
 {
-	sizes[0] = sizes[1] = PLAN_SMALL_BYTES;
+	sizes[0] = sizes[1] = small;
 	sizes[2] = full;
 	return full == 0 ? 1 : SIZES;
 }
@@ -154,12 +157,14 @@ static size_t
 fill_entry_sizes(
     const struct plan_set *set, const struct plan_entry *entry, uint16_t sizes[SIZES])
 {
+	const struct plan_node *src = &set->nodes[entry->src];
+	const struct plan_node *dst = &set->nodes[entry->dst];
+
 	if (entry->kind == WIRE_TOR_REFLECTOR) {
 		sizes[0] = PLAN_PLAIN_BYTES;
 		return 1;
 	}
-	return fill_sizes(
-	    sizes, plan_full_bytes(&set->nodes[entry->src], &set->nodes[entry->dst]));
+	return fill_sizes(sizes, plan_small_bytes(dst), plan_full_bytes(src, dst));
 }
 
 static uint32_t
@@ -201,6 +206,7 @@ fill_entry(const struct plan_set *set, const struct plan_rack *rack,
 		.kind = entry->kind,
 		.interval_us = entry->interval_us,
 		.paired = entry->paired,
+		.sl = set->nodes[entry->src].qp ? set->options.sl : 0,
 		.flows = flows,
 		.flow_count = entry->flow_count,
 		.dscps = draft->classes,
@@ -224,19 +230,22 @@ mesh_interval_us(const struct plan_options *options, size_t members)
 	return (uint32_t)(interval > least ? interval : least);
 }
 
-/* What fits between any two members. */
-static uint16_t
-mesh_full_bytes(const struct plan_set *set, const struct plan_rack *rack)
+/* What fits between any two members, of whatever transport. */
+static size_t
+fill_mesh_sizes(
+    const struct plan_set *set, const struct plan_rack *rack, uint16_t sizes[SIZES])
 {
-	uint16_t least = UINT16_MAX;
+	uint16_t small = PLAN_SMALL_BYTES, full = UINT16_MAX;
 
+	if (rack->with_qp > 0 && rack->with_qp == rack->usable_count)
+		small = PLAN_ROCE_SMALL_BYTES;
 	for (size_t i = 0; i < rack->usable_count; i++) {
 		const struct plan_node *node = &set->nodes[rack->usable[i]];
-		uint16_t full = plan_full_bytes(node, node);
+		uint16_t fits = plan_full_bytes(node, node);
 
-		least = full < least ? full : least;
+		full = fits < full ? fits : full;
 	}
-	return least == UINT16_MAX ? 0 : least;
+	return fill_sizes(sizes, small, full == UINT16_MAX || full <= small ? 0 : full);
 }
 
 static void
@@ -251,12 +260,13 @@ fill_mesh(const struct plan_set *set, const struct plan_rack *rack, struct draft
 		.peers = set->options.mesh_peers,
 		.interval_us = mesh_interval_us(&set->options, rack->member_count),
 		.rotation_s = set->options.mesh_rotation_s,
+		.sl = rack->with_qp > 0 ? set->options.sl : 0,
 		.flows = draft->mesh_flows,
 		.flow_count = MESH_FLOWS,
 		.dscps = draft->classes,
 		.dscp_count = CLASSES,
 		.sizes = draft->mesh_sizes,
-		.size_count = fill_sizes(draft->mesh_sizes, mesh_full_bytes(set, rack)),
+		.size_count = fill_mesh_sizes(set, rack, draft->mesh_sizes),
 	};
 }
 

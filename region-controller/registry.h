@@ -59,7 +59,9 @@ struct registry_rnic {
 	size_t tor_count;
 	struct wire_address addresses[WIRE_MAX_ADDRESSES];
 	size_t address_count;
-	uint32_t qpn, mtu_bytes;
+	uint32_t qpn, large_qpn, mtu_bytes;
+	uint16_t lid;
+	uint8_t link;                   /* enum wire_link */
 	uint64_t incarnation, replaced; /* this one's, and the one before */
 	/* Where the topology puts it. */
 	enum registry_refusal refusal;

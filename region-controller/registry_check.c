@@ -2,12 +2,21 @@
 
 #include <string.h>
 
+/* InfiniBand's have no port. */
 static bool
-address_is_fine(const struct wire_address *address, bool needs_port)
+port_is_fine(const struct wire_rnic *rnic, uint16_t port)
+{
+	if (rnic->qpn == 0)
+		return port != 0;
+	return rnic->lid != 0 || port == WIRE_ROCE_PORT;
+}
+
+static bool
+address_is_fine(const struct wire_rnic *rnic, const struct wire_address *address)
 {
 	static const uint8_t zero[16];
 
-	if (needs_port && address->port == 0)
+	if (!port_is_fine(rnic, address->port))
 		return false;
 	if (address->family == 4)
 		return memcmp(address->bytes, zero, 4) != 0 && address->bytes[0] < 224;
@@ -36,6 +45,18 @@ names_are_fine(const struct wire_rnic *rnic, const char *host)
 	return true;
 }
 
+/* Both kinds of QP or none, as RoCE's and InfiniBand's numbers are. */
+static bool
+qps_are_fine(const struct wire_rnic *rnic)
+{
+	if (rnic->qpn > WIRE_MAX_QPN || rnic->large_qpn > WIRE_MAX_QPN ||
+	    rnic->link > WIRE_LINK_DOWN)
+		return false;
+	if (rnic->qpn == 0)
+		return rnic->large_qpn == 0 && rnic->lid == 0;
+	return rnic->large_qpn != rnic->qpn;
+}
+
 enum registry_refusal
 registry_check(const struct wire_rnic *rnic, const char *host)
 {
@@ -46,10 +67,10 @@ registry_check(const struct wire_rnic *rnic, const char *host)
 		return REGISTRY_NO_TOR;
 	if (rnic->tor_count > WIRE_MAX_ATTACHMENTS || !names_are_fine(rnic, host))
 		return REGISTRY_BAD_NAME;
-	if (rnic->address_count > WIRE_MAX_ADDRESSES)
+	if (rnic->address_count > WIRE_MAX_ADDRESSES || !qps_are_fine(rnic))
 		return REGISTRY_BAD_ADDRESS;
 	for (size_t i = 0; i < rnic->address_count; i++) {
-		if (!address_is_fine(&rnic->addresses[i], rnic->qpn == 0))
+		if (!address_is_fine(rnic, &rnic->addresses[i]))
 			return REGISTRY_BAD_ADDRESS;
 	}
 	return REGISTRY_PLACED;
@@ -85,6 +106,9 @@ registry_take_over(
 	}
 	ret->address_count = rnic->address_count;
 	ret->qpn = rnic->qpn;
+	ret->large_qpn = rnic->large_qpn;
+	ret->lid = rnic->lid;
+	ret->link = rnic->link;
 	ret->mtu_bytes = rnic->mtu_bytes;
 	ret->incarnation = rnic->incarnation;
 }
@@ -113,6 +137,7 @@ registry_same_plan(const struct registry_rnic *a, const struct registry_rnic *b)
 	       strcmp(a->device, b->device) == 0 && strcmp(a->driver, b->driver) == 0 &&
 	       memcmp(a->tors, b->tors, sizeof(a->tors)) == 0 &&
 	       a->tor_count == b->tor_count && a->qpn == b->qpn &&
+	       a->large_qpn == b->large_qpn && a->lid == b->lid && a->link == b->link &&
 	       a->mtu_bytes == b->mtu_bytes &&
 	       (a->qpn == 0 || a->incarnation == b->incarnation);
 }

@@ -62,6 +62,9 @@ registry_wire(const struct rm_topology *topology, const struct registry_rnic *rn
 		.qpn = rnic->qpn,
 		.mtu_bytes = rnic->mtu_bytes,
 		.incarnation = rnic->incarnation,
+		.large_qpn = rnic->large_qpn,
+		.lid = rnic->lid,
+		.link = rnic->link,
 	};
 
 	for (size_t i = 0; i < rnic->tor_count; i++)

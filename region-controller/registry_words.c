@@ -9,7 +9,7 @@ static const struct {
 	[REGISTRY_BAD_NAME] = { "bad_name",
 	    "a name is malformed, given twice, or of another host" },
 	[REGISTRY_BAD_ADDRESS] = { "bad_address",
-	    "an address is not unicast, or has no port" },
+	    "an address is not unicast or has a wrong port, or its QPs are no pair" },
 	[REGISTRY_NO_TOR] = { "no_tor",
 	    "it names no ToR; give one in the agent's config" },
 	[REGISTRY_STALE] = { "stale",

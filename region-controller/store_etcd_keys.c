@@ -67,8 +67,8 @@ store_rnic_read(const char *text, size_t len, struct rm_rnic_id id, json_t **obj
     struct store_rnic *ret, struct rm_why *why)
 {
 	static const char *const keys[] = { "id", "host", "device", "driver", "tors",
-		"plane", "addresses", "qpn", "mtu_bytes", "incarnation", "aggregator",
-		"registered", NULL };
+		"plane", "addresses", "qpn", "large_qpn", "lid", "link", "mtu_bytes",
+		"incarnation", "aggregator", "registered", NULL };
 	struct store_json in = { .why = why };
 	json_t *read = store_json_open(&in, text, len);
 	struct store_rnic rnic;

@@ -198,6 +198,20 @@ read_addresses(struct store_json *in, const json_t *object, struct wire_rnic *re
 	}
 }
 
+static uint8_t
+read_link(struct store_json *in, const json_t *object)
+{
+	const char *word =
+	    store_json_text(in, object, "link", wire_link_word(WIRE_LINK_UNKNOWN));
+
+	for (unsigned i = WIRE_LINK_UNKNOWN; i <= WIRE_LINK_DOWN; i++) {
+		if (strcmp(word, wire_link_word(i)) == 0)
+			return (uint8_t)i;
+	}
+	store_json_refuse(in, "link", "expected up, down or unknown");
+	return WIRE_LINK_UNKNOWN;
+}
+
 static void
 read_shared(struct store_json *in, const json_t *shared, struct wire_rnic *ret)
 {
@@ -232,7 +246,11 @@ store_json_rnic(struct store_json *in, const json_t *object, const json_t *share
 	ret->host = store_json_text(in, object, "host", "");
 	ret->device = store_json_text(in, object, "device", "");
 	read_addresses(in, object, ret);
-	ret->qpn = (uint32_t)store_json_number(in, object, "qpn", UINT32_MAX);
+	ret->qpn = (uint32_t)store_json_number(in, object, "qpn", WIRE_MAX_QPN);
+	ret->large_qpn =
+	    (uint32_t)store_json_number(in, object, "large_qpn", WIRE_MAX_QPN);
+	ret->lid = (uint16_t)store_json_number(in, object, "lid", UINT16_MAX);
+	ret->link = read_link(in, object);
 	ret->incarnation = store_json_hex(in, object, "incarnation");
 	read_shared(in, shared, ret);
 }
@@ -267,6 +285,10 @@ store_json_set_rnic(json_t *object, const struct wire_rnic *rnic)
 	}
 	json_object_set_new(object, "addresses", list);
 	set_number(object, "qpn", rnic->qpn);
+	set_number(object, "large_qpn", rnic->large_qpn);
+	set_number(object, "lid", rnic->lid);
+	if (rnic->link != WIRE_LINK_UNKNOWN)
+		set_text(object, "link", wire_link_word(rnic->link));
 	if (rnic->incarnation != 0)
 		json_object_set_new(
 		    object, "incarnation", store_json_of_hex(rnic->incarnation));

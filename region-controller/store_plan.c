@@ -41,6 +41,8 @@ mesh_of(const struct wire_mesh *mesh)
 	json_object_set_new(object, "peers", json_integer(mesh->peers));
 	json_object_set_new(object, "interval_us", json_integer(mesh->interval_us));
 	json_object_set_new(object, "rotation_s", json_integer(mesh->rotation_s));
+	if (mesh->sl != 0)
+		json_object_set_new(object, "sl", json_integer(mesh->sl));
 	json_object_set_new(
 	    object, "source_ports", list_of_u16(mesh->flows, mesh->flow_count));
 	return object;
@@ -76,6 +78,8 @@ entry_of(const struct wire_plan_entry *entry, json_t *mixes)
 	json_object_set_new(object, "interval_us", json_integer(entry->interval_us));
 	if (entry->paired)
 		json_object_set_new(object, "paired", json_true());
+	if (entry->sl != 0)
+		json_object_set_new(object, "sl", json_integer(entry->sl));
 	json_object_set_new(
 	    object, "source_ports", list_of_u16(entry->flows, entry->flow_count));
 	json_object_set_new(

@@ -50,7 +50,7 @@ read_mesh(struct store_json *in, const json_t *object, struct plan_copy_mix *mix
     struct wire_mesh *ret)
 {
 	static const char *const keys[] = { "dscps", "sizes_bytes", "peers",
-		"interval_us", "rotation_s", "source_ports", NULL };
+		"interval_us", "rotation_s", "source_ports", "sl", NULL };
 
 	if (!json_is_object(object)) {
 		store_json_refuse(in, "mesh", "expected an object");
@@ -63,6 +63,7 @@ read_mesh(struct store_json *in, const json_t *object, struct plan_copy_mix *mix
 		    (uint32_t)store_json_number(in, object, "interval_us", UINT32_MAX),
 		.rotation_s =
 		    (uint32_t)store_json_number(in, object, "rotation_s", UINT32_MAX),
+		.sl = (uint8_t)store_json_number(in, object, "sl", WIRE_MAX_SL),
 		.flows = mix->flows,
 		.dscps = mix->dscps,
 		.sizes = mix->sizes,
@@ -92,7 +93,7 @@ read_entry(struct store_json *in, const json_t *object, const json_t *mixes,
     struct plan_copy_mix *room, struct wire_plan_entry *ret)
 {
 	static const char *const keys[] = { "from", "to", "kind", "interval_us",
-		"paired", "source_ports", "mix", NULL };
+		"paired", "source_ports", "mix", "sl", NULL };
 	const json_t *mix;
 
 	if (!json_is_object(object)) {
@@ -107,6 +108,7 @@ read_entry(struct store_json *in, const json_t *object, const json_t *mixes,
 		.interval_us =
 		    (uint32_t)store_json_number(in, object, "interval_us", UINT32_MAX),
 		.paired = store_json_flag(in, object, "paired"),
+		.sl = (uint8_t)store_json_number(in, object, "sl", WIRE_MAX_SL),
 		.flows = room->flows,
 		.dscps = room->dscps,
 		.sizes = room->sizes,
@@ -169,7 +171,7 @@ read_rnics(struct store_json *in, const json_t *list, const json_t *shares,
     struct wire_rnic *ret)
 {
 	static const char *const keys[] = { "id", "host", "device", "addresses", "qpn",
-		"incarnation", "of", NULL };
+		"large_qpn", "lid", "link", "incarnation", "of", NULL };
 
 	for (size_t i = 0; i < json_array_size(list) && in->r == 0; i++) {
 		const json_t *object = json_array_get(list, i);

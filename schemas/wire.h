@@ -57,6 +57,8 @@ extern "C" {
 #define WIRE_MAX_HOPS 8            /* of one path */
 #define WIRE_MAX_JSON (8u << 20)   /* bytes of one drill's answer */
 #define WIRE_MAX_SERVICES 4096     /* service flows of one agent */
+#define WIRE_MAX_QPN 0xffffffu     /* a QP's number has 24 bits, */
+#define WIRE_MAX_SL 15             /* a service level 4 */
 
 enum wire_kind {
 	WIRE_UNKNOWN = 0,

@@ -79,8 +79,8 @@ wire::put_rnic(wire_writer *writer, const struct wire_rnic &rnic)
 	auto tors = fbb.CreateVector(attachments, attachment_count);
 	auto where = fbb.CreateVectorOfStructs(addresses, address_count);
 	auto id = put_id(rnic.id);
-	auto qpn = bounded(writer, rnic.qpn, max_qpn);
-	auto large_qpn = bounded(writer, rnic.large_qpn, max_qpn);
+	auto qpn = bounded(writer, rnic.qpn, WIRE_MAX_QPN);
+	auto large_qpn = bounded(writer, rnic.large_qpn, WIRE_MAX_QPN);
 	auto link =
 	    static_cast<rackmesh::PortLink>(bounded(writer, rnic.link, WIRE_LINK_DOWN));
 	return rackmesh::CreateRnic(fbb, &id, host, device, driver, tors, plane, where,
@@ -107,8 +107,8 @@ wire::check_rnic(checker *check, const rackmesh::Rnic *rnic)
 	check->text(rnic->plane());
 	check->each(rnic->attachments(), WIRE_MAX_ATTACHMENTS, check_attachment);
 	check->elements(rnic->addresses(), WIRE_MAX_ADDRESSES);
-	check->choice(rnic->qpn(), 0, max_qpn);
-	check->choice(rnic->large_qpn(), 0, max_qpn);
+	check->choice(rnic->qpn(), 0, WIRE_MAX_QPN);
+	check->choice(rnic->large_qpn(), 0, WIRE_MAX_QPN);
 	check->choice(
 	    static_cast<unsigned>(rnic->link()), WIRE_LINK_UNKNOWN, WIRE_LINK_DOWN);
 	if (check->error < 0)

@@ -14,9 +14,6 @@
 namespace wire
 {
 
-const uint32_t max_qpn = 0xffffff;
-const uint32_t max_sl = 15; /* a service level has 4 bits */
-
 /* An RNIC and its attachments. */
 const size_t tables_per_rnic = 1 + WIRE_MAX_ATTACHMENTS;
 

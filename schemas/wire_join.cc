@@ -8,8 +8,8 @@ wire_write_join(
 try {
 	wire::begin(writer);
 	auto rnic = wire::put_id(join->rnic);
-	auto qpn = wire::bounded(writer, join->qpn, wire::max_qpn);
-	auto dst_qpn = wire::bounded(writer, join->dst_qpn, wire::max_qpn);
+	auto qpn = wire::bounded(writer, join->qpn, WIRE_MAX_QPN);
+	auto dst_qpn = wire::bounded(writer, join->dst_qpn, WIRE_MAX_QPN);
 	auto type = static_cast<rackmesh::QpType>(wire::choice(
 	    writer, static_cast<unsigned>(join->qp_type), WIRE_QP_RC, WIRE_QP_XRC));
 	auto root =
@@ -29,8 +29,8 @@ wire_open_join(struct wire_join *view, const uint8_t *data, size_t len)
 	r = wire::open(data, len, WIRE_JOIN, 1, &from);
 	if (r < 0)
 		return r;
-	check.choice(from->qpn(), 0, wire::max_qpn);
-	check.choice(from->dst_qpn(), 0, wire::max_qpn);
+	check.choice(from->qpn(), 0, WIRE_MAX_QPN);
+	check.choice(from->dst_qpn(), 0, WIRE_MAX_QPN);
 	check.choice(static_cast<unsigned>(from->qp_type()), WIRE_QP_RC, WIRE_QP_XRC);
 	if (check.error < 0)
 		return check.error;

@@ -13,9 +13,9 @@ put_target(wire_writer *writer, const struct wire_target &target)
 	auto src = wire::put_id(target.src);
 	auto dst = wire::put_id(target.dst);
 	auto address = wire::put_address(writer, target.address);
-	auto qpn = wire::bounded(writer, target.dst_qpn, wire::max_qpn);
-	auto large_qpn = wire::bounded(writer, target.dst_large_qpn, wire::max_qpn);
-	auto sl = wire::bounded(writer, target.sl, wire::max_sl);
+	auto qpn = wire::bounded(writer, target.dst_qpn, WIRE_MAX_QPN);
+	auto large_qpn = wire::bounded(writer, target.dst_large_qpn, WIRE_MAX_QPN);
+	auto sl = wire::bounded(writer, target.sl, WIRE_MAX_SL);
 
 	return rackmesh::CreateTarget(writer->fbb, &src, &dst, kind, &address, qpn,
 	    target.interval_us, target.paired, mix, large_qpn, target.dst_lid,
@@ -28,9 +28,9 @@ check_target(wire::checker *check, const rackmesh::Target *target)
 	check->choice(
 	    static_cast<unsigned>(target->kind()), WIRE_TOR_MESH, WIRE_PROBE_KINDS - 1);
 	wire::check_address(check, target->address());
-	check->choice(target->dst_qpn(), 0, wire::max_qpn);
-	check->choice(target->dst_large_qpn(), 0, wire::max_qpn);
-	check->choice(target->sl(), 0, wire::max_sl);
+	check->choice(target->dst_qpn(), 0, WIRE_MAX_QPN);
+	check->choice(target->dst_large_qpn(), 0, WIRE_MAX_QPN);
+	check->choice(target->sl(), 0, WIRE_MAX_SL);
 	wire::check_mix(check, target->mix());
 }
 

@@ -15,7 +15,7 @@ put_entry(wire_writer *writer, const struct wire_plan_entry &entry)
 	auto kind = static_cast<rackmesh::ProbeKind>(
 	    wire::choice(writer, entry.kind, WIRE_TOR_MESH, WIRE_PROBE_KINDS - 1));
 	auto mix = wire::put_mix(writer, entry);
-	auto sl = wire::bounded(writer, entry.sl, wire::max_sl);
+	auto sl = wire::bounded(writer, entry.sl, WIRE_MAX_SL);
 
 	return rackmesh::CreatePlanEntry(writer->fbb, entry.src, entry.dst, kind,
 	    entry.interval_us, entry.paired, mix, static_cast<uint8_t>(sl));
@@ -26,7 +26,7 @@ check_entry(wire::checker *check, const rackmesh::PlanEntry *entry)
 {
 	check->choice(
 	    static_cast<unsigned>(entry->kind()), WIRE_TOR_MESH, WIRE_PROBE_KINDS - 1);
-	check->choice(entry->sl(), 0, wire::max_sl);
+	check->choice(entry->sl(), 0, WIRE_MAX_SL);
 	wire::check_mix(check, entry->mix());
 }
 
@@ -65,7 +65,7 @@ check_plan(wire::checker *check, const rackmesh::Plan *from)
 	check->text(from->region());
 	check->text(from->tor());
 	check->text(from->plane());
-	check->choice(from->mesh()->sl(), 0, wire::max_sl);
+	check->choice(from->mesh()->sl(), 0, WIRE_MAX_SL);
 	wire::check_mix(check, from->mesh()->mix());
 	check->each(from->members(), WIRE_MAX_MEMBERS, wire::check_rnic);
 	check->each(from->foreigners(), WIRE_MAX_FOREIGNERS, wire::check_rnic);
@@ -102,7 +102,7 @@ try {
 	    writer, plan->aliases, plan->alias_count, WIRE_MAX_ALIASES, put_alias);
 
 	auto mix = wire::put_mix(writer, plan->mesh);
-	auto sl = wire::bounded(writer, plan->mesh.sl, wire::max_sl);
+	auto sl = wire::bounded(writer, plan->mesh.sl, WIRE_MAX_SL);
 	auto mesh =
 	    rackmesh::CreateMesh(writer->fbb, plan->mesh.peers, plan->mesh.interval_us,
 		plan->mesh.rotation_s, mix, static_cast<uint8_t>(sl));

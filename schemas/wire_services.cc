@@ -18,8 +18,8 @@ put_flow(wire_writer *writer, const struct wire_service_flow &flow)
 	auto state = static_cast<rackmesh::ServiceState>(
 	    wire::choice(writer, static_cast<unsigned>(flow.state),
 		WIRE_SERVICE_RESOLVING, WIRE_SERVICE_UNRESOLVED));
-	auto src_qpn = wire::bounded(writer, flow.src_qpn, wire::max_qpn);
-	auto dst_qpn = wire::bounded(writer, flow.dst_qpn, wire::max_qpn);
+	auto src_qpn = wire::bounded(writer, flow.src_qpn, WIRE_MAX_QPN);
+	auto dst_qpn = wire::bounded(writer, flow.dst_qpn, WIRE_MAX_QPN);
 
 	return rackmesh::CreateServiceFlow(writer->fbb, &src,
 	    flow.dst.guid == 0 ? nullptr : &dst, &peer, service, comm, flow.pid, type,
@@ -36,8 +36,8 @@ check_flow(wire::checker *check, const rackmesh::ServiceFlow *flow)
 	check->choice(static_cast<unsigned>(flow->qp_type()), WIRE_QP_RC, WIRE_QP_XRC);
 	check->choice(static_cast<unsigned>(flow->state()), WIRE_SERVICE_RESOLVING,
 	    WIRE_SERVICE_UNRESOLVED);
-	check->choice(flow->src_qpn(), 0, wire::max_qpn);
-	check->choice(flow->dst_qpn(), 0, wire::max_qpn);
+	check->choice(flow->src_qpn(), 0, WIRE_MAX_QPN);
+	check->choice(flow->dst_qpn(), 0, WIRE_MAX_QPN);
 }
 
 } /* namespace */

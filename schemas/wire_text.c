@@ -62,6 +62,14 @@ wire_link_word(unsigned link)
 }
 
 const char *
+wire_transport_word(uint32_t qpn, uint16_t lid)
+{
+	if (qpn == 0)
+		return "udp";
+	return lid != 0 ? "ib" : "roce";
+}
+
+const char *
 wire_qp_type_word(unsigned type)
 {
 	static const char *const words[] = {

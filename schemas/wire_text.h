@@ -10,9 +10,11 @@
 
 /* "ok", "no_reply", ...; "unknown" for what a newer peer may send. */
 const char *wire_outcome_word(unsigned outcome);
-const char *wire_invalid_word(unsigned reason);      /* "none", "t4_before_t3", ... */
-const char *wire_probe_kind_word(unsigned kind);     /* "tor_mesh", "inter_tor", ... */
-const char *wire_link_word(unsigned link);           /* "unknown", "up", "down" */
+const char *wire_invalid_word(unsigned reason);  /* "none", "t4_before_t3", ... */
+const char *wire_probe_kind_word(unsigned kind); /* "tor_mesh", "inter_tor", ... */
+const char *wire_link_word(unsigned link);       /* "unknown", "up", "down" */
+/* How an RNIC with this is probed: "udp", "roce", "ib". */
+const char *wire_transport_word(uint32_t qpn, uint16_t lid);
 const char *wire_qp_type_word(unsigned type);        /* "rc", "uc", "xrc" */
 const char *wire_service_state_word(unsigned state); /* "resolving", "probed", ... */
 

@@ -124,6 +124,9 @@ describe(const struct roster_rnic *rnic, const struct tor_rack *rack)
 		.address_count = rnic->address_count,
 		.qpn = rnic->qpn,
 		.mtu_bytes = rnic->mtu_bytes,
+		.large_qpn = rnic->large_qpn,
+		.lid = rnic->lid,
+		.link = rnic->link,
 	};
 
 	memcpy(out.addresses, rnic->addresses, sizeof(out.addresses));

@@ -133,6 +133,12 @@ show_rnic(const struct tor_rack *rack, size_t i)
 	set(object, "tor", json_string(tor_rack_tor(rack)));
 	set(object, "addresses", addresses);
 	set_u64(object, "mtu_bytes", rnic->mtu_bytes);
+	set(object, "transport",
+	    json_string(wire_transport_word(rnic->qpn, rnic->lid)));
+	set_u64(object, "qpn", rnic->qpn);
+	set_u64(object, "large_qpn", rnic->large_qpn);
+	set_u64(object, "lid", rnic->lid);
+	set(object, "link", json_string(wire_link_word(rnic->link)));
 	set(object, "planned", json_boolean(rnic->planned));
 	set(object, "registered", json_boolean(rnic->registered));
 	set(object, "health", json_string(health_word(state.health)));
@@ -281,6 +287,10 @@ show_target(const struct roster *roster, const struct wire_target *target)
 	set_end(object, "to", roster, target->dst);
 	set(object, "kind", json_string(wire_probe_kind_word(target->kind)));
 	set(object, "address", show_address(&target->address));
+	set_u64(object, "qpn", target->dst_qpn);
+	set_u64(object, "large_qpn", target->dst_large_qpn);
+	set_u64(object, "lid", target->dst_lid);
+	set_u64(object, "sl", target->sl);
 	set_u64(object, "interval_us", target->interval_us);
 	set(object, "flows", flows);
 	set(object, "dscps", dscps);

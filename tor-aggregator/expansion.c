@@ -65,10 +65,13 @@ is_own(struct wire_rnic_id id, const struct wire_rnic_id *own, size_t own_count)
 	return false;
 }
 
-/* The first address of dst whose family src has, too; NULL: none. */
+/* The first address of dst whose family src has, too; NULL: none, or what the one
+ * sends the other does not understand. */
 static const struct wire_address *
 reachable(const struct wire_rnic *src, const struct wire_rnic *dst)
 {
+	if ((src->qpn != 0) != (dst->qpn != 0))
+		return NULL;
 	for (size_t d = 0; d < dst->address_count; d++)
 		for (size_t s = 0; s < src->address_count; s++)
 			if (dst->addresses[d].family == src->addresses[s].family)
@@ -95,6 +98,8 @@ add_target(struct expansion *expansion, const struct wire_rnic *src,
 	target->dst = dst->id;
 	target->address = *address;
 	target->dst_qpn = dst->qpn;
+	target->dst_large_qpn = dst->large_qpn;
+	target->dst_lid = dst->lid;
 }
 
 static void
@@ -105,6 +110,7 @@ add_mesh(struct expansion *expansion, const struct wire_plan_view *view,
 	const struct wire_target how = {
 		.kind = WIRE_TOR_MESH,
 		.interval_us = plan->mesh.interval_us,
+		.sl = plan->mesh.sl,
 		.flows = plan->mesh.flows,
 		.flow_count = plan->mesh.flow_count,
 		.dscps = plan->mesh.dscps,
@@ -132,6 +138,7 @@ add_entry(struct expansion *expansion, const struct wire_plan_view *view,
 		.kind = entry->kind,
 		.interval_us = entry->interval_us,
 		.paired = entry->paired,
+		.sl = entry->sl,
 		.flows = entry->flows,
 		.flow_count = entry->flow_count,
 		.dscps = entry->dscps,

@@ -3,8 +3,9 @@
  * probe, and whom to answer. Pure.
  *
  * Mesh peers by rackmesh/fabric/mesh for the agent's RNICs, less those on its own
- * host and those without a common address family; planned entries whose source is
- * one of its RNICs; and as roster everybody whom the plan names.
+ * host and those without a common address family or transport (one with a QPN is
+ * probed over verbs, one without by UDP); planned entries whose source is one of its
+ * RNICs; and as roster everybody whom the plan names.
  */
 #ifndef TOR_AGGREGATOR_EXPANSION_H
 #define TOR_AGGREGATOR_EXPANSION_H

@@ -78,7 +78,8 @@ static bool
 is_stale(const struct wire_result *result, const struct roster_rnic *dst)
 {
 	return result->outcome == WIRE_NO_REPLY && result->dst_qpn != 0 &&
-	       dst->qpn != 0 && result->dst_qpn != dst->qpn;
+	       dst->qpn != 0 && result->dst_qpn != dst->qpn &&
+	       result->dst_qpn != dst->large_qpn;
 }
 
 static void

@@ -131,6 +131,9 @@ describe(struct roster *roster, struct roster_rnic *rnic, const struct wire_rnic
 	memcpy(rnic->addresses, from->addresses, sizeof(rnic->addresses));
 	rnic->address_count = from->address_count;
 	rnic->qpn = from->qpn;
+	rnic->large_qpn = from->large_qpn;
+	rnic->lid = from->lid;
+	rnic->link = from->link;
 	rnic->mtu_bytes = from->mtu_bytes;
 }
 

@@ -28,7 +28,9 @@ struct roster_rnic {
 	char host[RM_NAME_BYTES], device[RM_NAME_BYTES], tor[RM_NAME_BYTES];
 	struct wire_address addresses[WIRE_MAX_ADDRESSES];
 	size_t address_count;
-	uint32_t qpn, mtu_bytes;
+	uint32_t qpn, large_qpn, mtu_bytes;
+	uint16_t lid;
+	uint8_t link;    /* enum wire_link */
 	bool planned;    /* in the newest plan */
 	bool registered; /* by an agent in this life of ours */
 };

@@ -134,7 +134,7 @@ walk_plan(const uint8_t *data, size_t len)
 	WALK(plan->mesh.flows, plan->mesh.flow_count, WIRE_MAX_FLOWS);
 	WALK(plan->mesh.dscps, plan->mesh.dscp_count, WIRE_MAX_CLASSES);
 	WALK(plan->mesh.sizes, plan->mesh.size_count, WIRE_MAX_SIZES);
-	PROMISE(plan->mesh.sl <= WALK_MAX_SL);
+	PROMISE(plan->mesh.sl <= WIRE_MAX_SL);
 	PROMISE(plan->member_count <= WIRE_MAX_MEMBERS);
 	PROMISE(plan->foreigner_count <= WIRE_MAX_FOREIGNERS);
 	PROMISE(plan->entry_count <= WIRE_MAX_ENTRIES);
@@ -154,7 +154,7 @@ walk_plan(const uint8_t *data, size_t len)
 		PROMISE(entry.src < plan->member_count);
 		PROMISE(entry.dst < plan->foreigner_count);
 		PROMISE(entry.kind < WIRE_PROBE_KINDS);
-		PROMISE(entry.sl <= WALK_MAX_SL);
+		PROMISE(entry.sl <= WIRE_MAX_SL);
 		WALK(entry.flows, entry.flow_count, WIRE_MAX_FLOWS);
 		WALK(entry.dscps, entry.dscp_count, WIRE_MAX_CLASSES);
 		WALK(entry.sizes, entry.size_count, WIRE_MAX_SIZES);
@@ -185,9 +185,9 @@ walk_pinglist(const uint8_t *data, size_t len)
 
 		wire_pinglist_target(&view, i, &target);
 		PROMISE(target.kind < WIRE_PROBE_KINDS);
-		PROMISE(target.sl <= WALK_MAX_SL);
-		PROMISE(target.dst_qpn <= WALK_MAX_QPN);
-		PROMISE(target.dst_large_qpn <= WALK_MAX_QPN);
+		PROMISE(target.sl <= WIRE_MAX_SL);
+		PROMISE(target.dst_qpn <= WIRE_MAX_QPN);
+		PROMISE(target.dst_large_qpn <= WIRE_MAX_QPN);
 		walk_address(&target.address);
 		WALK(target.flows, target.flow_count, WIRE_MAX_FLOWS);
 		WALK(target.dscps, target.dscp_count, WIRE_MAX_CLASSES);

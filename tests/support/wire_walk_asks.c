@@ -56,7 +56,7 @@ wire_walk_join(const uint8_t *data, size_t len)
 
 	if (r < 0)
 		return r;
-	PROMISE(view.qpn <= WALK_MAX_QPN && view.dst_qpn <= WALK_MAX_QPN);
+	PROMISE(view.qpn <= WIRE_MAX_QPN && view.dst_qpn <= WIRE_MAX_QPN);
 	PROMISE(view.qp_type >= WIRE_QP_RC && view.qp_type <= WIRE_QP_XRC);
 	return 0;
 }

@@ -57,8 +57,8 @@ wire_walk_services(const uint8_t *data, size_t len)
 		PROMISE(flow.qp_type >= WIRE_QP_RC && flow.qp_type <= WIRE_QP_XRC);
 		PROMISE(flow.state >= WIRE_SERVICE_RESOLVING &&
 			flow.state <= WIRE_SERVICE_UNRESOLVED);
-		PROMISE(flow.src_qpn <= WALK_MAX_QPN);
-		PROMISE(flow.dst_qpn <= WALK_MAX_QPN);
+		PROMISE(flow.src_qpn <= WIRE_MAX_QPN);
+		PROMISE(flow.dst_qpn <= WIRE_MAX_QPN);
 	}
 	return 0;
 }

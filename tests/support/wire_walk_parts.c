@@ -51,6 +51,6 @@ walk_rnic(const struct wire_rnic *rnic)
 	PROMISE(rnic->address_count <= WIRE_MAX_ADDRESSES);
 	for (size_t i = 0; i < rnic->address_count; i++)
 		walk_address(&rnic->addresses[i]);
-	PROMISE(rnic->qpn <= WALK_MAX_QPN && rnic->large_qpn <= WALK_MAX_QPN);
+	PROMISE(rnic->qpn <= WIRE_MAX_QPN && rnic->large_qpn <= WIRE_MAX_QPN);
 	PROMISE(rnic->link <= WIRE_LINK_DOWN);
 }

@@ -19,9 +19,6 @@
 		}                                                       \
 	} while (0)
 
-#define WALK_MAX_QPN 0xffffff
-#define WALK_MAX_SL 15
-
 void walk_bytes(const void *bytes, size_t len);
 void walk_text(const char *text);
 void walk_elements(

@@ -80,6 +80,7 @@ check_entry(const struct wire_plan_view *view, const struct wire_plan_entry *ent
 	wire_plan_foreigner(view, entry->dst, &dst);
 	assert_string_not_equal(src.host, dst.host);
 	assert_string_equal(src.plane, dst.plane);
+	assert_int_equal(src.qpn != 0, dst.qpn != 0);
 	assert_true(dst.address_count > 0);
 	for (size_t i = 0; i < src.address_count; i++) {
 		for (size_t k = 0; k < dst.address_count; k++)

@@ -93,6 +93,21 @@ region_rnic(uint64_t number, const char *host, const char *tor, unsigned familie
 	return rnic;
 }
 
+/* The same, probed over verbs. */
+static inline struct wire_rnic
+region_roce_rnic(uint64_t number, const char *host, const char *tor, unsigned families)
+{
+	struct wire_rnic rnic = region_rnic(number, host, tor, families);
+
+	rnic.qpn = 0x100 + (uint32_t)number;
+	rnic.large_qpn = 0x800000 + (uint32_t)number;
+	rnic.mtu_bytes = 4096;
+	rnic.link = WIRE_LINK_UP;
+	for (size_t i = 0; i < rnic.address_count; i++)
+		rnic.addresses[i].port = WIRE_ROCE_PORT;
+	return rnic;
+}
+
 static inline struct registry_told
 region_told(const char *host)
 {
@@ -120,6 +135,21 @@ region_rack(struct registry *registry, const char *tor, uint64_t first, unsigned
 
 		snprintf(host, sizeof(host), "%s-h%u", tor, i + 1);
 		rnic = region_rnic(first + i, host, tor, REGION_V4 | REGION_V6);
+		region_tell(registry, &rnic);
+	}
+}
+
+/* As region_rack, of RNICs that are probed over verbs. */
+static inline void
+region_roce_rack(
+    struct registry *registry, const char *tor, uint64_t first, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++) {
+		char host[RM_NAME_BYTES];
+		struct wire_rnic rnic;
+
+		snprintf(host, sizeof(host), "%s-r%u", tor, i + 1);
+		rnic = region_roce_rnic(first + i, host, tor, REGION_V4 | REGION_V6);
 		region_tell(registry, &rnic);
 	}
 }

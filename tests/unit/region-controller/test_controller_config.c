@@ -47,8 +47,8 @@ the_defaults_are_those_of_planning(void **state)
 	assert_int_equal(controller_config_read(&config, NULL, &why), 0);
 	options = controller_plan_options(&config);
 	/* Without the padding at the end. */
-	assert_memory_equal(&options, &plan_defaults,
-	    offsetof(struct plan_options, dscp_best_effort) + 1);
+	assert_memory_equal(
+	    &options, &plan_defaults, offsetof(struct plan_options, sl) + 1);
 	assert_string_equal(config.listen, "0.0.0.0:7481");
 	assert_string_equal(config.http_listen, "127.0.0.1:9473");
 	assert_int_equal(config.settle_ms, 3000);

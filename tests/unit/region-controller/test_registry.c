@@ -108,8 +108,67 @@ a_restart_matters_only_with_a_qpn(void **state)
 	assert_int_equal(tell(f, &rnic, &refusal), 0);
 	assert_int_equal(known(f, 1)->incarnation, 8);
 	rnic.qpn = 17;
+	rnic.addresses[0].port = WIRE_ROCE_PORT;
 	assert_int_equal(tell(f, &rnic, &refusal), 1);
 	rnic.incarnation = 9;
+	assert_int_equal(tell(f, &rnic, &refusal), 1);
+}
+
+static void
+qps_and_links_go_through_at_once(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_rnic rnic = region_roce_rnic(1, "h1", "tor1", REGION_V4), wire;
+	enum registry_refusal refusal;
+
+	assert_int_equal(tell(f, &rnic, &refusal), 1);
+	assert_int_equal(tell(f, &rnic, &refusal), 0);
+	rnic.link = WIRE_LINK_DOWN;
+	assert_int_equal(tell(f, &rnic, &refusal), 1);
+	assert_int_equal(tell(f, &rnic, &refusal), 0);
+	rnic.qpn++;
+	assert_int_equal(tell(f, &rnic, &refusal), 1);
+	rnic.large_qpn++;
+	assert_int_equal(tell(f, &rnic, &refusal), 1);
+	rnic.lid = 9;
+	assert_int_equal(tell(f, &rnic, &refusal), 1);
+	wire = registry_wire(f->topology, known(f, 1));
+	assert_int_equal(wire.qpn, rnic.qpn);
+	assert_int_equal(wire.large_qpn, rnic.large_qpn);
+	assert_int_equal(wire.lid, 9);
+	assert_int_equal(wire.link, WIRE_LINK_DOWN);
+}
+
+static void
+qps_and_ports_must_fit_each_other(void **state)
+{
+	struct fixture *f = *state;
+	const struct wire_rnic fine = region_roce_rnic(1, "h1", "tor1", REGION_V4);
+	struct wire_rnic rnic = fine;
+	enum registry_refusal refusal;
+
+	rnic.addresses[0].port = 862; /* no reflector listens there */
+	assert_int_equal(tell(f, &rnic, &refusal), -EINVAL);
+	assert_int_equal(refusal, REGISTRY_BAD_ADDRESS);
+	rnic.addresses[0].port = 0;
+	assert_int_equal(tell(f, &rnic, &refusal), -EINVAL);
+	rnic.lid = 9; /* InfiniBand has no port */
+	assert_int_equal(tell(f, &rnic, &refusal), 1);
+	rnic = fine;
+	rnic.qpn = 0;
+	assert_int_equal(tell(f, &rnic, &refusal), -EINVAL);
+	assert_int_equal(refusal, REGISTRY_BAD_ADDRESS);
+	rnic = fine;
+	rnic.large_qpn = rnic.qpn;
+	assert_int_equal(tell(f, &rnic, &refusal), -EINVAL);
+	rnic = fine;
+	rnic.qpn = WIRE_MAX_QPN + 1;
+	assert_int_equal(tell(f, &rnic, &refusal), -EINVAL);
+	rnic = fine;
+	rnic.link = WIRE_LINK_DOWN + 1;
+	assert_int_equal(tell(f, &rnic, &refusal), -EINVAL);
+	rnic = fine;
+	rnic.large_qpn = 0;
 	assert_int_equal(tell(f, &rnic, &refusal), 1);
 }
 
@@ -463,6 +522,8 @@ main(void)
 		TEST(what_is_told_twice_changes_nothing),
 		TEST(a_new_address_is_a_change),
 		TEST(a_restart_matters_only_with_a_qpn),
+		TEST(qps_and_links_go_through_at_once),
+		TEST(qps_and_ports_must_fit_each_other),
 		TEST(a_replaced_agent_is_not_listened_to),
 		TEST(an_rnic_may_move_to_another_tor),
 		TEST(a_bond_is_a_member_of_both_its_racks),

@@ -28,6 +28,9 @@ some_rnic(void)
 			{ 6, { 0xfe, 0x80, [15] = 1 }, 0 } },
 		    .address_count = 2,
 		    .qpn = 77,
+		    .large_qpn = 78,
+		    .lid = 79,
+		    .link = WIRE_LINK_DOWN,
 		    .mtu_bytes = 4096,
 		    .incarnation = UINT64_C(0xfedcba9876543210) },
 		.aggregator = "agg1",
@@ -66,6 +69,9 @@ a_registration_comes_back_equal(void **state)
 	assert_memory_equal(
 	    again.rnic.addresses, rnic.rnic.addresses, sizeof(rnic.rnic.addresses));
 	assert_int_equal(again.rnic.qpn, 77);
+	assert_int_equal(again.rnic.large_qpn, 78);
+	assert_int_equal(again.rnic.lid, 79);
+	assert_int_equal(again.rnic.link, WIRE_LINK_DOWN);
 	assert_true(again.rnic.incarnation == rnic.rnic.incarnation);
 	assert_string_equal(again.aggregator, "agg1");
 	assert_true(again.registered.ns == rnic.registered.ns);
@@ -107,6 +113,25 @@ refused_rnic(const char *text, const char *sentence)
 
 #define ID "\"id\":\"0c42:a103:0065:0001/1\""
 
+/* Of a version that knew one QP and no link. */
+static void
+an_older_registration_is_read(void **state)
+{
+	static const char text[] = "{" ID ",\"host\":\"h1\",\"device\":\"mlx5_0\","
+				   "\"addresses\":[\"10.0.0.1:862\"],\"qpn\":16777215}";
+	struct store_rnic rnic;
+	struct rm_why why = { 0 };
+	json_t *object = NULL;
+
+	if (store_rnic_read(text, strlen(text), id, &object, &rnic, &why) < 0)
+		fail_msg("%s", why.text);
+	assert_int_equal(rnic.rnic.qpn, 16777215);
+	assert_int_equal(rnic.rnic.large_qpn, 0);
+	assert_int_equal(rnic.rnic.lid, 0);
+	assert_int_equal(rnic.rnic.link, WIRE_LINK_UNKNOWN);
+	json_decref(object);
+}
+
 static void
 what_is_no_registration_is_refused(void **state)
 {
@@ -123,7 +148,12 @@ what_is_no_registration_is_refused(void **state)
 	refused_rnic(
 	    "{" ID ",\"addresses\":[\"h1\"]}", "addresses: expected addresses");
 	refused_rnic(
-	    "{" ID ",\"qpn\":4294967296}", "qpn: expected a whole number in range");
+	    "{" ID ",\"qpn\":16777216}", "qpn: expected a whole number in range");
+	refused_rnic("{" ID ",\"large_qpn\":16777216}",
+	    "large_qpn: expected a whole number in range");
+	refused_rnic("{" ID ",\"lid\":65536}", "lid: expected a whole number in range");
+	refused_rnic(
+	    "{" ID ",\"link\":\"gone\"}", "link: expected up, down or unknown");
 	refused_rnic("{" ID ",\"qpn\":1.5}", "qpn: expected a whole number in range");
 	refused_rnic(
 	    "{" ID ",\"incarnation\":\"7\"}", "incarnation: expected 16 hex digits");
@@ -199,6 +229,7 @@ main(void)
 		cmocka_unit_test(keys_stand_below_their_region),
 		cmocka_unit_test(a_registration_comes_back_equal),
 		cmocka_unit_test(who_told_and_when_is_no_change),
+		cmocka_unit_test(an_older_registration_is_read),
 		cmocka_unit_test(what_is_no_registration_is_refused),
 		cmocka_unit_test(the_brake_comes_back_with_a_version_of_its_own),
 		cmocka_unit_test(a_brake_written_by_hand_needs_its_rate_only),

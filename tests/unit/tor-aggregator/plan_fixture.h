@@ -22,6 +22,7 @@ struct plan_fixture {
 	struct wire_plan_view view;
 	struct wire_rnic members[FIXTURE_MAX], foreigners[FIXTURE_MAX];
 	char names[2 * FIXTURE_MAX][24];
+	uint8_t mesh_sl, entry_sl;
 };
 
 static const uint16_t fixture_flows[] = { 50000, 50001 };
@@ -66,6 +67,7 @@ fixture_plan(
 		.mesh = { .peers = 10,
 		    .interval_us = 100000,
 		    .rotation_s = 60,
+		    .sl = f->mesh_sl,
 		    .flows = fixture_flows,
 		    .flow_count = 2,
 		    .dscps = fixture_dscps,
@@ -99,6 +101,7 @@ fixture_plan(
 			.kind = WIRE_WITNESS,
 			.interval_us = 50000,
 			.paired = true,
+			.sl = f->entry_sl,
 			.flows = fixture_flows,
 			.flow_count = 1,
 			.dscps = fixture_dscps,

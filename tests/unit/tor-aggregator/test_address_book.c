@@ -76,6 +76,24 @@ a_gid_with_an_ipv4_address_is_that_address(void **state)
 }
 
 static void
+what_is_found_is_told_with_its_qps(void **state)
+{
+	struct world *w = *state;
+	struct wire_rnic told = w->f->plan->members[0], rnic;
+
+	told.qpn = 17;
+	told.large_qpn = 18;
+	told.lid = 9;
+	told.link = WIRE_LINK_UP;
+	tor_rack_register(w->f->rack, &told, w->f->now);
+	assert_true(find(w, &told.addresses[0], &rnic));
+	assert_int_equal(rnic.qpn, 17);
+	assert_int_equal(rnic.large_qpn, 18);
+	assert_int_equal(rnic.lid, 9);
+	assert_int_equal(rnic.link, WIRE_LINK_UP);
+}
+
+static void
 strangers_are_not_found(void **state)
 {
 	struct wire_address address = { .family = 4, .bytes = { 192, 0, 2, 1 } };
@@ -111,6 +129,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(members_and_others_are_found_by_address),
 		TEST(a_gid_with_an_ipv4_address_is_that_address),
+		TEST(what_is_found_is_told_with_its_qps),
 		TEST(strangers_are_not_found),
 		TEST(a_changed_roster_is_read_again_at_most_once_a_second),
 	};

@@ -112,6 +112,56 @@ the_own_host_and_other_families_are_never_probed(void **state)
 }
 
 static void
+has_qps(struct wire_rnic *rnic, uint32_t qpn)
+{
+	rnic->qpn = qpn;
+	rnic->large_qpn = qpn + 1;
+	rnic->lid = (uint16_t)(qpn + 2);
+}
+
+static void
+probes_over_verbs_are_told_where_to_go(void **state)
+{
+	struct world *world = *state;
+
+	fixture_plan(world->plan, 1, 2, 1);
+	for (uint32_t i = 0; i < 2; i++)
+		has_qps(&world->plan->members[i], 100 * (i + 1));
+	has_qps(&world->plan->foreigners[0], 300);
+	world->plan->mesh_sl = 3;
+	world->plan->entry_sl = 4;
+	fixture_plan(world->plan, 2, 2, 1);
+	expand(world, 0, 0x100);
+	assert_int_equal(world->out.target_count, 2);
+	for (size_t i = 0; i < 2; i++) {
+		const struct wire_target *target = &world->out.targets[i];
+
+		assert_int_equal(target->dst_qpn, i == 0 ? 200 : 300);
+		assert_int_equal(target->dst_large_qpn, target->dst_qpn + 1);
+		assert_int_equal(target->dst_lid, target->dst_qpn + 2);
+		assert_int_equal(target->sl, i == 0 ? 3 : 4);
+	}
+}
+
+static void
+one_with_a_qpn_and_one_without_never_probe_each_other(void **state)
+{
+	struct world *world = *state;
+
+	fixture_plan(world->plan, 1, 4, 1);
+	has_qps(&world->plan->members[0], 100);
+	has_qps(&world->plan->members[2], 200);
+	fixture_plan(world->plan, 2, 4, 1);
+	expand(world, 0, 0x100); /* the entry's target has none, either */
+	assert_int_equal(world->out.target_count, 1);
+	assert_int_equal(world->out.targets[0].dst.guid, 0x102);
+	expand(world, 0, 0x101);
+	assert_int_equal(world->out.target_count, 1);
+	assert_int_equal(world->out.targets[0].dst.guid, 0x103);
+	assert_int_equal(world->out.roster_count, 5); /* the agent tells them apart */
+}
+
+static void
 the_planned_interval_of_a_pair_is_found(void **state)
 {
 	struct world *world = *state;
@@ -134,6 +184,8 @@ main(void)
 		TEST(a_small_rack_is_a_full_mesh_with_its_witnesses),
 		TEST(rotations_cover_all_pairs_ten_at_a_time),
 		TEST(the_own_host_and_other_families_are_never_probed),
+		TEST(probes_over_verbs_are_told_where_to_go),
+		TEST(one_with_a_qpn_and_one_without_never_probe_each_other),
 		TEST(the_planned_interval_of_a_pair_is_found),
 	};
 

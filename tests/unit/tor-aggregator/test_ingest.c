@@ -187,12 +187,16 @@ a_loss_to_a_changed_qpn_is_stale(void **state)
 	struct wire_result result = fixture_result(f, 0, 0x101, 0, WIRE_NO_REPLY);
 
 	f->plan->members[1].qpn = 500;
+	f->plan->members[1].large_qpn = 501;
 	tor_rack_register(f->rack, &f->plan->members[1], f->now);
 	result.dst_qpn = 499;
 	take(f, result);
 	assert_int_equal(f->ingest.counts.stale_qpn, 1);
 	assert_int_equal(ring_get(tor_rack_ring(f->rack), 0)->outcome, WIRE_STALE_QPN);
 	result.dst_qpn = 500;
+	take(f, result);
+	assert_int_equal(f->ingest.counts.stale_qpn, 1);
+	result.dst_qpn = 501; /* a large probe */
 	take(f, result);
 	assert_int_equal(f->ingest.counts.stale_qpn, 1);
 }

@@ -131,10 +131,19 @@ what_the_agent_says_is_fresher_than_the_plan(void **state)
 	struct wire_rnic rnic = fixture_rnic(0x100, "h0", "t1");
 
 	rnic.qpn = 4711;
+	rnic.large_qpn = 4712;
+	rnic.lid = 9;
+	rnic.link = WIRE_LINK_DOWN;
 	roster_register(world->roster, &rnic);
 	fixture_plan(world->plan, 1, 2, 0);
 	roster_plan(world->roster, &world->plan->view);
 	assert_int_equal(roster_member(world->roster, 0)->qpn, 4711);
+	assert_int_equal(roster_member(world->roster, 0)->large_qpn, 4712);
+	assert_int_equal(roster_member(world->roster, 0)->lid, 9);
+	assert_int_equal(roster_member(world->roster, 0)->link, WIRE_LINK_DOWN);
+	rnic.link = WIRE_LINK_UP; /* it says so at once */
+	roster_register(world->roster, &rnic);
+	assert_int_equal(roster_member(world->roster, 0)->link, WIRE_LINK_UP);
 }
 
 static void
