@@ -30,8 +30,8 @@
 #include "host-agent/port.h"
 #include "schemas/wire.h"
 
+struct lanes;
 struct rm_loop;
-struct verbs_ah_cache;
 struct verbs_calls;
 
 #define PORT_VERBS_GIDS 2 /* one per family */
@@ -52,6 +52,10 @@ struct port_verbs_options { /* strings are borrowed during port_verbs_new only *
 	size_t max_handles;    /* address handles; 0: 4096 */
 	bool software_stamps;  /* do not even try for better ones */
 	const struct verbs_calls *calls; /* NULL: libibverbs */
+	/* Where address handles are made. They outlive the port, and are freed before
+	 * the loop: what the port leaves behind ends with them. NULL: lanes of its own,
+	 * for which freeing the port may wait a second. */
+	struct lanes *lanes;
 };
 
 /* All from the loop, never from inside port_send. */
