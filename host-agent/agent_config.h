@@ -45,6 +45,7 @@ struct agent_config {
 	bool roce_software_stamps;
 	uint64_t trace_interval_s;
 	uint64_t trace_max_packets_per_s;
+	bool trace_one_flow_per_path;
 	uint64_t batch_max_age_ms;
 	uint64_t batch_max_results;
 	uint64_t queue_max_age_ms;

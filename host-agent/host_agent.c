@@ -73,6 +73,7 @@ host_agent_reload(void *arg)
 	agent->config.probe_max_rate_per_s = fresh.probe_max_rate_per_s;
 	agent->config.trace_interval_s = fresh.trace_interval_s;
 	agent->config.trace_max_packets_per_s = fresh.trace_max_packets_per_s;
+	agent->config.trace_one_flow_per_path = fresh.trace_one_flow_per_path;
 	agent_config_clear(&fresh);
 	agent_tune_tracing(agent);
 	options = agent_prober_options(&agent->config);

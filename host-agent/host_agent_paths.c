@@ -1,4 +1,5 @@
 /* Which RNICs are traced, and who is told of their paths. */
+#include "host-agent/flow_choice.h"
 #include "host-agent/host_agent_state.h"
 #include "host-agent/rnic_facts.h"
 #include "host-agent/tracing.h"
@@ -24,6 +25,7 @@ agent_tune_tracing(struct host_agent *agent)
 
 	tracing_tune(agent->tracing, &options,
 	    agent->paused ? 0 : agent->brake_now.rate_permille);
+	agent->ways_chosen = UINT64_MAX;
 }
 
 static size_t
@@ -51,6 +53,53 @@ agent_trace_rnic(struct host_agent *agent, const struct rnic *rnic)
 		rm_log_warn(r, "no path can be traced: that needs CAP_NET_RAW");
 }
 
+/* ---- one flow per way -------------------------------------------------------- */
+
+struct chooser {
+	const struct host_agent *agent;
+	size_t owner;
+};
+
+static uint64_t
+choose_flows(const struct wire_target *wire, void *arg)
+{
+	const struct chooser *chooser = arg;
+	const struct tracer *tracer = tracing_tracer(chooser->agent->tracing);
+	uint64_t ways[WIRE_MAX_FLOWS] = { 0 };
+
+	if (!chooser->agent->config.trace_one_flow_per_path ||
+	    (wire->kind != WIRE_INTER_TOR && wire->kind != WIRE_SERVICE))
+		return UINT64_MAX;
+	for (size_t i = 0; i < wire->flow_count; i++)
+		ways[i] = tracer_way(tracer, chooser->owner, wire->dst, wire->flows[i]);
+	return flow_choice(wire->flows, ways, wire->flow_count);
+}
+
+/* All flows go on being traced: one whose way has become another is back then. */
+static void
+choose_of_rnic(struct host_agent *agent, size_t i)
+{
+	struct chooser chooser = { agent, i };
+
+	if (rnic_up(agent->rnics[i]))
+		prober_choose_flows(
+		    rnic_prober(agent->rnics[i]), choose_flows, &chooser);
+}
+
+static void
+choose_anew(struct host_agent *agent)
+{
+	uint64_t ways = tracer_ways(tracing_tracer(agent->tracing));
+
+	if (ways == agent->ways_chosen)
+		return;
+	agent->ways_chosen = ways;
+	for (size_t i = 0; i < agent->rnic_count; i++)
+		choose_of_rnic(agent, i);
+}
+
+/* ---- what is traced ----------------------------------------------------------- */
+
 void
 agent_trace_plan(
     struct host_agent *agent, const struct rnic *rnic, const struct pinglist_sum *sum)
@@ -62,10 +111,11 @@ agent_trace_plan(
 		if (agent_serves(agent, i, rnic))
 			to |= UINT64_C(1) << i;
 	}
-	r = tracing_set(
-	    agent->tracing, rnic_index(agent, rnic), sum, rnic_facts(rnic), to);
+	r = tracing_set(agent->tracing, rnic_index(agent, rnic), sum, rnic_facts(rnic),
+	    prober_port(rnic_prober(rnic)), to);
 	if (r < 0)
 		rm_log_warn(r, "%s: not all flows are traced", rnic_device(rnic));
+	choose_of_rnic(agent, rnic_index(agent, rnic));
 }
 
 void
@@ -98,6 +148,7 @@ agent_tell_paths(void *arg)
 {
 	struct host_agent *agent = arg;
 
+	choose_anew(agent);
 	for (size_t i = 0; i < agent->uplink_count; i++) {
 		if (uplink_has_session(agent->uplinks[i]))
 			tell(agent, (unsigned)i);

@@ -47,6 +47,7 @@ struct host_agent {
 	struct count_rows *rows;
 
 	struct tracing *tracing;
+	uint64_t ways_chosen; /* tracer_ways when flows were last chosen by it */
 
 	struct rm_timer *turn, *beat, *look, *tell;
 	struct loop_watch watch;

@@ -220,6 +220,17 @@ prober_set_targets(
 }
 
 void
+prober_choose_flows(struct prober *prober,
+    uint64_t (*choose)(const struct wire_target *wire, void *arg), void *arg)
+{
+	for (size_t i = 0; i < prober->plan.count; i++) {
+		struct prober_target *target = prober->plan.targets[i];
+
+		prober_target_keep(target, choose(&target->wire, arg));
+	}
+}
+
+void
 prober_focus(struct prober *prober, struct wire_rnic_id dst, uint32_t interval_us,
     uint32_t duration_ms)
 {
@@ -263,4 +274,10 @@ size_t
 prober_targets(const struct prober *prober)
 {
 	return prober->plan.count;
+}
+
+struct port *
+prober_port(const struct prober *prober)
+{
+	return prober->port;
 }

@@ -66,6 +66,14 @@ void prober_free(struct prober *prober); /* unresolved probes end without a resu
 int prober_set_targets(
     struct prober *prober, const struct wire_target *targets, size_t count);
 
+/*
+ * Asks which flows of each target are to take turns from now on: a bit per flow of
+ * wire->flows, which are those that its probes really leave from. A target that stays
+ * keeps what was chosen for it as long as its flows are the same.
+ */
+void prober_choose_flows(struct prober *prober,
+    uint64_t (*choose)(const struct wire_target *wire, void *arg), void *arg);
+
 /* Probes all targets towards dst at interval_us for duration_ms, within the ceilings.
  */
 void prober_focus(struct prober *prober, struct wire_rnic_id dst, uint32_t interval_us,
@@ -79,5 +87,6 @@ void prober_set_permille(struct prober *prober, uint32_t permille);
 
 const struct prober_counts *prober_counts(const struct prober *prober);
 size_t prober_targets(const struct prober *prober);
+struct port *prober_port(const struct prober *prober);
 
 #endif

@@ -117,6 +117,20 @@ target_copy(struct prober_target *target, const struct wire_target *wire,
 	target->wire.sizes = target->sizes;
 	memcpy(target->dscps, wire->dscps, wire->dscp_count);
 	target->wire.dscps = target->dscps;
+	prober_target_keep(target, UINT64_MAX);
+}
+
+void
+prober_target_keep(struct prober_target *target, uint64_t flows)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < target->wire.flow_count; i++)
+		if (flows & UINT64_C(1) << i)
+			target->kept[count++] = target->flows[i];
+	target->kept_count = count;
+	if (count == 0)
+		prober_target_keep(target, UINT64_MAX);
 }
 
 int
@@ -170,6 +184,11 @@ void
 prober_target_inherit(struct prober_target *target, const struct prober_target *old)
 {
 	target->turn = old->turn;
+	if (target->wire.flow_count == old->wire.flow_count &&
+	    memcmp(target->flows, old->flows, sizeof(target->flows)) == 0) {
+		memcpy(target->kept, old->kept, sizeof(target->kept));
+		target->kept_count = old->kept_count;
+	}
 	target->focus_ns = old->focus_ns;
 	target->focus_until = old->focus_until;
 	target->pace.due = old->pace.due;
@@ -194,8 +213,8 @@ prober_target_turn(struct prober_target *target, bool pair_goes_on)
 		turn--;
 	else
 		target->turn++;
-	combination.src_port = wire->flows[turn % wire->flow_count];
-	turn /= wire->flow_count;
+	combination.src_port = target->kept[turn % target->kept_count];
+	turn /= target->kept_count;
 	combination.dscp = wire->dscps[turn % wire->dscp_count];
 	turn /= wire->dscp_count;
 	combination.size = wire->sizes[turn % wire->size_count];

@@ -28,6 +28,8 @@ struct prober_target {
 	struct pacer_entry pace; /* first: the pacer hands this out */
 	struct wire_target wire; /* its arrays are these: */
 	uint16_t flows[WIRE_MAX_FLOWS];
+	uint16_t kept[WIRE_MAX_FLOWS]; /* those of flows that take turns, in order */
+	size_t kept_count;
 	uint16_t sizes[WIRE_MAX_SIZES];
 	uint8_t dscps[WIRE_MAX_CLASSES];
 	struct prober_target_key key;
@@ -64,6 +66,10 @@ void prober_target_unref(struct prober_target *target); /* NULL is fine */
 void prober_target_inherit(
     struct prober_target *target, const struct prober_target *old);
 
+/* From now on the flows of these bits of wire.flows take turns; if there are none of
+ * them, all. */
+void prober_target_keep(struct prober_target *target, uint64_t flows);
+
 struct prober_combination {
 	uint16_t src_port, size;
 	uint8_t dscp;
@@ -71,7 +77,7 @@ struct prober_combination {
 };
 
 /*
- * Flows take turns fastest, then classes, then sizes, so that every combination
+ * Kept flows take turns fastest, then classes, then sizes, so that every combination
  * occurs. Both packets of a pair are alike: each flow gets a follow-up in its turn.
  */
 struct prober_combination prober_target_turn(

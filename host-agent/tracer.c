@@ -162,6 +162,7 @@ conclude(struct tracer *tracer, struct tracer_slot *slot, rm_mono_t now)
 {
 	struct tracer_flow *flow = slot->flow;
 	struct trace_hops before = flow->path.good;
+	uint64_t way = tracer_flow_way(flow);
 	enum trace_says says;
 
 	/* The length as known now: a probe may have told it meanwhile. */
@@ -180,6 +181,7 @@ conclude(struct tracer *tracer, struct tracer_slot *slot, rm_mono_t now)
 		tracer->counts.moved += before.count > 0;
 	}
 	plan_next(tracer, flow, says, now);
+	tracer->ways += tracer_flow_way(flow) != way;
 }
 
 static void

@@ -24,6 +24,7 @@
 #define TRACER_MAX_FLOWS 16384     /* of one agent */
 #define TRACER_MAX_OWNERS 64       /* RNICs */
 
+struct port;
 struct tracer;
 
 struct tracer_counts {
@@ -54,10 +55,12 @@ void tracer_tune(
  * is what no prober takes. src:
  * its addresses by family, family 0 for one that it has not. Known flows keep what is
  * known, unless their addresses or class have changed. to: a bit per aggregator that
- * is told of their paths.
+ * is told of their paths. port: what the probes leave through, which decides from
+ * where; NULL: from where they are wanted.
  */
 int tracer_set(struct tracer *tracer, size_t owner, const struct wire_target *targets,
-    size_t count, const struct wire_address src[2], uint64_t to, rm_mono_t now);
+    size_t count, const struct wire_address src[2], struct port *port, uint64_t to,
+    rm_mono_t now);
 
 /* A probe of this flow has arrived having passed so many routers. True: that is news,
  * and something may be due. */
@@ -86,6 +89,14 @@ size_t tracer_report(struct tracer *tracer, unsigned aggregator, rm_mono_t now,
     struct wire_path *out, size_t max);
 /* It knows nothing (any more). */
 void tracer_report_all(struct tracer *tracer, unsigned aggregator);
+
+/* What stands for a flow's way: equal for equal ways; 0: not known for sure, which is
+ * so of an unknown, incomplete or multipath one, and of one that lately was not seen.
+ */
+uint64_t tracer_way(const struct tracer *tracer, size_t owner, struct wire_rnic_id dst,
+    uint16_t src_port);
+/* Another number whenever any flow's has become another. */
+uint64_t tracer_ways(const struct tracer *tracer);
 
 struct tracer_view {           /* one flow, for people */
 	struct wire_path path; /* hop_count 0: not traced yet */

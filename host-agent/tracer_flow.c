@@ -21,8 +21,8 @@ flow_key(size_t owner, struct wire_rnic_id dst, uint16_t src_port)
 }
 
 struct tracer_flow *
-tracer_find(
-    struct tracer *tracer, size_t owner, struct wire_rnic_id dst, uint16_t src_port)
+tracer_find(const struct tracer *tracer, size_t owner, struct wire_rnic_id dst,
+    uint16_t src_port)
 {
 	struct tracer_key key = flow_key(owner, dst, src_port);
 	struct tracer_flow *flow;
@@ -35,6 +35,7 @@ static void
 flow_forget(struct tracer *tracer, struct tracer_flow *flow)
 {
 	tracer_abandon(tracer, flow);
+	tracer->ways++;
 	HASH_DEL(tracer->flows, flow);
 	free(flow);
 }
@@ -58,6 +59,7 @@ flow_begin(struct tracer *tracer, struct tracer_flow *flow, rm_mono_t now)
 	flow->routers = 0;
 	flow->misses = 0;
 	flow->news = 0;
+	tracer->ways++;
 	flow->due =
 	    rm_mono_add(now, FIRST_LENGTH_NS + tracer_random(tracer, FIRST_SPREAD_NS));
 }
@@ -125,7 +127,8 @@ leaves_the_rack(const struct wire_target *target)
 
 int
 tracer_set(struct tracer *tracer, size_t owner, const struct wire_target *targets,
-    size_t count, const struct wire_address src[2], uint64_t to, rm_mono_t now)
+    size_t count, const struct wire_address src[2], struct port *port, uint64_t to,
+    rm_mono_t now)
 {
 	struct tracer_flow *flow, *next;
 	int r = 0;
@@ -137,6 +140,8 @@ tracer_set(struct tracer *tracer, size_t owner, const struct wire_target *target
 	for (size_t i = 0; i < count && r == 0; i++) {
 		const struct wire_target *target = &targets[i];
 		const struct wire_address *own = NULL;
+		uint16_t ports[WIRE_MAX_FLOWS];
+		size_t flows;
 
 		for (size_t k = 0; k < 2; k++) {
 			if (src[k].family != 0 &&
@@ -144,11 +149,11 @@ tracer_set(struct tracer *tracer, size_t owner, const struct wire_target *target
 				own = &src[k];
 		}
 		if (!leaves_the_rack(target) || own == NULL ||
-		    prober_target_check(target, NULL) < 0)
+		    prober_target_check(target, port) < 0)
 			continue;
-		for (size_t k = 0; k < target->flow_count && r == 0; k++)
-			r = set_flow(
-			    tracer, owner, target, target->flows[k], own, to, now);
+		flows = prober_target_flows(target, port, ports);
+		for (size_t k = 0; k < flows && r == 0; k++)
+			r = set_flow(tracer, owner, target, ports[k], own, to, now);
 	}
 	HASH_ITER (hh, tracer->flows, flow, next) {
 		if (flow->key.owner == owner && !flow->kept)

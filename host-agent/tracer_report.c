@@ -70,6 +70,39 @@ tracer_list(const struct tracer *tracer, size_t first, rm_mono_t now,
 	return count;
 }
 
+/* So many traces in a row that got less far than is known: it may be another way. */
+#define DOUBTFUL_MISSES 3
+
+uint64_t
+tracer_flow_way(const struct tracer_flow *flow)
+{
+	const struct trace_hops *good = &flow->path.good;
+	uint64_t way = UINT64_C(0xcbf29ce484222325) ^ good->count; /* FNV-1a */
+
+	if (good->count == 0 || flow->path.multipath || flow->path.other.count > 0 ||
+	    flow->misses >= DOUBTFUL_MISSES || trace_path_has_gaps(&flow->path))
+		return 0;
+	for (unsigned i = 0; i < good->count; i++)
+		for (unsigned k = 0; k < sizeof(good->at[i]); k++)
+			way = (way ^ good->at[i][k]) * UINT64_C(0x100000001b3);
+	return way != 0 ? way : 1;
+}
+
+uint64_t
+tracer_way(const struct tracer *tracer, size_t owner, struct wire_rnic_id dst,
+    uint16_t src_port)
+{
+	const struct tracer_flow *flow = tracer_find(tracer, owner, dst, src_port);
+
+	return flow == NULL ? 0 : tracer_flow_way(flow);
+}
+
+uint64_t
+tracer_ways(const struct tracer *tracer)
+{
+	return tracer->ways;
+}
+
 size_t
 tracer_flows(const struct tracer *tracer)
 {

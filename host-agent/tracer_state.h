@@ -52,13 +52,15 @@ struct tracer {
 	rm_mono_t budget_at;
 	bool waits_for_budget; /* counted once each time */
 	uint64_t random;
+	uint64_t ways; /* how often one has changed */
 	struct tracer_counts counts;
 };
 
 /* 0 .. span - 1 */
 int64_t tracer_random(struct tracer *tracer, int64_t span);
-struct tracer_flow *tracer_find(
-    struct tracer *tracer, size_t owner, struct wire_rnic_id dst, uint16_t src_port);
+uint64_t tracer_flow_way(const struct tracer_flow *flow); /* as tracer_way */
+struct tracer_flow *tracer_find(const struct tracer *tracer, size_t owner,
+    struct wire_rnic_id dst, uint16_t src_port);
 /* Forgets the trace under way. */
 void tracer_abandon(struct tracer *tracer, struct tracer_flow *flow);
 

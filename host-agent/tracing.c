@@ -9,6 +9,7 @@
 
 #define JOBS_PER_TURN 16
 #define TTL_OF_PROBES 255
+#define TTL_OF_SOFT_ROCE 64 /* whatever an address handle says */
 /* Never more often than this, whatever is due. */
 #define TURN_NS (5 * RM_NS_PER_MS)
 /* So long news of a way's length may wait: to find what is due takes a look at every
@@ -149,7 +150,7 @@ tracing_open(struct tracing *tracing, size_t owner, const char *netns,
 
 int
 tracing_set(struct tracing *tracing, size_t owner, const struct pinglist_sum *sum,
-    const struct rnic_facts *facts, uint64_t to)
+    const struct rnic_facts *facts, struct port *port, uint64_t to)
 {
 	struct wire_address own[RNIC_FAMILIES];
 	size_t targets = sum->target_count;
@@ -160,10 +161,18 @@ tracing_set(struct tracing *tracing, size_t owner, const struct pinglist_sum *su
 	own_addresses(facts, own);
 	if (tracing->ports[owner] == NULL)
 		targets = 0; /* none of them can be traced */
-	r = tracer_set(
-	    tracing->tracer, owner, sum->targets, targets, own, to, rm_mono_now());
+	r = tracer_set(tracing->tracer, owner, sum->targets, targets, own, port, to,
+	    rm_mono_now());
 	arm(tracing);
 	return r;
+}
+
+/* No way is so long that the one could be taken for the other. */
+static uint8_t
+routers_passed(uint8_t ttl)
+{
+	return (
+	    uint8_t)((ttl > TTL_OF_SOFT_ROCE ? TTL_OF_PROBES : TTL_OF_SOFT_ROCE) - ttl);
 }
 
 void
@@ -175,7 +184,7 @@ tracing_result(struct tracing *tracing, size_t owner, const struct wire_result *
 	if ((result->flags & WIRE_ARRIVAL) == 0)
 		return;
 	if (tracer_length(tracing->tracer, owner, dst, result->src_port,
-		(uint8_t)(TTL_OF_PROBES - result->arrived_ttl), now))
+		routers_passed(result->arrived_ttl), now))
 		arm_for_news(tracing, now);
 }
 

@@ -15,6 +15,7 @@
 #include "host-agent/tracer.h"
 
 struct pinglist_sum;
+struct port;
 struct rm_loop;
 struct rnic_facts;
 struct tracing;
@@ -27,9 +28,9 @@ void tracing_free(struct tracing *tracing);
  * -EPERM is not worth more than one word in the log. */
 int tracing_open(struct tracing *tracing, size_t owner, const char *netns,
     const char *device, const struct rnic_facts *facts);
-/* Its targets; to as for tracer_set. */
+/* Its targets; port and to as for tracer_set. */
 int tracing_set(struct tracing *tracing, size_t owner, const struct pinglist_sum *sum,
-    const struct rnic_facts *facts, uint64_t to);
+    const struct rnic_facts *facts, struct port *port, uint64_t to);
 /* Of one of its probes: tells how long the way is. */
 void tracing_result(
     struct tracing *tracing, size_t owner, const struct wire_result *result);

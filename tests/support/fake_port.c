@@ -131,6 +131,13 @@ fake_port_init_roce(struct fake_port *fake, enum port_flows flows)
 }
 
 void
+fake_port_deliver(
+    struct fake_port *fake, enum port_role role, struct port_arrival *arrival)
+{
+	fake->events[role].on_arrivals(arrival, 1, fake->events[role].arg);
+}
+
+void
 fake_port_arrive(struct fake_port *fake, enum port_role role,
     const struct wire_address *from, uint8_t *data, size_t len, uint8_t dscp)
 {
@@ -143,7 +150,7 @@ fake_port_arrive(struct fake_port *fake, enum port_role role,
 		.ttl = 64,
 		.source = WIRE_STAMP_KERNEL };
 
-	fake->events[role].on_arrivals(&arrival, 1, fake->events[role].arg);
+	fake_port_deliver(fake, role, &arrival);
 }
 
 void

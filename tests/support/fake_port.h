@@ -34,7 +34,10 @@ struct fake_port {
 void fake_port_init(struct fake_port *fake); /* UDP, STAMP */
 void fake_port_init_roce(struct fake_port *fake, enum port_flows flows);
 
-/* data may be answered in place. */
+/* Its data may be answered in place. */
+void fake_port_deliver(
+    struct fake_port *fake, enum port_role role, struct port_arrival *arrival);
+/* One over UDP. */
 void fake_port_arrive(struct fake_port *fake, enum port_role role,
     const struct wire_address *from, uint8_t *data, size_t len, uint8_t dscp);
 /* The stamp of sent[i]. */

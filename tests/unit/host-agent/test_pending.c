@@ -80,6 +80,28 @@ without_the_send_stamp_our_own_clock_does_and_says_so(void **state)
 	assert_int_equal(r.round_trip_ns, 60 * US);
 }
 
+/* Of a clock that has nothing to do with ours: T1 and T6 have to do. */
+static void
+a_ports_own_clock_is_never_mixed_with_the_walls(void **state)
+{
+	struct pending_probe p = probe(ALL & ~PENDING_SENT);
+	struct wire_result r;
+
+	p.own_clock = true;
+	p.back_ns = 17;
+	p.seen = rm_mono_add(p.posted, 70 * US);
+	r = conclude(&p, false);
+	assert_int_equal(r.outcome, WIRE_OK);
+	assert_int_equal(r.stamp_source, WIRE_STAMP_USER);
+	assert_int_equal(r.round_trip_ns, 70 * US);
+	assert_int_equal(r.prober_delay_ns, 0);
+
+	p.has = PENDING_IN_FLIGHT | PENDING_SENT;
+	r = conclude(&p, false);
+	assert_int_equal(r.outcome, WIRE_NO_REPLY);
+	assert_int_equal(r.stamp_source, 0);
+}
+
 /* The stand-in for T2 was read before T1: by that the prober had no time at all. */
 static void
 without_the_send_stamp_a_fast_reply_is_not_invalid(void **state)
@@ -194,6 +216,7 @@ main(void)
 		cmocka_unit_test(the_three_terms_are_those_of_the_design),
 		cmocka_unit_test(without_a_follow_up_there_is_only_the_round_trip),
 		cmocka_unit_test(without_the_send_stamp_our_own_clock_does_and_says_so),
+		cmocka_unit_test(a_ports_own_clock_is_never_mixed_with_the_walls),
 		cmocka_unit_test(without_the_send_stamp_a_fast_reply_is_not_invalid),
 		cmocka_unit_test(a_lost_probe_is_classed_by_whose_fault_it_may_be),
 		cmocka_unit_test(the_stamps_decide_what_came_too_late),

@@ -225,6 +225,156 @@ the_brake_stretches_all_intervals_and_no_ceiling_twice(void **state)
 	assert_int_equal(fixture->plan.targets[0]->pace.interval_ns, 50 * MS);
 }
 
+/* ---- where there are QPs ------------------------------------------------------ */
+
+static struct wire_target
+roce_target(uint64_t dst, uint32_t large_qpn)
+{
+	struct wire_target wire = target(dst, 10000);
+
+	wire.address.port = WIRE_ROCE_PORT;
+	wire.dst_qpn = 17;
+	wire.dst_large_qpn = large_qpn;
+	return wire;
+}
+
+static void
+what_has_no_qp_is_no_target_of_a_port_that_sends_to_qps(void **state)
+{
+	static const uint16_t large[] = { 257, 4096 };
+	struct fixture *fixture = *state;
+	struct wire_target wires[] = { roce_target(1, 18), roce_target(2, 18),
+		roce_target(3, 0) };
+
+	fake_port_init_roce(&fixture->fake, PORT_FLOWS_LABEL);
+	wires[1].dst_qpn = 0;
+	wires[2].sizes = large;
+	set(fixture, wires, 3);
+	assert_int_equal(fixture->refused, 2);
+	assert_int_equal(fixture->plan.count, 1);
+	assert_int_equal(fixture->plan.targets[0]->wire.dst.guid, 1);
+}
+
+static void
+over_udp_nothing_is_sent_to_the_port_of_roce(void **state)
+{
+	struct fixture *fixture = *state;
+	struct wire_target wire = roce_target(1, 18);
+
+	set(fixture, &wire, 1);
+	assert_int_equal(fixture->refused, 1);
+	assert_int_equal(fixture->plan.count, 0);
+}
+
+static void
+sizes_that_no_qp_of_the_target_takes_have_no_turn(void **state)
+{
+	static const uint16_t sizes[] = { 4096, 64, 256, 257 };
+	struct fixture *fixture = *state;
+	struct wire_target wires[] = { roce_target(1, 0), roce_target(2, 18) };
+	const struct wire_target *small, *both;
+
+	fake_port_init_roce(&fixture->fake, PORT_FLOWS_LABEL);
+	for (size_t i = 0; i < 2; i++) {
+		wires[i].sizes = sizes;
+		wires[i].size_count = 4;
+	}
+	set(fixture, wires, 2);
+	small = &fixture->plan.targets[0]->wire;
+	both = &fixture->plan.targets[1]->wire;
+	assert_int_equal(small->size_count, 2);
+	assert_int_equal(small->sizes[0], 64);
+	assert_int_equal(small->sizes[1], 256);
+	assert_int_equal(both->size_count, 4);
+}
+
+static void
+flows_are_those_that_the_port_has_and_each_has_one_turn(void **state)
+{
+	struct fixture *fixture = *state;
+	struct wire_target wire = roce_target(1, 18);
+	const struct wire_target *taken;
+
+	fake_port_init_roce(&fixture->fake, PORT_FLOWS_UNKNOWN);
+	fixture->fake.every_flow = 0xc123;
+	set(fixture, &wire, 1);
+	taken = &fixture->plan.targets[0]->wire;
+	assert_int_equal(taken->flow_count, 1);
+	assert_int_equal(taken->flows[0], 0xc123);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(
+		    prober_target_turn(fixture->plan.targets[0], false).src_port,
+		    0xc123);
+}
+
+/* ---- which flows have a turn -------------------------------------------------- */
+
+static void
+only_flows_that_are_kept_have_a_turn(void **state)
+{
+	struct fixture *fixture = *state;
+	struct wire_target wire = target(1, 100000);
+	struct prober_target *taken;
+
+	set(fixture, &wire, 1);
+	taken = fixture->plan.targets[0];
+	prober_target_keep(taken, 2);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(prober_target_turn(taken, false).src_port, 40002);
+	prober_target_keep(taken, 4); /* none of its flows: all */
+	assert_int_not_equal(prober_target_turn(taken, false).src_port,
+	    prober_target_turn(taken, false).src_port);
+}
+
+static void
+a_choice_lasts_as_long_as_the_flows_are_the_same(void **state)
+{
+	static const uint16_t others[] = { 40003, 40002 };
+	struct fixture *fixture = *state;
+	struct wire_target wire = target(1, 100000);
+
+	set(fixture, &wire, 1);
+	prober_target_keep(fixture->plan.targets[0], 2);
+	set(fixture, &wire, 1);
+	assert_int_equal(fixture->plan.targets[0]->kept_count, 1);
+	assert_int_equal(fixture->plan.targets[0]->kept[0], 40002);
+	wire.flows = others;
+	set(fixture, &wire, 1);
+	assert_int_equal(fixture->plan.targets[0]->kept_count, 2);
+}
+
+static void
+a_service_is_a_target_beside_the_plans_with_a_pace_of_its_own(void **state)
+{
+	struct fixture *fixture = *state;
+	uint16_t many[WIRE_MAX_FLOWS];
+	struct wire_target wires[] = { target(1, 100000), target(1, 20000) };
+	struct prober_target *service;
+	unsigned turns[WIRE_MAX_FLOWS] = { 0 };
+
+	for (size_t i = 0; i < WIRE_MAX_FLOWS; i++)
+		many[i] = (uint16_t)(50000 + i);
+	wires[0].kind = WIRE_INTER_TOR;
+	wires[1].kind = WIRE_SERVICE;
+	wires[1].flows = many;
+	wires[1].flow_count = WIRE_MAX_FLOWS;
+	set(fixture, wires, 2);
+	set(fixture, wires, 2);
+	assert_int_equal(fixture->refused, 0);
+	assert_int_equal(fixture->plan.count, 2);
+	service = fixture->plan.targets[1];
+	assert_int_equal(fixture->plan.targets[0]->pace.interval_ns, 100 * MS);
+	assert_int_equal(service->pace.interval_ns, 20 * MS);
+	for (size_t i = 0; i < 2 * (size_t)WIRE_MAX_FLOWS; i++)
+		turns[prober_target_turn(service, false).src_port - 50000]++;
+	for (size_t i = 0; i < WIRE_MAX_FLOWS; i++)
+		assert_int_equal(turns[i], 2);
+
+	wires[1].flow_count = WIRE_MAX_FLOWS + 1;
+	set(fixture, wires, 2);
+	assert_int_equal(fixture->refused, 1);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int
@@ -238,6 +388,13 @@ main(void)
 		TEST(a_target_that_stays_keeps_its_pace_and_turn),
 		TEST(focus_speeds_up_its_target_for_a_while),
 		TEST(a_pair_repeats_its_combination_and_all_occur),
+		TEST(what_has_no_qp_is_no_target_of_a_port_that_sends_to_qps),
+		TEST(over_udp_nothing_is_sent_to_the_port_of_roce),
+		TEST(sizes_that_no_qp_of_the_target_takes_have_no_turn),
+		TEST(flows_are_those_that_the_port_has_and_each_has_one_turn),
+		TEST(only_flows_that_are_kept_have_a_turn),
+		TEST(a_choice_lasts_as_long_as_the_flows_are_the_same),
+		TEST(a_service_is_a_target_beside_the_plans_with_a_pace_of_its_own),
 	};
 
 	return cmocka_run_group_tests_name("prober_plan", tests, NULL, NULL);

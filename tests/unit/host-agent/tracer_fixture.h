@@ -17,6 +17,7 @@ struct fixture {
 	uint8_t spine; /* what the network's second hop is now */
 	bool deaf;     /* nobody answers */
 	uint64_t to;
+	struct port *port;
 };
 
 static const struct wire_address own[2] = { { 4, { 10, 1, 0, 1 }, 0 }, { 0 } };
@@ -65,7 +66,7 @@ static inline void
 set(struct fixture *f, const struct wire_target *targets, size_t count)
 {
 	assert_int_equal(
-	    tracer_set(f->tracer, 0, targets, count, own, f->to, f->now), 0);
+	    tracer_set(f->tracer, 0, targets, count, own, f->port, f->to, f->now), 0);
 }
 
 /* The fabric: ToR 7.0.0.1, a spine, ToR 7.0.0.3. */

@@ -1,0 +1,138 @@
+/* What stands for a flow's way, and flows that are another port's than the plan's. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "host-agent/tracer.h"
+#include "tests/support/fake_port.h"
+#include "tracer_fixture.h"
+
+static uint64_t
+way(const struct fixture *f, uint64_t dst, size_t flow)
+{
+	return tracer_way(f->tracer, 0, (struct wire_rnic_id){ dst, 1 }, ports[flow]);
+}
+
+static void
+flows_with_the_same_path_have_the_same_way(void **state)
+{
+	struct wire_target one = target(2, WIRE_INTER_TOR);
+	struct fixture *f = *state;
+	uint64_t first, before;
+
+	set(f, &one, 1);
+	assert_true(way(f, 2, 0) == 0); /* not traced yet */
+	assert_true(way(f, 3, 0) == 0); /* nobody knows it */
+	before = tracer_ways(f->tracer);
+	lengths(f, 2, 3);
+	run(f, S);
+	assert_int_not_equal(tracer_ways(f->tracer), before);
+	first = way(f, 2, 0);
+	assert_true(first != 0);
+	assert_true(way(f, 2, 1) == first && way(f, 2, 2) == first);
+
+	before = tracer_ways(f->tracer);
+	run(f, 60 * S); /* traced again, and all is as it was */
+	assert_int_equal(tracer_ways(f->tracer), before);
+	assert_true(way(f, 2, 0) == first);
+}
+
+static void
+a_path_that_moves_is_another_way_and_none_while_it_is_in_doubt(void **state)
+{
+	struct wire_target one = target(2, WIRE_INTER_TOR);
+	struct fixture *f = *state;
+	uint64_t first, before;
+
+	one.flow_count = 1;
+	set(f, &one, 1);
+	lengths(f, 2, 3);
+	run(f, S);
+	first = way(f, 2, 0);
+	before = tracer_ways(f->tracer);
+	f->spine = 9;
+	while (way(f, 2, 0) == first)
+		run(f, S);
+	assert_true(way(f, 2, 0) == 0); /* one trace may be odd */
+	run(f, 10 * S);
+	assert_true(way(f, 2, 0) != 0 && way(f, 2, 0) != first);
+	assert_true(tracer_ways(f->tracer) >= before + 2);
+}
+
+static void
+a_way_that_is_not_seen_again_and_again_is_in_doubt(void **state)
+{
+	struct wire_target one = target(2, WIRE_INTER_TOR);
+	struct fixture *f = *state;
+	uint64_t first;
+
+	one.flow_count = 1;
+	set(f, &one, 1);
+	lengths(f, 2, 3);
+	run(f, S);
+	first = way(f, 2, 0);
+	f->deaf = true;
+	/* A switch that answers once a second may miss one. */
+	while (tracer_counts(f->tracer)->incomplete < 2)
+		run(f, S);
+	assert_true(way(f, 2, 0) == first);
+	run(f, 10 * S);
+	assert_true(way(f, 2, 0) == 0);
+	f->deaf = false;
+	run(f, 60 * S);
+	assert_true(way(f, 2, 0) == first);
+}
+
+static void
+a_path_with_a_silent_hop_is_no_way(void **state)
+{
+	struct wire_target one = target(2, WIRE_INTER_TOR);
+	struct fixture *f = *state;
+
+	set(f, &one, 1);
+	lengths(f, 2, 4); /* the fourth never answers */
+	run(f, 5 * S);
+	assert_true(way(f, 2, 0) == 0);
+}
+
+static void
+what_is_traced_are_the_flows_that_the_port_has(void **state)
+{
+	struct wire_target one = target(2, WIRE_INTER_TOR);
+	struct fixture *f = *state;
+	struct fake_port fake;
+	struct tracer_job job;
+
+	fake_port_init_roce(&fake, PORT_FLOWS_UNKNOWN);
+	fake.every_flow = 0xc123;
+	f->port = &fake.port;
+	one.address.port = WIRE_ROCE_PORT;
+	one.dst_qpn = 17;
+	set(f, &one, 1);
+	assert_int_equal(tracer_flows(f->tracer), 1);
+	f->now = rm_mono_add(f->now, 5 * S);
+	assert_true(tracer_next(f->tracer, f->now, &job));
+	assert_int_equal(job.flow.src.port, 0xc123);
+	assert_int_equal(job.flow.dst.port, WIRE_ROCE_PORT);
+
+	one.dst_qpn = 0; /* no prober of this port takes it */
+	set(f, &one, 1);
+	assert_int_equal(tracer_flows(f->tracer), 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(flows_with_the_same_path_have_the_same_way),
+		TEST(a_path_that_moves_is_another_way_and_none_while_it_is_in_doubt),
+		TEST(a_way_that_is_not_seen_again_and_again_is_in_doubt),
+		TEST(a_path_with_a_silent_hop_is_no_way),
+		TEST(what_is_traced_are_the_flows_that_the_port_has),
+	};
+
+	return cmocka_run_group_tests_name("tracer_ways", tests, NULL, NULL);
+}
