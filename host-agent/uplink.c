@@ -111,6 +111,22 @@ uplink_take_brake(struct uplink *uplink, const uint8_t *data, size_t len)
 }
 
 static int
+uplink_take_answer(struct uplink *uplink, const uint8_t *data, size_t len)
+{
+	struct wire_resolve_answer answer;
+	int r;
+
+	if (uplink->callbacks.on_resolved == NULL)
+		return -EBADMSG;
+	r = wire_open_resolved(&answer, data, len);
+	if (r < 0)
+		return r;
+	uplink->counts.resolved += answer.found;
+	uplink->callbacks.on_resolved(uplink, &answer, uplink->arg);
+	return 0;
+}
+
+static int
 uplink_take_ping(struct uplink *uplink, const uint8_t *data, size_t len)
 {
 	uint64_t now_ns;
@@ -138,6 +154,8 @@ uplink_take_frame(struct uplink *uplink, const uint8_t *data, size_t len)
 		r = uplink_take_focus(uplink, data, len);
 	else if (kind == WIRE_BRAKE)
 		r = uplink_take_brake(uplink, data, len);
+	else if (kind == WIRE_RESOLVE_ANSWER)
+		r = uplink_take_answer(uplink, data, len);
 	else if (kind == WIRE_PING)
 		r = uplink_take_ping(uplink, data, len);
 	else if (kind == WIRE_PINGLIST) {

@@ -51,6 +51,10 @@ struct uplink_callbacks {
 	void (*on_down)(struct uplink *uplink, int reason, bool had_session, void *arg);
 	void (*on_brake)(
 	    struct uplink *uplink, const struct wire_brake *brake, void *arg);
+	/* What uplink_resolve or uplink_join asked; answer is borrowed. NULL: nothing
+	 * is ever asked. */
+	void (*on_resolved)(
+	    struct uplink *uplink, const struct wire_resolve_answer *answer, void *arg);
 };
 
 struct uplink_counts {
@@ -63,6 +67,8 @@ struct uplink_counts {
 	uint64_t count_rows;
 	uint64_t registrations;
 	uint64_t paths;
+	uint64_t services;        /* reports */
+	uint64_t asked, resolved; /* of resolve and join */
 };
 
 int uplink_new(struct rm_loop *loop, const struct uplink_options *options,
@@ -103,6 +109,15 @@ int uplink_register(struct uplink *uplink, const struct wire_rnic *rnics, size_t
 /* Traced paths, at most WIRE_MAX_PATHS. -ENOTCONN without a session. */
 int uplink_paths(
     struct uplink *uplink, const struct wire_path *paths, size_t count, rm_mono_t now);
+
+/* All service flows; host, incarnation and now_ns are filled here. -ENOTCONN without a
+ * session. */
+int uplink_services(
+    struct uplink *uplink, const struct wire_services *services, rm_mono_t now);
+/* Questions, each answered by on_resolved with its token, unless the session ends
+ * before. -ENOTCONN without a session. */
+int uplink_resolve(struct uplink *uplink, const struct wire_resolve *resolve);
+int uplink_join(struct uplink *uplink, const struct wire_join *join);
 
 /* One frame from the peer: what the link calls, open to tests and fuzzers. */
 int uplink_take_frame(struct uplink *uplink, const uint8_t *data, size_t len);

@@ -1,4 +1,5 @@
-/* What goes out: batches, receive counts, heartbeats, registrations, paths. */
+/* What goes out: batches, receive counts, heartbeats, registrations, paths, services,
+ * questions. */
 #include <errno.h>
 
 #include "host-agent/batch.h"
@@ -218,5 +219,49 @@ uplink_paths(
 		r = uplink_send(uplink, &bytes);
 	if (r == 0)
 		uplink->counts.paths += count;
+	return r;
+}
+
+int
+uplink_services(
+    struct uplink *uplink, const struct wire_services *services, rm_mono_t now)
+{
+	struct wire_services report = *services;
+	struct wire_bytes bytes;
+	int r;
+
+	report.host = uplink->options.host;
+	report.incarnation = uplink->options.incarnation;
+	report.now_ns = (uint64_t)now.ns;
+	r = wire_write_services(uplink->writer, &report, &bytes);
+	if (r == 0)
+		r = uplink_send(uplink, &bytes);
+	uplink->counts.services += r == 0;
+	return r;
+}
+
+int
+uplink_resolve(struct uplink *uplink, const struct wire_resolve *resolve)
+{
+	struct wire_bytes bytes;
+	int r;
+
+	r = wire_write_resolve(uplink->writer, resolve, &bytes);
+	if (r == 0)
+		r = uplink_send(uplink, &bytes);
+	uplink->counts.asked += r == 0;
+	return r;
+}
+
+int
+uplink_join(struct uplink *uplink, const struct wire_join *join)
+{
+	struct wire_bytes bytes;
+	int r;
+
+	r = wire_write_join(uplink->writer, join, &bytes);
+	if (r == 0)
+		r = uplink_send(uplink, &bytes);
+	uplink->counts.asked += r == 0;
 	return r;
 }

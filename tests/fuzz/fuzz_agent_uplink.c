@@ -64,6 +64,13 @@ on_brake(struct uplink *uplink, const struct wire_brake *brake, void *arg)
 }
 
 static void
+on_resolved(struct uplink *uplink, const struct wire_resolve_answer *answer, void *arg)
+{
+	if (!answer->found && answer->rnic.id.guid != 0)
+		abort();
+}
+
+static void
 check_conserved(const struct uplink *uplink)
 {
 	const struct outbox *outbox = uplink_outbox(uplink);
@@ -105,7 +112,7 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const struct uplink_callbacks callbacks = { on_welcome, on_pinglist,
-		on_focus, on_refused, on_caught_up, on_down, on_brake };
+		on_focus, on_refused, on_caught_up, on_down, on_brake, on_resolved };
 	static struct rm_loop *loop; /* never runs: nobody is dialled */
 	struct rm_address address;
 	struct uplink_options options = {

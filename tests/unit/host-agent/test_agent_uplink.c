@@ -4,12 +4,14 @@
 
 #include <cmocka.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "host-agent/heartbeat.h"
 #include "host-agent/uplink.h"
 #include "rackmesh/base/link.h"
 #include "rackmesh/base/listener.h"
+#include "rackmesh/fabric/part.h"
 #include "tests/support/loopback.h"
 #include "tests/support/pinglist_fixture.h"
 
@@ -30,7 +32,8 @@ struct fixture {
 	const char *refuses;
 	uint64_t counted_seq;
 
-	/* what it saw: H hello, R register, B batch, C counts, T heartbeat, X paths */
+	/* what it saw: H hello, R register, B batch, C counts, T heartbeat, X paths,
+	 * U services, V resolve, O join */
 	char seen[MAX_SEEN + 1];
 	size_t seen_count;
 	uint64_t seqs[MAX_SEEN]; /* of batches */
@@ -39,9 +42,13 @@ struct fixture {
 	uint64_t last_beat_ns, vouched_ns, beats, stalls;
 	size_t rows;
 	bool paused;
+	size_t flows; /* of the last report of services */
 
 	/* what the uplink said */
 	unsigned welcomes, downs, refusals, pinglists, focuses, brakes, catch_ups;
+	unsigned answers;
+	uint64_t token;
+	char answered[RM_NAME_BYTES]; /* host of the last answer */
 	int reason;
 	bool had_session;
 	char why[256];
@@ -91,6 +98,40 @@ aggregator_take_beat(struct fixture *f, const uint8_t *data, size_t len)
 	f->paused = beat.paused;
 }
 
+static void
+aggregator_take_services(struct fixture *f, const uint8_t *data, size_t len)
+{
+	struct wire_services_view view;
+
+	assert_int_equal(wire_open_services(&view, data, len), 0);
+	assert_string_equal(view.services.host, "h1");
+	assert_int_equal(view.services.incarnation, INCARNATION);
+	assert_int_equal(view.services.now_ns, 12345);
+	f->flows = view.services.flow_count;
+}
+
+/* Knows whoever is asked for by address, and nobody who is joined. */
+static void
+aggregator_answer(
+    struct fixture *f, enum wire_kind kind, const uint8_t *data, size_t len)
+{
+	struct wire_resolve_answer answer = { .found = kind == WIRE_RESOLVE };
+	struct wire_resolve resolve;
+	struct wire_bytes bytes;
+	struct wire_join join;
+
+	if (kind == WIRE_RESOLVE) {
+		assert_int_equal(wire_open_resolve(&resolve, data, len), 0);
+		answer.token = resolve.token;
+		answer.rnic.host = "h2";
+	} else {
+		assert_int_equal(wire_open_join(&join, data, len), 0);
+		answer.token = join.token;
+	}
+	assert_int_equal(wire_write_resolved(f->writer, &answer, &bytes), 0);
+	assert_int_equal(rm_link_send(f->link, bytes.data, bytes.len), 0);
+}
+
 static int
 aggregator_on_frame(struct rm_link *link, const uint8_t *data, size_t len, void *arg)
 {
@@ -99,7 +140,10 @@ aggregator_on_frame(struct rm_link *link, const uint8_t *data, size_t len, void 
 		[WIRE_BATCH] = 'B',
 		[WIRE_HEARTBEAT] = 'T',
 		[WIRE_COUNTS] = 'C',
-		[WIRE_PATHS] = 'X' };
+		[WIRE_PATHS] = 'X',
+		[WIRE_SERVICES] = 'U',
+		[WIRE_RESOLVE] = 'V',
+		[WIRE_JOIN] = 'O' };
 	enum wire_kind kind = wire_kind_of(data, len);
 	struct wire_counts counts;
 	struct fixture *f = arg;
@@ -117,6 +161,10 @@ aggregator_on_frame(struct rm_link *link, const uint8_t *data, size_t len, void 
 		assert_int_equal(wire_open_counts(&counts, data, len), 0);
 		f->rows += counts.row_count;
 	}
+	if (kind == WIRE_SERVICES)
+		aggregator_take_services(f, data, len);
+	if (kind == WIRE_RESOLVE || kind == WIRE_JOIN)
+		aggregator_answer(f, kind, data, len);
 	return f->refuses != NULL ? -EACCES : 0;
 }
 
@@ -203,6 +251,17 @@ on_brake(struct uplink *uplink, const struct wire_brake *brake, void *arg)
 }
 
 static void
+on_resolved(struct uplink *uplink, const struct wire_resolve_answer *answer, void *arg)
+{
+	struct fixture *f = arg;
+
+	f->answers++;
+	f->token = answer->token;
+	snprintf(f->answered, sizeof(f->answered), "%s", answer->rnic.host);
+	assert_int_equal(answer->found, answer->rnic.host[0] != 0);
+}
+
+static void
 on_refused(struct uplink *uplink, const char *why, void *arg)
 {
 	struct fixture *f = arg;
@@ -233,7 +292,7 @@ static void
 uplink_start(struct fixture *f, size_t max_items)
 {
 	static const struct uplink_callbacks callbacks = { on_welcome, on_pinglist,
-		on_focus, on_refused, on_caught_up, on_down, on_brake };
+		on_focus, on_refused, on_caught_up, on_down, on_brake, on_resolved };
 	struct uplink_options options = {
 		.address = &f->address,
 		.host = "h1",
@@ -595,6 +654,51 @@ paths_leave_during_a_session_only(void **state)
 	assert_int_equal(uplink_counts(f->uplink)->paths, 1);
 }
 
+static void
+services_leave_during_a_session_only(void **state)
+{
+	const struct wire_service_flow flow = { .src = rnic_number(1),
+		.peer = { .family = 4 },
+		.qp_type = WIRE_QP_RC,
+		.state = WIRE_SERVICE_RESOLVING };
+	const struct wire_services services = { .flows = &flow, .flow_count = 1 };
+	const rm_mono_t now = { 12345 };
+	struct fixture *f = *state;
+
+	connect_uplink(f);
+	assert_int_equal(uplink_services(f->uplink, &services, now), 0);
+	LOOPBACK_WAIT(f->loop, strchr(f->seen, 'U') != NULL);
+	assert_int_equal(f->flows, 1);
+	aggregator_hang_up(f);
+	LOOPBACK_WAIT(f->loop, f->downs == 1);
+	assert_int_equal(uplink_services(f->uplink, &services, now), -ENOTCONN);
+	assert_int_equal(uplink_counts(f->uplink)->services, 1);
+}
+
+static void
+what_is_asked_is_answered_with_its_token(void **state)
+{
+	const struct wire_resolve resolve = { 7, { 4, { 10, 0, 0, 2 }, 0 } };
+	const struct wire_join join = { 8, rnic_number(1), 17, 18, WIRE_QP_RC };
+	struct fixture *f = *state;
+
+	connect_uplink(f);
+	assert_int_equal(uplink_resolve(f->uplink, &resolve), 0);
+	LOOPBACK_WAIT(f->loop, f->answers == 1);
+	assert_int_equal(f->token, 7);
+	assert_string_equal(f->answered, "h2");
+	assert_int_equal(uplink_join(f->uplink, &join), 0);
+	LOOPBACK_WAIT(f->loop, f->answers == 2);
+	assert_int_equal(f->token, 8);
+	assert_string_equal(f->answered, "");
+	assert_int_equal(uplink_counts(f->uplink)->asked, 2);
+	assert_int_equal(uplink_counts(f->uplink)->resolved, 1);
+	aggregator_hang_up(f);
+	LOOPBACK_WAIT(f->loop, f->downs == 1);
+	assert_int_equal(uplink_resolve(f->uplink, &resolve), -ENOTCONN);
+	assert_int_equal(uplink_join(f->uplink, &join), -ENOTCONN);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int
@@ -613,6 +717,8 @@ main(void)
 		TEST(without_an_aggregator_the_oldest_are_dropped_and_told),
 		TEST(one_who_refuses_us_is_quoted_and_asked_again),
 		TEST(paths_leave_during_a_session_only),
+		TEST(services_leave_during_a_session_only),
+		TEST(what_is_asked_is_answered_with_its_token),
 		TEST(pinglists_brake_focus_and_pings_are_passed_on),
 		TEST(nonsense_ends_the_session_and_is_counted),
 		TEST(a_peer_that_counts_what_was_never_sent_gets_no_session),
