@@ -4,6 +4,7 @@
 
 #include "rackmesh/base/link.h"
 #include "region-controller/aggregator_session.h"
+#include "region-controller/qp_joins.h"
 #include "region-controller/registry.h"
 #include "region-controller/store.h"
 
@@ -43,29 +44,76 @@ aggregators_brake(struct aggregators *aggregators, const struct store_brake *bra
 /* ---- whose address is this?
  * ---------------------------------------------------------- */
 
+/* rnic: NULL for nobody. */
+static int
+answer(struct session *session, uint64_t token, const struct registry_rnic *rnic)
+{
+	struct aggregators *owner = session->owner;
+	struct wire_resolve_answer out = { .token = token, .found = rnic != NULL };
+	struct wire_bytes bytes;
+	int r;
+
+	if (rnic != NULL)
+		out.rnic =
+		    registry_wire(owner->options.topology(owner->options.arg), rnic);
+	r = wire_write_resolved(owner->writer, &out, &bytes);
+	return r < 0 ? r : rm_link_send(session->link, bytes.data, bytes.len);
+}
+
 int
 session_on_resolve(struct session *session, const uint8_t *data, size_t len)
 {
 	struct aggregators *owner = session->owner;
-	struct wire_resolve_answer answer = { 0 };
 	const struct registry_rnic *rnic;
 	struct wire_resolve resolve;
-	struct wire_bytes bytes;
 	int r;
 
 	r = wire_open_resolve(&resolve, data, len);
 	if (r < 0)
 		return r;
 	rnic = registry_resolve(owner->options.registry, &resolve.address);
-	answer.token = resolve.token;
-	answer.found = rnic != NULL;
-	if (rnic != NULL)
-		answer.rnic =
-		    registry_wire(owner->options.topology(owner->options.arg), rnic);
 	owner->counts.resolved += rnic != NULL;
 	owner->counts.unresolved += rnic == NULL;
-	r = wire_write_resolved(owner->writer, &answer, &bytes);
-	return r < 0 ? r : rm_link_send(session->link, bytes.data, bytes.len);
+	return answer(session, resolve.token, rnic);
+}
+
+/* ---- who is at the other end of this QP? --------------------------------------- */
+
+static const struct registry_rnic *
+find_rnic(const struct aggregators *owner, struct wire_rnic_id id)
+{
+	return registry_find(
+	    owner->options.registry, (struct rm_rnic_id){ id.guid, id.port });
+}
+
+static bool
+serves_rnic(const struct session *session, const struct registry_rnic *rnic)
+{
+	for (size_t i = 0; rnic != NULL && i < rnic->tor_count; i++) {
+		if (session_serves(session, rnic->tors[i]))
+			return true;
+	}
+	return false;
+}
+
+int
+session_on_join(struct session *session, const uint8_t *data, size_t len)
+{
+	struct aggregators *owner = session->owner;
+	const struct registry_rnic *rnic = NULL;
+	struct wire_rnic_id other;
+	struct wire_join join;
+	int r;
+
+	r = wire_open_join(&join, data, len);
+	if (r < 0)
+		return r;
+	/* Who asks for others' RNICs could spoil their joins. */
+	if (!serves_rnic(session, find_rnic(owner, join.rnic)))
+		owner->counts.join_strangers++;
+	else if (qp_joins_ask(owner->joins, &join, rm_mono_now(), &other))
+		rnic = find_rnic(owner, other);
+	return answer(session, join.token, rnic);
 }
 
 /* ---- what traces find ---------------------------------------------------------- */

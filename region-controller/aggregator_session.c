@@ -279,6 +279,10 @@ session_on_frame(struct rm_link *link, const uint8_t *data, size_t len, void *ar
 		if (session->info.is_welcome)
 			r = session_on_resolve(session, data, len);
 		break;
+	case WIRE_JOIN:
+		if (session->info.is_welcome)
+			r = session_on_join(session, data, len);
+		break;
 	case WIRE_TRACED:
 		if (session->info.is_welcome)
 			r = session_on_traced(session, data, len);

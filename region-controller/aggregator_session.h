@@ -10,6 +10,7 @@
 
 #define AGGREGATORS_MAX_DRILLS 32
 
+struct qp_joins;
 struct rm_link;
 struct rm_timer;
 
@@ -38,6 +39,7 @@ struct aggregators {
 		void *arg;
 	} drills[AGGREGATORS_MAX_DRILLS];
 	uint64_t last_drill;
+	struct qp_joins *joins;
 	struct aggregators_counts counts;
 };
 
@@ -50,6 +52,7 @@ int session_deliver(struct session *session);
 /* Nothing was ever braked: 0 without a message. */
 int session_brake(struct session *session);
 int session_on_resolve(struct session *session, const uint8_t *data, size_t len);
+int session_on_join(struct session *session, const uint8_t *data, size_t len);
 int session_on_traced(struct session *session, const uint8_t *data, size_t len);
 int session_on_drilled(struct session *session, const uint8_t *data, size_t len);
 bool session_serves(const struct session *session, const char *tor);

@@ -11,6 +11,7 @@
 #include "rackmesh/base/log.h"
 #include "rackmesh/base/loop.h"
 #include "region-controller/aggregator_session.h"
+#include "region-controller/qp_joins.h"
 
 #define MAX_FRAME_BYTES (9u << 20)   /* an answer to a drill, at most */
 #define MAX_OUTPUT_BYTES (64u << 20) /* plans of all its ToRs */
@@ -201,6 +202,8 @@ aggregators_new(struct rm_loop *loop, const struct aggregators_options *options,
 	aggregators->options = *options;
 	aggregators->writer = wire_writer_new();
 	if (aggregators->writer != NULL)
+		r = qp_joins_new(QP_JOINS_MAX, &aggregators->joins);
+	if (r == 0)
 		r = rm_timer_new(loop, sweep, aggregators, &aggregators->sweep);
 	if (r == 0)
 		r = rm_timer_new(loop, ping_all, aggregators, &aggregators->ping);
@@ -227,6 +230,7 @@ aggregators_free(struct aggregators *aggregators)
 	rm_timer_free(aggregators->ping);
 	rm_timer_free(aggregators->deliver);
 	wire_writer_free(aggregators->writer);
+	qp_joins_free(aggregators->joins);
 	free(aggregators);
 }
 
@@ -266,4 +270,10 @@ const struct aggregators_counts *
 aggregators_counts(const struct aggregators *aggregators)
 {
 	return &aggregators->counts;
+}
+
+const struct qp_joins_counts *
+aggregators_joins(const struct aggregators *aggregators)
+{
+	return qp_joins_counts(aggregators->joins);
 }

@@ -21,6 +21,7 @@
 
 struct aggregators;
 struct publish;
+struct qp_joins_counts;
 struct registry;
 struct registry_rnic;
 struct rm_loop;
@@ -79,7 +80,8 @@ struct aggregators_counts {
 	uint64_t plans_sent, plan_bytes_sent, plans_not_sent;
 	uint64_t refused_standby; /* hellos, since we do not lead */
 	uint64_t resolved, unresolved;
-	uint64_t traced; /* ways that traces found */
+	uint64_t join_strangers; /* of RNICs that the one who asked does not serve */
+	uint64_t traced;         /* ways that traces found */
 	uint64_t drills, drill_answers; /* answers nobody asked for are refused */
 };
 
@@ -114,5 +116,7 @@ const struct aggregators_session *aggregators_get(
     const struct aggregators *aggregators, size_t i);
 const struct aggregators_counts *aggregators_counts(
     const struct aggregators *aggregators);
+/* Of QPs that are older than their agents. */
+const struct qp_joins_counts *aggregators_joins(const struct aggregators *aggregators);
 
 #endif

@@ -5,6 +5,7 @@
 #include "region-controller/controller_face.h"
 #include "region-controller/planner.h"
 #include "region-controller/publish.h"
+#include "region-controller/qp_joins.h"
 #include "region-controller/registry.h"
 #include "region-controller/traced.h"
 
@@ -27,6 +28,7 @@ static int
 add_sessions(struct rm_metrics *metrics, const struct controller_face *face)
 {
 	const struct aggregators_counts *c = aggregators_counts(face->aggregators);
+	const struct qp_joins_counts *j = aggregators_joins(face->aggregators);
 	const struct traced_counts *t = traced_counts(face->traced);
 	/* clang-format off */
 	const struct rm_metric counters[] = {
@@ -39,6 +41,13 @@ add_sessions(struct rm_metrics *metrics, const struct controller_face *face)
 		  "Connections turned away", &c->refused_standby },
 		{ NAME("resolved_total"), "found=\"yes\"", "Addresses that aggregators asked about", &c->resolved },
 		{ NAME("resolved_total"), "found=\"no\"", "Addresses that aggregators asked about", &c->unresolved },
+		{ NAME("joins_total"), "found=\"yes\"", "QPs whose other end was asked for", &j->joined },
+		{ NAME("joins_total"), "found=\"several\"", "QPs whose other end was asked for", &j->several },
+		{ NAME("joins_asked_total"), "", "Questions for the other end of QPs", &j->asked },
+		{ NAME("joins_refused_total"), "reason=\"full\"",
+		  "Questions for the other end of QPs that were not remembered", &j->refused },
+		{ NAME("joins_refused_total"), "reason=\"stranger\"",
+		  "Questions for the other end of QPs that were not remembered", &c->join_strangers },
 		{ NAME("traced_ways_total"), "", "Ways between racks that traces found, new or again", &c->traced },
 		{ NAME("traced_links_found_total"), "", "Links that they showed for the first time", &t->found },
 		{ NAME("traced_links_refused_total"), "", "Links beyond the bound", &t->refused },

@@ -13,7 +13,7 @@
 struct answer {
 	bool done;
 	long status;
-	char text[4096];
+	char text[32768];
 };
 
 static void
@@ -113,6 +113,40 @@ an_aggregator_asks_whose_an_address_is(void **state)
 }
 
 static void
+ask_join(struct fixture *f, uint64_t guid, uint32_t qpn, uint32_t dst_qpn)
+{
+	const struct wire_join join = { 77, { guid, 0 }, qpn, dst_qpn, WIRE_QP_RC };
+	struct wire_bytes bytes;
+
+	f->agg.resolved = false;
+	agg_send(&f->agg, wire_write_join(f->agg.writer, &join, &bytes), &bytes);
+	LOOPBACK_WAIT(f->loop, f->agg.resolved);
+}
+
+static void
+the_other_end_of_an_older_qp_is_who_asks_the_other_way_round(void **state)
+{
+	struct fixture *f = *state;
+
+	planned(f);
+	ask_join(f, 100, 17, 18);
+	assert_false(f->agg.found);
+	ask_join(f, 200, 18, 17);
+	assert_true(f->agg.found);
+	assert_string_equal(f->agg.resolved_host, "tor1-h1");
+	ask_join(f, 100, 17, 18);
+	assert_true(f->agg.found);
+	assert_string_equal(f->agg.resolved_host, "tor2-h1");
+	/* Nobody knows this RNIC: it spoils nothing. */
+	ask_join(f, 999, 18, 17);
+	assert_false(f->agg.found);
+	ask_join(f, 100, 17, 18);
+	assert_true(f->agg.found);
+	says(f, "/metrics", NULL, 200, "joins_total{found=\"yes\"} 3\n");
+	says(f, "/metrics", NULL, 200, "joins_refused_total{reason=\"stranger\"} 1\n");
+}
+
+static void
 of_two_who_claim_an_address_the_newest_wins(void **state)
 {
 	struct fixture *f = *state;
@@ -181,6 +215,7 @@ main(void)
 		TEST(who_has_a_file_leads),
 		TEST(an_address_finds_its_rnic),
 		TEST(an_aggregator_asks_whose_an_address_is),
+		TEST(the_other_end_of_an_older_qp_is_who_asks_the_other_way_round),
 		TEST(of_two_who_claim_an_address_the_newest_wins),
 		TEST(the_brake_goes_out_at_once_and_to_who_comes),
 		TEST(a_drill_goes_through_to_the_aggregator),

@@ -243,8 +243,11 @@ a_restarted_agent_is_told_of_everywhere(void **state)
 
 	begin(p);
 	before = p->f.agg.taken[1];
-	rnic = region_rnic(100, "tor1-h1", "tor1", REGION_V4);
-	rnic.qpn = 17;
+	rnic = region_roce_rnic(200, "tor2-h1", "tor2", REGION_V4);
+	agg_register(&p->f.agg, &rnic); /* so that the other has somebody to probe */
+	LOOPBACK_WAIT(p->f.loop, p->f.agg.taken[1] > before);
+	before = p->f.agg.taken[1];
+	rnic = region_roce_rnic(100, "tor1-h1", "tor1", REGION_V4);
 	agg_register(&p->f.agg, &rnic);
 	LOOPBACK_WAIT(p->f.loop, p->f.agg.taken[1] > before);
 	before = p->f.agg.taken[1];
