@@ -1,0 +1,235 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <event2/event.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "host-agent/lanes.h"
+#include "rackmesh/base/loop.h"
+
+#define JOBS 16
+
+struct seen;
+
+struct job {
+	struct lane_job job;
+	struct seen *seen;
+	bool blocks; /* until the gate is open */
+	int r;       /* 1: not done */
+};
+
+struct seen {
+	struct rm_loop *loop;
+	struct rm_timer *guard;
+	struct lanes *lanes;
+	struct job jobs[JOBS];
+	int done;
+	bool late;
+	pthread_mutex_t lock; /* for the following */
+	pthread_cond_t wake;
+	bool open;
+	int started;
+};
+
+static void
+on_guard(void *arg)
+{
+	((struct seen *)arg)->late = true;
+}
+
+static int
+setup(void **state)
+{
+	struct seen *seen = calloc(1, sizeof(*seen));
+
+	if (seen == NULL || rm_loop_new(&seen->loop) < 0 ||
+	    rm_timer_new(seen->loop, on_guard, seen, &seen->guard) < 0)
+		return -1;
+	pthread_mutex_init(&seen->lock, NULL);
+	pthread_cond_init(&seen->wake, NULL);
+	rm_timer_after(seen->guard, 20 * RM_NS_PER_S);
+	*state = seen;
+	return lanes_new(seen->loop, LANES_MIN, &seen->lanes);
+}
+
+static void
+open_gate(struct seen *seen)
+{
+	pthread_mutex_lock(&seen->lock);
+	seen->open = true;
+	pthread_cond_broadcast(&seen->wake);
+	pthread_mutex_unlock(&seen->lock);
+}
+
+static int
+teardown(void **state)
+{
+	struct seen *seen = *state;
+
+	open_gate(seen);
+	lanes_free(seen->lanes);
+	rm_timer_free(seen->guard);
+	rm_loop_free(seen->loop);
+	pthread_cond_destroy(&seen->wake);
+	pthread_mutex_destroy(&seen->lock);
+	free(seen);
+	return 0;
+}
+
+static int
+job_run(struct lane_job *lane_job)
+{
+	const struct job *job = (struct job *)lane_job;
+	struct seen *seen = job->seen;
+
+	pthread_mutex_lock(&seen->lock);
+	seen->started++;
+	pthread_cond_broadcast(&seen->wake);
+	while (job->blocks && !seen->open)
+		pthread_cond_wait(&seen->wake, &seen->lock);
+	pthread_mutex_unlock(&seen->lock);
+	return 0;
+}
+
+static void
+job_done(struct lane_job *lane_job, int r)
+{
+	struct job *job = (struct job *)lane_job;
+
+	job->r = r;
+	job->seen->done++;
+}
+
+static void
+submit(struct seen *seen, int i, enum lane_class class, bool blocks)
+{
+	struct job *job = &seen->jobs[i];
+
+	*job = (struct job){ { job_run, job_done }, seen, blocks, 1 };
+	assert_int_equal(lanes_submit(seen->lanes, &job->job, class), 0);
+}
+
+static void
+wait_done(struct seen *seen, int count)
+{
+	while (seen->done < count && !seen->late)
+		event_base_loop(rm_loop_base(seen->loop), EVLOOP_ONCE);
+	assert_false(seen->late);
+	assert_int_equal(seen->done, count);
+}
+
+static void
+wait_started(struct seen *seen, int count)
+{
+	pthread_mutex_lock(&seen->lock);
+	while (seen->started < count)
+		pthread_cond_wait(&seen->wake, &seen->lock);
+	assert_int_equal(seen->started, count);
+	pthread_mutex_unlock(&seen->lock);
+}
+
+static void
+a_sure_call_waits_for_no_other(void **state)
+{
+	struct seen *seen = *state;
+
+	for (int i = 0; i < 4; i++)
+		submit(seen, i, LANE_NEW, true);
+	for (int i = 4; i < 8; i++)
+		submit(seen, i, LANE_RETRY, true);
+	submit(seen, 8, LANE_SURE, false);
+	submit(seen, 9, LANE_SURE, false);
+	wait_done(seen, 2);
+	assert_int_equal(seen->jobs[8].r, 0);
+	assert_int_equal(seen->jobs[9].r, 0);
+	open_gate(seen);
+	wait_done(seen, 10);
+}
+
+static void
+what_has_failed_before_holds_one_lane_only(void **state)
+{
+	struct seen *seen = *state;
+
+	submit(seen, 0, LANE_RETRY, true);
+	submit(seen, 1, LANE_IDLE, true);
+	submit(seen, 2, LANE_RETRY, true);
+	submit(seen, 3, LANE_NEW, false);
+	submit(seen, 4, LANE_NEW, false);
+	wait_done(seen, 2);
+	assert_int_equal(seen->jobs[3].r, 0);
+	assert_int_equal(seen->jobs[4].r, 0);
+	wait_started(seen, 3); /* of the first three only one */
+	open_gate(seen);
+	wait_done(seen, 5);
+}
+
+static void
+what_somebody_waits_for_goes_before_what_nobody_does(void **state)
+{
+	struct seen *seen = *state;
+
+	submit(seen, 0, LANE_RETRY, true);
+	submit(seen, 1, LANE_IDLE, true);
+	submit(seen, 2, LANE_RETRY, false);
+	wait_started(seen, 1);
+	open_gate(seen);
+	wait_done(seen, 2);
+	assert_int_equal(seen->jobs[2].r, 0);
+	wait_done(seen, 3);
+}
+
+static void
+stopping_waits_for_what_runs_and_cancels_the_rest(void **state)
+{
+	struct seen *seen = *state;
+
+	for (int i = 0; i < 4; i++)
+		submit(seen, i, LANE_NEW, true);
+	wait_started(seen, 2);
+	open_gate(seen);
+	lanes_stop(seen->lanes);
+	assert_int_equal(seen->done, 4);
+	assert_int_equal(seen->jobs[0].r, 0);
+	assert_int_equal(seen->jobs[1].r, 0);
+	assert_int_equal(seen->jobs[2].r, -ECANCELED);
+	assert_int_equal(seen->jobs[3].r, -ECANCELED);
+	assert_int_equal(
+	    lanes_submit(seen->lanes, &seen->jobs[0].job, LANE_SURE), -ECANCELED);
+	assert_int_equal(seen->done, 4);
+}
+
+static void
+too_few_or_too_many_lanes_are_refused(void **state)
+{
+	struct seen *seen = *state;
+	struct lanes *lanes = NULL;
+
+	assert_int_equal(lanes_new(seen->loop, LANES_MIN - 1, &lanes), -EINVAL);
+	assert_int_equal(lanes_new(seen->loop, LANES_MAX + 1, &lanes), -EINVAL);
+	assert_null(lanes);
+	lanes_free(NULL);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_sure_call_waits_for_no_other),
+		TEST(what_has_failed_before_holds_one_lane_only),
+		TEST(what_somebody_waits_for_goes_before_what_nobody_does),
+		TEST(stopping_waits_for_what_runs_and_cancels_the_rest),
+		TEST(too_few_or_too_many_lanes_are_refused),
+	};
+
+	return cmocka_run_group_tests_name("lanes", tests, NULL, NULL);
+}
