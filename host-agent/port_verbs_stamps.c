@@ -44,14 +44,16 @@ void
 port_verbs_watch_clock(struct port_verbs *port)
 {
 	struct nic_clock_reading now;
+	rm_mono_t before;
 	uint64_t cycles;
 
 	if (port->stamps == WIRE_STAMP_USER)
 		return;
+	before = rm_mono_now();
 	if (port->stamps == WIRE_STAMP_NIC &&
 	    port->calls->query_clock(port->domain->context, &cycles) == 0) {
 		now = port_verbs_now();
-		nic_clock_pair(port->clock, cycles, &now);
+		(void)nic_clock_pair(port->clock, cycles, before, &now);
 	}
 	now = port_verbs_now();
 	if (nic_clock_is_trusted(port->clock, now.mono))

@@ -1,0 +1,84 @@
+/*
+ * port_verbs_fixture - two verbs ports of two fake devices, and what they were told.
+ */
+#ifndef TESTS_PORT_VERBS_FIXTURE_H
+#define TESTS_PORT_VERBS_FIXTURE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "host-agent/port.h"
+#include "host-agent/port_verbs.h"
+#include "rackmesh/base/clock.h"
+#include "tests/support/fake_verbs.h"
+
+#define KEPT 256
+#define KEPT_BYTES 64
+
+struct verbs_side {
+	struct fake_device *device;
+	struct port_verbs_options options;
+	struct wire_address address;
+	struct port *port;
+	struct port_verbs_facts facts; /* as port_open found them */
+
+	struct port_arrival arrivals[PORT_ROLES][KEPT];
+	uint8_t bytes[PORT_ROLES][KEPT][KEPT_BYTES]; /* the first of each */
+	size_t arrived[PORT_ROLES];
+	struct port_departure departures[PORT_ROLES][KEPT];
+	size_t departed[PORT_ROLES];
+	bool answer;    /* what arrives at the reflector is answered in place */
+	uint32_t label; /* of the answers */
+	size_t answered, refused;
+
+	int links, renumbered, gone; /* how often */
+	bool link_up;
+	int gone_reason;
+	bool free_when_told; /* frees the port from inside */
+};
+
+struct verbs_fixture {
+	struct rm_loop *loop;
+	struct lanes *lanes;
+	struct rm_timer *deadline;
+	bool late;
+	struct verbs_side sides[2];
+};
+
+int verbs_setup(void **state);
+int verbs_teardown(void **state); /* fails on a leak or a violation */
+
+/* With side->options; fails the test if it does not open. */
+void side_open(struct verbs_fixture *fixture, int side);
+void side_close(struct verbs_side *side);
+
+/* A packet from one side to the other: len bytes that begin with token. */
+struct port_packet side_packet(
+    struct verbs_fixture *fixture, int to, uint32_t token, uint16_t len);
+/* Sends until the address handle is there. Returns the error. */
+int side_send(struct verbs_fixture *fixture, int from, enum port_role role,
+    struct port_packet *packet);
+
+void turn(struct verbs_fixture *fixture); /* one turn of the loop, or 1 ms */
+bool in_time(struct verbs_fixture *fixture);
+void start_waiting(struct verbs_fixture *fixture);
+
+/* Turns the loop until it is so, for five seconds at most. */
+#define UNTIL(fixture, condition)                        \
+	do {                                             \
+		start_waiting(fixture);                  \
+		while (!(condition) && in_time(fixture)) \
+			turn(fixture);                   \
+		assert_true(condition);                  \
+	} while (0)
+
+/* Turns it for so long. */
+void turn_for(struct verbs_fixture *fixture, int64_t ns);
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, verbs_setup, verbs_teardown)
+
+#endif
