@@ -25,7 +25,7 @@ ROOT = HERE.parents[1]
 LAB = ROOT / "build" / "roce-lab"
 SECONDS = 300
 TAIL = 15  # lines
-PYTEST = "/usr/bin/python3 -m pytest -p no:cacheprovider -q -rs"
+PYTEST = "/usr/bin/python3 -m pytest -p no:cacheprovider -v -rs"
 
 
 def groups():
@@ -38,10 +38,26 @@ def groups():
     }
 
 
+class Said:
+    """To our stdout, and kept: the last words say which test a machine was lost in."""
+
+    def __init__(self, path):
+        self._file = path.open("wb")
+
+    def write(self, some):
+        self._file.write(some)
+        sys.stdout.buffer.write(some)
+
+    def flush(self):
+        self._file.flush()
+        sys.stdout.buffer.flush()
+
+
 class Group:
     def __init__(self, name, what, asked):
         self.name, self.what, self.asked = name, what, asked
         self.machine = Machine(asked.kernel, LAB / "out" / name)
+        self.said = self.machine.out / "said"
         self.report = asked.reports / f"roce-{name}.xml"
 
     def run(self):
@@ -53,7 +69,7 @@ class Group:
         try:
             status = self._run(f"exec {words}{more} {self.what}")
         except Lost as lost:
-            status, wrong = 1, str(lost)
+            status, wrong = 1, f"{lost}; last said: {self._last_said()}"
         seconds = time.monotonic() - started
         if (out / "junit.xml").exists():
             shutil.copy(out / "junit.xml", self.report)
@@ -68,8 +84,12 @@ class Group:
 
     def _run(self, line):
         if self.name != "machine":
-            return self.machine.run(line, self.asked.seconds)
+            return self.machine.run(line, self.asked.seconds, Said(self.said))
         return subprocess.run(["sh", "-c", line], stdin=subprocess.DEVNULL).returncode
+
+    def _last_said(self):
+        lines = self.said.read_text(errors="replace").split("\n")
+        return next((line for line in reversed(lines) if line.strip()), "nothing")
 
     def _fail(self, why, path):
         """What pytest could not report itself."""

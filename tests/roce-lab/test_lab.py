@@ -1,13 +1,15 @@
 """The lab itself: are its RNICs real, its paths those of a real fabric, its faults felt?"""
 
 import contextlib
+import json
 import re
 import socket
 import subprocess
 
 import pytest
 
-from guest.verbs import pingpong, send
+from guest.fabric import MTU, NARROW_MTU
+from guest.verbs import Rping, Stream, connections, pingpong, send
 from lab.netns import run
 from lab.wait import Overdue, until
 
@@ -107,6 +109,20 @@ def test_a_traced_switch_answers_from_the_interface_that_it_was_asked_at(fabric,
     assert names[0] == "tor1" and names[1] in fabric.spines
     assert names[2:] == ["tor2", target.ipv4]
     assert hops[0] == source.gateway
+
+
+@pytest.mark.parametrize("kind", [Rping, Stream])
+def test_traffic_of_others_lasts_until_it_is_killed(fabric, pair, tmp_path, kind):
+    with kind(tmp_path, *pair) as traffic:
+        (mine,) = connections(traffic.client)
+        assert mine["ifname"] == pair[0].rdma
+        fabric.count_flows()
+        until("it goes over one spine", 5, lambda: spines_of(fabric, *pair))
+        (seen,) = spines_of(fabric, *pair).values()
+        assert len(seen) == 1
+        traffic.kill()
+    left = json.loads(run("rdma", "-j", "resource", "show", "qp"))
+    assert all(qp.get("lqpn") != mine["lqpn"] for qp in left if qp["ifname"] == pair[0].rdma)
 
 
 # ---- faults ------------------------------------------------------------------------
@@ -215,11 +231,11 @@ def test_nothing_is_lost_over_an_uplink_that_a_person_sets_down(fabric, pair):
 def test_a_port_of_narrow_mtu_takes_large_messages_alone(fabric, pair):
     source, target = pair
     assert "50 iters" in pingpong(*pair, messages=50, size=4096)
-    fabric.set_port_mtu(target)
+    fabric.set_port_mtu(target, NARROW_MTU)
     try:
         assert "50 iters" in pingpong(*pair, messages=50, size=64)
         with pytest.raises(subprocess.TimeoutExpired):
             pingpong(*pair, messages=50, size=4096, seconds=3)
     finally:
-        fabric.set_port_mtu(target, 4200)
+        fabric.set_port_mtu(target, MTU)
     assert "50 iters" in pingpong(*pair, messages=50, size=4096)

@@ -18,6 +18,7 @@ def program(name, build=None):
         "analyzer",
         "ctl",
         "tests/support",
+        "tests/roce-lab",
         "tests/bench",
     ):
         path = build / folder / name

@@ -249,9 +249,13 @@ class RoceFabric(Fabric):
     def plug(self, rnic):
         batch([f"link set {rnic.port} up"], self.netns(rnic.tor))
 
-    def set_port_mtu(self, rnic, mtu=NARROW_MTU):
+    def set_port_mtu(self, rnic, mtu):
         """Of its ToR's port alone: what is longer vanishes there, in both directions."""
         batch([f"link set {rnic.port} mtu {mtu}"], self.netns(rnic.tor))
+
+    def port_mtu(self, rnic):
+        place = ["ip", "-n", self.netns(rnic.tor), "-j"]
+        return json.loads(run(*place, "link", "show", "dev", rnic.port))[0]["mtu"]
 
     def impair(self, rnic, towards=None, away=None):
         """netem's words ("loss 20%", "delay 20ms") for what goes to it, and what it sends."""

@@ -1,7 +1,11 @@
 """Traffic by the programs of rdma-core and perftest: RoCE that is none of ours."""
 
+import contextlib
+import json
 import subprocess
 
+from lab.netns import run
+from lab.process import Pack, Process
 from lab.wait import until
 
 GID = 1  # the one over IPv4
@@ -27,6 +31,74 @@ def send(source, target, qps=1, messages=100, size=64, seconds=BOTH_S, more=()):
     line = f"ib_send_bw -x {GID} -q {qps} -n {messages} -s {size} -d".split()
     ends = [*line, target.rdma, *more], [*line, source.rdma, *more]
     return _both(*ends, target.ipv4, seconds)
+
+
+def connections(process):
+    """Of a process, its QPs that have a peer, as rdma tells of them: lqpn, rqpn, ifname.
+    Who only receives stays RTR."""
+    shown = json.loads(run("rdma", "-j", "resource", "show", "qp"))
+    mine = [qp for qp in shown if qp.get("pid") == process.pid]
+    return [qp for qp in mine if qp["state"] in ("RTR", "RTS")]
+
+
+class Traffic:
+    """Two programs that talk until they are stopped or killed; a context. They talk as fast
+    as they can: client.freeze() leaves the connections without their traffic."""
+
+    def __init__(self, folder, server, client, address=()):
+        self._pack, self._port = Pack(), next(_ports)
+        folder.mkdir(parents=True, exist_ok=True)
+        self.server = self._end(folder, "server", server)
+        self.client = self._end(folder, "client", [*client, *address])
+
+    def _end(self, folder, side, command):
+        name = f"{command[0]}-{self._port}-{side}"
+        command = [*command[:1], "-p", self._port, *command[1:]]
+        return self._pack.add(Process(name, command, None, folder / f"{name}.log"))
+
+    def __enter__(self):
+        ends = [self.server, self.client]
+        with contextlib.ExitStack() as undo:
+            undo.callback(self._pack.close)
+            self.server.start()
+            until("the server listens", BOTH_S, self._listens, [self.server])
+            self.client.start()
+            until("they are connected", BOTH_S, lambda: all(map(connections, ends)), ends)
+            undo.pop_all()
+        return self
+
+    def _listens(self):
+        return listening(self._port)
+
+    def kill(self):
+        """kill -9 to both, as a job dies."""
+        self.client.kill()
+        self.server.kill()
+
+    def __exit__(self, *_):
+        self._pack.close()
+
+
+class Stream(Traffic):
+    """ib_send_bw over RC connections. It polls, busily: freeze both ends soon."""
+
+    def __init__(self, folder, source, target, qps=1, size=64, more=()):
+        line = f"ib_send_bw -x {GID} -q {qps} -s {size} --run_infinitely -d".split()
+        ends = [*line, target.rdma, *more], [*line, source.rdma, *more]
+        super().__init__(folder, *ends, [target.ipv4])
+
+
+class Rping(Traffic):
+    """An RC connection that the connection manager makes."""
+
+    def __init__(self, folder, source, target, size=64):
+        server = f"rping -s -a {target.ipv4} -S {size}"
+        client = f"rping -c -I {source.ipv4} -a {target.ipv4} -S {size}"
+        super().__init__(folder, server.split(), client.split())
+
+    def _listens(self):
+        shown = json.loads(run("rdma", "-j", "resource", "show", "cm_id"))
+        return any(each.get("pid") == self.server.pid for each in shown)
 
 
 def _both(server, client, address, seconds):

@@ -1,0 +1,135 @@
+#!/usr/bin/python3
+"""The demo's RoCE act, inside the lab's machine: tests/fabric/demo.py boots it.
+
+usage: demo.py --chapter N FOLDER       N: the last chapter that was told outside"""
+
+import argparse
+import contextlib
+import pathlib
+import sys
+
+import guest  # finds the fabric tests' lab, too
+from guest.fabric import FOUR_TORS, RoceFabric
+from guest.faults import CarrierLost, MtuBroken, UplinkSilent
+from guest.verbs import Rping
+from guest.world import RoceWorld
+from lab.teller import Teller
+from lab.wait import Overdue, until
+
+FIRES_S, RESOLVES_S, HEALTHY_S, TRACED_S, SERVICE_S = 20, 40, 5, 90, 10
+
+
+def healthy(world, tell):
+    tell.chapter("The same over RoCE, in a machine of its own")
+    tell.say(
+        "A small machine under emulation runs Debian's kernel with eight Soft-RoCE devices:"
+        " four ToRs of two RNICs each, two spines, ECMP. The agents probe over UD queue"
+        " pairs now; no packet of theirs passes through a socket."
+    )
+    world.start()
+    mark, before = world.mark(), world.lab.totals()
+    world.plain.silence(HEALTHY_S, mark[0])
+    after = world.lab.totals()
+    sent, lost = (after[key] - before[key] for key in ("sent", "no_reply"))
+    assert sent > 50 * len(world.fabric.rnics), f"only {sent} probes were sent"
+    tell.seen(f"{HEALTHY_S} s: {sent:,.0f} probes, {lost:.0f} without a reply, and no alert")
+    view = world.lab.agent_view(world.rnic("h1/rxe0"))
+    tell.say("rackmeshctl rnics, at the agent of h1:")
+    tell.plain("\n".join(f"   {line[:110]}" for line in world.lab.agent_ctl("h1", "rnics").splitlines()))
+    assert view["transport"] == "roce", f"probed over {view['transport']}"
+
+
+def story(world, tell, title, text, fault, traced=False):
+    tell.chapter(title)
+    tell.say(text)
+    if traced:
+        world.lab.wait_traced(TRACED_S)
+    mark = world.mark()
+    at = fault.begin()
+    try:
+        alert = world.plain.wait_for(fault.fires, FIRES_S, mark[0], f"the alert on {fault}")
+        tell.seen(f"{alert.alertname} {alert.part} after {alert.at - at:.2f} s:")
+        tell.quote(alert.annotations["summary"])
+        assert fault.bit(), "the fault hurt nobody"
+        assert alert.annotations["kind"] == fault.kind, f"called {alert.annotations['kind']}"
+    finally:
+        fault.end()
+    world.plain.wait_for(fault.resolves, RESOLVES_S, mark[0], f"the end of {fault}")
+    others = [str(each) for each in world.since(mark) if not fault.names(each)]
+    assert not others, f"others were named: {'; '.join(others)}"
+    tell.seen("resolved; nobody else was named")
+
+
+def service(world, tell, folder):
+    tell.chapter("A service opens a connection")
+    source, target = world.rnic("h1/rxe0"), world.rnic("h3/rxe4")
+    tell.say(
+        f"rping, from {source.name} to {target.name}. The kernel tells the agents of h1 and h3"
+        " as its queue pairs get a peer; the controller knows whose address that is."
+    )
+
+    def listed():
+        flows = world.lab.services("h1")
+        return [flow for flow in flows if flow["comm"] == "rping" and flow["state"] == "probed"]
+
+    with Rping(folder, source, target) as rping:
+        until("its way is probed", SERVICE_S, listed, [rping.client])
+        tell.seen("rackmeshctl services:")
+        tell.plain(
+            "\n".join(f"   {line[:110]}" for line in world.lab.agent_ctl("h1", "services").splitlines())
+        )
+        rping.kill()
+        until("it is forgotten", SERVICE_S, lambda: not world.lab.services("h1"))
+    tell.seen("kill -9: it is gone from the list")
+
+
+def play(folder, tell):
+    with contextlib.ExitStack() as undo:
+        fabric = undo.enter_context(RoceFabric(FOUR_TORS))
+        world = undo.enter_context(RoceWorld(fabric, folder, analyzer={}))
+        healthy(world, tell)
+        rnic = world.rnic("h4/rxe7")
+        story(
+            world,
+            tell,
+            "A cable is drawn",
+            f"{rnic.name} loses its carrier at {rnic.tor}. Its sends would still \"succeed\".",
+            CarrierLost(world.lab, rnic),
+        )
+        story(
+            world,
+            tell,
+            "A port is set up wrong",
+            f"{rnic.tor}'s port to {rnic.name} takes 1,500 bytes from now on, as after a"
+            " change that went wrong: small packets pass, the large ones of a training job"
+            " vanish.",
+            MtuBroken(world.lab, rnic),
+        )
+        story(
+            world,
+            tell,
+            "An uplink loses everything, silently",
+            "What tor1 sends up to spine2 vanishes; its link stays up. The flows that were"
+            " traced through it die, all others live.",
+            UplinkSilent(world.lab, "tor1", "spine2"),
+            traced=True,
+        )
+        service(world, tell, pathlib.Path(folder) / "rping")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--chapter", type=int, default=0)
+    parser.add_argument("folder")
+    asked = parser.parse_args()
+    tell = Teller(asked.chapter)
+    try:
+        play(asked.folder, tell)
+    except (AssertionError, Overdue, RuntimeError, OSError) as error:
+        tell.failure(str(error))
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
