@@ -1,15 +1,12 @@
 #include "host-agent/agent_api.h"
 #include "host-agent/agent_api_paths.h"
+#include "host-agent/agent_api_rnics.h"
 
 #include <stdio.h>
 
-#include "host-agent/agent_metrics.h"
 #include "host-agent/outbox.h"
 #include "host-agent/pinglist.h"
 #include "host-agent/plans.h"
-#include "host-agent/reflector.h"
-#include "host-agent/rnic.h"
-#include "host-agent/rnic_facts.h"
 #include "host-agent/uplink.h"
 #include "rackmesh/base/address.h"
 #include "rackmesh/base/http_server.h"
@@ -42,82 +39,6 @@ static void
 set_u64(json_t *object, const char *key, uint64_t value)
 {
 	json_object_set_new(object, key, json_integer((json_int_t)value));
-}
-
-static json_t *
-show_prober(const struct prober *prober)
-{
-	const struct prober_counts *counts = prober_counts(prober);
-	json_t *object = json_object(), *results = json_object();
-
-	set_u64(object, "targets", prober_targets(prober));
-	set_u64(object, "asked", counts->asked);
-	set_u64(object, "skipped", counts->skipped);
-	set_u64(object, "sent", counts->sent);
-	set_u64(object, "send_failed", counts->send_failed);
-	for (unsigned i = 0; i < WIRE_OUTCOMES; i++)
-		set_u64(results, wire_outcome_word(i), counts->outcomes[i]);
-	json_object_set_new(object, "results", results);
-	return object;
-}
-
-static json_t *
-show_reflector(const struct reflector *reflector)
-{
-	const struct reflector_counts *counts = reflector_counts(reflector);
-	json_t *object = json_object();
-
-	set_u64(object, "received", counts->received);
-	set_u64(object, "replied", counts->replied);
-	set_u64(object, "refused",
-	    counts->refused_stranger + counts->refused_port +
-		counts->refused_malformed + counts->refused_full);
-	return object;
-}
-
-static json_t *
-show_rnic(const struct rnic *rnic)
-{
-	const struct rnic_facts *facts = rnic_facts(rnic);
-	json_t *object = json_object(), *tors = json_array();
-	json_t *addresses = json_array();
-	struct wire_rnic seen;
-
-	json_object_set_new(object, "device", json_string(rnic_device(rnic)));
-	for (size_t i = 0; i < rnic_tor_count(rnic); i++)
-		json_array_append_new(tors, json_string(rnic_tor(rnic, i)));
-	json_object_set_new(object, "tors", tors);
-	json_object_set_new(object, "up", json_boolean(rnic_up(rnic)));
-	json_object_set_new(
-	    object, "id", facts == NULL ? json_null() : show_id(facts->id));
-	if (rnic_describe(rnic, &seen)) {
-		for (size_t i = 0; i < seen.address_count; i++)
-			json_array_append_new(
-			    addresses, show_address(&seen.addresses[i]));
-		json_object_set_new(object, "driver", json_string(seen.driver));
-		set_u64(object, "mtu_bytes", seen.mtu_bytes);
-		json_object_set_new(object, "prober", show_prober(rnic_prober(rnic)));
-		json_object_set_new(
-		    object, "reflector", show_reflector(rnic_reflector(rnic)));
-	}
-	json_object_set_new(object, "addresses", addresses);
-	set_u64(object, "self_loss", rnic_self_loss(rnic));
-	return object;
-}
-
-static void
-get_rnics(struct rm_http_request *request, void *arg)
-{
-	const struct agent_api *api = arg;
-	json_t *all = json_object(), *list = json_array();
-
-	for (size_t i = 0; i < api->rnic_count; i++)
-		json_array_append_new(list, show_rnic(api->rnics[i]));
-	json_object_set_new(all, "host", json_string(api->host));
-	json_object_set_new(all, "paused", json_boolean(*api->paused));
-	set_u64(all, "brake_permille", api->brake->rate_permille);
-	json_object_set_new(all, "rnics", list);
-	rm_http_reply_json(request, 200, all);
 }
 
 static json_t *
@@ -314,7 +235,7 @@ agent_api_serve(struct rm_http_server *server, const struct rm_metrics *metrics,
 		const char *path;
 		rm_http_handler *handler;
 	} routes[] = {
-		{ RM_HTTP_READ, "/v1/rnics", get_rnics },
+		{ RM_HTTP_READ, "/v1/rnics", agent_api_rnics },
 		{ RM_HTTP_READ, "/v1/pinglist", get_pinglist },
 		{ RM_HTTP_READ, "/v1/aggregators", get_aggregators },
 		{ RM_HTTP_READ, "/v1/paths", agent_api_paths },

@@ -30,6 +30,8 @@ struct agent_counts { /* of the daemon as a whole */
 /* The owner of each group is its first pointer: forget by that. The rnic must be
  * up. -EEXIST, -ENOMEM: whatever was registered already stays. */
 int agent_metrics_rnic(struct rm_metrics *metrics, const struct rnic *rnic);
+/* Whether it is there: for as long as the rnic, up or not. */
+int agent_metrics_rnic_state(struct rm_metrics *metrics, const struct rnic *rnic);
 int agent_metrics_uplink(struct rm_metrics *metrics, const struct uplink *uplink);
 int agent_metrics_plans(struct rm_metrics *metrics, const struct plans *plans);
 int agent_metrics_brake(struct rm_metrics *metrics, const struct wire_brake *brake,

@@ -99,11 +99,11 @@ agent_add_rnics(struct host_agent *agent)
 		return -ENOMEM;
 	for (size_t i = 0; i < agent->config.rnics.count; i++) {
 		struct rnic_options options = {
-			.device = list[i].device,
-			.netns = agent->config.netns,
-			.address = list[i].address,
+			.place = agent_rnic_place(&agent->config, i),
 			.tor_count = agent_rnic_tor_count(&list[i]),
 			.udp_port = (uint16_t)list[i].udp_port,
+			.flow_qps = agent->config.roce_flow_qps,
+			.software_stamps = agent->config.roce_software_stamps,
 			.prober = agent_prober_options(&agent->config),
 		};
 		int r = 0;
@@ -118,6 +118,9 @@ agent_add_rnics(struct host_agent *agent)
 		if (r < 0)
 			return r;
 		agent->rnic_count++;
+		r = agent_metrics_rnic_state(agent->metrics, agent->rnics[i]);
+		if (r < 0)
+			return r;
 	}
 	return 0;
 }

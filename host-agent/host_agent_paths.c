@@ -43,7 +43,7 @@ agent_trace_rnic(struct host_agent *agent, const struct rnic *rnic)
 {
 	bool denied = tracing_denied(agent->tracing);
 	int r = tracing_open(agent->tracing, rnic_index(agent, rnic),
-	    agent->config.netns, rnic_device(rnic), rnic_facts(rnic));
+	    agent->config.netns, rnic_facts(rnic)->netdev, rnic_facts(rnic));
 
 	if (r == 0)
 		return;

@@ -1,41 +1,21 @@
 #include "host-agent/rnic.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "host-agent/pinglist.h"
 #include "host-agent/port.h"
-#include "host-agent/port_udp.h"
 #include "host-agent/reflector.h"
-#include "host-agent/rnic_facts.h"
-#include "rackmesh/base/random.h"
+#include "host-agent/rnic_state.h"
+#include "rackmesh/base/loop.h"
 #include "rackmesh/base/worker.h"
-
-struct rnic {
-	struct rm_loop *loop;
-	struct rm_worker *worker;
-	struct rnic_options options;
-	struct rnic_callbacks callbacks;
-	void *arg;
-
-	bool looking;     /* a look is on the worker */
-	bool seen;        /* facts hold */
-	int waits_reason; /* of the last RNIC_WAITS; 0: none is on */
-	bool paused;
-	uint32_t brake_permille;
-	struct rnic_facts facts;
-	struct wire_address addresses[RNIC_FAMILIES]; /* as registered */
-	uint64_t past_self_loss;                      /* of sockets since closed */
-
-	struct port *port; /* all three, or none */
-	struct prober *prober;
-	struct reflector *reflector;
-};
 
 /* Travels to the worker and back. It borrows the options' strings: they outlive it. */
 struct look_job {
 	struct rnic *rnic;
+	struct rnic_place place;
 	struct rnic_facts facts;
 };
 
@@ -45,6 +25,7 @@ rnic_new(struct rm_loop *loop, struct rm_worker *worker,
     void *arg, struct rnic **ret)
 {
 	struct rnic *rnic = calloc(1, sizeof(*rnic));
+	int r;
 
 	if (rnic == NULL)
 		return -ENOMEM;
@@ -54,41 +35,17 @@ rnic_new(struct rm_loop *loop, struct rm_worker *worker,
 	rnic->callbacks = *callbacks;
 	rnic->arg = arg;
 	rnic->brake_permille = 1000;
-	*ret = rnic;
-	return 0;
-}
-
-static void
-rnic_on_result(const struct wire_result *result, rm_mono_t sent, void *arg)
-{
-	struct rnic *rnic = arg;
-
-	rnic->callbacks.on_result(rnic, result, sent, rnic->arg);
-}
-
-static uint64_t
-rnic_overruns(const struct rnic *rnic)
-{
-	uint64_t sum = 0;
-
-	for (int role = 0; rnic->port != NULL && role < PORT_ROLES; role++)
-		sum += port_overruns(rnic->port, (enum port_role)role, true);
-	return sum;
-}
-
-static void
-rnic_close(struct rnic *rnic)
-{
-	if (rnic->port == NULL)
-		return;
-	rnic->callbacks.on_counters(rnic, false, rnic->arg);
-	rnic->past_self_loss += rnic_overruns(rnic);
-	prober_free(rnic->prober);
-	reflector_free(rnic->reflector);
-	port_free(rnic->port);
-	rnic->prober = NULL;
-	rnic->reflector = NULL;
-	rnic->port = NULL;
+	if (options->place.rdma_port > 1)
+		snprintf(rnic->name, sizeof(rnic->name), "%.*s:%u", RNIC_NAME_BYTES - 5,
+		    options->place.device, (unsigned)options->place.rdma_port);
+	else
+		snprintf(rnic->name, sizeof(rnic->name), "%s", options->place.device);
+	r = rm_timer_new(loop, rnic_take_news, rnic, &rnic->news);
+	if (r < 0)
+		free(rnic);
+	else
+		*ret = rnic;
+	return r;
 }
 
 void
@@ -97,61 +54,14 @@ rnic_free(struct rnic *rnic)
 	if (rnic == NULL)
 		return;
 	rnic_close(rnic);
+	rm_timer_free(rnic->news);
 	free(rnic);
 }
 
 static void
-rnic_set_pace(const struct rnic *rnic, struct prober *prober)
+rnic_say(struct rnic *rnic, enum rnic_event event)
 {
-	prober_set_permille(prober, rnic->brake_permille);
-	prober_pause(prober, rnic->paused || rnic->brake_permille == 0);
-}
-
-static int
-rnic_start_prober(struct rnic *rnic, struct prober **ret)
-{
-	struct prober_options options = rnic->options.prober;
-	int r;
-
-	options.random_seed = rm_random_u64();
-	r = prober_new(rnic->loop, rnic->port, &options, rnic_on_result, rnic, ret);
-	if (r == 0)
-		rnic_set_pace(rnic, *ret);
-	return r;
-}
-
-static int
-rnic_open(struct rnic *rnic)
-{
-	struct port_udp_options options = {
-		.device = rnic->options.device,
-		.netns = rnic->options.netns,
-		.reflector_port = rnic->options.udp_port,
-	};
-	int r;
-
-	for (size_t i = 0; i < rnic->facts.address_count; i++) {
-		options.addresses[i] = rnic->facts.addresses[i];
-		rnic->addresses[i] = rnic->facts.addresses[i];
-		rnic->addresses[i].port = rnic->options.udp_port;
-	}
-	r = port_udp_new(rnic->loop, &options, &rnic->port);
-	if (r < 0)
-		return r;
-	r = reflector_new(rnic->port, rnic->facts.id, 0, &rnic->reflector);
-	if (r < 0)
-		goto out;
-	r = rnic_start_prober(rnic, &rnic->prober);
-	if (r < 0)
-		goto out;
-	rnic->callbacks.on_counters(rnic, true, rnic->arg);
-	return 0;
-out:
-	reflector_free(rnic->reflector);
-	port_free(rnic->port);
-	rnic->reflector = NULL;
-	rnic->port = NULL;
-	return r;
+	rnic->callbacks.on_event(rnic, event, 0, rnic->arg);
 }
 
 static void
@@ -168,6 +78,7 @@ rnic_take_facts(struct rnic *rnic, const struct rnic_facts *facts)
 {
 	bool same_place = rnic->seen && rnic_facts_same_place(&rnic->facts, facts);
 	bool same = rnic->seen && rnic_facts_same(&rnic->facts, facts);
+	bool was_open = rnic->port != NULL;
 	int r;
 
 	rnic->facts = *facts;
@@ -177,26 +88,58 @@ rnic_take_facts(struct rnic *rnic, const struct rnic_facts *facts)
 	if (rnic->port == NULL) {
 		r = rnic_open(rnic);
 		if (r < 0) {
+			if (was_open)
+				rnic_say(rnic, RNIC_CHANGED);
 			rnic_say_waits(rnic, r);
 			return;
 		}
 		rnic->waits_reason = 0;
-		rnic->callbacks.on_event(rnic, RNIC_UP, 0, rnic->arg);
+		rnic_say(rnic, RNIC_UP);
 		return;
 	}
 	rnic->waits_reason = 0;
+	rnic->opened = *facts;
 	if (!same)
-		rnic->callbacks.on_event(rnic, RNIC_CHANGED, 0, rnic->arg);
+		rnic_say(rnic, RNIC_CHANGED);
+}
+
+/* An RDMA device that is not there any more serves nobody, whatever its QPs say. */
+static void
+rnic_lose(struct rnic *rnic, int reason)
+{
+	rnic_close(rnic);
+	rnic_say(rnic, RNIC_CHANGED);
+	rnic_say_waits(rnic, reason);
+}
+
+void
+rnic_take_news(void *arg)
+{
+	struct rnic *rnic = arg;
+
+	if (rnic->port == NULL)
+		return;
+	if (rnic->gone) {
+		rnic_lose(rnic, rnic->gone_reason);
+	} else {
+		enum rnic_event event = rnic->renumbered ? RNIC_UP : RNIC_CHANGED;
+
+		rnic->renumbered = false;
+		port_verbs_facts(rnic->port, &rnic->verbs);
+		rnic_set_pace(rnic);
+		rnic_say(rnic, event);
+	}
+	/* Its addresses may have come, gone or changed with that. */
+	rnic->look_again = rnic->looking;
+	rnic_look(rnic);
 }
 
 static int
 look_run(void *arg)
 {
 	struct look_job *job = arg;
-	const struct rnic_options *options = &job->rnic->options;
 
-	return rnic_facts_read(
-	    options->netns, options->device, options->address, &job->facts);
+	return rnic_facts_find(&job->place, &job->facts);
 }
 
 static void
@@ -208,8 +151,15 @@ look_done(void *arg, int r)
 	rnic->looking = false;
 	if (r == 0)
 		rnic_take_facts(rnic, &job->facts);
+	else if ((r == -ENODEV || r == -ENOENT) && rnic->port != NULL &&
+		 rnic->opened.transport == RNIC_ROCE)
+		rnic_lose(rnic, r);
 	else if (r != -ECANCELED)
 		rnic_say_waits(rnic, r);
+	if (rnic->look_again && r != -ECANCELED) {
+		rnic->look_again = false;
+		rnic_look(rnic);
+	}
 	free(job);
 }
 
@@ -225,6 +175,7 @@ rnic_look(struct rnic *rnic)
 	if (job == NULL)
 		return;
 	job->rnic = rnic;
+	job->place = rnic->options.place;
 	if (rm_worker_submit(rnic->worker, look_run, look_done, job) < 0)
 		free(job);
 	else
@@ -257,7 +208,7 @@ rnic_pause(struct rnic *rnic, bool paused)
 {
 	rnic->paused = paused;
 	if (rnic->port != NULL)
-		rnic_set_pace(rnic, rnic->prober);
+		rnic_set_pace(rnic);
 }
 
 void
@@ -265,7 +216,7 @@ rnic_brake(struct rnic *rnic, uint32_t permille)
 {
 	rnic->brake_permille = permille;
 	if (rnic->port != NULL)
-		rnic_set_pace(rnic, rnic->prober);
+		rnic_set_pace(rnic);
 }
 
 int
@@ -280,7 +231,7 @@ rnic_retune(struct rnic *rnic, const struct prober_options *options)
 	rnic->callbacks.on_counters(rnic, false, rnic->arg);
 	prober_free(rnic->prober);
 	rnic->prober = NULL;
-	r = rnic_start_prober(rnic, &rnic->prober);
+	r = rnic_start_prober(rnic);
 	if (r < 0) {
 		rnic_close(rnic); /* the next look opens everything anew */
 		return r;
@@ -293,7 +244,7 @@ rnic_retune(struct rnic *rnic, const struct prober_options *options)
 const char *
 rnic_device(const struct rnic *rnic)
 {
-	return rnic->options.device;
+	return rnic->name;
 }
 
 size_t
@@ -320,19 +271,56 @@ rnic_facts(const struct rnic *rnic)
 	return rnic->seen ? &rnic->facts : NULL;
 }
 
+enum wire_link
+rnic_link(const struct rnic *rnic)
+{
+	if (rnic->options.place.transport != RNIC_ROCE || rnic->opened.id.guid == 0)
+		return WIRE_LINK_UNKNOWN;
+	return rnic->verbs.link_up ? WIRE_LINK_UP : WIRE_LINK_DOWN;
+}
+
+bool
+rnic_verbs(const struct rnic *rnic, struct port_verbs_facts *ret)
+{
+	if (rnic->port == NULL || rnic->opened.transport != RNIC_ROCE)
+		return false;
+	port_verbs_facts(rnic->port, ret);
+	return true;
+}
+
+enum wire_stamp_source
+rnic_stamps(const struct rnic *rnic)
+{
+	return rnic->opened.transport == RNIC_ROCE ? rnic->verbs.stamps
+						   : WIRE_STAMP_KERNEL;
+}
+
+enum port_flows
+rnic_flows(const struct rnic *rnic)
+{
+	return rnic->port == NULL ? PORT_FLOWS_UNKNOWN : port_flows(rnic->port);
+}
+
 bool
 rnic_describe(const struct rnic *rnic, struct wire_rnic *ret)
 {
-	if (rnic->port == NULL)
+	const struct rnic_facts *facts = &rnic->opened;
+	bool roce = facts->transport == RNIC_ROCE;
+
+	if (facts->id.guid == 0 || (rnic->port == NULL && !roce))
 		return false;
 	*ret = (struct wire_rnic){
-		.id = rnic->facts.id,
-		.device = rnic->options.device,
-		.driver = rnic->facts.driver,
+		.id = facts->id,
+		.device = rnic->name,
+		.driver = facts->driver,
 		.tor_count = rnic->options.tor_count,
 		.plane = "",
-		.address_count = rnic->facts.address_count,
-		.mtu_bytes = rnic->facts.mtu_bytes,
+		.address_count = facts->address_count,
+		.mtu_bytes = roce ? rnic->verbs.mtu_bytes : facts->mtu_bytes,
+		.qpn = roce ? rnic->verbs.qpn : 0,
+		.large_qpn = roce ? rnic->verbs.large_qpn : 0,
+		.lid = facts->lid,
+		.link = (uint8_t)rnic_link(rnic),
 	};
 	memcpy(ret->tors, rnic->options.tors, sizeof(ret->tors));
 	memcpy(ret->addresses, rnic->addresses, sizeof(rnic->addresses));

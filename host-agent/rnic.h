@@ -2,8 +2,10 @@
  * rnic - one RNIC at work: looked up, and while it is there, probing and answering.
  *
  * An RNIC that is not there yet is waited for. One whose addresses or device change
- * gets new sockets and keeps its plan; one that goes away keeps its old sockets, whose
- * failing sends say so.
+ * gets new sockets or QPs and keeps its plan. A network device that goes away keeps its
+ * old sockets, whose failing sends say so; an RDMA device that does is closed and
+ * stays registered, with its link down. While a link is known to be down no probe is
+ * tried.
  */
 #ifndef HOST_AGENT_RNIC_H
 #define HOST_AGENT_RNIC_H
@@ -12,32 +14,36 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "host-agent/port.h"
+#include "host-agent/port_verbs.h"
 #include "host-agent/prober.h"
+#include "host-agent/rnic_facts.h"
 #include "rackmesh/base/clock.h"
 #include "schemas/wire.h"
 
 struct rnic;
 struct pinglist_sum;
-struct port_counts;
 struct reflector;
 struct reflector_counts;
 struct rm_loop;
 struct rm_worker;
-struct rnic_facts;
+struct verbs_calls;
 
 struct rnic_options { /* strings are borrowed */
-	const char *device;
-	const char *netns;   /* NULL: our own */
-	const char *address; /* NULL: any */
+	struct rnic_place place;
 	const char *tors[WIRE_MAX_ATTACHMENTS];
 	size_t tor_count;
 	uint16_t udp_port;
+	size_t flow_qps; /* the next three of RoCE, as in port_verbs_options */
+	bool software_stamps;
+	const struct verbs_calls *calls;
 	struct prober_options prober; /* random_seed is made anew each time */
 };
 
 enum rnic_event {
-	RNIC_UP, /* sockets are open, perhaps anew: it needs targets and a roster */
-	RNIC_CHANGED, /* an attribute only: to be registered again */
+	/* Sockets or QPs are open, perhaps anew: it needs targets and a roster. */
+	RNIC_UP,
+	RNIC_CHANGED, /* an attribute or its link: to be registered again */
 	RNIC_WAITS,   /* cannot be looked up or opened: reason says why */
 };
 
@@ -69,6 +75,7 @@ void rnic_brake(struct rnic *rnic, uint32_t permille);
 /* New timeout or rate: the prober starts anew, the sockets stay. */
 int rnic_retune(struct rnic *rnic, const struct prober_options *options);
 
+/* As configured, with ":port" where that is not 1: no two RNICs have the same. */
 const char *rnic_device(const struct rnic *rnic);
 size_t rnic_tor_count(const struct rnic *rnic);
 const char *rnic_tor(const struct rnic *rnic, size_t i);
@@ -76,6 +83,12 @@ const char *rnic_tor(const struct rnic *rnic, size_t i);
 bool rnic_up(const struct rnic *rnic);
 /* What was last seen; NULL before the first sight. */
 const struct rnic_facts *rnic_facts(const struct rnic *rnic);
+enum wire_link rnic_link(const struct rnic *rnic);
+/* Of its QPs; false where there are none open. */
+bool rnic_verbs(const struct rnic *rnic, struct port_verbs_facts *ret);
+/* While it is up: who stamps, and what makes its flows. */
+enum wire_stamp_source rnic_stamps(const struct rnic *rnic);
+enum port_flows rnic_flows(const struct rnic *rnic);
 /* For a registration; false while there is nothing to register. Borrows. */
 bool rnic_describe(const struct rnic *rnic, struct wire_rnic *ret);
 uint64_t rnic_self_loss(const struct rnic *rnic); /* of all its sockets so far */

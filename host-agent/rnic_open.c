@@ -1,0 +1,183 @@
+/* The port of an RNIC, UDP or verbs, with the prober and the reflector over it. */
+#include <errno.h>
+#include <string.h>
+
+#include "host-agent/port.h"
+#include "host-agent/port_udp.h"
+#include "host-agent/reflector.h"
+#include "host-agent/rnic_state.h"
+#include "rackmesh/base/loop.h"
+#include "rackmesh/base/random.h"
+
+uint64_t
+rnic_overruns(const struct rnic *rnic)
+{
+	uint64_t sum = 0;
+
+	for (int role = 0; rnic->port != NULL && role < PORT_ROLES; role++)
+		sum += port_overruns(rnic->port, (enum port_role)role, true);
+	return sum;
+}
+
+void
+rnic_close(struct rnic *rnic)
+{
+	if (rnic->port == NULL)
+		return;
+	rnic->callbacks.on_counters(rnic, false, rnic->arg);
+	rnic->past_self_loss += rnic_overruns(rnic);
+	prober_free(rnic->prober);
+	reflector_free(rnic->reflector);
+	port_free(rnic->port);
+	rnic->prober = NULL;
+	rnic->reflector = NULL;
+	rnic->port = NULL;
+	rnic->verbs.link_up = false;
+	rm_timer_stop(rnic->news);
+	rnic->renumbered = rnic->gone = false;
+}
+
+static void
+rnic_on_result(const struct wire_result *result, rm_mono_t sent, void *arg)
+{
+	struct rnic *rnic = arg;
+
+	rnic->callbacks.on_result(rnic, result, sent, rnic->arg);
+}
+
+void
+rnic_set_pace(struct rnic *rnic)
+{
+	bool down = rnic->facts.transport == RNIC_ROCE && !rnic->verbs.link_up;
+
+	prober_set_permille(rnic->prober, rnic->brake_permille);
+	prober_pause(rnic->prober, rnic->paused || rnic->brake_permille == 0 || down);
+}
+
+int
+rnic_start_prober(struct rnic *rnic)
+{
+	struct prober_options options = rnic->options.prober;
+	int r;
+
+	options.random_seed = rm_random_u64();
+	r = prober_new(
+	    rnic->loop, rnic->port, &options, rnic_on_result, rnic, &rnic->prober);
+	if (r == 0)
+		rnic_set_pace(rnic);
+	return r;
+}
+
+/* ---- ports ---------------------------------------------------------------------- */
+
+static void
+own_addresses(struct rnic *rnic, uint16_t port)
+{
+	memset(rnic->addresses, 0, sizeof(rnic->addresses));
+	for (size_t i = 0; i < rnic->facts.address_count; i++) {
+		rnic->addresses[i] = rnic->facts.addresses[i];
+		rnic->addresses[i].port = port;
+	}
+}
+
+static int
+open_udp(struct rnic *rnic)
+{
+	struct port_udp_options options = {
+		.device = rnic->facts.netdev,
+		.netns = rnic->options.place.netns,
+		.reflector_port = rnic->options.udp_port,
+	};
+
+	for (size_t i = 0; i < rnic->facts.address_count; i++)
+		options.addresses[i] = rnic->facts.addresses[i];
+	own_addresses(rnic, rnic->options.udp_port);
+	return port_udp_new(rnic->loop, &options, &rnic->port);
+}
+
+/* The port may be in the middle of something: what it says is dealt with by a timer
+ * that is due at once. */
+static void
+on_link(bool up, void *arg)
+{
+	struct rnic *rnic = arg;
+
+	rm_timer_after(rnic->news, 0);
+}
+
+static void
+on_renumbered(void *arg)
+{
+	struct rnic *rnic = arg;
+
+	rnic->renumbered = true;
+	rm_timer_after(rnic->news, 0);
+}
+
+static void
+on_gone(int reason, void *arg)
+{
+	struct rnic *rnic = arg;
+
+	rnic->gone = true;
+	rnic->gone_reason = reason;
+	rm_timer_after(rnic->news, 0);
+}
+
+static int
+open_roce(struct rnic *rnic)
+{
+	const struct rnic_facts *facts = &rnic->facts;
+	const struct port_verbs_events events = { on_link, on_renumbered, on_gone,
+		rnic };
+	struct port_verbs_options options = {
+		.device = facts->rdma_device,
+		.port_num = facts->id.port,
+		.lid = facts->lid,
+		.driver = facts->driver,
+		.flow_qps = rnic->options.flow_qps,
+		.software_stamps = rnic->options.software_stamps,
+		.calls = rnic->options.calls,
+	};
+	int r;
+
+	for (size_t i = 0; i < facts->address_count; i++) {
+		options.gids[i].address = facts->addresses[i];
+		options.gids[i].index = facts->gid_index[i];
+		memcpy(options.gids[i].gid, facts->gids[i], 16);
+	}
+	r = port_verbs_new(rnic->loop, &options, &events, &rnic->port);
+	if (r < 0)
+		return r;
+	own_addresses(rnic, WIRE_ROCE_PORT);
+	port_verbs_facts(rnic->port, &rnic->verbs);
+	/* Once seen as such it is never taken for another RNIC, one of UDP. */
+	rnic->options.place.transport = RNIC_ROCE;
+	return 0;
+}
+
+int
+rnic_open(struct rnic *rnic)
+{
+	int r;
+
+	r = rnic->facts.transport == RNIC_ROCE ? open_roce(rnic) : open_udp(rnic);
+	if (r < 0)
+		return r;
+	r = reflector_new(rnic->port, rnic->facts.id, 0, &rnic->reflector);
+	if (r < 0)
+		goto out;
+	r = rnic_start_prober(rnic);
+	if (r < 0)
+		goto out;
+	rnic->opened = rnic->facts;
+	rnic->callbacks.on_counters(rnic, true, rnic->arg);
+	return 0;
+out:
+	reflector_free(rnic->reflector);
+	port_free(rnic->port);
+	rnic->reflector = NULL;
+	rnic->port = NULL;
+	rnic->verbs.link_up = false;
+	return r;
+}
