@@ -31,7 +31,8 @@ struct qp_list_row {
 	uint32_t dst_qpn;             /* 0: not told, or it has none */
 	uint32_t pid;                 /* 0: the kernel's own */
 	char kernel[QP_LIST_KERNEL];  /* "" unless it is the kernel's own */
-	struct wire_address src, dst; /* of rdma_cm; family 0: not known */
+	struct wire_address src, dst; /* of rdma_cm, with its port; family 0:
+					 not known */
 };
 
 struct qp_list_device {

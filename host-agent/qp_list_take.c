@@ -101,13 +101,14 @@ read_address(const struct attribute *from, struct wire_address *ret)
 	memcpy(&family, from->data, sizeof(family));
 	if (family == AF_INET && from->len >= sizeof(v4)) {
 		memcpy(&v4, from->data, sizeof(v4));
-		*ret = (struct wire_address){ .family = 4 };
+		*ret = (struct wire_address){ .family = 4, .port = ntohs(v4.sin_port) };
 		memcpy(ret->bytes, &v4.sin_addr, sizeof(v4.sin_addr));
 		return true;
 	}
 	if (family == AF_INET6 && from->len >= sizeof(v6)) {
 		memcpy(&v6, from->data, sizeof(v6));
-		*ret = (struct wire_address){ .family = 6 };
+		*ret =
+		    (struct wire_address){ .family = 6, .port = ntohs(v6.sin6_port) };
 		memcpy(ret->bytes, &v6.sin6_addr, sizeof(v6.sin6_addr));
 		return true;
 	}
