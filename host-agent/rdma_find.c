@@ -20,7 +20,7 @@ enum find_fit {
 
 struct find {
 	const char *root, *netdev;
-	char device[RDMA_DEVICE_BYTES];
+	const char *device; /* of the list */
 	uint8_t port;
 	enum find_fit fit;
 	bool hard; /* no soft device on top of a netdev */
@@ -79,7 +79,7 @@ find_look_at(struct find *find, const char *device)
 		if (fit == FIND_NOT || fit < find->fit ||
 		    (fit == find->fit && hard <= find->hard))
 			continue;
-		snprintf(find->device, sizeof(find->device), "%s", device);
+		find->device = device;
 		find->port = (uint8_t)port;
 		find->fit = fit;
 		find->hard = hard;
@@ -132,7 +132,7 @@ rdma_facts_find(
 		find_look_at(&find, names[i]);
 	if (find.fit == FIND_NOT)
 		return -ENODEV;
-	memcpy(device, find.device, RDMA_DEVICE_BYTES);
+	memcpy(device, find.device, strlen(find.device) + 1);
 	*port = find.port;
 	return 0;
 }

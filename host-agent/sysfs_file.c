@@ -42,7 +42,7 @@ sysfs_text(char *text, size_t size, const char *format, ...)
 {
 	char path[SYSFS_PATH_BYTES];
 	va_list arguments;
-	size_t len;
+	size_t len = 0;
 	int r;
 
 	text[0] = '\0';

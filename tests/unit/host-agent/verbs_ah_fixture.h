@@ -39,8 +39,8 @@ struct seen {
 	int64_t ready_ns[TARGETS]; /* when, by target */
 	bool stop_when_told;
 
-	_Atomic enum manner manner[TARGETS];
-	atomic_int error[TARGETS]; /* of ODD ones: refused at once */
+	atomic_int manner[TARGETS]; /* enum manner */
+	atomic_int error[TARGETS];  /* of ODD ones: refused at once */
 	atomic_int creates[TARGETS];
 	atomic_int created, destroyed;
 
@@ -69,7 +69,7 @@ fake_create(const struct verbs_ah_key *key, struct ibv_ah **ret, void *arg)
 	struct seen *seen = arg;
 
 	seen->creates[target]++;
-	switch (seen->manner[target]) {
+	switch ((enum manner)seen->manner[target]) {
 	case DEAD:
 		nanosleep(&dead, NULL);
 		return -ETIMEDOUT;
