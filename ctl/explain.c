@@ -20,6 +20,20 @@ print_legs(const json_t *evidence, const char *key, const char *what)
 		printf("    %-30s %lld of %lld arrived\n", what, arrived, sent);
 }
 
+/* Of an RNIC's packets those that are lost. */
+static void
+print_direction(const json_t *evidence)
+{
+	const char *direction = incident_text(evidence, "direction");
+
+	if (strcmp(direction, "receive") == 0)
+		printf("    lost is what is sent to it\n");
+	else if (strcmp(direction, "send") == 0)
+		printf("    lost is what it sends\n");
+	else if (strcmp(direction, "both") == 0)
+		printf("    lost is what it sends and what is sent to it\n");
+}
+
 static void
 print_list(const char *title, const json_t *list)
 {
@@ -65,6 +79,7 @@ print_explanation(const json_t *incident)
 	print_legs(evidence, "from_part", "from it");
 	print_legs(evidence, "outside", "out of the rack");
 	print_legs(evidence, "others", "that did not touch it");
+	print_direction(evidence);
 	if (strcmp(incident_text(evidence, "observed"), "-") != 0)
 		printf("    %s\n", incident_text(evidence, "observed"));
 	print_list("Ruled out", json_object_get(evidence, "ruled_out"));

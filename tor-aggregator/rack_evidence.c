@@ -5,16 +5,18 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "rackmesh/fabric/judge.h"
 #include "tor-aggregator/rack_judge.h"
 #include "tor-aggregator/rack_legs.h"
+#include "tor-aggregator/rack_pair.h"
 
 #define MIN_TO_RULE_OUT 4     /* probes */
 #define SHARE_TO_RULE_OUT 0.9 /* of them answered */
 #define MAX_PEERS_RULED_OUT 3
 
-/* Standard deviation of a pair's receive count, in packets: the bins' two edges, and
+/* Standard deviation of a pair's receive count, in packets: the window's two edges, and
  * what is left of the two clocks' difference. */
-#define COUNT_DEVIATION(sent) (1.5 + 0.03 * (double)(sent))
+#define COUNT_DEVIATION(sent_per_s) (1.5 + 0.03 * (sent_per_s))
 
 void
 rack_member_name(
@@ -38,6 +40,10 @@ tally_end(struct rack_tally *tally, const struct rack_pair *pair, bool excused)
 	tally->clean_sent += pair->sent;
 	tally->clean_lost += lost;
 	tally->clean_newest_answered += pair->newest_sent - pair->newest_lost;
+	if (pair->large) {
+		tally->large_sent += pair->sent;
+		tally->large_lost += lost;
+	}
 	if (!pair->foreign) {
 		tally->inside_sent += pair->sent;
 		tally->inside_answered += pair->answered;
@@ -45,15 +51,70 @@ tally_end(struct rack_tally *tally, const struct rack_pair *pair, bool excused)
 }
 
 static void
-tally_way(struct rack_way_out *way, const struct rack_pair *pair)
+tally_way(struct rack_way_out *way, const struct rack_pair *pair, double seconds)
 {
-	const double deviation = COUNT_DEVIATION(pair->sent);
+	const double deviation = COUNT_DEVIATION((double)pair->sent / seconds);
 
 	if (!pair->counted)
 		return;
 	way->lost += pair->sent - pair->answered;
 	way->missing += pair->sent - pair->arrived;
-	way->variance += deviation * deviation;
+	way->variance += deviation * deviation * (double)pair->weight;
+}
+
+static void
+tally_bytes(struct rack_tally *tally, const struct rack_pair *pair)
+{
+	uint16_t *bytes = pair->large ? &tally->large_bytes : &tally->small_bytes;
+
+	if (pair->bytes > *bytes)
+		*bytes = pair->bytes;
+}
+
+/* Probes between two members; nobody else is blamed for them, or they are excused. */
+static void
+tally_mesh(struct rack_tally *tallies, const struct rack_legs *legs,
+    const struct rack_blame *blame, const struct rack_pair *pair)
+{
+	struct rack_tally *src = &tallies[pair->src], *dst = &tallies[pair->dst];
+
+	tally_bytes(src, pair);
+	tally_bytes(dst, pair);
+	if (!blame->members[pair->dst]) {
+		tally_way(&src->own, pair, legs->seconds);
+		if (pair->large)
+			tally_way(&src->large_own, pair, legs->seconds);
+	}
+	if (!blame->members[pair->src]) {
+		tally_way(&dst->peers, pair, legs->seconds);
+		if (pair->large)
+			tally_way(&dst->large_peers, pair, legs->seconds);
+	}
+	tally_end(src, pair, blame->tor || blame->members[pair->dst]);
+	tally_end(dst, pair, blame->tor || blame->members[pair->src]);
+}
+
+void
+rack_blame_note(struct rack_blame *blame, const struct rack_legs *legs,
+    const struct rm_explanation *explanation, size_t members, size_t foreigners)
+{
+	memset(blame->members, 0, members * sizeof *blame->members);
+	memset(blame->foreigners, 0, foreigners * sizeof *blame->foreigners);
+	blame->tor = blame->uplinks = false;
+	for (size_t i = 0; i < explanation->part_count; i++) {
+		const size_t candidate = explanation->parts[i].candidate;
+		enum rack_way way;
+		size_t index;
+
+		if (rack_legs_is_member(legs, candidate, &index, &way))
+			blame->members[index] = true;
+		else if (rack_legs_is_tor(legs, candidate))
+			blame->tor = true;
+		else if (rack_legs_is_uplinks(legs, candidate))
+			blame->uplinks = true;
+		else if (rack_legs_is_foreigner(legs, candidate, &index))
+			blame->foreigners[index] = true;
+	}
 }
 
 void
@@ -67,7 +128,10 @@ rack_evidence_tally(const struct rack_legs *legs, const struct rack_blame *blame
 
 		src->own_sent += pair->sent;
 		src->send_failed += pair->send_failed;
+		if (pair->large)
+			src->large_failed += pair->send_failed;
 		if (pair->foreign) {
+			tally_bytes(src, pair);
 			src->outside_sent += pair->sent;
 			src->outside_answered += pair->answered;
 			if (!blame->foreigners[pair->dst]) {
@@ -81,13 +145,7 @@ rack_evidence_tally(const struct rack_legs *legs, const struct rack_blame *blame
 				(blame->uplinks && !pair->reflector));
 			continue;
 		}
-		if (!blame->members[pair->dst])
-			tally_way(&src->own, pair);
-		if (!blame->members[pair->src])
-			tally_way(&tallies[pair->dst].peers, pair);
-		tally_end(src, pair, blame->tor || blame->members[pair->dst]);
-		tally_end(
-		    &tallies[pair->dst], pair, blame->tor || blame->members[pair->src]);
+		tally_mesh(tallies, legs, blame, pair);
 	}
 }
 
@@ -205,6 +263,29 @@ rule_out_peers(const struct rack *rack, const struct rack_blame *blame,
 	}
 }
 
+static void
+observe_in_words(
+    const struct rack_tally *tally, enum rm_kind kind, struct rm_evidence *evidence)
+{
+	const uint64_t small = tally->clean_sent - tally->large_sent;
+	const uint64_t small_lost = tally->clean_lost - tally->large_lost;
+	const uint64_t large = tally->large_sent + tally->large_failed;
+
+	if (kind == RM_KIND_RNIC_MTU)
+		snprintf(evidence->observed, sizeof evidence->observed,
+		    "%" PRIu64 " of %" PRIu64
+		    " probes of %u bytes were answered, and %" PRIu64 " of %" PRIu64
+		    " of up to %u bytes",
+		    tally->large_sent - tally->large_lost, large, tally->large_bytes,
+		    small - small_lost, small, tally->small_bytes);
+	else if (tally->send_failed > 0)
+		snprintf(evidence->observed, sizeof evidence->observed,
+		    "%sits own host could not send %" PRIu64 " of %" PRIu64
+		    " probes through it",
+		    kind == RM_KIND_RNIC_SEND_FAILED ? "send-failed: " : "",
+		    tally->send_failed, tally->send_failed + tally->own_sent);
+}
+
 void
 rack_evidence_of_member(const struct rack *rack, const struct rack_legs *legs,
     const struct rack_blame *blame, const struct rack_tally *tallies, size_t member,
@@ -216,11 +297,7 @@ rack_evidence_of_member(const struct rack *rack, const struct rack_legs *legs,
 	add_counts(legs, blame, member, witnesses, evidence);
 	for (size_t i = 0; i < rack->member_count; i++)
 		evidence->peers += witnesses[i];
-	if (tally->send_failed > 0)
-		snprintf(evidence->observed, sizeof evidence->observed,
-		    "its own host could not send %" PRIu64 " of %" PRIu64
-		    " probes through it",
-		    tally->send_failed, tally->send_failed + tally->own_sent);
+	observe_in_words(tally, kind, evidence);
 	rule_out_side(kind, evidence);
 	rule_out_peers(rack, blame, tallies, witnesses, evidence);
 }

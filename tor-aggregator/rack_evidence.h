@@ -29,6 +29,8 @@ struct rack_way_out {
 	double lost, missing, variance;
 };
 
+struct rm_explanation;
+
 struct rack_tally { /* probes from and to one member; sums over its pairs */
 	uint64_t sent, lost, newest_sent, newest_lost;
 	uint64_t own_sent, send_failed; /* of its own probes: left, could not leave */
@@ -39,7 +41,14 @@ struct rack_tally { /* probes from and to one member; sums over its pairs */
 	uint64_t clean_sent, clean_lost, clean_newest_answered;
 	uint64_t inside_sent, inside_answered; /* those of them inside the rack */
 	struct rack_way_out own, peers; /* its own probes, those of its peers to it */
+	/* of clean_*, own and peers: large probes */
+	uint64_t large_sent, large_lost, large_failed;
+	struct rack_way_out large_own, large_peers;
+	uint16_t large_bytes, small_bytes; /* the largest of either */
 };
+
+void rack_blame_note(struct rack_blame *blame, const struct rack_legs *legs,
+    const struct rm_explanation *explanation, size_t members, size_t foreigners);
 
 /* tallies: one per member. blame->members itself excuses the others, never oneself. */
 void rack_evidence_tally(const struct rack_legs *legs, const struct rack_blame *blame,

@@ -11,6 +11,8 @@
 #include "tor-aggregator/rack_evidence.h"
 #include "tor-aggregator/rack_hosts.h"
 #include "tor-aggregator/rack_legs.h"
+#include "tor-aggregator/rack_ports.h"
+#include "tor-aggregator/rack_slow.h"
 #include "tor-aggregator/rack_suspect.h"
 #include "tor-aggregator/window.h"
 
@@ -25,6 +27,7 @@
 
 struct rack_judge {
 	struct rm_judge *judge;
+	struct rack_slow *slow;
 	struct rack_legs legs;
 	uint64_t fingerprint; /* of the rack that the memories are about */
 
@@ -33,7 +36,7 @@ struct rack_judge {
 	struct rack_suspect_memory *suspects;
 	struct rack_host_memory *hosts;
 	struct rack_blame blame;
-	bool *witnesses;
+	bool *witnesses, *excused;
 	enum rm_health *member_health, *host_health;
 	struct rm_verdict *verdicts;
 	size_t verdict_count;
@@ -54,8 +57,10 @@ rack_judge_new(struct rack_judge **ret)
 	if (judge == NULL)
 		return -ENOMEM;
 	r = rm_judge_new(&options, &judge->judge);
+	if (r == 0)
+		r = rack_slow_new(&judge->slow);
 	if (r < 0) {
-		free(judge);
+		rack_judge_free(judge);
 		return r;
 	}
 	*ret = judge;
@@ -71,6 +76,7 @@ forget_rack(struct rack_judge *judge)
 	free(judge->blame.members);
 	free(judge->blame.foreigners);
 	free(judge->witnesses);
+	free(judge->excused);
 	free(judge->member_health);
 	free(judge->host_health);
 	free(judge->verdicts);
@@ -79,7 +85,7 @@ forget_rack(struct rack_judge *judge)
 	judge->suspects = NULL;
 	judge->hosts = NULL;
 	judge->blame = (struct rack_blame){ 0 };
-	judge->witnesses = NULL;
+	judge->witnesses = judge->excused = NULL;
 	judge->member_health = judge->host_health = NULL;
 	judge->verdicts = NULL;
 	judge->found = NULL;
@@ -93,6 +99,7 @@ rack_judge_free(struct rack_judge *judge)
 		return;
 	forget_rack(judge);
 	rack_legs_release(&judge->legs);
+	rack_slow_free(judge->slow);
 	rm_judge_free(judge->judge);
 	free(judge);
 }
@@ -142,45 +149,22 @@ know_rack(struct rack_judge *judge, const struct rack *rack)
 	judge->blame.members = calloc(members, sizeof(bool));
 	judge->blame.foreigners = calloc(rack->foreigner_count + 1, sizeof(bool));
 	judge->witnesses = calloc(members, sizeof(bool));
+	judge->excused = calloc(members, sizeof(bool));
 	judge->member_health = calloc(members, sizeof(enum rm_health));
 	judge->host_health = calloc(hosts, sizeof(enum rm_health));
 	judge->verdicts = calloc(members + hosts, sizeof *judge->verdicts);
 	judge->found = calloc(members, sizeof *judge->found);
 	if (judge->tallies == NULL || judge->suspects == NULL || judge->hosts == NULL ||
 	    judge->blame.members == NULL || judge->blame.foreigners == NULL ||
-	    judge->witnesses == NULL || judge->member_health == NULL ||
-	    judge->host_health == NULL || judge->verdicts == NULL ||
-	    judge->found == NULL) {
+	    judge->witnesses == NULL || judge->excused == NULL ||
+	    judge->member_health == NULL || judge->host_health == NULL ||
+	    judge->verdicts == NULL || judge->found == NULL ||
+	    rack_slow_forget(judge->slow, rack) < 0) {
 		forget_rack(judge);
 		return -ENOMEM;
 	}
 	judge->fingerprint = fingerprint;
 	return 0;
-}
-
-static void
-note_blame(struct rack_judge *judge, const struct rack *rack,
-    const struct rm_explanation *explanation)
-{
-	struct rack_blame *blame = &judge->blame;
-
-	memset(blame->members, 0, rack->member_count * sizeof(bool));
-	memset(blame->foreigners, 0, rack->foreigner_count * sizeof(bool));
-	blame->tor = blame->uplinks = false;
-	for (size_t i = 0; i < explanation->part_count; i++) {
-		const size_t candidate = explanation->parts[i].candidate;
-		enum rack_way way;
-		size_t index;
-
-		if (rack_legs_is_member(&judge->legs, candidate, &index, &way))
-			blame->members[index] = true;
-		else if (rack_legs_is_tor(&judge->legs, candidate))
-			blame->tor = true;
-		else if (rack_legs_is_uplinks(&judge->legs, candidate))
-			blame->uplinks = true;
-		else if (rack_legs_is_foreigner(&judge->legs, candidate, &index))
-			blame->foreigners[index] = true;
-	}
 }
 
 static void
@@ -221,29 +205,6 @@ tor_verdict(struct rack_judge *judge, const struct rack *rack,
 	rack_evidence_of_tor(&judge->legs, &verdict->evidence);
 }
 
-/* "h1/r0", or "h1/r0 or h2/r0" in the order of the alphabet whoever was found first. */
-static void
-name_suspect(
-    const struct rack *rack, const struct rack_suspect *suspect, struct rm_part *part)
-{
-	char a[RACK_MEMBER_NAME_BYTES], b[RACK_MEMBER_NAME_BYTES];
-	bool swap;
-
-	snprintf(part->place, sizeof part->place, "%.63s", rack->tor);
-	rack_member_name(rack, suspect->member, a);
-	if (suspect->other == RACK_NO_OTHER) {
-		snprintf(part->name, sizeof part->name, "%s", a);
-		return;
-	}
-	if (suspect->other == RACK_OTHER_TOR)
-		snprintf(b, sizeof b, "%.63s", rack->tor);
-	else
-		rack_member_name(rack, suspect->other, b);
-	swap = strcmp(a, b) > 0 && suspect->other != RACK_OTHER_TOR;
-	snprintf(part->name, sizeof part->name, "%s%s%s", swap ? b : a, RM_PART_OR,
-	    swap ? a : b);
-}
-
 static void
 rnic_verdict(struct rack_judge *judge, const struct rack *rack,
     const struct window_closed *window, const struct rack_suspect *suspect)
@@ -252,8 +213,9 @@ rnic_verdict(struct rack_judge *judge, const struct rack *rack,
 	    judge, window, RM_PART_RNIC, suspect->kind, suspect->confidence);
 	struct rm_evidence *evidence = &verdict->evidence;
 
-	name_suspect(rack, suspect, &verdict->part);
+	rack_suspect_name(rack, suspect, &verdict->part);
 	evidence->window_start = judge->suspects[suspect->member].since;
+	evidence->way = suspect->way;
 	rack_evidence_of_member(rack, &judge->legs, &judge->blame, judge->tallies,
 	    suspect->member, suspect->kind, judge->witnesses, evidence);
 	if (suspect->other == RACK_NO_OTHER) {
@@ -265,7 +227,59 @@ rnic_verdict(struct rack_judge *judge, const struct rack *rack,
 	    "one of the two is at fault, and no other probes tell which");
 }
 
+/* Of a member that the last second named too, only if it says the same: there is more
+ * of it here. */
 static void
+slow_verdict(struct rack_judge *judge, const struct rack *rack,
+    const struct rack_slow_named *named)
+{
+	const struct rack_suspect suspect = { .member = named->member,
+		.other = RACK_NO_OTHER };
+	struct rm_verdict *verdict = &judge->verdicts[judge->verdict_count];
+
+	if (judge->member_health[named->member] == RM_HEALTH_BAD) {
+		while (verdict > judge->verdicts)
+			if (rm_rnic_id_equal((--verdict)->rnic, named->verdict.rnic))
+				break;
+		if (!rm_rnic_id_equal(verdict->rnic, named->verdict.rnic) ||
+		    verdict->kind != named->verdict.kind)
+			return;
+	} else {
+		judge->verdict_count++;
+	}
+	*verdict = named->verdict;
+	rack_suspect_name(rack, &suspect, &verdict->part);
+	judge->member_health[named->member] = RM_HEALTH_BAD;
+}
+
+/* What five seconds show, if the last one lets anybody be named. */
+static void
+judge_slow(struct rack_judge *judge, const struct rack *rack,
+    const struct window_closed *window, rm_wall_t start, bool works)
+{
+	const struct rack_slow_named *named;
+	size_t count;
+
+	if (rack_slow_judge(judge->slow, rack, window, start, &named, &count) < 0)
+		return;
+	for (size_t i = 0; i < count && works; i++)
+		slow_verdict(judge, rack, &named[i]);
+}
+
+static void
+judge_ports(struct rack_judge *judge, const struct rack *rack,
+    const struct window_closed *window, rm_wall_t start)
+{
+	judge->verdict_count +=
+	    rack_ports_judge(rack, start, rm_mono_since(window->end, window->start),
+		judge->suspects, &judge->verdicts[judge->verdict_count]);
+	for (size_t i = 0; i < rack->member_count; i++)
+		if (judge->suspects[i].port_down > 0)
+			judge->member_health[i] = RM_HEALTH_BAD;
+}
+
+/* False: nothing works, so that nobody is told apart. */
+static bool
 judge_rnics(struct rack_judge *judge, const struct rack *rack,
     const struct window_closed *window, rm_wall_t start,
     const struct rm_explanation *explanation)
@@ -279,7 +293,7 @@ judge_rnics(struct rack_judge *judge, const struct rack *rack,
 		tor_verdict(judge, rack, window, start);
 	if (state != RACK_WORKS) {
 		rack_suspects_forget(&view, judge->suspects);
-		return;
+		return false;
 	}
 	count = rack_suspects(&view, explanation, judge->suspects, judge->found);
 	for (size_t i = 0; i < count; i++)
@@ -289,6 +303,7 @@ judge_rnics(struct rack_judge *judge, const struct rack *rack,
 		if (judge->found[i].other < rack->member_count)
 			judge->member_health[judge->found[i].other] = RM_HEALTH_BAD;
 	}
+	return true;
 }
 
 static enum rm_health
@@ -308,17 +323,12 @@ health_of(const struct rack_judge *judge, const struct rack *rack, size_t member
 	return RM_HEALTH_GOOD;
 }
 
-int
-rack_judge_window(struct rack_judge *judge, const struct rack *rack,
-    const struct window_closed *window, rm_wall_t window_start,
-    struct rack_judgement *ret)
+static int
+explain(struct rack_judge *judge, const struct rack *rack,
+    const struct window_closed *window, struct rm_explanation *ret)
 {
-	struct rm_explanation explanation;
 	int r;
 
-	r = know_rack(judge, rack);
-	if (r < 0)
-		return r;
 	r = rack_legs_build(&judge->legs, rack, window);
 	if (r < 0)
 		return r;
@@ -327,11 +337,37 @@ rack_judge_window(struct rack_judge *judge, const struct rack *rack,
 			rack_legs_expect(&judge->legs, i);
 	r = rm_judge_explain(judge->judge, judge->legs.elements,
 	    judge->legs.observations, judge->legs.observation_count,
-	    judge->legs.candidates, judge->legs.candidate_count, &explanation);
+	    judge->legs.candidates, judge->legs.candidate_count, ret);
 	if (r < 0)
 		return r;
-	note_blame(judge, rack, &explanation);
+	rack_blame_note(&judge->blame, &judge->legs, ret, rack->member_count,
+	    rack->foreigner_count);
+	for (size_t i = 0; i < rack->member_count; i++)
+		if (judge->excused[i])
+			judge->blame.members[i] = true;
 	rack_evidence_tally(&judge->legs, &judge->blame, judge->tallies);
+	return 0;
+}
+
+int
+rack_judge_window(struct rack_judge *judge, const struct rack *given,
+    const struct window_closed *window, rm_wall_t window_start,
+    struct rack_judgement *ret)
+{
+	struct rack with_excuses = *given;
+	const struct rack *rack = &with_excuses;
+	struct rm_explanation explanation;
+	bool works = false;
+	int r;
+
+	r = know_rack(judge, rack);
+	if (r < 0)
+		return r;
+	rack_ports_excuse(rack, judge->suspects, judge->excused);
+	with_excuses.excused = judge->excused;
+	r = explain(judge, rack, window, &explanation);
+	if (r < 0)
+		return r;
 	judge->verdict_count = 0;
 	for (size_t i = 0; i < rack->host_count; i++)
 		judge->host_health[i] = rack_host_health(rack, i);
@@ -341,8 +377,10 @@ rack_judge_window(struct rack_judge *judge, const struct rack *rack,
 		    window->partial ? RM_HEALTH_UNKNOWN : health_of(judge, rack, i);
 	if (!window->partial) {
 		judge_hosts(judge, rack, window, window_start);
-		judge_rnics(judge, rack, window, window_start, &explanation);
+		works = judge_rnics(judge, rack, window, window_start, &explanation);
 	}
+	judge_slow(judge, rack, window, window_start, works);
+	judge_ports(judge, rack, window, window_start);
 	*ret = (struct rack_judgement){ judge->verdicts, judge->verdict_count,
 		judge->member_health, judge->host_health,
 		explanation.unexplained_lost };

@@ -10,6 +10,7 @@
 #ifndef TOR_AGGREGATOR_RACK_JUDGE_H
 #define TOR_AGGREGATOR_RACK_JUDGE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -35,6 +36,7 @@ struct rack_member {
 	struct rm_rnic_id id;
 	const char *host, *device;
 	size_t host_index; /* into hosts */
+	bool port_down;    /* its own host's word */
 };
 
 struct rack_host {
@@ -51,6 +53,8 @@ struct rack {
 	size_t foreigner_count;
 	const struct rack_host *hosts;
 	size_t host_count;
+	/* By member: its port is down, or was in the window. The judge's own; NULL. */
+	const bool *excused;
 };
 
 struct rack_judgement {

@@ -7,6 +7,7 @@
 
 #include "rackmesh/fabric/crossings.h"
 #include "tor-aggregator/rack_judge.h"
+#include "tor-aggregator/rack_pair.h"
 #include "tor-aggregator/window.h"
 
 /*
@@ -28,6 +29,7 @@
 /* What fails beyond this share of a pair's probes bears witness against the sender. */
 #define SEND_FAILED_SHARE 0.3
 
+#define LEG_ELEMENTS 6 /* at most: three of any packet, three of large ones */
 #define OBSERVATIONS_PER_PAIR 4
 
 static uint32_t
@@ -60,14 +62,49 @@ element_foreigner(const struct rack_legs *legs, size_t foreigner)
 	return (uint32_t)(2 * legs->members + 2 + foreigner);
 }
 
+/* What only large packets cross. */
+static uint32_t
+element_large_send(const struct rack_legs *legs, size_t member)
+{
+	return element_foreigner(legs, legs->foreigners) + (uint32_t)(2 * member);
+}
+
+static uint32_t
+element_large_receive(const struct rack_legs *legs, size_t member)
+{
+	return element_large_send(legs, member) + 1;
+}
+
+static uint32_t
+element_large_tor(const struct rack_legs *legs)
+{
+	return element_large_send(legs, legs->members);
+}
+
+static bool
+is_mtu(const struct rack_legs *legs, size_t candidate)
+{
+	const uint32_t element = legs->candidates[candidate].elements[0];
+
+	return element >= element_large_send(legs, 0) &&
+	       element < element_large_tor(legs);
+}
+
 bool
 rack_legs_is_member(
     const struct rack_legs *legs, size_t candidate, size_t *member, enum rack_way *way)
 {
-	if (candidate >= RACK_WAYS * legs->members)
+	const struct rm_candidate *c = &legs->candidates[candidate];
+	size_t element = c->elements[0];
+
+	if (is_mtu(legs, candidate))
+		element -= element_large_send(legs, 0);
+	else if (candidate >= RACK_WAYS * legs->members)
 		return false;
-	*member = candidate / RACK_WAYS;
-	*way = (enum rack_way)(candidate % RACK_WAYS);
+	*member = element / 2;
+	*way = c->element_count == 2 ? RACK_BOTH_WAYS
+	       : element % 2 == 0    ? RACK_SEND
+				     : RACK_RECEIVE;
 	return true;
 }
 
@@ -93,10 +130,12 @@ bool
 rack_legs_is_foreigner(
     const struct rack_legs *legs, size_t candidate, size_t *foreigner)
 {
-	if (candidate < RACK_WAYS * legs->members + 2)
+	const uint32_t element = legs->candidates[candidate].elements[0];
+
+	if (element < element_foreigner(legs, 0) ||
+	    element >= element_large_send(legs, 0))
 		return false;
-	*foreigner =
-	    legs->candidates[candidate].elements[0] - element_foreigner(legs, 0);
+	*foreigner = element - element_foreigner(legs, 0);
 	return true;
 }
 
@@ -107,55 +146,8 @@ rack_legs_release(struct rack_legs *legs)
 	free(legs->observations);
 	free(legs->candidates);
 	free(legs->foreign_seen);
+	free(legs->large_seen);
 	*legs = (struct rack_legs){ 0 };
-}
-
-static bool
-is_witness(const struct rack *rack, size_t member)
-{
-	return rack->hosts[rack->members[member].host_index].state == HOST_OK;
-}
-
-static uint32_t
-clamp(double x, uint32_t low, uint32_t high)
-{
-	if (!(x > low))
-		return low;
-	return x < high ? (uint32_t)lround(x) : high;
-}
-
-/* False: not of this rack, or one of its ends is no witness. */
-static bool
-read_pair(
-    const struct rack *rack, const struct window_pair *from, struct rack_pair *ret)
-{
-	const uint32_t *outcomes = from->outcomes;
-	struct rack_pair pair = {
-		.src = from->src,
-		.foreign = from->dst >= WINDOW_FOREIGN_BASE,
-		.reflector = from->kind == WIRE_TOR_REFLECTOR,
-		.answered = outcomes[WIRE_OK] + outcomes[WIRE_LATE_REPLY] +
-			    outcomes[WIRE_INVALID],
-		.newest_sent = from->newest_sent,
-		.newest_lost = from->newest_lost,
-		.send_failed = outcomes[WIRE_SEND_FAILED],
-	};
-
-	pair.dst = pair.foreign ? from->dst - WINDOW_FOREIGN_BASE : from->dst;
-	if (from->src >= rack->member_count || from->src == from->dst ||
-	    !is_witness(rack, pair.src))
-		return false;
-	if (pair.foreign
-		? pair.dst >= rack->foreigner_count
-		: pair.dst >= rack->member_count || !is_witness(rack, pair.dst))
-		return false;
-	pair.sent = pair.answered + outcomes[WIRE_NO_REPLY];
-	pair.counted = from->counted && !pair.foreign;
-	pair.arrived = clamp(from->arrived, pair.answered, pair.sent);
-	if (pair.sent + pair.send_failed == 0)
-		return false;
-	*ret = pair;
-	return true;
 }
 
 static void
@@ -173,14 +165,25 @@ observe(struct rack_legs *legs, uint32_t sent, uint32_t lost, const uint32_t *el
 	memcpy(o->elements, elements, count * sizeof *elements);
 }
 
+/* One leg: its elements, in a fixed order, and how many. */
+static uint32_t
+leg_of(const struct rack_legs *legs, size_t from, size_t to, bool large,
+    uint32_t elements[LEG_ELEMENTS])
+{
+	const uint32_t all[LEG_ELEMENTS] = { element_tor(legs), element_send(from),
+		element_receive(to), element_large_tor(legs),
+		element_large_send(legs, from), element_large_receive(legs, to) };
+
+	memcpy(elements, all, sizeof all);
+	return large ? LEG_ELEMENTS : LEG_ELEMENTS / 2;
+}
+
 static void
 observe_mesh(struct rack_legs *legs, const struct rack_pair *pair, uint32_t slack)
 {
-	const uint32_t out[] = { element_send(pair->src), element_tor(legs),
-		element_receive(pair->dst) };
-	const uint32_t back[] = { element_send(pair->dst), element_tor(legs),
-		element_receive(pair->src) };
-	const uint32_t round_trip[] = { out[0], out[1], out[2], back[0], back[2] };
+	uint32_t out[LEG_ELEMENTS], back[LEG_ELEMENTS], round_trip[2 * LEG_ELEMENTS];
+	const uint32_t count = leg_of(legs, pair->src, pair->dst, pair->large, out);
+	uint32_t both = leg_of(legs, pair->dst, pair->src, pair->large, back);
 	const uint32_t lost = pair->sent - pair->answered;
 	uint32_t lost_out = 0, lost_back = 0, kept_out = pair->answered;
 
@@ -193,35 +196,85 @@ observe_mesh(struct rack_legs *legs, const struct rack_pair *pair, uint32_t slac
 		if (pair->arrived > slack && pair->arrived - slack > kept_out)
 			kept_out = pair->arrived - slack;
 	}
-	observe(legs, kept_out + lost_out, lost_out, out, 3);
-	observe(legs, pair->answered + lost_back, lost_back, back, 3);
+	observe(legs, kept_out + lost_out, lost_out, out, count);
+	observe(legs, pair->answered + lost_back, lost_back, back, count);
+	memcpy(round_trip, out, count * sizeof *out);
+	for (uint32_t i = 0; i < count; i++)
+		if (i % (LEG_ELEMENTS / 2) != 0) /* the ToR's are there already */
+			round_trip[both++] = back[i];
 	observe(legs, lost - lost_out - lost_back, lost - lost_out - lost_back,
-	    round_trip, 5);
+	    round_trip, both);
+}
+
+static void
+add_candidate(struct rack_legs *legs, uint32_t element, uint32_t other, double prior)
+{
+	legs->candidates[legs->candidate_count++] = (struct rm_candidate){
+		.elements = { element, other },
+		.element_count = element == other ? 1 : 2,
+		.log_prior = prior,
+	};
+}
+
+/* An MTU is suspected where large ones are lost. */
+static void
+suspect_mtu(struct rack_legs *legs, size_t member)
+{
+	const uint32_t send = element_large_send(legs, member);
+	const uint32_t receive = element_large_receive(legs, member);
+
+	if (legs->large_seen[legs->members] == 0) {
+		legs->large_seen[legs->members] = 1;
+		add_candidate(
+		    legs, element_large_tor(legs), element_large_tor(legs), PRIOR_TOR);
+	}
+	if (legs->large_seen[member])
+		return;
+	legs->large_seen[member] = 1;
+	add_candidate(legs, send, receive, PRIOR_RNIC);
+	add_candidate(legs, send, send, PRIOR_RNIC);
+	add_candidate(legs, receive, receive, PRIOR_RNIC);
+}
+
+static void
+suspect_mtus(struct rack_legs *legs, const struct rack_pair *pair)
+{
+	if (!pair->large || pair->answered == pair->sent + pair->send_failed)
+		return;
+	suspect_mtu(legs, pair->src);
+	if (!pair->foreign)
+		suspect_mtu(legs, pair->dst);
 }
 
 static void
 observe_foreign(struct rack_legs *legs, const struct rack_pair *pair)
 {
-	const uint32_t elements[] = { element_send(pair->src),
+	uint32_t elements[2 * LEG_ELEMENTS] = { element_send(pair->src),
 		element_receive(pair->src), element_tor(legs),
-		element_foreigner(legs, pair->dst), element_uplinks(legs) };
+		element_foreigner(legs, pair->dst) };
 	const uint32_t lost = pair->sent - pair->answered;
+	uint32_t count = 4;
 
-	observe(legs, pair->sent, lost, elements, pair->reflector ? 4 : 5);
+	if (!pair->reflector)
+		elements[count++] = element_uplinks(legs);
+	if (pair->large) {
+		elements[count++] = element_large_send(legs, pair->src);
+		elements[count++] = element_large_receive(legs, pair->src);
+		elements[count++] = element_large_tor(legs);
+	}
+	observe(legs, pair->sent, lost, elements, count);
 	if (lost == 0 || legs->foreign_seen[pair->dst])
 		return;
 	legs->foreign_seen[pair->dst] = 1;
-	legs->candidates[legs->candidate_count++] = (struct rm_candidate){
-		.elements = { element_foreigner(legs, pair->dst) },
-		.element_count = 1,
-		.log_prior = PRIOR_FOREIGNER,
-	};
+	add_candidate(legs, element_foreigner(legs, pair->dst),
+	    element_foreigner(legs, pair->dst), PRIOR_FOREIGNER);
 }
 
+/* seconds: of the window, whose length does not widen its edges. */
 static uint32_t
-slack_of(const struct window_pair *pair, uint32_t sent)
+slack_of(const struct window_pair *pair, uint32_t sent, double seconds)
 {
-	const uint32_t share = (uint32_t)(SLACK_SHARE * sent);
+	const uint32_t share = (uint32_t)(SLACK_SHARE * sent / seconds);
 
 	/* Counted by the receiver, maybe, but not among those we call sent. */
 	return (share > SLACK_PACKETS ? share : SLACK_PACKETS) +
@@ -248,15 +301,18 @@ list_candidates(struct rack_legs *legs)
 static int
 reserve_all(struct rack_legs *legs, const struct rack *rack, size_t pairs)
 {
-	if (rm_scratch(&legs->pairs, &legs->pair_size, pairs + 1, sizeof *legs->pairs) <
-		0 ||
+	const size_t both = RACK_PAIR_SIZES * (pairs + 1);
+
+	if (rm_scratch(&legs->pairs, &legs->pair_size, both, sizeof *legs->pairs) < 0 ||
 	    rm_scratch(&legs->observations, &legs->observation_size,
-		OBSERVATIONS_PER_PAIR * pairs + 1, sizeof *legs->observations) < 0 ||
+		OBSERVATIONS_PER_PAIR * both, sizeof *legs->observations) < 0 ||
 	    rm_scratch(&legs->candidates, &legs->candidate_size,
-		RACK_WAYS * rack->member_count + 2 + rack->foreigner_count,
+		2 * RACK_WAYS * rack->member_count + 3 + rack->foreigner_count,
 		sizeof *legs->candidates) < 0 ||
 	    rm_scratch(&legs->foreign_seen, &legs->foreign_size,
-		rack->foreigner_count + 1, 1) < 0)
+		rack->foreigner_count + 1, 1) < 0 ||
+	    rm_scratch(
+		&legs->large_seen, &legs->large_size, rack->member_count + 1, 1) < 0)
 		return -ENOMEM;
 	return 0;
 }
@@ -265,11 +321,24 @@ reserve_all(struct rack_legs *legs, const struct rack *rack, size_t pairs)
 static void
 observe_send_failures(struct rack_legs *legs, const struct rack_pair *pair)
 {
-	const uint32_t element = element_send(pair->src);
+	const uint32_t elements[] = { element_send(pair->src),
+		element_large_send(legs, pair->src) };
 	const uint32_t failed = pair->send_failed;
 
 	if (failed > SEND_FAILED_SHARE * (failed + pair->sent))
-		observe(legs, failed, failed, &element, 1);
+		observe(legs, failed, failed, elements, pair->large ? 2 : 1);
+}
+
+static void
+add_pair(struct rack_legs *legs, const struct rack_pair *pair, uint32_t slack)
+{
+	legs->pair_count++;
+	if (pair->foreign)
+		observe_foreign(legs, pair);
+	else
+		observe_mesh(legs, pair, slack);
+	observe_send_failures(legs, pair);
+	suspect_mtus(legs, pair);
 }
 
 int
@@ -278,24 +347,24 @@ rack_legs_build(
 {
 	if (reserve_all(legs, rack, window->pair_count) < 0)
 		return -ENOMEM;
+	legs->seconds = fmax(
+	    (double)rm_mono_since(window->end, window->start) / (double)RM_NS_PER_S, 1);
 	legs->members = rack->member_count;
-	legs->elements = 2 * rack->member_count + 2 + rack->foreigner_count;
+	legs->foreigners = rack->foreigner_count;
+	legs->elements = element_large_tor(legs) + 1;
 	legs->pair_count = 0;
 	legs->observation_count = 0;
 	memset(legs->foreign_seen, 0, rack->foreigner_count + 1);
+	memset(legs->large_seen, 0, rack->member_count + 1);
 	list_candidates(legs);
 	for (size_t i = 0; i < window->pair_count; i++) {
-		struct rack_pair *pair = &legs->pairs[legs->pair_count];
+		const struct window_pair *from = &window->pairs[i];
+		struct rack_pair *pairs = &legs->pairs[legs->pair_count];
+		const size_t sizes = rack_pair_read(rack, from, pairs);
 
-		if (!read_pair(rack, &window->pairs[i], pair))
-			continue;
-		legs->pair_count++;
-		if (pair->foreign)
-			observe_foreign(legs, pair);
-		else
-			observe_mesh(
-			    legs, pair, slack_of(&window->pairs[i], pair->sent));
-		observe_send_failures(legs, pair);
+		for (size_t k = 0; k < sizes; k++)
+			add_pair(legs, &pairs[k],
+			    slack_of(from, pairs[k].sent, legs->seconds));
 	}
 	return 0;
 }
@@ -303,6 +372,11 @@ rack_legs_build(
 void
 rack_legs_expect(struct rack_legs *legs, size_t member)
 {
-	for (size_t way = 0; way < RACK_WAYS; way++)
-		legs->candidates[RACK_WAYS * member + way].log_prior = PRIOR_NAMED;
+	for (size_t i = 0; i < legs->candidate_count; i++) {
+		enum rack_way way;
+		size_t m;
+
+		if (rack_legs_is_member(legs, i, &m, &way) && m == member)
+			legs->candidates[i].log_prior = PRIOR_NAMED;
+	}
 }

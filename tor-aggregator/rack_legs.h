@@ -5,7 +5,10 @@
  * say how many arrived, both legs are observations; the counts are cut into bins
  * by time alone, so a few losses at the edges could be of either leg: those, like all
  * losses of pairs without counts, are observed as round trips only. Pairs of which
- * one end's host is no witness are left out.
+ * one end's host is no witness, or one end's port is down, are left out.
+ *
+ * Large probes are pairs of their own: beside all that small ones cross they cross each
+ * end's MTU, a part that only they can blame.
  */
 #ifndef TOR_AGGREGATOR_RACK_LEGS_H
 #define TOR_AGGREGATOR_RACK_LEGS_H
@@ -17,22 +20,14 @@
 #include "rackmesh/fabric/judge.h"
 
 struct rack;
+struct rack_pair;
 struct window_closed;
 
 enum rack_way { RACK_BOTH_WAYS, RACK_SEND, RACK_RECEIVE, RACK_WAYS };
 
-struct rack_pair {         /* probes of which both ends may bear witness */
-	uint32_t src, dst; /* members; dst of a foreign pair: index of the foreigner */
-	bool foreign;
-	bool reflector; /* the foreigner is the ToR's own: no uplink in between */
-	bool counted;
-	uint32_t sent, answered, arrived; /* arrived: when counted */
-	uint32_t newest_sent, newest_lost;
-	uint32_t send_failed;
-};
-
 struct rack_legs { /* zero it before the first use */
 	size_t members;
+	double seconds; /* of the window */
 	struct rack_pair *pairs;
 	size_t pair_count, pair_size;
 	struct rm_observation *observations;
@@ -42,6 +37,9 @@ struct rack_legs { /* zero it before the first use */
 	size_t elements;
 	uint8_t *foreign_seen; /* by foreigner: a candidate already */
 	size_t foreign_size;
+	uint8_t *large_seen; /* by member: its MTU is a candidate already */
+	size_t large_size;
+	size_t foreigners;
 };
 
 /* -ENOMEM: the legs are unusable until the next success. */
@@ -51,7 +49,7 @@ int rack_legs_build(struct rack_legs *legs, const struct rack *rack,
 void rack_legs_expect(struct rack_legs *legs, size_t member);
 void rack_legs_release(struct rack_legs *legs);
 
-/* What a candidate stands for. */
+/* What a candidate stands for; a member's MTU stands for the member. */
 bool rack_legs_is_member(
     const struct rack_legs *legs, size_t candidate, size_t *member, enum rack_way *way);
 bool rack_legs_is_tor(const struct rack_legs *legs, size_t candidate);

@@ -2,50 +2,36 @@
 
 #include <math.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "rackmesh/fabric/judge.h"
 #include "tor-aggregator/rack_evidence.h"
 #include "tor-aggregator/rack_judge.h"
 #include "tor-aggregator/rack_legs.h"
+#include "tor-aggregator/rack_loss.h"
 
-/* Dead: of the newest two bins all, but for a straggler, and of the window so much. */
-#define DEAD_MIN_NEWEST 4
-#define DEAD_NEWEST_SHARE 0.95
-#define DEAD_SHARE 0.45
 #define FAILING_NEWEST_SHARE 0.9 /* of the whole rack: no time to name single RNICs */
 #define GETS_OUT_MIN 3
-#define DEAD_MIN_LOST 4 /* of others' making: own failed sends are not enough */
 
-/* ln of likelihood ratios: 20 to 1 is as good as equal, 1000 to 1 is sure. */
-#define AMBIGUOUS 3.0
-#define SURE 6.9
-#define CERTAIN 14.0 /* no alternative was listed */
+#define AMBIGUOUS 3.0 /* ln of a likelihood ratio: 20 to 1 is as good as equal */
+#define SURE RACK_LOSS_SURE
+#define CERTAIN RACK_LOSS_CERTAIN
 
 /* Windows, one per bin. */
 #define AMBIGUOUS_WINDOWS                                          \
 	3 /* before "A or B" is said: it stays in the alert's name \
 	   */
-#define UNDECIDED_WINDOWS                                                         \
-	6                /* before an RNIC is called down for want of a direction \
-			  */
+#define UNDECIDED_WINDOWS                                          \
+	6 /* before an RNIC is called down for want of a direction \
+	   */
+#define UNABLE_WINDOWS 2
+#define MTU_WINDOWS 2
 #define LOSSY_WINDOWS 8  /* longer than a fault's onset or end takes to pass */
 #define CHANGE_WINDOWS 4 /* before a named kind becomes another one */
 #define ABSENT_WINDOWS 8 /* before a named RNIC is forgotten */
 
-#define LOSSY_SHARE 0.2
-#define LOSSY_HALF_SHARE 0.1 /* in the newer and the older half of the window each */
-#define LOSSY_MIN_LOST 10
 #define LOSSY_MIN_GAIN 20.0
-
-/* One member as the explanation sees it. */
-struct finding {
-	size_t member;
-	double gain;
-	double other_behind; /* nearest that blames somebody else in its place */
-	double third_behind; /* nearest but for `other` */
-	size_t other;        /* a member within AMBIGUOUS, if there is exactly one */
-	bool crowded;        /* more than that, or what is no RNIC, within AMBIGUOUS */
-};
 
 static double
 nearer(double a, double b)
@@ -55,11 +41,11 @@ nearer(double a, double b)
 
 /* What could stand in the place of one of a member's blamed parts. Its other sides are
  * no alternatives: its direction is decided by itself. */
-static struct finding
+static struct rack_finding
 weigh_alternatives(
     const struct rack_view *view, const struct rm_blamed *part, size_t mine)
 {
-	struct finding finding = {
+	struct rack_finding finding = {
 		.member = mine,
 		.gain = part->gain,
 		.other_behind = CERTAIN,
@@ -88,18 +74,17 @@ weigh_alternatives(
 	return finding;
 }
 
-/* All that the explanation says of a member that it blames. Of two parts of one RNIC,
- * the one that is harder to explain away. */
-static struct finding
-find(const struct rack_view *view, const struct rm_explanation *explanation,
-    size_t member)
+/* Of two parts of one RNIC, the one that is harder to explain away. */
+struct rack_finding
+rack_suspect_find(const struct rack_view *view,
+    const struct rm_explanation *explanation, size_t member)
 {
-	struct finding finding = { .other_behind = -1 };
+	struct rack_finding finding = { .other_behind = -1 };
 	double gain = 0;
 
 	for (size_t i = 0; i < explanation->part_count; i++) {
 		const struct rm_blamed *part = &explanation->parts[i];
-		struct finding one;
+		struct rack_finding one;
 		enum rack_way way;
 		size_t m;
 
@@ -115,70 +100,14 @@ find(const struct rack_view *view, const struct rm_explanation *explanation,
 	return finding;
 }
 
-/* ln of how much likelier it is that the way out lost them than the way back. */
-static double
-out_over_back(const struct rack_way_out *way)
-{
-	const double out = way->lost - way->missing, back = way->missing;
-
-	return way->variance > 0 ? (back * back - out * out) / (2 * way->variance) : 0;
-}
-
-/* Which sides of a dead RNIC are dead; *behind: ln of how much less likely the next
- * best is, 0 if there is nothing to go by. */
-static enum rm_kind
-direction(const struct rack_tally *tally, double *behind)
-{
-	/* A host that cannot even send says so itself. */
-	const bool cannot_send =
-	    2 * tally->send_failed > tally->own_sent + tally->send_failed;
-	const double send = cannot_send ? CERTAIN : out_over_back(&tally->own);
-	const double receive = out_over_back(&tally->peers);
-
-	*behind = nearer(fabs(send), fabs(receive));
-	if (send > 0 && receive > 0)
-		return RM_KIND_RNIC_DOWN;
-	if (send > 0)
-		return RM_KIND_RNIC_SEND_DEAD;
-	if (receive > 0)
-		return RM_KIND_RNIC_RECEIVE_DEAD;
-	*behind = 0; /* both arrive, and nothing comes back: no side of it alone */
-	return RM_KIND_RNIC_DOWN;
-}
-
-static bool
-is_dead(const struct rack_tally *tally)
-{
-	const double failed = (double)tally->send_failed;
-	const double lost = (double)tally->lost, sent = (double)tally->sent;
-
-	return tally->newest_sent >= DEAD_MIN_NEWEST && tally->lost >= DEAD_MIN_LOST &&
-	       (double)tally->newest_lost >=
-		   DEAD_NEWEST_SHARE * (double)tally->newest_sent &&
-	       lost + failed >= DEAD_SHARE * (sent + failed);
-}
-
 static bool
 is_share(uint64_t part, uint64_t of, double low, double high)
 {
 	return (double)part >= low * (double)of && (double)part <= high * (double)of;
 }
 
-static bool
-is_lossy(const struct rack_tally *tally, const struct finding *finding)
-{
-	return tally->lost >= LOSSY_MIN_LOST && finding->gain >= LOSSY_MIN_GAIN &&
-	       finding->other_behind >= SURE &&
-	       is_share(tally->lost, tally->sent, LOSSY_SHARE, DEAD_NEWEST_SHARE) &&
-	       is_share(tally->newest_lost, tally->newest_sent, LOSSY_HALF_SHARE,
-		   DEAD_NEWEST_SHARE) &&
-	       is_share(tally->lost - tally->newest_lost,
-		   tally->sent - tally->newest_sent, LOSSY_HALF_SHARE,
-		   DEAD_NEWEST_SHARE);
-}
-
-static double
-confidence(double behind)
+double
+rack_suspect_confidence(double behind)
 {
 	const double p = 1 / (1 + exp(-behind));
 
@@ -253,21 +182,22 @@ rack_suspect_tor(const struct rack_view *view, const struct rm_explanation *expl
 	if (!is_share(all.newest_lost, all.newest_sent, FAILING_NEWEST_SHARE, 1) ||
 	    prior_of(view, explanation) > rack_legs_prior_of_tor(view->legs))
 		return RACK_WORKS;
-	return is_dead(&all) ? RACK_FAILS : RACK_FAILING;
+	return rack_loss_is_dead(&all) ? RACK_FAILS : RACK_FAILING;
 }
 
 /* A dead one: who it is, or which two it may be. False: wait for more. */
 static bool
-name_dead(const struct rack_view *view, const struct finding *finding,
+name_dead(const struct rack_view *view, const struct rack_finding *finding,
     struct rack_suspect_memory *memory, struct rack_suspect *ret)
 {
 	double behind;
-	const enum rm_kind kind = direction(&view->tallies[finding->member], &behind);
+	const enum rm_kind kind =
+	    rack_loss_dead_kind(&view->tallies[finding->member], &behind);
 
 	memory->undecided++;
 	if (memory->named != 0) { /* it stands; a new kind must be sure of itself */
 		ret->kind = behind >= SURE ? kind : memory->named;
-		ret->confidence = confidence(SURE);
+		ret->confidence = rack_suspect_confidence(SURE);
 		return true;
 	}
 	if (finding->crowded || finding->other != RACK_NO_OTHER) {
@@ -278,13 +208,14 @@ name_dead(const struct rack_view *view, const struct finding *finding,
 			return false;
 		ret->other = alone ? RACK_OTHER_TOR : finding->other;
 		ret->kind = RM_KIND_RNIC_DOWN;
-		ret->confidence = confidence(finding->third_behind);
+		ret->confidence = rack_suspect_confidence(finding->third_behind);
 		return true;
 	}
 	if (behind < SURE && memory->undecided < UNDECIDED_WINDOWS)
 		return false;
 	ret->kind = behind >= AMBIGUOUS ? kind : RM_KIND_RNIC_DOWN;
-	ret->confidence = confidence(nearer(finding->other_behind, behind));
+	ret->confidence =
+	    rack_suspect_confidence(nearer(finding->other_behind, behind));
 	return true;
 }
 
@@ -300,18 +231,69 @@ settle_kind(struct rack_suspect_memory *memory, enum rm_kind kind)
 	return memory->named;
 }
 
+static enum rm_way
+way_of(const struct rack_tally *tally, enum rm_kind kind)
+{
+	switch (kind) {
+	case RM_KIND_RNIC_SEND_DEAD:
+	case RM_KIND_RNIC_SEND_FAILED:
+		return RM_WAY_SEND;
+	case RM_KIND_RNIC_RECEIVE_DEAD:
+		return RM_WAY_RECEIVE;
+	case RM_KIND_RNIC_DOWN:
+		return RM_WAY_BOTH;
+	default:
+		return rack_loss_way(tally, kind);
+	}
+}
+
+enum rm_way
+rack_suspect_settle_way(struct rack_suspect_memory *memory, enum rm_way way)
+{
+	if (way == memory->way || way == RM_WAY_UNKNOWN) {
+		memory->turning = 0;
+	} else if (memory->way == RM_WAY_UNKNOWN ||
+		   ++memory->turning >= CHANGE_WINDOWS) {
+		memory->way = way;
+		memory->turning = 0;
+	}
+	return memory->way;
+}
+
+/* Neither dead nor well: what it is, 0 if nothing has lasted long enough. */
+static enum rm_kind
+name_loss(const struct rack_tally *tally, const struct rack_finding *finding,
+    struct rack_suspect_memory *memory)
+{
+	const bool sure =
+	    finding->gain >= LOSSY_MIN_GAIN && finding->other_behind >= SURE;
+	const bool mtu = sure && rack_loss_is_mtu(tally);
+	const bool lossy = sure && !mtu && rack_loss_is_lossy(tally);
+	const bool unable = rack_loss_is_unable(tally);
+
+	memory->mtu = mtu ? memory->mtu + 1 : 0;
+	memory->lossy = lossy ? memory->lossy + 1 : 0;
+	memory->unable = unable ? memory->unable + 1 : 0;
+	if (memory->unable >= UNABLE_WINDOWS)
+		return RM_KIND_RNIC_SEND_FAILED;
+	if (memory->mtu >= MTU_WINDOWS)
+		return RM_KIND_RNIC_MTU;
+	return memory->lossy >= LOSSY_WINDOWS ? RM_KIND_RNIC_LOSSY : 0;
+}
+
 static bool
-judge_finding(const struct rack_view *view, const struct finding *finding,
+judge_finding(const struct rack_view *view, const struct rack_finding *finding,
     struct rack_suspect_memory *memory, struct rack_suspect *ret)
 {
 	const struct rack_tally *tally = &view->tallies[finding->member];
+	enum rm_kind loss;
 
 	*ret =
 	    (struct rack_suspect){ .member = finding->member, .other = RACK_NO_OTHER };
 	if (memory->since.ns == 0)
 		memory->since = view->start;
-	memory->lossy = is_lossy(tally, finding) ? memory->lossy + 1 : 0;
-	if (is_dead(tally)) {
+	loss = name_loss(tally, finding, memory);
+	if (rack_loss_is_dead(tally)) {
 		if (!name_dead(view, finding, memory, ret))
 			return false;
 		if (ret->other !=
@@ -319,12 +301,16 @@ judge_finding(const struct rack_view *view, const struct finding *finding,
 			return true;
 	} else {
 		memory->undecided = 0;
-		if (memory->lossy < LOSSY_WINDOWS)
+		if (loss == 0)
 			return false;
-		ret->kind = RM_KIND_RNIC_LOSSY;
-		ret->confidence = confidence(finding->other_behind);
+		ret->kind = loss;
+		ret->confidence = rack_suspect_confidence(finding->other_behind);
 	}
 	ret->kind = settle_kind(memory, ret->kind);
+	ret->way = way_of(tally, ret->kind);
+	if (ret->kind == RM_KIND_RNIC_LOSSY || ret->kind == RM_KIND_RNIC_MTU)
+		ret->way = rack_suspect_settle_way(memory, ret->way);
+	memory->way = ret->way;
 	memory->absent = 0;
 	return true;
 }
@@ -334,11 +320,35 @@ note_absence(struct rack_suspect_memory *memory, bool blamed)
 {
 	if (!blamed) {
 		memory->since.ns = 0;
-		memory->undecided = memory->lossy = 0;
+		memory->undecided = memory->lossy = memory->unable = memory->mtu = 0;
 	}
 	memory->changing = 0;
-	if (memory->named != 0 && ++memory->absent >= ABSENT_WINDOWS)
+	if (memory->named != 0 && ++memory->absent >= ABSENT_WINDOWS) {
 		memory->named = 0;
+		memory->way = RM_WAY_UNKNOWN;
+	}
+}
+
+void
+rack_suspect_name(
+    const struct rack *rack, const struct rack_suspect *suspect, struct rm_part *part)
+{
+	char a[RACK_MEMBER_NAME_BYTES], b[RACK_MEMBER_NAME_BYTES];
+	bool swap;
+
+	snprintf(part->place, sizeof part->place, "%.63s", rack->tor);
+	rack_member_name(rack, suspect->member, a);
+	if (suspect->other == RACK_NO_OTHER) {
+		snprintf(part->name, sizeof part->name, "%s", a);
+		return;
+	}
+	if (suspect->other == RACK_OTHER_TOR)
+		snprintf(b, sizeof b, "%.63s", rack->tor);
+	else
+		rack_member_name(rack, suspect->other, b);
+	swap = strcmp(a, b) > 0 && suspect->other != RACK_OTHER_TOR;
+	snprintf(part->name, sizeof part->name, "%s%s%s", swap ? b : a, RM_PART_OR,
+	    swap ? a : b);
 }
 
 size_t
@@ -349,10 +359,10 @@ rack_suspects(const struct rack_view *view, const struct rm_explanation *explana
 
 	for (size_t member = 0; member < view->legs->members; member++) {
 		const bool blamed = view->blame->members[member];
-		struct finding finding;
+		struct rack_finding finding;
 
 		if (blamed) {
-			finding = find(view, explanation, member);
+			finding = rack_suspect_find(view, explanation, member);
 			if (judge_finding(
 				view, &finding, &memories[member], &suspects[count])) {
 				count++;

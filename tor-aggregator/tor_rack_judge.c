@@ -15,6 +15,7 @@ member_of(const struct roster_rnic *rnic)
 		.host = rnic->host,
 		.device = rnic->device,
 		.host_index = rnic->host_index,
+		.port_down = rnic->registered && rnic->link == WIRE_LINK_DOWN,
 	};
 }
 

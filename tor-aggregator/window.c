@@ -87,6 +87,34 @@ window_free(struct window *window)
 	free(window);
 }
 
+/* The same as outcomes, of large probes alone. */
+static void
+add_size(struct window_large *large, const struct wire_result *result)
+{
+	if (result->size_bytes <= WIRE_ROCE_SMALL_BYTES) {
+		if (result->size_bytes > large->small_bytes)
+			large->small_bytes = result->size_bytes;
+		return;
+	}
+	if (result->size_bytes > large->bytes)
+		large->bytes = result->size_bytes;
+	switch (result->outcome) {
+	case WIRE_OK:
+	case WIRE_LATE_REPLY:
+	case WIRE_INVALID:
+		large->answered++;
+		break;
+	case WIRE_NO_REPLY:
+		large->lost++;
+		break;
+	case WIRE_SEND_FAILED:
+		large->failed++;
+		break;
+	default: /* says nothing */
+		break;
+	}
+}
+
 enum window_says
 window_add(struct window *window, rm_mono_t sent, const struct wire_result *result,
     uint32_t src, uint32_t dst)
@@ -109,6 +137,7 @@ window_add(struct window *window, rm_mono_t sent, const struct wire_result *resu
 		return WINDOW_REFUSED;
 	pair->outcomes[result->outcome]++;
 	pair->kind = result->kind;
+	add_size(&pair->large, result);
 	return WINDOW_COUNTED;
 }
 
@@ -211,6 +240,22 @@ cut_coverage(struct window *window, int64_t bin_end_ns)
 	}
 }
 
+static void
+sum_large(struct window_large *to, const struct window_large *from, bool newest)
+{
+	to->answered += from->answered;
+	to->lost += from->lost;
+	to->failed += from->failed;
+	if (from->bytes > to->bytes)
+		to->bytes = from->bytes;
+	if (from->small_bytes > to->small_bytes)
+		to->small_bytes = from->small_bytes;
+	if (newest) {
+		to->newest_sent += from->answered + from->lost;
+		to->newest_lost += from->lost;
+	}
+}
+
 /* -ENOMEM: not all of the bin is in the sum. */
 static int
 sum_bin(struct window *window, int64_t bin, bool newest)
@@ -228,6 +273,7 @@ sum_bin(struct window *window, int64_t bin, bool newest)
 			to->outcomes[k] += from->outcomes[k];
 		to->arrived += from->arrived;
 		to->kind = from->kind;
+		sum_large(&to->large, &from->large, newest);
 		if (!newest)
 			continue;
 		to->newest_lost += from->outcomes[WIRE_NO_REPLY];

@@ -153,6 +153,9 @@ incident_update(struct rm_incidents *incidents, struct incident_entry *entry,
 	const rm_wall_t start = mine->evidence.window_start;
 	const bool changed =
 	    mine->kind != verdict->kind ||
+	    mine->evidence.way != verdict->evidence.way ||
+	    (mine->evidence.observed[0] == '\0') !=
+		(verdict->evidence.observed[0] == '\0') ||
 	    ruled_out_differs(&mine->evidence, &verdict->evidence) ||
 	    fabs(entry->announced_confidence - verdict->confidence) > CONFIDENCE_STEP;
 

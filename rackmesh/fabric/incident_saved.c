@@ -35,13 +35,14 @@ ruled_out_json(const struct rm_evidence *evidence)
 static json_t *
 evidence_json(const struct rm_evidence *evidence)
 {
-	return json_pack("{s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:s, s:o}", "window_ns",
-	    (json_int_t)evidence->window_ns, "window_start_ns",
+	return json_pack("{s:I, s:I, s:I, s:s, s:o, s:o, s:o, s:o, s:s, s:o}",
+	    "window_ns", (json_int_t)evidence->window_ns, "window_start_ns",
 	    (json_int_t)evidence->window_start.ns, "peers", (json_int_t)evidence->peers,
-	    "to_part", legs_json(&evidence->to_part), "from_part",
-	    legs_json(&evidence->from_part), "outside", legs_json(&evidence->outside),
-	    "others", legs_json(&evidence->others), "observed", evidence->observed,
-	    "ruled_out", ruled_out_json(evidence));
+	    "direction", rm_way_word(evidence->way), "to_part",
+	    legs_json(&evidence->to_part), "from_part", legs_json(&evidence->from_part),
+	    "outside", legs_json(&evidence->outside), "others",
+	    legs_json(&evidence->others), "observed", evidence->observed, "ruled_out",
+	    ruled_out_json(evidence));
 }
 
 static json_t *
@@ -155,6 +156,21 @@ take_legs(struct reading *reading, const char *key, struct rm_leg_counts *legs)
 	legs->arrived = (uint64_t)arrived;
 }
 
+/* Absent: written by a version that did not keep it. */
+static enum rm_way
+take_way(struct reading *reading, const char *key)
+{
+	const json_t *way = json_object_get(reading->object, key);
+	const char *word = json_string_value(way);
+
+	for (int i = 0; i < RM_WAYS && word != NULL; i++)
+		if (strcmp(word, rm_way_word((enum rm_way)i)) == 0)
+			return (enum rm_way)i;
+	if (way != NULL)
+		reading->wrong = key;
+	return RM_WAY_UNKNOWN;
+}
+
 static void
 take_id(struct reading *reading, uint64_t *id)
 {
@@ -195,6 +211,7 @@ take_evidence(struct reading *reading, struct rm_evidence *evidence)
 	evidence->window_ns = take_number(reading, "window_ns", INT64_MAX);
 	evidence->window_start.ns = take_number(reading, "window_start_ns", INT64_MAX);
 	evidence->peers = (unsigned)take_number(reading, "peers", UINT32_MAX);
+	evidence->way = take_way(reading, "direction");
 	take_legs(reading, "to_part", &evidence->to_part);
 	take_legs(reading, "from_part", &evidence->from_part);
 	take_legs(reading, "outside", &evidence->outside);

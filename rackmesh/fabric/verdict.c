@@ -31,6 +31,19 @@ static const struct {
 	[RM_KIND_RACK_BLIND] = { "rack-blind", "is not seen" },
 	[RM_KIND_AGGREGATOR_DOWN] = { "aggregator-down", "is silent" },
 	[RM_KIND_REGION_BLIND] = { "region-blind", "is silent as a whole" },
+	[RM_KIND_RNIC_MTU] = { "rnic-mtu", "loses large packets" },
+	[RM_KIND_RNIC_SEND_FAILED] = { "rnic-send-failed",
+	    "cannot send what its own host wants to send" },
+};
+
+static const struct {
+	const char *word;
+	const char *says; /* follows "loses packets" */
+} ways[RM_WAYS] = {
+	[RM_WAY_UNKNOWN] = { "", "" },
+	[RM_WAY_RECEIVE] = { "receive", " of what is sent to it" },
+	[RM_WAY_SEND] = { "send", " of what it sends" },
+	[RM_WAY_BOTH] = { "both", " of what it sends and of what is sent to it" },
 };
 
 struct text {
@@ -61,6 +74,26 @@ rm_kind_word(enum rm_kind kind)
 	if (kind < RM_KIND_RNIC_DOWN || kind >= RM_KINDS)
 		return "unknown";
 	return kinds[kind].word;
+}
+
+const char *
+rm_way_word(enum rm_way way)
+{
+	return way > RM_WAY_UNKNOWN && way < RM_WAYS ? ways[way].word : "";
+}
+
+/* Which packets, where the kind does not say so itself. */
+static void
+text_way(struct text *text, const struct rm_verdict *verdict)
+{
+	const enum rm_way way = verdict->evidence.way;
+
+	if (verdict->kind != RM_KIND_RNIC_LOSSY && verdict->kind != RM_KIND_RNIC_MTU)
+		return;
+	if (way > RM_WAY_UNKNOWN && way < RM_WAYS)
+		text_add(text, "%s", ways[way].says);
+	if (verdict->kind == RM_KIND_RNIC_MTU)
+		text_add(text, ", as an MTU that is too small does");
 }
 
 static const char *
@@ -174,6 +207,7 @@ rm_verdict_sentence(const struct rm_verdict *verdict, char *out, size_t len)
 	if (verdict->part.place[0] != '\0')
 		text_add(&text, " at %s", verdict->part.place);
 	text_add(&text, " %s", kind_says(verdict->kind));
+	text_way(&text, verdict);
 	if (evidence->observed[0] != '\0')
 		text_add(&text, ": %s", evidence->observed);
 	if (evidence->to_part.sent > 0 || evidence->from_part.sent > 0 ||
@@ -234,12 +268,13 @@ evidence_json(const struct rm_evidence *evidence)
 	json_t *json, *lists;
 
 	rm_wall_format(evidence->window_start, start);
-	json = json_pack("{s:s, s:I, s:i, s:s, s:o, s:o, s:o, s:o}", "window_start",
-	    start, "window_ms", (json_int_t)(evidence->window_ns / RM_NS_PER_MS),
-	    "peers", (int)evidence->peers, "observed", evidence->observed, "to_part",
-	    legs_json(&evidence->to_part), "from_part", legs_json(&evidence->from_part),
-	    "outside", legs_json(&evidence->outside), "others",
-	    legs_json(&evidence->others));
+	json = json_pack("{s:s, s:I, s:i, s:s, s:s, s:o, s:o, s:o, s:o}",
+	    "window_start", start, "window_ms",
+	    (json_int_t)(evidence->window_ns / RM_NS_PER_MS), "peers",
+	    (int)evidence->peers, "direction", rm_way_word(evidence->way), "observed",
+	    evidence->observed, "to_part", legs_json(&evidence->to_part), "from_part",
+	    legs_json(&evidence->from_part), "outside", legs_json(&evidence->outside),
+	    "others", legs_json(&evidence->others));
 	lists = lists_json(evidence);
 	if (json == NULL || lists == NULL || json_object_update(json, lists) < 0) {
 		json_decref(json);

@@ -33,9 +33,15 @@ enum rm_kind {
 	RM_KIND_RACK_BLIND,       /* no results from it: nothing is known */
 	RM_KIND_AGGREGATOR_DOWN,  /* no link to it, and none to be had */
 	RM_KIND_REGION_BLIND,     /* all its aggregators are silent */
+	RM_KIND_RNIC_MTU,         /* loses large packets, and no small ones */
+	RM_KIND_RNIC_SEND_FAILED, /* its own host cannot send through it */
 	RM_KINDS
 };
 
+/* Of what passes an RNIC: what is sent to it, what it sends. */
+enum rm_way { RM_WAY_UNKNOWN, RM_WAY_RECEIVE, RM_WAY_SEND, RM_WAY_BOTH, RM_WAYS };
+
+const char *rm_way_word(enum rm_way way);    /* "", "receive", "send", "both" */
 const char *rm_kind_word(enum rm_kind kind); /* "rnic-down", "rnic-send-dead", ... */
 
 struct rm_evidence_sample {
@@ -60,6 +66,7 @@ struct rm_evidence {
 	int64_t window_ns;
 	rm_wall_t window_start; /* of the first window that showed it */
 	unsigned peers;         /* distinct RNICs that bear witness */
+	enum rm_way way;        /* of an RNIC's packets those that are lost */
 	struct rm_leg_counts to_part, from_part; /* legs with the other members */
 	struct rm_leg_counts
 	    outside;                 /* its own probes that leave the rack, both ways */

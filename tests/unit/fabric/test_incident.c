@@ -126,12 +126,20 @@ only_changes_that_matter_are_announced(void **state)
 	strcpy(verdict.evidence.ruled_out[0], "h2/r0: 38 of 38 probes were answered");
 	judge(rack, &verdict, 1);
 	assert_int_equal(rack->updated, 3);
-	strcpy(verdict.evidence.ruled_out[0], "h2/r0: 39 of 39 probes were answered");
+	verdict.evidence.way = RM_WAY_SEND;
 	judge(rack, &verdict, 1);
-	assert_int_equal(rack->updated, 3);
-	strcpy(verdict.evidence.ruled_out[0], "h3/r0: 39 of 39 probes were answered");
 	judge(rack, &verdict, 1);
 	assert_int_equal(rack->updated, 4);
+	strcpy(verdict.evidence.observed, "its port is down, its host says");
+	judge(rack, &verdict, 1);
+	judge(rack, &verdict, 1);
+	assert_int_equal(rack->updated, 5);
+	strcpy(verdict.evidence.ruled_out[0], "h2/r0: 39 of 39 probes were answered");
+	judge(rack, &verdict, 1);
+	assert_int_equal(rack->updated, 5);
+	strcpy(verdict.evidence.ruled_out[0], "h3/r0: 39 of 39 probes were answered");
+	judge(rack, &verdict, 1);
+	assert_int_equal(rack->updated, 6);
 	assert_int_equal(rack->last.changed.ns, rack->now.ns + 1000 * RM_NS_PER_S);
 	assert_int_equal(rack->opened, 1);
 }

@@ -68,6 +68,7 @@ verdict_on(const char *name)
 		.evidence = { .window_ns = RM_NS_PER_S,
 		    .window_start = { WALL_NS - 7 },
 		    .peers = 3,
+		    .way = RM_WAY_RECEIVE,
 		    .to_part = { 100, 40 },
 		    .from_part = { 90, 90 },
 		    .ruled_out = { "tor tor1: others are well" },

@@ -54,6 +54,51 @@ an_rnic_verdict_reads_as_a_sentence_with_figures(void **state)
 }
 
 static void
+a_loss_says_of_which_packets(void **state)
+{
+	static const struct {
+		enum rm_kind kind;
+		enum rm_way way;
+		const char *says, *word;
+	} cases[] = {
+		{ RM_KIND_RNIC_LOSSY, RM_WAY_UNKNOWN, "loses packets:", "" },
+		{ RM_KIND_RNIC_LOSSY, RM_WAY_RECEIVE,
+		    "loses packets of what is sent to it:", "receive" },
+		{ RM_KIND_RNIC_LOSSY, RM_WAY_SEND,
+		    "loses packets of what it sends:", "send" },
+		{ RM_KIND_RNIC_LOSSY, RM_WAY_BOTH,
+		    "loses packets of what it sends and of what is sent to it:",
+		    "both" },
+		{ RM_KIND_RNIC_MTU, RM_WAY_RECEIVE,
+		    "loses large packets of what is sent to it, as an MTU that is too "
+		    "small does:",
+		    "receive" },
+		{ RM_KIND_RNIC_SEND_DEAD, RM_WAY_SEND,
+		    "receives, but what it sends vanishes:", "send" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct rm_verdict verdict = dead_rnic();
+		char text[RM_SENTENCE_BYTES], expected[256];
+		json_t *json;
+
+		verdict.kind = cases[i].kind;
+		verdict.evidence.way = cases[i].way;
+		rm_verdict_sentence(&verdict, text, sizeof text);
+		snprintf(expected, sizeof expected, "RNIC h1/r0 at tor1 %s in 1.0 s,",
+		    cases[i].says);
+		assert_memory_equal(text, expected, strlen(expected));
+		json = rm_verdict_json(&verdict);
+		assert_string_equal(
+		    json_string_value(json_object_get(
+			json_object_get(json, "evidence"), "direction")),
+		    cases[i].word);
+		json_decref(json);
+	}
+}
+
+static void
 a_host_verdict_says_what_was_seen(void **state)
 {
 	struct rm_verdict verdict = {
@@ -163,6 +208,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_rnic_verdict_reads_as_a_sentence_with_figures),
+		cmocka_unit_test(a_loss_says_of_which_packets),
 		cmocka_unit_test(a_host_verdict_says_what_was_seen),
 		cmocka_unit_test(a_tor_verdict_speaks_of_the_whole_rack),
 		cmocka_unit_test(a_sentence_is_cut_to_fit_at_any_length),

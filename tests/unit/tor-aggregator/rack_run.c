@@ -59,12 +59,23 @@ run_random_time(struct run *run, int64_t after_ns)
 static const struct {
 	enum rm_part_type type;
 	enum rm_kind kind;
+	enum rm_way way;
 } verdict_of[] = {
 	[SIM_RNIC_BOTH] = { RM_PART_RNIC, RM_KIND_RNIC_DOWN },
-	[SIM_RNIC_SEND] = { RM_PART_RNIC, RM_KIND_RNIC_SEND_DEAD },
-	[SIM_RNIC_RECEIVE] = { RM_PART_RNIC, RM_KIND_RNIC_RECEIVE_DEAD },
+	[SIM_RNIC_SEND] = { RM_PART_RNIC, RM_KIND_RNIC_SEND_DEAD, RM_WAY_SEND },
+	[SIM_RNIC_RECEIVE] = { RM_PART_RNIC, RM_KIND_RNIC_RECEIVE_DEAD,
+	    RM_WAY_RECEIVE },
 	[SIM_RNIC_LINK_DOWN] = { RM_PART_RNIC, RM_KIND_RNIC_DOWN },
 	[SIM_RNIC_LOSSY] = { RM_PART_RNIC, RM_KIND_RNIC_LOSSY },
+	[SIM_RNIC_LOSES_SENT] = { RM_PART_RNIC, RM_KIND_RNIC_LOSSY, RM_WAY_SEND },
+	[SIM_RNIC_LOSES_RECEIVED] = { RM_PART_RNIC, RM_KIND_RNIC_LOSSY,
+	    RM_WAY_RECEIVE },
+	[SIM_RNIC_LOSES_BOTH] = { RM_PART_RNIC, RM_KIND_RNIC_LOSSY, RM_WAY_BOTH },
+	[SIM_RNIC_MTU] = { RM_PART_RNIC, RM_KIND_RNIC_MTU, RM_WAY_BOTH },
+	[SIM_RNIC_MTU_RECEIVE] = { RM_PART_RNIC, RM_KIND_RNIC_MTU, RM_WAY_RECEIVE },
+	[SIM_RNIC_MTU_SEND] = { RM_PART_RNIC, RM_KIND_RNIC_MTU, RM_WAY_SEND },
+	[SIM_RNIC_UNABLE] = { RM_PART_RNIC, RM_KIND_RNIC_SEND_FAILED, RM_WAY_SEND },
+	[SIM_RNIC_PORT_DOWN] = { RM_PART_RNIC, RM_KIND_RNIC_DOWN, RM_WAY_BOTH },
 	[SIM_TOR] = { RM_PART_TOR, RM_KIND_TOR_DOWN },
 	[SIM_UPLINKS] = { 0, 0 },
 	[SIM_FOREIGNER] = { 0, 0 },
@@ -82,17 +93,20 @@ run_break(struct run *run, enum sim_fault_kind kind, size_t index, int64_t from_
 	const struct rack *rack = sim_rack(run->sim);
 	struct run_expected *e = &run->expected[run->expected_count];
 
-	sim_add_fault(
-	    run->sim, (struct sim_fault){ kind, index, from_ns, from_ns + for_ns });
+	sim_add_fault(run->sim,
+	    (struct sim_fault){ kind, index, from_ns, from_ns + for_ns, run->share });
 	if (verdict_of[kind].type == 0)
 		return NULL;
 	run->expected_count++;
 	*e = (struct run_expected){ .type = verdict_of[kind].type,
 		.kind = verdict_of[kind].kind,
+		.way = verdict_of[kind].way,
 		.from_ns = from_ns,
 		.to_ns = from_ns + for_ns,
 		.deadline_ns =
 		    kind >= SIM_AGENT_KILLED ? RUN_HOST_DEADLINE_NS : RUN_DEADLINE_NS };
+	if (kind == SIM_RNIC_PORT_DOWN)
+		e->from_ns -= SIM_WORD_AHEAD_NS;
 	if (e->type == RM_PART_RNIC)
 		snprintf(e->name, sizeof e->name, "%s/%s", rack->members[index].host,
 		    rack->members[index].device);
@@ -120,6 +134,7 @@ fail_run(const struct run *run, int64_t now_ns, const char *why, const char *nam
 static void
 check_verdict(struct run *run, int64_t now_ns, const struct rm_verdict *verdict)
 {
+	const enum rm_way way = verdict->evidence.way;
 	char sentence[RM_SENTENCE_BYTES];
 
 	for (size_t i = 0; i < run->expected_count; i++) {
@@ -127,11 +142,17 @@ check_verdict(struct run *run, int64_t now_ns, const struct rm_verdict *verdict)
 
 		if (verdict->part.type != e->type ||
 		    strcmp(verdict->part.name, e->name) != 0 ||
-		    verdict->kind != e->kind || now_ns < e->from_ns ||
-		    now_ns > e->to_ns + AFTERGLOW_NS)
+		    verdict->kind != e->kind ||
+		    (way != RM_WAY_UNKNOWN && e->way != RM_WAY_UNKNOWN &&
+			way != e->way) ||
+		    now_ns < e->from_ns ||
+		    now_ns > e->to_ns + (run->afterglow_ns != 0 ? run->afterglow_ns
+								: AFTERGLOW_NS))
 			continue;
 		if (e->named_ns == 0)
 			e->named_ns = now_ns;
+		if (way == e->way && e->way_told_ns == 0)
+			e->way_told_ns = now_ns;
 		return;
 	}
 	rm_verdict_sentence(verdict, sentence, sizeof sentence);
@@ -146,6 +167,10 @@ check_deadlines(const struct run *run, int64_t now_ns)
 
 		if (e->named_ns == 0 && now_ns - e->from_ns > e->deadline_ns)
 			fail_run(run, now_ns, "not named in time:", e->name, "");
+		if (e->way != RM_WAY_UNKNOWN && e->way_told_ns == 0 &&
+		    now_ns - e->from_ns >
+			(e->deadline_ns > RUN_WAY_NS ? e->deadline_ns : RUN_WAY_NS))
+			fail_run(run, now_ns, "no direction in time:", e->name, "");
 	}
 }
 

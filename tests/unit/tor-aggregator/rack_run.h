@@ -17,20 +17,25 @@
  */
 #define RUN_DEADLINE_NS (1500 * RM_NS_PER_MS)
 #define RUN_HOST_DEADLINE_NS (2500 * RM_NS_PER_MS)
+#define RUN_WAY_NS (10000 * RM_NS_PER_MS)      /* by then its direction is known, too */
 #define RUN_RECOVERED_NS (4000 * RM_NS_PER_MS) /* all were well for 2 s by then */
 
 struct run_expected {
 	enum rm_part_type type;
 	enum rm_kind kind;
 	char name[64];
+	enum rm_way way; /* that it must be told to have, and no other */
 	int64_t from_ns, to_ns, deadline_ns;
 	int64_t named_ns; /* 0: not yet */
+	int64_t way_told_ns;
 };
 
 struct run {
 	struct sim *sim;
 	struct run_expected expected[RUN_MAX_EXPECTED];
 	size_t expected_count;
+	double share;          /* that a lossy part loses */
+	int64_t afterglow_ns;  /* verdicts may go on so long; 0: a second */
 	unsigned well_windows; /* in a row, all of it */
 	const char *what;      /* for messages */
 	struct sim_options options;

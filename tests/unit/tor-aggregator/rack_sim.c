@@ -11,7 +11,9 @@
 #define MAX_FAULTS 16
 #define MESH_PEERS 10
 #define INTERVAL_NS (100 * RM_NS_PER_MS)
-#define JITTER_NS (5 * RM_NS_PER_MS)
+#define JITTERS 20 /* in an interval */
+#define SMALL_BYTES 88
+#define LARGE_BYTES 4096
 #define START_NS (1000 * RM_NS_PER_S)
 #define TIMEOUT_NS (500 * RM_NS_PER_MS)
 #define AGE_NS (750 * RM_NS_PER_MS) /* of a window's end when it is judged */
@@ -25,6 +27,7 @@ struct target {
 	int64_t next_ns;
 	uint64_t received; /* by dst, since its last report */
 	int64_t noise;     /* packets that the last report held too many */
+	unsigned number;   /* of its next probe */
 };
 
 struct sim {
@@ -75,7 +78,15 @@ add_target(struct sim *sim, size_t src, size_t dst, bool foreign)
 	sim->targets[sim->target_count++] = (struct target){ .src = src,
 		.dst = dst,
 		.foreign = foreign,
-		.next_ns = sim->now_ns + below(sim, INTERVAL_NS) };
+		.next_ns = sim->now_ns + below(sim, sim->options.interval_ns) };
+}
+
+static void
+pace(struct sim *sim, struct target *target)
+{
+	const int64_t interval = sim->options.interval_ns, jitter = interval / JITTERS;
+
+	target->next_ns += interval - jitter + below(sim, 2 * jitter);
 }
 
 static void
@@ -137,6 +148,8 @@ sim_new(const struct sim_options *options, struct sim **ret)
 	if (sim == NULL)
 		return -ENOMEM;
 	sim->options = *options;
+	if (options->interval_ns == 0)
+		sim->options.interval_ns = INTERVAL_NS;
 	sim->random = options->seed;
 	sim->now_ns = START_NS;
 	sim->targets = calloc(
@@ -189,17 +202,32 @@ sim_probes(const struct sim *sim)
 	return sim->probes;
 }
 
-static bool
-is_fault(const struct sim *sim, enum sim_fault_kind kind, size_t index, int64_t t)
+static const struct sim_fault *
+find_fault(const struct sim *sim, enum sim_fault_kind kind, size_t index, int64_t t)
 {
 	for (size_t i = 0; i < sim->fault_count; i++) {
 		const struct sim_fault *fault = &sim->faults[i];
 
 		if (fault->kind == kind && fault->index == index &&
 		    t >= fault->from_ns && t < fault->to_ns)
-			return true;
+			return fault;
 	}
-	return false;
+	return NULL;
+}
+
+static bool
+is_fault(const struct sim *sim, enum sim_fault_kind kind, size_t index, int64_t t)
+{
+	return find_fault(sim, kind, index, t) != NULL;
+}
+
+/* Does this fault take this packet? */
+static bool
+takes(struct sim *sim, enum sim_fault_kind kind, size_t index, int64_t t)
+{
+	const struct sim_fault *fault = find_fault(sim, kind, index, t);
+
+	return fault != NULL && chance(sim, fault->share);
 }
 
 static bool
@@ -213,34 +241,49 @@ agent_runs(const struct sim *sim, size_t member, int64_t t)
 }
 
 static bool
-can_send(struct sim *sim, size_t member, int64_t t)
+is_cut(const struct sim *sim, size_t member, int64_t t)
 {
-	return !is_fault(sim, SIM_RNIC_BOTH, member, t) &&
-	       !is_fault(sim, SIM_RNIC_SEND, member, t) &&
-	       !is_fault(sim, SIM_RNIC_LINK_DOWN, member, t) &&
-	       !(is_fault(sim, SIM_RNIC_LOSSY, member, t) && chance(sim, 0.4));
+	return is_fault(sim, SIM_RNIC_BOTH, member, t) ||
+	       is_fault(sim, SIM_RNIC_LINK_DOWN, member, t) ||
+	       is_fault(sim, SIM_RNIC_PORT_DOWN, member, t);
 }
 
 static bool
-can_receive(struct sim *sim, size_t member, int64_t t)
+can_send(struct sim *sim, size_t member, bool large, int64_t t)
 {
-	return !is_fault(sim, SIM_RNIC_BOTH, member, t) &&
-	       !is_fault(sim, SIM_RNIC_RECEIVE, member, t) &&
-	       !is_fault(sim, SIM_RNIC_LINK_DOWN, member, t) &&
-	       !(is_fault(sim, SIM_RNIC_LOSSY, member, t) && chance(sim, 0.4));
+	if (large && (is_fault(sim, SIM_RNIC_MTU, member, t) ||
+			 is_fault(sim, SIM_RNIC_MTU_SEND, member, t)))
+		return false;
+	return !is_cut(sim, member, t) && !is_fault(sim, SIM_RNIC_SEND, member, t) &&
+	       !(is_fault(sim, SIM_RNIC_LOSSY, member, t) && chance(sim, 0.4)) &&
+	       !takes(sim, SIM_RNIC_LOSES_SENT, member, t) &&
+	       !takes(sim, SIM_RNIC_LOSES_BOTH, member, t);
 }
 
 static bool
-leg(struct sim *sim, size_t from, size_t to, int64_t t)
+can_receive(struct sim *sim, size_t member, bool large, int64_t t)
 {
-	return can_send(sim, from, t) && can_receive(sim, to, t) &&
+	if (large && (is_fault(sim, SIM_RNIC_MTU, member, t) ||
+			 is_fault(sim, SIM_RNIC_MTU_RECEIVE, member, t)))
+		return false;
+	return !is_cut(sim, member, t) && !is_fault(sim, SIM_RNIC_RECEIVE, member, t) &&
+	       !(is_fault(sim, SIM_RNIC_LOSSY, member, t) && chance(sim, 0.4)) &&
+	       !takes(sim, SIM_RNIC_LOSES_RECEIVED, member, t) &&
+	       !takes(sim, SIM_RNIC_LOSES_BOTH, member, t);
+}
+
+static bool
+leg(struct sim *sim, size_t from, size_t to, bool large, int64_t t)
+{
+	return can_send(sim, from, large, t) && can_receive(sim, to, large, t) &&
 	       !is_fault(sim, SIM_TOR, 0, t) && !chance(sim, sim->options.loss);
 }
 
 static bool
-round_trip_outside(struct sim *sim, const struct target *target, int64_t t)
+round_trip_outside(struct sim *sim, const struct target *target, bool large, int64_t t)
 {
-	return can_send(sim, target->src, t) && can_receive(sim, target->src, t) &&
+	return can_send(sim, target->src, large, t) &&
+	       can_receive(sim, target->src, large, t) &&
 	       !is_fault(sim, SIM_TOR, 0, t) && !is_fault(sim, SIM_UPLINKS, 0, t) &&
 	       !is_fault(sim, SIM_FOREIGNER, target->dst, t) &&
 	       !chance(sim, 2 * sim->options.loss);
@@ -249,20 +292,26 @@ round_trip_outside(struct sim *sim, const struct target *target, int64_t t)
 static void
 probe(struct sim *sim, struct target *target, int64_t t)
 {
+	const unsigned every = sim->options.large_every;
+	const bool large = every > 0 && ++target->number % every == 0;
 	struct wire_result result = { .outcome = WIRE_NO_REPLY,
-		.kind = target->foreign ? WIRE_WITNESS : WIRE_TOR_MESH };
+		.kind = target->foreign ? WIRE_WITNESS : WIRE_TOR_MESH,
+		.size_bytes = large ? LARGE_BYTES : SMALL_BYTES };
 
-	if (!agent_runs(sim, target->src, t))
+	/* A prober whose port is down is paused. */
+	if (!agent_runs(sim, target->src, t) ||
+	    is_fault(sim, SIM_RNIC_PORT_DOWN, target->src, t))
 		return;
-	if (is_fault(sim, SIM_RNIC_LINK_DOWN, target->src, t)) {
+	if (is_fault(sim, SIM_RNIC_LINK_DOWN, target->src, t) ||
+	    is_fault(sim, SIM_RNIC_UNABLE, target->src, t)) {
 		result.outcome = WIRE_SEND_FAILED;
 	} else if (target->foreign) {
-		if (round_trip_outside(sim, target, t))
+		if (round_trip_outside(sim, target, large, t))
 			result.outcome = WIRE_OK;
-	} else if (leg(sim, target->src, target->dst, t) &&
+	} else if (leg(sim, target->src, target->dst, large, t) &&
 		   agent_runs(sim, target->dst, t)) {
 		target->received++;
-		if (leg(sim, target->dst, target->src, t))
+		if (leg(sim, target->dst, target->src, large, t))
 			result.outcome = WIRE_OK;
 	}
 	sim->probes++;
@@ -300,6 +349,15 @@ report(struct sim *sim, size_t dst, int64_t t)
 	}
 	window_counts_through(sim->window, (uint32_t)dst, to);
 	sim->reported_ns[dst] = t;
+}
+
+/* What registrations have said by the time a window up to judged_ns is judged. */
+static void
+see_ports(struct sim *sim)
+{
+	for (size_t i = 0; i < sim->options.members; i++)
+		sim->members[i].port_down = is_fault(
+		    sim, SIM_RNIC_PORT_DOWN, i, sim->judged_ns + SIM_WORD_AHEAD_NS);
 }
 
 /* As the daemon would see a host when a window up to judged_ns is judged. */
@@ -360,8 +418,7 @@ run_bin(struct sim *sim, int64_t end)
 			if (!target->foreign && target->dst == m)
 				while (target->next_ns < t) {
 					probe(sim, target, target->next_ns);
-					target->next_ns += INTERVAL_NS - JITTER_NS +
-							   below(sim, 2 * JITTER_NS);
+					pace(sim, target);
 				}
 		}
 		if (can_report(sim, m))
@@ -370,8 +427,7 @@ run_bin(struct sim *sim, int64_t end)
 	for (size_t i = 0; i < sim->target_count; i++)
 		while (sim->targets[i].next_ns < end) {
 			probe(sim, &sim->targets[i], sim->targets[i].next_ns);
-			sim->targets[i].next_ns +=
-			    INTERVAL_NS - JITTER_NS + below(sim, 2 * JITTER_NS);
+			pace(sim, &sim->targets[i]);
 		}
 }
 
@@ -390,6 +446,7 @@ sim_step(struct sim *sim, int64_t *end_ns, struct rack_judgement *ret)
 		(rm_mono_t){ sim->judged_ns }, &closed))
 		return -EAGAIN;
 	see_hosts(sim);
+	see_ports(sim);
 	return rack_judge_window(
 	    sim->judge, &sim->rack, &closed, (rm_wall_t){ closed.start.ns }, ret);
 }

@@ -16,13 +16,23 @@
 #define SIM_MAX_MEMBERS 256
 #define SIM_MAX_FOREIGNERS 8
 #define SIM_BIN_NS (250 * RM_NS_PER_MS)
+/* A host's word is of now, a judged window is older. */
+#define SIM_WORD_AHEAD_NS (700 * RM_NS_PER_MS)
 
 enum sim_fault_kind {
 	SIM_RNIC_BOTH,
 	SIM_RNIC_SEND,
 	SIM_RNIC_RECEIVE,
-	SIM_RNIC_LINK_DOWN, /* its own host cannot send through it */
-	SIM_RNIC_LOSSY,     /* 40 % of what crosses it, each way */
+	SIM_RNIC_LINK_DOWN,      /* its own host cannot send through it */
+	SIM_RNIC_LOSSY,          /* 40 % of what crosses it, each way */
+	SIM_RNIC_LOSES_SENT,     /* `share` of what it sends */
+	SIM_RNIC_LOSES_RECEIVED, /* `share` of what is sent to it */
+	SIM_RNIC_LOSES_BOTH,
+	SIM_RNIC_MTU,         /* large packets both ways */
+	SIM_RNIC_MTU_RECEIVE, /* large ones that are sent to it */
+	SIM_RNIC_MTU_SEND,
+	SIM_RNIC_UNABLE,    /* its own host cannot send probes, its replies leave */
+	SIM_RNIC_PORT_DOWN, /* and its host says so, pauses, and answers nothing */
 	SIM_TOR,
 	SIM_UPLINKS,
 	SIM_FOREIGNER,    /* `index` is a foreigner */
@@ -36,6 +46,7 @@ struct sim_fault {
 	enum sim_fault_kind kind;
 	size_t index;
 	int64_t from_ns, to_ns;
+	double share;
 };
 
 struct sim_options {
@@ -43,6 +54,8 @@ struct sim_options {
 	size_t rnics_per_host;
 	size_t witnesses;     /* per member: foreigners that it probes */
 	bool uncounted;       /* no receive counts at all */
+	unsigned large_every; /* of a target's probes; 0: none is large */
+	int64_t interval_ns;  /* between two to one target; 0: 100 ms */
 	double loss;          /* background, of each leg */
 	unsigned count_noise; /* packets that a report may hold too many or too few */
 	uint64_t seed;

@@ -137,6 +137,7 @@ a_rack_of_two_without_witnesses_never_guesses(void **state)
 		e = run_break(&run, (enum sim_fault_kind)(seed % 3), seed / 3 % 2,
 		    from_ns, 4 * RM_NS_PER_S);
 		e->kind = RM_KIND_RNIC_DOWN;
+		e->way = RM_WAY_UNKNOWN;
 		strcpy(e->name, "h0/r0 or h1/r0");
 		run_until(&run, from_ns + SETTLED_NS,
 		    from_ns + 4 * RM_NS_PER_S + RUN_RECOVERED_NS);
@@ -235,6 +236,7 @@ without_receive_counts_a_dead_rnic_is_still_named(void **state)
 			e = run_break(&run, (enum sim_fault_kind)(seed % 3),
 			    sim_random(run.sim) % sizes[s], from_ns, 4 * RM_NS_PER_S);
 			e->kind = RM_KIND_RNIC_DOWN; /* as far as anybody can tell */
+			e->way = RM_WAY_UNKNOWN;
 			e->deadline_ns = RUN_HOST_DEADLINE_NS;
 			run_until(&run, from_ns + SETTLED_NS, 0);
 			run_end(&run);
@@ -255,6 +257,7 @@ steady_heavy_loss_is_called_lossy(void **state)
 			struct run_expected *e;
 			int64_t from_ns;
 
+			run.afterglow_ns = 2500 * RM_NS_PER_MS;
 			run_begin(&run);
 			from_ns = run_random_time(&run, 2 * RM_NS_PER_S);
 			e = run_break(&run, SIM_RNIC_LOSSY,

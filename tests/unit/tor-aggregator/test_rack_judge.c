@@ -157,6 +157,96 @@ a_verdict_carries_what_an_outsider_could_check(void **state)
 	assert_int_equal(table->judgement.members[1], RM_HEALTH_GOOD);
 }
 
+/* Of 30 probes a third is large; of those to and from member 0 all are lost. */
+static void
+fill_mtu(struct table *table)
+{
+	table->closed.pair_count = 0;
+	for (uint32_t i = 0; i < MEMBERS; i++)
+		for (uint32_t k = 0; k < MEMBERS; k++) {
+			const uint32_t lost = i == 0 || k == 0 ? 10 : 0;
+			struct window_pair *p;
+
+			if (i == k)
+				continue;
+			/* Those to it never arrive; of its own the replies do not. */
+			p = pair(table, i, k, 30 - lost, lost, k == 0 ? 20 : 30);
+			p->large = (struct window_large){ .answered = 10 - lost,
+				.lost = lost,
+				.newest_sent = 5,
+				.newest_lost = lost / 2,
+				.bytes = 4096,
+				.small_bytes = 88 };
+		}
+}
+
+static void
+an_mtu_is_told_with_sizes_and_counts(void **state)
+{
+	struct table *table = *state;
+	const struct rm_verdict *verdict;
+	char sentence[RM_SENTENCE_BYTES];
+
+	for (int i = 0; i < 2; i++) {
+		fill_mtu(table);
+		judge(table);
+	}
+	assert_int_equal(table->judgement.verdict_count, 1);
+	verdict = &table->judgement.verdicts[0];
+	assert_int_equal(verdict->kind, RM_KIND_RNIC_MTU);
+	assert_int_equal(verdict->evidence.way, RM_WAY_RECEIVE);
+	rm_verdict_sentence(verdict, sentence, sizeof sentence);
+	assert_string_equal(sentence,
+	    "RNIC h0/r0 at tor1 loses large packets of what is sent to it, as an MTU "
+	    "that is too small does: 0 of 40 probes of 4096 bytes were answered, and "
+	    "80 "
+	    "of 80 of up to 88 bytes; in 1.0 s, as 2 peers saw it, 80 of 120 packets "
+	    "to "
+	    "it and all 100 from it arrived, all 120 between the others arrived. Ruled "
+	    "out: h1/r0: 60 of 60 of its probes with the others were answered; h2/r0: "
+	    "60 of 60 of its probes with the others were answered.");
+	assert_int_equal(table->judgement.members[0], RM_HEALTH_BAD);
+	assert_int_equal(table->judgement.members[1], RM_HEALTH_GOOD);
+}
+
+static void
+a_host_that_cannot_send_a_single_probe_says_so(void **state)
+{
+	struct table *table = *state;
+	const struct rm_verdict *verdict;
+
+	for (int i = 0; i < 2; i++) {
+		fill(table, NEITHER);
+		for (size_t p = 0; p < table->closed.pair_count; p++) {
+			struct window_pair *one = &table->pairs[p];
+
+			if (one->src != 0)
+				continue;
+			*one = (struct window_pair){ .dst = one->dst };
+			one->outcomes[WIRE_SEND_FAILED] = 10;
+		}
+		judge(table);
+	}
+	assert_int_equal(table->judgement.verdict_count, 1);
+	verdict = &table->judgement.verdicts[0];
+	assert_int_equal(verdict->kind, RM_KIND_RNIC_SEND_FAILED);
+	assert_string_equal(verdict->part.name, "h0/r0");
+	assert_string_equal(verdict->evidence.observed,
+	    "send-failed: its own host could not send 40 of 40 probes through it");
+	assert_int_equal(verdict->evidence.way, RM_WAY_SEND);
+	/* A QPN that has changed is nobody's fault. */
+	for (int i = 0; i < 12; i++) {
+		fill(table, NEITHER);
+		for (size_t p = 0; p < table->closed.pair_count; p++)
+			if (table->pairs[p].src == 0) {
+				table->pairs[p].outcomes[WIRE_OK] = 0;
+				table->pairs[p].outcomes[WIRE_STALE_QPN] = 10;
+			}
+		judge(table);
+	}
+	assert_int_equal(table->judgement.verdict_count, 0);
+}
+
 static void
 each_direction_has_its_kind(void **state)
 {
@@ -415,6 +505,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_healthy_rack_is_known_to_be_well),
 		TEST(a_verdict_carries_what_an_outsider_could_check),
+		TEST(an_mtu_is_told_with_sizes_and_counts),
+		TEST(a_host_that_cannot_send_a_single_probe_says_so),
 		TEST(each_direction_has_its_kind),
 		TEST(a_named_kind_changes_only_when_the_new_one_lasts),
 		TEST(a_partial_window_proves_nothing),

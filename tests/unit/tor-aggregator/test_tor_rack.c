@@ -76,6 +76,36 @@ one_dead_rnic_is_found_named_and_resolved(void **state)
 	finish(f);
 }
 
+/* The agent of member 2 says so in a registration. */
+static void
+say_link(struct rack_fixture *f, enum wire_link link)
+{
+	f->plan->members[2].link = (uint8_t)link;
+	assert_int_equal(tor_rack_register(f->rack, &f->plan->members[2], f->now), 0);
+}
+
+static void
+a_port_that_is_down_by_its_agents_word_needs_no_window(void **state)
+{
+	struct rack_fixture *f = fixture_rack(4, 2);
+
+	run(f, 4, NOBODY, 6 * RM_NS_PER_S);
+	say_link(f, WIRE_LINK_UP);
+	run(f, 4, NOBODY, 1 * RM_NS_PER_S);
+	assert_int_equal(f->opened, 0);
+	say_link(f, WIRE_LINK_DOWN);
+	run(f, 4, NOBODY, 600 * MS); /* no loss is known yet */
+	assert_int_equal(f->opened, 1);
+	assert_string_equal(f->last_part, "h2/r0");
+	assert_int_equal(f->last_kind, RM_KIND_RNIC_DOWN);
+	run(f, 4, 2, 3 * RM_NS_PER_S);
+	say_link(f, WIRE_LINK_UP);
+	run(f, 4, NOBODY, 5 * RM_NS_PER_S);
+	assert_int_equal(f->opened, 1);
+	assert_int_equal(f->resolved, 1);
+	finish(f);
+}
+
 static void
 in_a_rack_of_two_the_witnesses_tell(void **state)
 {
@@ -232,6 +262,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_dead_rnic_is_found_named_and_resolved),
+		cmocka_unit_test(
+		    a_port_that_is_down_by_its_agents_word_needs_no_window),
 		cmocka_unit_test(in_a_rack_of_two_the_witnesses_tell),
 		cmocka_unit_test(a_stalled_host_condemns_nobody),
 		cmocka_unit_test(losses_are_focused_at_five_times_the_rate),

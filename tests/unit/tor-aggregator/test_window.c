@@ -135,6 +135,46 @@ only_what_left_counts_as_sent_in_the_newest_bins(void **state)
 }
 
 static void
+large_probes_are_counted_apart(void **state)
+{
+	static const struct {
+		uint8_t outcome;
+		uint16_t size_bytes;
+	} probes[] = { { WIRE_OK, 64 }, { WIRE_NO_REPLY, WIRE_ROCE_SMALL_BYTES },
+		{ WIRE_OK, WIRE_ROCE_SMALL_BYTES + 1 }, { WIRE_LATE_REPLY, 4096 },
+		{ WIRE_INVALID, 4096 }, { WIRE_NO_REPLY, 4096 },
+		{ WIRE_NO_REPLY, 1024 }, { WIRE_SEND_FAILED, 4096 },
+		{ WIRE_SENT_LATE, 4096 }, { WIRE_STALE_QPN, 4096 },
+		{ WIRE_SELF_LOSS, 4096 } };
+	struct window *window = *state;
+	struct window_closed closed;
+	const struct window_pair *pair;
+
+	for (int64_t bin = 0; bin < 4; bin++)
+		for (size_t i = 0; i < sizeof probes / sizeof *probes; i++) {
+			const struct wire_result result = { .outcome =
+								probes[i].outcome,
+				.size_bytes = probes[i].size_bytes };
+
+			assert_int_equal(
+			    window_add(window, at(bin * BIN + 1), &result, 1, 2),
+			    WINDOW_COUNTED);
+		}
+	for (int64_t bin = 0; bin < 4; bin++)
+		closed = close_next(window, bin);
+	pair = find(&closed, 1, 2);
+	assert_non_null(pair);
+	assert_int_equal(pair->large.answered, 4 * 3);
+	assert_int_equal(pair->large.lost, 4 * 2);
+	assert_int_equal(pair->large.failed, 4);
+	assert_int_equal(pair->large.newest_sent, 2 * 5);
+	assert_int_equal(pair->large.newest_lost, 2 * 2);
+	assert_int_equal(pair->large.bytes, 4096);
+	assert_int_equal(pair->large.small_bytes, WIRE_ROCE_SMALL_BYTES);
+	assert_int_equal(pair->outcomes[WIRE_NO_REPLY], 4 * 3);
+}
+
+static void
 what_comes_late_changes_nothing(void **state)
 {
 	struct window *window = *state;
@@ -387,6 +427,7 @@ main(void)
 		TEST(a_bin_closes_when_everything_is_in_or_after_the_wait),
 		TEST(a_window_is_the_sum_of_its_last_four_bins),
 		TEST(only_what_left_counts_as_sent_in_the_newest_bins),
+		TEST(large_probes_are_counted_apart),
 		TEST(what_comes_late_changes_nothing),
 		TEST(the_future_and_the_unknown_are_refused),
 		TEST(pairs_beyond_the_limit_are_refused_and_the_rest_still_counts),

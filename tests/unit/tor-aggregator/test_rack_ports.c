@@ -1,0 +1,228 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/tor-aggregator/rack_run.h"
+#include "tor-aggregator/window.h"
+
+#define SEEDS 20
+#define FAST_NS (30 * RM_NS_PER_MS)
+#define FOR_NS (5 * RM_NS_PER_S)
+#define RECOVERED_NS (4500 * RM_NS_PER_MS)
+#define WORD_DEADLINE_NS                                            \
+	(600 * RM_NS_PER_MS) /* two windows, and what they wait for \
+			      */
+
+static struct run
+new_run(const char *what, size_t members, unsigned seed)
+{
+	struct run run = run_new(what, members, seed);
+
+	run.options.interval_ns = FAST_NS;
+	run.options.large_every = 3;
+	run.afterglow_ns = 2 * RM_NS_PER_S;
+	return run;
+}
+
+static void
+a_port_that_is_down_by_its_hosts_word_is_named_at_once(void **state)
+{
+	static const size_t sizes[] = { 2, 3, 4, 8 };
+
+	(void)state;
+	for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+		for (unsigned seed = 0; seed < run_seeds(SEEDS); seed++) {
+			struct run run = new_run("port down", sizes[s], seed);
+			int64_t from_ns;
+
+			run_begin(&run);
+			from_ns = run_random_time(&run, 3 * RM_NS_PER_S);
+			run_break(
+			    &run, SIM_RNIC_PORT_DOWN, seed % sizes[s], from_ns, FOR_NS)
+			    ->deadline_ns = WORD_DEADLINE_NS;
+			run_until(&run, from_ns + FOR_NS + 6 * RM_NS_PER_S,
+			    from_ns + FOR_NS + RECOVERED_NS);
+			run_end(&run);
+		}
+	run_print_latencies("port down", 4 * run_seeds(SEEDS));
+}
+
+/* Two hosts that say so leave two others that bear no witness against each other. */
+static void
+two_ports_that_are_down_blame_nobody_else(void **state)
+{
+	(void)state;
+	for (unsigned seed = 0; seed < run_seeds(SEEDS); seed++) {
+		struct run run = new_run("two ports down", 4, seed);
+		int64_t from_ns;
+
+		run_begin(&run);
+		from_ns = run_random_time(&run, 3 * RM_NS_PER_S);
+		for (size_t i = 0; i < 2; i++)
+			run_break(&run, SIM_RNIC_PORT_DOWN, i, from_ns, FOR_NS)
+			    ->deadline_ns = WORD_DEADLINE_NS;
+		run_until(&run, from_ns + FOR_NS + 6 * RM_NS_PER_S,
+		    from_ns + FOR_NS + RECOVERED_NS);
+		run_end(&run);
+	}
+}
+
+static void
+all_ports_down_is_their_tor(void **state)
+{
+	(void)state;
+	for (unsigned seed = 0; seed < run_seeds(SEEDS); seed++) {
+		struct run run = new_run("all ports down", 4, seed);
+		struct run_expected *e;
+		int64_t from_ns;
+
+		run_begin(&run);
+		from_ns = run_random_time(&run, 3 * RM_NS_PER_S);
+		e = run_break(&run, SIM_TOR, 0, from_ns, FOR_NS);
+		e->from_ns -= SIM_WORD_AHEAD_NS;
+		e->deadline_ns = WORD_DEADLINE_NS;
+		for (size_t i = 0; i < 4; i++)
+			sim_add_fault(run.sim,
+			    (struct sim_fault){ SIM_RNIC_PORT_DOWN, i,
+				from_ns + (int64_t)i * 10 * RM_NS_PER_MS,
+				from_ns + FOR_NS + (int64_t)i * 90 * RM_NS_PER_MS });
+		run_until(&run, from_ns + FOR_NS + 6 * RM_NS_PER_S, 0);
+		run_end(&run);
+	}
+}
+
+/* ---- by hand: whose word counts ------------------------------------------------- */
+
+#define MEMBERS 3
+
+struct table {
+	struct rack_judge *judge;
+	struct rack_member members[MEMBERS];
+	struct rack_host hosts[MEMBERS];
+	struct rack rack;
+	struct window_closed closed;
+	struct rack_judgement judgement;
+};
+
+static int
+setup(void **state)
+{
+	static struct table table;
+	static const char *const names[] = { "h0", "h1", "h2" };
+
+	memset(&table, 0, sizeof table);
+	for (size_t i = 0; i < MEMBERS; i++) {
+		table.members[i] = (struct rack_member){ { 0x020000000000 + i, 0 },
+			names[i], "r0", i, false };
+		table.hosts[i] = (struct rack_host){ names[i], HOST_OK, 0 };
+	}
+	table.rack = (struct rack){ "tor1", table.members, MEMBERS, NULL, 0,
+		table.hosts, MEMBERS };
+	table.closed = (struct window_closed){ .start = { RM_NS_PER_S },
+		.end = { 2 * RM_NS_PER_S } };
+	*state = &table;
+	return rack_judge_new(&table.judge);
+}
+
+static int
+teardown(void **state)
+{
+	struct table *table = *state;
+
+	rack_judge_free(table->judge);
+	return 0;
+}
+
+static void
+judge(struct table *table, int windows)
+{
+	for (int i = 0; i < windows; i++) {
+		table->closed.start.ns += 250 * RM_NS_PER_MS;
+		table->closed.end.ns += 250 * RM_NS_PER_MS;
+		assert_int_equal(
+		    rack_judge_window(table->judge, &table->rack, &table->closed,
+			(rm_wall_t){ table->closed.start.ns }, &table->judgement),
+		    0);
+	}
+}
+
+static void
+the_sentence_says_who_says_so(void **state)
+{
+	struct table *table = *state;
+	const struct rm_verdict *verdict;
+	char sentence[RM_SENTENCE_BYTES];
+
+	table->members[1].port_down = true;
+	judge(table, 1);
+	assert_int_equal(table->judgement.verdict_count, 0);
+	judge(table, 1);
+	assert_int_equal(table->judgement.verdict_count, 1);
+	verdict = &table->judgement.verdicts[0];
+	rm_verdict_sentence(verdict, sentence, sizeof sentence);
+	assert_string_equal(sentence, "RNIC h1/r0 at tor1 neither sends nor receives: "
+				      "its port is down, its host says.");
+	assert_true(rm_rnic_id_equal(verdict->rnic, table->members[1].id));
+	assert_int_equal(
+	    verdict->evidence.window_start.ns, table->closed.start.ns - SIM_BIN_NS);
+	assert_int_equal(table->judgement.members[1], RM_HEALTH_BAD);
+	judge(table, 10);
+	assert_int_equal(table->judgement.verdict_count, 1);
+	table->members[1].port_down = false;
+	judge(table, 1);
+	assert_int_equal(table->judgement.verdict_count, 0);
+	assert_int_equal(table->judgement.members[1], RM_HEALTH_UNKNOWN);
+}
+
+static void
+we_may_have_been_deaf_but_the_word_stands(void **state)
+{
+	struct table *table = *state;
+
+	table->closed.partial = true;
+	table->members[1].port_down = true;
+	judge(table, 2);
+	assert_int_equal(table->judgement.verdict_count, 1);
+}
+
+static void
+the_word_of_an_agent_that_is_gone_is_old(void **state)
+{
+	static const enum host_state gone[] = { HOST_AGENT_DOWN, HOST_AGENT_FROZEN,
+		HOST_UNREACHABLE, HOST_UNKNOWN };
+	struct table *table = *state;
+
+	table->members[1].port_down = true;
+	for (size_t s = 0; s < sizeof gone / sizeof *gone; s++) {
+		table->hosts[1].state = gone[s];
+		judge(table, 6);
+		for (size_t i = 0; i < table->judgement.verdict_count; i++)
+			assert_int_not_equal(
+			    table->judgement.verdicts[i].part.type, RM_PART_RNIC);
+	}
+	table->hosts[1].state = HOST_PAUSED; /* it lives, and says so */
+	judge(table, 2);
+	assert_int_equal(table->judgement.verdict_count, 1);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(
+		    a_port_that_is_down_by_its_hosts_word_is_named_at_once),
+		cmocka_unit_test(two_ports_that_are_down_blame_nobody_else),
+		cmocka_unit_test(all_ports_down_is_their_tor),
+		TEST(the_sentence_says_who_says_so),
+		TEST(we_may_have_been_deaf_but_the_word_stands),
+		TEST(the_word_of_an_agent_that_is_gone_is_old),
+	};
+
+	return cmocka_run_group_tests_name("rack_ports", tests, NULL, NULL);
+}

@@ -1,0 +1,145 @@
+#include "tor-aggregator/rack_loss.h"
+
+#include <math.h>
+
+#include "tor-aggregator/rack_evidence.h"
+
+/* Dead: of the newest two bins all, but for a straggler, and of the window so much. */
+#define DEAD_MIN_NEWEST 4
+#define DEAD_NEWEST_SHARE 0.95
+#define DEAD_SHARE 0.45
+#define DEAD_MIN_LOST 4 /* of others' making: own failed sends are not enough */
+
+#define UNABLE_MIN_FAILED 8
+#define UNABLE_PEERS_SHARE 0.1 /* of others' probes to it that may be lost */
+
+#define MTU_MIN 8 /* large ones lost, small ones sent */
+#define MTU_LARGE_SHARE 0.9
+#define MTU_SMALL_SHARE 0.1
+
+#define LOSSY_SHARE 0.2
+#define LOSSY_HALF_SHARE 0.1 /* in the newer and the older half of the window each */
+#define LOSSY_MIN_LOST 10
+
+/* One way has all losses, or both have their part: the border lies at a quarter, and
+ * who is nearer to it than the counts' standard deviation may be on either side. */
+#define WAY_SHARE 0.25
+#define WAY_MIN_LOST 8
+#define WAY_UNCERTAIN 0.2 /* of the losses: nothing is known */
+
+static bool
+is_share(uint64_t part, uint64_t of, double low, double high)
+{
+	return (double)part >= low * (double)of && (double)part <= high * (double)of;
+}
+
+bool
+rack_loss_is_dead(const struct rack_tally *tally)
+{
+	const double failed = (double)tally->send_failed;
+	const double lost = (double)tally->lost, sent = (double)tally->sent;
+
+	return tally->newest_sent >= DEAD_MIN_NEWEST && tally->lost >= DEAD_MIN_LOST &&
+	       (double)tally->newest_lost >=
+		   DEAD_NEWEST_SHARE * (double)tally->newest_sent &&
+	       lost + failed >= DEAD_SHARE * (sent + failed);
+}
+
+/* ln of how much likelier it is that the way out lost them than the way back. */
+static double
+out_over_back(const struct rack_way_out *way)
+{
+	const double out = way->lost - way->missing, back = way->missing;
+
+	return way->variance > 0 ? (back * back - out * out) / (2 * way->variance) : 0;
+}
+
+enum rm_kind
+rack_loss_dead_kind(const struct rack_tally *tally, double *behind)
+{
+	/* A host that cannot even send says so itself. */
+	const bool cannot_send =
+	    2 * tally->send_failed > tally->own_sent + tally->send_failed;
+	const double send =
+	    cannot_send ? RACK_LOSS_CERTAIN : out_over_back(&tally->own);
+	const double receive = out_over_back(&tally->peers);
+
+	*behind = fmin(fabs(send), fabs(receive));
+	if (send > 0 && receive > 0)
+		return RM_KIND_RNIC_DOWN;
+	if (send > 0)
+		return RM_KIND_RNIC_SEND_DEAD;
+	if (receive > 0)
+		return RM_KIND_RNIC_RECEIVE_DEAD;
+	*behind = 0; /* both arrive, and nothing comes back: no side of it alone */
+	return RM_KIND_RNIC_DOWN;
+}
+
+bool
+rack_loss_is_unable(const struct rack_tally *tally)
+{
+	return tally->own_sent == 0 && tally->send_failed >= UNABLE_MIN_FAILED &&
+	       is_share(tally->lost, tally->sent, 0, UNABLE_PEERS_SHARE);
+}
+
+static bool
+loses_large(const struct rack_tally *tally, double share)
+{
+	const uint64_t lost = tally->large_lost + tally->large_failed;
+	const uint64_t small = tally->clean_sent - tally->large_sent;
+
+	return small >= MTU_MIN &&
+	       is_share(lost, tally->large_sent + tally->large_failed, share, 1) &&
+	       is_share(
+		   tally->clean_lost - tally->large_lost, small, 0, MTU_SMALL_SHARE);
+}
+
+bool
+rack_loss_is_mtu(const struct rack_tally *tally)
+{
+	return tally->large_lost + tally->large_failed >= MTU_MIN &&
+	       loses_large(tally, MTU_LARGE_SHARE);
+}
+
+bool
+rack_loss_is_of_large(const struct rack_tally *tally)
+{
+	return tally->large_lost > 0 && loses_large(tally, MTU_LARGE_SHARE / 2);
+}
+
+bool
+rack_loss_is_lossy(const struct rack_tally *tally)
+{
+	return tally->lost >= LOSSY_MIN_LOST &&
+	       is_share(tally->lost, tally->sent, LOSSY_SHARE, DEAD_NEWEST_SHARE) &&
+	       is_share(tally->newest_lost, tally->newest_sent, LOSSY_HALF_SHARE,
+		   DEAD_NEWEST_SHARE) &&
+	       is_share(tally->lost - tally->newest_lost,
+		   tally->sent - tally->newest_sent, LOSSY_HALF_SHARE,
+		   DEAD_NEWEST_SHARE);
+}
+
+enum rm_way
+rack_loss_way(const struct rack_tally *tally, enum rm_kind kind)
+{
+	const bool large = kind == RM_KIND_RNIC_MTU;
+	const struct rack_way_out *own = large ? &tally->large_own : &tally->own;
+	const struct rack_way_out *peers = large ? &tally->large_peers : &tally->peers;
+	const double lost = own->lost + peers->lost;
+	/* What it sent: its own probes that never arrived, and its replies. */
+	const double of_sent = own->missing + peers->lost - peers->missing;
+	const double off = sqrt(own->variance + peers->variance);
+	const double border = WAY_SHARE * lost;
+
+	if (large && tally->large_failed > tally->large_lost)
+		return RM_WAY_SEND;
+	if (lost < WAY_MIN_LOST || off > WAY_UNCERTAIN * lost)
+		return RM_WAY_UNKNOWN;
+	if (of_sent + off < border)
+		return RM_WAY_RECEIVE;
+	if (of_sent - off > lost - border)
+		return RM_WAY_SEND;
+	if (of_sent - off > border && of_sent + off < lost - border)
+		return RM_WAY_BOTH;
+	return RM_WAY_UNKNOWN;
+}
