@@ -22,7 +22,10 @@ static const struct command {
 	    "  --through analyzer (the usual) or aggregator: whom to ask\n" },
 	{ "explain", ctl_explain, "INCIDENT", "one incident, and how we know" },
 	{ "racks", ctl_racks, "", "every rack and its plan" },
-	{ "rnics", ctl_rnics, "[--tor TOR]", "every RNIC, its health and RTT" },
+	{ "rnics", ctl_rnics, "[--tor TOR]", "every RNIC, its health and RTT",
+	    "  --tor TOR  those of this ToR only\n"
+	    "  --through aggregator (the usual), or agent: the RNICs of one host, and\n"
+	    "                       how they are probed from\n" },
 	{ "drill", ctl_drill, "RNIC [--seconds N] [--limit N]",
 	    "raw results out of the rack's ring",
 	    "  --seconds N  of so long, 10 if not said, at most 86400\n"
@@ -102,11 +105,12 @@ print_help(FILE *out)
 	    "  -A, --agent ADDRESS       this host's agent (or $RACKMESH_AGENT; "
 	    "default\n"
 	    "                            unix:/run/rackmesh/host-agent.sock)\n"
-	    "  -t, --through TIER        whom drill and incidents ask: aggregator, "
-	    "controller\n"
-	    "                            (drill only) or analyzer; default: drill the "
-	    "aggregator,\n"
-	    "                            incidents the analyzer unless -a is given\n"
+	    "  -t, --through TIER        whom a command asks: agent (rnics and services"
+	    " only),\n"
+	    "                            aggregator, controller (drill only) or "
+	    "analyzer; default:\n"
+	    "                            the aggregator, of incidents the analyzer "
+	    "unless -a is given\n"
 	    "  -j, --json                the daemon's own JSON instead of a table\n"
 	    "  -h, --help                this text; behind a command, the command's\n"
 	    "      --version\n\n"

@@ -25,6 +25,48 @@ static const struct column columns[] = {
 	{ 0 },
 };
 
+/* Of one host's agent: what each is probed from, and how. */
+static const struct column agent_columns[] = {
+	{ "DEVICE", "device", COLUMN_TEXT },
+	{ "TRANSPORT", "transport", COLUMN_TEXT },
+	{ "RDMA", "rdma.device", COLUMN_TEXT },
+	{ "NETDEV", "netdev", COLUMN_TEXT },
+	{ "UP", "up", COLUMN_YES },
+	{ "LINK", "link", COLUMN_TEXT },
+	{ "STAMPS", "stamps", COLUMN_TEXT },
+	{ "FLOWS", "flows", COLUMN_TEXT },
+	{ ">FLOW QPS", "rdma.flow_qps", COLUMN_NUMBER },
+	{ ">QPN", "rdma.qpn", COLUMN_NUMBER },
+	{ "ID", "id", COLUMN_TEXT },
+	{ "ADDRESSES", "addresses", COLUMN_LIST },
+	{ 0 },
+};
+
+static int
+rnics_of_agent(const struct ctl *ctl)
+{
+	json_t *answer = NULL;
+	const json_t *rnic;
+	int status;
+	size_t i;
+
+	if (ctl->argc > 0)
+		return ctl_usage("expected: rnics, without more, of an agent");
+	status =
+	    show_list(ctl, ctl->agent, "/v1/rnics", "rnics", agent_columns, &answer);
+	if (status != CTL_GOOD)
+		return status;
+	json_array_foreach (json_object_get(answer, "rnics"), i, rnic) {
+		const char *link = json_string_value(json_object_get(rnic, "link"));
+
+		if (!json_is_true(json_object_get(rnic, "up")) ||
+		    (link != NULL && strcmp(link, "down") == 0))
+			status = CTL_BAD_NEWS;
+	}
+	json_decref(answer);
+	return status;
+}
+
 int
 ctl_rnics(const struct ctl *ctl)
 {
@@ -34,6 +76,10 @@ ctl_rnics(const struct ctl *ctl)
 	int status;
 	size_t i;
 
+	if (ctl->through != NULL && strcmp(ctl->through, "agent") == 0)
+		return rnics_of_agent(ctl);
+	if (ctl->through != NULL && strcmp(ctl->through, "aggregator") != 0)
+		return ctl_usage("--through: expected aggregator or agent");
 	if (ctl->argc == 2 && strcmp(ctl->argv[0], "--tor") == 0) {
 		tor = request_escape(ctl->argv[1]);
 		if (tor == NULL)

@@ -6,7 +6,9 @@
 #include "host-agent/host_agent_state.h"
 #include "host-agent/pinglist.h"
 #include "host-agent/plans.h"
+#include "host-agent/rdma_facts.h"
 #include "host-agent/rnic_facts.h"
+#include "host-agent/rnic_words.h"
 #include "host-agent/tracing.h"
 #include "rackmesh/base/log.h"
 #include "rackmesh/base/metrics.h"
@@ -24,6 +26,22 @@ agent_serves(const struct host_agent *agent, size_t uplink, const struct rnic *r
 	return false;
 }
 
+/* By its own name and by its network device's, say: only one of the two can be. */
+static bool
+agent_has_twice(const struct host_agent *agent, const struct rnic *rnic)
+{
+	struct wire_rnic own, other;
+
+	if (!rnic_describe(rnic, &own))
+		return false;
+	for (size_t i = 0; agent->rnics[i] != rnic; i++) {
+		if (rnic_describe(agent->rnics[i], &other) &&
+		    own.id.guid == other.id.guid && own.id.port == other.id.port)
+			return true;
+	}
+	return false;
+}
+
 static void
 agent_register(struct host_agent *agent, size_t uplink)
 {
@@ -33,6 +51,7 @@ agent_register(struct host_agent *agent, size_t uplink)
 
 	for (size_t i = 0; i < agent->rnic_count; i++) {
 		if (!agent_serves(agent, uplink, agent->rnics[i]) ||
+		    agent_has_twice(agent, agent->rnics[i]) ||
 		    !rnic_describe(agent->rnics[i], &rnics[count]))
 			continue;
 		rnics[count].host = agent->config.host;
@@ -94,6 +113,22 @@ agent_on_result(
 	}
 }
 
+/* What is missing, where that is a GID or the like: errno has no words for it. */
+static void
+agent_say_waits(const struct rnic *rnic, int reason)
+{
+	bool roce = rnic_place(rnic)->transport == RNIC_ROCE;
+
+	if (roce && reason == -ENOTSUP)
+		rm_log_warn(
+		    0, "%s: waiting for a RoCE v2 GID of it", rnic_device(rnic));
+	else if (roce)
+		rm_log_warn(0, "%s: waiting for it: %s", rnic_device(rnic),
+		    rdma_facts_error(reason));
+	else
+		rm_log_warn(reason, "%s: waiting for it", rnic_device(rnic));
+}
+
 static void
 agent_on_rnic_event(struct rnic *rnic, enum rnic_event event, int reason, void *arg)
 {
@@ -102,7 +137,7 @@ agent_on_rnic_event(struct rnic *rnic, enum rnic_event event, int reason, void *
 	char id[RM_RNIC_ID_TEXT];
 
 	if (event == RNIC_WAITS) {
-		rm_log_warn(reason, "%s: waiting for it", device);
+		agent_say_waits(rnic, reason);
 		return;
 	}
 	if (event == RNIC_UP) {
@@ -110,7 +145,13 @@ agent_on_rnic_event(struct rnic *rnic, enum rnic_event event, int reason, void *
 
 		rm_rnic_id_format(
 		    (struct rm_rnic_id){ facts->id.guid, facts->id.port }, id);
-		rm_log_info("%s: up as %s", device, id);
+		rm_log_info("%s: up as %s over %s", device, id,
+		    rnic_transport_word(facts->transport));
+		if (agent_has_twice(agent, rnic))
+			rm_log_error(0,
+			    "%s: the list has this RNIC twice, by another name: remove "
+			    "one",
+			    device);
 		agent_trace_rnic(agent, rnic);
 		agent_plan_rnic(agent, rnic);
 	}

@@ -67,6 +67,11 @@ rnic_say(struct rnic *rnic, enum rnic_event event)
 static void
 rnic_say_waits(struct rnic *rnic, int reason)
 {
+	/* One of RoCE stays registered, but not as it was. */
+	if (rnic->told_up && rnic->port == NULL) {
+		rnic->told_up = false;
+		rnic_say(rnic, RNIC_CHANGED);
+	}
 	if (rnic->waits_reason == reason)
 		return;
 	rnic->waits_reason = reason;
@@ -78,7 +83,6 @@ rnic_take_facts(struct rnic *rnic, const struct rnic_facts *facts)
 {
 	bool same_place = rnic->seen && rnic_facts_same_place(&rnic->facts, facts);
 	bool same = rnic->seen && rnic_facts_same(&rnic->facts, facts);
-	bool was_open = rnic->port != NULL;
 	int r;
 
 	rnic->facts = *facts;
@@ -88,12 +92,11 @@ rnic_take_facts(struct rnic *rnic, const struct rnic_facts *facts)
 	if (rnic->port == NULL) {
 		r = rnic_open(rnic);
 		if (r < 0) {
-			if (was_open)
-				rnic_say(rnic, RNIC_CHANGED);
 			rnic_say_waits(rnic, r);
 			return;
 		}
 		rnic->waits_reason = 0;
+		rnic->told_up = facts->transport == RNIC_ROCE;
 		rnic_say(rnic, RNIC_UP);
 		return;
 	}
@@ -108,8 +111,8 @@ static void
 rnic_lose(struct rnic *rnic, int reason)
 {
 	rnic_close(rnic);
-	rnic_say(rnic, RNIC_CHANGED);
-	rnic_say_waits(rnic, reason);
+	if (reason != -ESTALE) /* of another MTU: it is opened anew at once */
+		rnic_say_waits(rnic, reason);
 }
 
 void
@@ -245,6 +248,12 @@ const char *
 rnic_device(const struct rnic *rnic)
 {
 	return rnic->name;
+}
+
+const struct rnic_place *
+rnic_place(const struct rnic *rnic)
+{
+	return &rnic->options.place;
 }
 
 size_t

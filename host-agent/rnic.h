@@ -77,6 +77,7 @@ int rnic_retune(struct rnic *rnic, const struct prober_options *options);
 
 /* As configured, with ":port" where that is not 1: no two RNICs have the same. */
 const char *rnic_device(const struct rnic *rnic);
+const struct rnic_place *rnic_place(const struct rnic *rnic);
 size_t rnic_tor_count(const struct rnic *rnic);
 const char *rnic_tor(const struct rnic *rnic, size_t i);
 

@@ -22,6 +22,7 @@ struct rnic {
 	bool looking;     /* a look is on the worker */
 	bool look_again;  /* it may have been too early: once more after it */
 	bool seen;        /* facts hold */
+	bool told_up;     /* RoCE: the last that was said of it is not that it waits */
 	int waits_reason; /* of the last RNIC_WAITS; 0: none is on */
 	bool paused;
 	uint32_t brake_permille;

@@ -342,6 +342,25 @@ a_device_that_is_gone_stays_registered_and_is_found_again(void **state)
 }
 
 static void
+another_mtu_opens_it_anew_and_is_no_trouble(void **state)
+{
+	struct fixture *f = probing(state);
+
+	f->events.on_gone(-ESTALE, f->events.arg);
+	LOOPBACK_WAIT(f->loop, f->ups == 2);
+	assert_int_equal(f->opened, 2);
+	assert_int_equal(f->changes, 0);
+	assert_int_equal(f->waits, 0);
+	/* Unless it fails. */
+	f->error = -ENOMEM;
+	f->events.on_gone(-ESTALE, f->events.arg);
+	LOOPBACK_WAIT(f->loop, f->waits == 1);
+	assert_int_equal(f->reason, -ENOMEM);
+	assert_int_equal(f->changes, 1);
+	check_registered(f, WIRE_LINK_DOWN, 0x101);
+}
+
+static void
 a_device_that_leaves_without_a_word_is_missed_at_the_next_look(void **state)
 {
 	struct fixture *f = probing(state);
@@ -409,6 +428,7 @@ main(void)
 		TEST(a_link_that_comes_back_ends_no_pause_and_no_brake),
 		TEST(new_numbers_ask_for_a_new_registration_and_targets),
 		TEST(a_device_that_is_gone_stays_registered_and_is_found_again),
+		TEST(another_mtu_opens_it_anew_and_is_no_trouble),
 		TEST(a_device_that_leaves_without_a_word_is_missed_at_the_next_look),
 		TEST(an_address_that_is_gone_while_the_link_is_down_is_waited_for),
 		TEST(a_gid_of_another_place_in_the_table_opens_it_anew),
