@@ -9,6 +9,10 @@ from guest.fabric import MACHINE, TWO_RAILS, RoceFabric
 from guest.world import RoceWorld
 
 
+def pytest_configure(config):
+    config.addinivalue_line("markers", "every_kernel: run in the lab's newer kernel, too")
+
+
 def pytest_sessionstart():
     if not MACHINE.exists():
         pytest.exit("these run inside the lab's machine: tests/roce-lab/run.py GROUP", 4)

@@ -1,10 +1,11 @@
 #!/usr/bin/python3
 """Runs groups of scenarios in the RoCE lab's machine, one boot for each.
 
-usage: run.py [--build DIR] [--engines DIR] [GROUP...]
+usage: run.py [--build DIR] [--engines DIR] [--kernel usual|backports] [GROUP...]
 
-A group is a file test_<group>.py here, or fabric-smoke: the smoke of tests/fabric, in
-this kernel, or machine: tests of the machine itself, from outside. A group whose machine
+A group is a file test_<group>.py here, or machine: tests of the machine itself, from
+outside; or fabric-smoke: the smoke of tests/fabric, in this kernel; or every-kernel,
+which has to be asked for: tests of all files that are marked so. A group whose machine
 panics or hangs fails by its own name. Its logs and its console stay in
 build/roce-lab/out/<group>/."""
 
@@ -18,19 +19,20 @@ import sys
 import time
 import xml.etree.ElementTree as ElementTree
 
-from vm.machine import Lost, Machine
+from vm.machine import LAB, Lost, Machine, kernel
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-LAB = ROOT / "build" / "roce-lab"
 SECONDS = 300
 TAIL = 15  # lines
 PYTEST = "/usr/bin/python3 -m pytest -p no:cacheprovider -v -rs"
 
 
-def groups():
+def groups(asked=()):
     """{name: what pytest is to run}, in the order of running."""
     found = {path.stem[5:]: f"{path}" for path in sorted(HERE.glob("test_*.py"))}
+    if asked == ["every-kernel"]:
+        return {"every-kernel": f"-m every_kernel {' '.join(found.values())}"}
     return {
         "machine": f"--noconftest {HERE / 'vm'}",
         **found,
@@ -56,9 +58,11 @@ class Said:
 class Group:
     def __init__(self, name, what, asked):
         self.name, self.what, self.asked = name, what, asked
-        self.machine = Machine(asked.kernel, LAB / "out" / name)
+        if asked.kernel != "usual":
+            self.name += f"-{pathlib.Path(asked.kernel).name}"
+        self.machine = Machine(asked.kernel, LAB / "out" / self.name)
         self.said = self.machine.out / "said"
-        self.report = asked.reports / f"roce-{name}.xml"
+        self.report = asked.reports / f"roce-{self.name}.xml"
 
     def run(self):
         """Whether all of it is well."""
@@ -113,7 +117,7 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release")
     parser.add_argument("--engines", type=pathlib.Path, default=ROOT / "build" / "engines")
-    parser.add_argument("--kernel", type=pathlib.Path, default=LAB / "kernel")
+    parser.add_argument("--kernel", default="usual", help="usual, backports or a folder")
     parser.add_argument("--reports", type=pathlib.Path, default=ROOT / "build" / "reports")
     parser.add_argument("--seconds", type=float, default=SECONDS, help="for a group")
     parser.add_argument("-k", help="only the tests that this names, as for pytest")
@@ -122,14 +126,13 @@ def arguments():
 
 
 def main():
-    asked, known = arguments(), groups()
+    asked = arguments()
+    known = groups(asked.groups)
     for name in asked.groups:
         if name not in known:
             sys.exit(f"run.py: no group {name}; there are: {', '.join(known)}")
-    if not (asked.kernel / "vmlinux").exists():
-        sys.exit(f"run.py: no kernel in {asked.kernel}; ./dev lab true makes one")
     os.environ["RACKMESH_BUILD"] = str(asked.build.resolve())
-    os.environ["RACKMESH_LAB_KERNEL"] = str(asked.kernel.resolve())
+    os.environ["RACKMESH_LAB_KERNEL"] = str(kernel(asked.kernel))
     os.environ["RACKMESH_ENGINES"] = str(asked.engines.resolve())
     asked.reports.mkdir(parents=True, exist_ok=True)
     well = [Group(name, known[name], asked).run() for name in asked.groups or known]

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """A shell, or one command, in the RoCE lab's machine with the fabric laid.
 
-usage: shell.py [--bare] [--seconds N] [COMMAND...]
+usage: shell.py [--kernel usual|backports|FOLDER] [--bare] [--seconds N] [COMMAND...]
 
 Several words are a command and its arguments; one word alone is a line for the shell.
 The exit status is the command's. --bare lays no fabric."""
@@ -13,10 +13,9 @@ import shlex
 import sys
 import tempfile
 
-from vm.machine import Lost, Machine
+from vm.machine import LAB, Lost, Machine
 
 HERE = pathlib.Path(__file__).resolve().parent
-LAB = HERE.parents[1] / "build" / "roce-lab"
 SECONDS = 600
 
 WELCOME = """
@@ -30,7 +29,7 @@ WELCOME = """
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--kernel", type=pathlib.Path, default=LAB / "kernel")
+    parser.add_argument("--kernel", default="usual", help="usual, backports or a folder")
     parser.add_argument("--bare", action="store_true", help="lay no fabric")
     parser.add_argument("--seconds", type=float, default=SECONDS, help="for a command")
     parser.add_argument("command", nargs=argparse.REMAINDER)

@@ -39,6 +39,7 @@ def spines_of(fabric, source, target):
     return {key[2]: seen for key, seen in fabric.flows().items() if key[:2] == ends}
 
 
+@pytest.mark.every_kernel
 def test_eight_devices_are_active_and_have_their_gids(fabric):
     assert [r.rdma for r in fabric.rnics.values()] == [f"rxe{i}" for i in range(8)]
     for rnic in fabric.rnics.values():
@@ -50,6 +51,7 @@ def test_eight_devices_are_active_and_have_their_gids(fabric):
         assert rnic.sysfs("gid_attrs/ndevs/1") == rnic.netdev
 
 
+@pytest.mark.every_kernel
 def test_datagrams_go_through_both_tors_and_a_spine(fabric, pair):
     fabric.count_flows()
     before = fabric.link_packets()
@@ -75,6 +77,7 @@ def test_a_rack_mate_is_reached_through_the_tor_alone(fabric):
     assert not spines_of(fabric, source, target)
 
 
+@pytest.mark.every_kernel
 def test_a_trace_goes_where_the_roce_flow_of_its_source_port_goes(fabric, pair, say):
     fabric.count_flows()
     send(*pair, qps=PORTS, messages=SOME)

@@ -14,6 +14,7 @@ import time
 
 from . import initramfs
 
+LAB = pathlib.Path(__file__).resolve().parents[3] / "build" / "roce-lab"
 GUEST = pathlib.Path(__file__).with_name("guest.sh")
 MEMORY_MB = 2048
 PROCESSORS = 2
@@ -25,15 +26,23 @@ OURS = {"job", "initrd", "console", "qemu", "status"}
 PASSED_ON = ("TERM", "COLORTERM", "RACKMESH_BUILD", "RACKMESH_ENGINES", "RACKMESH_SEED")
 
 
+def kernel(name):
+    """usual and backports are those that ./dev keeps; else a folder that kernel.py made."""
+    folder = {"usual": LAB / "kernel", "backports": LAB / "kernel-backports"}.get(name, name)
+    if not (pathlib.Path(folder) / "vmlinux").exists():
+        raise FileNotFoundError(f"no kernel in {folder}; ./dev lab --kernel {name} makes one")
+    return pathlib.Path(folder).resolve()
+
+
 class Lost(Exception):
     """The machine ended without a status: a panic, or its time was up."""
 
 
 class Machine:
-    """kernel: a folder that kernel.py made. out: a folder of this one's own."""
+    """name: of the kernel, see above. out: a folder of this one's own."""
 
-    def __init__(self, kernel, out):
-        self.kernel = pathlib.Path(kernel).resolve()
+    def __init__(self, name, out):
+        self.kernel = kernel(name)
         self.out = pathlib.Path(out).absolute()
         self.console = self.out / "console"
         shutil.rmtree(self.out, ignore_errors=True)

@@ -3,7 +3,6 @@
 import io
 import lzma
 import os
-import pathlib
 import struct
 import zlib
 
@@ -13,8 +12,7 @@ from .kernel import SECTOR, vmlinux
 from .machine import Lost, Machine
 
 BOOT_S = 90
-LAB = pathlib.Path(__file__).resolve().parents[3] / "build" / "roce-lab"
-KERNEL = os.environ.get("RACKMESH_LAB_KERNEL", LAB / "kernel")
+KERNEL = os.environ.get("RACKMESH_LAB_KERNEL", "usual")
 
 
 @pytest.fixture
