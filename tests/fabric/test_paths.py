@@ -16,6 +16,7 @@ RACKS = {"tor1": ["h1", "h2", "h3"], "tor2": ["h1", "h4"], "tor3": ["h2", "h5"]}
 SPINES = 4
 TRACED_S = 30
 MOVED_S = 20
+CHOSEN_S = 20
 TOLD_S = 5
 INTERVAL_S = 2
 FAMILIES = {"ipv4": ("ip", "ipv4_addr"), "ipv6": ("ip6", "ipv6_addr")}
@@ -148,9 +149,9 @@ def test_every_traced_path_is_the_one_that_the_spines_saw(world, say, family):
 
 
 def test_a_path_that_moves_is_followed_and_a_black_hole_erases_none(world, say):
-    whole = world(
-        RACKS, spines=2, alertmanager=False, agent={"trace": {"interval_s": INTERVAL_S}}
-    ).start()
+    # All flows are probed, so that the spines see those whose paths are the same, too.
+    trace = {"interval_s": INTERVAL_S, "one_flow_per_path": False}
+    whole = world(RACKS, spines=2, alertmanager=False, agent={"trace": trace}).start()
     fabric, lab = whole.fabric, whole.lab
     watch(fabric, "ipv4")
     wait_traced(lab)
@@ -190,6 +191,56 @@ def test_a_path_that_moves_is_followed_and_a_black_hole_erases_none(world, say):
         lambda: set(ways(fabric, lab)) <= set(truth(fabric)),
     )
     right(fabric, lab)
+
+
+def chosen(found):
+    """Of the flows of each pair with the same path the one with the smallest port."""
+    best = {}
+    for (source, destination, port), hops in found.items():
+        way = (source, destination, *hops)
+        best[way] = min(best.get(way, port), port)
+    return {(way[0], way[1], port) for way, port in best.items()}
+
+
+def test_once_traced_one_flow_of_each_path_is_probed_and_one_that_moves_is_back(world, say):
+    trace = {"interval_s": INTERVAL_S}
+    plan = {"plan": {"witness_below": 0}}  # a witness is probed by all its flows
+    whole = world(
+        RACKS, spines=2, alertmanager=False, agent={"trace": trace}, controller=plan
+    ).start()
+    fabric, lab = whole.fabric, whole.lab
+    watch(fabric, "ipv4")
+    wait_traced(lab)
+
+    def settled():
+        """Are exactly the chosen ones probed? Their paths may move meanwhile."""
+        forget(fabric)
+        wanted = chosen(ways(fabric, lab))
+        until(
+            "all chosen flows are probed",
+            CHOSEN_S,
+            lambda: wanted <= set(truth(fabric)) or wanted != chosen(ways(fabric, lab)),
+        )
+        return set(truth(fabric)) == wanted == chosen(ways(fabric, lab))
+
+    until("one flow of each path is probed, and no other", CHOSEN_S, settled)
+    found = ways(fabric, lab)
+    say(f"{len(chosen(found))} of {len(found)} flows probed, a path each")
+    assert len(chosen(found)) < len(found)
+
+    # A ToR that hashes addresses alone sends all flows of a pair the same way.
+    place = f"ip netns exec {fabric.netns(next(iter(fabric.tors)))}"
+    for policy in (0, 1):
+        before = chosen(ways(fabric, lab))
+        run(*f"{place} sysctl -qw net.ipv4.fib_multipath_hash_policy={policy}".split())
+        until(
+            "paths have moved",
+            MOVED_S,
+            lambda: (now := chosen(ways(fabric, lab))) != before
+            and (len(now) > len(before)) == bool(policy),
+        )
+        until("again one flow of each path is probed, and no other", MOVED_S, settled)
+        say(f"hash policy {policy}: {len(truth(fabric))} flows probed")
 
 
 def test_an_aggregator_that_has_forgotten_all_is_told_again(world):
