@@ -43,6 +43,7 @@ int ctl_explain(const struct ctl *ctl);
 int ctl_leader(const struct ctl *ctl);
 int ctl_brake(const struct ctl *ctl);
 int ctl_resolve(const struct ctl *ctl);
+int ctl_services(const struct ctl *ctl);
 int ctl_pause(const struct ctl *ctl);
 int ctl_resume(const struct ctl *ctl);
 

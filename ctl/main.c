@@ -43,6 +43,11 @@ static const struct command {
 	{ "history", ctl_history, "init --url URL", "the database and its policies",
 	    "  --retention-raw 14d, --retention-incidents 400d\n" },
 	{ "pinglist", ctl_pinglist, "RNIC", "whom an RNIC probes, and how" },
+	{ "services", ctl_services, "[--host HOST] [--service NAME]",
+	    "which service uses which RNICs, peers and paths",
+	    "  --host HOST     only of this host\n"
+	    "  --service NAME  only of this one, as the table names it\n"
+	    "  --through aggregator (the usual) or agent: whom to ask\n" },
 	{ "resolve", ctl_resolve, "ADDRESS", "whose address or GID this is",
 	    "  ADDRESS: IPv4, IPv6, or a GID as ibv_devinfo shows it\n" },
 	{ "leader", ctl_leader, "", "which controller leads" },

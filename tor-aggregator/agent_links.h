@@ -2,7 +2,7 @@
  * agent_links - the agents' connections: who may speak, and what each frame leads to.
  *
  * Hello first, answered by a welcome; then one registration or more, batches,
- * heartbeats, receive counts, traced paths, questions. What is malformed, out of turn
+ * heartbeats, receive counts, traced paths, services, questions. What is malformed, out of turn
  * or spoken for somebody else closes the link, counted by reason. A newer connection of
  * a host takes the place of an older one.
  */
@@ -38,6 +38,11 @@ struct agent_links_callbacks {
 	/* It asks whose address this is; to be answered. */
 	void (*on_resolve)(
 	    struct agent *agent, const struct wire_resolve *resolve, void *arg);
+	/* It asks for the other end of a QP of its RNIC's; to be answered. */
+	void (*on_join)(struct agent *agent, const struct wire_join *join, void *arg);
+	/* All service flows that it has. */
+	void (*on_services)(
+	    struct agent *agent, const struct wire_services_view *view, void *arg);
 	void *arg;
 };
 

@@ -201,6 +201,33 @@ take_resolve(struct agent_link *peer, const uint8_t *data, size_t len)
 	return 0;
 }
 
+static int
+take_join(struct agent_link *peer, const uint8_t *data, size_t len)
+{
+	struct agent_links *links = peer->links;
+	struct wire_join join;
+
+	if (wire_open_join(&join, data, len) < 0)
+		return agent_session_refuse(peer, AGENT_LINKS_MALFORMED, -EBADMSG);
+	links->callbacks.on_join(peer->agent, &join, links->callbacks.arg);
+	return 0;
+}
+
+static int
+take_services(struct agent_link *peer, const uint8_t *data, size_t len)
+{
+	struct agent_links *links = peer->links;
+	struct wire_services_view view;
+
+	if (wire_open_services(&view, data, len) < 0)
+		return agent_session_refuse(peer, AGENT_LINKS_MALFORMED, -EBADMSG);
+	if (strcmp(view.services.host, peer->agent->host) != 0 ||
+	    view.services.incarnation != peer->agent->incarnation)
+		return agent_session_refuse(peer, AGENT_LINKS_NOT_ITSELF, -EPERM);
+	links->callbacks.on_services(peer->agent, &view, links->callbacks.arg);
+	return 0;
+}
+
 int
 agent_session_frame(struct rm_link *link, const uint8_t *data, size_t len, void *arg)
 {
@@ -228,6 +255,10 @@ agent_session_frame(struct rm_link *link, const uint8_t *data, size_t len, void 
 		return take_paths(peer, now, data, len);
 	case WIRE_RESOLVE:
 		return take_resolve(peer, data, len);
+	case WIRE_JOIN:
+		return take_join(peer, data, len);
+	case WIRE_SERVICES:
+		return take_services(peer, data, len);
 	default:
 		return agent_session_refuse(peer, AGENT_LINKS_OUT_OF_TURN, -EPROTO);
 	}

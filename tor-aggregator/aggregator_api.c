@@ -8,6 +8,7 @@
 #include "rackmesh/base/http_server.h"
 #include "rackmesh/fabric/incident.h"
 #include "rackmesh/fabric/part.h"
+#include "tor-aggregator/aggregator_api_services.h"
 #include "tor-aggregator/aggregator_show.h"
 #include "tor-aggregator/dispatch.h"
 #include "tor-aggregator/drill.h"
@@ -268,5 +269,5 @@ aggregator_api_serve(struct tor_aggregator *aggregator, struct rm_http_server *s
 	for (size_t i = 0; r == 0 && i < sizeof(routes) / sizeof(routes[0]); i++)
 		r = rm_http_route(server, RM_HTTP_READ, routes[i].path,
 		    routes[i].handler, aggregator);
-	return r;
+	return r < 0 ? r : aggregator_api_serve_services(aggregator, server);
 }

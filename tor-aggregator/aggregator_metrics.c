@@ -18,6 +18,7 @@
 #include "tor-aggregator/relay.h"
 #include "tor-aggregator/ring.h"
 #include "tor-aggregator/roster.h"
+#include "tor-aggregator/service_metrics.h"
 #include "tor-aggregator/tor_aggregator_state.h"
 #include "tor-aggregator/tor_rack.h"
 
@@ -41,6 +42,7 @@ static const struct metrics_counter ingest_counters[] = {
 	{ N("results_invalid_total"), "", I(raw.invalid), "Results that were refused, see the reasons." },
 	{ N("results_duplicate_total"), "", I(raw.duplicate), "Results of batches that had been counted before." },
 	{ N("results_stale_qpn_total"), "", I(stale_qpn), "Losses to a QPN that had changed." },
+	{ N("results_service_total"), "", I(service), "Windowed results of probes along services' flows." },
 	{ N("agent_results_dropped_total"), "", I(agent_dropped), "Results that agents say they threw away." },
 	{ N("batches_total"), "", I(batches), "Batches taken." },
 	{ N("batches_duplicate_total"), "", I(duplicate_batches), "Batches that had been counted before." },
@@ -313,6 +315,8 @@ aggregator_metrics_register(
 		    aggregator->uplink, aggregator->analyzer, metrics);
 	if (r == 0)
 		r = path_metrics_of_orders(aggregator->orders, metrics);
+	if (r == 0)
+		r = service_metrics_register(aggregator->services, metrics);
 	if (r == 0)
 		r = add_reasons(aggregator, metrics);
 	if (r == 0)

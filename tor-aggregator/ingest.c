@@ -124,6 +124,7 @@ take_result(struct ingest *ingest, const struct agent_rnic *own, rm_mono_t made,
 		raw->windowed++;
 		ingest->counts.raw.taken++;
 		ingest->counts.raw.windowed++;
+		ingest->counts.service += result->kind == WIRE_SERVICE;
 		break;
 	case WINDOW_LATE:
 		raw->taken++;

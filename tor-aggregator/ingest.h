@@ -36,6 +36,7 @@ struct ingest_counts {
 	struct raw_counts raw; /* over all racks */
 	uint64_t invalid[INGEST_INVALIDS];
 	uint64_t stale_qpn; /* results that we reclassed as such */
+	uint64_t service;   /* windowed ones of probes along services' flows */
 	uint64_t batches, duplicate_batches, missing_batches;
 	uint64_t restarted; /* agents that came with a new incarnation */
 	uint64_t count_reports, count_rows, count_rows_invalid;

@@ -140,6 +140,32 @@ answer(struct orders *orders, struct agent *agent, uint64_t token,
 		orders->counts.resolve_failed++;
 }
 
+/* Whoever is asked for is about to be probed, perhaps by RNICs in several racks.
+ * fresh: it may be better than what they know. */
+static void
+learn(struct orders *orders, const struct agent *agent, const struct wire_rnic *rnic,
+    bool fresh)
+{
+	bool changed = false;
+
+	for (size_t i = 0; i < agent->rnic_count; i++) {
+		struct tor_rack *rack = agent->rnics[i].rack;
+		size_t k = 0;
+
+		while (k < i && agent->rnics[k].rack != rack)
+			k++;
+		if (rack == NULL || k < i || (tor_rack_serve(rack, rnic->id) && !fresh))
+			continue;
+		changed = true;
+		if (tor_rack_learn(rack, rnic, rm_mono_now()) < 0)
+			orders->counts.learn_failed++;
+		else
+			orders->counts.learned++;
+	}
+	if (changed)
+		address_book_stale(&orders->book);
+}
+
 /* To who asked, if that life of it is still there. */
 static void
 answer_asker(struct orders *orders, const struct resolver_asker *asker,
@@ -147,33 +173,56 @@ answer_asker(struct orders *orders, const struct resolver_asker *asker,
 {
 	struct agent *agent = agents_find(orders->aggregator->agents, asker->host);
 
-	if (agent != NULL && agent->link != NULL &&
-	    agent->incarnation == asker->incarnation)
+	if (agent == NULL || agent->link == NULL ||
+	    agent->incarnation != asker->incarnation)
+		return;
+	if (rnic != NULL)
+		learn(orders, agent, rnic, true);
+	if (!asker->ours)
 		answer(orders, agent, asker->token, rnic);
 }
 
+/* A question of the agent's: *up is the token of what is to be sent. */
 static int
-ask_controller(
-    struct orders *orders, struct agent *agent, const struct wire_resolve *resolve)
+ask(struct orders *orders, const struct agent *agent, uint64_t token, bool ours,
+    uint64_t *up)
 {
-	struct wire_resolve up = { .address = resolve->address };
-	struct resolver_asker asker = { .incarnation = agent->incarnation,
-		.token = resolve->token };
-	struct wire_bytes bytes;
-	int r;
+	struct resolver_asker asker = {
+		.incarnation = agent->incarnation, .token = token, .ours = ours
+	};
 
 	if (!relay_connected(orders->aggregator->relay))
 		return -ENOTCONN;
 	snprintf(asker.host, sizeof(asker.host), "%s", agent->host);
-	r = resolver_ask(orders->resolver, rm_mono_now(), &asker, &up.token);
+	return resolver_ask(orders->resolver, rm_mono_now(), &asker, up);
+}
+
+/* r: what writing the question said. */
+static int
+send_up(struct orders *orders, int r, uint64_t up, const struct wire_bytes *bytes)
+{
+	struct resolver_asker asker;
+
+	if (r == 0)
+		r = relay_send(orders->aggregator->relay, bytes);
+	if (r < 0)
+		resolver_answered(orders->resolver, up, &asker);
+	return r;
+}
+
+static int
+ask_address(struct orders *orders, const struct agent *agent, uint64_t token,
+    const struct wire_address *address, bool ours)
+{
+	struct wire_resolve up = { .address = *address };
+	struct wire_bytes bytes;
+	int r;
+
+	r = ask(orders, agent, token, ours, &up.token);
 	if (r < 0)
 		return r;
 	r = wire_write_resolve(orders->writer, &up, &bytes);
-	if (r == 0)
-		r = relay_send(orders->aggregator->relay, &bytes);
-	if (r < 0)
-		resolver_answered(orders->resolver, up.token, &asker);
-	return r;
+	return send_up(orders, r, up.token, &bytes);
 }
 
 void
@@ -186,10 +235,47 @@ orders_resolve(
 	if (address_book_find(&orders->book, aggregator->racks, aggregator->rack_count,
 		&resolve->address, rm_mono_now(), &rnic)) {
 		orders->counts.resolved_here++;
+		learn(orders, agent, &rnic, false);
 		answer(orders, agent, resolve->token, &rnic);
-	} else if (ask_controller(orders, agent, resolve) < 0) {
+	} else if (ask_address(
+		       orders, agent, resolve->token, &resolve->address, false) < 0) {
 		answer(orders, agent, resolve->token, NULL);
 	}
+}
+
+int
+orders_peer(
+    struct orders *orders, struct agent *agent, const struct wire_address *address)
+{
+	return ask_address(orders, agent, 0, address, true);
+}
+
+static int
+ask_join(struct orders *orders, const struct agent *agent, const struct wire_join *join)
+{
+	struct wire_join up = *join;
+	struct wire_bytes bytes;
+	int r;
+
+	r = ask(orders, agent, join->token, false, &up.token);
+	if (r < 0)
+		return r;
+	r = wire_write_join(orders->writer, &up, &bytes);
+	return send_up(orders, r, up.token, &bytes);
+}
+
+void
+orders_join(struct orders *orders, struct agent *agent, const struct wire_join *join)
+{
+	size_t hint = 0;
+	int r = -EPERM;
+
+	if (agent_owns(agent, join->rnic, &hint) != NULL)
+		r = ask_join(orders, agent, join);
+	else
+		orders->counts.strangers++;
+	if (r < 0)
+		answer(orders, agent, join->token, NULL);
 }
 
 static int

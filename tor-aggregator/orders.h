@@ -24,6 +24,8 @@ struct tor_aggregator;
 struct orders_counts {
 	uint64_t brakes_sent, brakes_failed;    /* to agents */
 	uint64_t resolved_here, resolve_failed; /* failed: answers not sent */
+	uint64_t strangers; /* joins of RNICs that the agent does not speak for */
+	uint64_t learned, learn_failed; /* peers of services, by our rosters */
 	uint64_t drills, drills_failed;
 };
 
@@ -43,6 +45,13 @@ int orders_drill(struct orders *orders, const uint8_t *data, size_t len,
 void orders_session(struct orders *orders, struct agent *agent);
 void orders_resolve(
     struct orders *orders, struct agent *agent, const struct wire_resolve *resolve);
+/* The controller knows who else has asked. */
+void orders_join(
+    struct orders *orders, struct agent *agent, const struct wire_join *join);
+/* Whom a service of this agent talks to, for our rosters: they learn of it once the
+ * controller has answered. < 0: not asked. */
+int orders_peer(
+    struct orders *orders, struct agent *agent, const struct wire_address *address);
 /* A roster has changed. */
 void orders_roster(struct orders *orders);
 

@@ -71,7 +71,7 @@ static const struct metrics_counter brake_counters[] = {
 };
 
 static const struct metrics_counter resolver_counters[] = {
-	{ N("resolves_asked_total"), "", Q(asked), "Addresses that the controller was asked about." },
+	{ N("resolves_asked_total"), "", Q(asked), "Addresses and other ends of QPs that the controller was asked about." },
 	{ N("resolves_answered_total"), "", Q(answered), "Those that it answered." },
 	{ N("resolves_expired_total"), "", Q(expired), "Those that it did not answer in time." },
 	{ N("resolves_refused_total"), "", Q(refused), "Questions beyond what may wait at a time." },
@@ -83,6 +83,9 @@ static const struct metrics_counter order_counters[] = {
 	{ N("brakes_sent_total"), "", O(brakes_sent), "Brakes sent to agents." },
 	{ N("brakes_failed_total"), "", O(brakes_failed), "Brakes that an agent did not take." },
 	{ N("resolved_here_total"), "", O(resolved_here), "Addresses that our own racks know." },
+	{ N("joins_strangers_total"), "", O(strangers), "Questions for the other end of QPs of RNICs that the agent does not speak for." },
+	{ N("service_peers_learned_total"), "", O(learned), "RNICs that services talk to, told to a rack." },
+	{ N("service_peers_failed_total"), "", O(learn_failed), "Those that found no room, or made no sense." },
 	{ N("resolve_answers_failed_total"), "", O(resolve_failed), "Answers that an agent did not take." },
 	{ N("drills_total"), "", O(drills), "Drill-downs asked for over a link." },
 	{ N("drills_failed_total"), "", O(drills_failed), "Those that could not be answered." },

@@ -23,6 +23,7 @@ struct resolver_asker {
 	char host[RM_NAME_BYTES];
 	uint64_t incarnation; /* a later life of the agent did not ask */
 	uint64_t token;       /* the agent's own */
+	bool ours;            /* it was for us, on the agent's behalf: no answer */
 };
 
 struct resolver_counts {

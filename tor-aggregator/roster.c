@@ -5,33 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
-
+#include "tor-aggregator/roster_state.h"
 #include "tor-aggregator/window.h"
-
-struct roster_key { /* no padding: it is hashed as bytes */
-	uint64_t guid, port;
-};
-
-struct entry {
-	struct roster_rnic rnic;
-	struct roster_key key;
-	bool member;
-	UT_hash_handle hh;
-};
-
-struct roster {
-	char (*tors)[RM_NAME_BYTES];
-	size_t tor_count; /* the first is our own */
-	struct entry *by_id;
-	struct entry **members, **foreigners;
-	size_t member_count, foreigner_count;
-	size_t planned_foreigners;
-	const char **hosts; /* borrowed from the first member of each */
-	size_t host_count;
-	uint64_t refused;
-};
 
 int
 roster_new(const char *tor, struct roster **ret)
@@ -58,7 +33,7 @@ roster_new(const char *tor, struct roster **ret)
 void
 roster_free(struct roster *roster)
 {
-	struct entry *entry, *next;
+	struct roster_entry *entry, *next;
 
 	if (roster == NULL)
 		return;
@@ -73,11 +48,11 @@ roster_free(struct roster *roster)
 	free(roster);
 }
 
-static struct entry *
-find(const struct roster *roster, struct wire_rnic_id id)
+struct roster_entry *
+roster_entry(const struct roster *roster, struct wire_rnic_id id)
 {
 	const struct roster_key key = { id.guid, id.port };
-	struct entry *entry;
+	struct roster_entry *entry;
 
 	HASH_FIND(hh, roster->by_id, &key, sizeof(key), entry);
 	return entry;
@@ -86,7 +61,7 @@ find(const struct roster *roster, struct wire_rnic_id id)
 const struct roster_rnic *
 roster_find(const struct roster *roster, struct wire_rnic_id id)
 {
-	struct entry *entry = find(roster, id);
+	struct roster_entry *entry = roster_entry(roster, id);
 
 	return entry == NULL ? NULL : &entry->rnic;
 }
@@ -156,9 +131,9 @@ number_hosts(struct roster *roster)
 
 static int
 add(struct roster *roster, const struct wire_rnic *rnic, bool member,
-    struct entry **ret)
+    struct roster_entry **ret)
 {
-	struct entry *entry;
+	struct roster_entry *entry;
 
 	if (member ? roster->member_count == WIRE_MAX_MEMBERS
 		   : roster->foreigner_count == WIRE_MAX_FOREIGNERS)
@@ -187,7 +162,7 @@ add(struct roster *roster, const struct wire_rnic *rnic, bool member,
 }
 
 static void
-drop(struct roster *roster, struct entry *entry)
+drop(struct roster *roster, struct roster_entry *entry)
 {
 	HASH_DEL(roster->by_id, entry);
 	free(entry);
@@ -195,8 +170,8 @@ drop(struct roster *roster, struct entry *entry)
 
 /* Closes the holes that `keep` leaves; returns whether there were any. */
 static bool
-sweep(struct roster *roster, struct entry **entries, size_t *count, uint32_t base,
-    bool (*keep)(const struct entry *entry))
+sweep(struct roster *roster, struct roster_entry **entries, size_t *count,
+    uint32_t base, bool (*keep)(const struct roster_entry *entry))
 {
 	size_t left = 0, before = *count;
 
@@ -213,35 +188,34 @@ sweep(struct roster *roster, struct entry **entries, size_t *count, uint32_t bas
 }
 
 static bool
-keep_member(const struct entry *entry)
+keep_member(const struct roster_entry *entry)
 {
 	return entry->member && (entry->rnic.planned || entry->rnic.registered);
 }
 
 static bool
-keep_foreigner(const struct entry *entry)
+keep_foreigner(const struct roster_entry *entry)
 {
-	return !entry->member && entry->rnic.planned;
+	return !entry->member && (entry->rnic.planned || entry->rnic.served);
 }
 
-/* An RNIC that has changed sides starts afresh on the other one; *changed is then
- * set. Returns its entry, or NULL with *r set when it is refused. */
-static struct entry *
-place(struct roster *roster, const struct wire_rnic *rnic, bool member, bool *changed,
-    int *r)
+struct roster_entry *
+roster_place(struct roster *roster, const struct wire_rnic *rnic, bool member,
+    bool *changed, int *r)
 {
-	struct entry *entry = NULL;
+	struct roster_entry *entry = NULL;
 	const char *tor = member                ? roster->tors[0]
 			  : rnic->tor_count > 0 ? rnic->tors[0]
 						: "";
 
 	*r = -EINVAL;
 	if (sensible(rnic)) {
-		entry = find(roster, rnic->id);
+		entry = roster_entry(roster, rnic->id);
 		*r = 0;
 	}
 	if (entry != NULL && entry->member != member) {
-		struct entry **list = member ? roster->foreigners : roster->members;
+		struct roster_entry **list =
+		    member ? roster->foreigners : roster->members;
 		size_t *count =
 		    member ? &roster->foreigner_count : &roster->member_count;
 		uint32_t base = member ? WINDOW_FOREIGN_BASE : 0;
@@ -270,7 +244,7 @@ int
 roster_plan(struct roster *roster, const struct wire_plan_view *view)
 {
 	const struct wire_plan *plan = &view->plan;
-	struct entry *entry, *next;
+	struct roster_entry *entry, *next;
 	struct wire_rnic rnic;
 	bool changed = false;
 	int r = 0;
@@ -279,7 +253,7 @@ roster_plan(struct roster *roster, const struct wire_plan_view *view)
 		entry->rnic.planned = false;
 	for (size_t i = 0; i < plan->member_count; i++) {
 		wire_plan_member(view, i, &rnic);
-		entry = place(roster, &rnic, true, &changed, &r);
+		entry = roster_place(roster, &rnic, true, &changed, &r);
 		if (entry != NULL)
 			entry->rnic.planned = true;
 		else if (r == -ENOMEM)
@@ -287,11 +261,11 @@ roster_plan(struct roster *roster, const struct wire_plan_view *view)
 	}
 	for (size_t i = 0; i < plan->foreigner_count && r != -ENOMEM; i++) {
 		wire_plan_foreigner(view, i, &rnic);
-		entry = find(roster, rnic.id);
+		entry = roster_entry(roster, rnic.id);
 		if (entry != NULL && entry->member &&
 		    (entry->rnic.planned || entry->rnic.registered))
 			continue; /* its own agent knows better */
-		entry = place(roster, &rnic, false, &changed, &r);
+		entry = roster_place(roster, &rnic, false, &changed, &r);
 		if (entry != NULL)
 			entry->rnic.planned = true;
 	}
@@ -310,14 +284,14 @@ int
 roster_register(struct roster *roster, const struct wire_rnic *rnic)
 {
 	bool changed = false;
-	struct entry *entry;
+	struct roster_entry *entry;
 	int r;
 
 	if (!rm_name_valid(rnic->host)) {
 		roster->refused++;
 		return -EINVAL;
 	}
-	entry = place(roster, rnic, true, &changed, &r);
+	entry = roster_place(roster, rnic, true, &changed, &r);
 	if (entry == NULL)
 		return r;
 	describe(roster, &entry->rnic, rnic, roster->tors[0]);
@@ -335,69 +309,4 @@ roster_leave(struct roster *roster, const char *host)
 		if (strcmp(rnic->host, host) == 0)
 			rnic->registered = false;
 	}
-}
-
-const char *
-roster_tor(const struct roster *roster)
-{
-	return roster->tors[0];
-}
-
-size_t
-roster_members(const struct roster *roster)
-{
-	return roster->member_count;
-}
-
-size_t
-roster_foreigners(const struct roster *roster)
-{
-	return roster->foreigner_count;
-}
-
-size_t
-roster_hosts(const struct roster *roster)
-{
-	return roster->host_count;
-}
-
-const struct roster_rnic *
-roster_member(const struct roster *roster, size_t i)
-{
-	return &roster->members[i]->rnic;
-}
-
-const struct roster_rnic *
-roster_foreigner(const struct roster *roster, size_t i)
-{
-	return &roster->foreigners[i]->rnic;
-}
-
-const struct roster_rnic *
-roster_at(const struct roster *roster, uint32_t index)
-{
-	if (index < roster->member_count)
-		return &roster->members[index]->rnic;
-	if (index >= WINDOW_FOREIGN_BASE &&
-	    index - WINDOW_FOREIGN_BASE < roster->foreigner_count)
-		return &roster->foreigners[index - WINDOW_FOREIGN_BASE]->rnic;
-	return NULL;
-}
-
-const char *
-roster_host(const struct roster *roster, size_t i)
-{
-	return roster->hosts[i];
-}
-
-const char *
-roster_tor_name(const struct roster *roster, uint16_t number)
-{
-	return number < roster->tor_count ? roster->tors[number] : "";
-}
-
-uint64_t
-roster_refused(const struct roster *roster)
-{
-	return roster->refused;
 }

@@ -33,6 +33,7 @@ struct roster_rnic {
 	uint8_t link;    /* enum wire_link */
 	bool planned;    /* in the newest plan */
 	bool registered; /* by an agent in this life of ours */
+	bool served;     /* a service of the rack talks to it */
 };
 
 int roster_new(const char *tor, struct roster **ret);
@@ -51,6 +52,18 @@ int roster_register(struct roster *roster, const struct wire_rnic *rnic);
 
 /* The host's agent is gone: what no plan names leaves with the next plan. */
 void roster_leave(struct roster *roster, const char *host);
+
+/*
+ * An RNIC outside that a service of our rack talks to: it stays while it is served,
+ * also when no plan names it. What a plan or an agent says of it goes before. 0,
+ * without any change of indexes; -EINVAL: a bad name or id, or of our own ToR;
+ * -ENOSPC; -ENOMEM.
+ */
+int roster_learn(struct roster *roster, const struct wire_rnic *rnic);
+/* It is served. False: not known here. */
+bool roster_serve(struct roster *roster, struct wire_rnic_id id);
+/* Nobody is served any more: what still is, is said again. */
+void roster_unserve(struct roster *roster);
 
 const char *roster_tor(const struct roster *roster);
 /* Hot path. NULL: not known here. */

@@ -25,8 +25,10 @@
 #include "tor-aggregator/orders.h"
 #include "tor-aggregator/plan_store.h"
 #include "tor-aggregator/relay.h"
+#include "tor-aggregator/service_table.h"
 #include "tor-aggregator/tor_aggregator_events.h"
 #include "tor-aggregator/tor_aggregator_incidents.h"
+#include "tor-aggregator/tor_aggregator_services.h"
 #include "tor-aggregator/tor_aggregator_state.h"
 #include "tor-aggregator/tor_rack.h"
 #include "tor-aggregator/uplink.h"
@@ -212,6 +214,8 @@ start_agents(struct tor_aggregator *aggregator)
 		.on_gone = tor_aggregator_on_gone,
 		.on_session = tor_aggregator_on_session,
 		.on_resolve = tor_aggregator_on_resolve,
+		.on_join = tor_aggregator_on_join,
+		.on_services = tor_aggregator_on_services,
 		.arg = aggregator,
 	};
 	struct rm_address address;
@@ -329,6 +333,8 @@ tor_aggregator_new(struct rm_loop *loop, const struct aggregator_config *config,
 	if (r == 0)
 		r = orders_new(aggregator, &aggregator->orders);
 	if (r == 0)
+		r = service_table_new(SERVICE_TABLE_MAX_FLOWS, &aggregator->services);
+	if (r == 0)
 		r = start_plans(aggregator);
 	if (r == 0)
 		r = start_agents(aggregator);
@@ -368,6 +374,7 @@ tor_aggregator_free(struct tor_aggregator *aggregator)
 	rm_worker_free(aggregator->worker);
 	plan_store_free(aggregator->plans);
 	orders_free(aggregator->orders);
+	service_table_free(aggregator->services);
 	analyzer_link_free(aggregator->analyzer);
 	uplink_free(aggregator->uplink);
 	for (size_t i = 0; i < aggregator->rack_count; i++)

@@ -17,8 +17,10 @@
 #include "tor-aggregator/plan_store.h"
 #include "tor-aggregator/relay.h"
 #include "tor-aggregator/roster.h"
+#include "tor-aggregator/service_table.h"
 #include "tor-aggregator/tor_aggregator.h"
 #include "tor-aggregator/tor_aggregator_incidents.h"
+#include "tor-aggregator/tor_aggregator_services.h"
 #include "tor-aggregator/tor_aggregator_state.h"
 #include "tor-aggregator/tor_rack.h"
 #include "tor-aggregator/uplink.h"
@@ -132,6 +134,7 @@ tor_aggregator_on_gone(struct agent *agent, void *arg)
 
 	for (size_t t = 0; t < aggregator->rack_count; t++)
 		tor_rack_leave(aggregator->racks[t], agent->host);
+	service_table_gone(aggregator->services, agent->host, rm_mono_now());
 }
 
 void
@@ -149,6 +152,14 @@ tor_aggregator_on_resolve(
 	struct tor_aggregator *aggregator = arg;
 
 	orders_resolve(aggregator->orders, agent, resolve);
+}
+
+void
+tor_aggregator_on_join(struct agent *agent, const struct wire_join *join, void *arg)
+{
+	struct tor_aggregator *aggregator = arg;
+
+	orders_join(aggregator->orders, agent, join);
 }
 
 void
@@ -303,6 +314,7 @@ on_tick(void *arg)
 	dispatch_tick(aggregator->dispatch, wall);
 	if (++aggregator->ticks % TICKS_PER_S == 0) {
 		orders_tick(aggregator->orders, now);
+		tor_aggregator_services_tick(aggregator, now);
 		plan_store_save(aggregator->plans);
 		tell_ways(aggregator, now);
 	}

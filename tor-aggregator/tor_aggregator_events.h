@@ -11,6 +11,7 @@ struct agent;
 struct aggregator_config;
 struct tor_aggregator;
 struct tor_rack_callbacks;
+struct wire_join;
 struct wire_register_view;
 struct wire_resolve;
 
@@ -22,6 +23,8 @@ void tor_aggregator_on_gone(struct agent *agent, void *arg);
 void tor_aggregator_on_session(struct agent *agent, void *arg);
 void tor_aggregator_on_resolve(
     struct agent *agent, const struct wire_resolve *resolve, void *arg);
+void tor_aggregator_on_join(
+    struct agent *agent, const struct wire_join *join, void *arg);
 void tor_aggregator_on_plan(size_t tor, void *arg); /* a newer one is in the store */
 
 /* The config's plan files; the first that cannot be used is said, and returned. */

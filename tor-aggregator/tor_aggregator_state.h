@@ -30,6 +30,8 @@ struct tor_aggregator {
 	uint64_t relay_told; /* which of its connections was told of ways */
 	struct wire_writer *ways_writer;
 	struct orders *orders;
+	struct service_table *services;
+	rm_mono_t served; /* whom they talk to was last found then */
 	struct uplink *uplink;
 	struct analyzer_link *analyzer;
 	/* Of each rack; NULL: nothing is kept. */

@@ -164,6 +164,24 @@ tor_rack_register(struct tor_rack *rack, const struct wire_rnic *rnic, rm_mono_t
 	return rack_refresh(rack, roster_register(rack->roster, rnic), now);
 }
 
+int
+tor_rack_learn(struct tor_rack *rack, const struct wire_rnic *rnic, rm_mono_t now)
+{
+	return rack_refresh(rack, roster_learn(rack->roster, rnic), now);
+}
+
+bool
+tor_rack_serve(struct tor_rack *rack, struct wire_rnic_id id)
+{
+	return roster_serve(rack->roster, id);
+}
+
+void
+tor_rack_unserve(struct tor_rack *rack)
+{
+	roster_unserve(rack->roster);
+}
+
 void
 tor_rack_leave(struct tor_rack *rack, const char *host)
 {

@@ -55,6 +55,8 @@ struct tor_rack_callbacks {
 	    struct tor_rack *rack, const struct wire_summary *summary, void *arg);
 	void (*on_focus)(struct tor_rack *rack, const char *host,
 	    const struct wire_focus *focus, void *arg);
+	/* Whom it hurts: fills impact and services. May be NULL. */
+	void (*impact)(struct tor_rack *rack, struct rm_verdict *verdict, void *arg);
 	void *arg;
 };
 
@@ -82,6 +84,10 @@ int tor_rack_plan(
 int tor_rack_register(
     struct tor_rack *rack, const struct wire_rnic *rnic, rm_mono_t now);
 void tor_rack_leave(struct tor_rack *rack, const char *host);
+/* As roster_learn, _serve and _unserve. */
+int tor_rack_learn(struct tor_rack *rack, const struct wire_rnic *rnic, rm_mono_t now);
+bool tor_rack_serve(struct tor_rack *rack, struct wire_rnic_id id);
+void tor_rack_unserve(struct tor_rack *rack);
 
 /* Hot path. The result's ranges have been checked. */
 enum window_says tor_rack_result(struct tor_rack *rack, rm_mono_t sent,

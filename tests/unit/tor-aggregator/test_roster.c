@@ -147,6 +147,56 @@ what_the_agent_says_is_fresher_than_the_plan(void **state)
 }
 
 static void
+whom_a_service_talks_to_stays_while_it_is_served(void **state)
+{
+	struct world *world = *state;
+	struct wire_rnic peer = fixture_rnic(0x5000, "y0", "t9");
+
+	fixture_plan(world->plan, 1, 2, 3);
+	roster_plan(world->roster, &world->plan->view);
+	assert_false(roster_serve(world->roster, peer.id));
+	assert_int_equal(roster_learn(world->roster, &peer), 0);
+	assert_int_equal(roster_foreigners(world->roster), 4);
+	assert_string_equal(roster_find(world->roster, peer.id)->tor, "t9");
+	assert_int_equal(index_of(world, 0x5000), WINDOW_FOREIGN_BASE + 3);
+	peer.qpn = 17; /* its agent has been restarted */
+	assert_int_equal(roster_learn(world->roster, &peer), 0);
+	assert_int_equal(roster_find(world->roster, peer.id)->qpn, 17);
+	assert_int_equal(index_of(world, 0x5000), WINDOW_FOREIGN_BASE + 3);
+	/* Many who are named no more: all holes are closed, but its place stays. */
+	fixture_plan(world->plan, 2, 2, 100);
+	roster_plan(world->roster, &world->plan->view);
+	fixture_plan(world->plan, 3, 2, 1);
+	assert_int_equal(roster_plan(world->roster, &world->plan->view), 1);
+	assert_int_equal(roster_foreigners(world->roster), 2);
+	assert_true(roster_serve(world->roster, peer.id));
+	roster_unserve(world->roster);
+	fixture_plan(world->plan, 4, 2, 100);
+	roster_plan(world->roster, &world->plan->view);
+	fixture_plan(world->plan, 5, 2, 1);
+	roster_plan(world->roster, &world->plan->view);
+	assert_null(roster_find(world->roster, peer.id));
+}
+
+static void
+whom_a_service_talks_to_is_no_member_of_ours(void **state)
+{
+	struct world *world = *state;
+	struct wire_rnic peer = fixture_rnic(0x5000, "y0", "t1");
+
+	assert_int_equal(roster_learn(world->roster, &peer), -EINVAL);
+	peer.tors[0] = "t9";
+	peer.host = "no name";
+	assert_int_equal(roster_learn(world->roster, &peer), -EINVAL);
+	fixture_plan(world->plan, 1, 2, 0);
+	roster_plan(world->roster, &world->plan->view);
+	peer = fixture_rnic(0x100, "y0", "t9");
+	assert_int_equal(roster_learn(world->roster, &peer), 0);
+	assert_int_equal(index_of(world, 0x100), 0); /* as it was */
+	assert_string_equal(roster_member(world->roster, 0)->host, "h0");
+}
+
+static void
 a_foreigner_that_registers_becomes_a_member(void **state)
 {
 	struct world *world = *state;
@@ -219,6 +269,8 @@ main(void)
 		TEST(a_member_that_left_the_plan_and_has_no_agent_leaves),
 		TEST(an_agent_is_known_before_any_plan_and_stays_while_it_lives),
 		TEST(what_the_agent_says_is_fresher_than_the_plan),
+		TEST(whom_a_service_talks_to_stays_while_it_is_served),
+		TEST(whom_a_service_talks_to_is_no_member_of_ours),
 		TEST(a_foreigner_that_registers_becomes_a_member),
 		TEST(bad_names_and_ids_are_refused_and_counted),
 		TEST(a_rack_has_no_more_members_than_the_wire_allows),

@@ -1,0 +1,115 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctl/columns.h"
+#include "ctl/ctl.h"
+#include "ctl/request.h"
+#include "ctl/show.h"
+
+static const struct column columns[] = {
+	{ "SERVICE", "service", COLUMN_TEXT },
+	{ "HOST", "host", COLUMN_TEXT },
+	{ "RNIC", "rnic", COLUMN_TEXT },
+	{ "PEER", "peer", COLUMN_TEXT },
+	{ ">PORT", "src_port", COLUMN_NUMBER },
+	{ ">CLASS", "dscp", COLUMN_NUMBER },
+	{ "STATE", "state", COLUMN_TEXT },
+	{ "PATH", "path", COLUMN_TEXT },
+	{ 0 },
+};
+
+static const char usage[] =
+    "expected: services [--host HOST] [--service NAME] [--through aggregator|agent]";
+
+/* Whom to ask; NULL: there is no such tier. */
+static const char *
+base_of(const struct ctl *ctl)
+{
+	if (ctl->through == NULL || strcmp(ctl->through, "aggregator") == 0)
+		return ctl->aggregator;
+	return strcmp(ctl->through, "agent") == 0 ? ctl->agent : NULL;
+}
+
+/* "--host h1" into "&host=h1". < 0: no such option, or out of memory. */
+static int
+take_filters(const struct ctl *ctl, char *path, size_t len)
+{
+	size_t used = strlen(path);
+
+	for (int i = 0; i < ctl->argc; i += 2) {
+		const char *option = ctl->argv[i];
+		char *value;
+		int n;
+
+		if ((strcmp(option, "--host") != 0 &&
+			strcmp(option, "--service") != 0) ||
+		    i + 1 == ctl->argc)
+			return -1;
+		value = request_escape(ctl->argv[i + 1]);
+		if (value == NULL)
+			return -1;
+		n = snprintf(path + used, len - used, "&%s=%s", option + 2, value);
+		free(value);
+		if (n < 0 || (size_t)n >= len - used)
+			return -1;
+		used += (size_t)n;
+	}
+	return 0;
+}
+
+static long long
+number(const json_t *object, const char *key)
+{
+	return (long long)json_integer_value(json_object_get(object, key));
+}
+
+/* What the table cannot show. */
+static void
+tell_hosts(const json_t *answer)
+{
+	const json_t *host;
+	size_t i;
+
+	json_array_foreach (json_object_get(answer, "hosts"), i, host) {
+		const char *name = json_string_value(json_object_get(host, "host"));
+		const char *missing =
+		    json_string_value(json_object_get(host, "missing"));
+
+		if (name == NULL || missing == NULL)
+			continue;
+		if (json_is_false(json_object_get(host, "tracing")))
+			fprintf(stderr, "rackmeshctl: %s sees no services: %s\n", name,
+			    missing);
+		if (number(host, "unresolved_qps") > 0)
+			fprintf(stderr,
+			    "rackmeshctl: %s: the other end of %lld QPs is not known\n",
+			    name, number(host, "unresolved_qps"));
+	}
+}
+
+int
+ctl_services(const struct ctl *ctl)
+{
+	char path[2048] = "/v1/services?limit=10000";
+	const char *base = base_of(ctl);
+	json_t *answer = NULL;
+	int status;
+
+	if (base == NULL || take_filters(ctl, path, sizeof(path)) < 0)
+		return ctl_usage("%s", usage);
+	status = show_list(ctl, base, path, "services", columns, &answer);
+	if (status != CTL_GOOD)
+		return status;
+	if (!ctl->json) {
+		long long all = number(answer, "flow_count");
+		size_t shown = json_array_size(json_object_get(answer, "services"));
+
+		tell_hosts(answer);
+		if (all > (long long)shown)
+			fprintf(stderr, "rackmeshctl: %zu of %lld flows are shown\n",
+			    shown, all);
+	}
+	json_decref(answer);
+	return CTL_GOOD;
+}
