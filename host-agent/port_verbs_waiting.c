@@ -5,8 +5,9 @@
 #include "host-agent/port_verbs_state.h"
 #include "rackmesh/base/loop.h"
 
-/* Longer than it takes to make a handle, too short to be mistaken for the way back. */
-#define PATIENCE_NS (20 * RM_NS_PER_MS)
+/* A neighbour never heard of takes tens of ms, more where many are new at once. The wait
+ * is part of T4 - T3, so nobody takes it for the network's. */
+#define PATIENCE_NS (200 * RM_NS_PER_MS)
 
 int
 port_verbs_wait(

@@ -46,6 +46,9 @@ struct fake_device {
 	uint8_t dead_gid[16];   /* does not resolve; create_ah takes dead_ns */
 	int64_t dead_ns;
 	uint32_t max_inline;
+	/* What happens just before a queue is armed, and so wakes nobody. */
+	void (*before_arming)(void *arg);
+	void *arg;
 
 	/* What it has seen. */
 	uint64_t sent, inlined, dropped, handles_made;

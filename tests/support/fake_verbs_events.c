@@ -144,7 +144,12 @@ fake_destroy_cq(struct ibv_cq *base)
 int
 fake_req_notify(struct ibv_cq *base)
 {
-	((struct fake_cq *)base)->armed = true;
+	struct fake_cq *cq = (struct fake_cq *)base;
+	const struct fake_device *device = cq->context->device;
+
+	if (device->before_arming != NULL)
+		device->before_arming(device->arg);
+	cq->armed = true;
 	return 0;
 }
 

@@ -79,10 +79,13 @@ struct fake_qp *fake_find_qp(const struct fake_device *device, uint32_t qpn);
 struct fake_mr *fake_find_mr(const struct ibv_sge *sge);
 
 /* fake_verbs_wire.c */
+int fake_create_qp(
+    struct ibv_pd *pd, struct ibv_qp_init_attr *options, struct ibv_qp **ret);
+int fake_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask);
+int fake_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *ret, int mask);
+int fake_destroy_qp(struct ibv_qp *qp);
 int fake_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr);
 int fake_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
-void fake_flush(struct fake_qp *qp);  /* completes, flushed, what is posted */
-void fake_forget(struct fake_qp *qp); /* nothing is posted any more */
 
 /* fake_verbs_events.c */
 void fake_cq_push(struct fake_cq *cq, const struct ibv_wc *wc);

@@ -7,6 +7,7 @@
 
 #define RUBBISH 0x5a5a5a5a
 #define HOPS 3
+#define MAX_SLOTS 65536
 
 static struct fake_cq *
 receive_cq(const struct fake_qp *qp)
@@ -41,7 +42,7 @@ receive_pop(struct fake_qp *qp, struct fake_receive *ret)
 	return true;
 }
 
-void
+static void
 fake_forget(struct fake_qp *qp)
 {
 	struct fake_receive receive;
@@ -51,7 +52,7 @@ fake_forget(struct fake_qp *qp)
 	qp->held_count = 0;
 }
 
-void
+static void
 fake_flush(struct fake_qp *qp)
 {
 	struct fake_receive receive;
@@ -284,4 +285,85 @@ fake_verbs_release(struct fake_device *device)
 					.wr_id = qp->held[i], .opcode = IBV_WC_SEND });
 			qp->held_count = 0;
 		}
+}
+
+/* ---- QPs
+ * ------------------------------------------------------------------------------ */
+
+int
+fake_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *options, struct ibv_qp **ret)
+{
+	struct fake_context *context = (struct fake_context *)pd->context;
+	struct fake_device *device = context->device;
+	struct fake_qp *qp;
+
+	if (device->fail_create_qp != 0)
+		return device->fail_create_qp;
+	if (options->cap.max_inline_data > device->max_inline ||
+	    options->cap.max_recv_wr > MAX_SLOTS)
+		return -EINVAL;
+	qp = calloc(1, sizeof(*qp));
+	qp->context = context;
+	qp->cap = options->cap;
+	qp->receives = calloc(options->cap.max_recv_wr, sizeof(*qp->receives));
+	qp->held = calloc(options->cap.max_send_wr, sizeof(*qp->held));
+	qp->base.context = pd->context;
+	qp->base.qp_num = device->next_qpn++;
+	qp->base.send_cq = options->send_cq;
+	qp->base.recv_cq = options->recv_cq;
+	qp->base.state = IBV_QPS_RESET;
+	((struct fake_cq *)options->send_cq)->users++;
+	((struct fake_cq *)options->recv_cq)->users++;
+	qp->next = context->qps;
+	context->qps = qp;
+	fake_object(1);
+	*ret = &qp->base;
+	return 0;
+}
+
+int
+fake_modify_qp(struct ibv_qp *base, struct ibv_qp_attr *attr, int mask)
+{
+	struct fake_qp *qp = (struct fake_qp *)base;
+	enum ibv_qp_state from = base->state, to = attr->qp_state;
+	int init = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY;
+
+	if (to == IBV_QPS_RESET && qp->context->device->fail_reset != 0)
+		return qp->context->device->fail_reset;
+	if ((to == IBV_QPS_INIT && (from != IBV_QPS_RESET || mask != init)) ||
+	    (to == IBV_QPS_RTR && from != IBV_QPS_INIT) ||
+	    (to == IBV_QPS_RTS &&
+		(from != IBV_QPS_RTR || mask != (IBV_QP_STATE | IBV_QP_SQ_PSN))))
+		return -EINVAL;
+	base->state = to;
+	if (to == IBV_QPS_RESET)
+		fake_forget(qp);
+	else if (to == IBV_QPS_ERR)
+		fake_flush(qp);
+	return 0;
+}
+
+int
+fake_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *ret, int mask)
+{
+	ret->qp_state = qp->state;
+	return 0;
+}
+
+int
+fake_destroy_qp(struct ibv_qp *base)
+{
+	struct fake_qp *qp = (struct fake_qp *)base, **at = &qp->context->qps;
+
+	fake_forget(qp);
+	((struct fake_cq *)base->send_cq)->users--;
+	((struct fake_cq *)base->recv_cq)->users--;
+	while (*at != qp)
+		at = &(*at)->next;
+	*at = qp->next;
+	free(qp->receives);
+	free(qp->held);
+	free(qp);
+	fake_object(-1);
+	return 0;
 }
