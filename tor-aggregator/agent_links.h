@@ -2,9 +2,9 @@
  * agent_links - the agents' connections: who may speak, and what each frame leads to.
  *
  * Hello first, answered by a welcome; then one registration or more, batches,
- * heartbeats, receive counts, traced paths, services, questions. What is malformed, out of turn
- * or spoken for somebody else closes the link, counted by reason. A newer connection of
- * a host takes the place of an older one.
+ * heartbeats, receive counts, traced paths, services, questions. What is malformed, out
+ * of turn or spoken for somebody else closes the link, counted by reason. A newer
+ * connection of a host takes the place of an older one.
  */
 #ifndef TOR_AGGREGATOR_AGENT_LINKS_H
 #define TOR_AGGREGATOR_AGENT_LINKS_H
