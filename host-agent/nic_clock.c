@@ -118,12 +118,6 @@ is_sane(const struct nic_clock *clock, uint64_t raw)
 	return clock->format != NIC_CLOCK_REAL_TIME || (raw & UINT32_MAX) < RM_NS_PER_S;
 }
 
-static wide
-floor_div(wide a, wide b)
-{
-	return a / b - (a % b < 0);
-}
-
 /* The number of cycles since the base that is nearest to what is expected: a counter
  * that has wrapped is told from a stamp that came late by our own clock. */
 static wide
@@ -131,7 +125,7 @@ cycles_since_base(const struct nic_clock *clock, uint64_t raw, int64_t expected_
 {
 	wide period = (wide)clock->mask + 1;
 	wide expected =
-	    floor_div(((wide)expected_ns - clock->base_ns) * (wide)clock->khz, 1000000);
+	    ((wide)expected_ns - clock->base_ns) * (wide)clock->khz / 1000000;
 	wide off = ((wide)(raw - clock->base_raw) - expected) % period;
 
 	if (off < 0)
@@ -152,7 +146,7 @@ to_ns(const struct nic_clock *clock, uint64_t raw, int64_t expected_ns)
 		return real_time_ns(raw);
 	cycles = cycles_since_base(clock, raw, expected_ns);
 	return clock->base_ns +
-	       floor_div(cycles * 1000000 + clock->base_rest, (wide)clock->khz);
+	       (cycles * 1000000 + clock->base_rest) / (wide)clock->khz;
 }
 
 /* Nothing is lost by moving the base: what is less than a ns stays in the rest. */
@@ -220,14 +214,6 @@ is_of_another_format(
 					   is_real_time(clock, raw, now->wall));
 }
 
-/* So long ago that nobody knows how often the counter has wrapped since. */
-static bool
-is_forgotten(const struct nic_clock *clock, rm_mono_t now)
-{
-	return clock->format == NIC_CLOCK_CYCLES &&
-	       (wide)slack_after(&clock->newest, now) > clock->period_ns / 8;
-}
-
 static int
 distrust(struct nic_clock *clock, uint64_t raw, int64_t expected_ns,
     const struct nic_clock_reading *now)
@@ -276,7 +262,7 @@ nic_clock_stamp(struct nic_clock *clock, uint64_t raw,
 		clock->counts.missing++;
 		return -ENODATA;
 	}
-	if (clock->format == 0 || is_forgotten(clock, now->mono)) {
+	if (clock->format == 0) {
 		r = first_stamp(clock, raw, now);
 		return r < 0 ? r : answer(clock, clock->newest.ns, now->mono, ret);
 	}
@@ -346,7 +332,7 @@ nic_clock_pair(struct nic_clock *clock, uint64_t raw, rm_mono_t before,
 		clock->counts.vague++;
 		return -EAGAIN;
 	}
-	if (clock->format == 0 || is_forgotten(clock, at)) {
+	if (clock->format == 0) {
 		r = first_stamp(clock, raw, after);
 		if (r == 0)
 			take_pair(

@@ -52,7 +52,7 @@ struct verbs_ah_options {
 #define VERBS_AH_ERRORS 8
 
 struct verbs_ah_counts {
-	uint64_t hits, created, evicted, refreshed;
+	uint64_t hits, created, destroyed, evicted, refreshed;
 	uint64_t refresh_failed; /* the old handle stays */
 	uint64_t destroy_failed; /* and is leaked */
 	uint64_t refused_full;   /* every handle is in use */

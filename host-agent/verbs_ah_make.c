@@ -63,6 +63,8 @@ ah_destroyed(struct lane_job *job, int r)
 		r = ah_run_destroy(job); /* no lane has, and none will */
 	if (r < 0)
 		cache->counts.destroy_failed++;
+	else
+		cache->counts.destroyed++;
 	ah_table_delete(ah);
 	ah_check_end(cache);
 }

@@ -176,19 +176,53 @@ however_often_it_wraps(void **state)
 	nic_clock_free(nic.clock);
 }
 
-/* Nobody can tell how often it has wrapped; and nothing in flight needs it. */
+/* How often it has wrapped nobody can tell then; and nothing in flight needs it. */
 static void
-after_a_very_long_pause_it_begins_anew(void **state)
+after_a_very_long_pause_it_goes_on(void **state)
 {
-	const int64_t hours = 7200 * RM_NS_PER_S + 123;
+	const int64_t pause = 72000 * RM_NS_PER_S + 123;
 	struct nic nic = nic_new(GHZ, MASK(32), 77);
 	int64_t start;
 
-	nic.ppb = 90000;
+	nic.ppb = 90000; /* one turn and a half in all */
 	(void)event(&nic, 0);
-	start = event(&nic, hours);
-	assert_true(llabs(event(&nic, hours + RM_NS_PER_S) - start - RM_NS_PER_S) <
+	start = event(&nic, pause);
+	assert_true(llabs(event(&nic, pause + RM_NS_PER_S) - start - RM_NS_PER_S) <
 		    100 * RM_NS_PER_US);
+	assert_int_equal(nic_clock_counts(nic.clock)->jumps, 0);
+	nic_clock_free(nic.clock);
+}
+
+/* A pair of long ago would be a turn wrong by the end. */
+static void
+without_further_pairs_the_stamps_go_on(void **state)
+{
+	struct nic nic = nic_new(GHZ, MASK(32), 77);
+	int64_t last;
+
+	nic.ppb = 400000;
+	assert_int_equal(pair(&nic, 1), 0);
+	last = event(&nic, 1000);
+	for (int64_t s = 1; s < 12000; s++) {
+		int64_t ns = event(&nic, s * RM_NS_PER_S);
+
+		assert_true(llabs(ns - last - RM_NS_PER_S) < RM_NS_PER_MS);
+		last = ns;
+	}
+	assert_int_equal(nic_clock_counts(nic.clock)->jumps, 0);
+	nic_clock_free(nic.clock);
+}
+
+static void
+clocks_that_drift_apart_do_not_jump(void **state)
+{
+	struct nic nic = nic_new(GHZ, MASK(48), 77);
+
+	nic.ppb = 100000; /* 3 ms from one pair to the next */
+	for (int64_t s = 0; s < 600; s += 30) {
+		assert_int_equal(pair(&nic, s * RM_NS_PER_S), 0);
+		(void)event(&nic, (s + 29) * RM_NS_PER_S);
+	}
 	assert_int_equal(nic_clock_counts(nic.clock)->jumps, 0);
 	nic_clock_free(nic.clock);
 }
@@ -542,7 +576,9 @@ main(void)
 		cmocka_unit_test(a_stamp_from_before_the_last_one_is_no_wrap),
 		cmocka_unit_test(a_counter_wraps_at_its_mask),
 		cmocka_unit_test(however_often_it_wraps),
-		cmocka_unit_test(after_a_very_long_pause_it_begins_anew),
+		cmocka_unit_test(after_a_very_long_pause_it_goes_on),
+		cmocka_unit_test(without_further_pairs_the_stamps_go_on),
+		cmocka_unit_test(clocks_that_drift_apart_do_not_jump),
 		cmocka_unit_test(an_answer_before_its_question_stays_so),
 		cmocka_unit_test(a_jump_costs_the_clock_its_trust_for_a_while),
 		cmocka_unit_test(of_a_short_counter_jumps_are_seen_too),

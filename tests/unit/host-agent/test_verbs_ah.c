@@ -101,6 +101,27 @@ one_dead_target_delays_no_other(void **state)
 }
 
 static void
+labels_of_a_good_target_wait_for_no_unsure_one(void **state)
+{
+	struct seen *seen = *state;
+
+	verbs_ah_put(take(seen, 1, 0));
+	for (int target = 10; target < 20; target++) {
+		seen->manner[target] = HELD;
+		assert_int_equal(ask(seen, target, 0), -EINPROGRESS);
+	}
+	assert_int_equal(ask(seen, 1, 1), -EINPROGRESS);
+	wait_told(seen, 2);
+	assert_int_equal(ask(seen, 1, 1), 0);
+
+	/* That it was good long ago says nothing. */
+	let_pass(11);
+	assert_int_equal(ask(seen, 1, 2), -EINPROGRESS);
+	open_gate(seen);
+	wait_told(seen, 13);
+}
+
+static void
 a_dead_target_costs_one_call_for_all_its_labels(void **state)
 {
 	struct seen *seen = *state;
@@ -221,6 +242,29 @@ a_handle_with_a_send_outstanding_stays(void **state)
 }
 
 static void
+what_is_replaced_but_held_is_bounded_too(void **state)
+{
+	struct verbs_ah *held[8], *ah;
+	struct seen *seen = *state;
+
+	make_cache(seen, 4);
+	for (int i = 0; i < 8; i++) {
+		held[i] = take(seen, i % 4, 0);
+		if (i % 4 == 3)
+			verbs_ah_forget(seen->cache, NULL);
+	}
+	assert_int_equal(get(seen, 0, 0, &ah), -ENOBUFS);
+	verbs_ah_put(held[0]);
+	wait_destroyed(seen, 1);
+	while (verbs_ah_counts(seen->cache)->destroyed == 0)
+		turn(seen);
+	assert_int_equal(get(seen, 0, 0, &ah), -EINPROGRESS);
+	for (int i = 1; i < 8; i++)
+		verbs_ah_put(held[i]);
+	wait_told(seen, 9);
+}
+
+static void
 failures_are_counted_by_what_they_were(void **state)
 {
 	const struct verbs_ah_counts *counts;
@@ -281,11 +325,13 @@ main(void)
 		TEST(a_handle_is_made_once_and_then_found),
 		TEST(every_part_of_the_key_makes_another_handle),
 		TEST(one_dead_target_delays_no_other),
+		TEST(labels_of_a_good_target_wait_for_no_unsure_one),
 		TEST(a_dead_target_costs_one_call_for_all_its_labels),
 		TEST(the_labels_of_a_live_target_follow_the_first),
 		TEST(a_dead_target_is_tried_at_ever_longer_intervals),
 		TEST(the_least_used_handle_makes_room),
 		TEST(a_handle_with_a_send_outstanding_stays),
+		TEST(what_is_replaced_but_held_is_bounded_too),
 		TEST(failures_are_counted_by_what_they_were),
 		TEST(only_so_many_bad_targets_are_remembered),
 		TEST(far_too_large_a_cache_is_refused),

@@ -19,7 +19,7 @@
 #include "rackmesh/base/loop.h"
 
 #define TARGETS 64
-#define DEAD_MS 300 /* in reality a second or three */
+#define DEAD_MS 1000 /* as in reality */
 
 struct ibv_ah {
 	struct verbs_ah_key key;
@@ -64,7 +64,7 @@ let_pass(double seconds)
 static inline int
 fake_create(const struct verbs_ah_key *key, struct ibv_ah **ret, void *arg)
 {
-	const struct timespec dead = { 0, DEAD_MS * RM_NS_PER_MS };
+	const struct timespec dead = { DEAD_MS / 1000, DEAD_MS % 1000 * RM_NS_PER_MS };
 	int target = key->gid[15];
 	struct seen *seen = arg;
 
