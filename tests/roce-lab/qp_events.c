@@ -115,11 +115,12 @@ list_all(void)
 		char src[INET6_ADDRSTRLEN], dst[INET6_ADDRSTRLEN];
 
 		printf("listed device=%s port=%u type=%u state=%u qpn=%u dest_qpn=%u "
-		       "pid=%u kernel=%s src=%s dst=%s\n",
+		       "pid=%u kernel=%s src=%s dst=%s src_port=%u dst_port=%u\n",
 		    list.devices[row->device].name, row->port, row->type, row->state,
 		    row->qpn, row->dst_qpn, row->pid,
 		    row->kernel[0] == 0 ? "-" : row->kernel,
-		    address_text(&row->src, src), address_text(&row->dst, dst));
+		    address_text(&row->src, src), address_text(&row->dst, dst),
+		    row->src.port, row->dst.port);
 	}
 	printf("end rows=%zu devices=%zu cut=%d malformed=%llu\n", list.row_count,
 	    list.device_count, list.cut, (unsigned long long)list.malformed);

@@ -1,0 +1,190 @@
+"""What the kernel tells of QPs: by fexit and by kprobe, of rping and of perftest, in
+error, after a kill -9, and of those that are older than who listens."""
+
+import os
+import pathlib
+import subprocess
+
+import pytest
+
+from guest.verbs import Rping, Stream, connections, pingpong, send
+from lab.places import BUILD
+from lab.process import Process
+from lab.wait import until
+
+PROGRAM = BUILD / "tests" / "roce-lab" / "qp_events"
+HEARS_S = 30
+TOLD_S = 5
+RC, UC = 2, 3
+WAYS = ["fexit", "kprobe"]
+CHURN = 300  # QPs made and destroyed
+EPHEMERAL = 32768  # from here on ports of rdma_cm are given out
+
+
+class Events:
+    """qp_events at work; a context."""
+
+    def __init__(self, folder, way="any", name="events"):
+        self._log = pathlib.Path(folder) / f"{name}.log"
+        self.process = Process(name, [PROGRAM, way], None, self._log)
+
+    def __enter__(self):
+        self.process.start()
+        until("it hears", HEARS_S, lambda: self.of("hears") or self.of("deaf"), [self.process])
+        assert self.of("hears"), self._log.read_text()
+        return self
+
+    def of(self, kind):
+        """Its lines of a kind, as dictionaries."""
+        lines = self._log.read_text(errors="replace").splitlines() if self._log.exists() else []
+        words = [line.split() for line in lines]
+        return [dict(w.split("=", 1) for w in ws[1:] if "=" in w) for ws in words if ws[:1] == [kind]]
+
+    def by_pid(self, kind, pid):
+        return [each for each in self.of(kind) if each["tgid"] == str(pid)]
+
+    def stop(self):
+        self.process.stop()
+        return {key: int(value) for key, value in self.of("counts")[-1].items()}
+
+    def __exit__(self, *_):
+        self.process.stop()
+
+
+@pytest.fixture
+def pair(fabric):
+    return fabric.rnics["h1/rxe0"], fabric.rnics["h2/rxe3"]
+
+
+def mapped(rnic):
+    return f"::ffff:{rnic.ipv4}"
+
+
+def listed():
+    done = subprocess.run([PROGRAM, "list"], capture_output=True, text=True, check=True)
+    rows = [line.split() for line in done.stdout.splitlines()]
+    return [dict(w.split("=", 1) for w in ws[1:]) for ws in rows if ws[0] == "listed"]
+
+
+def told_of(events, process, peer_process, own, peer):
+    """The one event of a connection's end, checked against what rdma says of it."""
+    told = until(
+        "it is told", TOLD_S, lambda: events.by_pid("connected", process.pid), [process]
+    )[-1]
+    (qp,) = connections(process)
+    (other,) = connections(peer_process)
+    assert told["device"] == own.rdma and told["port"] == "1"
+    assert int(told["type"]) == RC
+    assert int(told["qpn"]) == qp["lqpn"] == other["rqpn"]
+    assert int(told["dest_qpn"]) == qp["rqpn"] == other["lqpn"]
+    assert told["has_sgid"] == "1" and told["sgid"] == mapped(own)
+    assert told["dgid"] == mapped(peer) and told["sgid_index"] == "1"
+    return told
+
+
+def wait_gone(events, qpn, rnic):
+    def told():
+        return any((e["qpn"], e["device"]) == (qpn, rnic.rdma) for e in events.of("destroyed"))
+
+    until("its end is told", TOLD_S, told, [events.process])
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_both_ends_of_an_rping_are_told_until_a_kill(pair, tmp_path, way):
+    source, target = pair
+    with Events(tmp_path, way) as events, Rping(tmp_path, source, target) as traffic:
+        ends = traffic.client, traffic.server
+        assert events.of("hears")[0]["by"] == way
+        near = told_of(events, *ends, source, target)
+        far = told_of(events, *reversed(ends), target, source)
+        assert near["comm"] == far["comm"] == "rping"
+        assert near["service"] == far["service"] == "comm:rping"
+        assert near["flow_label"] == far["flow_label"] != "0"
+        traffic.kill()
+        wait_gone(events, near["qpn"], source)
+        wait_gone(events, far["qpn"], target)
+        assert events.stop() == {"events": 4, "dropped": 0, "malformed": 0}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_perftest_s_flow_is_told_with_its_class(pair, tmp_path, way):
+    source, target = pair
+    with (
+        Events(tmp_path, way) as events,
+        Stream(tmp_path, source, target, more=["--tclass", "104"]) as traffic,
+    ):
+        traffic.client.freeze()
+        traffic.server.freeze()
+        near = told_of(events, traffic.client, traffic.server, source, target)
+        assert near["comm"] == "ib_send_bw" and near["traffic_class"] == "104"
+        assert near["flow_label"] == "0"
+        traffic.kill()
+        wait_gone(events, near["qpn"], source)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_unconnected_qps_and_failed_calls_are_not_told(pair, tmp_path, way):
+    with Events(tmp_path, way) as events:
+        assert "20 iters" in pingpong(*pair, messages=20)  # UD
+        assert "20" in send(*pair, messages=20, more=["-c", "UC"])
+        until("UC is told", TOLD_S, lambda: len(events.of("destroyed")) == 2)
+        assert [int(each["type"]) for each in events.of("connected")] == [UC, UC]
+
+
+def test_a_storm_of_qps_is_told_or_counted(pair, tmp_path, say):
+    with Events(tmp_path) as events:
+        send(*pair, qps=CHURN, messages=5, seconds=60)
+        until("all ends are told", 20, lambda: len(events.of("destroyed")) >= 2 * CHURN)
+        worst = max(int(each["latency_us"]) for each in events.of("connected"))
+        counts = events.stop()
+        say(f"{counts}, the slowest told after {worst / 1000:.1f} ms")
+        assert counts == {"events": 4 * CHURN, "dropped": 0, "malformed": 0}
+
+
+def test_older_qps_are_listed_with_addresses_where_the_kernel_has_them(pair, tmp_path):
+    source, target = pair
+    with (
+        Events(tmp_path) as events,
+        Rping(tmp_path / "a", source, target) as known,
+        Stream(tmp_path / "b", *pair) as other,
+    ):
+        other.client.freeze()
+        other.server.freeze()
+        rows = {int(row["pid"]): row for row in listed()}
+        row = rows[known.client.pid]
+        assert (row["src"], row["dst"]) == (source.ipv4, target.ipv4)
+        assert row["device"] == source.rdma and int(row["type"]) == RC
+        # What the agent makes the flow label of, which nobody tells of an older one.
+        (told,) = events.by_pid("connected", known.client.pid)
+        ours, theirs = int(row["src_port"]), int(row["dst_port"])
+        assert int(told["flow_label"]) == (ours * 31 + theirs) & 0xFFFFF
+        assert ours >= EPHEMERAL > theirs
+        one, two = rows[other.client.pid], rows[other.server.pid]
+        assert one["dst"] == two["dst"] == "-"
+        assert (one["qpn"], one["dest_qpn"]) == (two["dest_qpn"], two["qpn"])
+
+
+def test_a_service_is_named_by_its_cgroup(pair, tmp_path):
+    group = pathlib.Path("/sys/fs/cgroup/trainer.service")  # as systemd would make it
+    group.mkdir()
+    with Events(tmp_path) as events:
+        (group / "cgroup.procs").write_text(str(os.getpid()))
+        try:
+            with Rping(tmp_path, *pair) as traffic:
+                pid = traffic.client.pid
+                (told,) = until("it is told", TOLD_S, lambda: events.by_pid("connected", pid))
+        finally:
+            (group.parent / "cgroup.procs").write_text(str(os.getpid()))
+    assert told["service"] == "unit:trainer.service"
+    assert int(told["cgroup_id"]) == group.stat().st_ino
+    until("the group is empty", TOLD_S, lambda: not (group / "cgroup.procs").read_text())
+    group.rmdir()
+
+
+def test_who_may_not_is_told_what_is_missing(tmp_path):
+    """Without CAP_SYS_ADMIN: the kernel then keeps the types of its modules to itself."""
+    line = ["setpriv", "--bounding-set", "-sys_admin", "--inh-caps", "-sys_admin"]
+    done = subprocess.run(
+        ["timeout", "5", *line, PROGRAM, "any"], capture_output=True, text=True
+    )
+    assert "deaf why=no CAP_SYS_ADMIN" in done.stdout
