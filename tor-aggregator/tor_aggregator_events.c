@@ -17,6 +17,7 @@
 #include "tor-aggregator/plan_store.h"
 #include "tor-aggregator/relay.h"
 #include "tor-aggregator/roster.h"
+#include "tor-aggregator/service_impact.h"
 #include "tor-aggregator/service_table.h"
 #include "tor-aggregator/tor_aggregator.h"
 #include "tor-aggregator/tor_aggregator_incidents.h"
@@ -70,6 +71,17 @@ on_focus(
 	dispatch_focus(aggregator->dispatch, host, focus);
 }
 
+static void
+on_impact(struct tor_rack *rack, struct rm_verdict *verdict, void *arg)
+{
+	const struct tor_aggregator *aggregator = arg;
+	const struct roster_rnic *rnic = roster_find(tor_rack_roster(rack),
+	    (struct wire_rnic_id){ verdict->rnic.guid, verdict->rnic.port });
+
+	if (rnic != NULL)
+		service_impact_fill(aggregator->services, rnic->host, verdict);
+}
+
 void
 tor_aggregator_rack_callbacks(
     struct tor_aggregator *aggregator, struct tor_rack_callbacks *ret)
@@ -79,6 +91,7 @@ tor_aggregator_rack_callbacks(
 		.on_incident = tor_aggregator_on_incident,
 		.on_summary = on_summary,
 		.on_focus = on_focus,
+		.impact = on_impact,
 		.arg = aggregator,
 	};
 }

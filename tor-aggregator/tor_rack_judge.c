@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "tor-aggregator/evidence_classes.h"
 #include "tor-aggregator/evidence_samples.h"
 #include "tor-aggregator/expansion.h"
 #include "tor-aggregator/roster.h"
@@ -222,6 +223,10 @@ incidents_judge(struct tor_rack *rack, rm_mono_t now, rm_wall_t wall,
 		    count * sizeof(rack->verdicts[0]));
 		evidence_samples_fill(
 		    rack->verdicts, count, rack->ring, rack->roster, closed->start);
+		evidence_classes_fill(rack->verdicts, count, rack->ring, closed->end);
+		for (size_t i = 0; i < count && rack->callbacks.impact != NULL; i++)
+			rack->callbacks.impact(
+			    rack, &rack->verdicts[i], rack->callbacks.arg);
 	}
 	rm_incidents_judge(rack->incidents, now, wall, rack->verdicts, count, health,
 	    on_incident, &of);

@@ -63,7 +63,7 @@ alert_annotations(
 {
 	const struct rm_verdict *verdict = &incident->verdict;
 	char sentence[RM_SENTENCE_BYTES], rnic[RM_RNIC_ID_TEXT] = "", confidence[16];
-	char id[24];
+	char id[24], impact[RM_EVIDENCE_TEXT + 16];
 	json_t *details = rm_verdict_json(verdict), *annotations = NULL;
 	char *evidence = NULL;
 
@@ -78,11 +78,11 @@ alert_annotations(
 		rm_rnic_id_format(verdict->rnic, rnic);
 	snprintf(confidence, sizeof confidence, "%.3f", verdict->confidence);
 	snprintf(id, sizeof id, "%016llx", (unsigned long long)incident->id);
-	/* No service tracing in this release: whom it hurts is not known. */
+	rm_verdict_impact(verdict, impact, sizeof impact);
 	annotations = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "summary",
 	    sentence, "kind", rm_kind_word(verdict->kind), "confidence", confidence,
-	    "impact", "unknown", "rnic", rnic, "incident", id, "source",
-	    options->source, "evidence", evidence);
+	    "impact", impact, "rnic", rnic, "incident", id, "source", options->source,
+	    "evidence", evidence);
 	free(evidence);
 	return annotations;
 }

@@ -144,6 +144,17 @@ ruled_out_differs(const struct rm_evidence *a, const struct rm_evidence *b)
 	return false;
 }
 
+/* Windows without a lost probe of a service come in between: it was hurt all the same.
+ */
+static enum rm_impact
+impact_of(const struct rm_verdict *before, const struct rm_verdict *now)
+{
+	return before->evidence.impact == RM_IMPACT_P0 &&
+		       now->evidence.impact == RM_IMPACT_P1
+		   ? RM_IMPACT_P0
+		   : now->evidence.impact;
+}
+
 static void
 incident_update(struct rm_incidents *incidents, struct incident_entry *entry,
     const struct rm_verdict *verdict, const struct judgement *judgement)
@@ -151,9 +162,11 @@ incident_update(struct rm_incidents *incidents, struct incident_entry *entry,
 	struct rm_verdict *mine = &entry->incident.verdict;
 	const struct rm_part part = mine->part;
 	const rm_wall_t start = mine->evidence.window_start;
+	const enum rm_impact impact = impact_of(mine, verdict);
 	const bool changed =
 	    mine->kind != verdict->kind ||
 	    mine->evidence.way != verdict->evidence.way ||
+	    impact != mine->evidence.impact ||
 	    (mine->evidence.observed[0] == '\0') !=
 		(verdict->evidence.observed[0] == '\0') ||
 	    ruled_out_differs(&mine->evidence, &verdict->evidence) ||
@@ -162,6 +175,7 @@ incident_update(struct rm_incidents *incidents, struct incident_entry *entry,
 	*mine = *verdict;
 	mine->part = part; /* it identifies the fault for its whole life */
 	mine->evidence.window_start = start;
+	mine->evidence.impact = impact;
 	entry->good = false;
 	entry->judged = true;
 	if (!changed)

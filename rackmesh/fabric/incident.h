@@ -52,8 +52,9 @@ void rm_incidents_free(struct rm_incidents *incidents);
 /*
  * One judgement. verdicts: all that stand now. health(part, arg): what is known
  * of a part that has an open incident but no verdict now. on_event is called for
- * each opening, each change of kind, direction or ruled-out list, of whether there is
- * anything to say in words, or of confidence by more than 0.1 (not for mere counts), and each resolution.
+ * each opening, each change of kind, direction, impact or ruled-out list, of whether
+ * there is anything to say in words, or of confidence by more than 0.1 (not for mere
+ * counts), and each resolution.
  */
 void rm_incidents_judge(struct rm_incidents *incidents, rm_mono_t now, rm_wall_t wall,
     const struct rm_verdict *verdicts, size_t count,

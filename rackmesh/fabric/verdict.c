@@ -82,6 +82,23 @@ rm_way_word(enum rm_way way)
 	return way > RM_WAY_UNKNOWN && way < RM_WAYS ? ways[way].word : "";
 }
 
+const char *
+rm_impact_word(enum rm_impact impact)
+{
+	static const char *const words[RM_IMPACTS] = { "unknown", "P0", "P1", "P2" };
+
+	return impact < RM_IMPACTS ? words[impact] : words[RM_IMPACT_UNKNOWN];
+}
+
+void
+rm_verdict_impact(const struct rm_verdict *verdict, char *out, size_t len)
+{
+	const struct rm_evidence *evidence = &verdict->evidence;
+
+	snprintf(out, len, "%s%s%s", rm_impact_word(evidence->impact),
+	    evidence->services[0] != '\0' ? ": " : "", evidence->services);
+}
+
 /* Which packets, where the kind does not say so itself. */
 static void
 text_way(struct text *text, const struct rm_verdict *verdict)
@@ -92,6 +109,8 @@ text_way(struct text *text, const struct rm_verdict *verdict)
 		return;
 	if (way > RM_WAY_UNKNOWN && way < RM_WAYS)
 		text_add(text, "%s", ways[way].says);
+	if (verdict->evidence.one_class)
+		text_add(text, ", only those with DSCP %u", verdict->evidence.dscp);
 	if (verdict->kind == RM_KIND_RNIC_MTU)
 		text_add(text, ", as an MTU that is too small does");
 }
@@ -268,13 +287,17 @@ evidence_json(const struct rm_evidence *evidence)
 	json_t *json, *lists;
 
 	rm_wall_format(evidence->window_start, start);
-	json = json_pack("{s:s, s:I, s:i, s:s, s:s, s:o, s:o, s:o, s:o}",
+	json = json_pack(
+	    "{s:s, s:I, s:i, s:s, s:o, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o}",
 	    "window_start", start, "window_ms",
 	    (json_int_t)(evidence->window_ns / RM_NS_PER_MS), "peers",
-	    (int)evidence->peers, "direction", rm_way_word(evidence->way), "observed",
-	    evidence->observed, "to_part", legs_json(&evidence->to_part), "from_part",
-	    legs_json(&evidence->from_part), "outside", legs_json(&evidence->outside),
-	    "others", legs_json(&evidence->others));
+	    (int)evidence->peers, "direction", rm_way_word(evidence->way), "class",
+	    evidence->one_class ? json_integer(evidence->dscp) : json_null(), "impact",
+	    rm_impact_word(evidence->impact), "services", evidence->services,
+	    "observed", evidence->observed, "to_part", legs_json(&evidence->to_part),
+	    "from_part", legs_json(&evidence->from_part), "outside",
+	    legs_json(&evidence->outside), "others", legs_json(&evidence->others),
+	    "service_probes", legs_json(&evidence->service_probes));
 	lists = lists_json(evidence);
 	if (json == NULL || lists == NULL || json_object_update(json, lists) < 0) {
 		json_decref(json);

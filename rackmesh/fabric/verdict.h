@@ -8,6 +8,8 @@
 #define RACKMESH_FABRIC_VERDICT_H
 
 #include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 #include "rackmesh/base/clock.h"
 #include "rackmesh/fabric/part.h"
@@ -44,6 +46,17 @@ enum rm_way { RM_WAY_UNKNOWN, RM_WAY_RECEIVE, RM_WAY_SEND, RM_WAY_BOTH, RM_WAYS 
 const char *rm_way_word(enum rm_way way);    /* "", "receive", "send", "both" */
 const char *rm_kind_word(enum rm_kind kind); /* "rnic-down", "rnic-send-dead", ... */
 
+/* Whom it hurts: a service that uses the part and suffers, one that uses it, nobody. */
+enum rm_impact {
+	RM_IMPACT_UNKNOWN,
+	RM_IMPACT_P0,
+	RM_IMPACT_P1,
+	RM_IMPACT_P2,
+	RM_IMPACTS
+};
+
+const char *rm_impact_word(enum rm_impact impact); /* "unknown", "P0", ... */
+
 struct rm_evidence_sample {
 	char from[2 * RM_NAME_BYTES], to[2 * RM_NAME_BYTES]; /* "host/device" */
 	uint16_t src_port;
@@ -67,6 +80,11 @@ struct rm_evidence {
 	rm_wall_t window_start; /* of the first window that showed it */
 	unsigned peers;         /* distinct RNICs that bear witness */
 	enum rm_way way;        /* of an RNIC's packets those that are lost */
+	bool one_class;         /* only those with this DSCP */
+	uint8_t dscp;
+	struct rm_leg_counts service_probes; /* with the part, round trips */
+	enum rm_impact impact;
+	char services[RM_EVIDENCE_TEXT];         /* that use the part, "pod:a, pod:b" */
 	struct rm_leg_counts to_part, from_part; /* legs with the other members */
 	struct rm_leg_counts
 	    outside;                 /* its own probes that leave the rack, both ways */
@@ -90,6 +108,9 @@ struct rm_verdict {
 /* One sentence for a person, with the figures. Cut to fit, always terminated. */
 #define RM_SENTENCE_BYTES 640
 void rm_verdict_sentence(const struct rm_verdict *verdict, char *out, size_t len);
+
+/* "P1: pod:a, pod:b", "unknown". */
+void rm_verdict_impact(const struct rm_verdict *verdict, char *out, size_t len);
 
 json_t *rm_verdict_json(
     const struct rm_verdict *verdict); /* new reference; NULL: memory */

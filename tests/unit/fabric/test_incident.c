@@ -134,12 +134,21 @@ only_changes_that_matter_are_announced(void **state)
 	judge(rack, &verdict, 1);
 	judge(rack, &verdict, 1);
 	assert_int_equal(rack->updated, 5);
+	verdict.evidence.impact = RM_IMPACT_P1;
+	judge(rack, &verdict, 1);
+	verdict.evidence.impact = RM_IMPACT_P0;
+	judge(rack, &verdict, 1);
+	assert_int_equal(rack->updated, 7);
+	verdict.evidence.impact = RM_IMPACT_P1; /* it was hurt, all the same */
+	judge(rack, &verdict, 1);
+	assert_int_equal(rack->updated, 7);
+	assert_int_equal(rack->last.verdict.evidence.impact, RM_IMPACT_P0);
 	strcpy(verdict.evidence.ruled_out[0], "h2/r0: 39 of 39 probes were answered");
 	judge(rack, &verdict, 1);
-	assert_int_equal(rack->updated, 5);
+	assert_int_equal(rack->updated, 7);
 	strcpy(verdict.evidence.ruled_out[0], "h3/r0: 39 of 39 probes were answered");
 	judge(rack, &verdict, 1);
-	assert_int_equal(rack->updated, 6);
+	assert_int_equal(rack->updated, 8);
 	assert_int_equal(rack->last.changed.ns, rack->now.ns + 1000 * RM_NS_PER_S);
 	assert_int_equal(rack->opened, 1);
 }

@@ -1,0 +1,157 @@
+#include "tor-aggregator/service_impact.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "rackmesh/fabric/verdict.h"
+#include "tor-aggregator/service_table.h"
+
+#define MAX_FLOWS 8
+
+struct world {
+	struct service_table *table;
+	struct wire_writer *writer;
+};
+
+static int
+setup(void **state)
+{
+	static struct world world;
+
+	world.writer = wire_writer_new();
+	*state = &world;
+	return service_table_new(64, &world.table);
+}
+
+static int
+teardown(void **state)
+{
+	struct world *w = *state;
+
+	service_table_free(w->table);
+	wire_writer_free(w->writer);
+	return 0;
+}
+
+static bool
+owns(struct wire_rnic_id id, void *arg)
+{
+	(void)id;
+	(void)arg;
+	return true;
+}
+
+/* The host's flows, each from RNIC src to RNIC 9, one for each name. */
+static void
+tell(struct world *w, const char *host, bool tracing, uint64_t src,
+    const char *const *names)
+{
+	struct wire_service_flow flows[MAX_FLOWS] = { 0 };
+	struct wire_services services = { .host = host,
+		.incarnation = 1,
+		.now_ns = 1,
+		.tracing = tracing,
+		.flows = flows };
+	struct wire_services_view view;
+	struct wire_bytes bytes;
+
+	for (; names[services.flow_count] != NULL; services.flow_count++)
+		flows[services.flow_count] = (struct wire_service_flow){
+			.src = { src, 1 },
+			.dst = { 9, 1 },
+			.peer = { 4, { 10, 0, 0, 9 }, 0 },
+			.service = names[services.flow_count],
+			.comm = "x",
+			.qp_type = WIRE_QP_RC,
+			.state = WIRE_SERVICE_PROBED,
+			.qps = 1,
+		};
+	assert_int_equal(wire_write_services(w->writer, &services, &bytes), 0);
+	assert_int_equal(wire_open_services(&view, bytes.data, bytes.len), 0);
+	assert_int_equal(service_table_take(w->table, host, &view, owns, NULL,
+			     (rm_mono_t){ RM_NS_PER_S }),
+	    0);
+}
+
+static const char *
+impact(struct world *w, const char *host, uint64_t guid, struct rm_leg_counts probes)
+{
+	static char text[RM_EVIDENCE_TEXT + 16];
+	struct rm_verdict verdict = { .part = { .type = RM_PART_RNIC },
+		.rnic = { guid, 1 },
+		.kind = RM_KIND_RNIC_DOWN,
+		.evidence = { .service_probes = probes } };
+
+	service_impact_fill(w->table, host, &verdict);
+	rm_verdict_impact(&verdict, text, sizeof(text));
+	return text;
+}
+
+#define NO_PROBES ((struct rm_leg_counts){ 0, 0 })
+
+static void
+who_uses_the_rnic_is_named(void **state)
+{
+	struct world *w = *state;
+
+	tell(w, "h1", true, 1,
+	    (const char *const[]){ "pod:a", "unit:b", "pod:a", NULL });
+	assert_string_equal(impact(w, "h1", 1, NO_PROBES), "P1: pod:a, unit:b");
+	/* At the other end of its flows, too, whatever its own host tells. */
+	assert_string_equal(impact(w, "h9", 9, NO_PROBES), "P1: pod:a, unit:b");
+}
+
+static void
+a_service_whose_probes_are_lost_is_hurt(void **state)
+{
+	struct world *w = *state;
+
+	tell(w, "h1", true, 1, (const char *const[]){ "pod:a", NULL });
+	assert_string_equal(
+	    impact(w, "h1", 1, (struct rm_leg_counts){ 10, 9 }), "P0: pod:a");
+	assert_string_equal(
+	    impact(w, "h1", 1, (struct rm_leg_counts){ 10, 10 }), "P1: pod:a");
+}
+
+static void
+nobody_is_hurt_only_if_the_host_would_tell(void **state)
+{
+	struct world *w = *state;
+
+	tell(w, "h1", true, 1, (const char *const[]){ "pod:a", NULL });
+	tell(w, "h2", false, 2, (const char *const[]){ NULL });
+	assert_string_equal(impact(w, "h1", 7, NO_PROBES), "P2");
+	assert_string_equal(impact(w, "h2", 2, NO_PROBES), "unknown");
+	assert_string_equal(impact(w, "h3", 3, NO_PROBES), "unknown");
+	service_table_gone(w->table, "h1", (rm_mono_t){ 2 * RM_NS_PER_S });
+	assert_string_equal(impact(w, "h1", 7, NO_PROBES), "unknown");
+}
+
+static void
+many_names_are_cut(void **state)
+{
+	struct world *w = *state;
+
+	tell(w, "h1", true, 1,
+	    (const char *const[]){ "a", "b", "c", "d", "e", "f", NULL });
+	assert_string_equal(impact(w, "h1", 1, NO_PROBES), "P1: a, b, c, d, ...");
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(who_uses_the_rnic_is_named),
+		TEST(a_service_whose_probes_are_lost_is_hurt),
+		TEST(nobody_is_hurt_only_if_the_host_would_tell),
+		TEST(many_names_are_cut),
+	};
+
+	return cmocka_run_group_tests_name("service_impact", tests, NULL, NULL);
+}
