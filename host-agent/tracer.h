@@ -52,11 +52,11 @@ void tracer_tune(
 
 /*
  * What an RNIC (owner) is to probe; targets that stay in the rack are left out, and so
- * is what no prober takes. src:
- * its addresses by family, family 0 for one that it has not. Known flows keep what is
- * known, unless their addresses or class have changed. to: a bit per aggregator that
- * is told of their paths. port: what the probes leave through, which decides from
- * where; NULL: from where they are wanted.
+ * is what no prober takes. src: its addresses by family, family 0 for one that it has
+ * not. Known flows keep what is known, unless their addresses or class have changed.
+ * to: a bit per aggregator that is told of their paths. port: what the probes leave
+ * through, which decides from where (nothing is traced if nobody knows how it does);
+ * NULL: from where they are wanted.
  */
 int tracer_set(struct tracer *tracer, size_t owner, const struct wire_target *targets,
     size_t count, const struct wire_address src[2], struct port *port, uint64_t to,

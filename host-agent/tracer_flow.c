@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host-agent/port.h"
 #include "host-agent/prober_target.h"
 #include "host-agent/tracer_state.h"
 
@@ -137,6 +138,9 @@ tracer_set(struct tracer *tracer, size_t owner, const struct wire_target *target
 		return -EINVAL;
 	for (flow = tracer->flows; flow != NULL; flow = flow->hh.next)
 		flow->kept = false;
+	/* From where its probes leave is a guess: a trace would show another way. */
+	if (port != NULL && port_flows(port) == PORT_FLOWS_UNKNOWN)
+		count = 0;
 	for (size_t i = 0; i < count && r == 0; i++) {
 		const struct wire_target *target = &targets[i];
 		const struct wire_address *own = NULL;

@@ -106,7 +106,7 @@ what_is_traced_are_the_flows_that_the_port_has(void **state)
 	struct fake_port fake;
 	struct tracer_job job;
 
-	fake_port_init_roce(&fake, PORT_FLOWS_UNKNOWN);
+	fake_port_init_roce(&fake, PORT_FLOWS_QP);
 	fake.every_flow = 0xc123;
 	f->port = &fake.port;
 	one.address.port = WIRE_ROCE_PORT;
@@ -118,6 +118,11 @@ what_is_traced_are_the_flows_that_the_port_has(void **state)
 	assert_int_equal(job.flow.src.port, 0xc123);
 	assert_int_equal(job.flow.dst.port, WIRE_ROCE_PORT);
 
+	fake.flows = PORT_FLOWS_UNKNOWN; /* that port is no more than a guess */
+	set(f, &one, 1);
+	assert_int_equal(tracer_flows(f->tracer), 0);
+
+	fake.flows = PORT_FLOWS_QP;
 	one.dst_qpn = 0; /* no prober of this port takes it */
 	set(f, &one, 1);
 	assert_int_equal(tracer_flows(f->tracer), 0);
