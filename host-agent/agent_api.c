@@ -1,6 +1,7 @@
 #include "host-agent/agent_api.h"
 #include "host-agent/agent_api_paths.h"
 #include "host-agent/agent_api_rnics.h"
+#include "host-agent/agent_api_services.h"
 
 #include <stdio.h>
 
@@ -239,6 +240,7 @@ agent_api_serve(struct rm_http_server *server, const struct rm_metrics *metrics,
 		{ RM_HTTP_READ, "/v1/pinglist", get_pinglist },
 		{ RM_HTTP_READ, "/v1/aggregators", get_aggregators },
 		{ RM_HTTP_READ, "/v1/paths", agent_api_paths },
+		{ RM_HTTP_READ, "/v1/services", agent_api_services },
 		{ RM_HTTP_CHANGE, "/v1/pause", post_pause },
 		{ RM_HTTP_CHANGE, "/v1/resume", post_resume },
 	};

@@ -6,6 +6,7 @@
  *                         ?offset= and ?limit= (1000) of them
  *   GET  /v1/aggregators  each aggregator: session, batches by what became of them
  *   GET  /v1/paths        the way of each flow that leaves the rack; ?offset=, ?limit=
+ *   GET  /v1/services     whose flows use the RNICs of this host; ?offset=, ?limit=
  *   POST /v1/pause, /v1/resume   Unix socket only; {"paused": true | false}
  *
  * /metrics, /healthz and /readyz come from rackmesh/base. Ready: there is a pinglist
@@ -17,6 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct agent_services;
 struct rnic;
 struct wire_brake;
 struct plans;
@@ -33,6 +35,7 @@ struct agent_api { /* what the API shows; borrowed, and read at every request */
 	size_t uplink_count;
 	const struct plans *plans;
 	const struct tracer *tracer;
+	const struct agent_services *services; /* NULL: not wanted */
 	const bool *paused;
 	const struct wire_brake *brake;
 	void (*pause)(bool paused, void *arg);

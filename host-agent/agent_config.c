@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "host-agent/prober.h"
+#include "host-agent/qp_hooks.h"
+#include "host-agent/services.h"
 #include "host-agent/tracer.h"
 #include "rackmesh/base/address.h"
 #include "rackmesh/base/log.h"
@@ -16,6 +18,13 @@
 
 #define NETDEV_MAX_LEN 15
 #define FLOW_QPS_MAX 64
+
+static const struct rm_word hooks[] = {
+	{ "any", QP_HOOKS_ANY },
+	{ "fexit", QP_HOOKS_FEXIT },
+	{ "kprobe", QP_HOOKS_KPROBE },
+	{ 0 },
+};
 
 static const struct rm_word transports[] = {
 	{ "auto", RNIC_AUTO },
@@ -88,6 +97,19 @@ const struct rm_option agent_options[] = {
 	  RM_RELOAD,
 	  "of a target's flows with the same path, once traced, probe only one", NULL,
 	  NULL, 0 },
+	{ "services.enabled", RM_BOOL, AT(services_enabled), "true", 0, 0, 0,
+	  "follow the QPs of other processes on these RNICs, and probe their ways", NULL,
+	  NULL, 0 },
+	{ "services.hooks", RM_ENUM, AT(services_hooks), "any", 0, 0, 0,
+	  "how the kernel tells of them; any: fexit, else kprobe", hooks, NULL, 0 },
+	{ "services.max_flows", RM_UINT, AT(services_max_flows), "16", 0,
+	  SERVICES_MAX_PROBED, RM_RELOAD,
+	  "most of their ways that one RNIC probes at a time; the others wait in turn",
+	  NULL, NULL, 0 },
+	{ "services.interval_ms", RM_UINT, AT(services_interval_ms), "500", 10, 60000,
+	  RM_RELOAD, "time between two pairs of probes along one way", NULL, NULL, 0 },
+	{ "services.turn_s", RM_UINT, AT(services_turn_s), "30", 1, 3600, RM_RELOAD,
+	  "so long a way is probed while others wait", NULL, NULL, 0 },
 	{ "batch.max_age_ms", RM_UINT, AT(batch_max_age_ms), "200", 10, 1000, 0,
 	  "results leave at the latest this long after the first of a batch", NULL, NULL, 0 },
 	{ "batch.max_results", RM_UINT, AT(batch_max_results), "512", 1, 4096, 0,

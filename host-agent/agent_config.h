@@ -46,6 +46,11 @@ struct agent_config {
 	uint64_t trace_interval_s;
 	uint64_t trace_max_packets_per_s;
 	bool trace_one_flow_per_path;
+	bool services_enabled;
+	int services_hooks; /* enum qp_hooks_way */
+	uint64_t services_max_flows;
+	uint64_t services_interval_ms;
+	uint64_t services_turn_s;
 	uint64_t batch_max_age_ms;
 	uint64_t batch_max_results;
 	uint64_t queue_max_age_ms;

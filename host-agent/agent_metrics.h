@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct agent_services;
 struct brake_file;
 struct rnic;
 struct plans;
@@ -37,6 +38,8 @@ int agent_metrics_plans(struct rm_metrics *metrics, const struct plans *plans);
 int agent_metrics_brake(struct rm_metrics *metrics, const struct wire_brake *brake,
     const struct brake_file *file);
 int agent_metrics_tracing(struct rm_metrics *metrics, const struct tracing *tracing);
+int agent_metrics_services(
+    struct rm_metrics *metrics, const struct agent_services *services); /* NULL: 0 */
 int agent_metrics_agent(
     struct rm_metrics *metrics, const struct agent_counts *counts, const bool *paused);
 

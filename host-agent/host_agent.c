@@ -6,6 +6,7 @@
 
 #include "host-agent/brake_file.h"
 #include "host-agent/count_rows.h"
+#include "host-agent/host_agent_services.h"
 #include "host-agent/host_agent_state.h"
 #include "host-agent/plans.h"
 #include "host-agent/tracing.h"
@@ -74,8 +75,12 @@ host_agent_reload(void *arg)
 	agent->config.trace_interval_s = fresh.trace_interval_s;
 	agent->config.trace_max_packets_per_s = fresh.trace_max_packets_per_s;
 	agent->config.trace_one_flow_per_path = fresh.trace_one_flow_per_path;
+	agent->config.services_max_flows = fresh.services_max_flows;
+	agent->config.services_interval_ms = fresh.services_interval_ms;
+	agent->config.services_turn_s = fresh.services_turn_s;
 	agent_config_clear(&fresh);
 	agent_tune_tracing(agent);
+	agent_services_tune(agent->services);
 	options = agent_prober_options(&agent->config);
 	for (size_t i = 0; i < agent->rnic_count && !same; i++) {
 		r = rnic_retune(agent->rnics[i], &options);
@@ -196,6 +201,7 @@ agent_serve_http(struct host_agent *agent)
 		.uplink_count = agent->uplink_count,
 		.plans = agent->plans,
 		.tracer = tracing_tracer(agent->tracing),
+		.services = agent->services,
 		.paused = &agent->paused,
 		.brake = &agent->brake_now,
 		.pause = agent_pause,
@@ -275,6 +281,10 @@ agent_build(struct host_agent *agent)
 	if (r == 0)
 		r = agent_add_uplinks(agent);
 	if (r == 0)
+		r = agent_services_new(agent, &agent->services);
+	if (r == 0)
+		r = agent_metrics_services(agent->metrics, agent->services);
+	if (r == 0)
 		r = agent_serve_http(agent);
 	if (r == 0)
 		r = agent_start_timers(agent);
@@ -324,7 +334,9 @@ host_agent_free(struct host_agent *agent)
 	rm_timer_free(agent->look);
 	rm_timer_free(agent->tell);
 	rm_http_server_free(agent->http);
+	agent_services_stop(agent->services);
 	rm_worker_free(agent->worker); /* its answers still find everybody alive */
+	agent_services_free(agent->services);
 	for (size_t i = 0; i < agent->rnic_count; i++)
 		rnic_free(agent->rnics[i]);
 	for (size_t i = 0; i < agent->uplink_count; i++)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "host-agent/brake_file.h"
+#include "host-agent/host_agent_services.h"
 #include "host-agent/host_agent_state.h"
 #include "host-agent/pinglist.h"
 #include "host-agent/plans.h"
@@ -83,6 +84,7 @@ agent_plan_rnic(struct host_agent *agent, struct rnic *rnic)
 {
 	const char *tors[WIRE_MAX_ATTACHMENTS];
 	struct pinglist_sum sum = { 0 };
+	size_t planned;
 	int r;
 
 	if (!rnic_up(rnic))
@@ -91,8 +93,13 @@ agent_plan_rnic(struct host_agent *agent, struct rnic *rnic)
 		tors[i] = rnic_tor(rnic, i);
 	r = plans_sum(
 	    agent->plans, tors, rnic_tor_count(rnic), rnic_facts(rnic)->id, &sum);
+	planned = sum.target_count;
+	if (r == 0)
+		r = agent_services_add_probes(agent->services, rnic, &sum, planned);
 	if (r == 0)
 		r = rnic_plan(rnic, &sum);
+	if (r == 0)
+		r = agent_services_add_traces(agent->services, rnic, &sum, planned);
 	if (r < 0)
 		rm_log_warn(r, "%s: cannot take the pinglist", rnic_device(rnic));
 	agent_trace_plan(agent, rnic, &sum);
@@ -152,6 +159,7 @@ agent_on_rnic_event(struct rnic *rnic, enum rnic_event event, int reason, void *
 			    "%s: the list has this RNIC twice, by another name: remove "
 			    "one",
 			    device);
+		agent_services_rnic(agent->services, rnic);
 		agent_trace_rnic(agent, rnic);
 		agent_plan_rnic(agent, rnic);
 	}
@@ -195,6 +203,7 @@ agent_on_welcome(struct uplink *uplink, void *arg)
 	brake_session(&agent->brake, i);
 	tracer_report_all(tracing_tracer(agent->tracing), (unsigned)i);
 	agent_register(agent, i);
+	agent_services_tell_all(agent->services, i);
 }
 
 static void
@@ -278,6 +287,15 @@ agent_on_brake(struct uplink *uplink, const struct wire_brake *told, void *arg)
 }
 
 static void
+agent_on_resolved(
+    struct uplink *uplink, const struct wire_resolve_answer *answer, void *arg)
+{
+	struct host_agent *agent = arg;
+
+	agent_services_answer(agent->services, answer);
+}
+
+static void
 agent_on_refused(struct uplink *uplink, const char *why, void *arg)
 {
 	rm_log_warn(0, "%s: refuses us: %s", uplink_address(uplink), why);
@@ -314,4 +332,5 @@ const struct uplink_callbacks agent_uplink_callbacks = {
 	.on_caught_up = agent_on_caught_up,
 	.on_down = agent_on_down,
 	.on_brake = agent_on_brake,
+	.on_resolved = agent_on_resolved,
 };

@@ -18,6 +18,7 @@
 #include "host-agent/tracer.h"
 #include "host-agent/uplink.h"
 
+struct agent_services;
 struct brake_file;
 struct count_rows;
 struct pinglist_sum;
@@ -48,6 +49,8 @@ struct host_agent {
 
 	struct tracing *tracing;
 	uint64_t ways_chosen; /* tracer_ways when flows were last chosen by it */
+
+	struct agent_services *services; /* NULL: not wanted */
 
 	struct rm_timer *turn, *beat, *look, *tell;
 	struct loop_watch watch;

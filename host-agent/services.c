@@ -248,3 +248,9 @@ services_counts(const struct services *services)
 	counts.merged = placed - HASH_COUNT(services->slots);
 	return counts;
 }
+
+uint64_t
+services_unjoinable(const struct services *services, size_t owner)
+{
+	return services->owners[owner].unjoinable;
+}

@@ -133,5 +133,8 @@ struct services_counts {
 };
 
 struct services_counts services_counts(const struct services *services);
+/* QPs of an RNIC in the last list of whose peers the kernel tells nothing at all; part
+ * of unresolved. */
+uint64_t services_unjoinable(const struct services *services, size_t owner);
 
 #endif

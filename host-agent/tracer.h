@@ -56,7 +56,7 @@ void tracer_tune(
  * not. Known flows keep what is known, unless their addresses or class have changed.
  * to: a bit per aggregator that is told of their paths. port: what the probes leave
  * through, which decides from where (nothing is traced if nobody knows how it does);
- * NULL: from where they are wanted.
+ * NULL: from where they are wanted. Flows of services are traced as they are.
  */
 int tracer_set(struct tracer *tracer, size_t owner, const struct wire_target *targets,
     size_t count, const struct wire_address src[2], struct port *port, uint64_t to,

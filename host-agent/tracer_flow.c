@@ -116,6 +116,7 @@ set_flow(struct tracer *tracer, size_t owner, const struct wire_target *target,
 	flow->to = to;
 	flow->news &= to;
 	flow->kept = true;
+	flow->service = target->kind == WIRE_SERVICE;
 	return 0;
 }
 
@@ -124,6 +125,55 @@ leaves_the_rack(const struct wire_target *target)
 {
 	return target->kind == WIRE_INTER_TOR || target->kind == WIRE_WITNESS ||
 	       target->kind == WIRE_SERVICE;
+}
+
+/* Sooner than planned, but never again and again: where packets are sprayed over ways
+ * of unequal length every probe may tell another one. */
+static void
+hurry(struct tracer *tracer, struct tracer_flow *flow, rm_mono_t now)
+{
+	int64_t pause = tracer_random(tracer, FIRST_SPREAD_NS);
+	rm_mono_t soon;
+
+	if (flow->path.good.count > 0)
+		pause += OTHER_LENGTH_NS;
+	soon = rm_mono_add(now, pause);
+	if (soon.ns < flow->due.ns)
+		flow->due = soon;
+}
+
+/* No probe takes the way of every flow of a service, but to the same destination all
+ * ways are, as a rule, as long: so its traces do not get there either. */
+static void
+lend_length(
+    struct tracer *tracer, struct tracer_flow *flow, uint8_t routers, rm_mono_t now)
+{
+	if (flow->known || !flow->service || routers == 0)
+		return;
+	flow->known = true;
+	flow->routers = routers;
+	if (flow->slot < 0)
+		hurry(tracer, flow, now);
+}
+
+static void
+lend_lengths(struct tracer *tracer, size_t owner, struct wire_rnic_id dst,
+    const uint16_t *ports, size_t count, rm_mono_t now)
+{
+	uint8_t routers = 0;
+
+	for (size_t i = 0; i < count && routers == 0; i++) {
+		struct tracer_flow *flow = tracer_find(tracer, owner, dst, ports[i]);
+
+		if (flow != NULL && flow->known)
+			routers = flow->routers;
+	}
+	for (size_t i = 0; i < count; i++) {
+		struct tracer_flow *flow = tracer_find(tracer, owner, dst, ports[i]);
+
+		if (flow != NULL)
+			lend_length(tracer, flow, routers, now);
+	}
 }
 
 int
@@ -155,9 +205,13 @@ tracer_set(struct tracer *tracer, size_t owner, const struct wire_target *target
 		if (!leaves_the_rack(target) || own == NULL ||
 		    prober_target_check(target, port) < 0)
 			continue;
-		flows = prober_target_flows(target, port, ports);
+		/* Those of services are not only what probes take. */
+		flows = prober_target_flows(
+		    target, target->kind == WIRE_SERVICE ? NULL : port, ports);
 		for (size_t k = 0; k < flows && r == 0; k++)
 			r = set_flow(tracer, owner, target, ports[k], own, to, now);
+		if (target->kind == WIRE_SERVICE)
+			lend_lengths(tracer, owner, target->dst, ports, flows, now);
 	}
 	HASH_ITER (hh, tracer->flows, flow, next) {
 		if (flow->key.owner == owner && !flow->kept)
@@ -166,32 +220,25 @@ tracer_set(struct tracer *tracer, size_t owner, const struct wire_target *target
 	return r;
 }
 
-/* Sooner than planned, but never again and again: where packets are sprayed over ways
- * of unequal length every probe may tell another one. */
-static void
-hurry(struct tracer *tracer, struct tracer_flow *flow, rm_mono_t now)
-{
-	int64_t pause = tracer_random(tracer, FIRST_SPREAD_NS);
-	rm_mono_t soon;
-
-	if (flow->path.good.count > 0)
-		pause += OTHER_LENGTH_NS;
-	soon = rm_mono_add(now, pause);
-	if (soon.ns < flow->due.ns)
-		flow->due = soon;
-}
-
 bool
 tracer_length(struct tracer *tracer, size_t owner, struct wire_rnic_id dst,
     uint16_t src_port, uint8_t routers, rm_mono_t now)
 {
 	struct tracer_flow *flow = tracer_find(tracer, owner, dst, src_port);
+	bool first;
 
 	if (flow == NULL || (flow->known && routers == flow->routers) ||
 	    routers > WIRE_MAX_HOPS)
 		return false;
+	first = !flow->known;
 	flow->known = true;
 	flow->routers = routers;
+	for (struct tracer_flow *f = first ? tracer->flows : NULL; f != NULL;
+	     f = f->hh.next)
+		if (f->key.owner == flow->key.owner &&
+		    f->key.dst_guid == flow->key.dst_guid &&
+		    f->key.dst_port_num == flow->key.dst_port_num)
+			lend_length(tracer, f, routers, now);
 	if (flow->slot >= 0)
 		return false;
 	if (routers == 0)

@@ -31,6 +31,7 @@ struct tracer_flow {
 	int slot;          /* -1: none is under way */
 	uint64_t to, news; /* a bit per aggregator: to be told; has not been told */
 	bool kept;         /* by the list being set */
+	bool service;      /* of one; perhaps no probe takes its way */
 	UT_hash_handle hh;
 };
 

@@ -1,0 +1,57 @@
+/*
+ * host_agent_services - the part of the wiring that follows services: what the kernel
+ * tells of QPs becomes questions to aggregators, targets of probers and tracer, and
+ * reports. NULL stands for none: the config may not want it.
+ */
+#ifndef HOST_AGENT_HOST_AGENT_SERVICES_H
+#define HOST_AGENT_HOST_AGENT_SERVICES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "host-agent/qp_tracer.h"
+#include "host-agent/services.h"
+
+struct agent_services;
+struct host_agent;
+struct pinglist_sum;
+struct rnic;
+
+struct agent_services_counts {
+	uint64_t lists, lists_failed;
+	uint64_t reports;
+	uint64_t names;
+	uint64_t unsent; /* questions that no aggregator could be asked */
+	/* As of the last turn: */
+	struct services_counts table;
+	struct qp_tracer_counts hooks;
+	uint64_t hears; /* 1 or 0 */
+};
+
+int agent_services_new(struct host_agent *agent, struct agent_services **ret);
+/* In two steps: stop before the worker is freed, free after it. */
+void agent_services_stop(struct agent_services *own);
+void agent_services_free(struct agent_services *own);
+void agent_services_tune(struct agent_services *own); /* config has changed */
+
+/* It is up, perhaps as another. */
+void agent_services_rnic(struct agent_services *own, const struct rnic *rnic);
+void agent_services_answer(
+    struct agent_services *own, const struct wire_resolve_answer *answer);
+/* The aggregator knows nothing (any more). */
+void agent_services_tell_all(struct agent_services *own, size_t uplink);
+
+/* Puts what is to be probed, or traced, for services behind the first count targets of
+ * sum, instead of what is there. -ENOMEM. Valid until the next call. */
+int agent_services_add_probes(struct agent_services *own, const struct rnic *rnic,
+    struct pinglist_sum *sum, size_t count);
+int agent_services_add_traces(struct agent_services *own, const struct rnic *rnic,
+    struct pinglist_sum *sum, size_t count);
+
+const struct services *agent_services_table(const struct agent_services *own);
+/* NULL: there is no RNIC yet that verbs can use. */
+const struct qp_tracer *agent_services_hooks(const struct agent_services *own);
+const struct agent_services_counts *agent_services_counts(
+    const struct agent_services *own);
+
+#endif
