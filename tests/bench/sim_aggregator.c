@@ -115,7 +115,7 @@ sim_aggregator_init(struct sim_aggregator *aggregator, struct sim_agents *from)
 		.id_seed = 1,
 	};
 	const struct tor_rack_callbacks callbacks = { on_host_state, on_incident,
-		on_summary, on_focus, aggregator };
+		on_summary, on_focus, NULL, aggregator };
 	struct wire_writer *writer = wire_writer_new();
 	rm_mono_t now = { SIM_START_NS };
 	int r;
