@@ -48,10 +48,12 @@ play_daemon(int *port, const char *status, const char *body)
 }
 
 static int
-run(int (*command)(const struct ctl *ctl), int argc, const char *const *argv,
-    const char *status, const char *body)
+run_through(const char *through, int (*command)(const struct ctl *ctl), int argc,
+    const char *const *argv, const char *status, const char *body)
 {
-	struct ctl ctl = { .argc = argc, .argv = (char **)(uintptr_t)argv };
+	struct ctl ctl = {
+		.argc = argc, .argv = (char **)(uintptr_t)argv, .through = through
+	};
 	char address[32];
 	int port, code, exited;
 	pid_t pid;
@@ -65,6 +67,13 @@ run(int (*command)(const struct ctl *ctl), int argc, const char *const *argv,
 		kill(pid, SIGTERM);
 	assert_int_equal(waitpid(pid, &exited, 0), pid);
 	return code;
+}
+
+static int
+run(int (*command)(const struct ctl *ctl), int argc, const char *const *argv,
+    const char *status, const char *body)
+{
+	return run_through(NULL, command, argc, argv, status, body);
 }
 
 static int
@@ -84,6 +93,49 @@ rnics_that_are_not_known_to_be_good_are_bad_news(void **state)
 	    CTL_BAD_NEWS);
 	/* A ToR whose name is misspelt has none. */
 	assert_int_equal(rnics("{\"rnics\": []}"), CTL_BAD_NEWS);
+}
+
+static void
+services_are_asked_of_an_aggregator_or_an_agent(void **state)
+{
+	static const char body[] =
+	    "{\"flow_count\": 2, \"services\": [{\"service\": \"unit:a\", "
+	    "\"src_port\": 50000, \"path\": null}], \"hosts\": [{\"host\": \"h1\", "
+	    "\"tracing\": false, \"missing\": \"no BTF\", \"unresolved_qps\": 3}]}";
+	const char *const filters[] = { "--host", "h1", "--service", "unit:a b" };
+	const char *const wrong[] = { "--tor", "t1" };
+	const char *const half[] = { "--host" };
+
+	assert_int_equal(run(ctl_services, 0, NULL, "200 OK", body), CTL_GOOD);
+	assert_int_equal(run(ctl_services, 4, filters, "200 OK", body), CTL_GOOD);
+	assert_int_equal(
+	    run_through("agent", ctl_services, 0, NULL, "200 OK", body), CTL_GOOD);
+	assert_int_equal(
+	    run_through("analyzer", ctl_services, 0, NULL, "200 OK", body), CTL_USAGE);
+	assert_int_equal(run(ctl_services, 2, wrong, "200 OK", body), CTL_USAGE);
+	assert_int_equal(run(ctl_services, 1, half, "200 OK", body), CTL_USAGE);
+	assert_int_equal(run(ctl_services, 0, NULL, "200 OK", "{}"), CTL_NO_ANSWER);
+}
+
+static int
+rnics_through(const char *through, const char *body)
+{
+	return run_through(through, ctl_rnics, 0, NULL, "200 OK", body);
+}
+
+static void
+an_rnic_of_an_agent_without_a_link_is_bad_news(void **state)
+{
+	assert_int_equal(
+	    rnics_through("agent", "{\"rnics\": [{\"up\": true, \"link\": \"up\"}, "
+				   "{\"up\": true, \"link\": \"unknown\"}]}"),
+	    CTL_GOOD);
+	assert_int_equal(
+	    rnics_through("agent", "{\"rnics\": [{\"up\": true, \"link\": \"down\"}]}"),
+	    CTL_BAD_NEWS);
+	assert_int_equal(
+	    rnics_through("agent", "{\"rnics\": [{\"up\": false}]}"), CTL_BAD_NEWS);
+	assert_int_equal(rnics_through("controller", "{}"), CTL_USAGE);
 }
 
 static void
@@ -203,6 +255,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rnics_that_are_not_known_to_be_good_are_bad_news),
+		cmocka_unit_test(an_rnic_of_an_agent_without_a_link_is_bad_news),
+		cmocka_unit_test(services_are_asked_of_an_aggregator_or_an_agent),
 		cmocka_unit_test(
 		    an_open_incident_is_bad_news_and_a_resolved_one_is_not),
 		cmocka_unit_test(refusals_and_other_daemons_are_no_answer),
