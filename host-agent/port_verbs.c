@@ -13,6 +13,7 @@
 #define DEFAULT_SMALL_RECEIVES 1024
 #define DEFAULT_LARGE_RECEIVES 128
 #define DEFAULT_MAX_HANDLES 4096
+#define BURSTS_PER_DRAIN 256
 
 static struct port_verbs *
 port_verbs(struct port *port)
@@ -67,21 +68,20 @@ verbs_listen(struct port *base, enum port_role role, const struct port_events *e
 		port->listeners[role] = *events;
 }
 
-#define BURSTS_PER_DRAIN 256
-
 static bool
 verbs_drain(struct port *base, enum port_role role)
 {
 	struct port_verbs *port = port_verbs(base);
+	int bursts = BURSTS_PER_DRAIN;
 
 	port_verbs_take_sent(port);
-	for (int i = 0; i < BURSTS_PER_DRAIN; i++) {
+	do
 		port_verbs_take(port, role);
-		if (port_verbs_deliver(port, role) < PORT_BURST)
-			return true;
-	}
-	port_verbs_again(port);
-	return false;
+	while (port_verbs_deliver(port, role) == PORT_BURST && --bursts > 0);
+	port_verbs_refill(port); /* what was not worth handing over, too */
+	if (bursts == 0)
+		port_verbs_again(port);
+	return bursts > 0;
 }
 
 static uint64_t

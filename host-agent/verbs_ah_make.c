@@ -231,10 +231,12 @@ ah_created(struct lane_job *job, int r)
 	struct verbs_ah_cache *cache = ah->cache;
 	rm_mono_t now = cache->options.now();
 
+	cache->count++; /* it must not end before we are done with it */
 	if (r < 0)
 		ah_failed(ah, r, now);
 	else
 		ah_made(ah, now);
+	cache->count--;
 	ah_check_end(cache);
 }
 

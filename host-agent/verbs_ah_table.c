@@ -1,8 +1,10 @@
 #include "host-agent/verbs_ah_state.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define NO_ROUTE_NS (250 * RM_NS_PER_MS)
 #define BACKOFF_NS RM_NS_PER_S
 #define BACKOFF_MAX_NS (30 * RM_NS_PER_S)
 
@@ -243,7 +245,9 @@ ah_target_failed(
 		TAILQ_REMOVE(&cache->bad, target, in_bad);
 	TAILQ_INSERT_TAIL(&cache->bad, target, in_bad);
 	target->error = r;
-	target->retry_at = rm_mono_add(now, ah_backoff_ns(target->failures));
+	/* Without a route it fails at once: asking again holds nobody up. */
+	target->retry_at = rm_mono_add(
+	    now, r == -ENETUNREACH ? NO_ROUTE_NS : ah_backoff_ns(target->failures));
 	if (cache->target_count > 2 * cache->options.max_handles && oldest != NULL &&
 	    oldest != target)
 		ah_target_forgive(cache, oldest);

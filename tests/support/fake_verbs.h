@@ -45,6 +45,7 @@ struct fake_device {
 	bool drop;              /* the wire loses everything it sends */
 	uint8_t dead_gid[16];   /* does not resolve; create_ah takes dead_ns */
 	int64_t dead_ns;
+	int64_t slow_ns; /* what it takes to create any other */
 	uint32_t max_inline;
 	/* What happens just before a queue is armed, and so wakes nobody. */
 	void (*before_arming)(void *arg);

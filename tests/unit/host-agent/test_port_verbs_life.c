@@ -162,6 +162,28 @@ a_port_may_be_freed_by_whom_it_tells_that_it_is_gone(void **state)
 	turn_for(fixture, 20 * RM_NS_PER_MS); /* its handles go */
 }
 
+/* The fixture frees port and lanes at once, while both are being made. */
+static void
+handles_under_way_when_all_ends_are_leaked_by_nobody(void **state)
+{
+	struct verbs_fixture *fixture = *state;
+	struct wire_address dead = { 4, { 10, 0, 0, 99 }, WIRE_ROCE_PORT };
+	struct verbs_side *from = &fixture->sides[0];
+	struct port_packet packets[2];
+
+	open_both(fixture);
+	from->device->slow_ns = 50 * RM_NS_PER_MS;
+	memcpy(from->device->dead_gid, from->device->gids[0], 16);
+	from->device->dead_gid[15] = 99;
+	from->device->dead_ns = 20 * RM_NS_PER_MS;
+	packets[0] = side_packet(fixture, 1, 1, 64);
+	packets[1] = packets[0];
+	packets[1].to = &dead;
+	port_send(from->port, PORT_PROBER, packets, 2);
+	assert_int_equal(packets[0].error, -EAGAIN);
+	assert_int_equal(packets[1].error, -EAGAIN);
+}
+
 static size_t
 open_files(void)
 {
@@ -256,6 +278,7 @@ main(void)
 		TEST(another_mtu_asks_for_a_port_with_other_buffers),
 		TEST(a_device_that_dies_is_told_once),
 		TEST(a_port_may_be_freed_by_whom_it_tells_that_it_is_gone),
+		TEST(handles_under_way_when_all_ends_are_leaked_by_nobody),
 		TEST(a_thousand_lives_leak_nothing),
 		TEST(what_cannot_be_opened_leaves_nothing),
 	};
