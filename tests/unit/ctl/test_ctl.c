@@ -112,6 +112,8 @@ services_are_asked_of_an_aggregator_or_an_agent(void **state)
 	    run_through("agent", ctl_services, 0, NULL, "200 OK", body), CTL_GOOD);
 	assert_int_equal(
 	    run_through("analyzer", ctl_services, 0, NULL, "200 OK", body), CTL_USAGE);
+	assert_int_equal(
+	    run_through("agent", ctl_services, 2, filters, "200 OK", body), CTL_USAGE);
 	assert_int_equal(run(ctl_services, 2, wrong, "200 OK", body), CTL_USAGE);
 	assert_int_equal(run(ctl_services, 1, half, "200 OK", body), CTL_USAGE);
 	assert_int_equal(run(ctl_services, 0, NULL, "200 OK", "{}"), CTL_NO_ANSWER);
