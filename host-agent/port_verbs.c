@@ -177,6 +177,7 @@ port_verbs_new(struct rm_loop *loop, const struct port_verbs_options *options,
 		verbs_free(&port->base);
 		return r;
 	}
+	port_verbs_check_lid(port);
 	port->options.device = port->options.driver = NULL; /* not ours to keep */
 	*ret = &port->base;
 	return 0;

@@ -14,17 +14,24 @@ notice_soon(struct port_verbs *port)
 	rm_timer_after(port->notice, 0);
 }
 
+static void
+renumbered(struct port_verbs *port)
+{
+	port->tell_renumbered = true;
+	notice_soon(port);
+}
+
 /* One at a time: the owner may free the port from inside. */
 void
 port_verbs_tell(struct port_verbs *port)
 {
 	const struct port_verbs_events *events = &port->events;
 	bool link = port->tell_link;
-	bool renumbered = !link && port->tell_renumbered;
-	bool gone = !link && !renumbered && port->tell_gone;
+	bool numbers = !link && port->tell_renumbered;
+	bool gone = !link && !numbers && port->tell_gone;
 
 	port->tell_link = false;
-	if (renumbered)
+	if (numbers)
 		port->tell_renumbered = false;
 	if (gone)
 		port->tell_gone = false;
@@ -32,7 +39,7 @@ port_verbs_tell(struct port_verbs *port)
 		notice_soon(port);
 	if (link && events->on_link != NULL)
 		events->on_link(port->link_up, events->arg);
-	else if (renumbered && events->on_renumbered != NULL)
+	else if (numbers && events->on_renumbered != NULL)
 		events->on_renumbered(events->arg);
 	else if (gone && events->on_gone != NULL)
 		events->on_gone(port->gone, events->arg);
@@ -74,8 +81,6 @@ queue_repair(struct port_verbs *port, struct port_verbs_queue *queue)
 
 	if (!queue->lost && !verbs_queue_broken(queue->queue))
 		return 0;
-	/* What it has sent is told first: that was no loss. */
-	port_verbs_take_sent(port);
 	r = verbs_queue_revive(queue->queue, port_verbs_drop_sent, port);
 	queue->lost = r < 0;
 	if (r < 0)
@@ -86,8 +91,7 @@ queue_repair(struct port_verbs *port, struct port_verbs_queue *queue)
 	}
 	port->counts.rebuilt++;
 	port_verbs_number(port, queue);
-	port->tell_renumbered = true;
-	notice_soon(port);
+	renumbered(port);
 	return 0;
 }
 
@@ -97,6 +101,11 @@ port_verbs_repair(struct port_verbs *port)
 	int error = 0;
 
 	port->repaired = rm_mono_now();
+	/* What has arrived in time is no part of the life that ends. */
+	for (int role = 0; role < PORT_ROLES; role++)
+		(void)port_drain(&port->base, (enum port_role)role);
+	if (port->gone != 0)
+		return;
 	for (size_t i = 0; i < port->queue_count; i++) {
 		struct port_verbs_queue *queue = &port->queues[i];
 		int r = 0;
@@ -145,8 +154,7 @@ port_look(struct port_verbs *port)
 	port->mtu_bytes = mtu_bytes;
 	if (port->lid != lid) {
 		port_verbs_forget_handles(port);
-		port->tell_renumbered = true;
-		notice_soon(port);
+		renumbered(port);
 	}
 	if (port->link_up == was_up)
 		return;
@@ -159,6 +167,13 @@ port_look(struct port_verbs *port)
 	port_verbs_forget_handles(port); /* of neighbours that may have changed */
 	for (size_t i = 0; i < port->queue_count; i++)
 		port_verbs_suspect(port, &port->queues[i]);
+}
+
+void
+port_verbs_check_lid(struct port_verbs *port)
+{
+	if (port->options.lid != 0 && port->options.lid != port->lid)
+		renumbered(port);
 }
 
 static void
@@ -180,8 +195,7 @@ port_look_at_gids(struct port_verbs *port)
 	if (!changed)
 		return;
 	port_verbs_forget_handles(port);
-	port->tell_renumbered = true;
-	notice_soon(port);
+	renumbered(port);
 }
 
 static void

@@ -198,6 +198,7 @@ void port_verbs_again(struct port_verbs *port); /* in the loop's next turn */
  */
 
 void port_verbs_on_async(struct port_verbs *port, const struct ibv_async_event *event);
+void port_verbs_check_lid(struct port_verbs *port); /* whether the owner's is right */
 void port_verbs_suspect(struct port_verbs *port, struct port_verbs_queue *queue);
 void port_verbs_repair(struct port_verbs *port);
 void port_verbs_fail(struct port_verbs *port, int reason); /* the device is gone */

@@ -2,7 +2,9 @@
  * port_pair - probers and reflectors over verbs ports, each to all others, without any
  * daemon: what the port makes of a device. For the lab and for people:
  *
- *	port_pair [-s seconds] [-i interval_us] [-b bytes] [-q flow_qps] DEVICE...
+ *	port_pair [-s seconds] [-i interval_us] [-b bytes] [-q flow_qps] [-w] DEVICE...
+ *
+ * -w: large probes go to the QP for small ones, which must do no harm.
  *
  * Prints what the ports say as it happens, and the sums at the end.
  */
@@ -48,6 +50,7 @@ static size_t end_count;
 static struct rm_loop *loop;
 static struct rm_timer *stop_timer;
 static long interval_us = 10000, bytes = 64;
+static bool wrong_qp;
 static rm_mono_t began;
 
 static void
@@ -141,7 +144,8 @@ plan(void)
 				.kind = WIRE_TOR_MESH,
 				.address = ends[j].facts.addresses[0],
 				.dst_qpn = ends[j].verbs.qpn,
-				.dst_large_qpn = ends[j].verbs.large_qpn,
+				.dst_large_qpn = wrong_qp ? ends[j].verbs.qpn
+							  : ends[j].verbs.large_qpn,
 				.interval_us = (uint32_t)interval_us,
 				.flows = flows,
 				.flow_count = 16,
@@ -300,7 +304,7 @@ main(int argc, char **argv)
 	int option;
 
 	rm_log_open("port_pair");
-	while ((option = getopt(argc, argv, "s:i:b:q:")) != -1) {
+	while ((option = getopt(argc, argv, "s:i:b:q:w")) != -1) {
 		long value = optarg != NULL ? atol(optarg) : 0;
 
 		if (option == 's')
@@ -311,6 +315,8 @@ main(int argc, char **argv)
 			bytes = value;
 		else if (option == 'q')
 			qps = value;
+		else if (option == 'w')
+			wrong_qp = true;
 		else
 			return EXIT_FAILURE;
 	}

@@ -75,6 +75,23 @@ a_broken_queue_comes_back_with_its_number(void **state)
 }
 
 static void
+what_arrived_before_the_break_is_handed_over(void **state)
+{
+	struct verbs_fixture *fixture = *state;
+	struct verbs_side *to = &fixture->sides[1];
+	struct port_packet packets[PORT_BURST];
+
+	open_both(fixture);
+	probe_works(fixture);
+	for (uint32_t i = 0; i < PORT_BURST; i++)
+		packets[i] = side_packet(fixture, 1, i, 64);
+	port_send(fixture->sides[0].port, PORT_PROBER, packets, PORT_BURST);
+	fake_verbs_break(to->device, to->facts.qpn);
+	UNTIL(fixture, port_counts(to->port)->reset == 1);
+	assert_int_equal(to->arrived[PORT_REFLECTOR], 1 + PORT_BURST);
+}
+
+static void
 where_reset_fails_the_new_number_is_told(void **state)
 {
 	struct verbs_fixture *fixture = *state;
@@ -366,6 +383,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(rubbish_in_a_flushed_receive_frees_no_send),
 		TEST(a_broken_queue_comes_back_with_its_number),
+		TEST(what_arrived_before_the_break_is_handed_over),
 		TEST(where_reset_fails_the_new_number_is_told),
 		TEST(a_rebuilt_flow_leaves_from_another_port),
 		TEST(a_queue_that_cannot_be_made_again_is_tried_again),

@@ -108,10 +108,14 @@ another_lid_is_told(void **state)
 	struct verbs_side *to = &fixture->sides[1];
 
 	to->device->infiniband = true;
+	to->options.lid = 2;
+	fixture->sides[0].device->infiniband = true;
+	fixture->sides[0].options.lid = 3; /* it changed while we opened the port */
 	open_both(fixture);
 	fake_verbs_event(to->device, IBV_EVENT_LID_CHANGE);
 	turn_for(fixture, 20 * RM_NS_PER_MS);
 	assert_int_equal(to->renumbered, 0);
+	assert_int_equal(fixture->sides[0].renumbered, 1);
 	to->device->lid = 0x77;
 	fake_verbs_event(to->device, IBV_EVENT_LID_CHANGE);
 	UNTIL(fixture, to->renumbered == 1);
