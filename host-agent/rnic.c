@@ -145,6 +145,15 @@ look_run(void *arg)
 	return rnic_facts_find(&job->place, &job->facts);
 }
 
+/* -ENOTSUP: without any GID it has lost its network device, too. Some drivers can only
+ * take a device away once all have let go of it. */
+static bool
+look_says_gone(const struct rnic *rnic, int r)
+{
+	return (r == -ENODEV || r == -ENOENT || r == -ENOTSUP) && rnic->port != NULL &&
+	       rnic->opened.transport == RNIC_ROCE;
+}
+
 static void
 look_done(void *arg, int r)
 {
@@ -154,8 +163,7 @@ look_done(void *arg, int r)
 	rnic->looking = false;
 	if (r == 0)
 		rnic_take_facts(rnic, &job->facts);
-	else if ((r == -ENODEV || r == -ENOENT) && rnic->port != NULL &&
-		 rnic->opened.transport == RNIC_ROCE)
+	else if (look_says_gone(rnic, r))
 		rnic_lose(rnic, r);
 	else if (r != -ECANCELED)
 		rnic_say_waits(rnic, r);

@@ -381,15 +381,28 @@ an_address_that_is_gone_while_the_link_is_down_is_waited_for(void **state)
 {
 	struct fixture *f = probing(state);
 
-	rdma_fixture_run(&f->sysfs, "mv class/infiniband/rxe0/ports/1/gids .");
+	rdma_fixture_gid(&f->sysfs, 1, RDMA_NONE, "", "");
 	tell_link(f, false);
 	LOOPBACK_WAIT(f->loop, f->waits == 1);
 	assert_true(rnic_up(f->rnic));
-	rdma_fixture_run(&f->sysfs, "mv gids class/infiniband/rxe0/ports/1/");
+	rdma_fixture_gid(&f->sysfs, 1, RDMA_V4, V2, "eth1");
 	tell_link(f, true);
 	check_probing(f);
 	assert_int_equal(f->opened, 1);
 	assert_int_equal(f->ups, 1);
+}
+
+static void
+one_without_any_gid_has_lost_its_netdev_and_is_let_go(void **state)
+{
+	struct fixture *f = probing(state);
+
+	rdma_fixture_gid(&f->sysfs, 0, RDMA_NONE, "", "");
+	rdma_fixture_gid(&f->sysfs, 1, RDMA_NONE, "", "");
+	rnic_look(f->rnic);
+	LOOPBACK_WAIT(f->loop, f->waits == 1);
+	assert_false(rnic_up(f->rnic));
+	check_registered(f, WIRE_LINK_DOWN, 0x100);
 }
 
 static void
@@ -431,6 +444,7 @@ main(void)
 		TEST(another_mtu_opens_it_anew_and_is_no_trouble),
 		TEST(a_device_that_leaves_without_a_word_is_missed_at_the_next_look),
 		TEST(an_address_that_is_gone_while_the_link_is_down_is_waited_for),
+		TEST(one_without_any_gid_has_lost_its_netdev_and_is_let_go),
 		TEST(a_gid_of_another_place_in_the_table_opens_it_anew),
 		TEST(another_port_than_the_first_has_a_name_of_its_own),
 	};
