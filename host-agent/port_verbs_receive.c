@@ -46,7 +46,8 @@ take_one(struct port_verbs *port, struct port_verbs_receive *receive,
 
 	if (queue == NULL || verbs_wr_is_send(completion->wr_id))
 		return;
-	buffer = verbs_queue_take(queue->queue, completion->wr_id);
+	buffer = verbs_queue_take(
+	    queue->queue, completion->wr_id, completion->status == IBV_WC_SUCCESS);
 	if (buffer == NULL)
 		return; /* its life is over, and the buffer posted again */
 	if (!completion_is_whole(port, queue, completion)) {

@@ -5,8 +5,8 @@
 #include "host-agent/port_verbs_state.h"
 #include "rackmesh/base/loop.h"
 
-/* A neighbour never heard of takes tens of ms, more where many are new at once. The wait
- * is part of T4 - T3, so nobody takes it for the network's. */
+/* A neighbour never heard of takes tens of ms, more where many are new at once. The
+ * wait is part of T4 - T3, so nobody takes it for the network's. */
 #define PATIENCE_NS (200 * RM_NS_PER_MS)
 
 int

@@ -106,7 +106,7 @@ void ah_target_failed(
     struct verbs_ah_cache *cache, struct ah_target *target, int r, rm_mono_t now);
 void ah_target_forgive(struct verbs_ah_cache *cache, struct ah_target *target);
 
-int64_t ah_backoff_ns(unsigned failures); /* 1 s, doubling up to 30 s */
+int64_t ah_backoff_ns(unsigned failures); /* 250 ms, 1 s, doubling up to 30 s */
 
 /* -ECANCELED: there are no lanes; nothing has happened. */
 int ah_make(struct verbs_ah *ah, enum lane_class class);

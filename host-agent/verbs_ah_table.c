@@ -5,6 +5,8 @@
 #include <string.h>
 
 #define NO_ROUTE_NS (250 * RM_NS_PER_MS)
+/* The first question after a link has come up is often lost with the ARP request. */
+#define FIRST_BACKOFF_NS (250 * RM_NS_PER_MS)
 #define BACKOFF_NS RM_NS_PER_S
 #define BACKOFF_MAX_NS (30 * RM_NS_PER_S)
 
@@ -227,7 +229,9 @@ ah_backoff_ns(unsigned failures)
 {
 	int64_t ns = BACKOFF_NS;
 
-	for (unsigned i = 1; i < failures && ns < BACKOFF_MAX_NS; i++)
+	if (failures <= 1)
+		return FIRST_BACKOFF_NS;
+	for (unsigned i = 2; i < failures && ns < BACKOFF_MAX_NS; i++)
 		ns *= 2;
 	return ns < BACKOFF_MAX_NS ? ns : BACKOFF_MAX_NS;
 }

@@ -179,7 +179,6 @@ level_fell(struct verbs_queue *queue)
 {
 	struct verbs_queue_level *level = &queue->level;
 
-	level->posted--;
 	if (level->posted < level->lowest)
 		level->lowest = level->posted;
 	if (!queue->low && level->posted < queue->options.receives / LOW_SHARE) {
@@ -191,14 +190,16 @@ level_fell(struct verbs_queue *queue)
 }
 
 uint8_t *
-verbs_queue_take(struct verbs_queue *queue, uint64_t wr_id)
+verbs_queue_take(struct verbs_queue *queue, uint64_t wr_id, bool arrived)
 {
 	struct receive_slot *slot = receive_find(queue, wr_id, SLOT_POSTED);
 
 	if (slot == NULL)
 		return NULL;
 	slot->state = SLOT_TAKEN;
-	level_fell(queue);
+	queue->level.posted--;
+	if (arrived)
+		level_fell(queue);
 	return queue->memory + wr_slot(wr_id) * queue->receive_stride;
 }
 

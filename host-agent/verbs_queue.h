@@ -65,8 +65,9 @@ uint8_t verbs_wr_queue(uint64_t wr_id); /* number; it may be of no queue at all 
 /* ---- receiving ------------------------------------------------------------ */
 
 /* Takes the buffer of a completion: GRH_BYTES, then the message. NULL: of a former
- * life. It is the caller's until he gives it back. */
-uint8_t *verbs_queue_take(struct verbs_queue *queue, uint64_t wr_id);
+ * life. It is the caller's until he gives it back. arrived: the completion is a
+ * success; what is flushed is no sign of a flood. */
+uint8_t *verbs_queue_take(struct verbs_queue *queue, uint64_t wr_id, bool arrived);
 /* False: its life has ended meanwhile, the buffer is no longer the caller's. */
 bool verbs_queue_holds(const struct verbs_queue *queue, uint64_t wr_id);
 void verbs_queue_give_back(struct verbs_queue *queue, uint64_t wr_id);

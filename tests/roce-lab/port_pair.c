@@ -2,9 +2,11 @@
  * port_pair - probers and reflectors over verbs ports, each to all others, without any
  * daemon: what the port makes of a device. For the lab and for people:
  *
- *	port_pair [-s seconds] [-i interval_us] [-b bytes] [-q flow_qps] [-w] DEVICE...
+ *	port_pair [-s seconds] [-i interval_us] [-b bytes] [-q flow_qps] [-w] [-o]
+ *DEVICE...
  *
  * -w: large probes go to the QP for small ones, which must do no harm.
+ * -o: says when probes begin to be answered, and when they end to be.
  *
  * Prints what the ports say as it happens, and the sums at the end.
  */
@@ -43,6 +45,7 @@ struct end {
 	uint64_t flows_seen[64]; /* results OK of each flow, in the order seen */
 	uint16_t flows[64];
 	size_t flow_count;
+	int last_outcome; /* -1: none yet */
 };
 
 static struct end ends[MAX_DEVICES];
@@ -50,7 +53,7 @@ static size_t end_count;
 static struct rm_loop *loop;
 static struct rm_timer *stop_timer;
 static long interval_us = 10000, bytes = 64;
-static bool wrong_qp;
+static bool wrong_qp, say_outcomes;
 static rm_mono_t began;
 
 static void
@@ -102,6 +105,15 @@ on_result(const struct wire_result *result, rm_mono_t sent, void *arg)
 	struct end *end = arg;
 	size_t i = 0;
 
+	if (say_outcomes && result->outcome != end->last_outcome) {
+		static const char *const names[] = { "OK", "no reply", "late reply",
+			"send failed", "sent late", "stale QPN", "self loss",
+			"invalid" };
+
+		say(end,
+		    result->outcome < WIRE_OUTCOMES ? names[result->outcome] : "?");
+	}
+	end->last_outcome = result->outcome;
 	if (result->outcome != WIRE_OK || !(result->flags & WIRE_SPLIT))
 		return;
 	rtts_add(&end->network, result->rtt_ns);
@@ -304,7 +316,7 @@ main(int argc, char **argv)
 	int option;
 
 	rm_log_open("port_pair");
-	while ((option = getopt(argc, argv, "s:i:b:q:w")) != -1) {
+	while ((option = getopt(argc, argv, "s:i:b:q:wo")) != -1) {
 		long value = optarg != NULL ? atol(optarg) : 0;
 
 		if (option == 's')
@@ -317,11 +329,14 @@ main(int argc, char **argv)
 			qps = value;
 		else if (option == 'w')
 			wrong_qp = true;
+		else if (option == 'o')
+			say_outcomes = true;
 		else
 			return EXIT_FAILURE;
 	}
 	for (; optind < argc && end_count < MAX_DEVICES; optind++)
-		ends[end_count++].device = argv[optind];
+		ends[end_count++] =
+		    (struct end){ .device = argv[optind], .last_outcome = -1 };
 	began = rm_mono_now();
 	return run(seconds, (size_t)qps) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -72,6 +72,9 @@ a_broken_queue_comes_back_with_its_number(void **state)
 	probe_works(fixture);
 	assert_int_equal(to->renumbered, 0);
 	assert_int_equal(port_counts(to->port)->rebuilt, 0);
+	/* What was flushed was no flood. */
+	assert_int_equal(port_counts(to->port)->receives_low, 0);
+	assert_int_equal(port_overruns(to->port, PORT_REFLECTOR, true), 0);
 }
 
 static void

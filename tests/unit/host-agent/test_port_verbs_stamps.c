@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "host-agent/port_verbs_state.h"
 #include "tests/unit/host-agent/port_verbs_fixture.h"
 
 /* Sides with stamps of the NIC, 156.25 MHz, 48 bits. */
@@ -134,6 +135,47 @@ an_error_has_no_stamp_whatever_it_says(void **state)
 	probe(fixture);
 }
 
+static uint64_t
+mad_clock(const struct fake_device *device)
+{
+	static uint64_t value;
+
+	return value = value * UINT64_C(6364136223846793005) + 1442695040888963407;
+}
+
+static void
+a_clock_without_trust_gives_way_to_software(void **state)
+{
+	struct verbs_fixture *fixture = *state;
+	struct verbs_side *from = &fixture->sides[0];
+	struct port_verbs *port;
+	struct port_verbs_facts facts;
+	size_t departed;
+
+	open_both(fixture);
+	port = (struct port_verbs *)from->port;
+	from->device->clock = mad_clock;
+	probe(fixture);
+	for (int seconds = 0; seconds < 12; seconds++) {
+		probe(fixture);
+		port_verbs_watch_clock(port);
+	}
+	port_verbs_facts(from->port, &facts);
+	assert_int_equal(facts.stamps, WIRE_STAMP_USER);
+	/* What is in flight has a stamp of the other clock: none meets it. */
+	departed = from->departed[PORT_PROBER];
+	probe(fixture);
+	assert_int_equal(from->departed[PORT_PROBER], departed);
+	assert_int_equal(
+	    from->arrivals[PORT_PROBER][from->arrived[PORT_PROBER] - 1].source, 0);
+	port->settled = rm_mono_now();
+	probe(fixture);
+	assert_int_equal(from->departed[PORT_PROBER], departed + 1);
+	assert_int_equal(
+	    from->arrivals[PORT_PROBER][from->arrived[PORT_PROBER] - 1].source,
+	    WIRE_STAMP_USER);
+}
+
 int
 main(void)
 {
@@ -143,6 +185,7 @@ main(void)
 		TEST(wall_clock_stamps_are_taken_where_there_are_no_cycles),
 		TEST(software_stamps_can_be_asked_for),
 		TEST(a_zero_is_no_stamp),
+		TEST(a_clock_without_trust_gives_way_to_software),
 		TEST(an_error_has_no_stamp_whatever_it_says),
 	};
 
