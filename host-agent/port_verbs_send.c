@@ -117,18 +117,20 @@ pick_flow(struct port_verbs *port, enum port_role role,
 	return (*ret)->lost ? -EAGAIN : 0;
 }
 
-/* Label 0 would be any source port, a new one each time: never where labels count. */
+/* Label 0 would be any source port, a new one each time: never where labels count, or
+ * may count. */
 static uint32_t
 handle_label(const struct port_verbs *port, enum port_role role,
     const struct port_packet *packet)
 {
-	if (port->flows != PORT_FLOWS_LABEL)
+	uint32_t label = 0;
+
+	if (port->flows == PORT_FLOWS_QP)
 		return 0;
-	if (role == PORT_PROBER)
-		return flow_label_for_sport(packet->src_port);
-	if (packet->label % (FLOW_LABEL_MAX + 1) == 0)
-		return flow_label_for_sport(FLOW_LABEL_SPORT_MIN);
-	return packet->label & FLOW_LABEL_MAX;
+	if (port->flows == PORT_FLOWS_LABEL)
+		label = role == PORT_PROBER ? flow_label_for_sport(packet->src_port)
+					    : packet->label & FLOW_LABEL_MAX;
+	return label != 0 ? label : flow_label_for_sport(FLOW_LABEL_SPORT_MIN);
 }
 
 /* ---- sending

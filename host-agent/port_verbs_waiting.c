@@ -69,7 +69,8 @@ port_verbs_send_waiting(struct port_verbs *port)
 {
 	rm_mono_t now = rm_mono_now();
 
-	for (size_t n = port->waiting_count; n > 0; n--) {
+	/* Sending may find the device gone, which drops them all. */
+	for (size_t n = port->waiting_count; n > 0 && port->waiting_count > 0; n--) {
 		struct port_verbs_waiting waiting = port->waiting[port->waiting_first];
 
 		port->waiting_first =

@@ -77,6 +77,8 @@ of_an_unknown_driver_there_is_one_flow(void **state)
 	packet = side_packet(fixture, 1, 1, 64);
 	assert_int_equal(port_check(from->port, packet.to, packet.src_port), 0);
 	assert_int_equal(side_send(fixture, 0, PORT_PROBER, &packet), 0);
+	/* If it makes anything of labels, then always the same. */
+	assert_int_not_equal(from->device->last_ah.grh.flow_label, 0);
 }
 
 /* Of the answers: side 1 answers with what label the test says. */
