@@ -44,13 +44,13 @@ on_event(const struct qp_event *event, void *arg)
 	printf("connected device=%s port=%u type=%u qpn=%u dest_qpn=%u sgid=%s dgid=%s "
 	       "has_sgid=%u sgid_index=%u flow_label=%u hop_limit=%u traffic_class=%u "
 	       "sl=%u address_type=%u pid=%u tgid=%u comm=%s service=%s "
-	       "cgroup_id=%llu latency_us=%lld\n",
+	       "cgroup_id=%llu at_ns=%llu latency_us=%lld\n",
 	    event->device, event->port, event->qp_type, event->qpn, event->dest_qpn,
 	    gid_text(event->sgid, sgid), gid_text(event->dgid, dgid), event->has_sgid,
 	    event->sgid_index, event->flow_label, event->hop_limit,
 	    event->traffic_class, event->sl, event->address_type, event->pid,
 	    event->tgid, event->comm, name.service,
-	    (unsigned long long)event->cgroup_id,
+	    (unsigned long long)event->cgroup_id, (unsigned long long)event->ktime_ns,
 	    (long long)(rm_mono_now().ns - (int64_t)event->ktime_ns) / 1000);
 }
 

@@ -7,48 +7,15 @@ import subprocess
 
 import pytest
 
+from guest.events import PROGRAM, Events, fields
 from guest.verbs import Rping, Stream, connections, pingpong, send
-from lab.places import BUILD
-from lab.process import Process
 from lab.wait import until
 
-PROGRAM = BUILD / "tests" / "roce-lab" / "qp_events"
-HEARS_S = 30
 TOLD_S = 5
 RC, UC = 2, 3
 WAYS = ["fexit", "kprobe"]
 CHURN = 300  # QPs made and destroyed
 EPHEMERAL = 32768  # from here on ports of rdma_cm are given out
-
-
-class Events:
-    """qp_events at work; a context."""
-
-    def __init__(self, folder, way="any", name="events"):
-        self._log = pathlib.Path(folder) / f"{name}.log"
-        self.process = Process(name, [PROGRAM, way], None, self._log)
-
-    def __enter__(self):
-        self.process.start()
-        until("it hears", HEARS_S, lambda: self.of("hears") or self.of("deaf"), [self.process])
-        assert self.of("hears"), self._log.read_text()
-        return self
-
-    def of(self, kind):
-        """Its lines of a kind, as dictionaries."""
-        lines = self._log.read_text(errors="replace").splitlines() if self._log.exists() else []
-        words = [line.split() for line in lines]
-        return [dict(w.split("=", 1) for w in ws[1:] if "=" in w) for ws in words if ws[:1] == [kind]]
-
-    def by_pid(self, kind, pid):
-        return [each for each in self.of(kind) if each["tgid"] == str(pid)]
-
-    def stop(self):
-        self.process.stop()
-        return {key: int(value) for key, value in self.of("counts")[-1].items()}
-
-    def __exit__(self, *_):
-        self.process.stop()
 
 
 @pytest.fixture
@@ -62,8 +29,7 @@ def mapped(rnic):
 
 def listed():
     done = subprocess.run([PROGRAM, "list"], capture_output=True, text=True, check=True)
-    rows = [line.split() for line in done.stdout.splitlines()]
-    return [dict(w.split("=", 1) for w in ws[1:]) for ws in rows if ws[0] == "listed"]
+    return [fields(line) for line in done.stdout.splitlines() if line.startswith("listed ")]
 
 
 def told_of(events, process, peer_process, own, peer):

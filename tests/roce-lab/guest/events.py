@@ -1,0 +1,44 @@
+"""What the kernel tells of QPs, as the host-agent's tracer sees it: qp_events at work."""
+
+import pathlib
+
+from lab.places import BUILD
+from lab.process import Process
+from lab.wait import until
+
+PROGRAM = BUILD / "tests" / "roce-lab" / "qp_events"
+HEARS_S = 30
+
+
+def fields(line):
+    return dict(word.split("=", 1) for word in line.split()[1:] if "=" in word)
+
+
+class Events:
+    """A context. way: any, fexit or kprobe."""
+
+    def __init__(self, folder, way="any"):
+        self._log = pathlib.Path(folder) / "events.log"
+        self.process = Process("events", [PROGRAM, way], None, self._log)
+
+    def __enter__(self):
+        self.process.start()
+        until("it hears", HEARS_S, lambda: self.of("hears") or self.of("deaf"), [self.process])
+        assert self.of("hears"), self._log.read_text()
+        return self
+
+    def of(self, kind):
+        """Its lines of a kind, as dictionaries."""
+        lines = self._log.read_text(errors="replace").splitlines()
+        return [fields(line) for line in lines if line.startswith(f"{kind} ")]
+
+    def by_pid(self, kind, pid):
+        return [each for each in self.of(kind) if each["tgid"] == str(pid)]
+
+    def stop(self):
+        """Its counts."""
+        self.process.stop()
+        return {key: int(value) for key, value in self.of("counts")[-1].items()}
+
+    def __exit__(self, *_):
+        self.process.stop()
