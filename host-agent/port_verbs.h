@@ -44,7 +44,7 @@ struct port_verbs_options { /* strings are borrowed during port_verbs_new only *
 		uint8_t index;               /* of the port's GID table */
 		uint8_t gid[16];
 	} gids[PORT_VERBS_GIDS];
-	uint16_t lid;          /* InfiniBand */
+	uint16_t lid;          /* InfiniBand: as the owner knows it; another is told */
 	const char *driver;    /* "mlx5_core", "rdma_rxe", ...: how it treats flows */
 	size_t flow_qps;       /* where QPs make the flows; 0: 8 */
 	size_t small_receives; /* of the small answering QP; 0: 1024 */
