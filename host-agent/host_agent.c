@@ -8,6 +8,7 @@
 #include "host-agent/count_rows.h"
 #include "host-agent/host_agent_services.h"
 #include "host-agent/host_agent_state.h"
+#include "host-agent/lanes.h"
 #include "host-agent/plans.h"
 #include "host-agent/tracing.h"
 #include "rackmesh/base/address.h"
@@ -21,6 +22,8 @@
 /* One look per RNIC and a few writes per ToR at a time. */
 #define WORKER_JOBS (8 * WIRE_MAX_HOST_RNICS)
 #define OUTBOX_MAX_BATCHES 4096
+/* A neighbour that does not answer holds one for a second. */
+#define ADDRESS_LANES 8
 
 /* ---- from outside --------------------------------------------------------------- */
 
@@ -109,6 +112,7 @@ agent_add_rnics(struct host_agent *agent)
 			.udp_port = (uint16_t)list[i].udp_port,
 			.flow_qps = agent->config.roce_flow_qps,
 			.software_stamps = agent->config.roce_software_stamps,
+			.lanes = agent->lanes,
 			.prober = agent_prober_options(&agent->config),
 		};
 		int r = 0;
@@ -261,6 +265,8 @@ agent_build(struct host_agent *agent)
 	if (r == 0)
 		r = rm_worker_new(agent->loop, WORKER_JOBS, &agent->worker);
 	if (r == 0)
+		r = lanes_new(agent->loop, ADDRESS_LANES, &agent->lanes);
+	if (r == 0)
 		r = plans_new(config->state_folder, agent->worker, &agent->plans);
 	if (r == 0)
 		r = brake_file_new(
@@ -339,6 +345,7 @@ host_agent_free(struct host_agent *agent)
 	agent_services_free(agent->services);
 	for (size_t i = 0; i < agent->rnic_count; i++)
 		rnic_free(agent->rnics[i]);
+	lanes_free(agent->lanes); /* what the RNICs have left there ends */
 	for (size_t i = 0; i < agent->uplink_count; i++)
 		uplink_free(agent->uplinks[i]);
 	tracing_free(agent->tracing);

@@ -21,6 +21,7 @@
 struct agent_services;
 struct brake_file;
 struct count_rows;
+struct lanes;
 struct pinglist_sum;
 struct plans;
 struct rm_http_server;
@@ -34,6 +35,7 @@ struct host_agent {
 	struct agent_config config;
 	struct rm_loop *loop;
 	struct rm_worker *worker;
+	struct lanes *lanes; /* of all RDMA ports */
 	uint64_t incarnation;
 	bool paused;
 	struct brake brake;

@@ -22,6 +22,7 @@
 #include "schemas/wire.h"
 
 struct rnic;
+struct lanes;
 struct pinglist_sum;
 struct reflector;
 struct reflector_counts;
@@ -34,9 +35,10 @@ struct rnic_options { /* strings are borrowed */
 	const char *tors[WIRE_MAX_ATTACHMENTS];
 	size_t tor_count;
 	uint16_t udp_port;
-	size_t flow_qps; /* the next three of RoCE, as in port_verbs_options */
+	size_t flow_qps; /* the next four of RoCE, as in port_verbs_options */
 	bool software_stamps;
 	const struct verbs_calls *calls;
+	struct lanes *lanes;
 	struct prober_options prober; /* random_seed is made anew each time */
 };
 
