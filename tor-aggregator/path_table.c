@@ -10,6 +10,7 @@
 
 #include "rackmesh/fabric/part.h"
 #include "tor-aggregator/hop_names.h"
+#include "tor-aggregator/planned_pairs.h"
 
 #define SILENT_HOPS 2
 
@@ -35,6 +36,7 @@ struct path_table {
 	size_t max_flows;
 	struct hop_names names;
 	struct path_set *paths;
+	struct planned_pairs *pairs;
 	struct flow *flows;
 	struct path_table_counts counts;
 };
@@ -50,6 +52,8 @@ path_table_new(const struct path_table_options *options, struct path_table **ret
 	snprintf(table->tor, sizeof(table->tor), "%s", options->tor);
 	table->max_flows = options->max_flows;
 	r = path_set_new(options->max_paths, &table->paths);
+	if (r == 0)
+		r = planned_pairs_new(&table->pairs);
 	if (r < 0) {
 		path_table_free(table);
 		return r;
@@ -70,6 +74,7 @@ path_table_free(struct path_table *table)
 		free(flow);
 	}
 	path_set_free(table->paths);
+	planned_pairs_free(table->pairs);
 	hop_names_release(&table->names);
 	free(table);
 }
@@ -82,6 +87,15 @@ key_of(struct wire_rnic_id src, struct wire_rnic_id dst, uint16_t src_port)
 		.src_port = src_port,
 		.src_port_num = src.port,
 		.dst_port_num = dst.port };
+}
+
+/* Whatever its source port is. */
+static bool
+pair_is_planned(const struct path_table *table, const struct flow_key *key)
+{
+	return planned_pairs_has(table->pairs,
+	    (struct wire_rnic_id){ key->src_guid, key->src_port_num },
+	    (struct wire_rnic_id){ key->dst_guid, key->dst_port_num });
 }
 
 static struct flow *
@@ -111,6 +125,7 @@ flow_get(struct path_table *table, const struct flow_key *key, size_t max,
 	flow = calloc(1, sizeof(*flow));
 	if (flow != NULL) {
 		flow->key = *key;
+		flow->planned = pair_is_planned(table, key);
 		flow->unplanned_since = now;
 		HASH_ADD(hh, table->flows, key, sizeof(flow->key), flow);
 	}
@@ -136,6 +151,8 @@ plan_entry(struct path_table *table, const struct wire_plan_view *view, size_t i
 	if (dst.tor_count > 0 && strcmp(dst.tors[0], table->tor) == 0)
 		return 0; /* our own ToR's reflector */
 	wire_plan_member(view, entry.src, &src);
+	if (src.qpn != 0)
+		return planned_pairs_add(table->pairs, src.id, dst.id);
 	for (size_t f = 0; f < entry.flow_count; f++) {
 		const struct flow_key key = key_of(src.id, dst.id, entry.flows[f]);
 		struct flow *flow;
@@ -164,11 +181,14 @@ path_table_plan(
 			flow->unplanned_since = now;
 		flow->planned = false;
 	}
+	planned_pairs_clear(table->pairs);
 	for (size_t i = 0; i < view->plan.entry_count; i++) {
 		e = plan_entry(table, view, i, now);
 		if (e < 0)
 			r = e;
 	}
+	HASH_ITER (hh, table->flows, flow, next)
+		flow->planned = flow->planned || pair_is_planned(table, &flow->key);
 	return r;
 }
 

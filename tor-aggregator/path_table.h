@@ -4,10 +4,11 @@
  *
  * A flow is (source, destination, UDP source port), by the ids of its RNICs, so that no
  * renumbering of the roster disturbs it. The plan's flows are known from the start,
- * untraced; others may be traced, too, in half of the room, and are forgotten a while
- * after they are in no plan. A trace that did not reach the destination never takes the
- * place of one that did: the last good path stands. Where there is none, it ends in
- * silent hops.
+ * untraced; over RoCE only between whom they are, since the ports are the NIC's own,
+ * and a flow is known once it is traced. Others may be traced, too, in half of the
+ * room, and are forgotten a while after they are in no plan. A trace that did not reach
+ * the destination never takes the place of one that did: the last good path stands.
+ * Where there is none, it ends in silent hops.
  */
 #ifndef TOR_AGGREGATOR_PATH_TABLE_H
 #define TOR_AGGREGATOR_PATH_TABLE_H

@@ -13,6 +13,7 @@
 #define S RM_NS_PER_S
 
 struct paths {
+	uint32_t qpn; /* of the member; 0: UDP */
 	struct path_table *table;
 	struct wire_writer *writer;
 	struct wire_plan_view view;
@@ -31,7 +32,7 @@ static void
 plan(struct paths *p, size_t flow_count, const char *spine)
 {
 	uint16_t flows[WIRE_MAX_FLOWS];
-	const struct wire_rnic member = fixture_rnic(src.guid, "h0", "t1");
+	struct wire_rnic member = fixture_rnic(src.guid, "h0", "t1");
 	const struct wire_rnic foreigner = fixture_rnic(dst.guid, "x0", "t2");
 	const struct wire_alias aliases[] = {
 		{ "t1", v4(10, 1, 0, 1) },
@@ -70,6 +71,7 @@ plan(struct paths *p, size_t flow_count, const char *spine)
 		.alias_count = 4 };
 	struct wire_bytes bytes;
 
+	member.qpn = p->qpn;
 	for (size_t i = 0; i < flow_count; i++)
 		flows[i] = (uint16_t)(50000 + i);
 	assert_int_equal(wire_write_plan(p->writer, &out, &bytes), 0);
@@ -361,6 +363,30 @@ all_flows_are_listed_once(void **state)
 	assert_int_equal(traced, 1);
 }
 
+/* A queue pair's source port is what its number makes of it. */
+static void
+over_roce_whatever_port_a_planned_pair_uses_is_planned(void **state)
+{
+	struct paths *p = *state;
+	const struct wire_path traced = trace(59626, 1), other = trace(60000, 1);
+
+	p->qpn = 17;
+	plan(p, 3, "spine1");
+	path_table_plan(p->table, &p->view, (rm_mono_t){ S });
+	assert_int_equal(path_table_flows(p->table), 0);
+	assert_int_equal(learn(p, &traced, 2), 0);
+	path_table_age(p->table, (rm_mono_t){ 1000 * S });
+	assert_int_equal(path_table_flows(p->table), 1);
+	assert_string_equal(
+	    text_at(p, 59626, 1000), "t1@10.1.0.1 spine1@10.2.0.1 t2@10.3.0.1");
+	/* No longer planned: forgotten like every other. */
+	plan(p, 0, "spine1");
+	path_table_plan(p->table, &p->view, (rm_mono_t){ 1001 * S });
+	assert_int_equal(learn(p, &other, 1002), 0);
+	path_table_age(p->table, (rm_mono_t){ 1200 * S });
+	assert_int_equal(path_table_flows(p->table), 0);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int
@@ -379,6 +405,7 @@ main(void)
 		TEST(both_tables_are_bounded),
 		TEST(what_no_plan_names_is_forgotten_after_a_while),
 		TEST(all_flows_are_listed_once),
+		TEST(over_roce_whatever_port_a_planned_pair_uses_is_planned),
 	};
 
 	return cmocka_run_group_tests_name("path_table", tests, NULL, NULL);
