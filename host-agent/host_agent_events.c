@@ -147,6 +147,10 @@ agent_on_rnic_event(struct rnic *rnic, enum rnic_event event, int reason, void *
 		agent_say_waits(rnic, reason);
 		return;
 	}
+	if (event == RNIC_LINK_DOWN)
+		rm_log_warn(0, "%s: its link is down", device);
+	if (event == RNIC_LINK_UP)
+		rm_log_info("%s: its link is up", device);
 	if (event == RNIC_UP) {
 		const struct rnic_facts *facts = rnic_facts(rnic);
 

@@ -125,10 +125,15 @@ rnic_take_news(void *arg)
 	if (rnic->gone) {
 		rnic_lose(rnic, rnic->gone_reason);
 	} else {
-		enum rnic_event event = rnic->renumbered ? RNIC_UP : RNIC_CHANGED;
+		enum rnic_event event = RNIC_CHANGED;
+		bool was_up = rnic->verbs.link_up;
 
-		rnic->renumbered = false;
 		port_verbs_facts(rnic->port, &rnic->verbs);
+		if (rnic->renumbered)
+			event = RNIC_UP;
+		else if (rnic->verbs.link_up != was_up)
+			event = was_up ? RNIC_LINK_DOWN : RNIC_LINK_UP;
+		rnic->renumbered = false;
 		rnic_set_pace(rnic);
 		rnic_say(rnic, event);
 	}

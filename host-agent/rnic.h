@@ -45,8 +45,10 @@ struct rnic_options { /* strings are borrowed */
 enum rnic_event {
 	/* Sockets or QPs are open, perhaps anew: it needs targets and a roster. */
 	RNIC_UP,
-	RNIC_CHANGED, /* an attribute or its link: to be registered again */
-	RNIC_WAITS,   /* cannot be looked up or opened: reason says why */
+	RNIC_CHANGED,   /* an attribute: to be registered again */
+	RNIC_LINK_DOWN, /* to be registered again */
+	RNIC_LINK_UP,   /* likewise */
+	RNIC_WAITS,     /* cannot be looked up or opened: reason says why */
 };
 
 struct rnic_callbacks {

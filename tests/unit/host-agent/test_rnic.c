@@ -28,6 +28,7 @@ struct fixture {
 	unsigned ups, changes, waits;
 	int reason; /* of the last wait */
 	bool counters;
+	enum rnic_event last;
 
 	/* port_verbs */
 	struct fake_port port;
@@ -80,9 +81,10 @@ on_event(struct rnic *rnic, enum rnic_event event, int reason, void *arg)
 	struct fixture *f = arg;
 
 	f->ups += event == RNIC_UP;
-	f->changes += event == RNIC_CHANGED;
+	f->changes += event != RNIC_UP && event != RNIC_WAITS;
 	f->waits += event == RNIC_WAITS;
 	f->reason = reason;
+	f->last = event;
 }
 
 static void
@@ -251,10 +253,12 @@ while_its_link_is_down_no_probe_is_tried(void **state)
 
 	tell_link(f, false);
 	LOOPBACK_WAIT(f->loop, f->changes == 1);
+	assert_int_equal(f->last, RNIC_LINK_DOWN);
 	check_registered(f, WIRE_LINK_DOWN, 0x100);
 	check_quiet(f);
 	tell_link(f, true);
 	LOOPBACK_WAIT(f->loop, f->changes == 2);
+	assert_int_equal(f->last, RNIC_LINK_UP);
 	check_registered(f, WIRE_LINK_UP, 0x100);
 	check_probing(f);
 	assert_int_equal(f->ups, 1);

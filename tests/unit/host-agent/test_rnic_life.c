@@ -46,7 +46,7 @@ on_event(struct rnic *rnic, enum rnic_event event, int reason, void *arg)
 	struct fixture *f = arg;
 
 	f->ups += event == RNIC_UP;
-	f->changes += event == RNIC_CHANGED;
+	f->changes += event != RNIC_UP && event != RNIC_WAITS;
 	f->waits += event == RNIC_WAITS;
 }
 
