@@ -43,6 +43,7 @@ tally_end(struct rack_tally *tally, const struct rack_pair *pair, bool excused)
 	if (pair->large) {
 		tally->large_sent += pair->sent;
 		tally->large_lost += lost;
+		tally->large_inside_lost += pair->foreign ? 0 : lost;
 	}
 	if (!pair->foreign) {
 		tally->inside_sent += pair->sent;
@@ -57,6 +58,7 @@ tally_way(struct rack_way_out *way, const struct rack_pair *pair, double seconds
 
 	if (!pair->counted)
 		return;
+	way->sent += pair->sent;
 	way->lost += pair->sent - pair->answered;
 	way->missing += pair->sent - pair->arrived;
 	way->variance += deviation * deviation * (double)pair->weight;

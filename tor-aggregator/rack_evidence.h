@@ -26,7 +26,7 @@ struct rack_blame { /* who is blamed in this window, for whatever share of loss 
  * alone, so `missing` is only known give or take the root of variance.
  */
 struct rack_way_out {
-	double lost, missing, variance;
+	double sent, lost, missing, variance;
 };
 
 struct rm_explanation;
@@ -43,6 +43,7 @@ struct rack_tally { /* probes from and to one member; sums over its pairs */
 	struct rack_way_out own, peers; /* its own probes, those of its peers to it */
 	/* of clean_*, own and peers: large probes */
 	uint64_t large_sent, large_lost, large_failed;
+	uint64_t large_inside_lost; /* inside the rack */
 	struct rack_way_out large_own, large_peers;
 	uint16_t large_bytes, small_bytes; /* the largest of either */
 };

@@ -22,13 +22,10 @@
 #define PRIOR_FOREIGNER (-9.0)
 #define PRIOR_NAMED (-2.0) /* of an RNIC that is known to be dead already */
 
-/* Packets of a pair that the bins' edges may have moved from one leg to the other. */
-#define SLACK_PACKETS 2
-#define SLACK_SHARE 0.15
-
 /* What fails beyond this share of a pair's probes bears witness against the sender. */
 #define SEND_FAILED_SHARE 0.3
 
+enum { SEEN_SMALL = 1, SEEN_LARGE }; /* losses to a foreigner */
 #define LEG_ELEMENTS 6 /* at most: three of any packet, three of large ones */
 #define OBSERVATIONS_PER_PAIR 4
 
@@ -64,9 +61,15 @@ element_foreigner(const struct rack_legs *legs, size_t foreigner)
 
 /* What only large packets cross. */
 static uint32_t
+element_large_foreigner(const struct rack_legs *legs, size_t foreigner)
+{
+	return element_foreigner(legs, legs->foreigners + foreigner);
+}
+
+static uint32_t
 element_large_send(const struct rack_legs *legs, size_t member)
 {
-	return element_foreigner(legs, legs->foreigners) + (uint32_t)(2 * member);
+	return element_large_foreigner(legs, legs->foreigners) + (uint32_t)(2 * member);
 }
 
 static uint32_t
@@ -135,7 +138,7 @@ rack_legs_is_foreigner(
 	if (element < element_foreigner(legs, 0) ||
 	    element >= element_large_send(legs, 0))
 		return false;
-	*foreigner = element - element_foreigner(legs, 0);
+	*foreigner = (element - element_foreigner(legs, 0)) % legs->foreigners;
 	return true;
 }
 
@@ -246,6 +249,21 @@ suspect_mtus(struct rack_legs *legs, const struct rack_pair *pair)
 		suspect_mtu(legs, pair->dst);
 }
 
+/* Where large ones are lost, its MTU too. */
+static void
+suspect_foreigner(struct rack_legs *legs, size_t foreigner, bool large)
+{
+	const uint32_t any = element_foreigner(legs, foreigner);
+	const uint32_t mtu = element_large_foreigner(legs, foreigner);
+	uint8_t *seen = &legs->foreign_seen[foreigner];
+
+	if (*seen == 0)
+		add_candidate(legs, any, any, PRIOR_FOREIGNER);
+	if (large && *seen < SEEN_LARGE)
+		add_candidate(legs, mtu, mtu, PRIOR_FOREIGNER);
+	*seen = large || *seen == SEEN_LARGE ? SEEN_LARGE : SEEN_SMALL;
+}
+
 static void
 observe_foreign(struct rack_legs *legs, const struct rack_pair *pair)
 {
@@ -261,25 +279,11 @@ observe_foreign(struct rack_legs *legs, const struct rack_pair *pair)
 		elements[count++] = element_large_send(legs, pair->src);
 		elements[count++] = element_large_receive(legs, pair->src);
 		elements[count++] = element_large_tor(legs);
+		elements[count++] = element_large_foreigner(legs, pair->dst);
 	}
 	observe(legs, pair->sent, lost, elements, count);
-	if (lost == 0 || legs->foreign_seen[pair->dst])
-		return;
-	legs->foreign_seen[pair->dst] = 1;
-	add_candidate(legs, element_foreigner(legs, pair->dst),
-	    element_foreigner(legs, pair->dst), PRIOR_FOREIGNER);
-}
-
-/* seconds: of the window, whose length does not widen its edges. */
-static uint32_t
-slack_of(const struct window_pair *pair, uint32_t sent, double seconds)
-{
-	const uint32_t share = (uint32_t)(SLACK_SHARE * sent / seconds);
-
-	/* Counted by the receiver, maybe, but not among those we call sent. */
-	return (share > SLACK_PACKETS ? share : SLACK_PACKETS) +
-	       pair->outcomes[WIRE_SENT_LATE] + pair->outcomes[WIRE_SELF_LOSS] +
-	       pair->outcomes[WIRE_STALE_QPN];
+	if (lost > 0)
+		suspect_foreigner(legs, pair->dst, pair->large);
 }
 
 static void
@@ -307,7 +311,7 @@ reserve_all(struct rack_legs *legs, const struct rack *rack, size_t pairs)
 	    rm_scratch(&legs->observations, &legs->observation_size,
 		OBSERVATIONS_PER_PAIR * both, sizeof *legs->observations) < 0 ||
 	    rm_scratch(&legs->candidates, &legs->candidate_size,
-		2 * RACK_WAYS * rack->member_count + 3 + rack->foreigner_count,
+		2 * RACK_WAYS * rack->member_count + 3 + 2 * rack->foreigner_count,
 		sizeof *legs->candidates) < 0 ||
 	    rm_scratch(&legs->foreign_seen, &legs->foreign_size,
 		rack->foreigner_count + 1, 1) < 0 ||
@@ -321,9 +325,9 @@ reserve_all(struct rack_legs *legs, const struct rack *rack, size_t pairs)
 static void
 observe_send_failures(struct rack_legs *legs, const struct rack_pair *pair)
 {
-	const uint32_t elements[] = { element_send(pair->src),
-		element_large_send(legs, pair->src) };
-	const uint32_t failed = pair->send_failed;
+	const uint32_t failed = pair->send_failed,
+		       elements[] = { element_send(pair->src),
+			       element_large_send(legs, pair->src) };
 
 	if (failed > SEND_FAILED_SHARE * (failed + pair->sent))
 		observe(legs, failed, failed, elements, pair->large ? 2 : 1);
@@ -364,7 +368,7 @@ rack_legs_build(
 
 		for (size_t k = 0; k < sizes; k++)
 			add_pair(legs, &pairs[k],
-			    slack_of(from, pairs[k].sent, legs->seconds));
+			    rack_pair_slack(from, pairs[k].sent, legs->seconds));
 	}
 	return 0;
 }

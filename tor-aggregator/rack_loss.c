@@ -13,7 +13,9 @@
 #define UNABLE_MIN_FAILED 8
 #define UNABLE_PEERS_SHARE 0.1 /* of others' probes to it that may be lost */
 
-#define MTU_MIN 8 /* large ones lost, small ones sent */
+#define MTU_MIN 8        /* large ones lost, small ones sent */
+#define MTU_MIN_INSIDE 4 /* of those lost, inside the rack: else it is the far end's \
+			  */
 #define MTU_LARGE_SHARE 0.9
 #define MTU_SMALL_SHARE 0.1
 
@@ -21,11 +23,12 @@
 #define LOSSY_HALF_SHARE 0.1 /* in the newer and the older half of the window each */
 #define LOSSY_MIN_LOST 10
 
-/* One way has all losses, or both have their part: the border lies at a quarter, and
- * who is nearer to it than the counts' standard deviation may be on either side. */
-#define WAY_SHARE 0.25
+/* A way loses nothing worth telling if it loses less than a third of what it would at
+ * the other's rate, and is cleared only where that would be so many. */
+#define WAY_SHARE (1.0 / 3)
+#define WAY_MIN_EXPECTED 6
 #define WAY_MIN_LOST 8
-#define WAY_UNCERTAIN 0.2 /* of the losses: nothing is known */
+#define WAY_UNCERTAIN 0.2 /* standard deviation, of all losses: nothing is known */
 
 static bool
 is_share(uint64_t part, uint64_t of, double low, double high)
@@ -98,6 +101,7 @@ bool
 rack_loss_is_mtu(const struct rack_tally *tally)
 {
 	return tally->large_lost + tally->large_failed >= MTU_MIN &&
+	       tally->large_inside_lost + tally->large_failed >= MTU_MIN_INSIDE &&
 	       loses_large(tally, MTU_LARGE_SHARE);
 }
 
@@ -119,27 +123,52 @@ rack_loss_is_lossy(const struct rack_tally *tally)
 		   DEAD_NEWEST_SHARE);
 }
 
+/* One way of an RNIC: packets that took it, and those of them that it lost. */
+struct way_counts {
+	double sent, lost;
+};
+
+/* Of this way's losses, give or take `off`: as many as the other's rate would bring? */
+enum way_seen { WAY_UNSEEN, WAY_CLEAR, WAY_LOSSY };
+
+static enum way_seen
+see_way(const struct way_counts *way, const struct way_counts *other, double off)
+{
+	const double rate = other->sent > 0 ? other->lost / other->sent : 0;
+	const double border = WAY_SHARE * rate * way->sent;
+
+	if (way->lost - 2 * off > border)
+		return WAY_LOSSY;
+	if (way->lost + off < border && rate * way->sent >= WAY_MIN_EXPECTED)
+		return WAY_CLEAR;
+	return WAY_UNSEEN;
+}
+
 enum rm_way
 rack_loss_way(const struct rack_tally *tally, enum rm_kind kind)
 {
 	const bool large = kind == RM_KIND_RNIC_MTU;
 	const struct rack_way_out *own = large ? &tally->large_own : &tally->own;
 	const struct rack_way_out *peers = large ? &tally->large_peers : &tally->peers;
+	/* Its own probes and its replies; its peers' probes and theirs. */
+	const struct way_counts send = { own->sent + peers->sent - peers->missing,
+		own->missing + peers->lost - peers->missing };
+	const struct way_counts receive = { peers->sent + own->sent - own->missing,
+		peers->missing + own->lost - own->missing };
 	const double lost = own->lost + peers->lost;
-	/* What it sent: its own probes that never arrived, and its replies. */
-	const double of_sent = own->missing + peers->lost - peers->missing;
 	const double off = sqrt(own->variance + peers->variance);
-	const double border = WAY_SHARE * lost;
+	enum way_seen sends, receives;
 
 	if (large && tally->large_failed > tally->large_lost)
 		return RM_WAY_SEND;
 	if (lost < WAY_MIN_LOST || off > WAY_UNCERTAIN * lost)
 		return RM_WAY_UNKNOWN;
-	if (of_sent + off < border)
-		return RM_WAY_RECEIVE;
-	if (of_sent - off > lost - border)
-		return RM_WAY_SEND;
-	if (of_sent - off > border && of_sent + off < lost - border)
+	sends = see_way(&send, &receive, off);
+	receives = see_way(&receive, &send, off);
+	if (sends == WAY_LOSSY && receives == WAY_LOSSY)
 		return RM_WAY_BOTH;
-	return RM_WAY_UNKNOWN;
+	if (sends == WAY_CLEAR && receives == WAY_LOSSY)
+		return RM_WAY_RECEIVE;
+	return sends == WAY_LOSSY && receives == WAY_CLEAR ? RM_WAY_SEND
+							   : RM_WAY_UNKNOWN;
 }

@@ -5,6 +5,9 @@
 #include "tor-aggregator/rack_judge.h"
 #include "tor-aggregator/window.h"
 
+#define SLACK_PACKETS 2
+#define SLACK_SHARE 0.15
+
 static bool
 is_witness(const struct rack *rack, size_t member)
 {
@@ -107,4 +110,15 @@ rack_pair_read(const struct rack *rack, const struct window_pair *from,
 	}
 	split_pair(large, &pairs[0], &pairs[1]);
 	return 2;
+}
+
+uint32_t
+rack_pair_slack(const struct window_pair *pair, uint32_t sent, double seconds)
+{
+	const uint32_t share = (uint32_t)(SLACK_SHARE * sent / seconds);
+
+	/* Counted by the receiver, maybe, but not among those we call sent. */
+	return (share > SLACK_PACKETS ? share : SLACK_PACKETS) +
+	       pair->outcomes[WIRE_SENT_LATE] + pair->outcomes[WIRE_SELF_LOSS] +
+	       pair->outcomes[WIRE_STALE_QPN];
 }

@@ -33,4 +33,8 @@ struct rack_pair {         /* probes of which both ends may bear witness */
 size_t rack_pair_read(const struct rack *rack, const struct window_pair *from,
     struct rack_pair pairs[RACK_PAIR_SIZES]);
 
+/* Packets that the window's edges, whatever its length, may have moved from one leg to
+ * the other, of `sent`. */
+uint32_t rack_pair_slack(const struct window_pair *from, uint32_t sent, double seconds);
+
 #endif

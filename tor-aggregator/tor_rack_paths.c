@@ -13,7 +13,7 @@
 /* Of a member that is neither good nor bad: so many lost in its mesh, it is no witness.
  */
 #define DOUBT_LOST 3
-#define DOUBT_SHARE 0.3
+#define DOUBT_SHARE 0.12
 #define AGE_EVERY_NS (10 * RM_NS_PER_S)
 
 int

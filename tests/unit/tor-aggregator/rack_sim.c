@@ -12,6 +12,8 @@
 #define MESH_PEERS 10
 #define INTERVAL_NS (100 * RM_NS_PER_MS)
 #define JITTERS 20 /* in an interval */
+#define FOCUS 5    /* times as fast */
+#define FOCUS_NS (2 * RM_NS_PER_S)
 #define SMALL_BYTES 88
 #define LARGE_BYTES 4096
 #define START_NS (1000 * RM_NS_PER_S)
@@ -28,6 +30,7 @@ struct target {
 	uint64_t received; /* by dst, since its last report */
 	int64_t noise;     /* packets that the last report held too many */
 	unsigned number;   /* of its next probe */
+	int64_t focus_from_ns, focus_to_ns;
 };
 
 struct sim {
@@ -84,7 +87,10 @@ add_target(struct sim *sim, size_t src, size_t dst, bool foreign)
 static void
 pace(struct sim *sim, struct target *target)
 {
-	const int64_t interval = sim->options.interval_ns, jitter = interval / JITTERS;
+	const bool focused = target->next_ns >= target->focus_from_ns &&
+			     target->next_ns < target->focus_to_ns;
+	const int64_t interval = sim->options.interval_ns / (focused ? FOCUS : 1);
+	const int64_t jitter = interval / JITTERS;
 
 	target->next_ns += interval - jitter + below(sim, 2 * jitter);
 }
@@ -289,6 +295,15 @@ round_trip_outside(struct sim *sim, const struct target *target, bool large, int
 	       !chance(sim, 2 * sim->options.loss);
 }
 
+/* When the loss is known, for some time; more of them in it, for longer. */
+static void
+focus(struct target *target, int64_t t)
+{
+	if (t + AGE_NS >= target->focus_to_ns)
+		target->focus_from_ns = t + AGE_NS;
+	target->focus_to_ns = t + AGE_NS + FOCUS_NS;
+}
+
 static void
 probe(struct sim *sim, struct target *target, int64_t t)
 {
@@ -315,6 +330,8 @@ probe(struct sim *sim, struct target *target, int64_t t)
 			result.outcome = WIRE_OK;
 	}
 	sim->probes++;
+	if (result.outcome == WIRE_NO_REPLY && sim->options.focuses)
+		focus(target, t);
 	if (is_fault(sim, SIM_MANAGEMENT_DOWN, sim->members[target->src].host_index, t))
 		return; /* nobody learns of it */
 	window_add(sim->window, (rm_mono_t){ t }, &result, (uint32_t)target->src,

@@ -56,6 +56,7 @@ struct sim_options {
 	bool uncounted;       /* no receive counts at all */
 	unsigned large_every; /* of a target's probes; 0: none is large */
 	int64_t interval_ns;  /* between two to one target; 0: 100 ms */
+	bool focuses;         /* targets that have lost one are probed faster */
 	double loss;          /* background, of each leg */
 	unsigned count_noise; /* packets that a report may hold too many or too few */
 	uint64_t seed;

@@ -7,7 +7,9 @@
 
 #include <cmocka.h>
 
+#include "tor-aggregator/rack_evidence.h"
 #include "tor-aggregator/rack_judge.h"
+#include "tor-aggregator/rack_loss.h"
 #include "tor-aggregator/window.h"
 
 /* Three RNICs on three hosts, two foreigners; windows are written by hand. */
@@ -209,6 +211,72 @@ an_mtu_is_told_with_sizes_and_counts(void **state)
 	assert_int_equal(table->judgement.members[1], RM_HEALTH_GOOD);
 }
 
+/* Of the rack's own probes only the large ones to one RNIC of another rack are lost. */
+static void
+an_mtu_of_another_rack_is_not_ours(void **state)
+{
+	struct table *table = *state;
+
+	for (int i = 0; i < 12; i++) {
+		fill(table, NEITHER);
+		for (size_t p = 0; p < table->closed.pair_count; p++) {
+			struct window_pair *one = &table->pairs[p];
+			const bool far = one->dst == FAR(0);
+
+			one->outcomes[WIRE_OK] = far ? 20 : 30;
+			one->outcomes[WIRE_NO_REPLY] = far ? 10 : 0;
+			one->newest_sent = 15;
+			one->newest_lost = far ? 5 : 0;
+			one->arrived = 30;
+			one->kind = far ? WIRE_SERVICE : one->kind;
+			one->large = (struct window_large){ .answered = far ? 0 : 10,
+				.lost = far ? 10 : 0,
+				.newest_sent = 5,
+				.newest_lost = far ? 5 : 0,
+				.bytes = 4096,
+				.small_bytes = 88 };
+		}
+		judge(table);
+		assert_int_equal(table->judgement.verdict_count, 0);
+		for (size_t m = 0; m < MEMBERS; m++)
+			assert_int_equal(table->judgement.members[m], RM_HEALTH_GOOD);
+	}
+}
+
+/* Sizes and targets take turns: hardly any large one of ours stays in the rack. */
+static void
+large_probes_lost_to_one_far_away_are_not_our_mtu(void **state)
+{
+	struct table *table = *state;
+
+	for (int i = 0; i < 12; i++) {
+		fill(table, NEITHER);
+		for (size_t p = 0; p < table->closed.pair_count; p++) {
+			struct window_pair *one = &table->pairs[p];
+			const bool far = one->src == 0 && one->dst == FAR(0);
+
+			one->outcomes[WIRE_OK] = far ? 17 : 30;
+			one->outcomes[WIRE_NO_REPLY] = far ? 15 : 0;
+			one->newest_sent = 15;
+			one->newest_lost = far ? 7 : 0;
+			one->arrived = 30;
+			if (one->src != 0 && one->dst != 0)
+				one->large = (struct window_large){ .answered = 10,
+					.newest_sent = 5,
+					.bytes = 4096,
+					.small_bytes = 88 };
+			if (far)
+				one->large = (struct window_large){ .lost = 15,
+					.newest_sent = 7,
+					.newest_lost = 7,
+					.bytes = 4096,
+					.small_bytes = 88 };
+		}
+		judge(table);
+		assert_int_equal(table->judgement.verdict_count, 0);
+	}
+}
+
 static void
 a_host_that_cannot_send_a_single_probe_says_so(void **state)
 {
@@ -245,6 +313,27 @@ a_host_that_cannot_send_a_single_probe_says_so(void **state)
 		judge(table);
 	}
 	assert_int_equal(table->judgement.verdict_count, 0);
+}
+
+/* Whose own probes are too few to be missed may lose what it sends, too. */
+static void
+a_way_that_was_not_tried_is_not_cleared(void **state)
+{
+	const struct rack_way_out few = { 1, 1, 1, 4 }, none = { 20, 0, 0, 4 };
+	const struct rack_way_out all = { 20, 20, 20, 4 }, back = { 20, 20, 0, 4 };
+	struct rack_tally tally = { .large_own = few, .large_peers = all };
+
+	(void)state;
+	assert_int_equal(rack_loss_way(&tally, RM_KIND_RNIC_MTU), RM_WAY_UNKNOWN);
+	tally.large_own = back; /* they arrived, and the replies did not */
+	assert_int_equal(rack_loss_way(&tally, RM_KIND_RNIC_MTU), RM_WAY_RECEIVE);
+	tally.large_own = all;
+	assert_int_equal(rack_loss_way(&tally, RM_KIND_RNIC_MTU), RM_WAY_BOTH);
+	tally.large_peers = back;
+	assert_int_equal(rack_loss_way(&tally, RM_KIND_RNIC_MTU), RM_WAY_SEND);
+	tally.large_own = none;
+	tally.large_peers = none;
+	assert_int_equal(rack_loss_way(&tally, RM_KIND_RNIC_MTU), RM_WAY_UNKNOWN);
 }
 
 static void
@@ -506,7 +595,10 @@ main(void)
 		TEST(a_healthy_rack_is_known_to_be_well),
 		TEST(a_verdict_carries_what_an_outsider_could_check),
 		TEST(an_mtu_is_told_with_sizes_and_counts),
+		TEST(an_mtu_of_another_rack_is_not_ours),
+		TEST(large_probes_lost_to_one_far_away_are_not_our_mtu),
 		TEST(a_host_that_cannot_send_a_single_probe_says_so),
+		TEST(a_way_that_was_not_tried_is_not_cleared),
 		TEST(each_direction_has_its_kind),
 		TEST(a_named_kind_changes_only_when_the_new_one_lasts),
 		TEST(a_partial_window_proves_nothing),

@@ -39,6 +39,7 @@ run_loss(const struct loss *loss)
 		run.afterglow_ns = AFTERGLOW_NS;
 		run.options.interval_ns = loss->interval_ns;
 		run.options.large_every = loss->large_every;
+		run.options.focuses = seed % 2 == 0;
 		run_begin(&run);
 		from_ns = run_random_time(&run, 6 * RM_NS_PER_S);
 		run_break(
