@@ -5,11 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <bpf/libbpf.h>
 
 #include "bpf/qp_event.h"
 #include "bpf/qp_trace.skel.h"
+#include "host-agent/qp_btf.h"
 #include "rackmesh/base/log.h"
 
 struct qp_hooks {
@@ -26,8 +28,9 @@ struct qp_hooks {
 	size_t taken, max;
 };
 
-/* Of the thread that is in qp_hooks_open: what libbpf complained of last. */
-static _Thread_local char last_complaint[160];
+/* Of the thread that is in qp_hooks_open: what libbpf complained of first. What comes
+ * behind it is that this has failed. */
+static _Thread_local char complaint[160];
 
 static int
 on_libbpf_log(enum libbpf_print_level level, const char *format, va_list args)
@@ -40,10 +43,9 @@ on_libbpf_log(enum libbpf_print_level level, const char *format, va_list args)
 	if (level == LIBBPF_DEBUG)
 		return 0; /* hundreds of lines a start, of its insides */
 	rm_log_debug("%s", line);
-	/* The verifier's own log and its frame say less than what comes before. */
-	if (level == LIBBPF_WARN && strchr(line, '\n') == NULL)
-		snprintf(last_complaint, sizeof(last_complaint), "%.*s",
-		    (int)sizeof(last_complaint) - 1, line);
+	if (level == LIBBPF_WARN && complaint[0] == 0)
+		snprintf(complaint, sizeof(complaint), "%.*s",
+		    (int)sizeof(complaint) - 1, line);
 	return 0;
 }
 
@@ -81,21 +83,40 @@ choose(struct qp_trace *programs, enum qp_hooks_way way)
 
 static int on_sample(void *arg, void *data, size_t size);
 
+/*
+ * Opens and loads. For kprobes it is enough to know the types, which lie in sysfs: the
+ * kernel need not let us ask it for those of its modules.
+ */
+static int
+load(struct qp_hooks *hooks, enum qp_hooks_way way, const char **step)
+{
+	LIBBPF_OPTS(bpf_object_open_opts, options);
+	int types = way == QP_HOOKS_KPROBE ? qp_btf_open("ib_core") : -ENOENT;
+	char path[64];
+	int r;
+
+	*step = "open";
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", types);
+	if (types >= 0)
+		options.btf_custom_path = path;
+	hooks->programs = qp_trace__open_opts(&options);
+	r = hooks->programs == NULL ? -errno : choose(hooks->programs, way);
+	if (r == 0) {
+		*step = "load";
+		r = qp_trace__load(hooks->programs);
+	}
+	if (types >= 0)
+		close(types);
+	return r;
+}
+
 /* *step: what was being done. */
 static int
 start(struct qp_hooks *hooks, enum qp_hooks_way way, const char **step)
 {
 	int r;
 
-	*step = "open";
-	hooks->programs = qp_trace__open();
-	if (hooks->programs == NULL)
-		return -errno;
-	r = choose(hooks->programs, way);
-	if (r < 0)
-		return r;
-	*step = "load";
-	r = qp_trace__load(hooks->programs);
+	r = load(hooks, way, step);
 	if (r < 0)
 		return r;
 	*step = "ring buffer";
@@ -127,8 +148,8 @@ explain(char why[QP_HOOKS_TEXT], enum qp_hooks_way way, const char *step, int r)
 
 	snprintf(why + len, QP_HOOKS_TEXT - len, "%s%s: %s: %s%s%s%s",
 	    len == 0 ? "" : "; ", qp_hooks_way_name(way), step,
-	    text == NULL ? "failed" : text, last_complaint[0] == 0 ? "" : " (",
-	    last_complaint, last_complaint[0] == 0 ? "" : ")");
+	    text == NULL ? "failed" : text, complaint[0] == 0 ? "" : " (", complaint,
+	    complaint[0] == 0 ? "" : ")");
 }
 
 int
@@ -157,7 +178,7 @@ qp_hooks_open(enum qp_hooks_way way, struct qp_hooks **ret, char why[QP_HOOKS_TE
 
 		if (way != QP_HOOKS_ANY && way != w)
 			continue;
-		last_complaint[0] = 0;
+		complaint[0] = 0;
 		r = start(hooks, w, &step);
 		if (r == 0)
 			break;

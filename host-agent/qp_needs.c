@@ -15,6 +15,8 @@
 #define CAPABILITY_SYS_ADMIN 21
 #define CAPABILITY_PERFMON 38
 #define CAPABILITY_BPF 39
+/* Debian and Ubuntu know more, with which CAP_PERFMON does not count. */
+#define PARANOID_MAX 2
 
 struct look {
 	const char *root;
@@ -83,7 +85,7 @@ look_at_kernel(struct look *look)
 }
 
 /* Built into the kernel it has no initstate. */
-static bool
+static void
 look_at_module(struct look *look)
 {
 	bool module = is_there(look, "/sys/module/ib_core/initstate");
@@ -94,7 +96,6 @@ look_at_module(struct look *look)
 		miss(look, QP_NEEDS_KERNEL,
 		    "no BTF of the module ib_core (built apart from its kernel, or "
 		    "without CONFIG_DEBUG_INFO_BTF_MODULES)");
-	return module;
 }
 
 static bool
@@ -104,22 +105,28 @@ has(uint64_t capabilities, unsigned which)
 }
 
 static void
-look_at_rights(struct look *look, bool module)
+look_at_rights(struct look *look)
 {
 	char *status = text_of(look, "/proc/self/status");
 	const char *line = status == NULL ? NULL : strstr(status, "\nCapEff:");
 	uint64_t own =
 	    line == NULL ? 0 : strtoull(line + strlen("\nCapEff:"), NULL, 16);
 
+	char *paranoid;
+
 	free(status);
 	if (line == NULL || has(own, CAPABILITY_SYS_ADMIN))
 		return; /* unknown: the kernel will say so itself */
-	if (module)
-		miss(look, QP_NEEDS_PRIVILEGES,
-		    "no CAP_SYS_ADMIN, for which the kernel gives the BTF of modules");
-	else if (!has(own, CAPABILITY_BPF) || !has(own, CAPABILITY_PERFMON))
+	paranoid = text_of(look, "/proc/sys/kernel/perf_event_paranoid");
+	if (!has(own, CAPABILITY_BPF) || !has(own, CAPABILITY_PERFMON))
 		miss(look, QP_NEEDS_PRIVILEGES,
 		    "no CAP_BPF and CAP_PERFMON, nor CAP_SYS_ADMIN");
+	else if (paranoid != NULL && atoi(paranoid) > PARANOID_MAX)
+		miss(look, QP_NEEDS_PRIVILEGES,
+		    "no CAP_SYS_ADMIN, which kernel.perf_event_paranoid above %d asks "
+		    "for",
+		    PARANOID_MAX);
+	free(paranoid);
 }
 
 enum qp_needs
@@ -129,6 +136,7 @@ qp_needs_look(const char *root, char missing[QP_NEEDS_TEXT])
 
 	missing[0] = 0;
 	look_at_kernel(&look);
-	look_at_rights(&look, look_at_module(&look));
+	look_at_module(&look);
+	look_at_rights(&look);
 	return look.worst;
 }

@@ -17,9 +17,9 @@ def fields(line):
 class Events:
     """A context. way: any, fexit or kprobe."""
 
-    def __init__(self, folder, way="any"):
+    def __init__(self, folder, way="any", wrap=()):
         self._log = pathlib.Path(folder) / "events.log"
-        self.process = Process("events", [PROGRAM, way], None, self._log)
+        self.process = Process("events", [PROGRAM, way], None, self._log, wrap=wrap)
 
     def __enter__(self):
         self.process.start()
