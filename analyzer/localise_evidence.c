@@ -79,9 +79,10 @@ has_end(const struct sample *sample, const char *rnic)
 	return strcmp(sample->from, rnic) == 0 || strcmp(sample->to, rnic) == 0;
 }
 
-/* Most of the samples begin or end at this one, and not all between the same two. */
+/* Most of the samples begin or end at this one; all between the same two are not of
+ * one, unless one_pair. */
 static bool
-is_at(const char *rnic, const struct sample *samples, size_t count)
+is_at(const char *rnic, const struct sample *samples, size_t count, bool one_pair)
 {
 	const struct sample *first = NULL;
 	size_t at = 0;
@@ -96,7 +97,7 @@ is_at(const char *rnic, const struct sample *samples, size_t count)
 		varied |= strcmp(samples[i].from, first->from) != 0 ||
 			  strcmp(samples[i].to, first->to) != 0;
 	}
-	return varied && (double)at >= ONE_RNIC_SHARE * (double)count;
+	return (varied || one_pair) && (double)at >= ONE_RNIC_SHARE * (double)count;
 }
 
 struct one_rnic {
@@ -148,7 +149,7 @@ read_samples(struct one_rnic *one, const struct localise_suspect *suspect,
 bool
 localise_evidence_one_rnic(const struct localise_now *now,
     const struct localise_finding *finding, const struct localise_suspect *suspect,
-    localise_seen *seen, const struct localise_standings *standings)
+    localise_seen *seen, const struct localise_standings *standings, bool one_pair)
 {
 	struct one_rnic one = { now, finding, standings, .count = 0 };
 
@@ -156,8 +157,8 @@ localise_evidence_one_rnic(const struct localise_now *now,
 	if (one.count == 0)
 		read_samples(&one, suspect, seen, true);
 	for (size_t i = 0; i < one.count && i < 8; i++)
-		if (is_at(one.samples[i].from, one.samples, one.count) ||
-		    is_at(one.samples[i].to, one.samples, one.count))
+		if (is_at(one.samples[i].from, one.samples, one.count, one_pair) ||
+		    is_at(one.samples[i].to, one.samples, one.count, one_pair))
 			return true;
 	return false;
 }

@@ -20,10 +20,11 @@ void localise_evidence_traffic(const struct localise_map *map,
     const struct localise_suspect *suspect, rm_mono_t now, struct localise_sum *ret);
 
 /* Most of the lost flows over the suspect that are known begin, or end, at one RNIC;
- * but for those that a part which is not the finding's explains. */
+ * but for those that a part which is not the finding's explains. one_pair: also if all
+ * are between the same two. */
 bool localise_evidence_one_rnic(const struct localise_now *now,
     const struct localise_finding *finding, const struct localise_suspect *suspect,
-    localise_seen *seen, const struct localise_standings *standings);
+    localise_seen *seen, const struct localise_standings *standings, bool one_pair);
 
 /* Fills all but the window and its start. */
 void localise_evidence_fill(struct localise_map *map,

@@ -122,3 +122,13 @@ localise_may_be_rnic(
 	return finding->loss < DOWN_SHARE &&
 	       (finding->has_tor || rm_mono_since(now, since) < RNIC_NS);
 }
+
+/* The whole way between two racks that have but one pair of RNICs is told in the end.
+ */
+bool
+localise_may_be_one_pair(
+    const struct localise_finding *finding, rm_mono_t since, rm_mono_t now)
+{
+	return finding->suspect->type == RM_PART_PATH &&
+	       rm_mono_since(now, since) < RNIC_NS;
+}

@@ -21,4 +21,7 @@ bool localise_may_speak(const struct localise_standings *standings,
 bool localise_may_be_rnic(
     const struct localise_finding *finding, rm_mono_t since, rm_mono_t now);
 
+bool localise_may_be_one_pair(
+    const struct localise_finding *finding, rm_mono_t since, rm_mono_t now);
+
 #endif

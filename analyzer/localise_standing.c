@@ -255,7 +255,8 @@ localise_standings_weigh(struct localise_standings *standings,
 		/* One RNIC that its own rack has not named yet is no part of ours. */
 		if (localise_may_be_rnic(finding, first->since, now->now) &&
 		    localise_evidence_one_rnic(now, finding, finding->suspect,
-			slow ? localise_way_slow : localise_way_recent, standings))
+			slow ? localise_way_slow : localise_way_recent, standings,
+			localise_may_be_one_pair(finding, first->since, now->now)))
 			return;
 	}
 	localise_name(s, now, finding, slow);
@@ -350,7 +351,7 @@ localise_standings_reverse(
 			continue;
 		if (rm_mono_since(now->now, s->since) < RNIC_NS &&
 		    localise_evidence_one_rnic(
-			now, &finding, &back, localise_way_recent, standings))
+			now, &finding, &back, localise_way_recent, standings, true))
 			continue;
 		localise_name(s, now, &finding, false);
 		snprintf(s->verdict.evidence.observed, RM_EVIDENCE_TEXT,

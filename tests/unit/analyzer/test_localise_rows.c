@@ -214,6 +214,33 @@ flows_without_a_path_are_the_whole_way(void **state)
 	assert_string_equal(verdicts[0].part.name, "tor1->tor2");
 }
 
+/* Its own rack may need some seconds to see what an RNIC loses; nobody else tells. */
+static void
+what_one_pair_of_rnics_loses_waits_for_their_racks(void **state)
+{
+	struct rows *rows = *state;
+	const struct wire_path_row one[] = {
+		{ .dst_tor = "tor2",
+		    .path = "*",
+		    .sent = 20,
+		    .lost_forward = 10,
+		    .flows = 20,
+		    .samples = "h1/r0>h9/r0:49153 h1/r0>h9/r0:49154" },
+		{ .dst_tor = "tor3", .path = "", .sent = 40, .flows = 20 },
+	};
+	const struct wire_path_row three[] = {
+		{ .dst_tor = "tor2", .path = "", .sent = 40, .flows = 20 },
+	};
+	const char *const tors[] = { "tor1", "tor3" };
+	const struct wire_path_row *const paths[] = { one, three };
+	const size_t counts[] = { 2, 1 };
+	const struct rm_verdict *verdicts;
+
+	assert_int_equal(tell_for(rows, 7, tors, paths, counts, 2, &verdicts), 0);
+	assert_int_equal(tell_for(rows, 12, tors, paths, counts, 2, &verdicts), 1);
+	assert_int_equal(verdicts[0].kind, RM_KIND_PATH_LOSSY);
+}
+
 static void
 of_two_cables_between_the_same_switches_the_sick_one_is_told(void **state)
 {
@@ -280,6 +307,7 @@ main(void)
 		ROWS_TEST(what_makes_no_sense_is_refused_and_counted),
 		ROWS_TEST(silence_behind_the_last_known_hop_is_the_same_way),
 		ROWS_TEST(flows_without_a_path_are_the_whole_way),
+		ROWS_TEST(what_one_pair_of_rnics_loses_waits_for_their_racks),
 		ROWS_TEST(of_two_cables_between_the_same_switches_the_sick_one_is_told),
 		ROWS_TEST(a_rack_that_accuses_its_uplinks_alone_is_no_witness),
 	};
