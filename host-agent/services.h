@@ -31,7 +31,7 @@ struct services;
 
 struct services_options {
 	size_t max_probed;    /* ways of one RNIC at a time */
-	uint32_t interval_us; /* between two pairs of probes of one flow */
+	uint32_t interval_us; /* between two probes (pairs, if long) of one flow */
 	int64_t turn_ns;      /* so long a way is probed while others wait */
 	uint64_t random_seed;
 };

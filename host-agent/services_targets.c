@@ -5,7 +5,8 @@
 #include "host-agent/services_state.h"
 
 #define PROBE_BYTES 64
-#define LARGE_EVERY 4 /* of so many probes one is large, where both ends can */
+#define SOON_US 300000 /* a probe's T4 comes with the next reply: in time */
+#define LARGE_EVERY 4  /* of so many probes one is large, where both ends can */
 
 static void
 drop_pairs(struct services *services)
@@ -147,6 +148,8 @@ static struct wire_target
 target_of(const struct services *services, const struct pair *pair,
     const uint16_t *flows, size_t flow_count)
 {
+	uint32_t interval_us = (uint32_t)(services->options.interval_us / flow_count);
+
 	return (struct wire_target){
 		.src = services->owners[pair->key.owner].id,
 		.dst = { pair->key.guid, pair->key.port_num },
@@ -156,8 +159,8 @@ target_of(const struct services *services, const struct pair *pair,
 		.dst_large_qpn = pair->large_qpn,
 		.dst_lid = pair->lid,
 		.sl = pair->key.sl,
-		.interval_us = (uint32_t)(services->options.interval_us / flow_count),
-		.paired = true, /* so that the first one's T4 comes soon */
+		.interval_us = interval_us,
+		.paired = interval_us > SOON_US,
 		.flows = flows,
 		.flow_count = flow_count,
 		.dscps = &pair->key.dscp,

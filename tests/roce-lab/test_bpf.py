@@ -55,6 +55,7 @@ def wait_gone(events, qpn, rnic):
     until("its end is told", TOLD_S, told, [events.process])
 
 
+@pytest.mark.every_kernel
 @pytest.mark.parametrize("way", WAYS)
 def test_both_ends_of_an_rping_are_told_until_a_kill(pair, tmp_path, way):
     source, target = pair
@@ -107,6 +108,7 @@ def test_a_storm_of_qps_is_told_or_counted(pair, tmp_path, say):
         assert counts == {"events": 4 * CHURN, "dropped": 0, "malformed": 0}
 
 
+@pytest.mark.every_kernel
 def test_older_qps_are_listed_with_addresses_where_the_kernel_has_them(pair, tmp_path):
     source, target = pair
     with (
@@ -171,6 +173,7 @@ def usual_paranoia():
     knob.write_text(before)
 
 
+@pytest.mark.every_kernel
 def test_two_capabilities_of_an_ordinary_user_are_enough(usual_paranoia, pair, tmp_path):
     with Events(tmp_path, wrap=with_only("bpf", "perfmon")) as events:
         assert events.of("hears")[0]["by"] == "kprobe"  # fexit wants CAP_SYS_ADMIN

@@ -82,6 +82,7 @@ a_resolved_flow_is_probed_from_its_own_port(void **state)
 	assert_int_equal(target.dscp_count, 1);
 	assert_int_equal(target.dscps[0], 26);
 	assert_int_equal(target.interval_us, 400000);
+	assert_true(target.paired);
 	assert_int_equal(target.size_count, 4);
 	assert_int_equal(target.sizes[0], 64);
 	assert_int_equal(target.sizes[3], 1024); /* the smaller of both MTUs */
@@ -112,6 +113,7 @@ flows_of_one_port_share_probes_whatever_process_has_them(void **state)
 		if (targets[i].dst.guid == PEER_GUID + 2) {
 			assert_int_equal(targets[i].flow_count, 2);
 			assert_int_equal(targets[i].interval_us, 200000);
+			assert_false(targets[i].paired);
 		}
 	assert_int_equal(services_counts(services).merged, 1);
 	assert_int_equal(services_counts(services).probed, 3);

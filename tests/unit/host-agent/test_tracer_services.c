@@ -1,0 +1,126 @@
+/* Flows of services: traced as they are, whether or not a probe can take their way. */
+#include "host-agent/tracer.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "host-agent/port.h"
+#include "tests/support/fake_port.h"
+#include "tracer_fixture.h"
+
+static bool
+length(struct fixture *f, uint64_t dst, uint16_t port, uint8_t routers)
+{
+	return tracer_length(
+	    f->tracer, 0, (struct wire_rnic_id){ dst, 1 }, port, routers, f->now);
+}
+
+static uint64_t
+way(const struct fixture *f, uint64_t dst, uint16_t port)
+{
+	return tracer_way(f->tracer, 0, (struct wire_rnic_id){ dst, 1 }, port);
+}
+
+static void
+they_have_the_length_of_a_way_that_probes_take(void **state)
+{
+	struct wire_target one = target(2, WIRE_SERVICE);
+	struct fixture *f = *state;
+
+	set(f, &one, 1);
+	assert_true(length(f, 2, 50002, 3));
+	run(f, S);
+	assert_int_equal(f->jobs, 3);
+	assert_int_equal(f->packets, 9); /* none gets to the destination */
+	assert_int_not_equal(way(f, 2, 50001), 0);
+	assert_int_equal(way(f, 2, 50001), way(f, 2, 50002));
+}
+
+static void
+one_that_comes_later_has_it_at_once(void **state)
+{
+	static const uint16_t more[] = { 50001, 50002, 50003, 50099 };
+	struct wire_target one = target(2, WIRE_SERVICE);
+	struct fixture *f = *state;
+
+	set(f, &one, 1);
+	length(f, 2, 50002, 3);
+	run(f, S);
+	one.flows = more;
+	one.flow_count = 4;
+	set(f, &one, 1);
+	run(f, S);
+	assert_int_equal(f->packets, 12);
+	assert_int_equal(way(f, 2, 50099), way(f, 2, 50002));
+}
+
+static void
+a_length_of_its_own_counts_more(void **state)
+{
+	struct wire_target one = target(2, WIRE_SERVICE);
+	struct fixture *f = *state;
+
+	set(f, &one, 1);
+	length(f, 2, 50002, 3);
+	assert_true(length(f, 2, 50001, 2));
+	assert_false(length(f, 2, 50001, 2));
+	run(f, S);
+	assert_int_equal(f->packets, 3 + 3 + 2);
+	assert_int_not_equal(way(f, 2, 50001), way(f, 2, 50002));
+}
+
+static void
+nothing_is_lent_to_others(void **state)
+{
+	struct wire_target targets[] = { target(2, WIRE_INTER_TOR),
+		target(3, WIRE_SERVICE) };
+	struct fixture *f = *state;
+
+	set(f, targets, 2);
+	length(f, 2, 50001, 3);
+	run(f, S);
+	assert_int_equal(
+	    f->jobs, 1); /* its two sisters wait for a probe of their own */
+	assert_int_equal(way(f, 3, 50001), 0);
+}
+
+static void
+they_are_traced_as_they_are_whatever_the_port_sends_from(void **state)
+{
+	struct wire_target one = target(2, WIRE_SERVICE);
+	struct fixture *f = *state;
+	struct fake_port fake;
+	struct tracer_job job;
+	uint32_t seen = 0;
+
+	fake_port_init_roce(&fake, PORT_FLOWS_QP);
+	fake.every_flow = 0xc123;
+	f->port = &fake.port;
+	one.address.port = WIRE_ROCE_PORT;
+	one.dst_qpn = 7;
+	set(f, &one, 1);
+	assert_int_equal(tracer_flows(f->tracer), 3);
+	f->now = rm_mono_add(f->now, 3 * S);
+	while (tracer_next(f->tracer, f->now, &job))
+		seen |= 1u << (job.flow.src.port - 50000);
+	assert_int_equal(seen & ~0xeu, 0);
+	assert_int_not_equal(seen, 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(they_have_the_length_of_a_way_that_probes_take),
+		TEST(one_that_comes_later_has_it_at_once),
+		TEST(a_length_of_its_own_counts_more),
+		TEST(nothing_is_lent_to_others),
+		TEST(they_are_traced_as_they_are_whatever_the_port_sends_from),
+	};
+
+	return cmocka_run_group_tests_name("tracer_services", tests, NULL, NULL);
+}
