@@ -253,16 +253,17 @@ class Fabric:
 
     # ---- faults -------------------------------------------------------------
 
-    def drop(self, rnic, send=True, receive=True):
+    def drop(self, rnic, send=True, receive=True, which=""):
         """The RNIC's packets vanish at its ToR port; its link stays up.
 
-        send: what the RNIC sends; receive: what is sent to it. Counted, so that a
-        test can assert that the fault really bit: see dropped()."""
-        rules = []
+        send: what the RNIC sends; receive: what is sent to it; which: of those only what
+        nft matches so. Counted, so that a test can assert that the fault really bit: see
+        dropped()."""
+        rules, rule = [], f"{which} counter drop".strip()
         if send:
-            rules.append(_chain("from_rnic", "ingress", rnic.port, 0, ["counter drop"]))
+            rules.append(_chain("from_rnic", "ingress", rnic.port, 0, [rule]))
         if receive:
-            rules.append(_chain("to_rnic", "egress", rnic.port, 0, ["counter drop"]))
+            rules.append(_chain("to_rnic", "egress", rnic.port, 0, [rule]))
         nft(self.netns(rnic.tor), _table(f"fault_{rnic.port}", rules))
 
     def dropped(self, rnic):

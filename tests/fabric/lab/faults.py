@@ -68,6 +68,31 @@ class RnicDead(Fault):
         self._fabric.heal(self.rnic)
 
 
+DIRECTIONS = {"both": (True, True), "send": (True, False), "receive": (False, True)}
+
+
+class RnicLossy(RnicDead):
+    """Some of its packets vanish at its ToR's port, by chance, in one direction or both."""
+
+    def __init__(self, lab, rnic, percent, direction):
+        super().__init__(lab, rnic)
+        self.kind, self.direction = "rnic-lossy", direction
+        self.send, self.receive = DIRECTIONS[direction]
+        self._which = f"numgen random mod 100 < {percent}"
+
+    def _begin(self):
+        self._fabric.drop(self.rnic, self.send, self.receive, self._which)
+
+
+class RnicMtu(RnicLossy):
+    """So do all that are longer than this many bytes."""
+
+    def __init__(self, lab, rnic, longest, direction):
+        super().__init__(lab, rnic, 0, direction)
+        self.kind = "rnic-mtu"
+        self._which = f"meta length > {longest}"
+
+
 class AgentKilled(Fault):
     """kill -9. Its kernel resets the session."""
 
