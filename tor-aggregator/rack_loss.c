@@ -13,9 +13,10 @@
 #define UNABLE_MIN_FAILED 8
 #define UNABLE_PEERS_SHARE 0.1 /* of others' probes to it that may be lost */
 
-#define MTU_MIN 8        /* large ones lost, small ones sent */
-#define MTU_MIN_INSIDE 4 /* of those lost, inside the rack: else it is the far end's \
-			  */
+#define MTU_MIN 8 /* large ones lost, small ones sent */
+#define MTU_MIN_INSIDE                                                \
+	4 /* of those lost, inside the rack: else it is the far end's \
+	   */
 #define MTU_LARGE_SHARE 0.9
 #define MTU_SMALL_SHARE 0.1
 
