@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 """The demo: a small fabric on this machine, its faults, and what Rackmesh says of them.
 
-Everything runs in network namespaces that go away with it. Every step is a claim that
-is checked: the exit status is 0 only if all of them were seen to be true."""
+Everything runs in network namespaces that go away with it; the last act, over RoCE, in a
+small machine of its own (tests/roce-lab). Every step is a claim that is checked: the exit
+status is 0 only if all of them were seen to be true."""
 
 import argparse
 import contextlib
@@ -12,7 +13,6 @@ import shutil
 import signal
 import sys
 import tempfile
-import textwrap
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
@@ -20,6 +20,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from lab import places  # noqa: E402
 from lab.faults import AgentFrozen, FlowsBlackholed, RnicDead  # noqa: E402
 from lab.signals import end_on_signals  # noqa: E402
+from lab.teller import Teller  # noqa: E402
 from lab.wait import Overdue, until  # noqa: E402
 from lab.world import World  # noqa: E402
 
@@ -34,6 +35,8 @@ FIRES_S, RESOLVES_S, HEALTHY_S = 10, 30, 5
 TRACED_S, RETURNED_S, WRITTEN_S = 60, 40, 40
 SUMMARIES_S = 2  # an aggregator's usual 10 would make a long story
 GAP_S = 2 * SUMMARIES_S + 1
+MACHINE_S = 400
+ROCE_LAB = pathlib.Path(__file__).resolve().parents[1] / "roce-lab"
 
 PICTURE = """\
                spine1            spine2
@@ -76,44 +79,6 @@ Probing paused by hand, and the alerts at Alertmanager:
   {ctl} --agent unix:{agent} resume
   {centre} {amtool} --alertmanager.url={alertmanager} alert
 """
-
-
-class Teller:
-    """Writes the story; colours only where somebody reads it on a terminal."""
-
-    WIDTH = 92
-
-    def __init__(self):
-        self._colours = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-        self._chapter = 0
-
-    def _paint(self, code, text):
-        return f"\033[{code}m{text}\033[0m" if self._colours else text
-
-    def chapter(self, title):
-        self._chapter += 1
-        print(f"\n{self._paint('1', f'{self._chapter}. {title}')}", flush=True)
-
-    def say(self, text):
-        print(textwrap.fill(text, self.WIDTH, initial_indent="   ", subsequent_indent="   "))
-        sys.stdout.flush()
-
-    def seen(self, text):
-        """Something that was claimed and came true."""
-        mark = self._paint("32", "ok")
-        body = textwrap.fill(text, self.WIDTH - 3, subsequent_indent="      ")
-        print(f"   {mark} {body}", flush=True)
-
-    def quote(self, text):
-        """What Rackmesh itself said."""
-        for each in textwrap.wrap(text, self.WIDTH - 6):
-            print(f"      {self._paint('33', each)}", flush=True)
-
-    def plain(self, text):
-        print(textwrap.indent(text.rstrip("\n"), "   "), flush=True)
-
-    def failure(self, text):
-        print(f"\n{self._paint('31', 'not as promised')}: {text}", flush=True)
 
 
 def healthy(world, tell):
@@ -343,6 +308,21 @@ def all_sent(flows):
     return flows if all(up > 0 for _, up in flows.values()) else None
 
 
+def over_roce(options, folder, tell):
+    """The machine tells the rest of the story itself."""
+    sys.path.insert(0, str(ROCE_LAB))
+    from vm.machine import Lost, Machine
+
+    os.environ["RACKMESH_BUILD"] = str(pathlib.Path(options.build).resolve())
+    machine = Machine(options.lab_kernel, pathlib.Path(folder) / "machine")
+    story = f"exec {ROCE_LAB}/demo.py --chapter {tell.told} {machine.out}/demo"
+    try:
+        status = machine.run(story, MACHINE_S)
+    except Lost as lost:
+        raise AssertionError(str(lost)) from lost
+    assert status == 0, f"over RoCE; the machine's logs are in {machine.out}"
+
+
 def keep(world, tell, engines):
     """Until somebody has seen enough. The terminal is theirs meanwhile."""
     ctl = places.program("rackmeshctl", world.lab.build)
@@ -373,6 +353,7 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", default=places.BUILD, help="build folder of the daemons")
     parser.add_argument("--engines", default=places.ENGINES, help="unpacked Debian packages")
+    parser.add_argument("--lab-kernel", help="of tests/roce-lab; left out: no act over RoCE")
     parser.add_argument("--keep", action="store_true", help="leave it up, say what to try")
     return parser.parse_args()
 
@@ -403,6 +384,8 @@ def play(options, folder, tell):
         upstream(world, tell)
         if options.keep:
             keep(world, tell, pathlib.Path(options.engines).resolve())
+    if options.lab_kernel:
+        over_roce(options, folder, tell)
 
 
 def main():

@@ -45,6 +45,12 @@ def world(fabric, tmp_path):
         each.close()
 
 
+@pytest.fixture(scope="session")
+def soak():
+    """Whether the full counts of ./dev soak are asked for."""
+    return "RACKMESH_SOAK" in os.environ
+
+
 @pytest.fixture
 def rng():
     """Prints its seed: RACKMESH_SEED repeats a run's choices."""

@@ -8,7 +8,6 @@ import contextlib
 import pathlib
 import sys
 
-import guest  # finds the fabric tests' lab, too
 from guest.fabric import FOUR_TORS, RoceFabric
 from guest.faults import CarrierLost, MtuBroken, UplinkSilent
 from guest.verbs import Rping
@@ -35,8 +34,12 @@ def healthy(world, tell):
     tell.seen(f"{HEALTHY_S} s: {sent:,.0f} probes, {lost:.0f} without a reply, and no alert")
     view = world.lab.agent_view(world.rnic("h1/rxe0"))
     tell.say("rackmeshctl rnics, at the agent of h1:")
-    tell.plain("\n".join(f"   {line[:110]}" for line in world.lab.agent_ctl("h1", "rnics").splitlines()))
+    tell.plain(cut(world.lab.agent_ctl("h1", "rnics")))
     assert view["transport"] == "roce", f"probed over {view['transport']}"
+
+
+def cut(table):
+    return "\n".join(f"   {line[:110]}" for line in table.splitlines())
 
 
 def story(world, tell, title, text, fault, traced=False):
@@ -70,14 +73,12 @@ def service(world, tell, folder):
 
     def listed():
         flows = world.lab.services("h1")
-        return [flow for flow in flows if flow["comm"] == "rping" and flow["state"] == "probed"]
+        return [flow for flow in flows if flow["comm"] == "rping" and flow["probe_port"]]
 
     with Rping(folder, source, target) as rping:
         until("its way is probed", SERVICE_S, listed, [rping.client])
         tell.seen("rackmeshctl services:")
-        tell.plain(
-            "\n".join(f"   {line[:110]}" for line in world.lab.agent_ctl("h1", "services").splitlines())
-        )
+        tell.plain(cut(world.lab.agent_ctl("h1", "services")))
         rping.kill()
         until("it is forgotten", SERVICE_S, lambda: not world.lab.services("h1"))
     tell.seen("kill -9: it is gone from the list")

@@ -17,7 +17,7 @@ class Told:
     kind: str
 
 
-def live_through(world, fault, rng, peer=None):
+def live_through(world, fault, rng, peer=None, fires_s=FIRES_S):
     """Gives the fault at a random phase of the windows, waits for its alert at both
     sinks, takes it back and waits for the resolutions. Nobody else may be named."""
     mark = world.mark()
@@ -25,7 +25,7 @@ def live_through(world, fault, rng, peer=None):
     sent = world.lab.sent(peer) if peer else 0
     at = fault.begin()
     try:
-        told = _hear(world, fault, mark, at)
+        told = _hear(world, fault, mark, at, fires_s)
         assert fault.bit(), f"{fault}: it never hurt anybody"
         if peer:
             probes = world.lab.sent(peer) - sent
@@ -52,9 +52,9 @@ def _resolved(sink, fault, mark, what):
     sink.wait_for(last, RESOLVES_S, mark, what)
 
 
-def _hear(world, fault, mark, at):
-    alert = world.plain.wait_for(fault.fires, FIRES_S, mark[0], str(fault))
+def _hear(world, fault, mark, at, fires_s):
+    alert = world.plain.wait_for(fault.fires, fires_s, mark[0], str(fault))
     grouped = alert
     if world.alertmanager:
-        grouped = world.grouped.wait_for(fault.fires, FIRES_S, mark[1], f"{fault} (grouped)")
+        grouped = world.grouped.wait_for(fault.fires, fires_s, mark[1], f"{fault} (grouped)")
     return Told(alert.at - at, grouped.at - at, alert, alert.annotations["kind"])

@@ -128,6 +128,8 @@ class RoceFabric(Fabric):
             batch(self._spine_lines(spine), self.netns(spine))
         set_sysctls(None, HERE)
         batch(self._lines_here(), None)
+        for rnic in self.rnics.values():
+            queue(rnic.netdev)
         lines = [f"link add {r.rdma} type rxe netdev {r.netdev}" for r in self.rnics.values()]
         run("rdma", "-b", "-", input="\n".join(lines) + "\n")
         for rnic in self.rnics.values():
@@ -261,6 +263,8 @@ class RoceFabric(Fabric):
         """netem's words ("loss 20%", "delay 20ms") for what goes to it, and what it sends."""
         netem(self.netns(rnic.tor), rnic.port, towards)
         netem(None, rnic.netdev, away)
+        if away is None:
+            queue(rnic.netdev)
 
     def repair(self, rnic):
         self.impair(rnic)
@@ -375,6 +379,12 @@ def netem(netns, device, words):
         return
     head = f"qdisc replace dev {device} root netem limit 10000 {words}"
     run("tc", *place, *head.split())
+
+
+def queue(device):
+    """As every NIC has one, and no veth. Without it Soft-RoCE hears that the other end has
+    thrown a packet away, and tries again for ever, inside the system call of who sent it."""
+    run("tc", *f"qdisc replace dev {device} root pfifo limit 1000".split())
 
 
 def eaten(netns, device):

@@ -2,6 +2,7 @@
 agent per host that has only this host's RNICs, and a webhook that listens."""
 
 from lab.rackmesh import Lab
+from lab.wait import until
 from lab.world import World
 
 
@@ -10,6 +11,33 @@ class RoceLab(Lab):
 
     def _rnic(self, rnic):
         return {**super()._rnic(rnic), "transport": self.fabric.transport}
+
+    def agent_ctl(self, host, *words):
+        """What rackmeshctl says when it asks this host's agent."""
+        asked = ["--through", "agent", "--agent", f"unix:{self.agents[host].socket}"]
+        return self.ctl(host, *asked, *words)
+
+    def wait_traced(self, seconds):
+        """Until every agent knows the way of every flow that leaves its racks, and has told
+        of them. The ports of a plan are wishes here: only agents know the real flows."""
+        for host, agent in self.agents.items():
+            until(
+                f"the flows of {host} are traced",
+                seconds,
+                lambda: all_traced(agent),
+                [agent],
+                every=0.2,
+            )
+        super().wait_traced(seconds)
+
+    def services(self, host):
+        """The service flows that its agent knows."""
+        return self.agents[host].get("/v1/services").json["services"]
+
+
+def all_traced(agent):
+    paths = agent.get("/v1/paths").json["paths"]
+    return paths and all(path["traced"] for path in paths)
 
 
 class RoceWorld(World):

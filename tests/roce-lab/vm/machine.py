@@ -19,11 +19,15 @@ GUEST = pathlib.Path(__file__).with_name("guest.sh")
 MEMORY_MB = 2048
 PROCESSORS = 2
 APPEND = (
-    "console=ttyS0 quiet loglevel=4 panic=-1 mitigations=off tsc=reliable"
+    "console=ttyS0 quiet loglevel=5 panic=-1 mitigations=off tsc=reliable"
     " random.trust_cpu=on nokaslr audit=0 selinux=0 apparmor=0 module.sig_enforce=0"
+    " softlockup_panic=1 softlockup_all_cpu_backtrace=1 watchdog_thresh=15"
 )
 OURS = {"job", "initrd", "console", "qemu", "status"}
-PASSED_ON = ("TERM", "COLORTERM", "RACKMESH_BUILD", "RACKMESH_ENGINES", "RACKMESH_SEED")
+PASSED_ON = (
+    *("TERM", "COLORTERM"),
+    *("RACKMESH_BUILD", "RACKMESH_ENGINES", "RACKMESH_SEED", "RACKMESH_SOAK"),
+)
 
 
 def kernel(name):

@@ -1,0 +1,44 @@
+"""How the demo speaks."""
+
+import os
+import sys
+import textwrap
+
+
+class Teller:
+    """Writes the story; colours only where somebody reads it on a terminal."""
+
+    WIDTH = 92
+
+    def __init__(self, chapter=0):
+        """chapter: the last one that somebody else has told."""
+        self._colours = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+        self.told = chapter
+
+    def _paint(self, code, text):
+        return f"\033[{code}m{text}\033[0m" if self._colours else text
+
+    def chapter(self, title):
+        self.told += 1
+        print(f"\n{self._paint('1', f'{self.told}. {title}')}", flush=True)
+
+    def say(self, text):
+        print(textwrap.fill(text, self.WIDTH, initial_indent="   ", subsequent_indent="   "))
+        sys.stdout.flush()
+
+    def seen(self, text):
+        """Something that was claimed and came true."""
+        mark = self._paint("32", "ok")
+        body = textwrap.fill(text, self.WIDTH - 3, subsequent_indent="      ")
+        print(f"   {mark} {body}", flush=True)
+
+    def quote(self, text):
+        """What Rackmesh itself said."""
+        for each in textwrap.wrap(text, self.WIDTH - 6):
+            print(f"      {self._paint('33', each)}", flush=True)
+
+    def plain(self, text):
+        print(textwrap.indent(text.rstrip("\n"), "   "), flush=True)
+
+    def failure(self, text):
+        print(f"\n{self._paint('31', 'not as promised')}: {text}", flush=True)

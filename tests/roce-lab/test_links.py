@@ -1,0 +1,116 @@
+"""Between racks, over RoCE: which link or switch it is, by flows whose ways were traced."""
+
+import time
+
+import pytest
+
+from guest.fabric import FOUR_TORS
+from guest.faults import SpineSwallows, UplinkSilent
+from guest.world import RoceWorld
+from lab.story import live_through
+
+RACKS = FOUR_TORS
+WORST_S = 5.0
+TRACED_S = 90
+QUIET_S = 8
+LASTS_S = 10
+
+
+@pytest.fixture(scope="module")
+def region(fabric, tmp_path_factory):
+    with RoceWorld(fabric, tmp_path_factory.mktemp("links"), analyzer={}) as made:
+        made.start().lab.wait_traced(TRACED_S)
+        yield made
+
+
+def ways(region):
+    """{(from, to, source port): the switches that it was traced along}"""
+    return {
+        (flow["from"], flow["to"], flow["src_port"]): [
+            hop.split("@")[0] for hop in flow["path"].split()
+        ]
+        for tor in region.lab.aggregators.values()
+        for flow in tor.get("/v1/paths").json["flows"]
+        if flow["path"] not in (None, "*")
+    }
+
+
+def through(way, first, second):
+    """Whether it goes from the one straight to the other."""
+    return (first, second) in zip(way, way[1:])
+
+
+def results(region, seconds):
+    """Raw results of the last seconds, as (flow, outcome)."""
+    for rnic in region.fabric.rnics.values():
+        asked = f"/v1/drill/{rnic.name}?seconds={seconds}&limit=10000"
+        for each in region.lab.aggregators[rnic.tor].get(asked).json["results"]:
+            yield (each["from"], each["to"], each["src_port"]), each["outcome"]
+
+
+class Watched(UplinkSilent):
+    """Goes on until there is enough to see. probed, lost: flows that were probed while it
+    lasted, and those of them that lost something."""
+
+    def __init__(self, region, tor, spine):
+        super().__init__(region.lab, tor, spine)
+        self.region, self.probed, self.lost = region, set(), set()
+
+    def end(self):
+        try:
+            self.region.plain.silence(LASTS_S - (time.monotonic() - self.at), 1 << 30)
+            for flow, outcome in results(self.region, LASTS_S - 2):
+                self.probed.add(flow)
+                if outcome == "no_reply":
+                    self.lost.add(flow)
+        finally:
+            super().end()
+
+
+def test_a_silent_uplink_is_named_by_exactly_the_flows_through_it(region, rng, say):
+    known = ways(region)
+    fault = Watched(region, "tor1", "spine2")
+    told = live_through(region, fault, rng, fires_s=WORST_S)
+    say(f"{fault}: after {told.plain:.2f} s: {told.alert.annotations['summary']}")
+
+    probed = {flow for flow in fault.probed if flow in known}
+    dead = {flow for flow in probed if through(known[flow], "tor1", "spine2")}
+    lost = fault.lost & probed
+    back = {flow for flow in lost - dead if comes_back_through(region, flow)}
+    others = lost - dead - back
+    say(
+        f"{len(probed)} flows between racks were probed, {len(dead)} of them traced through it:"
+        f" {len(lost & dead)} lost; of the others {len(back)}, whose replies leave from tor1,"
+        f" and {len(others)} more"
+    )
+    assert told.kind == fault.kind
+    assert dead and len(dead) < len(probed)
+    assert lost & dead == dead
+    assert not others, f"others lost, too: {sorted(others)[:5]}"
+
+
+def comes_back_through(region, flow):
+    """Its replies leave from tor1: they may take the link, by a port of their own."""
+    return region.rnic(flow[1]).tor == "tor1"
+
+
+def test_a_spine_that_swallows_is_named(region, rng, say):
+    fault = SpineSwallows(region.lab, "spine1")
+    told = live_through(region, fault, rng, fires_s=WORST_S)
+    say(f"{fault}: after {told.plain:.2f} s: {told.alert.annotations['summary']}")
+    assert told.kind == fault.kind
+
+
+def test_an_uplink_that_its_owner_takes_down_hurts_nobody(region, say):
+    mark, before = region.mark(), region.lab.totals()
+    region.fabric.uplink_down("tor2", "spine1")
+    try:
+        region.plain.silence(QUIET_S, mark[0])
+        after = region.lab.totals()
+    finally:
+        region.fabric.uplink_up("tor2", "spine1")
+    sent, lost = (after[key] - before[key] for key in ("sent", "no_reply"))
+    say(f"tor2 goes round its link to spine1: {sent:.0f} probes, {lost:.0f} lost, no alert")
+    assert sent > 1000
+    assert lost <= 5 + sent / 1000
+    region.plain.silence(QUIET_S, mark[0])
