@@ -94,11 +94,45 @@ reflector_count(
 
 struct reply_burst {
 	struct port_packet packets[PORT_BURST];
+	struct reflector_session *sessions[PORT_BURST];
 	struct reflector_class *classes[PORT_BURST];
 	size_t count;
 	rm_mono_t now;
 	uint64_t timestamp;
 };
+
+static void
+burst_send(struct reflector *reflector, struct reply_burst *burst)
+{
+	if (burst->count > 0)
+		port_send(
+		    reflector->port, PORT_REFLECTOR, burst->packets, burst->count);
+	for (size_t i = 0; i < burst->count; i++) {
+		if (burst->packets[i].error == 0) {
+			reflector->counts.replied++;
+			continue;
+		}
+		reflector->counts.send_failed++;
+		if (burst->classes[i] != NULL)
+			burst->classes[i]->replied--;
+	}
+	burst->count = 0;
+}
+
+/* Every reply carries the time of one before it. Where that is known as soon as a reply
+ * has left, two of a session must not leave together: the second would carry none, and
+ * the first's would find no place any more. */
+static bool
+burst_must_leave(const struct reflector *reflector, const struct reply_burst *burst,
+    const struct reflector_session *session)
+{
+	if (!port_has_qps(reflector->port))
+		return false;
+	for (size_t i = 0; i < burst->count; i++)
+		if (burst->sessions[i] == session)
+			return true;
+	return false;
+}
 
 /* Answers in place: the reply is the probe's own bytes, and as many. */
 static void
@@ -115,6 +149,8 @@ reflector_answer(struct reflector *reflector, struct port_arrival *arrival,
 	session = reflector_admit(reflector, arrival, &ask, burst->now);
 	if (session == NULL)
 		return;
+	if (burst_must_leave(reflector, burst, session))
+		burst_send(reflector, burst);
 	dscp = ask.has_class ? ask.dscp : arrival->dscp;
 	class = reflector_count(reflector, session, dscp);
 	follow_up = reflector_session_follow_up(session);
@@ -132,6 +168,7 @@ reflector_answer(struct reflector *reflector, struct port_arrival *arrival,
 	};
 	port_format(reflector->port)
 	    ->write_reply(arrival->data, arrival->len, &ask, &answer);
+	burst->sessions[burst->count] = session;
 	burst->classes[burst->count] = class;
 	burst->packets[burst->count++] = (struct port_packet){ .to = &arrival->from,
 		.qpn = arrival->qpn,
@@ -156,18 +193,7 @@ reflector_on_arrivals(struct port_arrival *arrivals, size_t count, void *arg)
 	reflector->counts.received += count;
 	for (size_t i = 0; i < count && i < PORT_BURST; i++)
 		reflector_answer(reflector, &arrivals[i], &burst);
-	if (burst.count == 0)
-		return;
-	port_send(reflector->port, PORT_REFLECTOR, burst.packets, burst.count);
-	for (size_t i = 0; i < burst.count; i++) {
-		if (burst.packets[i].error == 0) {
-			reflector->counts.replied++;
-			continue;
-		}
-		reflector->counts.send_failed++;
-		if (burst.classes[i] != NULL)
-			burst.classes[i]->replied--;
-	}
+	burst_send(reflector, &burst);
 }
 
 int

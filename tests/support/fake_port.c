@@ -47,6 +47,11 @@ fake_send(
 		    packets[i].len < sizeof(sent->data) ? packets[i].len
 							: sizeof(sent->data));
 	}
+	for (size_t i = 0; i < count && fake->stamp_ns != 0; i++) {
+		struct port_departure departure = { packets[i].token, fake->stamp_ns };
+
+		fake->events[role].on_departures(&departure, 1, fake->events[role].arg);
+	}
 }
 
 static bool

@@ -27,6 +27,8 @@ struct fake_port {
 	struct fake_sent sent[FAKE_PORT_KEPT]; /* the first ones */
 	size_t sent_count;
 	int error; /* of every send */
+	int64_t
+	    stamp_ns; /* not 0: when all that is sent at once leaves, told at once */
 	enum port_flows flows;
 	uint16_t every_flow; /* not 0: no other source port is to be had */
 };

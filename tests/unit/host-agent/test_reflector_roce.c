@@ -59,9 +59,9 @@ teardown(void **state)
 }
 
 static void
-arrive(struct fixture *f, uint32_t seq)
+write_probe(uint8_t data[SIZE], uint32_t seq)
 {
-	memset(f->data, 0, sizeof(f->data));
+	memset(data, 0, SIZE);
 	roce_format.write_probe(&(struct probe_ask){ .seq = seq,
 				    .timestamp = 77,
 				    .error_estimate = STAMP_ERROR_ESTIMATE,
@@ -69,7 +69,13 @@ arrive(struct fixture *f, uint32_t seq)
 				    .dscp = 26,
 				    .tx_count = seq,
 				    .label = 0x54321 },
-	    SIZE, f->data);
+	    SIZE, data);
+}
+
+static void
+arrive(struct fixture *f, uint32_t seq)
+{
+	write_probe(f->data, seq);
 	fake_port_deliver(&f->fake, PORT_REFLECTOR, &f->arrival);
 }
 
@@ -109,6 +115,33 @@ the_next_reply_says_when_this_one_left(void **state)
 	assert_true(reply.has_follow_up);
 	assert_int_equal(reply.follow_up_seq, 1);
 	assert_true(reply.follow_up_timestamp == stamp_time_write(6 * RM_NS_PER_S));
+}
+
+static void
+of_probes_that_come_together_each_reply_says_when_the_one_before_left(void **state)
+{
+	struct fixture *f = *state;
+	const struct port_events *events = &f->fake.events[PORT_REFLECTOR];
+	struct port_arrival arrivals[3] = { f->arrival, f->arrival, f->arrival };
+	uint8_t data[3][SIZE];
+
+	f->fake.stamp_ns = 6 * RM_NS_PER_S;
+	for (uint32_t i = 0; i < 3; i++) {
+		write_probe(data[i], i + 1);
+		arrivals[i].data = data[i];
+	}
+	events->on_arrivals(arrivals, 3, events->arg);
+	assert_int_equal(f->fake.sent_count, 3);
+	assert_int_equal(reflector_counts(f->reflector)->replied, 3);
+	for (uint32_t i = 0; i < 3; i++) {
+		struct probe_reply reply;
+
+		assert_int_equal(
+		    roce_format.read_reply(f->fake.sent[i].data, SIZE, &reply), 0);
+		assert_int_equal(reply.sender_seq, i + 1);
+		assert_int_equal(reply.has_follow_up, i > 0);
+		assert_int_equal(reply.follow_up_seq, i);
+	}
 }
 
 static void
@@ -156,6 +189,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_reply_goes_back_to_the_qp_with_the_label_and_class_of_its_probe),
 		TEST(the_next_reply_says_when_this_one_left),
+		TEST(
+		    of_probes_that_come_together_each_reply_says_when_the_one_before_left),
 		TEST(no_source_port_is_refused_where_there_are_none),
 		TEST(a_reply_is_not_answered),
 		TEST(a_stranger_is_not_answered),
