@@ -91,6 +91,26 @@ agent_services_add_traces(struct agent_services *own, const struct rnic *rnic,
 		AGENT_SERVICES_MAX_TARGETS));
 }
 
+int
+agent_services_add_guests(
+    struct agent_services *own, const struct rnic *rnic, struct pinglist_sum *sum)
+{
+	size_t count = sum->peer_count, room = WIRE_MAX_ROSTER - count;
+	struct wire_peer *grown;
+
+	if (own == NULL || count >= WIRE_MAX_ROSTER)
+		return 0;
+	if (room > SERVICES_MAX_GUESTS)
+		room = SERVICES_MAX_GUESTS;
+	grown = realloc(sum->peers, (count + room) * sizeof(*grown));
+	if (grown == NULL)
+		return -ENOMEM;
+	sum->peers = grown;
+	sum->peer_count += services_guests(
+	    own->services, index_of(own->agent, rnic), grown + count, room);
+	return 0;
+}
+
 /* ---- reports ----------------------------------------------------------------------
  */
 

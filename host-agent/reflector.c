@@ -77,12 +77,11 @@ static struct reflector_class *
 reflector_count(
     struct reflector *reflector, struct reflector_session *session, uint8_t dscp)
 {
-	bool fresh;
-	struct reflector_class *class = reflector_session_class(session, dscp, &fresh);
+	struct reflector_class *class = reflector_session_class(session, dscp);
 
 	if (class == NULL)
 		return NULL;
-	if (fresh)
+	if (class->row == NULL)
 		class->row = reflector_counts_row(
 		    reflector->table, reflector_session_prober(session), dscp);
 	class->received++;

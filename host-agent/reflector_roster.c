@@ -27,11 +27,22 @@ peer_compare(const void *a, const void *b)
 	return address_compare(&left->address, &right->address);
 }
 
+/* Of an address that is there twice the one whose RNIC is known comes first. */
+static int
+peer_sort(const void *a, const void *b)
+{
+	const struct wire_peer *left = a, *right = b;
+	int order = peer_compare(a, b);
+
+	return order != 0 ? order : (left->id.guid == 0) - (right->id.guid == 0);
+}
+
 int
 reflector_roster_set(
     struct reflector_roster *roster, const struct wire_peer *peers, size_t count)
 {
 	struct wire_peer *copy;
+	size_t each = 0;
 
 	if (count > WIRE_MAX_ROSTER)
 		return -EMSGSIZE;
@@ -40,10 +51,13 @@ reflector_roster_set(
 		return -ENOMEM;
 	if (count > 0)
 		memcpy(copy, peers, count * sizeof(*copy));
-	qsort(copy, count, sizeof(*copy), peer_compare);
+	qsort(copy, count, sizeof(*copy), peer_sort);
+	for (size_t i = 0; i < count; i++)
+		if (each == 0 || peer_compare(&copy[each - 1], &copy[i]) != 0)
+			copy[each++] = copy[i];
 	free(roster->peers);
 	roster->peers = copy;
-	roster->count = count;
+	roster->count = each;
 	return 0;
 }
 

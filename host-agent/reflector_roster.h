@@ -15,7 +15,8 @@ struct reflector_roster {        /* all zero: nobody */
 };
 
 void reflector_roster_clear(struct reflector_roster *roster);
-/* Copies. -EMSGSIZE: more than WIRE_MAX_ROSTER. On failure it is as it was. */
+/* Copies; of those with the same address one, if possible of an RNIC that is known.
+ * -EMSGSIZE: more than WIRE_MAX_ROSTER. On failure it is as it was. */
 int reflector_roster_set(
     struct reflector_roster *roster, const struct wire_peer *peers, size_t count);
 /* Whatever the port. NULL: a stranger. */

@@ -155,6 +155,16 @@ reflector_sessions_add(struct reflector_sessions *sessions,
 	return session;
 }
 
+/* It was not known whose it is: what it has counted it goes on counting, but in
+ * another row. */
+static void
+session_learn(struct reflector_session *session, struct wire_rnic_id prober)
+{
+	session->prober = prober;
+	for (size_t i = 0; i < session->class_count; i++)
+		session->classes[i].row = NULL;
+}
+
 void
 reflector_sessions_sweep(struct reflector_sessions *sessions,
     const struct wire_peer *(*keep)(const struct wire_address *address, void *arg),
@@ -168,6 +178,8 @@ reflector_sessions_sweep(struct reflector_sessions *sessions,
 
 		memcpy(address.bytes, session->key.bytes, sizeof(address.bytes));
 		peer = keep(&address, arg);
+		if (peer != NULL && session->prober.guid == 0)
+			session_learn(session, peer->id);
 		if (peer == NULL || peer->id.guid != session->prober.guid ||
 		    peer->id.port != session->prober.port)
 			session_drop(sessions, session);
@@ -181,11 +193,10 @@ reflector_session_prober(const struct reflector_session *session)
 }
 
 struct reflector_class *
-reflector_session_class(struct reflector_session *session, uint8_t dscp, bool *fresh)
+reflector_session_class(struct reflector_session *session, uint8_t dscp)
 {
 	struct reflector_class *class;
 
-	*fresh = false;
 	for (size_t i = 0; i < session->class_count; i++)
 		if (session->classes[i].dscp == dscp)
 			return &session->classes[i];
@@ -193,7 +204,6 @@ reflector_session_class(struct reflector_session *session, uint8_t dscp, bool *f
 		return NULL;
 	class = &session->classes[session->class_count++];
 	class->dscp = dscp;
-	*fresh = true;
 	return class;
 }
 

@@ -24,7 +24,7 @@ struct reflector_sessions;
 
 struct reflector_class {
 	uint32_t received, replied;
-	struct reflector_counts_row *row; /* NULL: not reported */
+	struct reflector_counts_row *row; /* NULL: none yet */
 	uint8_t dscp;
 };
 
@@ -43,15 +43,16 @@ struct reflector_session *reflector_sessions_find(struct reflector_sessions *ses
 struct reflector_session *reflector_sessions_add(struct reflector_sessions *sessions,
     const struct wire_address *from, uint16_t ssid, struct wire_rnic_id prober,
     rm_mono_t now);
-/* Drops those whose address keep() does not know any more, or as another RNIC's. */
+/* Drops those whose address keep() does not know any more, or as another RNIC's. One
+ * whose RNIC was not known goes on, with the rows of that. */
 void reflector_sessions_sweep(struct reflector_sessions *sessions,
     const struct wire_peer *(*keep)(const struct wire_address *address, void *arg),
     void *arg);
 
 struct wire_rnic_id reflector_session_prober(const struct reflector_session *session);
-/* NULL: more classes than are told apart. *fresh: made just now. */
+/* NULL: more classes than are told apart. */
 struct reflector_class *reflector_session_class(
-    struct reflector_session *session, uint8_t dscp, bool *fresh);
+    struct reflector_session *session, uint8_t dscp);
 
 /* Of a reply just sent; its stamp comes back with it, maybe when the session is gone.
  */

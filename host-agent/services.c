@@ -68,6 +68,7 @@ services_free(struct services *services)
 		return;
 	for (size_t i = 0; i < SERVICES_MAX_RNICS; i++)
 		services_drop_owner(services, i);
+	services_guests_clear(services);
 	HASH_ITER (hh, services->pairs, pair, next_pair) {
 		HASH_DEL(services->pairs, pair);
 		free(pair);
@@ -130,6 +131,7 @@ services_set_rnic(
 		services_drop_owner(services, owner);
 	filled.unjoinable = same ? old->unjoinable : 0;
 	filled.digest = old->digest;
+	filled.guests_digest = old->guests_digest;
 	*old = filled;
 	services->news = true;
 	return rnic != NULL && !same;
@@ -233,6 +235,7 @@ services_counts(const struct services *services)
 
 	counts.qps = HASH_COUNT(services->qps);
 	counts.flows = HASH_COUNT(services->flows);
+	counts.guests = HASH_COUNT(services->guests);
 	for (size_t i = 0; i < SERVICES_MAX_RNICS; i++)
 		counts.unresolved += services->owners[i].unjoinable;
 	HASH_ITER (hh, services->flows, flow, next_flow) {

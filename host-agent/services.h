@@ -23,6 +23,7 @@
 #define SERVICES_MAX_FLOWS WIRE_MAX_SERVICES
 #define SERVICES_MAX_PROBED WIRE_MAX_FLOWS /* of one RNIC; no config can raise it */
 #define SERVICES_MAX_PORTS WIRE_MAX_FLOWS  /* of one RNIC that has only some */
+#define SERVICES_MAX_GUESTS (2 * SERVICES_MAX_FLOWS)
 
 struct process_name;
 struct qp_event;
@@ -99,8 +100,8 @@ void services_answer(struct services *services, uint64_t token,
 
 /* Something has changed since services_turn. */
 bool services_news(const struct services *services);
-/* Chooses anew what to probe and trace: after news, and every second for the turns and
- * paths. A bit per RNIC whose lists are others now. */
+/* Chooses anew what to probe, trace and answer: after news, and every second for the
+ * turns and paths. A bit per RNIC whose lists are others now. */
 uint64_t services_turn(
     struct services *services, services_path *path, void *arg, rm_mono_t now);
 /* Both valid until the next services_turn. Traced are all, also those that wait, with
@@ -109,6 +110,11 @@ size_t services_probes(
     const struct services *services, size_t owner, struct wire_target *out, size_t max);
 size_t services_traces(
     const struct services *services, size_t owner, struct wire_target *out, size_t max);
+
+/* Whom an RNIC has to answer, since they have connections with it and probe them from
+ * their side, known to a plan or not. Each address once; no guid: not known yet. */
+size_t services_guests(
+    const struct services *services, size_t owner, struct wire_peer *out, size_t max);
 
 /* All flows, at most max; valid until the next change. */
 size_t services_flows(
@@ -123,13 +129,15 @@ struct services_counts {
 	uint64_t local;   /* from an RNIC to itself: no network between */
 	uint64_t refused; /* beyond a ceiling, or out of memory */
 	uint64_t asks, found, not_found;
-	uint64_t unmatched; /* answers to nothing that is asked (any more) */
+	uint64_t unmatched;      /* answers to nothing that is asked (any more) */
+	uint64_t guests_refused; /* times that there was no room for one */
 	/* now */
 	uint64_t qps, flows;
 	uint64_t unresolved; /* QPs whose peer nobody knows */
 	uint64_t probed;     /* ways */
 	uint64_t waiting;    /* flows whose way waits for its turn */
 	uint64_t merged;     /* flows that share another's probes */
+	uint64_t guests;     /* addresses that are answered because of flows */
 };
 
 struct services_counts services_counts(const struct services *services);

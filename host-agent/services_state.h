@@ -1,7 +1,8 @@
 /*
  * services_state - what services.c (RNICs, names), services_heard.c (what the kernel
  * tells), services_qps.c (the tables), services_peers.c (who is at the other end),
- * services_turn.c and services_targets.c (what to probe) share. For them only.
+ * services_turn.c and services_targets.c (what to probe), services_guests.c (whom to
+ * answer) share. For them only.
  */
 #ifndef HOST_AGENT_SERVICES_STATE_H
 #define HOST_AGENT_SERVICES_STATE_H
@@ -31,6 +32,21 @@ struct owner { /* one of our RNICs */
 	uint32_t large_bytes;
 	uint64_t unjoinable; /* QPs in the last list that nobody can tell about */
 	uint64_t digest;     /* of its probes and traces */
+	uint64_t guests_digest;
+};
+
+struct guest_key {
+	uint8_t bytes[16]; /* of the address */
+	uint8_t family;
+	uint8_t owner;
+	uint8_t zero[2];
+};
+
+struct guest {
+	struct guest_key key;
+	struct wire_rnic_id id; /* guid 0: not known yet */
+	rm_mono_t seen;         /* the last turn that had a flow to it */
+	UT_hash_handle hh;
 };
 
 struct process_key {
@@ -164,6 +180,7 @@ struct services {
 	struct qp *qps;
 	struct slot *slots;
 	struct pair *pairs;
+	struct guest *guests;
 	struct services_counts counts;
 	size_t unnamed; /* processes */
 	uint32_t listing;
@@ -214,5 +231,8 @@ bool services_peer_address(
 bool services_is_near(const struct owner *owner, const struct peer *peer);
 /* Makes the pairs anew, of flows with their slots. A bit per RNIC with other ones. */
 uint64_t services_pair_up(struct services *services);
+/* After flows and peers have changed. A bit per RNIC with other guests. */
+uint64_t services_guests_turn(struct services *services, rm_mono_t now);
+void services_guests_clear(struct services *services);
 
 #endif

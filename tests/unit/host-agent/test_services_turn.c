@@ -64,7 +64,7 @@ a_resolved_flow_is_probed_from_its_own_port(void **state)
 	struct wire_target target;
 
 	hear(services, services_qp(1, 17, 2, 0xc123, 5));
-	assert_int_equal(turn(services, services_no_path, 0), 0);
+	turn(services, services_no_path, 0);
 	assert_int_equal(services_probes(services, 1, &target, 1), 0);
 	services_answer_all(services, services_at(1));
 	assert_int_equal(turn(services, services_no_path, 0), 2);
