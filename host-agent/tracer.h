@@ -23,6 +23,8 @@
 #define TRACER_MAX_RATE_PER_S 1000 /* packets; no config can raise it */
 #define TRACER_MAX_FLOWS 16384     /* of one agent */
 #define TRACER_MAX_OWNERS 64       /* RNICs */
+/* Well below the time for which aggregators keep what no plan names. */
+#define TRACER_RETELL_NS (20 * RM_NS_PER_S)
 
 struct port;
 struct tracer;
@@ -84,7 +86,8 @@ void tracer_answer(
 /* A packet of a job that did not leave. */
 void tracer_failed(struct tracer *tracer);
 
-/* Moves to out what aggregator is to be told, at most max; 0: nothing. */
+/* Moves to out what aggregator is to be told, at most max; 0: nothing. What is new or
+ * has changed, and flows of services again and again. */
 size_t tracer_report(struct tracer *tracer, unsigned aggregator, rm_mono_t now,
     struct wire_path *out, size_t max);
 /* It knows nothing (any more). */

@@ -60,6 +60,7 @@ flow_begin(struct tracer *tracer, struct tracer_flow *flow, rm_mono_t now)
 	flow->routers = 0;
 	flow->misses = 0;
 	flow->news = 0;
+	flow->retell = (rm_mono_t){ 0 };
 	tracer->ways++;
 	flow->due =
 	    rm_mono_add(now, FIRST_LENGTH_NS + tracer_random(tracer, FIRST_SPREAD_NS));

@@ -26,6 +26,18 @@ fill(const struct tracer_flow *flow, rm_mono_t now, struct wire_path *out)
 	memcpy(out->hops, path->good.at, sizeof(out->hops));
 }
 
+/* No plan names them, and what no plan names is forgotten by aggregators. */
+static void
+flow_retell(struct tracer_flow *flow, rm_mono_t now)
+{
+	if (!flow->service || flow->path.good.count == 0 ||
+	    rm_mono_since(now, flow->retell) < 0)
+		return;
+	if (flow->retell.ns != 0)
+		flow->news = flow->to;
+	flow->retell = rm_mono_add(now, TRACER_RETELL_NS);
+}
+
 size_t
 tracer_report(struct tracer *tracer, unsigned aggregator, rm_mono_t now,
     struct wire_path *out, size_t max)
@@ -35,6 +47,7 @@ tracer_report(struct tracer *tracer, unsigned aggregator, rm_mono_t now,
 
 	for (struct tracer_flow *f = tracer->flows; f != NULL && count < max;
 	     f = f->hh.next) {
+		flow_retell(f, now);
 		if ((f->news & bit) == 0)
 			continue;
 		f->news &= ~bit;

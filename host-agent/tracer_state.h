@@ -32,6 +32,7 @@ struct tracer_flow {
 	uint64_t to, news; /* a bit per aggregator: to be told; has not been told */
 	bool kept;         /* by the list being set */
 	bool service;      /* of one; perhaps no probe takes its way */
+	rm_mono_t retell;  /* of one that is known: then it is news again */
 	UT_hash_handle hh;
 };
 

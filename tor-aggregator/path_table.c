@@ -286,14 +286,14 @@ path_table_learn(struct path_table *table, const struct wire_path *path,
 		return 0;
 	/* Half of the room is the plans': no agent can fill that with what it likes. */
 	r = flow_get(table, &key, table->max_flows / 2, now, &flow);
+	if (r == 0 && !flow->planned)
+		flow->unplanned_since = now;
 	if (r == 0 && flow->whole && !is_whole(path))
 		return 0;
 	if (r == 0)
 		r = path_of(table, path, dst_tor, &number);
 	if (r < 0)
 		return r;
-	if (!flow->planned)
-		flow->unplanned_since = now;
 	flow->whole = is_whole(path);
 	flow_takes(table, flow, number, traced);
 	return 0;

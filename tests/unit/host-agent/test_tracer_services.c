@@ -111,6 +111,40 @@ they_are_traced_as_they_are_whatever_the_port_sends_from(void **state)
 	assert_int_not_equal(seen, 0);
 }
 
+static size_t
+told(struct fixture *f, unsigned aggregator)
+{
+	struct wire_path paths[8];
+
+	return tracer_report(f->tracer, aggregator, f->now, paths, 8);
+}
+
+static void
+they_are_told_again_before_aggregators_forget_them(void **state)
+{
+	struct wire_target targets[] = { target(2, WIRE_SERVICE),
+		target(3, WIRE_INTER_TOR) };
+	struct fixture *f = *state;
+
+	f->to = 1u << 0 | 1u << 5;
+	set(f, targets, 2);
+	lengths(f, 2, 3);
+	lengths(f, 3, 3);
+	run(f, S);
+	assert_int_equal(told(f, 0), 6);
+	assert_int_equal(told(f, 5), 6);
+	run(f, TRACER_RETELL_NS / 2);
+	assert_int_equal(told(f, 0), 0);
+	run(f, TRACER_RETELL_NS / 2);
+	assert_int_equal(told(f, 0), 3); /* plans name the others */
+	assert_int_equal(told(f, 0), 0);
+	assert_int_equal(told(f, 5), 3);
+	f->deaf = true; /* what is known stays so, traced anew or not */
+	run(f, 3 * TRACER_RETELL_NS);
+	assert_int_equal(told(f, 5), 3);
+	assert_int_equal(told(f, 0), 3);
+}
+
 int
 main(void)
 {
@@ -120,6 +154,7 @@ main(void)
 		TEST(a_length_of_its_own_counts_more),
 		TEST(nothing_is_lent_to_others),
 		TEST(they_are_traced_as_they_are_whatever_the_port_sends_from),
+		TEST(they_are_told_again_before_aggregators_forget_them),
 	};
 
 	return cmocka_run_group_tests_name("tracer_services", tests, NULL, NULL);

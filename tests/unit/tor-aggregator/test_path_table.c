@@ -343,6 +343,26 @@ what_no_plan_names_is_forgotten_after_a_while(void **state)
 }
 
 static void
+what_is_told_again_is_not_forgotten_however_far_the_trace_got(void **state)
+{
+	struct paths *p = *state;
+	struct wire_path path = trace(50001, 2);
+
+	plan(p, 1, "s1");
+	path_table_plan(p->table, &p->view, (rm_mono_t){ 1 * S });
+	learn(p, &path, 1);
+	learn(p, &path, 50);
+	path_table_age(p->table, (rm_mono_t){ 70 * S });
+	assert_int_equal(path_table_flows(p->table), 2);
+	path.flags = 0; /* not all of them answered */
+	learn(p, &path, 100);
+	path_table_age(p->table, (rm_mono_t){ 159 * S });
+	assert_int_equal(path_table_flows(p->table), 2);
+	path_table_age(p->table, (rm_mono_t){ 160 * S });
+	assert_int_equal(path_table_flows(p->table), 1);
+}
+
+static void
 all_flows_are_listed_once(void **state)
 {
 	struct paths *p = *state;
@@ -404,6 +424,7 @@ main(void)
 		TEST(a_path_that_does_not_end_at_their_tor_is_noticed),
 		TEST(both_tables_are_bounded),
 		TEST(what_no_plan_names_is_forgotten_after_a_while),
+		TEST(what_is_told_again_is_not_forgotten_however_far_the_trace_got),
 		TEST(all_flows_are_listed_once),
 		TEST(over_roce_whatever_port_a_planned_pair_uses_is_planned),
 	};
