@@ -125,7 +125,7 @@ pending_complete(const struct pending_probe *probe)
 	const uint8_t all =
 	    PENDING_SENT | PENDING_REPLIED | PENDING_ARRIVED | PENDING_ANSWERED;
 
-	return (probe->has & all) == all;
+	return (probe->has & all) == all && !probe->unstamped;
 }
 
 struct terms {
@@ -172,15 +172,22 @@ conclude_lost(
 		result->outcome = WIRE_NO_REPLY;
 }
 
-/* Without the stamp of the send our own clock has to do: no split then. */
+/* A NIC leaves out one stamp or the other, or is not trusted for a while. */
+static bool
+probe_is_stamped(const struct pending_probe *probe)
+{
+	return (probe->has & PENDING_SENT) && !probe->unstamped;
+}
+
+/* Without both stamps our own clock has to do: no split then. */
 static int64_t
 probe_round_trip(const struct pending_probe *probe)
 {
 	int64_t ns = 0;
 
-	if (probe->has & PENDING_SENT)
+	if (probe_is_stamped(probe))
 		return probe->back_ns - probe->sent_ns;
-	if (probe->own_clock)
+	if (probe->own_clock || probe->unstamped)
 		return rm_mono_since(probe->seen, probe->posted);
 	(void)stamp_time_read(probe->timestamp, true, &ns);
 	return probe->back_ns - ns;
@@ -190,12 +197,12 @@ void
 pending_conclude(const struct pending_probe *probe, int64_t timeout_ns, bool self_loss,
     struct wire_result *result)
 {
-	struct terms terms = { .sent_is_stamped = probe->has & PENDING_SENT,
+	struct terms terms = { .sent_is_stamped = probe_is_stamped(probe),
 		.split = pending_complete(probe) };
 
 	result->flags = probe->result_flags;
 	result->stamp_source =
-	    probe->has & PENDING_SENT ? probe->stamp_source : WIRE_STAMP_USER;
+	    probe_is_stamped(probe) ? probe->stamp_source : WIRE_STAMP_USER;
 	result->invalid_reason = WIRE_VALID;
 	result->rtt_ns = result->prober_delay_ns = result->responder_delay_ns = 0;
 	result->round_trip_ns = 0;

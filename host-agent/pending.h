@@ -41,6 +41,7 @@ struct pending_probe {
 	uint8_t result_flags; /* WIRE_COUNTED, WIRE_ARRIVAL, WIRE_LATE_SEND */
 	uint8_t stamp_source; /* of T5 */
 	bool own_clock;       /* T2 and T5 are not of CLOCK_REALTIME, as timestamp is */
+	bool unstamped;       /* the reply came without T5: back_ns means nothing */
 };
 
 struct pending;

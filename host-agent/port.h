@@ -57,7 +57,7 @@ struct port_arrival {
 	uint8_t sl;
 	uint16_t local_port;           /* 0: not known, any flow of ours */
 	uint8_t dscp, ecn, ttl;        /* as it arrived */
-	enum wire_stamp_source source; /* of stamp_ns */
+	enum wire_stamp_source source; /* of stamp_ns; 0: it has none */
 };
 
 struct port_departure {

@@ -49,10 +49,13 @@ probe_take_reply(struct pending_probe *probe, const struct probe_reply *reply,
     const struct port_arrival *arrival, rm_mono_t seen, bool ptp)
 {
 	probe->back_ns = arrival->stamp_ns;
+	probe->unstamped = arrival->source == 0;
 	probe->seen = seen;
 	probe->stamp_source = (uint8_t)arrival->source;
 	probe->has |= PENDING_REPLIED;
-	if (stamp_time_read(reply->receive_timestamp, ptp, &probe->arrived_ns) == 0)
+	/* Zero: its NIC has not said when. */
+	if (reply->receive_timestamp != 0 &&
+	    stamp_time_read(reply->receive_timestamp, ptp, &probe->arrived_ns) == 0)
 		probe->has |= PENDING_ARRIVED;
 	probe->arrived_ttl = reply->sender_ttl;
 	if (reply->has_class) {

@@ -105,34 +105,48 @@ target(const uint16_t *size)
 		}                                                              \
 	} while (0)
 
+struct made_up { /* where an answer differs from a complete one */
+	uint16_t local_port;
+	bool departs_unstamped, arrives_unstamped, received_unstamped;
+};
+
 /* What a reflector would make of sent[i]; it arrives 1 ms after it left. */
 static void
-answer(struct fixture *f, size_t i, uint16_t local_port, bool departs)
+answer_as(struct fixture *f, size_t i, struct made_up as)
 {
 	const int64_t left = 3 * RM_NS_PER_S; /* of a clock of its own */
 	struct fake_sent *sent = &f->fake.sent[i];
 	struct port_arrival arrival = { .from = { 4, { 10, 0, 0, 2 }, 0 },
 		.data = sent->data,
 		.len = sent->len,
-		.stamp_ns = left + MS,
+		.stamp_ns = as.arrives_unstamped ? 0 : left + MS,
 		.qpn = 0x999,
-		.local_port = local_port,
+		.local_port = as.local_port,
 		.dscp = 26,
 		.ttl = 64,
-		.source = WIRE_STAMP_NIC };
+		.source = as.arrives_unstamped ? 0 : WIRE_STAMP_NIC };
+	uint64_t received = as.received_unstamped ? 0 : stamp_time_write(RM_NS_PER_S);
 	struct probe_ask ask;
 
 	assert_int_equal(roce_format.read_probe(sent->data, sent->len, &ask), 0);
 	roce_format.write_reply(sent->data, sent->len, &ask,
-	    &(struct probe_answer){ .receive_timestamp = stamp_time_write(RM_NS_PER_S),
+	    &(struct probe_answer){ .receive_timestamp = received,
 		.ttl = 62,
 		.dscp = 26,
 		.rx_count = ask.tx_count,
 		.follow_up_seq = ask.seq - 1,
 		.follow_up_timestamp = stamp_time_write(RM_NS_PER_S + 1000) });
-	if (departs)
+	if (!as.departs_unstamped)
 		fake_port_depart(&f->fake, PORT_PROBER, i, left);
 	fake_port_deliver(&f->fake, PORT_PROBER, &arrival);
+}
+
+static void
+answer(struct fixture *f, size_t i, uint16_t local_port, bool departs)
+{
+	answer_as(f, i,
+	    (struct made_up){
+		.local_port = local_port, .departs_unstamped = !departs });
 }
 
 static void
@@ -231,6 +245,43 @@ without_a_stamp_of_the_send_our_own_clock_does(void **state)
 	assert_in_range(r->round_trip_ns, 1, TIMEOUT_NS);
 }
 
+/* A NIC says zero now and then, or its clock is not trusted for a while. */
+static void
+a_reply_without_a_stamp_is_timed_by_our_own_clock(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_target one = target(small);
+	const struct wire_result *r = &f->results[0];
+
+	assert_int_equal(prober_set_targets(f->prober, &one, 1), 0);
+	RUN_UNTIL(f, f->fake.sent_count > 1);
+	answer_as(f, 0, (struct made_up){ .arrives_unstamped = true });
+	answer(f, 1, 0, true); /* with T4 of the first */
+	RUN_UNTIL(f, f->count > 0);
+	assert_int_equal(r->outcome, WIRE_OK);
+	assert_int_equal(r->stamp_source, WIRE_STAMP_USER);
+	assert_int_equal(r->flags & WIRE_SPLIT, 0);
+	assert_in_range(r->round_trip_ns, 1, TIMEOUT_NS);
+}
+
+static void
+a_reflector_that_does_not_know_when_a_probe_came_gives_no_split(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_target one = target(small);
+	const struct wire_result *r = &f->results[0];
+
+	assert_int_equal(prober_set_targets(f->prober, &one, 1), 0);
+	RUN_UNTIL(f, f->fake.sent_count > 1);
+	answer_as(f, 0, (struct made_up){ .received_unstamped = true });
+	answer(f, 1, 0, true); /* with T4 of the first */
+	RUN_UNTIL(f, f->count > 0);
+	assert_int_equal(r->outcome, WIRE_OK);
+	assert_int_equal(r->invalid_reason, WIRE_VALID);
+	assert_int_equal(r->flags & WIRE_SPLIT, 0);
+	assert_int_equal(r->round_trip_ns, MS);
+}
+
 static void
 a_probe_without_its_address_handle_is_none(void **state)
 {
@@ -303,6 +354,8 @@ main(void)
 		TEST(a_reply_is_taken_without_knowing_its_flow),
 		TEST(a_reply_of_another_flow_is_not_taken),
 		TEST(without_a_stamp_of_the_send_our_own_clock_does),
+		TEST(a_reply_without_a_stamp_is_timed_by_our_own_clock),
+		TEST(a_reflector_that_does_not_know_when_a_probe_came_gives_no_split),
 		TEST(a_probe_without_its_address_handle_is_none),
 		TEST(a_port_with_one_flow_probes_all_from_it),
 		TEST(flows_can_be_chosen_while_probing_goes_on),
