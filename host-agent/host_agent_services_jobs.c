@@ -91,7 +91,8 @@ list_done(void *arg, int r)
 		return;
 	}
 	own->counts.lists++;
-	services_listed(own->services, &job->list, job->asked, rm_mono_now());
+	job->wanted |=
+	    services_listed(own->services, &job->list, job->asked, rm_mono_now());
 	qp_list_clear(&job->list);
 	agent_services_turn_soon(own);
 }

@@ -63,9 +63,8 @@ name_by_cgroup(
 	return len > 0 && pod_name_from_path(path, (size_t)len, ret);
 }
 
-/* What a process calls itself may be anything. */
-static void
-clean(char comm[PROCESS_COMM_BYTES])
+void
+process_name_clean(char comm[PROCESS_COMM_BYTES])
 {
 	comm[PROCESS_COMM_BYTES - 1] = 0;
 	for (char *c = comm; *c != 0; c++)
@@ -94,7 +93,7 @@ process_name_read(
     const char *root, uint32_t pid, uint64_t cgroup_id, struct process_name *name)
 {
 	read_comm(root, pid, name->comm);
-	clean(name->comm);
+	process_name_clean(name->comm);
 	if (name_by_process(root, pid, name->service))
 		return;
 	if (cgroup_id != 0 &&

@@ -20,6 +20,8 @@ struct process_name {
 	char service[POD_NAME_BYTES]; /* "pod:...", ..., "comm:..." */
 };
 
+/* What a process calls itself may be anything: what does not print becomes '?'. */
+void process_name_clean(char comm[PROCESS_COMM_BYTES]);
 /* root: before /proc and /sys ("" but in tests). cgroup_id: 0 for unknown. name: comm
  * is filled in with what is known, and replaced by what is found. */
 void process_name_read(

@@ -67,8 +67,9 @@ bool services_set_rnic(
 /* -ENODEV: of no RNIC of ours; -ENOSPC: beyond a ceiling; -ENOMEM. All are counted. */
 int services_event(
     struct services *services, const struct qp_event *event, rm_mono_t now);
-/* All there was at that time: what is not in it is gone, unless the list is cut. */
-void services_listed(struct services *services, const struct qp_list *list,
+/* All there was at that time: what is not in it is gone, unless the list is cut. True:
+ * another one has to be made, since some of it may have ended meanwhile. */
+bool services_listed(struct services *services, const struct qp_list *list,
     rm_mono_t asked, rm_mono_t now);
 
 struct services_process { /* to be named */

@@ -76,6 +76,7 @@ services_event(struct services *services, const struct qp_event *event, rm_mono_
 	if (old != NULL)
 		services_qp_remove(services, old);
 	if (destroyed) {
+		services->ended = now;
 		services->counts.destroyed += old != NULL;
 		return 0;
 	}
@@ -124,7 +125,7 @@ older_port(const struct qp_list_row *row)
 /* In states that have a peer. */
 static void
 listed_one(struct services *services, size_t owner, const struct qp_list_row *row,
-    rm_mono_t now)
+    rm_mono_t asked, rm_mono_t now)
 {
 	struct services_connection c = {
 		.owner = owner,
@@ -140,6 +141,14 @@ listed_one(struct services *services, size_t owner, const struct qp_list_row *ro
 	};
 	struct qp *qp = services_qp_find(services, owner, row->qpn);
 
+	/* Another one has its number, and of neither its end nor its start was heard.
+	 */
+	if (qp != NULL && rm_mono_since(qp->since, asked) < 0 && row->dst_qpn != 0 &&
+	    qp->dst_qpn != 0 && qp->dst_qpn != row->dst_qpn) {
+		services->counts.missed++;
+		services_qp_remove(services, qp);
+		qp = NULL;
+	}
 	if (qp == NULL && c.peer.family == 0 && c.dst_qpn == 0) {
 		services->owners[owner].unjoinable++;
 		return;
@@ -156,11 +165,13 @@ listed_one(struct services *services, size_t owner, const struct qp_list_row *ro
 		qp->listing = services->listing;
 }
 
-void
+bool
 services_listed(struct services *services, const struct qp_list *list, rm_mono_t asked,
     rm_mono_t now)
 {
+	uint64_t older = services->counts.older;
 	struct qp *qp, *next;
+	bool again;
 
 	services->listing++;
 	for (size_t i = 0; i < SERVICES_MAX_RNICS; i++)
@@ -174,12 +185,14 @@ services_listed(struct services *services, const struct qp_list *list, rm_mono_t
 			continue;
 		qp = services_qp_find(services, owner - 1, row->qpn);
 		if (row->state >= QP_LIST_RTR && row->state <= QP_LIST_SQE)
-			listed_one(services, owner - 1, row, now);
+			listed_one(services, owner - 1, row, asked, now);
 		else if (qp != NULL) /* in error, but there */
 			qp->listing = services->listing;
 	}
+	again = services->counts.older != older && services->ended.ns != 0 &&
+		rm_mono_since(services->ended, asked) >= 0;
 	if (list->cut)
-		return;
+		return again;
 	HASH_ITER (hh, services->qps, qp, next) {
 		if (qp->listing == services->listing ||
 		    rm_mono_since(qp->since, asked) >= 0)
@@ -187,4 +200,5 @@ services_listed(struct services *services, const struct qp_list *list, rm_mono_t
 		services->counts.missed++;
 		services_qp_remove(services, qp);
 	}
+	return again;
 }

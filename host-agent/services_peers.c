@@ -12,6 +12,8 @@
 #define JOIN_AGAIN_NS (30 * RM_NS_PER_S)
 /* Its agent may start anew, with other QPs, or it may move. */
 #define FOUND_AGAIN_NS (60 * RM_NS_PER_S)
+/* A controller that has just begun knows nobody yet. */
+#define MISSES_OF_FOUND 3
 
 static void
 unanswered(struct peer *peer)
@@ -65,6 +67,25 @@ asked(struct services *services, struct peer *peer, rm_mono_t now)
 	services->counts.asks++;
 }
 
+/* Once both ends are joined the address does: the other end need not have asked at
+ * about the same time again. */
+static struct services_ask
+ask_for(const struct peer *peer)
+{
+	struct services_ask ask = { .token = peer->token,
+		.owner = peer->owner,
+		.address = { .family = peer->key.family },
+		.qpn = peer->key.qpn,
+		.dst_qpn = peer->key.dst_qpn,
+		.qp_type = peer->qp_type };
+
+	memcpy(ask.address.bytes, peer->key.bytes, sizeof(peer->key.bytes));
+	if (peer->key.family == 0 && peer->address_count > 0)
+		ask.address = peer->addresses[0];
+	ask.join = ask.address.family == 0;
+	return ask;
+}
+
 size_t
 services_asks(
     struct services *services, rm_mono_t now, struct services_ask *out, size_t max)
@@ -78,15 +99,7 @@ services_asks(
 		if (rm_mono_since(now, peer->ask_at) < 0)
 			continue;
 		asked(services, peer, now);
-		out[n] = (struct services_ask){ .token = peer->token,
-			.owner = peer->owner,
-			.join = peer->key.family == 0,
-			.address = { .family = peer->key.family },
-			.qpn = peer->key.qpn,
-			.dst_qpn = peer->key.dst_qpn,
-			.qp_type = peer->qp_type };
-		memcpy(out[n].address.bytes, peer->key.bytes, sizeof(peer->key.bytes));
-		n++;
+		out[n++] = ask_for(peer);
 	}
 	return n;
 }
@@ -95,6 +108,7 @@ static void
 found(struct peer *peer, const struct wire_rnic *rnic)
 {
 	peer->state = PEER_FOUND;
+	peer->misses = 0;
 	peer->id = rnic->id;
 	peer->qpn = rnic->qpn;
 	peer->large_qpn = rnic->large_qpn;
@@ -142,6 +156,10 @@ services_answer(struct services *services, uint64_t token, const struct wire_rni
 		unanswered(peer);
 		wait = FOUND_AGAIN_NS / 2 +
 		       (int64_t)(services_random(services) % FOUND_AGAIN_NS);
+	} else if (peer->state == PEER_FOUND && ++peer->misses < MISSES_OF_FOUND) {
+		services->counts.not_found++;
+		wait = NOT_FOUND_BASE_NS / 2 +
+		       (int64_t)(services_random(services) % NOT_FOUND_BASE_NS);
 	} else {
 		services->counts.not_found++;
 		not_found(peer);

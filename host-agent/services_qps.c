@@ -41,8 +41,9 @@ process_get(struct services *services, const struct services_connection *c)
 	process->cgroup_id = c->cgroup_id;
 	snprintf(process->name.comm, sizeof(process->name.comm), "%s",
 	    c->pid == 0 ? c->kernel : c->comm);
+	process_name_clean(process->name.comm);
 	snprintf(process->name.service, sizeof(process->name.service), "%s:%s",
-	    c->pid == 0 ? "kernel" : "comm", c->pid == 0 ? c->kernel : c->comm);
+	    c->pid == 0 ? "kernel" : "comm", process->name.comm);
 	process->asked = c->pid == 0;
 	HASH_ADD(hh, services->processes, key, sizeof(process->key), process);
 	if (process->hh.tbl == NULL) {
@@ -174,6 +175,7 @@ services_qp_add(
 		qp->key = (struct qp_key){ (uint32_t)c->owner, c->qpn };
 		qp->flow = flow;
 		qp->since = now;
+		qp->dst_qpn = c->dst_qpn;
 		HASH_ADD(hh, services->qps, key, sizeof(qp->key), qp);
 		if (qp->hh.tbl == NULL) {
 			free(qp);

@@ -82,6 +82,7 @@ struct peer {
 	rm_mono_t ask_at;
 	struct rm_backoff backoff;
 	size_t flows;
+	unsigned misses; /* answers in a row that nobody knows it (any more) */
 	/* once found */
 	struct wire_rnic_id id;
 	struct wire_address addresses[WIRE_MAX_ADDRESSES];
@@ -125,6 +126,7 @@ struct qp {
 	struct qp_key key;
 	struct flow *flow;
 	rm_mono_t since;
+	uint32_t dst_qpn;
 	uint32_t listing; /* the last one that had it */
 	UT_hash_handle hh;
 };
@@ -184,6 +186,7 @@ struct services {
 	struct services_counts counts;
 	size_t unnamed; /* processes */
 	uint32_t listing;
+	rm_mono_t ended; /* the last time that one was destroyed */
 	uint64_t turn;
 	uint64_t token;
 	uint64_t random;

@@ -418,11 +418,16 @@ a_found_peer_is_asked_for_again_and_may_have_moved(void **state)
 	assert_int_equal(services_probes(services, 1, &target, 1), 1);
 	assert_int_equal(target.dst_qpn, 123);
 
-	ms += 100000;
-	assert_int_equal(services_asks(services, services_at(ms), &ask, 1), 1);
-	services_answer(services, ask.token, NULL, services_at(ms));
-	assert_int_equal(
-	    services_turn(services, services_no_path, NULL, services_at(ms)), 2);
+	/* A controller that has just begun may know nobody yet. */
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(services_probes(services, 1, &target, 1), 1);
+		ms += 100000;
+		assert_int_equal(services_asks(services, services_at(ms), &ask, 1), 1);
+		services_answer(services, ask.token, NULL, services_at(ms));
+		assert_int_equal(
+		    services_turn(services, services_no_path, NULL, services_at(ms)),
+		    i < 2 ? 0 : 2);
+	}
 	assert_int_equal(services_probes(services, 1, &target, 1), 0);
 	assert_int_equal(services_flow(services, 17).state, WIRE_SERVICE_UNRESOLVED);
 }

@@ -1,0 +1,148 @@
+/* What was missed or has changed: found out by asking again. */
+#include "host-agent/services.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "services_fixture.h"
+
+static const struct services_options options = { .max_probed = 16,
+	.interval_us = 500000,
+	.turn_ns = 10 * RM_NS_PER_S,
+	.random_seed = 7 };
+
+static int
+setup(void **state)
+{
+	struct services *services;
+
+	if (services_new(&options, &services) < 0)
+		return -1;
+	services_own(services, 0, NULL, 0);
+	services_own(services, 1, NULL, 0);
+	*state = services;
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	services_free(*state);
+	return 0;
+}
+
+static void
+hear(struct services *services, struct qp_event event, int64_t ms)
+{
+	assert_int_equal(services_event(services, &event, services_at(ms)), 0);
+}
+
+static void
+list(struct services *services, struct qp_list_row *rows, size_t count, bool cut,
+    int64_t asked_ms)
+{
+	struct qp_list_device device = { 1, "rxe1" };
+	const struct qp_list of = { .devices = &device,
+		.device_count = 1,
+		.rows = rows,
+		.row_count = count,
+		.cut = cut };
+
+	services_listed(
+	    services, &of, services_at(asked_ms), services_at(asked_ms + 5));
+}
+
+/* The other end asks at times of its own, and who asks is remembered for a minute. */
+static void
+a_joined_peer_is_asked_for_by_its_address_from_then_on(void **state)
+{
+	struct services *services = *state;
+	struct qp_list_row row = services_row(17, 30, 0);
+	struct wire_rnic rnic = services_peer_rnic(9, "tor2");
+	struct services_ask ask;
+
+	list(services, &row, 1, false, 0);
+	assert_int_equal(services_asks(services, services_at(10), &ask, 1), 1);
+	assert_true(ask.join);
+	services_answer(services, ask.token, &rnic, services_at(20));
+	assert_int_equal(services_asks(services, services_at(100000), &ask, 1), 1);
+	assert_false(ask.join);
+	assert_memory_equal(ask.address.bytes, "\x0a\0\x01\x09", 4);
+	/* Gone for good: by number again. */
+	for (int64_t s = 100; s < 400; s += 100) {
+		services_answer(services, ask.token, NULL, services_at(s * 1000));
+		assert_int_equal(
+		    services_asks(services, services_at(s * 1000 + 90000), &ask, 1), 1);
+	}
+	assert_true(ask.join);
+}
+
+static void
+a_number_that_another_qp_has_by_now_is_that_one(void **state)
+{
+	struct services *services = *state;
+	struct qp_list_row rows[2] = { services_row(17, 2017, 3),
+		services_row(18, 2018, 3) };
+
+	hear(services, services_qp(1, 17, 2, 0xc001, 5), 100);
+	hear(services, services_qp(1, 18, 2, 0xc001, 5), 300); /* heard meanwhile */
+	list(services, rows, 2, false, 200);
+	assert_int_equal(services_flow(services, 17).dst_qpn, 2017);
+	assert_int_equal(services_flow(services, 17).peer.bytes[3], 3);
+	assert_int_equal(services_flow(services, 18).dst_qpn, 1018);
+	assert_int_equal(services_counts(services).qps, 2);
+	assert_int_equal(services_counts(services).missed, 1);
+}
+
+/* The list was read before its end, and taken after it. */
+static void
+what_ends_while_it_is_listed_is_looked_for_again(void **state)
+{
+	struct services *services = *state;
+	struct qp_list_device device = { 1, "rxe1" };
+	struct qp_list_row row = services_row(17, 1017, 2);
+	const struct qp_list of = {
+		.devices = &device, .device_count = 1, .rows = &row, .row_count = 1
+	};
+
+	hear(services, services_qp(1, 17, 2, 0xc001, 5), 100);
+	hear(services, services_end(1, 17), 210);
+	assert_true(services_listed(services, &of, services_at(200), services_at(220)));
+	assert_false(
+	    services_listed(services, &of, services_at(300), services_at(320)));
+	hear(services, services_end(1, 99), 410); /* nothing was added meanwhile */
+	assert_false(
+	    services_listed(services, &of, services_at(400), services_at(420)));
+}
+
+static void
+a_command_of_strange_bytes_is_clean_at_once(void **state)
+{
+	struct services *services = *state;
+	struct qp_event event = services_qp(1, 17, 2, 0xc001, 5);
+
+	strcpy(event.comm, "a\x1b[2J\xff\n\"b");
+	hear(services, event, 0);
+	assert_string_equal(services_flow(services, 17).comm, "a?[2J??\"b");
+	assert_string_equal(services_flow(services, 17).service, "comm:a?[2J??\"b");
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_joined_peer_is_asked_for_by_its_address_from_then_on),
+		TEST(a_number_that_another_qp_has_by_now_is_that_one),
+		TEST(what_ends_while_it_is_listed_is_looked_for_again),
+		TEST(a_command_of_strange_bytes_is_clean_at_once),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
