@@ -133,14 +133,39 @@ describe(const struct roster_rnic *rnic, const struct tor_rack *rack)
 	return out;
 }
 
+/* Of all entries of the address the first that a plan or an agent tells of; else any.
+ * The roster may have changed since. */
+static const struct book_entry *
+best_of(const struct address_book *book, const struct book_entry *any,
+    struct tor_rack *const *racks, size_t rack_count, bool *old)
+{
+	const struct book_entry *best = NULL, *end = book->entries + book->count;
+
+	while (any > book->entries && compare(any - 1, any) == 0)
+		any--;
+	for (const struct book_entry *e = any; e < end && compare(e, any) == 0; e++) {
+		const struct roster_rnic *rnic =
+		    e->rack >= rack_count
+			? NULL
+			: roster_at(tor_rack_roster(racks[e->rack]), e->index);
+
+		if (rnic == NULL || !has_address(rnic, &any->address))
+			continue;
+		best = e;
+		*old = !rnic->planned && !rnic->registered;
+		if (!*old)
+			break;
+	}
+	return best;
+}
+
 bool
 address_book_find(struct address_book *book, struct tor_rack *const *racks,
     size_t rack_count, const struct wire_address *address, rm_mono_t now,
-    struct wire_rnic *ret)
+    struct wire_rnic *ret, bool *old)
 {
 	const struct book_entry key = { .address = plain_of(address) };
 	const struct book_entry *found = NULL;
-	const struct roster_rnic *rnic;
 
 	if (!book->fresh && (book->built.ns == 0 || rm_mono_since(now, book->built) >=
 							ADDRESS_BOOK_EVERY_NS)) {
@@ -150,12 +175,11 @@ address_book_find(struct address_book *book, struct tor_rack *const *racks,
 	if (book->count > 0)
 		found = bsearch(
 		    &key, book->entries, book->count, sizeof(*book->entries), compare);
-	if (found == NULL || found->rack >= rack_count)
+	if (found != NULL)
+		found = best_of(book, found, racks, rack_count, old);
+	if (found == NULL)
 		return false;
-	/* The roster may have changed since. */
-	rnic = roster_at(tor_rack_roster(racks[found->rack]), found->index);
-	if (rnic == NULL || !has_address(rnic, &key.address))
-		return false;
-	*ret = describe(rnic, racks[found->rack]);
+	*ret = describe(roster_at(tor_rack_roster(racks[found->rack]), found->index),
+	    racks[found->rack]);
 	return true;
 }

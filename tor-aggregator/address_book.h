@@ -29,9 +29,13 @@ struct address_book { /* zeroed at first: stale */
 void address_book_stale(struct address_book *book);
 void address_book_release(struct address_book *book);
 
-/* Strings in *ret live until the roster changes. False: not known here (yet). */
+/*
+ * Strings in *ret live until the roster changes. False: not known here (yet). *old: no
+ * plan and no agent of ours tells of it, only somebody's earlier question, so that it
+ * may be another by now.
+ */
 bool address_book_find(struct address_book *book, struct tor_rack *const *racks,
     size_t rack_count, const struct wire_address *address, rm_mono_t now,
-    struct wire_rnic *ret);
+    struct wire_rnic *ret, bool *old);
 
 #endif

@@ -230,17 +230,20 @@ orders_resolve(
     struct orders *orders, struct agent *agent, const struct wire_resolve *resolve)
 {
 	const struct tor_aggregator *aggregator = orders->aggregator;
+	bool old = false, known;
 	struct wire_rnic rnic;
 
-	if (address_book_find(&orders->book, aggregator->racks, aggregator->rack_count,
-		&resolve->address, rm_mono_now(), &rnic)) {
+	known = address_book_find(&orders->book, aggregator->racks,
+	    aggregator->rack_count, &resolve->address, rm_mono_now(), &rnic, &old);
+	if ((!known || old) &&
+	    ask_address(orders, agent, resolve->token, &resolve->address, false) == 0)
+		return;
+	/* What is old is better than nothing. */
+	if (known) {
 		orders->counts.resolved_here++;
 		learn(orders, agent, &rnic, false);
-		answer(orders, agent, resolve->token, &rnic);
-	} else if (ask_address(
-		       orders, agent, resolve->token, &resolve->address, false) < 0) {
-		answer(orders, agent, resolve->token, NULL);
 	}
+	answer(orders, agent, resolve->token, known ? &rnic : NULL);
 }
 
 int

@@ -11,6 +11,7 @@
 struct world {
 	struct rack_fixture *f;
 	struct address_book book;
+	bool old; /* the last one found */
 };
 
 static int
@@ -37,7 +38,8 @@ teardown(void **state)
 static bool
 find(struct world *w, const struct wire_address *address, struct wire_rnic *ret)
 {
-	return address_book_find(&w->book, &w->f->rack, 1, address, w->f->now, ret);
+	return address_book_find(
+	    &w->book, &w->f->rack, 1, address, w->f->now, ret, &w->old);
 }
 
 static void
@@ -121,6 +123,38 @@ a_changed_roster_is_read_again_at_most_once_a_second(void **state)
 	assert_int_equal(rnic.id.guid, 0x100);
 }
 
+static void
+what_only_questions_told_of_is_old_until_a_plan_or_agent_tells(void **state)
+{
+	struct world *w = *state;
+	struct wire_rnic peer = w->f->plan->foreigners[0], rnic;
+
+	assert_true(find(w, &w->f->plan->members[0].addresses[0], &rnic));
+	assert_false(w->old);
+	assert_true(find(w, &peer.addresses[0], &rnic));
+	assert_false(w->old);
+
+	peer.id.guid = 0x9999;
+	peer.host = "far";
+	peer.addresses[0].bytes[1] = 77;
+	peer.qpn = 1;
+	assert_true(tor_rack_learn(w->f->rack, &peer, w->f->now) >= 0);
+	address_book_stale(&w->book);
+	w->f->now.ns += RM_NS_PER_S;
+	assert_true(find(w, &peer.addresses[0], &rnic));
+	assert_int_equal(rnic.id.guid, 0x9999);
+	assert_true(w->old);
+	/* One that a plan tells of is at that address by now. */
+	peer = w->f->plan->members[0];
+	memcpy(peer.addresses[0].bytes, rnic.addresses[0].bytes, 16);
+	tor_rack_register(w->f->rack, &peer, w->f->now);
+	address_book_stale(&w->book);
+	w->f->now.ns += RM_NS_PER_S;
+	assert_true(find(w, &peer.addresses[0], &rnic));
+	assert_int_equal(rnic.id.guid, 0x100);
+	assert_false(w->old);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int
@@ -132,6 +166,7 @@ main(void)
 		TEST(what_is_found_is_told_with_its_qps),
 		TEST(strangers_are_not_found),
 		TEST(a_changed_roster_is_read_again_at_most_once_a_second),
+		TEST(what_only_questions_told_of_is_old_until_a_plan_or_agent_tells),
 	};
 
 	return cmocka_run_group_tests_name("address_book", tests, NULL, NULL);
