@@ -21,6 +21,7 @@ import xml.etree.ElementTree as ElementTree
 
 import analyzer
 import probe
+import table
 
 
 def run_program(name, options):
@@ -70,48 +71,8 @@ BENCHES = {  # in this order
 }
 
 
-def judge(row):
-    """Adds ratio and verdict to a figure."""
-    row["ratio"] = row["value"] / row["yardstick"] if row.get("yardstick") else None
-    words = row.get("gate", "").split()
-    row["verdict"] = ""
-    if not words:
-        return
-    aim = words[0] == "aim"
-    what, how, limit = words[1:] if aim else words
-    value = row[what]
-    held = value <= float(limit) if how == "<=" else value >= float(limit)
-    if aim:
-        row["verdict"] = "reached" if held else "not reached"
-    else:
-        row["verdict"] = "pass" if held else "FAIL"
-
-
-def number(value):
-    if value is None:
-        return ""
-    if value == int(value) and abs(value) < 1e9:
-        return f"{int(value):,}"
-    return f"{value:,.3g}" if abs(value) < 100 else f"{value:,.0f}"
-
-
-COLUMNS = "{:<50} {:>11} {:<9} {:>11} {:<15} {:>6}  {:<20} {}"
-
-
 def show(row):
-    print(
-        COLUMNS.format(
-            row["name"],
-            number(row["value"]),
-            row["unit"],
-            number(row.get("yardstick")),
-            row.get("yardstick_is", ""),
-            number(row["ratio"] and round(row["ratio"], 3)),
-            row.get("gate", ""),
-            row["verdict"],
-        ).rstrip(),
-        flush=True,
-    )
+    print(table.line(row), flush=True)
 
 
 def write_junit(path, results):
@@ -136,15 +97,14 @@ def run_bench(name, options):
     """Never raises: a bench that breaks is a failed gate."""
     title, run = BENCHES[name]
     print(f"\n{name}: {title}")
-    header = ("", "figure", "", "yardstick", "", "ratio", "gate", "")
-    print(COLUMNS.format(*header).rstrip())
+    print(table.HEADER)
     try:
         rows = run(options)
     except Exception:  # whatever it was, the other benches still run
         traceback.print_exc()
         rows = [{"name": "ran", "unit": "", "value": 0, "gate": "value >= 1"}]
     for row in rows:
-        judge(row)
+        table.judge(row)
         show(row)
     return rows
 

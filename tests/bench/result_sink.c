@@ -8,7 +8,8 @@
  *   report FROM TO     results of probes sent between these two, CLOCK_MONOTONIC ns;
  *                      what was kept is forgotten
  *
- * Every 100/s is a target ("stream") of its own, as in a rack.
+ * Every 100/s is a target ("stream") of its own, as in a rack. RNICs that have QPs are
+ * probed by RoCE, over many flows.
  */
 #include <errno.h>
 #include <event2/event.h>
@@ -23,15 +24,15 @@
 #include "rackmesh/base/log.h"
 #include "rackmesh/base/loop.h"
 #include "schemas/wire.h"
-#include "tests/bench/figure.h"
+#include "tests/bench/kept_results.h"
 
 #define MAX_FRAME_BYTES (1u << 20)
 #define MAX_OUTPUT_BYTES (8u << 20)
 #define MAX_RNICS 16
-#define MAX_KEPT 4000000
 #define STREAM_RATE 100
-#define FLOW 40000
+#define FLOWS 8         /* of a RoCE target; UDP has the first alone */
 #define PROBE_BYTES 128 /* UDP payload; tests/bench/probe.py tells the bare pair */
+#define ROCE_BYTES 64   /* as tests/roce-lab/test_overhead.py tells ib_send_lat */
 #define DSCP 26
 
 enum { PROBER, REFLECTOR, AGENTS };
@@ -43,14 +44,8 @@ struct agent {
 	uint64_t self_loss;
 	struct wire_rnic_id ids[MAX_RNICS];
 	struct wire_address addresses[MAX_RNICS];
+	uint32_t qpns[MAX_RNICS]; /* 0: UDP */
 	size_t rnics;
-};
-
-struct kept {
-	int64_t sent_ns;
-	uint32_t stream;
-	uint8_t outcome;
-	bool split;
 };
 
 struct sink {
@@ -58,8 +53,7 @@ struct sink {
 	struct wire_writer *writer;
 	struct agent agents[AGENTS];
 	uint64_t version;
-	struct kept *kept;
-	size_t kept_count, kept_lost;
+	struct kept_results *kept;
 };
 
 static int
@@ -81,6 +75,9 @@ take_register(
 		wire_register_rnic(view, i, &rnic);
 		agent->ids[i] = rnic.id;
 		agent->addresses[i] = rnic.addresses[0];
+		agent->qpns[i] = rnic.qpn;
+		if (rnic.qpn != 0)
+			agent->addresses[i].port = WIRE_ROCE_PORT;
 		agent->rnics++;
 	}
 	printf("{\"host\": \"%s\", \"rnics\": %zu}\n", host, agent->rnics);
@@ -96,20 +93,7 @@ take_batch(struct sink *sink, struct rm_link *link, const uint8_t *data, size_t 
 
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < view.count; i++) {
-		const struct wire_result *result = &view.results[i];
-
-		if (sink->kept_count == MAX_KEPT) {
-			sink->kept_lost++;
-			continue;
-		}
-		sink->kept[sink->kept_count++] = (struct kept){
-			.sent_ns = (int64_t)(view.head.now_ns - result->sent_age_ns),
-			.stream = (uint32_t)result->dst_guid,
-			.outcome = result->outcome,
-			.split = result->flags & WIRE_SPLIT,
-		};
-	}
+	kept_results_add(sink->kept, &view);
 	r = wire_write_ack(sink->writer,
 	    &(struct wire_ack){ .lane = WIRE_LANE_BATCH,
 		.incarnation = view.head.incarnation,
@@ -211,7 +195,9 @@ sink_on_accept(int fd, const struct rm_address *peer, void *arg)
 static int
 send_targets(struct sink *sink, uint64_t rate, size_t rnics)
 {
-	static const uint16_t flow = FLOW, size = PROBE_BYTES;
+	static const uint16_t flows[FLOWS] = { 40000, 40001, 40002, 40003, 40004, 40005,
+		40006, 40007 };
+	static const uint16_t size = PROBE_BYTES, roce_size = ROCE_BYTES;
 	static const uint8_t dscp = DSCP;
 	struct agent *from = &sink->agents[PROBER], *to = &sink->agents[REFLECTOR];
 	uint64_t pair_rate = rnics == 0 ? 0 : rate / rnics;
@@ -228,18 +214,20 @@ send_targets(struct sink *sink, uint64_t rate, size_t rnics)
 		return -ENOMEM;
 	for (size_t i = 0; i < list.target_count; i++) {
 		size_t pair = i % rnics;
+		uint32_t qpn = to->qpns[pair];
 
 		targets[i] = (struct wire_target){ .src = from->ids[pair],
 			.dst = { .guid = i + 1, .port = 1 },
 			.kind = WIRE_TOR_MESH,
 			.address = to->addresses[pair],
+			.dst_qpn = qpn,
 			.interval_us =
 			    (uint32_t)(UINT64_C(1000000) * streams / pair_rate),
-			.flows = &flow,
-			.flow_count = 1,
+			.flows = flows,
+			.flow_count = qpn != 0 ? FLOWS : 1,
 			.dscps = &dscp,
 			.dscp_count = 1,
-			.sizes = &size,
+			.sizes = qpn != 0 ? &roce_size : &size,
 			.size_count = 1 };
 	}
 	r = wire_write_pinglist(sink->writer, &list, &bytes);
@@ -282,63 +270,11 @@ obey_plan(struct sink *sink, uint64_t rate, size_t rnics)
 	printf("{\"planned\": %d}\n", r);
 }
 
-static int
-compare_kept(const void *a, const void *b)
-{
-	const struct kept *x = a, *y = b;
-
-	if (x->stream != y->stream)
-		return x->stream < y->stream ? -1 : 1;
-	return x->sent_ns < y->sent_ns ? -1 : x->sent_ns > y->sent_ns;
-}
-
-/* Between probes to the same target. */
-static double
-gap_p99_us(struct kept *kept, size_t count)
-{
-	int64_t *gaps = calloc(count + 1, sizeof(*gaps));
-	size_t n = 0;
-	double p99;
-
-	if (gaps == NULL)
-		return -1;
-	qsort(kept, count, sizeof(*kept), compare_kept);
-	for (size_t i = 1; i < count; i++)
-		if (kept[i].stream == kept[i - 1].stream)
-			gaps[n++] = kept[i].sent_ns - kept[i - 1].sent_ns;
-	p99 = figure_p99_us(gaps, n);
-	free(gaps);
-	return p99;
-}
-
 static void
 obey_report(struct sink *sink, int64_t from, int64_t to)
 {
-	uint64_t outcomes[WIRE_OUTCOMES] = { 0 };
-	size_t count = 0, split = 0;
-
-	for (size_t i = 0; i < sink->kept_count; i++) {
-		const struct kept *kept = &sink->kept[i];
-
-		if (kept->sent_ns < from || kept->sent_ns >= to)
-			continue;
-		outcomes[kept->outcome < WIRE_OUTCOMES ? kept->outcome
-						       : WIRE_INVALID]++;
-		split += kept->split;
-		sink->kept[count++] = *kept;
-	}
-	printf("{\"sent\": %zu, \"ok\": %zu, \"no_reply\": %zu, \"late_reply\": %zu, "
-	       "\"send_failed\": %zu, \"sent_late\": %zu, \"self_loss\": %zu, "
-	       "\"invalid\": %zu, \"split\": %zu, \"overruns\": %zu, \"gap_p99_us\": "
-	       "%.1f, \"not_kept\": %zu}\n",
-	    count, (size_t)outcomes[WIRE_OK], (size_t)outcomes[WIRE_NO_REPLY],
-	    (size_t)outcomes[WIRE_LATE_REPLY], (size_t)outcomes[WIRE_SEND_FAILED],
-	    (size_t)outcomes[WIRE_SENT_LATE], (size_t)outcomes[WIRE_SELF_LOSS],
-	    (size_t)outcomes[WIRE_INVALID], split,
-	    (size_t)(sink->agents[PROBER].self_loss +
-		     sink->agents[REFLECTOR].self_loss),
-	    gap_p99_us(sink->kept, count), sink->kept_lost);
-	sink->kept_count = sink->kept_lost = 0;
+	kept_results_print(sink->kept, from, to,
+	    sink->agents[PROBER].self_loss + sink->agents[REFLECTOR].self_loss);
 }
 
 /* bench.py writes whole lines and waits for each answer. */
@@ -376,7 +312,7 @@ main(void)
 
 	rm_log_open("result_sink");
 	sink.writer = wire_writer_new();
-	sink.kept = calloc(MAX_KEPT, sizeof(*sink.kept));
+	sink.kept = kept_results_new();
 	if (sink.writer == NULL || sink.kept == NULL || rm_loop_new(&sink.loop) < 0)
 		goto out;
 	r = rm_address_parse("127.0.0.1:0", -1, &address);

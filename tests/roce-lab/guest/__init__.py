@@ -1,8 +1,10 @@
 """What runs inside the machine: the fabric, its faults, and the daemons on it.
 
-It stands on tests/fabric/lab: waiting, processes, HTTP, sinks, the Lab itself."""
+It stands on tests/fabric/lab: waiting, processes, HTTP, sinks, the Lab itself; and on
+the table of tests/bench."""
 
 import pathlib
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "fabric"))
+TESTS = pathlib.Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(TESTS / "fabric"), str(TESTS / "bench")]

@@ -1,0 +1,20 @@
+#ifndef RACKMESH_TESTS_BENCH_KEPT_RESULTS_H
+#define RACKMESH_TESTS_BENCH_KEPT_RESULTS_H
+
+#include <stdint.h>
+
+#include "schemas/wire.h"
+
+/* When each result's probe was sent, to which target, and what became of it. */
+struct kept_results;
+
+struct kept_results *kept_results_new(void); /* NULL: no memory */
+void kept_results_free(struct kept_results *kept);
+void kept_results_add(struct kept_results *kept, const struct wire_batch_view *view);
+
+/* One line of JSON: of probes sent between these two, CLOCK_MONOTONIC ns. Forgets all
+ * that was kept. */
+void kept_results_print(
+    struct kept_results *kept, int64_t from, int64_t to, uint64_t overruns);
+
+#endif
