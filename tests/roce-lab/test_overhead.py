@@ -10,8 +10,8 @@ without the delay it is shown, too: a probe costs 2 to 3 times as much as that, 
 of twice is missed there on a quiet machine.
 
 All CPU is by the kernel's clock of each thread, with the softirqs that ran in it; what ran
-in nobody's thread, as a part of the way of what was held, is in the figure of the whole machine. Emulation makes all of it 10 to
-20 times dearer: only the ratios mean something."""
+in nobody's thread, as part of the way of what was held does, is in the figure of the whole
+machine. Emulation makes all of it 10 to 20 times dearer: only the ratios mean something."""
 
 import contextlib
 import json
