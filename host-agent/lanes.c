@@ -6,6 +6,8 @@
 
 #include "rackmesh/base/worker.h"
 
+#define RETRIES_IN_A_ROW 4
+
 struct lane {
 	struct lanes *lanes;
 	struct rm_worker *worker;
@@ -21,6 +23,7 @@ struct lanes {
 	size_t count;
 	struct lane_queue queues[LANE_CLASSES];
 	size_t busy[LANE_CLASSES];
+	unsigned retries; /* in a row, while something idle waits */
 	bool ending;
 };
 
@@ -59,15 +62,33 @@ class_may_start(const struct lanes *lanes, enum lane_class class)
 	return class == LANE_NEW || tried == 0;
 }
 
+/* Both share a lane, and some dozen dead neighbours keep it busy for ever: without a
+ * turn now and then what is idle would never be done. */
+static enum lane_class
+retry_or_idle(struct lanes *lanes)
+{
+	bool idle = lanes->queues[LANE_IDLE].first != NULL;
+
+	if (lanes->queues[LANE_RETRY].first != NULL &&
+	    (!idle || lanes->retries < RETRIES_IN_A_ROW)) {
+		lanes->retries = idle ? lanes->retries + 1 : 0;
+		return LANE_RETRY;
+	}
+	lanes->retries = 0;
+	return LANE_IDLE;
+}
+
 static struct lane_job *
 lanes_next(struct lanes *lanes)
 {
-	for (size_t i = 0; i < LANE_CLASSES; i++) {
+	for (size_t i = 0; i < LANE_RETRY; i++) {
 		if (lanes->queues[i].first != NULL &&
 		    class_may_start(lanes, (enum lane_class)i))
 			return queue_pop(&lanes->queues[i]);
 	}
-	return NULL;
+	if (!class_may_start(lanes, LANE_RETRY))
+		return NULL;
+	return queue_pop(&lanes->queues[retry_or_idle(lanes)]);
 }
 
 static int

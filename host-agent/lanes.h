@@ -23,7 +23,7 @@ enum lane_class { /* the first goes first */
 	LANE_SURE,
 	LANE_NEW,   /* never tried: likely good */
 	LANE_RETRY, /* has failed before */
-	LANE_IDLE,  /* nobody waits for it; may fail */
+	LANE_IDLE,  /* nobody waits for it; may fail; one for some of LANE_RETRY */
 	LANE_CLASSES
 };
 

@@ -23,6 +23,7 @@ struct job {
 	struct seen *seen;
 	bool blocks; /* until the gate is open */
 	int r;       /* 1: not done */
+	int place;   /* among those that are done */
 };
 
 struct seen {
@@ -104,7 +105,7 @@ job_done(struct lane_job *lane_job, int r)
 	struct job *job = (struct job *)lane_job;
 
 	job->r = r;
-	job->seen->done++;
+	job->place = job->seen->done++;
 }
 
 static void
@@ -186,6 +187,22 @@ what_somebody_waits_for_goes_before_what_nobody_does(void **state)
 	wait_done(seen, 3);
 }
 
+/* Some dozen dead neighbours are always being tried again. */
+static void
+what_nobody_waits_for_has_its_turn_among_failures_without_end(void **state)
+{
+	struct seen *seen = *state;
+
+	submit(seen, 0, LANE_RETRY, true);
+	submit(seen, 1, LANE_IDLE, false);
+	for (int i = 2; i < JOBS; i++)
+		submit(seen, i, LANE_RETRY, false);
+	wait_started(seen, 1);
+	open_gate(seen);
+	wait_done(seen, JOBS);
+	assert_in_range(seen->jobs[1].place, 2, JOBS - 2);
+}
+
 static void
 stopping_waits_for_what_runs_and_cancels_the_rest(void **state)
 {
@@ -227,6 +244,7 @@ main(void)
 		TEST(a_sure_call_waits_for_no_other),
 		TEST(what_has_failed_before_holds_one_lane_only),
 		TEST(what_somebody_waits_for_goes_before_what_nobody_does),
+		TEST(what_nobody_waits_for_has_its_turn_among_failures_without_end),
 		TEST(stopping_waits_for_what_runs_and_cancels_the_rest),
 		TEST(too_few_or_too_many_lanes_are_refused),
 	};
