@@ -133,11 +133,11 @@ describe(const struct roster_rnic *rnic, const struct tor_rack *rack)
 	return out;
 }
 
-/* Of all entries of the address the first that a plan or an agent tells of; else any.
- * The roster may have changed since. */
+/* Of all entries of the address one that is not old, if there is. The roster may have
+ * changed since. */
 static const struct book_entry *
 best_of(const struct address_book *book, const struct book_entry *any,
-    struct tor_rack *const *racks, size_t rack_count, bool *old)
+    struct tor_rack *const *racks, size_t rack_count, rm_mono_t now, bool *old)
 {
 	const struct book_entry *best = NULL, *end = book->entries + book->count;
 
@@ -152,7 +152,8 @@ best_of(const struct address_book *book, const struct book_entry *any,
 		if (rnic == NULL || !has_address(rnic, &any->address))
 			continue;
 		best = e;
-		*old = !rnic->planned && !rnic->registered;
+		*old = !rnic->planned && !rnic->registered &&
+		       rm_mono_since(now, rnic->learned) >= ADDRESS_BOOK_OLD_NS;
 		if (!*old)
 			break;
 	}
@@ -176,7 +177,7 @@ address_book_find(struct address_book *book, struct tor_rack *const *racks,
 		found = bsearch(
 		    &key, book->entries, book->count, sizeof(*book->entries), compare);
 	if (found != NULL)
-		found = best_of(book, found, racks, rack_count, old);
+		found = best_of(book, found, racks, rack_count, now, old);
 	if (found == NULL)
 		return false;
 	*ret = describe(roster_at(tor_rack_roster(racks[found->rack]), found->index),

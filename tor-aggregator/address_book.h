@@ -25,14 +25,15 @@ struct address_book { /* zeroed at first: stale */
 };
 
 #define ADDRESS_BOOK_EVERY_NS RM_NS_PER_S
+#define ADDRESS_BOOK_OLD_NS (30 * RM_NS_PER_S)
 
 void address_book_stale(struct address_book *book);
 void address_book_release(struct address_book *book);
 
 /*
  * Strings in *ret live until the roster changes. False: not known here (yet). *old: no
- * plan and no agent of ours tells of it, only somebody's earlier question, so that it
- * may be another by now.
+ * plan and no agent of ours tells of it, only somebody's question of a while ago, so
+ * that it may be another by now.
  */
 bool address_book_find(struct address_book *book, struct tor_rack *const *racks,
     size_t rack_count, const struct wire_address *address, rm_mono_t now,

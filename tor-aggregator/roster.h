@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "rackmesh/base/clock.h"
 #include "rackmesh/fabric/part.h"
 #include "schemas/wire.h"
 
@@ -30,10 +31,11 @@ struct roster_rnic {
 	size_t address_count;
 	uint32_t qpn, large_qpn, mtu_bytes;
 	uint16_t lid;
-	uint8_t link;    /* enum wire_link */
-	bool planned;    /* in the newest plan */
-	bool registered; /* by an agent in this life of ours */
-	bool served;     /* a service of the rack talks to it */
+	uint8_t link;      /* enum wire_link */
+	bool planned;      /* in the newest plan */
+	bool registered;   /* by an agent in this life of ours */
+	bool served;       /* a service of the rack talks to it */
+	rm_mono_t learned; /* when a question about it was answered last; 0: never */
 };
 
 int roster_new(const char *tor, struct roster **ret);
@@ -59,7 +61,7 @@ void roster_leave(struct roster *roster, const char *host);
  * without any change of indexes; -EINVAL: a bad name or id, or of our own ToR;
  * -ENOSPC; -ENOMEM.
  */
-int roster_learn(struct roster *roster, const struct wire_rnic *rnic);
+int roster_learn(struct roster *roster, const struct wire_rnic *rnic, rm_mono_t now);
 /* It is served. False: not known here. */
 bool roster_serve(struct roster *roster, struct wire_rnic_id id);
 /* Nobody is served any more: what still is, is said again. */

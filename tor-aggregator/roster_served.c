@@ -5,7 +5,7 @@
 #include "tor-aggregator/roster_state.h"
 
 int
-roster_learn(struct roster *roster, const struct wire_rnic *rnic)
+roster_learn(struct roster *roster, const struct wire_rnic *rnic, rm_mono_t now)
 {
 	struct roster_entry *entry = roster_entry(roster, rnic->id);
 	bool changed = false;
@@ -19,8 +19,10 @@ roster_learn(struct roster *roster, const struct wire_rnic *rnic)
 		if (strcmp(rnic->tors[i], roster->tors[0]) == 0)
 			return -EINVAL; /* it is for its agent to say so */
 	entry = roster_place(roster, rnic, false, &changed, &r);
-	if (entry != NULL)
+	if (entry != NULL) {
 		entry->rnic.served = true;
+		entry->rnic.learned = now;
+	}
 	return r;
 }
 

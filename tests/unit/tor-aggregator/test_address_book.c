@@ -143,6 +143,9 @@ what_only_questions_told_of_is_old_until_a_plan_or_agent_tells(void **state)
 	w->f->now.ns += RM_NS_PER_S;
 	assert_true(find(w, &peer.addresses[0], &rnic));
 	assert_int_equal(rnic.id.guid, 0x9999);
+	assert_false(w->old);
+	w->f->now.ns += ADDRESS_BOOK_OLD_NS;
+	assert_true(find(w, &peer.addresses[0], &rnic));
 	assert_true(w->old);
 	/* One that a plan tells of is at that address by now. */
 	peer = w->f->plan->members[0];

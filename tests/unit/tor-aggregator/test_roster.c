@@ -155,12 +155,12 @@ whom_a_service_talks_to_stays_while_it_is_served(void **state)
 	fixture_plan(world->plan, 1, 2, 3);
 	roster_plan(world->roster, &world->plan->view);
 	assert_false(roster_serve(world->roster, peer.id));
-	assert_int_equal(roster_learn(world->roster, &peer), 0);
+	assert_int_equal(roster_learn(world->roster, &peer, (rm_mono_t){ 1 }), 0);
 	assert_int_equal(roster_foreigners(world->roster), 4);
 	assert_string_equal(roster_find(world->roster, peer.id)->tor, "t9");
 	assert_int_equal(index_of(world, 0x5000), WINDOW_FOREIGN_BASE + 3);
 	peer.qpn = 17; /* its agent has been restarted */
-	assert_int_equal(roster_learn(world->roster, &peer), 0);
+	assert_int_equal(roster_learn(world->roster, &peer, (rm_mono_t){ 1 }), 0);
 	assert_int_equal(roster_find(world->roster, peer.id)->qpn, 17);
 	assert_int_equal(index_of(world, 0x5000), WINDOW_FOREIGN_BASE + 3);
 	/* Many who are named no more: all holes are closed, but its place stays. */
@@ -184,14 +184,14 @@ whom_a_service_talks_to_is_no_member_of_ours(void **state)
 	struct world *world = *state;
 	struct wire_rnic peer = fixture_rnic(0x5000, "y0", "t1");
 
-	assert_int_equal(roster_learn(world->roster, &peer), -EINVAL);
+	assert_int_equal(roster_learn(world->roster, &peer, (rm_mono_t){ 1 }), -EINVAL);
 	peer.tors[0] = "t9";
 	peer.host = "no name";
-	assert_int_equal(roster_learn(world->roster, &peer), -EINVAL);
+	assert_int_equal(roster_learn(world->roster, &peer, (rm_mono_t){ 1 }), -EINVAL);
 	fixture_plan(world->plan, 1, 2, 0);
 	roster_plan(world->roster, &world->plan->view);
 	peer = fixture_rnic(0x100, "y0", "t9");
-	assert_int_equal(roster_learn(world->roster, &peer), 0);
+	assert_int_equal(roster_learn(world->roster, &peer, (rm_mono_t){ 1 }), 0);
 	assert_int_equal(index_of(world, 0x100), 0); /* as it was */
 	assert_string_equal(roster_member(world->roster, 0)->host, "h0");
 }
