@@ -144,6 +144,10 @@ uplink_take_frame(struct uplink *uplink, const uint8_t *data, size_t len)
 	enum wire_kind kind = wire_kind_of(data, len);
 	int r = -EBADMSG;
 
+	if (uplink->session && wire_is_newer(data, len)) {
+		uplink->counts.refused_frames++;
+		return 0;
+	}
 	if ((kind == WIRE_WELCOME) == uplink->session)
 		r = -EPROTO; /* first, and only once */
 	else if (kind == WIRE_WELCOME)

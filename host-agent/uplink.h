@@ -60,7 +60,7 @@ struct uplink_callbacks {
 struct uplink_counts {
 	uint64_t sessions;
 	uint64_t refusals;       /* welcomes that were none */
-	uint64_t refused_frames; /* malformed, out of turn, or making no sense */
+	uint64_t refused_frames; /* malformed, out of turn, or of no kind we know */
 	uint64_t pinglists, focuses, brakes, acks, pings;
 	uint64_t heartbeats;
 	uint64_t heartbeats_behind; /* batches could not go before it */

@@ -94,6 +94,9 @@ enum wire_kind {
 
 /* What the bytes claim to be. Reads only the identifier: trust nothing yet. */
 enum wire_kind wire_kind_of(const uint8_t *data, size_t len);
+/* It claims to be of this family, but of no kind that we know: a newer peer's. To be
+ * passed over and counted; the link stays. */
+bool wire_is_newer(const uint8_t *data, size_t len);
 
 struct wire_writer;                        /* reusable scratch memory; one per sender */
 struct wire_writer *wire_writer_new(void); /* NULL when out of memory */

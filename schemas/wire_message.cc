@@ -52,6 +52,18 @@ wire_kind_of(const uint8_t *data, size_t len)
 	return WIRE_UNKNOWN;
 }
 
+/* "RM", a letter, a digit. */
+bool
+wire_is_newer(const uint8_t *data, size_t len)
+{
+	if (data == nullptr || len < head_bytes ||
+	    wire_kind_of(data, len) != WIRE_UNKNOWN)
+		return false;
+	data += identifier_at;
+	return data[0] == 'R' && data[1] == 'M' && data[2] >= 'A' && data[2] <= 'Z' &&
+	       data[3] >= '0' && data[3] <= '9';
+}
+
 struct wire_writer *
 wire_writer_new(void)
 try {

@@ -3,8 +3,9 @@
  *
  * Hello first, answered by a welcome; then one registration or more, batches,
  * heartbeats, receive counts, traced paths, services, questions. What is malformed, out
- * of turn or spoken for somebody else closes the link, counted by reason. A newer
- * connection of a host takes the place of an older one.
+ * of turn or spoken for somebody else closes the link, counted by reason; a kind of
+ * message that only a newer agent knows is passed over. A newer connection of a host
+ * takes the place of an older one.
  */
 #ifndef TOR_AGGREGATOR_AGENT_LINKS_H
 #define TOR_AGGREGATOR_AGENT_LINKS_H
@@ -63,8 +64,9 @@ enum agent_links_refused {    /* why a link was closed by us */
 struct agent_links_counts {
 	uint64_t accepted, sessions;
 	uint64_t refused[AGENT_LINKS_REFUSALS];
-	uint64_t refused_rnics;  /* malformed, or spoken for by another host */
-	uint64_t refused_frames; /* damaged or oversized, below the wire */
+	uint64_t refused_rnics;    /* malformed, or spoken for by another host */
+	uint64_t refused_frames;   /* damaged or oversized, below the wire */
+	uint64_t unknown_messages; /* of newer agents, passed over */
 	uint64_t heartbeats, pings;
 	uint64_t bytes_in, frames_in; /* from agents, of closed links and open ones */
 	uint64_t bytes_out;

@@ -260,6 +260,10 @@ agent_session_frame(struct rm_link *link, const uint8_t *data, size_t len, void 
 	case WIRE_SERVICES:
 		return take_services(peer, data, len);
 	default:
-		return agent_session_refuse(peer, AGENT_LINKS_OUT_OF_TURN, -EPROTO);
+		if (!wire_is_newer(data, len))
+			return agent_session_refuse(
+			    peer, AGENT_LINKS_OUT_OF_TURN, -EPROTO);
+		peer->links->counts.unknown_messages++;
+		return 0;
 	}
 }

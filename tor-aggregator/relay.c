@@ -221,6 +221,10 @@ on_frame(struct rm_link *link, const uint8_t *data, size_t len, void *arg)
 		return take_welcome(relay, data, len);
 	if (relay->welcomed && kind == WIRE_PLAN)
 		return take_plan(relay, data, len);
+	if (relay->welcomed && wire_is_newer(data, len)) {
+		relay->counts.bad_frames++;
+		return 0;
+	}
 	if (relay->welcomed && relay->on_order != NULL)
 		r = relay->on_order(kind, data, len, relay->order_arg);
 	relay->counts.bad_frames += r < 0;

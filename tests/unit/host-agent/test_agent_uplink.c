@@ -611,6 +611,23 @@ nonsense_ends_the_session_and_is_counted(void **state)
 }
 
 static void
+what_only_a_newer_aggregator_says_is_passed_over(void **state)
+{
+	static const uint8_t newer[16] = { 12, 0, 0, 0, 4, 0, 0, 0, 'R', 'M', 'Z',
+		'9' };
+	struct fixture *f = *state;
+	struct wire_bytes bytes;
+
+	connect_uplink(f);
+	rm_link_send(f->link, newer, sizeof(newer));
+	assert_int_equal(wire_write_ping(f->writer, 5, &bytes), 0);
+	rm_link_send(f->link, bytes.data, bytes.len);
+	LOOPBACK_WAIT(f->loop, uplink_counts(f->uplink)->pings == 1);
+	assert_int_equal(uplink_counts(f->uplink)->refused_frames, 1);
+	assert_int_equal(f->downs, 0);
+}
+
+static void
 a_peer_that_counts_what_was_never_sent_gets_no_session(void **state)
 {
 	struct fixture *f = *state;
@@ -721,6 +738,7 @@ main(void)
 		TEST(what_is_asked_is_answered_with_its_token),
 		TEST(pinglists_brake_focus_and_pings_are_passed_on),
 		TEST(nonsense_ends_the_session_and_is_counted),
+		TEST(what_only_a_newer_aggregator_says_is_passed_over),
 		TEST(a_peer_that_counts_what_was_never_sent_gets_no_session),
 		TEST(one_who_accepts_but_says_nothing_is_left_after_a_while),
 	};

@@ -85,6 +85,26 @@ is_known_by_its_identifier_alone(void **state)
 	for (int kind = WIRE_UNKNOWN; kind <= WIRE_TRACED; kind++)
 		if (kind != (int)c->kind)
 			assert_int_equal(wire_walk(kind, out.data, out.len), -EBADMSG);
+	assert_false(wire_is_newer(out.data, out.len));
+	wire_writer_free(writer);
+}
+
+static void
+a_newer_kind_is_told_from_nonsense(void **state)
+{
+	const struct wire_case *c = *state;
+	struct wire_bytes out;
+	struct wire_writer *writer = written(c, &out);
+	uint8_t *copy = copy_of(out.data, out.len);
+
+	memcpy(copy + 8, "RMZ9", 4);
+	assert_int_equal(wire_kind_of(copy, out.len), WIRE_UNKNOWN);
+	assert_true(wire_is_newer(copy, out.len));
+	assert_false(wire_is_newer(copy, 11));
+	memcpy(copy + 8, "RM9Z", 4);
+	assert_false(wire_is_newer(copy, out.len));
+	assert_false(wire_is_newer(NULL, 0));
+	free(copy);
 	wire_writer_free(writer);
 }
 
@@ -271,6 +291,7 @@ static const struct {
 	SHARED(comes_back_as_it_was_written),
 	SHARED(golden_bytes_still_say_the_same),
 	SHARED(is_known_by_its_identifier_alone),
+	SHARED(a_newer_kind_is_told_from_nonsense),
 	SHARED(every_truncation_is_refused),
 	SHARED(trailing_bytes_are_refused),
 	SHARED(misaligned_bytes_are_refused),

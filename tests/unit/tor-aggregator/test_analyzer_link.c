@@ -360,6 +360,23 @@ an_ack_of_what_an_earlier_link_sent_counts(void **state)
 	assert_int_equal(analyzer_link_counts(world->link)->bad_frames, 1);
 }
 
+static void
+what_only_a_newer_analyzer_says_is_passed_over(void **state)
+{
+	static const uint8_t newer[16] = { 12, 0, 0, 0, 4, 0, 0, 0, 'R', 'M', 'Z',
+		'9' };
+	struct world *world = *state;
+	struct analyzer *analyzer = &world->analyzers[0];
+
+	dial(world, 1);
+	LOOPBACK_WAIT(world->loop, analyzer->hellos == 1 && analyzer->link != NULL);
+	assert_int_equal(rm_link_send(analyzer->link, newer, sizeof(newer)), 0);
+	LOOPBACK_WAIT(world->loop, analyzer_link_counts(world->link)->bad_frames == 1);
+	put(world, 10);
+	LOOPBACK_WAIT(world->loop, analyzer->got == 10 && waiting(world) == 0);
+	assert_int_equal(analyzer->hellos, 1);
+}
+
 /* Our disk was read-only, or comes from a backup: we count from further back. */
 static void
 an_ack_of_what_was_never_made_is_one_of_all_there_is(void **state)
@@ -481,6 +498,7 @@ main(void)
 		TEST(what_was_not_acknowledged_goes_again_in_order),
 		TEST(no_more_than_a_window_is_in_flight),
 		TEST(an_ack_of_what_an_earlier_link_sent_counts),
+		TEST(what_only_a_newer_analyzer_says_is_passed_over),
 		TEST(an_ack_of_what_was_never_made_is_one_of_all_there_is),
 		TEST(incidents_pass_the_backlog),
 		TEST(one_that_refuses_is_left_for_the_next),

@@ -83,6 +83,25 @@ a_brake_that_makes_no_sense_closes_the_link(void **state)
 }
 
 static void
+what_only_newer_peers_say_is_passed_over(void **state)
+{
+	static const uint8_t newer[16] = { 12, 0, 0, 0, 4, 0, 0, 0, 'R', 'M', 'Z',
+		'9' };
+	struct world *w = *state;
+
+	agent_join(w);
+	assert_int_equal(rm_link_send(w->agent, newer, sizeof(newer)), 0);
+	assert_int_equal(rm_link_send(w->controller, newer, sizeof(newer)), 0);
+	LOOPBACK_WAIT(
+	    w->loop, agent_links_counts(w->aggregator->links)->unknown_messages == 1 &&
+			 relay_counts(w->aggregator->relay)->bad_frames == 1);
+	send_brake(w, 5, 100);
+	LOOPBACK_WAIT(w->loop, w->brakes > 0 && w->brake.rate_permille == 100);
+	assert_int_equal(w->welcomes, 1);
+	assert_false(w->controller_closed);
+}
+
+static void
 what_our_racks_know_is_answered_here(void **state)
 {
 	struct world *w = *state;
@@ -205,6 +224,7 @@ main(void)
 		TEST(the_brake_reaches_who_is_there_and_who_comes_later),
 		TEST(the_brake_outlives_the_controller_and_ourselves),
 		TEST(a_brake_that_makes_no_sense_closes_the_link),
+		TEST(what_only_newer_peers_say_is_passed_over),
 		TEST(what_our_racks_know_is_answered_here),
 		TEST(the_rest_is_asked_of_the_controller),
 		TEST(a_silent_controller_means_not_found),
