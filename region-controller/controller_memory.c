@@ -18,6 +18,38 @@ controller_log_warnings(const struct rm_topology *topology)
 		rm_log_warn(0, "%s", rm_topology_warning(topology, i));
 }
 
+/* Looks at the clock: what comes to a leader that stood still is another one's. */
+static bool
+leads_still(const struct region_controller *controller)
+{
+	return controller->leads && store_leads(controller->store, rm_mono_now());
+}
+
+static void
+put_traced(const struct traced_link *link, void *arg)
+{
+	struct region_controller *controller = arg;
+
+	(void)store_put_traced(controller->store, link);
+}
+
+static void
+drop_traced(const struct traced_link *link, void *arg)
+{
+	struct region_controller *controller = arg;
+
+	(void)store_drop_traced(controller->store, link);
+}
+
+/* What traces found before an alias named it. Only who leads writes. */
+static void
+fold_traced(struct region_controller *controller, const struct rm_topology *topology)
+{
+	if (topology != NULL && leads_still(controller))
+		traced_fold(
+		    controller->traced, topology, drop_traced, put_traced, controller);
+}
+
 static int
 topology_changed(const struct rm_topology *fresh, void *arg)
 {
@@ -28,19 +60,13 @@ topology_changed(const struct rm_topology *fresh, void *arg)
 	if (r < 0)
 		return r;
 	planner_drop(controller->planner); /* it borrows the old one */
+	fold_traced(controller, fresh);
 	controller->counts.topology_reloads++;
 	rm_log_info("another topology is in use: %zu switches, %zu links",
 	    rm_topology_switches(fresh), rm_topology_links(fresh));
 	controller_log_warnings(fresh);
 	planner_soon(controller->planner);
 	return 0;
-}
-
-/* Looks at the clock: what comes to a leader that stood still is another one's. */
-static bool
-leads_still(const struct region_controller *controller)
-{
-	return controller->leads && store_leads(controller->store, rm_mono_now());
 }
 
 /* Who leads knows better: what comes is the echo of what it has put, and otherwise is
@@ -123,7 +149,9 @@ traced_stored(const struct traced_link *link, void *arg)
 {
 	struct region_controller *controller = arg;
 
-	(void)traced_restore(controller->traced, link);
+	/* Who leads knows better: what comes is an echo, perhaps of what is gone. */
+	if (!leads_still(controller))
+		(void)traced_restore(controller->traced, link);
 }
 
 static void
@@ -133,22 +161,6 @@ traced_gone(const char *from, const char *to, void *arg)
 
 	if (!leads_still(controller))
 		traced_drop(controller->traced, from, to);
-}
-
-static void
-put_traced(const struct traced_link *link, void *arg)
-{
-	struct region_controller *controller = arg;
-
-	(void)store_put_traced(controller->store, link);
-}
-
-static void
-drop_traced(const struct traced_link *link, void *arg)
-{
-	struct region_controller *controller = arg;
-
-	(void)store_drop_traced(controller->store, link);
 }
 
 void
@@ -219,6 +231,7 @@ on_lead(void *arg)
 		rm_log_info("%s leads region %s now", controller->config.name,
 		    controller->config.region);
 	put_missing(controller);
+	fold_traced(controller, store_topology(controller->store));
 	planner_lead(controller->planner,
 	    status.is_shared && registry_count(controller->registry) > 0);
 }

@@ -50,6 +50,7 @@ add_sessions(struct rm_metrics *metrics, const struct controller_face *face)
 		  "Questions for the other end of QPs that were not remembered", &c->join_strangers },
 		{ NAME("traced_ways_total"), "", "Ways between racks that traces found, new or again", &c->traced },
 		{ NAME("traced_links_found_total"), "", "Links that they showed for the first time", &t->found },
+		{ NAME("traced_links_folded_total"), "", "Links that a later alias has named", &t->folded },
 		{ NAME("traced_links_refused_total"), "", "Links beyond the bound", &t->refused },
 		{ NAME("traced_hops_silent_total"), "", "Hops of them that nobody answered at", &t->silent },
 		{ NAME("drills_total"), "", "Drill-downs passed on to aggregators", &c->drills },

@@ -62,6 +62,8 @@ store_traced_read(const char *name, const char *text, size_t len,
 	snprintf(named, sizeof(named), "%s/%s", link.from, link.to);
 	if (in.r == 0 && strcmp(named, name) != 0)
 		store_json_refuse(&in, "from", "the key names another link");
+	if (in.r == 0 && !traced_link_valid(&link))
+		store_json_refuse(&in, "address", "a name or an address is none");
 	json_decref(object);
 	if (in.r == 0)
 		*ret = link;

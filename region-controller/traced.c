@@ -13,6 +13,7 @@
 #include "region-controller/rnic_address.h"
 
 #define TELL_AGAIN_NS (3600 * RM_NS_PER_S)
+#define AGE_EVERY_NS (60 * RM_NS_PER_S)
 
 struct key { /* no padding: it is hashed as bytes, zero behind the names */
 	char from[TRACED_NODE_BYTES], to[TRACED_NODE_BYTES];
@@ -28,6 +29,7 @@ struct entry {
 struct traced {
 	size_t max_links;
 	struct entry *entries;
+	rm_wall_t aged; /* the last time that all were looked at */
 	struct traced_counts counts;
 };
 
@@ -211,21 +213,29 @@ node_valid(const char *node)
 			      : rm_name_valid(node);
 }
 
-int
-traced_restore(struct traced *traced, const struct traced_link *link)
+bool
+traced_link_valid(const struct traced_link *link)
+{
+	struct wire_address address;
+
+	return node_valid(link->from) && node_valid(link->to) &&
+	       rm_name_valid(link->by) &&
+	       rnic_address_parse(link->address, &address) == 0;
+}
+
+static int
+merge(struct traced *traced, const struct traced_link *link, struct entry **ret)
 {
 	const struct key key = key_of(link->from, link->to);
 	struct entry *entry = find(traced, &key);
-	struct wire_address address;
 	int r;
 
-	if (!node_valid(link->from) || !node_valid(link->to) ||
-	    !rm_name_valid(link->by) || rnic_address_parse(link->address, &address) < 0)
-		return -EINVAL;
+	*ret = entry;
 	if (entry == NULL) {
-		r = add(traced, &key, &entry);
+		r = add(traced, &key, ret);
 		if (r < 0)
 			return r;
+		entry = *ret;
 		entry->link = *link;
 		entry->told = link->last_seen;
 		return 0;
@@ -239,12 +249,82 @@ traced_restore(struct traced *traced, const struct traced_link *link)
 	return 0;
 }
 
+int
+traced_restore(struct traced *traced, const struct traced_link *link)
+{
+	struct entry *entry;
+
+	return traced_link_valid(link) ? merge(traced, link, &entry) : -EINVAL;
+}
+
+/* ---- later aliases -------------------------------------------------------------- */
+
+/* True: an alias names it, and not as it is called. */
+static bool
+rename_node(
+    const struct rm_topology *topology, const char *text, char node[TRACED_NODE_BYTES])
+{
+	struct wire_address address;
+	struct rm_address asked;
+	const char *name;
+	size_t at;
+
+	if (rnic_address_parse(text, &address) < 0)
+		return false;
+	socket_address(&address, &asked);
+	if (!rm_topology_find_alias(topology, &asked, &at))
+		return false;
+	name = rm_topology_switch(topology, at)->name;
+	if (strcmp(name, node) == 0)
+		return false;
+	memset(node, 0, TRACED_NODE_BYTES);
+	snprintf(node, TRACED_NODE_BYTES, "%s", name);
+	return true;
+}
+
+static bool
+rename_ends(const struct rm_topology *topology, struct traced_link *link)
+{
+	bool renamed = rename_node(topology, link->address, link->to);
+
+	if (link->from[0] == '?')
+		renamed |= rename_node(topology, link->from + 1, link->from);
+	return renamed;
+}
+
+void
+traced_fold(struct traced *traced, const struct rm_topology *topology,
+    traced_on_link *on_gone, traced_on_link *on_link, void *arg)
+{
+	struct entry *entry, *next, *other;
+
+	HASH_ITER (hh, traced->entries, entry, next) {
+		struct traced_link link = entry->link;
+
+		if (!rename_ends(topology, &link))
+			continue;
+		traced->counts.folded++;
+		on_gone(&entry->link, arg);
+		entry_drop(traced, entry); /* first: it makes room */
+		if (strcmp(link.from, link.to) != 0 &&
+		    merge(traced, &link, &other) == 0)
+			on_link(&other->link, arg);
+	}
+}
+
 void
 traced_age(struct traced *traced, rm_wall_t now, traced_on_link *on_link, void *arg)
 {
 	struct entry *entry, *next;
 
+	if (now.ns >= traced->aged.ns && now.ns - traced->aged.ns < AGE_EVERY_NS)
+		return;
+	traced->aged = now;
 	HASH_ITER (hh, traced->entries, entry, next) {
+		/* Another's clock was wrong, or ours was: it is not to stay for ever.
+		 */
+		if (entry->link.last_seen.ns > now.ns)
+			entry->link.last_seen = entry->told = now;
 		if (now.ns - entry->link.last_seen.ns < TRACED_KEEP_NS)
 			continue;
 		traced->counts.forgotten++;

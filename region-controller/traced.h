@@ -40,6 +40,7 @@ struct traced_counts {
 	uint64_t silent;  /* hops without an answer, in those ways */
 	uint64_t refused; /* links beyond the bound, or out of memory */
 	uint64_t forgotten;
+	uint64_t folded; /* links that got a name, or another one, by a later alias */
 };
 
 int traced_new(size_t max_links, struct traced **ret);
@@ -53,12 +54,20 @@ void traced_learn(struct traced *traced, const struct rm_topology *topology,
     const char *tor, const struct wire_path *path, rm_wall_t now,
     traced_on_link *on_link, void *arg);
 
+/* Names, an address and who found it are what they should be. */
+bool traced_link_valid(const struct traced_link *link);
 /* As another controller or an earlier life has it; what is known already keeps the
- * earlier first_seen. Malformed names: -EINVAL. -ENOSPC, -ENOMEM. */
+ * earlier first_seen. Not valid: -EINVAL. -ENOSPC, -ENOMEM. */
 int traced_restore(struct traced *traced, const struct traced_link *link);
-/* Calls on_link for each that is forgotten. */
+/* Once a minute at most; calls on_link for each that is forgotten. */
 void traced_age(
     struct traced *traced, rm_wall_t now, traced_on_link *on_link, void *arg);
+/* After a change of the topology: by its aliases, "?address" becomes a name, and an
+ * interface another switch's. on_gone is called for each link that does not stand under
+ * its old names any more, on_link for what has taken its place, unless both ends turn
+ * out to be one switch. */
+void traced_fold(struct traced *traced, const struct rm_topology *topology,
+    traced_on_link *on_gone, traced_on_link *on_link, void *arg);
 void traced_drop(struct traced *traced, const char *from, const char *to);
 
 /* All of them, by from and to; *ret is malloc'd, the links are borrowed. -ENOMEM. */

@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,6 +31,7 @@ struct world {
 	struct rm_topology *topology;
 	struct traced_link told[16];
 	size_t told_count;
+	unsigned gone;
 };
 
 static int
@@ -194,6 +196,130 @@ a_link_comes_back_from_the_store_as_it_went(void **state)
 	free(stored);
 }
 
+static void
+refuses_stored(const char *key, const char *stored)
+{
+	struct traced_link link;
+	struct rm_why why = { 0 };
+
+	assert_int_equal(
+	    store_traced_read(key, stored, strlen(stored), &link, &why), -EBADMSG);
+	assert_true(why.text[0] != 0);
+}
+
+static void
+a_link_that_nobody_could_have_found_is_refused(void **state)
+{
+#define TIMES                                      \
+	"\"first_seen\":\"2026-01-01T00:00:00Z\"," \
+	"\"last_seen\":\"2026-01-01T00:00:00Z\"}"
+	refuses_stored(
+	    "tor1/a b", "{\"from\":\"tor1\",\"to\":\"a "
+			"b\",\"address\":\"10.0.0.1\",\"by\":\"tor1\"," TIMES);
+	refuses_stored("tor1/?x", "{\"from\":\"tor1\",\"to\":\"?x\",\"address\":\"10.0."
+				  "0.1\",\"by\":\"tor1\"," TIMES);
+	refuses_stored("tor1/s", "{\"from\":\"tor1\",\"to\":\"s\",\"address\":\"10.0."
+				 "0\",\"by\":\"tor1\"," TIMES);
+	refuses_stored("tor1/s", "{\"from\":\"tor1\",\"to\":\"s\",\"address\":\"10.0.0."
+				 "1\",\"by\":\"\"," TIMES);
+}
+
+static void
+on_gone(const struct traced_link *link, void *arg)
+{
+	struct world *world = arg;
+
+	world->gone++;
+}
+
+static void
+another_topology(struct world *world, const char *aliases)
+{
+	struct rm_why why = { 0 };
+	char other[512];
+
+	snprintf(other, sizeof(other),
+	    "region: lab\nswitches:\n"
+	    "  - { name: tor1, role: tor }\n"
+	    "  - { name: tor2, role: tor, aliases: [172.16.2.1] }\n"
+	    "  - { name: spine1, role: spine, aliases: [%s] }\n"
+	    "links:\n  - [[tor1, tor2], [spine1]]\n",
+	    aliases);
+	rm_topology_free(world->topology);
+	world->topology = NULL;
+	if (rm_topology_parse("t.yaml", other, strlen(other), &world->topology, &why) <
+	    0)
+		fail_msg("%s", why.text);
+	world->told_count = 0;
+	traced_fold(world->traced, world->topology, on_gone, on_link, world);
+}
+
+static void
+what_an_alias_names_later_is_folded(void **state)
+{
+	struct world *world = *state;
+	const struct traced_link **links;
+	size_t count;
+
+	learn(world, (const uint16_t[]){ 0x0909, 0x0102, 0x0201 }, 3, 2 * DAY_NS);
+	learn(world, (const uint16_t[]){ 0x0909, 0x0505, 0x0201 }, 3, DAY_NS);
+	assert_int_equal(traced_links(world->traced), 4);
+	another_topology(world, "172.16.1.2, 172.16.5.5");
+	assert_int_equal(world->gone, 2);
+	assert_int_equal(world->told_count, 2);
+	assert_int_equal(traced_counts(world->traced)->folded, 2);
+	assert_int_equal(traced_sorted(world->traced, &links, &count), 0);
+	assert_int_equal(count, 2);
+	assert_string_equal(links[0]->from, "spine1");
+	assert_string_equal(links[0]->to, "tor2");
+	assert_string_equal(links[1]->to, "spine1");
+	assert_int_equal(links[1]->first_seen.ns, DAY_NS);
+	assert_int_equal(links[1]->last_seen.ns, 2 * DAY_NS);
+	free(links);
+	/* Nothing is left to do. */
+	another_topology(world, "172.16.1.2, 172.16.5.5");
+	assert_int_equal(world->gone, 2);
+	assert_int_equal(world->told_count, 0);
+}
+
+static void
+two_interfaces_that_turn_out_to_be_one_switch_are_no_link(void **state)
+{
+	struct world *world = *state;
+
+	learn(world, (const uint16_t[]){ 0x0909, 0x0505, 0x0506 }, 3, DAY_NS);
+	assert_int_equal(traced_links(world->traced), 2);
+	another_topology(world, "172.16.5.5, 172.16.5.6");
+	assert_int_equal(world->gone, 2);
+	assert_int_equal(traced_links(world->traced), 1);
+	assert_string_equal(world->told[0].to, "spine1");
+}
+
+static void
+an_alias_taken_away_leaves_what_was_found(void **state)
+{
+	struct world *world = *state;
+
+	learn(world, (const uint16_t[]){ 0x0909, 0x0102, 0x0201 }, 3, DAY_NS);
+	another_topology(world, "172.16.2.2");
+	/* Nobody's any more: it stands as it was found, and will be forgotten. */
+	assert_int_equal(world->gone, 0);
+	another_topology(world, "172.16.1.2");
+	assert_int_equal(world->gone, 0);
+}
+
+static void
+what_was_seen_in_the_future_is_forgotten_some_day(void **state)
+{
+	struct world *world = *state;
+
+	learn(world, (const uint16_t[]){ 0x0909, 0x0102 }, 2, 900 * DAY_NS);
+	traced_age(world->traced, (rm_wall_t){ DAY_NS }, on_link, world);
+	assert_int_equal(traced_links(world->traced), 1);
+	traced_age(world->traced, (rm_wall_t){ 9 * DAY_NS }, on_link, world);
+	assert_int_equal(traced_links(world->traced), 0);
+}
+
 static json_t *
 named(json_t *list, const char *key, const char *name)
 {
@@ -249,6 +375,11 @@ main(void)
 		TEST(links_beyond_the_bound_are_refused_and_counted),
 		TEST(what_was_not_seen_for_a_week_is_forgotten),
 		TEST(a_link_comes_back_from_the_store_as_it_went),
+		TEST(a_link_that_nobody_could_have_found_is_refused),
+		TEST(what_an_alias_names_later_is_folded),
+		TEST(two_interfaces_that_turn_out_to_be_one_switch_are_no_link),
+		TEST(an_alias_taken_away_leaves_what_was_found),
+		TEST(what_was_seen_in_the_future_is_forgotten_some_day),
 		TEST(the_topology_says_what_was_written_and_what_was_traced),
 	};
 
