@@ -14,6 +14,9 @@ main(int argc, char **argv)
 	int r;
 
 	rm_log_open("host-agent");
+	/* Before there are threads. Without it libibverbs keeps, for ever, all that it
+	 * holds of a device that was taken away. */
+	(void)setenv("RDMAV_ALLOW_DISASSOC_DESTROY", "1", 0);
 
 	r = agent_config_load(&config, argc, argv); /* has said what is wrong */
 	if (r != 0)
