@@ -46,6 +46,7 @@ static bool
 try_waiting(struct port_verbs *port, struct port_verbs_waiting *waiting, rm_mono_t now)
 {
 	struct port_packet *packet = &waiting->packet;
+	uint64_t refused = port->counts.handles_refused;
 	struct port_departure departure;
 	int r;
 
@@ -53,7 +54,8 @@ try_waiting(struct port_verbs *port, struct port_verbs_waiting *waiting, rm_mono
 	r = port_verbs_post(port, PORT_REFLECTOR, packet);
 	if (r == -EINPROGRESS && rm_mono_since(waiting->deadline, now) > 0)
 		return false;
-	if (r == -EINPROGRESS)
+	/* The reflector believes that it left: its end is counted here, and once. */
+	if (r != 0 && port->counts.handles_refused == refused)
 		port->counts.handles_refused++;
 	if (r != 0 || port->stamps != WIRE_STAMP_USER ||
 	    !port_verbs_settled(port, packet->posted))

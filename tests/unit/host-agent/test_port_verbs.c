@@ -137,6 +137,23 @@ a_reply_waits_for_a_moment_only(void **state)
 }
 
 static void
+a_reply_that_cannot_leave_after_its_wait_is_counted(void **state)
+{
+	struct verbs_fixture *fixture = *state;
+	struct verbs_side *to = &fixture->sides[1];
+	struct port_packet packet;
+
+	open_both(fixture);
+	to->answer = true;
+	to->device->fail_post_send = -ENOMEM;
+	packet = side_packet(fixture, 1, 3, 64);
+	assert_int_equal(side_send(fixture, 0, PORT_PROBER, &packet), 0);
+	UNTIL(fixture, port_counts(to->port)->handles_waited == 1);
+	UNTIL(fixture, port_counts(to->port)->handles_refused == 1);
+	assert_int_equal(to->device->sent, 0);
+}
+
+static void
 one_unresolvable_neighbour_delays_nobody(void **state)
 {
 	struct verbs_fixture *fixture = *state;
@@ -270,6 +287,7 @@ main(void)
 		TEST(a_probe_without_address_handle_is_none),
 		TEST(a_reply_waits_for_its_address_handle),
 		TEST(a_reply_waits_for_a_moment_only),
+		TEST(a_reply_that_cannot_leave_after_its_wait_is_counted),
 		TEST(one_unresolvable_neighbour_delays_nobody),
 		TEST(software_departures_are_of_before_the_posting),
 		TEST(more_sends_than_slots_are_refused_until_some_complete),
