@@ -313,8 +313,12 @@ rnic_verbs(const struct rnic *rnic, struct port_verbs_facts *ret)
 enum wire_stamp_source
 rnic_stamps(const struct rnic *rnic)
 {
-	return rnic->opened.transport == RNIC_ROCE ? rnic->verbs.stamps
-						   : WIRE_STAMP_KERNEL;
+	struct port_verbs_facts verbs;
+
+	if (rnic->opened.transport != RNIC_ROCE)
+		return WIRE_STAMP_KERNEL;
+	/* A clock that is not to be trusted gives way to software at any time. */
+	return rnic_verbs(rnic, &verbs) ? verbs.stamps : rnic->verbs.stamps;
 }
 
 enum port_flows

@@ -246,6 +246,20 @@ it_is_opened_with_its_gids_and_registered_with_its_qps(void **state)
 	check_registered(f, WIRE_LINK_UP, 0x100);
 }
 
+/* A clock that is not to be trusted gives way to software while it is in use. */
+static void
+who_stamps_is_told_as_it_is_now(void **state)
+{
+	struct fixture *f = *state;
+
+	f->facts.stamps = WIRE_STAMP_NIC;
+	start(f, "eth1", 1);
+	LOOPBACK_WAIT(f->loop, f->ups == 1);
+	assert_int_equal(rnic_stamps(f->rnic), WIRE_STAMP_NIC);
+	f->facts.stamps = WIRE_STAMP_USER;
+	assert_int_equal(rnic_stamps(f->rnic), WIRE_STAMP_USER);
+}
+
 static void
 while_its_link_is_down_no_probe_is_tried(void **state)
 {
@@ -440,6 +454,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(it_is_opened_with_its_gids_and_registered_with_its_qps),
+		TEST(who_stamps_is_told_as_it_is_now),
 		TEST(while_its_link_is_down_no_probe_is_tried),
 		TEST(one_that_is_down_at_first_waits_for_its_link),
 		TEST(a_link_that_comes_back_ends_no_pause_and_no_brake),
