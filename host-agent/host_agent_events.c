@@ -116,6 +116,8 @@ agent_on_result(
 	rm_mono_t now = rm_mono_now();
 
 	agent_trace_result(agent, rnic, result);
+	if (result->kind == WIRE_SERVICE)
+		agent_services_result(agent->services, result, now);
 	for (size_t i = 0; i < agent->uplink_count; i++) {
 		if (agent_serves(agent, i, rnic))
 			uplink_result(agent->uplinks[i], result, sent, now);

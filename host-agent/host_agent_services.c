@@ -16,6 +16,7 @@
 /* News is acted on so soon, but turns are so far apart: a job may connect thousands. */
 #define NEWS_NS (10 * RM_NS_PER_MS)
 #define TURNS_APART_NS (100 * RM_NS_PER_MS)
+#define TURN_SHARE 10 /* one part in so many of the loop's time is for them */
 #define ASKS_PER_TURN 32
 #define FIRST_PORT 0xc000
 
@@ -34,7 +35,8 @@ void
 agent_services_turn_soon(struct agent_services *own)
 {
 	rm_mono_t now = rm_mono_now();
-	rm_mono_t at = rm_mono_add(own->turned, TURNS_APART_NS);
+	rm_mono_t at =
+	    rm_mono_add(own->turned, TURNS_APART_NS + own->turn_ns * TURN_SHARE);
 
 	if (own->soon || own->hooks == NULL)
 		return;
@@ -123,6 +125,16 @@ agent_services_answer(
 	agent_services_turn_soon(own);
 }
 
+void
+agent_services_result(
+    struct agent_services *own, const struct wire_result *result, rm_mono_t now)
+{
+	if (own != NULL && result->outcome == WIRE_NO_REPLY)
+		services_lost(own->services,
+		    (struct wire_rnic_id){ result->dst_guid, result->dst_port_num },
+		    now);
+}
+
 /* ---- turns ------------------------------------------------------------------------
  */
 
@@ -160,6 +172,7 @@ on_turn(void *arg)
 	own->counts.table = services_counts(own->services);
 	own->counts.hooks = qp_tracer_counts(own->hooks);
 	own->counts.hears = qp_tracer_hears(own->hooks);
+	own->turn_ns = rm_mono_since(rm_mono_now(), now);
 }
 
 /* The source ports that its probes can have. */

@@ -38,6 +38,9 @@ void agent_services_tune(struct agent_services *own); /* config has changed */
 void agent_services_rnic(struct agent_services *own, const struct rnic *rnic);
 void agent_services_answer(
     struct agent_services *own, const struct wire_resolve_answer *answer);
+/* Of a probe of a service. */
+void agent_services_result(
+    struct agent_services *own, const struct wire_result *result, rm_mono_t now);
 /* The aggregator knows nothing (any more). */
 void agent_services_tell_all(struct agent_services *own, size_t uplink);
 

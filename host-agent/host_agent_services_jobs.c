@@ -12,6 +12,7 @@
 #define LIST_HEARING_NS (600 * RM_NS_PER_S)
 #define LIST_DEAF_NS (60 * RM_NS_PER_S)
 #define LIST_APART_NS (5 * RM_NS_PER_S)
+#define LIST_SHARE 10 /* one part in so many of the worker's time */
 
 static int
 names_run(void *arg)
@@ -82,7 +83,11 @@ list_done(void *arg, int r)
 				      offsetof(struct agent_services, list));
 	struct list_job *job = &own->list;
 
+	rm_mono_t now = rm_mono_now();
+
 	job->busy = false;
+	job->rest = rm_mono_add(
+	    now, LIST_APART_NS + rm_mono_since(now, job->asked) * LIST_SHARE);
 	if (r < 0) {
 		own->counts.lists_failed++;
 		/* Without RDMA in the kernel there is nothing to list. */
@@ -91,8 +96,7 @@ list_done(void *arg, int r)
 		return;
 	}
 	own->counts.lists++;
-	job->wanted |=
-	    services_listed(own->services, &job->list, job->asked, rm_mono_now());
+	job->wanted |= services_listed(own->services, &job->list, job->asked, now);
 	qp_list_clear(&job->list);
 	agent_services_turn_soon(own);
 }
@@ -109,7 +113,7 @@ agent_services_list(struct agent_services *own, rm_mono_t now)
 	if (!job->wanted && dropped == own->dropped &&
 	    rm_mono_since(now, own->list_at) < 0)
 		return;
-	if (job->asked.ns != 0 && rm_mono_since(now, job->asked) < LIST_APART_NS)
+	if (job->rest.ns != 0 && rm_mono_since(now, job->rest) < 0)
 		return; /* in a later turn */
 	own->dropped = dropped;
 	own->list_at = rm_mono_add(now, hears ? LIST_HEARING_NS : LIST_DEAF_NS);

@@ -28,6 +28,7 @@ struct name_job {
 struct list_job {
 	struct qp_list list;
 	rm_mono_t asked;
+	rm_mono_t rest; /* until then no other is made */
 	bool busy;
 	bool wanted; /* once more, as soon as may be */
 };
@@ -39,6 +40,7 @@ struct agent_services {
 	struct rm_timer *turn;
 	bool soon; /* the timer is armed for news */
 	rm_mono_t turned;
+	int64_t turn_ns; /* the last one took */
 
 	struct name_job names;
 	struct list_job list;

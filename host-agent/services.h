@@ -99,6 +99,10 @@ size_t services_asks(
 void services_answer(struct services *services, uint64_t token,
     const struct wire_rnic *rnic, rm_mono_t now);
 
+/* A probe to it was lost: perhaps it has other QPs by now. What plans name is told anew
+ * at once; of others we have to ask. Cheap, whatever is lost. */
+void services_lost(struct services *services, struct wire_rnic_id dst, rm_mono_t now);
+
 /* Something has changed since services_turn. */
 bool services_news(const struct services *services);
 /* Chooses anew what to probe, trace and answer: after news, and every second for the

@@ -12,6 +12,10 @@
 #define JOIN_AGAIN_NS (30 * RM_NS_PER_S)
 /* Its agent may start anew, with other QPs, or it may move. */
 #define FOUND_AGAIN_NS (60 * RM_NS_PER_S)
+/* While its probes are lost; and of all that are, one may bring its question forward
+ * so often. */
+#define DOUBT_ASK_NS (10 * RM_NS_PER_S)
+#define DOUBTS_APART_NS (20 * RM_NS_PER_MS)
 /* A controller that has just begun knows nobody yet. */
 #define MISSES_OF_FOUND 3
 
@@ -63,6 +67,7 @@ asked(struct services *services, struct peer *peer, rm_mono_t now)
 	int64_t more = rm_backoff_next_ns(&peer->backoff, services_random(services));
 
 	peer->token = ++services->token;
+	peer->asked = now;
 	peer->ask_at = rm_mono_add(now, ANSWER_NS + more);
 	services->counts.asks++;
 }
@@ -169,6 +174,28 @@ services_answer(struct services *services, uint64_t token, const struct wire_rni
 							 services_random(services));
 	}
 	peer->ask_at = rm_mono_add(now, wait);
+}
+
+void
+services_lost(struct services *services, struct wire_rnic_id dst, rm_mono_t now)
+{
+	struct peer *peer, *next;
+
+	if (services->doubted.ns != 0 &&
+	    rm_mono_since(now, services->doubted) < DOUBTS_APART_NS)
+		return;
+	services->doubted = now;
+	HASH_ITER (hh, services->peers, peer, next) {
+		rm_mono_t soon = rm_mono_add(peer->asked, DOUBT_ASK_NS);
+
+		if (peer->state != PEER_FOUND || peer->id.guid != dst.guid ||
+		    peer->id.port != dst.port)
+			continue;
+		if (rm_mono_since(soon, now) < 0)
+			soon = now;
+		if (rm_mono_since(soon, peer->ask_at) < 0)
+			peer->ask_at = soon;
+	}
 }
 
 bool

@@ -79,7 +79,7 @@ struct peer {
 	uint8_t qp_type;
 	enum peer_state state;
 	uint64_t token; /* of the last ask; 0: not asked */
-	rm_mono_t ask_at;
+	rm_mono_t asked, ask_at;
 	struct rm_backoff backoff;
 	size_t flows;
 	unsigned misses; /* answers in a row that nobody knows it (any more) */
@@ -187,6 +187,7 @@ struct services {
 	size_t unnamed; /* processes */
 	uint32_t listing;
 	rm_mono_t ended; /* the last time that one was destroyed */
+	rm_mono_t doubted;
 	uint64_t turn;
 	uint64_t token;
 	uint64_t random;

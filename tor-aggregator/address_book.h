@@ -25,7 +25,7 @@ struct address_book { /* zeroed at first: stale */
 };
 
 #define ADDRESS_BOOK_EVERY_NS RM_NS_PER_S
-#define ADDRESS_BOOK_OLD_NS (30 * RM_NS_PER_S)
+#define ADDRESS_BOOK_OLD_NS (10 * RM_NS_PER_S)
 
 void address_book_stale(struct address_book *book);
 void address_book_release(struct address_book *book);

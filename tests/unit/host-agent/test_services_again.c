@@ -132,6 +132,29 @@ a_command_of_strange_bytes_is_clean_at_once(void **state)
 	assert_string_equal(services_flow(services, 17).service, "comm:a?[2J??\"b");
 }
 
+/* Its agent has restarted, say: its probe QP is another one by now. */
+static void
+a_peer_whose_probes_are_lost_is_asked_for_soon_but_not_again_and_again(void **state)
+{
+	const struct wire_rnic_id peer = { PEER_GUID + 2, 1 };
+	struct wire_rnic rnic = services_peer_rnic(2, "tor2");
+	struct services *services = *state;
+	struct services_ask ask;
+
+	hear(services, services_qp(1, 17, 2, 0xc001, 5), 0);
+	hear(services, services_qp(1, 18, 3, 0xc001, 5), 0);
+	services_answer_all(services, services_at(0));
+	services_lost(services, peer, services_at(2000));
+	assert_int_equal(services_asks(services, services_at(2000), &ask, 1), 0);
+	assert_int_equal(services_asks(services, services_at(10000), &ask, 1), 1);
+	assert_int_equal(ask.address.bytes[3], 2);
+	services_answer(services, ask.token, &rnic, services_at(10000));
+	services_lost(services, peer, services_at(19000));
+	services_lost(services, (struct wire_rnic_id){ 1, 1 }, services_at(19100));
+	assert_int_equal(services_asks(services, services_at(19999), &ask, 1), 0);
+	assert_int_equal(services_asks(services, services_at(20000), &ask, 1), 1);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int
@@ -141,6 +164,8 @@ main(void)
 		TEST(a_joined_peer_is_asked_for_by_its_address_from_then_on),
 		TEST(a_number_that_another_qp_has_by_now_is_that_one),
 		TEST(what_ends_while_it_is_listed_is_looked_for_again),
+		TEST(
+		    a_peer_whose_probes_are_lost_is_asked_for_soon_but_not_again_and_again),
 		TEST(a_command_of_strange_bytes_is_clean_at_once),
 	};
 
