@@ -61,6 +61,7 @@ rnic_free(struct rnic *rnic)
 static void
 rnic_say(struct rnic *rnic, enum rnic_event event)
 {
+	rnic->told_link_up = rnic->verbs.link_up;
 	rnic->callbacks.on_event(rnic, event, 0, rnic->arg);
 }
 
@@ -125,17 +126,10 @@ rnic_take_news(void *arg)
 	if (rnic->gone) {
 		rnic_lose(rnic, rnic->gone_reason);
 	} else {
-		enum rnic_event event = RNIC_CHANGED;
-		bool was_up = rnic->verbs.link_up;
+		enum rnic_event event;
 
-		port_verbs_facts(rnic->port, &rnic->verbs);
-		if (rnic->renumbered)
-			event = RNIC_UP;
-		else if (rnic->verbs.link_up != was_up)
-			event = was_up ? RNIC_LINK_DOWN : RNIC_LINK_UP;
-		rnic->renumbered = false;
-		rnic_set_pace(rnic);
-		rnic_say(rnic, event);
+		if (rnic_read_news(rnic, &event))
+			rnic_say(rnic, event);
 	}
 	/* Its addresses may have come, gone or changed with that. */
 	rnic->look_again = rnic->looking;

@@ -42,6 +42,8 @@ struct rnic {
 	struct rm_timer *news;
 	bool renumbered, gone;
 	int gone_reason;
+	bool told_link_up;   /* as it was last told of */
+	rm_mono_t link_told; /* when its last change was */
 };
 
 /* rnic_open.c */
@@ -50,6 +52,8 @@ void rnic_close(struct rnic *rnic);
 uint64_t rnic_overruns(const struct rnic *rnic);
 int rnic_start_prober(struct rnic *rnic);
 void rnic_set_pace(struct rnic *rnic);
+/* What the port says now is in force. False: nothing is to be told, or not yet. */
+bool rnic_read_news(struct rnic *rnic, enum rnic_event *ret);
 
 /* rnic.c: what the port has said, dealt with outside of its callbacks. */
 void rnic_take_news(void *arg);

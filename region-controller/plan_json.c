@@ -77,7 +77,6 @@ show_rnic(const struct wire_rnic *rnic)
 	set_u64(object, "qpn", rnic->qpn);
 	set_u64(object, "large_qpn", rnic->large_qpn);
 	set_u64(object, "lid", rnic->lid);
-	json_object_set_new(object, "link", json_string(wire_link_word(rnic->link)));
 	set_u64(object, "mtu_bytes", rnic->mtu_bytes);
 	return object;
 }

@@ -137,7 +137,7 @@ registry_same_plan(const struct registry_rnic *a, const struct registry_rnic *b)
 	       strcmp(a->device, b->device) == 0 && strcmp(a->driver, b->driver) == 0 &&
 	       memcmp(a->tors, b->tors, sizeof(a->tors)) == 0 &&
 	       a->tor_count == b->tor_count && a->qpn == b->qpn &&
-	       a->large_qpn == b->large_qpn && a->lid == b->lid && a->link == b->link &&
+	       a->large_qpn == b->large_qpn && a->lid == b->lid &&
 	       a->mtu_bytes == b->mtu_bytes &&
 	       (a->qpn == 0 || a->incarnation == b->incarnation);
 }

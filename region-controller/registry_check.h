@@ -15,8 +15,9 @@ void registry_take_over(
 
 bool registry_same_addresses(
     const struct registry_rnic *a, const struct registry_rnic *b);
-/* Equal in all that plans are made of, and in what others must know at once: the link.
- * On UDP a restart of the agent changes nothing; with a QPN it does. */
+/* Equal in all that plans are made of. On UDP a restart of the agent changes nothing;
+ * with a QPN it does. The link is not part of them: it may change ten times a second.
+ */
 bool registry_same_plan(const struct registry_rnic *a, const struct registry_rnic *b);
 
 #endif

@@ -280,6 +280,24 @@ while_its_link_is_down_no_probe_is_tried(void **state)
 }
 
 static void
+a_link_that_flaps_is_followed_but_told_of_once_a_second(void **state)
+{
+	struct fixture *f = probing(state);
+	const rm_mono_t begun = rm_mono_now();
+
+	for (unsigned i = 0; i < 20; i++) {
+		tell_link(f, i % 2 != 0);
+		loopback_run(f->loop, 5 * RM_NS_PER_MS);
+		assert_int_equal(
+		    rnic_link(f->rnic), i % 2 != 0 ? WIRE_LINK_UP : WIRE_LINK_DOWN);
+	}
+	if (rm_mono_since(rm_mono_now(), begun) < RM_NS_PER_S)
+		assert_in_range(f->changes, 1, 2);
+	LOOPBACK_WAIT(f->loop, f->last == RNIC_LINK_UP); /* how it ends is told */
+	check_probing(f);
+}
+
+static void
 one_that_is_down_at_first_waits_for_its_link(void **state)
 {
 	struct fixture *f = *state;
@@ -456,6 +474,7 @@ main(void)
 		TEST(it_is_opened_with_its_gids_and_registered_with_its_qps),
 		TEST(who_stamps_is_told_as_it_is_now),
 		TEST(while_its_link_is_down_no_probe_is_tried),
+		TEST(a_link_that_flaps_is_followed_but_told_of_once_a_second),
 		TEST(one_that_is_down_at_first_waits_for_its_link),
 		TEST(a_link_that_comes_back_ends_no_pause_and_no_brake),
 		TEST(new_numbers_ask_for_a_new_registration_and_targets),

@@ -189,20 +189,16 @@ a_link_may_come_and_go_as_often_as_it_likes(void **state)
 {
 	struct fixture *f = *state;
 	struct wire_rnic before, after;
-	unsigned changes;
 
 	start(f);
 	assert_true(rnic_describe(f->rnic, &before));
 	for (unsigned i = 0; i < CYCLES; i++) {
-		changes = f->changes;
 		if (i % 3 == 0)
 			fake_verbs_break(f->device, before.qpn);
 		fake_verbs_link(f->device, false);
-		LOOPBACK_WAIT(f->loop, f->changes > changes);
-		assert_int_equal(rnic_link(f->rnic), WIRE_LINK_DOWN);
-		changes = f->changes;
+		LOOPBACK_WAIT(f->loop, rnic_link(f->rnic) == WIRE_LINK_DOWN);
 		fake_verbs_link(f->device, true);
-		LOOPBACK_WAIT(f->loop, f->changes > changes);
+		LOOPBACK_WAIT(f->loop, rnic_link(f->rnic) == WIRE_LINK_UP);
 	}
 	check_probing(f);
 	assert_true(rnic_describe(f->rnic, &after));

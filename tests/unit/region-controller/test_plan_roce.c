@@ -86,7 +86,7 @@ without_a_second_qp_large_probes_fit_into_the_first(void **state)
 }
 
 static void
-plans_tell_qps_links_and_levels(void **state)
+plans_tell_qps_and_levels_but_no_links(void **state)
 {
 	struct fixture *f = *state;
 	struct wire_rnic rnic = region_roce_rnic(100, "h1", "tor1", REGION_V4);
@@ -106,7 +106,7 @@ plans_tell_qps_links_and_levels(void **state)
 	assert_int_equal(rnic.qpn, 0x100 + 100);
 	assert_int_equal(rnic.large_qpn, 0x800000 + 100);
 	assert_int_equal(rnic.lid, 9);
-	assert_int_equal(rnic.link, WIRE_LINK_DOWN);
+	assert_int_equal(rnic.link, WIRE_LINK_UNKNOWN);
 	assert_int_equal(rnic.incarnation, 7);
 	assert_int_equal(view_of(f, "tor1")->plan.mesh.sl, 3);
 	wire_plan_entry(view_of(f, "tor1"), 0, &entry);
@@ -247,7 +247,7 @@ main(void)
 		TEST(small_probes_have_64_bytes_and_large_ones_the_mtu),
 		TEST(the_smaller_mtu_of_both_counts),
 		TEST(without_a_second_qp_large_probes_fit_into_the_first),
-		TEST(plans_tell_qps_links_and_levels),
+		TEST(plans_tell_qps_and_levels_but_no_links),
 		TEST(levels_are_of_probes_over_verbs_only),
 		TEST(a_mixed_rack_takes_sizes_that_fit_everybody),
 		TEST(tors_of_different_transports_do_not_probe_each_other),
