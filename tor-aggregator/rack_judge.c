@@ -228,7 +228,7 @@ rnic_verdict(struct rack_judge *judge, const struct rack *rack,
 }
 
 /* Of a member that the last second named too, only if it says the same: there is more
- * of it here. */
+ * of it here. Of one whose port is down nothing but that is said. */
 static void
 slow_verdict(struct rack_judge *judge, const struct rack *rack,
     const struct rack_slow_named *named)
@@ -237,6 +237,8 @@ slow_verdict(struct rack_judge *judge, const struct rack *rack,
 		.other = RACK_NO_OTHER };
 	struct rm_verdict *verdict = &judge->verdicts[judge->verdict_count];
 
+	if (judge->excused[named->member])
+		return;
 	if (judge->member_health[named->member] == RM_HEALTH_BAD) {
 		while (verdict > judge->verdicts)
 			if (rm_rnic_id_equal((--verdict)->rnic, named->verdict.rnic))

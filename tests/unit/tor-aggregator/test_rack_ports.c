@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -49,6 +50,50 @@ a_port_that_is_down_by_its_hosts_word_is_named_at_once(void **state)
 			run_end(&run);
 		}
 	run_print_latencies("port down", 4 * run_seeds(SEEDS));
+}
+
+static void
+lose_and_go_down(int64_t at_ns, uint64_t seed)
+{
+	const struct sim_options options = { .members = 4,
+		.rnics_per_host = 1,
+		.witnesses = 3,
+		.interval_ns = FAST_NS,
+		.seed = seed };
+	const struct sim_fault lossy = { SIM_RNIC_LOSES_SENT, 1, 2 * RM_NS_PER_S, at_ns,
+		0.1 };
+	const struct sim_fault down = { SIM_RNIC_PORT_DOWN, 1, at_ns,
+		at_ns + 3 * RM_NS_PER_S, 0 };
+	struct rack_judgement judgement;
+	bool was_lossy = false, was_down = false;
+	int64_t end_ns = 0;
+	struct sim *sim;
+
+	assert_int_equal(sim_new(&options, &sim), 0);
+	sim_add_fault(sim, lossy);
+	sim_add_fault(sim, down);
+	while (end_ns < at_ns + 3 * RM_NS_PER_S) {
+		if (sim_step(sim, &end_ns, &judgement) == -EAGAIN)
+			continue;
+		assert_in_range(judgement.verdict_count, 0, 1);
+		for (size_t i = 0; i < judgement.verdict_count; i++) {
+			was_lossy |= judgement.verdicts[i].kind == RM_KIND_RNIC_LOSSY;
+			was_down |= judgement.verdicts[i].kind == RM_KIND_RNIC_DOWN;
+		}
+	}
+	assert_true(was_lossy);
+	assert_true(was_down);
+	sim_free(sim);
+}
+
+/* What five seconds still show of it stands no longer beside that. */
+static void
+a_port_that_loses_and_then_goes_down_is_named_once(void **state)
+{
+	(void)state;
+	for (int phase = 0; phase < 8; phase++)
+		lose_and_go_down(
+		    9 * RM_NS_PER_S + phase * SIM_BIN_NS / 2, (uint64_t)phase);
 }
 
 /* Two hosts that say so leave two others that bear no witness against each other. */
@@ -217,6 +262,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
 		    a_port_that_is_down_by_its_hosts_word_is_named_at_once),
+		cmocka_unit_test(a_port_that_loses_and_then_goes_down_is_named_once),
 		cmocka_unit_test(two_ports_that_are_down_blame_nobody_else),
 		cmocka_unit_test(all_ports_down_is_their_tor),
 		TEST(the_sentence_says_who_says_so),
