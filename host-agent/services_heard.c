@@ -43,6 +43,13 @@ address_of_gid(const uint8_t gid[16])
 	return address;
 }
 
+/* A program may ask for any; 24 bits are sent, and more no aggregator takes. */
+static uint32_t
+number(uint32_t qpn)
+{
+	return qpn & WIRE_MAX_QPN;
+}
+
 static bool
 is_own(const struct owner *owner, const struct wire_address *address)
 {
@@ -84,7 +91,7 @@ services_event(struct services *services, const struct qp_event *event, rm_mono_
 	c = (struct services_connection){
 		.owner = owner,
 		.qpn = event->qpn,
-		.dst_qpn = event->dest_qpn,
+		.dst_qpn = number(event->dest_qpn),
 		.type = wire_type(event->qp_type),
 		.peer = address_of_gid(event->dgid),
 		.src_port =
@@ -130,7 +137,7 @@ listed_one(struct services *services, size_t owner, const struct qp_list_row *ro
 	struct services_connection c = {
 		.owner = owner,
 		.qpn = row->qpn,
-		.dst_qpn = row->dst_qpn,
+		.dst_qpn = number(row->dst_qpn),
 		.type = wire_type(row->type),
 		.peer = row->dst,
 		.src_port = older_port(row),
@@ -143,8 +150,8 @@ listed_one(struct services *services, size_t owner, const struct qp_list_row *ro
 
 	/* Another one has its number, and of neither its end nor its start was heard.
 	 */
-	if (qp != NULL && rm_mono_since(qp->since, asked) < 0 && row->dst_qpn != 0 &&
-	    qp->dst_qpn != 0 && qp->dst_qpn != row->dst_qpn) {
+	if (qp != NULL && rm_mono_since(qp->since, asked) < 0 && c.dst_qpn != 0 &&
+	    qp->dst_qpn != 0 && qp->dst_qpn != c.dst_qpn) {
 		services->counts.missed++;
 		services_qp_remove(services, qp);
 		qp = NULL;

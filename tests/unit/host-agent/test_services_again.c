@@ -155,6 +155,32 @@ a_peer_whose_probes_are_lost_is_asked_for_soon_but_not_again_and_again(void **st
 	assert_int_equal(services_asks(services, services_at(20000), &ask, 1), 1);
 }
 
+/* No program of a host may silence its reports. */
+static void
+numbers_of_more_than_24_bits_are_told_as_they_are_sent(void **state)
+{
+	struct services *services = *state;
+	struct qp_event event = services_qp(1, 17, 2, 0xc001, 5);
+	struct qp_list_row row = services_row(18, 0xffffffff, 0);
+	struct wire_writer *writer = wire_writer_new();
+	struct wire_service_flow flows[2];
+	struct wire_services report = { .host = "h1",
+		.incarnation = 1,
+		.now_ns = 1,
+		.missing = "",
+		.flows = flows };
+	struct wire_bytes bytes;
+
+	event.dest_qpn = 0xff001017;
+	hear(services, event, 0);
+	list(services, &row, 1, true, 0);
+	assert_int_equal(services_flow(services, 17).dst_qpn, 0x1017);
+	report.flow_count = services_flows(services, flows, 2);
+	assert_int_equal(report.flow_count, 2);
+	assert_int_equal(wire_write_services(writer, &report, &bytes), 0);
+	wire_writer_free(writer);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int
@@ -166,6 +192,7 @@ main(void)
 		TEST(what_ends_while_it_is_listed_is_looked_for_again),
 		TEST(
 		    a_peer_whose_probes_are_lost_is_asked_for_soon_but_not_again_and_again),
+		TEST(numbers_of_more_than_24_bits_are_told_as_they_are_sent),
 		TEST(a_command_of_strange_bytes_is_clean_at_once),
 	};
 
