@@ -79,6 +79,7 @@ queue_repair(struct port_verbs *port, struct port_verbs_queue *queue)
 {
 	int r;
 
+	queue->flushed = false;
 	if (!queue->lost && !verbs_queue_broken(queue->queue))
 		return 0;
 	r = verbs_queue_revive(queue->queue, port_verbs_drop_sent, port);

@@ -52,8 +52,10 @@ take_one(struct port_verbs *port, struct port_verbs_receive *receive,
 		return; /* its life is over, and the buffer posted again */
 	if (!completion_is_whole(port, queue, completion)) {
 		verbs_queue_give_back(queue->queue, completion->wr_id);
-		if (completion->status != IBV_WC_SUCCESS)
+		if (completion->status != IBV_WC_SUCCESS) {
+			queue->flushed = true;
 			port_verbs_suspect(port, queue);
+		}
 		return;
 	}
 	taken = &receive->ring[(receive->first + receive->count++) % receive->size];
@@ -177,11 +179,12 @@ port_verbs_deliver(struct port_verbs *port, enum port_role role)
 	return looked;
 }
 
-/* A lost queue has its buffers still: they are the device's until it is revived. */
+/* A lost queue has its buffers still: they are the device's until it is revived. One
+ * that is broken would flush what it gets, and so wake us again and again. */
 void
 port_verbs_refill(struct port_verbs *port)
 {
 	for (size_t i = 0; i < port->queue_count && port->gone == 0; i++)
-		if (!port->queues[i].lost)
+		if (!port->queues[i].lost && !port->queues[i].flushed)
 			verbs_queue_refill(port->queues[i].queue);
 }

@@ -30,7 +30,9 @@ struct port_verbs_queue {
 	uint32_t qpn;  /* as it was told last */
 	uint16_t port; /* source port that it makes, where QPs make the flows */
 	bool suspect;  /* to be looked at: something of it has failed */
-	bool lost;     /* could not be revived yet: leave it alone */
+	bool
+	    flushed; /* it gives back what is posted at once: nothing more until then */
+	bool lost;   /* could not be revived yet: leave it alone */
 };
 
 /* Off the completion queue, with its stamp, but not handed over yet. */

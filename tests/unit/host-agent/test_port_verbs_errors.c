@@ -76,6 +76,23 @@ a_broken_queue_comes_back_with_its_number(void **state)
 	assert_int_equal(port_overruns(to->port, PORT_REFLECTOR, true), 0);
 }
 
+/* What is posted to it comes back flushed, and wakes us for nothing. */
+static void
+a_broken_queue_gets_no_buffers_until_it_is_back(void **state)
+{
+	struct verbs_fixture *fixture = *state;
+	struct verbs_side *to = &fixture->sides[1];
+
+	open_both(fixture);
+	probe_works(fixture);
+	fake_verbs_break(to->device, to->facts.qpn);
+	UNTIL(fixture, port_counts(to->port)->reset == 1);
+	fake_verbs_break(to->device, to->facts.qpn); /* too soon to be reset at once */
+	UNTIL(fixture, port_counts(to->port)->reset == 2);
+	assert_in_range(port_counts(to->port)->errors, 64, 2 * 64);
+	probe_works(fixture);
+}
+
 static void
 what_arrived_before_the_break_is_handed_over(void **state)
 {
@@ -288,6 +305,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(rubbish_in_a_flushed_receive_frees_no_send),
 		TEST(a_broken_queue_comes_back_with_its_number),
+		TEST(a_broken_queue_gets_no_buffers_until_it_is_back),
 		TEST(what_arrived_before_the_break_is_handed_over),
 		TEST(where_reset_fails_the_new_number_is_told),
 		TEST(a_rebuilt_flow_leaves_from_another_port),
