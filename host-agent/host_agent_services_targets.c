@@ -145,8 +145,10 @@ tell_one(struct agent_services *own, size_t uplink, size_t count, rm_mono_t now)
 
 		if (!is_served(agent, uplink, flow->src))
 			continue;
-		if (flow->state == WIRE_SERVICE_UNRESOLVED)
+		if (flow->state == WIRE_SERVICE_UNRESOLVED || !services_is_told(flow))
 			report.unresolved += flow->qps;
+		if (!services_is_told(flow))
+			continue;
 		report.over_cap += flow->state == WIRE_SERVICE_WAITING;
 		own->served[report.flow_count++] = *flow;
 	}

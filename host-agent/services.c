@@ -225,6 +225,12 @@ services_flows(
 	return n;
 }
 
+bool
+services_is_told(const struct wire_service_flow *flow)
+{
+	return flow->peer.family != 0;
+}
+
 struct services_counts
 services_counts(const struct services *services)
 {

@@ -125,6 +125,10 @@ size_t services_guests(
 size_t services_flows(
     const struct services *services, struct wire_service_flow *out, size_t max);
 
+/* Whether aggregators are told of it: only of peers with an address. The others are
+ * counted as unresolved; one of them among the flows, and no report could be made. */
+bool services_is_told(const struct wire_service_flow *flow);
+
 struct services_counts {
 	/* so far */
 	uint64_t connected, destroyed;

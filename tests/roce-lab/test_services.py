@@ -194,6 +194,29 @@ def test_a_flow_is_probed_over_its_own_spine_until_its_process_is_killed(
         is_forgotten(region, traffic, pair[0], say)
 
 
+def test_a_flow_that_nobody_can_join_is_counted_and_silences_no_other(region, pair, tmp_path):
+    source = pair[0]
+    near, far = (region.lab.agents[each.host] for each in pair)
+    aggregator = region.lab.aggregators[source.tor]
+    with Rping(tmp_path / "a", *pair) as by_cm, Stream(tmp_path / "b", *pair) as by_hand:
+        known, lone = Quiet(by_cm), Quiet(by_hand)
+        far.kill()
+        near.restart()
+        flow_that("it is listed", READY_S, near, lone.pid, lambda f: f["older"])
+
+        def told():
+            answer = aggregator.get("/v1/services").json
+            (host,) = [each for each in answer["hosts"] if each["host"] == source.host]
+            pids = [row["pid"] for row in answer["services"]]
+            return host["connected"] and host["unresolved_qps"] > 0 and known.pid in pids
+
+        until("the aggregator is told", PROBED_S, told, [near])
+        for traffic in (known, lone):
+            traffic.kill()
+        far.start()
+        until("it hears", READY_S, lambda: services(far)["tracing"], [far])
+
+
 def test_flows_older_than_the_agent_are_resolved_by_address_and_by_number(
     region, pair, tmp_path, say
 ):
