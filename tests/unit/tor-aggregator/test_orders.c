@@ -12,6 +12,7 @@
 #include <jansson.h>
 
 #include "orders_fixture.h"
+#include "tor-aggregator/address_book.h"
 
 static void
 send_brake(struct world *w, uint64_t version, uint32_t rate)
@@ -116,6 +117,31 @@ what_our_racks_know_is_answered_here(void **state)
 	LOOPBACK_WAIT(w->loop, w->answers == 2);
 	assert_string_equal(w->host, "x0");
 	assert_int_equal(w->resolves, 0);
+}
+
+static void
+what_a_question_told_a_while_ago_is_asked_anew_if_that_can_be(void **state)
+{
+	struct world *w = *state;
+	struct wire_rnic far = fixture_rnic(0x7777, "far", "t9");
+	const rm_mono_t before =
+	    rm_mono_add(rm_mono_now(), -(int64_t)ADDRESS_BOOK_OLD_NS);
+
+	agent_join(w);
+	assert_true(tor_rack_learn(w->aggregator->racks[0], &far, before) >= 0);
+	orders_roster(w->aggregator->orders);
+	resolve(w, 11, &far.addresses[0]);
+	LOOPBACK_WAIT(w->loop, w->resolves == 1);
+	assert_int_equal(w->answers, 0);
+	rm_listener_free(w->listener);
+	w->listener = NULL;
+	rm_link_close(w->controller, -ECONNRESET);
+	LOOPBACK_WAIT(w->loop, !relay_connected(w->aggregator->relay));
+	resolve(w, 12, &far.addresses[0]);
+	LOOPBACK_WAIT(w->loop, w->answers == 1);
+	assert_int_equal(w->token, 12);
+	assert_true(w->found);
+	assert_string_equal(w->host, "far");
 }
 
 static void
@@ -226,6 +252,7 @@ main(void)
 		TEST(a_brake_that_makes_no_sense_closes_the_link),
 		TEST(what_only_newer_peers_say_is_passed_over),
 		TEST(what_our_racks_know_is_answered_here),
+		TEST(what_a_question_told_a_while_ago_is_asked_anew_if_that_can_be),
 		TEST(the_rest_is_asked_of_the_controller),
 		TEST(a_silent_controller_means_not_found),
 		TEST(a_drill_down_over_a_link_is_the_one_over_http),
