@@ -126,26 +126,28 @@ on_gone(int reason, void *arg)
 	rm_timer_after(rnic->news, 0);
 }
 
-/* A link that flaps is followed at once, but told of once a second: each telling is a
- * registration, which goes as far as etcd. */
+/* A link that flaps is followed at once, but its falls are told of once a second: each
+ * telling is a registration, which goes as far as etcd. That it is back is told at
+ * once, or a short fall would look like a long one. */
 bool
 rnic_read_news(struct rnic *rnic, enum rnic_event *ret)
 {
 	const rm_mono_t now = rm_mono_now();
-	const int64_t since = rm_mono_since(now, rnic->link_told);
-	bool turned;
+	const int64_t since = rm_mono_since(now, rnic->fall_told);
+	bool turned, fell;
 
 	port_verbs_facts(rnic->port, &rnic->verbs);
 	rnic_set_pace(rnic);
 	turned = rnic->verbs.link_up != rnic->told_link_up;
-	if (turned && !rnic->renumbered && since < LINK_TELL_NS) {
+	fell = turned && !rnic->verbs.link_up;
+	if (fell && !rnic->renumbered && since < LINK_TELL_NS) {
 		rm_timer_after(rnic->news, LINK_TELL_NS - since);
 		return false;
 	}
 	if (!turned && !rnic->renumbered)
 		return false; /* there and back again */
-	if (turned)
-		rnic->link_told = now;
+	if (fell)
+		rnic->fall_told = now;
 	*ret = rnic->renumbered      ? RNIC_UP
 	       : rnic->verbs.link_up ? RNIC_LINK_UP
 				     : RNIC_LINK_DOWN;

@@ -43,7 +43,7 @@ struct rnic {
 	bool renumbered, gone;
 	int gone_reason;
 	bool told_link_up;   /* as it was last told of */
-	rm_mono_t link_told; /* when its last change was */
+	rm_mono_t fall_told; /* when that was last false for the first time */
 };
 
 /* rnic_open.c */

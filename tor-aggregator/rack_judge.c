@@ -276,7 +276,7 @@ judge_ports(struct rack_judge *judge, const struct rack *rack,
 	    rack_ports_judge(rack, start, rm_mono_since(window->end, window->start),
 		judge->suspects, &judge->verdicts[judge->verdict_count]);
 	for (size_t i = 0; i < rack->member_count; i++)
-		if (judge->suspects[i].port_down > 0)
+		if (judge->suspects[i].port_down > 0 || judge->suspects[i].port_flaps)
 			judge->member_health[i] = RM_HEALTH_BAD;
 }
 

@@ -35,8 +35,9 @@ enum host_state {
 struct rack_member {
 	struct rm_rnic_id id;
 	const char *host, *device;
-	size_t host_index; /* into hosts */
-	bool port_down;    /* its own host's word */
+	size_t host_index;   /* into hosts */
+	bool port_down;      /* its own host's word */
+	uint32_t port_falls; /* so far; only differences count */
 };
 
 struct rack_host {

@@ -10,6 +10,12 @@
 #define AFTER_TOR_WINDOWS 8 /* when a ToR comes back, so do its ports one by one */
 /* A window is judged a second after its end, and is a second long; one per bin. */
 #define EXCUSED_WINDOWS 8
+/* Three falls in a few seconds are flapping; it ends when the last is so long ago. An
+ * agent tells of one fall a second at most. */
+#define RESTLESS_BY_FALL 16
+#define RESTLESS_FLAPS 40
+#define RESTLESS_MOST 48
+#define DOWN_AFTER_FLAPPING 16 /* windows without an end: it is down, after all */
 
 /* Whose agent is silent may have changed its mind. */
 static bool
@@ -25,14 +31,37 @@ is_down(const struct rack *rack, size_t member)
 	       is_fresh(rack->hosts[rack->members[member].host_index].state);
 }
 
+/* Falls between two windows, too: who is up at each of them is not well for that. */
+static bool
+note_falls(const struct rack_member *member, struct rack_suspect_memory *memory)
+{
+	const bool fell =
+	    memory->port_known && memory->port_falls != member->port_falls;
+
+	memory->port_known = true;
+	memory->port_falls = member->port_falls;
+	if (memory->port_restless > 0)
+		memory->port_restless--;
+	if (fell)
+		memory->port_restless += RESTLESS_BY_FALL;
+	if (memory->port_restless > RESTLESS_MOST)
+		memory->port_restless = RESTLESS_MOST;
+	if (memory->port_restless >= RESTLESS_FLAPS)
+		memory->port_flaps = true;
+	else if (memory->port_restless < RESTLESS_BY_FALL)
+		memory->port_flaps = false;
+	return fell;
+}
+
 void
 rack_ports_excuse(
     const struct rack *rack, struct rack_suspect_memory *memories, bool *excused)
 {
 	for (size_t i = 0; i < rack->member_count; i++) {
 		struct rack_suspect_memory *memory = &memories[i];
+		const bool fell = note_falls(&rack->members[i], memory);
 
-		if (rack->members[i].port_down)
+		if (rack->members[i].port_down || fell)
 			memory->port_excused = EXCUSED_WINDOWS;
 		excused[i] = memory->port_excused > 0;
 		if (memory->port_excused > 0)
@@ -77,7 +106,7 @@ tor_verdict(const struct rack *rack, size_t down, struct rm_verdict *ret)
 }
 
 static void
-port_verdict(const struct rack *rack, size_t member, struct rm_verdict *ret)
+port_verdict(const struct rack *rack, size_t member, bool flaps, struct rm_verdict *ret)
 {
 	*ret = (struct rm_verdict){
 		.part = { .type = RM_PART_RNIC },
@@ -88,27 +117,47 @@ port_verdict(const struct rack *rack, size_t member, struct rm_verdict *ret)
 	};
 	rack_member_name(rack, member, ret->part.name);
 	snprintf(ret->part.place, sizeof ret->part.place, "%.63s", rack->tor);
-	snprintf(ret->evidence.observed, sizeof ret->evidence.observed,
-	    "its port is down, its host says");
+	if (flaps) {
+		ret->kind = RM_KIND_RNIC_LOSSY;
+		ret->evidence.way = RM_WAY_BOTH;
+	}
+	snprintf(ret->evidence.observed, sizeof ret->evidence.observed, "%s",
+	    flaps ? "its port goes down again and again, its host says"
+		  : "its port is down, its host says");
 }
 
 static bool
 note_port(const struct rack *rack, size_t member, rm_wall_t start, bool all,
     struct rack_suspect_memory *memory)
 {
-	if (!is_down(rack, member)) {
-		memory->port_down = memory->port_after_tor = 0;
+	const bool down = is_down(rack, member);
+
+	if (!is_fresh(rack->hosts[rack->members[member].host_index].state) || all) {
+		memory->port_restless = 0;
+		memory->port_flaps = false;
+	}
+	if (!down)
+		memory->port_down = 0;
+	else if (memory->port_down < DOWN_AFTER_FLAPPING)
+		memory->port_down++;
+	if (!down && !memory->port_flaps) {
+		memory->port_after_tor = 0;
+		memory->port_since.ns = 0;
 		return false;
 	}
-	if (memory->port_down == 0)
+	if (memory->port_since.ns == 0)
 		memory->port_since = start;
-	if (memory->port_down < DOWN_WINDOWS)
-		memory->port_down++;
 	if (all)
 		memory->port_after_tor = AFTER_TOR_WINDOWS;
 	else if (memory->port_after_tor > 0 && --memory->port_after_tor > 0)
 		return false;
-	return memory->port_down >= DOWN_WINDOWS;
+	return memory->port_flaps || memory->port_down >= DOWN_WINDOWS;
+}
+
+static bool
+only_flaps(const struct rack_suspect_memory *memory)
+{
+	return memory->port_flaps && memory->port_down < DOWN_AFTER_FLAPPING;
 }
 
 size_t
@@ -125,7 +174,8 @@ rack_ports_judge(const struct rack *rack, rm_wall_t window_start, int64_t window
 		if (all)
 			tor_verdict(rack, down, &verdicts[count]);
 		else
-			port_verdict(rack, i, &verdicts[count]);
+			port_verdict(
+			    rack, i, only_flaps(&memories[i]), &verdicts[count]);
 		verdicts[count].evidence.window_ns = window_ns;
 		verdicts[count++].evidence.window_start = memories[i].port_since;
 	}

@@ -37,6 +37,10 @@ struct rack_suspect_memory { /* of one member, from window to window */
 	rm_wall_t port_since;    /* start of the first window with its port down */
 	unsigned port_after_tor; /* windows left in which it comes back with its ToR */
 	unsigned port_excused;   /* windows left that may show it down */
+	bool port_known;         /* port_falls is of it */
+	uint32_t port_falls;     /* as it was in the last window */
+	unsigned port_restless;  /* by its latest falls; decays by one per window */
+	bool port_flaps;
 	unsigned changing, absent; /* since it was named: other kind, not seen */
 	unsigned turning;          /* other way */
 };

@@ -294,6 +294,9 @@ roster_register(struct roster *roster, const struct wire_rnic *rnic)
 	entry = roster_place(roster, rnic, true, &changed, &r);
 	if (entry == NULL)
 		return r;
+	if (entry->rnic.registered && entry->rnic.link != WIRE_LINK_DOWN &&
+	    rnic->link == WIRE_LINK_DOWN)
+		entry->rnic.link_falls++;
 	describe(roster, &entry->rnic, rnic, roster->tors[0]);
 	entry->rnic.registered = true;
 	number_hosts(roster);

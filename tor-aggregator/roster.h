@@ -31,11 +31,12 @@ struct roster_rnic {
 	size_t address_count;
 	uint32_t qpn, large_qpn, mtu_bytes;
 	uint16_t lid;
-	uint8_t link;      /* enum wire_link */
-	bool planned;      /* in the newest plan */
-	bool registered;   /* by an agent in this life of ours */
-	bool served;       /* a service of the rack talks to it */
-	rm_mono_t learned; /* when a question about it was answered last; 0: never */
+	uint8_t link;        /* enum wire_link */
+	uint32_t link_falls; /* from not down to down, as its agent told */
+	bool planned;        /* in the newest plan */
+	bool registered;     /* by an agent in this life of ours */
+	bool served;         /* a service of the rack talks to it */
+	rm_mono_t learned;   /* when a question about it was answered last; 0: never */
 };
 
 int roster_new(const char *tor, struct roster **ret);

@@ -254,6 +254,72 @@ the_word_of_an_agent_that_is_gone_is_old(void **state)
 	assert_int_equal(table->judgement.verdict_count, 1);
 }
 
+/* As an agent tells of it: a fall a second, and at once that it is up again. */
+static void
+fall(struct table *table, unsigned times)
+{
+	while (times-- > 0) {
+		table->members[1].port_falls++;
+		judge(table, 4);
+	}
+}
+
+static void
+a_port_that_flaps_is_named_though_each_fall_is_short(void **state)
+{
+	struct table *table = *state;
+	const struct rm_verdict *verdict = &table->judgement.verdicts[0];
+	char sentence[RM_SENTENCE_BYTES];
+
+	table->members[1].port_falls = 7; /* of before we knew it */
+	judge(table, 4);
+	fall(table, 2);
+	assert_int_equal(table->judgement.verdict_count, 0);
+	fall(table, 1);
+	for (int i = 0; i < 10; i++) {
+		fall(table, 1);
+		verdict = &table->judgement.verdicts[0];
+		assert_int_equal(table->judgement.verdict_count, 1);
+		assert_int_equal(verdict->kind, RM_KIND_RNIC_LOSSY);
+		assert_int_equal(table->judgement.members[1], RM_HEALTH_BAD);
+	}
+	rm_verdict_sentence(verdict, sentence, sizeof sentence);
+	assert_non_null(strstr(sentence, "RNIC h1/r0 at tor1 loses"));
+	assert_non_null(strstr(sentence, "its port goes down again and again"));
+	/* It stays down. */
+	table->members[1].port_falls++;
+	table->members[1].port_down = true;
+	judge(table, 20);
+	assert_int_equal(table->judgement.verdict_count, 1);
+	assert_int_equal(table->judgement.verdicts[0].kind, RM_KIND_RNIC_DOWN);
+	/* And ends. */
+	table->members[1].port_down = false;
+	judge(table, 40);
+	assert_int_equal(table->judgement.verdict_count, 0);
+	assert_int_equal(table->judgement.members[1], RM_HEALTH_UNKNOWN);
+}
+
+static void
+ports_that_fall_with_their_tor_do_not_flap(void **state)
+{
+	struct table *table = *state;
+
+	for (int i = 0; i < 6; i++) {
+		for (size_t m = 0; m < MEMBERS; m++) {
+			table->members[m].port_down = true;
+			table->members[m].port_falls++;
+		}
+		judge(table, 3);
+		for (size_t v = 0; v < table->judgement.verdict_count; v++)
+			assert_int_equal(
+			    table->judgement.verdicts[v].part.type, RM_PART_TOR);
+		for (size_t m = 0; m < MEMBERS; m++)
+			table->members[m].port_down = false;
+		judge(table, 1);
+		assert_int_equal(table->judgement.verdict_count, 0);
+	}
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int
@@ -268,6 +334,8 @@ main(void)
 		TEST(the_sentence_says_who_says_so),
 		TEST(we_may_have_been_deaf_but_the_word_stands),
 		TEST(the_word_of_an_agent_that_is_gone_is_old),
+		TEST(a_port_that_flaps_is_named_though_each_fall_is_short),
+		TEST(ports_that_fall_with_their_tor_do_not_flap),
 	};
 
 	return cmocka_run_group_tests_name("rack_ports", tests, NULL, NULL);

@@ -144,6 +144,12 @@ what_the_agent_says_is_fresher_than_the_plan(void **state)
 	rnic.link = WIRE_LINK_UP; /* it says so at once */
 	roster_register(world->roster, &rnic);
 	assert_int_equal(roster_member(world->roster, 0)->link, WIRE_LINK_UP);
+	assert_int_equal(roster_member(world->roster, 0)->link_falls, 0);
+	for (int i = 0; i < 4; i++) {
+		rnic.link = i == 1 ? WIRE_LINK_UP : WIRE_LINK_DOWN;
+		roster_register(world->roster, &rnic);
+	}
+	assert_int_equal(roster_member(world->roster, 0)->link_falls, 2);
 }
 
 static void
