@@ -17,6 +17,33 @@ plausible(const struct wire_path *paths, size_t count)
 	return bad == 0;
 }
 
+flatbuffers::Offset<flatbuffers::Vector<const rackmesh::Path *>>
+write_rows(struct wire_writer *writer, const struct wire_path *paths, size_t count)
+{
+	auto rows = wire::structs<rackmesh::Path>(writer, paths, count, WIRE_MAX_PATHS);
+
+	if (writer->error == 0 && !plausible(paths, count))
+		wire::refuse(writer, -EINVAL);
+	return rows;
+}
+
+/* name: of whose paths they are. */
+template <typename Message>
+int
+check_rows(const Message *from, const flatbuffers::String *name,
+    const struct wire_path **paths, size_t *count)
+{
+	wire::checker check;
+
+	check.text(name);
+	check.elements(from->paths(), WIRE_MAX_PATHS);
+	if (check.error < 0)
+		return check.error;
+	*paths = wire::borrow<struct wire_path>(from->paths());
+	*count = wire::count(from->paths());
+	return plausible(*paths, *count) ? 0 : -EBADMSG;
+}
+
 } /* namespace */
 
 int
@@ -24,10 +51,7 @@ wire_write_paths(
     struct wire_writer *writer, const struct wire_paths *paths, struct wire_bytes *out)
 try {
 	wire::begin(writer);
-	auto rows = wire::structs<rackmesh::Path>(
-	    writer, paths->paths, paths->path_count, WIRE_MAX_PATHS);
-	if (writer->error == 0 && !plausible(paths->paths, paths->path_count))
-		wire::refuse(writer, -EINVAL);
+	auto rows = write_rows(writer, paths->paths, paths->path_count);
 	auto host = wire::text(writer, paths->host);
 	auto root = rackmesh::CreatePaths(
 	    writer->fbb, host, paths->incarnation, paths->now_ns, rows);
@@ -41,25 +65,20 @@ wire_open_paths(struct wire_paths *view, const uint8_t *data, size_t len)
 {
 	const rackmesh::Paths *from = nullptr;
 	const struct wire_path *paths;
-	wire::checker check;
+	size_t count;
 	int r;
 
 	r = wire::open(data, len, WIRE_PATHS, 1, &from);
+	if (r == 0)
+		r = check_rows(from, from->host(), &paths, &count);
 	if (r < 0)
 		return r;
-	check.text(from->host());
-	check.elements(from->paths(), WIRE_MAX_PATHS);
-	if (check.error < 0)
-		return check.error;
-	paths = wire::borrow<struct wire_path>(from->paths());
-	if (!plausible(paths, wire::count(from->paths())))
-		return -EBADMSG;
 
 	view->host = wire::string(from->host());
 	view->incarnation = from->incarnation();
 	view->now_ns = from->now_ns();
 	view->paths = paths;
-	view->path_count = wire::count(from->paths());
+	view->path_count = count;
 	return 0;
 }
 
@@ -68,10 +87,7 @@ wire_write_traced(struct wire_writer *writer, const struct wire_traced *traced,
     struct wire_bytes *out)
 try {
 	wire::begin(writer);
-	auto rows = wire::structs<rackmesh::Path>(
-	    writer, traced->paths, traced->path_count, WIRE_MAX_PATHS);
-	if (writer->error == 0 && !plausible(traced->paths, traced->path_count))
-		wire::refuse(writer, -EINVAL);
+	auto rows = write_rows(writer, traced->paths, traced->path_count);
 	auto tor = wire::text(writer, traced->tor);
 	auto root = rackmesh::CreateTraced(writer->fbb, tor, traced->now_ns, rows);
 	return wire::finish(writer, root.Union(), WIRE_TRACED, out);
@@ -84,23 +100,18 @@ wire_open_traced(struct wire_traced *view, const uint8_t *data, size_t len)
 {
 	const rackmesh::Traced *from = nullptr;
 	const struct wire_path *paths;
-	wire::checker check;
+	size_t count;
 	int r;
 
 	r = wire::open(data, len, WIRE_TRACED, 1, &from);
+	if (r == 0)
+		r = check_rows(from, from->tor(), &paths, &count);
 	if (r < 0)
 		return r;
-	check.text(from->tor());
-	check.elements(from->paths(), WIRE_MAX_PATHS);
-	if (check.error < 0)
-		return check.error;
-	paths = wire::borrow<struct wire_path>(from->paths());
-	if (!plausible(paths, wire::count(from->paths())))
-		return -EBADMSG;
 
 	view->tor = wire::string(from->tor());
 	view->now_ns = from->now_ns();
 	view->paths = paths;
-	view->path_count = wire::count(from->paths());
+	view->path_count = count;
 	return 0;
 }
