@@ -5,42 +5,18 @@
 
 #include <stdio.h>
 
+#include "host-agent/agent_show.h"
 #include "host-agent/outbox.h"
 #include "host-agent/pinglist.h"
 #include "host-agent/plans.h"
 #include "host-agent/uplink.h"
 #include "rackmesh/base/address.h"
 #include "rackmesh/base/http_server.h"
-#include "rackmesh/fabric/part.h"
 #include "schemas/wire_text.h"
 
 /* Targets in one answer: all at once would keep the loop from turning for longer than
  * a stall of ours may last. */
 #define PINGLIST_PAGE 1000
-
-static json_t *
-show_id(struct wire_rnic_id id)
-{
-	char text[RM_RNIC_ID_TEXT];
-
-	rm_rnic_id_format((struct rm_rnic_id){ id.guid, id.port }, text);
-	return json_string(text);
-}
-
-static json_t *
-show_address(const struct wire_address *address)
-{
-	char text[WIRE_ADDRESS_TEXT];
-
-	wire_address_format(address, text);
-	return json_string(text);
-}
-
-static void
-set_u64(json_t *object, const char *key, uint64_t value)
-{
-	json_object_set_new(object, key, json_integer((json_int_t)value));
-}
 
 static json_t *
 show_ports(const uint16_t *values, size_t count)
@@ -57,12 +33,12 @@ show_target(const struct wire_target *target)
 {
 	json_t *object = json_object(), *dscps = json_array();
 
-	json_object_set_new(object, "src", show_id(target->src));
-	json_object_set_new(object, "dst", show_id(target->dst));
+	json_object_set_new(object, "src", agent_show_id(target->src));
+	json_object_set_new(object, "dst", agent_show_id(target->dst));
 	json_object_set_new(
 	    object, "kind", json_string(wire_probe_kind_word(target->kind)));
-	json_object_set_new(object, "address", show_address(&target->address));
-	set_u64(object, "interval_us", target->interval_us);
+	json_object_set_new(object, "address", agent_show_address(&target->address));
+	agent_show_u64(object, "interval_us", target->interval_us);
 	json_object_set_new(object, "paired", json_boolean(target->paired));
 	json_object_set_new(
 	    object, "flows", show_ports(target->flows, target->flow_count));
@@ -106,11 +82,11 @@ show_pinglist(const struct pinglist *pinglist, struct page *page, size_t *target
 	json_object_set_new(object, "tor", json_string(pinglist_tor(pinglist)));
 	json_object_set_new(object, "held", json_boolean(view != NULL));
 	if (view != NULL) {
-		set_u64(object, "version", view->pinglist.version);
-		set_u64(object, "rotation", view->pinglist.rotation);
-		set_u64(object, "roster", view->pinglist.roster_count);
+		agent_show_u64(object, "version", view->pinglist.version);
+		agent_show_u64(object, "rotation", view->pinglist.rotation);
+		agent_show_u64(object, "roster", view->pinglist.roster_count);
 	}
-	set_u64(object, "target_count", count);
+	agent_show_u64(object, "target_count", count);
 	json_object_set_new(
 	    object, "targets", view == NULL ? json_array() : show_targets(view, page));
 	*targets += count;
@@ -133,7 +109,7 @@ get_pinglist(struct rm_http_request *request, void *arg)
 	for (size_t i = 0; i < plans_tors(api->plans); i++)
 		json_array_append_new(
 		    list, show_pinglist(plans_at(api->plans, i), &page, &targets));
-	set_u64(all, "target_count", targets);
+	agent_show_u64(all, "target_count", targets);
 	json_object_set_new(all, "pinglists", list);
 	rm_http_reply_json(request, 200, all);
 }
@@ -143,8 +119,8 @@ show_tally(struct outbox_tally tally)
 {
 	json_t *object = json_object();
 
-	set_u64(object, "batches", tally.batches);
-	set_u64(object, "results", tally.results);
+	agent_show_u64(object, "batches", tally.batches);
+	agent_show_u64(object, "results", tally.results);
 	return object;
 }
 
@@ -159,9 +135,9 @@ show_uplink(const struct uplink *uplink)
 	json_object_set_new(
 	    object, "connected", json_boolean(uplink_has_session(uplink)));
 	json_object_set_new(object, "name", json_string(uplink_peer(uplink)));
-	set_u64(object, "sessions", uplink_counts(uplink)->sessions);
-	set_u64(object, "refusals", uplink_counts(uplink)->refusals);
-	set_u64(object, "heartbeats", uplink_counts(uplink)->heartbeats);
+	agent_show_u64(object, "sessions", uplink_counts(uplink)->sessions);
+	agent_show_u64(object, "refusals", uplink_counts(uplink)->refusals);
+	agent_show_u64(object, "heartbeats", uplink_counts(uplink)->heartbeats);
 	json_object_set_new(object, "made", show_tally(counts->made));
 	json_object_set_new(object, "acked", show_tally(counts->acked));
 	json_object_set_new(object, "dropped", show_tally(outbox_dropped(outbox)));

@@ -3,23 +3,14 @@
 #include <string.h>
 
 #include "host-agent/agent_api.h"
+#include "host-agent/agent_show.h"
 #include "host-agent/tracer.h"
 #include "rackmesh/base/http_server.h"
-#include "rackmesh/fabric/part.h"
 #include "schemas/wire_text.h"
 
 /* Flows in one answer, and at a time. */
 #define PATHS_PAGE 1000
 #define PATHS_CHUNK 50
-
-static json_t *
-show_id(uint64_t guid, uint8_t port)
-{
-	char text[RM_RNIC_ID_TEXT];
-
-	rm_rnic_id_format((struct rm_rnic_id){ guid, port }, text);
-	return json_string(text);
-}
 
 static json_t *
 show_hop(const struct wire_path *path, unsigned i)
@@ -43,8 +34,10 @@ show_path(const struct tracer_view *view)
 	char text[WIRE_ADDRESS_TEXT];
 
 	wire_address_format(&view->dst, text);
-	json_object_set_new(object, "src", show_id(path->src_guid, path->src_port_num));
-	json_object_set_new(object, "dst", show_id(path->dst_guid, path->dst_port_num));
+	json_object_set_new(object, "src",
+	    agent_show_id((struct wire_rnic_id){ path->src_guid, path->src_port_num }));
+	json_object_set_new(object, "dst",
+	    agent_show_id((struct wire_rnic_id){ path->dst_guid, path->dst_port_num }));
 	json_object_set_new(object, "address", json_string(text));
 	json_object_set_new(object, "src_port", json_integer(path->src_port));
 	json_object_set_new(object, "dscp", json_integer(path->dscp));

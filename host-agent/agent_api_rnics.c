@@ -3,36 +3,12 @@
 #include <arpa/inet.h>
 
 #include "host-agent/agent_api.h"
+#include "host-agent/agent_show.h"
 #include "host-agent/reflector.h"
 #include "host-agent/rnic.h"
 #include "host-agent/rnic_words.h"
 #include "rackmesh/base/http_server.h"
-#include "rackmesh/fabric/part.h"
 #include "schemas/wire_text.h"
-
-static json_t *
-show_id(struct wire_rnic_id id)
-{
-	char text[RM_RNIC_ID_TEXT];
-
-	rm_rnic_id_format((struct rm_rnic_id){ id.guid, id.port }, text);
-	return json_string(text);
-}
-
-static json_t *
-show_address(const struct wire_address *address)
-{
-	char text[WIRE_ADDRESS_TEXT];
-
-	wire_address_format(address, text);
-	return json_string(text);
-}
-
-static void
-set_u64(json_t *object, const char *key, uint64_t value)
-{
-	json_object_set_new(object, key, json_integer((json_int_t)value));
-}
 
 static json_t *
 show_prober(const struct prober *prober)
@@ -40,13 +16,13 @@ show_prober(const struct prober *prober)
 	const struct prober_counts *counts = prober_counts(prober);
 	json_t *object = json_object(), *results = json_object();
 
-	set_u64(object, "targets", prober_targets(prober));
-	set_u64(object, "asked", counts->asked);
-	set_u64(object, "skipped", counts->skipped);
-	set_u64(object, "sent", counts->sent);
-	set_u64(object, "send_failed", counts->send_failed);
+	agent_show_u64(object, "targets", prober_targets(prober));
+	agent_show_u64(object, "asked", counts->asked);
+	agent_show_u64(object, "skipped", counts->skipped);
+	agent_show_u64(object, "sent", counts->sent);
+	agent_show_u64(object, "send_failed", counts->send_failed);
 	for (unsigned i = 0; i < WIRE_OUTCOMES; i++)
-		set_u64(results, wire_outcome_word(i), counts->outcomes[i]);
+		agent_show_u64(results, wire_outcome_word(i), counts->outcomes[i]);
 	json_object_set_new(object, "results", results);
 	return object;
 }
@@ -57,9 +33,9 @@ show_reflector(const struct reflector *reflector)
 	const struct reflector_counts *counts = reflector_counts(reflector);
 	json_t *object = json_object();
 
-	set_u64(object, "received", counts->received);
-	set_u64(object, "replied", counts->replied);
-	set_u64(object, "refused",
+	agent_show_u64(object, "received", counts->received);
+	agent_show_u64(object, "replied", counts->replied);
+	agent_show_u64(object, "refused",
 	    counts->refused_stranger + counts->refused_port +
 		counts->refused_malformed + counts->refused_full);
 	return object;
@@ -75,7 +51,7 @@ show_gids(const struct rnic_facts *facts)
 		json_t *object = json_object();
 
 		inet_ntop(AF_INET6, facts->gids[i], text, sizeof(text));
-		set_u64(object, "index", facts->gid_index[i]);
+		agent_show_u64(object, "index", facts->gid_index[i]);
 		json_object_set_new(object, "gid", json_string(text));
 		json_array_append_new(list, object);
 	}
@@ -85,15 +61,15 @@ show_gids(const struct rnic_facts *facts)
 static void
 set_port_counts(json_t *object, const struct port_counts *counts)
 {
-	set_u64(object, "overruns", counts->overruns);
-	set_u64(object, "errors", counts->errors);
-	set_u64(object, "no_header", counts->no_header);
-	set_u64(object, "receives_low", counts->receives_low);
-	set_u64(object, "rebuilt", counts->rebuilt);
-	set_u64(object, "reset", counts->reset);
-	set_u64(object, "handles_waited", counts->handles_waited);
-	set_u64(object, "handles_refused", counts->handles_refused);
-	set_u64(object, "refused_flows", counts->refused_flows);
+	agent_show_u64(object, "overruns", counts->overruns);
+	agent_show_u64(object, "errors", counts->errors);
+	agent_show_u64(object, "no_header", counts->no_header);
+	agent_show_u64(object, "receives_low", counts->receives_low);
+	agent_show_u64(object, "rebuilt", counts->rebuilt);
+	agent_show_u64(object, "reset", counts->reset);
+	agent_show_u64(object, "handles_waited", counts->handles_waited);
+	agent_show_u64(object, "handles_refused", counts->handles_refused);
+	agent_show_u64(object, "refused_flows", counts->refused_flows);
 }
 
 /* Of an RDMA port; what its QPs are doing only while they are open. */
@@ -104,17 +80,17 @@ show_rdma(const struct rnic *rnic, const struct rnic_facts *facts)
 	json_t *object = json_object();
 
 	json_object_set_new(object, "device", json_string(facts->rdma_device));
-	set_u64(object, "port", facts->id.port);
+	agent_show_u64(object, "port", facts->id.port);
 	json_object_set_new(object, "gids", show_gids(facts));
 	if (facts->lid != 0)
-		set_u64(object, "lid", facts->lid);
+		agent_show_u64(object, "lid", facts->lid);
 	if (!rnic_verbs(rnic, &verbs))
 		return object;
-	set_u64(object, "qpn", verbs.qpn);
-	set_u64(object, "large_qpn", verbs.large_qpn);
-	set_u64(object, "flow_qps", verbs.flow_count);
-	set_u64(object, "receives_lowest", verbs.receives_lowest);
-	set_u64(object, "handles", verbs.handles);
+	agent_show_u64(object, "qpn", verbs.qpn);
+	agent_show_u64(object, "large_qpn", verbs.large_qpn);
+	agent_show_u64(object, "flow_qps", verbs.flow_count);
+	agent_show_u64(object, "receives_lowest", verbs.receives_lowest);
+	agent_show_u64(object, "handles", verbs.handles);
 	set_port_counts(object, rnic_port_counts(rnic));
 	return object;
 }
@@ -129,9 +105,10 @@ set_addresses(json_t *object, const struct rnic *rnic)
 	if (!rnic_describe(rnic, &seen))
 		return;
 	for (size_t i = 0; i < seen.address_count; i++)
-		json_array_append_new(addresses, show_address(&seen.addresses[i]));
+		json_array_append_new(
+		    addresses, agent_show_address(&seen.addresses[i]));
 	json_object_set_new(object, "driver", json_string(seen.driver));
-	set_u64(object, "mtu_bytes", seen.mtu_bytes);
+	agent_show_u64(object, "mtu_bytes", seen.mtu_bytes);
 }
 
 static void
@@ -158,7 +135,7 @@ show_rnic(const struct rnic *rnic)
 	json_object_set_new(
 	    object, "link", json_string(wire_link_word(rnic_link(rnic))));
 	json_object_set_new(
-	    object, "id", facts == NULL ? json_null() : show_id(facts->id));
+	    object, "id", facts == NULL ? json_null() : agent_show_id(facts->id));
 	if (facts != NULL)
 		set_transport(object, rnic, facts);
 	set_addresses(object, rnic);
@@ -171,7 +148,7 @@ show_rnic(const struct rnic *rnic)
 		json_object_set_new(
 		    object, "reflector", show_reflector(rnic_reflector(rnic)));
 	}
-	set_u64(object, "self_loss", rnic_self_loss(rnic));
+	agent_show_u64(object, "self_loss", rnic_self_loss(rnic));
 	return object;
 }
 
@@ -185,7 +162,7 @@ agent_api_rnics(struct rm_http_request *request, void *arg)
 		json_array_append_new(list, show_rnic(api->rnics[i]));
 	json_object_set_new(all, "host", json_string(api->host));
 	json_object_set_new(all, "paused", json_boolean(*api->paused));
-	set_u64(all, "brake_permille", api->brake->rate_permille);
+	agent_show_u64(all, "brake_permille", api->brake->rate_permille);
 	json_object_set_new(all, "rnics", list);
 	rm_http_reply_json(request, 200, all);
 }

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 
 #include "host-agent/agent_api.h"
+#include "host-agent/agent_show.h"
 #include "host-agent/host_agent_services.h"
 #include "rackmesh/base/http_server.h"
-#include "rackmesh/fabric/part.h"
 #include "schemas/wire_text.h"
 
 #define SERVICES_PAGE 1000
@@ -13,25 +13,16 @@
 static json_t *
 show_id(struct wire_rnic_id id)
 {
-	char text[RM_RNIC_ID_TEXT];
-
-	if (id.guid == 0)
-		return json_null();
-	rm_rnic_id_format((struct rm_rnic_id){ id.guid, id.port }, text);
-	return json_string(text);
+	return id.guid == 0 ? json_null() : agent_show_id(id);
 }
 
 static json_t *
 show_address(const struct wire_address *address)
 {
 	struct wire_address bare = *address;
-	char text[WIRE_ADDRESS_TEXT];
 
-	if (bare.family == 0)
-		return json_null();
 	bare.port = 0;
-	wire_address_format(&bare, text);
-	return json_string(text);
+	return bare.family == 0 ? json_null() : agent_show_address(&bare);
 }
 
 static json_t *
