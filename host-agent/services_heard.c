@@ -59,6 +59,27 @@ is_own(const struct owner *owner, const struct wire_address *address)
 	return false;
 }
 
+/* The QP of that number, whichever of the device's ports it had: its end does not tell,
+ * and it may have got another one. */
+static bool
+forget(struct services *services, const struct qp_event *event)
+{
+	bool known = false;
+
+	for (size_t i = 0; i < SERVICES_MAX_RNICS; i++) {
+		struct qp *qp = NULL;
+
+		if (services->owners[i].present &&
+		    strcmp(services->owners[i].device, event->device) == 0)
+			qp = services_qp_find(services, i, event->qpn);
+		if (qp == NULL)
+			continue;
+		services_qp_remove(services, qp);
+		known = true;
+	}
+	return known;
+}
+
 int
 services_event(struct services *services, const struct qp_event *event, rm_mono_t now)
 {
@@ -66,25 +87,17 @@ services_event(struct services *services, const struct qp_event *event, rm_mono_
 	size_t owner =
 	    services_owner_of(services, event->device, destroyed ? 0 : event->port);
 	struct services_connection c;
-	struct qp *old;
+	bool known;
 
-	/* Of a device with several ports a QP's end does not tell which it was. */
-	for (size_t i = 0; destroyed && i < SERVICES_MAX_RNICS; i++)
-		if (services->owners[i].present &&
-		    strcmp(services->owners[i].device, event->device) == 0 &&
-		    services_qp_find(services, i, event->qpn) != NULL)
-			owner = i + 1;
 	if (owner == 0 || wire_type(event->qp_type) == 0) {
 		services->counts.foreign++;
 		return -ENODEV;
 	}
 	owner--;
-	old = services_qp_find(services, owner, event->qpn);
-	if (old != NULL)
-		services_qp_remove(services, old);
+	known = forget(services, event);
 	if (destroyed) {
 		services->ended = now;
-		services->counts.destroyed += old != NULL;
+		services->counts.destroyed += known;
 		return 0;
 	}
 	services->counts.connected++;

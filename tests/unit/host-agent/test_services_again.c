@@ -185,6 +185,26 @@ numbers_of_more_than_24_bits_are_told_as_they_are_sent(void **state)
 	wire_writer_free(writer);
 }
 
+static void
+a_qp_that_gets_another_port_of_its_device_leaves_the_first(void **state)
+{
+	struct services *services = *state;
+	const struct services_rnic second = {
+		.id = { OWN_GUID + 1, 2 }, .device = "rxe1", .port = 2, .verbs = true
+	};
+	struct qp_event event = services_qp(1, 17, 2, 0xc001, 5);
+
+	services_set_rnic(services, 2, &second);
+	hear(services, event, 0);
+	event.port = 2;
+	hear(services, event, 10);
+	assert_int_equal(services_counts(services).qps, 1);
+	assert_int_equal(services_flow(services, 17).src.port, 2);
+	hear(services, services_end(1, 17), 20);
+	assert_int_equal(services_counts(services).qps, 0);
+	assert_int_equal(services_counts(services).destroyed, 1);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int
@@ -197,6 +217,7 @@ main(void)
 		TEST(
 		    a_peer_whose_probes_are_lost_is_asked_for_soon_but_not_again_and_again),
 		TEST(numbers_of_more_than_24_bits_are_told_as_they_are_sent),
+		TEST(a_qp_that_gets_another_port_of_its_device_leaves_the_first),
 		TEST(a_command_of_strange_bytes_is_clean_at_once),
 	};
 
