@@ -22,6 +22,9 @@ GONE_S = 10
 MOMENT = 0.3  # of traffic at full speed
 REAL = 50  # packets: it is the traffic's
 CROSSED = 6  # probes
+CROWD = 200
+SHALLOW = ["-t", 8, "-r", 8]  # queues, so that one CQ holds all
+CAP = 16  # services.max_flows as it comes
 
 
 @pytest.fixture(scope="module")
@@ -215,6 +218,36 @@ def test_a_flow_that_nobody_can_join_is_counted_and_silences_no_other(region, pa
             traffic.kill()
         far.start()
         until("it hears", READY_S, lambda: services(far)["tracing"], [far])
+
+
+def test_unreliable_connections_are_flows_too(region, pair, tmp_path):
+    agent = region.lab.agents[pair[0].host]
+    with Stream(tmp_path / "traffic", *pair, more=["-c", "UC"]) as busy:
+        traffic = Quiet(busy)
+        flow = flow_that(
+            "it is probed", PROBED_S, agent, traffic.pid, lambda f: f["state"] == "probed"
+        )
+        assert flow["qp_type"] == "uc" and flow["peer"] == pair[1].ipv4
+        traffic.kill()
+        until("it is forgotten", GONE_S, lambda: flow_of(agent, traffic.pid) is None)
+
+
+def test_a_crowd_of_connections_shares_few_probes(region, pair, tmp_path, say):
+    agent = region.lab.agents[pair[0].host]
+
+    def now(what):
+        return agent.metrics().sum(f"rackmesh_agent_service_{what}")
+
+    with Stream(tmp_path / "traffic", *pair, qps=CROWD, more=SHALLOW) as busy:
+        for end in (busy.client, busy.server):
+            end.freeze()
+        pid = busy.client.pid
+        until("all are followed", PROBED_S, lambda: now("qps") >= CROWD, [agent])
+        until("some are probed", PROBED_S, lambda: now("ways_probed") > 0, [agent])
+        say(f"{CROWD} QPs: {now('ways_probed'):.0f} ways probed, {now('flows_waiting'):.0f} wait")
+        assert now("ways_probed") <= CAP
+        busy.kill()
+        until("they are forgotten", GONE_S, lambda: flow_of(agent, pid) is None)
 
 
 def test_flows_older_than_the_agent_are_resolved_by_address_and_by_number(
