@@ -96,20 +96,31 @@ ttl_count(const struct tracer_flow *flow)
 	return flow->known ? flow->routers : WIRE_MAX_HOPS;
 }
 
-/* Of those that are due the one that knows least: never traced, then longest due. */
+/* Knows less; else it has been due for longer. */
+static bool
+goes_before(const struct tracer_flow *a, const struct tracer_flow *b, bool plans_first)
+{
+	bool fresh = a->path.good.count == 0, other_fresh = b->path.good.count == 0;
+
+	if (plans_first && a->service != b->service)
+		return b->service;
+	if (fresh != other_fresh)
+		return fresh;
+	return rm_mono_since(b->due, a->due) > 0;
+}
+
+/* Of those that are due. Every other time what plans name goes first: programs may
+ * make new flows faster than these can be traced. */
 static struct tracer_flow *
 pick(const struct tracer *tracer, rm_mono_t now)
 {
+	const bool plans_first = tracer->counts.traces % 2 != 0;
 	struct tracer_flow *best = NULL;
 
 	for (struct tracer_flow *f = tracer->flows; f != NULL; f = f->hh.next) {
-		bool fresh = f->path.good.count == 0;
-		bool best_fresh = best != NULL && best->path.good.count == 0;
-
 		if (f->slot >= 0 || now.ns < f->due.ns)
 			continue;
-		if (best == NULL || (fresh && !best_fresh) ||
-		    (fresh == best_fresh && rm_mono_since(best->due, f->due) > 0))
+		if (best == NULL || goes_before(f, best, plans_first))
 			best = f;
 	}
 	return best;

@@ -2,7 +2,8 @@
  * tracer - whom to trace when, and which way every flow takes.
  *
  * Follows every flow that leaves the rack. New and changed flows come first, each path
- * is looked at again from time to time, and never are there more packets than the
+ * is looked at again from time to time, every other trace is of what plans name if any
+ * of that is due, and never are there more packets than the
  * budget of the whole agent allows. A trace needs the length of the way, which the
  * TTL tells with which probes arrive: so nothing of it gets to the destination. Only
  * where no probe arrives it is sent out blindly. Pure: the caller sends, and tells of

@@ -145,6 +145,35 @@ they_are_told_again_before_aggregators_forget_them(void **state)
 	assert_int_equal(told(f, 0), 3);
 }
 
+/* A program may connect as many QPs as it likes. */
+static void
+however_many_new_ones_there_are_planned_flows_are_traced_again(void **state)
+{
+	static struct wire_target targets[201];
+	struct fixture *f = *state;
+	uint64_t before;
+
+	targets[0] = target(2, WIRE_INTER_TOR);
+	set(f, targets, 1);
+	lengths(f, 2, 3);
+	run(f, S);
+	before = way(f, 2, 50001);
+	f->spine = 2;
+	for (uint64_t second = 0; second < 60; second++) {
+		for (uint64_t i = 1 + second % 2; i <= 200; i += 1 + (second > 0)) {
+			targets[i] = target(1000 * (second + 1) + i, WIRE_SERVICE);
+			targets[i].address.bytes[1] = 3;
+		}
+		set(f, targets, 201);
+		for (size_t i = 1; i <= 200; i++)
+			length(f, targets[i].dst.guid, 50001, 3);
+		run(f, S);
+	}
+	assert_true(tracer_counts(f->tracer)->traces > 1000);
+	assert_int_not_equal(way(f, 2, 50001), 0);
+	assert_int_not_equal(way(f, 2, 50001), before);
+}
+
 int
 main(void)
 {
@@ -155,6 +184,7 @@ main(void)
 		TEST(nothing_is_lent_to_others),
 		TEST(they_are_traced_as_they_are_whatever_the_port_sends_from),
 		TEST(they_are_told_again_before_aggregators_forget_them),
+		TEST(however_many_new_ones_there_are_planned_flows_are_traced_again),
 	};
 
 	return cmocka_run_group_tests_name("tracer_services", tests, NULL, NULL);
