@@ -16,6 +16,7 @@ READY_S = 60
 PROBED_S = 15
 ANSWERED = 20  # probes of either side
 REMEMBERED_S = 75  # aggregators forget a path that nobody tells in a minute
+REFOUND_S = 45
 
 
 @pytest.fixture(scope="module")
@@ -99,3 +100,22 @@ def test_both_ends_answer_who_is_in_no_plan_of_theirs(region, tmp_path, say):
         path = until("its path is known", READY_S, lambda: path_of(region, source, pid), every=0.5)
         until("time has passed", 2 * REMEMBERED_S, lambda: time.monotonic() > started + REMEMBERED_S)
         assert path_of(region, source, pid) == path, "nobody has forgotten it"
+
+
+def test_a_peer_whose_agent_restarts_is_probed_on_its_new_qps(region, tmp_path, say):
+    source, target = until("all racks probe", READY_S, lambda: strangers(region), every=1)
+    agent = region.lab.agents[target.host]
+
+    def well():
+        newest = outcomes(region, source, target)[:ANSWERED]
+        return len(newest) == ANSWERED and set(newest) == {"ok"}
+
+    with Rping(tmp_path / "traffic", source, target) as traffic:
+        traffic.client.freeze()
+        traffic.server.freeze()
+        until("it is probed", READY_S, well, every=0.5)
+        agent.restart()
+        started = time.monotonic()
+        until("some are lost", READY_S, lambda: not well(), every=0.2)
+        until("it is probed again", REFOUND_S, well, [agent], every=0.5)
+        say(f"probed on its new QPs within {time.monotonic() - started:.1f} s")
