@@ -213,9 +213,9 @@ a_link_that_nobody_could_have_found_is_refused(void **state)
 #define TIMES                                      \
 	"\"first_seen\":\"2026-01-01T00:00:00Z\"," \
 	"\"last_seen\":\"2026-01-01T00:00:00Z\"}"
-	refuses_stored(
-	    "tor1/a b", "{\"from\":\"tor1\",\"to\":\"a "
-			"b\",\"address\":\"10.0.0.1\",\"by\":\"tor1\"," TIMES);
+	refuses_stored("tor1/a b",
+	    "{\"from\":\"tor1\",\"to\":\"a "
+	    "b\",\"address\":\"10.0.0.1\",\"by\":\"tor1\"," TIMES);
 	refuses_stored("tor1/?x", "{\"from\":\"tor1\",\"to\":\"?x\",\"address\":\"10.0."
 				  "0.1\",\"by\":\"tor1\"," TIMES);
 	refuses_stored("tor1/s", "{\"from\":\"tor1\",\"to\":\"s\",\"address\":\"10.0."
