@@ -225,7 +225,8 @@ trace(struct fixture *f, size_t count)
 			.dscp_count = 1,
 			.sizes = sizes,
 			.size_count = 1 };
-	assert_int_equal(tracer_set(f->tracer, 0, targets, count, own, NULL, 1, now), 0);
+	assert_int_equal(
+	    tracer_set(f->tracer, 0, targets, count, own, NULL, 1, now), 0);
 	tracer_length(f->tracer, 0, targets[0].dst, 50000, 2, now);
 	now = rm_mono_add(now, RM_NS_PER_S);
 	assert_true(tracer_next(f->tracer, now, &job));
