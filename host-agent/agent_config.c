@@ -33,6 +33,13 @@ static const struct rm_word transports[] = {
 	{ 0 },
 };
 
+static const struct rm_word one_flow_words[] = {
+	{ "none", AGENT_ONE_FLOW_NONE },
+	{ "roce", AGENT_ONE_FLOW_ROCE },
+	{ "all", AGENT_ONE_FLOW_ALL },
+	{ 0 },
+};
+
 /* clang-format off */
 static const struct rm_option rnic_options[] = {
 	{ "device", RM_STRING, RNIC_AT(device), NULL, 1, 63, RM_REQUIRED,
@@ -93,10 +100,10 @@ const struct rm_option agent_options[] = {
 	{ "trace.max_packets_per_s", RM_UINT, AT(trace_max_packets_per_s), "200", 1,
 	  TRACER_MAX_RATE_PER_S, RM_RELOAD,
 	  "most packets per second for that, of all RNICs together", NULL, NULL, 0 },
-	{ "trace.one_flow_per_path", RM_BOOL, AT(trace_one_flow_per_path), "true", 0, 0,
+	{ "trace.one_flow_per_path", RM_ENUM, AT(trace_one_flow_per_path), "roce", 0, 0,
 	  RM_RELOAD,
-	  "of a target's flows with the same path, once traced, probe only one", NULL,
-	  NULL, 0 },
+	  "of a target's flows with the same path, once traced, probe only one: none, roce, all",
+	  one_flow_words, NULL, 0 },
 	{ "services.enabled", RM_BOOL, AT(services_enabled), "true", 0, 0, 0,
 	  "follow the QPs of other processes on these RNICs, and probe their ways", NULL,
 	  NULL, 0 },

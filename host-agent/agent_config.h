@@ -30,6 +30,14 @@ struct agent_aggregator_config {
 	struct rm_list tors; /* char *; empty: all of this host */
 };
 
+/* Whose targets keep one flow per path. Over UDP all flows stay: what a port swallows
+ * by a hash of the 5-tuple is seen the sooner the more flows cross it. */
+enum agent_one_flow {
+	AGENT_ONE_FLOW_NONE,
+	AGENT_ONE_FLOW_ROCE,
+	AGENT_ONE_FLOW_ALL,
+};
+
 struct agent_config {
 	const char *path; /* borrowed from argv; NULL: no file */
 
@@ -45,7 +53,7 @@ struct agent_config {
 	bool roce_software_stamps;
 	uint64_t trace_interval_s;
 	uint64_t trace_max_packets_per_s;
-	bool trace_one_flow_per_path;
+	int trace_one_flow_per_path; /* enum agent_one_flow */
 	bool services_enabled;
 	int services_hooks; /* enum qp_hooks_way */
 	uint64_t services_max_flows;

@@ -66,8 +66,10 @@ choose_flows(const struct wire_target *wire, void *arg)
 	const struct chooser *chooser = arg;
 	const struct tracer *tracer = tracing_tracer(chooser->agent->tracing);
 	uint64_t ways[WIRE_MAX_FLOWS] = { 0 };
+	const int asked = chooser->agent->config.trace_one_flow_per_path;
 
-	if (!chooser->agent->config.trace_one_flow_per_path ||
+	if (asked == AGENT_ONE_FLOW_NONE ||
+	    (asked == AGENT_ONE_FLOW_ROCE && wire->dst_qpn == 0) ||
 	    (wire->kind != WIRE_INTER_TOR && wire->kind != WIRE_SERVICE))
 		return UINT64_MAX;
 	for (size_t i = 0; i < wire->flow_count; i++)

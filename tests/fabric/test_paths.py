@@ -150,7 +150,7 @@ def test_every_traced_path_is_the_one_that_the_spines_saw(world, say, family):
 
 def test_a_path_that_moves_is_followed_and_a_black_hole_erases_none(world, say):
     # All flows are probed, so that the spines see those whose paths are the same, too.
-    trace = {"interval_s": INTERVAL_S, "one_flow_per_path": False}
+    trace = {"interval_s": INTERVAL_S, "one_flow_per_path": "none"}
     whole = world(RACKS, spines=2, alertmanager=False, agent={"trace": trace}).start()
     fabric, lab = whole.fabric, whole.lab
     watch(fabric, "ipv4")
@@ -203,7 +203,7 @@ def chosen(found):
 
 
 def test_once_traced_one_flow_of_each_path_is_probed_and_one_that_moves_is_back(world, say):
-    trace = {"interval_s": INTERVAL_S}
+    trace = {"interval_s": INTERVAL_S, "one_flow_per_path": "all"}
     plan = {"plan": {"witness_below": 0}}  # a witness is probed by all its flows
     whole = world(
         RACKS, spines=2, alertmanager=False, agent={"trace": trace}, controller=plan
