@@ -6,14 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rackmesh/base/fnv.h"
+
 static uint64_t
 hash_of(const char *name)
 {
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
-
-	for (; *name != '\0'; name++)
-		hash = (hash ^ (uint8_t)*name) * UINT64_C(0x100000001b3);
-	return hash;
+	return rm_fnv1a(RM_FNV1A, name, strlen(name));
 }
 
 static int

@@ -9,6 +9,7 @@
 
 #include "ctl/history_rows.h"
 #include "ctl/history_source.h"
+#include "rackmesh/base/fnv.h"
 #include "rackmesh/base/line_reader.h"
 
 #define MAX_FILES 64 /* rackmesh.lp, rackmesh.lp.1, ... */
@@ -23,11 +24,7 @@ struct seen {
 static uint64_t
 hash_line(const char *line, size_t len)
 {
-	uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
-
-	for (size_t i = 0; i < len; i++)
-		hash = (hash ^ (unsigned char)line[i]) * UINT64_C(0x100000001b3);
-	return hash | 1;
+	return rm_fnv1a(RM_FNV1A, line, len) | 1;
 }
 
 static int

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "host-agent/services_state.h"
+#include "rackmesh/base/fnv.h"
 
 #define MIN_INTERVAL_US 10000
 
@@ -26,10 +27,8 @@ services_random(struct services *services)
 uint64_t
 services_hash_text(const char *text)
 {
-	uint64_t hash = 0xcbf29ce484222325; /* FNV-1a */
+	uint64_t hash = rm_fnv1a(RM_FNV1A, text, strlen(text));
 
-	for (; *text != 0; text++)
-		hash = (hash ^ (uint8_t)*text) * 0x100000001b3;
 	return hash == 0 ? 1 : hash;
 }
 

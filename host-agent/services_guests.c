@@ -10,6 +10,8 @@
 
 #include "host-agent/services_state.h"
 
+#include "rackmesh/base/fnv.h"
+
 #define KEPT_NS (60 * RM_NS_PER_S)
 
 static void
@@ -99,14 +101,10 @@ peer_see(
 static uint64_t
 digest_of(const struct guest *guest)
 {
-	uint64_t hash = 0xcbf29ce484222325; /* FNV-1a */
 	const uint64_t facts[] = { guest->id.guid, guest->id.port, guest->key.family };
+	uint64_t hash = rm_fnv1a(RM_FNV1A, facts, sizeof(facts));
 
-	for (size_t i = 0; i < sizeof(facts); i++)
-		hash = (hash ^ ((const uint8_t *)facts)[i]) * 0x100000001b3;
-	for (size_t i = 0; i < sizeof(guest->key.bytes); i++)
-		hash = (hash ^ guest->key.bytes[i]) * 0x100000001b3;
-	return hash;
+	return rm_fnv1a(hash, guest->key.bytes, sizeof(guest->key.bytes));
 }
 
 uint64_t

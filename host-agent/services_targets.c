@@ -4,6 +4,8 @@
 
 #include "host-agent/services_state.h"
 
+#include "rackmesh/base/fnv.h"
+
 #define PROBE_BYTES 64
 #define SOON_US 300000 /* a probe's T4 comes with the next reply: in time */
 #define LARGE_EVERY 4  /* of so many probes one is large, where both ends can */
@@ -80,30 +82,20 @@ add_port(uint16_t *ports, size_t *count, size_t max, uint16_t port)
 	(*count)++;
 }
 
-static uint64_t
-mix(uint64_t hash, const void *data, size_t len)
-{
-	const uint8_t *bytes = data;
-
-	for (size_t i = 0; i < len; i++)
-		hash = (hash ^ bytes[i]) * 0x100000001b3; /* FNV-1a */
-	return hash;
-}
-
 /* Sums of these do not depend on the order of pairs. */
 static uint64_t
 digest_of(const struct pair *pair, const struct owner *owner)
 {
 	const uint32_t facts[] = { pair->qpn, pair->large_qpn, pair->lid,
 		pair->address.port, owner->id.port };
-	uint64_t hash = mix(0xcbf29ce484222325, &pair->key, sizeof(pair->key));
+	uint64_t hash = rm_fnv1a(RM_FNV1A, &pair->key, sizeof(pair->key));
 
-	hash = mix(hash, facts, sizeof(facts));
-	hash = mix(hash, &owner->id.guid, sizeof(owner->id.guid));
-	hash = mix(hash, pair->sizes, pair->size_count * sizeof(pair->sizes[0]));
-	hash = mix(hash, &pair->probed_count, sizeof(pair->probed_count));
-	hash = mix(hash, pair->probed, pair->probed_count * sizeof(pair->probed[0]));
-	return mix(hash, pair->traced, pair->traced_count * sizeof(pair->traced[0]));
+	hash = rm_fnv1a(hash, facts, sizeof(facts));
+	hash = rm_fnv1a(hash, &owner->id.guid, sizeof(owner->id.guid));
+	hash = rm_fnv1a(hash, pair->sizes, pair->size_count * sizeof(pair->sizes[0]));
+	hash = rm_fnv1a(hash, &pair->probed_count, sizeof(pair->probed_count));
+	hash = rm_fnv1a(hash, pair->probed, pair->probed_count * sizeof(pair->probed[0]));
+	return rm_fnv1a(hash, pair->traced, pair->traced_count * sizeof(pair->traced[0]));
 }
 
 static void
@@ -170,32 +162,34 @@ target_of(const struct services *services, const struct pair *pair,
 	};
 }
 
-size_t
-services_probes(
-    const struct services *services, size_t owner, struct wire_target *out, size_t max)
+/* Of each pair the probed ports, or the traced ones. */
+static size_t
+targets_of(const struct services *services, size_t owner, bool traced,
+    struct wire_target *out, size_t max)
 {
 	struct pair *pair, *next;
 	size_t n = 0;
 
 	HASH_ITER (hh, services->pairs, pair, next) {
-		if (pair->key.owner == owner && pair->probed_count > 0 && n < max)
-			out[n++] =
-			    target_of(services, pair, pair->probed, pair->probed_count);
+		const uint16_t *flows = traced ? pair->traced : pair->probed;
+		size_t count = traced ? pair->traced_count : pair->probed_count;
+
+		if (pair->key.owner == owner && count > 0 && n < max)
+			out[n++] = target_of(services, pair, flows, count);
 	}
 	return n;
+}
+
+size_t
+services_probes(
+    const struct services *services, size_t owner, struct wire_target *out, size_t max)
+{
+	return targets_of(services, owner, false, out, max);
 }
 
 size_t
 services_traces(
     const struct services *services, size_t owner, struct wire_target *out, size_t max)
 {
-	struct pair *pair, *next;
-	size_t n = 0;
-
-	HASH_ITER (hh, services->pairs, pair, next) {
-		if (pair->key.owner == owner && pair->traced_count > 0 && n < max)
-			out[n++] =
-			    target_of(services, pair, pair->traced, pair->traced_count);
-	}
-	return n;
+	return targets_of(services, owner, true, out, max);
 }

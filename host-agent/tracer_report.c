@@ -3,6 +3,8 @@
 
 #include "host-agent/tracer_state.h"
 
+#include "rackmesh/base/fnv.h"
+
 static void
 fill(const struct tracer_flow *flow, rm_mono_t now, struct wire_path *out)
 {
@@ -90,14 +92,12 @@ uint64_t
 tracer_flow_way(const struct tracer_flow *flow)
 {
 	const struct trace_hops *good = &flow->path.good;
-	uint64_t way = UINT64_C(0xcbf29ce484222325) ^ good->count; /* FNV-1a */
+	uint64_t way = RM_FNV1A ^ good->count;
 
 	if (good->count == 0 || flow->path.multipath || flow->path.other.count > 0 ||
 	    flow->misses >= DOUBTFUL_MISSES || trace_path_has_gaps(&flow->path))
 		return 0;
-	for (unsigned i = 0; i < good->count; i++)
-		for (unsigned k = 0; k < sizeof(good->at[i]); k++)
-			way = (way ^ good->at[i][k]) * UINT64_C(0x100000001b3);
+	way = rm_fnv1a(way, good->at, good->count * sizeof(good->at[0]));
 	return way != 0 ? way : 1;
 }
 

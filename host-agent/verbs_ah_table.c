@@ -4,32 +4,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rackmesh/base/fnv.h"
+
 #define NO_ROUTE_NS (250 * RM_NS_PER_MS)
 /* The first question after a link has come up is often lost with the ARP request. */
 #define FIRST_BACKOFF_NS (250 * RM_NS_PER_MS)
 #define BACKOFF_NS RM_NS_PER_S
 #define BACKOFF_MAX_NS (30 * RM_NS_PER_S)
 
-/* FNV-1a. The keys come from our own pinglist: nobody gains from collisions. */
-static uint64_t
-hash_bytes(uint64_t hash, const void *data, size_t len)
-{
-	const uint8_t *bytes = data;
-
-	for (size_t i = 0; i < len; i++)
-		hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
-	return hash;
-}
-
+/* The keys come from our own pinglist: nobody gains from collisions. */
 static uint64_t
 target_hash(const struct verbs_ah_key *key)
 {
 	const uint8_t rest[] = { (uint8_t)(key->lid >> 8), (uint8_t)key->lid,
 		key->gid_index, key->port };
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+	uint64_t hash = RM_FNV1A;
 
-	hash = hash_bytes(hash, key->gid, sizeof(key->gid));
-	return hash_bytes(hash, rest, sizeof(rest));
+	hash = rm_fnv1a(hash, key->gid, sizeof(key->gid));
+	return rm_fnv1a(hash, rest, sizeof(rest));
 }
 
 static size_t
@@ -46,7 +38,7 @@ key_slot(const struct verbs_ah_cache *cache, const struct verbs_ah_key *key)
 	const uint8_t rest[] = { (uint8_t)(key->flow_label >> 16),
 		(uint8_t)(key->flow_label >> 8), (uint8_t)key->flow_label,
 		key->traffic_class, key->sl };
-	uint64_t hash = hash_bytes(target_hash(key), rest, sizeof(rest));
+	uint64_t hash = rm_fnv1a(target_hash(key), rest, sizeof(rest));
 
 	return (size_t)(hash ^ hash >> 32) & cache->mask;
 }

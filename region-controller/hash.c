@@ -2,14 +2,13 @@
 
 #include <string.h>
 
+#include "rackmesh/base/fnv.h"
+
 uint64_t
 hash_bytes(const void *data, size_t len)
 {
-	const uint8_t *bytes = data;
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+	uint64_t hash = rm_fnv1a(RM_FNV1A, data, len);
 
-	for (size_t i = 0; i < len; i++)
-		hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
 	return hash != 0 ? hash : 1;
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rackmesh/base/fnv.h"
 #include "rackmesh/fabric/judge.h"
 #include "tor-aggregator/rack_evidence.h"
 #include "tor-aggregator/rack_hosts.h"
@@ -104,32 +105,22 @@ rack_judge_free(struct rack_judge *judge)
 	free(judge);
 }
 
-static uint64_t
-mix(uint64_t hash, const void *data, size_t len)
-{
-	const uint8_t *bytes = data;
-
-	for (size_t i = 0; i < len; i++)
-		hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
-	return hash;
-}
-
 /* Who the rack's members are, in their order: the same number means the same rack. */
 static uint64_t
 fingerprint_of(const struct rack *rack)
 {
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+	uint64_t hash = RM_FNV1A;
 
 	for (size_t i = 0; i < rack->member_count; i++) {
 		const struct rack_member *member = &rack->members[i];
 
-		hash = mix(hash, &member->id.guid, sizeof member->id.guid);
-		hash = mix(hash, &member->id.port, sizeof member->id.port);
-		hash = mix(hash, &member->host_index, sizeof member->host_index);
+		hash = rm_fnv1a(hash, &member->id.guid, sizeof member->id.guid);
+		hash = rm_fnv1a(hash, &member->id.port, sizeof member->id.port);
+		hash = rm_fnv1a(hash, &member->host_index, sizeof member->host_index);
 	}
 	for (size_t i = 0; i < rack->host_count; i++)
-		hash = mix(hash, rack->hosts[i].name, strlen(rack->hosts[i].name) + 1);
-	hash = mix(hash, &rack->foreigner_count, sizeof rack->foreigner_count);
+		hash = rm_fnv1a(hash, rack->hosts[i].name, strlen(rack->hosts[i].name) + 1);
+	hash = rm_fnv1a(hash, &rack->foreigner_count, sizeof rack->foreigner_count);
 	return hash != 0 ? hash : 1;
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rackmesh/base/fnv.h"
 #include "rackmesh/base/random.h"
 
 #define KEYS_FIRST_SIZE 1024 /* a power of two */
@@ -53,14 +54,12 @@ rm_etcd_keys_count(const struct rm_etcd_keys *keys)
 	return keys->count;
 }
 
-/* FNV-1a, from a start that nobody knows. */
+/* From a start that nobody knows. */
 static size_t
 keys_slot(const struct rm_etcd_keys *keys, const char *name)
 {
-	uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ keys->seed;
+	uint64_t hash = rm_fnv1a(RM_FNV1A ^ keys->seed, name, strlen(name));
 
-	for (; *name != 0; name++)
-		hash = (hash ^ (unsigned char)*name) * UINT64_C(0x100000001b3);
 	return (hash ^ hash >> 32) & (keys->size - 1);
 }
 

@@ -1,6 +1,8 @@
 #include "rackmesh/base/log_limit.h"
 
-#include <stddef.h>
+#include <string.h>
+
+#include "rackmesh/base/fnv.h"
 
 static struct rm_log_site *
 limit_site(struct rm_log_limit *limit, const char *file, int line)
@@ -22,23 +24,12 @@ limit_site(struct rm_log_limit *limit, const char *file, int line)
 	return &limit->sites[RM_LOG_LIMIT_SITES];
 }
 
-/* FNV-1a. */
-static uint64_t
-limit_hash(const char *text)
-{
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
-
-	for (; *text != '\0'; text++)
-		hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-	return hash;
-}
-
 bool
 rm_log_limit_allows(struct rm_log_limit *limit, const char *file, int line,
     const char *text, rm_mono_t now, uint64_t *suppressed)
 {
 	struct rm_log_site *site = limit_site(limit, file, line);
-	uint64_t hash = limit_hash(text);
+	uint64_t hash = rm_fnv1a(RM_FNV1A, text, strlen(text));
 
 	if (site->lines == 0 ||
 	    rm_mono_since(now, site->since) >= RM_LOG_LIMIT_WINDOW_NS) {

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "rackmesh/base/fnv.h"
+
 #define SWITCH_PREFIX "switch:"
 
 static const struct {
@@ -126,13 +128,8 @@ rm_rnic_id_equal(struct rm_rnic_id a, struct rm_rnic_id b)
 struct rm_rnic_id
 rm_rnic_id_of_switch(const char *name)
 {
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
-
-	for (; *name != '\0'; name++) {
-		hash ^= (unsigned char)*name;
-		hash *= UINT64_C(0x100000001b3);
-	}
-	return (struct rm_rnic_id){ .guid = hash, .port = RM_PORT_SWITCH };
+	return (struct rm_rnic_id){ .guid = rm_fnv1a(RM_FNV1A, name, strlen(name)),
+		.port = RM_PORT_SWITCH };
 }
 
 /* Of ASCII alone, whatever the locale says. */
