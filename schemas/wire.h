@@ -340,6 +340,14 @@ struct wire_stall { /* the agent's loop did not turn, in its CLOCK_MONOTONIC */
 	uint64_t start_ns, end_ns;
 };
 
+enum wire_slow { /* why an agent holds its own probing back */
+	WIRE_SLOW_NOT,
+	WIRE_SLOW_CPU,    /* it uses as much of a core as it may */
+	WIRE_SLOW_MEMORY, /* as much memory */
+	WIRE_SLOW_PLAN,   /* its pinglist has expired: nobody renews it */
+	WIRE_SLOW_REASONS,
+};
+
 struct wire_heartbeat {
 	uint64_t incarnation, seq;
 	uint64_t now_ns;
@@ -350,6 +358,9 @@ struct wire_heartbeat {
 	uint64_t self_loss; /* packets our own receive queues dropped so far */
 	/* All results that were known by then went out before this; 0: by now_ns. */
 	uint64_t results_through_ns;
+	/* Of what its pinglists ask for, what it lets itself probe; 0: all of it. */
+	uint16_t slowed_permille;
+	uint8_t slowed_why; /* enum wire_slow; a newer peer may know more */
 };
 
 int wire_write_heartbeat(struct wire_writer *writer, const struct wire_heartbeat *beat,
@@ -759,6 +770,7 @@ struct wire_rack_state {                       /* at the summary's end */
 	uint64_t plan_version;
 	uint32_t brake_permille; /* 1000: none */
 	uint32_t hosts_paused;   /* heard, and somebody told them not to probe */
+	uint32_t hosts_slowed;   /* heard, and they hold themselves back: limits */
 };
 
 struct wire_summary {

@@ -12,7 +12,7 @@ try {
 	    writer, beat->stalls, beat->stall_count, WIRE_MAX_STALLS);
 	auto root = rackmesh::CreateHeartbeat(writer->fbb, beat->incarnation, beat->seq,
 	    beat->now_ns, beat->loop_lag_max_ns, beat->paused, stalls, beat->self_loss,
-	    beat->results_through_ns);
+	    beat->results_through_ns, beat->slowed_permille, beat->slowed_why);
 	return wire::finish(writer, root.Union(), WIRE_HEARTBEAT, out);
 } catch (...) {
 	return wire::out_of_memory(writer);
@@ -41,6 +41,8 @@ wire_open_heartbeat(struct wire_heartbeat *view, const uint8_t *data, size_t len
 	view->stall_count = wire::count(from->stalls());
 	view->self_loss = from->self_loss();
 	view->results_through_ns = from->results_through_ns();
+	view->slowed_permille = from->slowed_permille();
+	view->slowed_why = from->slowed_why();
 	return 0;
 }
 

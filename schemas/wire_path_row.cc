@@ -29,7 +29,8 @@ wire::put_rack_state(wire_writer *writer, const struct wire_summary &summary)
 		return 0;
 	return rackmesh::CreateRackState(writer->fbb, state.rnics, state.rnics_good,
 	    state.rnics_bad, state.hosts, state.hosts_ok, state.incidents_open,
-	    state.plan_version, state.brake_permille, state.hosts_paused);
+	    state.plan_version, state.brake_permille, state.hosts_paused,
+	    state.hosts_slowed);
 }
 
 void
@@ -48,6 +49,7 @@ wire::get_rack_state(const rackmesh::RackState *from, struct wire_summary *out)
 	out->state.plan_version = from->plan_version();
 	out->state.brake_permille = from->brake_permille();
 	out->state.hosts_paused = from->hosts_paused();
+	out->state.hosts_slowed = from->hosts_slowed();
 }
 
 void

@@ -50,6 +50,19 @@ wire_probe_kind_word(unsigned kind)
 }
 
 const char *
+wire_slow_word(unsigned why)
+{
+	static const char *const words[WIRE_SLOW_REASONS] = {
+		[WIRE_SLOW_NOT] = "none",
+		[WIRE_SLOW_CPU] = "cpu",
+		[WIRE_SLOW_MEMORY] = "memory",
+		[WIRE_SLOW_PLAN] = "plan",
+	};
+
+	return why < WIRE_SLOW_REASONS ? words[why] : "unknown";
+}
+
+const char *
 wire_link_word(unsigned link)
 {
 	static const char *const words[] = {

@@ -12,6 +12,7 @@
 const char *wire_outcome_word(unsigned outcome);
 const char *wire_invalid_word(unsigned reason);  /* "none", "t4_before_t3", ... */
 const char *wire_probe_kind_word(unsigned kind); /* "tor_mesh", "inter_tor", ... */
+const char *wire_slow_word(unsigned why);        /* "none", "cpu", "memory", "plan" */
 const char *wire_link_word(unsigned link);       /* "unknown", "up", "down" */
 /* How an RNIC with this is probed: "udp", "roce", "ib". */
 const char *wire_transport_word(uint32_t qpn, uint16_t lid);

@@ -145,7 +145,38 @@ a_heartbeat_says_what_it_vouches_for(void **state)
 	assert_int_equal(wire_write_heartbeat(writer, &vouching, &bytes), 0);
 	assert_int_equal(wire_open_heartbeat(&view, bytes.data, bytes.len), 0);
 	assert_int_equal(view.results_through_ns, 26);
+	assert_int_equal(view.slowed_permille, 0);
 	wire_writer_free(writer);
+}
+
+static const struct wire_heartbeat slow_beat = {
+	.incarnation = 21,
+	.seq = 23,
+	.now_ns = 24,
+	.results_through_ns = 23,
+	.slowed_permille = 100,
+	.slowed_why = WIRE_SLOW_MEMORY,
+};
+
+static int
+write_slow_heartbeat(struct wire_writer *writer, struct wire_bytes *out)
+{
+	return wire_write_heartbeat(writer, &slow_beat, out);
+}
+
+static void
+expect_slow_heartbeat(const uint8_t *data, size_t len)
+{
+	struct wire_heartbeat view;
+
+	assert_int_equal(wire_open_heartbeat(&view, data, len), 0);
+	assert_int_equal(view.incarnation, 21);
+	assert_int_equal(view.seq, 23);
+	assert_int_equal(view.now_ns, 24);
+	assert_int_equal(view.results_through_ns, 23);
+	assert_int_equal(view.slowed_permille, 100);
+	assert_int_equal(view.slowed_why, WIRE_SLOW_MEMORY);
+	assert_int_equal(view.stall_count, 0);
 }
 
 int
@@ -153,6 +184,8 @@ main(int argc, char **argv)
 {
 	const struct wire_case cases[] = {
 		{ WIRE_HEARTBEAT, "heartbeat", write_heartbeat, expect_heartbeat },
+		{ WIRE_HEARTBEAT, "heartbeat_slowed", write_slow_heartbeat,
+		    expect_slow_heartbeat },
 		{ WIRE_COUNTS, "counts", write_counts, expect_counts },
 	};
 	const struct CMUnitTest tests[] = {
@@ -163,5 +196,5 @@ main(int argc, char **argv)
 	};
 
 	return wire_case_main(
-	    cases, 2, tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
+	    cases, 3, tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
 }

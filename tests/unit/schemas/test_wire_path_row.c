@@ -131,11 +131,13 @@ paused_hosts_are_told_of(void **state)
 	struct wire_bytes bytes;
 
 	told.state.hosts_paused = 627;
+	told.state.hosts_slowed = 628;
 	writer = wire_writer_new();
 	assert_non_null(writer);
 	assert_int_equal(wire_write_summary(writer, &told, &bytes), 0);
 	assert_int_equal(wire_open_summary(&view, bytes.data, bytes.len), 0);
 	assert_int_equal(view.summary.state.hosts_paused, 627);
+	assert_int_equal(view.summary.state.hosts_slowed, 628);
 	expect_state(&view.summary.state);
 	wire_writer_free(writer);
 }
