@@ -6,11 +6,14 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "rackmesh/base/notify.h"
+
 struct rm_loop {
 	struct event_base *base;
 	struct event *term, *interrupt, *hangup;
 	void (*reload)(void *arg);
 	void *reload_arg;
+	struct rm_notify *notify;
 	bool stopped; /* libevent forgets a break that comes before the run */
 };
 
@@ -32,8 +35,10 @@ loop_on_hangup(evutil_socket_t sig, short what, void *arg)
 {
 	struct rm_loop *loop = arg;
 
+	rm_notify_reloading(loop->notify, rm_mono_now());
 	if (loop->reload != NULL)
 		loop->reload(loop->reload_arg);
+	rm_notify_ready(loop->notify);
 }
 
 static int
@@ -74,6 +79,9 @@ rm_loop_new(struct rm_loop **ret)
 	if (loop->base == NULL)
 		goto out;
 
+	r = rm_notify_new(&loop->notify);
+	if (r < 0)
+		goto out;
 	signal(SIGPIPE, SIG_IGN); /* a peer that has gone is an error, not a death */
 	r = loop_add_signal(loop, SIGTERM, loop_on_stop_signal, &loop->term);
 	if (r < 0)
@@ -104,6 +112,7 @@ rm_loop_free(struct rm_loop *loop)
 		event_free(loop->hangup);
 	if (loop->base != NULL)
 		event_base_free(loop->base);
+	rm_notify_free(loop->notify);
 	free(loop);
 }
 
@@ -112,8 +121,10 @@ rm_loop_run(struct rm_loop *loop)
 {
 	int r = 0;
 
+	rm_notify_ready(loop->notify);
 	if (!loop->stopped)
 		r = event_base_loop(loop->base, EVLOOP_NO_EXIT_ON_EMPTY);
+	rm_notify_stopping(loop->notify);
 	loop->stopped = false;
 	return r < 0 ? -EIO : 0;
 }
@@ -130,6 +141,12 @@ rm_loop_on_reload(struct rm_loop *loop, void (*fn)(void *arg), void *arg)
 {
 	loop->reload = fn;
 	loop->reload_arg = arg;
+}
+
+struct rm_notify *
+rm_loop_notify(struct rm_loop *loop)
+{
+	return loop->notify;
 }
 
 struct event_base *

@@ -2,7 +2,8 @@
  * loop - the one event loop of a daemon, and its timers.
  *
  * A callback never blocks and does a bounded share of work. TERM and INT end
- * the loop, HUP calls the reload hook.
+ * the loop, HUP calls the reload hook. The service manager is told that the daemon is
+ * ready when the loop runs, of reloads, and of its end.
  */
 #ifndef RACKMESH_BASE_LOOP_H
 #define RACKMESH_BASE_LOOP_H
@@ -11,6 +12,7 @@
 
 struct event_base;
 struct rm_loop;
+struct rm_notify;
 struct rm_timer;
 
 int rm_loop_new(struct rm_loop **ret);
@@ -20,6 +22,9 @@ int rm_loop_run(struct rm_loop *loop); /* until a signal or rm_loop_stop */
 void rm_loop_stop(struct rm_loop *loop);
 
 void rm_loop_on_reload(struct rm_loop *loop, void (*fn)(void *arg), void *arg);
+
+/* For the turn that does the daemon's work: rm_notify_worked. */
+struct rm_notify *rm_loop_notify(struct rm_loop *loop);
 
 /* For modules that put their own fds on the loop (libevent's event_new). */
 struct event_base *rm_loop_base(struct rm_loop *loop);

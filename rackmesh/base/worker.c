@@ -31,6 +31,7 @@ struct rm_worker {
 	pthread_mutex_t lock; /* for the following */
 	pthread_cond_t wake;
 	uint64_t run, submitted;
+	rm_mono_t moved; /* when a job last ended, or the first came to none */
 	bool stopping;
 
 	pthread_t thread;
@@ -76,6 +77,7 @@ worker_main(void *arg)
 
 		pthread_mutex_lock(&worker->lock);
 		worker->run++;
+		worker->moved = rm_mono_now();
 		pthread_mutex_unlock(&worker->lock);
 		worker_notify(worker); /* not with the lock: the loop may want it */
 		pthread_mutex_lock(&worker->lock);
@@ -206,10 +208,26 @@ rm_worker_submit(struct rm_worker *worker, int (*run)(void *job),
 			.done = done,
 			.job = job,
 		};
+		if (worker->run == worker->submitted)
+			worker->moved = rm_mono_now();
 		worker->submitted++;
 		pthread_cond_signal(&worker->wake);
 		r = 0;
 	}
 	pthread_mutex_unlock(&worker->lock);
 	return r;
+}
+
+int64_t
+rm_worker_behind_ns(const struct rm_worker *worker, rm_mono_t now)
+{
+	/* The lock is no part of what a caller sees as its state. */
+	pthread_mutex_t *lock = (pthread_mutex_t *)&worker->lock;
+	int64_t behind = 0;
+
+	pthread_mutex_lock(lock);
+	if (worker->run < worker->submitted)
+		behind = rm_mono_since(now, worker->moved);
+	pthread_mutex_unlock(lock);
+	return behind > 0 ? behind : 0;
 }

@@ -8,6 +8,9 @@
 #define RACKMESH_BASE_WORKER_H
 
 #include <stddef.h>
+#include <stdint.h>
+
+#include "rackmesh/base/clock.h"
 
 struct rm_loop;
 struct rm_worker;
@@ -20,5 +23,8 @@ void rm_worker_free(struct rm_worker *worker);
 /* -EAGAIN when full: nothing was taken and neither function will be called. */
 int rm_worker_submit(struct rm_worker *worker, int (*run)(void *job),
     void (*done)(void *job, int r), void *job);
+
+/* How long it has had work and ended no job; 0: it has nothing to do. */
+int64_t rm_worker_behind_ns(const struct rm_worker *worker, rm_mono_t now);
 
 #endif
