@@ -18,6 +18,7 @@
 #include "analyzer/sla.h"
 #include "rackmesh/base/log.h"
 #include "rackmesh/base/loop.h"
+#include "rackmesh/base/notify.h"
 
 #define TICK_NS (50 * RM_NS_PER_MS)
 #define TICKS_PER_JUDGEMENT 5
@@ -371,6 +372,7 @@ on_tick(void *arg)
 	while (analyzer->deadline.ns <= now.ns)
 		analyzer->deadline = rm_mono_add(analyzer->deadline, TICK_NS);
 	rm_timer_at(analyzer->tick, analyzer->deadline);
+	rm_notify_worked(rm_loop_notify(analyzer->loop), analyzer->worker, now);
 }
 
 int

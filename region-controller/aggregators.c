@@ -10,6 +10,7 @@
 #include "rackmesh/base/link.h"
 #include "rackmesh/base/log.h"
 #include "rackmesh/base/loop.h"
+#include "rackmesh/base/notify.h"
 #include "region-controller/aggregator_session.h"
 #include "region-controller/qp_joins.h"
 
@@ -133,14 +134,11 @@ sweep(void *arg)
 	rm_timer_after(aggregators->sweep, SWEEP_NS);
 }
 
-/* A sign of life of who leads. */
 static void
-ping_all(void *arg)
+ping_all(struct aggregators *aggregators)
 {
-	struct aggregators *aggregators = arg;
 	struct wire_bytes bytes;
 
-	rm_timer_after(aggregators->ping, PING_NS);
 	if (aggregators->options.standby(aggregators->options.arg) != NULL ||
 	    wire_write_ping(aggregators->writer, (uint64_t)rm_mono_now().ns, &bytes) <
 		0)
@@ -151,6 +149,17 @@ ping_all(void *arg)
 		if (session->info.is_welcome)
 			(void)rm_link_send(session->link, bytes.data, bytes.len);
 	}
+}
+
+/* A sign of life of who leads; one for the service manager of who waits, too. */
+static void
+on_ping(void *arg)
+{
+	struct aggregators *aggregators = arg;
+
+	rm_timer_after(aggregators->ping, PING_NS);
+	ping_all(aggregators);
+	rm_notify_worked(rm_loop_notify(aggregators->loop), NULL, rm_mono_now());
 }
 
 void
@@ -206,7 +215,7 @@ aggregators_new(struct rm_loop *loop, const struct aggregators_options *options,
 	if (r == 0)
 		r = rm_timer_new(loop, sweep, aggregators, &aggregators->sweep);
 	if (r == 0)
-		r = rm_timer_new(loop, ping_all, aggregators, &aggregators->ping);
+		r = rm_timer_new(loop, on_ping, aggregators, &aggregators->ping);
 	if (r == 0)
 		r = rm_timer_new(loop, deliver_now, aggregators, &aggregators->deliver);
 	if (r < 0) {

@@ -6,6 +6,7 @@
 
 #include "rackmesh/base/log.h"
 #include "rackmesh/base/loop.h"
+#include "rackmesh/base/notify.h"
 #include "rackmesh/base/why.h"
 #include "tor-aggregator/agent.h"
 #include "tor-aggregator/agent_links.h"
@@ -335,6 +336,7 @@ on_tick(void *arg)
 	while (aggregator->deadline.ns <= now.ns)
 		aggregator->deadline = rm_mono_add(aggregator->deadline, TICK_NS);
 	rm_timer_at(aggregator->tick, aggregator->deadline);
+	rm_notify_worked(rm_loop_notify(aggregator->loop), aggregator->worker, now);
 }
 
 int
