@@ -50,15 +50,18 @@ extern "C" {
 #define WIRE_MAX_SIZES 8           /* of one target */
 #define WIRE_MAX_COUNTS 65536      /* rows of one receive-count report */
 #define WIRE_MAX_STALLS 64         /* of one heartbeat */
-#define WIRE_MAX_TORS 64           /* of one aggregator */
-#define WIRE_MAX_ROWS 65536        /* of one summary */
-#define WIRE_MAX_ALIASES 16384     /* interface addresses that a plan knows */
-#define WIRE_MAX_PATHS 4096        /* of one report */
-#define WIRE_MAX_HOPS 8            /* of one path */
-#define WIRE_MAX_JSON (8u << 20)   /* bytes of one drill's answer */
-#define WIRE_MAX_SERVICES 4096     /* service flows of one agent */
-#define WIRE_MAX_QPN 0xffffffu     /* a QP's number has 24 bits, */
-#define WIRE_MAX_SL 15             /* a service level 4 */
+#define WIRE_MAX_LIVE 64           /* aggregators that one agent hears */
+#define WIRE_KEY_BYTES 16
+#define WIRE_KEY_EPOCHS 3        /* that a responder takes at a time */
+#define WIRE_MAX_TORS 64         /* of one aggregator */
+#define WIRE_MAX_ROWS 65536      /* of one summary */
+#define WIRE_MAX_ALIASES 16384   /* interface addresses that a plan knows */
+#define WIRE_MAX_PATHS 4096      /* of one report */
+#define WIRE_MAX_HOPS 8          /* of one path */
+#define WIRE_MAX_JSON (8u << 20) /* bytes of one drill's answer */
+#define WIRE_MAX_SERVICES 4096   /* service flows of one agent */
+#define WIRE_MAX_QPN 0xffffffu   /* a QP's number has 24 bits, */
+#define WIRE_MAX_SL 15           /* a service level 4 */
 
 enum wire_kind {
 	WIRE_UNKNOWN = 0,
@@ -90,6 +93,9 @@ enum wire_kind {
 			this QP? Answered as a resolve is */
 	WIRE_TRACED, /* RMY1 aggregator -> controller: ways that its rack's traces found
 		      */
+	WIRE_KEYS, /* RMZ1 controller -> aggregator -> agent: what authenticates probes
+		    */
+	WIRE_STANDING, /* RME1 aggregator <-> the other one of its ToRs: who speaks */
 };
 
 /* What the bytes claim to be. Reads only the identifier: trust nothing yet. */
@@ -142,6 +148,7 @@ struct wire_rnic {
 	uint32_t large_qpn;   /* for probes above WIRE_ROCE_SMALL_BYTES; 0: none */
 	uint16_t lid;         /* InfiniBand only; 0: RoCE or UDP */
 	uint8_t link;         /* enum wire_link, of its port */
+	bool authenticates;   /* its agent can, once it has keys */
 };
 
 /* A probe of at most this many bytes goes to qpn, a larger one to large_qpn: the many
@@ -358,6 +365,12 @@ struct wire_heartbeat {
 	uint64_t self_loss; /* packets our own receive queues dropped so far */
 	/* All results that were known by then went out before this; 0: by now_ns. */
 	uint64_t results_through_ns;
+	/* The ids of all aggregators that this agent has a session with and has heard
+	 * from lately, whichever it is told to. wire_open_heartbeat leaves live NULL:
+	 * use wire_heartbeat_live. */
+	const char *const *live;
+	size_t live_count;
+	const void *opaque; /* of an opened one */
 	/* Of what its pinglists ask for, what it lets itself probe; 0: all of it. */
 	uint16_t slowed_permille;
 	uint8_t slowed_why; /* enum wire_slow; a newer peer may know more */
@@ -367,6 +380,7 @@ int wire_write_heartbeat(struct wire_writer *writer, const struct wire_heartbeat
     struct wire_bytes *out);
 /* .stalls is borrowed from the bytes. */
 int wire_open_heartbeat(struct wire_heartbeat *view, const uint8_t *data, size_t len);
+const char *wire_heartbeat_live(const struct wire_heartbeat *view, size_t i);
 
 struct wire_count { /* fixed size */
 	uint64_t own_guid, prober_guid;
@@ -526,6 +540,82 @@ int wire_write_ping(
     struct wire_writer *writer, uint64_t now_ns, struct wire_bytes *out);
 int wire_open_ping(uint64_t *now_ns, const uint8_t *data, size_t len);
 
+/* ---- keys of probes (controller -> aggregator -> agent) --------------------- */
+
+/*
+ * Every responder has a key per epoch, and so every pair of RNICs one: derived from the
+ * responder's and the prober's id (rackmesh/fabric/probe_key.h). Probes are made with
+ * the key of .epoch; responders also take those of the epochs beside it. Fixed size,
+ * zero copy.
+ */
+struct wire_responder_key {
+	uint64_t guid;
+	uint8_t port;
+	uint8_t reserved[3];
+	uint32_t epoch;
+	uint8_t key[WIRE_KEY_BYTES];
+};
+
+#define WIRE_RESPONDER_KEY_BYTES 32
+
+struct wire_pair_key { /* src probes, dst answers */
+	uint64_t src_guid, dst_guid;
+	uint8_t src_port, dst_port;
+	uint8_t reserved[2];
+	uint32_t epoch;
+	uint8_t key[WIRE_KEY_BYTES];
+};
+
+#define WIRE_PAIR_KEY_BYTES 40
+
+/*
+ * To an aggregator: its members' responder keys, and the pair keys of its plan's
+ * entries. To an agent: the responder keys of its RNICs on this ToR, and the pair keys
+ * of all its targets on it. plain: RNICs of the roster whose agents cannot authenticate
+ * (yet): those are answered, and probed, without.
+ */
+struct wire_keys {
+	const char *tor;
+	uint32_t epoch;   /* from 1 */
+	uint64_t version; /* only grows; an older one changes nothing */
+	const struct wire_responder_key *responders;
+	size_t responder_count; /* at most WIRE_KEY_EPOCHS * WIRE_MAX_MEMBERS */
+	const struct wire_pair_key *pairs;
+	size_t pair_count;                /* at most WIRE_MAX_ENTRIES */
+	const struct wire_rnic_id *plain; /* of an opened one NULL: wire_keys_plain */
+	size_t plain_count;               /* at most WIRE_MAX_ROSTER */
+	const void *opaque;               /* of an opened one */
+};
+
+int wire_write_keys(
+    struct wire_writer *writer, const struct wire_keys *keys, struct wire_bytes *out);
+/* .responders and .pairs are borrowed from the bytes. */
+int wire_open_keys(struct wire_keys *view, const uint8_t *data, size_t len);
+struct wire_rnic_id wire_keys_plain(const struct wire_keys *view, size_t i);
+
+/* ---- two aggregators of a ToR ------------------------------------------------- */
+
+struct wire_tor_standing {
+	const char *tor;
+	bool speaks;     /* alerts and upstream are, now, ours */
+	bool delivers;   /* what we say of it arrives: alerts are taken */
+	uint32_t agents; /* of this ToR that we hear */
+};
+
+/* Every 250 ms, and at once when something of it changes. */
+struct wire_standing {
+	uint64_t now_ns;                      /* sender's CLOCK_MONOTONIC */
+	const struct wire_tor_standing *tors; /* of an opened one NULL */
+	size_t tor_count;                     /* at most WIRE_MAX_TORS */
+	const void *opaque;                   /* of an opened one */
+};
+
+int wire_write_standing(struct wire_writer *writer,
+    const struct wire_standing *standing, struct wire_bytes *out);
+int wire_open_standing(struct wire_standing *view, const uint8_t *data, size_t len);
+void wire_standing_tor(
+    const struct wire_standing *view, size_t i, struct wire_tor_standing *out);
+
 /* ---- traced paths (agent -> aggregator) ------------------------------------ */
 
 enum wire_path_flags {
@@ -654,6 +744,7 @@ int wire_open_brake(struct wire_brake *view, const uint8_t *data, size_t len);
 struct wire_resolve {
 	uint64_t token;              /* the asker's; comes back */
 	struct wire_address address; /* a GID or address; the port does not matter */
+	struct wire_rnic_id prober; /* who wants to probe it; guid 0: no key is asked */
 };
 
 int wire_write_resolve(struct wire_writer *writer, const struct wire_resolve *resolve,
@@ -662,8 +753,9 @@ int wire_open_resolve(struct wire_resolve *view, const uint8_t *data, size_t len
 
 struct wire_resolve_answer {
 	uint64_t token;
-	bool found;            /* else rnic is all zero */
-	struct wire_rnic rnic; /* with host, ToRs, plane, addresses, QPN */
+	bool found;               /* else rnic is all zero */
+	struct wire_rnic rnic;    /* with host, ToRs, plane, addresses, QPN */
+	struct wire_pair_key key; /* from the prober to it; epoch 0: none */
 };
 
 int wire_write_resolved(struct wire_writer *writer,

@@ -84,7 +84,8 @@ wire::put_rnic(wire_writer *writer, const struct wire_rnic &rnic)
 	auto link =
 	    static_cast<rackmesh::PortLink>(bounded(writer, rnic.link, WIRE_LINK_DOWN));
 	return rackmesh::CreateRnic(fbb, &id, host, device, driver, tors, plane, where,
-	    qpn, rnic.mtu_bytes, rnic.incarnation, large_qpn, rnic.lid, link);
+	    qpn, rnic.mtu_bytes, rnic.incarnation, large_qpn, rnic.lid, link,
+	    rnic.authenticates);
 }
 
 namespace
@@ -140,6 +141,7 @@ wire::get_rnic(const rackmesh::Rnic *from, struct wire_rnic *out)
 	out->large_qpn = from->large_qpn();
 	out->lid = from->lid();
 	out->link = static_cast<uint8_t>(from->link());
+	out->authenticates = from->authenticates();
 }
 
 wire::offset<rackmesh::LaneHead>

@@ -15,6 +15,7 @@
 #include "asks_generated.h"
 #include "identity_generated.h"
 #include "incident_generated.h"
+#include "keys_generated.h"
 #include "paths_generated.h"
 #include "results_generated.h"
 #include "services_generated.h"
@@ -87,6 +88,26 @@ SAME_PLACE(wire_path, Path, family);
 SAME_PLACE(wire_path, Path, flags);
 SAME_PLACE(wire_path, Path, hop_count);
 SAME_PLACE(wire_path, Path, hops);
+
+static_assert(sizeof(struct wire_responder_key) == WIRE_RESPONDER_KEY_BYTES, "key");
+static_assert(sizeof(rackmesh::ResponderKey) == WIRE_RESPONDER_KEY_BYTES, "key");
+static_assert(WIRE_RESPONDER_KEY_BYTES == 32, "a change means a new identifier");
+SAME_PLACE(wire_responder_key, ResponderKey, guid);
+SAME_PLACE(wire_responder_key, ResponderKey, port);
+SAME_PLACE(wire_responder_key, ResponderKey, reserved);
+SAME_PLACE(wire_responder_key, ResponderKey, epoch);
+SAME_PLACE(wire_responder_key, ResponderKey, key);
+
+static_assert(sizeof(struct wire_pair_key) == WIRE_PAIR_KEY_BYTES, "key");
+static_assert(sizeof(rackmesh::PairKey) == WIRE_PAIR_KEY_BYTES, "key");
+static_assert(WIRE_PAIR_KEY_BYTES == 40, "a change means a new identifier");
+SAME_PLACE(wire_pair_key, PairKey, src_guid);
+SAME_PLACE(wire_pair_key, PairKey, dst_guid);
+SAME_PLACE(wire_pair_key, PairKey, src_port);
+SAME_PLACE(wire_pair_key, PairKey, dst_port);
+SAME_PLACE(wire_pair_key, PairKey, reserved);
+SAME_PLACE(wire_pair_key, PairKey, epoch);
+SAME_PLACE(wire_pair_key, PairKey, key);
 
 #define SAME_WORD(ours, theirs)                                                     \
 	static_assert(                                                              \

@@ -36,6 +36,8 @@ const struct {
 	{ WIRE_SERVICES, "RMU1" },
 	{ WIRE_JOIN, "RMO1" },
 	{ WIRE_TRACED, "RMY1" },
+	{ WIRE_KEYS, "RMZ1" },
+	{ WIRE_STANDING, "RME1" },
 };
 
 } /* namespace */

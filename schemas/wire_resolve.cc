@@ -23,7 +23,9 @@ wire_write_resolve(struct wire_writer *writer, const struct wire_resolve *resolv
 try {
 	wire::begin(writer);
 	auto address = wire::put_address(writer, resolve->address);
-	auto root = rackmesh::CreateResolve(writer->fbb, resolve->token, &address);
+	auto prober = wire::put_id(resolve->prober);
+	auto root = rackmesh::CreateResolve(writer->fbb, resolve->token, &address,
+	    resolve->prober.guid != 0 ? &prober : nullptr);
 	return wire::finish(writer, root.Union(), WIRE_RESOLVE, out);
 } catch (...) {
 	return wire::out_of_memory(writer);
@@ -44,6 +46,9 @@ wire_open_resolve(struct wire_resolve *view, const uint8_t *data, size_t len)
 		return check.error;
 	view->token = from->token();
 	wire::get_address(from->address(), &view->address);
+	view->prober = {};
+	if (from->prober() != nullptr)
+		wire::get_id(from->prober(), &view->prober);
 	return 0;
 }
 
@@ -56,7 +61,10 @@ try {
 	wire::begin(writer);
 	if (answer->found)
 		rnic = wire::put_rnic(writer, answer->rnic);
-	auto root = rackmesh::CreateResolveAnswer(writer->fbb, answer->token, rnic);
+	/* One layout: see wire_layout.cc. */
+	auto key = reinterpret_cast<const rackmesh::PairKey *>(&answer->key);
+	auto root = rackmesh::CreateResolveAnswer(writer->fbb, answer->token, rnic,
+	    answer->found && answer->key.epoch != 0 ? key : nullptr);
 	return wire::finish(writer, root.Union(), WIRE_RESOLVE_ANSWER, out);
 } catch (...) {
 	return wire::out_of_memory(writer);
@@ -83,5 +91,8 @@ wire_open_resolved(struct wire_resolve_answer *view, const uint8_t *data, size_t
 		wire::get_rnic(from->rnic(), &view->rnic);
 	else
 		get_nobody(&view->rnic);
+	view->key = {};
+	if (view->found && from->key() != nullptr)
+		memcpy(&view->key, from->key(), sizeof(view->key));
 	return 0;
 }

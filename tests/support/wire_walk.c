@@ -104,6 +104,9 @@ walk_heartbeat(const uint8_t *data, size_t len)
 	if (r < 0)
 		return r;
 	WALK(view.stalls, view.stall_count, WIRE_MAX_STALLS);
+	PROMISE(view.live_count <= WIRE_MAX_LIVE);
+	for (size_t i = 0; i < view.live_count; i++)
+		walk_text(wire_heartbeat_live(&view, i));
 	return 0;
 }
 
@@ -273,6 +276,41 @@ walk_brake(const uint8_t *data, size_t len)
 }
 
 static int
+walk_keys(const uint8_t *data, size_t len)
+{
+	struct wire_keys view;
+	int r = wire_open_keys(&view, data, len);
+
+	if (r < 0)
+		return r;
+	walk_text(view.tor);
+	WALK(view.responders, view.responder_count, WIRE_KEY_EPOCHS * WIRE_MAX_MEMBERS);
+	WALK(view.pairs, view.pair_count, WIRE_MAX_ENTRIES);
+	PROMISE(view.plain_count <= WIRE_MAX_ROSTER);
+	for (size_t i = 0; i < view.plain_count; i++)
+		wire_keys_plain(&view, i);
+	return 0;
+}
+
+static int
+walk_standing(const uint8_t *data, size_t len)
+{
+	struct wire_standing view;
+	int r = wire_open_standing(&view, data, len);
+
+	if (r < 0)
+		return r;
+	PROMISE(view.tor_count <= WIRE_MAX_TORS);
+	for (size_t i = 0; i < view.tor_count; i++) {
+		struct wire_tor_standing tor;
+
+		wire_standing_tor(&view, i, &tor);
+		walk_text(tor.tor);
+	}
+	return 0;
+}
+
+static int
 walk_incident(const uint8_t *data, size_t len)
 {
 	struct wire_incident view;
@@ -343,6 +381,10 @@ wire_walk(enum wire_kind kind, const uint8_t *data, size_t len)
 		return wire_walk_join(data, len);
 	case WIRE_TRACED:
 		return wire_walk_traced(data, len);
+	case WIRE_KEYS:
+		return walk_keys(data, len);
+	case WIRE_STANDING:
+		return walk_standing(data, len);
 	}
 	return -EBADMSG;
 }
