@@ -8,8 +8,6 @@ from .wait import until
 class Trouble:
     """begin() does it, and asserts that it happened; heal() takes it back."""
 
-    restarts = False  # healing starts a process, which then has to find its feet
-
     def __init__(self, world, rng):
         self.world, self.rng = world, rng
         self.etcd = world.etcd
@@ -41,8 +39,6 @@ class _Victims(Trouble):
 
 
 class Killed(_Victims):
-    restarts = True
-
     def begin(self):
         for victim in self.victims:
             victim.kill()
@@ -86,8 +82,6 @@ class Compacted(Trouble):
 
 class Replaced(Trouble):
     """A member is lost for good, and an empty one takes its place."""
-
-    restarts = True
 
     def __init__(self, world, rng):
         super().__init__(world, rng)

@@ -1,10 +1,12 @@
 """etcd as Debian packs it, unpacked and never installed: a cluster, and what ails it."""
 
 import base64
+import concurrent.futures
 import contextlib
 import json
 import pathlib
 import shutil
+import time
 
 from . import http
 from .netns import run
@@ -14,6 +16,8 @@ from .wait import until
 CLIENT_PORT = 2379
 PEER_PORT = 2380
 READY_S = 20
+READ_S = 1  # then it is asked anew
+HEDGE_S = 0.2  # then the other members are asked, too
 QUOTA_BYTES = 64 << 20
 
 
@@ -86,6 +90,7 @@ class Etcd:
         self._folder = pathlib.Path(folder)
         self._folder.mkdir(parents=True, exist_ok=True)
         self._token_s, self._token, self._answered = token_s, None, None
+        self._readers = concurrent.futures.ThreadPoolExecutor(4 * members, "etcd-read")
         self._more = self._tokens() if token_s else ()
         names = [f"etcd{i + 1}" for i in range(members)]
         urls = {n: f"http://{fabric.management[n]}:{PEER_PORT}" for n in names}
@@ -159,6 +164,7 @@ class Etcd:
         self.call("/v3/auth/enable", {})
 
     def stop(self):
+        self._readers.shutdown()
         for member in self.members.values():
             with contextlib.suppress(ProcessLookupError):
                 member.stop()
@@ -181,30 +187,57 @@ class Etcd:
                 last = error
         raise OSError(f"{path}: no member answers: {last}")
 
-    def _ask(self, member, path, body, again=True):
+    def _first(self, path, body):
+        """A read, from whichever member answers first; OSError when none does.
+
+        A member that has put its question to a leader which is no more keeps silent for
+        up to 7 s, while the cluster answers all the same."""
+        deadline, last = time.monotonic() + http.TIMEOUT_S, TimeoutError()
+        while isinstance(last, TimeoutError) and time.monotonic() < deadline:
+            names = sorted(self.members, key=lambda name: name != self._answered)
+            asked = {}
+            for some, seconds in ((names[:1], HEDGE_S), (names[1:], None)):
+                for name in some:
+                    asked[self._readers.submit(self._read, name, path, body)] = name
+                with contextlib.suppress(concurrent.futures.TimeoutError):
+                    for each in concurrent.futures.as_completed(asked, seconds):
+                        last = each.exception()
+                        if isinstance(last, OSError) and not isinstance(last, Refused):
+                            continue
+                        self._answered = asked[each]
+                        return each.result()
+        raise OSError(f"{path}: no member answers: {last}")
+
+    def _read(self, name, path, body):
+        return self._ask(self.members[name], path, body, seconds=READ_S)
+
+    def _ask(self, member, path, body, again=True, seconds=http.TIMEOUT_S):
         head = {"Authorization": self._token} if self._token else {}
-        answer = http.post(member.netns, member.address, CLIENT_PORT, path, body, head)
+        answer = http.post(
+            member.netns, member.address, CLIENT_PORT, path, body, head, seconds
+        )
         if answer.ok:
             return json.loads(answer.text)
         if self._token_s and again and answer.status in (400, 401):
-            self._token = self._fetch_token(member)
-            return self._ask(member, path, body, again=False)
+            self._token = self._fetch_token(member, seconds)
+            return self._ask(member, path, body, False, seconds)
         if answer.status >= 500:
             raise OSError(f"{member.name}: {answer.text}")
         raise Refused(f"{member.name}: {answer.text}")
 
-    def _fetch_token(self, member):
+    def _fetch_token(self, member, seconds):
         who = {"name": "root", "password": self.PASSWORD}
+        path = "/v3/auth/authenticate"
         answer = http.post(
-            member.netns, member.address, CLIENT_PORT, "/v3/auth/authenticate", who
+            member.netns, member.address, CLIENT_PORT, path, who, seconds=seconds
         )
         return json.loads(answer.text).get("token") if answer.ok else None
 
     def range(self, prefix, member=None):
         """{key: (value, mod_revision)} by a linearizable read, and the revision."""
-        answer = self.call(
-            "/v3/kv/range", {"key": b64(prefix), "range_end": b64(prefix_end(prefix))}, member
-        )
+        path = "/v3/kv/range"
+        body = {"key": b64(prefix), "range_end": b64(prefix_end(prefix))}
+        answer = self.call(path, body, member) if member else self._first(path, body)
         found = {
             text_of(kv["key"]): (text_of(kv.get("value", "")), int(kv["mod_revision"]))
             for kv in answer.get("kvs", [])

@@ -33,8 +33,8 @@ class _Connection(http.client.HTTPConnection):
     """Over a socket that somebody else has connected."""
 
     def __init__(self, sock):
-        super().__init__("rackmesh", timeout=TIMEOUT_S)
-        self.sock = sock
+        super().__init__("rackmesh")
+        self.sock = sock  # with the time-out that it was connected with
 
 
 def _ask(sock, verb, path, body=None, head=None):
@@ -53,11 +53,11 @@ def _ask(sock, verb, path, body=None, head=None):
         connection.close()
 
 
-def _connected(netns, host, port):
+def _connected(netns, host, port, seconds=TIMEOUT_S):
     with namespaces.inside(netns):
         sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
-        sock.settimeout(TIMEOUT_S)
+        sock.settimeout(seconds)
         sock.connect((host, port))
     except OSError:
         sock.close()
@@ -69,8 +69,8 @@ def get(netns, host, port, path):
     return _ask(_connected(netns, host, port), "GET", path)
 
 
-def post(netns, host, port, path, body=None, head=None):
-    return _ask(_connected(netns, host, port), "POST", path, body, head)
+def post(netns, host, port, path, body=None, head=None, seconds=TIMEOUT_S):
+    return _ask(_connected(netns, host, port, seconds), "POST", path, body, head)
 
 
 def post_unix(path_of_socket, path, body=None):
