@@ -1,8 +1,12 @@
 /*
  * Whatever arrives at a verbs port: GRHs and messages of any bytes, completions that
- * lie about their length, their flags, whose they are and whether they are any. Nothing
- * is handed over that the buffer does not hold, and no buffer is ever lost.
+ * lie about their length, their flags, whose they are and whether they are any, queue
+ * pairs that break. Nothing is handed over that the buffer does not hold, and no buffer
+ * is ever lost: when the loop has had its turns, all are with the device again. What
+ * made up a completion leaves no port behind, so that what an input found is found
+ * again by that input alone.
  */
+#include <event2/event.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,13 +21,16 @@
 #define BUFFERS 16
 #define HEAD 14 /* op, status, flags, byte_len 16, src_qp, wr_id 64 */
 #define RECORDS 64
+#define TURNS 4 /* a repair, what it has drained, and what it then tells */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
+static struct rm_loop *loop;
 static struct fake_device *device;
 static struct port *port;
 static struct port_verbs_facts facts;
 static unsigned touched;
+static bool made_up; /* a completion, or a break */
 
 static void
 on_arrivals(struct port_arrival *arrivals, size_t count, void *arg)
@@ -55,6 +62,15 @@ no_log(enum rm_log_level level, const char *line, void *arg)
 }
 
 static void
+start(void)
+{
+	rm_log_set_sink(no_log, NULL);
+	device = fake_verbs_add("fuzz", 1);
+	if (rm_loop_new(&loop) < 0)
+		abort();
+}
+
+static void
 open_port(void)
 {
 	static size_t most = 4096;
@@ -65,20 +81,26 @@ open_port(void)
 		.flow_qps = 1,
 		.small_receives = BUFFERS,
 		.large_receives = BUFFERS,
+		.max_handles = 1,
 		.calls = &fake_verbs_calls };
 	struct port_events listener = { on_arrivals, on_departures, &most };
-	struct rm_loop *loop;
 
-	rm_log_set_sink(no_log, NULL);
-	device = fake_verbs_add("fuzz", 1);
 	options.gids[0].address.family = 4;
 	memcpy(options.gids[0].gid, device->gids[0], 16);
-	if (rm_loop_new(&loop) < 0 ||
-	    port_verbs_new(loop, &options, &events, &port) < 0)
+	if (port_verbs_new(loop, &options, &events, &port) < 0)
 		abort();
 	port_verbs_facts(port, &facts);
 	port_listen(port, PORT_PROBER, &listener);
 	port_listen(port, PORT_REFLECTOR, &listener);
+}
+
+static void
+close_port(void)
+{
+	port_free(port);
+	port = NULL;
+	if (fake_verbs_objects() > 0 || fake_verbs_violation() != NULL)
+		abort();
 }
 
 /* Returns how many bytes it used. */
@@ -93,6 +115,12 @@ one_record(const uint8_t *data, size_t len)
 	size_t most = len - HEAD;
 
 	memcpy(&wc.wr_id, data + 6, sizeof(wc.wr_id));
+	if (data[0] & 2)
+		made_up = true;
+	if ((data[0] & 18) == 18) {
+		fake_verbs_break(device, qpn);
+		return HEAD;
+	}
 	if (data[0] & 2) {
 		wc.status = data[1] % 24;
 		if (data[1] & 0x80) /* one that is posted, but of another life */
@@ -109,11 +137,24 @@ one_record(const uint8_t *data, size_t len)
 	return HEAD + most;
 }
 
+/* A queue whose completions fail is looked at before it gets buffers again: at once, if
+ * it is the first time. */
+static void
+let_it_turn(void)
+{
+	for (int i = 0; i < TURNS; i++)
+		event_base_loop(rm_loop_base(loop), EVLOOP_NONBLOCK);
+	port_verbs_facts(port, &facts);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
+	if (loop == NULL)
+		start();
 	if (port == NULL)
 		open_port();
+	made_up = false;
 	for (int i = 0; i < RECORDS && len >= HEAD; i++) {
 		size_t used = one_record(data, len);
 
@@ -124,8 +165,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	}
 	port_drain(port, PORT_REFLECTOR);
 	port_drain(port, PORT_PROBER);
+	let_it_turn();
 	if (fake_verbs_posted(device, facts.qpn) != BUFFERS ||
 	    fake_verbs_posted(device, facts.large_qpn) != BUFFERS)
 		abort();
+	if (made_up)
+		close_port();
 	return 0;
 }

@@ -9,6 +9,7 @@
 
 #define MAX_EVENTS 256
 #define MAX_COMPLETIONS 16384
+#define FIRST_ROOM 32 /* a whole one takes a fuzzer longer than all the rest */
 
 static void
 fd_count(int fd, uint64_t more)
@@ -103,7 +104,6 @@ cq_new(struct ibv_context *base, struct ibv_comp_channel *channel)
 	struct fake_cq *cq = calloc(1, sizeof(*cq));
 
 	cq->context = (struct fake_context *)base;
-	cq->queue = calloc(MAX_COMPLETIONS, sizeof(*cq->queue));
 	cq->base.context = base;
 	cq->base.channel = channel;
 	channel->refcnt++;
@@ -161,6 +161,10 @@ fake_cq_push(struct fake_cq *cq, const struct ibv_wc *wc)
 	if (cq->count == MAX_COMPLETIONS) {
 		fake_violate("a CQ overflowed");
 		return;
+	}
+	if (cq->count == cq->room) {
+		cq->room = cq->room == 0 ? FIRST_ROOM : cq->room * 2;
+		cq->queue = realloc(cq->queue, cq->room * sizeof(*cq->queue));
 	}
 	cq->queue[cq->count++] = (struct fake_completion){ .wc = *wc,
 		.stamp = cq->wall ? (uint64_t)rm_wall_now().ns

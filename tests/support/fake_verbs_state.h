@@ -36,7 +36,7 @@ struct fake_cq {
 	};
 	struct fake_context *context;
 	struct fake_completion *queue, current;
-	size_t count;
+	size_t count, room;
 	bool armed, wall;
 	unsigned unacknowledged, users;
 };

@@ -194,6 +194,33 @@ a_completion_of_a_former_life_is_ignored(void **state)
 	probe_works(fixture);
 }
 
+/* Some devices fail a receive and go on. What that queue has is not the device's again
+ * until it was looked at, and then all of it is. */
+static void
+a_receive_that_fails_costs_no_buffer_of_a_queue_that_lives(void **state)
+{
+	struct verbs_fixture *fixture = *state;
+	struct verbs_side *to = &fixture->sides[1];
+	struct ibv_wc failed = { .status = IBV_WC_LOC_LEN_ERR };
+	uint64_t errors;
+
+	open_both(fixture);
+	probe_works(fixture);
+	errors = port_counts(to->port)->errors;
+	for (int i = 0; i < 3; i++) {
+		failed.wr_id = fake_verbs_next_receive(to->device, to->facts.qpn);
+		assert_true(
+		    fake_verbs_arrive(to->device, to->facts.qpn, "", 0, &failed));
+		UNTIL(fixture, port_counts(to->port)->errors == errors + 1);
+		errors++;
+		assert_false(fake_verbs_is_broken(to->device, to->facts.qpn));
+		probe_works(fixture); /* the others are still there */
+	}
+	UNTIL(fixture, fake_verbs_posted(to->device, to->facts.qpn) == 64);
+	assert_int_equal(port_counts(to->port)->reset, 0);
+	assert_int_equal(port_counts(to->port)->rebuilt, 0);
+}
+
 static void
 a_queue_pair_event_makes_it_looked_at(void **state)
 {
@@ -311,6 +338,7 @@ main(void)
 		TEST(a_rebuilt_flow_leaves_from_another_port),
 		TEST(a_queue_that_cannot_be_made_again_is_tried_again),
 		TEST(a_completion_of_a_former_life_is_ignored),
+		TEST(a_receive_that_fails_costs_no_buffer_of_a_queue_that_lives),
 		TEST(a_queue_pair_event_makes_it_looked_at),
 		TEST(a_send_that_fails_returns_its_slot),
 		TEST(no_wake_up_is_lost),
