@@ -1,0 +1,28 @@
+/* A certificate's URI: what is taken reads back as the same bytes. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rackmesh/fabric/identity.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	static struct rm_identity identity;
+	static char again[1 << 16];
+	char *uri = malloc(len + 1);
+
+	if (uri == NULL)
+		return 0;
+	memcpy(uri, data, len);
+	uri[len] = '\0';
+	if (rm_identity_parse(uri, &identity) == 0) {
+		if (rm_identity_format(&identity, again, sizeof(again)) < 0 ||
+		    strcmp(again, uri) != 0)
+			abort();
+	}
+	free(uri);
+	return 0;
+}
