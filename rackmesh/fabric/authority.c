@@ -75,6 +75,21 @@ rm_authority_allows(const struct rm_identity *who, const struct rm_request *requ
 	return false;
 }
 
+bool
+rm_authority_admits(
+    const char *uri, const struct rm_request *request, char *why, size_t len)
+{
+	struct rm_identity who;
+
+	if (uri[0] == '\0')
+		return true;
+	if (rm_identity_parse(uri, &who) == 0)
+		return rm_authority_allows(&who, request, why, len);
+	if (why != NULL && len > 0)
+		snprintf(why, len, "its certificate is of nobody here: '%s'", uri);
+	return false;
+}
+
 const char *
 rm_verb_word(enum rm_verb verb)
 {

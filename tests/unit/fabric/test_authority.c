@@ -188,6 +188,24 @@ a_refusal_names_who_and_what_and_why(void **state)
 				 "'agg1' for ToR t9: that ToR is not its own");
 }
 
+static void
+a_link_without_tls_is_whoever_it_says_and_a_strange_certificate_is_nobody(void **state)
+{
+	const struct rm_request request = { RM_VERB_AGENT_SESSION, "lab", "h1", NULL };
+	char why[256];
+
+	(void)state;
+	assert_true(rm_authority_admits("", &request, why, sizeof(why)));
+	assert_true(
+	    rm_authority_admits("rackmesh://lab/agent/h1", &request, why, sizeof(why)));
+	assert_false(
+	    rm_authority_admits("rackmesh://lab/agent/h2", &request, why, sizeof(why)));
+	assert_false(
+	    rm_authority_admits("spiffe://lab/agent/h1", &request, why, sizeof(why)));
+	assert_string_equal(
+	    why, "its certificate is of nobody here: 'spiffe://lab/agent/h1'");
+}
+
 int
 main(void)
 {
@@ -195,6 +213,8 @@ main(void)
 		cmocka_unit_test(every_role_may_what_the_table_says_and_nothing_else),
 		cmocka_unit_test(nobody_may_nothing),
 		cmocka_unit_test(a_refusal_names_who_and_what_and_why),
+		cmocka_unit_test(
+		    a_link_without_tls_is_whoever_it_says_and_a_strange_certificate_is_nobody),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,197 @@
+"""A small certificate authority for labs, demos and tests: never for production.
+
+As a program: ca.py FOLDER ROLE NAME [TOR...] makes NAME.pem and NAME.key in FOLDER, and the
+authority there (ca.pem, ca.key) first if there is none."""
+
+import argparse
+import datetime
+import ipaddress
+import pathlib
+import urllib.parse
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+ROLES = ("agent", "aggregator", "controller", "analyzer", "operator", "viewer")
+CA_DAYS = 3650
+LEAF_S = 24 * 3600
+EARLIER = datetime.timedelta(minutes=5)  # clocks differ a little
+SIDES = (ExtendedKeyUsageOID.CLIENT_AUTH, ExtendedKeyUsageOID.SERVER_AUTH)
+
+
+def identity(region, role, name, tors=()):
+    """The URI of rackmesh/fabric/identity.h."""
+    if role not in ROLES:
+        raise ValueError(f"{role}: no role; one of {', '.join(ROLES)}")
+    parts = [quoted(name)] + ([",".join(map(quoted, tors))] if tors else [])
+    where = region if region == "*" else quoted(region)
+    return f"rackmesh://{where}/{role}/{'/'.join(parts)}"
+
+
+def quoted(name):
+    # The C side takes one spelling only, in which '~' does not stand for itself.
+    return urllib.parse.quote(name, safe="").replace("~", "%7E")
+
+
+class Credentials:
+    """Paths of what a daemon is given."""
+
+    def __init__(self, certificate, key, authorities):
+        self.certificate, self.key, self.authorities = certificate, key, authorities
+
+    def options(self):
+        """As a daemon's config has them."""
+        return {
+            "tls": {
+                "certificate": str(self.certificate),
+                "key": str(self.key),
+                "authorities": str(self.authorities),
+            }
+        }
+
+
+class Authority:
+    def __init__(self, folder, name="rackmesh lab"):
+        self.folder = pathlib.Path(folder)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.certificate_path = self.folder / "ca.pem"
+        key_path = self.folder / "ca.key"
+        if self.certificate_path.exists():
+            self._certificate = x509.load_pem_x509_certificate(self.certificate_path.read_bytes())
+            self._key = serialization.load_pem_private_key(key_path.read_bytes(), None)
+            return
+        self._key = ec.generate_private_key(ec.SECP256R1())
+        self._certificate = self._self_signed(name)
+        keep_secret(key_path, self._key)
+        replace(self.certificate_path, pem(self._certificate))
+
+    def _self_signed(self, name):
+        named = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+        usage = x509.KeyUsage(
+            **{**NO_USAGE, "key_cert_sign": True, "crl_sign": True}
+        )
+        return (
+            begun(named, named, self._key.public_key(), CA_DAYS * 86400)
+            .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+            .add_extension(usage, critical=True)
+            .add_extension(key_id(self._key.public_key()), critical=False)
+            .sign(self._key, hashes.SHA256())
+        )
+
+    def issue(self, uri, name, seconds=LEAF_S, sides=SIDES, hosts=()):
+        """name.pem and name.key; anew when they exist. hosts: names or addresses, for
+        engines that go by them. No common name: etcd's gateway refuses those."""
+        key = ec.generate_private_key(ec.SECP256R1())
+        owner = x509.Name([x509.NameAttribute(NameOID.ORGANIZATION_NAME, "rackmesh")])
+        names = [x509.UniformResourceIdentifier(uri)] if uri else []
+        certificate = (
+            begun(self._certificate.subject, owner, key.public_key(), seconds)
+            .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+            .add_extension(
+                x509.KeyUsage(**{**NO_USAGE, "digital_signature": True}), critical=True
+            )
+            .add_extension(x509.ExtendedKeyUsage(sides), critical=False)
+            .add_extension(
+                x509.SubjectAlternativeName(names + [host_name(each) for each in hosts]),
+                critical=False,
+            )
+            .add_extension(key_id(key.public_key()), critical=False)
+            .add_extension(
+                x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key()),
+                critical=False,
+            )
+            .sign(self._key, hashes.SHA256())
+        )
+        paths = Credentials(
+            self.folder / f"{name}.pem", self.folder / f"{name}.key", self.certificate_path
+        )
+        # Key first: a reader that sees a pair that does not fit keeps what it has.
+        keep_secret(paths.key, key)
+        replace(paths.certificate, pem(certificate))
+        return paths
+
+
+NO_USAGE = dict.fromkeys(
+    (
+        "digital_signature",
+        "content_commitment",
+        "key_encipherment",
+        "data_encipherment",
+        "key_agreement",
+        "key_cert_sign",
+        "crl_sign",
+        "encipher_only",
+        "decipher_only",
+    ),
+    False,
+)
+
+
+def begun(issuer, owner, public_key, seconds):
+    now = datetime.datetime.utcnow()
+    return (
+        x509.CertificateBuilder()
+        .issuer_name(issuer)
+        .subject_name(owner)
+        .public_key(public_key)
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - EARLIER)
+        .not_valid_after(now + datetime.timedelta(seconds=seconds))
+    )
+
+
+def key_id(public_key):
+    return x509.SubjectKeyIdentifier.from_public_key(public_key)
+
+
+def host_name(text):
+    try:
+        return x509.IPAddress(ipaddress.ip_address(text))
+    except ValueError:
+        return x509.DNSName(text)
+
+
+def pem(certificate):
+    return certificate.public_bytes(serialization.Encoding.PEM)
+
+
+def keep_secret(path, key):
+    replace(
+        path,
+        key.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
+        ),
+        0o600,
+    )
+
+
+def replace(path, content, mode=0o644):
+    fresh = path.with_name(path.name + ".new")
+    fresh.touch(mode=mode)
+    fresh.chmod(mode)
+    fresh.write_bytes(content)
+    fresh.rename(path)
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="./dev ca", description=__doc__)
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("role", choices=ROLES)
+    parser.add_argument("name")
+    parser.add_argument("tors", nargs="*", metavar="TOR", help="that an aggregator serves")
+    parser.add_argument("--region", default="default")
+    parser.add_argument("--hours", type=float, default=LEAF_S / 3600)
+    asked = parser.parse_args()
+    if bool(asked.tors) != (asked.role == "aggregator"):
+        parser.error("an aggregator needs its ToRs, and nobody else has any")
+    uri = identity(asked.region, asked.role, asked.name, asked.tors)
+    made = Authority(asked.folder).issue(uri, asked.name, asked.hours * 3600)
+    print(f"{uri}\n  {made.certificate}\n  {made.key}\n  {made.authorities}")
+
+
+if __name__ == "__main__":
+    main()
