@@ -160,6 +160,8 @@ analyzer_metrics_region(const struct region *region, struct rm_metrics *metrics)
 		  &a->failed_attempts },
 		{ NAME("alerts_dropped_total"), labels, "Alerts lost for want of room", &a->dropped },
 		{ NAME("alerts_refused_total"), labels, "Alerts that a receiver refused", &a->refused },
+		{ NAME("alerts_unkept_total"), labels, "Alerts that left before they were on the disk",
+		  &a->unkept },
 	};
 	const struct rm_metric paths = { NAME("paths"), labels, "Paths known", &l->paths };
 	/* clang-format on */

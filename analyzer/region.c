@@ -56,7 +56,7 @@ on_event(enum rm_incident_event event, const struct rm_incident *incident, void 
 	if (event == RM_INCIDENT_RESOLVED)
 		rm_alerts_resolve(region->alerts, incident);
 	else
-		rm_alerts_fire(region->alerts, incident);
+		rm_alerts_fire_kept(region->alerts, incident, region->file);
 	region->is_dirty = true;
 	region->callbacks.on_incident(
 	    region->name, states[event], incident, region->callbacks.arg);
@@ -253,9 +253,11 @@ start_file(struct region *region, const struct region_place *place)
 		return 0;
 	snprintf(path, sizeof(path), "%s/incidents-%s.json", folder, region->name);
 	r = rm_incident_file_new(place->worker, path, &region->file);
-	if (r == 0)
-		take_back(region);
-	return r;
+	if (r < 0)
+		return r;
+	rm_incident_file_on_write(region->file, rm_alerts_look, region->alerts);
+	take_back(region);
+	return 0;
 }
 
 static int

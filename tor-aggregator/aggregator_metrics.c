@@ -119,6 +119,7 @@ static const struct metrics_counter alert_counters[] = {
 	{ N("alerts_failed_attempts_total"), "", A(failed_attempts), "Exchanges with a sink that failed." },
 	{ N("alerts_dropped_total"), "", A(dropped), "Alerts dropped: a queue was full." },
 	{ N("alerts_refused_total"), "", A(refused), "Alerts that a sink refused for good." },
+	{ N("alerts_unkept_total"), "", A(unkept), "Alerts that left before their incident was on the disk." },
 	{ 0 }
 };
 

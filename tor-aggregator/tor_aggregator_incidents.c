@@ -149,6 +149,17 @@ note_told(struct tor_aggregator *aggregator, const struct tor_rack *rack,
 			mark_told(aggregator, i, incident->id, resolved);
 }
 
+/* NULL: nothing is kept. */
+static const struct rm_incident_file *
+file_of(const struct tor_aggregator *aggregator, const struct tor_rack *rack)
+{
+	size_t i = 0;
+
+	while (i < aggregator->rack_count && aggregator->racks[i] != rack)
+		i++;
+	return i < aggregator->rack_count ? aggregator->incident_files[i] : NULL;
+}
+
 static void
 alert(struct tor_aggregator *aggregator, const struct tor_rack *rack,
     enum rm_incident_event event, const struct rm_incident *incident)
@@ -162,7 +173,8 @@ alert(struct tor_aggregator *aggregator, const struct tor_rack *rack,
 		if (!another_speaks(aggregator, rack, part, false))
 			rm_alerts_resolve(aggregator->alerts, incident);
 	} else if (!another_speaks(aggregator, rack, part, true)) {
-		rm_alerts_fire(aggregator->alerts, incident);
+		rm_alerts_fire_kept(
+		    aggregator->alerts, incident, file_of(aggregator, rack));
 	}
 }
 
@@ -254,6 +266,8 @@ tor_aggregator_restore_incidents(struct tor_aggregator *aggregator)
 		    aggregator->worker, path, &aggregator->incident_files[i]);
 		if (r < 0)
 			return r;
+		rm_incident_file_on_write(
+		    aggregator->incident_files[i], rm_alerts_look, aggregator->alerts);
 		rack_restore(aggregator, i);
 	}
 	/* All of them first: a host's alert is spoken by one rack only. */

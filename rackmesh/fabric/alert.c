@@ -8,6 +8,7 @@
 
 #include "rackmesh/base/loop.h"
 #include "rackmesh/fabric/alert_sink.h"
+#include "rackmesh/fabric/alert_word.h"
 #include "rackmesh/fabric/incident.h"
 
 #define ALERTS_RESEND_NS (30 * RM_NS_PER_S)
@@ -148,9 +149,10 @@ render_webhook(json_t *alerts, enum alert_news news)
 
 /* ---- life ---------------------------------------------------------------------- */
 
+/* file: see alert_word_follow; NULL: none. */
 static void
 alerts_push(struct rm_alerts *alerts, const struct rm_incident *incident,
-    enum alert_news news, size_t sinks)
+    enum alert_news news, size_t sinks, const struct rm_incident_file *file)
 {
 	char key[ALERT_KEY_BYTES];
 	json_t *alert = rm_alert_json(
@@ -162,8 +164,10 @@ alerts_push(struct rm_alerts *alerts, const struct rm_incident *incident,
 		return;
 	}
 	if (news != ALERT_UPDATED)
-		word = alert_word_new(
-		    incident->id, news, alerts->options.on_told, alerts->options.arg);
+		word = alert_word_new(incident->id, news == ALERT_RESOLVED,
+		    alerts->options.on_told, alerts->options.arg);
+	if (word != NULL && file != NULL)
+		alert_word_follow(word, file, rm_mono_now());
 	alert_key(&incident->verdict.part, key);
 	for (size_t i = 0; i < sinks; i++)
 		alert_sink_push(alerts->sinks[i], key, news, alert, word);
@@ -181,14 +185,15 @@ on_resend(void *arg)
 	HASH_ITER (hh, alerts->firing, firing, next) {
 		firing->incident.changed = rm_wall_now();
 		alerts_push(alerts, &firing->incident, ALERT_UPDATED,
-		    alerts->alertmanager_count);
+		    alerts->alertmanager_count, NULL);
 	}
 	rm_timer_after(alerts->resend, alerts->options.resend_ns);
 }
 
 /* restored: of an earlier life. */
 static void
-alerts_fire(struct rm_alerts *alerts, const struct rm_incident *incident, bool restored)
+alerts_fire(struct rm_alerts *alerts, const struct rm_incident *incident, bool restored,
+    const struct rm_incident_file *file)
 {
 	char key[ALERT_KEY_BYTES];
 	struct firing *firing;
@@ -211,13 +216,30 @@ alerts_fire(struct rm_alerts *alerts, const struct rm_incident *incident, bool r
 		firing->incident.changed = rm_wall_now();
 	known = known || (restored && incident->told_opened);
 	alerts_push(alerts, &firing->incident, known ? ALERT_UPDATED : ALERT_OPENED,
-	    known ? alerts->alertmanager_count : alerts->sink_count);
+	    known ? alerts->alertmanager_count : alerts->sink_count,
+	    known ? NULL : file);
 }
 
 void
 rm_alerts_fire(struct rm_alerts *alerts, const struct rm_incident *incident)
 {
-	alerts_fire(alerts, incident, false);
+	alerts_fire(alerts, incident, false, NULL);
+}
+
+void
+rm_alerts_fire_kept(struct rm_alerts *alerts, const struct rm_incident *incident,
+    const struct rm_incident_file *file)
+{
+	alerts_fire(alerts, incident, false, file);
+}
+
+void
+rm_alerts_look(void *arg)
+{
+	struct rm_alerts *alerts = arg;
+
+	for (size_t i = 0; i < alerts->sink_count; i++)
+		alert_sink_look(alerts->sinks[i]);
 }
 
 void
@@ -232,14 +254,14 @@ rm_alerts_resolve(struct rm_alerts *alerts, const struct rm_incident *incident)
 		HASH_DEL(alerts->firing, firing);
 		free(firing);
 	}
-	alerts_push(alerts, incident, ALERT_RESOLVED, alerts->sink_count);
+	alerts_push(alerts, incident, ALERT_RESOLVED, alerts->sink_count, NULL);
 }
 
 void
 rm_alerts_restore(struct rm_alerts *alerts, const struct rm_incident *incident)
 {
 	if (incident->resolved.ns == 0)
-		alerts_fire(alerts, incident, true);
+		alerts_fire(alerts, incident, true, NULL);
 	else if (!incident->told_resolved)
 		rm_alerts_resolve(alerts, incident);
 }

@@ -18,6 +18,7 @@
 struct rm_alerts;
 struct rm_http_client;
 struct rm_incident;
+struct rm_incident_file;
 struct rm_loop;
 
 struct rm_alert_options {
@@ -40,6 +41,7 @@ struct rm_alert_options {
 
 struct rm_alert_counts { /* over all sinks */
 	uint64_t queued, delivered, failed_attempts, dropped, refused /* 4xx */;
+	uint64_t unkept; /* alerts, not per sink: left before they were on the disk */
 };
 
 /* Copies the options. */
@@ -50,6 +52,12 @@ void rm_alerts_free(struct rm_alerts *alerts);
 /* The incident is copied. fire: opened or updated. Only openings and resolutions go to
  * webhooks; Alertmanager gets updates too. */
 void rm_alerts_fire(struct rm_alerts *alerts, const struct rm_incident *incident);
+/* The same; that it opened leaves when the next save of the file is on the disk, or a
+ * second later where that hangs. NULL: nothing is kept. */
+void rm_alerts_fire_kept(struct rm_alerts *alerts, const struct rm_incident *incident,
+    const struct rm_incident_file *file);
+/* The file has written something: for its on_write. */
+void rm_alerts_look(void *alerts);
 /* One of an earlier life, open or resolved. What was not told is told now, to all; that
  * it is still open only Alertmanager needs to hear. */
 void rm_alerts_restore(struct rm_alerts *alerts, const struct rm_incident *incident);

@@ -11,20 +11,12 @@
 #include "rackmesh/base/loop.h"
 #include "rackmesh/base/random.h"
 #include "rackmesh/fabric/alert.h"
+#include "rackmesh/fabric/alert_word.h"
 
 #define SINK_TIMEOUT_NS (5 * RM_NS_PER_S)
 #define SINK_BACKOFF_BASE_NS (200 * RM_NS_PER_MS)
 #define SINK_BACKOFF_CAP_NS (10 * RM_NS_PER_S)
 #define SINK_RETRY_AFTER_MAX_S 60
-
-struct alert_word {
-	uint64_t incident;
-	bool resolved;
-	size_t holders;
-	bool lost; /* to one of them */
-	void (*on_told)(uint64_t incident, bool resolved, void *arg);
-	void *arg;
-};
 
 struct entry {
 	struct entry *prev, *next;
@@ -43,6 +35,7 @@ struct flight {
 struct alert_sink {
 	struct rm_http_client *http;
 	struct rm_timer *retry;
+	struct rm_timer *patience; /* of a front that may not leave yet */
 	struct rm_alert_counts *counts;
 	json_t *(*render)(json_t *alerts, enum alert_news news);
 	char *url;
@@ -54,35 +47,6 @@ struct alert_sink {
 };
 
 static void sink_send(struct alert_sink *sink);
-
-struct alert_word *
-alert_word_new(uint64_t incident, enum alert_news news,
-    void (*on_told)(uint64_t incident, bool resolved, void *arg), void *arg)
-{
-	struct alert_word *word = calloc(1, sizeof *word);
-
-	if (word == NULL)
-		return NULL;
-	word->incident = incident;
-	word->resolved = news == ALERT_RESOLVED;
-	word->on_told = on_told;
-	word->arg = arg;
-	word->holders = 1;
-	return word;
-}
-
-void
-alert_word_put(struct alert_word *word, bool taken)
-{
-	if (word == NULL)
-		return;
-	word->lost = word->lost || !taken;
-	if (--word->holders > 0)
-		return;
-	if (!word->lost && word->on_told != NULL)
-		word->on_told(word->incident, word->resolved, word->arg);
-	free(word);
-}
 
 static void
 entry_free(struct entry *entry, bool taken)
@@ -107,8 +71,13 @@ static void
 sink_lose(struct alert_sink *sink, struct alert_word *word)
 {
 	sink->counts->dropped++;
-	if (word != NULL)
-		word->lost = true;
+	alert_word_lose(word);
+}
+
+static void
+on_patience(void *arg)
+{
+	sink_send(arg);
 }
 
 static void
@@ -175,10 +144,12 @@ on_answer(const struct rm_http_answer *answer, void *arg)
 	sink_retry(sink, after_ns);
 }
 
-/* The front of the queue, as long as it has one status: a body has one, too. */
+/* The front of the queue, as far as it may leave and has one status: a body has one,
+ * too. */
 static json_t *
 sink_batch(struct alert_sink *sink, size_t *count)
 {
+	const rm_mono_t now = rm_mono_now();
 	bool resolved = sink->queue->news == ALERT_RESOLVED;
 	json_t *alerts = json_array();
 	struct entry *entry;
@@ -188,12 +159,14 @@ sink_batch(struct alert_sink *sink, size_t *count)
 		return NULL;
 	DL_FOREACH (sink->queue, entry) {
 		if (*count == ALERT_SINK_BATCH ||
-		    (entry->news == ALERT_RESOLVED) != resolved)
+		    (entry->news == ALERT_RESOLVED) != resolved ||
+		    !alert_word_may_leave(entry->word, now))
 			break;
 		if (json_array_append(alerts, entry->alert) < 0) {
 			json_decref(alerts);
 			return NULL;
 		}
+		sink->counts->unkept += alert_word_left_early(entry->word);
 		(*count)++;
 	}
 	return sink->render(alerts, sink->queue->news);
@@ -229,10 +202,22 @@ sink_post(struct alert_sink *sink)
 static void
 sink_send(struct alert_sink *sink)
 {
-	if (sink->queue == NULL || sink->flight != NULL || sink->waiting)
+	const struct entry *first = sink->queue;
+
+	if (first == NULL || sink->flight != NULL || sink->waiting)
 		return;
+	if (!alert_word_may_leave(first->word, rm_mono_now())) {
+		rm_timer_at(sink->patience, alert_word_patience(first->word));
+		return;
+	}
 	if (sink_post(sink) < 0)
 		sink_retry(sink, rm_backoff_next_ns(&sink->backoff, rm_random_u64()));
+}
+
+void
+alert_sink_look(struct alert_sink *sink)
+{
+	sink_send(sink);
 }
 
 /* An entry of the exchange under way must stay: it is removed by the answer. */
@@ -315,8 +300,7 @@ alert_sink_push(struct alert_sink *sink, const char *key, enum alert_news news,
 		return;
 	}
 	entry->word = word;
-	if (word != NULL)
-		word->holders++;
+	alert_word_hold(word);
 	entry->news = news;
 	entry->alert = json_incref(alert);
 	DL_APPEND(sink->queue, entry);
@@ -343,6 +327,8 @@ alert_sink_new(struct rm_loop *loop, struct rm_http_client *http, const char *ur
 	sink->url = strdup(url);
 	if (sink->url != NULL)
 		r = rm_timer_new(loop, on_retry, sink, &sink->retry);
+	if (r == 0)
+		r = rm_timer_new(loop, on_patience, sink, &sink->patience);
 	if (r < 0) {
 		alert_sink_free(sink);
 		return r;
@@ -361,6 +347,7 @@ alert_sink_free(struct alert_sink *sink)
 	while (sink->queue != NULL)
 		sink_remove(sink, sink->queue, false);
 	rm_timer_free(sink->retry);
+	rm_timer_free(sink->patience);
 	free(sink->url);
 	free(sink);
 }

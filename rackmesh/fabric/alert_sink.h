@@ -2,7 +2,8 @@
  * alert_sink - one receiver of alerts, its bounded queue and its retries.
  *
  * Delivers in order, one exchange at a time; a newer word on an alert that still
- * waits replaces the older. What a sink refuses for good (4xx) is dropped and
+ * waits replaces the older, and what may not leave yet holds up what is behind it: its
+ * word says for how long. What a sink refuses for good (4xx) is dropped and
  * counted; everything else is retried with back-off until it is taken.
  */
 #ifndef RACKMESH_FABRIC_ALERT_SINK_H
@@ -30,16 +31,11 @@ int alert_sink_new(struct rm_loop *loop, struct rm_http_client *http, const char
     struct rm_alert_counts *counts, struct alert_sink **ret);
 void alert_sink_free(struct alert_sink *sink); /* what waits is lost */
 
-/* One piece of news on its way to several sinks, each of which holds it. on_told, which
- * may be NULL, is called when the last lets go of it and all have taken it. NULL when
- * out of memory. */
-struct alert_word *alert_word_new(uint64_t incident, enum alert_news news,
-    void (*on_told)(uint64_t incident, bool resolved, void *arg), void *arg);
-void alert_word_put(struct alert_word *word, bool taken); /* NULL is fine */
-
 /* key: the alert's identity, copied. alert: borrowed, its count is raised. word: the
  * same; NULL: nobody asks whether this was told. */
 void alert_sink_push(struct alert_sink *sink, const char *key, enum alert_news news,
     json_t *alert, struct alert_word *word);
+/* Something that could not leave may be able to now. */
+void alert_sink_look(struct alert_sink *sink);
 
 #endif

@@ -20,6 +20,11 @@ struct rm_incident_file {
 	char *next;    /* newer; NULL: none */
 	bool behind;   /* the last write failed */
 	uint64_t failures;
+	uint64_t saves;                   /* asked for */
+	uint64_t writing_save, next_save; /* which of them they are */
+	uint64_t tried, has;
+	void (*on_write)(void *arg);
+	void *arg;
 };
 
 int
@@ -106,6 +111,21 @@ write_run(void *arg)
 
 static void start_writing(struct rm_incident_file *file);
 
+/* The state of that save is on the disk, or not. */
+static void
+settle(struct rm_incident_file *file, uint64_t save, int r)
+{
+	file->failures += r < 0;
+	if (r == 0)
+		file->has = save;
+	if (save >= file->tried) { /* else a newer one has failed already */
+		file->tried = save;
+		file->behind = r < 0;
+	}
+	if (file->on_write != NULL)
+		file->on_write(file->arg);
+}
+
 static void
 write_done(void *arg, int r)
 {
@@ -118,8 +138,7 @@ write_done(void *arg, int r)
 	file->writing = NULL;
 	if (r == -ECANCELED)
 		return;
-	file->behind = r < 0;
-	file->failures += r < 0;
+	settle(file, file->writing_save, r);
 	start_writing(file);
 }
 
@@ -130,13 +149,13 @@ start_writing(struct rm_incident_file *file)
 		return;
 	file->writing = file->next;
 	file->next = NULL;
+	file->writing_save = file->next_save;
 	if (rm_worker_submit(file->worker, write_run, write_done, file) == 0)
 		return;
 	/* The worker is full; at the latest the end tries again. */
 	file->next = file->writing;
 	file->writing = NULL;
-	file->behind = true;
-	file->failures++;
+	settle(file, file->next_save, -EAGAIN);
 }
 
 void
@@ -147,14 +166,41 @@ rm_incident_file_save(struct rm_incident_file *file, json_t *takes)
 			 : json_dumps(takes, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
 
 	json_decref(takes);
+	file->saves++;
 	if (text == NULL) {
-		file->behind = true;
-		file->failures++;
+		settle(file, file->saves, -ENOMEM);
 		return;
 	}
 	free(file->next);
 	file->next = text;
+	file->next_save = file->saves;
 	start_writing(file);
+}
+
+void
+rm_incident_file_on_write(
+    struct rm_incident_file *file, void (*on_write)(void *arg), void *arg)
+{
+	file->on_write = on_write;
+	file->arg = arg;
+}
+
+uint64_t
+rm_incident_file_next(const struct rm_incident_file *file)
+{
+	return file->saves + 1;
+}
+
+bool
+rm_incident_file_tried(const struct rm_incident_file *file, uint64_t save)
+{
+	return save <= file->tried;
+}
+
+bool
+rm_incident_file_has(const struct rm_incident_file *file, uint64_t save)
+{
+	return save <= file->has;
 }
 
 bool

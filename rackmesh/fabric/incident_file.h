@@ -39,6 +39,14 @@ void rm_incident_file_free(struct rm_incident_file *file); /* after the worker *
 json_t *rm_incident_file_load(const struct rm_incident_file *file);
 /* Takes the reference. What fails is counted. */
 void rm_incident_file_save(struct rm_incident_file *file, json_t *takes);
+/* Saves are numbered: the next one's number; whether one, or a newer one, has been
+ * written or could not be; whether one is on the disk. */
+uint64_t rm_incident_file_next(const struct rm_incident_file *file);
+bool rm_incident_file_tried(const struct rm_incident_file *file, uint64_t save);
+bool rm_incident_file_has(const struct rm_incident_file *file, uint64_t save);
+/* Called after every attempt to write, also a vain one. It must not save. */
+void rm_incident_file_on_write(
+    struct rm_incident_file *file, void (*on_write)(void *arg), void *arg);
 /* The last state could not be written, and no newer one is on its way: save again. */
 bool rm_incident_file_behind(const struct rm_incident_file *file);
 uint64_t rm_incident_file_failures(const struct rm_incident_file *file);

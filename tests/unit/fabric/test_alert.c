@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -16,7 +17,9 @@
 
 #include "rackmesh/base/http_client.h"
 #include "rackmesh/base/loop.h"
+#include "rackmesh/base/worker.h"
 #include "rackmesh/fabric/incident.h"
+#include "rackmesh/fabric/incident_file.h"
 
 #define MAX_TAKEN 64
 
@@ -34,6 +37,11 @@ struct fixture {
 	int hook_status; /* 0: as status */
 	bool late;
 	unsigned told_opened, told_resolved;
+	/* Where incidents are kept, for those tests that keep them. */
+	struct rm_worker *worker;
+	struct rm_incident_file *file;
+	char folder[64], kept[96];
+	bool was_kept; /* when the receiver was told last */
 };
 
 static void
@@ -43,6 +51,7 @@ on_post(struct evhttp_request *request, void *arg)
 	struct evbuffer *body = evhttp_request_get_input_buffer(request);
 	size_t len = evbuffer_get_length(body);
 
+	f->was_kept = access(f->kept, F_OK) == 0;
 	if (f->taken_count < MAX_TAKEN) {
 		char *text = calloc(1, len + 1);
 
@@ -437,6 +446,141 @@ a_full_queue_drops_and_counts(void **state)
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
+/* ---- an opening and its incident ------------------------------------------------ */
+
+static int
+setup_kept(void **state)
+{
+	struct fixture *f;
+	int r = setup(state);
+
+	if (r < 0)
+		return r;
+	f = *state;
+	strcpy(f->folder, "/tmp/test_alert.XXXXXX");
+	assert_non_null(mkdtemp(f->folder));
+	snprintf(f->kept, sizeof f->kept, "%s/incidents.json", f->folder);
+	assert_int_equal(rm_worker_new(f->loop, 4, &f->worker), 0);
+	assert_int_equal(rm_incident_file_new(f->worker, f->kept, &f->file), 0);
+	rm_incident_file_on_write(f->file, rm_alerts_look, f->alerts);
+	return 0;
+}
+
+static int
+teardown_kept(void **state)
+{
+	struct fixture *f = *state;
+
+	rm_worker_free(f->worker);
+	rm_incident_file_free(f->file);
+	unlink(f->kept);
+	rmdir(f->folder);
+	return teardown(state);
+}
+
+/* Turns the loop for a while in which nothing may arrive. */
+static void
+nothing_leaves_for(struct fixture *f, int64_t ns)
+{
+	const size_t before = f->taken_count;
+
+	f->late = false;
+	rm_timer_after(f->deadline, ns);
+	while (!f->late)
+		event_base_loop(rm_loop_base(f->loop), EVLOOP_ONCE);
+	assert_int_equal(f->taken_count, before);
+}
+
+static void
+an_opening_leaves_when_its_incident_is_on_the_disk(void **state)
+{
+	struct fixture *f = *state;
+	struct rm_incident incident = incident_of("h1/r0");
+
+	rm_alerts_fire_kept(f->alerts, &incident, f->file);
+	nothing_leaves_for(f, 100 * RM_NS_PER_MS);
+	rm_incident_file_save(f->file, json_object());
+	wait_for(f, 2);
+	assert_true(f->was_kept);
+	assert_int_equal(rm_alerts_counts(f->alerts)->unkept, 0);
+	/* What comes later does not wait: a restart would tell it again. */
+	incident.verdict.kind = RM_KIND_RNIC_LOSSY;
+	rm_alerts_fire_kept(f->alerts, &incident, f->file);
+	wait_for(f, 3);
+	incident.resolved.ns = incident.opened.ns + 1;
+	rm_alerts_resolve(f->alerts, &incident);
+	wait_for(f, 5);
+	assert_int_equal(rm_alerts_counts(f->alerts)->unkept, 0);
+}
+
+static void
+an_opening_does_not_leave_with_the_save_before_its_own(void **state)
+{
+	struct fixture *f = *state;
+	struct rm_incident incident = incident_of("h1/r0");
+
+	rm_incident_file_save(f->file, json_object()); /* it is not in there */
+	rm_alerts_fire_kept(f->alerts, &incident, f->file);
+	nothing_leaves_for(f, 200 * RM_NS_PER_MS);
+	assert_int_equal(access(f->kept, F_OK), 0);
+	rm_incident_file_save(f->file, json_object());
+	wait_for(f, 2);
+}
+
+static void
+the_end_of_what_has_not_left_yet_comes_after_it(void **state)
+{
+	struct fixture *f = *state;
+	struct rm_incident incident = incident_of("h1/r0");
+
+	rm_alerts_fire_kept(f->alerts, &incident, f->file);
+	incident.resolved.ns = incident.opened.ns + 1;
+	rm_alerts_resolve(f->alerts, &incident);
+	nothing_leaves_for(f, 100 * RM_NS_PER_MS);
+	rm_incident_file_save(f->file, json_object());
+	wait_for(f, 4);
+	for (size_t i = 0; i < 2; i++) {
+		json_t *hook = taken_at(f, "/hook", i);
+
+		assert_string_equal(json_string_value(json_object_get(hook, "status")),
+		    i == 0 ? "firing" : "resolved");
+		json_decref(hook);
+	}
+}
+
+static void
+a_disk_that_hangs_delays_an_opening_by_a_second(void **state)
+{
+	struct fixture *f = *state;
+	struct rm_incident incident = incident_of("h1/r0");
+	const rm_mono_t before = rm_mono_now();
+
+	rm_alerts_fire_kept(f->alerts, &incident, f->file);
+	wait_for(f, 2); /* no save has come back */
+	assert_true(rm_mono_since(rm_mono_now(), before) >= RM_NS_PER_S);
+	assert_false(f->was_kept);
+	assert_int_equal(rm_alerts_counts(f->alerts)->unkept, 1);
+}
+
+static void
+a_disk_that_refuses_delays_no_opening(void **state)
+{
+	struct fixture *f = *state;
+	struct rm_incident incident = incident_of("h1/r0");
+	const uint64_t save = rm_incident_file_next(f->file);
+
+	assert_int_equal(rmdir(f->folder), 0);
+	rm_alerts_fire_kept(f->alerts, &incident, f->file);
+	rm_incident_file_save(f->file, json_object());
+	while (!rm_incident_file_tried(f->file, save))
+		event_base_loop(rm_loop_base(f->loop), EVLOOP_ONCE);
+	assert_int_equal(rm_alerts_counts(f->alerts)->unkept, 1); /* it is under way */
+	wait_for(f, 2);
+	assert_int_equal(rm_alerts_counts(f->alerts)->unkept, 1);
+}
+
+#define KEPT(fn) cmocka_unit_test_setup_teardown(fn, setup_kept, teardown_kept)
+
 int
 main(void)
 {
@@ -453,6 +597,11 @@ main(void)
 		TEST(a_refused_alert_is_counted_and_not_repeated),
 		cmocka_unit_test_setup_teardown(
 		    a_full_queue_drops_and_counts, setup_short_queue, teardown),
+		KEPT(an_opening_leaves_when_its_incident_is_on_the_disk),
+		KEPT(an_opening_does_not_leave_with_the_save_before_its_own),
+		KEPT(the_end_of_what_has_not_left_yet_comes_after_it),
+		KEPT(a_disk_that_hangs_delays_an_opening_by_a_second),
+		KEPT(a_disk_that_refuses_delays_no_opening),
 	};
 
 	return cmocka_run_group_tests_name("alert", tests, NULL, NULL);

@@ -363,6 +363,62 @@ what_cannot_be_written_is_counted_and_tried_again(void **state)
 }
 
 static void
+count_write(void *arg)
+{
+	++*(unsigned *)arg;
+}
+
+static void
+a_save_is_on_the_disk_when_it_is_said_to_be(void **state)
+{
+	struct place *place = *state;
+	uint64_t save = rm_incident_file_next(place->file);
+	unsigned writes = 0;
+
+	rm_incident_file_on_write(place->file, count_write, &writes);
+	rm_incident_file_save(place->file, json_pack("{s:i}", "n", 1));
+	assert_false(rm_incident_file_tried(place->file, save));
+	LOOPBACK_WAIT(place->loop, writes == 1);
+	assert_true(rm_incident_file_tried(place->file, save));
+	assert_true(rm_incident_file_has(place->file, save));
+	assert_int_equal(loaded(place), 1);
+	assert_false(rm_incident_file_tried(place->file, save + 1));
+	/* Of two at once only the newer one need be written. */
+	for (int n = 2; n <= 4; n++)
+		rm_incident_file_save(place->file, json_pack("{s:i}", "n", n));
+	assert_false(rm_incident_file_tried(place->file, save + 1));
+	LOOPBACK_WAIT(place->loop, rm_incident_file_has(place->file, save + 3));
+	assert_int_equal(writes, 3);
+	assert_int_equal(loaded(place), 4);
+}
+
+static void
+a_save_that_failed_was_tried_and_is_not_there(void **state)
+{
+	struct place *place = *state;
+	uint64_t save = rm_incident_file_next(place->file);
+	unsigned writes = 0;
+	char away[80];
+
+	rm_incident_file_on_write(place->file, count_write, &writes);
+	rm_incident_file_save(place->file, json_pack("{s:i}", "n", 1));
+	/* Cannot be rendered, while the one before it is on its way to the disk. */
+	rm_incident_file_save(place->file, NULL);
+	assert_int_equal(writes, 1);
+	assert_true(rm_incident_file_tried(place->file, save + 1));
+	LOOPBACK_WAIT(place->loop, writes == 2);
+	assert_true(rm_incident_file_has(place->file, save));
+	assert_false(rm_incident_file_has(place->file, save + 1));
+	assert_true(rm_incident_file_behind(place->file));
+	snprintf(away, sizeof(away), "%s.away", place->folder);
+	assert_int_equal(rename(place->folder, away), 0);
+	rm_incident_file_save(place->file, json_pack("{s:i}", "n", 3));
+	LOOPBACK_WAIT(place->loop, rm_incident_file_tried(place->file, save + 2));
+	assert_false(rm_incident_file_has(place->file, save + 2));
+	assert_int_equal(rename(away, place->folder), 0);
+}
+
+static void
 what_does_not_parse_is_set_aside(void **state)
 {
 	struct place *place = *state;
@@ -407,6 +463,8 @@ main(void)
 		cmocka_unit_test(what_is_wrong_is_named_and_left_out_alone),
 		TEST(the_newest_state_is_what_stays),
 		TEST(what_cannot_be_written_is_counted_and_tried_again),
+		TEST(a_save_is_on_the_disk_when_it_is_said_to_be),
+		TEST(a_save_that_failed_was_tried_and_is_not_there),
 		TEST(what_does_not_parse_is_set_aside),
 		TEST(what_cannot_be_read_now_is_not_set_aside),
 	};
