@@ -12,6 +12,7 @@
 #include "rackmesh/base/clock.h"
 #include "rackmesh/base/loop.h"
 #include "rackmesh/base/random.h"
+#include "rackmesh/base/why.h"
 
 #define DIALER_CONNECT_TIMEOUT_NS (2 * RM_NS_PER_S)
 #define DIALER_BACKOFF_BASE_NS (100 * RM_NS_PER_MS)
@@ -19,7 +20,8 @@
 
 /*
  * Either waiting (timer armed, fd -1, link NULL), connecting (timer armed as the
- * time-out, fd and writable set) or up (link set).
+ * time-out, fd and writable set), opening (the same timer armed, link set) or up
+ * (link set, up).
  */
 struct rm_dialer {
 	struct rm_loop *loop;
@@ -36,7 +38,9 @@ struct rm_dialer {
 	int fd;
 	struct event *writable;
 	struct rm_link *link;
+	bool up;
 	bool settled;
+	struct rm_why why; /* of the last link that closed */
 };
 
 static void
@@ -70,6 +74,16 @@ dialer_next(struct rm_dialer *dialer, int reason)
 }
 
 static int
+dialer_on_open(struct rm_link *link, void *arg)
+{
+	struct rm_dialer *dialer = arg;
+
+	rm_timer_stop(dialer->timer);
+	dialer->up = true;
+	return dialer->callbacks.on_up(link, dialer->arg);
+}
+
+static int
 dialer_on_frame(struct rm_link *link, const uint8_t *data, size_t len, void *arg)
 {
 	struct rm_dialer *dialer = arg;
@@ -82,7 +96,7 @@ dialer_on_drained(struct rm_link *link, void *arg)
 {
 	struct rm_dialer *dialer = arg;
 
-	if (dialer->callbacks.on_drained != NULL)
+	if (dialer->callbacks.on_drained != NULL && dialer->up)
 		dialer->callbacks.on_drained(link, dialer->arg);
 }
 
@@ -91,8 +105,10 @@ dialer_on_close(struct rm_link *link, int reason, void *arg)
 {
 	struct rm_dialer *dialer = arg;
 
+	rm_why(&dialer->why, 0, "%s", rm_link_why(link));
 	rm_link_free(link);
 	dialer->link = NULL;
+	dialer->up = false;
 	/*
 	 * A peer that never said welcome (frozen, or it refuses us) is as good as
 	 * one that cannot be reached, or it would keep us from those behind it.
@@ -125,11 +141,11 @@ dialer_connected(struct rm_dialer *dialer)
 		.on_frame = dialer_on_frame,
 		.on_close = dialer_on_close,
 		.on_drained = dialer_on_drained,
+		.on_open = dialer_on_open,
 	};
 	int fd = dialer->fd;
 	int r;
 
-	rm_timer_stop(dialer->timer);
 	if (dialer_met_itself(fd)) {
 		dialer_next(dialer, -ECONNREFUSED);
 		return;
@@ -138,14 +154,10 @@ dialer_connected(struct rm_dialer *dialer)
 	dialer_drop_socket(dialer);
 	r = rm_link_new(
 	    dialer->loop, fd, &dialer->limits, &callbacks, dialer, &dialer->link);
-	if (r < 0) {
-		dialer_next(dialer, r);
-		return;
-	}
-	dialer->settled = false;
-	r = dialer->callbacks.on_up(dialer->link, dialer->arg);
 	if (r < 0)
-		rm_link_close(dialer->link, r);
+		dialer_next(dialer, r);
+	else
+		dialer->settled = false;
 }
 
 static void
@@ -193,8 +205,14 @@ dialer_on_timer(void *arg)
 	struct rm_dialer *dialer = arg;
 	int r = -ETIMEDOUT;
 
-	if (dialer->fd < 0)
+	if (dialer->link != NULL) {
+		rm_link_close(dialer->link, r); /* the handshake */
+		return;
+	}
+	if (dialer->fd < 0) {
+		dialer->why.text[0] = '\0';
 		r = dialer_connect(dialer);
+	}
 	if (r < 0)
 		dialer_next(dialer, r);
 }
@@ -226,6 +244,7 @@ rm_dialer_new(struct rm_loop *loop, const struct rm_dialer_options *options,
 	dialer->backoff.cap_ns =
 	    dialer_or(options->backoff_cap_ns, DIALER_BACKOFF_CAP_NS);
 	dialer->limits = options->limits;
+	dialer->limits.accepting = false;
 	dialer->callbacks = *callbacks;
 	dialer->arg = arg;
 	dialer->addresses = calloc(options->address_count, sizeof(*dialer->addresses));
@@ -260,7 +279,13 @@ rm_dialer_free(struct rm_dialer *dialer)
 struct rm_link *
 rm_dialer_link(const struct rm_dialer *dialer)
 {
-	return dialer->link;
+	return dialer->up ? dialer->link : NULL;
+}
+
+const char *
+rm_dialer_why(const struct rm_dialer *dialer)
+{
+	return dialer->why.text;
 }
 
 void

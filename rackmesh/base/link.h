@@ -1,10 +1,11 @@
 /*
- * link - one framed connection between two daemons.
+ * link - one framed connection between two daemons, in TLS if it is given one.
  *
- * on_frame gets every whole frame; returning < 0 closes the link with that
- * reason. on_close is called exactly once, is the link's last use of anything,
- * and may free it (also from inside on_frame's return path, never from inside
- * on_frame itself).
+ * on_open says when it may be used; what is sent before waits, and never goes in
+ * plaintext over a link with TLS. on_frame gets every whole frame; returning < 0
+ * closes the link with that reason. on_close is called exactly once, is the link's
+ * last use of anything, and may free it (also from inside on_frame's return path,
+ * never from inside on_frame itself).
  */
 #ifndef RACKMESH_BASE_LINK_H
 #define RACKMESH_BASE_LINK_H
@@ -16,6 +17,7 @@
 struct rm_address;
 struct rm_link;
 struct rm_loop;
+struct rm_tls;
 
 struct rm_link_counts {
 	uint64_t frames_in, bytes_in;   /* bytes with frame headers */
@@ -29,16 +31,28 @@ struct rm_link_callbacks {
 	int (*on_frame)(
 	    struct rm_link *link, const uint8_t *data, size_t len, void *arg);
 	/* reason: 0 the peer closed in order; -ECONNRESET (also: in the middle of a
-	 * frame), -ETIMEDOUT, -EBADMSG, -EMSGSIZE, what on_frame returned, or what
-	 * rm_link_close was given. Frames that came before the end come first. */
+	 * frame, or of the handshake), -ETIMEDOUT (also: the handshake took too long),
+	 * -EACCES a certificate was refused, by us or by the peer, -EPROTO what came
+	 * is not TLS 1.3, -EBADMSG, -EMSGSIZE, what on_open or on_frame returned, or
+	 * what rm_link_close was given. Frames that came before the end come first. */
 	void (*on_close)(struct rm_link *link, int reason, void *arg);
 	/* The output queue has become empty; may be NULL. */
 	void (*on_drained)(struct rm_link *link, void *arg);
+	/*
+	 * The link may be used: after the handshake, without TLS soon. Once, from the
+	 * loop, before any frame; < 0 closes. May be NULL. In TLS 1.3 the connecting
+	 * side is done first: that the peer takes its certificate, too, is known only
+	 * when the peer's first frame comes, else on_close says -EACCES.
+	 */
+	int (*on_open)(struct rm_link *link, void *arg);
 };
 
 struct rm_link_limits {
 	size_t max_frame_bytes;  /* larger incoming frames close the link */
 	size_t max_output_bytes; /* rm_link_send refuses past this */
+	/* NULL: plaintext, with a checksum per frame. Borrowed, outlives the link. */
+	struct rm_tls *tls;
+	bool accepting; /* which side of the handshake */
 };
 
 /* Takes fd (connected, any blocking mode), also on failure. Sets TCP_NODELAY
@@ -47,14 +61,20 @@ int rm_link_new(struct rm_loop *loop, int fd, const struct rm_link_limits *limit
     const struct rm_link_callbacks *callbacks, void *arg, struct rm_link **ret);
 void rm_link_free(struct rm_link *link); /* closes without calling on_close */
 
-/* -ENOBUFS: the queue is full. -ENOTCONN: closed or closing. Whatever fails,
- * nothing was queued. */
+/* Before on_open: waits in the queue until then. -ENOBUFS: the queue is full.
+ * -ENOTCONN: closed or closing. Whatever fails, nothing was queued. */
 int rm_link_send(struct rm_link *link, const uint8_t *data, size_t len);
-size_t rm_link_output_bytes(const struct rm_link *link); /* queued, not in the kernel */
+/* Queued, not in the kernel; with what TLS adds. */
+size_t rm_link_output_bytes(const struct rm_link *link);
 
 /* Closes soon, from the loop, through on_close(reason): safe anywhere. No frame is
  * handed over any more; what was sent before still goes if the kernel takes it. */
 void rm_link_close(struct rm_link *link, int reason);
+
+/* The URI in the peer's certificate, from on_open on; "" before, and without TLS. */
+const char *rm_link_identity(const struct rm_link *link);
+/* In on_close: what TLS has to say about the reason; "": nothing. */
+const char *rm_link_why(const struct rm_link *link);
 
 /* Hands over no frame until it is resumed; the peer's next ones wait, in the end on its
  * side. Also from inside on_frame. */
