@@ -16,8 +16,9 @@
 #include "host-agent/port_udp.h"
 #include "rackmesh/base/loop.h"
 
-#define GIVE_UP_NS (10 * RM_NS_PER_S)
+#define GIVE_UP_NS (20 * RM_NS_PER_S)
 #define LOOK_EVERY_NS RM_NS_PER_MS
+#define STALL_NS (2 * RM_NS_PER_MS) /* a look that is so late, or later */
 
 static bool root;
 
@@ -207,11 +208,40 @@ struct run {
 	bool gave_up;
 };
 
+/* Too many, and nothing is believed any more. */
+static void
+fixture_look(struct probe_fixture *fixture, rm_mono_t now)
+{
+	int64_t late_ns = rm_mono_since(now, fixture->look);
+
+	if (late_ns >= STALL_NS && fixture->look.ns != 0) {
+		fixture->stalled_ns += late_ns;
+		if (fixture->stall_count < FIXTURE_MAX_STALLS)
+			fixture->stalls[fixture->stall_count++] =
+			    (struct probe_stall){ fixture->look, now };
+	}
+	fixture->look = rm_mono_add(now, LOOK_EVERY_NS);
+}
+
+bool
+probe_fixture_ran(const struct probe_fixture *fixture, rm_mono_t from, rm_mono_t to)
+{
+	if (fixture->stall_count == FIXTURE_MAX_STALLS ||
+	    rm_mono_since(to, fixture->look) > 0)
+		return false;
+	for (size_t i = 0; i < fixture->stall_count; i++)
+		if (rm_mono_since(to, fixture->stalls[i].from) > 0 &&
+		    rm_mono_since(fixture->stalls[i].to, from) > 0)
+			return false;
+	return true;
+}
+
 static void
 run_on_timer(void *arg)
 {
 	struct run *run = arg;
 
+	fixture_look(run->fixture, rm_mono_now());
 	if (run->done != NULL && run->done(run->fixture)) {
 		rm_loop_stop(run->fixture->loop);
 		return;
@@ -221,7 +251,7 @@ run_on_timer(void *arg)
 		rm_loop_stop(run->fixture->loop);
 		return;
 	}
-	rm_timer_after(run->timer, LOOK_EVERY_NS);
+	rm_timer_at(run->timer, run->fixture->look);
 }
 
 static bool

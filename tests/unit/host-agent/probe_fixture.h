@@ -16,6 +16,11 @@
 #define FIXTURE_MAX_RESULTS 4096
 #define FIXTURE_REFLECTOR_PORT 18862
 #define FIXTURE_TIMEOUT_NS (200 * RM_NS_PER_MS)
+#define FIXTURE_MAX_STALLS 8192
+
+struct probe_stall {
+	rm_mono_t from, to;
+};
 
 struct probe_fixture {
 	struct rm_loop *loop;
@@ -25,6 +30,13 @@ struct probe_fixture {
 	struct wire_result results[FIXTURE_MAX_RESULTS];
 	rm_mono_t sent[FIXTURE_MAX_RESULTS];
 	size_t count;
+
+	/* When the loop did not get its turn: the packets and the stamps are real, so
+	 * what depends on it being quick is only true of when it was. */
+	struct probe_stall stalls[FIXTURE_MAX_STALLS];
+	size_t stall_count;
+	int64_t stalled_ns; /* all in all */
+	rm_mono_t look;     /* when it looks next */
 };
 
 /* cmocka's group set-up: leaves the host's network behind. */
@@ -57,10 +69,14 @@ void probe_fixture_end_apart(pid_t pid);
 /* Targets near -> address, one combination. */
 struct wire_target probe_fixture_target(const char *address, uint32_t interval_us);
 
-/* Runs the loop until done says so, or fails the test after 10 s. */
+/* Runs the loop until done says so, or fails the test after 20 s. */
 void probe_fixture_run(
     struct probe_fixture *fixture, bool (*done)(struct probe_fixture *fixture));
 void probe_fixture_run_for(struct probe_fixture *fixture, int64_t ns);
+
+/* Did the loop have its turns from then to then? */
+bool probe_fixture_ran(
+    const struct probe_fixture *fixture, rm_mono_t from, rm_mono_t to);
 
 size_t probe_fixture_outcomes(
     const struct probe_fixture *fixture, enum wire_outcome outcome);
