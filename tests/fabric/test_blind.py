@@ -216,7 +216,8 @@ def test_a_killed_aggregator_is_told_of_once_though_the_analyzer_is_killed(regio
     try:
         seconds = fires(region, fault, mark)
         [number] = [each["id"] for each in open_incidents(region)]
-        # An alert does not wait for the disk: a life that ends before knows it no more.
+        # That it was told gets to the disk after the alert: a life that ends in between
+        # tells it again.
         until("the incident and that it was told are kept", 5, lambda: kept(region, number))
         analyzer.kill()
         analyzer.start()

@@ -1,6 +1,7 @@
 """kill -9 of every daemon and engine in turn, under load: nothing promised is lost."""
 
 import itertools
+import signal
 
 import pytest
 
@@ -14,6 +15,7 @@ pytestmark = pytest.mark.beside
 
 RACKS = {"tor1": ["h1", "h2", "h3", "h4"], "tor2": ["h4", "h5", "h6"]}
 KILLS, KILLS_SOAK = 10, 100
+DEATHS, DEATHS_SOAK = 3, 30
 FIRES_S, RESOLVES_S, RETURNS_S, WRITTEN_S = 20, 40, 30, 30
 TAP_PORT = 7499
 # Nobody is away for so long that anything would be unseen.
@@ -115,3 +117,37 @@ def test_nothing_promised_is_lost_by_kill_9(world, rng, say, soak):
     say(f"{counts['summary']} summaries and {counts['incident']} incidents acknowledged, none"
         " lost; one alert per fault, every one resolved")
     assert counts["summary"] > 100 and counts["incident"] > 10
+
+
+def dies_telling(sink, fault, victim):
+    """kill -9 with the first word of the fault, which never gets its answer."""
+    take, began = sink.take, sink.mark()
+
+    def take_and_kill(at, body):
+        take(at, body)
+        if any(map(fault.fires, sink.since(began))):
+            sink.take = take
+            victim.signal(signal.SIGKILL)
+
+    sink.take = take_and_kill
+
+
+def test_an_aggregator_that_dies_telling_of_a_fault_tells_its_end(world, soak):
+    small = world(RACKS, spines=0, alertmanager=False).start()
+    victim, sink = small.lab.aggregators["tor1"], small.plain
+    for _ in range(DEATHS_SOAK if soak else DEATHS):
+        mark, fault = sink.mark(), RnicDead(small.lab, small.rnic("h2/r0"))
+        dies_telling(sink, fault, victim)
+        fault.begin()
+        try:
+            sink.wait_for(fault.fires, FIRES_S, mark, str(fault))
+            until(f"{victim.name} is dead", RETURNS_S, lambda: not victim.alive)
+            assert fault.bit()
+        finally:
+            fault.end()
+        victim.restart()
+        sink.wait_for(fault.resolves, RESOLVES_S, mark, f"the end of {fault}")
+        small.lab.wait_probing()
+        told = sink.since(mark)
+        assert all(map(fault.names, told)), f"others were named: {list(map(str, told))}"
+        assert len({each.annotations["incident"] for each in told}) == 1
