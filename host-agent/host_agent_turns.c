@@ -78,13 +78,32 @@ agent_gather_counts(struct host_agent *agent)
 	}
 }
 
+/* Whom we hear is told to all: an aggregator takes over from another by it. */
+static size_t
+agent_list_live(const struct host_agent *agent, const char *live[WIRE_MAX_LIVE])
+{
+	rm_mono_t now = rm_mono_now();
+	size_t count = 0;
+
+	for (size_t i = 0; i < agent->uplink_count && count < WIRE_MAX_LIVE; i++) {
+		const char *id = uplink_live(agent->uplinks[i], now);
+
+		if (id != NULL)
+			live[count++] = id;
+	}
+	return count;
+}
+
 static void
 agent_on_beat(void *arg)
 {
 	struct host_agent *agent = arg;
+	const char *live[WIRE_MAX_LIVE];
 	struct uplink_report report = {
 		.paused = agent->paused || agent->brake_now.rate_permille == 0,
 		.known_through = rm_mono_add(agent->beat_due, -TIMER_SLACK_NS),
+		.live = live,
+		.live_count = agent_list_live(agent, live),
 	};
 
 	agent_gather_counts(agent);

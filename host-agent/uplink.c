@@ -1,6 +1,7 @@
 #include "host-agent/uplink.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +16,9 @@
 /* What we hand to a link that is not draining: room for all receive counts at once.
  * Batches beyond it wait in the outbox. */
 #define UPLINK_MAX_OUTPUT_BYTES (4u << 20)
+
+/* Aggregators send something every second: longer silence is one to be told of. */
+#define UPLINK_LIVE_NS (2500 * RM_NS_PER_MS)
 
 #define UPLINK_VERSION_MIN (WIRE_VERSION > 1 ? WIRE_VERSION - 1 : 1)
 
@@ -42,6 +46,8 @@ uplink_take_welcome(struct uplink *uplink, const uint8_t *data, size_t len)
 		return r;
 	rm_log_quote(
 	    uplink->peer, sizeof(uplink->peer), welcome.id, strlen(welcome.id));
+	snprintf(uplink->id, sizeof(uplink->id), "%s",
+	    rm_name_valid(welcome.id) ? welcome.id : "");
 	uplink->session = true;
 	uplink->wants_all_counts = true;
 	uplink->counts.sessions++;
@@ -144,6 +150,7 @@ uplink_take_frame(struct uplink *uplink, const uint8_t *data, size_t len)
 	enum wire_kind kind = wire_kind_of(data, len);
 	int r = -EBADMSG;
 
+	uplink->heard = rm_mono_now();
 	if (uplink->session && wire_is_newer(data, len)) {
 		uplink->counts.refused_frames++;
 		return 0;
@@ -297,6 +304,15 @@ bool
 uplink_has_session(const struct uplink *uplink)
 {
 	return uplink->session;
+}
+
+const char *
+uplink_live(const struct uplink *uplink, rm_mono_t now)
+{
+	if (!uplink->session || uplink->id[0] == 0 ||
+	    rm_mono_since(now, uplink->heard) > UPLINK_LIVE_NS)
+		return NULL;
+	return uplink->id;
 }
 
 const char *

@@ -90,6 +90,9 @@ struct uplink_report {
 	size_t row_count;
 	bool paused;
 	uint64_t self_loss;
+	/* Of all uplinks that are live: see uplink_live. */
+	const char *const *live;
+	size_t live_count;
 	/* What the heartbeat vouches for: results known by then have been handed over.
 	 */
 	rm_mono_t known_through;
@@ -123,6 +126,8 @@ int uplink_join(struct uplink *uplink, const struct wire_join *join);
 int uplink_take_frame(struct uplink *uplink, const uint8_t *data, size_t len);
 
 bool uplink_has_session(const struct uplink *uplink);
+/* The aggregator's id if there is a session and something came lately; else NULL. */
+const char *uplink_live(const struct uplink *uplink, rm_mono_t now);
 const char *uplink_address(const struct uplink *uplink);
 const char *uplink_peer(const struct uplink *uplink); /* quoted; "" before a welcome */
 const struct uplink_counts *uplink_counts(const struct uplink *uplink);

@@ -120,6 +120,8 @@ uplink_send_heartbeat(struct uplink *uplink, const struct uplink_report *report)
 		.paused = report->paused,
 		.self_loss = report->self_loss,
 		.results_through_ns = (uint64_t)uplink->through.ns,
+		.live = report->live,
+		.live_count = report->live_count,
 	};
 	struct wire_bytes bytes;
 	int r;

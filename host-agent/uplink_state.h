@@ -9,6 +9,7 @@
 #include "host-agent/uplink.h"
 #include "rackmesh/base/address.h"
 #include "rackmesh/base/clock.h"
+#include "rackmesh/fabric/part.h"
 
 struct batch;
 struct rm_dialer;
@@ -21,6 +22,7 @@ struct uplink {
 	void *arg;
 	char address[RM_ADDRESS_TEXT];
 	char peer[UPLINK_PEER_TEXT];
+	char id[RM_NAME_BYTES]; /* of the peer; "": no name that one can have */
 
 	struct rm_dialer *dialer;
 	struct rm_timer *flush; /* armed while the batch is not empty */
@@ -30,6 +32,7 @@ struct uplink {
 	struct heartbeat heartbeat;
 
 	rm_mono_t up_at; /* connected since; while there is a link */
+	rm_mono_t heard; /* last, of any frame */
 	bool session;    /* welcomed */
 	bool wants_all_counts;
 	bool behind;       /* batches wait, so the last heartbeat vouched for less */

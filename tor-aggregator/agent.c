@@ -8,6 +8,7 @@
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
+#include "rackmesh/base/fnv.h"
 #include "tor-aggregator/agent_watch.h"
 #include "tor-aggregator/receive_counts.h"
 #include "tor-aggregator/roster.h"
@@ -276,6 +277,32 @@ agent_owns(const struct agent *agent, struct wire_rnic_id id, size_t *hint)
 		}
 	}
 	return NULL;
+}
+
+static uint64_t
+name_hash(const char *name)
+{
+	return rm_fnv1a(RM_FNV1A, name, strlen(name));
+}
+
+void
+agent_note_live(struct agent *agent, const struct wire_heartbeat *beat, rm_mono_t now)
+{
+	agent->beaten = now;
+	agent->live_count = beat->live_count;
+	for (size_t i = 0; i < beat->live_count; i++)
+		agent->live[i] = name_hash(wire_heartbeat_live(beat, i));
+}
+
+bool
+agent_hears(const struct agent *agent, const char *aggregator)
+{
+	const uint64_t wanted = name_hash(aggregator);
+
+	for (size_t i = 0; i < agent->live_count; i++)
+		if (agent->live[i] == wanted)
+			return true;
+	return false;
 }
 
 bool

@@ -48,6 +48,10 @@ struct agent {
 	int64_t results_left;                      /* of its rate, see agent_spend */
 	rm_mono_t refilled;
 	bool paused;
+	/* Whom it hears, by the hash of their names, as of its last heartbeat. */
+	uint64_t live[WIRE_MAX_LIVE];
+	size_t live_count; /* 0: it does not say; we are always among them */
+	rm_mono_t beaten;
 	struct agent_pinglist_state { /* what it was last sent, per ToR */
 		const struct tor_rack *rack;
 		uint64_t version, rotation, registration;
@@ -89,6 +93,12 @@ void agent_place(struct agent *agent, struct tor_rack *const *racks, size_t coun
 /* NULL: it does not speak for this RNIC. Hot path: *hint is where to look first. */
 const struct agent_rnic *agent_owns(
     const struct agent *agent, struct wire_rnic_id id, size_t *hint);
+
+/* It said so in a heartbeat that arrived now. */
+void agent_note_live(
+    struct agent *agent, const struct wire_heartbeat *beat, rm_mono_t now);
+/* Does it hear that aggregator? Only asked of one that says whom it hears. */
+bool agent_hears(const struct agent *agent, const char *aggregator);
 
 /* May it hand in so many results now, at max_per_s with a burst of 2 s? */
 bool agent_spend(

@@ -16,6 +16,9 @@
 #include "tor-aggregator/agent_links_state.h"
 #include "tor-aggregator/agent_watch.h"
 
+/* An agent tells others whom it hears: acknowledgements alone come only with results.
+ */
+#define SIGN_OF_LIFE_NS RM_NS_PER_S
 #define HELLO_NS (5 * RM_NS_PER_S)
 #define MAX_FRAME_BYTES (2u << 20) /* the largest batch and count report fit */
 
@@ -205,17 +208,19 @@ ask_kernel(struct agent_link *peer, rm_mono_t now)
 {
 	struct agent_links *links = peer->links;
 	struct agent *agent = peer->agent;
+	bool overdue = agent_watch_overdue(agent->watch, now);
+	bool asks = agent_watch_wants_ping(agent->watch, now);
 	struct wire_bytes bytes;
 	int64_t since_ns;
 	uint32_t unacked;
 
-	if (!agent_watch_overdue(agent->watch, now))
-		return;
-	if (agent_watch_wants_ping(agent->watch, now) &&
+	if ((asks || rm_mono_since(now, peer->pinged) >= SIGN_OF_LIFE_NS) &&
 	    wire_write_ping(links->writer, (uint64_t)now.ns, &bytes) == 0 &&
-	    rm_link_send(peer->link, bytes.data, bytes.len) == 0)
+	    rm_link_send(peer->link, bytes.data, bytes.len) == 0) {
+		peer->pinged = now;
 		links->counts.pings++;
-	if (rm_link_peer_ack(peer->link, &since_ns, &unacked) == 0)
+	}
+	if (overdue && rm_link_peer_ack(peer->link, &since_ns, &unacked) == 0)
 		agent_watch_acked(agent->watch, rm_mono_add(now, -since_ns));
 }
 

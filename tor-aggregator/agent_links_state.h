@@ -16,7 +16,7 @@ struct agent_link {
 	struct agent_links *links;
 	struct rm_link *link;
 	struct agent *agent; /* NULL: no hello yet */
-	rm_mono_t since;
+	rm_mono_t since, pinged;
 	bool closing;
 	struct agent_link *next, *previous;
 };

@@ -163,6 +163,7 @@ take_heartbeat(struct agent_link *peer, rm_mono_t now, const uint8_t *data, size
 			agent_watch_stall(agent->watch, start, end);
 	}
 	agent->paused = beat.paused;
+	agent_note_live(agent, &beat, now);
 	agent_watch_beat(agent->watch, now, made, through, beat.paused);
 	return 0;
 }

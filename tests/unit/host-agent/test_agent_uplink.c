@@ -42,6 +42,7 @@ struct fixture {
 	uint64_t last_beat_ns, vouched_ns, beats, stalls;
 	size_t rows;
 	bool paused;
+	char live[256];
 	size_t flows; /* of the last report of services */
 
 	/* what the uplink said */
@@ -96,6 +97,11 @@ aggregator_take_beat(struct fixture *f, const uint8_t *data, size_t len)
 	f->vouched_ns = beat.results_through_ns;
 	f->stalls += beat.stall_count;
 	f->paused = beat.paused;
+	f->live[0] = 0;
+	for (size_t i = 0; i < beat.live_count; i++) {
+		strcat(f->live, wire_heartbeat_live(&beat, i));
+		strcat(f->live, " ");
+	}
 }
 
 static void
@@ -716,6 +722,38 @@ what_is_asked_is_answered_with_its_token(void **state)
 	assert_int_equal(uplink_join(f->uplink, &join), -ENOTCONN);
 }
 
+static void
+an_aggregator_is_live_while_something_comes_from_it(void **state)
+{
+	struct fixture *f = *state;
+	rm_mono_t now;
+
+	uplink_start(f, 4);
+	assert_null(uplink_live(f->uplink, rm_mono_now()));
+	LOOPBACK_WAIT(f->loop, uplink_has_session(f->uplink));
+	now = rm_mono_now();
+	assert_string_equal(uplink_live(f->uplink, now), "agg-1");
+	assert_non_null(uplink_live(f->uplink, rm_mono_add(now, 2 * RM_NS_PER_S)));
+	assert_null(uplink_live(f->uplink, rm_mono_add(now, 3 * RM_NS_PER_S)));
+	aggregator_hang_up(f);
+	LOOPBACK_WAIT(f->loop, f->downs == 1);
+	assert_null(uplink_live(f->uplink, now));
+}
+
+static void
+a_heartbeat_lists_who_is_live(void **state)
+{
+	const char *const live[] = { "agg-1", "agg-2" };
+	struct uplink_report said = { .live = live, .live_count = 2 };
+	struct fixture *f = *state;
+
+	connect_uplink(f);
+	said.known_through = rm_mono_now();
+	uplink_report(f->uplink, &said, said.known_through);
+	LOOPBACK_WAIT(f->loop, f->beats == 1);
+	assert_string_equal(f->live, "agg-1 agg-2 ");
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int
@@ -736,6 +774,8 @@ main(void)
 		TEST(paths_leave_during_a_session_only),
 		TEST(services_leave_during_a_session_only),
 		TEST(what_is_asked_is_answered_with_its_token),
+		TEST(an_aggregator_is_live_while_something_comes_from_it),
+		TEST(a_heartbeat_lists_who_is_live),
 		TEST(pinglists_brake_focus_and_pings_are_passed_on),
 		TEST(nonsense_ends_the_session_and_is_counted),
 		TEST(what_only_a_newer_aggregator_says_is_passed_over),
