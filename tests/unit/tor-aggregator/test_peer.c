@@ -1,0 +1,446 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "schemas/wire.h"
+#include "tor-aggregator/peer.h"
+
+#define STEP_NS (50 * RM_NS_PER_MS)
+#define S RM_NS_PER_S
+
+/* One of the two, and what is around it. */
+struct side {
+	struct peer peer;
+	struct peer_own own;
+	rm_mono_t now;
+	/* The other one's word, every 250 ms while it is told. */
+	bool tells;
+	struct wire_tor_standing other;
+};
+
+static struct side
+side_of(bool primary)
+{
+	struct side side = { .now = { 100 * S },
+		.own = { .warm = true, .delivers = true, .agents = 4, .asked = 4 },
+		.tells = true,
+		.other = { .tor = "t", .delivers = true, .agents = 4 } };
+
+	peer_init(&side.peer, primary, side.now);
+	return side;
+}
+
+/* For so long; true: it spoke at every moment of it, false: at none. Else it turned. */
+static void
+run(struct side *side, int64_t for_ns)
+{
+	for (int64_t ns = 0; ns < for_ns; ns += STEP_NS) {
+		side->now = rm_mono_add(side->now, STEP_NS);
+		if (side->tells && side->now.ns % (250 * RM_NS_PER_MS) == 0)
+			peer_heard(&side->peer, &side->other, side->now);
+		peer_judge(&side->peer, &side->own, side->now);
+	}
+}
+
+static void
+expect(struct side *side, int64_t for_ns, bool speaks)
+{
+	for (int64_t ns = 0; ns < for_ns; ns += STEP_NS) {
+		run(side, STEP_NS);
+		assert_int_equal(side->peer.speaks, speaks);
+	}
+}
+
+/* Runs until it turns; returns after how long, and fails past that. */
+static int64_t
+turns_within(struct side *side, int64_t for_ns, bool speaks)
+{
+	assert_int_equal(side->peer.speaks, !speaks);
+	for (int64_t ns = 0; ns < for_ns; ns += STEP_NS) {
+		run(side, STEP_NS);
+		if (side->peer.speaks == speaks)
+			return ns + STEP_NS;
+	}
+	fail_msg("it did not turn");
+	return for_ns;
+}
+
+static struct side
+primary_that_speaks(void)
+{
+	struct side side = side_of(true);
+
+	turns_within(&side, S, true);
+	return side;
+}
+
+static struct side
+standby_that_is_quiet(void)
+{
+	struct side side = side_of(false);
+
+	side.other.speaks = true;
+	expect(&side, 10 * S, false);
+	return side;
+}
+
+/* ---- the primary ------------------------------------------------------------- */
+
+static void
+a_primary_speaks_when_it_is_warm_and_nobody_else_does(void **state)
+{
+	struct side side = side_of(true);
+
+	side.own.warm = false;
+	expect(&side, 5 * S, false);
+	side.own.warm = true;
+	turns_within(&side, S, true);
+	expect(&side, 60 * S, true);
+}
+
+static void
+a_primary_without_the_other_one_waits_for_its_word_and_then_speaks(void **state)
+{
+	struct side side = side_of(true);
+
+	side.tells = false;
+	assert_true(turns_within(&side, 4 * S, true) >= PEER_SILENT_NS);
+	expect(&side, 60 * S, true);
+}
+
+static void
+a_primary_that_comes_back_takes_over_from_one_that_speaks(void **state)
+{
+	struct side side = side_of(true);
+
+	side.other.speaks = true;
+	assert_true(turns_within(&side, 5 * S, true) >= PEER_BACK_NS);
+}
+
+static void
+a_primary_that_hears_no_agents_yet_leaves_it_to_the_other_one(void **state)
+{
+	struct side side = side_of(true);
+
+	side.other.speaks = true;
+	side.own.agents = 1;
+	expect(&side, 30 * S, false);
+	side.own.agents = 2;
+	turns_within(&side, 4 * S, true);
+}
+
+static void
+a_primary_that_cannot_deliver_yields_and_comes_back_when_it_can(void **state)
+{
+	struct side side = primary_that_speaks();
+
+	side.own.delivers = false;
+	assert_true(turns_within(&side, 2 * S, false) >= PEER_MUTE_NS);
+	side.other.speaks = true;
+	expect(&side, 60 * S, false);
+	side.own.delivers = true;
+	assert_true(turns_within(&side, 5 * S, true) >= PEER_BACK_NS);
+	assert_int_equal(side.peer.taken, 2);
+	assert_int_equal(side.peer.given, 1);
+}
+
+static void
+a_primary_does_not_yield_to_one_that_cannot_deliver_either(void **state)
+{
+	struct side side = primary_that_speaks();
+
+	side.own.delivers = false;
+	side.other.delivers = false;
+	expect(&side, 60 * S, true);
+}
+
+static void
+a_primary_does_not_yield_to_nobody(void **state)
+{
+	struct side side = primary_that_speaks();
+
+	side.tells = false;
+	side.own.delivers = false;
+	side.own.agents = 0;
+	run(&side, PEER_SILENT_NS);
+	expect(&side, 60 * S, true);
+}
+
+static void
+a_primary_that_has_lost_its_agents_yields_to_one_that_has_them(void **state)
+{
+	struct side side = primary_that_speaks();
+
+	side.own.agents = 1;
+	assert_true(turns_within(&side, 4 * S, false) >= PEER_DEAF_NS);
+	side.other.speaks = true;
+	expect(&side, 20 * S, false);
+	side.own.agents = 4;
+	turns_within(&side, 5 * S, true);
+}
+
+static void
+a_primary_speaks_when_whom_it_yielded_to_falls_silent(void **state)
+{
+	struct side side = primary_that_speaks();
+
+	side.own.delivers = false;
+	turns_within(&side, 2 * S, false);
+	side.tells = false;
+	turns_within(&side, 4 * S, true);
+}
+
+static void
+a_primary_that_stood_still_asks_before_it_speaks(void **state)
+{
+	struct side side = primary_that_speaks();
+
+	side.now = rm_mono_add(side.now, 20 * S);
+	peer_stalled(&side.peer, 20 * S, side.now);
+	assert_false(side.peer.speaks);
+	side.other.speaks = true;
+	assert_true(turns_within(&side, 5 * S, true) >= PEER_BACK_NS);
+}
+
+static void
+a_primary_that_stood_still_and_finds_nobody_speaks(void **state)
+{
+	struct side side = primary_that_speaks();
+
+	side.tells = false;
+	side.now = rm_mono_add(side.now, 20 * S);
+	peer_stalled(&side.peer, 20 * S, side.now);
+	turns_within(&side, 4 * S, true);
+}
+
+static void
+a_short_stall_changes_nothing(void **state)
+{
+	struct side side = primary_that_speaks(), other = standby_that_is_quiet();
+
+	side.now = rm_mono_add(side.now, 3 * S / 2);
+	peer_stalled(&side.peer, 3 * S / 2, side.now);
+	expect(&side, 10 * S, true);
+	other.own.lost = 4;
+	run(&other, 2 * S);
+	other.tells = false;
+	other.now = rm_mono_add(other.now, 3 * S / 2);
+	peer_stalled(&other.peer, 3 * S / 2, other.now);
+	expect(&other, PEER_SILENT_NS - 2 * STEP_NS, false);
+}
+
+/* ---- the one that stands by ---------------------------------------------------- */
+
+static void
+one_that_stands_by_is_quiet_while_the_primary_speaks(void **state)
+{
+	struct side side = standby_that_is_quiet();
+
+	side.own.lost = 4; /* by mistake */
+	expect(&side, 60 * S, false);
+}
+
+static void
+it_takes_over_when_the_primary_and_half_of_the_agents_are_of_one_mind(void **state)
+{
+	static const struct {
+		uint32_t asked, lost;
+		bool takes;
+	} cases[] = {
+		{ 4, 0, false }, { 4, 1, false }, { 4, 2, true }, { 4, 4, true },
+		{ 3, 1, false }, { 3, 2, true }, { 1, 0, false }, { 1, 1, true },
+		{ 0, 0, true }, /* they are too old to say: only the link counts */
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct side side = standby_that_is_quiet();
+
+		side.own.asked = cases[i].asked;
+		side.own.lost = cases[i].lost;
+		side.tells = false;
+		if (cases[i].takes)
+			assert_true(turns_within(&side, 4 * S, true) >
+				    PEER_SILENT_NS - 250 * RM_NS_PER_MS);
+		else
+			expect(&side, 60 * S, false);
+	}
+}
+
+static void
+it_stops_at_once_when_the_primary_speaks_again(void **state)
+{
+	struct side side = standby_that_is_quiet();
+
+	side.own.lost = 4;
+	side.tells = false;
+	turns_within(&side, 4 * S, true);
+	side.tells = true;
+	side.other.speaks = false; /* back, and not warm yet */
+	expect(&side, 20 * S, true);
+	side.other.speaks = true;
+	assert_true(turns_within(&side, S, false) <= 250 * RM_NS_PER_MS);
+}
+
+static void
+it_speaks_while_the_primary_says_that_it_does_not(void **state)
+{
+	struct side side = standby_that_is_quiet();
+
+	side.other.speaks = false;
+	assert_true(turns_within(&side, S, true) <= 250 * RM_NS_PER_MS);
+	expect(&side, 60 * S, true);
+}
+
+static void
+it_gives_the_primary_time_to_start(void **state)
+{
+	struct side side = side_of(false);
+
+	expect(&side, PEER_START_NS - STEP_NS, false);
+	turns_within(&side, S, true);
+}
+
+static void
+it_speaks_for_one_that_cannot_deliver_and_does_not_yield(void **state)
+{
+	struct side side = standby_that_is_quiet();
+
+	side.other.delivers = false;
+	assert_true(turns_within(&side, 6 * S, true) >= PEER_STUCK_NS);
+	expect(&side, 10 * S, true);
+	side.other.delivers = true;
+	turns_within(&side, S, false);
+	side.other.delivers = false;
+	side.own.delivers = false; /* nor can we */
+	expect(&side, 60 * S, false);
+}
+
+static void
+it_is_not_moved_by_a_word_about_delivery_that_passes(void **state)
+{
+	struct side side = standby_that_is_quiet();
+
+	for (int i = 0; i < 20; i++) {
+		side.other.delivers = false;
+		expect(&side, 2 * S, false);
+		side.other.delivers = true;
+		expect(&side, S / 2, false);
+	}
+}
+
+static void
+it_stops_when_agents_hear_the_primary_though_it_does_not(void **state)
+{
+	struct side side = standby_that_is_quiet();
+
+	side.own.lost = 4;
+	side.tells = false;
+	turns_within(&side, 4 * S, true);
+	side.own.lost = 1;
+	assert_true(turns_within(&side, 2 * S, false) >= PEER_DOUBT_NS);
+	expect(&side, 60 * S, false);
+}
+
+static void
+a_passing_doubt_of_the_agents_ends_nothing(void **state)
+{
+	struct side side = standby_that_is_quiet();
+
+	side.own.lost = 4;
+	side.tells = false;
+	turns_within(&side, 4 * S, true);
+	for (int i = 0; i < 10; i++) {
+		side.own.lost = 1;
+		expect(&side, PEER_DOUBT_NS / 2, true);
+		side.own.lost = 4;
+		expect(&side, S, true);
+	}
+}
+
+static void
+alone_without_any_agent_it_speaks_later(void **state)
+{
+	struct side side = standby_that_is_quiet();
+
+	side.own = (struct peer_own){ .warm = true, .delivers = true };
+	side.tells = false;
+	assert_true(
+	    turns_within(&side, 11 * S, true) > PEER_ALONE_NS - 250 * RM_NS_PER_MS);
+}
+
+static void
+one_that_is_not_warm_does_not_begin(void **state)
+{
+	struct side side = standby_that_is_quiet();
+
+	side.own.warm = false;
+	side.own.lost = 4;
+	side.tells = false;
+	expect(&side, 20 * S, false);
+	side.own.warm = true;
+	turns_within(&side, S, true);
+	side.own.warm = false; /* but it does not end for that */
+	expect(&side, 20 * S, true);
+}
+
+static void
+one_that_stood_still_listens_before_it_takes_over(void **state)
+{
+	struct side side = standby_that_is_quiet();
+
+	side.own.lost = 4; /* of before */
+	side.now = rm_mono_add(side.now, 20 * S);
+	peer_stalled(&side.peer, 20 * S, side.now);
+	expect(&side, 60 * S, false);
+	side.tells = false;
+	turns_within(&side, 4 * S, true);
+	side.now = rm_mono_add(side.now, 20 * S);
+	peer_stalled(&side.peer, 20 * S, side.now);
+	assert_false(side.peer.speaks);
+	side.tells = true;
+	expect(&side, 60 * S, false);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_primary_speaks_when_it_is_warm_and_nobody_else_does),
+		cmocka_unit_test(
+		    a_primary_without_the_other_one_waits_for_its_word_and_then_speaks),
+		cmocka_unit_test(
+		    a_primary_that_comes_back_takes_over_from_one_that_speaks),
+		cmocka_unit_test(
+		    a_primary_that_hears_no_agents_yet_leaves_it_to_the_other_one),
+		cmocka_unit_test(
+		    a_primary_that_cannot_deliver_yields_and_comes_back_when_it_can),
+		cmocka_unit_test(
+		    a_primary_does_not_yield_to_one_that_cannot_deliver_either),
+		cmocka_unit_test(a_primary_does_not_yield_to_nobody),
+		cmocka_unit_test(
+		    a_primary_that_has_lost_its_agents_yields_to_one_that_has_them),
+		cmocka_unit_test(a_primary_speaks_when_whom_it_yielded_to_falls_silent),
+		cmocka_unit_test(a_primary_that_stood_still_asks_before_it_speaks),
+		cmocka_unit_test(a_primary_that_stood_still_and_finds_nobody_speaks),
+		cmocka_unit_test(a_short_stall_changes_nothing),
+		cmocka_unit_test(one_that_stands_by_is_quiet_while_the_primary_speaks),
+		cmocka_unit_test(
+		    it_takes_over_when_the_primary_and_half_of_the_agents_are_of_one_mind),
+		cmocka_unit_test(it_stops_at_once_when_the_primary_speaks_again),
+		cmocka_unit_test(it_speaks_while_the_primary_says_that_it_does_not),
+		cmocka_unit_test(it_gives_the_primary_time_to_start),
+		cmocka_unit_test(
+		    it_speaks_for_one_that_cannot_deliver_and_does_not_yield),
+		cmocka_unit_test(it_is_not_moved_by_a_word_about_delivery_that_passes),
+		cmocka_unit_test(
+		    it_stops_when_agents_hear_the_primary_though_it_does_not),
+		cmocka_unit_test(a_passing_doubt_of_the_agents_ends_nothing),
+		cmocka_unit_test(alone_without_any_agent_it_speaks_later),
+		cmocka_unit_test(one_that_is_not_warm_does_not_begin),
+		cmocka_unit_test(one_that_stood_still_listens_before_it_takes_over),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,58 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+
+#include "rackmesh/base/clock.h"
+#include "tests/support/peer_pair.h"
+
+#define RUNS 3000
+#define EVENTS 60
+
+static uint64_t
+next(uint64_t *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return *state;
+}
+
+/* It aborts where it finds that they do not. */
+static void
+whatever_befalls_a_pair_one_that_can_speaks(void **state)
+{
+	struct peer_pair_figures worst = { 0 };
+	uint64_t seed = 88172645463325252;
+
+	for (int run = 0; run < RUNS; run++) {
+		uint8_t events[2 * EVENTS];
+		struct peer_pair_figures figures;
+
+		for (size_t i = 0; i < sizeof(events); i++)
+			events[i] = (uint8_t)next(&seed);
+		figures = peer_pair_run(events, sizeof(events));
+		worst.turns += figures.turns;
+		if (figures.silent_ns > worst.silent_ns)
+			worst.silent_ns = figures.silent_ns;
+		if (figures.both_ns > worst.both_ns)
+			worst.both_ns = figures.both_ns;
+	}
+	printf("%llu turns; nobody for at most %lld ms, both for %lld ms\n",
+	    (unsigned long long)worst.turns, (long long)(worst.silent_ns / 1000000),
+	    (long long)(worst.both_ns / 1000000));
+	assert_true(worst.turns > 5 * RUNS);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(whatever_befalls_a_pair_one_that_can_speaks),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,131 @@
+#include "tor-aggregator/peer.h"
+
+#include "schemas/wire.h"
+
+void
+peer_init(struct peer *peer, bool primary, rm_mono_t now)
+{
+	*peer = (struct peer){ .primary = primary, .since = now };
+}
+
+void
+peer_heard(struct peer *peer, const struct wire_tor_standing *standing, rm_mono_t now)
+{
+	peer->has_word = true;
+	peer->heard = now;
+	peer->other_speaks = standing->speaks;
+	peer->other_delivers = standing->delivers;
+	peer->other_agents = standing->agents;
+}
+
+/* Begins or ends to speak, and counts it. */
+static void
+turn(struct peer *peer, bool speaks)
+{
+	if (speaks && !peer->speaks)
+		peer->taken++;
+	if (!speaks && peer->speaks)
+		peer->given++;
+	peer->speaks = speaks;
+}
+
+void
+peer_stalled(struct peer *peer, int64_t for_ns, rm_mono_t now)
+{
+	if (for_ns < PEER_STALL_NS) {
+		/* It was not silent: we did not listen. */
+		if (peer->has_word)
+			peer->heard = now;
+		return;
+	}
+	turn(peer, false);
+	peer->since = now;
+	peer->has_word = false;
+	peer->deaf.ns = peer->mute.ns = peer->well.ns = 0;
+	peer->doubt.ns = peer->stuck.ns = 0;
+}
+
+/* How long nothing has come, since we could have heard it. */
+static int64_t
+silence(const struct peer *peer, rm_mono_t now)
+{
+	return rm_mono_since(now, peer->has_word ? peer->heard : peer->since);
+}
+
+bool
+peer_is_heard(const struct peer *peer, rm_mono_t now)
+{
+	return peer->has_word && silence(peer, now) < PEER_SILENT_NS;
+}
+
+/* Has it been so for that long? */
+static bool
+lasts(rm_mono_t *since, bool is_so, int64_t for_ns, rm_mono_t now)
+{
+	if (!is_so)
+		since->ns = 0;
+	else if (since->ns == 0)
+		*since = now;
+	return is_so && rm_mono_since(now, *since) >= for_ns;
+}
+
+/* Only to one that is heard, and of whom more is to be expected. */
+static bool
+primary_judge(struct peer *peer, const struct peer_own *own, rm_mono_t now)
+{
+	const bool heard = peer_is_heard(peer, now);
+	const bool is_deaf = heard && 2 * (uint64_t)own->agents < peer->other_agents;
+	const bool is_mute = heard && !own->delivers && peer->other_delivers;
+	const bool deaf = lasts(&peer->deaf, is_deaf, PEER_DEAF_NS, now);
+	const bool mute = lasts(&peer->mute, is_mute, PEER_MUTE_NS, now);
+	const bool well =
+	    lasts(&peer->well, own->warm && !is_deaf && !is_mute, PEER_BACK_NS, now);
+
+	if (peer->speaks)
+		return !deaf && !mute;
+	if (!heard)
+		return own->warm && silence(peer, now) >= PEER_SILENT_NS;
+	/* Nobody has spoken yet, or we did a moment ago: nothing to be careful of. */
+	return well || (own->warm && !is_deaf && !is_mute && !peer->other_speaks &&
+			   peer->given == 0);
+}
+
+/* By the agents' word, and by our own where none has any. */
+static bool
+primary_is_lost(const struct peer *peer, const struct peer_own *own, rm_mono_t now)
+{
+	if (own->agents == 0)
+		return silence(peer, now) >= PEER_ALONE_NS;
+	return silence(peer, now) >= PEER_SILENT_NS &&
+	       2 * (uint64_t)own->lost >= own->asked;
+}
+
+static bool
+standby_judge(struct peer *peer, const struct peer_own *own, rm_mono_t now)
+{
+	const bool heard = peer_is_heard(peer, now);
+	const bool stuck = lasts(&peer->stuck,
+	    heard && peer->other_speaks && !peer->other_delivers && own->delivers,
+	    PEER_STUCK_NS, now);
+	const bool agents_hear_it = own->agents > 0 && 2 * own->lost < own->asked;
+	const bool doubt =
+	    lasts(&peer->doubt, !heard && agents_hear_it, PEER_DOUBT_NS, now);
+
+	if (!heard && peer->speaks)
+		return !doubt;
+	if (!own->warm)
+		return false;
+	if (!heard)
+		return primary_is_lost(peer, own, now);
+	if (peer->other_speaks)
+		return stuck;
+	return peer->speaks || rm_mono_since(now, peer->since) >= PEER_START_NS;
+}
+
+bool
+peer_judge(struct peer *peer, const struct peer_own *own, rm_mono_t now)
+{
+	turn(peer, peer->primary ? primary_judge(peer, own, now)
+				 : standby_judge(peer, own, now));
+	return peer->speaks;
+}
