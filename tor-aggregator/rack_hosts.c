@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "tor-aggregator/rack_judge.h"
+#include "tor-aggregator/rack_words.h"
 #include "tor-aggregator/window.h"
 
 /*
@@ -31,6 +32,42 @@ hears_somebody(const struct rack *rack)
 	return rack->host_count <= 1;
 }
 
+/* By prober's host first: one host's word is one word. */
+static void
+count_probes(const struct rack *rack, const struct window_closed *window,
+    const bool *blamed, size_t host, struct rack_host_memory *memories)
+{
+	struct rack_host_probes *newest = &memories[host].newest;
+
+	for (size_t i = 0; i < rack->host_count; i++)
+		memories[i].by_it.sent = memories[i].by_it.answered = 0;
+	for (size_t i = 0; i < window->pair_count; i++) {
+		const struct window_pair *pair = &window->pairs[i];
+		size_t src;
+
+		if (pair->src >= rack->member_count ||
+		    pair->dst >= rack->member_count ||
+		    rack->members[pair->dst].host_index != host)
+			continue;
+		src = rack->members[pair->src].host_index;
+		if (rack->hosts[src].state != HOST_OK || blamed[pair->src])
+			continue;
+		memories[src].by_it.sent += pair->newest_sent;
+		memories[src].by_it.answered += pair->newest_sent - pair->newest_lost;
+	}
+	for (size_t i = 0; i < rack->host_count; i++) {
+		const uint64_t sent = memories[i].by_it.sent;
+		const uint64_t answered = memories[i].by_it.answered;
+
+		newest->sent += sent;
+		newest->answered += answered;
+		newest->probers += sent > 0;
+		newest->answered_some += answered > 0;
+		newest->answered_many +=
+		    sent > 0 && (double)answered >= ANSWERING_SHARE * (double)sent;
+	}
+}
+
 void
 rack_hosts_count(const struct rack *rack, const struct window_closed *window,
     const bool *blamed, struct rack_host_memory *memories)
@@ -38,58 +75,53 @@ rack_hosts_count(const struct rack *rack, const struct window_closed *window,
 	const bool cut_off = !hears_somebody(rack);
 
 	for (size_t i = 0; i < rack->host_count; i++) {
-		memories[i].newest.sent = 0;
-		memories[i].newest.answered = 0;
+		memories[i].newest = (struct rack_host_probes){ 0 };
 		if (cut_off)
 			memories[i].excused_windows = EXCUSED_WINDOWS;
 		else if (memories[i].excused_windows > 0)
 			memories[i].excused_windows--;
 	}
-	for (size_t i = 0; i < window->pair_count; i++) {
-		const struct window_pair *pair = &window->pairs[i];
-		size_t src, dst;
-
-		if (pair->src >= rack->member_count || pair->dst >= rack->member_count)
-			continue;
-		src = rack->members[pair->src].host_index;
-		dst = rack->members[pair->dst].host_index;
-		if (rack->hosts[src].state != HOST_OK || blamed[pair->src])
-			continue;
-		memories[dst].newest.sent += pair->newest_sent;
-		memories[dst].newest.answered += pair->newest_sent - pair->newest_lost;
-	}
+	for (size_t i = 0; i < rack->host_count; i++)
+		if (rack->hosts[i].state == HOST_UNREACHABLE)
+			count_probes(rack, window, blamed, i, memories);
 }
 
 static void
-remember(struct rack_host_memory *memory)
+remember(const struct rack *rack, struct rack_host_memory *memory)
 {
-	const uint64_t sent = memory->newest.sent, answered = memory->newest.answered;
-	const bool probed = sent >= MIN_PROBES;
-	const bool answering =
-	    probed && (double)answered >= ANSWERING_SHARE * (double)sent;
+	const struct rack_host_probes *newest = &memory->newest;
+	const bool probed = newest->sent >= MIN_PROBES;
+	bool silent = newest->answered == 0, answering;
 
-	memory->silent_windows =
-	    probed && answered == 0 ? memory->silent_windows + 1 : 0;
-	memory->answering_windows = answering ? memory->answering_windows + 1 : 0;
+	if (rack_words_bearable(rack) == 0) {
+		answering =
+		    (double)newest->answered >= ANSWERING_SHARE * (double)newest->sent;
+	} else { /* whatever a few of them say, and how often they say it */
+		silent = newest->answered_some <= rack_words_bearable(rack) &&
+			 2 * newest->answered_some < newest->probers;
+		answering = !silent && 2 * newest->answered_many >= newest->probers;
+	}
+	memory->silent_windows = probed && silent ? memory->silent_windows + 1 : 0;
+	memory->answering_windows =
+	    probed && answering ? memory->answering_windows + 1 : 0;
 	memory->unprobed_windows = probed ? 0 : memory->unprobed_windows + 1;
 }
 
 static bool
-judge_unreachable(const struct rack_host *host, struct rack_host_memory *memory,
-    struct rm_verdict *verdict)
+judge_unreachable(const struct rack *rack, const struct rack_host *host,
+    struct rack_host_memory *memory, struct rm_verdict *verdict)
 {
 	const double silent_s = (double)host->silent_ns / (double)RM_NS_PER_S;
 	char *observed = verdict->evidence.observed;
 
-	remember(memory);
+	remember(rack, memory);
 	if (memory->silent_windows >= SILENT_WINDOWS) {
 		verdict->kind = RM_KIND_HOST_DOWN;
 		verdict->confidence = 0.99;
 		snprintf(observed, RM_EVIDENCE_TEXT,
-		    "no heartbeat for %.1f s, nothing acknowledges, and none of the "
-		    "last "
-		    "%" PRIu64 " probes to its RNICs were answered",
-		    silent_s, memory->newest.sent);
+		    "no heartbeat for %.1f s, nothing acknowledges, and %" PRIu64
+		    " of the last %" PRIu64 " probes to its RNICs were answered",
+		    silent_s, memory->newest.answered, memory->newest.sent);
 		return true;
 	}
 	if (memory->excused_windows > 0) {
@@ -167,7 +199,7 @@ rack_host_judge(const struct rack *rack, size_t index, rm_wall_t window_start,
 	verdict.evidence.window_ns = window_ns;
 	verdict.evidence.window_start = memory->since;
 	found = host->state == HOST_UNREACHABLE
-		    ? judge_unreachable(host, memory, &verdict)
+		    ? judge_unreachable(rack, host, memory, &verdict)
 		    : judge_agent(host, &verdict);
 	if (found)
 		*ret = verdict;

@@ -19,17 +19,24 @@
 struct rack;
 struct window_closed;
 
+struct rack_host_probes { /* of witnesses, to its RNICs */
+	uint64_t sent, answered;
+	/* hosts that sent them, those with an answer, those with many */
+	size_t probers, answered_some, answered_many;
+};
+
 struct rack_host_memory { /* of an unreachable host, from window to window */
 	unsigned silent_windows, answering_windows, unprobed_windows;
 	unsigned excused_windows; /* left, after we were cut off ourselves */
 	rm_wall_t since; /* start of the first window in this state; ns 0: none */
+	struct rack_host_probes newest;
 	struct {
 		uint64_t sent, answered;
-	} newest; /* probes of witnesses to its RNICs */
+	} by_it; /* scratch: its probes to another */
 };
 
-/* Probes to each host's RNICs, of members of OK hosts that are not blamed themselves.
- */
+/* Probes to the RNICs of hosts out of reach, of members of OK hosts that are not
+ * blamed themselves. In a rack of four and more each host of them is one voice. */
 void rack_hosts_count(const struct rack *rack, const struct window_closed *window,
     const bool *blamed, struct rack_host_memory *memories);
 

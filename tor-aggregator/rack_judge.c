@@ -10,25 +10,25 @@
 #include "rackmesh/base/fnv.h"
 #include "rackmesh/fabric/judge.h"
 #include "tor-aggregator/rack_evidence.h"
+#include "tor-aggregator/rack_health.h"
 #include "tor-aggregator/rack_hosts.h"
 #include "tor-aggregator/rack_legs.h"
 #include "tor-aggregator/rack_ports.h"
 #include "tor-aggregator/rack_slow.h"
+#include "tor-aggregator/rack_support.h"
 #include "tor-aggregator/rack_suspect.h"
+#include "tor-aggregator/rack_words.h"
 #include "tor-aggregator/window.h"
 
 #define BASE_LOSS 0.002        /* of a leg where nothing is at fault */
 #define ALTERNATIVES_WITHIN 14 /* ln of a million */
 #define MAX_PARTS 64           /* at fault at once; more is the ToR, or chaos */
 
-/* A member is well when this much came back and hardly anything was lost. */
-#define GOOD_MIN_ANSWERED 4
-#define GOOD_MIN_NEWEST_ANSWERED 2
-#define GOOD_LOSS 0.1
-
 struct rack_judge {
 	struct rm_judge *judge;
 	struct rack_slow *slow;
+	struct rack_words *words;
+	struct rack_support *support;
 	struct rack_legs legs;
 	uint64_t fingerprint; /* of the rack that the memories are about */
 
@@ -60,6 +60,10 @@ rack_judge_new(struct rack_judge **ret)
 	r = rm_judge_new(&options, &judge->judge);
 	if (r == 0)
 		r = rack_slow_new(&judge->slow);
+	if (r == 0)
+		r = rack_words_new(&judge->words);
+	if (r == 0)
+		r = rack_support_new(&judge->support);
 	if (r < 0) {
 		rack_judge_free(judge);
 		return r;
@@ -101,6 +105,8 @@ rack_judge_free(struct rack_judge *judge)
 	forget_rack(judge);
 	rack_legs_release(&judge->legs);
 	rack_slow_free(judge->slow);
+	rack_words_free(judge->words);
+	rack_support_free(judge->support);
 	rm_judge_free(judge->judge);
 	free(judge);
 }
@@ -119,7 +125,8 @@ fingerprint_of(const struct rack *rack)
 		hash = rm_fnv1a(hash, &member->host_index, sizeof member->host_index);
 	}
 	for (size_t i = 0; i < rack->host_count; i++)
-		hash = rm_fnv1a(hash, rack->hosts[i].name, strlen(rack->hosts[i].name) + 1);
+		hash = rm_fnv1a(
+		    hash, rack->hosts[i].name, strlen(rack->hosts[i].name) + 1);
 	hash = rm_fnv1a(hash, &rack->foreigner_count, sizeof rack->foreigner_count);
 	return hash != 0 ? hash : 1;
 }
@@ -143,14 +150,15 @@ know_rack(struct rack_judge *judge, const struct rack *rack)
 	judge->excused = calloc(members, sizeof(bool));
 	judge->member_health = calloc(members, sizeof(enum rm_health));
 	judge->host_health = calloc(hosts, sizeof(enum rm_health));
-	judge->verdicts = calloc(members + hosts, sizeof *judge->verdicts);
+	judge->verdicts = calloc(members + 2 * hosts, sizeof *judge->verdicts);
 	judge->found = calloc(members, sizeof *judge->found);
 	if (judge->tallies == NULL || judge->suspects == NULL || judge->hosts == NULL ||
 	    judge->blame.members == NULL || judge->blame.foreigners == NULL ||
 	    judge->witnesses == NULL || judge->excused == NULL ||
 	    judge->member_health == NULL || judge->host_health == NULL ||
 	    judge->verdicts == NULL || judge->found == NULL ||
-	    rack_slow_forget(judge->slow, rack) < 0) {
+	    rack_slow_forget(judge->slow, rack) < 0 ||
+	    rack_words_forget(judge->words, rack) < 0) {
 		forget_rack(judge);
 		return -ENOMEM;
 	}
@@ -278,7 +286,7 @@ judge_rnics(struct rack_judge *judge, const struct rack *rack,
     const struct rm_explanation *explanation)
 {
 	const struct rack_view view = { rack, &judge->legs, &judge->blame,
-		judge->tallies, start };
+		judge->tallies, start, judge->support };
 	const enum rack_state state = rack_suspect_tor(&view, explanation);
 	size_t count;
 
@@ -299,21 +307,18 @@ judge_rnics(struct rack_judge *judge, const struct rack *rack,
 	return true;
 }
 
-static enum rm_health
-health_of(const struct rack_judge *judge, const struct rack *rack, size_t member)
+/* What we ourselves were deaf for proves nothing, neither good nor bad. */
+static void
+note_health(struct rack_judge *judge, const struct rack *rack, bool partial)
 {
-	const struct rack_tally *tally = &judge->tallies[member];
-
-	if (rack->hosts[rack->members[member].host_index].state != HOST_OK ||
-	    tally->send_failed > 0 ||
-	    tally->clean_sent - tally->clean_lost < GOOD_MIN_ANSWERED ||
-	    tally->clean_newest_answered < GOOD_MIN_NEWEST_ANSWERED)
-		return RM_HEALTH_UNKNOWN;
-	/* A single loss among few is no reason to doubt. */
-	if (tally->clean_lost > 1 &&
-	    (double)tally->clean_lost > GOOD_LOSS * (double)tally->clean_sent)
-		return RM_HEALTH_UNKNOWN;
-	return RM_HEALTH_GOOD;
+	for (size_t i = 0; i < rack->host_count; i++)
+		judge->host_health[i] = rack_words_is_contradicted(judge->words, i)
+					    ? RM_HEALTH_BAD
+					    : rack_host_health(rack, i);
+	for (size_t i = 0; i < rack->member_count; i++)
+		judge->member_health[i] =
+		    partial ? RM_HEALTH_UNKNOWN
+			    : rack_health_of(rack, i, &judge->tallies[i]);
 }
 
 static int
@@ -344,11 +349,12 @@ explain(struct rack_judge *judge, const struct rack *rack,
 
 int
 rack_judge_window(struct rack_judge *judge, const struct rack *given,
-    const struct window_closed *window, rm_wall_t window_start,
-    struct rack_judgement *ret)
+    const struct window_closed *all, rm_wall_t window_start, struct rack_judgement *ret)
 {
 	struct rack with_excuses = *given;
 	const struct rack *rack = &with_excuses;
+	struct window_closed believed;
+	const struct window_closed *window = &believed;
 	struct rm_explanation explanation;
 	bool works = false;
 	int r;
@@ -358,22 +364,25 @@ rack_judge_window(struct rack_judge *judge, const struct rack *given,
 		return r;
 	rack_ports_excuse(rack, judge->suspects, judge->excused);
 	with_excuses.excused = judge->excused;
+	r = rack_words_hear(judge->words, rack, all, window_start);
+	if (r < 0)
+		return r;
+	believed = rack_words_believed(judge->words, rack, all);
 	r = explain(judge, rack, window, &explanation);
 	if (r < 0)
 		return r;
 	judge->verdict_count = 0;
-	for (size_t i = 0; i < rack->host_count; i++)
-		judge->host_health[i] = rack_host_health(rack, i);
-	/* What we ourselves were deaf for proves nothing, neither good nor bad. */
-	for (size_t i = 0; i < rack->member_count; i++)
-		judge->member_health[i] =
-		    window->partial ? RM_HEALTH_UNKNOWN : health_of(judge, rack, i);
+	note_health(judge, rack, window->partial);
 	if (!window->partial) {
 		judge_hosts(judge, rack, window, window_start);
 		works = judge_rnics(judge, rack, window, window_start, &explanation);
 	}
 	judge_slow(judge, rack, window, window_start, works);
 	judge_ports(judge, rack, window, window_start);
+	if (!window->partial)
+		judge->verdict_count += rack_words_judge(judge->words, rack,
+		    rm_mono_since(window->end, window->start),
+		    &judge->verdicts[judge->verdict_count]);
 	*ret = (struct rack_judgement){ judge->verdicts, judge->verdict_count,
 		judge->member_health, judge->host_health,
 		explanation.unexplained_lost };

@@ -11,6 +11,7 @@
 #include "tor-aggregator/rack_legs.h"
 #include "tor-aggregator/rack_loss.h"
 #include "tor-aggregator/rack_seconds.h"
+#include "tor-aggregator/rack_support.h"
 #include "tor-aggregator/rack_suspect.h"
 #include "tor-aggregator/window.h"
 
@@ -31,6 +32,7 @@ struct rack_slow {
 	struct rm_judge *judge;
 	struct rack_legs legs;
 	struct rack_seconds *seconds;
+	struct rack_support *support;
 	rm_wall_t wall_start; /* of the newest */
 	struct rack_suspect_memory *memories;
 	struct rack_tally *tallies;
@@ -56,6 +58,8 @@ rack_slow_new(struct rack_slow **ret)
 	r = rm_judge_new(&options, &slow->judge);
 	if (r == 0)
 		r = rack_seconds_new(&slow->seconds);
+	if (r == 0)
+		r = rack_support_new(&slow->support);
 	if (r < 0) {
 		rack_slow_free(slow);
 		return r;
@@ -85,6 +89,7 @@ rack_slow_free(struct rack_slow *slow)
 		return;
 	release_members(slow);
 	rack_seconds_free(slow->seconds);
+	rack_support_free(slow->support);
 	rack_legs_release(&slow->legs);
 	rm_judge_free(slow->judge);
 	free(slow);
@@ -121,10 +126,9 @@ rack_slow_forget(struct rack_slow *slow, const struct rack *rack)
 
 /* 0: nothing, or nothing any more. */
 static enum rm_kind
-kind_of(const struct rack_slow *slow, size_t m, const struct rack_finding *finding,
-    struct rack_suspect_memory *memory)
+kind_of(const struct rack_slow *slow, const struct rack_tally *tally, size_t m,
+    const struct rack_finding *finding, struct rack_suspect_memory *memory)
 {
-	const struct rack_tally *tally = &slow->tallies[m];
 	uint64_t recent;
 
 	if (finding->gain < MIN_GAIN || finding->other_behind < RACK_LOSS_SURE)
@@ -183,7 +187,10 @@ judge_member(struct rack_slow *slow, const struct rack *rack,
 {
 	struct rack_suspect_memory *memory = &slow->memories[m];
 	const struct rack_finding finding = rack_suspect_find(view, explanation, m);
-	const enum rm_kind kind = kind_of(slow, m, &finding, memory);
+	struct rack_tally tally = slow->tallies[m];
+	const enum rm_kind kind = rack_support_holds(slow->support, view, m, &tally)
+				      ? kind_of(slow, &tally, m, &finding, memory)
+				      : 0;
 
 	if (kind == 0) {
 		note_absence(memory);
@@ -205,7 +212,7 @@ judge_seconds(
     struct rack_slow *slow, const struct rack *rack, const struct window_closed *window)
 {
 	const struct rack_view view = { rack, &slow->legs, &slow->blame, slow->tallies,
-		{ slow->wall_start.ns - (SECONDS - 1) * RM_NS_PER_S } };
+		{ slow->wall_start.ns - (SECONDS - 1) * RM_NS_PER_S }, slow->support };
 	struct rm_explanation explanation;
 	int r;
 

@@ -10,6 +10,7 @@
 #include "tor-aggregator/rack_judge.h"
 #include "tor-aggregator/rack_legs.h"
 #include "tor-aggregator/rack_loss.h"
+#include "tor-aggregator/rack_support.h"
 
 #define FAILING_NEWEST_SHARE 0.9 /* of the whole rack: no time to name single RNICs */
 #define GETS_OUT_MIN 3
@@ -187,12 +188,12 @@ rack_suspect_tor(const struct rack_view *view, const struct rm_explanation *expl
 
 /* A dead one: who it is, or which two it may be. False: wait for more. */
 static bool
-name_dead(const struct rack_view *view, const struct rack_finding *finding,
-    struct rack_suspect_memory *memory, struct rack_suspect *ret)
+name_dead(const struct rack_view *view, const struct rack_tally *tally,
+    const struct rack_finding *finding, struct rack_suspect_memory *memory,
+    struct rack_suspect *ret)
 {
 	double behind;
-	const enum rm_kind kind =
-	    rack_loss_dead_kind(&view->tallies[finding->member], &behind);
+	const enum rm_kind kind = rack_loss_dead_kind(tally, &behind);
 
 	memory->undecided++;
 	if (memory->named != 0) { /* it stands; a new kind must be sure of itself */
@@ -285,16 +286,18 @@ static bool
 judge_finding(const struct rack_view *view, const struct rack_finding *finding,
     struct rack_suspect_memory *memory, struct rack_suspect *ret)
 {
-	const struct rack_tally *tally = &view->tallies[finding->member];
+	struct rack_tally tally = view->tallies[finding->member];
 	enum rm_kind loss;
 
 	*ret =
 	    (struct rack_suspect){ .member = finding->member, .other = RACK_NO_OTHER };
+	if (!rack_support_holds(view->support, view, finding->member, &tally))
+		return false;
 	if (memory->since.ns == 0)
 		memory->since = view->start;
-	loss = name_loss(tally, finding, memory);
-	if (rack_loss_is_dead(tally)) {
-		if (!name_dead(view, finding, memory, ret))
+	loss = name_loss(&tally, finding, memory);
+	if (rack_loss_is_dead(&tally)) {
+		if (!name_dead(view, &tally, finding, memory, ret))
 			return false;
 		if (ret->other !=
 		    RACK_NO_OTHER) /* it may still get a name of its own */
@@ -307,7 +310,7 @@ judge_finding(const struct rack_view *view, const struct rack_finding *finding,
 		ret->confidence = rack_suspect_confidence(finding->other_behind);
 	}
 	ret->kind = settle_kind(memory, ret->kind);
-	ret->way = way_of(tally, ret->kind);
+	ret->way = way_of(&tally, ret->kind);
 	if (ret->kind == RM_KIND_RNIC_LOSSY || ret->kind == RM_KIND_RNIC_MTU)
 		ret->way = rack_suspect_settle_way(memory, ret->way);
 	memory->way = ret->way;

@@ -16,6 +16,7 @@
 struct rack;
 struct rack_blame;
 struct rack_legs;
+struct rack_support;
 struct rack_tally;
 struct rm_explanation;
 
@@ -25,6 +26,7 @@ struct rack_view { /* one window */
 	const struct rack_blame *blame;
 	const struct rack_tally *tallies;
 	rm_wall_t start;
+	struct rack_support *support;
 };
 
 struct rack_suspect_memory { /* of one member, from window to window */

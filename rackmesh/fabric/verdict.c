@@ -34,6 +34,11 @@ static const struct {
 	[RM_KIND_RNIC_MTU] = { "rnic-mtu", "loses large packets" },
 	[RM_KIND_RNIC_SEND_FAILED] = { "rnic-send-failed",
 	    "cannot send what its own host wants to send" },
+	[RM_KIND_AGENT_CONTRADICTED] = { "agent-contradicted",
+	    "reports what others contradict" },
+	[RM_KIND_PAIR_CONTRADICTED] = { "pair-contradicted",
+	    "or the path between the two is at fault, or one of their agents is "
+	    "wrong" },
 };
 
 static const struct {

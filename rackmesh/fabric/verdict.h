@@ -37,6 +37,8 @@ enum rm_kind {
 	RM_KIND_REGION_BLIND,     /* all its aggregators are silent */
 	RM_KIND_RNIC_MTU,         /* loses large packets, and no small ones */
 	RM_KIND_RNIC_SEND_FAILED, /* its own host cannot send through it */
+	RM_KIND_AGENT_CONTRADICTED, /* says what two or more others say is not so */
+	RM_KIND_PAIR_CONTRADICTED,  /* "A or B": either of them or their path alone */
 	RM_KINDS
 };
 

@@ -1,0 +1,240 @@
+#include "tor-aggregator/rack_support.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rackmesh/fabric/crossings.h"
+#include "tor-aggregator/rack_evidence.h"
+#include "tor-aggregator/rack_judge.h"
+#include "tor-aggregator/rack_legs.h"
+#include "tor-aggregator/rack_pair.h"
+#include "tor-aggregator/rack_suspect.h"
+#include "tor-aggregator/rack_words.h"
+
+/* Of the share that all lose together, each side and the best peers lose this much. */
+#define EVEN_SHARE 0.25
+#define ACCUSES_SHARE 0.25 /* of its own probes, that a host must have lost */
+#define ACCUSES_MIN 2
+#define DEAD_SHARE 0.9 /* of its own newest probes: who still reaches it is alone */
+#define DEAD_MIN_NEWEST 4
+#define GOOD_MIN_NEWEST 2
+#define GOOD_SHARE 0.5
+
+struct words { /* of some pairs of the member, as their probers tell */
+	uint64_t sent, lost, newest_sent, newest_lost, failed;
+};
+
+struct peer { /* one host: its probes to the member, the member's to it */
+	struct words theirs, ours;
+	bool refuted;
+};
+
+struct rack_support {
+	struct peer *peers; /* by host */
+	size_t size;
+};
+
+struct sums { /* over all peers */
+	struct words theirs, ours;
+	size_t hosts, accusers; /* with pairs at all, that have lost what they sent */
+};
+
+int
+rack_support_new(struct rack_support **ret)
+{
+	struct rack_support *support = calloc(1, sizeof(*support));
+
+	if (support == NULL)
+		return -ENOMEM;
+	*ret = support;
+	return 0;
+}
+
+void
+rack_support_free(struct rack_support *support)
+{
+	if (support == NULL)
+		return;
+	free(support->peers);
+	free(support);
+}
+
+static void
+add(struct words *words, const struct rack_pair *pair)
+{
+	words->sent += pair->sent + pair->send_failed;
+	words->lost += pair->sent - pair->answered + pair->send_failed;
+	words->failed += pair->send_failed;
+	words->newest_sent += pair->newest_sent;
+	words->newest_lost += pair->newest_lost;
+}
+
+static void
+add_words(struct words *to, const struct words *words)
+{
+	to->sent += words->sent;
+	to->lost += words->lost;
+	to->newest_sent += words->newest_sent;
+	to->newest_lost += words->newest_lost;
+	to->failed += words->failed;
+}
+
+static bool
+loses(const struct words *words, double share)
+{
+	return (double)words->lost >= share * (double)words->sent;
+}
+
+/* unblamed: without pairs of which the other end is blamed itself. */
+static struct sums
+sum_up(struct rack_support *support, const struct rack_view *view, size_t member,
+    bool unblamed)
+{
+	const struct rack *rack = view->rack;
+	const size_t own = rack->members[member].host_index;
+	struct sums sums = { 0 };
+
+	memset(support->peers, 0, rack->host_count * sizeof(*support->peers));
+	for (size_t i = 0; i < view->legs->pair_count; i++) {
+		const struct rack_pair *pair = &view->legs->pairs[i];
+		const bool ours = pair->src == member;
+		size_t other, host;
+
+		if (pair->foreign || (!ours && pair->dst != member))
+			continue;
+		other = ours ? pair->dst : pair->src;
+		host = rack->members[other].host_index;
+		if (unblamed && view->blame->members[other])
+			continue;
+		add(ours || host == own ? &support->peers[host].ours
+					: &support->peers[host].theirs,
+		    pair);
+	}
+	for (size_t i = 0; i < rack->host_count; i++) {
+		const struct peer *peer = &support->peers[i];
+
+		add_words(&sums.theirs, &peer->theirs);
+		add_words(&sums.ours, &peer->ours);
+		sums.hosts += i != own && peer->theirs.sent + peer->ours.sent > 0;
+		sums.accusers += peer->theirs.lost >= ACCUSES_MIN &&
+				 loses(&peer->theirs, ACCUSES_SHARE);
+	}
+	return sums;
+}
+
+static double
+share_of(const struct sums *sums)
+{
+	const uint64_t sent = sums->theirs.sent + sums->ours.sent;
+
+	return sent == 0 ? 0
+			 : (double)(sums->theirs.lost + sums->ours.lost) / (double)sent;
+}
+
+static double
+peer_share(const struct peer *peer)
+{
+	const uint64_t sent = peer->theirs.sent + peer->ours.sent;
+
+	return sent == 0 ? -1
+			 : (double)(peer->theirs.lost + peer->ours.lost) / (double)sent;
+}
+
+static int
+by_share(const void *a, const void *b)
+{
+	const double x = peer_share(a), y = peer_share(b);
+
+	return x < y ? -1 : x > y;
+}
+
+/* Without the third of its peers that have lost most, the others lose too. Sorts them.
+ */
+static bool
+is_shared(struct rack_support *support, size_t host_count, const struct sums *sums)
+{
+	const double share = share_of(sums);
+	const size_t without = sums->hosts / 3;
+	struct words rest = { 0 };
+
+	qsort(support->peers, host_count, sizeof(*support->peers), by_share);
+	for (size_t i = 0; i < host_count - without; i++) {
+		add_words(&rest, &support->peers[i].theirs);
+		add_words(&rest, &support->peers[i].ours);
+	}
+	return loses(&rest, EVEN_SHARE * share);
+}
+
+/* Who alone says that it answers, when its own host and others say it is dead. */
+static size_t
+refute(struct rack_support *support, const struct rack *rack, const struct sums *sums)
+{
+	size_t good = 0, dead = 0;
+
+	if (sums->ours.newest_sent < DEAD_MIN_NEWEST ||
+	    (double)sums->ours.newest_lost <
+		DEAD_SHARE * (double)sums->ours.newest_sent)
+		return 0;
+	for (size_t i = 0; i < rack->host_count; i++) {
+		const struct words *theirs = &support->peers[i].theirs;
+
+		support->peers[i].refuted =
+		    theirs->newest_sent >= GOOD_MIN_NEWEST &&
+		    (double)theirs->newest_lost <=
+			GOOD_SHARE * (double)theirs->newest_sent;
+		good += support->peers[i].refuted;
+		dead += theirs->newest_sent > 0 && !support->peers[i].refuted;
+	}
+	return dead > 0 && good <= rack_words_bearable(rack) ? good : 0;
+}
+
+static void
+take_away(struct rack_tally *tally, const struct words *words)
+{
+	tally->sent -= words->sent - words->failed;
+	tally->lost -= words->lost - words->failed;
+	tally->newest_sent -= words->newest_sent;
+	tally->newest_lost -= words->newest_lost;
+}
+
+static void
+take_refuted(const struct rack_support *support, size_t hosts, struct rack_tally *tally)
+{
+	for (size_t i = 0; i < hosts; i++) {
+		if (support->peers[i].refuted)
+			take_away(tally, &support->peers[i].theirs);
+	}
+}
+
+bool
+rack_support_holds(struct rack_support *support, const struct rack_view *view,
+    size_t member, struct rack_tally *tally)
+{
+	const struct rack *rack = view->rack;
+	const size_t bearable = rack_words_bearable(rack);
+	struct sums sums;
+	double even;
+
+	if (bearable == 0 || rm_scratch(&support->peers, &support->size,
+				 rack->host_count, sizeof(*support->peers)) < 0)
+		return true;
+	sums = sum_up(support, view, member, true);
+	if (sums.hosts == 0)
+		sums = sum_up(support, view, member, false);
+	if (sums.hosts == 0)
+		return true;
+	even = EVEN_SHARE * share_of(&sums);
+	if (sums.ours.sent == 0 || !loses(&sums.ours, even)) {
+		/* Its own word is one host's: more of them outweigh it. */
+		if (sums.accusers <= bearable)
+			return false;
+		take_away(tally, &sums.ours);
+		tally->own = (struct rack_way_out){ 0 };
+		return true;
+	}
+	if (refute(support, rack, &sums) > 0)
+		take_refuted(support, rack->host_count, tally);
+	return is_shared(support, rack->host_count, &sums);
+}

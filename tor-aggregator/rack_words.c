@@ -1,0 +1,312 @@
+#include "tor-aggregator/rack_words_state.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rackmesh/fabric/crossings.h"
+#include "tor-aggregator/rack_judge.h"
+#include "tor-aggregator/rack_pair.h"
+#include "tor-aggregator/window.h"
+
+#define MAX_PAIRS 131072
+/* A word's sums lose a sixteenth per window. Windows overlap: each of their probes is
+ * in four of them. */
+#define DECAY 16
+#define PER_PROBE 4
+
+#define STALE_WINDOWS 4 /* without a probe: the plan has moved on */
+#define MIN_SENT 8
+#define MIN_LOST 8
+#define GOOD_STRAY 1 /* lost of a good one, and a fiftieth */
+#define GOOD_PART 50
+#define LOST_PART 5      /* lost: a fifth */
+#define DEAD_KEPT_PART 5 /* dead: at most a fifth is answered */
+
+/* Windows: longer than a fault's onset takes to be seen from everywhere. */
+#define NAMED_WINDOWS 12
+#define MIN_PEERS 2
+#define ABSENT_WINDOWS 12
+
+size_t
+rack_words_bearable(const struct rack *rack)
+{
+	return rack->host_count < RACK_WORDS_MIN_HOSTS ? 0 : (rack->host_count - 1) / 3;
+}
+
+int
+rack_words_new(struct rack_words **ret)
+{
+	struct rack_words *words = calloc(1, sizeof(*words));
+
+	if (words == NULL)
+		return -ENOMEM;
+	for (size_t i = 0; i < 2; i++)
+		pair_table_init(&words->heard[i], MAX_PAIRS);
+	*ret = words;
+	return 0;
+}
+
+static void
+release_rack(struct rack_words *words)
+{
+	free(words->says);
+	free(words->voices);
+	free(words->hosts);
+	free(words->accuses);
+	words->says = words->accuses = NULL;
+	words->voices = NULL;
+	words->hosts = NULL;
+	words->member_count = words->host_count = 0;
+	words->any_named = false;
+}
+
+void
+rack_words_free(struct rack_words *words)
+{
+	if (words == NULL)
+		return;
+	release_rack(words);
+	for (size_t i = 0; i < 2; i++)
+		pair_table_release(&words->heard[i]);
+	free(words->believed);
+	free(words);
+}
+
+int
+rack_words_forget(struct rack_words *words, const struct rack *rack)
+{
+	const size_t members = rack->member_count + 1, hosts = rack->host_count + 1;
+
+	release_rack(words);
+	for (size_t i = 0; i < 2; i++)
+		pair_table_clear(&words->heard[i]);
+	words->says = calloc(members * hosts, sizeof(*words->says));
+	words->voices = calloc(members, sizeof(*words->voices));
+	words->hosts = calloc(hosts, sizeof(*words->hosts));
+	words->accuses = calloc(hosts * hosts, sizeof(*words->accuses));
+	if (words->says == NULL || words->voices == NULL || words->hosts == NULL ||
+	    words->accuses == NULL) {
+		release_rack(words);
+		return -ENOMEM;
+	}
+	words->member_count = rack->member_count;
+	words->host_count = rack->host_count;
+	return 0;
+}
+
+unsigned
+rack_word_of(const struct window_pair *pair)
+{
+	const uint64_t lost = pair->outcomes[WIRE_NO_REPLY];
+	const uint64_t sent = lost + pair->outcomes[WIRE_OK];
+
+	if (sent < MIN_SENT * RACK_WORD_UNIT || pair->newest_sent > STALE_WINDOWS ||
+	    pair->outcomes[WIRE_SEND_FAILED] > sent / LOST_PART)
+		return 0;
+	if (lost <= GOOD_STRAY * RACK_WORD_UNIT + sent / GOOD_PART)
+		return RACK_WORD_GOOD;
+	if (lost < MIN_LOST * RACK_WORD_UNIT || lost < sent / LOST_PART)
+		return 0;
+	return RACK_WORD_LOST |
+	       (sent - lost <= sent / DEAD_KEPT_PART ? RACK_WORD_DEAD : 0);
+}
+
+/* What was heard before, a little less of it, without what has faded away. */
+static int
+fade(struct rack_words *words)
+{
+	const struct pair_table *from = &words->heard[words->current];
+	struct pair_table *to = &words->heard[!words->current];
+
+	pair_table_clear(to);
+	for (size_t i = 0; i < from->count; i++) {
+		const struct window_pair *old = &from->pairs[i];
+		struct window_pair *pair;
+
+		if (old->outcomes[WIRE_OK] + old->outcomes[WIRE_NO_REPLY] +
+			old->outcomes[WIRE_SEND_FAILED] <
+		    RACK_WORD_UNIT)
+			continue;
+		pair = pair_table_get(to, old->src, old->dst);
+		if (pair == NULL)
+			return -ENOMEM;
+		for (int k = 0; k < WIRE_OUTCOMES; k++)
+			pair->outcomes[k] =
+			    old->outcomes[k] - (old->outcomes[k] + DECAY - 1) / DECAY;
+		pair->newest_sent = old->newest_sent + 1;
+	}
+	words->current = !words->current;
+	return 0;
+}
+
+/* Between two hosts that may bear witness. */
+static int
+add_window(struct rack_words *words, const struct rack *rack,
+    const struct window_closed *window)
+{
+	for (size_t i = 0; i < window->pair_count; i++) {
+		const struct window_pair *from = &window->pairs[i];
+		struct rack_pair pairs[RACK_PAIR_SIZES];
+		const size_t sizes = rack_pair_read(rack, from, pairs);
+		struct window_pair *to;
+
+		/* The same size for everybody: large ones may have an MTU's reasons. */
+		if (sizes == 0 || pairs[0].foreign || pairs[0].large)
+			continue;
+		to =
+		    pair_table_get(&words->heard[words->current], from->src, from->dst);
+		if (to == NULL)
+			return -ENOMEM;
+		to->outcomes[WIRE_OK] += PER_PROBE * pairs[0].answered;
+		to->outcomes[WIRE_NO_REPLY] +=
+		    PER_PROBE * (pairs[0].sent - pairs[0].answered);
+		to->outcomes[WIRE_SEND_FAILED] += PER_PROBE * pairs[0].send_failed;
+		to->newest_sent = pairs[0].sent > 0 ? 0 : to->newest_sent;
+	}
+	return 0;
+}
+
+static void
+count_voices(struct rack_words *words, const struct rack *rack)
+{
+	const struct pair_table *heard = &words->heard[words->current];
+
+	memset(words->says, 0, words->member_count * words->host_count);
+	memset(words->voices, 0, words->member_count * sizeof(*words->voices));
+	for (size_t i = 0; i < heard->count; i++) {
+		const struct window_pair *pair = &heard->pairs[i];
+		const size_t host = rack->members[pair->src].host_index;
+		const unsigned word = rack_word_of(pair);
+		struct rack_voices *own = &words->voices[pair->src];
+
+		if (host == rack->members[pair->dst].host_index)
+			continue;
+		words->says[host * words->member_count + pair->dst] |= (uint8_t)word;
+		own->own += word != 0;
+		own->own_good += (word & RACK_WORD_GOOD) != 0;
+		own->own_lost += (word & RACK_WORD_LOST) != 0;
+		own->own_dead += (word & RACK_WORD_DEAD) != 0;
+	}
+	for (size_t host = 0; host < words->host_count; host++)
+		for (size_t m = 0; m < words->member_count; m++) {
+			const unsigned bits =
+			    words->says[host * words->member_count + m];
+			struct rack_voices *voices = &words->voices[m];
+
+			voices->good += bits == RACK_WORD_GOOD;
+			voices->lost += (bits & RACK_WORD_LOST) != 0;
+			voices->dead += bits == (RACK_WORD_LOST | RACK_WORD_DEAD);
+		}
+}
+
+static void
+note_host(struct rack_host_words *host, rm_wall_t start)
+{
+	const struct rack_contradiction *now = &host->now;
+	const bool wrong = now->peers >= MIN_PEERS || now->denies;
+
+	if (wrong) {
+		if (host->since.ns == 0)
+			host->since = start;
+		host->absent = 0;
+		if (++host->windows >= NAMED_WINDOWS)
+			host->named = true;
+		host->told = *now;
+	} else {
+		host->windows = 0;
+		if (!host->named || ++host->absent >= ABSENT_WINDOWS) {
+			host->named = false;
+			host->since.ns = 0;
+		}
+	}
+}
+
+/* "One of the two" stays about the same two. */
+static void
+note_pair(struct rack_host_words *host, rm_wall_t start)
+{
+	const struct rack_contradiction *now = &host->now;
+	const bool same = (now->peers == 1 || now->both_ways) && !host->named &&
+			  (host->pair_since.ns == 0 || (now->src == host->told.src &&
+							   now->dst == host->told.dst));
+
+	if (same) {
+		if (host->pair_since.ns == 0)
+			host->pair_since = start;
+		host->pair_absent = 0;
+		if (++host->pair_windows >= NAMED_WINDOWS)
+			host->pair_named = true;
+		host->told = *now;
+		return;
+	}
+	host->pair_windows = 0;
+	if (!host->pair_named || host->named || ++host->pair_absent >= ABSENT_WINDOWS) {
+		host->pair_named = false;
+		host->pair_since.ns = 0;
+	}
+}
+
+int
+rack_words_hear(struct rack_words *words, const struct rack *rack,
+    const struct window_closed *window, rm_wall_t window_start)
+{
+	int r;
+
+	if (rack->host_count < RACK_WORDS_MIN_HOSTS || window->partial)
+		return 0;
+	r = fade(words);
+	if (r == 0)
+		r = add_window(words, rack, window);
+	if (r < 0)
+		return r;
+	count_voices(words, rack);
+	rack_contradictions_find(words, rack);
+	words->any_named = false;
+	for (size_t i = 0; i < words->host_count; i++) {
+		note_host(&words->hosts[i], window_start);
+		note_pair(&words->hosts[i], window_start);
+		words->any_named = words->any_named || words->hosts[i].named;
+	}
+	return 0;
+}
+
+bool
+rack_words_is_contradicted(const struct rack_words *words, size_t host)
+{
+	return words->hosts[host].named;
+}
+
+static bool
+is_disbelieved(const struct rack_words *words, const struct rack *rack, size_t member)
+{
+	return member < rack->member_count &&
+	       words->hosts[rack->members[member].host_index].named;
+}
+
+struct window_closed
+rack_words_believed(struct rack_words *words, const struct rack *rack,
+    const struct window_closed *window)
+{
+	struct window_closed believed = *window;
+	size_t count = 0;
+
+	/* Without memory for it, all are believed: no worse than nobody doubted. */
+	if (!words->any_named ||
+	    rm_scratch(&words->believed, &words->believed_size, window->pair_count + 1,
+		sizeof(*words->believed)) < 0)
+		return believed;
+	for (size_t i = 0; i < window->pair_count; i++) {
+		const struct window_pair *pair = &window->pairs[i];
+
+		if (is_disbelieved(words, rack, pair->src))
+			continue;
+		words->believed[count] = *pair;
+		if (is_disbelieved(words, rack, pair->dst))
+			words->believed[count].counted = false;
+		count++;
+	}
+	believed.pairs = words->believed;
+	believed.pair_count = count;
+	return believed;
+}

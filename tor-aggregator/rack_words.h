@@ -1,0 +1,53 @@
+/*
+ * rack_words - what the agents of a rack say of each other, and who is contradicted.
+ * Pure.
+ *
+ * A probe that is answered crosses both ways of both ends. So an agent that says it
+ * loses what it sends to an RNIC which all others reach, or that it reaches one which
+ * nobody does, not even its own host, is wrong about it, whatever the reason: two
+ * contradictions name the agent, one leaves "one of the two, or their path". Nothing is
+ * said in racks of fewer than four hosts: there a majority is no majority.
+ */
+#ifndef TOR_AGGREGATOR_RACK_WORDS_H
+#define TOR_AGGREGATOR_RACK_WORDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rackmesh/base/clock.h"
+
+struct rack;
+struct rack_words;
+struct rm_verdict;
+struct window_closed;
+
+#define RACK_WORDS_MIN_HOSTS 4
+
+/* So many agents of a rack may say what is not so: less than a third. 0: too few hosts
+ * to tell. */
+size_t rack_words_bearable(const struct rack *rack);
+
+int rack_words_new(struct rack_words **ret);
+void rack_words_free(struct rack_words *words);
+
+/* Its members have changed: begins afresh. -ENOMEM. */
+int rack_words_forget(struct rack_words *words, const struct rack *rack);
+
+/* Before a window is judged. -ENOMEM: its words are not all heard. */
+int rack_words_hear(struct rack_words *words, const struct rack *rack,
+    const struct window_closed *window, rm_wall_t window_start);
+
+/* The window without the words of agents that are contradicted now: neither their
+ * results nor their receive counts. *ret lives until the next call; window itself,
+ * where all are believed. */
+struct window_closed rack_words_believed(struct rack_words *words,
+    const struct rack *rack, const struct window_closed *window);
+
+bool rack_words_is_contradicted(const struct rack_words *words, size_t host);
+
+/* Fills at most one verdict for each host, and returns how many. */
+size_t rack_words_judge(const struct rack_words *words, const struct rack *rack,
+    int64_t window_ns, struct rm_verdict *verdicts);
+
+#endif
