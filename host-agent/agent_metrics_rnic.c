@@ -29,7 +29,7 @@ static const struct agent_counter prober_counters[] = {
 	{ "rackmesh_agent_replies_unknown_total", "", P(unknown_replies), "Replies to no probe in flight." },
 	{ "rackmesh_agent_replies_malformed_total", "", P(malformed_replies), "Replies that were none." },
 	{ "rackmesh_agent_results_split_total", "", P(split_replies), "Results with all three delay terms." },
-	{ "rackmesh_agent_targets_refused_total", "", P(refused_targets), "Targets beyond a ceiling, or impossible." },
+	{ "rackmesh_agent_sends_held_total", "", P(held), "Times that a compiled-in ceiling held back what was due." },
 	{ 0 }
 };
 
@@ -80,6 +80,14 @@ add_results(struct rm_metrics *metrics, const struct rnic *rnic, const char *lab
 		r = rm_metrics_counter(metrics, rnic, "rackmesh_agent_results_total",
 		    labels, "Results by what became of the probe.",
 		    &counts->outcomes[i]);
+	}
+	for (int i = TARGET_FINE + 1; i < TARGET_REFUSALS && r == 0; i++) {
+		snprintf(labels, sizeof(labels), "%s,reason=\"%s\"", label,
+		    target_refusal_word((enum target_refusal)i));
+		r = rm_metrics_counter(metrics, rnic,
+		    "rackmesh_agent_targets_refused_total", labels,
+		    "Targets that are never probed, by reason.",
+		    &counts->refused_targets[i]);
 	}
 	for (size_t i = WIRE_VALID + 1; i < WIRE_INVALID_REASONS && r == 0; i++) {
 		snprintf(labels, sizeof(labels), "%s,reason=\"%s\"", label,

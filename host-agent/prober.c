@@ -65,8 +65,12 @@ prober_arm(struct prober *prober)
 	rm_mono_t now = rm_mono_now(), at = { INT64_MAX };
 
 	prober_note_stall(prober, now);
-	if (!prober->paused)
-		(void)pacer_next(&prober->plan.pacer, &at);
+	if (!prober->paused && pacer_next(&prober->plan.pacer, &at)) {
+		rm_mono_t free = rm_mono_add(now, prober_ceiling_wait(prober, now));
+
+		if (rm_mono_since(free, at) > 0)
+			at = free;
+	}
 	if (oldest != NULL) {
 		rm_mono_t ends = rm_mono_add(oldest->posted, prober->timeout_ns);
 
@@ -152,6 +156,10 @@ prober_new(struct rm_loop *loop, struct port *port,
 	prober->on_result = on_result;
 	prober->arg = arg;
 	prober->timeout_ns = options->timeout_ns;
+	prober->home = options->home;
+	prober->host_ceiling = options->host_ceiling;
+	ceiling_init(
+	    &prober->ceiling, CEILING_RNIC_PACKETS_PER_S, CEILING_RNIC_BYTES_PER_S);
 	prober->stalled = (rm_mono_t){ INT64_MIN / 2 };
 	prober->focus_ends = prober->armed = (rm_mono_t){ INT64_MAX };
 	while (prober->ssid == 0)
@@ -210,8 +218,9 @@ int
 prober_set_targets(
     struct prober *prober, const struct wire_target *targets, size_t count)
 {
-	int r = prober_plan_set(&prober->plan, prober->port, targets, count,
-	    rm_mono_now(), &prober->counts.refused_targets);
+	const struct prober_plan_place place = { prober->port, &prober->home };
+	int r = prober_plan_set(&prober->plan, &place, targets, count, rm_mono_now(),
+	    prober->counts.refused_targets);
 
 	if (r < 0)
 		return r;
@@ -262,6 +271,14 @@ prober_set_permille(struct prober *prober, uint32_t permille)
 		return;
 	prober->plan.permille = permille;
 	prober_repace(prober);
+}
+
+int64_t
+prober_behind_ns(const struct prober *prober, rm_mono_t now)
+{
+	int64_t behind = rm_mono_since(now, prober->armed);
+
+	return prober->armed.ns != INT64_MAX && behind > 0 ? behind : 0;
 }
 
 const struct prober_counts *

@@ -12,16 +12,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "host-agent/target_rules.h"
 #include "rackmesh/base/clock.h"
 #include "schemas/wire.h"
 
-/* Compiled-in ceilings that no pinglist can raise (DESIGN section 6, promise 3). */
-#define PROBER_MAX_RATE_PER_S 20000 /* of one prober, all targets */
+/* Compiled-in ceilings that no pinglist can raise (DESIGN section 6, promise 3); those
+ * of every window are in ceiling.h. */
+#define PROBER_MAX_RATE_PER_S 20000 /* the pace of one prober, all targets */
+#define PROBER_MAX_BYTES_PER_S 10000000
 #define PROBER_MAX_TARGETS 4096
 #define PROBER_MAX_SIZE_BYTES 9000 /* UDP payload */
-#define PROBER_MIN_INTERVAL_US 50  /* of one target */
+#define PROBER_MIN_INTERVAL_US 100 /* of one target */
 #define PROBER_MAX_FOCUS_MS 10000
 
+struct ceiling;
 struct port;
 struct prober;
 struct rm_loop;
@@ -31,6 +35,9 @@ struct prober_options {
 	uint64_t max_rate_per_s; /* of all targets; 0: the ceiling. Lower than the
 				    pinglist asks: all intervals stretch alike */
 	uint64_t random_seed;
+	struct target_home home; /* all zero: not known */
+	/* Of all probers together, borrowed; NULL: none. */
+	struct ceiling *host_ceiling;
 };
 
 struct prober_counts {
@@ -45,7 +52,8 @@ struct prober_counts {
 	uint64_t unknown_replies;   /* no such probe in flight (any more) */
 	uint64_t malformed_replies; /* none at all, or with a broken TLV */
 	uint64_t split_replies;     /* OK ones with all three terms */
-	uint64_t refused_targets;   /* beyond a ceiling, or impossible */
+	uint64_t held;              /* times that a ceiling held back what was due */
+	uint64_t refused_targets[TARGET_REFUSALS];
 };
 
 /* result.sent_age_ns is left 0: the batch fills it from sent. Must not call the prober.
@@ -84,6 +92,9 @@ void prober_pause(
 
 /* Of what the targets ask for, 1 to 1000: all intervals stretch alike. */
 void prober_set_permille(struct prober *prober, uint32_t permille);
+
+/* How long what it has to do next has been due. */
+int64_t prober_behind_ns(const struct prober *prober, rm_mono_t now);
 
 const struct prober_counts *prober_counts(const struct prober *prober);
 size_t prober_targets(const struct prober *prober);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "host-agent/prober.h"
+#include "host-agent/prober_crowd.h"
 #include "host-agent/prober_target.h"
 
 void
@@ -27,6 +28,7 @@ void
 prober_plan_clear(struct prober_plan *plan)
 {
 	targets_free(plan->targets, plan->count);
+	free(plan->crowds);
 	pacer_clear(&plan->pacer);
 }
 
@@ -69,42 +71,34 @@ target_find_old(struct prober_plan *plan, struct prober_target **old,
 }
 
 static int
-plan_build(struct port *port, const struct wire_target *wires, size_t count,
-    struct prober_target **targets, size_t *built, uint64_t *refused)
+plan_build(const struct prober_plan_place *place, const struct wire_target *wires,
+    size_t count, struct prober_target **targets, size_t *built,
+    uint64_t refused[TARGET_REFUSALS])
 {
 	*built = 0;
 	for (size_t i = 0; i < count; i++) {
-		int r = -ERANGE;
+		enum target_refusal refusal = TARGET_TOO_MANY;
 
 		if (*built < PROBER_MAX_TARGETS)
-			r = prober_target_new(&wires[i], port, &targets[*built]);
-		if (r == -ENOMEM)
-			return r;
-		if (r < 0)
-			(*refused)++;
-		else
-			(*built)++;
+			refusal =
+			    prober_target_check(&wires[i], place->port, place->home);
+		if (refusal != TARGET_FINE) {
+			refused[refusal]++;
+			continue;
+		}
+		if (prober_target_new(&wires[i], place->port, &targets[*built]) < 0)
+			return -ENOMEM;
+		(*built)++;
 	}
 	return 0;
 }
 
-int
-prober_plan_set(struct prober_plan *plan, struct port *port,
-    const struct wire_target *wires, size_t count, rm_mono_t now, uint64_t *refused)
+/* Targets that stay go on where they were. */
+static void
+plan_take(struct prober_plan *plan, struct prober_target **targets, size_t count,
+    rm_mono_t now)
 {
-	size_t room = count < PROBER_MAX_TARGETS ? count : PROBER_MAX_TARGETS;
-	struct prober_target **targets =
-	    calloc(room + 1, sizeof(struct prober_target *));
 	struct prober_target *old = NULL;
-	uint64_t more_refused = 0;
-	size_t built = 0;
-	int r = -ENOMEM;
-
-	if (targets == NULL || pacer_reserve(&plan->pacer, room) < 0)
-		goto fail;
-	r = plan_build(port, wires, count, targets, &built, &more_refused);
-	if (r < 0)
-		goto fail;
 
 	for (size_t i = 0; i < plan->count; i++) {
 		struct prober_target *target = plan->targets[i], *same;
@@ -114,15 +108,42 @@ prober_plan_set(struct prober_plan *plan, struct port *port,
 			HASH_ADD(hh, old, key, sizeof(target->key), target);
 	}
 	plan->pacer.count = 0;
-	for (size_t i = 0; i < built; i++) {
+	for (size_t i = 0; i < count; i++) {
 		target_find_old(plan, &old, targets[i], now);
 		pacer_add(&plan->pacer, &targets[i]->pace);
 	}
 	HASH_CLEAR(hh, old);
 	targets_free(plan->targets, plan->count);
 	plan->targets = targets;
-	plan->count = built;
-	*refused += more_refused;
+	plan->count = count;
+}
+
+int
+prober_plan_set(struct prober_plan *plan, const struct prober_plan_place *place,
+    const struct wire_target *wires, size_t count, rm_mono_t now,
+    uint64_t refused[TARGET_REFUSALS])
+{
+	size_t room = count < PROBER_MAX_TARGETS ? count : PROBER_MAX_TARGETS;
+	struct prober_target **targets =
+	    calloc(room + 1, sizeof(struct prober_target *));
+	uint64_t more_refused[TARGET_REFUSALS] = { 0 };
+	struct prober_crowd *crowds = NULL;
+	size_t built = 0;
+	int r = -ENOMEM;
+
+	if (targets == NULL || pacer_reserve(&plan->pacer, room) < 0)
+		goto fail;
+	r = plan_build(place, wires, count, targets, &built, more_refused);
+	if (r < 0)
+		goto fail;
+	r = prober_crowds_make(targets, built, &crowds, &plan->crowd_count);
+	if (r < 0)
+		goto fail;
+	free(plan->crowds);
+	plan->crowds = crowds;
+	plan_take(plan, targets, built, now);
+	for (int i = 0; i < TARGET_REFUSALS; i++)
+		refused[i] += more_refused[i];
 	return 0;
 fail:
 	targets_free(targets, built);
@@ -153,21 +174,45 @@ target_rate(const struct prober_target *target, rm_mono_t now)
 	return (paired ? 2e9 : 1e9) / (double)interval;
 }
 
+/* What all would send, each address held below its ceiling. Returns by what all
+ * intervals stretch so that their sum stays below the prober's. */
+static double
+plan_stretch(struct prober_plan *plan, rm_mono_t now)
+{
+	double rate = 0, bytes = 0, stretch = 1000.0 / plan->permille, over;
+
+	prober_crowds_clear(plan->crowds, plan->crowd_count);
+	for (size_t i = 0; i < plan->count; i++)
+		prober_crowd_add(
+		    plan->crowds, plan->targets[i], target_rate(plan->targets[i], now));
+	for (size_t i = 0; i < plan->count; i++) {
+		const struct prober_target *target = plan->targets[i];
+		double own = target_rate(target, now) /
+			     prober_crowd_stretch(&plan->crowds[target->crowd]);
+
+		rate += own;
+		bytes += own * prober_crowd_bytes(target);
+	}
+	over = rate / (double)plan->max_rate_per_s;
+	if (bytes / PROBER_MAX_BYTES_PER_S > over)
+		over = bytes / PROBER_MAX_BYTES_PER_S;
+	if (over > stretch)
+		stretch = over;
+	plan->rate_per_s = rate / stretch;
+	return stretch;
+}
+
 rm_mono_t
 prober_plan_pace(struct prober_plan *plan, rm_mono_t now)
 {
 	rm_mono_t focus_ends = { INT64_MAX };
-	double rate = 0, stretch = 1000.0 / plan->permille;
-
-	for (size_t i = 0; i < plan->count; i++)
-		rate += target_rate(plan->targets[i], now);
-	if (rate > stretch * (double)plan->max_rate_per_s)
-		stretch = rate / (double)plan->max_rate_per_s;
-	plan->rate_per_s = rate / stretch;
+	double all = plan_stretch(plan, now);
 
 	for (size_t i = 0; i < plan->count; i++) {
 		struct prober_target *target = plan->targets[i];
 		double interval = (double)prober_target_interval(target, now);
+		double stretch =
+		    all * prober_crowd_stretch(&plan->crowds[target->crowd]);
 		bool paired = target->wire.paired && pacer_can_pair((int64_t)interval);
 		bool fresh = target->pace.interval_ns == 0;
 

@@ -11,15 +11,19 @@
 #include <stdint.h>
 
 #include "host-agent/pacer.h"
+#include "host-agent/target_rules.h"
 #include "schemas/wire.h"
 
 struct port;
+struct prober_crowd;
 struct prober_target;
 
 struct prober_plan {
 	struct pacer pacer; /* its entries are the targets */
 	struct prober_target **targets;
 	size_t count;
+	struct prober_crowd *crowds; /* by target->crowd */
+	size_t crowd_count;
 	uint64_t max_rate_per_s;
 	uint32_t permille; /* of what the pinglist asks for, from 1 */
 	double rate_per_s; /* packets, after stretching */
@@ -32,10 +36,16 @@ void prober_plan_clear(struct prober_plan *plan);
 
 uint64_t prober_plan_random(struct prober_plan *plan);
 
-/* Adds to *refused what was beyond a ceiling or impossible. On failure all is as it
- * was. */
-int prober_plan_set(struct prober_plan *plan, struct port *port,
-    const struct wire_target *wires, size_t count, rm_mono_t now, uint64_t *refused);
+struct prober_plan_place { /* from where the targets are probed */
+	struct port *port;
+	const struct target_home *home;
+};
+
+/* Adds to refused what was beyond a ceiling or impossible. On failure all is as it was.
+ */
+int prober_plan_set(struct prober_plan *plan, const struct prober_plan_place *place,
+    const struct wire_target *wires, size_t count, rm_mono_t now,
+    uint64_t refused[TARGET_REFUSALS]);
 
 void prober_plan_focus(struct prober_plan *plan, struct wire_rnic_id dst,
     int64_t interval_ns, rm_mono_t until);

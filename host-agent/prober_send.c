@@ -61,6 +61,9 @@ burst_add(struct prober *prober, struct burst *burst, struct prober_target *targ
 				       .tx_count = ++*combination.tx_count,
 				       .label = probe->label },
 	    size, burst->heads[n]);
+	ceiling_take(&prober->ceiling, size);
+	if (prober->host_ceiling != NULL)
+		ceiling_take(prober->host_ceiling, size);
 	prober_target_ref(target);
 	probe->target = target;
 	probe->timestamp = timestamp;
@@ -124,20 +127,49 @@ burst_settle(struct prober *prober, const struct burst *burst)
 	}
 }
 
+int64_t
+prober_ceiling_wait(const struct prober *prober, rm_mono_t now)
+{
+	int64_t own = ceiling_wait(&prober->ceiling, now), host = 0;
+
+	if (prober->host_ceiling != NULL)
+		host = ceiling_wait(prober->host_ceiling, now);
+	return own > host ? own : host;
+}
+
+static void
+burst_leave(struct prober *prober, struct burst *burst)
+{
+	rm_mono_t left;
+
+	port_send(prober->port, PORT_PROBER, burst->packets, burst->count);
+	left = rm_mono_now();
+	ceiling_left(&prober->ceiling, left);
+	if (prober->host_ceiling != NULL)
+		ceiling_left(prober->host_ceiling, left);
+}
+
 bool
 prober_send_burst(struct prober *prober, rm_mono_t now)
 {
 	int64_t window =
 	    prober->plan.rate_per_s > FAST_RATE_PER_S ? FAST_WINDOW_NS : WINDOW_NS;
 	uint64_t timestamp = stamp_time_write(rm_wall_now().ns);
+	rm_mono_t begun = rm_mono_now(), due;
 	struct burst burst;
 	struct pacer_tick tick;
+	bool held = false;
 
 	burst.count = 0;
 	while (burst.count < PORT_BURST) {
-		struct pacer_entry *entry =
-		    pacer_take(&prober->plan.pacer, now, window, &tick);
+		struct pacer_entry *entry;
 
+		if (prober_ceiling_wait(prober, begun) > 0) {
+			held = pacer_next(&prober->plan.pacer, &due) &&
+			       rm_mono_since(due, now) <= window;
+			break;
+		}
+		entry = pacer_take(&prober->plan.pacer, now, window, &tick);
 		if (entry == NULL)
 			break;
 		prober->counts.asked += tick.skipped + 1;
@@ -145,8 +177,9 @@ prober_send_burst(struct prober *prober, rm_mono_t now)
 		burst_add(
 		    prober, &burst, (struct prober_target *)entry, &tick, timestamp);
 	}
+	prober->counts.held += held;
 	if (burst.count > 0)
-		port_send(prober->port, PORT_PROBER, burst.packets, burst.count);
+		burst_leave(prober, &burst);
 	burst_settle(prober, &burst);
 	return burst.count == PORT_BURST;
 }

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "host-agent/ceiling.h"
 #include "host-agent/prober.h"
 #include "host-agent/prober_plan.h"
 
@@ -24,6 +25,9 @@ struct prober {
 	struct prober_plan plan;
 	struct pending *pending;
 	struct prober_counts counts;
+	struct ceiling ceiling;
+	struct ceiling *host_ceiling; /* NULL: none */
+	struct target_home home;
 	prober_on_result *on_result;
 	void *arg;
 	int64_t timeout_ns;
@@ -38,6 +42,9 @@ struct prober {
 /* Concludes a probe and forgets it. forced: an outcome that needs no evidence. */
 void prober_finish(struct prober *prober, struct pending_probe *probe, bool self_loss,
     enum wire_outcome forced);
+
+/* ns until a ceiling lets one more packet leave. */
+int64_t prober_ceiling_wait(const struct prober *prober, rm_mono_t now);
 
 /* Sends what is due. True: a full burst went out, there may be more. */
 bool prober_send_burst(struct prober *prober, rm_mono_t now);

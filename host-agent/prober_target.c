@@ -10,20 +10,6 @@
 
 #define FIRST_FREE_PORT 1024
 
-/* Never a group, nor everybody, nor nobody. */
-static bool
-address_is_one_host(const struct wire_address *address)
-{
-	static const uint8_t nobody[16];
-	const uint8_t *b = address->bytes;
-
-	if (address->family == 4)
-		return b[0] != 0 && b[0] < 224;
-	if (address->family == 6)
-		return b[0] != 0xff && memcmp(b, nobody, sizeof(nobody)) != 0;
-	return false;
-}
-
 /* Has it a QP with buffers for so large a probe? */
 static bool
 size_fits_a_qp(const struct wire_target *wire, const struct port *port, uint16_t size)
@@ -33,45 +19,77 @@ size_fits_a_qp(const struct wire_target *wire, const struct port *port, uint16_t
 }
 
 /* A UDP packet to the port of RoCE would reach a NIC that takes it for its own. */
-static int
-check_transport(const struct wire_target *wire, struct port *port)
+static bool
+transport_is_ours(const struct wire_target *wire, const struct port *port)
 {
 	if (!port_has_qps(port))
-		return wire->address.port == WIRE_ROCE_PORT ? -EINVAL : 0;
+		return wire->address.port != WIRE_ROCE_PORT;
 	if (wire->dst_qpn == 0)
-		return -EINVAL;
+		return false;
 	for (size_t i = 0; i < wire->size_count; i++)
 		if (size_fits_a_qp(wire, port, wire->sizes[i]))
-			return 0;
-	return -EINVAL;
+			return true;
+	return false;
 }
 
-int
-prober_target_check(const struct wire_target *wire, struct port *port)
+/* A reflector answers neither its like nor privileged ports. */
+static enum target_refusal
+check_flows(const struct wire_target *wire, struct port *port)
 {
-	if (!address_is_one_host(&wire->address))
-		return -EINVAL;
-	if (wire->flow_count == 0 || wire->dscp_count == 0 || wire->size_count == 0)
-		return -EINVAL;
-	if (wire->flow_count > WIRE_MAX_FLOWS || wire->dscp_count > WIRE_MAX_CLASSES ||
+	for (size_t i = 0; i < wire->flow_count; i++) {
+		if (wire->flows[i] < FIRST_FREE_PORT ||
+		    wire->flows[i] == wire->address.port)
+			return TARGET_MALFORMED;
+		if (port != NULL && port_check(port, &wire->address,
+					port_flow(port, wire->flows[i])) < 0)
+			return TARGET_OTHER_PORT;
+	}
+	return TARGET_FINE;
+}
+
+static bool
+same_id(struct wire_rnic_id a, struct wire_rnic_id b)
+{
+	return a.guid == b.guid && a.port == b.port;
+}
+
+static enum target_refusal
+check_ends(const struct wire_target *wire, const struct target_home *home)
+{
+	static const struct target_home nowhere;
+
+	if (home == NULL)
+		home = &nowhere;
+	if (home->id.guid != 0 &&
+	    (!same_id(wire->src, home->id) || same_id(wire->dst, home->id)))
+		return TARGET_SELF;
+	return target_address_check(&wire->address, home);
+}
+
+enum target_refusal
+prober_target_check(
+    const struct wire_target *wire, struct port *port, const struct target_home *home)
+{
+	enum target_refusal refusal = check_ends(wire, home);
+
+	if (refusal != TARGET_FINE)
+		return refusal;
+	if (wire->flow_count == 0 || wire->dscp_count == 0 || wire->size_count == 0 ||
+	    wire->flow_count > WIRE_MAX_FLOWS || wire->dscp_count > WIRE_MAX_CLASSES ||
 	    wire->size_count > WIRE_MAX_SIZES)
-		return -ERANGE;
+		return TARGET_MALFORMED;
 	if (wire->interval_us < PROBER_MIN_INTERVAL_US)
-		return -ERANGE;
+		return TARGET_TOO_FAST;
 	for (size_t i = 0; i < wire->size_count; i++)
 		if (wire->sizes[i] > PROBER_MAX_SIZE_BYTES)
-			return -ERANGE;
+			return TARGET_TOO_LARGE;
 	for (size_t i = 0; i < wire->dscp_count; i++)
 		if (wire->dscps[i] > 63)
-			return -EINVAL;
-	/* A reflector answers neither its like nor privileged ports. */
-	for (size_t i = 0; i < wire->flow_count; i++)
-		if (wire->flows[i] < FIRST_FREE_PORT ||
-		    wire->flows[i] == wire->address.port ||
-		    (port != NULL && port_check(port, &wire->address,
-					 port_flow(port, wire->flows[i])) < 0))
-			return -EINVAL;
-	return port == NULL ? 0 : check_transport(wire, port);
+			return TARGET_MALFORMED;
+	refusal = check_flows(wire, port);
+	if (refusal == TARGET_FINE && port != NULL && !transport_is_ours(wire, port))
+		refusal = TARGET_OTHER_PORT;
+	return refusal;
 }
 
 size_t
@@ -137,12 +155,8 @@ int
 prober_target_new(
     const struct wire_target *wire, struct port *port, struct prober_target **ret)
 {
-	struct prober_target *target;
-	int r = prober_target_check(wire, port);
+	struct prober_target *target = calloc(1, sizeof(*target));
 
-	if (r < 0)
-		return r;
-	target = calloc(1, sizeof(*target));
 	if (target == NULL)
 		return -ENOMEM;
 	target_copy(target, wire, port);

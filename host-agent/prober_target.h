@@ -13,6 +13,7 @@
 #include <uthash.h>
 
 #include "host-agent/pacer.h"
+#include "host-agent/target_rules.h"
 #include "schemas/wire.h"
 
 struct port;
@@ -38,25 +39,25 @@ struct prober_target {
 	uint32_t tx_counts[WIRE_MAX_CLASSES]; /* by the class's first place in wire */
 	rm_mono_t focus_until;
 	int64_t focus_ns; /* 0: not focused */
+	size_t crowd;     /* all that share its address */
 	unsigned refs;    /* the list's one, and one per probe in flight */
 	UT_hash_handle hh;
 };
 
 /*
- * Whatever a plan says: -EINVAL: impossible (no flow, a multicast or no address, a flow
- * or family that the port does not have, no QP for a port that sends to QPs). -ERANGE:
- * beyond a compiled-in ceiling. port: NULL for whoever does not send through one, but
- * no more than a prober might.
+ * Whatever a plan says: TARGET_FINE, or why it is never probed. port: NULL for whoever
+ * does not send through one, but no more than a prober might. home: NULL, not known.
  */
-int prober_target_check(const struct wire_target *wire, struct port *port);
+enum target_refusal prober_target_check(
+    const struct wire_target *wire, struct port *port, const struct target_home *home);
 
 /* The flows that wire's probes really leave from, each once, in the order of their
  * wanted ones. Returns how many. port NULL: as wanted. */
 size_t prober_target_flows(const struct wire_target *wire, const struct port *port,
     uint16_t ret[WIRE_MAX_FLOWS]);
 
-/* Copies, without the sizes that no QP of the target takes. What prober_target_check
- * says, or -ENOMEM. */
+/* Copies, without the sizes that no QP of the target takes. wire has passed
+ * prober_target_check. -ENOMEM. */
 int prober_target_new(
     const struct wire_target *wire, struct port *port, struct prober_target **ret);
 void prober_target_ref(struct prober_target *target);

@@ -155,6 +155,53 @@ look_at_addresses(struct look *look)
 	return look->facts.address_count == 0 ? -EADDRNOTAVAIL : 0;
 }
 
+static uint8_t
+prefix_of(const struct sockaddr *mask)
+{
+	uint8_t bytes[16] = { 0 }, bits = 0;
+
+	if (mask->sa_family == AF_INET)
+		memcpy(bytes, &((const struct sockaddr_in *)mask)->sin_addr, 4);
+	else
+		memcpy(bytes, &((const struct sockaddr_in6 *)mask)->sin6_addr, 16);
+	while (bits < 128 && bytes[bits / 8] & 0x80 >> bits % 8)
+		bits++;
+	return bits;
+}
+
+static void
+take_prefix(struct rnic_facts *facts, const struct ifaddrs *at)
+{
+	bool ipv4 = at->ifa_addr->sa_family == AF_INET;
+	const void *bytes =
+	    ipv4
+		? (const void *)&((const struct sockaddr_in *)at->ifa_addr)->sin_addr
+		: (const void *)&((const struct sockaddr_in6 *)at->ifa_addr)->sin6_addr;
+
+	for (size_t i = 0; i < facts->address_count; i++) {
+		if (facts->addresses[i].family == (ipv4 ? 4 : 6) &&
+		    memcmp(facts->addresses[i].bytes, bytes, ipv4 ? 4 : 16) == 0)
+			facts->prefix_bits[i] = prefix_of(at->ifa_netmask);
+	}
+}
+
+void
+rnic_facts_prefixes(struct rnic_facts *facts)
+{
+	struct ifaddrs *all;
+
+	if (facts->netdev[0] == 0 || getifaddrs(&all) < 0)
+		return;
+	for (const struct ifaddrs *at = all; at != NULL; at = at->ifa_next) {
+		if (at->ifa_addr != NULL && at->ifa_netmask != NULL &&
+		    (at->ifa_addr->sa_family == AF_INET ||
+			at->ifa_addr->sa_family == AF_INET6) &&
+		    strcmp(at->ifa_name, facts->netdev) == 0)
+			take_prefix(facts, at);
+	}
+	freeifaddrs(all);
+}
+
 /* What it is good to know, and no reason to fail. */
 static int
 look_at_device(struct look *look)
@@ -182,7 +229,10 @@ look_inside(void *arg)
 	int r;
 
 	r = look_at_addresses(look);
-	return r < 0 ? r : look_at_device(look);
+	if (r < 0)
+		return r;
+	rnic_facts_prefixes(&look->facts);
+	return look_at_device(look);
 }
 
 int

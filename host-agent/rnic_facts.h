@@ -30,9 +30,10 @@ struct rnic_facts {
 	struct wire_rnic_id id;
 	struct wire_address addresses[RNIC_FAMILIES]; /* port 0 */
 	size_t address_count;
-	uint32_t mtu_bytes;             /* of netdev */
-	char driver[RNIC_DRIVER_BYTES]; /* "" when unknown */
-	char netdev[RNIC_NETDEV_BYTES]; /* "": InfiniBand without one */
+	uint8_t prefix_bits[RNIC_FAMILIES]; /* of addresses[i]; 0: not known */
+	uint32_t mtu_bytes;                 /* of netdev */
+	char driver[RNIC_DRIVER_BYTES];     /* "" when unknown */
+	char netdev[RNIC_NETDEV_BYTES];     /* "": InfiniBand without one */
 
 	/* RoCE only. */
 	char rdma_device[RNIC_RDMA_NAME_BYTES];
@@ -71,6 +72,10 @@ int rnic_facts_read_roce(const struct rnic_place *place, struct rnic_facts *ret)
  */
 int rnic_facts_read(
     const char *netns, const char *device, const char *address, struct rnic_facts *ret);
+
+/* Fills prefix_bits, by netdev, in this thread's namespace; what it cannot see stays 0.
+ */
+void rnic_facts_prefixes(struct rnic_facts *facts);
 
 /* Nothing differs that sockets or QPs are bound to or that identifies the RNIC. */
 bool rnic_facts_same_place(const struct rnic_facts *a, const struct rnic_facts *b);

@@ -194,6 +194,7 @@ rnic_facts_read_roce(const struct rnic_place *place, struct rnic_facts *ret)
 	if (search.facts.netdev[0] != 0) {
 		search.facts.ifindex = netdev_number(&search, "ifindex");
 		search.facts.mtu_bytes = netdev_number(&search, "mtu");
+		rnic_facts_prefixes(&search.facts);
 	}
 	*ret = search.facts;
 	return 0;

@@ -63,6 +63,14 @@ rnic_start_prober(struct rnic *rnic)
 	int r;
 
 	options.random_seed = rm_random_u64();
+	/* On a made-up wire there may be nobody to probe but us. */
+	if (rnic->options.calls == NULL)
+		options.home.id = rnic->facts.id;
+	for (size_t i = 0; i < rnic->facts.address_count && rnic->options.calls == NULL;
+	     i++) {
+		options.home.addresses[i] = rnic->facts.addresses[i];
+		options.home.prefix_bits[i] = rnic->facts.prefix_bits[i];
+	}
 	r = prober_new(
 	    rnic->loop, rnic->port, &options, rnic_on_result, rnic, &rnic->prober);
 	if (r == 0)

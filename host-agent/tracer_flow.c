@@ -204,7 +204,7 @@ tracer_set(struct tracer *tracer, size_t owner, const struct wire_target *target
 				own = &src[k];
 		}
 		if (!leaves_the_rack(target) || own == NULL ||
-		    prober_target_check(target, port) < 0)
+		    prober_target_check(target, port, NULL) != TARGET_FINE)
 			continue;
 		/* Those of services are not only what probes take. */
 		flows = prober_target_flows(

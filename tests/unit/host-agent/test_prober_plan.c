@@ -18,7 +18,8 @@ static const rm_mono_t now = { 1000 * RM_NS_PER_S };
 struct fixture {
 	struct fake_port fake;
 	struct prober_plan plan;
-	uint64_t refused;
+	uint64_t refused[TARGET_REFUSALS];
+	struct target_home home;
 };
 
 static int
@@ -66,8 +67,10 @@ target(uint64_t dst, uint32_t interval_us)
 static void
 set(struct fixture *fixture, const struct wire_target *wires, size_t count)
 {
-	assert_int_equal(prober_plan_set(&fixture->plan, &fixture->fake.port, wires,
-			     count, now, &fixture->refused),
+	const struct prober_plan_place place = { &fixture->fake.port, &fixture->home };
+
+	assert_int_equal(prober_plan_set(&fixture->plan, &place, wires, count, now,
+			     fixture->refused),
 	    0);
 	prober_plan_pace(&fixture->plan, now);
 }
@@ -98,7 +101,11 @@ the_impossible_is_refused_and_the_rest_is_kept(void **state)
 	wires[9].dscp_count = 0;
 	wires[10].size_count = WIRE_MAX_SIZES + 1;
 	set(fixture, wires, 12);
-	assert_int_equal(fixture->refused, 11);
+	assert_int_equal(fixture->refused[TARGET_MALFORMED], 6);
+	assert_int_equal(fixture->refused[TARGET_TOO_LARGE], 1);
+	assert_int_equal(fixture->refused[TARGET_TOO_FAST], 1);
+	assert_int_equal(fixture->refused[TARGET_GROUP], 2);
+	assert_int_equal(fixture->refused[TARGET_NOBODY], 1);
 	assert_int_equal(fixture->plan.count, 1);
 	assert_int_equal(fixture->plan.targets[0]->wire.dst.guid, 11);
 }
@@ -116,7 +123,76 @@ too_many_targets_are_refused(void **state)
 	set(fixture, wires, count);
 	free(wires);
 	assert_int_equal(fixture->plan.count, PROBER_MAX_TARGETS);
-	assert_int_equal(fixture->refused, 3);
+	assert_int_equal(fixture->refused[TARGET_TOO_MANY], 3);
+}
+
+static void
+what_an_rnic_knows_of_its_own_place_is_held_against_a_plan(void **state)
+{
+	struct fixture *fixture = *state;
+	struct wire_target wires[6];
+
+	for (size_t i = 0; i < 6; i++)
+		wires[i] = target(i + 10, 10000);
+	fixture->home = (struct target_home){ .id = { 1, 1 },
+		.addresses = { { .family = 4, .bytes = { 10, 0, 0, 7 } } },
+		.prefix_bits = { 24 } };
+	wires[0].src.port = 2;                        /* of another RNIC */
+	wires[1].dst = (struct wire_rnic_id){ 1, 1 }; /* to itself */
+	wires[2].address.bytes[3] = 7;                /* by its address */
+	wires[3].address.bytes[3] = 255;
+	wires[4].address.bytes[0] = 127;
+	set(fixture, wires, 6);
+	assert_int_equal(fixture->refused[TARGET_SELF], 3);
+	assert_int_equal(fixture->refused[TARGET_BROADCAST], 1);
+	assert_int_equal(fixture->refused[TARGET_LOOPBACK], 1);
+	assert_int_equal(fixture->plan.count, 1);
+	assert_int_equal(fixture->plan.targets[0]->wire.dst.guid, 15);
+}
+
+/* Under however many names. */
+static void
+one_address_gets_no_more_than_its_ceiling(void **state)
+{
+	struct fixture *fixture = *state;
+	struct wire_target wires[40];
+	double packets = 0;
+
+	fixture->plan.max_rate_per_s = PROBER_MAX_RATE_PER_S;
+	for (size_t i = 0; i < 40; i++) {
+		wires[i] = target(i, 1000);
+		wires[i].address.port = (uint16_t)(862 + i);
+	}
+	wires[39].address.bytes[3] = 9; /* an innocent bystander */
+	set(fixture, wires, 40);        /* 39,000 packets/s, of 850 bytes */
+	for (size_t i = 0; i < 39; i++)
+		packets += 1e9 / (double)fixture->plan.targets[i]->pace.interval_ns;
+	assert_true(packets < 10000.1);
+	assert_true(packets * (780 + 72) < 6250000.1);
+	assert_true(packets > 7000);
+	assert_int_equal(fixture->plan.targets[39]->pace.interval_ns, 1 * MS);
+}
+
+static void
+large_probes_are_held_by_their_bytes(void **state)
+{
+	static const uint16_t jumbo[] = { 9000 };
+	struct fixture *fixture = *state;
+	struct wire_target wires[100];
+	double packets = 0;
+
+	fixture->plan.max_rate_per_s = PROBER_MAX_RATE_PER_S;
+	for (size_t i = 0; i < 100; i++) {
+		wires[i] = target(i, 10000);
+		wires[i].address.bytes[3] = (uint8_t)(i + 1);
+		wires[i].sizes = jumbo;
+		wires[i].size_count = 1;
+	}
+	set(fixture, wires, 100); /* 90 MB/s */
+	for (size_t i = 0; i < 100; i++)
+		packets += 1e9 / (double)fixture->plan.targets[i]->pace.interval_ns;
+	assert_true(packets * 9072 < PROBER_MAX_BYTES_PER_S + 1);
+	assert_true(packets * 9072 > PROBER_MAX_BYTES_PER_S * 0.99);
 }
 
 static void
@@ -250,7 +326,7 @@ what_has_no_qp_is_no_target_of_a_port_that_sends_to_qps(void **state)
 	wires[1].dst_qpn = 0;
 	wires[2].sizes = large;
 	set(fixture, wires, 3);
-	assert_int_equal(fixture->refused, 2);
+	assert_int_equal(fixture->refused[TARGET_OTHER_PORT], 2);
 	assert_int_equal(fixture->plan.count, 1);
 	assert_int_equal(fixture->plan.targets[0]->wire.dst.guid, 1);
 }
@@ -262,7 +338,7 @@ over_udp_nothing_is_sent_to_the_port_of_roce(void **state)
 	struct wire_target wire = roce_target(1, 18);
 
 	set(fixture, &wire, 1);
-	assert_int_equal(fixture->refused, 1);
+	assert_int_equal(fixture->refused[TARGET_OTHER_PORT], 1);
 	assert_int_equal(fixture->plan.count, 0);
 }
 
@@ -360,7 +436,8 @@ a_service_is_a_target_beside_the_plans_with_a_pace_of_its_own(void **state)
 	wires[1].flow_count = WIRE_MAX_FLOWS;
 	set(fixture, wires, 2);
 	set(fixture, wires, 2);
-	assert_int_equal(fixture->refused, 0);
+	for (int i = 0; i < TARGET_REFUSALS; i++)
+		assert_int_equal(fixture->refused[i], 0);
 	assert_int_equal(fixture->plan.count, 2);
 	service = fixture->plan.targets[1];
 	assert_int_equal(fixture->plan.targets[0]->pace.interval_ns, 100 * MS);
@@ -372,7 +449,7 @@ a_service_is_a_target_beside_the_plans_with_a_pace_of_its_own(void **state)
 
 	wires[1].flow_count = WIRE_MAX_FLOWS + 1;
 	set(fixture, wires, 2);
-	assert_int_equal(fixture->refused, 1);
+	assert_int_equal(fixture->refused[TARGET_MALFORMED], 1);
 }
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
@@ -383,6 +460,9 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(the_impossible_is_refused_and_the_rest_is_kept),
 		TEST(too_many_targets_are_refused),
+		TEST(what_an_rnic_knows_of_its_own_place_is_held_against_a_plan),
+		TEST(one_address_gets_no_more_than_its_ceiling),
+		TEST(large_probes_are_held_by_their_bytes),
 		TEST(the_brake_stretches_all_intervals_and_no_ceiling_twice),
 		TEST(beyond_the_ceiling_all_intervals_stretch_alike),
 		TEST(a_target_that_stays_keeps_its_pace_and_turn),
