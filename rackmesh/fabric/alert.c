@@ -7,6 +7,7 @@
 #include <uthash.h>
 
 #include "rackmesh/base/loop.h"
+#include "rackmesh/fabric/alert_reach.h"
 #include "rackmesh/fabric/alert_sink.h"
 #include "rackmesh/fabric/alert_word.h"
 #include "rackmesh/fabric/incident.h"
@@ -242,18 +243,45 @@ rm_alerts_look(void *arg)
 		alert_sink_look(alerts->sinks[i]);
 }
 
-void
-rm_alerts_resolve(struct rm_alerts *alerts, const struct rm_incident *incident)
+static void
+forget(struct rm_alerts *alerts, const struct rm_part *part)
 {
 	char key[ALERT_KEY_BYTES];
 	struct firing *firing;
 
-	alert_key(&incident->verdict.part, key);
+	alert_key(part, key);
 	HASH_FIND_STR(alerts->firing, key, firing);
 	if (firing != NULL) {
 		HASH_DEL(alerts->firing, firing);
 		free(firing);
 	}
+}
+
+void
+rm_alerts_withdraw(struct rm_alerts *alerts, const struct rm_part *part)
+{
+	char key[ALERT_KEY_BYTES];
+
+	forget(alerts, part);
+	alert_key(part, key);
+	for (size_t i = 0; i < alerts->sink_count; i++)
+		alert_sink_withdraw(alerts->sinks[i], key);
+}
+
+bool
+rm_alerts_deliver(const struct rm_alerts *alerts)
+{
+	bool any = alerts->sink_count == 0;
+
+	for (size_t i = 0; i < alerts->sink_count; i++)
+		any = any || alert_sink_takes(alerts->sinks[i]);
+	return any;
+}
+
+void
+rm_alerts_resolve(struct rm_alerts *alerts, const struct rm_incident *incident)
+{
+	forget(alerts, &incident->verdict.part);
 	alerts_push(alerts, incident, ALERT_RESOLVED, alerts->sink_count, NULL);
 }
 
@@ -280,6 +308,7 @@ alerts_add_sink(struct rm_alerts *alerts, struct rm_loop *loop,
 	const char *base = alertmanager
 			       ? options->alertmanagers[i]
 			       : options->webhooks[i - options->alertmanager_count];
+	struct alert_reach *reach;
 	char url[ALERTS_MAX_URL];
 	int n, r;
 
@@ -287,9 +316,14 @@ alerts_add_sink(struct rm_alerts *alerts, struct rm_loop *loop,
 	    url, sizeof url, "%s%s", base, alertmanager ? "/api/v2/alerts" : "");
 	if (n < 0 || (size_t)n >= sizeof url)
 		return -ENAMETOOLONG;
+	/* An empty list is no alert; of a webhook only GET asks for nothing. */
+	r = alert_reach_new(
+	    loop, http, url, alertmanager ? "[]" : NULL, options->ask_ns, &reach);
+	if (r < 0)
+		return r;
 	r = alert_sink_new(loop, http, url,
 	    options->max_queue > 0 ? options->max_queue : ALERTS_MAX_QUEUE,
-	    alertmanager ? render_alertmanager : render_webhook, &alerts->counts,
+	    alertmanager ? render_alertmanager : render_webhook, reach, &alerts->counts,
 	    &alerts->sinks[i]);
 	if (r == 0)
 		alerts->sink_count++;

@@ -20,6 +20,7 @@ struct rm_http_client;
 struct rm_incident;
 struct rm_incident_file;
 struct rm_loop;
+struct rm_part;
 
 struct rm_alert_options {
 	const char *const
@@ -30,8 +31,10 @@ struct rm_alert_options {
 	const char *region;
 	const char *source; /* name of this aggregator, an annotation */
 	int64_t resend_ns;  /* to Alertmanager; 0: 30 s; endsAt lies 4 of them ahead */
-	size_t max_queue;   /* alerts waiting per sink; 0: 1024; oldest update dropped
-			       first */
+	int64_t ask_ns; /* sinks that nothing is sent to are asked so often whether they
+			   would take it; 0: never */
+	size_t max_queue; /* alerts waiting per sink; 0: 1024; oldest update dropped
+			     first */
 	/* Every sink has taken, or refused for good, that this incident opened, or that
 	 * it resolved; at once if there is no sink. What a full queue dropped is not
 	 * told. It must not fire or resolve anything. May be NULL. */
@@ -41,6 +44,7 @@ struct rm_alert_options {
 
 struct rm_alert_counts { /* over all sinks */
 	uint64_t queued, delivered, failed_attempts, dropped, refused /* 4xx */;
+	uint64_t withdrawn;
 	uint64_t unkept; /* alerts, not per sink: left before they were on the disk */
 };
 
@@ -62,6 +66,13 @@ void rm_alerts_look(void *alerts);
  * it is still open only Alertmanager needs to hear. */
 void rm_alerts_restore(struct rm_alerts *alerts, const struct rm_incident *incident);
 void rm_alerts_resolve(struct rm_alerts *alerts, const struct rm_incident *incident);
+
+/* Another one speaks of this part from now on: it is not re-sent, what waits does not
+ * leave, and nothing is said of its end. */
+void rm_alerts_withdraw(struct rm_alerts *alerts, const struct rm_part *part);
+/* At least one sink took what it was sent last, or answered when it was asked; or there
+ * is none, or nothing was sent yet. */
+bool rm_alerts_deliver(const struct rm_alerts *alerts);
 
 const struct rm_alert_counts *rm_alerts_counts(const struct rm_alerts *alerts);
 

@@ -11,6 +11,7 @@
 #include "rackmesh/base/loop.h"
 #include "rackmesh/base/random.h"
 #include "rackmesh/fabric/alert.h"
+#include "rackmesh/fabric/alert_reach.h"
 #include "rackmesh/fabric/alert_word.h"
 
 #define SINK_TIMEOUT_NS (5 * RM_NS_PER_S)
@@ -24,6 +25,7 @@ struct entry {
 	enum alert_news news;
 	json_t *alert;
 	struct alert_word *word; /* NULL: none */
+	bool withdrawn;          /* on its way, and not to be sent again */
 };
 
 /* An exchange under way outlives its sink: then sink is NULL. */
@@ -34,6 +36,7 @@ struct flight {
 
 struct alert_sink {
 	struct rm_http_client *http;
+	struct alert_reach *reach;
 	struct rm_timer *retry;
 	struct rm_timer *patience; /* of a front that may not leave yet */
 	struct rm_alert_counts *counts;
@@ -97,6 +100,16 @@ sink_retry(struct alert_sink *sink, int64_t after_ns)
 	rm_timer_after(sink->retry, after_ns);
 }
 
+static void
+drop_withdrawn(struct alert_sink *sink)
+{
+	struct entry *entry, *next;
+
+	DL_FOREACH_SAFE (sink->queue, entry, next)
+		if (entry->withdrawn)
+			sink_remove(sink, entry, false);
+}
+
 /* 4xx that repeating cannot cure; 401, 403, 404 are a configuration that a person
  * mends while the alert waits. */
 static bool
@@ -129,9 +142,12 @@ on_answer(const struct rm_http_answer *answer, void *arg)
 		while (entries-- > 0)
 			sink_remove(sink, sink->queue, true);
 		rm_backoff_reset(&sink->backoff);
+		alert_reach_note(sink->reach, true);
 		sink_send(sink);
 		return;
 	}
+	alert_reach_note(sink->reach, false);
+	drop_withdrawn(sink);
 	after_ns = rm_backoff_next_ns(&sink->backoff, rm_random_u64());
 	if (answer->r == 0 && answer->retry_after_s > 0) {
 		int64_t asked = answer->retry_after_s > SINK_RETRY_AFTER_MAX_S
@@ -308,16 +324,41 @@ alert_sink_push(struct alert_sink *sink, const char *key, enum alert_news news,
 	sink_send(sink);
 }
 
+void
+alert_sink_withdraw(struct alert_sink *sink, const char *key)
+{
+	struct entry *entry, *next;
+
+	DL_FOREACH_SAFE (sink->queue, entry, next) {
+		if (entry->withdrawn || strcmp(entry->key, key) != 0)
+			continue;
+		sink->counts->withdrawn++;
+		if (in_flight(sink, entry))
+			entry->withdrawn = true;
+		else
+			sink_remove(sink, entry, false);
+	}
+}
+
+bool
+alert_sink_takes(const struct alert_sink *sink)
+{
+	return alert_reach_is_good(sink->reach);
+}
+
 int
 alert_sink_new(struct rm_loop *loop, struct rm_http_client *http, const char *url,
     size_t max_queue, json_t *(*render)(json_t *alerts, enum alert_news news),
-    struct rm_alert_counts *counts, struct alert_sink **ret)
+    struct alert_reach *reach, struct rm_alert_counts *counts, struct alert_sink **ret)
 {
 	struct alert_sink *sink = calloc(1, sizeof *sink);
 	int r = -ENOMEM;
 
-	if (sink == NULL)
+	if (sink == NULL) {
+		alert_reach_free(reach);
 		return r;
+	}
+	sink->reach = reach;
 	sink->http = http;
 	sink->render = render;
 	sink->counts = counts;
@@ -348,6 +389,7 @@ alert_sink_free(struct alert_sink *sink)
 		sink_remove(sink, sink->queue, false);
 	rm_timer_free(sink->retry);
 	rm_timer_free(sink->patience);
+	alert_reach_free(sink->reach);
 	free(sink->url);
 	free(sink);
 }

@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct alert_reach;
 struct alert_sink;
 struct alert_word;
 struct rm_alert_counts;
@@ -25,16 +26,21 @@ enum alert_news { ALERT_OPENED, ALERT_UPDATED, ALERT_RESOLVED };
 #define ALERT_SINK_BATCH 32 /* alerts of one status in one exchange */
 
 /* url, the whole one, is copied; counts is shared by all sinks and outlives them.
- * render makes the body from an array of alert objects; new reference. */
+ * render makes the body from an array of alert objects; new reference. Takes reach. */
 int alert_sink_new(struct rm_loop *loop, struct rm_http_client *http, const char *url,
     size_t max_queue, json_t *(*render)(json_t *alerts, enum alert_news news),
-    struct rm_alert_counts *counts, struct alert_sink **ret);
+    struct alert_reach *reach, struct rm_alert_counts *counts, struct alert_sink **ret);
 void alert_sink_free(struct alert_sink *sink); /* what waits is lost */
 
 /* key: the alert's identity, copied. alert: borrowed, its count is raised. word: the
  * same; NULL: nobody asks whether this was told. */
 void alert_sink_push(struct alert_sink *sink, const char *key, enum alert_news news,
     json_t *alert, struct alert_word *word);
+/* Nothing of this alert leaves any more: another one tells of it. What is on its way
+ * may arrive. */
+void alert_sink_withdraw(struct alert_sink *sink, const char *key);
+/* As alert_reach_is_good. */
+bool alert_sink_takes(const struct alert_sink *sink);
 /* Something that could not leave may be able to now. */
 void alert_sink_look(struct alert_sink *sink);
 

@@ -186,9 +186,8 @@ incident_update(struct rm_incidents *incidents, struct incident_entry *entry,
 	judgement->on_event(RM_INCIDENT_UPDATED, &entry->incident, judgement->arg);
 }
 
-/* One of the two is "A or B", and the other is A or B. */
-static bool
-is_narrowing(const struct rm_part *a, const struct rm_part *b)
+bool
+incident_is_narrowing(const struct rm_part *a, const struct rm_part *b)
 {
 	return a->type == b->type && strcmp(a->place, b->place) == 0 &&
 	       (rm_part_names(a, b->name) || rm_part_names(b, a->name));
@@ -202,7 +201,7 @@ find_open(
 		struct incident_entry *entry = incidents->open[i];
 		const struct rm_part *mine = &entry->incident.verdict.part;
 
-		if (narrowing ? !entry->judged && is_narrowing(mine, part)
+		if (narrowing ? !entry->judged && incident_is_narrowing(mine, part)
 			      : rm_part_equal(mine, part))
 			return entry;
 	}
@@ -294,8 +293,9 @@ rm_incidents_judge(struct rm_incidents *incidents, rm_mono_t now, rm_wall_t wall
 	for (size_t i = incidents->open_count; i-- > 0;) {
 		struct incident_entry *entry = incidents->open[i];
 
-		if (!entry->judged && has_recovered(incidents, entry,
-					  health(&entry->incident.verdict, arg), now))
+		if (!entry->judged && !entry->held &&
+		    has_recovered(
+			incidents, entry, health(&entry->incident.verdict, arg), now))
 			incident_resolve(incidents, i, &judgement);
 	}
 }

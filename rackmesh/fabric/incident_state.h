@@ -16,6 +16,7 @@ struct incident_entry {
 	rm_mono_t good_since;
 	rm_mono_t resolved;
 	bool judged; /* has its verdict of this judgement */
+	bool held;   /* the other one of our pair ends it, see incident_adopt */
 };
 
 struct rm_incidents {
@@ -28,6 +29,9 @@ struct rm_incidents {
 	uint64_t made;
 	struct rm_incident_counts counts;
 };
+
+/* One of the two is "A or B", and the other is A or B. */
+bool incident_is_narrowing(const struct rm_part *a, const struct rm_part *b);
 
 /* Takes the entry; the oldest is forgotten for it. Only where max_closed is not 0. */
 void incident_remember(struct rm_incidents *incidents, struct incident_entry *entry);

@@ -91,7 +91,7 @@ on_told(uint64_t incident, bool resolved, void *arg)
 }
 
 static int
-setup_sinks(void **state, size_t max_queue)
+setup_asked(void **state, size_t max_queue, int64_t ask_ns)
 {
 	struct fixture *f = calloc(1, sizeof *f);
 	struct evhttp_bound_socket *bound;
@@ -104,6 +104,7 @@ setup_sinks(void **state, size_t max_queue)
 		.region = "r1",
 		.source = "agg-1",
 		.max_queue = max_queue,
+		.ask_ns = ask_ns,
 		.on_told = on_told,
 		.arg = f };
 	struct sockaddr_storage at;
@@ -124,6 +125,18 @@ setup_sinks(void **state, size_t max_queue)
 	assert_int_equal(rm_alerts_new(f->loop, f->http, &options, &f->alerts), 0);
 	*state = f;
 	return 0;
+}
+
+static int
+setup_sinks(void **state, size_t max_queue)
+{
+	return setup_asked(state, max_queue, 0);
+}
+
+static int
+setup_asking(void **state)
+{
+	return setup_asked(state, 0, 20 * RM_NS_PER_MS);
 }
 
 static int
@@ -302,6 +315,84 @@ what_was_not_told_before_a_restart_is_told_after_it(void **state)
 	incident.told_resolved = true;
 	rm_alerts_restore(f->alerts, &incident);
 	assert_int_equal(rm_alerts_counts(f->alerts)->queued, 4);
+}
+
+/* Until rm_alerts_deliver is as wanted. */
+static void
+wait_delivers(struct fixture *f, bool wanted)
+{
+	f->late = false;
+	rm_timer_after(f->deadline, 10 * RM_NS_PER_S);
+	while (rm_alerts_deliver(f->alerts) != wanted && !f->late)
+		event_base_loop(rm_loop_base(f->loop), EVLOOP_ONCE);
+	rm_timer_stop(f->deadline);
+	assert_false(f->late);
+}
+
+static void
+what_is_withdrawn_is_not_sent_again(void **state)
+{
+	struct fixture *f = *state;
+	struct rm_incident first = incident_of("h1/r0"), second = incident_of("h2/r0");
+
+	f->status = 503;
+	rm_alerts_fire(f->alerts, &first);
+	rm_alerts_withdraw(f->alerts, &first.verdict.part); /* on its way */
+	while (rm_alerts_counts(f->alerts)->failed_attempts < 2)
+		event_base_loop(rm_loop_base(f->loop), EVLOOP_ONCE);
+	assert_int_equal(rm_alerts_counts(f->alerts)->withdrawn, 2);
+	rm_alerts_fire(f->alerts, &first);
+	rm_alerts_fire(f->alerts, &second);
+	rm_alerts_withdraw(f->alerts, &first.verdict.part); /* waits */
+	assert_int_equal(rm_alerts_counts(f->alerts)->withdrawn, 4);
+	f->status = 200;
+	wait_for(f, 4);
+	assert_non_null(strstr(f->taken[2], "h2/r0"));
+	assert_non_null(strstr(f->taken[3], "h2/r0"));
+	assert_null(strstr(f->taken[2], "h1/r0"));
+	assert_null(strstr(f->taken[3], "h1/r0"));
+}
+
+static void
+one_sink_that_takes_is_enough_to_deliver(void **state)
+{
+	struct fixture *f = *state;
+	struct rm_incident incident = incident_of("h1/r0");
+
+	assert_true(rm_alerts_deliver(f->alerts));
+	f->hook_status = 503;
+	rm_alerts_fire(f->alerts, &incident);
+	while (rm_alerts_counts(f->alerts)->delivered < 1 ||
+	       rm_alerts_counts(f->alerts)->failed_attempts < 1)
+		event_base_loop(rm_loop_base(f->loop), EVLOOP_ONCE);
+	assert_true(rm_alerts_deliver(f->alerts));
+	f->status = 503;
+	rm_alerts_fire(f->alerts, &incident);
+	wait_delivers(f, false);
+	f->status = 200;
+	wait_delivers(f, true);
+}
+
+static void
+sinks_are_asked_when_there_is_nothing_to_send(void **state)
+{
+	struct fixture *f = *state;
+	bool asked_empty = false;
+
+	wait_for(f, 4);
+	assert_true(rm_alerts_deliver(f->alerts));
+	for (size_t i = 0; i < f->taken_count; i++) {
+		bool is_hook = strcmp(f->path[i], "/hook") == 0;
+
+		assert_string_equal(f->taken[i], is_hook ? "" : "[]");
+		asked_empty = asked_empty || !is_hook;
+	}
+	assert_true(asked_empty);
+	f->status = 503;
+	wait_delivers(f, false);
+	f->status = 404; /* an answer, though no alert would be taken so */
+	wait_delivers(f, true);
+	assert_int_equal(rm_alerts_counts(f->alerts)->queued, 0);
 }
 
 static void
@@ -585,6 +676,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(what_is_withdrawn_is_not_sent_again),
+		TEST(one_sink_that_takes_is_enough_to_deliver),
+		cmocka_unit_test_setup_teardown(
+		    sinks_are_asked_when_there_is_nothing_to_send, setup_asking,
+		    teardown),
 		TEST(what_is_open_since_an_earlier_life_is_told_to_be_open_now),
 		TEST(an_opening_reaches_alertmanager_and_webhook),
 		TEST(what_goes_on_after_a_restart_is_no_news_to_a_webhook),

@@ -1,0 +1,125 @@
+#include "rackmesh/fabric/alert_reach.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rackmesh/base/clock.h"
+#include "rackmesh/base/http_client.h"
+#include "rackmesh/base/loop.h"
+
+#define REACH_TIMEOUT_NS (2 * RM_NS_PER_S)
+
+/* A question under way outlives its asker: then reach is NULL. */
+struct question {
+	struct alert_reach *reach;
+	uint64_t exchanges; /* so many had ended when it was asked */
+};
+
+struct alert_reach {
+	struct rm_http_client *http;
+	struct rm_timer *timer;
+	char *url;
+	const char *body;
+	int64_t every_ns;
+	struct question *question; /* NULL: none */
+	uint64_t exchanges;
+	bool fails;
+};
+
+static void
+on_answer(const struct rm_http_answer *answer, void *arg)
+{
+	struct question *question = arg;
+	struct alert_reach *reach = question->reach;
+	/* What was sent meanwhile has said it better. */
+	bool counts = reach != NULL && question->exchanges == reach->exchanges;
+
+	free(question);
+	if (reach == NULL)
+		return;
+	reach->question = NULL;
+	if (answer->r == -ECANCELED)
+		return; /* the client goes away */
+	if (counts)
+		reach->fails = answer->r < 0 || answer->status >= 500;
+}
+
+static void
+ask(struct alert_reach *reach)
+{
+	struct question *question = calloc(1, sizeof(*question));
+
+	if (question == NULL)
+		return;
+	question->reach = reach;
+	question->exchanges = reach->exchanges;
+	if (rm_http_client_send(reach->http, reach->url, "application/json",
+		reach->body, reach->body == NULL ? 0 : strlen(reach->body),
+		REACH_TIMEOUT_NS, on_answer, question) < 0)
+		free(question);
+	else
+		reach->question = question;
+}
+
+static void
+on_timer(void *arg)
+{
+	struct alert_reach *reach = arg;
+
+	if (reach->question == NULL)
+		ask(reach);
+	rm_timer_after(reach->timer, reach->every_ns);
+}
+
+int
+alert_reach_new(struct rm_loop *loop, struct rm_http_client *http, const char *url,
+    const char *body, int64_t every_ns, struct alert_reach **ret)
+{
+	struct alert_reach *reach = calloc(1, sizeof(*reach));
+	int r = -ENOMEM;
+
+	if (reach == NULL)
+		return r;
+	reach->http = http;
+	reach->body = body;
+	reach->every_ns = every_ns;
+	reach->url = strdup(url);
+	if (reach->url != NULL)
+		r = rm_timer_new(loop, on_timer, reach, &reach->timer);
+	if (r < 0) {
+		alert_reach_free(reach);
+		return r;
+	}
+	if (every_ns > 0)
+		rm_timer_after(reach->timer, 0);
+	*ret = reach;
+	return 0;
+}
+
+void
+alert_reach_free(struct alert_reach *reach)
+{
+	if (reach == NULL)
+		return;
+	if (reach->question != NULL)
+		reach->question->reach = NULL;
+	rm_timer_free(reach->timer);
+	free(reach->url);
+	free(reach);
+}
+
+void
+alert_reach_note(struct alert_reach *reach, bool taken)
+{
+	reach->exchanges++;
+	reach->fails = !taken;
+	if (reach->every_ns > 0)
+		rm_timer_after(reach->timer, reach->every_ns);
+}
+
+bool
+alert_reach_is_good(const struct alert_reach *reach)
+{
+	return !reach->fails;
+}

@@ -1,0 +1,39 @@
+/*
+ * incident_adopt - what the other one of a pair has open, kept here, too. Pure.
+ *
+ * Of the two that judge the same rack one speaks. What that has open goes on here under
+ * its id when it is gone. Until then it is held: its word ends it, not our own eyes, or
+ * nobody would tell of the end of what it told of.
+ */
+#ifndef RACKMESH_FABRIC_INCIDENT_ADOPT_H
+#define RACKMESH_FABRIC_INCIDENT_ADOPT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rackmesh/base/clock.h"
+
+struct rm_incident;
+struct rm_incidents;
+
+/*
+ * theirs: as they tell it; told_opened counts, the evidence only where we have none.
+ * held: it is theirs to end; the id, times and name become theirs, too. Not held: we
+ * speak, and what we have open ourselves stays as it is. 1: it is open anew; 0: it was
+ * open; -ENOSPC, -ENOMEM, counted as refused.
+ */
+int rm_incidents_adopt(
+    struct rm_incidents *incidents, const struct rm_incident *theirs, bool held);
+/* They have ended it, and told everybody. False: it is not open under this id. */
+bool rm_incidents_end(
+    struct rm_incidents *incidents, uint64_t id, rm_wall_t resolved, rm_mono_t now);
+
+/* All that is held is ours to end from now on. */
+void rm_incidents_release(struct rm_incidents *incidents);
+/* They have told of all that they have open, and they have spoken: what was told and is
+ * not held has ended meanwhile, and they have told of that. Returns how many. */
+size_t rm_incidents_end_rest(
+    struct rm_incidents *incidents, rm_wall_t resolved, rm_mono_t now);
+
+#endif

@@ -1,0 +1,252 @@
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "rackmesh/fabric/incident.h"
+#include "rackmesh/fabric/incident_adopt.h"
+
+#define STEP_NS (250 * RM_NS_PER_MS)
+#define THEIRS UINT64_C(0x7e11)
+
+struct rack {
+	struct rm_incidents *incidents;
+	rm_mono_t now;
+	enum rm_health health;
+	unsigned opened, resolved;
+	struct rm_incident last;
+};
+
+static enum rm_health
+health_of(const struct rm_verdict *verdict, void *arg)
+{
+	(void)verdict;
+	return ((struct rack *)arg)->health;
+}
+
+static void
+on_event(enum rm_incident_event event, const struct rm_incident *incident, void *arg)
+{
+	struct rack *rack = arg;
+
+	rack->opened += event == RM_INCIDENT_OPENED;
+	rack->resolved += event == RM_INCIDENT_RESOLVED;
+	rack->last = *incident;
+}
+
+static struct rm_verdict
+verdict_on(const char *name)
+{
+	struct rm_verdict verdict = {
+		.part = { .type = RM_PART_RNIC, .place = "tor1" },
+		.kind = RM_KIND_RNIC_DOWN,
+		.confidence = 0.95,
+		.evidence = { .window_ns = RM_NS_PER_S, .window_start = { 50 } },
+	};
+
+	snprintf(verdict.part.name, sizeof verdict.part.name, "%s", name);
+	return verdict;
+}
+
+static void
+judge(struct rack *rack, const char *name)
+{
+	struct rm_verdict verdict = verdict_on(name == NULL ? "" : name);
+
+	rack->now = rm_mono_add(rack->now, STEP_NS);
+	rm_incidents_judge(rack->incidents, rack->now,
+	    (rm_wall_t){ rack->now.ns + 1000 * RM_NS_PER_S }, &verdict, name != NULL,
+	    health_of, on_event, rack);
+}
+
+static struct rm_incident
+theirs_on(const char *name)
+{
+	struct rm_incident theirs = {
+		.id = THEIRS,
+		.verdict = verdict_on(name),
+		.opened = { 60 },
+		.changed = { 70 },
+		.told_opened = true,
+	};
+
+	theirs.verdict.evidence.window_start.ns = 40;
+	return theirs;
+}
+
+static int
+setup(void **state)
+{
+	static struct rack rack;
+	const struct rm_incident_options options = {
+		.max_open = 3,
+		.max_closed = 2,
+		.resolve_after_ns = 2 * RM_NS_PER_S,
+		.id_seed = 42,
+	};
+
+	memset(&rack, 0, sizeof rack);
+	*state = &rack;
+	return rm_incidents_new(&options, &rack.incidents);
+}
+
+static int
+teardown(void **state)
+{
+	struct rack *rack = *state;
+
+	rm_incidents_free(rack->incidents);
+	return 0;
+}
+
+static const struct rm_incident *
+first(const struct rack *rack)
+{
+	return rm_incidents_get(rack->incidents, 0);
+}
+
+static void
+what_both_find_goes_by_their_id_and_times(void **state)
+{
+	struct rack *rack = *state;
+	struct rm_incident theirs = theirs_on("h1/r0");
+
+	judge(rack, "h1/r0");
+	assert_int_equal(rm_incidents_adopt(rack->incidents, &theirs, true), 0);
+	assert_int_equal(rm_incidents_open(rack->incidents), 1);
+	assert_int_equal(first(rack)->id, THEIRS);
+	assert_int_equal(first(rack)->opened.ns, 60);
+	assert_int_equal(first(rack)->verdict.evidence.window_start.ns, 40);
+	assert_true(first(rack)->told_opened);
+}
+
+static void
+what_only_they_have_is_held_until_it_is_ours_to_end(void **state)
+{
+	struct rack *rack = *state;
+	struct rm_incident theirs = theirs_on("h1/r0");
+
+	assert_int_equal(rm_incidents_adopt(rack->incidents, &theirs, true), 1);
+	rack->health = RM_HEALTH_GOOD;
+	for (int i = 0; i < 40; i++)
+		judge(rack, NULL);
+	assert_int_equal(rack->resolved, 0);
+	rm_incidents_release(rack->incidents);
+	for (int i = 0; i < 40; i++)
+		judge(rack, NULL);
+	assert_int_equal(rack->resolved, 1);
+	assert_int_equal(rack->last.id, THEIRS);
+	assert_int_equal(rack->opened, 0);
+	assert_false(rack->last.told_resolved); /* by us, now */
+}
+
+static void
+what_they_end_ends_here_without_a_word(void **state)
+{
+	struct rack *rack = *state;
+	struct rm_incident theirs = theirs_on("h1/r0");
+
+	rm_incidents_adopt(rack->incidents, &theirs, true);
+	assert_true(rm_incidents_end(
+	    rack->incidents, THEIRS, (rm_wall_t){ 99 }, (rm_mono_t){ 1 }));
+	assert_false(rm_incidents_end(
+	    rack->incidents, THEIRS, (rm_wall_t){ 99 }, (rm_mono_t){ 1 }));
+	assert_int_equal(rm_incidents_open(rack->incidents), 0);
+	assert_int_equal(first(rack)->resolved.ns, 99);
+	assert_true(first(rack)->told_resolved);
+	assert_int_equal(rack->resolved, 0);
+}
+
+static void
+an_or_of_theirs_keeps_its_name(void **state)
+{
+	struct rack *rack = *state;
+	struct rm_incident theirs = theirs_on("h1/r0 or h2/r0");
+
+	judge(rack, "h1/r0");
+	assert_int_equal(rm_incidents_adopt(rack->incidents, &theirs, true), 0);
+	assert_int_equal(rm_incidents_open(rack->incidents), 1);
+	assert_string_equal(first(rack)->verdict.part.name, "h1/r0 or h2/r0");
+	judge(rack, "h1/r0");
+	assert_int_equal(rm_incidents_open(rack->incidents), 1);
+	assert_int_equal(first(rack)->id, THEIRS);
+}
+
+static void
+one_who_speaks_keeps_its_own_and_takes_what_it_has_not(void **state)
+{
+	struct rack *rack = *state;
+	struct rm_incident known = theirs_on("h1/r0"), fresh = theirs_on("h2/r0");
+	uint64_t mine;
+
+	judge(rack, "h1/r0");
+	mine = first(rack)->id;
+	assert_int_equal(rm_incidents_adopt(rack->incidents, &known, false), 0);
+	assert_int_equal(first(rack)->id, mine);
+	assert_int_equal(rm_incidents_adopt(rack->incidents, &fresh, false), 1);
+	rack->health = RM_HEALTH_GOOD;
+	for (int i = 0; i < 40; i++)
+		judge(rack, "h1/r0");
+	assert_int_equal(rack->resolved, 1);
+	assert_int_equal(rack->last.id, THEIRS);
+}
+
+static void
+what_was_told_and_is_not_theirs_any_more_has_ended(void **state)
+{
+	struct rack *rack = *state;
+	struct rm_incident theirs = theirs_on("h1/r0"), old = theirs_on("h2/r0");
+
+	old.id = 2;
+	rm_incidents_adopt(rack->incidents, &theirs, true);
+	rm_incidents_adopt(rack->incidents, &old, false); /* of an earlier life */
+	judge(rack, "h3/r0");                             /* nobody was told */
+	assert_int_equal(
+	    rm_incidents_end_rest(rack->incidents, (rm_wall_t){ 99 }, (rm_mono_t){ 1 }),
+	    1);
+	assert_int_equal(rm_incidents_open(rack->incidents), 2);
+	assert_string_equal(first(rack)->verdict.part.name, "h3/r0");
+	assert_int_equal(rm_incidents_get(rack->incidents, 1)->id, THEIRS);
+}
+
+static void
+no_more_is_taken_than_there_is_room_for_and_no_id_twice(void **state)
+{
+	static const char *const names[] = { "a/r0", "b/r0", "c/r0", "d/r0" };
+	struct rack *rack = *state;
+	struct rm_incident theirs;
+
+	for (uint64_t i = 0; i < 4; i++) {
+		theirs = theirs_on(names[i]);
+		theirs.id = i + 1;
+		assert_int_equal(rm_incidents_adopt(rack->incidents, &theirs, true),
+		    i < 3 ? 1 : -ENOSPC);
+	}
+	assert_int_equal(rm_incidents_counts(rack->incidents)->refused, 1);
+	theirs = theirs_on("a/r0");
+	theirs.id = 2; /* is b's */
+	assert_int_equal(rm_incidents_adopt(rack->incidents, &theirs, true), 0);
+	assert_int_equal(rm_incidents_get(rack->incidents, 2)->id, 1);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(what_both_find_goes_by_their_id_and_times),
+		TEST(what_only_they_have_is_held_until_it_is_ours_to_end),
+		TEST(what_they_end_ends_here_without_a_word),
+		TEST(an_or_of_theirs_keeps_its_name),
+		TEST(one_who_speaks_keeps_its_own_and_takes_what_it_has_not),
+		TEST(what_was_told_and_is_not_theirs_any_more_has_ended),
+		TEST(no_more_is_taken_than_there_is_room_for_and_no_id_twice),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
