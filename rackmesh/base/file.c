@@ -7,7 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include "rackmesh/base/why.h"
 
 #define FILE_FIRST_BYTES 4096
 #define FILE_TEMPORARY ".new"
@@ -63,6 +66,56 @@ rm_file_read(const char *path, size_t max_bytes, uint8_t **ret, size_t *len)
 	if (fd < 0)
 		return -errno;
 	r = file_read_fd(fd, max_bytes, &data, &data_len);
+	close(fd);
+	if (r < 0) {
+		free(data);
+		return r;
+	}
+	*ret = data;
+	*len = data_len;
+	return 0;
+}
+
+/* Of the opened file, so that nobody can put another in its place. */
+static int
+file_check_secret(int fd, const char *path, struct rm_why *why)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return rm_why(why, -errno, "%s: %s", path, strerror(errno));
+	if (!S_ISREG(st.st_mode))
+		return rm_why(why, -EINVAL, "%s: is not a plain file", path);
+	if (st.st_uid != geteuid() && st.st_uid != 0)
+		return rm_why(why, -EACCES,
+		    "%s: belongs to user %u, expected %u or root", path,
+		    (unsigned)st.st_uid, (unsigned)geteuid());
+	if ((st.st_mode & 07777 & ~(mode_t)0600) != 0)
+		return rm_why(why, -EACCES, "%s: has mode %04o, expected 0600 or 0400",
+		    path, (unsigned)st.st_mode & 07777);
+	return 0;
+}
+
+int
+rm_file_read_secret(
+    const char *path, size_t max_bytes, uint8_t **ret, size_t *len, struct rm_why *why)
+{
+	uint8_t *data = NULL;
+	size_t data_len = 0;
+	int fd, r;
+
+	if (max_bytes > SIZE_MAX - 2)
+		return -EINVAL;
+	/* Without O_NONBLOCK a FIFO would hold us up. */
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return rm_why(why, -errno, "%s: %s", path, strerror(errno));
+	r = file_check_secret(fd, path, why);
+	if (r == 0) {
+		r = file_read_fd(fd, max_bytes, &data, &data_len);
+		if (r < 0)
+			rm_why(why, r, "%s: %s", path, strerror(-r));
+	}
 	close(fd);
 	if (r < 0) {
 		free(data);

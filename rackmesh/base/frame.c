@@ -1,6 +1,7 @@
 #include "rackmesh/base/frame.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,8 +24,8 @@ frame_put_u32(uint8_t *at, uint32_t value)
 	at[3] = (uint8_t)value;
 }
 
-int
-rm_frame_take(struct evbuffer *in, size_t max_bytes, struct rm_frame *ret)
+static int
+frame_take(struct evbuffer *in, size_t max_bytes, bool sealed, struct rm_frame *ret)
 {
 	uint8_t header[RM_FRAME_HEADER_BYTES];
 	uint8_t *data;
@@ -50,7 +51,7 @@ rm_frame_take(struct evbuffer *in, size_t max_bytes, struct rm_frame *ret)
 		free(data);
 		return -EIO;
 	}
-	if (crc32(0, data, (uInt)len) != frame_get_u32(header + 4)) {
+	if (!sealed && crc32(0, data, (uInt)len) != frame_get_u32(header + 4)) {
 		free(data);
 		return -EBADMSG;
 	}
@@ -60,7 +61,19 @@ rm_frame_take(struct evbuffer *in, size_t max_bytes, struct rm_frame *ret)
 }
 
 int
-rm_frame_put(struct evbuffer *out, const uint8_t *data, size_t len)
+rm_frame_take(struct evbuffer *in, size_t max_bytes, struct rm_frame *ret)
+{
+	return frame_take(in, max_bytes, false, ret);
+}
+
+int
+rm_frame_take_sealed(struct evbuffer *in, size_t max_bytes, struct rm_frame *ret)
+{
+	return frame_take(in, max_bytes, true, ret);
+}
+
+static int
+frame_put(struct evbuffer *out, const uint8_t *data, size_t len, bool sealed)
 {
 	struct evbuffer_iovec space;
 	uint8_t *at;
@@ -74,8 +87,20 @@ rm_frame_put(struct evbuffer *out, const uint8_t *data, size_t len)
 		return -ENOMEM;
 	at = space.iov_base;
 	frame_put_u32(at, (uint32_t)len);
-	frame_put_u32(at + 4, (uint32_t)crc32(0, data, (uInt)len));
+	frame_put_u32(at + 4, sealed ? 0 : (uint32_t)crc32(0, data, (uInt)len));
 	memcpy(at + RM_FRAME_HEADER_BYTES, data, len);
 	space.iov_len = RM_FRAME_HEADER_BYTES + len;
 	return evbuffer_commit_space(out, &space, 1) < 0 ? -EIO : 0;
+}
+
+int
+rm_frame_put(struct evbuffer *out, const uint8_t *data, size_t len)
+{
+	return frame_put(out, data, len, false);
+}
+
+int
+rm_frame_put_sealed(struct evbuffer *out, const uint8_t *data, size_t len)
+{
+	return frame_put(out, data, len, true);
 }

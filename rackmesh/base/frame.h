@@ -3,8 +3,8 @@
  *
  *   u32 length (big endian) | u32 CRC-32 of the payload (big endian) | payload
  *
- * The checksum (zlib's crc32) is there because TCP's is weak and there is no TLS
- * yet; with TLS the field is 0 and not checked.
+ * The checksum (zlib's crc32) is there because TCP's is weak. Within TLS, which has a
+ * better one, the field is 0 and not checked: the *_sealed functions.
  */
 #ifndef RACKMESH_BASE_FRAME_H
 #define RACKMESH_BASE_FRAME_H
@@ -29,7 +29,10 @@ struct rm_frame {
  */
 int rm_frame_take(struct evbuffer *in, size_t max_bytes, struct rm_frame *ret);
 
+int rm_frame_take_sealed(struct evbuffer *in, size_t max_bytes, struct rm_frame *ret);
+
 /* Appends one frame; copies data. */
 int rm_frame_put(struct evbuffer *out, const uint8_t *data, size_t len);
+int rm_frame_put_sealed(struct evbuffer *out, const uint8_t *data, size_t len);
 
 #endif

@@ -1,11 +1,8 @@
 #include "rackmesh/base/link.h"
 
 #include <errno.h>
-#include <linux/sockios.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdlib.h>
-#include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <event2/buffer.h>
@@ -13,34 +10,16 @@
 #include <event2/event.h>
 #include <event2/util.h>
 
-#include "rackmesh/base/address.h"
-#include "rackmesh/base/clock.h"
 #include "rackmesh/base/frame.h"
+#include "rackmesh/base/link_state.h"
 #include "rackmesh/base/loop.h"
+#include "rackmesh/base/tcp.h"
+#include "rackmesh/base/tls_stream.h"
 
 /* Frames handed over before other peers get their turn. */
 #define LINK_FRAMES_PER_WAKEUP 64
-
-struct rm_link {
-	int fd;
-	struct bufferevent *bev; /* NULL: closed */
-	struct rm_timer *timer;  /* NULL: nobody waits for on_open */
-	size_t max_frame;
-	size_t max_output;
-	struct rm_link_callbacks callbacks;
-	void *arg;
-	/*
-	 * ended: the stream has said its last; the frames that came before it
-	 * are still handed over. closing: our side has had enough, they are not.
-	 */
-	bool open; /* on_open has been called */
-	bool ended;
-	bool closing;
-	bool paused; /* frames wait */
-	int reason;  /* of whichever of the two */
-	struct rm_address peer;
-	struct rm_link_counts counts;
-};
+/* Enciphered and not looked at yet: a few records. */
+#define LINK_SEALED_BYTES (64 << 10)
 
 /* Hands the kernel what it takes at once of the queue, so that a refusal sent
  * just before the close has a chance to arrive, and lets go of the socket. */
@@ -54,6 +33,8 @@ link_shut(struct rm_link *link)
 	if (link->bev == NULL)
 		return;
 	output = bufferevent_get_output(link->bev);
+	if (link->stream != NULL && !link->ended)
+		tls_stream_end(link->stream);
 	if (!link->ended && evbuffer_get_length(output) > 0) {
 		evbuffer_unfreeze(output, 1);
 		evbuffer_write(output, link->fd);
@@ -72,42 +53,10 @@ static void
 link_finish(struct rm_link *link, int reason)
 {
 	link->closing = true;
+	if (link->stream != NULL && !link->open && reason == -ETIMEDOUT)
+		tls_stream_give_up(link->stream, true, &link->why);
 	link_shut(link);
 	link->callbacks.on_close(link, reason, link->arg);
-}
-
-/* The owner may use it from now on; 0, or why to close. */
-static int
-link_begin(struct rm_link *link)
-{
-	link->open = true;
-	if (link->callbacks.on_open == NULL)
-		return 0;
-	return link->callbacks.on_open(link, link->arg);
-}
-
-/* One frame off the input to the owner; 0, -EAGAIN, or why to close. */
-static int
-link_hand_over(struct rm_link *link)
-{
-	struct rm_frame frame;
-	int r;
-
-	r = rm_frame_take(bufferevent_get_input(link->bev), link->max_frame, &frame);
-	if (r == -EMSGSIZE || r == -EBADMSG)
-		link->counts.refused_frames++;
-	if (r < 0)
-		return r;
-	link->counts.frames_in++;
-	link->counts.bytes_in += RM_FRAME_HEADER_BYTES + frame.len;
-	r = link->callbacks.on_frame(link, frame.data, frame.len, link->arg);
-	free(frame.data);
-	/* The owner's -EAGAIN is a reason like any other, not "wait for more". */
-	if (r == -EAGAIN) {
-		rm_link_close(link, r);
-		r = 0;
-	}
-	return r;
 }
 
 /*
@@ -132,6 +81,8 @@ link_on_readable(struct bufferevent *bev, void *arg)
 			r = link_begin(link);
 			if (r == 0)
 				continue;
+			if (r == -EAGAIN)
+				return;
 			link_finish(link, r);
 			return;
 		}
@@ -139,11 +90,7 @@ link_on_readable(struct bufferevent *bev, void *arg)
 			return;
 		r = link_hand_over(link);
 		if (r == -EAGAIN && link->ended) {
-			/* Cut off in the middle of a frame is no orderly end. */
-			if (link->reason == 0 &&
-			    evbuffer_get_length(bufferevent_get_input(bev)) > 0)
-				link->reason = -ECONNRESET;
-			r = link->reason;
+			r = link_last_reason(link);
 		} else if (r == -EAGAIN) {
 			return;
 		} else if (r >= 0) {
@@ -160,7 +107,7 @@ link_on_writable(struct bufferevent *bev, void *arg)
 {
 	struct rm_link *link = arg;
 
-	if (link->callbacks.on_drained != NULL && !link->closing)
+	if (link->callbacks.on_drained != NULL && link->open && !link->closing)
 		link->callbacks.on_drained(link, link->arg);
 }
 
@@ -174,9 +121,11 @@ link_on_event(struct bufferevent *bev, short what, void *arg)
 		return;
 	/*
 	 * EPIPE says that the peer had closed before; what it sent and how it
-	 * closed is still to be read, and reading always comes to an end now.
+	 * closed is still to be read, and reading always comes to an end now. One
+	 * that refuses our certificate says so and resets.
 	 */
-	if (what & BEV_EVENT_WRITING && what & BEV_EVENT_ERROR && error == EPIPE) {
+	if (what & BEV_EVENT_WRITING && what & BEV_EVENT_ERROR &&
+	    (error == EPIPE || (link->stream != NULL && error == ECONNRESET))) {
 		bufferevent_disable(bev, EV_WRITE);
 		return;
 	}
@@ -195,16 +144,29 @@ link_on_timer(void *arg)
 {
 	struct rm_link *link = arg;
 
-	link_on_readable(link->bev, link);
+	if (link->stream != NULL && link->open) {
+		int r = tls_stream_check(link->stream, &link->why);
+
+		rm_timer_after(link->timer, LINK_RECHECK_NS);
+		if (r < 0)
+			rm_link_close(link, r);
+	} else if (link->stream != NULL && link->begun) {
+		rm_link_close(link, -ETIMEDOUT);
+	} else {
+		link->begun = true;
+		if (link->stream != NULL)
+			rm_timer_after(link->timer, RM_TLS_HANDSHAKE_NS);
+		link_on_readable(link->bev, link);
+	}
 }
 
-/* For on_open: not every peer speaks first. */
+/* For on_open: not every peer speaks first; and TLS has to begin. */
 static int
 link_arm(struct rm_link *link, struct rm_loop *loop)
 {
 	int r;
 
-	if (link->callbacks.on_open == NULL)
+	if (link->callbacks.on_open == NULL && link->stream == NULL)
 		return 0;
 	r = rm_timer_new(loop, link_on_timer, link, &link->timer);
 	if (r == 0)
@@ -212,26 +174,17 @@ link_arm(struct rm_link *link, struct rm_loop *loop)
 	return r;
 }
 
-/* A host that vanishes while we have nothing to say is noticed within some 15 s. A
- * frozen process's kernel still answers. */
 static int
-link_set_tcp(int fd)
+link_seal(struct rm_link *link, const struct rm_link_limits *limits)
 {
-	static const struct {
-		int level, name, value;
-	} options[] = {
-		{ IPPROTO_TCP, TCP_NODELAY, 1 },
-		{ SOL_SOCKET, SO_KEEPALIVE, 1 },
-		{ IPPROTO_TCP, TCP_KEEPIDLE, 5 },
-		{ IPPROTO_TCP, TCP_KEEPINTVL, 3 },
-		{ IPPROTO_TCP, TCP_KEEPCNT, 3 },
-	};
-
-	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
-		if (setsockopt(fd, options[i].level, options[i].name, &options[i].value,
-			sizeof(options[i].value)) < 0)
-			return -errno;
-	return 0;
+	link->plain = evbuffer_new();
+	link->outgoing = evbuffer_new();
+	if (link->plain == NULL || link->outgoing == NULL)
+		return -ENOMEM;
+	bufferevent_setwatermark(link->bev, EV_READ, 0, LINK_SEALED_BYTES);
+	return tls_stream_new(limits->tls, limits->accepting,
+	    bufferevent_get_input(link->bev), bufferevent_get_output(link->bev),
+	    &link->stream);
 }
 
 static int
@@ -243,7 +196,7 @@ link_name_peer(struct rm_link *link)
 		return -errno;
 	if (link->peer.storage.ss_family == AF_UNIX)
 		return 0;
-	return link_set_tcp(link->fd);
+	return rm_tcp_prepare(link->fd);
 }
 
 int
@@ -265,8 +218,9 @@ rm_link_new(struct rm_loop *loop, int fd, const struct rm_link_limits *limits,
 	link->max_output = limits->max_output_bytes;
 	link->callbacks = *callbacks;
 	link->arg = arg;
+	link->open = callbacks->on_open == NULL && limits->tls == NULL;
 
-	r = limits->tls != NULL ? -EPROTONOSUPPORT : link_name_peer(link);
+	r = link_name_peer(link);
 	if (r < 0)
 		goto out;
 	r = -ENOMEM;
@@ -281,6 +235,10 @@ rm_link_new(struct rm_loop *loop, int fd, const struct rm_link_limits *limits,
 	 * an unfinished one cannot hold more. */
 	bufferevent_setwatermark(
 	    link->bev, EV_READ, 0, RM_FRAME_HEADER_BYTES + link->max_frame);
+	r = limits->tls != NULL ? link_seal(link, limits) : 0;
+	if (r < 0)
+		goto out;
+	r = -ENOMEM;
 	if (bufferevent_enable(link->bev, EV_READ | EV_WRITE) < 0)
 		goto out;
 	r = link_arm(link, loop);
@@ -301,26 +259,47 @@ rm_link_free(struct rm_link *link)
 	if (link == NULL)
 		return;
 	link_shut(link);
+	tls_stream_free(link->stream);
+	if (link->plain != NULL)
+		evbuffer_free(link->plain);
+	if (link->outgoing != NULL)
+		evbuffer_free(link->outgoing);
 	free(link);
+}
+
+/* Frames wait for the handshake; then they are enciphered at once. */
+static int
+link_send_sealed(struct rm_link *link, const uint8_t *data, size_t len)
+{
+	int r;
+
+	r = rm_frame_put_sealed(link->outgoing, data, len);
+	if (r < 0 || !link->open)
+		return r;
+	r = tls_stream_write(link->stream, link->outgoing);
+	if (r < 0)
+		rm_link_close(link, r);
+	return r;
 }
 
 int
 rm_link_send(struct rm_link *link, const uint8_t *data, size_t len)
 {
-	struct evbuffer *output;
 	int r;
 
 	if (link->closing || link->ended)
 		return -ENOTCONN;
-	output = bufferevent_get_output(link->bev);
 	if (len > RM_FRAME_MAX_BYTES)
 		return -EMSGSIZE;
-	if (evbuffer_get_length(output) + RM_FRAME_HEADER_BYTES + len >
+	if (rm_link_output_bytes(link) + RM_FRAME_HEADER_BYTES + len >
 	    link->max_output) {
 		link->counts.refused_sends++;
 		return -ENOBUFS;
 	}
-	r = rm_frame_put(output, data, len);
+	if (link->stream != NULL)
+		r = link_send_sealed(link, data, len);
+	else
+		r = rm_frame_put(bufferevent_get_output(link->bev), data, len);
 	if (r < 0)
 		return r;
 	link->counts.frames_out++;
@@ -331,9 +310,13 @@ rm_link_send(struct rm_link *link, const uint8_t *data, size_t len)
 size_t
 rm_link_output_bytes(const struct rm_link *link)
 {
+	size_t waiting = 0;
+
 	if (link->bev == NULL)
 		return 0;
-	return evbuffer_get_length(bufferevent_get_output(link->bev));
+	if (link->outgoing != NULL)
+		waiting = evbuffer_get_length(link->outgoing);
+	return evbuffer_get_length(bufferevent_get_output(link->bev)) + waiting;
 }
 
 void
@@ -353,7 +336,8 @@ void
 rm_link_pause(struct rm_link *link)
 {
 	link->paused = true;
-	if (link->bev != NULL)
+	/* The handshake is not paused. */
+	if (link->bev != NULL && (link->open || link->stream == NULL))
 		bufferevent_disable(link->bev, EV_READ);
 }
 
@@ -375,24 +359,11 @@ rm_link_resume(struct rm_link *link)
 int
 rm_link_peer_ack(const struct rm_link *link, int64_t *since_ns, uint32_t *unacked)
 {
-	struct tcp_info info = { 0 };
-	socklen_t len = sizeof(info);
-	int queued, unsent;
-
 	if (link->fd < 0)
 		return -ENOTCONN;
 	if (link->peer.storage.ss_family == AF_UNIX)
 		return -EOPNOTSUPP;
-	if (getsockopt(link->fd, IPPROTO_TCP, TCP_INFO, &info, &len) < 0)
-		return -errno;
-	if (ioctl(link->fd, SIOCOUTQ, &queued) < 0 ||
-	    ioctl(link->fd, SIOCOUTQNSD, &unsent) < 0)
-		return -errno;
-	*since_ns = (int64_t)info.tcpi_last_ack_recv * RM_NS_PER_MS;
-	/* Behind a frozen process's full window bytes wait unsent: those wait for
-	 * room and not for an ACK. */
-	*unacked = queued > unsent ? (uint32_t)(queued - unsent) : 0;
-	return 0;
+	return rm_tcp_peer_ack(link->fd, since_ns, unacked);
 }
 
 const struct rm_address *
@@ -410,11 +381,11 @@ rm_link_counts(const struct rm_link *link)
 const char *
 rm_link_identity(const struct rm_link *link)
 {
-	return "";
+	return link->identity != NULL ? link->identity : "";
 }
 
 const char *
 rm_link_why(const struct rm_link *link)
 {
-	return "";
+	return link->why.text;
 }

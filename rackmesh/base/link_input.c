@@ -1,0 +1,130 @@
+#include <errno.h>
+#include <stdlib.h>
+
+#include <event2/buffer.h>
+#include <event2/bufferevent.h>
+#include <event2/event.h>
+
+#include "rackmesh/base/frame.h"
+#include "rackmesh/base/link_state.h"
+#include "rackmesh/base/loop.h"
+#include "rackmesh/base/tls_stream.h"
+
+/* Who is there? 0, -EAGAIN while nobody knows, or why to close. */
+static int
+link_shake_hands(struct rm_link *link)
+{
+	int r = tls_stream_handshake(link->stream, &link->identity, &link->why);
+
+	if (r == -EAGAIN && link->ended)
+		return tls_stream_give_up(link->stream, false, &link->why);
+	if (r < 0)
+		return r;
+	rm_timer_after(link->timer, LINK_RECHECK_NS);
+	if (link->paused)
+		bufferevent_disable(link->bev, EV_READ);
+	return tls_stream_write(link->stream, link->outgoing);
+}
+
+int
+link_begin(struct rm_link *link)
+{
+	int r = 0;
+
+	if (link->stream != NULL)
+		r = link_shake_hands(link);
+	if (r < 0)
+		return r;
+	link->open = true;
+	if (link->callbacks.on_open != NULL)
+		r = link->callbacks.on_open(link, link->arg);
+	if (r < 0)
+		rm_link_close(link, r);
+	return 0;
+}
+
+/* Another frame may be among what has come enciphered; 0, -EAGAIN, or why to close. */
+static int
+link_decipher(struct rm_link *link)
+{
+	int r = tls_stream_read(link->stream, link->plain,
+	    RM_FRAME_HEADER_BYTES + link->max_frame, &link->why);
+
+	if (r != -ENODATA)
+		return r;
+	if (!link->ended)
+		bufferevent_disable(link->bev, EV_READ | EV_WRITE);
+	link->ended = true;
+	link->goodbye = true;
+	return -EAGAIN;
+}
+
+static int
+link_take(struct rm_link *link, struct rm_frame *frame)
+{
+	int r;
+
+	if (link->stream == NULL)
+		return rm_frame_take(
+		    bufferevent_get_input(link->bev), link->max_frame, frame);
+	r = rm_frame_take_sealed(link->plain, link->max_frame, frame);
+	if (r != -EAGAIN)
+		return r;
+	r = link_decipher(link);
+	if (r < 0)
+		return r;
+	return rm_frame_take_sealed(link->plain, link->max_frame, frame);
+}
+
+/* The two ways of not being configured alike deserve a sentence. */
+static void
+link_explain(struct rm_link *link)
+{
+	uint8_t head[2] = { 0 };
+
+	if (link->stream != NULL || link->counts.frames_in > 0)
+		return;
+	evbuffer_copyout(bufferevent_get_input(link->bev), head, sizeof(head));
+	if (head[0] >= 0x14 && head[0] <= 0x17 && head[1] == 0x03)
+		rm_why(&link->why, 0, "the peer speaks TLS, and we do not");
+}
+
+int
+link_last_reason(struct rm_link *link)
+{
+	const struct evbuffer *rest = link->plain;
+
+	if (rest == NULL)
+		rest = bufferevent_get_input(link->bev);
+	/* Cut off in the middle of a frame is no orderly end; nor is within TLS one
+	 * that anybody on the way could have made. */
+	if (link->reason == 0 &&
+	    (evbuffer_get_length(rest) > 0 || (link->stream != NULL && !link->goodbye)))
+		link->reason = -ECONNRESET;
+	return link->reason;
+}
+
+int
+link_hand_over(struct rm_link *link)
+{
+	struct rm_frame frame;
+	int r;
+
+	r = link_take(link, &frame);
+	if (r == -EMSGSIZE || r == -EBADMSG) {
+		link->counts.refused_frames++;
+		link_explain(link);
+	}
+	if (r < 0)
+		return r;
+	link->counts.frames_in++;
+	link->counts.bytes_in += RM_FRAME_HEADER_BYTES + frame.len;
+	r = link->callbacks.on_frame(link, frame.data, frame.len, link->arg);
+	free(frame.data);
+	/* The owner's -EAGAIN is a reason like any other, not "wait for more". */
+	if (r == -EAGAIN) {
+		rm_link_close(link, r);
+		r = 0;
+	}
+	return r;
+}

@@ -1,0 +1,55 @@
+/*
+ * link_state - what the two files of link share; private to them.
+ */
+#ifndef RACKMESH_BASE_LINK_STATE_H
+#define RACKMESH_BASE_LINK_STATE_H
+
+#include "rackmesh/base/address.h"
+#include "rackmesh/base/link.h"
+#include "rackmesh/base/tls.h"
+#include "rackmesh/base/why.h"
+
+/* The files are looked at every second, so that half of the time is left for this. */
+#define LINK_RECHECK_NS (RM_TLS_RECHECK_NS / 2)
+
+struct bufferevent;
+struct evbuffer;
+struct rm_timer;
+struct tls_stream;
+
+struct rm_link {
+	int fd;
+	struct bufferevent *bev; /* NULL: closed */
+	struct rm_timer *timer;  /* on_open; with TLS its time-outs, too. May be NULL */
+	size_t max_frame;
+	size_t max_output;
+	struct rm_link_callbacks callbacks;
+	void *arg;
+	struct tls_stream *stream; /* NULL: plaintext, and so are the next two */
+	struct evbuffer *plain;    /* deciphered */
+	struct evbuffer *outgoing; /* frames that wait for the handshake */
+	const char *identity;
+	struct rm_why why;
+	/*
+	 * ended: the stream has said its last; the frames that came before it
+	 * are still handed over. closing: our side has had enough, they are not.
+	 */
+	bool ended;
+	bool closing;
+	bool open;    /* on_open has been called */
+	bool begun;   /* the handshake's time runs */
+	bool goodbye; /* the peer has said, within TLS, that this was all */
+	bool paused;  /* frames wait */
+	int reason;   /* of whichever of the two */
+	struct rm_address peer;
+	struct rm_link_counts counts;
+};
+
+/* The owner may use it from now on; 0, -EAGAIN: not yet, or why to close. */
+int link_begin(struct rm_link *link);
+/* One frame off the input to the owner; 0, -EAGAIN, or why to close. */
+int link_hand_over(struct rm_link *link);
+/* The stream is at its end, and no whole frame is left: was that all? */
+int link_last_reason(struct rm_link *link);
+
+#endif

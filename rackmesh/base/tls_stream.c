@@ -1,0 +1,237 @@
+#include "rackmesh/base/tls_stream.h"
+
+#include <errno.h>
+#include <event2/buffer.h>
+#include <limits.h>
+#include <openssl/err.h>
+#include <stdlib.h>
+
+#include "rackmesh/base/tls_state.h"
+
+#define STREAM_RECORD_BYTES (16 << 10)
+
+struct tls_stream {
+	struct rm_tls *tls;
+	SSL *ssl;
+	struct evbuffer *in, *out;
+	bool open; /* the handshake is done */
+	int lost;  /* not 0: why; OpenSSL must not be asked again */
+	char identity[RM_TLS_MAX_IDENTITY];
+};
+
+static int
+stream_bio_read(BIO *bio, char *data, int len)
+{
+	struct tls_stream *stream = BIO_get_data(bio);
+	int n = evbuffer_remove(stream->in, data, (size_t)len);
+
+	BIO_clear_retry_flags(bio);
+	if (n > 0)
+		return n;
+	BIO_set_retry_read(bio);
+	return -1;
+}
+
+static int
+stream_bio_write(BIO *bio, const char *data, int len)
+{
+	struct tls_stream *stream = BIO_get_data(bio);
+
+	BIO_clear_retry_flags(bio);
+	return evbuffer_add(stream->out, data, (size_t)len) < 0 ? -1 : len;
+}
+
+static long
+stream_bio_ctrl(BIO *bio, int what, long number, void *pointer)
+{
+	return what == BIO_CTRL_FLUSH; /* OpenSSL insists on this one */
+}
+
+/* One for the process. */
+static BIO_METHOD *
+stream_bio_method(void)
+{
+	static BIO_METHOD *method;
+
+	if (method != NULL)
+		return method;
+	method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "evbuffers");
+	if (method != NULL) {
+		BIO_meth_set_read(method, stream_bio_read);
+		BIO_meth_set_write(method, stream_bio_write);
+		BIO_meth_set_ctrl(method, stream_bio_ctrl);
+	}
+	return method;
+}
+
+static BIO *
+stream_bio_new(struct tls_stream *stream)
+{
+	BIO_METHOD *method = stream_bio_method();
+	BIO *bio = method != NULL ? BIO_new(method) : NULL;
+
+	if (bio == NULL)
+		return NULL;
+	BIO_set_data(bio, stream);
+	BIO_set_init(bio, 1);
+	return bio;
+}
+
+int
+tls_stream_new(struct rm_tls *tls, bool accepting, struct evbuffer *in,
+    struct evbuffer *out, struct tls_stream **ret)
+{
+	struct tls_stream *stream = calloc(1, sizeof(*stream));
+	BIO *bio;
+
+	if (stream == NULL)
+		return -ENOMEM;
+	stream->tls = tls;
+	stream->in = in;
+	stream->out = out;
+	stream->ssl = accepting ? rm_tls_accepting(tls) : rm_tls_connecting(tls);
+	bio = stream->ssl != NULL ? stream_bio_new(stream) : NULL;
+	if (bio == NULL) {
+		tls_stream_free(stream);
+		return -ENOMEM;
+	}
+	SSL_set_bio(stream->ssl, bio, bio);
+	*ret = stream;
+	return 0;
+}
+
+void
+tls_stream_free(struct tls_stream *stream)
+{
+	if (stream == NULL)
+		return;
+	SSL_free(stream->ssl);
+	free(stream);
+	ERR_clear_error();
+}
+
+/* The error of a call that has returned r: -EAGAIN, -ENODATA, or by its class. */
+static int
+stream_error(struct tls_stream *stream, int r, struct rm_why *why)
+{
+	unsigned long error = ERR_peek_error();
+
+	switch (SSL_get_error(stream->ssl, r)) {
+	case SSL_ERROR_WANT_READ:
+		ERR_clear_error();
+		return -EAGAIN;
+	case SSL_ERROR_ZERO_RETURN:
+		ERR_clear_error();
+		return -ENODATA;
+	case SSL_ERROR_SSL:
+		stream->lost = tls_broken(stream->tls, stream->ssl, error, why);
+		return stream->lost;
+	default: /* our buffers have no room */
+		ERR_clear_error();
+		stream->lost = rm_why(why, -ENOMEM, "out of memory in TLS");
+		return stream->lost;
+	}
+}
+
+int
+tls_stream_handshake(
+    struct tls_stream *stream, const char **identity, struct rm_why *why)
+{
+	int r;
+
+	if (stream->lost != 0)
+		return stream->lost;
+	ERR_clear_error();
+	r = SSL_do_handshake(stream->ssl);
+	if (r != 1) {
+		r = stream_error(stream, r, why);
+		return r == -ENODATA ? tls_stream_give_up(stream, false, why) : r;
+	}
+	/* It has been found in the handshake; this is the rule's second lock. */
+	r = rm_tls_identity(stream->ssl, stream->identity);
+	if (r < 0) {
+		stream->lost = rm_why(why, -EACCES, "the peer has no identity");
+		return stream->lost;
+	}
+	stream->open = true;
+	tls_handshake_done(stream->tls);
+	*identity = stream->identity;
+	return 0;
+}
+
+int
+tls_stream_give_up(struct tls_stream *stream, bool late, struct rm_why *why)
+{
+	stream->lost = late ? tls_handshake_late(stream->tls, why)
+			    : tls_handshake_failed(stream->tls, stream->ssl, 0, why);
+	return stream->lost;
+}
+
+int
+tls_stream_read(
+    struct tls_stream *stream, struct evbuffer *plain, size_t most, struct rm_why *why)
+{
+	bool got = false;
+
+	if (stream->lost != 0)
+		return stream->lost;
+	ERR_clear_error();
+	while (evbuffer_get_length(plain) < most) {
+		struct evbuffer_iovec space;
+		int r;
+
+		if (evbuffer_reserve_space(plain, STREAM_RECORD_BYTES, &space, 1) != 1)
+			return -ENOMEM;
+		r = SSL_read(stream->ssl, space.iov_base, STREAM_RECORD_BYTES);
+		if (r <= 0) {
+			r = stream_error(stream, r, why);
+			/* What came before is handed on first. */
+			return got ? 0 : r;
+		}
+		space.iov_len = (size_t)r;
+		if (evbuffer_commit_space(plain, &space, 1) < 0)
+			return -ENOMEM;
+		got = true;
+	}
+	return 0;
+}
+
+int
+tls_stream_write(struct tls_stream *stream, struct evbuffer *plain)
+{
+	struct evbuffer_iovec piece;
+
+	if (stream->lost != 0)
+		return stream->lost;
+	ERR_clear_error();
+	while (evbuffer_peek(plain, -1, NULL, &piece, 1) > 0) {
+		int n = piece.iov_len > INT_MAX ? INT_MAX : (int)piece.iov_len;
+
+		n = SSL_write(stream->ssl, piece.iov_base, n);
+		if (n <= 0)
+			return stream_error(stream, n, NULL);
+		if (evbuffer_drain(plain, (size_t)n) < 0)
+			return -EIO;
+	}
+	return 0;
+}
+
+void
+tls_stream_end(struct tls_stream *stream)
+{
+	if (stream->open && stream->lost == 0)
+		SSL_shutdown(stream->ssl);
+	ERR_clear_error();
+}
+
+int
+tls_stream_check(struct tls_stream *stream, struct rm_why *why)
+{
+	const struct tls_note *note = tls_note_of(stream->ssl);
+
+	if (rm_tls_still_good(stream->tls, stream->ssl))
+		return 0;
+	stream->tls->counts.refused++;
+	return rm_why(
+	    why, -EACCES, "the peer's certificate is refused now: %s", note->why);
+}

@@ -1,0 +1,45 @@
+/*
+ * tls_stream - TLS between two buffers: what came from the wire on one side, what goes
+ * out to it on the other; private to link.
+ *
+ * No file descriptor: whoever moves the bytes keeps his own ways of doing it, and of
+ * noticing how a connection ends. What goes out is always encrypted, to the last word.
+ */
+#ifndef RACKMESH_BASE_TLS_STREAM_H
+#define RACKMESH_BASE_TLS_STREAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct evbuffer;
+struct rm_tls;
+struct rm_why;
+struct tls_stream;
+
+/* in and out: borrowed. */
+int tls_stream_new(struct rm_tls *tls, bool accepting, struct evbuffer *in,
+    struct evbuffer *out, struct tls_stream **ret);
+void tls_stream_free(struct tls_stream *stream); /* NULL is fine */
+
+/* 0: done, identity is the peer's (good as long as the stream). -EAGAIN: more has to
+ * come. Else it has failed, and is counted: -EACCES, -EPROTO, -ENOMEM. */
+int tls_stream_handshake(
+    struct tls_stream *stream, const char **identity, struct rm_why *why);
+/* It has not come to its end: -ECONNRESET, or -ETIMEDOUT when late. Counted. */
+int tls_stream_give_up(struct tls_stream *stream, bool late, struct rm_why *why);
+
+/* Deciphers until plain holds most bytes, or a little more. 0: something has come, or
+ * plain is full. -EAGAIN: nothing. -ENODATA: the peer has said that this was all.
+ * -EACCES, -EPROTO, -ENOMEM: lost. */
+int tls_stream_read(
+    struct tls_stream *stream, struct evbuffer *plain, size_t most, struct rm_why *why);
+/* All of plain. < 0: some may have gone, the stream is lost. */
+int tls_stream_write(struct tls_stream *stream, struct evbuffer *plain);
+/* Says that this was all. */
+void tls_stream_end(struct tls_stream *stream);
+
+/* -EACCES: the peer must not be let in any more. */
+int tls_stream_check(struct tls_stream *stream, struct rm_why *why);
+
+#endif
