@@ -3,6 +3,7 @@
 import itertools
 
 from lab import figures
+from lab.engines import GROUP_INTERVAL_S
 from lab.faults import RNIC_KINDS, AgentFrozen, AgentKilled, HostGone, RnicDead
 from lab.story import live_through
 from lab.world import RACKS
@@ -47,8 +48,8 @@ def test_the_dead_rnic_is_named_every_time(world, rng, say, soak):
     say(figures.line("RNIC dead, plain webhook", plain))
     say(figures.line("RNIC dead, Alertmanager", grouped))
     assert kinds == count
-    for seconds in (plain, grouped):
-        assert figures.percentile(seconds, 0.95) <= P95_S
+    for seconds, theirs in ((plain, 0), (grouped, GROUP_INTERVAL_S)):
+        assert figures.percentile(seconds, 0.95) <= P95_S + theirs
         assert max(seconds) <= WORST_S
 
 

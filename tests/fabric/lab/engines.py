@@ -8,6 +8,9 @@ from .process import Daemon
 from .wait import until
 
 ALERTMANAGER_PORT = 9093
+# A group that it has told of stays for up to half a minute, and news on it, such as the
+# next fault of the same part, waits for the group's next turn.
+GROUP_INTERVAL_S = 1
 
 # Its template lies at a path that is compiled in: /usr/share/prometheus/... An overlay
 # in a mount namespace of its own puts it there for this process alone.
@@ -21,7 +24,7 @@ route:
   receiver: sink
   group_by: [alertname, part, place]   # one group is one fault
   group_wait: 0s
-  group_interval: 1s
+  group_interval: {interval}s
   repeat_interval: 1h
 receivers:
   - name: sink
@@ -40,7 +43,7 @@ class Alertmanager(Daemon):
         data = folder / "alertmanager"
         data.mkdir(parents=True)
         config = folder / "alertmanager.yml"
-        config.write_text(_CONFIG.format(url=webhook))
+        config.write_text(_CONFIG.format(url=webhook, interval=GROUP_INTERVAL_S))
         engines = pathlib.Path(engines).resolve()
         super().__init__(
             "alertmanager",
