@@ -133,6 +133,7 @@ start_intake(struct analyzer *analyzer)
 	const struct intake_options options = {
 		.name = config->name,
 		.incarnation = rm_random_u64() | 1,
+		.tls = rm_credentials_tls(analyzer->credentials),
 		.max_sessions = config->max_aggregators,
 		.silence_ns = SILENCE_NS,
 	};
@@ -191,6 +192,8 @@ start_http(struct analyzer *analyzer)
 	if (r == 0)
 		r = analyzer_metrics_register(analyzer, analyzer->metrics);
 	if (r == 0)
+		r = rm_credentials_metrics(analyzer->credentials, analyzer->metrics);
+	if (r == 0)
 		r = analyzer_api_serve(analyzer, analyzer->server);
 	if (r < 0)
 		rm_log_error(r, "cannot prepare the HTTP server");
@@ -212,7 +215,9 @@ analyzer_new(
 		goto out;
 	analyzer->loop = loop;
 	analyzer->config = config;
-	r = rm_worker_new(loop, WORKER_JOBS, &analyzer->worker);
+	r = rm_credentials_new(loop, &config->credentials, &analyzer->credentials);
+	if (r == 0)
+		r = rm_worker_new(loop, WORKER_JOBS, &analyzer->worker);
 	if (r == 0)
 		r = start_state(analyzer);
 	if (r == 0)
@@ -262,6 +267,7 @@ analyzer_free(struct analyzer *analyzer)
 	sla_free(analyzer->sla);
 	racks_free(analyzer->racks);
 	board_free(analyzer->board);
+	rm_credentials_free(analyzer->credentials);
 	free(analyzer);
 }
 

@@ -18,6 +18,7 @@ const struct rm_option analyzer_options[] = {
 	  "name of this analyzer; left out: the system's", NULL, NULL, 0 },
 	{ "listen", RM_STRING, AT(listen), "0.0.0.0:7491", 1, 255, 0,
 	  "where tor-aggregators connect, on the management network", NULL, NULL, 0 },
+	RM_CREDENTIALS_OPTIONS(struct analyzer_config, credentials),
 	{ "max_aggregators", RM_UINT, AT(max_aggregators), "4096", 1, 16384, 0,
 	  "connections at a time", NULL, NULL, 0 },
 	{ "row_interval_s", RM_UINT, AT(row_interval_s), "10", 1, 3600, 0,

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "rackmesh/base/config.h"
+#include "rackmesh/base/credentials.h"
 
 /* Strings are never NULL after a load unless said otherwise. */
 struct analyzer_influx_config {
@@ -24,6 +25,7 @@ struct analyzer_config {
 	const char *path; /* of the file; borrowed; NULL: none */
 	char *name;       /* the host's own name when not given */
 	char *listen;
+	struct rm_credentials_config credentials;
 	uint64_t max_aggregators;
 	uint64_t row_interval_s;
 	uint64_t resolve_after_ms;

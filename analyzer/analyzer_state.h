@@ -26,6 +26,7 @@ struct analyzer_counts {
 struct analyzer {
 	struct rm_loop *loop;
 	const struct analyzer_config *config;
+	struct rm_credentials *credentials;
 	struct rm_worker *worker;
 	struct rm_http_client *http;
 	struct history *history;

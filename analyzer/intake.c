@@ -211,7 +211,8 @@ session_on_close(struct rm_link *link, int reason, void *arg)
 		    peer);
 		callbacks->on_gone(&session->info, callbacks->arg);
 	} else if (reason != -EPERM) {
-		rm_log_warn(reason, "%s: disconnected before a hello", peer);
+		rm_log_warn(reason, "%s: disconnected before a hello%s%s", peer,
+		    rm_link_why(link)[0] != '\0' ? ": " : "", rm_link_why(link));
 	}
 	intake_session_free(session);
 }
@@ -224,9 +225,13 @@ static const struct rm_link_callbacks link_callbacks = {
 int
 intake_accept(int fd, const struct rm_address *peer, void *arg)
 {
-	static const struct rm_link_limits limits = { WIRE_MAX_BYTES,
-		MAX_OUTPUT_BYTES };
 	struct intake *intake = arg;
+	const struct rm_link_limits limits = {
+		.max_frame_bytes = WIRE_MAX_BYTES,
+		.max_output_bytes = MAX_OUTPUT_BYTES,
+		.tls = intake->options.tls,
+		.accepting = true,
+	};
 	struct intake_session *session = NULL;
 	int r;
 

@@ -28,10 +28,12 @@
 
 struct intake;
 struct rm_loop;
+struct rm_tls;
 
 struct intake_options {
 	const char *name; /* borrowed */
 	uint64_t incarnation;
+	struct rm_tls *tls; /* borrowed; NULL: plaintext */
 	size_t max_sessions;
 	int64_t silence_ns; /* 3 s: of one that pings; then its link is dropped */
 };

@@ -6,8 +6,10 @@
 
 #include "rackmesh/base/link.h"
 #include "rackmesh/base/log.h"
+#include "rackmesh/fabric/authority.h"
 
 #define QUOTED 128
+#define WHY 1024
 
 /* ---- hello ------------------------------------------------------------------ */
 
@@ -55,6 +57,30 @@ hello_refused(const struct intake_session *session, const struct wire_hello *hel
 	if (!rm_name_valid(hello->id))
 		return "the aggregator's name is not valid";
 	return "";
+}
+
+/* By its certificate: is it who it says it is, and are all these ToRs its own? */
+static bool
+hello_is_its_own(const struct intake_session *session,
+    const struct wire_hello_view *view, char why[WHY])
+{
+	const char *uri = rm_link_identity(session->link);
+	struct rm_request request = {
+		.verb = RM_VERB_AGGREGATOR_SESSION,
+		.region = view->hello.region,
+		.name = view->hello.id,
+	};
+	bool own = rm_authority_admits(uri, &request, why, WHY);
+
+	request.verb = RM_VERB_REPORT;
+	for (size_t i = 0; own && i < view->hello.tor_count; i++) {
+		struct wire_tor_state state;
+
+		wire_hello_tor(view, i, &state);
+		request.tor = state.tor;
+		own = rm_authority_admits(uri, &request, why, WHY);
+	}
+	return own;
 }
 
 static int
@@ -121,12 +147,15 @@ session_on_hello(struct intake_session *session, const uint8_t *data, size_t len
 	struct intake_info *info = &session->info;
 	struct wire_hello_view view;
 	const char *refused;
+	char why[WHY];
 	int r;
 
 	r = wire_open_hello(&view, data, len);
 	if (r < 0)
 		return r;
 	refused = hello_refused(session, &view.hello);
+	if (refused[0] == '\0' && !hello_is_its_own(session, &view, why))
+		refused = why;
 	if (refused[0] != '\0')
 		return session_welcome(session, refused);
 	strcpy(info->region, view.hello.region);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host-agent/plans.h"
 #include "host-agent/prober.h"
 #include "host-agent/qp_hooks.h"
 #include "host-agent/services.h"
@@ -76,6 +77,7 @@ const struct rm_option agent_options[] = {
 	  "name of this host; left out: the system's", NULL, NULL, 0 },
 	{ "region", RM_STRING, AT(region), "default", 1, 63, 0,
 	  "region of this host", NULL, NULL, 0 },
+	RM_CREDENTIALS_OPTIONS(struct agent_config, credentials),
 	{ "netns", RM_STRING, AT(netns), NULL, 1, 255, 0,
 	  "network namespace of the RNICs, as in ip netns, or a path", NULL, NULL, 0 },
 	{ "state_folder", RM_STRING, AT(state_folder), "/var/lib/rackmesh/host-agent",
@@ -118,6 +120,14 @@ const struct rm_option agent_options[] = {
 	  NULL, NULL, 0 },
 	{ "services.turn_s", RM_UINT, AT(services_turn_s), "30", 1, 3600, RM_RELOAD,
 	  "so long a way is probed while others wait", NULL, NULL, 0 },
+	{ "limits.cpu_percent", RM_UINT, AT(limits_cpu_percent), "5", 0, 6400, RM_RELOAD,
+	  "of one core; above it for a while probing slows down, to a tenth at worst; 0: none",
+	  NULL, NULL, 0 },
+	{ "limits.memory_mib", RM_UINT, AT(limits_memory_mib), "128", 0, 65536, RM_RELOAD,
+	  "resident; above it probing slows down likewise; 0: none", NULL, NULL, 0 },
+	{ "pinglists.expire_days", RM_UINT, AT(pinglists_expire_days), PLANS_EXPIRE_DAYS, 1,
+	  PLANS_MAX_EXPIRE_DAYS, RM_RELOAD,
+	  "without an aggregator for so long, a tenth of their probes leaves", NULL, NULL, 0 },
 	{ "batch.max_age_ms", RM_UINT, AT(batch_max_age_ms), "200", 10, 1000, 0,
 	  "results leave at the latest this long after the first of a batch", NULL, NULL, 0 },
 	{ "batch.max_results", RM_UINT, AT(batch_max_results), "512", 1, 4096, 0,

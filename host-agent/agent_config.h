@@ -11,6 +11,7 @@
 
 #include "host-agent/rnic_facts.h"
 #include "rackmesh/base/config.h"
+#include "rackmesh/base/credentials.h"
 
 #define AGENT_GID_CHOSEN 256 /* no index of a GID table */
 
@@ -43,6 +44,7 @@ struct agent_config {
 
 	char *host; /* never NULL after a load */
 	char *region;
+	struct rm_credentials_config credentials;
 	char *netns; /* NULL: our own */
 	char *state_folder;
 	struct rm_list rnics;       /* struct agent_rnic_config */
@@ -61,6 +63,9 @@ struct agent_config {
 	uint64_t services_turn_s;
 	uint64_t batch_max_age_ms;
 	uint64_t batch_max_results;
+	uint64_t limits_cpu_percent;
+	uint64_t limits_memory_mib;
+	uint64_t pinglists_expire_days;
 	uint64_t queue_max_age_ms;
 	uint64_t queue_max_bytes;
 	char *http_listen;

@@ -41,11 +41,14 @@ agent_pause(bool paused, void *arg)
 }
 
 static struct prober_options
-agent_prober_options(const struct agent_config *config)
+agent_prober_options(struct host_agent *agent)
 {
+	const struct agent_config *config = &agent->config;
+
 	return (struct prober_options){
 		.timeout_ns = (int64_t)config->probe_timeout_ms * RM_NS_PER_MS,
 		.max_rate_per_s = config->probe_max_rate_per_s,
+		.host_ceiling = &agent->ceiling,
 	};
 }
 
@@ -81,10 +84,14 @@ host_agent_reload(void *arg)
 	agent->config.services_max_flows = fresh.services_max_flows;
 	agent->config.services_interval_ms = fresh.services_interval_ms;
 	agent->config.services_turn_s = fresh.services_turn_s;
+	agent->config.limits_cpu_percent = fresh.limits_cpu_percent;
+	agent->config.limits_memory_mib = fresh.limits_memory_mib;
+	agent->config.pinglists_expire_days = fresh.pinglists_expire_days;
 	agent_config_clear(&fresh);
 	agent_tune_tracing(agent);
+	agent_tune_limits(agent);
 	agent_services_tune(agent->services);
-	options = agent_prober_options(&agent->config);
+	options = agent_prober_options(agent);
 	for (size_t i = 0; i < agent->rnic_count && !same; i++) {
 		r = rnic_retune(agent->rnics[i], &options);
 		if (r < 0)
@@ -113,7 +120,7 @@ agent_add_rnics(struct host_agent *agent)
 			.flow_qps = agent->config.roce_flow_qps,
 			.software_stamps = agent->config.roce_software_stamps,
 			.lanes = agent->lanes,
-			.prober = agent_prober_options(&agent->config),
+			.prober = agent_prober_options(agent),
 		};
 		int r = 0;
 
@@ -150,6 +157,7 @@ agent_add_uplinks(struct host_agent *agent)
 			.host = config->host,
 			.region = config->region,
 			.incarnation = agent->incarnation,
+			.tls = rm_credentials_tls(agent->credentials),
 			.batch_max_results = config->batch_max_results,
 			.batch_max_age_ns =
 			    (int64_t)config->batch_max_age_ms * RM_NS_PER_MS,
@@ -208,6 +216,7 @@ agent_serve_http(struct host_agent *agent)
 		.services = agent->services,
 		.paused = &agent->paused,
 		.brake = &agent->brake_now,
+		.limit = &agent->limit,
 		.pause = agent_pause,
 		.arg = agent,
 	};
@@ -263,6 +272,11 @@ agent_build(struct host_agent *agent)
 		    -errno, "%s: pinglists will not be kept", config->state_folder);
 	r = rm_metrics_new(&agent->metrics);
 	if (r == 0)
+		r = rm_credentials_new(
+		    agent->loop, &config->credentials, &agent->credentials);
+	if (r == 0)
+		r = rm_credentials_metrics(agent->credentials, agent->metrics);
+	if (r == 0)
 		r = rm_worker_new(agent->loop, WORKER_JOBS, &agent->worker);
 	if (r == 0)
 		r = lanes_new(agent->loop, ADDRESS_LANES, &agent->lanes);
@@ -281,6 +295,8 @@ agent_build(struct host_agent *agent)
 	if (r == 0)
 		r = agent_metrics_plans(agent->metrics, agent->plans);
 	if (r == 0)
+		r = agent_metrics_limit(agent->metrics, &agent->limit);
+	if (r == 0)
 		r = agent_add_tracing(agent);
 	if (r == 0)
 		r = agent_add_rnics(agent);
@@ -295,6 +311,7 @@ agent_build(struct host_agent *agent)
 	if (r == 0)
 		r = agent_start_timers(agent);
 	if (r == 0) {
+		agent_tune_limits(agent);
 		agent_load_brake(agent);
 		plans_load(agent->plans, rm_wall_now(), rm_mono_now());
 	}
@@ -314,6 +331,9 @@ host_agent_new(
 	}
 	agent->loop = loop;
 	agent->brake_now.rate_permille = BRAKE_NONE;
+	self_limit_init(&agent->limit, &(struct self_limit_options){ 0 });
+	ceiling_init(&agent->ceiling, CEILING_HOST_PACKETS_PER_S,
+	    CEILING_HOST_BYTES_PER_S);
 	agent->config = *config;
 	*config = (struct agent_config){ 0 };
 	while (agent->incarnation == 0)
@@ -355,6 +375,7 @@ host_agent_free(struct host_agent *agent)
 	plans_free(agent->plans);
 	brake_file_free(agent->brake_file);
 	rm_metrics_free(agent->metrics);
+	rm_credentials_free(agent->credentials);
 	agent_config_clear(&agent->config);
 	free(agent);
 }

@@ -13,6 +13,7 @@
 #include "host-agent/tracing.h"
 #include "rackmesh/base/log.h"
 #include "rackmesh/base/metrics.h"
+#include "rackmesh/fabric/authority.h"
 #include "rackmesh/fabric/part.h"
 
 bool
@@ -276,9 +277,7 @@ agent_obey_brake(struct host_agent *agent)
 	else
 		rm_log_info("the brake lets through %u of 1000 probes",
 		    (unsigned)now.rate_permille);
-	for (size_t i = 0; i < agent->rnic_count; i++)
-		rnic_brake(agent->rnics[i], now.rate_permille);
-	agent_tune_tracing(agent);
+	agent_set_pace(agent);
 }
 
 static void
@@ -303,6 +302,37 @@ agent_on_resolved(
 	agent_services_answer(agent->services, answer);
 }
 
+/* It has to be an aggregator of all ToRs that we would speak to it about. */
+static int
+agent_on_peer(struct uplink *uplink, const char *identity, void *arg)
+{
+	const struct host_agent *agent = arg;
+	const struct agent_aggregator_config *list = agent->config.aggregators.items;
+	struct rm_request request = {
+		.verb = RM_VERB_SERVE_AGENT,
+		.region = agent->config.region,
+	};
+	size_t at = 0;
+	char why[1024];
+
+	while (agent->uplinks[at] != uplink)
+		at++;
+	for (size_t i = 0; i < agent->rnic_count; i++) {
+		const struct rnic *rnic = agent->rnics[i];
+
+		for (size_t t = 0; t < rnic_tor_count(rnic); t++) {
+			request.tor = rnic_tor(rnic, t);
+			if (!agent_aggregator_serves(&list[at], request.tor) ||
+			    rm_authority_admits(identity, &request, why, sizeof(why)))
+				continue;
+			rm_log_warn(0, "%s: not an aggregator of ours: %s",
+			    uplink_address(uplink), why);
+			return -EACCES;
+		}
+	}
+	return 0;
+}
+
 static void
 agent_on_refused(struct uplink *uplink, const char *why, void *arg)
 {
@@ -323,7 +353,8 @@ agent_on_down(struct uplink *uplink, int reason, bool had_session, void *arg)
 	if (had_session)
 		rm_log_warn(reason, "%s: connection lost", uplink_address(uplink));
 	else
-		rm_log_warn(reason, "%s: cannot connect", uplink_address(uplink));
+		rm_log_warn(reason, "%s: cannot connect%s%s", uplink_address(uplink),
+		    uplink_why(uplink)[0] != '\0' ? ": " : "", uplink_why(uplink));
 }
 
 const struct rnic_callbacks agent_rnic_callbacks = {
@@ -333,6 +364,7 @@ const struct rnic_callbacks agent_rnic_callbacks = {
 };
 
 const struct uplink_callbacks agent_uplink_callbacks = {
+	.on_peer = agent_on_peer,
 	.on_welcome = agent_on_welcome,
 	.on_pinglist = agent_on_pinglist,
 	.on_focus = agent_on_focus,

@@ -13,8 +13,10 @@
 #include "host-agent/agent_config.h"
 #include "host-agent/agent_metrics.h"
 #include "host-agent/brake.h"
+#include "host-agent/ceiling.h"
 #include "host-agent/heartbeat.h"
 #include "host-agent/rnic.h"
+#include "host-agent/self_limit.h"
 #include "host-agent/tracer.h"
 #include "host-agent/uplink.h"
 
@@ -33,6 +35,7 @@ struct tracing;
 
 struct host_agent {
 	struct agent_config config;
+	struct rm_credentials *credentials;
 	struct rm_loop *loop;
 	struct rm_worker *worker;
 	struct lanes *lanes; /* of all RDMA ports */
@@ -41,6 +44,8 @@ struct host_agent {
 	struct brake brake;
 	struct wire_brake brake_now; /* what brake comes down to */
 	struct brake_file *brake_file;
+	struct self_limit limit;
+	struct ceiling ceiling; /* of all RNICs */
 
 	struct plans *plans;
 	struct rnic **rnics;
@@ -74,6 +79,20 @@ bool agent_serves(
 void agent_plan_rnic(struct host_agent *agent, struct rnic *rnic);
 /* Puts into force what agent->brake has come to. */
 void agent_obey_brake(struct host_agent *agent);
+
+/* host_agent_limits.c: what the brake and our own limits leave of the pace, in permille,
+ * 0 only by the brake. */
+uint32_t agent_pace(const struct host_agent *agent);
+void agent_set_pace(struct host_agent *agent);
+void agent_tune_limits(struct host_agent *agent); /* to its config */
+/* A look at our own use, once a second however often it is called. */
+void agent_watch_itself(struct host_agent *agent, rm_mono_t now);
+/* What that aggregator is to know of it. */
+void agent_note_slowed(
+    const struct host_agent *agent, size_t uplink, struct loop_turn *turn);
+/* The prober that is the furthest behind. */
+int64_t agent_behind_ns(const struct host_agent *agent, rm_mono_t now);
+
 struct tracer_options agent_tracer_options(const struct agent_config *config);
 /* After a change of config, pause or brake. */
 void agent_tune_tracing(struct host_agent *agent);

@@ -199,9 +199,14 @@ uplink_on_up(struct rm_link *link, void *arg)
 		.now_ns = (uint64_t)now.ns,
 	};
 	struct wire_bytes bytes;
-	int r;
+	int r = 0;
 
 	uplink->up_at = now;
+	if (uplink->callbacks.on_peer != NULL)
+		r = uplink->callbacks.on_peer(
+		    uplink, rm_link_identity(link), uplink->arg);
+	if (r < 0)
+		return r;
 	r = wire_write_hello(uplink->writer, &hello, &bytes);
 	return r < 0 ? r : rm_link_send(link, bytes.data, bytes.len);
 }
@@ -244,7 +249,8 @@ uplink_dial(struct uplink *uplink, struct rm_loop *loop)
 		.backoff_base_ns = uplink->options.backoff_base_ns,
 		.backoff_cap_ns = uplink->options.backoff_cap_ns,
 		.limits = { .max_frame_bytes = UPLINK_MAX_FRAME_BYTES,
-		    .max_output_bytes = UPLINK_MAX_OUTPUT_BYTES },
+		    .max_output_bytes = UPLINK_MAX_OUTPUT_BYTES,
+		    .tls = uplink->options.tls },
 	};
 
 	return rm_dialer_new(loop, &options, &callbacks, uplink, &uplink->dialer);
@@ -325,6 +331,12 @@ const char *
 uplink_peer(const struct uplink *uplink)
 {
 	return uplink->peer;
+}
+
+const char *
+uplink_why(const struct uplink *uplink)
+{
+	return rm_dialer_why(uplink->dialer);
 }
 
 const struct uplink_counts *

@@ -23,12 +23,14 @@
 struct loop_turn;
 struct rm_address;
 struct rm_loop;
+struct rm_tls;
 struct uplink;
 
 struct uplink_options {
 	const struct rm_address *address;
 	const char *host, *region; /* borrowed */
 	uint64_t incarnation;
+	struct rm_tls *tls; /* borrowed; NULL: plaintext */
 	size_t batch_max_results;
 	int64_t batch_max_age_ns;
 	struct outbox_options outbox;
@@ -36,6 +38,9 @@ struct uplink_options {
 };
 
 struct uplink_callbacks {
+	/* Connected to whom this certificate's URI names ("": a link without TLS), before
+	 * a word is said. < 0: it is not one of ours. NULL: whoever it is. */
+	int (*on_peer)(struct uplink *uplink, const char *identity, void *arg);
 	/* A session has begun: time to register. */
 	void (*on_welcome)(struct uplink *uplink, void *arg);
 	/* < 0 ends the session with that reason. */
@@ -129,6 +134,8 @@ bool uplink_has_session(const struct uplink *uplink);
 /* The aggregator's id if there is a session and something came lately; else NULL. */
 const char *uplink_live(const struct uplink *uplink, rm_mono_t now);
 const char *uplink_address(const struct uplink *uplink);
+/* In on_down: what TLS has to say about the reason; "": nothing. */
+const char *uplink_why(const struct uplink *uplink);
 const char *uplink_peer(const struct uplink *uplink); /* quoted; "" before a welcome */
 const struct uplink_counts *uplink_counts(const struct uplink *uplink);
 const struct outbox *uplink_outbox(const struct uplink *uplink);

@@ -6,10 +6,12 @@
 
 #include "rackmesh/base/link.h"
 #include "rackmesh/base/log.h"
+#include "rackmesh/fabric/authority.h"
 #include "region-controller/publish.h"
 #include "region-controller/registry.h"
 
 #define QUOTED 128
+#define WHY 1024
 
 /* ---- plans --------------------------------------------------------------------- */
 
@@ -102,6 +104,32 @@ hello_refused(const struct session *session, const struct wire_hello *hello)
 	return standby == NULL ? "" : standby;
 }
 
+/* By its certificate: is it who it says it is, and are all these ToRs its own? */
+static bool
+hello_is_its_own(
+    const struct session *session, const struct wire_hello_view *view, char why[WHY])
+{
+	const char *uri = rm_link_identity(session->link);
+	struct rm_request request = {
+		.verb = RM_VERB_AGGREGATOR_SESSION,
+		.region = session->owner->options.region,
+		.name = view->hello.id,
+	};
+	bool own = rm_authority_admits(uri, &request, why, WHY);
+
+	for (size_t i = 0; own && i < view->hello.tor_count; i++) {
+		struct wire_tor_state state;
+
+		wire_hello_tor(view, i, &state);
+		request.tor = state.tor;
+		request.verb = RM_VERB_PLAN;
+		own = rm_authority_admits(uri, &request, why, WHY);
+		request.verb = RM_VERB_REGISTER;
+		own = own && rm_authority_admits(uri, &request, why, WHY);
+	}
+	return own;
+}
+
 static void
 replace_older(const struct session *session)
 {
@@ -152,12 +180,15 @@ session_on_hello(struct session *session, const uint8_t *data, size_t len)
 {
 	struct wire_hello_view view;
 	const char *refused;
+	char why[WHY];
 	int r;
 
 	r = wire_open_hello(&view, data, len);
 	if (r < 0)
 		return r;
 	refused = hello_refused(session, &view.hello);
+	if (refused[0] == '\0' && !hello_is_its_own(session, &view, why))
+		refused = why;
 	if (refused[0] != '\0')
 		return session_welcome(session, refused);
 	strcpy(session->info.name, view.hello.id);

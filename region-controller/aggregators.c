@@ -52,7 +52,8 @@ session_on_close(struct rm_link *link, int reason, void *arg)
 		    __LINE__, reason, "%s (%s): disconnected", session->info.name,
 		    peer);
 	else if (reason != -EPERM)
-		rm_log_warn(reason, "%s: disconnected before a hello", peer);
+		rm_log_warn(reason, "%s: disconnected before a hello%s%s", peer,
+		    rm_link_why(link)[0] != '\0' ? ": " : "", rm_link_why(link));
 	session_free(session);
 }
 
@@ -83,9 +84,13 @@ keep_alive(int fd)
 int
 aggregators_accept(int fd, const struct rm_address *peer, void *arg)
 {
-	static const struct rm_link_limits limits = { MAX_FRAME_BYTES,
-		MAX_OUTPUT_BYTES };
 	struct aggregators *aggregators = arg;
+	const struct rm_link_limits limits = {
+		.max_frame_bytes = MAX_FRAME_BYTES,
+		.max_output_bytes = MAX_OUTPUT_BYTES,
+		.tls = aggregators->options.tls,
+		.accepting = true,
+	};
 	struct session *session = NULL;
 	int r;
 

@@ -25,12 +25,14 @@ struct qp_joins_counts;
 struct registry;
 struct registry_rnic;
 struct rm_loop;
+struct rm_tls;
 struct rm_topology;
 struct store_brake;
 
 struct aggregators_options {
 	const char *name, *region; /* borrowed */
 	uint64_t incarnation;
+	struct rm_tls *tls; /* borrowed; NULL: plaintext */
 	size_t max_sessions;
 	struct registry *registry; /* told of RNICs */
 	struct publish *publish;   /* told what is held; asked what to send */

@@ -26,6 +26,7 @@ const struct rm_option controller_options[] = {
 	  "the region it plans for", NULL, NULL, 0 },
 	{ "listen", RM_STRING, AT(listen), "0.0.0.0:7481", 1, 255, 0,
 	  "address:port where tor-aggregators connect, on the management network", NULL, NULL, 0 },
+	RM_CREDENTIALS_OPTIONS(struct controller_config, credentials),
 	{ "topology", RM_STRING, AT(topology), DEFAULT_TOPOLOGY, 1, 4095, 0,
 	  "file with the region's switches and links (docs/topology.md); read again on SIGHUP; "
 	  "not used with etcd", NULL, NULL, 0 },

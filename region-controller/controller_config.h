@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "rackmesh/base/config.h"
+#include "rackmesh/base/credentials.h"
 #include "region-controller/plan.h"
 
 struct controller_plan_config {
@@ -30,6 +31,7 @@ struct controller_config {
 	char *name; /* never NULL after a load */
 	char *region;
 	char *listen;
+	struct rm_credentials_config credentials;
 	char *topology;
 	struct controller_etcd_config etcd;
 	uint64_t max_aggregators;

@@ -15,6 +15,7 @@ struct registry_rnic;
 struct region_controller {
 	struct rm_loop *loop;
 	struct controller_config config;
+	struct rm_credentials *credentials;
 	struct store *store;
 	struct registry *registry;
 	struct publish *publish;

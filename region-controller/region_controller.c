@@ -139,6 +139,9 @@ serve_http(struct region_controller *controller)
 	if (r == 0)
 		r = controller_metrics_add(controller->metrics, &controller->face);
 	if (r == 0)
+		r = rm_credentials_metrics(
+		    controller->credentials, controller->metrics);
+	if (r == 0)
 		r = store_add_metrics(controller->store, controller->metrics);
 	if (r == 0)
 		r = rm_http_server_new(controller->loop, &controller->http);
@@ -165,6 +168,7 @@ serve_aggregators(struct region_controller *controller)
 		.name = controller->config.name,
 		.region = controller->config.region,
 		.incarnation = rm_random_u64() | 1,
+		.tls = rm_credentials_tls(controller->credentials),
 		.max_sessions = controller->config.max_aggregators,
 		.registry = controller->registry,
 		.publish = controller->publish,
@@ -214,7 +218,10 @@ build(struct region_controller *controller)
 {
 	int r;
 
-	r = registry_new(&controller->registry);
+	r = rm_credentials_new(controller->loop, &controller->config.credentials,
+	    &controller->credentials);
+	if (r == 0)
+		r = registry_new(&controller->registry);
 	if (r == 0)
 		r = publish_new(&controller->publish);
 	if (r == 0)
@@ -281,6 +288,7 @@ region_controller_free(struct region_controller *controller)
 	registry_free(controller->registry);
 	rm_metrics_free(controller->metrics);
 	controller_config_clear(&controller->config);
+	rm_credentials_free(controller->credentials);
 	free(controller);
 }
 

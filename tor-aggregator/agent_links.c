@@ -93,6 +93,8 @@ on_close(struct rm_link *link, int reason, void *arg)
 		    reason == 0 ? "closed" : strerror(-reason));
 		links->callbacks.on_gone(agent, links->callbacks.arg);
 	}
+	if (peer->is_guest)
+		links->guests.on_gone(link, links->guests.arg);
 	peer_free(peer);
 }
 
@@ -107,6 +109,8 @@ on_accept(int fd, const struct rm_address *address, void *arg)
 	const struct rm_link_limits limits = {
 		.max_frame_bytes = MAX_FRAME_BYTES,
 		.max_output_bytes = links->options.max_output_bytes,
+		.tls = links->options.tls,
+		.accepting = true,
 	};
 	struct agent_link *peer;
 	int r;
@@ -175,6 +179,13 @@ agent_links_free(struct agent_links *links)
 	free(links);
 }
 
+void
+agent_links_admit(
+    struct agent_links *links, const struct agent_links_guests *guests)
+{
+	links->guests = *guests;
+}
+
 int
 agent_links_listen(struct agent_links *links, const struct rm_address *address)
 {
@@ -234,7 +245,8 @@ agent_links_tick(struct agent_links *links)
 			continue;
 		if (peer->agent != NULL)
 			ask_kernel(peer, now);
-		else if (rm_mono_since(now, peer->since) > HELLO_NS)
+		else if (!peer->is_guest &&
+			 rm_mono_since(now, peer->since) > HELLO_NS)
 			agent_session_refuse(peer, AGENT_LINKS_SILENT, -ETIMEDOUT);
 	}
 }

@@ -20,11 +20,14 @@ struct agent_links;
 struct agents;
 struct ingest;
 struct rm_address;
+struct rm_link;
 struct rm_loop;
+struct rm_tls;
 
 struct agent_links_options {
 	const char *name, *region; /* borrowed */
 	uint64_t incarnation;
+	struct rm_tls *tls; /* borrowed; NULL: plaintext */
 	size_t max_links;        /* connections, also of strangers */
 	size_t max_output_bytes; /* waiting for one agent */
 };
@@ -44,6 +47,18 @@ struct agent_links_callbacks {
 	/* All service flows that it has. */
 	void (*on_services)(
 	    struct agent *agent, const struct wire_services_view *view, void *arg);
+	void *arg;
+};
+
+/* Other aggregators, who dial the same port; their links are ours to free. */
+struct agent_links_guests {
+	/* NULL: welcome; else why not. */
+	const char *(*on_hello)(
+	    struct rm_link *link, const struct wire_hello_view *view, void *arg);
+	void (*on_up)(struct rm_link *link, void *arg); /* it was welcomed */
+	int (*on_frame)(
+	    struct rm_link *link, const uint8_t *data, size_t len, void *arg);
+	void (*on_gone)(struct rm_link *link, void *arg);
 	void *arg;
 };
 
@@ -76,6 +91,10 @@ int agent_links_new(struct rm_loop *loop, const struct agent_links_options *opti
     const struct agent_links_callbacks *callbacks, struct agents *agents,
     struct ingest *ingest, struct agent_links **ret);
 void agent_links_free(struct agent_links *links); /* no callback any more */
+
+/* Before agent_links_listen; else no aggregator is welcome. */
+void agent_links_admit(
+    struct agent_links *links, const struct agent_links_guests *guests);
 
 int agent_links_listen(struct agent_links *links, const struct rm_address *address);
 int agent_links_port(const struct agent_links *links); /* the real one, for port 0 */

@@ -17,7 +17,7 @@ struct agent_link {
 	struct rm_link *link;
 	struct agent *agent; /* NULL: no hello yet */
 	rm_mono_t since, pinged;
-	bool closing;
+	bool closing, is_guest;
 	struct agent_link *next, *previous;
 };
 
@@ -25,6 +25,7 @@ struct agent_links {
 	struct rm_loop *loop;
 	struct agent_links_options options;
 	struct agent_links_callbacks callbacks;
+	struct agent_links_guests guests; /* zero: none are welcome */
 	struct agents *agents;
 	struct ingest *ingest;
 	struct rm_listener *listener;

@@ -3,11 +3,15 @@
 #include <string.h>
 
 #include "rackmesh/base/link.h"
+#include "rackmesh/base/log.h"
+#include "rackmesh/fabric/authority.h"
 #include "tor-aggregator/agent.h"
 #include "tor-aggregator/agent_links_state.h"
 #include "tor-aggregator/agent_watch.h"
 #include "tor-aggregator/ingest.h"
 #include "tor-aggregator/session.h"
+
+#define WHY 1024
 
 int
 agent_session_refuse(struct agent_link *peer, enum agent_links_refused reason, int r)
@@ -59,27 +63,63 @@ supersede(struct agent_link *peer, struct agent *agent)
 	agent->link = NULL;
 }
 
+/* By its certificate: is it the agent of that host? */
+static bool
+hello_is_its_own(
+    const struct agent_link *peer, const struct wire_hello *hello, char why[WHY])
+{
+	const struct rm_request request = {
+		.verb = RM_VERB_AGENT_SESSION,
+		.region = peer->links->options.region,
+		.name = hello->id,
+	};
+
+	if (rm_authority_admits(rm_link_identity(peer->link), &request, why, WHY))
+		return true;
+	rm_log_warn(0, "agent refused: %s", why);
+	return false;
+}
+
+/* The other aggregator of a ToR. */
 static int
-take_hello(struct agent_link *peer, const uint8_t *data, size_t len)
+take_guest(struct agent_link *peer, const struct wire_hello_view *view)
+{
+	const struct agent_links_guests *guests = &peer->links->guests;
+	const char *refused = guests->on_hello(peer->link, view, guests->arg);
+	int r;
+
+	if (refused != NULL)
+		return turn_away(peer, AGENT_LINKS_STRANGER, refused);
+	peer->is_guest = true;
+	r = welcome(peer, 0, "");
+	if (r < 0)
+		return agent_session_refuse(peer, AGENT_LINKS_SLOW, r);
+	guests->on_up(peer->link, guests->arg);
+	return 0;
+}
+
+static int
+take_guests_frame(struct agent_link *peer, const uint8_t *data, size_t len)
+{
+	const struct agent_links_guests *guests = &peer->links->guests;
+
+	if (guests->on_frame(peer->link, data, len, guests->arg) < 0)
+		return agent_session_refuse(peer, AGENT_LINKS_MALFORMED, -EBADMSG);
+	return 0;
+}
+
+static int
+take_agent(struct agent_link *peer, const struct wire_hello *hello)
 {
 	struct agent_links *links = peer->links;
-	struct wire_hello_view view;
-	const struct wire_hello *hello = &view.hello;
 	rm_mono_t now = rm_mono_now();
 	struct agent *agent;
+	char why[WHY];
 	bool fresh;
 	int r;
 
-	if (wire_open_hello(&view, data, len) < 0 || hello->now_ns > INT64_MAX)
-		return agent_session_refuse(peer, AGENT_LINKS_MALFORMED, -EBADMSG);
-	if (hello->role != WIRE_ROLE_AGENT || !rm_name_valid(hello->id))
-		return turn_away(
-		    peer, AGENT_LINKS_STRANGER, "only host-agents are served here");
-	if (strcmp(hello->region, links->options.region) != 0)
-		return turn_away(peer, AGENT_LINKS_STRANGER, "this is another region");
-	if (!wire_hello_meets_us(hello))
-		return turn_away(peer, AGENT_LINKS_VERSION,
-		    "versions more than one apart do not work together");
+	if (!hello_is_its_own(peer, hello, why))
+		return turn_away(peer, AGENT_LINKS_STRANGER, why);
 	r = agents_get(links->agents, hello->id, &agent);
 	if (r < 0)
 		return turn_away(peer, AGENT_LINKS_AGENTS, "too many agents");
@@ -95,6 +135,29 @@ take_hello(struct agent_link *peer, const uint8_t *data, size_t len)
 		return agent_session_refuse(peer, AGENT_LINKS_SLOW, r);
 	links->callbacks.on_session(agent, links->callbacks.arg);
 	return 0;
+}
+
+static int
+take_hello(struct agent_link *peer, const uint8_t *data, size_t len)
+{
+	const struct agent_links *links = peer->links;
+	struct wire_hello_view view;
+	const struct wire_hello *hello = &view.hello;
+	bool is_guest;
+
+	if (wire_open_hello(&view, data, len) < 0 || hello->now_ns > INT64_MAX)
+		return agent_session_refuse(peer, AGENT_LINKS_MALFORMED, -EBADMSG);
+	is_guest =
+	    hello->role == WIRE_ROLE_AGGREGATOR && links->guests.on_hello != NULL;
+	if ((hello->role != WIRE_ROLE_AGENT && !is_guest) || !rm_name_valid(hello->id))
+		return turn_away(
+		    peer, AGENT_LINKS_STRANGER, "only host-agents are served here");
+	if (strcmp(hello->region, links->options.region) != 0)
+		return turn_away(peer, AGENT_LINKS_STRANGER, "this is another region");
+	if (!wire_hello_meets_us(hello))
+		return turn_away(peer, AGENT_LINKS_VERSION,
+		    "versions more than one apart do not work together");
+	return is_guest ? take_guest(peer, &view) : take_agent(peer, hello);
 }
 
 static int
@@ -238,6 +301,8 @@ agent_session_frame(struct rm_link *link, const uint8_t *data, size_t len, void 
 
 	if (peer->closing)
 		return 0;
+	if (peer->is_guest)
+		return take_guests_frame(peer, data, len);
 	if (peer->agent == NULL)
 		return kind == WIRE_HELLO ? take_hello(peer, data, len)
 					  : agent_session_refuse(

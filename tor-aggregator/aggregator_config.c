@@ -29,6 +29,7 @@ const struct rm_option aggregator_options[] = {
 	  "region of its racks", NULL, NULL, 0 },
 	{ "listen", RM_STRING, AT(listen), "0.0.0.0:7471", 1, 255, 0,
 	  "where host-agents connect, on the management network", NULL, NULL, 0 },
+	RM_CREDENTIALS_OPTIONS(struct aggregator_config, credentials),
 	{ "tors", RM_TABLE, AT(tors), NULL, 1, WIRE_MAX_TORS, RM_REQUIRED,
 	  "the ToRs whose racks it watches", NULL, tor_options,
 	  sizeof(struct aggregator_tor_config) },

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "rackmesh/base/config.h"
+#include "rackmesh/base/credentials.h"
 
 #define AGGREGATOR_MAX_ANALYZERS 16
 
@@ -21,6 +22,7 @@ struct aggregator_config {
 	char *name;       /* never NULL: the host's own name when not given */
 	char *region;
 	char *listen;
+	struct rm_credentials_config credentials;
 	char *state_folder;         /* "": nothing is kept */
 	struct rm_list tors;        /* struct aggregator_tor_config */
 	struct rm_list controllers; /* char * */

@@ -9,9 +9,11 @@
 #include "rackmesh/base/dialer.h"
 #include "rackmesh/base/frame.h"
 #include "rackmesh/base/log.h"
+#include "rackmesh/fabric/authority.h"
 #include "rackmesh/fabric/part.h"
 #include "tor-aggregator/uplink.h"
 
+#define WHY 1024
 #define WELCOME_NS (3 * RM_NS_PER_S)
 #define SILENCE_NS (3 * RM_NS_PER_S)
 #define PING_NS (500 * RM_NS_PER_MS)
@@ -51,6 +53,22 @@ link_of(const struct analyzer_link *link)
 	return link->dialer == NULL ? NULL : rm_dialer_link(link->dialer);
 }
 
+/* Before a word is said to it. */
+static int
+check_peer(const struct analyzer_link *link, const struct rm_link *up)
+{
+	const struct rm_request request = {
+		.verb = RM_VERB_SERVE_LANES,
+		.region = link->options.region,
+	};
+	char why[WHY];
+
+	if (rm_authority_admits(rm_link_identity(up), &request, why, sizeof(why)))
+		return 0;
+	rm_log_warn(0, "this is not an analyzer of ours: %s", why);
+	return -EACCES;
+}
+
 static int
 on_up(struct rm_link *up, void *arg)
 {
@@ -69,6 +87,9 @@ on_up(struct rm_link *up, void *arg)
 	struct wire_bytes bytes;
 	int r;
 
+	r = check_peer(link, up);
+	if (r < 0)
+		return r;
 	link->up_at = link->heard = rm_mono_now();
 	hello.now_ns = (uint64_t)link->up_at.ns;
 	link->pings = false;
@@ -254,7 +275,9 @@ analyzer_link_new(struct rm_loop *loop, const struct analyzer_link_options *opti
 		.addresses = options->analyzers,
 		.address_count = options->analyzer_count,
 		.backoff_cap_ns = BACKOFF_CAP_NS,
-		.limits = { RM_FRAME_MAX_BYTES, MAX_OUTPUT_BYTES },
+		.limits = { .max_frame_bytes = RM_FRAME_MAX_BYTES,
+		    .max_output_bytes = MAX_OUTPUT_BYTES,
+		    .tls = options->tls },
 	};
 	const struct rm_dialer_callbacks calls = { on_up, on_frame, on_down,
 		on_drained };

@@ -19,6 +19,7 @@
 struct analyzer_link;
 struct rm_address;
 struct rm_loop;
+struct rm_tls;
 struct uplink;
 
 struct analyzer_link_options {
@@ -26,6 +27,7 @@ struct analyzer_link_options {
 	size_t analyzer_count;
 	const char *name, *region; /* borrowed */
 	uint64_t incarnation;
+	struct rm_tls *tls; /* borrowed; NULL: plaintext */
 	const char *const *tors; /* borrowed */
 	size_t tor_count;
 };

@@ -10,10 +10,12 @@
 #include "rackmesh/base/dialer.h"
 #include "rackmesh/base/frame.h"
 #include "rackmesh/base/log.h"
+#include "rackmesh/fabric/authority.h"
 #include "schemas/wire.h"
 #include "tor-aggregator/agent.h"
 #include "tor-aggregator/plan_store.h"
 
+#define WHY 1024
 #define WELCOME_NS (3 * RM_NS_PER_S)
 /* Of a controller that pings, every 500 ms: a standby may have taken over. */
 #define SILENCE_NS (2500 * RM_NS_PER_MS)
@@ -38,6 +40,22 @@ struct relay {
 	struct relay_counts counts;
 };
 
+/* Before a word is said to it. */
+static int
+check_peer(const struct relay *relay, const struct rm_link *link)
+{
+	const struct rm_request request = {
+		.verb = RM_VERB_SERVE_AGGREGATOR,
+		.region = relay->options.region,
+	};
+	char why[WHY];
+
+	if (rm_authority_admits(rm_link_identity(link), &request, why, sizeof(why)))
+		return 0;
+	rm_log_warn(0, "this is not a controller of ours: %s", why);
+	return -EACCES;
+}
+
 static int
 on_up(struct rm_link *link, void *arg)
 {
@@ -58,6 +76,9 @@ on_up(struct rm_link *link, void *arg)
 	struct wire_bytes bytes;
 	int r;
 
+	r = check_peer(relay, link);
+	if (r < 0)
+		return r;
 	relay->up_at = relay->heard = now;
 	relay->pings = false;
 	for (size_t i = 0; i < hello.tor_count; i++) {
@@ -255,7 +276,9 @@ relay_new(struct rm_loop *loop, const struct relay_options *options,
 		.addresses = options->controllers,
 		.address_count = options->controller_count,
 		.backoff_cap_ns = BACKOFF_CAP_NS,
-		.limits = { RM_FRAME_MAX_BYTES, MAX_OUTPUT_BYTES },
+		.limits = { .max_frame_bytes = RM_FRAME_MAX_BYTES,
+		    .max_output_bytes = MAX_OUTPUT_BYTES,
+		    .tls = options->tls },
 	};
 	const struct rm_dialer_callbacks callbacks = {
 		.on_up = on_up,

@@ -22,12 +22,14 @@ struct plan_store;
 struct relay;
 struct rm_address;
 struct rm_loop;
+struct rm_tls;
 
 struct relay_options {
 	const struct rm_address *controllers; /* copied; none: no link at all */
 	size_t controller_count;
 	const char *name, *region; /* borrowed */
 	uint64_t incarnation;
+	struct rm_tls *tls; /* borrowed; NULL: plaintext */
 	const char *const *tors; /* borrowed; in the order of the store */
 	size_t tor_count;
 };

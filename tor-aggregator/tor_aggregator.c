@@ -153,6 +153,7 @@ start_analyzer(struct tor_aggregator *aggregator)
 		.name = config->name,
 		.region = config->region,
 		.incarnation = aggregator->incarnation,
+		.tls = rm_credentials_tls(aggregator->credentials),
 		.tors = aggregator->tors,
 		.tor_count = aggregator->rack_count,
 	};
@@ -206,6 +207,7 @@ start_agents(struct tor_aggregator *aggregator)
 		.name = config->name,
 		.region = config->region,
 		.incarnation = aggregator->incarnation,
+		.tls = rm_credentials_tls(aggregator->credentials),
 		.max_links = config->max_links,
 		.max_output_bytes = MAX_AGENT_OUTPUT_BYTES,
 	};
@@ -249,6 +251,7 @@ start_relay(struct tor_aggregator *aggregator)
 		.name = config->name,
 		.region = config->region,
 		.incarnation = aggregator->incarnation,
+		.tls = rm_credentials_tls(aggregator->credentials),
 		.tors = aggregator->tors,
 		.tor_count = aggregator->rack_count,
 	};
@@ -277,6 +280,9 @@ start_http(struct tor_aggregator *aggregator)
 	r = rm_metrics_new(&aggregator->metrics);
 	if (r == 0)
 		r = aggregator_metrics_register(aggregator, aggregator->metrics);
+	if (r == 0)
+		r = rm_credentials_metrics(
+		    aggregator->credentials, aggregator->metrics);
 	if (r == 0)
 		r = rm_http_server_new(aggregator->loop, &aggregator->server);
 	if (r == 0)
@@ -316,7 +322,9 @@ tor_aggregator_new(struct rm_loop *loop, const struct aggregator_config *config,
 	aggregator->loop = loop;
 	aggregator->config = config;
 	aggregator->incarnation = rm_random_u64();
-	r = agents_new(config->max_agents, &aggregator->agents);
+	r = rm_credentials_new(loop, &config->credentials, &aggregator->credentials);
+	if (r == 0)
+		r = agents_new(config->max_agents, &aggregator->agents);
 	if (r == 0)
 		r = rm_worker_new(loop, WORKER_JOBS, &aggregator->worker);
 	if (r < 0)
@@ -384,5 +392,6 @@ tor_aggregator_free(struct tor_aggregator *aggregator)
 	for (size_t i = 0; i < aggregator->rack_count; i++)
 		tor_rack_free(aggregator->racks[i]);
 	agents_free(aggregator->agents);
+	rm_credentials_free(aggregator->credentials);
 	free(aggregator);
 }

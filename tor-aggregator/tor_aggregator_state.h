@@ -16,6 +16,7 @@
 struct tor_aggregator {
 	struct rm_loop *loop;
 	const struct aggregator_config *config;
+	struct rm_credentials *credentials;
 	uint64_t incarnation;
 	struct tor_rack *racks[WIRE_MAX_TORS];
 	const char *tors[WIRE_MAX_TORS]; /* the config's names, in the same order */

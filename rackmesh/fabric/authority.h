@@ -18,8 +18,8 @@ enum rm_verb {
 	/* on an aggregator */
 	RM_VERB_AGENT_SESSION, /* batches, heartbeats, registration; .host: its own */
 	RM_VERB_PEER_SESSION,  /* the ToR's other aggregator; .tor: one of its own */
-	/* on a controller */
-	RM_VERB_AGGREGATOR_SESSION, /* registrations up, plans down; .name: its own */
+	/* on a controller, an analyzer */
+	RM_VERB_AGGREGATOR_SESSION, /* .name: its own */
 	RM_VERB_PLAN,               /* the plan and keys of .tor */
 	RM_VERB_REGISTER,           /* RNICs attached to .tor */
 	/* on an analyzer */

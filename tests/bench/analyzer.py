@@ -43,6 +43,7 @@ bind-address = "127.0.0.1:{backup}"
 """
 
 ANALYZER_CONFIG = """\
+plaintext: true
 name: bench
 listen: 127.0.0.1:{link}
 state_folder: {folder}/state

@@ -33,8 +33,10 @@ SETTLE_S = 0.5  # until a new pace holds
 RESULTS_S = 0.9  # probe time-out, batch age, and some
 DEADLINE_S = 15
 MAX_PAIR_RATE = 20000  # PROBER_MAX_RATE_PER_S
+MAX_RATE = 58000  # below CEILING_HOST_PACKETS_PER_S
 
 CONFIG = """\
+plaintext: true
 host: {host}
 netns: {netns}
 state_folder: ""
@@ -290,7 +292,7 @@ def loss_free_maximum(agents, seconds):
         return seen[-1][0]
 
     good, step = GATED, PAIRS * 100
-    bad = PAIRS * MAX_PAIR_RATE + step
+    bad = min(PAIRS * MAX_PAIR_RATE, MAX_RATE) + step
     while good * 2 < bad and holds(good * 2):
         good *= 2
     bad = min([rate for held, rate in seen if not held], default=bad)

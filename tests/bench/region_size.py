@@ -79,7 +79,7 @@ def fill(url, args):
 def controller(folder, args, url, i):
     config = folder / f"c{i}.yaml"
     config.write_text(
-        f"name: c{i}\nregion: {REGION}\nlisten: 127.0.0.1:{args.port + 10 + i}\n"
+        f"name: c{i}\nregion: {REGION}\nplaintext: true\nlisten: 127.0.0.1:{args.port + 10 + i}\n"
         f"etcd: {{endpoints: ['{url}'], lease_ttl_s: 2}}\n"
         f"http: {{listen: '127.0.0.1:{args.port + 20 + i}', socket: {folder}/c{i}.sock}}\n"
     )

@@ -118,6 +118,7 @@ def test_every_packet_and_batch_is_accounted_for(world, say):
         agent={"queue": QUEUE},
         controller={"plan": PLAN},
         uplinks=through_tap,
+        plaintext=True,  # the tap reads frames, and forges some
     )
     lab, (tap,) = rack.lab, taps
     try:

@@ -54,6 +54,7 @@ def analyzer_at(place, folder, **influx):
                 "listen": f"{AT}:{LINK}",
                 "state_folder": str(folder / "state"),
                 "influx": influx,
+                "plaintext": True,  # the feeder knows no certificates
                 "http": {"listen": f"{AT}:{HTTP}", "socket": ""},
             }
         )

@@ -88,6 +88,7 @@ def agent(pack, fabric, folder, i, host, sink):
     options = {
         "host": host,
         "state_folder": "",
+        "plaintext": True,  # the sink knows no certificates
         "rnics": [{"device": r.device, "tor": TOR, "transport": "roce"} for r in rnics],
         "aggregators": [{"address": f"127.0.0.1:{sink.port}"}],
         "http": {"listen": f"127.0.0.1:{AGENT_PORT + i}", "socket": socket},

@@ -153,6 +153,7 @@ def test_a_network_device_is_known_as_its_rdma_port(fabric, tmp_path):
     options = {
         "host": "h9",
         "state_folder": "",
+        "plaintext": True,
         "rnics": rnics,
         "aggregators": [{"address": "127.0.0.1:9"}],
         "http": {"listen": f"127.0.0.1:{PORT}", "socket": ""},

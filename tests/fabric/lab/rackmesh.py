@@ -7,6 +7,7 @@ import subprocess
 
 import yaml
 
+from .ca import Authority, identity
 from .places import program
 from .process import Daemon, Pack
 from .wait import until
@@ -70,7 +71,7 @@ class Lab:
     something else than the aggregator. environment: {host: variables of its agent}.
     family: of the addresses to probe, ipv4, ipv6 or any. etcd: an Etcd, else the
     controller reads the topology file. analyzer: its options, or None for none.
-    influx: where it writes history, else into files."""
+    influx: where it writes history, else into files. plaintext: no TLS between daemons."""
 
     def __init__(
         self,
@@ -89,6 +90,7 @@ class Lab:
         etcd=None,
         analyzer=None,
         influx=None,
+        plaintext=False,
     ):
         self.fabric = fabric
         self.folder = pathlib.Path(folder)
@@ -96,6 +98,7 @@ class Lab:
         self.aggregators, self.agents = {}, {}
         self.build = build
         self._family = family
+        self.authority = None if plaintext else Authority(self.folder / "tls")
         for place in ("config", "log", "state"):
             (self.folder / place).mkdir(parents=True, exist_ok=True)
         # A socket's path must be short, whatever folder we were given.
@@ -121,6 +124,14 @@ class Lab:
         path = self.folder / "config" / f"{name}.yaml"
         path.write_text(yaml.safe_dump(content, sort_keys=False))
         return path
+
+    def credentials(self, role, name, tors=(), **terms):
+        """What a daemon's config says of them; made anew each time. terms: see Authority."""
+        if self.authority is None:
+            return {"plaintext": True}
+        region = "*" if role == "analyzer" else REGION
+        uri = identity(region, role, name, tors)
+        return self.authority.issue(uri, name, **terms).options()
 
     def _daemon(self, kind, name, place, port, options, variables=None):
         face = self.fabric.face(name)
@@ -151,6 +162,7 @@ class Lab:
             "name": name,
             "region": REGION,
             "listen": f"{self.fabric.management[name]}:{LINK_CONTROLLER}",
+            **self.credentials("controller", name),
         }
         if self._etcd is None:
             options["topology"] = str(self.folder / "config" / "topology.yaml")
@@ -170,6 +182,7 @@ class Lab:
             "listen": f"{self.fabric.management['analyzer']}:{LINK_ANALYZER}",
             "state_folder": str(self.folder / "state" / "analyzer"),
             "alerts": {"alertmanagers": alertmanagers, "webhooks": webhooks},
+            **self.credentials("analyzer", "analyzer"),
         }
         if influx is not None:
             options["influx"] = {"url": influx.url}
@@ -194,6 +207,7 @@ class Lab:
             ],
             "state_folder": str(self.folder / "state" / name),
             "alerts": {"alertmanagers": alertmanagers, "webhooks": webhooks},
+            **self.credentials("aggregator", name, [tor]),
         }
         if self.analyzer is not None:
             address = self.fabric.management["analyzer"]
@@ -227,6 +241,7 @@ class Lab:
             "aggregators": [
                 {"address": dial.get(tor, usual[tor]), "tors": [tor]} for tor in tors
             ],
+            **self.credentials("agent", host.name),
         }
         return self._daemon(
             "host-agent", host.name, host.netns, AGENT_PORT, merged(options, more), variables
