@@ -81,6 +81,7 @@ show_pinglist(const struct pinglist *pinglist, struct page *page, size_t *target
 
 	json_object_set_new(object, "tor", json_string(pinglist_tor(pinglist)));
 	json_object_set_new(object, "held", json_boolean(view != NULL));
+	json_object_set_new(object, "expired", json_boolean(pinglist_slow(pinglist)));
 	if (view != NULL) {
 		agent_show_u64(object, "version", view->pinglist.version);
 		agent_show_u64(object, "rotation", view->pinglist.rotation);

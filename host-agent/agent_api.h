@@ -24,6 +24,7 @@ struct wire_brake;
 struct plans;
 struct rm_http_server;
 struct rm_metrics;
+struct self_limit;
 struct tracer;
 struct uplink;
 
@@ -38,6 +39,7 @@ struct agent_api { /* what the API shows; borrowed, and read at every request */
 	const struct agent_services *services; /* NULL: not wanted */
 	const bool *paused;
 	const struct wire_brake *brake;
+	const struct self_limit *limit;
 	void (*pause)(bool paused, void *arg);
 	void *arg;
 };

@@ -7,6 +7,7 @@
 #include "host-agent/reflector.h"
 #include "host-agent/rnic.h"
 #include "host-agent/rnic_words.h"
+#include "host-agent/self_limit.h"
 #include "rackmesh/base/http_server.h"
 #include "schemas/wire_text.h"
 
@@ -163,6 +164,9 @@ agent_api_rnics(struct rm_http_request *request, void *arg)
 	json_object_set_new(all, "host", json_string(api->host));
 	json_object_set_new(all, "paused", json_boolean(*api->paused));
 	agent_show_u64(all, "brake_permille", api->brake->rate_permille);
+	agent_show_u64(all, "slowed_permille", api->limit->permille);
+	json_object_set_new(
+	    all, "slowed", json_string(wire_slow_word(api->limit->why)));
 	json_object_set_new(all, "rnics", list);
 	rm_http_reply_json(request, 200, all);
 }

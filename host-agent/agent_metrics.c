@@ -63,7 +63,9 @@ static const struct agent_counter plans_counters[] = {
 	{ "rackmesh_agent_pinglists_total", "says=\"malformed\"", L(malformed), "Pinglists by what became of them." },
 	{ "rackmesh_agent_pinglists_total", "says=\"foreign\"", L(foreign), "Pinglists by what became of them." },
 	{ "rackmesh_agent_pinglists_total", "says=\"no_memory\"", L(no_memory), "Pinglists by what became of them." },
-	{ "rackmesh_agent_pinglists_expired_total", "", L(expired), "Pinglists forgotten for their age." },
+	{ "rackmesh_agent_pinglists_expired_total", "", L(expired), "Pinglists that nobody stood behind for days: slow from then on." },
+	{ "rackmesh_agent_pinglists_recovered_total", "", L(recovered), "Expired pinglists that an aggregator stands behind again." },
+	{ "rackmesh_agent_pinglists_ended_total", "", L(ended), "Pinglists forgotten for their age." },
 	{ 0 }
 };
 
@@ -186,12 +188,22 @@ agent_metrics_uplink(struct rm_metrics *metrics, const struct uplink *uplink)
 	return r;
 }
 
+static double
+read_slow(const void *arg)
+{
+	return (double)plans_slow(arg);
+}
+
 int
 agent_metrics_plans(struct rm_metrics *metrics, const struct plans *plans)
 {
 	int r = agent_metrics_table(
 	    metrics, plans, "", plans_counters, plans_counts(plans));
 
+	if (r == 0)
+		r = rm_metrics_gauge(metrics, plans, "rackmesh_agent_pinglists_slow",
+		    "", "Expired pinglists held: a tenth of their probes leaves.",
+		    read_slow, plans);
 	if (r == 0 && plans_cache_counts(plans) != NULL)
 		r = agent_metrics_table(
 		    metrics, plans, "", cache_counters, plans_cache_counts(plans));

@@ -17,6 +17,7 @@ struct brake_file;
 struct rnic;
 struct plans;
 struct rm_metrics;
+struct self_limit;
 struct tracing;
 struct uplink;
 struct wire_brake;
@@ -37,6 +38,7 @@ int agent_metrics_uplink(struct rm_metrics *metrics, const struct uplink *uplink
 int agent_metrics_plans(struct rm_metrics *metrics, const struct plans *plans);
 int agent_metrics_brake(struct rm_metrics *metrics, const struct wire_brake *brake,
     const struct brake_file *file);
+int agent_metrics_limit(struct rm_metrics *metrics, const struct self_limit *limit);
 int agent_metrics_tracing(struct rm_metrics *metrics, const struct tracing *tracing);
 int agent_metrics_services(
     struct rm_metrics *metrics, const struct agent_services *services); /* NULL: 0 */

@@ -30,6 +30,8 @@ heartbeat_note(struct heartbeat *heartbeat, const struct loop_turn *turn)
 {
 	if (turn->lag_ns > heartbeat->lag_max_ns)
 		heartbeat->lag_max_ns = turn->lag_ns;
+	heartbeat->slowed_permille = turn->slowed_permille;
+	heartbeat->slowed_why = turn->slowed_why;
 	if (!turn->stalled)
 		return;
 	if (heartbeat->stall_count < WIRE_MAX_STALLS) {
@@ -47,6 +49,8 @@ heartbeat_fill(const struct heartbeat *heartbeat, struct wire_heartbeat *ret)
 	ret->loop_lag_max_ns = (uint64_t)heartbeat->lag_max_ns;
 	ret->stalls = heartbeat->stalls;
 	ret->stall_count = heartbeat->stall_count;
+	ret->slowed_permille = heartbeat->slowed_permille;
+	ret->slowed_why = (uint8_t)heartbeat->slowed_why;
 }
 
 void

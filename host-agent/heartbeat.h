@@ -31,6 +31,10 @@ struct loop_turn {
 	int64_t lag_ns; /* this much later than asked for */
 	bool stalled;
 	struct wire_stall stall; /* from the last sign of life on */
+	/* Set by whoever knows: what is probed of what is asked for, 0: all, and why.
+	 */
+	uint16_t slowed_permille;
+	enum wire_slow slowed_why;
 };
 
 void loop_watch_init(struct loop_watch *watch, rm_mono_t now);
@@ -42,10 +46,12 @@ struct heartbeat {
 	int64_t lag_max_ns;
 	struct wire_stall stalls[WIRE_MAX_STALLS];
 	size_t stall_count;
+	uint16_t slowed_permille; /* as last noted */
+	enum wire_slow slowed_why;
 };
 
 void heartbeat_note(struct heartbeat *heartbeat, const struct loop_turn *turn);
-/* Fills seq, loop_lag_max_ns and the stalls, which stay borrowed. */
+/* Fills seq, loop_lag_max_ns, what slows us and the stalls, which stay borrowed. */
 void heartbeat_fill(const struct heartbeat *heartbeat, struct wire_heartbeat *ret);
 void heartbeat_sent(struct heartbeat *heartbeat); /* what was filled has gone out */
 

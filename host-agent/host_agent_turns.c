@@ -6,7 +6,10 @@
 #include "host-agent/reflector.h"
 #include "rackmesh/base/log.h"
 #include "rackmesh/base/loop.h"
+#include "rackmesh/base/notify.h"
 
+/* A prober that has had something to do for this long does nothing. */
+#define STUCK_NS (5 * RM_NS_PER_S)
 #define LOOK_INTERVAL_NS (3 * RM_NS_PER_S)
 #define LOOK_AWAITED_NS (500 * RM_NS_PER_MS) /* while an RNIC is not there */
 /* Two timers due this close together may fire in any order. */
@@ -20,8 +23,10 @@ agent_on_turn(void *arg)
 	struct loop_turn turn = loop_watch_turn(&agent->watch, now);
 	int64_t late;
 
-	for (size_t i = 0; i < agent->uplink_count; i++)
+	for (size_t i = 0; i < agent->uplink_count; i++) {
+		agent_note_slowed(agent, i, &turn);
 		uplink_note(agent->uplinks[i], &turn);
+	}
 	if (turn.stalled)
 		agent->counts.loop_stalls++;
 	rm_timer_at(agent->turn, agent->watch.deadline);
@@ -98,6 +103,7 @@ static void
 agent_on_beat(void *arg)
 {
 	struct host_agent *agent = arg;
+	rm_mono_t now = rm_mono_now();
 	const char *live[WIRE_MAX_LIVE];
 	struct uplink_report report = {
 		.paused = agent->paused || agent->brake_now.rate_permille == 0,
@@ -116,6 +122,10 @@ agent_on_beat(void *arg)
 		    agent->rows, rnic_is_served, &served, &report.row_count);
 		uplink_report(agent->uplinks[i], &report, rm_mono_now());
 	}
+
+	agent_watch_itself(agent, now);
+	if (agent_behind_ns(agent, now) < STUCK_NS)
+		rm_notify_worked(rm_loop_notify(agent->loop), agent->worker, now);
 }
 
 static void
@@ -154,7 +164,15 @@ agent_on_look(void *arg)
 	agent_renew_plans(agent, now);
 	if (!plans_tick(agent->plans, rm_wall_now(), now))
 		return;
-	rm_log_warn(0, "a pinglist is too old to act on: no aggregator for a week");
+	if (plans_slow(agent->plans) > 0)
+		rm_log_warn(0,
+		    "%zu pinglists have expired, without any aggregator for days: a "
+		    "tenth of their probes leaves",
+		    plans_slow(agent->plans));
+	else if (plans_any(agent->plans))
+		rm_log_info("the pinglists are in force");
+	else
+		rm_log_warn(0, "the pinglists have ended: no probe leaves");
 	for (size_t i = 0; i < agent->rnic_count; i++)
 		agent_plan_rnic(agent, agent->rnics[i]);
 }

@@ -10,6 +10,7 @@ struct pinglist {
 	size_t len;
 	struct wire_pinglist_view view; /* on data */
 	rm_mono_t until;
+	bool slow; /* as pinglist_expire last found it */
 };
 
 int
@@ -91,6 +92,7 @@ pinglist_take(struct pinglist *pinglist, const uint8_t *data, size_t len,
 		pinglist->data = copy;
 		pinglist->len = len;
 		pinglist->view = view;
+		pinglist->slow = false;
 	}
 	if (says != PINGLIST_OLD)
 		pinglist->until = until;
@@ -104,15 +106,31 @@ pinglist_renew(struct pinglist *pinglist, rm_mono_t until)
 	pinglist->until = until;
 }
 
-bool
+enum pinglist_turn
 pinglist_expire(struct pinglist *pinglist, rm_mono_t now)
 {
-	if (pinglist->data == NULL || rm_mono_since(now, pinglist->until) <= 0)
-		return false;
-	free(pinglist->data);
-	pinglist->data = NULL;
-	pinglist->len = 0;
-	return true;
+	int64_t over = rm_mono_since(now, pinglist->until);
+	bool was_slow = pinglist->slow;
+
+	if (pinglist->data == NULL)
+		return PINGLIST_STAYS;
+	if (over > PINGLIST_SLOW_NS) {
+		free(pinglist->data);
+		pinglist->data = NULL;
+		pinglist->len = 0;
+		pinglist->slow = false;
+		return PINGLIST_ENDS;
+	}
+	pinglist->slow = over > 0;
+	if (pinglist->slow == was_slow)
+		return PINGLIST_STAYS;
+	return pinglist->slow ? PINGLIST_EXPIRES : PINGLIST_RECOVERS;
+}
+
+bool
+pinglist_slow(const struct pinglist *pinglist)
+{
+	return pinglist->slow;
 }
 
 const struct wire_pinglist_view *
@@ -147,11 +165,21 @@ by_wanted(const void *a, const void *b)
 	return (x->kind > y->kind) - (x->kind < y->kind);
 }
 
+static void
+slow_down(struct wire_target *target)
+{
+	if (target->interval_us > UINT32_MAX / PINGLIST_SLOW_FACTOR)
+		target->interval_us = UINT32_MAX;
+	else
+		target->interval_us *= PINGLIST_SLOW_FACTOR;
+}
+
 /* wanted: room for as many as sum->targets has. */
 static void
 sum_add(struct pinglist_sum *sum, struct wanted *wanted,
-    const struct wire_pinglist_view *view, struct wire_rnic_id rnic)
+    const struct pinglist *pinglist, struct wire_rnic_id rnic)
 {
+	const struct wire_pinglist_view *view = &pinglist->view;
 	size_t before = sum->target_count; /* one pinglist names each pair once */
 
 	if (before > 0)
@@ -167,6 +195,8 @@ sum_add(struct pinglist_sum *sum, struct wanted *wanted,
 		if (before > 0 &&
 		    bsearch(&own, wanted, before, sizeof(*wanted), by_wanted) != NULL)
 			continue;
+		if (pinglist->slow)
+			slow_down(&target);
 		wanted[sum->target_count] = own;
 		sum->targets[sum->target_count++] = target;
 	}
@@ -197,9 +227,11 @@ pinglist_sum(const struct pinglist *const *pinglists, size_t count,
 		free(wanted);
 		return -ENOMEM;
 	}
-	for (size_t i = 0; i < count; i++) {
-		if (pinglists[i]->data != NULL)
-			sum_add(&sum, wanted, &pinglists[i]->view, rnic);
+	for (size_t i = 0; i < 2 * count; i++) {
+		const struct pinglist *pinglist = pinglists[i % count];
+
+		if (pinglist->data != NULL && pinglist->slow == (i >= count))
+			sum_add(&sum, wanted, pinglist, rnic);
 	}
 	free(wanted);
 	*ret = sum;

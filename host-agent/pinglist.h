@@ -15,6 +15,11 @@
 #include "rackmesh/base/clock.h"
 #include "schemas/wire.h"
 
+/* Expired, it is acted on at this share of its rates, for so much longer: whoever is
+ * still out there is seen, and whoever has got the addresses since is not harmed. */
+#define PINGLIST_SLOW_FACTOR 10
+#define PINGLIST_SLOW_NS (60 * 24 * 3600 * RM_NS_PER_S)
+
 struct pinglist;
 
 enum pinglist_says {
@@ -29,8 +34,8 @@ void pinglist_free(struct pinglist *pinglist);
 const char *pinglist_tor(const struct pinglist *pinglist);
 
 /*
- * Copies data and takes it, if it is newer than what is held. until: after that it is
- * too old to act on (PINGLIST_SAME moves it on). -EBADMSG, -EMSGSIZE: not a pinglist;
+ * Copies data and takes it, if it is newer than what is held. until: after that it has
+ * expired (PINGLIST_SAME moves it on). -EBADMSG, -EMSGSIZE: not a pinglist;
  * -ENOENT: of another ToR; -ENOMEM. What was held stays then.
  */
 int pinglist_take(struct pinglist *pinglist, const uint8_t *data, size_t len,
@@ -39,8 +44,16 @@ int pinglist_take(struct pinglist *pinglist, const uint8_t *data, size_t len,
 /* It is still what the aggregators want. */
 void pinglist_renew(struct pinglist *pinglist, rm_mono_t until);
 
-/* Forgets what has become too old; true when there was such. */
-bool pinglist_expire(struct pinglist *pinglist, rm_mono_t now);
+enum pinglist_turn {
+	PINGLIST_STAYS,
+	PINGLIST_EXPIRES,  /* from now on it is slow */
+	PINGLIST_RECOVERS, /* somebody stands behind it again */
+	PINGLIST_ENDS,     /* it is forgotten */
+};
+
+/* What has become of it, by its age. */
+enum pinglist_turn pinglist_expire(struct pinglist *pinglist, rm_mono_t now);
+bool pinglist_slow(const struct pinglist *pinglist);
 
 /* NULL: none is held. */
 const struct wire_pinglist_view *pinglist_view(const struct pinglist *pinglist);
@@ -48,7 +61,8 @@ struct wire_bytes pinglist_bytes(const struct pinglist *pinglist);
 
 /* What an RNIC is to probe and whom it is to answer. */
 struct pinglist_sum {
-	struct wire_target *targets; /* each (destination, kind) once; the first wins */
+	struct wire_target *targets; /* each (destination, kind) once; the first wins,
+					but none of an expired one over one in force */
 	size_t target_count;
 	struct wire_peer *peers; /* may name one twice: a set to its reader */
 	size_t peer_count;

@@ -85,7 +85,7 @@ pinglist_cache_open(const char *tor, const uint8_t *data, size_t len, rm_wall_t 
 	    strcmp(view.pinglist.tor, tor) != 0)
 		return -EBADMSG;
 	/* One that was valid in the far future would never expire. */
-	if (now.ns < 0 || (int64_t)valid - now.ns > PINGLIST_CACHE_LIFE_NS)
+	if (now.ns < 0 || (int64_t)valid - now.ns > PINGLIST_CACHE_AHEAD_NS)
 		return -EBADMSG;
 	age = now.ns - (int64_t)valid;
 	if (age > PINGLIST_CACHE_LIFE_NS)

@@ -19,7 +19,10 @@
 
 #define PINGLIST_CACHE_HEADER_BYTES 24
 #define PINGLIST_CACHE_MAX_BYTES (8u << 20) /* of a pinglist */
-#define PINGLIST_CACHE_LIFE_NS (7 * 24 * 3600 * RM_NS_PER_S)
+/* Expired or not, what is older than this is of no use to anybody. */
+#define PINGLIST_CACHE_LIFE_NS (90 * 24 * 3600 * RM_NS_PER_S)
+/* So far the clock may have been set back since. */
+#define PINGLIST_CACHE_AHEAD_NS (7 * 24 * 3600 * RM_NS_PER_S)
 
 struct pinglist_cache;
 struct rm_worker;

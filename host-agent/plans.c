@@ -14,6 +14,8 @@
 /* One that stays is written again, so that its copy stays young. */
 #define PLANS_RENEW_NS (3600 * RM_NS_PER_S)
 
+#define LIFE_MAX_NS (PLANS_MAX_EXPIRE_DAYS * 24 * 3600 * RM_NS_PER_S)
+
 struct plan {
 	struct pinglist *pinglist;
 	rm_mono_t confirmed; /* when an aggregator last stood behind it */
@@ -24,6 +26,7 @@ struct plan {
 struct plans {
 	struct plan list[PLANS_MAX_TORS];
 	size_t count;
+	int64_t life_ns;
 	struct pinglist_cache *cache; /* NULL: none */
 	struct plans_counts counts;
 };
@@ -36,6 +39,7 @@ plans_new(const char *folder, struct rm_worker *worker, struct plans **ret)
 
 	if (plans == NULL)
 		return -ENOMEM;
+	plans->life_ns = LIFE_MAX_NS;
 	if (folder[0] != 0)
 		r = pinglist_cache_new(folder, worker, &plans->cache);
 	if (r < 0)
@@ -96,9 +100,15 @@ plans_at(const struct plans *plans, size_t i)
 }
 
 static rm_mono_t
-until(rm_mono_t from)
+until(const struct plans *plans, rm_mono_t from)
 {
-	return rm_mono_add(from, PINGLIST_CACHE_LIFE_NS);
+	return rm_mono_add(from, plans->life_ns);
+}
+
+void
+plans_set_life(struct plans *plans, int64_t life_ns)
+{
+	plans->life_ns = life_ns < LIFE_MAX_NS ? life_ns : LIFE_MAX_NS;
 }
 
 void
@@ -116,7 +126,7 @@ plans_load(struct plans *plans, rm_wall_t wall, rm_mono_t now)
 			continue; /* counted over there */
 		plan->confirmed = rm_mono_add(now, -age_ns);
 		if (pinglist_take(plan->pinglist, bytes.data, bytes.len,
-			until(plan->confirmed), &says) < 0)
+			until(plans, plan->confirmed), &says) < 0)
 			plans->counts.no_memory++;
 		free(file);
 	}
@@ -169,7 +179,7 @@ plans_take(struct plans *plans, const uint8_t *data, size_t len, rm_wall_t wall,
 		plan = plans_find(plans, view.pinglist.tor);
 		result = plan == NULL ? -ENOENT
 				      : pinglist_take(plan->pinglist, data, len,
-					    until(now), &says);
+					    until(plans, now), &says);
 	}
 	if (result < 0) {
 		*r = plans_refuse(plans, result);
@@ -201,28 +211,45 @@ plans_renew(struct plans *plans, const char *tor, rm_mono_t now)
 	if (plan == NULL || pinglist_view(plan->pinglist) == NULL)
 		return;
 	plan->confirmed = now;
-	pinglist_renew(plan->pinglist, until(now));
+	pinglist_renew(plan->pinglist, until(plans, now));
 	if (rm_mono_since(now, plan->saved) > PLANS_RENEW_NS)
 		plan->unsaved = true;
+}
+
+/* True: it is not what it was. */
+static bool
+plan_turn(struct plans *plans, struct plan *plan, rm_mono_t now)
+{
+	switch (pinglist_expire(plan->pinglist, now)) {
+	case PINGLIST_STAYS:
+		return false;
+	case PINGLIST_EXPIRES:
+		plans->counts.expired++;
+		return true;
+	case PINGLIST_RECOVERS:
+		plans->counts.recovered++;
+		return true;
+	case PINGLIST_ENDS:
+		plans->counts.ended++;
+		plan->unsaved = false;
+		return true;
+	}
+	return false;
 }
 
 bool
 plans_tick(struct plans *plans, rm_wall_t wall, rm_mono_t now)
 {
-	bool forgot = false;
+	bool turned = false;
 
 	for (size_t i = 0; i < plans->count; i++) {
 		struct plan *plan = &plans->list[i];
 
-		if (pinglist_expire(plan->pinglist, now)) {
-			plans->counts.expired++;
-			plan->unsaved = false;
-			forgot = true;
-		}
+		turned |= plan_turn(plans, plan, now);
 		if (plan->unsaved && plan_may_save(plan, now))
 			plan_save(plans, plan, wall, now);
 	}
-	return forgot;
+	return turned;
 }
 
 int
@@ -249,6 +276,16 @@ plans_any(const struct plans *plans)
 			return true;
 	}
 	return false;
+}
+
+size_t
+plans_slow(const struct plans *plans)
+{
+	size_t slow = 0;
+
+	for (size_t i = 0; i < plans->count; i++)
+		slow += pinglist_slow(plans->list[i].pinglist);
+	return slow;
 }
 
 const struct plans_counts *

@@ -116,19 +116,43 @@ one_of_another_tor_or_a_damaged_one_changes_nothing(void **state)
 }
 
 static void
-it_is_forgotten_when_it_is_too_old_unless_confirmed(void **state)
+too_old_it_is_slow_and_in_the_end_forgotten_unless_confirmed(void **state)
 {
 	struct fixture *f = *state;
 
 	take(f, 1, 0, 1);
-	assert_false(pinglist_expire(f->tor_a, (rm_mono_t){ 100 }));
+	assert_int_equal(pinglist_expire(f->tor_a, (rm_mono_t){ 100 }), PINGLIST_STAYS);
 	pinglist_renew(f->tor_a, (rm_mono_t){ 200 });
-	assert_false(pinglist_expire(f->tor_a, (rm_mono_t){ 200 }));
-	assert_true(pinglist_expire(f->tor_a, (rm_mono_t){ 201 }));
+	assert_int_equal(pinglist_expire(f->tor_a, (rm_mono_t){ 200 }), PINGLIST_STAYS);
+	assert_false(pinglist_slow(f->tor_a));
+	assert_int_equal(
+	    pinglist_expire(f->tor_a, (rm_mono_t){ 201 }), PINGLIST_EXPIRES);
+	assert_true(pinglist_slow(f->tor_a));
+	assert_int_equal(pinglist_expire(f->tor_a, (rm_mono_t){ 202 }), PINGLIST_STAYS);
+	pinglist_renew(f->tor_a, (rm_mono_t){ 300 });
+	assert_int_equal(
+	    pinglist_expire(f->tor_a, (rm_mono_t){ 203 }), PINGLIST_RECOVERS);
+	assert_false(pinglist_slow(f->tor_a));
+
+	assert_int_equal(
+	    pinglist_expire(f->tor_a, (rm_mono_t){ 300 + PINGLIST_SLOW_NS }),
+	    PINGLIST_EXPIRES);
+	assert_non_null(pinglist_view(f->tor_a));
+	assert_int_equal(
+	    pinglist_expire(f->tor_a, (rm_mono_t){ 301 + PINGLIST_SLOW_NS }),
+	    PINGLIST_ENDS);
 	assert_null(pinglist_view(f->tor_a));
-	assert_false(pinglist_expire(f->tor_a, (rm_mono_t){ 300 }));
+	assert_false(pinglist_slow(f->tor_a));
+	assert_int_equal(
+	    pinglist_expire(f->tor_a, (rm_mono_t){ 302 + PINGLIST_SLOW_NS }),
+	    PINGLIST_STAYS);
 	/* What was forgotten is no measure for what comes. */
 	assert_int_equal(take(f, 1, 0, 1), PINGLIST_NEW);
+	/* And a newer one is never slow. */
+	assert_int_equal(
+	    pinglist_expire(f->tor_a, (rm_mono_t){ 101 }), PINGLIST_EXPIRES);
+	assert_int_equal(take(f, 2, 0, 1), PINGLIST_NEW);
+	assert_false(pinglist_slow(f->tor_a));
 }
 
 static struct pinglist_sum
@@ -166,6 +190,40 @@ an_rnic_of_two_tors_probes_for_both_and_each_pair_once(void **state)
 	assert_int_equal(sum.targets[2].dst.guid, rnic_number(4).guid);
 	assert_int_equal(sum.targets[2].flows[1], 50001);
 	assert_int_equal(sum.peer_count, 5);
+	pinglist_sum_clear(&sum);
+}
+
+static void
+an_expired_one_asks_for_a_tenth_and_gives_way_to_one_in_force(void **state)
+{
+	static const struct pinglist_pair others[] = {
+		{ 1, 3, 5000 },
+		{ 1, 4, UINT32_MAX / 5 },
+	};
+	struct fixture *f = *state;
+	enum pinglist_says says;
+	struct pinglist_sum sum;
+	struct wire_bytes bytes;
+
+	take(f, 1, 0, 3);
+	bytes = pinglist_write(f->writer, "tor-b", 1, 0, others, 2);
+	pinglist_take(f->tor_b, bytes.data, bytes.len, (rm_mono_t){ 1000 }, &says);
+	pinglist_expire(f->tor_a, (rm_mono_t){ 500 });
+	pinglist_expire(f->tor_b, (rm_mono_t){ 500 });
+	sum = sum_of(f, 1);
+	assert_int_equal(sum.target_count, 3);
+	assert_int_equal(sum.targets[0].dst.guid, rnic_number(3).guid);
+	assert_int_equal(sum.targets[0].interval_us, 5000);
+	assert_int_equal(sum.targets[1].dst.guid, rnic_number(4).guid);
+	assert_int_equal(sum.targets[2].dst.guid, rnic_number(2).guid);
+	assert_int_equal(sum.targets[2].interval_us, 10000);
+	assert_int_equal(sum.peer_count, 5); /* they are answered as ever */
+	pinglist_sum_clear(&sum);
+
+	pinglist_expire(f->tor_b, (rm_mono_t){ 1001 });
+	sum = sum_of(f, 1);
+	assert_int_equal(sum.target_count, 3);
+	assert_int_equal(sum.targets[2].interval_us, UINT32_MAX);
 	pinglist_sum_clear(&sum);
 }
 
@@ -307,10 +365,11 @@ main(void)
 		TEST(what_differs_under_the_same_version_and_rotation_is_new),
 		TEST(the_senders_bytes_may_go_after_it_is_taken),
 		TEST(one_of_another_tor_or_a_damaged_one_changes_nothing),
-		TEST(it_is_forgotten_when_it_is_too_old_unless_confirmed),
+		TEST(too_old_it_is_slow_and_in_the_end_forgotten_unless_confirmed),
 		TEST(an_rnic_of_two_tors_probes_for_both_and_each_pair_once),
 		TEST(eight_times_the_targets_cost_far_less_than_their_square),
 		TEST(each_kind_towards_the_same_rnic_is_a_target_of_its_own),
+		TEST(an_expired_one_asks_for_a_tenth_and_gives_way_to_one_in_force),
 		TEST(another_hosts_targets_are_not_ours),
 		TEST(without_any_pinglist_there_is_nothing_to_do),
 	};

@@ -137,6 +137,30 @@ too_many_stalls_become_one_long_one(void **state)
 	    at_ms((WIRE_MAX_STALLS + 9) * 1000 + 200).ns);
 }
 
+/* Every turn says it anew, and a heartbeat says what the last one did. */
+static void
+what_slows_the_agent_is_in_its_heartbeat_until_it_does_not(void **state)
+{
+	struct heartbeat heartbeat = { 0 };
+	struct wire_heartbeat wire = { 0 };
+	struct loop_turn turn = stall(1000, 1200);
+
+	turn.slowed_permille = 250;
+	turn.slowed_why = WIRE_SLOW_CPU;
+	heartbeat_note(&heartbeat, &turn);
+	heartbeat_fill(&heartbeat, &wire);
+	assert_int_equal(wire.slowed_permille, 250);
+	assert_int_equal(wire.slowed_why, WIRE_SLOW_CPU);
+	heartbeat_sent(&heartbeat);
+	heartbeat_fill(&heartbeat, &wire);
+	assert_int_equal(wire.slowed_permille, 250);
+	turn = (struct loop_turn){ 0 };
+	heartbeat_note(&heartbeat, &turn);
+	heartbeat_fill(&heartbeat, &wire);
+	assert_int_equal(wire.slowed_permille, 0);
+	assert_int_equal(wire.slowed_why, WIRE_SLOW_NOT);
+}
+
 int
 main(void)
 {
@@ -149,6 +173,8 @@ main(void)
 		cmocka_unit_test(a_call_that_comes_early_moves_nothing),
 		cmocka_unit_test(stalls_gather_until_a_heartbeat_has_gone_out),
 		cmocka_unit_test(too_many_stalls_become_one_long_one),
+		cmocka_unit_test(
+		    what_slows_the_agent_is_in_its_heartbeat_until_it_does_not),
 	};
 
 	return cmocka_run_group_tests_name("heartbeat", tests, NULL, NULL);

@@ -39,6 +39,7 @@ start(struct fixture *f)
 	assert_int_equal(plans_add_tor(f->plans, "tor-a"), 0);
 	assert_int_equal(plans_add_tor(f->plans, "tor-b"), 0);
 	assert_int_equal(plans_add_tor(f->plans, "tor-a"), 0);
+	plans_set_life(f->plans, 7 * DAY_NS);
 }
 
 static void
@@ -167,8 +168,96 @@ a_copy_does_not_grow_younger_by_a_restart(void **state)
 	assert_true(plans_any(f->plans));
 	assert_false(plans_tick(f->plans, wall, rm_mono_add(now, DAY_NS)));
 	assert_true(plans_tick(f->plans, wall, rm_mono_add(now, DAY_NS + 1)));
-	assert_false(plans_any(f->plans));
+	assert_int_equal(plans_slow(f->plans), 1);
 	assert_int_equal(plans_counts(f->plans)->expired, 1);
+}
+
+static uint32_t
+interval_us(struct fixture *f)
+{
+	const char *tors[] = { "tor-a", "tor-b" };
+	struct pinglist_sum sum;
+	uint32_t interval;
+
+	assert_int_equal(plans_sum(f->plans, tors, 2, rnic_number(1), &sum), 0);
+	interval = sum.target_count == 1 ? sum.targets[0].interval_us : 0;
+	pinglist_sum_clear(&sum);
+	return interval;
+}
+
+/* Over its whole life, with nobody there. */
+static void
+alone_it_probes_on_for_days_then_slowly_then_not_at_all(void **state)
+{
+	struct fixture *f = *state;
+	unsigned turns = 0;
+	int r;
+
+	take_at(f, "tor-a", 2, now, &r);
+	for (int64_t hour = 0; hour <= 100 * 24; hour++) {
+		turns +=
+		    plans_tick(f->plans, wall, rm_mono_add(now, hour * DAY_NS / 24));
+		assert_int_equal(interval_us(f), hour <= 7 * 24    ? 1000
+						 : hour <= 67 * 24 ? 10000
+								   : 0);
+	}
+	assert_int_equal(turns, 2);
+	assert_int_equal(plans_counts(f->plans)->expired, 1);
+	assert_int_equal(plans_counts(f->plans)->ended, 1);
+	assert_false(plans_any(f->plans));
+}
+
+static void
+whoever_comes_back_brings_the_full_rate(void **state)
+{
+	struct fixture *f = *state;
+	rm_mono_t late = rm_mono_add(now, 20 * DAY_NS);
+	int r;
+
+	take_at(f, "tor-a", 2, now, &r);
+	assert_true(plans_tick(f->plans, wall, late));
+	assert_int_equal(interval_us(f), 10000);
+	plans_renew(f->plans, "tor-b", late); /* of another ToR it is no word */
+	assert_false(plans_tick(f->plans, wall, late));
+	plans_renew(f->plans, "tor-a", late);
+	assert_true(plans_tick(f->plans, wall, late));
+	assert_int_equal(interval_us(f), 1000);
+	assert_int_equal(plans_slow(f->plans), 0);
+	assert_int_equal(plans_counts(f->plans)->recovered, 1);
+}
+
+/* A host that was off for a fortnight, with everybody else gone. */
+static void
+an_expired_copy_serves_slowly_after_a_restart(void **state)
+{
+	struct fixture *f = *state;
+	int r;
+
+	take_at(f, "tor-a", 2, now, &r);
+	LOOPBACK_WAIT(f->loop, saved(f) == 1);
+	stop(f);
+	start(f);
+	plans_load(f->plans, (rm_wall_t){ wall.ns + 14 * DAY_NS }, now);
+	assert_true(plans_tick(f->plans, wall, now));
+	assert_int_equal(interval_us(f), 10000);
+	stop(f);
+	start(f);
+	plans_load(f->plans, (rm_wall_t){ wall.ns + 91 * DAY_NS }, now);
+	assert_false(plans_any(f->plans));
+}
+
+static void
+no_config_lets_a_pinglist_live_longer_than_the_ceiling(void **state)
+{
+	struct fixture *f = *state;
+	int r;
+
+	plans_set_life(f->plans, 1000 * DAY_NS);
+	take_at(f, "tor-a", 2, now, &r);
+	assert_false(plans_tick(
+	    f->plans, wall, rm_mono_add(now, PLANS_MAX_EXPIRE_DAYS * DAY_NS)));
+	assert_true(plans_tick(
+	    f->plans, wall, rm_mono_add(now, PLANS_MAX_EXPIRE_DAYS * DAY_NS + 1)));
 }
 
 static void
@@ -216,6 +305,10 @@ main(void)
 		TEST(another_tors_or_damaged_ones_are_refused_and_counted),
 		TEST(a_restart_goes_on_with_the_copies),
 		TEST(a_copy_does_not_grow_younger_by_a_restart),
+		TEST(alone_it_probes_on_for_days_then_slowly_then_not_at_all),
+		TEST(whoever_comes_back_brings_the_full_rate),
+		TEST(an_expired_copy_serves_slowly_after_a_restart),
+		TEST(no_config_lets_a_pinglist_live_longer_than_the_ceiling),
 		TEST(a_confirmed_one_stays_and_its_copy_too),
 		TEST(many_changes_cost_few_writes_and_the_last_one_is_kept),
 	};
