@@ -50,10 +50,9 @@ tls_look(struct rm_tls *tls, struct rm_why *why)
 	return 1;
 }
 
-static void
-tls_on_look(void *arg)
+void
+rm_tls_look(struct rm_tls *tls)
 {
-	struct rm_tls *tls = arg;
 	struct rm_why why = { .text = "" };
 	int r = tls_look(tls, &why);
 
@@ -64,6 +63,12 @@ tls_on_look(void *arg)
 	if (r != -EALREADY)
 		tls->trouble = why;
 	rm_timer_after(tls->timer, TLS_LOOK_NS);
+}
+
+static void
+tls_on_look(void *arg)
+{
+	rm_tls_look(arg);
 }
 
 static int
@@ -130,7 +135,8 @@ tls_begin(const struct rm_tls *tls, SSL_CTX *ctx, bool accepting)
 {
 	SSL *ssl = SSL_new(ctx);
 
-	if (ssl != NULL && tls_note_add(ssl, tls->generation) < 0) {
+	if (ssl != NULL &&
+	    tls_note_add(ssl, tls->generation, tls->set->expires_wall_s) < 0) {
 		SSL_free(ssl);
 		ssl = NULL;
 	}

@@ -13,7 +13,11 @@
  * certificate, certificate to authorities) is used for connections from then on;
  * anything else is refused with a sentence, and what we had stays. Connections that
  * stand go on; who must not be let in any more is turned away within
- * RM_TLS_RECHECK_NS: every link asks rm_tls_still_good then.
+ * RM_TLS_RECHECK_NS: every link asks rm_tls_still_good then. Shortly before a
+ * certificate of a link ends, the side that has dialed begins anew.
+ *
+ * Who has given no list of revoked certificates has revoked none; one that is past its
+ * time still holds.
  */
 #ifndef RACKMESH_BASE_TLS_H
 #define RACKMESH_BASE_TLS_H
@@ -54,6 +58,7 @@ struct rm_tls_counts {
 int rm_tls_new(struct rm_loop *loop, const struct rm_tls_files *files,
     struct rm_why *why, struct rm_tls **ret);
 void rm_tls_free(struct rm_tls *tls); /* NULL is fine; after all connections */
+void rm_tls_look(struct rm_tls *tls); /* at the files, now: when told to reload */
 
 /* For a connection that begins now; the caller frees it (a bufferevent does). NULL: no
  * memory. */

@@ -36,6 +36,7 @@ struct tls_set {
 struct tls_note {
 	uint64_t generation; /* of the set that its peer was checked by */
 	int64_t since_wall_s, until_wall_s; /* of all certificates that it leads by */
+	int64_t own_until_wall_s;           /* of what we have shown */
 	bool checked;
 	char why[256]; /* what is wrong with its certificate; "": nothing */
 };
@@ -59,7 +60,7 @@ int tls_set_new(char *const paths[TLS_FILES], const struct tls_bytes bytes[TLS_F
     struct rm_why *why, struct tls_set **ret);
 void tls_set_free(struct tls_set *set); /* NULL is fine */
 
-int tls_note_add(SSL *ssl, uint64_t generation); /* 0 or -ENOMEM */
+int tls_note_add(SSL *ssl, uint64_t generation, int64_t own_until_wall_s);
 struct tls_note *tls_note_of(const SSL *ssl);
 /* SSL_CTX_set_cert_verify_callback's; arg: not NULL when we accept. */
 int tls_verify_handshake(X509_STORE_CTX *ctx, void *arg);

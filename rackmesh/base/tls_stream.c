@@ -6,9 +6,14 @@
 #include <openssl/err.h>
 #include <stdlib.h>
 
+#include "rackmesh/base/clock.h"
 #include "rackmesh/base/tls_state.h"
 
 #define STREAM_RECORD_BYTES (16 << 10)
+/* Two more looks fit into what is left; a link that is young has no better to hope for.
+ */
+#define STREAM_RENEW_S 7
+#define STREAM_YOUNG_CHECKS 2
 
 struct tls_stream {
 	struct rm_tls *tls;
@@ -16,6 +21,7 @@ struct tls_stream {
 	struct evbuffer *in, *out;
 	bool open; /* the handshake is done */
 	int lost;  /* not 0: why; OpenSSL must not be asked again */
+	unsigned checks;
 	char identity[RM_TLS_MAX_IDENTITY];
 };
 
@@ -224,14 +230,30 @@ tls_stream_end(struct tls_stream *stream)
 	ERR_clear_error();
 }
 
+/* Better an end of our own choice, in order, than one when the time is up. */
+static bool
+stream_outlives(const struct tls_stream *stream, const struct tls_note *note)
+{
+	int64_t until_s = note->own_until_wall_s;
+
+	if (note->until_wall_s < until_s)
+		until_s = note->until_wall_s;
+	return !SSL_is_server(stream->ssl) && stream->checks >= STREAM_YOUNG_CHECKS &&
+	       until_s - rm_wall_now().ns / RM_NS_PER_S < STREAM_RENEW_S;
+}
+
 int
 tls_stream_check(struct tls_stream *stream, struct rm_why *why)
 {
 	const struct tls_note *note = tls_note_of(stream->ssl);
 
-	if (rm_tls_still_good(stream->tls, stream->ssl))
-		return 0;
-	stream->tls->counts.refused++;
-	return rm_why(
-	    why, -EACCES, "the peer's certificate is refused now: %s", note->why);
+	stream->checks++;
+	if (!rm_tls_still_good(stream->tls, stream->ssl)) {
+		stream->tls->counts.refused++;
+		return rm_why(why, -EACCES, "the peer's certificate is refused now: %s",
+		    note->why);
+	}
+	if (stream_outlives(stream, note))
+		return rm_why(why, -ESTALE, "a certificate ends soon: anew");
+	return 0;
 }

@@ -39,7 +39,8 @@ int tls_stream_write(struct tls_stream *stream, struct evbuffer *plain);
 /* Says that this was all. */
 void tls_stream_end(struct tls_stream *stream);
 
-/* -EACCES: the peer must not be let in any more. */
+/* Every LINK_RECHECK_NS. -EACCES: the peer must not be let in any more. -ESTALE: we
+ * have dialed, and one of the two certificates ends soon. */
 int tls_stream_check(struct tls_stream *stream, struct rm_why *why);
 
 #endif

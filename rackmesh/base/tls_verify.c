@@ -26,13 +26,14 @@ note_index(void)
 }
 
 int
-tls_note_add(SSL *ssl, uint64_t generation)
+tls_note_add(SSL *ssl, uint64_t generation, int64_t own_until_wall_s)
 {
 	struct tls_note *note = calloc(1, sizeof(*note));
 
 	if (note == NULL)
 		return -ENOMEM;
 	note->generation = generation;
+	note->own_until_wall_s = own_until_wall_s;
 	if (SSL_set_ex_data(ssl, note_index(), note) == 1)
 		return 0;
 	free(note);
@@ -179,7 +180,10 @@ verify(X509_STORE_CTX *ctx, bool client, struct tls_note *note)
 		error = X509_STORE_CTX_get_error(ctx);
 		if (error == X509_V_OK) /* no memory, for example */
 			error = X509_V_ERR_UNSPECIFIED;
-		fault = X509_verify_cert_error_string(error);
+		if (error == X509_V_ERR_INVALID_PURPOSE && leaf != NULL)
+			fault = leaf_fault(leaf, client); /* says more */
+		if (fault == NULL)
+			fault = X509_verify_cert_error_string(error);
 	} else {
 		fault = leaf_fault(leaf, client);
 		if (fault != NULL)

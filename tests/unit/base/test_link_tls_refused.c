@@ -1,0 +1,337 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <openssl/ssl.h>
+#include <openssl/x509_vfy.h>
+
+#include "rackmesh/base/file.h"
+#include "tests/support/tls_fixture.h"
+
+/*
+ * Somebody with a certificate that our own code would not even load: plain OpenSSL,
+ * which trusts everybody, on the other end of the connection.
+ */
+struct stranger {
+	SSL_CTX *ctx;
+	SSL *ssl;
+	int fd;
+};
+
+static int
+believe(X509_STORE_CTX *ctx, void *arg)
+{
+	return 1;
+}
+
+static void
+stranger_begin(
+    struct stranger *stranger, const struct rm_tls_files *files, int fd, bool accepting)
+{
+	stranger->fd = fd;
+	stranger->ctx =
+	    SSL_CTX_new(accepting ? TLS_server_method() : TLS_client_method());
+	SSL_CTX_set_security_level(stranger->ctx, 0);
+	SSL_CTX_set_verify(stranger->ctx, SSL_VERIFY_PEER, NULL);
+	SSL_CTX_set_cert_verify_callback(stranger->ctx, believe, NULL);
+	if (files != NULL) {
+		assert_int_equal(SSL_CTX_use_certificate_chain_file(
+				     stranger->ctx, files->certificate),
+		    1);
+		assert_int_equal(SSL_CTX_use_PrivateKey_file(
+				     stranger->ctx, files->key, SSL_FILETYPE_PEM),
+		    1);
+	}
+	stranger->ssl = SSL_new(stranger->ctx);
+	evutil_make_socket_nonblocking(fd);
+	SSL_set_fd(stranger->ssl, fd);
+	if (accepting)
+		SSL_set_accept_state(stranger->ssl);
+	else
+		SSL_set_connect_state(stranger->ssl);
+}
+
+static void
+stranger_end(struct stranger *stranger)
+{
+	SSL_free(stranger->ssl);
+	SSL_CTX_free(stranger->ctx);
+	close(stranger->fd);
+}
+
+/* One move of his; true while he has not given up. */
+static bool
+stranger_moves(struct stranger *stranger)
+{
+	char byte;
+	int r = SSL_read(stranger->ssl, &byte, 1);
+
+	return r > 0 || SSL_get_error(stranger->ssl, r) == SSL_ERROR_WANT_READ;
+}
+
+/* He meets our end, which is in that role; how it ended. */
+static int
+meet(struct ends *ends, struct end *end, bool accepting,
+    const struct rm_tls_files *files)
+{
+	struct stranger stranger;
+	int fds[2], reason;
+
+	loopback_pair(fds, 0);
+	end->closes = end->opens = 0;
+	end_begin(ends->loop, end, fds[0], accepting);
+	stranger_begin(&stranger, files, fds[1], !accepting);
+	LOOPBACK_WAIT(
+	    ends->loop, (stranger_moves(&stranger), end->closes > 0) || end->opens > 0);
+	reason = end->closes > 0 ? end->reason : 0;
+	end_hang_up(end);
+	stranger_end(&stranger);
+	return reason;
+}
+
+static const struct {
+	const char *name;
+	struct pki_wish wish;
+	const char *says; /* our sentence; NULL: he is let in */
+	enum { ANY, SERVER_ONLY, CLIENT_ONLY } when; /* what the certificate is for */
+} strangers[] = {
+	{ "good", { .uri = AGENT_URI }, NULL, ANY },
+	{ "good with other names",
+	    { .uri = AGENT_URI, .dns = "h1", .common_name = "h1" }, NULL, ANY },
+	{ "good of another kind of key", { .uri = AGENT_URI, .rsa = true }, NULL, ANY },
+	{ "good for clients", { .uri = AGENT_URI, .client_only = true },
+	    "does not allow servers", CLIENT_ONLY },
+	{ "good for servers", { .uri = AGENT_URI, .server_only = true },
+	    "does not allow clients", SERVER_ONLY },
+	{ "expired", { .uri = AGENT_URI, .expired = true }, "has expired", ANY },
+	{ "not yet valid", { .uri = AGENT_URI, .not_yet = true }, "not yet valid",
+	    ANY },
+	{ "two URIs", { .uri = AGENT_URI, .other_uri = TOR_URI }, "more than one URI",
+	    ANY },
+	{ "no URI", { .dns = "h1" }, "no URI", ANY },
+	{ "no names", { 0 }, "no URI", ANY },
+	{ "a zero byte in its URI", { .uri = AGENT_URI, .zero_in_uri = true },
+	    "no printable text", ANY },
+	{ "no usage", { .uri = AGENT_URI, .no_usage = true }, "extended key usage",
+	    ANY },
+	{ "self-signed", { .uri = AGENT_URI, .self_signed = true }, "self-signed",
+	    ANY },
+	{ "SHA-1", { .uri = AGENT_URI, .sha1 = true }, "digest algorithm too weak",
+	    ANY },
+	{ "a short key", { .uri = AGENT_URI, .short_key = true }, "key too weak", ANY },
+	{ "an unknown critical extension",
+	    { .uri = AGENT_URI, .unknown_critical = true },
+	    "unhandled critical extension", ANY },
+	{ "an authority's", { .uri = AGENT_URI, .authority = true }, "authority's own",
+	    ANY },
+};
+
+static void
+judge(struct ends *ends, const struct rm_tls_files *files, const char *name,
+    const char *says, bool accepting)
+{
+	struct end *end = accepting ? &ends->accepting : &ends->dialing;
+	uint64_t refused = rm_tls_counts(end->tls)->refused;
+	int r = meet(ends, end, accepting, files);
+
+	if (says == NULL) {
+		if (r != 0 || end->opens != 1)
+			fail_msg("%s: turned away: %d %s", name, r, end->why);
+		assert_string_equal(end->identity, AGENT_URI);
+		return;
+	}
+	if (r != -EACCES || end->opens != 0)
+		fail_msg("%s: %d, %u opens: %s", name, r, end->opens, end->why);
+	if (strstr(end->why, says) == NULL)
+		fail_msg("%s: %s", name, end->why);
+	assert_int_equal(rm_tls_counts(end->tls)->refused, refused + 1);
+}
+
+static void
+every_bad_certificate_is_refused_in_both_roles(void **state)
+{
+	struct ends *ends = *state;
+
+	for (size_t i = 0; i < sizeof(strangers) / sizeof(strangers[0]); i++) {
+		struct rm_tls_files files =
+		    pki_issue(ends->pki, "stranger", &strangers[i].wish);
+		const char *says = strangers[i].says;
+
+		/* We accept: he is a client. */
+		judge(ends, &files, strangers[i].name,
+		    strangers[i].when == CLIENT_ONLY ? NULL : says, true);
+		judge(ends, &files, strangers[i].name,
+		    strangers[i].when == SERVER_ONLY ? NULL : says, false);
+	}
+}
+
+static void
+another_authority_is_none_of_ours(void **state)
+{
+	struct ends *ends = *state;
+	struct pki *other = pki_new();
+	struct rm_tls_files files =
+	    pki_issue(other, "stranger", &(struct pki_wish){ .uri = AGENT_URI });
+
+	/* The same names, other keys. */
+	judge(ends, &files, "foreign", "unable to get local issuer", true);
+	judge(ends, &files, "foreign", "unable to get local issuer", false);
+	pki_free(other);
+}
+
+static void
+an_intermediate_leads_to_us_and_a_leaf_does_not(void **state)
+{
+	struct ends *ends = *state;
+	struct pki_authority *middle =
+	    pki_authority(ends->pki, "middle", pki_root(ends->pki));
+	struct pki_authority *deep = middle;
+	struct rm_tls_files files;
+
+	files = pki_issue(ends->pki, "stranger",
+	    &(struct pki_wish){ .uri = AGENT_URI, .by = middle });
+	judge(ends, &files, "intermediate", NULL, true);
+	for (int i = 0; i < 6; i++)
+		deep = pki_authority(ends->pki, "deep", deep);
+	files = pki_issue(
+	    ends->pki, "stranger", &(struct pki_wish){ .uri = AGENT_URI, .by = deep });
+	judge(ends, &files, "too deep", "", true);
+}
+
+static void
+who_shows_nothing_is_refused(void **state)
+{
+	struct ends *ends = *state;
+
+	assert_int_equal(meet(ends, &ends->accepting, true, NULL), -EACCES);
+	assert_non_null(strstr(ends->accepting.why, "no certificate"));
+	assert_int_equal(rm_tls_counts(ends->accepting.tls)->refused, 1);
+}
+
+static void
+nothing_older_than_tls_1_3_is_spoken(void **state)
+{
+	struct ends *ends = *state;
+	struct rm_tls_files files =
+	    pki_issue(ends->pki, "stranger", &(struct pki_wish){ .uri = AGENT_URI });
+
+	for (int accepting = 0; accepting < 2; accepting++) {
+		struct end *end = accepting ? &ends->accepting : &ends->dialing;
+		struct stranger stranger;
+		int fds[2];
+
+		loopback_pair(fds, 0);
+		end_begin(ends->loop, end, fds[0], accepting);
+		stranger_begin(&stranger, &files, fds[1], !accepting);
+		SSL_set_max_proto_version(stranger.ssl, TLS1_2_VERSION);
+		LOOPBACK_WAIT(ends->loop, (stranger_moves(&stranger), end->closes > 0));
+		assert_int_equal(end->reason, -EPROTO);
+		assert_int_equal(rm_tls_counts(end->tls)->garbled, 1);
+		stranger_end(&stranger);
+	}
+}
+
+/* In TLS 1.3 it is up before it hears of it. */
+static void
+who_is_refused_hears_why(void **state)
+{
+	struct ends *ends = *state;
+	const char *list;
+	struct rm_tls_files files;
+
+	rm_tls_free(ends->accepting.tls);
+	list = pki_revoke(ends->pki, "revoked", NULL, "dialing");
+	files = pki_issue(ends->pki, "accepting", &(struct pki_wish){ .uri = TOR_URI });
+	files.revoked = list;
+	ends->accepting.tls = tls_of(ends->loop, &files);
+	ends->dialing.greets = true;
+	ends_connect(ends);
+	LOOPBACK_WAIT(
+	    ends->loop, ends->accepting.closes > 0 && ends->dialing.closes > 0);
+	assert_int_equal(ends->accepting.opens, 0);
+	assert_int_equal(ends->accepting.reason, -EACCES);
+	assert_non_null(strstr(ends->accepting.why, AGENT_URI ": certificate revoked"));
+	assert_int_equal(ends->dialing.reason, -EACCES);
+	assert_non_null(strstr(ends->dialing.why, "certificate revoked"));
+	assert_int_equal(rm_tls_counts(ends->dialing.tls)->refused, 1);
+}
+
+static void
+revoking_ends_a_link_that_stands_within_five_seconds(void **state)
+{
+	struct ends *ends = *state;
+	struct rm_tls_files files;
+	rm_mono_t begun;
+
+	rm_tls_free(ends->accepting.tls);
+	files = pki_issue(ends->pki, "accepting", &(struct pki_wish){ .uri = TOR_URI });
+	files.revoked = pki_revoke(ends->pki, "revoked", NULL, NULL);
+	ends->accepting.tls = tls_of(ends->loop, &files);
+	ends_open(ends);
+	begun = rm_mono_now();
+	pki_revoke(ends->pki, "revoked", NULL, "dialing");
+	LOOPBACK_WAIT(ends->loop, ends->accepting.closes > 0);
+	assert_true(rm_mono_since(rm_mono_now(), begun) <= RM_TLS_RECHECK_NS);
+	assert_int_equal(ends->accepting.reason, -EACCES);
+	assert_non_null(strstr(ends->accepting.why, "certificate revoked"));
+	assert_int_equal(rm_tls_counts(ends->accepting.tls)->rotations, 1);
+}
+
+static void
+an_end_of_time_ends_a_link_that_stands(void **state)
+{
+	struct ends *ends = *state;
+	struct rm_tls_files files;
+
+	rm_tls_free(ends->accepting.tls);
+	files = pki_issue(
+	    ends->pki, "accepting", &(struct pki_wish){ .uri = TOR_URI, .valid_s = 2 });
+	ends->accepting.tls = tls_of(ends->loop, &files);
+	ends_open(ends);
+	LOOPBACK_WAIT(ends->loop, ends->dialing.closes > 0);
+	assert_int_equal(ends->dialing.reason, -EACCES);
+	assert_non_null(strstr(ends->dialing.why, "has expired"));
+}
+
+static void
+an_authority_that_is_dropped_takes_its_links_along(void **state)
+{
+	struct ends *ends = *state;
+	struct pki_authority *old = pki_root(ends->pki);
+	struct pki_authority *new = pki_authority(ends->pki, "new root", NULL);
+	struct rm_tls_files files;
+
+	rm_tls_free(ends->accepting.tls);
+	pki_trust(ends->pki, old, new);
+	files = pki_issue(
+	    ends->pki, "accepting", &(struct pki_wish){ .uri = TOR_URI, .by = new });
+	ends->accepting.tls = tls_of(ends->loop, &files);
+	/* The dialing end has looked before; with its next look it knows both. */
+	LOOPBACK_WAIT(ends->loop, rm_tls_counts(ends->dialing.tls)->rotations == 1);
+	ends_open(ends);
+	pki_trust(ends->pki, new, NULL);
+	LOOPBACK_WAIT(ends->loop, ends->accepting.closes > 0);
+	assert_int_equal(ends->accepting.reason, -EACCES);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, ends_setup, ends_teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(every_bad_certificate_is_refused_in_both_roles),
+		TEST(another_authority_is_none_of_ours),
+		TEST(an_intermediate_leads_to_us_and_a_leaf_does_not),
+		TEST(who_shows_nothing_is_refused),
+		TEST(nothing_older_than_tls_1_3_is_spoken),
+		TEST(who_is_refused_hears_why),
+		TEST(revoking_ends_a_link_that_stands_within_five_seconds),
+		TEST(an_end_of_time_ends_a_link_that_stands),
+		TEST(an_authority_that_is_dropped_takes_its_links_along),
+	};
+
+	return cmocka_run_group_tests_name("link_tls_refused", tests, NULL, NULL);
+}
