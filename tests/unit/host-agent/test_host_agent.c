@@ -19,7 +19,10 @@
 #include "host-agent/brake_file.h"
 #include "host-agent/host_agent.h"
 #include "host-agent/host_agent_state.h"
+#include "host-agent/pinglist_cache.h"
+#include "host-agent/plans.h"
 #include "host-agent/tracing.h"
+#include "rackmesh/base/file.h"
 #include "rackmesh/base/link.h"
 #include "rackmesh/base/listener.h"
 #include "rackmesh/base/log.h"
@@ -39,6 +42,9 @@ struct host { /* one agent, as the aggregator knows it */
 	struct wire_rnic_id rnic;
 	struct wire_address address;
 	bool registered, paused;
+	unsigned memory_mib; /* its limit; 0: none */
+	uint16_t slowed_permille;
+	uint8_t slowed_why;
 	uint64_t outcomes[WIRE_OUTCOMES];
 	uint64_t results, beats, counted;
 };
@@ -169,6 +175,8 @@ on_frame(struct rm_link *link, const uint8_t *data, size_t len, void *arg)
 	case WIRE_HEARTBEAT:
 		assert_int_equal(wire_open_heartbeat(&beat, data, len), 0);
 		host->paused = beat.paused;
+		host->slowed_permille = beat.slowed_permille;
+		host->slowed_why = beat.slowed_why;
 		host->beats++;
 		return 0;
 	default:
@@ -277,12 +285,13 @@ agent_start(struct fixture *f, size_t i)
 
 	assert_non_null(file);
 	fprintf(file,
-	    "host: h%zu\nregion: test\n%s%s\nstate_folder: %s\n"
+	    "host: h%zu\nregion: test\nplaintext: true\n%s%s\nstate_folder: %s\n"
 	    "rnics: [{device: r0, tor: tor-a, udp_port: %d}]\n"
 	    "aggregators: [{address: '127.0.0.1:%d'}]\n"
+	    "limits: {cpu_percent: 0, memory_mib: %u}\n"
 	    "http: {listen: '', socket: %s}\n",
 	    i + 1, i == 1 ? "netns: " : "", i == 1 ? f->netns : "", host->state, PORT,
-	    f->port, host->socket);
+	    f->port, host->memory_mib, host->socket);
 	assert_int_equal(fclose(file), 0);
 	if (agent_config_read(&config, host->config_path, &why) < 0)
 		fail_msg("%s", why.text);
@@ -504,6 +513,74 @@ the_brake_stops_probing_also_over_a_restart(void **state)
 }
 
 static void
+a_limit_of_its_own_slows_the_agent_and_is_told(void **state)
+{
+	struct fixture *f = both_probing(state);
+	struct host *host = &f->hosts[0];
+	uint64_t results;
+
+	assert_int_equal(host->slowed_permille, 0);
+	host_agent_free(host->agent);
+	host->memory_mib = 1;
+	rm_log_set_level(RM_LOG_ERROR - 1);
+	agent_start(f, 0);
+	LOOPBACK_WAIT(f->loop, host->slowed_permille == 500);
+	assert_int_equal(host->slowed_why, WIRE_SLOW_MEMORY);
+	LOOPBACK_WAIT(f->loop, host->slowed_permille == 250);
+	LOOPBACK_WAIT(f->loop, host->slowed_permille == 100);
+	/* To a tenth, and not to silence. */
+	results = host->outcomes[WIRE_OK];
+	LOOPBACK_WAIT(f->loop, host->outcomes[WIRE_OK] >= results + 10);
+	rm_log_set_level(RM_LOG_ERROR);
+}
+
+/* As if nobody had stood behind them for eight days. */
+static void
+age_copy(struct host *host)
+{
+	struct wire_bytes pinglist;
+	rm_wall_t now = rm_wall_now();
+	uint8_t *data, *aged;
+	int64_t age_ns;
+	char path[128];
+	size_t len;
+
+	snprintf(path, sizeof(path), "%s/pinglist-tor-a", host->state);
+	assert_int_equal(rm_file_read(path, 1 << 20, &data, &len), 0);
+	assert_int_equal(
+	    pinglist_cache_open("tor-a", data, len, now, &age_ns, &pinglist), 0);
+	now.ns -= 8 * 24 * 3600 * RM_NS_PER_S;
+	assert_int_equal(pinglist_cache_seal(&pinglist, now, &aged, &len), 0);
+	assert_int_equal(rm_file_replace(path, aged, len), 0);
+	free(data);
+	free(aged);
+}
+
+static void
+expired_copies_are_probed_slowly_until_somebody_is_there(void **state)
+{
+	struct fixture *f = both_probing(state);
+	struct host *host = &f->hosts[0];
+	int port = f->port;
+	uint64_t results;
+
+	aggregator_stop(f);
+	host_agent_free(host->agent);
+	age_copy(host);
+	host->slowed_permille = 0;
+	agent_start(f, 0);
+	loopback_run(f->loop, RM_NS_PER_S);
+	assert_int_equal(plans_slow(host->agent->plans), 1);
+	aggregator_start(f, port);
+	LOOPBACK_WAIT(f->loop, host->slowed_permille == 100);
+	assert_int_equal(host->slowed_why, WIRE_SLOW_PLAN);
+	LOOPBACK_WAIT(f->loop, host->beats > 0 && host->slowed_permille == 0);
+	assert_int_equal(plans_slow(host->agent->plans), 0);
+	results = host->outcomes[WIRE_OK];
+	LOOPBACK_WAIT(f->loop, host->outcomes[WIRE_OK] > results + 50);
+}
+
+static void
 a_reload_keeps_probing_and_a_bad_one_changes_nothing(void **state)
 {
 	struct fixture *f = both_probing(state);
@@ -559,6 +636,8 @@ main(void)
 		TEST(a_pause_stops_probing_and_is_told),
 		TEST(the_brake_stops_probing_also_over_a_restart),
 		TEST(a_restart_with_nobody_there_goes_on_from_the_copies),
+		TEST(a_limit_of_its_own_slows_the_agent_and_is_told),
+		TEST(expired_copies_are_probed_slowly_until_somebody_is_there),
 		TEST(a_reload_keeps_probing_and_a_bad_one_changes_nothing),
 		TEST(a_device_made_anew_is_probed_from_again),
 	};
