@@ -57,6 +57,8 @@ class Authority:
         self.folder = pathlib.Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
         self.certificate_path = self.folder / "ca.pem"
+        self.revoked_path = self.folder / "revoked.pem"  # where revoke() was called
+        self._revoked = []
         key_path = self.folder / "ca.key"
         if self.certificate_path.exists():
             self._certificate = x509.load_pem_x509_certificate(self.certificate_path.read_bytes())
@@ -80,14 +82,35 @@ class Authority:
             .sign(self._key, hashes.SHA256())
         )
 
-    def issue(self, uri, name, seconds=LEAF_S, sides=SIDES, hosts=()):
-        """name.pem and name.key; anew when they exist. hosts: names or addresses, for
-        engines that go by them. No common name: etcd's gateway refuses those."""
+    def revoke(self, *certificates):
+        """The list of these files and all before; it begins empty."""
+        now = datetime.datetime.utcnow()
+        crl = (
+            x509.CertificateRevocationListBuilder()
+            .issuer_name(self._certificate.subject)
+            .last_update(now - EARLIER)
+            .next_update(now + datetime.timedelta(days=7))
+        )
+        for path in certificates:
+            leaf = x509.load_pem_x509_certificate(pathlib.Path(path).read_bytes())
+            self._revoked.append(leaf.serial_number)
+        for serial in self._revoked:
+            entry = x509.RevokedCertificateBuilder().serial_number(serial)
+            crl = crl.add_revoked_certificate(entry.revocation_date(now - EARLIER).build())
+        signed = crl.sign(self._key, hashes.SHA256())
+        replace(self.revoked_path, signed.public_bytes(serialization.Encoding.PEM))
+        return self.revoked_path
+
+    def issue(self, uri, name, seconds=LEAF_S, begins_s=0, sides=SIDES, hosts=()):
+        """name.pem and name.key; anew when they exist. uri: one, or a list of any length.
+        begins_s: from now. hosts: names or addresses, for engines that go by them. No
+        common name: etcd's gateway refuses those."""
         key = ec.generate_private_key(ec.SECP256R1())
         owner = x509.Name([x509.NameAttribute(NameOID.ORGANIZATION_NAME, "rackmesh")])
-        names = [x509.UniformResourceIdentifier(uri)] if uri else []
+        uris = [uri] if isinstance(uri, str) else uri
+        names = [x509.UniformResourceIdentifier(each) for each in uris]
         certificate = (
-            begun(self._certificate.subject, owner, key.public_key(), seconds)
+            begun(self._certificate.subject, owner, key.public_key(), seconds, begins_s)
             .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
             .add_extension(
                 x509.KeyUsage(**{**NO_USAGE, "digital_signature": True}), critical=True
@@ -129,16 +152,17 @@ NO_USAGE = dict.fromkeys(
 )
 
 
-def begun(issuer, owner, public_key, seconds):
+def begun(issuer, owner, public_key, seconds, begins_s=0):
     now = datetime.datetime.utcnow()
+    begin = now - EARLIER if begins_s == 0 else now + datetime.timedelta(seconds=begins_s)
     return (
         x509.CertificateBuilder()
         .issuer_name(issuer)
         .subject_name(owner)
         .public_key(public_key)
         .serial_number(x509.random_serial_number())
-        .not_valid_before(now - EARLIER)
-        .not_valid_after(now + datetime.timedelta(seconds=seconds))
+        .not_valid_before(begin)
+        .not_valid_after(now + datetime.timedelta(seconds=begins_s + seconds))
     )
 
 

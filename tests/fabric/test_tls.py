@@ -1,0 +1,268 @@
+"""Mutual TLS between the real daemons: who is let in, who is not, and certificates that
+change while everything runs."""
+
+import contextlib
+import shutil
+import socket
+import ssl
+
+import pytest
+import yaml
+
+from lab import netns as namespaces
+from lab.ca import Authority, ExtendedKeyUsageOID, identity
+from lab.places import program
+from lab.process import Daemon
+from lab.rackmesh import LINK_AGGREGATOR, LINK_ANALYZER, LINK_CONTROLLER, REGION
+from lab.wait import until
+
+pytestmark = pytest.mark.beside
+
+RACKS = {"tor1": ["h1", "h2", "h3"], "tor2": ["h4", "h5"]}
+ROUNDS_CI, ROUNDS_SOAK = 10, 125
+STRANGER_PORT = 9999
+LET_GO_S = 6  # RM_TLS_RECHECK_NS, and the second in which files are looked at
+REFUSED_S = 5
+DAY_S = 86400
+
+
+def secured(world, **options):
+    return world(RACKS, alertmanager=False, analyzer={}, **options)
+
+
+def tls_daemons(lab):
+    return [lab.analyzer, *lab.controllers, *lab.aggregators.values(), *lab.agents.values()]
+
+
+def identity_of(lab, daemon):
+    """(role, name, tors): as the lab has given it its first certificate."""
+    if daemon is lab.analyzer:
+        return "analyzer", daemon.name, ()
+    if daemon in lab.controllers:
+        return "controller", daemon.name, ()
+    for tor, each in lab.aggregators.items():
+        if each is daemon:
+            return "aggregator", daemon.name, (tor,)
+    return "agent", daemon.name, ()
+
+
+def tls_sum(lab, what, **labels):
+    return sum(
+        daemon.metrics().sum(f"rackmesh_tls_{what}", **labels) for daemon in tls_daemons(lab)
+    )
+
+
+def agents_sum(lab, what):
+    return sum(agent.metrics().sum(f"rackmesh_agent_{what}") for agent in lab.agents.values())
+
+
+def test_certificates_change_under_load_and_no_frame_is_lost(world, soak, say):
+    lab = secured(world).start().lab
+    daemons = tls_daemons(lab)
+    rounds = ROUNDS_SOAK if soak else ROUNDS_CI
+    sessions, acked = agents_sum(lab, "sessions_total"), agents_sum(lab, "batches_acked_total")
+    assert tls_sum(lab, "plaintext") == 0
+
+    for turn in range(1, rounds + 1):
+        for daemon in daemons:
+            lab.credentials(*identity_of(lab, daemon))  # new files, in place
+        until(
+            f"all have taken their certificate no. {turn + 1}",
+            REFUSED_S,
+            lambda: tls_sum(lab, "rotations_total") >= turn * len(daemons),
+            daemons,
+        )
+    # Who connects now shows the newest, and finds the others' newest.
+    lab.aggregators["tor1"].restart().wait_ready()
+    lab.wait_probing()
+
+    taken = agents_sum(lab, "batches_acked_total") - acked
+    say(f"{rounds * len(daemons)} certificates changed, {taken:,.0f} batches acknowledged")
+    assert tls_sum(lab, "bad_files_total") == 0
+    assert taken > rounds  # there was something that could be lost
+    assert agents_sum(lab, "frames_refused_total") == 0
+    assert agents_sum(lab, "batches_dropped_total") == 0
+    # One session more for each agent of the aggregator that was started anew.
+    assert agents_sum(lab, "sessions_total") == sessions + len(RACKS["tor1"])
+
+
+def test_the_authority_changes_without_a_link_lost(world, tmp_path):
+    lab = secured(world).start().lab
+    sessions = agents_sum(lab, "sessions_total")
+    old = lab.authority
+    new = Authority(tmp_path / "next", "rackmesh lab, the next")
+    both = old.certificate_path.read_bytes() + new.certificate_path.read_bytes()
+
+    old.certificate_path.with_suffix(".new").write_bytes(both)
+    old.certificate_path.with_suffix(".new").rename(old.certificate_path)
+    daemons = tls_daemons(lab)
+    until("all believe both", REFUSED_S, lambda: tls_sum(lab, "rotations_total") == len(daemons))
+    for daemon in daemons:
+        role, name, tors = identity_of(lab, daemon)
+        region = "*" if role == "analyzer" else REGION
+        fresh = new.issue(identity(region, role, name, tors), name)
+        shutil.move(fresh.key, old.folder / f"{name}.key")
+        shutil.move(fresh.certificate, old.folder / f"{name}.pem")
+    until(
+        "all show a certificate of the new one",
+        2 * REFUSED_S,
+        lambda: min(d.metrics().sum("rackmesh_tls_rotations_total") for d in daemons) >= 2,
+        daemons,
+    )
+    assert agents_sum(lab, "sessions_total") == sessions
+    for daemon in (lab.agents["h1"], lab.aggregators["tor2"]):
+        daemon.restart().wait_ready()
+    lab.wait_probing()
+
+
+def test_who_is_revoked_loses_its_link_and_nobody_else_does(world, tmp_path):
+    revoked = tmp_path / "tls" / "revoked.pem"
+    lab = secured(world, aggregator={"tls": {"revoked": str(revoked)}})
+    lab.lab.authority.revoke()
+    lab = lab.start().lab
+    before = {host: agent.metrics() for host, agent in lab.agents.items()}
+    lab.authority.revoke(lab.authority.folder / "h2.pem")
+
+    def connected(host):
+        return lab.agents[host].metrics().sum("rackmesh_agent_aggregator_connected")
+
+    until("h2 is shut out", LET_GO_S, lambda: connected("h2") == 0, [lab.agents["h2"]])
+    for host in ("h1", "h3", "h4", "h5"):
+        assert connected(host) == 1
+        now = lab.agents[host].metrics().sum("rackmesh_agent_sessions_total")
+        assert now == before[host].sum("rackmesh_agent_sessions_total")
+    # A new certificate lets it in again.
+    lab.credentials("agent", "h2")
+    until("h2 is back", 15, lambda: connected("h2") == 1, [lab.agents["h2"]])
+
+
+class Stranger:
+    """Somebody at the centre of the management network, with some certificate."""
+
+    def __init__(self, lab):
+        self.netns = lab.fabric.netns("centre")
+
+    def is_let_in(self, address, port, context):
+        """Whether the peer still listens after the handshake. In TLS 1.3 a client is done
+        before its certificate is looked at, so its first reading tells. Who is let in and
+        says nothing waits for a welcome: that is the time-out."""
+        with namespaces.inside(self.netns):
+            sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        sock.settimeout(1)
+        with contextlib.closing(sock):
+            try:
+                sock.connect((address, port))
+                with context.wrap_socket(sock) as wrapped:
+                    return wrapped.recv(1) != b""
+            except TimeoutError:
+                return True
+            except OSError:  # ssl.SSLError is one
+                return False
+
+
+def client(authority, credentials=None):
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.load_verify_locations(authority.certificate_path)
+    if credentials is not None:
+        context.load_cert_chain(credentials.certificate, credentials.key)
+    return context
+
+
+def bad_certificates(lab, folder):
+    """{what is wrong with it: a context that shows it}."""
+    ours, h1 = lab.authority, identity(REGION, "agent", "h1")
+    foreign = Authority(folder / "foreign", "somebody else")
+    server_only = [ExtendedKeyUsageOID.SERVER_AUTH]
+    made = {
+        "ended": ours.issue(h1, "ended", seconds=-60),
+        "not yet valid": ours.issue(h1, "early", begins_s=DAY_S),
+        "two URIs": ours.issue([h1, identity(REGION, "agent", "h2")], "two"),
+        "no URI": ours.issue([], "none", hosts=["h1"]),
+        "for servers only": ours.issue(h1, "server", sides=server_only),
+        "of a foreign authority": foreign.issue(h1, "foreign"),
+    }
+    contexts = {what: client(ours, each) for what, each in made.items()}
+    contexts["none at all"] = client(ours)
+    contexts["TLS 1.2"] = client(ours, ours.issue(h1, "older"))
+    contexts["TLS 1.2"].maximum_version = ssl.TLSVersion.TLSv1_2
+    return contexts
+
+
+def test_no_bad_certificate_is_let_in_anywhere(world, tmp_path, say):
+    whole = secured(world).start()
+    lab, stranger = whole.lab, Stranger(whole.lab)
+    doors = {
+        "aggregator": (lab.fabric.management["agg-tor1"], LINK_AGGREGATOR),
+        "controller": (lab.fabric.management["controller1"], LINK_CONTROLLER),
+        "analyzer": (lab.fabric.management["analyzer"], LINK_ANALYZER),
+    }
+    good = client(lab.authority, lab.authority.issue(identity(REGION, "agent", "h1"), "good"))
+    for door, place in doors.items():
+        assert stranger.is_let_in(*place, good), f"the {door} lets nobody in at all"
+    wrong = [
+        f"{what} at the {door}"
+        for what, context in bad_certificates(lab, tmp_path).items()
+        for door, place in doors.items()
+        if stranger.is_let_in(*place, context)
+    ]
+    say(f"{8 * len(doors)} bad certificates shown, {len(wrong)} let in")
+    assert not wrong
+    assert tls_sum(lab, "refused_total") >= 8 * len(doors)
+
+
+def impostor(lab, role, name, tors, like, folder):
+    """The config of a daemon, with a certificate that is somebody else's."""
+    options = yaml.safe_load((lab.folder / "config" / f"{like.name}.yaml").read_text())
+    made = lab.authority.issue(identity(REGION, role, name, tors), f"false-{like.name}")
+    options.update(made.options(), state_folder=str(folder / "state"))
+    options["http"]["socket"] = ""
+    config = folder / "config.yaml"
+    config.write_text(yaml.safe_dump(options))
+    return config
+
+
+IMPOSTORS = (  # role, name and ToRs that they have; whose config; who finds out
+    ("agent", "h2", (), "h1", "agg-tor1"),
+    ("aggregator", "agg-tor1", ("tor2",), "agg-tor1", "controller1"),
+    ("aggregator", "agg-tor2", ("tor1",), "agg-tor1", "controller1"),
+    ("viewer", "agg-tor1", (), "agg-tor1", "controller1"),
+)
+REFUSED = {
+    "agg-tor1": ("rackmesh_aggregator_links_refused_total", {"reason": "stranger"}),
+    "controller1": ("rackmesh_controller_connections_refused_total", {"reason": "hello"}),
+}
+KINDS = {"h1": "host-agent", "agg-tor1": "tor-aggregator"}
+
+
+def test_nobody_takes_anothers_place(world, tmp_path):
+    """The victim's daemon is gone, its name is free, and still another cannot have it."""
+    lab = secured(world).start().lab
+    named = {each.name: each for each in tls_daemons(lab)}
+    for i, (role, name, tors, victim, judge) in enumerate(IMPOSTORS):
+        folder = tmp_path / f"false{i}"
+        folder.mkdir()
+        like, judge_of = named[victim], named[judge]
+        config = impostor(lab, role, name, tors, like, folder)
+        metric, labels = REFUSED[judge]
+
+        def refused():
+            return judge_of.metrics().sum(metric, **labels)
+
+        before = refused()
+        like.stop()
+        false = Daemon(
+            "impostor",
+            [program(KINDS[victim], lab.build), "--config", config],
+            like.netns,
+            folder / "log",
+            like.port,
+            address=like.address,
+        )
+        lab.pack.add(false)
+        false.start()
+        until(f"{role} {name} is refused", 10, lambda: refused() > before, [false, judge_of])
+        assert f"{role} '{name}' of region 'lab' may not" in judge_of.log.read_text()
+        false.stop()
+        like.start()
+        like.wait_ready()
