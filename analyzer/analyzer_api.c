@@ -90,6 +90,7 @@ rack_json(const struct health_rack *health, rm_mono_t now)
 	set_u64(object, "hosts", rack->state.hosts);
 	set_u64(object, "hosts_ok", rack->state.hosts_ok);
 	set_u64(object, "hosts_paused", rack->state.hosts_paused);
+	set_u64(object, "hosts_slowed", rack->state.hosts_slowed);
 	set_u64(object, "plan_version", rack->state.plan_version);
 	json_object_set_new(object, "brake_permille",
 	    rack->has_state ? json_integer(rack->state.brake_permille) : json_null());

@@ -11,6 +11,7 @@ static const char *const words[HEALTH_STATES] = {
 	[HEALTH_BAD] = "bad",
 	[HEALTH_BLIND] = "blind",
 	[HEALTH_PAUSED] = "paused",
+	[HEALTH_SLOWED] = "slowed",
 	[HEALTH_UNKNOWN] = "unknown",
 	[HEALTH_OK] = "ok",
 };
@@ -117,6 +118,8 @@ state_of(const struct health_rack *health)
 	if (state->brake_permille == 0 ||
 	    (state->hosts_paused > 0 && state->hosts_paused == state->hosts))
 		return HEALTH_PAUSED;
+	if (state->hosts_slowed > 0)
+		return HEALTH_SLOWED;
 	return state->rnics_good > 0 ? HEALTH_OK : HEALTH_UNKNOWN;
 }
 

@@ -17,6 +17,7 @@ enum health_state { /* the worst first */
 	HEALTH_BAD,
 	HEALTH_BLIND,
 	HEALTH_PAUSED,
+	HEALTH_SLOWED, /* some of its hosts probe less than they should */
 	HEALTH_UNKNOWN,
 	HEALTH_OK,
 	HEALTH_STATES

@@ -151,6 +151,7 @@ rack_point(struct history_points *points, const struct wire_summary *summary)
 		rm_line_int(&line, "incidents_open", state->incidents_open);
 		rm_line_int(&line, "plan_version", (int64_t)state->plan_version);
 		rm_line_int(&line, "brake_permille", state->brake_permille);
+		rm_line_int(&line, "hosts_slowed", state->hosts_slowed);
 	}
 	history_text_end(points, &line, summary->end_wall_ns);
 	return 0;

@@ -101,6 +101,7 @@ static const struct history_column rack_columns[] = {
 	COUNT("incidents_open", "incidents", "of the rack"),
 	COUNT("plan_version", "version", "of the plan in force"),
 	COUNT("brake_permille", "1/1000", "of the planned rate that the brake allows"),
+	COUNT("hosts_slowed", "hosts", "whose agents hold their probing back"),
 	{ 0 },
 };
 

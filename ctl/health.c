@@ -21,6 +21,7 @@ static const struct look {
 	{ "bad", '!', "\033[31m" },
 	{ "blind", '?', "\033[35m" },
 	{ "paused", '=', "\033[33m" },
+	{ "slowed", '~', "\033[33m" },
 	{ "unknown", '-', "\033[33m" },
 	{ "ok", '.', "\033[32m" },
 };
@@ -128,6 +129,23 @@ print_brake(const json_t *racks)
 }
 
 static void
+print_slowed(const json_t *racks)
+{
+	const json_t *rack;
+	long long hosts = 0, slowed = 0;
+	size_t i;
+
+	json_array_foreach (racks, i, rack) {
+		hosts += number(rack, "hosts");
+		slowed += number(rack, "hosts_slowed");
+	}
+	if (slowed > 0)
+		printf("%lld of %lld hosts hold their own probing back; why, say their "
+		       "aggregators' /v1/hosts.\n",
+		    slowed, hosts);
+}
+
+static void
 loss_cell(struct table *table, const json_t *rack)
 {
 	const json_t *loss = json_object_get(rack, "loss_ppm");
@@ -200,7 +218,7 @@ print_grid(const json_t *racks)
 		    colours ? look->colour : "", look->mark, (int)widest,
 		    text(rack, "tor"), colours ? "\033[0m" : "");
 	}
-	printf("\n\n. ok   ! bad   ? blind   = paused   - unknown\n");
+	printf("\n\n. ok   ! bad   ? blind   = paused   ~ slowed   - unknown\n");
 }
 
 int
@@ -227,6 +245,7 @@ ctl_health(const struct ctl *ctl)
 	} else {
 		print_regions(answer);
 		print_brake(racks);
+		print_slowed(racks);
 		if (json_array_size(racks) == 0)
 			printf("No rack has been heard of yet.\n");
 		if (text(answer, "trouble")[0] != '\0')

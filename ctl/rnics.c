@@ -42,6 +42,17 @@ static const struct column agent_columns[] = {
 	{ 0 },
 };
 
+static void
+print_slowed(const json_t *answer)
+{
+	const char *why = json_string_value(json_object_get(answer, "slowed"));
+	long long permille =
+	    json_integer_value(json_object_get(answer, "slowed_permille"));
+
+	if (why != NULL && strcmp(why, "none") != 0)
+		printf("slowed: %s: %lld of 1000 probes leave\n", why, permille);
+}
+
 static int
 rnics_of_agent(const struct ctl *ctl)
 {
@@ -56,6 +67,7 @@ rnics_of_agent(const struct ctl *ctl)
 	    show_list(ctl, ctl->agent, "/v1/rnics", "rnics", agent_columns, &answer);
 	if (status != CTL_GOOD)
 		return status;
+	print_slowed(answer);
 	json_array_foreach (json_object_get(answer, "rnics"), i, rnic) {
 		const char *link = json_string_value(json_object_get(rnic, "link"));
 

@@ -226,6 +226,8 @@ take_heartbeat(struct agent_link *peer, rm_mono_t now, const uint8_t *data, size
 			agent_watch_stall(agent->watch, start, end);
 	}
 	agent->paused = beat.paused;
+	agent->slowed_permille = beat.slowed_permille < 1000 ? beat.slowed_permille : 0;
+	agent->slowed_why = beat.slowed_why;
 	agent_note_live(agent, &beat, now);
 	agent_watch_beat(agent->watch, now, made, through, beat.paused);
 	return 0;

@@ -190,6 +190,11 @@ show_host(const struct tor_aggregator *aggregator, const struct tor_rack *rack,
 	    json_string(agent_links_peer(agent, peer, sizeof(peer))));
 	set_u64(object, "rnics", agent->rnic_count);
 	set(object, "paused", json_boolean(agent->paused));
+	set(object, "slowed",
+	    json_string(wire_slow_word(
+		agent->slowed_permille == 0 ? WIRE_SLOW_NOT : agent->slowed_why)));
+	set_u64(object, "slowed_permille",
+	    agent->slowed_permille == 0 ? 1000 : agent->slowed_permille);
 	set_u64(object, "silent_ms", (uint64_t)(silent_ns / RM_NS_PER_MS));
 	set_u64(object, "dropped_results", agent->dropped_results);
 	return object;

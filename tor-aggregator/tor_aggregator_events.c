@@ -306,6 +306,23 @@ tell_ways(struct tor_aggregator *aggregator, rm_mono_t now)
 	aggregator->relay_told = connection;
 }
 
+/* Of the hosts that are there: of another nobody knows. */
+static void
+count_slowed(const struct tor_aggregator *aggregator, struct tor_rack *rack)
+{
+	const struct roster *roster = tor_rack_roster(rack);
+	uint32_t slowed = 0;
+
+	for (size_t i = 0; i < roster_hosts(roster); i++) {
+		const struct agent *agent =
+		    agents_find(aggregator->agents, roster_host(roster, i));
+
+		slowed +=
+		    agent != NULL && agent->link != NULL && agent->slowed_permille != 0;
+	}
+	tor_rack_slowed(rack, slowed);
+}
+
 static void
 on_tick(void *arg)
 {
@@ -331,6 +348,8 @@ on_tick(void *arg)
 		tor_aggregator_services_tick(aggregator, now);
 		plan_store_save(aggregator->plans);
 		tell_ways(aggregator, now);
+		for (size_t i = 0; i < aggregator->rack_count; i++)
+			count_slowed(aggregator, aggregator->racks[i]);
 	}
 	/* Ticks that we missed are not made up. */
 	while (aggregator->deadline.ns <= now.ns)

@@ -104,6 +104,9 @@ int tor_rack_path(struct tor_rack *rack, const struct wire_path *path, rm_mono_t
 
 /* How fast agents may probe, of what their pinglists ask for; 1000 at first. */
 void tor_rack_brake(struct tor_rack *rack, uint32_t rate_permille);
+/* So many of its hosts hold their own probing back: told on, and nothing is judged by
+ * it, since few probes are few witnesses anyway. */
+void tor_rack_slowed(struct tor_rack *rack, uint32_t hosts);
 
 /* everything_through: see window_close. */
 void tor_rack_tick(

@@ -72,6 +72,12 @@ tor_rack_brake(struct tor_rack *rack, uint32_t rate_permille)
 	rack->brake_permille = rate_permille;
 }
 
+void
+tor_rack_slowed(struct tor_rack *rack, uint32_t hosts)
+{
+	rack->hosts_slowed = hosts;
+}
+
 static void
 count_mesh(struct tor_rack *rack, const struct window_closed *closed)
 {

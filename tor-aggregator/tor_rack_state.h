@@ -30,6 +30,7 @@ struct tor_rack {
 		uint64_t sent, lost;
 	} * mesh; /* by member: in the rack, in the judged second */
 	uint32_t brake_permille;
+	uint32_t hosts_slowed;
 	const struct wire_plan_view *plan;
 	rm_mono_t started, changed, window_end;
 	bool

@@ -27,6 +27,7 @@ fill_state(const struct tor_rack *rack, struct wire_rack_state *state)
 	state->incidents_open = (uint32_t)rm_incidents_open(rack->incidents);
 	state->plan_version = rack->plan == NULL ? 0 : rack->plan->plan.version;
 	state->brake_permille = rack->brake_permille;
+	state->hosts_slowed = rack->hosts_slowed;
 }
 
 void
@@ -53,6 +54,7 @@ is_news(const struct wire_rack_state *told, const struct wire_rack_state *now)
 {
 	return told->hosts != now->hosts || told->hosts_ok != now->hosts_ok ||
 	       told->hosts_paused != now->hosts_paused ||
+	       told->hosts_slowed != now->hosts_slowed ||
 	       told->rnics_bad != now->rnics_bad ||
 	       (told->rnics_good == 0) != (now->rnics_good == 0) ||
 	       told->brake_permille != now->brake_permille;

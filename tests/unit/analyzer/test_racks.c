@@ -259,6 +259,9 @@ racks_are_sorted_by_their_trouble(void **state)
 	racks_served(f->racks, "lab", "tor4", "agg9", f->now);
 	summary = summary_of("tor5", 10);
 	take(f, &summary);
+	summary = summary_of("tor7", 10);
+	summary.state.hosts_slowed = 1;
+	take(f, &summary);
 	summary = summary_of("tor6", 10);
 	summary.state.hosts_paused = summary.state.hosts;
 	take(f, &summary);
@@ -266,7 +269,7 @@ racks_are_sorted_by_their_trouble(void **state)
 	assert_int_equal(health_of(f->racks, f->board, NULL, all_heard, blind, f->now,
 			     &racks, &count),
 	    0);
-	assert_int_equal(count, 6);
+	assert_int_equal(count, 7);
 	assert_string_equal(racks[0].rack->tor, "tor3");
 	assert_int_equal(racks[0].state, HEALTH_BAD);
 	assert_int_equal(racks[0].by_part[RM_PART_LINK], 1);
@@ -276,10 +279,12 @@ racks_are_sorted_by_their_trouble(void **state)
 	assert_int_equal(racks[2].state, HEALTH_PAUSED);
 	assert_string_equal(racks[3].rack->tor, "tor6");
 	assert_int_equal(racks[3].state, HEALTH_PAUSED);
-	assert_string_equal(racks[4].rack->tor, "tor4");
-	assert_int_equal(racks[4].state, HEALTH_UNKNOWN);
-	assert_string_equal(racks[5].rack->tor, "tor1");
-	assert_int_equal(racks[5].state, HEALTH_OK);
+	assert_string_equal(racks[4].rack->tor, "tor7");
+	assert_int_equal(racks[4].state, HEALTH_SLOWED);
+	assert_string_equal(racks[5].rack->tor, "tor4");
+	assert_int_equal(racks[5].state, HEALTH_UNKNOWN);
+	assert_string_equal(racks[6].rack->tor, "tor1");
+	assert_int_equal(racks[6].state, HEALTH_OK);
 	free(racks);
 	assert_int_equal(health_of(f->racks, f->board, "field", all_heard, NULL, f->now,
 			     &racks, &count),

@@ -282,6 +282,12 @@ every_summary_says_how_the_rack_is(void **state)
 	w->f->states[1] = HOST_PAUSED;
 	run(w, nothing, 3 * RM_NS_PER_S);
 	assert_int_equal(w->told.state.hosts_paused, 2);
+	/* Nor does that some hold themselves back; and it is held against nobody. */
+	assert_int_equal(w->told.state.hosts_slowed, 0);
+	tor_rack_slowed(w->f->rack, 3);
+	run(w, nothing, 3 * RM_NS_PER_S);
+	assert_int_equal(w->told.state.hosts_slowed, 3);
+	assert_int_equal(w->told.state.incidents_open, 1);
 }
 
 static int
