@@ -97,7 +97,7 @@ rm_spool_new(struct rm_loop *loop, struct rm_worker *worker,
 
 	if (spool == NULL)
 		return rm_why(why, -ENOMEM, "out of memory");
-	spool->lock = -1;
+	spool->job.lock = -1;
 	spool->worker = worker;
 	spool->callbacks = *callbacks;
 	spool->max_bytes = options->max_bytes;
@@ -157,8 +157,8 @@ rm_spool_free(struct rm_spool *spool)
 	if (spool == NULL)
 		return;
 	spool_commit_last(spool);
-	if (spool->lock >= 0)
-		close(spool->lock);
+	if (spool->job.lock >= 0)
+		close(spool->job.lock);
 	free_files(spool->files);
 	free_files(spool->retired);
 	spool_index_clear(&spool->index);

@@ -21,13 +21,6 @@ spool_fail(struct rm_spool *spool)
 }
 
 static void
-spool_heal(struct rm_spool *spool)
-{
-	spool->failing = false;
-	spool->counts.durable = 1;
-}
-
-static void
 append_file(struct rm_spool *spool, struct spool_file *file)
 {
 	struct spool_file **at = &spool->files;
@@ -188,12 +181,12 @@ batch_written(struct rm_spool *spool)
 	spool->counts.written_bytes += batch->len;
 	spool->active = file;
 	spool->flying = NULL;
-	spool_heal(spool);
 	if (spool->promised > spool->durable_seq && spool->promised <= file->last_seq)
 		rm_timer_after(spool->lazy, 0); /* `done` need not be unsure any more */
 	spool->durable_seq = file->last_seq;
 	if (spool->promised < file->last_seq)
 		spool->promised = file->last_seq;
+	spool->failing = false;
 	free(batch->data);
 	*batch = (struct spool_batch){ 0 };
 }
@@ -254,16 +247,21 @@ housekeeping_answer(struct rm_spool *spool)
 {
 	struct spool_job *job = &spool->job;
 
+	if (job->settle && job->settle_r == 0) {
+		spool->unsettled = spool->unread = false;
+		spool->renew = 0;
+	}
 	if (job->write_done && job->done_r == 0)
 		spool->recorded = job->done.done;
 	if (job->sweep && job->sweep_r == 0)
 		spool->sweep_due = false;
 	unlinks_answer(spool);
-	if (job->done_r < 0 || job->sweep_r < 0 || job->unlink_r < 0) {
+	if (job->settle_r < 0 || job->done_r < 0 || job->sweep_r < 0 ||
+	    job->unlink_r < 0) {
 		spool->counts.failed_writes++;
 		spool_fail(spool);
 	} else if (spool->failing && job->batch.len == 0) {
-		spool_heal(spool);
+		spool->failing = false;
 	}
 }
 
@@ -289,6 +287,8 @@ answer(struct rm_spool *spool, int r)
 		batch_failed(spool, r < 0);
 	else if (spool->job.batch.len > 0)
 		batch_written(spool);
+	if (!spool->failing)
+		spool->counts.durable = !spool_memory_keeps_promises(spool);
 	spool_window_evict(spool);
 	if (spool->promised > promised && spool->callbacks.on_durable != NULL)
 		spool->callbacks.on_durable(spool->promised, spool->callbacks.arg);
@@ -325,13 +325,17 @@ job_make(struct rm_spool *spool)
 			    : SPOOL_RUNNING,
 	};
 	job->sweep = spool->sweep_due;
-	job->done_r = job->sweep_r = job->unlink_r = job->batch_r = 0;
+	job->settle = spool->unsettled || spool->renew != 0;
+	job->adopt = spool->unread;
+	job->renew = spool->renew;
+	job->renew_room = spool->used + spool->segment_bytes <= spool->max_bytes;
+	job->settle_r = job->done_r = job->sweep_r = job->unlink_r = job->batch_r = 0;
 	job->synced = false;
 	/* More files have to go than fit into a job: the room is not there yet. */
 	r = job->unlink_count == SPOOL_MAX_UNLINKS ? -ENOENT : batch_make(spool);
 	if (r == -ENOMEM)
 		rm_timer_after(spool->retry, CROWDED_NS);
-	if (!job->write_done && !job->sweep && job->batch.len == 0)
+	if (!job->settle && !job->write_done && !job->sweep && job->batch.len == 0)
 		return false;
 	spool->done_due = false;
 	return true;
@@ -375,9 +379,9 @@ spool_commit_last(struct rm_spool *spool)
 		else if (spool->retired == NULL)
 			break;
 	}
-	if (spool->folder == NULL)
+	if (spool->folder == NULL || spool->unread)
 		return;
 	done = (struct spool_done){ spool->identity, spool_gone(spool), spool->next,
-		SPOOL_CLEAN };
+		spool->failing ? SPOOL_RUNNING : SPOOL_CLEAN };
 	spool_done_write(spool->folder, &done);
 }

@@ -134,9 +134,12 @@ batch_run(struct spool_job *job)
 	if (batch->at > 0)
 		return file_append(path, batch, &job->synced, &job->batch_bytes);
 	r = spool_file_create(path, batch->data, batch->len, &job->synced);
-	if (r == 0)
-		r = spool_folder_sync(job->folder);
-	if (r == 0)
+	if (r < 0)
+		return r;
+	r = spool_folder_sync(job->folder);
+	if (r < 0)
+		unlink(path); /* the next try may have another name */
+	else
 		job->batch_bytes = batch->len;
 	return r;
 }
@@ -186,8 +189,8 @@ unlinks_run(struct spool_job *job)
 	return ret;
 }
 
-void
-spool_job_run(struct spool_job *job)
+static void
+run_settled(struct spool_job *job)
 {
 	if (job->write_done)
 		job->done_r = spool_done_write(job->folder, &job->done);
@@ -199,6 +202,22 @@ spool_job_run(struct spool_job *job)
 		job->batch_r = job->unlink_r < 0  ? job->unlink_r
 			       : job->sweep_r < 0 ? job->sweep_r
 						  : batch_run(job);
+	}
+}
+
+void
+spool_job_run(struct spool_job *job)
+{
+	if (job->settle)
+		job->settle_r = spool_settle(job);
+	if (job->settle_r < 0) {
+		job->batch_bytes = job->batch.at;
+		job->done_r = job->sweep_r = job->unlink_r = job->settle_r;
+		job->batch_r = job->settle_r;
+		if (job->adopt)
+			return; /* what is there is not ours */
+	} else {
+		run_settled(job);
 	}
 	if (job->done_r < 0 || job->sweep_r < 0 || job->unlink_r < 0 ||
 	    job->batch_r < 0)

@@ -21,7 +21,7 @@
 
 enum spool_life {
 	SPOOL_RUNNING = 0,
-	SPOOL_CLEAN = 1,  /* `next` is exact */
+	SPOOL_CLEAN = 1,  /* it has ended, and all there is was synced */
 	SPOOL_UNSURE = 2, /* numbers may have been used that no disk has seen */
 };
 
@@ -48,12 +48,17 @@ struct spool_unlink {
 struct spool_job {
 	const char *folder; /* borrowed: constant for the spool's life */
 	struct spool_done done;
+	bool settle;            /* the folder first; without it nothing else is done */
+	bool adopt;             /* what is in it was never read: it has to be empty */
+	uint64_t renew;         /* the file of this first seq, too; 0: none */
+	bool renew_room;        /* for a second one of it */
 	bool write_done, sweep; /* sweep: remove what was set aside */
 	struct spool_unlink unlinks[SPOOL_MAX_UNLINKS];
 	size_t unlink_count;
 	struct spool_batch batch;
+	int lock; /* on the folder; -1: none. Of settle, also an answer */
 	/* answers */
-	int done_r, sweep_r, unlink_r, batch_r;
+	int settle_r, done_r, sweep_r, unlink_r, batch_r;
 	bool synced;          /* the fsync ran (and failed, if batch_r < 0) */
 	uint64_t batch_bytes; /* of the file afterwards */
 };
@@ -61,8 +66,16 @@ struct spool_job {
 void spool_name(const char *folder, uint64_t first_seq, const char *suffix,
     char path[SPOOL_PATH_BYTES]);
 
-/* In this order: done, sweep, unlinks, batch. */
+/* In this order: settle, done, sweep, unlinks, batch. */
 void spool_job_run(struct spool_job *job);
+
+/* Made, if need be with its parent; its own name synced. */
+int spool_folder_settle(const char *folder);
+/* What an earlier life may have written without an fsync, or with one that failed
+ * unseen, is not made durable by one more fsync: the file is written anew, as it is,
+ * if there is room. 0 also when there is none any more. */
+int spool_file_renew(const char *folder, uint64_t first_seq, bool room);
+int spool_settle(struct spool_job *job); /* the part of the job that comes first */
 
 int spool_done_read(const char *folder, struct spool_done *ret); /* -ENOENT, -EBADMSG */
 int spool_done_write(const char *folder, const struct spool_done *done);

@@ -1,7 +1,4 @@
-#include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,118 +7,32 @@
 
 #include "rackmesh/base/file.h"
 #include "rackmesh/base/random.h"
+#include "rackmesh/base/spool_names.h"
 #include "rackmesh/base/spool_segment.h"
 #include "rackmesh/base/spool_state.h"
 #include "rackmesh/base/why.h"
 
-#define CORRUPT ".corrupt"
-#define NAME_DIGITS 16
-#define MAX_FILES (1u << 20)
 /* Numbers that nobody may have seen on disk are passed over, with room to spare. */
 #define UNSURE_NUMBERS (UINT64_C(1) << 24)
-
-struct names {
-	uint64_t *first_seqs;
-	size_t count, capacity;
-};
 
 struct recovery {
 	struct rm_spool *spool;
 	struct spool_done done;
 	bool known;  /* done.identity is the spool's */
 	bool unsure; /* which numbers were used */
-	uint64_t last_seq;
+	uint64_t last_seq, highest_seq;
 	struct spool_file **tail;
 };
-
-static bool
-ends_with(const char *name, const char *end)
-{
-	size_t len = strlen(name), end_len = strlen(end);
-
-	return len >= end_len && strcmp(name + len - end_len, end) == 0;
-}
-
-static bool
-segment_name(const char *name, uint64_t *first_seq)
-{
-	for (int i = 0; i < NAME_DIGITS; i++)
-		if (!isxdigit((unsigned char)name[i]) ||
-		    isupper((unsigned char)name[i]))
-			return false;
-	if (strcmp(name + NAME_DIGITS, ".spool") != 0)
-		return false;
-	*first_seq = strtoull(name, NULL, 16);
-	return true;
-}
-
-static int
-names_add(struct names *names, uint64_t first_seq)
-{
-	if (names->count == names->capacity) {
-		size_t capacity = names->capacity == 0 ? 16 : names->capacity * 2;
-		uint64_t *grown;
-
-		if (capacity > MAX_FILES)
-			return -ENOMEM;
-		grown = realloc(names->first_seqs, capacity * sizeof(*grown));
-		if (grown == NULL)
-			return -ENOMEM;
-		names->first_seqs = grown;
-		names->capacity = capacity;
-	}
-	names->first_seqs[names->count++] = first_seq;
-	return 0;
-}
-
-static int
-by_number(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-/* Unfinished files go; what was set aside before is measured. */
-static int
-list(struct recovery *recovery, struct names *names)
-{
-	struct rm_spool *spool = recovery->spool;
-	DIR *dir = opendir(spool->folder);
-	struct dirent *entry;
-	int r = 0;
-
-	if (dir == NULL)
-		return -errno;
-	while (r == 0 && (entry = readdir(dir)) != NULL) {
-		uint64_t first_seq;
-		struct stat st;
-
-		if (segment_name(entry->d_name, &first_seq))
-			r = names_add(names, first_seq);
-		else if (ends_with(entry->d_name, ".new"))
-			unlinkat(dirfd(dir), entry->d_name, 0);
-		else if (ends_with(entry->d_name, CORRUPT) &&
-			 fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) ==
-			     0)
-			spool->quarantine_bytes += (uint64_t)st.st_size;
-	}
-	closedir(dir);
-	if (names->count > 0)
-		qsort(names->first_seqs, names->count, sizeof(*names->first_seqs),
-		    by_number);
-	return r;
-}
 
 /* Nothing in it can be used. Best effort: if it stays, it is found again. */
 static void
 set_aside(struct recovery *recovery, const char *path)
 {
 	struct rm_spool *spool = recovery->spool;
-	char aside[SPOOL_PATH_BYTES + sizeof(CORRUPT)];
+	char aside[SPOOL_PATH_BYTES + sizeof(SPOOL_CORRUPT)];
 	struct stat st = { 0 };
 
-	snprintf(aside, sizeof(aside), "%s" CORRUPT, path);
+	snprintf(aside, sizeof(aside), "%s" SPOOL_CORRUPT, path);
 	if (lstat(path, &st) == 0)
 		spool->counts.lost_corrupt_bytes += (uint64_t)st.st_size;
 	spool->counts.quarantined++;
@@ -139,7 +50,7 @@ mend(struct recovery *recovery, struct spool_file *file, uint64_t from,
 {
 	struct rm_spool *spool = recovery->spool;
 	struct spool_header head = { spool->identity, file->first_seq };
-	char aside[SPOOL_PATH_BYTES + sizeof(CORRUPT)];
+	char aside[SPOOL_PATH_BYTES + sizeof(SPOOL_CORRUPT)];
 	size_t len = SPOOL_HEADER_BYTES;
 	bool synced = false;
 	uint8_t *clean;
@@ -159,7 +70,7 @@ mend(struct recovery *recovery, struct spool_file *file, uint64_t from,
 		memcpy(clean + len, data + record->at, bytes);
 		len += bytes;
 	}
-	snprintf(aside, sizeof(aside), "%s" CORRUPT, path);
+	snprintf(aside, sizeof(aside), "%s" SPOOL_CORRUPT, path);
 	unlink(aside);
 	r = link(path, aside) < 0 ? -errno : 0;
 	if (r == 0)
@@ -179,6 +90,29 @@ mend(struct recovery *recovery, struct spool_file *file, uint64_t from,
 		len += SPOOL_RECORD_BYTES + record->len;
 	}
 	return 0;
+}
+
+/* After a failed write or fsync all that was not durable is written once more, from
+ * this number on: what is left of it in the files before is not to be relied on. */
+static void
+supersede(struct recovery *recovery, uint64_t first_seq)
+{
+	struct rm_spool *spool = recovery->spool;
+	struct spool_index *index = &spool->index;
+
+	while (index->first < index->last) {
+		const struct spool_record *record =
+		    spool_index_at(index, index->last - 1);
+
+		if (record->seq < first_seq)
+			break;
+		record->file->waiting--;
+		spool->waiting--;
+		spool->waiting_bytes -= record->len;
+		index->last--;
+	}
+	if (recovery->highest_seq < recovery->last_seq)
+		recovery->highest_seq = recovery->last_seq;
 }
 
 /* Into the index, what is not done with. Returns whether there was damage, or
@@ -207,11 +141,7 @@ take_records(
 		}
 		if (says != SPOOL_RECORD)
 			continue;
-		file->last_seq = found.seq;
-		/* Again after a failed write: it lies in two files. */
-		if (found.seq <= recovery->last_seq)
-			continue;
-		recovery->last_seq = found.seq;
+		file->last_seq = recovery->last_seq = found.seq;
 		if (found.seq <= recovery->done.done)
 			continue;
 		if (spool_index_push(&spool->index, &record) < 0)
@@ -229,7 +159,7 @@ take_segment(struct recovery *recovery, const struct spool_header *head,
 {
 	struct rm_spool *spool = recovery->spool;
 	struct spool_file *file = calloc(1, sizeof(*file));
-	uint64_t from = spool->index.last;
+	uint64_t from;
 	int r;
 
 	if (file == NULL)
@@ -239,6 +169,8 @@ take_segment(struct recovery *recovery, const struct spool_header *head,
 	file->first_seq = head->first_seq;
 	file->last_seq = head->first_seq;
 	file->bytes = len;
+	supersede(recovery, head->first_seq);
+	from = spool->index.last;
 	r = take_records(recovery, file, data, len);
 	if (r > 0) {
 		recovery->unsure = true;
@@ -316,7 +248,8 @@ number(struct recovery *recovery, uint64_t wanted_identity)
 {
 	struct rm_spool *spool = recovery->spool;
 
-	spool->next = recovery->last_seq + 1;
+	supersede(recovery, UINT64_MAX);
+	spool->next = recovery->highest_seq + 1;
 	if (spool->next < recovery->done.next)
 		spool->next = recovery->done.next;
 	if (recovery->unsure)
@@ -327,43 +260,105 @@ number(struct recovery *recovery, uint64_t wanted_identity)
 	spool->next = 1;
 }
 
+/* The disk takes nothing, and did perhaps not in the last life: numbers may have been
+ * used that it knows nothing of. */
+static void
+number_unseen(struct recovery *recovery)
+{
+	struct rm_spool *spool = recovery->spool;
+
+	if (!recovery->known)
+		return; /* it is a new one */
+	if (spool->waiting == 0)
+		spool->identity = rm_random_u64();
+	else
+		spool->next +=
+		    UNSURE_NUMBERS + (rm_random_u64() & (UNSURE_NUMBERS - 1));
+	spool->durable_seq = spool->promised = spool->next - 1;
+}
+
+/* What lies in the last file was perhaps never synced. */
+static void
+settle(struct recovery *recovery)
+{
+	struct rm_spool *spool = recovery->spool;
+	const struct spool_file *last = spool->files;
+	bool room;
+
+	while (last != NULL && last->next != NULL)
+		last = last->next;
+	if (last == NULL || recovery->done.life == SPOOL_CLEAN)
+		return;
+	room = spool->used + last->bytes <= spool->max_bytes;
+	if (spool_file_renew(spool->folder, last->first_seq, room) < 0)
+		spool->renew = last->first_seq;
+}
+
+/* Into an index, what the folder holds; -errno: nobody can look into it. */
+static int
+read_folder(struct recovery *recovery)
+{
+	struct spool_names names = { 0 };
+	int r = spool_names_list(
+	    recovery->spool->folder, &names, &recovery->spool->quarantine_bytes);
+
+	if (r == 0)
+		r = take_done(recovery);
+	/* It was there before any of them. */
+	recovery->unsure |= r == 0 && !recovery->known && names.count > 0;
+	for (size_t i = 0; i < names.count && r == 0; i++)
+		r = take_file(recovery, names.first_seqs[i]);
+	spool_names_clear(&names);
+	return r;
+}
+
+static int
+open_folder(struct rm_spool *spool, struct rm_why *why)
+{
+	int r = spool_folder_settle(spool->folder);
+
+	spool->unsettled = r < 0;
+	if (r == -ENOTDIR || r == -ELOOP || r == -ENAMETOOLONG)
+		return rm_why(why, r, "cannot make the folder %s", spool->folder);
+	spool->job.lock = spool_folder_lock(spool->folder);
+	if (spool->job.lock == -EBUSY)
+		return rm_why(
+		    why, -EBUSY, "another process uses the folder %s", spool->folder);
+	return 0;
+}
+
 int
 spool_recover(struct rm_spool *spool, uint64_t wanted_identity, struct rm_why *why)
 {
 	struct recovery recovery = { .spool = spool, .tail = &spool->files };
-	struct names names = { 0 };
-	int r;
+	int r = open_folder(spool, why);
 
-	if (mkdir(spool->folder, 0750) < 0 && errno != EEXIST && errno != EROFS)
-		return rm_why(why, -errno, "cannot make the folder %s", spool->folder);
-	spool->lock = spool_folder_lock(spool->folder);
-	if (spool->lock == -EBUSY)
-		return rm_why(
-		    why, -EBUSY, "another process uses the folder %s", spool->folder);
-	r = list(&recovery, &names);
-	if (r == 0)
-		r = take_done(&recovery);
-	/* It was there before any of them. */
-	recovery.unsure |= r == 0 && !recovery.known && names.count > 0;
-	for (size_t i = 0; i < names.count && r == 0; i++)
-		r = take_file(&recovery, names.first_seqs[i]);
-	free(names.first_seqs);
 	if (r < 0)
+		return r;
+	r = read_folder(&recovery);
+	if (r == -ENOMEM || r == -ENOTDIR)
 		return rm_why(why, r, "cannot read the folder %s", spool->folder);
+	spool->unread = r < 0;
+	spool->unsettled |= spool->unread;
 	number(&recovery, wanted_identity);
 	spool->used += spool->quarantine_bytes;
 	spool->counts.found = spool->waiting;
 	spool->recorded = recovery.done.done;
 	spool->durable_seq = spool->promised = spool->next - 1;
 	spool->disk_end = spool->flying_end = spool->index.last;
+	settle(&recovery);
 	recovery.done = (struct spool_done){ spool->identity, spool_gone(spool),
 		spool->next, SPOOL_RUNNING };
-	if (spool_done_write(spool->folder, &recovery.done) < 0) {
+	if (spool->unread || spool_done_write(spool->folder, &recovery.done) < 0) {
+		number_unseen(&recovery);
 		spool->counts.failed_writes++;
-		spool_done_mark_unsure(spool->folder, &recovery.done);
+		if (!spool->unread)
+			spool_done_mark_unsure(spool->folder, &recovery.done);
 		spool_fail(spool);
 	} else {
 		spool->recorded = recovery.done.done;
+		if (spool->unsettled || spool->renew != 0)
+			spool_fail(spool);
 	}
 	return 0;
 }

@@ -23,7 +23,6 @@ struct spool_fetch;
 struct rm_spool {
 	struct rm_worker *worker;
 	char *folder; /* NULL: memory only */
-	int lock;     /* on the folder; -1: none */
 	uint64_t max_bytes, segment_bytes, memory_bytes;
 	struct rm_spool_callbacks callbacks;
 	uint64_t identity, next;
@@ -44,6 +43,9 @@ struct rm_spool {
 	uint64_t durable_seq; /* the last on disk */
 	bool busy;            /* the job runs, and is the worker's */
 	bool failing, retry_due;
+	bool unsettled; /* the folder is not as it has to be: a job sees to that */
+	bool unread;    /* nobody could look into it: there may be records in it */
+	uint64_t renew; /* the file of this first seq may not be durable; 0: all are */
 	bool done_due, sweep_due, lazy_armed;
 	struct spool_file *flying; /* the job's file */
 	struct spool_job job;
@@ -70,6 +72,20 @@ spool_gone(const struct rm_spool *spool)
 	return spool->index.first == spool->index.last
 		   ? spool->next - 1
 		   : spool_index_at(&spool->index, spool->index.first)->seq - 1;
+}
+
+/* Is there one that was promised, and that the disk does not have? After it has healed
+ * they follow one batch after the other. */
+static inline bool
+spool_memory_keeps_promises(const struct rm_spool *spool)
+{
+	for (uint64_t i = spool->disk_end; i < spool->index.last; i++) {
+		const struct spool_record *record = spool_index_at(&spool->index, i);
+
+		if (!spool_record_dropped(record))
+			return record->seq <= spool->promised;
+	}
+	return false;
 }
 
 /* spool_recover: what the folder holds. */

@@ -19,6 +19,9 @@
 #include "tests/support/loopback.h"
 
 #define FIXTURE_MAX_RECORD 5000
+#ifndef FIXTURE_ROOT /* a disk: its fsyncs are part of the test */
+#define FIXTURE_ROOT "/tmp"
+#endif
 
 struct fixture {
 	struct rm_loop *loop;
@@ -130,7 +133,7 @@ setup(void **state)
 
 	if (f == NULL || rm_loop_new(&f->loop) < 0)
 		return -1;
-	snprintf(f->root, sizeof(f->root), "/tmp/test_spool.XXXXXX");
+	snprintf(f->root, sizeof(f->root), FIXTURE_ROOT "/test_spool.XXXXXX");
 	if (mkdtemp(f->root) == NULL)
 		return -1;
 	snprintf(f->folder, sizeof(f->folder), "%s/spool", f->root);

@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 
 #include "rackmesh/base/file.h"
+#define FIXTURE_ROOT "/dev/shm" /* thousands of starts */
 #include "tests/unit/base/spool_fixture.h"
 
 #define RECORDS 5

@@ -1,0 +1,51 @@
+/*
+ * oracle - what was appended, what was promised, and what may be gone; kept beside the
+ * spool, never read from it. Pure.
+ *
+ * When: the number of calls of the trace that came before.
+ */
+#ifndef TESTS_CRASH_ORACLE_H
+#define TESTS_CRASH_ORACLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ORACLE_MIN_BYTES 9
+#define ORACLE_MAX_BYTES 8000
+#define ORACLE_NEVER SIZE_MAX
+
+struct oracle_record {
+	uint64_t identity, seq;
+	uint32_t id, len;
+	size_t appended, promised, excused; /* when */
+};
+
+struct oracle {
+	struct oracle_record *records;
+	size_t count, capacity;
+	uint32_t next_id;
+};
+
+void oracle_clear(struct oracle *oracle);
+/* Its bytes, of which there are len; and it is noted. */
+void oracle_append(struct oracle *oracle, uint64_t identity, uint64_t seq, size_t len,
+    size_t when, uint8_t bytes[ORACLE_MAX_BYTES]);
+void oracle_bytes(uint32_t id, uint8_t *bytes, size_t len);
+void oracle_append_failed(struct oracle *oracle); /* the last one */
+/* All up to seq. */
+void oracle_promised(
+    struct oracle *oracle, uint64_t identity, uint64_t seq, size_t when);
+void oracle_excused(
+    struct oracle *oracle, uint64_t identity, uint64_t seq, size_t when);
+struct oracle_record *oracle_find(struct oracle *oracle, uint32_t id);
+
+/* Has to be there after a crash at that time; may be there. */
+bool oracle_requires(const struct oracle_record *record, size_t when);
+bool oracle_allows(const struct oracle_record *record, size_t when);
+/* The same for the same demands. */
+uint64_t oracle_hash(const struct oracle *oracle, size_t when);
+/* What is left to know when a life begins after a crash at that time. */
+void oracle_after(const struct oracle *oracle, size_t when, struct oracle *ret);
+
+#endif
