@@ -32,8 +32,8 @@ class Arrival:
         return self.labels.get("part", "")
 
     def __str__(self):
-        kind = self.annotations.get("kind", "")
-        return f"{self.status} {self.alertname} {self.part} ({kind})"
+        kind, why = (self.annotations.get(key, "") for key in ("kind", "summary"))
+        return f"{self.status} {self.alertname} {self.part} ({kind}: {why})"
 
 
 class _Handler(http.server.BaseHTTPRequestHandler):
