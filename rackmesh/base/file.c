@@ -78,7 +78,7 @@ rm_file_read(const char *path, size_t max_bytes, uint8_t **ret, size_t *len)
 
 /* Of the opened file, so that nobody can put another in its place. */
 static int
-file_check_secret(int fd, const char *path, struct rm_why *why)
+file_check_opened(int fd, const char *path, struct rm_why *why)
 {
 	struct stat st;
 
@@ -96,6 +96,23 @@ file_check_secret(int fd, const char *path, struct rm_why *why)
 	return 0;
 }
 
+static int
+file_open_secret(const char *path, int *ret, struct rm_why *why)
+{
+	int fd, r;
+
+	/* Without O_NONBLOCK a FIFO would hold us up. */
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return rm_why(why, -errno, "%s: %s", path, strerror(errno));
+	r = file_check_opened(fd, path, why);
+	if (r < 0)
+		close(fd);
+	else
+		*ret = fd;
+	return r;
+}
+
 int
 rm_file_read_secret(
     const char *path, size_t max_bytes, uint8_t **ret, size_t *len, struct rm_why *why)
@@ -106,17 +123,13 @@ rm_file_read_secret(
 
 	if (max_bytes > SIZE_MAX - 2)
 		return -EINVAL;
-	/* Without O_NONBLOCK a FIFO would hold us up. */
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0)
-		return rm_why(why, -errno, "%s: %s", path, strerror(errno));
-	r = file_check_secret(fd, path, why);
+	r = file_open_secret(path, &fd, why);
 	if (r == 0) {
 		r = file_read_fd(fd, max_bytes, &data, &data_len);
 		if (r < 0)
 			rm_why(why, r, "%s: %s", path, strerror(-r));
+		close(fd);
 	}
-	close(fd);
 	if (r < 0) {
 		free(data);
 		return r;
@@ -124,6 +137,42 @@ rm_file_read_secret(
 	*ret = data;
 	*len = data_len;
 	return 0;
+}
+
+int
+rm_file_read_password(const char *path, char *password, size_t size, struct rm_why *why)
+{
+	uint8_t *data = NULL;
+	size_t len = 0, line;
+	int r;
+
+	/* A line's end may follow. */
+	r = rm_file_read_secret(path, size + 1, &data, &len, why);
+	if (r < 0)
+		return r;
+	line = strcspn((char *)data, "\r\n");
+	if (line == 0 || line >= size ||
+	    line + strspn((char *)data + line, "\r\n") != len)
+		r = rm_why(why, -EINVAL, "%s: expected one line of 1 to %zu bytes",
+		    path, size - 1);
+	else
+		memcpy(password, data, line);
+	if (r == 0)
+		password[line] = '\0';
+	explicit_bzero(data, len);
+	free(data);
+	return r;
+}
+
+int
+rm_file_check_secret(const char *path, struct rm_why *why)
+{
+	int fd, r;
+
+	r = file_open_secret(path, &fd, why);
+	if (r == 0)
+		close(fd);
+	return r;
 }
 
 static int

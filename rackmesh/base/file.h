@@ -18,6 +18,12 @@ int rm_file_read(const char *path, size_t max_bytes, uint8_t **ret, size_t *len)
  */
 int rm_file_read_secret(
     const char *path, size_t max_bytes, uint8_t **ret, size_t *len, struct rm_why *why);
+/* A password or token: one line, without its end. -EINVAL also: empty, or more lines.
+ */
+int rm_file_read_password(
+    const char *path, char *password, size_t size, struct rm_why *why);
+/* Would it be read? For files that somebody else reads. */
+int rm_file_check_secret(const char *path, struct rm_why *why);
 
 /* Temporary file, fsync, rename, fsync of the folder: a reader sees the old or
  * the new content, also after a crash. Blocks: call it on the worker. */

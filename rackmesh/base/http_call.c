@@ -7,12 +7,14 @@
 #include <strings.h>
 
 #include "rackmesh/base/clock.h"
+#include "rackmesh/base/file.h"
 
 #define CALL_MAX_ANSWER (64u << 10)
 #define CALL_FIRST_SIZE (4u << 10)
 /* Of a stream, between two turns of the loop: far more than libcurl reads in one. */
 #define CALL_MAX_WAITING (64u << 20)
 #define CALL_CONNECT_MS 5000L
+#define CALL_CONNECTION_S 3600L
 #define CALL_SOCKET_PATH 108 /* as in struct sockaddr_un */
 
 /* libcurl's dialect ends here. */
@@ -44,6 +46,9 @@ rm_http_call_errno(const struct rm_http_call *call, CURLcode code)
 	case CURLE_PARTIAL_FILE:
 		return -ECONNRESET;
 	case CURLE_SSL_CONNECT_ERROR:
+	case CURLE_SSL_CERTPROBLEM:
+	case CURLE_SSL_CACERT_BADFILE:
+	case CURLE_SSL_CIPHER:
 	case CURLE_PEER_FAILED_VERIFICATION:
 		return -EPROTO;
 	default:
@@ -191,6 +196,14 @@ call_set_login(struct rm_http_call *call, const struct rm_http_exchange *exchang
 {
 	CURL *easy = call->easy;
 
+	if (exchange->bearer != NULL) {
+		if (curl_easy_setopt(easy, CURLOPT_HTTPAUTH, (long)CURLAUTH_BEARER) !=
+			CURLE_OK ||
+		    curl_easy_setopt(easy, CURLOPT_XOAUTH2_BEARER, exchange->bearer) !=
+			CURLE_OK)
+			return -ENOMEM;
+		return 0;
+	}
 	if (exchange->user == NULL)
 		return 0;
 	if (curl_easy_setopt(easy, CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC) !=
@@ -203,6 +216,41 @@ call_set_login(struct rm_http_call *call, const struct rm_http_exchange *exchang
 }
 
 static int
+call_set_tls(struct rm_http_call *call, const struct rm_http_tls *tls)
+{
+	CURL *easy = call->easy;
+	bool set = true;
+	int r;
+
+	set = set && curl_easy_setopt(easy, CURLOPT_SSLVERSION,
+			 (long)CURL_SSLVERSION_TLSv1_2) == CURLE_OK;
+	set = set && curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L) == CURLE_OK;
+	set = set && curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L) == CURLE_OK;
+	set = set && curl_easy_setopt(
+			 easy, CURLOPT_MAXLIFETIME_CONN, CALL_CONNECTION_S) == CURLE_OK;
+	if (tls != NULL && tls->authorities != NULL) {
+		set = set && curl_easy_setopt(easy, CURLOPT_CAINFO, tls->authorities) ==
+				 CURLE_OK;
+		/* Left to itself libcurl believes for a day what it has read. */
+		set = set &&
+		      curl_easy_setopt(easy, CURLOPT_CA_CACHE_TIMEOUT, 0L) == CURLE_OK;
+	}
+	if (tls != NULL && tls->certificate != NULL && tls->key != NULL) {
+		r = rm_file_check_secret(tls->key, NULL);
+		if (r < 0)
+			return r;
+		set = set && curl_easy_setopt(
+				 easy, CURLOPT_SSLCERT, tls->certificate) == CURLE_OK;
+		set =
+		    set && curl_easy_setopt(easy, CURLOPT_SSLKEY, tls->key) == CURLE_OK;
+		/* A resumed session would go on with the certificate before. */
+		set = set && curl_easy_setopt(easy, CURLOPT_SSL_SESSIONID_CACHE, 0L) ==
+				 CURLE_OK;
+	}
+	return set ? 0 : -ENOMEM;
+}
+
+static int
 call_set_options(struct rm_http_call *call, int64_t timeout_ns)
 {
 	int64_t ms = timeout_ns / RM_NS_PER_MS + (timeout_ns % RM_NS_PER_MS != 0);
@@ -212,6 +260,7 @@ call_set_options(struct rm_http_call *call, int64_t timeout_ns)
 	if (timeout_ns < 0 || ms > INT32_MAX)
 		return -EINVAL;
 	set = set && curl_easy_setopt(easy, CURLOPT_PRIVATE, call) == CURLE_OK;
+	set = set && curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, call->why) == CURLE_OK;
 	set = set && curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L) == CURLE_OK;
 	set = set && curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)ms) == CURLE_OK;
 	set = set && curl_easy_setopt(
@@ -253,6 +302,8 @@ rm_http_call_new(const struct rm_http_exchange *exchange, struct rm_http_client 
 	r = call_set_options(call, exchange->timeout_ns);
 	if (r == 0)
 		r = call_set_url(call, exchange->url);
+	if (r == 0)
+		r = call_set_tls(call, exchange->tls);
 	if (r == 0)
 		r = call_set_headers(call, exchange);
 	if (r == 0)

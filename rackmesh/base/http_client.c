@@ -41,7 +41,12 @@ client_remove(struct rm_http_client *client, struct rm_http_call *call)
 static void
 client_finish(struct rm_http_client *client, struct rm_http_call *call, int r)
 {
-	struct rm_http_answer answer = { .r = r, .body = "", .retry_after_s = -1 };
+	struct rm_http_answer answer = {
+		.r = r,
+		.why = r != 0 ? call->why : "",
+		.body = "",
+		.retry_after_s = -1,
+	};
 	curl_off_t retry_after = 0;
 
 	client_remove(client, call);

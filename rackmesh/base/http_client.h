@@ -1,6 +1,9 @@
 /*
  * http_client - POST and GET by libcurl's multi interface on the event loop.
  *
+ * https is TLS 1.2 or later (the engines are not ours), and the server's certificate
+ * and name are always checked. Files are read again for every new connection, and none
+ * is used for longer than an hour, so that they can be rotated.
  * A completed exchange is not a success: the caller classifies the status.
  * Connections are kept alive and used again.
  */
@@ -21,6 +24,7 @@ struct rm_http_answer {
 	long status; /* HTTP's, when r is 0 */
 	const char *body; /* terminated; cut at max_body_bytes; borrowed for the call */
 	size_t body_len;
+	const char *why;       /* libcurl's words, when r is not 0; "": none */
 	int64_t retry_after_s; /* from Retry-After, at most a day; -1: none or 0 */
 };
 
@@ -41,13 +45,21 @@ int rm_http_client_send(struct rm_http_client *client, const char *url,
 
 struct rm_http_call;
 
+struct rm_http_tls {
+	const char *authorities; /* PEM; NULL: whom the system trusts */
+	/* What we show, PEM; NULL: nothing. The key is 0600 or 0400, else -EACCES. */
+	const char *certificate, *key;
+};
+
 struct rm_http_exchange { /* everything is borrowed for the call, the body copied */
 	const char *url;
 	const char *const *headers; /* "Name: value", ended by NULL; NULL: none */
 	const char *body;           /* NULL: GET */
 	size_t body_len;
-	const char *user, *password; /* basic authentication; NULL: none */
-	size_t max_body_bytes;       /* of the answer; 0: 64 KiB */
+	const char *user, *password;   /* basic authentication; NULL: none */
+	const char *bearer;            /* a token instead; NULL: none */
+	const struct rm_http_tls *tls; /* for https; NULL: whom the system trusts */
+	size_t max_body_bytes;         /* of the answer; 0: 64 KiB */
 	bool whole; /* a longer answer is no answer: -EMSGSIZE at once, not cut */
 	int64_t timeout_ns; /* of the whole exchange; 0: none, for streams */
 	/* For streams: each piece as it arrives, and then answer.body is "". < 0 ends

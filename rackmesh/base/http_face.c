@@ -15,7 +15,9 @@
 #include <unistd.h>
 
 #include "rackmesh/base/address.h"
+#include "rackmesh/base/http_seal.h"
 #include "rackmesh/base/loop.h"
+#include "rackmesh/base/tls.h"
 
 #define FACE_MAX_HEADERS (8 << 10)
 #define FACE_MAX_BODY (64 << 10)
@@ -23,6 +25,7 @@
 #define FACE_MAX_LISTENERS 4
 #define FACE_SILENCE_S 10
 #define FACE_PAUSE_NS (100 * RM_NS_PER_MS)
+#define FACE_HANDSHAKES_NS (250 * RM_NS_PER_MS) /* between two looks at them */
 #define FACE_METHODS                                                           \
 	(EVHTTP_REQ_GET | EVHTTP_REQ_HEAD | EVHTTP_REQ_POST | EVHTTP_REQ_PUT | \
 	    EVHTTP_REQ_DELETE | EVHTTP_REQ_OPTIONS | EVHTTP_REQ_TRACE |        \
@@ -32,6 +35,8 @@
 struct slot {
 	struct bufferevent *unbound; /* we hold a reference until it is bound */
 	struct evhttp_connection *connection;
+	bool shakes_hands;
+	rm_mono_t until;
 };
 
 struct listener {
@@ -41,6 +46,8 @@ struct listener {
 
 struct rm_http_face {
 	struct event_base *base;
+	struct rm_tls *tls;
+	struct rm_timer *handshakes;
 	struct evhttp *http;
 	struct event *bind;
 	struct rm_timer *pause; /* no descriptors left: accept again later */
@@ -70,12 +77,51 @@ face_on_close(struct evhttp_connection *connection, void *arg)
 	struct rm_http_face *face = arg;
 
 	for (size_t i = 0; i < FACE_MAX_CONNECTIONS; i++) {
-		if (face->slots[i].connection == connection) {
-			face->slots[i].connection = NULL;
-			face->used--;
-		}
+		struct slot *slot = &face->slots[i];
+
+		if (slot->connection != connection)
+			continue;
+		if (slot->shakes_hands)
+			http_seal_count(face->tls,
+			    evhttp_connection_get_bufferevent(connection), false);
+		slot->connection = NULL;
+		slot->shakes_hands = false;
+		face->used--;
 	}
 	face_accept(face);
+}
+
+/* False: it is done with that, or gone. */
+static bool
+slot_shakes_hands(struct rm_http_face *face, struct slot *slot, rm_mono_t now)
+{
+	struct bufferevent *bev;
+	bool late;
+
+	if (!slot->shakes_hands)
+		return false;
+	bev = evhttp_connection_get_bufferevent(slot->connection);
+	late = http_seal_shakes_hands(bev);
+	if (late && rm_mono_since(slot->until, now) > 0)
+		return true;
+	slot->shakes_hands = false;
+	http_seal_count(face->tls, bev, late);
+	if (late)
+		evhttp_connection_free(slot->connection); /* calls face_on_close */
+	return false;
+}
+
+static void
+face_on_handshakes(void *arg)
+{
+	struct rm_http_face *face = arg;
+	rm_mono_t now = rm_mono_now();
+	bool any = false;
+
+	for (size_t i = 0; i < FACE_MAX_CONNECTIONS; i++)
+		any |= slot_shakes_hands(face, &face->slots[i], now);
+	if (any)
+		rm_timer_after(face->handshakes, FACE_HANDSHAKES_NS);
 }
 
 /*
@@ -101,6 +147,11 @@ face_on_bind(evutil_socket_t fd, short what, void *arg)
 		else
 			face->used--; /* gone already */
 		slot->connection = connection;
+		slot->shakes_hands = connection != NULL && face->tls != NULL;
+		if (slot->shakes_hands) {
+			slot->until = rm_mono_add(rm_mono_now(), RM_TLS_HANDSHAKE_NS);
+			rm_timer_after(face->handshakes, FACE_HANDSHAKES_NS);
+		}
 		bufferevent_decref(slot->unbound);
 		slot->unbound = NULL;
 	}
@@ -110,10 +161,12 @@ face_on_bind(evutil_socket_t fd, short what, void *arg)
 static struct bufferevent *
 face_on_connection(struct event_base *base, void *arg)
 {
-	struct bufferevent *bev = bufferevent_socket_new(base, -1, 0);
 	struct rm_http_face *face = arg;
 	struct slot *slot = face->slots;
+	struct bufferevent *bev;
 
+	bev = face->tls != NULL ? http_seal_new(base, face->tls)
+				: bufferevent_socket_new(base, -1, 0);
 	if (bev == NULL || face->used == FACE_MAX_CONNECTIONS)
 		return bev;
 	while (slot->unbound != NULL || slot->connection != NULL)
@@ -146,7 +199,7 @@ face_on_accept_error(struct evconnlistener *listener, void *arg)
 }
 
 int
-rm_http_face_new(struct rm_loop *loop,
+rm_http_face_new(struct rm_loop *loop, struct rm_tls *tls,
     void (*on_request)(struct evhttp_request *req, void *arg), void *arg,
     uint64_t *full, struct rm_http_face **ret)
 {
@@ -156,12 +209,15 @@ rm_http_face_new(struct rm_loop *loop,
 	if (face == NULL)
 		return -ENOMEM;
 	face->base = rm_loop_base(loop);
+	face->tls = tls;
 	face->full = full;
 	face->http = evhttp_new(face->base);
 	face->bind = event_new(face->base, -1, 0, face_on_bind, face);
 	if (face->http == NULL || face->bind == NULL)
 		goto out;
 	r = rm_timer_new(loop, face_on_resume, face, &face->pause);
+	if (r == 0)
+		r = rm_timer_new(loop, face_on_handshakes, face, &face->handshakes);
 	if (r < 0)
 		goto out;
 	evhttp_set_max_headers_size(face->http, FACE_MAX_HEADERS);
@@ -213,6 +269,7 @@ rm_http_face_free(struct rm_http_face *face)
 	if (face->bind != NULL)
 		event_free(face->bind);
 	rm_timer_free(face->pause);
+	rm_timer_free(face->handshakes);
 	free(face);
 }
 
@@ -284,6 +341,12 @@ rm_http_face_listen(struct rm_http_face *face, const struct rm_address *address)
 	    (struct listener){ listener, *address };
 	face_accept(face);
 	return 0;
+}
+
+struct rm_tls *
+rm_http_face_tls(const struct rm_http_face *face)
+{
+	return face->tls;
 }
 
 int

@@ -1,6 +1,6 @@
 /*
  * http_face - an evhttp with a bound on its connections and its own listeners;
- * private to http_server, which has one for TCP and one for Unix sockets.
+ * private to http_server, which has one for TCP, one for TLS and one for Unix sockets.
  *
  * When all connections are in use accepting stops, and newcomers wait in the
  * kernel's queue, which is bounded too.
@@ -15,15 +15,19 @@ struct evhttp_request;
 struct rm_address;
 struct rm_http_face;
 struct rm_loop;
+struct rm_tls;
 
-/* *full counts, for as long as the face lives, how often accepting stopped. */
-int rm_http_face_new(struct rm_loop *loop,
+/* tls: NULL, or borrowed. *full counts, for as long as the face lives, how often
+ * accepting stopped. */
+int rm_http_face_new(struct rm_loop *loop, struct rm_tls *tls,
     void (*on_request)(struct evhttp_request *req, void *arg), void *arg,
     uint64_t *full, struct rm_http_face **ret);
 void rm_http_face_free(struct rm_http_face *face); /* NULL is fine */
 
 void rm_http_face_max_body(struct rm_http_face *face, size_t bytes);
 int rm_http_face_listen(struct rm_http_face *face, const struct rm_address *address);
+
+struct rm_tls *rm_http_face_tls(const struct rm_http_face *face);
 
 /* Of the first listener, a TCP one; negative: there is none. */
 int rm_http_face_port(const struct rm_http_face *face);

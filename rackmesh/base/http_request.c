@@ -63,6 +63,12 @@ rm_http_request_close(struct rm_http_request *request)
 }
 
 const char *
+rm_http_identity(const struct rm_http_request *request)
+{
+	return request->identity != NULL ? request->identity : "";
+}
+
+const char *
 rm_http_path_rest(const struct rm_http_request *request)
 {
 	return request->rest;

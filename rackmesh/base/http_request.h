@@ -19,8 +19,9 @@ struct rm_http_defers;
 struct rm_http_request {
 	struct evhttp_request *req; /* libevent's; frees itself once answered */
 	struct rm_http_defers *defers;
-	char *path;       /* decoded */
-	const char *rest; /* of path, below the route */
+	char *path;           /* decoded */
+	const char *rest;     /* of path, below the route */
+	const char *identity; /* the server's; NULL: a deferred one, or no TLS */
 	struct evkeyvalq query;
 	const char *body; /* terminated; lives in req */
 	size_t body_len;

@@ -11,6 +11,7 @@
 #include "rackmesh/base/http_face.h"
 #include "rackmesh/base/http_health.h"
 #include "rackmesh/base/http_request.h"
+#include "rackmesh/base/http_seal.h"
 
 #define SERVER_MAX_ROUTES 64
 #define READ_METHODS (EVHTTP_REQ_GET | EVHTTP_REQ_HEAD)
@@ -23,9 +24,15 @@ struct route {
 };
 
 struct rm_http_server {
-	/* Two, since evhttp does not say which socket a request came by; and so a
+	struct rm_loop *loop;
+	/* Several, since evhttp does not say which socket a request came by; and so a
 	 * crowd on TCP cannot keep an operator out of the Unix socket. */
 	struct rm_http_face *tcp, *local;
+	struct rm_http_face *sealed; /* TLS; NULL until somebody wants it */
+	bool (*allows)(const char *identity, enum rm_http_verb verb, char *why,
+	    size_t len, void *arg);
+	void *allows_arg;
+	size_t max_body; /* 0: the face's own */
 	struct rm_http_defers *defers;
 	struct route routes[SERVER_MAX_ROUTES];
 	size_t route_count;
@@ -81,28 +88,58 @@ server_find(const struct rm_http_server *server, struct rm_http_request *request
 	return best;
 }
 
+/* Whether this way of coming is good enough; answers when it is not. */
+static bool
+server_lets(struct rm_http_server *server, struct rm_http_request *request,
+    const struct rm_http_face *face, enum rm_http_verb verb)
+{
+	char why[256] = "";
+
+	if (face == server->sealed) {
+		if (server->allows != NULL && server->allows(request->identity, verb,
+						  why, sizeof(why), server->allows_arg))
+			return true;
+		rm_http_reply_error(request, 403, "%s",
+		    why[0] != '\0' ? why : "not allowed to this certificate");
+		return false;
+	}
+	if (verb == RM_HTTP_READ || face == server->local)
+		return true;
+	rm_http_reply_error(request, 403, "changes are taken on the Unix socket%s%s%s",
+	    server->sealed != NULL ? " and over TLS only" : " only",
+	    server->local_at[0] != '\0' ? ", " : "", server->local_at);
+	return false;
+}
+
 static void
-server_answer(struct rm_http_server *server, struct evhttp_request *req, bool local)
+server_answer(struct rm_http_server *server, struct evhttp_request *req,
+    const struct rm_http_face *face)
 {
 	enum evhttp_cmd_type method = evhttp_request_get_command(req);
+	char identity[RM_TLS_MAX_IDENTITY] = "";
 	struct rm_http_request request;
 	const struct route *route;
-	bool known;
+	bool known, good;
 
 	if (rm_http_request_open(&request, req, server->defers) < 0)
 		return;
+	good = face != server->sealed ||
+	       http_seal_identity(rm_http_face_tls(face), req, identity) == 0;
+	request.identity = identity;
 	route = server_find(
 	    server, &request, method & READ_METHODS, method == EVHTTP_REQ_POST, &known);
-	if (!known)
+	if (!good)
+		rm_http_reply_error(
+		    &request, 403, "this certificate is not accepted any more");
+	else if (face == server->sealed && route == NULL &&
+		 !server_lets(server, &request, face, RM_HTTP_READ))
+		; /* what there is and what not is not for everybody */
+	else if (!known)
 		rm_http_reply_error(&request, 404, "nothing at this path");
 	else if (route == NULL)
 		rm_http_reply_error(&request, 405, "this path takes %s",
 		    method & READ_METHODS ? "POST only" : "GET only");
-	else if (route->verb == RM_HTTP_CHANGE && !local)
-		rm_http_reply_error(&request, 403,
-		    "changes are taken on the Unix socket only%s%s",
-		    server->local_at[0] != '\0' ? ", " : "", server->local_at);
-	else
+	else if (server_lets(server, &request, face, route->verb))
 		route->handler(&request, route->arg);
 	rm_http_request_close(&request);
 }
@@ -110,13 +147,25 @@ server_answer(struct rm_http_server *server, struct evhttp_request *req, bool lo
 static void
 server_on_tcp(struct evhttp_request *req, void *arg)
 {
-	server_answer(arg, req, false);
+	struct rm_http_server *server = arg;
+
+	server_answer(server, req, server->tcp);
 }
 
 static void
 server_on_local(struct evhttp_request *req, void *arg)
 {
-	server_answer(arg, req, true);
+	struct rm_http_server *server = arg;
+
+	server_answer(server, req, server->local);
+}
+
+static void
+server_on_sealed(struct evhttp_request *req, void *arg)
+{
+	struct rm_http_server *server = arg;
+
+	server_answer(server, req, server->sealed);
 }
 
 int
@@ -127,13 +176,14 @@ rm_http_server_new(struct rm_loop *loop, struct rm_http_server **ret)
 
 	if (server == NULL)
 		return -ENOMEM;
+	server->loop = loop;
 	r = rm_http_defers_new(loop, &server->defers);
 	if (r == 0)
 		r = rm_http_face_new(
-		    loop, server_on_tcp, server, &server->full, &server->tcp);
+		    loop, NULL, server_on_tcp, server, &server->full, &server->tcp);
 	if (r == 0)
 		r = rm_http_face_new(
-		    loop, server_on_local, server, &server->full, &server->local);
+		    loop, NULL, server_on_local, server, &server->full, &server->local);
 	if (r < 0) {
 		rm_http_server_free(server);
 		return r;
@@ -150,6 +200,7 @@ rm_http_server_free(struct rm_http_server *server)
 	rm_http_defers_free(server->defers); /* first: its requests live in the faces */
 	rm_http_face_free(server->tcp);
 	rm_http_face_free(server->local);
+	rm_http_face_free(server->sealed);
 	for (size_t i = 0; i < server->route_count; i++)
 		free(server->routes[i].path);
 	free(server);
@@ -168,6 +219,41 @@ rm_http_server_listen(struct rm_http_server *server, const struct rm_address *ad
 }
 
 int
+rm_http_server_listen_tls(
+    struct rm_http_server *server, const struct rm_address *address, struct rm_tls *tls)
+{
+	int r = 0;
+
+	if (tls == NULL || address->storage.ss_family == AF_UNIX ||
+	    (server->sealed != NULL && rm_http_face_tls(server->sealed) != tls))
+		return -EINVAL;
+	if (server->sealed == NULL)
+		r = rm_http_face_new(server->loop, tls, server_on_sealed, server,
+		    &server->full, &server->sealed);
+	if (r < 0)
+		return r;
+	if (server->max_body > 0)
+		rm_http_face_max_body(server->sealed, server->max_body);
+	return rm_http_face_listen(server->sealed, address);
+}
+
+void
+rm_http_server_authorise(struct rm_http_server *server,
+    bool (*allows)(
+	const char *identity, enum rm_http_verb verb, char *why, size_t len, void *arg),
+    void *arg)
+{
+	server->allows = allows;
+	server->allows_arg = arg;
+}
+
+int
+rm_http_server_tls_port(const struct rm_http_server *server)
+{
+	return server->sealed != NULL ? rm_http_face_port(server->sealed) : -ENOTCONN;
+}
+
+int
 rm_http_server_port(const struct rm_http_server *server)
 {
 	return rm_http_face_port(server->tcp);
@@ -176,7 +262,10 @@ rm_http_server_port(const struct rm_http_server *server)
 void
 rm_http_server_max_body(struct rm_http_server *server, size_t bytes)
 {
+	server->max_body = bytes;
 	rm_http_face_max_body(server->local, bytes);
+	if (server->sealed != NULL)
+		rm_http_face_max_body(server->sealed, bytes);
 }
 
 int

@@ -2,9 +2,12 @@
  * http_server - the HTTP face of a daemon: /metrics, /healthz, /readyz, /v1/...
  *
  * evhttp, bounded: 8 KiB of headers, 64 KiB of body, 10 s of silence, 64
- * connections and 4 listeners for TCP and as many for Unix sockets, 64 routes.
+ * connections and 4 listeners for TCP, as many for TLS and for Unix sockets, 64
+ * routes; a TLS handshake within RM_TLS_HANDSHAKE_NS.
  * Reading goes over TCP (loopback by default); what changes something is
- * registered with RM_HTTP_CHANGE and answered only on a Unix socket (403 else).
+ * registered with RM_HTTP_CHANGE and answered only on a Unix socket, or over TLS to
+ * whom the owner allows it (403 else). Over TLS nobody is served without a
+ * certificate, and nothing, reading neither, that was not allowed to its identity.
  */
 #ifndef RACKMESH_BASE_HTTP_SERVER_H
 #define RACKMESH_BASE_HTTP_SERVER_H
@@ -20,6 +23,7 @@ struct rm_http_request;
 struct rm_http_server;
 struct rm_loop;
 struct rm_metrics;
+struct rm_tls;
 
 enum rm_http_verb { RM_HTTP_READ /* GET, HEAD */, RM_HTTP_CHANGE /* POST */ };
 
@@ -33,10 +37,23 @@ void rm_http_server_free(struct rm_http_server *server);
 int rm_http_server_listen(
     struct rm_http_server *server, const struct rm_address *address);
 
-/* Of the first TCP listener, for an address with port 0; negative: there is none. */
-int rm_http_server_port(const struct rm_http_server *server);
+/* HTTPS; more than once is fine, but with one tls only (-EINVAL). tls: borrowed,
+ * outlives the server. */
+int rm_http_server_listen_tls(struct rm_http_server *server,
+    const struct rm_address *address, struct rm_tls *tls);
+/* Asked at each request over TLS; false: why says the reason (403). Without it nothing
+ * is allowed. why comes empty. */
+void rm_http_server_authorise(struct rm_http_server *server,
+    bool (*allows)(
+	const char *identity, enum rm_http_verb verb, char *why, size_t len, void *arg),
+    void *arg);
 
-/* Another bound on bodies that come by a Unix socket. */
+/* Of the first TCP (TLS) listener, for an address with port 0; negative: there is none.
+ */
+int rm_http_server_port(const struct rm_http_server *server);
+int rm_http_server_tls_port(const struct rm_http_server *server);
+
+/* Another bound on bodies that come by a Unix socket or over TLS. */
 void rm_http_server_max_body(struct rm_http_server *server, size_t bytes);
 
 /* How often accepting had to stop: all connections in use, or no descriptor left.
@@ -57,6 +74,9 @@ int rm_http_serve_health(struct rm_http_server *server,
     const struct rm_metrics *metrics,
     bool (*ready)(char *sentence, size_t len, void *arg), void *arg);
 
+/* The URI in the client's certificate, good until the handler returns; "" where there
+ * is no TLS. */
+const char *rm_http_identity(const struct rm_http_request *request);
 const char *rm_http_path_rest(
     const struct rm_http_request *request); /* decoded, below the route */
 const char *rm_http_query(

@@ -199,6 +199,7 @@ a_secret_is_read_and_an_open_one_is_not(void **state)
 	struct rm_why why = { .text = "" };
 	uint8_t *data = NULL;
 	size_t len = 0;
+	char word[16];
 
 	pki_write(ends->pki, path, "secret", 0600);
 	assert_int_equal(rm_file_read_secret(path, 100, &data, &len, &why), 0);
@@ -206,7 +207,20 @@ a_secret_is_read_and_an_open_one_is_not(void **state)
 	assert_memory_equal(data, "secret", 7);
 	free(data);
 	assert_int_equal(rm_file_read_secret(path, 5, &data, &len, &why), -EFBIG);
+	assert_int_equal(rm_file_read_password(path, word, 7, &why), 0);
+	assert_string_equal(word, "secret");
+	assert_int_equal(rm_file_read_password(path, word, 6, &why), -EINVAL);
+	pki_write(ends->pki, path, "secret\r\n", 0600);
+	assert_int_equal(rm_file_read_password(path, word, sizeof(word), &why), 0);
+	assert_string_equal(word, "secret");
+	pki_write(ends->pki, path, "secret\nmore\n", 0600);
+	assert_int_equal(
+	    rm_file_read_password(path, word, sizeof(word), &why), -EINVAL);
+	pki_write(ends->pki, path, "\n", 0600);
+	assert_int_equal(
+	    rm_file_read_password(path, word, sizeof(word), &why), -EINVAL);
 	chmod(path, 0660);
+	assert_int_equal(rm_file_check_secret(path, &why), -EACCES);
 	assert_int_equal(rm_file_read_secret(path, 100, &data, &len, &why), -EACCES);
 	assert_non_null(strstr(why.text, "has mode 0660, expected 0600 or 0400"));
 }
