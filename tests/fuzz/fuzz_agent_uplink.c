@@ -111,8 +111,14 @@ feed(struct uplink *uplink, const uint8_t *data, size_t size)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const struct uplink_callbacks callbacks = { on_welcome, on_pinglist,
-		on_focus, on_refused, on_caught_up, on_down, on_brake, on_resolved };
+	static const struct uplink_callbacks callbacks = { .on_welcome = on_welcome,
+		.on_pinglist = on_pinglist,
+		.on_focus = on_focus,
+		.on_refused = on_refused,
+		.on_caught_up = on_caught_up,
+		.on_down = on_down,
+		.on_brake = on_brake,
+		.on_resolved = on_resolved };
 	static struct rm_loop *loop; /* never runs: nobody is dialled */
 	struct rm_address address;
 	struct uplink_options options = {

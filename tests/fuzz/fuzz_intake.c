@@ -221,9 +221,18 @@ step(struct world *world, uint8_t what, const uint8_t *data, size_t len)
 static int
 begin(struct world *world)
 {
-	static const struct intake_options options = { "an1", 1, 4, RM_NS_PER_S };
-	const struct intake_callbacks callbacks = { on_hello, on_session, on_session,
-		take, on_summary, on_incident, on_drilled, world };
+	static const struct intake_options options = { .name = "an1",
+		.incarnation = 1,
+		.max_sessions = 4,
+		.silence_ns = RM_NS_PER_S };
+	const struct intake_callbacks callbacks = { .on_hello = on_hello,
+		.on_gone = on_session,
+		.on_left = on_session,
+		.take = take,
+		.on_summary = on_summary,
+		.on_incident = on_incident,
+		.on_drilled = on_drilled,
+		.arg = world };
 	struct rm_address peer = { 0 };
 	int fds[2];
 
