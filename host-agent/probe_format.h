@@ -5,6 +5,10 @@
  * shorter one of our own (roce_packet.h) for UD messages. Times are PTP truncated
  * or NTP, as stamp.h reads and writes them, in both. Reading never trusts: -EBADMSG for
  * what is short, damaged, of another version, or the other of probe and reply.
+ *
+ * Each has a keyed variant, whose packets are told from the others' by how they look.
+ * What one of those says is not to be acted on before its MAC was verified: with the
+ * pair's key for probes or that for replies, see rackmesh/fabric/probe_key.h.
  */
 #ifndef HOST_AGENT_PROBE_FORMAT_H
 #define HOST_AGENT_PROBE_FORMAT_H
@@ -13,7 +17,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PROBE_HEAD_BYTES 96 /* of any format: all that is not zeros */
+#define PROBE_HEAD_BYTES 180 /* of any format: all that is not zeros */
+
+struct probe_mac;
 
 struct probe_ask {
 	uint32_t seq;
@@ -69,9 +75,19 @@ struct probe_format {
 	/* The same of a probe of base_bytes, whatever follows. */
 	int (*read_plain_reply)(
 	    const uint8_t *data, size_t len, struct probe_reply *ret);
+
+	/* The variant with a MAC; NULL: this is it, and it alone has what follows. */
+	const struct probe_format *keyed;
+	/* Of what read_probe or read_reply took. Whatever bit is another, padding
+	 * included: false. */
+	bool (*verify)(const uint8_t *data, size_t len, const struct probe_mac *mac);
+	/* Of a reply, or of as much of a probe as write_probe has written. */
+	void (*sign)(uint8_t *data, const struct probe_mac *mac);
 };
 
-extern const struct probe_format stamp_format; /* stamp.c */
-extern const struct probe_format roce_format;  /* roce_packet.c */
+extern const struct probe_format stamp_format;      /* stamp.c */
+extern const struct probe_format stamp_auth_format; /* stamp_auth.c */
+extern const struct probe_format roce_format;       /* roce_packet.c */
+extern const struct probe_format roce_keyed_format;
 
 #endif

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "host-agent/key_ring.h"
 #include "host-agent/pending.h"
 #include "host-agent/port.h"
 #include "host-agent/prober_plan.h"
@@ -214,6 +215,24 @@ prober_repace(struct prober *prober)
 	prober_arm(prober);
 }
 
+/* What is in flight holds on to the target, and so to the key, that it left with. */
+static void
+prober_take_keys(struct prober *prober)
+{
+	prober->keyed_targets = 0;
+	for (size_t i = 0; prober->ring != NULL && i < prober->plan.count; i++) {
+		struct prober_target *target = prober->plan.targets[i];
+		const struct wire_pair_key *key =
+		    key_ring_pair(prober->ring, target->wire.src, target->wire.dst);
+
+		if (key == NULL)
+			continue;
+		probe_macs_init(&target->macs, key->key);
+		target->keyed = true;
+		prober->keyed_targets++;
+	}
+}
+
 int
 prober_set_targets(
     struct prober *prober, const struct wire_target *targets, size_t count)
@@ -224,8 +243,15 @@ prober_set_targets(
 
 	if (r < 0)
 		return r;
+	prober_take_keys(prober);
 	prober_repace(prober);
 	return 0;
+}
+
+void
+prober_set_keys(struct prober *prober, const struct key_ring *ring)
+{
+	prober->ring = ring;
 }
 
 void
@@ -291,6 +317,12 @@ size_t
 prober_targets(const struct prober *prober)
 {
 	return prober->plan.count;
+}
+
+size_t
+prober_keyed_targets(const struct prober *prober)
+{
+	return prober->keyed_targets;
 }
 
 struct port *

@@ -26,6 +26,7 @@
 #define PROBER_MAX_FOCUS_MS 10000
 
 struct ceiling;
+struct key_ring;
 struct port;
 struct prober;
 struct rm_loop;
@@ -49,10 +50,11 @@ struct prober_counts {
 	uint64_t outcomes[WIRE_OUTCOMES];
 	uint64_t invalid[WIRE_INVALID_REASONS];
 	uint64_t late_sends;
-	uint64_t unknown_replies;   /* no such probe in flight (any more) */
-	uint64_t malformed_replies; /* none at all, or with a broken TLV */
-	uint64_t split_replies;     /* OK ones with all three terms */
-	uint64_t held;              /* times that a ceiling held back what was due */
+	uint64_t unknown_replies;    /* no such probe in flight (any more) */
+	uint64_t malformed_replies;  /* none at all, or with a broken TLV */
+	uint64_t unverified_replies; /* with a wrong MAC, or none where one is due */
+	uint64_t split_replies;      /* OK ones with all three terms */
+	uint64_t held;               /* times that a ceiling held back what was due */
 	uint64_t refused_targets[TARGET_REFUSALS];
 };
 
@@ -73,6 +75,10 @@ void prober_free(struct prober *prober); /* unresolved probes end without a resu
  */
 int prober_set_targets(
     struct prober *prober, const struct wire_target *targets, size_t count);
+
+/* Borrowed for as long as it lives: targets that are set next are probed with a MAC
+ * where it has their key. NULL: none is. */
+void prober_set_keys(struct prober *prober, const struct key_ring *ring);
 
 /*
  * Asks which flows of each target are to take turns from now on: a bit per flow of
@@ -98,6 +104,7 @@ int64_t prober_behind_ns(const struct prober *prober, rm_mono_t now);
 
 const struct prober_counts *prober_counts(const struct prober *prober);
 size_t prober_targets(const struct prober *prober);
+size_t prober_keyed_targets(const struct prober *prober); /* of them, with a MAC */
 struct port *prober_port(const struct prober *prober);
 
 #endif

@@ -1,5 +1,7 @@
 #include "host-agent/prober_state.h"
 
+#include <errno.h>
+
 #include "host-agent/pending.h"
 #include "host-agent/port.h"
 #include "host-agent/probe_format.h"
@@ -79,20 +81,47 @@ probe_is_answered_by(const struct pending_probe *probe, const struct probe_reply
 	       prober_target_is(probe->target, &arrival->from);
 }
 
+/* With a MAC. -EBADMSG: it has none; -EACCES: not the right one. */
+static int
+read_keyed(struct prober *prober, const struct port_arrival *arrival,
+    struct probe_reply *reply, struct pending_probe **probe)
+{
+	const struct probe_format *format = port_format(prober->port)->keyed;
+	const struct prober_target *target;
+	int r = format->read_reply(arrival->data, arrival->len, reply);
+
+	if (r < 0)
+		return r;
+	*probe = pending_find(prober->pending, reply->sender_seq);
+	if (*probe == NULL)
+		return 0;
+	target = (*probe)->target;
+	if (!target->keyed ||
+	    !format->verify(arrival->data, arrival->len, &target->macs.reply))
+		return -EACCES;
+	return 0;
+}
+
 /* What follows the base in the reply to a plain probe is anybody's padding. */
 static int
-prober_read_reply(struct prober *prober, const struct port_arrival *arrival,
+read_plain(struct prober *prober, const struct port_arrival *arrival,
     struct probe_reply *reply, struct pending_probe **probe)
 {
 	const struct probe_format *format = port_format(prober->port);
+	const struct prober_target *target;
 	int r = format->read_plain_reply(arrival->data, arrival->len, reply);
 
 	if (r < 0)
 		return r;
 	*probe = pending_find(prober->pending, reply->sender_seq);
-	if (*probe == NULL || (*probe)->size_bytes == format->base_bytes)
+	if (*probe == NULL)
 		return 0;
-	return format->read_reply(arrival->data, arrival->len, reply);
+	target = (*probe)->target;
+	if (target->keyed)
+		return -EACCES;
+	return (*probe)->size_bytes == format->base_bytes
+		   ? 0
+		   : format->read_reply(arrival->data, arrival->len, reply);
 }
 
 static void
@@ -102,9 +131,13 @@ prober_take_arrival(
 	struct pending_probe *probe;
 	struct probe_reply reply;
 	bool again, ptp;
+	int r = read_keyed(prober, arrival, &reply, &probe);
 
-	if (prober_read_reply(prober, arrival, &reply, &probe) < 0) {
-		prober->counts.malformed_replies++;
+	if (r == -EBADMSG)
+		r = read_plain(prober, arrival, &reply, &probe);
+	if (r < 0) {
+		prober->counts.unverified_replies += r == -EACCES;
+		prober->counts.malformed_replies += r != -EACCES;
 		return;
 	}
 	/* A reflector without session ids leaves the field zero. */

@@ -34,11 +34,19 @@ probe_size(
 	return format->size(asked);
 }
 
+static const struct probe_format *
+target_format(const struct prober *prober, const struct prober_target *target)
+{
+	const struct probe_format *format = port_format(prober->port);
+
+	return target->keyed ? format->keyed : format;
+}
+
 static void
 burst_add(struct prober *prober, struct burst *burst, struct prober_target *target,
     const struct pacer_tick *tick, uint64_t timestamp)
 {
-	const struct probe_format *format = port_format(prober->port);
+	const struct probe_format *format = target_format(prober, target);
 	const struct wire_target *wire = &target->wire;
 	struct prober_combination combination;
 	struct pending_probe *probe = pending_add(prober->pending);
@@ -64,6 +72,8 @@ burst_add(struct prober *prober, struct burst *burst, struct prober_target *targ
 	ceiling_take(&prober->ceiling, size);
 	if (prober->host_ceiling != NULL)
 		ceiling_take(prober->host_ceiling, size);
+	if (target->keyed)
+		format->sign(burst->heads[n], &target->macs.probe);
 	prober_target_ref(target);
 	probe->target = target;
 	probe->timestamp = timestamp;

@@ -24,6 +24,8 @@ struct prober {
 	struct port *port;
 	struct prober_plan plan;
 	struct pending *pending;
+	const struct key_ring *ring; /* NULL: no keys */
+	size_t keyed_targets;
 	struct prober_counts counts;
 	struct ceiling ceiling;
 	struct ceiling *host_ceiling; /* NULL: none */

@@ -180,8 +180,11 @@ prober_target_ref(struct prober_target *target)
 void
 prober_target_unref(struct prober_target *target)
 {
-	if (target != NULL && --target->refs == 0)
-		free(target);
+	if (target == NULL || --target->refs > 0)
+		return;
+	if (target->keyed)
+		probe_macs_clear(&target->macs);
+	free(target);
 }
 
 static size_t

@@ -14,6 +14,7 @@
 
 #include "host-agent/pacer.h"
 #include "host-agent/target_rules.h"
+#include "rackmesh/fabric/probe_key.h"
 #include "schemas/wire.h"
 
 struct port;
@@ -34,7 +35,9 @@ struct prober_target {
 	uint16_t sizes[WIRE_MAX_SIZES];
 	uint8_t dscps[WIRE_MAX_CLASSES];
 	struct prober_target_key key;
-	bool has_qp;                          /* probes go to a QP of it */
+	bool has_qp; /* probes go to a QP of it */
+	bool keyed;  /* and carry a MAC, by macs */
+	struct probe_macs macs;
 	uint32_t turn;                        /* of flow, class and size */
 	uint32_t tx_counts[WIRE_MAX_CLASSES]; /* by the class's first place in wire */
 	rm_mono_t focus_until;

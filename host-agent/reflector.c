@@ -2,10 +2,12 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "host-agent/port.h"
 #include "host-agent/probe_format.h"
 #include "host-agent/reflector_counts.h"
+#include "host-agent/reflector_keys.h"
 #include "host-agent/reflector_roster.h"
 #include "host-agent/reflector_session.h"
 #include "host-agent/stamp.h"
@@ -15,6 +17,10 @@
 
 struct reflector {
 	struct port *port;
+	struct wire_rnic_id own;
+	const struct key_ring *ring; /* NULL: nobody authenticates */
+	int64_t grace_ns;
+	struct reflector_keys keys;
 	struct reflector_roster roster;
 	struct reflector_sessions *sessions;
 	struct reflector_counts_table *table;
@@ -32,43 +38,111 @@ reflector_on_departures(
 		    reflector->sessions, departures[i].token, departures[i].stamp_ns);
 }
 
-/* NULL: refused, and counted. */
+static struct reflector_session *
+reflector_begin(struct reflector *reflector, const struct wire_address *from,
+    uint16_t ssid, struct wire_rnic_id prober, rm_mono_t now)
+{
+	struct reflector_session *session =
+	    reflector_sessions_add(reflector->sessions, from, ssid, prober, now);
+
+	reflector->counts.refused_full += session == NULL;
+	return session;
+}
+
+/* Without a MAC. */
+static struct reflector_session *
+admit_plain(struct reflector *reflector, const struct wire_address *from,
+    const struct probe_ask *ask, rm_mono_t now)
+{
+	struct reflector_session *session;
+	const struct reflector_peer *peer;
+
+	session = reflector_sessions_find(reflector->sessions, from, ask->ssid);
+	/* The roster was asked when it began. */
+	if (session != NULL && reflector->keys.count == 0)
+		return session;
+	peer = reflector_roster_peer(&reflector->roster, from);
+	if (peer == NULL) {
+		reflector->counts.refused_stranger++;
+		return NULL;
+	}
+	if (reflector->keys.count > 0 &&
+	    !reflector_peer_may_be_plain(peer, reflector->grace_ns, now)) {
+		reflector->counts.refused_plain++;
+		return NULL;
+	}
+	return session != NULL
+		   ? session
+		   : reflector_begin(reflector, from, ask->ssid, peer->wire.id, now);
+}
+
+/* Nothing is remembered of what does not verify. */
+static struct reflector_session *
+admit_keyed(struct reflector *reflector, const struct port_arrival *arrival,
+    const struct probe_ask *ask, rm_mono_t now)
+{
+	const struct probe_format *format = port_format(reflector->port)->keyed;
+	const struct wire_address *from = &arrival->from;
+	struct reflector_peer *peer = reflector_roster_peer(&reflector->roster, from);
+	struct reflector_auth fresh = { .epoch = 0 }, *auth = &fresh;
+	struct reflector_session *session;
+
+	if (peer == NULL) {
+		reflector->counts.refused_stranger++;
+		return NULL;
+	}
+	session = reflector_sessions_find(reflector->sessions, from, ask->ssid);
+	if (session != NULL)
+		auth = reflector_session_auth(session);
+	if (!reflector_keys_verify(&reflector->keys, format, arrival->data,
+		arrival->len, peer->wire.id, auth)) {
+		reflector->counts.refused_mac++;
+		return NULL;
+	}
+	reflector->counts.authenticated++;
+	peer->authenticated = true;
+	if (!replay_window_take(&auth->window, ask->seq)) {
+		reflector->counts.refused_replayed++;
+		return NULL;
+	}
+	if (session != NULL)
+		return session;
+	session = reflector_begin(reflector, from, ask->ssid, peer->wire.id, now);
+	if (session != NULL)
+		*reflector_session_auth(session) = fresh;
+	return session;
+}
+
+/* NULL: refused, and counted. *keyed: its packets carry a MAC. */
 static struct reflector_session *
 reflector_admit(struct reflector *reflector, const struct port_arrival *arrival,
-    struct probe_ask *ask, rm_mono_t now)
+    struct probe_ask *ask, bool *keyed, rm_mono_t now)
 {
-	struct reflector_counts *counts = &reflector->counts;
 	const struct probe_format *format = port_format(reflector->port);
 	uint16_t own_port = port_reflector_port(reflector->port);
 	const struct wire_address *from = &arrival->from;
 	struct reflector_session *session;
-	const struct wire_peer *peer;
 
 	/* Two reflectors that answer each other would never stop. */
 	if (own_port != 0 && (from->port < FIRST_FREE_PORT || from->port == own_port)) {
-		counts->refused_port++;
+		reflector->counts.refused_port++;
 		return NULL;
 	}
-	if (format->read_probe(arrival->data, arrival->len, ask) < 0) {
+	*keyed = format->keyed->read_probe(arrival->data, arrival->len, ask) == 0;
+	if (*keyed) {
+		session = admit_keyed(reflector, arrival, ask, now);
+	} else if (format->read_probe(arrival->data, arrival->len, ask) == 0) {
+		session = admit_plain(reflector, from, ask, now);
+	} else {
 		/* Strangers are counted as such, whatever they send. */
 		if (reflector_roster_find(&reflector->roster, from) == NULL)
-			counts->refused_stranger++;
+			reflector->counts.refused_stranger++;
 		else
-			counts->refused_malformed++;
+			reflector->counts.refused_malformed++;
 		return NULL;
 	}
-	session = reflector_sessions_find(reflector->sessions, from, ask->ssid, now);
 	if (session != NULL)
-		return session; /* the roster was asked when it began */
-	peer = reflector_roster_find(&reflector->roster, from);
-	if (peer == NULL) {
-		counts->refused_stranger++;
-		return NULL;
-	}
-	session =
-	    reflector_sessions_add(reflector->sessions, from, ask->ssid, peer->id, now);
-	if (session == NULL)
-		counts->refused_full++;
+		reflector_sessions_touch(reflector->sessions, session, now);
 	return session;
 }
 
@@ -138,14 +212,16 @@ static void
 reflector_answer(struct reflector *reflector, struct port_arrival *arrival,
     struct reply_burst *burst)
 {
+	const struct probe_format *format = port_format(reflector->port);
 	struct reflector_follow_up follow_up;
 	struct reflector_session *session;
 	struct reflector_class *class;
 	struct probe_answer answer;
 	struct probe_ask ask;
+	bool keyed = false;
 	uint8_t dscp;
 
-	session = reflector_admit(reflector, arrival, &ask, burst->now);
+	session = reflector_admit(reflector, arrival, &ask, &keyed, burst->now);
 	if (session == NULL)
 		return;
 	if (burst_must_leave(reflector, burst, session))
@@ -165,8 +241,12 @@ reflector_answer(struct reflector *reflector, struct port_arrival *arrival,
 		.follow_up_timestamp =
 		    follow_up.stamp_ns == 0 ? 0 : stamp_time_write(follow_up.stamp_ns)
 	};
-	port_format(reflector->port)
-	    ->write_reply(arrival->data, arrival->len, &ask, &answer);
+	if (keyed)
+		format = format->keyed;
+	format->write_reply(arrival->data, arrival->len, &ask, &answer);
+	if (keyed)
+		format->sign(
+		    arrival->data, &reflector_session_auth(session)->macs.reply);
 	burst->sessions[burst->count] = session;
 	burst->classes[burst->count] = class;
 	burst->packets[burst->count++] = (struct port_packet){ .to = &arrival->from,
@@ -204,6 +284,7 @@ reflector_new(struct port *port, struct wire_rnic_id own, size_t max_sessions,
 	if (reflector == NULL)
 		return -ENOMEM;
 	reflector->port = port;
+	reflector->own = own;
 	reflector->sessions =
 	    reflector_sessions_new(max_sessions != 0 ? max_sessions : DEFAULT_SESSIONS);
 	reflector->table = reflector_counts_new(own);
@@ -230,6 +311,7 @@ reflector_free(struct reflector *reflector)
 	reflector_sessions_free(reflector->sessions);
 	reflector_counts_free(reflector->table);
 	reflector_roster_clear(&reflector->roster);
+	explicit_bzero(&reflector->keys, sizeof(reflector->keys));
 	free(reflector);
 }
 
@@ -247,8 +329,27 @@ reflector_set_roster(
 
 	if (r < 0)
 		return r;
+	if (reflector->ring != NULL)
+		reflector_keys_set(&reflector->keys, reflector->ring, reflector->own);
+	/* Who has no key of its own cannot demand any. */
+	reflector_roster_demand(&reflector->roster,
+	    reflector->keys.count > 0 ? reflector->ring : NULL, rm_mono_now());
 	reflector_sessions_sweep(reflector->sessions, roster_keep, &reflector->roster);
 	return 0;
+}
+
+void
+reflector_set_keys(
+    struct reflector *reflector, const struct key_ring *ring, int64_t grace_ns)
+{
+	reflector->ring = ring;
+	reflector->grace_ns = grace_ns;
+}
+
+uint32_t
+reflector_key_epoch(const struct reflector *reflector)
+{
+	return reflector->keys.count > 0 ? reflector->keys.own[0].epoch : 0;
 }
 
 size_t

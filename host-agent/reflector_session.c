@@ -27,6 +27,7 @@ struct reflector_session {
 	size_t follow_up_count;
 	uint32_t stamped_seq; /* of the newest stamp */
 	bool stamped;
+	struct reflector_auth auth;
 	uint16_t slot, generation;
 	struct reflector_session *prev, *next; /* by use, longest unused first */
 	UT_hash_handle hh;
@@ -70,6 +71,8 @@ session_drop(struct reflector_sessions *sessions, struct reflector_session *sess
 	sessions->slots[session->slot] = NULL;
 	sessions->generations[session->slot]++;
 	sessions->free_slots[sessions->free_count++] = session->slot;
+	if (session->auth.epoch != 0)
+		probe_macs_clear(&session->auth.macs);
 	free(session);
 }
 
@@ -96,21 +99,25 @@ session_key(const struct wire_address *from, uint16_t ssid)
 }
 
 struct reflector_session *
-reflector_sessions_find(struct reflector_sessions *sessions,
-    const struct wire_address *from, uint16_t ssid, rm_mono_t now)
+reflector_sessions_find(
+    struct reflector_sessions *sessions, const struct wire_address *from, uint16_t ssid)
 {
 	struct session_key key = session_key(from, ssid);
 	struct reflector_session *session;
 
 	HASH_FIND(hh, sessions->table, &key, sizeof(key), session);
-	if (session == NULL)
-		return NULL;
+	return session;
+}
+
+void
+reflector_sessions_touch(struct reflector_sessions *sessions,
+    struct reflector_session *session, rm_mono_t now)
+{
 	session->used = now;
 	if (session->next != NULL) { /* not the newest already */
 		DL_DELETE(sessions->by_use, session);
 		DL_APPEND(sessions->by_use, session);
 	}
-	return session;
 }
 
 static bool
@@ -161,6 +168,7 @@ static void
 session_learn(struct reflector_session *session, struct wire_rnic_id prober)
 {
 	session->prober = prober;
+	session->auth.epoch = 0;
 	for (size_t i = 0; i < session->class_count; i++)
 		session->classes[i].row = NULL;
 }
@@ -190,6 +198,12 @@ struct wire_rnic_id
 reflector_session_prober(const struct reflector_session *session)
 {
 	return session->prober;
+}
+
+struct reflector_auth *
+reflector_session_auth(struct reflector_session *session)
+{
+	return &session->auth;
 }
 
 struct reflector_class *

@@ -12,7 +12,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "host-agent/replay_window.h"
 #include "rackmesh/base/clock.h"
+#include "rackmesh/fabric/probe_key.h"
 #include "schemas/wire.h"
 
 #define REFLECTOR_MAX_SESSIONS 65536
@@ -33,12 +35,21 @@ struct reflector_follow_up {
 	int64_t stamp_ns; /* 0: none */
 };
 
+struct reflector_auth { /* of a session whose packets carry a MAC */
+	uint32_t epoch; /* of macs, those of its last packet; 0: none yet */
+	struct probe_macs macs;
+	struct replay_window window;
+};
+
 struct reflector_sessions *reflector_sessions_new(size_t max);     /* NULL: no memory */
 void reflector_sessions_free(struct reflector_sessions *sessions); /* NULL is fine */
 
-/* The session, and that it is in use now. NULL: none yet. */
+/* NULL: none yet. */
 struct reflector_session *reflector_sessions_find(struct reflector_sessions *sessions,
-    const struct wire_address *from, uint16_t ssid, rm_mono_t now);
+    const struct wire_address *from, uint16_t ssid);
+/* It is in use now. */
+void reflector_sessions_touch(struct reflector_sessions *sessions,
+    struct reflector_session *session, rm_mono_t now);
 /* NULL: full of younger sessions, or no memory. */
 struct reflector_session *reflector_sessions_add(struct reflector_sessions *sessions,
     const struct wire_address *from, uint16_t ssid, struct wire_rnic_id prober,
@@ -50,6 +61,7 @@ void reflector_sessions_sweep(struct reflector_sessions *sessions,
     void *arg);
 
 struct wire_rnic_id reflector_session_prober(const struct reflector_session *session);
+struct reflector_auth *reflector_session_auth(struct reflector_session *session);
 /* NULL: more classes than are told apart. */
 struct reflector_class *reflector_session_class(
     struct reflector_session *session, uint8_t dscp);

@@ -3,9 +3,9 @@
  *
  * A layout of our own, big-endian, the whole of it in 64 bytes, so that even the
  * smallest probe brings back everything. A reply is its probe, answered in place: the
- * second half is zero until then. What follows the 64 bytes of a larger one is zero,
- * and ROCE_MAC_BYTES of it are kept for a MAC that there is not yet; 64 bytes have no
- * room for one.
+ * second half is zero until then. Between RNICs that authenticate a MAC of the 64 bytes
+ * follows (roce_keyed_format), so that 80 is the smallest there. What is left of a
+ * larger one is zero.
  *
  *    0 magic 2, version 1, kind 1         32 received (T3) 8
  *    4 ssid 2, bytes of the message 2     40 follow-up: sent (T4) 8
@@ -23,7 +23,8 @@
 #define ROCE_MAGIC 0x724d
 #define ROCE_VERSION 1 /* of the packet: any other is refused */
 #define ROCE_BASE_BYTES 64
-#define ROCE_MAC_BYTES 16 /* from ROCE_BASE_BYTES on, in messages that are larger */
+#define ROCE_MAC_BYTES 16 /* from ROCE_BASE_BYTES on, where ROCE_KEYED says so */
+#define ROCE_KEYED_BYTES (ROCE_BASE_BYTES + ROCE_MAC_BYTES)
 #define ROCE_MAX_BYTES 9216
 
 /* An answering QP and a flow's QP could be mixed up: the packet says what it is. */
@@ -33,6 +34,7 @@ enum roce_flags {
 	ROCE_HAS_CLASS = 1,
 	ROCE_HAS_COUNTS = 2,    /* of a reply */
 	ROCE_HAS_FOLLOW_UP = 4, /* of a reply */
+	ROCE_KEYED = 8,         /* a MAC follows */
 };
 
 #endif

@@ -372,4 +372,5 @@ const struct probe_format stamp_format = {
 	.write_reply = stamp_write_reply,
 	.read_reply = stamp_read_reply,
 	.read_plain_reply = stamp_read_plain_reply,
+	.keyed = &stamp_auth_format,
 };

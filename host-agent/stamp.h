@@ -1,6 +1,7 @@
 /*
- * stamp - the bytes of STAMP packets (RFC 8762, RFC 8972), unauthenticated mode:
- * stamp_format of probe_format.h.
+ * stamp - the bytes of STAMP packets (RFC 8762, RFC 8972): stamp_format of
+ * probe_format.h is the unauthenticated mode, stamp_auth_format (stamp_auth.c) the
+ * authenticated one.
  *
  * A probe of ours is the 44-byte base and four TLVs whose answers the reflector
  * writes in place, so that a reply is as long as its probe. Reading never trusts:
@@ -8,6 +9,13 @@
  * is the base alone, for reflectors that know no TLVs (RFC 5357: TWAMP-Light).
  *
  * Our own time stamps are PTP truncated (Z = 1); a peer's may be NTP, too.
+ *
+ * Authenticated packets are of our own agents only, and have the one layout that those
+ * write: the 112-byte base with its HMAC, the same TLVs, the HMAC TLV, and Extra
+ * Padding of zeros. Replies have another key than probes, so that no reflected packet
+ * is ever a reply; the standard knows one key a session, and its reflectors would not
+ * understand us. Nor is a packet answered whose TLVs do not verify, where the standard
+ * would have them sent back flagged.
  */
 #ifndef HOST_AGENT_STAMP_H
 #define HOST_AGENT_STAMP_H
@@ -23,12 +31,16 @@
 #define STAMP_PROBE_BYTES 88       /* base, class, counts, follow-up TLVs */
 #define STAMP_HEAD_BYTES 92        /* and the header of the Extra Padding */
 #define STAMP_MAX_BYTES 9216
+#define STAMP_AUTH_BASE_BYTES 112
+#define STAMP_AUTH_PROBE_BYTES 176 /* base, class, counts, follow-up, HMAC TLVs */
+#define STAMP_AUTH_HEAD_BYTES 180  /* and the header of the Extra Padding */
 
 enum stamp_tlv {
 	STAMP_EXTRA_PADDING = 1,
 	STAMP_CLASS_OF_SERVICE = 4,
 	STAMP_DIRECT_MEASUREMENT = 5,
 	STAMP_FOLLOW_UP = 7,
+	STAMP_HMAC = 8,
 };
 
 enum stamp_tlv_flags {

@@ -53,6 +53,7 @@ def run_rack(options):
 
 BENCHES = {  # in this order
     "wire": ("one batch of 90 results", lambda o: run_program("bench_wire", o)),
+    "mac": ("authentication of a probe", lambda o: run_program("bench_mac", o)),
     "sketch": ("one latency sketch", lambda o: run_program("bench_sketch", o)),
     "line": (
         "points of line protocol",

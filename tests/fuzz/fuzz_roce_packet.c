@@ -2,16 +2,19 @@
  * Any bytes as a UD message: a probe, a reply or neither, never both; and a reply to
  * what was taken for a probe is one that we would take, and no probe.
  */
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "host-agent/probe_format.h"
+#include "rackmesh/fabric/probe_mac.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
 static void
-answer_probe(const uint8_t *data, size_t len, const struct probe_ask *ask)
+answer_probe(const struct probe_format *format, const uint8_t *data, size_t len,
+    const struct probe_ask *ask)
 {
 	const struct probe_answer answer = { .receive_timestamp = ask->timestamp,
 		.rx_count = ask->tx_count,
@@ -25,10 +28,21 @@ answer_probe(const uint8_t *data, size_t len, const struct probe_ask *ask)
 	if (copy == NULL)
 		return;
 	memcpy(copy, data, len);
-	roce_format.write_reply(copy, len, ask, &answer);
-	if (roce_format.read_probe(copy, len, &again) == 0 ||
-	    roce_format.read_reply(copy, len, &reply) < 0)
+	format->write_reply(copy, len, ask, &answer);
+	if (format->read_probe(copy, len, &again) == 0 ||
+	    format->read_reply(copy, len, &reply) < 0)
 		abort();
+	if (format->sign != NULL) {
+		struct probe_mac mac;
+
+		probe_mac_init(&mac, "key", 3);
+		if (format->verify(copy, len, &mac))
+			abort(); /* a forgery */
+		format->sign(copy, &mac);
+		if (format->read_reply(copy, len, &reply) < 0)
+			abort();
+		(void)format->verify(copy, len, &mac); /* not with padding in it */
+	}
 	if (reply.sender_seq != ask->seq || reply.sender_timestamp != ask->timestamp ||
 	    reply.ssid != ask->ssid || reply.tx_count != ask->tx_count ||
 	    reply.has_counts != (ask->tx_count != 0) ||
@@ -37,26 +51,36 @@ answer_probe(const uint8_t *data, size_t len, const struct probe_ask *ask)
 	free(copy);
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+/* True: it is one or the other. */
+static bool
+one_format(const struct probe_format *format, const uint8_t *data, size_t len)
 {
 	struct probe_reply reply;
 	struct probe_ask ask;
 	uint8_t head[PROBE_HEAD_BYTES];
-	int is_probe = roce_format.read_probe(data, len, &ask) == 0;
-	int is_reply = roce_format.read_reply(data, len, &reply) == 0;
+	bool is_probe = format->read_probe(data, len, &ask) == 0;
+	bool is_reply = format->read_reply(data, len, &reply) == 0;
 
 	if (is_probe && is_reply)
 		abort();
-	if (is_reply != (roce_format.read_plain_reply(data, len, &reply) == 0))
+	if (is_reply != (format->read_plain_reply(data, len, &reply) == 0))
 		abort();
 	if (!is_probe)
-		return 0;
-	if (ask.label > 0xfffff || ask.dscp > 63 || len < roce_format.base_bytes)
+		return is_reply;
+	if (ask.label > 0xfffff || ask.dscp > 63 || len < format->base_bytes)
 		abort();
-	answer_probe(data, len, &ask);
-	if (roce_format.size(len) == len &&
-	    roce_format.write_probe(&ask, len, head) != roce_format.base_bytes)
+	answer_probe(format, data, len, &ask);
+	if (format->size(len) == len &&
+	    format->write_probe(&ask, len, head) != format->base_bytes)
 		abort();
+	return true;
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	if (one_format(&roce_format, data, len) &&
+	    one_format(roce_format.keyed, data, len))
+		abort(); /* with a MAC and without */
 	return 0;
 }

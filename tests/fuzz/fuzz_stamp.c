@@ -1,20 +1,62 @@
 /*
  * Any run of packets at a reflector, and the same bytes as replies at the parser: one
- * reply at most for each, and never more bytes out than in.
+ * reply at most for each, and never more bytes out than in. Once without keys, and once
+ * with: then what looks authenticated is signed, now and then, as its sender would.
  *
  * Input: packets, each two bytes of length, one that chooses sender, port and class,
  * then the bytes.
  */
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "host-agent/key_ring.h"
 #include "host-agent/probe_format.h"
 #include "host-agent/reflector.h"
 #include "host-agent/stamp.h"
+#include "rackmesh/fabric/probe_key.h"
 #include "tests/support/fake_port.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+static const uint8_t responder_key[PROBE_KEY_BYTES] = { 1, 2, 3 };
+
+static void
+sign(uint8_t *packet)
+{
+	static const struct rm_rnic_id prober = { 1, 1 };
+	uint8_t key[PROBE_KEY_BYTES];
+	struct probe_macs macs;
+
+	probe_key_pair(responder_key, prober, key);
+	probe_macs_init(&macs, key);
+	stamp_auth_format.sign(packet, &macs.probe);
+}
+
+/* The reflector's own key, one epoch. */
+static struct key_ring *
+make_ring(void)
+{
+	struct wire_responder_key own = { .guid = 9, .port = 1, .epoch = 3 };
+	const struct wire_keys keys = {
+		.tor = "t", .epoch = 3, .responders = &own, .responder_count = 1
+	};
+	struct wire_writer *writer = wire_writer_new();
+	struct key_ring *ring = NULL;
+	struct wire_bytes bytes;
+	const char *tor;
+	int r;
+
+	memcpy(own.key, responder_key, sizeof(own.key));
+	if (writer == NULL || key_ring_new(&ring) < 0 ||
+	    key_ring_add_tor(ring, "t") < 0 ||
+	    wire_write_keys(writer, &keys, &bytes) < 0 ||
+	    !key_ring_take(ring, bytes.data, bytes.len, &tor, &r))
+		abort();
+	wire_writer_free(writer);
+	return ring;
+}
 
 static void
 one_packet(struct fake_port *fake, uint8_t choice, const uint8_t *data, size_t len)
@@ -25,13 +67,19 @@ one_packet(struct fake_port *fake, uint8_t choice, const uint8_t *data, size_t l
 		.port = ports[choice >> 2 & 3] };
 	size_t before = fake->sent_count;
 	struct probe_reply reply;
+	struct probe_ask ask;
 	uint8_t *copy = malloc(len > 0 ? len : 1);
+	bool keyed;
 
 	if (copy == NULL)
 		return;
 	memcpy(copy, data, len);
 	(void)stamp_format.read_reply(copy, len, &reply);
 	(void)stamp_format.read_plain_reply(copy, len, &reply);
+	(void)stamp_auth_format.read_reply(copy, len, &reply);
+	keyed = stamp_auth_format.read_probe(copy, len, &ask) == 0;
+	if (keyed && choice & 0x20)
+		sign(copy);
 	fake_port_arrive(fake, PORT_REFLECTOR, &from, copy, len, choice >> 4);
 	if (fake->sent_count > before + 1)
 		abort();
@@ -41,16 +89,19 @@ one_packet(struct fake_port *fake, uint8_t choice, const uint8_t *data, size_t l
 		if (fake->sent[i].len != len || from.port < 1024 ||
 		    from.port == FAKE_PORT_REFLECTOR)
 			abort();
-		if (stamp_format.read_reply(copy, len, &reply) < 0)
+		if ((keyed ? &stamp_auth_format : &stamp_format)
+			->read_reply(copy, len, &reply) < 0)
 			abort(); /* a reply of ours that we would not take */
+		if (keyed && stamp_auth_format.read_probe(copy, len, &ask) == 0)
+			abort();
 		if (choice & 0x40)
 			fake_port_depart(fake, PORT_REFLECTOR, i, 1 + choice);
 	}
 	free(copy);
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+static void
+one_run(const uint8_t *data, size_t len, const struct key_ring *ring)
 {
 	static const struct wire_peer roster[] = {
 		{ .id = { 1, 1 }, .address = { .family = 4, .bytes = { 10 } } },
@@ -63,7 +114,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 
 	fake_port_init(&fake);
 	if (reflector_new(&fake.port, (struct wire_rnic_id){ 9, 1 }, 3, &reflector) < 0)
-		return 0;
+		return;
+	reflector_set_keys(reflector, ring, REFLECTOR_GRACE_NS);
 	if (reflector_set_roster(reflector, roster, 2) < 0)
 		abort();
 	while (len - at >= 3) {
@@ -79,8 +131,21 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 
 	if (counts->received != counts->replied + counts->send_failed +
 				    counts->refused_stranger + counts->refused_port +
-				    counts->refused_malformed + counts->refused_full)
+				    counts->refused_malformed + counts->refused_full +
+				    counts->refused_mac + counts->refused_plain +
+				    counts->refused_replayed)
 		abort();
 	reflector_free(reflector);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	static struct key_ring *ring;
+
+	if (ring == NULL)
+		ring = make_ring();
+	one_run(data, len, NULL);
+	one_run(data, len, ring);
 	return 0;
 }

@@ -12,7 +12,7 @@
 
 struct fake_sent {
 	struct wire_address to;
-	uint8_t data[128]; /* the start of it */
+	uint8_t data[192]; /* the start of it */
 	size_t len;        /* all of it */
 	uint64_t token;
 	uint32_t qpn, label;
