@@ -227,7 +227,7 @@ begin(struct world *world)
 		.silence_ns = RM_NS_PER_S };
 	const struct intake_callbacks callbacks = { .on_hello = on_hello,
 		.on_gone = on_session,
-		.on_left = on_session,
+		.on_heard = on_session,
 		.take = take,
 		.on_summary = on_summary,
 		.on_incident = on_incident,
