@@ -18,7 +18,11 @@ static const struct rm_option tor_options[] = {
 	{ "name", RM_STRING, TOR_AT(name), NULL, 1, 63, RM_REQUIRED,
 	  "name of the ToR, as agents and topology call it", NULL, NULL, 0 },
 	{ "speaks", RM_BOOL, TOR_AT(speaks), "true", 0, 0, 0,
-	  "send this rack's alerts; false at the second of its two aggregators", NULL, NULL, 0 },
+	  "true at the first of its two aggregators, which sends the rack's alerts while it can; false at the second", NULL, NULL, 0 },
+	{ "peer.name", RM_STRING, TOR_AT(peer_name), "", 0, 63, 0,
+	  "name of the ToR's other aggregator; \"\": there is none, and one with \"speaks: false\" is silent for ever", NULL, NULL, 0 },
+	{ "peer.address", RM_STRING, TOR_AT(peer_address), "", 0, 255, 0,
+	  "address:port where that one listens to agents", NULL, NULL, 0 },
 	{ 0 }
 };
 
@@ -96,6 +100,39 @@ check_tors(const struct check *check)
 	return 0;
 }
 
+/* One name is one daemon at one address; it has a ToR with us only where we say so. */
+static int
+check_peers(const struct check *check)
+{
+	const struct aggregator_tor_config *tors = check->config->tors.items;
+	struct rm_address address;
+
+	for (size_t i = 0; i < check->config->tors.count; i++) {
+		const char *name = tors[i].peer_name;
+
+		if ((name[0] == 0) != (tors[i].peer_address[0] == 0))
+			return rm_config_refuse(check->path, check->why,
+			    "give both, peer.name and peer.address", "tors[%zu]", i);
+		if (name[0] == 0)
+			continue;
+		if (!rm_name_valid(name) || strcmp(name, check->config->name) == 0)
+			return rm_config_refuse(check->path, check->why,
+			    "expected the name of another aggregator",
+			    "tors[%zu].peer.name", i);
+		if (rm_address_parse(tors[i].peer_address, -1, &address) < 0)
+			return rm_config_refuse(check->path, check->why,
+			    "expected address:port, the address numeric",
+			    "tors[%zu].peer.address", i);
+		for (size_t j = 0; j < i; j++)
+			if (strcmp(tors[j].peer_name, name) == 0 &&
+			    strcmp(tors[j].peer_address, tors[i].peer_address) != 0)
+				return rm_config_refuse(check->path, check->why,
+				    "the same aggregator has another address above",
+				    "tors[%zu].peer.address", i);
+	}
+	return 0;
+}
+
 static int
 check_addresses(
     const struct check *check, const char *option, const struct rm_list *list)
@@ -147,6 +184,8 @@ check_all(const struct check *check)
 		    check->path, check->why, "expected address:port", "http.listen");
 	r = check_tors(check);
 	if (r == 0)
+		r = check_peers(check);
+	if (r == 0)
 		r = check_addresses(check, "controllers", &config->controllers);
 	if (r == 0)
 		r = check_addresses(check, "analyzers", &config->analyzers);
@@ -194,4 +233,15 @@ aggregator_config_clear(struct aggregator_config *config)
 {
 	rm_config_clear(aggregator_options, config);
 	config->path = NULL;
+}
+
+bool
+aggregator_config_has_peers(const struct aggregator_config *config)
+{
+	const struct aggregator_tor_config *tors = config->tors.items;
+
+	for (size_t i = 0; i < config->tors.count; i++)
+		if (tors[i].peer_name[0] != 0)
+			return true;
+	return false;
 }

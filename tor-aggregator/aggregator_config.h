@@ -14,7 +14,8 @@
 
 struct aggregator_tor_config {
 	char *name;
-	bool speaks; /* this one of its aggregators sends the alerts */
+	bool speaks; /* with a peer: the primary; without: it sends the alerts */
+	char *peer_name, *peer_address; /* "": there is no other one */
 };
 
 struct aggregator_config {
@@ -46,6 +47,8 @@ int aggregator_config_load(struct aggregator_config *config, int argc, char **ar
 /* The file alone, for a reload; on failure nothing is left to clear. */
 int aggregator_config_read(
     struct aggregator_config *config, const char *path, struct rm_why *why);
+/* Is one of its ToRs another aggregator's, too? */
+bool aggregator_config_has_peers(const struct aggregator_config *config);
 void aggregator_config_clear(struct aggregator_config *config); /* zeroed is fine */
 
 #endif

@@ -13,6 +13,7 @@
 #include "tor-aggregator/ingest.h"
 #include "tor-aggregator/lane_metrics.h"
 #include "tor-aggregator/metrics_table.h"
+#include "tor-aggregator/pairs.h"
 #include "tor-aggregator/path_metrics.h"
 #include "tor-aggregator/plan_store.h"
 #include "tor-aggregator/relay.h"
@@ -118,6 +119,7 @@ static const struct metrics_counter alert_counters[] = {
 	{ N("alerts_delivered_total"), "", A(delivered), "Alerts that a sink has taken." },
 	{ N("alerts_failed_attempts_total"), "", A(failed_attempts), "Exchanges with a sink that failed." },
 	{ N("alerts_dropped_total"), "", A(dropped), "Alerts dropped: a queue was full." },
+	{ N("alerts_withdrawn_total"), "", A(withdrawn), "Alerts that another aggregator tells of, and so did not leave." },
 	{ N("alerts_refused_total"), "", A(refused), "Alerts that a sink refused for good." },
 	{ N("alerts_unkept_total"), "", A(unkept), "Alerts that left before their incident was on the disk." },
 	{ 0 }
@@ -321,6 +323,8 @@ aggregator_metrics_register(
 		r = path_metrics_of_orders(aggregator->orders, metrics);
 	if (r == 0)
 		r = service_metrics_register(aggregator->services, metrics);
+	if (r == 0)
+		r = pairs_metrics(aggregator->pairs, metrics);
 	if (r == 0)
 		r = add_reasons(aggregator, metrics);
 	if (r == 0)

@@ -12,6 +12,7 @@
 #include "tor-aggregator/brake_store.h"
 #include "tor-aggregator/evidence_samples.h"
 #include "tor-aggregator/orders.h"
+#include "tor-aggregator/pairs.h"
 #include "tor-aggregator/path_table.h"
 #include "tor-aggregator/ring.h"
 #include "tor-aggregator/roster.h"
@@ -68,6 +69,16 @@ connected(const struct tor_aggregator *aggregator, const char *host)
 	return agent != NULL && agent->link != NULL;
 }
 
+static size_t
+rack_number(const struct tor_aggregator *aggregator, const struct tor_rack *rack)
+{
+	size_t i = 0;
+
+	while (aggregator->racks[i] != rack)
+		i++;
+	return i;
+}
+
 json_t *
 show_rack(const struct tor_aggregator *aggregator, const struct tor_rack *rack,
     const struct show_now *now)
@@ -81,6 +92,8 @@ show_rack(const struct tor_aggregator *aggregator, const struct tor_rack *rack,
 		agents += connected(aggregator, roster_host(roster, i));
 	set(object, "tor", json_string(tor_rack_tor(rack)));
 	set(object, "speaks", json_boolean(tor_rack_speaks(rack)));
+	set(object, "peer",
+	    pairs_show(aggregator->pairs, rack_number(aggregator, rack), now->mono));
 	set_u64(object, "members", roster_members(roster));
 	set_u64(object, "foreigners", roster_foreigners(roster));
 	set_u64(object, "hosts", roster_hosts(roster));

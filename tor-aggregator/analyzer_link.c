@@ -9,13 +9,13 @@
 #include "rackmesh/base/dialer.h"
 #include "rackmesh/base/frame.h"
 #include "rackmesh/base/log.h"
-#include "rackmesh/fabric/authority.h"
 #include "rackmesh/fabric/part.h"
+#include "tor-aggregator/analyzer_hello.h"
+#include "tor-aggregator/analyzer_scout.h"
 #include "tor-aggregator/uplink.h"
 
-#define WHY 1024
-#define WELCOME_NS (3 * RM_NS_PER_S)
-#define SILENCE_NS (3 * RM_NS_PER_S)
+#define WELCOME_NS (2 * RM_NS_PER_S)
+#define SILENCE_NS (2500 * RM_NS_PER_MS)
 #define PING_NS (500 * RM_NS_PER_MS)
 #define BACKOFF_CAP_NS RM_NS_PER_S /* they are few */
 /* Of one lane, sent and not acknowledged; a single message may be more. */
@@ -42,8 +42,12 @@ struct analyzer_link {
 	struct flight summary, incident;
 	rm_mono_t up_at, heard, pinged;
 	bool welcomed;
-	bool pings; /* it does, and so its silence means something */
+	bool leaves; /* it was closed for an earlier one */
+	bool pings;  /* it does, and so its silence means something */
 	char analyzer[RM_NAME_BYTES];
+	struct rm_loop *loop;
+	struct rm_address *addresses; /* options.analyzers */
+	struct analyzer_scout *scout; /* NULL: we are with the first, or with none */
 	struct analyzer_link_counts counts;
 };
 
@@ -53,50 +57,14 @@ link_of(const struct analyzer_link *link)
 	return link->dialer == NULL ? NULL : rm_dialer_link(link->dialer);
 }
 
-/* Before a word is said to it. */
-static int
-check_peer(const struct analyzer_link *link, const struct rm_link *up)
-{
-	const struct rm_request request = {
-		.verb = RM_VERB_SERVE_LANES,
-		.region = link->options.region,
-	};
-	char why[WHY];
-
-	if (rm_authority_admits(rm_link_identity(up), &request, why, sizeof(why)))
-		return 0;
-	rm_log_warn(0, "this is not an analyzer of ours: %s", why);
-	return -EACCES;
-}
-
 static int
 on_up(struct rm_link *up, void *arg)
 {
 	struct analyzer_link *link = arg;
-	struct wire_tor_state tors[WIRE_MAX_TORS];
-	struct wire_hello hello = {
-		.role = WIRE_ROLE_AGGREGATOR,
-		.version_min = WIRE_VERSION,
-		.version_max = WIRE_VERSION,
-		.region = link->options.region,
-		.id = link->options.name,
-		.incarnation = link->options.incarnation,
-		.tors = tors,
-		.tor_count = link->options.tor_count,
-	};
-	struct wire_bytes bytes;
-	int r;
 
-	r = check_peer(link, up);
-	if (r < 0)
-		return r;
 	link->up_at = link->heard = rm_mono_now();
-	hello.now_ns = (uint64_t)link->up_at.ns;
 	link->pings = false;
-	for (size_t i = 0; i < hello.tor_count; i++)
-		tors[i] = (struct wire_tor_state){ .tor = link->options.tors[i] };
-	r = wire_write_hello(link->writer, &hello, &bytes);
-	return r < 0 ? r : rm_link_send(up, bytes.data, bytes.len);
+	return analyzer_hello_say(up, &link->options, link->writer);
 }
 
 /* ---- the lanes --------------------------------------------------------------- */
@@ -255,7 +223,7 @@ on_down(int reason, void *arg)
 		rm_log_warn(reason, "lost analyzer %s; keeping what it has not",
 		    link->analyzer);
 	}
-	link->welcomed = false;
+	link->welcomed = link->leaves = false;
 	link->analyzer[0] = 0;
 }
 
@@ -289,9 +257,14 @@ analyzer_link_new(struct rm_loop *loop, const struct analyzer_link_options *opti
 	link->options = *options;
 	link->callbacks = *callbacks;
 	link->uplink = uplink;
+	link->loop = loop;
 	link->writer = wire_writer_new();
-	if (link->writer == NULL)
+	link->addresses = calloc(options->analyzer_count + 1, sizeof(*link->addresses));
+	if (link->writer == NULL || link->addresses == NULL)
 		r = -ENOMEM;
+	for (size_t i = 0; r == 0 && i < options->analyzer_count; i++)
+		link->addresses[i] = options->analyzers[i];
+	link->options.analyzers = link->addresses;
 	if (r == 0 && options->analyzer_count > 0)
 		r = rm_dialer_new(loop, &dialer, &calls, link, &link->dialer);
 	if (r < 0) {
@@ -309,8 +282,10 @@ analyzer_link_free(struct analyzer_link *link)
 	if (link == NULL)
 		return;
 	uplink_listen(link->uplink, NULL, NULL);
+	analyzer_scout_free(link->scout);
 	rm_dialer_free(link->dialer);
 	wire_writer_free(link->writer);
+	free(link->addresses);
 	free(link);
 }
 
@@ -324,12 +299,51 @@ analyzer_link_send(struct analyzer_link *link, const struct wire_bytes *bytes)
 	return rm_link_send(up, bytes->data, bytes->len);
 }
 
+/* ---- back to an earlier one ----------------------------------------------------- */
+
+/* To one that we leave we speak for no ToR any more: it misses nobody. */
+static void
+go_back(struct analyzer_link *link, rm_mono_t now)
+{
+	const struct wire_standing farewell = { .now_ns = (uint64_t)now.ns };
+	struct rm_link *up = link_of(link);
+	struct wire_bytes bytes;
+
+	link->counts.returned++;
+	rm_log_info("an analyzer before %s is back", link->analyzer);
+	if (wire_write_standing(link->writer, &farewell, &bytes) == 0)
+		rm_link_send(up, bytes.data, bytes.len);
+	rm_link_close(up, 0); /* and then the list begins anew */
+}
+
+static void
+look_back(struct analyzer_link *link, rm_mono_t now)
+{
+	bool found;
+
+	/* Without memory it goes later. */
+	if (link->scout == NULL && link->welcomed && !link->leaves)
+		(void)analyzer_scout_new(link->loop, &link->options,
+		    rm_link_peer(link_of(link)), &link->scout);
+	if (link->scout == NULL)
+		return;
+	found = link->welcomed && analyzer_scout_tick(link->scout, now);
+	if (link->welcomed && !found)
+		return;
+	analyzer_scout_free(link->scout);
+	link->scout = NULL;
+	link->leaves = found;
+	if (found)
+		go_back(link, now);
+}
+
 void
 analyzer_link_tick(struct analyzer_link *link, rm_mono_t now)
 {
 	struct rm_link *up = link_of(link);
 	struct wire_bytes bytes;
 
+	look_back(link, now);
 	if (up == NULL)
 		return;
 	if (link->welcomed ? link->pings && rm_mono_since(now, link->heard) > SILENCE_NS

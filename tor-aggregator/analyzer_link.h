@@ -3,8 +3,9 @@
  *
  * Incidents go before summaries, a bounded window of each ahead of the
  * acknowledgements; what was not acknowledged goes again, in order, after every
- * reconnect. Both sides ping: once the analyzer has, 3 s of silence mean that it is
- * gone.
+ * reconnect. Both sides ping: once the analyzer has, 2.5 s of silence mean that it is
+ * gone. While it is not the first of the list, those before it are looked after, and
+ * when one of them welcomes us again we go back to it.
  */
 #ifndef TOR_AGGREGATOR_ANALYZER_LINK_H
 #define TOR_AGGREGATOR_ANALYZER_LINK_H
@@ -27,7 +28,7 @@ struct analyzer_link_options {
 	size_t analyzer_count;
 	const char *name, *region; /* borrowed */
 	uint64_t incarnation;
-	struct rm_tls *tls; /* borrowed; NULL: plaintext */
+	struct rm_tls *tls;      /* borrowed; NULL: plaintext */
 	const char *const *tors; /* borrowed */
 	size_t tor_count;
 };
@@ -42,6 +43,7 @@ struct analyzer_link_callbacks { /* each may be NULL */
 
 struct analyzer_link_counts {
 	uint64_t connected, disconnected, refused, silent;
+	uint64_t returned; /* to an earlier one of the list, which was back */
 	uint64_t summaries, incidents; /* messages sent, also those sent again */
 	uint64_t acks, bad_frames;
 };

@@ -17,6 +17,7 @@ static const struct metrics_counter analyzer_counters[] = {
 	{ N("analyzer_connects_total"), "", Z(connected), "Sessions with an analyzer." },
 	{ N("analyzer_disconnects_total"), "", Z(disconnected), "Sessions with an analyzer that ended." },
 	{ N("analyzer_refusals_total"), "", Z(refused), "Welcomes that were none." },
+	{ N("analyzer_returns_total"), "", Z(returned), "Times that an earlier analyzer of the list was back." },
 	{ N("analyzer_silent_total"), "", Z(silent), "Links dropped because an analyzer fell silent." },
 	{ N("analyzer_acks_total"), "", Z(acks), "Acknowledgements." },
 	{ N("analyzer_bad_frames_total"), "", Z(bad_frames), "Frames of analyzers that made no sense." },

@@ -23,6 +23,7 @@
 #include "tor-aggregator/analyzer_link.h"
 #include "tor-aggregator/dispatch.h"
 #include "tor-aggregator/orders.h"
+#include "tor-aggregator/pairs.h"
 #include "tor-aggregator/plan_store.h"
 #include "tor-aggregator/relay.h"
 #include "tor-aggregator/service_table.h"
@@ -34,6 +35,7 @@
 #include "tor-aggregator/uplink.h"
 
 #define WORKER_JOBS 256
+#define ASK_SINKS_NS (3 * RM_NS_PER_S)
 #define MAX_AGENT_OUTPUT_BYTES (24u << 20) /* one largest pinglist and to spare */
 
 static int
@@ -55,7 +57,8 @@ start_racks(struct tor_aggregator *aggregator)
 		int r;
 
 		options.tor = tors[i].name;
-		options.speaks = tors[i].speaks;
+		/* Of two, whoever has to finds it out. */
+		options.speaks = tors[i].speaks && tors[i].peer_name[0] == 0;
 		options.id_seed = rm_random_u64();
 		r = tor_rack_new(&options, &callbacks, rm_mono_now(), rm_wall_now(),
 		    &aggregator->racks[i]);
@@ -127,21 +130,6 @@ start_uplink(struct tor_aggregator *aggregator)
 }
 
 static int
-send_to_analyzer(const struct wire_bytes *bytes, void *arg)
-{
-	return analyzer_link_send(arg, bytes);
-}
-
-static int
-on_drill(const uint8_t *data, size_t len, void *arg)
-{
-	struct tor_aggregator *aggregator = arg;
-
-	return orders_drill(
-	    aggregator->orders, data, len, send_to_analyzer, aggregator->analyzer);
-}
-
-static int
 start_analyzer(struct tor_aggregator *aggregator)
 {
 	const struct aggregator_config *config = aggregator->config;
@@ -159,7 +147,7 @@ start_analyzer(struct tor_aggregator *aggregator)
 	};
 	const struct analyzer_link_callbacks callbacks = {
 		.on_welcome = tor_aggregator_tell_incidents,
-		.on_drill = on_drill,
+		.on_drill = tor_aggregator_on_drill,
 		.arg = aggregator,
 	};
 	int r = 0;
@@ -191,6 +179,7 @@ start_alerts(struct tor_aggregator *aggregator)
 	int r;
 
 	r = rm_http_client_new(aggregator->loop, &aggregator->http);
+		.ask_ns = aggregator_config_has_peers(config) ? ASK_SINKS_NS : 0,
 	if (r == 0)
 		r = rm_alerts_new(
 		    aggregator->loop, aggregator->http, &options, &aggregator->alerts);
@@ -231,7 +220,9 @@ start_agents(struct tor_aggregator *aggregator)
 		    aggregator->racks, aggregator->rack_count, &aggregator->dispatch);
 	if (r < 0)
 		return r;
-	r = rm_address_parse(config->listen, -1, &address);
+	r = pairs_new(aggregator, &aggregator->pairs);
+	if (r == 0)
+		r = rm_address_parse(config->listen, -1, &address);
 	if (r == 0)
 		r = agent_links_listen(aggregator->links, &address);
 	if (r < 0)
@@ -382,6 +373,7 @@ tor_aggregator_free(struct tor_aggregator *aggregator)
 	rm_worker_free(aggregator->worker);
 	plan_store_free(aggregator->plans);
 	orders_free(aggregator->orders);
+	pairs_free(aggregator->pairs);
 	service_table_free(aggregator->services);
 	analyzer_link_free(aggregator->analyzer);
 	uplink_free(aggregator->uplink);

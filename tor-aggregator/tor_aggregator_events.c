@@ -15,6 +15,7 @@
 #include "tor-aggregator/analyzer_link.h"
 #include "tor-aggregator/dispatch.h"
 #include "tor-aggregator/orders.h"
+#include "tor-aggregator/pairs.h"
 #include "tor-aggregator/plan_store.h"
 #include "tor-aggregator/relay.h"
 #include "tor-aggregator/roster.h"
@@ -60,6 +61,8 @@ on_summary(struct tor_rack *rack, const struct wire_summary *summary, void *arg)
 {
 	struct tor_aggregator *aggregator = arg;
 
+	if (!tor_rack_speaks(rack))
+		return; /* the other aggregator tells */
 	uplink_summary(aggregator->uplink, summary);
 }
 
@@ -176,6 +179,21 @@ tor_aggregator_on_join(struct agent *agent, const struct wire_join *join, void *
 	orders_join(aggregator->orders, agent, join);
 }
 
+static int
+send_to_analyzer(const struct wire_bytes *bytes, void *arg)
+{
+	return analyzer_link_send(arg, bytes);
+}
+
+int
+tor_aggregator_on_drill(const uint8_t *data, size_t len, void *arg)
+{
+	struct tor_aggregator *aggregator = arg;
+
+	return orders_drill(
+	    aggregator->orders, data, len, send_to_analyzer, aggregator->analyzer);
+}
+
 void
 tor_aggregator_on_plan(size_t tor, void *arg)
 {
@@ -274,6 +292,7 @@ notice_stall(struct tor_aggregator *aggregator, rm_mono_t now)
 	aggregator->hold_until = rm_mono_add(now, HOLD_NS);
 	for (size_t i = 0; i < aggregator->rack_count; i++)
 		tor_rack_stalled(aggregator->racks[i], aggregator->hold_until);
+	pairs_stalled(aggregator->pairs, late_ns, now);
 	relay_stalled(aggregator->relay, now);
 	analyzer_link_stalled(aggregator->analyzer, now);
 	rm_log_warn(0, "stood still for %lld ms", (long long)(late_ns / RM_NS_PER_MS));
@@ -332,6 +351,7 @@ on_tick(void *arg)
 
 	notice_stall(aggregator, now);
 	agent_links_tick(aggregator->links);
+	pairs_tick(aggregator->pairs, now);
 	for (size_t i = 0;
 	     i < aggregator->rack_count && now.ns >= aggregator->hold_until.ns; i++) {
 		struct tor_rack *rack = aggregator->racks[i];

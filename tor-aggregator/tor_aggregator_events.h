@@ -6,6 +6,7 @@
 #define TOR_AGGREGATOR_TOR_AGGREGATOR_EVENTS_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 struct agent;
 struct aggregator_config;
@@ -25,6 +26,7 @@ void tor_aggregator_on_resolve(
     struct agent *agent, const struct wire_resolve *resolve, void *arg);
 void tor_aggregator_on_join(
     struct agent *agent, const struct wire_join *join, void *arg);
+int tor_aggregator_on_drill(const uint8_t *data, size_t len, void *aggregator);
 void tor_aggregator_on_plan(size_t tor, void *arg); /* a newer one is in the store */
 
 /* The config's plan files; the first that cannot be used is said, and returned. */

@@ -9,6 +9,7 @@
 #include "rackmesh/fabric/alert.h"
 #include "rackmesh/fabric/incident_file.h"
 #include "tor-aggregator/aggregator_config.h"
+#include "tor-aggregator/pairs.h"
 #include "tor-aggregator/tor_aggregator_state.h"
 #include "tor-aggregator/tor_rack.h"
 #include "tor-aggregator/uplink.h"
@@ -55,11 +56,25 @@ is_mine_to_alert(const struct tor_rack *rack, const struct rm_part *part)
 
 /* ---- what was told ------------------------------------------------------------- */
 
+static const struct rm_incident *
+find_id(const struct tor_rack *rack, uint64_t id)
+{
+	const struct rm_incidents *incidents = tor_rack_incidents(rack);
+	const struct rm_incident *incident;
+
+	for (size_t n = 0; (incident = rm_incidents_get(incidents, n)) != NULL; n++)
+		if (incident->id == id)
+			break;
+	return incident;
+}
+
 static void
 mark_told(struct tor_aggregator *aggregator, size_t i, uint64_t id, bool resolved)
 {
-	if (tor_rack_told(aggregator->racks[i], id, resolved))
-		aggregator->incidents_changed[i] = true;
+	if (!tor_rack_told(aggregator->racks[i], id, resolved))
+		return;
+	aggregator->incidents_changed[i] = true;
+	pairs_tell(aggregator->pairs, i, find_id(aggregator->racks[i], id));
 }
 
 /* One rack's word was for all that have it. */
@@ -74,18 +89,6 @@ mark_equals(struct tor_aggregator *aggregator, size_t i, const struct rm_part *p
 		if ((incident->resolved.ns != 0) == resolved &&
 		    rm_part_equal(&incident->verdict.part, part))
 			mark_told(aggregator, i, incident->id, resolved);
-}
-
-static const struct rm_incident *
-find_id(const struct tor_rack *rack, uint64_t id)
-{
-	const struct rm_incidents *incidents = tor_rack_incidents(rack);
-	const struct rm_incident *incident;
-
-	for (size_t n = 0; (incident = rm_incidents_get(incidents, n)) != NULL; n++)
-		if (incident->id == id)
-			break;
-	return incident;
 }
 
 void
@@ -131,7 +134,8 @@ opening_was_told(const struct tor_aggregator *aggregator, const struct rm_part *
 	return false;
 }
 
-/* What is not ours to alert on is no news that waits for anybody. */
+/* What is not ours to alert on is no news that waits for anybody. Of what is open while
+ * another one speaks, nobody was told by us: we may have to. */
 static void
 note_told(struct tor_aggregator *aggregator, const struct tor_rack *rack,
     enum rm_incident_event event, const struct rm_incident *incident)
@@ -139,7 +143,7 @@ note_told(struct tor_aggregator *aggregator, const struct tor_rack *rack,
 	const struct rm_part *part = &incident->verdict.part;
 	bool resolved = event == RM_INCIDENT_RESOLVED;
 
-	if (event == RM_INCIDENT_UPDATED)
+	if (event == RM_INCIDENT_UPDATED || (!tor_rack_speaks(rack) && !resolved))
 		return;
 	if (is_mine_to_alert(rack, part) &&
 	    (resolved || !opening_was_told(aggregator, part)))
@@ -195,12 +199,16 @@ tor_aggregator_on_incident(struct tor_rack *rack, enum rm_incident_event event,
 		rm_log_warn(0, "%s: %s", tor_rack_tor(rack), sentence);
 	else if (event == RM_INCIDENT_RESOLVED)
 		rm_log_info("%s: resolved: %s", tor_rack_tor(rack), sentence);
-	for (size_t i = 0; i < aggregator->rack_count; i++)
-		if (aggregator->racks[i] == rack)
-			aggregator->incidents_changed[i] = true;
+	for (size_t i = 0; i < aggregator->rack_count; i++) {
+		if (aggregator->racks[i] != rack)
+			continue;
+		aggregator->incidents_changed[i] = true;
+		pairs_tell(aggregator->pairs, i, incident);
+	}
 	alert(aggregator, rack, event, incident);
-	uplink_incident(
-	    aggregator->uplink, tor_rack_tor(rack), states[event], incident);
+	if (tor_rack_speaks(rack))
+		uplink_incident(
+		    aggregator->uplink, tor_rack_tor(rack), states[event], incident);
 }
 
 /* ---- over a restart ---------------------------------------------------------- */
@@ -272,7 +280,8 @@ tor_aggregator_restore_incidents(struct tor_aggregator *aggregator)
 	}
 	/* All of them first: a host's alert is spoken by one rack only. */
 	for (size_t i = 0; i < aggregator->rack_count; i++)
-		rack_restored(aggregator, i);
+		if (tor_rack_speaks(aggregator->racks[i]))
+			rack_restored(aggregator, i);
 	return 0;
 }
 
@@ -313,7 +322,78 @@ tor_aggregator_tell_incidents(void *arg)
 		    tor_rack_incidents(aggregator->racks[i]);
 
 		/* Oldest first. */
-		for (size_t n = rm_incidents_open(incidents); n-- > 0;)
+		for (size_t n = rm_incidents_open(incidents);
+		     n-- > 0 && tor_rack_speaks(aggregator->racks[i]);)
 			tell_again(aggregator, i, rm_incidents_get(incidents, n));
+	}
+}
+
+/* ---- who speaks ----------------------------------------------------------------- */
+
+void
+tor_aggregator_fire(
+    struct tor_aggregator *aggregator, size_t i, const struct rm_incident *incident)
+{
+	const struct tor_rack *rack = aggregator->racks[i];
+	const struct rm_part *part = &incident->verdict.part;
+
+	if (!is_mine_to_alert(rack, part) || opening_was_told(aggregator, part))
+		mark_told(aggregator, i, incident->id, false);
+	if (is_mine_to_alert(rack, part) &&
+	    !another_speaks(aggregator, rack, part, true))
+		rm_alerts_restore(aggregator->alerts, incident);
+	tell_again(aggregator, i, incident);
+	aggregator->incidents_changed[i] = true;
+}
+
+/* What ended in an earlier life of ours without everybody hearing of it goes now. */
+static void
+fire_ends(struct tor_aggregator *aggregator, size_t i)
+{
+	const struct tor_rack *rack = aggregator->racks[i];
+	const struct rm_incidents *incidents = tor_rack_incidents(rack);
+	const struct rm_incident *incident;
+
+	for (size_t n = rm_incidents_open(incidents);
+	     (incident = rm_incidents_get(incidents, n)) != NULL; n++) {
+		const struct rm_part *part = &incident->verdict.part;
+
+		if (incident->told_resolved)
+			continue;
+		if (has_open(rack, part) || !is_mine_to_alert(rack, part))
+			mark_told(aggregator, i, incident->id, true);
+		else if (!another_speaks(aggregator, rack, part, false))
+			rm_alerts_restore(aggregator->alerts, incident);
+		uplink_incident(
+		    aggregator->uplink, tor_rack_tor(rack), WIRE_RESOLVED, incident);
+	}
+}
+
+void
+tor_aggregator_speak(struct tor_aggregator *aggregator, size_t i)
+{
+	struct tor_rack *rack = aggregator->racks[i];
+	const struct rm_incidents *incidents = tor_rack_incidents(rack);
+
+	tor_rack_speak(rack, true);
+	for (size_t n = rm_incidents_open(incidents); n-- > 0;)
+		tor_aggregator_fire(aggregator, i, rm_incidents_get(incidents, n));
+	fire_ends(aggregator, i);
+}
+
+void
+tor_aggregator_hush(struct tor_aggregator *aggregator, size_t i)
+{
+	struct tor_rack *rack = aggregator->racks[i];
+	const struct rm_incidents *incidents = tor_rack_incidents(rack);
+	const struct rm_incident *incident;
+
+	tor_rack_speak(rack, false);
+	for (size_t n = 0; (incident = rm_incidents_get(incidents, n)) != NULL; n++) {
+		const struct rm_part *part = &incident->verdict.part;
+
+		if ((incident->resolved.ns == 0 || !incident->told_resolved) &&
+		    !another_speaks(aggregator, rack, part, false))
+			rm_alerts_withdraw(aggregator->alerts, part);
 	}
 }

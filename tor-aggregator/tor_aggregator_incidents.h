@@ -26,6 +26,14 @@ void tor_aggregator_on_told(uint64_t incident, bool resolved, void *aggregator);
 int tor_aggregator_restore_incidents(struct tor_aggregator *aggregator);
 /* Writes what has changed since; every tick. */
 void tor_aggregator_keep_incidents(struct tor_aggregator *aggregator, rm_wall_t wall);
+/* We speak for the tor-th rack from now on: what is open in it goes on, under its id,
+ * at the receivers of alerts and the analyzer. */
+void tor_aggregator_speak(struct tor_aggregator *aggregator, size_t tor);
+/* We do not any more: nothing is sent on its account, and nothing is taken back. */
+void tor_aggregator_hush(struct tor_aggregator *aggregator, size_t tor);
+/* This one, open, is ours to tell of now: as if we had opened it. */
+void tor_aggregator_fire(
+    struct tor_aggregator *aggregator, size_t tor, const struct rm_incident *incident);
 /* All open ones, as they are now: an analyzer may know none of them. */
 void tor_aggregator_tell_incidents(void *aggregator);
 

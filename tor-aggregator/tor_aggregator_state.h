@@ -24,6 +24,7 @@ struct tor_aggregator {
 	struct ingest ingest;
 	struct agents *agents;
 	struct agent_links *links;
+	struct pairs *pairs;
 	struct dispatch *dispatch;
 	struct rm_worker *worker;
 	struct plan_store *plans;

@@ -1,4 +1,5 @@
 #include "tor-aggregator/tor_rack.h"
+#include "rackmesh/fabric/incident_adopt.h"
 #include "rackmesh/fabric/incident_file.h"
 
 #include <errno.h>
@@ -269,6 +270,38 @@ bool
 tor_rack_speaks(const struct tor_rack *rack)
 {
 	return rack->options.speaks;
+}
+
+void
+tor_rack_speak(struct tor_rack *rack, bool speaks)
+{
+	rack->options.speaks = speaks;
+	if (speaks)
+		rm_incidents_release(rack->incidents);
+}
+
+int
+tor_rack_adopt(struct tor_rack *rack, const struct rm_incident *theirs)
+{
+	return rm_incidents_adopt(rack->incidents, theirs, !rack->options.speaks);
+}
+
+bool
+tor_rack_end(struct tor_rack *rack, uint64_t id, rm_wall_t resolved, rm_mono_t now)
+{
+	return rm_incidents_end(rack->incidents, id, resolved, now);
+}
+
+void
+tor_rack_doubt(struct tor_rack *rack)
+{
+	rm_incidents_doubt(rack->incidents);
+}
+
+size_t
+tor_rack_end_rest(struct tor_rack *rack, rm_wall_t resolved, rm_mono_t now)
+{
+	return rm_incidents_end_rest(rack->incidents, resolved, now);
 }
 
 const struct roster *

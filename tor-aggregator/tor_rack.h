@@ -36,7 +36,7 @@ struct tor_rack;
 
 struct tor_rack_options {
 	const char *tor; /* copied */
-	bool speaks;     /* alerts are ours to send */
+	bool speaks;     /* at first: see tor_rack_speak */
 	size_t ring_bytes;
 	int64_t timeout_ns; /* of the agents' probes */
 	int64_t row_interval_ns, rnic_interval_ns;
@@ -117,6 +117,15 @@ void tor_rack_stalled(struct tor_rack *rack, rm_mono_t until);
 
 const char *tor_rack_tor(const struct tor_rack *rack);
 bool tor_rack_speaks(const struct tor_rack *rack);
+/* Alerts and what the analyzer hears are ours, or another one's, from now on. */
+void tor_rack_speak(struct tor_rack *rack, bool speaks);
+/* What the other one tells of its incidents: as rm_incidents_adopt, held while we do
+ * not speak, _end, _doubt and _end_rest. */
+int tor_rack_adopt(struct tor_rack *rack, const struct rm_incident *theirs);
+bool tor_rack_end(
+    struct tor_rack *rack, uint64_t id, rm_wall_t resolved, rm_mono_t now);
+void tor_rack_doubt(struct tor_rack *rack);
+size_t tor_rack_end_rest(struct tor_rack *rack, rm_wall_t resolved, rm_mono_t now);
 const struct roster *tor_rack_roster(const struct tor_rack *rack);
 const struct ring *tor_rack_ring(const struct tor_rack *rack);
 const struct summary *tor_rack_summary(const struct tor_rack *rack);

@@ -58,6 +58,7 @@ rm_incidents_adopt(
 				!id_is_taken(incidents, theirs->id)))
 			take_over(entry, theirs);
 		entry->held = entry->held || held;
+		entry->confirmed = true;
 		return 0;
 	}
 	if (incidents->open_count == incidents->options.max_open ||
@@ -75,6 +76,7 @@ rm_incidents_adopt(
 	entry->incident.told_resolved = false;
 	entry->announced_confidence = theirs->verdict.confidence;
 	entry->held = held;
+	entry->confirmed = true;
 	incidents->open[incidents->open_count++] = entry;
 	return 1;
 }
@@ -119,6 +121,13 @@ rm_incidents_release(struct rm_incidents *incidents)
 		incidents->open[i]->held = false;
 }
 
+void
+rm_incidents_doubt(struct rm_incidents *incidents)
+{
+	for (size_t i = 0; i < incidents->open_count; i++)
+		incidents->open[i]->confirmed = false;
+}
+
 size_t
 rm_incidents_end_rest(struct rm_incidents *incidents, rm_wall_t resolved, rm_mono_t now)
 {
@@ -127,7 +136,7 @@ rm_incidents_end_rest(struct rm_incidents *incidents, rm_wall_t resolved, rm_mon
 	for (size_t i = incidents->open_count; i-- > 0;) {
 		const struct incident_entry *entry = incidents->open[i];
 
-		if (entry->held || !entry->incident.told_opened)
+		if (entry->confirmed || (!entry->held && !entry->incident.told_opened))
 			continue;
 		close_quietly(incidents, i, resolved, now);
 		ended++;

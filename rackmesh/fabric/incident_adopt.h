@@ -31,8 +31,10 @@ bool rm_incidents_end(
 
 /* All that is held is ours to end from now on. */
 void rm_incidents_release(struct rm_incidents *incidents);
-/* They have told of all that they have open, and they have spoken: what was told and is
- * not held has ended meanwhile, and they have told of that. Returns how many. */
+/* They are about to tell of all that they have open. */
+void rm_incidents_doubt(struct rm_incidents *incidents);
+/* They have, and they speak: what was told, or held, and was not among it has ended
+ * meanwhile, and they have told of that. Returns how many. */
 size_t rm_incidents_end_rest(
     struct rm_incidents *incidents, rm_wall_t resolved, rm_mono_t now);
 

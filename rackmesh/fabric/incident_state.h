@@ -15,8 +15,9 @@ struct incident_entry {
 	bool good; /* since good_since, without interruption */
 	rm_mono_t good_since;
 	rm_mono_t resolved;
-	bool judged; /* has its verdict of this judgement */
-	bool held;   /* the other one of our pair ends it, see incident_adopt */
+	bool judged;    /* has its verdict of this judgement */
+	bool held;      /* the other one of our pair ends it, see incident_adopt */
+	bool confirmed; /* it has told of it since rm_incidents_doubt */
 };
 
 struct rm_incidents {

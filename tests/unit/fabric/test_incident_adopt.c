@@ -204,13 +204,20 @@ what_was_told_and_is_not_theirs_any_more_has_ended(void **state)
 	old.id = 2;
 	rm_incidents_adopt(rack->incidents, &theirs, true);
 	rm_incidents_adopt(rack->incidents, &old, false); /* of an earlier life */
-	judge(rack, "h3/r0");                             /* nobody was told */
+	rm_incidents_doubt(rack->incidents);
+	rm_incidents_adopt(rack->incidents, &theirs, true);
+	judge(rack, "h3/r0"); /* nobody was told */
 	assert_int_equal(
 	    rm_incidents_end_rest(rack->incidents, (rm_wall_t){ 99 }, (rm_mono_t){ 1 }),
 	    1);
 	assert_int_equal(rm_incidents_open(rack->incidents), 2);
 	assert_string_equal(first(rack)->verdict.part.name, "h3/r0");
 	assert_int_equal(rm_incidents_get(rack->incidents, 1)->id, THEIRS);
+	rm_incidents_doubt(rack->incidents);
+	assert_int_equal(
+	    rm_incidents_end_rest(rack->incidents, (rm_wall_t){ 99 }, (rm_mono_t){ 1 }),
+	    1);
+	assert_int_equal(rm_incidents_open(rack->incidents), 1);
 }
 
 static void

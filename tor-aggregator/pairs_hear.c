@@ -1,0 +1,112 @@
+/* What the other aggregators tell. */
+#include <string.h>
+
+#include "rackmesh/fabric/incident.h"
+#include "tor-aggregator/pairs_state.h"
+#include "tor-aggregator/peer_incident.h"
+#include "tor-aggregator/tor_aggregator_incidents.h"
+#include "tor-aggregator/tor_aggregator_state.h"
+#include "tor-aggregator/tor_rack.h"
+
+static size_t
+tor_of(const struct pairs *pairs, size_t other, const char *name)
+{
+	for (size_t i = 0; i < pairs->aggregator->rack_count; i++)
+		if (pairs->pairs[i].other == other &&
+		    strcmp(pairs->aggregator->tors[i], name) == 0)
+			return i;
+	return PAIRS_NOBODY;
+}
+
+void
+pairs_on_session(size_t other, void *arg)
+{
+	struct pairs *pairs = arg;
+
+	for (size_t i = 0; i < pairs->aggregator->rack_count; i++) {
+		if (!pairs_share(pairs, i, other))
+			continue;
+		pairs->pairs[i].synced = false;
+		tor_rack_doubt(pairs->aggregator->racks[i]);
+		pairs_tell_all(pairs, i);
+	}
+	pairs_tell_standing(pairs, other, rm_mono_now());
+}
+
+/* While it does not speak, what it has told of is perhaps not all. */
+static void
+synchronise(struct pairs *pairs, size_t tor, bool other_speaks, rm_mono_t now)
+{
+	struct tor_rack *rack = pairs->aggregator->racks[tor];
+	struct pair *pair = &pairs->pairs[tor];
+	size_t ended;
+
+	if (!other_speaks) {
+		if (pair->synced)
+			tor_rack_doubt(rack);
+		pair->synced = false;
+		return;
+	}
+	if (pair->synced || tor_rack_speaks(rack))
+		return;
+	pair->synced = true;
+	ended = tor_rack_end_rest(rack, rm_wall_now(), now);
+	if (ended > 0)
+		pairs->aggregator->incidents_changed[tor] = true;
+}
+
+void
+pairs_on_standing(size_t other, const struct wire_standing *standing, void *arg)
+{
+	struct pairs *pairs = arg;
+	rm_mono_t now = rm_mono_now();
+
+	for (size_t i = 0; i < standing->tor_count; i++) {
+		struct wire_tor_standing word;
+		size_t tor;
+
+		wire_standing_tor(standing, i, &word);
+		tor = tor_of(pairs, other, word.tor);
+		if (tor == PAIRS_NOBODY)
+			continue;
+		peer_heard(&pairs->pairs[tor].peer, &word, now);
+		synchronise(pairs, tor, word.speaks, now);
+	}
+}
+
+static const struct rm_incident *
+find_id(const struct tor_rack *rack, uint64_t id)
+{
+	const struct rm_incidents *incidents = tor_rack_incidents(rack);
+
+	for (size_t n = 0; n < rm_incidents_open(incidents); n++)
+		if (rm_incidents_get(incidents, n)->id == id)
+			return rm_incidents_get(incidents, n);
+	return NULL;
+}
+
+void
+pairs_on_incident(size_t other, const struct wire_incident *wire, void *arg)
+{
+	struct pairs *pairs = arg;
+	struct tor_aggregator *aggregator = pairs->aggregator;
+	const size_t tor = tor_of(pairs, other, wire->tor);
+	struct rm_incident theirs;
+	struct tor_rack *rack;
+	bool speaks;
+
+	if (tor == PAIRS_NOBODY || peer_incident_read(wire, &theirs) < 0)
+		return;
+	rack = aggregator->racks[tor];
+	speaks = tor_rack_speaks(rack);
+	if (theirs.resolved.ns != 0) {
+		/* While we speak, the end is ours to see. */
+		if (!speaks &&
+		    tor_rack_end(rack, theirs.id, theirs.resolved, rm_mono_now()))
+			aggregator->incidents_changed[tor] = true;
+		return;
+	}
+	if (tor_rack_adopt(rack, &theirs) > 0 && speaks)
+		tor_aggregator_fire(aggregator, tor, find_id(rack, theirs.id));
+	aggregator->incidents_changed[tor] = true;
+}

@@ -1,0 +1,47 @@
+/*
+ * pairs_state - what the files of pairs share; nobody else's business.
+ */
+#ifndef TOR_AGGREGATOR_PAIRS_STATE_H
+#define TOR_AGGREGATOR_PAIRS_STATE_H
+
+#include "schemas/wire.h"
+#include "tor-aggregator/pairs.h"
+#include "tor-aggregator/peer.h"
+
+#define PAIRS_NOBODY SIZE_MAX
+
+struct pair {         /* one ToR's */
+	size_t other; /* of the links; NOBODY: it has none */
+	struct peer peer;
+	struct peer_own own;
+	/* The other one has told of all that it has open since it began to speak. */
+	bool synced;
+};
+
+struct pairs {
+	struct tor_aggregator *aggregator;
+	struct peer_links *links;
+	struct wire_writer *writer;
+	struct pair pairs[WIRE_MAX_TORS];
+	const char *names[WIRE_MAX_TORS]; /* by the links' numbers; borrowed */
+	size_t other_count;
+	rm_mono_t judged;
+	rm_mono_t stood[WIRE_MAX_TORS]; /* it was last told how we stand */
+};
+
+/* Do we share that ToR with that one? */
+static inline bool
+pairs_share(const struct pairs *pairs, size_t tor, size_t other)
+{
+	return pairs->pairs[tor].other == other;
+}
+
+void pairs_tell_all(struct pairs *pairs, size_t tor); /* that is open, if we speak */
+void pairs_tell_standing(struct pairs *pairs, size_t other, rm_mono_t now);
+
+/* Callbacks of the links. */
+void pairs_on_session(size_t other, void *pairs);
+void pairs_on_standing(size_t other, const struct wire_standing *standing, void *pairs);
+void pairs_on_incident(size_t other, const struct wire_incident *wire, void *pairs);
+
+#endif
