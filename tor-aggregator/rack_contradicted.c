@@ -38,28 +38,31 @@ voices_without(const struct rack_words *words, size_t member, size_t host)
 	return voices;
 }
 
-/* By what it says itself, if anything, and by what others say without this one; returns
- * how many voices, 0: it is not. */
+/* By what it says itself and by what others say without this one; returns how many
+ * voices, 0: it is not. */
 static uint32_t
 is_well(const struct rack_words *words, size_t member, size_t without)
 {
 	const struct rack_voices voices = voices_without(words, member, without);
-	const uint32_t good = voices.good + (voices.own > 0);
+	const uint32_t good = voices.good + 1;
 
-	if (2 * voices.own_good <= voices.own && voices.own > 0)
+	if (2 * voices.own_good <= voices.own)
 		return 0;
 	return voices.good > 0 && outnumbers(good, voices.lost) ? good : 0;
 }
 
+/* By its own word, if it can send at all, and more hosts' than may be wrong at once. */
 static uint32_t
-is_dead(const struct rack_words *words, size_t member, size_t without)
+is_dead(const struct rack_words *words, const struct rack *rack, size_t member,
+    size_t without)
 {
 	const struct rack_voices voices = voices_without(words, member, without);
 	const uint32_t dead = voices.dead + (voices.own > 0);
 
 	if (2 * voices.own_dead <= voices.own && voices.own > 0)
 		return 0;
-	return voices.dead > 0 && outnumbers(dead, voices.good) ? dead : 0;
+	return dead > rack_words_bearable(rack) && outnumbers(dead, voices.good) ? dead
+										 : 0;
 }
 
 /* Its own probes may fail all the same: it is about its agent's word. */
@@ -147,7 +150,7 @@ find_denial(struct rack_words *words, const struct rack *rack,
 	if (itself > 0)
 		note_denial(words, rack, &own, itself);
 	else if (reverse != RACK_WORD_GOOD)
-		note_denial(words, rack, pair, is_dead(words, pair->dst, host));
+		note_denial(words, rack, pair, is_dead(words, rack, pair->dst, host));
 }
 
 void

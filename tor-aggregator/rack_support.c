@@ -13,8 +13,10 @@
 #include "tor-aggregator/rack_suspect.h"
 #include "tor-aggregator/rack_words.h"
 
-/* Of the share that all lose together, each side and the best peers lose this much. */
-#define EVEN_SHARE 0.25
+/* Of the share that all lose together its own probes lose this much, and of that again
+ * those to its best peers. */
+#define EVEN_SHARE 0.4
+#define REST_SHARE 0.25
 #define ACCUSES_SHARE 0.25 /* of its own probes, that a host must have lost */
 #define ACCUSES_MIN 2
 #define DEAD_SHARE 0.9 /* of its own newest probes: who still reaches it is alone */
@@ -37,7 +39,8 @@ struct rack_support {
 };
 
 struct sums { /* over all peers */
-	struct words theirs, ours;
+	struct words ours;
+	double share;           /* of the mean peer: however much one says, it is one */
 	size_t hosts, accusers; /* with pairs at all, that have lost what they sent */
 };
 
@@ -81,10 +84,21 @@ add_words(struct words *to, const struct words *words)
 	to->failed += words->failed;
 }
 
-static bool
-loses(const struct words *words, double share)
+static double
+share_of(const struct words *words)
 {
-	return (double)words->lost >= share * (double)words->sent;
+	return words->sent == 0 ? 0 : (double)words->lost / (double)words->sent;
+}
+
+/* Below 0: nothing is known of it. Both sides weigh the same. */
+static double
+share_with(const struct peer *peer)
+{
+	if (peer->theirs.sent == 0 && peer->ours.sent == 0)
+		return -1;
+	if (peer->theirs.sent == 0 || peer->ours.sent == 0)
+		return share_of(&peer->theirs) + share_of(&peer->ours);
+	return (share_of(&peer->theirs) + share_of(&peer->ours)) / 2;
 }
 
 /* unblamed: without pairs of which the other end is blamed itself. */
@@ -115,56 +129,61 @@ sum_up(struct rack_support *support, const struct rack_view *view, size_t member
 	for (size_t i = 0; i < rack->host_count; i++) {
 		const struct peer *peer = &support->peers[i];
 
-		add_words(&sums.theirs, &peer->theirs);
 		add_words(&sums.ours, &peer->ours);
-		sums.hosts += i != own && peer->theirs.sent + peer->ours.sent > 0;
+		if (i == own || share_with(peer) < 0)
+			continue;
+		sums.share += share_with(peer);
+		sums.hosts++;
 		sums.accusers += peer->theirs.lost >= ACCUSES_MIN &&
-				 loses(&peer->theirs, ACCUSES_SHARE);
+				 share_of(&peer->theirs) >= ACCUSES_SHARE;
 	}
+	if (sums.hosts > 0)
+		sums.share /= (double)sums.hosts;
 	return sums;
-}
-
-static double
-share_of(const struct sums *sums)
-{
-	const uint64_t sent = sums->theirs.sent + sums->ours.sent;
-
-	return sent == 0 ? 0
-			 : (double)(sums->theirs.lost + sums->ours.lost) / (double)sent;
-}
-
-static double
-peer_share(const struct peer *peer)
-{
-	const uint64_t sent = peer->theirs.sent + peer->ours.sent;
-
-	return sent == 0 ? -1
-			 : (double)(peer->theirs.lost + peer->ours.lost) / (double)sent;
 }
 
 static int
 by_share(const void *a, const void *b)
 {
-	const double x = peer_share(a), y = peer_share(b);
+	const struct words *x = &((const struct peer *)a)->ours;
+	const struct words *y = &((const struct peer *)b)->ours;
 
-	return x < y ? -1 : x > y;
+	return share_of(x) < share_of(y) ? -1 : share_of(x) > share_of(y);
 }
 
-/* Without the third of its peers that have lost most, the others lose too. Sorts them.
- */
+/* By its own word, which no other may have changed: without the third of the peers that
+ * it loses most to, it loses to the others too. Sorts them. */
 static bool
-is_shared(struct rack_support *support, size_t host_count, const struct sums *sums)
+is_shared(struct rack_support *support, size_t host_count)
 {
-	const double share = share_of(sums);
-	const size_t without = sums->hosts / 3;
-	struct words rest = { 0 };
+	double all = 0, rest = 0;
+	size_t peers = 0, heard = 0, kept;
 
+	for (size_t i = 0; i < host_count; i++)
+		peers += support->peers[i].ours.sent > 0;
+	kept = peers - peers / 3;
 	qsort(support->peers, host_count, sizeof(*support->peers), by_share);
-	for (size_t i = 0; i < host_count - without; i++) {
-		add_words(&rest, &support->peers[i].theirs);
-		add_words(&rest, &support->peers[i].ours);
+	for (size_t i = 0; i < host_count; i++) {
+		const struct words *ours = &support->peers[i].ours;
+
+		if (ours->sent == 0)
+			continue;
+		all += share_of(ours);
+		rest += heard++ < kept ? share_of(ours) : 0;
 	}
-	return loses(&rest, EVEN_SHARE * share);
+	return rest > 0 && rest * (double)peers >= REST_SHARE * all * (double)kept;
+}
+
+/* By its own word: all that is newest is lost, or hardly anything leaves its host. */
+static bool
+is_dead(const struct words *ours)
+{
+	const uint64_t left = ours->sent - ours->failed;
+
+	if ((double)ours->failed >= DEAD_SHARE * (double)ours->sent)
+		return true;
+	return left > 0 && ours->newest_sent >= DEAD_MIN_NEWEST &&
+	       (double)ours->newest_lost >= DEAD_SHARE * (double)ours->newest_sent;
 }
 
 /* Who alone says that it answers, when its own host and others say it is dead. */
@@ -173,9 +192,7 @@ refute(struct rack_support *support, const struct rack *rack, const struct sums 
 {
 	size_t good = 0, dead = 0;
 
-	if (sums->ours.newest_sent < DEAD_MIN_NEWEST ||
-	    (double)sums->ours.newest_lost <
-		DEAD_SHARE * (double)sums->ours.newest_sent)
+	if (!is_dead(&sums->ours))
 		return 0;
 	for (size_t i = 0; i < rack->host_count; i++) {
 		const struct words *theirs = &support->peers[i].theirs;
@@ -215,18 +232,19 @@ rack_support_holds(struct rack_support *support, const struct rack_view *view,
 	const struct rack *rack = view->rack;
 	const size_t bearable = rack_words_bearable(rack);
 	struct sums sums;
-	double even;
+	size_t hosts;
 
 	if (bearable == 0 || rm_scratch(&support->peers, &support->size,
 				 rack->host_count, sizeof(*support->peers)) < 0)
 		return true;
-	sums = sum_up(support, view, member, true);
-	if (sums.hosts == 0)
-		sums = sum_up(support, view, member, false);
+	sums = sum_up(support, view, member, false);
 	if (sums.hosts == 0)
 		return true;
-	even = EVEN_SHARE * share_of(&sums);
-	if (sums.ours.sent == 0 || !loses(&sums.ours, even)) {
+	hosts = sums.hosts;
+	sums = sum_up(support, view, member, true);
+	if (2 * sums.hosts < hosts) /* too few of them are left to ask */
+		sums = sum_up(support, view, member, false);
+	if (sums.ours.lost == 0 || share_of(&sums.ours) < EVEN_SHARE * sums.share) {
 		/* Its own word is one host's: more of them outweigh it. */
 		if (sums.accusers <= bearable)
 			return false;
@@ -236,5 +254,5 @@ rack_support_holds(struct rack_support *support, const struct rack_view *view,
 	}
 	if (refute(support, rack, &sums) > 0)
 		take_refuted(support, rack->host_count, tally);
-	return is_shared(support, rack->host_count, &sums);
+	return is_shared(support, rack->host_count);
 }

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/fabric/crossings.h"
 #include "tor-aggregator/rack_judge.h"
 #include "tor-aggregator/rack_pair.h"
 #include "tor-aggregator/window.h"
@@ -168,25 +167,43 @@ add_window(struct rack_words *words, const struct rack *rack,
 }
 
 static void
-count_voices(struct rack_words *words, const struct rack *rack)
+hear_own(struct rack_words *words, const struct rack *rack)
 {
 	const struct pair_table *heard = &words->heard[words->current];
 
-	memset(words->says, 0, words->member_count * words->host_count);
 	memset(words->voices, 0, words->member_count * sizeof(*words->voices));
 	for (size_t i = 0; i < heard->count; i++) {
 		const struct window_pair *pair = &heard->pairs[i];
-		const size_t host = rack->members[pair->src].host_index;
 		const unsigned word = rack_word_of(pair);
 		struct rack_voices *own = &words->voices[pair->src];
 
-		if (host == rack->members[pair->dst].host_index)
+		if (rack->members[pair->src].host_index ==
+		    rack->members[pair->dst].host_index)
 			continue;
-		words->says[host * words->member_count + pair->dst] |= (uint8_t)word;
 		own->own += word != 0;
 		own->own_good += (word & RACK_WORD_GOOD) != 0;
 		own->own_lost += (word & RACK_WORD_LOST) != 0;
 		own->own_dead += (word & RACK_WORD_DEAD) != 0;
+	}
+}
+
+/* An RNIC that loses much of all it sends says nothing of others by that. */
+static void
+hear_others(struct rack_words *words, const struct rack *rack)
+{
+	const struct pair_table *heard = &words->heard[words->current];
+
+	memset(words->says, 0, words->member_count * words->host_count);
+	for (size_t i = 0; i < heard->count; i++) {
+		const struct window_pair *pair = &heard->pairs[i];
+		const size_t host = rack->members[pair->src].host_index;
+		const struct rack_voices *own = &words->voices[pair->src];
+
+		if (host == rack->members[pair->dst].host_index ||
+		    (own->own_lost > 1 && 2 * own->own_lost > own->own))
+			continue;
+		words->says[host * words->member_count + pair->dst] |=
+		    (uint8_t)rack_word_of(pair);
 	}
 	for (size_t host = 0; host < words->host_count; host++)
 		for (size_t m = 0; m < words->member_count; m++) {
@@ -260,7 +277,8 @@ rack_words_hear(struct rack_words *words, const struct rack *rack,
 		r = add_window(words, rack, window);
 	if (r < 0)
 		return r;
-	count_voices(words, rack);
+	hear_own(words, rack);
+	hear_others(words, rack);
 	rack_contradictions_find(words, rack);
 	words->any_named = false;
 	for (size_t i = 0; i < words->host_count; i++) {
@@ -275,38 +293,4 @@ bool
 rack_words_is_contradicted(const struct rack_words *words, size_t host)
 {
 	return words->hosts[host].named;
-}
-
-static bool
-is_disbelieved(const struct rack_words *words, const struct rack *rack, size_t member)
-{
-	return member < rack->member_count &&
-	       words->hosts[rack->members[member].host_index].named;
-}
-
-struct window_closed
-rack_words_believed(struct rack_words *words, const struct rack *rack,
-    const struct window_closed *window)
-{
-	struct window_closed believed = *window;
-	size_t count = 0;
-
-	/* Without memory for it, all are believed: no worse than nobody doubted. */
-	if (!words->any_named ||
-	    rm_scratch(&words->believed, &words->believed_size, window->pair_count + 1,
-		sizeof(*words->believed)) < 0)
-		return believed;
-	for (size_t i = 0; i < window->pair_count; i++) {
-		const struct window_pair *pair = &window->pairs[i];
-
-		if (is_disbelieved(words, rack, pair->src))
-			continue;
-		words->believed[count] = *pair;
-		if (is_disbelieved(words, rack, pair->dst))
-			words->believed[count].counted = false;
-		count++;
-	}
-	believed.pairs = words->believed;
-	believed.pair_count = count;
-	return believed;
 }

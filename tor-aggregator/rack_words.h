@@ -38,9 +38,10 @@ int rack_words_forget(struct rack_words *words, const struct rack *rack);
 int rack_words_hear(struct rack_words *words, const struct rack *rack,
     const struct window_closed *window, rm_wall_t window_start);
 
-/* The window without the words of agents that are contradicted now: neither their
- * results nor their receive counts. *ret lives until the next call; window itself,
- * where all are believed. */
+/* The window without the words of agents that are contradicted now, neither their
+ * results nor their receive counts, and with no more of any pair's results than may be.
+ * What it returns lives until the next call, or as long as window where all is
+ * believed. */
 struct window_closed rack_words_believed(struct rack_words *words,
     const struct rack *rack, const struct window_closed *window);
 

@@ -1,6 +1,6 @@
 /*
- * rack_words_state - what rack_words.c and rack_contradicted.c share; nobody else's
- * business.
+ * rack_words_state - what rack_words.c, rack_contradicted.c and rack_believed.c share;
+ * nobody else's business.
  */
 #ifndef TOR_AGGREGATOR_RACK_WORDS_STATE_H
 #define TOR_AGGREGATOR_RACK_WORDS_STATE_H

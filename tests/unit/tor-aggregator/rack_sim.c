@@ -295,6 +295,32 @@ round_trip_outside(struct sim *sim, const struct target *target, bool large, int
 	       !chance(sim, 2 * sim->options.loss);
 }
 
+static bool
+refuses(const struct sim *sim, size_t member, size_t prober)
+{
+	const struct sim_lies *lies = sim->options.lies;
+
+	return lies != NULL && lies->refuses != NULL &&
+	       lies->refuses(lies->arg, member, prober);
+}
+
+/* As its agent tells it. */
+static void
+tell(struct sim *sim, const struct target *target, int64_t t, struct wire_result result)
+{
+	const struct sim_lies *lies = sim->options.lies;
+	unsigned times = 1;
+
+	if (lies != NULL && lies->on_result != NULL)
+		times = lies->on_result(
+		    lies->arg, target->src, target->dst, target->foreign, &result);
+	while (times-- > 0)
+		window_add(sim->window, (rm_mono_t){ t }, &result,
+		    (uint32_t)target->src,
+		    (uint32_t)(target->foreign ? WINDOW_FOREIGN_BASE + target->dst
+					       : target->dst));
+}
+
 /* When the loss is known, for some time; more of them in it, for longer. */
 static void
 focus(struct target *target, int64_t t)
@@ -326,7 +352,8 @@ probe(struct sim *sim, struct target *target, int64_t t)
 	} else if (leg(sim, target->src, target->dst, large, t) &&
 		   agent_runs(sim, target->dst, t)) {
 		target->received++;
-		if (leg(sim, target->dst, target->src, large, t))
+		if (leg(sim, target->dst, target->src, large, t) &&
+		    !refuses(sim, target->dst, target->src))
 			result.outcome = WIRE_OK;
 	}
 	sim->probes++;
@@ -334,9 +361,7 @@ probe(struct sim *sim, struct target *target, int64_t t)
 		focus(target, t);
 	if (is_fault(sim, SIM_MANAGEMENT_DOWN, sim->members[target->src].host_index, t))
 		return; /* nobody learns of it */
-	window_add(sim->window, (rm_mono_t){ t }, &result, (uint32_t)target->src,
-	    (uint32_t)(target->foreign ? WINDOW_FOREIGN_BASE + target->dst
-				       : target->dst));
+	tell(sim, target, t, result);
 }
 
 /* What dst has received since its last report, give or take the noise: a packet too
@@ -344,6 +369,7 @@ probe(struct sim *sim, struct target *target, int64_t t)
 static void
 report(struct sim *sim, size_t dst, int64_t t)
 {
+	const struct sim_lies *lies = sim->options.lies;
 	const int64_t noise = sim->options.count_noise;
 	const rm_mono_t from = { sim->reported_ns[dst] }, to = { t };
 
@@ -361,6 +387,9 @@ report(struct sim *sim, size_t dst, int64_t t)
 		}
 		target->noise = off;
 		target->received = 0;
+		if (lies != NULL && lies->on_count != NULL)
+			count = (int64_t)lies->on_count(
+			    lies->arg, target->src, dst, (uint64_t)count);
 		window_arrived(sim->window, (uint32_t)target->src, (uint32_t)dst, from,
 		    to, (uint64_t)count);
 	}
@@ -372,9 +401,15 @@ report(struct sim *sim, size_t dst, int64_t t)
 static void
 see_ports(struct sim *sim)
 {
-	for (size_t i = 0; i < sim->options.members; i++)
+	const struct sim_lies *lies = sim->options.lies;
+
+	for (size_t i = 0; i < sim->options.members; i++) {
 		sim->members[i].port_down = is_fault(
 		    sim, SIM_RNIC_PORT_DOWN, i, sim->judged_ns + SIM_WORD_AHEAD_NS);
+		if (lies != NULL && lies->on_port != NULL)
+			sim->members[i].port_down =
+			    lies->on_port(lies->arg, i, sim->members[i].port_down);
+	}
 }
 
 /* As the daemon would see a host when a window up to judged_ns is judged. */

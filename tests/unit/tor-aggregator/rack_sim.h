@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "schemas/wire.h"
 #include "tor-aggregator/rack_judge.h"
 
 #define SIM_MAX_MEMBERS 256
@@ -49,6 +50,18 @@ struct sim_fault {
 	double share;
 };
 
+/* What agents say that is not so; NULL where they tell the truth. arg is passed on. */
+struct sim_lies {
+	/* A result as it would be told: how often it is. */
+	unsigned (*on_result)(void *arg, size_t src, size_t dst, bool foreign,
+	    struct wire_result *result);
+	uint64_t (*on_count)(void *arg, size_t src, size_t dst, uint64_t received);
+	bool (*on_port)(void *arg, size_t member, bool down);
+	/* No word, but a deed: does not answer. */
+	bool (*refuses)(void *arg, size_t member, size_t prober);
+	void *arg;
+};
+
 struct sim_options {
 	size_t members;
 	size_t rnics_per_host;
@@ -60,6 +73,7 @@ struct sim_options {
 	double loss;          /* background, of each leg */
 	unsigned count_noise; /* packets that a report may hold too many or too few */
 	uint64_t seed;
+	const struct sim_lies *lies; /* borrowed */
 };
 
 struct sim;

@@ -1,0 +1,64 @@
+/*
+ * rack_trial - a simulated rack of which some agents say what is not so.
+ *
+ * Liars are whole hosts: an agent lies for all its RNICs. What a trial's verdicts say
+ * is sorted: of a liar, of the fault, or of an innocent.
+ */
+#ifndef TESTS_RACK_TRIAL_H
+#define TESTS_RACK_TRIAL_H
+
+#include "tests/unit/tor-aggregator/rack_sim.h"
+
+enum lie {
+	LIE_ACCUSE_ONE,
+	LIE_ACCUSE_ONE_FALSE_COUNTS, /* and that nothing of it arrives */
+	LIE_ACCUSE_ONE_MANY_TIMES,
+	LIE_ACCUSE_SOME_OF_ALL, /* a third of what it sends to anybody */
+	LIE_ACCUSE_ALL,
+	LIE_HIDE, /* what is at fault answers, and its packets arrive */
+	LIE_HIDE_MANY_TIMES,
+	LIE_HIDE_OWN, /* everybody answers its own */
+	LIE_COUNTS,
+	LIE_OUTSIDE, /* nothing comes back from other racks */
+	LIE_SEND_FAILED,
+	LIE_PORT_DOWN,
+	LIE_PORT_FLAPS,
+	LIE_RANDOM,
+	LIES,
+};
+
+extern const char *const lie_words[LIES];
+
+struct trial {
+	struct sim_options options;
+	struct sim_lies lies;
+	struct sim *sim;
+	uint64_t random;
+	size_t hosts, liar_count;
+	bool liars[SIM_MAX_MEMBERS];     /* by host */
+	enum lie lie[SIM_MAX_MEMBERS];   /* by host */
+	size_t victims[SIM_MAX_MEMBERS]; /* by host: the member that it accuses */
+	bool coordinated, refuses;
+	size_t faulty; /* member; members: none */
+	struct sim_fault fault;
+	uint32_t ports; /* asked so far */
+	bool found, found_otherwise;
+	bool named[SIM_MAX_MEMBERS], hinted[SIM_MAX_MEMBERS]; /* by host */
+	unsigned innocents, framed;    /* framed: as an agent that lies */
+	char pair[RM_PART_NAME_BYTES]; /* the last "A or B" that was said */
+};
+
+/* All of it by chance; less than a third of the hosts lie. */
+void trial_begin(struct trial *trial, uint64_t seed);
+
+/* A rack of so many hosts of one RNIC each, whose host 0 lies, and a dead RNIC or none:
+ * SIZE_MAX. */
+void trial_begin_one(struct trial *trial, uint64_t seed, size_t hosts, enum lie lie,
+    size_t victim, size_t dead);
+
+/* Liars of one rack as above, a third of it, that answer their victim no more. */
+void trial_begin_refusal(struct trial *trial, uint64_t seed, size_t hosts);
+
+void trial_run(struct trial *trial);
+
+#endif
