@@ -10,6 +10,7 @@
 #include "analyzer/region.h"
 #include "rackmesh/base/http_server.h"
 #include "rackmesh/base/metrics.h"
+#include "rackmesh/base/strangers.h"
 #include "rackmesh/fabric/alert.h"
 
 #define COUNT(items) (sizeof(items) / sizeof((items)[0]))
@@ -25,6 +26,7 @@ static int
 add_intake(const struct analyzer *analyzer, struct rm_metrics *metrics)
 {
 	const struct intake_counts *c = intake_counts(analyzer->intake);
+	const struct rm_strangers *s = intake_strangers(analyzer->intake);
 	/* clang-format off */
 	const struct rm_metric counters[] = {
 		{ NAME("connections_accepted_total"), "", "Connections of aggregators", &c->accepted },
@@ -32,6 +34,10 @@ add_intake(const struct analyzer *analyzer, struct rm_metrics *metrics)
 		  "Connections turned away", &c->refused_connections },
 		{ NAME("connections_refused_total"), "reason=\"hello\"",
 		  "Connections turned away", &c->refused_hellos },
+		{ NAME("connections_refused_total"), "reason=\"silent\"",
+		  "Connections turned away", &s->timed_out },
+		{ NAME("connections_refused_total"), "reason=\"crowd\"",
+		  "Connections turned away", &s->pushed_out },
 		{ NAME("sessions_replaced_total"), "",
 		  "Sessions closed because the same aggregator connected anew", &c->replaced },
 		{ NAME("sessions_silent_total"), "", "Sessions closed for their silence", &c->silent },

@@ -13,7 +13,6 @@
 #include "rackmesh/base/loop.h"
 
 #define MAX_OUTPUT_BYTES (1u << 20) /* pings, acknowledgements, drills */
-#define HELLO_PATIENCE_NS (5 * RM_NS_PER_S)
 #define TICK_NS (100 * RM_NS_PER_MS)
 #define PING_NS (500 * RM_NS_PER_MS)
 
@@ -188,6 +187,7 @@ intake_session_free(struct intake_session *session)
 	if (session->next != NULL)
 		session->next->prev = session->prev;
 	owner->counts.sessions--;
+	rm_strangers_remove(&owner->strangers, &session->stranger);
 	if (session->peer != NULL && session->peer->session == session)
 		session->peer->session = NULL;
 	owner->counts.refused_messages += rm_link_counts(session->link)->refused_frames;
@@ -243,7 +243,6 @@ intake_accept(int fd, const struct rm_address *peer, void *arg)
 		return -ENOBUFS;
 	}
 	session->owner = intake;
-	session->begun = rm_mono_now();
 	session->info.id = ++intake->last_id;
 	session->info.peer = *peer;
 	session->info.since = rm_wall_now();
@@ -258,6 +257,8 @@ intake_accept(int fd, const struct rm_address *peer, void *arg)
 	if (session->next != NULL)
 		session->next->prev = session;
 	intake->sessions = session;
+	rm_strangers_add(
+	    &intake->strangers, &session->stranger, session->link, rm_mono_now());
 	intake->counts.sessions++;
 	intake->counts.accepted++;
 	return 0;
@@ -272,9 +273,7 @@ session_tick(struct intake_session *session, rm_mono_t now)
 	struct intake *intake = session->owner;
 
 	if (!session->info.is_welcome)
-		return rm_mono_since(now, session->begun) > HELLO_PATIENCE_NS
-			   ? -ETIMEDOUT
-			   : 0;
+		return 0;
 	if (session->held != NULL) {
 		/* It is we who do not listen. */
 		session->info.heard = now;
@@ -305,6 +304,7 @@ on_tick(void *arg)
 		if (r < 0)
 			rm_link_close(session->link, r);
 	}
+	rm_strangers_sweep(&intake->strangers, now);
 	intake_flush(intake);
 	rm_timer_after(intake->tick, TICK_NS);
 }
@@ -350,6 +350,12 @@ intake_find(const struct intake *intake, const char *region, const char *name)
 	const struct intake_peer *peer = peer_find(intake, region, name);
 
 	return peer != NULL && peer->session != NULL ? &peer->session->info : NULL;
+}
+
+const struct rm_strangers *
+intake_strangers(const struct intake *intake)
+{
+	return &intake->strangers;
 }
 
 const struct intake_counts *

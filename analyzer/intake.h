@@ -28,14 +28,15 @@
 
 struct intake;
 struct rm_loop;
+struct rm_strangers;
 struct rm_tls;
 
 struct intake_options {
 	const char *name; /* borrowed */
 	uint64_t incarnation;
-	struct rm_tls *tls; /* borrowed; NULL: plaintext */
 	size_t max_sessions;
 	int64_t silence_ns; /* 3 s: of one that pings; then its link is dropped */
+	struct rm_tls *tls; /* borrowed; NULL: plaintext */
 };
 
 struct intake_info {
@@ -55,6 +56,8 @@ struct intake_callbacks {
 	/* NULL, or why it is not welcome. Before the session is. */
 	const char *(*on_hello)(const struct intake_info *session, void *arg);
 	void (*on_gone)(const struct intake_info *session, void *arg);
+	/* It goes to another analyzer; on_gone follows. */
+	void (*on_left)(const struct intake_info *session, void *arg);
 	void (*on_heard)(const struct intake_info *session, void *arg);
 	/* -ENOBUFS, -ENOMEM: not now. -EBADMSG: never. */
 	int (*take)(enum wire_lane lane, const uint8_t *data, size_t len,
@@ -99,5 +102,7 @@ const struct intake_info *intake_get(const struct intake *intake, size_t i);
 const struct intake_info *intake_find(
     const struct intake *intake, const char *region, const char *name);
 const struct intake_counts *intake_counts(const struct intake *intake);
+/* Who has not said yet who it is. */
+const struct rm_strangers *intake_strangers(const struct intake *intake);
 
 #endif

@@ -170,6 +170,8 @@ session_on_hello(struct intake_session *session, const uint8_t *data, size_t len
 	refused = session_take_place(session, view.hello.incarnation);
 	info->is_welcome = refused[0] == '\0';
 	if (info->is_welcome)
+		rm_strangers_remove(&session->owner->strangers, &session->stranger);
+	if (info->is_welcome)
 		rm_log_info("%s of region %s: connected, serves %zu ToRs", info->name,
 		    info->region, info->tor_count);
 	return session_welcome(session, refused);
@@ -359,6 +361,20 @@ session_on_drilled(struct intake_session *session, const uint8_t *data, size_t l
 	return r;
 }
 
+/* To us it speaks for no ToR any more: that is a farewell. */
+static int
+session_on_standing(struct intake_session *session, const uint8_t *data, size_t len)
+{
+	const struct intake_callbacks *callbacks = &session->owner->callbacks;
+	struct wire_standing standing;
+	int r;
+
+	r = wire_open_standing(&standing, data, len);
+	if (r == 0 && standing.tor_count == 0 && callbacks->on_left != NULL)
+		callbacks->on_left(&session->info, callbacks->arg);
+	return r;
+}
+
 static int
 session_on_known(struct intake_session *session, const uint8_t *data, size_t len)
 {
@@ -379,6 +395,8 @@ session_on_known(struct intake_session *session, const uint8_t *data, size_t len
 		if (r == -ENOBUFS || r == -ENOMEM)
 			r = session_hold(session, data, len);
 		return r;
+	case WIRE_STANDING:
+		return session_on_standing(session, data, len);
 	case WIRE_DRILL_ANSWER:
 		return session_on_drilled(session, data, len);
 	case WIRE_HELLO:

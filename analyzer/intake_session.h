@@ -10,6 +10,7 @@
 #include "analyzer/intake.h"
 #include "analyzer/intake_lanes.h"
 #include "analyzer/intake_racks.h"
+#include "rackmesh/base/strangers.h"
 
 struct rm_link;
 struct rm_timer;
@@ -35,7 +36,8 @@ struct intake_session {
 	struct intake_session *prev, *next;
 	struct intake_peer *peer; /* NULL before its hello */
 	struct rm_link *link;
-	rm_mono_t begun, pinged;
+	struct rm_stranger stranger; /* until it is welcome */
+	rm_mono_t pinged;
 	bool has_pinged; /* the other side */
 	uint8_t *held;   /* a message that could not be taken yet */
 	size_t held_len;
@@ -47,6 +49,7 @@ struct intake {
 	struct intake_callbacks callbacks;
 	struct intake_session *sessions;
 	struct intake_peer *peers, *due;
+	struct rm_strangers strangers;
 	struct intake_pending *pending[LANES];
 	struct wire_writer *writer;
 	struct rm_timer *tick;

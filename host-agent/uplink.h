@@ -38,9 +38,6 @@ struct uplink_options {
 };
 
 struct uplink_callbacks {
-	/* Connected to whom this certificate's URI names ("": a link without TLS), before
-	 * a word is said. < 0: it is not one of ours. NULL: whoever it is. */
-	int (*on_peer)(struct uplink *uplink, const char *identity, void *arg);
 	/* A session has begun: time to register. */
 	void (*on_welcome)(struct uplink *uplink, void *arg);
 	/* < 0 ends the session with that reason. */
@@ -60,6 +57,9 @@ struct uplink_callbacks {
 	 * is ever asked. */
 	void (*on_resolved)(
 	    struct uplink *uplink, const struct wire_resolve_answer *answer, void *arg);
+	/* Connected to whom this certificate's URI names ("": a link without TLS), before
+	 * a word is said. < 0: it is not one of ours. NULL: whoever it is. */
+	int (*on_peer)(struct uplink *uplink, const char *identity, void *arg);
 };
 
 struct uplink_counts {

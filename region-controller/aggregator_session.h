@@ -6,6 +6,7 @@
 #ifndef REGION_CONTROLLER_AGGREGATOR_SESSION_H
 #define REGION_CONTROLLER_AGGREGATOR_SESSION_H
 
+#include "rackmesh/base/strangers.h"
 #include "region-controller/aggregators.h"
 
 #define AGGREGATORS_MAX_DRILLS 32
@@ -19,13 +20,14 @@ struct session {
 	struct aggregators *owner;
 	struct session *prev, *next;
 	struct rm_link *link;
-	rm_mono_t begun;
+	struct rm_stranger stranger; /* until it is welcome */
 };
 
 struct aggregators {
 	struct rm_loop *loop;
 	struct aggregators_options options;
 	struct session *sessions;
+	struct rm_strangers strangers;
 	struct wire_writer *writer;
 	struct rm_timer *sweep, *ping, *deliver;
 	uint64_t last_id;

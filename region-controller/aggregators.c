@@ -16,7 +16,6 @@
 
 #define MAX_FRAME_BYTES (9u << 20)   /* an answer to a drill, at most */
 #define MAX_OUTPUT_BYTES (64u << 20) /* plans of all its ToRs */
-#define HELLO_PATIENCE_NS (5 * RM_NS_PER_S)
 #define SWEEP_NS RM_NS_PER_S
 #define PING_NS (500 * RM_NS_PER_MS)
 
@@ -34,6 +33,7 @@ session_free(struct session *session)
 	if (session->next != NULL)
 		session->next->prev = session->prev;
 	owner->counts.sessions--;
+	rm_strangers_remove(&owner->strangers, &session->stranger);
 	owner->counts.refused_messages += rm_link_counts(session->link)->refused_frames;
 	rm_link_free(session->link);
 	free(session->info.tors);
@@ -103,7 +103,6 @@ aggregators_accept(int fd, const struct rm_address *peer, void *arg)
 	}
 	keep_alive(fd);
 	session->owner = aggregators;
-	session->begun = rm_mono_now();
 	session->info.id = ++aggregators->last_id;
 	session->info.peer = *peer;
 	session->info.since = rm_wall_now();
@@ -118,6 +117,8 @@ aggregators_accept(int fd, const struct rm_address *peer, void *arg)
 	if (session->next != NULL)
 		session->next->prev = session;
 	aggregators->sessions = session;
+	rm_strangers_add(
+	    &aggregators->strangers, &session->stranger, session->link, rm_mono_now());
 	aggregators->counts.sessions++;
 	aggregators->counts.accepted++;
 	return 0;
@@ -128,14 +129,8 @@ static void
 sweep(void *arg)
 {
 	struct aggregators *aggregators = arg;
-	rm_mono_t now = rm_mono_now();
 
-	for (struct session *session = aggregators->sessions; session != NULL;
-	     session = session->next) {
-		if (!session->info.is_welcome &&
-		    rm_mono_since(now, session->begun) > HELLO_PATIENCE_NS)
-			rm_link_close(session->link, -ETIMEDOUT);
-	}
+	rm_strangers_sweep(&aggregators->strangers, rm_mono_now());
 	rm_timer_after(aggregators->sweep, SWEEP_NS);
 }
 
@@ -278,6 +273,12 @@ aggregators_get(const struct aggregators *aggregators, size_t i)
 	while (session != NULL && i-- > 0)
 		session = session->next;
 	return session != NULL ? &session->info : NULL;
+}
+
+const struct rm_strangers *
+aggregators_strangers(const struct aggregators *aggregators)
+{
+	return &aggregators->strangers;
 }
 
 const struct aggregators_counts *

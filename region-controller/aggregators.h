@@ -25,6 +25,7 @@ struct qp_joins_counts;
 struct registry;
 struct registry_rnic;
 struct rm_loop;
+struct rm_strangers;
 struct rm_tls;
 struct rm_topology;
 struct store_brake;
@@ -118,6 +119,8 @@ const struct aggregators_session *aggregators_get(
     const struct aggregators *aggregators, size_t i);
 const struct aggregators_counts *aggregators_counts(
     const struct aggregators *aggregators);
+/* Who has not said yet who it is. */
+const struct rm_strangers *aggregators_strangers(const struct aggregators *aggregators);
 /* Of QPs that are older than their agents. */
 const struct qp_joins_counts *aggregators_joins(const struct aggregators *aggregators);
 

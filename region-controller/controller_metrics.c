@@ -1,6 +1,7 @@
 #include <stdio.h>
 
 #include "rackmesh/base/metrics.h"
+#include "rackmesh/base/strangers.h"
 #include "region-controller/aggregators.h"
 #include "region-controller/controller_face.h"
 #include "region-controller/planner.h"
@@ -28,6 +29,7 @@ static int
 add_sessions(struct rm_metrics *metrics, const struct controller_face *face)
 {
 	const struct aggregators_counts *c = aggregators_counts(face->aggregators);
+	const struct rm_strangers *s = aggregators_strangers(face->aggregators);
 	const struct qp_joins_counts *j = aggregators_joins(face->aggregators);
 	const struct traced_counts *t = traced_counts(face->traced);
 	/* clang-format off */
@@ -37,6 +39,10 @@ add_sessions(struct rm_metrics *metrics, const struct controller_face *face)
 		  "Connections turned away", &c->refused_connections },
 		{ NAME("connections_refused_total"), "reason=\"hello\"",
 		  "Connections turned away", &c->refused_hellos },
+		{ NAME("connections_refused_total"), "reason=\"silent\"",
+		  "Connections turned away", &s->timed_out },
+		{ NAME("connections_refused_total"), "reason=\"crowd\"",
+		  "Connections turned away", &s->pushed_out },
 		{ NAME("connections_refused_total"), "reason=\"standby\"",
 		  "Connections turned away", &c->refused_standby },
 		{ NAME("resolved_total"), "found=\"yes\"", "Addresses that aggregators asked about", &c->resolved },

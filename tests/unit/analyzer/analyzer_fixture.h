@@ -53,7 +53,7 @@ start(struct fixture *f)
 	char text[1024];
 
 	snprintf(text, sizeof(text),
-	    "name: an1\nlisten: 127.0.0.1:0\nstate_folder: %s/state\n"
+	    "name: an1\nplaintext: true\nlisten: 127.0.0.1:0\nstate_folder: %s/state\n"
 	    "http: {listen: '127.0.0.1:0', socket: ''}\n%s",
 	    f->folder, f->more);
 	assert_int_equal(

@@ -78,7 +78,8 @@ start(struct fixture *f, unsigned settle_ms)
 	char text[1024];
 
 	snprintf(text, sizeof(text),
-	    "name: c1\nregion: lab\nlisten: 127.0.0.1:0\ntopology: %s\n"
+	    "name: c1\nregion: lab\nplaintext: true\nlisten: 127.0.0.1:0\ntopology: "
+	    "%s\n"
 	    "max_aggregators: 2\nsettle_ms: %u\nhttp: {listen: '127.0.0.1:0', socket: "
 	    "%s}\n",
 	    f->topology, settle_ms, f->socket);

@@ -44,7 +44,8 @@ start_one(struct pair *p, size_t i)
 	char text[1024];
 
 	snprintf(text, sizeof(text),
-	    "name: c%zu\nregion: lab\nlisten: 127.0.0.1:0\netcd: {endpoints: ['%s'], "
+	    "name: c%zu\nregion: lab\nplaintext: true\nlisten: 127.0.0.1:0\netcd: "
+	    "{endpoints: ['%s'], "
 	    "timeout_ms: 500, relist_s: 1%s}\nsettle_ms: 60000\n"
 	    "http: {listen: '127.0.0.1:0', socket: %s%zu}\n",
 	    i + 1, p->etcd.url, p->more != NULL ? p->more : "", p->f.socket, i + 1);

@@ -218,7 +218,8 @@ setup(void **state)
 	    rm_listener_new(w->loop, &address, controller_accept, w, &w->listener) < 0)
 		return -1;
 	len = snprintf(text, sizeof(text),
-	    "name: agg\nregion: lab\nlisten: 127.0.0.1:0\ntors: [{name: t1}]\n"
+	    "name: agg\nregion: lab\nplaintext: true\nlisten: 127.0.0.1:0\ntors: "
+	    "[{name: t1}]\n"
 	    "state_folder: %s/state\nhttp: {listen: \"127.0.0.1:0\", socket: \"\"}\n"
 	    "controllers: [\"127.0.0.1:%d\"]\n",
 	    w->folder, rm_listener_port(w->listener));

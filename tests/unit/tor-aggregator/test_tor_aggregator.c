@@ -120,7 +120,8 @@ configure(struct world *world, const char *more)
 	int len;
 
 	len = snprintf(text, sizeof(text),
-	    "name: agg\nregion: lab\nlisten: 127.0.0.1:0\ntors: [{name: t1}]\n"
+	    "name: agg\nregion: lab\nplaintext: true\nlisten: 127.0.0.1:0\ntors: "
+	    "[{name: t1}]\n"
 	    "state_folder: %s/state\nhttp: {listen: \"127.0.0.1:0\", socket: \"\"}\n"
 	    "summary: {interval_s: 1}\n%s",
 	    world->folder, more);

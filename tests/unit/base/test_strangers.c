@@ -1,0 +1,183 @@
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "rackmesh/base/link.h"
+#include "rackmesh/base/loop.h"
+#include "rackmesh/base/strangers.h"
+#include "tests/support/loopback.h"
+
+#define MANY (RM_STRANGERS_MAX + 10)
+
+struct caller { /* as a daemon's session */
+	struct fixture *f;
+	struct rm_link *link;
+	struct rm_stranger stranger;
+	int peer;
+	int reason; /* 1: its link is open */
+};
+
+struct fixture {
+	struct rm_loop *loop;
+	struct rm_strangers strangers;
+	struct caller callers[MANY];
+	size_t closed;
+};
+
+static const rm_mono_t start = { 1000 * RM_NS_PER_S };
+
+static int
+on_frame(struct rm_link *link, const uint8_t *data, size_t len, void *arg)
+{
+	return 0;
+}
+
+static void
+on_close(struct rm_link *link, int reason, void *arg)
+{
+	struct caller *caller = arg;
+
+	rm_strangers_remove(&caller->f->strangers, &caller->stranger);
+	caller->reason = reason;
+	caller->link = NULL;
+	caller->f->closed++;
+	rm_link_free(link);
+}
+
+static void
+comes(struct fixture *f, size_t i, rm_mono_t now)
+{
+	static const struct rm_link_callbacks callbacks = { on_frame, on_close };
+	static const struct rm_link_limits limits = { 4096, 4096 };
+	struct caller *caller = &f->callers[i];
+	int fds[2];
+
+	loopback_pair(fds, 0);
+	caller->f = f;
+	caller->peer = fds[1];
+	caller->reason = 1;
+	assert_int_equal(
+	    rm_link_new(f->loop, fds[0], &limits, &callbacks, caller, &caller->link),
+	    0);
+	rm_strangers_add(&f->strangers, &caller->stranger, caller->link, now);
+}
+
+static int
+setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	if (f == NULL || rm_loop_new(&f->loop) < 0)
+		return -1;
+	*state = f;
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < MANY; i++) {
+		rm_link_free(f->callers[i].link);
+		if (f->callers[i].f != NULL)
+			close(f->callers[i].peer);
+	}
+	rm_loop_free(f->loop);
+	free(f);
+	return 0;
+}
+
+static void
+the_one_that_has_stood_longest_makes_room_for_the_newest(void **state)
+{
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < MANY; i++)
+		comes(f, i, rm_mono_add(start, (int64_t)i));
+	LOOPBACK_WAIT(f->loop, f->closed == MANY - RM_STRANGERS_MAX);
+	for (size_t i = 0; i < MANY; i++)
+		assert_int_equal(
+		    f->callers[i].reason, i < MANY - RM_STRANGERS_MAX ? -EUSERS : 1);
+	assert_int_equal(f->strangers.count, RM_STRANGERS_MAX);
+	assert_int_equal(f->strangers.pushed_out, MANY - RM_STRANGERS_MAX);
+}
+
+static void
+who_is_known_is_never_pushed_out(void **state)
+{
+	struct fixture *f = *state;
+
+	comes(f, 0, start);
+	rm_strangers_remove(&f->strangers, &f->callers[0].stranger);
+	for (size_t i = 1; i < MANY; i++)
+		comes(f, i, start);
+	LOOPBACK_WAIT(f->loop, f->closed == MANY - 1 - RM_STRANGERS_MAX);
+	assert_int_equal(f->callers[0].reason, 1);
+	rm_strangers_sweep(
+	    &f->strangers, rm_mono_add(start, RM_STRANGERS_PATIENCE_NS + 1));
+	LOOPBACK_WAIT(f->loop, f->closed == MANY - 1);
+	assert_int_equal(f->callers[0].reason, 1);
+	assert_int_equal(f->strangers.count, 0);
+}
+
+static void
+who_stays_silent_too_long_is_closed_and_the_others_wait_on(void **state)
+{
+	struct fixture *f = *state;
+	rm_mono_t later = rm_mono_add(start, RM_STRANGERS_PATIENCE_NS);
+
+	comes(f, 0, start);
+	comes(f, 1, start);
+	comes(f, 2, later);
+	rm_strangers_sweep(&f->strangers, later);
+	assert_int_equal(f->strangers.timed_out, 0);
+	rm_strangers_sweep(&f->strangers, rm_mono_add(later, 1));
+	LOOPBACK_WAIT(f->loop, f->closed == 2);
+	assert_int_equal(f->callers[0].reason, -ETIMEDOUT);
+	assert_int_equal(f->callers[1].reason, -ETIMEDOUT);
+	assert_int_equal(f->callers[2].reason, 1);
+	assert_int_equal(f->strangers.timed_out, 2);
+	assert_int_equal(f->strangers.count, 1);
+}
+
+static void
+leaving_in_any_order_keeps_the_line_whole(void **state)
+{
+	static const size_t order[] = { 2, 0, 4, 1, 3 };
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < 5; i++)
+		comes(f, i, start);
+	for (size_t i = 0; i < 5; i++) {
+		rm_strangers_remove(&f->strangers, &f->callers[order[i]].stranger);
+		rm_strangers_remove(&f->strangers, &f->callers[order[i]].stranger);
+		assert_int_equal(f->strangers.count, 4 - i);
+	}
+	assert_null(f->strangers.oldest);
+	assert_null(f->strangers.newest);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+		    the_one_that_has_stood_longest_makes_room_for_the_newest, setup,
+		    teardown),
+		cmocka_unit_test_setup_teardown(
+		    who_is_known_is_never_pushed_out, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+		    who_stays_silent_too_long_is_closed_and_the_others_wait_on, setup,
+		    teardown),
+		cmocka_unit_test_setup_teardown(
+		    leaving_in_any_order_keeps_the_line_whole, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
