@@ -40,6 +40,7 @@ plaintext: true
 host: {host}
 netns: {netns}
 state_folder: ""
+limits: {{ cpu_percent: 0, memory_mib: 0 }}
 rnics:
 {rnics}
 aggregators:

@@ -61,6 +61,10 @@ class Process:
     def alive(self):
         return self._popen is not None and self._popen.poll() is None
 
+    def variables(self, **more):
+        """In its environment from the next start on."""
+        self._environment.update(more)
+
     def signal(self, number):
         signal.pidfd_send_signal(self.pidfd, number)
 

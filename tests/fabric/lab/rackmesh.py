@@ -8,6 +8,7 @@ import subprocess
 import yaml
 
 from .ca import Authority, identity
+from .confined import confined
 from .places import program
 from .process import Daemon, Pack
 from .wait import until
@@ -148,6 +149,7 @@ class Lab:
             socket=options["http"]["socket"],
             address=face,
             environment=variables,
+            wrap=confined(kind, program(kind, self.build), variables),
         )
         return self.pack.add(daemon)
 

@@ -72,7 +72,8 @@ a_summary_becomes_points_of_the_schema(void **state)
 	assert_int_equal(text.left_out, 0);
 	assert_schema(&text);
 	assert_true(has(&text, "rm_rack,region=lab,aggregator=agg,tor=t1 start_ns="));
-	assert_true(has(&text, ",brake_permille=1000i,hosts_slowed=0i 1767225601000000000\n"));
+	assert_true(
+	    has(&text, ",brake_permille=1000i,hosts_slowed=0i 1767225601000000000\n"));
 	assert_true(
 	    has(&text, "rm_path,region=lab,aggregator=agg,src_tor=t1,dst_tor=t2,"
 		       "dscp=26 sent=10i,ok=8i,no_reply=2i,"));

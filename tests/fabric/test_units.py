@@ -1,0 +1,189 @@
+"""The unit files: how little they expose, what they forbid, and that the daemons tell the
+service manager how they are. systemd itself does not run here."""
+
+import contextlib
+import os
+import pathlib
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+
+import pytest
+
+from lab.confined import CONFINE, UNITS
+from lab.places import ENGINES, program
+from lab.wait import until
+
+# Of 10.0: what `systemd-analyze security` may find at most.
+EXPOSURE = {"host-agent": 2.0, "tor-aggregator": 1.0, "region-controller": 1.0, "analyzer": 1.0}
+
+# None of our daemons ever has a reason for one of these.
+FORBIDDEN = """
+    acct add_key adjtimex chown chroot clock_adjtime clock_settime delete_module fchown
+    finit_module fsopen init_module io_setup io_uring_setup ioperm iopl kcmp kexec_load
+    keyctl lookup_dcookie mount move_mount name_to_handle_at open_by_handle_at open_tree
+    personality pidfd_getfd pivot_root process_vm_readv process_vm_writev ptrace quotactl
+    reboot request_key sched_setscheduler setgid setgroups sethostname setns setpriority
+    setresuid settimeofday setuid shmget swapoff swapon symlink umount2 unshare
+    userfaultfd vhangup
+""".split()
+FORBIDDEN_TO_SERVERS = ["bpf", "perf_event_open", "memfd_create"]
+
+WATCHDOG_S = 1
+PATIENCE_S = 20
+SMALL = {"tor1": ["h1", "h2"]}
+
+
+def analyze(*words):
+    """systemd-analyze of the system, or as unpacked beside the engines."""
+    own = ENGINES / "usr" / "bin" / "systemd-analyze"
+    found = shutil.which("systemd-analyze")
+    assert found or own.is_file(), "no systemd-analyze; run ./dev test"
+    libraries = ENGINES / "usr" / "lib" / f"{os.uname().machine}-linux-gnu" / "systemd"
+    environment = dict(os.environ) if found else dict(os.environ, LD_LIBRARY_PATH=libraries)
+    return subprocess.run(
+        [found or own, *words], capture_output=True, text=True, env=environment
+    )
+
+
+@pytest.mark.smoke
+@pytest.mark.beside
+@pytest.mark.parametrize("kind", UNITS)
+def test_a_unit_exposes_no_more_than_it_may(kind, say):
+    threshold = round(10 * EXPOSURE[kind])
+    done = analyze(
+        "security", "--offline=true", "--no-pager", f"--threshold={threshold}", UNITS[kind]
+    )
+    level = [line for line in done.stdout.splitlines() if "Overall exposure" in line]
+    assert level, done.stderr
+    say(level[0])
+    assert done.returncode == 0, done.stdout
+    # It is the threshold that says so.
+    less = analyze(
+        "security", "--offline=true", "--no-pager", "--threshold=1", UNITS[kind]
+    )
+    assert less.returncode != 0
+
+
+def ended_by(unit, call):
+    """The signal that ended whoever made that call, or None."""
+    status = subprocess.run(
+        [sys.executable, CONFINE, unit, "--call", call], capture_output=True
+    ).returncode
+    return -status if status < 0 else None
+
+
+@pytest.mark.beside
+@pytest.mark.parametrize("kind", UNITS)
+def test_a_call_that_the_unit_does_not_name_kills(kind):
+    forbidden = FORBIDDEN + (FORBIDDEN_TO_SERVERS if kind != "host-agent" else [])
+    alive = [call for call in forbidden if ended_by(UNITS[kind], call) != signal.SIGSYS]
+    assert not alive
+    assert ended_by(UNITS[kind], "getppid") is None
+    assert ended_by(UNITS[kind], "epoll_create1") is None
+
+
+@pytest.mark.beside
+@pytest.mark.parametrize("kind", UNITS)
+def test_a_daemon_checks_its_example_under_its_list(kind):
+    unit = UNITS[kind]
+    done = subprocess.run(
+        [sys.executable, CONFINE, unit, "--", program(kind), "--help-config"],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done
+    done = subprocess.run(
+        [
+            *(sys.executable, CONFINE, unit, "--", program(kind)),
+            *("--check", "--config", unit.with_suffix(".yaml")),
+        ],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode >= 0, done
+
+
+# ---- what they tell the service manager ------------------------------------------------
+
+
+class Manager:
+    """systemd's end of the notification socket."""
+
+    def __init__(self, path):
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC)
+        self.socket.bind(str(path))
+        self.path = path
+        self.heard = []
+
+    def listen(self):
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                self.heard += self.socket.recv(4096, socket.MSG_DONTWAIT).decode().split("\n")
+        return self.heard
+
+    def count(self, word):
+        return self.listen().count(word)
+
+
+@pytest.fixture
+def managed(world, tmp_path):
+    """A small lab with every daemon, each with a manager of its own."""
+    small = world(SMALL, analyzer={}, alertmanager=False)
+    lab = small.lab
+    daemons = {
+        "host-agent": lab.agents["h1"],
+        "tor-aggregator": lab.aggregators["tor1"],
+        "region-controller": lab.controllers[0],
+        "analyzer": lab.analyzer,
+    }
+    managers = {}
+    # A socket's path must be short.
+    folder = pathlib.Path("/run") / f"{small.fabric.prefix}-notify"
+    folder.mkdir()
+    for kind, daemon in daemons.items():
+        managers[kind] = Manager(folder / kind)
+        daemon.variables(
+            NOTIFY_SOCKET=str(folder / kind), WATCHDOG_USEC=str(WATCHDOG_S * 1_000_000)
+        )
+    small.start()
+    yield daemons, managers
+    for manager in managers.values():
+        manager.socket.close()
+    shutil.rmtree(folder)
+
+
+def test_daemons_tell_how_they_are_and_feed_the_watchdog_only_while_they_work(managed):
+    daemons, managers = managed
+    for kind, manager in managers.items():
+        until(f"{kind} is ready", PATIENCE_S, lambda: manager.count("READY=1") == 1)
+        until(f"{kind} feeds", PATIENCE_S, lambda: manager.count("WATCHDOG=1") >= 4)
+    for kind, daemon in daemons.items():
+        manager = managers[kind]
+        daemon.signal(signal.SIGHUP)
+        until(f"{kind} reloads", PATIENCE_S, lambda: manager.count("RELOADING=1") == 1)
+        until(f"{kind} is ready again", PATIENCE_S, lambda: manager.count("READY=1") == 2)
+
+    for daemon in daemons.values():
+        daemon.freeze()
+    for kind, daemon in daemons.items():
+        until(f"{kind} stands still", PATIENCE_S, lambda: daemon.state() == "T")
+    fed = {kind: manager.count("WATCHDOG=1") for kind, manager in managers.items()}
+    # Nothing is said for two intervals: long enough for systemd to end them.
+    ears = [manager.socket for manager in managers.values()]
+    assert select.select(ears, [], [], 2 * WATCHDOG_S)[0] == []
+    for kind, manager in managers.items():
+        assert manager.count("WATCHDOG=1") == fed[kind], kind
+    for kind, daemon in daemons.items():
+        daemon.thaw()
+        until(
+            f"{kind} feeds again",
+            PATIENCE_S,
+            lambda: managers[kind].count("WATCHDOG=1") > fed[kind],
+        )
+    for kind, daemon in daemons.items():
+        assert daemon.stop() == 0
+        assert managers[kind].count("STOPPING=1") == 1, kind
