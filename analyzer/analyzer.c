@@ -33,18 +33,24 @@
 #define FORGET_NS (86400 * RM_NS_PER_S)
 #define MAX_PATH 2048
 
-/* Its parent must exist: a mistyped path is not to be made true. */
+/* Its parent must exist: a mistyped path is not to be made true. Without a disk that
+ * takes it, all that is kept there is kept in memory. */
 static int
 start_state(struct analyzer *analyzer)
 {
 	const char *folder = analyzer->config->state_folder;
-	int r = 0;
+	int r;
 
-	if (folder[0] != '\0' && mkdir(folder, 0750) < 0 && errno != EEXIST) {
-		r = -errno;
+	if (folder[0] == 0 || mkdir(folder, 0750) == 0 || errno == EEXIST)
+		return 0;
+	r = -errno;
+	if (r == -ENOENT || r == -ENOTDIR) {
 		rm_log_error(r, "cannot make the state folder %s", folder);
+		return r;
 	}
-	return r;
+	rm_log_warn(
+	    r, "cannot make the state folder %s: starting without a disk", folder);
+	return 0;
 }
 
 static int

@@ -61,6 +61,21 @@ read_waiting_incidents(const void *arg)
 }
 
 static double
+read_durable(const void *arg)
+{
+	return (double)((const struct rm_spool_counts *)arg)->durable;
+}
+
+static int
+add_durable(struct rm_metrics *metrics, struct history *history, const char *labels,
+    enum wire_lane lane)
+{
+	return rm_metrics_gauge(metrics, history, N("spool_durable"), labels,
+	    "1 when what waits is on disk, 0 while memory is all there is.",
+	    read_durable, history_spool_counts(history, lane));
+}
+
+static double
 read_trouble(const void *arg)
 {
 	return history_trouble(arg)[0] != '\0';
@@ -101,6 +116,12 @@ history_metrics(struct history *history, struct rm_metrics *metrics)
 		r = rm_metrics_gauge(metrics, history, N("waiting_records"),
 		    "lane=\"incident\"", "Records not yet written.",
 		    read_waiting_incidents, history);
+	if (r == 0)
+		r = add_durable(
+		    metrics, history, "lane=\"summary\"", WIRE_LANE_SUMMARY);
+	if (r == 0)
+		r = add_durable(
+		    metrics, history, "lane=\"incident\"", WIRE_LANE_INCIDENT);
 	if (r == 0)
 		r = rm_metrics_gauge(metrics, history, N("trouble"), "",
 		    "1 while something stands in the way of points.", read_trouble,

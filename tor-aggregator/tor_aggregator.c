@@ -72,18 +72,24 @@ start_racks(struct tor_aggregator *aggregator)
 	return 0;
 }
 
-/* Its parent must exist: a mistyped path is not to be made true. */
+/* Its parent must exist: a mistyped path is not to be made true. Without a disk that
+ * takes it, all that is kept there is kept in memory. */
 static int
 start_state(struct tor_aggregator *aggregator)
 {
 	const char *folder = aggregator->config->state_folder;
-	int r = 0;
+	int r;
 
-	if (folder[0] != 0 && mkdir(folder, 0750) < 0 && errno != EEXIST) {
-		r = -errno;
+	if (folder[0] == 0 || mkdir(folder, 0750) == 0 || errno == EEXIST)
+		return 0;
+	r = -errno;
+	if (r == -ENOENT || r == -ENOTDIR) {
 		rm_log_error(r, "cannot make the state folder %s", folder);
+		return r;
 	}
-	return r;
+	rm_log_warn(
+	    r, "cannot make the state folder %s: starting without a disk", folder);
+	return 0;
 }
 
 /* Plans of an earlier life first, then files; whichever is newer counts. */

@@ -15,9 +15,10 @@
  * check is set aside as *.corrupt and counted, never a reason not to start. After a
  * failed write or fsync the segment is sealed as far as it was durable, and what is not
  * done with is written again into a new one: an fsync is never repeated on the same
- * file. While no disk takes them (ENOSPC, EIO, read-only) records are kept in memory,
- * `durable` is 0 and on_durable goes on for what fits: a promise then is only as good
- * as this process; it heals by itself.
+ * file; and what a start finds that was perhaps never synced is written anew. While no
+ * disk takes them (ENOSPC, EIO, read-only) records are kept in memory, `durable` is 0
+ * and on_durable goes on for what fits: a promise then is only as good as this process;
+ * it heals by itself.
  *
  * Sources: the group commit of DeWitt et al. 1984; PostgreSQL's "fsync errors" (2018)
  * on why a failed fsync is not repeated.
@@ -38,8 +39,9 @@ struct rm_spool;
 struct rm_worker;
 
 struct rm_spool_options {
-	const char *folder; /* copied; made if its parent exists. NULL: memory only */
-	uint64_t max_bytes; /* on disk, all files; of records in memory for NULL */
+	/* Copied; made, if need be with its parent. NULL: memory only. */
+	const char *folder;
+	uint64_t max_bytes;     /* on disk, all files; of records in memory for NULL */
 	uint64_t segment_bytes; /* 0: an eighth of max_bytes, at most 8 MiB */
 	/* Of records kept in memory for fast reading, besides those that are not
 	 * durable yet; 0: 8 MiB. Older ones are read back from disk, on the worker. */
@@ -76,9 +78,11 @@ struct rm_spool_counts {
 };
 /* At every moment: in + found = done + dropped_full + waiting. */
 
-/* Reads what is there (at start, on the caller's thread). Fails only for want of
- * memory, when the folder can neither be made nor used, or is used by another process
- * (-EBUSY): -errno and why. */
+/* Reads what is there (at start, on the caller's thread). Where the folder can neither
+ * be made nor read (full, read-only, no permission), it begins in memory and makes it
+ * as soon as it can; records of an earlier life that nobody could read then wait for
+ * the next start. Fails only for want of memory, when the path leads to a file, or when
+ * another process uses the folder (-EBUSY): -errno and why. */
 int rm_spool_new(struct rm_loop *loop, struct rm_worker *worker,
     const struct rm_spool_options *options, const struct rm_spool_callbacks *callbacks,
     struct rm_spool **ret, struct rm_why *why);

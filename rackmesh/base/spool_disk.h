@@ -75,6 +75,8 @@ int spool_folder_settle(const char *folder);
  * unseen, is not made durable by one more fsync: the file is written anew, as it is,
  * if there is room. 0 also when there is none any more. */
 int spool_file_renew(const char *folder, uint64_t first_seq, bool room);
+/* What is behind takes room, and is nobody's. */
+int spool_file_cut(const char *folder, uint64_t first_seq, uint64_t bytes);
 int spool_settle(struct spool_job *job); /* the part of the job that comes first */
 
 int spool_done_read(const char *folder, struct spool_done *ret); /* -ENOENT, -EBADMSG */

@@ -92,6 +92,22 @@ mend(struct recovery *recovery, struct spool_file *file, uint64_t from,
 	return 0;
 }
 
+/* Else it would push out records that are somebody's. */
+static void
+cut(const struct rm_spool *spool, struct spool_file *file, uint64_t bytes)
+{
+	if (spool_file_cut(spool->folder, file->first_seq, bytes) == 0)
+		file->bytes = bytes;
+}
+
+static void
+drop_tail(struct rm_spool *spool, struct spool_file *file, uint64_t bytes)
+{
+	spool->used -= file->bytes;
+	cut(spool, file, bytes);
+	spool->used += file->bytes;
+}
+
 /* After a failed write or fsync all that was not durable is written once more, from
  * this number on: what is left of it in the files before is not to be relied on. */
 static void
@@ -99,6 +115,8 @@ supersede(struct recovery *recovery, uint64_t first_seq)
 {
 	struct rm_spool *spool = recovery->spool;
 	struct spool_index *index = &spool->index;
+	struct spool_file *file = NULL;
+	uint64_t bytes = 0;
 
 	while (index->first < index->last) {
 		const struct spool_record *record =
@@ -106,11 +124,17 @@ supersede(struct recovery *recovery, uint64_t first_seq)
 
 		if (record->seq < first_seq)
 			break;
-		record->file->waiting--;
+		if (file != NULL && file != record->file)
+			drop_tail(spool, file, bytes);
+		file = record->file;
+		bytes = record->at;
+		file->waiting--;
 		spool->waiting--;
 		spool->waiting_bytes -= record->len;
 		index->last--;
 	}
+	if (file != NULL)
+		drop_tail(spool, file, bytes);
 	if (recovery->highest_seq < recovery->last_seq)
 		recovery->highest_seq = recovery->last_seq;
 }
@@ -139,6 +163,8 @@ take_records(
 			spool->counts.quarantined++;
 			damaged = 1;
 		}
+		if (says == SPOOL_TORN)
+			cut(spool, file, found.at);
 		if (says != SPOOL_RECORD)
 			continue;
 		file->last_seq = recovery->last_seq = found.seq;

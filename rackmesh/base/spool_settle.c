@@ -95,6 +95,21 @@ spool_file_renew(const char *folder, uint64_t first_seq, bool room)
 	return r < 0 ? r : spool_folder_sync(folder);
 }
 
+int
+spool_file_cut(const char *folder, uint64_t first_seq, uint64_t bytes)
+{
+	char path[SPOOL_PATH_BYTES];
+	int fd, r;
+
+	spool_name(folder, first_seq, "", path);
+	fd = open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	r = ftruncate(fd, (off_t)bytes) < 0 ? -errno : 0;
+	close(fd);
+	return r;
+}
+
 /* Of a folder that could not be read at the start: another life's records are not
  * ours to number. */
 static int

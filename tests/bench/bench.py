@@ -59,6 +59,10 @@ BENCHES = {  # in this order
         "points of line protocol",
         lambda o: run_program("bench_line", o) + run_program("bench_history", o),
     ),
+    "spool": (
+        "records of 256 bytes that a disk keeps",
+        lambda o: run_program("bench_spool", o),
+    ),
     "rack": (
         "the aggregator's work for 256 RNICs at 100 results/s each",
         run_rack,

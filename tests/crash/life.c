@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "rackmesh/base/loop.h"
+#include "rackmesh/base/spool_state.h"
 #include "rackmesh/base/why.h"
 #include "tests/crash/recorder.h"
 #include "tests/crash/wrapped.h"
@@ -27,16 +28,7 @@ static struct job {
 } jobs[MAX_JOBS];
 static size_t job_count;
 static bool held, stopping;
-
-int
-__wrap_rm_worker_submit(struct rm_worker *worker, int (*run)(void *job),
-    void (*done)(void *job, int r), void *job)
-{
-	if (job_count == MAX_JOBS || stopping)
-		return -EAGAIN;
-	jobs[job_count++] = (struct job){ run, done, job };
-	return 0;
-}
+static struct life *alive;
 
 void
 __wrap_rm_timer_after(struct rm_timer *timer, int64_t ns)
@@ -71,6 +63,67 @@ fault(struct life *life, uint64_t *which, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(life->faults->first, sizeof(life->faults->first), format, args);
 	va_end(args);
+}
+
+static uint64_t
+folder_bytes(const char *folder)
+{
+	DIR *dir = opendir(folder);
+	struct dirent *entry;
+	uint64_t bytes = 0;
+
+	while (dir != NULL && (entry = readdir(dir)) != NULL) {
+		struct stat st;
+
+		if (fstatat(dirfd(dir), entry->d_name, &st, 0) == 0 &&
+		    S_ISREG(st.st_mode))
+			bytes += (uint64_t)st.st_size;
+	}
+	if (dir != NULL)
+		closedir(dir);
+	return bytes;
+}
+
+/* Which ones a full spool has pushed out is all that the oracle takes from it: as many
+ * as it says, and only if its folder was full. */
+static void
+notice_drops(struct life *life)
+{
+	uint64_t dropped = rm_spool_counts(life->spool)->dropped_full;
+
+	if (dropped == life->dropped_seen)
+		return;
+	if (folder_bytes(life->options.folder) < life->options.max_bytes / 2)
+		fault(life, &life->faults->lost, "a spool that is not full drops");
+	for (size_t i = 0; i < life->oracle->count; i++) {
+		struct oracle_record *record = &life->oracle->records[i];
+		uint64_t at = spool_index_find(&life->spool->index, record->seq);
+		const struct spool_record *there =
+		    at == life->spool->index.last
+			? NULL
+			: spool_index_at(&life->spool->index, at);
+
+		if (record->excused != ORACLE_NEVER || life->dropped_seen == dropped ||
+		    (there != NULL && there->seq == record->seq &&
+			!spool_record_dropped(there)))
+			continue;
+		record->excused = life->trace->count;
+		life->dropped_seen++;
+		life->dropped++;
+	}
+	life->dropped_seen = dropped;
+}
+
+int
+__wrap_rm_worker_submit(struct rm_worker *worker, int (*run)(void *job),
+    void (*done)(void *job, int r), void *job)
+{
+	if (job_count == MAX_JOBS || stopping)
+		return -EAGAIN;
+	if (alive != NULL)
+		notice_drops(alive);
+	jobs[job_count++] = (struct job){ run, done, job };
+	return 0;
 }
 
 static void
@@ -193,6 +246,9 @@ life_start(struct life *life)
 	if (ns > MAX_START_NS)
 		fault(life, &life->faults->slow, "took %lld ms to start",
 		    (long long)(ns / RM_NS_PER_MS));
+	life->dropped_seen = 0;
+	notice_drops(life);
+	alive = life;
 	balance(life);
 	check_numbers(life);
 	life_walk(life);
@@ -218,45 +274,9 @@ life_turn(struct life *life)
 	}
 }
 
-static uint64_t
-folder_bytes(const char *folder)
-{
-	DIR *dir = opendir(folder);
-	struct dirent *entry;
-	uint64_t bytes = 0;
-
-	while (dir != NULL && (entry = readdir(dir)) != NULL) {
-		struct stat st;
-
-		if (fstatat(dirfd(dir), entry->d_name, &st, 0) == 0 &&
-		    S_ISREG(st.st_mode))
-			bytes += (uint64_t)st.st_size;
-	}
-	if (dir != NULL)
-		closedir(dir);
-	return bytes;
-}
-
-/* What is not there any more was pushed out by this append. */
-static void
-excuse_dropped(struct life *life, uint64_t dropped)
-{
-	struct rm_spool_item item;
-
-	if (rm_spool_counts(life->spool)->dropped_full == dropped)
-		return;
-	life->dropped += rm_spool_counts(life->spool)->dropped_full - dropped;
-	if (folder_bytes(life->options.folder) < life->options.max_bytes / 2)
-		fault(life, &life->faults->lost, "a spool that is not full drops");
-	if (get(life, 0, &item))
-		oracle_excused(life->oracle, rm_spool_identity(life->spool),
-		    item.seq - 1, life->trace->count);
-}
-
 void
 life_append(struct life *life, size_t len)
 {
-	uint64_t dropped = rm_spool_counts(life->spool)->dropped_full;
 	uint8_t bytes[ORACLE_MAX_BYTES];
 
 	oracle_append(life->oracle, rm_spool_identity(life->spool),
@@ -265,7 +285,7 @@ life_append(struct life *life, size_t len)
 		fault(life, &life->faults->stuck, "cannot append");
 		oracle_append_failed(life->oracle);
 	}
-	excuse_dropped(life, dropped);
+	notice_drops(life);
 	balance(life);
 }
 
@@ -343,6 +363,7 @@ static void
 end(struct life *life)
 {
 	stopping = true; /* as a worker that is freed */
+	alive = NULL;
 	for (size_t i = 0; i < job_count; i++)
 		jobs[i].done(jobs[i].job, -ECANCELED);
 	job_count = 0;

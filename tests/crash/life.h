@@ -31,8 +31,8 @@ struct life {
 	struct oracle *oracle;
 	const struct trace *trace; /* its length is the time */
 	struct life_faults *faults;
-	int64_t slowest_ns; /* start */
-	uint64_t dropped;   /* pushed out by newer ones */
+	int64_t slowest_ns;             /* start */
+	uint64_t dropped, dropped_seen; /* pushed out by newer ones; of this life */
 };
 
 uint64_t life_fault_count(const struct life_faults *faults);

@@ -26,8 +26,8 @@ oracle_bytes(uint32_t id, uint8_t *bytes, size_t len)
 	}
 }
 
-static void
-add(struct oracle *oracle, const struct oracle_record *record)
+void
+oracle_copy_one(struct oracle *oracle, const struct oracle_record *record)
 {
 	if (oracle->count == oracle->capacity) {
 		oracle->capacity = oracle->capacity == 0 ? 64 : oracle->capacity * 2;
@@ -46,7 +46,7 @@ oracle_append(struct oracle *oracle, uint64_t identity, uint64_t seq, size_t len
 	struct oracle_record record = { identity, seq, ++oracle->next_id, (uint32_t)len,
 		when, ORACLE_NEVER, ORACLE_NEVER };
 
-	add(oracle, &record);
+	oracle_copy_one(oracle, &record);
 	oracle_bytes(record.id, bytes, len);
 }
 
@@ -139,6 +139,6 @@ oracle_after(const struct oracle *oracle, size_t when, struct oracle *ret)
 		record.promised = oracle_requires(&record, when) ? 0 : ORACLE_NEVER;
 		record.excused = record.excused < when ? 0 : ORACLE_NEVER;
 		record.appended = 0;
-		add(ret, &record);
+		oracle_copy_one(ret, &record);
 	}
 }

@@ -38,6 +38,7 @@ void oracle_promised(
     struct oracle *oracle, uint64_t identity, uint64_t seq, size_t when);
 void oracle_excused(
     struct oracle *oracle, uint64_t identity, uint64_t seq, size_t when);
+void oracle_copy_one(struct oracle *oracle, const struct oracle_record *record);
 struct oracle_record *oracle_find(struct oracle *oracle, uint32_t id);
 
 /* Has to be there after a crash at that time; may be there. */
