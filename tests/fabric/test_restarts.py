@@ -96,7 +96,13 @@ def test_nothing_promised_is_lost_by_kill_9(world, rng, say, soak):
         return {"analyzers": [taps[0].address], **LOAD}
 
     whole = world(
-        RACKS, controllers=2, etcd=1, analyzer={}, influx=True, aggregator=through_tap
+        RACKS,
+        controllers=2,
+        etcd=1,
+        analyzer={},
+        influx=True,
+        aggregator=through_tap,
+        plaintext=True,  # the tap reads frames
     )
     ledger = Ledger(taps[0])
     try:
