@@ -10,6 +10,8 @@
 #include "rackmesh/base/tls_state.h"
 
 #define STREAM_RECORD_BYTES (16 << 10)
+#define STREAM_HELLO_BYTES (8 << 10) /* ten times an honest one */
+#define STREAM_HEAD_BYTES 9          /* of a record and the message in it */
 /* Two more looks fit into what is left; a link that is young has no better to hope for.
  */
 #define STREAM_RENEW_S 7
@@ -17,7 +19,7 @@
 
 struct tls_stream {
 	struct rm_tls *tls;
-	SSL *ssl;
+	SSL *ssl; /* NULL: we accept, and nobody has said anything yet */
 	struct evbuffer *in, *out;
 	bool open; /* the handshake is done */
 	int lost;  /* not 0: why; OpenSSL must not be asked again */
@@ -83,25 +85,37 @@ stream_bio_new(struct tls_stream *stream)
 	return bio;
 }
 
+static int
+stream_begin(struct tls_stream *stream, bool accepting)
+{
+	SSL *ssl =
+	    accepting ? rm_tls_accepting(stream->tls) : rm_tls_connecting(stream->tls);
+	BIO *bio = ssl != NULL ? stream_bio_new(stream) : NULL;
+
+	if (bio == NULL) {
+		SSL_free(ssl);
+		return -ENOMEM;
+	}
+	SSL_set_bio(ssl, bio, bio);
+	stream->ssl = ssl;
+	return 0;
+}
+
 int
 tls_stream_new(struct rm_tls *tls, bool accepting, struct evbuffer *in,
     struct evbuffer *out, struct tls_stream **ret)
 {
 	struct tls_stream *stream = calloc(1, sizeof(*stream));
-	BIO *bio;
 
 	if (stream == NULL)
 		return -ENOMEM;
 	stream->tls = tls;
 	stream->in = in;
 	stream->out = out;
-	stream->ssl = accepting ? rm_tls_accepting(tls) : rm_tls_connecting(tls);
-	bio = stream->ssl != NULL ? stream_bio_new(stream) : NULL;
-	if (bio == NULL) {
+	if (!accepting && stream_begin(stream, false) < 0) {
 		tls_stream_free(stream);
 		return -ENOMEM;
 	}
-	SSL_set_bio(stream->ssl, bio, bio);
 	*ret = stream;
 	return 0;
 }
@@ -139,6 +153,43 @@ stream_error(struct tls_stream *stream, int r, struct rm_why *why)
 	}
 }
 
+static int
+stream_odd(struct tls_stream *stream, const char *what, struct rm_why *why)
+{
+	stream->tls->counts.garbled++;
+	stream->lost =
+	    rm_why(why, -EPROTO, "what the peer says is not TLS 1.3 (%s)", what);
+	return stream->lost;
+}
+
+/*
+ * A stranger gets no more memory than he fills: OpenSSL takes some 70 KiB at once, and
+ * up to 128 more for a first message as long as he announces. So that message has to be
+ * here first, whole, in one record, of a sane length. 0, -EAGAIN, or lost.
+ */
+static int
+stream_greeting(struct tls_stream *stream, struct rm_why *why)
+{
+	uint8_t head[STREAM_HEAD_BYTES] = { 0 };
+	size_t have, record, message;
+
+	have = evbuffer_get_length(stream->in);
+	if (have == 0)
+		return -EAGAIN;
+	evbuffer_copyout(stream->in, head, sizeof(head));
+	if (head[0] != SSL3_RT_HANDSHAKE)
+		return stream_odd(stream, "no handshake", why);
+	if (have < sizeof(head))
+		return -EAGAIN;
+	record = (size_t)head[3] << 8 | head[4];
+	message = (size_t)head[6] << 16 | (size_t)head[7] << 8 | head[8];
+	if (record > STREAM_HELLO_BYTES || message + SSL3_HM_HEADER_LENGTH > record)
+		return stream_odd(stream, "an odd first message", why);
+	if (have < SSL3_RT_HEADER_LENGTH + record)
+		return -EAGAIN;
+	return stream_begin(stream, true);
+}
+
 int
 tls_stream_handshake(
     struct tls_stream *stream, const char **identity, struct rm_why *why)
@@ -147,6 +198,9 @@ tls_stream_handshake(
 
 	if (stream->lost != 0)
 		return stream->lost;
+	r = stream->ssl != NULL ? 0 : stream_greeting(stream, why);
+	if (r < 0)
+		return r;
 	ERR_clear_error();
 	r = SSL_do_handshake(stream->ssl);
 	if (r != 1) {

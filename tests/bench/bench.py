@@ -67,6 +67,10 @@ BENCHES = {  # in this order
         "the aggregator's work for 256 RNICs at 100 results/s each",
         run_rack,
     ),
+    "tls": (
+        "a batch's whole way into the aggregator",
+        lambda o: run_program("bench_tls", o),
+    ),
     "upstream": (
         "what leaves a healthy rack against what came in",
         lambda o: run_program("bench_upstream", o),

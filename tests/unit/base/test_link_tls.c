@@ -4,9 +4,13 @@
 
 #include <cmocka.h>
 
+#include <malloc.h>
+
 #include "tests/support/tls_fixture.h"
 
 #define BODY "what nobody on the way may read"
+#define STRANGERS 50
+#define STRANGER_BYTES (16 << 10)
 
 static void
 both_learn_who_the_other_is(void **state)
@@ -305,6 +309,62 @@ half_a_handshake_ends_after_its_time(void **state)
 }
 
 static void
+an_odd_first_message_is_refused_before_room_is_made_for_it(void **state)
+{
+	static const uint8_t odd[][12] = {
+		{ 0x16, 3, 1, 0x3f, 0xff, 1, 0x01, 0xff, 0xff }, /* long */
+		{ 0x16, 3, 1, 0, 1, 1, 0x16, 3, 1, 0, 4 },       /* cut small */
+	};
+	struct ends *ends = *state;
+
+	for (unsigned i = 0; i < 2; i++) {
+		int fds[2];
+
+		loopback_pair(fds, 0);
+		ends->accepting.closes = 0;
+		end_begin(ends->loop, &ends->accepting, fds[0], true);
+		assert_int_equal(write(fds[1], odd[i], sizeof(odd[i])), sizeof(odd[i]));
+		LOOPBACK_WAIT(ends->loop, ends->accepting.closes > 0);
+		assert_int_equal(ends->accepting.reason, -EPROTO);
+		assert_int_equal(rm_tls_counts(ends->accepting.tls)->garbled, i + 1);
+		close(fds[1]);
+	}
+}
+
+/* All that one may send who has shown nothing: of a first message of the longest kind
+ * all but the last byte, and nobody reads the rest. */
+static void
+a_stranger_takes_little_memory(void **state)
+{
+	struct ends *ends = *state;
+	struct end strangers[STRANGERS] = { 0 };
+	static uint8_t junk[8000] = { 0x16, 3, 1, 0x20, 0, 1, 0, 0x1f, 0xfc };
+	size_t before = 0, each;
+	int fds[2], peers[STRANGERS];
+
+	for (int i = 0; i < STRANGERS; i++) {
+		strangers[i].tls = ends->accepting.tls;
+		loopback_pair(fds, 0);
+		peers[i] = fds[1];
+		end_begin(ends->loop, &strangers[i], fds[0], true);
+		assert_int_equal(write(fds[1], junk, sizeof(junk)), sizeof(junk));
+		if (i == 0) /* what is made once */
+			loopback_run(ends->loop, 20 * RM_NS_PER_MS);
+		if (i == 0)
+			before = mallinfo2().uordblks;
+	}
+	loopback_run(ends->loop, 100 * RM_NS_PER_MS);
+	each = (mallinfo2().uordblks - before) / (STRANGERS - 1);
+	print_message("%zu bytes each\n", each); /* 0 under the sanitizers */
+	assert_in_range(each, 0, STRANGER_BYTES);
+	for (int i = 0; i < STRANGERS; i++) {
+		strangers[i].tls = NULL;
+		end_clear(&strangers[i]);
+		close(peers[i]);
+	}
+}
+
+static void
 what_on_open_returns_is_the_reason(void **state)
 {
 	struct ends *ends = *state;
@@ -355,6 +415,8 @@ main(void)
 		TEST(a_plaintext_client_is_closed_at_once_and_counted),
 		TEST(a_plaintext_server_is_left_at_once_and_counted),
 		TEST(half_a_handshake_ends_after_its_time),
+		TEST(an_odd_first_message_is_refused_before_room_is_made_for_it),
+		TEST(a_stranger_takes_little_memory),
 		TEST(what_on_open_returns_is_the_reason),
 		TEST(without_tls_a_link_opens_from_the_loop),
 	};
