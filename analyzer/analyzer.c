@@ -14,6 +14,7 @@
 #include "analyzer/history.h"
 #include "analyzer/intake.h"
 #include "analyzer/known.h"
+#include "analyzer/rack_turns.h"
 #include "analyzer/racks.h"
 #include "analyzer/region.h"
 #include "analyzer/sla.h"
@@ -90,6 +91,8 @@ start_modules(struct analyzer *analyzer)
 		r = racks_new(&racks, &analyzer->racks);
 	if (r == 0)
 		r = sla_new(&sla, &analyzer->sla);
+	if (r == 0)
+		r = rack_turns_new(&analyzer->turns);
 	return r;
 }
 
@@ -271,6 +274,7 @@ analyzer_free(struct analyzer *analyzer)
 	known_free(analyzer->known);
 	rm_http_client_free(analyzer->http);
 	sla_free(analyzer->sla);
+	rack_turns_free(analyzer->turns);
 	racks_free(analyzer->racks);
 	board_free(analyzer->board);
 	rm_credentials_free(analyzer->credentials);

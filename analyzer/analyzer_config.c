@@ -32,6 +32,8 @@ const struct rm_option analyzer_options[] = {
 	  "base URLs, http://127.0.0.1:9093; each gets every alert", NULL, NULL, 0 },
 	{ "alerts.webhooks", RM_LIST, AT(webhooks), NULL, 0, 8, 0,
 	  "URLs that get openings and resolutions, in Alertmanager's format", NULL, NULL, 0 },
+	{ "first", RM_BOOL, AT(first), "true", 0, 0, 0,
+	  "false where aggregators come only while an earlier analyzer of their list is away: without any of them it says nothing", NULL, NULL, 0 },
 	{ "blind.grace_ms", RM_UINT, AT(blind_grace_ms), "3000", 500, 600000, 0,
 	  "an aggregator may be silent for this long before it is a finding", NULL, NULL, 0 },
 	{ "blind.start_ms", RM_UINT, AT(blind_start_ms), "15000", 500, 600000, 0,

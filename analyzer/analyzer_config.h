@@ -34,6 +34,7 @@ struct analyzer_config {
 	struct analyzer_influx_config influx;
 	char *history_folder; /* "": none, without influx.url nothing is kept then */
 	uint64_t history_max_bytes;
+	bool first;
 	uint64_t blind_grace_ms, blind_start_ms;
 	uint64_t unavailable_per_mille;
 	char *http_listen, *http_socket; /* "": nowhere */

@@ -21,6 +21,7 @@ struct analyzer_counts {
 	uint64_t judgements, failed_judgements, judging_ns;
 	uint64_t unkept; /* own findings that history did not take */
 	uint64_t refused_regions;
+	uint64_t overlaps; /* windows that two aggregators of a rack told of */
 };
 
 struct analyzer {
@@ -33,6 +34,7 @@ struct analyzer {
 	struct board *board;
 	struct racks *racks;
 	struct sla *sla;
+	struct rack_turns *turns;
 	struct region *regions[ANALYZER_MAX_REGIONS];
 	size_t region_count;
 	struct known *known;

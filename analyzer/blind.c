@@ -31,13 +31,11 @@ blind_new(const struct blind_options *options, rm_mono_t now, struct blind **ret
 }
 
 void
-blind_free(struct blind *blind)
+blind_clear(struct blind *blind)
 {
 	struct blind_aggregator *aggregator, *next_aggregator;
 	struct blind_rack *rack, *next_rack;
 
-	if (blind == NULL)
-		return;
 	HASH_ITER (hh, blind->racks, rack, next_rack) {
 		HASH_DEL(blind->racks, rack);
 		free(rack);
@@ -46,6 +44,14 @@ blind_free(struct blind *blind)
 		HASH_DEL(blind->aggregators, aggregator);
 		free(aggregator);
 	}
+}
+
+void
+blind_free(struct blind *blind)
+{
+	if (blind == NULL)
+		return;
+	blind_clear(blind);
 	free(blind->verdicts);
 	free(blind);
 }
@@ -171,6 +177,26 @@ blind_disconnected(
 }
 
 void
+blind_left(struct blind *blind, const char *region, const char *aggregator)
+{
+	struct blind_aggregator *a = blind_find_aggregator(blind, region, aggregator);
+
+	if (a != NULL)
+		blind_forget(blind, a);
+}
+
+bool
+blind_is_connected(const struct blind *blind)
+{
+	const struct blind_aggregator *a;
+
+	for (a = blind->aggregators; a != NULL; a = a->hh.next)
+		if (a->connected)
+			return true;
+	return false;
+}
+
+void
 blind_heard(
     struct blind *blind, const char *region, const char *aggregator, rm_mono_t now)
 {
@@ -194,6 +220,7 @@ blind_rack(struct blind *blind, const char *region, const char *aggregator,
 	source = get_source(rack, a);
 	source->state = *state;
 	source->has_state = true;
+	source->told = now;
 	/* A rack without hosts, or one that was never to be seen, is not blind; nor is
 	 * one whose agents were told not to probe, and say so. */
 	if (state->hosts > 0 && state->hosts_ok == 0 && state->hosts_paused == 0 &&

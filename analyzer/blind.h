@@ -2,10 +2,11 @@
  * blind - what we know nothing of: racks, aggregators, regions that are silent. Pure.
  *
  * Silence is never health. An aggregator whose link is down for grace_ns, or that is
- * connected and silent, is a finding; a rack none of whose aggregators is heard, or
- * whose aggregator hears no agent, is blind; a region all of whose aggregators are
- * silent is one finding that inhibits all those below it. What a blind rack's incidents
- * were, stays.
+ * connected and silent, is a finding; of two aggregators of a rack the one that stands
+ * by says nothing of it, and whoever has told of it lately counts; a rack none of whose
+ * aggregators is heard, or whose aggregator hears no agent, is blind; a region all of
+ * whose aggregators are silent is one finding that inhibits all those below it. What a
+ * blind rack's incidents were, stays.
  */
 #ifndef ANALYZER_BLIND_H
 #define ANALYZER_BLIND_H
@@ -26,6 +27,7 @@ struct blind_options {
 	int64_t grace_ns;  /* 3 s: a restart of an aggregator is no finding */
 	int64_t start_ns;  /* 15 s: so long after our own start nothing is said */
 	int64_t forget_ns; /* a day: what stays silent for so long was taken away */
+	int64_t state_ns;  /* a state that is older says nothing any more; 0: it does */
 };
 
 int blind_new(const struct blind_options *options, rm_mono_t now, struct blind **ret);
@@ -36,6 +38,12 @@ void blind_connected(struct blind *blind, const char *region, const char *aggreg
     const char *const *tors, size_t tor_count, rm_mono_t now);
 void blind_disconnected(
     struct blind *blind, const char *region, const char *aggregator, rm_mono_t now);
+/* It has said that it leaves us for another analyzer: it is not missed. */
+void blind_left(struct blind *blind, const char *region, const char *aggregator);
+/* All have left us: nobody is missed any more. */
+void blind_clear(struct blind *blind);
+/* Has any of them a session? */
+bool blind_is_connected(const struct blind *blind);
 /* Anything came from it. */
 void blind_heard(
     struct blind *blind, const char *region, const char *aggregator, rm_mono_t now);

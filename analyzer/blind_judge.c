@@ -24,8 +24,9 @@ silence(const struct blind *blind, const struct blind_aggregator *a, rm_mono_t n
 	return rm_mono_since(now, since);
 }
 
-static bool
-is_silent(const struct blind *blind, const struct blind_aggregator *a, rm_mono_t now)
+bool
+blind_is_silent(
+    const struct blind *blind, const struct blind_aggregator *a, rm_mono_t now)
 {
 	return silence(blind, a, now) >= blind->options.grace_ns;
 }
@@ -34,7 +35,7 @@ static bool
 has_source(const struct blind *blind, const struct blind_rack *rack, rm_mono_t now)
 {
 	for (size_t i = 0; i < rack->source_count; i++)
-		if (!is_silent(blind, rack->sources[i].aggregator, now))
+		if (!blind_is_silent(blind, rack->sources[i].aggregator, now))
 			return true;
 	return false;
 }
@@ -48,14 +49,37 @@ sees_nobody(const struct blind *blind, const struct blind_source *source, rm_mon
 	       rm_mono_since(now, source->aggregator->since) >= FIND_BACK_NS;
 }
 
+/* It has told of the rack lately: one that stands by does not. */
+bool
+blind_is_current(
+    const struct blind *blind, const struct blind_source *source, rm_mono_t now)
+{
+	return source->has_state &&
+	       (blind->options.state_ns == 0 ||
+		   rm_mono_since(now, source->told) <= blind->options.state_ns);
+}
+
+/* Of those that are heard whoever has told of it lately knows; who has not is given the
+ * benefit of the doubt where nobody has. */
 static bool
 sees_somebody(const struct blind *blind, const struct blind_rack *rack, rm_mono_t now)
 {
-	for (size_t i = 0; i < rack->source_count; i++)
-		if (!is_silent(blind, rack->sources[i].aggregator, now) &&
-		    !sees_nobody(blind, &rack->sources[i], now))
+	bool told = false, doubt = false;
+
+	for (size_t i = 0; i < rack->source_count; i++) {
+		const struct blind_source *source = &rack->sources[i];
+		bool current = blind_is_current(blind, source, now);
+
+		if (blind_is_silent(blind, source->aggregator, now))
+			continue;
+		told = told || current;
+		if (sees_nobody(blind, source, now))
+			continue;
+		if (current)
 			return true;
-	return false;
+		doubt = true;
+	}
+	return doubt && !told;
 }
 
 bool
@@ -75,25 +99,30 @@ forget_sources(struct blind_rack *rack, const struct blind_aggregator *aggregato
 			rack->sources[i] = rack->sources[--rack->source_count];
 }
 
+void
+blind_forget(struct blind *blind, struct blind_aggregator *a)
+{
+	struct blind_rack *rack, *next;
+
+	HASH_ITER (hh, blind->racks, rack, next) {
+		forget_sources(rack, a);
+		if (rack->source_count > 0)
+			continue;
+		HASH_DEL(blind->racks, rack);
+		free(rack);
+	}
+	HASH_DEL(blind->aggregators, a);
+	free(a);
+}
+
 static void
 forget(struct blind *blind, rm_mono_t now)
 {
 	struct blind_aggregator *a, *next;
-	struct blind_rack *rack, *next_rack;
 
-	HASH_ITER (hh, blind->aggregators, a, next) {
-		if (silence(blind, a, now) < blind->options.forget_ns)
-			continue;
-		HASH_ITER (hh, blind->racks, rack, next_rack) {
-			forget_sources(rack, a);
-			if (rack->source_count > 0)
-				continue;
-			HASH_DEL(blind->racks, rack);
-			free(rack);
-		}
-		HASH_DEL(blind->aggregators, a);
-		free(a);
-	}
+	HASH_ITER (hh, blind->aggregators, a, next)
+		if (silence(blind, a, now) >= blind->options.forget_ns)
+			blind_forget(blind, a);
 }
 
 static bool
@@ -102,7 +131,7 @@ region_is_silent(const struct blind *blind, const char *region, rm_mono_t now)
 	const struct blind_aggregator *a;
 
 	for (a = blind->aggregators; a != NULL; a = a->hh.next)
-		if (strcmp(a->region, region) == 0 && !is_silent(blind, a, now))
+		if (strcmp(a->region, region) == 0 && !blind_is_silent(blind, a, now))
 			return false;
 	return true;
 }
@@ -218,7 +247,7 @@ judge_aggregators(struct blind *blind, rm_mono_t now, rm_wall_t wall)
 		int64_t silent_ns;
 		size_t blinded;
 
-		if (!is_silent(blind, a, now) || !is_outlived(blind, a) ||
+		if (!blind_is_silent(blind, a, now) || !is_outlived(blind, a) ||
 		    region_is_blind(blind, a->region, now))
 			continue;
 		silent_ns = silence(blind, a, now);
@@ -241,23 +270,37 @@ rack_is_blind(const struct blind *blind, const struct blind_rack *rack, rm_mono_
 	return has_source(blind, rack, now) && !sees_somebody(blind, rack, now);
 }
 
+/* Of a blind rack, whose word it is by. */
+static const struct blind_source *
+emptiest(const struct blind *blind, const struct blind_rack *rack, rm_mono_t now)
+{
+	for (size_t i = 0; i < rack->source_count; i++)
+		if (!blind_is_silent(blind, rack->sources[i].aggregator, now) &&
+		    sees_nobody(blind, &rack->sources[i], now))
+			return &rack->sources[i];
+	return &rack->sources[0];
+}
+
 static void
 judge_racks(struct blind *blind, rm_mono_t now, rm_wall_t wall)
 {
 	const struct blind_rack *rack;
 
 	for (rack = blind->racks; rack != NULL; rack = rack->hh.next) {
-		const struct wire_rack_state *state = &rack->sources[0].state;
+		const struct blind_source *source;
+		const struct wire_rack_state *state;
 		struct rm_verdict *verdict;
 
 		if (!rack_is_blind(blind, rack, now))
 			continue;
+		source = emptiest(blind, rack, now);
+		state = &source->state;
 		verdict = add(blind, RM_PART_RACK, RM_KIND_RACK_BLIND, rack->tor, "",
-		    rm_mono_since(now, rack->sources[0].empty_since), wall);
+		    rm_mono_since(now, source->empty_since), wall);
 		snprintf(verdict->evidence.observed, RM_EVIDENCE_TEXT,
 		    "its aggregator %.63s is heard, but hears none of %" PRIu32
 		    " hosts, and none of %" PRIu32 " RNICs is known to work",
-		    rack->sources[0].aggregator->name, state->hosts, state->rnics);
+		    source->aggregator->name, state->hosts, state->rnics);
 	}
 }
 
@@ -288,79 +331,4 @@ blind_judge(
 	judge_racks(blind, now, wall);
 	*ret = blind->verdicts;
 	return (int)blind->verdict_count;
-}
-
-/* Nobody knows it any more, and whoever lives has had the time to come: it was taken
- * away, which ends its incident. */
-static enum rm_health
-health_of_unknown(const struct blind *blind, rm_mono_t now)
-{
-	return rm_mono_since(now, blind->started) < blind->options.start_ns
-		   ? RM_HEALTH_UNKNOWN
-		   : RM_HEALTH_GOOD;
-}
-
-static enum rm_health
-aggregator_health(const struct blind *blind, const char *name, rm_mono_t now)
-{
-	const struct blind_aggregator *a;
-	bool known = false;
-
-	/* The part has no region: a name that two regions share is good when one is. */
-	for (a = blind->aggregators; a != NULL; a = a->hh.next) {
-		if (strcmp(a->name, name) != 0)
-			continue;
-		known = true;
-		if (!is_silent(blind, a, now) && a->connected)
-			return RM_HEALTH_GOOD;
-	}
-	return known ? RM_HEALTH_UNKNOWN : health_of_unknown(blind, now);
-}
-
-/* Until it has said so, nobody knows. */
-static bool
-is_seen(const struct blind *blind, const struct blind_rack *rack, rm_mono_t now)
-{
-	for (size_t i = 0; i < rack->source_count; i++)
-		if (!is_silent(blind, rack->sources[i].aggregator, now) &&
-		    rack->sources[i].has_state && !rack->sources[i].is_empty)
-			return true;
-	return false;
-}
-
-static enum rm_health
-rack_health(const struct blind *blind, const char *tor, rm_mono_t now)
-{
-	const struct blind_rack *rack;
-	bool known = false;
-
-	for (rack = blind->racks; rack != NULL; rack = rack->hh.next) {
-		if (strcmp(rack->tor, tor) != 0)
-			continue;
-		known = true;
-		if (is_seen(blind, rack, now))
-			return RM_HEALTH_GOOD;
-	}
-	return known ? RM_HEALTH_UNKNOWN : health_of_unknown(blind, now);
-}
-
-enum rm_health
-blind_health(const struct blind *blind, const struct rm_verdict *verdict, rm_mono_t now)
-{
-	const char *name = verdict->part.name;
-	const struct blind_aggregator *a;
-	bool known = false;
-
-	if (verdict->part.type == RM_PART_AGGREGATOR)
-		return aggregator_health(blind, name, now);
-	if (verdict->part.type == RM_PART_RACK)
-		return rack_health(blind, name, now);
-	for (a = blind->aggregators; a != NULL; a = a->hh.next) {
-		if (strcmp(a->region, name) != 0)
-			continue;
-		known = true;
-		if (!is_silent(blind, a, now))
-			return RM_HEALTH_GOOD;
-	}
-	return known ? RM_HEALTH_UNKNOWN : health_of_unknown(blind, now);
 }

@@ -26,6 +26,7 @@ struct blind_source { /* a rack as one aggregator sees it */
 	bool has_state; /* since it has been connected */
 	bool is_empty;  /* it saw nobody, all the time since then */
 	rm_mono_t empty_since;
+	rm_mono_t told; /* that state */
 };
 
 struct blind_rack {
@@ -44,6 +45,13 @@ struct blind {
 	struct rm_verdict *verdicts;
 	size_t verdict_count, verdict_size;
 };
+
+bool blind_is_silent(
+    const struct blind *blind, const struct blind_aggregator *a, rm_mono_t now);
+/* It has told of the rack lately: one that stands by does not. */
+bool blind_is_current(
+    const struct blind *blind, const struct blind_source *source, rm_mono_t now);
+void blind_forget(struct blind *blind, struct blind_aggregator *aggregator);
 
 struct blind_aggregator *blind_find_aggregator(
     const struct blind *blind, const char *region, const char *name);

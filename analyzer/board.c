@@ -215,6 +215,11 @@ tell_known(struct board *board, struct telling *telling, const struct board_told
 	struct node *node = telling->node;
 	int r = 0;
 
+	/* Of two aggregators of a rack the other one goes on with it. */
+	if (!told->is_own && strcmp(telling->source, told->source) != 0) {
+		strcpy(telling->source, told->source);
+		add_source(&node->entry, told->source);
+	}
 	/* An opening that was resolved does not come back under its id. */
 	if (!telling->is_open ||
 	    (told->state != WIRE_RESOLVED && told->changed.ns <= telling->changed.ns)) {

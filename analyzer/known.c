@@ -91,6 +91,19 @@ known_heard(struct known *known, const char *region, const char *name,
 	return 0;
 }
 
+void
+known_left(struct known *known, const char *region, const char *name)
+{
+	for (size_t i = known->count; i-- > 0;) {
+		const struct known_aggregator *is = &known->list[i]->aggregator;
+
+		if (strcmp(is->region, region) != 0 || strcmp(is->name, name) != 0)
+			continue;
+		node_free(known, known->list[i]);
+		known->is_dirty = true;
+	}
+}
+
 /* ---- the file ------------------------------------------------------------------- */
 
 static bool

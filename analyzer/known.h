@@ -36,6 +36,8 @@ void known_load(struct known *known, rm_wall_t now, int64_t forget_ns);
 /* It has come, or is still there. -ENOBUFS, -ENOMEM. */
 int known_heard(struct known *known, const char *region, const char *name,
     char (*tors)[RM_NAME_BYTES], size_t tor_count, rm_wall_t now);
+/* It is another analyzer's from now on. */
+void known_left(struct known *known, const char *region, const char *name);
 /* Writes what has changed, and lets go of whom nobody has heard for so long. */
 void known_keep(struct known *known, rm_wall_t now, int64_t forget_ns);
 

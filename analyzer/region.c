@@ -9,6 +9,7 @@
 #include "analyzer/blind.h"
 #include "analyzer/concerns.h"
 #include "analyzer/localise.h"
+#include "analyzer/region_state.h"
 #include "rackmesh/base/log.h"
 #include "rackmesh/base/random.h"
 #include "rackmesh/fabric/alert.h"
@@ -16,24 +17,9 @@
 
 #define MAX_OPEN 2048
 #define MAX_CLOSED 1024
+#define STATE_ROW_INTERVALS 3
 #define FORGET_NS (86400 * RM_NS_PER_S)
 #define MAX_PATH 2048
-
-struct region {
-	char name[RM_NAME_BYTES];
-	struct region_callbacks callbacks;
-	struct localise *localise;
-	struct blind *blind;
-	struct rm_incidents *incidents;
-	struct rm_alerts *alerts;
-	struct rm_incident_file *file;   /* NULL: nothing is kept */
-	bool is_dirty;                   /* the file is not as the incidents are */
-	rm_mono_t now;                   /* of the judgement that goes on */
-	const struct rm_verdict *silent; /* blind's, of its last judgement */
-	size_t silent_count;
-	struct rm_verdict *verdicts; /* all that stand */
-	size_t verdict_room;
-};
 
 /* ---- incidents --------------------------------------------------------------- */
 
@@ -154,6 +140,8 @@ region_judge(struct region *region, rm_mono_t now, rm_wall_t wall, bool also_bli
 	int r, ret = 0;
 
 	region->now = now;
+	if (also_blind && !region->is_first && region_is_left(region, now))
+		return 0;
 	if (also_blind) {
 		region->silent_count = 0;
 		r = blind_judge(region->blind, now, wall, &region->silent);
@@ -288,6 +276,7 @@ start_judging(struct region *region, const struct analyzer_config *config)
 	const struct blind_options blind = {
 		.grace_ns = (int64_t)config->blind_grace_ms * RM_NS_PER_MS,
 		.start_ns = (int64_t)config->blind_start_ms * RM_NS_PER_MS,
+		.state_ns = STATE_ROW_INTERVALS * localise.row_interval_ns,
 		.forget_ns = FORGET_NS,
 	};
 	const struct rm_incident_options incidents = {
@@ -317,6 +306,10 @@ region_new(const struct region_place *place, const char *name,
 		return -ENOMEM;
 	snprintf(region->name, sizeof(region->name), "%s", name);
 	region->callbacks = *callbacks;
+	region->is_first = place->config->first;
+	/* Whoever was here before our restart has its time to come. */
+	region->connected = rm_mono_add(
+	    rm_mono_now(), (int64_t)place->config->blind_start_ms * RM_NS_PER_MS);
 	r = start_judging(region, place->config);
 	if (r == 0)
 		r = start_alerts(region, place);

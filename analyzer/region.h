@@ -53,6 +53,9 @@ uint64_t region_file_failures(const struct region *region);
 /* A rack's own incident on its ToR, once per change. */
 void region_tor_incident(
     struct region *region, const struct wire_incident *incident, rm_mono_t now);
+/* Another analyzer judges it from now on: what is open here ends without a word to
+ * anybody but history, and nobody is missed. */
+void region_leave(struct region *region);
 /* Every 250 ms; also_blind: once a second. -ENOMEM: some verdicts were left out. */
 int region_judge(struct region *region, rm_mono_t now, rm_wall_t wall, bool also_blind);
 

@@ -42,7 +42,7 @@ struct fixture {
 	uint64_t tickets;
 	int take_says, incident_says;
 	const char *hello_says;
-	unsigned hellos, gone, heard, summaries, repeats, incidents, drilled;
+	unsigned hellos, gone, left, heard, summaries, repeats, incidents, drilled;
 	uint64_t drilled_token;
 };
 
@@ -69,6 +69,14 @@ on_gone(const struct intake_info *session, void *arg)
 	struct fixture *f = arg;
 
 	f->gone++;
+}
+
+static inline void
+on_left(const struct intake_info *session, void *arg)
+{
+	struct fixture *f = arg;
+
+	f->left++;
 }
 
 static inline void
@@ -122,8 +130,17 @@ static inline void
 start(struct fixture *f)
 {
 	const struct intake_options options = { "an1", 77, 2, 600 * RM_NS_PER_MS };
-	const struct intake_callbacks callbacks = { on_hello, on_gone, on_heard, take,
-		on_summary, on_incident, on_drilled, f };
+	const struct intake_callbacks callbacks = {
+		.on_hello = on_hello,
+		.on_gone = on_gone,
+		.on_left = on_left,
+		.on_heard = on_heard,
+		.take = take,
+		.on_summary = on_summary,
+		.on_incident = on_incident,
+		.on_drilled = on_drilled,
+		.arg = f,
+	};
 	struct rm_address address = loopback_address(0);
 
 	f->tickets = 0;

@@ -274,6 +274,87 @@ a_rack_whose_agents_are_all_gone_is_blind(void **state)
 	blind_free(blind);
 }
 
+/* tor1 has two: a1 tells of it, b1 stands by. */
+static struct blind *
+new_pair(void)
+{
+	static const struct blind_options pair = { 3 * S, 15 * S, 86400 * S, 30 * S };
+	struct blind *blind;
+
+	assert_int_equal(blind_new(&pair, at(0), &blind), 0);
+	blind_connected(blind, "r1", "a1", &tors[0], 1, at(1));
+	blind_connected(blind, "r1", "b1", &tors[0], 1, at(1));
+	return blind;
+}
+
+static void
+of_a_pair_the_loss_of_one_is_one_alert_and_no_rack_is_blind(void **state)
+{
+	const struct rm_verdict *v;
+	struct blind *blind = new_pair();
+
+	for (int s = 2; s < 20; s++) {
+		hear(blind, "a1", "tor1", s);
+		blind_heard(blind, "r1", "b1", at(s));
+	}
+	assert_int_equal(judge(blind, 20, &v), 0); /* b1 says nothing, and lives */
+	for (int s = 20; s < 26; s++)
+		blind_heard(blind, "r1", "b1", at(s));
+	assert_int_equal(judge(blind, 25.5, &v), 1);
+	assert_int_equal(v[0].kind, RM_KIND_AGGREGATOR_DOWN);
+	assert_string_equal(v[0].part.name, "a1");
+	assert_non_null(strstr(v[0].evidence.observed, "nobody sees now: 0"));
+	assert_true(blind_rack_is_heard(blind, "r1", "tor1", at(25.5)));
+	blind_free(blind);
+}
+
+static void
+of_a_pair_whoever_has_told_lately_knows_whether_the_rack_is_blind(void **state)
+{
+	const struct rm_verdict *v;
+	struct rm_verdict rack;
+	struct blind *blind = new_pair();
+
+	hear(blind, "a1", "tor1", 19);
+	for (int s = 20; s < 60; s++) {
+		/* b1 speaks from now on, and sees nobody; what a1 said grows old. */
+		blind_rack(blind, "r1", "b1", "tor1", &empty, at(s));
+		blind_heard(blind, "r1", "a1", at(s));
+		if (s == 45)
+			assert_int_equal(judge(blind, s, &v), 0);
+	}
+	assert_int_equal(judge(blind, 60, &v), 1);
+	assert_int_equal(v[0].kind, RM_KIND_RACK_BLIND);
+	assert_non_null(strstr(v[0].evidence.observed, "aggregator b1"));
+	rack = v[0];
+	assert_int_equal(blind_health(blind, &rack, at(60)), RM_HEALTH_UNKNOWN);
+	hear(blind, "b1", "tor1", 61);
+	blind_heard(blind, "r1", "a1", at(61));
+	assert_int_equal(judge(blind, 61, &v), 0);
+	assert_int_equal(blind_health(blind, &rack, at(61)), RM_HEALTH_GOOD);
+	blind_free(blind);
+}
+
+static void
+whoever_leaves_for_another_analyzer_is_not_missed(void **state)
+{
+	const struct rm_verdict *v;
+	struct blind *blind = new_blind();
+
+	hear_all(blind, 20);
+	blind_left(blind, "r1", "a1");
+	blind_disconnected(blind, "r1", "a1", at(20));
+	blind_left(blind, "r1", "nobody");
+	hear(blind, "a2", "tor2", 26);
+	hear(blind, "a3", "tor3", 26);
+	assert_int_equal(judge(blind, 26, &v), 0);
+	assert_true(blind_is_connected(blind));
+	blind_clear(blind);
+	assert_false(blind_is_connected(blind));
+	assert_int_equal(judge(blind, 60, &v), 0);
+	blind_free(blind);
+}
+
 static void
 a_rack_without_hosts_is_not_blind(void **state)
 {
@@ -354,6 +435,11 @@ main(void)
 		cmocka_unit_test(agents_find_back_to_an_aggregator_that_was_restarted),
 		cmocka_unit_test(a_rack_that_was_told_not_to_probe_is_not_blind),
 		cmocka_unit_test(a_rack_whose_agents_are_all_gone_is_blind),
+		cmocka_unit_test(
+		    of_a_pair_the_loss_of_one_is_one_alert_and_no_rack_is_blind),
+		cmocka_unit_test(
+		    of_a_pair_whoever_has_told_lately_knows_whether_the_rack_is_blind),
+		cmocka_unit_test(whoever_leaves_for_another_analyzer_is_not_missed),
 		cmocka_unit_test(a_rack_without_hosts_is_not_blind),
 		cmocka_unit_test(a_silent_region_is_one_alert),
 		cmocka_unit_test(our_own_stall_is_nobodys_silence),

@@ -59,6 +59,25 @@ tell(struct board *board, struct wire_incident incident)
 	return board_edge(board, &incident);
 }
 
+/* Of two aggregators of a rack the other one goes on with it. */
+static void
+an_opening_that_another_one_goes_on_with_stays_one(void **state)
+{
+	struct board *board = *state;
+	const struct board_entry *entry;
+
+	assert_int_equal(tell(board, edge("agg1", 42, WIRE_OPENED, 0)), 1);
+	assert_int_equal(tell(board, edge("agg2", 42, WIRE_OPENED, 0)), 0);
+	assert_int_equal(board_open(board), 1);
+	entry = board_find(board, 42);
+	assert_int_equal(entry->source_count, 2);
+	assert_int_equal(tell(board, edge("agg2", 42, WIRE_RESOLVED, 9)), 1);
+	assert_int_equal(board_open(board), 0);
+	/* The first one wakes, and says what it said before. */
+	assert_int_equal(tell(board, edge("agg1", 42, WIRE_UPDATED, 5)), 0);
+	assert_int_equal(board_open(board), 0);
+}
+
 static void
 an_incident_opens_changes_and_resolves(void **state)
 {
@@ -371,6 +390,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(an_opening_that_another_one_goes_on_with_stays_one),
 		TEST(an_incident_opens_changes_and_resolves),
 		TEST(what_is_sent_again_changes_nothing),
 		TEST(one_fault_told_by_two_is_one_entry_and_ends_with_the_last),

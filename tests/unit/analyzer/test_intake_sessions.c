@@ -25,6 +25,25 @@ who_pings_and_then_is_silent_is_dropped(void **state)
 }
 
 static void
+who_goes_to_another_analyzer_says_so(void **state)
+{
+	const struct wire_tor_standing stays = { .tor = "t1" };
+	const struct wire_standing some = { .tors = &stays, .tor_count = 1 };
+	const struct wire_standing none = { .now_ns = 1 };
+	struct fixture *f = *state;
+	struct wire_bytes bytes;
+
+	hello(f, &f->agg);
+	send_bytes(&f->agg, wire_write_standing(f->agg.writer, &some, &bytes), &bytes);
+	settle(f);
+	assert_int_equal(f->left, 0);
+	send_bytes(&f->agg, wire_write_standing(f->agg.writer, &none, &bytes), &bytes);
+	settle(f);
+	assert_int_equal(f->left, 1);
+	assert_int_equal(intake_counts(f->intake)->refused_messages, 0);
+}
+
+static void
 who_connects_anew_replaces_its_older_session(void **state)
 {
 	struct fixture *f = *state;
@@ -133,6 +152,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(who_pings_and_then_is_silent_is_dropped),
+		TEST(who_goes_to_another_analyzer_says_so),
 		TEST(who_connects_anew_replaces_its_older_session),
 		TEST(a_stranger_is_refused_with_a_reason),
 		TEST(nobody_is_listened_to_before_a_hello),

@@ -156,6 +156,59 @@ start(struct fixture *f)
 }
 
 static void
+what_another_analyzer_judges_ends_here_without_an_alert(void **state)
+{
+	const char *const tors[] = { "tor1" };
+	struct fixture *f = *state;
+	uint64_t queued;
+
+	leave_file(f, true, true);
+	start(f);
+	assert_int_equal(rm_incidents_open(region_incidents(f->region)), 1);
+	queued = region_alert_counts(f->region)->queued;
+	blind_connected(region_blind(f->region), "lab", "agg1", tors, 1, rm_mono_now());
+	region_leave(f->region);
+	assert_int_equal(rm_incidents_open(region_incidents(f->region)), 0);
+	assert_int_equal(region_alert_counts(f->region)->queued, queued);
+	assert_true(f->told[WIRE_RESOLVED] >= 1); /* for history */
+	assert_false(blind_is_connected(region_blind(f->region)));
+}
+
+/* Seconds after the start, with nobody connected. */
+static int
+judged_alone(struct fixture *f, int64_t s)
+{
+	return region_judge(f->region, rm_mono_add(rm_mono_now(), s * RM_NS_PER_S),
+	    rm_wall_now(), true);
+}
+
+static void
+an_analyzer_that_is_not_the_first_says_nothing_without_aggregators(void **state)
+{
+	const char *const tors[] = { "tor1" };
+	struct fixture *f = *state;
+
+	f->config.state_folder = f->folder + strlen(f->folder); /* nothing is kept */
+	for (int first = 0; first < 2; first++) {
+		f->config.first = first == 1;
+		start(f);
+		for (int i = 0; i < 2; i++) {
+			const char *name = i == 0 ? "agg1" : "agg2";
+
+			blind_connected(region_blind(f->region), "lab", name, tors, 1,
+			    rm_mono_now());
+			blind_disconnected(
+			    region_blind(f->region), "lab", name, rm_mono_now());
+		}
+		for (int64_t s = 1; s < 30; s++)
+			assert_int_equal(judged_alone(f, s), 0);
+		assert_int_equal(rm_incidents_open(region_incidents(f->region)), first);
+		region_free(f->region);
+		f->region = NULL;
+	}
+}
+
+static void
 a_resolution_that_perhaps_nobody_heard_is_told_again(void **state)
 {
 	struct fixture *f = *state;
@@ -234,6 +287,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(
+		    an_analyzer_that_is_not_the_first_says_nothing_without_aggregators),
+		TEST(what_another_analyzer_judges_ends_here_without_an_alert),
 		TEST(a_resolution_that_perhaps_nobody_heard_is_told_again),
 		TEST(what_everybody_was_told_is_not_told_again),
 		TEST(an_opening_that_perhaps_nobody_heard_is_told_again),

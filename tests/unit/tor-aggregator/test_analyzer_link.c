@@ -34,7 +34,7 @@ struct analyzer { /* as far as the aggregator can see */
 	const char *refuses; /* NULL: nobody */
 	bool mute, acks;
 	uint64_t cut_after; /* messages; 0: never */
-	unsigned hellos, pings, answers;
+	unsigned hellos, pings, answers, farewells;
 	uint64_t got, seqs[MAX_SEEN];         /* of summaries */
 	unsigned incidents, before_incidents; /* summaries before the first incident */
 	uint64_t incarnation;
@@ -134,6 +134,9 @@ analyzer_frame(struct rm_link *link, const uint8_t *data, size_t len, void *arg)
 		return 0;
 	case WIRE_DRILL_ANSWER:
 		analyzer->answers++;
+		return 0;
+	case WIRE_STANDING:
+		analyzer->farewells++;
 		return 0;
 	default:
 		fail_msg("an analyzer gets no such frame");
@@ -488,6 +491,41 @@ a_drill_is_handed_over_and_answered(void **state)
 	assert_int_equal(world->drills, 1);
 }
 
+/* Turns the loop, and the link's clock beside it. */
+#define WAIT_TICKING(world, condition)                                          \
+	do {                                                                    \
+		rm_mono_t until = rm_mono_add(rm_mono_now(), 10 * RM_NS_PER_S); \
+		while (!(condition)) {                                          \
+			analyzer_link_tick(world->link, rm_mono_now());         \
+			loopback_run(world->loop, 10 * RM_NS_PER_MS);           \
+			assert_true(rm_mono_now().ns < until.ns);               \
+		}                                                               \
+	} while (0)
+
+static void
+one_that_is_back_is_gone_back_to_when_it_welcomes(void **state)
+{
+	struct world *world = *state;
+	struct analyzer *first = &world->analyzers[0], *second = &world->analyzers[1];
+
+	first->refuses = "not now";
+	dial(world, 2);
+	WAIT_TICKING(world, second->hellos == 1 && first->hellos >= 3);
+	assert_int_equal(second->farewells, 0);
+	assert_non_null(second->link);
+	first->refuses = NULL;
+	WAIT_TICKING(world, second->link == NULL);
+	assert_int_equal(second->farewells, 1);
+	WAIT_TICKING(world, analyzer_link_connected(world->link));
+	assert_non_null(first->link);
+	assert_int_equal(second->hellos, 1);
+	assert_int_equal(analyzer_link_counts(world->link)->returned, 1);
+	/* And there it stays. */
+	analyzer_link_tick(world->link, rm_mono_now());
+	loopback_run(world->loop, 100 * RM_NS_PER_MS);
+	assert_true(analyzer_link_connected(world->link));
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int
@@ -495,6 +533,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(what_is_acknowledged_leaves_the_lane),
+		TEST(one_that_is_back_is_gone_back_to_when_it_welcomes),
 		TEST(what_was_not_acknowledged_goes_again_in_order),
 		TEST(no_more_than_a_window_is_in_flight),
 		TEST(an_ack_of_what_an_earlier_link_sent_counts),

@@ -1,0 +1,37 @@
+/* An incident as the other aggregator of a ToR tells it, taken over and given up. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "rackmesh/fabric/incident.h"
+#include "rackmesh/fabric/incident_adopt.h"
+#include "tor-aggregator/peer_incident.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const struct rm_incident_options options = { .max_open = 2, .max_closed = 1 };
+	struct rm_incidents *incidents = NULL;
+	struct wire_incident wire;
+	struct rm_incident incident;
+	uint8_t *aligned = malloc(size + 1);
+
+	if (aligned == NULL)
+		return 0;
+	memcpy(aligned, data, size);
+	if (wire_open_incident(&wire, aligned, size) == 0 &&
+	    peer_incident_read(&wire, &incident) == 0 &&
+	    rm_incidents_new(&options, &incidents) == 0) {
+		if (rm_incidents_adopt(incidents, &incident, true) != 1)
+			abort();
+		if (rm_incidents_adopt(incidents, &incident, true) != 0)
+			abort();
+		if (!rm_incidents_end(
+			incidents, incident.id, incident.changed, (rm_mono_t){ 1 }))
+			abort();
+	}
+	rm_incidents_free(incidents);
+	free(aligned);
+	return 0;
+}

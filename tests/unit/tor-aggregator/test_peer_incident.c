@@ -1,0 +1,121 @@
+#include "tor-aggregator/peer_incident.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "rackmesh/fabric/incident.h"
+
+static const struct wire_incident sound = {
+	.incident_id = 7,
+	.state = WIRE_UPDATED,
+	.tor = "t1",
+	.part_type = "rnic",
+	.part = "h1/r0",
+	.place = "t1",
+	.kind = "rnic-down",
+	.confidence = 0.5,
+	.began_wall_ns = 1,
+	.opened_wall_ns = 2,
+	.changed_wall_ns = 3,
+	.sentence = "",
+	.evidence_json = "{}",
+};
+
+static void
+what_one_writes_the_other_reads(void **state)
+{
+	struct rm_incident in = {
+		.id = 42,
+		.verdict = { .part = { .type = RM_PART_RNIC,
+				 .name = "h1/r0",
+				 .place = "t1" },
+		    .rnic = { 0x123456789abcdef0, 1 },
+		    .kind = RM_KIND_RNIC_DOWN,
+		    .confidence = 0.75,
+		    .evidence = { .window_start = { 100 } } },
+		.opened = { 200 },
+		.changed = { 300 },
+	};
+	struct wire_writer *writer = wire_writer_new();
+	struct wire_incident wire;
+	struct wire_bytes bytes;
+	struct rm_incident out;
+
+	for (int i = 0; i < 3; i++) {
+		in.told_opened = i > 0;
+		in.resolved.ns = i == 2 ? 400 : 0;
+		in.told_resolved = i == 2;
+		assert_int_equal(peer_incident_write(writer, "t1", &in, &bytes), 0);
+		assert_int_equal(wire_open_incident(&wire, bytes.data, bytes.len), 0);
+		assert_string_equal(wire.tor, "t1");
+		assert_int_equal(peer_incident_read(&wire, &out), 0);
+		assert_int_equal(out.id, 42);
+		assert_true(rm_part_equal(&out.verdict.part, &in.verdict.part));
+		assert_int_equal(out.verdict.rnic.guid, in.verdict.rnic.guid);
+		assert_int_equal(out.verdict.kind, RM_KIND_RNIC_DOWN);
+		assert_int_equal(out.verdict.evidence.window_start.ns, 100);
+		assert_int_equal(out.opened.ns, 200);
+		assert_int_equal(out.changed.ns, i == 2 ? 400 : 300);
+		assert_int_equal(out.resolved.ns, in.resolved.ns);
+		assert_int_equal(out.told_opened, in.told_opened);
+		assert_int_equal(out.told_resolved, in.told_resolved);
+	}
+	wire_writer_free(writer);
+}
+
+static void
+what_makes_no_sense_is_refused(void **state)
+{
+	char longer[RM_PART_NAME_BYTES + 1];
+	struct wire_incident bad[9];
+	struct rm_incident out;
+
+	memset(longer, 'x', sizeof(longer));
+	longer[sizeof(longer) - 1] = 0;
+	assert_int_equal(peer_incident_read(&sound, &out), 0);
+	for (size_t i = 0; i < 9; i++)
+		bad[i] = sound;
+	bad[0].incident_id = 0;
+	bad[1].part_type = "moon";
+	bad[2].part = "";
+	bad[3].part = longer;
+	bad[4].place = longer;
+	bad[5].kind = "";
+	bad[6].confidence = 1.5;
+	bad[7].opened_wall_ns = UINT64_MAX;
+	bad[8].began_wall_ns = UINT64_MAX;
+	for (size_t i = 0; i < 9; i++)
+		assert_int_equal(peer_incident_read(&bad[i], &out), -EINVAL);
+}
+
+static void
+evidence_that_is_none_costs_only_the_rnic(void **state)
+{
+	static const char *const texts[] = { "", "[", "{\"rnic\":7}",
+		"{\"rnic\":\"x\"}", "null" };
+	struct wire_incident odd = sound;
+	struct rm_incident out;
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		odd.evidence_json = texts[i];
+		assert_int_equal(peer_incident_read(&odd, &out), 0);
+		assert_int_equal(out.verdict.rnic.guid, 0);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_one_writes_the_other_reads),
+		cmocka_unit_test(what_makes_no_sense_is_refused),
+		cmocka_unit_test(evidence_that_is_none_costs_only_the_rnic),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
