@@ -307,7 +307,8 @@ judge_rnics(struct rack_judge *judge, const struct rack *rack,
 	return true;
 }
 
-/* What we ourselves were deaf for proves nothing, neither good nor bad. */
+/* What we ourselves were deaf for proves nothing, neither good nor bad; of an agent
+ * that is contradicted, what it says of other racks is as doubtful. */
 static void
 note_health(struct rack_judge *judge, const struct rack *rack, bool partial)
 {
@@ -317,8 +318,10 @@ note_health(struct rack_judge *judge, const struct rack *rack, bool partial)
 					    : rack_host_health(rack, i);
 	for (size_t i = 0; i < rack->member_count; i++)
 		judge->member_health[i] =
-		    partial ? RM_HEALTH_UNKNOWN
-			    : rack_health_of(rack, i, &judge->tallies[i]);
+		    partial || rack_words_is_contradicted(
+				   judge->words, rack->members[i].host_index)
+			? RM_HEALTH_UNKNOWN
+			: rack_health_of(rack, i, &judge->tallies[i]);
 }
 
 static int
