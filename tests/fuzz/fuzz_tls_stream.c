@@ -1,0 +1,77 @@
+/*
+ * fuzz_tls_stream - foreign bytes, in pieces, to a stream that accepts: a stranger's
+ * first words.
+ *
+ * He is never let in, an end is final, and he gets no more memory than he fills until
+ * a whole first message is here.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <event2/buffer.h>
+#include <stdlib.h>
+
+#include "rackmesh/base/loop.h"
+#include "rackmesh/base/tls_stream.h"
+#include "rackmesh/base/why.h"
+#include "tests/support/pki.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+static struct rm_tls *
+tls_once(void)
+{
+	static struct rm_tls *tls;
+	static struct rm_loop *loop;
+	struct rm_tls_files files;
+	struct pki *pki;
+
+	if (tls != NULL)
+		return tls;
+	pki = pki_new();
+	files = pki_issue(
+	    pki, "own", &(struct pki_wish){ .uri = "rackmesh://r1/analyzer/a" });
+	if (rm_loop_new(&loop) < 0 || rm_tls_new(loop, &files, NULL, &tls) < 0)
+		abort();
+	pki_free(pki);
+	return tls;
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	struct evbuffer *in = evbuffer_new(), *out = evbuffer_new();
+	const char *identity = NULL;
+	struct tls_stream *stream = NULL;
+	struct rm_why why = { .text = "" };
+	size_t piece, at = 0;
+	int r = -EAGAIN;
+
+	if (in == NULL || out == NULL ||
+	    tls_stream_new(tls_once(), true, in, out, &stream) < 0)
+		abort();
+	/* The first byte says in what pieces the others come. */
+	piece = len > 0 ? (size_t)data[at++] * 4 + 1 : 1;
+	while (at < len && r == -EAGAIN) {
+		size_t n = len - at < piece ? len - at : piece;
+
+		evbuffer_add(in, data + at, n);
+		at += n;
+		r = tls_stream_handshake(stream, &identity, &why);
+	}
+	/* Nobody can, by chance, prove that he has a key. */
+	if (r == 0 || identity != NULL)
+		abort();
+	if (r != -EAGAIN &&
+	    (why.text[0] == '\0' || tls_stream_handshake(stream, &identity, &why) != r))
+		abort();
+	tls_stream_end(stream);
+	tls_stream_free(stream);
+	evbuffer_free(in);
+	evbuffer_free(out);
+	return 0;
+}
