@@ -120,7 +120,7 @@ const struct rm_option agent_options[] = {
 	  NULL, NULL, 0 },
 	{ "services.turn_s", RM_UINT, AT(services_turn_s), "30", 1, 3600, RM_RELOAD,
 	  "so long a way is probed while others wait", NULL, NULL, 0 },
-	{ "limits.cpu_percent", RM_UINT, AT(limits_cpu_percent), "5", 0, 6400, RM_RELOAD,
+	{ "limits.cpu_percent", RM_UINT, AT(limits_cpu_percent), "10", 0, 6400, RM_RELOAD,
 	  "of one core; above it for a while probing slows down, to a tenth at worst; 0: none",
 	  NULL, NULL, 0 },
 	{ "limits.memory_mib", RM_UINT, AT(limits_memory_mib), "128", 0, 65536, RM_RELOAD,
@@ -138,6 +138,7 @@ const struct rm_option agent_options[] = {
 	  "bytes of such batches, per aggregator; the oldest go first", NULL, NULL, 0 },
 	{ "http.listen", RM_STRING, AT(http_listen), "127.0.0.1:9471", 0, 255, 0,
 	  "where /metrics and the reading API answer; \"\": nowhere", NULL, NULL, 0 },
+	RM_HTTPS_OPTION(struct agent_config, https_listen),
 	{ "http.socket", RM_STRING, AT(http_socket), "/run/rackmesh/host-agent.sock", 0,
 	  100, 0, "Unix socket of the whole API, pause and resume; \"\": none", NULL, NULL, 0 },
 	{ 0 }

@@ -162,6 +162,9 @@ def test_daemons_tell_how_they_are_and_feed_the_watchdog_only_while_they_work(ma
         until(f"{kind} is ready", PATIENCE_S, lambda: manager.count("READY=1") == 1)
         until(f"{kind} feeds", PATIENCE_S, lambda: manager.count("WATCHDOG=1") >= 4)
     for kind, daemon in daemons.items():
+        status = pathlib.Path(f"/proc/{daemon.pid}/status").read_text()
+        assert "Seccomp:\t2" in status, f"{kind} runs under no list"
+    for kind, daemon in daemons.items():
         manager = managers[kind]
         daemon.signal(signal.SIGHUP)
         until(f"{kind} reloads", PATIENCE_S, lambda: manager.count("RELOADING=1") == 1)

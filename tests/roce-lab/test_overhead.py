@@ -89,6 +89,7 @@ def agent(pack, fabric, folder, i, host, sink):
         "host": host,
         "state_folder": "",
         "plaintext": True,  # the sink knows no certificates
+        "limits": {"cpu_percent": 0, "memory_mib": 0},
         "rnics": [{"device": r.device, "tor": TOR, "transport": "roce"} for r in rnics],
         "aggregators": [{"address": f"127.0.0.1:{sink.port}"}],
         "http": {"listen": f"127.0.0.1:{AGENT_PORT + i}", "socket": socket},
