@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,7 @@ struct lane {
 
 struct history_files {
 	struct history_files_options options;
+	bool unmade; /* the folder could not be made at the start */
 	struct lane lanes[LANES];
 };
 
@@ -45,6 +47,7 @@ struct write_job { /* all that the worker touches */
 	const char *path, *text;
 	size_t len;
 	uint64_t max_file_bytes;
+	bool make; /* the folder, too */
 };
 
 static void lane_attempt(void *arg);
@@ -80,8 +83,10 @@ history_files_new(
 	    files, WIRE_LANE_SUMMARY, "rackmesh.lp", options->max_bytes - incidents);
 	if (r == 0)
 		r = lane_init(files, WIRE_LANE_INCIDENT, "incidents.lp", incidents);
-	if (r == 0 && mkdir(options->folder, 0750) < 0 && errno != EEXIST)
-		r = -errno;
+	/* Any other reason may pass: the writes make it, then. */
+	files->unmade = mkdir(options->folder, 0750) < 0 && errno != EEXIST;
+	if (r == 0 && files->unmade && errno == ENOTDIR)
+		r = -ENOTDIR;
 	files->options.folder = NULL; /* borrowed for the call */
 	if (r < 0) {
 		history_files_free(files);
@@ -158,13 +163,23 @@ failed:
 }
 
 static int
+make_folder(const char *path)
+{
+	char folder[MAX_PATH];
+
+	snprintf(
+	    folder, sizeof(folder), "%.*s", (int)(strrchr(path, '/') - path), path);
+	return mkdir(folder, 0750) < 0 && errno != EEXIST ? -errno : 0;
+}
+
+static int
 write_run(void *arg)
 {
 	struct write_job *job = arg;
 	struct stat st;
-	int fd, r = 0;
+	int fd, r = job->make ? make_folder(job->path) : 0;
 
-	if (stat(job->path, &st) == 0 && st.st_size > 0 &&
+	if (r == 0 && stat(job->path, &st) == 0 && st.st_size > 0 &&
 	    (uint64_t)st.st_size + job->len > job->max_file_bytes)
 		r = rotate(job->path);
 	if (r < 0)
@@ -202,6 +217,7 @@ write_done(void *arg, int r)
 		lane_back_off(lane);
 		return;
 	}
+	lane->files->unmade = false;
 	rm_backoff_reset(&lane->backoff);
 	lane->trouble[0] = '\0';
 	options->counts->batches++;
@@ -218,7 +234,7 @@ lane_attempt(void *arg)
 
 	if (job != NULL) {
 		*job = (struct write_job){ lane, lane->path, lane->text, lane->len,
-			lane->max_file_bytes };
+			lane->max_file_bytes, lane->files->unmade };
 		r = rm_worker_submit(
 		    lane->files->options.worker, write_run, write_done, job);
 	}

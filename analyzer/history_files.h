@@ -25,7 +25,7 @@ struct rm_worker;
 struct history_files_options {
 	struct rm_loop *loop;
 	struct rm_worker *worker;
-	const char *folder; /* copied; made if its parent exists */
+	const char *folder; /* copied; made as soon as its parent exists */
 	uint64_t max_bytes; /* of all files together */
 	struct history_counts *counts;
 	/* The batch of this lane is on disk. Never from inside history_files_write. */
