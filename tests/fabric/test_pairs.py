@@ -1,0 +1,250 @@
+"""Two aggregators per ToR, two analyzers: whatever befalls one, a fault is one alert."""
+
+import contextlib
+import os
+import time
+
+import pytest
+
+from lab.faults import RnicDead, SwitchDead
+from lab.pairs import PairWorld, second_of
+from lab.rackmesh import aggregator_of
+from lab.wait import until
+
+pytestmark = pytest.mark.beside
+
+SOAK = os.environ.get("RACKMESH_SOAK") == "1"
+RACKS = {"tor1": ["h1", "h2", "h3", "h4"], "tor2": ["h1", "h5", "h6"]}
+FIRES_S, RESOLVES_S, TURNS_S, QUIET_S = 10, 25, 12, 2
+SINKS = ("centre",)
+FOUND_S, MOVES_S = 30, 8
+BLIND = {"blind": {"start_ms": 4000}}
+SILENCE = ("RackmeshRack", "RackmeshAggregator", "RackmeshRegion")
+
+
+@pytest.fixture(scope="module")
+def pairs(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("pairs")
+    with PairWorld(RACKS, folder, analyzer=BLIND) as world:
+        world.start()
+        for tor in RACKS:
+            until(f"the primary of {tor} speaks", TURNS_S, lambda: speaks(world, tor, False))
+        yield world
+
+
+def speaks(world, tor, second):
+    """Whether it is this one, and nobody else."""
+    return world.lab.speaker(tor) == [second_of(tor) if second else aggregator_of(tor)]
+
+
+# ---- what befalls a primary ----------------------------------------------------------
+
+
+class Trouble:
+    """Of tor1's primary. fatal: the other one has to take over."""
+
+    fatal = True
+
+    def __init__(self, world):
+        self.world = world
+        self.daemon = world.lab.aggregators["tor1"]
+
+    def __str__(self):
+        return type(self).__name__
+
+
+class Killed(Trouble):
+    def begin(self):
+        self.daemon.kill()
+
+    def end(self):
+        self.daemon.start()
+        self.daemon.wait_ready()
+
+
+class Stopped(Trouble):
+    def begin(self):
+        self.daemon.freeze()
+        until("it stands", 5, lambda: self.daemon.state() == "T")
+
+    def end(self):
+        self.daemon.thaw()
+
+
+class CutOff(Trouble):
+    """Its cable of the management network is pulled: nobody hears it any more."""
+
+    def begin(self):
+        self.world.fabric.cut_management(self.daemon.name)
+
+    def end(self):
+        self.world.fabric.mend_management(self.daemon.name)
+
+
+class SinksGone(Trouble):
+    """It alone reaches no receiver of alerts."""
+
+    def begin(self):
+        self.world.cut(self.daemon.name, *SINKS)
+
+    def end(self):
+        self.world.mend(self.daemon.name)
+
+
+class PeerGone(Trouble):
+    """The two do not hear each other, and agents hear both."""
+
+    fatal = False
+
+    def begin(self):
+        self.world.cut(self.daemon.name, second_of("tor1"))
+
+    def end(self):
+        self.world.mend(self.daemon.name)
+
+
+TROUBLES = (Killed, Stopped, CutOff, SinksGone, PeerGone)
+
+
+# ---- what has to come of it ----------------------------------------------------------
+
+
+def told_once(world, fault, mark):
+    """By Alertmanager one opening and one end; at the plain webhook perhaps again, and
+    with the same labels; and nobody else is named."""
+    grouped = [each for each in world.grouped.since(mark[1])]
+    plain = [each for each in world.plain.since(mark[0])]
+    others = [str(each) for each in grouped + plain
+              if each.status == "firing" and each.alertname == "RackmeshRnic"
+              and not fault.names(each)]
+    assert not others, f"others were named: {others}"
+    told = [each.status for each in grouped if fault.names(each)]
+    assert told == ["firing", "resolved"], f"by Alertmanager: {told}"
+    said = [each for each in plain if fault.names(each)]
+    assert said and said[-1].status == "resolved", [str(each) for each in said]
+    assert len({tuple(sorted(each.labels.items())) for each in said}) == 1
+    return len([each for each in said if each.status == "firing"])
+
+
+def back(world):
+    until("the primary speaks again", TURNS_S + 8, lambda: speaks(world, "tor1", False))
+    until("nothing is open", RESOLVES_S, lambda: not any(
+        daemon.get("/v1/incidents?open=1").json["incidents"]
+        for daemon in (world.lab.aggregators["tor1"], world.lab.seconds["tor1"])))
+
+
+@contextlib.contextmanager
+def trouble_of(trouble):
+    trouble.begin()
+    try:
+        yield
+    finally:
+        trouble.end()
+
+
+def chosen(*few):
+    """Those of every run; all of them where the full counts are asked for."""
+    return pytest.mark.parametrize("kind", TROUBLES if SOAK else few)
+
+
+@chosen(Stopped, PeerGone)
+def test_trouble_before_a_fault(pairs, kind, say):
+    trouble, mark = kind(pairs), pairs.mark()
+    fault = RnicDead(pairs.lab, pairs.rnic("h2/r0"))
+    with trouble_of(trouble):
+        fault.begin()
+        try:
+            alert = pairs.grouped.wait_for(fault.fires, FIRES_S, mark[1], f"{fault}, {trouble}")
+            seconds = alert.at - fault.at
+            assert fault.bit()
+            if trouble.fatal and kind is not Stopped:
+                assert speaks(pairs, "tor1", True) or kind is CutOff
+        finally:
+            fault.end()
+        pairs.grouped.wait_for(fault.resolves, RESOLVES_S, mark[1], f"the end, {trouble}")
+    back(pairs)
+    repeats = told_once(pairs, fault, mark)
+    say(f"{trouble}, then a fault: told after {seconds:.1f} s; at the webhook {repeats}x")
+
+
+@chosen(Killed, SinksGone)
+def test_trouble_in_the_middle_of_a_fault(pairs, kind, say):
+    trouble, mark = kind(pairs), pairs.mark()
+    fault = RnicDead(pairs.lab, pairs.rnic("h3/r0"))
+    fault.begin()
+    try:
+        pairs.grouped.wait_for(fault.fires, FIRES_S, mark[1], str(fault))
+        with trouble_of(trouble):
+            until(f"{trouble}: one speaks", TURNS_S, lambda: taken(pairs, trouble))
+        back_open(pairs, trouble)
+    finally:
+        fault.end()
+    pairs.grouped.wait_for(fault.resolves, RESOLVES_S, mark[1], f"the end, {trouble}")
+    back(pairs)
+    repeats = told_once(pairs, fault, mark)
+    say(f"a fault, then {trouble}: one alert; at the webhook {repeats}x")
+
+
+def taken(world, trouble):
+    """The other one speaks where it has to, and the primary where it can."""
+    [rack] = world.lab.seconds["tor1"].get("/v1/racks").json["racks"]
+    return rack["speaks"] == trouble.fatal
+
+
+def back_open(world, trouble):
+    """The primary is back, and has open what the other one had."""
+    until(f"after {trouble} the primary speaks", TURNS_S + 8,
+          lambda: speaks(world, "tor1", False))
+    [mine] = world.lab.aggregators["tor1"].get("/v1/incidents?open=1").json["incidents"]
+    [theirs] = world.lab.seconds["tor1"].get("/v1/incidents?open=1").json["incidents"]
+    assert mine["id"] == theirs["id"], (mine, theirs)
+
+
+# ---- analyzers -----------------------------------------------------------------------
+
+
+def connected(world, analyzer):
+    """How many aggregators it has a session with; 0 when it does not answer."""
+    with contextlib.suppress(OSError):
+        metrics = analyzer.metrics()
+        return metrics.sum("rackmesh_analyzer_sessions")
+    return 0
+
+
+@pytest.mark.parametrize("kind", ("killed", "stopped") if SOAK else ("killed",))
+def test_aggregators_go_to_the_next_analyzer_and_come_back(pairs, kind, say):
+    lab, mark = pairs.lab, pairs.mark()
+    first, second = lab.analyzer, lab.second_analyzer
+    everybody = 2 * len(RACKS)
+    fault = SwitchDead(lab, "spine1")
+    until("all are with the first", MOVES_S, lambda: connected(pairs, first) == everybody)
+    with contextlib.ExitStack() as undo:
+        first.kill() if kind == "killed" else first.freeze()
+        at = time.monotonic()
+        undo.callback(first.start if kind == "killed" else first.thaw)
+        until("all are with the second", MOVES_S,
+              lambda: connected(pairs, second) == everybody)
+        moved = time.monotonic() - at
+        fault.begin()
+        undo.callback(fault.end)
+        alert = pairs.grouped.wait_for(fault.fires, FOUND_S, mark[1], f"{fault}, {kind}")
+        first.start() if kind == "killed" else first.thaw()
+        at = time.monotonic()
+        undo.pop_all()
+    with contextlib.ExitStack() as undo:
+        undo.callback(fault.end)
+        until("all are back", MOVES_S, lambda: connected(pairs, first) == everybody
+              and connected(pairs, second) == 0)
+        returned = time.monotonic() - at
+        until("the first one has found it, too", FOUND_S, lambda: any(
+            each["part"] == fault.part
+            for each in first.get("/v1/incidents?open=1").json["incidents"]))
+        assert fault.bit()
+    pairs.grouped.wait_for(fault.resolves, FOUND_S, mark[1], f"the end of {fault}")
+    pairs.grouped.silence(QUIET_S, pairs.grouped.mark(), lambda arrival: not fault.names(arrival))
+    told = [each.status for each in pairs.grouped.since(mark[1]) if fault.names(each)]
+    missed = [str(each) for each in pairs.since(mark) if each.alertname in SILENCE]
+    assert told == ["firing", "resolved"], told
+    assert not missed, missed
+    say(f"{kind}: all with the next after {moved:.1f} s, back after {returned:.1f} s;"
+        f" a spine dead meanwhile: told once, after {alert.at - fault.at:.1f} s")
