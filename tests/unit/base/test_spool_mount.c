@@ -17,6 +17,7 @@
 #include "tests/unit/base/spool_fixture.h"
 
 #define DISK_OPTIONS "size=256k,mode=0700"
+#define NOBODY 65534
 #define MUST_HEAL_NS (5 * RM_NS_PER_S)
 
 static int
@@ -182,6 +183,30 @@ a_start_on_a_full_disk_is_one_in_memory(void **state)
 	finds_after_a_restart(f, 4);
 }
 
+/* They are another identity's: they are neither numbered anew nor overwritten. */
+static void
+records_that_cannot_be_read_wait_for_the_next_start(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(start(f), 0);
+	append(f, 400);
+	append(f, 400);
+	settle(f);
+	stop(f);
+	assert_int_equal(chmod(f->root, 0755), 0);
+	assert_int_equal(chown(f->folder, NOBODY, NOBODY), 0);
+	assert_int_equal(chmod(f->folder, 0), 0);
+	assert_int_equal(seteuid(NOBODY), 0);
+	assert_int_equal(start(f), 0);
+	takes_in_memory(f, 3);
+	assert_int_equal(chmod(f->folder, 0700), 0);
+	loopback_run(f->loop, 1500 * RM_NS_PER_MS); /* it has tried again */
+	assert_int_equal(rm_spool_counts(f->spool)->durable, 0);
+	assert_int_equal(seteuid(0), 0);
+	finds_after_a_restart(f, 2);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, mounted, unmounted)
 
 int
@@ -193,6 +218,7 @@ main(void)
 		TEST(a_start_on_a_read_only_disk_shows_what_is_there),
 		TEST(a_start_without_a_folder_that_can_be_made_is_one_in_memory),
 		TEST(a_start_on_a_full_disk_is_one_in_memory),
+		TEST(records_that_cannot_be_read_wait_for_the_next_start),
 	};
 
 	if (unshare(CLONE_NEWNS) < 0 ||
