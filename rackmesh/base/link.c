@@ -18,8 +18,6 @@
 
 /* Frames handed over before other peers get their turn. */
 #define LINK_FRAMES_PER_WAKEUP 64
-/* Enciphered and not looked at yet: a few records. */
-#define LINK_SEALED_BYTES (64 << 10)
 
 /* Hands the kernel what it takes at once of the queue, so that a refusal sent
  * just before the close has a chance to arrive, and lets go of the socket. */

@@ -30,12 +30,16 @@ struct rm_link_callbacks {
 	/* data is aligned to 8 and borrowed for the call. */
 	int (*on_frame)(
 	    struct rm_link *link, const uint8_t *data, size_t len, void *arg);
-	/* reason: 0 the peer closed in order; -ECONNRESET (also: in the middle of a
-	 * frame, or of the handshake), -ETIMEDOUT (also: the handshake took too long),
-	 * -EACCES a certificate was refused, by us or by the peer, -EPROTO what came
-	 * is not TLS 1.3, -ESTALE we have dialed, and a certificate ends soon: dial
-	 * again, -EBADMSG, -EMSGSIZE, what on_open or on_frame returned, or
-	 * what rm_link_close was given. Frames that came before the end come first. */
+	/*
+	 * reason: 0 the peer closed in order; -ECONNRESET (also: in the middle of a
+	 * frame or of the handshake, and within TLS any end that the peer has not
+	 * signed), -ETIMEDOUT (also: of the handshake), -EACCES a certificate was
+	 * refused, by us or by the peer, -EPROTO what came is not TLS 1.3, -ESTALE we
+	 * have dialed, and a certificate ends soon: dial again, -ENOBUFS TLS's own
+	 * answers are not taken, -EBADMSG, -EMSGSIZE, what on_open or on_frame
+	 * returned, or what rm_link_close was given. Frames that came before the end
+	 * come first.
+	 */
 	void (*on_close)(struct rm_link *link, int reason, void *arg);
 	/* The output queue has become empty; may be NULL. */
 	void (*on_drained)(struct rm_link *link, void *arg);

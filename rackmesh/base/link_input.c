@@ -50,6 +50,11 @@ link_decipher(struct rm_link *link)
 	int r = tls_stream_read(link->stream, link->plain,
 	    RM_FRAME_HEADER_BYTES + link->max_frame, &link->why);
 
+	/* TLS answers some messages by itself: who asks and asks, and reads nothing,
+	 * would have us keep the answers. */
+	if (evbuffer_get_length(bufferevent_get_output(link->bev)) >
+	    link->max_output + LINK_SEALED_BYTES)
+		return -ENOBUFS;
 	if (r != -ENODATA)
 		return r;
 	if (!link->ended)

@@ -11,6 +11,8 @@
 
 /* The files are looked at every second, so that half of the time is left for this. */
 #define LINK_RECHECK_NS (RM_TLS_RECHECK_NS / 2)
+/* Enciphered and not looked at yet: a few records. */
+#define LINK_SEALED_BYTES (64 << 10)
 
 struct bufferevent;
 struct evbuffer;

@@ -233,6 +233,39 @@ nothing_older_than_tls_1_3_is_spoken(void **state)
 	}
 }
 
+/* Each of his messages asks for an answer, and he reads none. */
+static void
+who_has_us_answer_and_answer_is_left(void **state)
+{
+	struct ends *ends = *state;
+	struct end *end = &ends->accepting;
+	static const struct rm_link_callbacks callbacks = { end_on_frame, end_on_close,
+		NULL, end_on_open };
+	struct rm_link_limits limits = { 1024, 1024, end->tls, true };
+	struct rm_tls_files files =
+	    pki_issue(ends->pki, "stranger", &(struct pki_wish){ .uri = AGENT_URI });
+	struct stranger stranger;
+	size_t most = 0;
+	int fds[2];
+
+	loopback_pair(fds, 4096);
+	assert_int_equal(
+	    rm_link_new(ends->loop, fds[0], &limits, &callbacks, end, &end->link), 0);
+	stranger_begin(&stranger, &files, fds[1], false);
+	LOOPBACK_WAIT(ends->loop, (stranger_moves(&stranger), end->opens > 0));
+	for (int i = 0; i < 200000 && end->closes == 0; i++) {
+		SSL_key_update(stranger.ssl, SSL_KEY_UPDATE_REQUESTED);
+		SSL_do_handshake(stranger.ssl);
+		event_base_loop(rm_loop_base(ends->loop), EVLOOP_NONBLOCK);
+		if (end->link != NULL && rm_link_output_bytes(end->link) > most)
+			most = rm_link_output_bytes(end->link);
+	}
+	assert_int_equal(end->closes, 1);
+	assert_int_equal(end->reason, -ENOBUFS);
+	assert_in_range(most, 1024, 200 << 10);
+	stranger_end(&stranger);
+}
+
 /* In TLS 1.3 it is up before it hears of it. */
 static void
 who_is_refused_hears_why(void **state)
@@ -327,6 +360,7 @@ main(void)
 		TEST(an_intermediate_leads_to_us_and_a_leaf_does_not),
 		TEST(who_shows_nothing_is_refused),
 		TEST(nothing_older_than_tls_1_3_is_spoken),
+		TEST(who_has_us_answer_and_answer_is_left),
 		TEST(who_is_refused_hears_why),
 		TEST(revoking_ends_a_link_that_stands_within_five_seconds),
 		TEST(an_end_of_time_ends_a_link_that_stands),
