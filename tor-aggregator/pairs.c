@@ -101,9 +101,10 @@ count_agent(struct pairs *pairs, const struct agent *agent)
 		if (agent->rnics[i].rack == NULL)
 			continue;
 		tor = rack_number(pairs->aggregator, agent->rnics[i].rack);
+		if (tor == pairs->aggregator->rack_count || counted[tor])
+			continue;
 		pair = &pairs->pairs[tor];
-		if (tor == pairs->aggregator->rack_count || counted[tor] ||
-		    pair->other == PAIRS_NOBODY)
+		if (pair->other == PAIRS_NOBODY)
 			continue;
 		counted[tor] = true;
 		pair->own.agents++;

@@ -8,16 +8,6 @@ peer_init(struct peer *peer, bool primary, rm_mono_t now)
 	*peer = (struct peer){ .primary = primary, .since = now };
 }
 
-void
-peer_heard(struct peer *peer, const struct wire_tor_standing *standing, rm_mono_t now)
-{
-	peer->has_word = true;
-	peer->heard = now;
-	peer->other_speaks = standing->speaks;
-	peer->other_delivers = standing->delivers;
-	peer->other_agents = standing->agents;
-}
-
 /* Begins or ends to speak, and counts it. */
 static void
 turn(struct peer *peer, bool speaks)
@@ -27,6 +17,34 @@ turn(struct peer *peer, bool speaks)
 	if (!speaks && peer->speaks)
 		peer->given++;
 	peer->speaks = speaks;
+}
+
+/* How long nothing has come, since we could have heard it. */
+static int64_t
+silence(const struct peer *peer, rm_mono_t now)
+{
+	return rm_mono_since(now, peer->has_word ? peer->heard : peer->since);
+}
+
+bool
+peer_is_heard(const struct peer *peer, rm_mono_t now)
+{
+	return peer->has_word && silence(peer, now) < PEER_SILENT_NS;
+}
+
+void
+peer_heard(struct peer *peer, const struct wire_tor_standing *standing, rm_mono_t now)
+{
+	if (peer->primary && peer->speaks && standing->speaks &&
+	    !peer_is_heard(peer, now)) {
+		turn(peer, false);
+		peer->well.ns = 0;
+	}
+	peer->has_word = true;
+	peer->heard = now;
+	peer->other_speaks = standing->speaks;
+	peer->other_delivers = standing->delivers;
+	peer->other_agents = standing->agents;
 }
 
 void
@@ -42,20 +60,7 @@ peer_stalled(struct peer *peer, int64_t for_ns, rm_mono_t now)
 	peer->since = now;
 	peer->has_word = false;
 	peer->deaf.ns = peer->mute.ns = peer->well.ns = 0;
-	peer->doubt.ns = peer->stuck.ns = 0;
-}
-
-/* How long nothing has come, since we could have heard it. */
-static int64_t
-silence(const struct peer *peer, rm_mono_t now)
-{
-	return rm_mono_since(now, peer->has_word ? peer->heard : peer->since);
-}
-
-bool
-peer_is_heard(const struct peer *peer, rm_mono_t now)
-{
-	return peer->has_word && silence(peer, now) < PEER_SILENT_NS;
+	peer->doubt.ns = peer->stuck.ns = peer->isolated.ns = 0;
 }
 
 /* Has it been so for that long? */
@@ -122,9 +127,30 @@ standby_judge(struct peer *peer, const struct peer_own *own, rm_mono_t now)
 	return peer->speaks || rm_mono_since(now, peer->since) >= PEER_START_NS;
 }
 
+/* Whoever hears nobody and is heard by nobody does nobody any good, and what he says
+ * later may not be true any more. */
+static bool
+is_isolated(struct peer *peer, const struct peer_own *own, rm_mono_t now)
+{
+	const bool is = !peer_is_heard(peer, now) && own->agents == 0 && !own->delivers;
+	const bool lasting = lasts(&peer->isolated, is, PEER_ISOLATED_NS, now);
+
+	if (!is || (peer->speaks && !lasting))
+		return false;
+	/* Once it is over, the other one is listened to first. */
+	peer->since = now;
+	peer->has_word = false;
+	peer->well.ns = 0;
+	return true;
+}
+
 bool
 peer_judge(struct peer *peer, const struct peer_own *own, rm_mono_t now)
 {
+	if (is_isolated(peer, own, now)) {
+		turn(peer, false);
+		return false;
+	}
 	turn(peer, peer->primary ? primary_judge(peer, own, now)
 				 : standby_judge(peer, own, now));
 	return peer->speaks;

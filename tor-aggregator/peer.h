@@ -25,7 +25,8 @@
 #define PEER_START_NS (6 * RM_NS_PER_S)  /* the primary's time to come, at our start */
 #define PEER_STUCK_NS (5 * RM_NS_PER_S)  /* it cannot deliver, and does not yield */
 #define PEER_ALONE_NS (10 * RM_NS_PER_S) /* neither it nor any agent is heard */
-#define PEER_STALL_NS (2 * RM_NS_PER_S)  /* who stood still for longer has to ask */
+#define PEER_ISOLATED_NS (5 * RM_NS_PER_S) /* from agents, receivers, and it */
+#define PEER_STALL_NS (2 * RM_NS_PER_S)    /* who stood still for longer has to ask */
 
 struct wire_tor_standing;
 
@@ -37,7 +38,7 @@ struct peer {
 	bool other_speaks, other_delivers;
 	uint32_t other_agents;
 	/* Since when it is so, without interruption; ns 0: it is not. */
-	rm_mono_t deaf, mute, well, doubt, stuck;
+	rm_mono_t deaf, mute, well, doubt, stuck, isolated;
 	uint64_t taken, given; /* times that we began, that we ended to speak */
 };
 
@@ -51,7 +52,9 @@ struct peer_own {             /* how we are, now */
 /* Primary: it speaks once it knows how the other one is, or that there is none. */
 void peer_init(struct peer *peer, bool primary, rm_mono_t now);
 
-/* The other one's word. On a new link that comes after its incidents. */
+/* The other one's word. On a new link that comes after its incidents. A primary that
+ * hears after a silence that the other one speaks knows less than that one does: it
+ * speaks no more until it has been well for a while. */
 void peer_heard(
     struct peer *peer, const struct wire_tor_standing *standing, rm_mono_t now);
 

@@ -276,8 +276,12 @@ void
 tor_rack_speak(struct tor_rack *rack, bool speaks)
 {
 	rack->options.speaks = speaks;
-	if (speaks)
-		rm_incidents_release(rack->incidents);
+	if (!speaks)
+		return;
+	rm_incidents_release(rack->incidents);
+	/* How the rack is, is news to the analyzer: it may be us from whom it never
+	 * came. */
+	rack->state_told = (struct wire_rack_state){ 0 };
 }
 
 int

@@ -58,6 +58,17 @@ mistakes_name_line_and_option(void **state)
 		{ "tors: []\n", ":1:", "tors" },
 		{ "tors:\n  - name: t1\n  - name: t1\n", ":3:", "twice" },
 		{ "tors:\n  - name: \"a b\"\n", ":2:", "name" },
+		{ "name: a\ntors:\n  - name: t1\n    peer: {name: b}\n", ":3:",
+		    "both" },
+		{ "name: a\ntors:\n  - name: t1\n"
+		  "    peer: {name: a, address: \"10.0.0.1:1\"}\n",
+		    ":4:", "another" },
+		{ "name: a\ntors:\n  - name: t1\n    peer: {name: b, address: x}\n",
+		    ":4:", "address" },
+		{ "name: a\ntors:\n"
+		  "  - {name: t1, peer: {name: b, address: \"10.0.0.1:1\"}}\n"
+		  "  - {name: t2, peer: {name: b, address: \"10.0.0.2:1\"}}\n",
+		    ":4:", "another address" },
 		{ "name: agg\ntors: [{name: t1}]\nlisten: nowhere\n", ":3:", "listen" },
 		{ "tors: [{name: t1}]\ncontrollers:\n  - \"c1:7481\"\n",
 		    ":3:", "controllers" },

@@ -163,8 +163,10 @@ a_primary_does_not_yield_to_nobody(void **state)
 
 	side.tells = false;
 	side.own.delivers = false;
-	side.own.agents = 0;
 	run(&side, PEER_SILENT_NS);
+	expect(&side, 60 * S, true);
+	side.own.delivers = true;
+	side.own.agents = 0;
 	expect(&side, 60 * S, true);
 }
 
@@ -213,6 +215,48 @@ a_primary_that_stood_still_and_finds_nobody_speaks(void **state)
 	side.now = rm_mono_add(side.now, 20 * S);
 	peer_stalled(&side.peer, 20 * S, side.now);
 	turns_within(&side, 4 * S, true);
+}
+
+/* The other one spoke for the agents meanwhile: it knows what has ended. */
+static void
+a_primary_that_finds_the_other_one_speaking_asks_before_it_goes_on(void **state)
+{
+	struct side side = primary_that_speaks();
+
+	side.tells = false;
+	expect(&side, 10 * S, true);
+	side.tells = true;
+	side.other.speaks = true;
+	turns_within(&side, S, false);
+	assert_true(turns_within(&side, 5 * S, true) >= PEER_BACK_NS - S / 2);
+	/* Heard all the time, that it speaks a little longer is nothing. */
+	expect(&side, S, true);
+	side.other.speaks = false;
+	expect(&side, 10 * S, true);
+}
+
+static void
+whoever_is_cut_off_from_everybody_is_silent_and_asks_first(void **state)
+{
+	for (int primary = 0; primary < 2; primary++) {
+		struct side side =
+		    primary ? primary_that_speaks() : standby_that_is_quiet();
+
+		side.tells = false;
+		side.own = (struct peer_own){ .warm = true };
+		if (primary)
+			turns_within(&side, 9 * S, false);
+		expect(&side, 60 * S, false);
+		side.own.delivers = true; /* the first thing to be back */
+		expect(&side, 2 * S, false);
+		side.tells = true;
+		side.other.speaks = true;
+		expect(&side, 2 * S, false);
+		if (!primary)
+			continue;
+		side.own.agents = side.own.asked = 4;
+		turns_within(&side, 5 * S, true);
+	}
 }
 
 static void
@@ -424,6 +468,10 @@ main(void)
 		cmocka_unit_test(a_primary_speaks_when_whom_it_yielded_to_falls_silent),
 		cmocka_unit_test(a_primary_that_stood_still_asks_before_it_speaks),
 		cmocka_unit_test(a_primary_that_stood_still_and_finds_nobody_speaks),
+		cmocka_unit_test(
+		    a_primary_that_finds_the_other_one_speaking_asks_before_it_goes_on),
+		cmocka_unit_test(
+		    whoever_is_cut_off_from_everybody_is_silent_and_asks_first),
 		cmocka_unit_test(a_short_stall_changes_nothing),
 		cmocka_unit_test(one_that_stands_by_is_quiet_while_the_primary_speaks),
 		cmocka_unit_test(
