@@ -194,6 +194,16 @@ certificate_sign(X509 *certificate, X509 *issuer, EVP_PKEY *key, const EVP_MD *d
 	assert_true(X509_sign(certificate, key, digest) > 0);
 }
 
+/* As name.pem, for pki_revoke. */
+static void
+authority_write(struct pki *pki, const char *name, X509 *certificate)
+{
+	BIO *pem = BIO_new(BIO_s_mem());
+
+	assert_int_equal(PEM_write_bio_X509(pem, certificate), 1);
+	bio_write(pki, pem, pki_path(pki, name, ".pem"), 0644);
+}
+
 struct pki_authority *
 pki_authority(struct pki *pki, const char *name, struct pki_authority *parent)
 {
@@ -211,6 +221,7 @@ pki_authority(struct pki *pki, const char *name, struct pki_authority *parent)
 	    "critical,keyCertSign,cRLSign");
 	certificate_sign(
 	    authority->certificate, signs->certificate, signs->key, EVP_sha256());
+	authority_write(pki, name, authority->certificate);
 	return authority;
 }
 

@@ -36,7 +36,7 @@ struct pki *pki_new(void);
 void pki_free(struct pki *pki); /* with its folder */
 
 struct pki_authority *pki_root(struct pki *pki); /* the first one */
-/* Another one; parent NULL: a root. Lives as long as the pki. */
+/* Another one, in FOLDER/name.pem; parent NULL: a root. Lives as long as the pki. */
 struct pki_authority *pki_authority(
     struct pki *pki, const char *name, struct pki_authority *parent);
 

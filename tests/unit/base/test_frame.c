@@ -143,6 +143,26 @@ every_flipped_bit_of_payload_and_checksum_is_noticed(void **state)
 	}
 }
 
+static void
+a_sealed_frame_has_no_checksum_and_needs_none(void **state)
+{
+	static const uint8_t expected[] = { 0, 0, 0, 5, 0, 0, 0, 0, 'h', 'e', 'l', 'l',
+		'o' };
+	struct rm_frame frame;
+
+	assert_int_equal(rm_frame_put_sealed(*state, (const uint8_t *)"hello", 5), 0);
+	assert_int_equal(evbuffer_get_length(*state), sizeof(expected));
+	assert_memory_equal(evbuffer_pullup(*state, -1), expected, sizeof(expected));
+	assert_int_equal(rm_frame_take_sealed(*state, 4, &frame), -EMSGSIZE);
+	assert_int_equal(rm_frame_take_sealed(*state, 5, &frame), 0);
+	assert_int_equal(frame.len, 5);
+	assert_memory_equal(frame.data, "hello", 5);
+	free(frame.data);
+	/* Outside of TLS it is a damaged one. */
+	assert_int_equal(rm_frame_put_sealed(*state, (const uint8_t *)"hello", 5), 0);
+	assert_int_equal(rm_frame_take(*state, 5, &frame), -EBADMSG);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int
@@ -156,6 +176,7 @@ main(void)
 		TEST(a_length_that_will_be_refused_is_refused_before_the_body_is_there),
 		TEST(no_limit_allows_more_than_the_ceiling),
 		TEST(an_empty_frame_is_refused_both_ways),
+		TEST(a_sealed_frame_has_no_checksum_and_needs_none),
 		TEST(every_flipped_bit_of_payload_and_checksum_is_noticed),
 	};
 

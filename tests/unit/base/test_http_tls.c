@@ -31,6 +31,21 @@ struct world {
 	char body[512], why[512];
 };
 
+#define LARGE (3 << 20)
+
+static void
+on_large(struct rm_http_request *request, void *arg)
+{
+	char *text = malloc(LARGE);
+	size_t len;
+
+	assert_non_null(text);
+	assert_non_null(rm_http_body(request, &len));
+	memset(text, 'a' + (int)(len % 26), LARGE);
+	rm_http_reply_plain(request, 200, text, LARGE);
+	free(text);
+}
+
 static bool
 allows(const char *identity, enum rm_http_verb verb, char *why, size_t len, void *arg)
 {
@@ -94,6 +109,7 @@ setup(void **state)
 	rm_http_server_authorise(w->server, allows, w);
 	rm_http_route(w->server, RM_HTTP_READ, "/v1/who", on_who, w);
 	rm_http_route(w->server, RM_HTTP_CHANGE, "/v1/change", on_change, w);
+	rm_http_route(w->server, RM_HTTP_CHANGE, "/v1/large", on_large, w);
 	assert_int_equal(rm_http_client_new(w->loop, &w->client), 0);
 	*state = w;
 	return 0;
@@ -185,6 +201,47 @@ changes_are_for_those_who_are_allowed(void **state)
 	assert_int_equal(ask_tls(w, "/v1/change", "{}"), 403);
 	assert_string_equal(w->body, "{\"error\":\"" AGENT_URI " may only look\"}\n");
 	assert_int_equal(w->changes, 1);
+}
+
+static void
+on_large_done(const struct rm_http_answer *answer, void *arg)
+{
+	struct world *w = arg;
+
+	w->answers++;
+	w->status = answer->status;
+	assert_int_equal(answer->r, 0);
+	assert_int_equal(answer->body_len, LARGE);
+	assert_int_equal(answer->body[LARGE - 1], 'a' + 60000 % 26);
+}
+
+static void
+large_bodies_pass_both_ways_on_one_connection(void **state)
+{
+	struct world *w = *state;
+	static char body[60000];
+	char url[128];
+	struct rm_http_exchange exchange = {
+		.url = url,
+		.body = body,
+		.body_len = sizeof(body),
+		.tls = &w->shows,
+		.max_body_bytes = LARGE + 1,
+		.timeout_ns = 10 * RM_NS_PER_S,
+		.done = on_large_done,
+		.arg = w,
+	};
+
+	memset(body, 'b', sizeof(body));
+	snprintf(url, sizeof(url), "https://127.0.0.1:%d/v1/large",
+	    rm_http_server_tls_port(w->server));
+	for (unsigned i = 1; i <= 5; i++) {
+		assert_int_equal(rm_http_client_start(w->client, &exchange, NULL), 0);
+		LOOPBACK_WAIT(w->loop, w->answers == i);
+		assert_int_equal(w->status, 200);
+	}
+	loopback_run(w->loop, 600 * RM_NS_PER_MS);
+	assert_int_equal(rm_tls_counts(w->tls)->handshakes, 1);
 }
 
 static void
@@ -338,6 +395,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_handler_knows_who_asks),
 		TEST(changes_are_for_those_who_are_allowed),
+		TEST(large_bodies_pass_both_ways_on_one_connection),
 		TEST(without_a_rule_nobody_is_served),
 		TEST(who_shows_nothing_or_something_bad_is_not_served),
 		TEST(plaintext_on_the_tls_port_is_cut_and_counted),

@@ -201,6 +201,27 @@ an_intermediate_leads_to_us_and_a_leaf_does_not(void **state)
 }
 
 static void
+a_revoked_intermediate_takes_all_it_has_signed_along(void **state)
+{
+	struct ends *ends = *state;
+	struct pki_authority *middle =
+	    pki_authority(ends->pki, "middle", pki_root(ends->pki));
+	struct rm_tls_files own, files;
+
+	rm_tls_free(ends->accepting.tls);
+	own = pki_issue(ends->pki, "accepting", &(struct pki_wish){ .uri = TOR_URI });
+	own.revoked = pki_revoke(ends->pki, "revoked", NULL, NULL);
+	ends->accepting.tls = tls_of(ends->loop, &own);
+	files = pki_issue(ends->pki, "stranger",
+	    &(struct pki_wish){ .uri = AGENT_URI, .by = middle });
+	/* The intermediate has no list of its own: it has revoked nobody. */
+	judge(ends, &files, "intermediate", NULL, true);
+	pki_revoke(ends->pki, "revoked", NULL, "middle");
+	rm_tls_look(ends->accepting.tls);
+	judge(ends, &files, "intermediate", "certificate revoked", true);
+}
+
+static void
 who_shows_nothing_is_refused(void **state)
 {
 	struct ends *ends = *state;
@@ -358,6 +379,7 @@ main(void)
 		TEST(every_bad_certificate_is_refused_in_both_roles),
 		TEST(another_authority_is_none_of_ours),
 		TEST(an_intermediate_leads_to_us_and_a_leaf_does_not),
+		TEST(a_revoked_intermediate_takes_all_it_has_signed_along),
 		TEST(who_shows_nothing_is_refused),
 		TEST(nothing_older_than_tls_1_3_is_spoken),
 		TEST(who_has_us_answer_and_answer_is_left),
