@@ -6,6 +6,9 @@ import sys
 
 from .places import ROOT
 
+sys.path.append(str(ROOT / "tests" / "support"))
+from confine import Filter, Unit  # noqa: E402, F401: for whoever looks into a unit
+
 UNITS = {
     kind: ROOT / kind / f"{kind}.service"
     for kind in ("host-agent", "tor-aggregator", "region-controller", "analyzer")
