@@ -55,6 +55,23 @@ start_state(struct analyzer *analyzer)
 }
 
 static int
+introduce_sites(struct analyzer *analyzer)
+{
+	const struct analyzer_config *config = analyzer->config;
+	const struct rm_list *lists[] = { &config->alertmanagers, &config->webhooks };
+	int r = 0;
+
+	if (config->influx.url[0] != '\0')
+		r = rm_http_client_site(
+		    analyzer->http, config->influx.url, &config->influx.site);
+	for (size_t l = 0; l < 2; l++)
+		for (size_t i = 0; r == 0 && i < lists[l]->count; i++)
+			r = rm_http_client_site(analyzer->http,
+			    ((char *const *)lists[l]->items)[i], &config->alerts);
+	return r;
+}
+
+static int
 start_history(struct analyzer *analyzer)
 {
 	struct history_callbacks callbacks;
@@ -62,6 +79,8 @@ start_history(struct analyzer *analyzer)
 	int r;
 
 	r = rm_http_client_new(analyzer->loop, &analyzer->http);
+	if (r == 0)
+		r = introduce_sites(analyzer);
 	if (r < 0)
 		return r;
 	analyzer_history_callbacks(analyzer, &callbacks);
@@ -188,6 +207,18 @@ listen_http(struct analyzer *analyzer, const char *prefix, const char *where)
 }
 
 static int
+listen_https(struct analyzer *analyzer)
+{
+	const char *where = analyzer->config->https_listen;
+	int r = rm_https_listen(analyzer->server, where,
+	    rm_credentials_tls(analyzer->credentials), NULL);
+
+	if (r < 0)
+		rm_log_error(r, "cannot serve HTTPS on %s", where);
+	return r;
+}
+
+static int
 start_http(struct analyzer *analyzer)
 {
 	int r;
@@ -210,6 +241,8 @@ start_http(struct analyzer *analyzer)
 		r = listen_http(analyzer, "", analyzer->config->http_listen);
 	if (r == 0)
 		r = listen_http(analyzer, "unix:", analyzer->config->http_socket);
+	if (r == 0)
+		r = listen_https(analyzer);
 	return r;
 }
 

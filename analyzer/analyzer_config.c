@@ -34,6 +34,8 @@ const struct rm_option analyzer_options[] = {
 	  "URLs that get openings and resolutions, in Alertmanager's format", NULL, NULL, 0 },
 	{ "first", RM_BOOL, AT(first), "true", 0, 0, 0,
 	  "false where aggregators come only while an earlier analyzer of their list is away: without any of them it says nothing", NULL, NULL, 0 },
+	RM_HTTP_SITE_TLS("alerts", struct analyzer_config, alerts),
+	RM_HTTP_SITE_LOGIN("alerts", struct analyzer_config, alerts),
 	{ "blind.grace_ms", RM_UINT, AT(blind_grace_ms), "3000", 500, 600000, 0,
 	  "an aggregator may be silent for this long before it is a finding", NULL, NULL, 0 },
 	{ "blind.start_ms", RM_UINT, AT(blind_start_ms), "15000", 500, 600000, 0,
@@ -63,6 +65,7 @@ const struct rm_option analyzer_options[] = {
 	  "for basic authentication; \"\": none", NULL, NULL, 0 },
 	{ "influx.password_file", RM_STRING, AT(influx.password_file), "", 0, 1023, 0,
 	  "file that holds the user's password; \"\": none", NULL, NULL, 0 },
+	RM_HTTP_SITE_TLS("influx", struct analyzer_config, influx.site),
 	{ "influx.batch_points", RM_UINT, AT(influx.batch_points), "5000", 1, 100000, 0,
 	  "points of one write, at most", NULL, NULL, 0 },
 	{ "influx.batch_ms", RM_UINT, AT(influx.batch_ms), "1000", 1, 60000, 0,
@@ -82,6 +85,7 @@ const struct rm_option analyzer_options[] = {
 	  UINT64_C(1) << 44, 0, "of all these files; the oldest goes first", NULL, NULL, 0 },
 	{ "http.listen", RM_STRING, AT(http_listen), "127.0.0.1:9474", 0, 255, 0,
 	  "where /metrics and the reading API answer; \"\": nowhere", NULL, NULL, 0 },
+	RM_HTTPS_OPTION(struct analyzer_config, https_listen),
 	{ "http.socket", RM_STRING, AT(http_socket), "/run/rackmesh/analyzer.sock", 0, 100, 0,
 	  "Unix socket of the whole API; \"\": none", NULL, NULL, 0 },
 	{ 0 }
@@ -147,6 +151,10 @@ check_all(const struct analyzer_config *config, struct rm_why *why)
 		    config, "alerts.alertmanagers", &config->alertmanagers, why);
 	if (r == 0)
 		r = check_urls(config, "alerts.webhooks", &config->webhooks, why);
+	if (r == 0)
+		r = rm_http_site_check(&config->alerts, "alerts", why);
+	if (r == 0)
+		r = rm_http_site_check(&config->influx.site, "influx", why);
 	return r;
 }
 

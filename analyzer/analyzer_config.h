@@ -9,6 +9,8 @@
 
 #include "rackmesh/base/config.h"
 #include "rackmesh/base/credentials.h"
+#include "rackmesh/base/http_site.h"
+#include "rackmesh/fabric/https.h"
 
 /* Strings are never NULL after a load unless said otherwise. */
 struct analyzer_influx_config {
@@ -17,6 +19,7 @@ struct analyzer_influx_config {
 	char *database, *retention_policy, *incident_retention_policy;
 	char *org, *bucket;
 	char *token_file, *user, *password_file; /* "": none */
+	struct rm_http_site site;                /* its TLS; nothing else of it */
 	uint64_t batch_points, batch_ms, timeout_ms;
 	uint64_t spool_bytes, incident_spool_bytes; /* also without a url */
 };
@@ -31,6 +34,7 @@ struct analyzer_config {
 	uint64_t resolve_after_ms;
 	char *state_folder; /* "": nothing is kept */
 	struct rm_list alertmanagers, webhooks;
+	struct rm_http_site alerts; /* how both are met */
 	struct analyzer_influx_config influx;
 	char *history_folder; /* "": none, without influx.url nothing is kept then */
 	uint64_t history_max_bytes;
@@ -38,6 +42,7 @@ struct analyzer_config {
 	uint64_t blind_grace_ms, blind_start_ms;
 	uint64_t unavailable_per_mille;
 	char *http_listen, *http_socket; /* "": nowhere */
+	char *https_listen; /* "": nowhere */
 };
 
 extern const struct rm_option analyzer_options[];

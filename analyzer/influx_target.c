@@ -66,32 +66,15 @@ write_url(const struct analyzer_influx_config *config, const char *policy, char 
 	return fits ? 0 : -ENAMETOOLONG;
 }
 
-/* The first line of a file. */
+/* "" where there is no file. */
 static int
 read_secret(const char *path, char secret[INFLUX_SECRET_BYTES], struct rm_why *why)
 {
-	uint8_t *data;
-	size_t len;
-	int r;
-
 	if (path[0] == '\0') {
 		secret[0] = '\0';
 		return 0;
 	}
-	r = rm_file_read(path, INFLUX_SECRET_BYTES, &data, &len);
-	if (r < 0)
-		return rm_why(why, r, "cannot read %s: %s", path, strerror(-r));
-	len = strcspn((char *)data, "\r\n");
-	if (len >= INFLUX_SECRET_BYTES || len == 0)
-		r = rm_why(why, -EINVAL, "%s: %s", path,
-		    len == 0 ? "it is empty" : "its first line is too long");
-	else {
-		memcpy(secret, data, len);
-		secret[len] = '\0';
-	}
-	explicit_bzero(data, len);
-	free(data);
-	return r;
+	return rm_file_read_password(path, secret, INFLUX_SECRET_BYTES, why);
 }
 
 int

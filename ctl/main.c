@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ctl/ctl.h"
+#include "ctl/request_tls.h"
 
 static const struct command {
 	const char *name;
@@ -118,10 +119,14 @@ print_help(FILE *out)
 	    "                            analyzer (the first two); default: the "
 	    "aggregator, of\n"
 	    "                            incidents the analyzer unless -a is given\n"
+	    "      --certificate FILE    for https addresses: who you are (or\n"
+	    "                            $RACKMESH_CERTIFICATE), PEM\n"
+	    "      --key FILE            its key (or $RACKMESH_KEY)\n"
+	    "      --authorities FILE    whom to believe (or $RACKMESH_AUTHORITIES)\n"
 	    "  -j, --json                the daemon's own JSON instead of a table\n"
 	    "  -h, --help                this text; behind a command, the command's\n"
 	    "      --version\n\n"
-	    "An ADDRESS is host:port, an http:// URL, or unix:/path.\n\n"
+	    "An ADDRESS is host:port, an http:// or https:// URL, or unix:/path.\n\n"
 	    "Exit status: 0 all is well; 1 the answer is bad news (an open incident, a "
 	    "bad\n"
 	    "topology, an RNIC that is not good); 2 a wrong command line; 3 no "
@@ -151,7 +156,7 @@ from_environment(const char *name, const char *fallback)
 
 static const char options_short[] = "+a:c:z:A:t:jh";
 
-enum { OPTION_VERSION = 256 };
+enum { OPTION_VERSION = 256, OPTION_CERTIFICATE, OPTION_KEY, OPTION_AUTHORITIES };
 
 static const struct option options_long[] = {
 	{ "aggregator", required_argument, NULL, 'a' },
@@ -159,6 +164,9 @@ static const struct option options_long[] = {
 	{ "analyzer", required_argument, NULL, 'z' },
 	{ "agent", required_argument, NULL, 'A' },
 	{ "through", required_argument, NULL, 't' },
+	{ "certificate", required_argument, NULL, OPTION_CERTIFICATE },
+	{ "key", required_argument, NULL, OPTION_KEY },
+	{ "authorities", required_argument, NULL, OPTION_AUTHORITIES },
 	{ "json", no_argument, NULL, 'j' },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, OPTION_VERSION },
@@ -184,6 +192,15 @@ take_option(struct ctl *ctl, int c, const char *value)
 		break;
 	case 't':
 		ctl->through = value;
+		break;
+	case OPTION_CERTIFICATE:
+		ctl->certificate = value;
+		break;
+	case OPTION_KEY:
+		ctl->key = value;
+		break;
+	case OPTION_AUTHORITIES:
+		ctl->authorities = value;
 		break;
 	default:
 		ctl->json = true;
@@ -288,6 +305,7 @@ run(struct ctl *ctl, const char *name)
 	status = take_late_options(ctl, name);
 	if (status >= 0)
 		return status;
+	request_tls_files(ctl->certificate, ctl->key, ctl->authorities);
 	curl_global_init(CURL_GLOBAL_DEFAULT);
 	status = commands[i].run(ctl);
 	curl_global_cleanup();
@@ -308,10 +326,14 @@ main(int argc, char **argv)
 		.analyzer = from_environment("RACKMESH_ANALYZER", "127.0.0.1:9474"),
 		.agent = from_environment(
 		    "RACKMESH_AGENT", "unix:/run/rackmesh/host-agent.sock"),
+		.certificate = from_environment("RACKMESH_CERTIFICATE", NULL),
+		.key = from_environment("RACKMESH_KEY", NULL),
+		.authorities = from_environment("RACKMESH_AUTHORITIES", NULL),
 	};
 	int status;
 
-	/* Changes are taken on the Unix socket only: that of this very host. */
+	/* In plaintext changes are taken on the Unix socket only: that of this very
+	 * host. */
 	ctl.controller_changes = from_environment(
 	    "RACKMESH_CONTROLLER", "unix:/run/rackmesh/region-controller.sock");
 	ctl.is_rack_asked = from_environment("RACKMESH_AGGREGATOR", NULL) != NULL;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "ctl/printable.h"
+#include "ctl/request_tls.h"
 
 #define REQUEST_MAX_BYTES (64u << 20)
 #define REQUEST_TIMEOUT_S 10L
@@ -117,6 +118,11 @@ request_send(const char *base, const char *path, const char *post, struct body *
 		fprintf(
 		    stderr, "rackmeshctl: %s%s is too long an address\n", base, path);
 		goto out;
+	}
+	if (strncmp(base, "https://", 8) == 0) {
+		r = request_tls_set(curl);
+		if (r < 0)
+			goto out;
 	}
 	if (post != NULL) {
 		curl_easy_setopt(curl, CURLOPT_POST, 1L);

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 /*
- * base: "http://host:port", "host:port" or "unix:/path". path: begins with '/',
+ * base: "http://host:port", "https://host:port", "host:port" or "unix:/path". path: begins with '/',
  * already escaped. Returns 0 and *ret (new reference; NULL unless JSON came), or a
  * negative errno after having said on stderr what failed, where, and what to try.
  * An HTTP error's own sentence is shown as it is.

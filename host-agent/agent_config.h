@@ -12,6 +12,7 @@
 #include "host-agent/rnic_facts.h"
 #include "rackmesh/base/config.h"
 #include "rackmesh/base/credentials.h"
+#include "rackmesh/fabric/https.h"
 
 #define AGENT_GID_CHOSEN 256 /* no index of a GID table */
 
@@ -69,6 +70,7 @@ struct agent_config {
 	uint64_t queue_max_age_ms;
 	uint64_t queue_max_bytes;
 	char *http_listen;
+	char *https_listen; /* "": nowhere */
 	char *http_socket;
 };
 

@@ -201,6 +201,18 @@ agent_listen(struct host_agent *agent, const char *prefix, const char *where)
 }
 
 static int
+agent_listen_tls(struct host_agent *agent)
+{
+	const char *where = agent->config.https_listen;
+	int r = rm_https_listen(agent->http, where,
+	    rm_credentials_tls(agent->credentials), agent->config.region);
+
+	if (r < 0)
+		rm_log_error(r, "cannot serve HTTPS on %s", where);
+	return r;
+}
+
+static int
 agent_serve_http(struct host_agent *agent)
 {
 	int r;
@@ -232,6 +244,8 @@ agent_serve_http(struct host_agent *agent)
 		r = agent_listen(agent, "", agent->config.http_listen);
 	if (r == 0)
 		r = agent_listen(agent, "unix:", agent->config.http_socket);
+	if (r == 0)
+		r = agent_listen_tls(agent);
 	return r;
 }
 

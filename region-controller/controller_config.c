@@ -37,6 +37,7 @@ const struct rm_option controller_options[] = {
 	  "user of etcd; \"\": no authentication", NULL, NULL, 0 },
 	{ "etcd.password_file", RM_STRING, AT(etcd.password_file), "", 0, 4095, 0,
 	  "file with that user's password, for its owner only (mode 0600)", NULL, NULL, 0 },
+	RM_HTTP_SITE_TLS("etcd", struct controller_config, etcd.site),
 	{ "etcd.lease_ttl_s", RM_UINT, AT(etcd.lease_ttl_s), "2", 2, 60, 0,
 	  "a leader that etcd does not hear of for so long leads no more", NULL, NULL, 0 },
 	{ "etcd.timeout_ms", RM_UINT, AT(etcd.timeout_ms), "2500", 100, 60000, 0,
@@ -57,6 +58,7 @@ const struct rm_option controller_options[] = {
 	  "an RNIC that no connected aggregator has told of for so long leaves the plans", NULL, NULL, 0 },
 	{ "http.listen", RM_STRING, AT(http_listen), "127.0.0.1:9473", 0, 255, 0,
 	  "where /metrics and the reading API answer; \"\": nowhere", NULL, NULL, 0 },
+	RM_HTTPS_OPTION(struct controller_config, https_listen),
 	{ "http.socket", RM_STRING, AT(http_socket), "/run/rackmesh/region-controller.sock", 0, 100, 0,
 	  "Unix socket of the whole API, also what changes something; \"\": none", NULL, NULL, 0 },
 
@@ -139,7 +141,7 @@ check_etcd(const struct controller_config *config, struct rm_why *why)
 	if (config->etcd.user[0] != '\0' && config->etcd.password_file[0] == '\0')
 		return rm_config_refuse(
 		    config->path, why, "expected etcd.password_file, too", "etcd.user");
-	return 0;
+	return rm_http_site_check(&config->etcd.site, "etcd", why);
 }
 
 static int
@@ -184,26 +186,21 @@ int
 controller_config_password(
     const struct controller_config *config, char **ret, struct rm_why *why)
 {
-	const char *path = config->etcd.password_file;
-	uint8_t *text = NULL;
-	struct stat st;
-	size_t len = 0;
-	int r = 0;
+	char *password;
+	int r;
 
-	if (config->etcd.user[0] == '\0') {
-		*ret = strdup("");
-		return *ret == NULL ? rm_why(why, -ENOMEM, "out of memory") : 0;
+	password = calloc(1, MAX_PASSWORD_BYTES);
+	if (password == NULL)
+		return rm_why(why, -ENOMEM, "out of memory");
+	r = config->etcd.user[0] == '\0'
+		? 0
+		: rm_file_read_password(
+		      config->etcd.password_file, password, MAX_PASSWORD_BYTES, why);
+	if (r < 0) {
+		free(password);
+		return r;
 	}
-	if (stat(path, &st) < 0)
-		return rm_why(why, -errno, "%s: %s", path, strerror(errno));
-	if (st.st_mode & 077)
-		return rm_why(why, -EPERM,
-		    "%s: others can read it; chmod 0600 and change the password", path);
-	r = rm_file_read(path, MAX_PASSWORD_BYTES, &text, &len);
-	if (r < 0)
-		return rm_why(why, r, "%s: %s", path, strerror(-r));
-	text[strcspn((char *)text, "\r\n")] = '\0';
-	*ret = (char *)text;
+	*ret = password;
 	return 0;
 }
 

@@ -9,6 +9,8 @@
 
 #include "rackmesh/base/config.h"
 #include "rackmesh/base/credentials.h"
+#include "rackmesh/base/http_site.h"
+#include "rackmesh/fabric/https.h"
 #include "region-controller/plan.h"
 
 struct controller_plan_config {
@@ -22,6 +24,7 @@ struct controller_plan_config {
 struct controller_etcd_config {
 	struct rm_list endpoints; /* of char *; none: the topology file */
 	char *user, *password_file;
+	struct rm_http_site site; /* its TLS; nothing else of it */
 	uint64_t lease_ttl_s, timeout_ms, relist_s, compact_after_s;
 };
 
@@ -39,6 +42,7 @@ struct controller_config {
 	uint64_t debounce_ms;
 	uint64_t forget_after_days;
 	char *http_listen;
+	char *https_listen; /* "": nowhere */
 	char *http_socket;
 	struct controller_plan_config plan;
 };

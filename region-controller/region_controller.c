@@ -114,6 +114,18 @@ listen_http(struct region_controller *controller, const char *prefix, const char
 }
 
 static int
+listen_https(struct region_controller *controller)
+{
+	const char *where = controller->config.https_listen;
+	int r = rm_https_listen(controller->http, where,
+	    rm_credentials_tls(controller->credentials), controller->config.region);
+
+	if (r < 0)
+		rm_log_error(r, "cannot serve HTTPS on %s", where);
+	return r;
+}
+
+static int
 serve_http(struct region_controller *controller)
 {
 	int r;
@@ -158,6 +170,8 @@ serve_http(struct region_controller *controller)
 		r = listen_http(controller, "", controller->config.http_listen);
 	if (r == 0)
 		r = listen_http(controller, "unix:", controller->config.http_socket);
+	if (r == 0)
+		r = listen_https(controller);
 	return r;
 }
 

@@ -344,6 +344,10 @@ build(struct store_etcd *etcd, const struct store_etcd_options *options)
 	etcd->writer = wire_writer_new();
 	if (etcd->writer != NULL)
 		r = rm_http_client_new(etcd->loop, &etcd->http);
+	for (size_t i = 0;
+	     r == 0 && options->site != NULL && i < options->endpoint_count; i++)
+		r = rm_http_client_site(
+		    etcd->http, options->endpoints[i], options->site);
 	if (r == 0)
 		r = rm_etcd_new(etcd->loop, etcd->http, &client, &etcd->etcd);
 	inbox.arg = etcd;

@@ -51,6 +51,8 @@ const struct rm_option aggregator_options[] = {
 	  "base URLs, http://127.0.0.1:9093; each gets every alert", NULL, NULL, 0 },
 	{ "alerts.webhooks", RM_LIST, AT(webhooks), NULL, 0, 8, 0,
 	  "URLs that get openings and resolutions, in Alertmanager's format", NULL, NULL, 0 },
+	RM_HTTP_SITE_TLS("alerts", struct aggregator_config, alerts),
+	RM_HTTP_SITE_LOGIN("alerts", struct aggregator_config, alerts),
 	{ "alerts.resolve_after_ms", RM_UINT, AT(resolve_after_ms), "2000", 250, 600000, 0,
 	  "a fault is over when its part was seen to work for this long", NULL, NULL, 0 },
 	{ "ring.max_bytes", RM_UINT, AT(ring_bytes), "67108864", 65536, UINT64_C(1) << 34, 0,
@@ -71,6 +73,7 @@ const struct rm_option aggregator_options[] = {
 	  "results per second of one agent; more are counted, not judged", NULL, NULL, 0 },
 	{ "http.listen", RM_STRING, AT(http_listen), "127.0.0.1:9472", 0, 255, 0,
 	  "where /metrics and the reading API answer; \"\": nowhere", NULL, NULL, 0 },
+	RM_HTTPS_OPTION(struct aggregator_config, https_listen),
 	{ "http.socket", RM_STRING, AT(http_socket), "/run/rackmesh/tor-aggregator.sock", 0,
 	  100, 0, "Unix socket of the whole API; \"\": none", NULL, NULL, 0 },
 	{ 0 }
@@ -191,7 +194,9 @@ check_all(const struct check *check)
 		r = check_addresses(check, "analyzers", &config->analyzers);
 	if (r == 0)
 		r = check_urls(check, "alerts.alertmanagers", &config->alertmanagers);
-	return r < 0 ? r : check_urls(check, "alerts.webhooks", &config->webhooks);
+	if (r == 0)
+		r = check_urls(check, "alerts.webhooks", &config->webhooks);
+	return r < 0 ? r : rm_http_site_check(&config->alerts, "alerts", check->why);
 }
 
 int

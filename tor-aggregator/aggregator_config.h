@@ -9,6 +9,8 @@
 
 #include "rackmesh/base/config.h"
 #include "rackmesh/base/credentials.h"
+#include "rackmesh/base/http_site.h"
+#include "rackmesh/fabric/https.h"
 
 #define AGGREGATOR_MAX_ANALYZERS 16
 
@@ -30,6 +32,7 @@ struct aggregator_config {
 	struct rm_list analyzers;
 	struct rm_list plans;
 	struct rm_list alertmanagers, webhooks;
+	struct rm_http_site alerts; /* how both are met */
 	uint64_t resolve_after_ms;
 	uint64_t probe_timeout_ms;
 	uint64_t ring_bytes; /* per ToR */
@@ -38,6 +41,7 @@ struct aggregator_config {
 	uint64_t max_agents, max_links;
 	uint64_t max_results_per_s;
 	char *http_listen, *http_socket; /* "": nowhere */
+	char *https_listen; /* "": nowhere */
 };
 
 extern const struct rm_option aggregator_options[];

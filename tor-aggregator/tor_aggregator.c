@@ -179,13 +179,19 @@ start_alerts(struct tor_aggregator *aggregator)
 		.webhook_count = config->webhooks.count,
 		.region = config->region,
 		.source = config->name,
+		.ask_ns = aggregator_config_has_peers(config) ? ASK_SINKS_NS : 0,
 		.on_told = tor_aggregator_on_told,
 		.arg = aggregator,
 	};
 	int r;
 
 	r = rm_http_client_new(aggregator->loop, &aggregator->http);
-		.ask_ns = aggregator_config_has_peers(config) ? ASK_SINKS_NS : 0,
+	for (size_t i = 0; r == 0 && i < config->alertmanagers.count; i++)
+		r = rm_http_client_site(
+		    aggregator->http, options.alertmanagers[i], &config->alerts);
+	for (size_t i = 0; r == 0 && i < config->webhooks.count; i++)
+		r = rm_http_client_site(
+		    aggregator->http, options.webhooks[i], &config->alerts);
 	if (r == 0)
 		r = rm_alerts_new(
 		    aggregator->loop, aggregator->http, &options, &aggregator->alerts);
@@ -304,6 +310,13 @@ start_http(struct tor_aggregator *aggregator)
 		if (r < 0)
 			rm_log_error(r, "cannot serve HTTP on %s", text);
 	}
+	if (r < 0)
+		return r;
+	r = rm_https_listen(aggregator->server, aggregator->config->https_listen,
+	    rm_credentials_tls(aggregator->credentials), aggregator->config->region);
+	if (r < 0)
+		rm_log_error(
+		    r, "cannot serve HTTPS on %s", aggregator->config->https_listen);
 	return r;
 }
 
@@ -373,13 +386,13 @@ tor_aggregator_free(struct tor_aggregator *aggregator)
 	rm_http_server_free(aggregator->server);
 	rm_metrics_free(aggregator->metrics);
 	relay_free(aggregator->relay);
+	pairs_free(aggregator->pairs);
 	dispatch_free(aggregator->dispatch);
 	agent_links_free(aggregator->links);
 	/* Its jobs answer to the store and the uplink, so it goes first. */
 	rm_worker_free(aggregator->worker);
 	plan_store_free(aggregator->plans);
 	orders_free(aggregator->orders);
-	pairs_free(aggregator->pairs);
 	service_table_free(aggregator->services);
 	analyzer_link_free(aggregator->analyzer);
 	uplink_free(aggregator->uplink);

@@ -6,8 +6,10 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "rackmesh/base/http_call.h"
+#include "rackmesh/base/http_site.h"
 #include "rackmesh/base/loop.h"
 
 #define CLIENT_IDLE_CONNECTIONS 64
@@ -15,6 +17,7 @@
 #define CLIENT_CONTENT_TYPE 256
 
 struct rm_http_client {
+	struct rm_http_sites *sites;
 	struct event_base *base;
 	struct rm_timer *timer;
 	CURLM *multi;
@@ -197,6 +200,9 @@ rm_http_client_new(struct rm_loop *loop, struct rm_http_client **ret)
 	client->multi = curl_multi_init();
 	if (client->multi == NULL)
 		goto out;
+	r = rm_http_sites_new(&client->sites);
+	if (r < 0)
+		goto out;
 	r = rm_timer_new(loop, client_on_timeout, client, &client->timer);
 	if (r < 0)
 		goto out;
@@ -225,8 +231,31 @@ rm_http_client_free(struct rm_http_client *client)
 	if (client->multi != NULL)
 		curl_multi_cleanup(client->multi);
 	rm_timer_free(client->timer);
+	rm_http_sites_free(client->sites);
 	free(client);
 	curl_global_cleanup();
+}
+
+int
+rm_http_client_site(
+    struct rm_http_client *client, const char *base, const struct rm_http_site *site)
+{
+	return rm_http_sites_add(client->sites, base, site);
+}
+
+static int
+client_call(struct rm_http_client *client, const struct rm_http_exchange *exchange,
+    struct rm_http_call **ret)
+{
+	struct rm_http_exchange met = *exchange;
+	struct rm_http_meeting meeting;
+	int r;
+
+	r = rm_http_sites_meet(client->sites, &met, &meeting);
+	if (r == 0)
+		r = rm_http_call_new(&met, client, ret);
+	explicit_bzero(&meeting, sizeof(meeting));
+	return r;
 }
 
 int
@@ -240,7 +269,7 @@ rm_http_client_start(struct rm_http_client *client,
 		return -ECANCELED;
 	if (client->count >= RM_HTTP_MAX_CALLS)
 		return -EAGAIN;
-	r = rm_http_call_new(exchange, client, &call);
+	r = client_call(client, exchange, &call);
 	if (r < 0)
 		return r;
 	/* Arms the timer: the work begins in the loop. */
@@ -299,7 +328,7 @@ rm_http_client_now(
 	struct rm_http_call *call;
 	int r;
 
-	r = rm_http_call_new(exchange, client, &call);
+	r = client_call(client, exchange, &call);
 	if (r < 0)
 		return r;
 	r = rm_http_call_errno(call, curl_easy_perform(call->easy));

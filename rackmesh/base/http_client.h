@@ -17,6 +17,7 @@
 #define RM_HTTP_MAX_CALLS 512 /* at once; streams count, too */
 
 struct rm_http_client;
+struct rm_http_site;
 struct rm_loop;
 
 struct rm_http_answer {
@@ -42,6 +43,11 @@ void rm_http_client_free(struct rm_http_client *client);
 int rm_http_client_send(struct rm_http_client *client, const char *url,
     const char *content_type, const char *body, size_t body_len, int64_t timeout_ns,
     void (*done)(const struct rm_http_answer *answer, void *arg), void *arg);
+
+/* How servers whose URLs begin with base are met, from now on: see http_site.h. All is
+ * copied. -ENOSPC: too many. */
+int rm_http_client_site(
+    struct rm_http_client *client, const char *base, const struct rm_http_site *site);
 
 struct rm_http_call;
 

@@ -67,6 +67,9 @@ struct ssl_st *rm_tls_connecting(struct rm_tls *tls);
 
 /* After the handshake: the peer's URI into identity. -EBADMSG: not exactly one. */
 int rm_tls_identity(const struct ssl_st *ssl, char identity[RM_TLS_MAX_IDENTITY]);
+/* The one URI in a certificate, whoever's. -EBADMSG: not exactly one. */
+int rm_tls_certificate_identity(
+    const struct x509_st *certificate, char identity[RM_TLS_MAX_IDENTITY]);
 /* Is the peer's certificate valid now, by today's authorities and CRLs? */
 bool rm_tls_still_good(const struct rm_tls *tls, const struct ssl_st *ssl);
 

@@ -101,6 +101,15 @@ tls_certificate_identity(
 	return r;
 }
 
+int
+rm_tls_certificate_identity(
+    const X509 *certificate, char identity[RM_TLS_MAX_IDENTITY])
+{
+	int uris;
+
+	return tls_certificate_identity(certificate, identity, &uris);
+}
+
 /* What we ask of a peer's own certificate besides a chain that holds; NULL: nothing
  * is missing. */
 static const char *

@@ -266,3 +266,33 @@ def test_nobody_takes_anothers_place(world, tmp_path):
         false.stop()
         like.start()
         like.wait_ready()
+
+
+HTTPS_PORT = 9573
+
+
+def test_over_https_viewers_read_and_operators_change(world, tmp_path):
+    def controller(fabric):
+        return {"http": {"tls_listen": f"{fabric.management['controller1']}:{HTTPS_PORT}"}}
+
+    lab = secured(world, controller=controller).start().lab
+    place = f"https://{lab.fabric.management['controller1']}:{HTTPS_PORT}"
+
+    def asked_by(role, *words, region=REGION, authority=lab.authority):
+        shown = authority.issue(identity(region, role, "ann"), f"{role}-{region}")
+        files = ("--certificate", shown.certificate, "--key", shown.key)
+        believed = ("--authorities", lab.authority.certificate_path)
+        return lab.ctl_run("centre", "--controller", place, *files, *believed, *words)
+
+    assert asked_by("viewer", "brake").returncode == 0
+    assert asked_by("viewer", "brake", region="*").returncode == 0
+    refused = asked_by("viewer", "brake", "on")
+    assert refused.returncode == 3 and "may not change things" in refused.stderr, refused
+    done = asked_by("operator", "brake", "rate", "50")
+    assert done.returncode in (0, 1), done
+    assert "50" in asked_by("viewer", "brake").stdout
+    assert asked_by("operator", "brake", "off", region="sea").returncode == 3
+    assert asked_by("agent", "brake").returncode == 3
+    foreign = Authority(tmp_path / "other", "somebody else")
+    assert asked_by("operator", "brake", "off", authority=foreign).returncode == 3
+    assert "50" in asked_by("viewer", "brake").stdout

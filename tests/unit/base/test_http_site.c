@@ -1,0 +1,166 @@
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "rackmesh/base/file.h"
+#include "rackmesh/base/http_site.h"
+
+static char secret[64];
+
+static int
+setup(void **state)
+{
+	snprintf(secret, sizeof(secret), "/tmp/rackmesh-site-%d", (int)getpid());
+	if (rm_file_replace(secret, (const uint8_t *)"s3cret\n", 7) < 0 ||
+	    chmod(secret, 0600) < 0)
+		return -1;
+	return rm_http_sites_new((struct rm_http_sites **)state);
+}
+
+static int
+teardown(void **state)
+{
+	rm_http_sites_free(*state);
+	unlink(secret);
+	return 0;
+}
+
+static void
+only_urls_below_a_base_are_met_its_way(void **state)
+{
+	static const struct {
+		const char *url;
+		bool met;
+	} cases[] = {
+		{ "https://a:9093/api/v2/alerts", true },
+		{ "https://a:9093", true },
+		{ "https://a:9093?x", true },
+		{ "https://a:90931/api", false },
+		{ "https://a:9093.evil/api", false },
+		{ "https://a:9093@evil/api", false },
+		{ "http://a:9093/api", false },
+		{ "https://b:9093/api", false },
+		{ "", false },
+	};
+	char ca[] = "/ca.pem", user[] = "ann";
+	struct rm_http_site site = {
+		.authorities = ca, .user = user, .password_file = secret
+	};
+	struct rm_http_sites *sites = *state;
+
+	assert_int_equal(rm_http_sites_add(sites, "https://a:9093/", &site), 0);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct rm_http_exchange exchange = { .url = cases[i].url };
+		struct rm_http_meeting meeting;
+
+		assert_int_equal(rm_http_sites_meet(sites, &exchange, &meeting), 0);
+		if ((exchange.tls != NULL) != cases[i].met)
+			fail_msg("%s", cases[i].url);
+		if (!cases[i].met)
+			continue;
+		assert_string_equal(exchange.tls->authorities, "/ca.pem");
+		assert_null(exchange.tls->certificate);
+		assert_string_equal(exchange.user, "ann");
+		assert_string_equal(exchange.password, "s3cret");
+	}
+}
+
+static void
+a_secret_is_read_anew_each_time_and_never_when_others_can(void **state)
+{
+	struct rm_http_site site = { .token_file = secret };
+	struct rm_http_sites *sites = *state;
+	struct rm_http_exchange exchange = { .url = "https://a/x" };
+	struct rm_http_meeting meeting;
+
+	assert_int_equal(rm_http_sites_add(sites, "https://a", &site), 0);
+	assert_int_equal(rm_http_sites_meet(sites, &exchange, &meeting), 0);
+	assert_string_equal(exchange.bearer, "s3cret");
+	assert_int_equal(rm_file_replace(secret, (const uint8_t *)"other\n", 6), 0);
+	exchange = (struct rm_http_exchange){ .url = "https://a/x" };
+	assert_int_equal(rm_http_sites_meet(sites, &exchange, &meeting), -EACCES);
+	assert_int_equal(chmod(secret, 0400), 0);
+	exchange = (struct rm_http_exchange){ .url = "https://a/x" };
+	assert_int_equal(rm_http_sites_meet(sites, &exchange, &meeting), 0);
+	assert_string_equal(exchange.bearer, "other");
+}
+
+static void
+what_an_exchange_brings_itself_is_kept(void **state)
+{
+	char ca[] = "/ca.pem";
+	struct rm_http_site site = { .authorities = ca, .token_file = secret };
+	const struct rm_http_tls own = { .authorities = "/own.pem" };
+	struct rm_http_sites *sites = *state;
+	struct rm_http_exchange exchange = {
+		.url = "https://a/x", .tls = &own, .user = "me", .password = "mine"
+	};
+	struct rm_http_meeting meeting;
+
+	assert_int_equal(rm_http_sites_add(sites, "https://a", &site), 0);
+	assert_int_equal(rm_http_sites_meet(sites, &exchange, &meeting), 0);
+	assert_ptr_equal(exchange.tls, &own);
+	assert_string_equal(exchange.user, "me");
+	assert_null(exchange.bearer);
+}
+
+static void
+halves_of_credentials_are_refused(void **state)
+{
+	char some[] = "some", missing[] = "/nonexistent";
+	const struct rm_http_site good = { .user = some, .password_file = secret };
+	const struct rm_http_site bad[] = {
+		{ .certificate = some },
+		{ .key = secret },
+		{ .user = some },
+		{ .password_file = secret },
+		{ .user = some, .password_file = secret, .token_file = secret },
+		{ .token_file = missing },
+		{ .certificate = some, .key = missing },
+	};
+	struct rm_why why;
+
+	assert_int_equal(rm_http_site_check(&good, "alerts", &why), 0);
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+		assert_true(rm_http_site_check(&bad[i], "alerts", &why) < 0);
+	assert_int_equal(chmod(secret, 0644), 0);
+	assert_true(rm_http_site_check(&good, "alerts", &why) < 0);
+}
+
+static void
+the_number_of_sites_has_an_end(void **state)
+{
+	const struct rm_http_site site = { 0 };
+	struct rm_http_sites *sites = *state;
+
+	for (size_t i = 0; i < RM_HTTP_SITES; i++)
+		assert_int_equal(rm_http_sites_add(sites, "https://a", &site), 0);
+	assert_int_equal(rm_http_sites_add(sites, "https://a", &site), -ENOSPC);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+		    only_urls_below_a_base_are_met_its_way, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+		    a_secret_is_read_anew_each_time_and_never_when_others_can, setup,
+		    teardown),
+		cmocka_unit_test_setup_teardown(
+		    what_an_exchange_brings_itself_is_kept, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+		    halves_of_credentials_are_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+		    the_number_of_sites_has_an_end, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
