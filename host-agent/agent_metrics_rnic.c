@@ -28,6 +28,7 @@ static const struct agent_counter prober_counters[] = {
 	{ "rackmesh_agent_probes_late_total", "", P(late_sends), "Probes that left later than their pace allows." },
 	{ "rackmesh_agent_replies_unknown_total", "", P(unknown_replies), "Replies to no probe in flight." },
 	{ "rackmesh_agent_replies_malformed_total", "", P(malformed_replies), "Replies that were none." },
+	{ "rackmesh_agent_replies_unverified_total", "", P(unverified_replies), "Replies with a wrong MAC, or with none where one is due." },
 	{ "rackmesh_agent_results_split_total", "", P(split_replies), "Results with all three delay terms." },
 	{ "rackmesh_agent_sends_held_total", "", P(held), "Times that a compiled-in ceiling held back what was due." },
 	{ 0 }
@@ -41,6 +42,10 @@ static const struct agent_counter reflector_counters[] = {
 	{ "rackmesh_agent_reflector_refused_total", "reason=\"port\"", R(refused_port), "Packets that got no reply." },
 	{ "rackmesh_agent_reflector_refused_total", "reason=\"malformed\"", R(refused_malformed), "Packets that got no reply." },
 	{ "rackmesh_agent_reflector_refused_total", "reason=\"full\"", R(refused_full), "Packets that got no reply." },
+	{ "rackmesh_agent_reflector_refused_total", "reason=\"bad_mac\"", R(refused_mac), "Packets that got no reply." },
+	{ "rackmesh_agent_reflector_refused_total", "reason=\"unauthenticated\"", R(refused_plain), "Packets that got no reply." },
+	{ "rackmesh_agent_reflector_refused_total", "reason=\"replayed\"", R(refused_replayed), "Packets that got no reply." },
+	{ "rackmesh_agent_reflector_authenticated_total", "", R(authenticated), "Packets at the reflector's port with the right MAC." },
 	{ 0 }
 };
 

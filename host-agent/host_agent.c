@@ -9,7 +9,9 @@
 #include "host-agent/host_agent_services.h"
 #include "host-agent/host_agent_state.h"
 #include "host-agent/lanes.h"
+#include "host-agent/key_ring.h"
 #include "host-agent/plans.h"
+#include "rackmesh/fabric/key_file.h"
 #include "host-agent/tracing.h"
 #include "rackmesh/base/address.h"
 #include "rackmesh/base/http_server.h"
@@ -120,6 +122,7 @@ agent_add_rnics(struct host_agent *agent)
 			.flow_qps = agent->config.roce_flow_qps,
 			.software_stamps = agent->config.roce_software_stamps,
 			.lanes = agent->lanes,
+			.keys = agent->keys,
 			.prober = agent_prober_options(agent),
 		};
 		int r = 0;
@@ -127,6 +130,8 @@ agent_add_rnics(struct host_agent *agent)
 		for (size_t t = 0; t < options.tor_count && r == 0; t++) {
 			options.tors[t] = agent_rnic_tor(&list[i], t);
 			r = plans_add_tor(agent->plans, options.tors[t]);
+			if (r == 0)
+				r = key_ring_add_tor(agent->keys, options.tors[t]);
 		}
 		if (r == 0)
 			r = rnic_new(agent->loop, agent->worker, &options,
@@ -297,6 +302,8 @@ agent_build(struct host_agent *agent)
 	if (r == 0)
 		r = plans_new(config->state_folder, agent->worker, &agent->plans);
 	if (r == 0)
+		r = agent_new_keys(agent);
+	if (r == 0)
 		r = brake_file_new(
 		    config->state_folder, agent->worker, &agent->brake_file);
 	if (r == 0)
@@ -328,6 +335,7 @@ agent_build(struct host_agent *agent)
 		agent_tune_limits(agent);
 		agent_load_brake(agent);
 		plans_load(agent->plans, rm_wall_now(), rm_mono_now());
+		agent_load_keys(agent);
 	}
 	return r;
 }
@@ -387,6 +395,8 @@ host_agent_free(struct host_agent *agent)
 	free(agent->uplinks);
 	count_rows_free(agent->rows);
 	plans_free(agent->plans);
+	key_ring_free(agent->keys);
+	rm_key_files_free(agent->key_files);
 	brake_file_free(agent->brake_file);
 	rm_metrics_free(agent->metrics);
 	rm_credentials_free(agent->credentials);

@@ -5,6 +5,7 @@
 #include "host-agent/brake_file.h"
 #include "host-agent/host_agent_services.h"
 #include "host-agent/host_agent_state.h"
+#include "host-agent/key_ring.h"
 #include "host-agent/pinglist.h"
 #include "host-agent/plans.h"
 #include "host-agent/rdma_facts.h"
@@ -215,7 +216,7 @@ agent_on_welcome(struct uplink *uplink, void *arg)
 	agent_services_tell_all(agent->services, i);
 }
 
-static void
+void
 agent_plan_tor(struct host_agent *agent, const char *tor)
 {
 	for (size_t i = 0; i < agent->rnic_count; i++) {
@@ -298,8 +299,12 @@ agent_on_resolved(
     struct uplink *uplink, const struct wire_resolve_answer *answer, void *arg)
 {
 	struct host_agent *agent = arg;
+	bool keyed =
+	    answer->found && key_ring_hear(agent->keys, &answer->rnic, &answer->key);
 
 	agent_services_answer(agent->services, answer);
+	for (size_t i = 0; keyed && i < agent->rnic_count; i++)
+		agent_plan_rnic(agent, agent->rnics[i]);
 }
 
 /* It has to be an aggregator of all ToRs that we would speak to it about. */
@@ -367,6 +372,7 @@ const struct uplink_callbacks agent_uplink_callbacks = {
 	.on_peer = agent_on_peer,
 	.on_welcome = agent_on_welcome,
 	.on_pinglist = agent_on_pinglist,
+	.on_keys = agent_on_keys,
 	.on_focus = agent_on_focus,
 	.on_refused = agent_on_refused,
 	.on_caught_up = agent_on_caught_up,

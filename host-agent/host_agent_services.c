@@ -92,8 +92,9 @@ send_ask(struct agent_services *own, const struct services_ask *ask)
 					       .qpn = ask->qpn,
 					       .dst_qpn = ask->dst_qpn,
 					       .qp_type = ask->qp_type });
-	return uplink_resolve(uplink,
-	    &(struct wire_resolve){ .token = ask->token, .address = ask->address });
+	return uplink_resolve(uplink, &(struct wire_resolve){ .token = ask->token,
+					  .address = ask->address,
+					  .prober = rnic_facts(rnic)->id });
 }
 
 static void

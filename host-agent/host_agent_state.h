@@ -23,10 +23,12 @@
 struct agent_services;
 struct brake_file;
 struct count_rows;
+struct key_ring;
 struct lanes;
 struct pinglist_sum;
 struct plans;
 struct rm_http_server;
+struct rm_key_files;
 struct rm_loop;
 struct rm_metrics;
 struct rm_timer;
@@ -48,6 +50,8 @@ struct host_agent {
 	struct ceiling ceiling; /* of all RNICs */
 
 	struct plans *plans;
+	struct key_ring *keys;
+	struct rm_key_files *key_files;
 	struct rnic **rnics;
 	size_t rnic_count;
 	struct uplink **uplinks; /* in the order of config.aggregators */
@@ -77,6 +81,14 @@ extern const struct uplink_callbacks agent_uplink_callbacks;
 bool agent_serves(
     const struct host_agent *agent, size_t uplink, const struct rnic *rnic);
 void agent_plan_rnic(struct host_agent *agent, struct rnic *rnic);
+/* host_agent_keys.c */
+int agent_new_keys(struct host_agent *agent);
+/* Those of an earlier life, of all ToRs: blocks, so before the loop runs. */
+void agent_load_keys(struct host_agent *agent);
+/* A message of them, from an aggregator. */
+int agent_on_keys(struct uplink *uplink, const uint8_t *data, size_t len, void *arg);
+/* To the RNICs of this ToR: what they are to probe, and with what. */
+void agent_plan_tor(struct host_agent *agent, const char *tor);
 /* Puts into force what agent->brake has come to. */
 void agent_obey_brake(struct host_agent *agent);
 

@@ -341,6 +341,7 @@ rnic_describe(const struct rnic *rnic, struct wire_rnic *ret)
 		.large_qpn = roce ? rnic->verbs.large_qpn : 0,
 		.lid = facts->lid,
 		.link = (uint8_t)rnic_link(rnic),
+		.authenticates = rnic->options.keys != NULL,
 	};
 	memcpy(ret->tors, rnic->options.tors, sizeof(ret->tors));
 	memcpy(ret->addresses, rnic->addresses, sizeof(rnic->addresses));

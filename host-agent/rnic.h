@@ -22,6 +22,7 @@
 #include "schemas/wire.h"
 
 struct rnic;
+struct key_ring;
 struct lanes;
 struct pinglist_sum;
 struct reflector;
@@ -39,6 +40,7 @@ struct rnic_options { /* strings are borrowed */
 	bool software_stamps;
 	const struct verbs_calls *calls;
 	struct lanes *lanes;
+	const struct key_ring *keys; /* outlives it; NULL: it cannot authenticate */
 	struct prober_options prober; /* random_seed is made anew each time */
 };
 

@@ -73,9 +73,11 @@ rnic_start_prober(struct rnic *rnic)
 	}
 	r = prober_new(
 	    rnic->loop, rnic->port, &options, rnic_on_result, rnic, &rnic->prober);
-	if (r == 0)
-		rnic_set_pace(rnic);
-	return r;
+	if (r < 0)
+		return r;
+	prober_set_keys(rnic->prober, rnic->options.keys);
+	rnic_set_pace(rnic);
+	return 0;
 }
 
 /* ---- ports ---------------------------------------------------------------------- */
@@ -207,6 +209,7 @@ rnic_open(struct rnic *rnic)
 	r = reflector_new(rnic->port, rnic->facts.id, 0, &rnic->reflector);
 	if (r < 0)
 		goto out;
+	reflector_set_keys(rnic->reflector, rnic->options.keys, REFLECTOR_GRACE_NS);
 	r = rnic_start_prober(rnic);
 	if (r < 0)
 		goto out;

@@ -172,6 +172,11 @@ uplink_take_frame(struct uplink *uplink, const uint8_t *data, size_t len)
 	else if (kind == WIRE_PINGLIST) {
 		uplink->counts.pinglists++;
 		r = uplink->callbacks.on_pinglist(uplink, data, len, uplink->arg);
+	} else if (kind == WIRE_KEYS) {
+		uplink->counts.keys++;
+		r = 0;
+		if (uplink->callbacks.on_keys != NULL)
+			r = uplink->callbacks.on_keys(uplink, data, len, uplink->arg);
 	}
 	if (r < 0 && r != -EACCES)
 		uplink->counts.refused_frames++;

@@ -60,13 +60,16 @@ struct uplink_callbacks {
 	/* Connected to whom this certificate's URI names ("": a link without TLS), before
 	 * a word is said. < 0: it is not one of ours. NULL: whoever it is. */
 	int (*on_peer)(struct uplink *uplink, const char *identity, void *arg);
+	/* As on_pinglist; NULL: nobody here authenticates, keys are passed over. */
+	int (*on_keys)(
+	    struct uplink *uplink, const uint8_t *data, size_t len, void *arg);
 };
 
 struct uplink_counts {
 	uint64_t sessions;
 	uint64_t refusals;       /* welcomes that were none */
 	uint64_t refused_frames; /* malformed, out of turn, or of no kind we know */
-	uint64_t pinglists, focuses, brakes, acks, pings;
+	uint64_t pinglists, keys, focuses, brakes, acks, pings;
 	uint64_t heartbeats;
 	uint64_t heartbeats_behind; /* batches could not go before it */
 	uint64_t count_rows;

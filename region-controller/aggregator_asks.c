@@ -46,7 +46,8 @@ aggregators_brake(struct aggregators *aggregators, const struct store_brake *bra
 
 /* rnic: NULL for nobody. */
 static int
-answer(struct session *session, uint64_t token, const struct registry_rnic *rnic)
+answer(struct session *session, uint64_t token, struct wire_rnic_id prober,
+    const struct registry_rnic *rnic)
 {
 	struct aggregators *owner = session->owner;
 	struct wire_resolve_answer out = { .token = token, .found = rnic != NULL };
@@ -56,28 +57,10 @@ answer(struct session *session, uint64_t token, const struct registry_rnic *rnic
 	if (rnic != NULL)
 		out.rnic =
 		    registry_wire(owner->options.topology(owner->options.arg), rnic);
+	out.key = aggregators_pair_key(owner, prober, rnic);
 	r = wire_write_resolved(owner->writer, &out, &bytes);
 	return r < 0 ? r : rm_link_send(session->link, bytes.data, bytes.len);
 }
-
-int
-session_on_resolve(struct session *session, const uint8_t *data, size_t len)
-{
-	struct aggregators *owner = session->owner;
-	const struct registry_rnic *rnic;
-	struct wire_resolve resolve;
-	int r;
-
-	r = wire_open_resolve(&resolve, data, len);
-	if (r < 0)
-		return r;
-	rnic = registry_resolve(owner->options.registry, &resolve.address);
-	owner->counts.resolved += rnic != NULL;
-	owner->counts.unresolved += rnic == NULL;
-	return answer(session, resolve.token, rnic);
-}
-
-/* ---- who is at the other end of this QP? --------------------------------------- */
 
 static const struct registry_rnic *
 find_rnic(const struct aggregators *owner, struct wire_rnic_id id)
@@ -97,6 +80,28 @@ serves_rnic(const struct session *session, const struct registry_rnic *rnic)
 }
 
 int
+session_on_resolve(struct session *session, const uint8_t *data, size_t len)
+{
+	struct aggregators *owner = session->owner;
+	const struct registry_rnic *rnic;
+	struct wire_resolve resolve;
+	int r;
+
+	r = wire_open_resolve(&resolve, data, len);
+	if (r < 0)
+		return r;
+	rnic = registry_resolve(owner->options.registry, &resolve.address);
+	owner->counts.resolved += rnic != NULL;
+	owner->counts.unresolved += rnic == NULL;
+	/* A key is for RNICs of those ToRs only that it speaks for. */
+	if (!serves_rnic(session, find_rnic(owner, resolve.prober)))
+		resolve.prober.guid = 0;
+	return answer(session, resolve.token, resolve.prober, rnic);
+}
+
+/* ---- who is at the other end of this QP? --------------------------------------- */
+
+int
 session_on_join(struct session *session, const uint8_t *data, size_t len)
 {
 	struct aggregators *owner = session->owner;
@@ -113,7 +118,7 @@ session_on_join(struct session *session, const uint8_t *data, size_t len)
 		owner->counts.join_strangers++;
 	else if (qp_joins_ask(owner->joins, &join, rm_mono_now(), &other))
 		rnic = find_rnic(owner, other);
-	return answer(session, join.token, rnic);
+	return answer(session, join.token, join.rnic, rnic);
 }
 
 /* ---- what traces find ---------------------------------------------------------- */

@@ -27,8 +27,12 @@ session_deliver(struct session *session)
 		struct aggregators_tor *tor = &session->info.tors[i];
 		const struct publish_tor *plan =
 		    publish_find(owner->options.publish, tor->tor);
-		int r;
+		int r = 0;
 
+		if (plan != NULL) /* before the plan that needs them */
+			r = session_deliver_keys(session, tor, plan);
+		if (r < 0)
+			return r;
 		/* Not newer than what it holds: it would be refused. The update that
 		 * gives it a higher number is on its way. */
 		if (plan == NULL || plan->digest == tor->digest ||

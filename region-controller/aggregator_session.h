@@ -11,6 +11,7 @@
 
 #define AGGREGATORS_MAX_DRILLS 32
 
+struct publish_tor;
 struct qp_joins;
 struct rm_link;
 struct rm_timer;
@@ -42,6 +43,8 @@ struct aggregators {
 	} drills[AGGREGATORS_MAX_DRILLS];
 	uint64_t last_drill;
 	struct qp_joins *joins;
+	uint32_t epoch;        /* of keys, last delivered; 0: none */
+	uint64_t keys_version; /* of the last message */
 	struct aggregators_counts counts;
 };
 
@@ -51,6 +54,14 @@ void session_free(struct session *session);
 int session_on_frame(struct rm_link *link, const uint8_t *data, size_t len, void *arg);
 /* Sends the plans that it does not hold. */
 int session_deliver(struct session *session);
+/* aggregator_keys.c: sends that ToR's, unless it has them. */
+int session_deliver_keys(struct session *session, struct aggregators_tor *tor,
+    const struct publish_tor *plan);
+/* A new epoch has begun: everybody is to have its keys. */
+bool aggregators_epoch_over(struct aggregators *aggregators);
+/* The key from prober to rnic; epoch 0: there is none. */
+struct wire_pair_key aggregators_pair_key(const struct aggregators *aggregators,
+    struct wire_rnic_id prober, const struct registry_rnic *rnic);
 /* Nothing was ever braked: 0 without a message. */
 int session_brake(struct session *session);
 int session_on_resolve(struct session *session, const uint8_t *data, size_t len);

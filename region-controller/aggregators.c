@@ -159,6 +159,8 @@ on_ping(void *arg)
 
 	rm_timer_after(aggregators->ping, PING_NS);
 	ping_all(aggregators);
+	if (aggregators_epoch_over(aggregators))
+		aggregators_deliver(aggregators);
 	rm_notify_worked(rm_loop_notify(aggregators->loop), NULL, rm_mono_now());
 }
 

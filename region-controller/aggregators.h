@@ -20,6 +20,7 @@
 #include "schemas/wire.h"
 
 struct aggregators;
+struct probe_keys;
 struct publish;
 struct qp_joins_counts;
 struct registry;
@@ -35,8 +36,9 @@ struct aggregators_options {
 	uint64_t incarnation;
 	struct rm_tls *tls; /* borrowed; NULL: plaintext */
 	size_t max_sessions;
-	struct registry *registry; /* told of RNICs */
-	struct publish *publish;   /* told what is held; asked what to send */
+	struct registry *registry;     /* told of RNICs */
+	struct publish *publish;       /* told what is held; asked what to send */
+	const struct probe_keys *keys; /* borrowed; NULL: nobody authenticates */
 	/* NULL: we lead; else what a hello is refused with. Borrowed for a moment. */
 	const char *(*standby)(void *arg);
 	/* Plans may be different now. Never called from inside our functions below. */
@@ -62,6 +64,9 @@ struct aggregators_drill {
 struct aggregators_tor {
 	char tor[RM_NAME_BYTES];
 	uint64_t version, digest; /* held there, as far as we know */
+	/* Of the plan and epoch whose keys it was sent; 0: none yet. */
+	uint64_t keys_digest;
+	uint32_t keys_epoch;
 };
 
 struct aggregators_session {
@@ -81,6 +86,7 @@ struct aggregators_counts {
 	uint64_t refused_messages;
 	uint64_t foreign_rnics; /* of ToRs that the one who told does not serve */
 	uint64_t plans_sent, plan_bytes_sent, plans_not_sent;
+	uint64_t keys_sent;       /* messages */
 	uint64_t refused_standby; /* hellos, since we do not lead */
 	uint64_t resolved, unresolved;
 	uint64_t join_strangers; /* of RNICs that the one who asked does not serve */

@@ -56,6 +56,12 @@ const struct rm_option controller_options[] = {
 	  "changes within this time are planned together", NULL, NULL, 0 },
 	{ "forget_after_days", RM_UINT, AT(forget_after_days), "7", 1, 3650, RM_RELOAD,
 	  "an RNIC that no connected aggregator has told of for so long leaves the plans", NULL, NULL, 0 },
+	{ "probe_keys.secret_file", RM_STRING, AT(keys_secret_file), "", 0, 4095, 0,
+	  "file (mode 0600) with the secret that all keys of probes are derived from, one line "
+	  "of 32 to 64 characters, the same at all controllers of the region; \"\": probes are "
+	  "not authenticated", NULL, NULL, 0 },
+	{ "probe_keys.epoch_s", RM_UINT, AT(keys_epoch_s), "86400", 2, 2592000, 0,
+	  "the keys of probes change this often; the same at all controllers", NULL, NULL, 0 },
 	{ "http.listen", RM_STRING, AT(http_listen), "127.0.0.1:9473", 0, 255, 0,
 	  "where /metrics and the reading API answer; \"\": nowhere", NULL, NULL, 0 },
 	RM_HTTPS_OPTION(struct controller_config, https_listen),

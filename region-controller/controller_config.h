@@ -41,6 +41,8 @@ struct controller_config {
 	uint64_t settle_ms;
 	uint64_t debounce_ms;
 	uint64_t forget_after_days;
+	char *keys_secret_file;
+	uint64_t keys_epoch_s;
 	char *http_listen;
 	char *https_listen; /* "": nowhere */
 	char *http_socket;

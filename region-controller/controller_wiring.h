@@ -19,6 +19,7 @@ struct region_controller {
 	struct store *store;
 	struct registry *registry;
 	struct publish *publish;
+	struct probe_keys *keys; /* NULL: nobody authenticates */
 	struct traced *traced;
 	struct aggregators *aggregators;
 	struct rm_listener *listener;

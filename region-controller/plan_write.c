@@ -137,6 +137,7 @@ wire_of_node(const struct plan_set *set, uint32_t index)
 		.incarnation = rnic->qpn == 0 ? 0 : rnic->incarnation,
 		.large_qpn = rnic->large_qpn,
 		.lid = rnic->lid,
+		.authenticates = rnic->authenticates,
 		/* No link: where it flaps, plans would with it. */
 	};
 	for (size_t i = 0; i < rnic->tor_count; i++)

@@ -16,6 +16,7 @@
 #include "region-controller/controller_store.h"
 #include "region-controller/controller_wiring.h"
 #include "region-controller/planner.h"
+#include "region-controller/probe_keys.h"
 #include "region-controller/publish.h"
 #include "region-controller/registry.h"
 #include "region-controller/traced.h"
@@ -186,6 +187,7 @@ serve_aggregators(struct region_controller *controller)
 		.max_sessions = controller->config.max_aggregators,
 		.registry = controller->registry,
 		.publish = controller->publish,
+		.keys = controller->keys,
 		.standby = controller_standby,
 		.on_change = controller_plan_soon,
 		.on_rnic = controller_put_rnic,
@@ -196,6 +198,9 @@ serve_aggregators(struct region_controller *controller)
 	struct rm_address address;
 	int r;
 
+	if (controller->keys == NULL)
+		rm_log_warn(0, "without probe_keys.secret_file nobody's probes are "
+			       "authenticated");
 	r = aggregators_new(controller->loop, &options, &controller->aggregators);
 	if (r == 0)
 		r = rm_address_parse(controller->config.listen, -1, &address);
@@ -228,6 +233,22 @@ read_store(struct region_controller *controller)
 }
 
 static int
+read_keys(struct region_controller *controller)
+{
+	const struct controller_config *config = &controller->config;
+	struct rm_why why = { 0 };
+	int r;
+
+	if (config->keys_secret_file[0] == '\0')
+		return 0;
+	r = probe_keys_new(
+	    config->keys_secret_file, config->keys_epoch_s, &why, &controller->keys);
+	if (r < 0)
+		rm_log_error(0, "probe_keys.secret_file: %s", why.text);
+	return r;
+}
+
+static int
 build(struct region_controller *controller)
 {
 	int r;
@@ -240,6 +261,8 @@ build(struct region_controller *controller)
 		r = publish_new(&controller->publish);
 	if (r == 0)
 		r = traced_new(TRACED_MAX_LINKS, &controller->traced);
+	if (r == 0)
+		r = read_keys(controller);
 	if (r == 0)
 		r = read_store(controller);
 	if (r == 0)
@@ -298,6 +321,7 @@ region_controller_free(struct region_controller *controller)
 	store_free(controller->store);
 	planner_free(controller->planner);
 	publish_free(controller->publish);
+	probe_keys_free(controller->keys);
 	traced_free(controller->traced);
 	registry_free(controller->registry);
 	rm_metrics_free(controller->metrics);

@@ -61,7 +61,8 @@ struct registry_rnic {
 	size_t address_count;
 	uint32_t qpn, large_qpn, mtu_bytes;
 	uint16_t lid;
-	uint8_t link;                   /* enum wire_link */
+	uint8_t link; /* enum wire_link */
+	bool authenticates;
 	uint64_t incarnation, replaced; /* this one's, and the one before */
 	/* Where the topology puts it. */
 	enum registry_refusal refusal;

@@ -109,6 +109,7 @@ registry_take_over(
 	ret->large_qpn = rnic->large_qpn;
 	ret->lid = rnic->lid;
 	ret->link = rnic->link;
+	ret->authenticates = rnic->authenticates;
 	ret->mtu_bytes = rnic->mtu_bytes;
 	ret->incarnation = rnic->incarnation;
 }
@@ -138,6 +139,6 @@ registry_same_plan(const struct registry_rnic *a, const struct registry_rnic *b)
 	       memcmp(a->tors, b->tors, sizeof(a->tors)) == 0 &&
 	       a->tor_count == b->tor_count && a->qpn == b->qpn &&
 	       a->large_qpn == b->large_qpn && a->lid == b->lid &&
-	       a->mtu_bytes == b->mtu_bytes &&
+	       a->mtu_bytes == b->mtu_bytes && a->authenticates == b->authenticates &&
 	       (a->qpn == 0 || a->incarnation == b->incarnation);
 }

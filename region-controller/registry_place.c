@@ -65,6 +65,7 @@ registry_wire(const struct rm_topology *topology, const struct registry_rnic *rn
 		.large_qpn = rnic->large_qpn,
 		.lid = rnic->lid,
 		.link = rnic->link,
+		.authenticates = rnic->authenticates,
 	};
 
 	for (size_t i = 0; i < rnic->tor_count; i++)

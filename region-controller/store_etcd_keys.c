@@ -68,7 +68,7 @@ store_rnic_read(const char *text, size_t len, struct rm_rnic_id id, json_t **obj
 {
 	static const char *const keys[] = { "id", "host", "device", "driver", "tors",
 		"plane", "addresses", "qpn", "large_qpn", "lid", "link", "mtu_bytes",
-		"incarnation", "aggregator", "registered", NULL };
+		"authenticates", "incarnation", "aggregator", "registered", NULL };
 	struct store_json in = { .why = why };
 	json_t *read = store_json_open(&in, text, len);
 	struct store_rnic rnic;

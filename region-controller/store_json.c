@@ -251,6 +251,7 @@ store_json_rnic(struct store_json *in, const json_t *object, const json_t *share
 	    (uint32_t)store_json_number(in, object, "large_qpn", WIRE_MAX_QPN);
 	ret->lid = (uint16_t)store_json_number(in, object, "lid", UINT16_MAX);
 	ret->link = read_link(in, object);
+	ret->authenticates = store_json_number(in, object, "authenticates", 1) != 0;
 	ret->incarnation = store_json_hex(in, object, "incarnation");
 	read_shared(in, shared, ret);
 }
@@ -287,6 +288,7 @@ store_json_set_rnic(json_t *object, const struct wire_rnic *rnic)
 	set_number(object, "qpn", rnic->qpn);
 	set_number(object, "large_qpn", rnic->large_qpn);
 	set_number(object, "lid", rnic->lid);
+	set_number(object, "authenticates", rnic->authenticates);
 	if (rnic->link != WIRE_LINK_UNKNOWN)
 		set_text(object, "link", wire_link_word(rnic->link));
 	if (rnic->incarnation != 0)

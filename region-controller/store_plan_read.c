@@ -171,7 +171,8 @@ read_rnics(struct store_json *in, const json_t *list, const json_t *shares,
     struct wire_rnic *ret)
 {
 	static const char *const keys[] = { "id", "host", "device", "addresses", "qpn",
-		"large_qpn", "lid", "link", "incarnation", "of", NULL };
+		"large_qpn", "lid", "link", "authenticates", "incarnation", "of",
+		NULL };
 
 	for (size_t i = 0; i < json_array_size(list) && in->r == 0; i++) {
 		const json_t *object = json_array_get(list, i);

@@ -127,6 +127,7 @@ describe(const struct roster_rnic *rnic, const struct tor_rack *rack)
 		.large_qpn = rnic->large_qpn,
 		.lid = rnic->lid,
 		.link = rnic->link,
+		.authenticates = rnic->authenticates,
 	};
 
 	memcpy(out.addresses, rnic->addresses, sizeof(out.addresses));

@@ -170,6 +170,7 @@ agent_hello(struct agent *agent, uint64_t incarnation)
 	agent->incarnation = incarnation;
 	agent->rnic_count = 0;
 	memset(agent->sent, 0, sizeof(agent->sent));
+	memset(agent->sent_keys, 0, sizeof(agent->sent_keys));
 	/* Clocks may have been set back by a reboot; a path may have changed. */
 	clock_map_reset(&agent->clock);
 	if (fresh) {

@@ -58,6 +58,7 @@ struct agent {
 		const struct tor_rack *rack;
 		uint64_t version, rotation, registration;
 	} sent[WIRE_MAX_TORS];
+	struct agent_pinglist_state sent_keys[WIRE_MAX_TORS]; /* rotation is 0 */
 	uint64_t registrations; /* so many so far */
 	struct agent *next;     /* all agents, see agents_first */
 };

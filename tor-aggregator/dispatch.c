@@ -8,9 +8,11 @@
 #include "tor-aggregator/agent.h"
 #include "tor-aggregator/agent_links.h"
 #include "tor-aggregator/expansion.h"
+#include "tor-aggregator/key_store.h"
 #include "tor-aggregator/tor_rack.h"
 
 #define PINGLISTS_PER_TICK 16 /* a rack of 256 gets all of them within a second */
+#define KEYS_PER_TICK 64
 
 struct dispatch {
 	struct agents *agents;
@@ -18,6 +20,7 @@ struct dispatch {
 	struct tor_rack *const *racks; /* borrowed */
 	size_t rack_count;
 	struct expansion *expansion;
+	struct key_store *keys; /* NULL: none */
 	struct wire_writer *writer;
 	struct dispatch_counts counts;
 };
@@ -68,6 +71,63 @@ own_rnics(const struct agent *agent, const struct tor_rack *rack,
 	return count;
 }
 
+static bool
+same_state(const struct agent_pinglist_state *a, const struct agent_pinglist_state *b)
+{
+	return a->rack == b->rack && a->version == b->version &&
+	       a->rotation == b->rotation && a->registration == b->registration;
+}
+
+/* True when there was something to send. */
+static bool
+send_keys(struct dispatch *dispatch, struct agent *agent, size_t t)
+{
+	const struct tor_rack *rack = dispatch->racks[t];
+	const struct wire_keys *view = key_store_view(dispatch->keys, t);
+	struct agent_pinglist_state state = { .rack = rack,
+		.registration = agent->registrations };
+	struct wire_rnic_id own[WIRE_MAX_HOST_RNICS];
+	struct wire_bytes bytes;
+	struct wire_keys out;
+	size_t own_count;
+	int r;
+
+	if (view == NULL)
+		return false;
+	state.version = view->version;
+	if (same_state(&agent->sent_keys[t], &state))
+		return false;
+	own_count = own_rnics(agent, rack, own);
+	if (own_count == 0)
+		return false;
+	r = key_store_expand(dispatch->keys, t, own, own_count, &out);
+	if (r == 0)
+		r = wire_write_keys(dispatch->writer, &out, &bytes);
+	if (r == 0)
+		r = agent_links_send(dispatch->links, agent, &bytes);
+	if (r < 0) {
+		dispatch->counts.failed++;
+		return true;
+	}
+	agent->sent_keys[t] = state;
+	dispatch->counts.keys++;
+	return true;
+}
+
+/* False: not all of them have theirs yet. */
+static bool
+send_all_keys(struct dispatch *dispatch)
+{
+	int left = KEYS_PER_TICK;
+
+	for (struct agent *agent = agents_first(dispatch->agents); agent != NULL;
+	     agent = agent->next)
+		for (size_t t = 0; agent->link != NULL && t < dispatch->rack_count; t++)
+			if (send_keys(dispatch, agent, t) && --left == 0)
+				return false;
+	return true;
+}
+
 /* True when there was something to send. */
 static bool
 send_due(struct dispatch *dispatch, struct agent *agent, size_t t, rm_wall_t wall)
@@ -86,9 +146,7 @@ send_due(struct dispatch *dispatch, struct agent *agent, size_t t, rm_wall_t wal
 		return false;
 	state.version = view->plan.version;
 	state.rotation = expansion_rotation(&view->plan, wall.ns / RM_NS_PER_S);
-	if (agent->sent[t].rack == rack && agent->sent[t].version == state.version &&
-	    agent->sent[t].rotation == state.rotation &&
-	    agent->sent[t].registration == state.registration)
+	if (same_state(&agent->sent[t], &state))
 		return false;
 	own_count = own_rnics(agent, rack, own);
 	if (own_count == 0)
@@ -112,11 +170,19 @@ dispatch_tick(struct dispatch *dispatch, rm_wall_t wall)
 {
 	int left = PINGLISTS_PER_TICK;
 
+	if (dispatch->keys != NULL && !send_all_keys(dispatch))
+		return;
 	for (struct agent *agent = agents_first(dispatch->agents); agent != NULL;
 	     agent = agent->next)
 		for (size_t t = 0; agent->link != NULL && t < dispatch->rack_count; t++)
 			if (send_due(dispatch, agent, t, wall) && --left == 0)
 				return;
+}
+
+void
+dispatch_set_keys(struct dispatch *dispatch, struct key_store *keys)
+{
+	dispatch->keys = keys;
 }
 
 void

@@ -13,6 +13,7 @@
 #include "tor-aggregator/aggregator_config.h"
 #include "tor-aggregator/brake_store.h"
 #include "tor-aggregator/drill.h"
+#include "tor-aggregator/key_store.h"
 #include "tor-aggregator/relay.h"
 #include "tor-aggregator/resolver.h"
 #include "tor-aggregator/tor_aggregator_state.h"
@@ -126,15 +127,27 @@ take_brake(struct orders *orders, const uint8_t *data, size_t len)
 
 /* ---- whose address is this? ---- */
 
+static bool
+speaks_for(const struct agent *agent, struct wire_rnic_id id)
+{
+	size_t hint = 0;
+
+	return agent_owns(agent, id, &hint) != NULL;
+}
+
 static void
 answer(struct orders *orders, struct agent *agent, uint64_t token,
-    const struct wire_rnic *rnic)
+    const struct wire_rnic *rnic, const struct wire_pair_key *key)
 {
 	struct wire_resolve_answer out = { .token = token, .found = rnic != NULL };
 	struct wire_bytes bytes;
 
 	if (rnic != NULL)
 		out.rnic = *rnic;
+	/* Nobody gets a key but for an RNIC of its own. */
+	if (rnic != NULL && key != NULL && key->epoch != 0 &&
+	    speaks_for(agent, (struct wire_rnic_id){ key->src_guid, key->src_port }))
+		out.key = *key;
 	if (wire_write_resolved(orders->writer, &out, &bytes) < 0 ||
 	    agent_links_send(orders->aggregator->links, agent, &bytes) < 0)
 		orders->counts.resolve_failed++;
@@ -169,7 +182,7 @@ learn(struct orders *orders, const struct agent *agent, const struct wire_rnic *
 /* To who asked, if that life of it is still there. */
 static void
 answer_asker(struct orders *orders, const struct resolver_asker *asker,
-    const struct wire_rnic *rnic)
+    const struct wire_rnic *rnic, const struct wire_pair_key *key)
 {
 	struct agent *agent = agents_find(orders->aggregator->agents, asker->host);
 
@@ -179,7 +192,7 @@ answer_asker(struct orders *orders, const struct resolver_asker *asker,
 	if (rnic != NULL)
 		learn(orders, agent, rnic, true);
 	if (!asker->ours)
-		answer(orders, agent, asker->token, rnic);
+		answer(orders, agent, asker->token, rnic, key);
 }
 
 /* A question of the agent's: *up is the token of what is to be sent. */
@@ -211,16 +224,18 @@ send_up(struct orders *orders, int r, uint64_t up, const struct wire_bytes *byte
 }
 
 static int
-ask_address(struct orders *orders, const struct agent *agent, uint64_t token,
-    const struct wire_address *address, bool ours)
+ask_address(struct orders *orders, const struct agent *agent,
+    const struct wire_resolve *resolve, bool ours)
 {
-	struct wire_resolve up = { .address = *address };
+	struct wire_resolve up = { .address = resolve->address };
 	struct wire_bytes bytes;
 	int r;
 
-	r = ask(orders, agent, token, ours, &up.token);
+	r = ask(orders, agent, resolve->token, ours, &up.token);
 	if (r < 0)
 		return r;
+	if (speaks_for(agent, resolve->prober))
+		up.prober = resolve->prober;
 	r = wire_write_resolve(orders->writer, &up, &bytes);
 	return send_up(orders, r, up.token, &bytes);
 }
@@ -230,27 +245,32 @@ orders_resolve(
     struct orders *orders, struct agent *agent, const struct wire_resolve *resolve)
 {
 	const struct tor_aggregator *aggregator = orders->aggregator;
-	bool old = false, known;
+	struct wire_pair_key key = { .epoch = 0 };
+	bool old = false, known, keyed;
 	struct wire_rnic rnic;
 
 	known = address_book_find(&orders->book, aggregator->racks,
 	    aggregator->rack_count, &resolve->address, rm_mono_now(), &rnic, &old);
-	if ((!known || old) &&
-	    ask_address(orders, agent, resolve->token, &resolve->address, false) == 0)
+	/* Of another rack's RNIC only the controller can make a key. */
+	keyed = !known || resolve->prober.guid == 0 || !rnic.authenticates ||
+		key_store_pair(aggregator->keys, resolve->prober, rnic.id, &key);
+	if ((!known || old || !keyed) &&
+	    ask_address(orders, agent, resolve, false) == 0)
 		return;
 	/* What is old is better than nothing. */
 	if (known) {
 		orders->counts.resolved_here++;
 		learn(orders, agent, &rnic, false);
 	}
-	answer(orders, agent, resolve->token, known ? &rnic : NULL);
+	answer(orders, agent, resolve->token, known ? &rnic : NULL, &key);
 }
 
 int
 orders_peer(
     struct orders *orders, struct agent *agent, const struct wire_address *address)
 {
-	return ask_address(orders, agent, 0, address, true);
+	return ask_address(
+	    orders, agent, &(struct wire_resolve){ .address = *address }, true);
 }
 
 static int
@@ -278,7 +298,7 @@ orders_join(struct orders *orders, struct agent *agent, const struct wire_join *
 	else
 		orders->counts.strangers++;
 	if (r < 0)
-		answer(orders, agent, join->token, NULL);
+		answer(orders, agent, join->token, NULL, NULL);
 }
 
 static int
@@ -292,7 +312,7 @@ take_answer(struct orders *orders, const uint8_t *data, size_t len)
 	if (r < 0)
 		return r;
 	if (resolver_answered(orders->resolver, in.token, &asker))
-		answer_asker(orders, &asker, in.found ? &in.rnic : NULL);
+		answer_asker(orders, &asker, in.found ? &in.rnic : NULL, &in.key);
 	return 0;
 }
 
@@ -340,6 +360,8 @@ orders_take(enum wire_kind kind, const uint8_t *data, size_t len, void *arg)
 		return take_brake(orders, data, len);
 	case WIRE_RESOLVE_ANSWER:
 		return take_answer(orders, data, len);
+	case WIRE_KEYS:
+		return key_store_take(orders->aggregator->keys, data, len);
 	case WIRE_DRILL:
 		return orders_drill(
 		    orders, data, len, send_to_controller, orders->aggregator->relay);
@@ -354,7 +376,7 @@ orders_tick(struct orders *orders, rm_mono_t now)
 	struct resolver_asker asker;
 
 	while (resolver_expired(orders->resolver, now, &asker))
-		answer_asker(orders, &asker, NULL);
+		answer_asker(orders, &asker, NULL, NULL);
 	brake_store_save(orders->brake);
 }
 

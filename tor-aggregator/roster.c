@@ -109,6 +109,7 @@ describe(struct roster *roster, struct roster_rnic *rnic, const struct wire_rnic
 	rnic->large_qpn = from->large_qpn;
 	rnic->lid = from->lid;
 	rnic->link = from->link;
+	rnic->authenticates = from->authenticates;
 	rnic->mtu_bytes = from->mtu_bytes;
 }
 

@@ -32,6 +32,7 @@ struct roster_rnic {
 	uint32_t qpn, large_qpn, mtu_bytes;
 	uint16_t lid;
 	uint8_t link;        /* enum wire_link */
+	bool authenticates;
 	uint32_t link_falls; /* from not down to down, as its agent told */
 	bool planned;        /* in the newest plan */
 	bool registered;     /* by an agent in this life of ours */

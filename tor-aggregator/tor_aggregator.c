@@ -23,6 +23,7 @@
 #include "tor-aggregator/analyzer_link.h"
 #include "tor-aggregator/dispatch.h"
 #include "tor-aggregator/orders.h"
+#include "tor-aggregator/key_store.h"
 #include "tor-aggregator/pairs.h"
 #include "tor-aggregator/plan_store.h"
 #include "tor-aggregator/relay.h"
@@ -357,6 +358,8 @@ tor_aggregator_new(struct rm_loop *loop, const struct aggregator_config *config,
 	if (r == 0)
 		r = start_agents(aggregator);
 	if (r == 0)
+		r = tor_aggregator_start_keys(aggregator);
+	if (r == 0)
 		r = start_relay(aggregator);
 	if (r == 0)
 		r = start_analyzer(aggregator);
@@ -392,6 +395,7 @@ tor_aggregator_free(struct tor_aggregator *aggregator)
 	/* Its jobs answer to the store and the uplink, so it goes first. */
 	rm_worker_free(aggregator->worker);
 	plan_store_free(aggregator->plans);
+	key_store_free(aggregator->keys);
 	orders_free(aggregator->orders);
 	service_table_free(aggregator->services);
 	analyzer_link_free(aggregator->analyzer);

@@ -28,6 +28,7 @@ struct tor_aggregator {
 	struct dispatch *dispatch;
 	struct rm_worker *worker;
 	struct plan_store *plans;
+	struct key_store *keys;
 	struct relay *relay;
 	uint64_t relay_told; /* which of its connections was told of ways */
 	struct wire_writer *ways_writer;

@@ -207,8 +207,8 @@ file_sync_folder(const char *path)
 	return r;
 }
 
-int
-rm_file_replace(const char *path, const uint8_t *data, size_t len)
+static int
+file_replace(const char *path, const uint8_t *data, size_t len, mode_t mode)
 {
 	char temporary[PATH_MAX];
 	int fd, n, r;
@@ -218,7 +218,7 @@ rm_file_replace(const char *path, const uint8_t *data, size_t len)
 	if (n < 0 || (size_t)n >= sizeof(temporary))
 		return -ENAMETOOLONG;
 	fd = open(
-	    temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
+	    temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, mode);
 	if (fd < 0)
 		return -errno;
 	r = file_write_fd(fd, data, len);
@@ -231,4 +231,16 @@ rm_file_replace(const char *path, const uint8_t *data, size_t len)
 		return r;
 	}
 	return file_sync_folder(path);
+}
+
+int
+rm_file_replace(const char *path, const uint8_t *data, size_t len)
+{
+	return file_replace(path, data, len, 0666);
+}
+
+int
+rm_file_replace_secret(const char *path, const uint8_t *data, size_t len)
+{
+	return file_replace(path, data, len, 0600);
 }

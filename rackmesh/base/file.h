@@ -28,5 +28,7 @@ int rm_file_check_secret(const char *path, struct rm_why *why);
 /* Temporary file, fsync, rename, fsync of the folder: a reader sees the old or
  * the new content, also after a crash. Blocks: call it on the worker. */
 int rm_file_replace(const char *path, const uint8_t *data, size_t len);
+/* The same of a file of 0600. */
+int rm_file_replace_secret(const char *path, const uint8_t *data, size_t len);
 
 #endif

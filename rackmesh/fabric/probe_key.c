@@ -21,6 +21,21 @@ derive(const void *key, size_t key_len, const struct probe_mac_piece *pieces,
 }
 
 void
+probe_key_secret(
+    const void *master, size_t len, uint32_t epoch, uint8_t ret[PROBE_SECRET_BYTES])
+{
+	static const char label[] = "rackmesh epoch";
+	const uint32_t epoch_be = htobe32(epoch);
+	const struct probe_mac_piece pieces[] = { { label, sizeof(label) - 1 },
+		{ &epoch_be, sizeof(epoch_be) } };
+	struct probe_mac mac;
+
+	probe_mac_init(&mac, master, len);
+	probe_mac_full(&mac, pieces, 2, ret);
+	probe_mac_clear(&mac);
+}
+
+void
 probe_key_responder(const uint8_t secret[PROBE_SECRET_BYTES], uint32_t epoch,
     struct rm_rnic_id responder, uint8_t ret[PROBE_KEY_BYTES])
 {

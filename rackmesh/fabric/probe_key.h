@@ -24,6 +24,10 @@
 #define PROBE_SECRET_BYTES 32
 #define PROBE_KEY_EPOCHS 3 /* that a responder takes: one back, now, one ahead */
 
+/* The region's secret of an epoch, of its master secret (32 to PROBE_MAC_MAX_KEY
+ * bytes): HMAC-SHA-256 over "rackmesh epoch" | epoch u32, big-endian. */
+void probe_key_secret(
+    const void *master, size_t len, uint32_t epoch, uint8_t ret[PROBE_SECRET_BYTES]);
 /* HMAC-SHA-256 of the secret over "rackmesh responder" | guid u64 | port u8 | epoch
  * u32, big-endian; its first 16 bytes. */
 void probe_key_responder(const uint8_t secret[PROBE_SECRET_BYTES], uint32_t epoch,
