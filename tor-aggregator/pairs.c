@@ -63,7 +63,8 @@ pairs_tell_standing(struct pairs *pairs, size_t other, rm_mono_t now)
 		const struct peer_own *own = &pairs->pairs[i].own;
 
 		/* Who is not warm cannot be expected to do anything. */
-		if (pairs_share(pairs, i, other))
+		if (pairs_share(pairs, i, other) &&
+		    (pairs->pairs[i].met || !pairs->pairs[i].peer.primary))
 			tors[standing.tor_count++] = (struct wire_tor_standing){
 				.tor = aggregator->tors[i],
 				.speaks = pairs->pairs[i].peer.speaks,
@@ -151,8 +152,11 @@ turn(struct pairs *pairs, size_t tor, bool speaks)
 		rm_log_warn(0, "%s: we speak for it no more, %s does",
 		    aggregator->tors[tor], other);
 		tor_aggregator_hush(aggregator, tor);
-		pairs->pairs[tor].synced = false;
-		tor_rack_doubt(aggregator->racks[tor]);
+		/* One that speaks already has told of all that it has open. */
+		if (!pairs->pairs[tor].peer.other_speaks) {
+			pairs->pairs[tor].synced = false;
+			tor_rack_doubt(aggregator->racks[tor]);
+		}
 	}
 	return true;
 }

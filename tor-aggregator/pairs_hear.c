@@ -1,6 +1,7 @@
 /* What the other aggregators tell. */
 #include <string.h>
 
+#include "rackmesh/base/log.h"
 #include "rackmesh/fabric/incident.h"
 #include "tor-aggregator/pairs_state.h"
 #include "tor-aggregator/peer_incident.h"
@@ -26,11 +27,32 @@ pairs_on_session(size_t other, void *arg)
 	for (size_t i = 0; i < pairs->aggregator->rack_count; i++) {
 		if (!pairs_share(pairs, i, other))
 			continue;
-		pairs->pairs[i].synced = false;
+		pairs->pairs[i].synced = pairs->pairs[i].met = false;
 		tor_rack_doubt(pairs->aggregator->racks[i]);
-		pairs_tell_all(pairs, i);
+		if (!pairs->pairs[i].peer.primary)
+			pairs_tell_all(pairs, i);
 	}
 	pairs_tell_standing(pairs, other, rm_mono_now());
+}
+
+/* Its first word, after all that it has told of if it speaks. A primary that goes on
+ * tells of what it has open; one that steps back has been told. */
+static void
+meet(struct pairs *pairs, size_t tor)
+{
+	struct tor_aggregator *aggregator = pairs->aggregator;
+	struct pair *pair = &pairs->pairs[tor];
+
+	pair->met = true;
+	if (!pair->peer.primary)
+		return;
+	if (pair->peer.speaks) {
+		pairs_tell_all(pairs, tor);
+	} else if (tor_rack_speaks(aggregator->racks[tor])) {
+		rm_log_warn(0, "%s: %s has spoken for it meanwhile",
+		    aggregator->tors[tor], pairs->names[pair->other]);
+		tor_aggregator_hush(aggregator, tor);
+	}
 }
 
 /* While it does not speak, what it has told of is perhaps not all. */
@@ -70,6 +92,8 @@ pairs_on_standing(size_t other, const struct wire_standing *standing, void *arg)
 		if (tor == PAIRS_NOBODY)
 			continue;
 		peer_heard(&pairs->pairs[tor].peer, &word, now);
+		if (!pairs->pairs[tor].met)
+			meet(pairs, tor);
 		synchronise(pairs, tor, word.speaks, now);
 	}
 }

@@ -16,6 +16,9 @@ struct pair {         /* one ToR's */
 	struct peer_own own;
 	/* The other one has told of all that it has open since it began to speak. */
 	bool synced;
+	/* Its word was heard on this link. Until then a primary says nothing of the
+	 * ToR: what it has open may be of before. */
+	bool met;
 };
 
 struct pairs {

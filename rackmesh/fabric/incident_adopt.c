@@ -136,7 +136,8 @@ rm_incidents_end_rest(struct rm_incidents *incidents, rm_wall_t resolved, rm_mon
 	for (size_t i = incidents->open_count; i-- > 0;) {
 		const struct incident_entry *entry = incidents->open[i];
 
-		if (entry->confirmed || (!entry->held && !entry->incident.told_opened))
+		if (entry->confirmed ||
+		    (!entry->held && !entry->former && !entry->incident.told_opened))
 			continue;
 		close_quietly(incidents, i, resolved, now);
 		ended++;

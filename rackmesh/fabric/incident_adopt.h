@@ -33,8 +33,9 @@ bool rm_incidents_end(
 void rm_incidents_release(struct rm_incidents *incidents);
 /* They are about to tell of all that they have open. */
 void rm_incidents_doubt(struct rm_incidents *incidents);
-/* They have, and they speak: what was told, or held, and was not among it has ended
- * meanwhile, and they have told of that. Returns how many. */
+/* They have, and they speak: what was told, or held, or is of an earlier life of ours,
+ * and was not among it has ended meanwhile, and they have told of that. Returns how
+ * many. */
 size_t rm_incidents_end_rest(
     struct rm_incidents *incidents, rm_wall_t resolved, rm_mono_t now);
 

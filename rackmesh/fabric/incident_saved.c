@@ -283,6 +283,7 @@ restore_entry(struct rm_incidents *incidents, struct incident_entry *entry,
 	const char *wrong = NULL;
 
 	entry->announced_confidence = incident->verdict.confidence;
+	entry->former = true;
 	if (incident->resolved.ns != 0) {
 		entry->resolved = now;
 		if (incidents->options.max_closed > 0 &&

@@ -17,6 +17,7 @@ struct incident_entry {
 	rm_mono_t resolved;
 	bool judged;    /* has its verdict of this judgement */
 	bool held;      /* the other one of our pair ends it, see incident_adopt */
+	bool former;    /* of an earlier life */
 	bool confirmed; /* it has told of it since rm_incidents_doubt */
 };
 

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.beside
 
 SOAK = os.environ.get("RACKMESH_SOAK") == "1"
 RACKS = {"tor1": ["h1", "h2", "h3", "h4"], "tor2": ["h1", "h5", "h6"]}
-FIRES_S, RESOLVES_S, TURNS_S, QUIET_S = 10, 25, 12, 2
+FIRES_S, RESOLVES_S, TURNS_S, QUIET_S, AFTER_S = 10, 25, 12, 2, 3
 SINKS = ("centre",)
 FOUND_S, MOVES_S = 30, 8
 BLIND = {"blind": {"start_ms": 4000}}
@@ -115,7 +115,7 @@ def told_once(world, fault, mark):
     grouped = [each for each in world.grouped.since(mark[1])]
     plain = [each for each in world.plain.since(mark[0])]
     others = [str(each) for each in grouped + plain
-              if each.status == "firing" and each.alertname == "RackmeshRnic"
+              if each.status == "firing" and each.alertname != "RackmeshAggregator"
               and not fault.names(each)]
     assert not others, f"others were named: {others}"
     told = [each.status for each in grouped if fault.names(each)]
@@ -142,12 +142,12 @@ def trouble_of(trouble):
         trouble.end()
 
 
-def chosen(*few):
+def chosen(*few, of=TROUBLES):
     """Those of every run; all of them where the full counts are asked for."""
-    return pytest.mark.parametrize("kind", TROUBLES if SOAK else few)
+    return pytest.mark.parametrize("kind", of if SOAK else few)
 
 
-@chosen(Stopped, PeerGone)
+@chosen(PeerGone)
 def test_trouble_before_a_fault(pairs, kind, say):
     trouble, mark = kind(pairs), pairs.mark()
     fault = RnicDead(pairs.lab, pairs.rnic("h2/r0"))
@@ -183,6 +183,25 @@ def test_trouble_in_the_middle_of_a_fault(pairs, kind, say):
     back(pairs)
     repeats = told_once(pairs, fault, mark)
     say(f"a fault, then {trouble}: one alert; at the webhook {repeats}x")
+
+
+@chosen(Stopped, of=[kind for kind in TROUBLES if kind.fatal])
+def test_a_fault_that_ends_while_the_primary_is_away(pairs, kind, say):
+    """It comes back believing that the fault lasts."""
+    trouble, mark = kind(pairs), pairs.mark()
+    fault = RnicDead(pairs.lab, pairs.rnic("h4/r0"))
+    with contextlib.ExitStack() as undo:
+        fault.begin()
+        undo.callback(fault.end)
+        pairs.grouped.wait_for(fault.fires, FIRES_S, mark[1], str(fault))
+        with trouble_of(trouble):
+            until(f"{trouble}: the other one speaks", TURNS_S, lambda: taken(pairs, trouble))
+            undo.close()
+            pairs.grouped.wait_for(fault.resolves, RESOLVES_S, mark[1], f"{trouble}")
+    back(pairs)
+    pairs.grouped.silence(AFTER_S, pairs.grouped.mark(), lambda each: not fault.names(each))
+    repeats = told_once(pairs, fault, mark)
+    say(f"a fault that ends while the primary is away ({trouble}): one alert; {repeats}x")
 
 
 def taken(world, trouble):

@@ -9,6 +9,7 @@
 
 #include "rackmesh/fabric/incident.h"
 #include "rackmesh/fabric/incident_adopt.h"
+#include "rackmesh/fabric/incident_file.h"
 
 #define STEP_NS (250 * RM_NS_PER_MS)
 #define THEIRS UINT64_C(0x7e11)
@@ -220,6 +221,31 @@ what_was_told_and_is_not_theirs_any_more_has_ended(void **state)
 	assert_int_equal(rm_incidents_open(rack->incidents), 1);
 }
 
+/* Killed before it could keep that everybody was told: the other one was there. */
+static void
+what_is_of_an_earlier_life_and_not_theirs_has_ended(void **state)
+{
+	const struct rm_incident_options options = { .max_open = 3, .max_closed = 2 };
+	struct rack *rack = *state;
+	struct rm_incidents *later = NULL;
+	struct rm_why why = { 0 };
+	json_t *saved;
+
+	judge(rack, "h1/r0");
+	saved = rm_incidents_save(rack->incidents, (rm_wall_t){ 1 });
+	assert_int_equal(rm_incidents_new(&options, &later), 0);
+	assert_int_equal(rm_incidents_restore(
+			     later, saved, (rm_mono_t){ 1 }, (rm_wall_t){ 1 }, &why),
+	    1);
+	assert_false(rm_incidents_get(later, 0)->told_opened);
+	rm_incidents_doubt(later);
+	assert_int_equal(
+	    rm_incidents_end_rest(later, (rm_wall_t){ 99 }, (rm_mono_t){ 1 }), 1);
+	assert_int_equal(rm_incidents_open(later), 0);
+	rm_incidents_free(later);
+	json_decref(saved);
+}
+
 static void
 no_more_is_taken_than_there_is_room_for_and_no_id_twice(void **state)
 {
@@ -252,6 +278,7 @@ main(void)
 		TEST(an_or_of_theirs_keeps_its_name),
 		TEST(one_who_speaks_keeps_its_own_and_takes_what_it_has_not),
 		TEST(what_was_told_and_is_not_theirs_any_more_has_ended),
+		TEST(what_is_of_an_earlier_life_and_not_theirs_has_ended),
 		TEST(no_more_is_taken_than_there_is_room_for_and_no_id_twice),
 	};
 
