@@ -37,6 +37,8 @@ static const struct column agent_columns[] = {
 	{ "FLOWS", "flows", COLUMN_TEXT },
 	{ ">FLOW QPS", "rdma.flow_qps", COLUMN_NUMBER },
 	{ ">QPN", "rdma.qpn", COLUMN_NUMBER },
+	{ "AUTHENTICATED", "authenticated", COLUMN_YES },
+	{ ">KEY EPOCH", "reflector.key_epoch", COLUMN_NUMBER },
 	{ "ID", "id", COLUMN_TEXT },
 	{ "ADDRESSES", "addresses", COLUMN_LIST },
 	{ 0 },

@@ -154,6 +154,8 @@ show_rnic(const struct rnic *rnic)
 		json_object_set_new(object, "prober", show_prober(rnic_prober(rnic)));
 		json_object_set_new(
 		    object, "reflector", show_reflector(rnic_reflector(rnic)));
+		json_object_set_new(object, "authenticated",
+		    json_boolean(reflector_key_epoch(rnic_reflector(rnic)) != 0));
 	}
 	agent_show_u64(object, "self_loss", rnic_self_loss(rnic));
 	return object;

@@ -8,10 +8,9 @@
 #include "host-agent/count_rows.h"
 #include "host-agent/host_agent_services.h"
 #include "host-agent/host_agent_state.h"
-#include "host-agent/lanes.h"
 #include "host-agent/key_ring.h"
+#include "host-agent/lanes.h"
 #include "host-agent/plans.h"
-#include "rackmesh/fabric/key_file.h"
 #include "host-agent/tracing.h"
 #include "rackmesh/base/address.h"
 #include "rackmesh/base/http_server.h"
@@ -20,6 +19,7 @@
 #include "rackmesh/base/metrics.h"
 #include "rackmesh/base/random.h"
 #include "rackmesh/base/worker.h"
+#include "rackmesh/fabric/key_file.h"
 
 /* One look per RNIC and a few writes per ToR at a time. */
 #define WORKER_JOBS (8 * WIRE_MAX_HOST_RNICS)
@@ -354,8 +354,8 @@ host_agent_new(
 	agent->loop = loop;
 	agent->brake_now.rate_permille = BRAKE_NONE;
 	self_limit_init(&agent->limit, &(struct self_limit_options){ 0 });
-	ceiling_init(&agent->ceiling, CEILING_HOST_PACKETS_PER_S,
-	    CEILING_HOST_BYTES_PER_S);
+	ceiling_init(
+	    &agent->ceiling, CEILING_HOST_PACKETS_PER_S, CEILING_HOST_BYTES_PER_S);
 	agent->config = *config;
 	*config = (struct agent_config){ 0 };
 	while (agent->incarnation == 0)

@@ -40,7 +40,7 @@ struct rnic_options { /* strings are borrowed */
 	bool software_stamps;
 	const struct verbs_calls *calls;
 	struct lanes *lanes;
-	const struct key_ring *keys; /* outlives it; NULL: it cannot authenticate */
+	const struct key_ring *keys;  /* outlives it; NULL: it cannot authenticate */
 	struct prober_options prober; /* random_seed is made anew each time */
 };
 

@@ -55,8 +55,7 @@ show_rnic(const struct rm_topology *topology, const struct registry_rnic *rnic)
 	show_u64(object, "lid", rnic->lid);
 	json_object_set_new(object, "link", json_string(wire_link_word(rnic->link)));
 	show_u64(object, "mtu_bytes", rnic->mtu_bytes);
-	json_object_set_new(
-	    object, "authenticates", json_boolean(rnic->authenticates));
+	json_object_set_new(object, "authenticates", json_boolean(rnic->authenticates));
 	json_object_set_new(object, "incarnation", plan_json_digest(rnic->incarnation));
 	json_object_set_new(object, "planned", json_boolean(placed));
 	json_object_set_new(object, "aggregator", json_string(rnic->aggregator));

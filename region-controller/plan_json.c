@@ -78,8 +78,7 @@ show_rnic(const struct wire_rnic *rnic)
 	set_u64(object, "large_qpn", rnic->large_qpn);
 	set_u64(object, "lid", rnic->lid);
 	set_u64(object, "mtu_bytes", rnic->mtu_bytes);
-	json_object_set_new(
-	    object, "authenticates", json_boolean(rnic->authenticates));
+	json_object_set_new(object, "authenticates", json_boolean(rnic->authenticates));
 	return object;
 }
 

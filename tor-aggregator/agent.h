@@ -59,8 +59,8 @@ struct agent {
 		uint64_t version, rotation, registration;
 	} sent[WIRE_MAX_TORS];
 	struct agent_pinglist_state sent_keys[WIRE_MAX_TORS]; /* rotation is 0 */
-	uint64_t registrations; /* so many so far */
-	struct agent *next;     /* all agents, see agents_first */
+	uint64_t registrations;                               /* so many so far */
+	struct agent *next; /* all agents, see agents_first */
 };
 
 int agents_new(size_t max_agents, struct agents **ret);

@@ -31,7 +31,7 @@ struct roster_rnic {
 	size_t address_count;
 	uint32_t qpn, large_qpn, mtu_bytes;
 	uint16_t lid;
-	uint8_t link;        /* enum wire_link */
+	uint8_t link; /* enum wire_link */
 	bool authenticates;
 	uint32_t link_falls; /* from not down to down, as its agent told */
 	bool planned;        /* in the newest plan */

@@ -15,13 +15,6 @@ KEYED_BYTES = 176
 REFUSALS = ("bad_mac", "unauthenticated", "replayed")
 
 
-def with_keys(folder):
-    secret = folder / "probe-secret"
-    secret.write_text("a secret of the lab, forty characters long\n")
-    secret.chmod(0o600)
-    return {"probe_keys": {"secret_file": str(secret), "epoch_s": EPOCH_S}}
-
-
 def total(lab, name, **labels):
     return sum(agent.metrics().sum(name, **labels) for agent in lab.agents.values())
 
@@ -94,8 +87,9 @@ def ask_plainly(host, rnic, count):
             return answers
 
 
-def test_keys_rotate_and_nobody_else_is_answered(world, tmp_path, say):
-    small = world(RACKS, alertmanager=False, controller=with_keys(tmp_path)).start()
+def test_keys_rotate_and_nobody_else_is_answered(world, say):
+    controller = {"probe_keys": {"epoch_s": EPOCH_S}}
+    small = world(RACKS, alertmanager=False, controller=controller).start()
     lab = small.lab
     lab.wait_probing()
     until("every RNIC has keys", 20, lambda: everybody_has_keys(lab), lab.agents.values())

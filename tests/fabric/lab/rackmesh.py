@@ -158,6 +158,13 @@ class Lab:
         """The first one: the only one of most labs."""
         return self.controllers[0]
 
+    def _probe_secret(self):
+        """What the controllers derive the keys of probes from."""
+        path = self.folder / "config" / "probe-secret"
+        path.touch(0o600)
+        path.write_text("a secret of the lab, forty characters long\n")
+        return path
+
     def _controller(self, i, more):
         name = controller_name(i)
         options = {
@@ -165,6 +172,7 @@ class Lab:
             "region": REGION,
             "listen": f"{self.fabric.management[name]}:{LINK_CONTROLLER}",
             **self.credentials("controller", name),
+            "probe_keys": {"secret_file": str(self._probe_secret())},
         }
         if self._etcd is None:
             options["topology"] = str(self.folder / "config" / "topology.yaml")

@@ -1,0 +1,196 @@
+/* From a master secret and a plan to what two agents hold: it must fit together. */
+#include "region-controller/probe_keys.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "rackmesh/base/file.h"
+#include "rackmesh/base/why.h"
+#include "rackmesh/fabric/probe_key.h"
+
+static char path[] = "/tmp/rackmesh-probe-keys-XXXXXX";
+
+static void
+write_secret(const char *text, mode_t mode)
+{
+	assert_int_equal(
+	    rm_file_replace_secret(path, (const uint8_t *)text, strlen(text)), 0);
+	assert_int_equal(chmod(path, mode), 0);
+}
+
+static int
+setup(void **state)
+{
+	int fd = mkstemp(path);
+
+	return fd < 0 ? -1 : close(fd);
+}
+
+static int
+teardown(void **state)
+{
+	return unlink(path);
+}
+
+static struct probe_keys *
+keys_of(const char *secret)
+{
+	struct probe_keys *keys = NULL;
+	struct rm_why why = { 0 };
+
+	write_secret(secret, 0600);
+	assert_int_equal(probe_keys_new(path, 3600, &why, &keys), 0);
+	return keys;
+}
+
+#define SECRET "0123456789abcdef0123456789abcdef\n"
+
+static void
+a_secret_is_long_enough_and_its_owners_alone(void **state)
+{
+	struct probe_keys *keys = NULL;
+	struct rm_why why = { 0 };
+
+	write_secret(SECRET, 0644);
+	assert_int_equal(probe_keys_new(path, 3600, &why, &keys), -EACCES);
+	write_secret("too short\n", 0600);
+	assert_int_equal(probe_keys_new(path, 3600, &why, &keys), -EINVAL);
+	assert_non_null(strstr(why.text, "32 to 64"));
+	assert_int_equal(probe_keys_new("/nowhere/at/all", 3600, &why, &keys), -ENOENT);
+	assert_null(keys);
+}
+
+static void
+epochs_count_from_one_and_by_the_clock(void **state)
+{
+	struct probe_keys *keys = keys_of(SECRET);
+
+	assert_int_equal(probe_keys_epoch(keys, (rm_wall_t){ 0 }), 1);
+	assert_int_equal(probe_keys_epoch(keys, (rm_wall_t){ 3599 * RM_NS_PER_S }), 1);
+	assert_int_equal(probe_keys_epoch(keys, (rm_wall_t){ 3600 * RM_NS_PER_S }), 2);
+	probe_keys_free(keys);
+}
+
+static const struct wire_rnic members[] = {
+	{ .id = { 1, 1 }, .host = "a", .authenticates = true },
+	{ .id = { 2, 1 }, .host = "b" },
+	{ .id = { 3, 1 }, .host = "c", .authenticates = true },
+};
+static const struct wire_rnic foreigners[] = {
+	{ .id = { 11, 1 }, .host = "x", .authenticates = true },
+	{ .id = { 12, 1 }, .host = "y" },
+};
+
+static void
+write_for(const struct probe_keys *keys, struct wire_writer *writer,
+    struct wire_writer *plans, struct wire_bytes *out)
+{
+	static const uint16_t flows[] = { 40001 };
+	static const uint16_t sizes[] = { 64 };
+	static const uint8_t dscps[] = { 26 };
+	struct wire_plan_entry entries[4];
+	const struct wire_plan plan = { .region = "lab",
+		.tor = "tor1",
+		.plane = "p",
+		.version = 9,
+		.members = members,
+		.member_count = 3,
+		.foreigners = foreigners,
+		.foreigner_count = 2,
+		.entries = entries,
+		.entry_count = 4 };
+	struct wire_plan_view view;
+	struct wire_bytes bytes;
+
+	for (uint32_t i = 0; i < 4; i++)
+		entries[i] = (struct wire_plan_entry){ .src = i / 2,
+			.dst = i % 2,
+			.kind = WIRE_INTER_TOR,
+			.interval_us = 1000,
+			.flows = flows,
+			.flow_count = 1,
+			.dscps = dscps,
+			.dscp_count = 1,
+			.sizes = sizes,
+			.size_count = 1 };
+	assert_int_equal(wire_write_plan(plans, &plan, &bytes), 0);
+	assert_int_equal(wire_open_plan(&view, bytes.data, bytes.len), 0);
+	assert_int_equal(probe_keys_write(keys, &view, 5, 77, writer, out), 0);
+}
+
+static void
+who_authenticates_has_keys_and_who_does_not_is_named(void **state)
+{
+	struct wire_writer *writer = wire_writer_new(), *plans = wire_writer_new();
+	struct probe_keys *keys = keys_of(SECRET);
+	struct wire_bytes bytes;
+	struct wire_keys view;
+
+	write_for(keys, writer, plans, &bytes);
+	assert_int_equal(wire_open_keys(&view, bytes.data, bytes.len), 0);
+	assert_string_equal(view.tor, "tor1");
+	assert_int_equal(view.epoch, 5);
+	assert_int_equal(view.version, 77);
+	assert_int_equal(view.responder_count, 6);
+	for (size_t i = 0; i < 6; i++) {
+		assert_int_equal(view.responders[i].guid, i < 3 ? 1 : 3);
+		assert_int_equal(view.responders[i].epoch, 4 + i % 3);
+	}
+	assert_int_equal(view.pair_count, 1); /* 1 to 11: the others lack an end */
+	assert_int_equal(view.pairs[0].src_guid, 1);
+	assert_int_equal(view.pairs[0].dst_guid, 11);
+	assert_int_equal(view.plain_count, 2);
+	assert_int_equal(wire_keys_plain(&view, 0).guid, 2);
+	assert_int_equal(wire_keys_plain(&view, 1).guid, 12);
+	probe_keys_free(keys);
+	wire_writer_free(writer);
+	wire_writer_free(plans);
+}
+
+static void
+a_pairs_key_follows_from_the_responders(void **state)
+{
+	struct wire_writer *writer = wire_writer_new(), *plans = wire_writer_new();
+	struct probe_keys *keys = keys_of(SECRET), *others;
+	uint8_t derived[PROBE_KEY_BYTES];
+	struct wire_pair_key pair, other;
+	struct wire_bytes bytes;
+	struct wire_keys view;
+
+	write_for(keys, writer, plans, &bytes);
+	assert_int_equal(wire_open_keys(&view, bytes.data, bytes.len), 0);
+	probe_keys_pair(keys, 5, (struct wire_rnic_id){ 11, 1 },
+	    (struct wire_rnic_id){ 1, 1 }, &pair);
+	probe_key_pair(view.responders[1].key, (struct rm_rnic_id){ 11, 1 }, derived);
+	assert_memory_equal(pair.key, derived, sizeof(derived));
+	assert_int_equal(pair.epoch, 5);
+	/* Another region's controllers make others. */
+	others = keys_of("another secret, as long as it has to be\n");
+	probe_keys_pair(others, 5, (struct wire_rnic_id){ 11, 1 },
+	    (struct wire_rnic_id){ 1, 1 }, &other);
+	assert_memory_not_equal(pair.key, other.key, sizeof(pair.key));
+	probe_keys_free(others);
+	probe_keys_free(keys);
+	wire_writer_free(writer);
+	wire_writer_free(plans);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_secret_is_long_enough_and_its_owners_alone),
+		cmocka_unit_test(epochs_count_from_one_and_by_the_clock),
+		cmocka_unit_test(who_authenticates_has_keys_and_who_does_not_is_named),
+		cmocka_unit_test(a_pairs_key_follows_from_the_responders),
+	};
+
+	return cmocka_run_group_tests_name("probe_keys", tests, setup, teardown);
+}
