@@ -25,7 +25,7 @@
 #define PEER_START_NS (6 * RM_NS_PER_S)  /* the primary's time to come, at our start */
 #define PEER_STUCK_NS (5 * RM_NS_PER_S)  /* it cannot deliver, and does not yield */
 #define PEER_ALONE_NS (10 * RM_NS_PER_S) /* neither it nor any agent is heard */
-#define PEER_ISOLATED_NS (5 * RM_NS_PER_S) /* from agents, receivers, and it */
+#define PEER_ISOLATED_NS (1 * RM_NS_PER_S) /* from agents, receivers, and it */
 #define PEER_STALL_NS (2 * RM_NS_PER_S)    /* who stood still for longer has to ask */
 
 struct wire_tor_standing;

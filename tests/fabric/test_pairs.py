@@ -185,7 +185,9 @@ def test_trouble_in_the_middle_of_a_fault(pairs, kind, say):
     say(f"a fault, then {trouble}: one alert; at the webhook {repeats}x")
 
 
-@chosen(Stopped, of=[kind for kind in TROUBLES if kind.fatal])
+# Not CutOff: what it had sent when its cable was pulled arrives when that is back, and
+# nobody can take it back: docs/pairs.md.
+@chosen(Stopped, of=(Killed, Stopped, SinksGone))
 def test_a_fault_that_ends_while_the_primary_is_away(pairs, kind, say):
     """It comes back believing that the fault lasts."""
     trouble, mark = kind(pairs), pairs.mark()
