@@ -57,9 +57,19 @@ session_on_close(struct rm_link *link, int reason, void *arg)
 	session_free(session);
 }
 
+static int
+session_on_open(struct rm_link *link, void *arg)
+{
+	const struct session *session = arg;
+
+	rm_strangers_named(&session->owner->strangers, &session->stranger);
+	return 0;
+}
+
 static const struct rm_link_callbacks link_callbacks = {
 	.on_frame = session_on_frame,
 	.on_close = session_on_close,
+	.on_open = session_on_open,
 };
 
 /* A peer that vanishes without a word is noticed within about 15 s. */

@@ -19,7 +19,6 @@
 /* An agent tells others whom it hears: acknowledgements alone come only with results.
  */
 #define SIGN_OF_LIFE_NS RM_NS_PER_S
-#define HELLO_NS (5 * RM_NS_PER_S)
 #define MAX_FRAME_BYTES (2u << 20) /* the largest batch and count report fit */
 
 const char *
@@ -28,6 +27,7 @@ agent_links_refused_word(enum agent_links_refused reason)
 	static const char *const words[AGENT_LINKS_REFUSALS] = {
 		[AGENT_LINKS_FULL] = "full",
 		[AGENT_LINKS_SILENT] = "silent",
+		[AGENT_LINKS_CROWD] = "crowd",
 		[AGENT_LINKS_STRANGER] = "stranger",
 		[AGENT_LINKS_VERSION] = "version",
 		[AGENT_LINKS_AGENTS] = "too-many-agents",
@@ -64,6 +64,7 @@ peer_free(struct agent_link *peer)
 	if (peer->next != NULL)
 		peer->next->previous = peer->previous;
 	links->count--;
+	rm_strangers_remove(&links->strangers, &peer->stranger);
 	if (peer->link != NULL) {
 		add_traffic(&links->counts, peer->link);
 		rm_link_free(peer->link);
@@ -71,10 +72,13 @@ peer_free(struct agent_link *peer)
 	free(peer);
 }
 
-/* Did the peer's kernel end it, or did nobody answer any more? */
+/* Did the peer's kernel end it, or did nobody answer any more? One whose frame took too
+ * long has a kernel that answers, else that had given up before. */
 static bool
-ended_by_peer(int reason)
+ended_by_peer(const struct rm_link *link, int reason)
 {
+	if (rm_link_counts(link)->slow_frames > 0)
+		return true;
 	return reason != -ETIMEDOUT && reason != -EHOSTUNREACH &&
 	       reason != -ENETUNREACH;
 }
@@ -86,9 +90,11 @@ on_close(struct rm_link *link, int reason, void *arg)
 	struct agent_links *links = peer->links;
 	struct agent *agent = peer->agent;
 
+	links->counts.refused[AGENT_LINKS_SLOW] += rm_link_counts(link)->slow_frames;
 	if (agent != NULL) {
 		agent->link = NULL;
-		agent_watch_ended(agent->watch, rm_mono_now(), ended_by_peer(reason));
+		agent_watch_ended(
+		    agent->watch, rm_mono_now(), ended_by_peer(link, reason));
 		rm_log_info("agent %s has gone (%s)", agent->host,
 		    reason == 0 ? "closed" : strerror(-reason));
 		links->callbacks.on_gone(agent, links->callbacks.arg);
@@ -99,11 +105,21 @@ on_close(struct rm_link *link, int reason, void *arg)
 }
 
 static int
+on_open(struct rm_link *link, void *arg)
+{
+	const struct agent_link *peer = arg;
+
+	rm_strangers_named(&peer->links->strangers, &peer->stranger);
+	return 0;
+}
+
+static int
 on_accept(int fd, const struct rm_address *address, void *arg)
 {
 	static const struct rm_link_callbacks callbacks = {
 		.on_frame = agent_session_frame,
 		.on_close = on_close,
+		.on_open = on_open,
 	};
 	struct agent_links *links = arg;
 	const struct rm_link_limits limits = {
@@ -126,7 +142,6 @@ on_accept(int fd, const struct rm_address *address, void *arg)
 		return -ENOMEM;
 	}
 	peer->links = links;
-	peer->since = rm_mono_now();
 	r = rm_link_new(links->loop, fd, &limits, &callbacks, peer, &peer->link);
 	if (r < 0) {
 		free(peer);
@@ -136,6 +151,7 @@ on_accept(int fd, const struct rm_address *address, void *arg)
 	if (peer->next != NULL)
 		peer->next->previous = peer;
 	links->first = peer;
+	rm_strangers_add(&links->strangers, &peer->stranger, peer->link, rm_mono_now());
 	links->count++;
 	links->counts.accepted++;
 	return 0;
@@ -180,8 +196,7 @@ agent_links_free(struct agent_links *links)
 }
 
 void
-agent_links_admit(
-    struct agent_links *links, const struct agent_links_guests *guests)
+agent_links_admit(struct agent_links *links, const struct agent_links_guests *guests)
 {
 	links->guests = *guests;
 }
@@ -241,14 +256,10 @@ agent_links_tick(struct agent_links *links)
 	rm_mono_t now = rm_mono_now();
 
 	for (struct agent_link *peer = links->first; peer != NULL; peer = peer->next) {
-		if (peer->closing)
-			continue;
-		if (peer->agent != NULL)
+		if (!peer->closing && peer->agent != NULL)
 			ask_kernel(peer, now);
-		else if (!peer->is_guest &&
-			 rm_mono_since(now, peer->since) > HELLO_NS)
-			agent_session_refuse(peer, AGENT_LINKS_SILENT, -ETIMEDOUT);
 	}
+	rm_strangers_sweep(&links->strangers, now);
 }
 
 size_t
@@ -272,6 +283,8 @@ const struct agent_links_counts *
 agent_links_counts(struct agent_links *links)
 {
 	links->shown = links->counts;
+	links->shown.refused[AGENT_LINKS_SILENT] = links->strangers.timed_out;
+	links->shown.refused[AGENT_LINKS_CROWD] = links->strangers.pushed_out;
 	for (const struct agent_link *peer = links->first; peer != NULL;
 	     peer = peer->next)
 		add_traffic(&links->shown, peer->link);

@@ -27,7 +27,7 @@ struct rm_tls;
 struct agent_links_options {
 	const char *name, *region; /* borrowed */
 	uint64_t incarnation;
-	struct rm_tls *tls; /* borrowed; NULL: plaintext */
+	struct rm_tls *tls;      /* borrowed; NULL: plaintext */
 	size_t max_links;        /* connections, also of strangers */
 	size_t max_output_bytes; /* waiting for one agent */
 };
@@ -65,13 +65,14 @@ struct agent_links_guests {
 enum agent_links_refused {    /* why a link was closed by us */
 	AGENT_LINKS_FULL,     /* too many connections */
 	AGENT_LINKS_SILENT,   /* no hello in time */
+	AGENT_LINKS_CROWD,    /* no hello yet, and others came; see rm_strangers */
 	AGENT_LINKS_STRANGER, /* another region or role, a bad name */
 	AGENT_LINKS_VERSION,
 	AGENT_LINKS_AGENTS, /* too many agents known */
 	AGENT_LINKS_OUT_OF_TURN,
 	AGENT_LINKS_MALFORMED,  /* did not verify */
 	AGENT_LINKS_NOT_ITSELF, /* another host's or incarnation's message */
-	AGENT_LINKS_SLOW,       /* did not take what we sent */
+	AGENT_LINKS_SLOW,       /* did not take what we sent, or dribbled a frame */
 	AGENT_LINKS_SUPERSEDED, /* its host has a newer connection */
 	AGENT_LINKS_REFUSALS
 };

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "rackmesh/base/clock.h"
+#include "rackmesh/base/strangers.h"
 #include "tor-aggregator/agent_links.h"
 
 struct rm_link;
@@ -15,8 +16,9 @@ struct rm_link;
 struct agent_link {
 	struct agent_links *links;
 	struct rm_link *link;
-	struct agent *agent; /* NULL: no hello yet */
-	rm_mono_t since, pinged;
+	struct agent *agent;         /* NULL: no hello yet */
+	struct rm_stranger stranger; /* until it is welcome */
+	rm_mono_t pinged;
 	bool closing, is_guest;
 	struct agent_link *next, *previous;
 };
@@ -32,6 +34,7 @@ struct agent_links {
 	struct wire_writer *writer;
 	struct agent_link *first;
 	size_t count;
+	struct rm_strangers strangers;
 	struct agent_links_counts counts; /* bytes and frames: of closed links */
 	struct agent_links_counts shown;
 };

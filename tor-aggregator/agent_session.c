@@ -91,6 +91,7 @@ take_guest(struct agent_link *peer, const struct wire_hello_view *view)
 	if (refused != NULL)
 		return turn_away(peer, AGENT_LINKS_STRANGER, refused);
 	peer->is_guest = true;
+	rm_strangers_remove(&peer->links->strangers, &peer->stranger);
 	r = welcome(peer, 0, "");
 	if (r < 0)
 		return agent_session_refuse(peer, AGENT_LINKS_SLOW, r);
@@ -129,6 +130,7 @@ take_agent(struct agent_link *peer, const struct wire_hello *hello)
 	agent_watch_hello(agent->watch, now, fresh);
 	peer->agent = agent;
 	agent->link = peer;
+	rm_strangers_remove(&links->strangers, &peer->stranger);
 	links->counts.sessions++;
 	r = welcome(peer, session_counted(agent->session, agent->incarnation), "");
 	if (r < 0)

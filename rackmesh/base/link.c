@@ -90,6 +90,7 @@ link_on_readable(struct bufferevent *bev, void *arg)
 		if (r == -EAGAIN && link->ended) {
 			r = link_last_reason(link);
 		} else if (r == -EAGAIN) {
+			link_note_rest(link);
 			return;
 		} else if (r >= 0) {
 			continue;
@@ -142,12 +143,8 @@ link_on_timer(void *arg)
 {
 	struct rm_link *link = arg;
 
-	if (link->stream != NULL && link->open) {
-		int r = tls_stream_check(link->stream, &link->why);
-
-		rm_timer_after(link->timer, LINK_RECHECK_NS);
-		if (r < 0)
-			rm_link_close(link, r);
+	if (link->open) {
+		link_recheck(link);
 	} else if (link->stream != NULL && link->begun) {
 		rm_link_close(link, -ETIMEDOUT);
 	} else {
@@ -162,12 +159,9 @@ link_on_timer(void *arg)
 static int
 link_arm(struct rm_link *link, struct rm_loop *loop)
 {
-	int r;
+	int r = rm_timer_new(loop, link_on_timer, link, &link->timer);
 
-	if (link->callbacks.on_open == NULL && link->stream == NULL)
-		return 0;
-	r = rm_timer_new(loop, link_on_timer, link, &link->timer);
-	if (r == 0)
+	if (r == 0 && !link->open)
 		rm_timer_after(link->timer, 0);
 	return r;
 }
@@ -214,6 +208,7 @@ rm_link_new(struct rm_loop *loop, int fd, const struct rm_link_limits *limits,
 	if (link->max_frame > RM_FRAME_MAX_BYTES)
 		link->max_frame = RM_FRAME_MAX_BYTES;
 	link->max_output = limits->max_output_bytes;
+	link->frame_ns = limits->frame_ns > 0 ? limits->frame_ns : RM_LINK_FRAME_NS;
 	link->callbacks = *callbacks;
 	link->arg = arg;
 	link->open = callbacks->on_open == NULL && limits->tls == NULL;
@@ -334,6 +329,7 @@ void
 rm_link_pause(struct rm_link *link)
 {
 	link->paused = true;
+	link->begun_at = (rm_mono_t){ 0 };
 	/* The handshake is not paused. */
 	if (link->bev != NULL && (link->open || link->stream == NULL))
 		bufferevent_disable(link->bev, EV_READ);

@@ -19,10 +19,16 @@ struct rm_link;
 struct rm_loop;
 struct rm_tls;
 
+/* A frame that has begun is whole by then, or the link closes at one of the next looks,
+ * LINK_RECHECK_NS apart: nobody holds half a frame's memory, a byte a second, for ever.
+ * Not while the link is paused. */
+#define RM_LINK_FRAME_NS (10 * 1000000000LL)
+
 struct rm_link_counts {
 	uint64_t frames_in, bytes_in;   /* bytes with frame headers */
 	uint64_t frames_out, bytes_out; /* handed to the kernel's stream or its queue */
 	uint64_t refused_frames;        /* damaged, oversized or empty */
+	uint64_t slow_frames;           /* begun and not whole in time: 0 or 1 */
 	uint64_t refused_sends;         /* output queue full */
 };
 
@@ -33,12 +39,12 @@ struct rm_link_callbacks {
 	/*
 	 * reason: 0 the peer closed in order; -ECONNRESET (also: in the middle of a
 	 * frame or of the handshake, and within TLS any end that the peer has not
-	 * signed), -ETIMEDOUT (also: of the handshake), -EACCES a certificate was
-	 * refused, by us or by the peer, -EPROTO what came is not TLS 1.3, -ESTALE we
-	 * have dialed, and a certificate ends soon: dial again, -ENOBUFS TLS's own
-	 * answers are not taken, -EBADMSG, -EMSGSIZE, what on_open or on_frame
-	 * returned, or what rm_link_close was given. Frames that came before the end
-	 * come first.
+	 * signed), -ETIMEDOUT (also: of the handshake, of a frame), -EACCES a
+	 * certificate was refused, by us or by the peer, -EPROTO what came is not
+	 * TLS 1.3, -ESTALE we have dialed, and a certificate ends soon: dial again,
+	 * -ENOBUFS TLS's own answers are not taken, -EBADMSG, -EMSGSIZE, what on_open
+	 * or on_frame returned, or what rm_link_close was given. Frames that came
+	 * before the end come first.
 	 */
 	void (*on_close)(struct rm_link *link, int reason, void *arg);
 	/* The output queue has become empty; may be NULL. */
@@ -57,7 +63,8 @@ struct rm_link_limits {
 	size_t max_output_bytes; /* rm_link_send refuses past this */
 	/* NULL: plaintext, with a checksum per frame. Borrowed, outlives the link. */
 	struct rm_tls *tls;
-	bool accepting; /* which side of the handshake */
+	bool accepting;   /* which side of the handshake */
+	int64_t frame_ns; /* 0: RM_LINK_FRAME_NS */
 };
 
 /* Takes fd (connected, any blocking mode), also on failure. Sets TCP_NODELAY

@@ -81,6 +81,67 @@ link_take(struct rm_link *link, struct rm_frame *frame)
 	return rm_frame_take_sealed(link->plain, link->max_frame, frame);
 }
 
+static bool
+link_has_rest(const struct rm_link *link)
+{
+	if (evbuffer_get_length(bufferevent_get_input(link->bev)) > 0)
+		return true;
+	return link->stream != NULL && (evbuffer_get_length(link->plain) > 0 ||
+					   tls_stream_in_record(link->stream));
+}
+
+void
+link_note_rest(struct rm_link *link)
+{
+	if (!link_has_rest(link)) {
+		link->begun_at = (rm_mono_t){ 0 };
+		return;
+	}
+	if (link->begun_at.ns != 0 && link->begun_after == link->counts.frames_in)
+		return; /* the same one still */
+	link->begun_at = rm_mono_now();
+	link->begun_after = link->counts.frames_in;
+	link->late = false;
+	if (link->stream != NULL || link->watched)
+		return;
+	link->watched = true;
+	rm_timer_after(link->timer, link->frame_ns);
+}
+
+/* After a stop of our own process the rest of the frame lies in the kernel: one look
+ * is no proof. */
+static bool
+link_frame_is_late(struct rm_link *link)
+{
+	bool late = link->begun_at.ns != 0 && !link->paused &&
+		    link->begun_after == link->counts.frames_in &&
+		    rm_mono_since(rm_mono_now(), link->begun_at) >= link->frame_ns;
+	bool twice = late && link->late;
+
+	link->late = late;
+	link->counts.slow_frames += twice;
+	return twice;
+}
+
+/* With TLS again and again, else as long as frames come in parts. */
+void
+link_recheck(struct rm_link *link)
+{
+	int r = 0;
+
+	if (link->stream != NULL)
+		r = tls_stream_check(link->stream, &link->why);
+	if (r == 0 && link_frame_is_late(link))
+		r = -ETIMEDOUT;
+	link->watched = link->stream != NULL || link->begun_at.ns != 0;
+	if (link->watched)
+		rm_timer_after(link->timer, link->frame_ns < LINK_RECHECK_NS
+						? link->frame_ns
+						: LINK_RECHECK_NS);
+	if (r < 0)
+		rm_link_close(link, r);
+}
+
 /* The two ways of not being configured alike deserve a sentence. */
 static void
 link_explain(struct rm_link *link)

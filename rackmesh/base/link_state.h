@@ -5,6 +5,7 @@
 #define RACKMESH_BASE_LINK_STATE_H
 
 #include "rackmesh/base/address.h"
+#include "rackmesh/base/clock.h"
 #include "rackmesh/base/link.h"
 #include "rackmesh/base/tls.h"
 #include "rackmesh/base/why.h"
@@ -22,9 +23,11 @@ struct tls_stream;
 struct rm_link {
 	int fd;
 	struct bufferevent *bev; /* NULL: closed */
-	struct rm_timer *timer;  /* on_open; with TLS its time-outs, too. May be NULL */
+	struct rm_timer
+	    *timer; /* on_open, a frame's time; with TLS its time-outs, too */
 	size_t max_frame;
 	size_t max_output;
+	int64_t frame_ns;
 	struct rm_link_callbacks callbacks;
 	void *arg;
 	struct tls_stream *stream; /* NULL: plaintext, and so are the next two */
@@ -43,6 +46,11 @@ struct rm_link {
 	bool goodbye; /* the peer has said, within TLS, that this was all */
 	bool paused;  /* frames wait */
 	int reason;   /* of whichever of the two */
+	/* A frame has begun after so many whole ones, then; 0: none. */
+	rm_mono_t begun_at;
+	uint64_t begun_after;
+	bool watched; /* the timer runs, also without TLS */
+	bool late; /* has been found late once: what waits in the kernel may end it */
 	struct rm_address peer;
 	struct rm_link_counts counts;
 };
@@ -51,6 +59,10 @@ struct rm_link {
 int link_begin(struct rm_link *link);
 /* One frame off the input to the owner; 0, -EAGAIN, or why to close. */
 int link_hand_over(struct rm_link *link);
+/* All that has come is handed over: does the rest begin a frame? */
+void link_note_rest(struct rm_link *link);
+/* The timer of an open link: may it stay? */
+void link_recheck(struct rm_link *link);
 /* The stream is at its end, and no whole frame is left: was that all? */
 int link_last_reason(struct rm_link *link);
 

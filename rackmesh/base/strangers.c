@@ -1,6 +1,7 @@
 #include "rackmesh/base/strangers.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "rackmesh/base/link.h"
 
@@ -50,6 +51,29 @@ rm_strangers_add(struct rm_strangers *strangers, struct rm_stranger *stranger,
 		strangers->oldest = stranger;
 	strangers->newest = stranger;
 	strangers->count++;
+}
+
+void
+rm_strangers_named(struct rm_strangers *strangers, const struct rm_stranger *stranger)
+{
+	struct rm_stranger *same = NULL;
+	const char *identity;
+	size_t count = 0;
+
+	if (stranger->link == NULL)
+		return;
+	identity = rm_link_identity(stranger->link);
+	if (identity[0] == '\0') /* without TLS everybody is nobody */
+		return;
+	for (struct rm_stranger *s = strangers->newest; s != NULL; s = s->older)
+		if (strcmp(rm_link_identity(s->link), identity) == 0) {
+			same = s;
+			count++;
+		}
+	if (count <= RM_STRANGERS_SAME_MAX)
+		return;
+	strangers->pushed_out++;
+	send_away(strangers, same, -EUSERS);
 }
 
 void

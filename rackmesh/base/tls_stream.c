@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <openssl/err.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "rackmesh/base/clock.h"
 #include "rackmesh/base/tls_state.h"
@@ -254,6 +255,14 @@ tls_stream_read(
 		got = true;
 	}
 	return 0;
+}
+
+bool
+tls_stream_in_record(const struct tls_stream *stream)
+{
+	return stream->ssl != NULL &&
+	       (SSL_has_pending(stream->ssl) ||
+		   strcmp(SSL_rstate_string(stream->ssl), "RB") == 0); /* body */
 }
 
 int

@@ -34,6 +34,8 @@ int tls_stream_give_up(struct tls_stream *stream, bool late, struct rm_why *why)
  * -EACCES, -EPROTO, -ENOMEM: lost. */
 int tls_stream_read(
     struct tls_stream *stream, struct evbuffer *plain, size_t most, struct rm_why *why);
+/* What has come ends within a record; asked after -EAGAIN. */
+bool tls_stream_in_record(const struct tls_stream *stream);
 /* All of plain. < 0: some may have gone, the stream is lost. */
 int tls_stream_write(struct tls_stream *stream, struct evbuffer *plain);
 /* Says that this was all. */

@@ -20,6 +20,7 @@
 #include "rackmesh/base/listener.h"
 #include "rackmesh/base/log.h"
 #include "rackmesh/base/metrics.h"
+#include "rackmesh/base/strangers.h"
 #include "rackmesh/fabric/alert.h"
 #include "tests/support/loopback.h"
 #include "tor-aggregator/agent.h"
@@ -388,6 +389,34 @@ strangers_and_those_out_of_turn_are_turned_away(void **state)
 }
 
 static void
+a_crowd_at_the_door_makes_room_for_an_agent(void **state)
+{
+	const size_t crowd = RM_STRANGERS_MAX + 20;
+	struct world *world = *state;
+	struct agent_links *links = world->aggregator->links;
+	int fds[RM_STRANGERS_MAX + 20];
+	struct peer peer, late;
+
+	join(world, &peer, 0, 77);
+	for (size_t i = 0; i < crowd; i++)
+		fds[i] = loopback_connect(agent_links_port(links));
+	join(world, &late, 1, 78);
+	LOOPBACK_WAIT(world->loop,
+	    agent_links_open(links) == RM_STRANGERS_MAX + 1 /* late left the line */);
+	assert_int_equal(agent_links_counts(links)->refused[AGENT_LINKS_CROWD], 21);
+	assert_false(peer.closed);
+	assert_false(late.closed);
+	/* And nobody stands there for ever. */
+	LOOPBACK_WAIT(world->loop, agent_links_open(links) == 2);
+	assert_int_equal(agent_links_counts(links)->refused[AGENT_LINKS_SILENT],
+	    RM_STRANGERS_MAX - 1);
+	for (size_t i = 0; i < crowd; i++)
+		close(fds[i]);
+	peer_free(&late);
+	peer_free(&peer);
+}
+
+static void
 nobody_speaks_for_anothers_rnic(void **state)
 {
 	struct world *world = *state;
@@ -721,6 +750,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(an_agent_registers_and_its_results_are_counted_and_acknowledged),
 		TEST(strangers_and_those_out_of_turn_are_turned_away),
+		TEST(a_crowd_at_the_door_makes_room_for_an_agent),
 		TEST(nobody_speaks_for_anothers_rnic),
 		TEST(a_newer_connection_takes_the_place_of_the_older),
 		TEST(a_hello_that_makes_no_sense_takes_nobodys_place),
