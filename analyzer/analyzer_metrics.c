@@ -126,6 +126,9 @@ add_own(const struct analyzer *analyzer, struct rm_metrics *metrics)
 		{ NAME("http_full_total"), "",
 		  "Times that newcomers over HTTP had to wait to be accepted",
 		  rm_http_server_full(analyzer->server) },
+		{ NAME("http_late_total"), "",
+		  "Connections over HTTP whose request or answer took too long",
+		  rm_http_server_late(analyzer->server) },
 	};
 	/* clang-format on */
 

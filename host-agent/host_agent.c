@@ -244,6 +244,11 @@ agent_serve_http(struct host_agent *agent)
 		    "Times that newcomers over HTTP had to wait to be accepted.",
 		    rm_http_server_full(agent->http));
 	if (r == 0)
+		r = rm_metrics_counter(agent->metrics, agent->http,
+		    "rackmesh_agent_http_late_total", "",
+		    "Connections over HTTP whose request or answer took too long.",
+		    rm_http_server_late(agent->http));
+	if (r == 0)
 		r = agent_api_serve(agent->http, agent->metrics, &agent->api);
 	if (r == 0)
 		r = agent_listen(agent, "", agent->config.http_listen);

@@ -165,6 +165,11 @@ serve_http(struct region_controller *controller)
 		    "Times that newcomers over HTTP had to wait to be accepted.",
 		    rm_http_server_full(controller->http));
 	if (r == 0)
+		r = rm_metrics_counter(controller->metrics, controller->http,
+		    "rackmesh_controller_http_late_total", "",
+		    "Connections over HTTP whose request or answer took too long.",
+		    rm_http_server_late(controller->http));
+	if (r == 0)
 		r = controller_api_serve(
 		    controller->http, controller->metrics, &controller->face);
 	if (r == 0)

@@ -295,6 +295,11 @@ start_http(struct tor_aggregator *aggregator)
 		    "Times that newcomers over HTTP had to wait to be accepted.",
 		    rm_http_server_full(aggregator->server));
 	if (r == 0)
+		r = rm_metrics_counter(aggregator->metrics, aggregator->server,
+		    "rackmesh_aggregator_http_late_total", "",
+		    "Connections over HTTP whose request or answer took too long.",
+		    rm_http_server_late(aggregator->server));
+	if (r == 0)
 		r = aggregator_api_serve(aggregator, aggregator->server);
 	if (r < 0)
 		rm_log_error(r, "cannot prepare the HTTP server");

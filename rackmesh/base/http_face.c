@@ -5,17 +5,14 @@
 #include <event2/event.h>
 #include <event2/http.h>
 #include <event2/listener.h>
-#include <netinet/in.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "rackmesh/base/address.h"
 #include "rackmesh/base/http_seal.h"
+#include "rackmesh/base/http_socket.h"
 #include "rackmesh/base/loop.h"
 #include "rackmesh/base/tls.h"
 
@@ -25,18 +22,25 @@
 #define FACE_MAX_LISTENERS 4
 #define FACE_SILENCE_S 10
 #define FACE_PAUSE_NS (100 * RM_NS_PER_MS)
-#define FACE_HANDSHAKES_NS (250 * RM_NS_PER_MS) /* between two looks at them */
+#define FACE_LOOK_NS (250 * RM_NS_PER_MS) /* between two looks at all connections */
+/* From the accept or the last answer to a whole request, however it comes. */
+#define FACE_REQUEST_NS (10 * RM_NS_PER_S)
+#define FACE_CROWDED_NS (1 * RM_NS_PER_S) /* the same when newcomers wait */
+/* To the end of its answer: some take 10 s to make, and the reader may be slow. */
+#define FACE_ANSWER_NS (60 * RM_NS_PER_S)
 #define FACE_METHODS                                                           \
 	(EVHTTP_REQ_GET | EVHTTP_REQ_HEAD | EVHTTP_REQ_POST | EVHTTP_REQ_PUT | \
 	    EVHTTP_REQ_DELETE | EVHTTP_REQ_OPTIONS | EVHTTP_REQ_TRACE |        \
 	    EVHTTP_REQ_CONNECT | EVHTTP_REQ_PATCH)
 
+enum phase { SHAKES_HANDS, ASKS, IS_ANSWERED };
+
 /* A connection of evhttp's; first known only by its bufferevent. */
 struct slot {
 	struct bufferevent *unbound; /* we hold a reference until it is bound */
 	struct evhttp_connection *connection;
-	bool shakes_hands;
-	rm_mono_t until;
+	enum phase phase;
+	rm_mono_t since;
 };
 
 struct listener {
@@ -47,7 +51,8 @@ struct listener {
 struct rm_http_face {
 	struct event_base *base;
 	struct rm_tls *tls;
-	struct rm_timer *handshakes;
+	struct rm_timer *look;
+	bool looks; /* the timer runs */
 	struct evhttp *http;
 	struct event *bind;
 	struct rm_timer *pause; /* no descriptors left: accept again later */
@@ -55,8 +60,13 @@ struct rm_http_face {
 	size_t used;
 	struct listener listeners[FACE_MAX_LISTENERS];
 	size_t listener_count;
-	uint64_t *full;
+	struct http_face_counts *counts;
+	void (*on_request)(struct evhttp_request *req, void *arg);
+	void *arg;
+	struct rm_http_face *next;
 };
+
+static struct rm_http_face *all_faces; /* for face_on_accept_error */
 
 static void
 face_accept(struct rm_http_face *face)
@@ -71,57 +81,111 @@ face_accept(struct rm_http_face *face)
 	}
 }
 
+/* Connection NULL: a free one. */
+static struct slot *
+face_slot(struct rm_http_face *face, const struct evhttp_connection *connection)
+{
+	for (size_t i = 0; i < FACE_MAX_CONNECTIONS; i++)
+		if (face->slots[i].connection == connection &&
+		    face->slots[i].unbound == NULL)
+			return &face->slots[i];
+	return NULL;
+}
+
+static void
+slot_enters(struct rm_http_face *face, struct slot *slot, enum phase phase)
+{
+	if (slot->phase == SHAKES_HANDS && phase != SHAKES_HANDS && face->tls != NULL)
+		http_seal_count(face->tls,
+		    evhttp_connection_get_bufferevent(slot->connection), false);
+	slot->phase = phase;
+	slot->since = rm_mono_now();
+}
+
 static void
 face_on_close(struct evhttp_connection *connection, void *arg)
 {
 	struct rm_http_face *face = arg;
+	struct slot *slot = face_slot(face, connection);
 
-	for (size_t i = 0; i < FACE_MAX_CONNECTIONS; i++) {
-		struct slot *slot = &face->slots[i];
-
-		if (slot->connection != connection)
-			continue;
-		if (slot->shakes_hands)
-			http_seal_count(face->tls,
-			    evhttp_connection_get_bufferevent(connection), false);
+	if (slot != NULL) {
+		slot_enters(face, slot, ASKS); /* counts a handshake that failed */
 		slot->connection = NULL;
-		slot->shakes_hands = false;
 		face->used--;
 	}
 	face_accept(face);
 }
 
-/* False: it is done with that, or gone. */
-static bool
-slot_shakes_hands(struct rm_http_face *face, struct slot *slot, rm_mono_t now)
+/* Frees it; no request can have come. */
+static void
+slot_gives_up(struct rm_http_face *face, struct slot *slot)
 {
-	struct bufferevent *bev;
-	bool late;
+	struct evhttp_connection *connection = slot->connection;
 
-	if (!slot->shakes_hands)
-		return false;
-	bev = evhttp_connection_get_bufferevent(slot->connection);
-	late = http_seal_shakes_hands(bev);
-	if (late && rm_mono_since(slot->until, now) > 0)
-		return true;
-	slot->shakes_hands = false;
-	http_seal_count(face->tls, bev, late);
-	if (late)
-		evhttp_connection_free(slot->connection); /* calls face_on_close */
-	return false;
+	http_seal_count(face->tls, evhttp_connection_get_bufferevent(connection), true);
+	slot->phase = ASKS;                 /* it is counted */
+	evhttp_connection_free(connection); /* calls face_on_close */
 }
 
 static void
-face_on_handshakes(void *arg)
+slot_look(struct rm_http_face *face, struct slot *slot, rm_mono_t now)
+{
+	struct bufferevent *bev = evhttp_connection_get_bufferevent(slot->connection);
+	int64_t took = rm_mono_since(now, slot->since), patience = FACE_ANSWER_NS;
+
+	if (slot->phase == SHAKES_HANDS) {
+		if (!http_seal_shakes_hands(bev))
+			slot_enters(face, slot, ASKS);
+		else if (took > RM_TLS_HANDSHAKE_NS)
+			slot_gives_up(face, slot);
+		return;
+	}
+	if (slot->phase == ASKS)
+		patience = face->used == FACE_MAX_CONNECTIONS ? FACE_CROWDED_NS
+							      : FACE_REQUEST_NS;
+	if (took <= patience)
+		return;
+	/* As if the client had left: whoever has its request learns of it so. */
+	shutdown(bufferevent_getfd(bev), SHUT_RDWR);
+	slot->since = now;
+	face->counts->late++;
+}
+
+static void
+face_on_look(void *arg)
 {
 	struct rm_http_face *face = arg;
 	rm_mono_t now = rm_mono_now();
-	bool any = false;
 
 	for (size_t i = 0; i < FACE_MAX_CONNECTIONS; i++)
-		any |= slot_shakes_hands(face, &face->slots[i], now);
-	if (any)
-		rm_timer_after(face->handshakes, FACE_HANDSHAKES_NS);
+		if (face->slots[i].connection != NULL)
+			slot_look(face, &face->slots[i], now);
+	face->looks = face->used > 0;
+	if (face->looks)
+		rm_timer_after(face->look, FACE_LOOK_NS);
+}
+
+static void
+face_on_answered(struct evhttp_request *req, void *arg)
+{
+	struct rm_http_face *face = arg;
+	struct evhttp_connection *connection = evhttp_request_get_connection(req);
+	struct slot *slot = connection != NULL ? face_slot(face, connection) : NULL;
+
+	if (slot != NULL)
+		slot_enters(face, slot, ASKS);
+}
+
+static void
+face_on_request(struct evhttp_request *req, void *arg)
+{
+	struct rm_http_face *face = arg;
+	struct slot *slot = face_slot(face, evhttp_request_get_connection(req));
+
+	if (slot != NULL)
+		slot_enters(face, slot, IS_ANSWERED);
+	evhttp_request_set_on_complete_cb(req, face_on_answered, face);
+	face->on_request(req, face->arg);
 }
 
 /*
@@ -147,13 +211,14 @@ face_on_bind(evutil_socket_t fd, short what, void *arg)
 		else
 			face->used--; /* gone already */
 		slot->connection = connection;
-		slot->shakes_hands = connection != NULL && face->tls != NULL;
-		if (slot->shakes_hands) {
-			slot->until = rm_mono_add(rm_mono_now(), RM_TLS_HANDSHAKE_NS);
-			rm_timer_after(face->handshakes, FACE_HANDSHAKES_NS);
-		}
+		slot->phase = face->tls != NULL ? SHAKES_HANDS : ASKS;
+		slot->since = rm_mono_now();
 		bufferevent_decref(slot->unbound);
 		slot->unbound = NULL;
+	}
+	if (!face->looks) {
+		face->looks = true;
+		rm_timer_after(face->look, FACE_LOOK_NS);
 	}
 	face_accept(face);
 }
@@ -162,20 +227,19 @@ static struct bufferevent *
 face_on_connection(struct event_base *base, void *arg)
 {
 	struct rm_http_face *face = arg;
-	struct slot *slot = face->slots;
 	struct bufferevent *bev;
+	struct slot *slot;
 
 	bev = face->tls != NULL ? http_seal_new(base, face->tls)
 				: bufferevent_socket_new(base, -1, 0);
 	if (bev == NULL || face->used == FACE_MAX_CONNECTIONS)
 		return bev;
-	while (slot->unbound != NULL || slot->connection != NULL)
-		slot++;
+	slot = face_slot(face, NULL);
 	bufferevent_incref(bev);
 	slot->unbound = bev;
 	event_active(face->bind, EV_TIMEOUT, 1);
 	if (++face->used == FACE_MAX_CONNECTIONS) {
-		++*face->full;
+		face->counts->full++;
 		face_accept(face);
 	}
 	return bev;
@@ -187,13 +251,20 @@ face_on_resume(void *arg)
 	face_accept(arg);
 }
 
-/* Out of descriptors, most likely: without a pause the loop would spin. */
+/*
+ * Out of descriptors, most likely: without a pause the loop would spin. The callback's
+ * argument is evhttp's own, whatever is given with the listener, hence the list.
+ */
 static void
-face_on_accept_error(struct evconnlistener *listener, void *arg)
+face_on_accept_error(struct evconnlistener *listener, void *evhttps)
 {
-	struct rm_http_face *face = arg;
+	struct rm_http_face *face = all_faces;
 
-	++*face->full;
+	while (face != NULL && face->http != evhttps)
+		face = face->next;
+	if (face == NULL)
+		return;
+	face->counts->full++;
 	evconnlistener_disable(listener);
 	rm_timer_after(face->pause, FACE_PAUSE_NS);
 }
@@ -201,7 +272,7 @@ face_on_accept_error(struct evconnlistener *listener, void *arg)
 int
 rm_http_face_new(struct rm_loop *loop, struct rm_tls *tls,
     void (*on_request)(struct evhttp_request *req, void *arg), void *arg,
-    uint64_t *full, struct rm_http_face **ret)
+    struct http_face_counts *counts, struct rm_http_face **ret)
 {
 	struct rm_http_face *face = calloc(1, sizeof(*face));
 	int r = -ENOMEM;
@@ -210,14 +281,16 @@ rm_http_face_new(struct rm_loop *loop, struct rm_tls *tls,
 		return -ENOMEM;
 	face->base = rm_loop_base(loop);
 	face->tls = tls;
-	face->full = full;
+	face->counts = counts;
+	face->on_request = on_request;
+	face->arg = arg;
 	face->http = evhttp_new(face->base);
 	face->bind = event_new(face->base, -1, 0, face_on_bind, face);
 	if (face->http == NULL || face->bind == NULL)
 		goto out;
 	r = rm_timer_new(loop, face_on_resume, face, &face->pause);
 	if (r == 0)
-		r = rm_timer_new(loop, face_on_handshakes, face, &face->handshakes);
+		r = rm_timer_new(loop, face_on_look, face, &face->look);
 	if (r < 0)
 		goto out;
 	evhttp_set_max_headers_size(face->http, FACE_MAX_HEADERS);
@@ -225,7 +298,9 @@ rm_http_face_new(struct rm_loop *loop, struct rm_tls *tls,
 	evhttp_set_timeout(face->http, FACE_SILENCE_S);
 	evhttp_set_allowed_methods(face->http, FACE_METHODS);
 	evhttp_set_bevcb(face->http, face_on_connection, face);
-	evhttp_set_gencb(face->http, on_request, arg);
+	evhttp_set_gencb(face->http, face_on_request, face);
+	face->next = all_faces;
+	all_faces = face;
 	*ret = face;
 	return 0;
 out:
@@ -239,21 +314,18 @@ rm_http_face_max_body(struct rm_http_face *face, size_t bytes)
 	evhttp_set_max_body_size(face->http, (ssize_t)bytes);
 }
 
-static const char *
-unix_path(const struct rm_address *address)
-{
-	const struct sockaddr_un *un = (const void *)&address->storage;
-
-	return un->sun_family == AF_UNIX ? un->sun_path : NULL;
-}
-
 void
 rm_http_face_free(struct rm_http_face *face)
 {
 	if (face == NULL)
 		return;
+	for (struct rm_http_face **at = &all_faces; *at != NULL; at = &(*at)->next)
+		if (*at == face) {
+			*at = face->next;
+			break;
+		}
 	for (size_t i = 0; i < face->listener_count; i++) {
-		const char *path = unix_path(&face->listeners[i].address);
+		const char *path = http_socket_path(&face->listeners[i].address);
 
 		if (path != NULL)
 			unlink(path);
@@ -269,44 +341,8 @@ rm_http_face_free(struct rm_http_face *face)
 	if (face->bind != NULL)
 		event_free(face->bind);
 	rm_timer_free(face->pause);
-	rm_timer_free(face->handshakes);
+	rm_timer_free(face->look);
 	free(face);
-}
-
-/* A bound socket, not yet listening: nobody can connect before the chmod. */
-static int
-listen_bind(const struct rm_address *address, int *ret)
-{
-	const struct sockaddr *sa = (const void *)&address->storage;
-	const char *path = unix_path(address);
-	struct stat st;
-	int fd, r = 0, on = 1;
-
-	/* Only ever a socket: a slip in the config must not cost a file. */
-	if (path != NULL && lstat(path, &st) == 0) {
-		if (!S_ISSOCK(st.st_mode))
-			return -EEXIST;
-		unlink(path);
-	}
-	fd = socket(sa->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	if (fd < 0)
-		return -errno;
-	if (path == NULL &&
-	    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0)
-		r = -errno;
-	if (r == 0 && sa->sa_family == AF_INET6 &&
-	    setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on)) < 0)
-		r = -errno;
-	if (r == 0 && bind(fd, sa, address->len) < 0)
-		r = -errno;
-	if (r == 0 && path != NULL && chmod(path, 0600) < 0)
-		r = -errno;
-	if (r < 0) {
-		close(fd);
-		return r;
-	}
-	*ret = fd;
-	return 0;
 }
 
 int
@@ -317,7 +353,7 @@ rm_http_face_listen(struct rm_http_face *face, const struct rm_address *address)
 
 	if (face->listener_count == FACE_MAX_LISTENERS)
 		return -ENOSPC;
-	r = listen_bind(address, &fd);
+	r = http_socket_bind(address, &fd);
 	if (r < 0)
 		return r;
 	/* Here, since evconnlistener_new would not say why it failed. */
@@ -352,15 +388,7 @@ rm_http_face_tls(const struct rm_http_face *face)
 int
 rm_http_face_port(const struct rm_http_face *face)
 {
-	struct sockaddr_storage storage;
-	socklen_t len = sizeof(storage);
-	int fd;
-
 	if (face->listener_count == 0)
 		return -ENOTCONN;
-	fd = evconnlistener_get_fd(face->listeners[0].listener);
-	if (getsockname(fd, (void *)&storage, &len) < 0)
-		return -errno;
-	/* The port lies at the same place in both families. */
-	return ntohs(((struct sockaddr_in *)&storage)->sin_port);
+	return http_socket_port(evconnlistener_get_fd(face->listeners[0].listener));
 }

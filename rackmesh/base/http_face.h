@@ -3,7 +3,9 @@
  * private to http_server, which has one for TCP, one for TLS and one for Unix sockets.
  *
  * When all connections are in use accepting stops, and newcomers wait in the
- * kernel's queue, which is bounded too.
+ * kernel's queue, which is bounded too; and who has not asked anything within a second
+ * is closed then. A request has its time as a whole, not only between two bytes, and so
+ * has its answer.
  */
 #ifndef RACKMESH_BASE_HTTP_FACE_H
 #define RACKMESH_BASE_HTTP_FACE_H
@@ -17,11 +19,16 @@ struct rm_http_face;
 struct rm_loop;
 struct rm_tls;
 
-/* tls: NULL, or borrowed. *full counts, for as long as the face lives, how often
- * accepting stopped. */
+struct http_face_counts {
+	uint64_t full; /* how often accepting stopped */
+	uint64_t
+	    late; /* connections closed since a request or an answer took too long */
+};
+
+/* tls: NULL, or borrowed. Adds to *counts for as long as the face lives. */
 int rm_http_face_new(struct rm_loop *loop, struct rm_tls *tls,
     void (*on_request)(struct evhttp_request *req, void *arg), void *arg,
-    uint64_t *full, struct rm_http_face **ret);
+    struct http_face_counts *counts, struct rm_http_face **ret);
 void rm_http_face_free(struct rm_http_face *face); /* NULL is fine */
 
 void rm_http_face_max_body(struct rm_http_face *face, size_t bytes);

@@ -38,7 +38,7 @@ struct rm_http_server {
 	size_t route_count;
 	struct rm_http_health health;
 	char local_at[RM_ADDRESS_TEXT]; /* "unix:/path", or "": nowhere */
-	uint64_t full;
+	struct http_face_counts counts;
 };
 
 struct rm_http_health *
@@ -50,7 +50,13 @@ rm_http_server_health(struct rm_http_server *server)
 const uint64_t *
 rm_http_server_full(const struct rm_http_server *server)
 {
-	return &server->full;
+	return &server->counts.full;
+}
+
+const uint64_t *
+rm_http_server_late(const struct rm_http_server *server)
+{
+	return &server->counts.late;
 }
 
 /* The rest of path below the route; NULL when it is not this route's. */
@@ -180,10 +186,10 @@ rm_http_server_new(struct rm_loop *loop, struct rm_http_server **ret)
 	r = rm_http_defers_new(loop, &server->defers);
 	if (r == 0)
 		r = rm_http_face_new(
-		    loop, NULL, server_on_tcp, server, &server->full, &server->tcp);
+		    loop, NULL, server_on_tcp, server, &server->counts, &server->tcp);
 	if (r == 0)
-		r = rm_http_face_new(
-		    loop, NULL, server_on_local, server, &server->full, &server->local);
+		r = rm_http_face_new(loop, NULL, server_on_local, server,
+		    &server->counts, &server->local);
 	if (r < 0) {
 		rm_http_server_free(server);
 		return r;
@@ -229,7 +235,7 @@ rm_http_server_listen_tls(
 		return -EINVAL;
 	if (server->sealed == NULL)
 		r = rm_http_face_new(server->loop, tls, server_on_sealed, server,
-		    &server->full, &server->sealed);
+		    &server->counts, &server->sealed);
 	if (r < 0)
 		return r;
 	if (server->max_body > 0)

@@ -3,7 +3,8 @@
  *
  * evhttp, bounded: 8 KiB of headers, 64 KiB of body, 10 s of silence, 64
  * connections and 4 listeners for TCP, as many for TLS and for Unix sockets, 64
- * routes; a TLS handshake within RM_TLS_HANDSHAKE_NS.
+ * routes; a TLS handshake within RM_TLS_HANDSHAKE_NS, a request within 10 s of the
+ * accept or the last answer (1 s while all connections are in use), an answer in 60 s.
  * Reading goes over TCP (loopback by default); what changes something is
  * registered with RM_HTTP_CHANGE and answered only on a Unix socket, or over TLS to
  * whom the owner allows it (403 else). Over TLS nobody is served without a
@@ -59,6 +60,8 @@ void rm_http_server_max_body(struct rm_http_server *server, size_t bytes);
 /* How often accepting had to stop: all connections in use, or no descriptor left.
  * Newcomers then wait in the kernel's queue. Borrowed by a metric. */
 const uint64_t *rm_http_server_full(const struct rm_http_server *server);
+/* Connections that took too long for a request or its answer. As above. */
+const uint64_t *rm_http_server_late(const struct rm_http_server *server);
 
 /*
  * path: copied; exact ("/v1/rnics"), or ending in '/' for everything below it
