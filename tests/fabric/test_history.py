@@ -13,7 +13,7 @@ import yaml
 
 from lab import netns as namespaces
 from lab import places
-from lab.feeder import Feeder
+from lab.feeder import ROWS, Feeder, stored
 from lab.influx import INFLUX_PORT, VICTORIA_PORT, Influx, Victoria
 from lab.process import Daemon, Pack
 from lab.proxy import Proxy
@@ -24,7 +24,6 @@ pytestmark = pytest.mark.beside
 AT = "127.0.0.1"
 LINK, HTTP, PROXY = 7491, 9474, 8087
 AGGREGATORS = 10
-ROWS = ("rm_path", "rm_rnic")
 
 
 @pytest.fixture
@@ -88,28 +87,6 @@ def rackmeshctl(place, *words):
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout
-
-
-def stored(influx):
-    """As the feeder counts it."""
-
-    def row(text):
-        rows = influx.query(text)
-        return rows[0] if rows else {"count": 0, "sum": 0}
-
-    have = {}
-    for name, field in (
-        ("rm_path", "sent"),
-        ("rm_rnic", "sent"),
-        ("rm_rack", "taken"),
-        ("rm_route", "lost_unknown"),
-    ):
-        seen = row(f"SELECT count({field}), sum({field}) FROM raw.{name}")
-        have[name] = {"count": seen["count"], field: seen["sum"]}
-    mine = "FROM incidents.rm_incident WHERE aggregator =~ /^sim-/"
-    opened = row(f"SELECT count(id) {mine} AND state = 'opened'")["count"]
-    have["rm_incident"] = {"count": row(f"SELECT count(id) {mine}")["count"], "opened": opened}
-    return have
 
 
 def test_nothing_is_missing_and_nothing_is_twice(place, pack, tmp_path, rng, soak, say):

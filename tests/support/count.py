@@ -47,7 +47,7 @@ def main():
         for line in checks.read_text().splitlines():
             totals[line.split()[1]] += 1
         each = ", ".join(f"{totals[k] - before[k]} {k}" for k in totals)
-        print(f"  {'format and fuzz':24} {each}")
+        print(f"  {'format, fuzz, soak':24} {each}")
     print(", ".join(f"{totals[k]} {k}" for k in ("passed", "failed", "skipped")))
     return 1 if totals["failed"] or not totals["passed"] else 0
 

@@ -53,7 +53,7 @@ class Credentials:
 
 
 class Authority:
-    def __init__(self, folder, name="rackmesh lab"):
+    def __init__(self, folder, name="rackmesh lab", begins_s=0, seconds=CA_DAYS * 86400):
         self.folder = pathlib.Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
         self.certificate_path = self.folder / "ca.pem"
@@ -65,17 +65,17 @@ class Authority:
             self._key = serialization.load_pem_private_key(key_path.read_bytes(), None)
             return
         self._key = ec.generate_private_key(ec.SECP256R1())
-        self._certificate = self._self_signed(name)
+        self._certificate = self._self_signed(name, begins_s, seconds)
         keep_secret(key_path, self._key)
         replace(self.certificate_path, pem(self._certificate))
 
-    def _self_signed(self, name):
+    def _self_signed(self, name, begins_s, seconds):
         named = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
         usage = x509.KeyUsage(
             **{**NO_USAGE, "key_cert_sign": True, "crl_sign": True}
         )
         return (
-            begun(named, named, self._key.public_key(), CA_DAYS * 86400)
+            begun(named, named, self._key.public_key(), seconds, begins_s)
             .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
             .add_extension(usage, critical=True)
             .add_extension(key_id(self._key.public_key()), critical=False)

@@ -6,6 +6,9 @@ from .places import program
 from .process import Process
 from .wait import until
 
+ROWS = ("rm_path", "rm_rnic")
+MINE = "WHERE aggregator =~ /^sim-/"
+
 
 class Feeder(Process):
     """tests/bench/feed_analyzer: ends when everything is acknowledged."""
@@ -26,3 +29,25 @@ class Feeder(Process):
         said = json.loads(self.log.read_text().splitlines()[-1])
         assert said["complete"], said
         return said
+
+
+def stored(influx):
+    """What a database has of it, as the feeder counts."""
+
+    def row(text):
+        rows = influx.query(text)
+        return rows[0] if rows else {"count": 0, "sum": 0}
+
+    have = {}
+    for name, field in (
+        ("rm_path", "sent"),
+        ("rm_rnic", "sent"),
+        ("rm_rack", "taken"),
+        ("rm_route", "lost_unknown"),
+    ):
+        seen = row(f"SELECT count({field}), sum({field}) FROM raw.{name} {MINE}")
+        have[name] = {"count": seen["count"], field: seen["sum"]}
+    told = f"SELECT count(id) FROM incidents.rm_incident {MINE}"
+    opened = row(f"{told} AND state = 'opened'")["count"]
+    have["rm_incident"] = {"count": row(told)["count"], "opened": opened}
+    return have

@@ -17,6 +17,7 @@ _LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
 class Answer:
     status: int
     text: str
+    date: str = ""  # by the clock of who answers
 
     @property
     def ok(self):
@@ -46,7 +47,7 @@ def _ask(sock, verb, path, body=None, head=None):
             head["Content-Type"] = "application/json"
         connection.request(verb, path, data, head)
         answer = connection.getresponse()
-        return Answer(answer.status, answer.read().decode())
+        return Answer(answer.status, answer.read().decode(), answer.getheader("Date", ""))
     except http.client.HTTPException as error:
         raise OSError(f"{verb} {path}: {error!r}") from error
     finally:

@@ -28,7 +28,26 @@ bind-address = "127.0.0.1:{backup}"
 """
 
 
-class Influx(Daemon):
+class Questions:
+    """To a database of which netns, address and port are known."""
+
+    def ask(self, path):
+        return http.get(self.netns, self.address, self.port, path)
+
+    def query(self, text, database="rackmesh"):
+        """The series of one InfluxQL statement: a list of {column: value} each."""
+        words = urllib.parse.urlencode({"db": database, "q": text, "epoch": "ns"})
+        result = self.ask(f"/query?{words}").json["results"][0]
+        if "error" in result:
+            raise OSError(result["error"])
+        return [
+            dict(zip(series["columns"], row), **series.get("tags", {}))
+            for series in result.get("series", [])
+            for row in series["values"]
+        ]
+
+
+class Influx(Questions, Daemon):
     """InfluxDB 1.6 at address:8086; its data outlives a kill."""
 
     def __init__(self, engines, netns, address, folder, port=INFLUX_PORT):
@@ -51,21 +70,6 @@ class Influx(Daemon):
 
     def wait_ready(self, seconds=15):
         return until("InfluxDB answers", seconds, lambda: self.ask("/ping").ok, [self])
-
-    def ask(self, path):
-        return http.get(self.netns, self.address, self.port, path)
-
-    def query(self, text, database="rackmesh"):
-        """The series of one InfluxQL statement: a list of {column: value} each."""
-        words = urllib.parse.urlencode({"db": database, "q": text, "epoch": "ns"})
-        result = self.ask(f"/query?{words}").json["results"][0]
-        if "error" in result:
-            raise OSError(result["error"])
-        return [
-            dict(zip(series["columns"], row), **series.get("tags", {}))
-            for series in result.get("series", [])
-            for row in series["values"]
-        ]
 
 
 class Victoria(Daemon):

@@ -31,6 +31,7 @@ class World:
     ({}: all usual), or None. influx: whether its history goes there."""
 
     LAB = Lab
+    SINK = Sink  # or who only knows where somebody else listens
 
     def __init__(
         self,
@@ -54,9 +55,9 @@ class World:
             self.fabric = self._lay(undo, racks, spines, names, relays)
             centre = self.fabric.netns("centre")
             address = self.fabric.management["centre"]
-            self.plain = Sink(centre, address, PLAIN_PORT)
+            self.plain = self.SINK(centre, address, PLAIN_PORT)
             undo.callback(self.plain.close)
-            self.grouped = Sink(centre, address, GROUPED_PORT)
+            self.grouped = self.SINK(centre, address, GROUPED_PORT)
             undo.callback(self.grouped.close)
             self.alertmanager = None
             if alertmanager:

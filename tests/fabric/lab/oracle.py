@@ -1,0 +1,289 @@
+"""The oracle of the hour of troubles: a process of its own that hears every notification,
+is told of every fault and trouble as it happens, asks the daemons for their accounts and
+the database for its content, and says what was lost, invented or wrong.
+
+It judges by what came in at the end of all pipes, never by what a daemon says of itself,
+except for the accounts: there a daemon's own figures must add up at every moment.
+
+As a program: oracle.py SOCKET JOURNAL CENTRE-NETNS ADDRESS PLAIN-PORT GROUPED-PORT
+"""
+
+import collections
+import contextlib
+import dataclasses
+import http.server
+import json
+import os
+import pathlib
+import socketserver
+import sys
+import threading
+import time
+
+from . import http as ask
+from .feeder import stored
+from .influx import Questions
+from .places import ROOT
+from .process import Process
+from .sinks import Sink
+from .wait import until
+
+# Who says one of these without a reason accuses an innocent.
+VERDICTS = ("RackmeshRnic", "RackmeshTor", "RackmeshLink", "RackmeshSwitch", "RackmeshPath")
+# After its end a fault may be told again by who slept through it.
+LINGER_S = 60
+SCRAPE_S = 1
+STARTS_S = 10
+LANES = ("summary", "incident")
+RAW = ("windowed", "late", "invalid", "duplicate")
+
+
+@dataclasses.dataclass
+class _Fault:
+    kind: str
+    alertname: str
+    part: str
+    place: str
+    begin: float
+    end: float = None
+
+    def names(self, arrival):
+        return (arrival.alertname, arrival.part, arrival.labels.get("place")) == (
+            self.alertname,
+            self.part,
+            self.place,
+        )
+
+    def explains(self, arrival):
+        until_s = float("inf") if self.end is None else self.end + LINGER_S
+        return self.names(arrival) and self.begin <= arrival.at <= until_s
+
+
+# ---- the process -----------------------------------------------------------------------
+
+
+class Judge:
+    """What it knows; every public method is a question or a piece of news."""
+
+    def __init__(self, journal, sinks):
+        self._sinks = sinks
+        self._journal = open(journal, "a", buffering=1, encoding="utf-8")
+        self._faults, self._troubles, self._accounts = [], [], []
+        self._lock = threading.Lock()
+
+    def _note(self, what, **more):
+        self._journal.write(json.dumps({"at": time.monotonic(), "what": what, **more}) + "\n")
+
+    # ---- news
+
+    def begin(self, **fault):
+        self._note("fault", **fault)
+        self._faults.append(_Fault(**fault))
+        return len(self._faults) - 1
+
+    def end(self, fault, at):
+        self._faults[fault].end = at
+        self._note("fault ends", fault=fault)
+
+    def trouble(self, name, kind, begins):
+        self._note("trouble", name=name, begins=begins)
+        with self._lock:
+            self._troubles.append((kind, name, begins))
+
+    def watch(self, aggregators):
+        """From now on their accounts are looked at. [[name, netns, address, port], ...]"""
+        for place in aggregators:
+            account = _Account(self._note, *place)
+            self._accounts.append(account)
+
+    # ---- questions
+
+    def found(self, fault):
+        """Seconds from the fault to its alert at each sink, or None while there is none."""
+        fault = self._faults[fault]
+        return [self._first(sink, fault) for sink in self._sinks]
+
+    @staticmethod
+    def _first(sink, fault):
+        for each in sink.since(0):
+            if each.at >= fault.begin and each.status == "firing" and fault.names(each):
+                return each.at - fault.begin
+        return None
+
+    def resolved(self, fault):
+        """Whether the last word on it is its end, at each sink."""
+        fault = self._faults[fault]
+        return [self._last(sink, fault) == "resolved" for sink in self._sinks]
+
+    @staticmethod
+    def _last(sink, fault):
+        said = [each for each in sink.since(0) if fault.names(each) and each.at >= fault.begin]
+        return said[-1].status if said else None
+
+    def false(self):
+        """Accusations that no fault explains."""
+        wrong = collections.Counter(
+            f"{each.alertname} {each.part}: {each.annotations.get('summary', '')}"
+            for sink in self._sinks
+            for each in sink.since(0)
+            if each.alertname in VERDICTS
+            and each.status == "firing"
+            and not any(fault.explains(each) for fault in self._faults)
+        )
+        return [f"{count} x {what}" for what, count in wrong.items()]
+
+    def told(self):
+        """{sink: notifications}, {alertname: firing ones at either sink}"""
+        each = collections.Counter(
+            a.alertname for s in self._sinks for a in s.since(0) if a.status == "firing"
+        )
+        return [[len(sink.since(0)) for sink in self._sinks], dict(each)]
+
+    def books(self, database, expected):
+        """What the database has too little or too much of what was acknowledged to the
+        feeder: {measurement: {figure: difference}}."""
+        have = stored(_Database(*database))
+        return {
+            name: {key: have[name][key] - expected[name][key] for key in have[name]}
+            for name in have
+        }
+
+    def incidents(self, database):
+        """(how many incidents anybody was told of, those that the database lacks, those that
+        it has and that accuse somebody whom no fault of ours ever befell)"""
+        told = {
+            each.annotations["incident"]: f"{each} at {each.at:.1f}"
+            for sink in self._sinks
+            for each in sink.since(0)
+        }
+        rows = _Database(*database).query(
+            "SELECT id, sentence FROM incidents.rm_incident WHERE aggregator !~ /^sim-/"
+            " GROUP BY part_type, part, place, state"
+        )
+        stated = {row["id"] for row in rows}
+        parts = {fault.part for fault in self._faults}
+        types = {name.removeprefix("Rackmesh").lower() for name in VERDICTS}
+        strange = [
+            str(row)
+            for row in rows
+            if row["part_type"] in types and row["part"] not in parts
+        ]
+        lost = [what for which, what in told.items() if which not in stated]
+        return [len(told), lost, strange]
+
+    def accounts(self):
+        """What the looking at accounts has come to: looks, mistakes, looks at a lane that
+        was not durable."""
+        return [
+            sum(account.looks for account in self._accounts),
+            [wrong for account in self._accounts for wrong in account.wrong],
+            sum(account.volatile for account in self._accounts),
+        ]
+
+
+@dataclasses.dataclass
+class _Database(Questions):
+    netns: str
+    address: str
+    port: int
+
+
+class _Account:
+    """Asks one aggregator, over and over, whether its figures add up."""
+
+    def __init__(self, note, name, *place):
+        self._note, self._name, self._place = note, name, place
+        self.looks = self.volatile = 0
+        self.wrong = []
+        threading.Thread(target=self._look, daemon=True).start()
+
+    def _look(self):
+        rest = threading.Event()
+        while not rest.wait(SCRAPE_S):
+            with contextlib.suppress(OSError):  # it is away: that happens here
+                self._check(ask.metrics(*self._place))
+
+    def _check(self, said):
+        self.looks += 1
+        name = "rackmesh_aggregator_{}".format
+        for lane in LANES:
+            came = said.sum(name("lane_in_total"), lane=lane)
+            parts = [
+                said.sum(name(each), lane=lane)
+                for each in ("lane_delivered_total", "lane_spooled", "lane_dropped_total")
+            ]
+            self._must(came == sum(parts), f"{lane} lane: {came} in, {parts}")
+        taken = said.sum(name("results_taken_total"))
+        parts = [said.sum(name(f"results_{each}_total")) for each in RAW]
+        self._must(taken == sum(parts), f"raw: {taken} taken, {parts}")
+        self.volatile += any(value == 0 for _, value in said.series[name("spool_durable")])
+
+    def _must(self, good, what):
+        if not good:
+            self.wrong.append(f"{self._name}: {what}")
+            self._note("wrong account", name=self._name, figures=what)
+
+
+class _Handler(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        answer = getattr(self.server.judge, self.path.strip("/"))(**body)
+        data = json.dumps(answer).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, *_):
+        pass
+
+
+class _Server(socketserver.ThreadingUnixStreamServer):
+    daemon_threads = True
+
+
+def main(socket, journal, netns, address, *ports):
+    sinks = [Sink(netns, address, int(port)) for port in ports]
+    with _Server(socket, _Handler) as server:
+        server.judge = Judge(journal, sinks)
+        server.serve_forever()
+
+
+# ---- how the test talks to it ----------------------------------------------------------
+
+
+class Oracle(Process):
+    """oracle.found(fault=...) and the like: see Judge."""
+
+    def __init__(self, folder, netns, address, *ports):
+        folder = pathlib.Path(folder)
+        self._socket = folder / "oracle.sock"
+        if len(str(self._socket)) > 100:
+            self._socket = pathlib.Path("/run") / f"{netns}.oracle"
+        words = [self._socket, folder / "oracle.jsonl", netns, address, *ports]
+        super().__init__(
+            "oracle",
+            [sys.executable, "-m", "lab.oracle", *words],
+            None,
+            folder / "oracle.log",
+            {"PYTHONPATH": str(ROOT / "tests" / "fabric"), "PYTHONDONTWRITEBYTECODE": "1"},
+        )
+
+    def start(self):
+        super().start()
+        until("the oracle listens", STARTS_S, lambda: self.told(), [self])
+        return self
+
+    def stop(self, *seconds):
+        super().stop(*seconds)
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self._socket)
+
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return lambda **body: ask.post_unix(self._socket, f"/{name}", body).json
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,138 @@
+"""The world of the hour of troubles: state on small disks, clocks that can jump, and beside
+the analyzer of the racks a second one, with books that can be checked to the last point."""
+
+import contextlib
+import pathlib
+
+from . import disk, fakeclock
+from .ca import Authority
+from .netns import nft
+from .rackmesh import ANALYZER_PORT, LINK_ANALYZER, Lab
+from .world import World
+
+YEAR_S = 365 * 86400
+# A clock that is ten years off believes no certificate of a usual life, and its links end:
+# that is as it must be, and tests/unit has it. Here certificates outlive every jump, so that
+# what jumps is everything else.
+CERTIFICATES = {"begins_s": -11 * YEAR_S, "seconds": 22 * YEAR_S}
+BOOKS = "books"
+POLICIES = {"retention_policy": "raw", "incident_retention_policy": "incidents"}
+JUMPING = ("tor-aggregator", "region-controller", "analyzer")
+
+
+class SoakLab(Lab):
+    """books: an analyzer in the clear, for a feeder. clocks: {name: FakeClock}, of all but
+    the agents: their kernel's stamps would not jump along. disks: {name: SmallDisk}."""
+
+    def __init__(self, fabric, folder, **options):
+        self.clocks, self.disks, self.books = {}, {}, None
+        self._closing = contextlib.ExitStack()
+        disk.sweep()
+        Authority(pathlib.Path(folder) / "tls", **CERTIFICATES)
+        try:
+            super().__init__(fabric, folder, **options)
+            for daemon in (self.analyzer, self.books, *self.aggregators.values()):
+                small = disk.SmallDisk(self.folder / "state" / daemon.name)
+                self._closing.callback(small.close)
+                self.disks[daemon.name] = small
+        except BaseException:
+            self._closing.close()
+            raise
+
+    def credentials(self, role, name, tors=(), **terms):
+        return super().credentials(role, name, tors, **CERTIFICATES, **terms)
+
+    def _daemon(self, kind, name, place, port, options, variables=None):
+        if kind in JUMPING:
+            self.clocks[name] = fakeclock.FakeClock(self.folder / "clocks", name)
+            variables = {**(variables or {}), **self.clocks[name].variables()}
+        return super()._daemon(kind, name, place, port, options, variables)
+
+    def _analyzer(self, alertmanagers, webhooks, influx, more):
+        self.books = self._daemon(
+            "analyzer",
+            BOOKS,
+            self.fabric.netns(BOOKS),
+            ANALYZER_PORT,
+            {
+                "name": BOOKS,
+                "listen": self.books_address,
+                "state_folder": str(self.folder / "state" / BOOKS),
+                "influx": {"url": influx.url, **POLICIES},
+                "plaintext": True,  # the feeder knows no certificates
+            },
+        )
+        return super()._analyzer(alertmanagers, webhooks, influx, more)
+
+    @property
+    def books_address(self):
+        return f"{self.fabric.management[BOOKS]}:{LINK_ANALYZER}"
+
+    def start(self):
+        self._sockets.mkdir(exist_ok=True)
+        self.books.start()
+        return super().start()
+
+    def close(self):
+        super().close()
+        self._closing.close()
+        fakeclock.sweep()
+
+
+class FarSink:
+    """One that the oracle listens at."""
+
+    def __init__(self, netns, address, port):
+        self.port = port
+        self.url = f"http://{address}:{port}/"
+
+    def close(self):
+        """It is not ours."""
+
+
+class SoakWorld(World):
+    LAB = SoakLab
+    SINK = FarSink
+
+    def _lay(self, undo, racks, spines, names, relays):
+        return super()._lay(undo, racks, spines, (*names, BOOKS), relays)
+
+    def part_off(self, name):
+        """Nothing of this place passes on the management network; its cable is whole."""
+        chains = [
+            f"chain {hook} {{ type filter hook {hook} device mgmt0 priority 0; counter drop; }}"
+            for hook in ("ingress", "egress")
+        ]
+        nft(self.fabric.netns(name), "table netdev apart {\n" + "\n".join(chains) + "\n}\n")
+
+    def join_again(self, name):
+        nft(self.fabric.netns(name), "delete table netdev apart\n")
+
+    # ---- who is there ------------------------------------------------------------
+
+    def engines(self):
+        """{name: process}"""
+        every = [*self.etcd.members.values(), self.influx, self.alertmanager]
+        return {each.name: each for each in every}
+
+    def daemons(self):
+        lab = self.lab
+        every = [lab.analyzer, lab.books, *lab.controllers]
+        every += [*lab.aggregators.values(), *lab.agents.values()]
+        return {each.name: each for each in every}
+
+    def processes(self):
+        return {**self.daemons(), **self.engines()}
+
+    def places(self):
+        """{process: place that it has for itself}; the centre is the sinks' as well."""
+        known = self.fabric.management
+        names = {name: "influx" if name == "influxd" else name for name in self.processes()}
+        return {name: place for name, place in names.items() if place in known}
+
+    @staticmethod
+    def durable(daemon):
+        """Whether what it promises is on its disk. Of an aggregator or an analyzer."""
+        said = daemon.metrics()
+        name = next(name for name in said.series if name.endswith("_spool_durable"))
+        return all(value == 1 for _, value in said.series[name])
