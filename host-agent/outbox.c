@@ -253,11 +253,28 @@ outbox_sent(struct outbox *outbox, rm_mono_t now)
 	outbox->unsent = STAILQ_NEXT(item, entry);
 }
 
-int
-outbox_ack(struct outbox *outbox, uint64_t seq)
+static void
+note_ack(struct outbox *outbox, int64_t took_ns)
 {
+	int64_t step_ns = OUTBOX_ACK_FIRST_NS;
+
+	for (size_t i = 0; i < OUTBOX_ACK_STEPS; i++, step_ns *= 2)
+		outbox->counts.acked_within[i] += took_ns <= step_ns;
+}
+
+int
+outbox_ack(struct outbox *outbox, uint64_t seq, rm_mono_t now)
+{
+	const struct outbox_item *item;
+
 	if (!outbox->open || seq > outbox->through_seq)
 		return -EBADMSG;
+	STAILQ_FOREACH(item, &outbox->waiting, entry)
+	{
+		if (item->seq > seq)
+			break;
+		note_ack(outbox, rm_mono_since(now, item->sent));
+	}
 	settle_through(outbox, seq);
 	return 0;
 }

@@ -18,6 +18,9 @@
 #include "rackmesh/base/clock.h"
 #include "schemas/wire.h"
 
+/* Acknowledged within 0.5 ms, 1 ms, twice that, and so on to about a second. */
+#define OUTBOX_ACK_STEPS 12
+#define OUTBOX_ACK_FIRST_NS (RM_NS_PER_MS / 2)
 #define OUTBOX_PATIENCE_NS (500 * RM_NS_PER_MS)
 
 struct outbox;
@@ -43,6 +46,9 @@ struct outbox_counts {
 	struct outbox_tally made, sent, resent, acked;
 	struct outbox_tally dropped[OUTBOX_DROPS];
 	struct outbox_tally waiting, doubtful; /* now */
+	/* Batches by the time from their sending; each step has those of the ones
+	 * before. */
+	uint64_t acked_within[OUTBOX_ACK_STEPS];
 };
 
 int outbox_new(const struct outbox_options *options, struct outbox **ret);
@@ -69,7 +75,7 @@ int outbox_peek(const struct outbox *outbox, rm_mono_t now, struct wire_bytes *r
 void outbox_sent(struct outbox *outbox, rm_mono_t now); /* that one went */
 
 /* -EBADMSG: not sent in this session. */
-int outbox_ack(struct outbox *outbox, uint64_t seq);
+int outbox_ack(struct outbox *outbox, uint64_t seq, rm_mono_t now);
 
 void outbox_expire(struct outbox *outbox, rm_mono_t now);
 

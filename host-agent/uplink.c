@@ -82,7 +82,7 @@ uplink_take_ack(struct uplink *uplink, const uint8_t *data, size_t len)
 	    ack.incarnation != uplink->options.incarnation)
 		return -EBADMSG;
 	uplink->counts.acks++;
-	r = outbox_ack(uplink->outbox, ack.seq);
+	r = outbox_ack(uplink->outbox, ack.seq, rm_mono_now());
 	if (r == 0)
 		uplink_go_on(uplink);
 	return r;

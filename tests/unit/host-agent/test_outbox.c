@@ -9,6 +9,7 @@
 
 #include "host-agent/outbox.h"
 
+#define LATER ((rm_mono_t){ 30 * RM_NS_PER_S })
 #define RESULTS 10 /* in each batch */
 #define BYTES 100
 
@@ -105,13 +106,32 @@ what_is_acknowledged_is_gone(void **state)
 	outbox_begin(*state, 0);
 	push(*state, 3);
 	send_all(*state);
-	assert_int_equal(outbox_ack(*state, 2), 0);
+	assert_int_equal(outbox_ack(*state, 2, LATER), 0);
 	assert_int_equal(outbox_counts(*state)->acked.batches, 2);
 	assert_int_equal(outbox_counts(*state)->acked.results, 2 * RESULTS);
 	assert_int_equal(outbox_bytes(*state), BYTES);
-	assert_int_equal(outbox_ack(*state, 2), 0); /* again: nothing new */
+	assert_int_equal(outbox_ack(*state, 2, LATER), 0); /* again: nothing new */
 	assert_int_equal(outbox_counts(*state)->acked.batches, 2);
 	assert_conserved(*state);
+}
+
+static void
+acknowledgements_are_counted_by_the_time_they_took(void **state)
+{
+	const uint64_t *within = outbox_counts(*state)->acked_within;
+	const rm_mono_t sent = { RM_NS_PER_S };
+
+	outbox_begin(*state, 0);
+	push(*state, 4);
+	send_all_at(*state, sent);
+	outbox_ack(*state, 1, rm_mono_add(sent, OUTBOX_ACK_FIRST_NS));
+	assert_int_equal(within[0], 1);
+	outbox_ack(*state, 3, rm_mono_add(sent, OUTBOX_ACK_FIRST_NS + 1));
+	outbox_ack(*state, 3, rm_mono_add(sent, OUTBOX_ACK_FIRST_NS + 1));
+	assert_int_equal(within[0], 1);
+	assert_int_equal(within[1], 3);
+	outbox_ack(*state, 4, rm_mono_add(sent, 2 * RM_NS_PER_S));
+	assert_int_equal(within[OUTBOX_ACK_STEPS - 1], 3);
 }
 
 static void
@@ -120,14 +140,14 @@ a_new_session_sends_exactly_what_is_not_counted(void **state)
 	outbox_begin(*state, 0);
 	push(*state, 4);
 	assert_int_equal(send_all(*state), 1234);
-	outbox_ack(*state, 1);
+	outbox_ack(*state, 1, LATER);
 	outbox_end(*state);
 	/* The acknowledgement of 2 was lost with the session. */
 	assert_int_equal(outbox_begin(*state, 2), 0);
 	assert_int_equal(send_all(*state), 34);
 	assert_int_equal(outbox_counts(*state)->sent.batches, 4);
 	assert_int_equal(outbox_counts(*state)->resent.batches, 2);
-	assert_int_equal(outbox_ack(*state, 4), 0);
+	assert_int_equal(outbox_ack(*state, 4, LATER), 0);
 	assert_int_equal(outbox_counts(*state)->acked.batches, 4);
 	assert_conserved(*state);
 }
@@ -138,7 +158,7 @@ a_peer_that_forgot_everything_gets_everything_again(void **state)
 	outbox_begin(*state, 0);
 	push(*state, 3);
 	send_all(*state);
-	outbox_ack(*state, 1);
+	outbox_ack(*state, 1, LATER);
 	outbox_end(*state);
 	assert_int_equal(outbox_begin(*state, 0), 0);
 	assert_int_equal(send_all(*state), 23);
@@ -215,10 +235,10 @@ sent_and_given_up_is_in_doubt_until_acknowledged(void **state)
 	assert_int_equal(outbox_counts(*state)->doubtful.batches, 2);
 	assert_int_equal(outbox_dropped(*state).batches, 0);
 	assert_conserved(*state);
-	assert_int_equal(outbox_ack(*state, 1), 0); /* it wakes up */
+	assert_int_equal(outbox_ack(*state, 1, LATER), 0); /* it wakes up */
 	assert_int_equal(outbox_counts(*state)->acked.batches, 1);
 	assert_int_equal(outbox_counts(*state)->doubtful.batches, 1);
-	assert_int_equal(outbox_ack(*state, 4), 0);
+	assert_int_equal(outbox_ack(*state, 4, LATER), 0);
 	assert_int_equal(outbox_counts(*state)->doubtful.batches, 0);
 	assert_int_equal(outbox_dropped(*state).batches, 0);
 	assert_int_equal(outbox_counts(*state)->acked.batches, 4);
@@ -245,7 +265,7 @@ a_peer_that_acknowledges_nothing_gets_no_more(void **state)
 	push(*state, 2);
 	assert_int_equal(outbox_counts(*state)->doubtful.batches, 2);
 	assert_int_equal(outbox_counts(*state)->dropped[OUTBOX_DROP_FULL].batches, 1);
-	outbox_ack(*state, 1); /* 2 was sent later */
+	outbox_ack(*state, 1, LATER); /* 2 was sent later */
 	assert_int_equal(send_all_at(*state, tired), 4567);
 	assert_conserved(*state);
 }
@@ -299,12 +319,12 @@ a_peer_that_claims_too_much_is_refused(void **state)
 	push(*state, 2);
 	assert_int_equal(outbox_begin(*state, 1), -EBADMSG); /* never sent */
 	assert_int_equal(outbox_begin(*state, 0), 0);
-	assert_int_equal(outbox_ack(*state, 1), -EBADMSG);
+	assert_int_equal(outbox_ack(*state, 1, LATER), -EBADMSG);
 	send_all(*state);
-	assert_int_equal(outbox_ack(*state, 3), -EBADMSG);
+	assert_int_equal(outbox_ack(*state, 3, LATER), -EBADMSG);
 	assert_int_equal(outbox_counts(*state)->waiting.batches, 2);
 	outbox_end(*state);
-	assert_int_equal(outbox_ack(*state, 1), -EBADMSG); /* no session */
+	assert_int_equal(outbox_ack(*state, 1, LATER), -EBADMSG); /* no session */
 }
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
@@ -315,6 +335,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(nothing_is_sent_without_a_session),
 		TEST(what_is_acknowledged_is_gone),
+		TEST(acknowledgements_are_counted_by_the_time_they_took),
 		TEST(a_new_session_sends_exactly_what_is_not_counted),
 		TEST(a_peer_that_forgot_everything_gets_everything_again),
 		TEST(the_oldest_goes_first_and_is_counted),

@@ -1,0 +1,152 @@
+"""Thousands of connections that want nothing good stand at an aggregator's door, and its
+agents do not notice."""
+
+import json
+import pathlib
+import time
+
+import pytest
+
+from lab.ca import identity
+from lab.faults import RnicDead
+from lab.places import program
+from lab.process import Process
+from lab.rackmesh import REGION
+from lab.story import live_through
+from lab.wait import until
+
+RACKS = {"tor1": ["h1", "h2", "h3", "h4"]}
+CROWD_CI, CROWD_SOAK = 2000, 10000
+PER_SECOND_CI, PER_SECOND_SOAK = 500, 2000
+MEASURED_S = 10
+# Under this nobody asks how long it took: the machine has other things to do, too.
+NEGLIGIBLE_S = 0.016
+RSS_MORE_MIB = 64
+LET_IN_S = 5
+RECOVERED_S = 1
+STEP_S = 0.25
+WITHIN = "rackmesh_agent_batches_acked_within_total"
+
+
+class Crowd(Process):
+    """tests/support/crowd.c at the rack's door, from the centre."""
+
+    def __init__(self, lab, tor, count, per_second):
+        wrong = lab.authority.issue(identity(REGION, "viewer", "crowd"), "crowd")
+        words = [*lab.uplink_of(tor), count, per_second, wrong.certificate, wrong.key]
+        super().__init__(
+            "crowd",
+            [program("crowd"), *words],
+            lab.fabric.netns("centre"),
+            lab.folder / "log" / "crowd.log",
+        )
+
+    def ends(self):
+        """What it has done."""
+        assert self.stop() == 0, self.tail()
+        return json.loads(self.log.read_text().splitlines()[-1])
+
+
+def acknowledged(lab):
+    """({seconds: batches within}, all) of all agents."""
+    within, every = {}, 0
+    for agent in lab.agents.values():
+        metrics = agent.metrics()
+        for step, count in metrics.by(WITHIN, "seconds").items():
+            within[float(step)] = within.get(float(step), 0) + count
+        every += metrics.sum("rackmesh_agent_batches_acked_total")
+    return within, every
+
+
+def p99_since(lab, before):
+    """(seconds, batches): interpolated between the steps of the counters."""
+    now, least, had = acknowledged(lab), 0.0, 0
+    every = now[1] - before[1]
+    wanted = 0.99 * every
+    assert every > 100, "too few to tell"
+    for step in sorted(now[0]):
+        count = now[0][step] - before[0][step]
+        if count >= wanted:
+            return least + (step - least) * (wanted - had) / (count - had), every
+        least, had = step, count
+    return float("inf"), every
+
+
+def resident_mib(process):
+    for line in pathlib.Path(f"/proc/{process.pid}/status").read_text().splitlines():
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1]) / 1024
+    raise OSError("no VmRSS")
+
+
+def measured(lab, aggregator, seconds):
+    """(p99 of acknowledgements, batches, largest resident set) from now on for so long."""
+    before, most = acknowledged(lab), 0
+    end = time.monotonic() + seconds
+
+    def over():
+        nonlocal most
+        most = max(most, resident_mib(aggregator))
+        return time.monotonic() >= end
+
+    until("the time is over", seconds + 1, over, [aggregator], every=STEP_S)
+    return (*p99_since(lab, before), most)
+
+
+def strangers(aggregator):
+    """{why: connections that it has closed}."""
+    return aggregator.metrics().by("rackmesh_aggregator_links_refused_total", "reason")
+
+
+def links_open(aggregator):
+    return aggregator.metrics().sum("rackmesh_aggregator_links")
+
+
+@pytest.mark.beside
+def test_a_crowd_at_the_door_disturbs_nobody(world, rng, say, soak):
+    small = world(RACKS, alertmanager=False, agent={"batch": {"max_age_ms": 20}}).start()
+    lab, mark = small.lab, small.plain.mark()
+    aggregator = lab.aggregators["tor1"]
+    count = CROWD_SOAK if soak else CROWD_CI
+    crowd = Crowd(lab, "tor1", count, PER_SECOND_SOAK if soak else PER_SECOND_CI)
+    lab.pack.add(crowd)
+
+    alone, batches, before = measured(lab, aggregator, MEASURED_S)
+    say(f"alone: p99 {1e3 * alone:.1f} ms of {batches:.0f} batches, {before:.0f} MiB")
+    crowd.start()
+    until("they are at the door", LET_IN_S, lambda: strangers(aggregator)["crowd"] > 0)
+    beside, batches, most = measured(lab, aggregator, MEASURED_S)
+    say(f"beside {count}: p99 {1e3 * beside:.1f} ms of {batches:.0f} batches, {most:.0f} MiB")
+    small.plain.silence(0.1, mark)
+
+    began = time.monotonic()
+    agent = lab.agents["h4"].restart()
+    until(
+        "an agent that comes meanwhile is let in",
+        LET_IN_S,
+        lambda: agent.metrics().sum("rackmesh_agent_aggregator_connected") == 1,
+        [agent],
+    )
+    let_in = time.monotonic() - began
+    lab.wait_probing()
+    dead, peer = (small.fabric.hosts[host].rnics[0] for host in ("h2", "h1"))
+    told = live_through(small, RnicDead(lab, dead), rng, peer)
+    most = max(most, resident_mib(aggregator))
+    refused = strangers(aggregator)
+    did = crowd.ends()
+    until(
+        "nobody is at the door any more",
+        RECOVERED_S,
+        lambda: links_open(aggregator) == len(lab.agents),
+        [aggregator],
+    )
+    after, batches, _ = measured(lab, aggregator, MEASURED_S / 2)
+
+    say(f"let in after {let_in:.2f} s, a dead RNIC told of after {told.plain:.1f} s;"
+        f" afterwards p99 {1e3 * after:.1f} ms, {resident_mib(aggregator):.0f} MiB")
+    say(f"the crowd opened {did['opened']:,}, {did['most']:,} stood at once,"
+        f" {did['handshakes']:,} handshakes; sent away {refused}")
+    assert did["most"] >= count and did["opened"] >= 2 * count
+    assert most <= before + RSS_MORE_MIB
+    assert beside <= max(2 * alone, NEGLIGIBLE_S)
+    assert after <= max(2 * alone, NEGLIGIBLE_S)
