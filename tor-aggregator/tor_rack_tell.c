@@ -21,7 +21,9 @@ fill_state(const struct tor_rack *rack, struct wire_rack_state *state)
 		if (!rack->expected[i])
 			continue;
 		state->hosts++;
-		state->hosts_ok += rack->hosts[i].state == HOST_OK;
+		/* One that stalls is heard all the same: it says so itself. */
+		state->hosts_ok += rack->hosts[i].state == HOST_OK ||
+				   rack->hosts[i].state == HOST_STALLED;
 		state->hosts_paused += rack->hosts[i].state == HOST_PAUSED;
 	}
 	state->incidents_open = (uint32_t)rm_incidents_open(rack->incidents);

@@ -55,9 +55,10 @@ class Packet:
 
 
 class Wire:
-    """sizes: of messages, small and full. classes: DSCPs, lossless and best effort."""
+    """sizes: of messages, small (64 asked for, 80 with a MAC) and full. classes: DSCPs,
+    lossless and best effort."""
 
-    def __init__(self, fabric, sizes=(64, 4096), classes=(26, 0)):
+    def __init__(self, fabric, sizes=(80, 4096), classes=(26, 0)):
         self._fabric, self._sizes, self._classes = fabric, sizes, classes
         self._names = {rnic.ipv4: name for name, rnic in fabric.rnics.items()}
 
