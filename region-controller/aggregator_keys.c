@@ -17,6 +17,14 @@ next_version(struct aggregators *aggregators)
 	return now;
 }
 
+static uint32_t
+epoch_in_use(const struct aggregators *aggregators)
+{
+	return aggregators->epoch != 0
+		   ? aggregators->epoch
+		   : probe_keys_epoch(aggregators->options.keys, rm_wall_now());
+}
+
 int
 session_deliver_keys(struct session *session, struct aggregators_tor *tor,
     const struct publish_tor *plan)
@@ -30,7 +38,7 @@ session_deliver_keys(struct session *session, struct aggregators_tor *tor,
 
 	if (keys == NULL || plan->bytes == NULL)
 		return 0;
-	epoch = probe_keys_epoch(keys, rm_wall_now());
+	epoch = epoch_in_use(owner);
 	if (tor->keys_epoch == epoch && tor->keys_digest == plan->digest)
 		return 0;
 	r = wire_open_plan(&view, plan->bytes, plan->len);
@@ -50,14 +58,17 @@ session_deliver_keys(struct session *session, struct aggregators_tor *tor,
 bool
 aggregators_epoch_over(struct aggregators *aggregators)
 {
+	rm_mono_t now = rm_mono_now();
 	uint32_t epoch;
 
 	if (aggregators->options.keys == NULL)
 		return false;
-	epoch = probe_keys_epoch(aggregators->options.keys, rm_wall_now());
+	epoch = probe_keys_follow(aggregators->options.keys, aggregators->epoch,
+	    rm_mono_since(now, aggregators->epoch_since), rm_wall_now());
 	if (epoch == aggregators->epoch)
 		return false;
 	aggregators->epoch = epoch;
+	aggregators->epoch_since = now;
 	return true;
 }
 
@@ -69,7 +80,7 @@ aggregators_pair_key(const struct aggregators *aggregators, struct wire_rnic_id 
 	struct wire_pair_key key = { .epoch = 0 };
 
 	if (keys != NULL && prober.guid != 0 && rnic != NULL && rnic->authenticates)
-		probe_keys_pair(keys, probe_keys_epoch(keys, rm_wall_now()), prober,
+		probe_keys_pair(keys, epoch_in_use(aggregators), prober,
 		    (struct wire_rnic_id){ rnic->id.guid, rnic->id.port }, &key);
 	return key;
 }

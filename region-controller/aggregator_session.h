@@ -43,7 +43,8 @@ struct aggregators {
 	} drills[AGGREGATORS_MAX_DRILLS];
 	uint64_t last_drill;
 	struct qp_joins *joins;
-	uint32_t epoch;        /* of keys, last delivered; 0: none */
+	uint32_t epoch;        /* of keys, that is handed out; 0: none yet */
+	rm_mono_t epoch_since; /* it is */
 	uint64_t keys_version; /* of the last message */
 	struct aggregators_counts counts;
 };

@@ -64,6 +64,19 @@ probe_keys_epoch(const struct probe_keys *keys, rm_wall_t now)
 	return (uint32_t)(seconds / keys->epoch_s) + 1;
 }
 
+uint32_t
+probe_keys_follow(
+    const struct probe_keys *keys, uint32_t held, int64_t held_for_ns, rm_wall_t now)
+{
+	uint32_t epoch = probe_keys_epoch(keys, now);
+
+	if (held == 0 || epoch == held)
+		return epoch;
+	if (held_for_ns / (RM_NS_PER_S / 2) < (int64_t)keys->epoch_s)
+		return held;
+	return epoch > held ? held + 1 : held - 1;
+}
+
 static void
 responder_key(const struct probe_keys *keys, uint32_t epoch, struct wire_rnic_id id,
     uint8_t ret[PROBE_KEY_BYTES])

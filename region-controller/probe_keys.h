@@ -22,6 +22,12 @@ int probe_keys_new(
 void probe_keys_free(struct probe_keys *keys); /* NULL is fine */
 
 uint32_t probe_keys_epoch(const struct probe_keys *keys, rm_wall_t now); /* from 1 */
+/* The one after `held`, which has been handed out for so long; by the clock when held
+ * is 0. A clock may be set, and wrongly: its epochs are followed one at a time, half an
+ * epoch at least for each, so that who cannot be reached for a moment still understands
+ * who can. */
+uint32_t probe_keys_follow(
+    const struct probe_keys *keys, uint32_t held, int64_t held_for_ns, rm_wall_t now);
 
 /* What the plan's aggregators are to hold in that epoch; out lives until the writer's
  * next message. */

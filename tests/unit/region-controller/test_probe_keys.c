@@ -68,6 +68,24 @@ a_secret_is_long_enough_and_its_owners_alone(void **state)
 }
 
 static void
+a_clock_that_is_set_is_followed_one_epoch_at_a_time(void **state)
+{
+	const int64_t half = 1800 * RM_NS_PER_S;
+	const rm_wall_t fifth = { 4 * 3600 * RM_NS_PER_S };
+	const rm_wall_t years = { 90000 * 3600 * RM_NS_PER_S };
+	struct probe_keys *keys = keys_of(SECRET);
+
+	assert_int_equal(probe_keys_follow(keys, 0, 0, fifth), 5);
+	assert_int_equal(probe_keys_follow(keys, 5, 0, fifth), 5);
+	assert_int_equal(probe_keys_follow(keys, 4, half, fifth), 5);
+	assert_int_equal(probe_keys_follow(keys, 5, half - RM_NS_PER_S, years), 5);
+	assert_int_equal(probe_keys_follow(keys, 5, half, years), 6);
+	assert_int_equal(probe_keys_follow(keys, 6, half - RM_NS_PER_S, fifth), 6);
+	assert_int_equal(probe_keys_follow(keys, 6, half, fifth), 5);
+	probe_keys_free(keys);
+}
+
+static void
 epochs_count_from_one_and_by_the_clock(void **state)
 {
 	struct probe_keys *keys = keys_of(SECRET);
@@ -188,6 +206,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_secret_is_long_enough_and_its_owners_alone),
 		cmocka_unit_test(epochs_count_from_one_and_by_the_clock),
+		cmocka_unit_test(a_clock_that_is_set_is_followed_one_epoch_at_a_time),
 		cmocka_unit_test(who_authenticates_has_keys_and_who_does_not_is_named),
 		cmocka_unit_test(a_pairs_key_follows_from_the_responders),
 	};
