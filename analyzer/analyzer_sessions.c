@@ -84,6 +84,15 @@ take(enum wire_lane lane, const uint8_t *data, size_t len, uint64_t *ticket, voi
 	return history_take(analyzer->history, lane, data, len, ticket);
 }
 
+/* Behind our wall time; what is no time at all is as far off as can be. */
+static int64_t
+lag_of(const struct wire_summary *summary)
+{
+	return summary->end_wall_ns > INT64_MAX
+		   ? INT64_MIN / 2
+		   : rm_wall_now().ns - (int64_t)summary->end_wall_ns;
+}
+
 static void
 on_summary(const struct wire_summary_view *view, bool repeated, void *arg)
 {
@@ -106,7 +115,8 @@ on_summary(const struct wire_summary_view *view, bool repeated, void *arg)
 	}
 	if (summary->has_state)
 		blind_rack(region_blind(region), summary->head.region,
-		    summary->head.aggregator, summary->tor, &summary->state, now);
+		    summary->head.aggregator, summary->tor, &summary->state,
+		    lag_of(summary), now);
 }
 
 static int

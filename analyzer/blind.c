@@ -9,6 +9,10 @@
 
 #include "analyzer/blind_state.h"
 
+#define ODD_LAG_NS (15 * RM_NS_PER_S) /* older, or from the future: no news */
+#define SAME_LAG_NS (2 * RM_NS_PER_S)
+#define ODD_LAGS 4 /* summaries, before it is the clock */
+
 /* Two names in one key; neither holds a blank. */
 static void
 make_key(char key[BLIND_KEY_BYTES], const char *region, const char *name)
@@ -206,9 +210,27 @@ blind_heard(
 		a->heard = now;
 }
 
+/* Of a backlog: what it says was true then. */
+static bool
+is_late(struct blind_source *source, int64_t lag_ns)
+{
+	const int64_t change = lag_ns - source->lag_ns;
+
+	source->lag_ns = lag_ns;
+	if (lag_ns > -ODD_LAG_NS && lag_ns < ODD_LAG_NS) {
+		source->odd_lags = 0;
+		return false;
+	}
+	if (change > -SAME_LAG_NS / 4 && change < SAME_LAG_NS)
+		source->odd_lags += source->odd_lags < ODD_LAGS;
+	else
+		source->odd_lags = 0;
+	return source->odd_lags < ODD_LAGS;
+}
+
 void
 blind_rack(struct blind *blind, const char *region, const char *aggregator,
-    const char *tor, const struct wire_rack_state *state, rm_mono_t now)
+    const char *tor, const struct wire_rack_state *state, int64_t lag_ns, rm_mono_t now)
 {
 	struct blind_aggregator *a = get_aggregator(blind, region, aggregator, now);
 	struct blind_rack *rack = a != NULL ? get_rack(blind, region, tor) : NULL;
@@ -218,6 +240,8 @@ blind_rack(struct blind *blind, const char *region, const char *aggregator,
 		return;
 	a->heard = now;
 	source = get_source(rack, a);
+	if (is_late(source, lag_ns))
+		return;
 	source->state = *state;
 	source->has_state = true;
 	source->told = now;

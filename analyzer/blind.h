@@ -47,9 +47,12 @@ bool blind_is_connected(const struct blind *blind);
 /* Anything came from it. */
 void blind_heard(
     struct blind *blind, const char *region, const char *aggregator, rm_mono_t now);
-/* A summary said how the rack stands. */
+/* A summary said how the rack stood lag_ns ago: our wall time less that of its end. A
+ * backlog, whose lag is large and changes, says nothing of now; a clock that is wrong
+ * is wrong by the same all the time. */
 void blind_rack(struct blind *blind, const char *region, const char *aggregator,
-    const char *tor, const struct wire_rack_state *state, rm_mono_t now);
+    const char *tor, const struct wire_rack_state *state, int64_t lag_ns,
+    rm_mono_t now);
 /* We ourselves stood still until now: what was silent meanwhile gets its grace anew. */
 void blind_stalled(struct blind *blind, rm_mono_t now);
 

@@ -44,7 +44,7 @@ has_source(const struct blind *blind, const struct blind_rack *rack, rm_mono_t n
 static bool
 sees_nobody(const struct blind *blind, const struct blind_source *source, rm_mono_t now)
 {
-	return source->is_empty &&
+	return source->has_state && source->is_empty &&
 	       rm_mono_since(now, source->empty_since) >= blind->options.grace_ns &&
 	       rm_mono_since(now, source->aggregator->since) >= FIND_BACK_NS;
 }

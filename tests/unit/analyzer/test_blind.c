@@ -40,7 +40,7 @@ new_blind(void)
 static void
 hear(struct blind *blind, const char *aggregator, const char *tor, double s)
 {
-	blind_rack(blind, "r1", aggregator, tor, &fine, at(s));
+	blind_rack(blind, "r1", aggregator, tor, &fine, 0, at(s));
 }
 
 static void
@@ -206,7 +206,7 @@ agents_find_back_to_an_aggregator_that_was_restarted(void **state)
 	for (int s = 25; s < 37; s++) {
 		hear(blind, "a2", "tor2", s);
 		hear(blind, "a3", "tor3", s);
-		blind_rack(blind, "r1", "a1", "tor1", &empty, at(s));
+		blind_rack(blind, "r1", "a1", "tor1", &empty, 0, at(s));
 		assert_int_equal(judge(blind, s, &v), 0);
 		assert_int_equal(blind_health(blind, &rack, at(s)), RM_HEALTH_UNKNOWN);
 	}
@@ -228,14 +228,14 @@ a_rack_that_was_told_not_to_probe_is_not_blind(void **state)
 
 	for (int s = 20; s < 25; s++) {
 		hear_all(blind, s);
-		blind_rack(blind, "r1", "a1", "tor1", &paused, at(s));
+		blind_rack(blind, "r1", "a1", "tor1", &paused, 0, at(s));
 		assert_int_equal(judge(blind, s, &v), 0);
 	}
 	/* Its agents may be gone all the same. */
 	for (int s = 25; s < 29; s++) {
 		hear(blind, "a2", "tor2", s);
 		hear(blind, "a3", "tor3", s);
-		blind_rack(blind, "r1", "a1", "tor1", &empty, at(s));
+		blind_rack(blind, "r1", "a1", "tor1", &empty, 0, at(s));
 	}
 	assert_int_equal(judge(blind, 28, &v), 1);
 	assert_int_equal(v[0].kind, RM_KIND_RACK_BLIND);
@@ -250,11 +250,11 @@ a_rack_whose_agents_are_all_gone_is_blind(void **state)
 	struct blind *blind = new_blind();
 
 	hear_all(blind, 20);
-	blind_rack(blind, "r1", "a1", "tor1", &empty, at(21));
+	blind_rack(blind, "r1", "a1", "tor1", &empty, 0, at(21));
 	hear(blind, "a2", "tor2", 21);
 	hear(blind, "a3", "tor3", 21);
 	assert_int_equal(judge(blind, 21, &v), 0); /* it may be a moment's */
-	blind_rack(blind, "r1", "a1", "tor1", &empty, at(22));
+	blind_rack(blind, "r1", "a1", "tor1", &empty, 0, at(22));
 	hear(blind, "a2", "tor2", 24);
 	hear(blind, "a3", "tor3", 24);
 	blind_heard(blind, "r1", "a1", at(23.9));
@@ -318,7 +318,7 @@ of_a_pair_whoever_has_told_lately_knows_whether_the_rack_is_blind(void **state)
 	hear(blind, "a1", "tor1", 19);
 	for (int s = 20; s < 60; s++) {
 		/* b1 speaks from now on, and sees nobody; what a1 said grows old. */
-		blind_rack(blind, "r1", "b1", "tor1", &empty, at(s));
+		blind_rack(blind, "r1", "b1", "tor1", &empty, 0, at(s));
 		blind_heard(blind, "r1", "a1", at(s));
 		if (s == 45)
 			assert_int_equal(judge(blind, s, &v), 0);
@@ -355,6 +355,62 @@ whoever_leaves_for_another_analyzer_is_not_missed(void **state)
 	blind_free(blind);
 }
 
+/* An analyzer comes back after a minute; its backlog is of the rack's own start. */
+static void
+a_backlog_that_sees_nobody_does_not_make_a_rack_blind(void **state)
+{
+	const struct rm_verdict *v;
+	struct blind *blind = new_blind();
+
+	for (int s = 16; s < 30; s++) {
+		hear(blind, "a2", "tor2", s);
+		hear(blind, "a3", "tor3", s);
+		/* Read ten times as fast as it was written, and then not at all. */
+		if (s < 20)
+			blind_rack(blind, "r1", "a1", "tor1", &empty,
+			    (60 - 9 * (s - 16)) * S, at(s));
+		blind_heard(blind, "r1", "a1", at(s));
+		assert_int_equal(judge(blind, s, &v), 0);
+	}
+	blind_free(blind);
+}
+
+static void
+an_aggregator_whose_clock_is_wrong_is_believed_nevertheless(void **state)
+{
+	const struct rm_verdict *v;
+	struct blind *blind = new_blind();
+
+	for (int s = 16; s < 30; s++) {
+		hear(blind, "a2", "tor2", s);
+		hear(blind, "a3", "tor3", s);
+		blind_rack(blind, "r1", "a1", "tor1", &empty, -3600 * S, at(s));
+	}
+	assert_int_equal(judge(blind, 29, &v), 1);
+	assert_int_equal(v[0].kind, RM_KIND_RACK_BLIND);
+	blind_free(blind);
+}
+
+/* Emptiness is of the session in which it was said. */
+static void
+what_an_earlier_session_saw_is_no_word_of_now(void **state)
+{
+	const struct rm_verdict *v;
+	struct blind *blind = new_blind();
+
+	hear_all(blind, 20);
+	blind_rack(blind, "r1", "a1", "tor1", &empty, 0, at(20));
+	blind_disconnected(blind, "r1", "a1", at(21));
+	blind_connected(blind, "r1", "a1", &tors[0], 1, at(22));
+	for (int s = 22; s < 45; s++) {
+		hear(blind, "a2", "tor2", s);
+		hear(blind, "a3", "tor3", s);
+		blind_heard(blind, "r1", "a1", at(s));
+		assert_int_equal(judge(blind, s, &v), 0);
+	}
+	blind_free(blind);
+}
+
 static void
 a_rack_without_hosts_is_not_blind(void **state)
 {
@@ -364,7 +420,7 @@ a_rack_without_hosts_is_not_blind(void **state)
 
 	for (int i = 20; i < 25; i++) {
 		hear_all(blind, i);
-		blind_rack(blind, "r1", "a1", "tor1", &none, at(i));
+		blind_rack(blind, "r1", "a1", "tor1", &none, 0, at(i));
 	}
 	assert_int_equal(judge(blind, 25, &v), 0);
 	blind_free(blind);
@@ -440,6 +496,10 @@ main(void)
 		cmocka_unit_test(
 		    of_a_pair_whoever_has_told_lately_knows_whether_the_rack_is_blind),
 		cmocka_unit_test(whoever_leaves_for_another_analyzer_is_not_missed),
+		cmocka_unit_test(a_backlog_that_sees_nobody_does_not_make_a_rack_blind),
+		cmocka_unit_test(
+		    an_aggregator_whose_clock_is_wrong_is_believed_nevertheless),
+		cmocka_unit_test(what_an_earlier_session_saw_is_no_word_of_now),
 		cmocka_unit_test(a_rack_without_hosts_is_not_blind),
 		cmocka_unit_test(a_silent_region_is_one_alert),
 		cmocka_unit_test(our_own_stall_is_nobodys_silence),
