@@ -10,12 +10,28 @@
 #include "rackmesh/base/loop.h"
 #include "rackmesh/base/tls_stream.h"
 
+/* The time that libevent has read once in this turn of the loop. */
+static int64_t
+link_turn(const struct rm_link *link)
+{
+	struct timeval now = { 0 };
+
+	event_base_gettimeofday_cached(bufferevent_get_base(link->bev), &now);
+	return now.tv_sec * 1000000 + now.tv_usec;
+}
+
 /* Who is there? 0, -EAGAIN while nobody knows, or why to close. */
 static int
 link_shake_hands(struct rm_link *link)
 {
-	int r = tls_stream_handshake(link->stream, &link->identity, &link->why);
+	int r;
 
+	if (!tls_stream_has_turn(link->stream, link_turn(link))) {
+		bufferevent_trigger(link->bev, EV_READ,
+		    BEV_OPT_DEFER_CALLBACKS | BEV_TRIG_IGNORE_WATERMARKS);
+		return -EAGAIN;
+	}
+	r = tls_stream_handshake(link->stream, &link->identity, &link->why);
 	if (r == -EAGAIN && link->ended)
 		return tls_stream_give_up(link->stream, false, &link->why);
 	if (r < 0)

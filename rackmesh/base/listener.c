@@ -12,7 +12,7 @@
 #include "rackmesh/base/loop.h"
 
 /* Connections accepted before other events get their turn. */
-#define LISTENER_ACCEPTS_PER_WAKEUP 16
+#define LISTENER_ACCEPTS_PER_WAKEUP 4
 #define LISTENER_PAUSE_NS (100 * RM_NS_PER_MS)
 /* A whole rack or region reconnects within one turn of the loop. */
 #define LISTENER_BACKLOG 1024

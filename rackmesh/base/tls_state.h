@@ -49,6 +49,8 @@ struct rm_tls {
 	uint8_t good[TLS_DIGEST_BYTES], bad[TLS_DIGEST_BYTES]; /* seen last */
 	struct rm_tls_counts counts;
 	struct rm_why trouble;
+	int64_t turn; /* of the loop, the last with handshakes, and how many */
+	unsigned turn_handshakes;
 };
 
 /* Reads what the paths name; digest: of all of it, also of what went wrong. */

@@ -10,6 +10,7 @@
 #include "rackmesh/base/clock.h"
 #include "rackmesh/base/tls_state.h"
 
+#define STREAM_TURN_HANDSHAKES 1
 #define STREAM_RECORD_BYTES (16 << 10)
 #define STREAM_HELLO_BYTES (8 << 10) /* ten times an honest one */
 #define STREAM_HEAD_BYTES 9          /* of a record and the message in it */
@@ -17,6 +18,12 @@
  */
 #define STREAM_RENEW_S 7
 #define STREAM_YOUNG_CHECKS 2
+/* Who renews does so with a third of a certificate's life left: a link shows the new
+ * one from a quarter on, and with a fifth left the old one speaks of a renewal that
+ * failed.
+ */
+#define STREAM_RENEWED_PARTS 4
+#define STREAM_ENDING_PARTS 5
 
 struct tls_stream {
 	struct rm_tls *tls;
@@ -191,6 +198,23 @@ stream_greeting(struct tls_stream *stream, struct rm_why *why)
 	return stream_begin(stream, true);
 }
 
+bool
+tls_stream_has_turn(struct tls_stream *stream, int64_t turn)
+{
+	struct rm_tls *tls = stream->tls;
+
+	if (evbuffer_get_length(stream->in) == 0)
+		return true;
+	if (tls->turn != turn) {
+		tls->turn = turn;
+		tls->turn_handshakes = 0;
+	}
+	if (tls->turn_handshakes == STREAM_TURN_HANDSHAKES)
+		return false;
+	tls->turn_handshakes++;
+	return true;
+}
+
 int
 tls_stream_handshake(
     struct tls_stream *stream, const char **identity, struct rm_why *why)
@@ -293,6 +317,26 @@ tls_stream_end(struct tls_stream *stream)
 	ERR_clear_error();
 }
 
+/* Is less than one of so many parts of a life left? */
+static bool
+stream_last_part(int64_t since_s, int64_t until_s, int64_t now_s, int parts)
+{
+	return until_s - now_s < (until_s - since_s) / parts;
+}
+
+/* The peer sees what we showed when we dialed, and would take it for the newest. */
+static bool
+stream_is_renewed(const struct tls_stream *stream, const struct tls_note *note)
+{
+	const X509 *own = SSL_get_certificate(stream->ssl);
+	int64_t until_s = note->own_until_wall_s;
+
+	return !SSL_is_server(stream->ssl) && own != NULL &&
+	       stream->tls->set->expires_wall_s > until_s &&
+	       stream_last_part(tls_wall_s(X509_get0_notBefore(own)), until_s,
+		   rm_wall_now().ns / RM_NS_PER_S, STREAM_RENEWED_PARTS);
+}
+
 /* Better an end of our own choice, in order, than one when the time is up. */
 static bool
 stream_outlives(const struct tls_stream *stream, const struct tls_note *note)
@@ -318,5 +362,25 @@ tls_stream_check(struct tls_stream *stream, struct rm_why *why)
 	}
 	if (stream_outlives(stream, note))
 		return rm_why(why, -ESTALE, "a certificate ends soon: anew");
+	if (stream_is_renewed(stream, note))
+		return rm_why(why, -ESTALE, "our certificate was renewed: anew");
 	return 0;
+}
+
+int64_t
+tls_stream_peer_ends_s(const struct tls_stream *stream)
+{
+	return stream->open ? tls_note_of(stream->ssl)->until_wall_s : 0;
+}
+
+bool
+tls_stream_peer_ending(const struct tls_stream *stream, int64_t now_s)
+{
+	const struct tls_note *note;
+
+	if (!stream->open)
+		return false;
+	note = tls_note_of(stream->ssl);
+	return stream_last_part(
+	    note->since_wall_s, note->until_wall_s, now_s, STREAM_ENDING_PARTS);
 }

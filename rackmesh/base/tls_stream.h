@@ -26,6 +26,12 @@ void tls_stream_free(struct tls_stream *stream); /* NULL is fine */
  * come. Else it has failed, and is counted: -EACCES, -EPROTO, -ENOMEM. */
 int tls_stream_handshake(
     struct tls_stream *stream, const char **identity, struct rm_why *why);
+/*
+ * A step of a handshake costs as much as a thousand frames: to be asked before each, so
+ * that of a crowd of newcomers a few have theirs in one turn of the loop, and who is
+ * known is served between. turn: a number of its own for each turn.
+ */
+bool tls_stream_has_turn(struct tls_stream *stream, int64_t turn);
 /* It has not come to its end: -ECONNRESET, or -ETIMEDOUT when late. Counted. */
 int tls_stream_give_up(struct tls_stream *stream, bool late, struct rm_why *why);
 
@@ -42,7 +48,11 @@ int tls_stream_write(struct tls_stream *stream, struct evbuffer *plain);
 void tls_stream_end(struct tls_stream *stream);
 
 /* Every LINK_RECHECK_NS. -EACCES: the peer must not be let in any more. -ESTALE: we
- * have dialed, and one of the two certificates ends soon. */
+ * have dialed, and one of the two certificates ends soon, or ours has been renewed. */
 int tls_stream_check(struct tls_stream *stream, struct rm_why *why);
+
+/* See rm_link_certificate_ends_s and rm_link_certificate_ending. */
+int64_t tls_stream_peer_ends_s(const struct tls_stream *stream);
+bool tls_stream_peer_ending(const struct tls_stream *stream, int64_t now_s);
 
 #endif
