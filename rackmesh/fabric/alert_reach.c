@@ -24,8 +24,16 @@ struct alert_reach {
 	int64_t every_ns;
 	struct question *question; /* NULL: none */
 	uint64_t exchanges;
+	long refusal; /* status of the last exchange, if that was not taken; or 0 */
 	bool fails;
 };
+
+static bool
+is_good(const struct alert_reach *reach, const struct rm_http_answer *answer)
+{
+	return answer->r == 0 && answer->status < (reach->body != NULL ? 400 : 500) &&
+	       answer->status != reach->refusal;
+}
 
 static void
 on_answer(const struct rm_http_answer *answer, void *arg)
@@ -42,7 +50,7 @@ on_answer(const struct rm_http_answer *answer, void *arg)
 	if (answer->r == -ECANCELED)
 		return; /* the client goes away */
 	if (counts)
-		reach->fails = answer->r < 0 || answer->status >= 500;
+		reach->fails = !is_good(reach, answer);
 }
 
 static void
@@ -110,9 +118,10 @@ alert_reach_free(struct alert_reach *reach)
 }
 
 void
-alert_reach_note(struct alert_reach *reach, bool taken)
+alert_reach_note(struct alert_reach *reach, bool taken, long status)
 {
 	reach->exchanges++;
+	reach->refusal = taken ? 0 : status;
 	reach->fails = !taken;
 	if (reach->every_ns > 0)
 		rm_timer_after(reach->timer, reach->every_ns);

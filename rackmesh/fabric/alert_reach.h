@@ -3,7 +3,9 @@
  * alert.
  *
  * What became of the last exchange counts. While there is none for a while, a question
- * that harms nobody is asked: any answer but a server's own trouble (5xx) will do.
+ * that harms nobody is asked. Any answer but a server's own trouble (5xx) will do, and
+ * but the very status that an exchange was last turned away with (401 where the
+ * password is wrong). To a question with a body nothing of 4xx will do.
  */
 #ifndef RACKMESH_FABRIC_ALERT_REACH_H
 #define RACKMESH_FABRIC_ALERT_REACH_H
@@ -21,8 +23,9 @@ int alert_reach_new(struct rm_loop *loop, struct rm_http_client *http, const cha
     const char *body, int64_t every_ns, struct alert_reach **ret);
 void alert_reach_free(struct alert_reach *reach);
 
-/* An exchange of others' has ended: it took something, or not. */
-void alert_reach_note(struct alert_reach *reach, bool taken);
+/* An exchange of others' has ended: it took something, or not. status: HTTP's, 0 if
+ * there was none. */
+void alert_reach_note(struct alert_reach *reach, bool taken, long status);
 /* Until something has failed, it does. */
 bool alert_reach_is_good(const struct alert_reach *reach);
 

@@ -142,11 +142,11 @@ on_answer(const struct rm_http_answer *answer, void *arg)
 		while (entries-- > 0)
 			sink_remove(sink, sink->queue, true);
 		rm_backoff_reset(&sink->backoff);
-		alert_reach_note(sink->reach, true);
+		alert_reach_note(sink->reach, true, answer->status);
 		sink_send(sink);
 		return;
 	}
-	alert_reach_note(sink->reach, false);
+	alert_reach_note(sink->reach, false, answer->r == 0 ? answer->status : 0);
 	drop_withdrawn(sink);
 	after_ns = rm_backoff_next_ns(&sink->backoff, rm_random_u64());
 	if (answer->r == 0 && answer->retry_after_s > 0) {

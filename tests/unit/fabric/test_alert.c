@@ -395,6 +395,26 @@ sinks_are_asked_when_there_is_nothing_to_send(void **state)
 	assert_int_equal(rm_alerts_counts(f->alerts)->queued, 0);
 }
 
+/* Else who is turned away would take over again with every question. */
+static void
+a_question_that_is_turned_away_as_alerts_are_is_no_answer(void **state)
+{
+	struct fixture *f = *state;
+	struct rm_incident incident = incident_of("h1/r0");
+
+	f->status = 401;
+	rm_alerts_fire(f->alerts, &incident);
+	wait_delivers(f, false);
+	rm_alerts_withdraw(f->alerts, &incident.verdict.part);
+	f->wanted = MAX_TAKEN;
+	for (size_t seen = f->taken_count; f->taken_count < seen + 8;) {
+		event_base_loop(rm_loop_base(f->loop), EVLOOP_ONCE);
+		assert_false(rm_alerts_deliver(f->alerts));
+	}
+	f->status = 200;
+	wait_delivers(f, true);
+}
+
 static void
 an_alert_is_told_when_the_last_sink_has_taken_it(void **state)
 {
@@ -681,6 +701,9 @@ main(void)
 		cmocka_unit_test_setup_teardown(
 		    sinks_are_asked_when_there_is_nothing_to_send, setup_asking,
 		    teardown),
+		cmocka_unit_test_setup_teardown(
+		    a_question_that_is_turned_away_as_alerts_are_is_no_answer,
+		    setup_asking, teardown),
 		TEST(what_is_open_since_an_earlier_life_is_told_to_be_open_now),
 		TEST(an_opening_reaches_alertmanager_and_webhook),
 		TEST(what_goes_on_after_a_restart_is_no_news_to_a_webhook),
