@@ -51,8 +51,11 @@ void
 peer_stalled(struct peer *peer, int64_t for_ns, rm_mono_t now)
 {
 	if (for_ns < PEER_STALL_NS) {
-		/* It was not silent: we did not listen. */
+		/* It was not silent: we did not listen. What it was before counts on:
+		 * who stalls often would otherwise never find it gone. */
 		if (peer->has_word)
+			peer->heard = rm_mono_add(peer->heard, for_ns);
+		if (rm_mono_since(now, peer->heard) < 0)
 			peer->heard = now;
 		return;
 	}

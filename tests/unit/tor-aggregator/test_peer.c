@@ -275,6 +275,23 @@ a_short_stall_changes_nothing(void **state)
 	expect(&other, PEER_SILENT_NS - 2 * STEP_NS, false);
 }
 
+static void
+short_stalls_again_and_again_do_not_hide_a_primary_that_is_gone(void **state)
+{
+	struct side side = standby_that_is_quiet();
+	rm_mono_t gone = side.now;
+
+	side.own.lost = 4;
+	side.tells = false;
+	while (!side.peer.speaks && rm_mono_since(side.now, gone) < 20 * S) {
+		side.now = rm_mono_add(side.now, S / 2);
+		peer_stalled(&side.peer, S / 2, side.now);
+		run(&side, S);
+	}
+	assert_true(side.peer.speaks);
+	assert_true(rm_mono_since(side.now, gone) <= 6 * S);
+}
+
 /* ---- the one that stands by ---------------------------------------------------- */
 
 static void
@@ -473,6 +490,8 @@ main(void)
 		cmocka_unit_test(
 		    whoever_is_cut_off_from_everybody_is_silent_and_asks_first),
 		cmocka_unit_test(a_short_stall_changes_nothing),
+		cmocka_unit_test(
+		    short_stalls_again_and_again_do_not_hide_a_primary_that_is_gone),
 		cmocka_unit_test(one_that_stands_by_is_quiet_while_the_primary_speaks),
 		cmocka_unit_test(
 		    it_takes_over_when_the_primary_and_half_of_the_agents_are_of_one_mind),
