@@ -193,6 +193,9 @@ registry_tell(struct registry *registry, const struct wire_rnic *rnic,
 	if (wrong != REGISTRY_PLACED)
 		return refuse(registry, rnic, told, wrong, refusal);
 	known = find(registry, rnic->id.guid, rnic->id.port);
+	/* Else whoever is let in could have the keys of anybody's RNICs. */
+	if (known != NULL && strcmp(known->host, told->host) != 0)
+		return refuse(registry, rnic, told, REGISTRY_ANOTHERS, refusal);
 	if (known != NULL && rnic->incarnation == 0) {
 		note_teller(known, told);
 		*refusal = known->refusal;

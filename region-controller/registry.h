@@ -35,7 +35,8 @@ enum registry_refusal {
 	REGISTRY_BAD_NAME,
 	REGISTRY_BAD_ADDRESS,
 	REGISTRY_NO_TOR,
-	REGISTRY_STALE, /* of an agent that has been replaced since */
+	REGISTRY_ANOTHERS, /* another host has told of it before */
+	REGISTRY_STALE,    /* of an agent that has been replaced since */
 	REGISTRY_FULL,
 	/* Kept, but in no plan. */
 	REGISTRY_UNKNOWN_TOR,

@@ -12,6 +12,9 @@ static const struct {
 	    "an address is not unicast or has a wrong port, or its QPs are no pair" },
 	[REGISTRY_NO_TOR] = { "no_tor",
 	    "it names no ToR; give one in the agent's config" },
+	[REGISTRY_ANOTHERS] = { "anothers",
+	    "another host has told of it before; if it has moved, rackmeshctl forget "
+	    "it and restart its new host's agent" },
 	[REGISTRY_STALE] = { "stale",
 	    "the agent has been restarted or replaced since" },
 	[REGISTRY_FULL] = { "registry_full",

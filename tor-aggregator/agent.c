@@ -242,9 +242,32 @@ agent_register(struct agents *agents, struct agent *agent,
 	return 0;
 }
 
+static bool
+is_anothers(const struct agent *agent, struct wire_rnic_id id,
+    struct tor_rack *const *racks, size_t count)
+{
+	for (size_t t = 0; t < count; t++)
+		if (roster_is_anothers(tor_rack_roster(racks[t]), id, agent->host))
+			return true;
+	return false;
+}
+
+/* Else it could have their keys as soon as their own agent is away. */
+static void
+give_back_others(struct agent *agent, struct tor_rack *const *racks, size_t count)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < agent->rnic_count; i++)
+		if (!is_anothers(agent, agent->rnics[i].id, racks, count))
+			agent->rnics[left++] = agent->rnics[i];
+	agent->rnic_count = left;
+}
+
 void
 agent_place(struct agent *agent, struct tor_rack *const *racks, size_t count)
 {
+	give_back_others(agent, racks, count);
 	for (size_t i = 0; i < agent->rnic_count; i++) {
 		struct agent_rnic *own = &agent->rnics[i];
 

@@ -235,7 +235,10 @@ roster_place(struct roster *roster, const struct wire_rnic *rnic, bool member,
 		roster->refused++;
 		return NULL;
 	}
-	/* What its own agent says is fresher than any plan. */
+	/* What its own agent says is fresher than any plan; whose it is, the plan says.
+	 */
+	if (strcmp(entry->rnic.host, rnic->host) != 0)
+		entry->rnic.registered = false;
 	if (!entry->rnic.registered)
 		describe(roster, &entry->rnic, rnic, tor);
 	return entry;
@@ -264,7 +267,9 @@ roster_plan(struct roster *roster, const struct wire_plan_view *view)
 		wire_plan_foreigner(view, i, &rnic);
 		entry = roster_entry(roster, rnic.id);
 		if (entry != NULL && entry->member &&
-		    (entry->rnic.planned || entry->rnic.registered))
+		    (entry->rnic.planned ||
+			(entry->rnic.registered &&
+			    strcmp(entry->rnic.host, rnic.host) == 0)))
 			continue; /* its own agent knows better */
 		entry = roster_place(roster, &rnic, false, &changed, &r);
 		if (entry != NULL)
@@ -281,6 +286,16 @@ roster_plan(struct roster *roster, const struct wire_plan_view *view)
 	return r == -ENOMEM ? r : changed;
 }
 
+bool
+roster_is_anothers(
+    const struct roster *roster, struct wire_rnic_id id, const char *host)
+{
+	const struct roster_rnic *rnic = roster_find(roster, id);
+
+	return rnic != NULL && (rnic->planned || rnic->registered) &&
+	       strcmp(rnic->host, host) != 0;
+}
+
 int
 roster_register(struct roster *roster, const struct wire_rnic *rnic)
 {
@@ -288,9 +303,12 @@ roster_register(struct roster *roster, const struct wire_rnic *rnic)
 	struct roster_entry *entry;
 	int r;
 
-	if (!rm_name_valid(rnic->host)) {
+	r = rm_name_valid(rnic->host) ? 0 : -EINVAL;
+	if (r == 0 && roster_is_anothers(roster, rnic->id, rnic->host))
+		r = -EPERM;
+	if (r < 0) {
 		roster->refused++;
-		return -EINVAL;
+		return r;
 	}
 	entry = roster_place(roster, rnic, true, &changed, &r);
 	if (entry == NULL)

@@ -51,8 +51,13 @@ void roster_free(struct roster *roster);
 int roster_plan(struct roster *roster, const struct wire_plan_view *view);
 
 /* An agent speaks for this RNIC, which is attached to our ToR. Same returns;
- * -EINVAL: a bad name or id; -ENOSPC: the rack is full. */
+ * -EINVAL: a bad name or id; -EPERM: it is another host's; -ENOSPC: the rack is full.
+ */
 int roster_register(struct roster *roster, const struct wire_rnic *rnic);
+
+/* By the newest plan or an agent that is there, it is not that host's. */
+bool roster_is_anothers(
+    const struct roster *roster, struct wire_rnic_id id, const char *host);
 
 /* The host's agent is gone: what no plan names leaves with the next plan. */
 void roster_leave(struct roster *roster, const char *host);

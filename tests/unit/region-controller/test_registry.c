@@ -208,6 +208,29 @@ an_rnic_may_move_to_another_tor(void **state)
 }
 
 static void
+an_rnic_is_its_first_hosts_until_it_is_forgotten(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_rnic rnic = region_rnic(1, "h1", "tor1", REGION_V4);
+	struct wire_rnic thief = region_rnic(1, "h2", "tor2", REGION_V4);
+	enum registry_refusal refusal;
+
+	assert_int_equal(tell(f, &rnic, &refusal), 1);
+	assert_int_equal(tell(f, &thief, &refusal), -EINVAL);
+	assert_int_equal(refusal, REGISTRY_ANOTHERS);
+	thief.incarnation = 0; /* nor is it kept alive by another's word */
+	assert_int_equal(tell(f, &thief, &refusal), -EINVAL);
+	assert_string_equal(known(f, 1)->host, "h1");
+	assert_int_equal(members(f, "tor1"), 1);
+	assert_int_equal(members(f, "tor2"), 0);
+	assert_int_equal(registry_counts(f->registry)->refused[REGISTRY_ANOTHERS], 2);
+	assert_int_equal(registry_forget(f->registry, (struct rm_rnic_id){ 1, 0 }), 0);
+	thief.incarnation = 7;
+	assert_int_equal(tell(f, &thief, &refusal), 1);
+	assert_string_equal(known(f, 1)->host, "h2");
+}
+
+static void
 a_bond_is_a_member_of_both_its_racks(void **state)
 {
 	struct fixture *f = *state;
@@ -525,6 +548,7 @@ main(void)
 		TEST(qps_and_ports_must_fit_each_other),
 		TEST(a_replaced_agent_is_not_listened_to),
 		TEST(an_rnic_may_move_to_another_tor),
+		TEST(an_rnic_is_its_first_hosts_until_it_is_forgotten),
 		TEST(a_bond_is_a_member_of_both_its_racks),
 		TEST(what_has_no_place_is_kept_and_counted),
 		TEST(a_new_topology_finds_it_a_place),

@@ -39,6 +39,28 @@ nobody_speaks_for_the_reflector_of_a_switch(void **state)
 	fixture_rack_free(f);
 }
 
+/* Or it would have its keys, too. */
+static void
+nobody_speaks_for_another_hosts_rnic_while_that_is_away(void **state)
+{
+	struct rack_fixture *f = fixture_rack(2, 0);
+	const struct wire_rnic rnics[] = { fixture_rnic(0x100, "h1", "t1"),
+		fixture_rnic(0x101, "h1", "t1") };
+	size_t hint = 0;
+
+	assert_null(f->agent[0]->link);
+	tor_rack_leave(f->rack, "h0");
+	assert_int_equal(registers(f, f->agent[1], &rnics[0]), 0);
+	assert_true(tor_rack_register(f->rack, &rnics[0], f->now) < 0);
+	agent_place(f->agent[1], &f->rack, 1);
+	assert_null(agent_owns(f->agent[1], rnics[0].id, &hint));
+	assert_int_equal(f->agent[1]->rnic_count, 0);
+	assert_int_equal(registers(f, f->agent[1], &rnics[1]), 0);
+	agent_place(f->agent[1], &f->rack, 1);
+	assert_ptr_equal(agent_owns(f->agent[1], rnics[1].id, &hint)->rack, f->rack);
+	fixture_rack_free(f);
+}
+
 static void
 only_who_is_gone_and_in_no_rack_makes_room(void **state)
 {
@@ -71,6 +93,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nobody_speaks_for_the_reflector_of_a_switch),
+		cmocka_unit_test(
+		    nobody_speaks_for_another_hosts_rnic_while_that_is_away),
 		cmocka_unit_test(only_who_is_gone_and_in_no_rack_makes_room),
 	};
 

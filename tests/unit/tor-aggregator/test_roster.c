@@ -218,6 +218,45 @@ a_foreigner_that_registers_becomes_a_member(void **state)
 }
 
 static void
+what_is_another_hosts_is_not_taken_from_it(void **state)
+{
+	struct world *world = *state;
+	struct wire_rnic thief = fixture_rnic(0x100, "h1", "t1");
+	struct wire_rnic own = fixture_rnic(0x100, "h0", "t1");
+
+	fixture_plan(world->plan, 1, 2, 1);
+	roster_plan(world->roster, &world->plan->view);
+	/* Its own agent is away. */
+	assert_int_equal(roster_register(world->roster, &thief), -EPERM);
+	assert_string_equal(roster_member(world->roster, 0)->host, "h0");
+	assert_int_equal(roster_refused(world->roster), 1);
+	assert_true(roster_is_anothers(world->roster, own.id, "h1"));
+	assert_false(roster_is_anothers(world->roster, own.id, "h0"));
+	assert_int_equal(roster_register(world->roster, &own), 0);
+	/* Nor one that is probed from here. */
+	thief = fixture_rnic(FIXTURE_FOREIGN, "h1", "t1");
+	assert_int_equal(roster_register(world->roster, &thief), -EPERM);
+	assert_int_equal(roster_members(world->roster), 2);
+}
+
+static void
+whoever_comes_before_the_plan_gives_back_what_is_anothers(void **state)
+{
+	struct world *world = *state;
+	struct wire_rnic thief = fixture_rnic(0x100, "h1", "t1");
+	struct wire_rnic foreign = fixture_rnic(FIXTURE_FOREIGN, "h1", "t1");
+
+	assert_int_equal(roster_register(world->roster, &thief), 0);
+	assert_int_equal(roster_register(world->roster, &foreign), 0);
+	fixture_plan(world->plan, 1, 2, 1);
+	assert_int_equal(roster_plan(world->roster, &world->plan->view), 1);
+	assert_string_equal(roster_find(world->roster, thief.id)->host, "h0");
+	assert_true(roster_is_anothers(world->roster, thief.id, "h1"));
+	assert_string_equal(roster_find(world->roster, foreign.id)->host, "x0");
+	assert_int_equal(roster_foreigners(world->roster), 1);
+}
+
+static void
 bad_names_and_ids_are_refused_and_counted(void **state)
 {
 	struct world *world = *state;
@@ -278,6 +317,8 @@ main(void)
 		TEST(whom_a_service_talks_to_stays_while_it_is_served),
 		TEST(whom_a_service_talks_to_is_no_member_of_ours),
 		TEST(a_foreigner_that_registers_becomes_a_member),
+		TEST(what_is_another_hosts_is_not_taken_from_it),
+		TEST(whoever_comes_before_the_plan_gives_back_what_is_anothers),
 		TEST(bad_names_and_ids_are_refused_and_counted),
 		TEST(a_rack_has_no_more_members_than_the_wire_allows),
 		TEST(a_member_that_moves_to_another_rack_becomes_a_foreigner_at_once),
