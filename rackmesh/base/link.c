@@ -378,6 +378,18 @@ rm_link_identity(const struct rm_link *link)
 	return link->identity != NULL ? link->identity : "";
 }
 
+int64_t
+rm_link_certificate_ends_s(const struct rm_link *link)
+{
+	return link->stream != NULL ? tls_stream_peer_ends_s(link->stream) : 0;
+}
+
+bool
+rm_link_certificate_ending(const struct rm_link *link, int64_t now_wall_s)
+{
+	return link->stream != NULL && tls_stream_peer_ending(link->stream, now_wall_s);
+}
+
 const char *
 rm_link_why(const struct rm_link *link)
 {

@@ -41,7 +41,8 @@ struct rm_link_callbacks {
 	 * frame or of the handshake, and within TLS any end that the peer has not
 	 * signed), -ETIMEDOUT (also: of the handshake, of a frame), -EACCES a
 	 * certificate was refused, by us or by the peer, -EPROTO what came is not
-	 * TLS 1.3, -ESTALE we have dialed, and a certificate ends soon: dial again,
+	 * TLS 1.3, -ESTALE we have dialed, and a certificate ends soon, or ours has
+	 * been renewed: dial again,
 	 * -ENOBUFS TLS's own answers are not taken, -EBADMSG, -EMSGSIZE, what on_open
 	 * or on_frame returned, or what rm_link_close was given. Frames that came
 	 * before the end come first.
@@ -85,6 +86,11 @@ void rm_link_close(struct rm_link *link, int reason);
 
 /* The URI in the peer's certificate, from on_open on; "" before, and without TLS. */
 const char *rm_link_identity(const struct rm_link *link);
+/* When the peer's certificate ends, or what vouches for it, in wall-clock seconds. 0:
+ * without TLS, and before on_open. */
+int64_t rm_link_certificate_ends_s(const struct rm_link *link);
+/* Less than a fifth of its life is left: whoever renews has long done so. */
+bool rm_link_certificate_ending(const struct rm_link *link, int64_t now_wall_s);
 /* In on_close: what TLS has to say about the reason; "": nothing. */
 const char *rm_link_why(const struct rm_link *link);
 

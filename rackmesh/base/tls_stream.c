@@ -360,10 +360,10 @@ tls_stream_check(struct tls_stream *stream, struct rm_why *why)
 		return rm_why(why, -EACCES, "the peer's certificate is refused now: %s",
 		    note->why);
 	}
-	if (stream_outlives(stream, note))
-		return rm_why(why, -ESTALE, "a certificate ends soon: anew");
 	if (stream_is_renewed(stream, note))
 		return rm_why(why, -ESTALE, "our certificate was renewed: anew");
+	if (stream_outlives(stream, note))
+		return rm_why(why, -ESTALE, "a certificate ends soon: anew");
 	return 0;
 }
 

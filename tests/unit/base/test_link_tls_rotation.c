@@ -216,19 +216,74 @@ who_has_dialed_begins_anew_before_a_certificate_ends(void **state)
 	struct dial dial = { 0 };
 	struct rm_tls_files files;
 
-	rm_tls_free(ends->dialing.tls);
-	files = pki_issue(ends->pki, "dialing",
-	    &(struct pki_wish){ .uri = AGENT_URI, .valid_s = 11 });
-	ends->dialing.tls = tls_of(ends->loop, &files);
+	rm_tls_free(ends->accepting.tls);
+	files = pki_issue(ends->pki, "accepting",
+	    &(struct pki_wish){ .uri = TOR_URI, .valid_s = 11 });
+	ends->accepting.tls = tls_of(ends->loop, &files);
 	dial_begin(ends, &dial, &listener);
 	LOOPBACK_WAIT(ends->loop, ends->accepting.frames == 1);
 	assert_int_equal(dial.ups, 1);
-	pki_issue(ends->pki, "dialing", &(struct pki_wish){ .uri = AGENT_URI });
+	pki_issue(ends->pki, "accepting", &(struct pki_wish){ .uri = TOR_URI });
 	LOOPBACK_WAIT(ends->loop, dial.downs == 1);
 	assert_int_equal(dial.reason, -ESTALE);
 	LOOPBACK_WAIT(ends->loop, dial.ups == 2 && ends->accepting.frames == 1);
 	assert_int_equal(ends->accepting.reason, 0); /* in order */
 	assert_int_equal(rm_tls_counts(ends->accepting.tls)->refused, 0);
+	rm_dialer_free(dial.dialer);
+	rm_listener_free(listener);
+}
+
+static int64_t
+now_s(void)
+{
+	return rm_wall_now().ns / RM_NS_PER_S;
+}
+
+/* They begin a minute ago: 240 s, of which 48 are a fifth. */
+static void
+whoever_accepts_sees_when_the_peers_certificate_ends(void **state)
+{
+	struct ends *ends = *state;
+	const struct rm_link *link;
+	int64_t from_s = now_s(), ends_s;
+
+	ends_credentials(
+	    ends, &(struct pki_wish){ .uri = AGENT_URI, .valid_s = 180 }, NULL);
+	ends_connect(ends);
+	assert_int_equal(rm_link_certificate_ends_s(ends->accepting.link), 0);
+	assert_false(rm_link_certificate_ending(ends->accepting.link, INT64_MAX));
+	LOOPBACK_WAIT(ends->loop, ends->accepting.opens > 0);
+	link = ends->accepting.link;
+	ends_s = rm_link_certificate_ends_s(link);
+	assert_true(ends_s >= from_s + 180 && ends_s <= now_s() + 180);
+	assert_false(rm_link_certificate_ending(link, ends_s - 49));
+	assert_true(rm_link_certificate_ending(link, ends_s - 47));
+	assert_true(rm_link_certificate_ending(link, ends_s + 1));
+}
+
+/* With 12 of 72 s left: long before one must begin anew. */
+static void
+who_has_renewed_shows_it_before_anybody_misses_it(void **state)
+{
+	struct ends *ends = *state;
+	struct rm_listener *listener = NULL;
+	struct dial dial = { 0 };
+	struct rm_tls_files files;
+
+	rm_tls_free(ends->dialing.tls);
+	files = pki_issue(ends->pki, "dialing",
+	    &(struct pki_wish){ .uri = AGENT_URI, .valid_s = 12 });
+	ends->dialing.tls = tls_of(ends->loop, &files);
+	dial_begin(ends, &dial, &listener);
+	LOOPBACK_WAIT(ends->loop, ends->accepting.frames == 1);
+	assert_true(rm_link_certificate_ending(ends->accepting.link, now_s()));
+	pki_issue(ends->pki, "dialing", &(struct pki_wish){ .uri = AGENT_URI });
+	LOOPBACK_WAIT(ends->loop, dial.downs == 1);
+	assert_int_equal(dial.reason, -ESTALE);
+	assert_string_equal(dial.why, "our certificate was renewed: anew");
+	LOOPBACK_WAIT(ends->loop, dial.ups == 2 && ends->accepting.frames == 1);
+	assert_int_equal(ends->accepting.reason, 0); /* in order */
+	assert_false(rm_link_certificate_ending(ends->accepting.link, now_s()));
 	rm_dialer_free(dial.dialer);
 	rm_listener_free(listener);
 }
@@ -286,6 +341,10 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(no_frame_is_lost_by_rotations),
 		TEST(who_has_dialed_begins_anew_before_a_certificate_ends),
+		cmocka_unit_test_setup_teardown(
+		    whoever_accepts_sees_when_the_peers_certificate_ends,
+		    ends_setup_bare, ends_teardown),
+		TEST(who_has_renewed_shows_it_before_anybody_misses_it),
 		TEST(a_dialer_says_why_it_is_refused_and_is_not_up),
 		TEST(a_dialer_gives_up_a_peer_that_does_not_shake_hands),
 	};
