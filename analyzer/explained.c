@@ -16,6 +16,8 @@ is_about(const struct board_entry *entry, const char *rnic)
 	char host[2 * RM_NAME_BYTES];
 
 	snprintf(part.name, sizeof(part.name), "%s", entry->part);
+	if (strcmp(entry->kind, rm_kind_word(RM_KIND_CERTIFICATE_ENDING)) == 0)
+		return false; /* its probes are as good as ever */
 	if (strcmp(entry->part_type, rm_part_type_word(RM_PART_RNIC)) == 0)
 		return rm_part_names(&part, rnic);
 	if (strcmp(entry->part_type, rm_part_type_word(RM_PART_HOST)) != 0 &&

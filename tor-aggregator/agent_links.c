@@ -279,6 +279,17 @@ agent_links_peer(const struct agent *agent, char *text, size_t len)
 	return text;
 }
 
+int64_t
+agent_links_certificate_ends_s(const struct agent *agent, rm_wall_t now)
+{
+	const struct agent_link *peer = agent->link;
+
+	if (peer == NULL ||
+	    !rm_link_certificate_ending(peer->link, now.ns / RM_NS_PER_S))
+		return 0;
+	return rm_link_certificate_ends_s(peer->link);
+}
+
 const struct agent_links_counts *
 agent_links_counts(struct agent_links *links)
 {

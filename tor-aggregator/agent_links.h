@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "rackmesh/base/clock.h"
 #include "schemas/wire.h"
 
 struct agent;
@@ -110,6 +111,9 @@ void agent_links_tick(struct agent_links *links);
 size_t agent_links_open(const struct agent_links *links);
 /* Of an agent's link, for the API; "" when it has none. */
 const char *agent_links_peer(const struct agent *agent, char *text, size_t len);
+/* Wall-clock seconds, of the certificate that it came with, once that ends soon; 0: not
+ * soon, no link, no TLS. */
+int64_t agent_links_certificate_ends_s(const struct agent *agent, rm_wall_t now);
 const struct agent_links_counts *agent_links_counts(struct agent_links *links);
 const char *agent_links_refused_word(enum agent_links_refused reason);
 

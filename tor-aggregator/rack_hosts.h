@@ -17,6 +17,7 @@
 #include "rackmesh/fabric/incident.h"
 
 struct rack;
+struct rack_words;
 struct window_closed;
 
 struct rack_host_probes { /* of witnesses, to its RNICs */
@@ -43,6 +44,13 @@ void rack_hosts_count(const struct rack *rack, const struct window_closed *windo
 /* False: nothing is known to be wrong with the host, or not yet what. */
 bool rack_host_judge(const struct rack *rack, size_t host, rm_wall_t window_start,
     int64_t window_ns, struct rack_host_memory *memory, struct rm_verdict *ret);
+
+/*
+ * Agents whose certificate ends soon, where nothing worse is said of the agent or its
+ * host; at most one verdict per host. No window speaks for or against that.
+ */
+size_t rack_hosts_certificates(const struct rack *rack, const struct rack_words *words,
+    rm_wall_t window_start, int64_t window_ns, struct rm_verdict *verdicts);
 
 enum rm_health rack_host_health(const struct rack *rack, size_t host);
 

@@ -386,6 +386,9 @@ rack_judge_window(struct rack_judge *judge, const struct rack *given,
 		judge->verdict_count += rack_words_judge(judge->words, rack,
 		    rm_mono_since(window->end, window->start),
 		    &judge->verdicts[judge->verdict_count]);
+	judge->verdict_count += rack_hosts_certificates(rack, judge->words,
+	    window_start, rm_mono_since(window->end, window->start),
+	    &judge->verdicts[judge->verdict_count]);
 	*ret = (struct rack_judgement){ judge->verdicts, judge->verdict_count,
 		judge->member_health, judge->host_health,
 		explanation.unexplained_lost };

@@ -44,6 +44,9 @@ struct rack_host {
 	const char *name;
 	enum host_state state; /* the worst over the window */
 	int64_t silent_ns;     /* since its last heartbeat */
+	/* Its agent's certificate, in wall-clock seconds, if it ends soon; 0: it does
+	 * not, or nobody knows. */
+	int64_t certificate_ends_s;
 };
 
 struct rack {

@@ -327,7 +327,8 @@ tell_ways(struct tor_aggregator *aggregator, rm_mono_t now)
 
 /* Of the hosts that are there: of another nobody knows. */
 static void
-count_slowed(const struct tor_aggregator *aggregator, struct tor_rack *rack)
+look_at_hosts(
+    const struct tor_aggregator *aggregator, struct tor_rack *rack, rm_wall_t wall)
 {
 	const struct roster *roster = tor_rack_roster(rack);
 	uint32_t slowed = 0;
@@ -338,6 +339,8 @@ count_slowed(const struct tor_aggregator *aggregator, struct tor_rack *rack)
 
 		slowed +=
 		    agent != NULL && agent->link != NULL && agent->slowed_permille != 0;
+		tor_rack_certificate(rack, i,
+		    agent != NULL ? agent_links_certificate_ends_s(agent, wall) : 0);
 	}
 	tor_rack_slowed(rack, slowed);
 }
@@ -369,7 +372,7 @@ on_tick(void *arg)
 		plan_store_save(aggregator->plans);
 		tell_ways(aggregator, now);
 		for (size_t i = 0; i < aggregator->rack_count; i++)
-			count_slowed(aggregator, aggregator->racks[i]);
+			look_at_hosts(aggregator, aggregator->racks[i], wall);
 	}
 	/* Ticks that we missed are not made up. */
 	while (aggregator->deadline.ns <= now.ns)

@@ -107,6 +107,8 @@ void tor_rack_brake(struct tor_rack *rack, uint32_t rate_permille);
 /* So many of its hosts hold their own probing back: told on, and nothing is judged by
  * it, since few probes are few witnesses anyway. */
 void tor_rack_slowed(struct tor_rack *rack, uint32_t hosts);
+/* When its host-th host's certificate ends, once that is soon; 0: not soon. */
+void tor_rack_certificate(struct tor_rack *rack, size_t host, int64_t ends_s);
 
 /* everything_through: see window_close. */
 void tor_rack_tick(

@@ -100,6 +100,9 @@ health(const struct rm_verdict *verdict, void *arg)
 			continue;
 		if (verdict->part.type == RM_PART_RNIC)
 			worst = worst_of(worst, of->judgement->members[i]);
+		else if (verdict->kind == RM_KIND_CERTIFICATE_ENDING &&
+			 of->rack->hosts[member->host_index].certificate_ends_s != 0)
+			worst = RM_HEALTH_BAD;
 		else
 			worst =
 			    worst_of(worst, of->judgement->hosts[member->host_index]);

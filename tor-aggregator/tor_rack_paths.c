@@ -78,6 +78,13 @@ tor_rack_slowed(struct tor_rack *rack, uint32_t hosts)
 	rack->hosts_slowed = hosts;
 }
 
+void
+tor_rack_certificate(struct tor_rack *rack, size_t host, int64_t ends_s)
+{
+	if (!rack->stale) /* else hosts are numbered anew first */
+		rack->hosts[host].certificate_ends_s = ends_s;
+}
+
 static void
 count_mesh(struct tor_rack *rack, const struct window_closed *closed)
 {

@@ -39,6 +39,8 @@ static const struct {
 	[RM_KIND_PAIR_CONTRADICTED] = { "pair-contradicted",
 	    "or the path between the two is at fault, or one of their agents is "
 	    "wrong" },
+	[RM_KIND_CERTIFICATE_ENDING] = { "certificate-ending",
+	    "has a certificate that ends soon" },
 };
 
 static const struct {

@@ -39,6 +39,7 @@ enum rm_kind {
 	RM_KIND_RNIC_SEND_FAILED, /* its own host cannot send through it */
 	RM_KIND_AGENT_CONTRADICTED, /* says what two or more others say is not so */
 	RM_KIND_PAIR_CONTRADICTED,  /* "A or B": either of them or their path alone */
+	RM_KIND_CERTIFICATE_ENDING, /* a daemon's: nobody will talk to it then */
 	RM_KINDS
 };
 

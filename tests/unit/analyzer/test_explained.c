@@ -60,6 +60,8 @@ flows_to_what_a_rack_has_blamed_say_nothing_of_the_way(void **state)
 	assert_false(explained_by_racks(board, "lab", &link));
 	tell(board, 1, WIRE_OPENED, "agent", "h2", "agent-frozen");
 	assert_false(explained_by_racks(board, "lab", &link)); /* half */
+	tell(board, 3, WIRE_OPENED, "agent", "h1", "certificate-ending");
+	assert_false(explained_by_racks(board, "lab", &link)); /* no fault of probes */
 	tell(board, 2, WIRE_OPENED, "rnic", "h1/r0 or h11/r0", "rnic-down");
 	assert_true(explained_by_racks(board, "lab", &link));
 	assert_false(explained_by_racks(board, "field", &link));

@@ -531,6 +531,52 @@ agents_are_named_by_what_their_kernel_says(void **state)
 	assert_int_equal(table->judgement.hosts[2], RM_HEALTH_GOOD);
 }
 
+/* 2026-11-21 04:10 UTC. Nobody is worse for it, but the agent's verdict says so. */
+static void
+a_certificate_that_ends_soon_is_said_of_the_agent_alone(void **state)
+{
+	struct table *table = *state;
+	const struct rm_verdict *verdict;
+	char sentence[RM_SENTENCE_BYTES];
+
+	fill(table, NEITHER);
+	table->hosts[1].certificate_ends_s = 1795234200;
+	judge(table);
+	assert_int_equal(table->judgement.verdict_count, 1);
+	verdict = &table->judgement.verdicts[0];
+	assert_int_equal(verdict->kind, RM_KIND_CERTIFICATE_ENDING);
+	assert_int_equal(verdict->part.type, RM_PART_AGENT);
+	assert_int_equal(verdict->evidence.impact, RM_IMPACT_P2);
+	assert_true(verdict->confidence == 1);
+	rm_verdict_sentence(verdict, sentence, sizeof sentence);
+	assert_string_equal(sentence, "The agent of host h1 has a certificate that "
+				      "ends soon: ends 2026-11-21 04:10 UTC.");
+	for (size_t i = 0; i < MEMBERS; i++) {
+		assert_int_equal(table->judgement.hosts[i], RM_HEALTH_GOOD);
+		assert_int_equal(table->judgement.members[i], RM_HEALTH_GOOD);
+	}
+	table->hosts[1].certificate_ends_s = 0;
+	judge(table);
+	assert_int_equal(table->judgement.verdict_count, 0);
+}
+
+static void
+of_an_agent_with_worse_than_an_old_certificate_that_is_not_said(void **state)
+{
+	struct table *table = *state;
+
+	fill(table, NEITHER);
+	for (size_t i = 0; i < MEMBERS; i++)
+		table->hosts[i].certificate_ends_s = 1795234200;
+	table->hosts[0].state = HOST_AGENT_DOWN;
+	table->hosts[2].state = HOST_UNKNOWN;
+	judge(table);
+	assert_int_equal(table->judgement.verdict_count, 2);
+	assert_int_equal(table->judgement.verdicts[0].kind, RM_KIND_AGENT_DOWN);
+	assert_int_equal(table->judgement.verdicts[1].kind, RM_KIND_CERTIFICATE_ENDING);
+	assert_string_equal(table->judgement.verdicts[1].part.name, "h1");
+}
+
 static void
 an_unreachable_host_that_nobody_probes_is_only_suspected(void **state)
 {
@@ -609,6 +655,8 @@ main(void)
 		TEST(a_tor_that_lets_one_out_is_not_to_blame_for_the_rest),
 		TEST(a_rack_of_two_needs_only_one_witness_that_lives),
 		TEST(agents_are_named_by_what_their_kernel_says),
+		TEST(a_certificate_that_ends_soon_is_said_of_the_agent_alone),
+		TEST(of_an_agent_with_worse_than_an_old_certificate_that_is_not_said),
 		TEST(an_unreachable_host_that_nobody_probes_is_only_suspected),
 		TEST(indexes_that_are_not_of_the_rack_are_ignored),
 		TEST(a_rack_that_changes_is_judged_afresh),

@@ -76,6 +76,26 @@ one_dead_rnic_is_found_named_and_resolved(void **state)
 	finish(f);
 }
 
+static void
+a_certificate_that_ends_soon_is_an_incident_until_another_is_seen(void **state)
+{
+	struct rack_fixture *f = fixture_rack(4, 2);
+
+	run(f, 4, NOBODY, 6 * RM_NS_PER_S);
+	tor_rack_certificate(f->rack, 2, FIXTURE_WALL / RM_NS_PER_S + 3600);
+	run(f, 4, NOBODY, 6 * RM_NS_PER_S);
+	assert_int_equal(f->opened, 1);
+	assert_int_equal(f->resolved, 0);
+	assert_string_equal(f->last_part, "h2");
+	assert_int_equal(f->last_kind, RM_KIND_CERTIFICATE_ENDING);
+	assert_int_equal(tor_rack_member(f->rack, 2).health, RM_HEALTH_GOOD);
+	tor_rack_certificate(f->rack, 2, 0);
+	run(f, 4, NOBODY, 5 * RM_NS_PER_S);
+	assert_int_equal(f->resolved, 1);
+	assert_int_equal(f->opened, 1);
+	finish(f);
+}
+
 /* The agent of member 2 says so in a registration. */
 static void
 say_link(struct rack_fixture *f, enum wire_link link)
@@ -262,6 +282,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_dead_rnic_is_found_named_and_resolved),
+		cmocka_unit_test(
+		    a_certificate_that_ends_soon_is_an_incident_until_another_is_seen),
 		cmocka_unit_test(
 		    a_port_that_is_down_by_its_agents_word_needs_no_window),
 		cmocka_unit_test(in_a_rack_of_two_the_witnesses_tell),
