@@ -16,6 +16,18 @@
 
 #define AGENT_GID_CHOSEN 256 /* no index of a GID table */
 
+/* AddressSanitizer keeps what was freed: 256 MiB, in the end. */
+#if defined(__SANITIZE_ADDRESS__)
+#define LIMITS_MEMORY_MIB "0"
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define LIMITS_MEMORY_MIB "0"
+#endif
+#endif
+#ifndef LIMITS_MEMORY_MIB
+#define LIMITS_MEMORY_MIB "128"
+#endif
+
 struct agent_rnic_config {
 	char *device;
 	int transport;       /* enum rnic_transport */

@@ -10,6 +10,9 @@
 #define DAY_NS (24 * 3600 * RM_NS_PER_S)
 /* Two beats may come a little closer together than asked for. */
 #define SAMPLE_SLACK_NS (100 * RM_NS_PER_MS)
+/* Buffers of an RDMA port, about 4 MiB, and what its provider keeps for itself. Slower
+ * probing would not give them back. */
+#define PORT_MEMORY_BYTES (UINT64_C(6) << 20)
 
 uint32_t
 agent_pace(const struct host_agent *agent)
@@ -28,13 +31,25 @@ agent_set_pace(struct host_agent *agent)
 	agent_tune_tracing(agent);
 }
 
+/* 0: none. */
+static uint64_t
+memory_limit(const struct host_agent *agent)
+{
+	uint64_t bytes = agent->config.limits_memory_mib << 20;
+	struct port_verbs_facts facts;
+
+	for (size_t i = 0; bytes != 0 && i < agent->rnic_count; i++)
+		bytes += rnic_verbs(agent->rnics[i], &facts) ? PORT_MEMORY_BYTES : 0;
+	return bytes;
+}
+
 void
 agent_tune_limits(struct host_agent *agent)
 {
 	const struct agent_config *config = &agent->config;
 	const struct self_limit_options options = {
 		.cpu_percent = config->limits_cpu_percent,
-		.memory_bytes = config->limits_memory_mib << 20,
+		.memory_bytes = memory_limit(agent),
 	};
 
 	self_limit_tune(&agent->limit, &options);
@@ -61,6 +76,7 @@ void
 agent_watch_itself(struct host_agent *agent, rm_mono_t now)
 {
 	struct self_sample sample;
+	uint64_t bytes;
 	int r;
 
 	if (agent->limit.sampled && rm_mono_since(now, agent->limit.at) <
@@ -71,6 +87,10 @@ agent_watch_itself(struct host_agent *agent, rm_mono_t now)
 		rm_log_warn(r, "cannot tell how much CPU and memory we use");
 		return;
 	}
+	/* What a port that was closed gives back stays with malloc, perhaps. */
+	bytes = memory_limit(agent);
+	if (bytes > agent->limit.options.memory_bytes)
+		agent->limit.options.memory_bytes = bytes;
 	if (!self_limit_take(&agent->limit, &sample, now))
 		return;
 	agent_set_pace(agent);
