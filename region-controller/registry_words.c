@@ -13,8 +13,8 @@ static const struct {
 	[REGISTRY_NO_TOR] = { "no_tor",
 	    "it names no ToR; give one in the agent's config" },
 	[REGISTRY_ANOTHERS] = { "anothers",
-	    "another host has told of it before; if it has moved, rackmeshctl forget "
-	    "it and restart its new host's agent" },
+	    "another host has told of it before; if it has moved, POST /v1/forget/ID "
+	    "to the controller and restart its new host's agent" },
 	[REGISTRY_STALE] = { "stale",
 	    "the agent has been restarted or replaced since" },
 	[REGISTRY_FULL] = { "registry_full",

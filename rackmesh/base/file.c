@@ -14,6 +14,7 @@
 
 #define FILE_FIRST_BYTES 4096
 #define FILE_TEMPORARY ".new"
+#define FILE_SECRET_MODE 0600
 
 /* Reads to the end; does not believe the file's size, which is 0 below /proc. */
 static int
@@ -221,7 +222,10 @@ file_replace(const char *path, const uint8_t *data, size_t len, mode_t mode)
 	    temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, mode);
 	if (fd < 0)
 		return -errno;
-	r = file_write_fd(fd, data, len);
+	/* One that is there already has the mode that it was made with. */
+	r = mode == FILE_SECRET_MODE && fchmod(fd, mode) < 0 ? -errno : 0;
+	if (r == 0)
+		r = file_write_fd(fd, data, len);
 	if (close(fd) < 0 && r == 0)
 		r = -errno;
 	if (r == 0 && rename(temporary, path) < 0)
@@ -242,5 +246,5 @@ rm_file_replace(const char *path, const uint8_t *data, size_t len)
 int
 rm_file_replace_secret(const char *path, const uint8_t *data, size_t len)
 {
-	return file_replace(path, data, len, 0600);
+	return file_replace(path, data, len, FILE_SECRET_MODE);
 }

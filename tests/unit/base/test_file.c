@@ -145,6 +145,26 @@ a_temporary_file_left_by_a_crash_is_in_nobodys_way(void **state)
 	unlink(path);
 }
 
+static void
+a_secret_is_nobody_elses_whatever_a_crash_has_left(void **state)
+{
+	char left[256];
+	const char *path;
+	struct stat st;
+	FILE *file;
+
+	snprintf(left, sizeof(left), "%s/secret.new", folder);
+	file = fopen(left, "w");
+	assert_non_null(file);
+	fclose(file);
+	assert_int_equal(chmod(left, 0644), 0);
+	path = in_folder("secret");
+	assert_int_equal(rm_file_replace_secret(path, (const uint8_t *)"s", 1), 0);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0600);
+	unlink(path);
+}
+
 int
 main(void)
 {
@@ -155,6 +175,7 @@ main(void)
 		cmocka_unit_test(a_file_that_hides_its_size_is_read_whole),
 		cmocka_unit_test(a_failed_replacement_leaves_the_old_and_no_litter),
 		cmocka_unit_test(a_temporary_file_left_by_a_crash_is_in_nobodys_way),
+		cmocka_unit_test(a_secret_is_nobody_elses_whatever_a_crash_has_left),
 	};
 
 	int failed;
