@@ -89,7 +89,7 @@ add_registry(struct rm_metrics *metrics, const struct controller_face *face)
 	const struct rm_metric counters[] = {
 		{ NAME("rnics_told_total"), "", "RNICs told of, also without a change", &c->told },
 		{ NAME("rnics_changed_total"), "", "Registrations that change a plan", &c->changed },
-		{ NAME("rnics_moved_total"), "", "RNICs that came up at another ToR or host", &c->moved },
+		{ NAME("rnics_moved_total"), "", "RNICs that came up at another ToR", &c->moved },
 		{ NAME("rnics_loaded_total"), "", "Changes of RNICs that came from the store", &c->loaded },
 		{ NAME("rnics_ambiguous_total"), "", "Claims of an address that another RNIC has, too",
 		  &c->ambiguous },

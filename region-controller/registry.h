@@ -75,7 +75,7 @@ struct registry_rnic {
 	rm_mono_t seen;      /* last known to be told of */
 	rm_wall_t registered;
 	rm_wall_t claimed; /* since when it has these addresses */
-	uint64_t moves;    /* to another ToR or host */
+	uint64_t moves;    /* to another ToR */
 };
 
 struct registry_shared { /* an address that several RNICs claim */
