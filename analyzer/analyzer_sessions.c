@@ -70,10 +70,12 @@ static void
 on_heard(const struct intake_info *session, void *arg)
 {
 	const struct analyzer *analyzer = arg;
-	struct region *region = analyzer_region(analyzer, session->region);
+	struct blind *blind = region_blind(analyzer_region(analyzer, session->region));
 
-	blind_heard(
-	    region_blind(region), session->region, session->name, session->heard);
+	if (session->is_held)
+		blind_held(blind, session->region, session->name, session->heard);
+	else
+		blind_heard(blind, session->region, session->name, session->heard);
 }
 
 static int

@@ -210,6 +210,18 @@ blind_heard(
 		a->heard = now;
 }
 
+void
+blind_held(
+    struct blind *blind, const char *region, const char *aggregator, rm_mono_t now)
+{
+	struct blind_aggregator *a = blind_find_aggregator(blind, region, aggregator);
+
+	if (a == NULL)
+		return;
+	a->heard = now;
+	a->unread = now;
+}
+
 /* Of a backlog: what it says was true then. */
 static bool
 is_late(struct blind_source *source, int64_t lag_ns)

@@ -47,6 +47,9 @@ bool blind_is_connected(const struct blind *blind);
 /* Anything came from it. */
 void blind_heard(
     struct blind *blind, const char *region, const char *aggregator, rm_mono_t now);
+/* It is there, but what it says is not read now: it may see somebody again. */
+void blind_held(
+    struct blind *blind, const char *region, const char *aggregator, rm_mono_t now);
 /* A summary said how the rack stood lag_ns ago: our wall time less that of its end. A
  * backlog, whose lag is large and changes, says nothing of now; a clock that is wrong
  * is wrong by the same all the time. */

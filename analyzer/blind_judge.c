@@ -46,6 +46,8 @@ sees_nobody(const struct blind *blind, const struct blind_source *source, rm_mon
 {
 	return source->has_state && source->is_empty &&
 	       rm_mono_since(now, source->empty_since) >= blind->options.grace_ns &&
+	       rm_mono_since(now, source->aggregator->unread) >=
+		   blind->options.grace_ns &&
 	       rm_mono_since(now, source->aggregator->since) >= FIND_BACK_NS;
 }
 

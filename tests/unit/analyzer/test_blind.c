@@ -391,6 +391,26 @@ an_aggregator_whose_clock_is_wrong_is_believed_nevertheless(void **state)
 	blind_free(blind);
 }
 
+static void
+what_nobody_listens_to_is_not_taken_for_emptiness(void **state)
+{
+	const struct rm_verdict *v;
+	struct blind *blind = new_blind();
+
+	for (int s = 16; s < 40; s++) {
+		hear(blind, "a2", "tor2", s);
+		hear(blind, "a3", "tor3", s);
+		if (s == 16)
+			blind_rack(blind, "r1", "a1", "tor1", &empty, 0, at(s));
+		if (s < 30)
+			blind_held(blind, "r1", "a1", at(s));
+		else
+			blind_heard(blind, "r1", "a1", at(s));
+		assert_int_equal(judge(blind, s, &v), s >= 32);
+	}
+	blind_free(blind);
+}
+
 /* Emptiness is of the session in which it was said. */
 static void
 what_an_earlier_session_saw_is_no_word_of_now(void **state)
@@ -499,6 +519,7 @@ main(void)
 		cmocka_unit_test(a_backlog_that_sees_nobody_does_not_make_a_rack_blind),
 		cmocka_unit_test(
 		    an_aggregator_whose_clock_is_wrong_is_believed_nevertheless),
+		cmocka_unit_test(what_nobody_listens_to_is_not_taken_for_emptiness),
 		cmocka_unit_test(what_an_earlier_session_saw_is_no_word_of_now),
 		cmocka_unit_test(a_rack_without_hosts_is_not_blind),
 		cmocka_unit_test(a_silent_region_is_one_alert),
