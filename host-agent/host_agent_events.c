@@ -233,9 +233,19 @@ static int
 agent_on_pinglist(struct uplink *uplink, const uint8_t *data, size_t len, void *arg)
 {
 	struct host_agent *agent = arg;
+	const struct agent_aggregator_config *list = agent->config.aggregators.items;
+	struct wire_pinglist_view view;
 	const char *tor;
 	int r;
 
+	/* It may speak of the ToRs only for which on_peer has asked its certificate. */
+	if (wire_open_pinglist(&view, data, len) == 0 &&
+	    !agent_aggregator_serves(
+		&list[agent_uplink_index(agent, uplink)], view.pinglist.tor)) {
+		rm_log_warn(0, "%s: refused a pinglist of a ToR that it does not serve",
+		    uplink_address(uplink));
+		return 0;
+	}
 	if (plans_take(agent->plans, data, len, rm_wall_now(), rm_mono_now(), &tor, &r))
 		agent_plan_tor(agent, tor);
 	if (r < 0)
@@ -317,25 +327,28 @@ agent_on_peer(struct uplink *uplink, const char *identity, void *arg)
 		.verb = RM_VERB_SERVE_AGENT,
 		.region = agent->config.region,
 	};
-	size_t at = 0;
-	char why[1024];
+	size_t at = agent_uplink_index(agent, uplink);
+	bool asked = false;
+	char why[1024] = "it serves no ToR of ours";
 
-	while (agent->uplinks[at] != uplink)
-		at++;
 	for (size_t i = 0; i < agent->rnic_count; i++) {
 		const struct rnic *rnic = agent->rnics[i];
 
 		for (size_t t = 0; t < rnic_tor_count(rnic); t++) {
 			request.tor = rnic_tor(rnic, t);
-			if (!agent_aggregator_serves(&list[at], request.tor) ||
-			    rm_authority_admits(identity, &request, why, sizeof(why)))
+			if (!agent_aggregator_serves(&list[at], request.tor))
 				continue;
-			rm_log_warn(0, "%s: not an aggregator of ours: %s",
-			    uplink_address(uplink), why);
-			return -EACCES;
+			asked = true;
+			if (!rm_authority_admits(identity, &request, why, sizeof(why)))
+				goto refused;
 		}
 	}
-	return 0;
+	if (asked || identity[0] == '\0')
+		return 0;
+refused:
+	rm_log_warn(
+	    0, "%s: not an aggregator of ours: %s", uplink_address(uplink), why);
+	return -EACCES;
 }
 
 static void

@@ -49,10 +49,21 @@ int
 agent_on_keys(struct uplink *uplink, const uint8_t *data, size_t len, void *arg)
 {
 	struct host_agent *agent = arg;
+	const struct agent_aggregator_config *list = agent->config.aggregators.items;
 	uint32_t before = key_ring_epoch(agent->keys), epoch;
+	struct wire_keys view;
 	const char *tor;
+	size_t at = 0;
 	int r;
 
+	while (agent->uplinks[at] != uplink)
+		at++;
+	if (wire_open_keys(&view, data, len) == 0 &&
+	    !agent_aggregator_serves(&list[at], view.tor)) {
+		rm_log_warn(0, "%s: refused keys of a ToR that it does not serve",
+		    uplink_address(uplink));
+		return 0;
+	}
 	if (key_ring_take(agent->keys, data, len, &tor, &r)) {
 		rm_key_files_save(agent->key_files, tor, data, len);
 		epoch = key_ring_epoch(agent->keys);
