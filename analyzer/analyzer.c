@@ -210,8 +210,8 @@ static int
 listen_https(struct analyzer *analyzer)
 {
 	const char *where = analyzer->config->https_listen;
-	int r = rm_https_listen(analyzer->server, where,
-	    rm_credentials_tls(analyzer->credentials), NULL);
+	int r = rm_https_listen(
+	    analyzer->server, where, rm_credentials_tls(analyzer->credentials), NULL);
 
 	if (r < 0)
 		rm_log_error(r, "cannot serve HTTPS on %s", where);

@@ -42,7 +42,7 @@ struct analyzer_config {
 	uint64_t blind_grace_ms, blind_start_ms;
 	uint64_t unavailable_per_mille;
 	char *http_listen, *http_socket; /* "": nowhere */
-	char *https_listen; /* "": nowhere */
+	char *https_listen;              /* "": nowhere */
 };
 
 extern const struct rm_option analyzer_options[];

@@ -26,7 +26,7 @@ struct ctl {
 	const char
 	    *through; /* "aggregator", "controller", "analyzer"; NULL: the usual */
 	const char *certificate, *key, *authorities; /* for https; NULL: none */
-	bool is_rack_asked; /* an aggregator was named */
+	bool is_rack_asked;                          /* an aggregator was named */
 	bool json;
 	int argc; /* what follows the command */
 	char **argv;

@@ -8,10 +8,10 @@
 #include <stdbool.h>
 
 /*
- * base: "http://host:port", "https://host:port", "host:port" or "unix:/path". path: begins with '/',
- * already escaped. Returns 0 and *ret (new reference; NULL unless JSON came), or a
- * negative errno after having said on stderr what failed, where, and what to try.
- * An HTTP error's own sentence is shown as it is.
+ * base: "http://host:port", "https://host:port", "host:port" or "unix:/path". path:
+ * begins with '/', already escaped. Returns 0 and *ret (new reference; NULL unless JSON
+ * came), or a negative errno after having said on stderr what failed, where, and what
+ * to try. An HTTP error's own sentence is shown as it is.
  */
 int request_get(const char *base, const char *path, json_t **ret);
 int request_post(const char *base, const char *path, json_t **ret);

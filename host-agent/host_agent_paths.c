@@ -23,8 +23,7 @@ agent_tune_tracing(struct host_agent *agent)
 {
 	struct tracer_options options = agent_tracer_options(&agent->config);
 
-	tracing_tune(agent->tracing, &options,
-	    agent->paused ? 0 : agent_pace(agent));
+	tracing_tune(agent->tracing, &options, agent->paused ? 0 : agent_pace(agent));
 	agent->ways_chosen = UINT64_MAX;
 }
 

@@ -92,8 +92,8 @@ void agent_plan_tor(struct host_agent *agent, const char *tor);
 /* Puts into force what agent->brake has come to. */
 void agent_obey_brake(struct host_agent *agent);
 
-/* host_agent_limits.c: what the brake and our own limits leave of the pace, in permille,
- * 0 only by the brake. */
+/* host_agent_limits.c: what the brake and our own limits leave of the pace, in
+ * permille, 0 only by the brake. */
 uint32_t agent_pace(const struct host_agent *agent);
 void agent_set_pace(struct host_agent *agent);
 void agent_tune_limits(struct host_agent *agent); /* to its config */

@@ -94,8 +94,10 @@ digest_of(const struct pair *pair, const struct owner *owner)
 	hash = rm_fnv1a(hash, &owner->id.guid, sizeof(owner->id.guid));
 	hash = rm_fnv1a(hash, pair->sizes, pair->size_count * sizeof(pair->sizes[0]));
 	hash = rm_fnv1a(hash, &pair->probed_count, sizeof(pair->probed_count));
-	hash = rm_fnv1a(hash, pair->probed, pair->probed_count * sizeof(pair->probed[0]));
-	return rm_fnv1a(hash, pair->traced, pair->traced_count * sizeof(pair->traced[0]));
+	hash =
+	    rm_fnv1a(hash, pair->probed, pair->probed_count * sizeof(pair->probed[0]));
+	return rm_fnv1a(
+	    hash, pair->traced, pair->traced_count * sizeof(pair->traced[0]));
 }
 
 static void

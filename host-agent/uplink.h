@@ -57,8 +57,8 @@ struct uplink_callbacks {
 	 * is ever asked. */
 	void (*on_resolved)(
 	    struct uplink *uplink, const struct wire_resolve_answer *answer, void *arg);
-	/* Connected to whom this certificate's URI names ("": a link without TLS), before
-	 * a word is said. < 0: it is not one of ours. NULL: whoever it is. */
+	/* Connected to whom this certificate's URI names ("": a link without TLS),
+	 * before a word is said. < 0: it is not one of ours. NULL: whoever it is. */
 	int (*on_peer)(struct uplink *uplink, const char *identity, void *arg);
 	/* As on_pinglist; NULL: nobody here authenticates, keys are passed over. */
 	int (*on_keys)(

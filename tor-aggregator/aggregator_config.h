@@ -41,7 +41,7 @@ struct aggregator_config {
 	uint64_t max_agents, max_links;
 	uint64_t max_results_per_s;
 	char *http_listen, *http_socket; /* "": nowhere */
-	char *https_listen; /* "": nowhere */
+	char *https_listen;              /* "": nowhere */
 };
 
 extern const struct rm_option aggregator_options[];

@@ -29,7 +29,7 @@ struct relay_options {
 	size_t controller_count;
 	const char *name, *region; /* borrowed */
 	uint64_t incarnation;
-	struct rm_tls *tls; /* borrowed; NULL: plaintext */
+	struct rm_tls *tls;      /* borrowed; NULL: plaintext */
 	const char *const *tors; /* borrowed; in the order of the store */
 	size_t tor_count;
 };

@@ -1,11 +1,11 @@
 /*
- * credentials - what a daemon shows and whom it believes, out of its config, and what it
- * says of that in its log and metrics.
+ * credentials - what a daemon shows and whom it believes, out of its config, and what
+ * it says of that in its log and metrics.
  *
  * Secure by default: without a word in the file a daemon wants its certificate, key and
- * authorities below /etc/rackmesh/tls, and does not start without them. Plaintext is only
- * where a config says so. Logs when files are taken or refused, and once an hour that the
- * end is near: when a third is left of what a certificate had as we took it.
+ * authorities below /etc/rackmesh/tls, and does not start without them. Plaintext is
+ * only where a config says so. Logs when files are taken or refused, and once an hour
+ * that the end is near: when a third is left of what a certificate had as we took it.
  */
 #ifndef RACKMESH_BASE_CREDENTIALS_H
 #define RACKMESH_BASE_CREDENTIALS_H
@@ -26,7 +26,8 @@ struct rm_credentials_config {
 	bool plaintext;
 };
 
-/* For a daemon's option table; config: its struct rm_credentials_config in struct type. */
+/* For a daemon's option table; config: its struct rm_credentials_config in struct type.
+ */
 /* clang-format off */
 #define RM_CREDENTIALS_OPTIONS(type, config)                                               \
 	{ "tls.certificate", RM_STRING, offsetof(type, config.certificate),                \

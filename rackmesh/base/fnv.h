@@ -1,8 +1,8 @@
 /*
  * fnv - the 64-bit FNV-1a hash (Fowler, Noll, Vo), in steps. Pure.
  *
- * For tables, digests, and numbers that have to be the same every time. Not for secrets,
- * and no defence against keys that somebody has chosen to collide.
+ * For tables, digests, and numbers that have to be the same every time. Not for
+ * secrets, and no defence against keys that somebody has chosen to collide.
  */
 #ifndef RACKMESH_BASE_FNV_H
 #define RACKMESH_BASE_FNV_H
@@ -10,7 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RM_FNV1A UINT64_C(0xcbf29ce484222325) /* of nothing: where every hash begins */
+/* Of nothing: where every hash begins. */
+#define RM_FNV1A UINT64_C(0xcbf29ce484222325)
 
 /* hash: RM_FNV1A, or that of what came before. */
 static inline uint64_t

@@ -1,7 +1,7 @@
 /*
- * http_site - how a server of somebody else's is met: whom to believe that it is it, what
- * we show, and who asks. By the base of its URLs, so that whoever talks to it need not
- * know.
+ * http_site - how a server of somebody else's is met: whom to believe that it is it,
+ * what we show, and who asks. By the base of its URLs, so that whoever talks to it need
+ * not know.
  *
  * Secrets are read, as rm_file_read_password does, for each exchange: they may be
  * replaced at any time.

@@ -102,8 +102,7 @@ tls_certificate_identity(
 }
 
 int
-rm_tls_certificate_identity(
-    const X509 *certificate, char identity[RM_TLS_MAX_IDENTITY])
+rm_tls_certificate_identity(const X509 *certificate, char identity[RM_TLS_MAX_IDENTITY])
 {
 	int uris;
 

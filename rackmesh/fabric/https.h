@@ -21,7 +21,8 @@ struct rm_tls;
 /* clang-format on */
 
 /* where: "" is fine and does nothing. region: borrowed, as long as the server lives;
- * NULL: every one. -EINVAL: no address, or there is no TLS; or as the listening goes. */
+ * NULL: every one. -EINVAL: no address, or there is no TLS; or as the listening goes.
+ */
 int rm_https_listen(struct rm_http_server *server, const char *where,
     struct rm_tls *tls, const char *region);
 

@@ -58,8 +58,8 @@ mistakes_name_line_and_option(void **state)
 		{ "tors: []\n", ":1:", "tors" },
 		{ "tors:\n  - name: t1\n  - name: t1\n", ":3:", "twice" },
 		{ "tors:\n  - name: \"a b\"\n", ":2:", "name" },
-		{ "name: a\ntors:\n  - name: t1\n    peer: {name: b}\n", ":3:",
-		    "both" },
+		{ "name: a\ntors:\n  - name: t1\n    peer: {name: b}\n",
+		    ":3:", "both" },
 		{ "name: a\ntors:\n  - name: t1\n"
 		  "    peer: {name: a, address: \"10.0.0.1:1\"}\n",
 		    ":4:", "another" },
