@@ -15,12 +15,15 @@
 #define ALERTS_RESEND_NS (30 * RM_NS_PER_S)
 #define ALERTS_ENDS_AFTER 4 /* re-sends an Alertmanager may miss */
 #define ALERTS_MAX_QUEUE 1024
+#define CLOCK_STEP_NS (5 * RM_NS_PER_S) /* more is no drift */
 #define ALERTS_MAX_URL 2048
 #define ALERT_KEY_BYTES (RM_PART_NAME_BYTES + RM_NAME_BYTES + 32)
 
 struct firing {
 	char key[ALERT_KEY_BYTES];
 	struct rm_incident incident;
+	rm_mono_t since;      /* when it first left, */
+	rm_wall_t since_wall; /* and what time that was said to be */
 	UT_hash_handle hh;
 };
 
@@ -210,6 +213,8 @@ alerts_fire(struct rm_alerts *alerts, const struct rm_incident *incident, bool r
 			return;
 		}
 		strcpy(firing->key, key);
+		firing->since = rm_mono_now();
+		firing->since_wall = rm_wall_now();
 		HASH_ADD_STR(alerts->firing, key, firing);
 	}
 	firing->incident = *incident;
@@ -278,11 +283,35 @@ rm_alerts_deliver(const struct rm_alerts *alerts)
 	return any;
 }
 
+/* A clock that was set ahead meanwhile would have it end in the future, and until then
+ * Alertmanager would call it firing. */
+static void
+keep_end_in_the_past(struct firing *firing)
+{
+	int64_t end_ns =
+	    firing->since_wall.ns + rm_mono_since(rm_mono_now(), firing->since);
+
+	if (firing->incident.resolved.ns > end_ns + CLOCK_STEP_NS)
+		firing->incident.resolved.ns = end_ns;
+}
+
 void
 rm_alerts_resolve(struct rm_alerts *alerts, const struct rm_incident *incident)
 {
+	char key[ALERT_KEY_BYTES];
+	struct firing *firing;
+
+	alert_key(&incident->verdict.part, key);
+	HASH_FIND_STR(alerts->firing, key, firing);
+	if (firing == NULL) {
+		alerts_push(alerts, incident, ALERT_RESOLVED, alerts->sink_count, NULL);
+		return;
+	}
+	firing->incident = *incident;
+	keep_end_in_the_past(firing);
+	alerts_push(
+	    alerts, &firing->incident, ALERT_RESOLVED, alerts->sink_count, NULL);
 	forget(alerts, &incident->verdict.part);
-	alerts_push(alerts, incident, ALERT_RESOLVED, alerts->sink_count, NULL);
 }
 
 void

@@ -242,6 +242,28 @@ what_is_open_since_an_earlier_life_is_told_to_be_open_now(void **state)
 }
 
 static void
+an_end_by_a_clock_that_was_set_ahead_is_not_in_the_future(void **state)
+{
+	struct fixture *f = *state;
+	struct rm_incident incident = incident_of("h1/r0");
+	char soon[RM_WALL_TEXT];
+	const char *ends;
+	json_t *am;
+
+	rm_alerts_fire(f->alerts, &incident);
+	wait_for(f, 2);
+	incident.changed.ns = rm_wall_now().ns + 315360000 * RM_NS_PER_S;
+	incident.resolved = incident.changed;
+	rm_alerts_resolve(f->alerts, &incident);
+	wait_for(f, 4);
+	rm_wall_format((rm_wall_t){ rm_wall_now().ns + 60 * RM_NS_PER_S }, soon);
+	am = taken_at(f, "/api/v2/alerts", 1);
+	ends = json_string_value(json_object_get(json_array_get(am, 0), "endsAt"));
+	assert_true(strcmp(ends, soon) < 0);
+	json_decref(am);
+}
+
+static void
 an_opening_reaches_alertmanager_and_webhook(void **state)
 {
 	struct fixture *f = *state;
@@ -705,6 +727,7 @@ main(void)
 		    a_question_that_is_turned_away_as_alerts_are_is_no_answer,
 		    setup_asking, teardown),
 		TEST(what_is_open_since_an_earlier_life_is_told_to_be_open_now),
+		TEST(an_end_by_a_clock_that_was_set_ahead_is_not_in_the_future),
 		TEST(an_opening_reaches_alertmanager_and_webhook),
 		TEST(what_goes_on_after_a_restart_is_no_news_to_a_webhook),
 		TEST(what_was_not_told_before_a_restart_is_told_after_it),
