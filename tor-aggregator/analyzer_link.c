@@ -10,7 +10,6 @@
 #include "rackmesh/base/frame.h"
 #include "rackmesh/base/log.h"
 #include "rackmesh/fabric/part.h"
-#include "tor-aggregator/analyzer_hello.h"
 #include "tor-aggregator/analyzer_scout.h"
 #include "tor-aggregator/uplink.h"
 
@@ -64,7 +63,7 @@ on_up(struct rm_link *up, void *arg)
 
 	link->up_at = link->heard = rm_mono_now();
 	link->pings = false;
-	return analyzer_hello_say(up, &link->options, link->writer);
+	return analyzer_scout_hello(up, &link->options, link->writer);
 }
 
 /* ---- the lanes --------------------------------------------------------------- */

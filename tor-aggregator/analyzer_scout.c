@@ -6,9 +6,10 @@
 #include "rackmesh/base/address.h"
 #include "rackmesh/base/dialer.h"
 #include "rackmesh/base/link.h"
+#include "rackmesh/fabric/authority.h"
 #include "schemas/wire.h"
-#include "tor-aggregator/analyzer_hello.h"
 #include "tor-aggregator/analyzer_link.h"
+#include "tor-aggregator/hello.h"
 
 #define WELCOME_NS (2 * RM_NS_PER_S)
 #define BACKOFF_BASE_NS (500 * RM_NS_PER_MS)
@@ -23,13 +24,28 @@ struct analyzer_scout {
 	bool found;
 };
 
+int
+analyzer_scout_hello(struct rm_link *link, const struct analyzer_link_options *options,
+    struct wire_writer *writer)
+{
+	const struct rm_request request = {
+		.verb = RM_VERB_SERVE_LANES,
+		.region = options->region,
+	};
+	const struct hello hello = { options->name, options->region,
+		options->incarnation, options->tors, options->tor_count };
+	int r = hello_check(link, &request, "an analyzer of ours");
+
+	return r < 0 ? r : hello_say(link, &hello, NULL, writer);
+}
+
 static int
 on_up(struct rm_link *link, void *arg)
 {
 	struct analyzer_scout *scout = arg;
 
 	scout->up_at = rm_mono_now();
-	return analyzer_hello_say(link, scout->options, scout->writer);
+	return analyzer_scout_hello(link, scout->options, scout->writer);
 }
 
 static int

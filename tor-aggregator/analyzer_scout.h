@@ -16,13 +16,20 @@
 struct analyzer_link_options;
 struct analyzer_scout;
 struct rm_address;
+struct rm_link;
 struct rm_loop;
+struct wire_writer;
 
 /* options: borrowed. -ENOENT: none of its list comes before that address. */
 int analyzer_scout_new(struct rm_loop *loop,
     const struct analyzer_link_options *options, const struct rm_address *with,
     struct analyzer_scout **ret);
 void analyzer_scout_free(struct analyzer_scout *scout);
+
+/* The first word to an analyzer, also of the link that stays. -EACCES: by its
+ * certificate it is none of ours, which is said. */
+int analyzer_scout_hello(struct rm_link *link,
+    const struct analyzer_link_options *options, struct wire_writer *writer);
 
 /* Often. True: one of them welcomed us, and the scout has done its work. */
 bool analyzer_scout_tick(struct analyzer_scout *scout, rm_mono_t now);

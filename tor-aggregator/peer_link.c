@@ -9,6 +9,7 @@
 #include "rackmesh/base/log.h"
 #include "rackmesh/fabric/authority.h"
 #include "rackmesh/fabric/part.h"
+#include "tor-aggregator/hello.h"
 
 #define WHY 1024
 #define WELCOME_NS (3 * RM_NS_PER_S)
@@ -131,32 +132,16 @@ on_up(struct rm_link *link, void *arg)
 {
 	struct other *other = arg;
 	const struct peer_link_options *options = &other->links->options;
-	struct wire_tor_state tors[WIRE_MAX_TORS];
-	rm_mono_t now = rm_mono_now();
-	struct wire_hello hello = {
-		.role = WIRE_ROLE_AGGREGATOR,
-		.version_min = WIRE_VERSION,
-		.version_max = WIRE_VERSION,
-		.region = options->region,
-		.id = options->name,
-		.incarnation = options->incarnation,
-		.now_ns = (uint64_t)now.ns,
-		.tors = tors,
-		.tor_count = options->tor_count,
-	};
-	struct wire_bytes bytes;
+	const struct hello hello = { options->name, options->region,
+		options->incarnation, options->tors, options->tor_count };
 	char why[WHY];
-	int r;
 
-	other->heard = now;
+	other->heard = rm_mono_now();
 	if (!is_itself(other, link, why)) {
 		rm_log_warn(0, "this is not aggregator %s: %s", other->is.name, why);
 		return -EACCES;
 	}
-	for (size_t i = 0; i < options->tor_count; i++)
-		tors[i] = (struct wire_tor_state){ .tor = options->tors[i] };
-	r = wire_write_hello(other->links->writer, &hello, &bytes);
-	return r < 0 ? r : rm_link_send(link, bytes.data, bytes.len);
+	return hello_say(link, &hello, NULL, other->links->writer);
 }
 
 static int

@@ -13,9 +13,9 @@
 #include "rackmesh/fabric/authority.h"
 #include "schemas/wire.h"
 #include "tor-aggregator/agent.h"
+#include "tor-aggregator/hello.h"
 #include "tor-aggregator/plan_store.h"
 
-#define WHY 1024
 #define WELCOME_NS (3 * RM_NS_PER_S)
 /* Of a controller that pings, every 500 ms: a standby may have taken over. */
 #define SILENCE_NS (2500 * RM_NS_PER_MS)
@@ -40,58 +40,35 @@ struct relay {
 	struct relay_counts counts;
 };
 
-/* Before a word is said to it. */
-static int
-check_peer(const struct relay *relay, const struct rm_link *link)
-{
-	const struct rm_request request = {
-		.verb = RM_VERB_SERVE_AGGREGATOR,
-		.region = relay->options.region,
-	};
-	char why[WHY];
-
-	if (rm_authority_admits(rm_link_identity(link), &request, why, sizeof(why)))
-		return 0;
-	rm_log_warn(0, "this is not a controller of ours: %s", why);
-	return -EACCES;
-}
-
 static int
 on_up(struct rm_link *link, void *arg)
 {
 	struct relay *relay = arg;
-	rm_mono_t now = rm_mono_now();
-	struct wire_tor_state tors[WIRE_MAX_TORS];
-	struct wire_hello hello = {
-		.role = WIRE_ROLE_AGGREGATOR,
-		.version_min = WIRE_VERSION,
-		.version_max = WIRE_VERSION,
-		.region = relay->options.region,
-		.id = relay->options.name,
-		.incarnation = relay->options.incarnation,
-		.now_ns = (uint64_t)now.ns,
-		.tors = tors,
-		.tor_count = relay->options.tor_count,
+	const struct relay_options *options = &relay->options;
+	const struct rm_request request = {
+		.verb = RM_VERB_SERVE_AGGREGATOR,
+		.region = options->region,
 	};
-	struct wire_bytes bytes;
+	const struct hello hello = { options->name, options->region,
+		options->incarnation, options->tors, options->tor_count };
+	struct wire_tor_state held[WIRE_MAX_TORS];
 	int r;
 
-	r = check_peer(relay, link);
+	r = hello_check(link, &request, "a controller of ours");
 	if (r < 0)
 		return r;
-	relay->up_at = relay->heard = now;
+	relay->up_at = relay->heard = rm_mono_now();
 	relay->pings = false;
-	for (size_t i = 0; i < hello.tor_count; i++) {
+	for (size_t i = 0; i < options->tor_count; i++) {
 		const struct wire_plan_view *view = plan_store_view(relay->store, i);
 
-		tors[i] = (struct wire_tor_state){ .tor = relay->options.tors[i] };
+		held[i] = (struct wire_tor_state){ .tor = options->tors[i] };
 		if (view != NULL) {
-			tors[i].plan_version = view->plan.version;
-			tors[i].plan_digest = view->plan.digest;
+			held[i].plan_version = view->plan.version;
+			held[i].plan_digest = view->plan.digest;
 		}
 	}
-	r = wire_write_hello(relay->writer, &hello, &bytes);
-	return r < 0 ? r : rm_link_send(link, bytes.data, bytes.len);
+	return hello_say(link, &hello, held, relay->writer);
 }
 
 static int
