@@ -189,38 +189,12 @@ listen_to_aggregators(struct analyzer *analyzer)
 }
 
 static int
-listen_http(struct analyzer *analyzer, const char *prefix, const char *where)
-{
-	struct rm_address address;
-	char text[512];
-	int r;
-
-	if (where[0] == '\0')
-		return 0;
-	snprintf(text, sizeof(text), "%s%s", prefix, where);
-	r = rm_address_parse(text, -1, &address);
-	if (r == 0)
-		r = rm_http_server_listen(analyzer->server, &address);
-	if (r < 0)
-		rm_log_error(r, "cannot serve HTTP on %s", text);
-	return r;
-}
-
-static int
-listen_https(struct analyzer *analyzer)
-{
-	const char *where = analyzer->config->https_listen;
-	int r = rm_https_listen(
-	    analyzer->server, where, rm_credentials_tls(analyzer->credentials), NULL);
-
-	if (r < 0)
-		rm_log_error(r, "cannot serve HTTPS on %s", where);
-	return r;
-}
-
-static int
 start_http(struct analyzer *analyzer)
 {
+	const struct analyzer_config *config = analyzer->config;
+	const struct rm_http_places places = { config->http_listen, config->http_socket,
+		config->https_listen };
+	struct rm_why why = { 0 };
 	int r;
 
 	r = rm_http_server_new(analyzer->loop, &analyzer->server);
@@ -235,14 +209,14 @@ start_http(struct analyzer *analyzer)
 		r = rm_credentials_metrics(analyzer->credentials, analyzer->metrics);
 	if (r == 0)
 		r = analyzer_api_serve(analyzer, analyzer->server);
-	if (r < 0)
+	if (r < 0) {
 		rm_log_error(r, "cannot prepare the HTTP server");
-	if (r == 0)
-		r = listen_http(analyzer, "", analyzer->config->http_listen);
-	if (r == 0)
-		r = listen_http(analyzer, "unix:", analyzer->config->http_socket);
-	if (r == 0)
-		r = listen_https(analyzer);
+		return r;
+	}
+	r = rm_http_places_listen(analyzer->server, &places,
+	    rm_credentials_tls(analyzer->credentials), NULL, &why);
+	if (r < 0)
+		rm_log_error(0, "%s", why.text);
 	return r;
 }
 

@@ -10,7 +10,7 @@
 #include "rackmesh/base/config.h"
 #include "rackmesh/base/credentials.h"
 #include "rackmesh/base/http_site.h"
-#include "rackmesh/fabric/https.h"
+#include "rackmesh/fabric/http_places.h"
 
 /* Strings are never NULL after a load unless said otherwise. */
 struct analyzer_influx_config {
@@ -30,6 +30,8 @@ struct analyzer_config {
 	char *listen;
 	struct rm_credentials_config credentials;
 	uint64_t max_aggregators;
+	char *record_folder; /* "": nothing is recorded */
+	uint64_t record_max_mib;
 	uint64_t row_interval_s;
 	uint64_t resolve_after_ms;
 	char *state_folder; /* "": nothing is kept */

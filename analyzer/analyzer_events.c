@@ -12,13 +12,14 @@
 #include "analyzer/history.h"
 #include "analyzer/intake.h"
 #include "analyzer/known.h"
-#include "analyzer/localise.h"
 #include "analyzer/racks.h"
 #include "analyzer/region.h"
 #include "analyzer/sla.h"
+#include "rackmesh/base/credentials.h"
 #include "rackmesh/base/log.h"
 #include "rackmesh/base/loop.h"
 #include "rackmesh/base/notify.h"
+#include "rackmesh/base/tls.h"
 
 #define TICK_NS (50 * RM_NS_PER_MS)
 #define TICKS_PER_JUDGEMENT 5
@@ -63,11 +64,12 @@ on_own_incident(const char *region, enum wire_incident_state state,
 }
 
 static bool
-is_explained(const char *region, const struct rm_verdict *verdict, void *arg)
+is_explained(
+    const char *region, const struct rm_verdict *verdict, rm_wall_t now, void *arg)
 {
 	const struct analyzer *analyzer = arg;
 
-	return explained_by_racks(analyzer->board, region, verdict);
+	return explained_by_racks(analyzer->board, region, verdict, now);
 }
 
 int
@@ -155,9 +157,10 @@ tell_heard(struct analyzer *analyzer, rm_mono_t now)
 	for (size_t i = 0; (rack = racks_get(analyzer->racks, i)) != NULL; i++) {
 		struct region *region = analyzer_region(analyzer, rack->region);
 
-		localise_rack_heard(region_localise(region), rack->tor,
+		region_rack_heard(region, rack->tor,
 		    blind_rack_is_heard(
-			region_blind(region), rack->region, rack->tor, now));
+			region_blind(region), rack->region, rack->tor, now),
+		    now);
 	}
 }
 
@@ -174,14 +177,23 @@ static void
 on_ended(const struct board_entry *entry, void *arg)
 {
 	const struct analyzer *analyzer = arg;
-	const struct wire_incident incident = { .state = WIRE_RESOLVED,
+	struct region *region = analyzer_region(analyzer, entry->region);
+	struct wire_incident incident = { .incident_id = entry->id,
+		.state = WIRE_RESOLVED,
+		.tor = entry->tor,
+		.part_type = entry->part_type,
 		.part = entry->part,
+		.kind = entry->kind,
+		.opened_wall_ns = (uint64_t)entry->opened.ns,
+		.changed_wall_ns = (uint64_t)entry->changed.ns,
 		.evidence_json = entry->evidence_json };
 
 	rm_log_info("%s: %s: over, though nobody said so", entry->region, entry->part);
-	if (strcmp(entry->kind, rm_kind_word(RM_KIND_TOR_DOWN)) == 0)
-		region_tor_incident(
-		    analyzer_region(analyzer, entry->region), &incident, rm_mono_now());
+	/* As if each that had told of it had said so. */
+	for (size_t i = 0; i < entry->source_count; i++) {
+		incident.head.aggregator = entry->sources[i];
+		region_incident(region, &incident, rm_mono_now());
+	}
 }
 
 static void
@@ -193,6 +205,10 @@ judge(struct analyzer *analyzer, rm_mono_t now, rm_wall_t wall, bool also_blind)
 	for (size_t i = 0; i < analyzer->region_count; i++) {
 		int r;
 
+		blind_own_certificate(region_blind(analyzer->regions[i]),
+		    analyzer->config->name,
+		    rm_tls_ending_wall_s(rm_credentials_tls(analyzer->credentials),
+			wall.ns / RM_NS_PER_S));
 		r = region_judge(analyzer->regions[i], now, wall, also_blind);
 		analyzer->counts.judgements++;
 		analyzer->counts.failed_judgements += r < 0;

@@ -156,7 +156,7 @@ analyzer_metrics_register(const struct analyzer *analyzer, struct rm_metrics *me
 int
 analyzer_metrics_region(const struct region *region, struct rm_metrics *metrics)
 {
-	const struct localise_counts *l = localise_counts(region_localise(region));
+	const struct localise_counts *l = region_localised(region);
 	const struct rm_alert_counts *a = region_alert_counts(region);
 	char labels[RM_NAME_BYTES + 16];
 	/* clang-format off */

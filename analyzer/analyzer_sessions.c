@@ -10,7 +10,6 @@
 #include "analyzer/history.h"
 #include "analyzer/intake.h"
 #include "analyzer/known.h"
-#include "analyzer/localise.h"
 #include "analyzer/rack_turns.h"
 #include "analyzer/racks.h"
 #include "analyzer/region.h"
@@ -76,6 +75,8 @@ on_heard(const struct intake_info *session, void *arg)
 		blind_held(blind, session->region, session->name, session->heard);
 	else
 		blind_heard(blind, session->region, session->name, session->heard);
+	blind_certificates(blind, session->region, session->name, session->ends_s,
+	    session->controller, session->controller_ends_s);
 }
 
 static int
@@ -112,8 +113,7 @@ on_summary(const struct wire_summary_view *view, bool repeated, void *arg)
 			sla_summary(analyzer->sla, view);
 		else
 			analyzer->counts.overlaps++;
-		/* What does not fit is counted there. */
-		(void)localise_summary(region_localise(region), view, now);
+		region_summary(region, view, now);
 	}
 	if (summary->has_state)
 		blind_rack(region_blind(region), summary->head.region,
@@ -128,8 +128,8 @@ on_incident(const struct wire_incident *incident, void *arg)
 	int r;
 
 	r = board_edge(analyzer->board, incident);
-	if (r > 0 && strcmp(incident->kind, rm_kind_word(RM_KIND_TOR_DOWN)) == 0)
-		region_tor_incident(analyzer_region(analyzer, incident->head.region),
+	if (r > 0)
+		region_incident(analyzer_region(analyzer, incident->head.region),
 		    incident, rm_mono_now());
 	/* What is refused for good is counted there, and kept by history. */
 	return r == -ENOMEM ? r : 0;

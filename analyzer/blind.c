@@ -162,6 +162,7 @@ blind_connected(struct blind *blind, const char *region, const char *aggregator,
 	a->connected = true;
 	a->since = now;
 	a->heard = now;
+	a->ends_s = a->controller_ends_s = 0;
 	for (size_t i = 0; i < tor_count; i++) {
 		struct blind_rack *rack = get_rack(blind, region, tors[i]);
 
@@ -200,6 +201,19 @@ blind_is_connected(const struct blind *blind)
 	return false;
 }
 
+bool
+blind_last_heard(const struct blind *blind, rm_mono_t *ret)
+{
+	const struct blind_aggregator *a = blind->aggregators;
+
+	if (a == NULL)
+		return false;
+	for (*ret = a->heard; a != NULL; a = a->hh.next)
+		if (ret->ns < a->heard.ns)
+			*ret = a->heard;
+	return true;
+}
+
 void
 blind_heard(
     struct blind *blind, const char *region, const char *aggregator, rm_mono_t now)
@@ -220,6 +234,26 @@ blind_held(
 		return;
 	a->heard = now;
 	a->unread = now;
+}
+
+void
+blind_certificates(struct blind *blind, const char *region, const char *aggregator,
+    int64_t ends_s, const char *controller, int64_t controller_ends_s)
+{
+	struct blind_aggregator *a = blind_find_aggregator(blind, region, aggregator);
+
+	if (a == NULL)
+		return;
+	a->ends_s = ends_s;
+	a->controller_ends_s = rm_name_valid(controller) ? controller_ends_s : 0;
+	snprintf(a->controller, sizeof a->controller, "%.63s", controller);
+}
+
+void
+blind_own_certificate(struct blind *blind, const char *analyzer, int64_t ends_s)
+{
+	snprintf(blind->analyzer, sizeof blind->analyzer, "%.63s", analyzer);
+	blind->own_ends_s = ends_s;
 }
 
 /* Of a backlog: what it says was true then. */

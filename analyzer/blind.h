@@ -6,7 +6,8 @@
  * by says nothing of it, and whoever has told of it lately counts; a rack none of whose
  * aggregators is heard, or whose aggregator hears no agent, is blind; a region all of
  * whose aggregators are silent is one finding that inhibits all those below it. What a
- * blind rack's incidents were, stays.
+ * blind rack's incidents were, stays. And what will be silent soon, since its
+ * certificate ends: an aggregator that is heard, its controller, we ourselves.
  */
 #ifndef ANALYZER_BLIND_H
 #define ANALYZER_BLIND_H
@@ -44,6 +45,8 @@ void blind_left(struct blind *blind, const char *region, const char *aggregator)
 void blind_clear(struct blind *blind);
 /* Has any of them a session? */
 bool blind_is_connected(const struct blind *blind);
+/* When anything came from any of them, last. False: none is known. */
+bool blind_last_heard(const struct blind *blind, rm_mono_t *ret);
 /* Anything came from it. */
 void blind_heard(
     struct blind *blind, const char *region, const char *aggregator, rm_mono_t now);
@@ -56,6 +59,13 @@ void blind_held(
 void blind_rack(struct blind *blind, const char *region, const char *aggregator,
     const char *tor, const struct wire_rack_state *state, int64_t lag_ns,
     rm_mono_t now);
+/* Its certificate ends then, in wall-clock seconds, and that of the controller which it
+ * has that name of, once that is soon; 0: not soon. Until it connects again, or says
+ * something else. */
+void blind_certificates(struct blind *blind, const char *region, const char *aggregator,
+    int64_t ends_s, const char *controller, int64_t controller_ends_s);
+/* Our own, likewise. */
+void blind_own_certificate(struct blind *blind, const char *analyzer, int64_t ends_s);
 /* We ourselves stood still until now: what was silent meanwhile gets its grace anew. */
 void blind_stalled(struct blind *blind, rm_mono_t now);
 

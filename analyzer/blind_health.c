@@ -58,6 +58,20 @@ rack_health(const struct blind *blind, const char *tor, rm_mono_t now)
 	return known ? RM_HEALTH_UNKNOWN : health_of_unknown(blind, now);
 }
 
+/* Some aggregator is heard: whoever it is connected to would say so through it. */
+static enum rm_health
+controller_health(const struct blind *blind, const char *name, rm_mono_t now)
+{
+	const struct blind_aggregator *a;
+
+	if (blind_says_ending(blind, name, now) != NULL)
+		return RM_HEALTH_BAD;
+	for (a = blind->aggregators; a != NULL; a = a->hh.next)
+		if (a->connected && !blind_is_silent(blind, a, now))
+			return RM_HEALTH_GOOD;
+	return RM_HEALTH_UNKNOWN;
+}
+
 enum rm_health
 blind_health(const struct blind *blind, const struct rm_verdict *verdict, rm_mono_t now)
 {
@@ -67,6 +81,10 @@ blind_health(const struct blind *blind, const struct rm_verdict *verdict, rm_mon
 
 	if (verdict->part.type == RM_PART_AGGREGATOR)
 		return aggregator_health(blind, name, now);
+	if (verdict->part.type == RM_PART_ANALYZER)
+		return blind->own_ends_s == 0 ? RM_HEALTH_GOOD : RM_HEALTH_BAD;
+	if (verdict->part.type == RM_PART_CONTROLLER)
+		return controller_health(blind, name, now);
 	if (verdict->part.type == RM_PART_RACK)
 		return rack_health(blind, name, now);
 	for (a = blind->aggregators; a != NULL; a = a->hh.next) {

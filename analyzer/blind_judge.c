@@ -306,12 +306,53 @@ judge_racks(struct blind *blind, rm_mono_t now, rm_wall_t wall)
 	}
 }
 
+const struct blind_aggregator *
+blind_says_ending(const struct blind *blind, const char *controller, rm_mono_t now)
+{
+	const struct blind_aggregator *a;
+
+	for (a = blind->aggregators; a != NULL; a = a->hh.next)
+		if (a->controller_ends_s != 0 && !blind_is_silent(blind, a, now) &&
+		    strcmp(a->controller, controller) == 0)
+			return a;
+	return NULL;
+}
+
+static void
+add_certificate(struct blind *blind, enum rm_part_type daemon, const char *name,
+    int64_t ends_s, rm_wall_t wall)
+{
+	struct rm_verdict *verdict = &blind->verdicts[blind->verdict_count++];
+
+	rm_verdict_certificate(verdict, daemon, name, ends_s);
+	verdict->evidence.window_start = wall;
+}
+
+static void
+judge_certificates(struct blind *blind, rm_mono_t now, rm_wall_t wall)
+{
+	const struct blind_aggregator *a;
+
+	if (blind->own_ends_s != 0)
+		add_certificate(
+		    blind, RM_PART_ANALYZER, blind->analyzer, blind->own_ends_s, wall);
+	for (a = blind->aggregators; a != NULL; a = a->hh.next) {
+		if (a->ends_s != 0 && !blind_is_silent(blind, a, now))
+			add_certificate(
+			    blind, RM_PART_AGGREGATOR, a->name, a->ends_s, wall);
+		if (a->controller_ends_s != 0 &&
+		    blind_says_ending(blind, a->controller, now) == a)
+			add_certificate(blind, RM_PART_CONTROLLER, a->controller,
+			    a->controller_ends_s, wall);
+	}
+}
+
 int
 blind_judge(
     struct blind *blind, rm_mono_t now, rm_wall_t wall, const struct rm_verdict **ret)
 {
 	const size_t room =
-	    2 * HASH_COUNT(blind->aggregators) + HASH_COUNT(blind->racks) + 1;
+	    3 * HASH_COUNT(blind->aggregators) + HASH_COUNT(blind->racks) + 2;
 
 	if (rm_mono_since(now, blind->started) < blind->options.start_ns) {
 		*ret = NULL;
@@ -331,6 +372,7 @@ blind_judge(
 	judge_regions(blind, now, wall);
 	judge_aggregators(blind, now, wall);
 	judge_racks(blind, now, wall);
+	judge_certificates(blind, now, wall);
 	*ret = blind->verdicts;
 	return (int)blind->verdict_count;
 }

@@ -18,6 +18,9 @@ struct blind_aggregator {
 	rm_mono_t heard;  /* last, or when it was first named */
 	rm_mono_t since;  /* it has been connected, now or last */
 	rm_mono_t unread; /* last when it was there, but not listened to */
+	int64_t ends_s;   /* its certificate, soon; 0: not soon */
+	char controller[RM_NAME_BYTES];
+	int64_t controller_ends_s; /* that one's */
 	UT_hash_handle hh;
 };
 
@@ -45,6 +48,8 @@ struct blind {
 	rm_mono_t started, stalled;
 	struct blind_aggregator *aggregators;
 	struct blind_rack *racks;
+	char analyzer[RM_NAME_BYTES];
+	int64_t own_ends_s;
 	struct rm_verdict *verdicts;
 	size_t verdict_count, verdict_size;
 };
@@ -54,6 +59,10 @@ bool blind_is_silent(
 /* It has told of the rack lately: one that stands by does not. */
 bool blind_is_current(
     const struct blind *blind, const struct blind_source *source, rm_mono_t now);
+/* Of aggregators that are heard: the first to say that this controller's certificate
+ * ends soon, or NULL. */
+const struct blind_aggregator *blind_says_ending(
+    const struct blind *blind, const char *controller, rm_mono_t now);
 void blind_forget(struct blind *blind, struct blind_aggregator *aggregator);
 
 struct blind_aggregator *blind_find_aggregator(

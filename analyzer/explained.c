@@ -1,12 +1,15 @@
 #include "analyzer/explained.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analyzer/board.h"
 #include "rackmesh/fabric/verdict.h"
 
 #define MOST 0.75 /* of the samples */
+#define LATELY_NS (4 * RM_NS_PER_S)
+#define MAX_ENDED 64 /* looked at, the newest */
 
 /* rnic: "host/device". Is the entry about it, or about its host? */
 static bool
@@ -29,11 +32,14 @@ is_about(const struct board_entry *entry, const char *rnic)
 
 static bool
 is_told(const struct board *board, const char *region,
-    const struct rm_evidence_sample *sample)
+    const struct rm_evidence_sample *sample, rm_wall_t now)
 {
-	for (size_t i = 0; i < board_open(board); i++) {
-		const struct board_entry *entry = board_get(board, i);
+	const size_t count = board_open(board) + MAX_ENDED;
+	const struct board_entry *entry;
 
+	for (size_t i = 0; i < count && (entry = board_get(board, i)) != NULL; i++) {
+		if (!entry->is_open && llabs(now.ns - entry->resolved.ns) > LATELY_NS)
+			continue;
 		if (strcmp(entry->region, region) == 0 &&
 		    (is_about(entry, sample->from) || is_about(entry, sample->to)))
 			return true;
@@ -42,13 +48,13 @@ is_told(const struct board *board, const char *region,
 }
 
 bool
-explained_by_racks(
-    const struct board *board, const char *region, const struct rm_verdict *verdict)
+explained_by_racks(const struct board *board, const char *region,
+    const struct rm_verdict *verdict, rm_wall_t now)
 {
 	const struct rm_evidence *evidence = &verdict->evidence;
 	size_t told = 0;
 
 	for (size_t i = 0; i < evidence->sample_count; i++)
-		told += is_told(board, region, &evidence->samples[i]);
+		told += is_told(board, region, &evidence->samples[i], now);
 	return told > 0 && (double)told >= MOST * (double)evidence->sample_count;
 }

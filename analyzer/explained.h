@@ -9,12 +9,15 @@
 
 #include <stdbool.h>
 
+#include "rackmesh/base/clock.h"
+
 struct board;
 struct rm_verdict;
 
 /* Most of the verdict's sample probes begin or end at an RNIC or a host on which a rack
- * of the region has an open incident. */
-bool explained_by_racks(
-    const struct board *board, const char *region, const struct rm_verdict *verdict);
+ * of the region has an open incident, or had one until lately: rows tell of it later.
+ */
+bool explained_by_racks(const struct board *board, const char *region,
+    const struct rm_verdict *verdict, rm_wall_t now);
 
 #endif

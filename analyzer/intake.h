@@ -50,6 +50,10 @@ struct intake_info {
 	size_t tor_count;
 	uint64_t summaries, incidents; /* messages, also repeated ones */
 	uint64_t unacked;
+	/* Of its certificate and of its controller's, "" if none: when it ends, in
+	 * wall-clock seconds, once that is soon; 0: not soon. */
+	int64_t ends_s, controller_ends_s;
+	char controller[RM_NAME_BYTES];
 };
 
 struct intake_callbacks {

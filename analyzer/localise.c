@@ -1,13 +1,17 @@
 #include "analyzer/localise.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/localise_bins.h"
 #include "analyzer/localise_case.h"
 #include "analyzer/localise_evidence.h"
 #include "analyzer/localise_find.h"
+#include "analyzer/localise_known.h"
+#include "analyzer/localise_listed.h"
 #include "analyzer/localise_map.h"
 #include "analyzer/localise_standing.h"
 #include "analyzer/localise_state.h"
@@ -18,9 +22,13 @@
 	5 /* in a row, at the pace of now: its clock is wrong, not its rows \
 	   */
 #define SLOW_EVERY_NS RM_NS_PER_S
+#define LEAST_USUAL_LOSS 1e-5 /* of what is not at fault: as far as is believed */
+#define MOST_USUAL_LOSS 7e-4
+#define MANY_EVERY_NS RM_NS_PER_S
 #define MANY_LOSSY 2000
-#define LATELY_NS (6 * RM_NS_PER_S) /* rows of before may still come */
-#define MAX_SENT 100000000          /* of one row */
+#define MANY_LISTED 50000
+#define MANY_SLOW_EVERY_NS (5 * RM_NS_PER_S)
+#define MAX_SENT 100000000 /* of one row */
 
 /* ln of how much likelier what was named, or says so itself, is than by its kind. */
 #define FAVOUR_NAMED 4.0
@@ -41,12 +49,14 @@ localise_new(const struct localise_options *options, struct localise **ret)
 	    options->region != NULL ? options->region : "");
 	localise->map.row_interval_ns = options->row_interval_ns;
 	localise->verdicts = calloc(LOCALISE_MAX_VERDICTS, sizeof *localise->verdicts);
-	if (localise->verdicts == NULL || localise_case_init(&localise->recent) < 0 ||
-	    localise_case_init(&localise->slow) < 0 ||
+	if (localise->verdicts == NULL ||
+	    localise_case_init(&localise->recent, false) < 0 ||
+	    localise_case_init(&localise->slow, true) < 0 ||
 	    localise_standings_init(&localise->standings) < 0) {
 		localise_free(localise);
 		return -ENOMEM;
 	}
+	localise->recent.with_replies = true;
 	*ret = localise;
 	return 0;
 }
@@ -72,7 +82,8 @@ is_sane(const struct localise_rack *rack, const struct wire_path_row *row)
 	       row->sent <= MAX_SENT && row->lost_forward <= row->sent &&
 	       row->lost_reverse <= row->sent && row->lost_unknown <= row->sent &&
 	       row->lost_forward + row->lost_reverse + row->lost_unknown <= row->sent &&
-	       row->flows_dead <= row->flows;
+	       row->flows_dead <= row->flows &&
+	       (uint64_t)row->flows_partial + row->flows_silent <= row->flows;
 }
 
 /* A backlog is history, and no evidence of now. A clock that is wrong is wrong by the
@@ -146,11 +157,14 @@ localise_summary(
 		return 0;
 	rack->incarnation = summary->head.incarnation;
 	rack->seq = summary->head.seq;
-	if (is_late(localise, rack, summary, now))
+	rack->doubted = is_late(localise, rack, summary, now);
+	if (rack->doubted)
 		return 0;
 	rack->heard = true;
 	if (summary->path_count == 0)
 		return 0;
+	if (localise->first_row.ns == 0)
+		localise->first_row = now;
 	localise_map_frame(rack, (rm_wall_t){ (int64_t)summary->end_wall_ns }, now);
 	for (size_t i = 0; r >= 0 && i < summary->path_count; i++) {
 		struct wire_path_row row;
@@ -161,29 +175,6 @@ localise_summary(
 	localise_map_sweep(&localise->map, rack, now);
 	localise->counts.paths = localise->map.way_count;
 	return r;
-}
-
-void
-localise_tor_verdict(struct localise *localise, const char *tor, bool stands,
-    bool mesh_fails, rm_mono_t now)
-{
-	struct localise_rack *rack;
-
-	if (!rm_name_valid(tor) || localise_map_rack(&localise->map, tor, &rack) < 0)
-		return;
-	rack->tor_stands = stands;
-	rack->mesh_fails = stands && mesh_fails;
-}
-
-void
-localise_rack_heard(struct localise *localise, const char *tor, bool heard)
-{
-	struct localise_rack *rack = localise_map_find_rack(&localise->map, tor);
-
-	if (rack == NULL || rack->heard == heard)
-		return;
-	rack->heard = heard;
-	rack->frame_came[0].ns = rack->frame_came[1].ns = INT64_MIN / 2;
 }
 
 static double
@@ -214,71 +205,16 @@ favour(const struct localise *localise, const struct localise_suspect *suspect)
 	return sum;
 }
 
-static rm_mono_t
-lately(const struct localise *localise)
+/* What is lost where nobody is at fault: as much as the last explanation left over. One
+ * more than that, for a quiet fabric is not known to lose nothing. */
+static int
+learn_usual(struct localise *localise)
 {
-	return (rm_mono_t){ localise->now.ns - LATELY_NS };
-}
+	const double sent = fmax(localise_bins_sent(&localise->map, localise->now), 1);
+	const double usual = ((double)localise->slow_unexplained + 1) / sent;
 
-/* Some way between two racks is explained by what is named. */
-static bool
-is_explained(const struct localise *localise, const struct localise_element *pair)
-{
-	for (size_t i = 0; i < pair->way_count; i++)
-		if (localise_standings_explain(
-			&localise->standings, pair->ways[i], lately(localise)))
-			return true;
-	return false;
-}
-
-static enum localise_known
-known_back(const struct localise_way *way, const struct localise_sum *sum, void *arg)
-{
-	const struct localise *localise = arg;
-
-	if (sum->unknown > 0 &&
-	    !localise_standings_explain(&localise->standings, way, lately(localise)) &&
-	    is_explained(localise, way->pair->back))
-		return LOCALISE_KNOWN_BACK;
-	return LOCALISE_NEWS;
-}
-
-/* What a hard fault loses stays in the sums of many seconds longer than it lasts. */
-static enum localise_known
-known_slow(const struct localise_way *way, const struct localise_sum *sum, void *arg)
-{
-	const struct localise *localise = arg;
-
-	if (localise_standings_explain(
-		&localise->standings, way, (rm_mono_t){ INT64_MIN }))
-		return LOCALISE_KNOWN;
-	return known_back(way, sum, arg);
-}
-
-/* A way that something else that is blamed, or named, is on needs no name. */
-static bool
-is_needless(const struct localise *localise, const struct localise_case *c,
-    const struct rm_explanation *explanation, const struct localise_suspect *path)
-{
-	if (path->type != RM_PART_PATH)
-		return false;
-	for (size_t i = 0; i < path->elements[0]->way_count; i++) {
-		const struct localise_way *way = path->elements[0]->ways[i];
-
-		if (!localise_suspect_on(path, way))
-			continue;
-		if (localise_standings_explain_path(
-			&localise->standings, way, lately(localise)))
-			return true;
-		for (size_t k = 0; k < explanation->part_count; k++) {
-			const struct localise_suspect *s =
-			    &c->suspects[explanation->parts[k].candidate];
-
-			if (s->type != RM_PART_PATH && localise_suspect_on(s, way))
-				return true;
-		}
-	}
-	return false;
+	return rm_judge_base_loss(
+	    localise->slow.judge, fmin(fmax(usual, LEAST_USUAL_LOSS), MOST_USUAL_LOSS));
 }
 
 static int
@@ -291,7 +227,7 @@ judge_case(struct localise *localise, struct localise_case *c,
 
 	r = localise_case_build(c, &localise->map, now->now,
 	    slow ? localise_way_slow : localise_way_newest,
-	    slow ? known_slow : known_back, localise);
+	    slow ? localise_known_slow : NULL, localise);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < c->suspect_count; i++)
@@ -302,14 +238,19 @@ judge_case(struct localise *localise, struct localise_case *c,
 	for (size_t i = 0; i < explanation.part_count; i++) {
 		const struct rm_blamed *part = &explanation.parts[i];
 
-		if (is_needless(
+		if (localise_is_faint(c, &explanation, i) ||
+		    (!slow && localise_is_overstated(c, &localise->map,
+				  localise_way_newest, &explanation, i)) ||
+		    localise_is_needless(
 			localise, c, &explanation, &c->suspects[part->candidate]))
 			continue;
 		localise_find(c, &explanation, i, &finding);
 		localise_standings_weigh(&localise->standings, now, &finding, slow);
 	}
-	if (slow)
+	if (slow) {
+		localise->slow_unexplained = explanation.unexplained_lost;
 		return 0;
+	}
 	localise->counts.judged++;
 	localise->counts.unexplained_lost += explanation.unexplained_lost;
 	if (localise->reverse_due || localise->map.lossy_count <= MANY_LOSSY)
@@ -339,19 +280,26 @@ hear_racks(struct localise *localise, const struct localise_now *now)
 	}
 }
 
-/* Where much is lost, not all in one go: the loop has others to serve. */
+/* Where much is lost, not all in one go, and not again before every rack has told more:
+ * the loop has others to serve. */
 static int
 judge(struct localise *localise, const struct localise_now *now)
 {
 	const size_t lossy = localise->map.lossy_count;
 	const bool slow_due =
-	    rm_mono_since(now->now, localise->slow_judged) >= SLOW_EVERY_NS;
+	    rm_mono_since(now->now, localise->slow_judged) >=
+	    (localise->map.listed_count <= MANY_LISTED ? SLOW_EVERY_NS
+						       : MANY_SLOW_EVERY_NS);
+	const bool recent_due =
+	    rm_mono_since(now->now, localise->recent_judged) >= MANY_EVERY_NS;
 	int r = 0;
 
-	if (lossy == 0)
+	if (localise->map.listed_count == 0)
 		return 0;
-	if (!slow_due || lossy <= MANY_LOSSY)
+	if (lossy <= MANY_LOSSY || (recent_due && !slow_due)) {
+		localise->recent_judged = now->now;
 		r = judge_case(localise, &localise->recent, now, false);
+	}
 	if (r < 0 || !slow_due)
 		return r;
 	localise->slow_judged = now->now;
@@ -360,7 +308,8 @@ judge(struct localise *localise, const struct localise_now *now)
 	if (lossy > MANY_LOSSY &&
 	    localise_standings_wait(&localise->standings, now->now))
 		return 0;
-	return judge_case(localise, &localise->slow, now, true);
+	r = learn_usual(localise);
+	return r < 0 ? r : judge_case(localise, &localise->slow, now, true);
 }
 
 int
@@ -375,12 +324,12 @@ localise_judge(struct localise *localise, rm_mono_t now, rm_wall_t wall,
 	localise->now = now;
 	localise->knows_wall = true;
 	localise->wall_ahead_ns = wall.ns - now.ns;
-	localise_map_tidy(map, now);
+	localise_listed_tidy(map, now);
 	r = judge(localise, &at);
 	if (r < 0)
 		return r;
 	hear_racks(localise, &at);
-	localise_standings_fade(&localise->standings, now);
+	localise_standings_fade(&localise->standings, map, now);
 	for (size_t i = 0; i < localise->standings.count; i++)
 		if (localise->standings.standings[i].named)
 			localise->verdicts[count++] =

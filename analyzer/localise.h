@@ -10,7 +10,9 @@
  * itself: its rows hold no probe of an RNIC or host that is judged bad.
  *
  * Racks that lost nothing say so only every row interval: between two such rows they
- * count with the rates of their last one, while their aggregator is heard.
+ * count with the rates of their last one, while their aggregator is heard and what it
+ * says is believed. Besides the newest seconds the last two minutes are judged, for
+ * what loses a few of many.
  */
 #ifndef ANALYZER_LOCALISE_H
 #define ANALYZER_LOCALISE_H
@@ -53,8 +55,15 @@ int localise_summary(
 void localise_tor_verdict(struct localise *localise, const char *tor, bool stands,
     bool mesh_fails, rm_mono_t now);
 
+/* This rack has found a fault of that kind in itself: what was lost from or to it until
+ * now may have been its doing, if it is of a kind that loses probes. */
+void localise_rack_found(
+    struct localise *localise, const char *tor, const char *kind, rm_mono_t now);
+
 /* Nothing is heard of this rack (any more): its last rows say nothing. */
 void localise_rack_heard(struct localise *localise, const char *tor, bool heard);
+/* Another analyzer judges the region: what is named here is not any more. */
+void localise_forget_named(struct localise *localise);
 
 /* To be called every 250 ms. *verdicts lives until the next call. Returns how many, or
  * -ENOMEM. */

@@ -8,6 +8,8 @@
 
 #include "rackmesh/base/fnv.h"
 
+#define MAX_COURSES 64
+
 static uint64_t
 hash_of(const char *name)
 {
@@ -128,4 +130,29 @@ localise_element_enter(struct localise_element *element, struct localise_way *wa
 	}
 	element->ways[element->way_count++] = way;
 	return 0;
+}
+
+static bool
+same_course(const struct localise_way *a, const struct localise_way *b)
+{
+	return a->element_count == b->element_count &&
+	       memcmp(a->elements, b->elements,
+		   a->element_count * sizeof(struct localise_element *)) == 0;
+}
+
+size_t
+localise_element_courses(const struct localise_element *pair)
+{
+	const struct localise_way *first[MAX_COURSES];
+	size_t count = 0;
+
+	for (size_t i = 0; i < pair->way_count && count < MAX_COURSES; i++) {
+		size_t k = 0;
+
+		while (k < count && !same_course(first[k], pair->ways[i]))
+			k++;
+		if (k == count)
+			first[count++] = pair->ways[i];
+	}
+	return count > 0 ? count : 1;
 }

@@ -23,4 +23,8 @@ int localise_element_enter(struct localise_element *element, struct localise_way
 void localise_element_leave(struct localise_map *map, struct localise_element *element,
     const struct localise_way *way);
 
+/* How many of a pair's ways differ in what they cross: two that only differ in the port
+ * by which they enter their first switch are one. At least 1. */
+size_t localise_element_courses(const struct localise_element *pair);
+
 #endif

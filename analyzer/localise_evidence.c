@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/localise_listed.h"
 #include "analyzer/localise_standing.h"
 
 #define MAX_NEIGHBOURS 16
@@ -15,21 +16,27 @@
 #define MAX_SAMPLES_READ 128
 #define MAX_WAYS_BACK 64
 #define ONE_RNIC_SHARE 0.75
+#define MAX_PAIRS 64
+#define CONFINED_LN 3.0 /* 20 to 1 that others would be lost too, were it an RNIC */
+#define CONFINED_SHARE 0.25
 
 void
 localise_evidence_losses(const struct localise_map *map,
     const struct localise_suspect *suspect, rm_mono_t now, localise_seen *seen,
     struct localise_sum *ret)
 {
+	const size_t listed = localise_listed(map, seen);
+
 	*ret = (struct localise_sum){ 0 };
-	for (size_t i = 0; i < map->lossy_count; i++)
+	for (size_t i = 0; i < listed; i++)
 		if (localise_suspect_on(suspect, map->lossy[i]))
 			seen(map, map->lossy[i], now, ret);
 }
 
 void
 localise_evidence_traffic(const struct localise_map *map,
-    const struct localise_suspect *suspect, rm_mono_t now, struct localise_sum *ret)
+    const struct localise_suspect *suspect, localise_seen *seen, rm_mono_t now,
+    struct localise_sum *ret)
 {
 	const size_t ends = suspect->type == RM_PART_PATH ? 1 : suspect->element_count;
 
@@ -39,7 +46,7 @@ localise_evidence_traffic(const struct localise_map *map,
 			const struct localise_way *way = suspect->elements[i]->ways[k];
 
 			if (localise_suspect_on(suspect, way))
-				localise_way_recent(map, way, now, ret);
+				seen(map, way, now, ret);
 		}
 }
 
@@ -128,9 +135,10 @@ read_samples(struct one_rnic *one, const struct localise_suspect *suspect,
     localise_seen *seen, bool explained)
 {
 	const struct localise_map *map = one->now->map;
+	const size_t listed = localise_listed(map, seen);
 
 	one->count = 0;
-	for (size_t i = 0; i < map->lossy_count && one->count < MAX_SAMPLES_READ; i++) {
+	for (size_t i = 0; i < listed && one->count < MAX_SAMPLES_READ; i++) {
 		const struct localise_way *way = map->lossy[i];
 		const char *text = way->samples;
 		struct localise_sum sum = { 0 };
@@ -163,17 +171,68 @@ localise_evidence_one_rnic(const struct localise_now *now,
 	return false;
 }
 
+static bool
+is_among(const struct localise_element *pair,
+    const struct localise_element *const *pairs, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (pairs[i] == pair)
+			return true;
+	return false;
+}
+
+bool
+localise_evidence_confined(
+    const struct localise_now *now, const struct localise_suspect *suspect)
+{
+	const struct localise_element *pairs[MAX_PAIRS];
+	struct localise_sum on = { 0 }, beside = { 0 };
+	size_t count = 0;
+	double lost;
+
+	if (suspect->type == RM_PART_PATH)
+		return false;
+	for (size_t i = 0; i < now->map->lossy_count && count < MAX_PAIRS; i++) {
+		const struct localise_element *pair = now->map->lossy[i]->pair;
+
+		if (!localise_suspect_on(suspect, now->map->lossy[i]) ||
+		    is_among(pair, pairs, count))
+			continue;
+		pairs[count++] = pair;
+		for (size_t k = 0; k < pair->way_count && k < MAX_WAYS; k++)
+			localise_way_newest(now->map, pair->ways[k], now->now,
+			    localise_suspect_on(suspect, pair->ways[k]) ? &on
+									: &beside);
+	}
+	/* Rows of few packets know a flow to be silent, not yet dead. */
+	lost = fmax(on.hit, on.gone);
+	return on.flows > 0 && lost * log1p(beside.flows / on.flows) >= CONFINED_LN &&
+	       fmax(beside.hit, beside.gone) <=
+		   CONFINED_SHARE * lost * beside.flows / on.flows;
+}
+
+static bool
+loses_now(const struct localise_map *map, const struct localise_way *way, rm_mono_t now)
+{
+	struct localise_sum sum = { 0 };
+
+	localise_way_recent(map, way, now, &sum);
+	return sum.forward + sum.unknown + sum.reverse >= 1;
+}
+
+/* recent: not of what a fault before this one lost. */
 static void
 fill_samples(const struct localise_map *map, const struct localise_suspect *suspect,
-    struct rm_evidence *evidence)
+    size_t listed, bool recent, rm_mono_t now, struct rm_evidence *evidence)
 {
 	struct sample sample;
 
-	for (size_t i = 0; i < map->lossy_count; i++) {
+	for (size_t i = 0; i < listed; i++) {
 		const struct localise_way *way = map->lossy[i];
 		const char *text = way->samples;
 
-		if (!localise_suspect_on(suspect, way))
+		if (!localise_suspect_on(suspect, way) ||
+		    (recent && !loses_now(map, way, now)))
 			continue;
 		while (evidence->sample_count < RM_EVIDENCE_SAMPLES &&
 		       (text = read_sample(text, &sample)) != NULL) {
@@ -191,11 +250,11 @@ fill_samples(const struct localise_map *map, const struct localise_suspect *susp
 /* Switches on the lossy ways, which are not the part: they may be innocent. */
 static size_t
 find_neighbours(const struct localise_map *map, const struct localise_suspect *suspect,
-    struct localise_element **neighbours)
+    size_t listed, struct localise_element **neighbours)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < map->lossy_count; i++) {
+	for (size_t i = 0; i < listed; i++) {
 		const struct localise_way *way = map->lossy[i];
 
 		if (!localise_suspect_on(suspect, way))
@@ -219,7 +278,7 @@ find_neighbours(const struct localise_map *map, const struct localise_suspect *s
 /* Of what avoids the part; sources: only what begins there. */
 static void
 sum_elsewhere(const struct localise_map *map, const struct localise_finding *finding,
-    const struct localise_element *at, bool sources, rm_mono_t now,
+    const struct localise_element *at, bool sources, localise_seen *seen, rm_mono_t now,
     struct localise_sum *ret)
 {
 	*ret = (struct localise_sum){ 0 };
@@ -231,7 +290,7 @@ sum_elsewhere(const struct localise_map *map, const struct localise_finding *fin
 			localise_suspect_on(finding->other, way)) ||
 		    (sources && way->elements[0] != at))
 			continue;
-		localise_way_recent(map, way, now, ret);
+		seen(map, way, now, ret);
 	}
 }
 
@@ -245,18 +304,19 @@ arrived(const struct localise_sum *sum)
 
 static void
 rule_out(const struct localise_map *map, const struct localise_finding *finding,
-    rm_mono_t now, struct rm_evidence *evidence)
+    localise_seen *seen, rm_mono_t now, struct rm_evidence *evidence)
 {
+	const size_t listed = localise_listed(map, seen);
 	struct localise_element *neighbours[MAX_NEIGHBOURS];
-	const size_t count = find_neighbours(map, finding->suspect, neighbours);
+	const size_t count = find_neighbours(map, finding->suspect, listed, neighbours);
 
 	for (size_t i = 0; i < count; i++) {
 		struct localise_sum sum;
 
-		sum_elsewhere(map, finding, neighbours[i], true, now, &sum);
+		sum_elsewhere(map, finding, neighbours[i], true, seen, now, &sum);
 		evidence->others.sent += (uint64_t)round(sum.sent);
 		evidence->others.arrived += arrived(&sum);
-		sum_elsewhere(map, finding, neighbours[i], false, now, &sum);
+		sum_elsewhere(map, finding, neighbours[i], false, seen, now, &sum);
 		if (evidence->ruled_out_count == RM_EVIDENCE_RULED_OUT ||
 		    sum.sent < MIN_TO_RULE_OUT ||
 		    (double)arrived(&sum) < SHARE_TO_RULE_OUT * sum.sent)
@@ -288,17 +348,20 @@ say_direction(const struct localise_suspect *suspect, char out[RM_EVIDENCE_TEXT]
 
 void
 localise_evidence_fill(struct localise_map *map, const struct localise_finding *finding,
-    rm_mono_t now, struct rm_evidence *evidence)
+    localise_seen *seen, rm_mono_t now, struct rm_evidence *evidence)
 {
+	const size_t listed = localise_listed(map, seen);
 	struct localise_sum sum;
 
-	localise_evidence_traffic(map, finding->suspect, now, &sum);
+	localise_evidence_traffic(map, finding->suspect, seen, now, &sum);
 	evidence->to_part.sent = (uint64_t)round(sum.sent);
 	evidence->to_part.arrived = arrived(&sum);
 	say_direction(finding->suspect, evidence->observed);
 	if (finding->other != NULL)
 		snprintf(evidence->observed, sizeof evidence->observed,
 		    "one of the two is at fault, and no other probes tell which");
-	fill_samples(map, finding->suspect, evidence);
-	rule_out(map, finding, now, evidence);
+	fill_samples(map, finding->suspect, listed, true, now, evidence);
+	if (evidence->sample_count == 0)
+		fill_samples(map, finding->suspect, listed, false, now, evidence);
+	rule_out(map, finding, seen, now, evidence);
 }

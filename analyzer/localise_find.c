@@ -4,15 +4,21 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyzer/localise_observe.h"
+
 /* ln of likelihood ratios: 20 to 1 is as good as equal, 1000 to 1 is sure. */
 #define AMBIGUOUS 3.0
 #define SURE 6.9
-#define CERTAIN 14.0 /* no alternative was listed */
-#define DOWN 0.9     /* fitted loss of what lets nothing through */
+#define CERTAIN 14.0   /* no alternative was listed */
+#define FAINT_GAIN 0.5 /* for each flow, or probe, that was lost on it */
+#define DOWN 0.9       /* fitted loss of what lets nothing through */
+#define OVERSTATED 0.4 /* of the fitted loss: less is to be seen on its own ways */
+#define TOR_DOWN 0.95  /* of a ToR where a link of it would do as well */
 
 struct ties { /* one suspect of each part that is as good */
 	const struct localise_suspect *suspects[LOCALISE_TIES];
 	size_t count, tors, switches, links;
+	double tor_loss; /* fitted, of the last of the ToRs */
 	bool overflow;
 };
 
@@ -27,7 +33,7 @@ is_known(const struct localise_finding *finding, const struct rm_part *part)
 
 static void
 add_tie(struct ties *ties, struct localise_finding *finding,
-    const struct localise_suspect *suspect)
+    const struct localise_suspect *suspect, double loss)
 {
 	struct rm_part part;
 
@@ -38,6 +44,8 @@ add_tie(struct ties *ties, struct localise_finding *finding,
 		ties->overflow = true;
 		return;
 	}
+	if (suspect->type == RM_PART_TOR)
+		ties->tor_loss = loss;
 	ties->tors += suspect->type == RM_PART_TOR;
 	ties->switches += suspect->type == RM_PART_SWITCH;
 	ties->links += suspect->type == RM_PART_LINK;
@@ -101,8 +109,8 @@ settle(const struct ties *ties, struct localise_finding *finding)
 		either(finding, tor, of_type(ties, RM_PART_TOR, 1));
 		return true;
 	}
-	/* A ToR is down when its uplinks are; it is not lossy when one link is. */
-	if (ties->tors == 1 && finding->loss >= DOWN) {
+	/* A ToR is down when all its uplinks are; it is not lossy when one link is. */
+	if (ties->tors == 1 && finding->loss >= DOWN && ties->tor_loss >= TOR_DOWN) {
 		finding->suspect = tor;
 		return true;
 	}
@@ -170,6 +178,59 @@ explains_ways(const struct localise_case *c, const struct rm_explanation *explan
 	return false;
 }
 
+/* Where others explain most of what it lost, a little better is no reason: dead flows
+ * are probed more than the rest, and ways back are known by their shares alone. */
+bool
+localise_is_faint(
+    const struct localise_case *c, const struct rm_explanation *explanation, size_t nth)
+{
+	const struct rm_blamed *part = &explanation->parts[nth];
+	const struct localise_suspect *suspect = &c->suspects[part->candidate];
+	double lost = 0;
+
+	if (explanation->part_count < 2 || suspect->type == RM_PART_PATH)
+		return false;
+	for (size_t i = 0; i < suspect->element_count; i++)
+		lost += c->locals[suspect->elements[i]->local].weighed;
+	return part->gain < FAINT_GAIN * lost;
+}
+
+bool
+localise_is_overstated(const struct localise_case *c, const struct localise_map *map,
+    localise_seen *seen, const struct rm_explanation *explanation, size_t nth)
+{
+	const struct rm_blamed *part = &explanation->parts[nth];
+	const struct localise_suspect *suspect = &c->suspects[part->candidate];
+
+	if (explanation->part_count < 2 || part->loss >= DOWN ||
+	    (suspect->type != RM_PART_LINK && suspect->type != RM_PART_SWITCH))
+		return false;
+	return localise_observe_share(c, map, seen, suspect) < OVERSTATED * part->loss;
+}
+
+/* Another link is blamed that ends at the same switch: rows to come may show that it
+ * was that one. */
+static bool
+has_sibling(const struct localise_case *c, const struct rm_explanation *explanation,
+    const struct localise_suspect *mine)
+{
+	const struct localise_element *my = mine->elements[0];
+
+	if (mine->type != RM_PART_LINK)
+		return false;
+	for (size_t i = 0; i < explanation->part_count; i++) {
+		const struct localise_suspect *s =
+		    &c->suspects[explanation->parts[i].candidate];
+		const struct localise_element *e = s->elements[0];
+
+		if (s->type == RM_PART_LINK && e->cable != my->cable &&
+		    (strcmp(e->a, my->a) == 0 || strcmp(e->a, my->b) == 0 ||
+			strcmp(e->b, my->a) == 0 || strcmp(e->b, my->b) == 0))
+			return true;
+	}
+	return false;
+}
+
 void
 localise_find(const struct localise_case *c, const struct rm_explanation *explanation,
     size_t nth, struct localise_finding *ret)
@@ -182,7 +243,7 @@ localise_find(const struct localise_case *c, const struct rm_explanation *explan
 		.gain = blamed->gain,
 		.behind = CERTAIN,
 		.loss = blamed->loss };
-	add_tie(&ties, ret, mine);
+	add_tie(&ties, ret, mine, blamed->loss);
 	for (size_t i = 0; i < blamed->alternative_count; i++) {
 		const struct rm_alternative *a = &blamed->alternatives[i];
 		const struct localise_suspect *s = &c->suspects[a->candidate];
@@ -192,7 +253,7 @@ localise_find(const struct localise_case *c, const struct rm_explanation *explan
 			continue;
 		localise_suspect_part(s, &part);
 		if (a->behind <= AMBIGUOUS)
-			add_tie(&ties, ret, s);
+			add_tie(&ties, ret, s, a->loss);
 		else if (!is_known(ret, &part))
 			ret->behind = fmin(ret->behind, a->behind);
 	}
@@ -209,5 +270,6 @@ localise_find(const struct localise_case *c, const struct rm_explanation *explan
 		ret->suspect = of_type(&ties, RM_PART_SWITCH, 0);
 	if (ret->other == NULL)
 		localise_suspect_part(ret->suspect, &ret->part);
+	ret->has_sibling = has_sibling(c, explanation, mine);
 	ret->is_clear = ties.count == 1 && ret->behind >= SURE && !ties.overflow;
 }

@@ -18,11 +18,23 @@ struct localise_finding {
 	struct localise_suspect path;           /* what suspect is, if it is a way */
 	struct rm_part ties[LOCALISE_TIES];     /* all that are as good, the part too */
 	size_t tie_count;
-	bool has_tor;    /* among them */
-	bool is_clear;   /* nothing else is near */
-	bool is_crowded; /* no rule says which of them */
+	bool has_tor;     /* among them */
+	bool is_clear;    /* nothing else is near */
+	bool has_sibling; /* another link of a switch of its own is blamed as well */
+	bool is_crowded;  /* no rule says which of them */
 	double gain, behind, loss;
 };
+
+/* The nth blamed part adds too little to what the others explain. */
+bool localise_is_faint(const struct localise_case *c,
+    const struct rm_explanation *explanation, size_t nth);
+
+/* The nth blamed part, besides others, is said to lose much more than what was sent
+ * over it: replies that another part takes are missed on all ways, and fit it as well.
+ */
+bool localise_is_overstated(const struct localise_case *c,
+    const struct localise_map *map, localise_seen *seen,
+    const struct rm_explanation *explanation, size_t nth);
 
 /* Of the nth blamed part. *ret points into itself and the case: do not copy it. */
 void localise_find(const struct localise_case *c,

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyzer/localise_bins.h"
 #include "analyzer/localise_part.h"
 #include "analyzer/localise_state.h"
 
@@ -35,7 +36,7 @@ struct visit {
 };
 
 static bool
-add_way(const struct localise_way *way, void *arg)
+add_way(struct localise_way *way, void *arg)
 {
 	const struct visit *visit = arg;
 	struct health *health = visit->health;
@@ -121,6 +122,11 @@ localise_health(const struct localise *localise, const struct rm_verdict *verdic
 		if (rack != NULL && rack->heard && tor == NULL)
 			return RM_HEALTH_GOOD;
 	}
+	/* What minutes had shown, before a start of ours, seconds do not acquit. */
+	if (verdict->evidence.window_ns == LOCALISE_WINDOW_NS && standing == NULL &&
+	    (localise->first_row.ns == 0 ||
+		rm_mono_since(localise->now, localise->first_row) < LOCALISE_WINDOW_NS))
+		return RM_HEALTH_UNKNOWN;
 	if (!traffic_is_good(localise, part))
 		return RM_HEALTH_UNKNOWN;
 	/* A clean second proves nothing of what loses one of twenty. */

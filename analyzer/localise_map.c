@@ -8,6 +8,7 @@
 
 #include "analyzer/localise.h"
 #include "analyzer/localise_element.h"
+#include "analyzer/localise_listed.h"
 
 #define KEY_BYTES (WIRE_MAX_STRING + RM_NAME_BYTES + 2)
 
@@ -15,17 +16,14 @@ struct course { /* a way while its text is read */
 	struct localise_map *map;
 	struct localise_element *elements[LOCALISE_WAY_ELEMENTS];
 	uint8_t count;
+	uint8_t entered; /* the first ones, by its way, which lets go of them itself */
 	bool has_gap;
 };
 
 static void
 drop_way(struct localise_map *map, struct localise_way *way)
 {
-	for (size_t i = 0; way->is_listed && i < map->lossy_count; i++)
-		if (map->lossy[i] == way) {
-			map->lossy[i] = map->lossy[--map->lossy_count];
-			break;
-		}
+	localise_unlist(map, way);
 	if (way->pair != NULL) /* before its ends */
 		localise_element_leave(map, way->pair, way);
 	for (uint8_t i = 0; i < way->element_count; i++)
@@ -47,7 +45,7 @@ localise_map_sweep(struct localise_map *map, struct localise_rack *rack, rm_mono
 		return;
 	rack->swept = now;
 	HASH_ITER (hh, rack->ways, way, next) {
-		if (rm_mono_since(now, way->slow_at) >= keep_ns)
+		if (rm_mono_since(now, way->row_at) >= keep_ns)
 			drop_way(map, way);
 	}
 }
@@ -114,8 +112,11 @@ add_element(struct course *course, const char *a, const char *b, const char *at)
 	for (uint8_t i = 0; i < course->count; i++)
 		if (course->elements[i] == element) /* a loop */
 			return 0;
-	if (course->count >= LOCALISE_WAY_ELEMENTS)
+	if (course->count >= LOCALISE_WAY_ELEMENTS) {
+		if (element->way_count == 0)
+			localise_element_drop(course->map, element);
 		return -EINVAL;
+	}
 	course->elements[course->count++] = element;
 	return 0;
 }
@@ -216,14 +217,14 @@ enter_pair(struct localise_map *map, struct localise_way *way)
 static void
 abandon_course(struct course *course)
 {
-	for (uint8_t i = 0; i < course->count; i++)
+	for (uint8_t i = course->entered; i < course->count; i++)
 		if (course->elements[i]->way_count == 0)
 			localise_element_drop(course->map, course->elements[i]);
 }
 
 static struct localise_way *
-new_way(struct localise_map *map, struct localise_rack *rack,
-    const struct course *course, const char *key, size_t key_len)
+new_way(struct localise_map *map, struct localise_rack *rack, struct course *course,
+    const char *key, size_t key_len)
 {
 	/* Its elements lie beside it: whoever looks at one looks at the other. */
 	const size_t elements = course->count * sizeof(struct localise_element *);
@@ -248,6 +249,7 @@ new_way(struct localise_map *map, struct localise_rack *rack,
 			return NULL;
 		}
 		way->elements[way->element_count++] = course->elements[i];
+		course->entered++;
 	}
 	way->elements[0]->is_tor = true;
 	way->elements[way->element_count - 1]->is_tor = true;

@@ -3,8 +3,8 @@
  *
  * A way is one path of one rack: switches and directed links, two cables between the
  * same switches apart by the address of the interface that answered. What was sent and
- * lost on it is known for the newest two sets of rows, and fading over some 15 s. Its
- * elements know all the ways that cross them.
+ * lost on it is known for the newest two sets of rows, and for some two minutes in bins
+ * of 16 s. Its elements know all the ways that cross them.
  */
 #ifndef ANALYZER_LOCALISE_MAP_H
 #define ANALYZER_LOCALISE_MAP_H
@@ -20,7 +20,9 @@
 #include "rackmesh/fabric/part.h"
 #include "schemas/wire.h"
 
-#define LOCALISE_WAY_ELEMENTS (RM_OBSERVATION_ELEMENTS - 2)
+#define LOCALISE_WAY_ELEMENTS 18
+#define LOCALISE_BINS 8
+#define LOCALISE_BIN_NS (16 * RM_NS_PER_S)
 
 struct localise_way;
 
@@ -30,6 +32,7 @@ struct localise_element {
 	char at[RM_NAME_BYTES]; /* address of the interface at its end */
 	uint64_t cable; /* of a link: the same number for both of its directions */
 	bool is_tor;
+	rm_mono_t found; /* of a ToR: when something in its rack was last found */
 	/* Of all there is between two racks: their ToRs, and the same the other way. */
 	struct localise_element *ends[2], *back;
 	struct localise_way **ways;
@@ -46,7 +49,14 @@ struct localise_counts_seen { /* one set of rows */
 	float sent;   /* in the newest second of it, or where something was lost */
 	uint32_t forward, reverse, unknown;
 	uint32_t flows, dead;
-	float hit; /* of them, that lost something: as the rows' samples tell */
+	float hit;  /* of them, that lost something, and sent enough to tell how */
+	float gone; /* of them, that lost all: however fast they send, one each */
+	rm_mono_t came;
+};
+
+struct localise_bin { /* of rows that came in LOCALISE_BIN_NS; saturating */
+	uint32_t sent;
+	uint16_t forward, reverse, unknown;
 };
 
 struct localise_rack {
@@ -58,7 +68,10 @@ struct localise_rack {
 	uint64_t incarnation, seq;   /* of the last summary */
 	int64_t lag_ns;              /* of its wall clock, and how often in a row odd */
 	unsigned odd_lags;
+	bool doubted;            /* its last summary was not believed */
 	uint32_t frame;          /* number of the newest set of rows */
+	uint32_t lossy;          /* of the newest one in which anything was lost */
+	uint32_t first;          /* of those in a row that lost anything: the first */
 	rm_mono_t frame_came[2]; /* by the lowest bit of its number */
 	rm_mono_t swept;
 	rm_wall_t frame_end[2]; /* of the time that they cover */
@@ -69,14 +82,19 @@ struct localise_way {
 	struct localise_rack *rack;
 	struct localise_element *pair; /* between its ends; not among the elements */
 	uint8_t element_count;
-	bool is_traced;                      /* each hop is known */
-	bool is_listed;                      /* in map->lossy */
+	bool is_traced; /* each hop is known */
+	bool is_listed; /* in map->lossy, and where */
+	uint32_t listed_at;
 	struct localise_counts_seen seen[2]; /* by the lowest bit of the frame */
 	double rate;                         /* probes per second of the last rows */
-	float slow_sent, slow_forward, slow_reverse, slow_unknown; /* at slow_at */
-	rm_mono_t slow_at;
-	char *samples;  /* lost flows of its last lossy row; or NULL */
-	uint64_t stamp; /* scratch of who works with it now */
+	struct localise_bin bins[LOCALISE_BINS]; /* by the number's remainder */
+	int64_t bin;                             /* the newest one's number */
+	uint64_t lossy_slots; /* see localise_bins.h; bit 0 is slot's */
+	int64_t slot;
+	rm_mono_t row_at;   /* the last row of it */
+	rm_mono_t lossy_at; /* the last one that lost anything */
+	char *samples;      /* lost flows of its last lossy row; or NULL */
+	uint64_t stamp;     /* scratch of who works with it now */
 	UT_hash_handle hh;
 	char *key; /* destination's ToR, a blank, the path's text */
 	struct localise_element
@@ -87,8 +105,12 @@ struct localise_map {
 	struct localise_rack *racks;
 	size_t rack_count, way_count;
 	struct localise_element *elements;
-	struct localise_way **lossy; /* lost something lately */
-	size_t lossy_count, lossy_size;
+	/* First those that lost something lately; then, up to listed_count, those that
+	 * did as long ago as bins reach. */
+	struct localise_way **lossy;
+	size_t lossy_count, listed_count, lossy_size;
+	uint64_t sent[LOCALISE_BINS]; /* on all ways, as theirs */
+	int64_t bin;
 	int64_t row_interval_ns;
 	uint64_t stamp;
 };
@@ -101,8 +123,10 @@ struct localise_sum {
 	double newest_sent, newest_lost; /* of the newest rows; replies' losses not */
 	double older_lost;               /* of the rows before them */
 	rm_wall_t lossy_end;             /* of the newest rows that lost any */
-	/* Of ways that lost some in the newest rows: flows that lost some, or all. */
-	double hit, dead;
+	uint64_t lossy_slots;            /* of bins alone: bit 0 is the slot of now */
+	/* Of ways that lost some in the newest rows: flows that lost some, or all; and
+	 * all that lost all, those that sent but one packet too. */
+	double hit, dead, gone;
 };
 
 void localise_map_release(struct localise_map *map);
@@ -125,19 +149,27 @@ void localise_map_frame(struct localise_rack *rack, rm_wall_t end, rm_mono_t now
 int localise_map_row(struct localise_map *map, struct localise_way *way,
     const struct wire_path_row *row, int64_t covered_ns, int64_t window_ns,
     rm_mono_t now);
-/* Forgets ways that have not been in its rows for long, and what is lossy no more. */
+/* Forgets ways that have not been in its rows for long. */
 void localise_map_sweep(
     struct localise_map *map, struct localise_rack *rack, rm_mono_t now);
-void localise_map_tidy(struct localise_map *map, rm_mono_t now);
 
-/* Adds what was seen of it: in its newest rows, in the newest two sets, or fading over
- * some seconds. */
+/* Adds what was seen of it: in its newest rows, in the newest two sets, or in all bins.
+ */
 void localise_way_newest(const struct localise_map *map, const struct localise_way *way,
     rm_mono_t now, struct localise_sum *sum);
 void localise_way_recent(const struct localise_map *map, const struct localise_way *way,
     rm_mono_t now, struct localise_sum *sum);
 void localise_way_slow(const struct localise_map *map, const struct localise_way *way,
-    rm_mono_t now, struct localise_sum *sum);
+    rm_mono_t now, struct localise_sum *sum); /* localise_bins.c */
+
+/* Whether its newest rows lost a few on the way out, and when the first of them ended.
+ */
+bool localise_way_lost_by(
+    const struct localise_way *way, rm_mono_t now, rm_wall_t *ret);
+/* Whether a good share of what it sent passed it, beside what it lost, in a second that
+ * began not before `since`. */
+bool localise_way_passes(
+    const struct localise_way *way, rm_mono_t now, rm_wall_t since);
 
 bool localise_way_crosses(
     const struct localise_way *way, const struct localise_element *element);

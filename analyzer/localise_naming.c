@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "analyzer/localise_bins.h"
 #include "analyzer/localise_evidence.h"
 
 #define DEAD_SHARE 0.5 /* of the flows that lose something: they lose all */
@@ -21,10 +22,33 @@ localise_rack_of(const struct localise_map *map, const struct localise_finding *
 	return localise_map_find_rack(map, finding->suspect->elements[0]->a);
 }
 
-static enum rm_kind
-kind_of(enum rm_part_type type, const struct localise_sum *traffic)
+/* Something was lost on it, and a good share passed it in a later second: it is flows
+ * that die. In the very second in which it goes down, some pass first. */
+static bool
+is_passed(const struct localise_suspect *suspect, rm_mono_t now)
 {
-	const bool down = traffic->newest_lost >= DOWN_SHARE * traffic->newest_sent;
+	rm_wall_t since = { INT64_MAX }, end;
+
+	for (size_t i = 0; i < suspect->element_count; i++)
+		for (size_t k = 0; k < suspect->elements[i]->way_count; k++)
+			if (localise_way_lost_by(
+				suspect->elements[i]->ways[k], now, &end) &&
+			    end.ns < since.ns)
+				since = end;
+	for (size_t i = 0; i < suspect->element_count; i++)
+		for (size_t k = 0; k < suspect->elements[i]->way_count; k++)
+			if (localise_way_passes(
+				suspect->elements[i]->ways[k], now, since))
+				return true;
+	return false;
+}
+
+static enum rm_kind
+kind_of(
+    enum rm_part_type type, const struct localise_sum *traffic, bool slow, bool passed)
+{
+	const bool down = !slow && !passed &&
+			  traffic->newest_lost >= DOWN_SHARE * traffic->newest_sent;
 
 	if (type == RM_PART_PATH)
 		return RM_KIND_PATH_LOSSY;
@@ -32,7 +56,7 @@ kind_of(enum rm_part_type type, const struct localise_sum *traffic)
 		return RM_KIND_TOR_DOWN;
 	if (down)
 		return type == RM_PART_LINK ? RM_KIND_LINK_DOWN : RM_KIND_SWITCH_DOWN;
-	if (traffic->dead > 0 && traffic->dead >= DEAD_SHARE * traffic->hit)
+	if (!slow && traffic->dead > 0 && traffic->dead >= DEAD_SHARE * traffic->hit)
 		return RM_KIND_FLOWS_BLACKHOLED;
 	return type == RM_PART_LINK ? RM_KIND_LINK_LOSSY : RM_KIND_SWITCH_LOSSY;
 }
@@ -69,13 +93,13 @@ say_tor(const struct localise_rack *rack, struct rm_evidence *evidence)
 /* A switch that is a ToR keeps the name it was first given: down, or one of many. */
 static enum rm_part_type
 type_of(const struct localise_standing *s, const struct localise_finding *finding,
-    const struct localise_rack *rack, const struct localise_sum *traffic)
+    const struct localise_rack *rack, const struct localise_sum *traffic, bool slow)
 {
 	if (s->named)
 		return s->verdict.part.type;
 	if (finding->suspect->type == RM_PART_TOR &&
 	    (rack == NULL || !rack->tor_stands) &&
-	    traffic->newest_lost < DOWN_SHARE * traffic->newest_sent)
+	    (slow || traffic->newest_lost < DOWN_SHARE * traffic->newest_sent))
 		return RM_PART_SWITCH;
 	return finding->suspect->type;
 }
@@ -91,9 +115,11 @@ is_down_one_way(const struct localise_now *now, const struct localise_suspect *s
 		const struct localise_suspect way = { RM_PART_LINK,
 			{ suspect->elements[i] }, 1 };
 
-		localise_evidence_traffic(now->map, &way, now->now, &traffic);
+		localise_evidence_traffic(
+		    now->map, &way, localise_way_recent, now->now, &traffic);
 		if (traffic.newest_sent >= MIN_SENT &&
-		    traffic.newest_lost >= DOWN_SHARE * traffic.newest_sent)
+		    traffic.newest_lost >= DOWN_SHARE * traffic.newest_sent &&
+		    !is_passed(&way, now->now))
 			return true;
 	}
 	return false;
@@ -127,10 +153,13 @@ localise_name(struct localise_standing *s, const struct localise_now *now,
 
 	if (s->named && rm_mono_since(now->now, s->told) < EVIDENCE_NS)
 		return;
-	localise_evidence_traffic(now->map, finding->suspect, now->now, &traffic);
-	type = type_of(s, finding, rack, &traffic);
-	kind = is_down_one_way(now, finding->suspect) ? RM_KIND_LINK_DOWN
-						      : kind_of(type, &traffic);
+	localise_evidence_traffic(
+	    now->map, finding->suspect, localise_way_recent, now->now, &traffic);
+	type = type_of(s, finding, rack, &traffic, slow);
+	kind = !slow && is_down_one_way(now, finding->suspect)
+		   ? RM_KIND_LINK_DOWN
+		   : kind_of(type, &traffic, slow,
+			 type == RM_PART_LINK && is_passed(finding->suspect, now->now));
 	kind = turn(s, kind, now->now);
 	s->verdict = (struct rm_verdict){ .part = s->part,
 		.kind = kind,
@@ -138,9 +167,12 @@ localise_name(struct localise_standing *s, const struct localise_now *now,
 				  ? fmax(s->verdict.confidence, confidence(finding))
 				  : confidence(finding) };
 	s->verdict.part.type = type;
-	s->verdict.evidence.window_ns = slow ? 15 * RM_NS_PER_S : 2 * RM_NS_PER_S;
-	s->verdict.evidence.window_start = s->start;
-	localise_evidence_fill(now->map, finding, now->now, &s->verdict.evidence);
+	s->verdict.evidence.window_ns = slow ? LOCALISE_WINDOW_NS : 2 * RM_NS_PER_S;
+	s->verdict.evidence.window_start =
+	    slow ? (rm_wall_t){ now->wall.ns - LOCALISE_WINDOW_NS } : s->start;
+	localise_evidence_fill(now->map, finding,
+	    slow ? localise_way_slow : localise_way_recent, now->now,
+	    &s->verdict.evidence);
 	if (type == RM_PART_TOR)
 		say_tor(rack, &s->verdict.evidence);
 	s->slow = s->named ? s->slow && slow : slow;

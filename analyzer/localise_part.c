@@ -53,7 +53,7 @@ localise_part_same(const struct rm_part *a, const struct rm_part *b)
 
 struct visit {
 	const struct rm_part *part;
-	bool (*on)(const struct localise_way *way, void *arg);
+	bool (*on)(struct localise_way *way, void *arg);
 	void *arg;
 	bool stopped;
 };
@@ -93,7 +93,7 @@ visit_name(const struct localise_map *map, const char *name, size_t len,
 
 void
 localise_part_ways(const struct localise_map *map, const struct rm_part *part,
-    bool (*on)(const struct localise_way *way, void *arg), void *arg)
+    bool (*on)(struct localise_way *way, void *arg), void *arg)
 {
 	struct visit visit = { part, on, arg, false };
 	const char *between = part->type == RM_PART_LINK   ? "--"

@@ -21,6 +21,6 @@ bool localise_part_same(const struct rm_part *a, const struct rm_part *b);
 
 /* Calls on(way, arg) for each way over the part while that returns true. */
 void localise_part_ways(const struct localise_map *map, const struct rm_part *part,
-    bool (*on)(const struct localise_way *way, void *arg), void *arg);
+    bool (*on)(struct localise_way *way, void *arg), void *arg);
 
 #endif

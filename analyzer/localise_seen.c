@@ -1,55 +1,30 @@
+#include "analyzer/localise_bins.h"
+#include "analyzer/localise_listed.h"
 #include "analyzer/localise_map.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define FRESH_NS (2600 * RM_NS_PER_MS) /* rows come every second while they count */
 #define SILENT_NS (2 * RM_NS_PER_S)    /* without rows for so long: lost nothing */
+#define CLEAN_NS (5 * RM_NS_PER_S)     /* what was clean is probed again by then */
 #define IMPLIED_NS (1500 * RM_NS_PER_MS)
-#define SLOW_NS ((double)(15 * RM_NS_PER_S))
-#define FORGOTTEN_LOSS 0.3
-#define MAX_SAMPLES 8 /* of a row */
+#define WHOLE_SHARE 0.5F /* of the flows that lose something: they lose all */
+#define MAX_SAMPLES 8    /* of a row */
+#define SUDDEN_SHARE 0.3 /* lost, of what was sent */
+#define MIN_LOST 2       /* in a row: not the noise */
+#define SLACK_NS (50 * RM_NS_PER_MS) /* of the racks' clocks */
+#define PASSING_SHARE 0.25 /* so much does not take another way than its trace says */
 
 void
 localise_map_frame(struct localise_rack *rack, rm_wall_t end, rm_mono_t now)
 {
 	rack->frame++;
+	if (rack->lossy + 1 != rack->frame)
+		rack->first = rack->frame;
 	rack->frame_end[rack->frame & 1] = end;
 	rack->frame_came[rack->frame & 1] = now;
-}
-
-static void
-fade(struct localise_way *way, rm_mono_t now)
-{
-	const double left = exp(-(double)rm_mono_since(now, way->slow_at) / SLOW_NS);
-
-	way->slow_sent *= (float)left;
-	way->slow_forward *= (float)left;
-	way->slow_reverse *= (float)left;
-	way->slow_unknown *= (float)left;
-	way->slow_at = now;
-}
-
-static int
-list_lossy(struct localise_map *map, struct localise_way *way)
-{
-	if (way->is_listed)
-		return 0;
-	if (map->lossy_count == map->lossy_size) {
-		const size_t size = map->lossy_size != 0 ? 2 * map->lossy_size : 64;
-		struct localise_way **lossy =
-		    realloc(map->lossy, size * sizeof(struct localise_way *));
-
-		if (lossy == NULL)
-			return -ENOMEM;
-		map->lossy = lossy;
-		map->lossy_size = size;
-	}
-	map->lossy[map->lossy_count++] = way;
-	way->is_listed = true;
-	return 0;
 }
 
 /* Rows that begin to come may count many quiet seconds before the first loss, and those
@@ -65,10 +40,10 @@ sent_in_window(uint64_t sent, uint64_t lost, int64_t covered_ns, int64_t window_
 	return (float)fmax((double)sent * share, (double)lost);
 }
 
-/* How many flows lost something. Rows name but the first of them: beyond those, as many
- * as chance would hit. */
+/* How many flows lost something, where an older aggregator does not tell. Rows name but
+ * the first of them: beyond those, as many as chance would hit. */
 static float
-flows_hit(const struct wire_path_row *row, uint64_t lost)
+guess_hit(const struct wire_path_row *row, uint64_t lost)
 {
 	const double sent = fmax((double)row->sent, 1);
 	const double share = fmin((double)lost / sent, 1);
@@ -85,6 +60,36 @@ flows_hit(const struct wire_path_row *row, uint64_t lost)
 	return (float)fmax(fmax(named, hit), row->flows_dead);
 }
 
+struct flows_lost {
+	float hit, gone; /* see localise_counts_seen */
+};
+
+/* What is lossy is probed more often: its packets are no measure of how many flows lose
+ * all, but where a flow died in the midst of the time that the row covers. */
+static struct flows_lost
+count_flows(const struct wire_path_row *row, uint64_t lost, float sent)
+{
+	const double share = (double)lost / fmax((double)sent, 1);
+	const float by_packets = (float)(share * row->flows);
+	const float silent = (float)row->flows_silent;
+	const float partial = (float)row->flows_partial;
+
+	if (lost == 0)
+		return (struct flows_lost){ 0 };
+	if (silent + partial <= 0)
+		return (struct flows_lost){ guess_hit(row, lost), by_packets };
+	return (struct flows_lost){ (float)row->flows_dead + partial,
+		fminf(fmaxf(by_packets, silent), silent + partial) };
+}
+
+/* Flows that are lost whole, or much in one row, are seen in a second: no slow loss. */
+static bool
+is_sudden(const struct wire_path_row *row, uint64_t lost, float hit)
+{
+	return (lost >= 2 && (double)lost >= SUDDEN_SHARE * (double)row->sent) ||
+	       (row->flows_dead > 0 && (float)row->flows_dead >= WHOLE_SHARE * hit);
+}
+
 int
 localise_map_row(struct localise_map *map, struct localise_way *way,
     const struct wire_path_row *row, int64_t covered_ns, int64_t window_ns,
@@ -92,30 +97,34 @@ localise_map_row(struct localise_map *map, struct localise_way *way,
 {
 	const uint64_t lost = row->lost_forward + row->lost_reverse + row->lost_unknown;
 	struct localise_counts_seen *seen = &way->seen[way->rack->frame & 1];
+	const float sent = sent_in_window(row->sent, lost, covered_ns, window_ns);
+	const struct flows_lost flows = count_flows(row, lost, sent);
 	char *samples;
 
 	if (seen->frame != way->rack->frame) {
-		*seen = (struct localise_counts_seen){ .frame = way->rack->frame };
+		*seen = (struct localise_counts_seen){ .frame = way->rack->frame,
+			.came = now };
 		way->rate = 0;
 	}
 	seen->all += (uint32_t)row->sent;
-	seen->sent += sent_in_window(row->sent, lost, covered_ns, window_ns);
+	seen->sent += sent;
 	seen->forward += (uint32_t)row->lost_forward;
 	seen->reverse += (uint32_t)row->lost_reverse;
 	seen->unknown += (uint32_t)row->lost_unknown;
 	seen->flows += row->flows;
 	seen->dead += row->flows_dead;
-	seen->hit += lost > 0 ? flows_hit(row, lost) : 0;
+	seen->hit += flows.hit;
+	seen->gone += flows.gone;
 	if (covered_ns > 0)
 		way->rate +=
 		    (double)row->sent * (double)RM_NS_PER_S / (double)covered_ns;
-	fade(way, now);
-	way->slow_sent += (float)row->sent;
-	way->slow_forward += (float)row->lost_forward;
-	way->slow_reverse += (float)row->lost_reverse;
-	way->slow_unknown += (float)row->lost_unknown;
+	way->row_at = now;
+	if (!is_sudden(row, lost, flows.hit))
+		localise_bins_add(map, way, row, now);
 	if (lost == 0)
 		return 0;
+	way->lossy_at = now;
+	way->rack->lossy = way->rack->frame;
 	if (row->samples != NULL && row->samples[0] != '\0') {
 		samples = strdup(row->samples);
 		if (samples != NULL) {
@@ -123,33 +132,19 @@ localise_map_row(struct localise_map *map, struct localise_way *way,
 			way->samples = samples;
 		}
 	}
-	return list_lossy(map, way);
-}
-
-void
-localise_map_tidy(struct localise_map *map, rm_mono_t now)
-{
-	for (size_t i = map->lossy_count; i-- > 0;) {
-		struct localise_way *way = map->lossy[i];
-
-		fade(way, now);
-		if (way->slow_forward + way->slow_reverse + way->slow_unknown >
-		    FORGOTTEN_LOSS)
-			continue;
-		way->is_listed = false;
-		map->lossy[i] = map->lossy[--map->lossy_count];
-	}
+	return localise_list(map, way);
 }
 
 /* Nothing lost is only told every row interval. How long its last rows have spoken for
- * it meanwhile, or 0. */
+ * it meanwhile, or 0: what it says and is not believed may be that it lost all. */
 static int64_t
 implied_ns(
     const struct localise_map *map, const struct localise_rack *rack, rm_mono_t now)
 {
 	const int64_t since = rm_mono_since(now, rack->frame_came[rack->frame & 1]);
 
-	return rack->heard && since > SILENT_NS && since <= 5 * map->row_interval_ns / 2
+	return rack->heard && !rack->doubted && since > SILENT_NS &&
+		       since <= 5 * map->row_interval_ns / 2
 		   ? since
 		   : 0;
 }
@@ -172,10 +167,25 @@ add_seen(const struct localise_counts_seen *seen, bool newest, struct localise_s
 	sum->newest_sent += (double)seen->sent;
 	sum->flows += fmin(seen->flows, (double)seen->sent);
 	sum->newest_lost += lost;
+	sum->gone += (double)seen->gone;
 	if (lost < 1)
 		return;
 	sum->dead += seen->dead;
 	sum->hit += (double)seen->hit;
+}
+
+/* Of the newest set of rows, or of the one before; NULL: it is in none, or an old one.
+ */
+static const struct localise_counts_seen *
+fresh_row(const struct localise_way *way, uint32_t age, rm_mono_t now)
+{
+	const uint32_t frame = way->rack->frame - age;
+	const struct localise_counts_seen *seen = &way->seen[frame & 1];
+
+	return frame != 0 && seen->frame == frame &&
+		       rm_mono_since(now, seen->came) <= FRESH_NS
+		   ? seen
+		   : NULL;
 }
 
 static void
@@ -201,23 +211,46 @@ add_frames(const struct localise_map *map, const struct localise_way *way,
 		return;
 	}
 	for (uint32_t age = 0; age < frames; age++) {
-		const uint32_t frame = rack->frame - age, at = frame & 1;
+		const struct localise_counts_seen *seen = fresh_row(way, age, now);
 
-		if (frame == 0 || way->seen[at].frame != frame ||
-		    rm_mono_since(now, rack->frame_came[at]) > FRESH_NS)
+		if (seen == NULL)
 			continue;
-		add_seen(&way->seen[at], age == 0, sum);
-		if (way->seen[at].forward + way->seen[at].unknown > 0 &&
-		    rack->frame_end[at].ns > sum->lossy_end.ns)
-			sum->lossy_end = rack->frame_end[at];
+		add_seen(seen, age == 0, sum);
+		if (seen->forward + seen->unknown > 0 &&
+		    rack->frame_end[seen->frame & 1].ns > sum->lossy_end.ns)
+			sum->lossy_end = rack->frame_end[seen->frame & 1];
 	}
 }
 
+/*
+ * Since a rack began to lose, each way counts by its own newest row: what is lossy is
+ * probed more often than the rest, and must not outnumber it for that. The first of
+ * those rows may have been clean before it began; and what is in no rows any more was
+ * an RNIC's own loss.
+ */
 void
 localise_way_newest(const struct localise_map *map, const struct localise_way *way,
     rm_mono_t now, struct localise_sum *sum)
 {
-	add_frames(map, way, now, 1, sum);
+	const struct localise_rack *rack = way->rack;
+	const struct localise_counts_seen *seen =
+	    &way->seen[way->seen[1].frame > way->seen[0].frame];
+	const int64_t age = rm_mono_since(now, seen->came);
+
+	if (rack->lossy != rack->frame || implied_ns(map, rack, now) > 0) {
+		add_frames(map, way, now, 1, sum);
+		return;
+	}
+	if (seen->frame < rack->first)
+		return;
+	if (seen->forward + seen->reverse + seen->unknown > 0) {
+		if (seen->frame + 1 < rack->frame || age > FRESH_NS)
+			return;
+	} else if (age > CLEAN_NS ||
+		   (seen->frame == rack->first && rack->frame > rack->first)) {
+		return;
+	}
+	add_seen(seen, true, sum);
 }
 
 void
@@ -227,16 +260,40 @@ localise_way_recent(const struct localise_map *map, const struct localise_way *w
 	add_frames(map, way, now, 2, sum);
 }
 
-void
-localise_way_slow(const struct localise_map *map, const struct localise_way *way,
-    rm_mono_t now, struct localise_sum *sum)
+static double
+lost_on_the_way_out(const struct localise_counts_seen *seen)
 {
-	const double left = exp(-(double)rm_mono_since(now, way->slow_at) / SLOW_NS);
+	return (double)seen->forward + seen->unknown;
+}
 
-	sum->sent += (double)way->slow_sent * left;
-	sum->forward += (double)way->slow_forward * left;
-	sum->reverse += (double)way->slow_reverse * left;
-	sum->unknown += (double)way->slow_unknown * left;
-	if (implied_ns(map, way->rack, now) > 0)
-		sum->sent += way->rate * SLOW_NS / (double)RM_NS_PER_S * (1 - left);
+bool
+localise_way_lost_by(const struct localise_way *way, rm_mono_t now, rm_wall_t *ret)
+{
+	bool lost = false;
+
+	for (uint32_t age = 0; age < 2; age++) {
+		const struct localise_counts_seen *seen = fresh_row(way, age, now);
+
+		if (seen == NULL || lost_on_the_way_out(seen) < MIN_LOST)
+			continue;
+		*ret = way->rack->frame_end[seen->frame & 1];
+		lost = true;
+	}
+	return lost;
+}
+
+bool
+localise_way_passes(const struct localise_way *way, rm_mono_t now, rm_wall_t since)
+{
+	const struct localise_counts_seen *seen = fresh_row(way, 0, now);
+	double passed;
+
+	/* What lost something counts but one second; but for the first such row. */
+	if (seen == NULL || lost_on_the_way_out(seen) < 1 ||
+	    seen->all > seen->sent + 0.5F)
+		return false;
+	passed = (double)seen->sent - lost_on_the_way_out(seen);
+	return passed >= 1 && passed >= PASSING_SHARE * (double)seen->sent &&
+	       way->rack->frame_end[seen->frame & 1].ns - RM_NS_PER_S >=
+		   since.ns - SLACK_NS;
 }

@@ -1,5 +1,8 @@
 #include "analyzer/localise_speak.h"
 
+#include <math.h>
+
+#include "analyzer/localise_bins.h"
 #include "analyzer/localise_evidence.h"
 #include "analyzer/localise_naming.h"
 #include "analyzer/localise_part.h"
@@ -10,6 +13,7 @@
 #define DECIDE_NS (2250 * RM_NS_PER_MS)  /* the likelier one */
 /* "A or B" keeps its name for life: more rows may tell which. */
 #define UNDECIDED_NS (4500 * RM_NS_PER_MS)
+#define SIBLING_NS (3250 * RM_NS_PER_MS)  /* or it is the switch of both */
 #define CROWDED_NS (5 * RM_NS_PER_S)      /* the likeliest of several */
 #define OVERLAP_NS (3 * RM_NS_PER_S)      /* more, where another fault was named */
 #define TOR_SPEAK_NS (500 * RM_NS_PER_MS) /* its own rack has said so */
@@ -19,11 +23,17 @@
 #define MIN_LOST 4
 #define MIN_NEWEST_LOST 2
 #define MIN_GAIN 6.0
-#define LASTING_SHARE 0.6 /* of the losses before: fewer, and it ends */
-#define SLOW_MIN_LOST 6
+#define LASTING_SHARE                                                   \
+	0.6 /* of the losses before, or of all sent: fewer, and it ends \
+	     */
+#define SLOW_MIN_TIMES 6
+#define SLOW_STILL_TIMES 2 /* of what is named */
 #define SLOW_MIN_GAIN 6.0
 #define SLOW_RECENT_SHARE 0.5 /* more is sudden: the recent losses will tell */
+#define SLOW_GAPS 6           /* by chance, one in 400 is longer */
+#define SLOW_OVER_NS (4 * RM_NS_PER_S)
 #define DOWN_SHARE 0.9
+#define LOSSY_TOR 0.15            /* fitted: less is left to what minutes show */
 #define RNIC_NS (8 * RM_NS_PER_S) /* until its own rack has named an RNIC */
 #define MAX_LOOKED 64             /* ways of a part */
 
@@ -56,21 +66,26 @@ overlaps(const struct localise_standings *standings,
 bool
 localise_may_speak(const struct localise_standings *standings,
     const struct localise_now *now, const struct localise_finding *finding,
-    const struct localise_standing *first, rm_wall_t lossy_end)
+    const struct localise_standing *first, bool slow, rm_wall_t lossy_end)
 {
 	const struct localise_rack *rack = localise_rack_of(now->map, finding);
-	int64_t wait = finding->is_clear                             ? SPEAK_NS
-		       : finding->is_crowded                         ? CROWDED_NS
+	int64_t wait = finding->is_crowded                           ? CROWDED_NS
 		       : finding->other != NULL && !finding->has_tor ? UNDECIDED_NS
+		       : finding->has_sibling                        ? SIBLING_NS
+		       : finding->is_clear                           ? SPEAK_NS
 								     : DECIDE_NS;
 
 	/* Two racks that only have each other, and some of it arrives: anything may be.
 	 */
 	if (finding->is_crowded && finding->has_tor && finding->loss < DOWN_SHARE)
 		return false;
+	/* A few lost on the way to one of its links, and as many replies, look like it.
+	 */
+	if (!slow && rack != NULL && !rack->tor_stands && finding->loss < LOSSY_TOR)
+		return false;
 	if (rack != NULL && rack->tor_stands)
 		wait = TOR_SPEAK_NS;
-	else if (lossy_end.ns - first->first_end.ns < LASTING_NS)
+	else if (!slow && lossy_end.ns - first->first_end.ns < LASTING_NS)
 		return false;
 	/* A way that has a name of its own needs no part, and no haste. */
 	if (finding->suspect->type == RM_PART_PATH && wait < DECIDE_NS)
@@ -80,31 +95,48 @@ localise_may_speak(const struct localise_standings *standings,
 	return rm_mono_since(now->now, first->since) >= wait;
 }
 
+/* What a burst took is one witness. A fault of before is over when nothing has been
+ * lost for as long as it would take to lose some more; until then a few will do. */
+static enum localise_enough
+how_much_slow(const struct localise_now *now, const struct localise_finding *finding,
+    double recent, bool named)
+{
+	struct localise_sum sum;
+	double lost, times, clean_ns;
+
+	localise_evidence_losses(
+	    now->map, finding->suspect, now->now, localise_way_slow, &sum);
+	if (sum.lossy_slots == 0)
+		return LOCALISE_NOTHING;
+	lost = sum.forward + sum.unknown;
+	times = __builtin_popcountll(sum.lossy_slots);
+	clean_ns = (double)__builtin_ctzll(sum.lossy_slots) * (double)LOCALISE_SLOT_NS;
+	return times >= (named ? SLOW_STILL_TIMES : SLOW_MIN_TIMES) &&
+		       (named ||
+			   finding->gain * fmin(times / lost, 1) >= SLOW_MIN_GAIN) &&
+		       recent <= SLOW_RECENT_SHARE * lost &&
+		       clean_ns <= fmax(SLOW_GAPS * (double)LOCALISE_WINDOW_NS / lost,
+				       (double)SLOW_OVER_NS)
+		   ? LOCALISE_ENOUGH
+		   : LOCALISE_NOTHING;
+}
+
 enum localise_enough
 localise_how_much(const struct localise_now *now,
-    const struct localise_finding *finding, bool slow, rm_wall_t *lossy_end)
+    const struct localise_finding *finding, bool slow, bool named, rm_wall_t *lossy_end)
 {
-	struct localise_sum sum, slow_sum;
+	struct localise_sum sum;
 	double lost;
 
 	localise_evidence_losses(
 	    now->map, finding->suspect, now->now, localise_way_recent, &sum);
 	*lossy_end = sum.lossy_end;
 	lost = sum.forward + sum.unknown;
-	if (slow) {
-		localise_evidence_losses(
-		    now->map, finding->suspect, now->now, localise_way_slow, &slow_sum);
-		return finding->gain >= SLOW_MIN_GAIN &&
-			       slow_sum.forward + slow_sum.unknown >= SLOW_MIN_LOST &&
-			       lost >= 1 &&
-			       lost <= SLOW_RECENT_SHARE *
-					   (slow_sum.forward + slow_sum.unknown)
-			   ? LOCALISE_ENOUGH
-			   : LOCALISE_NOTHING;
-	}
+	if (slow)
+		return how_much_slow(now, finding, lost, named);
 	if (finding->gain >= MIN_GAIN && lost >= MIN_LOST &&
 	    sum.newest_lost >= MIN_NEWEST_LOST && sum.older_lost >= 1 &&
-	    sum.newest_lost >= LASTING_SHARE * sum.older_lost)
+	    sum.newest_lost >= LASTING_SHARE * fmin(sum.older_lost, sum.newest_sent))
 		return LOCALISE_ENOUGH;
 	return finding->gain >= SUSPECT_GAIN && lost >= SUSPECT_LOST
 		   ? LOCALISE_SUSPICIOUS

@@ -8,14 +8,16 @@
 
 enum localise_enough { LOCALISE_NOTHING, LOCALISE_SUSPICIOUS, LOCALISE_ENOUGH };
 
-/* What its losses amount to. *lossy_end: of the newest rows that show any. */
+/* What its losses amount to; named: it is already, for slow losses. *lossy_end: of the
+ * newest rows that show any. */
 enum localise_enough localise_how_much(const struct localise_now *now,
-    const struct localise_finding *finding, bool slow, rm_wall_t *lossy_end);
+    const struct localise_finding *finding, bool slow, bool named,
+    rm_wall_t *lossy_end);
 
 /* It has been under suspicion for long enough; first: since it, or one of its kind. */
 bool localise_may_speak(const struct localise_standings *standings,
     const struct localise_now *now, const struct localise_finding *finding,
-    const struct localise_standing *first, rm_wall_t lossy_end);
+    const struct localise_standing *first, bool slow, rm_wall_t lossy_end);
 
 /* One dead RNIC might look like this, so far. */
 bool localise_may_be_rnic(

@@ -5,24 +5,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/localise_bins.h"
 #include "analyzer/localise_evidence.h"
 #include "analyzer/localise_naming.h"
 #include "analyzer/localise_part.h"
 #include "analyzer/localise_speak.h"
 
 /* Rows take up to 1.5 s to come, and come every second. */
-#define SLOW_STRETCH_NS (2 * RM_NS_PER_S)
-#define SLOW_STRETCHES 5                  /* with losses, before it is said */
 #define TOR_SPEAK_NS (500 * RM_NS_PER_MS) /* its own rack has said so */
-#define RNIC_NS (8 * RM_NS_PER_S)         /* until its own rack has named an RNIC */
 #define LAPSE_NS (1500 * RM_NS_PER_MS)    /* a suspicion that pauses begins anew */
+#define SUDDEN_LOSS 0.3                   /* of what was known to lose a few before */
 #define SLOW_LAPSE_NS (6 * RM_NS_PER_S)
 #define WAIT_NS (6 * RM_NS_PER_S)
 #define JUST_NOW_NS (500 * RM_NS_PER_MS)
-#define STALE_NS (45 * RM_NS_PER_S) /* until its losses have faded */
+#define STALE_NS (45 * RM_NS_PER_S)  /* until nothing recent is of it */
+#define DECIDED_NS (5 * RM_NS_PER_S) /* rows of the same flows */
 
-#define SUSPECT_LOST 3 /* with this begins the wait, with the rest it may end */
-#define REVERSE_SHARE 0.1
 #define MAX_LOOKED 64 /* ways of a part */
 
 int
@@ -51,8 +49,38 @@ localise_standings_find(
 	return NULL;
 }
 
+/* It loses a share: what it lost is weighed with all else, and it is blamed anew. */
+static bool
+loses_a_share(const struct localise_standing *s)
+{
+	return s->slow || s->verdict.kind == RM_KIND_LINK_LOSSY ||
+	       s->verdict.kind == RM_KIND_SWITCH_LOSSY;
+}
+
+bool
+localise_standings_slow(
+    const struct localise_standings *standings, const struct localise_way *way)
+{
+	for (size_t i = 0; i < standings->count; i++) {
+		const struct localise_standing *s = &standings->standings[i];
+
+		if (s->named && s->slow && localise_part_on(&s->part, way))
+			return true;
+	}
+	return false;
+}
+
+static bool
+forget_way(struct localise_way *way, void *arg)
+{
+	if (!localise_standings_slow(arg, way))
+		localise_bins_forget(way);
+	return true;
+}
+
 void
-localise_standings_fade(struct localise_standings *standings, rm_mono_t now)
+localise_standings_fade(
+    struct localise_standings *standings, const struct localise_map *map, rm_mono_t now)
 {
 	for (size_t i = standings->count; i-- > 0;) {
 		struct localise_standing *s = &standings->standings[i];
@@ -60,6 +88,9 @@ localise_standings_fade(struct localise_standings *standings, rm_mono_t now)
 
 		/* What was named is remembered until its losses are forgotten. */
 		if (absent > (s->told.ns != 0 ? STALE_NS : SLOW_LAPSE_NS)) {
+			if (s->told.ns != 0 && !loses_a_share(s))
+				localise_part_ways(
+				    map, &s->part, forget_way, standings);
 			*s = standings->standings[--standings->count];
 			continue;
 		}
@@ -69,10 +100,10 @@ localise_standings_fade(struct localise_standings *standings, rm_mono_t now)
 }
 
 static bool
-explains(
+was_told(
     const struct localise_standing *s, const struct localise_way *way, rm_mono_t since)
 {
-	return s->told.ns != 0 && !s->slow && s->told.ns >= since.ns &&
+	return s->told.ns != 0 && s->told.ns >= since.ns &&
 	       localise_part_on(&s->part, way);
 }
 
@@ -81,18 +112,20 @@ localise_standings_explain(const struct localise_standings *standings,
     const struct localise_way *way, rm_mono_t since)
 {
 	for (size_t i = 0; i < standings->count; i++)
-		if (explains(&standings->standings[i], way, since))
+		if (!loses_a_share(&standings->standings[i]) &&
+		    was_told(&standings->standings[i], way, since))
 			return true;
 	return false;
 }
 
 bool
 localise_standings_explain_path(const struct localise_standings *standings,
-    const struct localise_way *way, rm_mono_t since)
+    const struct localise_way *way, bool slow, rm_mono_t since)
 {
 	for (size_t i = 0; i < standings->count; i++)
 		if (standings->standings[i].part.type != RM_PART_PATH &&
-		    explains(&standings->standings[i], way, since))
+		    (slow || !standings->standings[i].slow) &&
+		    was_told(&standings->standings[i], way, since))
 			return true;
 	return false;
 }
@@ -135,10 +168,10 @@ localise_standings_other(const struct localise_standings *standings,
 	return false;
 }
 
-/* NULL: too many. */
-static struct localise_standing *
-touch(struct localise_standings *standings, const struct rm_part *part, bool slow,
-    rm_wall_t lossy_end, const struct localise_now *now)
+struct localise_standing *
+localise_standings_touch(struct localise_standings *standings,
+    const struct rm_part *part, bool slow, rm_wall_t lossy_end,
+    const struct localise_now *now)
 {
 	struct localise_standing *s = localise_standings_find(standings, part);
 
@@ -147,19 +180,13 @@ touch(struct localise_standings *standings, const struct rm_part *part, bool slo
 			return NULL;
 		s = &standings->standings[standings->count++];
 		*s = (struct localise_standing){ .part = *part };
-		s->seen.ns = INT64_MIN / 2;
+		s->seen.ns = s->decided.ns = INT64_MIN / 2;
 	}
 	if (!s->named &&
 	    rm_mono_since(now->now, s->seen) > (slow ? SLOW_LAPSE_NS : LAPSE_NS)) {
 		s->since = now->now;
 		s->first_end = lossy_end;
 		s->start.ns = now->wall.ns - 2 * RM_NS_PER_S;
-		s->slow_count = 0;
-	}
-	if (slow && (s->slow_count == 0 ||
-			rm_mono_since(now->now, s->slow_at) >= SLOW_STRETCH_NS)) {
-		s->slow_count++;
-		s->slow_at = now->now;
 	}
 	s->seen = now->now;
 	return s;
@@ -209,8 +236,8 @@ touch_all(struct localise_standings *standings, const struct localise_finding *f
 	size_t looked = 0;
 
 	for (size_t i = 0; i < finding->tie_count; i++) {
-		const struct localise_standing *s =
-		    touch(standings, &finding->ties[i], slow, lossy_end, now);
+		const struct localise_standing *s = localise_standings_touch(
+		    standings, &finding->ties[i], slow, lossy_end, now);
 
 		if (s != NULL && (first == NULL || s->since.ns < first->since.ns))
 			first = s;
@@ -223,6 +250,19 @@ touch_all(struct localise_standings *standings, const struct localise_finding *f
 	return first;
 }
 
+/* What the last rows leave open, those just before them have told: the next ones may.
+ */
+static bool
+was_decided(const struct localise_standings *standings,
+    const struct localise_finding *finding, rm_mono_t now)
+{
+	const struct localise_standing *likeliest =
+	    localise_standings_find(standings, &finding->ties[0]);
+
+	return finding->other != NULL && likeliest != NULL &&
+	       rm_mono_since(now, likeliest->decided) < DECIDED_NS;
+}
+
 void
 localise_standings_weigh(struct localise_standings *standings,
     const struct localise_now *now, const struct localise_finding *finding, bool slow)
@@ -231,135 +271,46 @@ localise_standings_weigh(struct localise_standings *standings,
 	struct localise_standing *s;
 	struct rm_part part = finding->part;
 	rm_wall_t lossy_end;
-	const enum localise_enough much =
-	    localise_how_much(now, finding, slow, &lossy_end);
+	enum localise_enough much;
 
-	if (much == LOCALISE_NOTHING)
-		return;
 	/* What was named and would do as well is not renamed, nor are the others under
 	 * suspicion meanwhile. */
 	named = named_among(standings, finding);
+	/* For what seconds show: they tell when that is over. */
+	if (slow && named != NULL && !named->slow)
+		return;
+	much = localise_how_much(now, finding, slow, slow && named != NULL, &lossy_end);
+	if (much == LOCALISE_NOTHING)
+		return;
 	if (named != NULL)
 		part = named->part;
 	first =
 	    named != NULL ? NULL : touch_all(standings, finding, slow, lossy_end, now);
-	s = touch(standings, &part, slow, lossy_end, now);
+	s = localise_standings_touch(standings, &part, slow, lossy_end, now);
 	if (s == NULL)
+		return;
+	if (finding->other == NULL && !finding->is_crowded)
+		s->decided = now->now;
+	/* A few in one second are no other story than that it loses a few. */
+	if (!slow && s->named && s->slow &&
+	    (much != LOCALISE_ENOUGH || finding->loss < SUDDEN_LOSS))
 		return;
 	if (!s->named) {
 		first = first != NULL ? first : s;
-		if (much != LOCALISE_ENOUGH ||
-		    !localise_may_speak(standings, now, finding, first, lossy_end) ||
-		    (slow && s->slow_count < SLOW_STRETCHES))
+		if (was_decided(standings, finding, now->now))
+			return;
+		if (much != LOCALISE_ENOUGH || !localise_may_speak(standings, now,
+						   finding, first, slow, lossy_end))
 			return;
 		/* One RNIC that its own rack has not named yet is no part of ours. */
-		if (localise_may_be_rnic(finding, first->since, now->now) &&
+		if ((slow || (localise_may_be_rnic(finding, first->since, now->now) &&
+				 !localise_evidence_confined(now, finding->suspect))) &&
 		    localise_evidence_one_rnic(now, finding, finding->suspect,
 			slow ? localise_way_slow : localise_way_recent, standings,
 			localise_may_be_one_pair(finding, first->since, now->now)))
 			return;
 	}
 	localise_name(s, now, finding, slow);
-}
-
-/* Named, or it may be soon. */
-static bool
-is_suspected(const struct localise_standings *standings, const struct localise_way *way,
-    rm_mono_t now)
-{
-	for (size_t k = 0; k < standings->count; k++) {
-		const struct localise_standing *s = &standings->standings[k];
-
-		if (s->part.type != RM_PART_PATH &&
-		    (s->told.ns != 0 || rm_mono_since(now, s->since) < RNIC_NS) &&
-		    localise_part_on(&s->part, way))
-			return true;
-	}
-	return false;
-}
-
-/* All that comes and goes between them the other way is explained by what is named or
- * under suspicion on its way. */
-static bool
-has_reason(const struct localise_standings *standings, const struct localise_local *l,
-    rm_mono_t now)
-{
-	const struct localise_element *src = l->element->ends[0],
-				      *dst = l->element->ends[1];
-	const bool known = l->element->way_count > 0;
-
-	for (size_t i = 0; i < l->element->way_count; i++)
-		if (is_suspected(standings, l->element->ways[i], now))
-			return true;
-	/* No probe goes that way: replies may take any that leads from, or to, there.
-	 */
-	for (size_t i = 0; !known && i < src->way_count; i++)
-		if (is_suspected(standings, src->ways[i], now))
-			return true;
-	for (size_t i = 0; !known && i < dst->way_count; i++)
-		if (is_suspected(standings, dst->ways[i], now))
-			return true;
-	return false;
-}
-
-static bool
-shares_end(const struct localise_standings *standings, const struct rm_part *part,
-    const struct localise_local *l)
-{
-	const char *src = l->element->ends[0]->a, *dst = l->element->ends[1]->a;
-	const size_t src_len = strlen(src), dst_len = strlen(dst);
-
-	for (size_t i = 0; i < standings->count; i++) {
-		const struct localise_standing *s = &standings->standings[i];
-		const size_t len = strlen(s->part.name);
-
-		if (!s->named || s->part.type != RM_PART_PATH ||
-		    rm_part_equal(&s->part, part))
-			continue;
-		if ((strncmp(s->part.name, src, src_len) == 0 &&
-			s->part.name[src_len] == '-') ||
-		    (len > dst_len && strcmp(s->part.name + len - dst_len, dst) == 0 &&
-			s->part.name[len - dst_len - 1] == '>'))
-			return true;
-	}
-	return false;
-}
-
-void
-localise_standings_reverse(
-    struct localise_standings *standings, const struct localise_now *now)
-{
-	for (size_t i = 0; i < now->c->local_count; i++) {
-		const struct localise_local *l = &now->c->locals[i];
-		struct localise_suspect way, back;
-		struct localise_finding finding = { .suspect = &way, .tie_count = 1 };
-		struct localise_standing *s;
-
-		if (l->element->back == NULL || l->reverse < SUSPECT_LOST ||
-		    l->reverse < REVERSE_SHARE * l->reverse_sent)
-			continue;
-		way = localise_suspect_path(l->element);
-		back = localise_suspect_path(l->element->back);
-		localise_suspect_part(&way, &finding.part);
-		if (has_reason(standings, l, now->now) ||
-		    shares_end(standings, &finding.part, l))
-			continue;
-		finding.ties[0] = finding.part;
-		s = touch(standings, &finding.part, false, now->wall, now);
-		if (s == NULL || (!s->named && !localise_may_speak(standings, now,
-						   &finding, s, now->wall)))
-			continue;
-		if (rm_mono_since(now->now, s->since) < RNIC_NS &&
-		    localise_evidence_one_rnic(
-			now, &finding, &back, localise_way_recent, standings, true))
-			continue;
-		localise_name(s, now, &finding, false);
-		snprintf(s->verdict.evidence.observed, RM_EVIDENCE_TEXT,
-		    "%.0f of %.0f replies on it did not come, to probes from %.63s "
-		    "that "
-		    "had arrived",
-		    l->reverse, l->reverse_sent, way.elements[1]->a);
-	}
 }
 
 void
@@ -370,7 +321,7 @@ localise_standings_own(struct localise_standings *standings,
 	struct localise_standing *s;
 
 	snprintf(part.name, sizeof part.name, "%s", rack->tor);
-	s = touch(standings, &part, false, now->wall, now);
+	s = localise_standings_touch(standings, &part, false, now->wall, now);
 	if (s == NULL || s->named || rm_mono_since(now->now, s->since) < TOR_SPEAK_NS)
 		return;
 	s->verdict = (struct rm_verdict){

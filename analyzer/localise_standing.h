@@ -16,10 +16,9 @@ struct localise_standing {
 	bool named;
 	bool slow; /* named by losses that only many seconds show */
 	rm_mono_t since, seen, told;
+	rm_mono_t decided;   /* when nothing else would have done as well, last */
 	rm_wall_t first_end; /* of the rows that showed the first losses */
-	rm_mono_t slow_at;   /* lossy stretches that do not overlap, and the last one */
-	unsigned slow_count;
-	enum rm_kind turn; /* what its losses look like now, and since when */
+	enum rm_kind turn;   /* what its losses look like now, and since when */
 	rm_mono_t turn_at;
 	rm_wall_t start;
 	struct rm_verdict verdict;
@@ -43,24 +42,34 @@ void localise_standings_release(struct localise_standings *standings);
 /* One finding, of recent losses or of those of many seconds. */
 void localise_standings_weigh(struct localise_standings *standings,
     const struct localise_now *now, const struct localise_finding *finding, bool slow);
-/* Replies that vanish between two racks whose probes all arrive. */
+/* Replies that vanish between two racks whose probes all arrive: localise_reverse.c. */
 void localise_standings_reverse(
     struct localise_standings *standings, const struct localise_now *now);
 /* What a rack says of its own ToR, with nothing to be seen against it. */
 void localise_standings_own(struct localise_standings *standings,
     const struct localise_now *now, const struct localise_rack *rack);
 /* Forgets what has not been blamed for long. */
-void localise_standings_fade(struct localise_standings *standings, rm_mono_t now);
+void localise_standings_fade(struct localise_standings *standings,
+    const struct localise_map *map, rm_mono_t now);
 
 struct localise_standing *localise_standings_find(
     const struct localise_standings *standings, const struct rm_part *part);
+/* Found or made: it is under suspicion now. NULL: too many. */
+struct localise_standing *localise_standings_touch(struct localise_standings *standings,
+    const struct rm_part *part, bool slow, rm_wall_t lossy_end,
+    const struct localise_now *now);
 
-/* Some part that is named, or was at some time since then, is on this way. */
+/* Some part that is named, or was at some time since then, is on this way, and took all
+ * that it took: not a share of it. */
 bool localise_standings_explain(const struct localise_standings *standings,
     const struct localise_way *way, rm_mono_t since);
-/* The same of parts that are no whole ways. */
+/* Some part that is named, or was, and is no whole way, is on it. slow: it may lose but
+ * a few. */
 bool localise_standings_explain_path(const struct localise_standings *standings,
-    const struct localise_way *way, rm_mono_t since);
+    const struct localise_way *way, bool slow, rm_mono_t since);
+/* One that loses a few, and is named, is on it. */
+bool localise_standings_slow(
+    const struct localise_standings *standings, const struct localise_way *way);
 
 /* Something has come under suspicion lately, and has not been named yet. */
 bool localise_standings_wait(const struct localise_standings *standings, rm_mono_t now);

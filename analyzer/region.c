@@ -9,6 +9,7 @@
 #include "analyzer/blind.h"
 #include "analyzer/concerns.h"
 #include "analyzer/localise.h"
+#include "analyzer/recorder.h"
 #include "analyzer/region_state.h"
 #include "rackmesh/base/log.h"
 #include "rackmesh/base/random.h"
@@ -65,6 +66,8 @@ health_of(const struct rm_verdict *verdict, void *arg)
 	case RM_PART_RACK:
 	case RM_PART_AGGREGATOR:
 	case RM_PART_REGION:
+	case RM_PART_CONTROLLER:
+	case RM_PART_ANALYZER:
 		return blind_health(region->blind, verdict, region->now);
 	default:
 		return localise_health(region->localise, verdict);
@@ -115,6 +118,7 @@ gather(struct region *region, rm_wall_t wall, size_t *count)
 	    silent = region->silent_count < MAX_OPEN ? region->silent_count : MAX_OPEN;
 	int n, r;
 
+	recorder_judged(region->recorder, region->now, wall);
 	n = localise_judge(region->localise, region->now, wall, &found);
 	if (n < 0)
 		return n;
@@ -124,13 +128,28 @@ gather(struct region *region, rm_wall_t wall, size_t *count)
 	*count = 0;
 	for (int i = 0; i < n; i++)
 		if (callbacks->is_explained == NULL ||
-		    !callbacks->is_explained(region->name, &found[i], callbacks->arg))
+		    !callbacks->is_explained(
+			region->name, &found[i], wall, callbacks->arg))
 			region->verdicts[(*count)++] = found[i];
 	between = *count;
 	for (size_t i = 0; i < silent; i++)
 		if (!is_explained(region, &region->silent[i], between))
 			region->verdicts[(*count)++] = region->silent[i];
 	return 0;
+}
+
+/* once_more: once a second what the disk has not taken is tried again. */
+static void
+keep(struct region *region, rm_wall_t wall, bool once_more)
+{
+	if (region->file == NULL)
+		return;
+	if (once_more)
+		region->is_dirty |= rm_incident_file_behind(region->file);
+	if (region->is_dirty)
+		rm_incident_file_save(
+		    region->file, rm_incidents_save(region->incidents, wall));
+	region->is_dirty = false;
 }
 
 int
@@ -140,11 +159,15 @@ region_judge(struct region *region, rm_mono_t now, rm_wall_t wall, bool also_bli
 	int r, ret = 0;
 
 	region->now = now;
-	if (also_blind && !region->is_first && region_is_left(region, now))
+	if (!region->is_first && region_is_left(region, now)) {
+		keep(region, wall, also_blind);
 		return 0;
+	}
 	if (also_blind) {
 		region->silent_count = 0;
-		r = blind_judge(region->blind, now, wall, &region->silent);
+		r = 0;
+		if (!region_is_cut_off(region, now))
+			r = blind_judge(region->blind, now, wall, &region->silent);
 		if (r < 0)
 			ret = r;
 		else
@@ -156,18 +179,12 @@ region_judge(struct region *region, rm_mono_t now, rm_wall_t wall, bool also_bli
 		return r;
 	rm_incidents_judge(region->incidents, now, wall, region->verdicts, count,
 	    health_of, on_event, region);
-	if (also_blind && region->file != NULL) /* once a second */
-		region->is_dirty |= rm_incident_file_behind(region->file);
-	if (region->is_dirty && region->file != NULL)
-		rm_incident_file_save(
-		    region->file, rm_incidents_save(region->incidents, wall));
-	region->is_dirty = false;
+	keep(region, wall, also_blind);
 	return 0;
 }
 
-void
-region_tor_incident(
-    struct region *region, const struct wire_incident *incident, rm_mono_t now)
+static void
+tor_incident(struct region *region, const struct wire_incident *incident, rm_mono_t now)
 {
 	json_t *json = json_loads(incident->evidence_json, 0, NULL);
 	json_t *evidence = json_object_get(json, "evidence");
@@ -177,7 +194,39 @@ region_tor_incident(
 
 	localise_tor_verdict(region->localise, incident->part,
 	    incident->state != WIRE_RESOLVED, mesh_fails, now);
+	recorder_tor(region->recorder, incident->part, incident->state != WIRE_RESOLVED,
+	    mesh_fails, now);
 	json_decref(json);
+}
+
+void
+region_incident(
+    struct region *region, const struct wire_incident *incident, rm_mono_t now)
+{
+	recorder_incident(region->recorder, incident, now);
+	if (incident->state == WIRE_OPENED)
+		localise_rack_found(
+		    region->localise, incident->tor, incident->kind, now);
+	/* A rack speaks of its own ToR only. */
+	if (strcmp(incident->kind, rm_kind_word(RM_KIND_TOR_DOWN)) == 0 &&
+	    strcmp(incident->part, incident->tor) == 0)
+		tor_incident(region, incident, now);
+}
+
+void
+region_summary(
+    struct region *region, const struct wire_summary_view *view, rm_mono_t now)
+{
+	recorder_summary(region->recorder, view, now);
+	/* What does not fit is counted there. */
+	(void)localise_summary(region->localise, view, now);
+}
+
+void
+region_rack_heard(struct region *region, const char *tor, bool heard, rm_mono_t now)
+{
+	recorder_heard(region->recorder, tor, heard, now);
+	localise_rack_heard(region->localise, tor, heard);
 }
 
 /* ---- life ----------------------------------------------------------------------- */
@@ -266,6 +315,26 @@ start_alerts(struct region *region, const struct region_place *place)
 	return rm_alerts_new(place->loop, place->http, &options, &region->alerts);
 }
 
+/* Without it there is as much to judge by. */
+static void
+start_recording(struct region *region, const struct analyzer_config *config)
+{
+	const struct recorder_options options = {
+		.folder = config->record_folder,
+		.region = region->name,
+		.max_bytes = config->record_max_mib << 20,
+		.row_interval_ns = (int64_t)config->row_interval_s * RM_NS_PER_S,
+		.now = rm_mono_now(),
+		.wall = rm_wall_now(),
+	};
+	int r = 0;
+
+	if (config->record_folder != NULL && config->record_folder[0] != '\0')
+		r = recorder_new(&options, &region->recorder);
+	if (r < 0)
+		rm_log_warn(r, "cannot record in %s", config->record_folder);
+}
+
 static int
 start_judging(struct region *region, const struct analyzer_config *config)
 {
@@ -311,6 +380,7 @@ region_new(const struct region_place *place, const char *name,
 	region->connected = rm_mono_add(
 	    rm_mono_now(), (int64_t)place->config->blind_start_ms * RM_NS_PER_MS);
 	r = start_judging(region, place->config);
+	start_recording(region, place->config);
 	if (r == 0)
 		r = start_alerts(region, place);
 	if (r == 0)
@@ -333,6 +403,7 @@ region_free(struct region *region)
 	rm_incidents_free(region->incidents);
 	blind_free(region->blind);
 	localise_free(region->localise);
+	recorder_free(region->recorder);
 	free(region->verdicts);
 	free(region);
 }
@@ -349,10 +420,10 @@ region_blind(const struct region *region)
 	return region->blind;
 }
 
-struct localise *
-region_localise(const struct region *region)
+const struct localise_counts *
+region_localised(const struct region *region)
 {
-	return region->localise;
+	return localise_counts(region->localise);
 }
 
 const struct rm_incidents *

@@ -16,6 +16,7 @@
 #include "schemas/wire.h"
 
 struct analyzer_config;
+struct localise_counts;
 struct region;
 struct rm_alert_counts;
 struct rm_http_client;
@@ -28,8 +29,8 @@ struct region_callbacks {
 	    const struct rm_incident *incident, void *arg);
 	void *arg;
 	/* A rack has told why these probes were lost; NULL: none tells anything. */
-	bool (*is_explained)(
-	    const char *region, const struct rm_verdict *verdict, void *arg);
+	bool (*is_explained)(const char *region, const struct rm_verdict *verdict,
+	    rm_wall_t now, void *arg);
 };
 
 struct region_place { /* all borrowed, and longer than the region's life */
@@ -45,14 +46,21 @@ void region_free(struct region *region); /* after the worker */
 
 const char *region_name(const struct region *region);
 struct blind *region_blind(const struct region *region);
-struct localise *region_localise(const struct region *region);
 const struct rm_incidents *region_incidents(const struct region *region);
 const struct rm_alert_counts *region_alert_counts(const struct region *region);
 uint64_t region_file_failures(const struct region *region);
 
-/* A rack's own incident on its ToR, once per change. */
-void region_tor_incident(
+const struct localise_counts *region_localised(const struct region *region);
+
+/* What its racks tell: summaries, in order and none twice; */
+void region_summary(
+    struct region *region, const struct wire_summary_view *view, rm_mono_t now);
+/* incidents, each change once; */
+void region_incident(
     struct region *region, const struct wire_incident *incident, rm_mono_t now);
+/* whether anything is heard of one. */
+void region_rack_heard(
+    struct region *region, const char *tor, bool heard, rm_mono_t now);
 /* Another analyzer judges it from now on: what is open here ends without a word to
  * anybody but history, and nobody is missed. */
 void region_leave(struct region *region);

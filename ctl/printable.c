@@ -60,11 +60,44 @@ string_clean(json_t *string)
 	return r;
 }
 
+static int
+key_clean(json_t *object, const char *key, json_t *item)
+{
+	char *fit = strdup(key);
+	int r;
+
+	if (fit == NULL)
+		return -ENOMEM;
+	printable_text(fit);
+	r = json_object_set_nocheck(object, fit, item) == 0 ? 0 : -ENOMEM;
+	if (r == 0)
+		json_object_del(object, key);
+	free(fit);
+	return r;
+}
+
+static int
+object_clean(json_t *object)
+{
+	const char *key;
+	json_t *item;
+	void *next;
+	int r = 0;
+
+	json_object_foreach_safe(object, next, key, item)
+	{
+		if (r == 0)
+			r = printable_json(item);
+		if (r == 0 && !is_printable(key))
+			r = key_clean(object, key, item);
+	}
+	return r;
+}
+
 /* As deep as jansson reads, which is bounded. */
 int
 printable_json(json_t *json)
 {
-	const char *key;
 	json_t *item;
 	size_t i;
 	int r = 0;
@@ -78,10 +111,7 @@ printable_json(json_t *json)
 				r = printable_json(item);
 		return r;
 	case JSON_OBJECT:
-		json_object_foreach (json, key, item)
-			if (r == 0)
-				r = printable_json(item);
-		return r;
+		return object_clean(json);
 	default:
 		return 0;
 	}

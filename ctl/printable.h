@@ -12,7 +12,7 @@
 /* In place, by question marks; line breaks and tabs become blanks. */
 void printable_text(char *text);
 
-/* Every string in it; keys are as they are. -ENOMEM. */
+/* Every string in it, and every key. -ENOMEM. */
 int printable_json(json_t *json);
 
 #endif

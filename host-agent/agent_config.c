@@ -140,7 +140,7 @@ const struct rm_option agent_options[] = {
 	  "bytes of such batches, per aggregator; the oldest go first", NULL, NULL, 0 },
 	{ "http.listen", RM_STRING, AT(http_listen), "127.0.0.1:9471", 0, 255, 0,
 	  "where /metrics and the reading API answer; \"\": nowhere", NULL, NULL, 0 },
-	RM_HTTPS_OPTION(struct agent_config, https_listen),
+	RM_HTTP_TLS_OPTION(struct agent_config, https_listen),
 	{ "http.socket", RM_STRING, AT(http_socket), "/run/rackmesh/host-agent.sock", 0,
 	  100, 0, "Unix socket of the whole API, pause and resume; \"\": none", NULL, NULL, 0 },
 	{ 0 }

@@ -12,7 +12,7 @@
 #include "host-agent/rnic_facts.h"
 #include "rackmesh/base/config.h"
 #include "rackmesh/base/credentials.h"
-#include "rackmesh/fabric/https.h"
+#include "rackmesh/fabric/http_places.h"
 
 #define AGENT_GID_CHOSEN 256 /* no index of a GID table */
 

@@ -1,9 +1,6 @@
 /* The HTTP face: where it listens, and what a person may do there. */
-#include <stdio.h>
-
 #include "host-agent/host_agent_state.h"
 #include "host-agent/tracing.h"
-#include "rackmesh/base/address.h"
 #include "rackmesh/base/http_server.h"
 #include "rackmesh/base/log.h"
 #include "rackmesh/base/metrics.h"
@@ -21,39 +18,12 @@ agent_pause(bool paused, void *arg)
 	agent_tune_tracing(agent);
 }
 
-static int
-agent_listen(struct host_agent *agent, const char *prefix, const char *where)
-{
-	struct rm_address address;
-	char text[RM_ADDRESS_TEXT];
-	int r;
-
-	if (where[0] == 0)
-		return 0;
-	snprintf(text, sizeof(text), "%s%s", prefix, where);
-	r = rm_address_parse(text, -1, &address);
-	if (r == 0)
-		r = rm_http_server_listen(agent->http, &address);
-	if (r < 0)
-		rm_log_error(r, "cannot listen on %s", text);
-	return r;
-}
-
-static int
-agent_listen_tls(struct host_agent *agent)
-{
-	const char *where = agent->config.https_listen;
-	int r = rm_https_listen(agent->http, where,
-	    rm_credentials_tls(agent->credentials), agent->config.region);
-
-	if (r < 0)
-		rm_log_error(r, "cannot serve HTTPS on %s", where);
-	return r;
-}
-
 int
 agent_serve_http(struct host_agent *agent)
 {
+	const struct rm_http_places places = { agent->config.http_listen,
+		agent->config.http_socket, agent->config.https_listen };
+	struct rm_why why = { 0 };
 	int r;
 
 	agent->api = (struct agent_api){
@@ -84,11 +54,11 @@ agent_serve_http(struct host_agent *agent)
 		    rm_http_server_late(agent->http));
 	if (r == 0)
 		r = agent_api_serve(agent->http, agent->metrics, &agent->api);
-	if (r == 0)
-		r = agent_listen(agent, "", agent->config.http_listen);
-	if (r == 0)
-		r = agent_listen(agent, "unix:", agent->config.http_socket);
-	if (r == 0)
-		r = agent_listen_tls(agent);
+	if (r < 0)
+		return r;
+	r = rm_http_places_listen(agent->http, &places,
+	    rm_credentials_tls(agent->credentials), agent->config.region, &why);
+	if (r < 0)
+		rm_log_error(0, "%s", why.text);
 	return r;
 }

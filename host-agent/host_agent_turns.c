@@ -84,19 +84,23 @@ agent_gather_counts(struct host_agent *agent)
 }
 
 /* Whom we hear is told to all: an aggregator takes over from another by it. */
-static size_t
-agent_list_live(const struct host_agent *agent, const char *live[WIRE_MAX_LIVE])
+static void
+agent_list_live(const struct host_agent *agent, const char *live[WIRE_MAX_LIVE],
+    struct uplink_report *report)
 {
 	rm_mono_t now = rm_mono_now();
-	size_t count = 0;
 
-	for (size_t i = 0; i < agent->uplink_count && count < WIRE_MAX_LIVE; i++) {
-		const char *id = uplink_live(agent->uplinks[i], now);
+	report->live = live;
+	for (size_t i = 0; i < agent->uplink_count; i++) {
+		const struct uplink *uplink = agent->uplinks[i];
+		const char *id = uplink_live(uplink, now);
 
-		if (id != NULL)
-			live[count++] = id;
+		if (id == NULL || report->live_count == WIRE_MAX_LIVE)
+			continue;
+		report->live_mute |= (uint64_t)uplink_is_mute(uplink)
+				     << report->live_count;
+		live[report->live_count++] = id;
 	}
-	return count;
 }
 
 static void
@@ -108,10 +112,9 @@ agent_on_beat(void *arg)
 	struct uplink_report report = {
 		.paused = agent->paused || agent->brake_now.rate_permille == 0,
 		.known_through = rm_mono_add(agent->beat_due, -TIMER_SLACK_NS),
-		.live = live,
-		.live_count = agent_list_live(agent, live),
 	};
 
+	agent_list_live(agent, live, &report);
 	agent_gather_counts(agent);
 	for (size_t i = 0; i < agent->rnic_count; i++)
 		report.self_loss += rnic_self_loss(agent->rnics[i]);

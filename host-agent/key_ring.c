@@ -7,18 +7,9 @@
 #define HASH_NONFATAL_OOM 1 /* no exit(): what was not added has no hh.tbl */
 #include <uthash.h>
 
-#include "rackmesh/fabric/part.h"
+#include "host-agent/tor_keys.h"
 
 #define MAX_TORS (WIRE_MAX_HOST_RNICS * WIRE_MAX_ATTACHMENTS)
-
-struct tor_keys {
-	char tor[RM_NAME_BYTES];
-	uint8_t *bytes; /* NULL: nothing yet */
-	size_t len;
-	struct wire_keys view;       /* on bytes */
-	struct wire_pair_key *pairs; /* view's, sorted by both ends */
-	struct wire_rnic_id *plain;  /* view's, sorted */
-};
 
 struct heard_key { /* of a pair, or (dst alone) of a peer */
 	uint64_t src_guid, dst_guid;
@@ -39,26 +30,6 @@ struct key_ring {
 	struct heard *heard; /* uthash, the oldest first */
 	struct key_ring_counts counts;
 };
-
-static void
-bytes_free(uint8_t *bytes, size_t len)
-{
-	if (bytes != NULL)
-		explicit_bzero(bytes, len);
-	free(bytes);
-}
-
-static void
-tor_keys_clear(struct tor_keys *keys)
-{
-	bytes_free(
-	    (uint8_t *)keys->pairs, keys->view.pair_count * sizeof(*keys->pairs));
-	bytes_free(keys->bytes, keys->len);
-	free(keys->plain);
-	keys->bytes = NULL;
-	keys->pairs = NULL;
-	keys->plain = NULL;
-}
 
 int
 key_ring_new(struct key_ring **ret)
@@ -114,63 +85,6 @@ key_ring_add_tor(struct key_ring *ring, const char *tor)
 }
 
 /* ---- a ToR's message ---------------------------------------------------------- */
-
-static int
-id_compare(const void *a, const void *b)
-{
-	const struct wire_rnic_id *x = a, *y = b;
-
-	if (x->guid != y->guid)
-		return x->guid < y->guid ? -1 : 1;
-	return (int)x->port - (int)y->port;
-}
-
-static int
-pair_compare(const void *a, const void *b)
-{
-	const struct wire_pair_key *x = a, *y = b;
-	const struct wire_rnic_id x_src = { x->src_guid, x->src_port },
-				  y_src = { y->src_guid, y->src_port },
-				  x_dst = { x->dst_guid, x->dst_port },
-				  y_dst = { y->dst_guid, y->dst_port };
-	int order = id_compare(&x_src, &y_src);
-
-	return order != 0 ? order : id_compare(&x_dst, &y_dst);
-}
-
-/* -EBADMSG, -EMSGSIZE, -ENOMEM. */
-static int
-tor_keys_open(struct tor_keys *keys, const uint8_t *data, size_t len)
-{
-	struct wire_keys *view = &keys->view;
-	int r = -ENOMEM;
-
-	keys->bytes = malloc(len > 0 ? len : 1);
-	if (keys->bytes == NULL)
-		return -ENOMEM;
-	keys->len = len;
-	memcpy(keys->bytes, data, len);
-	view->pair_count = 0;
-	r = wire_open_keys(view, keys->bytes, len);
-	if (r < 0)
-		goto fail;
-	r = -ENOMEM;
-	keys->pairs = calloc(view->pair_count + 1, sizeof(*keys->pairs));
-	keys->plain = calloc(view->plain_count + 1, sizeof(*keys->plain));
-	if (keys->pairs == NULL || keys->plain == NULL)
-		goto fail;
-	if (view->pair_count > 0)
-		memcpy(
-		    keys->pairs, view->pairs, view->pair_count * sizeof(*keys->pairs));
-	qsort(keys->pairs, view->pair_count, sizeof(*keys->pairs), pair_compare);
-	for (size_t i = 0; i < view->plain_count; i++)
-		keys->plain[i] = wire_keys_plain(view, i);
-	qsort(keys->plain, view->plain_count, sizeof(*keys->plain), id_compare);
-	return 0;
-fail:
-	tor_keys_clear(keys);
-	return r;
-}
 
 static int
 ring_refuse(struct key_ring *ring, int r)
@@ -303,7 +217,7 @@ key_ring_hear(struct key_ring *ring, const struct wire_rnic *rnic,
 	}
 	changed = peer->authenticates != rnic->authenticates;
 	peer->authenticates = rnic->authenticates;
-	if (key->epoch == 0 || id_compare(&dst, &rnic->id) != 0)
+	if (key->epoch == 0 || dst.guid != rnic->id.guid || dst.port != rnic->id.port)
 		return changed;
 	pair = heard_renew(ring, src, dst);
 	if (pair == NULL) {
@@ -328,21 +242,30 @@ key_ring_epoch(const struct key_ring *ring)
 	return newest;
 }
 
+uint32_t
+key_ring_own_epoch(const struct key_ring *ring, struct wire_rnic_id own)
+{
+	uint32_t newest = 0;
+
+	for (size_t t = 0; t < ring->count; t++) {
+		uint32_t epoch = ring->tors[t].view.epoch;
+
+		if (epoch > newest &&
+		    tor_keys_responder(&ring->tors[t], own, epoch) != NULL)
+			newest = epoch;
+	}
+	return newest;
+}
+
 const uint8_t *
 key_ring_responder(const struct key_ring *ring, struct wire_rnic_id own, uint32_t epoch)
 {
 	for (size_t t = 0; t < ring->count; t++) {
-		const struct wire_keys *view = &ring->tors[t].view;
+		const struct wire_responder_key *key =
+		    tor_keys_responder(&ring->tors[t], own, epoch);
 
-		if (ring->tors[t].bytes == NULL)
-			continue;
-		for (size_t i = 0; i < view->responder_count; i++) {
-			const struct wire_responder_key *key = &view->responders[i];
-
-			if (key->guid == own.guid && key->port == own.port &&
-			    key->epoch == epoch)
-				return key->key;
-		}
+		if (key != NULL)
+			return key->key;
 	}
 	return NULL;
 }
@@ -351,25 +274,20 @@ const struct wire_pair_key *
 key_ring_pair(
     const struct key_ring *ring, struct wire_rnic_id src, struct wire_rnic_id dst)
 {
-	const struct wire_pair_key wanted = { .src_guid = src.guid,
-		.src_port = src.port,
-		.dst_guid = dst.guid,
-		.dst_port = dst.port };
-	const struct heard *heard = heard_find(ring, src, dst);
-	const struct wire_pair_key *newest = heard != NULL ? &heard->key : NULL;
+	const struct wire_pair_key *newest = NULL;
+	const struct heard *heard;
 
 	for (size_t t = 0; t < ring->count; t++) {
-		const struct tor_keys *keys = &ring->tors[t];
-		const struct wire_pair_key *key;
+		const struct wire_pair_key *key =
+		    tor_keys_pair(&ring->tors[t], src, dst);
 
-		if (keys->bytes == NULL || keys->view.pair_count == 0)
-			continue;
-		key = bsearch(&wanted, keys->pairs, keys->view.pair_count,
-		    sizeof(*keys->pairs), pair_compare);
 		if (key != NULL && (newest == NULL || key->epoch > newest->epoch))
 			newest = key;
 	}
-	return newest;
+	if (newest != NULL)
+		return newest;
+	heard = heard_find(ring, src, dst);
+	return heard != NULL && heard->key.epoch != 0 ? &heard->key : NULL;
 }
 
 enum key_demand
@@ -380,14 +298,9 @@ key_ring_demand(const struct key_ring *ring, struct wire_rnic_id id)
 	/* Nobody's key can be found without knowing whose it is. */
 	if (id.guid == 0 || (heard != NULL && !heard->authenticates))
 		return KEY_NOT_DEMANDED;
-	for (size_t t = 0; t < ring->count; t++) {
-		const struct tor_keys *keys = &ring->tors[t];
-
-		if (keys->bytes != NULL && keys->view.plain_count > 0 &&
-		    bsearch(&id, keys->plain, keys->view.plain_count,
-			sizeof(*keys->plain), id_compare) != NULL)
+	for (size_t t = 0; t < ring->count; t++)
+		if (tor_keys_is_plain(&ring->tors[t], id))
 			return KEY_NOT_DEMANDED;
-	}
 	return heard != NULL ? KEY_NOT_BEFORE : KEY_DEMANDED;
 }
 

@@ -3,8 +3,8 @@
  * pairs it probes. Pure.
  *
  * They come in one message per ToR from its aggregators, and with answers to questions
- * about services' peers. Which epoch is the current one is what the newest message
- * says, never a clock's business.
+ * about services' peers, which count where no message has any. Which epoch is the
+ * current one is what a ToR's newest message says, never a clock's business.
  */
 #ifndef HOST_AGENT_KEY_RING_H
 #define HOST_AGENT_KEY_RING_H
@@ -49,8 +49,11 @@ bool key_ring_take(
 bool key_ring_hear(struct key_ring *ring, const struct wire_rnic *rnic,
     const struct wire_pair_key *key);
 
-/* The epoch that probes are made with; 0: no keys. */
+/* The newest that any ToR's keys are of; 0: no keys. */
 uint32_t key_ring_epoch(const struct key_ring *ring);
+/* The one of own's ToR, its aggregators' word and no clock's; 0: no keys. Of two ToRs,
+ * the newer. */
+uint32_t key_ring_own_epoch(const struct key_ring *ring, struct wire_rnic_id own);
 
 /* What own answers with in that epoch, WIRE_KEY_BYTES borrowed; NULL: none. */
 const uint8_t *key_ring_responder(

@@ -219,24 +219,28 @@ prober_target_inherit(struct prober_target *target, const struct prober_target *
 	}
 }
 
+struct prober_places
+prober_places(size_t turn, size_t flows, size_t dscps, size_t sizes)
+{
+	const size_t flow = turn % flows, round = turn / flows;
+
+	return (struct prober_places){ flow, round % dscps,
+		(round / dscps + flow) % sizes };
+}
+
 struct prober_combination
 prober_target_turn(struct prober_target *target, bool pair_goes_on)
 {
 	const struct wire_target *wire = &target->wire;
-	struct prober_combination combination;
-	size_t turn = target->turn;
+	const size_t turn = pair_goes_on ? target->turn - 1 : target->turn++;
+	const struct prober_places at =
+	    prober_places(turn, target->kept_count, wire->dscp_count, wire->size_count);
+	const uint8_t dscp = wire->dscps[at.dscp];
 
-	if (pair_goes_on)
-		turn--;
-	else
-		target->turn++;
-	combination.src_port = target->kept[turn % target->kept_count];
-	turn /= target->kept_count;
-	combination.dscp = wire->dscps[turn % wire->dscp_count];
-	turn /= wire->dscp_count;
-	combination.size = wire->sizes[turn % wire->size_count];
-	combination.tx_count = &target->tx_counts[class_place(wire, combination.dscp)];
-	return combination;
+	return (struct prober_combination){ .src_port = target->kept[at.flow],
+		.size = wire->sizes[at.size],
+		.dscp = dscp,
+		.tx_count = &target->tx_counts[class_place(wire, dscp)] };
 }
 
 int64_t

@@ -74,16 +74,23 @@ void prober_target_inherit(
  * them, all. */
 void prober_target_keep(struct prober_target *target, uint64_t flows);
 
+/*
+ * Of which flow, class and size the turn-th probe is: flows take turns fastest, then
+ * classes, then sizes, so that every combination occurs; each flow begins with another
+ * size than the one before, or all would be large for as long as the flows take.
+ */
+struct prober_places {
+	size_t flow, dscp, size; /* 0 .. flows - 1, and so on */
+} prober_places(size_t turn, size_t flows, size_t dscps, size_t sizes);
+
 struct prober_combination {
 	uint16_t src_port, size;
 	uint8_t dscp;
 	uint32_t *tx_count;
 };
 
-/*
- * Kept flows take turns fastest, then classes, then sizes, so that every combination
- * occurs. Both packets of a pair are alike: each flow gets a follow-up in its turn.
- */
+/* By prober_places over the kept flows. Both packets of a pair are alike: each flow
+ * gets a follow-up in its turn. */
 struct prober_combination prober_target_turn(
     struct prober_target *target, bool pair_goes_on);
 

@@ -1,19 +1,10 @@
 #include "host-agent/qp_btf.h"
 
 #include <errno.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <linux/btf.h>
-
-#include "rackmesh/base/file.h"
-
-#define BTF_FOLDER "/sys/kernel/btf"
-#define BTF_MAX_BYTES (64u << 20)
 
 struct parts {
 	struct btf_header head;
@@ -61,7 +52,7 @@ qp_btf_join(const uint8_t *kernel, size_t kernel_len, const uint8_t *module,
 		return r;
 	whole = sizeof(head) + (size_t)base.head.type_len + more.head.type_len +
 		base.head.str_len + more.head.str_len;
-	if (whole > 2 * (size_t)BTF_MAX_BYTES)
+	if (whole > 2 * (size_t)QP_BTF_MAX_BYTES)
 		return -EBADMSG;
 	head.type_len = base.head.type_len + more.head.type_len;
 	head.str_off = head.type_len;
@@ -77,51 +68,4 @@ qp_btf_join(const uint8_t *kernel, size_t kernel_len, const uint8_t *module,
 	*ret = data;
 	*len = whole;
 	return 0;
-}
-
-static int
-file_of(const uint8_t *data, size_t len)
-{
-	int fd = memfd_create("btf", MFD_CLOEXEC);
-
-	if (fd < 0)
-		return -errno;
-	while (len > 0) {
-		ssize_t n = write(fd, data, len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0) {
-			int r = -errno;
-
-			close(fd);
-			return r;
-		}
-		data += n;
-		len -= (size_t)n;
-	}
-	return fd;
-}
-
-int
-qp_btf_open(const char *module)
-{
-	uint8_t *kernel = NULL, *more = NULL, *both = NULL;
-	size_t kernel_len, more_len, len;
-	char path[PATH_MAX];
-	int r;
-
-	snprintf(path, sizeof(path), "%s/%s", BTF_FOLDER, module);
-	r = rm_file_read(path, BTF_MAX_BYTES, &more, &more_len);
-	if (r == 0)
-		r = rm_file_read(
-		    BTF_FOLDER "/vmlinux", BTF_MAX_BYTES, &kernel, &kernel_len);
-	if (r == 0)
-		r = qp_btf_join(kernel, kernel_len, more, more_len, &both, &len);
-	if (r == 0)
-		r = file_of(both, len);
-	free(kernel);
-	free(more);
-	free(both);
-	return r;
 }

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define QP_BTF_MAX_BYTES (64u << 20) /* of each of the two */
+
 /* Pure. *ret is malloc'd; the caller frees it. -EBADMSG: one of them is no BTF. */
 int qp_btf_join(const uint8_t *kernel, size_t kernel_len, const uint8_t *module,
     size_t module_len, uint8_t **ret, size_t *len);

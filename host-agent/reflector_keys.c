@@ -22,7 +22,7 @@ void
 reflector_keys_set(
     struct reflector_keys *keys, const struct key_ring *ring, struct wire_rnic_id own)
 {
-	uint32_t epoch = key_ring_epoch(ring);
+	uint32_t epoch = key_ring_own_epoch(ring, own);
 
 	explicit_bzero(keys, sizeof(*keys));
 	if (epoch == 0)

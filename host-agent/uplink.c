@@ -49,6 +49,7 @@ uplink_take_welcome(struct uplink *uplink, const uint8_t *data, size_t len)
 	snprintf(uplink->id, sizeof(uplink->id), "%s",
 	    rm_name_valid(welcome.id) ? welcome.id : "");
 	uplink->session = true;
+	uplink->mute = false;
 	uplink->wants_all_counts = true;
 	uplink->counts.sessions++;
 	rm_dialer_settled(uplink->dialer);
@@ -135,13 +136,15 @@ uplink_take_answer(struct uplink *uplink, const uint8_t *data, size_t len)
 static int
 uplink_take_ping(struct uplink *uplink, const uint8_t *data, size_t len)
 {
-	uint64_t now_ns;
+	struct wire_ping ping;
 	int r;
 
-	r = wire_open_ping(&now_ns, data, len);
-	if (r == 0)
-		uplink->counts.pings++;
-	return r;
+	r = wire_open_ping_ending(&ping, data, len);
+	if (r < 0)
+		return r;
+	uplink->counts.pings++;
+	uplink->mute = ping.mute;
+	return 0;
 }
 
 int
@@ -222,7 +225,7 @@ uplink_on_down(int reason, void *arg)
 	struct uplink *uplink = arg;
 	bool had_session = uplink->session;
 
-	uplink->session = false;
+	uplink->session = uplink->behind = false;
 	outbox_end(uplink->outbox);
 	uplink->callbacks.on_down(uplink, reason, had_session, uplink->arg);
 }
@@ -324,6 +327,12 @@ uplink_live(const struct uplink *uplink, rm_mono_t now)
 	    rm_mono_since(now, uplink->heard) > UPLINK_LIVE_NS)
 		return NULL;
 	return uplink->id;
+}
+
+bool
+uplink_is_mute(const struct uplink *uplink)
+{
+	return uplink->mute;
 }
 
 const char *

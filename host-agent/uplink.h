@@ -98,9 +98,11 @@ struct uplink_report {
 	size_t row_count;
 	bool paused;
 	uint64_t self_loss;
-	/* Of all uplinks that are live: see uplink_live. */
+	/* Of all uplinks that are live: see uplink_live; and which, by bit, are mute.
+	 */
 	const char *const *live;
 	size_t live_count;
+	uint64_t live_mute;
 	/* What the heartbeat vouches for: results known by then have been handed over.
 	 */
 	rm_mono_t known_through;
@@ -136,6 +138,8 @@ int uplink_take_frame(struct uplink *uplink, const uint8_t *data, size_t len);
 bool uplink_has_session(const struct uplink *uplink);
 /* The aggregator's id if there is a session and something came lately; else NULL. */
 const char *uplink_live(const struct uplink *uplink, rm_mono_t now);
+/* In this session it has last said that it cannot deliver alerts. */
+bool uplink_is_mute(const struct uplink *uplink);
 const char *uplink_address(const struct uplink *uplink);
 /* In on_down: what TLS has to say about the reason; "": nothing. */
 const char *uplink_why(const struct uplink *uplink);

@@ -122,6 +122,7 @@ uplink_send_heartbeat(struct uplink *uplink, const struct uplink_report *report)
 		.results_through_ns = (uint64_t)uplink->through.ns,
 		.live = report->live,
 		.live_count = report->live_count,
+		.live_mute = report->live_mute,
 	};
 	struct wire_bytes bytes;
 	int r;

@@ -34,6 +34,7 @@ struct uplink {
 	rm_mono_t up_at; /* connected since; while there is a link */
 	rm_mono_t heard; /* last, of any frame */
 	bool session;    /* welcomed */
+	bool mute;       /* it says that it cannot deliver alerts */
 	bool wants_all_counts;
 	bool behind;       /* batches wait, so the last heartbeat vouched for less */
 	rm_mono_t through; /* results known by then are on the stream */

@@ -155,7 +155,8 @@ static int
 session_take_tors(struct session *session, const struct wire_hello_view *view)
 {
 	struct aggregators_session *info = &session->info;
-	bool outrun = false;
+	bool outrun = false, keys_outrun = false;
+	uint32_t epoch = 0;
 
 	info->tors = calloc(view->hello.tor_count + 1, sizeof(*info->tors));
 	if (info->tors == NULL)
@@ -170,10 +171,19 @@ session_take_tors(struct session *session, const struct wire_hello_view *view)
 		strcpy(tor->tor, state.tor);
 		tor->version = state.plan_version;
 		tor->digest = state.plan_digest;
+		tor->keys_version = state.keys_version;
+		tor->keys_epoch = state.keys_epoch;
+		if (epoch < state.keys_epoch)
+			epoch = state.keys_epoch;
 		info->tor_count++;
 		outrun |= publish_held(session->owner->options.publish, tor->tor,
 		    tor->version, tor->digest);
+		keys_outrun |= publish_keys_held(
+		    session->owner->options.publish, tor->tor, state.keys_version);
 	}
+	keys_outrun |= aggregators_epoch_held(session->owner, epoch);
+	if (keys_outrun) /* its ToRs' other aggregators are to have them, too */
+		aggregators_deliver_soon(session->owner);
 	if (outrun)
 		session->owner->options.on_change(session->owner->options.arg);
 	return 0;
@@ -249,6 +259,46 @@ log_refused(const struct session *session, const char *host,
 	    quoted_device, quoted_host, quoted_tor, registry_refusal_sentence(refusal));
 }
 
+/* A new cable, or somebody with an aggregator's key: a person can tell the two. */
+static void
+log_move(const struct session *session, const struct registry_rnic *before,
+    const struct registry_rnic *now)
+{
+	char id[RM_RNIC_ID_TEXT];
+
+	rm_rnic_id_format(now->id, id);
+	rm_log_warn(0,
+	    "%s: RNIC %s of host %s is at ToR %s now; it was at ToR %s, as %s has told",
+	    session->info.name, id, now->host, now->tors[0], before->tors[0],
+	    before->aggregator);
+}
+
+/* As registry_tell. */
+static int
+session_tell(
+    struct session *session, struct wire_rnic *rnic, const struct registry_told *told)
+{
+	const struct aggregators_options *options = &session->owner->options;
+	const struct rm_rnic_id id = { rnic->id.guid, rnic->id.port };
+	const struct registry_rnic *known = registry_find(options->registry, id);
+	const struct registry_rnic before =
+	    known != NULL ? *known : (struct registry_rnic){ .moves = 0 };
+	enum registry_refusal refusal = REGISTRY_PLACED;
+	int r = registry_tell(options->registry, rnic, told, &refusal);
+
+	if (r == -ENOMEM)
+		return r;
+	if (refusal != REGISTRY_PLACED)
+		log_refused(session, told->host, rnic, refusal);
+	if (r < 0)
+		return r;
+	known = registry_find(options->registry, id);
+	if (known->moves > before.moves)
+		log_move(session, &before, known);
+	options->on_rnic(known, options->arg);
+	return r;
+}
+
 static int
 session_on_register(struct session *session, const uint8_t *data, size_t len)
 {
@@ -270,7 +320,6 @@ session_on_register(struct session *session, const uint8_t *data, size_t len)
 	owner->counts.registrations++;
 	session->info.registrations++;
 	for (size_t i = 0; i < view.reg.rnic_count; i++) {
-		enum registry_refusal refusal = REGISTRY_PLACED;
 		struct wire_rnic rnic;
 
 		wire_register_rnic(&view, i, &rnic);
@@ -278,17 +327,10 @@ session_on_register(struct session *session, const uint8_t *data, size_t len)
 			owner->counts.foreign_rnics++;
 			continue;
 		}
-		r = registry_tell(owner->options.registry, &rnic, &told, &refusal);
+		r = session_tell(session, &rnic, &told);
 		if (r == -ENOMEM)
 			return r;
-		if (refusal != REGISTRY_PLACED)
-			log_refused(session, view.reg.host, &rnic, refusal);
 		changed |= r > 0;
-		if (r >= 0)
-			owner->options.on_rnic(
-			    registry_find(owner->options.registry,
-				(struct rm_rnic_id){ rnic.id.guid, rnic.id.port }),
-			    owner->options.arg);
 	}
 	if (changed)
 		owner->options.on_change(owner->options.arg);

@@ -45,7 +45,6 @@ struct aggregators {
 	struct qp_joins *joins;
 	uint32_t epoch;        /* of keys, that is handed out; 0: none yet */
 	rm_mono_t epoch_since; /* it is */
-	uint64_t keys_version; /* of the last message */
 	struct aggregators_counts counts;
 };
 
@@ -58,6 +57,9 @@ int session_deliver(struct session *session);
 /* aggregator_keys.c: sends that ToR's, unless it has them. */
 int session_deliver_keys(struct session *session, struct aggregators_tor *tor,
     const struct publish_tor *plan);
+/* This session comes with keys of that epoch. True: so do most, and it is the one in
+ * use now, which everybody is to have the keys of. */
+bool aggregators_epoch_held(struct aggregators *aggregators, uint32_t held);
 /* A new epoch has begun: everybody is to have its keys. */
 bool aggregators_epoch_over(struct aggregators *aggregators);
 /* The key from prober to rnic; epoch 0: there is none. */

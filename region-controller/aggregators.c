@@ -11,6 +11,7 @@
 #include "rackmesh/base/log.h"
 #include "rackmesh/base/loop.h"
 #include "rackmesh/base/notify.h"
+#include "rackmesh/base/tls.h"
 #include "region-controller/aggregator_session.h"
 #include "region-controller/qp_joins.h"
 
@@ -147,11 +148,14 @@ sweep(void *arg)
 static void
 ping_all(struct aggregators *aggregators)
 {
+	const struct wire_ping ping = { .now_ns = (uint64_t)rm_mono_now().ns,
+		.ending = "",
+		.ends_s = (uint64_t)rm_tls_ending_wall_s(
+		    aggregators->options.tls, rm_wall_now().ns / RM_NS_PER_S) };
 	struct wire_bytes bytes;
 
 	if (aggregators->options.standby(aggregators->options.arg) != NULL ||
-	    wire_write_ping(aggregators->writer, (uint64_t)rm_mono_now().ns, &bytes) <
-		0)
+	    wire_write_ping_ending(aggregators->writer, &ping, &bytes) < 0)
 		return;
 	for (struct session *session = aggregators->sessions; session != NULL;
 	     session = session->next) {

@@ -64,8 +64,7 @@ struct aggregators_drill {
 struct aggregators_tor {
 	char tor[RM_NAME_BYTES];
 	uint64_t version, digest; /* held there, as far as we know */
-	/* Of the plan and epoch whose keys it was sent; 0: none yet. */
-	uint64_t keys_digest;
+	uint64_t keys_version;    /* likewise; 0: none */
 	uint32_t keys_epoch;
 };
 

@@ -12,6 +12,7 @@
 #include "rackmesh/base/log.h"
 #include "rackmesh/fabric/part.h"
 #include "rackmesh/fabric/topology.h"
+#include "region-controller/probe_keys.h"
 #include "region-controller/store_file.h"
 
 #define DEFAULT_TOPOLOGY "/etc/rackmesh/topology.yaml"
@@ -58,13 +59,15 @@ const struct rm_option controller_options[] = {
 	  "an RNIC that no connected aggregator has told of for so long leaves the plans", NULL, NULL, 0 },
 	{ "probe_keys.secret_file", RM_STRING, AT(keys_secret_file), "", 0, 4095, 0,
 	  "file (mode 0600) with the secret that all keys of probes are derived from, one line "
-	  "of 32 to 64 characters, the same at all controllers of the region; \"\": probes are "
-	  "not authenticated", NULL, NULL, 0 },
+	  "of 32 to 64 characters, the same at all controllers of the region", NULL, NULL, 0 },
+	{ "probe_keys.unauthenticated", RM_BOOL, AT(keys_unauthenticated), "false", 0, 0, 0,
+	  "true: no secret, and whoever reaches an RNIC may probe it and answer for others; "
+	  "for labs, as is plaintext, which says it, too", NULL, NULL, 0 },
 	{ "probe_keys.epoch_s", RM_UINT, AT(keys_epoch_s), "86400", 2, 2592000, 0,
 	  "the keys of probes change this often; the same at all controllers", NULL, NULL, 0 },
 	{ "http.listen", RM_STRING, AT(http_listen), "127.0.0.1:9473", 0, 255, 0,
 	  "where /metrics and the reading API answer; \"\": nowhere", NULL, NULL, 0 },
-	RM_HTTPS_OPTION(struct controller_config, https_listen),
+	RM_HTTP_TLS_OPTION(struct controller_config, https_listen),
 	{ "http.socket", RM_STRING, AT(http_socket), "/run/rackmesh/region-controller.sock", 0, 100, 0,
 	  "Unix socket of the whole API, also what changes something; \"\": none", NULL, NULL, 0 },
 
@@ -151,14 +154,38 @@ check_etcd(const struct controller_config *config, struct rm_why *why)
 }
 
 static int
+check_keys(const struct controller_config *config, struct rm_why *why)
+{
+	bool has_secret = config->keys_secret_file[0] != '\0';
+
+	if (has_secret && config->keys_unauthenticated)
+		return rm_config_refuse(config->path, why,
+		    "expected no probe_keys.secret_file, then",
+		    "probe_keys.unauthenticated");
+	if (!has_secret && !config->keys_unauthenticated &&
+	    !config->credentials.plaintext)
+		return rm_config_refuse(config->path, why,
+		    "expected a file with a secret, the same at all controllers of the "
+		    "region, as of (umask 077; openssl rand -base64 32 > "
+		    "/etc/rackmesh/probe-secret); or say 'probe_keys: "
+		    "{unauthenticated: true}'",
+		    "probe_keys.secret_file");
+	return 0;
+}
+
+static int
 check_all(const struct controller_config *config, struct rm_why *why)
 {
 	struct rm_address address;
+	int r;
 
 	if (!rm_name_valid(config->name))
 		return rm_config_refuse(config->path, why, RM_NAME_EXPECTED, "name");
 	if (!rm_name_valid(config->region))
 		return rm_config_refuse(config->path, why, RM_NAME_EXPECTED, "region");
+	r = check_etcd(config, why);
+	if (r < 0)
+		return r;
 	if (rm_address_parse(config->listen, -1, &address) < 0)
 		return rm_config_refuse(config->path, why,
 		    "expected address:port, the address numeric", "listen");
@@ -166,7 +193,7 @@ check_all(const struct controller_config *config, struct rm_why *why)
 	    rm_address_parse(config->http_listen, -1, &address) < 0)
 		return rm_config_refuse(config->path, why,
 		    "expected address:port, the address numeric", "http.listen");
-	return check_etcd(config, why);
+	return check_keys(config, why);
 }
 
 int
@@ -232,6 +259,19 @@ check_topology(const struct controller_config *config, struct rm_why *why)
 	return 0;
 }
 
+static int
+check_secret(const struct controller_config *config, struct rm_why *why)
+{
+	struct probe_keys *keys = NULL;
+	int r = 0;
+
+	if (config->keys_secret_file[0] != '\0')
+		r = probe_keys_new(
+		    config->keys_secret_file, config->keys_epoch_s, why, &keys);
+	probe_keys_free(keys);
+	return r;
+}
+
 /* Somebody who wrote it down expects it to count. */
 static bool
 has_unused_topology(const struct controller_config *config)
@@ -258,6 +298,8 @@ check_and_tell(const void *arg, struct rm_why *why)
 		r = controller_config_password(config, &password, why);
 	else
 		r = check_topology(config, why);
+	if (r == 0)
+		r = check_secret(config, why);
 	free(password);
 	return r;
 }

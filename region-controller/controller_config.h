@@ -10,7 +10,7 @@
 #include "rackmesh/base/config.h"
 #include "rackmesh/base/credentials.h"
 #include "rackmesh/base/http_site.h"
-#include "rackmesh/fabric/https.h"
+#include "rackmesh/fabric/http_places.h"
 #include "region-controller/plan.h"
 
 struct controller_plan_config {
@@ -42,6 +42,7 @@ struct controller_config {
 	uint64_t debounce_ms;
 	uint64_t forget_after_days;
 	char *keys_secret_file;
+	bool keys_unauthenticated;
 	uint64_t keys_epoch_s;
 	char *http_listen;
 	char *https_listen; /* "": nowhere */

@@ -12,6 +12,7 @@
 /* Of a version that is to be outrun; nobody sane is near it. What is written above it
  * is far from what the stores can read. */
 #define MAX_VERSION ((uint64_t)INT64_MAX / 4)
+#define KEYS_STEP 4096
 #define MAX_TORS 32768 /* with those that aggregators name; beyond: not remembered */
 
 struct publish {
@@ -102,6 +103,41 @@ publish_held(
 		(version == tor->version && digest != tor->digest)))
 		tor->outrun = true;
 	return tor->outrun;
+}
+
+bool
+publish_keys_held(struct publish *publish, const char *name, uint64_t version)
+{
+	struct publish_tor *tor = NULL;
+
+	if (version > 0 && version <= MAX_VERSION)
+		tor = tor_named(publish, name);
+	if (tor == NULL || version <= tor->keys_version || version <= tor->keys_held)
+		return false;
+	tor->keys_held = version;
+	return tor->keys_version > 0;
+}
+
+uint64_t
+publish_keys_version(
+    struct publish *publish, const char *name, uint32_t epoch, rm_wall_t now)
+{
+	uint64_t ms = now.ns > 0 ? (uint64_t)(now.ns / RM_NS_PER_MS) : 0, next;
+	struct publish_tor *tor = NULL;
+
+	HASH_FIND_STR(publish->tors, name, tor);
+	if (tor == NULL)
+		return 0;
+	if (tor->keys_version > tor->keys_held && tor->keys_epoch == epoch &&
+	    tor->keys_digest == tor->digest)
+		return tor->keys_version;
+	next = tor->keys_version + 1;
+	if (tor->keys_version <= tor->keys_held)
+		next = tor->keys_held + KEYS_STEP;
+	tor->keys_version = next > ms ? next : ms;
+	tor->keys_epoch = epoch;
+	tor->keys_digest = tor->digest;
+	return tor->keys_version;
 }
 
 static bool

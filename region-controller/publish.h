@@ -5,7 +5,7 @@
  * (of the message with version and digest 0) is another than what the store has or is
  * about to have, so equal plans are never written or sent twice. The store gives the
  * number; it only grows, also across restarts, failovers and another store: it is to be
- * above whatever an aggregator says it holds.
+ * above whatever an aggregator says it holds. Messages of keys are numbered so, too.
  */
 #ifndef REGION_CONTROLLER_PUBLISH_H
 #define REGION_CONTROLLER_PUBLISH_H
@@ -37,6 +37,10 @@ struct publish_tor {
 	bool disputed; /* that version is held with different digests */
 	bool outrun;   /* somebody holds a newer version than ours */
 	bool named;    /* by the newest set of plans */
+	/* The newest message of keys, and what it is of; version 0: none yet. */
+	uint64_t keys_version, keys_digest;
+	uint32_t keys_epoch;
+	uint64_t keys_held; /* the newest that anybody held in its hello */
 };
 
 struct publish_counts {
@@ -60,6 +64,17 @@ void publish_free(struct publish *publish);
  * ahead of ours, so an update is due. */
 bool publish_held(
     struct publish *publish, const char *tor, uint64_t version, uint64_t digest);
+
+/* An aggregator holds keys of that number (0: none) for that ToR. True: all that serve
+ * it are to have them anew, above it. */
+bool publish_keys_held(struct publish *publish, const char *tor, uint64_t version);
+/* The number of the message with the keys of this epoch and the ToR's plan, which is
+ * published: one for all its aggregators. Above whatever anybody holds, by some
+ * thousands above what another controller has given, since not everybody who holds
+ * some of that is there to tell. now: for aggregators that do not tell what they
+ * hold, whose older controllers number by the clock. */
+uint64_t publish_keys_version(
+    struct publish *publish, const char *tor, uint32_t epoch, rm_wall_t now);
 
 struct publish_walk { /* through a set of plans; a newer one may begin any time */
 	size_t at;

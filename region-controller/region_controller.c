@@ -97,38 +97,11 @@ region_controller_reload(void *arg)
 /* ---- birth ---------------------------------------------------------------------- */
 
 static int
-listen_http(struct region_controller *controller, const char *prefix, const char *where)
-{
-	struct rm_address address;
-	char text[RM_ADDRESS_TEXT];
-	int r;
-
-	if (where[0] == '\0')
-		return 0;
-	snprintf(text, sizeof(text), "%s%s", prefix, where);
-	r = rm_address_parse(text, -1, &address);
-	if (r == 0)
-		r = rm_http_server_listen(controller->http, &address);
-	if (r < 0)
-		rm_log_error(r, "cannot listen on %s", text);
-	return r;
-}
-
-static int
-listen_https(struct region_controller *controller)
-{
-	const char *where = controller->config.https_listen;
-	int r = rm_https_listen(controller->http, where,
-	    rm_credentials_tls(controller->credentials), controller->config.region);
-
-	if (r < 0)
-		rm_log_error(r, "cannot serve HTTPS on %s", where);
-	return r;
-}
-
-static int
 serve_http(struct region_controller *controller)
 {
+	const struct rm_http_places places = { controller->config.http_listen,
+		controller->config.http_socket, controller->config.https_listen };
+	struct rm_why why = { 0 };
 	int r;
 
 	controller->face = (struct controller_face){
@@ -172,12 +145,13 @@ serve_http(struct region_controller *controller)
 	if (r == 0)
 		r = controller_api_serve(
 		    controller->http, controller->metrics, &controller->face);
-	if (r == 0)
-		r = listen_http(controller, "", controller->config.http_listen);
-	if (r == 0)
-		r = listen_http(controller, "unix:", controller->config.http_socket);
-	if (r == 0)
-		r = listen_https(controller);
+	if (r < 0)
+		return r;
+	r = rm_http_places_listen(controller->http, &places,
+	    rm_credentials_tls(controller->credentials), controller->config.region,
+	    &why);
+	if (r < 0)
+		rm_log_error(0, "%s", why.text);
 	return r;
 }
 
@@ -204,8 +178,9 @@ serve_aggregators(struct region_controller *controller)
 	int r;
 
 	if (controller->keys == NULL)
-		rm_log_warn(0, "without probe_keys.secret_file nobody's probes are "
-			       "authenticated");
+		rm_log_warn(0,
+		    "without probe_keys.secret_file nobody's probes are "
+		    "authenticated: who reaches an RNIC may answer for others");
 	r = aggregators_new(controller->loop, &options, &controller->aggregators);
 	if (r == 0)
 		r = rm_address_parse(controller->config.listen, -1, &address);

@@ -166,6 +166,8 @@ struct wire_tor_state { /* what an aggregator holds for a ToR it serves */
 	const char *tor;
 	uint64_t plan_version; /* 0: none */
 	uint64_t plan_digest;
+	uint64_t keys_version; /* 0: none, or an older peer that does not say */
+	uint32_t keys_epoch;
 };
 
 struct wire_hello {
@@ -370,6 +372,7 @@ struct wire_heartbeat {
 	 * use wire_heartbeat_live. */
 	const char *const *live;
 	size_t live_count;
+	uint64_t live_mute; /* bit i: live i says that it cannot deliver alerts */
 	const void *opaque; /* of an opened one */
 	/* Of what its pinglists ask for, what it lets itself probe; 0: all of it. */
 	uint16_t slowed_permille;
@@ -540,6 +543,20 @@ int wire_write_ping(
     struct wire_writer *writer, uint64_t now_ns, struct wire_bytes *out);
 int wire_open_ping(uint64_t *now_ns, const uint8_t *data, size_t len);
 
+struct wire_ping {
+	uint64_t now_ns; /* sender's CLOCK_MONOTONIC */
+	/* A controller whose certificate ends soon by its own word, and when, by the
+	 * wall clock; "" and 0: none. To an aggregator it needs no name, to the
+	 * analyzer the aggregator says both. */
+	const char *ending;
+	uint64_t ends_s;
+	bool mute; /* an aggregator, to its agents: it cannot deliver alerts */
+};
+
+int wire_write_ping_ending(
+    struct wire_writer *writer, const struct wire_ping *ping, struct wire_bytes *out);
+int wire_open_ping_ending(struct wire_ping *view, const uint8_t *data, size_t len);
+
 /* ---- keys of probes (controller -> aggregator -> agent) --------------------- */
 
 /*
@@ -573,11 +590,16 @@ struct wire_pair_key { /* src probes, dst answers */
  * entries. To an agent: the responder keys of its RNICs on this ToR, and the pair keys
  * of all its targets on it. plain: RNICs of the roster whose agents cannot authenticate
  * (yet): those are answered, and probed, without.
+ *
+ * Versions are of one ToR each. Who leads numbers above all that its aggregators say in
+ * their hellos they hold, whatever its clock says, so that a new leader, one that has
+ * restarted, or one with another store is heard, and a late word of an older one is
+ * not. Older controllers number by their clocks in ms.
  */
 struct wire_keys {
 	const char *tor;
 	uint32_t epoch;   /* from 1 */
-	uint64_t version; /* only grows; an older one changes nothing */
+	uint64_t version; /* only grows, see below; an older one changes nothing */
 	const struct wire_responder_key *responders;
 	size_t responder_count; /* at most WIRE_KEY_EPOCHS * WIRE_MAX_MEMBERS */
 	const struct wire_pair_key *pairs;
@@ -602,12 +624,21 @@ struct wire_tor_standing {
 	uint32_t agents; /* of this ToR that we hear */
 };
 
+struct wire_tor_role {
+	const char *tor;
+	bool primary; /* by its config */
+};
+
 /* Every 250 ms, and at once when something of it changes. */
 struct wire_standing {
 	uint64_t now_ns;                      /* sender's CLOCK_MONOTONIC */
 	const struct wire_tor_standing *tors; /* of an opened one NULL */
 	size_t tor_count;                     /* at most WIRE_MAX_TORS */
 	const void *opaque;                   /* of an opened one */
+	/* Of all ToRs that they share, also of those that nothing is said of yet; none:
+	 * it is too old to say. As tors. */
+	const struct wire_tor_role *roles;
+	size_t role_count;
 };
 
 int wire_write_standing(struct wire_writer *writer,
@@ -615,6 +646,8 @@ int wire_write_standing(struct wire_writer *writer,
 int wire_open_standing(struct wire_standing *view, const uint8_t *data, size_t len);
 void wire_standing_tor(
     const struct wire_standing *view, size_t i, struct wire_tor_standing *out);
+void wire_standing_role(
+    const struct wire_standing *view, size_t i, struct wire_tor_role *out);
 
 /* ---- traced paths (agent -> aggregator) ------------------------------------ */
 
@@ -851,6 +884,9 @@ struct wire_path_row {
 	uint64_t sent;
 	uint64_t lost_forward, lost_reverse, lost_unknown; /* NO_REPLY, by direction */
 	uint32_t flows, flows_dead; /* dead: sent two or more, and nothing came back */
+	/* To some of what they sent came a reply and to some none; to none, however few
+	 * they sent. Both 0 although something was lost: an older aggregator. */
+	uint32_t flows_partial, flows_silent;
 	/* Up to 8 lost flows: "h1/r0>h9/r0:49153", separated by one blank. */
 	const char *samples;
 };
@@ -888,6 +924,8 @@ struct wire_summary {
 struct wire_summary_view {
 	struct wire_summary summary; /* .rows, .rnics, .paths are NULL */
 	const void *opaque;
+	const uint8_t *data; /* what it was opened from */
+	size_t len;
 };
 
 int wire_write_summary(struct wire_writer *writer, const struct wire_summary *summary,

@@ -7,6 +7,8 @@ wire_write_brake(
     struct wire_writer *writer, const struct wire_brake *brake, struct wire_bytes *out)
 try {
 	wire::begin(writer);
+	if (brake->rate_permille > 1000 || brake->version > INT64_MAX)
+		wire::refuse(writer, -EINVAL);
 	auto root =
 	    rackmesh::CreateBrake(writer->fbb, brake->version, brake->rate_permille);
 	return wire::finish(writer, root.Union(), WIRE_BRAKE, out);

@@ -9,7 +9,7 @@ wire::put_path_row(wire_writer *writer, const struct wire_path_row &row)
 
 	return rackmesh::CreatePathRow(writer->fbb, dst_tor, path, row.dscp, row.sent,
 	    row.lost_forward, row.lost_reverse, row.lost_unknown, row.flows,
-	    row.flows_dead, samples);
+	    row.flows_dead, samples, row.flows_partial, row.flows_silent);
 }
 
 void
@@ -68,5 +68,7 @@ wire_summary_path(
 	out->lost_unknown = row->lost_unknown();
 	out->flows = row->flows();
 	out->flows_dead = row->flows_dead();
+	out->flows_partial = row->flows_partial();
+	out->flows_silent = row->flows_silent();
 	out->samples = wire::string(row->samples());
 }

@@ -11,8 +11,8 @@ put_tor(wire_writer *writer, const struct wire_tor_state &state)
 {
 	auto tor = wire::text(writer, state.tor);
 
-	return rackmesh::CreateTorState(
-	    writer->fbb, tor, state.plan_version, state.plan_digest);
+	return rackmesh::CreateTorState(writer->fbb, tor, state.plan_version,
+	    state.plan_digest, state.keys_version, state.keys_epoch);
 }
 
 void
@@ -81,6 +81,8 @@ wire_hello_tor(const struct wire_hello_view *view, size_t i, struct wire_tor_sta
 	out->tor = wire::string(state->tor());
 	out->plan_version = state->plan_version();
 	out->plan_digest = state->plan_digest();
+	out->keys_version = state->keys_version();
+	out->keys_epoch = state->keys_epoch();
 }
 
 int

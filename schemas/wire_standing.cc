@@ -21,6 +21,19 @@ check_tor(wire::checker *check, const rackmesh::TorStanding *standing)
 	check->text(standing->tor());
 }
 
+wire::offset<rackmesh::TorRole>
+put_role(wire_writer *writer, const struct wire_tor_role &role)
+{
+	return rackmesh::CreateTorRole(
+	    writer->fbb, wire::text(writer, role.tor), role.primary);
+}
+
+void
+check_role(wire::checker *check, const rackmesh::TorRole *role)
+{
+	check->text(role->tor());
+}
+
 } /* namespace */
 
 int
@@ -30,7 +43,10 @@ try {
 	wire::begin(writer);
 	auto tors = wire::tables(
 	    writer, standing->tors, standing->tor_count, WIRE_MAX_TORS, put_tor);
-	auto root = rackmesh::CreateStanding(writer->fbb, standing->now_ns, tors);
+	auto roles = wire::tables(
+	    writer, standing->roles, standing->role_count, WIRE_MAX_TORS, put_role);
+	auto root =
+	    rackmesh::CreateStanding(writer->fbb, standing->now_ns, tors, roles);
 	return wire::finish(writer, root.Union(), WIRE_STANDING, out);
 } catch (...) {
 	return wire::out_of_memory(writer);
@@ -43,15 +59,18 @@ wire_open_standing(struct wire_standing *view, const uint8_t *data, size_t len)
 	wire::checker check;
 	int r;
 
-	r = wire::open(data, len, WIRE_STANDING, 1 + WIRE_MAX_TORS, &from);
+	r = wire::open(data, len, WIRE_STANDING, 1 + 2 * WIRE_MAX_TORS, &from);
 	if (r < 0)
 		return r;
 	check.each(from->tors(), WIRE_MAX_TORS, check_tor);
+	check.each(from->roles(), WIRE_MAX_TORS, check_role);
 	if (check.error < 0)
 		return check.error;
 	view->now_ns = from->now_ns();
 	view->tors = nullptr;
 	view->tor_count = wire::count(from->tors());
+	view->roles = nullptr;
+	view->role_count = wire::count(from->roles());
 	view->opaque = from;
 	return 0;
 }
@@ -67,4 +86,15 @@ wire_standing_tor(
 	out->speaks = tor->speaks();
 	out->delivers = tor->delivers();
 	out->agents = tor->agents();
+}
+
+void
+wire_standing_role(
+    const struct wire_standing *view, size_t i, struct wire_tor_role *out)
+{
+	auto from = static_cast<const rackmesh::Standing *>(view->opaque);
+	auto role = from->roles()->Get(static_cast<uint32_t>(i));
+
+	out->tor = wire::string(role->tor());
+	out->primary = role->primary();
 }

@@ -185,6 +185,8 @@ wire_open_summary(struct wire_summary_view *view, const uint8_t *data, size_t le
 
 	get_summary(from, &view->summary);
 	view->opaque = from;
+	view->data = data;
+	view->len = len;
 	return 0;
 }
 

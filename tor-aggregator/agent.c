@@ -314,18 +314,22 @@ agent_note_live(struct agent *agent, const struct wire_heartbeat *beat, rm_mono_
 {
 	agent->beaten = now;
 	agent->live_count = beat->live_count;
+	agent->live_mute = beat->live_mute;
 	for (size_t i = 0; i < beat->live_count; i++)
 		agent->live[i] = name_hash(wire_heartbeat_live(beat, i));
 }
 
 bool
-agent_hears(const struct agent *agent, const char *aggregator)
+agent_hears(const struct agent *agent, const char *aggregator, bool *mute)
 {
 	const uint64_t wanted = name_hash(aggregator);
 
-	for (size_t i = 0; i < agent->live_count; i++)
-		if (agent->live[i] == wanted)
-			return true;
+	for (size_t i = 0; i < agent->live_count; i++) {
+		if (agent->live[i] != wanted)
+			continue;
+		*mute = (agent->live_mute >> i & 1) != 0;
+		return true;
+	}
 	return false;
 }
 

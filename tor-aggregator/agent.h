@@ -52,7 +52,8 @@ struct agent {
 	uint8_t slowed_why;       /* enum wire_slow, or what a newer agent knows */
 	/* Whom it hears, by the hash of their names, as of its last heartbeat. */
 	uint64_t live[WIRE_MAX_LIVE];
-	size_t live_count; /* 0: it does not say; we are always among them */
+	size_t live_count;  /* 0: it does not say; we are always among them */
+	uint64_t live_mute; /* bit i: that one says that it cannot deliver */
 	rm_mono_t beaten;
 	struct agent_pinglist_state { /* what it was last sent, per ToR */
 		const struct tor_rack *rack;
@@ -101,8 +102,9 @@ const struct agent_rnic *agent_owns(
 /* It said so in a heartbeat that arrived now. */
 void agent_note_live(
     struct agent *agent, const struct wire_heartbeat *beat, rm_mono_t now);
-/* Does it hear that aggregator? Only asked of one that says whom it hears. */
-bool agent_hears(const struct agent *agent, const char *aggregator);
+/* Does it hear that aggregator? Only asked of one that says whom it hears. mute: and
+ * that it cannot deliver; set where it does. */
+bool agent_hears(const struct agent *agent, const char *aggregator, bool *mute);
 
 /* May it hand in so many results now, at max_per_s with a burst of 2 s? */
 bool agent_spend(

@@ -236,18 +236,32 @@ ask_kernel(struct agent_link *peer, rm_mono_t now)
 	struct agent *agent = peer->agent;
 	bool overdue = agent_watch_overdue(agent->watch, now);
 	bool asks = agent_watch_wants_ping(agent->watch, now);
+	const struct wire_ping ping = {
+		.now_ns = (uint64_t)now.ns,
+		.ending = "",
+		.mute = links->mute,
+	};
 	struct wire_bytes bytes;
 	int64_t since_ns;
 	uint32_t unacked;
 
 	if ((asks || rm_mono_since(now, peer->pinged) >= SIGN_OF_LIFE_NS) &&
-	    wire_write_ping(links->writer, (uint64_t)now.ns, &bytes) == 0 &&
+	    wire_write_ping_ending(links->writer, &ping, &bytes) == 0 &&
 	    rm_link_send(peer->link, bytes.data, bytes.len) == 0) {
 		peer->pinged = now;
 		links->counts.pings++;
 	}
 	if (overdue && rm_link_peer_ack(peer->link, &since_ns, &unacked) == 0)
 		agent_watch_acked(agent->watch, rm_mono_add(now, -since_ns));
+}
+
+void
+agent_links_mute(struct agent_links *links, bool mute)
+{
+	for (struct agent_link *peer = links->first;
+	     peer != NULL && mute != links->mute; peer = peer->next)
+		peer->pinged.ns = 0;
+	links->mute = mute;
 }
 
 void

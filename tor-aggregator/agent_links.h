@@ -105,6 +105,10 @@ int agent_links_port(const struct agent_links *links); /* the real one, for port
 int agent_links_send(
     struct agent_links *links, struct agent *agent, const struct wire_bytes *bytes);
 
+/* From now on agents hear that we can deliver alerts, or cannot; at once where that is
+ * news. */
+void agent_links_mute(struct agent_links *links, bool mute);
+
 /* Every 50 ms: asks kernels of silent agents, closes who never said hello. */
 void agent_links_tick(struct agent_links *links);
 

@@ -18,7 +18,7 @@ struct agent_link {
 	struct rm_link *link;
 	struct agent *agent;         /* NULL: no hello yet */
 	struct rm_stranger stranger; /* until it is welcome */
-	rm_mono_t pinged;
+	rm_mono_t pinged;            /* ns 0: it has news to hear */
 	bool closing, is_guest;
 	struct agent_link *next, *previous;
 };
@@ -34,6 +34,7 @@ struct agent_links {
 	struct wire_writer *writer;
 	struct agent_link *first;
 	size_t count;
+	bool mute;
 	struct rm_strangers strangers;
 	struct agent_links_counts counts; /* bytes and frames: of closed links */
 	struct agent_links_counts shown;

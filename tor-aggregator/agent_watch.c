@@ -73,12 +73,27 @@ agent_watch_hello(struct agent_watch *watch, rm_mono_t now, bool fresh)
 	watch->first_ping = watch->pinged = watch->first_ack = (rm_mono_t){ 0 };
 }
 
+/* By its kernel's silence, or the first answer that was kept from us. */
+static bool
+was_out_of_reach(const struct agent_watch *watch, rm_mono_t now)
+{
+	const rm_mono_t answered = watch->first_ack.ns != 0 ? watch->first_ack : now;
+
+	return watch->first_ping.ns != 0 &&
+	       rm_mono_since(now, watch->heard) > AGENT_WATCH_SILENT_NS &&
+	       rm_mono_since(answered, watch->first_ping) >= AGENT_WATCH_GAP_NS;
+}
+
 void
 agent_watch_beat(struct agent_watch *watch, rm_mono_t now, rm_mono_t made,
     rm_mono_t through, bool paused)
 {
 	if (made.ns < watch->last_made.ns && watch->beaten)
 		return;
+	/* Its other cables may have been out with this one: what was lost meanwhile
+	 * speaks of the host, not of its RNICs, whoever tells of it later. */
+	if (was_out_of_reach(watch, now))
+		remember(watch, watch->last_made, now, HOST_STALLED);
 	if (watch->beaten && rm_mono_since(made, watch->last_made) > AGENT_WATCH_GAP_NS)
 		remember(watch, watch->last_made, made, HOST_STALLED);
 	/* Probes that it left unanswered or unsent while paused stay excused. */

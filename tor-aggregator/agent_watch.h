@@ -4,7 +4,8 @@
  * Judged from what reaches us over the management network: heartbeats with the
  * agent's own time stamps, the stalls it confesses, TCP acknowledgements of its
  * kernel, and the end of its session. A heartbeat that was only held up on the way is
- * no stall, because gaps are measured between the agent's stamps. All times are on
+ * no stall, because gaps are measured between the agent's stamps, unless the way to its
+ * host was cut meanwhile: then nobody knows what else was. All times are on
  * our clock (see clock_map).
  */
 #ifndef TOR_AGGREGATOR_AGENT_WATCH_H

@@ -13,6 +13,7 @@
 #include "tor-aggregator/dispatch.h"
 #include "tor-aggregator/drill.h"
 #include "tor-aggregator/expansion.h"
+#include "tor-aggregator/pairs.h"
 #include "tor-aggregator/path_table.h"
 #include "tor-aggregator/roster.h"
 #include "tor-aggregator/tor_aggregator_state.h"
@@ -233,6 +234,7 @@ static bool
 ready(char *sentence, size_t len, void *arg)
 {
 	const struct tor_aggregator *aggregator = arg;
+	const char *quarrel = pairs_quarrel(aggregator->pairs);
 
 	for (size_t i = 0; i < aggregator->rack_count; i++) {
 		const struct tor_rack *rack = aggregator->racks[i];
@@ -245,7 +247,9 @@ ready(char *sentence, size_t len, void *arg)
 						     : "no window judged yet");
 		return false;
 	}
-	snprintf(sentence, len, "watching %zu racks", aggregator->rack_count);
+	snprintf(sentence, len, "watching %zu racks%s%s", aggregator->rack_count,
+	    quarrel != NULL ? "; speaks is the same at both aggregators of " : "",
+	    quarrel != NULL ? quarrel : "");
 	return true;
 }
 

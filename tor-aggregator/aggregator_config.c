@@ -73,7 +73,7 @@ const struct rm_option aggregator_options[] = {
 	  "results per second of one agent; more are counted, not judged", NULL, NULL, 0 },
 	{ "http.listen", RM_STRING, AT(http_listen), "127.0.0.1:9472", 0, 255, 0,
 	  "where /metrics and the reading API answer; \"\": nowhere", NULL, NULL, 0 },
-	RM_HTTPS_OPTION(struct aggregator_config, https_listen),
+	RM_HTTP_TLS_OPTION(struct aggregator_config, https_listen),
 	{ "http.socket", RM_STRING, AT(http_socket), "/run/rackmesh/tor-aggregator.sock", 0,
 	  100, 0, "Unix socket of the whole API; \"\": none", NULL, NULL, 0 },
 	{ 0 }

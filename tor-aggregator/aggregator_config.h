@@ -10,7 +10,7 @@
 #include "rackmesh/base/config.h"
 #include "rackmesh/base/credentials.h"
 #include "rackmesh/base/http_site.h"
-#include "rackmesh/fabric/https.h"
+#include "rackmesh/fabric/http_places.h"
 
 #define AGGREGATOR_MAX_ANALYZERS 16
 

@@ -337,8 +337,12 @@ look_back(struct analyzer_link *link, rm_mono_t now)
 }
 
 void
-analyzer_link_tick(struct analyzer_link *link, rm_mono_t now)
+analyzer_link_tick(struct analyzer_link *link, const char *controller,
+    uint64_t controller_ends_s, rm_mono_t now)
 {
+	const struct wire_ping ping = { .now_ns = (uint64_t)now.ns,
+		.ending = controller_ends_s != 0 ? controller : "",
+		.ends_s = controller_ends_s };
 	struct rm_link *up = link_of(link);
 	struct wire_bytes bytes;
 
@@ -355,7 +359,7 @@ analyzer_link_tick(struct analyzer_link *link, rm_mono_t now)
 		return;
 	link->pinged = now;
 	/* One that finds no room comes later: the analyzer hears the rest. */
-	if (wire_write_ping(link->writer, (uint64_t)now.ns, &bytes) == 0)
+	if (wire_write_ping_ending(link->writer, &ping, &bytes) == 0)
 		rm_link_send(up, bytes.data, bytes.len);
 }
 

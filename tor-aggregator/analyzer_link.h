@@ -56,8 +56,10 @@ void analyzer_link_free(struct analyzer_link *link); /* before the uplink */
 /* -ENOTCONN, or as rm_link_send. */
 int analyzer_link_send(struct analyzer_link *link, const struct wire_bytes *bytes);
 
-/* Often: pings every 500 ms, and ends what has fallen silent. */
-void analyzer_link_tick(struct analyzer_link *link, rm_mono_t now);
+/* Often: pings every 500 ms, and ends what has fallen silent. controller: ours, whose
+ * certificate ends then; 0: not soon. */
+void analyzer_link_tick(struct analyzer_link *link, const char *controller,
+    uint64_t controller_ends_s, rm_mono_t now);
 /* We ourselves stood still until now: it was not silent meanwhile. */
 void analyzer_link_stalled(struct analyzer_link *link, rm_mono_t now);
 

@@ -7,6 +7,7 @@
 #include "rackmesh/base/log.h"
 #include "rackmesh/fabric/alert.h"
 #include "rackmesh/fabric/incident.h"
+#include "rackmesh/fabric/incident_adopt.h"
 #include "tor-aggregator/agent.h"
 #include "tor-aggregator/agent_links.h"
 #include "tor-aggregator/aggregator_config.h"
@@ -23,22 +24,35 @@
 
 /* ---- what we tell ---------------------------------------------------------------- */
 
+static void
+tell(struct pairs *pairs, size_t tor, const struct rm_incident *incident)
+{
+	const size_t other = pairs->pairs[tor].other;
+	struct wire_bytes bytes;
+
+	if (other != PAIRS_NOBODY && peer_links_connected(pairs->links, other) &&
+	    peer_incident_write(
+		pairs->writer, pairs->aggregator->tors[tor], incident, &bytes) == 0)
+		(void)peer_links_send(pairs->links, other, &bytes);
+}
+
 void
 pairs_tell(struct pairs *pairs, size_t tor, const struct rm_incident *incident)
 {
-	struct wire_bytes bytes;
-	size_t other;
+	if (pairs != NULL && incident != NULL &&
+	    tor_rack_speaks(pairs->aggregator->racks[tor]))
+		tell(pairs, tor, incident);
+}
 
-	if (pairs == NULL || incident == NULL)
-		return;
-	other = pairs->pairs[tor].other;
-	if (other == PAIRS_NOBODY || !peer_links_connected(pairs->links, other) ||
-	    !tor_rack_speaks(pairs->aggregator->racks[tor]) ||
-	    (incident->resolved.ns != 0 && !incident->told_resolved))
-		return;
-	if (peer_incident_write(
-		pairs->writer, pairs->aggregator->tors[tor], incident, &bytes) == 0)
-		(void)peer_links_send(pairs->links, other, &bytes);
+void
+pairs_tell_owed(struct pairs *pairs, size_t tor)
+{
+	const struct rm_incidents *incidents =
+	    tor_rack_incidents(pairs->aggregator->racks[tor]);
+
+	for (size_t n = rm_incidents_open(incidents); n-- > 0;)
+		if (rm_incidents_owes(incidents, n))
+			tell(pairs, tor, rm_incidents_get(incidents, n));
 }
 
 void
@@ -46,7 +60,12 @@ pairs_tell_all(struct pairs *pairs, size_t tor)
 {
 	const struct rm_incidents *incidents =
 	    tor_rack_incidents(pairs->aggregator->racks[tor]);
+	const struct rm_incident *incident;
 
+	for (size_t n = rm_incidents_open(incidents);
+	     (incident = rm_incidents_get(incidents, n)) != NULL; n++)
+		if (!incident->told_resolved)
+			pairs_tell(pairs, tor, incident);
 	for (size_t n = rm_incidents_open(incidents); n-- > 0;)
 		pairs_tell(pairs, tor, rm_incidents_get(incidents, n));
 }
@@ -55,16 +74,25 @@ void
 pairs_tell_standing(struct pairs *pairs, size_t other, rm_mono_t now)
 {
 	const struct tor_aggregator *aggregator = pairs->aggregator;
+	const struct aggregator_tor_config *configs = aggregator->config->tors.items;
 	struct wire_tor_standing tors[WIRE_MAX_TORS];
-	struct wire_standing standing = { .now_ns = (uint64_t)now.ns, .tors = tors };
+	struct wire_tor_role roles[WIRE_MAX_TORS];
+	struct wire_standing standing = {
+		.now_ns = (uint64_t)now.ns,
+		.tors = tors,
+		.roles = roles,
+	};
 	struct wire_bytes bytes;
 
 	for (size_t i = 0; i < aggregator->rack_count; i++) {
 		const struct peer_own *own = &pairs->pairs[i].own;
 
+		if (!pairs_share(pairs, i, other))
+			continue;
+		roles[standing.role_count++] =
+		    (struct wire_tor_role){ aggregator->tors[i], configs[i].speaks };
 		/* Who is not warm cannot be expected to do anything. */
-		if (pairs_share(pairs, i, other) &&
-		    (pairs->pairs[i].met || !pairs->pairs[i].peer.primary))
+		if (pairs->pairs[i].met || !pairs->pairs[i].peer.primary)
 			tors[standing.tor_count++] = (struct wire_tor_standing){
 				.tor = aggregator->tors[i],
 				.speaks = pairs->pairs[i].peer.speaks,
@@ -96,6 +124,7 @@ count_agent(struct pairs *pairs, const struct agent *agent)
 	bool counted[WIRE_MAX_TORS] = { false };
 
 	for (size_t i = 0; i < agent->rnic_count; i++) {
+		bool mute = false, relay = false, lost;
 		size_t tor;
 		struct pair *pair;
 
@@ -109,10 +138,29 @@ count_agent(struct pairs *pairs, const struct agent *agent)
 			continue;
 		counted[tor] = true;
 		pair->own.agents++;
-		pair->own.asked += agent->live_count > 0;
-		pair->own.lost += agent->live_count > 0 &&
-				  !agent_hears(agent, pairs->names[pair->other]);
+		if (agent->live_count == 0)
+			continue;
+		lost = !agent_hears(agent, pairs->names[pair->other], &mute);
+		pair->own.asked++;
+		pair->own.lost += lost;
+		pair->own.mute += mute;
+		agent_hears(agent, pairs->aggregator->config->name, &relay);
+		pair->own.relay += relay;
 	}
+}
+
+/* Whom nobody speaks to may be cut off: he believes that receivers are there when they
+ * have answered since. */
+static void
+doubt_delivery(struct pairs *pairs, struct pair *pair, rm_mono_t now)
+{
+	if (pair->own.agents > 0 || peer_is_heard(&pair->peer, now))
+		pair->lonely.ns = 0;
+	else if (pair->lonely.ns == 0)
+		pair->lonely = now;
+	if (pair->lonely.ns != 0 &&
+	    !rm_alerts_answered(pairs->aggregator->alerts, pair->lonely))
+		pair->own.delivers = false;
 }
 
 static void
@@ -132,6 +180,10 @@ look_around(struct pairs *pairs, rm_mono_t now)
 		if (agent->link != NULL &&
 		    rm_mono_since(now, agent->beaten) < BEATEN_NS)
 			count_agent(pairs, agent);
+	for (size_t i = 0; i < aggregator->rack_count; i++)
+		if (pairs->pairs[i].other != PAIRS_NOBODY)
+			doubt_delivery(pairs, &pairs->pairs[i], now);
+	agent_links_mute(aggregator->links, !delivers);
 }
 
 /* Returns whether it has changed. */
@@ -152,6 +204,7 @@ turn(struct pairs *pairs, size_t tor, bool speaks)
 		rm_log_warn(0, "%s: we speak for it no more, %s does",
 		    aggregator->tors[tor], other);
 		tor_aggregator_hush(aggregator, tor);
+		pairs_tell_owed(pairs, tor);
 		/* One that speaks already has told of all that it has open. */
 		if (!pairs->pairs[tor].peer.other_speaks) {
 			pairs->pairs[tor].synced = false;
@@ -213,13 +266,15 @@ number_of(struct pairs *pairs, struct peer_link_other *others,
 
 	while (i < pairs->other_count && strcmp(pairs->names[i], tor->peer_name) != 0)
 		i++;
-	if (i < pairs->other_count)
-		return i;
-	pairs->names[i] = others[i].name = tor->peer_name;
-	others[i].tor = tor->name;
-	/* That it is an address was checked with the config. */
-	(void)rm_address_parse(tor->peer_address, -1, &others[i].address);
-	return pairs->other_count++;
+	if (i == pairs->other_count) {
+		others[i] = (struct peer_link_other){ .name = tor->peer_name };
+		pairs->names[i] = tor->peer_name;
+		/* That it is an address was checked with the config. */
+		(void)rm_address_parse(tor->peer_address, -1, &others[i].address);
+		pairs->other_count++;
+	}
+	others[i].tors[others[i].tor_count++] = tor->name;
+	return i;
 }
 
 static int

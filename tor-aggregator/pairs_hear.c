@@ -3,6 +3,7 @@
 
 #include "rackmesh/base/log.h"
 #include "rackmesh/fabric/incident.h"
+#include "tor-aggregator/aggregator_config.h"
 #include "tor-aggregator/pairs_state.h"
 #include "tor-aggregator/peer_incident.h"
 #include "tor-aggregator/tor_aggregator_incidents.h"
@@ -31,6 +32,9 @@ pairs_on_session(size_t other, void *arg)
 		tor_rack_doubt(pairs->aggregator->racks[i]);
 		if (!pairs->pairs[i].peer.primary)
 			pairs_tell_all(pairs, i);
+		/* It may have turned to speak by a word that came over the link before.
+		 */
+		pairs_tell_owed(pairs, i);
 	}
 	pairs_tell_standing(pairs, other, rm_mono_now());
 }
@@ -52,6 +56,7 @@ meet(struct pairs *pairs, size_t tor)
 		rm_log_warn(0, "%s: %s has spoken for it meanwhile",
 		    aggregator->tors[tor], pairs->names[pair->other]);
 		tor_aggregator_hush(aggregator, tor);
+		pairs_tell_owed(pairs, tor);
 	}
 }
 
@@ -77,12 +82,52 @@ synchronise(struct pairs *pairs, size_t tor, bool other_speaks, rm_mono_t now)
 		pairs->aggregator->incidents_changed[tor] = true;
 }
 
+/* Both are told to speak, or neither is: the one whose name comes first does, until a
+ * person mends it. */
+static void
+take_role(struct pairs *pairs, size_t tor, bool their_primary)
+{
+	const struct aggregator_config *config = pairs->aggregator->config;
+	const struct aggregator_tor_config *tors = config->tors.items;
+	struct pair *pair = &pairs->pairs[tor];
+	const char *other = pairs->names[pair->other];
+	const bool ours = tors[tor].speaks, quarrel = their_primary == ours;
+	const bool first = strcmp(config->name, other) < 0;
+
+	peer_become(&pair->peer, quarrel ? first : ours);
+	if (quarrel && !pair->quarrel)
+		rm_log_error(0,
+		    "%s: speaks is %s at %s and at %s; %s is the primary now: set it to"
+		    " true at one of them and to false at the other",
+		    tors[tor].name, ours ? "true" : "false", config->name, other,
+		    first ? config->name : other);
+	else if (!quarrel && pair->quarrel)
+		rm_log_info("%s: %s and %s agree on who speaks", tors[tor].name,
+		    config->name, other);
+	pair->quarrel = quarrel;
+}
+
+static void
+take_roles(struct pairs *pairs, size_t other, const struct wire_standing *standing)
+{
+	for (size_t i = 0; i < standing->role_count; i++) {
+		struct wire_tor_role role;
+		size_t tor;
+
+		wire_standing_role(standing, i, &role);
+		tor = tor_of(pairs, other, role.tor);
+		if (tor != PAIRS_NOBODY)
+			take_role(pairs, tor, role.primary);
+	}
+}
+
 void
 pairs_on_standing(size_t other, const struct wire_standing *standing, void *arg)
 {
 	struct pairs *pairs = arg;
 	rm_mono_t now = rm_mono_now();
 
+	take_roles(pairs, other, standing);
 	for (size_t i = 0; i < standing->tor_count; i++) {
 		struct wire_tor_standing word;
 		size_t tor;
@@ -103,10 +148,12 @@ find_id(const struct tor_rack *rack, uint64_t id)
 {
 	const struct rm_incidents *incidents = tor_rack_incidents(rack);
 
-	for (size_t n = 0; n < rm_incidents_open(incidents); n++)
-		if (rm_incidents_get(incidents, n)->id == id)
-			return rm_incidents_get(incidents, n);
-	return NULL;
+	const struct rm_incident *incident;
+
+	for (size_t n = 0; (incident = rm_incidents_get(incidents, n)) != NULL; n++)
+		if (incident->id == id)
+			break;
+	return incident;
 }
 
 void
@@ -115,6 +162,7 @@ pairs_on_incident(size_t other, const struct wire_incident *wire, void *arg)
 	struct pairs *pairs = arg;
 	struct tor_aggregator *aggregator = pairs->aggregator;
 	const size_t tor = tor_of(pairs, other, wire->tor);
+	const struct rm_incident *known;
 	struct rm_incident theirs;
 	struct tor_rack *rack;
 	bool speaks;
@@ -125,9 +173,15 @@ pairs_on_incident(size_t other, const struct wire_incident *wire, void *arg)
 	speaks = tor_rack_speaks(rack);
 	if (theirs.resolved.ns != 0) {
 		/* While we speak, the end is ours to see. */
-		if (!speaks &&
-		    tor_rack_end(rack, theirs.id, theirs.resolved, rm_mono_now()))
+		if (!speaks && tor_rack_end(rack, theirs.id, theirs.resolved,
+				   theirs.told_resolved, rm_mono_now()))
 			aggregator->incidents_changed[tor] = true;
+		return;
+	}
+	/* What they owe us may have ended since they told us of it. */
+	known = find_id(rack, theirs.id);
+	if (speaks && known != NULL && known->resolved.ns != 0) {
+		pairs_tell(pairs, tor, known);
 		return;
 	}
 	if (tor_rack_adopt(rack, &theirs) > 0 && speaks)

@@ -40,19 +40,36 @@ pairs_show(const struct pairs *pairs, size_t tor, rm_mono_t now)
 
 	if (pair->other == PAIRS_NOBODY)
 		return json_null();
-	return json_pack("{s:s, s:b, s:b, s:b, s:b, s:i, s:b, s:b, s:i}", "name",
-	    pairs->names[pair->other], "connected",
+	return json_pack("{s:s, s:b, s:b, s:b, s:b, s:i, s:b, s:b, s:i, s:i, s:b, s:b}",
+	    "name", pairs->names[pair->other], "connected",
 	    peer_links_connected(pairs->links, pair->other), "heard",
 	    peer_is_heard(&pair->peer, now), "speaks", pair->peer.other_speaks,
 	    "delivers", pair->peer.other_delivers, "agents",
 	    (int)pair->peer.other_agents, "we_deliver", pair->own.delivers,
-	    "we_are_warm", pair->own.warm, "agents_that_lost_it", (int)pair->own.lost);
+	    "we_are_warm", pair->own.warm, "agents_that_lost_it", (int)pair->own.lost,
+	    "agents_that_find_it_mute", (int)pair->own.mute, "we_are_primary",
+	    pair->peer.primary, "quarrel", pair->quarrel);
+}
+
+const char *
+pairs_quarrel(const struct pairs *pairs)
+{
+	for (size_t i = 0; i < pairs->aggregator->rack_count; i++)
+		if (pairs->pairs[i].quarrel)
+			return pairs->aggregator->tors[i];
+	return NULL;
 }
 
 static double
 read_speaks(const void *arg)
 {
 	return tor_rack_speaks(arg);
+}
+
+static double
+read_quarrel(const void *arg)
+{
+	return ((const struct pair *)arg)->quarrel;
 }
 
 int
@@ -75,6 +92,11 @@ pairs_metrics(struct pairs *pairs, struct rm_metrics *metrics)
 			r = rm_metrics_gauge(metrics, pairs, N("speaks"), label,
 			    "1 while alerts and what the analyzer hears are ours.",
 			    read_speaks, rack);
+		if (r == 0)
+			r = rm_metrics_gauge(metrics, pairs, N("pair_quarrel"), label,
+			    "1 while speaks is the same at both aggregators of the "
+			    "ToR.",
+			    read_quarrel, &pairs->pairs[i]);
 	}
 	return r;
 }

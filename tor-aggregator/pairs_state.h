@@ -14,6 +14,9 @@ struct pair {         /* one ToR's */
 	size_t other; /* of the links; NOBODY: it has none */
 	struct peer peer;
 	struct peer_own own;
+	/* Since when neither it nor any agent is heard; ns 0: one is. */
+	rm_mono_t lonely;
+	bool quarrel; /* both are the primary by their configs, or neither is */
 	/* The other one has told of all that it has open since it began to speak. */
 	bool synced;
 	/* Its word was heard on this link. Until then a primary says nothing of the
@@ -39,7 +42,10 @@ pairs_share(const struct pairs *pairs, size_t tor, size_t other)
 	return pairs->pairs[tor].other == other;
 }
 
-void pairs_tell_all(struct pairs *pairs, size_t tor); /* that is open, if we speak */
+/* If we speak: what is open, and ends that not everybody was told of. */
+void pairs_tell_all(struct pairs *pairs, size_t tor);
+/* We speak no more: what we have told of, until they tell of it. */
+void pairs_tell_owed(struct pairs *pairs, size_t tor);
 void pairs_tell_standing(struct pairs *pairs, size_t other, rm_mono_t now);
 
 /* Callbacks of the links. */

@@ -16,8 +16,11 @@ struct end { /* one RNIC, ours or theirs */
 	uint64_t lost;
 	int64_t first_lost, answered; /* times of sending; 0: none */
 	uint32_t path;                /* of its lost flows, if it is one */
-	/* alone: nobody else is answered from where it loses. */
-	bool one_path, alone, dead;
+	uint32_t src;                 /* of its first flow, and port */
+	uint16_t src_port;
+	/* lone: all its flows are that one, in whatever class; alone: nobody else is
+	 * answered from where it loses. */
+	bool lone, one_path, alone, dead;
 };
 
 struct newest { /* answers among whom one is left out */
@@ -33,6 +36,7 @@ struct on_path {
 struct path_ends {
 	struct end *own, *foreign;
 	struct newest *of_foreign, *of_own; /* by the destination's ToR */
+	uint32_t *lone; /* by ToR: dead ones of it that are known by one flow each */
 	struct on_path *paths;
 	size_t path_room;
 	struct path_ends_counts counts;
@@ -49,8 +53,9 @@ path_ends_new(struct path_ends **ret)
 	ends->foreign = calloc(WIRE_MAX_FOREIGNERS, sizeof(*ends->foreign));
 	ends->of_foreign = calloc(ROSTER_MAX_TORS, sizeof(*ends->of_foreign));
 	ends->of_own = calloc(ROSTER_MAX_TORS, sizeof(*ends->of_own));
+	ends->lone = calloc(ROSTER_MAX_TORS, sizeof(*ends->lone));
 	if (ends->own == NULL || ends->foreign == NULL || ends->of_foreign == NULL ||
-	    ends->of_own == NULL) {
+	    ends->of_own == NULL || ends->lone == NULL) {
 		path_ends_free(ends);
 		return -ENOMEM;
 	}
@@ -67,6 +72,7 @@ path_ends_free(struct path_ends *ends)
 	free(ends->foreign);
 	free(ends->of_foreign);
 	free(ends->of_own);
+	free(ends->lone);
 	free(ends->paths);
 	free(ends);
 }
@@ -97,6 +103,12 @@ foreign_newest(const struct path_ends *ends, const struct flow_count *flow)
 	return &ends->of_foreign[flow->dst_tor % ROSTER_MAX_TORS];
 }
 
+static uint32_t *
+lone_of(const struct path_ends *ends, const struct flow_count *flow)
+{
+	return &ends->lone[flow->dst_tor % ROSTER_MAX_TORS];
+}
+
 static int
 begin(struct path_ends *ends, const struct flow_second *second, uint32_t path_end)
 {
@@ -111,6 +123,7 @@ begin(struct path_ends *ends, const struct flow_second *second, uint32_t path_en
 	memset(ends->paths, 0, path_end * sizeof(*ends->paths));
 	memset(ends->of_foreign, 0, ROSTER_MAX_TORS * sizeof(*ends->of_foreign));
 	memset(ends->of_own, 0, ROSTER_MAX_TORS * sizeof(*ends->of_own));
+	memset(ends->lone, 0, ROSTER_MAX_TORS * sizeof(*ends->lone));
 	for (size_t i = 0; i < second->flows.count; i++) {
 		const struct flow_count *flow = &second->flows.flows[i];
 
@@ -142,7 +155,12 @@ newest_of_others(const struct newest *newest, uint32_t end)
 static void
 end_add(struct end *end, const struct flow_count *flow)
 {
-	end->flows++;
+	if (end->flows++ == 0) {
+		end->src = flow->src;
+		end->src_port = flow->src_port;
+		end->lone = true;
+	}
+	end->lone &= end->src == flow->src && end->src_port == flow->src_port;
 	if (flow->answered > end->answered)
 		end->answered = flow->answered;
 	if (flow->lost == 0)
@@ -230,6 +248,8 @@ find_dead(struct path_ends *ends, const struct flow_second *second)
 		struct end *foreign = foreign_of(ends, &second->flows.flows[i]);
 
 		own->dead = is_dead(own);
+		if (!foreign->dead && is_dead(foreign) && foreign->lone)
+			++*lone_of(ends, &second->flows.flows[i]);
 		foreign->dead = is_dead(foreign);
 	}
 	for (size_t i = 0; i < second->flows.count; i++) {
@@ -250,6 +270,14 @@ is_excused(const struct path_ends *ends, const struct end *end)
 	return end->one_path &&
 	       (path->mixed_lost >= PATH_ENDS_MIXED_LOST ||
 		   (path->answered < end->first_lost && path->lost > end->lost));
+}
+
+/* What dies of one rack, and is known by a single flow each, is so many RNICs, or
+ * flows that a part on their ways swallows: of the two that is likelier. */
+static bool
+is_of_flows(const struct path_ends *ends, const struct flow_count *flow)
+{
+	return foreign_of(ends, flow)->lone && *lone_of(ends, flow) >= PATH_ENDS_LONE;
 }
 
 int
@@ -273,7 +301,8 @@ path_ends_judge(struct path_ends *ends, struct flow_second *second, uint32_t pat
 
 		if (flow->left_out)
 			continue;
-		if (foreign->dead && !is_excused(ends, foreign)) {
+		if (foreign->dead && !is_excused(ends, foreign) &&
+		    !is_of_flows(ends, flow)) {
 			ends->counts.foreign_dead += flow->sent;
 			flow->left_out = true;
 		} else if (own->dead && !is_excused(ends, own)) {

@@ -3,7 +3,8 @@
  *
  * Of whom everything is lost since its first loss, over all its paths, while others of
  * its ToR are still answered: that is no path's fault. Its flows are left out, unless
- * the one path that all of them take fails others as well.
+ * the one path that all of them take fails others as well, or several at a time are
+ * each known by one flow alone.
  */
 #ifndef TOR_AGGREGATOR_PATH_ENDS_H
 #define TOR_AGGREGATOR_PATH_ENDS_H
@@ -15,6 +16,7 @@ struct path_ends;
 
 #define PATH_ENDS_MIN_LOST 3
 #define PATH_ENDS_MIN_FLOWS 2  /* that lost, when it has so many */
+#define PATH_ENDS_LONE 3       /* of one ToR, with one flow each: it is their flows */
 #define PATH_ENDS_MIXED_LOST 2 /* losses of others on a path that make it suspect */
 
 struct path_ends_counts { /* probes left out */

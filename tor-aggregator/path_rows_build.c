@@ -132,6 +132,8 @@ path_build_rows(struct path_build *build, const struct flow_counts *flows,
 		row->lost_unknown += flow->ways[LOST_UNKNOWN];
 		row->flows++;
 		row->flows_dead += flow->sent >= DEAD_SENT && flow->lost == flow->sent;
+		row->flows_partial += flow->lost > 0 && flow->lost < flow->sent;
+		row->flows_silent += flow->lost > 0 && flow->lost == flow->sent;
 		if (flow->lost > 0)
 			sample(build, row, flow, roster);
 	}

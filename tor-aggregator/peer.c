@@ -8,6 +8,16 @@ peer_init(struct peer *peer, bool primary, rm_mono_t now)
 	*peer = (struct peer){ .primary = primary, .since = now };
 }
 
+void
+peer_become(struct peer *peer, bool primary)
+{
+	if (peer->primary == primary)
+		return;
+	peer->primary = primary;
+	peer->deaf.ns = peer->mute.ns = peer->well.ns = 0;
+	peer->doubt.ns = peer->stuck.ns = 0;
+}
+
 /* Begins or ends to speak, and counts it. */
 static void
 turn(struct peer *peer, bool speaks)
@@ -77,13 +87,32 @@ lasts(rm_mono_t *since, bool is_so, int64_t for_ns, rm_mono_t now)
 	return is_so && rm_mono_since(now, *since) >= for_ns;
 }
 
-/* Only to one that is heard, and of whom more is to be expected. */
+/* By its own word, else by that of agents that tell it of us, too: older ones do not,
+ * and it would never know that it is to speak. */
+static bool
+other_delivers(const struct peer *peer, const struct peer_own *own, rm_mono_t now)
+{
+	if (peer_is_heard(peer, now))
+		return peer->other_delivers;
+	return own->asked > 0 && 2 * (uint64_t)own->relay >= own->asked &&
+	       2 * ((uint64_t)own->lost + own->mute) <= own->asked;
+}
+
+/* Who hears nobody any more may have been gone himself, and what he knows be of before:
+ * the other one has its time to come. */
+static int64_t
+patience(const struct peer_own *own)
+{
+	return own->agents == 0 ? PEER_ALONE_NS : PEER_SILENT_NS;
+}
+
+/* Only to one that is heard of, and of whom more is to be expected. */
 static bool
 primary_judge(struct peer *peer, const struct peer_own *own, rm_mono_t now)
 {
 	const bool heard = peer_is_heard(peer, now);
 	const bool is_deaf = heard && 2 * (uint64_t)own->agents < peer->other_agents;
-	const bool is_mute = heard && !own->delivers && peer->other_delivers;
+	const bool is_mute = !own->delivers && other_delivers(peer, own, now);
 	const bool deaf = lasts(&peer->deaf, is_deaf, PEER_DEAF_NS, now);
 	const bool mute = lasts(&peer->mute, is_mute, PEER_MUTE_NS, now);
 	const bool well =
@@ -92,20 +121,20 @@ primary_judge(struct peer *peer, const struct peer_own *own, rm_mono_t now)
 	if (peer->speaks)
 		return !deaf && !mute;
 	if (!heard)
-		return own->warm && silence(peer, now) >= PEER_SILENT_NS;
+		return own->warm && !is_mute && silence(peer, now) >= patience(own);
 	/* Nobody has spoken yet, or we did a moment ago: nothing to be careful of. */
 	return well || (own->warm && !is_deaf && !is_mute && !peer->other_speaks &&
 			   peer->given == 0);
 }
 
-/* By the agents' word, and by our own where none has any. */
+/* By the agents' word, and by our own where none has any. That it cannot deliver counts
+ * where we can. */
 static bool
-primary_is_lost(const struct peer *peer, const struct peer_own *own, rm_mono_t now)
+agents_miss_it(const struct peer_own *own)
 {
-	if (own->agents == 0)
-		return silence(peer, now) >= PEER_ALONE_NS;
-	return silence(peer, now) >= PEER_SILENT_NS &&
-	       2 * (uint64_t)own->lost >= own->asked;
+	const uint64_t miss = (uint64_t)own->lost + (own->delivers ? own->mute : 0);
+
+	return own->agents == 0 || 2 * miss >= own->asked;
 }
 
 static bool
@@ -115,16 +144,15 @@ standby_judge(struct peer *peer, const struct peer_own *own, rm_mono_t now)
 	const bool stuck = lasts(&peer->stuck,
 	    heard && peer->other_speaks && !peer->other_delivers && own->delivers,
 	    PEER_STUCK_NS, now);
-	const bool agents_hear_it = own->agents > 0 && 2 * own->lost < own->asked;
-	const bool doubt =
-	    lasts(&peer->doubt, !heard && agents_hear_it, PEER_DOUBT_NS, now);
+	const bool missed = agents_miss_it(own);
+	const bool doubt = lasts(&peer->doubt, !heard && !missed, PEER_DOUBT_NS, now);
 
 	if (!heard && peer->speaks)
 		return !doubt;
 	if (!own->warm)
 		return false;
 	if (!heard)
-		return primary_is_lost(peer, own, now);
+		return missed && silence(peer, now) >= patience(own);
 	if (peer->other_speaks)
 		return stuck;
 	return peer->speaks || rm_mono_since(now, peer->since) >= PEER_START_NS;

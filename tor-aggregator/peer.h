@@ -6,8 +6,10 @@
  * one that it hears, and that is better off: that delivers alerts while it cannot, or
  * hears the rack's agents while it does not. The other one stands by; it speaks while
  * the primary says that it does not, or while nothing comes from the primary and at
- * least half of the agents say that they have lost it, too. Both may speak for a
- * moment, and labels make that one alert; that neither speaks lasts seconds.
+ * least half of the agents say that they have lost it, too, or have its word that it
+ * cannot deliver; by agents' word the primary yields as well, once at least half of
+ * them pass its own on. Both may speak for a moment, and labels make that one alert;
+ * that neither speaks lasts seconds.
  */
 #ifndef TOR_AGGREGATOR_PEER_H
 #define TOR_AGGREGATOR_PEER_H
@@ -42,15 +44,21 @@ struct peer {
 	uint64_t taken, given; /* times that we began, that we ended to speak */
 };
 
-struct peer_own {             /* how we are, now */
-	bool warm;            /* windows are whole, agents had their time to come */
-	bool delivers;        /* alerts are taken */
-	uint32_t agents;      /* of the ToR, that we hear */
-	uint32_t asked, lost; /* of them: who say whom they hear; not the other one */
+struct peer_own {        /* how we are, now */
+	bool warm;       /* windows are whole, agents had their time to come */
+	bool delivers;   /* alerts are taken */
+	uint32_t agents; /* of the ToR, that we hear */
+	uint32_t asked;  /* of them: who say whom they hear, */
+	uint32_t lost;   /* of those: not the other one, */
+	uint32_t mute;   /* or the other one, and that it cannot deliver */
+	uint32_t relay;  /* of those asked: who pass on that we cannot deliver */
 };
 
 /* Primary: it speaks once it knows how the other one is, or that there is none. */
 void peer_init(struct peer *peer, bool primary, rm_mono_t now);
+
+/* Who of the two is the primary turns out to be otherwise. */
+void peer_become(struct peer *peer, bool primary);
 
 /* The other one's word. On a new link that comes after its incidents. A primary that
  * hears after a silence that the other one speaks knows less than that one does: it

@@ -8,6 +8,7 @@
 #include <jansson.h>
 
 #include "rackmesh/fabric/incident.h"
+#include "tor-aggregator/incident_message.h"
 
 static enum rm_part_type
 type_of(const char *word)
@@ -27,14 +28,17 @@ kind_of(const char *word)
 	return 0;
 }
 
+/* The RNIC is a help, no more. */
 static void
-take_rnic(const char *evidence, struct rm_rnic_id *rnic)
+take_evidence(const char *evidence, struct rm_incident *incident)
 {
 	json_t *json = json_loads(evidence, 0, NULL);
 	const char *text = json_string_value(json_object_get(json, "rnic"));
 
 	if (text != NULL && text[0] != '\0')
-		(void)rm_rnic_id_parse(text, rnic); /* it is a help, no more */
+		(void)rm_rnic_id_parse(text, &incident->verdict.rnic);
+	incident->told_resolved =
+	    incident->resolved.ns != 0 && !json_is_false(json_object_get(json, "told"));
 	json_decref(json);
 }
 
@@ -57,14 +61,12 @@ peer_incident_read(const struct wire_incident *wire, struct rm_incident *ret)
 	strcpy(verdict->part.name, wire->part);
 	strcpy(verdict->part.place, wire->place);
 	verdict->evidence.window_start.ns = (int64_t)wire->began_wall_ns;
-	take_rnic(wire->evidence_json, &verdict->rnic);
 	incident.opened.ns = (int64_t)wire->opened_wall_ns;
 	incident.changed.ns = (int64_t)wire->changed_wall_ns;
 	incident.told_opened = wire->state != WIRE_OPENED;
-	if (wire->state == WIRE_RESOLVED) {
+	if (wire->state == WIRE_RESOLVED)
 		incident.resolved = incident.changed;
-		incident.told_resolved = true;
-	}
+	take_evidence(wire->evidence_json, &incident);
 	*ret = incident;
 	return 0;
 }
@@ -75,29 +77,18 @@ peer_incident_write(struct wire_writer *writer, const char *tor,
 {
 	const struct rm_verdict *verdict = &incident->verdict;
 	char sentence[RM_SENTENCE_BYTES], rnic[RM_RNIC_ID_TEXT] = "";
-	char evidence[RM_RNIC_ID_TEXT + 16];
-	bool ended = incident->resolved.ns != 0;
-	struct wire_incident wire = {
-		.incident_id = incident->id,
-		.state = ended ? WIRE_RESOLVED
-			       : (incident->told_opened ? WIRE_UPDATED : WIRE_OPENED),
-		.tor = tor,
-		.part_type = rm_part_type_word(verdict->part.type),
-		.part = verdict->part.name,
-		.place = verdict->part.place,
-		.kind = rm_kind_word(verdict->kind),
-		.confidence = verdict->confidence,
-		.began_wall_ns = (uint64_t)verdict->evidence.window_start.ns,
-		.opened_wall_ns = (uint64_t)incident->opened.ns,
-		.changed_wall_ns =
-		    (uint64_t)(ended ? incident->resolved : incident->changed).ns,
-		.sentence = sentence,
-		.evidence_json = evidence,
-	};
+	char evidence[RM_RNIC_ID_TEXT + 32];
+	enum wire_incident_state state =
+	    incident->told_opened ? WIRE_UPDATED : WIRE_OPENED;
+	struct wire_incident wire;
 
-	rm_verdict_sentence(verdict, sentence, sizeof(sentence));
+	if (incident->resolved.ns != 0)
+		state = WIRE_RESOLVED;
+	wire = incident_message(tor, state, incident, sentence);
 	if (verdict->rnic.guid != 0)
 		rm_rnic_id_format(verdict->rnic, rnic);
-	snprintf(evidence, sizeof(evidence), "{\"rnic\":\"%s\"}", rnic);
+	snprintf(evidence, sizeof(evidence), "{\"rnic\":\"%s\",\"told\":%s}", rnic,
+	    incident->told_resolved ? "true" : "false");
+	wire.evidence_json = evidence;
 	return wire_write_incident(writer, &wire, out);
 }

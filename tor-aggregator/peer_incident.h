@@ -9,7 +9,8 @@
 
 struct rm_incident;
 
-/* Foreign words, checked; of the evidence only the RNIC's id. -EINVAL. */
+/* Foreign words, checked; of the evidence only the RNIC's id, and of an end whether
+ * everybody was told. -EINVAL. */
 int peer_incident_read(const struct wire_incident *wire, struct rm_incident *ret);
 
 /* Whatever has to be told of it: open, told, or at its end. head is filled by nobody:

@@ -8,7 +8,6 @@
 #include "rackmesh/base/link.h"
 #include "rackmesh/base/log.h"
 #include "rackmesh/fabric/authority.h"
-#include "rackmesh/fabric/part.h"
 #include "tor-aggregator/hello.h"
 
 #define WHY 1024
@@ -23,7 +22,6 @@ struct other {
 	struct rm_dialer *dialer; /* NULL: it dials us */
 	struct rm_link *link;     /* welcome; NULL: there is none */
 	rm_mono_t heard;          /* or, before the welcome, when the link came up */
-	char tor[RM_NAME_BYTES];
 };
 
 struct peer_links {
@@ -50,18 +48,29 @@ find_link(struct peer_links *links, const struct rm_link *link)
 	return NULL;
 }
 
-/* By its certificate: is it the aggregator that it has to be? */
+bool
+peer_link_admits(const struct peer_link_other *other, const char *region,
+    const char *uri, char *why, size_t len)
+{
+	struct rm_request request = {
+		.verb = RM_VERB_PEER_SESSION,
+		.region = region,
+		.name = other->name,
+	};
+	bool admits = other->tor_count > 0;
+
+	for (size_t i = 0; admits && i < other->tor_count; i++) {
+		request.tor = other->tors[i];
+		admits = rm_authority_admits(uri, &request, why, len);
+	}
+	return admits;
+}
+
 static bool
 is_itself(const struct other *other, const struct rm_link *link, char why[WHY])
 {
-	const struct rm_request request = {
-		.verb = RM_VERB_PEER_SESSION,
-		.region = other->links->options.region,
-		.name = other->is.name,
-		.tor = other->tor,
-	};
-
-	return rm_authority_admits(rm_link_identity(link), &request, why, WHY);
+	return peer_link_admits(
+	    &other->is, other->links->options.region, rm_link_identity(link), why, WHY);
 }
 
 static void
@@ -307,7 +316,6 @@ peer_links_new(struct rm_loop *loop, const struct peer_link_options *options,
 
 		other->links = links;
 		other->is = options->others[i];
-		strncpy(other->tor, other->is.tor, sizeof(other->tor) - 1);
 		if (strcmp(options->name, other->is.name) < 0)
 			r = dial(loop, other);
 	}

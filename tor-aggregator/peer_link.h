@@ -26,7 +26,8 @@ struct rm_tls;
 struct peer_link_other {
 	const char *name; /* borrowed */
 	struct rm_address address;
-	const char *tor; /* borrowed: one that we share */
+	const char *tors[WIRE_MAX_TORS]; /* borrowed: those that we share */
+	size_t tor_count;
 };
 
 struct peer_link_options {
@@ -55,6 +56,11 @@ struct peer_link_counts {
 	uint64_t sent, unsent; /* messages; unsent: with a link that took none */
 	uint64_t bad_frames;
 };
+
+/* By this URI of its certificate ("": a link without TLS): is it the aggregator that it
+ * has to be, of every ToR that we share? why: if not. */
+bool peer_link_admits(const struct peer_link_other *other, const char *region,
+    const char *uri, char *why, size_t len);
 
 int peer_links_new(struct rm_loop *loop, const struct peer_link_options *options,
     const struct peer_link_callbacks *callbacks, struct peer_links **ret);

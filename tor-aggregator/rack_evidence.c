@@ -10,6 +10,8 @@
 #include "tor-aggregator/rack_legs.h"
 #include "tor-aggregator/rack_pair.h"
 
+#define COMMON_MEMBERS 3
+#define COMMON_SHARE 0.65     /* of all members */
 #define MIN_TO_RULE_OUT 4     /* probes */
 #define SHARE_TO_RULE_OUT 0.9 /* of them answered */
 #define MAX_PEERS_RULED_OUT 3
@@ -35,6 +37,10 @@ tally_end(struct rack_tally *tally, const struct rack_pair *pair, bool excused)
 	tally->lost += lost;
 	tally->newest_sent += pair->newest_sent;
 	tally->newest_lost += pair->newest_lost;
+	if (!pair->large) {
+		tally->small_sent += pair->sent;
+		tally->small_lost += lost;
+	}
 	if (excused)
 		return;
 	tally->clean_sent += pair->sent;
@@ -117,6 +123,17 @@ rack_blame_note(struct rack_blame *blame, const struct rack_legs *legs,
 		else if (rack_legs_is_foreigner(legs, candidate, &index))
 			blame->foreigners[index] = true;
 	}
+}
+
+bool
+rack_blame_is_common(const struct rack_blame *blame, size_t members)
+{
+	size_t blamed = 0;
+
+	for (size_t i = 0; i < members; i++)
+		blamed += blame->members[i];
+	return blamed >= COMMON_MEMBERS &&
+	       (double)blamed >= COMMON_SHARE * (double)members;
 }
 
 void

@@ -33,7 +33,8 @@ struct rm_explanation;
 
 struct rack_tally { /* probes from and to one member; sums over its pairs */
 	uint64_t sent, lost, newest_sent, newest_lost;
-	uint64_t own_sent, send_failed; /* of its own probes: left, could not leave */
+	uint64_t small_sent, small_lost; /* of sent and lost: no large probes */
+	uint64_t own_sent, send_failed;  /* of its own probes: left, could not leave */
 	uint64_t outside_sent, outside_answered; /* of its own, out of the rack */
 	/* those of them to foreigners that are not blamed themselves */
 	uint64_t way_out_sent, way_out_answered, way_out_newest_answered;
@@ -50,6 +51,9 @@ struct rack_tally { /* probes from and to one member; sums over its pairs */
 
 void rack_blame_note(struct rack_blame *blame, const struct rack_legs *legs,
     const struct rm_explanation *explanation, size_t members, size_t foreigners);
+/* So many of the members are blamed for losing some that it is what they share: their
+ * ToR, of which other racks tell. */
+bool rack_blame_is_common(const struct rack_blame *blame, size_t members);
 
 /* tallies: one per member. blame->members itself excuses the others, never oneself. */
 void rack_evidence_tally(const struct rack_legs *legs, const struct rack_blame *blame,

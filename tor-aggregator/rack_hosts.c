@@ -2,7 +2,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <time.h>
 
 #include "tor-aggregator/rack_judge.h"
 #include "tor-aggregator/rack_words.h"
@@ -207,19 +206,6 @@ rack_host_judge(const struct rack *rack, size_t index, rm_wall_t window_start,
 	return found;
 }
 
-static void
-name_certificate(const struct rack_host *host, struct rm_verdict *verdict)
-{
-	const time_t ends = host->certificate_ends_s;
-	char when[sizeof "2026-11-20 04:10"] = "";
-	struct tm tm;
-
-	if (gmtime_r(&ends, &tm) != NULL)
-		strftime(when, sizeof when, "%Y-%m-%d %H:%M", &tm);
-	snprintf(verdict->part.name, sizeof verdict->part.name, "%.63s", host->name);
-	snprintf(verdict->evidence.observed, RM_EVIDENCE_TEXT, "ends %s UTC", when);
-}
-
 size_t
 rack_hosts_certificates(const struct rack *rack, const struct rack_words *words,
     rm_wall_t window_start, int64_t window_ns, struct rm_verdict *verdicts)
@@ -233,15 +219,10 @@ rack_hosts_certificates(const struct rack *rack, const struct rack_words *words,
 		    rack_host_health(rack, i) != RM_HEALTH_GOOD ||
 		    rack_words_is_contradicted(words, i))
 			continue;
-		verdicts[count] = (struct rm_verdict){
-			.part = { .type = RM_PART_AGENT },
-			.kind = RM_KIND_CERTIFICATE_ENDING,
-			.confidence = 1,
-			.evidence = { .window_start = window_start,
-			    .window_ns = window_ns,
-			    .impact = RM_IMPACT_P2 },
-		};
-		name_certificate(host, &verdicts[count++]);
+		rm_verdict_certificate(&verdicts[count], RM_PART_AGENT, host->name,
+		    host->certificate_ends_s);
+		verdicts[count].evidence.window_start = window_start;
+		verdicts[count++].evidence.window_ns = window_ns;
 	}
 	return count;
 }

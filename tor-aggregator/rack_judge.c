@@ -233,7 +233,7 @@ slow_verdict(struct rack_judge *judge, const struct rack *rack,
     const struct rack_slow_named *named)
 {
 	const struct rack_suspect suspect = { .member = named->member,
-		.other = RACK_NO_OTHER };
+		.other = named->other };
 	struct rm_verdict *verdict = &judge->verdicts[judge->verdict_count];
 
 	if (judge->excused[named->member])
@@ -251,9 +251,11 @@ slow_verdict(struct rack_judge *judge, const struct rack *rack,
 	*verdict = named->verdict;
 	rack_suspect_name(rack, &suspect, &verdict->part);
 	judge->member_health[named->member] = RM_HEALTH_BAD;
+	if (named->other != RACK_NO_OTHER)
+		judge->member_health[named->other] = RM_HEALTH_BAD;
 }
 
-/* What five seconds show, if the last one lets anybody be named. */
+/* What five seconds and more show, if the last one lets anybody be named. */
 static void
 judge_slow(struct rack_judge *judge, const struct rack *rack,
     const struct window_closed *window, rm_wall_t start, bool works)
@@ -261,7 +263,8 @@ judge_slow(struct rack_judge *judge, const struct rack *rack,
 	const struct rack_slow_named *named;
 	size_t count;
 
-	if (rack_slow_judge(judge->slow, rack, window, start, &named, &count) < 0)
+	if (rack_slow_judge(
+		judge->slow, rack, window, start, &judge->blame, &named, &count) < 0)
 		return;
 	for (size_t i = 0; i < count && works; i++)
 		slow_verdict(judge, rack, &named[i]);
@@ -384,7 +387,7 @@ rack_judge_window(struct rack_judge *judge, const struct rack *given,
 	judge_ports(judge, rack, window, window_start);
 	if (!window->partial)
 		judge->verdict_count += rack_words_judge(judge->words, rack,
-		    rm_mono_since(window->end, window->start),
+		    judge->suspects, rm_mono_since(window->end, window->start),
 		    &judge->verdicts[judge->verdict_count]);
 	judge->verdict_count += rack_hosts_certificates(rack, judge->words,
 	    window_start, rm_mono_since(window->end, window->start),

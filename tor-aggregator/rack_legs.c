@@ -155,16 +155,17 @@ rack_legs_release(struct rack_legs *legs)
 
 static void
 observe(struct rack_legs *legs, uint32_t sent, uint32_t lost, const uint32_t *elements,
-    uint32_t count)
+    uint32_t count, bool round_trip)
 {
 	struct rm_observation *o;
 
 	if (sent == 0)
 		return;
 	o = &legs->observations[legs->observation_count++];
-	*o = (struct rm_observation){
-		.sent = sent, .lost = lost, .element_count = count
-	};
+	*o = (struct rm_observation){ .sent = sent,
+		.lost = lost,
+		.element_count = count,
+		.round_trip = round_trip };
 	memcpy(o->elements, elements, count * sizeof *elements);
 }
 
@@ -184,9 +185,9 @@ leg_of(const struct rack_legs *legs, size_t from, size_t to, bool large,
 static void
 observe_mesh(struct rack_legs *legs, const struct rack_pair *pair, uint32_t slack)
 {
-	uint32_t out[LEG_ELEMENTS], back[LEG_ELEMENTS], round_trip[2 * LEG_ELEMENTS];
-	const uint32_t count = leg_of(legs, pair->src, pair->dst, pair->large, out);
-	uint32_t both = leg_of(legs, pair->dst, pair->src, pair->large, back);
+	uint32_t legs_of[2 * LEG_ELEMENTS]; /* out, and back */
+	const uint32_t count = leg_of(legs, pair->src, pair->dst, pair->large, legs_of);
+	const uint32_t *back = legs_of + count;
 	const uint32_t lost = pair->sent - pair->answered;
 	uint32_t lost_out = 0, lost_back = 0, kept_out = pair->answered;
 
@@ -199,14 +200,11 @@ observe_mesh(struct rack_legs *legs, const struct rack_pair *pair, uint32_t slac
 		if (pair->arrived > slack && pair->arrived - slack > kept_out)
 			kept_out = pair->arrived - slack;
 	}
-	observe(legs, kept_out + lost_out, lost_out, out, count);
-	observe(legs, pair->answered + lost_back, lost_back, back, count);
-	memcpy(round_trip, out, count * sizeof *out);
-	for (uint32_t i = 0; i < count; i++)
-		if (i % (LEG_ELEMENTS / 2) != 0) /* the ToR's are there already */
-			round_trip[both++] = back[i];
-	observe(legs, lost - lost_out - lost_back, lost - lost_out - lost_back,
-	    round_trip, both);
+	leg_of(legs, pair->dst, pair->src, pair->large, legs_of + count);
+	observe(legs, kept_out + lost_out, lost_out, legs_of, count, false);
+	observe(legs, pair->answered + lost_back, lost_back, back, count, false);
+	observe(legs, lost - lost_out - lost_back, lost - lost_out - lost_back, legs_of,
+	    2 * count, true);
 }
 
 static void
@@ -267,11 +265,11 @@ suspect_foreigner(struct rack_legs *legs, size_t foreigner, bool large)
 static void
 observe_foreign(struct rack_legs *legs, const struct rack_pair *pair)
 {
-	uint32_t elements[2 * LEG_ELEMENTS] = { element_send(pair->src),
-		element_receive(pair->src), element_tor(legs),
+	uint32_t elements[2 * LEG_ELEMENTS + 1] = { element_send(pair->src),
+		element_receive(pair->src), element_tor(legs), element_tor(legs),
 		element_foreigner(legs, pair->dst) };
 	const uint32_t lost = pair->sent - pair->answered;
-	uint32_t count = 4;
+	uint32_t count = 5;
 
 	if (!pair->reflector)
 		elements[count++] = element_uplinks(legs);
@@ -279,9 +277,10 @@ observe_foreign(struct rack_legs *legs, const struct rack_pair *pair)
 		elements[count++] = element_large_send(legs, pair->src);
 		elements[count++] = element_large_receive(legs, pair->src);
 		elements[count++] = element_large_tor(legs);
+		elements[count++] = element_large_tor(legs);
 		elements[count++] = element_large_foreigner(legs, pair->dst);
 	}
-	observe(legs, pair->sent, lost, elements, count);
+	observe(legs, pair->sent, lost, elements, count, true);
 	if (lost > 0)
 		suspect_foreigner(legs, pair->dst, pair->large);
 }
@@ -330,7 +329,7 @@ observe_send_failures(struct rack_legs *legs, const struct rack_pair *pair)
 			       element_large_send(legs, pair->src) };
 
 	if (failed > SEND_FAILED_SHARE * (failed + pair->sent))
-		observe(legs, failed, failed, elements, pair->large ? 2 : 1);
+		observe(legs, failed, failed, elements, pair->large ? 2 : 1, false);
 }
 
 static void

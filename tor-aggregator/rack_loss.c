@@ -8,7 +8,8 @@
 #define DEAD_MIN_NEWEST 4
 #define DEAD_NEWEST_SHARE 0.95
 #define DEAD_SHARE 0.45
-#define DEAD_MIN_LOST 4 /* of others' making: own failed sends are not enough */
+#define DEAD_MIN_LOST 4       /* of others' making: own failed sends are not enough */
+#define DEAD_SMALL_SHARE 0.25 /* of the window's small ones */
 
 #define UNABLE_MIN_FAILED 8
 #define UNABLE_PEERS_SHARE 0.1 /* of others' probes to it that may be lost */
@@ -29,6 +30,12 @@
 #define WAY_SHARE (1.0 / 3)
 #define WAY_MIN_EXPECTED 6
 #define WAY_MIN_LOST 8
+/* Inside the rack none is lost, by chance once in 55; or fewer than two of eight (three
+ * in 1,000), and no more than anybody loses. */
+#define ELSEWHERE_NONE_LN 4.0
+#define ELSEWHERE_MIN_EXPECTED 8
+#define ELSEWHERE_LOST 1
+#define ELSEWHERE_NOISE 0.002
 #define WAY_UNCERTAIN 0.2 /* standard deviation, of all losses: nothing is known */
 
 static bool
@@ -46,7 +53,9 @@ rack_loss_is_dead(const struct rack_tally *tally)
 	return tally->newest_sent >= DEAD_MIN_NEWEST && tally->lost >= DEAD_MIN_LOST &&
 	       (double)tally->newest_lost >=
 		   DEAD_NEWEST_SHARE * (double)tally->newest_sent &&
-	       lost + failed >= DEAD_SHARE * (sent + failed);
+	       lost + failed >= DEAD_SHARE * (sent + failed) &&
+	       (double)tally->small_lost >=
+		   DEAD_SMALL_SHARE * (double)tally->small_sent;
 }
 
 /* ln of how much likelier it is that the way out lost them than the way back. */
@@ -122,6 +131,21 @@ rack_loss_is_lossy(const struct rack_tally *tally)
 	       is_share(tally->lost - tally->newest_lost,
 		   tally->sent - tally->newest_sent, LOSSY_HALF_SHARE,
 		   DEAD_NEWEST_SHARE);
+}
+
+bool
+rack_loss_is_elsewhere(const struct rack_tally *tally)
+{
+	const double inside = (double)tally->inside_sent;
+	const double inside_lost = inside - (double)tally->inside_answered;
+	const double outside = (double)tally->outside_sent;
+	const double outside_lost = outside - (double)tally->outside_answered;
+	const double share = outside_lost / (outside + 1); /* of few it says little */
+
+	if (inside_lost < 1)
+		return -inside * log1p(-share) >= ELSEWHERE_NONE_LN;
+	return inside * share >= ELSEWHERE_MIN_EXPECTED &&
+	       inside_lost <= ELSEWHERE_LOST + ELSEWHERE_NOISE * inside;
 }
 
 /* One way of an RNIC: packets that took it, and those of them that it lost. */

@@ -18,7 +18,8 @@ struct rack_tally;
 #define RACK_LOSS_SURE 6.9
 #define RACK_LOSS_CERTAIN 14.0 /* no alternative was listed */
 
-/* Of the newest two bins all is lost, but for a straggler, and much of the window. */
+/* Of the newest two bins all is lost, but for a straggler, and much of the window, and
+ * of its small ones. */
 bool rack_loss_is_dead(const struct rack_tally *tally);
 
 /* Which sides of a dead RNIC are dead; *behind: ln of how much less likely the next
@@ -37,6 +38,10 @@ bool rack_loss_is_of_large(const struct rack_tally *tally);
 
 /* A steady share, large enough for a window of a second. */
 bool rack_loss_is_lossy(const struct rack_tally *tally);
+/* What is lost beyond the rack is lost there, whoever else is blamed for it: at the
+ * same rate it would lose as much inside, and does not. A switch that swallows flows
+ * takes most of one RNIC's and none of its neighbour's at times. */
+bool rack_loss_is_elsewhere(const struct rack_tally *tally);
 
 /* Of what kind: of all its packets, for an MTU of the large ones. */
 enum rm_way rack_loss_way(const struct rack_tally *tally, enum rm_kind kind);

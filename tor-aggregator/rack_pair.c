@@ -38,7 +38,7 @@ read_both_sizes(
 		.newest_sent = from->newest_sent,
 		.newest_lost = from->newest_lost,
 		.send_failed = outcomes[WIRE_SEND_FAILED],
-		.weight = 1,
+		.weight = 1 + (float)from->gaps,
 		.bytes = from->large.small_bytes,
 	};
 
@@ -79,7 +79,7 @@ split_pair(
 	large->newest_sent = from->newest_sent;
 	large->newest_lost = from->newest_lost;
 	large->send_failed = from->failed;
-	large->weight = (float)share;
+	large->weight = small->weight * (float)share;
 	large->arrived =
 	    clamp((double)large->sent - share * missing, large->answered, large->sent);
 	small->answered -= large->answered;
@@ -87,7 +87,7 @@ split_pair(
 	small->newest_sent -= large->newest_sent;
 	small->newest_lost -= large->newest_lost;
 	small->send_failed -= large->send_failed;
-	small->weight = 1 - large->weight;
+	small->weight -= large->weight;
 	small->arrived = clamp(
 	    (double)small->sent - (1 - share) * missing, small->answered, small->sent);
 }
@@ -118,7 +118,7 @@ rack_pair_slack(const struct window_pair *pair, uint32_t sent, double seconds)
 	const uint32_t share = (uint32_t)(SLACK_SHARE * sent / seconds);
 
 	/* Counted by the receiver, maybe, but not among those we call sent. */
-	return (share > SLACK_PACKETS ? share : SLACK_PACKETS) +
+	return (share > SLACK_PACKETS ? share : SLACK_PACKETS) * (1 + pair->gaps) +
 	       pair->outcomes[WIRE_SENT_LATE] + pair->outcomes[WIRE_SELF_LOSS] +
 	       pair->outcomes[WIRE_STALE_QPN];
 }

@@ -29,8 +29,9 @@ struct halves { /* of one member, newest last */
 
 struct rack_seconds {
 	struct pair_table ring[RACK_SECONDS], sum;
-	unsigned known, next; /* in the ring, where the next one goes */
-	rm_mono_t end;        /* of the newest; ns 0: none */
+	bool lossy[RACK_SECONDS]; /* something was lost in it */
+	unsigned known, next;     /* in the ring, where the next one goes */
+	rm_mono_t end;            /* of the newest; ns 0: none */
 	struct halves *halves;
 	size_t members;
 };
@@ -113,8 +114,10 @@ add_second(struct rack_seconds *seconds, const struct rack *rack,
     const struct window_closed *window)
 {
 	struct pair_table *second = &seconds->ring[seconds->next];
+	bool *lossy = &seconds->lossy[seconds->next];
 
 	pair_table_clear(second);
+	*lossy = false;
 	seconds->next = (seconds->next + 1) % RACK_SECONDS;
 	turn_halves(seconds);
 	for (size_t i = 0; i < window->pair_count; i++) {
@@ -129,6 +132,7 @@ add_second(struct rack_seconds *seconds, const struct rack *rack,
 		if (to == NULL)
 			return -ENOMEM;
 		*to = *from;
+		*lossy = *lossy || from->outcomes[WIRE_NO_REPLY] > 0;
 		for (size_t k = 0; k < sizes; k++) {
 			add_halves(seconds, pairs[k].src, &pairs[k]);
 			if (!pairs[k].foreign)
@@ -173,7 +177,7 @@ sum_large(struct window_large *to, const struct window_large *from)
 }
 
 static bool
-sum_second(struct pair_table *sum, const struct pair_table *second, bool *lost)
+sum_second(struct pair_table *sum, const struct pair_table *second)
 {
 	for (size_t i = 0; i < second->count; i++) {
 		const struct window_pair *from = &second->pairs[i];
@@ -192,7 +196,6 @@ sum_second(struct pair_table *sum, const struct pair_table *second, bool *lost)
 		to->arrived += from->arrived;
 		to->counted = to->counted && from->counted;
 		sum_large(&to->large, &from->large);
-		*lost = *lost || from->outcomes[WIRE_NO_REPLY] > 0;
 	}
 	return true;
 }
@@ -204,7 +207,11 @@ rack_seconds_sum(struct rack_seconds *seconds, struct window_closed *ret)
 
 	pair_table_clear(&seconds->sum);
 	for (size_t s = 0; s < RACK_SECONDS; s++)
-		if (!sum_second(&seconds->sum, &seconds->ring[s], &lost))
+		lost = lost || seconds->lossy[s];
+	if (!lost)
+		return false;
+	for (size_t s = 0; s < RACK_SECONDS; s++)
+		if (!sum_second(&seconds->sum, &seconds->ring[s]))
 			return false;
 	*ret = (struct window_closed){
 		.start = rm_mono_add(seconds->end, -RACK_SECONDS * RM_NS_PER_S),
@@ -212,7 +219,7 @@ rack_seconds_sum(struct rack_seconds *seconds, struct window_closed *ret)
 		.pairs = seconds->sum.pairs,
 		.pair_count = seconds->sum.count,
 	};
-	return lost;
+	return true;
 }
 
 static int

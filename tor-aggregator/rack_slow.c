@@ -8,6 +8,7 @@
 #include "rackmesh/fabric/judge.h"
 #include "tor-aggregator/rack_evidence.h"
 #include "tor-aggregator/rack_judge.h"
+#include "tor-aggregator/rack_lasting.h"
 #include "tor-aggregator/rack_legs.h"
 #include "tor-aggregator/rack_loss.h"
 #include "tor-aggregator/rack_seconds.h"
@@ -18,6 +19,7 @@
 #define SECONDS RACK_SECONDS
 #define MAX_PARTS 64
 #define BASE_LOSS 0.002
+#define LEAST_LOSS 0.01
 #define ALTERNATIVES_WITHIN 14
 
 #define MIN_LOST 10
@@ -33,6 +35,7 @@ struct rack_slow {
 	struct rack_legs legs;
 	struct rack_seconds *seconds;
 	struct rack_support *support;
+	struct rack_lasting *lasting;
 	rm_wall_t wall_start; /* of the newest */
 	struct rack_suspect_memory *memories;
 	struct rack_tally *tallies;
@@ -49,6 +52,7 @@ rack_slow_new(struct rack_slow **ret)
 		.base_loss = BASE_LOSS,
 		.alternatives_within = ALTERNATIVES_WITHIN,
 		.max_parts = MAX_PARTS,
+		.least_loss = LEAST_LOSS,
 	};
 	struct rack_slow *slow = calloc(1, sizeof(*slow));
 	int r;
@@ -60,6 +64,8 @@ rack_slow_new(struct rack_slow **ret)
 		r = rack_seconds_new(&slow->seconds);
 	if (r == 0)
 		r = rack_support_new(&slow->support);
+	if (r == 0)
+		r = rack_lasting_new(&slow->lasting);
 	if (r < 0) {
 		rack_slow_free(slow);
 		return r;
@@ -90,6 +96,7 @@ rack_slow_free(struct rack_slow *slow)
 	release_members(slow);
 	rack_seconds_free(slow->seconds);
 	rack_support_free(slow->support);
+	rack_lasting_free(slow->lasting);
 	rack_legs_release(&slow->legs);
 	rm_judge_free(slow->judge);
 	free(slow);
@@ -116,7 +123,8 @@ rack_slow_forget(struct rack_slow *slow, const struct rack *rack)
 	if (slow->memories == NULL || slow->tallies == NULL ||
 	    slow->blame.members == NULL || slow->blame.foreigners == NULL ||
 	    slow->witnesses == NULL ||
-	    rack_seconds_renumber(slow->seconds, rack->member_count) < 0) {
+	    rack_seconds_renumber(slow->seconds, rack->member_count) < 0 ||
+	    rack_lasting_renumber(slow->lasting, rack) < 0) {
 		release_members(slow);
 		return -ENOMEM;
 	}
@@ -138,6 +146,8 @@ kind_of(const struct rack_slow *slow, const struct rack_tally *tally, size_t m,
 	/* While an MTU's first seconds are diluted by what was before. */
 	memory->mtu = rack_loss_is_of_large(tally) ? memory->mtu + 1 : 0;
 	if (memory->mtu > 0 && memory->mtu <= RACK_SECONDS)
+		return 0;
+	if (rack_loss_is_elsewhere(tally))
 		return 0;
 	recent = rack_seconds_newest_lost(slow->seconds, m);
 	if (recent < RECENT_LOST || recent * RECENT_PART < tally->lost)
@@ -161,6 +171,7 @@ name_member(struct rack_slow *slow, const struct rack *rack, size_t m,
 		return;
 	slow->named_count++;
 	named->member = m;
+	named->other = RACK_NO_OTHER;
 	named->verdict = (struct rm_verdict){
 		.part = { .type = RM_PART_RNIC },
 		.rnic = rack->members[m].id,
@@ -188,9 +199,12 @@ judge_member(struct rack_slow *slow, const struct rack *rack,
 	struct rack_suspect_memory *memory = &slow->memories[m];
 	const struct rack_finding finding = rack_suspect_find(view, explanation, m);
 	struct rack_tally tally = slow->tallies[m];
-	const enum rm_kind kind = rack_support_holds(slow->support, view, m, &tally)
-				      ? kind_of(slow, &tally, m, &finding, memory)
-				      : 0;
+	const bool common = memory->named == 0 &&
+			    rack_blame_is_common(&slow->blame, rack->member_count);
+	const enum rm_kind kind =
+	    !common && rack_support_holds(slow->support, view, m, &tally)
+		? kind_of(slow, &tally, m, &finding, memory)
+		: 0;
 
 	if (kind == 0) {
 		note_absence(memory);
@@ -212,7 +226,8 @@ judge_seconds(
     struct rack_slow *slow, const struct rack *rack, const struct window_closed *window)
 {
 	const struct rack_view view = { rack, &slow->legs, &slow->blame, slow->tallies,
-		{ slow->wall_start.ns - (SECONDS - 1) * RM_NS_PER_S }, slow->support };
+		{ slow->wall_start.ns - (SECONDS - 1) * RM_NS_PER_S }, slow->support,
+		0 };
 	struct rm_explanation explanation;
 	int r;
 
@@ -239,13 +254,47 @@ judge_seconds(
 	return 0;
 }
 
+/* What shorter windows named is told as they see it. */
+static void
+add_lasting(
+    struct rack_slow *slow, const struct rack_slow_named *lasting, size_t lasting_count)
+{
+	const size_t shorter = slow->named_count;
+
+	for (size_t i = 0; i < lasting_count && slow->named_count < MAX_PARTS; i++) {
+		bool told = false;
+
+		for (size_t k = 0; k < shorter; k++)
+			told |= slow->named[k].member == lasting[i].member;
+		if (!told)
+			slow->named[slow->named_count++] = lasting[i];
+	}
+}
+
+static int
+judge_lasting(struct rack_slow *slow, const struct rack *rack,
+    const struct window_closed *second, const struct rack_blame *blame)
+{
+	const struct rack_slow_named *lasting;
+	size_t count;
+	int r;
+
+	for (size_t i = 0; i < slow->named_count; i++)
+		rack_lasting_take(slow->lasting, &slow->named[i],
+		    &slow->tallies[slow->named[i].member]);
+	r = rack_lasting_judge(
+	    slow->lasting, rack, second, slow->wall_start, blame, &lasting, &count);
+	add_lasting(slow, lasting, count);
+	return r;
+}
+
 int
 rack_slow_judge(struct rack_slow *slow, const struct rack *rack,
     const struct window_closed *window, rm_wall_t window_start,
-    const struct rack_slow_named **ret, size_t *count)
+    const struct rack_blame *blame, const struct rack_slow_named **ret, size_t *count)
 {
 	struct window_closed sum;
-	int r;
+	int r, lasts;
 
 	r = rack_seconds_add(slow->seconds, rack, window);
 	if (r == RACK_SECONDS_PASSED) {
@@ -259,7 +308,8 @@ rack_slow_judge(struct rack_slow *slow, const struct rack *rack,
 		r = judge_seconds(slow, rack, &sum);
 	else
 		forget_memories(slow, rack->member_count);
+	lasts = judge_lasting(slow, rack, window, blame);
 	*ret = slow->named;
 	*count = slow->named_count;
-	return r < 0 ? r : 0;
+	return r < 0 ? r : lasts;
 }

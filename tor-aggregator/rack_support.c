@@ -13,8 +13,8 @@
 #include "tor-aggregator/rack_suspect.h"
 #include "tor-aggregator/rack_words.h"
 
-/* Of the share that all lose together its own probes lose this much, and of that again
- * those to its best peers. */
+/* Of the share that all lose together its own probes lose this much, and so much of it
+ * is lost with its best peers. */
 #define EVEN_SHARE 0.4
 #define REST_SHARE 0.25
 #define ACCUSES_SHARE 0.25 /* of its own probes, that a host must have lost */
@@ -23,13 +23,18 @@
 #define DEAD_MIN_NEWEST 4
 #define GOOD_MIN_NEWEST 2
 #define GOOD_SHARE 0.5
+/* Lost of round trips where nothing is at fault, twice as many as commonly are. */
+#define STRAY_MIN 3
+#define STRAY_SHARE 0.008
 
 struct words { /* of some pairs of the member, as their probers tell */
 	uint64_t sent, lost, newest_sent, newest_lost, failed;
+	uint64_t small_sent, small_lost; /* as rack_tally's */
 };
 
 struct peer { /* one host: its probes to the member, the member's to it */
 	struct words theirs, ours;
+	double share; /* that is lost of both; below 0: nothing is known of it */
 	bool refuted;
 };
 
@@ -39,7 +44,7 @@ struct rack_support {
 };
 
 struct sums { /* over all peers */
-	struct words ours;
+	struct words ours, theirs;
 	double share;           /* of the mean peer: however much one says, it is one */
 	size_t hosts, accusers; /* with pairs at all, that have lost what they sent */
 };
@@ -64,14 +69,21 @@ rack_support_free(struct rack_support *support)
 	free(support);
 }
 
+/* What a peer could not send speaks against that peer alone. */
 static void
-add(struct words *words, const struct rack_pair *pair)
+add(struct words *words, const struct rack_pair *pair, bool ours)
 {
-	words->sent += pair->sent + pair->send_failed;
-	words->lost += pair->sent - pair->answered + pair->send_failed;
-	words->failed += pair->send_failed;
+	const uint32_t failed = ours ? pair->send_failed : 0;
+
+	words->sent += pair->sent + failed;
+	words->lost += pair->sent - pair->answered + failed;
+	words->failed += failed;
 	words->newest_sent += pair->newest_sent;
 	words->newest_lost += pair->newest_lost;
+	if (!pair->large) {
+		words->small_sent += pair->sent;
+		words->small_lost += pair->sent - pair->answered;
+	}
 }
 
 static void
@@ -81,6 +93,8 @@ add_words(struct words *to, const struct words *words)
 	to->lost += words->lost;
 	to->newest_sent += words->newest_sent;
 	to->newest_lost += words->newest_lost;
+	to->small_sent += words->small_sent;
+	to->small_lost += words->small_lost;
 	to->failed += words->failed;
 }
 
@@ -90,7 +104,7 @@ share_of(const struct words *words)
 	return words->sent == 0 ? 0 : (double)words->lost / (double)words->sent;
 }
 
-/* Below 0: nothing is known of it. Both sides weigh the same. */
+/* Both sides weigh the same. */
 static double
 share_with(const struct peer *peer)
 {
@@ -122,17 +136,20 @@ sum_up(struct rack_support *support, const struct rack_view *view, size_t member
 		host = rack->members[other].host_index;
 		if (unblamed && view->blame->members[other])
 			continue;
-		add(ours || host == own ? &support->peers[host].ours
-					: &support->peers[host].theirs,
-		    pair);
+		if (ours || host == own)
+			add(&support->peers[host].ours, pair, ours);
+		else
+			add(&support->peers[host].theirs, pair, false);
 	}
 	for (size_t i = 0; i < rack->host_count; i++) {
-		const struct peer *peer = &support->peers[i];
+		struct peer *peer = &support->peers[i];
 
 		add_words(&sums.ours, &peer->ours);
-		if (i == own || share_with(peer) < 0)
+		add_words(&sums.theirs, &peer->theirs);
+		peer->share = i == own ? -1 : share_with(peer);
+		if (peer->share < 0)
 			continue;
-		sums.share += share_with(peer);
+		sums.share += peer->share;
 		sums.hosts++;
 		sums.accusers += peer->theirs.lost >= ACCUSES_MIN &&
 				 share_of(&peer->theirs) >= ACCUSES_SHARE;
@@ -143,12 +160,21 @@ sum_up(struct rack_support *support, const struct rack_view *view, size_t member
 }
 
 static int
+by_own_share(const void *a, const void *b)
+{
+	const double x = share_of(&((const struct peer *)a)->ours);
+	const double y = share_of(&((const struct peer *)b)->ours);
+
+	return x < y ? -1 : x > y;
+}
+
+static int
 by_share(const void *a, const void *b)
 {
-	const struct words *x = &((const struct peer *)a)->ours;
-	const struct words *y = &((const struct peer *)b)->ours;
+	const double x = ((const struct peer *)a)->share;
+	const double y = ((const struct peer *)b)->share;
 
-	return share_of(x) < share_of(y) ? -1 : share_of(x) > share_of(y);
+	return x < y ? -1 : x > y;
 }
 
 /* By its own word, which no other may have changed: without the third of the peers that
@@ -162,7 +188,7 @@ is_shared(struct rack_support *support, size_t host_count)
 	for (size_t i = 0; i < host_count; i++)
 		peers += support->peers[i].ours.sent > 0;
 	kept = peers - peers / 3;
-	qsort(support->peers, host_count, sizeof(*support->peers), by_share);
+	qsort(support->peers, host_count, sizeof(*support->peers), by_own_share);
 	for (size_t i = 0; i < host_count; i++) {
 		const struct words *ours = &support->peers[i].ours;
 
@@ -172,6 +198,30 @@ is_shared(struct rack_support *support, size_t host_count)
 		rest += heard++ < kept ? share_of(ours) : 0;
 	}
 	return rest > 0 && rest * (double)peers >= REST_SHARE * all * (double)kept;
+}
+
+/* By everybody's: as many as may lie may really refuse it, too, and they may be more
+ * than a third of those that it probes. Without those with which it loses most, never
+ * more than half of `hosts`, it loses with the others too. What its own host could not
+ * send no other has refused. Sorts them. */
+static bool
+is_unrefused(struct rack_support *support, const struct rack *rack,
+    const struct sums *sums, size_t hosts)
+{
+	const size_t bearable = rack_words_bearable(rack);
+	const size_t left_out = bearable < hosts / 2 ? bearable : hosts / 2;
+	const size_t unknown = rack->host_count - sums->hosts;
+	double rest = 0;
+
+	if (2 * sums->ours.failed >= sums->ours.lost)
+		return true;
+	if (sums->hosts <= left_out)
+		return false;
+	qsort(support->peers, rack->host_count, sizeof(*support->peers), by_share);
+	for (size_t i = 0; i < sums->hosts - left_out; i++)
+		rest += support->peers[unknown + i].share;
+	rest /= (double)(sums->hosts - left_out);
+	return rest > 0 && rest >= REST_SHARE * sums->share;
 }
 
 /* By its own word: all that is newest is lost, or hardly anything leaves its host. */
@@ -207,6 +257,17 @@ refute(struct rack_support *support, const struct rack *rack, const struct sums 
 	return dead > 0 && good <= rack_words_bearable(rack) ? good : 0;
 }
 
+/* With those that are not blamed themselves hardly anything is lost. */
+static bool
+is_stray(const struct rack_view *view, const struct sums *sums)
+{
+	const double share = view->stray_share != 0 ? view->stray_share : STRAY_SHARE;
+	const uint64_t lost = sums->ours.lost + sums->theirs.lost;
+	const uint64_t sent = sums->ours.sent + sums->theirs.sent;
+
+	return (double)lost <= STRAY_MIN + share * (double)sent;
+}
+
 static void
 take_away(struct rack_tally *tally, const struct words *words)
 {
@@ -214,6 +275,8 @@ take_away(struct rack_tally *tally, const struct words *words)
 	tally->lost -= words->lost - words->failed;
 	tally->newest_sent -= words->newest_sent;
 	tally->newest_lost -= words->newest_lost;
+	tally->small_sent -= words->small_sent;
+	tally->small_lost -= words->small_lost;
 }
 
 static void
@@ -232,6 +295,7 @@ rack_support_holds(struct rack_support *support, const struct rack_view *view,
 	const struct rack *rack = view->rack;
 	const size_t bearable = rack_words_bearable(rack);
 	struct sums sums;
+	uint64_t all_lost;
 	size_t hosts;
 
 	if (bearable == 0 || rm_scratch(&support->peers, &support->size,
@@ -241,9 +305,12 @@ rack_support_holds(struct rack_support *support, const struct rack_view *view,
 	if (sums.hosts == 0)
 		return true;
 	hosts = sums.hosts;
+	all_lost = sums.ours.lost + sums.theirs.lost;
 	sums = sum_up(support, view, member, true);
 	if (2 * sums.hosts < hosts) /* too few of them are left to ask */
 		sums = sum_up(support, view, member, false);
+	if (sums.ours.lost + sums.theirs.lost < all_lost && is_stray(view, &sums))
+		return false;
 	if (sums.ours.lost == 0 || share_of(&sums.ours) < EVEN_SHARE * sums.share) {
 		/* Its own word is one host's: more of them outweigh it. */
 		if (sums.accusers <= bearable)
@@ -254,5 +321,6 @@ rack_support_holds(struct rack_support *support, const struct rack_view *view,
 	}
 	if (refute(support, rack, &sums) > 0)
 		take_refuted(support, rack->host_count, tally);
-	return is_shared(support, rack->host_count);
+	return is_shared(support, rack->host_count) &&
+	       is_unrefused(support, rack, &sums, hosts);
 }

@@ -176,6 +176,8 @@ rack_suspect_tor(const struct rack_view *view, const struct rm_explanation *expl
 		all.lost += tally->lost;
 		all.newest_sent += tally->newest_sent;
 		all.newest_lost += tally->newest_lost;
+		all.small_sent += tally->small_sent;
+		all.small_lost += tally->small_lost;
 		all.send_failed += tally->send_failed;
 	}
 	/* When nothing works any more, whatever is blamed explains it: what is likelier
@@ -269,7 +271,8 @@ name_loss(const struct rack_tally *tally, const struct rack_finding *finding,
 	const bool sure =
 	    finding->gain >= LOSSY_MIN_GAIN && finding->other_behind >= SURE;
 	const bool mtu = sure && rack_loss_is_mtu(tally);
-	const bool lossy = sure && !mtu && rack_loss_is_lossy(tally);
+	const bool lossy =
+	    sure && !mtu && rack_loss_is_lossy(tally) && !rack_loss_is_elsewhere(tally);
 	const bool unable = rack_loss_is_unable(tally);
 
 	memory->mtu = mtu ? memory->mtu + 1 : 0;

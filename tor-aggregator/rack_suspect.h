@@ -27,6 +27,8 @@ struct rack_view { /* one window */
 	const struct rack_tally *tallies;
 	rm_wall_t start;
 	struct rack_support *support;
+	/* Of round trips so much may be lost where nothing is at fault; 0: 0.8 %. */
+	double stray_share;
 };
 
 struct rack_suspect_memory { /* of one member, from window to window */

@@ -1,6 +1,7 @@
 #include "tor-aggregator/rack_words_state.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,11 +22,9 @@
 #define GOOD_PART 50
 #define LOST_PART 5      /* lost: a fifth */
 #define DEAD_KEPT_PART 5 /* dead: at most a fifth is answered */
+#define MISCOUNTED_PART 2
 
-/* Windows: longer than a fault's onset takes to be seen from everywhere. */
-#define NAMED_WINDOWS 12
 #define MIN_PEERS 2
-#define ABSENT_WINDOWS 12
 
 size_t
 rack_words_bearable(const struct rack *rack)
@@ -52,8 +51,11 @@ release_rack(struct rack_words *words)
 	free(words->says);
 	free(words->voices);
 	free(words->hosts);
-	free(words->accuses);
-	words->says = words->accuses = NULL;
+	free(words->against);
+	free(words->quarrels);
+	words->says = words->against = NULL;
+	words->quarrels = NULL;
+	words->quarrel_count = 0;
 	words->voices = NULL;
 	words->hosts = NULL;
 	words->member_count = words->host_count = 0;
@@ -83,9 +85,10 @@ rack_words_forget(struct rack_words *words, const struct rack *rack)
 	words->says = calloc(members * hosts, sizeof(*words->says));
 	words->voices = calloc(members, sizeof(*words->voices));
 	words->hosts = calloc(hosts, sizeof(*words->hosts));
-	words->accuses = calloc(hosts * hosts, sizeof(*words->accuses));
+	words->against = calloc(hosts * hosts, sizeof(*words->against));
+	words->quarrels = calloc(hosts, sizeof(*words->quarrels));
 	if (words->says == NULL || words->voices == NULL || words->hosts == NULL ||
-	    words->accuses == NULL) {
+	    words->against == NULL || words->quarrels == NULL) {
 		release_rack(words);
 		return -ENOMEM;
 	}
@@ -99,11 +102,13 @@ rack_word_of(const struct window_pair *pair)
 {
 	const uint64_t lost = pair->outcomes[WIRE_NO_REPLY];
 	const uint64_t sent = lost + pair->outcomes[WIRE_OK];
+	const uint64_t failed = pair->outcomes[WIRE_SEND_FAILED];
 
 	if (sent < MIN_SENT * RACK_WORD_UNIT || pair->newest_sent > STALE_WINDOWS ||
-	    pair->outcomes[WIRE_SEND_FAILED] > sent / LOST_PART)
+	    failed > sent / LOST_PART)
 		return 0;
-	if (lost <= GOOD_STRAY * RACK_WORD_UNIT + sent / GOOD_PART)
+	/* Who could not send until now is not well before others have seen it, too. */
+	if (lost + failed <= GOOD_STRAY * RACK_WORD_UNIT + sent / GOOD_PART)
 		return RACK_WORD_GOOD;
 	if (lost < MIN_LOST * RACK_WORD_UNIT || lost < sent / LOST_PART)
 		return 0;
@@ -111,9 +116,47 @@ rack_word_of(const struct window_pair *pair)
 	       (sent - lost <= sent / DEAD_KEPT_PART ? RACK_WORD_DEAD : 0);
 }
 
+bool
+rack_word_is_miscounted(const struct window_pair *pair)
+{
+	const uint64_t answered = pair->outcomes[WIRE_OK];
+
+	return answered >= MIN_SENT * RACK_WORD_UNIT &&
+	       pair->newest_sent <= STALE_WINDOWS &&
+	       -MISCOUNTED_PART * pair->arrived > (double)answered;
+}
+
+/* As we saw it ourselves: who confesses a stall, or pauses, is no witness meanwhile,
+ * but what it said before stays said. */
+static void
+note_away(struct rack_words *words, const struct rack *rack)
+{
+	for (size_t i = 0; i < words->host_count; i++) {
+		struct rack_host_words *host = &words->hosts[i];
+		const enum host_state state = rack->hosts[i].state;
+
+		if (state == HOST_STALLED || state == HOST_PAUSED)
+			continue;
+		if (state != HOST_OK)
+			host->away = RACK_BACK_WINDOWS;
+		else if (host->away > 0)
+			host->away--;
+	}
+}
+
+/* What others saw of a host while it was away it has not seen, and the other way round:
+ * that is no contradiction. */
+static bool
+was_away(
+    const struct rack_words *words, const struct rack *rack, uint32_t src, uint32_t dst)
+{
+	return words->hosts[rack->members[src].host_index].away > 0 ||
+	       words->hosts[rack->members[dst].host_index].away > 0;
+}
+
 /* What was heard before, a little less of it, without what has faded away. */
 static int
-fade(struct rack_words *words)
+fade(struct rack_words *words, const struct rack *rack)
 {
 	const struct pair_table *from = &words->heard[words->current];
 	struct pair_table *to = &words->heard[!words->current];
@@ -124,8 +167,9 @@ fade(struct rack_words *words)
 		struct window_pair *pair;
 
 		if (old->outcomes[WIRE_OK] + old->outcomes[WIRE_NO_REPLY] +
-			old->outcomes[WIRE_SEND_FAILED] <
-		    RACK_WORD_UNIT)
+			    old->outcomes[WIRE_SEND_FAILED] <
+			RACK_WORD_UNIT ||
+		    was_away(words, rack, old->src, old->dst))
 			continue;
 		pair = pair_table_get(to, old->src, old->dst);
 		if (pair == NULL)
@@ -133,10 +177,25 @@ fade(struct rack_words *words)
 		for (int k = 0; k < WIRE_OUTCOMES; k++)
 			pair->outcomes[k] =
 			    old->outcomes[k] - (old->outcomes[k] + DECAY - 1) / DECAY;
+		pair->arrived = old->arrived - old->arrived / DECAY;
 		pair->newest_sent = old->newest_sent + 1;
 	}
 	words->current = !words->current;
 	return 0;
+}
+
+/* Of all sizes: how many more arrived, as dst counts, than src says were answered.
+ * Never more than it says it has lost: there are other probes than these. */
+static double
+surplus_of(const struct window_pair *pair)
+{
+	const double answered = (double)pair->outcomes[WIRE_OK] +
+				pair->outcomes[WIRE_LATE_REPLY] +
+				pair->outcomes[WIRE_INVALID];
+
+	if (!pair->counted)
+		return 0;
+	return fmin(pair->arrived - answered, pair->outcomes[WIRE_NO_REPLY]);
 }
 
 /* Between two hosts that may bear witness. */
@@ -151,7 +210,8 @@ add_window(struct rack_words *words, const struct rack *rack,
 		struct window_pair *to;
 
 		/* The same size for everybody: large ones may have an MTU's reasons. */
-		if (sizes == 0 || pairs[0].foreign || pairs[0].large)
+		if (sizes == 0 || pairs[0].foreign || pairs[0].large ||
+		    was_away(words, rack, from->src, from->dst))
 			continue;
 		to =
 		    pair_table_get(&words->heard[words->current], from->src, from->dst);
@@ -161,6 +221,7 @@ add_window(struct rack_words *words, const struct rack *rack,
 		to->outcomes[WIRE_NO_REPLY] +=
 		    PER_PROBE * (pairs[0].sent - pairs[0].answered);
 		to->outcomes[WIRE_SEND_FAILED] += PER_PROBE * pairs[0].send_failed;
+		to->arrived += PER_PROBE * surplus_of(from);
 		to->newest_sent = pairs[0].sent > 0 ? 0 : to->newest_sent;
 	}
 	return 0;
@@ -217,51 +278,32 @@ hear_others(struct rack_words *words, const struct rack *rack)
 		}
 }
 
-static void
-note_host(struct rack_host_words *host, rm_wall_t start)
+/* That others see what it says it does not is not enough: a peer may really refuse it,
+ * and says so by its counts. More than may be wrong at once do not. */
+static bool
+is_wrong(const struct rack *rack, const struct rack_contradiction *now)
 {
-	const struct rack_contradiction *now = &host->now;
-	const bool wrong = now->peers >= MIN_PEERS || now->denies;
+	return now->counted >= MIN_PEERS || now->peers > rack_words_bearable(rack) ||
+	       now->miscounts > rack_words_bearable(rack) || now->denies;
+}
 
-	if (wrong) {
+static void
+note_host(const struct rack *rack, struct rack_host_words *host, rm_wall_t start)
+{
+	if (is_wrong(rack, &host->now)) {
 		if (host->since.ns == 0)
 			host->since = start;
 		host->absent = 0;
-		if (++host->windows >= NAMED_WINDOWS)
+		if (++host->windows >= RACK_NAMED_WINDOWS)
 			host->named = true;
-		host->told = *now;
-	} else {
-		host->windows = 0;
-		if (!host->named || ++host->absent >= ABSENT_WINDOWS) {
-			host->named = false;
-			host->since.ns = 0;
-		}
-	}
-}
-
-/* "One of the two" stays about the same two. */
-static void
-note_pair(struct rack_host_words *host, rm_wall_t start)
-{
-	const struct rack_contradiction *now = &host->now;
-	const bool same = (now->peers == 1 || now->both_ways) && !host->named &&
-			  (host->pair_since.ns == 0 || (now->src == host->told.src &&
-							   now->dst == host->told.dst));
-
-	if (same) {
-		if (host->pair_since.ns == 0)
-			host->pair_since = start;
-		host->pair_absent = 0;
-		if (++host->pair_windows >= NAMED_WINDOWS)
-			host->pair_named = true;
-		host->told = *now;
+		host->told = host->now;
 		return;
 	}
-	host->pair_windows = 0;
-	if (!host->pair_named || host->named || ++host->pair_absent >= ABSENT_WINDOWS) {
-		host->pair_named = false;
-		host->pair_since.ns = 0;
-	}
+	host->windows = 0;
+	if (host->named && (host->away > 0 || ++host->absent < RACK_ABSENT_WINDOWS))
+		return;
+	host->named = false;
+	host->since.ns = 0;
 }
 
 int
@@ -272,7 +314,8 @@ rack_words_hear(struct rack_words *words, const struct rack *rack,
 
 	if (rack->host_count < RACK_WORDS_MIN_HOSTS || window->partial)
 		return 0;
-	r = fade(words);
+	note_away(words, rack);
+	r = fade(words, rack);
 	if (r == 0)
 		r = add_window(words, rack, window);
 	if (r < 0)
@@ -282,10 +325,10 @@ rack_words_hear(struct rack_words *words, const struct rack *rack,
 	rack_contradictions_find(words, rack);
 	words->any_named = false;
 	for (size_t i = 0; i < words->host_count; i++) {
-		note_host(&words->hosts[i], window_start);
-		note_pair(&words->hosts[i], window_start);
+		note_host(rack, &words->hosts[i], window_start);
 		words->any_named = words->any_named || words->hosts[i].named;
 	}
+	rack_quarrels_age(words, rack, window_start);
 	return 0;
 }
 

@@ -3,10 +3,12 @@
  * Pure.
  *
  * A probe that is answered crosses both ways of both ends. So an agent that says it
- * loses what it sends to an RNIC which all others reach, or that it reaches one which
- * nobody does, not even its own host, is wrong about it, whatever the reason: two
- * contradictions name the agent, one leaves "one of the two, or their path". Nothing is
- * said in racks of fewer than four hosts: there a majority is no majority.
+ * loses what it sends to RNICs which all others reach is wrong about them, if they
+ * count its probes too; if not, they may refuse it, unless they are more than may be
+ * wrong at once. So is one that says it reaches an RNIC which nobody does, not even its
+ * own host, and one that counts less than arrives. Two contradictions name the agent,
+ * fewer leave "one of the two, or their path". Nothing is said in racks of fewer than
+ * four hosts: there a majority is no majority.
  */
 #ifndef TOR_AGGREGATOR_RACK_WORDS_H
 #define TOR_AGGREGATOR_RACK_WORDS_H
@@ -18,6 +20,7 @@
 #include "rackmesh/base/clock.h"
 
 struct rack;
+struct rack_suspect_memory;
 struct rack_words;
 struct rm_verdict;
 struct window_closed;
@@ -47,8 +50,11 @@ struct window_closed rack_words_believed(struct rack_words *words,
 
 bool rack_words_is_contradicted(const struct rack_words *words, size_t host);
 
-/* Fills at most one verdict for each host, and returns how many. */
+/* Fills at most as many verdicts as there are hosts, and returns how many. suspects,
+ * by member: of one that is named, or was until now, no pair is told; the first and the
+ * last seconds of a dead RNIC hold less of some peers than of others. */
 size_t rack_words_judge(const struct rack_words *words, const struct rack *rack,
-    int64_t window_ns, struct rm_verdict *verdicts);
+    const struct rack_suspect_memory *suspects, int64_t window_ns,
+    struct rm_verdict *verdicts);
 
 #endif

@@ -14,6 +14,7 @@
 #include "schemas/wire.h"
 #include "tor-aggregator/agent.h"
 #include "tor-aggregator/hello.h"
+#include "tor-aggregator/key_store.h"
 #include "tor-aggregator/plan_store.h"
 
 #define WELCOME_NS (3 * RM_NS_PER_S)
@@ -37,6 +38,7 @@ struct relay {
 	bool welcomed;
 	bool pings; /* it does, and so its silence means something */
 	char controller[RM_NAME_BYTES];
+	uint64_t controller_ends_s;
 	struct relay_counts counts;
 };
 
@@ -61,11 +63,16 @@ on_up(struct rm_link *link, void *arg)
 	relay->pings = false;
 	for (size_t i = 0; i < options->tor_count; i++) {
 		const struct wire_plan_view *view = plan_store_view(relay->store, i);
+		const struct wire_keys *keys = key_store_view(options->keys, i);
 
 		held[i] = (struct wire_tor_state){ .tor = options->tors[i] };
 		if (view != NULL) {
 			held[i].plan_version = view->plan.version;
 			held[i].plan_digest = view->plan.digest;
+		}
+		if (keys != NULL) {
+			held[i].keys_version = keys->version;
+			held[i].keys_epoch = keys->epoch;
 		}
 	}
 	return hello_say(link, &hello, held, relay->writer);
@@ -204,6 +211,20 @@ take_plan(struct relay *relay, const uint8_t *data, size_t len)
 }
 
 static int
+take_ping(struct relay *relay, const uint8_t *data, size_t len)
+{
+	struct wire_ping ping;
+	int r = wire_open_ping_ending(&ping, data, len);
+
+	relay->counts.bad_frames += r < 0;
+	if (r < 0)
+		return r;
+	relay->pings = true;
+	relay->controller_ends_s = ping.ends_s;
+	return 0;
+}
+
+static int
 on_frame(struct rm_link *link, const uint8_t *data, size_t len, void *arg)
 {
 	struct relay *relay = arg;
@@ -211,10 +232,8 @@ on_frame(struct rm_link *link, const uint8_t *data, size_t len, void *arg)
 	int r = -EPROTO;
 
 	relay->heard = rm_mono_now();
-	if (kind == WIRE_PING) {
-		relay->pings = true;
-		return 0;
-	}
+	if (kind == WIRE_PING)
+		return take_ping(relay, data, len);
 	if (!relay->welcomed && kind == WIRE_WELCOME)
 		return take_welcome(relay, data, len);
 	if (relay->welcomed && kind == WIRE_PLAN)
@@ -242,6 +261,7 @@ on_down(int reason, void *arg)
 	}
 	relay->welcomed = false;
 	relay->controller[0] = 0;
+	relay->controller_ends_s = 0;
 }
 
 int
@@ -352,6 +372,12 @@ const char *
 relay_controller(const struct relay *relay)
 {
 	return relay->controller;
+}
+
+uint64_t
+relay_controller_ends_s(const struct relay *relay)
+{
+	return relay->controller_ends_s;
 }
 
 const struct relay_counts *

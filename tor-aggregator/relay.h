@@ -18,6 +18,7 @@
 
 struct agent;
 struct agents;
+struct key_store;
 struct plan_store;
 struct relay;
 struct rm_address;
@@ -32,6 +33,7 @@ struct relay_options {
 	struct rm_tls *tls;      /* borrowed; NULL: plaintext */
 	const char *const *tors; /* borrowed; in the order of the store */
 	size_t tor_count;
+	const struct key_store *keys; /* borrowed; what it holds is told */
 };
 
 struct relay_counts {
@@ -66,6 +68,8 @@ void relay_stalled(struct relay *relay, rm_mono_t now);
 
 bool relay_connected(const struct relay *relay);
 const char *relay_controller(const struct relay *relay); /* its id, or "" */
+/* When its certificate ends, by its own word, once that is soon; 0: not soon. */
+uint64_t relay_controller_ends_s(const struct relay *relay);
 const struct relay_counts *relay_counts(const struct relay *relay);
 
 #endif

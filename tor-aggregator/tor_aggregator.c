@@ -32,6 +32,7 @@
 #include "tor-aggregator/tor_aggregator_incidents.h"
 #include "tor-aggregator/tor_aggregator_services.h"
 #include "tor-aggregator/tor_aggregator_state.h"
+#include "tor-aggregator/tor_aggregator_told.h"
 #include "tor-aggregator/tor_rack.h"
 #include "tor-aggregator/uplink.h"
 
@@ -258,6 +259,7 @@ start_relay(struct tor_aggregator *aggregator)
 		.tls = rm_credentials_tls(aggregator->credentials),
 		.tors = aggregator->tors,
 		.tor_count = aggregator->rack_count,
+		.keys = aggregator->keys,
 	};
 	int r = 0;
 

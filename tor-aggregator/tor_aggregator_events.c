@@ -289,9 +289,14 @@ notice_stall(struct tor_aggregator *aggregator, rm_mono_t now)
 		return;
 	aggregator->stalls++;
 	aggregator->stalled_ns += (uint64_t)late_ns;
+	/* One that began before the last was made up for makes it longer. */
+	if (now.ns - late_ns >= aggregator->hold_until.ns)
+		aggregator->still_ns = 0;
+	aggregator->still_ns += late_ns;
 	aggregator->hold_until = rm_mono_add(now, HOLD_NS);
 	for (size_t i = 0; i < aggregator->rack_count; i++)
-		tor_rack_stalled(aggregator->racks[i], aggregator->hold_until);
+		tor_rack_stalled(
+		    aggregator->racks[i], aggregator->still_ns, aggregator->hold_until);
 	pairs_stalled(aggregator->pairs, late_ns, now);
 	relay_stalled(aggregator->relay, now);
 	analyzer_link_stalled(aggregator->analyzer, now);
@@ -363,7 +368,8 @@ on_tick(void *arg)
 		    rack, now, wall, everything_through(aggregator, rack, now));
 	}
 	tor_aggregator_keep_incidents(aggregator, wall);
-	analyzer_link_tick(aggregator->analyzer, now);
+	analyzer_link_tick(aggregator->analyzer, relay_controller(aggregator->relay),
+	    relay_controller_ends_s(aggregator->relay), now);
 	relay_watch(aggregator->relay, now);
 	dispatch_tick(aggregator->dispatch, wall);
 	if (++aggregator->ticks % TICKS_PER_S == 0) {

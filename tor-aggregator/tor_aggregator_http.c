@@ -1,7 +1,4 @@
 /* The HTTP face: where it listens. */
-#include <stdio.h>
-
-#include "rackmesh/base/address.h"
 #include "rackmesh/base/http_server.h"
 #include "rackmesh/base/log.h"
 #include "rackmesh/base/metrics.h"
@@ -13,8 +10,10 @@
 int
 tor_aggregator_serve_http(struct tor_aggregator *aggregator)
 {
-	const char *const places[] = { aggregator->config->http_listen,
-		aggregator->config->http_socket };
+	const struct aggregator_config *config = aggregator->config;
+	const struct rm_http_places places = { config->http_listen, config->http_socket,
+		config->https_listen };
+	struct rm_why why = { 0 };
 	int r;
 
 	r = rm_metrics_new(&aggregator->metrics);
@@ -37,27 +36,13 @@ tor_aggregator_serve_http(struct tor_aggregator *aggregator)
 		    rm_http_server_late(aggregator->server));
 	if (r == 0)
 		r = aggregator_api_serve(aggregator, aggregator->server);
-	if (r < 0)
+	if (r < 0) {
 		rm_log_error(r, "cannot prepare the HTTP server");
-	for (size_t i = 0; r == 0 && i < 2; i++) {
-		struct rm_address address;
-		char text[512];
-
-		if (places[i][0] == 0)
-			continue;
-		snprintf(text, sizeof(text), "%s%s", i == 1 ? "unix:" : "", places[i]);
-		r = rm_address_parse(text, -1, &address);
-		if (r == 0)
-			r = rm_http_server_listen(aggregator->server, &address);
-		if (r < 0)
-			rm_log_error(r, "cannot serve HTTP on %s", text);
-	}
-	if (r < 0)
 		return r;
-	r = rm_https_listen(aggregator->server, aggregator->config->https_listen,
-	    rm_credentials_tls(aggregator->credentials), aggregator->config->region);
+	}
+	r = rm_http_places_listen(aggregator->server, &places,
+	    rm_credentials_tls(aggregator->credentials), config->region, &why);
 	if (r < 0)
-		rm_log_error(
-		    r, "cannot serve HTTPS on %s", aggregator->config->https_listen);
+		rm_log_error(0, "%s", why.text);
 	return r;
 }

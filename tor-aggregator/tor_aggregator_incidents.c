@@ -11,6 +11,7 @@
 #include "tor-aggregator/aggregator_config.h"
 #include "tor-aggregator/pairs.h"
 #include "tor-aggregator/tor_aggregator_state.h"
+#include "tor-aggregator/tor_aggregator_told.h"
 #include "tor-aggregator/tor_rack.h"
 #include "tor-aggregator/uplink.h"
 
@@ -45,114 +46,6 @@ another_speaks(const struct tor_aggregator *aggregator, const struct tor_rack *r
 	return false;
 }
 
-/* ToRs, links and switches are the analyzer's to alert on. */
-static bool
-is_mine_to_alert(const struct tor_rack *rack, const struct rm_part *part)
-{
-	return tor_rack_speaks(rack) &&
-	       (part->type == RM_PART_RNIC || part->type == RM_PART_HOST ||
-		   part->type == RM_PART_AGENT);
-}
-
-/* ---- what was told ------------------------------------------------------------- */
-
-static const struct rm_incident *
-find_id(const struct tor_rack *rack, uint64_t id)
-{
-	const struct rm_incidents *incidents = tor_rack_incidents(rack);
-	const struct rm_incident *incident;
-
-	for (size_t n = 0; (incident = rm_incidents_get(incidents, n)) != NULL; n++)
-		if (incident->id == id)
-			break;
-	return incident;
-}
-
-static void
-mark_told(struct tor_aggregator *aggregator, size_t i, uint64_t id, bool resolved)
-{
-	if (!tor_rack_told(aggregator->racks[i], id, resolved))
-		return;
-	aggregator->incidents_changed[i] = true;
-	pairs_tell(aggregator->pairs, i, find_id(aggregator->racks[i], id));
-}
-
-/* One rack's word was for all that have it. */
-static void
-mark_equals(struct tor_aggregator *aggregator, size_t i, const struct rm_part *part,
-    bool resolved)
-{
-	const struct rm_incidents *incidents = tor_rack_incidents(aggregator->racks[i]);
-	const struct rm_incident *incident;
-
-	for (size_t n = 0; (incident = rm_incidents_get(incidents, n)) != NULL; n++)
-		if ((incident->resolved.ns != 0) == resolved &&
-		    rm_part_equal(&incident->verdict.part, part))
-			mark_told(aggregator, i, incident->id, resolved);
-}
-
-void
-tor_aggregator_on_told(uint64_t id, bool resolved, void *arg)
-{
-	struct tor_aggregator *aggregator = arg;
-	const struct rm_incident *incident = NULL;
-	size_t own = 0;
-
-	while (own < aggregator->rack_count &&
-	       (incident = find_id(aggregator->racks[own], id)) == NULL)
-		own++;
-	if (incident == NULL)
-		return;
-	mark_told(aggregator, own, id, resolved);
-	/* Else it is late news, and the others' may be of another time. */
-	if ((incident->resolved.ns != 0) != resolved)
-		return;
-	for (size_t i = 0; i < aggregator->rack_count; i++)
-		if (i != own)
-			mark_equals(aggregator, i, &incident->verdict.part, resolved);
-}
-
-/* Whether somebody else's opening on the same part was told: then this one was, too. */
-static bool
-opening_was_told(const struct tor_aggregator *aggregator, const struct rm_part *part)
-{
-	for (size_t i = 0; i < aggregator->rack_count; i++) {
-		const struct rm_incidents *incidents =
-		    tor_rack_incidents(aggregator->racks[i]);
-
-		if (!tor_rack_speaks(aggregator->racks[i]))
-			continue;
-		for (size_t n = 0; n < rm_incidents_open(incidents); n++) {
-			const struct rm_incident *other =
-			    rm_incidents_get(incidents, n);
-
-			if (other->told_opened &&
-			    rm_part_equal(&other->verdict.part, part))
-				return true;
-		}
-	}
-	return false;
-}
-
-/* What is not ours to alert on is no news that waits for anybody. Of what is open while
- * another one speaks, nobody was told by us: we may have to. */
-static void
-note_told(struct tor_aggregator *aggregator, const struct tor_rack *rack,
-    enum rm_incident_event event, const struct rm_incident *incident)
-{
-	const struct rm_part *part = &incident->verdict.part;
-	bool resolved = event == RM_INCIDENT_RESOLVED;
-
-	if (event == RM_INCIDENT_UPDATED || (!tor_rack_speaks(rack) && !resolved))
-		return;
-	if (is_mine_to_alert(rack, part) &&
-	    (resolved || !opening_was_told(aggregator, part)))
-		return;
-	for (size_t i = 0; i < aggregator->rack_count; i++)
-		if (aggregator->racks[i] == rack)
-			mark_told(aggregator, i, incident->id, resolved);
-}
-
 /* NULL: nothing is kept. */
 static const struct rm_incident_file *
 file_of(const struct tor_aggregator *aggregator, const struct tor_rack *rack)
@@ -170,8 +63,8 @@ alert(struct tor_aggregator *aggregator, const struct tor_rack *rack,
 {
 	const struct rm_part *part = &incident->verdict.part;
 
-	note_told(aggregator, rack, event, incident);
-	if (!is_mine_to_alert(rack, part))
+	tor_aggregator_note_told(aggregator, rack, event, incident);
+	if (!tor_aggregator_alerts_on(rack, part))
 		return;
 	if (event == RM_INCIDENT_RESOLVED) {
 		if (!another_speaks(aggregator, rack, part, false))
@@ -244,10 +137,10 @@ rack_restored(struct tor_aggregator *aggregator, size_t i)
 
 		if (resolved && has_open(rack, part)) {
 			/* It came back, and so it has no end any more. */
-			mark_told(aggregator, i, incident->id, true);
+			tor_aggregator_mark_told(aggregator, i, incident->id, true);
 			continue;
 		}
-		if (is_mine_to_alert(rack, part) &&
+		if (tor_aggregator_alerts_on(rack, part) &&
 		    !another_speaks(aggregator, rack, part, !resolved))
 			rm_alerts_restore(aggregator->alerts, incident);
 		if (resolved)
@@ -337,9 +230,10 @@ tor_aggregator_fire(
 	const struct tor_rack *rack = aggregator->racks[i];
 	const struct rm_part *part = &incident->verdict.part;
 
-	if (!is_mine_to_alert(rack, part) || opening_was_told(aggregator, part))
-		mark_told(aggregator, i, incident->id, false);
-	if (is_mine_to_alert(rack, part) &&
+	if (!tor_aggregator_alerts_on(rack, part) ||
+	    tor_aggregator_opening_was_told(aggregator, part))
+		tor_aggregator_mark_told(aggregator, i, incident->id, false);
+	if (tor_aggregator_alerts_on(rack, part) &&
 	    !another_speaks(aggregator, rack, part, true))
 		rm_alerts_restore(aggregator->alerts, incident);
 	tell_again(aggregator, i, incident);
@@ -360,8 +254,8 @@ fire_ends(struct tor_aggregator *aggregator, size_t i)
 
 		if (incident->told_resolved)
 			continue;
-		if (has_open(rack, part) || !is_mine_to_alert(rack, part))
-			mark_told(aggregator, i, incident->id, true);
+		if (has_open(rack, part) || !tor_aggregator_alerts_on(rack, part))
+			tor_aggregator_mark_told(aggregator, i, incident->id, true);
 		else if (!another_speaks(aggregator, rack, part, false))
 			rm_alerts_restore(aggregator->alerts, incident);
 		uplink_incident(

@@ -18,9 +18,6 @@ struct tor_rack;
 void tor_aggregator_on_incident(struct tor_rack *rack, enum rm_incident_event event,
     const struct rm_incident *incident, void *arg);
 
-/* rm_alert_options' on_told: it need not be told again after a restart. */
-void tor_aggregator_on_told(uint64_t incident, bool resolved, void *aggregator);
-
 /* What an earlier life had open goes on under its id; Alertmanager hears that it still
  * burns, and everybody what was not told before the end. */
 int tor_aggregator_restore_incidents(struct tor_aggregator *aggregator);

@@ -47,6 +47,7 @@ struct tor_aggregator {
 	struct rm_timer *tick;
 	rm_mono_t deadline;   /* of the tick */
 	rm_mono_t hold_until; /* no bin closes before: we stood still */
+	int64_t still_ns;     /* for so long, since the last hold was over */
 	unsigned ticks;
 	uint64_t stalls, stalled_ns;
 };

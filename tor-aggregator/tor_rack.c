@@ -255,9 +255,12 @@ tor_rack_tick(
 }
 
 void
-tor_rack_stalled(struct tor_rack *rack, rm_mono_t until)
+tor_rack_stalled(struct tor_rack *rack, int64_t for_ns, rm_mono_t until)
 {
-	window_mark_partial(rack->window, until);
+	if (for_ns > TOR_RACK_MOMENT_NS)
+		window_mark_partial(rack->window, until);
+	else
+		window_mark_doubtful(rack->window, until);
 }
 
 const char *
@@ -275,6 +278,8 @@ tor_rack_speaks(const struct tor_rack *rack)
 void
 tor_rack_speak(struct tor_rack *rack, bool speaks)
 {
+	if (rack->options.speaks && !speaks)
+		rm_incidents_owe(rack->incidents);
 	rack->options.speaks = speaks;
 	if (!speaks)
 		return;
@@ -291,9 +296,10 @@ tor_rack_adopt(struct tor_rack *rack, const struct rm_incident *theirs)
 }
 
 bool
-tor_rack_end(struct tor_rack *rack, uint64_t id, rm_wall_t resolved, rm_mono_t now)
+tor_rack_end(
+    struct tor_rack *rack, uint64_t id, rm_wall_t resolved, bool told, rm_mono_t now)
 {
-	return rm_incidents_end(rack->incidents, id, resolved, now);
+	return rm_incidents_end(rack->incidents, id, resolved, told, now);
 }
 
 void

@@ -34,6 +34,9 @@ struct tor_rack;
 	(3 * RM_NS_PER_S) /* partial until all were heard, or this \
 			   */
 
+/* Shorter than this a stall leaves room in the open bins for all that waited. */
+#define TOR_RACK_MOMENT_NS (2 * RM_NS_PER_S)
+
 struct tor_rack_options {
 	const char *tor; /* copied */
 	bool speaks;     /* at first: see tor_rack_speak */
@@ -113,9 +116,11 @@ void tor_rack_certificate(struct tor_rack *rack, size_t host, int64_t ends_s);
 /* everything_through: see window_close. */
 void tor_rack_tick(
     struct tor_rack *rack, rm_mono_t now, rm_wall_t wall, rm_mono_t everything_through);
-/* We stood still, and close nothing before `until`: what waits in sockets is read
- * first, and the newest of it finds no open bin. */
-void tor_rack_stalled(struct tor_rack *rack, rm_mono_t until);
+/* We stood still for so long, and close nothing before `until`: what waits in sockets
+ * is read first. After more than TOR_RACK_MOMENT_NS the newest of it may find no open
+ * bin.
+ */
+void tor_rack_stalled(struct tor_rack *rack, int64_t for_ns, rm_mono_t until);
 
 const char *tor_rack_tor(const struct tor_rack *rack);
 bool tor_rack_speaks(const struct tor_rack *rack);
@@ -125,7 +130,7 @@ void tor_rack_speak(struct tor_rack *rack, bool speaks);
  * not speak, _end, _doubt and _end_rest. */
 int tor_rack_adopt(struct tor_rack *rack, const struct rm_incident *theirs);
 bool tor_rack_end(
-    struct tor_rack *rack, uint64_t id, rm_wall_t resolved, rm_mono_t now);
+    struct tor_rack *rack, uint64_t id, rm_wall_t resolved, bool told, rm_mono_t now);
 void tor_rack_doubt(struct tor_rack *rack);
 size_t tor_rack_end_rest(struct tor_rack *rack, rm_wall_t resolved, rm_mono_t now);
 const struct roster *tor_rack_roster(const struct tor_rack *rack);

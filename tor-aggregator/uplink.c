@@ -8,6 +8,7 @@
 #include <jansson.h>
 
 #include "rackmesh/fabric/incident.h"
+#include "tor-aggregator/incident_message.h"
 
 #define MAX_PATH 4096
 
@@ -216,30 +217,13 @@ void
 uplink_incident(struct uplink *uplink, const char *tor, enum wire_incident_state state,
     const struct rm_incident *incident)
 {
-	const struct rm_verdict *verdict = &incident->verdict;
 	char sentence[RM_SENTENCE_BYTES];
+	struct wire_incident out = incident_message(tor, state, incident, sentence);
+	char *evidence = evidence_text(&incident->verdict);
 	struct wire_bytes bytes = { 0 };
-	struct wire_incident out = {
-		.head = head_of(uplink, &uplink->incident),
-		.incident_id = incident->id,
-		.state = state,
-		.tor = tor,
-		.part_type = rm_part_type_word(verdict->part.type),
-		.part = verdict->part.name,
-		.place = verdict->part.place,
-		.kind = rm_kind_word(verdict->kind),
-		.confidence = verdict->confidence,
-		.began_wall_ns = (uint64_t)verdict->evidence.window_start.ns,
-		.opened_wall_ns = (uint64_t)incident->opened.ns,
-		.changed_wall_ns = (uint64_t)incident->changed.ns,
-		.sentence = sentence,
-	};
-	char *evidence = evidence_text(verdict);
 	int r;
 
-	rm_verdict_sentence(verdict, sentence, sizeof(sentence));
-	if (state == WIRE_RESOLVED)
-		out.changed_wall_ns = (uint64_t)incident->resolved.ns;
+	out.head = head_of(uplink, &uplink->incident);
 	out.evidence_json = evidence == NULL ? "{}" : evidence;
 	r = wire_write_incident(uplink->writer, &out, &bytes);
 	lane_push(&uplink->incident, r, &bytes);

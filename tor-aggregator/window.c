@@ -22,7 +22,7 @@ struct window {
 	    next; /* number of the bin that closes next; it starts at next * bin_ns */
 	int64_t current,
 	    current_start_ns; /* the bin last added to: spares a division */
-	rm_mono_t partial_until;
+	rm_mono_t partial_until, doubtful_until;
 	struct coverage *coverage; /* by member */
 	size_t coverage_count;
 	struct pair_table judged;
@@ -292,11 +292,15 @@ window_close(struct window *window, rm_mono_t now, rm_mono_t everything_through,
 	const int64_t newest = window->next, oldest = newest - options->judge_bins + 1;
 	const int64_t start_ns = oldest * options->bin_ns;
 	const int64_t end_ns = (newest + 1) * options->bin_ns;
-	bool partial = start_ns < window->partial_until.ns;
+	bool partial;
 
-	if (everything_through.ns < end_ns &&
-	    now.ns < end_ns + options->timeout_ns + options->wait_ns)
-		return false;
+	if (everything_through.ns < end_ns) {
+		if (now.ns < end_ns + options->timeout_ns + options->wait_ns)
+			return false;
+		if (newest * options->bin_ns < window->doubtful_until.ns)
+			window_mark_partial(window, (rm_mono_t){ end_ns });
+	}
+	partial = start_ns < window->partial_until.ns;
 	pair_table_clear(&window->judged);
 	for (int64_t bin = oldest; bin <= newest; bin++)
 		if (sum_bin(window, bin, bin > newest - NEWEST_BINS) < 0)
@@ -319,6 +323,13 @@ window_mark_partial(struct window *window, rm_mono_t until)
 {
 	if (until.ns > window->partial_until.ns)
 		window->partial_until = until;
+}
+
+void
+window_mark_doubtful(struct window *window, rm_mono_t until)
+{
+	if (until.ns > window->doubtful_until.ns)
+		window->doubtful_until = until;
 }
 
 void

@@ -25,7 +25,7 @@ struct window;
 struct window_options {
 	int64_t bin_ns;      /* 250 ms */
 	unsigned judge_bins; /* 4: what the judge sees is one second */
-	unsigned open_bins;  /* bins that can be open at once: 16 */
+	unsigned open_bins;  /* bins that can be open at once: 40 */
 	int64_t timeout_ns;  /* the agents' probe time-out, 500 ms */
 	int64_t wait_ns; /* bounded wait past bin end + timeout: 500 ms (batch age 200 +
 			    300) */
@@ -52,6 +52,7 @@ struct window_pair { /* sums over the judged window; src is always a member */
 	double
 	    arrived; /* probes of src that dst's reflector reported, spread over time */
 	bool counted; /* dst is a member whose reports cover the window */
+	uint8_t gaps; /* in the time that all this is of: each has edges of its own */
 };
 
 struct window_closed { /* one closing; valid until the next call */
@@ -85,8 +86,11 @@ void window_counts_through(struct window *window, uint32_t dst, rm_mono_t throug
 bool window_close(struct window *window, rm_mono_t now, rm_mono_t everything_through,
     struct window_closed *ret);
 
-/* We were stalled or have just started: bins up to now are partial. */
+/* We were stalled for long or have just started: bins up to now are partial. */
 void window_mark_partial(struct window *window, rm_mono_t until);
+/* We were stalled for a moment: bins up to now are partial unless they are closed with
+ * everything in. */
+void window_mark_doubtful(struct window *window, rm_mono_t until);
 
 /* Members or foreigners were renumbered: forget all pairs, keep the clock. */
 void window_renumber(struct window *window);

@@ -1,10 +1,14 @@
 #include "rackmesh/base/http_call.h"
 
 #include <errno.h>
+#include <linux/sockios.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "rackmesh/base/clock.h"
 #include "rackmesh/base/file.h"
@@ -39,6 +43,8 @@ rm_http_call_errno(const struct rm_http_call *call, CURLcode code)
 		return -EHOSTUNREACH;
 	case CURLE_URL_MALFORMAT:
 	case CURLE_UNSUPPORTED_PROTOCOL:
+	case CURLE_SSL_CERTPROBLEM: /* these two: of our own files */
+	case CURLE_SSL_CACERT_BADFILE:
 		return -EINVAL;
 	case CURLE_GOT_NOTHING:
 	case CURLE_SEND_ERROR:
@@ -46,8 +52,6 @@ rm_http_call_errno(const struct rm_http_call *call, CURLcode code)
 	case CURLE_PARTIAL_FILE:
 		return -ECONNRESET;
 	case CURLE_SSL_CONNECT_ERROR:
-	case CURLE_SSL_CERTPROBLEM:
-	case CURLE_SSL_CACERT_BADFILE:
 	case CURLE_SSL_CIPHER:
 	case CURLE_PEER_FAILED_VERIFICATION:
 		return -EPROTO;
@@ -250,6 +254,19 @@ call_set_tls(struct rm_http_call *call, const struct rm_http_tls *tls)
 	return set ? 0 : -ENOMEM;
 }
 
+/* What the peer has not acknowledged when we give up must not arrive minutes later,
+ * when its cable is back: it was true then. */
+static int
+call_close_socket(void *arg, curl_socket_t fd)
+{
+	const struct linger at_once = { .l_onoff = 1 };
+	int waiting = 0;
+
+	if (ioctl(fd, SIOCOUTQ, &waiting) == 0 && waiting > 0)
+		(void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+	return close(fd);
+}
+
 static int
 call_set_options(struct rm_http_call *call, int64_t timeout_ns)
 {
@@ -277,6 +294,8 @@ call_set_options(struct rm_http_call *call, int64_t timeout_ns)
 	set = set &&
 	      curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, call_on_body) == CURLE_OK;
 	set = set && curl_easy_setopt(easy, CURLOPT_WRITEDATA, call) == CURLE_OK;
+	set = set && curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION,
+			 call_close_socket) == CURLE_OK;
 	return set ? 0 : -ENOMEM;
 }
 

@@ -40,6 +40,17 @@ client_remove(struct rm_http_client *client, struct rm_http_call *call)
 	curl_multi_remove_handle(client->multi, call->easy);
 }
 
+static int64_t
+date_of(CURL *easy)
+{
+	struct curl_header *header;
+	time_t date = -1;
+
+	if (curl_easy_header(easy, "Date", 0, CURLH_HEADER, -1, &header) == CURLHE_OK)
+		date = curl_getdate(header->value, NULL);
+	return date > 0 ? date : 0;
+}
+
 /* Takes the call off the client, tells its owner, and frees it. */
 static void
 client_finish(struct rm_http_client *client, struct rm_http_call *call, int r)
@@ -60,6 +71,7 @@ client_finish(struct rm_http_client *client, struct rm_http_call *call, int r)
 			retry_after = CLIENT_MAX_RETRY_AFTER_S;
 		if (retry_after > 0)
 			answer.retry_after_s = retry_after;
+		answer.date_s = date_of(call->easy);
 		if (call->body != NULL) {
 			answer.body = call->body;
 			answer.body_len = call->body_len;

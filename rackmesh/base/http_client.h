@@ -27,6 +27,7 @@ struct rm_http_answer {
 	size_t body_len;
 	const char *why;       /* libcurl's words, when r is not 0; "": none */
 	int64_t retry_after_s; /* from Retry-After, at most a day; -1: none or 0 */
+	int64_t date_s; /* the server's time of day, since the epoch; 0: unsaid */
 };
 
 int rm_http_client_new(struct rm_loop *loop, struct rm_http_client **ret);

@@ -15,6 +15,7 @@
 #include "rackmesh/base/http_socket.h"
 #include "rackmesh/base/loop.h"
 #include "rackmesh/base/tls.h"
+#include "rackmesh/base/turn.h"
 
 #define FACE_MAX_HEADERS (8 << 10)
 #define FACE_MAX_BODY (64 << 10)
@@ -55,6 +56,7 @@ struct rm_http_face {
 	bool looks; /* the timer runs */
 	struct evhttp *http;
 	struct event *bind;
+	struct rm_turn turn;    /* to accept one more */
 	struct rm_timer *pause; /* no descriptors left: accept again later */
 	struct slot slots[FACE_MAX_CONNECTIONS];
 	size_t used;
@@ -69,16 +71,21 @@ struct rm_http_face {
 static struct rm_http_face *all_faces; /* for face_on_accept_error */
 
 static void
-face_accept(struct rm_http_face *face)
+face_accept(void *arg)
 {
-	for (size_t i = 0; i < face->listener_count; i++) {
-		struct evconnlistener *listener = face->listeners[i].listener;
+	struct rm_http_face *face = arg;
 
-		if (face->used < FACE_MAX_CONNECTIONS)
-			evconnlistener_enable(listener);
-		else
-			evconnlistener_disable(listener);
-	}
+	if (face->used == FACE_MAX_CONNECTIONS)
+		return; /* until one of them closes */
+	for (size_t i = 0; i < face->listener_count; i++)
+		evconnlistener_enable(face->listeners[i].listener);
+}
+
+static void
+face_accept_no_more(struct rm_http_face *face)
+{
+	for (size_t i = 0; i < face->listener_count; i++)
+		evconnlistener_disable(face->listeners[i].listener);
 }
 
 /* Connection NULL: a free one. */
@@ -113,7 +120,7 @@ face_on_close(struct evhttp_connection *connection, void *arg)
 		slot->connection = NULL;
 		face->used--;
 	}
-	face_accept(face);
+	rm_turn_ask(&face->turn);
 }
 
 /* Frees it; no request can have come. */
@@ -220,7 +227,7 @@ face_on_bind(evutil_socket_t fd, short what, void *arg)
 		face->looks = true;
 		rm_timer_after(face->look, FACE_LOOK_NS);
 	}
-	face_accept(face);
+	rm_turn_ask(&face->turn);
 }
 
 static struct bufferevent *
@@ -238,17 +245,12 @@ face_on_connection(struct event_base *base, void *arg)
 	bufferevent_incref(bev);
 	slot->unbound = bev;
 	event_active(face->bind, EV_TIMEOUT, 1);
-	if (++face->used == FACE_MAX_CONNECTIONS) {
+	if (++face->used == FACE_MAX_CONNECTIONS)
 		face->counts->full++;
-		face_accept(face);
-	}
+	/* Of many who come at once the handshakes would come at once, too. */
+	if (face->tls != NULL || face->used == FACE_MAX_CONNECTIONS)
+		face_accept_no_more(face);
 	return bev;
-}
-
-static void
-face_on_resume(void *arg)
-{
-	face_accept(arg);
 }
 
 /*
@@ -284,11 +286,12 @@ rm_http_face_new(struct rm_loop *loop, struct rm_tls *tls,
 	face->counts = counts;
 	face->on_request = on_request;
 	face->arg = arg;
+	rm_turn_init(&face->turn, loop, RM_TURN_ACCEPT, face_accept, face);
 	face->http = evhttp_new(face->base);
 	face->bind = event_new(face->base, -1, 0, face_on_bind, face);
 	if (face->http == NULL || face->bind == NULL)
 		goto out;
-	r = rm_timer_new(loop, face_on_resume, face, &face->pause);
+	r = rm_timer_new(loop, face_accept, face, &face->pause);
 	if (r == 0)
 		r = rm_timer_new(loop, face_on_look, face, &face->look);
 	if (r < 0)
@@ -340,6 +343,7 @@ rm_http_face_free(struct rm_http_face *face)
 		evhttp_free(face->http);
 	if (face->bind != NULL)
 		event_free(face->bind);
+	rm_turn_leave(&face->turn);
 	rm_timer_free(face->pause);
 	rm_timer_free(face->look);
 	free(face);

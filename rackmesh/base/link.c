@@ -26,6 +26,7 @@ link_shut(struct rm_link *link)
 {
 	struct evbuffer *output;
 
+	rm_turn_leave(&link->turn);
 	rm_timer_free(link->timer);
 	link->timer = NULL;
 	if (link->bev == NULL)
@@ -99,6 +100,15 @@ link_on_readable(struct bufferevent *bev, void *arg)
 		return;
 	}
 	bufferevent_trigger(bev, EV_READ, BEV_OPT_DEFER_CALLBACKS);
+}
+
+static void
+link_on_turn(void *arg)
+{
+	struct rm_link *link = arg;
+
+	link->has_turn = true;
+	link_on_readable(link->bev, link);
 }
 
 static void
@@ -211,6 +221,7 @@ rm_link_new(struct rm_loop *loop, int fd, const struct rm_link_limits *limits,
 	link->frame_ns = limits->frame_ns > 0 ? limits->frame_ns : RM_LINK_FRAME_NS;
 	link->callbacks = *callbacks;
 	link->arg = arg;
+	rm_turn_init(&link->turn, loop, RM_TURN_HANDSHAKE, link_on_turn, link);
 	link->open = callbacks->on_open == NULL && limits->tls == NULL;
 
 	r = link_name_peer(link);
@@ -370,28 +381,4 @@ const struct rm_link_counts *
 rm_link_counts(const struct rm_link *link)
 {
 	return &link->counts;
-}
-
-const char *
-rm_link_identity(const struct rm_link *link)
-{
-	return link->identity != NULL ? link->identity : "";
-}
-
-int64_t
-rm_link_certificate_ends_s(const struct rm_link *link)
-{
-	return link->stream != NULL ? tls_stream_peer_ends_s(link->stream) : 0;
-}
-
-bool
-rm_link_certificate_ending(const struct rm_link *link, int64_t now_wall_s)
-{
-	return link->stream != NULL && tls_stream_peer_ending(link->stream, now_wall_s);
-}
-
-const char *
-rm_link_why(const struct rm_link *link)
-{
-	return link->why.text;
 }

@@ -10,28 +10,23 @@
 #include "rackmesh/base/loop.h"
 #include "rackmesh/base/tls_stream.h"
 
-/* The time that libevent has read once in this turn of the loop. */
-static int64_t
-link_turn(const struct rm_link *link)
-{
-	struct timeval now = { 0 };
-
-	event_base_gettimeofday_cached(bufferevent_get_base(link->bev), &now);
-	return now.tv_sec * 1000000 + now.tv_usec;
-}
-
-/* Who is there? 0, -EAGAIN while nobody knows, or why to close. */
+/* Who is there? 0, -EAGAIN while nobody knows, or why to close. What has come is looked
+ * at in its turn: a step costs as much as a thousand frames of those who are known. */
 static int
 link_shake_hands(struct rm_link *link)
 {
-	int r;
+	int r = tls_stream_greeted(link->stream, &link->why);
 
-	if (!tls_stream_has_turn(link->stream, link_turn(link))) {
-		bufferevent_trigger(link->bev, EV_READ,
-		    BEV_OPT_DEFER_CALLBACKS | BEV_TRIG_IGNORE_WATERMARKS);
+	if (r == 0 && link->ended && !tls_stream_begun(link->stream))
+		r = -EAGAIN;
+	if (r == 0 && !link->has_turn &&
+	    evbuffer_get_length(bufferevent_get_input(link->bev)) > 0) {
+		rm_turn_ask(&link->turn);
 		return -EAGAIN;
 	}
-	r = tls_stream_handshake(link->stream, &link->identity, &link->why);
+	link->has_turn = false;
+	if (r == 0)
+		r = tls_stream_handshake(link->stream, &link->identity, &link->why);
 	if (r == -EAGAIN && link->ended)
 		return tls_stream_give_up(link->stream, false, &link->why);
 	if (r < 0)
@@ -209,4 +204,28 @@ link_hand_over(struct rm_link *link)
 		r = 0;
 	}
 	return r;
+}
+
+const char *
+rm_link_identity(const struct rm_link *link)
+{
+	return link->identity != NULL ? link->identity : "";
+}
+
+int64_t
+rm_link_certificate_ends_s(const struct rm_link *link)
+{
+	return link->stream != NULL ? tls_stream_peer_ends_s(link->stream) : 0;
+}
+
+bool
+rm_link_certificate_ending(const struct rm_link *link, int64_t now_wall_s)
+{
+	return link->stream != NULL && tls_stream_peer_ending(link->stream, now_wall_s);
+}
+
+const char *
+rm_link_why(const struct rm_link *link)
+{
+	return link->why.text;
 }

@@ -8,6 +8,7 @@
 #include "rackmesh/base/clock.h"
 #include "rackmesh/base/link.h"
 #include "rackmesh/base/tls.h"
+#include "rackmesh/base/turn.h"
 #include "rackmesh/base/why.h"
 
 /* The files are looked at every second, so that half of the time is left for this. */
@@ -30,9 +31,11 @@ struct rm_link {
 	int64_t frame_ns;
 	struct rm_link_callbacks callbacks;
 	void *arg;
-	struct tls_stream *stream; /* NULL: plaintext, and so are the next two */
+	struct tls_stream *stream; /* NULL: plaintext, without the next four */
 	struct evbuffer *plain;    /* deciphered */
 	struct evbuffer *outgoing; /* frames that wait for the handshake */
+	struct rm_turn turn;       /* for a step of the handshake */
+	bool has_turn;
 	const char *identity;
 	struct rm_why why;
 	/*

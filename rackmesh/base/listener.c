@@ -10,9 +10,10 @@
 #include "rackmesh/base/address.h"
 #include "rackmesh/base/clock.h"
 #include "rackmesh/base/loop.h"
+#include "rackmesh/base/turn.h"
 
-/* Connections accepted before other events get their turn. */
-#define LISTENER_ACCEPTS_PER_WAKEUP 4
+/* Connections accepted in one turn. */
+#define LISTENER_ACCEPTS_PER_TURN 4
 #define LISTENER_PAUSE_NS (100 * RM_NS_PER_MS)
 /* A whole rack or region reconnects within one turn of the loop. */
 #define LISTENER_BACKLOG 1024
@@ -20,7 +21,8 @@
 struct rm_listener {
 	int fd;
 	int port;
-	struct event *readable;
+	struct event *readable; /* not while it waits for its turn, or pauses */
+	struct rm_turn turn;
 	struct rm_timer *pause;
 	int (*on_accept)(int fd, const struct rm_address *peer, void *arg);
 	void *arg;
@@ -35,12 +37,19 @@ listener_resume(void *arg)
 }
 
 static void
-listener_accept(evutil_socket_t ignored, short what, void *arg)
+listener_on_readable(evutil_socket_t ignored, short what, void *arg)
 {
 	struct rm_listener *listener = arg;
 
-	/* The event is level-triggered: what is left after the share comes back. */
-	for (int i = 0; i < LISTENER_ACCEPTS_PER_WAKEUP; i++) {
+	rm_turn_ask(&listener->turn);
+}
+
+static void
+listener_accept(void *arg)
+{
+	struct rm_listener *listener = arg;
+
+	for (int i = 0; i < LISTENER_ACCEPTS_PER_TURN; i++) {
 		struct rm_address peer = { .len = sizeof(peer.storage) };
 		int fd;
 
@@ -52,6 +61,7 @@ listener_accept(evutil_socket_t ignored, short what, void *arg)
 		}
 		switch (errno) {
 		case EAGAIN:
+			event_add(listener->readable, NULL);
 			return;
 		case EMFILE:
 		case ENFILE:
@@ -59,7 +69,6 @@ listener_accept(evutil_socket_t ignored, short what, void *arg)
 		case ENOMEM:
 			/* The connection stays in the backlog, so the event would
 			 * fire again and again until somebody closes something. */
-			event_del(listener->readable);
 			rm_timer_after(listener->pause, LISTENER_PAUSE_NS);
 			return;
 		default:
@@ -68,6 +77,7 @@ listener_accept(evutil_socket_t ignored, short what, void *arg)
 			break;
 		}
 	}
+	rm_turn_ask(&listener->turn); /* there may be more */
 }
 
 static int
@@ -110,6 +120,7 @@ rm_listener_new(struct rm_loop *loop, const struct rm_address *address,
 	listener->fd = -1;
 	listener->on_accept = on_accept;
 	listener->arg = arg;
+	rm_turn_init(&listener->turn, loop, RM_TURN_ACCEPT, listener_accept, listener);
 
 	r = listener_open(listener, address);
 	if (r < 0)
@@ -117,8 +128,8 @@ rm_listener_new(struct rm_loop *loop, const struct rm_address *address,
 	r = rm_timer_new(loop, listener_resume, listener, &listener->pause);
 	if (r < 0)
 		goto out;
-	listener->readable = event_new(rm_loop_base(loop), listener->fd,
-	    EV_READ | EV_PERSIST, listener_accept, listener);
+	listener->readable = event_new(
+	    rm_loop_base(loop), listener->fd, EV_READ, listener_on_readable, listener);
 	if (listener->readable == NULL || event_add(listener->readable, NULL) < 0) {
 		r = -ENOMEM;
 		goto out;
@@ -137,6 +148,7 @@ rm_listener_free(struct rm_listener *listener)
 		return;
 	if (listener->readable != NULL)
 		event_free(listener->readable);
+	rm_turn_leave(&listener->turn);
 	rm_timer_free(listener->pause);
 	if (listener->fd >= 0)
 		close(listener->fd);

@@ -7,6 +7,11 @@
 #include <stdlib.h>
 
 #include "rackmesh/base/notify.h"
+#include "rackmesh/base/turn.h"
+
+/* The middle one is what every event has that does not say otherwise, the last is for
+ * what can wait. */
+#define LOOP_PRIORITIES 3
 
 struct rm_loop {
 	struct event_base *base;
@@ -14,6 +19,7 @@ struct rm_loop {
 	void (*reload)(void *arg);
 	void *reload_arg;
 	struct rm_notify *notify;
+	struct rm_turns *turns;
 	bool stopped; /* libevent forgets a break that comes before the run */
 };
 
@@ -64,6 +70,10 @@ loop_new_base(void)
 					  EVENT_BASE_FLAG_NOLOCK);
 	base = event_base_new_with_config(config);
 	event_config_free(config);
+	if (base != NULL && event_base_priority_init(base, LOOP_PRIORITIES) < 0) {
+		event_base_free(base);
+		return NULL;
+	}
 	return base;
 }
 
@@ -80,6 +90,9 @@ rm_loop_new(struct rm_loop **ret)
 		goto out;
 
 	r = rm_notify_new(&loop->notify);
+	if (r < 0)
+		goto out;
+	r = rm_turns_new(loop->base, LOOP_PRIORITIES - 1, &loop->turns);
 	if (r < 0)
 		goto out;
 	signal(SIGPIPE, SIG_IGN); /* a peer that has gone is an error, not a death */
@@ -110,6 +123,7 @@ rm_loop_free(struct rm_loop *loop)
 		event_free(loop->interrupt);
 	if (loop->hangup != NULL)
 		event_free(loop->hangup);
+	rm_turns_free(loop->turns);
 	if (loop->base != NULL)
 		event_base_free(loop->base);
 	rm_notify_free(loop->notify);
@@ -153,6 +167,12 @@ struct event_base *
 rm_loop_base(struct rm_loop *loop)
 {
 	return loop->base;
+}
+
+struct rm_turns *
+rm_loop_turns(struct rm_loop *loop)
+{
+	return loop->turns;
 }
 
 /* libevent counts in microseconds from now: rounded up, so as not to be early. */

@@ -14,6 +14,7 @@ struct event_base;
 struct rm_loop;
 struct rm_notify;
 struct rm_timer;
+struct rm_turns;
 
 int rm_loop_new(struct rm_loop **ret);
 void rm_loop_free(struct rm_loop *loop); /* NULL is fine; free its users first */
@@ -28,6 +29,8 @@ struct rm_notify *rm_loop_notify(struct rm_loop *loop);
 
 /* For modules that put their own fds on the loop (libevent's event_new). */
 struct event_base *rm_loop_base(struct rm_loop *loop);
+/* For turn.c. */
+struct rm_turns *rm_loop_turns(struct rm_loop *loop);
 
 /*
  * Timers are one-shot with microsecond resolution and absolute deadlines: a

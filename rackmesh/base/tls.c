@@ -202,6 +202,23 @@ rm_tls_expires_wall_s(const struct rm_tls *tls)
 	return tls->set->expires_wall_s;
 }
 
+bool
+tls_last_part(int64_t since_s, int64_t until_s, int64_t now_s, int parts)
+{
+	return until_s - now_s < (until_s - since_s) / parts;
+}
+
+int64_t
+rm_tls_ending_wall_s(const struct rm_tls *tls, int64_t now_wall_s)
+{
+	int64_t until_s = tls != NULL ? tls->set->expires_wall_s : 0;
+
+	return tls != NULL && tls_last_part(tls->set->begins_wall_s, until_s,
+				  now_wall_s, TLS_ENDING_PARTS)
+		   ? until_s
+		   : 0;
+}
+
 const struct rm_tls_counts *
 rm_tls_counts(const struct rm_tls *tls)
 {

@@ -75,6 +75,9 @@ bool rm_tls_still_good(const struct rm_tls *tls, const struct ssl_st *ssl);
 
 const char *rm_tls_own_identity(const struct rm_tls *tls);
 int64_t rm_tls_expires_wall_s(const struct rm_tls *tls); /* of what we show */
+/* The same once less than a fifth of its life is left, since whoever renews has long
+ * done so; 0: not yet. tls: NULL is fine. */
+int64_t rm_tls_ending_wall_s(const struct rm_tls *tls, int64_t now_wall_s);
 const struct rm_tls_counts *rm_tls_counts(const struct rm_tls *tls);
 /* The last refusal of new files, "" once they are good. */
 const char *rm_tls_trouble(const struct rm_tls *tls);

@@ -177,6 +177,7 @@ set_check_own(struct tls_set *set, const char *path, X509 *leaf, STACK_OF(X509) 
 		return rm_why(why, -EBADMSG,
 		    "%s: its extended key usage allows neither clients nor servers",
 		    path);
+	set->begins_wall_s = tls_wall_s(X509_get0_notBefore(leaf));
 	set->expires_wall_s = tls_wall_s(X509_get0_notAfter(leaf));
 	for (int i = 0; i < sk_X509_num(chain); i++) {
 		int64_t until = tls_wall_s(X509_get0_notAfter(sk_X509_value(chain, i)));

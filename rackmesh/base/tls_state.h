@@ -16,6 +16,9 @@
 #define TLS_SECURITY_LEVEL 2 /* no SHA-1, no RSA below 2048 bits */
 #define TLS_MAX_DEPTH 4      /* authorities between a certificate and one of ours */
 
+/* With so much of a certificate's life left its renewal must have failed. */
+#define TLS_ENDING_PARTS 5
+
 struct rm_timer;
 
 enum tls_file { TLS_CERTIFICATE, TLS_KEY, TLS_AUTHORITIES, TLS_REVOKED, TLS_FILES };
@@ -29,7 +32,7 @@ struct tls_set {
 	X509_STORE *store;
 	SSL_CTX *accepting, *connecting;
 	char identity[RM_TLS_MAX_IDENTITY];
-	int64_t expires_wall_s;
+	int64_t begins_wall_s, expires_wall_s;
 };
 
 /* Hangs on every connection, and ends with it. */
@@ -49,8 +52,6 @@ struct rm_tls {
 	uint8_t good[TLS_DIGEST_BYTES], bad[TLS_DIGEST_BYTES]; /* seen last */
 	struct rm_tls_counts counts;
 	struct rm_why trouble;
-	int64_t turn; /* of the loop, the last with handshakes, and how many */
-	unsigned turn_handshakes;
 };
 
 /* Reads what the paths name; digest: of all of it, also of what went wrong. */
@@ -74,6 +75,8 @@ int tls_verify_own(X509_STORE *store, X509 *leaf, STACK_OF(X509) * chain);
 int tls_certificate_identity(
     const X509 *certificate, char identity[RM_TLS_MAX_IDENTITY], int *count);
 int64_t tls_wall_s(const ASN1_TIME *time); /* INT64_MIN: no time */
+/* Is less than one of so many parts of a life left? */
+bool tls_last_part(int64_t since_s, int64_t until_s, int64_t now_s, int parts);
 
 /* How a handshake ended; counted. failed: -EACCES, -EPROTO or -ECONNRESET (error 0),
  * with a sentence; empties OpenSSL's queue of errors. */

@@ -10,7 +10,6 @@
 #include "rackmesh/base/clock.h"
 #include "rackmesh/base/tls_state.h"
 
-#define STREAM_TURN_HANDSHAKES 1
 #define STREAM_RECORD_BYTES (16 << 10)
 #define STREAM_HELLO_BYTES (8 << 10) /* ten times an honest one */
 #define STREAM_HEAD_BYTES 9          /* of a record and the message in it */
@@ -23,7 +22,6 @@
  * failed.
  */
 #define STREAM_RENEWED_PARTS 4
-#define STREAM_ENDING_PARTS 5
 
 struct tls_stream {
 	struct rm_tls *tls;
@@ -175,12 +173,16 @@ stream_odd(struct tls_stream *stream, const char *what, struct rm_why *why)
  * up to 128 more for a first message as long as he announces. So that message has to be
  * here first, whole, in one record, of a sane length. 0, -EAGAIN, or lost.
  */
-static int
-stream_greeting(struct tls_stream *stream, struct rm_why *why)
+int
+tls_stream_greeted(struct tls_stream *stream, struct rm_why *why)
 {
 	uint8_t head[STREAM_HEAD_BYTES] = { 0 };
 	size_t have, record, message;
 
+	if (stream->lost != 0)
+		return stream->lost;
+	if (stream->ssl != NULL)
+		return 0;
 	have = evbuffer_get_length(stream->in);
 	if (have == 0)
 		return -EAGAIN;
@@ -191,28 +193,18 @@ stream_greeting(struct tls_stream *stream, struct rm_why *why)
 		return -EAGAIN;
 	record = (size_t)head[3] << 8 | head[4];
 	message = (size_t)head[6] << 16 | (size_t)head[7] << 8 | head[8];
-	if (record > STREAM_HELLO_BYTES || message + SSL3_HM_HEADER_LENGTH > record)
+	if (head[5] != SSL3_MT_CLIENT_HELLO || record > STREAM_HELLO_BYTES ||
+	    message + SSL3_HM_HEADER_LENGTH > record)
 		return stream_odd(stream, "an odd first message", why);
 	if (have < SSL3_RT_HEADER_LENGTH + record)
 		return -EAGAIN;
-	return stream_begin(stream, true);
+	return 0;
 }
 
 bool
-tls_stream_has_turn(struct tls_stream *stream, int64_t turn)
+tls_stream_begun(const struct tls_stream *stream)
 {
-	struct rm_tls *tls = stream->tls;
-
-	if (evbuffer_get_length(stream->in) == 0)
-		return true;
-	if (tls->turn != turn) {
-		tls->turn = turn;
-		tls->turn_handshakes = 0;
-	}
-	if (tls->turn_handshakes == STREAM_TURN_HANDSHAKES)
-		return false;
-	tls->turn_handshakes++;
-	return true;
+	return stream->ssl != NULL;
 }
 
 int
@@ -223,7 +215,7 @@ tls_stream_handshake(
 
 	if (stream->lost != 0)
 		return stream->lost;
-	r = stream->ssl != NULL ? 0 : stream_greeting(stream, why);
+	r = stream->ssl != NULL ? 0 : stream_begin(stream, true);
 	if (r < 0)
 		return r;
 	ERR_clear_error();
@@ -317,13 +309,6 @@ tls_stream_end(struct tls_stream *stream)
 	ERR_clear_error();
 }
 
-/* Is less than one of so many parts of a life left? */
-static bool
-stream_last_part(int64_t since_s, int64_t until_s, int64_t now_s, int parts)
-{
-	return until_s - now_s < (until_s - since_s) / parts;
-}
-
 /* The peer sees what we showed when we dialed, and would take it for the newest. */
 static bool
 stream_is_renewed(const struct tls_stream *stream, const struct tls_note *note)
@@ -333,7 +318,7 @@ stream_is_renewed(const struct tls_stream *stream, const struct tls_note *note)
 
 	return !SSL_is_server(stream->ssl) && own != NULL &&
 	       stream->tls->set->expires_wall_s > until_s &&
-	       stream_last_part(tls_wall_s(X509_get0_notBefore(own)), until_s,
+	       tls_last_part(tls_wall_s(X509_get0_notBefore(own)), until_s,
 		   rm_wall_now().ns / RM_NS_PER_S, STREAM_RENEWED_PARTS);
 }
 
@@ -381,6 +366,6 @@ tls_stream_peer_ending(const struct tls_stream *stream, int64_t now_s)
 	if (!stream->open)
 		return false;
 	note = tls_note_of(stream->ssl);
-	return stream_last_part(
-	    note->since_wall_s, note->until_wall_s, now_s, STREAM_ENDING_PARTS);
+	return tls_last_part(
+	    note->since_wall_s, note->until_wall_s, now_s, TLS_ENDING_PARTS);
 }

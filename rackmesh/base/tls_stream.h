@@ -22,16 +22,19 @@ int tls_stream_new(struct rm_tls *tls, bool accepting, struct evbuffer *in,
     struct evbuffer *out, struct tls_stream **ret);
 void tls_stream_free(struct tls_stream *stream); /* NULL is fine */
 
-/* 0: done, identity is the peer's (good as long as the stream). -EAGAIN: more has to
- * come. Else it has failed, and is counted: -EACCES, -EPROTO, -ENOMEM. */
+/*
+ * Is there something for a step of the handshake? Costs nothing, and turns away who
+ * does not even begin like TLS: 0, -EAGAIN: more has to come, -EPROTO: has failed,
+ * counted.
+ */
+int tls_stream_greeted(struct tls_stream *stream, struct rm_why *why);
+/* Has there been a step? Who has left before the first cannot come to the end. */
+bool tls_stream_begun(const struct tls_stream *stream);
+/* A step, as costly as a thousand frames. 0: done, identity is the peer's (good as long
+ * as the stream). -EAGAIN: more has to come. Else it has failed, and is counted:
+ * -EACCES, -EPROTO, -ENOMEM. */
 int tls_stream_handshake(
     struct tls_stream *stream, const char **identity, struct rm_why *why);
-/*
- * A step of a handshake costs as much as a thousand frames: to be asked before each, so
- * that of a crowd of newcomers a few have theirs in one turn of the loop, and who is
- * known is served between. turn: a number of its own for each turn.
- */
-bool tls_stream_has_turn(struct tls_stream *stream, int64_t turn);
 /* It has not come to its end: -ECONNRESET, or -ETIMEDOUT when late. Counted. */
 int tls_stream_give_up(struct tls_stream *stream, bool late, struct rm_why *why);
 

@@ -1,3 +1,4 @@
+#define HASH_NONFATAL_OOM 1
 #include "rackmesh/fabric/alert.h"
 
 #include <errno.h>
@@ -7,15 +8,17 @@
 #include <uthash.h>
 
 #include "rackmesh/base/loop.h"
+#include "rackmesh/fabric/alert_body.h"
 #include "rackmesh/fabric/alert_reach.h"
 #include "rackmesh/fabric/alert_sink.h"
+#include "rackmesh/fabric/alert_time.h"
 #include "rackmesh/fabric/alert_word.h"
 #include "rackmesh/fabric/incident.h"
 
+#define DATE_EVERY_NS (ALERT_REACH_DATE_NS / 3)
 #define ALERTS_RESEND_NS (30 * RM_NS_PER_S)
 #define ALERTS_ENDS_AFTER 4 /* re-sends an Alertmanager may miss */
 #define ALERTS_MAX_QUEUE 1024
-#define CLOCK_STEP_NS (5 * RM_NS_PER_S) /* more is no drift */
 #define ALERTS_MAX_URL 2048
 #define ALERT_KEY_BYTES (RM_PART_NAME_BYTES + RM_NAME_BYTES + 32)
 
@@ -44,125 +47,60 @@ alert_key(const struct rm_part *part, char key[ALERT_KEY_BYTES])
 	    part->name, part->place);
 }
 
-/* ---- the alert object ------------------------------------------------------ */
-
-static json_t *
-alert_labels(const struct rm_alert_options *options, const struct rm_part *part)
-{
-	json_t *labels = json_pack("{s:s, s:s, s:s, s:s, s:s}", "alertname",
-	    rm_part_alertname(part->type), "part_type", rm_part_type_word(part->type),
-	    "part", part->name, "region", options->region, "severity", "critical");
-
-	/* An empty label is no label to Alertmanager. */
-	if (labels != NULL && part->place[0] != '\0' &&
-	    json_object_set_new(labels, "place", json_string(part->place)) < 0) {
-		json_decref(labels);
-		return NULL;
-	}
-	return labels;
-}
-
-static json_t *
-alert_annotations(
-    const struct rm_alert_options *options, const struct rm_incident *incident)
-{
-	const struct rm_verdict *verdict = &incident->verdict;
-	char sentence[RM_SENTENCE_BYTES], rnic[RM_RNIC_ID_TEXT] = "", confidence[16];
-	char id[24], impact[RM_EVIDENCE_TEXT + 16];
-	json_t *details = rm_verdict_json(verdict), *annotations = NULL;
-	char *evidence = NULL;
-
-	if (details != NULL)
-		evidence =
-		    json_dumps(json_object_get(details, "evidence"), JSON_COMPACT);
-	json_decref(details);
-	if (evidence == NULL)
-		return NULL;
-	rm_verdict_sentence(verdict, sentence, sizeof sentence);
-	if (verdict->rnic.guid != 0)
-		rm_rnic_id_format(verdict->rnic, rnic);
-	snprintf(confidence, sizeof confidence, "%.3f", verdict->confidence);
-	snprintf(id, sizeof id, "%016llx", (unsigned long long)incident->id);
-	rm_verdict_impact(verdict, impact, sizeof impact);
-	annotations = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "summary",
-	    sentence, "kind", rm_kind_word(verdict->kind), "confidence", confidence,
-	    "impact", impact, "rnic", rnic, "incident", id, "source", options->source,
-	    "evidence", evidence);
-	free(evidence);
-	return annotations;
-}
-
-json_t *
-rm_alert_json(const struct rm_alert_options *options,
-    const struct rm_incident *incident, int64_t ends_after_ns)
-{
-	char starts[RM_WALL_TEXT], ends[RM_WALL_TEXT];
-	bool resolved = incident->resolved.ns != 0;
-	rm_wall_t start = incident->opened, end = incident->resolved;
-
-	/* The clock may have been set back, and what ends before it starts is refused.
-	 */
-	if (incident->changed.ns < start.ns)
-		start = incident->changed;
-	if (!resolved)
-		end.ns = incident->changed.ns + ends_after_ns;
-	rm_wall_format(start, starts);
-	rm_wall_format(end, ends);
-	return json_pack("{s:s, s:o, s:o, s:s, s:s}", "status",
-	    resolved ? "resolved" : "firing", "labels",
-	    alert_labels(options, &incident->verdict.part), "annotations",
-	    alert_annotations(options, incident), "startsAt", starts, "endsAt", ends);
-}
-
-/* ---- what each kind of sink is sent ------------------------------------------ */
-
-/* POST /api/v2/alerts takes the bare list; it derives the status from endsAt. */
-static json_t *
-render_alertmanager(json_t *alerts, enum alert_news news)
-{
-	json_t *alert;
-	size_t i;
-
-	(void)news;
-	json_array_foreach (alerts, i, alert) {
-		json_t *copy = json_copy(alert);
-
-		if (copy == NULL || json_array_set_new(alerts, i, copy) < 0) {
-			json_decref(alerts);
-			return NULL;
-		}
-		json_object_del(copy, "status");
-	}
-	return alerts;
-}
-
-static json_t *
-render_webhook(json_t *alerts, enum alert_news news)
-{
-	json_t *first = json_array_get(alerts, 0);
-
-	return json_pack("{s:s, s:s, s:s, s:i, s:s, s:O, s:O, s:O, s:s, s:o}",
-	    "version", "4", "status", news == ALERT_RESOLVED ? "resolved" : "firing",
-	    "receiver", "rackmesh", "truncatedAlerts", 0, "groupKey",
-	    json_string_value(
-		json_object_get(json_object_get(first, "annotations"), "incident")),
-	    "groupLabels", json_object_get(first, "labels"), "commonLabels",
-	    json_object_get(first, "labels"), "commonAnnotations",
-	    json_object_get(first, "annotations"), "externalURL", "", "alerts", alerts);
-}
-
 /* ---- life ---------------------------------------------------------------------- */
+
+static struct firing *
+find(const struct rm_alerts *alerts, const char *key)
+{
+	struct firing *firing;
+
+	HASH_FIND_STR(alerts->firing, key, firing);
+	return firing;
+}
+
+/* Of several Alertmanagers the one whose clock is nearest to ours: one that is wrong
+ * does not count. firing: NULL: of an earlier life. */
+static struct alert_time
+time_of(const struct rm_alerts *alerts, const struct firing *firing)
+{
+	struct alert_time time = { .now = rm_mono_now(), .wall = rm_wall_now() };
+	rm_wall_t theirs;
+
+	time.told = time.wall;
+	for (size_t i = 0; i < alerts->alertmanager_count; i++) {
+		if (!alert_reach_date(
+			alert_sink_reach(alerts->sinks[i]), time.now, &theirs))
+			continue;
+		if (!time.known || llabs(theirs.ns - time.wall.ns) <
+				       llabs(time.told.ns - time.wall.ns))
+			time.told = theirs;
+		time.known = true;
+	}
+	if (llabs(time.told.ns - time.wall.ns) <= ALERT_TIME_STEP_NS)
+		time.told = time.wall;
+	if (firing != NULL) {
+		time.since = firing->since;
+		time.since_wall = firing->since_wall;
+	}
+	return time;
+}
 
 /* file: see alert_word_follow; NULL: none. */
 static void
 alerts_push(struct rm_alerts *alerts, const struct rm_incident *incident,
     enum alert_news news, size_t sinks, const struct rm_incident_file *file)
 {
-	char key[ALERT_KEY_BYTES];
-	json_t *alert = rm_alert_json(
-	    &alerts->options, incident, ALERTS_ENDS_AFTER * alerts->options.resend_ns);
+	struct rm_incident told = *incident;
 	struct alert_word *word = NULL;
+	char key[ALERT_KEY_BYTES];
+	struct alert_time time;
+	json_t *alert;
 
+	alert_key(&incident->verdict.part, key);
+	time = time_of(alerts, find(alerts, key));
+	alert_time_mend(&told, &time);
+	alert = rm_alert_json(
+	    &alerts->options, &told, ALERTS_ENDS_AFTER * alerts->options.resend_ns);
 	if (alert == NULL) {
 		alerts->counts.dropped += sinks;
 		return;
@@ -172,7 +110,6 @@ alerts_push(struct rm_alerts *alerts, const struct rm_incident *incident,
 		    alerts->options.on_told, alerts->options.arg);
 	if (word != NULL && file != NULL)
 		alert_word_follow(word, file, rm_mono_now());
-	alert_key(&incident->verdict.part, key);
 	for (size_t i = 0; i < sinks; i++)
 		alert_sink_push(alerts->sinks[i], key, news, alert, word);
 	alert_word_put(word, true);
@@ -204,7 +141,7 @@ alerts_fire(struct rm_alerts *alerts, const struct rm_incident *incident, bool r
 	bool known;
 
 	alert_key(&incident->verdict.part, key);
-	HASH_FIND_STR(alerts->firing, key, firing);
+	firing = find(alerts, key);
 	known = firing != NULL;
 	if (!known) {
 		firing = calloc(1, sizeof *firing);
@@ -216,6 +153,11 @@ alerts_fire(struct rm_alerts *alerts, const struct rm_incident *incident, bool r
 		firing->since = rm_mono_now();
 		firing->since_wall = rm_wall_now();
 		HASH_ADD_STR(alerts->firing, key, firing);
+		if (firing->hh.tbl == NULL) { /* uthash could not grow */
+			free(firing);
+			alerts->counts.dropped++;
+			return;
+		}
 	}
 	firing->incident = *incident;
 	if (restored) /* perhaps so long ago that it would seem to be over */
@@ -248,18 +190,14 @@ rm_alerts_look(void *arg)
 		alert_sink_look(alerts->sinks[i]);
 }
 
+/* NULL is fine. */
 static void
-forget(struct rm_alerts *alerts, const struct rm_part *part)
+forget(struct rm_alerts *alerts, struct firing *firing)
 {
-	char key[ALERT_KEY_BYTES];
-	struct firing *firing;
-
-	alert_key(part, key);
-	HASH_FIND_STR(alerts->firing, key, firing);
-	if (firing != NULL) {
-		HASH_DEL(alerts->firing, firing);
-		free(firing);
-	}
+	if (firing == NULL)
+		return;
+	HASH_DEL(alerts->firing, firing);
+	free(firing);
 }
 
 void
@@ -267,8 +205,8 @@ rm_alerts_withdraw(struct rm_alerts *alerts, const struct rm_part *part)
 {
 	char key[ALERT_KEY_BYTES];
 
-	forget(alerts, part);
 	alert_key(part, key);
+	forget(alerts, find(alerts, key));
 	for (size_t i = 0; i < alerts->sink_count; i++)
 		alert_sink_withdraw(alerts->sinks[i], key);
 }
@@ -279,20 +217,18 @@ rm_alerts_deliver(const struct rm_alerts *alerts)
 	bool any = alerts->sink_count == 0;
 
 	for (size_t i = 0; i < alerts->sink_count; i++)
-		any = any || alert_sink_takes(alerts->sinks[i]);
+		any = any || alert_reach_is_good(alert_sink_reach(alerts->sinks[i]));
 	return any;
 }
 
-/* A clock that was set ahead meanwhile would have it end in the future, and until then
- * Alertmanager would call it firing. */
-static void
-keep_end_in_the_past(struct firing *firing)
+bool
+rm_alerts_answered(struct rm_alerts *alerts, rm_mono_t since)
 {
-	int64_t end_ns =
-	    firing->since_wall.ns + rm_mono_since(rm_mono_now(), firing->since);
+	bool any = alerts->sink_count == 0;
 
-	if (firing->incident.resolved.ns > end_ns + CLOCK_STEP_NS)
-		firing->incident.resolved.ns = end_ns;
+	for (size_t i = 0; i < alerts->sink_count; i++)
+		any |= alert_reach_answered(alert_sink_reach(alerts->sinks[i]), since);
+	return any;
 }
 
 void
@@ -302,16 +238,13 @@ rm_alerts_resolve(struct rm_alerts *alerts, const struct rm_incident *incident)
 	struct firing *firing;
 
 	alert_key(&incident->verdict.part, key);
-	HASH_FIND_STR(alerts->firing, key, firing);
-	if (firing == NULL) {
-		alerts_push(alerts, incident, ALERT_RESOLVED, alerts->sink_count, NULL);
-		return;
+	firing = find(alerts, key);
+	if (firing != NULL) {
+		firing->incident = *incident;
+		incident = &firing->incident;
 	}
-	firing->incident = *incident;
-	keep_end_in_the_past(firing);
-	alerts_push(
-	    alerts, &firing->incident, ALERT_RESOLVED, alerts->sink_count, NULL);
-	forget(alerts, &incident->verdict.part);
+	alerts_push(alerts, incident, ALERT_RESOLVED, alerts->sink_count, NULL);
+	forget(alerts, firing);
 }
 
 void
@@ -345,15 +278,18 @@ alerts_add_sink(struct rm_alerts *alerts, struct rm_loop *loop,
 	    url, sizeof url, "%s%s", base, alertmanager ? "/api/v2/alerts" : "");
 	if (n < 0 || (size_t)n >= sizeof url)
 		return -ENAMETOOLONG;
-	/* An empty list is no alert; of a webhook only GET asks for nothing. */
-	r = alert_reach_new(
-	    loop, http, url, alertmanager ? "[]" : NULL, options->ask_ns, &reach);
+	/* An empty list is no alert; of a webhook only GET asks for nothing. What time
+	 * it is has to be known of an Alertmanager, also by who asks for nothing else.
+	 */
+	r = alert_reach_new(loop, http, url, alertmanager ? "[]" : NULL,
+	    alertmanager && options->ask_ns == 0 ? DATE_EVERY_NS : options->ask_ns,
+	    &reach);
 	if (r < 0)
 		return r;
 	r = alert_sink_new(loop, http, url,
 	    options->max_queue > 0 ? options->max_queue : ALERTS_MAX_QUEUE,
-	    alertmanager ? render_alertmanager : render_webhook, reach, &alerts->counts,
-	    &alerts->sinks[i]);
+	    alertmanager ? alert_body_alertmanager : alert_body_webhook, reach,
+	    &alerts->counts, &alerts->sinks[i]);
 	if (r == 0)
 		alerts->sink_count++;
 	return r;

@@ -5,7 +5,8 @@
  * change while it lasts; kind, confidence, evidence, incident id are annotations.
  * Firing alerts are re-sent, resolved ones are sent resolved until every sink has
  * taken them. Each sink has its own bounded queue, in order: firing before
- * resolved. The webhook's body is Alertmanager's webhook format, version 4.
+ * resolved. Times are those of Alertmanager's clock where ours is wrong. The webhook's
+ * body is Alertmanager's webhook format, version 4.
  */
 #ifndef RACKMESH_FABRIC_ALERT_H
 #define RACKMESH_FABRIC_ALERT_H
@@ -14,6 +15,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "rackmesh/base/clock.h"
 
 struct rm_alerts;
 struct rm_http_client;
@@ -32,7 +35,7 @@ struct rm_alert_options {
 	const char *source; /* name of this aggregator, an annotation */
 	int64_t resend_ns;  /* to Alertmanager; 0: 30 s; endsAt lies 4 of them ahead */
 	int64_t ask_ns; /* sinks that nothing is sent to are asked so often whether they
-			   would take it; 0: never */
+			   would take it; 0: never, but Alertmanagers what time it is */
 	size_t max_queue; /* alerts waiting per sink; 0: 1024; oldest update dropped
 			     first */
 	/* Every sink has taken, or refused for good, that this incident opened, or that
@@ -73,6 +76,9 @@ void rm_alerts_withdraw(struct rm_alerts *alerts, const struct rm_part *part);
 /* At least one sink took what it was sent last, or answered when it was asked; or there
  * is none, or nothing was sent yet. */
 bool rm_alerts_deliver(const struct rm_alerts *alerts);
+/* Is the way to any sink good, as alert_reach_answered has it, or is there none? If
+ * not, they are asked. */
+bool rm_alerts_answered(struct rm_alerts *alerts, rm_mono_t since);
 
 const struct rm_alert_counts *rm_alerts_counts(const struct rm_alerts *alerts);
 

@@ -9,6 +9,7 @@
 #include "rackmesh/base/loop.h"
 
 #define REACH_TIMEOUT_NS (2 * RM_NS_PER_S)
+#define REACH_AGAIN_NS (3 * RM_NS_PER_S)
 
 /* A question under way outlives its asker: then reach is NULL. */
 struct question {
@@ -24,9 +25,34 @@ struct alert_reach {
 	int64_t every_ns;
 	struct question *question; /* NULL: none */
 	uint64_t exchanges;
+	rm_mono_t asked, answered; /* last; answered: in any way */
+	rm_mono_t dated;           /* when it last said what time it is; ns 0: never */
+	rm_wall_t date;
 	long refusal; /* status of the last exchange, if that was not taken; or 0 */
 	bool fails;
 };
+
+/* Half of all time that there is: ages are added to it. */
+#define DATE_MAX_S (INT64_MAX / RM_NS_PER_S / 2)
+
+/* Somebody was there, however badly it went: its certificate has expired, say. */
+static bool
+is_from_there(const struct rm_http_answer *answer)
+{
+	return answer->r == 0 || answer->r == -ECONNREFUSED ||
+	       answer->r == -ECONNRESET || answer->r == -EPROTO;
+}
+
+static void
+note_answer(struct alert_reach *reach, const struct rm_http_answer *answer)
+{
+	if (is_from_there(answer))
+		reach->answered = rm_mono_now();
+	if (answer->r != 0 || answer->date_s <= 0 || answer->date_s > DATE_MAX_S)
+		return;
+	reach->dated = rm_mono_now();
+	reach->date.ns = answer->date_s * RM_NS_PER_S;
+}
 
 static bool
 is_good(const struct alert_reach *reach, const struct rm_http_answer *answer)
@@ -49,6 +75,7 @@ on_answer(const struct rm_http_answer *answer, void *arg)
 	reach->question = NULL;
 	if (answer->r == -ECANCELED)
 		return; /* the client goes away */
+	note_answer(reach, answer);
 	if (counts)
 		reach->fails = !is_good(reach, answer);
 }
@@ -58,6 +85,7 @@ ask(struct alert_reach *reach)
 {
 	struct question *question = calloc(1, sizeof(*question));
 
+	reach->asked = rm_mono_now();
 	if (question == NULL)
 		return;
 	question->reach = reach;
@@ -118,11 +146,13 @@ alert_reach_free(struct alert_reach *reach)
 }
 
 void
-alert_reach_note(struct alert_reach *reach, bool taken, long status)
+alert_reach_note(
+    struct alert_reach *reach, const struct rm_http_answer *answer, bool taken)
 {
 	reach->exchanges++;
-	reach->refusal = taken ? 0 : status;
+	reach->refusal = taken || answer->r != 0 ? 0 : answer->status;
 	reach->fails = !taken;
+	note_answer(reach, answer);
 	if (reach->every_ns > 0)
 		rm_timer_after(reach->timer, reach->every_ns);
 }
@@ -131,4 +161,26 @@ bool
 alert_reach_is_good(const struct alert_reach *reach)
 {
 	return !reach->fails;
+}
+
+bool
+alert_reach_answered(struct alert_reach *reach, rm_mono_t since)
+{
+	if (reach->answered.ns > since.ns)
+		return true;
+	if (reach->question == NULL &&
+	    (reach->asked.ns <= since.ns ||
+		rm_mono_since(rm_mono_now(), reach->asked) >= REACH_AGAIN_NS))
+		ask(reach);
+	return false;
+}
+
+bool
+alert_reach_date(const struct alert_reach *reach, rm_mono_t now, rm_wall_t *ret)
+{
+	if (reach->dated.ns == 0 ||
+	    rm_mono_since(now, reach->dated) > ALERT_REACH_DATE_NS)
+		return false;
+	ret->ns = reach->date.ns + rm_mono_since(now, reach->dated);
+	return true;
 }

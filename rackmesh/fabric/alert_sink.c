@@ -25,12 +25,12 @@ struct entry {
 	enum alert_news news;
 	json_t *alert;
 	struct alert_word *word; /* NULL: none */
-	bool withdrawn;          /* on its way, and not to be sent again */
 };
 
 /* An exchange under way outlives its sink: then sink is NULL. */
 struct flight {
 	struct alert_sink *sink;
+	struct rm_http_call *call;
 	size_t entries; /* from the front of the queue */
 };
 
@@ -100,16 +100,6 @@ sink_retry(struct alert_sink *sink, int64_t after_ns)
 	rm_timer_after(sink->retry, after_ns);
 }
 
-static void
-drop_withdrawn(struct alert_sink *sink)
-{
-	struct entry *entry, *next;
-
-	DL_FOREACH_SAFE (sink->queue, entry, next)
-		if (entry->withdrawn)
-			sink_remove(sink, entry, false);
-}
-
 /* 4xx that repeating cannot cure; 401, 403, 404 are a configuration that a person
  * mends while the alert waits. */
 static bool
@@ -142,12 +132,11 @@ on_answer(const struct rm_http_answer *answer, void *arg)
 		while (entries-- > 0)
 			sink_remove(sink, sink->queue, true);
 		rm_backoff_reset(&sink->backoff);
-		alert_reach_note(sink->reach, true, answer->status);
+		alert_reach_note(sink->reach, answer, true);
 		sink_send(sink);
 		return;
 	}
-	alert_reach_note(sink->reach, false, answer->r == 0 ? answer->status : 0);
-	drop_withdrawn(sink);
+	alert_reach_note(sink->reach, answer, false);
 	after_ns = rm_backoff_next_ns(&sink->backoff, rm_random_u64());
 	if (answer->r == 0 && answer->retry_after_s > 0) {
 		int64_t asked = answer->retry_after_s > SINK_RETRY_AFTER_MAX_S
@@ -191,7 +180,13 @@ sink_batch(struct alert_sink *sink, size_t *count)
 static int
 sink_post(struct alert_sink *sink)
 {
+	static const char *const headers[] = { "Content-Type: application/json", NULL };
 	struct flight *flight = calloc(1, sizeof *flight);
+	struct rm_http_exchange exchange = { .url = sink->url,
+		.headers = headers,
+		.timeout_ns = SINK_TIMEOUT_NS,
+		.done = on_answer,
+		.arg = flight };
 	json_t *document = NULL;
 	char *body = NULL;
 	int r = -ENOMEM;
@@ -203,9 +198,11 @@ sink_post(struct alert_sink *sink)
 	if (document != NULL)
 		body = json_dumps(document, JSON_COMPACT);
 	json_decref(document);
-	if (body != NULL)
-		r = rm_http_client_send(sink->http, sink->url, "application/json", body,
-		    strlen(body), SINK_TIMEOUT_NS, on_answer, flight);
+	if (body != NULL) {
+		exchange.body = body;
+		exchange.body_len = strlen(body);
+		r = rm_http_client_start(sink->http, &exchange, &flight->call);
+	}
 	free(body);
 	if (r < 0) {
 		free(flight);
@@ -330,20 +327,23 @@ alert_sink_withdraw(struct alert_sink *sink, const char *key)
 	struct entry *entry, *next;
 
 	DL_FOREACH_SAFE (sink->queue, entry, next) {
-		if (entry->withdrawn || strcmp(entry->key, key) != 0)
+		if (strcmp(entry->key, key) != 0)
 			continue;
 		sink->counts->withdrawn++;
-		if (in_flight(sink, entry))
-			entry->withdrawn = true;
-		else
-			sink_remove(sink, entry, false);
+		if (in_flight(sink, entry)) {
+			rm_http_call_cancel(sink->flight->call);
+			free(sink->flight);
+			sink->flight = NULL;
+		}
+		sink_remove(sink, entry, false);
 	}
+	sink_send(sink);
 }
 
-bool
-alert_sink_takes(const struct alert_sink *sink)
+struct alert_reach *
+alert_sink_reach(const struct alert_sink *sink)
 {
-	return alert_reach_is_good(sink->reach);
+	return sink->reach;
 }
 
 int

@@ -36,11 +36,10 @@ void alert_sink_free(struct alert_sink *sink); /* what waits is lost */
  * same; NULL: nobody asks whether this was told. */
 void alert_sink_push(struct alert_sink *sink, const char *key, enum alert_news news,
     json_t *alert, struct alert_word *word);
-/* Nothing of this alert leaves any more: another one tells of it. What is on its way
- * may arrive. */
+/* Nothing of this alert leaves any more: another one tells of it. What is on its way is
+ * given up, with what goes along, which is sent again. */
 void alert_sink_withdraw(struct alert_sink *sink, const char *key);
-/* As alert_reach_is_good. */
-bool alert_sink_takes(const struct alert_sink *sink);
+struct alert_reach *alert_sink_reach(const struct alert_sink *sink);
 /* Something that could not leave may be able to now. */
 void alert_sink_look(struct alert_sink *sink);
 

@@ -45,6 +45,15 @@ are_below(const uint32_t *elements, uint32_t count, size_t limit)
 	return true;
 }
 
+static bool
+are_shares(const struct rm_observation *o)
+{
+	for (uint32_t i = 0; i < o->spread; i++)
+		if (!(o->shares[i] > 0 && o->shares[i] <= 1))
+			return false;
+	return true;
+}
+
 static int
 check(size_t elements, const struct rm_observation *observations, size_t count,
     const struct rm_candidate *candidates, size_t candidate_count)
@@ -55,8 +64,8 @@ check(size_t elements, const struct rm_observation *observations, size_t count,
 		const struct rm_observation *o = &observations[i];
 
 		if (o->lost > o->sent || o->element_count > RM_OBSERVATION_ELEMENTS ||
-		    o->spread > o->element_count ||
-		    (o->spread > 0 && !(o->share > 0 && o->share <= 1)) ||
+		    o->spread > (o->round_trip ? 0 : o->element_count) ||
+		    !are_shares(o) ||
 		    !are_below(o->elements, o->element_count, elements))
 			return -EINVAL;
 	}
@@ -70,18 +79,35 @@ check(size_t elements, const struct rm_observation *observations, size_t count,
 	return 0;
 }
 
+static bool
+is_of(const struct rm_candidate *candidate, uint32_t element)
+{
+	for (uint32_t k = 0; k < candidate->element_count; k++)
+		if (candidate->elements[k] == element)
+			return true;
+	return false;
+}
+
 double
 rm_crossings_share(const struct rm_observation *o, const struct rm_candidate *candidate)
 {
 	const uint32_t sure = o->element_count - o->spread;
+	double share = 0;
 
+	if (o->round_trip) {
+		for (uint32_t i = 0; i < o->element_count; i++)
+			share += is_of(candidate, o->elements[i]);
+		return share;
+	}
 	if (o->spread == 0)
 		return 1;
 	for (uint32_t i = 0; i < sure; i++)
-		for (uint32_t k = 0; k < candidate->element_count; k++)
-			if (o->elements[i] == candidate->elements[k])
-				return 1;
-	return (double)o->share;
+		if (is_of(candidate, o->elements[i]))
+			return 1;
+	for (uint32_t i = 0; i < o->spread; i++)
+		if (is_of(candidate, o->elements[sure + i]))
+			share += (double)o->shares[i];
+	return share < 1 ? share : 1;
 }
 
 /* The elements of the i-th observation or candidate. */

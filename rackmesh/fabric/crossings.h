@@ -45,7 +45,8 @@ struct rm_walk rm_crossings_walk(
 bool rm_crossings_next(
     struct rm_crossings *crossings, struct rm_walk *walk, size_t *observation);
 
-/* How much of what an observation on its walk counts crossed the candidate. */
+/* How much of what an observation on its walk counts crossed the candidate: 1 all,
+ * more: all and so many times. */
 double rm_crossings_share(
     const struct rm_observation *o, const struct rm_candidate *candidate);
 

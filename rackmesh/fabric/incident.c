@@ -1,9 +1,7 @@
 #include "rackmesh/fabric/incident.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,31 +68,6 @@ incident_id(struct rm_incidents *incidents)
 	return x != 0 ? x : 1;
 }
 
-/* The closed incident that is i-th newest. */
-static struct incident_entry *
-closed_get(const struct rm_incidents *incidents, size_t i)
-{
-	const size_t max = incidents->options.max_closed;
-
-	return incidents->closed[(incidents->closed_next + max - 1 - i) % max];
-}
-
-static uint64_t
-times_reopened(
-    const struct rm_incidents *incidents, const struct rm_part *part, rm_mono_t now)
-{
-	for (size_t i = 0; i < incidents->closed_count; i++) {
-		const struct incident_entry *entry = closed_get(incidents, i);
-
-		if (rm_mono_since(now, entry->resolved) >
-		    incidents->options.flap_memory_ns)
-			break;
-		if (rm_part_equal(&entry->incident.verdict.part, part))
-			return entry->incident.reopened + 1;
-	}
-	return 0;
-}
-
 static void
 incident_open(struct rm_incidents *incidents, const struct rm_verdict *verdict,
     const struct judgement *judgement)
@@ -110,8 +83,7 @@ incident_open(struct rm_incidents *incidents, const struct rm_verdict *verdict,
 	entry->incident.id = incident_id(incidents);
 	entry->incident.verdict = *verdict;
 	entry->incident.opened = entry->incident.changed = judgement->wall;
-	entry->incident.reopened =
-	    times_reopened(incidents, &verdict->part, judgement->now);
+	incident_past(incidents, &entry->incident, judgement->now);
 	entry->announced_confidence = verdict->confidence;
 	entry->judged = true;
 	incidents->open[incidents->open_count++] = entry;
@@ -155,6 +127,19 @@ impact_of(const struct rm_verdict *before, const struct rm_verdict *now)
 		   : now->evidence.impact;
 }
 
+/* One that comes and goes would have ended long ago. */
+static void
+note_return(const struct rm_incidents *incidents, struct incident_entry *entry,
+    const struct judgement *judgement)
+{
+	if (entry->incident.flaps_since.ns == 0 || !entry->good ||
+	    rm_mono_since(judgement->now, entry->good_since) <
+		incidents->options.resolve_after_ns)
+		return;
+	entry->incident.returns++;
+	entry->incident.returned = judgement->wall;
+}
+
 static void
 incident_update(struct rm_incidents *incidents, struct incident_entry *entry,
     const struct rm_verdict *verdict, const struct judgement *judgement)
@@ -176,6 +161,7 @@ incident_update(struct rm_incidents *incidents, struct incident_entry *entry,
 	mine->part = part; /* it identifies the fault for its whole life */
 	mine->evidence.window_start = start;
 	mine->evidence.impact = impact;
+	note_return(incidents, entry, judgement);
 	entry->good = false;
 	entry->judged = true;
 	if (!changed)
@@ -256,7 +242,7 @@ has_recovered(const struct rm_incidents *incidents, struct incident_entry *entry
 		entry->good_since = now;
 	}
 	return rm_mono_since(now, entry->good_since) >=
-	       incidents->options.resolve_after_ns;
+	       incident_resolve_after_ns(incidents, &entry->incident);
 }
 
 void
@@ -307,7 +293,7 @@ rm_incidents_get(const struct rm_incidents *incidents, size_t i)
 		return &incidents->open[incidents->open_count - 1 - i]->incident;
 	i -= incidents->open_count;
 	if (i < incidents->closed_count)
-		return &closed_get(incidents, i)->incident;
+		return &incident_closed(incidents, i)->incident;
 	return NULL;
 }
 
@@ -324,8 +310,8 @@ find_id(const struct rm_incidents *incidents, uint64_t id)
 		if (incidents->open[i]->incident.id == id)
 			return &incidents->open[i]->incident;
 	for (size_t i = 0; i < incidents->closed_count; i++)
-		if (closed_get(incidents, i)->incident.id == id)
-			return &closed_get(incidents, i)->incident;
+		if (incident_closed(incidents, i)->incident.id == id)
+			return &incident_closed(incidents, i)->incident;
 	return NULL;
 }
 
@@ -348,38 +334,4 @@ const struct rm_incident_counts *
 rm_incidents_counts(const struct rm_incidents *incidents)
 {
 	return &incidents->counts;
-}
-
-static int
-set_time(json_t *json, const char *key, rm_wall_t t)
-{
-	char text[RM_WALL_TEXT];
-
-	if (t.ns == 0)
-		return json_object_set_new(json, key, json_null());
-	rm_wall_format(t, text);
-	return json_object_set_new(json, key, json_string(text));
-}
-
-json_t *
-rm_incident_json(const struct rm_incident *incident)
-{
-	json_t *json = rm_verdict_json(&incident->verdict);
-	char id[17];
-
-	if (json == NULL)
-		return NULL;
-	snprintf(id, sizeof id, "%016" PRIx64, incident->id);
-	if (json_object_set_new(json, "id", json_string(id)) < 0 ||
-	    json_object_set_new(json, "state",
-		json_string(incident->resolved.ns == 0 ? "open" : "resolved")) < 0 ||
-	    json_object_set_new(
-		json, "reopened", json_integer((json_int_t)incident->reopened)) < 0 ||
-	    set_time(json, "opened", incident->opened) < 0 ||
-	    set_time(json, "changed", incident->changed) < 0 ||
-	    set_time(json, "resolved", incident->resolved) < 0) {
-		json_decref(json);
-		return NULL;
-	}
-	return json;
 }

@@ -3,7 +3,10 @@
  *
  * A verdict on a part that has no open incident opens one; later ones update it;
  * it resolves only after positive evidence that the part works, for
- * resolve_after_ns without interruption: silence is never health. An incident of
+ * resolve_after_ns without interruption: silence is never health. A part that comes
+ * back for the second time within RM_INCIDENT_FLAP_NS comes and goes: that is one
+ * incident, which counts its returns and lasts until the part was good for
+ * RM_INCIDENT_CALM_NS. An incident of
  * "A or B" goes on under that name when a verdict can tell that it was A, and the
  * other way round: one fault is one incident.
  */
@@ -17,6 +20,10 @@
 
 struct rm_incidents;
 
+#define RM_INCIDENT_FLAP_NS (60 * RM_NS_PER_S)
+#define RM_INCIDENT_CALM_NS (15 * RM_NS_PER_S)
+#define RM_INCIDENT_FLAP_TEXT 64 /* bytes */
+
 enum rm_incident_event {
 	RM_INCIDENT_OPENED = 1,
 	RM_INCIDENT_UPDATED,
@@ -29,6 +36,10 @@ struct rm_incident {
 	struct rm_verdict verdict; /* the latest; the window start of the first */
 	rm_wall_t opened, changed, resolved; /* resolved.ns 0 while open */
 	uint64_t reopened; /* times this part came back within flap_memory_ns */
+	/* It comes and goes: since when (ns 0: it does not), how often it was back
+	 * since then and when for the last time. */
+	rm_wall_t flaps_since, returned;
+	uint64_t returns;
 	/* Every receiver of alerts has taken that it opened, that it resolved. */
 	bool told_opened, told_resolved;
 };
@@ -74,5 +85,8 @@ const struct rm_incident_counts *rm_incidents_counts(
     const struct rm_incidents *incidents);
 
 json_t *rm_incident_json(const struct rm_incident *incident); /* new reference */
+/* "it came back 7 times within 64 s", "" where it does not come and go. */
+void rm_incident_flapping(
+    const struct rm_incident *incident, char ret[RM_INCIDENT_FLAP_TEXT]);
 
 #endif

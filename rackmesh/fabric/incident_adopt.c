@@ -58,6 +58,7 @@ rm_incidents_adopt(
 				!id_is_taken(incidents, theirs->id)))
 			take_over(entry, theirs);
 		entry->held = entry->held || held;
+		entry->owed = entry->owed && !held;
 		entry->confirmed = true;
 		return 0;
 	}
@@ -81,10 +82,10 @@ rm_incidents_adopt(
 	return 1;
 }
 
-/* Nobody has to hear of it any more. */
+/* told: nobody has to hear of it any more. */
 static void
-close_quietly(
-    struct rm_incidents *incidents, size_t i, rm_wall_t resolved, rm_mono_t now)
+close_quietly(struct rm_incidents *incidents, size_t i, rm_wall_t resolved, bool told,
+    rm_mono_t now)
 {
 	struct incident_entry *entry = incidents->open[i];
 
@@ -92,9 +93,11 @@ close_quietly(
 	memmove(&incidents->open[i], &incidents->open[i + 1],
 	    (incidents->open_count - i) * sizeof(struct incident_entry *));
 	entry->incident.resolved = entry->incident.changed = resolved;
-	entry->incident.told_opened = entry->incident.told_resolved = true;
+	if (told)
+		entry->incident.told_opened = entry->incident.told_resolved = true;
 	entry->resolved = now;
 	entry->held = false;
+	entry->confirmed = true;
 	if (incidents->options.max_closed > 0)
 		incident_remember(incidents, entry);
 	else
@@ -102,23 +105,41 @@ close_quietly(
 }
 
 bool
-rm_incidents_end(
-    struct rm_incidents *incidents, uint64_t id, rm_wall_t resolved, rm_mono_t now)
+rm_incidents_end(struct rm_incidents *incidents, uint64_t id, rm_wall_t resolved,
+    bool told, rm_mono_t now)
 {
 	for (size_t i = 0; i < incidents->open_count; i++) {
 		if (incidents->open[i]->incident.id != id)
 			continue;
-		close_quietly(incidents, i, resolved, now);
+		close_quietly(incidents, i, resolved, told, now);
 		return true;
 	}
-	return false;
+	for (size_t i = 0; i < incidents->closed_count; i++)
+		if (incidents->closed[i]->incident.id == id)
+			incidents->closed[i]->confirmed = true;
+	return told && rm_incidents_told(incidents, id, true);
 }
 
 void
 rm_incidents_release(struct rm_incidents *incidents)
 {
 	for (size_t i = 0; i < incidents->open_count; i++)
-		incidents->open[i]->held = false;
+		incidents->open[i]->held = incidents->open[i]->owed = false;
+}
+
+void
+rm_incidents_owe(struct rm_incidents *incidents)
+{
+	for (size_t i = 0; i < incidents->open_count; i++)
+		incidents->open[i]->owed = !incidents->open[i]->held &&
+					   incidents->open[i]->incident.told_opened;
+}
+
+bool
+rm_incidents_owes(const struct rm_incidents *incidents, size_t i)
+{
+	return i < incidents->open_count &&
+	       incidents->open[incidents->open_count - 1 - i]->owed;
 }
 
 void
@@ -126,20 +147,39 @@ rm_incidents_doubt(struct rm_incidents *incidents)
 {
 	for (size_t i = 0; i < incidents->open_count; i++)
 		incidents->open[i]->confirmed = false;
+	for (size_t i = 0; i < incidents->closed_count; i++)
+		incidents->closed[i]->confirmed = false;
+}
+
+static size_t
+end_untold(struct rm_incidents *incidents)
+{
+	size_t ended = 0;
+
+	for (size_t i = 0; i < incidents->closed_count; i++) {
+		struct incident_entry *entry = incidents->closed[i];
+
+		if (entry->confirmed || entry->incident.told_resolved)
+			continue;
+		entry->incident.told_resolved = true;
+		ended++;
+	}
+	return ended;
 }
 
 size_t
 rm_incidents_end_rest(struct rm_incidents *incidents, rm_wall_t resolved, rm_mono_t now)
 {
-	size_t ended = 0;
+	size_t ended = end_untold(incidents);
 
 	for (size_t i = incidents->open_count; i-- > 0;) {
 		const struct incident_entry *entry = incidents->open[i];
 
-		if (entry->confirmed ||
-		    (!entry->held && !entry->former && !entry->incident.told_opened))
+		if (entry->confirmed || entry->owed ||
+		    (entry->judged && !entry->held && !entry->former &&
+			!entry->incident.told_opened))
 			continue;
-		close_quietly(incidents, i, resolved, now);
+		close_quietly(incidents, i, resolved, true, now);
 		ended++;
 	}
 	return ended;

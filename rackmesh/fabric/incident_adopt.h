@@ -25,17 +25,25 @@ struct rm_incidents;
  */
 int rm_incidents_adopt(
     struct rm_incidents *incidents, const struct rm_incident *theirs, bool held);
-/* They have ended it, and told everybody. False: it is not open under this id. */
-bool rm_incidents_end(
-    struct rm_incidents *incidents, uint64_t id, rm_wall_t resolved, rm_mono_t now);
+/* They have ended it; told: and told everybody, else that is ours to do should they not
+ * come to it. False: that is no news, or it is not known under this id. */
+bool rm_incidents_end(struct rm_incidents *incidents, uint64_t id, rm_wall_t resolved,
+    bool told, rm_mono_t now);
 
-/* All that is held is ours to end from now on. */
+/* We speak: all that is held is ours to end from now on. */
 void rm_incidents_release(struct rm_incidents *incidents);
-/* They are about to tell of all that they have open. */
+/* We do not any more: what is open, was ours and is told is owed to the other one until
+ * it tells of it itself. It may speak already, and never have heard of that. */
+void rm_incidents_owe(struct rm_incidents *incidents);
+/* The i-th, as of rm_incidents_get, is. */
+bool rm_incidents_owes(const struct rm_incidents *incidents, size_t i);
+/* They are about to tell of all that they have open, and of all ends not yet told. */
 void rm_incidents_doubt(struct rm_incidents *incidents);
-/* They have, and they speak: what was told, or held, or is of an earlier life of ours,
- * and was not among it has ended meanwhile, and they have told of that. Returns how
- * many. */
+/* They have, and they speak: what was not among it, and was told, or held, or is of an
+ * earlier life of ours, or has no verdict now, has ended meanwhile, and they have told
+ * of that, as of every end that was not; but not what is owed to them. Returns how
+ * many.
+ */
 size_t rm_incidents_end_rest(
     struct rm_incidents *incidents, rm_wall_t resolved, rm_mono_t now);
 

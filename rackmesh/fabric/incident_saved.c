@@ -54,17 +54,20 @@ saved_json(const struct rm_incident *incident)
 	snprintf(id, sizeof(id), "%016" PRIx64, incident->id);
 	if (verdict->rnic.guid != 0)
 		rm_rnic_id_format(verdict->rnic, rnic);
-	return json_pack(
-	    "{s:s, s:s, s:s, s:s, s:s, s:s, s:f, s:I, s:I, s:I, s:I, s:b, s:b, s:o}",
+	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:f, s:I, s:I, s:I, s:I, s:I, "
+			 "s:I, s:I, s:b, "
+			 "s:b, s:o}",
 	    "id", id, "part_type", rm_part_type_word(verdict->part.type), "part",
 	    verdict->part.name, "place", verdict->part.place, "rnic", rnic, "kind",
 	    rm_kind_word(verdict->kind), "confidence", verdict->confidence, "opened_ns",
 	    (json_int_t)incident->opened.ns, "changed_ns",
 	    (json_int_t)incident->changed.ns, "resolved_ns",
 	    (json_int_t)incident->resolved.ns, "reopened",
-	    (json_int_t)incident->reopened, "told_opened", incident->told_opened,
-	    "told_resolved", incident->told_resolved, "evidence",
-	    evidence_json(&verdict->evidence));
+	    (json_int_t)incident->reopened, "flaps_since_ns",
+	    (json_int_t)incident->flaps_since.ns, "returned_ns",
+	    (json_int_t)incident->returned.ns, "returns", (json_int_t)incident->returns,
+	    "told_opened", incident->told_opened, "told_resolved",
+	    incident->told_resolved, "evidence", evidence_json(&verdict->evidence));
 }
 
 static bool
@@ -258,6 +261,13 @@ incident_read(const json_t *object, struct rm_incident *incident)
 	incident->changed.ns = take_number(&reading, "changed_ns", INT64_MAX);
 	incident->resolved.ns = take_number(&reading, "resolved_ns", INT64_MAX);
 	incident->reopened = (uint64_t)take_number(&reading, "reopened", UINT32_MAX);
+	if (json_object_get(reading.object, "returns") != NULL) {
+		incident->flaps_since.ns =
+		    take_number(&reading, "flaps_since_ns", INT64_MAX);
+		incident->returned.ns = take_number(&reading, "returned_ns", INT64_MAX);
+		incident->returns =
+		    (uint64_t)take_number(&reading, "returns", UINT32_MAX);
+	}
 	incident->told_opened = take_told(&reading, "told_opened", true);
 	incident->told_resolved =
 	    take_told(&reading, "told_resolved", incident->resolved.ns != 0);

@@ -16,8 +16,8 @@ struct rm_judge {
 	struct rm_hypothesis now;
 	struct rm_suspect *kept; /* parts of the best hypothesis so far */
 	size_t kept_count;
-	struct rm_alternative *alternatives;
-	size_t alternatives_size;
+	struct rm_alternative *alternatives; /* of the first part, the second, ... */
+	size_t alternative_count, alternatives_size;
 	struct rm_blamed *blamed;
 };
 
@@ -27,7 +27,8 @@ rm_judge_new(const struct rm_judge_options *options, struct rm_judge **ret)
 	struct rm_judge *judge;
 
 	if (options->base_loss <= 0 || options->base_loss >= 1 ||
-	    options->max_parts == 0)
+	    options->max_parts == 0 ||
+	    (options->least_loss != 0 && options->least_loss <= options->base_loss))
 		return -EINVAL;
 	judge = calloc(1, sizeof *judge);
 	if (judge == NULL)
@@ -35,9 +36,8 @@ rm_judge_new(const struct rm_judge_options *options, struct rm_judge **ret)
 	judge->options = *options;
 	judge->kept = calloc(options->max_parts, sizeof *judge->kept);
 	judge->blamed = calloc(options->max_parts, sizeof *judge->blamed);
-	if (rm_hypothesis_init(&judge->now, options->base_loss, options->max_parts) <
-		0 ||
-	    judge->kept == NULL || judge->blamed == NULL) {
+	if (rm_hypothesis_init(&judge->now, options) < 0 || judge->kept == NULL ||
+	    judge->blamed == NULL) {
 		rm_judge_free(judge);
 		return -ENOMEM;
 	}
@@ -57,7 +57,39 @@ rm_judge_free(struct rm_judge *judge)
 	free(judge);
 }
 
-/* The best one to add now; its gain is negative when there is none. */
+int
+rm_judge_base_loss(struct rm_judge *judge, double base_loss)
+{
+	const double least =
+	    judge->options.least_loss != 0 ? judge->options.least_loss : 1;
+
+	if (base_loss <= 0 || base_loss >= least)
+		return -EINVAL;
+	judge->options.base_loss = base_loss;
+	rm_hypothesis_base_loss(&judge->now, base_loss);
+	return 0;
+}
+
+/* What is blamed has an element of the candidate's: blamed once more, it would seem to
+ * be on more of the ways that packets may have taken. */
+static bool
+overlaps(const struct rm_hypothesis *h, size_t candidate)
+{
+	const struct rm_candidate *c = &h->candidates[candidate];
+
+	for (size_t i = 0; i < h->count; i++) {
+		const struct rm_candidate *other =
+		    &h->candidates[h->parts[i].candidate];
+
+		for (uint32_t k = 0; k < c->element_count; k++)
+			for (uint32_t n = 0; n < other->element_count; n++)
+				if (c->elements[k] == other->elements[n])
+					return true;
+	}
+	return false;
+}
+
+/* The best one to add now; its gain is not positive when there is none. */
 static struct rm_suspect
 best_addition(struct rm_hypothesis *h, size_t forbidden)
 {
@@ -66,7 +98,8 @@ best_addition(struct rm_hypothesis *h, size_t forbidden)
 	for (size_t c = 0; c < h->candidate_count; c++) {
 		struct rm_suspect suspect;
 
-		if (c == forbidden || rm_hypothesis_blames(h, c))
+		if (rm_hypothesis_most(h, c) <= fmax(best.gain, 0) || c == forbidden ||
+		    overlaps(h, c))
 			continue;
 		suspect = rm_hypothesis_fit(h, c);
 		if (suspect.gain > best.gain)
@@ -122,7 +155,7 @@ restore_kept(struct rm_judge *judge)
 {
 	rm_hypothesis_clear(&judge->now);
 	for (size_t i = 0; i < judge->kept_count; i++)
-		rm_hypothesis_put(&judge->now, judge->kept[i]);
+		rm_hypothesis_put_back(&judge->now, judge->kept[i]);
 }
 
 static int
@@ -135,30 +168,86 @@ by_behind(const void *a, const void *b)
 	return x->candidate < y->candidate ? -1 : x->candidate > y->candidate;
 }
 
-/* The first part, with all that could stand in its place. It goes to the end, so that
- * as many calls as there are parts describe each of them once. */
-static void
-describe(
-    struct rm_judge *judge, struct rm_alternative *alternatives, struct rm_blamed *ret)
+static int
+add_alternative(struct rm_judge *judge, struct rm_alternative alternative)
+{
+	if (judge->alternative_count == judge->alternatives_size) {
+		const size_t more = 2 * judge->alternatives_size + 64;
+		struct rm_alternative *wider =
+		    realloc(judge->alternatives, more * sizeof *wider);
+
+		if (wider == NULL)
+			return -ENOMEM;
+		judge->alternatives = wider;
+		judge->alternatives_size = more;
+	}
+	judge->alternatives[judge->alternative_count++] = alternative;
+	return 0;
+}
+
+/* The first part, with all that could stand in its place, added at the end of the
+ * judge's alternatives. It goes to the end, so that as many calls as there are parts
+ * describe each of them once. */
+static int
+describe(struct rm_judge *judge, struct rm_blamed *ret)
 {
 	struct rm_hypothesis *h = &judge->now;
 	const size_t candidate = rm_hypothesis_take(h, 0).candidate;
 	const struct rm_suspect part = rm_hypothesis_fit(h, candidate);
-	size_t count = 0;
+	const double within = judge->options.alternatives_within;
+	const size_t first = judge->alternative_count;
 
 	for (size_t c = 0; c < h->candidate_count; c++) {
-		double behind;
+		struct rm_alternative other = { .candidate = c };
+		struct rm_suspect fit;
 
-		if (c == candidate || rm_hypothesis_blames(h, c))
+		if (c == candidate || rm_hypothesis_blames(h, c) ||
+		    part.gain - rm_hypothesis_most(h, c) > within)
 			continue;
-		behind = part.gain - rm_hypothesis_fit(h, c).gain;
-		if (behind <= judge->options.alternatives_within)
-			alternatives[count++] = (struct rm_alternative){ c, behind };
+		fit = rm_hypothesis_fit(h, c);
+		other.behind = part.gain - fit.gain;
+		other.loss = fit.loss;
+		if (other.behind <= within && add_alternative(judge, other) < 0)
+			return -ENOMEM;
 	}
-	qsort(alternatives, count, sizeof *alternatives, by_behind);
 	rm_hypothesis_put(h, part);
-	*ret =
-	    (struct rm_blamed){ candidate, part.loss, part.gain, alternatives, count };
+	*ret = (struct rm_blamed){ candidate, h->parts[h->count - 1].loss, part.gain,
+		NULL, judge->alternative_count - first };
+	if (ret->alternative_count > 0)
+		qsort(judge->alternatives + first, ret->alternative_count,
+		    sizeof *judge->alternatives, by_behind);
+	return 0;
+}
+
+static int
+by_gain(const void *a, const void *b)
+{
+	const struct rm_blamed *x = a, *y = b;
+
+	if (x->gain != y->gain)
+		return x->gain > y->gain ? -1 : 1;
+	return x->candidate < y->candidate ? -1 : x->candidate > y->candidate;
+}
+
+/* Each part that is blamed, in judge->blamed. */
+static int
+describe_all(struct rm_judge *judge)
+{
+	size_t first = 0;
+
+	judge->alternative_count = 0;
+	for (size_t i = 0; i < judge->now.count; i++)
+		if (describe(judge, &judge->blamed[i]) < 0)
+			return -ENOMEM;
+	for (size_t i = 0; i < judge->now.count; i++) {
+		struct rm_blamed *b = &judge->blamed[i];
+
+		if (b->alternative_count > 0)
+			b->alternatives = judge->alternatives + first;
+		first += b->alternative_count;
+	}
+	qsort(judge->blamed, judge->now.count, sizeof *judge->blamed, by_gain);
+	return 0;
 }
 
 static uint64_t
@@ -197,23 +286,16 @@ rm_judge_explain(struct rm_judge *judge, size_t elements,
     const struct rm_candidate *candidates, size_t candidate_count,
     struct rm_explanation *ret)
 {
-	size_t used = 0;
 	int r;
 
 	r = rm_hypothesis_begin(&judge->now, elements, observations, observation_count,
 	    candidates, candidate_count);
 	if (r < 0)
 		return r;
-	r = rm_scratch(&judge->alternatives, &judge->alternatives_size,
-	    judge->options.max_parts * candidate_count + 1,
-	    sizeof *judge->alternatives);
+	find_best(judge);
+	r = describe_all(judge);
 	if (r < 0)
 		return r;
-	find_best(judge);
-	for (size_t i = 0; i < judge->now.count; i++) {
-		describe(judge, judge->alternatives + used, &judge->blamed[i]);
-		used += judge->blamed[i].alternative_count;
-	}
 	*ret = (struct rm_explanation){ judge->blamed, judge->now.count,
 		unexplained(&judge->now) };
 	return 0;

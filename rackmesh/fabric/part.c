@@ -23,6 +23,8 @@ static const struct {
 	[RM_PART_RACK] = { "rack", "RackmeshRack" },
 	[RM_PART_AGGREGATOR] = { "aggregator", "RackmeshAggregator" },
 	[RM_PART_REGION] = { "region", "RackmeshRegion" },
+	[RM_PART_CONTROLLER] = { "controller", "RackmeshController" },
+	[RM_PART_ANALYZER] = { "analyzer", "RackmeshAnalyzer" },
 };
 
 void

@@ -46,6 +46,8 @@ enum rm_part_type {
 	RM_PART_RACK,       /* name "tor": what is known of its rack, not the switch */
 	RM_PART_AGGREGATOR, /* name "aggregator" */
 	RM_PART_REGION,     /* name "region" */
+	RM_PART_CONTROLLER, /* name "controller" */
+	RM_PART_ANALYZER,   /* name "analyzer" */
 	RM_PART_TYPES
 };
 

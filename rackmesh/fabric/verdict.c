@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 static const struct {
 	const char *word;
@@ -130,6 +131,27 @@ kind_says(enum rm_kind kind)
 	return kinds[kind].says;
 }
 
+void
+rm_verdict_certificate(struct rm_verdict *verdict, enum rm_part_type daemon,
+    const char *name, int64_t ends_s)
+{
+	const time_t ends = ends_s;
+	char when[sizeof "2026-11-20 04:10"] = "";
+	struct tm tm;
+
+	if (gmtime_r(&ends, &tm) == NULL ||
+	    strftime(when, sizeof when, "%Y-%m-%d %H:%M", &tm) == 0)
+		when[0] = '\0'; /* no time at all */
+	*verdict = (struct rm_verdict){
+		.part = { .type = daemon },
+		.kind = RM_KIND_CERTIFICATE_ENDING,
+		.confidence = 1,
+		.evidence = { .impact = RM_IMPACT_P2 },
+	};
+	snprintf(verdict->part.name, sizeof verdict->part.name, "%.63s", name);
+	snprintf(verdict->evidence.observed, RM_EVIDENCE_TEXT, "ends %s UTC", when);
+}
+
 static const char *
 part_title(enum rm_part_type type)
 {
@@ -154,6 +176,10 @@ part_title(enum rm_part_type type)
 		return "Region";
 	case RM_PART_PATH:
 		return "Path";
+	case RM_PART_CONTROLLER:
+		return "Controller";
+	case RM_PART_ANALYZER:
+		return "Analyzer";
 	default:
 		return "Part";
 	}

@@ -112,6 +112,11 @@ struct rm_verdict {
 #define RM_SENTENCE_BYTES 640
 void rm_verdict_sentence(const struct rm_verdict *verdict, char *out, size_t len);
 
+/* Makes all of it but the window: a daemon's certificate ends then, by the wall clock.
+ */
+void rm_verdict_certificate(struct rm_verdict *verdict, enum rm_part_type daemon,
+    const char *name, int64_t ends_s);
+
 /* "P1: pod:a, pod:b", "unknown". */
 void rm_verdict_impact(const struct rm_verdict *verdict, char *out, size_t len);
 

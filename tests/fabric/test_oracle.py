@@ -83,9 +83,26 @@ def test_an_incident_that_the_database_lacks_is_lost(tmp_path, monkeypatch):
     ]
     monkeypatch.setattr(oracle.Questions, "query", lambda *_: rows)
     judge, _ = judge_of(tmp_path, said(11, "h1/r0", which="1"))
-    told, lost, strange = judge.incidents(["nowhere", "127.0.0.1", 1])
-    assert told == 1 and len(lost) == 1
+    told, lost, strange, old = judge.incidents(["nowhere", "127.0.0.1", 1])
+    assert told == 1 and len(lost) == 1 and old == 0
     assert len(strange) == 1 and "h9/r0" in strange[0]
+
+
+def test_what_was_told_while_a_clock_stood_years_back_is_not_lost(tmp_path, monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(oracle.Questions, "query", lambda *_: [])
+    monkeypatch.setattr(oracle.time, "monotonic", lambda: now[0])
+    arrivals = [said(at, "h1/r0", which=str(at)) for at in (9, 15, 29, 31, 45)]
+    judge, _ = judge_of(tmp_path, *arrivals)
+    for now[0], name, begins in [
+        (10.0, "ClockJumped analyzer -10y", True),
+        (20.0, "ClockJumped analyzer -10y", False),
+        (40.0, "ClockJumped analyzer +10y", True),
+    ]:
+        judge.trouble(name=name, kind="ClockJumped", begins=begins)
+    told, lost, _, old = judge.incidents(["nowhere", "127.0.0.1", 1])
+    assert (told, len(lost), old) == (5, 3, 2)
+    assert "at 9.0" in lost[0] and "at 31.0" in lost[1] and "at 45.0" in lost[2]
 
 
 @pytest.mark.parametrize("windowed, delivered, wrong", [(9, 4, 0), (8, 4, 1), (9, 5, 2)])

@@ -103,7 +103,18 @@ class PeerGone(Trouble):
         self.world.mend(self.daemon.name)
 
 
-TROUBLES = (Killed, Stopped, CutOff, SinksGone, PeerGone)
+class Mute(Trouble):
+    """It reaches no receiver of alerts, and the two do not hear each other: the other one
+    knows by the agents' word alone."""
+
+    def begin(self):
+        self.world.cut(self.daemon.name, second_of("tor1"), *SINKS)
+
+    def end(self):
+        self.world.mend(self.daemon.name)
+
+
+TROUBLES = (Killed, Stopped, CutOff, SinksGone, PeerGone, Mute)
 
 
 # ---- what has to come of it ----------------------------------------------------------
@@ -147,7 +158,7 @@ def chosen(*few, of=TROUBLES):
     return pytest.mark.parametrize("kind", of if SOAK else few)
 
 
-@chosen(PeerGone)
+@chosen(PeerGone, Mute)
 def test_trouble_before_a_fault(pairs, kind, say):
     trouble, mark = kind(pairs), pairs.mark()
     fault = RnicDead(pairs.lab, pairs.rnic("h2/r0"))
@@ -157,8 +168,8 @@ def test_trouble_before_a_fault(pairs, kind, say):
             alert = pairs.grouped.wait_for(fault.fires, FIRES_S, mark[1], f"{fault}, {trouble}")
             seconds = alert.at - fault.at
             assert fault.bit()
-            if trouble.fatal and kind is not Stopped:
-                assert speaks(pairs, "tor1", True) or kind is CutOff
+            if trouble.fatal and kind not in (Stopped, CutOff):
+                until("only the other one speaks", TURNS_S, lambda: speaks(pairs, "tor1", True))
         finally:
             fault.end()
         pairs.grouped.wait_for(fault.resolves, RESOLVES_S, mark[1], f"the end, {trouble}")
@@ -185,9 +196,7 @@ def test_trouble_in_the_middle_of_a_fault(pairs, kind, say):
     say(f"a fault, then {trouble}: one alert; at the webhook {repeats}x")
 
 
-# Not CutOff: what it had sent when its cable was pulled arrives when that is back, and
-# nobody can take it back: docs/pairs.md.
-@chosen(Stopped, of=(Killed, Stopped, SinksGone))
+@chosen(CutOff, of=(Killed, Stopped, CutOff, SinksGone, Mute))
 def test_a_fault_that_ends_while_the_primary_is_away(pairs, kind, say):
     """It comes back believing that the fault lasts."""
     trouble, mark = kind(pairs), pairs.mark()

@@ -1,13 +1,15 @@
 """An hour of random troubles, and what has to hold in it. In `./dev test` half a minute.
 
-Everything runs as in a deployment: racks, aggregators, two controllers on three members of
-etcd, an analyzer, InfluxDB, Alertmanager, mutual TLS. In rounds, at random moments, daemons
-and engines are killed, stopped, cut off, robbed of their disk or of their clock, while parts
-of the fabric break and are mended. The oracle is a process of its own (lab/oracle.py).
+Everything runs as in a deployment: racks with two aggregators each, two controllers on three
+members of etcd, an analyzer, InfluxDB, Alertmanager, mutual TLS. In rounds, at random moments,
+daemons and engines are killed, stopped, cut off, robbed of their disk or of their clock, while
+parts of the fabric break and are mended. The oracle is a process of its own (lab/oracle.py).
 
 What it proves:
 - every fault is found by its right part, at the webhook and through Alertmanager, within
   FOUND_S of the moment when all that had trouble is well again, and its end is told, too;
+- one of an RNIC is also found while one of its ToR's two aggregators is gone, and through
+  Alertmanager none of an RNIC is told of twice;
 - no RNIC, ToR, link, switch or path is accused that no fault of ours had befallen;
 - the records that the second analyzer ("books") acknowledged to a feeder, whose content is
   known from their numbers alone, are in InfluxDB: none lost, none invented, none altered;
@@ -32,7 +34,7 @@ from lab.feeder import Feeder
 from lab.oracle import Oracle
 from lab.rackmesh import topology
 from lab.soak import POLICIES, SoakWorld
-from lab.troubles import DEAR, KINDS, CannotHappen
+from lab.troubles import DEAR, KINDS, CannotHappen, Killed, PartedOff, Stopped
 from lab.wait import until
 from lab.world import GROUPED_PORT, PLAIN_PORT
 
@@ -52,6 +54,8 @@ FEEDERS, FEED_PER_S = 10, 5  # racks made up; summaries of each and second
 # At least so much has to happen, or nothing is proved: (in any run, one in so many seconds).
 LEAST_TROUBLES, LEAST_FAULTS = (4, 12), (1, 45)
 LEAST_DEAR = (0, 60)  # of those whose records can be checked
+LEAST_ALONE = (0, 240)  # faults with one aggregator gone
+HALF = 0.5  # of the faults of RNICs: one of the two aggregators is gone meanwhile
 KINDS_SEEN, KINDS_SEEN_S = 8, 600  # all but one, in a run of so many seconds
 
 
@@ -75,10 +79,12 @@ class Soak:
         self.rng, self.say = rng, say
         self._longest_s = calm_s
         self._kinds = Fates(rng, KINDS)
+        self._halves = Fates(rng, [Killed, Stopped, PartedOff])
         self._faults = Fates(rng, ["rnic", "rnic", "rnic", "link", "switch", "none"])
         self.troubles, self.faults = collections.Counter(), collections.Counter()
         self.plans = 0  # changes of the topology
         self.dear = 0  # troubles of those whose records can be checked
+        self.alone = 0  # faults while one of the two aggregators was gone
         self.missed, self.seconds, self.told, self.idle = [], [], [], []
 
     # ---- one round ------------------------------------------------------------------
@@ -91,14 +97,31 @@ class Soak:
         if fault is None:
             self._play(self._troubles())
             return
-        at = self._play(self._troubles() + [self._soon(lambda: self._begins(fault))])
-        self._expect(fault, "is found", FOUND_S, lambda: None not in self._heard(fault), at)
-        self.told += [each for each in self._heard(fault) if each is not None]
+        if isinstance(fault, RnicDead) and self.rng.random() < HALF:
+            self._found_by_one(fault)
+        else:
+            at = self._play(self._troubles() + [self._soon(lambda: self._begins(fault))])
+            self._found(fault, "is found", at)
         if not fault.bit():
             self.idle.append(str(fault))
         at = self._play(self._troubles() + [self._soon(lambda: self._ends(fault))])
         self._expect(fault, "is over", RESOLVED_S,
                      lambda: all(self.oracle.resolved(fault=fault.number)), at)
+
+    def _found(self, fault, what, since):
+        self._expect(fault, what, FOUND_S, lambda: None not in self._heard(fault), since)
+        self.told += [each for each in self._heard(fault) if each is not None]
+
+    def _found_by_one(self, fault):
+        """One of the two aggregators is gone before it begins, and until it is found."""
+        others = set(self.world.processes()) - self.world.pair(fault.rnic.tor)
+        trouble = self._halves.next()(self.world, self.rng, others)
+        self._befalls(trouble)
+        self._begins(fault)
+        self._found(fault, f"is found without {trouble.victim}", fault.at)
+        self.alone += 1
+        self._heals(trouble)
+        trouble.wait_well()
 
     def _change_plans(self):
         """etcd and the controllers have work, too: a spine has one more address."""
@@ -221,7 +244,7 @@ def test_troubles_cost_no_record_no_fault_and_no_innocent(stage, rng, say, soak)
     world.lab.wait_traced(TRACED_S)
     oracle.watch(aggregators=[
         [each.name, each.netns, each.address, each.port]
-        for each in world.lab.aggregators.values()])
+        for each in world.lab.every_aggregator()])
     run = Soak(world, oracle, feeder, rng, say, LONGEST_S_SOAK if soak else LONGEST_S)
     began = time.monotonic()
     for number in itertools.count(1):
@@ -264,8 +287,8 @@ def table(run, say, took):
     faults = ", ".join(f"{n} {kind}" for kind, n in run.faults.most_common())
     say(f"{took:.0f} s: {run.troubles.total()} troubles ({kinds})")
     say(f"faults: {run.faults.total()} ({faults}), missed {len(run.missed)}")
-    for what in ("is found", "is over"):
-        seconds = [s for word, s in run.seconds if word == what]
+    for what in ("is found", "is found without", "is over"):
+        seconds = [s for word, s in run.seconds if word.split(" agg")[0] == what]
         if seconds:
             say(figures.line(f"fault {what}, after trouble", seconds))
     if run.told:
@@ -281,24 +304,27 @@ def judged(run, world, say, took):
               [analyzer], every=0.2)
     database = [world.influx.netns, world.influx.address, world.influx.port]
     difference = oracle.books(database=database, expected=expected)
-    told, lost, strange = oracle.incidents(database=database)
+    told, lost, strange, old = oracle.incidents(database=database)
     looks, wrong, volatile = oracle.accounts()
     heard, alerts = oracle.told()
-    false = oracle.false()
+    false, twice = oracle.false(), oracle.twice()
     counts = compared(difference)
     table(run, say, took)
-    say(f"accused without a reason: {len(false)}; notifications {heard}, firing: {alerts}")
+    say(f"accused without a reason: {len(false)}; notifications {heard}, firing: {alerts};"
+        f" {run.alone} faults with one aggregator gone, {len(twice)} told of twice")
     say(f"{expected['points']:,} points acknowledged: {counts[0]} lost, {counts[1]} invented,"
         f" {counts[2]} altered; {run.dear} troubles of their way, {expected['reconnects']}"
         " connections lost")
     say(f"{run.plans} new plans;"
-        f" {told} incidents told of: {len(lost)} lost, {len(strange)} invented")
+        f" {told} incidents told of: {len(lost)} lost, {len(strange)} invented, {old} of a"
+        " clock too far back for the database")
     totals = lab.totals()
     say(f"{looks} looks at accounts: {len(wrong)} wrong, {volatile} not durable;"
         f" {totals['sent']:,.0f} probes since the agents' last starts")
     assert not run.missed
     assert not run.idle, f"never hurt anybody: {run.idle}"
     assert not false, false
+    assert not twice, twice
     assert not any(counts), difference
     assert not lost and not strange, (lost, strange)
     assert not wrong, wrong
@@ -306,3 +332,4 @@ def judged(run, world, say, took):
     assert expected["points"] > 100 * took
     assert run.plans > 0
     assert run.dear >= least(LEAST_DEAR, took)
+    assert run.alone >= least(LEAST_ALONE, took)

@@ -34,18 +34,6 @@ def tls_daemons(lab):
     return [lab.analyzer, *lab.controllers, *lab.aggregators.values(), *lab.agents.values()]
 
 
-def identity_of(lab, daemon):
-    """(role, name, tors): as the lab has given it its first certificate."""
-    if daemon is lab.analyzer:
-        return "analyzer", daemon.name, ()
-    if daemon in lab.controllers:
-        return "controller", daemon.name, ()
-    for tor, each in lab.aggregators.items():
-        if each is daemon:
-            return "aggregator", daemon.name, (tor,)
-    return "agent", daemon.name, ()
-
-
 def tls_sum(lab, what, **labels):
     return sum(
         daemon.metrics().sum(f"rackmesh_tls_{what}", **labels) for daemon in tls_daemons(lab)
@@ -65,7 +53,7 @@ def test_certificates_change_under_load_and_no_frame_is_lost(world, soak, say):
 
     for turn in range(1, rounds + 1):
         for daemon in daemons:
-            lab.credentials(*identity_of(lab, daemon))  # new files, in place
+            lab.renew(daemon.name)
         until(
             f"all have taken their certificate no. {turn + 1}",
             REFUSED_S,
@@ -97,10 +85,8 @@ def test_the_authority_changes_without_a_link_lost(world, tmp_path):
     old.certificate_path.with_suffix(".new").rename(old.certificate_path)
     daemons = tls_daemons(lab)
     until("all believe both", REFUSED_S, lambda: tls_sum(lab, "rotations_total") == len(daemons))
-    for daemon in daemons:
-        role, name, tors = identity_of(lab, daemon)
-        region = "*" if role == "analyzer" else REGION
-        fresh = new.issue(identity(region, role, name, tors), name)
+    for name in (daemon.name for daemon in daemons):
+        fresh = new.issue(lab.identities[name], name)
         shutil.move(fresh.key, old.folder / f"{name}.key")
         shutil.move(fresh.certificate, old.folder / f"{name}.pem")
     until(
@@ -132,7 +118,7 @@ def test_who_is_revoked_loses_its_link_and_nobody_else_does(world, tmp_path):
         now = lab.agents[host].metrics().sum("rackmesh_agent_sessions_total")
         assert now == before[host].sum("rackmesh_agent_sessions_total")
     # A new certificate lets it in again.
-    lab.credentials("agent", "h2")
+    lab.renew("h2")
     until("h2 is back", 15, lambda: connected("h2") == 1, [lab.agents["h2"]])
 
 

@@ -1,16 +1,41 @@
 /*
- * What an aggregator can say to an agent: frames, each behind two bytes of length,
- * taken by an uplink with batches in its outbox.
+ * An uplink's whole life by a script: reached or not, welcomed or not, told anything
+ * that an aggregator can say, with batches in its outbox, a link that takes nothing,
+ * and time that passes. Nothing of what was known is lost without being counted, and
+ * the batches of a session go out in the order of their numbers.
+ *
+ * Input: events, each a byte and what it needs.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "host-agent/heartbeat.h"
+#include "host-agent/key_ring.h"
 #include "host-agent/plans.h"
 #include "host-agent/uplink.h"
 #include "rackmesh/base/address.h"
 #include "rackmesh/base/loop.h"
+#include "tests/support/failing_malloc.h"
+#include "tests/support/fake_world.h"
+#include "tests/support/wire_make.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define INCARNATION 7
+#define MAX_EVENTS 200
+
+struct run {
+	struct fuzz_bytes bytes;
+	struct rm_loop *loop;
+	struct plans *plans;
+	struct key_ring *ring;
+	struct uplink *uplink;
+	struct wire_writer *writer;
+	uint64_t last_seq; /* of a batch in this session */
+	uint64_t results, known;
+	bool refuses_peer;
+};
 
 static void
 on_welcome(struct uplink *uplink, void *arg)
@@ -18,21 +43,35 @@ on_welcome(struct uplink *uplink, void *arg)
 	struct wire_rnic rnic = { .id = { .guid = 1 },
 		.host = "h1",
 		.device = "eth1",
-		.driver = "",
-		.plane = "",
 		.tors = { "tor-a" },
 		.tor_count = 1 };
+	struct run *run = arg;
 
+	if (!uplink_has_session(uplink) || uplink_peer(uplink)[0] != '"')
+		abort();
+	run->last_seq = 0;
 	uplink_register(uplink, &rnic, 1);
 }
 
 static int
 on_pinglist(struct uplink *uplink, const uint8_t *data, size_t len, void *arg)
 {
+	struct run *run = arg;
 	const char *tor;
 	int r;
 
-	plans_take(arg, data, len, (rm_wall_t){ 1 }, (rm_mono_t){ 1 }, &tor, &r);
+	plans_take(run->plans, data, len, rm_wall_now(), rm_mono_now(), &tor, &r);
+	return r;
+}
+
+static int
+on_keys(struct uplink *uplink, const uint8_t *data, size_t len, void *arg)
+{
+	struct run *run = arg;
+	const char *tor;
+	int r;
+
+	key_ring_take(run->ring, data, len, &tor, &r);
 	return r;
 }
 
@@ -51,16 +90,23 @@ on_refused(struct uplink *uplink, const char *why, void *arg)
 static void
 on_caught_up(struct uplink *uplink, void *arg)
 {
+	if (!uplink_has_session(uplink))
+		abort();
 }
 
 static void
 on_down(struct uplink *uplink, int reason, bool had_session, void *arg)
 {
+	if (uplink_has_session(uplink) || uplink_live(uplink, rm_mono_now()) != NULL)
+		abort();
+	(void)uplink_why(uplink);
 }
 
 static void
 on_brake(struct uplink *uplink, const struct wire_brake *brake, void *arg)
 {
+	if (brake->rate_permille > 1000)
+		abort();
 }
 
 static void
@@ -70,46 +116,223 @@ on_resolved(struct uplink *uplink, const struct wire_resolve_answer *answer, voi
 		abort();
 }
 
-static void
-check_conserved(const struct uplink *uplink)
+static int
+on_peer(struct uplink *uplink, const char *identity, void *arg)
 {
-	const struct outbox *outbox = uplink_outbox(uplink);
+	struct run *run = arg;
+
+	return run->refuses_peer ? -EACCES : 0;
+}
+
+static void
+on_sent(struct rm_link *link, const uint8_t *data, size_t len, void *arg)
+{
+	enum wire_kind kind = wire_kind_of(data, len);
+	struct wire_batch_view view;
+	struct run *run = arg;
+
+	if (kind == WIRE_HELLO)
+		return;
+	if (!uplink_has_session(run->uplink))
+		abort();
+	if (kind != WIRE_BATCH)
+		return;
+	if (wire_open_batch(&view, data, len) < 0 || view.head.seq <= run->last_seq ||
+	    view.head.incarnation != INCARNATION)
+		abort();
+	run->last_seq = view.head.seq;
+}
+
+static void
+check(const struct run *run)
+{
+	const struct outbox *outbox = uplink_outbox(run->uplink);
 	const struct outbox_counts *counts = outbox_counts(outbox);
 
 	if (counts->made.batches !=
-	    counts->acked.batches + outbox_dropped(outbox).batches +
-		counts->waiting.batches + counts->doubtful.batches)
+		counts->acked.batches + outbox_dropped(outbox).batches +
+		    counts->waiting.batches + counts->doubtful.batches ||
+	    counts->made.results !=
+		counts->acked.results + outbox_dropped(outbox).results +
+		    counts->waiting.results + counts->doubtful.results ||
+	    counts->made.results > run->results)
+		abort();
+	if (uplink_wants_all_counts(run->uplink) && !uplink_has_session(run->uplink))
+		abort();
+	if (uplink_counts(run->uplink)->sessions == 0 &&
+	    (counts->acked.batches > 0 || counts->sent.batches > 0))
 		abort();
 }
 
 static void
-feed(struct uplink *uplink, const uint8_t *data, size_t size)
+hear(struct run *run, const struct wire_bytes *message)
 {
-	while (size >= 2) {
-		size_t len = (size_t)(data[0] << 8 | data[1]);
-		uint8_t *frame;
-		int r;
+	struct rm_link *link = fake_world_dialed(0);
+	uint8_t damage = fuzz_u8(&run->bytes);
+	uint8_t *copy;
 
-		data += 2;
-		size -= 2;
-		if (len > size)
-			len = size;
-		frame = malloc(len + 1); /* aligned, as the link's are */
-		if (frame == NULL)
-			return;
-		memcpy(frame, data, len);
-		r = uplink_take_frame(uplink, frame, len);
-		free(frame);
-		check_conserved(uplink);
-		if (r < 0)
-			return; /* the link would be closed */
-		data += len;
-		size -= len;
+	if (link == NULL)
+		return;
+	copy = malloc(message->len);
+	if (copy == NULL)
+		abort();
+	memcpy(copy, message->data, message->len);
+	if (damage >= 0xf0)
+		copy[fuzz_number(&run->bytes) % message->len] ^= fuzz_u8(&run->bytes);
+	fake_link_hears(link, copy, message->len);
+	free(copy);
+}
+
+static void
+hear_any(struct run *run)
+{
+	static const enum wire_kind kinds[] = { WIRE_PINGLIST, WIRE_KEYS, WIRE_FOCUS,
+		WIRE_PING, WIRE_BRAKE, WIRE_RESOLVE_ANSWER, WIRE_WELCOME, WIRE_ACK,
+		WIRE_HELLO };
+	enum wire_kind kind =
+	    kinds[fuzz_below(&run->bytes, sizeof(kinds) / sizeof(*kinds))];
+	struct wire_bytes message;
+
+	if (wire_make(kind, &run->bytes, run->writer, &message) == 0)
+		hear(run, &message);
+}
+
+static void
+hear_welcome(struct run *run)
+{
+	struct wire_welcome welcome = { .version = WIRE_VERSION, .id = "agg-1" };
+	struct wire_bytes message;
+
+	welcome.counted_seq = fuzz_below(&run->bytes, 4);
+	if (wire_write_welcome(run->writer, &welcome, &message) < 0)
+		abort();
+	hear(run, &message);
+}
+
+static void
+hear_ack(struct run *run)
+{
+	struct wire_ack ack = { WIRE_LANE_BATCH, INCARNATION, 0 };
+	struct wire_bytes message;
+
+	/* Of the last one that went out, most often. */
+	ack.seq = run->last_seq + fuzz_below(&run->bytes, 4) - 2;
+	if (wire_write_ack(run->writer, &ack, &message) < 0)
+		abort();
+	hear(run, &message);
+}
+
+static void
+find_out(struct run *run)
+{
+	for (unsigned n = fuzz_below(&run->bytes, 32); n > 0; n--) {
+		struct wire_result result = { .seq = (uint32_t)run->results++ };
+
+		uplink_result(run->uplink, &result, (rm_mono_t){ 1 }, rm_mono_now());
 	}
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void
+report(struct run *run)
+{
+	static const struct wire_count rows[3] = { { .own_guid = 1 } };
+	static const char *const live[] = { "agg-1", "agg-2" };
+	uint8_t what = fuzz_u8(&run->bytes);
+	struct uplink_report report = { .rows = what & 1 ? rows : NULL,
+		.row_count = what & 1 ? 3 : 0,
+		.paused = what & 2,
+		.self_loss = what,
+		.live = live,
+		.live_count = what >> 2 & 1,
+		.known_through = rm_mono_now() };
+	struct loop_turn turn = { .lag_ns = what,
+		.stalled = what & 8,
+		.slowed_permille = what & 0x10 ? 500 : 0 };
+
+	uplink_note(run->uplink, &turn);
+	uplink_report(run->uplink, &report, rm_mono_now());
+}
+
+static void
+say(struct run *run)
+{
+	struct wire_path path = { .family = 4 };
+	struct wire_services services = { .missing = "" };
+	struct wire_resolve resolve = { .address = { .family = 4 } };
+	struct wire_join join = { .qp_type = WIRE_QP_RC };
+	bool session = uplink_has_session(run->uplink);
+	int r = 0;
+
+	switch (fuzz_below(&run->bytes, 4)) {
+	case 0:
+		r = uplink_paths(run->uplink, &path, 1, rm_mono_now());
+		break;
+	case 1:
+		r = uplink_services(run->uplink, &services, rm_mono_now());
+		break;
+	case 2:
+		r = uplink_resolve(run->uplink, &resolve);
+		break;
+	default:
+		r = uplink_join(run->uplink, &join);
+	}
+	if (r == 0 && !session)
+		abort();
+}
+
+static void
+event(struct run *run)
+{
+	static const char *const identities[] = { "", "spiffe://x/agg-1" };
+	struct rm_link *link = fake_world_dialed(0);
+	uint8_t what = fuzz_u8(&run->bytes);
+
+	switch (what % 13) {
+	case 0:
+		run->refuses_peer = what == 0xf7;
+		fake_world_answer(0, 0, identities[what >> 7]);
+		break;
+	case 1:
+		fake_world_unreachable(0);
+		break;
+	case 2:
+	case 3:
+		hear_any(run);
+		break;
+	case 4:
+		hear_welcome(run);
+		break;
+	case 5:
+		hear_ack(run);
+		break;
+	case 6:
+		find_out(run);
+		break;
+	case 7:
+		uplink_flush(run->uplink, rm_mono_now());
+		break;
+	case 8:
+		report(run);
+		break;
+	case 9:
+		if (link != NULL)
+			fake_link_ends(link, what & 0x80 ? -ECONNRESET : 0);
+		break;
+	case 10:
+		if (link != NULL)
+			fake_link_blocks(link, what & 0x80);
+		break;
+	case 11:
+		say(run);
+		break;
+	default:
+		fake_world_pass((int64_t)fuzz_number(&run->bytes) %
+				(20 * RM_NS_PER_S / RM_NS_PER_MS) * RM_NS_PER_MS);
+	}
+}
+
+static int
+start(struct run *run, unsigned fails)
 {
 	static const struct uplink_callbacks callbacks = { .on_welcome = on_welcome,
 		.on_pinglist = on_pinglist,
@@ -118,33 +341,56 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.on_caught_up = on_caught_up,
 		.on_down = on_down,
 		.on_brake = on_brake,
-		.on_resolved = on_resolved };
-	static struct rm_loop *loop; /* never runs: nobody is dialled */
+		.on_resolved = on_resolved,
+		.on_peer = on_peer,
+		.on_keys = on_keys };
 	struct rm_address address;
 	struct uplink_options options = {
 		.address = &address,
 		.host = "h1",
 		.region = "default",
-		.incarnation = 1,
-		.batch_max_results = 1,
+		.incarnation = INCARNATION,
+		.batch_max_results = 8,
 		.batch_max_age_ns = RM_NS_PER_S,
-		.outbox = { 4, 1 << 16, RM_NS_PER_S },
+		.outbox = { 4, 1 << 12, 5 * RM_NS_PER_S },
 	};
-	struct plans *plans = NULL;
-	struct uplink *uplink = NULL;
+	int r;
 
-	if ((loop == NULL && rm_loop_new(&loop) < 0) ||
-	    rm_address_parse("127.0.0.1:1", -1, &address) < 0 ||
-	    plans_new("", NULL, &plans) < 0 || plans_add_tor(plans, "tor-a") < 0 ||
-	    uplink_new(loop, &options, &callbacks, plans, &uplink) < 0)
+	if (rm_address_parse("127.0.0.1:1", -1, &address) < 0)
 		abort();
-	for (uint32_t i = 0; i < 6; i++) {
-		struct wire_result result = { .seq = i };
+	failing_malloc_arm(fails);
+	r = uplink_new(run->loop, &options, &callbacks, run, &run->uplink);
+	if ((r < 0) != (!failing_malloc_disarm() && fails > 0))
+		abort();
+	return r;
+}
 
-		uplink_result(uplink, &result, (rm_mono_t){ 1 }, (rm_mono_t){ 2 });
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct run run = { .bytes = { data, size } };
+
+	fake_world_begin();
+	fake_world_on_sent(on_sent, &run);
+	run.writer = wire_writer_new();
+	if (run.writer == NULL || rm_loop_new(&run.loop) < 0 ||
+	    plans_new("", NULL, &run.plans) < 0 ||
+	    plans_add_tor(run.plans, "tor-a") < 0 || key_ring_new(&run.ring) < 0 ||
+	    key_ring_add_tor(run.ring, "tor-a") < 0)
+		abort();
+	if (start(&run, fuzz_below(&run.bytes, 16)) == 0) {
+		if (strcmp(uplink_address(run.uplink), "127.0.0.1:1") != 0)
+			abort();
+		for (int i = 0; i < MAX_EVENTS && run.bytes.left > 0; i++) {
+			event(&run);
+			check(&run);
+		}
 	}
-	feed(uplink, data, size);
-	uplink_free(uplink);
-	plans_free(plans);
+	uplink_free(run.uplink);
+	key_ring_free(run.ring);
+	plans_free(run.plans);
+	wire_writer_free(run.writer);
+	rm_loop_free(run.loop);
+	fake_world_end();
 	return 0;
 }

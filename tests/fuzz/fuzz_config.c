@@ -1,4 +1,7 @@
-/* Any bytes against a table of all kinds: a config in range, or one sentence. */
+/*
+ * Any bytes against a table of all kinds: a config in range, or one sentence. What
+ * may not change while a daemon runs is told by comparing it with another config.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +21,7 @@ struct rnic {
 };
 
 struct sample {
-	uint64_t interval_ms;
+	uint64_t interval_ms, workers;
 	bool enabled;
 	char *address;
 	int mode;
@@ -51,6 +54,7 @@ static const struct rm_option options[] = {
 	{ "probe.interval_ms", RM_UINT, AT(interval_ms), "1000", 10, 60000, RM_RELOAD, "t" },
 	{ "probe.enabled", RM_BOOL, AT(enabled), "true", 0, 0, 0, "on" },
 	{ "tor.address", RM_STRING, AT(address), "x", 0, 64, RM_SECRET, "where" },
+	{ "workers", RM_UINT, AT(workers), "2", 1, 8, 0, "how many" },
 	{ "mode", RM_ENUM, AT(mode), "active", 0, 0, 0, "mode", modes },
 	{ "peers", RM_LIST, AT(peers), "[a]", 0, 3, 0, "who" },
 	{ "rnics", RM_TABLE, AT(rnics), NULL, 0, 4, 0, "rnics",
@@ -80,11 +84,32 @@ check(const struct sample *config)
 	}
 }
 
+static const char other_text[] =
+    "peers: [a, b]\nrnics:\n - {device: d, ports: [{name: p}]}\n - {device: e}\n";
+
+/* Which one is the old one does not matter; that one differs is told. */
+static void
+compare(const struct sample *config, const struct sample *other)
+{
+	struct rm_why why = { 0 }, back = { 0 };
+	bool same;
+
+	if (!rm_config_reloadable(options, config, config, &why))
+		abort();
+	same = rm_config_reloadable(options, config, other, &why);
+	if (same != rm_config_reloadable(options, other, config, &back) ||
+	    same != (why.text[0] == 0) || strcmp(why.text, back.text) != 0)
+		abort();
+	if (same && (config->workers != other->workers || config->mode != other->mode ||
+			config->peers.count != other->peers.count))
+		abort();
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	static const struct sample zero;
-	struct sample config = { 0 };
+	struct sample config = { 0 }, plain = { 0 }, other = { 0 };
 	struct rm_why why = { 0 };
 
 	if (rm_config_parse(options, "f", (const char *)data, len, &config, &why) < 0) {
@@ -93,8 +118,16 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		return 0;
 	}
 	check(&config);
-	if (!rm_config_reloadable(options, &config, &config, &why))
+	if (rm_config_parse(options, "p", "", 0, &plain, &why) < 0 ||
+	    rm_config_parse(
+		options, "o", other_text, sizeof(other_text) - 1, &other, &why) < 0)
 		abort();
+	compare(&config, &plain);
+	compare(&config, &other);
 	rm_config_clear(options, &config);
+	rm_config_clear(options, &plain);
+	rm_config_clear(options, &other);
+	if (memcmp(&config, &zero, sizeof(zero)) != 0)
+		abort();
 	return 0;
 }

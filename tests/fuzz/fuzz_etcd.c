@@ -1,12 +1,18 @@
-/* Fuzzes what comes from etcd's gateway: the first byte picks an answer, with one of
- * several statuses, or the lines of a watch in two pieces. Every byte handed over is
- * read. */
+/*
+ * What comes from etcd's gateway: the first byte picks an answer, with one of several
+ * statuses, or the lines of a watch in two pieces, the second of them again and again,
+ * until a line that begins with ! ends it; or base64 there and back. Every byte handed
+ * over is read.
+ */
+#include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "rackmesh/base/base64.h"
 #include "rackmesh/base/etcd_cutter.h"
 #include "rackmesh/base/etcd_json.h"
+#include "tests/support/failing_malloc.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -27,6 +33,10 @@ on_line(const char *text, size_t len, void *arg)
 {
 	struct rm_etcd_line line;
 
+	if (memchr(text, '\n', len) != NULL || len == 0)
+		abort();
+	if (text[0] == '!')
+		return false;
 	if (rm_etcd_json_line(text, len, &line) < 0)
 		return true;
 	for (size_t i = 0; i < line.count; i++) {
@@ -39,23 +49,61 @@ on_line(const char *text, size_t len, void *arg)
 	return true;
 }
 
+static void
+lines(uint8_t how, const char *text, size_t size)
+{
+	struct rm_etcd_cutter cutter = { 0 };
+	size_t half = size * how / 256, times = 1;
+	int r;
+
+	failing_malloc_arm(how == 0xf7 ? 2 : 0);
+	if (size > 2 && text[0] == '*')
+		times = 40;
+	r = rm_etcd_cutter_feed(&cutter, text, half, on_line, NULL);
+	for (size_t i = 0; r == 0 && i < times; i++)
+		r = rm_etcd_cutter_feed(
+		    &cutter, text + half, size - half, on_line, NULL);
+	if ((r != 0 && r != -ENOBUFS) || cutter.len > RM_ETCD_MAX_LINE)
+		abort();
+	(void)failing_malloc_disarm();
+	rm_etcd_cutter_clear(&cutter);
+}
+
+static void
+base64(const char *text, size_t size)
+{
+	char *coded = malloc(rm_base64_size(size) + 1);
+	uint8_t *plain = malloc(rm_base64_size(size) + 3);
+	size_t len;
+
+	if (coded == NULL || plain == NULL)
+		abort();
+	if (rm_base64_decode(text, size, plain, &len) == 0 && len > size / 4 * 3)
+		abort();
+	rm_base64_encode(text, size, coded);
+	if (rm_base64_decode(coded, rm_base64_size(size), plain, &len) < 0 ||
+	    len != size || memcmp(plain, text, size) != 0)
+		abort();
+	free(coded);
+	free(plain);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const long statuses[] = { 200, 400, 401, 404, 429, 500, 503 };
 	const char *text = (const char *)data + 1;
-	struct rm_etcd_cutter cutter = { 0 };
 	struct rm_etcd_reply reply;
-	size_t half;
 
 	if (size == 0)
 		return 0;
 	size--;
+	if (data[0] == 0xff) {
+		base64(text, size);
+		return 0;
+	}
 	if (data[0] % 8 == 7) {
-		half = size * data[0] / 256;
-		rm_etcd_cutter_feed(&cutter, text, half, on_line, NULL);
-		rm_etcd_cutter_feed(&cutter, text + half, size - half, on_line, NULL);
-		rm_etcd_cutter_clear(&cutter);
+		lines(data[0], text, size);
 		return 0;
 	}
 	rm_etcd_json_answer(statuses[data[0] % 8], text, size, &reply);

@@ -1,6 +1,9 @@
 /*
  * fuzz_frame - foreign bytes, cut at random, through rm_frame_take.
  *
+ * What came out is put on a stream of our own and taken from there again, with and
+ * without a checksum; the byte of seed also says which allocation fails.
+ *
  * Input: one byte of mode, one byte of seed for the cuts, the stream. With mode
  * bit 0 the checksums along the stream are put right first, for no fuzzer
  * guesses one. Every frame that comes out must be the very bytes of the stream
@@ -14,6 +17,7 @@
 #include <zlib.h>
 
 #include "rackmesh/base/frame.h"
+#include "tests/support/failing_malloc.h"
 
 #define FUZZ_MAX_FRAME 1024
 
@@ -52,6 +56,31 @@ fuzz_mend(uint8_t *stream, size_t len)
 	}
 }
 
+/* As long, and the same; a stream that carries no checksums is told by its zeros. */
+static void
+fuzz_go_round(const struct rm_frame *frame, int sealed)
+{
+	struct evbuffer *out = evbuffer_new();
+	struct rm_frame back;
+	int r;
+
+	fuzz_require(out != NULL);
+	r = sealed ? rm_frame_put_sealed(out, frame->data, frame->len)
+		   : rm_frame_put(out, frame->data, frame->len);
+	fuzz_require(r == 0);
+	fuzz_require(evbuffer_get_length(out) == RM_FRAME_HEADER_BYTES + frame->len);
+	r = rm_frame_take_sealed(out, frame->len - 1, &back);
+	fuzz_require(r == -EMSGSIZE);
+	r = sealed ? rm_frame_take_sealed(out, frame->len, &back)
+		   : rm_frame_take(out, frame->len, &back);
+	fuzz_require(r == 0 && back.len == frame->len);
+	fuzz_require(memcmp(back.data, frame->data, frame->len) == 0);
+	fuzz_require(evbuffer_get_length(out) == 0);
+	fuzz_require(rm_frame_put(out, frame->data, 0) == -EMSGSIZE);
+	free(back.data);
+	evbuffer_free(out);
+}
+
 /* Takes all there is; at: where in the stream the next frame begins. Returns
  * -EAGAIN or what has ended the stream. */
 static int
@@ -70,9 +99,10 @@ fuzz_take_all(struct evbuffer *in, const uint8_t *stream, size_t len, size_t *at
 		*at += RM_FRAME_HEADER_BYTES;
 		fuzz_require(memcmp(frame.data, stream + *at, frame.len) == 0);
 		*at += frame.len;
+		fuzz_go_round(&frame, (int)(frame.len & 1));
 		free(frame.data);
 	}
-	fuzz_require(r == -EAGAIN || r == -EMSGSIZE || r == -EBADMSG);
+	fuzz_require(r == -EAGAIN || r == -EMSGSIZE || r == -EBADMSG || r == -ENOMEM);
 	return r;
 }
 
@@ -104,7 +134,13 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 			cut = len - fed;
 		fuzz_require(evbuffer_add(in, stream + fed, cut) == 0);
 		fed += cut;
+		failing_malloc_arm(data[1] % 7 == 6 ? 1 : 0);
 		r = fuzz_take_all(in, stream, len, &at);
+		if (!failing_malloc_disarm() && data[1] % 7 == 6) {
+			/* Nothing of it was lost. */
+			fuzz_require(r == -ENOMEM);
+			r = fuzz_take_all(in, stream, len, &at);
+		}
 		/* What is held back is one unfinished frame at most. */
 		fuzz_require(
 		    r != -EAGAIN ||

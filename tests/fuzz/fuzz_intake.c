@@ -6,25 +6,23 @@
  * Input: one byte per message (what to do), then a two-byte length and its bytes.
  */
 #include <errno.h>
-#include <event2/event.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "analyzer/intake.h"
 #include "analyzer/intake_session.h"
-#include "rackmesh/base/link.h"
+#include "rackmesh/base/listener.h"
 #include "rackmesh/base/log.h"
 #include "rackmesh/base/loop.h"
+#include "tests/support/fake_world.h"
 
-#define MAX_MESSAGES 24
-#define WELCOMED "lab|agg1"
+#define MAX_MESSAGES 48
 
 struct world {
 	struct rm_loop *loop;
 	struct intake *intake;
+	struct rm_listener *listener;
 	struct wire_writer *writer;
 	uint64_t tickets, summaries, incidents, pointless, seq;
 	int take_says;
@@ -63,8 +61,8 @@ take(enum wire_lane lane, const uint8_t *data, size_t len, uint64_t *ticket, voi
 static void
 check_head(const struct wire_lane_head *head, const char *tor)
 {
-	if (strcmp(head->region, "lab") != 0 || strcmp(head->aggregator, "agg1") != 0 ||
-	    strcmp(tor, "tor1") != 0)
+	if (strcmp(head->region, "lab") != 0 ||
+	    strncmp(head->aggregator, "agg", 3) != 0 || strcmp(tor, "tor1") != 0)
 		abort();
 }
 
@@ -116,44 +114,36 @@ check(const struct world *world)
 /* ---- what the aggregator sends ------------------------------------------------------
  */
 
-static int
-send_bytes(struct world *world, const uint8_t *data, size_t len)
+static void
+send_bytes(const uint8_t *data, size_t len)
 {
-	struct intake_session *session = world->intake->sessions;
-	uint8_t *copy = malloc(len == 0 ? 1 : len); /* aligned, and exactly as long */
-	int r;
+	struct rm_link *link = fake_world_accepted(0);
 
-	if (copy == NULL)
-		return -ENOMEM;
-	if (len > 0)
-		memcpy(copy, data, len);
-	r = session->held == NULL
-		? intake_session_on_frame(session->link, copy, len, session)
-		: 0; /* a paused link hands over nothing */
-	free(copy);
-	return r;
+	if (link == NULL)
+		link = fake_world_connect("");
+	if (link != NULL)
+		(void)fake_link_hears(link, data, len);
 }
 
-static int
-send_hello(struct world *world, const char *region)
+static void
+send_hello(struct world *world, const char *region, const char *name)
 {
 	const struct wire_tor_state tor = { .tor = "tor1" };
 	const struct wire_hello hello = { .role = WIRE_ROLE_AGGREGATOR,
 		.version_min = WIRE_VERSION,
 		.version_max = WIRE_VERSION,
 		.region = region,
-		.id = "agg1",
+		.id = name,
 		.tors = &tor,
 		.tor_count = 1 };
 	struct wire_bytes bytes;
 
-	if (wire_write_hello(world->writer, &hello, &bytes) < 0)
-		return -ENOMEM;
-	return send_bytes(world, bytes.data, bytes.len);
+	if (wire_write_hello(world->writer, &hello, &bytes) == 0)
+		send_bytes(bytes.data, bytes.len);
 }
 
 /* A good message to start from, with some of its bytes replaced. */
-static int
+static void
 send_patched(struct world *world, bool is_incident, const uint8_t *data, size_t len)
 {
 	const struct wire_lane_head head = { "agg1", "lab", 7, ++world->seq };
@@ -173,77 +163,104 @@ send_patched(struct world *world, bool is_incident, const uint8_t *data, size_t 
 			: wire_write_summary(world->writer, &summary, &bytes);
 	copy = r == 0 ? malloc(bytes.len) : NULL;
 	if (copy == NULL)
-		return -ENOMEM;
+		return;
 	memcpy(copy, bytes.data, bytes.len);
 	for (size_t i = 0; i + 2 < len; i += 3)
 		copy[(data[i] | data[i + 1] << 8) % bytes.len] ^= data[i + 2];
-	r = send_bytes(world, copy, bytes.len);
+	send_bytes(copy, bytes.len);
 	free(copy);
-	return r;
 }
 
-static int
+/* As if so many aggregators had come already that there is room for no more. */
+static void
+send_one_too_many(struct world *world, const char *name)
+{
+	struct intake_counts *counts = &world->intake->counts;
+	const uint64_t others = INTAKE_MAX_PEERS - counts->peers;
+
+	counts->peers += others;
+	send_hello(world, "lab", name);
+	counts->peers -= others;
+}
+
+static void
 step(struct world *world, uint8_t what, const uint8_t *data, size_t len)
 {
 	static const int says[] = { 0, -ENOBUFS, -EBADMSG, -ENOMEM };
+	static const char *const names[] = { "agg1", "agg2", "agg3", "" };
+	struct rm_link *link;
 
-	switch (what % 8) {
+	switch (what % 11) {
 	case 0:
-		return send_bytes(world, data, len);
+		send_bytes(data, len);
+		break;
 	case 1:
-		return send_hello(world, what & 8 ? "full" : "lab");
+		send_hello(world, what & 16 ? "full" : "lab", names[what >> 5 & 3]);
+		break;
 	case 2:
-		return send_patched(world, false, data, len);
+		send_patched(world, false, data, len);
+		break;
 	case 3:
-		return send_patched(world, true, data, len);
+		send_patched(world, true, data, len);
+		break;
 	case 4: /* again, what came before */
 		world->seq -= world->seq > 0;
-		return send_patched(world, (what & 8) != 0, NULL, 0);
+		send_patched(world, (what & 16) != 0, NULL, 0);
+		break;
 	case 5:
-		world->take_says = says[what >> 3 & 3];
-		if (world->take_says == 0 && world->intake->sessions->held != NULL)
-			intake_session_retry(world->intake->sessions);
+		world->take_says = says[what >> 4 & 3];
 		break;
 	case 6:
 		intake_durable(world->intake,
-		    what & 8 ? WIRE_LANE_INCIDENT : WIRE_LANE_SUMMARY, world->tickets);
+		    what & 16 ? WIRE_LANE_INCIDENT : WIRE_LANE_SUMMARY, world->tickets);
+		break;
+	case 7:
+		fake_world_pass((what >> 4) * 100 * RM_NS_PER_MS);
+		break;
+	case 8:
+		link = fake_world_accepted(0);
+		if (link != NULL && what & 16)
+			fake_link_ends(link, what & 32 ? -ECONNRESET : 0);
+		else if (link != NULL)
+			fake_link_blocks(link, what & 32);
+		break;
+	case 9:
+		send_one_too_many(world, names[what >> 5 & 3]);
 		break;
 	default:
-		world->seq += what >> 3;
+		world->seq += what >> 4;
 		break;
 	}
-	return 0;
 }
 
 /* ---- life -------------------------------------------------------------------------
  */
 
-static int
+static void
 begin(struct world *world)
 {
 	static const struct intake_options options = { .name = "an1",
 		.incarnation = 1,
-		.max_sessions = 4,
+		.max_sessions = 2,
 		.silence_ns = RM_NS_PER_S };
 	const struct intake_callbacks callbacks = { .on_hello = on_hello,
 		.on_gone = on_session,
+		.on_left = on_session,
 		.on_heard = on_session,
 		.take = take,
 		.on_summary = on_summary,
 		.on_incident = on_incident,
 		.on_drilled = on_drilled,
 		.arg = world };
-	struct rm_address peer = { 0 };
-	int fds[2];
 
 	rm_log_set_sink(quiet, NULL);
+	fake_world_begin();
 	world->writer = wire_writer_new();
 	if (world->writer == NULL || rm_loop_new(&world->loop) < 0 ||
 	    intake_new(world->loop, &options, &callbacks, &world->intake) < 0 ||
-	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) < 0)
-		return -ENOMEM;
-	close(fds[1]); /* nobody reads the answers */
-	return intake_accept(fds[0], &peer, world->intake);
+	    rm_listener_new(
+		world->loop, NULL, intake_accept, world->intake, &world->listener) < 0)
+		abort();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -252,9 +269,9 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct world world = { 0 };
-	int r = begin(&world);
 
-	for (int i = 0; i < MAX_MESSAGES && size >= 3 && r >= 0; i++) {
+	begin(&world);
+	for (int i = 0; i < MAX_MESSAGES && size >= 3; i++) {
 		size_t len = (size_t)data[1] | (size_t)data[2] << 8;
 		uint8_t what = data[0];
 
@@ -262,15 +279,15 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		size -= 3;
 		if (len > size)
 			len = size;
-		r = step(&world, what, data, len);
+		step(&world, what, data, len);
 		data += len;
 		size -= len;
 		check(&world);
 	}
 	intake_free(world.intake);
-	/* libevent lets go of a closed link in its next turn. */
-	event_base_loop(rm_loop_base(world.loop), EVLOOP_NONBLOCK);
+	rm_listener_free(world.listener);
 	rm_loop_free(world.loop);
 	wire_writer_free(world.writer);
+	fake_world_end();
 	return 0;
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "analyzer/localise.h"
+#include "tests/support/failing_malloc.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -40,6 +41,8 @@ tell(struct world *world, const char *tor, uint8_t what, const uint8_t counts[3]
 		    .lost_unknown = what & 64 ? counts[2] : 0,
 		    .flows = counts[1] / 2u,
 		    .flows_dead = counts[2] / 2u,
+		    .flows_partial = counts[0] / 8u,
+		    .flows_silent = counts[2] / 2u,
 		    .samples = path },
 		{ .dst_tor = tors[(counts[0] >> 2) % 4],
 		    .path = "tor1@10.0.0.1 s1@10.1.0.1 tor2@10.2.0.1",
@@ -107,12 +110,18 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			localise_tor_verdict(world.localise, tor, what & 4, what & 8,
 			    (rm_mono_t){ world.now_ns });
 			localise_rack_heard(world.localise, tor, what & 16);
+			if (what & 32)
+				localise_rack_found(world.localise, tor, "rnic-down",
+				    (rm_mono_t){ world.now_ns });
 		} else {
 			while (at + len < size && len + 1 < TEXT && data[at + len] != 0)
 				len++;
 			memcpy(path, data + at, len);
 			at += len + (at + len < size);
+			if (what & 128) /* of what it needs for that */
+				failing_malloc_arm(1 + counts[0] % 16u);
 			tell(&world, tor, what, counts, path);
+			(void)failing_malloc_disarm();
 		}
 		judge(&world, (int64_t)(what & 12) * RM_NS_PER_S / 8);
 	}

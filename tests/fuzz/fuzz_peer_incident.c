@@ -27,8 +27,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			abort();
 		if (rm_incidents_adopt(incidents, &incident, true) != 0)
 			abort();
-		if (!rm_incidents_end(
-			incidents, incident.id, incident.changed, (rm_mono_t){ 1 }))
+		if (!rm_incidents_end(incidents, incident.id, incident.changed,
+			incident.told_resolved, (rm_mono_t){ 1 }))
 			abort();
 	}
 	rm_incidents_free(incidents);

@@ -41,6 +41,15 @@ tls_once(void)
 	return tls;
 }
 
+/* As a link does it. */
+static int
+step(struct tls_stream *stream, const char **identity, struct rm_why *why)
+{
+	int r = tls_stream_greeted(stream, why);
+
+	return r < 0 ? r : tls_stream_handshake(stream, identity, why);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
@@ -61,13 +70,12 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 
 		evbuffer_add(in, data + at, n);
 		at += n;
-		r = tls_stream_handshake(stream, &identity, &why);
+		r = step(stream, &identity, &why);
 	}
 	/* Nobody can, by chance, prove that he has a key. */
 	if (r == 0 || identity != NULL)
 		abort();
-	if (r != -EAGAIN &&
-	    (why.text[0] == '\0' || tls_stream_handshake(stream, &identity, &why) != r))
+	if (r != -EAGAIN && (why.text[0] == '\0' || step(stream, &identity, &why) != r))
 		abort();
 	tls_stream_end(stream);
 	tls_stream_free(stream);

@@ -1,9 +1,13 @@
-/* Any bytes: a consistent topology whose paths can be counted, or one sentence. */
+/*
+ * Any bytes: a consistent topology whose paths can be counted, or one sentence. Then
+ * once more without one of the allocations.
+ */
 #include <stdlib.h>
 #include <string.h>
 
 #include "rackmesh/fabric/topology.h"
 #include "rackmesh/fabric/topology_paths.h"
+#include "tests/support/failing_malloc.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
@@ -69,6 +73,39 @@ check_paths(const struct rm_topology *topology)
 	free(loads);
 }
 
+static void
+check_words(const struct rm_topology *topology)
+{
+	if (!rm_name_valid(rm_topology_region(topology)))
+		abort();
+	for (size_t i = 0; i < rm_topology_planes(topology); i++)
+		if (!rm_name_valid(rm_topology_plane(topology, i)))
+			abort();
+	for (size_t i = 0; i < rm_topology_warnings(topology); i++)
+		if (rm_topology_warning(topology, i)[0] == 0)
+			abort();
+	for (size_t i = 0; i < rm_topology_switches(topology); i++)
+		if (rm_switch_role_word(rm_topology_switch(topology, i)->role)[0] == 0)
+			abort();
+}
+
+/* It ends in nothing, and nothing is left of it. */
+static void
+without_memory(const uint8_t *data, size_t len, unsigned n)
+{
+	struct rm_topology *topology = NULL;
+	struct rm_why why = { 0 };
+	int r;
+
+	failing_malloc_arm(n);
+	r = rm_topology_parse("f", (const char *)data, len, &topology, &why);
+	if (!failing_malloc_disarm() && r == 0)
+		abort();
+	if (r < 0 && topology != NULL)
+		abort();
+	rm_topology_free(topology);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
@@ -80,9 +117,12 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 			abort();
 		return 0;
 	}
+	check_words(topology);
 	check_switches(topology);
 	check_links(topology);
 	check_paths(topology);
 	rm_topology_free(topology);
+	for (unsigned n = 1; n < 64; n += 1 + len % 7)
+		without_memory(data, len, n);
 	return 0;
 }

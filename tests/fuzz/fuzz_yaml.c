@@ -1,8 +1,16 @@
-/* Any bytes: a tree that can be walked in full, or one sentence. */
+/*
+ * Any bytes: a tree that can be walked in full, or one sentence. Then once more without
+ * one of the allocations, and of some as a file.
+ */
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "rackmesh/base/yaml.h"
+#include "tests/support/failing_malloc.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
@@ -38,19 +46,57 @@ walk(const struct rm_yaml_node *node, unsigned depth)
 	}
 }
 
+/* What was said, and no tree: or a tree. */
+static int
+look(int r, struct rm_yaml *yaml, const struct rm_why *why, const char *name)
+{
+	if (r < 0) {
+		if (yaml != NULL || strncmp(why->text, name, strlen(name)) != 0)
+			abort();
+		return r;
+	}
+	if (rm_yaml_root(yaml) != NULL)
+		walk(rm_yaml_root(yaml), 1);
+	rm_yaml_free(yaml);
+	return 0;
+}
+
+static void
+from_file(const uint8_t *data, size_t len, int wanted)
+{
+	struct rm_yaml *yaml = NULL;
+	struct rm_why why = { 0 };
+	char path[32];
+	int fd = memfd_create("yaml", MFD_CLOEXEC), r;
+
+	if (fd < 0 || write(fd, data, len) != (ssize_t)len)
+		abort();
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	r = rm_yaml_load(path, &yaml, &why);
+	if (look(r, yaml, &why, path) != wanted)
+		abort();
+	close(fd);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	struct rm_yaml *yaml = NULL;
 	struct rm_why why = { 0 };
+	int r, again;
+	bool spared;
 
-	if (rm_yaml_parse("f", (const char *)data, len, &yaml, &why) < 0) {
-		if (yaml != NULL || strncmp(why.text, "f:", 2) != 0)
-			abort();
-		return 0;
-	}
-	if (rm_yaml_root(yaml) != NULL)
-		walk(rm_yaml_root(yaml), 1);
+	r = rm_yaml_parse("f", (const char *)data, len, &yaml, &why);
+	r = look(r, yaml, &why, "f:");
+	if (len % 16 == 0)
+		from_file(data, len, r);
+	yaml = NULL;
+	failing_malloc_arm((unsigned)(1 + len % 61));
+	again = rm_yaml_parse("f", (const char *)data, len, &yaml, &why);
+	spared = failing_malloc_disarm();
+	if ((again < 0 && yaml != NULL) || (again != r && (spared || again != -ENOMEM)))
+		abort();
 	rm_yaml_free(yaml);
+	rm_yaml_free(NULL);
 	return 0;
 }

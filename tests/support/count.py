@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """Adds up what every test level reported, and ends with one line:
-"N passed, N failed, N skipped". Exits 1 when a test failed or none ran."""
+"N passed, N failed, N skipped". Exits 1 when a test failed or none ran. What was tried
+again is in NAME.again.xml, and counts in place of what NAME.xml says of it."""
 
 import pathlib
 import re
@@ -32,13 +33,23 @@ def count_case(case, totals):
         totals["passed"] += 1
 
 
+def cases(report):
+    return ElementTree.parse(report).getroot().iter("testcase") if report.exists() else ()
+
+
+def name_of(case):
+    return case.get("classname"), case.get("name")
+
+
 def main():
     reports = pathlib.Path(sys.argv[1])
     totals = {"passed": 0, "failed": 0, "skipped": 0}
     for report in sorted(reports.glob("*.xml")):
         before = dict(totals)
-        for case in ElementTree.parse(report).getroot().iter("testcase"):
-            count_case(case, totals)
+        again = {name_of(case) for case in cases(report.with_suffix(".again.xml"))}
+        for case in cases(report):
+            if name_of(case) not in again:
+                count_case(case, totals)
         each = ", ".join(f"{totals[k] - before[k]} {k}" for k in totals)
         print(f"  {report.stem:24} {each}")
     checks = reports / "checks.txt"

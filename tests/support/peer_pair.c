@@ -24,8 +24,10 @@ struct node {
 	rm_mono_t running, stopped; /* since */
 	bool delivers;
 	uint8_t agents; /* by bit: are connected to it */
-	/* When each agent last heard of it; when it began to be able. */
+	/* When each agent last heard of it, and whether it said that it delivers; when
+	 * it began to be able. */
 	rm_mono_t agent_heard[AGENTS];
+	bool agent_told[AGENTS];
 	rm_mono_t able;
 };
 
@@ -113,9 +115,16 @@ own_of(const struct pair *pair, int i)
 		.asked = count_bits(node->agents),
 	};
 
-	for (int a = 0; a < AGENTS; a++)
-		own.lost += (node->agents >> a & 1) != 0 &&
-			    rm_mono_since(pair->now, other->agent_heard[a]) > LIVE_NS;
+	for (int a = 0; a < AGENTS; a++) {
+		const bool lost =
+		    rm_mono_since(pair->now, other->agent_heard[a]) > LIVE_NS;
+
+		if ((node->agents >> a & 1) == 0)
+			continue;
+		own.lost += lost;
+		own.mute += !lost && !other->agent_told[a];
+		own.relay += !node->agent_told[a];
+	}
 	return own;
 }
 
@@ -152,16 +161,12 @@ could_speak(const struct pair *pair, int i)
 	       rm_mono_since(pair->now, node->running) >= SETTLED_NS;
 }
 
-/* One that speaks and delivers; and while they do not hear each other, though agents
- * hear both, one that only speaks has to do. */
+/* One that speaks and delivers. */
 static bool
 is_heard_outside(const struct pair *pair)
 {
-	const bool hear =
-	    pair->linked && rm_mono_since(pair->now, pair->linked_since) >= SETTLED_NS;
-
 	for (int i = 0; i < 2; i++)
-		if (speaks(&pair->nodes[i]) && (pair->nodes[i].delivers || !hear))
+		if (speaks(&pair->nodes[i]) && pair->nodes[i].delivers)
 			return true;
 	return false;
 }
@@ -195,8 +200,10 @@ step(struct pair *pair, unsigned steps)
 		if (nodes[i].life != LIVES)
 			continue;
 		for (int a = 0; a < AGENTS; a++)
-			if ((nodes[i].agents >> a & 1) != 0)
+			if ((nodes[i].agents >> a & 1) != 0) {
 				nodes[i].agent_heard[a] = pair->now;
+				nodes[i].agent_told[a] = nodes[i].delivers;
+			}
 		peer_judge(&nodes[i].peer, &own, pair->now);
 		pair->figures.turns += nodes[i].peer.taken - taken;
 	}

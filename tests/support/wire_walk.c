@@ -216,9 +216,12 @@ walk_focus(const uint8_t *data, size_t len)
 static int
 walk_ping(const uint8_t *data, size_t len)
 {
-	uint64_t now_ns;
+	struct wire_ping view;
+	int r = wire_open_ping_ending(&view, data, len);
 
-	return wire_open_ping(&now_ns, data, len);
+	if (r == 0)
+		walk_text(view.ending);
+	return r;
 }
 
 static int
@@ -306,6 +309,13 @@ walk_standing(const uint8_t *data, size_t len)
 
 		wire_standing_tor(&view, i, &tor);
 		walk_text(tor.tor);
+	}
+	PROMISE(view.role_count <= WIRE_MAX_TORS);
+	for (size_t i = 0; i < view.role_count; i++) {
+		struct wire_tor_role role;
+
+		wire_standing_role(&view, i, &role);
+		walk_text(role.tor);
 	}
 	return 0;
 }

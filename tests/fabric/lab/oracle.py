@@ -12,6 +12,7 @@ import collections
 import contextlib
 import dataclasses
 import http.server
+import itertools
 import json
 import os
 import pathlib
@@ -88,7 +89,7 @@ class Judge:
     def trouble(self, name, kind, begins):
         self._note("trouble", name=name, begins=begins)
         with self._lock:
-            self._troubles.append((kind, name, begins))
+            self._troubles.append((time.monotonic(), kind, name, begins))
 
     def watch(self, aggregators):
         """From now on their accounts are looked at. [[name, netns, address, port], ...]"""
@@ -132,6 +133,26 @@ class Judge:
         )
         return [f"{count} x {what}" for what, count in wrong.items()]
 
+    def twice(self):
+        """Faults of RNICs that Alertmanager, the last of the sinks, told of more than once.
+        Its re-sends of what goes on are no news."""
+        wrong = []
+        for i, fault in enumerate(self._faults):
+            if fault.alertname != "RackmeshRnic":
+                continue
+            later = (each.begin for each in self._faults[i + 1 :] if each.part == fault.part)
+            end = next(later, float("inf"))
+            said = [
+                each
+                for each in self._sinks[-1].since(0)
+                if fault.names(each) and fault.begin <= each.at < end
+            ]
+            words = [status for status, _ in itertools.groupby(each.status for each in said)]
+            if len(words) > 2:
+                when = [f"{each.status} {each.at - fault.begin:.1f}" for each in said]
+                wrong.append(f"{fault.kind} at {fault.begin:.1f}: {', '.join(when)}")
+        return wrong
+
     def told(self):
         """{sink: notifications}, {alertname: firing ones at either sink}"""
         each = collections.Counter(
@@ -150,9 +171,11 @@ class Judge:
 
     def incidents(self, database):
         """(how many incidents anybody was told of, those that the database lacks, those that
-        it has and that accuse somebody whom no fault of ours ever befell)"""
+        it has and that accuse somebody whom no fault of ours ever befell, and those that
+        it lacks for they were told while a clock stood years back: InfluxDB refuses what
+        is older than it keeps)"""
         told = {
-            each.annotations["incident"]: f"{each} at {each.at:.1f}"
+            each.annotations["incident"]: each
             for sink in self._sinks
             for each in sink.since(0)
         }
@@ -168,8 +191,22 @@ class Judge:
             for row in rows
             if row["part_type"] in types and row["part"] not in parts
         ]
-        lost = [what for which, what in told.items() if which not in stated]
-        return [len(told), lost, strange]
+        absent = [each for which, each in told.items() if which not in stated]
+        old = [each for each in absent if self._years_back(each.at)]
+        lost = [f"{each} at {each.at:.1f}" for each in absent if each not in old]
+        return [len(told), lost, strange, len(old)]
+
+    def _years_back(self, at):
+        """Whether a clock stood years back then, or had a moment before."""
+        since = {}
+        for when, kind, name, begins in self._troubles:
+            if kind != "ClockJumped" or not name.endswith("-10y"):
+                continue
+            if begins:
+                since[name] = when
+            elif since.pop(name, when) <= at <= when + STARTS_S:
+                return True
+        return any(when <= at for when in since.values())
 
     def accounts(self):
         """What the looking at accounts has come to: looks, mistakes, looks at a lane that

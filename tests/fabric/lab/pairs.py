@@ -21,7 +21,9 @@ def second_of(tor):
 
 class PairLab(Lab):
     """aggregators: the primaries by ToR; seconds: those that stand by. analyzers: 2 of
-    them when there is one."""
+    them when there is one, unless ANALYZERS says otherwise."""
+
+    ANALYZERS = 2
 
     def __init__(self, fabric, folder, **options):
         self.seconds = {}
@@ -30,6 +32,8 @@ class PairLab(Lab):
 
     def _analyzer(self, alertmanagers, webhooks, influx, more):
         first = super()._analyzer(alertmanagers, webhooks, influx, more)
+        if self.ANALYZERS == 1:
+            return first
         name = "analyzer2"
         options = {
             "name": name,
@@ -49,7 +53,8 @@ class PairLab(Lab):
         both = {name: f"{self.fabric.management[name]}:{LINK_AGGREGATOR}"
                 for name in (first, second)}
         if self.analyzer is not None:
-            places = [self.fabric.management[name] for name in ("analyzer", "analyzer2")]
+            names = ("analyzer", "analyzer2")[:self.ANALYZERS]
+            places = [self.fabric.management[name] for name in names]
             more = merged(more, {"analyzers": [f"{at}:{LINK_ANALYZER}" for at in places]})
         options = {
             "name": second,
@@ -81,6 +86,9 @@ class PairLab(Lab):
         ]
         return super()._agent(host, dial, merged(more, {"aggregators": both}), variables)
 
+    def aggregator_daemons(self):
+        return [*super().aggregator_daemons(), *self.seconds.values()]
+
     def start(self):
         self._sockets.mkdir(exist_ok=True)
         for daemon in (self.second_analyzer, *self.seconds.values()):
@@ -104,7 +112,7 @@ class PairWorld(World):
 
     def _lay(self, undo, racks, spines, names, relays):
         more = [second_of(tor) for tor in racks]
-        if "analyzer" in names:
+        if "analyzer" in names and self.LAB.ANALYZERS == 2:
             more.append("analyzer2")
         return super()._lay(undo, racks, spines, (*names, *more), relays)
 

@@ -119,9 +119,10 @@ class Process:
         status = self._popen.poll() if self._popen else None
         return f"{self.name} ended with {status}; the end of {self.log}:\n{self.tail()}"
 
-    def tail(self, lines=15):
+    def tail(self, lines=15, width=None):
         with contextlib.suppress(OSError):
-            return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:])
+            last = self.log.read_text(errors="replace").splitlines()[-lines:]
+            return "\n".join(line[:width] for line in last)
         return "(no log)"
 
     def state(self):

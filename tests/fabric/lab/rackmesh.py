@@ -1,6 +1,7 @@
 """All daemons of a small region on a fabric: configs, processes, and what they say."""
 
 import contextlib
+import os
 import pathlib
 import shutil
 import subprocess
@@ -24,6 +25,9 @@ LINK_ANALYZER = 7491  # aggregators dial this, too
 LEADER_S = 15
 PROBED_S = 30
 DRILL_LIMIT = 10000
+# Emulation makes everything dear: what part of a core an agent takes there is no measure,
+# and one that slows down for it tells of the end of a fault after a minute and more.
+EMULATED = os.environ.get("RACKMESH_EMULATED") == "1"
 
 
 def centres(racks, controllers=1, etcd=0, analyzer=False, influx=False):
@@ -100,6 +104,7 @@ class Lab:
         self.build = build
         self._family = family
         self.authority = None if plaintext else Authority(self.folder / "tls")
+        self.identities = {}  # {daemon: its URI}
         for place in ("config", "log", "state"):
             (self.folder / place).mkdir(parents=True, exist_ok=True)
         # A socket's path must be short, whatever folder we were given.
@@ -127,12 +132,16 @@ class Lab:
         return path
 
     def credentials(self, role, name, tors=(), **terms):
-        """What a daemon's config says of them; made anew each time. terms: see Authority."""
+        """What a daemon's config says of them, made anew. terms: see Authority."""
         if self.authority is None:
             return {"plaintext": True}
         region = "*" if role == "analyzer" else REGION
-        uri = identity(region, role, name, tors)
-        return self.authority.issue(uri, name, **terms).options()
+        self.identities[name] = identity(region, role, name, tors)
+        return self.renew(name, **terms).options()
+
+    def renew(self, name, **terms):
+        """New files in the place of those that its daemon has."""
+        return self.authority.issue(self.identities[name], name, **terms)
 
     def _daemon(self, kind, name, place, port, options, variables=None):
         face = self.fabric.face(name)
@@ -187,10 +196,14 @@ class Lab:
         )
 
     def _analyzer(self, alertmanagers, webhooks, influx, more):
+        """All that it judges by is in the folder "recordings", for `sim --replay`."""
+        recordings = self.folder / "recordings"
+        recordings.mkdir(exist_ok=True)
         options = {
             "name": "analyzer",
             "listen": f"{self.fabric.management['analyzer']}:{LINK_ANALYZER}",
             "state_folder": str(self.folder / "state" / "analyzer"),
+            "record": {"folder": str(recordings), "max_mib": 64},
             "alerts": {"alertmanagers": alertmanagers, "webhooks": webhooks},
             **self.credentials("analyzer", "analyzer"),
         }
@@ -253,6 +266,8 @@ class Lab:
             ],
             **self.credentials("agent", host.name),
         }
+        if EMULATED:
+            options["limits"] = {"cpu_percent": 0}
         return self._daemon(
             "host-agent", host.name, host.netns, AGENT_PORT, merged(options, more), variables
         )
@@ -281,6 +296,9 @@ class Lab:
 
     def wait_leader(self, seconds=LEADER_S):
         return until("a controller leads", seconds, self.leader)
+
+    def aggregator_daemons(self):
+        return list(self.aggregators.values())
 
     def import_topology(self, content=None, leader=None):
         """Through the leader, as a person does it."""

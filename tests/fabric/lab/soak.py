@@ -1,5 +1,6 @@
-"""The world of the hour of troubles: state on small disks, clocks that can jump, and beside
-the analyzer of the racks a second one, with books that can be checked to the last point."""
+"""The world of the hour of troubles: two aggregators per ToR, state on small disks, clocks
+that can jump, and beside the analyzer of the racks a second one, with books that can be
+checked to the last point."""
 
 import contextlib
 import pathlib
@@ -7,8 +8,8 @@ import pathlib
 from . import disk, fakeclock
 from .ca import Authority
 from .netns import nft
-from .rackmesh import ANALYZER_PORT, LINK_ANALYZER, Lab
-from .world import World
+from .pairs import PairLab, PairWorld, second_of
+from .rackmesh import ANALYZER_PORT, LINK_ANALYZER, aggregator_of
 
 YEAR_S = 365 * 86400
 # A clock that is ten years off believes no certificate of a usual life, and its links end:
@@ -20,9 +21,11 @@ POLICIES = {"retention_policy": "raw", "incident_retention_policy": "incidents"}
 JUMPING = ("tor-aggregator", "region-controller", "analyzer")
 
 
-class SoakLab(Lab):
+class SoakLab(PairLab):
     """books: an analyzer in the clear, for a feeder. clocks: {name: FakeClock}, of all but
     the agents: their kernel's stamps would not jump along. disks: {name: SmallDisk}."""
+
+    ANALYZERS = 1
 
     def __init__(self, fabric, folder, **options):
         self.clocks, self.disks, self.books = {}, {}, None
@@ -31,7 +34,7 @@ class SoakLab(Lab):
         Authority(pathlib.Path(folder) / "tls", **CERTIFICATES)
         try:
             super().__init__(fabric, folder, **options)
-            for daemon in (self.analyzer, self.books, *self.aggregators.values()):
+            for daemon in (self.analyzer, self.books, *self.every_aggregator()):
                 small = disk.SmallDisk(self.folder / "state" / daemon.name)
                 self._closing.callback(small.close)
                 self.disks[daemon.name] = small
@@ -64,6 +67,9 @@ class SoakLab(Lab):
         )
         return super()._analyzer(alertmanagers, webhooks, influx, more)
 
+    def every_aggregator(self):
+        return [*self.aggregators.values(), *self.seconds.values()]
+
     @property
     def books_address(self):
         return f"{self.fabric.management[BOOKS]}:{LINK_ANALYZER}"
@@ -90,7 +96,7 @@ class FarSink:
         """It is not ours."""
 
 
-class SoakWorld(World):
+class SoakWorld(PairWorld):
     LAB = SoakLab
     SINK = FarSink
 
@@ -118,8 +124,13 @@ class SoakWorld(World):
     def daemons(self):
         lab = self.lab
         every = [lab.analyzer, lab.books, *lab.controllers]
-        every += [*lab.aggregators.values(), *lab.agents.values()]
+        every += [*lab.every_aggregator(), *lab.agents.values()]
         return {each.name: each for each in every}
+
+    @staticmethod
+    def pair(tor):
+        """Names of the ToR's two aggregators."""
+        return {aggregator_of(tor), second_of(tor)}
 
     def processes(self):
         return {**self.daemons(), **self.engines()}

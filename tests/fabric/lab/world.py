@@ -30,6 +30,7 @@ class World:
     etcd: how many members, 0: the topology file. token_s: see Etcd. analyzer: its options
     ({}: all usual), or None. influx: whether its history goes there."""
 
+    opened = []  # those that are not closed yet
     LAB = Lab
     SINK = Sink  # or who only knows where somebody else listens
 
@@ -95,6 +96,7 @@ class World:
                 )
             )
             self._undo = undo.pop_all()
+        self.opened.append(self)
 
     def _lay(self, undo, racks, spines, names, relays):
         return undo.enter_context(Fabric(racks, spines, names, relays))
@@ -132,6 +134,8 @@ class World:
         return self.plain.since(mark[0]) + self.grouped.since(mark[1])
 
     def close(self):
+        if self in self.opened:
+            self.opened.remove(self)
         with uninterrupted():
             self._undo.close()
 

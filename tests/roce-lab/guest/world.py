@@ -1,7 +1,7 @@
 """All daemons on the Soft-RoCE fabric: one region controller, one aggregator per ToR, one
 agent per host that has only this host's RNICs, and a webhook that listens."""
 
-from lab.rackmesh import Lab, merged
+from lab.rackmesh import Lab
 from lab.wait import until
 from lab.world import World
 
@@ -11,11 +11,6 @@ class RoceLab(Lab):
 
     def _rnic(self, rnic):
         return {**super()._rnic(rnic), "transport": self.fabric.transport}
-
-    def _agent(self, host, dial, more, variables):
-        """Emulation makes everything dear: what part of a core it takes is no measure."""
-        unlimited = merged({"limits": {"cpu_percent": 0}}, more)
-        return super()._agent(host, dial, unlimited, variables)
 
     def close(self):
         """Agents one after the other: each takes its hooks out of functions that the others

@@ -92,6 +92,7 @@ class Machine:
             "COLUMNS": size.columns,
         }
         lines = [f"{name}={shlex.quote(str(value))}" for name, value in words.items()]
+        lines.append("export RACKMESH_EMULATED=1")
         for name in PASSED_ON:
             if name in os.environ:
                 lines.append(f"export {name}={shlex.quote(os.environ[name])}")

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define JUMP_NS (INT64_C(87600) * 3600 * RM_NS_PER_S)
 #define WALL_BASE (INT64_C(1700000000) * RM_NS_PER_S)
 #define ROW_INTERVAL_NS (10 * RM_NS_PER_S)
 #define PATH_TEXT 96
@@ -314,6 +315,8 @@ count_flow(struct fabric *fabric, const struct rack *rack, struct flow *flow)
 	row->sent += flow->sent;
 	row->flows++;
 	row->flows_dead += flow->sent >= 2 && flow->answered == 0;
+	row->flows_partial += flow->answered > 0 && flow->answered < flow->sent;
+	row->flows_silent += flow->sent > 0 && flow->answered == 0;
 	if (pair_is_counted(fabric, rack, flow->dst)) {
 		row->lost_forward += flow->forward;
 		row->lost_reverse += flow->reverse;
@@ -372,12 +375,12 @@ post(struct fabric *fabric, struct wire_bytes bytes)
 	*at = message;
 }
 
+/* From its beginning on, for good. */
 static bool
-is_mute(const struct fabric *fabric, size_t tor)
+is_from_now_on(const struct fabric *fabric, enum fabric_fault_kind kind, size_t tor)
 {
 	for (size_t i = 0; i < fabric->fault_count; i++)
-		if (fabric->faults[i].kind == FABRIC_MUTE &&
-		    fabric->faults[i].tor == tor &&
+		if (fabric->faults[i].kind == kind && fabric->faults[i].tor == tor &&
 		    fabric->now_ns >= fabric->faults[i].from_ns)
 			return true;
 	return false;
@@ -388,14 +391,16 @@ summarise(struct fabric *fabric, size_t tor)
 {
 	static char names[FABRIC_MAX_TORS][16];
 	struct rack *rack = &fabric->racks[tor];
-	const uint64_t end = (uint64_t)(WALL_BASE + fabric->now_ns);
+	const int64_t jump_ns = is_from_now_on(fabric, FABRIC_CLOCK, tor) ? JUMP_NS : 0;
+	const uint64_t end = (uint64_t)(WALL_BASE + jump_ns + fabric->now_ns);
 	char name[32];
 	struct wire_summary summary = {
 		.head = { "agg", "r1", 77 + tor, ++rack->seq },
 		.tor = name,
 		.start_wall_ns = end - (uint64_t)RM_NS_PER_S,
 		.end_wall_ns = end,
-		.paths_start_wall_ns = (uint64_t)(WALL_BASE + rack->rows_from_ns),
+		.paths_start_wall_ns =
+		    (uint64_t)(WALL_BASE + jump_ns + rack->rows_from_ns),
 	};
 	struct wire_bytes bytes;
 	uint64_t lost = 0;
@@ -409,7 +414,7 @@ summarise(struct fabric *fabric, size_t tor)
 	    fabric->now_ns - rack->rows_from_ns >= ROW_INTERVAL_NS)
 		fill_rows(fabric, tor, &summary, names);
 	rack->was_lossy = lost > 0;
-	if (is_mute(fabric, tor))
+	if (is_from_now_on(fabric, FABRIC_MUTE, tor))
 		return;
 	if (wire_write_summary(fabric->writer, &summary, &bytes) < 0)
 		abort();

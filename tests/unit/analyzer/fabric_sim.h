@@ -30,6 +30,7 @@ enum fabric_fault_kind {
 	FABRIC_REPLIES,   /* replies from tor to tor `spine`, `share` of flows */
 	FABRIC_RNIC,      /* RNIC 0 of `tor`, both ways, for `share` of the time */
 	FABRIC_MUTE,      /* rows of `tor` do not come */
+	FABRIC_CLOCK,     /* that of `tor`'s aggregator stands ten years ahead */
 };
 
 struct fabric_fault {

@@ -496,6 +496,71 @@ what_is_silent_for_a_day_was_taken_away(void **state)
 	blind_free(blind);
 }
 
+/* 2026-11-20 04:10 UTC */
+#define ENDS_S 1795147800
+
+static void
+a_certificate_that_ends_is_one_incident_per_daemon(void **state)
+{
+	struct rm_verdict of_a1 = { .part = {
+					.type = RM_PART_AGGREGATOR, .name = "a1" } };
+	struct rm_verdict of_c1 = { .part = {
+					.type = RM_PART_CONTROLLER, .name = "c1" } };
+	struct rm_verdict ours = { .part = { .type = RM_PART_ANALYZER, .name = "x" } };
+	struct blind *blind = new_blind();
+	char sentence[RM_SENTENCE_BYTES];
+	const struct rm_verdict *v;
+
+	hear_all(blind, 20);
+	blind_certificates(blind, "r1", "a1", ENDS_S, "c1", ENDS_S + 60);
+	blind_certificates(blind, "r1", "a2", 0, "c1", ENDS_S + 60);
+	blind_certificates(blind, "r1", "a3", 0, "no name", ENDS_S);
+	blind_certificates(blind, "r1", "nobody", ENDS_S, "c2", ENDS_S);
+	blind_own_certificate(blind, "x", ENDS_S);
+	assert_int_equal(judge(blind, 20, &v), 3);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(v[i].kind, RM_KIND_CERTIFICATE_ENDING);
+	assert_true(rm_part_equal(&v[0].part, &ours.part));
+	assert_true(rm_part_equal(&v[1].part, &of_a1.part));
+	assert_true(rm_part_equal(&v[2].part, &of_c1.part));
+	assert_string_equal(v[1].evidence.observed, "ends 2026-11-20 04:10 UTC");
+	assert_string_equal(v[2].evidence.observed, "ends 2026-11-20 04:11 UTC");
+	rm_verdict_sentence(&v[2], sentence, sizeof(sentence));
+	assert_non_null(strstr(sentence, "Controller c1 "));
+
+	/* a1 comes with a new one, and hears of another controller; a2 still has c1. */
+	blind_connected(blind, "r1", "a1", &tors[0], 1, at(21));
+	blind_own_certificate(blind, "x", 0);
+	hear_all(blind, 21);
+	assert_int_equal(judge(blind, 21, &v), 1);
+	assert_true(rm_part_equal(&v[0].part, &of_c1.part));
+	assert_int_equal(blind_health(blind, &of_a1, at(21)), RM_HEALTH_GOOD);
+	assert_int_equal(blind_health(blind, &ours, at(21)), RM_HEALTH_GOOD);
+	blind_certificates(blind, "r1", "a2", 0, "", 0);
+	assert_int_equal(judge(blind, 21, &v), 0);
+	assert_int_equal(blind_health(blind, &of_c1, at(21)), RM_HEALTH_GOOD);
+	/* From whom nothing is heard, nothing is known. */
+	assert_int_equal(blind_health(blind, &of_c1, at(40)), RM_HEALTH_UNKNOWN);
+	blind_free(blind);
+}
+
+/* Silence says more than a certificate. */
+static void
+of_a_silent_aggregator_nothing_is_said_of_certificates(void **state)
+{
+	struct blind *blind = new_blind();
+	const struct rm_verdict *v;
+
+	hear_all(blind, 20);
+	blind_certificates(blind, "r1", "a1", ENDS_S, "c1", ENDS_S);
+	blind_disconnected(blind, "r1", "a1", at(20));
+	hear(blind, "a2", "tor2", 24);
+	hear(blind, "a3", "tor3", 24);
+	assert_int_equal(judge(blind, 24, &v), 1);
+	assert_int_equal(v[0].kind, RM_KIND_AGGREGATOR_DOWN);
+	blind_free(blind);
+}
+
 int
 main(void)
 {
@@ -525,6 +590,9 @@ main(void)
 		cmocka_unit_test(a_silent_region_is_one_alert),
 		cmocka_unit_test(our_own_stall_is_nobodys_silence),
 		cmocka_unit_test(what_is_silent_for_a_day_was_taken_away),
+		cmocka_unit_test(a_certificate_that_ends_is_one_incident_per_daemon),
+		cmocka_unit_test(
+		    of_a_silent_aggregator_nothing_is_said_of_certificates),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,6 +12,10 @@
 #include "analyzer/board.h"
 #include "rackmesh/fabric/verdict.h"
 
+#define NOW_NS (INT64_C(1700000000) * RM_NS_PER_S)
+
+static const rm_wall_t now = { NOW_NS };
+
 static void
 tell(struct board *board, uint64_t id, enum wire_incident_state state, const char *type,
     const char *part, const char *kind)
@@ -27,7 +31,7 @@ tell(struct board *board, uint64_t id, enum wire_incident_state state, const cha
 		.kind = kind,
 		.confidence = 0.9,
 		.opened_wall_ns = 1,
-		.changed_wall_ns = 1 + state,
+		.changed_wall_ns = (uint64_t)NOW_NS,
 		.sentence = "",
 		.evidence_json = "{}",
 	};
@@ -52,21 +56,24 @@ flows_to_what_a_rack_has_blamed_say_nothing_of_the_way(void **state)
 	struct board *board;
 
 	assert_int_equal(board_new(&board), 0);
-	assert_false(explained_by_racks(board, "lab", &link));
+	assert_false(explained_by_racks(board, "lab", &link, now));
 	sample(&link, "h7/r0", "h1/r0");
 	sample(&link, "h7/r0", "h2/r0");
 	sample(&link, "h2/r1", "h8/r0");
 	sample(&link, "h9/r0", "h3/r0");
-	assert_false(explained_by_racks(board, "lab", &link));
+	assert_false(explained_by_racks(board, "lab", &link, now));
 	tell(board, 1, WIRE_OPENED, "agent", "h2", "agent-frozen");
-	assert_false(explained_by_racks(board, "lab", &link)); /* half */
+	assert_false(explained_by_racks(board, "lab", &link, now)); /* half */
 	tell(board, 3, WIRE_OPENED, "agent", "h1", "certificate-ending");
-	assert_false(explained_by_racks(board, "lab", &link)); /* no fault of probes */
+	assert_false(
+	    explained_by_racks(board, "lab", &link, now)); /* no fault of probes */
 	tell(board, 2, WIRE_OPENED, "rnic", "h1/r0 or h11/r0", "rnic-down");
-	assert_true(explained_by_racks(board, "lab", &link));
-	assert_false(explained_by_racks(board, "field", &link));
+	assert_true(explained_by_racks(board, "lab", &link, now));
+	assert_false(explained_by_racks(board, "field", &link, now));
 	tell(board, 1, WIRE_RESOLVED, "agent", "h2", "agent-frozen");
-	assert_false(explained_by_racks(board, "lab", &link));
+	assert_true(explained_by_racks(board, "lab", &link, now)); /* until lately */
+	assert_false(explained_by_racks(
+	    board, "lab", &link, (rm_wall_t){ NOW_NS + 5 * RM_NS_PER_S }));
 	board_free(board);
 }
 
@@ -81,7 +88,7 @@ a_name_that_only_begins_like_it_is_another(void **state)
 	tell(board, 1, WIRE_OPENED, "host", "h1", "host-down");
 	tell(board, 2, WIRE_OPENED, "rnic", "h11/r01", "rnic-down");
 	tell(board, 3, WIRE_OPENED, "tor", "h11", "tor-down");
-	assert_false(explained_by_racks(board, "lab", &link));
+	assert_false(explained_by_racks(board, "lab", &link, now));
 	board_free(board);
 }
 

@@ -147,6 +147,41 @@ a_drill_goes_down_and_its_answer_comes_back(void **state)
 	assert_int_equal(f->drilled_token, 8);
 }
 
+static void
+tell_ending(struct aggregator *agg, const char *controller, uint64_t ends_s)
+{
+	const struct wire_ping ping = { 1, controller, ends_s };
+	struct wire_bytes bytes;
+
+	send_bytes(agg, wire_write_ping_ending(agg->writer, &ping, &bytes), &bytes);
+}
+
+/* As its aggregator has it from the controller itself; nonsense is nobody's. */
+static void
+a_controllers_certificate_that_ends_is_told(void **state)
+{
+	struct fixture *f = *state;
+	const struct intake_info *info;
+
+	hello(f, &f->agg);
+	info = intake_get(f->intake, 0);
+	tell_ending(&f->agg, "c1", 1795147800);
+	LOOPBACK_WAIT(f->loop, info->controller_ends_s == 1795147800);
+	assert_string_equal(info->controller, "c1");
+	assert_int_equal(info->ends_s, 0); /* no certificate at all */
+	tell_ending(&f->agg, "no name", 1795147800);
+	LOOPBACK_WAIT(f->loop, info->controller_ends_s == 0);
+	assert_string_equal(info->controller, "");
+	tell_ending(&f->agg, "c1", 7);
+	LOOPBACK_WAIT(f->loop, info->controller_ends_s == 7);
+	tell_ending(&f->agg, "c1", UINT64_MAX);
+	LOOPBACK_WAIT(f->loop, info->controller_ends_s == 0);
+	tell_ending(&f->agg, "c1", 7);
+	LOOPBACK_WAIT(f->loop, info->controller_ends_s == 7);
+	settle(f);
+	assert_int_equal(info->controller_ends_s, 0);
+}
+
 int
 main(void)
 {
@@ -158,6 +193,7 @@ main(void)
 		TEST(nobody_is_listened_to_before_a_hello),
 		TEST(connections_are_bounded),
 		TEST(a_drill_goes_down_and_its_answer_comes_back),
+		TEST(a_controllers_certificate_that_ends_is_told),
 	};
 
 	return cmocka_run_group_tests_name("intake_sessions", tests, NULL, NULL);

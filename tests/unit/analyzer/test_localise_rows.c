@@ -9,6 +9,9 @@
 
 #include <cmocka.h>
 
+#include "analyzer/localise_element.h"
+#include "tests/support/failing_malloc.h"
+
 #define WALL (INT64_C(1700000000) * RM_NS_PER_S)
 #define VIA(src, at, dst) src "@10.0.0.1 s1@" at " " dst "@10.2.0.1"
 
@@ -279,6 +282,118 @@ of_two_cables_between_the_same_switches_the_sick_one_is_told(void **state)
 	assert_null(strstr(verdicts[0].evidence.observed, "10.1.0.5"));
 }
 
+#define HOPS(src, spine, at, dst) src "@10.0.0.1 " spine "@" at " " dst "@10.2.0.1"
+
+/* What leaves tor1 by s1 is gone: probes, and the replies to those that came over s1,
+ * for both directions of a flow are hashed alike. Half of the replies come by s2. */
+static void
+an_uplink_that_loses_what_it_sends_is_no_lot_of_ways(void **state)
+{
+	static const char *const tors[] = { "tor1", "tor2", "tor3" };
+	static const struct wire_path_row first[] = {
+		{ "tor2", HOPS("tor1", "s1", "10.1.0.1", "tor2"), 26, 2, 0, 0, 2, 1, 1,
+		    0, 1 },
+		{ "tor2", HOPS("tor1", "s2", "10.1.1.1", "tor2"), 26, 20, 0, 0, 0, 5 },
+		{ "tor3", HOPS("tor1", "s1", "10.1.0.1", "tor3"), 26, 2, 0, 0, 2, 1, 1,
+		    0, 1 },
+		{ "tor3", HOPS("tor1", "s2", "10.1.1.1", "tor3"), 26, 24, 0, 0, 0, 6 },
+	};
+	static const struct wire_path_row second[] = {
+		{ "tor1", HOPS("tor2", "s1", "10.1.0.2", "tor1"), 26, 90, 0, 88, 2, 26,
+		    26, 0, 26 },
+		{ "tor1", HOPS("tor2", "s2", "10.1.1.2", "tor1"), 26, 60, 0, 0, 0, 30 },
+		{ "tor3", HOPS("tor2", "s1", "10.1.0.2", "tor3"), 26, 20, 0, 0, 0, 5 },
+		{ "tor3", HOPS("tor2", "s2", "10.1.1.2", "tor3"), 26, 20, 0, 0, 0, 5 },
+	};
+	static const struct wire_path_row third[] = {
+		{ "tor1", HOPS("tor3", "s1", "10.1.0.3", "tor1"), 26, 80, 0, 78, 2, 24,
+		    24, 0, 24 },
+		{ "tor1", HOPS("tor3", "s2", "10.1.1.3", "tor1"), 26, 60, 0, 0, 0, 28 },
+		{ "tor2", HOPS("tor3", "s1", "10.1.0.3", "tor2"), 26, 20, 0, 0, 0, 5 },
+		{ "tor2", HOPS("tor3", "s2", "10.1.1.3", "tor2"), 26, 20, 0, 0, 0, 5 },
+	};
+	static const struct wire_path_row *const paths[] = { first, second, third };
+	static const size_t counts[] = { 4, 4, 4 };
+	const struct rm_verdict *verdicts;
+	struct rows *rows = *state;
+
+	assert_int_equal(tell_for(rows, 6, tors, paths, counts, 3, &verdicts), 1);
+	assert_string_equal(verdicts[0].part.name, "s1--tor1");
+	assert_int_equal(verdicts[0].kind, RM_KIND_LINK_DOWN);
+}
+
+/* Two rows of tor1, and two of tor3: s1--tor2 is. */
+static void
+is_told_to_swallow_flows(struct rows *rows, const struct wire_path_row *first,
+    const struct wire_path_row *second, int seconds)
+{
+	static const char *const tors[] = { "tor1", "tor3" };
+	static const size_t counts[] = { 2, 2 };
+	const struct wire_path_row *const paths[] = { first, second };
+	const struct rm_verdict *verdicts;
+
+	assert_int_equal(tell_for(rows, seconds, tors, paths, counts, 2, &verdicts), 1);
+	assert_string_equal(verdicts[0].part.name, "s1--tor2");
+	assert_int_equal(verdicts[0].kind, RM_KIND_FLOWS_BLACKHOLED);
+}
+
+/* Those that send one packet a second do not tell whether they lose all of them. */
+static void
+flows_that_send_one_packet_do_not_hide_that_others_die_whole(void **state)
+{
+	static const struct wire_path_row first[] = {
+		{ "tor2", HOPS("tor1", "s1", "10.1.0.1", "tor2"), 26, 68, 20, 0, 0, 24,
+		    3, 0, 11,
+		    "a/b>c/d:1 a/b>c/d:2 a/b>c/d:3 a/b>c/d:4 a/b>c/d:5 a/b>c/d:6 "
+		    "a/b>c/d:7 a/b>c/d:8" },
+		{ "tor2", HOPS("tor1", "s2", "10.1.1.1", "tor2"), 26, 60, 0, 0, 0, 24 },
+	};
+	static const struct wire_path_row second[] = {
+		{ "tor2", HOPS("tor3", "s1", "10.1.0.3", "tor2"), 26, 21, 7, 0, 0, 11,
+		    2, 0, 5, "a/b>c/d:1 a/b>c/d:2 a/b>c/d:3 a/b>c/d:4 a/b>c/d:5" },
+		{ "tor2", HOPS("tor3", "s2", "10.1.1.3", "tor2"), 26, 20, 0, 0, 0, 11 },
+	};
+
+	is_told_to_swallow_flows(*state, first, second, 8);
+}
+
+/* Its own rack need not be waited for: that RNIC's flows by s2 live. */
+static void
+flows_that_die_by_one_spine_alone_are_not_one_rnics(void **state)
+{
+	static const struct wire_path_row first[] = {
+		{ "tor2", HOPS("tor1", "s1", "10.1.0.1", "tor2"), 26, 27, 5, 0, 4, 14,
+		    2, 0, 6, "a/b>c/d:1 a/b>c/d:2 a/b>c/d:3 a/b>c/d:4 e/f>c/d:5" },
+		{ "tor2", HOPS("tor1", "s2", "10.1.1.1", "tor2"), 26, 28, 0, 0, 0, 12 },
+	};
+	static const struct wire_path_row second[] = {
+		{ "tor2", HOPS("tor3", "s1", "10.1.0.3", "tor2"), 26, 6, 0, 0, 2, 4, 1,
+		    0, 1, "g/h>c/d:6" },
+		{ "tor2", HOPS("tor3", "s2", "10.1.1.3", "tor2"), 26, 10, 0, 0, 0, 5 },
+	};
+
+	is_told_to_swallow_flows(*state, first, second, 5);
+}
+
+/* Most of the packets are of one rack, whose flows happen to be among those that die.
+ */
+static void
+a_link_that_lets_another_racks_flow_pass_is_not_down(void **state)
+{
+	static const struct wire_path_row first[] = {
+		{ "tor2", HOPS("tor1", "s1", "10.1.0.1", "tor2"), 26, 40, 40, 0, 0, 5,
+		    5, 0, 5, "a/b>c/d:1 a/b>c/d:2 a/b>c/d:3 a/b>c/d:4 a/b>c/d:5" },
+		{ "tor2", HOPS("tor1", "s2", "10.1.1.1", "tor2"), 26, 40, 0, 0, 0, 5 },
+	};
+	static const struct wire_path_row second[] = {
+		{ "tor2", HOPS("tor3", "s1", "10.1.0.3", "tor2"), 26, 6, 4, 0, 0, 3, 2,
+		    0, 2, "a/b>c/d:1 a/b>c/d:2" },
+		{ "tor2", HOPS("tor3", "s2", "10.1.1.3", "tor2"), 26, 6, 0, 0, 0, 3 },
+	};
+
+	is_told_to_swallow_flows(*state, first, second, 8);
+}
+
 static void
 a_rack_that_accuses_its_uplinks_alone_is_no_witness(void **state)
 {
@@ -297,6 +412,61 @@ a_rack_that_accuses_its_uplinks_alone_is_no_witness(void **state)
 	assert_int_equal(tell_for(rows, 5, tors, paths, counts, 1, &verdicts), 0);
 }
 
+/* Where the first switch answers from the port of each host, the same way has many
+ * texts: replies still have but two to choose from. */
+static void
+a_way_of_many_ports_is_one_way_back(void **state)
+{
+	static const char *const paths[] = {
+		"tor1@10.0.0.1 s1@10.1.0.1 tor2@10.2.0.1",
+		"tor1@10.0.0.2 s1@10.1.0.1 tor2@10.2.0.1",
+		"tor1@10.0.0.3 s1@10.1.0.1 tor2@10.2.0.1",
+		"tor1@10.0.0.1 s2@10.1.0.2 tor2@10.2.0.2",
+		"tor1@10.0.0.2 s2@10.1.0.2 tor2@10.2.0.2",
+	};
+	struct localise_map map = { 0 };
+	struct localise_rack *rack;
+	struct localise_way *way;
+
+	(void)state;
+	assert_int_equal(localise_map_rack(&map, "tor1", &rack), 0);
+	for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+		const struct wire_path_row row = {
+			.dst_tor = "tor2", .path = paths[i], .sent = 8
+		};
+
+		assert_int_equal(localise_map_way(&map, rack, &row, &way), 0);
+	}
+	assert_int_equal(way->pair->way_count, 5);
+	assert_int_equal(localise_element_courses(way->pair), 2);
+	assert_int_equal(localise_element_courses(way->pair->back), 1);
+	localise_map_release(&map);
+}
+
+static void
+a_way_that_finds_no_memory_leaves_nothing_behind(void **state)
+{
+	struct rows *rows = *state;
+	const struct wire_path_row row = {
+		.dst_tor = "tor2", .path = VIA("tor1", "10.1.0.1", "tor2"), .sent = 8
+	};
+	const struct wire_path_row long_row = { .dst_tor = "tor2",
+		.path = "a@1 b@2 c@3 d@4 e@5 f@6 g@7 h@8 i@9 j@10 k@11 l@12 m@13 n@14",
+		.sent = 8 };
+	const struct rm_verdict *verdicts;
+
+	(void)tell(rows, "tor1", ++rows->seq, 0, &long_row, 1);
+	for (unsigned n = 1;; n++) {
+		failing_malloc_arm(n);
+		(void)tell(rows, "tor1", ++rows->seq, 0, &row, 1);
+		if (failing_malloc_disarm())
+			break;
+		assert_int_equal(judge(rows, &verdicts), 0);
+	}
+	assert_int_equal(tell(rows, "tor1", ++rows->seq, 0, &row, 1), 0);
+	assert_int_equal(judge(rows, &verdicts), 0);
+}
+
 int
 main(void)
 {
@@ -309,7 +479,13 @@ main(void)
 		ROWS_TEST(flows_without_a_path_are_the_whole_way),
 		ROWS_TEST(what_one_pair_of_rnics_loses_waits_for_their_racks),
 		ROWS_TEST(of_two_cables_between_the_same_switches_the_sick_one_is_told),
+		ROWS_TEST(an_uplink_that_loses_what_it_sends_is_no_lot_of_ways),
+		ROWS_TEST(flows_that_send_one_packet_do_not_hide_that_others_die_whole),
+		ROWS_TEST(flows_that_die_by_one_spine_alone_are_not_one_rnics),
+		ROWS_TEST(a_link_that_lets_another_racks_flow_pass_is_not_down),
 		ROWS_TEST(a_rack_that_accuses_its_uplinks_alone_is_no_witness),
+		ROWS_TEST(a_way_of_many_ports_is_one_way_back),
+		ROWS_TEST(a_way_that_finds_no_memory_leaves_nothing_behind),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 #include "analyzer/region.h"
 
+#include <netinet/in.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -189,6 +191,7 @@ an_analyzer_that_is_not_the_first_says_nothing_without_aggregators(void **state)
 	struct fixture *f = *state;
 
 	f->config.state_folder = f->folder + strlen(f->folder); /* nothing is kept */
+	f->config.webhooks.count = 0;                           /* nobody to ask */
 	for (int first = 0; first < 2; first++) {
 		f->config.first = first == 1;
 		start(f);
@@ -205,6 +208,139 @@ an_analyzer_that_is_not_the_first_says_nothing_without_aggregators(void **state)
 		assert_int_equal(rm_incidents_open(region_incidents(f->region)), first);
 		region_free(f->region);
 		f->region = NULL;
+	}
+}
+
+/* Four judgements a second, one of which looks for who is silent. What is named stands
+ * a little longer than it is blamed: not where another analyzer hears of it. */
+static void
+what_was_left_to_another_analyzer_does_not_open_again(void **state)
+{
+	static char ring[] = "{\"evidence\":{\"others\":{\"sent\":10,\"arrived\":0}}}";
+	const struct wire_incident down = { .state = WIRE_OPENED,
+		.tor = "tor1",
+		.part_type = "tor",
+		.part = "tor1",
+		.kind = "tor-down",
+		.evidence_json = ring };
+	const char *const tors[] = { "tor1" };
+	rm_mono_t now = rm_mono_now();
+	struct fixture *f = *state;
+
+	f->config.state_folder = f->folder + strlen(f->folder);
+	f->config.first = false;
+	start(f);
+	blind_connected(region_blind(f->region), "lab", "agg1", tors, 1, now);
+	region_incident(f->region, &down, now);
+	for (int i = 0; i < 40; i++) {
+		now = rm_mono_add(now, RM_NS_PER_S / 4);
+		blind_heard(region_blind(f->region), "lab", "agg1", now);
+		region_judge(f->region, now, rm_wall_now(), i % 4 == 3);
+	}
+	assert_int_equal(f->told[WIRE_OPENED], 1);
+	blind_left(region_blind(f->region), "lab", "agg1");
+	region_leave(f->region);
+	for (int i = 0; i < 400; i++) {
+		now = rm_mono_add(now, RM_NS_PER_S / 4);
+		region_judge(f->region, now, rm_wall_now(), i % 4 == 3);
+		assert_int_equal(rm_incidents_open(region_incidents(f->region)), 0);
+	}
+	assert_int_equal(f->told[WIRE_OPENED], 1);
+}
+
+static int
+silent_listener(char *url, size_t len)
+{
+	struct sockaddr_in in = { .sin_family = AF_INET };
+	socklen_t in_len = sizeof(in);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	assert_int_equal(bind(fd, (struct sockaddr *)&in, sizeof(in)), 0);
+	assert_int_equal(listen(fd, 8), 0);
+	assert_int_equal(getsockname(fd, (struct sockaddr *)&in, &in_len), 0);
+	snprintf(url, len, "http://127.0.0.1:%d/", ntohs(in.sin_port));
+	return fd;
+}
+
+static size_t
+judged_now(struct fixture *f)
+{
+	assert_int_equal(
+	    region_judge(f->region, rm_mono_now(), rm_wall_now(), true), 0);
+	return rm_incidents_open(region_incidents(f->region));
+}
+
+/* Its aggregators and its receivers fell silent at once: it is we who are cut off. Then
+ * one of these is there again, and the aggregators are not. */
+static void
+a_region_is_blind_when_somebody_else_is_heard(void **state)
+{
+	const char *const names[] = { "agg1", "agg2" }, *const tors[] = { "tor1" };
+	const rm_mono_t heard = { rm_mono_now().ns - 20 * RM_NS_PER_S };
+	struct fixture *f = *state;
+	int fd = silent_listener(f->url, sizeof(f->url));
+
+	f->config.state_folder = f->folder + strlen(f->folder);
+	f->config.blind_start_ms = 0;
+	f->config.blind_grace_ms = 100;
+	f->config.first = true;
+	start(f);
+	for (int i = 0; i < 2; i++)
+		blind_connected(
+		    region_blind(f->region), "lab", names[i], tors, 1, heard);
+	for (int i = 0; i < 20; i++) {
+		assert_int_equal(judged_now(f), 0);
+		loopback_run(f->loop, 20 * RM_NS_PER_MS);
+	}
+	close(fd); /* it refuses now, so it can be reached */
+	LOOPBACK_WAIT(f->loop, judged_now(f) == 1);
+	assert_int_equal(rm_incidents_get(region_incidents(f->region), 0)->verdict.kind,
+	    RM_KIND_REGION_BLIND);
+}
+
+/* The question costs it no time. */
+static void
+a_region_is_blind_at_once_where_receivers_answer(void **state)
+{
+	const char *const names[] = { "agg1", "agg2" }, *const tors[] = { "tor1" };
+	const rm_mono_t heard = { rm_mono_now().ns - 20 * RM_NS_PER_S };
+	struct fixture *f = *state;
+
+	f->config.state_folder = f->folder + strlen(f->folder);
+	f->config.blind_start_ms = 0;
+	f->config.first = true;
+	start(f); /* its receiver refuses, and so is there */
+	for (int i = 0; i < 2; i++)
+		blind_connected(
+		    region_blind(f->region), "lab", names[i], tors, 1, heard);
+	assert_int_equal(judged_now(f), 0);
+	loopback_run(f->loop, 100 * RM_NS_PER_MS);
+	assert_int_equal(judged_now(f), 1);
+}
+
+static void
+a_region_that_is_back_with_its_receivers_was_not_blind(void **state)
+{
+	const char *const names[] = { "agg1", "agg2" }, *const tors[] = { "tor1" };
+	const rm_mono_t heard = { rm_mono_now().ns - 20 * RM_NS_PER_S };
+	struct fixture *f = *state;
+	int fd = silent_listener(f->url, sizeof(f->url));
+
+	f->config.state_folder = f->folder + strlen(f->folder);
+	f->config.blind_start_ms = 0;
+	f->config.first = true;
+	start(f);
+	for (int i = 0; i < 2; i++)
+		blind_connected(
+		    region_blind(f->region), "lab", names[i], tors, 1, heard);
+	assert_int_equal(judged_now(f), 0);
+	for (int i = 0; i < 2; i++)
+		blind_heard(region_blind(f->region), "lab", names[i], rm_mono_now());
+	close(fd);
+	for (int i = 0; i < 20; i++) {
+		assert_int_equal(judged_now(f), 0);
+		loopback_run(f->loop, 20 * RM_NS_PER_MS);
 	}
 }
 
@@ -289,6 +425,10 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(
 		    an_analyzer_that_is_not_the_first_says_nothing_without_aggregators),
+		TEST(what_was_left_to_another_analyzer_does_not_open_again),
+		TEST(a_region_is_blind_when_somebody_else_is_heard),
+		TEST(a_region_is_blind_at_once_where_receivers_answer),
+		TEST(a_region_that_is_back_with_its_receivers_was_not_blind),
 		TEST(what_another_analyzer_judges_ends_here_without_an_alert),
 		TEST(a_resolution_that_perhaps_nobody_heard_is_told_again),
 		TEST(what_everybody_was_told_is_not_told_again),

@@ -39,7 +39,7 @@ struct fixture {
 	/* The last answer. */
 	int r;
 	long status;
-	int64_t retry_after_s;
+	int64_t retry_after_s, date_s;
 	size_t body_len;
 	char body[TEXT_MAX];
 };
@@ -60,6 +60,7 @@ on_done(const struct rm_http_answer *answer, void *arg)
 	f->r = answer->r;
 	f->status = answer->status;
 	f->retry_after_s = answer->retry_after_s;
+	f->date_s = answer->date_s;
 	f->body_len = answer->body_len;
 	memcpy(f->body, answer->body, answer->body_len + 1);
 	f->done++;
@@ -542,9 +543,10 @@ a_closed_port_is_refused(void **state)
 }
 
 static void
-retry_after_is_read(void **state)
+retry_after_and_date_are_read(void **state)
 {
 	static const char answer[] = "HTTP/1.1 503 Busy\r\nRetry-After: 7\r\n"
+				     "Date: Tue, 14 Nov 2023 22:13:20 GMT\r\n"
 				     "Content-Length: 2\r\n\r\nno";
 	struct fixture *f = *state;
 	char url[64];
@@ -563,6 +565,7 @@ retry_after_is_read(void **state)
 	assert_int_equal(f->r, 0);
 	assert_int_equal(f->status, 503);
 	assert_int_equal(f->retry_after_s, 7);
+	assert_int_equal(f->date_s, 1700000000);
 	assert_string_equal(f->body, "no");
 	close(peer);
 	close(fd);
@@ -603,6 +606,33 @@ what_is_pending_is_cancelled_when_the_client_ends(void **state)
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
+/* The peer reads nothing, so that much of the body waits in the kernel when we give up:
+ * when it reads at last, that is not there any more. */
+static void
+what_is_given_up_does_not_arrive_later(void **state)
+{
+	struct fixture *f = *state;
+	const size_t len = 64u << 20;
+	char url[64], *body = malloc(len), piece[4096];
+	int listener = silent_listener(url), peer;
+	ssize_t n;
+
+	assert_non_null(body);
+	memset(body, 'x', len);
+	start(f, url, body, len, RM_NS_PER_S / 5);
+	free(body);
+	run(f);
+	assert_int_equal(f->r, -ETIMEDOUT);
+	peer = accept(listener, NULL, NULL);
+	do
+		n = read(peer, piece, sizeof(piece));
+	while (n > 0);
+	assert_int_equal(n, -1);
+	assert_int_equal(errno, ECONNRESET);
+	close(peer);
+	close(listener);
+}
+
 int
 main(void)
 {
@@ -621,8 +651,9 @@ main(void)
 		TEST(a_peer_with_a_long_name_does_no_harm),
 		TEST(the_unix_socket_is_the_owners_and_replaces_a_stale_one),
 		TEST(a_peer_that_never_answers_times_out),
+		TEST(what_is_given_up_does_not_arrive_later),
 		TEST(a_closed_port_is_refused),
-		TEST(retry_after_is_read),
+		TEST(retry_after_and_date_are_read),
 		TEST(a_bad_url_or_time_out_is_refused),
 		TEST(what_is_pending_is_cancelled_when_the_client_ends),
 	};

@@ -45,6 +45,23 @@ good_files_say_who_we_are_and_until_when(void **state)
 	rm_tls_free(tls);
 }
 
+/* Of an hour, with a few minutes behind the clock, less than a fifth. */
+static void
+what_we_show_is_near_its_end_with_a_fifth_of_its_life_left(void **state)
+{
+	struct ends *ends = *state;
+	struct rm_tls_files files = good_files(ends);
+	struct rm_tls *tls = tls_of(ends->loop, &files);
+	int64_t ends_s = rm_tls_expires_wall_s(tls);
+
+	assert_int_equal(rm_tls_ending_wall_s(tls, time(NULL)), 0);
+	assert_int_equal(rm_tls_ending_wall_s(tls, ends_s - 1000), 0);
+	assert_int_equal(rm_tls_ending_wall_s(tls, ends_s - 700), ends_s);
+	assert_int_equal(rm_tls_ending_wall_s(tls, ends_s + 700), ends_s);
+	assert_int_equal(rm_tls_ending_wall_s(NULL, ends_s), 0);
+	rm_tls_free(tls);
+}
+
 static void
 what_we_could_not_show_is_refused_with_a_sentence(void **state)
 {
@@ -231,6 +248,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(what_we_show_is_near_its_end_with_a_fifth_of_its_life_left),
 		TEST(good_files_say_who_we_are_and_until_when),
 		TEST(what_we_could_not_show_is_refused_with_a_sentence),
 		TEST(a_key_that_others_may_read_is_refused),

@@ -57,6 +57,22 @@ every_string_of_an_answer_is_made_fit(void **state)
 	json_decref(json);
 }
 
+static void
+every_key_of_an_answer_is_made_fit(void **state)
+{
+	json_t *json =
+	    json_loads("{\"a\": {\"\\u009bA\": 1}, \"\\u007f\": 2, \"b\": 3}", 0, NULL);
+
+	assert_non_null(json);
+	assert_int_equal(printable_json(json), 0);
+	assert_int_equal(json_object_size(json), 3);
+	assert_int_equal(json_integer_value(json_object_get(json, "?")), 2);
+	assert_int_equal(
+	    json_integer_value(json_object_get(json_object_get(json, "a"), "?A")), 1);
+	assert_int_equal(json_integer_value(json_object_get(json, "b")), 3);
+	json_decref(json);
+}
+
 /* What incident_print prints; the caller frees it. */
 static char *
 printed(const char *incident)
@@ -100,6 +116,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(control_characters_become_question_marks),
 		cmocka_unit_test(every_string_of_an_answer_is_made_fit),
+		cmocka_unit_test(every_key_of_an_answer_is_made_fit),
 		cmocka_unit_test(what_nobody_measured_is_left_out_of_a_sample),
 	};
 

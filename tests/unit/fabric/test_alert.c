@@ -18,6 +18,7 @@
 #include "rackmesh/base/http_client.h"
 #include "rackmesh/base/loop.h"
 #include "rackmesh/base/worker.h"
+#include "rackmesh/fabric/alert_reach.h"
 #include "rackmesh/fabric/incident.h"
 #include "rackmesh/fabric/incident_file.h"
 
@@ -31,10 +32,13 @@ struct fixture {
 	struct rm_timer *deadline;
 	struct evhttp *server;
 	int status; /* what the receiver answers */
+	char url[64];
 	char *taken[MAX_TAKEN];
 	char path[MAX_TAKEN][64];
 	size_t taken_count, wanted;
-	int hook_status; /* 0: as status */
+	bool is_asked;    /* whether it takes alerts; else questions are not kept */
+	int hook_status;  /* 0: as status */
+	const char *date; /* NULL: it is right */
 	bool late;
 	unsigned told_opened, told_resolved;
 	/* Where incidents are kept, for those tests that keep them. */
@@ -51,6 +55,13 @@ on_post(struct evhttp_request *request, void *arg)
 	struct evbuffer *body = evhttp_request_get_input_buffer(request);
 	size_t len = evbuffer_get_length(body);
 
+	if (f->date != NULL)
+		evhttp_add_header(
+		    evhttp_request_get_output_headers(request), "Date", f->date);
+	if (!f->is_asked && len == strlen("[]")) {
+		evhttp_send_reply(request, 200, "ok", NULL);
+		return;
+	}
 	f->was_kept = access(f->kept, F_OK) == 0;
 	if (f->taken_count < MAX_TAKEN) {
 		char *text = calloc(1, len + 1);
@@ -121,7 +132,9 @@ setup_asked(void **state, size_t max_queue, int64_t ask_ns)
 	snprintf(am, sizeof am, "http://127.0.0.1:%d",
 	    ntohs(((struct sockaddr_in *)&at)->sin_port));
 	snprintf(hook, sizeof hook, "%s/hook", am);
+	strcpy(f->url, am);
 	f->status = 200;
+	f->is_asked = ask_ns > 0;
 	assert_int_equal(rm_alerts_new(f->loop, f->http, &options, &f->alerts), 0);
 	*state = f;
 	return 0;
@@ -263,6 +276,115 @@ an_end_by_a_clock_that_was_set_ahead_is_not_in_the_future(void **state)
 	json_decref(am);
 }
 
+/* Until rm_alerts_deliver is as wanted. */
+static void
+wait_delivers(struct fixture *f, bool wanted)
+{
+	f->late = false;
+	rm_timer_after(f->deadline, 10 * RM_NS_PER_S);
+	while (rm_alerts_deliver(f->alerts) != wanted && !f->late)
+		event_base_loop(rm_loop_base(f->loop), EVLOOP_ONCE);
+	rm_timer_stop(f->deadline);
+	assert_false(f->late);
+}
+
+/* Where it is that time of day. What Alertmanager hears of its end, to be freed. */
+static json_t *
+begins_and_ends(struct fixture *f, const char *date)
+{
+	struct rm_incident incident = incident_of("h1/r0");
+
+	f->date = date;
+	incident.opened = incident.changed = rm_wall_now();
+	rm_alerts_fire(f->alerts, &incident);
+	while (rm_alerts_counts(f->alerts)->delivered < 2)
+		event_base_loop(rm_loop_base(f->loop), EVLOOP_ONCE);
+	incident.resolved = incident.changed = rm_wall_now();
+	rm_alerts_resolve(f->alerts, &incident);
+	wait_for(f, 4);
+	return taken_at(f, "/api/v2/alerts", 1);
+}
+
+/* Ours is years ahead, from before it opened until after it ended. */
+static void
+what_begins_and_ends_by_a_wrong_clock_is_told_by_alertmanagers(void **state)
+{
+	json_t *am = begins_and_ends(*state, "Tue, 14 Nov 2023 22:13:20 GMT"), *alert;
+
+	alert = json_array_get(am, 0);
+	assert_int_equal(strncmp(json_string_value(json_object_get(alert, "startsAt")),
+			     "2023-11-14T22:1", 15),
+	    0);
+	assert_int_equal(strncmp(json_string_value(json_object_get(alert, "endsAt")),
+			     "2023-11-14T22:1", 15),
+	    0);
+	json_decref(am);
+}
+
+/* What no clock of ours can count on from is nobody's time. */
+static void
+a_time_of_day_at_the_end_of_all_time_is_not_believed(void **state)
+{
+	json_t *am = begins_and_ends(*state, "Fri, 11 Apr 2262 23:47:14 GMT");
+	char now[RM_WALL_TEXT];
+
+	rm_wall_format(rm_wall_now(), now);
+	assert_int_equal(strncmp(json_string_value(json_object_get(
+				     json_array_get(am, 0), "startsAt")),
+			     now, 4),
+	    0);
+	json_decref(am);
+}
+
+/* Its cable may be pulled: what is on its way then must not arrive when it is back. */
+static void
+what_is_withdrawn_on_its_way_is_given_up_and_the_rest_goes_on(void **state)
+{
+	struct fixture *f = *state;
+	struct rm_incident first = incident_of("h1/r0"), second = incident_of("h2/r0");
+
+	f->status = 503;
+	rm_alerts_fire(f->alerts, &first);
+	rm_alerts_fire(f->alerts, &second);
+	while (rm_alerts_counts(f->alerts)->failed_attempts < 2)
+		event_base_loop(rm_loop_base(f->loop), EVLOOP_ONCE);
+	/* Both are on their way together, now. */
+	while (f->taken_count < 4)
+		event_base_loop(rm_loop_base(f->loop), EVLOOP_ONCE);
+	f->status = 200;
+	rm_alerts_withdraw(f->alerts, &first.verdict.part);
+	wait_for(f, 6);
+	assert_null(strstr(f->taken[4], "h1/r0"));
+	assert_non_null(strstr(f->taken[4], "h2/r0"));
+	assert_null(strstr(f->taken[5], "h1/r0"));
+	assert_int_equal(rm_alerts_counts(f->alerts)->withdrawn, 2);
+}
+
+/* Nobody asks on a timer here: the question is asked when somebody wants to know. */
+static void
+whether_anybody_answers_is_found_by_asking(void **state)
+{
+	struct fixture *f = *state;
+	rm_mono_t since = rm_mono_now();
+
+	f->is_asked = true;
+	assert_false(rm_alerts_answered(f->alerts, since));
+	wait_for(f, 2);
+	while (!rm_alerts_answered(f->alerts, since))
+		event_base_loop(rm_loop_base(f->loop), EVLOOP_ONCE);
+	assert_int_equal(f->taken_count, 2);
+	f->status = 503; /* it is there */
+	since = rm_mono_now();
+	assert_false(rm_alerts_answered(f->alerts, since));
+	wait_delivers(f, false);
+	assert_true(rm_alerts_answered(f->alerts, since));
+	assert_false(rm_alerts_answered(f->alerts, rm_mono_now()));
+	assert_int_equal(f->taken_count, 4); /* it is asked now, once */
+	assert_false(rm_alerts_answered(f->alerts, rm_mono_now()));
+	wait_for(f, 6);
+	assert_int_equal(f->taken_count, 6);
+}
+
 static void
 an_opening_reaches_alertmanager_and_webhook(void **state)
 {
@@ -339,18 +461,6 @@ what_was_not_told_before_a_restart_is_told_after_it(void **state)
 	assert_int_equal(rm_alerts_counts(f->alerts)->queued, 4);
 }
 
-/* Until rm_alerts_deliver is as wanted. */
-static void
-wait_delivers(struct fixture *f, bool wanted)
-{
-	f->late = false;
-	rm_timer_after(f->deadline, 10 * RM_NS_PER_S);
-	while (rm_alerts_deliver(f->alerts) != wanted && !f->late)
-		event_base_loop(rm_loop_base(f->loop), EVLOOP_ONCE);
-	rm_timer_stop(f->deadline);
-	assert_false(f->late);
-}
-
 static void
 what_is_withdrawn_is_not_sent_again(void **state)
 {
@@ -359,14 +469,11 @@ what_is_withdrawn_is_not_sent_again(void **state)
 
 	f->status = 503;
 	rm_alerts_fire(f->alerts, &first);
-	rm_alerts_withdraw(f->alerts, &first.verdict.part); /* on its way */
+	rm_alerts_fire(f->alerts, &second);
 	while (rm_alerts_counts(f->alerts)->failed_attempts < 2)
 		event_base_loop(rm_loop_base(f->loop), EVLOOP_ONCE);
-	assert_int_equal(rm_alerts_counts(f->alerts)->withdrawn, 2);
-	rm_alerts_fire(f->alerts, &first);
-	rm_alerts_fire(f->alerts, &second);
 	rm_alerts_withdraw(f->alerts, &first.verdict.part); /* waits */
-	assert_int_equal(rm_alerts_counts(f->alerts)->withdrawn, 4);
+	assert_int_equal(rm_alerts_counts(f->alerts)->withdrawn, 2);
 	f->status = 200;
 	wait_for(f, 4);
 	assert_non_null(strstr(f->taken[2], "h2/r0"));
@@ -393,6 +500,26 @@ one_sink_that_takes_is_enough_to_deliver(void **state)
 	wait_delivers(f, false);
 	f->status = 200;
 	wait_delivers(f, true);
+}
+
+/* All clocks may have been set since. */
+static void
+what_time_it_was_long_ago_says_nothing(void **state)
+{
+	struct fixture *f = *state;
+	struct alert_reach *reach = NULL;
+	rm_mono_t now;
+	rm_wall_t date;
+
+	f->date = "Tue, 14 Nov 2023 22:13:20 GMT";
+	assert_int_equal(
+	    alert_reach_new(f->loop, f->http, f->url, "[]", RM_NS_PER_S, &reach), 0);
+	while (!alert_reach_date(reach, now = rm_mono_now(), &date))
+		event_base_loop(rm_loop_base(f->loop), EVLOOP_ONCE);
+	assert_true(date.ns >= INT64_C(1700000000) * RM_NS_PER_S);
+	assert_false(alert_reach_date(
+	    reach, rm_mono_add(now, ALERT_REACH_DATE_NS + RM_NS_PER_S), &date));
+	alert_reach_free(reach);
 }
 
 static void
@@ -728,6 +855,11 @@ main(void)
 		    setup_asking, teardown),
 		TEST(what_is_open_since_an_earlier_life_is_told_to_be_open_now),
 		TEST(an_end_by_a_clock_that_was_set_ahead_is_not_in_the_future),
+		TEST(what_begins_and_ends_by_a_wrong_clock_is_told_by_alertmanagers),
+		TEST(a_time_of_day_at_the_end_of_all_time_is_not_believed),
+		TEST(what_time_it_was_long_ago_says_nothing),
+		TEST(what_is_withdrawn_on_its_way_is_given_up_and_the_rest_goes_on),
+		TEST(whether_anybody_answers_is_found_by_asking),
 		TEST(an_opening_reaches_alertmanager_and_webhook),
 		TEST(what_goes_on_after_a_restart_is_no_news_to_a_webhook),
 		TEST(what_was_not_told_before_a_restart_is_told_after_it),

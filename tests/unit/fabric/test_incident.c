@@ -68,7 +68,7 @@ setup(void **state)
 		.max_open = 3,
 		.max_closed = 2,
 		.resolve_after_ns = 2 * RM_NS_PER_S,
-		.flap_memory_ns = 60 * RM_NS_PER_S,
+		.flap_memory_ns = 600 * RM_NS_PER_S,
 		.id_seed = 42,
 	};
 
@@ -235,12 +235,86 @@ a_part_that_comes_back_is_counted_and_gets_a_new_id(void **state)
 		ids[i] = rack->last.id;
 		assert_int_equal(rack->last.reopened, i);
 		resolve(rack);
+		rack->now = rm_mono_add(rack->now, 61 * RM_NS_PER_S);
 	}
 	assert_int_equal(rack->resolved, 3);
 	assert_true(ids[0] != ids[1] && ids[1] != ids[2] && ids[0] != ids[2]);
-	rack->now = rm_mono_add(rack->now, 61 * RM_NS_PER_S);
+	rack->now = rm_mono_add(rack->now, 601 * RM_NS_PER_S);
 	judge(rack, &verdict, 1);
 	assert_int_equal(rack->last.reopened, 0);
+	assert_int_equal(rack->last.flaps_since.ns, 0);
+}
+
+/* Bad for a second and well for 2.5 s, again and again. */
+static void
+come_and_go(struct rack *rack, unsigned times)
+{
+	const struct rm_verdict verdict = verdict_on("h1/r0", RM_KIND_RNIC_DOWN);
+
+	while (times-- > 0) {
+		for (int i = 0; i < 4; i++)
+			judge(rack, &verdict, 1);
+		rack->health = RM_HEALTH_GOOD;
+		for (int i = 0; i < 10; i++)
+			judge(rack, NULL, 0);
+	}
+}
+
+static void
+a_part_that_comes_and_goes_is_one_incident_with_its_rate(void **state)
+{
+	struct rack *rack = *state;
+	const rm_wall_t begin = { rack->now.ns + STEP_NS + 1000 * RM_NS_PER_S };
+	const struct rm_incident *incident;
+	char text[RM_INCIDENT_FLAP_TEXT];
+
+	come_and_go(rack, 2);
+	assert_int_equal(rack->resolved, 2);
+	come_and_go(rack, 11);
+	assert_int_equal(rack->opened, 3);
+	assert_int_equal(rack->resolved, 2);
+	assert_int_equal(rack->updated, 0); /* who was told is not told again */
+	incident = rm_incidents_get(rack->incidents, 0);
+	assert_int_equal(incident->flaps_since.ns, begin.ns);
+	assert_int_equal(incident->returns, 12);
+	rm_incident_flapping(incident, text);
+	assert_string_equal(text, "it came back 12 times within 42 s");
+	for (int i = 0; i < 51; i++) {
+		assert_int_equal(rack->resolved, 2);
+		judge(rack, NULL, 0);
+	}
+	assert_int_equal(rack->resolved, 3);
+}
+
+static void
+a_part_that_begins_to_flap_again_within_a_minute_goes_on_counting(void **state)
+{
+	struct rack *rack = *state;
+	rm_wall_t since;
+
+	come_and_go(rack, 4);
+	since = rm_incidents_get(rack->incidents, 0)->flaps_since;
+	for (int i = 0; i < 60; i++)
+		judge(rack, NULL, 0);
+	assert_int_equal(rack->resolved, 3);
+	come_and_go(rack, 1);
+	assert_int_equal(rack->opened, 4);
+	assert_int_equal(rack->last.returns, 4);
+	assert_int_equal(rack->last.flaps_since.ns, since.ns);
+}
+
+static void
+a_part_that_is_back_after_long_does_not_flap(void **state)
+{
+	struct rack *rack = *state;
+
+	for (int i = 0; i < 4; i++) {
+		come_and_go(rack, 1);
+		rack->now = rm_mono_add(rack->now, 40 * RM_NS_PER_S);
+	}
+	assert_int_equal(rack->opened, 4);
+	assert_int_equal(rack->resolved, 4);
+	assert_int_equal(rack->last.returns, 0);
 }
 
 static void
@@ -334,6 +408,9 @@ main(void)
 		TEST(only_uninterrupted_health_resolves),
 		TEST(a_verdict_during_recovery_starts_the_wait_afresh),
 		TEST(a_part_that_comes_back_is_counted_and_gets_a_new_id),
+		TEST(a_part_that_comes_and_goes_is_one_incident_with_its_rate),
+		TEST(a_part_that_begins_to_flap_again_within_a_minute_goes_on_counting),
+		TEST(a_part_that_is_back_after_long_does_not_flap),
 		TEST(what_is_open_and_what_is_remembered_is_bounded),
 		TEST(an_undecided_incident_keeps_its_name_when_it_narrows),
 		TEST(two_faults_never_hide_behind_one_undecided_incident),

@@ -110,6 +110,13 @@ first(const struct rack *rack)
 	return rm_incidents_get(rack->incidents, 0);
 }
 
+static bool
+end(struct rack *rack, uint64_t id, bool told)
+{
+	return rm_incidents_end(
+	    rack->incidents, id, (rm_wall_t){ 99 }, told, (rm_mono_t){ 1 });
+}
+
 static void
 what_both_find_goes_by_their_id_and_times(void **state)
 {
@@ -152,14 +159,98 @@ what_they_end_ends_here_without_a_word(void **state)
 	struct rm_incident theirs = theirs_on("h1/r0");
 
 	rm_incidents_adopt(rack->incidents, &theirs, true);
-	assert_true(rm_incidents_end(
-	    rack->incidents, THEIRS, (rm_wall_t){ 99 }, (rm_mono_t){ 1 }));
-	assert_false(rm_incidents_end(
-	    rack->incidents, THEIRS, (rm_wall_t){ 99 }, (rm_mono_t){ 1 }));
+	assert_true(end(rack, THEIRS, true));
+	assert_false(end(rack, THEIRS, true));
 	assert_int_equal(rm_incidents_open(rack->incidents), 0);
 	assert_int_equal(first(rack)->resolved.ns, 99);
 	assert_true(first(rack)->told_resolved);
 	assert_int_equal(rack->resolved, 0);
+}
+
+/* They may be gone before they have told it: then it is ours to tell. */
+static void
+what_they_end_and_have_not_told_yet_is_kept_to_be_told(void **state)
+{
+	struct rack *rack = *state;
+	struct rm_incident theirs = theirs_on("h1/r0");
+
+	rm_incidents_adopt(rack->incidents, &theirs, true);
+	assert_true(end(rack, THEIRS, false));
+	assert_int_equal(rm_incidents_open(rack->incidents), 0);
+	assert_int_equal(first(rack)->resolved.ns, 99);
+	assert_false(first(rack)->told_resolved);
+	assert_int_equal(
+	    rm_incidents_end_rest(rack->incidents, (rm_wall_t){ 99 }, (rm_mono_t){ 1 }),
+	    0);
+	assert_false(first(rack)->told_resolved); /* they have just said so */
+	assert_true(end(rack, THEIRS, true));
+	assert_true(first(rack)->told_resolved);
+	assert_false(end(rack, THEIRS, true));
+}
+
+static void
+what_ended_here_is_theirs_to_tell_where_they_speak(void **state)
+{
+	struct rack *rack = *state;
+
+	judge(rack, "h1/r0");
+	rack->health = RM_HEALTH_GOOD;
+	for (int i = 0; i < 40; i++)
+		judge(rack, NULL);
+	assert_int_equal(rack->resolved, 1);
+	assert_false(first(rack)->told_resolved);
+	rm_incidents_doubt(rack->incidents);
+	assert_int_equal(
+	    rm_incidents_end_rest(rack->incidents, (rm_wall_t){ 99 }, (rm_mono_t){ 1 }),
+	    1);
+	assert_true(first(rack)->told_resolved);
+}
+
+/* They may have begun to speak before they heard of it. */
+static void
+what_we_told_is_open_until_they_tell_of_it(void **state)
+{
+	struct rack *rack = *state;
+	struct rm_incident theirs = theirs_on("h1/r0");
+
+	judge(rack, "h1/r0");
+	assert_true(rm_incidents_told(rack->incidents, first(rack)->id, false));
+	rm_incidents_owe(rack->incidents);
+	assert_true(rm_incidents_owes(rack->incidents, 0));
+	rm_incidents_doubt(rack->incidents);
+	assert_int_equal(
+	    rm_incidents_end_rest(rack->incidents, (rm_wall_t){ 99 }, (rm_mono_t){ 1 }),
+	    0);
+	rm_incidents_adopt(rack->incidents, &theirs, true);
+	assert_false(rm_incidents_owes(rack->incidents, 0));
+	assert_true(end(rack, THEIRS, true));
+}
+
+static void
+what_nobody_heard_of_is_not_owed(void **state)
+{
+	struct rack *rack = *state;
+
+	judge(rack, "h1/r0");
+	rm_incidents_owe(rack->incidents);
+	assert_false(rm_incidents_owes(rack->incidents, 0));
+}
+
+/* Cut off before anybody could be told: it would speak of what has ended meanwhile. */
+static void
+what_nobody_was_told_and_nothing_says_now_has_ended(void **state)
+{
+	struct rack *rack = *state;
+
+	judge(rack, "h1/r0");
+	judge(rack, NULL);
+	judge(rack, "h3/r0");
+	rm_incidents_doubt(rack->incidents);
+	assert_int_equal(
+	    rm_incidents_end_rest(rack->incidents, (rm_wall_t){ 99 }, (rm_mono_t){ 1 }),
+	    1);
+	assert_int_equal(rm_incidents_open(rack->incidents), 1);
+	assert_string_equal(first(rack)->verdict.part.name, "h3/r0");
 }
 
 static void
@@ -275,6 +366,11 @@ main(void)
 		TEST(what_both_find_goes_by_their_id_and_times),
 		TEST(what_only_they_have_is_held_until_it_is_ours_to_end),
 		TEST(what_they_end_ends_here_without_a_word),
+		TEST(what_they_end_and_have_not_told_yet_is_kept_to_be_told),
+		TEST(what_ended_here_is_theirs_to_tell_where_they_speak),
+		TEST(what_we_told_is_open_until_they_tell_of_it),
+		TEST(what_nobody_heard_of_is_not_owed),
+		TEST(what_nobody_was_told_and_nothing_says_now_has_ended),
 		TEST(an_or_of_theirs_keeps_its_name),
 		TEST(one_who_speaks_keeps_its_own_and_takes_what_it_has_not),
 		TEST(what_was_told_and_is_not_theirs_any_more_has_ended),

@@ -138,6 +138,34 @@ open_ones_go_on_under_their_id_and_resolve_on_evidence(void **state)
 }
 
 static void
+what_came_and_went_before_the_restart_still_does(void **state)
+{
+	struct rm_incidents *before = fresh(), *after = fresh();
+	struct rm_verdict verdict = verdict_on("h1/r0");
+	struct seen seen = { .health = RM_HEALTH_GOOD };
+	const struct rm_incident *incident;
+	json_t *saved;
+
+	for (int s = 1; s <= 13; s++)
+		judge(before, s, &verdict, s % 4 == 1, &seen);
+	assert_int_equal(seen.opened, 3);
+	saved = rm_incidents_save(before, (rm_wall_t){ WALL_NS + 13 * RM_NS_PER_S });
+	assert_int_equal(restore(after, saved, 13), 1);
+	json_decref(saved);
+	incident = rm_incidents_get(after, 0);
+	assert_int_equal(incident->flaps_since.ns, WALL_NS + 1 * RM_NS_PER_S);
+	assert_int_equal(incident->returns, 3);
+	assert_int_equal(incident->returned.ns, WALL_NS + 13 * RM_NS_PER_S);
+	for (int s = 14; s <= 28; s++)
+		judge(after, s, NULL, 0, &seen);
+	assert_int_equal(rm_incidents_open(after), 1);
+	judge(after, 29, NULL, 0, &seen);
+	assert_int_equal(rm_incidents_open(after), 0);
+	rm_incidents_free(before);
+	rm_incidents_free(after);
+}
+
+static void
 those_just_resolved_are_remembered_and_older_ones_not(void **state)
 {
 	struct rm_incidents *before = fresh(), *after = fresh();
@@ -456,6 +484,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
 		    open_ones_go_on_under_their_id_and_resolve_on_evidence),
+		cmocka_unit_test(what_came_and_went_before_the_restart_still_does),
 		cmocka_unit_test(those_just_resolved_are_remembered_and_older_ones_not),
 		cmocka_unit_test(
 		    what_was_not_told_is_kept_for_a_day_and_what_was_for_five_minutes),

@@ -236,7 +236,42 @@ the_share_of_loss_is_fitted(void **state)
 	explain(fabric);
 	assert_int_equal(fabric->explanation.part_count, 1);
 	assert_int_equal(fabric->explanation.parts[0].candidate, 0);
-	assert_true(fabric->explanation.parts[0].loss == 0.4);
+	assert_float_equal(fabric->explanation.parts[0].loss, 0.4, 1e-6);
+}
+
+/* The switch takes one of seven. At the level below, or above, it would explain so many
+ * packets so badly that hosts would be blamed for the difference. */
+static void
+a_share_between_two_levels_needs_nobody_else(void **state)
+{
+	struct fabric *fabric = *state;
+
+	for (uint32_t a = 0; a < HOSTS; a++)
+		for (uint32_t b = a + 1; b < HOSTS; b++)
+			observe(fabric, a, b, 70000, 10000);
+	explain(fabric);
+	assert_int_equal(fabric->explanation.part_count, 1);
+	assert_int_equal(fabric->explanation.parts[0].candidate, SWITCH);
+	assert_float_equal(fabric->explanation.parts[0].loss, 1.0 / 7, 0.01);
+}
+
+/* Each way through the switch loses a tenth; of what was lost nobody knows on which. */
+static void
+what_was_crossed_twice_loses_twice(void **state)
+{
+	struct fabric *fabric = *state;
+
+	for (uint32_t a = 0; a < HOSTS; a++)
+		for (uint32_t b = a + 1; b < HOSTS; b++) {
+			observe(fabric, a, b, 1000, 100);
+			fabric->observations[fabric->count++] =
+			    (struct rm_observation){ 10000, 1900,
+				    { SWITCH, SWITCH, a, b }, 4, .round_trip = true };
+		}
+	explain(fabric);
+	assert_int_equal(fabric->explanation.part_count, 1);
+	assert_int_equal(fabric->explanation.parts[0].candidate, SWITCH);
+	assert_float_equal(fabric->explanation.parts[0].loss, 0.1, 0.005);
 }
 
 static void
@@ -283,6 +318,11 @@ impossible_input_is_refused(void **state)
 	assert_int_equal(rm_judge_explain(fabric->judge, ELEMENTS, fabric->observations,
 			     1, fabric->candidates, ELEMENTS, &fabric->explanation),
 	    -EINVAL);
+	fabric->observations[0] = (struct rm_observation){ 1, 1, { 0 }, 1,
+		.round_trip = true, .spread = 1, .shares = { 0.5F } };
+	assert_int_equal(rm_judge_explain(fabric->judge, ELEMENTS, fabric->observations,
+			     1, fabric->candidates, ELEMENTS, &fabric->explanation),
+	    -EINVAL);
 	fabric->candidates[0].elements[0] = ELEMENTS;
 	assert_int_equal(rm_judge_explain(fabric->judge, ELEMENTS, fabric->observations,
 			     0, fabric->candidates, ELEMENTS, &fabric->explanation),
@@ -301,7 +341,7 @@ what_only_some_may_have_crossed_is_blamed_when_nothing_surer_is_left(void **stat
 	const struct rm_candidate candidates[] = { { { 0 }, 1, -10 },
 		{ { 1 }, 1, -10 } };
 	struct rm_observation observations[] = {
-		{ 40, 40, { 0, 1 }, 2, .spread = 1, .share = 0.5F },
+		{ 40, 40, { 0, 1 }, 2, .spread = 1, .shares = { 0.5F } },
 		{ 400, 0, { 0 }, 1 },
 	};
 	struct rm_explanation explanation;
@@ -318,14 +358,119 @@ what_only_some_may_have_crossed_is_blamed_when_nothing_surer_is_left(void **stat
 	    0);
 	assert_int_equal(explanation.part_count, 1);
 	assert_int_equal(explanation.parts[0].candidate, 1);
-	observations[0].share = 0;
+	observations[0].shares[0] = 0;
 	assert_int_equal(
 	    rm_judge_explain(judge, 2, observations, 2, candidates, 2, &explanation),
 	    -EINVAL);
 	rm_judge_free(judge);
 }
 
+/* Both ways of a cable, or one of them: of replies that a quarter may have crossed it
+ * more are lost than that. */
+static void
+what_is_blamed_is_not_blamed_again_for_one_of_its_ways(void **state)
+{
+	const struct rm_judge_options options = {
+		.base_loss = 0.001, .alternatives_within = 10, .max_parts = 4
+	};
+	const struct rm_candidate candidates[] = { { { 0, 1 }, 2, -11 },
+		{ { 0 }, 1, -11.5 }, { { 1 }, 1, -11.5 } };
+	const struct rm_observation observations[] = {
+		{ 40, 40, { 0 }, 1 },
+		{ 40, 40, { 1 }, 1 },
+		{ 60, 60, { 0 }, 1, .spread = 1, .shares = { 0.25F } },
+		{ 60, 60, { 1 }, 1, .spread = 1, .shares = { 0.25F } },
+	};
+	struct rm_explanation explanation;
+	struct rm_judge *judge;
+
+	assert_int_equal(rm_judge_new(&options, &judge), 0);
+	assert_int_equal(
+	    rm_judge_explain(judge, 2, observations, 4, candidates, 3, &explanation),
+	    0);
+	assert_int_equal(explanation.part_count, 1);
+	assert_int_equal(explanation.parts[0].candidate, 0);
+	rm_judge_free(judge);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+/* Six of 2000 are lost behind the first cable, one of 4000 elsewhere. */
+static int
+explain_slow_loss(
+    double least_loss, struct rm_explanation *ret, struct rm_judge **judge)
+{
+	const struct rm_judge_options options = { .base_loss = 0.00025,
+		.alternatives_within = 14,
+		.max_parts = 3,
+		.least_loss = least_loss };
+	const struct rm_observation observations[] = {
+		{ .sent = 1000, .lost = 3, .elements = { 0, 1 }, .element_count = 2 },
+		{ .sent = 1000, .lost = 3, .elements = { 0, 2 }, .element_count = 2 },
+		{ .sent = 4000, .lost = 1, .elements = { 1, 2 }, .element_count = 2 },
+	};
+	const struct rm_candidate candidates[] = {
+		{ { 0 }, 1, -4 },
+		{ { 1 }, 1, -4 },
+		{ { 2 }, 1, -4 },
+	};
+
+	assert_int_equal(rm_judge_new(&options, judge), 0);
+	return rm_judge_explain(*judge, 3, observations, 3, candidates, 3, ret);
+}
+
+static void
+slow_loss_is_found_where_shares_begin_low_enough(void **state)
+{
+	struct rm_explanation explanation = { 0 };
+	struct rm_judge *judge = NULL;
+
+	assert_int_equal(explain_slow_loss(0, &explanation, &judge), 0);
+	assert_int_equal(explanation.part_count, 0);
+	rm_judge_free(judge);
+	assert_int_equal(explain_slow_loss(0.001, &explanation, &judge), 0);
+	assert_int_equal(explanation.part_count, 1);
+	assert_int_equal(explanation.parts[0].candidate, 0);
+	assert_true(explanation.parts[0].loss > 0.002);
+	assert_true(explanation.parts[0].loss < 0.004);
+	rm_judge_free(judge);
+}
+
+static void
+a_share_no_greater_than_the_usual_loss_is_refused(void **state)
+{
+	const struct rm_judge_options options = {
+		.base_loss = 0.01, .max_parts = 3, .least_loss = 0.01
+	};
+	struct rm_judge *judge = NULL;
+
+	assert_int_equal(rm_judge_new(&options, &judge), -EINVAL);
+}
+
+static void
+observe_lost(struct fabric *fabric, uint32_t a, uint32_t b, uint32_t lost)
+{
+	fabric->observations[fabric->count++] =
+	    (struct rm_observation){ lost, lost, { a, b }, a == b ? 1 : 2 };
+}
+
+/* Host 0 alone explains most, and little when the other two are blamed as well. */
+static void
+parts_that_explain_more_come_first(void **state)
+{
+	const size_t most_first[] = { 2, 1, 0 };
+	struct fabric *fabric = *state;
+
+	observe_lost(fabric, 0, 0, 10);
+	observe_lost(fabric, 0, 1, 40);
+	observe_lost(fabric, 0, 2, 40);
+	observe_lost(fabric, 1, 1, 20);
+	observe_lost(fabric, 2, 2, 30);
+	explain(fabric);
+	assert_int_equal(fabric->explanation.part_count, 3);
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(fabric->explanation.parts[i].candidate, most_first[i]);
+}
 
 int
 main(void)
@@ -341,11 +486,18 @@ main(void)
 		TEST(what_cannot_be_told_apart_is_listed_as_alternatives),
 		TEST(one_witness_is_enough_to_tell_them_apart),
 		TEST(the_share_of_loss_is_fitted),
+		TEST(a_share_between_two_levels_needs_nobody_else),
+		TEST(what_was_crossed_twice_loses_twice),
 		TEST(no_more_parts_than_allowed_are_blamed),
 		TEST(calls_leave_no_traces_in_each_other),
 		TEST(
 		    what_only_some_may_have_crossed_is_blamed_when_nothing_surer_is_left),
 		TEST(impossible_input_is_refused),
+		TEST(parts_that_explain_more_come_first),
+		cmocka_unit_test(slow_loss_is_found_where_shares_begin_low_enough),
+		cmocka_unit_test(
+		    what_is_blamed_is_not_blamed_again_for_one_of_its_ways),
+		cmocka_unit_test(a_share_no_greater_than_the_usual_loss_is_refused),
 	};
 
 	return cmocka_run_group_tests_name("judge", tests, NULL, NULL);

@@ -125,14 +125,15 @@ receive(struct fixture *f, int fd)
 }
 
 static json_t *
-ask_at(struct fixture *f, const char *path, const char *query, int expected)
+ask_by(struct fixture *f, const char *method, const char *path, const char *query,
+    int expected)
 {
 	int fd = loopback_connect(rm_http_server_port(f->server));
 	char request[128];
 	json_t *json;
 
-	snprintf(
-	    request, sizeof(request), "GET /v1/%s%s HTTP/1.0\r\n\r\n", path, query);
+	snprintf(request, sizeof(request), "%s /v1/%s%s HTTP/1.0\r\n\r\n", method, path,
+	    query);
 	assert_int_equal(write(fd, request, strlen(request)), strlen(request));
 	fcntl(fd, F_SETFL, O_NONBLOCK);
 	f->answer_len = 0;
@@ -143,6 +144,12 @@ ask_at(struct fixture *f, const char *path, const char *query, int expected)
 	json = json_loads(strstr(f->answer, "\r\n\r\n"), 0, NULL);
 	assert_non_null(json);
 	return json;
+}
+
+static json_t *
+ask_at(struct fixture *f, const char *path, const char *query, int expected)
+{
+	return ask_by(f, "GET", path, query, expected);
 }
 
 static json_t *
@@ -286,6 +293,18 @@ a_page_that_is_none_or_too_large_is_refused(void **state)
 	}
 }
 
+static void
+over_tcp_nobody_pauses_it(void **state)
+{
+	struct fixture *f = *state;
+
+	json_decref(ask_by(f, "POST", "pause", "", 403));
+	assert_false(f->paused);
+	json_decref(ask_by(f, "POST", "resume", "", 403));
+	json_decref(ask_by(f, "GET", "pause", "", 405));
+	assert_false(f->paused);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int
@@ -295,6 +314,7 @@ main(void)
 		TEST(a_pinglist_is_shown_page_by_page),
 		TEST(paths_are_shown_page_by_page),
 		TEST(a_page_that_is_none_or_too_large_is_refused),
+		TEST(over_tcp_nobody_pauses_it),
 	};
 
 	return cmocka_run_group_tests_name("agent_api", tests, NULL, NULL);

@@ -500,6 +500,31 @@ a_heartbeat_vouches_only_for_batches_that_went(void **state)
 }
 
 static void
+who_was_behind_in_a_session_that_ended_has_nothing_to_catch_up_with(void **state)
+{
+	struct fixture *f = *state;
+	struct uplink_report nothing = { 0 };
+	rm_mono_t sent;
+
+	connect_uplink(f);
+	results(f, 2);
+	sent = rm_mono_now();
+	LOOPBACK_WAIT(f->loop, f->batches == 1);
+	/* Really as late as that: whenever the link has room it is tried again. */
+	LOOPBACK_WAIT(f->loop, rm_mono_since(rm_mono_now(), sent) > OUTBOX_PATIENCE_NS);
+	results(f, 1);
+	uplink_report(f->uplink, &nothing, rm_mono_now());
+	assert_int_equal(uplink_counts(f->uplink)->heartbeats_behind, 1);
+	LOOPBACK_WAIT(f->loop, f->beats == 1);
+	f->mute = true;
+	aggregator_hang_up(f);
+	/* The second hello has left, and nothing waits behind it. */
+	LOOPBACK_WAIT(f->loop, f->downs == 1 && f->seen[f->seen_count - 1] == 'H');
+	assert_false(uplink_has_session(f->uplink));
+	assert_int_equal(f->catch_ups, 0);
+}
+
+static void
 an_acknowledged_batch_is_forgotten(void **state)
 {
 	struct fixture *f = *state;
@@ -593,6 +618,29 @@ pinglists_brake_focus_and_pings_are_passed_on(void **state)
 	assert_int_equal(f->focuses, 1);
 	assert_int_equal(f->brakes, 1);
 	assert_int_equal(f->downs, 0);
+}
+
+static void
+an_aggregator_is_mute_while_it_says_so_in_this_session(void **state)
+{
+	const struct wire_ping ping = { .now_ns = 5, .ending = "", .mute = true };
+	struct fixture *f = *state;
+	struct wire_bytes bytes;
+
+	connect_uplink(f);
+	assert_false(uplink_is_mute(f->uplink));
+	assert_int_equal(wire_write_ping_ending(f->writer, &ping, &bytes), 0);
+	rm_link_send(f->link, bytes.data, bytes.len);
+	LOOPBACK_WAIT(f->loop, uplink_is_mute(f->uplink));
+	assert_int_equal(wire_write_ping(f->writer, 6, &bytes), 0);
+	rm_link_send(f->link, bytes.data, bytes.len);
+	LOOPBACK_WAIT(f->loop, !uplink_is_mute(f->uplink));
+	assert_int_equal(wire_write_ping_ending(f->writer, &ping, &bytes), 0);
+	rm_link_send(f->link, bytes.data, bytes.len);
+	LOOPBACK_WAIT(f->loop, uplink_is_mute(f->uplink));
+	aggregator_hang_up(f);
+	LOOPBACK_WAIT(f->loop, f->welcomes == 2);
+	assert_false(uplink_is_mute(f->uplink));
 }
 
 static void
@@ -767,6 +815,8 @@ main(void)
 		TEST(many_rows_go_in_several_frames),
 		TEST(a_stall_is_told_when_the_session_is_back),
 		TEST(a_heartbeat_vouches_only_for_batches_that_went),
+		TEST(
+		    who_was_behind_in_a_session_that_ended_has_nothing_to_catch_up_with),
 		TEST(an_acknowledged_batch_is_forgotten),
 		TEST(a_reconnect_sends_exactly_what_was_not_counted),
 		TEST(without_an_aggregator_the_oldest_are_dropped_and_told),
@@ -777,6 +827,7 @@ main(void)
 		TEST(an_aggregator_is_live_while_something_comes_from_it),
 		TEST(a_heartbeat_lists_who_is_live),
 		TEST(pinglists_brake_focus_and_pings_are_passed_on),
+		TEST(an_aggregator_is_mute_while_it_says_so_in_this_session),
 		TEST(nonsense_ends_the_session_and_is_counted),
 		TEST(what_only_a_newer_aggregator_says_is_passed_over),
 		TEST(a_peer_that_counts_what_was_never_sent_gets_no_session),

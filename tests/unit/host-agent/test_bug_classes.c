@@ -1,27 +1,37 @@
 /*
- * What has made daemons like ours fall to one packet, tried on whoever parses the
- * probes that anybody on the network can send. The other classes, and the other
- * daemons:
+ * What has made daemons like ours fall to one packet or one file, class by class, tried
+ * on what an agent takes from others. Each class has its test here; what tries the same
+ * class elsewhere:
  *
- * - a length that an inner loop believes: here; damage_is_refused_and_counted
- * (qp_list), vectors_beyond_their_limits_are_refused and every_truncation_is_refused
- * (schemas), what_is_cut_or_damaged_is_refused (trace_packet), and every fuzz target
- * - one too many moved: lines_are_cut_wherever_the_pieces_end (etcd_json), here
- * - no progress: here; a_tail_of_zeros_is_torn_and_not_damage (spool_segment)
- * - a time out of range: here; absurd_times_are_refused (clock_map)
- * - a field that comes twice: here; duplicate_keys_are_refused_at_any_depth (yaml)
- * - a door for monitoring: a_change_is_taken_on_the_unix_socket_only,
- *   wrong_paths_and_methods_are_told and the oversized ones (http)
+ * - a length that an inner loop believes: damage_is_refused_and_counted (qp_list),
+ *   vectors_beyond_their_limits_are_refused (schemas), every fuzz target
+ * - one too many moved: fuzz_probes and fuzz_etcd
+ * - no progress: a_tail_of_zeros_is_torn_and_not_damage (spool_segment)
+ * - a time out of range: absurd_times_are_refused (clock_map)
+ * - a field that comes twice: duplicate_keys_are_refused_at_any_depth (yaml)
+ * - one thing taken for another: fuzz_wire_write, for every two kinds of message
+ * - a door for monitoring: a_change_is_taken_on_the_unix_socket_only (http)
+ * - a secret of nothing: fuzz_key_ring
+ * - a name that leads out of its folder: names_are_short_and_plain (part)
  */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
+#include "host-agent/key_ring.h"
 #include "host-agent/probe_format.h"
+#include "host-agent/rdma_facts.h"
+#include "host-agent/reflector_session.h"
 #include "host-agent/stamp.h"
+#include "rackmesh/base/file.h"
+#include "rackmesh/base/why.h"
+#include "rackmesh/fabric/part.h"
 
 #define GUARD 0x5a
 #define GUARD_BYTES 64
@@ -145,6 +155,140 @@ no_time_is_out_of_range_for_sums_and_differences(void **state)
 	(void)stamp_time_write(INT64_MAX);
 }
 
+/* A peer decides how many answers' times wait to be told: the oldest make room, by one
+ * place each, and nothing beside them moves. */
+static void
+what_makes_room_moves_up_by_one_and_nothing_else_moves(void **state)
+{
+	const struct wire_address from = { .family = 4, .bytes = { 10, 0, 0, 1 } };
+	const struct wire_rnic_id prober = { 0x8182838485868788, 1 };
+	const uint32_t stamped = 100, kept = 8;
+
+	for (uint32_t n = 0; n <= stamped; n++) {
+		struct reflector_sessions *sessions = reflector_sessions_new(1);
+		struct reflector_session *session;
+		struct reflector_follow_up told;
+
+		assert_non_null(sessions);
+		session = reflector_sessions_add(
+		    sessions, &from, 7, prober, (rm_mono_t){ 1 });
+		assert_non_null(session);
+		for (uint32_t seq = 1; seq <= n; seq++)
+			reflector_sessions_stamp(
+			    sessions, reflector_session_token(session, seq), seq * 10);
+		for (uint32_t seq = n; seq > 0 && n - seq < kept; seq--) {
+			told = reflector_session_follow_up(session);
+			assert_int_equal(told.seq, seq);
+			assert_int_equal(told.stamp_ns, seq * 10);
+		}
+		assert_int_equal(reflector_session_follow_up(session).stamp_ns, 0);
+		assert_int_equal(reflector_session_prober(session).guid, prober.guid);
+		reflector_sessions_free(sessions);
+	}
+}
+
+/* A sanitizer sees what is kept of the first of the two and never freed. */
+static void
+a_key_that_comes_twice_is_kept_once(void **state)
+{
+	const struct wire_responder_key own[2] = { { 1, 1, .epoch = 5, .key = { 1 } },
+		{ 1, 1, .epoch = 5, .key = { 2 } } };
+	const struct wire_pair_key pairs[3] = { { 1, 2, 1, 1, .epoch = 5 },
+		{ 1, 2, 1, 1, .epoch = 5 }, { 1, 2, 1, 1, .epoch = 5 } };
+	const struct wire_rnic_id plain[2] = { { 9, 1 }, { 9, 1 } };
+	struct wire_keys keys = { "t", 5, 1, own, 2, pairs, 3, plain, 2, NULL };
+	struct wire_writer *writer = wire_writer_new();
+	struct key_ring *ring = NULL;
+	struct wire_bytes bytes;
+	const char *tor;
+	int r;
+
+	assert_non_null(writer);
+	assert_int_equal(key_ring_new(&ring), 0);
+	assert_int_equal(key_ring_add_tor(ring, "t"), 0);
+	for (keys.version = 1; keys.version < 4; keys.version++) {
+		assert_int_equal(wire_write_keys(writer, &keys, &bytes), 0);
+		assert_true(key_ring_take(ring, bytes.data, bytes.len, &tor, &r));
+		assert_false(key_ring_take(ring, bytes.data, bytes.len, &tor, &r));
+	}
+	assert_int_equal(key_ring_responder(ring, (struct wire_rnic_id){ 1, 1 }, 5)[0],
+	    own[0].key[0]);
+	assert_non_null(key_ring_pair(
+	    ring, (struct wire_rnic_id){ 1, 1 }, (struct wire_rnic_id){ 2, 1 }));
+	assert_int_equal(key_ring_demand(ring, plain[0]), KEY_NOT_DEMANDED);
+	key_ring_free(ring);
+	wire_writer_free(writer);
+}
+
+/* Whatever their tables have in common. */
+static void
+no_message_is_taken_for_one_of_another_kind(void **state)
+{
+	struct wire_writer *writer = wire_writer_new();
+	const struct wire_brake brake = { 7, 500 };
+	struct wire_brake brake_view;
+	struct wire_focus focus_view;
+	struct wire_ack ack_view;
+	struct wire_keys keys_view;
+	struct wire_bytes bytes;
+
+	assert_non_null(writer);
+	assert_int_equal(wire_write_brake(writer, &brake, &bytes), 0);
+	assert_int_equal(wire_open_brake(&brake_view, bytes.data, bytes.len), 0);
+	assert_int_equal(wire_open_focus(&focus_view, bytes.data, bytes.len), -EBADMSG);
+	assert_int_equal(wire_open_ack(&ack_view, bytes.data, bytes.len), -EBADMSG);
+	assert_int_equal(wire_open_keys(&keys_view, bytes.data, bytes.len), -EBADMSG);
+	assert_false(wire_is_newer(bytes.data, bytes.len));
+	wire_writer_free(writer);
+}
+
+/* An empty file is no password, and nobody is not somebody whose key is nothing. */
+static void
+a_secret_of_nothing_opens_nothing(void **state)
+{
+	static const char *const texts[] = { "", "\n", "\r\n", "a\nb\n" };
+	const struct wire_rnic peer = { .id = { 9, 1 }, .authenticates = true };
+	const struct wire_pair_key none = { .epoch = 0 };
+	char path[] = "/tmp/rackmesh-secret-XXXXXX", secret[64];
+	struct key_ring *ring = NULL;
+	int fd = mkstemp(path);
+
+	assert_true(fd >= 0);
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+		struct rm_why why = { 0 };
+
+		assert_int_equal(ftruncate(fd, 0), 0);
+		assert_int_equal(pwrite(fd, texts[i], strlen(texts[i]), 0),
+		    (ssize_t)strlen(texts[i]));
+		assert_int_equal(
+		    rm_file_read_password(path, secret, sizeof(secret), &why), -EINVAL);
+	}
+	close(fd);
+	unlink(path);
+	assert_int_equal(key_ring_new(&ring), 0);
+	(void)key_ring_hear(ring, &peer, &none);
+	assert_null(key_ring_pair(ring, (struct wire_rnic_id){ 0 }, peer.id));
+	assert_null(key_ring_responder(ring, (struct wire_rnic_id){ 0 }, 0));
+	key_ring_free(ring);
+}
+
+static void
+no_name_from_outside_leads_out_of_its_folder(void **state)
+{
+	static const char *const names[] = { "", ".", "..", "../x", "a/b", "/etc",
+		"a/../b", "a\n", "a b", "\x80" };
+	struct rdma_facts facts;
+	uint8_t port;
+	char device[RDMA_DEVICE_BYTES];
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		assert_false(rm_name_valid(names[i]));
+		/* "/" is there, and so would be whatever it led to. */
+		assert_int_equal(rdma_facts_read("/", names[i], 1, &facts), -ENODEV);
+		assert_true(rdma_facts_find("/", names[i], device, &port) < 0);
+	}
+}
+
 int
 main(void)
 {
@@ -153,6 +297,12 @@ main(void)
 		cmocka_unit_test(tlvs_without_a_value_come_to_an_end),
 		cmocka_unit_test(a_tlv_that_comes_twice_does_no_harm),
 		cmocka_unit_test(no_time_is_out_of_range_for_sums_and_differences),
+		cmocka_unit_test(
+		    what_makes_room_moves_up_by_one_and_nothing_else_moves),
+		cmocka_unit_test(a_key_that_comes_twice_is_kept_once),
+		cmocka_unit_test(no_message_is_taken_for_one_of_another_kind),
+		cmocka_unit_test(a_secret_of_nothing_opens_nothing),
+		cmocka_unit_test(no_name_from_outside_leads_out_of_its_folder),
 	};
 
 	return cmocka_run_group_tests_name("bug_classes", tests, NULL, NULL);

@@ -280,6 +280,33 @@ a_pair_repeats_its_combination_and_all_occur(void **state)
 }
 
 static void
+large_probes_are_spread_over_the_flows(void **state)
+{
+	static const uint16_t flows[] = { 40001, 40002, 40003, 40004, 40005 };
+	static const uint16_t sizes[] = { 88, 88, 4096 };
+	struct fixture *fixture = *state;
+	struct wire_target wire = target(1, 100000);
+	unsigned large[5] = { 0 }, in_a_row = 0;
+
+	wire.flows = flows;
+	wire.flow_count = 5;
+	wire.dscp_count = 1;
+	wire.sizes = sizes;
+	wire.size_count = 3;
+	set(fixture, &wire, 1);
+	for (int i = 0; i < 45; i++) {
+		const struct prober_combination next =
+		    prober_target_turn(fixture->plan.targets[0], false);
+
+		in_a_row = next.size == 4096 ? in_a_row + 1 : 0;
+		assert_in_range(in_a_row, 0, 2);
+		large[next.src_port - 40001] += next.size == 4096;
+	}
+	for (int i = 0; i < 5; i++)
+		assert_int_equal(large[i], 3);
+}
+
+static void
 the_brake_stretches_all_intervals_and_no_ceiling_twice(void **state)
 {
 	struct fixture *fixture = *state;
@@ -468,6 +495,7 @@ main(void)
 		TEST(a_target_that_stays_keeps_its_pace_and_turn),
 		TEST(focus_speeds_up_its_target_for_a_while),
 		TEST(a_pair_repeats_its_combination_and_all_occur),
+		TEST(large_probes_are_spread_over_the_flows),
 		TEST(what_has_no_qp_is_no_target_of_a_port_that_sends_to_qps),
 		TEST(over_udp_nothing_is_sent_to_the_port_of_roce),
 		TEST(sizes_that_no_qp_of_the_target_takes_have_no_turn),

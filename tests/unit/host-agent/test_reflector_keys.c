@@ -363,6 +363,35 @@ without_keys_of_its_own_it_demands_none(void **state)
 	assert_false(keyed(f, prober, 5, 7, 2));
 }
 
+/* Its aggregator has lost touch with the controllers after a leader whose clock was
+ * ahead: this says nothing about other ToRs' RNICs. */
+static void
+another_tors_epoch_is_not_ours(void **state)
+{
+	const struct wire_responder_key stranger = {
+		.guid = 99, .port = 1, .epoch = 50
+	};
+	const struct wire_keys keys = { .tor = "tor2",
+		.epoch = 50,
+		.version = 1,
+		.responders = &stranger,
+		.responder_count = 1 };
+	struct wire_writer *writer = wire_writer_new();
+	struct fixture *f = *state;
+	struct wire_bytes bytes;
+	const char *tor;
+	int r;
+
+	assert_int_equal(key_ring_add_tor(f->ring, "tor2"), 0);
+	assert_int_equal(wire_write_keys(writer, &keys, &bytes), 0);
+	assert_true(key_ring_take(f->ring, bytes.data, bytes.len, &tor, &r));
+	assert_int_equal(plan(f), 0);
+	assert_int_equal(reflector_key_epoch(f->reflector), 5);
+	assert_true(keyed(f, prober, 5, 7, 1));
+	assert_true(keyed(f, prober, 6, 7, 2));
+	wire_writer_free(writer);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 #define TEST_BOTH(fn)                                         \
 	cmocka_unit_test_setup_teardown(fn, setup, teardown), \
@@ -386,6 +415,7 @@ main(void)
 		    after_the_grace_nobody_is_who_could, setup_without_grace, teardown),
 		TEST(an_agent_that_has_become_older_is_answered_again),
 		TEST(without_keys_of_its_own_it_demands_none),
+		TEST(another_tors_epoch_is_not_ours),
 	};
 
 	return cmocka_run_group_tests_name("reflector_keys", tests, NULL, NULL);

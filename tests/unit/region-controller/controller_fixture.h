@@ -32,6 +32,8 @@ struct aggregator { /* played */
 	size_t tor_count;
 	size_t plans; /* taken in all */
 	size_t members[MAX_TORS], taken[MAX_TORS];
+	size_t keys;    /* messages of them */
+	uint32_t epoch; /* of the last one */
 	bool welcome, closed;
 	char refused[256];
 	size_t pings;
@@ -48,6 +50,7 @@ struct fixture {
 	struct region_controller *controller;
 	struct aggregator agg;
 	char folder[64], topology[96], config[96], socket[96];
+	const char *more; /* lines of its config; NULL: none */
 };
 
 static inline void
@@ -81,8 +84,8 @@ start(struct fixture *f, unsigned settle_ms)
 	    "name: c1\nregion: lab\nplaintext: true\nlisten: 127.0.0.1:0\ntopology: "
 	    "%s\n"
 	    "max_aggregators: 2\nsettle_ms: %u\nhttp: {listen: '127.0.0.1:0', socket: "
-	    "%s}\n",
-	    f->topology, settle_ms, f->socket);
+	    "%s}\n%s",
+	    f->topology, settle_ms, f->socket, f->more != NULL ? f->more : "");
 	write_file(f->config, text);
 	if (controller_config_read(&config, f->config, &why) < 0)
 		fail_msg("%s", why.text);
@@ -158,6 +161,22 @@ take_plan(struct aggregator *agg, const uint8_t *data, size_t len)
 }
 
 static inline void
+take_keys(struct aggregator *agg, const uint8_t *data, size_t len)
+{
+	struct wire_keys view;
+
+	assert_int_equal(wire_open_keys(&view, data, len), 0);
+	agg->keys++;
+	agg->epoch = view.epoch;
+	for (size_t i = 0; i < agg->tor_count; i++) {
+		if (strcmp(agg->held[i].tor, view.tor) != 0)
+			continue;
+		assert_true(view.version > agg->held[i].keys_version);
+		agg->held[i].keys_version = view.version;
+	}
+}
+
+static inline void
 take_resolved(struct aggregator *agg, const uint8_t *data, size_t len)
 {
 	struct wire_resolve_answer answer;
@@ -197,6 +216,10 @@ agg_on_frame(struct rm_link *link, const uint8_t *data, size_t len, void *arg)
 	if (wire_kind_of(data, len) == WIRE_PLAN) {
 		assert_true(agg->welcome);
 		take_plan(agg, data, len);
+		return 0;
+	}
+	if (wire_kind_of(data, len) == WIRE_KEYS) {
+		take_keys(agg, data, len);
 		return 0;
 	}
 	if (wire_kind_of(data, len) == WIRE_PING) {

@@ -158,6 +158,8 @@ damaged_frames_are_counted(void **state)
 static void
 what_changes_something_goes_by_the_unix_socket(void **state)
 {
+	static const char *const changing[] = { "topology/reload", "topology/import",
+		"brake", "forget/00:00:00:00:00:64" };
 	struct fixture *f = *state;
 	struct answer answer;
 	char url[128];
@@ -165,11 +167,13 @@ what_changes_something_goes_by_the_unix_socket(void **state)
 	start_four_racks(f);
 	tell_four_racks(f);
 	LOOPBACK_WAIT(f->loop, f->agg.plans == 4);
-	snprintf(url, sizeof(url), "http://127.0.0.1:%d/v1/topology/reload",
-	    region_controller_http_port(f->controller));
-	ask_url(f, url, "", &answer);
-	assert_int_equal(answer.status, 403);
-	answer_clear(&answer);
+	for (size_t i = 0; i < sizeof(changing) / sizeof(changing[0]); i++) {
+		snprintf(url, sizeof(url), "http://127.0.0.1:%d/v1/%s",
+		    region_controller_http_port(f->controller), changing[i]);
+		ask_url(f, url, "", &answer);
+		assert_int_equal(answer.status, 403);
+		answer_clear(&answer);
+	}
 	post(f, "/v1/topology/reload", &answer);
 	assert_int_equal(answer.status, 200);
 	answer_clear(&answer);

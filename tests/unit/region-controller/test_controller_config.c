@@ -44,7 +44,9 @@ the_defaults_are_those_of_planning(void **state)
 	struct rm_why why = { 0 };
 	struct plan_options options;
 
-	assert_int_equal(controller_config_read(&config, NULL, &why), 0);
+	write_config("plaintext: true\n");
+	assert_int_equal(controller_config_read(&config, path, &why), 0);
+	unlink(path);
 	options = controller_plan_options(&config);
 	/* Without the padding at the end. */
 	assert_memory_equal(
@@ -109,6 +111,7 @@ a_password_that_others_can_read_is_refused(void **state)
 	snprintf(secret, sizeof(secret), "/tmp/rackmesh-password-%d", (int)getpid());
 	assert_int_equal(rm_file_replace(secret, (const uint8_t *)"geheim\n", 7), 0);
 	snprintf(text, sizeof(text),
+	    "plaintext: true\n"
 	    "etcd:\n  endpoints: [\"http://a:1\"]\n  user: me\n  password_file: %s\n",
 	    secret);
 	write_config(text);
@@ -124,6 +127,43 @@ a_password_that_others_can_read_is_refused(void **state)
 	controller_config_clear(&config);
 	unlink(secret);
 	unlink(path);
+}
+
+static void
+accepted(const char *text)
+{
+	struct controller_config config;
+	struct rm_why why = { 0 };
+
+	write_config(text);
+	if (controller_config_read(&config, path, &why) < 0)
+		fail_msg("%s", why.text);
+	controller_config_clear(&config);
+	unlink(path);
+}
+
+/* Whoever leaves them out is told what to do, unless the config says so in words. */
+static void
+probes_are_authenticated_unless_the_config_says_otherwise(void **state)
+{
+	struct controller_config config;
+	struct rm_why why = { 0 };
+
+	refused("name: c1\n",
+	    "1:1: probe_keys.secret_file: expected a file with a secret, the same at "
+	    "all "
+	    "controllers of the region, as of (umask 077; openssl rand -base64 32 > "
+	    "/etc/rackmesh/probe-secret); or say 'probe_keys: {unauthenticated: "
+	    "true}'");
+	refused("probe_keys: {secret_file: /a, unauthenticated: true}\n",
+	    "1:48: probe_keys.unauthenticated: expected no probe_keys.secret_file, "
+	    "then");
+	accepted("probe_keys: {secret_file: /etc/rackmesh/probe-secret}\n");
+	accepted("probe_keys: {unauthenticated: true}\n");
+	accepted("plaintext: true\n");
+	/* Nor without any config. */
+	assert_true(controller_config_read(&config, NULL, &why) < 0);
+	assert_non_null(strstr(why.text, "probe_keys.secret_file"));
 }
 
 static void
@@ -146,6 +186,8 @@ main(void)
 		cmocka_unit_test(what_the_table_refuses_is_refused),
 		cmocka_unit_test(etcd_takes_urls_without_a_path),
 		cmocka_unit_test(a_password_that_others_can_read_is_refused),
+		cmocka_unit_test(
+		    probes_are_authenticated_unless_the_config_says_otherwise),
 		cmocka_unit_test(the_example_is_good),
 	};
 

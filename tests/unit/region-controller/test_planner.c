@@ -126,7 +126,7 @@ setup(void **state)
 		region_rack(f->registry, tor, 100 * i, MEMBERS);
 	}
 	assert_int_equal(publish_new(&f->publish), 0);
-	assert_int_equal(controller_config_read(&f->config, NULL, &why), 0);
+	assert_int_equal(rm_config_load(controller_options, NULL, &f->config, &why), 0);
 	f->config.debounce_ms = 10;
 	options.registry = f->registry;
 	options.publish = f->publish;

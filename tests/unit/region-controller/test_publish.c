@@ -462,6 +462,59 @@ another_plan_in_the_store_is_looked_at_and_replaced(void **state)
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
+/* ---- keys -------------------------------------------------------------------- */
+
+static void
+keys_of_one_epoch_and_plan_have_one_number(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t first;
+
+	assert_int_equal(update(f, WALL(5000)), 3);
+	first = publish_keys_version(f->publish, "tor1", 7, WALL(5000));
+	assert_int_equal(first, 5000); /* whoever came before numbered by the clock */
+	assert_int_equal(publish_keys_version(f->publish, "tor1", 7, WALL(6000)), 5000);
+	/* Who comes back with these keeps them. */
+	assert_false(publish_keys_held(f->publish, "tor1", 5000));
+	assert_int_equal(publish_keys_version(f->publish, "tor1", 7, WALL(6000)), 5000);
+	/* Another epoch, another plan: also when the clock has gone back. */
+	assert_int_equal(publish_keys_version(f->publish, "tor1", 8, WALL(1000)), 5001);
+	change_tor1(f, 9000);
+	assert_true(update(f, WALL(1000)) > 0);
+	assert_int_equal(publish_keys_version(f->publish, "tor1", 8, WALL(1000)), 5002);
+}
+
+/* The clock of who led before was ahead, by years. */
+static void
+keys_are_numbered_above_what_anybody_holds(void **state)
+{
+	const uint64_t ahead = 10u * 365 * 86400 * 1000;
+	struct fixture *f = *state;
+	uint64_t first, second;
+
+	/* Heard before there is a plan, */
+	assert_false(publish_keys_held(f->publish, "tor1", ahead));
+	assert_false(publish_keys_held(f->publish, "tor1", ahead - 1));
+	assert_int_equal(update(f, WALL(5000)), 3);
+	first = publish_keys_version(f->publish, "tor1", 7, WALL(5000));
+	assert_true(first > ahead);
+	assert_int_equal(
+	    publish_keys_version(f->publish, "tor1", 7, WALL(5000)), first);
+	/* or from who comes later: then all are to have them anew, once. */
+	assert_true(publish_keys_held(f->publish, "tor1", first + ahead));
+	assert_false(publish_keys_held(f->publish, "tor1", first + 1));
+	second = publish_keys_version(f->publish, "tor1", 7, WALL(5000));
+	assert_true(second > first + ahead);
+	assert_int_equal(
+	    publish_keys_version(f->publish, "tor1", 7, WALL(5000)), second);
+	/* Other ToRs have nothing to do with it, */
+	assert_int_equal(publish_keys_version(f->publish, "tor2", 7, WALL(5000)), 5000);
+	/* and what cannot be outrun is nobody's. */
+	assert_false(publish_keys_held(f->publish, "tor2", UINT64_MAX));
+	assert_false(publish_keys_held(f->publish, "tor2", 0));
+	assert_int_equal(publish_keys_version(f->publish, "tor2", 7, WALL(5000)), 5000);
+}
+
 int
 main(void)
 {
@@ -487,6 +540,8 @@ main(void)
 		TEST(a_store_that_has_gone_back_is_lifted),
 		TEST(what_the_store_has_lost_is_put_again),
 		TEST(another_plan_in_the_store_is_looked_at_and_replaced),
+		TEST(keys_of_one_epoch_and_plan_have_one_number),
+		TEST(keys_are_numbered_above_what_anybody_holds),
 	};
 
 	return cmocka_run_group_tests_name("publish", tests, NULL, NULL);

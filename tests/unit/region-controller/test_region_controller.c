@@ -274,6 +274,45 @@ a_new_topology_is_planned_and_a_bad_one_changes_nothing(void **state)
 	assert_int_equal(f->agg.members[1], 4);
 }
 
+static void
+keep_moves(enum rm_log_level level, const char *line, void *arg)
+{
+	if (level == RM_LOG_WARNING && strstr(line, "was at ToR") != NULL)
+		snprintf(arg, 512, "%s", line);
+}
+
+/* An aggregator's word moves an RNIC out of its rack: whoever looks can see whose. */
+static void
+an_rnic_that_moves_is_said_with_who_tells_of_it(void **state)
+{
+	struct fixture *f = *state;
+	struct aggregator other = { .loop = f->loop, .name = "agg2", .region = "lab" };
+	struct wire_rnic rnic = region_rnic(100, "tor1-h1", "tor2", REGION_V4);
+	char line[512] = "";
+
+	write_clos(f, 2);
+	start(f, 300);
+	rm_log_set_sink(keep_moves, line);
+	agg_serves(&f->agg, "tor1");
+	agg_hello(f, &f->agg);
+	agg_register_rack(&f->agg, "tor1", 100, 2);
+	agg_register_rack(&f->agg, "tor1", 100, 2);
+	LOOPBACK_WAIT(f->loop, f->agg.plans == 1);
+	assert_string_equal(line, "");
+	other.writer = wire_writer_new();
+	assert_non_null(other.writer);
+	agg_serves(&other, "tor2");
+	agg_hello(f, &other);
+	rnic.incarnation = 8;
+	agg_register(&other, &rnic);
+	LOOPBACK_WAIT(f->loop, line[0] != '\0');
+	assert_non_null(strstr(line, "agg2: RNIC 00:00:00:00:00:64 of host tor1-h1 is "
+				     "at ToR tor2 now; it was at "
+				     "ToR tor1, as agg1 has told"));
+	rm_link_free(other.link);
+	wire_writer_free(other.writer);
+}
+
 int
 main(void)
 {
@@ -291,6 +330,7 @@ main(void)
 		TEST(nobody_registers_before_a_hello),
 		TEST(connections_are_bounded),
 		TEST(who_connects_anew_replaces_its_older_session),
+		TEST(an_rnic_that_moves_is_said_with_who_tells_of_it),
 		TEST(a_new_topology_is_planned_and_a_bad_one_changes_nothing),
 	};
 

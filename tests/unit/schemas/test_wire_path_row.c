@@ -83,6 +83,8 @@ expect_summary(const uint8_t *data, size_t len)
 		assert_int_equal(row.lost_unknown, rows[i].lost_unknown);
 		assert_int_equal(row.flows, rows[i].flows);
 		assert_int_equal(row.flows_dead, rows[i].flows_dead);
+		assert_int_equal(row.flows_partial, rows[i].flows_partial);
+		assert_int_equal(row.flows_silent, rows[i].flows_silent);
 		assert_string_equal(row.samples, rows[i].samples);
 	}
 	assert_true(view.summary.has_state);
@@ -143,6 +145,28 @@ paused_hosts_are_told_of(void **state)
 }
 
 static void
+how_many_flows_lost_some_and_all_is_told(void **state)
+{
+	struct wire_path_row row = rows[0];
+	struct wire_summary told = summary;
+	struct wire_summary_view view;
+	struct wire_writer *writer = wire_writer_new();
+	struct wire_bytes bytes;
+
+	row.flows_partial = 607;
+	row.flows_silent = 608;
+	told.paths = &row;
+	told.path_count = 1;
+	assert_non_null(writer);
+	assert_int_equal(wire_write_summary(writer, &told, &bytes), 0);
+	assert_int_equal(wire_open_summary(&view, bytes.data, bytes.len), 0);
+	wire_summary_path(&view, 0, &row);
+	assert_int_equal(row.flows_partial, 607);
+	assert_int_equal(row.flows_silent, 608);
+	wire_writer_free(writer);
+}
+
+static void
 what_does_not_speak_of_a_brake_has_none(void **state)
 {
 	struct wire_summary_view view;
@@ -186,6 +210,7 @@ main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(more_paths_than_the_limit_are_refused),
 		cmocka_unit_test(paused_hosts_are_told_of),
+		cmocka_unit_test(how_many_flows_lost_some_and_all_is_told),
 		cmocka_unit_test(what_does_not_speak_of_a_brake_has_none),
 		cmocka_unit_test(a_state_is_written_only_where_there_is_one),
 	};

@@ -127,8 +127,31 @@ expect_ping(const uint8_t *data, size_t len)
 {
 	uint64_t now_ns = 0;
 
+	struct wire_ping view;
+
 	assert_int_equal(wire_open_ping(&now_ns, data, len), 0);
 	assert_int_equal(now_ns, 0x0807060504030201);
+	assert_int_equal(wire_open_ping_ending(&view, data, len), 0);
+	assert_string_equal(view.ending, "");
+	assert_int_equal(view.ends_s, 0);
+}
+
+static int
+write_ping_ending(struct wire_writer *writer, struct wire_bytes *out)
+{
+	return wire_write_ping_ending(
+	    writer, &(struct wire_ping){ 77, "c1", 0x1122334455667788 }, out);
+}
+
+static void
+expect_ping_ending(const uint8_t *data, size_t len)
+{
+	struct wire_ping view;
+
+	assert_int_equal(wire_open_ping_ending(&view, data, len), 0);
+	assert_int_equal(view.now_ns, 77);
+	assert_string_equal(view.ending, "c1");
+	assert_int_equal(view.ends_s, 0x1122334455667788);
 }
 
 enum { PINGLIST_TARGETS = 3, PINGLIST_ROSTER, PINGLIST_FIELDS };
@@ -141,6 +164,23 @@ enum {
 	TARGET_FIELDS
 };
 enum { PEER_BYTES = 40, PEER_FAMILY = 16 + 18, ADDRESS_FAMILY = 18 };
+
+static int
+write_ping_mute(struct wire_writer *writer, struct wire_bytes *out)
+{
+	return wire_write_ping_ending(writer,
+	    &(struct wire_ping){ .now_ns = 78, .ending = "", .mute = true }, out);
+}
+
+static void
+expect_ping_mute(const uint8_t *data, size_t len)
+{
+	struct wire_ping view;
+
+	assert_int_equal(wire_open_ping_ending(&view, data, len), 0);
+	assert_int_equal(view.now_ns, 78);
+	assert_true(view.mute);
+}
 
 struct shape { /* of a forged pinglist */
 	size_t targets, roster;
@@ -309,6 +349,8 @@ main(int argc, char **argv)
 		{ WIRE_PINGLIST, "pinglist", write_pinglist, expect_pinglist },
 		{ WIRE_FOCUS, "focus", write_focus, expect_focus },
 		{ WIRE_PING, "ping", write_ping, expect_ping },
+		{ WIRE_PING, "ping_ending", write_ping_ending, expect_ping_ending },
+		{ WIRE_PING, "ping_mute", write_ping_mute, expect_ping_mute },
 	};
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(vectors_beyond_their_limits_are_refused),
@@ -320,5 +362,5 @@ main(int argc, char **argv)
 	};
 
 	return wire_case_main(
-	    cases, 3, tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
+	    cases, 5, tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
 }

@@ -50,7 +50,36 @@ expect_hello(const uint8_t *data, size_t len)
 		assert_string_equal(state.tor, tors[i].tor);
 		assert_int_equal(state.plan_version, tors[i].plan_version);
 		assert_int_equal(state.plan_digest, tors[i].plan_digest);
+		assert_int_equal(state.keys_version, 0);
 	}
+}
+
+/* Of who tells what keys it holds, too. */
+static int
+write_hello_keys(struct wire_writer *writer, struct wire_bytes *out)
+{
+	const struct wire_tor_state held[] = {
+		{ "tor-1", 7, 8, 0xfedcba9876543210, 0xfedcba98 }, { .tor = "tor-2" }
+	};
+	struct wire_hello telling = hello;
+
+	telling.tors = held;
+	return wire_write_hello(writer, &telling, out);
+}
+
+static void
+expect_hello_keys(const uint8_t *data, size_t len)
+{
+	struct wire_hello_view view;
+	struct wire_tor_state state;
+
+	assert_int_equal(wire_open_hello(&view, data, len), 0);
+	wire_hello_tor(&view, 0, &state);
+	assert_int_equal(state.plan_digest, 8);
+	assert_int_equal(state.keys_version, 0xfedcba9876543210);
+	assert_int_equal(state.keys_epoch, 0xfedcba98);
+	wire_hello_tor(&view, 1, &state);
+	assert_int_equal(state.keys_version, 0);
 }
 
 static int
@@ -314,6 +343,7 @@ main(int argc, char **argv)
 {
 	const struct wire_case cases[] = {
 		{ WIRE_HELLO, "hello", write_hello, expect_hello },
+		{ WIRE_HELLO, "hello_keys", write_hello_keys, expect_hello_keys },
 		{ WIRE_WELCOME, "welcome", write_welcome, expect_welcome },
 		{ WIRE_ACK, "ack", write_ack, expect_ack },
 	};
@@ -330,5 +360,5 @@ main(int argc, char **argv)
 	};
 
 	return wire_case_main(
-	    cases, 3, tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
+	    cases, 4, tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
 }

@@ -27,6 +27,7 @@ expect_standing(const uint8_t *data, size_t len)
 	assert_int_equal(view.now_ns, 0x4142434445464748);
 	assert_null(view.tors);
 	assert_int_equal(view.tor_count, 3);
+	assert_int_equal(view.role_count, 0); /* of before there was such a thing */
 	for (size_t i = 0; i < 3; i++) {
 		struct wire_tor_standing tor;
 
@@ -35,6 +36,37 @@ expect_standing(const uint8_t *data, size_t len)
 		assert_int_equal(tor.speaks, tors[i].speaks);
 		assert_int_equal(tor.delivers, tors[i].delivers);
 		assert_int_equal(tor.agents, tors[i].agents);
+	}
+}
+
+static const struct wire_tor_role roles[] = { { "tor1", true }, { "tor2", false } };
+
+static int
+write_roles(struct wire_writer *writer, struct wire_bytes *out)
+{
+	const struct wire_standing standing = {
+		.now_ns = 7, .roles = roles, .role_count = 2
+	};
+
+	return wire_write_standing(writer, &standing, out);
+}
+
+static void
+expect_roles(const uint8_t *data, size_t len)
+{
+	struct wire_standing view;
+
+	assert_int_equal(wire_open_standing(&view, data, len), 0);
+	assert_int_equal(view.now_ns, 7);
+	assert_int_equal(view.tor_count, 0);
+	assert_null(view.roles);
+	assert_int_equal(view.role_count, 2);
+	for (size_t i = 0; i < 2; i++) {
+		struct wire_tor_role role;
+
+		wire_standing_role(&view, i, &role);
+		assert_string_equal(role.tor, roles[i].tor);
+		assert_int_equal(role.primary, roles[i].primary);
 	}
 }
 
@@ -67,8 +99,28 @@ expect_live(const uint8_t *data, size_t len)
 	assert_int_equal(view.results_through_ns, 34);
 	assert_null(view.live);
 	assert_int_equal(view.live_count, 3);
+	assert_int_equal(view.live_mute, 0);
 	for (size_t i = 0; i < 3; i++)
 		assert_string_equal(wire_heartbeat_live(&view, i), live[i]);
+}
+
+static int
+write_mute(struct wire_writer *writer, struct wire_bytes *out)
+{
+	struct wire_heartbeat mute = beat;
+
+	mute.live_mute = 5;
+	return wire_write_heartbeat(writer, &mute, out);
+}
+
+static void
+expect_mute(const uint8_t *data, size_t len)
+{
+	struct wire_heartbeat view;
+
+	assert_int_equal(wire_open_heartbeat(&view, data, len), 0);
+	assert_int_equal(view.live_count, 3);
+	assert_int_equal(view.live_mute, 5);
 }
 
 static void
@@ -119,7 +171,9 @@ main(int argc, char **argv)
 {
 	const struct wire_case cases[] = {
 		{ WIRE_STANDING, "standing", write_standing, expect_standing },
+		{ WIRE_STANDING, "standing_roles", write_roles, expect_roles },
 		{ WIRE_HEARTBEAT, "heartbeat_live", write_live, expect_live },
+		{ WIRE_HEARTBEAT, "heartbeat_mute", write_mute, expect_mute },
 	};
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_standing_of_no_tor_is_one),
@@ -127,5 +181,5 @@ main(int argc, char **argv)
 	};
 
 	return wire_case_main(
-	    cases, 2, tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
+	    cases, 4, tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "failing_new.h"
+#include "tests/support/failing_new.h"
 #include "tests/support/wire_walk.h"
 
 #define FLIPS 20000

@@ -304,6 +304,15 @@ refuses(const struct sim *sim, size_t member, size_t prober)
 	       lies->refuses(lies->arg, member, prober);
 }
 
+static bool
+shuns(const struct sim *sim, const struct target *target)
+{
+	const struct sim_lies *lies = sim->options.lies;
+
+	return lies != NULL && lies->shuns != NULL && !target->foreign &&
+	       lies->shuns(lies->arg, target->src, target->dst);
+}
+
 /* As its agent tells it. */
 static void
 tell(struct sim *sim, const struct target *target, int64_t t, struct wire_result result)
@@ -330,18 +339,26 @@ focus(struct target *target, int64_t t)
 	target->focus_to_ns = t + AGE_NS + FOCUS_NS;
 }
 
+static bool
+is_large(const struct sim *sim, struct target *target)
+{
+	const unsigned every = sim->options.large_every;
+	const unsigned run = sim->options.large_run > 0 ? sim->options.large_run : 1;
+
+	return every > 0 && target->number++ / run % every == every - 1;
+}
+
 static void
 probe(struct sim *sim, struct target *target, int64_t t)
 {
-	const unsigned every = sim->options.large_every;
-	const bool large = every > 0 && ++target->number % every == 0;
+	const bool large = is_large(sim, target);
 	struct wire_result result = { .outcome = WIRE_NO_REPLY,
 		.kind = target->foreign ? WIRE_WITNESS : WIRE_TOR_MESH,
 		.size_bytes = large ? LARGE_BYTES : SMALL_BYTES };
 
 	/* A prober whose port is down is paused. */
 	if (!agent_runs(sim, target->src, t) ||
-	    is_fault(sim, SIM_RNIC_PORT_DOWN, target->src, t))
+	    is_fault(sim, SIM_RNIC_PORT_DOWN, target->src, t) || shuns(sim, target))
 		return;
 	if (is_fault(sim, SIM_RNIC_LINK_DOWN, target->src, t) ||
 	    is_fault(sim, SIM_RNIC_UNABLE, target->src, t)) {
@@ -350,10 +367,10 @@ probe(struct sim *sim, struct target *target, int64_t t)
 		if (round_trip_outside(sim, target, large, t))
 			result.outcome = WIRE_OK;
 	} else if (leg(sim, target->src, target->dst, large, t) &&
-		   agent_runs(sim, target->dst, t)) {
+		   agent_runs(sim, target->dst, t) &&
+		   !refuses(sim, target->dst, target->src)) {
 		target->received++;
-		if (leg(sim, target->dst, target->src, large, t) &&
-		    !refuses(sim, target->dst, target->src))
+		if (leg(sim, target->dst, target->src, large, t))
 			result.outcome = WIRE_OK;
 	}
 	sim->probes++;

@@ -57,8 +57,9 @@ struct sim_lies {
 	    struct wire_result *result);
 	uint64_t (*on_count)(void *arg, size_t src, size_t dst, uint64_t received);
 	bool (*on_port)(void *arg, size_t member, bool down);
-	/* No word, but a deed: does not answer. */
+	/* No word, but a deed: does not take a probe, and so does not count it. */
 	bool (*refuses)(void *arg, size_t member, size_t prober);
+	bool (*shuns)(void *arg, size_t member, size_t target); /* never probes it */
 	void *arg;
 };
 
@@ -68,6 +69,7 @@ struct sim_options {
 	size_t witnesses;     /* per member: foreigners that it probes */
 	bool uncounted;       /* no receive counts at all */
 	unsigned large_every; /* of a target's probes; 0: none is large */
+	unsigned large_run;   /* so many large ones in a row; 0: one */
 	int64_t interval_ns;  /* between two to one target; 0: 100 ms */
 	bool focuses;         /* targets that have lost one are probed faster */
 	double loss;          /* background, of each leg */

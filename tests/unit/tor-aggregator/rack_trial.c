@@ -14,9 +14,10 @@
 #define MANY 20 /* times that one result is told */
 
 const char *const lie_words[LIES] = { "accuse one", "accuse one, with false counts",
-	"accuse one many times", "accuse all of a third", "accuse all", "hide a fault",
-	"hide it many times", "hide its own", "false counts", "nothing outside",
-	"cannot send", "port down", "port flaps", "random" };
+	"accuse one many times", "accuse two", "accuse all of a third", "accuse all",
+	"hide a fault", "hide it many times", "hide its own", "false counts",
+	"false delays", "nothing outside", "cannot send", "port down", "port flaps",
+	"random" };
 
 static uint64_t
 next(struct trial *trial)
@@ -47,6 +48,15 @@ is_faulty_host(const struct trial *trial, size_t host)
 	       host == host_of(trial, trial->faulty);
 }
 
+static void
+set_delays(struct trial *trial, struct wire_result *result)
+{
+	const uint32_t delay = below(trial, 2) == 0 ? 0 : UINT32_MAX;
+
+	result->rtt_ns = result->round_trip_ns = delay;
+	result->prober_delay_ns = result->responder_delay_ns = UINT32_MAX - delay;
+}
+
 static unsigned
 on_result(void *arg, size_t src, size_t dst, bool foreign, struct wire_result *result)
 {
@@ -65,6 +75,13 @@ on_result(void *arg, size_t src, size_t dst, bool foreign, struct wire_result *r
 			return 1;
 		result->outcome = WIRE_NO_REPLY;
 		return trial->lie[host] == LIE_ACCUSE_ONE_MANY_TIMES ? MANY : 1;
+	case LIE_ACCUSE_TWO:
+		if (victim || (!foreign && dst == trial->seconds[host]))
+			result->outcome = WIRE_NO_REPLY;
+		return 1;
+	case LIE_DELAYS:
+		set_delays(trial, result);
+		return 1;
 	case LIE_ACCUSE_SOME_OF_ALL:
 		if (!foreign && below(trial, 3) == 0)
 			result->outcome = WIRE_NO_REPLY;
@@ -141,10 +158,20 @@ on_port(void *arg, size_t member, bool down)
 static bool
 refuses(void *arg, size_t member, size_t prober)
 {
-	struct trial *trial = arg;
+	const struct trial *trial = arg;
 	const size_t host = host_of(trial, member);
 
-	return trial->refuses && trial->liars[host] && prober == trial->victims[host];
+	return trial->refuses && trial->liars[host] &&
+	       (prober == trial->victims[host] ||
+		   (trial->refuses_second && prober == trial->seconds[host]));
+}
+
+static bool
+shuns(void *arg, size_t member, size_t target)
+{
+	const struct trial *trial = arg;
+
+	return trial->shuns && refuses(arg, member, target);
 }
 
 /* Neither a liar's nor the faulty one. */
@@ -158,6 +185,19 @@ pick_innocent(struct trial *trial)
 		if (!trial->liars[host] && !is_faulty_host(trial, host))
 			return member;
 	}
+}
+
+/* Of another host than the victim, if there is one. */
+static size_t
+pick_second(struct trial *trial, size_t victim)
+{
+	for (unsigned i = 0; i < 64; i++) {
+		const size_t member = pick_innocent(trial);
+
+		if (host_of(trial, member) != host_of(trial, victim))
+			return member;
+	}
+	return victim;
 }
 
 static void
@@ -186,13 +226,13 @@ pick_fault(struct trial *trial)
 {
 	static const enum sim_fault_kind kinds[] = { SIM_RNIC_BOTH, SIM_RNIC_SEND,
 		SIM_RNIC_RECEIVE, SIM_RNIC_LINK_DOWN, SIM_RNIC_LOSSY,
-		SIM_RNIC_LOSES_BOTH, SIM_RNIC_PORT_DOWN, SIM_AGENT_KILLED,
-		SIM_HOST_GONE };
+		SIM_RNIC_LOSES_BOTH, SIM_RNIC_PORT_DOWN, SIM_RNIC_UNABLE,
+		SIM_AGENT_KILLED, SIM_HOST_GONE };
 
 	trial->faulty = trial->options.members;
 	if (below(trial, 3) == 0)
 		return;
-	trial->fault = (struct sim_fault){ .kind = kinds[below(trial, 9)],
+	trial->fault = (struct sim_fault){ .kind = kinds[below(trial, 10)],
 		.from_ns = FAULT_NS,
 		.to_ns = 2 * END_NS,
 		.share = 0.1 };
@@ -208,19 +248,22 @@ static void
 pick_lies(struct trial *trial)
 {
 	const size_t victim = pick_innocent(trial);
+	const size_t second = pick_second(trial, victim);
 	const enum lie lie = (enum lie)below(trial, LIES);
 
 	trial->coordinated = below(trial, 2) == 0;
 	for (size_t i = 0; i < trial->hosts; i++) {
 		trial->lie[i] = trial->coordinated ? lie : (enum lie)below(trial, LIES);
 		trial->victims[i] = trial->coordinated ? victim : pick_innocent(trial);
+		trial->seconds[i] =
+		    trial->coordinated ? second : pick_second(trial, trial->victims[i]);
 	}
 }
 
 static void
-pick_liars(struct trial *trial)
+pick_liars(struct trial *trial, size_t count)
 {
-	while (trial->liar_count < (trial->hosts - 1) / 3) {
+	while (trial->liar_count < count) {
 		const size_t host = below(trial, trial->hosts);
 
 		trial->liar_count += !trial->liars[host];
@@ -232,7 +275,8 @@ static void
 prepare(struct trial *trial, uint64_t seed)
 {
 	*trial = (struct trial){ .random = seed * UINT64_C(1000003) };
-	trial->lies = (struct sim_lies){ on_result, on_count, on_port, refuses, trial };
+	trial->lies =
+	    (struct sim_lies){ on_result, on_count, on_port, refuses, shuns, trial };
 }
 
 static void
@@ -248,7 +292,7 @@ trial_begin(struct trial *trial, uint64_t seed)
 {
 	prepare(trial, seed);
 	pick_rack(trial);
-	pick_liars(trial);
+	pick_liars(trial, (trial->hosts - 1) / 3);
 	pick_fault(trial);
 	pick_lies(trial);
 	start(trial);
@@ -275,6 +319,7 @@ trial_begin_one(struct trial *trial, uint64_t seed, size_t hosts, enum lie lie,
 	trial->liars[0] = true;
 	trial->lie[0] = lie;
 	trial->victims[0] = victim;
+	trial->seconds[0] = victim + 1;
 	trial->coordinated = true;
 	if (dead < hosts) {
 		trial->faulty = dead;
@@ -287,18 +332,24 @@ trial_begin_one(struct trial *trial, uint64_t seed, size_t hosts, enum lie lie,
 }
 
 void
-trial_begin_refusal(struct trial *trial, uint64_t seed, size_t hosts)
+trial_begin_refusal(struct trial *trial, uint64_t seed, size_t hosts, size_t refusers,
+    bool of_two, bool lying)
 {
-	size_t victim;
+	static const enum lie lies[] = { LIE_ACCUSE_ONE, LIE_ACCUSE_TWO, LIE_OUTSIDE };
+	size_t victim, second;
 
 	prepare(trial, seed);
 	set_rack(trial, hosts);
-	pick_liars(trial);
+	pick_liars(trial, refusers);
 	trial->refuses = true;
+	trial->refuses_second = of_two;
+	trial->shuns = below(trial, 2) == 0;
 	victim = pick_innocent(trial);
+	second = pick_second(trial, victim);
 	for (size_t i = 0; i < hosts; i++) {
-		trial->lie[i] = below(trial, 2) == 0 ? LIE_ACCUSE_ONE : LIE_OUTSIDE;
+		trial->lie[i] = lying ? lies[below(trial, 3)] : LIES;
 		trial->victims[i] = victim;
+		trial->seconds[i] = second;
 	}
 	start(trial);
 }
@@ -315,6 +366,8 @@ is_of_fault(const struct trial *trial, const struct rm_verdict *verdict)
 	case SIM_RNIC_LOSSY:
 	case SIM_RNIC_LOSES_BOTH:
 		return verdict->kind == RM_KIND_RNIC_LOSSY;
+	case SIM_RNIC_UNABLE:
+		return verdict->kind == RM_KIND_RNIC_SEND_FAILED;
 	default:
 		return verdict->kind == RM_KIND_RNIC_DOWN ||
 		       verdict->kind == RM_KIND_RNIC_SEND_DEAD ||
@@ -364,7 +417,7 @@ check_verdict(struct trial *trial, const struct rm_verdict *verdict)
 		trial->framed++;
 	else
 		trial->innocents++;
-	if (trial->innocents + trial->framed == 1 && !trial->refuses) {
+	if (trial->innocents + trial->framed == 1) {
 		char sentence[RM_SENTENCE_BYTES];
 
 		rm_verdict_sentence(verdict, sentence, sizeof(sentence));

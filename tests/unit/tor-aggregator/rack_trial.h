@@ -13,12 +13,14 @@ enum lie {
 	LIE_ACCUSE_ONE,
 	LIE_ACCUSE_ONE_FALSE_COUNTS, /* and that nothing of it arrives */
 	LIE_ACCUSE_ONE_MANY_TIMES,
+	LIE_ACCUSE_TWO,
 	LIE_ACCUSE_SOME_OF_ALL, /* a third of what it sends to anybody */
 	LIE_ACCUSE_ALL,
 	LIE_HIDE, /* what is at fault answers, and its packets arrive */
 	LIE_HIDE_MANY_TIMES,
 	LIE_HIDE_OWN, /* everybody answers its own */
 	LIE_COUNTS,
+	LIE_DELAYS,  /* of what is answered: none, or the longest that can be told */
 	LIE_OUTSIDE, /* nothing comes back from other racks */
 	LIE_SEND_FAILED,
 	LIE_PORT_DOWN,
@@ -38,8 +40,10 @@ struct trial {
 	bool liars[SIM_MAX_MEMBERS];     /* by host */
 	enum lie lie[SIM_MAX_MEMBERS];   /* by host */
 	size_t victims[SIM_MAX_MEMBERS]; /* by host: the member that it accuses */
-	bool coordinated, refuses;
-	size_t faulty; /* member; members: none */
+	size_t seconds[SIM_MAX_MEMBERS]; /* and another one, of another host */
+	bool coordinated;
+	bool refuses, refuses_second, shuns; /* really, its victim, the second too */
+	size_t faulty;                       /* member; members: none */
 	struct sim_fault fault;
 	uint32_t ports; /* asked so far */
 	bool found, found_otherwise;
@@ -56,8 +60,10 @@ void trial_begin(struct trial *trial, uint64_t seed);
 void trial_begin_one(struct trial *trial, uint64_t seed, size_t hosts, enum lie lie,
     size_t victim, size_t dead);
 
-/* Liars of one rack as above, a third of it, that answer their victim no more. */
-void trial_begin_refusal(struct trial *trial, uint64_t seed, size_t hosts);
+/* Deeds, not words: so many hosts of such a rack do not take the probes of one victim,
+ * or of two. By chance they do not probe it either. They say what happens, or lie. */
+void trial_begin_refusal(struct trial *trial, uint64_t seed, size_t hosts,
+    size_t refusers, bool of_two, bool lying);
 
 void trial_run(struct trial *trial);
 

@@ -88,6 +88,34 @@ only_who_is_gone_and_in_no_rack_makes_room(void **state)
 	fixture_rack_free(f);
 }
 
+static void
+an_agent_tells_whom_it_hears_and_who_of_them_cannot_deliver(void **state)
+{
+	static const char *const live[] = { "agg-a", "agg-b" };
+	const struct wire_heartbeat beat = {
+		.live = live, .live_count = 2, .live_mute = 2
+	};
+	struct wire_writer *writer = wire_writer_new();
+	struct wire_heartbeat view;
+	struct agents *agents = NULL;
+	struct wire_bytes bytes;
+	struct agent *agent;
+	bool mute = true;
+
+	assert_int_equal(agents_new(1, &agents), 0);
+	assert_int_equal(agents_get(agents, "h", &agent), 0);
+	assert_int_equal(wire_write_heartbeat(writer, &beat, &bytes), 0);
+	assert_int_equal(wire_open_heartbeat(&view, bytes.data, bytes.len), 0);
+	agent_note_live(agent, &view, (rm_mono_t){ 7 });
+	assert_true(agent_hears(agent, "agg-a", &mute));
+	assert_false(mute);
+	assert_true(agent_hears(agent, "agg-b", &mute));
+	assert_true(mute);
+	assert_false(agent_hears(agent, "agg-c", &mute));
+	agents_free(agents);
+	wire_writer_free(writer);
+}
+
 int
 main(void)
 {
@@ -96,6 +124,8 @@ main(void)
 		cmocka_unit_test(
 		    nobody_speaks_for_another_hosts_rnic_while_that_is_away),
 		cmocka_unit_test(only_who_is_gone_and_in_no_rack_makes_room),
+		cmocka_unit_test(
+		    an_agent_tells_whom_it_hears_and_who_of_them_cannot_deliver),
 	};
 
 	return cmocka_run_group_tests_name("agent", tests, NULL, NULL);

@@ -211,6 +211,24 @@ heartbeats_held_up_on_the_way_are_no_stall(void **state)
 	assert_int_equal(state_at(watch, 22700, 600), HOST_OK);
 }
 
+/* Unlike a hold-up, the way was cut: nobody knows what else was. */
+static void
+a_host_out_of_reach_is_no_witness_of_that_time_when_it_is_back(void **state)
+{
+	struct agent_watch *watch = *state;
+
+	begin(watch); /* heard until 20000 */
+	assert_true(agent_watch_wants_ping(watch, ms(20500)));
+	assert_int_equal(state_at(watch, 21100, 300), HOST_UNREACHABLE);
+	agent_watch_acked(watch, ms(21990));
+	for (int64_t t = 20250; t <= 22000; t += BEAT)
+		agent_watch_beat(watch, ms(22001), ms(t), ms(t), false);
+	beat(watch, 22250, 25000);
+	assert_int_equal(state_at(watch, 22250, 600), HOST_STALLED);
+	assert_int_equal(state_at(watch, 23600, 600), HOST_STALLED);
+	assert_int_equal(state_at(watch, 23700, 600), HOST_OK);
+}
+
 static void
 a_stall_that_the_agent_confesses_excuses_what_it_touches(void **state)
 {
@@ -287,6 +305,7 @@ main(void)
 		TEST(windows_that_ended_before_the_kill_are_still_good),
 		TEST(a_restarted_agent_is_excused_until_it_has_settled),
 		TEST(heartbeats_held_up_on_the_way_are_no_stall),
+		TEST(a_host_out_of_reach_is_no_witness_of_that_time_when_it_is_back),
 		TEST(a_stall_that_the_agent_confesses_excuses_what_it_touches),
 		TEST(a_paused_host_says_so),
 		TEST(reports_reach_up_to_the_last_heartbeat_less_the_time_out),

@@ -35,6 +35,8 @@ struct analyzer { /* as far as the aggregator can see */
 	bool mute, acks;
 	uint64_t cut_after; /* messages; 0: never */
 	unsigned hellos, pings, answers, farewells;
+	char ending[RM_NAME_BYTES];
+	uint64_t ends_s;
 	uint64_t got, seqs[MAX_SEEN];         /* of summaries */
 	unsigned incidents, before_incidents; /* summaries before the first incident */
 	uint64_t incarnation;
@@ -72,6 +74,17 @@ analyzer_ping(struct analyzer *analyzer)
 	struct wire_bytes bytes = { 0 };
 
 	analyzer_send(analyzer, wire_write_ping(analyzer->writer, 1, &bytes), &bytes);
+}
+
+static int
+take_ping(struct analyzer *analyzer, const uint8_t *data, size_t len)
+{
+	struct wire_ping ping;
+
+	assert_int_equal(wire_open_ping_ending(&ping, data, len), 0);
+	snprintf(analyzer->ending, sizeof(analyzer->ending), "%s", ping.ending);
+	analyzer->ends_s = ping.ends_s;
+	return 0;
 }
 
 static int
@@ -131,7 +144,7 @@ analyzer_frame(struct rm_link *link, const uint8_t *data, size_t len, void *arg)
 		return 0;
 	case WIRE_PING:
 		analyzer->pings++;
-		return 0;
+		return take_ping(analyzer, data, len);
 	case WIRE_DRILL_ANSWER:
 		analyzer->answers++;
 		return 0;
@@ -445,17 +458,23 @@ one_that_falls_silent_is_left(void **state)
 	LOOPBACK_WAIT(world->loop, analyzer_link_connected(world->link));
 	now = rm_mono_now();
 	/* One that never pings may be silent. */
-	analyzer_link_tick(world->link, rm_mono_add(now, 60 * RM_NS_PER_S));
+	analyzer_link_tick(world->link, "c1", 0, rm_mono_add(now, 60 * RM_NS_PER_S));
 	LOOPBACK_WAIT(world->loop, analyzer->pings == 1);
+	assert_string_equal(analyzer->ending, "");
+	analyzer_link_tick(
+	    world->link, "c1", 1795147800, rm_mono_add(now, 61 * RM_NS_PER_S));
+	LOOPBACK_WAIT(world->loop, analyzer->pings == 2);
+	assert_string_equal(analyzer->ending, "c1");
+	assert_int_equal(analyzer->ends_s, 1795147800);
 	analyzer_ping(analyzer);
 	loopback_run(world->loop, 50 * RM_NS_PER_MS);
 	now = rm_mono_now();
-	analyzer_link_tick(world->link, rm_mono_add(now, 2 * RM_NS_PER_S));
+	analyzer_link_tick(world->link, "", 0, rm_mono_add(now, 2 * RM_NS_PER_S));
 	analyzer_link_stalled(world->link, rm_mono_add(now, 2 * RM_NS_PER_S));
-	analyzer_link_tick(world->link, rm_mono_add(now, 4 * RM_NS_PER_S));
+	analyzer_link_tick(world->link, "", 0, rm_mono_add(now, 4 * RM_NS_PER_S));
 	loopback_run(world->loop, 50 * RM_NS_PER_MS);
 	assert_int_equal(analyzer->hellos, 1);
-	analyzer_link_tick(world->link, rm_mono_add(now, 6 * RM_NS_PER_S));
+	analyzer_link_tick(world->link, "", 0, rm_mono_add(now, 6 * RM_NS_PER_S));
 	LOOPBACK_WAIT(world->loop, analyzer->hellos == 2);
 	assert_int_equal(analyzer_link_counts(world->link)->silent, 1);
 }
@@ -468,7 +487,8 @@ one_that_never_answers_the_hello_is_left(void **state)
 	world->analyzers[0].mute = true;
 	dial(world, 2);
 	LOOPBACK_WAIT(world->loop, world->analyzers[0].hellos == 1);
-	analyzer_link_tick(world->link, rm_mono_add(rm_mono_now(), 4 * RM_NS_PER_S));
+	analyzer_link_tick(
+	    world->link, "", 0, rm_mono_add(rm_mono_now(), 4 * RM_NS_PER_S));
 	LOOPBACK_WAIT(world->loop, analyzer_link_connected(world->link));
 	assert_int_equal(world->analyzers[1].hellos, 1);
 }
@@ -496,7 +516,7 @@ a_drill_is_handed_over_and_answered(void **state)
 	do {                                                                    \
 		rm_mono_t until = rm_mono_add(rm_mono_now(), 10 * RM_NS_PER_S); \
 		while (!(condition)) {                                          \
-			analyzer_link_tick(world->link, rm_mono_now());         \
+			analyzer_link_tick(world->link, "", 0, rm_mono_now());  \
 			loopback_run(world->loop, 10 * RM_NS_PER_MS);           \
 			assert_true(rm_mono_now().ns < until.ns);               \
 		}                                                               \
@@ -521,7 +541,7 @@ one_that_is_back_is_gone_back_to_when_it_welcomes(void **state)
 	assert_int_equal(second->hellos, 1);
 	assert_int_equal(analyzer_link_counts(world->link)->returned, 1);
 	/* And there it stays. */
-	analyzer_link_tick(world->link, rm_mono_now());
+	analyzer_link_tick(world->link, "", 0, rm_mono_now());
 	loopback_run(world->loop, 100 * RM_NS_PER_MS);
 	assert_true(analyzer_link_connected(world->link));
 }

@@ -74,9 +74,18 @@ the_brake_outlives_the_controller_and_ourselves(void **state)
 static void
 a_brake_that_makes_no_sense_closes_the_link(void **state)
 {
+	const struct wire_brake brake = { .version = 5, .rate_permille = 999 };
+	const uint8_t said[] = { 999 & 0xff, 999 >> 8 };
 	struct world *w = *state;
+	struct wire_bytes bytes;
+	uint8_t *at;
 
-	send_brake(w, 5, 1001);
+	/* Ours is not written: what one of another make might say. */
+	assert_int_equal(wire_write_brake(w->writer, &brake, &bytes), 0);
+	at = memmem(bytes.data, bytes.len, said, sizeof(said));
+	assert_non_null(at);
+	at[0] = 1001 & 0xff;
+	send_frame(w->controller, 0, &bytes);
 	LOOPBACK_WAIT(w->loop, w->controller_closed);
 	assert_int_equal(
 	    brake_store_get(orders_brake(w->aggregator->orders))->version, 0);

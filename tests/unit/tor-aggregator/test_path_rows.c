@@ -240,6 +240,8 @@ losses_are_told_at_once_and_their_end_once(void **state)
 	assert_int_equal(row(w, "t2", "10.2.0.1")->sent, 48);
 	assert_int_equal(row(w, "t2", "10.2.0.1")->lost_forward, 48);
 	assert_int_equal(row(w, "t2", "10.2.0.1")->flows_dead, 12);
+	assert_int_equal(row(w, "t2", "10.2.0.1")->flows_silent, 12);
+	assert_int_equal(row(w, "t2", "10.2.0.1")->flows_partial, 0);
 	assert_int_equal(lost_in(w), 48);
 	probe(w, by_spine_1_to_t2, 0);
 	assert_int_equal(w->messages, 3);

@@ -163,6 +163,7 @@ a_primary_does_not_yield_to_nobody(void **state)
 
 	side.tells = false;
 	side.own.delivers = false;
+	side.own.lost = 4;
 	run(&side, PEER_SILENT_NS);
 	expect(&side, 60 * S, true);
 	side.own.delivers = true;
@@ -191,7 +192,58 @@ a_primary_speaks_when_whom_it_yielded_to_falls_silent(void **state)
 	side.own.delivers = false;
 	turns_within(&side, 2 * S, false);
 	side.tells = false;
+	side.own.lost = 4;
 	turns_within(&side, 4 * S, true);
+}
+
+/* The two do not hear each other, and agents hear both. */
+static void
+a_primary_that_cannot_deliver_yields_by_the_agents_word(void **state)
+{
+	struct side side = primary_that_speaks();
+
+	side.tells = false;
+	expect(&side, 10 * S, true);
+	side.own.delivers = false;
+	side.own.relay = 1; /* the others would, but are too old to say so */
+	expect(&side, 60 * S, true);
+	side.own.relay = 2;
+	assert_true(turns_within(&side, 2 * S, false) >= PEER_MUTE_NS);
+	expect(&side, 60 * S, false);
+	side.own.delivers = true;
+	turns_within(&side, S, true);
+	expect(&side, 60 * S, true);
+	side.own.delivers = false;
+	side.own.lost = 1;
+	side.own.mute = 2; /* nor can the other one, say most */
+	expect(&side, 60 * S, true);
+	side.own = (struct peer_own){ .warm = true, .agents = 4 }; /* too old to say */
+	expect(&side, 60 * S, true);
+}
+
+static void
+a_primary_that_was_cut_off_gives_the_other_one_time(void **state)
+{
+	struct side side = primary_that_speaks();
+
+	side.tells = false;
+	side.own = (struct peer_own){ .warm = true };
+	run(&side, 20 * S);
+	side.own.delivers = true; /* and still hears nobody */
+	assert_true(turns_within(&side, 11 * S, true) >= PEER_ALONE_NS);
+}
+
+static void
+who_of_the_two_is_the_primary_may_turn_out_to_be_otherwise(void **state)
+{
+	struct side first = primary_that_speaks(), second = primary_that_speaks();
+
+	peer_become(&first.peer, true);
+	peer_become(&second.peer, false);
+	first.other.speaks = second.other.speaks = true;
+	expect(&first, 2 * S, true);
+	run(&second, S);
+	expect(&second, 60 * S, false);
 }
 
 static void
@@ -405,6 +457,24 @@ it_stops_when_agents_hear_the_primary_though_it_does_not(void **state)
 }
 
 static void
+it_takes_over_by_the_agents_word_that_the_primary_cannot_deliver(void **state)
+{
+	struct side side = standby_that_is_quiet();
+
+	side.tells = false;
+	side.own.mute = 1;
+	expect(&side, 60 * S, false);
+	side.own.mute = 2;
+	turns_within(&side, S, true);
+	expect(&side, 60 * S, true);
+	side.own.mute = 0;
+	assert_true(turns_within(&side, 2 * S, false) >= PEER_DOUBT_NS);
+	side.own.mute = 4;
+	side.own.delivers = false; /* nor can we */
+	expect(&side, 60 * S, false);
+}
+
+static void
 a_passing_doubt_of_the_agents_ends_nothing(void **state)
 {
 	struct side side = standby_that_is_quiet();
@@ -483,6 +553,13 @@ main(void)
 		cmocka_unit_test(
 		    a_primary_that_has_lost_its_agents_yields_to_one_that_has_them),
 		cmocka_unit_test(a_primary_speaks_when_whom_it_yielded_to_falls_silent),
+		cmocka_unit_test(
+		    a_primary_that_cannot_deliver_yields_by_the_agents_word),
+		cmocka_unit_test(a_primary_that_was_cut_off_gives_the_other_one_time),
+		cmocka_unit_test(
+		    who_of_the_two_is_the_primary_may_turn_out_to_be_otherwise),
+		cmocka_unit_test(
+		    it_takes_over_by_the_agents_word_that_the_primary_cannot_deliver),
 		cmocka_unit_test(a_primary_that_stood_still_asks_before_it_speaks),
 		cmocka_unit_test(a_primary_that_stood_still_and_finds_nobody_speaks),
 		cmocka_unit_test(

@@ -46,10 +46,10 @@ what_one_writes_the_other_reads(void **state)
 	struct wire_bytes bytes;
 	struct rm_incident out;
 
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < 4; i++) {
 		in.told_opened = i > 0;
-		in.resolved.ns = i == 2 ? 400 : 0;
-		in.told_resolved = i == 2;
+		in.resolved.ns = i >= 2 ? 400 : 0;
+		in.told_resolved = i == 3;
 		assert_int_equal(peer_incident_write(writer, "t1", &in, &bytes), 0);
 		assert_int_equal(wire_open_incident(&wire, bytes.data, bytes.len), 0);
 		assert_string_equal(wire.tor, "t1");
@@ -60,7 +60,7 @@ what_one_writes_the_other_reads(void **state)
 		assert_int_equal(out.verdict.kind, RM_KIND_RNIC_DOWN);
 		assert_int_equal(out.verdict.evidence.window_start.ns, 100);
 		assert_int_equal(out.opened.ns, 200);
-		assert_int_equal(out.changed.ns, i == 2 ? 400 : 300);
+		assert_int_equal(out.changed.ns, i >= 2 ? 400 : 300);
 		assert_int_equal(out.resolved.ns, in.resolved.ns);
 		assert_int_equal(out.told_opened, in.told_opened);
 		assert_int_equal(out.told_resolved, in.told_resolved);
@@ -93,6 +93,19 @@ what_makes_no_sense_is_refused(void **state)
 		assert_int_equal(peer_incident_read(&bad[i], &out), -EINVAL);
 }
 
+/* One version back an end was only told of once everybody had heard of it. */
+static void
+an_end_of_which_nothing_else_is_said_was_told(void **state)
+{
+	struct wire_incident end = sound;
+	struct rm_incident out;
+
+	end.state = WIRE_RESOLVED;
+	end.evidence_json = "{\"rnic\":\"\"}";
+	assert_int_equal(peer_incident_read(&end, &out), 0);
+	assert_true(out.told_resolved);
+}
+
 static void
 evidence_that_is_none_costs_only_the_rnic(void **state)
 {
@@ -114,6 +127,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_one_writes_the_other_reads),
 		cmocka_unit_test(what_makes_no_sense_is_refused),
+		cmocka_unit_test(an_end_of_which_nothing_else_is_said_was_told),
 		cmocka_unit_test(evidence_that_is_none_costs_only_the_rnic),
 	};
 

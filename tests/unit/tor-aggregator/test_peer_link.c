@@ -122,7 +122,8 @@ begin(struct world *world, struct side *side, const char *name, const char *othe
 	const struct peer_link_other is = {
 		.name = other,
 		.address = loopback_address(rm_listener_port(world->listener)),
-		.tor = "t1",
+		.tors = { "t1" },
+		.tor_count = 1,
 	};
 	const struct peer_link_options options = {
 		.name = name,
@@ -281,6 +282,26 @@ what_is_no_message_between_the_two_ends_the_link(void **state)
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
+static void
+a_certificate_has_to_cover_all_tors_that_are_shared(void **state)
+{
+	static const char one[] = "rackmesh://lab/aggregator/b/t1";
+	static const char both[] = "rackmesh://lab/aggregator/b/t1,t2";
+	struct peer_link_other other = {
+		.name = "b", .tors = { "t1", "t2" }, .tor_count = 1
+	};
+	char why[256];
+
+	assert_true(peer_link_admits(&other, "lab", one, why, sizeof(why)));
+	other.tor_count = 2;
+	assert_true(peer_link_admits(&other, "lab", both, why, sizeof(why)));
+	assert_false(peer_link_admits(&other, "lab", one, why, sizeof(why)));
+	assert_non_null(strstr(why, "t2"));
+	assert_false(peer_link_admits(&other, "other", both, why, sizeof(why)));
+	other.name = "c";
+	assert_false(peer_link_admits(&other, "lab", both, why, sizeof(why)));
+}
+
 int
 main(void)
 {
@@ -290,6 +311,7 @@ main(void)
 		TEST(one_that_never_answers_the_hello_is_dialled_anew),
 		TEST(whoever_is_not_named_is_not_welcome),
 		TEST(another_one_at_that_address_is_not_it),
+		cmocka_unit_test(a_certificate_has_to_cover_all_tors_that_are_shared),
 		TEST(what_is_no_message_between_the_two_ends_the_link),
 	};
 

@@ -134,31 +134,107 @@ an_agent_that_hides_its_own_dead_rnic_is_named_and_so_is_the_rnic(void **state)
 	}
 }
 
-/* Deeds, not words: to its victim each of them is really dead. Of one alone nothing
- * more than "one of the two" is said; of several, that are no liars to anybody else,
- * their victim's agent may be taken for one. */
+/* Exactly two contradict it, whatever the size of its rack. */
 static void
-agents_that_answer_one_of_all_no_more_accuse_no_rnic(void **state)
+an_agent_that_accuses_two_is_named_and_nobody_else(void **state)
 {
-	unsigned trials = 0, framed = 0;
+	for (size_t hosts = 4; hosts <= FULL_MESH; hosts++) {
+		struct trial trial;
 
-	for (size_t hosts = 4; hosts <= FULL_MESH; hosts++)
+		trial_begin_one(&trial, hosts, hosts, LIE_ACCUSE_TWO, 1, SIZE_MAX);
+		trial_run(&trial);
+		assert_true(trial.named[0]);
+		assert_int_equal(trial.innocents + trial.framed, 0);
+		assert_string_equal(trial.pair, "");
+	}
+}
+
+static void
+an_agent_whose_counts_are_false_is_named_and_nobody_else(void **state)
+{
+	for (size_t hosts = 4; hosts <= FULL_MESH; hosts++) {
+		struct trial trial;
+
+		trial_begin_one(&trial, hosts, hosts, LIE_COUNTS, 1, SIZE_MAX);
+		trial_run(&trial);
+		assert_true(trial.named[0]);
+		assert_int_equal(trial.innocents + trial.framed, 0);
+		assert_string_equal(trial.pair, "");
+	}
+}
+
+/* They remember losses for longer, being faster while it lasted, than it its failures.
+ */
+static void
+an_agent_whose_link_comes_back_is_no_liar(void **state)
+{
+	for (size_t hosts = 4; hosts <= FULL_MESH; hosts++) {
+		struct sim *sim;
+		const struct sim_options options = { .members = hosts,
+			.rnics_per_host = 1,
+			.focuses = true,
+			.count_noise = 1,
+			.seed = hosts };
+
+		assert_int_equal(sim_new(&options, &sim), 0);
+		sim_add_fault(sim, (struct sim_fault){ .kind = SIM_RNIC_LINK_DOWN,
+				       .from_ns = 1 * RM_NS_PER_S,
+				       .to_ns = 5 * RM_NS_PER_S });
+		for (int64_t now = 0; now < 15 * RM_NS_PER_S;) {
+			struct rack_judgement judgement;
+
+			if (sim_step(sim, &now, &judgement) < 0)
+				continue;
+			for (size_t i = 0; i < judgement.verdict_count; i++)
+				assert_int_not_equal(judgement.verdicts[i].kind,
+				    RM_KIND_AGENT_CONTRADICTED);
+		}
+		sim_free(sim);
+	}
+}
+
+/* Deeds, not words: to its victim each of them is really dead, and the victim says so
+ * of as many as may lie. It is no liar for that, and its RNIC is well. */
+static void
+run_refusals(bool of_two, bool lying, bool by_one)
+{
+	for (size_t hosts = 4; hosts <= FULL_MESH + 5; hosts++)
 		for (unsigned seed = 1; seed <= 10; seed++) {
 			struct trial trial;
+			unsigned hinted = 0;
 
-			trial_begin_refusal(&trial, seed, hosts);
+			trial_begin_refusal(&trial, seed, hosts,
+			    by_one ? 1 : (hosts - 1) / 3, of_two, lying);
 			trial_run(&trial);
-			if (trial.innocents > 0)
+			if (trial.innocents + trial.framed > 0)
 				print_error("%zu hosts, seed %u\n", hosts, seed);
-			assert_int_equal(trial.innocents, 0);
-			if (hosts < 7)
-				assert_int_equal(trial.framed, 0);
-			trials++;
-			framed += trial.framed > 0;
+			assert_int_equal(trial.innocents + trial.framed, 0);
+			for (size_t i = 0; i < hosts; i++)
+				hinted += trial.hinted[i];
+			if (hosts <= FULL_MESH && !lying)
+				assert_true(hinted > 0);
 		}
-	print_message("refused answers: %u trials, in %u of them the victim's agent is "
-		      "taken for a liar\n",
-	    trials, framed);
+}
+
+static void
+agents_that_refuse_one_peer_let_nobody_else_be_named(void **state)
+{
+	run_refusals(false, false, false);
+	run_refusals(false, false, true);
+}
+
+static void
+agents_that_refuse_two_peers_let_nobody_else_be_named(void **state)
+{
+	run_refusals(true, false, false);
+	run_refusals(true, false, true);
+}
+
+static void
+agents_that_refuse_a_peer_and_accuse_it_let_nobody_else_be_named(void **state)
+{
+	run_refusals(false, true, false);
+	run_refusals(true, true, false);
 }
 
 int
@@ -173,7 +249,14 @@ main(void)
 		    an_agent_that_hides_a_dead_rnic_is_named_and_so_is_the_rnic),
 		cmocka_unit_test(
 		    an_agent_that_hides_its_own_dead_rnic_is_named_and_so_is_the_rnic),
-		cmocka_unit_test(agents_that_answer_one_of_all_no_more_accuse_no_rnic),
+		cmocka_unit_test(an_agent_that_accuses_two_is_named_and_nobody_else),
+		cmocka_unit_test(
+		    an_agent_whose_counts_are_false_is_named_and_nobody_else),
+		cmocka_unit_test(an_agent_whose_link_comes_back_is_no_liar),
+		cmocka_unit_test(agents_that_refuse_one_peer_let_nobody_else_be_named),
+		cmocka_unit_test(agents_that_refuse_two_peers_let_nobody_else_be_named),
+		cmocka_unit_test(
+		    agents_that_refuse_a_peer_and_accuse_it_let_nobody_else_be_named),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

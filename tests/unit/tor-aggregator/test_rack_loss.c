@@ -7,6 +7,8 @@
 #include <cmocka.h>
 
 #include "tests/unit/tor-aggregator/rack_run.h"
+#include "tor-aggregator/rack_evidence.h"
+#include "tor-aggregator/rack_loss.h"
 
 #define SEEDS 12 /* per kind of loss */
 #define MEMBERS 4
@@ -20,7 +22,7 @@ struct loss { /* one fault, in a rack of four unless said otherwise */
 	const char *what;
 	enum sim_fault_kind kind;
 	double share;
-	unsigned large_every;
+	unsigned large_every, large_run;
 	int64_t interval_ns, deadline_ns;
 	size_t members;
 };
@@ -39,6 +41,7 @@ run_loss(const struct loss *loss)
 		run.afterglow_ns = AFTERGLOW_NS;
 		run.options.interval_ns = loss->interval_ns;
 		run.options.large_every = loss->large_every;
+		run.options.large_run = loss->large_run;
 		run.options.focuses = seed % 2 == 0;
 		run_begin(&run);
 		from_ns = run_random_time(&run, 6 * RM_NS_PER_S);
@@ -141,6 +144,23 @@ an_mtu_that_is_too_small_is_named_with_its_way(void **state)
 		}
 }
 
+/* When everybody's next five are large nothing arrives for half a second. */
+static void
+large_probes_in_a_row_are_an_mtu_and_no_death(void **state)
+{
+	static const size_t sizes[] = { 3, 4, 8 };
+
+	(void)state;
+	for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+		for (size_t i = 0; i < sizeof mtus / sizeof *mtus; i++)
+			run_loss(&(struct loss){ .what = "MTU, large ones in a row",
+			    .kind = mtus[i],
+			    .large_every = 3,
+			    .large_run = 5,
+			    .deadline_ns = 6 * RM_NS_PER_S,
+			    .members = sizes[s] });
+}
+
 static void
 few_large_probes_take_longer_to_tell_of_an_mtu(void **state)
 {
@@ -150,25 +170,6 @@ few_large_probes_take_longer_to_tell_of_an_mtu(void **state)
 	    .large_every = 30,
 	    .interval_ns = FAST_NS,
 	    .deadline_ns = 8 * RM_NS_PER_S });
-}
-
-/* Nobody is to blame alone: it is what they all pass. */
-static void
-an_mtu_of_the_whole_rack_is_nobodys_own(void **state)
-{
-	(void)state;
-	for (unsigned seed = 0; seed < run_seeds(SEEDS); seed++) {
-		struct run run = run_new("MTU of all", MEMBERS, seed);
-
-		run.options.interval_ns = FAST_NS;
-		run.options.large_every = 3;
-		run_begin(&run);
-		for (size_t i = 0; i < MEMBERS; i++)
-			sim_add_fault(run.sim, (struct sim_fault){ SIM_RNIC_MTU, i,
-						   3 * RM_NS_PER_S, 9 * RM_NS_PER_S });
-		run_until(&run, 14 * RM_NS_PER_S, 0);
-		run_end(&run);
-	}
 }
 
 static void
@@ -206,6 +207,162 @@ bursts_are_no_steady_loss(void **state)
 	}
 }
 
+/* ---- less than a window of five seconds can show ----------------------------------
+ */
+
+#define QUIET_LOSS 1e-4
+
+struct slow { /* one RNIC that loses little, in a rack of its own */
+	const char *what;
+	double share;
+	int64_t deadline_ns, for_ns,
+	    over_ns; /* over_ns: after its end, at the latest */
+};
+
+static void
+run_slow(const struct slow *slow, size_t members, enum sim_fault_kind kind)
+{
+	const unsigned seeds = run_seeds(3);
+
+	for (unsigned seed = 0; seed < seeds; seed++) {
+		struct run run = run_new(slow->what, members, seed);
+		struct run_expected *expected;
+		int64_t from_ns;
+
+		run.share = slow->share;
+		run.afterglow_ns = slow->over_ns;
+		run.options.loss = QUIET_LOSS;
+		run.options.focuses = true;
+		run_begin(&run);
+		from_ns = run_random_time(&run, 6 * RM_NS_PER_S);
+		expected = run_break(
+		    &run, kind, sim_random(run.sim) % members, from_ns, slow->for_ns);
+		expected->deadline_ns = slow->deadline_ns;
+		if (members < 8) /* few peers count too few of its packets */
+			expected->way = RM_WAY_UNKNOWN;
+		run_until(&run,
+		    from_ns + slow->for_ns + slow->over_ns + 120 * RM_NS_PER_S,
+		    from_ns + slow->for_ns + slow->over_ns + 3 * RM_NS_PER_S);
+		run_end(&run);
+	}
+}
+
+static void
+slow_ways(const struct slow *slow)
+{
+	static const size_t sizes[] = { 3, 4, 8, 16 };
+
+	for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+		for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+			run_slow(slow, sizes[s], ways[i]);
+	run_print_latencies(slow->what, run_seeds(3));
+}
+
+static void
+a_hundredth_lost_is_named_within_ninety_seconds(void **state)
+{
+	(void)state;
+	slow_ways(&(struct slow){ .what = "1 % lost",
+	    .share = 0.01,
+	    .deadline_ns = 90 * RM_NS_PER_S,
+	    .for_ns = 120 * RM_NS_PER_S,
+	    .over_ns = 60 * RM_NS_PER_S });
+}
+
+static void
+half_a_hundredth_lost_is_named_within_three_minutes(void **state)
+{
+	(void)state;
+	slow_ways(&(struct slow){ .what = "0.5 % lost",
+	    .share = 0.005,
+	    .deadline_ns = 180 * RM_NS_PER_S,
+	    .for_ns = 200 * RM_NS_PER_S,
+	    .over_ns = 120 * RM_NS_PER_S });
+}
+
+/* Neither it nor its peers are named later for what it lost. */
+static void
+a_larger_loss_that_is_over_is_forgotten_at_once(void **state)
+{
+	static const double shares[] = { 0.03, 0.1, 0.4 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof shares / sizeof *shares; i++)
+		run_slow(&(struct slow){ .what = "larger loss that ends",
+			     .share = shares[i],
+			     .deadline_ns = 30 * RM_NS_PER_S,
+			     .for_ns = 40 * RM_NS_PER_S,
+			     .over_ns = 12 * RM_NS_PER_S },
+		    4, SIM_RNIC_LOSES_BOTH);
+}
+
+/* The two peers of a pair that nobody else probes. */
+static void
+of_two_that_nobody_else_probes_one_is_named_as_either(void **state)
+{
+	(void)state;
+	for (unsigned seed = 0; seed < run_seeds(4); seed++) {
+		struct run run = run_new("1 % lost, no witnesses", 2, seed);
+		struct run_expected *expected;
+
+		run.share = 0.01;
+		run.afterglow_ns = 120 * RM_NS_PER_S;
+		run.options.loss = QUIET_LOSS;
+		run.options.focuses = true;
+		run.options.witnesses = 0;
+		run_begin(&run);
+		expected = run_break(&run, SIM_RNIC_LOSES_BOTH, seed % 2,
+		    run_random_time(&run, 6 * RM_NS_PER_S), 200 * RM_NS_PER_S);
+		snprintf(expected->name, sizeof expected->name, "h0/r0 or h1/r0");
+		expected->way = RM_WAY_UNKNOWN;
+		expected->deadline_ns = 120 * RM_NS_PER_S;
+		run_until(&run, 360 * RM_NS_PER_S, 0);
+		run_end(&run);
+	}
+	run_print_latencies("1 % lost, no witnesses", run_seeds(4));
+}
+
+static void
+who_loses_no_more_than_others_is_never_named(void **state)
+{
+	static const size_t sizes[] = { 2, 3, 4, 10 };
+
+	(void)state;
+	for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+		for (unsigned seed = 0; seed < run_seeds(2); seed++) {
+			struct run run = run_new("loss of all", sizes[s], seed);
+
+			run.options.loss = seed % 2 == 0 ? QUIET_LOSS : 1e-3;
+			run.options.focuses = true;
+			run_begin(&run);
+			run_until(&run, 1200 * RM_NS_PER_S, 0);
+			run_end(&run);
+		}
+}
+
+static bool
+is_elsewhere(uint64_t inside, uint64_t inside_lost, uint64_t outside_lost)
+{
+	const struct rack_tally tally = { .inside_sent = inside,
+		.inside_answered = inside - inside_lost,
+		.outside_sent = 170,
+		.outside_answered = 170 - outside_lost };
+
+	return rack_loss_is_elsewhere(&tally);
+}
+
+static void
+what_nobody_in_the_rack_loses_is_lost_elsewhere(void **state)
+{
+	(void)state;
+	assert_true(is_elsewhere(20, 0, 40));
+	assert_true(is_elsewhere(100, 1, 40));
+	assert_true(is_elsewhere(1, 0, 170));
+	assert_false(is_elsewhere(20, 1, 40));
+	assert_false(is_elsewhere(10, 0, 40)); /* too few to know */
+	assert_false(is_elsewhere(0, 0, 170));
+}
+
 int
 main(void)
 {
@@ -216,10 +373,16 @@ main(void)
 		cmocka_unit_test(all_lost_on_one_way_is_dead_on_that_way),
 		cmocka_unit_test(random_loss_is_never_called_an_mtu),
 		cmocka_unit_test(an_mtu_that_is_too_small_is_named_with_its_way),
+		cmocka_unit_test(large_probes_in_a_row_are_an_mtu_and_no_death),
 		cmocka_unit_test(few_large_probes_take_longer_to_tell_of_an_mtu),
-		cmocka_unit_test(an_mtu_of_the_whole_rack_is_nobodys_own),
 		cmocka_unit_test(an_rnic_whose_own_host_cannot_send_probes_is_named),
 		cmocka_unit_test(bursts_are_no_steady_loss),
+		cmocka_unit_test(a_hundredth_lost_is_named_within_ninety_seconds),
+		cmocka_unit_test(half_a_hundredth_lost_is_named_within_three_minutes),
+		cmocka_unit_test(a_larger_loss_that_is_over_is_forgotten_at_once),
+		cmocka_unit_test(of_two_that_nobody_else_probes_one_is_named_as_either),
+		cmocka_unit_test(who_loses_no_more_than_others_is_never_named),
+		cmocka_unit_test(what_nobody_in_the_rack_loses_is_lost_elsewhere),
 	};
 
 	return cmocka_run_group_tests_name("rack_loss", tests, NULL, NULL);

@@ -26,17 +26,19 @@
 #include "tor-aggregator/agent.h"
 #include "tor-aggregator/agent_links.h"
 #include "tor-aggregator/aggregator_config.h"
+#include "tor-aggregator/key_store.h"
 #include "tor-aggregator/plan_store.h"
 #include "tor-aggregator/relay.h"
 #include "tor-aggregator/tor_aggregator_incidents.h"
 #include "tor-aggregator/tor_aggregator_state.h"
+#include "tor-aggregator/tor_aggregator_told.h"
 #include "tor-aggregator/tor_rack.h"
 #include "tor-aggregator/uplink.h"
 
 struct peer { /* an agent, as far as the aggregator can see */
 	struct rm_link *link;
 	struct wire_writer *writer;
-	bool closed;
+	bool closed, mute;
 	int reason;
 	unsigned welcomes, acks, pinglists, pings;
 	char refused[128];
@@ -54,7 +56,8 @@ struct world {
 	struct rm_link *controller;
 	unsigned hellos, registrations;
 	bool mute; /* frozen: its kernel accepts, nobody answers */
-	uint64_t hello_version;
+	uint64_t hello_version, hello_keys;
+	uint32_t hello_epoch;
 };
 
 static void
@@ -82,6 +85,8 @@ controller_frame(struct rm_link *link, const uint8_t *data, size_t len, void *ar
 	assert_int_equal(hello.hello.tor_count, 1);
 	wire_hello_tor(&hello, 0, &tor);
 	world->hello_version = tor.plan_version;
+	world->hello_keys = tor.keys_version;
+	world->hello_epoch = tor.keys_epoch;
 	world->hellos++;
 	if (world->mute)
 		return 0;
@@ -181,6 +186,7 @@ peer_frame(struct rm_link *link, const uint8_t *data, size_t len, void *arg)
 	struct wire_pinglist_view pinglist;
 	struct wire_welcome welcome;
 	struct peer *peer = arg;
+	struct wire_ping ping;
 	struct wire_ack ack;
 
 	switch (wire_kind_of(data, len)) {
@@ -202,6 +208,8 @@ peer_frame(struct rm_link *link, const uint8_t *data, size_t len, void *arg)
 		peer->pinglists++;
 		break;
 	case WIRE_PING:
+		assert_int_equal(wire_open_ping_ending(&ping, data, len), 0);
+		peer->mute = ping.mute;
 		peer->pings++;
 		break;
 	default:
@@ -348,6 +356,25 @@ an_agent_registers_and_its_results_are_counted_and_acknowledged(void **state)
 	join(world, &peer, 0, 77);
 	assert_int_equal(peer.counted_seq, 2);
 	LOOPBACK_WAIT(world->loop, peer.pinglists == 1);
+	peer_free(&peer);
+}
+
+static void
+agents_hear_at_once_that_no_alert_is_taken(void **state)
+{
+	struct world *world = *state;
+	rm_mono_t before;
+	struct peer peer;
+
+	join(world, &peer, 0, 77);
+	LOOPBACK_WAIT(world->loop, peer.pings > 0);
+	assert_false(peer.mute);
+	before = rm_mono_now();
+	agent_links_mute(world->aggregator->links, true);
+	LOOPBACK_WAIT(world->loop, peer.mute);
+	agent_links_mute(world->aggregator->links, false);
+	LOOPBACK_WAIT(world->loop, !peer.mute);
+	assert_true(rm_mono_since(rm_mono_now(), before) < RM_NS_PER_S);
 	peer_free(&peer);
 }
 
@@ -536,6 +563,30 @@ restart(struct world *world)
 	    tor_aggregator_new(world->loop, &world->config, &world->aggregator), 0);
 }
 
+/* Whoever leads next numbers above them, whatever its clock says. */
+static void
+a_hello_tells_which_keys_are_held(void **state)
+{
+	const struct wire_keys keys = { .tor = "t1", .epoch = 5, .version = 77 };
+	struct world *world = *state;
+	struct wire_writer *writer = wire_writer_new();
+	struct wire_bytes bytes;
+
+	LOOPBACK_WAIT(world->loop, relay_connected(world->aggregator->relay));
+	assert_int_equal(world->hello_keys, 0);
+	assert_int_equal(wire_write_keys(writer, &keys, &bytes), 0);
+	rm_link_send(world->controller, bytes.data, bytes.len);
+	LOOPBACK_WAIT(world->loop, key_store_view(world->aggregator->keys, 0) != NULL);
+	rm_link_close(world->controller, -ECONNRESET);
+	LOOPBACK_WAIT(world->loop, world->hellos == 2);
+	assert_int_equal(world->hello_keys, 77);
+	assert_int_equal(world->hello_epoch, 5);
+	restart(world);
+	LOOPBACK_WAIT(world->loop, world->hellos == 3);
+	assert_int_equal(world->hello_keys, 77);
+	wire_writer_free(writer);
+}
+
 /* A controller that restarts together with us must not take them for gone. */
 static void
 members_of_the_plan_go_up_though_their_agents_are_dead(void **state)
@@ -629,6 +680,34 @@ a_controller_that_pings_and_falls_silent_is_left(void **state)
 	assert_int_equal(world->hellos, 1);
 	relay_watch(relay, rm_mono_add(now, 3 * RM_NS_PER_S));
 	LOOPBACK_WAIT(world->loop, world->hellos == 2 && relay_connected(relay));
+	wire_writer_free(writer);
+}
+
+/* It says so itself, and is believed until it says something else, or is gone. */
+static void
+a_controllers_certificate_that_ends_is_known(void **state)
+{
+	struct world *world = *state;
+	struct relay *relay = world->aggregator->relay;
+	struct wire_writer *writer = wire_writer_new();
+	const struct wire_ping ping = { 1, "", 1795147800 };
+	struct wire_bytes bytes;
+
+	LOOPBACK_WAIT(world->loop, relay_connected(relay));
+	assert_int_equal(relay_controller_ends_s(relay), 0);
+	assert_int_equal(wire_write_ping_ending(writer, &ping, &bytes), 0);
+	rm_link_send(world->controller, bytes.data, bytes.len);
+	LOOPBACK_WAIT(world->loop, relay_controller_ends_s(relay) == 1795147800);
+	assert_string_equal(relay_controller(relay), "c1");
+	assert_int_equal(wire_write_ping(writer, 2, &bytes), 0);
+	rm_link_send(world->controller, bytes.data, bytes.len);
+	LOOPBACK_WAIT(world->loop, relay_controller_ends_s(relay) == 0);
+	assert_int_equal(wire_write_ping_ending(writer, &ping, &bytes), 0);
+	rm_link_send(world->controller, bytes.data, bytes.len);
+	LOOPBACK_WAIT(world->loop, relay_controller_ends_s(relay) != 0);
+	rm_link_close(world->controller, -ECONNRESET);
+	LOOPBACK_WAIT(world->loop, world->hellos == 2);
+	assert_int_equal(relay_controller_ends_s(relay), 0);
 	wire_writer_free(writer);
 }
 
@@ -749,6 +828,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(an_agent_registers_and_its_results_are_counted_and_acknowledged),
+		TEST(agents_hear_at_once_that_no_alert_is_taken),
 		TEST(strangers_and_those_out_of_turn_are_turned_away),
 		TEST(a_crowd_at_the_door_makes_room_for_an_agent),
 		TEST(nobody_speaks_for_anothers_rnic),
@@ -757,11 +837,13 @@ main(void)
 		TEST(a_silent_agents_kernel_is_asked),
 		TEST(the_plan_outlives_the_controller_and_ourselves),
 		TEST(registrations_go_up_again_after_a_reconnect),
+		TEST(a_hello_tells_which_keys_are_held),
 		TEST(members_of_the_plan_go_up_though_their_agents_are_dead),
 		TEST(a_full_http_server_shows_in_the_metrics),
 		TEST(one_that_is_gone_and_in_no_plan_is_not_told_again),
 		TEST(a_controller_that_never_answers_is_left),
 		TEST(a_controller_that_pings_and_falls_silent_is_left),
+		TEST(a_controllers_certificate_that_ends_is_known),
 		TEST(without_an_analyzer_summaries_are_counted_as_that),
 		TEST(incidents_of_an_earlier_life_go_on),
 		TEST(what_an_earlier_life_could_not_tell_is_told_and_marked),

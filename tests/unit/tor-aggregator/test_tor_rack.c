@@ -199,7 +199,10 @@ our_own_start_and_stalls_are_partial(void **state)
 	partial = tor_rack_counts(f->rack)->partial;
 	run(f, 4, NOBODY, 2 * RM_NS_PER_S);
 	assert_int_equal(tor_rack_counts(f->rack)->partial, partial);
-	tor_rack_stalled(f->rack, f->now);
+	tor_rack_stalled(f->rack, TOR_RACK_MOMENT_NS, f->now);
+	run(f, 4, NOBODY, 2 * RM_NS_PER_S);
+	assert_int_equal(tor_rack_counts(f->rack)->partial, partial);
+	tor_rack_stalled(f->rack, TOR_RACK_MOMENT_NS + 1, f->now);
 	run(f, 4, NOBODY, 2 * RM_NS_PER_S);
 	assert_true(tor_rack_counts(f->rack)->partial > partial);
 	assert_int_equal(f->opened, 0);

@@ -304,6 +304,36 @@ windows_cut_by_a_start_or_a_stall_are_partial(void **state)
 	assert_false(close_next(window, 9).partial);
 }
 
+/* With everything in. */
+static struct window_closed
+close_whole(struct window *window, int64_t bin)
+{
+	const rm_mono_t end = at((bin + 1) * BIN);
+	struct window_closed closed = { 0 };
+
+	assert_true(window_close(window, end, end, &closed));
+	return closed;
+}
+
+/* A bin that had to close with something missing is in four windows. */
+static void
+after_a_moments_stall_windows_are_partial_where_something_is_missing(void **state)
+{
+	struct window *window = *state;
+
+	for (int64_t bin = 0; bin < 4; bin++)
+		close_next(window, bin);
+	window_mark_doubtful(window, at(6 * BIN));
+	window_mark_doubtful(window, at(0)); /* never takes back */
+	assert_false(close_whole(window, 4).partial);
+	assert_true(close_next(window, 5).partial);
+	for (int64_t bin = 6; bin < 9; bin++)
+		assert_true(close_whole(window, bin).partial);
+	assert_false(close_whole(window, 9).partial);
+	/* Long after it, what is missing is somebody else's doing. */
+	assert_false(close_next(window, 10).partial);
+}
+
 static uint64_t
 next_random(uint64_t *seed)
 {
@@ -434,6 +464,8 @@ main(void)
 		TEST(receive_counts_are_spread_over_the_time_they_cover),
 		TEST(a_pair_is_counted_only_when_reports_cover_every_bin_in_time),
 		TEST(windows_cut_by_a_start_or_a_stall_are_partial),
+		TEST(
+		    after_a_moments_stall_windows_are_partial_where_something_is_missing),
 		cmocka_unit_test(every_result_is_in_exactly_one_bin_or_late_or_refused),
 		cmocka_unit_test(arrivals_are_conserved_too),
 		cmocka_unit_test(impossible_options_are_refused),

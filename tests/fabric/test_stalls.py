@@ -1,0 +1,54 @@
+"""Aggregators that stand still for a moment, again and again, as where a hypervisor takes
+their time: all that came meanwhile waits in their sockets, and nothing of it is missing."""
+
+import contextlib
+import threading
+
+from lab.faults import RnicDead
+from lab.story import live_through
+
+RACKS = {"tor1": ["h1", "h2", "h3", "h4"]}
+STILL_S, RUNS_S = 0.4, 0.8
+STALLS = 5  # while a fault begins and ends
+WORST_S = 6.0
+TIMES = 3
+
+
+@contextlib.contextmanager
+def often_still(daemon):
+    """Yields a list of the moments that it stood still for."""
+    over, stalls = threading.Event(), []
+
+    def stall():
+        while not over.wait(RUNS_S):
+            daemon.freeze()
+            over.wait(STILL_S)
+            daemon.thaw()
+            stalls.append(STILL_S)
+
+    thread = threading.Thread(target=stall)
+    thread.start()
+    try:
+        yield stalls
+    finally:
+        over.set()
+        thread.join()
+
+
+def test_an_aggregator_that_often_stands_still_tells_all_the_same(world, rng, say):
+    small = world(RACKS, alertmanager=False).start()
+    aggregator, seconds = small.lab.aggregators["tor1"], []
+    for _ in range(TIMES):
+        rnic = rng.choice(list(small.fabric.rnics.values()))
+        peer = next(each for each in small.fabric.rnics.values() if each is not rnic)
+        with often_still(aggregator) as stalls:
+            small.plain.silence(2, small.mark()[0])
+            told = live_through(small, RnicDead(small.lab, rnic), rng, peer)
+            small.plain.silence(1, small.mark()[0])
+        seconds.append(told.plain)
+        assert told.kind == "rnic-down"
+        assert len(stalls) >= STALLS
+    counted = aggregator.metrics().sum("rackmesh_aggregator_stalls_total")
+    say(f"told after {', '.join(f'{each:.1f}' for each in seconds)} s, {counted:.0f} stalls")
+    assert counted >= TIMES * STALLS / 2
+    assert max(seconds) <= WORST_S

@@ -1,0 +1,62 @@
+/*
+ * aggregator_run - what fuzz_aggregator.c and those who speak in it share.
+ */
+#ifndef TESTS_FUZZ_AGGREGATOR_RUN_H
+#define TESTS_FUZZ_AGGREGATOR_RUN_H
+
+#include "schemas/wire.h"
+#include "tests/fuzz/say.h"
+#include "tests/support/fake_world.h"
+#include "tor-aggregator/aggregator_config.h"
+
+struct agent;
+
+/* Of each rack; RNIC i of rack t has the guid 0x100 * (t + 1) + i. */
+#define MEMBERS 4
+#define FOREIGN 0x900u
+#define FOREIGNERS 3
+
+enum { CONTROLLER = 1, ANALYZER, EARLIER, PEER }; /* ports */
+
+/* Some of those that are there, and some that nobody knows. */
+extern const char *const run_tors[4], *const run_hosts[8];
+
+struct world {
+	struct rm_loop *loop;
+	struct aggregator_config config;
+	struct tor_aggregator *aggregator;
+	struct wire_writer *writer;
+	uint64_t seqs[8];
+	uint64_t resolve;        /* the newest that was asked */
+	struct wire_ack sent[2]; /* the newest of each lane */
+};
+
+/* ---- aggregator_words.c ---- */
+
+struct wire_address run_address(uint64_t guid);
+struct wire_rnic run_rnic(
+    uint64_t guid, const char *host, const char *tor, uint8_t flags);
+/* One of either rack, or from outside, or of nobody. */
+uint64_t run_guid(struct fuzz_bytes *script);
+/* Mostly our own. */
+uint64_t run_clock(uint8_t flags);
+
+/* ---- aggregator_agents.c ---- */
+
+void run_agent_greets(
+    struct world *world, struct fuzz_bytes *script, struct rm_link *link);
+void run_agent_speaks(
+    struct world *world, struct fuzz_bytes *script, struct rm_link *link);
+/* Half a second of both racks: everybody probes everybody, and what a mask says, by
+ * member, is lost. */
+void run_all_report(struct world *world, uint8_t lost);
+
+/* ---- aggregator_others.c ---- */
+
+/* The controller, an analyzer or the other aggregator: by whom the link leads to. */
+void run_dialed_speaks(
+    struct world *world, struct fuzz_bytes *script, struct rm_link *link);
+void run_peer_speaks(
+    struct world *world, struct fuzz_bytes *script, struct rm_link *link);
+
+#endif

@@ -1,0 +1,20 @@
+/*
+ * hex - bytes as two hexadecimal digits each, as recordings have them.
+ */
+#ifndef TESTS_SIM_HEX_H
+#define TESTS_SIM_HEX_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct hex_bytes { /* all zero at first; free(bytes) at the end */
+	uint8_t *bytes;
+	size_t len, room;
+};
+
+void hex_write(FILE *out, const uint8_t *data, size_t len);
+/* What *word means, in place of what *ret held. -EINVAL: no bytes; -ENOMEM. */
+int hex_read(const char *word, struct hex_bytes *ret);
+
+#endif

@@ -1,0 +1,161 @@
+/* Whom our own judgement names now, in the numbers of the fabric. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rackmesh/fabric/incident.h"
+#include "tests/sim/run_state.h"
+#include "tor-aggregator/tor_rack.h"
+
+/* Of the cable that ends at this address; at "": of the first. */
+static uint32_t
+find_link(const struct clos *clos, const char *from, const char *to, const char *at)
+{
+	const uint32_t a = clos_find(clos, from), b = clos_find(clos, to);
+	const uint32_t *links;
+	uint32_t count, first = CLOS_NONE;
+
+	if (a == CLOS_NONE || b == CLOS_NONE || clos_part(clos, a)->type == CLOS_RNIC ||
+	    clos_part(clos, a)->type == CLOS_HOST)
+		return CLOS_NONE;
+	count = clos_leaving(clos, a, &links);
+	for (uint32_t i = 0; i < count; i++) {
+		char address[16];
+
+		if (clos_part(clos, links[i])->to != b)
+			continue;
+		clos_address(clos, links[i], address);
+		if (strcmp(address, at) == 0)
+			return links[i];
+		if (first == CLOS_NONE)
+			first = links[i];
+	}
+	return first;
+}
+
+static uint32_t
+find_link_named(const struct clos *clos, const char *name)
+{
+	char from[RM_NAME_BYTES];
+	const char *dashes = strstr(name, "--");
+
+	if (dashes == NULL)
+		return CLOS_NONE;
+	snprintf(from, sizeof from, "%.*s", (int)(dashes - name), name);
+	return find_link(clos, from, dashes + 2, "");
+}
+
+static uint32_t
+find_part(const struct clos *clos, enum rm_part_type type, const char *name)
+{
+	return type == RM_PART_LINK ? find_link_named(clos, name)
+				    : clos_find(clos, name);
+}
+
+/* What its evidence says of the way: "from A to B at ADDRESS", or "both ways, ...". */
+static void
+find_direction(const struct clos *clos, const struct rm_evidence *evidence,
+    struct scheme_named *named)
+{
+	char from[RM_NAME_BYTES], to[RM_NAME_BYTES], at[RM_NAME_BYTES] = "";
+	uint32_t link;
+
+	named->both_ways = true;
+	if (sscanf(evidence->observed, "both ways, at %63s of %63[^ ,]", at, to) == 2) {
+		const struct clos_part *part = clos_part(clos, named->part);
+		char end[RM_PART_NAME_BYTES];
+
+		clos_name(clos, part->to, end);
+		if (strcmp(end, to) != 0)
+			part = clos_part(clos, part->twin);
+		clos_name(clos, part->from, end);
+		link = find_link(clos, end, to, at);
+		if (link != CLOS_NONE)
+			named->part = link;
+		return;
+	}
+	if (sscanf(evidence->observed, "from %63s to %63s at %63s", from, to, at) < 2)
+		return;
+	link = find_link(clos, from, to, at);
+	if (link == CLOS_NONE)
+		return;
+	named->part = link;
+	named->both_ways = false;
+}
+
+static bool
+is_ours_to_name(enum rm_part_type type, bool centre)
+{
+	if (centre)
+		return type == RM_PART_TOR || type == RM_PART_LINK ||
+		       type == RM_PART_SWITCH;
+	return type == RM_PART_RNIC || type == RM_PART_HOST || type == RM_PART_AGENT;
+}
+
+static int
+name_one(
+    struct run *run, const struct rm_incident *incident, bool centre, int64_t wall_ns)
+{
+	const struct rm_verdict *verdict = &incident->verdict;
+	const enum rm_part_type type = verdict->part.type;
+	const char *other = strstr(verdict->part.name, RM_PART_OR);
+	struct scheme_named named = { .part = CLOS_NONE,
+		.other = CLOS_NONE,
+		.confidence = verdict->confidence,
+		.kind = rm_kind_word(verdict->kind),
+		.since_ns = incident->opened.ns - wall_ns };
+	char first[RM_PART_NAME_BYTES];
+	int r;
+
+	if (!is_ours_to_name(type, centre))
+		return 0;
+	snprintf(first, sizeof first, "%.*s",
+	    (int)(other != NULL ? (size_t)(other - verdict->part.name)
+				: strlen(verdict->part.name)),
+	    verdict->part.name);
+	named.part = find_part(run->clos, type, first);
+	if (other != NULL)
+		named.other = find_part(run->clos, type, other + strlen(RM_PART_OR));
+	if (named.part == CLOS_NONE)
+		return 0;
+	if (type == RM_PART_LINK)
+		find_direction(run->clos, &verdict->evidence, &named);
+	/* Eight rails tell of one host. */
+	for (size_t i = 0; i < run->named_count; i++)
+		if (run->named[i].part == named.part &&
+		    run->named[i].other == named.other)
+			return 0;
+	r = run_grow((void **)&run->named, run->named_count, &run->named_room,
+	    sizeof *run->named);
+	if (r == 0)
+		run->named[run->named_count++] = named;
+	return r;
+}
+
+static int
+name_all(
+    struct run *run, const struct rm_incidents *incidents, bool centre, int64_t wall_ns)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < rm_incidents_open(incidents) && r == 0; i++)
+		r = name_one(run, rm_incidents_get(incidents, i), centre, wall_ns);
+	return r;
+}
+
+int
+naming_now(struct run *run, const struct scheme_named **ret, size_t *count)
+{
+	int r;
+
+	run->named_count = 0;
+	r = name_all(run, centre_incidents(run->centre), true, RUN_WALL_NS);
+	for (uint32_t i = 0; i < run->racks && r == 0; i++)
+		if (run->rack[i].rack != NULL)
+			r = name_all(run, tor_rack_incidents(run->rack[i].rack), false,
+			    RUN_WALL_NS + run->rack[i].wall_ns);
+	*ret = run->named;
+	*count = run->named_count;
+	return r;
+}

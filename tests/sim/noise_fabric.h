@@ -1,0 +1,25 @@
+/*
+ * noise_fabric - what is between racks, of which only counts are made up, before the
+ * real localisation: per path and second how many probes were sent, lost on the way out
+ * and on the way back, in real summaries.
+ *
+ * Every rack probes every other one over every spine; a reply takes the same spine.
+ * Places: every directed link, every spine, every ToR.
+ */
+#ifndef TESTS_SIM_NOISE_FABRIC_H
+#define TESTS_SIM_NOISE_FABRIC_H
+
+#include "tests/sim/noise.h"
+
+#define NOISE_FABRIC_MAX_RACKS 64
+#define NOISE_FABRIC_MAX_SPINES 32
+
+struct noise_fabric;
+
+/* link_rate_per_s: probes over every link and direction. */
+int noise_fabric_new(uint32_t racks, uint32_t spines, double link_rate_per_s,
+    double loss, struct noise_fabric **ret);
+void noise_fabric_free(struct noise_fabric *fabric);
+struct noise_subject noise_fabric_subject(struct noise_fabric *fabric);
+
+#endif

@@ -1,0 +1,25 @@
+/*
+ * passage_index - which passages crossed which part: links, and the switches between
+ * them.
+ */
+#ifndef TESTS_SIM_PASSAGE_INDEX_H
+#define TESTS_SIM_PASSAGE_INDEX_H
+
+#include "tests/sim/windowed.h"
+
+#define PASSAGE_PARTS (2 * PASSAGE_LINKS)
+
+struct passage_index { /* of part p: list[first[p] .. first[p + 1]) */
+	size_t *first;
+	uint32_t *list;
+};
+
+/* Links first, then each switch once. */
+size_t passage_parts(const struct clos *clos, const struct passage *passage,
+    uint32_t parts[PASSAGE_PARTS]);
+
+int passage_index_init(struct passage_index *index, const struct clos *clos,
+    const struct passage *passages, size_t count); /* -ENOMEM */
+void passage_index_clear(struct passage_index *index);
+
+#endif

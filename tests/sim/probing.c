@@ -1,0 +1,210 @@
+/* Every probe of the fabric: when it is due, what becomes of it, what is told of it. */
+#include "host-agent/prober_target.h"
+#include "tests/sim/eyes_marks.h"
+#include "tests/sim/run_state.h"
+
+#define MAKE_UP_NS (50 * RM_NS_PER_MS) /* as host-agent's pacer */
+#define STALL_NS (100 * RM_NS_PER_MS)  /* as its loop watch */
+#define SOCKET_ROOM 400                /* packets of one RNIC that wait to be read */
+#define REPLY_NS 15000                 /* inside a responder, and a prober */
+
+int
+probing_add_result(struct run *run, struct sim_lane *lane,
+    const struct wire_result *result, int64_t known_ns)
+{
+	int r;
+
+	if (known_ns > run->now_ns) {
+		r = run_grow((void **)&lane->waiting, lane->waiting_count,
+		    &lane->waiting_room, sizeof *lane->waiting);
+		if (r == 0)
+			lane->waiting[lane->waiting_count++] =
+			    (struct sim_waiting){ *result, known_ns };
+		return r;
+	}
+	r = run_grow((void **)&lane->results, lane->result_count, &lane->result_room,
+	    sizeof *lane->results);
+	if (r < 0)
+		return r;
+	if (lane->result_count == 0 || known_ns < lane->oldest_ns)
+		lane->oldest_ns = known_ns;
+	lane->results[lane->result_count++] = *result;
+	return 0;
+}
+
+static uint32_t
+class_of(struct sim_pair *pair, uint8_t dscp)
+{
+	for (uint32_t i = 0; i < pair->dscp_count; i++)
+		if (pair->dscps[i] == dscp)
+			return i;
+	if (pair->dscp_count == RUN_CLASSES)
+		return RUN_CLASSES - 1;
+	pair->dscps[pair->dscp_count] = dscp;
+	return pair->dscp_count++;
+}
+
+/* While a host stands still its sockets fill. */
+static bool
+finds_room(struct run *run, uint32_t rnic, const struct life_span *stall)
+{
+	struct sim_queue *queue = &run->queues[rnic];
+
+	if (stall == NULL)
+		return true;
+	if (queue->since_ns != stall->from_ns)
+		*queue = (struct sim_queue){ stall->from_ns, 0 };
+	return queue->count++ < SOCKET_ROOM;
+}
+
+/* What the network and the responder do with it. *rtt_ns: until a reply is there. */
+static enum fate_end
+send(struct run *run, const struct sim_target *target, const struct sim_flow *flow,
+    const struct fate_packet *packet, int64_t now_ns, int64_t *rtt_ns, uint32_t *count)
+{
+	const uint32_t host = run_host_of(run, target->dst);
+	struct sim_pair *pair = &run->pairs[target->pair];
+	const uint32_t class = class_of(pair, packet->dscp);
+	enum fate_end end =
+	    fate_round_trip(run->fate, &flow->way, packet, now_ns, rtt_ns);
+	const int64_t resumes = life_resumes(run->life, host, now_ns);
+
+	if (end == FATE_LOST_FORWARD || resumes == INT64_MAX ||
+	    !finds_room(run, target->dst,
+		resumes == now_ns ? NULL
+				  : life_at(run->life, host, LIFE_STALL, now_ns)))
+		return FATE_LOST_FORWARD;
+	*count = ++pair->received[class];
+	*rtt_ns += resumes - now_ns;
+	return end;
+}
+
+static void
+answered(struct run *run, struct wire_result *result, int64_t rtt_ns, uint32_t count)
+{
+	result->outcome = WIRE_OK;
+	result->rtt_ns = (uint32_t)rtt_ns;
+	result->prober_delay_ns = REPLY_NS + (uint32_t)(count % 1024);
+	result->responder_delay_ns = REPLY_NS + (uint32_t)(count % 512);
+	result->round_trip_ns = result->rtt_ns + result->responder_delay_ns;
+	result->responder_count = count;
+	result->arrived_dscp = result->dscp;
+	result->arrived_ttl = 64;
+	result->stamp_source = WIRE_STAMP_KERNEL;
+	result->flags = WIRE_SPLIT | WIRE_COUNTED | WIRE_ARRIVAL;
+}
+
+static int
+conclude(struct run *run, struct sim_lane *lane, struct wire_result *result,
+    enum fate_end end, int64_t now_ns, int64_t rtt_ns, uint32_t count)
+{
+	int64_t known_ns = now_ns + RUN_TIMEOUT_NS;
+
+	if (end == FATE_ANSWERED && rtt_ns <= RUN_TIMEOUT_NS) {
+		answered(run, result, rtt_ns, count);
+		known_ns = now_ns + rtt_ns;
+	} else {
+		run->result.lost++;
+		result->outcome = WIRE_NO_REPLY;
+		result->reserved = end == FATE_LOST_FORWARD   ? EYES_FORWARD
+				   : end == FATE_LOST_REVERSE ? EYES_REVERSE
+							      : 0;
+		if (life_stood_still(run->life, lane->host, now_ns, known_ns, STALL_NS))
+			result->outcome = WIRE_SELF_LOSS;
+	}
+	known_ns = life_resumes(run->life, lane->host, known_ns);
+	return known_ns == INT64_MAX ? 0
+				     : probing_add_result(run, lane, result, known_ns);
+}
+
+static int
+probe(struct run *run, struct sim_target *target, bool pair_goes_on, int64_t now_ns)
+{
+	const uint32_t lane = run->lane_of[target->src];
+	const uint32_t turn = pair_goes_on ? target->turn - 1 : target->turn++;
+	const struct prober_places at = prober_places(
+	    turn, target->kept_count, target->dscp_count, target->size_count);
+	const uint32_t number =
+	    target->first_flow + run->flows[target->first_flow + at.flow].kept;
+	struct sim_flow *flow = &run->flows[number];
+	struct fate_packet packet = { target->src, target->dst, flow->port, 0, 0 };
+	struct wire_result result;
+	enum fate_end end;
+	int64_t rtt_ns = 0;
+	uint32_t count = 0;
+
+	packet.dscp = target->dscps[at.dscp];
+	packet.bytes = target->sizes[at.size];
+	if (flow->epoch != fate_epoch(run->fate)) {
+		fate_way(run->fate, &packet, &flow->way);
+		flow->epoch = fate_epoch(run->fate);
+	}
+	run->result.probes++;
+	result = (struct wire_result){ .src_guid = RUN_GUID + target->src,
+		.dst_guid = RUN_GUID + target->dst,
+		.sent_age_ns = (uint64_t)now_ns,
+		.seq = target->turn,
+		.flow_label = number,
+		.src_port = flow->port,
+		.size_bytes = (uint16_t)packet.bytes,
+		.kind = target->kind,
+		.dscp = packet.dscp };
+	end = send(run, target, flow, &packet, now_ns, &rtt_ns, &count);
+	return conclude(run, &run->lanes[lane], &result, end, now_ns, rtt_ns, count);
+}
+
+static void
+pace(struct sim_target *target)
+{
+	const int64_t interval_ns = target->focus_ns > 0 &&
+					    target->focus_ns < target->interval_ns &&
+					    target->due_ns < target->focus_until_ns
+					? target->focus_ns
+					: target->interval_ns;
+
+	if (target->paired && interval_ns > 2 * RUN_PAIR_GAP_NS) {
+		target->second = !target->second;
+		target->due_ns +=
+		    target->second ? RUN_PAIR_GAP_NS : interval_ns - RUN_PAIR_GAP_NS;
+		return;
+	}
+	target->second = false;
+	target->due_ns += interval_ns;
+}
+
+/* Can it send at all? What it could not, it makes up for a while, or skips. */
+static bool
+may_send(struct run *run, struct sim_target *target)
+{
+	const uint32_t host = run_host_of(run, target->src);
+	const int64_t resumes = life_resumes(run->life, host, target->due_ns);
+
+	if (resumes != INT64_MAX && resumes > target->due_ns + MAKE_UP_NS) {
+		const int64_t missed = (resumes - target->due_ns) / target->interval_ns;
+
+		target->due_ns += missed * target->interval_ns;
+		target->second = false;
+	}
+	return resumes == target->due_ns &&
+	       !fate_port_is_down(run->fate, target->src, target->due_ns);
+}
+
+int
+probing_slice(struct run *run, int64_t end_ns)
+{
+	uint32_t number;
+	int r = 0;
+
+	while (r == 0 && (number = wheel_take(run->wheel, end_ns)) != WHEEL_NONE) {
+		struct sim_target *target = &run->targets[number];
+
+		while (r == 0 && target->due_ns < end_ns) {
+			if (may_send(run, target))
+				r = probe(run, target, target->second, target->due_ns);
+			pace(target);
+		}
+		if (r == 0)
+			r = wheel_put(run->wheel, number, target->due_ns);
+	}
+	return r;
+}

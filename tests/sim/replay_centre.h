@@ -1,0 +1,15 @@
+/*
+ * replay_centre - what an analyzer recorded (analyzer/recorder.h) through the real
+ * localisation and incidents, at the very times at which it judged.
+ */
+#ifndef TESTS_SIM_REPLAY_CENTRE_H
+#define TESTS_SIM_REPLAY_CENTRE_H
+
+#include <stdio.h>
+
+#include "rackmesh/base/why.h"
+
+/* As replay_whole. */
+int replay_centre(FILE *in, const char *file, FILE *verdicts, struct rm_why *why);
+
+#endif

@@ -1,0 +1,45 @@
+/*
+ * runs - all runs of one scenario file, by several threads, and what came of them. What
+ * is printed does not depend on how many.
+ */
+#ifndef TESTS_SIM_RUNS_H
+#define TESTS_SIM_RUNS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "tests/sim/marks.h"
+#include "tests/sim/run.h"
+
+#define RUNS_MAX_JOBS 64
+
+struct runs_options {
+	uint64_t seed;
+	uint32_t runs;  /* 0: as the file says */
+	uint32_t first; /* number of the first */
+	size_t jobs;
+	bool score, errors, verdicts, gate, table;
+	FILE *truth;
+	FILE *record; /* one run's */
+	FILE *junit;  /* of the gate; NULL: none */
+	struct run_scheme schemes[RUN_MAX_SCHEMES];
+	size_t scheme_count;
+};
+
+struct runs_sum {                 /* of all files; begins as zeros */
+	struct marks_count marks; /* with gate */
+	/* With table; NULL: no file yet. */
+	struct score *own, *schemes[RUN_MAX_SCHEMES];
+	uint64_t files, runs;
+};
+
+/* What is wrong has been said. Adds to *sum. */
+int runs_file(
+    const struct runs_options *options, const char *path, struct runs_sum *sum);
+/* Ours and the schemes', over all files. */
+void runs_table(const struct runs_options *options, const struct runs_sum *sum);
+void runs_sum_clear(struct runs_sum *sum);
+
+#endif

@@ -1,0 +1,31 @@
+/*
+ * scenario_read - the pieces that a scenario file is read with; private to scenario.c
+ * and scenario_value.c. Everything returns 0, or a negative errno with why filled.
+ */
+#ifndef TESTS_SIM_SCENARIO_READ_H
+#define TESTS_SIM_SCENARIO_READ_H
+
+#include "rackmesh/base/yaml.h"
+#include "tests/sim/scenario.h"
+
+struct scenario_read {
+	struct scenario *scenario;
+	struct rm_why *why;
+};
+
+/* No other keys than these; keys ends with NULL. */
+int scenario_read_keys(const struct scenario_read *read, const struct rm_yaml_node *map,
+    const char *what, const char *const *keys);
+int scenario_read_number(const struct scenario_read *read,
+    const struct rm_yaml_node *node, const struct scenario_option *option,
+    struct scenario_choice *ret);
+/* Words end with NULL or "". */
+int scenario_read_find(const struct scenario_read *read,
+    const struct rm_yaml_node *node, const char *what, const char *const *words,
+    size_t *ret);
+/* A word, or {of: [words]}. skip: the first so many no file may say. */
+int scenario_read_word(const struct scenario_read *read,
+    const struct rm_yaml_node *node, const char *what, const char *const *words,
+    size_t skip, struct scenario_choice *ret);
+
+#endif

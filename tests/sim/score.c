@@ -1,0 +1,333 @@
+#include "tests/sim/score.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/sim/score_state.h"
+
+#define MAX_ERRORS 1000 /* sentences; more are only counted */
+
+int
+score_new(struct score **ret)
+{
+	struct score *score = calloc(1, sizeof *score);
+
+	if (score == NULL)
+		return -ENOMEM;
+	*ret = score;
+	return 0;
+}
+
+void
+score_free(struct score *score)
+{
+	if (score == NULL)
+		return;
+	free(score->times);
+	free(score->errors);
+	free(score->cases);
+	free(score->open);
+	free(score->next);
+	free(score);
+}
+
+/* Room for one more of `size` bytes behind `count` in *(void **)array. */
+static int
+grow(void *array, size_t *allocated, size_t count, size_t size)
+{
+	const size_t more = *allocated > 0 ? 2 * *allocated : 16;
+	void **p = array, *wider;
+
+	if (count < *allocated)
+		return 0;
+	wider = realloc(*p, more * size);
+	if (wider == NULL)
+		return -ENOMEM;
+	*p = wider;
+	*allocated = more;
+	return 0;
+}
+
+static int
+append(struct score *score, const char *sentences)
+{
+	const size_t n = strlen(sentences);
+	char *longer = realloc(score->errors, score->errors_length + n + 1);
+
+	if (longer == NULL)
+		return -ENOMEM;
+	memcpy(longer + score->errors_length, sentences, n + 1);
+	score->errors = longer;
+	score->errors_length += n;
+	return 0;
+}
+
+int
+score_complain(struct score *score, const char *format, ...)
+{
+	char sentence[2 * RM_PART_NAME_BYTES];
+	va_list args;
+
+	if (score->error_count++ >= MAX_ERRORS)
+		return 0;
+	va_start(args, format);
+	vsnprintf(sentence, sizeof sentence, format, args);
+	va_end(args);
+	return append(score, sentence);
+}
+
+static int
+add_case(struct score *score, const struct truth *truth, uint32_t part,
+    enum score_class class)
+{
+	if (grow(&score->cases, &score->cases_allocated, score->case_count,
+		sizeof *score->cases) < 0)
+		return -ENOMEM;
+	score->cases[score->case_count++] =
+	    (struct score_case){ .truth = truth, .part = part, .class = class };
+	score->rows[class].truths++;
+	return 0;
+}
+
+static uint32_t
+cable(const struct clos *clos, uint32_t link)
+{
+	const uint32_t twin = clos_part(clos, link)->twin;
+
+	return link < twin ? link : twin;
+}
+
+static int
+add_truth(struct score *score, const struct truth *truth)
+{
+	const struct clos_part *p = clos_part(score->clos, truth->part);
+	int r;
+
+	if (!truth->counts)
+		return 0;
+	if (p->type != CLOS_LINK)
+		return add_case(score, truth, truth->part, score_class_of(p->type));
+	r = add_case(score, truth, cable(score->clos, truth->part), SCORE_LINKS);
+	if (r == 0)
+		r = add_case(score, truth, truth->part, SCORE_LINKS_DIRECTED);
+	if (r == 0 && truth->both_ways)
+		r = add_case(score, truth, p->twin, SCORE_LINKS_DIRECTED);
+	return r;
+}
+
+int
+score_begin(struct score *score, const struct clos *clos, const struct truth *truths,
+    size_t count)
+{
+	int r = 0;
+
+	score->clos = clos;
+	score->truths = truths;
+	score->truth_count = count;
+	score->case_count = 0;
+	score->open_count = 0;
+	for (size_t i = 0; i < count && r == 0; i++)
+		r = add_truth(score, &truths[i]);
+	return r;
+}
+
+static bool
+was_open(const struct score *score, const struct score_opening *o)
+{
+	for (size_t i = 0; i < score->open_count; i++)
+		if (score->open[i].part == o->part &&
+		    score->open[i].other == o->other &&
+		    score->open[i].class == o->class)
+			return true;
+	return false;
+}
+
+static void
+count_confidence(struct score *score, double confidence, bool right)
+{
+	const size_t i = confidence >= 1   ? 9
+			 : confidence <= 0 ? 0
+					   : (size_t)(confidence * 10);
+
+	score->sure_named[i]++;
+	score->sure_right[i] += right;
+}
+
+/* A part that was not named a moment ago. */
+static int
+count_opening(struct score *score, const struct score_opening *o, int64_t now_ns,
+    double confidence)
+{
+	const bool right = score_is_right(score, o->part, o->class, now_ns) ||
+			   (o->other != CLOS_NONE &&
+			       score_is_right(score, o->other, o->class, now_ns));
+	char name[RM_PART_NAME_BYTES];
+
+	score->rows[o->class].named++;
+	score->rows[o->class].wrong += !right;
+	if (o->class == SCORE_LINKS_DIRECTED)
+		return 0; /* its cable was counted */
+	count_confidence(score, confidence, right);
+	if (right)
+		return 0;
+	score_name(score, o->part, o->class, name);
+	return score_complain(score, "%.1f s: %s was named and is not at fault\n",
+	    (double)now_ns / 1e9, name);
+}
+
+static int
+find_cases(struct score *score, uint32_t part, enum score_class class, bool either,
+    int64_t now_ns)
+{
+	for (size_t i = 0; i < score->case_count; i++) {
+		struct score_case *c = &score->cases[i];
+		struct score_time *time;
+
+		if (c->found || !score_holds(c->truth, now_ns) ||
+		    !score_finds(score, part, class, c))
+			continue;
+		c->found = true;
+		score->rows[c->class].found++;
+		score->rows[c->class].either += either;
+		if (c->class == SCORE_LINKS_DIRECTED)
+			continue; /* its cable has the time */
+		if (grow(&score->times, &score->times_allocated, score->time_count,
+			sizeof *score->times) < 0)
+			return -ENOMEM;
+		time = &score->times[score->time_count++];
+		snprintf(time->kind, sizeof time->kind, "%s",
+		    c->truth->kind != NULL ? c->truth->kind : "");
+		time->seconds = (double)(now_ns - c->truth->from_ns) / 1e9;
+	}
+	return 0;
+}
+
+/* In one class, as one part, or as A or B. */
+static int
+tell_part(struct score *score, size_t *next_count, struct score_opening o,
+    int64_t now_ns, double confidence)
+{
+	const bool either = o.other != CLOS_NONE;
+	int r = 0;
+
+	for (size_t i = 0; i < *next_count; i++) /* named twice at once */
+		if (score->next[i].part == o.part && score->next[i].class == o.class)
+			return 0;
+	if (grow(&score->next, &score->next_allocated, *next_count,
+		sizeof *score->next) < 0)
+		return -ENOMEM;
+	score->next[(*next_count)++] = o;
+	if (!was_open(score, &o))
+		r = count_opening(score, &o, now_ns, confidence);
+	if (r == 0)
+		r = find_cases(score, o.part, o.class, either, now_ns);
+	if (r == 0 && either)
+		r = find_cases(score, o.other, o.class, either, now_ns);
+	return r;
+}
+
+static int
+tell_link(struct score *score, size_t *next_count, const struct scheme_named *named,
+    int64_t now_ns)
+{
+	const uint32_t twin = clos_part(score->clos, named->part)->twin;
+	const uint32_t other = named->other;
+	const bool other_is_link =
+	    other != CLOS_NONE && clos_part(score->clos, other)->type == CLOS_LINK;
+	int r;
+
+	r = tell_part(score, next_count,
+	    (struct score_opening){ cable(score->clos, named->part),
+		other_is_link ? cable(score->clos, other) : other, SCORE_LINKS },
+	    now_ns, named->confidence);
+	if (r == 0)
+		r = tell_part(score, next_count,
+		    (struct score_opening){ named->part, other, SCORE_LINKS_DIRECTED },
+		    now_ns, named->confidence);
+	if (r == 0 && named->both_ways)
+		r = tell_part(score, next_count,
+		    (struct score_opening){ twin, other, SCORE_LINKS_DIRECTED }, now_ns,
+		    named->confidence);
+	return r;
+}
+
+int
+score_tell(
+    struct score *score, int64_t now_ns, const struct scheme_named *named, size_t count)
+{
+	struct score_opening *open;
+	size_t next_count = 0, allocated;
+	int r = 0;
+
+	for (size_t i = 0; i < count && r == 0; i++) {
+		const enum clos_type type = clos_part(score->clos, named[i].part)->type;
+
+		if (type == CLOS_LINK)
+			r = tell_link(score, &next_count, &named[i], now_ns);
+		else
+			r = tell_part(score, &next_count,
+			    (struct score_opening){
+				named[i].part, named[i].other, score_class_of(type) },
+			    now_ns, named[i].confidence);
+	}
+	open = score->open;
+	allocated = score->open_allocated;
+	score->open = score->next;
+	score->open_allocated = score->next_allocated;
+	score->open_count = next_count;
+	score->next = open;
+	score->next_allocated = allocated;
+	return r;
+}
+
+int
+score_end(struct score *score, int64_t now_ns)
+{
+	char name[RM_PART_NAME_BYTES];
+	int r = 0;
+
+	for (size_t i = 0; i < score->case_count && r == 0; i++) {
+		const struct score_case *c = &score->cases[i];
+
+		if (c->found || c->class == SCORE_LINKS_DIRECTED)
+			continue;
+		score_name(score, c->truth->part,
+		    clos_part(score->clos, c->part)->type == CLOS_LINK
+			? SCORE_LINKS_DIRECTED
+			: c->class,
+		    name);
+		r = score_complain(score,
+		    "%.1f s: %s (%s, loss %g) was never named, until %.1f s\n",
+		    (double)c->truth->from_ns / 1e9, name,
+		    c->truth->kind != NULL ? c->truth->kind : "-", c->truth->loss,
+		    (double)now_ns / 1e9);
+	}
+	score->truth_count = score->case_count = score->open_count = 0;
+	return r;
+}
+
+int
+score_add(struct score *into, const struct score *from)
+{
+	for (size_t i = 0; i < SCORE_CLASSES; i++) {
+		into->rows[i].truths += from->rows[i].truths;
+		into->rows[i].found += from->rows[i].found;
+		into->rows[i].either += from->rows[i].either;
+		into->rows[i].named += from->rows[i].named;
+		into->rows[i].wrong += from->rows[i].wrong;
+	}
+	for (size_t i = 0; i < 10; i++) {
+		into->sure_named[i] += from->sure_named[i];
+		into->sure_right[i] += from->sure_right[i];
+	}
+	for (size_t i = 0; i < from->time_count; i++) {
+		if (grow(&into->times, &into->times_allocated, into->time_count,
+			sizeof *into->times) < 0)
+			return -ENOMEM;
+		into->times[into->time_count++] = from->times[i];
+	}
+	into->error_count += from->error_count;
+	return from->errors != NULL ? append(into, from->errors) : 0;
+}

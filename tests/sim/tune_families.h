@@ -1,0 +1,27 @@
+/*
+ * tune_families - how a scheme does on runs of many families, which weigh alike.
+ *
+ * Of a family's runs, RNICs, links and switches that were to be found, and were named,
+ * count together: precision and recall of all of them make its mark (tune_mark).
+ */
+#ifndef TESTS_SIM_TUNE_FAMILIES_H
+#define TESTS_SIM_TUNE_FAMILIES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tests/sim/scheme.h"
+
+struct tune_families;
+
+/* Simulates so many runs of each file, by so many threads (1 to 64). What is wrong has
+ * been said. */
+int tune_families_new(char *const *files, size_t file_count, uint32_t runs,
+    uint64_t seed, size_t jobs, struct tune_families **ret);
+void tune_families_free(struct tune_families *families);
+
+/* A tune_try_fn; arg: const struct tune_families. Threads may share it. */
+int tune_families_try(
+    void *arg, const struct scheme_type *type, const double *values, double *ret_mark);
+
+#endif

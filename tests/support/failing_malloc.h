@@ -1,0 +1,16 @@
+/*
+ * failing_malloc - makes the n-th allocation fail, to see where it ends up.
+ *
+ * Linking it puts it between the program's own files and the allocator.
+ */
+#ifndef SUPPORT_FAILING_MALLOC_H
+#define SUPPORT_FAILING_MALLOC_H
+
+#include <stdbool.h>
+
+/* The n-th from now on, from 1, fails, once. 0: none. */
+void failing_malloc_arm(unsigned n);
+/* Whether the armed failure is still to come. Disarms. */
+bool failing_malloc_disarm(void);
+
+#endif

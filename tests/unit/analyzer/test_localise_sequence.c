@@ -1,0 +1,101 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "fabric_sim.h"
+#include "rackmesh/fabric/verdict.h"
+
+#define FOREVER INT64_MAX
+#define SEEDS 60
+#define CUT_AT (20 * RM_NS_PER_S)
+#define CUT "s2--tor2"
+
+/* Three racks, two spines; the cable of the second rack to the second spine is cut,
+ * both ways or only towards the rack. */
+static struct fabric *
+new_fabric(uint64_t seed, bool one_way)
+{
+	const struct fabric_options options = { .tors = 3,
+		.spines = 2,
+		.flows = 8,
+		.flow_rate = seed % 2 == 0 ? 1 : 2,
+		.loss = 1e-4,
+		.seed = seed };
+	struct fabric *fabric;
+
+	assert_int_equal(fabric_new(&options, &fabric), 0);
+	fabric_add_fault(fabric,
+	    (struct fabric_fault){ one_way ? FABRIC_DOWN_PORT : FABRIC_LINK, 1, 1, 1,
+		CUT_AT + (int64_t)(seed % 8) * 125 * RM_NS_PER_MS, FOREVER });
+	return fabric;
+}
+
+/* Nobody but the cable is named. Returns whether it was. */
+static bool
+finds_the_cut(struct fabric *fabric, uint64_t seed)
+{
+	bool named = false;
+
+	while (fabric_now(fabric) < CUT_AT + 14 * RM_NS_PER_S) {
+		const struct rm_verdict *verdicts;
+		const int n = fabric_step(fabric, &verdicts);
+
+		assert_true(n >= 0);
+		for (int i = 0; i < n; i++) {
+			char text[RM_SENTENCE_BYTES];
+
+			rm_verdict_sentence(&verdicts[i], text, sizeof text);
+			if (strcmp(verdicts[i].part.name, CUT) != 0)
+				fail_msg("seed %u: %s", (unsigned)seed, text);
+			named = true;
+		}
+	}
+	fabric_free(fabric);
+	return named;
+}
+
+/* Its clock jumped: what it said last, before the cut, is no health of what has been
+ * cut since. */
+static void
+a_rack_that_is_not_believed_vouches_for_nobody(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		struct fabric *fabric = new_fabric(seed, true);
+
+		fabric_add_fault(fabric, (struct fabric_fault){ FABRIC_CLOCK, 0, 0, 1,
+					     CUT_AT + RM_NS_PER_S / 10, FOREVER });
+		assert_true(finds_the_cut(fabric, seed));
+	}
+}
+
+/* Dead for three seconds, and mended up to six before the cut. */
+static void
+an_rnic_that_was_mended_just_before_is_no_part_of_it(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		const int64_t mended =
+		    CUT_AT - (int64_t)(seed % 60 + 1) * 100 * RM_NS_PER_MS;
+		struct fabric *fabric = new_fabric(seed, false);
+
+		fabric_add_fault(fabric, (struct fabric_fault){ FABRIC_RNIC, 0, 0, 1,
+					     mended - 3 * RM_NS_PER_S, mended });
+		assert_true(finds_the_cut(fabric, seed));
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_rack_that_is_not_believed_vouches_for_nobody),
+		cmocka_unit_test(an_rnic_that_was_mended_just_before_is_no_part_of_it),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,149 @@
+/* Loss that no second shows: one packet of a hundred, over minutes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analyzer/localise_bins.h"
+#include "fabric_sim.h"
+#include "rackmesh/fabric/verdict.h"
+
+#define SEEDS 10
+#define FOREVER INT64_MAX
+#define FROM_NS (30 * RM_NS_PER_S)
+#define CABLE "s2--tor2"
+
+static struct fabric *
+new_fabric(uint64_t seed, double loss)
+{
+	const struct fabric_options options = { .tors = 4,
+		.spines = 2,
+		.flows = 16,
+		.flow_rate = 2,
+		.loss = loss,
+		.same_back = seed % 2 == 0,
+		.seed = seed };
+	struct fabric *fabric;
+
+	assert_int_equal(fabric_new(&options, &fabric), 0);
+	return fabric;
+}
+
+/* Until then; nobody but `expected` (NULL: nobody at all) is named. Returns the time at
+ * which it was first, or -1. */
+static int64_t
+live(struct fabric *fabric, int64_t until_ns, const char *expected, uint64_t seed)
+{
+	int64_t named_ns = -1;
+
+	while (fabric_now(fabric) < until_ns) {
+		const struct rm_verdict *verdicts;
+		const int n = fabric_step(fabric, &verdicts);
+
+		assert_true(n >= 0);
+		for (int i = 0; i < n; i++) {
+			char text[RM_SENTENCE_BYTES];
+
+			rm_verdict_sentence(&verdicts[i], text, sizeof text);
+			if (expected == NULL ||
+			    strcmp(verdicts[i].part.name, expected) != 0)
+				fail_msg("seed %u, %.2f s: %s", (unsigned)seed,
+				    (double)fabric_now(fabric) / 1e9, text);
+			assert_int_equal(verdicts[i].kind, RM_KIND_LINK_LOSSY);
+			assert_int_equal(
+			    verdicts[i].evidence.window_ns, LOCALISE_WINDOW_NS);
+			if (named_ns < 0)
+				named_ns = fabric_now(fabric);
+		}
+	}
+	return named_ns;
+}
+
+static void
+a_cable_that_loses_one_of_a_hundred_is_named_within_ninety_seconds(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		struct fabric *fabric = new_fabric(seed, 1e-6);
+		int64_t named_ns;
+
+		fabric_add_fault(fabric, (struct fabric_fault){ FABRIC_LOSSY, 1, 1,
+					     0.01, FROM_NS, FOREVER });
+		named_ns = live(fabric, FROM_NS + 120 * RM_NS_PER_S, CABLE, seed);
+		assert_true(named_ns > FROM_NS);
+		assert_true(named_ns < FROM_NS + 90 * RM_NS_PER_S);
+		fabric_free(fabric);
+	}
+}
+
+static void
+it_is_over_soon_after_it_ended(void **state)
+{
+	struct fabric *fabric = new_fabric(3, 1e-6);
+	const struct rm_verdict *verdicts;
+	int64_t end_ns = FROM_NS + 120 * RM_NS_PER_S;
+
+	(void)state;
+	fabric_add_fault(
+	    fabric, (struct fabric_fault){ FABRIC_LOSSY, 1, 1, 0.02, FROM_NS, end_ns });
+	assert_true(live(fabric, end_ns, CABLE, 3) > 0);
+	assert_int_equal(fabric_step(fabric, &verdicts), 1);
+	(void)live(fabric, end_ns + 40 * RM_NS_PER_S, CABLE, 3);
+	assert_int_equal(fabric_step(fabric, &verdicts), 0);
+	assert_int_equal(live(fabric, end_ns + 300 * RM_NS_PER_S, NULL, 3), -1);
+	fabric_free(fabric);
+}
+
+static void
+a_fabric_that_loses_one_of_ten_thousand_everywhere_has_no_culprit(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 3; seed++) {
+		struct fabric *fabric = new_fabric(seed, 1e-4);
+
+		assert_int_equal(live(fabric, 600 * RM_NS_PER_S, NULL, seed), -1);
+		assert_true(fabric_lost(fabric) > 20);
+		fabric_free(fabric);
+	}
+}
+
+/* Each time until its rack names it. */
+static void
+what_dead_rnics_lost_in_some_seconds_is_no_slow_loss(void **state)
+{
+	struct fabric *fabric = new_fabric(5, 1e-6);
+	const int64_t each_ns = 20 * RM_NS_PER_S, dead_ns = 1500 * RM_NS_PER_MS;
+
+	(void)state;
+	for (int i = 0; i < 5; i++)
+		fabric_add_fault(fabric,
+		    (struct fabric_fault){ FABRIC_RNIC, 1, 0, 1, FROM_NS + i * each_ns,
+			FROM_NS + i * each_ns + dead_ns });
+	for (int i = 0; i < 5; i++) {
+		(void)live(
+		    fabric, FROM_NS + i * each_ns + dead_ns + RM_NS_PER_S / 2, NULL, 5);
+		localise_rack_found(fabric_localise(fabric), "tor2", "rnic-down",
+		    (rm_mono_t){ fabric_now(fabric) });
+	}
+	assert_true(fabric_lost(fabric) > 50);
+	assert_int_equal(live(fabric, FROM_NS + 300 * RM_NS_PER_S, NULL, 5), -1);
+	fabric_free(fabric);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(
+		    a_cable_that_loses_one_of_a_hundred_is_named_within_ninety_seconds),
+		cmocka_unit_test(it_is_over_soon_after_it_ended),
+		cmocka_unit_test(
+		    a_fabric_that_loses_one_of_ten_thousand_everywhere_has_no_culprit),
+		cmocka_unit_test(what_dead_rnics_lost_in_some_seconds_is_no_slow_loss),
+	};
+
+	return cmocka_run_group_tests_name("localise_slow", tests, NULL, NULL);
+}

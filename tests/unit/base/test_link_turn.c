@@ -1,0 +1,258 @@
+/* Newcomers who have a daemon do the costly work of TLS, and others on the same loop.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <event2/buffer.h>
+
+#include "rackmesh/base/frame.h"
+#include "rackmesh/base/http_server.h"
+#include "rackmesh/base/turn.h"
+#include "tests/support/tls_fixture.h"
+
+#define NEWCOMERS 20
+#define GREETING_BYTES 517
+#define FRAMES 3
+
+struct known {
+	struct rm_link *link;
+	int peer;
+	unsigned frames, steps_at_last;
+};
+
+struct crowd {
+	struct ends *ends;
+	struct known known;
+	struct rm_link *links[NEWCOMERS];
+	int peers[NEWCOMERS];
+	int reason;     /* of the last that was closed */
+	unsigned steps; /* of handshakes, or ends: each is its link's last */
+	bool answers;   /* with a frame of the one who is known after every step */
+	unsigned leave; /* so many of the last newcomers after the first */
+};
+
+static void
+known_says(struct known *known)
+{
+	struct evbuffer *bytes = evbuffer_new();
+
+	assert_non_null(bytes);
+	assert_int_equal(rm_frame_put(bytes, (const uint8_t *)"hello", 5), 0);
+	assert_true(evbuffer_write(bytes, known->peer) > 0);
+	assert_int_equal(evbuffer_get_length(bytes), 0);
+	evbuffer_free(bytes);
+}
+
+static int
+on_known_frame(struct rm_link *link, const uint8_t *data, size_t len, void *arg)
+{
+	struct crowd *crowd = arg;
+
+	crowd->known.frames++;
+	crowd->known.steps_at_last = crowd->steps;
+	return 0;
+}
+
+static void
+on_known_close(struct rm_link *link, int reason, void *arg)
+{
+	fail_msg("it is closed: %d", reason);
+}
+
+static int
+on_frame(struct rm_link *link, const uint8_t *data, size_t len, void *arg)
+{
+	fail_msg("a frame of a newcomer");
+	return 0;
+}
+
+static void
+on_close(struct rm_link *link, int reason, void *arg)
+{
+	struct crowd *crowd = arg;
+
+	crowd->reason = reason;
+	if (crowd->answers) {
+		assert_int_equal(crowd->known.frames, crowd->steps);
+		known_says(&crowd->known);
+	}
+	crowd->steps++;
+	for (; crowd->leave > 0; crowd->leave--) {
+		rm_link_free(crowd->links[NEWCOMERS - crowd->leave]);
+		crowd->links[NEWCOMERS - crowd->leave] = NULL;
+	}
+}
+
+/* As a client begins, and of no sense only when it is read. */
+static const uint8_t greeting[GREETING_BYTES] = { 0x16, 3, 1, 2, 0, 1, 0, 1, 0xfc, 3,
+	3 };
+
+static void
+newcomer_comes(struct crowd *crowd, size_t i)
+{
+	static const struct rm_link_callbacks callbacks = { on_frame, on_close };
+	const struct rm_link_limits limits = { ENDS_FRAME, ENDS_OUTPUT,
+		crowd->ends->accepting.tls, true };
+	int fds[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
+	assert_int_equal(write(fds[0], greeting, sizeof(greeting)), sizeof(greeting));
+	crowd->peers[i] = fds[0];
+	assert_int_equal(rm_link_new(crowd->ends->loop, fds[1], &limits, &callbacks,
+			     crowd, &crowd->links[i]),
+	    0);
+}
+
+/* The newcomers' bytes are there first. */
+static void
+crowd_comes(struct crowd *crowd, struct ends *ends)
+{
+	static const struct rm_link_callbacks callbacks = { on_known_frame,
+		on_known_close };
+	static const struct rm_link_limits limits = { ENDS_FRAME, ENDS_OUTPUT };
+	int fds[2];
+
+	*crowd = (struct crowd){ .ends = ends };
+	for (size_t i = 0; i < NEWCOMERS; i++)
+		newcomer_comes(crowd, i);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
+	crowd->known.peer = fds[0];
+	assert_int_equal(rm_link_new(ends->loop, fds[1], &limits, &callbacks, crowd,
+			     &crowd->known.link),
+	    0);
+}
+
+static void
+crowd_goes(struct crowd *crowd)
+{
+	for (size_t i = 0; i < NEWCOMERS; i++) {
+		rm_link_free(crowd->links[i]);
+		close(crowd->peers[i]);
+	}
+	rm_link_free(crowd->known.link);
+	close(crowd->known.peer);
+}
+
+static void
+frames_of_who_is_known_come_before_newcomers_handshakes(void **state)
+{
+	struct ends *ends = *state;
+	struct crowd crowd;
+
+	crowd_comes(&crowd, ends);
+	for (size_t i = 0; i < FRAMES; i++)
+		known_says(&crowd.known);
+	LOOPBACK_WAIT(ends->loop, crowd.steps == NEWCOMERS);
+	assert_int_equal(crowd.known.frames, FRAMES);
+	assert_int_equal(crowd.known.steps_at_last, 0);
+	assert_int_equal(rm_tls_counts(ends->accepting.tls)->garbled, NEWCOMERS);
+	assert_int_equal(crowd.reason, -EPROTO);
+	crowd_goes(&crowd);
+}
+
+static void
+and_between_any_two_of_them(void **state)
+{
+	struct ends *ends = *state;
+	struct crowd crowd;
+
+	crowd_comes(&crowd, ends);
+	crowd.answers = true;
+	LOOPBACK_WAIT(ends->loop, crowd.known.frames == NEWCOMERS);
+	crowd_goes(&crowd);
+}
+
+static void
+who_is_closed_while_it_waits_has_no_turn(void **state)
+{
+	struct ends *ends = *state;
+	struct crowd crowd;
+
+	crowd_comes(&crowd, ends);
+	crowd.leave = NEWCOMERS / 2;
+	LOOPBACK_WAIT(ends->loop, crowd.steps == NEWCOMERS / 2);
+	loopback_run(ends->loop, 2 * RM_TURN_NS);
+	assert_int_equal(crowd.steps, NEWCOMERS / 2);
+	crowd_goes(&crowd);
+}
+
+static void
+for_who_has_left_nothing_is_done(void **state)
+{
+	struct ends *ends = *state;
+	struct crowd crowd;
+
+	crowd_comes(&crowd, ends);
+	for (size_t i = 0; i < NEWCOMERS; i++)
+		shutdown(crowd.peers[i], SHUT_RDWR);
+	LOOPBACK_WAIT(ends->loop, crowd.steps == NEWCOMERS);
+	assert_int_equal(crowd.reason, -ECONNRESET);
+	crowd_goes(&crowd);
+}
+
+struct watch {
+	struct rm_tls *tls;
+	uint64_t handshakes, most; /* between two looks */
+};
+
+static void
+on_look(evutil_socket_t fd, short what, void *arg)
+{
+	struct watch *watch = arg;
+	uint64_t now = rm_tls_counts(watch->tls)->garbled;
+
+	if (now - watch->handshakes > watch->most)
+		watch->most = now - watch->handshakes;
+	watch->handshakes = now;
+}
+
+static void
+over_https_one_comes_in_at_a_time(void **state)
+{
+	struct ends *ends = *state;
+	struct rm_address address = loopback_address(0);
+	struct watch watch = { .tls = ends->accepting.tls };
+	struct rm_http_server *server;
+	int peers[NEWCOMERS], always[2];
+	struct event *look;
+
+	assert_int_equal(rm_http_server_new(ends->loop, &server), 0);
+	assert_int_equal(rm_http_server_listen_tls(server, &address, watch.tls), 0);
+	for (size_t i = 0; i < NEWCOMERS; i++) {
+		peers[i] = loopback_connect(rm_http_server_tls_port(server));
+		assert_int_equal(
+		    write(peers[i], greeting, sizeof(greeting)), sizeof(greeting));
+	}
+	assert_int_equal(pipe(always), 0);
+	assert_int_equal(write(always[1], "x", 1), 1); /* never read */
+	look = event_new(
+	    rm_loop_base(ends->loop), always[0], EV_READ | EV_PERSIST, on_look, &watch);
+	assert_int_equal(event_add(look, NULL), 0);
+	LOOPBACK_WAIT(ends->loop, watch.handshakes == NEWCOMERS);
+	assert_int_equal(watch.most, 1);
+	event_free(look);
+	rm_http_server_free(server);
+	for (size_t i = 0; i < NEWCOMERS; i++)
+		close(peers[i]);
+	close(always[0]);
+	close(always[1]);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, ends_setup, ends_teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(frames_of_who_is_known_come_before_newcomers_handshakes),
+		TEST(and_between_any_two_of_them),
+		TEST(who_is_closed_while_it_waits_has_no_turn),
+		TEST(for_who_has_left_nothing_is_done),
+		TEST(over_https_one_comes_in_at_a_time),
+	};
+
+	return cmocka_run_group_tests_name("link_turn", tests, NULL, NULL);
+}

@@ -1,0 +1,221 @@
+/* The doors of a daemon, as every daemon opens them: who may do what at which. */
+#include "rackmesh/fabric/http_places.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "rackmesh/base/http_client.h"
+#include "rackmesh/base/http_server.h"
+#include "rackmesh/base/log.h"
+#include "tests/support/tls_fixture.h"
+
+struct world {
+	struct rm_loop *loop;
+	struct pki *pki;
+	struct rm_tls *tls;
+	struct rm_http_server *server;
+	struct rm_http_client *client;
+	struct rm_http_tls shows;
+	char socket[64];
+	unsigned reads, changes, answers;
+	int r;
+	long status;
+	unsigned warnings;
+	char warning[512];
+};
+
+static void
+on_line(enum rm_log_level level, const char *line, void *arg)
+{
+	struct world *w = arg;
+
+	w->warnings += level == RM_LOG_WARNING;
+	snprintf(w->warning, sizeof(w->warning), "%s", line);
+}
+
+static void
+on_read(struct rm_http_request *request, void *arg)
+{
+	((struct world *)arg)->reads++;
+	rm_http_reply_text(request, 200, "{}", 2);
+}
+
+static void
+on_change(struct rm_http_request *request, void *arg)
+{
+	((struct world *)arg)->changes++;
+	rm_http_reply_text(request, 200, "{}", 2);
+}
+
+static void
+on_done(const struct rm_http_answer *answer, void *arg)
+{
+	struct world *w = arg;
+
+	w->answers++;
+	w->r = answer->r;
+	w->status = answer->status;
+}
+
+static int
+setup(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+	struct rm_tls_files files;
+
+	*state = w;
+	assert_int_equal(rm_loop_new(&w->loop), 0);
+	rm_log_set_sink(on_line, w);
+	w->pki = pki_new();
+	files = pki_issue(
+	    w->pki, "server", &(struct pki_wish){ .uri = TOR_URI, .dns = "localhost" });
+	w->tls = tls_of(w->loop, &files);
+	w->shows.authorities = files.authorities;
+	snprintf(w->socket, sizeof(w->socket), "/tmp/rackmesh-places-%d.sock",
+	    (int)getpid());
+	assert_int_equal(rm_http_server_new(w->loop, &w->server), 0);
+	rm_http_route(w->server, RM_HTTP_READ, "/v1/read", on_read, w);
+	rm_http_route(w->server, RM_HTTP_CHANGE, "/v1/change", on_change, w);
+	assert_int_equal(rm_http_client_new(w->loop, &w->client), 0);
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	struct world *w = *state;
+
+	rm_http_client_free(w->client);
+	rm_http_server_free(w->server);
+	rm_tls_free(w->tls);
+	rm_loop_free(w->loop);
+	pki_free(w->pki);
+	rm_log_set_sink(NULL, NULL);
+	free(w);
+	return 0;
+}
+
+static int
+listen_at(struct world *w, const char *tcp, const char *socket, const char *tls)
+{
+	const struct rm_http_places places = { tcp, socket, tls };
+	struct rm_why why = { 0 };
+
+	return rm_http_places_listen(w->server, &places, w->tls, "r1", &why);
+}
+
+/* place: "http://127.0.0.1:PORT", "unix:PATH:"; 0: no answer at all. */
+static long
+ask(struct world *w, const char *place, bool change)
+{
+	char url[192];
+	struct rm_http_exchange exchange = {
+		.url = url,
+		.body = change ? "{}" : NULL,
+		.body_len = change ? 2 : 0,
+		.tls = &w->shows,
+		.timeout_ns = 5 * RM_NS_PER_S,
+		.done = on_done,
+		.arg = w,
+	};
+	unsigned before = w->answers;
+
+	snprintf(url, sizeof(url), "%s%s", place, change ? "/v1/change" : "/v1/read");
+	w->status = 0;
+	if (rm_http_client_start(w->client, &exchange, NULL) < 0)
+		return 0;
+	LOOPBACK_WAIT(w->loop, w->answers > before);
+	return w->r == 0 ? w->status : 0;
+}
+
+static void
+changes_are_for_the_socket_and_for_operators(void **state)
+{
+	static const struct {
+		const char *uri; /* NULL: no certificate at all */
+		long read, change;
+	} people[] = {
+		{ "rackmesh://r1/operator/ann", 200, 200 },
+		{ "rackmesh://*/operator/ann", 200, 200 },
+		{ "rackmesh://r1/viewer/bob", 200, 403 },
+		{ "rackmesh://r2/operator/eve", 403, 403 },
+		{ AGENT_URI, 403, 403 },
+		{ TOR_URI, 403, 403 },
+		{ NULL, 0, 0 },
+	};
+	const size_t count = sizeof(people) / sizeof(people[0]);
+	struct world *w = *state;
+	char tcp[64], sealed[64], local[96];
+
+	assert_int_equal(listen_at(w, "127.0.0.1:0", w->socket, "127.0.0.1:0"), 0);
+	assert_int_equal(w->warnings, 0);
+	snprintf(
+	    tcp, sizeof(tcp), "http://127.0.0.1:%d", rm_http_server_port(w->server));
+	snprintf(sealed, sizeof(sealed), "https://127.0.0.1:%d",
+	    rm_http_server_tls_port(w->server));
+	snprintf(local, sizeof(local), "unix:%s:", w->socket);
+
+	assert_int_equal(ask(w, tcp, false), 200);
+	assert_int_equal(ask(w, tcp, true), 403);
+	assert_int_equal(w->changes, 0);
+	assert_int_equal(ask(w, local, false), 200);
+	assert_int_equal(ask(w, local, true), 200);
+	assert_int_equal(w->changes, 1);
+	w->reads = w->changes = 0;
+	for (size_t i = 0; i < count; i++) {
+		struct rm_tls_files files;
+
+		/* A connection that stands would be the one before's. */
+		rm_http_client_free(w->client);
+		assert_int_equal(rm_http_client_new(w->loop, &w->client), 0);
+		w->shows.certificate = w->shows.key = NULL;
+		if (people[i].uri != NULL) {
+			files = pki_issue(w->pki, "person",
+			    &(struct pki_wish){ .uri = people[i].uri });
+			w->shows.certificate = files.certificate;
+			w->shows.key = files.key;
+		}
+		assert_int_equal(ask(w, sealed, false), people[i].read);
+		assert_int_equal(ask(w, sealed, true), people[i].change);
+	}
+	assert_int_equal(w->reads, 3);
+	assert_int_equal(w->changes, 2);
+}
+
+static void
+reading_by_everybody_is_warned_of(void **state)
+{
+	static const char *const loopbacks[] = { "", "127.0.0.1:0", "127.1.2.3:0",
+		"[::1]:0" };
+	struct world *w = *state;
+
+	for (size_t i = 0; i < sizeof(loopbacks) / sizeof(loopbacks[0]); i++)
+		(void)listen_at(w, loopbacks[i], "", ""); /* perhaps without IPv6 */
+	assert_int_equal(listen_at(w, "", w->socket, "0.0.0.0:0"), 0);
+	assert_int_equal(w->warnings, 0);
+	assert_int_equal(listen_at(w, "0.0.0.0:0", "", ""), 0);
+	assert_int_equal(w->warnings, 1);
+	assert_non_null(strstr(w->warning,
+	    "http.listen: everybody who reaches 0.0.0.0:0 may read, without TLS; for "
+	    "other hosts use http.tls_listen, and here 127.0.0.1"));
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(changes_are_for_the_socket_and_for_operators),
+		TEST(reading_by_everybody_is_warned_of),
+	};
+
+	return cmocka_run_group_tests_name("http_places", tests, NULL, NULL);
+}

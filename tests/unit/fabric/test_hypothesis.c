@@ -1,0 +1,124 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "rackmesh/fabric/hypothesis.h"
+
+#define ELEMENTS 12
+#define OBSERVATIONS 40
+#define ROUNDS 200
+
+static const struct rm_judge_options options = {
+	.base_loss = 0.001,
+	.max_parts = ELEMENTS,
+	.least_loss = 0.003,
+};
+
+struct drawn {
+	struct rm_observation observations[OBSERVATIONS];
+	struct rm_candidate candidates[ELEMENTS];
+};
+
+/* Ways of one to four elements, the last ones maybe spread, from no to total loss. */
+static void
+draw(struct drawn *d, unsigned int *seed)
+{
+	for (uint32_t i = 0; i < OBSERVATIONS; i++) {
+		struct rm_observation *o = &d->observations[i];
+		const uint32_t first = (uint32_t)rand_r(seed) % ELEMENTS;
+
+		*o = (struct rm_observation){ .sent = 1 + (uint32_t)rand_r(seed) % 99,
+			.element_count = 1 + (uint32_t)rand_r(seed) % 4 };
+		o->lost = (uint32_t)rand_r(seed) % (o->sent + 1);
+		if (rand_r(seed) % 2 == 0)
+			o->lost = o->lost > 0;
+		for (uint32_t k = 0; k < o->element_count; k++)
+			o->elements[k] = (first + k * k) % ELEMENTS;
+		if (rand_r(seed) % 4 == 0) {
+			o->spread = o->element_count / 2;
+			for (uint32_t k = 0; k < o->spread; k++)
+				o->shares[k] = 0.5F;
+		}
+	}
+	for (uint32_t i = 0; i < ELEMENTS; i++)
+		d->candidates[i] =
+		    (struct rm_candidate){ { i, (i + 1) % ELEMENTS }, 1 + i % 2, -4 };
+}
+
+static void
+check_all(struct rm_hypothesis *h)
+{
+	for (size_t i = 0; i < ELEMENTS; i++)
+		if (!rm_hypothesis_blames(h, i))
+			assert_true(rm_hypothesis_fit(h, i).gain <=
+				    rm_hypothesis_most(h, i) + 1e-6);
+}
+
+static void
+nobody_adds_more_beside_others_than_alone(void **state)
+{
+	struct rm_hypothesis h;
+	unsigned int seed = 1;
+
+	assert_int_equal(rm_hypothesis_init(&h, &options), 0);
+	for (int round = 0; round < ROUNDS; round++) {
+		struct drawn d;
+
+		draw(&d, &seed);
+		assert_int_equal(rm_hypothesis_begin(&h, ELEMENTS, d.observations,
+				     OBSERVATIONS, d.candidates, ELEMENTS),
+		    0);
+		for (int i = 0; i < 4; i++) {
+			const size_t c = (size_t)rand_r(&seed) % ELEMENTS;
+
+			if (rm_hypothesis_blames(&h, c) ||
+			    rm_hypothesis_fit(&h, c).loss <= 0)
+				continue;
+			rm_hypothesis_put(&h, rm_hypothesis_fit(&h, c));
+			check_all(&h);
+		}
+		if (h.count > 0)
+			rm_hypothesis_take(&h, 0);
+		check_all(&h);
+	}
+	rm_hypothesis_release(&h);
+}
+
+static void
+a_hypothesis_that_is_cleared_knows_each_alone_again(void **state)
+{
+	struct rm_hypothesis h;
+	unsigned int seed = 2;
+	double gains[ELEMENTS];
+	struct drawn d;
+
+	draw(&d, &seed);
+	assert_int_equal(rm_hypothesis_init(&h, &options), 0);
+	assert_int_equal(rm_hypothesis_begin(&h, ELEMENTS, d.observations, OBSERVATIONS,
+			     d.candidates, ELEMENTS),
+	    0);
+	for (size_t i = 0; i < ELEMENTS; i++)
+		gains[i] = rm_hypothesis_fit(&h, i).gain;
+	rm_hypothesis_put(&h, rm_hypothesis_fit(&h, 3));
+	rm_hypothesis_clear(&h);
+	for (size_t i = 0; i < ELEMENTS; i++) {
+		assert_true(rm_hypothesis_fit(&h, i).gain == gains[i]);
+		assert_false(rm_hypothesis_blames(&h, i));
+	}
+	rm_hypothesis_release(&h);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nobody_adds_more_beside_others_than_alone),
+		cmocka_unit_test(a_hypothesis_that_is_cleared_knows_each_alone_again),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

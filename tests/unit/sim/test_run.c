@@ -1,0 +1,194 @@
+#include "tests/sim/run.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/sim/scenario.h"
+#include "tests/sim/tuned.h"
+
+#define TROUBLES                                                                       \
+	"noise: { loss: 1e-4, bursts_per_hour: 3600, stalls_per_hour: 60, "            \
+	"stall_s: { from: 0.1, to: 2 }, agent_restarts_per_hour: 60, "                 \
+	"late_batches: 0.05, missing_batches: 0.01, duplicated_batches: 0.05, "        \
+	"clock_drift_ppm: 100, wall_offset_ms: 50, aggregator_restarts_per_hour: 60, " \
+	"path_moves_per_hour: 600, spray: 0.1 }\n"
+
+struct text { /* all that a run says */
+	char *said, *truth;
+	struct score_row rows[SCORE_CLASSES];
+	uint64_t probes, lost;
+};
+
+static struct text
+run(const char *scenario_text, uint64_t seed, uint32_t number)
+{
+	struct run_options options = { .seed = seed, .number = number };
+	struct scenario *scenario = NULL;
+	struct run_result result;
+	struct rm_why why = { 0 };
+	struct text text = { 0 };
+	size_t len;
+
+	options.verdicts = open_memstream(&text.said, &len);
+	assert_non_null(options.verdicts);
+	if (scenario_parse(
+		"s.yaml", scenario_text, strlen(scenario_text), &scenario, &why) < 0 ||
+	    run_whole(scenario, &options, &result, &why) < 0)
+		fail_msg("%s", why.text);
+	fclose(options.verdicts);
+	for (size_t i = 0; i < SCORE_CLASSES; i++)
+		text.rows[i] = score_row(result.own, i);
+	text.truth = strdup(result.truth);
+	text.probes = result.probes;
+	text.lost = result.lost;
+	run_result_clear(&result);
+	scenario_free(scenario);
+	return text;
+}
+
+static void
+text_clear(struct text *text)
+{
+	free(text->said);
+	free(text->truth);
+}
+
+static const char troubled[] =
+    "name: a\nseconds: 15\nfabric: { racks: 3, rnics_per_rack: { from: 2, to: 5 } "
+    "}\n" TROUBLES "faults:\n  - { kind: rnic-down, part: random, from_s: 5 }\n"
+    "  - { kind: link-lossy, part: random, loss: 0.3, from_s: 6 }\n";
+
+static void
+a_run_repeats_byte_for_byte(void **state)
+{
+	struct text a = run(troubled, 3, 5), b = run(troubled, 3, 5);
+
+	assert_string_equal(a.said, b.said);
+	assert_string_equal(a.truth, b.truth);
+	assert_memory_equal(a.rows, b.rows, sizeof a.rows);
+	assert_int_equal(a.probes, b.probes);
+	assert_int_equal(a.lost, b.lost);
+	assert_true(strlen(a.said) > 0);
+	text_clear(&a);
+	text_clear(&b);
+}
+
+static void
+another_seed_or_number_is_another_run(void **state)
+{
+	struct text a = run(troubled, 3, 5), b = run(troubled, 4, 5),
+		    c = run(troubled, 3, 6);
+
+	assert_string_not_equal(a.truth, b.truth);
+	assert_string_not_equal(a.truth, c.truth);
+	text_clear(&a);
+	text_clear(&b);
+	text_clear(&c);
+}
+
+static void
+a_dead_rnic_is_found_and_nobody_else_named(void **state)
+{
+	struct text a = run("name: a\nseconds: 10\nfabric: { racks: 3 }\nfaults:\n"
+			    "  - { kind: rnic-down, part: h2/r0, from_s: 5 }\n",
+	    1, 0);
+
+	assert_int_equal(a.rows[SCORE_RNICS].truths, 1);
+	assert_int_equal(a.rows[SCORE_RNICS].found, 1);
+	for (size_t i = 0; i < SCORE_CLASSES; i++)
+		assert_int_equal(a.rows[i].wrong, 0);
+	assert_non_null(strstr(a.said, "h2/r0"));
+	text_clear(&a);
+}
+
+/* Every reply may come back over the dead one, so all the others lose some. */
+static void
+of_twelve_cables_of_a_rack_the_dead_one_is_told_and_no_other(void **state)
+{
+	for (uint32_t i = 0; i < 12; i++) {
+		struct text a =
+		    run("name: a\nseconds: 20\nfabric: { racks: 3, middle: 6, "
+			"cables: 2, rnics_per_rack: 10 }\nfaults:\n"
+			"  - { kind: link-down, part: random, way: both, from_s: 6 "
+			"}\n",
+			1, i);
+
+		assert_int_equal(a.rows[SCORE_LINKS].truths, 1);
+		assert_int_equal(a.rows[SCORE_LINKS].found, 1);
+		for (size_t k = 0; k < SCORE_CLASSES; k++)
+			assert_int_equal(a.rows[k].wrong, 0);
+		text_clear(&a);
+	}
+}
+
+static void
+a_quiet_fabric_says_nothing(void **state)
+{
+	struct text a = run("name: a\nseconds: 20\nnoise: { loss: 1e-5 }\n", 1, 0);
+
+	assert_string_equal(a.said, "");
+	assert_true(a.probes > 5000);
+	text_clear(&a);
+}
+
+static void
+rails_of_a_host_are_in_racks_of_their_own(void **state)
+{
+	struct text a =
+	    run("name: a\nseconds: 12\nfabric: { racks: 4, rnics_per_rack: 4, "
+		"rnics_per_host: 4, rails: true }\nfaults:\n"
+		"  - { kind: host-down, part: h2, from_s: 5 }\n",
+		1, 0);
+
+	assert_int_equal(a.rows[SCORE_HOSTS].found, 1);
+	assert_int_equal(a.rows[SCORE_HOSTS].named, 1);
+	assert_int_equal(a.rows[SCORE_RNICS].wrong, 0);
+	text_clear(&a);
+}
+
+static void
+a_scheme_judges_by_the_window_that_it_is_given(void **state)
+{
+	static const char text[] =
+	    "name: a\nseconds: 20\nfabric: { racks: 4, middle: 2 }\nfaults:\n"
+	    "  - { kind: link-down, part: tor1--spine1, from_s: 3 }\n";
+	struct run_options options = { .seed = 1,
+		.schemes = { { .type = &scheme_pll }, { .type = &scheme_pll } },
+		.scheme_count = 2 };
+	struct scenario *scenario = NULL;
+	struct run_result result;
+	struct rm_why why = { 0 };
+
+	tuned_values(&scheme_pll, 0, options.schemes[0].values);
+	tuned_values(&scheme_pll, 5, options.schemes[1].values);
+	if (scenario_parse("s.yaml", text, strlen(text), &scenario, &why) < 0 ||
+	    run_whole(scenario, &options, &result, &why) < 0)
+		fail_msg("%s", why.text);
+	/* The first one's window does not end within the run. */
+	assert_int_equal(score_row(result.schemes[0], SCORE_LINKS).named, 0);
+	assert_int_equal(score_row(result.schemes[1], SCORE_LINKS).found, 1);
+	run_result_clear(&result);
+	scenario_free(scenario);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_run_repeats_byte_for_byte),
+		cmocka_unit_test(another_seed_or_number_is_another_run),
+		cmocka_unit_test(a_dead_rnic_is_found_and_nobody_else_named),
+		cmocka_unit_test(
+		    of_twelve_cables_of_a_rack_the_dead_one_is_told_and_no_other),
+		cmocka_unit_test(a_quiet_fabric_says_nothing),
+		cmocka_unit_test(rails_of_a_host_are_in_racks_of_their_own),
+		cmocka_unit_test(a_scheme_judges_by_the_window_that_it_is_given),
+	};
+
+	return cmocka_run_group_tests_name("run", tests, NULL, NULL);
+}

@@ -1,0 +1,85 @@
+#include "tests/sim/wheel.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#define SLICE_NS 50
+
+static int
+setup(void **state)
+{
+	struct wheel *wheel = NULL;
+	const int r = wheel_new(SLICE_NS, &wheel);
+
+	*state = wheel;
+	return r;
+}
+
+static int
+teardown(void **state)
+{
+	wheel_free(*state);
+	return 0;
+}
+
+static void
+an_item_comes_in_the_slice_that_it_is_due_in_and_once(void **state)
+{
+	struct wheel *wheel = *state;
+
+	assert_int_equal(wheel_put(wheel, 7, 120), 0);
+	assert_int_equal(wheel_take(wheel, 50), WHEEL_NONE);
+	assert_int_equal(wheel_take(wheel, 100), WHEEL_NONE);
+	assert_int_equal(wheel_take(wheel, 150), 7);
+	assert_int_equal(wheel_take(wheel, 150), WHEEL_NONE);
+}
+
+static void
+what_was_taken_out_does_not_come_whatever_its_place(void **state)
+{
+	struct wheel *wheel = *state;
+
+	for (uint32_t i = 0; i < 5; i++)
+		assert_int_equal(wheel_put(wheel, i, 10), 0);
+	wheel_remove(wheel, 4); /* the first of the list, */
+	wheel_remove(wheel, 2); /* in its middle, */
+	wheel_remove(wheel, 0); /* its end, */
+	wheel_remove(wheel, 0); /* and nothing at all */
+	assert_int_equal(wheel_take(wheel, 50), 3);
+	assert_int_equal(wheel_take(wheel, 50), 1);
+	assert_int_equal(wheel_take(wheel, 50), WHEEL_NONE);
+}
+
+static void
+what_is_overdue_or_far_comes_early_not_never(void **state)
+{
+	struct wheel *wheel = *state;
+	uint32_t item = WHEEL_NONE;
+	int64_t end = 5000;
+
+	assert_int_equal(wheel_take(wheel, end), WHEEL_NONE);
+	assert_int_equal(wheel_put(wheel, 1, 10), 0);
+	assert_int_equal(wheel_take(wheel, end), 1);
+	assert_int_equal(wheel_put(wheel, 2, INT64_C(1000000000)), 0);
+	while (item == WHEEL_NONE && end < 1000000)
+		item = wheel_take(wheel, end += SLICE_NS);
+	assert_int_equal(item, 2);
+	assert_true(end > 100000);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(an_item_comes_in_the_slice_that_it_is_due_in_and_once),
+		TEST(what_was_taken_out_does_not_come_whatever_its_place),
+		TEST(what_is_overdue_or_far_comes_early_not_never),
+	};
+
+	return cmocka_run_group_tests_name("wheel", tests, NULL, NULL);
+}

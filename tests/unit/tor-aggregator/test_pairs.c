@@ -1,0 +1,301 @@
+/* Two whole aggregators of a ToR on one loop, over loopback, whose configs disagree on
+ * who of them speaks, or agree where they should not; and one that waits to speak. */
+#include <netinet/in.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "rackmesh/base/file.h"
+#include "rackmesh/base/log.h"
+#include "rackmesh/base/loop.h"
+#include "rackmesh/base/why.h"
+#include "tests/support/loopback.h"
+#include "tor-aggregator/aggregator_config.h"
+#include "tor-aggregator/pairs.h"
+#include "tor-aggregator/pairs_state.h"
+#include "tor-aggregator/tor_aggregator.h"
+#include "tor-aggregator/tor_aggregator_incidents.h"
+#include "tor-aggregator/tor_aggregator_state.h"
+#include "tor-aggregator/tor_rack.h"
+
+static const char *const names[] = { "agg-a", "agg-b" };
+
+struct world {
+	struct rm_loop *loop;
+	char folder[64];
+	int port; /* of agg-b: the other one dials */
+	struct aggregator_config configs[2];
+	struct tor_aggregator *both[2];
+	unsigned errors;
+	char error[512];
+};
+
+static void
+on_log(enum rm_log_level level, const char *line, void *arg)
+{
+	struct world *world = arg;
+
+	if (level != RM_LOG_ERROR)
+		return;
+	world->errors++;
+	snprintf(world->error, sizeof(world->error), "%s", line);
+}
+
+static int
+free_port(void)
+{
+	struct sockaddr_in in = { .sin_family = AF_INET };
+	socklen_t len = sizeof(in);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	assert_int_equal(bind(fd, (struct sockaddr *)&in, sizeof(in)), 0);
+	assert_int_equal(getsockname(fd, (struct sockaddr *)&in, &len), 0);
+	close(fd);
+	return ntohs(in.sin_port);
+}
+
+static void
+start(struct world *world, int i, bool speaks)
+{
+	struct rm_why why = { 0 };
+	char path[128], text[1024];
+	int len;
+
+	len = snprintf(text, sizeof(text),
+	    "name: %s\nregion: lab\nplaintext: true\nlisten: 127.0.0.1:%d\n"
+	    "controllers: [\"127.0.0.1:1\"]\n"
+	    "tors: [{name: t1, speaks: %s, peer: {name: %s, address: "
+	    "\"127.0.0.1:%d\"}}]\n"
+	    "state_folder: %s/%s\nhttp: {listen: \"127.0.0.1:0\", socket: \"\"}\n",
+	    names[i], i == 1 ? world->port : 0, speaks ? "true" : "false", names[!i],
+	    world->port, world->folder, names[i]);
+	snprintf(path, sizeof(path), "%s/%s.yaml", world->folder, names[i]);
+	rm_file_replace(path, (const uint8_t *)text, (size_t)len);
+	if (aggregator_config_read(&world->configs[i], path, &why) < 0)
+		fail_msg("%s", why.text);
+	world->configs[i].path = NULL;
+	assert_int_equal(
+	    tor_aggregator_new(world->loop, &world->configs[i], &world->both[i]), 0);
+}
+
+static int
+setup(void **state)
+{
+	struct world *world = calloc(1, sizeof(*world));
+
+	*state = world;
+	rm_log_set_sink(on_log, world);
+	snprintf(world->folder, sizeof(world->folder), "/tmp/rm-pairs-XXXXXX");
+	world->port = free_port();
+	return mkdtemp(world->folder) == NULL ? -1 : rm_loop_new(&world->loop);
+}
+
+static int
+teardown(void **state)
+{
+	struct world *world = *state;
+	char command[128];
+
+	for (int i = 0; i < 2; i++) {
+		tor_aggregator_free(world->both[i]);
+		aggregator_config_clear(&world->configs[i]);
+	}
+	rm_loop_free(world->loop);
+	rm_log_set_sink(NULL, NULL);
+	snprintf(command, sizeof(command), "rm -rf %s", world->folder);
+	if (system(command) != 0)
+		return -1;
+	free(world);
+	return 0;
+}
+
+static bool
+says(const struct world *world, int i, const char *what)
+{
+	json_t *json = pairs_show(world->both[i]->pairs, 0, rm_mono_now());
+	bool is = json_is_true(json_object_get(json, what));
+
+	json_decref(json);
+	return is;
+}
+
+/* One speaks, by the other one's word, and it is the one whose name comes first. */
+static void
+quarrel(struct world *world, bool speaks)
+{
+	start(world, 0, speaks);
+	start(world, 1, speaks);
+	LOOPBACK_WAIT(
+	    world->loop, says(world, 0, "quarrel") && says(world, 1, "quarrel"));
+	assert_true(says(world, 0, "we_are_primary"));
+	assert_false(says(world, 1, "we_are_primary"));
+	assert_int_equal(world->errors, 2);
+	assert_non_null(strstr(world->error, "agg-a"));
+	assert_non_null(strstr(world->error, "agg-b"));
+	LOOPBACK_WAIT(world->loop, says(world, 1, "speaks"));
+	assert_false(says(world, 0, "speaks"));
+	assert_int_equal(world->errors, 2); /* once each */
+}
+
+static void
+of_two_that_are_told_to_speak_the_first_name_does(void **state)
+{
+	quarrel(*state, true);
+}
+
+static void
+of_two_that_are_told_not_to_speak_the_first_name_does(void **state)
+{
+	quarrel(*state, false);
+}
+
+static void
+two_that_agree_do_as_they_are_told(void **state)
+{
+	struct world *world = *state;
+
+	start(world, 0, false);
+	start(world, 1, true);
+	LOOPBACK_WAIT(world->loop, says(world, 0, "speaks"));
+	assert_true(says(world, 1, "we_are_primary"));
+	assert_false(says(world, 0, "quarrel") || says(world, 1, "quarrel"));
+	assert_int_equal(world->errors, 0);
+}
+
+/* It ended while neither of the two spoke: who begins to speak tells that. */
+static void
+what_was_told_and_ends_while_nobody_speaks_is_still_to_be_told(void **state)
+{
+	struct world *world = *state;
+	struct rm_incident theirs = {
+		.id = 7,
+		.verdict = { .part = { .type = RM_PART_RNIC,
+				 .name = "h1/r0",
+				 .place = "t1" },
+		    .kind = RM_KIND_RNIC_DOWN,
+		    .confidence = 0.9 },
+		.opened = { 1 },
+		.changed = { 1 },
+	};
+	struct tor_rack *rack;
+
+	start(world, 0, false);
+	rack = world->both[0]->racks[0];
+	for (int told = 0; told < 2; told++) {
+		const struct rm_incident *incident;
+
+		theirs.id++;
+		theirs.told_opened = told;
+		assert_int_equal(tor_rack_adopt(rack, &theirs), 1);
+		assert_true(tor_rack_end(
+		    rack, theirs.id, (rm_wall_t){ 2 }, false, rm_mono_now()));
+		incident = rm_incidents_get(tor_rack_incidents(rack), 0);
+		tor_aggregator_on_incident(
+		    rack, RM_INCIDENT_RESOLVED, incident, world->both[0]);
+		assert_int_equal(incident->told_resolved, !told);
+	}
+}
+
+static const struct rm_incident *
+open_at(const struct world *world, int i)
+{
+	const struct rm_incidents *incidents =
+	    tor_rack_incidents(world->both[i]->racks[0]);
+
+	return rm_incidents_open(incidents) > 0 ? rm_incidents_get(incidents, 0) : NULL;
+}
+
+/* What it told while it spoke went into a link that the primary had given up; and that
+ * the primary speaks it heard by that link's last word. */
+static void
+what_the_standby_told_is_the_primarys_to_end_on_the_next_link(void **state)
+{
+	struct world *world = *state;
+	struct rm_incident told = {
+		.id = 7,
+		.verdict = { .part = { .type = RM_PART_RNIC,
+				 .name = "h1/r0",
+				 .place = "t1" },
+		    .kind = RM_KIND_RNIC_DOWN,
+		    .confidence = 0.9 },
+		.opened = { 1 },
+		.changed = { 1 },
+		.told_opened = true,
+	};
+	struct tor_rack *standby;
+
+	start(world, 0, false);
+	start(world, 1, true);
+	LOOPBACK_WAIT(world->loop, says(world, 0, "speaks"));
+	standby = world->both[0]->racks[0];
+	tor_rack_speak(standby, true);
+	assert_int_equal(tor_rack_adopt(standby, &told), 1);
+	tor_aggregator_hush(world->both[0], 0);
+	assert_null(open_at(world, 1));
+	pairs_on_session(0, world->both[0]->pairs);
+	LOOPBACK_WAIT(world->loop, open_at(world, 1) != NULL);
+	assert_int_equal(open_at(world, 1)->id, told.id);
+	/* The primary speaks, and has told of all: what it has ended is closed here. */
+	LOOPBACK_WAIT(world->loop, world->both[0]->pairs->pairs[0].synced);
+	assert_non_null(open_at(world, 0));
+}
+
+/* It ended and was told of while the other one was away, which told of it before. */
+static void
+what_is_owed_and_has_ended_is_answered_with_its_end(void **state)
+{
+	struct world *world = *state;
+	struct rm_incident old = {
+		.id = 7,
+		.verdict = { .part = { .type = RM_PART_RNIC,
+				 .name = "h1/r0",
+				 .place = "t1" },
+		    .kind = RM_KIND_RNIC_DOWN,
+		    .confidence = 0.9 },
+		.opened = { 1 },
+		.changed = { 1 },
+		.told_opened = true,
+	};
+	struct tor_rack *racks[2];
+
+	for (int i = 0; i < 2; i++) {
+		start(world, i, i == 1);
+		racks[i] = world->both[i]->racks[0];
+	}
+	LOOPBACK_WAIT(world->loop, says(world, 0, "speaks"));
+	assert_int_equal(tor_rack_adopt(racks[1], &old), 1);
+	assert_true(
+	    tor_rack_end(racks[1], old.id, (rm_wall_t){ 2 }, true, rm_mono_now()));
+	tor_rack_speak(racks[0], true);
+	assert_int_equal(tor_rack_adopt(racks[0], &old), 1);
+	tor_aggregator_hush(world->both[0], 0);
+	pairs_on_session(0, world->both[0]->pairs);
+	LOOPBACK_WAIT(world->loop, open_at(world, 0) == NULL);
+	assert_null(open_at(world, 1));
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(of_two_that_are_told_to_speak_the_first_name_does),
+		TEST(of_two_that_are_told_not_to_speak_the_first_name_does),
+		TEST(two_that_agree_do_as_they_are_told),
+		TEST(what_was_told_and_ends_while_nobody_speaks_is_still_to_be_told),
+		TEST(what_the_standby_told_is_the_primarys_to_end_on_the_next_link),
+		TEST(what_is_owed_and_has_ended_is_answered_with_its_end),
+	};
+
+	return cmocka_run_group_tests_name("pairs", tests, NULL, NULL);
+}

@@ -1,0 +1,119 @@
+#include "tor-aggregator/tor_aggregator_told.h"
+
+#include "tor-aggregator/pairs.h"
+#include "tor-aggregator/tor_aggregator_state.h"
+#include "tor-aggregator/tor_rack.h"
+
+/* ToRs, links and switches are the analyzer's to alert on. */
+static bool
+has_alerts(const struct rm_part *part)
+{
+	return part->type == RM_PART_RNIC || part->type == RM_PART_HOST ||
+	       part->type == RM_PART_AGENT;
+}
+
+bool
+tor_aggregator_alerts_on(const struct tor_rack *rack, const struct rm_part *part)
+{
+	return tor_rack_speaks(rack) && has_alerts(part);
+}
+
+static const struct rm_incident *
+find_id(const struct tor_rack *rack, uint64_t id)
+{
+	const struct rm_incidents *incidents = tor_rack_incidents(rack);
+	const struct rm_incident *incident;
+
+	for (size_t n = 0; (incident = rm_incidents_get(incidents, n)) != NULL; n++)
+		if (incident->id == id)
+			break;
+	return incident;
+}
+
+void
+tor_aggregator_mark_told(
+    struct tor_aggregator *aggregator, size_t i, uint64_t id, bool resolved)
+{
+	if (!tor_rack_told(aggregator->racks[i], id, resolved))
+		return;
+	aggregator->incidents_changed[i] = true;
+	pairs_tell(aggregator->pairs, i, find_id(aggregator->racks[i], id));
+}
+
+/* One rack's word was for all that have it. */
+static void
+mark_equals(struct tor_aggregator *aggregator, size_t i, const struct rm_part *part,
+    bool resolved)
+{
+	const struct rm_incidents *incidents = tor_rack_incidents(aggregator->racks[i]);
+	const struct rm_incident *incident;
+
+	for (size_t n = 0; (incident = rm_incidents_get(incidents, n)) != NULL; n++)
+		if ((incident->resolved.ns != 0) == resolved &&
+		    rm_part_equal(&incident->verdict.part, part))
+			tor_aggregator_mark_told(aggregator, i, incident->id, resolved);
+}
+
+void
+tor_aggregator_on_told(uint64_t id, bool resolved, void *arg)
+{
+	struct tor_aggregator *aggregator = arg;
+	const struct rm_incident *incident = NULL;
+	size_t own = 0;
+
+	while (own < aggregator->rack_count &&
+	       (incident = find_id(aggregator->racks[own], id)) == NULL)
+		own++;
+	if (incident == NULL)
+		return;
+	tor_aggregator_mark_told(aggregator, own, id, resolved);
+	/* Else it is late news, and the others' may be of another time. */
+	if ((incident->resolved.ns != 0) != resolved)
+		return;
+	for (size_t i = 0; i < aggregator->rack_count; i++)
+		if (i != own)
+			mark_equals(aggregator, i, &incident->verdict.part, resolved);
+}
+
+bool
+tor_aggregator_opening_was_told(
+    const struct tor_aggregator *aggregator, const struct rm_part *part)
+{
+	for (size_t i = 0; i < aggregator->rack_count; i++) {
+		const struct rm_incidents *incidents =
+		    tor_rack_incidents(aggregator->racks[i]);
+
+		if (!tor_rack_speaks(aggregator->racks[i]))
+			continue;
+		for (size_t n = 0; n < rm_incidents_open(incidents); n++) {
+			const struct rm_incident *other =
+			    rm_incidents_get(incidents, n);
+
+			if (other->told_opened &&
+			    rm_part_equal(&other->verdict.part, part))
+				return true;
+		}
+	}
+	return false;
+}
+
+void
+tor_aggregator_note_told(struct tor_aggregator *aggregator, const struct tor_rack *rack,
+    enum rm_incident_event event, const struct rm_incident *incident)
+{
+	const struct rm_part *part = &incident->verdict.part;
+	bool resolved = event == RM_INCIDENT_RESOLVED;
+	bool speaks = tor_rack_speaks(rack);
+
+	if (event == RM_INCIDENT_UPDATED || (!speaks && !resolved))
+		return;
+	/* Of what somebody has heard, he has to hear the end. */
+	if (!speaks && incident->told_opened && has_alerts(part))
+		return;
+	if (tor_aggregator_alerts_on(rack, part) &&
+	    (resolved || !tor_aggregator_opening_was_told(aggregator, part)))
+		return;
+	for (size_t i = 0; i < aggregator->rack_count; i++)
+		if (aggregator->racks[i] == rack)
+			tor_aggregator_mark_told(aggregator, i, incident->id, resolved);
+}
