@@ -11,7 +11,7 @@ import pytest
 from guest.fabric import MTU, NARROW_MTU
 from guest.verbs import Rping, Stream, connections, pingpong, send
 from lab.netns import run
-from lab.wait import Overdue, until
+from lab.wait import comes_true, until
 
 ROCE = 4791
 SOME = 20  # packets
@@ -136,8 +136,7 @@ def arrives(fabric, source, target, count=SOME, port=50000):
     flow = (source.ipv4, target.ipv4, port, ROCE)
     fabric.count_flows()
     probe(source, target, port, count=count)
-    with contextlib.suppress(Overdue):
-        until("all have come", 1, lambda: fabric.arrived().get(flow) == count)
+    comes_true(1, lambda: fabric.arrived().get(flow) == count)
     return fabric.arrived().get(flow, 0)
 
 

@@ -9,7 +9,7 @@ import threading
 import time
 
 from . import netns as namespaces
-from .wait import Overdue
+from .wait import Overdue, patience
 
 BACKLOG = 64
 
@@ -105,7 +105,11 @@ class Sink:
             return self.arrivals[mark:]
 
     def wait_for(self, predicate, seconds, since=0, what="an alert"):
-        """The first arrival after the mark for which predicate(arrival) holds."""
+        """The first arrival after the mark for which predicate(arrival) holds. seconds: in
+        which it usually comes; patience(seconds) are waited."""
+        return self._wait_for(predicate, patience(seconds), since, what)
+
+    def _wait_for(self, predicate, seconds, since, what):
         deadline = time.monotonic() + seconds
         at = since
         with self._changed:
@@ -123,7 +127,7 @@ class Sink:
     def silence(self, seconds, since, allow=lambda arrival: False):
         """Waits, and fails at once when an alert comes that is not allowed."""
         try:
-            came = self.wait_for(lambda arrival: not allow(arrival), seconds, since)
+            came = self._wait_for(lambda arrival: not allow(arrival), seconds, since, "")
         except Overdue:
             return
         raise AssertionError(f"nobody should have been named, but: {came}")

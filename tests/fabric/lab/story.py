@@ -2,6 +2,8 @@
 
 import dataclasses
 
+from .wait import in_time
+
 FIRES_S = 10
 RESOLVES_S = 30
 PROBES = 20  # that a peer has to have sent before an alert means anything
@@ -19,7 +21,8 @@ class Told:
 
 def live_through(world, fault, rng, peer=None, fires_s=FIRES_S):
     """Gives the fault at a random phase of the windows, waits for its alert at both
-    sinks, takes it back and waits for the resolutions. Nobody else may be named."""
+    sinks, takes it back and waits for the resolutions. Nobody else may be named. fires_s:
+    in which it has to be told, where time is judged."""
     mark = world.mark()
     world.plain.silence(rng.uniform(0, 1), mark[0])
     sent = world.lab.sent(peer) if peer else 0
@@ -38,6 +41,7 @@ def live_through(world, fault, rng, peer=None, fires_s=FIRES_S):
         world.grouped.wait_for(fault.resolves, RESOLVES_S, mark[1], what)
     others = [str(arrival) for arrival in world.since(mark) if not fault.names(arrival)]
     assert not others, f"{fault}: others were named: {others}"
+    in_time(str(fault), told.plain, fires_s)
     return told
 
 

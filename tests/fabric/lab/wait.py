@@ -1,18 +1,41 @@
-"""Waiting for what must come true, with a deadline: never a blind sleep."""
+"""Waiting for what must come true, with a deadline: never a blind sleep.
 
+A deadline here is patience: it ends what is lost, and judges nothing. How long something
+took is judged by in_time alone, and only where the clock is the product's own: in the
+machine on virtual time, and in ./dev test --full."""
+
+import os
 import select
 import time
+
+PATIENCE_S = 60
+VIRTUAL = os.environ.get("RACKMESH_CLOCK") == "virtual"
+FULL = os.environ.get("RACKMESH_FULL") == "1" or os.environ.get("RACKMESH_SOAK") == "1"
 
 
 class Overdue(AssertionError):
     """Something did not come true in time; says what, and what was seen instead."""
 
 
+def patience(seconds):
+    """A deadline for what is expected within so many seconds."""
+    return max(seconds, PATIENCE_S)
+
+
+def in_time(what, took_s, bound_s):
+    """Asserts that it took no longer than this, where the machine's own pauses are known
+    not to count."""
+    if VIRTUAL or FULL:
+        assert took_s <= bound_s, f"{what}: after {took_s:.2f} s, not within {bound_s:g} s"
+
+
 def until(what, seconds, check, processes=(), every=0.02):
-    """Asks check() until it answers something true, and returns that.
+    """Asks check() until it answers something true, and returns that. seconds: in which
+    it usually does; patience(seconds) are waited.
 
     Between two questions it waits on the processes, so that it ends at once when one
     of them dies. check may raise OSError, which means "not yet"."""
+    seconds = patience(seconds)
     deadline = time.monotonic() + seconds
     poller = select.poll()
     for process in processes:
@@ -33,3 +56,13 @@ def until(what, seconds, check, processes=(), every=0.02):
             for process in processes:
                 if process.pidfd == fd:
                     raise Overdue(f"{what}: {process.obituary()}")
+
+
+def comes_true(seconds, check, every=0.02):
+    """Whether check() does within so many seconds, where no is an answer, too."""
+    deadline = time.monotonic() + seconds
+    while not check():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(every)
+    return True
