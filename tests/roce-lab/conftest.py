@@ -11,6 +11,7 @@ from guest.world import RoceWorld
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "every_kernel: run in the lab's newer kernel, too")
+    config.addinivalue_line("markers", "virtual: judges times, in the machine on virtual time")
 
 
 def pytest_sessionstart():

@@ -1,15 +1,17 @@
 #!/usr/bin/python3
 """Runs groups of scenarios in the RoCE lab's machine, one boot for each.
 
-usage: run.py [--build DIR] [--engines DIR] [--kernel usual|backports] [GROUP...]
+usage: run.py [--clock host|virtual] [--jobs N] [--kernel usual|backports] [GROUP...]
 
 A group is a file test_<group>.py here, or machine: tests of the machine itself, from
-outside; or fabric-smoke: the smoke of tests/fabric, in this kernel; or every-kernel,
-which has to be asked for: tests of all files that are marked so. A group whose machine
-panics or hangs fails by its own name. Its logs and its console stay in
-build/roce-lab/out/<group>/."""
+outside; or fabric-smoke: the smoke of tests/fabric, in this kernel. These have to be asked
+for: every-kernel: tests of all files that are marked so; verdicts-<what>: that file of
+tests/fabric. They are made for a virtual clock. A group whose machine panics or hangs fails
+by its own name. Its logs and its console stay in build/roce-lab/out/<group>/."""
 
 import argparse
+import concurrent.futures
+import io
 import os
 import pathlib
 import re
@@ -20,64 +22,118 @@ import sys
 import time
 import xml.etree.ElementTree as ElementTree
 
-from vm.machine import LAB, Lost, Machine, kernel
+from vm.machine import CLOCKS, LAB, Lost, Machine, kernel
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-SECONDS = 300
+FABRIC = ROOT / "tests" / "fabric"
+SECONDS = 900
 TAIL = 15  # lines
 STARVED_MS = 1000  # in all
 LOCK_UPS = 2
-PYTEST = "/usr/bin/python3 -m pytest -p no:cacheprovider -v -rs"
+DAEMONS = ("host-agent", "tor-aggregator", "region-controller", "analyzer")
+PYTEST = (
+    "PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 /usr/bin/python3 -m pytest -p no:cacheprovider -v -rs"
+    " --durations=0 --durations-min=1"
+)
 
 
-def groups(asked=()):
+def name_of(path):
+    return path.stem.removeprefix("test_").replace("_", "-")
+
+
+def usual_groups():
     """{name: what pytest is to run}, in the order of running."""
-    found = {path.stem[5:]: f"{path}" for path in sorted(HERE.glob("test_*.py"))}
-    if asked == ["every-kernel"]:
-        return {"every-kernel": f"-m every_kernel {' '.join(found.values())}"}
+    found = {name_of(path): f"{path}" for path in sorted(HERE.glob("test_*.py"))}
     return {
         "machine": f"--noconftest {HERE / 'vm'}",
         **found,
-        "fabric-smoke": f"-m smoke {ROOT / 'tests' / 'fabric'}",
+        "fabric-smoke": f"-m smoke {FABRIC}",
     }
 
 
-class Said:
-    """To our stdout, and kept: the last words say which test a machine was lost in."""
+def other_groups():
+    """Those that have to be asked for."""
+    files = " ".join(map(str, sorted(HERE.glob("test_*.py"))))
+    verdicts = sorted(FABRIC.glob("test_verdicts_*.py"))
+    return {
+        "every-kernel": f"-m every_kernel {files}",
+        **{name_of(path): f"{path}" for path in verdicts},
+    }
 
-    def __init__(self, path):
-        self._file = path.open("wb")
+
+def known_groups():
+    return {**usual_groups(), **other_groups()}
+
+
+def warm_line(what, build):
+    """Runs and reads once what will be run and read while time is judged: every program, and
+    every module of the tests."""
+    daemons = " ".join(f"{build}/{name}/{name}" for name in DAEMONS)
+    return (
+        f"for each in {daemons} {build}/ctl/rackmeshctl; do $each --help; done;"
+        f" {PYTEST} --collect-only -q {what};"
+        " ip netns add warm; ip netns exec warm setpriv --pdeathsig KILL -- ip link;"
+        " nft list ruleset; ethtool --version; tc qdisc; ip netns del warm"
+    )
+
+
+class Said:
+    """Into a stream, and kept: the last words say which test a machine was lost in."""
+
+    def __init__(self, path, stream):
+        self._file, self._stream = path.open("wb"), stream
 
     def write(self, some):
         self._file.write(some)
-        sys.stdout.buffer.write(some)
+        self._stream.write(some.decode(errors="replace"))
 
     def flush(self):
         self._file.flush()
-        sys.stdout.buffer.flush()
+        self._stream.flush()
 
 
 class Group:
-    def __init__(self, name, what, asked):
-        self.name, self.what, self.asked = name, what, asked
+    """stream: takes what it says."""
+
+    def __init__(self, name, what, asked, stream):
+        self.name, self.what, self.asked, self.stream = name, what, asked, stream
         if asked.kernel != "usual":
             self.name += f"-{pathlib.Path(asked.kernel).name}"
-        self.machine = Machine(asked.kernel, LAB / "out" / self.name)
+        self.machine = self._machine(LAB / "out" / self.name)
         self.said = self.machine.out / "said"
         self.report = asked.reports / f"roce-{self.name}.xml"
+
+    def _machine(self, out):
+        return Machine(self.asked.kernel, out, self.asked.clock)
+
+    def _print(self, text):
+        print(text, file=self.stream, flush=True)
+
+    def _line(self):
+        """With a virtual clock the tests' folder is memory, until they are done: whoever
+        waits for a file of the host sees time jump."""
+        out, virtual = self.machine.out, self.asked.clock == "virtual"
+        temp = "/run/tests" if virtual else f"{out}/tests"
+        more = f" -k {shlex.quote(self.asked.k)}" if self.asked.k else ""
+        words = f"{PYTEST} --junitxml={out}/junit.xml --basetemp={temp}{more} {self.what}"
+        if not virtual:
+            return words
+        keep = f"tar -C {temp} --exclude=*.sock -cf - . | tar -C {out}/tests -xf -"
+        return f"{words}; status=$?; [ $status = 0 ] || {{ mkdir {out}/tests; {keep}; }}; exit $status"
 
     def run(self):
         """Whether all of it is well."""
         out, started = self.machine.out, time.monotonic()
-        words = f"{PYTEST} --junitxml={out}/junit.xml --basetemp={out}/tests"
-        more = f" -k {shlex.quote(self.asked.k)}" if self.asked.k else ""
-        line = f"exec {words}{more} {self.what}"
+        line = self._line()
         status, wrong = self._try(line)
-        if status and (still_ms := self._stood_still_ms()) >= STARVED_MS:
-            print(f"\nRoCE lab, {self.name}: FAILED in a machine that stood still for {still_ms}"
-                  " ms in all, as its daemons say. Once more:")
-            self.machine = Machine(self.asked.kernel, self.machine.out)
+        still_ms = self._stood_still_ms() if status and self.asked.clock == "host" else 0
+        if still_ms >= STARVED_MS:
+            self._print(
+                f"\nRoCE lab, {self.name}: FAILED in a machine that stood still for {still_ms}"
+                " ms in all, as its daemons say. Once more:"
+            )
+            self.machine = self._machine(self.machine.out)
             status, wrong = self._try(line)
         seconds = time.monotonic() - started
         if (out / "junit.xml").exists():
@@ -86,7 +142,7 @@ class Group:
                 self._fail(wrong, self.report.with_suffix(".lost.xml"))
         elif status or wrong:
             self._fail(wrong or f"pytest ended with {status}", self.report)
-        print(f"RoCE lab, {self.name}: {'FAILED' if status else 'well'} after {seconds:.0f} s\n")
+        self._print(f"{self.name}: {'FAILED' if status else 'well'} after {seconds:.0f} s\n")
         if status:
             self._show_tails(wrong)
         return status == 0
@@ -110,8 +166,8 @@ class Group:
                     raise
                 kept = self.machine.out.with_name(f"{self.name}.locked-up")
                 kept.write_text(console)
-                print(f"\nRoCE lab, {self.name}: it locked up ({lost}); see {kept}. Once more:")
-                self.machine = Machine(self.asked.kernel, self.machine.out)
+                self._print(f"\n{self.name}: it locked up ({lost}); see {kept}. Once more:")
+                self.machine = self._machine(self.machine.out)
         return self._run(line)
 
     def _stood_still_ms(self):
@@ -123,7 +179,10 @@ class Group:
 
     def _run(self, line):
         if self.name != "machine":
-            return self.machine.run(line, self.asked.seconds, Said(self.said))
+            virtual = self.asked.clock == "virtual"
+            warm = warm_line(self.what, self.asked.build.resolve()) if virtual else ""
+            said = Said(self.said, self.stream)
+            return self.machine.run(line, self.asked.seconds, said, warm)
         return subprocess.run(["sh", "-c", line], stdin=subprocess.DEVNULL).returncode
 
     def _last_said(self):
@@ -139,13 +198,12 @@ class Group:
 
     def _show_tails(self, why):
         if why:
-            print(f"{self.name}: {why}")
+            self._print(f"{self.name}: {why}")
         out = self.machine.out
         for path in [out / "console", *sorted(out.glob("tests/**/*.log"))]:
             if path.is_file() and path.stat().st_size:
                 lines = path.read_text(errors="replace").splitlines()[-TAIL:]
-                print(f"---- the end of {path}", *lines, sep="\n")
-        sys.stdout.flush()
+                self._print("\n".join((f"---- the end of {path}", *lines)))
 
 
 def arguments():
@@ -155,14 +213,32 @@ def arguments():
     parser.add_argument("--kernel", default="usual", help="usual, backports or a folder")
     parser.add_argument("--reports", type=pathlib.Path, default=ROOT / "build" / "reports")
     parser.add_argument("--seconds", type=float, default=SECONDS, help="for a group")
+    parser.add_argument("--clock", choices=CLOCKS, default="host")
+    parser.add_argument("--jobs", type=int, default=1, help="machines side by side")
     parser.add_argument("-k", help="only the tests that this names, as for pytest")
-    parser.add_argument("groups", nargs="*", metavar="GROUP", help=", ".join(groups()))
+    parser.add_argument("groups", nargs="*", metavar="GROUP", help=", ".join(known_groups()))
     return parser.parse_args()
+
+
+def run_abreast(names, asked):
+    """So many groups at once; each is heard when it is done."""
+
+    def run(name):
+        stream = io.StringIO()
+        return Group(name, known_groups()[name], asked, stream).run(), stream.getvalue()
+
+    with concurrent.futures.ThreadPoolExecutor(asked.jobs) as pool:
+        every = []
+        for each in concurrent.futures.as_completed([pool.submit(run, name) for name in names]):
+            well, said = each.result()
+            print(said, flush=True)
+            every.append(well)
+    return every
 
 
 def main():
     asked = arguments()
-    known = groups(asked.groups)
+    known = known_groups()
     for name in asked.groups:
         if name not in known:
             sys.exit(f"run.py: no group {name}; there are: {', '.join(known)}")
@@ -170,8 +246,12 @@ def main():
     os.environ["RACKMESH_LAB_KERNEL"] = str(kernel(asked.kernel))
     os.environ["RACKMESH_ENGINES"] = str(asked.engines.resolve())
     asked.reports.mkdir(parents=True, exist_ok=True)
-    well = [Group(name, known[name], asked).run() for name in asked.groups or known]
-    return 0 if all(well) else 1
+    names = asked.groups or list(usual_groups())
+    if asked.jobs > 1:
+        every = run_abreast(names, asked)
+    else:
+        every = [Group(name, known[name], asked, sys.stdout).run() for name in names]
+    return 0 if all(every) else 1
 
 
 if __name__ == "__main__":

@@ -1,17 +1,21 @@
 #!/usr/bin/python3
-"""Adds up what every test level reported, and ends with one line:
-"N passed, N failed, N skipped". Exits 1 when a test failed or none ran. What was tried
-again is in NAME.again.xml, and counts in place of what NAME.xml says of it."""
+"""Adds up what every test level reported: what failed and what was tried again by name, a
+table of the levels' seconds, and at last one line: "N passed, N failed, N skipped". Exits 1
+when a test failed or none ran. What was tried again is in NAME.again.xml, and counts in
+place of what NAME.xml says of it."""
 
+import collections
 import pathlib
 import re
 import sys
 import xml.etree.ElementTree as ElementTree
 
 CMOCKA = re.compile(r"\[  (PASSED|FAILED|SKIPPED)\s*\] (\d+) test\(s\)")
+CMOCKA_FAILED = re.compile(r"\[  FAILED  \] (?!\d+ test)(\S+)")
+WORDS = ("passed", "failed", "skipped")
 
 
-def count_case(case, totals):
+def count_case(case, totals, failures):
     """A cmocka program is one case of ctest, but says how many tests it ran."""
     output = case.findtext("system-out") or ""
     inner = {word: int(n) for word, n in CMOCKA.findall(output)}
@@ -21,6 +25,10 @@ def count_case(case, totals):
         or case.find("error") is not None
         or case.get("status") == "fail"
     )
+    if failed:
+        names = list(dict.fromkeys(CMOCKA_FAILED.findall(output)))
+        where = "::".join(dict.fromkeys(name for name in name_of(case) if name))
+        failures += [f"{where}: {name}" for name in names] or [where]
     if inner:
         totals["passed"] += inner.get("PASSED", 0)
         totals["skipped"] += inner.get("SKIPPED", 0)
@@ -41,25 +49,48 @@ def name_of(case):
     return case.get("classname"), case.get("name")
 
 
+def print_levels(table):
+    """Their seconds beside their budgets. Names of those that failed."""
+    if not table.exists():
+        return []
+    lost = []
+    print(f"  {'level':36} {'budget s':>8} {'took s':>8}")
+    for line in table.read_text().splitlines():
+        name, budget, took, word = line.split("\t")
+        print(f"  {name:36} {budget:>8} {took:>8}{'' if word == 'done' else '  ' + word}")
+        lost += [] if word == "done" else [name]
+    return lost
+
+
 def main():
     reports = pathlib.Path(sys.argv[1])
-    totals = {"passed": 0, "failed": 0, "skipped": 0}
+    totals, failures, retried = collections.Counter(), [], []
     for report in sorted(reports.glob("*.xml")):
-        before = dict(totals)
+        before = totals.copy()
         again = {name_of(case) for case in cases(report.with_suffix(".again.xml"))}
+        retried += ["::".join(filter(None, name)) for name in sorted(again)]
         for case in cases(report):
             if name_of(case) not in again:
-                count_case(case, totals)
-        each = ", ".join(f"{totals[k] - before[k]} {k}" for k in totals)
-        print(f"  {report.stem:24} {each}")
+                count_case(case, totals, failures)
+        each = ", ".join(f"{totals[k] - before[k]} {k}" for k in WORDS)
+        print(f"  {report.stem:36} {each}")
     checks = reports / "checks.txt"
     if checks.exists():
-        before = dict(totals)
+        before = totals.copy()
         for line in checks.read_text().splitlines():
-            totals[line.split()[1]] += 1
-        each = ", ".join(f"{totals[k] - before[k]} {k}" for k in totals)
-        print(f"  {'format, fuzz, soak':24} {each}")
-    print(", ".join(f"{totals[k]} {k}" for k in ("passed", "failed", "skipped")))
+            name, word = line.rsplit(" ", 1)
+            totals[word] += 1
+            failures += [name] if word == "failed" else []
+        each = ", ".join(f"{totals[k] - before[k]} {k}" for k in WORDS)
+        print(f"  {'format, fuzz, soak':36} {each}")
+    lost = print_levels(reports / "levels.tsv")
+    if lost and not failures:  # it came to no test
+        failures += lost
+        totals["failed"] += len(lost)
+    print(f"  tried again: {', '.join(retried) or 'none'}")
+    for name in failures:
+        print(f"  FAILED: {name}")
+    print(", ".join(f"{totals[k]} {k}" for k in WORDS))
     return 1 if totals["failed"] or not totals["passed"] else 0
 
 

@@ -1,7 +1,11 @@
 """One boot: a command runs in the machine, and its exit status comes back.
 
 The machine reads this machine's root, as it was when the machine started, and writes
-into memory. Only its folder `out` is shared both ways, under the same path."""
+into memory. Only its folder `out` is shared both ways, under the same path.
+
+Its clock is the host's, or virtual: then it counts instructions, 1 ns each, on one
+processor, and jumps to the next timer where there is nothing to run. A host that stands
+still, or that is slow, costs wall time and nothing else: nothing inside can see it."""
 
 import os
 import pathlib
@@ -17,7 +21,10 @@ from . import initramfs
 LAB = pathlib.Path(__file__).resolve().parents[3] / "build" / "roce-lab"
 GUEST = pathlib.Path(__file__).with_name("guest.sh")
 MEMORY_MB = 2048
-PROCESSORS = 2
+CLOCKS = {
+    "host": "-accel tcg,thread=multi -smp 2",
+    "virtual": "-accel tcg,thread=single -icount shift=0,sleep=off -smp 1",
+}
 APPEND = (
     "console=ttyS0 quiet loglevel=5 panic=-1 mitigations=off tsc=reliable"
     " random.trust_cpu=on nokaslr audit=0 selinux=0 apparmor=0 module.sig_enforce=0"
@@ -26,7 +33,7 @@ APPEND = (
 OURS = {"job", "initrd", "console", "qemu", "status"}
 PASSED_ON = (
     *("TERM", "COLORTERM"),
-    *("RACKMESH_BUILD", "RACKMESH_ENGINES", "RACKMESH_SEED", "RACKMESH_SOAK"),
+    *("RACKMESH_BUILD", "RACKMESH_ENGINES", "RACKMESH_SEED", "RACKMESH_SOAK", "RACKMESH_FULL"),
 )
 
 
@@ -43,10 +50,10 @@ class Lost(Exception):
 
 
 class Machine:
-    """name: of the kernel, see above. out: a folder of this one's own."""
+    """name: of the kernel, see above. out: a folder of this one's own. clock: see above."""
 
-    def __init__(self, name, out):
-        self.kernel = kernel(name)
+    def __init__(self, name, out, clock="host"):
+        self.kernel, self.clock = kernel(name), clock
         self.out = pathlib.Path(out).absolute()
         self.console = self.out / "console"
         shutil.rmtree(self.out, ignore_errors=True)
@@ -70,8 +77,7 @@ class Machine:
         return [
             *"setpriv --pdeathsig KILL -- qemu-system-x86_64".split(),
             *"-nodefaults -no-user-config -display none -no-reboot".split(),
-            *"-machine q35 -accel tcg,thread=multi -cpu max".split(),
-            *f"-smp {PROCESSORS} -m {MEMORY_MB}".split(),
+            *f"-machine q35 -cpu max -m {MEMORY_MB} {CLOCKS[self.clock]}".split(),
             *["-kernel", self.kernel / "vmlinux", "-initrd", self.out / "initrd"],
             *["-append", APPEND],
             *self._share("hostroot", "/", ",readonly=on"),
@@ -79,7 +85,7 @@ class Machine:
             *talk,
         ]
 
-    def _write_job(self, job, terminal):
+    def _write_job(self, job, terminal, warm=""):
         size = shutil.get_terminal_size()
         words = {
             "OUT": self.out,
@@ -87,12 +93,14 @@ class Machine:
             "GUEST": GUEST,
             "FOLDER": os.getcwd(),
             "JOB": job,
+            "WARM": warm,
+            "RACKMESH_CLOCK": self.clock,
             "TERMINAL": "yes" if terminal else "",
             "ROWS": size.lines,
             "COLUMNS": size.columns,
         }
         lines = [f"{name}={shlex.quote(str(value))}" for name, value in words.items()]
-        lines.append("export RACKMESH_EMULATED=1")
+        lines.append("export RACKMESH_CLOCK RACKMESH_EMULATED=1")
         for name in PASSED_ON:
             if name in os.environ:
                 lines.append(f"export {name}={shlex.quote(os.environ[name])}")
@@ -100,9 +108,10 @@ class Machine:
 
     # ---- running ----------------------------------------------------------------
 
-    def run(self, job, seconds, listen=sys.stdout.buffer):
-        """A shell command line; what it says goes to `listen` as it comes."""
-        self._write_job(job, False)
+    def run(self, job, seconds, listen=sys.stdout.buffer, warm=""):
+        """A shell command line; what it says goes to `listen` as it comes. warm: one that
+        is done first, for what has been read once is read from memory from then on."""
+        self._write_job(job, False, warm)
         initramfs.write(self.kernel, self.out / "initrd")
         with subprocess.Popen(
             self._line(False),

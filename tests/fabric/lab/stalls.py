@@ -1,0 +1,103 @@
+#!/usr/bin/python3
+"""The machine stands still: some processes are stopped and continued, together, again and
+again.
+
+usage: stalls.py PATTERN COMMAND...    all that the command starts, until it ends
+
+PATTERN is one of often (300 ms of every 330), now-and-then (1 s every 5 s), once (3 s,
+after 10 s)."""
+
+import contextlib
+import dataclasses
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import threading
+
+
+@dataclasses.dataclass(frozen=True)
+class Pattern:
+    runs_s: float  # before each time that it stands still
+    still_s: float
+    times: int  # 0: until told to end
+
+
+PATTERNS = {
+    "often": Pattern(0.033, 0.3, 0),
+    "now-and-then": Pattern(4.0, 1.0, 0),
+    "once": Pattern(10.0, 3.0, 1),
+}
+
+
+class Stalls:
+    """A context. pids(): whom to stop, asked each time. times: so often they stood still."""
+
+    def __init__(self, pattern, pids):
+        self.pattern, self._pids, self.times = pattern, pids, 0
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def __enter__(self):
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self._over.set()
+        self._thread.join()
+
+    def _run(self):
+        while not self._over.wait(self.pattern.runs_s):
+            stopped = self._pids()
+            _signal(stopped, signal.SIGSTOP)
+            try:
+                self._over.wait(self.pattern.still_s)
+            finally:
+                _signal(stopped, signal.SIGCONT)
+            self.times += 1
+            if self.times == self.pattern.times:
+                return
+
+
+def _signal(pids, number):
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, number)
+
+
+def of_world(world, pattern):
+    """All daemons of a world stand still together; who listens to their alerts does not."""
+    lab = world.lab
+    daemons = [*lab.controllers, *lab.aggregator_daemons(), *lab.agents.values()]
+    daemons += [lab.analyzer] if lab.analyzer else []
+    return Stalls(pattern, lambda: [each.pid for each in daemons if each.alive])
+
+
+def descendants(pid):
+    """All processes that it started, and those that these did."""
+    children = {}
+    for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            parent = int(path.read_text().rsplit(")", 1)[1].split()[1])
+            children.setdefault(parent, []).append(int(path.parent.name))
+    found, left = [], [pid]
+    while left:
+        some = children.get(left.pop(), [])
+        found += some
+        left += some
+    return found
+
+
+def main(name, *command):
+    if name not in PATTERNS or not command:
+        sys.exit(__doc__)
+    started = subprocess.Popen(command)
+    with Stalls(PATTERNS[name], lambda: [started.pid, *descendants(started.pid)]) as stalls:
+        status = started.wait()
+    print(f"stalls.py: {name}: it stood still {stalls.times} times", file=sys.stderr)
+    sys.exit(status)
+
+
+if __name__ == "__main__":
+    main(*(sys.argv[1:] or [""]))

@@ -1,0 +1,42 @@
+"""What no rack can decide alone: a dead ToR, uplink or spine, flows that one of them
+swallows; named by the analyzer, within how long, and nobody else. On virtual time."""
+
+import pytest
+
+from lab.faults import FlowsBlackholed, SwitchDead, UplinkDead
+from lab.story import live_through
+from lab.world import World
+
+pytestmark = pytest.mark.virtual
+
+RACKS = {"tor1": ["h1", "h2", "h3", "h4"], "tor2": ["h1", "h5", "h6"], "tor3": ["h6", "h7"]}
+TRACED_S = 60
+DEAD_S = 6.0  # what the simulated fabric promises
+SWALLOWED_S = 8.0
+
+
+@pytest.fixture(scope="module")
+def region(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("between")
+    with World(RACKS, folder, alertmanager=False, analyzer={}) as world:
+        world.start().lab.wait_traced(TRACED_S)
+        yield world
+
+
+FAULTS = {
+    "a ToR": lambda lab: SwitchDead(lab, "tor3"),
+    "an uplink, both ways": lambda lab: UplinkDead(lab, "tor1", "spine2"),
+    "an uplink, up": lambda lab: UplinkDead(lab, "tor2", "spine1", down=False),
+    "every second flow to a rack": lambda lab: FlowsBlackholed(lab, "spine1", "tor1", 2, 7),
+    "every third flow in a spine": lambda lab: FlowsBlackholed(lab, "spine2", None, 3, 7),
+    "a spine": lambda lab: SwitchDead(lab, "spine1"),
+}
+
+
+@pytest.mark.parametrize("what", FAULTS)
+def test_the_part_is_named_and_no_rnic(region, rng, say, what):
+    fault = FAULTS[what](region.lab)
+    swallowed = fault.kind == "flows-blackholed"
+    told = live_through(region, fault, rng, fires_s=SWALLOWED_S if swallowed else DEAD_S)
+    say(f"{fault}: told after {told.plain:.2f} s: {told.alert.annotations['summary'][:110]}")
+    assert told.kind == fault.kind

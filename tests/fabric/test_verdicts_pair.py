@@ -1,0 +1,65 @@
+"""Two aggregators of a ToR: one is killed in the middle of a fault, the other one takes
+over within seconds, and the fault stays one. On virtual time."""
+
+import itertools
+import time
+
+import pytest
+
+from lab.faults import RnicDead
+from lab.pairs import PairWorld, second_of
+from lab.rackmesh import aggregator_of
+from lab.story import live_through
+from lab.wait import in_time, until
+
+pytestmark = pytest.mark.virtual
+
+RACKS = {"tor1": ["h1", "h2", "h3", "h4"]}
+DEAD_S = 2.0
+TAKES_OVER_S = 5.0  # after 3 s of silence on their link
+SEES_S = 30
+
+
+@pytest.fixture
+def pair(tmp_path):
+    with PairWorld(RACKS, tmp_path, alertmanager=False) as world:
+        yield world.start()
+
+
+def speaks(world, name):
+    return world.lab.speaker("tor1") == [name]
+
+
+def told(world, fault, mark):
+    """The states that a receiver saw of the fault, repeats left out; and its label sets."""
+    every = [each for each in world.plain.since(mark[0]) if fault.names(each)]
+    states = [state for state, _ in itertools.groupby(each.status for each in every)]
+    return states, {tuple(sorted(each.labels.items())) for each in every}
+
+
+def test_the_second_takes_over_and_the_fault_stays_one(pair, rng, say):
+    first, second = aggregator_of("tor1"), second_of("tor1")
+    until("the first one speaks", SEES_S, lambda: speaks(pair, first))
+    mark = pair.mark()
+    fault = RnicDead(pair.lab, pair.rnic("h3/r0"))
+    fault.begin()
+    alert = pair.plain.wait_for(fault.fires, SEES_S, mark[0], str(fault))
+    in_time(str(fault), alert.at - fault.at, DEAD_S)
+
+    killed = time.monotonic()
+    pair.lab.aggregators["tor1"].kill()
+    until("the second one speaks", SEES_S, lambda: speaks(pair, second))
+    took = time.monotonic() - killed
+    in_time("the second one speaks", took, TAKES_OVER_S)
+    fault.end()
+    pair.plain.wait_for(fault.resolves, SEES_S, mark[0], f"the end of {fault}")
+
+    states, labels = told(pair, fault, mark)
+    say(f"told after {alert.at - fault.at:.2f} s; taken over after {took:.2f} s; {states}")
+    assert states == ["firing", "resolved"]
+    assert len(labels) == 1
+
+    another = live_through(pair, RnicDead(pair.lab, pair.rnic("h1/r0")), rng, fires_s=DEAD_S)
+    say(f"the second one alone: a dead RNIC is told after {another.plain:.2f} s")
+    pair.lab.aggregators["tor1"].start()
+    until("the first one speaks again", SEES_S, lambda: speaks(pair, first))

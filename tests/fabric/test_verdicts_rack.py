@@ -1,0 +1,136 @@
+"""What a rack decides alone, in racks of 4, 3 and 2: who is named, within how long, and
+nobody else. On virtual time (tests/roce-lab/run.py --clock virtual verdicts-rack)."""
+
+import json
+import pathlib
+
+import pytest
+
+from lab.faults import (
+    DIRECTIONS,
+    AgentFrozen,
+    AgentKilled,
+    HostGone,
+    RnicDead,
+    RnicLossy,
+    RnicMtu,
+)
+from lab.story import live_through
+from lab.wait import in_time
+from lab.world import World
+
+pytestmark = pytest.mark.virtual
+
+# h1 and h6 stand in two racks.
+RACKS = {"tor1": ["h1", "h2", "h3", "h4"], "tor2": ["h1", "h5", "h6"], "tor3": ["h6", "h7"]}
+DEAD_S = 2.0  # DESIGN's budget from a window's start to its verdict
+AGENT_S = 2.0
+LOSSY_S = 6.0  # what the simulated rack promises
+LONGEST = 1000  # bytes; a large probe has 1500
+QUIET_S = 5
+COST_S = 10
+
+
+@pytest.fixture(scope="module")
+def region(tmp_path_factory):
+    with World(RACKS, tmp_path_factory.mktemp("rack"), alertmanager=False) as world:
+        yield world.start()
+
+
+def tell(say, fault, told):
+    say(f"{fault}: told after {told.plain:.2f} s: {told.alert.annotations['summary'][:110]}")
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("h3/r0", "rnic-down"),
+        ("h5/r0", "rnic-send-dead"),
+        ("h7/r0", "rnic-receive-dead"),
+        ("h6/r1", "rnic-down"),
+        ("h1/r1", "rnic-receive-dead"),
+        ("h2/r0", "rnic-send-dead"),
+    ],
+)
+def test_a_dead_rnic_is_named_with_its_direction(region, rng, say, name, kind):
+    rnic = region.rnic(name)
+    peer = next(
+        each
+        for each in region.fabric.rnics.values()
+        if each.tor == rnic.tor and each.host != rnic.host
+    )
+    fault = RnicDead(region.lab, rnic, kind)
+    told = live_through(region, fault, rng, peer, DEAD_S)
+    tell(say, fault, told)
+    assert told.kind == kind
+
+
+@pytest.mark.parametrize(
+    ("kind", "host"), [(AgentFrozen, "h6"), (AgentKilled, "h7"), (HostGone, "h5"), (HostGone, "h1")]
+)
+def test_an_agent_and_a_host_are_no_rnic(region, rng, say, kind, host):
+    fault = kind(region.lab, host)
+    told = live_through(region, fault, rng, fires_s=AGENT_S)
+    tell(say, fault, told)
+    assert told.kind == fault.kind
+    region.lab.wait_probing()
+
+
+def direction_of(told):
+    return json.loads(told.alert.annotations["evidence"])["direction"]
+
+
+@pytest.mark.parametrize(
+    ("name", "percent", "direction"), [("h4/r0", 20, "send"), ("h2/r0", 10, "receive")]
+)
+def test_partial_loss_is_named_with_its_direction(region, rng, say, name, percent, direction):
+    fault = RnicLossy(region.lab, region.rnic(name), percent, direction)
+    told = live_through(region, fault, rng, fires_s=LOSSY_S)
+    tell(say, fault, told)
+    assert told.kind == fault.kind
+    assert direction_of(told) in (direction, "")
+
+
+@pytest.mark.parametrize("direction", list(DIRECTIONS)[1:])
+def test_an_mtu_that_is_too_small_is_named(region, rng, say, direction):
+    fault = RnicMtu(region.lab, region.rnic("h3/r0"), LONGEST, direction)
+    told = live_through(region, fault, rng, fires_s=LOSSY_S)
+    tell(say, fault, told)
+    assert told.kind == fault.kind
+    assert "MTU" in told.alert.annotations["summary"]
+    assert direction_of(told) in (direction, "")
+
+
+def test_restarts_of_everything_name_nobody_and_a_kill_after_them_is_told(region, rng, say):
+    lab, mark = region.lab, region.mark()
+    daemons = [lab.controller, *lab.aggregators.values(), *lab.agents.values()]
+    before = [daemon.started for daemon in daemons]
+    for daemon in daemons:
+        daemon.restart().wait_ready()
+    region.plain.silence(QUIET_S, mark[0])
+    assert [daemon.started for daemon in daemons] == [count + 1 for count in before]
+    lab.wait_probing()
+    fault = RnicDead(lab, region.rnic("h7/r0"))
+    told = live_through(region, fault, rng, region.rnic("h6/r1"), DEAD_S)
+    say(f"{len(daemons)} daemons restarted, no alert")
+    tell(say, fault, told)
+    in_time(str(fault), told.plain, DEAD_S)
+
+
+def ran_ns(daemon):
+    """For how long it has had the processor: on this clock, as many instructions."""
+    threads = pathlib.Path(f"/proc/{daemon.pid}/task").glob("*/schedstat")
+    return sum(int(each.read_text().split()[0]) for each in threads)
+
+
+def test_what_a_probe_costs_is_printed(region, say):
+    lab = region.lab
+    groups = {"agent": list(lab.agents.values()), "aggregator": list(lab.aggregators.values())}
+    before = {name: sum(map(ran_ns, group)) for name, group in groups.items()}
+    sent = lab.totals()["sent"]
+    region.plain.silence(COST_S, region.mark()[0])
+    probes = lab.totals()["sent"] - sent
+    for name, group in groups.items():
+        each = (sum(map(ran_ns, group)) - before[name]) / probes
+        say(f"{name}: {each:,.0f} instructions a probe, all that it does included")
+    assert probes > 100 * len(region.fabric.rnics)

@@ -1,0 +1,52 @@
+"""A machine that stands still, with all daemons on it, blames no part of the fabric, and
+once it runs again a dead RNIC is told as ever. On virtual time."""
+
+import pytest
+
+from lab.faults import RnicDead
+from lab.oracle import VERDICTS
+from lab.stalls import PATTERNS, of_world
+from lab.story import live_through
+from lab.wait import until
+from lab.world import World
+
+pytestmark = pytest.mark.virtual
+
+RACKS = {"tor1": ["h1", "h2", "h3"], "tor2": ["h3", "h4"]}
+LASTS_S = 11
+FEWEST = {"often": 20, "now-and-then": 2, "once": 1}
+SETTLES_S = 20
+DEAD_S = 2.0
+
+
+@pytest.fixture(scope="module")
+def region(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("stalls")
+    with World(RACKS, folder, alertmanager=False, analyzer={}) as world:
+        yield world.start()
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_nobody_is_blamed_and_a_fault_is_told_afterwards(region, rng, say, name):
+    mark = region.mark()
+    with of_world(region, PATTERNS[name]) as stalls:
+        region.plain.silence(LASTS_S + PATTERNS[name].still_s, mark[0], lambda alert: (
+            alert.alertname not in VERDICTS))
+    said = [str(each) for each in region.plain.since(mark[0])]
+    assert stalls.times >= FEWEST[name]
+
+    region.lab.wait_probing()
+    until("all that was told has ended", SETTLES_S, lambda: not open_alerts(region), every=0.2)
+    told = live_through(region, RnicDead(region.lab, region.rnic("h4/r0")), rng, fires_s=DEAD_S)
+    say(
+        f"{name}: stood still {stalls.times} times; {len(said)} notifications of agents and"
+        f" aggregators; afterwards a dead RNIC is told within {told.plain:.2f} s"
+    )
+
+
+def open_alerts(region):
+    """Label sets that fire."""
+    last = {}
+    for each in region.plain.since(0):
+        last[tuple(sorted(each.labels.items()))] = each.status
+    return [labels for labels, status in last.items() if status == "firing"]
