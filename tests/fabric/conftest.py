@@ -1,66 +1,196 @@
-"""Fabric tests: the real daemons in network namespaces. Needs root and a build."""
+"""Fabric tests: the real daemons in network namespaces. Needs root and a build.
 
+Lanes: pytest -n 3 --dist loadfile; a file is one lane's, and the longest come first."""
+
+import contextlib
 import os
 import pathlib
 import random
+import shutil
+import signal
 import time
 
 import pytest
 
-from lab.machine import Watch
+from lab import machine, places
 from lab.signals import end_on_signals
+from lab.wait import FULL, VIRTUAL, until
 from lab.world import World
 
 SOAK = os.environ.get("RACKMESH_SOAK") == "1"
+SEED = 1  # of every run, unless its counts are the full ones
 BEFORE_S = 20  # what a test finds in its world may come from the one before
 STARVED_S = 1  # stood still for so long: no verdict within seconds can be asked of it
+MEMORY = pathlib.Path("/dev/shm")  # state lies there: a shared disk's turns are not ours
+ROOM_BYTES = 2 << 30
+KEPT_BYTES = 8 << 20  # larger files of what failed are a database's own
+ENDS_S = 60  # in which a lane puts back what it has laid
+
+# Seconds that a file takes: the order of the lanes.
+SECONDS = {}
+SHORT_S = 10
+
+LANE = os.environ.get("PYTEST_XDIST_WORKER")
 
 
 def pytest_addoption(parser):
-    parser.addoption("--failed", type=pathlib.Path, help="a file that takes what failed, a"
+    parser.addoption("--failed", type=os.path.abspath, help="a file that takes what failed, a"
                      " line each: starved, in a machine that stood still, or steady; its name")
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_configure(config):
-    config.addinivalue_line("markers", "smoke: short enough for ./dev check")
-    config.addinivalue_line("markers", "beside: asserts no latency that a busy machine spoils")
-    end_on_signals()
-    config.watch = Watch()
+    for mark in (
+        "smoke: short enough for ./dev check",
+        "full: only in ./dev test --full, for what it costs",
+        "virtual: only where the clock is virtual, for what it says of time",
+    ):
+        config.addinivalue_line("markers", mark)
+    end_on_signals(once=LANE is not None)
+    config.pulse = machine.watch()
+    config.lanes = []
+    if LANE is None and config.option.basetemp is None and room_in_memory():
+        config.option.basetemp = str(MEMORY / f"rackmesh-{os.getpid()}")
+        config.basetemp_is_ours = True
+
+
+def room_in_memory():
+    with contextlib.suppress(OSError):
+        place = os.statvfs(MEMORY)
+        return place.f_bavail * place.f_frsize >= ROOM_BYTES
+    return False
 
 
 def pytest_unconfigure(config):
-    config.watch.close()
+    if getattr(config, "basetemp_is_ours", False):
+        shutil.rmtree(config.option.basetemp, ignore_errors=True)
+
+
+# ---- lanes --------------------------------------------------------------------------------
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: -SECONDS.get(item.path.stem, SHORT_S))
+    for item in items:
+        if os.geteuid() != 0:
+            item.add_marker(pytest.mark.skip(reason="needs root: network namespaces"))
+        if item.get_closest_marker("virtual") and not VIRTUAL:
+            item.add_marker(pytest.mark.skip(reason="judges seconds: on virtual time alone"))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodeready(node):
+    node.config.lanes.append(node)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish(session, exitstatus):
+    """What an interrupted lane has laid is put back before the lanes are given up."""
+    if exitstatus not in (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR):
+        return
+    lanes = [lane for lane in session.config.lanes if not lane_ended(lane)]
+    for lane in lanes:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(lane.gateway._io.popen.pid, signal.SIGINT)
+    with contextlib.suppress(AssertionError):
+        until("the lanes have put everything back", ENDS_S, lambda: all(map(lane_ended, lanes)))
+
+
+def lane_ended(lane):
+    return hasattr(lane, "workeroutput") or lane.gateway._io.popen.poll() is not None
+
+
+# ---- what is said of a test ---------------------------------------------------------------
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item):
     item.started = time.monotonic()
+    item.waited = machine.cpu_waited_s()
+    item.broken = False
 
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item):
     """Of what failed: how the machine was, and what the aggregators last said."""
     report = (yield).get_result()
-    if not report.failed:
-        return
-    times, in_all, longest = item.config.watch.since(item.started - BEFORE_S)
-    report.sections.append(("the machine", f"stood still {times} times, for {in_all:.1f} s"
-                            f" in all, {longest:.1f} s at the longest"))
+    if report.failed:
+        item.broken = True
+        explain(item, report)
+    if report.when == "teardown":
+        put_away(item)
+
+
+def explain(item, report):
+    times, in_all, longest = item.config.pulse.since(item.started - BEFORE_S, machine.STILL_S)
+    said = (f"stood still {times} times, for {in_all:.1f} s in all, {longest:.1f} s at the"
+            " longest")
+    if item.waited is not None:
+        waited, took = machine.cpu_waited_s() - item.waited, time.monotonic() - item.started
+        said += f"; somebody waited for a processor for {waited:.1f} s of {took:.1f}"
+    report.sections.append(("the machine", said))
     for world in World.opened:
         for daemon in world.lab.aggregator_daemons():
             said = [line for line in daemon.tail(100, 300).split("\n") if "stood still" not in line]
             report.sections.append((f"log of {daemon.name}", "\n".join(said[-8:])))
     failed = item.config.getoption("failed")
     if failed:
-        with failed.open("a") as file:
-            how = "starved" if in_all >= STARVED_S else "steady"
+        how = "starved" if in_all >= STARVED_S else "steady"
+        with open(failed, "a", encoding="utf-8") as file:
             file.write(f"{how} {item.nodeid}\n")
 
 
-def pytest_collection_modifyitems(items):
-    if os.geteuid() != 0:
-        for item in items:
-            item.add_marker(pytest.mark.skip(reason="needs root: network namespaces"))
+def put_away(item):
+    """The folders of what failed are kept; of the others nothing, for they lie in memory."""
+    folders = [item.funcargs["tmp_path"]] if "tmp_path" in item.funcargs else []
+    if item.broken:
+        name = "".join(c if c.isalnum() else "-" for c in item.nodeid.partition("::")[2])
+        kept = places.ROOT / "build" / "reports" / "fabric-failed" / name
+        for folder in folders + [world.lab.folder for world in World.opened]:
+            with contextlib.suppress(OSError, shutil.Error):
+                shutil.copytree(folder, kept, ignore=too_large, dirs_exist_ok=True)
+        print(f"kept: {kept}")
+    for folder in folders:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def too_large(folder, names):
+    """Those that are not kept, also what is no file: sockets."""
+    places_of = {name: pathlib.Path(folder, name) for name in names}
+    return {
+        name
+        for name, place in places_of.items()
+        if not place.is_dir() and (not place.is_file() or place.stat().st_size > KEPT_BYTES)
+    }
+
+
+def pytest_runtest_logreport(report):
+    """In lanes nothing can be printed: the figures come with the report."""
+    if report.when == "call":
+        FIGURES.extend((report.nodeid, text) for key, text in report.user_properties
+                       if key == "said")
+
+
+FIGURES = []
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    """Of a run in lanes; otherwise they were seen as they came."""
+    if FIGURES and config.getoption("numprocesses", None):
+        terminalreporter.section("figures")
+        last = None
+        for nodeid, text in FIGURES:
+            if nodeid != last:
+                terminalreporter.write_line(nodeid)
+            terminalreporter.write_line(f"  {text}")
+            last = nodeid
+    times, in_all, longest = config.pulse.since(0, machine.STILL_S)
+    terminalreporter.write_line(f"the machine stood still {times} times, for {in_all:.1f} s in"
+                                f" all, {longest:.1f} s at the longest")
+
+
+# ---- fixtures -----------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -70,9 +200,16 @@ def soak():
 
 
 @pytest.fixture
+def full():
+    """Whether those of ./dev test --full are, or more."""
+    return FULL
+
+
+@pytest.fixture
 def rng():
     """Prints its seed: RACKMESH_SEED repeats a run's choices."""
-    seed = int(os.environ.get("RACKMESH_SEED", random.SystemRandom().randrange(1 << 32)))
+    usual = random.SystemRandom().randrange(1 << 32) if FULL else SEED
+    seed = int(os.environ.get("RACKMESH_SEED", usual))
     print(f"RACKMESH_SEED={seed}")
     return random.Random(seed)
 
@@ -92,11 +229,13 @@ def world(tmp_path):
 
 
 @pytest.fixture
-def say(capfd):
+def say(request, capfd):
     """Prints figures past pytest's capture: they belong into the log of every run."""
 
     def line(text):
-        with capfd.disabled():
-            print(f"\n  {text}", end="", flush=True)
+        request.node.user_properties.append(("said", text))
+        if LANE is None:
+            with capfd.disabled():
+                print(f"\n  {text}", end="", flush=True)
 
     return line

@@ -10,8 +10,6 @@ from lab.rackmesh import REGION, aggregator_of
 from lab.wait import until
 from lab.world import World
 
-pytestmark = pytest.mark.beside
-
 RACKS = {"tor1": ["h1", "h2", "h3"], "tor2": ["h4", "h5"], "tor3": ["h6", "h7"]}
 BLIND = {"start_ms": 4000}
 FIRES_S, RESOLVES_S = 10, 20

@@ -3,13 +3,10 @@ last packet and the last batch, while every kind of drop is really provoked."""
 
 import struct
 
-import pytest
 
 from lab.rackmesh import LINK_AGGREGATOR
 from lab.tap import BATCH, Tap, kind
 from lab.wait import until
-
-pytestmark = pytest.mark.beside
 
 RACKS = {"tor1": ["h1", "h2", "h3", "h4"]}
 TAPPED = "h1"  # its batches run through a tap

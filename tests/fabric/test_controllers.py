@@ -5,14 +5,11 @@ import itertools
 import json
 import time
 
-import pytest
 
 from lab import figures
 from lab.chaos import TROUBLES, Full
 from lab.rackmesh import topology
 from lab.wait import until
-
-pytestmark = pytest.mark.beside
 
 RACKS = {"tor1": ["h1", "h2", "h3"], "tor2": ["h3", "h4"]}
 TROUBLES_CI, TROUBLES_SOAK = 20, 200

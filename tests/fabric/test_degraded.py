@@ -1,12 +1,8 @@
 """The rack decides alone: without controller, from what lies on disk. Over IPv6."""
 
-import pytest
-
 from lab.faults import RnicDead
 from lab.story import live_through
 from lab.wait import until
-
-pytestmark = pytest.mark.beside
 
 RACKS = {"tor1": ["h1", "h2", "h3"], "tor2": ["h4", "h5"]}
 

@@ -7,11 +7,11 @@ import pytest
 
 from lab import figures, places
 from lab.relay import Relay
-from lab.wait import until
+from lab.wait import FULL, until
 
 RACKS = {"tor1": ["h1", "h2"]}
 PROBER, RESPONDER = "h1/r0", "h2/r0"
-PROBES = 200
+PROBES = 200 if FULL else 60
 PLAN = {"mesh_interval_ms": 30, "mesh_max_rate_per_s": 40}
 SKIPPED = 5  # sent while the delay was being changed
 DRILL_S = 60
@@ -32,6 +32,9 @@ CASES = [
     ("responder", 5),
     ("responder", 20),
 ]
+# What is judged on any machine: the delay is there, and in no term is there more.
+CASES_GATE = [("rtt", 20), ("prober", 20), ("responder", 20)]
+LEAST, MOST = 0.5, 3.0  # of the delay: what its term grows by
 
 
 class Held:
@@ -90,7 +93,7 @@ def bench(world, tmp_path):
     return pair, relay, held
 
 
-def test_each_delay_is_seen_in_its_own_term(bench, say):
+def test_each_delay_is_seen_in_its_own_term(bench, full, say):
     pair, relay, held = bench
     prober, responder = pair.rnic(PROBER), pair.rnic(RESPONDER)
     give = {
@@ -102,12 +105,14 @@ def test_each_delay_is_seen_in_its_own_term(bench, say):
     say("injected        " + "".join(f"{term:>14}" for term in TERMS) + "   (medians, ms)")
     say("nothing         " + "".join(f"{base[term]:14.3f}" for term in TERMS))
 
-    for place, ms in CASES:
+    for place, ms in CASES if full else CASES_GATE:
         give[place](1000 * ms)
         seen = medians(pair.lab, prober, responder)
         give[place](0)
         say(f"{place:10}{ms:3} ms" + "".join(f"{seen[term]:14.3f}" for term in TERMS))
-        for term in TERMS:
-            added = seen[term] - base[term]
+        added = {term: seen[term] - base[term] for term in TERMS}
+        assert max(added, key=added.get) == place, f"{place} +{ms} ms: {added}"
+        assert LEAST * ms <= added[place] <= MOST * ms, f"{place} +{ms} ms: {added}"
+        for term in TERMS if full else ():
             wanted = ms if term == place else 0
-            assert abs(added - wanted) <= SLACK_MS, f"{place} +{ms} ms: {term} +{added:.3f} ms"
+            assert abs(added[term] - wanted) <= SLACK_MS, f"{place} +{ms} ms: {added}"

@@ -19,8 +19,6 @@ from lab.process import Daemon, Pack
 from lab.proxy import Proxy
 from lab.wait import until
 
-pytestmark = pytest.mark.beside
-
 AT = "127.0.0.1"
 LINK, HTTP, PROXY = 7491, 9474, 8087
 AGGREGATORS = 10

@@ -1,12 +1,18 @@
 """Every fault of a part finds that part, within seconds, and nobody else."""
 
 import itertools
+import time
+
+import pytest
 
 from lab import figures
 from lab.engines import GROUP_INTERVAL_S
 from lab.faults import RNIC_KINDS, AgentFrozen, AgentKilled, HostGone, RnicDead
 from lab.story import live_through
+from lab.wait import in_time
 from lab.world import RACKS
+
+pytestmark = pytest.mark.full
 
 KILLS, KILLS_SOAK = 12, 100
 P95_S, WORST_S = 2.5, 4.0
@@ -35,6 +41,7 @@ def test_the_dead_rnic_is_named_every_time(world, rng, say, soak):
     whole = world(RACKS).start()
     count = KILLS_SOAK if soak else KILLS
     plain, grouped, kinds = [], [], 0
+    began = time.monotonic()
 
     for fault in kills(whole, rng, count):
         told = live_through(whole, fault, rng, peer_of(whole, fault.rnic))
@@ -49,8 +56,8 @@ def test_the_dead_rnic_is_named_every_time(world, rng, say, soak):
     say(figures.line("RNIC dead, Alertmanager", grouped))
     assert kinds == count
     for seconds, theirs in ((plain, 0), (grouped, GROUP_INTERVAL_S)):
-        assert figures.percentile(seconds, 0.95) <= P95_S + theirs
-        assert max(seconds) <= WORST_S
+        in_time("95 % of them", figures.percentile(seconds, 0.95), P95_S + theirs, began)
+        in_time("the worst", max(seconds), WORST_S + theirs, began)
 
 
 def test_agents_and_hosts_are_told_apart(world, rng, say, soak):
@@ -63,10 +70,9 @@ def test_agents_and_hosts_are_told_apart(world, rng, say, soak):
         (AgentKilled, AgentFrozen, HostGone), ["h12", "h13", "h5"] * rounds
     ):
         fault = fault_class(whole.lab, host)
-        told = live_through(whole, fault, rng)
+        told = live_through(whole, fault, rng, fires_s=AGENT_WORST_S)
         assert told.kind == fault.kind
         seconds.setdefault(fault.kind, []).append(told.plain)
 
     for kind, each in seconds.items():
         say(figures.line(kind, each))
-        assert max(each) <= AGENT_WORST_S

@@ -1,7 +1,5 @@
 """Agents that hold themselves back: they probe on, and their racks do not count as well."""
 
-import pytest
-
 from lab.wait import until
 
 RACKS = {"tor1": ["h1", "h2", "h3"], "tor2": ["h4", "h5"]}
@@ -21,7 +19,6 @@ def rates(small, seconds):
     }
 
 
-@pytest.mark.beside
 def test_agents_over_their_memory_limit_probe_at_a_tenth_and_are_told_of(world, say):
     """No process is as small as a MiB: all of them are over it from the start."""
     small = world(

@@ -6,8 +6,6 @@ from lab import oracle
 from lab.http import Metrics
 from lab.sinks import Arrival
 
-pytestmark = pytest.mark.beside
-
 NAME = "rackmesh_aggregator_"
 ACCOUNT = """\
 {n}results_taken_total 10

@@ -11,8 +11,6 @@ from lab.pairs import PairWorld, second_of
 from lab.rackmesh import aggregator_of
 from lab.wait import until
 
-pytestmark = pytest.mark.beside
-
 SOAK = os.environ.get("RACKMESH_SOAK") == "1"
 RACKS = {"tor1": ["h1", "h2", "h3", "h4"], "tor2": ["h1", "h5", "h6"]}
 FIRES_S, RESOLVES_S, TURNS_S, QUIET_S, AFTER_S = 10, 25, 12, 2, 3

@@ -10,8 +10,6 @@ import pytest
 from lab.netns import nft, run
 from lab.wait import until
 
-pytestmark = pytest.mark.beside
-
 RACKS = {"tor1": ["h1", "h2", "h3"], "tor2": ["h1", "h4"], "tor3": ["h2", "h5"]}
 SPINES = 4
 TRACED_S = 30

@@ -2,13 +2,10 @@
 
 import time
 
-import pytest
 
 from lab import figures
 from lab.netns import batch
 from lab.wait import until
-
-pytestmark = pytest.mark.beside
 
 RACKS = {"tor1": ["h1", "h2", "h3"], "tor2": ["h4", "h5"], "tor3": ["h6", "h7"]}
 ROUNDS = 5

@@ -3,15 +3,12 @@
 import itertools
 import signal
 
-import pytest
 
 from lab.faults import RnicDead
 from lab.ledger import Ledger
 from lab.rackmesh import LINK_ANALYZER
 from lab.tap import Tap
 from lab.wait import until
-
-pytestmark = pytest.mark.beside
 
 RACKS = {"tor1": ["h1", "h2", "h3", "h4"], "tor2": ["h4", "h5", "h6"]}
 KILLS, KILLS_SOAK = 10, 100

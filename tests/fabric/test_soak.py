@@ -38,7 +38,7 @@ from lab.troubles import DEAR, KINDS, CannotHappen, Killed, PartedOff, Stopped
 from lab.wait import until
 from lab.world import GROUPED_PORT, PLAIN_PORT
 
-pytestmark = pytest.mark.beside
+pytestmark = pytest.mark.full
 
 RACKS = {
     "tor1": ["h1", "h2", "h3", "h4"],

@@ -6,7 +6,6 @@ import shutil
 import socket
 import ssl
 
-import pytest
 import yaml
 
 from lab import netns as namespaces
@@ -15,8 +14,6 @@ from lab.places import program
 from lab.process import Daemon
 from lab.rackmesh import LINK_AGGREGATOR, LINK_ANALYZER, LINK_CONTROLLER, REGION
 from lab.wait import until
-
-pytestmark = pytest.mark.beside
 
 RACKS = {"tor1": ["h1", "h2", "h3"], "tor2": ["h4", "h5"]}
 ROUNDS_CI, ROUNDS_SOAK = 10, 125

@@ -50,7 +50,6 @@ def analyze(*words):
 
 
 @pytest.mark.smoke
-@pytest.mark.beside
 @pytest.mark.parametrize("kind", UNITS)
 def test_a_unit_exposes_no_more_than_it_may(kind, say):
     threshold = round(10 * EXPOSURE[kind])
@@ -76,7 +75,6 @@ def ended_by(unit, call):
     return -status if status < 0 else None
 
 
-@pytest.mark.beside
 @pytest.mark.parametrize("kind", UNITS)
 def test_a_call_that_the_unit_does_not_name_kills(kind):
     forbidden = FORBIDDEN + (FORBIDDEN_TO_SERVERS if kind != "host-agent" else [])
@@ -86,7 +84,6 @@ def test_a_call_that_the_unit_does_not_name_kills(kind):
     assert ended_by(UNITS[kind], "epoll_create1") is None
 
 
-@pytest.mark.beside
 @pytest.mark.parametrize("kind", UNITS)
 def test_a_unit_names_every_call_that_its_daemon_asks_libc_for(kind):
     """Also those of troubles that no test makes."""
@@ -103,7 +100,6 @@ def test_a_unit_names_every_call_that_its_daemon_asks_libc_for(kind):
     assert not calls - elsewhere - set(Unit(UNITS[kind]).calls())
 
 
-@pytest.mark.beside
 @pytest.mark.parametrize("kind", UNITS)
 def test_a_daemon_checks_its_example_under_its_list(kind):
     unit = UNITS[kind]

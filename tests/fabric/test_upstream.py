@@ -2,7 +2,7 @@
 
 import pytest
 
-pytestmark = pytest.mark.beside
+pytestmark = pytest.mark.full
 
 RACKS = {"tor1": ["h1", "h2", "h3", "h4", "h5", "h6", "h7", "h8"]}
 MEASURED_S = 25  # two rounds of healthy summaries and a little

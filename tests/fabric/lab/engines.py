@@ -3,7 +3,6 @@
 import pathlib
 import shutil
 
-from . import http
 from .process import Daemon
 from .wait import until
 
@@ -62,9 +61,6 @@ class Alertmanager(Daemon):
         )
         self.address = address
         self.url = f"http://{address}:{ALERTMANAGER_PORT}"
-
-    def get(self, path):
-        return http.get(self.netns, self.address, self.port, path)
 
     def wait_ready(self, seconds=15):
         return until("Alertmanager is ready", seconds, lambda: self.get("/-/ready").ok, [self])

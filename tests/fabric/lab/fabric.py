@@ -106,6 +106,7 @@ class Fabric:
                 "net/ipv4/conf/default/rp_filter": 0,
                 "net/ipv6/conf/default/accept_dad": 0,
                 "net/ipv4/icmp_ratelimit": 0,
+                "net/ipv4/icmp_ratemask": 0,  # what is left is one for the whole kernel
                 "net/ipv4/icmp_errors_use_inbound_ifaddr": 1,
             },
         )

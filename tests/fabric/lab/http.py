@@ -8,7 +8,7 @@ import socket
 
 from . import netns as namespaces
 
-TIMEOUT_S = 5
+TIMEOUT_S = 20  # patience: who stands still for a moment is not away
 _LINE = re.compile(r"^([A-Za-z_:][\w:]*)(?:\{(.*)\})? (\S+)$")
 _LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
 
@@ -66,8 +66,8 @@ def _connected(netns, host, port, seconds=TIMEOUT_S):
     return sock
 
 
-def get(netns, host, port, path):
-    return _ask(_connected(netns, host, port), "GET", path)
+def get(netns, host, port, path, seconds=TIMEOUT_S):
+    return _ask(_connected(netns, host, port, seconds), "GET", path)
 
 
 def post(netns, host, port, path, body=None, head=None, seconds=TIMEOUT_S):
@@ -119,8 +119,8 @@ class Metrics:
         return sums
 
 
-def metrics(netns, host, port):
-    answer = get(netns, host, port, "/metrics")
+def metrics(netns, host, port, seconds=TIMEOUT_S):
+    answer = get(netns, host, port, "/metrics", seconds)
     if not answer.ok:
         raise OSError(f"/metrics: status {answer.status}")
     return Metrics(answer.text)

@@ -24,16 +24,16 @@ import time
 from . import http as ask
 from .feeder import stored
 from .influx import Questions
+from .innocents import VERDICTS
 from .places import ROOT
 from .process import Process
 from .sinks import Sink
 from .wait import until
 
-# Who says one of these without a reason accuses an innocent.
-VERDICTS = ("RackmeshRnic", "RackmeshTor", "RackmeshLink", "RackmeshSwitch", "RackmeshPath")
 # After its end a fault may be told again by who slept through it.
 LINGER_S = 60
 SCRAPE_S = 1
+ANSWERS_S = 5
 STARTS_S = 10
 LANES = ("summary", "incident")
 RAW = ("windowed", "late", "invalid", "duplicate")
@@ -238,7 +238,7 @@ class _Account:
         rest = threading.Event()
         while not rest.wait(SCRAPE_S):
             with contextlib.suppress(OSError):  # it is away: that happens here
-                self._check(ask.metrics(*self._place))
+                self._check(ask.metrics(*self._place, seconds=ANSWERS_S))
 
     def _check(self, said):
         self.looks += 1

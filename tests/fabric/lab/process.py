@@ -14,10 +14,10 @@ import subprocess
 import time
 
 from . import http
-from .wait import until
+from .wait import PATIENCE_S, until
 
 READY_S = 15
-STOP_S = 5
+STOP_S = 5  # what nobody asks anything of any more
 
 
 class Process:
@@ -84,7 +84,7 @@ class Process:
         self.signal(signal.SIGKILL)
         self._reap()
 
-    def stop(self, seconds=STOP_S):
+    def stop(self, seconds=PATIENCE_S):
         """Asks it to end; returns its exit status. Insists after a while."""
         if self._popen is None:
             return None
@@ -141,8 +141,8 @@ class Daemon(Process):
         self.port = port
         self.socket = socket
 
-    def get(self, path):
-        return http.get(self.netns, self.address, self.port, path)
+    def get(self, path, seconds=http.TIMEOUT_S):
+        return http.get(self.netns, self.address, self.port, path, seconds)
 
     def post(self, path, body=None):
         """What changes something goes over the Unix socket."""
@@ -157,6 +157,18 @@ class Daemon(Process):
         )
 
 
+def end(processes):
+    """Ends those that run, in this order, with one deadline for all of them."""
+    running = [process for process in processes if process.alive]
+    for process in running:
+        with contextlib.suppress(ProcessLookupError):
+            process.signal(signal.SIGTERM)
+            process.signal(signal.SIGCONT)
+    deadline = time.monotonic() + STOP_S
+    for process in running:
+        process.stop(max(0, deadline - time.monotonic()))
+
+
 class Pack:
     """All processes of a test: stopped together, the last started first."""
 
@@ -168,15 +180,7 @@ class Pack:
         return process
 
     def close(self):
-        """One deadline for all of them."""
-        running = [p for p in reversed(self._processes) if p.alive]
-        for process in running:
-            with contextlib.suppress(ProcessLookupError):
-                process.signal(signal.SIGTERM)
-                process.signal(signal.SIGCONT)
-        deadline = time.monotonic() + STOP_S
-        for process in running:
-            process.stop(max(0, deadline - time.monotonic()))
+        end(reversed(self._processes))
         self._processes.clear()
 
     def __enter__(self):

@@ -23,6 +23,7 @@ LINK_AGGREGATOR = 7471  # agents dial this
 LINK_CONTROLLER = 7481  # aggregators dial this
 LINK_ANALYZER = 7491  # aggregators dial this, too
 LEADER_S = 15
+ANSWERS_S = 5  # who leads; one that was stopped does not
 PROBED_S = 30
 DRILL_LIMIT = 10000
 # Emulation makes everything dear: what part of a core an agent takes there is no measure,
@@ -290,7 +291,9 @@ class Lab:
         """The controller that leads, or None."""
         for controller in self.controllers:
             with contextlib.suppress(OSError):
-                if controller.alive and controller.get("/v1/leader").json["leading"]:
+                if not controller.alive:
+                    continue
+                if controller.get("/v1/leader", ANSWERS_S).json["leading"]:
                     return controller
         return None
 

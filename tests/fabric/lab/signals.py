@@ -8,12 +8,23 @@ import threading
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-def end_on_signals():
+def end_on_signals(once=False):
     """SIGTERM and SIGHUP unwind as Ctrl-C does; that also where a shell that started us in
-    the background has it ignored."""
+    the background has it ignored. once: as a part of a whole, all of which may be told, and
+    then told by the whole."""
+    if once:
+        for number in _ENDING:
+            signal.signal(number, _unwind_once)
+        return
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda number, _: sys.exit(128 + number))
+
+
+def _unwind_once(*_):
+    for number in _ENDING:
+        signal.signal(number, signal.SIG_IGN)
+    raise KeyboardInterrupt
 
 
 @contextlib.contextmanager

@@ -8,6 +8,7 @@ from .engines import Alertmanager
 from .etcd import Etcd
 from .fabric import Fabric
 from .influx import Influx
+from .process import end
 from .rackmesh import Lab, centres
 from .signals import uninterrupted
 from .sinks import Sink
@@ -65,7 +66,7 @@ class World:
                 self.alertmanager = Alertmanager(
                     engines, centre, address, folder, self.grouped.url
                 )
-                undo.callback(self.alertmanager.stop)
+                undo.callback(end, [self.alertmanager])
                 self.alertmanager.start()
             self.etcd = None
             if etcd:
@@ -76,7 +77,7 @@ class World:
             if influx:
                 place = self.fabric.netns("influx")
                 self.influx = Influx(engines, place, self.fabric.management["influx"], folder)
-                undo.callback(self.influx.stop)
+                undo.callback(end, [self.influx])
                 self.influx.start()
                 self.influx.wait_ready()
             for name, value in options.items():
