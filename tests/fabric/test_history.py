@@ -17,11 +17,12 @@ from lab.feeder import ROWS, Feeder, stored
 from lab.influx import INFLUX_PORT, VICTORIA_PORT, Influx, Victoria
 from lab.process import Daemon, Pack
 from lab.proxy import Proxy
-from lab.wait import until
+from lab.wait import comes_true, until
 
 AT = "127.0.0.1"
 LINK, HTTP, PROXY = 7491, 9474, 8087
 AGGREGATORS = 10
+FED_S = 300
 
 
 @pytest.fixture
@@ -87,8 +88,10 @@ def rackmeshctl(place, *words):
     return done.stdout
 
 
-def test_nothing_is_missing_and_nothing_is_twice(place, pack, tmp_path, rng, soak, say):
-    away_s = 600 if soak else 10
+def test_nothing_is_missing_and_nothing_is_twice(
+    place, pack, tmp_path, rng, full, soak, say
+):
+    away_s = 600 if soak else 10 if full else 6
     before_s, after_s = (30, 60) if soak else (4, 6)
     rate = 5 if soak else 20  # summaries of each and second
     seconds = before_s + away_s + after_s
@@ -122,7 +125,7 @@ def test_nothing_is_missing_and_nothing_is_twice(place, pack, tmp_path, rng, soa
                 incidents=seconds,
                 incident_rate=1,
                 step_ns=1_000_000_000 // rate,
-                seconds=seconds + 60,
+                seconds=seconds + FED_S,
             )
         )
         feeder.start()
@@ -136,14 +139,20 @@ def test_nothing_is_missing_and_nothing_is_twice(place, pack, tmp_path, rng, soa
         until("it runs again", 15, lambda: analyzer.get("/healthz").ok, [analyzer])
         until("it says what is away", 5, lambda: not analyzer.get("/readyz").ok, [analyzer])
         wait_for(away_s / 2, feeder, analyzer)
-        waiting = figure(analyzer, "waiting_records", lane="summary")
-        assert waiting >= rate * AGGREGATORS * away_s / 2, "there is no backlog"
-        assert figure(analyzer, "trouble") == 1
+        until(
+            "there is a backlog",
+            15,
+            lambda: figure(analyzer, "waiting_records", lane="summary")
+            >= rate * AGGREGATORS * away_s / 2,
+            [analyzer],
+        )
+        until("it says its trouble", 5, lambda: figure(analyzer, "trouble") == 1, [analyzer])
 
         influx.start()
         influx.wait_ready()
-        backlog = fresh_incident_passes(influx, analyzer, place)
-        expected = feeder.wait_finished(seconds + 60)
+        backlog = fresh_incident_passes(analyzer)
+        assert backlog > 0 or not full, "the backlog was written before"
+        expected = feeder.wait_finished(seconds + FED_S)
         wait_empty(analyzer, 120)
         have = stored(influx)
         difference = {
@@ -159,7 +168,8 @@ def test_nothing_is_missing_and_nothing_is_twice(place, pack, tmp_path, rng, soa
         for fate in ("passed", "dropped", "duplicated", "cut", "unanswered"):
             assert proxy.counts[fate] > 0, fate
         mistreated = sum(proxy.counts[fate] for fate in ("dropped", "duplicated", "cut"))
-        assert 0.1 < mistreated / (mistreated + proxy.counts["passed"]) < 0.3
+        if full:  # a share of a few requests says nothing
+            assert 0.1 < mistreated / (mistreated + proxy.counts["passed"]) < 0.3
 
     told = json.loads(
         rackmeshctl(
@@ -172,22 +182,19 @@ def test_nothing_is_missing_and_nothing_is_twice(place, pack, tmp_path, rng, soa
 
 def wait_for(seconds, *processes):
     """So long, or until one of them dies."""
-    with contextlib.suppress(AssertionError):
-        until("time passes", seconds, lambda: False, processes)
+    comes_true(seconds, lambda: not all(process.alive for process in processes))
     for process in processes:
         assert process.alive, process.obituary()
 
 
-def fresh_incident_passes(influx, analyzer, place):
+def fresh_incident_passes(analyzer):
     """Returns how many records of summaries waited when the last incident was there."""
 
     def incidents_are_there():
         return figure(analyzer, "waiting_records", lane="incident") == 0
 
     until("incidents are written", 30, incidents_are_there, [analyzer])
-    waiting = figure(analyzer, "waiting_records", lane="summary")
-    assert waiting > 0, "the backlog was written before"
-    return waiting
+    return figure(analyzer, "waiting_records", lane="summary")
 
 
 def test_points_arrive_by_the_second_version_of_the_protocol(place, pack, tmp_path, say):

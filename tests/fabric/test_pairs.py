@@ -7,6 +7,7 @@ import time
 import pytest
 
 from lab.faults import RnicDead, SwitchDead
+from lab.innocents import accused
 from lab.pairs import PairWorld, second_of
 from lab.rackmesh import aggregator_of
 from lab.wait import until
@@ -123,9 +124,9 @@ def told_once(world, fault, mark):
     with the same labels; and nobody else is named."""
     grouped = [each for each in world.grouped.since(mark[1])]
     plain = [each for each in world.plain.since(mark[0])]
-    others = [str(each) for each in grouped + plain
-              if each.status == "firing" and each.alertname != "RackmeshAggregator"
-              and not fault.names(each)]
+    others = accused(
+        [each for each in grouped + plain if each.status == "firing"], fault.at,
+        lambda each: each.alertname == "RackmeshAggregator" or fault.names(each))
     assert not others, f"others were named: {others}"
     told = [each.status for each in grouped if fault.names(each)]
     assert told == ["firing", "resolved"], f"by Alertmanager: {told}"
@@ -151,9 +152,11 @@ def trouble_of(trouble):
         trouble.end()
 
 
-def chosen(*few, of=TROUBLES):
-    """Those of every run; all of them where the full counts are asked for."""
-    return pytest.mark.parametrize("kind", of if SOAK else few)
+def chosen(*few, gate=(), of=TROUBLES):
+    """Those of every run, a few more in ./dev test --full, all of them in ./dev soak."""
+    more = [pytest.param(kind, marks=pytest.mark.full)
+            for kind in (of if SOAK else few) if kind not in gate]
+    return pytest.mark.parametrize("kind", [*gate, *more])
 
 
 @chosen(PeerGone, Mute)
@@ -176,7 +179,7 @@ def test_trouble_before_a_fault(pairs, kind, say):
     say(f"{trouble}, then a fault: told after {seconds:.1f} s; at the webhook {repeats}x")
 
 
-@chosen(Killed, SinksGone)
+@chosen(SinksGone, gate=[Killed])
 def test_trouble_in_the_middle_of_a_fault(pairs, kind, say):
     trouble, mark = kind(pairs), pairs.mark()
     fault = RnicDead(pairs.lab, pairs.rnic("h3/r0"))
@@ -185,7 +188,7 @@ def test_trouble_in_the_middle_of_a_fault(pairs, kind, say):
         pairs.grouped.wait_for(fault.fires, FIRES_S, mark[1], str(fault))
         with trouble_of(trouble):
             until(f"{trouble}: one speaks", TURNS_S, lambda: taken(pairs, trouble))
-        back_open(pairs, trouble)
+        back_open(pairs, trouble, fault)
     finally:
         fault.end()
     pairs.grouped.wait_for(fault.resolves, RESOLVES_S, mark[1], f"the end, {trouble}")
@@ -219,13 +222,15 @@ def taken(world, trouble):
     return rack["speaks"] == trouble.fatal
 
 
-def back_open(world, trouble):
+def back_open(world, trouble, fault):
     """The primary is back, and has open what the other one had."""
     until(f"after {trouble} the primary speaks", TURNS_S + 8,
           lambda: speaks(world, "tor1", False))
-    [mine] = world.lab.aggregators["tor1"].get("/v1/incidents?open=1").json["incidents"]
-    [theirs] = world.lab.seconds["tor1"].get("/v1/incidents?open=1").json["incidents"]
-    assert mine["id"] == theirs["id"], (mine, theirs)
+    mine, theirs = (
+        [each["id"] for each in daemon.get("/v1/incidents?open=1").json["incidents"]
+         if each["part"] == fault.part]
+        for daemon in (world.lab.aggregators["tor1"], world.lab.seconds["tor1"]))
+    assert len(mine) == 1 and mine == theirs, (mine, theirs)
 
 
 # ---- analyzers -----------------------------------------------------------------------
@@ -271,7 +276,7 @@ def test_aggregators_go_to_the_next_analyzer_and_come_back(pairs, kind, say):
     pairs.grouped.wait_for(fault.resolves, FOUND_S, mark[1], f"the end of {fault}")
     pairs.grouped.silence(QUIET_S, pairs.grouped.mark(), lambda arrival: not fault.names(arrival))
     told = [each.status for each in pairs.grouped.since(mark[1]) if fault.names(each)]
-    missed = [str(each) for each in pairs.since(mark) if each.alertname in SILENCE]
+    missed = accused(pairs.since(mark), fault.at, lambda each: each.alertname not in SILENCE)
     assert told == ["firing", "resolved"], told
     assert not missed, missed
     say(f"{kind}: all with the next after {moved:.1f} s, back after {returned:.1f} s;"

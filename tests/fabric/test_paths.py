@@ -17,6 +17,7 @@ MOVED_S = 20
 CHOSEN_S = 20
 TOLD_S = 5
 INTERVAL_S = 2
+MISSED = 0.01
 FAMILIES = {"ipv4": ("ip", "ipv4_addr"), "ipv6": ("ip6", "ipv6_addr")}
 
 
@@ -114,10 +115,12 @@ def total(lab, metric):
 
 
 def disturbed(lab):
-    """What the sockets of probes have had to bear: {what: how often}."""
-    names = ("socket_errors", "stamps_unmatched", "stamps_missing", "overruns")
-    sums = {name: total(lab, f"rackmesh_agent_port_{name}_total") for name in names}
-    return {name: count for name, count in sums.items() if count}
+    """What the sockets of probes have had to bear and should not: {what: how often}. Of a
+    few packets the kernel may miss a stamp, or bring it late."""
+    few = MISSED * total(lab, "rackmesh_agent_probes_sent_total")
+    most = {"socket_errors": 0, "stamps_unmatched": few, "stamps_missing": few, "overruns": 0}
+    sums = {name: total(lab, f"rackmesh_agent_port_{name}_total") for name in most}
+    return {name: count for name, count in sums.items() if count > most[name]}
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -200,6 +203,7 @@ def chosen(found):
     return {(way[0], way[1], port) for way, port in best.items()}
 
 
+@pytest.mark.full
 def test_once_traced_one_flow_of_each_path_is_probed_and_one_that_moves_is_back(world, say):
     trace = {"interval_s": INTERVAL_S, "one_flow_per_path": "all"}
     plan = {"plan": {"witness_below": 0}}  # a witness is probed by all its flows

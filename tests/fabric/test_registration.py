@@ -5,10 +5,10 @@ import time
 
 from lab import figures
 from lab.netns import batch
-from lab.wait import until
+from lab.wait import FULL, in_time, until
 
 RACKS = {"tor1": ["h1", "h2", "h3"], "tor2": ["h4", "h5"], "tor3": ["h6", "h7"]}
-ROUNDS = 5
+ROUNDS = 5 if FULL else 2
 OWN_RACK_S, OTHER_RACKS_S = 1.0, 5.0
 
 
@@ -53,7 +53,7 @@ def test_a_new_address_reaches_the_rack_and_every_rack_that_probes_it(world, say
         if small.fabric.hosts[host].rnics[0].tor != rnic.tor and rnic_id in targets(lab, host)
     ]
     assert elsewhere, "no other rack probes it"
-    own, others = [], []
+    own, others, began = [], [], time.monotonic()
 
     for i in range(ROUNDS):
         address = f"10.{small.fabric.tors[rnic.tor]}.0.{200 + i}"
@@ -80,8 +80,8 @@ def test_a_new_address_reaches_the_rack_and_every_rack_that_probes_it(world, say
 
     say(figures.line("new address in its own rack", own))
     say(figures.line("new address in every rack that probes it", others))
-    assert max(own) <= OWN_RACK_S
-    assert max(others) <= OTHER_RACKS_S
+    in_time("a new address in its own rack", max(own), OWN_RACK_S, began)
+    in_time("a new address elsewhere", max(others), OTHER_RACKS_S, began)
     for host in ("h4", *elsewhere):
         peer = small.fabric.hosts[host].rnics[0]
         until(

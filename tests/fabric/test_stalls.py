@@ -6,12 +6,13 @@ import threading
 
 from lab.faults import RnicDead
 from lab.story import live_through
+from lab.wait import FULL
 
 RACKS = {"tor1": ["h1", "h2", "h3", "h4"]}
 STILL_S, RUNS_S = 0.4, 0.8
 STALLS = 5  # while a fault begins and ends
 WORST_S = 6.0
-TIMES = 3
+TIMES = 3 if FULL else 1
 
 
 @contextlib.contextmanager
@@ -43,7 +44,8 @@ def test_an_aggregator_that_often_stands_still_tells_all_the_same(world, rng, sa
         peer = next(each for each in small.fabric.rnics.values() if each is not rnic)
         with often_still(aggregator) as stalls:
             small.plain.silence(2, small.mark()[0])
-            told = live_through(small, RnicDead(small.lab, rnic), rng, peer)
+            fault = RnicDead(small.lab, rnic)
+            told = live_through(small, fault, rng, peer, fires_s=WORST_S)
             small.plain.silence(1, small.mark()[0])
         seconds.append(told.plain)
         assert told.kind == "rnic-down"
@@ -51,4 +53,3 @@ def test_an_aggregator_that_often_stands_still_tells_all_the_same(world, rng, sa
     counted = aggregator.metrics().sum("rackmesh_aggregator_stalls_total")
     say(f"told after {', '.join(f'{each:.1f}' for each in seconds)} s, {counted:.0f} stalls")
     assert counted >= TIMES * STALLS / 2
-    assert max(seconds) <= WORST_S

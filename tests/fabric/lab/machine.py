@@ -55,6 +55,11 @@ def lost(since):
     return _pulse.since(since)[1] if _pulse else 0
 
 
+def longest(since):
+    """Seconds that it stood still at most at a time since then."""
+    return _pulse.since(since)[2] if _pulse else 0
+
+
 def cpu_waited_s():
     """Seconds in which somebody waited for a processor, since the machine's start; None
     where the kernel does not say."""
