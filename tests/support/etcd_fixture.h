@@ -22,7 +22,8 @@
 #include "rackmesh/base/loop.h"
 #include "tests/support/fake_etcd.h"
 
-#define ETCD_DEADLINE_NS (10 * RM_NS_PER_S)
+/* Patience: so long only where all is lost. */
+#define ETCD_DEADLINE_NS (60 * RM_NS_PER_S)
 
 struct etcd_fixture {
 	struct rm_loop *loop;

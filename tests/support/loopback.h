@@ -22,7 +22,7 @@
 #include "rackmesh/base/loop.h"
 
 /* So long only where all is lost: many tests at once on a busy machine are slow. */
-#define LOOPBACK_PATIENCE_NS (30 * RM_NS_PER_S)
+#define LOOPBACK_PATIENCE_NS (60 * RM_NS_PER_S)
 
 static inline struct rm_address
 loopback_address(int port)
