@@ -16,7 +16,8 @@
 #include "host-agent/port_udp.h"
 #include "rackmesh/base/loop.h"
 
-#define GIVE_UP_NS (20 * RM_NS_PER_S)
+#define GIVE_UP_NS (60 * RM_NS_PER_S)
+#define QUICK_NS (30 * RM_NS_PER_S)
 #define LOOK_EVERY_NS RM_NS_PER_MS
 #define STALL_NS (2 * RM_NS_PER_MS) /* a look that is so late, or later */
 
@@ -223,17 +224,78 @@ fixture_look(struct probe_fixture *fixture, rm_mono_t now)
 	fixture->look = rm_mono_add(now, LOOK_EVERY_NS);
 }
 
+/* The first stall that ends after then. */
+static size_t
+fixture_first_stall(const struct probe_fixture *fixture, rm_mono_t from)
+{
+	size_t low = 0, high = fixture->stall_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (rm_mono_since(fixture->stalls[middle].to, from) > 0)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
+static int64_t
+fixture_stalled_ns(const struct probe_fixture *fixture, rm_mono_t from, rm_mono_t to)
+{
+	int64_t sum = 0;
+
+	for (size_t i = fixture_first_stall(fixture, from); i < fixture->stall_count;
+	     i++) {
+		struct probe_stall stall = fixture->stalls[i];
+
+		if (rm_mono_since(to, stall.from) <= 0)
+			break;
+		if (rm_mono_since(from, stall.from) > 0)
+			stall.from = from;
+		if (rm_mono_since(stall.to, to) > 0)
+			stall.to = to;
+		sum += rm_mono_since(stall.to, stall.from);
+	}
+	return sum;
+}
+
 bool
 probe_fixture_ran(const struct probe_fixture *fixture, rm_mono_t from, rm_mono_t to)
 {
-	if (fixture->stall_count == FIXTURE_MAX_STALLS ||
-	    rm_mono_since(to, fixture->look) > 0)
-		return false;
-	for (size_t i = 0; i < fixture->stall_count; i++)
-		if (rm_mono_since(to, fixture->stalls[i].from) > 0 &&
-		    rm_mono_since(fixture->stalls[i].to, from) > 0)
-			return false;
-	return true;
+	return fixture->stall_count < FIXTURE_MAX_STALLS &&
+	       rm_mono_since(to, fixture->look) <= 0 &&
+	       fixture_stalled_ns(fixture, from, to) == 0;
+}
+
+bool
+probe_fixture_judges(const struct probe_fixture *fixture, size_t i)
+{
+	rm_mono_t sent = fixture->sent[i];
+
+	return fixture->stall_count < FIXTURE_MAX_STALLS &&
+	       fixture_stalled_ns(fixture, rm_mono_add(sent, -FIXTURE_TIMEOUT_NS),
+		   rm_mono_add(sent, FIXTURE_TIMEOUT_NS)) < FIXTURE_TIMEOUT_NS / 4;
+}
+
+void
+probe_fixture_expect(const struct probe_fixture *fixture, enum wire_outcome outcome)
+{
+	size_t judged = 0;
+
+	for (size_t i = 0; i < fixture->count; i++) {
+		if (fixture->results[i].outcome == outcome) {
+			judged++;
+			continue;
+		}
+		if (probe_fixture_judges(fixture, i))
+			fail_msg("result %zu of %zu is %d instead of %d", i,
+			    fixture->count, fixture->results[i].outcome, outcome);
+	}
+	if (judged < fixture->count)
+		print_message("%zu of %zu results are of a host that stood still\n",
+		    fixture->count - judged, fixture->count);
 }
 
 static void
@@ -275,6 +337,14 @@ probe_fixture_run(
     struct probe_fixture *fixture, bool (*done)(struct probe_fixture *fixture))
 {
 	assert_true(fixture_run(fixture, done, GIVE_UP_NS));
+}
+
+void
+probe_fixture_run_if_quick(
+    struct probe_fixture *fixture, bool (*done)(struct probe_fixture *fixture))
+{
+	if (!fixture_run(fixture, done, QUICK_NS))
+		print_message("the host was not quick enough\n");
 }
 
 void

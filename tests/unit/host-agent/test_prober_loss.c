@@ -52,18 +52,30 @@ silence_is_no_reply_and_not_later_than_the_timeout(void **state)
 {
 	struct probe_fixture *fixture = *state;
 	struct wire_target target = probe_fixture_target("127.0.0.9", 5000);
+	rm_mono_t ended;
 
 	if (!probe_fixture_root())
 		skip();
 	probe(fixture, &target);
 	probe_fixture_run(fixture, ten_results);
-	assert_in_range(rm_mono_since(rm_mono_now(), fixture->sent[9]),
-	    FIXTURE_TIMEOUT_NS, FIXTURE_TIMEOUT_NS + 300 * MS);
+	ended = rm_mono_now();
+	assert_true(rm_mono_since(ended, fixture->sent[9]) >= FIXTURE_TIMEOUT_NS);
+	if (probe_fixture_ran(fixture, fixture->sent[9], ended))
+		assert_true(rm_mono_since(ended, fixture->sent[9]) <=
+			    FIXTURE_TIMEOUT_NS + 300 * MS);
 	stop(fixture);
 	probe_fixture_run(fixture, all_ended);
-	assert_int_equal(probe_fixture_outcomes(fixture, WIRE_NO_REPLY) +
-			     probe_fixture_outcomes(fixture, WIRE_SENT_LATE),
-	    fixture->count);
+	for (size_t i = 0; i < fixture->count; i++) {
+		enum wire_outcome outcome = fixture->results[i].outcome;
+		rm_mono_t sent = fixture->sent[i];
+
+		if (outcome == WIRE_SELF_LOSS)
+			assert_false(probe_fixture_ran(
+			    fixture, sent, rm_mono_add(sent, FIXTURE_TIMEOUT_NS)));
+		else
+			assert_true(
+			    outcome == WIRE_NO_REPLY || outcome == WIRE_SENT_LATE);
+	}
 }
 
 static void
@@ -108,7 +120,7 @@ a_flow_that_gets_no_socket_is_skipped(void **state)
 	probe_fixture_reflect(fixture);
 	probe(fixture, &target);
 	probe_fixture_run(fixture, ten_results);
-	assert_int_equal(probe_fixture_outcomes(fixture, WIRE_OK), fixture->count);
+	probe_fixture_expect(fixture, WIRE_OK);
 	assert_true(prober_counts(fixture->prober)->skipped > 0);
 	stop(fixture);
 	probe_fixture_run(fixture, all_ended);
@@ -143,95 +155,156 @@ stall(int64_t ns)
 	nanosleep(&wait, NULL);
 }
 
+static bool
+ten_sent(struct probe_fixture *fixture)
+{
+	return prober_counts(fixture->prober)->sent >= 10;
+}
+
 static void
 a_stall_of_ours_is_never_no_reply(void **state)
 {
 	struct probe_fixture *fixture = *state;
 	struct wire_target target = probe_fixture_target("127.0.0.9", 2000);
-	size_t before;
+	size_t sent, ended;
 
 	if (!probe_fixture_root())
 		skip();
 	probe(fixture, &target);
-	probe_fixture_run_for(fixture, 50 * MS);
-	before = prober_counts(fixture->prober)->sent;
-	assert_true(before > 0);
+	probe_fixture_run(fixture, ten_sent);
+	sent = prober_counts(fixture->prober)->sent;
+	ended = fixture->count; /* none, where nothing holds us up */
 	stall(400 * MS);
 	stop(fixture);
 	probe_fixture_run(fixture, all_ended);
-	assert_int_equal(fixture->count, before);
-	assert_int_equal(probe_fixture_outcomes(fixture, WIRE_SELF_LOSS), before);
+	assert_int_equal(fixture->count, sent);
+	for (size_t i = ended; i < fixture->count; i++)
+		assert_int_equal(fixture->results[i].outcome, WIRE_SELF_LOSS);
 }
 
-/* Probes that a stopped reflector holds back. */
-static pid_t
-hold_back(struct probe_fixture *fixture, uint32_t interval_us, int64_t ns)
+/* ---- a reflector that was held back -----------------------------------------------
+ * It is a process of its own, and answers when the host lets it: so what is asked of
+ * its replies may need a few tries, each more patient than the one before. */
+
+#define TRIES 20
+
+static bool
+is_held_back(struct probe_fixture *fixture)
 {
-	struct wire_target target = probe_fixture_target("127.0.0.3", interval_us);
+	return prober_counts(fixture->prober)->sent >= 5;
+}
+
+/* Sends probes that it does not see. It has to be ended. */
+static pid_t
+hold_back(struct probe_fixture *fixture)
+{
+	struct wire_target target = probe_fixture_target("127.0.0.3", 5000);
 	pid_t pid = probe_fixture_reflect_apart(fixture);
 
 	kill(pid, SIGSTOP);
 	probe(fixture, &target);
-	probe_fixture_run_for(fixture, ns);
-	assert_true(prober_counts(fixture->prober)->sent > 0);
-	assert_int_equal(fixture->count, 0);
+	probe_fixture_run(fixture, is_held_back);
 	return pid;
+}
+
+/* Each has a prober of its own. */
+static void
+try_again(void **state)
+{
+	probe_fixture_teardown(state);
+	assert_int_equal(probe_fixture_setup(state), 0);
+}
+
+/* How many were in time. */
+static size_t
+read_after_a_stall(struct probe_fixture *fixture)
+{
+	pid_t pid = hold_back(fixture);
+	size_t ended = fixture->count, in_time = 0;
+
+	kill(pid, SIGCONT);
+	stall(400 * MS);
+	stop(fixture);
+	probe_fixture_run(fixture, all_ended);
+	probe_fixture_end_apart(pid);
+	for (size_t i = ended; i < fixture->count; i++) {
+		const struct wire_result *r = &fixture->results[i];
+
+		if (r->outcome == WIRE_SELF_LOSS) /* it came to no reply at all */
+			continue;
+		assert_int_equal(r->outcome,
+		    r->round_trip_ns <= FIXTURE_TIMEOUT_NS ? WIRE_OK : WIRE_LATE_REPLY);
+		in_time += r->outcome == WIRE_OK;
+		if (r->outcome == WIRE_OK && r->flags & WIRE_SPLIT)
+			assert_true(r->prober_delay_ns >= 200 * MS);
+	}
+	return in_time;
 }
 
 static void
 a_reply_read_after_a_stall_was_in_time_by_its_stamp(void **state)
 {
-	struct probe_fixture *fixture = *state;
-	pid_t pid;
+	int tries = 0;
 
 	if (!probe_fixture_root())
 		skip();
-	pid = hold_back(fixture, 5000, 50 * MS);
+	while (read_after_a_stall(*state) == 0) {
+		assert_true(++tries < TRIES);
+		try_again(state);
+	}
+}
+
+/* Whether all were late. */
+static bool
+late_after_the_deadline(struct probe_fixture *fixture, int64_t patience_ns)
+{
+	pid_t pid = hold_back(fixture);
+	size_t ended = fixture->count, late = 0;
+
+	stall(FIXTURE_TIMEOUT_NS + 50 * MS);
 	kill(pid, SIGCONT);
-	stall(400 * MS);
+	stall(patience_ns);
 	stop(fixture);
 	probe_fixture_run(fixture, all_ended);
 	probe_fixture_end_apart(pid);
-	assert_int_equal(probe_fixture_outcomes(fixture, WIRE_OK), fixture->count);
-	for (size_t i = 0; i < fixture->count; i++) {
-		const struct wire_result *r = &fixture->results[i];
-
-		assert_in_range(r->round_trip_ns, 1, FIXTURE_TIMEOUT_NS);
-		if (r->flags & WIRE_SPLIT)
-			assert_in_range(r->prober_delay_ns, 200 * MS, 2 * RM_NS_PER_S);
+	for (size_t i = ended; i < fixture->count; i++) {
+		late += fixture->results[i].outcome == WIRE_LATE_REPLY;
+		/* When it came to no reply within the patience. */
+		if (fixture->results[i].outcome != WIRE_LATE_REPLY)
+			assert_int_equal(fixture->results[i].outcome, WIRE_SELF_LOSS);
 	}
+	return late > 0 && late == fixture->count - ended;
 }
 
 static void
 a_reply_after_the_deadline_is_late_by_its_stamp(void **state)
 {
-	struct probe_fixture *fixture = *state;
-	pid_t pid;
+	int tries = 0;
 
 	if (!probe_fixture_root())
 		skip();
-	pid = hold_back(fixture, 5000, 20 * MS);
-	stall(FIXTURE_TIMEOUT_NS + 50 * MS);
-	kill(pid, SIGCONT);
-	stall(50 * MS);
-	stop(fixture);
-	probe_fixture_run(fixture, all_ended);
-	probe_fixture_end_apart(pid);
-	assert_int_equal(
-	    probe_fixture_outcomes(fixture, WIRE_LATE_REPLY), fixture->count);
+	while (!late_after_the_deadline(*state, (1 + tries) * 50 * MS)) {
+		assert_true(++tries < TRIES);
+		try_again(state);
+	}
 }
 
-static void
-a_queue_of_ours_that_overran_is_self_loss(void **state)
+static bool
+fifty_sent(struct probe_fixture *fixture)
+{
+	return prober_counts(fixture->prober)->sent >= 50;
+}
+
+/* Whether it showed: some fit the queue, the others not, and the reflector was quick.
+ */
+static bool
+overruns(struct probe_fixture *fixture)
 {
 	static const uint16_t sizes[] = { 1400 };
-	struct probe_fixture *fixture = *state;
 	struct prober_options options = { .timeout_ns = FIXTURE_TIMEOUT_NS };
 	struct wire_target target = probe_fixture_target("127.0.0.3", 1000);
 	pid_t pid;
 
-	if (!probe_fixture_root())
-		skip();
 	prober_free(fixture->prober);
 	port_free(fixture->near);
 	fixture->near = probe_fixture_port(fixture, "127.0.0.1", NULL, 0, 8192);
@@ -242,16 +315,29 @@ a_queue_of_ours_that_overran_is_self_loss(void **state)
 	pid = probe_fixture_reflect_apart(fixture);
 	kill(pid, SIGSTOP);
 	probe(fixture, &target);
-	probe_fixture_run_for(fixture, 50 * MS);
+	probe_fixture_run(fixture, fifty_sent);
 	kill(pid, SIGCONT);
 	stall(50 * MS); /* too short to count as a stall of the loop */
 	stop(fixture);
 	probe_fixture_run(fixture, all_ended);
 	probe_fixture_end_apart(pid);
-	assert_true(port_counts(fixture->near)->overruns > 0);
-	assert_true(probe_fixture_outcomes(fixture, WIRE_SELF_LOSS) > 0);
-	assert_true(probe_fixture_outcomes(fixture, WIRE_OK) > 0);
-	assert_int_equal(probe_fixture_outcomes(fixture, WIRE_NO_REPLY), 0);
+	return port_counts(fixture->near)->overruns > 0 &&
+	       probe_fixture_outcomes(fixture, WIRE_SELF_LOSS) > 0 &&
+	       probe_fixture_outcomes(fixture, WIRE_OK) > 0 &&
+	       probe_fixture_outcomes(fixture, WIRE_NO_REPLY) == 0;
+}
+
+static void
+a_queue_of_ours_that_overran_is_self_loss(void **state)
+{
+	int tries = 0;
+
+	if (!probe_fixture_root())
+		skip();
+	while (!overruns(*state)) {
+		assert_true(++tries < TRIES);
+		try_again(state);
+	}
 }
 
 #define TEST(fn) \
