@@ -271,9 +271,13 @@ fake_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr, struct ibv_ah **ret)
 
 	if (attr->is_global && memcmp(device->dead_gid, attr->grh.dgid.raw,
 				   sizeof(device->dead_gid)) == 0) {
-		struct timespec wait = { .tv_nsec = device->dead_ns };
+		const struct timespec wait = { .tv_nsec = 1000000 };
 
-		nanosleep(&wait, NULL);
+		/* Which the test may make shorter meanwhile. */
+		for (int64_t ns = 0;
+		     ns < __atomic_load_n(&device->dead_ns, __ATOMIC_RELAXED);
+		     ns += wait.tv_nsec)
+			nanosleep(&wait, NULL);
 		return -ETIMEDOUT;
 	}
 	ah = calloc(1, sizeof(*ah));

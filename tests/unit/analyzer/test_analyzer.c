@@ -64,6 +64,23 @@ wait_for_own(struct fixture *f, size_t wanted, char id[32], char part[64])
 	}
 }
 
+/* Is that in this file? It is replaced as a whole. */
+static bool
+says(const struct fixture *f, const char *file, const char *word)
+{
+	char path[128];
+	uint8_t *bytes = NULL;
+	size_t len;
+	bool found;
+
+	snprintf(path, sizeof(path), "%s/state/%s", f->folder, file);
+	if (rm_file_read(path, 1 << 20, &bytes, &len) < 0)
+		return false;
+	found = memmem(bytes, len, word, strlen(word)) != NULL;
+	free(bytes);
+	return found;
+}
+
 static void
 wait_acked(struct fixture *f)
 {
@@ -97,7 +114,7 @@ an_aggregator_that_leaves_is_one_finding_and_over_when_it_is_back(void **state)
 	loopback_run(f->loop, 1500 * RM_NS_PER_MS);
 	assert_int_equal(own_open(f, id, part), 1);
 	hello(f);
-	for (int i = 0; i < 100 && own_open(f, id, part) > 0; i++) {
+	for (int i = 0; i < 600 && own_open(f, id, part) > 0; i++) {
 		live(f);
 		loopback_run(f->loop, 100 * RM_NS_PER_MS);
 	}
@@ -115,7 +132,7 @@ our_incidents_go_on_after_a_restart_under_their_id(void **state)
 	live(f);
 	leave(f);
 	wait_for_own(f, 1, id, part);
-	loopback_run(f->loop, 300 * RM_NS_PER_MS); /* the file is written */
+	LOOPBACK_WAIT(f->loop, says(f, "incidents-lab.json", id));
 	restart(f, HURRIED);
 	assert_int_equal(own_open(f, again, part), 1);
 	assert_string_equal(again, id);
@@ -125,7 +142,7 @@ our_incidents_go_on_after_a_restart_under_their_id(void **state)
 	assert_int_equal(own_open(f, again, part), 1);
 	assert_string_equal(again, id);
 	hello(f);
-	for (int i = 0; i < 100 && own_open(f, again, part) > 0; i++) {
+	for (int i = 0; i < 600 && own_open(f, again, part) > 0; i++) {
 		live(f);
 		loopback_run(f->loop, 100 * RM_NS_PER_MS);
 	}
@@ -141,7 +158,7 @@ who_does_not_come_back_after_a_restart_of_ours_is_missed(void **state)
 	restart(f, HURRIED);
 	hello(f);
 	live(f);
-	for (int i = 0; i < 8; i++) { /* the list is written */
+	for (int i = 0; i < 300 && !says(f, "aggregators.json", "agg1"); i++) {
 		live(f);
 		loopback_run(f->loop, 200 * RM_NS_PER_MS);
 	}

@@ -22,7 +22,7 @@
 #include "rackmesh/base/loop.h"
 #include "rackmesh/base/metrics.h"
 
-#define DEADLINE_NS (10 * RM_NS_PER_S)
+#define DEADLINE_NS (60 * RM_NS_PER_S)
 #define TEXT_MAX (65 << 10)
 #define SERVER_CONNECTIONS 64
 

@@ -15,7 +15,7 @@
 #include "rackmesh/base/http_server.h"
 #include "rackmesh/base/loop.h"
 
-#define DEADLINE_NS (10 * RM_NS_PER_S)
+#define DEADLINE_NS (60 * RM_NS_PER_S)
 #define MOST 32
 
 struct fixture {

@@ -8,7 +8,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/resource.h>
-#include <time.h>
 
 #include "rackmesh/base/http_server.h"
 #include "tests/support/loopback.h"
@@ -176,15 +175,6 @@ a_full_house_of_dribblers_makes_room_within_seconds(void **state)
 	close(fd);
 }
 
-static int64_t
-cpu_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return t.tv_sec * RM_NS_PER_S + t.tv_nsec;
-}
-
 static void
 without_descriptors_it_pauses_and_then_comes_back(void **state)
 {
@@ -192,7 +182,7 @@ without_descriptors_it_pauses_and_then_comes_back(void **state)
 	int fd = connects(f), spare = dup(fd);
 	struct rlimit was, none;
 	rm_mono_t begun;
-	int64_t cpu;
+	unsigned turns;
 
 	close(spare);
 	asks(fd, "GET /quick HTTP/1.1\r\nHost: x\r\n\r\n");
@@ -200,11 +190,9 @@ without_descriptors_it_pauses_and_then_comes_back(void **state)
 	none = was;
 	none.rlim_cur = (rlim_t)spare;
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
-	cpu = cpu_ns();
-	loopback_run(f->loop, RM_NS_PER_S);
-	cpu = cpu_ns() - cpu;
+	turns = loopback_run(f->loop, RM_NS_PER_S);
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &was), 0);
-	assert_in_range(cpu, 0, 100 * RM_NS_PER_MS); /* spinning takes it all */
+	assert_in_range(turns, 0, 1000); /* spinning makes tens of thousands */
 	begun = rm_mono_now();
 	LOOPBACK_WAIT(f->loop, is_answered(fd, "200"));
 	assert_in_range(rm_mono_since(rm_mono_now(), begun), 0, RM_NS_PER_S);

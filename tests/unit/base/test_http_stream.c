@@ -17,7 +17,7 @@
 #include "rackmesh/base/http_client.h"
 #include "rackmesh/base/loop.h"
 
-#define DEADLINE_NS (10 * RM_NS_PER_S)
+#define DEADLINE_NS (60 * RM_NS_PER_S)
 #define PIECE (100u << 10)
 #define STREAMS 8
 

@@ -43,7 +43,7 @@ setup(void **state)
 		return -1;
 	if (rm_timer_new(seen.loop, on_guard, &seen, &seen.guard) < 0)
 		return -1;
-	rm_timer_after(seen.guard, 20 * RM_NS_PER_S);
+	rm_timer_after(seen.guard, 60 * RM_NS_PER_S);
 	*state = &seen;
 	return 0;
 }

@@ -21,7 +21,7 @@ child_appends(struct fixture *f, int out)
 	if (start(f) < 0)
 		_exit(1);
 	told = rm_spool_next(f->spool) - 1;
-	alarm(30); /* should the test die before us */
+	alarm(600); /* should the test die before us */
 	for (;;) {
 		uint8_t bytes[FIXTURE_MAX_RECORD];
 		uint64_t next = rm_spool_next(f->spool);

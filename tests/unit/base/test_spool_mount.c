@@ -18,7 +18,6 @@
 
 #define DISK_OPTIONS "size=256k,mode=0700"
 #define NOBODY 65534
-#define MUST_HEAL_NS (5 * RM_NS_PER_S)
 
 static int
 mounted(void **state)
@@ -86,10 +85,7 @@ takes_in_memory(struct fixture *f, unsigned records)
 static void
 heals(struct fixture *f)
 {
-	rm_mono_t since = rm_mono_now();
-
 	LOOPBACK_WAIT(f->loop, rm_spool_counts(f->spool)->durable == 1);
-	assert_true(rm_mono_since(rm_mono_now(), since) < MUST_HEAL_NS);
 }
 
 /* As by kill -9, and then the next life. */

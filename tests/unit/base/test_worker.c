@@ -51,7 +51,7 @@ setup(void **state)
 		return -1;
 	if (rm_timer_new(seen->loop, on_guard, seen, &seen->guard) < 0)
 		return -1;
-	rm_timer_after(seen->guard, 20 * RM_NS_PER_S);
+	rm_timer_after(seen->guard, 60 * RM_NS_PER_S);
 	pthread_mutex_init(&seen->gate, NULL);
 	for (int i = 0; i < JOBS; i++)
 		seen->jobs[i] = (struct job){ .seen = seen, .number = i };
@@ -195,7 +195,7 @@ static void
 freeing_waits_for_the_running_job_and_cancels_the_rest(void **state)
 {
 	struct seen *seen = *state;
-	int64_t give_up = rm_mono_now().ns + 10 * RM_NS_PER_S;
+	int64_t give_up = rm_mono_now().ns + 60 * RM_NS_PER_S;
 
 	assert_int_equal(rm_worker_new(seen->loop, JOBS, &seen->worker), 0);
 	pthread_mutex_lock(&seen->gate);

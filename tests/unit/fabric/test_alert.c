@@ -186,7 +186,7 @@ wait_for(struct fixture *f, size_t exchanges)
 {
 	f->wanted = exchanges;
 	f->late = false;
-	rm_timer_after(f->deadline, 10 * RM_NS_PER_S);
+	rm_timer_after(f->deadline, 60 * RM_NS_PER_S);
 	while (f->taken_count < exchanges && !f->late)
 		event_base_loop(rm_loop_base(f->loop), EVLOOP_ONCE);
 	rm_timer_stop(f->deadline);
@@ -281,7 +281,7 @@ static void
 wait_delivers(struct fixture *f, bool wanted)
 {
 	f->late = false;
-	rm_timer_after(f->deadline, 10 * RM_NS_PER_S);
+	rm_timer_after(f->deadline, 60 * RM_NS_PER_S);
 	while (rm_alerts_deliver(f->alerts) != wanted && !f->late)
 		event_base_loop(rm_loop_base(f->loop), EVLOOP_ONCE);
 	rm_timer_stop(f->deadline);

@@ -9,7 +9,7 @@
 #include "rackmesh/base/log.h"
 #include "rackmesh/base/loop.h"
 
-#define PATIENCE_NS (5 * RM_NS_PER_S)
+#define PATIENCE_NS (60 * RM_NS_PER_S)
 
 static void
 on_deadline(void *arg)

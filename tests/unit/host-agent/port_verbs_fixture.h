@@ -67,7 +67,7 @@ void turn(struct verbs_fixture *fixture); /* one turn of the loop, or 1 ms */
 bool in_time(struct verbs_fixture *fixture);
 void start_waiting(struct verbs_fixture *fixture);
 
-/* Turns the loop until it is so, for five seconds at most. */
+/* Turns the loop until it is so, for a minute at most. */
 #define UNTIL(fixture, condition)                        \
 	do {                                             \
 		start_waiting(fixture);                  \

@@ -55,7 +55,7 @@ setup(void **state)
 		return -1;
 	pthread_mutex_init(&seen->lock, NULL);
 	pthread_cond_init(&seen->wake, NULL);
-	rm_timer_after(seen->guard, 20 * RM_NS_PER_S);
+	rm_timer_after(seen->guard, 60 * RM_NS_PER_S);
 	*state = seen;
 	return lanes_new(seen->loop, LANES_MIN, &seen->lanes);
 }

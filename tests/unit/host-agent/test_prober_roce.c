@@ -97,7 +97,7 @@ target(const uint16_t *size)
 
 #define RUN_UNTIL(f, condition)                                                \
 	do {                                                                   \
-		rm_mono_t end_ = rm_mono_add(rm_mono_now(), 10 * RM_NS_PER_S); \
+		rm_mono_t end_ = rm_mono_add(rm_mono_now(), 60 * RM_NS_PER_S); \
                                                                                \
 		while (!(condition)) {                                         \
 			assert_true(rm_mono_since(end_, rm_mono_now()) > 0);   \

@@ -17,7 +17,7 @@
 #include "rackmesh/base/loop.h"
 #include "rackmesh/base/worker.h"
 
-#define DEADLINE_NS (20 * RM_NS_PER_S)
+#define DEADLINE_NS (60 * RM_NS_PER_S)
 
 struct world {
 	struct rm_loop *loop;

@@ -27,7 +27,7 @@ struct ibv_ah {
 
 static int64_t passed_ns; /* besides the time that really has */
 
-enum manner { ALIVE, DEAD, HELD, ODD };
+enum manner { ALIVE, DEAD, DEAD_HELD, HELD, ODD }; /* held: until the gate opens */
 
 struct seen {
 	struct rm_loop *loop;
@@ -61,6 +61,15 @@ let_pass(double seconds)
 	passed_ns += (int64_t)(seconds * RM_NS_PER_S);
 }
 
+static inline void
+wait_at_gate(struct seen *seen)
+{
+	pthread_mutex_lock(&seen->lock);
+	while (!seen->open)
+		pthread_cond_wait(&seen->wake, &seen->lock);
+	pthread_mutex_unlock(&seen->lock);
+}
+
 static inline int
 fake_create(const struct verbs_ah_key *key, struct ibv_ah **ret, void *arg)
 {
@@ -75,11 +84,11 @@ fake_create(const struct verbs_ah_key *key, struct ibv_ah **ret, void *arg)
 		return -ETIMEDOUT;
 	case ODD:
 		return -seen->error[target];
+	case DEAD_HELD:
+		wait_at_gate(seen);
+		return -ETIMEDOUT;
 	case HELD:
-		pthread_mutex_lock(&seen->lock);
-		while (!seen->open)
-			pthread_cond_wait(&seen->wake, &seen->lock);
-		pthread_mutex_unlock(&seen->lock);
+		wait_at_gate(seen);
 		break;
 	case ALIVE:
 		break;
@@ -165,7 +174,7 @@ ah_setup(void **state)
 		return -1;
 	pthread_mutex_init(&seen->lock, NULL);
 	pthread_cond_init(&seen->wake, NULL);
-	rm_timer_after(seen->guard, 20 * RM_NS_PER_S);
+	rm_timer_after(seen->guard, 60 * RM_NS_PER_S);
 	make_cache(seen, 0);
 	*state = seen;
 	return 0;

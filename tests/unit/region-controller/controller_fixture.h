@@ -20,6 +20,7 @@
 #include "tests/unit/region-controller/region.h"
 
 #define MAX_TORS 8
+#define NEVER_SETTLES_MS 600000 /* long before any patience ends */
 
 struct aggregator { /* played */
 	struct rm_loop *loop;
@@ -335,7 +336,7 @@ static inline void
 start_four_racks(struct fixture *f)
 {
 	write_clos(f, 4);
-	start(f, 60000);
+	start(f, NEVER_SETTLES_MS);
 	agg_serves(&f->agg, "tor1");
 	agg_serves(&f->agg, "tor2");
 	agg_serves(&f->agg, "tor3");

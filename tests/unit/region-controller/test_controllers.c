@@ -493,7 +493,7 @@ etcd_is_made_to_forget_its_history(void **state)
 	begin(p);
 	before = p->etcd.revision;
 	for (unsigned i = 0; p->etcd.compacted_to < before; i++) {
-		assert_true(i < 100);
+		assert_true(i < 600);
 		fake_etcd_put(&p->etcd, KEY("x"), "1");
 		loopback_run(p->f.loop, 100 * RM_NS_PER_MS);
 	}

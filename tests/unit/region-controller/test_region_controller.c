@@ -8,16 +8,13 @@
 #include "tests/unit/region-controller/controller_fixture.h"
 
 static void
-what_is_told_of_is_planned_within_a_second(void **state)
+what_is_told_of_is_planned_at_once(void **state)
 {
 	struct fixture *f = *state;
-	rm_mono_t begun;
 
 	start_four_racks(f);
 	tell_four_racks(f);
-	begun = rm_mono_now();
-	LOOPBACK_WAIT(f->loop, f->agg.plans == 4);
-	assert_true(rm_mono_since(rm_mono_now(), begun) < RM_NS_PER_S);
+	LOOPBACK_WAIT(f->loop, f->agg.plans == 4); /* long before all has settled */
 	for (size_t i = 0; i < 4; i++)
 		assert_int_equal(f->agg.members[i], 4);
 }
@@ -34,7 +31,7 @@ a_change_reaches_only_whom_it_concerns(void **state)
 	    "- {name: tor1, role: tor, plane: p}\n- {name: tor2, role: tor, plane: p}\n"
 	    "- {name: tor3, role: tor, plane: q}\n- {name: tor4, role: tor, plane: "
 	    "q}\n");
-	start(f, 60000);
+	start(f, NEVER_SETTLES_MS);
 	agg_serves(&f->agg, "tor1");
 	agg_serves(&f->agg, "tor2");
 	agg_serves(&f->agg, "tor3");
@@ -78,7 +75,7 @@ a_restart_of_the_controller_sends_nothing(void **state)
 		versions[i] = f->agg.held[i].plan_version;
 	stop(f);
 	LOOPBACK_WAIT(f->loop, f->agg.closed);
-	start(f, 60000);
+	start(f, NEVER_SETTLES_MS);
 	tell_four_racks(f);
 	loopback_run(f->loop, 600 * RM_NS_PER_MS);
 	assert_int_equal(f->agg.plans, 4);
@@ -317,7 +314,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(what_is_told_of_is_planned_within_a_second),
+		TEST(what_is_told_of_is_planned_at_once),
 		TEST(a_change_reaches_only_whom_it_concerns),
 		TEST(what_is_told_again_sends_nothing),
 		TEST(a_restart_of_the_controller_sends_nothing),

@@ -514,7 +514,7 @@ a_drill_is_handed_over_and_answered(void **state)
 /* Turns the loop, and the link's clock beside it. */
 #define WAIT_TICKING(world, condition)                                          \
 	do {                                                                    \
-		rm_mono_t until = rm_mono_add(rm_mono_now(), 10 * RM_NS_PER_S); \
+		rm_mono_t until = rm_mono_add(rm_mono_now(), 60 * RM_NS_PER_S); \
 		while (!(condition)) {                                          \
 			analyzer_link_tick(world->link, "", 0, rm_mono_now());  \
 			loopback_run(world->loop, 10 * RM_NS_PER_MS);           \

@@ -176,7 +176,7 @@ a_restart_finds_them_on_disk_and_nobody_else_does(void **state)
 	assert_int_equal(take(f, "tor2", 10), 0);
 	snprintf(path, sizeof(path), "%s/keys-tor2", f->folder);
 	/* The worker ends what it has begun. */
-	for (int i = 0; i < 5000 && stat(path, &st) < 0; i++)
+	for (int i = 0; i < 60000 && stat(path, &st) < 0; i++)
 		usleep(1000);
 	close_store(f);
 	assert_int_equal(stat(path, &st), 0);
