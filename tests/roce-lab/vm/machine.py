@@ -25,6 +25,7 @@ CLOCKS = {
     "host": "-accel tcg,thread=multi -smp 2",
     "virtual": "-accel tcg,thread=single -icount shift=0,sleep=off -smp 1",
 }
+DAEMONS = ("host-agent", "tor-aggregator", "region-controller", "analyzer")
 APPEND = (
     "console=ttyS0 quiet loglevel=5 panic=-1 mitigations=off tsc=reliable"
     " random.trust_cpu=on nokaslr audit=0 selinux=0 apparmor=0 module.sig_enforce=0"
@@ -43,6 +44,17 @@ def kernel(name):
     if not (pathlib.Path(folder) / "vmlinux").exists():
         raise FileNotFoundError(f"no kernel in {folder}; ./dev lab --kernel {name} makes one")
     return pathlib.Path(folder).resolve()
+
+
+def warm_programs(build):
+    """A shell line that runs once every program that will be run while time is judged: what
+    has been read once is read from memory from then on."""
+    daemons = " ".join(f"{build}/{name}/{name}" for name in DAEMONS)
+    return (
+        f"for each in {daemons} {build}/ctl/rackmeshctl; do $each --help; done;"
+        " ip netns add warm; ip netns exec warm setpriv --pdeathsig KILL -- ip link;"
+        " nft list ruleset; ethtool --version; tc qdisc; ip netns del warm"
+    )
 
 
 class Lost(Exception):
