@@ -27,8 +27,28 @@ KEPT_BYTES = 8 << 20  # larger files of what failed are a database's own
 ENDS_S = 60  # in which a lane puts back what it has laid
 
 # Seconds that a file takes: the order of the lanes.
-SECONDS = {}
-SHORT_S = 10
+SECONDS = {
+    "test_soak": 120,
+    "test_demo": 90,
+    "test_between_racks": 80,
+    "test_kills": 80,
+    "test_tls": 60,
+    "test_paths": 55,
+    "test_region": 50,
+    "test_loss": 50,
+    "test_quiet": 50,
+    "test_restarts": 50,
+    "test_blind": 48,
+    "test_units": 40,
+    "test_crowd": 35,
+    "test_pairs": 32,
+    "test_upstream": 30,
+    "test_history": 28,
+    "test_controllers": 25,
+    "test_keys": 22,
+    "test_registration": 20,
+}
+SHORT_S = 15
 
 LANE = os.environ.get("PYTEST_XDIST_WORKER")
 
@@ -126,8 +146,9 @@ def explain(item, report):
     times, in_all, longest = item.config.pulse.since(item.started - BEFORE_S, machine.STILL_S)
     said = (f"stood still {times} times, for {in_all:.1f} s in all, {longest:.1f} s at the"
             " longest")
-    if item.waited is not None:
-        waited, took = machine.cpu_waited_s() - item.waited, time.monotonic() - item.started
+    now = machine.cpu_waited_s()
+    if None not in (now, item.waited):
+        waited, took = now - item.waited, time.monotonic() - item.started
         said += f"; somebody waited for a processor for {waited:.1f} s of {took:.1f}"
     report.sections.append(("the machine", said))
     for world in World.opened:

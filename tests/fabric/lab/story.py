@@ -36,8 +36,10 @@ def live_through(world, fault, rng, peer=None, fires_s=FIRES_S):
         told = _hear(world, fault, mark, at, fires_s)
         assert fault.bit(), f"{fault}: it never hurt anybody"
         if peer:
-            probes = f"{peer.name} sends {PROBES} probes"
-            until(probes, PROBED_S, lambda: world.lab.sent(peer) - sent >= PROBES)
+            probes = world.lab.sent(peer) - sent
+            assert probes >= PROBES or not VIRTUAL, f"{peer.name} sent only {probes} probes"
+            what = f"{peer.name} sends {PROBES} probes"
+            until(what, PROBED_S, lambda: world.lab.sent(peer) - sent >= PROBES)
         if told.kind != fault.kind and not VIRTUAL:
             # The first word on it may rest on few probes; the next ones correct it.
             world.plain.silence(TURNS_S, mark[0], fault.names)
