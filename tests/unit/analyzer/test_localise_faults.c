@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "fabric_sim.h"
+#include "tests/support/trials.h"
 
 #define FAULT_AT (25 * RM_NS_PER_S)
 #define FOREVER INT64_MAX
@@ -95,7 +96,7 @@ static void
 run_fault(size_t tors, size_t spines, size_t flows, double rate, uint64_t seeds,
     struct fabric_fault fault, struct expected expected, const char *title)
 {
-	for (uint64_t seed = 1; seed <= seeds; seed++) {
+	for (uint64_t seed = 1; seed <= trials_of((unsigned)seeds); seed++) {
 		struct fabric *fabric = new_fabric(tors, spines, flows, rate, seed);
 
 		fault.from_ns = FAULT_AT + (int64_t)(seed % 8) * 125 * RM_NS_PER_MS;
@@ -298,7 +299,7 @@ nobody_is_named(struct fabric *fabric, double end_s, uint64_t seed)
 static void
 a_dead_rnic_is_no_link(void **state)
 {
-	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+	for (uint64_t seed = 1; seed <= trials_of(SEEDS); seed++) {
 		struct fabric *fabric = new_fabric(4, 2, 16, 1, seed);
 
 		fabric_add_fault(fabric, (struct fabric_fault){ FABRIC_RNIC, 0, 0, 1,
@@ -311,7 +312,7 @@ a_dead_rnic_is_no_link(void **state)
 static void
 one_second_of_losses_is_nothing(void **state)
 {
-	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+	for (uint64_t seed = 1; seed <= trials_of(SEEDS); seed++) {
 		struct fabric *fabric = new_fabric(3, 2, 8, 1, seed);
 
 		fabric_add_fault(fabric, (struct fabric_fault){ FABRIC_SPINE, 0, 0, 1,
@@ -326,11 +327,11 @@ a_quiet_fabric_says_nothing(void **state)
 {
 	struct fabric *fabric = new_fabric(3, 2, 8, 1, 4711);
 
-	nobody_is_named(fabric, 10000, 4711);
-	assert_true(fabric_lost(fabric) > 20);
+	nobody_is_named(fabric, trials_of(10000), 4711);
+	assert_true(fabric_lost(fabric) > trials_of(20));
 	fabric_free(fabric);
 	fabric = new_fabric(8, 4, 8, 1, 4712);
-	nobody_is_named(fabric, 1000, 4712);
+	nobody_is_named(fabric, trials_of(1000), 4712);
 	fabric_free(fabric);
 }
 
@@ -359,7 +360,7 @@ an_rnic_that_dies_beside_an_uplink_is_no_switch(void **state)
 	const struct expected e = { "s1--tor1", NULL, RM_KIND_LINK_DOWN,
 		RM_KIND_LINK_DOWN, 8 };
 
-	for (uint64_t seed = 1000; seed < 1020; seed++) {
+	for (uint64_t seed = 1000; seed < 1000 + trials_of(20); seed++) {
 		struct fabric *fabric = new_fabric(4, 2, 16, 1, seed);
 
 		fabric_add_fault(fabric,
@@ -378,7 +379,7 @@ a_silent_rack_leaves_the_others_their_verdict(void **state)
 	const struct expected e = { "s1--tor1", NULL, RM_KIND_LINK_DOWN,
 		RM_KIND_LINK_DOWN, 6 };
 
-	for (uint64_t seed = 1; seed <= 20; seed++) {
+	for (uint64_t seed = 1; seed <= trials_of(20); seed++) {
 		struct fabric *fabric = new_fabric(4, 2, 8, 1, seed);
 
 		fabric_add_fault(fabric,

@@ -10,6 +10,7 @@
 #include "analyzer/localise_bins.h"
 #include "fabric_sim.h"
 #include "rackmesh/fabric/verdict.h"
+#include "tests/support/trials.h"
 
 #define SEEDS 10
 #define FOREVER INT64_MAX
@@ -66,7 +67,7 @@ static void
 a_cable_that_loses_one_of_a_hundred_is_named_within_ninety_seconds(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+	for (uint64_t seed = 1; seed <= trials_of(SEEDS); seed++) {
 		struct fabric *fabric = new_fabric(seed, 1e-6);
 		int64_t named_ns;
 

@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include "tests/support/trials.h"
+
 #define AFTERGLOW_NS (1000 * RM_NS_PER_MS) /* a window that still holds the fault */
 #define WELL_WINDOWS 8
 #define BACKGROUND_LOSS 1e-3
@@ -22,7 +24,7 @@ run_seeds(unsigned base)
 {
 	const char *factor = getenv("RACKMESH_SEEDS");
 
-	return base * (factor != NULL ? (unsigned)atoi(factor) : 1);
+	return factor != NULL ? base * (unsigned)atoi(factor) : trials_of(base);
 }
 
 struct run

@@ -41,7 +41,8 @@ struct run {
 	struct sim_options options;
 };
 
-/* Factor RACKMESH_SEEDS of the environment, for a long run. */
+/* A quarter of them, or what tests/support/trials.h says; times RACKMESH_SEEDS of the
+ * environment, for a long run. */
 unsigned run_seeds(unsigned base);
 
 /* Options may be changed between the two. */

@@ -4,6 +4,8 @@
 
 #include <cmocka.h>
 
+#include "tests/support/trials.h"
+
 #include "tests/unit/tor-aggregator/rack_trial.h"
 
 /*
@@ -58,7 +60,8 @@ print_sums(const char *what, const struct sums *sums)
 static void
 liars_accuse_no_innocent_and_hide_no_fault(void **state)
 {
-	const unsigned trials = getenv("RACKMESH_SOAK") != NULL ? SOAK_TRIALS : TRIALS;
+	const unsigned trials =
+	    trials_are_asked_for("RACKMESH_SOAK") ? SOAK_TRIALS : trials_of(TRIALS);
 	struct sums all = { 0 }, by_lie[LIES + 1] = { 0 };
 	struct trial trial;
 
