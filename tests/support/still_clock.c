@@ -1,17 +1,20 @@
 /*
- * still_clock - stands still while the host does: the monotonic clock of a unit test.
+ * still_clock - stands still while the host does: the clock of a unit test.
  *
  * It counts what was waited for, and a little for what was done meanwhile. What the
  * host takes beyond that (another process had the processor, the machine was stopped)
  * passes nobody's deadline: neither the product's nor the test's. Linking it replaces
- * the clock of the whole program, libevent's and curl's included. The wall clock, and
- * so the stamps of the kernel, stay as they are.
+ * the clocks of the whole program, libevent's, curl's and OpenSSL's included; the wall
+ * clock goes with the monotonic one from when the program began. The stamps of the
+ * kernel, and other processes, do not.
  */
 #include <poll.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -26,6 +29,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int64_t real_ns;  /* of the last look */
 static int64_t still_ns; /* what we told then */
 static int64_t waits_ns; /* what is left of the wait that is under way */
+static int64_t wall_ns;  /* ahead of it */
 
 static int64_t
 look_locked(void)
@@ -35,8 +39,11 @@ look_locked(void)
 
 	syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &ts);
 	now = (int64_t)ts.tv_sec * NS_PER_S + ts.tv_nsec;
-	if (real_ns == 0)
+	if (real_ns == 0) {
 		real_ns = still_ns = now;
+		syscall(SYS_clock_gettime, CLOCK_REALTIME, &ts);
+		wall_ns = (int64_t)ts.tv_sec * NS_PER_S + ts.tv_nsec - now;
+	}
 	passed = now - real_ns;
 	counts = waits_ns > FOR_EVER - STEP_NS ? FOR_EVER : waits_ns + STEP_NS;
 	if (counts > passed)
@@ -61,19 +68,51 @@ look(int64_t wait_ns)
 	return now;
 }
 
+static int64_t
+tell(bool wall)
+{
+	int64_t now;
+
+	pthread_mutex_lock(&lock);
+	now = look_locked() + (wall ? wall_ns : 0);
+	pthread_mutex_unlock(&lock);
+	return now;
+}
+
 int
 clock_gettime(clockid_t clock, struct timespec *ts)
 {
 	int64_t now;
 
-	if (clock != CLOCK_MONOTONIC && clock != CLOCK_MONOTONIC_COARSE &&
-	    clock != CLOCK_MONOTONIC_RAW && clock != CLOCK_BOOTTIME)
+	if (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE)
+		now = tell(true);
+	else if (clock == CLOCK_MONOTONIC || clock == CLOCK_MONOTONIC_COARSE ||
+		 clock == CLOCK_MONOTONIC_RAW || clock == CLOCK_BOOTTIME)
+		now = tell(false);
+	else
 		return (int)syscall(SYS_clock_gettime, clock, ts);
-	pthread_mutex_lock(&lock);
-	now = look_locked();
-	pthread_mutex_unlock(&lock);
 	ts->tv_sec = now / NS_PER_S;
 	ts->tv_nsec = now % NS_PER_S;
+	return 0;
+}
+
+time_t
+time(time_t *ret)
+{
+	const time_t s = tell(true) / NS_PER_S;
+
+	if (ret != NULL)
+		*ret = s;
+	return s;
+}
+
+int
+gettimeofday(struct timeval *restrict tv, void *restrict zone)
+{
+	const int64_t now = tell(true);
+
+	tv->tv_sec = now / NS_PER_S;
+	tv->tv_usec = now % NS_PER_S / 1000;
 	return 0;
 }
 
