@@ -20,6 +20,7 @@
 #include "tests/crash/choices.h"
 #include "tests/crash/image.h"
 #include "tests/crash/life.h"
+#include "tests/support/trials.h"
 
 #define SEGMENT_BYTES 4096
 #define HEADER_BYTES 32
@@ -240,7 +241,7 @@ main(int argc, char **argv)
 		{ "bytes", required_argument, NULL, 'b' }, { 0 }
 	};
 	static struct damage damage;
-	uint64_t bytes = 8192, most = MAX_FILES * SEGMENT_BYTES / 2;
+	uint64_t bytes = trials_of(8192), most = MAX_FILES * SEGMENT_BYTES / 2;
 	int word;
 
 	while ((word = getopt_long(argc, argv, "", words, NULL)) != -1) {

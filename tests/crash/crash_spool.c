@@ -9,9 +9,9 @@
  * that trace the states are enumerated that a disk may be in after a crash there
  * (disk.h), all of them where they are few, else drawn by a seed, and so are those of
  * the starts after some of these crashes. On each a spool is started: it has to start,
- * within a second, to hold every record that was promised and not acknowledged, none
- * that nobody appended, none altered, in order, and to work on (search.h). The last
- * line says how many distinct states there were.
+ * within a second of work, to hold every record that was promised and not acknowledged,
+ * none that nobody appended, none altered, in order, and to work on (search.h). The
+ * last line says how many distinct states there were.
  *
  * --broken: the same for spools that are broken on purpose, each of which has to be
  * found. After the paper of Pillai et al. on ALICE, 2014.
@@ -26,6 +26,7 @@
 #include "tests/crash/image.h"
 #include "tests/crash/recorder.h"
 #include "tests/crash/search.h"
+#include "tests/support/trials.h"
 
 #define BROKEN_STATES 20000 /* after so many it should have been seen */
 
@@ -94,7 +95,7 @@ main(int argc, char **argv)
 						   's' },
 		{ "seed", required_argument, NULL, 'd' },
 		{ "broken", no_argument, NULL, 'b' }, { 0 } };
-	struct search_options options = { .states = 10000, .loud = true };
+	struct search_options options = { .states = trials_of(10000), .loud = true };
 	char root[] = "/dev/shm/rackmesh-crash.XXXXXX";
 	struct search_counts counts;
 	bool broken = false;

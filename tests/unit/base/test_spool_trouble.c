@@ -12,6 +12,7 @@
 
 #include "rackmesh/base/file.h"
 #define FIXTURE_ROOT "/dev/shm" /* thousands of starts */
+#include "tests/support/trials.h"
 #include "tests/unit/base/spool_fixture.h"
 
 #define RECORDS 5
@@ -142,7 +143,10 @@ a_tail_torn_at_any_byte_never_hinders_the_start(void **state)
 static void
 flip_every_bit(struct fixture *f, struct saved *saved, size_t file)
 {
-	for (size_t bit = 0; bit < saved->len[file] * 8; bit++) {
+	/* In the gate one of five: another bit of each byte. crash_damage takes all. */
+	const size_t step = trials_are_all() ? 1 : 5;
+
+	for (size_t bit = 0; bit < saved->len[file] * 8; bit += step) {
 		const struct rm_spool_counts *counts;
 		uint64_t records;
 		unsigned aside;
