@@ -56,6 +56,7 @@ LEAST_TROUBLES, LEAST_FAULTS = (4, 12), (1, 45)
 LEAST_DEAR = (0, 60)  # of those whose records can be checked
 LEAST_ALONE = (0, 240)  # faults with one aggregator gone
 HALF = 0.5  # of the faults of RNICs: one of the two aggregators is gone meanwhile
+SLOWER = 5  # a machine on which a round takes so much longer has more time for them
 KINDS_SEEN, KINDS_SEEN_S = 8, 600  # all but one, in a run of so many seconds
 
 
@@ -229,7 +230,7 @@ def stage(tmp_path):
             centre, world.lab.books_address, tmp_path, aggregators=FEEDERS,
             summaries=FEED_PER_S * seconds, rate=FEED_PER_S, incidents=seconds,
             incident_rate=1, step_ns=1_000_000_000 // FEED_PER_S,
-            seconds=2 * seconds + WRITTEN_S))
+            seconds=2 * SLOWER * seconds + WRITTEN_S))
         feeder.start()
         return world, oracle, feeder
 
@@ -249,12 +250,14 @@ def test_troubles_cost_no_record_no_fault_and_no_innocent(stage, rng, say, soak)
     began = time.monotonic()
     for number in itertools.count(1):
         run.round()
-        if time.monotonic() - began >= seconds:
+        took = time.monotonic() - began
+        enough = (run.troubles.total() >= least(LEAST_TROUBLES, seconds)
+                  and run.faults.total() >= least(LEAST_FAULTS, seconds))
+        if took >= seconds and (enough or took >= SLOWER * seconds):
             break
         if number % 20 == 0:
             say(f"{number} rounds, {time.monotonic() - began:.0f} s")
-    took = time.monotonic() - began
-    judged(run, world, say, took)
+    judged(run, world, say, seconds, took)
     assert run.troubles.total() >= least(LEAST_TROUBLES, seconds)
     assert run.faults.total() >= least(LEAST_FAULTS, seconds)
     assert len(run.troubles) >= KINDS_SEEN or seconds < KINDS_SEEN_S
@@ -295,7 +298,7 @@ def table(run, say, took):
         say(figures.line("fault told, from its first moment", run.told))
 
 
-def judged(run, world, say, took):
+def judged(run, world, say, seconds, took):
     """What the oracle has seen, as a table; fails where it is not as promised."""
     oracle, lab = run.oracle, world.lab
     expected = run.feeder.wait_finished(WRITTEN_S)
@@ -329,7 +332,7 @@ def judged(run, world, say, took):
     assert not lost and not strange, (lost, strange)
     assert not wrong, wrong
     assert looks >= took and totals["sent"] > 1000 and told >= run.faults.total()
-    assert expected["points"] > 100 * took
+    assert expected["points"] > 100 * seconds
     assert run.plans > 0
     assert run.dear >= least(LEAST_DEAR, took)
     assert run.alone >= least(LEAST_ALONE, took)
