@@ -138,6 +138,7 @@ def pytest_runtest_makereport(item):
     if report.failed:
         item.broken = True
         explain(item, report)
+        keep(item, report)
     if report.when == "teardown":
         put_away(item)
 
@@ -162,17 +163,25 @@ def explain(item, report):
             file.write(f"{how} {item.nodeid}\n")
 
 
+def keep(item, report):
+    """The folders of what failed, as they are, and why it did."""
+    name = "".join(c if c.isalnum() else "-" for c in item.nodeid.partition("::")[2])
+    kept = places.ROOT / "build" / "reports" / "fabric-failed" / name
+    kept.mkdir(parents=True, exist_ok=True)
+    said = [report.longreprtext, *("\n".join(section) for section in report.sections)]
+    (kept / f"{report.when}.txt").write_text("\n\n".join(said))
+    for folder in [*folder_of(item), *(world.lab.folder for world in World.opened)]:
+        with contextlib.suppress(OSError, shutil.Error):
+            shutil.copytree(folder, kept, ignore=too_large, dirs_exist_ok=True)
+
+
+def folder_of(item):
+    return [item.funcargs["tmp_path"]] if "tmp_path" in item.funcargs else []
+
+
 def put_away(item):
-    """The folders of what failed are kept; of the others nothing, for they lie in memory."""
-    folders = [item.funcargs["tmp_path"]] if "tmp_path" in item.funcargs else []
-    if item.broken:
-        name = "".join(c if c.isalnum() else "-" for c in item.nodeid.partition("::")[2])
-        kept = places.ROOT / "build" / "reports" / "fabric-failed" / name
-        for folder in folders + [world.lab.folder for world in World.opened]:
-            with contextlib.suppress(OSError, shutil.Error):
-                shutil.copytree(folder, kept, ignore=too_large, dirs_exist_ok=True)
-        print(f"kept: {kept}")
-    for folder in folders:
+    """It lies in memory, and is of no more use."""
+    for folder in folder_of(item):
         shutil.rmtree(folder, ignore_errors=True)
 
 

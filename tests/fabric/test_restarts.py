@@ -15,6 +15,9 @@ from lab.wait import FULL, until
 RACKS = {"tor1": ["h1", "h2", "h3", "h4"], "tor2": ["h4", "h5", "h6"]}
 KILLS_GATE, KILLS_FULL, KILLS_SOAK = 3, 10, 100
 DEATHS_GATE, DEATHS_FULL, DEATHS_SOAK = 1, 3, 30
+# The third fault of one RNIC within a minute comes and goes, and is over after 15 s without
+# a doubt: a machine that stands still every few seconds never grants them.
+VICTIMS = ("h2/r0",) if FULL else ("h2/r0", "h3/r0", "h5/r0")
 FIRES_S, RESOLVES_S, RETURNS_S, WRITTEN_S = 20, 40, 30, 30
 TAP_PORT = 7499
 # Nobody is away for so long that anything would be unseen, where a start takes no longer.
@@ -55,10 +58,10 @@ def missing(world, ledger):
     )
 
 
-def one_kill(world, rng, victim):
+def one_kill(world, rng, rnic, victim):
     """A fault, and the daemon dies at some moment of its life."""
     mark, began = world.mark(), time.monotonic()
-    fault = RnicDead(world.lab, world.rnic("h2/r0"))
+    fault = RnicDead(world.lab, world.rnic(rnic))
     early = rng.random() < 0.5
     world.plain.silence(rng.uniform(0, 1), mark[0])
     fault.begin()
@@ -107,8 +110,9 @@ def test_nothing_promised_is_lost_by_kill_9(world, rng, say, full, soak):
     ledger = Ledger(taps[0])
     try:
         whole.start()
-        for victim in itertools.islice(victims(whole), kills):
-            one_kill(whole, rng, victim)
+        rnics = itertools.cycle(VICTIMS)
+        for victim, rnic in itertools.islice(zip(victims(whole), rnics), kills):
+            one_kill(whole, rng, rnic, victim)
             until(f"{victim.name} is back", RETURNS_S, lambda: whole.is_up(victim), every=0.1)
         until(
             "every acknowledged message is in InfluxDB",
