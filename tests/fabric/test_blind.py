@@ -194,6 +194,11 @@ def live_through(region, say, *faults, found):
         say(f"{fault}: told after {each:.1f} s, nobody else was named")
 
 
+def is_called_blind(region, tor):
+    health = region.lab.ctl_run("analyzer", "health")
+    return health.returncode == 1 and re.search(rf"^{tor} +blind", health.stdout, re.M)
+
+
 def kept(region, number):
     """The analyzer has on disk that it has told of this incident."""
     folder = region.lab.folder / "state" / "analyzer"
@@ -232,8 +237,7 @@ def test_a_killed_aggregator_is_told_of_once_though_the_analyzer_is_killed(regio
             lambda arrival: arrival.status == "resolved",
         )
         assert numbers(region, fault) == [number]
-        health = region.lab.ctl_run("analyzer", "health")
-        assert health.returncode == 1 and re.search(r"^tor3 +blind", health.stdout, re.M)
+        until("health calls tor3 blind", FIRES_S, lambda: is_called_blind(region, "tor3"))
     finally:
         fault.end()
     resolves(region, fault, mark)
