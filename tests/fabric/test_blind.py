@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 
 import pytest
 
@@ -96,6 +97,7 @@ class RegionSilent(Fault):
     def __init__(self, lab):
         super().__init__("region-blind", "RackmeshRegion", REGION)
         self._daemons = list(lab.aggregators.values())
+        self.ended = float("inf")
 
     def _begin(self):
         for daemon in self._daemons:
@@ -105,8 +107,13 @@ class RegionSilent(Fault):
         return not any(daemon.alive for daemon in self._daemons)
 
     def end(self):
+        self.ended = time.monotonic()
         for daemon in self._daemons:
             daemon.start()
+
+    def also(self, arrival):
+        """Who comes back later than the others is silent indeed."""
+        return arrival.alertname == "RackmeshAggregator" and arrival.at > self.ended
 
 
 # ---- how it is told --------------------------------------------------------------------
