@@ -161,6 +161,7 @@ localise_summary(
 	if (rack->doubted)
 		return 0;
 	rack->heard = true;
+	rack->told_end = (rm_wall_t){ (int64_t)summary->end_wall_ns };
 	if (summary->path_count == 0)
 		return 0;
 	if (localise->first_row.ns == 0)

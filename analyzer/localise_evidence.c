@@ -328,35 +328,17 @@ rule_out(const struct localise_map *map, const struct localise_finding *finding,
 	}
 }
 
-static void
-say_direction(const struct localise_suspect *suspect, char out[RM_EVIDENCE_TEXT])
-{
-	const struct localise_element *e = suspect->elements[0],
-				      *back = suspect->elements[1];
-
-	if (suspect->type != RM_PART_LINK)
-		return;
-	if (suspect->element_count == 2)
-		snprintf(out, RM_EVIDENCE_TEXT,
-		    "both ways, at %.35s of %.50s and %.35s of %.50s",
-		    e->at[0] != '\0' ? e->at : "?", e->b,
-		    back->at[0] != '\0' ? back->at : "?", back->b);
-	else
-		snprintf(out, RM_EVIDENCE_TEXT, "from %.60s to %.60s at %.45s", e->a,
-		    e->b, e->at[0] != '\0' ? e->at : "an unknown interface");
-}
-
 void
 localise_evidence_fill(struct localise_map *map, const struct localise_finding *finding,
-    localise_seen *seen, rm_mono_t now, struct rm_evidence *evidence)
+    const struct localise_suspect *told, localise_seen *seen, rm_mono_t now,
+    struct rm_evidence *evidence)
 {
 	const size_t listed = localise_listed(map, seen);
 	struct localise_sum sum;
 
-	localise_evidence_traffic(map, finding->suspect, seen, now, &sum);
+	localise_evidence_traffic(map, told, seen, now, &sum);
 	evidence->to_part.sent = (uint64_t)round(sum.sent);
 	evidence->to_part.arrived = arrived(&sum);
-	say_direction(finding->suspect, evidence->observed);
 	if (finding->other != NULL)
 		snprintf(evidence->observed, sizeof evidence->observed,
 		    "one of the two is at fault, and no other probes tell which");

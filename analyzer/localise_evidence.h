@@ -33,9 +33,10 @@ bool localise_evidence_one_rnic(const struct localise_now *now,
 bool localise_evidence_confined(
     const struct localise_now *now, const struct localise_suspect *suspect);
 
-/* Fills all but the window and its start. */
+/* Fills all but the window, its start and a link's direction; told: the suspect, or the
+ * direction of it that is told. */
 void localise_evidence_fill(struct localise_map *map,
-    const struct localise_finding *finding, localise_seen *seen, rm_mono_t now,
-    struct rm_evidence *evidence);
+    const struct localise_finding *finding, const struct localise_suspect *told,
+    localise_seen *seen, rm_mono_t now, struct rm_evidence *evidence);
 
 #endif

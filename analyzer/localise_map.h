@@ -32,7 +32,8 @@ struct localise_element {
 	char at[RM_NAME_BYTES]; /* address of the interface at its end */
 	uint64_t cable; /* of a link: the same number for both of its directions */
 	bool is_tor;
-	rm_mono_t found; /* of a ToR: when something in its rack was last found */
+	rm_mono_t found;  /* of a ToR: when something in its rack was last found */
+	rm_mono_t passed; /* when flows last passed it whole while others were lost */
 	/* Of all there is between two racks: their ToRs, and the same the other way. */
 	struct localise_element *ends[2], *back;
 	struct localise_way **ways;
@@ -51,6 +52,8 @@ struct localise_counts_seen { /* one set of rows */
 	uint32_t flows, dead;
 	float hit;  /* of them, that lost something, and sent enough to tell how */
 	float gone; /* of them, that lost all: however fast they send, one each */
+	/* To none of what they sent came a reply; to some of it. */
+	float silent, partial;
 	rm_mono_t came;
 };
 
@@ -75,6 +78,7 @@ struct localise_rack {
 	rm_mono_t frame_came[2]; /* by the lowest bit of its number */
 	rm_mono_t swept;
 	rm_wall_t frame_end[2]; /* of the time that they cover */
+	rm_wall_t told_end;     /* of the last summary, with rows or without */
 	UT_hash_handle hh;
 };
 
@@ -162,14 +166,10 @@ void localise_way_recent(const struct localise_map *map, const struct localise_w
 void localise_way_slow(const struct localise_map *map, const struct localise_way *way,
     rm_mono_t now, struct localise_sum *sum); /* localise_bins.c */
 
-/* Whether its newest rows lost a few on the way out, and when the first of them ended.
- */
-bool localise_way_lost_by(
-    const struct localise_way *way, rm_mono_t now, rm_wall_t *ret);
-/* Whether a good share of what it sent passed it, beside what it lost, in a second that
- * began not before `since`. */
-bool localise_way_passes(
-    const struct localise_way *way, rm_mono_t now, rm_wall_t since);
+/* Of the newest set of rows, or of the one before (age 1). NULL: it is in none, or in
+ * an old one. */
+const struct localise_counts_seen *localise_way_row(
+    const struct localise_way *way, uint32_t age, rm_mono_t now);
 
 bool localise_way_crosses(
     const struct localise_way *way, const struct localise_element *element);

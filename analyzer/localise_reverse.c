@@ -104,7 +104,7 @@ localise_standings_reverse(
 		    localise_evidence_one_rnic(
 			now, &finding, &back, localise_way_recent, standings, true))
 			continue;
-		localise_name(s, now, &finding, false);
+		localise_name(s, now, &finding, s, false);
 		snprintf(s->verdict.evidence.observed, RM_EVIDENCE_TEXT,
 		    "%.0f of %.0f replies on it did not come, to probes from %.63s "
 		    "that "

@@ -13,9 +13,6 @@
 #define WHOLE_SHARE 0.5F /* of the flows that lose something: they lose all */
 #define MAX_SAMPLES 8    /* of a row */
 #define SUDDEN_SHARE 0.3 /* lost, of what was sent */
-#define MIN_LOST 2       /* in a row: not the noise */
-#define SLACK_NS (50 * RM_NS_PER_MS) /* of the racks' clocks */
-#define PASSING_SHARE 0.25 /* so much does not take another way than its trace says */
 
 void
 localise_map_frame(struct localise_rack *rack, rm_wall_t end, rm_mono_t now)
@@ -61,7 +58,7 @@ guess_hit(const struct wire_path_row *row, uint64_t lost)
 }
 
 struct flows_lost {
-	float hit, gone; /* see localise_counts_seen */
+	float hit, gone, silent, partial; /* see localise_counts_seen */
 };
 
 /* What is lossy is probed more often: its packets are no measure of how many flows lose
@@ -76,10 +73,14 @@ count_flows(const struct wire_path_row *row, uint64_t lost, float sent)
 
 	if (lost == 0)
 		return (struct flows_lost){ 0 };
-	if (silent + partial <= 0)
-		return (struct flows_lost){ guess_hit(row, lost), by_packets };
+	if (silent + partial <= 0) {
+		const float hit = guess_hit(row, lost);
+
+		return (struct flows_lost){ hit, by_packets, fminf(by_packets, hit),
+			hit - fminf(by_packets, hit) };
+	}
 	return (struct flows_lost){ (float)row->flows_dead + partial,
-		fminf(fmaxf(by_packets, silent), silent + partial) };
+		fminf(fmaxf(by_packets, silent), silent + partial), silent, partial };
 }
 
 /* Flows that are lost whole, or much in one row, are seen in a second: no slow loss. */
@@ -115,6 +116,8 @@ localise_map_row(struct localise_map *map, struct localise_way *way,
 	seen->dead += row->flows_dead;
 	seen->hit += flows.hit;
 	seen->gone += flows.gone;
+	seen->silent += flows.silent;
+	seen->partial += flows.partial;
 	if (covered_ns > 0)
 		way->rate +=
 		    (double)row->sent * (double)RM_NS_PER_S / (double)covered_ns;
@@ -174,10 +177,8 @@ add_seen(const struct localise_counts_seen *seen, bool newest, struct localise_s
 	sum->hit += (double)seen->hit;
 }
 
-/* Of the newest set of rows, or of the one before; NULL: it is in none, or an old one.
- */
-static const struct localise_counts_seen *
-fresh_row(const struct localise_way *way, uint32_t age, rm_mono_t now)
+const struct localise_counts_seen *
+localise_way_row(const struct localise_way *way, uint32_t age, rm_mono_t now)
 {
 	const uint32_t frame = way->rack->frame - age;
 	const struct localise_counts_seen *seen = &way->seen[frame & 1];
@@ -211,7 +212,8 @@ add_frames(const struct localise_map *map, const struct localise_way *way,
 		return;
 	}
 	for (uint32_t age = 0; age < frames; age++) {
-		const struct localise_counts_seen *seen = fresh_row(way, age, now);
+		const struct localise_counts_seen *seen =
+		    localise_way_row(way, age, now);
 
 		if (seen == NULL)
 			continue;
@@ -258,42 +260,4 @@ localise_way_recent(const struct localise_map *map, const struct localise_way *w
     rm_mono_t now, struct localise_sum *sum)
 {
 	add_frames(map, way, now, 2, sum);
-}
-
-static double
-lost_on_the_way_out(const struct localise_counts_seen *seen)
-{
-	return (double)seen->forward + seen->unknown;
-}
-
-bool
-localise_way_lost_by(const struct localise_way *way, rm_mono_t now, rm_wall_t *ret)
-{
-	bool lost = false;
-
-	for (uint32_t age = 0; age < 2; age++) {
-		const struct localise_counts_seen *seen = fresh_row(way, age, now);
-
-		if (seen == NULL || lost_on_the_way_out(seen) < MIN_LOST)
-			continue;
-		*ret = way->rack->frame_end[seen->frame & 1];
-		lost = true;
-	}
-	return lost;
-}
-
-bool
-localise_way_passes(const struct localise_way *way, rm_mono_t now, rm_wall_t since)
-{
-	const struct localise_counts_seen *seen = fresh_row(way, 0, now);
-	double passed;
-
-	/* What lost something counts but one second; but for the first such row. */
-	if (seen == NULL || lost_on_the_way_out(seen) < 1 ||
-	    seen->all > seen->sent + 0.5F)
-		return false;
-	passed = (double)seen->sent - lost_on_the_way_out(seen);
-	return passed >= 1 && passed >= PASSING_SHARE * (double)seen->sent &&
-	       way->rack->frame_end[seen->frame & 1].ns - RM_NS_PER_S >=
-		   since.ns - SLACK_NS;
 }

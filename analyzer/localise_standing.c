@@ -310,7 +310,7 @@ localise_standings_weigh(struct localise_standings *standings,
 			localise_may_be_one_pair(finding, first->since, now->now)))
 			return;
 	}
-	localise_name(s, now, finding, slow);
+	localise_name(s, now, finding, s->named ? s : first, slow);
 }
 
 void

@@ -244,6 +244,26 @@ swallows(struct fabric *fabric, const struct fabric_fault *f, const struct flow 
 	}
 }
 
+void
+fabric_flows(struct fabric *fabric, const struct fabric_fault *fault, size_t *dead,
+    size_t *alive)
+{
+	struct fabric_fault all = *fault;
+
+	all.share = 1;
+	*dead = *alive = 0;
+	for (size_t i = 0; i < fabric->flow_count; i++) {
+		const struct flow *flow = &fabric->flows[i];
+
+		if (swallows(
+			fabric, fault, flow, flow->src, flow->dst, flow->there, false))
+			++*dead;
+		else if (swallows(fabric, &all, flow, flow->src, flow->dst, flow->there,
+			     false))
+			++*alive;
+	}
+}
+
 static bool
 is_lost(struct fabric *fabric, const struct flow *flow, bool reply)
 {

@@ -65,6 +65,10 @@ int64_t fabric_now(const struct fabric *fabric);
 struct localise *fabric_localise(struct fabric *fabric);
 uint64_t fabric_probes(const struct fabric *fabric);
 uint64_t fabric_lost(const struct fabric *fabric);
+/* Of the flows whose probes cross what the fault is on: how many it swallows whole, and
+ * how many it lets pass. Of all kinds but FABRIC_LOSSY. */
+void fabric_flows(struct fabric *fabric, const struct fabric_fault *fault, size_t *dead,
+    size_t *alive);
 int64_t fabric_judge_ns(const struct fabric *fabric); /* the last judgement's cost */
 
 #endif
