@@ -132,9 +132,8 @@ static void
 note_return(const struct rm_incidents *incidents, struct incident_entry *entry,
     const struct judgement *judgement)
 {
-	if (entry->incident.flaps_since.ns == 0 || !entry->good ||
-	    rm_mono_since(judgement->now, entry->good_since) <
-		incidents->options.resolve_after_ns)
+	if (entry->incident.flaps_since.ns == 0 ||
+	    entry->good_ns < incidents->options.resolve_after_ns)
 		return;
 	entry->incident.returns++;
 	entry->incident.returned = judgement->wall;
@@ -163,6 +162,7 @@ incident_update(struct rm_incidents *incidents, struct incident_entry *entry,
 	mine->evidence.impact = impact;
 	note_return(incidents, entry, judgement);
 	entry->good = false;
+	entry->good_ns = 0;
 	entry->judged = true;
 	if (!changed)
 		return;
@@ -228,21 +228,23 @@ incident_resolve(
 		free(entry);
 }
 
-/* An incident without a verdict now: is there evidence that its part works? */
+/*
+ * An incident without a verdict now: is there evidence that its part works? A moment of
+ * which nothing is known neither counts nor begins the wait afresh: on a host that
+ * stands still again and again an incident would never end.
+ */
 static bool
 has_recovered(const struct rm_incidents *incidents, struct incident_entry *entry,
     enum rm_health health, rm_mono_t now)
 {
-	if (health != RM_HEALTH_GOOD) {
-		entry->good = false;
-		return false;
-	}
-	if (!entry->good) {
-		entry->good = true;
-		entry->good_since = now;
-	}
-	return rm_mono_since(now, entry->good_since) >=
-	       incident_resolve_after_ns(incidents, &entry->incident);
+	if (health == RM_HEALTH_BAD)
+		entry->good_ns = 0;
+	else if (health == RM_HEALTH_GOOD && entry->good)
+		entry->good_ns += rm_mono_since(now, entry->good_at);
+	entry->good = health == RM_HEALTH_GOOD;
+	entry->good_at = now;
+	return entry->good &&
+	       entry->good_ns >= incident_resolve_after_ns(incidents, &entry->incident);
 }
 
 void

@@ -12,8 +12,9 @@
 struct incident_entry {
 	struct rm_incident incident;
 	double announced_confidence;
-	bool good; /* since good_since, without interruption */
-	rm_mono_t good_since;
+	bool good; /* when it was last judged, at good_at */
+	rm_mono_t good_at;
+	int64_t good_ns; /* in all, since the last sign of its fault */
 	rm_mono_t resolved;
 	bool judged;    /* has its verdict of this judgement */
 	bool held;      /* the other one of our pair ends it, see incident_adopt */

@@ -170,8 +170,33 @@ silence_never_resolves(void **state)
 	assert_int_equal(rm_incidents_open(rack->incidents), 1);
 }
 
+/* 1 s of each round is known to be good: five judgements, and four steps between them.
+ */
 static void
-only_uninterrupted_health_resolves(void **state)
+moments_of_which_nothing_is_known_neither_resolve_nor_begin_the_wait_afresh(
+    void **state)
+{
+	struct rack *rack = *state;
+	const struct rm_verdict verdict = verdict_on("h1/r0", RM_KIND_RNIC_DOWN);
+
+	judge(rack, &verdict, 1);
+	rack->health = RM_HEALTH_UNKNOWN;
+	for (int i = 0; i < 100; i++)
+		judge(rack, NULL, 0);
+	assert_int_equal(rack->resolved, 0);
+	for (int round = 0; round < 2; round++) {
+		assert_int_equal(rack->resolved, 0);
+		rack->health = RM_HEALTH_GOOD;
+		for (int i = 0; i < 5; i++)
+			judge(rack, NULL, 0);
+		rack->health = RM_HEALTH_UNKNOWN;
+		judge(rack, NULL, 0);
+	}
+	assert_int_equal(rack->resolved, 1);
+}
+
+static void
+only_health_since_the_last_sign_of_the_fault_resolves(void **state)
 {
 	struct rack *rack = *state;
 	const struct rm_verdict verdict = verdict_on("h1/r0", RM_KIND_RNIC_DOWN);
@@ -181,7 +206,7 @@ only_uninterrupted_health_resolves(void **state)
 		rack->health = RM_HEALTH_GOOD;
 		for (int i = 0; i < 8; i++) /* 1.75 s */
 			judge(rack, NULL, 0);
-		rack->health = RM_HEALTH_UNKNOWN;
+		rack->health = RM_HEALTH_BAD;
 		judge(rack, NULL, 0);
 	}
 	assert_int_equal(rack->resolved, 0);
@@ -405,7 +430,9 @@ main(void)
 		TEST(a_fault_opens_once_and_stays_open_while_it_lasts),
 		TEST(only_changes_that_matter_are_announced),
 		TEST(silence_never_resolves),
-		TEST(only_uninterrupted_health_resolves),
+		TEST(only_health_since_the_last_sign_of_the_fault_resolves),
+		TEST(
+		    moments_of_which_nothing_is_known_neither_resolve_nor_begin_the_wait_afresh),
 		TEST(a_verdict_during_recovery_starts_the_wait_afresh),
 		TEST(a_part_that_comes_back_is_counted_and_gets_a_new_id),
 		TEST(a_part_that_comes_and_goes_is_one_incident_with_its_rate),
