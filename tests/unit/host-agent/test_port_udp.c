@@ -106,10 +106,22 @@ a_failed_send_shifts_no_stamp(void **state)
 	assert_true(port_counts(fixture->near)->stamps_resynced > 0);
 }
 
+/*
+ * The kernel begins to stamp some time after it was asked to, by a worker of its own: a
+ * packet that came earlier has our own stamp, and another one is sent.
+ */
 static bool
-one_arrival(struct probe_fixture *fixture)
+one_stamped_arrival(struct probe_fixture *fixture)
 {
-	return seen.arrivals > 0;
+	static unsigned answered;
+
+	if (seen.arrivals > 0 && seen.last.source == WIRE_STAMP_KERNEL)
+		return true;
+	if (seen.arrivals != answered) {
+		answered = seen.arrivals;
+		send_one(fixture->near, "127.0.0.2", 40007, 1, 100);
+	}
+	return false;
 }
 
 static void
@@ -121,7 +133,7 @@ a_packet_arrives_with_class_ttl_and_time(void **state)
 		skip();
 	listen_to(fixture->far, PORT_REFLECTOR);
 	assert_int_equal(send_one(fixture->near, "127.0.0.2", 40007, 1, 100), 0);
-	probe_fixture_run(fixture, one_arrival);
+	probe_fixture_run(fixture, one_stamped_arrival);
 	assert_int_equal(seen.last.len, 144);
 	assert_int_equal(seen.last.from.port, 40007);
 	assert_int_equal(seen.last.local_port, FIXTURE_REFLECTOR_PORT);
