@@ -95,6 +95,17 @@ DEFECTS = [
         "		ingest->counts.raw.windowed++;\n",
         "",
     ),
+    Defect(
+        "a link is called dead after four lost probes of one second",
+        "unit",
+        "analyzer/localise_naming.c",
+        "	if (passed->passage == LOCALISE_UNDECIDED)\n"
+        "		passed->passage =\n"
+        "		    passed->dead >= 1 || (passed->window_ns == 0 &&\n",
+        "	if (passed->passage <= LOCALISE_CLOSED)\n"
+        "		passed->passage =\n"
+        "		    passed->dead < 0 || (passed->window_ns >= 0 &&\n",
+    ),
 ]
 
 

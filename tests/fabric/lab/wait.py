@@ -8,10 +8,10 @@ import os
 import select
 import time
 
-from .machine import lost
+from .machine import VIRTUAL, lost
 
 PATIENCE_S = 60
-VIRTUAL = os.environ.get("RACKMESH_CLOCK") == "virtual"
+EMULATED_EVERY_S = 0.1  # questions are dear there
 FULL = os.environ.get("RACKMESH_FULL") == "1" or os.environ.get("RACKMESH_SOAK") == "1"
 
 
@@ -43,6 +43,7 @@ def until(what, seconds, check, processes=(), every=0.02):
     Between two questions it waits on the processes, so that it ends at once when one
     of them dies. check may raise OSError, which means "not yet"."""
     seconds = patience(seconds)
+    every = max(every, EMULATED_EVERY_S) if VIRTUAL else every
     deadline = time.monotonic() + seconds
     poller = select.poll()
     for process in processes:
