@@ -3,13 +3,12 @@
  *
  * A verdict on a part that has no open incident opens one; later ones update it;
  * it resolves only after positive evidence that the part works, for
- * resolve_after_ns in all since the last sign of the fault: silence is never health, and
- * does not count. A part that comes
- * back for the second time within RM_INCIDENT_FLAP_NS comes and goes: that is one
- * incident, which counts its returns and lasts until the part was good for
- * RM_INCIDENT_CALM_NS. An incident of
- * "A or B" goes on under that name when a verdict can tell that it was A, and the
- * other way round: one fault is one incident.
+ * resolve_after_ns in all since the last sign of the fault: silence is never health,
+ * and does not count. A part that comes back for the second time within
+ * RM_INCIDENT_FLAP_NS comes and goes: that is one incident, which counts its returns
+ * and lasts until the part was good for RM_INCIDENT_CALM_NS. An incident of "A or B"
+ * goes on under that name when a verdict can tell that it was A, and the other way
+ * round: one fault is one incident.
  */
 #ifndef RACKMESH_FABRIC_INCIDENT_H
 #define RACKMESH_FABRIC_INCIDENT_H

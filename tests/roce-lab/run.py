@@ -220,12 +220,15 @@ def run_abreast(names, asked):
         stream = io.StringIO()
         return Group(name, known_groups()[name], asked, stream).run(), stream.getvalue()
 
-    with concurrent.futures.ThreadPoolExecutor(asked.jobs) as pool:
-        every = []
+    pool = concurrent.futures.ThreadPoolExecutor(asked.jobs)
+    every = []
+    try:
         for each in concurrent.futures.as_completed([pool.submit(run, name) for name in names]):
             well, said = each.result()
             print(said, flush=True)
             every.append(well)
+    except KeyboardInterrupt:
+        os._exit(130)  # the machines go with us
     return every
 
 
