@@ -1,11 +1,13 @@
 #!/usr/bin/python3
 """Does the gate still bite? Puts one defect at a time into a copy of the tree, and runs the
-level that should see it. A defect that its level does not see is an error.
+level that should see it. A defect that its level does not see is an error, and so is a level
+that fails without a defect.
 
 usage: run.py [NAME...]     by default all; the copy is build/mutations/tree"""
 
 import dataclasses
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -129,14 +131,20 @@ def build(level, log):
     return run("ninja", "-C", RELEASE, "lab_programs", log=log)
 
 
-def is_seen(level, log):
-    """Whether the level fails."""
+def failed_tests(level, log):
+    """The level's run: the tests that failed, or None if it is well."""
     if level == "unit":
         words = ("ctest", "--test-dir", UNIT, "-L", "unit", "-j", "8", "--stop-on-failure")
-        return run(*words, log=log) != 0
-    lab = TREE / "tests" / "roce-lab" / "run.py"
-    words = (lab, "--build", RELEASE, "--clock", "virtual", "--reports", PLACE, level)
-    return run(*words, log=log) != 0
+        pattern = r"^\t *\d+ - (\S+) \("
+    else:
+        lab = TREE / "tests" / "roce-lab" / "run.py"
+        words = (lab, "--build", RELEASE, "--clock", "virtual", "--reports", PLACE, level)
+        pattern = r"^FAILED \S+::(\S+)"
+    start = log.stat().st_size if log.exists() else 0
+    if run(*words, log=log) == 0:
+        return None
+    said = log.read_bytes()[start:].decode(errors="replace")
+    return re.findall(pattern, said, re.MULTILINE)
 
 
 def make_copy():
@@ -162,29 +170,49 @@ def make_copy():
             sys.exit(f"the build failed; see {log}")
 
 
+def row(name, level, word, started, tests=()):
+    seconds = time.monotonic() - started
+    print(f"{name:48} {level:14} {word:14} {seconds:5.0f} s  {' '.join(tests)}", flush=True)
+
+
+def try_without(levels):
+    """How many of them fail of themselves."""
+    failing = 0
+    for i, level in enumerate(sorted(levels)):
+        log, started = PLACE / f"without-{i}.log", time.monotonic()
+        log.unlink(missing_ok=True)
+        tests = failed_tests(level, log)
+        row("no defect", level, "well" if tests is None else "FAILS", started, tests or ())
+        failing += tests is not None
+    return failing
+
+
+def try_defect(defect, log):
+    """Whether its level sees it, by a test that it names."""
+    started = time.monotonic()
+    log.unlink(missing_ok=True)
+    take_out = put_in(defect)
+    try:
+        broken = build(defect.level, log)
+        tests = None if broken else failed_tests(defect.level, log)
+    finally:
+        take_out()
+    row(defect.name, defect.level,
+        "does not build" if broken else "red" if tests else "NOT SEEN", started, tests or ())
+    return bool(tests)
+
+
 def main(names):
-    unknown = [name for name in names if name not in {each.name for each in DEFECTS}]
-    if unknown:
-        sys.exit(f"no such defect: {unknown[0]}; there are: {[each.name for each in DEFECTS]}")
+    known = [each.name for each in DEFECTS]
+    for name in names:
+        if name not in known:
+            sys.exit(f"no such defect: {name}; there are: {', '.join(known)}")
     PLACE.mkdir(parents=True, exist_ok=True)
     make_copy()
-    missed = 0
-    for i, defect in enumerate(DEFECTS):
-        if names and defect.name not in names:
-            continue
-        log, started = PLACE / f"{i + 1}.log", time.monotonic()
-        log.unlink(missing_ok=True)
-        take_out = put_in(defect)
-        try:
-            broken = build(defect.level, log)
-            seen = not broken and is_seen(defect.level, log)
-        finally:
-            take_out()
-        missed += not seen
-        word = "does not build" if broken else "red" if seen else "NOT SEEN"
-        print(f"{defect.name:48} {defect.level:16} {word:16}"
-              f" {time.monotonic() - started:5.0f} s", flush=True)
-    return 1 if missed else 0
+    asked = [each for each in DEFECTS if not names or each.name in names]
+    failing = try_without({each.level for each in asked})
+    missed = sum(not try_defect(each, PLACE / f"{known.index(each.name)}.log") for each in asked)
+    return 1 if failing or missed else 0
 
 
 if __name__ == "__main__":
