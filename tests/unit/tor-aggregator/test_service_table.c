@@ -218,7 +218,7 @@ hosts_come_by_name(void **state)
 static void
 texts_are_cut_and_print(void **state)
 {
-	char longer[2 * SERVICE_NAME_BYTES];
+	char longer[2 * SERVICE_NAME_BYTES] = { 0 };
 	struct wire_service_flow flow = flow_of(1, longer);
 	struct world *w = *state;
 
