@@ -9,9 +9,8 @@
 #define MIN_DEAD 4        /* flows, when all racks have told */
 #define MIN_DEAD_SOON 8   /* before that */
 #define MIN_IMPLIED 2     /* probes that a quiet rack must have sent */
-#define STRAY_SHARE                                                       \
-	0.05 /* of the flows: they take another way than their trace says \
-	      */
+/* Of the flows: they take another way than their trace says. */
+#define STRAY_SHARE 0.05
 
 /* Its second began after the first losses. */
 static bool
