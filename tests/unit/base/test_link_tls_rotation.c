@@ -9,6 +9,7 @@
 #include "rackmesh/base/dialer.h"
 #include "rackmesh/base/listener.h"
 #include "tests/support/tls_fixture.h"
+#include "tests/support/trials.h"
 
 #define ROTATIONS 200
 #define ROTATIONS_SOAK 1000
@@ -22,7 +23,8 @@ struct lane {
 static unsigned
 rotations(void)
 {
-	return getenv("RACKMESH_SOAK") != NULL ? ROTATIONS_SOAK : ROTATIONS;
+	return trials_are_asked_for("RACKMESH_SOAK") ? ROTATIONS_SOAK
+						     : trials_of(ROTATIONS);
 }
 
 static void
