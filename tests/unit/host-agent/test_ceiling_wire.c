@@ -78,11 +78,12 @@ onlooker_run(void *arg)
 			.msg_iovlen = 1,
 			.msg_control = control,
 			.msg_controllen = sizeof(control) };
+		const bool done = o->done; /* all have left: what is left is here */
 		ssize_t n = recvmsg(o->fd, &msg, MSG_TRUNC);
 		struct timespec at = { 0 };
 
-		if (n < 0) { /* nothing came for a while */
-			if (o->done)
+		if (n < 0) { /* nothing came for a while, or we were stopped */
+			if (done && errno == EAGAIN)
 				return NULL;
 			continue;
 		}
