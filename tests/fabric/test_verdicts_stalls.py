@@ -30,8 +30,8 @@ def region(tmp_path_factory):
 def test_nobody_is_blamed_and_a_fault_is_told_afterwards(region, rng, say, name):
     mark = region.mark()
     with of_world(region, PATTERNS[name]) as stalls:
-        region.plain.silence(LASTS_S + PATTERNS[name].still_s, mark[0], lambda alert: (
-            alert.alertname not in VERDICTS))
+        lasts_s = LASTS_S + PATTERNS[name].still_s
+        region.plain.silence(lasts_s, mark[0], lambda alert: alert.alertname not in VERDICTS)
     said = [str(each) for each in region.plain.since(mark[0])]
     assert stalls.times >= FEWEST[name]
 
