@@ -172,6 +172,7 @@ def make_copy():
         (TREE / "build" / name).symlink_to((ROOT / "build" / name).resolve())
     log = PLACE / "build.log"
     sane = ["-DCMAKE_BUILD_TYPE=Debug", "-DRACKMESH_SANITIZE=ON"]
+    sane.append("-DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=gold")
     sane += [f"-DCMAKE_{each}_FLAGS_DEBUG=-O1 -g1" for each in ("C", "CXX")]
     for folder, options in ((UNIT, sane), (RELEASE, ["-DCMAKE_BUILD_TYPE=RelWithDebInfo"])):
         if run("cmake", "-S", TREE, "-B", folder, "-G", "Ninja", *options, log=log):

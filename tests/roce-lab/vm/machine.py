@@ -52,7 +52,8 @@ def kernel(name):
 
 
 # What is run while time is judged, beside our own programs; and what such load as they run.
-TOOLS = "bash cat env ethtool head ip nft python3 rdma setpriv sh tc unshare"
+TOOLS = "bash cat env ethtool head ip nft /usr/bin/python3 rdma setpriv sh tc unshare"
+PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"  # as guest.sh says
 LIBRARIES = "/usr/lib/x86_64-linux-gnu"
 LOADED_LATER = (
     f"{LIBRARIES}/libibverbs/*",
@@ -83,7 +84,8 @@ def read_from_memory(build):
     The host's files are asked for over 9p, each open and each link anew, however much of
     their content is cached; and time jumps meanwhile where it is virtual. The root is an
     overlay in memory: a new time of access copies a file there."""
-    found = [*map(shutil.which, TOOLS.split()), *map(str, programs(build))]
+    tools = (shutil.which(each, path=PATH) for each in TOOLS.split())
+    found = [*filter(None, tools), *map(str, programs(build))]
     loaded = subprocess.run(["ldd", *found], capture_output=True, text=True).stdout
     later = [each for pattern in LOADED_LATER for each in glob.glob(pattern)]
     files = {
