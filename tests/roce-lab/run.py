@@ -5,8 +5,8 @@ usage: run.py [--clock host|virtual] [--jobs N] [--kernel usual|backports] [GROU
 
 A group is a file test_<group>.py here, or machine: tests of the machine itself, from
 outside; or fabric-smoke: the smoke of tests/fabric, in this kernel. These have to be asked
-for: every-kernel: tests of all files that are marked so; verdicts-<what>: that file of
-tests/fabric. They are made for a virtual clock. A group whose machine panics or hangs fails
+for: every-kernel: tests of all files that are marked so; verdicts-<what>: such a file here or
+in tests/fabric, with a virtual clock; verdicts: all of them but verdicts-stalls. A group whose machine panics or hangs fails
 by its own name. Its logs and its console stay in build/roce-lab/out/<group>/."""
 
 import argparse
@@ -31,6 +31,8 @@ SECONDS = {"host": 900, "virtual": 3600}  # patience: a starved host takes four 
 TAIL = 15  # lines
 STARVED_MS = 1000  # in all
 LOCK_UPS = 2
+STALLS = "verdicts-stalls"
+LONG = ("verdicts-rack", "verdicts-between")
 PYTEST = (
     "PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 /usr/bin/python3 -m pytest -p no:cacheprovider -v -rs"
     " --durations=0 --durations-min=1"
@@ -41,9 +43,14 @@ def name_of(path):
     return path.stem.removeprefix("test_").replace("_", "-")
 
 
+def verdict_files():
+    return [path for place in (FABRIC, HERE) for path in place.glob("test_verdicts_*.py")]
+
+
 def usual_groups():
     """{name: what pytest is to run}, in the order of running."""
-    found = {name_of(path): f"{path}" for path in sorted(HERE.glob("test_*.py"))}
+    files = [path for path in sorted(HERE.glob("test_*.py")) if path not in verdict_files()]
+    found = {name_of(path): f"{path}" for path in files}
     return {
         "machine": f"--noconftest {HERE / 'vm'}",
         **found,
@@ -54,15 +61,23 @@ def usual_groups():
 def other_groups():
     """Those that have to be asked for."""
     files = " ".join(map(str, sorted(HERE.glob("test_*.py"))))
-    verdicts = sorted(FABRIC.glob("test_verdicts_*.py"))
     return {
         "every-kernel": f"-m every_kernel {files}",
-        **{name_of(path): f"{path}" for path in verdicts},
+        **{name_of(path): f"{path}" for path in verdict_files()},
     }
 
 
 def known_groups():
     return {**usual_groups(), **other_groups()}
+
+
+def asked_groups(words):
+    """The long ones first: the others share what is left of them."""
+    names = []
+    for word in words:
+        every = sorted(map(name_of, verdict_files()), key=lambda name: name not in LONG)
+        names += [each for each in every if each != STALLS] if word == "verdicts" else [word]
+    return names or list(usual_groups())
 
 
 def warm_line(what, build):
@@ -125,6 +140,7 @@ class Group:
                 f"\nRoCE lab, {self.name}: FAILED in a machine that stood still for {still_ms}"
                 " ms in all, as its daemons say. Once more:"
             )
+            self._tried_again()
             self.machine = self._machine(self.machine.out)
             status, wrong = self._try(line)
         seconds = time.monotonic() - started
@@ -154,13 +170,19 @@ class Group:
                 return self._run(line)
             except Lost as lost:
                 console = self.machine.console.read_text(errors="replace")
-                if "soft lockup" not in console:
+                if "soft lockup" not in console or self.asked.clock == "virtual":
                     raise
                 kept = self.machine.out.with_name(f"{self.name}.locked-up")
                 kept.write_text(console)
                 self._print(f"\n{self.name}: it locked up ({lost}); see {kept}. Once more:")
+                self._tried_again()
                 self.machine = self._machine(self.machine.out)
         return self._run(line)
+
+    def _tried_again(self):
+        """For tests/support/count.py, which says so at the end."""
+        with (self.asked.reports / "tried-again.txt").open("a") as list_of_names:
+            list_of_names.write(f"{self.name}\n")
 
     def _stood_still_ms(self):
         """For how long in all a daemon was not run, by its own log: emulation on a machine that
@@ -234,15 +256,16 @@ def run_abreast(names, asked):
 
 def main():
     asked = arguments()
-    known = known_groups()
-    for name in asked.groups:
+    known, names = known_groups(), asked_groups(asked.groups)
+    for name in names:
         if name not in known:
-            sys.exit(f"run.py: no group {name}; there are: {', '.join(known)}")
+            sys.exit(f"run.py: no group {name}; there are: verdicts, {', '.join(known)}")
+        if name.startswith("verdicts-") and asked.clock != "virtual":
+            sys.exit(f"run.py: {name} judges seconds of a virtual clock: --clock virtual")
     os.environ["RACKMESH_BUILD"] = str(asked.build.resolve())
     os.environ["RACKMESH_LAB_KERNEL"] = str(kernel(asked.kernel))
     os.environ["RACKMESH_ENGINES"] = str(asked.engines.resolve())
     asked.reports.mkdir(parents=True, exist_ok=True)
-    names = asked.groups or list(usual_groups())
     if asked.jobs > 1:
         every = run_abreast(names, asked)
     else:

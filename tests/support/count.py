@@ -87,8 +87,10 @@ def main():
     if lost and not failures:  # it came to no test
         failures += lost
         totals["failed"] += len(lost)
+    elsewhere = reports / "tried-again.txt"
+    retried += elsewhere.read_text().split() if elsewhere.exists() else []
     print(f"  tried again: {', '.join(retried) or 'none'}")
-    for name in failures:
+    for name in dict.fromkeys([*failures, *lost]):
         print(f"  FAILED: {name}")
     print(", ".join(f"{totals[k]} {k}" for k in WORDS))
     return 1 if totals["failed"] or not totals["passed"] else 0
