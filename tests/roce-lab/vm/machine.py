@@ -21,6 +21,7 @@ import time
 from . import initramfs
 
 LAB = pathlib.Path(__file__).resolve().parents[3] / "build" / "roce-lab"
+SUPPORT = pathlib.Path(__file__).resolve().parents[2] / "support"
 GUEST = pathlib.Path(__file__).with_name("guest.sh")
 MEMORY_MB = 2048
 CLOCKS = {
@@ -52,14 +53,25 @@ def kernel(name):
 
 
 # What is run while time is judged, beside our own programs; and what such load as they run.
-TOOLS = "bash cat env ethtool head ip nft /usr/bin/python3 rdma setpriv sh tc unshare"
+TOOLS = "bash cat env ethtool head ip nft /usr/bin/python3 rdma rping setpriv sh tc unshare"
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"  # as guest.sh says
 LIBRARIES = "/usr/lib/x86_64-linux-gnu"
 LOADED_LATER = (
     f"{LIBRARIES}/libibverbs/*",
     f"{LIBRARIES}/ossl-modules/*",
+    f"{LIBRARIES}/gconv/gconv-modules.cache",
     "/usr/lib/locale/C.utf8/*",
     "/usr/lib/ssl/*",
+    "/usr/share/zoneinfo/Etc/UTC",
+    # tests/support/confine.py, which starts every daemon
+    f"{SUPPORT}/confine.py",
+    f"{SUPPORT.parents[1]}/*/*.service",
+    f"{LIBRARIES}/libseccomp.so.2",
+    f"{LIBRARIES}/libffi.so.8",
+    "/usr/lib/python3.*/lib-dynload/_ctypes.*",
+    "/usr/lib/python3.*/__pycache__/*",
+    "/usr/lib/python3.*/ctypes/__pycache__/*",
+    "/usr/lib/python3.*/encodings/__pycache__/*",
 )
 DEBIAN_LINKS = ("/bin", "/sbin", "/lib", "/lib64")
 
@@ -100,7 +112,7 @@ def read_from_memory(build):
 
 def warm_programs(build):
     """A shell line that runs once every program that will be run while time is judged."""
-    run = "".join(f"{each} --help; " for each in programs(build))
+    run = "".join(f"{shlex.quote(str(each))} --help; " for each in programs(build))
     return (
         f"{read_from_memory(build)}; {run}"
         "ip netns add warm; ip netns exec warm setpriv --pdeathsig KILL -- ip link;"
