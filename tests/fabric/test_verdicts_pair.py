@@ -7,6 +7,7 @@ import time
 import pytest
 
 from lab.faults import RnicDead
+from lab.innocents import accused
 from lab.pairs import PairWorld, second_of
 from lab.rackmesh import aggregator_of
 from lab.story import live_through
@@ -40,7 +41,7 @@ def told(world, fault, mark):
 def test_the_second_takes_over_and_the_fault_stays_one(pair, rng, say):
     first, second = aggregator_of("tor1"), second_of("tor1")
     until("the first one speaks", SEES_S, lambda: speaks(pair, first))
-    mark = pair.mark()
+    mark, began = pair.mark(), time.monotonic()
     fault = RnicDead(pair.lab, pair.rnic("h3/r0"))
     fault.begin()
     alert = pair.plain.wait_for(fault.fires, SEES_S, mark[0], str(fault))
@@ -58,6 +59,8 @@ def test_the_second_takes_over_and_the_fault_stays_one(pair, rng, say):
     say(f"told after {alert.at - fault.at:.2f} s; taken over after {took:.2f} s; {states}")
     assert states == ["firing", "resolved"]
     assert len(labels) == 1
+    others = accused(pair.plain.since(mark[0]), began, fault.names)
+    assert not [each for each in others if first not in each], others
 
     another = live_through(pair, RnicDead(pair.lab, pair.rnic("h1/r0")), rng, fires_s=DEAD_S)
     say(f"the second one alone: a dead RNIC is told after {another.plain:.2f} s")
