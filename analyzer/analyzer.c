@@ -74,6 +74,16 @@ introduce_sites(struct analyzer *analyzer)
 static int
 start_history(struct analyzer *analyzer)
 {
+	const struct analyzer_config *config = analyzer->config;
+	struct history_options options = {
+		.loop = analyzer->loop,
+		.worker = analyzer->worker,
+		.analyzer = config->name,
+		.state_folder = config->state_folder,
+		.files_folder = config->history_folder,
+		.files_max_bytes = config->history_max_bytes,
+		.influx = &config->influx,
+	};
 	struct history_callbacks callbacks;
 	struct rm_why why = { 0 };
 	int r;
@@ -84,8 +94,8 @@ start_history(struct analyzer *analyzer)
 	if (r < 0)
 		return r;
 	analyzer_history_callbacks(analyzer, &callbacks);
-	r = history_new(analyzer->loop, analyzer->worker, analyzer->http,
-	    analyzer->config, &callbacks, &analyzer->history, &why);
+	options.http = analyzer->http;
+	r = history_new(&options, &callbacks, &analyzer->history, &why);
 	if (r < 0)
 		rm_log_error(0, "%s", why.text);
 	return r;

@@ -119,7 +119,7 @@ check_urls(const struct analyzer_config *config, const char *option,
 static int
 check_influx(const struct analyzer_config *config, struct rm_why *why)
 {
-	const struct analyzer_influx_config *influx = &config->influx;
+	const struct influx_config *influx = &config->influx;
 
 	if (influx->url[0] != '\0' && !is_url(influx->url))
 		return rm_config_refuse(config->path, why,

@@ -7,23 +7,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analyzer/influx_config.h"
 #include "rackmesh/base/config.h"
 #include "rackmesh/base/credentials.h"
 #include "rackmesh/base/http_site.h"
 #include "rackmesh/fabric/http_places.h"
 
 /* Strings are never NULL after a load unless said otherwise. */
-struct analyzer_influx_config {
-	char *url; /* base, "http://127.0.0.1:8086"; "": history goes into files */
-	uint64_t version; /* 1: /write, 2: /api/v2/write */
-	char *database, *retention_policy, *incident_retention_policy;
-	char *org, *bucket;
-	char *token_file, *user, *password_file; /* "": none */
-	struct rm_http_site site;                /* its TLS; nothing else of it */
-	uint64_t batch_points, batch_ms, timeout_ms;
-	uint64_t spool_bytes, incident_spool_bytes; /* also without a url */
-};
-
 struct analyzer_config {
 	const char *path; /* of the file; borrowed; NULL: none */
 	char *name;       /* the host's own name when not given */
@@ -37,7 +27,7 @@ struct analyzer_config {
 	char *state_folder; /* "": nothing is kept */
 	struct rm_list alertmanagers, webhooks;
 	struct rm_http_site alerts; /* how both are met */
-	struct analyzer_influx_config influx;
+	struct influx_config influx;
 	char *history_folder; /* "": none, without influx.url nothing is kept then */
 	uint64_t history_max_bytes;
 	bool first;

@@ -75,11 +75,24 @@ is_explained(
 int
 analyzer_region_get(struct analyzer *analyzer, const char *name, struct region **ret)
 {
-	const struct region_place place = {
+	const struct analyzer_config *config = analyzer->config;
+	const struct region_options options = {
 		.loop = analyzer->loop,
 		.worker = analyzer->worker,
 		.http = analyzer->http,
-		.config = analyzer->config,
+		.analyzer = config->name,
+		.state_folder = config->state_folder,
+		.record_folder = config->record_folder,
+		.record_max_bytes = config->record_max_mib << 20,
+		.row_interval_ns = (int64_t)config->row_interval_s * RM_NS_PER_S,
+		.resolve_after_ns = (int64_t)config->resolve_after_ms * RM_NS_PER_MS,
+		.blind_grace_ns = (int64_t)config->blind_grace_ms * RM_NS_PER_MS,
+		.blind_start_ns = (int64_t)config->blind_start_ms * RM_NS_PER_MS,
+		.alertmanagers = config->alertmanagers.items,
+		.alertmanager_count = config->alertmanagers.count,
+		.webhooks = config->webhooks.items,
+		.webhook_count = config->webhooks.count,
+		.first = config->first,
 	};
 	const struct region_callbacks callbacks = {
 		.on_incident = on_own_incident,
@@ -95,7 +108,7 @@ analyzer_region_get(struct analyzer *analyzer, const char *name, struct region *
 		analyzer->counts.refused_regions++;
 		return -ENOBUFS;
 	}
-	r = region_new(&place, name, &callbacks, ret);
+	r = region_new(&options, name, &callbacks, ret);
 	if (r < 0) {
 		rm_log_error(r, "cannot watch region %s", name);
 		return r;

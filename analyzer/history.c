@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/analyzer_config.h"
 #include "analyzer/history_batch.h"
 #include "analyzer/history_files.h"
 #include "analyzer/history_points.h"
 #include "analyzer/influx.h"
+#include "analyzer/influx_config.h"
 #include "rackmesh/base/loop.h"
 #include "rackmesh/base/random.h"
 #include "rackmesh/base/spool.h"
@@ -173,65 +173,63 @@ history_on_done(enum wire_lane name, void *arg)
 }
 
 static int
-lane_init(struct lane *lane, struct rm_loop *loop, struct rm_worker *worker,
-    const struct analyzer_config *config, struct rm_why *why)
+lane_init(struct lane *lane, const struct history_options *history, struct rm_why *why)
 {
 	const struct rm_spool_callbacks callbacks = { lane_on_durable, lane_on_fetched,
 		lane };
 	bool incidents = lane->lane == WIRE_LANE_INCIDENT;
 	char folder[2048];
 	const struct rm_spool_options options = {
-		.folder = config->state_folder[0] != '\0' ? folder : NULL,
-		.max_bytes = incidents ? config->influx.incident_spool_bytes
-				       : config->influx.spool_bytes,
+		.folder = history->state_folder[0] != '\0' ? folder : NULL,
+		.max_bytes = incidents ? history->influx->incident_spool_bytes
+				       : history->influx->spool_bytes,
 		.identity = rm_random_u64(),
 	};
 
-	if (snprintf(folder, sizeof(folder), "%s/%s", config->state_folder,
+	if (snprintf(folder, sizeof(folder), "%s/%s", history->state_folder,
 		incidents ? "spool-incidents" : "spool-summaries") >=
 	    (int)sizeof(folder))
 		return rm_why(
-		    why, -ENAMETOOLONG, "%s is too long a name", config->state_folder);
-	if (rm_timer_new(loop, lane_on_timer, lane, &lane->timer) < 0)
+		    why, -ENAMETOOLONG, "%s is too long a name", history->state_folder);
+	if (rm_timer_new(history->loop, lane_on_timer, lane, &lane->timer) < 0)
 		return rm_why(why, -ENOMEM, "out of memory");
-	return rm_spool_new(loop, worker, &options, &callbacks, &lane->spool, why);
+	return rm_spool_new(
+	    history->loop, history->worker, &options, &callbacks, &lane->spool, why);
 }
 
 static int
-history_open(struct history *history, struct rm_loop *loop, struct rm_worker *worker,
-    struct rm_http_client *http, const struct analyzer_config *config,
-    struct rm_why *why)
+history_open(
+    struct history *history, const struct history_options *options, struct rm_why *why)
 {
-	const struct influx_options influx = { .loop = loop,
-		.worker = worker,
-		.http = http,
-		.config = &config->influx,
+	const struct influx_options influx = { .loop = options->loop,
+		.worker = options->worker,
+		.http = options->http,
+		.config = options->influx,
 		.counts = &history->counts,
 		.on_done = history_on_done,
 		.arg = history };
-	const struct history_files_options files = { .loop = loop,
-		.worker = worker,
-		.folder = config->history_folder,
-		.max_bytes = config->history_max_bytes,
+	const struct history_files_options files = { .loop = options->loop,
+		.worker = options->worker,
+		.folder = options->files_folder,
+		.max_bytes = options->files_max_bytes,
 		.counts = &history->counts,
 		.on_done = history_on_done,
 		.arg = history };
 	int r;
 
-	if (config->influx.url[0] != '\0')
+	if (options->influx->url[0] != '\0')
 		return influx_new(&influx, &history->influx, why);
-	if (config->history_folder[0] == '\0')
+	if (options->files_folder[0] == '\0')
 		return 0;
 	r = history_files_new(&files, &history->files);
 	return r < 0 ? rm_why(why, r, "cannot use the history folder %s: %s",
-			   config->history_folder, strerror(-r))
+			   options->files_folder, strerror(-r))
 		     : 0;
 }
 
 int
-history_new(struct rm_loop *loop, struct rm_worker *worker, struct rm_http_client *http,
-    const struct analyzer_config *config, const struct history_callbacks *callbacks,
-    struct history **ret, struct rm_why *why)
+history_new(const struct history_options *options,
+    const struct history_callbacks *callbacks, struct history **ret, struct rm_why *why)
 {
 	struct history *history = calloc(1, sizeof(*history));
 	int r;
@@ -239,19 +237,19 @@ history_new(struct rm_loop *loop, struct rm_worker *worker, struct rm_http_clien
 	if (history == NULL)
 		return rm_why(why, -ENOMEM, "out of memory");
 	history->callbacks = *callbacks;
-	snprintf(history->analyzer, sizeof(history->analyzer), "%s", config->name);
-	history->batch_points = config->influx.batch_points;
-	history->batch_ns = (int64_t)config->influx.batch_ms * RM_NS_PER_MS;
+	snprintf(history->analyzer, sizeof(history->analyzer), "%s", options->analyzer);
+	history->batch_points = options->influx->batch_points;
+	history->batch_ns = (int64_t)options->influx->batch_ms * RM_NS_PER_MS;
 	history->points = history_points_new();
 	r = history->points == NULL ? rm_why(why, -ENOMEM, "out of memory") : 0;
 	if (r == 0)
-		r = history_open(history, loop, worker, http, config, why);
+		r = history_open(history, options, why);
 	for (int i = FIRST_LANE; r == 0 && i < LANES; i++) {
 		struct lane *lane = &history->lanes[i];
 
 		lane->history = history;
 		lane->lane = (enum wire_lane)i;
-		r = lane_init(lane, loop, worker, config, why);
+		r = lane_init(lane, options, why);
 		if (r == 0) /* what the last life has left */
 			rm_timer_after(lane->timer, 0);
 	}

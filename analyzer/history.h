@@ -16,8 +16,8 @@
 #include "rackmesh/base/why.h"
 #include "schemas/wire.h"
 
-struct analyzer_config;
 struct history;
+struct influx_config;
 struct rm_http_client;
 struct rm_incident;
 struct rm_loop;
@@ -25,6 +25,17 @@ struct rm_metrics;
 struct rm_spool_counts;
 struct rm_worker;
 struct sla_minute;
+
+struct history_options { /* what it points to lives longer than the history */
+	struct rm_loop *loop;
+	struct rm_worker *worker;
+	struct rm_http_client *http;
+	const char *analyzer;     /* our name, a tag of our own findings */
+	const char *state_folder; /* for the spools; "": they are kept in memory */
+	const char *files_folder; /* for points without a database; "": none */
+	uint64_t files_max_bytes; /* of the newest files that are kept */
+	const struct influx_config *influx; /* also sizes of spools and batches */
+};
 
 struct history_callbacks {
 	/* All that history_take and the like have numbered up to and with this is safe.
@@ -42,8 +53,7 @@ struct history_counts {
 	uint64_t config_faults; /* 401, 403, 404: attempts */
 };
 
-int history_new(struct rm_loop *loop, struct rm_worker *worker,
-    struct rm_http_client *http, const struct analyzer_config *config,
+int history_new(const struct history_options *options,
     const struct history_callbacks *callbacks, struct history **ret,
     struct rm_why *why);
 void history_free(struct history *history); /* after the worker */

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/analyzer_config.h"
 #include "analyzer/history.h"
 #include "analyzer/influx_answer.h"
+#include "analyzer/influx_config.h"
 #include "analyzer/influx_gzip.h"
 #include "analyzer/influx_parts.h"
 #include "analyzer/influx_target.h"

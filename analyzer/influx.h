@@ -15,7 +15,7 @@
 #include "rackmesh/base/why.h"
 #include "schemas/wire.h"
 
-struct analyzer_influx_config;
+struct influx_config;
 struct history_counts;
 struct influx;
 struct rm_http_client;
@@ -26,8 +26,8 @@ struct influx_options {
 	struct rm_loop *loop;
 	struct rm_worker *worker;
 	struct rm_http_client *http;
-	const struct analyzer_influx_config *config; /* borrowed */
-	struct history_counts *counts;               /* counted here */
+	const struct influx_config *config; /* borrowed */
+	struct history_counts *counts;      /* counted here */
 	/* The batch of this lane is disposed of. Never from inside influx_send. */
 	void (*on_done)(enum wire_lane lane, void *arg);
 	void *arg;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/analyzer_config.h"
+#include "analyzer/influx_config.h"
 #include "rackmesh/base/file.h"
 
 /* Appends text with all but unreserved characters escaped (RFC 3986). False: no room.
@@ -47,7 +47,7 @@ put_pair(char *url, const char *name, const char *value)
 }
 
 static int
-write_url(const struct analyzer_influx_config *config, const char *policy, char *url)
+write_url(const struct influx_config *config, const char *policy, char *url)
 {
 	bool fits;
 
@@ -78,8 +78,8 @@ read_secret(const char *path, char secret[INFLUX_SECRET_BYTES], struct rm_why *w
 }
 
 int
-influx_target_reread(struct influx_target *target,
-    const struct analyzer_influx_config *config, struct rm_why *why)
+influx_target_reread(struct influx_target *target, const struct influx_config *config,
+    struct rm_why *why)
 {
 	char token[INFLUX_SECRET_BYTES], password[INFLUX_SECRET_BYTES];
 	int r;
@@ -99,8 +99,8 @@ influx_target_reread(struct influx_target *target,
 }
 
 int
-influx_target_init(struct influx_target *target,
-    const struct analyzer_influx_config *config, struct rm_why *why)
+influx_target_init(struct influx_target *target, const struct influx_config *config,
+    struct rm_why *why)
 {
 	int r;
 

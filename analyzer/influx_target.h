@@ -15,7 +15,7 @@
 #define INFLUX_URL_BYTES 4096
 #define INFLUX_SECRET_BYTES 1024
 
-struct analyzer_influx_config;
+struct influx_config;
 
 struct influx_target {
 	/* By lane: rows of summaries, and incidents, have policies of their own. */
@@ -25,10 +25,10 @@ struct influx_target {
 };
 
 /* -ENAMETOOLONG, or what keeps the files of secrets from being read: why. */
-int influx_target_init(struct influx_target *target,
-    const struct analyzer_influx_config *config, struct rm_why *why);
+int influx_target_init(struct influx_target *target, const struct influx_config *config,
+    struct rm_why *why);
 /* On failure the old credentials stay. */
 int influx_target_reread(struct influx_target *target,
-    const struct analyzer_influx_config *config, struct rm_why *why);
+    const struct influx_config *config, struct rm_why *why);
 
 #endif

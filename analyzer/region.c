@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/analyzer_config.h"
 #include "analyzer/blind.h"
 #include "analyzer/concerns.h"
 #include "analyzer/localise.h"
@@ -280,16 +279,16 @@ take_back(struct region *region)
 }
 
 static int
-start_file(struct region *region, const struct region_place *place)
+start_file(struct region *region, const struct region_options *options)
 {
-	const char *folder = place->config->state_folder;
+	const char *folder = options->state_folder;
 	char path[MAX_PATH];
 	int r;
 
 	if (folder[0] == '\0')
 		return 0;
 	snprintf(path, sizeof(path), "%s/incidents-%s.json", folder, region->name);
-	r = rm_incident_file_new(place->worker, path, &region->file);
+	r = rm_incident_file_new(options->worker, path, &region->file);
 	if (r < 0)
 		return r;
 	rm_incident_file_on_write(region->file, rm_alerts_look, region->alerts);
@@ -298,60 +297,59 @@ start_file(struct region *region, const struct region_place *place)
 }
 
 static int
-start_alerts(struct region *region, const struct region_place *place)
+start_alerts(struct region *region, const struct region_options *options)
 {
-	const struct analyzer_config *config = place->config;
-	const struct rm_alert_options options = {
-		.alertmanagers = config->alertmanagers.items,
-		.alertmanager_count = config->alertmanagers.count,
-		.webhooks = config->webhooks.items,
-		.webhook_count = config->webhooks.count,
+	const struct rm_alert_options alerts = {
+		.alertmanagers = options->alertmanagers,
+		.alertmanager_count = options->alertmanager_count,
+		.webhooks = options->webhooks,
+		.webhook_count = options->webhook_count,
 		.region = region->name,
-		.source = config->name,
+		.source = options->analyzer,
 		.on_told = on_told,
 		.arg = region,
 	};
 
-	return rm_alerts_new(place->loop, place->http, &options, &region->alerts);
+	return rm_alerts_new(options->loop, options->http, &alerts, &region->alerts);
 }
 
 /* Without it there is as much to judge by. */
 static void
-start_recording(struct region *region, const struct analyzer_config *config)
+start_recording(struct region *region, const struct region_options *options)
 {
-	const struct recorder_options options = {
-		.folder = config->record_folder,
+	const struct recorder_options recorder = {
+		.folder = options->record_folder,
 		.region = region->name,
-		.max_bytes = config->record_max_mib << 20,
-		.row_interval_ns = (int64_t)config->row_interval_s * RM_NS_PER_S,
+		.max_bytes = options->record_max_bytes,
+		.row_interval_ns = options->row_interval_ns,
 		.now = rm_mono_now(),
 		.wall = rm_wall_now(),
 	};
 	int r = 0;
 
-	if (config->record_folder != NULL && config->record_folder[0] != '\0')
-		r = recorder_new(&options, &region->recorder);
+	if (options->record_folder != NULL && options->record_folder[0] != '\0')
+		r = recorder_new(&recorder, &region->recorder);
 	if (r < 0)
-		rm_log_warn(r, "cannot record in %s", config->record_folder);
+		rm_log_warn(r, "cannot record in %s", options->record_folder);
 }
 
 static int
-start_judging(struct region *region, const struct analyzer_config *config)
+start_judging(struct region *region, const struct region_options *options)
 {
 	const struct localise_options localise = {
 		.region = region->name,
-		.row_interval_ns = (int64_t)config->row_interval_s * RM_NS_PER_S,
+		.row_interval_ns = options->row_interval_ns,
 	};
 	const struct blind_options blind = {
-		.grace_ns = (int64_t)config->blind_grace_ms * RM_NS_PER_MS,
-		.start_ns = (int64_t)config->blind_start_ms * RM_NS_PER_MS,
+		.grace_ns = options->blind_grace_ns,
+		.start_ns = options->blind_start_ns,
 		.state_ns = STATE_ROW_INTERVALS * localise.row_interval_ns,
 		.forget_ns = FORGET_NS,
 	};
 	const struct rm_incident_options incidents = {
 		.max_open = MAX_OPEN,
 		.max_closed = MAX_CLOSED,
-		.resolve_after_ns = (int64_t)config->resolve_after_ms * RM_NS_PER_MS,
+		.resolve_after_ns = options->resolve_after_ns,
 		.id_seed = rm_random_u64(),
 	};
 	int r;
@@ -365,7 +363,7 @@ start_judging(struct region *region, const struct analyzer_config *config)
 }
 
 int
-region_new(const struct region_place *place, const char *name,
+region_new(const struct region_options *options, const char *name,
     const struct region_callbacks *callbacks, struct region **ret)
 {
 	struct region *region = calloc(1, sizeof(*region));
@@ -375,16 +373,15 @@ region_new(const struct region_place *place, const char *name,
 		return -ENOMEM;
 	snprintf(region->name, sizeof(region->name), "%s", name);
 	region->callbacks = *callbacks;
-	region->is_first = place->config->first;
+	region->is_first = options->first;
 	/* Whoever was here before our restart has its time to come. */
-	region->connected = rm_mono_add(
-	    rm_mono_now(), (int64_t)place->config->blind_start_ms * RM_NS_PER_MS);
-	r = start_judging(region, place->config);
-	start_recording(region, place->config);
+	region->connected = rm_mono_add(rm_mono_now(), options->blind_start_ns);
+	r = start_judging(region, options);
+	start_recording(region, options);
 	if (r == 0)
-		r = start_alerts(region, place);
+		r = start_alerts(region, options);
 	if (r == 0)
-		r = start_file(region, place);
+		r = start_file(region, options);
 	if (r < 0) {
 		region_free(region);
 		return r;

@@ -10,12 +10,12 @@
 #define ANALYZER_REGION_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "rackmesh/fabric/incident.h"
 #include "schemas/wire.h"
 
-struct analyzer_config;
 struct localise_counts;
 struct region;
 struct rm_alert_counts;
@@ -33,14 +33,23 @@ struct region_callbacks {
 	    rm_wall_t now, void *arg);
 };
 
-struct region_place { /* all borrowed, and longer than the region's life */
+struct region_options { /* what it points to lives longer than the region */
 	struct rm_loop *loop;
 	struct rm_worker *worker;
 	struct rm_http_client *http;
-	const struct analyzer_config *config;
+	const char *analyzer;      /* our name, in alerts */
+	const char *state_folder;  /* "": open incidents are not kept */
+	const char *record_folder; /* NULL or "": nothing is recorded */
+	uint64_t record_max_bytes;
+	int64_t row_interval_ns; /* of the aggregators */
+	int64_t resolve_after_ns;
+	int64_t blind_grace_ns, blind_start_ns;             /* see blind.h */
+	const char *const *alertmanagers, *const *webhooks; /* URLs */
+	size_t alertmanager_count, webhook_count;
+	bool first; /* we are the one of the region's analyzers that alerts */
 };
 
-int region_new(const struct region_place *place, const char *name,
+int region_new(const struct region_options *options, const char *name,
     const struct region_callbacks *callbacks, struct region **ret);
 void region_free(struct region *region); /* after the worker */
 

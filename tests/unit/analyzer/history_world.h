@@ -177,18 +177,36 @@ on_durable(enum wire_lane lane, uint64_t ticket, void *arg)
 	world->durable[lane] = ticket;
 }
 
+static inline struct history_options
+history_options_of(const struct world *world)
+{
+	const struct analyzer_config *config = &world->config;
+
+	return (struct history_options){
+		.loop = world->loop,
+		.worker = world->worker,
+		.http = world->http,
+		.analyzer = config->name,
+		.state_folder = config->state_folder,
+		.files_folder = config->history_folder,
+		.files_max_bytes = config->history_max_bytes,
+		.influx = &config->influx,
+	};
+}
+
 /* A process begins. */
 static inline void
 begin(struct world *world)
 {
 	const struct history_callbacks callbacks = { on_durable, world };
+	struct history_options options;
 	struct rm_why why;
 
 	assert_int_equal(rm_worker_new(world->loop, 64, &world->worker), 0);
 	assert_int_equal(rm_http_client_new(world->loop, &world->http), 0);
 	memset(world->durable, 0, sizeof(world->durable));
-	if (history_new(world->loop, world->worker, world->http, &world->config,
-		&callbacks, &world->history, &why) < 0)
+	options = history_options_of(world);
+	if (history_new(&options, &callbacks, &world->history, &why) < 0)
 		fail_msg("%s", why.text);
 }
 

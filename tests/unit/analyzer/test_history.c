@@ -50,7 +50,7 @@ static void
 names_policies_and_credentials_are_sent(void **state)
 {
 	struct world *world = *state;
-	struct analyzer_influx_config *influx = &world->config.influx;
+	struct influx_config *influx = &world->config.influx;
 	char path[128];
 
 	snprintf(path, sizeof(path), "%s/secret", world->folder);
@@ -340,15 +340,16 @@ a_secret_that_cannot_be_read_is_said_at_the_start(void **state)
 {
 	struct world *world = *state;
 	const struct history_callbacks callbacks = { on_durable, world };
+	struct history_options options;
 	struct rm_why why;
 
 	free(world->config.influx.token_file);
 	world->config.influx.token_file = strdup("/nonexistent/token");
 	assert_int_equal(rm_worker_new(world->loop, 64, &world->worker), 0);
 	assert_int_equal(rm_http_client_new(world->loop, &world->http), 0);
-	assert_int_equal(history_new(world->loop, world->worker, world->http,
-			     &world->config, &callbacks, &world->history, &why),
-	    -ENOENT);
+	options = history_options_of(world);
+	assert_int_equal(
+	    history_new(&options, &callbacks, &world->history, &why), -ENOENT);
 	assert_string_equal(why.text, "/nonexistent/token: No such file or directory");
 	rm_worker_free(world->worker);
 	rm_http_client_free(world->http);

@@ -13,7 +13,6 @@
 
 #include <cmocka.h>
 
-#include "analyzer/analyzer_config.h"
 #include "analyzer/blind.h"
 #include "rackmesh/base/http_client.h"
 #include "rackmesh/base/log.h"
@@ -28,8 +27,8 @@ struct fixture {
 	struct rm_http_client *http;
 	struct region *region;
 	char name[8], folder[64], file[128], url[64];
-	char *webhook;
-	struct analyzer_config config;
+	const char *webhook;
+	struct region_options options;
 	unsigned told[WIRE_RESOLVED + 1];
 };
 
@@ -54,16 +53,19 @@ setup(void **state)
 	strcpy(f->url, "http://127.0.0.1:1/");
 	f->webhook = f->url;
 	strcpy(f->name, "an1");
-	f->config.name = f->name;
-	f->config.state_folder = f->folder;
-	f->config.webhooks.items = &f->webhook;
-	f->config.webhooks.count = 1;
-	f->config.blind_grace_ms = f->config.blind_start_ms = 3000;
-	f->config.row_interval_s = 10;
-	f->config.resolve_after_ms = 1;
+	f->options.analyzer = f->name;
+	f->options.state_folder = f->folder;
+	f->options.webhooks = &f->webhook;
+	f->options.webhook_count = 1;
+	f->options.blind_grace_ns = f->options.blind_start_ns = 3 * RM_NS_PER_S;
+	f->options.row_interval_ns = 10 * RM_NS_PER_S;
+	f->options.resolve_after_ns = RM_NS_PER_MS;
 	assert_int_equal(rm_loop_new(&f->loop), 0);
 	assert_int_equal(rm_worker_new(f->loop, 16, &f->worker), 0);
 	assert_int_equal(rm_http_client_new(f->loop, &f->http), 0);
+	f->options.loop = f->loop;
+	f->options.worker = f->worker;
+	f->options.http = f->http;
 	*state = f;
 	return 0;
 }
@@ -152,10 +154,9 @@ on_incident(const char *region, enum wire_incident_state state,
 static void
 start(struct fixture *f)
 {
-	const struct region_place place = { f->loop, f->worker, f->http, &f->config };
 	const struct region_callbacks callbacks = { on_incident, f };
 
-	assert_int_equal(region_new(&place, "lab", &callbacks, &f->region), 0);
+	assert_int_equal(region_new(&f->options, "lab", &callbacks, &f->region), 0);
 }
 
 static void
@@ -191,10 +192,10 @@ an_analyzer_that_is_not_the_first_says_nothing_without_aggregators(void **state)
 	const char *const tors[] = { "tor1" };
 	struct fixture *f = *state;
 
-	f->config.state_folder = f->folder + strlen(f->folder); /* nothing is kept */
-	f->config.webhooks.count = 0;                           /* nobody to ask */
+	f->options.state_folder = f->folder + strlen(f->folder); /* nothing is kept */
+	f->options.webhook_count = 0;                            /* nobody to ask */
 	for (int first = 0; first < 2; first++) {
-		f->config.first = first == 1;
+		f->options.first = first == 1;
 		start(f);
 		for (int i = 0; i < 2; i++) {
 			const char *name = i == 0 ? "agg1" : "agg2";
@@ -228,8 +229,8 @@ what_was_left_to_another_analyzer_does_not_open_again(void **state)
 	rm_mono_t now = rm_mono_now();
 	struct fixture *f = *state;
 
-	f->config.state_folder = f->folder + strlen(f->folder);
-	f->config.first = false;
+	f->options.state_folder = f->folder + strlen(f->folder);
+	f->options.first = false;
 	start(f);
 	blind_connected(region_blind(f->region), "lab", "agg1", tors, 1, now);
 	region_incident(f->region, &down, now);
@@ -282,10 +283,10 @@ a_region_is_blind_when_somebody_else_is_heard(void **state)
 	struct fixture *f = *state;
 	int fd = silent_listener(f->url, sizeof(f->url));
 
-	f->config.state_folder = f->folder + strlen(f->folder);
-	f->config.blind_start_ms = 0;
-	f->config.blind_grace_ms = 100;
-	f->config.first = true;
+	f->options.state_folder = f->folder + strlen(f->folder);
+	f->options.blind_start_ns = 0;
+	f->options.blind_grace_ns = 100 * RM_NS_PER_MS;
+	f->options.first = true;
 	start(f);
 	for (int i = 0; i < 2; i++)
 		blind_connected(
@@ -308,9 +309,9 @@ a_region_is_blind_at_once_where_receivers_answer(void **state)
 	const rm_mono_t heard = { rm_mono_now().ns - 20 * RM_NS_PER_S };
 	struct fixture *f = *state;
 
-	f->config.state_folder = f->folder + strlen(f->folder);
-	f->config.blind_start_ms = 0;
-	f->config.first = true;
+	f->options.state_folder = f->folder + strlen(f->folder);
+	f->options.blind_start_ns = 0;
+	f->options.first = true;
 	start(f); /* its receiver refuses, and so is there */
 	for (int i = 0; i < 2; i++)
 		blind_connected(
@@ -327,9 +328,9 @@ a_region_that_is_back_with_its_receivers_was_not_blind(void **state)
 	struct fixture *f = *state;
 	int fd = silent_listener(f->url, sizeof(f->url));
 
-	f->config.state_folder = f->folder + strlen(f->folder);
-	f->config.blind_start_ms = 0;
-	f->config.first = true;
+	f->options.state_folder = f->folder + strlen(f->folder);
+	f->options.blind_start_ns = 0;
+	f->options.first = true;
 	start(f);
 	for (int i = 0; i < 2; i++)
 		blind_connected(
