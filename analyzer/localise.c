@@ -52,7 +52,7 @@ localise_new(const struct localise_options *options, struct localise **ret)
 	if (localise->verdicts == NULL ||
 	    localise_case_init(&localise->recent, false) < 0 ||
 	    localise_case_init(&localise->slow, true) < 0 ||
-	    localise_standings_init(&localise->standings) < 0) {
+	    localise_standings_init(&localise->standings, LOCALISE_MAX_VERDICTS) < 0) {
 		localise_free(localise);
 		return -ENOMEM;
 	}

@@ -24,8 +24,6 @@
 #include "rackmesh/fabric/incident.h"
 #include "schemas/wire.h"
 
-#define LOCALISE_MAX_RACKS 16384
-#define LOCALISE_MAX_PATHS 2097152 /* over all racks */
 #define LOCALISE_MAX_VERDICTS 256
 
 struct localise;

@@ -70,9 +70,6 @@ struct localise_case {
 
 #define LOCALISE_MIN_LOST 2.5 /* fewer make nobody a suspect */
 
-typedef void localise_seen(const struct localise_map *map,
-    const struct localise_way *way, rm_mono_t now, struct localise_sum *sum);
-
 /* slow: for losses that only minutes show, few of many; their usual share is told by
  * rm_judge_base_loss before each use. */
 int localise_case_init(struct localise_case *c, bool slow);

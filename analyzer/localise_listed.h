@@ -5,7 +5,6 @@
 #ifndef ANALYZER_LOCALISE_LISTED_H
 #define ANALYZER_LOCALISE_LISTED_H
 
-#include "analyzer/localise_case.h"
 #include "analyzer/localise_map.h"
 
 /* It lost something just now. -ENOMEM. */

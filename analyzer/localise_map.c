@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/localise.h"
 #include "analyzer/localise_element.h"
 #include "analyzer/localise_listed.h"
 

@@ -20,6 +20,8 @@
 #include "rackmesh/fabric/part.h"
 #include "schemas/wire.h"
 
+#define LOCALISE_MAX_RACKS 16384
+#define LOCALISE_MAX_PATHS 2097152 /* over all racks */
 #define LOCALISE_WAY_ELEMENTS 18
 #define LOCALISE_BINS 8
 #define LOCALISE_BIN_NS (16 * RM_NS_PER_S)
@@ -132,6 +134,10 @@ struct localise_sum {
 	 * all that lost all, those that sent but one packet too. */
 	double hit, dead, gone;
 };
+
+/* What was seen on a way: in the newest rows, the last seconds, or the last minutes. */
+typedef void localise_seen(const struct localise_map *map,
+    const struct localise_way *way, rm_mono_t now, struct localise_sum *sum);
 
 void localise_map_release(struct localise_map *map);
 

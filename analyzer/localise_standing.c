@@ -24,11 +24,11 @@
 #define MAX_LOOKED 64 /* ways of a part */
 
 int
-localise_standings_init(struct localise_standings *standings)
+localise_standings_init(struct localise_standings *standings, size_t size)
 {
-	*standings = (struct localise_standings){
-		calloc(LOCALISE_MAX_VERDICTS, sizeof *standings->standings), 0
-	};
+	*standings =
+	    (struct localise_standings){ calloc(size, sizeof *standings->standings), 0,
+		    size };
 	return standings->standings != NULL ? 0 : -ENOMEM;
 }
 
@@ -176,7 +176,7 @@ localise_standings_touch(struct localise_standings *standings,
 	struct localise_standing *s = localise_standings_find(standings, part);
 
 	if (s == NULL) {
-		if (standings->count == LOCALISE_MAX_VERDICTS)
+		if (standings->count == standings->size)
 			return NULL;
 		s = &standings->standings[standings->count++];
 		*s = (struct localise_standing){ .part = *part };

@@ -7,7 +7,6 @@
 #ifndef ANALYZER_LOCALISE_STANDING_H
 #define ANALYZER_LOCALISE_STANDING_H
 
-#include "analyzer/localise.h"
 #include "analyzer/localise_find.h"
 #include "rackmesh/fabric/verdict.h"
 
@@ -25,8 +24,8 @@ struct localise_standing {
 };
 
 struct localise_standings {
-	struct localise_standing *standings; /* LOCALISE_MAX_VERDICTS */
-	size_t count;
+	struct localise_standing *standings;
+	size_t count, size;
 };
 
 struct localise_now {
@@ -36,7 +35,8 @@ struct localise_now {
 	rm_wall_t wall;
 };
 
-int localise_standings_init(struct localise_standings *standings);
+/* Room for so many; more are not suspected. -ENOMEM. */
+int localise_standings_init(struct localise_standings *standings, size_t size);
 void localise_standings_release(struct localise_standings *standings);
 
 /* One finding, of recent losses or of those of many seconds. */
