@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "rackmesh/base/clock.h"
-#include "tor-aggregator/rack_judge.h"
+#include "tor-aggregator/rack_view.h"
 
 #define AGENT_WATCH_GAP_NS (400 * RM_NS_PER_MS)     /* between heartbeats: a stall */
 #define AGENT_WATCH_STALL_NS (200 * RM_NS_PER_MS)   /* shorter ones cost no probe */

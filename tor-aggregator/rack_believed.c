@@ -1,7 +1,7 @@
 #include <string.h>
 
 #include "rackmesh/fabric/crossings.h"
-#include "tor-aggregator/rack_judge.h"
+#include "tor-aggregator/rack_view.h"
 #include "tor-aggregator/rack_words_state.h"
 
 /* A pair that has lost one is probed five times as fast; more than this, as much as the
@@ -91,7 +91,7 @@ rack_words_believed(struct rack_words *words, const struct rack *rack,
 	uint32_t most;
 	size_t count = 0;
 
-	if (rack->host_count < RACK_WORDS_MIN_HOSTS)
+	if (rack->host_count < RACK_MIN_HOSTS)
 		return believed;
 	most = most_of(rack, window);
 	/* Without memory for it, all are believed: no worse than nobody doubted. */

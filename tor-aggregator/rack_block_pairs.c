@@ -7,8 +7,8 @@
 
 #include "rackmesh/fabric/crossings.h"
 #include "tor-aggregator/rack_blocks.h"
-#include "tor-aggregator/rack_judge.h"
 #include "tor-aggregator/rack_pair.h"
+#include "tor-aggregator/rack_view.h"
 #include "tor-aggregator/window.h"
 
 #define MAX_PAIRS 65536

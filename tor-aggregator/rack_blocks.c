@@ -6,9 +6,9 @@
 
 #include "tor-aggregator/rack_block_pairs.h"
 #include "tor-aggregator/rack_evidence.h"
-#include "tor-aggregator/rack_judge.h"
 #include "tor-aggregator/rack_pair.h"
 #include "tor-aggregator/rack_steady.h"
+#include "tor-aggregator/rack_view.h"
 #include "tor-aggregator/window.h"
 
 #define FEW_MEMBERS 4 /* from here on they tell each other apart by themselves */

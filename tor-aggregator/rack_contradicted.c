@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "tor-aggregator/rack_judge.h"
+#include "tor-aggregator/rack_view.h"
 #include "tor-aggregator/rack_words_state.h"
 
 #define MIN_VOICES 2  /* that say the opposite */
@@ -54,8 +54,7 @@ is_dead(const struct rack_words *words, const struct rack *rack, size_t member,
 
 	if (2 * voices.own_dead <= voices.own && voices.own > 0)
 		return 0;
-	return dead > rack_words_bearable(rack) && outnumbers(dead, voices.good) ? dead
-										 : 0;
+	return dead > rack_max_faulty(rack) && outnumbers(dead, voices.good) ? dead : 0;
 }
 
 /* Its own probes may fail all the same: it is about its agent's word. */
@@ -169,7 +168,7 @@ denies_itself(const struct rack_words *words, const struct rack *rack, size_t me
 	const struct rack_voices *voices = &words->voices[member];
 
 	return 2 * voices->own_good > voices->own &&
-		       voices->lost > rack_words_bearable(rack) &&
+		       voices->lost > rack_max_faulty(rack) &&
 		       outnumbers(voices->lost, voices->good)
 		   ? voices->lost
 		   : 0;
@@ -198,8 +197,8 @@ forgive_miscounts(struct rack_words *words, const struct rack *rack)
 	size_t wrong = 0;
 
 	for (size_t i = 0; i < words->host_count; i++)
-		wrong += words->hosts[i].now.miscounts > rack_words_bearable(rack);
-	words->counts_differ = wrong > rack_words_bearable(rack);
+		wrong += words->hosts[i].now.miscounts > rack_max_faulty(rack);
+	words->counts_differ = wrong > rack_max_faulty(rack);
 	for (size_t i = 0; i < words->host_count && words->counts_differ; i++)
 		words->hosts[i].now.miscounts = 0;
 }

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "rackmesh/fabric/judge.h"
-#include "tor-aggregator/rack_judge.h"
 #include "tor-aggregator/rack_legs.h"
 #include "tor-aggregator/rack_pair.h"
+#include "tor-aggregator/rack_view.h"
 
 #define COMMON_MEMBERS 3
 #define COMMON_SHARE 0.65     /* of all members */

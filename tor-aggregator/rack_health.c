@@ -1,7 +1,7 @@
 #include "tor-aggregator/rack_health.h"
 
 #include "tor-aggregator/rack_evidence.h"
-#include "tor-aggregator/rack_judge.h"
+#include "tor-aggregator/rack_view.h"
 
 /* A member is well when this much came back and hardly anything was lost. */
 #define GOOD_MIN_ANSWERED 4

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "tor-aggregator/rack_judge.h"
+#include "tor-aggregator/rack_view.h"
 #include "tor-aggregator/rack_words.h"
 #include "tor-aggregator/window.h"
 
@@ -93,11 +93,11 @@ remember(const struct rack *rack, struct rack_host_memory *memory)
 	const bool probed = newest->sent >= MIN_PROBES;
 	bool silent = newest->answered == 0, answering;
 
-	if (rack_words_bearable(rack) == 0) {
+	if (rack_max_faulty(rack) == 0) {
 		answering =
 		    (double)newest->answered >= ANSWERING_SHARE * (double)newest->sent;
 	} else { /* whatever a few of them say, and how often they say it */
-		silent = newest->answered_some <= rack_words_bearable(rack) &&
+		silent = newest->answered_some <= rack_max_faulty(rack) &&
 			 2 * newest->answered_some < newest->probers;
 		answering = !silent && 2 * newest->answered_many >= newest->probers;
 	}

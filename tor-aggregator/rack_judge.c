@@ -17,6 +17,7 @@
 #include "tor-aggregator/rack_slow.h"
 #include "tor-aggregator/rack_support.h"
 #include "tor-aggregator/rack_suspect.h"
+#include "tor-aggregator/rack_view.h"
 #include "tor-aggregator/rack_words.h"
 #include "tor-aggregator/window.h"
 

@@ -7,9 +7,9 @@
 
 #include "rackmesh/fabric/judge.h"
 #include "tor-aggregator/rack_blocks.h"
-#include "tor-aggregator/rack_judge.h"
 #include "tor-aggregator/rack_steady.h"
 #include "tor-aggregator/rack_support.h"
+#include "tor-aggregator/rack_view.h"
 #include "tor-aggregator/window.h"
 
 #define ALTERNATIVES_WITHIN 14

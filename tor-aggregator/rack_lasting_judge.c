@@ -5,11 +5,11 @@
 
 #include "rackmesh/fabric/judge.h"
 #include "tor-aggregator/rack_blocks.h"
-#include "tor-aggregator/rack_judge.h"
 #include "tor-aggregator/rack_loss.h"
 #include "tor-aggregator/rack_pair.h"
 #include "tor-aggregator/rack_steady.h"
 #include "tor-aggregator/rack_support.h"
+#include "tor-aggregator/rack_view.h"
 #include "tor-aggregator/window.h"
 
 #define MIN_GAIN 15.0

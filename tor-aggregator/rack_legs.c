@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "rackmesh/fabric/crossings.h"
-#include "tor-aggregator/rack_judge.h"
 #include "tor-aggregator/rack_pair.h"
+#include "tor-aggregator/rack_view.h"
 #include "tor-aggregator/window.h"
 
 /*

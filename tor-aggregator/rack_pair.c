@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "tor-aggregator/rack_judge.h"
+#include "tor-aggregator/rack_view.h"
 #include "tor-aggregator/window.h"
 
 #define SLACK_PACKETS 2

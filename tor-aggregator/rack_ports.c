@@ -3,8 +3,8 @@
 #include <stdio.h>
 
 #include "tor-aggregator/rack_evidence.h"
-#include "tor-aggregator/rack_judge.h"
 #include "tor-aggregator/rack_suspect.h"
+#include "tor-aggregator/rack_view.h"
 
 #define DOWN_WINDOWS 2
 #define AFTER_TOR_WINDOWS 8 /* when a ToR comes back, so do its ports one by one */

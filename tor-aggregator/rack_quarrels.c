@@ -3,8 +3,8 @@
 
 #include "rackmesh/fabric/verdict.h"
 #include "tor-aggregator/rack_evidence.h"
-#include "tor-aggregator/rack_judge.h"
 #include "tor-aggregator/rack_suspect.h"
+#include "tor-aggregator/rack_view.h"
 #include "tor-aggregator/rack_words_state.h"
 
 #define CONFIDENCE 0.8

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "tor-aggregator/pair_table.h"
-#include "tor-aggregator/rack_judge.h"
 #include "tor-aggregator/rack_pair.h"
+#include "tor-aggregator/rack_view.h"
 #include "tor-aggregator/window.h"
 
 #define HALVES (2 * RACK_SECONDS)

@@ -7,13 +7,13 @@
 
 #include "rackmesh/fabric/judge.h"
 #include "tor-aggregator/rack_evidence.h"
-#include "tor-aggregator/rack_judge.h"
 #include "tor-aggregator/rack_lasting.h"
 #include "tor-aggregator/rack_legs.h"
 #include "tor-aggregator/rack_loss.h"
 #include "tor-aggregator/rack_seconds.h"
 #include "tor-aggregator/rack_support.h"
 #include "tor-aggregator/rack_suspect.h"
+#include "tor-aggregator/rack_view.h"
 #include "tor-aggregator/window.h"
 
 #define SECONDS RACK_SECONDS

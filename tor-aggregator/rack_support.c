@@ -7,11 +7,10 @@
 
 #include "rackmesh/fabric/crossings.h"
 #include "tor-aggregator/rack_evidence.h"
-#include "tor-aggregator/rack_judge.h"
 #include "tor-aggregator/rack_legs.h"
 #include "tor-aggregator/rack_pair.h"
 #include "tor-aggregator/rack_suspect.h"
-#include "tor-aggregator/rack_words.h"
+#include "tor-aggregator/rack_view.h"
 
 /* Of the share that all lose together its own probes lose this much, and so much of it
  * is lost with its best peers. */
@@ -208,8 +207,8 @@ static bool
 is_unrefused(struct rack_support *support, const struct rack *rack,
     const struct sums *sums, size_t hosts)
 {
-	const size_t bearable = rack_words_bearable(rack);
-	const size_t left_out = bearable < hosts / 2 ? bearable : hosts / 2;
+	const size_t max_faulty = rack_max_faulty(rack);
+	const size_t left_out = max_faulty < hosts / 2 ? max_faulty : hosts / 2;
 	const size_t unknown = rack->host_count - sums->hosts;
 	double rest = 0;
 
@@ -254,7 +253,7 @@ refute(struct rack_support *support, const struct rack *rack, const struct sums 
 		good += support->peers[i].refuted;
 		dead += theirs->newest_sent > 0 && !support->peers[i].refuted;
 	}
-	return dead > 0 && good <= rack_words_bearable(rack) ? good : 0;
+	return dead > 0 && good <= rack_max_faulty(rack) ? good : 0;
 }
 
 /* With those that are not blamed themselves hardly anything is lost. */
@@ -293,13 +292,13 @@ rack_support_holds(struct rack_support *support, const struct rack_view *view,
     size_t member, struct rack_tally *tally)
 {
 	const struct rack *rack = view->rack;
-	const size_t bearable = rack_words_bearable(rack);
+	const size_t max_faulty = rack_max_faulty(rack);
 	struct sums sums;
 	uint64_t all_lost;
 	size_t hosts;
 
-	if (bearable == 0 || rm_scratch(&support->peers, &support->size,
-				 rack->host_count, sizeof(*support->peers)) < 0)
+	if (max_faulty == 0 || rm_scratch(&support->peers, &support->size,
+				   rack->host_count, sizeof(*support->peers)) < 0)
 		return true;
 	sums = sum_up(support, view, member, false);
 	if (sums.hosts == 0)
@@ -313,7 +312,7 @@ rack_support_holds(struct rack_support *support, const struct rack_view *view,
 		return false;
 	if (sums.ours.lost == 0 || share_of(&sums.ours) < EVEN_SHARE * sums.share) {
 		/* Its own word is one host's: more of them outweigh it. */
-		if (sums.accusers <= bearable)
+		if (sums.accusers <= max_faulty)
 			return false;
 		take_away(tally, &sums.ours);
 		tally->own = (struct rack_way_out){ 0 };

@@ -7,10 +7,10 @@
 
 #include "rackmesh/fabric/judge.h"
 #include "tor-aggregator/rack_evidence.h"
-#include "tor-aggregator/rack_judge.h"
 #include "tor-aggregator/rack_legs.h"
 #include "tor-aggregator/rack_loss.h"
 #include "tor-aggregator/rack_support.h"
+#include "tor-aggregator/rack_view.h"
 
 #define FAILING_NEWEST_SHARE 0.9 /* of the whole rack: no time to name single RNICs */
 #define GETS_OUT_MIN 3

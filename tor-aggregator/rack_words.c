@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tor-aggregator/rack_judge.h"
 #include "tor-aggregator/rack_pair.h"
+#include "tor-aggregator/rack_view.h"
 #include "tor-aggregator/window.h"
 
 #define MAX_PAIRS 131072
@@ -25,12 +25,6 @@
 #define MISCOUNTED_PART 2
 
 #define MIN_PEERS 2
-
-size_t
-rack_words_bearable(const struct rack *rack)
-{
-	return rack->host_count < RACK_WORDS_MIN_HOSTS ? 0 : (rack->host_count - 1) / 3;
-}
 
 int
 rack_words_new(struct rack_words **ret)
@@ -283,8 +277,8 @@ hear_others(struct rack_words *words, const struct rack *rack)
 static bool
 is_wrong(const struct rack *rack, const struct rack_contradiction *now)
 {
-	return now->counted >= MIN_PEERS || now->peers > rack_words_bearable(rack) ||
-	       now->miscounts > rack_words_bearable(rack) || now->denies;
+	return now->counted >= MIN_PEERS || now->peers > rack_max_faulty(rack) ||
+	       now->miscounts > rack_max_faulty(rack) || now->denies;
 }
 
 static void
@@ -312,7 +306,7 @@ rack_words_hear(struct rack_words *words, const struct rack *rack,
 {
 	int r;
 
-	if (rack->host_count < RACK_WORDS_MIN_HOSTS || window->partial)
+	if (rack->host_count < RACK_MIN_HOSTS || window->partial)
 		return 0;
 	note_away(words, rack);
 	r = fade(words, rack);

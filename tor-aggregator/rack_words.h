@@ -25,12 +25,6 @@ struct rack_words;
 struct rm_verdict;
 struct window_closed;
 
-#define RACK_WORDS_MIN_HOSTS 4
-
-/* So many agents of a rack may say what is not so: less than a third. 0: too few hosts
- * to tell. */
-size_t rack_words_bearable(const struct rack *rack);
-
 int rack_words_new(struct rack_words **ret);
 void rack_words_free(struct rack_words *words);
 

@@ -3,7 +3,7 @@
 
 #include "rackmesh/fabric/verdict.h"
 #include "tor-aggregator/rack_evidence.h"
-#include "tor-aggregator/rack_judge.h"
+#include "tor-aggregator/rack_view.h"
 #include "tor-aggregator/rack_words_state.h"
 
 #define CONFIDENCE 0.95
@@ -80,8 +80,8 @@ agent_verdict(const struct rack_words *words, const struct rack *rack, size_t ho
     struct rm_verdict *ret)
 {
 	const struct rack_contradiction *told = &words->hosts[host].told;
-	const bool few = !told->denies && told->peers <= rack_words_bearable(rack) &&
-			 told->miscounts <= rack_words_bearable(rack);
+	const bool few = !told->denies && told->peers <= rack_max_faulty(rack) &&
+			 told->miscounts <= rack_max_faulty(rack);
 
 	*ret = (struct rm_verdict){
 		.part = { .type = RM_PART_AGENT },
@@ -103,7 +103,7 @@ rack_words_judge(const struct rack_words *words, const struct rack *rack,
 {
 	size_t count = 0;
 
-	if (rack->host_count < RACK_WORDS_MIN_HOSTS)
+	if (rack->host_count < RACK_MIN_HOSTS)
 		return 0;
 	for (size_t i = 0; i < words->host_count; i++)
 		if (words->hosts[i].named && rack->hosts[i].state == HOST_OK)

@@ -10,6 +10,7 @@
 #include "rackmesh/fabric/part.h"
 #include "tor-aggregator/path_rows.h"
 #include "tor-aggregator/path_table.h"
+#include "tor-aggregator/rack_judge.h"
 #include "tor-aggregator/ring.h"
 #include "tor-aggregator/roster.h"
 #include "tor-aggregator/summary.h"

@@ -16,7 +16,7 @@
 #include "rackmesh/base/why.h"
 #include "rackmesh/fabric/incident.h"
 #include "schemas/wire.h"
-#include "tor-aggregator/rack_judge.h"
+#include "tor-aggregator/rack_view.h"
 #include "tor-aggregator/window.h"
 
 struct focus_counts;

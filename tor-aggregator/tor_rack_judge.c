@@ -5,6 +5,7 @@
 #include "tor-aggregator/evidence_classes.h"
 #include "tor-aggregator/evidence_samples.h"
 #include "tor-aggregator/expansion.h"
+#include "tor-aggregator/rack_judge.h"
 #include "tor-aggregator/roster.h"
 #include "tor-aggregator/summary.h"
 

@@ -7,6 +7,7 @@
 
 #include "rackmesh/base/clock.h"
 #include "tor-aggregator/rack_judge.h"
+#include "tor-aggregator/rack_view.h"
 #include "tor-aggregator/window.h"
 
 #define BINS_PER_S 4

@@ -13,6 +13,7 @@
 
 #include "schemas/wire.h"
 #include "tor-aggregator/rack_judge.h"
+#include "tor-aggregator/rack_view.h"
 
 #define SIM_MAX_MEMBERS 256
 #define SIM_MAX_FOREIGNERS 8

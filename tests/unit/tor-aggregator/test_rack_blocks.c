@@ -8,7 +8,7 @@
 
 #include "tor-aggregator/rack_blocks.h"
 #include "tor-aggregator/rack_evidence.h"
-#include "tor-aggregator/rack_judge.h"
+#include "tor-aggregator/rack_view.h"
 #include "tor-aggregator/window.h"
 
 #define MEMBERS 5

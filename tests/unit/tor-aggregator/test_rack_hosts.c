@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "tor-aggregator/rack_hosts.h"
-#include "tor-aggregator/rack_judge.h"
+#include "tor-aggregator/rack_view.h"
 #include "tor-aggregator/window.h"
 
 /* Three hosts with an RNIC each. */

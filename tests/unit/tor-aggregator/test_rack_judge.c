@@ -10,6 +10,7 @@
 #include "tor-aggregator/rack_evidence.h"
 #include "tor-aggregator/rack_judge.h"
 #include "tor-aggregator/rack_loss.h"
+#include "tor-aggregator/rack_view.h"
 #include "tor-aggregator/window.h"
 
 /* Three RNICs on three hosts, two foreigners; windows are written by hand. */

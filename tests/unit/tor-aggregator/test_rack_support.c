@@ -8,10 +8,10 @@
 #include <cmocka.h>
 
 #include "tor-aggregator/rack_evidence.h"
-#include "tor-aggregator/rack_judge.h"
 #include "tor-aggregator/rack_legs.h"
 #include "tor-aggregator/rack_pair.h"
 #include "tor-aggregator/rack_suspect.h"
+#include "tor-aggregator/rack_view.h"
 
 /* A rack of ten hosts of one RNIC each: three of them may lie. Everybody probes
  * everybody ten times, and all of it is answered, until a test says otherwise. */

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "tor-aggregator/rack_judge.h"
+#include "tor-aggregator/rack_view.h"
 #include "tor-aggregator/rack_words.h"
 #include "tor-aggregator/window.h"
 
