@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host-agent/plans.h"
-#include "host-agent/prober.h"
-#include "host-agent/qp_hooks.h"
-#include "host-agent/services.h"
-#include "host-agent/tracer.h"
+#include "host-agent/pinglist/plans.h"
+#include "host-agent/probe/prober.h"
+#include "host-agent/services/qp_hooks.h"
+#include "host-agent/services/services.h"
+#include "host-agent/trace/tracer.h"
 #include "rackmesh/base/address.h"
 #include "rackmesh/base/log.h"
 #include "rackmesh/fabric/part.h"

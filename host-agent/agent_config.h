@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "host-agent/rnic_facts.h"
+#include "host-agent/rnic/rnic_facts.h"
 #include "rackmesh/base/config.h"
 #include "rackmesh/base/credentials.h"
 #include "rackmesh/fabric/http_places.h"

@@ -4,14 +4,14 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "host-agent/brake_file.h"
-#include "host-agent/count_rows.h"
 #include "host-agent/host_agent_services.h"
 #include "host-agent/host_agent_state.h"
-#include "host-agent/key_ring.h"
-#include "host-agent/lanes.h"
-#include "host-agent/plans.h"
-#include "host-agent/tracing.h"
+#include "host-agent/packet/key_ring.h"
+#include "host-agent/pinglist/brake_file.h"
+#include "host-agent/pinglist/plans.h"
+#include "host-agent/reflector/count_rows.h"
+#include "host-agent/trace/tracing.h"
+#include "host-agent/verbs/lanes.h"
 #include "rackmesh/base/address.h"
 #include "rackmesh/base/http_server.h"
 #include "rackmesh/base/log.h"

@@ -1,6 +1,6 @@
 /* The HTTP face: where it listens, and what a person may do there. */
 #include "host-agent/host_agent_state.h"
-#include "host-agent/tracing.h"
+#include "host-agent/trace/tracing.h"
 #include "rackmesh/base/http_server.h"
 #include "rackmesh/base/log.h"
 #include "rackmesh/base/metrics.h"

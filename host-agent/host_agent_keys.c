@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "host-agent/host_agent_state.h"
-#include "host-agent/key_ring.h"
-#include "host-agent/pinglist.h"
-#include "host-agent/plans.h"
+#include "host-agent/packet/key_ring.h"
+#include "host-agent/pinglist/pinglist.h"
+#include "host-agent/pinglist/plans.h"
 #include "rackmesh/base/log.h"
 #include "rackmesh/fabric/key_file.h"
 

@@ -1,9 +1,9 @@
 /* How fast this host may probe: what the brake says, and what our own use leaves. */
 #include "host-agent/agent_config.h"
 #include "host-agent/host_agent_state.h"
-#include "host-agent/pinglist.h"
-#include "host-agent/plans.h"
-#include "host-agent/self_sample.h"
+#include "host-agent/pinglist/pinglist.h"
+#include "host-agent/pinglist/plans.h"
+#include "host-agent/report/self_sample.h"
 #include "rackmesh/base/log.h"
 #include "schemas/wire_text.h"
 

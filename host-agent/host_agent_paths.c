@@ -1,8 +1,8 @@
 /* Which RNICs are traced, and who is told of their paths. */
-#include "host-agent/flow_choice.h"
 #include "host-agent/host_agent_state.h"
-#include "host-agent/rnic_facts.h"
-#include "host-agent/tracing.h"
+#include "host-agent/rnic/rnic_facts.h"
+#include "host-agent/trace/flow_choice.h"
+#include "host-agent/trace/tracing.h"
 #include "rackmesh/base/log.h"
 #include "rackmesh/base/loop.h"
 

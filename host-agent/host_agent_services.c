@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 #include "host-agent/host_agent_services_state.h"
-#include "host-agent/port.h"
-#include "host-agent/rnic_facts.h"
-#include "host-agent/tracing.h"
+#include "host-agent/probe/port.h"
+#include "host-agent/rnic/rnic_facts.h"
+#include "host-agent/trace/tracing.h"
 #include "rackmesh/base/log.h"
 #include "rackmesh/base/loop.h"
 #include "rackmesh/base/random.h"

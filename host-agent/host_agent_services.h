@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "host-agent/qp_tracer.h"
-#include "host-agent/services.h"
+#include "host-agent/services/qp_tracer.h"
+#include "host-agent/services/services.h"
 
 struct agent_services;
 struct host_agent;

@@ -10,8 +10,8 @@
 
 #include "host-agent/host_agent_services.h"
 #include "host-agent/host_agent_state.h"
-#include "host-agent/process_name.h"
-#include "host-agent/qp_list.h"
+#include "host-agent/services/process_name.h"
+#include "host-agent/services/qp_list.h"
 
 #define NAMES_PER_JOB 32
 

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "host-agent/host_agent_services_state.h"
-#include "host-agent/pinglist.h"
-#include "host-agent/port.h"
-#include "host-agent/rnic_facts.h"
+#include "host-agent/pinglist/pinglist.h"
+#include "host-agent/probe/port.h"
+#include "host-agent/rnic/rnic_facts.h"
 
 #define TELL_APART_NS RM_NS_PER_S
 #define TELL_AGAIN_NS (10 * RM_NS_PER_S)

@@ -9,16 +9,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "host-agent/agent_api.h"
 #include "host-agent/agent_config.h"
-#include "host-agent/agent_metrics.h"
-#include "host-agent/brake.h"
-#include "host-agent/ceiling.h"
-#include "host-agent/heartbeat.h"
-#include "host-agent/rnic.h"
-#include "host-agent/self_limit.h"
-#include "host-agent/tracer.h"
-#include "host-agent/uplink.h"
+#include "host-agent/api/agent_api.h"
+#include "host-agent/api/agent_metrics.h"
+#include "host-agent/pinglist/brake.h"
+#include "host-agent/probe/ceiling.h"
+#include "host-agent/report/heartbeat.h"
+#include "host-agent/report/self_limit.h"
+#include "host-agent/report/uplink.h"
+#include "host-agent/rnic/rnic.h"
+#include "host-agent/trace/tracer.h"
 
 struct agent_services;
 struct brake_file;

@@ -1,9 +1,9 @@
 /* What happens by the clock: the watch every 25 ms, heartbeats every 250 ms, a look at
  * the RNICs every few seconds. */
-#include "host-agent/count_rows.h"
 #include "host-agent/host_agent_state.h"
-#include "host-agent/plans.h"
-#include "host-agent/reflector.h"
+#include "host-agent/pinglist/plans.h"
+#include "host-agent/reflector/count_rows.h"
+#include "host-agent/reflector/reflector.h"
 #include "rackmesh/base/log.h"
 #include "rackmesh/base/loop.h"
 #include "rackmesh/base/notify.h"

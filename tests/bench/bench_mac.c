@@ -12,7 +12,7 @@
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 
-#include "host-agent/probe_format.h"
+#include "host-agent/packet/probe_format.h"
 #include "rackmesh/fabric/probe_key.h"
 #include "tests/bench/figure.h"
 

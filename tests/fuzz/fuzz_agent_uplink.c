@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host-agent/heartbeat.h"
-#include "host-agent/key_ring.h"
-#include "host-agent/plans.h"
-#include "host-agent/uplink.h"
+#include "host-agent/packet/key_ring.h"
+#include "host-agent/pinglist/plans.h"
+#include "host-agent/report/heartbeat.h"
+#include "host-agent/report/uplink.h"
 #include "rackmesh/base/address.h"
 #include "rackmesh/base/loop.h"
 #include "tests/support/failing_malloc.h"

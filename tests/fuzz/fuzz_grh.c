@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host-agent/grh.h"
+#include "host-agent/packet/grh.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

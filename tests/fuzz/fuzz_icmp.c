@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host-agent/trace_packet.h"
+#include "host-agent/trace/trace_packet.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "host-agent/brake.h"
-#include "host-agent/brake_file.h"
+#include "host-agent/pinglist/brake.h"
+#include "host-agent/pinglist/brake_file.h"
 #include "rackmesh/base/crc32c.h"
 #include "rackmesh/base/loop.h"
 #include "rackmesh/base/worker.h"

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host-agent/key_ring.h"
+#include "host-agent/packet/key_ring.h"
 #include "tests/support/failing_malloc.h"
 #include "tests/support/wire_make.h"
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host-agent/pinglist.h"
-#include "host-agent/pinglist_cache.h"
+#include "host-agent/pinglist/pinglist.h"
+#include "host-agent/pinglist/pinglist_cache.h"
 
 #define NOW_NS INT64_C(1700000000000000000)
 

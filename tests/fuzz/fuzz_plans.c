@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host-agent/pinglist.h"
-#include "host-agent/pinglist_cache.h"
-#include "host-agent/plans.h"
+#include "host-agent/pinglist/pinglist.h"
+#include "host-agent/pinglist/pinglist_cache.h"
+#include "host-agent/pinglist/plans.h"
 #include "rackmesh/base/loop.h"
 #include "rackmesh/base/worker.h"
 #include "tests/fuzz/folder.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host-agent/pod_name.h"
+#include "host-agent/services/pod_name.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

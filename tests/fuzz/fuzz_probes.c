@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host-agent/ceiling.h"
-#include "host-agent/key_ring.h"
-#include "host-agent/prober.h"
-#include "host-agent/reflector.h"
+#include "host-agent/packet/key_ring.h"
+#include "host-agent/probe/ceiling.h"
+#include "host-agent/probe/prober.h"
+#include "host-agent/reflector/reflector.h"
 #include "rackmesh/base/loop.h"
 #include "tests/fuzz/probes_run.h"
 #include "tests/support/failing_malloc.h"

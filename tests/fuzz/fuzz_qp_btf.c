@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host-agent/qp_btf.h"
+#include "host-agent/services/qp_btf.h"
 #include "tests/fuzz/bytes.h"
 #include "tests/support/failing_malloc.h"
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host-agent/qp_list.h"
+#include "host-agent/services/qp_list.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host-agent/probe_format.h"
+#include "host-agent/packet/probe_format.h"
 #include "rackmesh/fabric/probe_mac.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);

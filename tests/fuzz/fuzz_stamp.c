@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host-agent/key_ring.h"
-#include "host-agent/probe_format.h"
-#include "host-agent/reflector.h"
-#include "host-agent/stamp.h"
+#include "host-agent/packet/key_ring.h"
+#include "host-agent/packet/probe_format.h"
+#include "host-agent/packet/stamp.h"
+#include "host-agent/reflector/reflector.h"
 #include "rackmesh/fabric/probe_key.h"
 #include "tests/support/fake_port.h"
 

@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "host-agent/gid.h"
-#include "host-agent/rdma_facts.h"
+#include "host-agent/packet/gid.h"
+#include "host-agent/rnic/rdma_facts.h"
 #include "tests/fuzz/bytes.h"
 #include "tests/fuzz/folder.h"
 

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host-agent/grh.h"
-#include "host-agent/port.h"
-#include "host-agent/port_verbs.h"
+#include "host-agent/packet/grh.h"
+#include "host-agent/probe/port.h"
+#include "host-agent/verbs/port_verbs.h"
 #include "rackmesh/base/log.h"
 #include "rackmesh/base/loop.h"
 #include "tests/support/fake_verbs.h"

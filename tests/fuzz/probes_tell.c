@@ -2,9 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host-agent/key_ring.h"
-#include "host-agent/prober.h"
-#include "host-agent/reflector.h"
+#include "host-agent/packet/key_ring.h"
+#include "host-agent/probe/prober.h"
+#include "host-agent/reflector/reflector.h"
 #include "rackmesh/fabric/probe_key.h"
 #include "tests/fuzz/probes_run.h"
 #include "tests/support/wire_make.h"

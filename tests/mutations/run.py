@@ -72,7 +72,7 @@ DEFECTS = [
     Defect(
         "an expired pinglist is probed",
         "unit",
-        "host-agent/pinglist.c",
+        "host-agent/pinglist/pinglist.c",
         "	if (over > PINGLIST_SLOW_NS) {\n",
         "	if (over > 1000 * PINGLIST_SLOW_NS) {\n",
     ),
@@ -87,7 +87,7 @@ DEFECTS = [
     Defect(
         "a flow's port is ignored",
         "unit",
-        "host-agent/port_udp.c",
+        "host-agent/udp/port_udp.c",
         "udp_flow(const struct port *base, uint16_t wanted)\n{\n	return wanted;\n",
         "udp_flow(const struct port *base, uint16_t wanted)\n{\n	return 50000;\n",
     ),

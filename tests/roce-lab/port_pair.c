@@ -16,12 +16,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "host-agent/lanes.h"
-#include "host-agent/port.h"
-#include "host-agent/port_verbs.h"
-#include "host-agent/prober.h"
-#include "host-agent/reflector.h"
-#include "host-agent/rnic_facts.h"
+#include "host-agent/probe/port.h"
+#include "host-agent/probe/prober.h"
+#include "host-agent/reflector/reflector.h"
+#include "host-agent/rnic/rnic_facts.h"
+#include "host-agent/verbs/lanes.h"
+#include "host-agent/verbs/port_verbs.h"
 #include "rackmesh/base/log.h"
 #include "rackmesh/base/loop.h"
 

@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "bpf/qp_event.h"
-#include "host-agent/process_name.h"
-#include "host-agent/qp_list.h"
-#include "host-agent/qp_tracer.h"
+#include "host-agent/services/process_name.h"
+#include "host-agent/services/qp_list.h"
+#include "host-agent/services/qp_tracer.h"
 #include "rackmesh/base/log.h"
 #include "rackmesh/base/loop.h"
 #include "rackmesh/base/worker.h"

@@ -1,5 +1,5 @@
 /* Every probe of the fabric: when it is due, what becomes of it, what is told of it. */
-#include "host-agent/prober_target.h"
+#include "host-agent/probe/prober_target.h"
 #include "tests/sim/eyes_marks.h"
 #include "tests/sim/run_state.h"
 

@@ -3,7 +3,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 
-#include "host-agent/flow_choice.h"
+#include "host-agent/trace/flow_choice.h"
 #include "tests/sim/run_state.h"
 
 #define PATHS_PER_MESSAGE 256

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "host-agent/probe_format.h"
+#include "host-agent/packet/probe_format.h"
 
 static int
 fake_check(struct port *port, const struct wire_address *to, uint16_t src_port)

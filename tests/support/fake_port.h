@@ -4,7 +4,7 @@
 #ifndef TESTS_SUPPORT_FAKE_PORT_H
 #define TESTS_SUPPORT_FAKE_PORT_H
 
-#include "host-agent/port.h"
+#include "host-agent/probe/port.h"
 
 #define FAKE_PORT_REFLECTOR 18862
 #define FAKE_PORT_KEPT 256

@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "host-agent/verbs_calls.h"
+#include "host-agent/verbs/verbs_calls.h"
 
 struct fake_qp;
 

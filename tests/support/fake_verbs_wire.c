@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host-agent/grh.h"
+#include "host-agent/packet/grh.h"
 #include "tests/support/fake_verbs_state.h"
 
 #define RUBBISH 0x5a5a5a5a

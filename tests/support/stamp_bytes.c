@@ -16,8 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host-agent/probe_format.h"
-#include "host-agent/stamp.h"
+#include "host-agent/packet/probe_format.h"
+#include "host-agent/packet/stamp.h"
 
 static uint64_t
 number(const char *text)

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "host-agent/key_ring.h"
+#include "host-agent/packet/key_ring.h"
 #include "rackmesh/fabric/probe_key.h"
 #include "schemas/wire.h"
 

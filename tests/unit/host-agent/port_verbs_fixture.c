@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host-agent/lanes.h"
+#include "host-agent/verbs/lanes.h"
 #include "rackmesh/base/log.h"
 #include "rackmesh/base/loop.h"
 

@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "host-agent/port.h"
-#include "host-agent/port_verbs.h"
+#include "host-agent/probe/port.h"
+#include "host-agent/verbs/port_verbs.h"
 #include "rackmesh/base/clock.h"
 #include "tests/support/fake_verbs.h"
 

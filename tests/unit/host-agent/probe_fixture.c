@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "host-agent/port_udp.h"
+#include "host-agent/udp/port_udp.h"
 #include "rackmesh/base/loop.h"
 
 #define GIVE_UP_NS (60 * RM_NS_PER_S)

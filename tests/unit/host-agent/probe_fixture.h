@@ -9,9 +9,9 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "host-agent/port.h"
-#include "host-agent/prober.h"
-#include "host-agent/reflector.h"
+#include "host-agent/probe/port.h"
+#include "host-agent/probe/prober.h"
+#include "host-agent/reflector/reflector.h"
 
 #define FIXTURE_MAX_RESULTS 16384
 #define FIXTURE_REFLECTOR_PORT 18862

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "host-agent/flow_label.h"
+#include "host-agent/probe/flow_label.h"
 
 uint32_t
 services_label(uint16_t n)

@@ -6,8 +6,8 @@
 #define TESTS_UNIT_HOST_AGENT_SERVICES_FIXTURE_H
 
 #include "bpf/qp_event.h"
-#include "host-agent/qp_list.h"
-#include "host-agent/services.h"
+#include "host-agent/services/qp_list.h"
+#include "host-agent/services/services.h"
 
 #define PEER_GUID 0x100
 #define OWN_GUID 0x10

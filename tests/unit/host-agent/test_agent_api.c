@@ -1,4 +1,4 @@
-#include "host-agent/agent_api.h"
+#include "host-agent/api/agent_api.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "host-agent/plans.h"
-#include "host-agent/tracer.h"
+#include "host-agent/pinglist/plans.h"
+#include "host-agent/trace/tracer.h"
 #include "rackmesh/base/http_server.h"
 #include "rackmesh/base/metrics.h"
 #include "tests/support/loopback.h"

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "host-agent/pinglist.h"
+#include "host-agent/pinglist/pinglist.h"
 #include "tests/support/pinglist_fixture.h"
 
 struct fixture {

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "host-agent/heartbeat.h"
-#include "host-agent/uplink.h"
+#include "host-agent/report/heartbeat.h"
+#include "host-agent/report/uplink.h"
 #include "rackmesh/base/link.h"
 #include "rackmesh/base/listener.h"
 #include "rackmesh/fabric/part.h"

@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-#include "host-agent/batch.h"
+#include "host-agent/report/batch.h"
 
 #define AGE_NS (200 * RM_NS_PER_MS)
 

@@ -1,4 +1,4 @@
-#include "host-agent/brake.h"
+#include "host-agent/pinglist/brake.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -24,11 +24,11 @@
 
 #include <cmocka.h>
 
-#include "host-agent/key_ring.h"
-#include "host-agent/probe_format.h"
-#include "host-agent/rdma_facts.h"
-#include "host-agent/reflector_session.h"
-#include "host-agent/stamp.h"
+#include "host-agent/packet/key_ring.h"
+#include "host-agent/packet/probe_format.h"
+#include "host-agent/packet/stamp.h"
+#include "host-agent/reflector/reflector_session.h"
+#include "host-agent/rnic/rdma_facts.h"
 #include "rackmesh/base/file.h"
 #include "rackmesh/base/why.h"
 #include "rackmesh/fabric/part.h"

@@ -1,4 +1,4 @@
-#include "host-agent/ceiling.h"
+#include "host-agent/probe/ceiling.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* A plan that wants the worst, and what an onlooker on the wire counts of it: the raw
  * packets, each with the kernel's time, and nftables beside. */
-#include "host-agent/ceiling.h"
+#include "host-agent/probe/ceiling.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -22,7 +22,7 @@
 
 #include <cmocka.h>
 
-#include "host-agent/prober.h"
+#include "host-agent/probe/prober.h"
 #include "probe_fixture.h"
 #include "rackmesh/base/loop.h"
 

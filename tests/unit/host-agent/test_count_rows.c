@@ -6,8 +6,8 @@
 
 #include <errno.h>
 
-#include "host-agent/count_rows.h"
-#include "host-agent/reflector.h"
+#include "host-agent/reflector/count_rows.h"
+#include "host-agent/reflector/reflector.h"
 
 /* A reflector that has so many changed rows, all of the same RNIC. */
 struct reflector {

@@ -1,4 +1,4 @@
-#include "host-agent/flow_choice.h"
+#include "host-agent/trace/flow_choice.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-#include "host-agent/flow_label.h"
+#include "host-agent/probe/flow_label.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

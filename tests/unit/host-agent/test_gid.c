@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "host-agent/gid.h"
+#include "host-agent/packet/gid.h"
 
 static bool
 is_global(const char *text)

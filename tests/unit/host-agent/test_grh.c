@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "host-agent/grh.h"
+#include "host-agent/packet/grh.h"
 
 /* 10.1.0.2 -> 10.2.0.3, DSCP 26, ECN 1, TTL 61, UDP, with the right checksum. */
 static const uint8_t ipv4[20] = { 0x45, 0x69, 0x00, 0x5c, 0x12, 0x34, 0x40, 0x00, 61,

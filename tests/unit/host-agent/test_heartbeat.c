@@ -4,7 +4,7 @@
 
 #include <cmocka.h>
 
-#include "host-agent/heartbeat.h"
+#include "host-agent/report/heartbeat.h"
 
 static rm_mono_t
 at_ms(int64_t ms)

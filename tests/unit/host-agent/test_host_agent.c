@@ -16,12 +16,12 @@
 #include <sys/un.h>
 
 #include "host-agent/agent_config.h"
-#include "host-agent/brake_file.h"
 #include "host-agent/host_agent.h"
 #include "host-agent/host_agent_state.h"
-#include "host-agent/pinglist_cache.h"
-#include "host-agent/plans.h"
-#include "host-agent/tracing.h"
+#include "host-agent/pinglist/brake_file.h"
+#include "host-agent/pinglist/pinglist_cache.h"
+#include "host-agent/pinglist/plans.h"
+#include "host-agent/trace/tracing.h"
 #include "rackmesh/base/file.h"
 #include "rackmesh/base/link.h"
 #include "rackmesh/base/listener.h"

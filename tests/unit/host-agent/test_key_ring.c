@@ -1,4 +1,4 @@
-#include "host-agent/key_ring.h"
+#include "host-agent/packet/key_ring.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
-#include "host-agent/probe_format.h"
-#include "host-agent/roce_packet.h"
-#include "host-agent/stamp.h"
+#include "host-agent/packet/probe_format.h"
+#include "host-agent/packet/roce_packet.h"
+#include "host-agent/packet/stamp.h"
 #include "rackmesh/fabric/probe_key.h"
 
 /* clang-format off */

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "host-agent/lanes.h"
+#include "host-agent/verbs/lanes.h"
 #include "rackmesh/base/loop.h"
 
 #define JOBS 16

@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "host-agent/nic_clock.h"
+#include "host-agent/verbs/nic_clock.h"
 
 #define GHZ 1000000     /* kHz; a cycle is a ns */
 #define CONNECTX 156250 /* kHz of older ones: 6.4 ns */

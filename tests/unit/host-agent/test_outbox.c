@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "host-agent/outbox.h"
+#include "host-agent/report/outbox.h"
 
 #define LATER ((rm_mono_t){ 30 * RM_NS_PER_S })
 #define RESULTS 10 /* in each batch */

@@ -1,4 +1,4 @@
-#include "host-agent/pacer.h"
+#include "host-agent/probe/pacer.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,11 +1,11 @@
-#include "host-agent/pending.h"
+#include "host-agent/probe/pending.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 
 #include <cmocka.h>
 
-#include "host-agent/stamp.h"
+#include "host-agent/packet/stamp.h"
 
 #define US RM_NS_PER_US
 #define MS RM_NS_PER_MS

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "host-agent/pinglist_cache.h"
+#include "host-agent/pinglist/pinglist_cache.h"
 #include "rackmesh/base/file.h"
 #include "rackmesh/base/worker.h"
 #include "tests/support/loopback.h"

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "host-agent/pinglist.h"
-#include "host-agent/pinglist_cache.h"
-#include "host-agent/plans.h"
+#include "host-agent/pinglist/pinglist.h"
+#include "host-agent/pinglist/pinglist_cache.h"
+#include "host-agent/pinglist/plans.h"
 #include "rackmesh/base/worker.h"
 #include "tests/support/loopback.h"
 #include "tests/support/pinglist_fixture.h"

@@ -1,4 +1,4 @@
-#include "host-agent/pod_name.h"
+#include "host-agent/services/pod_name.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-#include "host-agent/port_udp.h"
+#include "host-agent/udp/port_udp.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "host-agent/stamp.h"
+#include "host-agent/packet/stamp.h"
 #include "probe_fixture.h"
 
 #define MS RM_NS_PER_MS

@@ -1,4 +1,4 @@
-#include "host-agent/port_udp_stamps.h"
+#include "host-agent/udp/port_udp_stamps.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

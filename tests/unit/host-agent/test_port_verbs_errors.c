@@ -1,7 +1,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "host-agent/grh.h"
+#include "host-agent/packet/grh.h"
 #include "tests/unit/host-agent/port_verbs_fixture.h"
 
 static void

@@ -1,7 +1,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "host-agent/flow_label.h"
+#include "host-agent/probe/flow_label.h"
 #include "tests/unit/host-agent/port_verbs_fixture.h"
 
 static void

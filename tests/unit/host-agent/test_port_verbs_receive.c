@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "host-agent/grh.h"
+#include "host-agent/packet/grh.h"
 #include "tests/unit/host-agent/port_verbs_fixture.h"
 
 static void

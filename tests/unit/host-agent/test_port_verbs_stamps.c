@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "host-agent/port_verbs_state.h"
+#include "host-agent/verbs/port_verbs_state.h"
 #include "tests/unit/host-agent/port_verbs_fixture.h"
 
 /* Sides with stamps of the NIC, 156.25 MHz, 48 bits. */

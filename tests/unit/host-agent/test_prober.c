@@ -1,4 +1,4 @@
-#include "host-agent/prober.h"
+#include "host-agent/probe/prober.h"
 
 #include <netinet/in.h>
 #include <setjmp.h>
@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "host-agent/probe_format.h"
-#include "host-agent/stamp.h"
+#include "host-agent/packet/probe_format.h"
+#include "host-agent/packet/stamp.h"
 #include "probe_fixture.h"
 
 #define MS RM_NS_PER_MS

@@ -1,5 +1,5 @@
 /* A prober and a reflector with keys, over a real network. */
-#include "host-agent/prober.h"
+#include "host-agent/probe/prober.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "host-agent/probe_format.h"
-#include "host-agent/stamp.h"
+#include "host-agent/packet/probe_format.h"
+#include "host-agent/packet/stamp.h"
 #include "keys_fixture.h"
 #include "probe_fixture.h"
 #include "rackmesh/base/loop.h"

@@ -1,4 +1,4 @@
-#include "host-agent/prober.h"
+#include "host-agent/probe/prober.h"
 
 #include <netinet/in.h>
 #include <setjmp.h>
@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "host-agent/port_udp.h"
+#include "host-agent/udp/port_udp.h"
 #include "probe_fixture.h"
 
 #define MS RM_NS_PER_MS

@@ -1,4 +1,4 @@
-#include "host-agent/prober_plan.h"
+#include "host-agent/probe/prober_plan.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "host-agent/prober.h"
-#include "host-agent/prober_target.h"
+#include "host-agent/probe/prober.h"
+#include "host-agent/probe/prober_target.h"
 #include "tests/support/fake_port.h"
 
 #define MS RM_NS_PER_MS

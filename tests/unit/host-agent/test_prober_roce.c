@@ -8,9 +8,9 @@
 
 #include <event2/event.h>
 
-#include "host-agent/probe_format.h"
-#include "host-agent/prober.h"
-#include "host-agent/stamp.h"
+#include "host-agent/packet/probe_format.h"
+#include "host-agent/packet/stamp.h"
+#include "host-agent/probe/prober.h"
 #include "rackmesh/base/loop.h"
 #include "tests/support/fake_port.h"
 

@@ -1,4 +1,4 @@
-#include "host-agent/process_name.h"
+#include "host-agent/services/process_name.h"
 
 #include <fcntl.h>
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-#include "host-agent/qp_btf.h"
+#include "host-agent/services/qp_btf.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-#include "host-agent/qp_list.h"
+#include "host-agent/services/qp_list.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-#include "host-agent/qp_needs.h"
+#include "host-agent/services/qp_needs.h"
 
 #include <ftw.h>
 #include <setjmp.h>

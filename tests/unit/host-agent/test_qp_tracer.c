@@ -1,6 +1,6 @@
 /* Without RDMA in the kernel: what it says, and that nothing else suffers. How it hears
  * is for the lab with a kernel that has RDMA. */
-#include "host-agent/qp_tracer.h"
+#include "host-agent/services/qp_tracer.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "host-agent/rdma_facts.h"
+#include "host-agent/rnic/rdma_facts.h"
 
 #define LINK_LOCAL "fe80:0000:0000:0000:0a00:27ff:fe00:0001"
 #define V4 "0000:0000:0000:0000:0000:ffff:0a09:0001"

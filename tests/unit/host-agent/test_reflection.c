@@ -12,9 +12,9 @@
 
 #include <cmocka.h>
 
-#include "host-agent/probe_format.h"
-#include "host-agent/reflector.h"
-#include "host-agent/stamp.h"
+#include "host-agent/packet/probe_format.h"
+#include "host-agent/packet/stamp.h"
+#include "host-agent/reflector/reflector.h"
 #include "keys_fixture.h"
 #include "tests/support/fake_port.h"
 

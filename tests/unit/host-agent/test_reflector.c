@@ -1,4 +1,4 @@
-#include "host-agent/reflector.h"
+#include "host-agent/reflector/reflector.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "host-agent/probe_format.h"
-#include "host-agent/stamp.h"
+#include "host-agent/packet/probe_format.h"
+#include "host-agent/packet/stamp.h"
 #include "tests/support/fake_port.h"
 
 #define PROBER_PORT 40001

@@ -1,5 +1,5 @@
 /* Peers whose RNIC is not known yet, or that are named twice. */
-#include "host-agent/reflector.h"
+#include "host-agent/reflector/reflector.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
-#include "host-agent/probe_format.h"
-#include "host-agent/reflector_roster.h"
-#include "host-agent/stamp.h"
+#include "host-agent/packet/probe_format.h"
+#include "host-agent/packet/stamp.h"
+#include "host-agent/reflector/reflector_roster.h"
 #include "tests/support/fake_port.h"
 
 static const struct wire_address guest = { 4, { 10, 0, 0, 1 }, 40001 };

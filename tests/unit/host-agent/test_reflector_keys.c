@@ -1,5 +1,5 @@
 /* A reflector that holds keys: whom it answers, and what it refuses. */
-#include "host-agent/reflector.h"
+#include "host-agent/reflector/reflector.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,10 +8,10 @@
 
 #include <cmocka.h>
 
-#include "host-agent/probe_format.h"
-#include "host-agent/reflector_roster.h"
-#include "host-agent/replay_window.h"
-#include "host-agent/stamp.h"
+#include "host-agent/packet/probe_format.h"
+#include "host-agent/packet/stamp.h"
+#include "host-agent/reflector/reflector_roster.h"
+#include "host-agent/reflector/replay_window.h"
 #include "keys_fixture.h"
 #include "tests/support/fake_port.h"
 

@@ -1,4 +1,4 @@
-#include "host-agent/replay_window.h"
+#include "host-agent/reflector/replay_window.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

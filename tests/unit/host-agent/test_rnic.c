@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "host-agent/pinglist.h"
-#include "host-agent/rnic.h"
+#include "host-agent/pinglist/pinglist.h"
+#include "host-agent/rnic/rnic.h"
 #include "rackmesh/base/worker.h"
 #include "tests/support/fake_port.h"
 #include "tests/support/loopback.h"

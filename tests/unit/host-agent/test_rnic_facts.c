@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "host-agent/rnic_facts.h"
+#include "host-agent/rnic/rnic_facts.h"
 
 #define MAC 0x020000000007
 

@@ -4,7 +4,7 @@
 
 #include <cmocka.h>
 
-#include "host-agent/rnic_facts.h"
+#include "host-agent/rnic/rnic_facts.h"
 #include "tests/unit/host-agent/rdma_fixture.h"
 
 #define V1 "IB/RoCE v1"

@@ -10,9 +10,9 @@
 
 #include <dirent.h>
 
-#include "host-agent/lanes.h"
-#include "host-agent/pinglist.h"
-#include "host-agent/rnic.h"
+#include "host-agent/pinglist/pinglist.h"
+#include "host-agent/rnic/rnic.h"
+#include "host-agent/verbs/lanes.h"
 #include "rackmesh/base/worker.h"
 #include "tests/support/fake_verbs.h"
 #include "tests/support/loopback.h"

@@ -1,4 +1,4 @@
-#include "host-agent/roce_packet.h"
+#include "host-agent/packet/roce_packet.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "host-agent/probe_format.h"
-#include "host-agent/stamp.h"
+#include "host-agent/packet/probe_format.h"
+#include "host-agent/packet/stamp.h"
 
 #define SIZES 5
 

@@ -1,4 +1,4 @@
-#include "host-agent/self_limit.h"
+#include "host-agent/report/self_limit.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

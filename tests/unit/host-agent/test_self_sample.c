@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host-agent/self_limit.h"
-#include "host-agent/self_sample.h"
+#include "host-agent/report/self_limit.h"
+#include "host-agent/report/self_sample.h"
 
 #define HEAP (64u << 20)
 

@@ -1,5 +1,5 @@
 /* What is heard of QPs, whose they are, and who is at their other end. */
-#include "host-agent/services.h"
+#include "host-agent/services/services.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "host-agent/flow_label.h"
-#include "host-agent/process_name.h"
+#include "host-agent/probe/flow_label.h"
+#include "host-agent/services/process_name.h"
 #include "services_fixture.h"
 
 static const struct services_options options = { .max_probed = 16,

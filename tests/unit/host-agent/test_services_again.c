@@ -1,5 +1,5 @@
 /* What was missed or has changed: found out by asking again. */
-#include "host-agent/services.h"
+#include "host-agent/services/services.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* Whom our reflectors answer since they have connections with us. */
-#include "host-agent/services.h"
+#include "host-agent/services/services.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

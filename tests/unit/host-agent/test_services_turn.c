@@ -1,5 +1,5 @@
 /* Which flow shares whose probes, and whose turn it is. */
-#include "host-agent/services.h"
+#include "host-agent/services/services.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-#include "host-agent/stamp.h"
+#include "host-agent/packet/stamp.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "host-agent/probe_format.h"
+#include "host-agent/packet/probe_format.h"
 
 #define MS INT64_C(1000000)
 

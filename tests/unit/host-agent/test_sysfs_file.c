@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "host-agent/sysfs_file.h"
+#include "host-agent/rnic/sysfs_file.h"
 
 static char folder[] = "/tmp/sysfs-file-XXXXXX";
 

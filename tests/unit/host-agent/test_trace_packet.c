@@ -1,4 +1,4 @@
-#include "host-agent/trace_packet.h"
+#include "host-agent/trace/trace_packet.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "host-agent/stamp.h"
+#include "host-agent/packet/stamp.h"
 
 #define SECRET UINT64_C(0x1122334455667788)
 

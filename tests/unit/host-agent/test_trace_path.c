@@ -1,4 +1,4 @@
-#include "host-agent/trace_path.h"
+#include "host-agent/trace/trace_path.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

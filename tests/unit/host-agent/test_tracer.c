@@ -1,4 +1,4 @@
-#include "host-agent/tracer.h"
+#include "host-agent/trace/tracer.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

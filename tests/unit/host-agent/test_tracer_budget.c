@@ -1,5 +1,5 @@
 /* How often, and never more often than that. */
-#include "host-agent/tracer.h"
+#include "host-agent/trace/tracer.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

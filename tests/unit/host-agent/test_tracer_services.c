@@ -1,5 +1,5 @@
 /* Flows of services: traced as they are, whether or not a probe can take their way. */
-#include "host-agent/tracer.h"
+#include "host-agent/trace/tracer.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "host-agent/port.h"
+#include "host-agent/probe/port.h"
 #include "tests/support/fake_port.h"
 #include "tracer_fixture.h"
 

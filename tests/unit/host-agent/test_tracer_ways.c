@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "host-agent/tracer.h"
+#include "host-agent/trace/tracer.h"
 #include "tests/support/fake_port.h"
 #include "tracer_fixture.h"
 

@@ -6,7 +6,7 @@
 #ifndef UNIT_TRACER_FIXTURE_H
 #define UNIT_TRACER_FIXTURE_H
 
-#include "host-agent/tracer.h"
+#include "host-agent/trace/tracer.h"
 
 #define S RM_NS_PER_S
 

@@ -14,8 +14,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "host-agent/lanes.h"
-#include "host-agent/verbs_ah.h"
+#include "host-agent/verbs/lanes.h"
+#include "host-agent/verbs/verbs_ah.h"
 #include "rackmesh/base/loop.h"
 
 #define TARGETS 64

@@ -1,0 +1,51 @@
+/*
+ * agent_api - the daemon over HTTP: what it is doing, and pausing it.
+ *
+ *   GET  /v1/rnics        each RNIC: id, addresses, state, counters
+ *   GET  /v1/pinglist     each ToR's pinglist: version, size of the roster, targets,
+ *                         ?offset= and ?limit= (1000) of them
+ *   GET  /v1/aggregators  each aggregator: session, batches by what became of them
+ *   GET  /v1/paths        the way of each flow that leaves the rack; ?offset=, ?limit=
+ *   GET  /v1/services     whose flows use the RNICs of this host; ?offset=, ?limit=
+ *   POST /v1/pause, /v1/resume   Unix socket only; {"paused": true | false}
+ *
+ * /metrics, /healthz and /readyz come from rackmesh/base. Ready: there is a pinglist
+ * and an aggregator.
+ */
+#ifndef HOST_AGENT_API_AGENT_API_H
+#define HOST_AGENT_API_AGENT_API_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct agent_services;
+struct rnic;
+struct wire_brake;
+struct plans;
+struct rm_http_server;
+struct rm_metrics;
+struct self_limit;
+struct tracer;
+struct uplink;
+
+struct agent_api { /* what the API shows; borrowed, and read at every request */
+	const char *host;
+	struct rnic *const *rnics;
+	size_t rnic_count;
+	struct uplink *const *uplinks;
+	size_t uplink_count;
+	const struct plans *plans;
+	const struct tracer *tracer;
+	const struct agent_services *services; /* NULL: not wanted */
+	const bool *paused;
+	const struct wire_brake *brake;
+	const struct self_limit *limit;
+	void (*pause)(bool paused, void *arg);
+	void *arg;
+};
+
+/* api is borrowed for the life of the server. */
+int agent_api_serve(struct rm_http_server *server, const struct rm_metrics *metrics,
+    struct agent_api *api);
+
+#endif

@@ -1,0 +1,107 @@
+#include "host-agent/api/agent_api_services.h"
+
+#include <stdlib.h>
+
+#include "host-agent/api/agent_api.h"
+#include "host-agent/api/agent_show.h"
+#include "host-agent/host_agent_services.h"
+#include "rackmesh/base/http_server.h"
+#include "schemas/wire_text.h"
+
+#define SERVICES_PAGE 1000
+
+static json_t *
+show_id(struct wire_rnic_id id)
+{
+	return id.guid == 0 ? json_null() : agent_show_id(id);
+}
+
+static json_t *
+show_address(const struct wire_address *address)
+{
+	struct wire_address bare = *address;
+
+	bare.port = 0;
+	return bare.family == 0 ? json_null() : agent_show_address(&bare);
+}
+
+static json_t *
+number_or_null(uint64_t value)
+{
+	return value == 0 ? json_null() : json_integer((json_int_t)value);
+}
+
+static json_t *
+show_flow(const struct wire_service_flow *flow)
+{
+	json_t *object = json_object();
+
+	json_object_set_new(object, "service", json_string(flow->service));
+	json_object_set_new(object, "comm", json_string(flow->comm));
+	json_object_set_new(object, "pid", json_integer(flow->pid));
+	json_object_set_new(object, "src", show_id(flow->src));
+	json_object_set_new(object, "dst", show_id(flow->dst));
+	json_object_set_new(object, "peer", show_address(&flow->peer));
+	json_object_set_new(
+	    object, "qp_type", json_string(wire_qp_type_word(flow->qp_type)));
+	json_object_set_new(object, "src_qpn", json_integer(flow->src_qpn));
+	json_object_set_new(object, "dst_qpn", json_integer(flow->dst_qpn));
+	json_object_set_new(object, "qps", json_integer(flow->qps));
+	json_object_set_new(object, "src_port", number_or_null(flow->src_port));
+	json_object_set_new(object, "dscp", json_integer(flow->dscp));
+	json_object_set_new(object, "older", json_boolean(flow->older));
+	json_object_set_new(
+	    object, "state", json_string(wire_service_state_word(flow->state)));
+	json_object_set_new(object, "probe_port", number_or_null(flow->probe_port));
+	return object;
+}
+
+static void
+show_head(const struct agent_services *services, json_t *all)
+{
+	const struct agent_services_counts *counts = agent_services_counts(services);
+	const struct qp_tracer *hooks = agent_services_hooks(services);
+
+	json_object_set_new(
+	    all, "tracing", json_boolean(hooks != NULL && qp_tracer_hears(hooks)));
+	json_object_set_new(
+	    all, "by", json_string(hooks == NULL ? "" : qp_tracer_way(hooks)));
+	json_object_set_new(all, "missing",
+	    json_string(hooks == NULL ? "no RNIC that is probed over verbs"
+				      : qp_tracer_missing(hooks)));
+	json_object_set_new(
+	    all, "unresolved_qps", json_integer((json_int_t)counts->table.unresolved));
+	json_object_set_new(
+	    all, "waiting_flows", json_integer((json_int_t)counts->table.waiting));
+	json_object_set_new(
+	    all, "events_dropped", json_integer((json_int_t)counts->hooks.dropped));
+}
+
+void
+agent_api_services(struct rm_http_request *request, void *arg)
+{
+	const struct agent_api *api = arg;
+	uint64_t offset = 0, limit = SERVICES_PAGE;
+	struct wire_service_flow *flows;
+	json_t *all, *list;
+	size_t count = 0;
+
+	if (!rm_http_query_number(request, "offset", 0, UINT32_MAX, &offset) ||
+	    !rm_http_query_number(request, "limit", 1, SERVICES_PAGE, &limit))
+		return;
+	all = json_object();
+	list = json_array();
+	flows = calloc(SERVICES_MAX_FLOWS, sizeof(*flows));
+	json_object_set_new(all, "enabled", json_boolean(api->services != NULL));
+	if (api->services != NULL)
+		show_head(api->services, all);
+	if (api->services != NULL && flows != NULL)
+		count = services_flows(
+		    agent_services_table(api->services), flows, SERVICES_MAX_FLOWS);
+	for (size_t i = (size_t)offset; i < count && limit > 0; i++, limit--)
+		json_array_append_new(list, show_flow(&flows[i]));
+	json_object_set_new(all, "flow_count", json_integer((json_int_t)count));
+	json_object_set_new(all, "services", list);
+	free(flows);
+	rm_http_reply_json(request, 200, all);
+}

@@ -1,0 +1,48 @@
+/*
+ * agent_metrics - names for this daemon's counters: rackmesh_agent_*.
+ *
+ * Sums that hold at any moment: probes_sent = sum of results but send_failed, plus
+ * those in flight; per aggregator made = acked + dropped + waiting + doubtful, in
+ * batches and in results. Packets on the wire = probes_sent + replies_sent +
+ * trace_packets - trace_packets_failed.
+ */
+#ifndef HOST_AGENT_API_AGENT_METRICS_H
+#define HOST_AGENT_API_AGENT_METRICS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct agent_services;
+struct brake_file;
+struct rnic;
+struct plans;
+struct rm_metrics;
+struct self_limit;
+struct tracing;
+struct uplink;
+struct wire_brake;
+
+struct agent_counts { /* of the daemon as a whole */
+	uint64_t loop_stalls;
+	uint64_t reloads, reloads_refused;
+	uint64_t focus_refused;  /* for an RNIC that is not ours */
+	uint64_t rows_no_memory; /* receive counts that waited for memory */
+};
+
+/* The owner of each group is its first pointer: forget by that. The rnic must be
+ * up. -EEXIST, -ENOMEM: whatever was registered already stays. */
+int agent_metrics_rnic(struct rm_metrics *metrics, const struct rnic *rnic);
+/* Whether it is there: for as long as the rnic, up or not. */
+int agent_metrics_rnic_state(struct rm_metrics *metrics, const struct rnic *rnic);
+int agent_metrics_uplink(struct rm_metrics *metrics, const struct uplink *uplink);
+int agent_metrics_plans(struct rm_metrics *metrics, const struct plans *plans);
+int agent_metrics_brake(struct rm_metrics *metrics, const struct wire_brake *brake,
+    const struct brake_file *file);
+int agent_metrics_limit(struct rm_metrics *metrics, const struct self_limit *limit);
+int agent_metrics_tracing(struct rm_metrics *metrics, const struct tracing *tracing);
+int agent_metrics_services(
+    struct rm_metrics *metrics, const struct agent_services *services); /* NULL: 0 */
+int agent_metrics_agent(
+    struct rm_metrics *metrics, const struct agent_counts *counts, const bool *paused);
+
+#endif

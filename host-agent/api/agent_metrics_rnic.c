@@ -1,0 +1,245 @@
+/* The metrics of one RNIC. */
+#include <stddef.h>
+#include <stdio.h>
+
+#include "host-agent/api/agent_metrics.h"
+#include "host-agent/api/agent_metrics_table.h"
+#include "host-agent/probe/port.h"
+#include "host-agent/reflector/reflector.h"
+#include "host-agent/rnic/rnic.h"
+#include "host-agent/rnic/rnic_words.h"
+#include "rackmesh/base/metrics.h"
+#include "schemas/wire_text.h"
+
+#define GROUP_LABEL 160
+#define LABELS 256
+#define INFO_LABELS 512
+
+#define P(field) offsetof(struct prober_counts, field)
+#define R(field) offsetof(struct reflector_counts, field)
+#define Q(field) offsetof(struct port_counts, field)
+
+/* clang-format off */
+static const struct agent_counter prober_counters[] = {
+	{ "rackmesh_agent_probes_asked_total", "", P(asked), "Probes that became due." },
+	{ "rackmesh_agent_probes_skipped_total", "", P(skipped), "Probes due too long ago to be made up, or without a socket." },
+	{ "rackmesh_agent_probes_sent_total", "", P(sent), "Probes handed to the kernel." },
+	{ "rackmesh_agent_probes_send_failed_total", "", P(send_failed), "Probes that the kernel refused." },
+	{ "rackmesh_agent_probes_late_total", "", P(late_sends), "Probes that left later than their pace allows." },
+	{ "rackmesh_agent_replies_unknown_total", "", P(unknown_replies), "Replies to no probe in flight." },
+	{ "rackmesh_agent_replies_malformed_total", "", P(malformed_replies), "Replies that were none." },
+	{ "rackmesh_agent_replies_unverified_total", "", P(unverified_replies), "Replies with a wrong MAC, or with none where one is due." },
+	{ "rackmesh_agent_results_split_total", "", P(split_replies), "Results with all three delay terms." },
+	{ "rackmesh_agent_sends_held_total", "", P(held), "Times that a compiled-in ceiling held back what was due." },
+	{ 0 }
+};
+
+static const struct agent_counter reflector_counters[] = {
+	{ "rackmesh_agent_reflector_received_total", "", R(received), "Packets at the reflector's port." },
+	{ "rackmesh_agent_replies_sent_total", "", R(replied), "Replies handed to the kernel." },
+	{ "rackmesh_agent_replies_send_failed_total", "", R(send_failed), "Replies that the kernel refused." },
+	{ "rackmesh_agent_reflector_refused_total", "reason=\"stranger\"", R(refused_stranger), "Packets that got no reply." },
+	{ "rackmesh_agent_reflector_refused_total", "reason=\"port\"", R(refused_port), "Packets that got no reply." },
+	{ "rackmesh_agent_reflector_refused_total", "reason=\"malformed\"", R(refused_malformed), "Packets that got no reply." },
+	{ "rackmesh_agent_reflector_refused_total", "reason=\"full\"", R(refused_full), "Packets that got no reply." },
+	{ "rackmesh_agent_reflector_refused_total", "reason=\"bad_mac\"", R(refused_mac), "Packets that got no reply." },
+	{ "rackmesh_agent_reflector_refused_total", "reason=\"unauthenticated\"", R(refused_plain), "Packets that got no reply." },
+	{ "rackmesh_agent_reflector_refused_total", "reason=\"replayed\"", R(refused_replayed), "Packets that got no reply." },
+	{ "rackmesh_agent_reflector_authenticated_total", "", R(authenticated), "Packets at the reflector's port with the right MAC." },
+	{ 0 }
+};
+
+static const struct agent_counter port_counters[] = {
+	{ "rackmesh_agent_port_overruns_total", "", Q(overruns), "Packets that our own receive queues dropped." },
+	{ "rackmesh_agent_port_truncated_total", "", Q(truncated), "Packets larger than any probe." },
+	{ "rackmesh_agent_port_stamps_missing_total", "", Q(stamps_missing), "Send stamps that never came." },
+	{ "rackmesh_agent_port_stamps_unmatched_total", "", Q(stamps_unmatched), "Send stamps of no packet we know." },
+	{ "rackmesh_agent_port_stamps_resynced_total", "", Q(stamps_resynced), "Send stamps numbered anew after a failed send." },
+	{ "rackmesh_agent_port_socket_errors_total", "", Q(socket_errors), "ICMP errors and the like." },
+	{ "rackmesh_agent_port_refused_flows_total", "", Q(refused_flows), "Flows without a socket." },
+	{ 0 }
+};
+
+static const struct agent_counter verbs_counters[] = {
+	{ "rackmesh_agent_verbs_errors_total", "", Q(errors), "Completions that are not a success." },
+	{ "rackmesh_agent_verbs_no_header_total", "", Q(no_header), "Packets that came without a GRH that can be read." },
+	{ "rackmesh_agent_verbs_receives_low_total", "", Q(receives_low), "Times that a receive queue was nearly empty." },
+	{ "rackmesh_agent_verbs_rebuilt_total", "", Q(rebuilt), "QPs that got another number." },
+	{ "rackmesh_agent_verbs_reset_total", "", Q(reset), "QPs that came back with their number." },
+	{ "rackmesh_agent_verbs_handles_waited_total", "", Q(handles_waited), "Replies that waited for an address handle." },
+	{ "rackmesh_agent_verbs_handles_refused_total", "", Q(handles_refused), "Packets that did not leave for want of an address handle." },
+	{ 0 }
+};
+/* clang-format on */
+
+static int
+add_results(struct rm_metrics *metrics, const struct rnic *rnic, const char *label,
+    const struct prober_counts *counts)
+{
+	char labels[LABELS];
+	int r = 0;
+
+	for (size_t i = 0; i < WIRE_OUTCOMES && r == 0; i++) {
+		snprintf(labels, sizeof(labels), "%s,outcome=\"%s\"", label,
+		    wire_outcome_word(i));
+		r = rm_metrics_counter(metrics, rnic, "rackmesh_agent_results_total",
+		    labels, "Results by what became of the probe.",
+		    &counts->outcomes[i]);
+	}
+	for (int i = TARGET_FINE + 1; i < TARGET_REFUSALS && r == 0; i++) {
+		snprintf(labels, sizeof(labels), "%s,reason=\"%s\"", label,
+		    target_refusal_word((enum target_refusal)i));
+		r = rm_metrics_counter(metrics, rnic,
+		    "rackmesh_agent_targets_refused_total", labels,
+		    "Targets that are never probed, by reason.",
+		    &counts->refused_targets[i]);
+	}
+	for (size_t i = WIRE_VALID + 1; i < WIRE_INVALID_REASONS && r == 0; i++) {
+		snprintf(labels, sizeof(labels), "%s,reason=\"%s\"", label,
+		    wire_invalid_word(i));
+		r = rm_metrics_counter(metrics, rnic, "rackmesh_agent_invalid_total",
+		    labels, "Results with an impossible time stamp.",
+		    &counts->invalid[i]);
+	}
+	return r;
+}
+
+static double
+read_targets(const void *arg)
+{
+	const struct prober *prober = rnic_prober(arg);
+
+	return prober == NULL ? 0 : (double)prober_targets(prober);
+}
+
+/* ---- what an RDMA port is doing ------------------------------------------------ */
+
+static double
+read_receives_lowest(const void *arg)
+{
+	struct port_verbs_facts facts;
+
+	return rnic_verbs(arg, &facts) ? facts.receives_lowest : 0;
+}
+
+static double
+read_handles(const void *arg)
+{
+	struct port_verbs_facts facts;
+
+	return rnic_verbs(arg, &facts) ? (double)facts.handles : 0;
+}
+
+static double
+read_flow_qps(const void *arg)
+{
+	struct port_verbs_facts facts;
+
+	return rnic_verbs(arg, &facts) ? (double)facts.flow_count : 0;
+}
+
+static int
+add_verbs(struct rm_metrics *metrics, const struct rnic *rnic, const char *label)
+{
+	static const struct {
+		const char *name, *help;
+		double (*read)(const void *arg);
+	} gauges[] = {
+		{ "rackmesh_agent_verbs_receives_lowest",
+		    "Free receive buffers for small probes, at worst.",
+		    read_receives_lowest },
+		{ "rackmesh_agent_verbs_handles", "Address handles held.",
+		    read_handles },
+		{ "rackmesh_agent_verbs_flow_qps", "QPs that probes leave from.",
+		    read_flow_qps },
+	};
+	struct port_verbs_facts facts;
+	int r;
+
+	if (!rnic_verbs(rnic, &facts))
+		return 0;
+	r = agent_metrics_table(
+	    metrics, rnic, label, verbs_counters, rnic_port_counts(rnic));
+	for (size_t i = 0; i < sizeof(gauges) / sizeof(gauges[0]) && r == 0; i++)
+		r = rm_metrics_gauge(metrics, rnic, gauges[i].name, label,
+		    gauges[i].help, gauges[i].read, rnic);
+	return r;
+}
+
+static double
+read_one(const void *arg)
+{
+	return 1;
+}
+
+/* What does not change as long as it is open, as labels. */
+static int
+add_info(struct rm_metrics *metrics, const struct rnic *rnic, const char *label)
+{
+	const struct rnic_facts *facts = rnic_facts(rnic);
+	char labels[INFO_LABELS];
+
+	snprintf(labels, sizeof(labels),
+	    "%s,transport=\"%s\",netdev=\"%s\",rdma_device=\"%s\",driver=\"%s\","
+	    "stamps=\"%s\",flows=\"%s\"",
+	    label, rnic_transport_word(facts->transport), facts->netdev,
+	    facts->rdma_device, facts->driver, rnic_stamps_word(rnic_stamps(rnic)),
+	    rnic_flows_word(rnic_flows(rnic)));
+	return rm_metrics_gauge(metrics, rnic, "rackmesh_agent_rnic_info", labels,
+	    "1: how this RNIC is probed from.", read_one, rnic);
+}
+
+static double
+read_up(const void *arg)
+{
+	return rnic_up(arg) ? 1 : 0;
+}
+
+static double
+read_link_down(const void *arg)
+{
+	return rnic_link(arg) == WIRE_LINK_DOWN ? 1 : 0;
+}
+
+int
+agent_metrics_rnic_state(struct rm_metrics *metrics, const struct rnic *rnic)
+{
+	const void *owner = rnic_device(rnic); /* not forgotten with its counters */
+	char label[GROUP_LABEL];
+	int r;
+
+	snprintf(label, sizeof(label), "device=\"%s\"", rnic_device(rnic));
+	r = rm_metrics_gauge(metrics, owner, "rackmesh_agent_rnic_up", label,
+	    "0: it is not there, or cannot be opened.", read_up, rnic);
+	if (r == 0)
+		r = rm_metrics_gauge(metrics, owner, "rackmesh_agent_rnic_link_down",
+		    label, "1: its link is known to be down.", read_link_down, rnic);
+	return r;
+}
+
+int
+agent_metrics_rnic(struct rm_metrics *metrics, const struct rnic *rnic)
+{
+	const struct prober_counts *prober = prober_counts(rnic_prober(rnic));
+	char label[GROUP_LABEL];
+	int r;
+
+	snprintf(label, sizeof(label), "device=\"%s\"", rnic_device(rnic));
+	r = agent_metrics_table(metrics, rnic, label, prober_counters, prober);
+	if (r == 0)
+		r = add_results(metrics, rnic, label, prober);
+	if (r == 0)
+		r = agent_metrics_table(metrics, rnic, label, reflector_counters,
+		    reflector_counts(rnic_reflector(rnic)));
+	if (r == 0)
+		r = agent_metrics_table(
+		    metrics, rnic, label, port_counters, rnic_port_counts(rnic));
+	if (r == 0)
+		r = add_verbs(metrics, rnic, label);
+	if (r == 0)
+		r = add_info(metrics, rnic, label);
+	if (r == 0)
+		r = rm_metrics_gauge(metrics, rnic, "rackmesh_agent_targets", label,
+		    "Targets being probed.", read_targets, rnic);
+	return r;
+}

@@ -1,0 +1,30 @@
+/*
+ * grh - the 40 bytes in front of every UD payload: where a packet came from, and how
+ * it arrived.
+ *
+ * With RoCE v2 over IPv4 they are 20 undefined bytes and the IPv4 header; over IPv6
+ * and InfiniBand an IPv6 header or a GRH, which have the same layout. Nothing in the
+ * completion says which it is. Pure.
+ */
+#ifndef HOST_AGENT_PACKET_GRH_H
+#define HOST_AGENT_PACKET_GRH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "schemas/wire.h"
+
+#define GRH_BYTES 40
+
+struct grh {
+	struct wire_address src, dst; /* of one family; port 0 */
+	uint32_t flow_label;          /* 20 bits; 0 with an IPv4 header */
+	uint8_t dscp, ecn;
+	uint8_t ttl; /* or hop limit, as it arrived */
+};
+
+/* len: what the completion says has arrived, payload included. -EBADMSG: too short, or
+ * neither of both. */
+int grh_parse(const uint8_t *bytes, size_t len, struct grh *ret);
+
+#endif

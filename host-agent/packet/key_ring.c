@@ -1,0 +1,311 @@
+#include "host-agent/packet/key_ring.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HASH_NONFATAL_OOM 1 /* no exit(): what was not added has no hh.tbl */
+#include <uthash.h>
+
+#include "host-agent/packet/tor_keys.h"
+
+#define MAX_TORS (WIRE_MAX_HOST_RNICS * WIRE_MAX_ATTACHMENTS)
+
+struct heard_key { /* of a pair, or (dst alone) of a peer */
+	uint64_t src_guid, dst_guid;
+	uint8_t src_port, dst_port;
+	uint8_t zero[6];
+};
+
+struct heard {
+	struct heard_key id;
+	bool authenticates;
+	struct wire_pair_key key; /* of a pair */
+	UT_hash_handle hh;
+};
+
+struct key_ring {
+	struct tor_keys tors[MAX_TORS];
+	size_t count;
+	struct heard *heard; /* uthash, the oldest first */
+	struct key_ring_counts counts;
+};
+
+int
+key_ring_new(struct key_ring **ret)
+{
+	struct key_ring *ring = calloc(1, sizeof(*ring));
+
+	if (ring == NULL)
+		return -ENOMEM;
+	*ret = ring;
+	return 0;
+}
+
+static void
+heard_drop(struct key_ring *ring, struct heard *heard)
+{
+	HASH_DEL(ring->heard, heard);
+	explicit_bzero(&heard->key, sizeof(heard->key));
+	free(heard);
+}
+
+void
+key_ring_free(struct key_ring *ring)
+{
+	if (ring == NULL)
+		return;
+	while (ring->heard != NULL)
+		heard_drop(ring, ring->heard);
+	for (size_t i = 0; i < ring->count; i++)
+		tor_keys_clear(&ring->tors[i]);
+	free(ring);
+}
+
+static struct tor_keys *
+find_tor(const struct key_ring *ring, const char *tor)
+{
+	for (size_t i = 0; i < ring->count; i++)
+		if (strcmp(ring->tors[i].tor, tor) == 0)
+			return (struct tor_keys *)&ring->tors[i];
+	return NULL;
+}
+
+int
+key_ring_add_tor(struct key_ring *ring, const char *tor)
+{
+	if (find_tor(ring, tor) != NULL)
+		return 0;
+	if (strlen(tor) >= RM_NAME_BYTES)
+		return -EINVAL;
+	if (ring->count == MAX_TORS)
+		return -ENOSPC;
+	strcpy(ring->tors[ring->count++].tor, tor);
+	return 0;
+}
+
+/* ---- a ToR's message ---------------------------------------------------------- */
+
+static int
+ring_refuse(struct key_ring *ring, int r)
+{
+	if (r == -ENOENT)
+		ring->counts.foreign++;
+	else if (r == -ENOMEM)
+		ring->counts.no_memory++;
+	else
+		ring->counts.malformed++;
+	return r;
+}
+
+/* Two aggregators of a ToR say the same in other words, each with what it knows of
+ * this host's RNICs: of one version the last one counts. */
+static bool
+is_news(
+    struct key_ring *ring, const struct tor_keys *held, const struct tor_keys *fresh)
+{
+	if (held->bytes == NULL)
+		return true;
+	if (fresh->view.version < held->view.version) {
+		ring->counts.old++;
+		return false;
+	}
+	if (fresh->len == held->len &&
+	    memcmp(fresh->bytes, held->bytes, held->len) == 0) {
+		ring->counts.same++;
+		return false;
+	}
+	return true;
+}
+
+bool
+key_ring_take(
+    struct key_ring *ring, const uint8_t *data, size_t len, const char **tor, int *r)
+{
+	struct tor_keys fresh = { .bytes = NULL }, *held = NULL;
+	int result;
+
+	result = tor_keys_open(&fresh, data, len);
+	if (result == 0) {
+		held = find_tor(ring, fresh.view.tor);
+		if (held == NULL)
+			result = -ENOENT;
+	}
+	if (result < 0) {
+		*r = ring_refuse(ring, result);
+		tor_keys_clear(&fresh);
+		return false;
+	}
+	*r = 0;
+	if (!is_news(ring, held, &fresh)) {
+		tor_keys_clear(&fresh);
+		return false;
+	}
+	tor_keys_clear(held);
+	memcpy(fresh.tor, held->tor, sizeof(fresh.tor));
+	*held = fresh;
+	*tor = held->tor;
+	ring->counts.taken++;
+	return true;
+}
+
+struct wire_bytes
+key_ring_bytes(const struct key_ring *ring, const char *tor)
+{
+	const struct tor_keys *keys = find_tor(ring, tor);
+
+	if (keys == NULL || keys->bytes == NULL)
+		return (struct wire_bytes){ 0 };
+	return (struct wire_bytes){ keys->bytes, keys->len };
+}
+
+/* ---- what was heard of services' peers ---------------------------------------- */
+
+static struct heard *
+heard_find(
+    const struct key_ring *ring, struct wire_rnic_id src, struct wire_rnic_id dst)
+{
+	const struct heard_key key = { .src_guid = src.guid,
+		.src_port = src.port,
+		.dst_guid = dst.guid,
+		.dst_port = dst.port };
+	struct heard *heard;
+
+	HASH_FIND(hh, ring->heard, &key, sizeof(key), heard);
+	return heard;
+}
+
+/* The newest last. NULL: no memory. */
+static struct heard *
+heard_renew(struct key_ring *ring, struct wire_rnic_id src, struct wire_rnic_id dst)
+{
+	struct heard *heard = heard_find(ring, src, dst);
+
+	if (heard != NULL)
+		return heard;
+	if (HASH_COUNT(ring->heard) >= KEY_RING_MAX_HEARD)
+		heard_drop(ring, ring->heard);
+	heard = calloc(1, sizeof(*heard));
+	if (heard == NULL)
+		return NULL;
+	heard->id = (struct heard_key){ .src_guid = src.guid,
+		.src_port = src.port,
+		.dst_guid = dst.guid,
+		.dst_port = dst.port };
+	HASH_ADD(hh, ring->heard, id, sizeof(heard->id), heard);
+	if (heard->hh.tbl == NULL) {
+		free(heard);
+		heard = NULL;
+	}
+	return heard;
+}
+
+static const struct wire_rnic_id nobody = { 0 };
+
+bool
+key_ring_hear(struct key_ring *ring, const struct wire_rnic *rnic,
+    const struct wire_pair_key *key)
+{
+	const struct wire_rnic_id src = { key->src_guid, key->src_port },
+				  dst = { key->dst_guid, key->dst_port };
+	struct heard *peer = heard_renew(ring, nobody, rnic->id), *pair;
+	bool changed = false;
+
+	if (peer == NULL) {
+		ring->counts.no_memory++;
+		return false;
+	}
+	changed = peer->authenticates != rnic->authenticates;
+	peer->authenticates = rnic->authenticates;
+	if (key->epoch == 0 || dst.guid != rnic->id.guid || dst.port != rnic->id.port)
+		return changed;
+	pair = heard_renew(ring, src, dst);
+	if (pair == NULL) {
+		ring->counts.no_memory++;
+		return changed;
+	}
+	changed = changed || memcmp(&pair->key, key, sizeof(*key)) != 0;
+	pair->key = *key;
+	return changed;
+}
+
+/* ---- look-up -------------------------------------------------------------------- */
+
+uint32_t
+key_ring_epoch(const struct key_ring *ring)
+{
+	uint32_t newest = 0;
+
+	for (size_t i = 0; i < ring->count; i++)
+		if (ring->tors[i].bytes != NULL && ring->tors[i].view.epoch > newest)
+			newest = ring->tors[i].view.epoch;
+	return newest;
+}
+
+uint32_t
+key_ring_own_epoch(const struct key_ring *ring, struct wire_rnic_id own)
+{
+	uint32_t newest = 0;
+
+	for (size_t t = 0; t < ring->count; t++) {
+		uint32_t epoch = ring->tors[t].view.epoch;
+
+		if (epoch > newest &&
+		    tor_keys_responder(&ring->tors[t], own, epoch) != NULL)
+			newest = epoch;
+	}
+	return newest;
+}
+
+const uint8_t *
+key_ring_responder(const struct key_ring *ring, struct wire_rnic_id own, uint32_t epoch)
+{
+	for (size_t t = 0; t < ring->count; t++) {
+		const struct wire_responder_key *key =
+		    tor_keys_responder(&ring->tors[t], own, epoch);
+
+		if (key != NULL)
+			return key->key;
+	}
+	return NULL;
+}
+
+const struct wire_pair_key *
+key_ring_pair(
+    const struct key_ring *ring, struct wire_rnic_id src, struct wire_rnic_id dst)
+{
+	const struct wire_pair_key *newest = NULL;
+	const struct heard *heard;
+
+	for (size_t t = 0; t < ring->count; t++) {
+		const struct wire_pair_key *key =
+		    tor_keys_pair(&ring->tors[t], src, dst);
+
+		if (key != NULL && (newest == NULL || key->epoch > newest->epoch))
+			newest = key;
+	}
+	if (newest != NULL)
+		return newest;
+	heard = heard_find(ring, src, dst);
+	return heard != NULL && heard->key.epoch != 0 ? &heard->key : NULL;
+}
+
+enum key_demand
+key_ring_demand(const struct key_ring *ring, struct wire_rnic_id id)
+{
+	const struct heard *heard = heard_find(ring, nobody, id);
+
+	/* Nobody's key can be found without knowing whose it is. */
+	if (id.guid == 0 || (heard != NULL && !heard->authenticates))
+		return KEY_NOT_DEMANDED;
+	for (size_t t = 0; t < ring->count; t++)
+		if (tor_keys_is_plain(&ring->tors[t], id))
+			return KEY_NOT_DEMANDED;
+	return heard != NULL ? KEY_NOT_BEFORE : KEY_DEMANDED;
+}
+
+const struct key_ring_counts *
+key_ring_counts(const struct key_ring *ring)
+{
+	return &ring->counts;
+}

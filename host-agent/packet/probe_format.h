@@ -1,0 +1,93 @@
+/*
+ * probe_format - what a probe and its reply say, whatever their bytes look like.
+ *
+ * Two formats: STAMP (stamp.h) for UDP, so that switches and routers can answer, and a
+ * shorter one of our own (roce_packet.h) for UD messages. Times are PTP truncated
+ * or NTP, as stamp.h reads and writes them, in both. Reading never trusts: -EBADMSG for
+ * what is short, damaged, of another version, or the other of probe and reply.
+ *
+ * Each has a keyed variant, whose packets are told from the others' by how they look.
+ * What one of those says is not to be acted on before its MAC was verified: with the
+ * pair's key for probes or that for replies, see rackmesh/fabric/probe_key.h.
+ */
+#ifndef HOST_AGENT_PACKET_PROBE_FORMAT_H
+#define HOST_AGENT_PACKET_PROBE_FORMAT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PROBE_HEAD_BYTES 180 /* of any format: all that is not zeros */
+
+struct probe_mac;
+
+struct probe_ask {
+	uint32_t seq;
+	uint64_t timestamp; /* comes back: tells an old reply from a new one */
+	uint16_t error_estimate;
+	uint16_t ssid;
+	bool has_class; /* dscp is there: the sender's wish, the path may change it */
+	uint8_t dscp;
+	uint32_t tx_count; /* sent so far in this class, this one included */
+	uint32_t label;    /* flow label of the probe, for the reply; 0: none */
+};
+
+struct probe_answer { /* what a reflector knows about a probe */
+	uint64_t receive_timestamp;
+	uint64_t timestamp;          /* now */
+	uint8_t ttl, dscp, ecn;      /* as the probe arrived */
+	uint32_t rx_count, tx_count; /* of this prober and class; rx 0: not counted */
+	uint32_t follow_up_seq;
+	uint64_t follow_up_timestamp; /* 0: none */
+};
+
+struct probe_reply {
+	uint32_t seq;
+	uint64_t timestamp;
+	uint16_t error_estimate;
+	uint16_t ssid;
+	uint64_t receive_timestamp;
+	uint32_t sender_seq;
+	uint64_t sender_timestamp;
+	uint16_t sender_error_estimate;
+	uint8_t sender_ttl;
+	bool has_class, has_counts, has_follow_up;
+	uint8_t dscp, ecn; /* as the probe arrived */
+	uint32_t tx_count, rx_count, reflector_tx_count;
+	uint32_t follow_up_seq;
+	uint64_t follow_up_timestamp;
+};
+
+struct probe_format {
+	const char *name;  /* "stamp", "roce" */
+	size_t base_bytes; /* of the plainest probe; its reply has no TLVs */
+	/* The size really sent where size is asked for: with room for everything. */
+	size_t (*size)(size_t asked);
+	/* Writes all but the zeros at the end of a probe of size bytes, size(asked) or
+	 * base_bytes. Returns how many bytes that is. */
+	size_t (*write_probe)(
+	    const struct probe_ask *ask, size_t size, uint8_t out[PROBE_HEAD_BYTES]);
+	int (*read_probe)(const uint8_t *data, size_t len, struct probe_ask *ret);
+	/* Turns the probe (already read as ask) into its reply, in place, as long. */
+	void (*write_reply)(uint8_t *data, size_t len, const struct probe_ask *ask,
+	    const struct probe_answer *answer);
+	int (*read_reply)(const uint8_t *data, size_t len, struct probe_reply *ret);
+	/* The same of a probe of base_bytes, whatever follows. */
+	int (*read_plain_reply)(
+	    const uint8_t *data, size_t len, struct probe_reply *ret);
+
+	/* The variant with a MAC; NULL: this is it, and it alone has what follows. */
+	const struct probe_format *keyed;
+	/* Of what read_probe or read_reply took. Whatever bit is another, padding
+	 * included: false. */
+	bool (*verify)(const uint8_t *data, size_t len, const struct probe_mac *mac);
+	/* Of a reply, or of as much of a probe as write_probe has written. */
+	void (*sign)(uint8_t *data, const struct probe_mac *mac);
+};
+
+extern const struct probe_format stamp_format;      /* stamp.c */
+extern const struct probe_format stamp_auth_format; /* stamp_auth.c */
+extern const struct probe_format roce_format;       /* roce_packet.c */
+extern const struct probe_format roce_keyed_format;
+
+#endif

@@ -1,0 +1,40 @@
+/*
+ * roce_packet - the bytes of probes in UD messages: roce_format of probe_format.h.
+ *
+ * A layout of our own, big-endian, the whole of it in 64 bytes, so that even the
+ * smallest probe brings back everything. A reply is its probe, answered in place: the
+ * second half is zero until then. Between RNICs that authenticate a MAC of the 64 bytes
+ * follows (roce_keyed_format), so that 80 is the smallest there. What is left of a
+ * larger one is zero.
+ *
+ *    0 magic 2, version 1, kind 1         32 received (T3) 8
+ *    4 ssid 2, bytes of the message 2     40 follow-up: sent (T4) 8
+ *    8 seq 4, sent in this class 4        48 follow-up: seq 4, received in this class 4
+ *   16 timestamp 8                        56 replied 4, error estimate of the reply 2
+ *   24 flow label 4, error estimate 2     62 TTL 1, DSCP and ECN 1, as it arrived
+ *   30 flags 1, DSCP as sent 1
+ *
+ * A reply does not say when it was written: what counts is when it left, and that is in
+ * the follow-up.
+ */
+#ifndef HOST_AGENT_PACKET_ROCE_PACKET_H
+#define HOST_AGENT_PACKET_ROCE_PACKET_H
+
+#define ROCE_MAGIC 0x724d
+#define ROCE_VERSION 1 /* of the packet: any other is refused */
+#define ROCE_BASE_BYTES 64
+#define ROCE_MAC_BYTES 16 /* from ROCE_BASE_BYTES on, where ROCE_KEYED says so */
+#define ROCE_KEYED_BYTES (ROCE_BASE_BYTES + ROCE_MAC_BYTES)
+#define ROCE_MAX_BYTES 9216
+
+/* An answering QP and a flow's QP could be mixed up: the packet says what it is. */
+enum roce_kind { ROCE_PROBE = 1, ROCE_REPLY };
+
+enum roce_flags {
+	ROCE_HAS_CLASS = 1,
+	ROCE_HAS_COUNTS = 2,    /* of a reply */
+	ROCE_HAS_FOLLOW_UP = 4, /* of a reply */
+	ROCE_KEYED = 8,         /* a MAC follows */
+};
+
+#endif

@@ -1,0 +1,376 @@
+#include "host-agent/packet/stamp.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "host-agent/packet/probe_format.h"
+
+#define NS_PER_S INT64_C(1000000000)
+#define RING_NS (NS_PER_S << 32)
+#define NTP_TO_UNIX_S UINT32_C(2208988800) /* 1900 to 1970 */
+
+/* Offsets in the base. */
+enum {
+	AT_SEQ = 0,
+	AT_TIMESTAMP = 4,
+	AT_ERROR_ESTIMATE = 12,
+	AT_SSID = 14,
+	AT_RECEIVE_TIMESTAMP = 16,
+	AT_SENDER_SEQ = 24,
+	AT_SENDER_TIMESTAMP = 28,
+	AT_SENDER_ERROR_ESTIMATE = 36,
+	AT_SENDER_TTL = 40,
+};
+
+#define CLASS_BYTES 4 /* values, without the header */
+#define COUNTS_BYTES 12
+#define FOLLOW_UP_BYTES 16
+
+_Static_assert(STAMP_HEAD_BYTES <= PROBE_HEAD_BYTES, "a head takes any probe");
+
+static uint16_t
+get16(const uint8_t *p)
+{
+	return (uint16_t)(p[0] << 8 | p[1]);
+}
+
+static uint32_t
+get32(const uint8_t *p)
+{
+	return (uint32_t)get16(p) << 16 | get16(p + 2);
+}
+
+static uint64_t
+get64(const uint8_t *p)
+{
+	return (uint64_t)get32(p) << 32 | get32(p + 4);
+}
+
+static void
+put16(uint8_t *p, uint16_t v)
+{
+	p[0] = (uint8_t)(v >> 8);
+	p[1] = (uint8_t)v;
+}
+
+static void
+put32(uint8_t *p, uint32_t v)
+{
+	put16(p, (uint16_t)(v >> 16));
+	put16(p + 2, (uint16_t)v);
+}
+
+static void
+put64(uint8_t *p, uint64_t v)
+{
+	put32(p, (uint32_t)(v >> 32));
+	put32(p + 4, (uint32_t)v);
+}
+
+uint64_t
+stamp_time_write(int64_t wall_ns)
+{
+	uint64_t ns = wall_ns < 0 ? 0 : (uint64_t)wall_ns;
+
+	return (ns / NS_PER_S) << 32 | ns % NS_PER_S;
+}
+
+int
+stamp_time_read(uint64_t stamp, bool ptp, int64_t *ret)
+{
+	uint32_t seconds = (uint32_t)(stamp >> 32);
+	uint32_t fraction = (uint32_t)stamp;
+
+	if (ptp) {
+		if (fraction >= NS_PER_S)
+			return -EBADMSG;
+	} else {
+		seconds -= NTP_TO_UNIX_S; /* modulo 2^32: eras do not matter */
+		fraction = (uint32_t)(((uint64_t)fraction * NS_PER_S) >> 32);
+	}
+	*ret = (int64_t)seconds * NS_PER_S + fraction;
+	return 0;
+}
+
+int64_t
+stamp_time_between(int64_t later, int64_t earlier)
+{
+	int64_t ns = later - earlier;
+
+	if (ns > RING_NS / 2)
+		ns -= RING_NS;
+	else if (ns < -RING_NS / 2)
+		ns += RING_NS;
+	return ns;
+}
+
+/* Room for all TLVs. */
+static size_t
+stamp_size(size_t size)
+{
+	if (size <= STAMP_PROBE_BYTES)
+		return STAMP_PROBE_BYTES;
+	if (size < STAMP_HEAD_BYTES) /* a TLV of less than its header */
+		return STAMP_HEAD_BYTES;
+	return size < STAMP_MAX_BYTES ? size : STAMP_MAX_BYTES;
+}
+
+/* Returns where the value begins. */
+static uint8_t *
+write_tlv(uint8_t *p, enum stamp_tlv type, size_t len)
+{
+	p[0] = STAMP_UNRECOGNIZED;
+	p[1] = (uint8_t)type;
+	put16(p + 2, (uint16_t)len);
+	return p + STAMP_TLV_BYTES;
+}
+
+/* STAMP_BASE_BYTES, STAMP_PROBE_BYTES or STAMP_HEAD_BYTES. */
+static size_t
+stamp_write_probe(
+    const struct probe_ask *ask, size_t size, uint8_t out[PROBE_HEAD_BYTES])
+{
+	uint8_t *p = out + STAMP_BASE_BYTES;
+
+	memset(out, 0, STAMP_HEAD_BYTES);
+	put32(out + AT_SEQ, ask->seq);
+	put64(out + AT_TIMESTAMP, ask->timestamp);
+	put16(out + AT_ERROR_ESTIMATE, ask->error_estimate);
+	put16(out + AT_SSID, ask->ssid);
+	if (size == STAMP_BASE_BYTES)
+		return STAMP_BASE_BYTES;
+
+	p = write_tlv(p, STAMP_CLASS_OF_SERVICE, CLASS_BYTES);
+	p[0] = (uint8_t)(ask->dscp << 2);
+	p += CLASS_BYTES;
+	p = write_tlv(p, STAMP_DIRECT_MEASUREMENT, COUNTS_BYTES);
+	put32(p, ask->tx_count);
+	p += COUNTS_BYTES;
+	p = write_tlv(p, STAMP_FOLLOW_UP, FOLLOW_UP_BYTES);
+	p += FOLLOW_UP_BYTES;
+	if (size < STAMP_HEAD_BYTES)
+		return STAMP_PROBE_BYTES;
+	write_tlv(p, STAMP_EXTRA_PADDING, size - STAMP_HEAD_BYTES);
+	return STAMP_HEAD_BYTES;
+}
+
+/* One TLV that fits in its packet. */
+struct tlv {
+	size_t at; /* of its header */
+	uint8_t flags, type;
+	uint16_t len;
+};
+
+/* 1: *ret is the TLV at offset at. 0: the packet ends there. -EBADMSG. */
+static int
+read_tlv(const uint8_t *data, size_t len, size_t at, struct tlv *ret)
+{
+	if (at == len)
+		return 0;
+	if (len - at < STAMP_TLV_BYTES)
+		return -EBADMSG;
+	ret->at = at;
+	ret->flags = data[at];
+	ret->type = data[at + 1];
+	ret->len = get16(data + at + 2);
+	return ret->len > len - at - STAMP_TLV_BYTES ? -EBADMSG : 1;
+}
+
+static size_t
+tlv_end(const struct tlv *tlv)
+{
+	return tlv->at + STAMP_TLV_BYTES + tlv->len;
+}
+
+/* What the reply's flags have to say about it. */
+static uint8_t
+tlv_verdict(const struct tlv *tlv)
+{
+	switch (tlv->type) {
+	case STAMP_EXTRA_PADDING:
+		return 0;
+	case STAMP_CLASS_OF_SERVICE:
+		return tlv->len == CLASS_BYTES ? 0 : STAMP_MALFORMED;
+	case STAMP_DIRECT_MEASUREMENT:
+		return tlv->len == COUNTS_BYTES ? 0 : STAMP_MALFORMED;
+	case STAMP_FOLLOW_UP:
+		return tlv->len == FOLLOW_UP_BYTES ? 0 : STAMP_MALFORMED;
+	default:
+		return STAMP_UNRECOGNIZED;
+	}
+}
+
+/* A reply is no probe, so that two reflectors can never answer each other. */
+static int
+stamp_read_probe(const uint8_t *data, size_t len, struct probe_ask *ret)
+{
+	struct probe_ask probe = { 0 };
+	size_t at = STAMP_BASE_BYTES;
+	struct tlv tlv;
+	bool malformed = false;
+	int r;
+
+	/* A probe has zeros where a reply tells when it was received. */
+	if (len < STAMP_BASE_BYTES || get64(data + AT_RECEIVE_TIMESTAMP) != 0)
+		return -EBADMSG;
+	probe.seq = get32(data + AT_SEQ);
+	probe.timestamp = get64(data + AT_TIMESTAMP);
+	probe.error_estimate = get16(data + AT_ERROR_ESTIMATE);
+	probe.ssid = get16(data + AT_SSID);
+
+	while ((r = read_tlv(data, len, at, &tlv)) == 1) {
+		const uint8_t *value = data + at + STAMP_TLV_BYTES;
+
+		malformed = malformed || tlv_verdict(&tlv) == STAMP_MALFORMED;
+		if (!malformed && tlv.type == STAMP_CLASS_OF_SERVICE) {
+			probe.has_class = true;
+			probe.dscp = value[0] >> 2;
+		}
+		if (!malformed && tlv.type == STAMP_DIRECT_MEASUREMENT)
+			probe.tx_count = get32(value);
+		at = tlv_end(&tlv);
+	}
+	if (r < 0)
+		return r;
+	*ret = probe;
+	return 0;
+}
+
+static void
+answer_tlv(uint8_t *value, uint8_t type, const struct probe_answer *answer)
+{
+	switch (type) {
+	case STAMP_CLASS_OF_SERVICE: /* DSCP1 6, DSCP2 6, ECN 2, RP 2, reserved 16 */
+		value[0] = (uint8_t)((value[0] & 0xfc) | (answer->dscp & 0x3f) >> 4);
+		value[1] =
+		    (uint8_t)((answer->dscp & 0x0f) << 4 | (answer->ecn & 3) << 2);
+		put16(value + 2, 0);
+		break;
+	case STAMP_DIRECT_MEASUREMENT:
+		put32(value + 4, answer->rx_count);
+		put32(value + 8, answer->tx_count);
+		break;
+	case STAMP_FOLLOW_UP:
+		memset(value, 0, FOLLOW_UP_BYTES);
+		if (answer->follow_up_timestamp == 0)
+			break;
+		put32(value, answer->follow_up_seq);
+		put64(value + 4, answer->follow_up_timestamp);
+		value[12] = STAMP_METHOD_SOFTWARE;
+		break;
+	default:
+		break;
+	}
+}
+
+static void
+stamp_write_reply(uint8_t *data, size_t len, const struct probe_ask *ask,
+    const struct probe_answer *answer)
+{
+	size_t at = STAMP_BASE_BYTES;
+	struct tlv tlv;
+
+	put64(data + AT_TIMESTAMP, answer->timestamp);
+	put16(data + AT_ERROR_ESTIMATE, STAMP_ERROR_ESTIMATE);
+	put64(data + AT_RECEIVE_TIMESTAMP, answer->receive_timestamp);
+	put32(data + AT_SENDER_SEQ, ask->seq);
+	put64(data + AT_SENDER_TIMESTAMP, ask->timestamp);
+	put16(data + AT_SENDER_ERROR_ESTIMATE, ask->error_estimate);
+	put16(data + AT_SENDER_ERROR_ESTIMATE + 2, 0);
+	data[AT_SENDER_TTL] = answer->ttl;
+	memset(data + AT_SENDER_TTL + 1, 0, 3);
+
+	/* Beyond a malformed one nothing is looked at: it all goes back as it came. */
+	while (read_tlv(data, len, at, &tlv) == 1) {
+		data[at] = tlv_verdict(&tlv);
+		if (data[at] == STAMP_MALFORMED)
+			break;
+		if (data[at] == 0)
+			answer_tlv(data + at + STAMP_TLV_BYTES, tlv.type, answer);
+		at = tlv_end(&tlv);
+	}
+}
+
+/* Of a TLV that the reflector has understood only. */
+static void
+read_answer(const uint8_t *value, uint8_t type, struct probe_reply *reply)
+{
+	switch (type) {
+	case STAMP_CLASS_OF_SERVICE:
+		reply->has_class = true;
+		reply->dscp = (uint8_t)((value[0] & 0x03) << 4 | value[1] >> 4);
+		reply->ecn = value[1] >> 2 & 3;
+		break;
+	case STAMP_DIRECT_MEASUREMENT:
+		reply->tx_count = get32(value);
+		reply->rx_count = get32(value + 4);
+		reply->reflector_tx_count = get32(value + 8);
+		/* The probe itself has been counted: 0 can only mean "I do not count".
+		 */
+		reply->has_counts = reply->rx_count != 0;
+		break;
+	case STAMP_FOLLOW_UP:
+		reply->follow_up_seq = get32(value);
+		reply->follow_up_timestamp = get64(value + 4);
+		reply->has_follow_up = reply->follow_up_timestamp != 0;
+		break;
+	default:
+		break;
+	}
+}
+
+/* TWAMP-Light may copy a probe's padding to anywhere behind the base. */
+static int
+stamp_read_plain_reply(const uint8_t *data, size_t len, struct probe_reply *ret)
+{
+	if (len < STAMP_PLAIN_REPLY_BYTES)
+		return -EBADMSG;
+	*ret = (struct probe_reply){
+		.seq = get32(data + AT_SEQ),
+		.timestamp = get64(data + AT_TIMESTAMP),
+		.error_estimate = get16(data + AT_ERROR_ESTIMATE),
+		.ssid = get16(data + AT_SSID),
+		.receive_timestamp = get64(data + AT_RECEIVE_TIMESTAMP),
+		.sender_seq = get32(data + AT_SENDER_SEQ),
+		.sender_timestamp = get64(data + AT_SENDER_TIMESTAMP),
+		.sender_error_estimate = get16(data + AT_SENDER_ERROR_ESTIMATE),
+		.sender_ttl = data[AT_SENDER_TTL],
+	};
+	return 0;
+}
+
+static int
+stamp_read_reply(const uint8_t *data, size_t len, struct probe_reply *ret)
+{
+	struct probe_reply reply;
+	size_t at = STAMP_BASE_BYTES;
+	bool heed = true;
+	struct tlv tlv;
+	int r;
+
+	if (len < STAMP_BASE_BYTES || stamp_read_plain_reply(data, len, &reply) < 0)
+		return -EBADMSG;
+	while ((r = read_tlv(data, len, at, &tlv)) == 1) {
+		if (tlv.flags & (STAMP_MALFORMED | STAMP_INTEGRITY))
+			heed = false;
+		if (heed && tlv.flags == 0 && tlv_verdict(&tlv) == 0)
+			read_answer(data + at + STAMP_TLV_BYTES, tlv.type, &reply);
+		at = tlv_end(&tlv);
+	}
+	if (r < 0)
+		return r;
+	*ret = reply;
+	return 0;
+}
+
+const struct probe_format stamp_format = {
+	.name = "stamp",
+	.base_bytes = STAMP_BASE_BYTES,
+	.size = stamp_size,
+	.write_probe = stamp_write_probe,
+	.read_probe = stamp_read_probe,
+	.write_reply = stamp_write_reply,
+	.read_reply = stamp_read_reply,
+	.read_plain_reply = stamp_read_plain_reply,
+	.keyed = &stamp_auth_format,
+};

@@ -1,0 +1,35 @@
+/*
+ * tor_keys - one ToR's newest message of keys, as key_ring keeps and searches it. Pure;
+ * key_ring's own.
+ */
+#ifndef HOST_AGENT_PACKET_TOR_KEYS_H
+#define HOST_AGENT_PACKET_TOR_KEYS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rackmesh/fabric/part.h"
+#include "schemas/wire.h"
+
+struct tor_keys {
+	char tor[RM_NAME_BYTES];
+	uint8_t *bytes; /* NULL: nothing yet */
+	size_t len;
+	struct wire_keys view;       /* on bytes */
+	struct wire_pair_key *pairs; /* view's, sorted by both ends */
+	struct wire_rnic_id *plain;  /* view's, sorted */
+};
+
+/* Copies. -EBADMSG, -EMSGSIZE, -ENOMEM: then keys is clear. */
+int tor_keys_open(struct tor_keys *keys, const uint8_t *data, size_t len);
+void tor_keys_clear(struct tor_keys *keys);
+
+/* All borrowed; NULL: none. */
+const struct wire_responder_key *tor_keys_responder(
+    const struct tor_keys *keys, struct wire_rnic_id own, uint32_t epoch);
+const struct wire_pair_key *tor_keys_pair(
+    const struct tor_keys *keys, struct wire_rnic_id src, struct wire_rnic_id dst);
+bool tor_keys_is_plain(const struct tor_keys *keys, struct wire_rnic_id id);
+
+#endif

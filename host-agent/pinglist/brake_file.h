@@ -1,0 +1,33 @@
+/*
+ * brake_file - the last brake on disk, beside the pinglists that a restart begins with.
+ *
+ * Written on the worker, the newest wins.
+ */
+#ifndef HOST_AGENT_PINGLIST_BRAKE_FILE_H
+#define HOST_AGENT_PINGLIST_BRAKE_FILE_H
+
+#include <stdint.h>
+
+struct brake;
+struct brake_file;
+struct rm_worker;
+struct wire_brake;
+
+struct brake_file_counts {
+	uint64_t saved;
+	uint64_t save_failed;  /* the disk said no */
+	uint64_t save_skipped; /* out of memory, or the worker is full */
+};
+
+/* folder: "" for no copy. worker: free it before, it answers to this. */
+int brake_file_new(
+    const char *folder, struct rm_worker *worker, struct brake_file **ret);
+void brake_file_free(struct brake_file *file);
+
+/* Blocks: before the loop runs. -ENOENT: none was ever kept. */
+int brake_file_load(const struct brake_file *file, struct brake *brake);
+void brake_file_save(struct brake_file *file, const struct wire_brake *brake);
+
+const struct brake_file_counts *brake_file_counts(const struct brake_file *file);
+
+#endif

@@ -1,0 +1,247 @@
+#include "host-agent/pinglist/pinglist.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct pinglist {
+	char *tor;
+	uint8_t *data; /* NULL: none */
+	size_t len;
+	struct wire_pinglist_view view; /* on data */
+	rm_mono_t until;
+	bool slow; /* as pinglist_expire last found it */
+};
+
+int
+pinglist_new(const char *tor, struct pinglist **ret)
+{
+	struct pinglist *pinglist = calloc(1, sizeof(*pinglist));
+
+	if (pinglist == NULL)
+		return -ENOMEM;
+	pinglist->tor = strdup(tor);
+	if (pinglist->tor == NULL) {
+		free(pinglist);
+		return -ENOMEM;
+	}
+	*ret = pinglist;
+	return 0;
+}
+
+void
+pinglist_free(struct pinglist *pinglist)
+{
+	if (pinglist == NULL)
+		return;
+	free(pinglist->tor);
+	free(pinglist->data);
+	free(pinglist);
+}
+
+const char *
+pinglist_tor(const struct pinglist *pinglist)
+{
+	return pinglist->tor;
+}
+
+/* One plan means more targets once another RNIC of ours has registered. */
+static enum pinglist_says
+compare(const struct pinglist *held, const struct wire_pinglist *offered,
+    const uint8_t *data, size_t len)
+{
+	const struct wire_pinglist *own = &held->view.pinglist;
+
+	if (held->data == NULL || offered->version > own->version)
+		return PINGLIST_NEW;
+	if (offered->version < own->version)
+		return PINGLIST_OLD;
+	if (offered->rotation == own->rotation)
+		return len == held->len && memcmp(data, held->data, len) == 0
+			   ? PINGLIST_SAME
+			   : PINGLIST_NEW;
+	return offered->rotation > own->rotation ? PINGLIST_NEW : PINGLIST_OLD;
+}
+
+int
+pinglist_take(struct pinglist *pinglist, const uint8_t *data, size_t len,
+    rm_mono_t until, enum pinglist_says *ret)
+{
+	struct wire_pinglist_view view;
+	enum pinglist_says says;
+	uint8_t *copy;
+	int r;
+
+	r = wire_open_pinglist(&view, data, len);
+	if (r < 0)
+		return r;
+	if (strcmp(view.pinglist.tor, pinglist->tor) != 0)
+		return -ENOENT;
+	says = compare(pinglist, &view.pinglist, data, len);
+	if (says == PINGLIST_NEW) {
+		copy = malloc(len); /* aligned, as the view wants it */
+		if (copy == NULL)
+			return -ENOMEM;
+		memcpy(copy, data, len);
+		r = wire_open_pinglist(&view, copy, len);
+		if (r < 0) {
+			free(copy);
+			return r;
+		}
+		free(pinglist->data);
+		pinglist->data = copy;
+		pinglist->len = len;
+		pinglist->view = view;
+		pinglist->slow = false;
+	}
+	if (says != PINGLIST_OLD)
+		pinglist->until = until;
+	*ret = says;
+	return 0;
+}
+
+void
+pinglist_renew(struct pinglist *pinglist, rm_mono_t until)
+{
+	pinglist->until = until;
+}
+
+enum pinglist_turn
+pinglist_expire(struct pinglist *pinglist, rm_mono_t now)
+{
+	int64_t over = rm_mono_since(now, pinglist->until);
+	bool was_slow = pinglist->slow;
+
+	if (pinglist->data == NULL)
+		return PINGLIST_STAYS;
+	if (over > PINGLIST_SLOW_NS) {
+		free(pinglist->data);
+		pinglist->data = NULL;
+		pinglist->len = 0;
+		pinglist->slow = false;
+		return PINGLIST_ENDS;
+	}
+	pinglist->slow = over > 0;
+	if (pinglist->slow == was_slow)
+		return PINGLIST_STAYS;
+	return pinglist->slow ? PINGLIST_EXPIRES : PINGLIST_RECOVERS;
+}
+
+bool
+pinglist_slow(const struct pinglist *pinglist)
+{
+	return pinglist->slow;
+}
+
+const struct wire_pinglist_view *
+pinglist_view(const struct pinglist *pinglist)
+{
+	return pinglist->data == NULL ? NULL : &pinglist->view;
+}
+
+struct wire_bytes
+pinglist_bytes(const struct pinglist *pinglist)
+{
+	return (struct wire_bytes){ pinglist->data, pinglist->len };
+}
+
+/* ---- the sum ----------------------------------------------------------------- */
+
+/* What is probed once only, whoever asks for it. */
+struct wanted {
+	struct wire_rnic_id dst;
+	enum wire_probe_kind kind;
+};
+
+static int
+by_wanted(const void *a, const void *b)
+{
+	const struct wanted *x = a, *y = b;
+
+	if (x->dst.guid != y->dst.guid)
+		return x->dst.guid < y->dst.guid ? -1 : 1;
+	if (x->dst.port != y->dst.port)
+		return x->dst.port < y->dst.port ? -1 : 1;
+	return (x->kind > y->kind) - (x->kind < y->kind);
+}
+
+static void
+slow_down(struct wire_target *target)
+{
+	if (target->interval_us > UINT32_MAX / PINGLIST_SLOW_FACTOR)
+		target->interval_us = UINT32_MAX;
+	else
+		target->interval_us *= PINGLIST_SLOW_FACTOR;
+}
+
+/* wanted: room for as many as sum->targets has. */
+static void
+sum_add(struct pinglist_sum *sum, struct wanted *wanted,
+    const struct pinglist *pinglist, struct wire_rnic_id rnic)
+{
+	const struct wire_pinglist_view *view = &pinglist->view;
+	size_t before = sum->target_count; /* one pinglist names each pair once */
+
+	if (before > 0)
+		qsort(wanted, before, sizeof(*wanted), by_wanted);
+	for (size_t i = 0; i < view->pinglist.target_count; i++) {
+		struct wire_target target;
+		struct wanted own;
+
+		wire_pinglist_target(view, i, &target);
+		if (target.src.guid != rnic.guid || target.src.port != rnic.port)
+			continue;
+		own = (struct wanted){ target.dst, target.kind };
+		if (before > 0 &&
+		    bsearch(&own, wanted, before, sizeof(*wanted), by_wanted) != NULL)
+			continue;
+		if (pinglist->slow)
+			slow_down(&target);
+		wanted[sum->target_count] = own;
+		sum->targets[sum->target_count++] = target;
+	}
+	for (size_t i = 0; i < view->pinglist.roster_count; i++)
+		wire_pinglist_peer(view, i, &sum->peers[sum->peer_count++]);
+	sum->held = true;
+}
+
+int
+pinglist_sum(const struct pinglist *const *pinglists, size_t count,
+    struct wire_rnic_id rnic, struct pinglist_sum *ret)
+{
+	size_t targets = 0, peers = 0;
+	struct pinglist_sum sum = { 0 };
+	struct wanted *wanted;
+
+	for (size_t i = 0; i < count; i++) {
+		if (pinglists[i]->data == NULL)
+			continue;
+		targets += pinglists[i]->view.pinglist.target_count;
+		peers += pinglists[i]->view.pinglist.roster_count;
+	}
+	sum.targets = calloc(targets + 1, sizeof(*sum.targets));
+	sum.peers = calloc(peers + 1, sizeof(*sum.peers));
+	wanted = calloc(targets + 1, sizeof(*wanted));
+	if (sum.targets == NULL || sum.peers == NULL || wanted == NULL) {
+		pinglist_sum_clear(&sum);
+		free(wanted);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < 2 * count; i++) {
+		const struct pinglist *pinglist = pinglists[i % count];
+
+		if (pinglist->data != NULL && pinglist->slow == (i >= count))
+			sum_add(&sum, wanted, pinglist, rnic);
+	}
+	free(wanted);
+	*ret = sum;
+	return 0;
+}
+
+void
+pinglist_sum_clear(struct pinglist_sum *sum)
+{
+	free(sum->targets);
+	free(sum->peers);
+	*sum = (struct pinglist_sum){ 0 };
+}

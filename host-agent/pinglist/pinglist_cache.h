@@ -1,0 +1,62 @@
+/*
+ * pinglist_cache - the last good pinglist of each ToR on disk, so that a restart with
+ * everybody else gone goes on probing.
+ *
+ * Written on the worker, one file per ToR, the newest wins. What does not check out
+ * when read is renamed to *.damaged and never looked at again.
+ *
+ * File: "RMPC" 0 0 0 1 | u64 CLOCK_REALTIME ns when it was valid | u32 CRC-32 of that
+ * and of the pinglist | u32 0 | the wire's pinglist. Integers are big endian.
+ */
+#ifndef HOST_AGENT_PINGLIST_PINGLIST_CACHE_H
+#define HOST_AGENT_PINGLIST_PINGLIST_CACHE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rackmesh/base/clock.h"
+#include "schemas/wire.h"
+
+#define PINGLIST_CACHE_HEADER_BYTES 24
+#define PINGLIST_CACHE_MAX_BYTES (8u << 20) /* of a pinglist */
+/* Expired or not, what is older than this is of no use to anybody. */
+#define PINGLIST_CACHE_LIFE_NS (90 * 24 * 3600 * RM_NS_PER_S)
+/* So far the clock may have been set back since. */
+#define PINGLIST_CACHE_AHEAD_NS (7 * 24 * 3600 * RM_NS_PER_S)
+
+struct pinglist_cache;
+struct rm_worker;
+
+struct pinglist_cache_counts {
+	uint64_t loaded, expired, damaged, saved;
+	uint64_t save_failed;  /* the disk said no */
+	uint64_t save_skipped; /* out of memory, or the worker is full */
+};
+
+/* Pure. *age_ns: since it was valid, 0 if the clock has gone back since. -EBADMSG:
+ * damaged, of another ToR or from the far future; -ESTALE: past its life. *ret points
+ * into data, which must be aligned to 8. */
+int pinglist_cache_open(const char *tor, const uint8_t *data, size_t len, rm_wall_t now,
+    int64_t *age_ns, struct wire_bytes *ret);
+/* Pure. -ENOMEM. *ret is malloc'd; the caller frees it. */
+int pinglist_cache_seal(
+    const struct wire_bytes *pinglist, rm_wall_t now, uint8_t **ret, size_t *len);
+
+/* folder: copied. worker: free it before the cache, it answers to it. */
+int pinglist_cache_new(
+    const char *folder, struct rm_worker *worker, struct pinglist_cache **ret);
+void pinglist_cache_free(struct pinglist_cache *cache);
+
+/* Blocks: before the loop runs. *file is malloc'd, the caller frees it, also when
+ * *ret points into it. -ENOENT: nothing there. tor: a valid name. */
+int pinglist_cache_load(struct pinglist_cache *cache, const char *tor, rm_wall_t now,
+    uint8_t **file, int64_t *age_ns, struct wire_bytes *ret);
+
+/* Copies. A failure is counted, and the old file is still there. */
+void pinglist_cache_save(struct pinglist_cache *cache, const char *tor,
+    const struct wire_bytes *pinglist, rm_wall_t now);
+
+const struct pinglist_cache_counts *pinglist_cache_counts(
+    const struct pinglist_cache *cache);
+
+#endif

@@ -1,0 +1,74 @@
+#include "host-agent/probe/flow_label.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#define SPORT_BITS 14
+#define SPORT_MASK ((1u << SPORT_BITS) - 1)
+#define QPN_MASK 0xffffff
+
+/* rdma_calc_flow_label of the kernel's ib_verbs.h. */
+static uint32_t
+label_of_qpns(uint32_t local_qpn, uint32_t remote_qpn)
+{
+	uint64_t v = (uint64_t)(local_qpn & QPN_MASK) * (remote_qpn & QPN_MASK);
+
+	v ^= v >> 20;
+	v ^= v >> 40;
+	return (uint32_t)v & FLOW_LABEL_MAX;
+}
+
+uint16_t
+flow_label_sport(uint32_t label, uint32_t local_qpn, uint32_t remote_qpn)
+{
+	label &= FLOW_LABEL_MAX;
+	if (label == 0)
+		label = label_of_qpns(local_qpn, remote_qpn);
+	return (uint16_t)(((label & SPORT_MASK) ^ label >> SPORT_BITS) |
+			  FLOW_LABEL_SPORT_MIN);
+}
+
+/* With a bit above the 14 it cannot become 0; the fold takes it out again. */
+uint32_t
+flow_label_for_sport(uint16_t sport)
+{
+	return 1u << SPORT_BITS | ((sport & SPORT_MASK) ^ 1);
+}
+
+/* hash_32(qpn, 14) of the kernel, which rxe_qp.c adds to the first port. */
+uint16_t
+flow_label_rxe_ud_sport(uint32_t qpn)
+{
+	uint32_t hash = qpn * UINT32_C(0x61C88647);
+
+	return (uint16_t)(FLOW_LABEL_SPORT_MIN + (hash >> (32 - SPORT_BITS)));
+}
+
+/*
+ * Only what the source shows. mlx5, hns: the provider in rdma-core makes the port of
+ * the address handle's label (mlx5_ah_set_udp_sport in providers/mlx5/verbs.c,
+ * get_ah_udp_sport in providers/hns; HIP08, its first generation, gives user space no
+ * address handles at all). rxe: rxe_qp_init_req in the kernel makes it of the QPN, and
+ * only QPs that get an address vector get another one later, so no UD QP. mlx4, bnxt_re
+ * and irdma hand the label to the device (mlx4_create_ah in providers/mlx4/verbs.c;
+ * bnxt_re_create_ah and irdma_setup_ah in the kernel), and what that makes of it no
+ * source says. mana_ib_create_ah folds it, too, but refuses user space. efa is no RoCE.
+ */
+enum port_flows
+flow_label_driver(const char *driver)
+{
+	static const struct {
+		const char *prefix;
+		enum port_flows flows;
+	} known[] = {
+		{ "mlx5", PORT_FLOWS_LABEL },
+		{ "hns", PORT_FLOWS_LABEL },
+		{ "rxe", PORT_FLOWS_QP },
+		{ "rdma_rxe", PORT_FLOWS_QP },
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (strncmp(driver, known[i].prefix, strlen(known[i].prefix)) == 0)
+			return known[i].flows;
+	return PORT_FLOWS_UNKNOWN;
+}

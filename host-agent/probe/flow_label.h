@@ -1,0 +1,34 @@
+/*
+ * flow_label - how RoCEv2 devices come by the UDP source port of a packet. Pure.
+ *
+ * The switches of a fabric hash it, so it decides the path. No API tells it: what the
+ * functions here give is what the kernel, rdma-core and the drivers are known to do.
+ */
+#ifndef HOST_AGENT_PROBE_FLOW_LABEL_H
+#define HOST_AGENT_PROBE_FLOW_LABEL_H
+
+#include <stdint.h>
+
+#include "host-agent/probe/port.h"
+
+#define FLOW_LABEL_MAX 0xfffff
+#define FLOW_LABEL_SPORT_MIN 0xc000 /* up to 0xffff */
+
+/*
+ * Of a connected QP, or of an address handle with a label: folded to 14 bits. Label 0:
+ * of both QPNs, the same from either end. (An address handle without a label: mlx5 and
+ * hns take any port; nobody can tell.)
+ */
+uint16_t flow_label_sport(uint32_t label, uint32_t local_qpn, uint32_t remote_qpn);
+
+/* A label, never 0, that gives this source port; of one below FLOW_LABEL_SPORT_MIN the
+ * low 14 bits decide. */
+uint32_t flow_label_for_sport(uint16_t sport);
+
+/* Of all UD packets of this QP of a Soft-RoCE device, whatever the label. */
+uint16_t flow_label_rxe_ud_sport(uint32_t qpn);
+
+/* How UD flows are made by this driver ("mlx5", "mlx5_core", "rxe", ...). */
+enum port_flows flow_label_driver(const char *driver);
+
+#endif

@@ -1,0 +1,72 @@
+/*
+ * pending - the probes in flight, and what became of each.
+ *
+ * Send stamp, reply and follow-up may come in any order, twice, or never; a probe is
+ * concluded exactly once. Sequence numbers are handed out here, one after the other,
+ * so that a reply finds its probe without a search. Pure: time is an argument.
+ */
+#ifndef HOST_AGENT_PROBE_PENDING_H
+#define HOST_AGENT_PROBE_PENDING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rackmesh/base/clock.h"
+#include "schemas/wire.h"
+
+enum pending_has {
+	PENDING_IN_FLIGHT = 1,
+	PENDING_SENT = 2,      /* sent_ns (T2) */
+	PENDING_REPLIED = 4,   /* back_ns (T5), seen (T6) */
+	PENDING_ARRIVED = 8,   /* arrived_ns (T3) */
+	PENDING_ANSWERED = 16, /* answered_ns (T4) */
+};
+
+struct pending_probe {
+	void *target;                    /* the prober's */
+	rm_mono_t posted;                /* T1 */
+	rm_mono_t seen;                  /* T6 */
+	int64_t sent_ns, back_ns;        /* T2, T5: our port's clock */
+	int64_t arrived_ns, answered_ns; /* T3, T4: the reflector's clock */
+	uint64_t timestamp; /* as it went out, in PTP format: a reply echoes it */
+	uint64_t overruns;  /* of our own receive queues when it was sent */
+	uint32_t seq;
+	uint32_t responder_count;
+	uint32_t dst_qpn, label; /* where there are QPs; of its flow */
+	uint16_t src_port, size_bytes;
+	uint8_t dscp;
+	uint8_t arrived_dscp, arrived_ecn, arrived_ttl;
+	uint8_t has;          /* enum pending_has */
+	uint8_t result_flags; /* WIRE_COUNTED, WIRE_ARRIVAL, WIRE_LATE_SEND */
+	uint8_t stamp_source; /* of T5 */
+	bool own_clock;       /* T2 and T5 are not of CLOCK_REALTIME, as timestamp is */
+	bool unstamped;       /* the reply came without T5: back_ns means nothing */
+};
+
+struct pending;
+
+/* capacity: how many sequence numbers the oldest in flight may be behind. */
+struct pending *pending_new(size_t capacity, uint32_t first_seq); /* NULL: no memory */
+void pending_free(struct pending *pending);                       /* NULL is fine */
+/* Grows only; pointers to probes are void after it. */
+int pending_reserve(struct pending *pending, size_t capacity);
+
+struct pending_probe *pending_add(struct pending *pending); /* NULL: full */
+struct pending_probe *pending_find(struct pending *pending, uint32_t seq);
+struct pending_probe *pending_oldest(struct pending *pending);
+void pending_remove(struct pending *pending, struct pending_probe *probe);
+size_t pending_count(const struct pending *pending);
+
+/* All three terms can be told: no need to wait any longer. */
+bool pending_complete(const struct pending_probe *probe);
+
+/*
+ * Fills outcome, reason, times, flags of result; the rest is untouched. A reply that
+ * arrived within timeout_ns by the stamps is in time, whenever it was read. self_loss:
+ * we ourselves may have lost the reply.
+ */
+void pending_conclude(const struct pending_probe *probe, int64_t timeout_ns,
+    bool self_loss, struct wire_result *result);
+
+#endif

@@ -1,0 +1,236 @@
+#include "host-agent/probe/prober_plan.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "host-agent/probe/prober.h"
+#include "host-agent/probe/prober_crowd.h"
+#include "host-agent/probe/prober_target.h"
+
+void
+prober_plan_init(
+    struct prober_plan *plan, uint64_t max_rate_per_s, uint64_t random_seed)
+{
+	*plan = (struct prober_plan){ .max_rate_per_s = max_rate_per_s,
+		.permille = 1000,
+		.random = random_seed };
+}
+
+static void
+targets_free(struct prober_target **targets, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		prober_target_unref(targets[i]);
+	free(targets);
+}
+
+void
+prober_plan_clear(struct prober_plan *plan)
+{
+	targets_free(plan->targets, plan->count);
+	free(plan->crowds);
+	pacer_clear(&plan->pacer);
+}
+
+uint64_t
+prober_plan_random(struct prober_plan *plan) /* splitmix64 */
+{
+	uint64_t z = plan->random += UINT64_C(0x9e3779b97f4a7c15);
+
+	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+	return z ^ z >> 31;
+}
+
+/* Over the interval as stretched: starting must not break the ceiling either. */
+static void
+target_jitter(struct prober_plan *plan, struct prober_target *target, rm_mono_t now)
+{
+	uint64_t interval = (uint64_t)target->pace.interval_ns;
+
+	target->pace.second = false;
+	pacer_set_due(&plan->pacer, &target->pace,
+	    rm_mono_add(now, (int64_t)(prober_plan_random(plan) % interval)));
+}
+
+/* The first of several alike goes on, the others begin anew. */
+static void
+target_find_old(struct prober_plan *plan, struct prober_target **old,
+    struct prober_target *target, rm_mono_t now)
+{
+	struct prober_target *was;
+
+	HASH_FIND(hh, *old, &target->key, sizeof(target->key), was);
+	if (was == NULL) {
+		target->turn = (uint32_t)prober_plan_random(plan) >> 8;
+		target->pace.due = now; /* until its pace is known */
+		return;
+	}
+	prober_target_inherit(target, was);
+	HASH_DEL(*old, was);
+}
+
+static int
+plan_build(const struct prober_plan_place *place, const struct wire_target *wires,
+    size_t count, struct prober_target **targets, size_t *built,
+    uint64_t refused[TARGET_REFUSALS])
+{
+	*built = 0;
+	for (size_t i = 0; i < count; i++) {
+		enum target_refusal refusal = TARGET_TOO_MANY;
+
+		if (*built < PROBER_MAX_TARGETS)
+			refusal =
+			    prober_target_check(&wires[i], place->port, place->home);
+		if (refusal != TARGET_FINE) {
+			refused[refusal]++;
+			continue;
+		}
+		if (prober_target_new(&wires[i], place->port, &targets[*built]) < 0)
+			return -ENOMEM;
+		(*built)++;
+	}
+	return 0;
+}
+
+/* Targets that stay go on where they were. */
+static void
+plan_take(struct prober_plan *plan, struct prober_target **targets, size_t count,
+    rm_mono_t now)
+{
+	struct prober_target *old = NULL;
+
+	for (size_t i = 0; i < plan->count; i++) {
+		struct prober_target *target = plan->targets[i], *same;
+
+		HASH_FIND(hh, old, &target->key, sizeof(target->key), same);
+		if (same == NULL)
+			HASH_ADD(hh, old, key, sizeof(target->key), target);
+	}
+	plan->pacer.count = 0;
+	for (size_t i = 0; i < count; i++) {
+		target_find_old(plan, &old, targets[i], now);
+		pacer_add(&plan->pacer, &targets[i]->pace);
+	}
+	HASH_CLEAR(hh, old);
+	targets_free(plan->targets, plan->count);
+	plan->targets = targets;
+	plan->count = count;
+}
+
+int
+prober_plan_set(struct prober_plan *plan, const struct prober_plan_place *place,
+    const struct wire_target *wires, size_t count, rm_mono_t now,
+    uint64_t refused[TARGET_REFUSALS])
+{
+	size_t room = count < PROBER_MAX_TARGETS ? count : PROBER_MAX_TARGETS;
+	struct prober_target **targets =
+	    calloc(room + 1, sizeof(struct prober_target *));
+	uint64_t more_refused[TARGET_REFUSALS] = { 0 };
+	struct prober_crowd *crowds = NULL;
+	size_t built = 0;
+	int r = -ENOMEM;
+
+	if (targets == NULL || pacer_reserve(&plan->pacer, room) < 0)
+		goto fail;
+	r = plan_build(place, wires, count, targets, &built, more_refused);
+	if (r < 0)
+		goto fail;
+	r = prober_crowds_make(targets, built, &crowds, &plan->crowd_count);
+	if (r < 0)
+		goto fail;
+	free(plan->crowds);
+	plan->crowds = crowds;
+	plan_take(plan, targets, built, now);
+	for (int i = 0; i < TARGET_REFUSALS; i++)
+		refused[i] += more_refused[i];
+	return 0;
+fail:
+	targets_free(targets, built);
+	return r;
+}
+
+void
+prober_plan_focus(struct prober_plan *plan, struct wire_rnic_id dst,
+    int64_t interval_ns, rm_mono_t until)
+{
+	for (size_t i = 0; i < plan->count; i++) {
+		struct prober_target *target = plan->targets[i];
+
+		if (target->wire.dst.guid != dst.guid ||
+		    target->wire.dst.port != dst.port)
+			continue;
+		target->focus_ns = interval_ns;
+		target->focus_until = until;
+	}
+}
+
+static double
+target_rate(const struct prober_target *target, rm_mono_t now)
+{
+	int64_t interval = prober_target_interval(target, now);
+	bool paired = target->wire.paired && pacer_can_pair(interval);
+
+	return (paired ? 2e9 : 1e9) / (double)interval;
+}
+
+/* What all would send, each address held below its ceiling. Returns by what all
+ * intervals stretch so that their sum stays below the prober's. */
+static double
+plan_stretch(struct prober_plan *plan, rm_mono_t now)
+{
+	double rate = 0, bytes = 0, stretch = 1000.0 / plan->permille, over;
+
+	prober_crowds_clear(plan->crowds, plan->crowd_count);
+	for (size_t i = 0; i < plan->count; i++)
+		prober_crowd_add(
+		    plan->crowds, plan->targets[i], target_rate(plan->targets[i], now));
+	for (size_t i = 0; i < plan->count; i++) {
+		const struct prober_target *target = plan->targets[i];
+		double own = target_rate(target, now) /
+			     prober_crowd_stretch(&plan->crowds[target->crowd]);
+
+		rate += own;
+		bytes += own * prober_crowd_bytes(target);
+	}
+	over = rate / (double)plan->max_rate_per_s;
+	if (bytes / PROBER_MAX_BYTES_PER_S > over)
+		over = bytes / PROBER_MAX_BYTES_PER_S;
+	if (over > stretch)
+		stretch = over;
+	plan->rate_per_s = rate / stretch;
+	return stretch;
+}
+
+rm_mono_t
+prober_plan_pace(struct prober_plan *plan, rm_mono_t now)
+{
+	rm_mono_t focus_ends = { INT64_MAX };
+	double all = plan_stretch(plan, now);
+
+	for (size_t i = 0; i < plan->count; i++) {
+		struct prober_target *target = plan->targets[i];
+		double interval = (double)prober_target_interval(target, now);
+		double stretch =
+		    all * prober_crowd_stretch(&plan->crowds[target->crowd]);
+		bool paired = target->wire.paired && pacer_can_pair((int64_t)interval);
+		bool fresh = target->pace.interval_ns == 0;
+
+		pacer_set_pace(&plan->pacer, &target->pace,
+		    (int64_t)(interval * stretch + 0.5), paired, now);
+		if (fresh)
+			target_jitter(plan, target, now);
+		if (target->focus_ns != 0 &&
+		    rm_mono_since(target->focus_until, now) > 0 &&
+		    rm_mono_since(focus_ends, target->focus_until) > 0)
+			focus_ends = target->focus_until;
+	}
+	return focus_ends;
+}
+
+void
+prober_plan_jitter(struct prober_plan *plan, rm_mono_t now)
+{
+	for (size_t i = 0; i < plan->count; i++)
+		target_jitter(plan, plan->targets[i], now);
+}

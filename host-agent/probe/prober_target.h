@@ -1,0 +1,104 @@
+/*
+ * prober_target - one line of the pinglist at work: its pace, whose turn it is, and
+ * how many went out. Lives as long as it is listed or has probes in flight.
+ */
+#ifndef HOST_AGENT_PROBE_PROBER_TARGET_H
+#define HOST_AGENT_PROBE_PROBER_TARGET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define HASH_NONFATAL_OOM 1 /* no exit(): what was not added has no hh.tbl */
+#include <uthash.h>
+
+#include "host-agent/probe/pacer.h"
+#include "host-agent/probe/target_rules.h"
+#include "rackmesh/fabric/probe_key.h"
+#include "schemas/wire.h"
+
+struct port;
+
+/* What makes two targets of different lists the same. */
+struct prober_target_key {
+	uint64_t src_guid, dst_guid;
+	uint8_t src_port, dst_port, kind, family;
+	uint8_t zero[4];
+};
+
+struct prober_target {
+	struct pacer_entry pace; /* first: the pacer hands this out */
+	struct wire_target wire; /* its arrays are these: */
+	uint16_t flows[WIRE_MAX_FLOWS];
+	uint16_t kept[WIRE_MAX_FLOWS]; /* those of flows that take turns, in order */
+	size_t kept_count;
+	uint16_t sizes[WIRE_MAX_SIZES];
+	uint8_t dscps[WIRE_MAX_CLASSES];
+	struct prober_target_key key;
+	bool has_qp; /* probes go to a QP of it */
+	bool keyed;  /* and carry a MAC, by macs */
+	struct probe_macs macs;
+	uint32_t turn;                        /* of flow, class and size */
+	uint32_t tx_counts[WIRE_MAX_CLASSES]; /* by the class's first place in wire */
+	rm_mono_t focus_until;
+	int64_t focus_ns; /* 0: not focused */
+	size_t crowd;     /* all that share its address */
+	unsigned refs;    /* the list's one, and one per probe in flight */
+	UT_hash_handle hh;
+};
+
+/*
+ * Whatever a plan says: TARGET_FINE, or why it is never probed. port: NULL for whoever
+ * does not send through one, but no more than a prober might. home: NULL, not known.
+ */
+enum target_refusal prober_target_check(
+    const struct wire_target *wire, struct port *port, const struct target_home *home);
+
+/* The flows that wire's probes really leave from, each once, in the order of their
+ * wanted ones. Returns how many. port NULL: as wanted. */
+size_t prober_target_flows(const struct wire_target *wire, const struct port *port,
+    uint16_t ret[WIRE_MAX_FLOWS]);
+
+/* Copies, without the sizes that no QP of the target takes. wire has passed
+ * prober_target_check. -ENOMEM. */
+int prober_target_new(
+    const struct wire_target *wire, struct port *port, struct prober_target **ret);
+void prober_target_ref(struct prober_target *target);
+void prober_target_unref(struct prober_target *target); /* NULL is fine */
+
+/* The new list's target goes on where the old list's was. */
+void prober_target_inherit(
+    struct prober_target *target, const struct prober_target *old);
+
+/* From now on the flows of these bits of wire.flows take turns; if there are none of
+ * them, all. */
+void prober_target_keep(struct prober_target *target, uint64_t flows);
+
+/*
+ * Of which flow, class and size the turn-th probe is: flows take turns fastest, then
+ * classes, then sizes, so that every combination occurs; each flow begins with another
+ * size than the one before, or all would be large for as long as the flows take.
+ */
+struct prober_places {
+	size_t flow, dscp, size; /* 0 .. flows - 1, and so on */
+} prober_places(size_t turn, size_t flows, size_t dscps, size_t sizes);
+
+struct prober_combination {
+	uint16_t src_port, size;
+	uint8_t dscp;
+	uint32_t *tx_count;
+};
+
+/* By prober_places over the kept flows. Both packets of a pair are alike: each flow
+ * gets a follow-up in its turn. */
+struct prober_combination prober_target_turn(
+    struct prober_target *target, bool pair_goes_on);
+
+/* ns between two probes (or pairs) as asked for now, before any stretching. */
+int64_t prober_target_interval(const struct prober_target *target, rm_mono_t now);
+
+/* Where it has a QP an address has no port that would tell anything. */
+bool prober_target_is(
+    const struct prober_target *target, const struct wire_address *address);
+
+#endif

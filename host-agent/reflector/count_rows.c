@@ -1,0 +1,106 @@
+#include "host-agent/reflector/count_rows.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host-agent/reflector/reflector.h"
+
+#define COUNT_ROWS_FIRST 256
+
+struct count_rows {
+	struct wire_count *rows; /* of RNIC i: from begin[i], count[i] of them */
+	struct wire_count *picked;
+	size_t used, capacity; /* of both */
+	size_t begin[WIRE_MAX_HOST_RNICS], count[WIRE_MAX_HOST_RNICS];
+};
+
+static int
+rows_reserve(struct count_rows *rows, size_t capacity)
+{
+	struct wire_count *grown;
+
+	if (capacity > WIRE_MAX_COUNTS)
+		return -ENOBUFS;
+	grown = realloc(rows->rows, capacity * sizeof(*grown));
+	if (grown == NULL)
+		return -ENOMEM;
+	rows->rows = grown;
+	grown = realloc(rows->picked, capacity * sizeof(*grown));
+	if (grown == NULL)
+		return -ENOMEM;
+	rows->picked = grown;
+	rows->capacity = capacity;
+	return 0;
+}
+
+int
+count_rows_new(struct count_rows **ret)
+{
+	struct count_rows *rows = calloc(1, sizeof(*rows));
+	int r = -ENOMEM;
+
+	if (rows != NULL)
+		r = rows_reserve(rows, COUNT_ROWS_FIRST);
+	if (r < 0)
+		count_rows_free(rows);
+	else
+		*ret = rows;
+	return r;
+}
+
+void
+count_rows_free(struct count_rows *rows)
+{
+	if (rows == NULL)
+		return;
+	free(rows->rows);
+	free(rows->picked);
+	free(rows);
+}
+
+void
+count_rows_start(struct count_rows *rows)
+{
+	rows->used = 0;
+	memset(rows->count, 0, sizeof(rows->count));
+}
+
+int
+count_rows_gather(struct count_rows *rows, size_t rnic, struct reflector *reflector)
+{
+	size_t room, got;
+	int r;
+
+	rows->begin[rnic] = rows->used;
+	for (;;) {
+		room = rows->capacity - rows->used;
+		got = room == 0 ? 0
+				: reflector_changed_counts(
+				      reflector, rows->rows + rows->used, room);
+		rows->used += got;
+		rows->count[rnic] += got;
+		if (got < room)
+			return 0;
+		r = rows_reserve(rows, rows->capacity * 2);
+		if (r < 0)
+			return r;
+	}
+}
+
+const struct wire_count *
+count_rows_pick(struct count_rows *rows, bool (*serves)(size_t rnic, const void *arg),
+    const void *arg, size_t *count)
+{
+	size_t picked = 0;
+
+	for (size_t i = 0; i < WIRE_MAX_HOST_RNICS; i++) {
+		if (rows->count[i] == 0 || !serves(i, arg))
+			continue;
+		memcpy(rows->picked + picked, rows->rows + rows->begin[i],
+		    rows->count[i] * sizeof(*rows->rows));
+		picked += rows->count[i];
+	}
+	*count = picked;
+	return rows->picked;
+}

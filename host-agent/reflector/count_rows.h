@@ -1,0 +1,31 @@
+/*
+ * count_rows - what the reflectors of all RNICs have counted since the last report.
+ *
+ * A reflector tells each change once, so they are gathered once for all aggregators
+ * and then picked for each by the RNICs that it serves.
+ */
+#ifndef HOST_AGENT_REFLECTOR_COUNT_ROWS_H
+#define HOST_AGENT_REFLECTOR_COUNT_ROWS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "schemas/wire.h"
+
+struct count_rows;
+struct reflector;
+
+int count_rows_new(struct count_rows **ret);
+void count_rows_free(struct count_rows *rows);
+
+void count_rows_start(struct count_rows *rows);
+/* Takes the changes of one RNIC. -ENOMEM, -ENOBUFS (WIRE_MAX_COUNTS are held): the
+ * rest stays changed, for the next time. */
+int count_rows_gather(
+    struct count_rows *rows, size_t rnic, struct reflector *reflector);
+
+/* The rows of the RNICs for which serves(rnic, arg). Borrowed until the next call. */
+const struct wire_count *count_rows_pick(struct count_rows *rows,
+    bool (*serves)(size_t rnic, const void *arg), const void *arg, size_t *count);
+
+#endif

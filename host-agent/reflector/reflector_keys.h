@@ -1,0 +1,36 @@
+/*
+ * reflector_keys - what a reflector verifies probes with: its RNIC's own key of each
+ * epoch that counts, of which any prober's follows. Pure.
+ */
+#ifndef HOST_AGENT_REFLECTOR_REFLECTOR_KEYS_H
+#define HOST_AGENT_REFLECTOR_REFLECTOR_KEYS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rackmesh/fabric/probe_key.h"
+#include "schemas/wire.h"
+
+struct key_ring;
+struct probe_format;
+struct reflector_auth;
+
+struct reflector_keys { /* all zero: none */
+	struct {
+		uint32_t epoch;
+		uint8_t key[PROBE_KEY_BYTES];
+	} own[PROBE_KEY_EPOCHS]; /* the current epoch's first */
+	size_t count;
+};
+
+void reflector_keys_set(
+    struct reflector_keys *keys, const struct key_ring *ring, struct wire_rnic_id own);
+
+/* Is this packet, of the keyed format, the prober's? If so auth holds what it was
+ * signed with. On false it is as it was. At most PROBE_KEY_EPOCHS keys are tried. */
+bool reflector_keys_verify(const struct reflector_keys *keys,
+    const struct probe_format *format, const uint8_t *data, size_t len,
+    struct wire_rnic_id prober, struct reflector_auth *auth);
+
+#endif

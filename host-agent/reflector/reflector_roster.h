@@ -1,0 +1,45 @@
+/*
+ * reflector_roster - whom the reflector answers, by address, and whether without a MAC.
+ * Pure.
+ */
+#ifndef HOST_AGENT_REFLECTOR_REFLECTOR_ROSTER_H
+#define HOST_AGENT_REFLECTOR_REFLECTOR_ROSTER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "host-agent/packet/key_ring.h"
+#include "rackmesh/base/clock.h"
+#include "schemas/wire.h"
+
+struct reflector_peer {
+	struct wire_peer wire;
+	enum key_demand demand;
+	bool authenticated; /* it has been, since it is here */
+	rm_mono_t since;    /* when demand became one */
+};
+
+struct reflector_roster {             /* all zero: nobody */
+	struct reflector_peer *peers; /* sorted by address */
+	size_t count;
+};
+
+void reflector_roster_clear(struct reflector_roster *roster);
+/* Copies; of those with the same address one, if possible of an RNIC that is known.
+ * -EMSGSIZE: more than WIRE_MAX_ROSTER. On failure it is as it was. */
+int reflector_roster_set(
+    struct reflector_roster *roster, const struct wire_peer *peers, size_t count);
+/* Whatever the port. NULL: a stranger. */
+const struct wire_peer *reflector_roster_find(
+    const struct reflector_roster *roster, const struct wire_address *address);
+struct reflector_peer *reflector_roster_peer(
+    const struct reflector_roster *roster, const struct wire_address *address);
+
+/* What is demanded of each from now on. ring NULL: nothing of nobody. */
+void reflector_roster_demand(
+    struct reflector_roster *roster, const struct key_ring *ring, rm_mono_t now);
+/* Is it answered without a MAC now? grace_ns: how long one may take to get its keys. */
+bool reflector_peer_may_be_plain(
+    const struct reflector_peer *peer, int64_t grace_ns, rm_mono_t now);
+
+#endif

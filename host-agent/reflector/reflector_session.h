@@ -1,0 +1,78 @@
+/*
+ * reflector_session - what the reflector remembers of each prober (address, SSID):
+ * probes and replies per class, and the send times its next replies will carry.
+ *
+ * Bounded: when full, the session longest unused makes room, if it is idle. Pure:
+ * time is an argument.
+ */
+#ifndef HOST_AGENT_REFLECTOR_REFLECTOR_SESSION_H
+#define HOST_AGENT_REFLECTOR_REFLECTOR_SESSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "host-agent/reflector/replay_window.h"
+#include "rackmesh/base/clock.h"
+#include "rackmesh/fabric/probe_key.h"
+#include "schemas/wire.h"
+
+#define REFLECTOR_MAX_SESSIONS 65536
+#define REFLECTOR_CLASSES WIRE_MAX_CLASSES
+
+struct reflector_counts_row;
+struct reflector_session;
+struct reflector_sessions;
+
+struct reflector_class {
+	uint32_t received, replied;
+	struct reflector_counts_row *row; /* NULL: none yet */
+	uint8_t dscp;
+};
+
+struct reflector_follow_up {
+	uint32_t seq;
+	int64_t stamp_ns; /* 0: none */
+};
+
+struct reflector_auth { /* of a session whose packets carry a MAC */
+	uint32_t epoch; /* of macs, those of its last packet; 0: none yet */
+	struct probe_macs macs;
+	struct replay_window window;
+};
+
+struct reflector_sessions *reflector_sessions_new(size_t max);     /* NULL: no memory */
+void reflector_sessions_free(struct reflector_sessions *sessions); /* NULL is fine */
+
+/* NULL: none yet. */
+struct reflector_session *reflector_sessions_find(struct reflector_sessions *sessions,
+    const struct wire_address *from, uint16_t ssid);
+/* It is in use now. */
+void reflector_sessions_touch(struct reflector_sessions *sessions,
+    struct reflector_session *session, rm_mono_t now);
+/* NULL: full of younger sessions, or no memory. */
+struct reflector_session *reflector_sessions_add(struct reflector_sessions *sessions,
+    const struct wire_address *from, uint16_t ssid, struct wire_rnic_id prober,
+    rm_mono_t now);
+/* Drops those whose address keep() does not know any more, or as another RNIC's. One
+ * whose RNIC was not known goes on, with the rows of that. */
+void reflector_sessions_sweep(struct reflector_sessions *sessions,
+    const struct wire_peer *(*keep)(const struct wire_address *address, void *arg),
+    void *arg);
+
+struct wire_rnic_id reflector_session_prober(const struct reflector_session *session);
+struct reflector_auth *reflector_session_auth(struct reflector_session *session);
+/* NULL: more classes than are told apart. */
+struct reflector_class *reflector_session_class(
+    struct reflector_session *session, uint8_t dscp);
+
+/* Of a reply just sent; its stamp comes back with it, maybe when the session is gone.
+ */
+uint64_t reflector_session_token(const struct reflector_session *session, uint32_t seq);
+void reflector_sessions_stamp(
+    struct reflector_sessions *sessions, uint64_t token, int64_t stamp_ns);
+/* Takes the newest send time that was not told yet. */
+struct reflector_follow_up reflector_session_follow_up(
+    struct reflector_session *session);
+
+#endif

@@ -1,0 +1,24 @@
+/*
+ * replay_window - which of the last sequence numbers of a session have come. Pure.
+ *
+ * A number that comes again, or is REPLAY_WINDOW or more behind the newest, is not
+ * fresh. Numbers go round at 2^32. All zero: nothing has come yet.
+ */
+#ifndef HOST_AGENT_REFLECTOR_REPLAY_WINDOW_H
+#define HOST_AGENT_REFLECTOR_REPLAY_WINDOW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define REPLAY_WINDOW 1024
+
+struct replay_window {
+	uint64_t seen[REPLAY_WINDOW / 64]; /* by number modulo REPLAY_WINDOW */
+	uint32_t newest;
+	bool any;
+};
+
+/* True: fresh, and not any more from now on. */
+bool replay_window_take(struct replay_window *window, uint32_t seq);
+
+#endif

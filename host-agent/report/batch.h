@@ -1,0 +1,37 @@
+/*
+ * batch - results on their way into one ResultBatch. Pure.
+ *
+ * Ages are worked out when the batch is made, against the one now that it carries, so
+ * that nothing is lost of them while results wait.
+ */
+#ifndef HOST_AGENT_REPORT_BATCH_H
+#define HOST_AGENT_REPORT_BATCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "rackmesh/base/clock.h"
+#include "schemas/wire.h"
+
+struct batch;
+
+int batch_new(size_t max_results, int64_t max_age_ns, struct batch **ret);
+void batch_free(struct batch *batch);
+
+/* now: when the result was known. False: full, nothing was taken. */
+bool batch_add(struct batch *batch, const struct wire_result *result, rm_mono_t sent,
+    rm_mono_t now);
+
+size_t batch_count(const struct batch *batch);
+bool batch_full(const struct batch *batch);
+/* When the oldest of its results has waited long enough; meaningless when empty. */
+rm_mono_t batch_deadline(const struct batch *batch);
+
+/*
+ * Writes what there is and starts anew, also on failure (-ENOMEM: the results are
+ * gone, the caller counts them). head.now_ns is filled here. *out lives in the writer.
+ */
+int batch_make(struct batch *batch, struct wire_writer *writer,
+    struct wire_batch_head *head, rm_mono_t now, struct wire_bytes *out);
+
+#endif

@@ -1,0 +1,87 @@
+/*
+ * outbox - batches that one aggregator has not acknowledged yet. Pure.
+ *
+ * At any moment and in batches as in results: made = acknowledged + dropped + waiting
+ * + in doubt. In doubt is what had to go for newer ones while its acknowledgement may
+ * be on the way: the acknowledgement, or the next session's welcome, decides which it
+ * was, so that no batch is ever both counted over there and reported as dropped.
+ *
+ * (A list of its own and not rm_queue, which drops without asking and has no place for
+ * what is sent but not acknowledged.)
+ */
+#ifndef HOST_AGENT_REPORT_OUTBOX_H
+#define HOST_AGENT_REPORT_OUTBOX_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rackmesh/base/clock.h"
+#include "schemas/wire.h"
+
+/* Acknowledged within 0.5 ms, 1 ms, twice that, and so on to about a second. */
+#define OUTBOX_ACK_STEPS 12
+#define OUTBOX_ACK_FIRST_NS (RM_NS_PER_MS / 2)
+#define OUTBOX_PATIENCE_NS (500 * RM_NS_PER_MS)
+
+struct outbox;
+
+struct outbox_options {
+	size_t max_items;
+	size_t max_bytes;
+	int64_t max_age_ns; /* what is older is of no use to a window any more */
+};
+
+enum outbox_drop {
+	OUTBOX_DROP_FULL,   /* pushed out by newer ones, or larger than all the room */
+	OUTBOX_DROP_OLD,    /* waited too long */
+	OUTBOX_DROP_MEMORY, /* there was none */
+	OUTBOX_DROPS
+};
+
+struct outbox_tally {
+	uint64_t batches, results;
+};
+
+struct outbox_counts {
+	struct outbox_tally made, sent, resent, acked;
+	struct outbox_tally dropped[OUTBOX_DROPS];
+	struct outbox_tally waiting, doubtful; /* now */
+	/* Batches by the time from their sending; each step has those of the ones
+	 * before. */
+	uint64_t acked_within[OUTBOX_ACK_STEPS];
+};
+
+int outbox_new(const struct outbox_options *options, struct outbox **ret);
+void outbox_free(struct outbox *outbox);
+
+/* Numbers the batches itself: the number to write into the next one, from 1. */
+uint64_t outbox_next_seq(const struct outbox *outbox);
+/* Copies data; NULL: the batch could not be written, its number becomes a gap. */
+void outbox_push(struct outbox *outbox, rm_mono_t made, size_t results,
+    const struct wire_bytes *data);
+
+/* A new session: what the peer has counted is done, all else is to be sent (again).
+ * -EBADMSG: it claims more than there ever was; nothing changed. */
+int outbox_begin(struct outbox *outbox, uint64_t counted_seq);
+/* The session has ended: nothing can be sent or acknowledged until the next. */
+void outbox_end(struct outbox *outbox);
+
+/*
+ * The next to send in this session; borrowed until the next call. -ENOENT: none.
+ * -EAGAIN: what went before is not acknowledged for OUTBOX_PATIENCE_NS; a frozen peer's
+ * socket would only swallow what then nobody can tell apart from lost.
+ */
+int outbox_peek(const struct outbox *outbox, rm_mono_t now, struct wire_bytes *ret);
+void outbox_sent(struct outbox *outbox, rm_mono_t now); /* that one went */
+
+/* -EBADMSG: not sent in this session. */
+int outbox_ack(struct outbox *outbox, uint64_t seq, rm_mono_t now);
+
+void outbox_expire(struct outbox *outbox, rm_mono_t now);
+
+size_t outbox_bytes(const struct outbox *outbox);
+const struct outbox_counts *outbox_counts(const struct outbox *outbox);
+/* Over all reasons. */
+struct outbox_tally outbox_dropped(const struct outbox *outbox);
+
+#endif

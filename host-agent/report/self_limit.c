@@ -1,0 +1,142 @@
+#include "host-agent/report/self_limit.h"
+
+#include <stddef.h>
+
+/* Calm: below this share of both limits. */
+#define CALM_CPU 0.75
+#define CALM_MEMORY 0.90
+/* A shorter span says more of the clock than of us. */
+#define MIN_SPAN_NS (100 * RM_NS_PER_MS)
+/* A rise that lasted this long has held. */
+#define HELD_NS (60 * RM_NS_PER_S)
+
+static const uint32_t steps[] = { 1000, 500, 250, SELF_LIMIT_FLOOR };
+
+#define STEPS (sizeof(steps) / sizeof(steps[0]))
+
+void
+self_limit_init(struct self_limit *limit, const struct self_limit_options *options)
+{
+	*limit = (struct self_limit){ .options = *options,
+		.permille = steps[0],
+		.calm_ns = SELF_LIMIT_CALM_NS,
+		.risen = { INT64_MIN / 2 } };
+}
+
+void
+self_limit_tune(struct self_limit *limit, const struct self_limit_options *options)
+{
+	limit->options = *options;
+	limit->over = 0;
+}
+
+/* Where the pace stands among the steps. */
+static size_t
+step_of(const struct self_limit *limit)
+{
+	size_t i = 0;
+
+	while (i + 1 < STEPS && steps[i] != limit->permille)
+		i++;
+	return i;
+}
+
+static enum wire_slow
+what_is_over(const struct self_limit *limit)
+{
+	const struct self_limit_options *options = &limit->options;
+
+	if (options->memory_bytes != 0 && limit->memory_bytes > options->memory_bytes)
+		return WIRE_SLOW_MEMORY;
+	if (options->cpu_percent != 0 &&
+	    limit->cpu_percent > (double)options->cpu_percent)
+		return WIRE_SLOW_CPU;
+	return WIRE_SLOW_NOT;
+}
+
+static bool
+is_calm(const struct self_limit *limit)
+{
+	const struct self_limit_options *options = &limit->options;
+
+	return (options->cpu_percent == 0 ||
+		   limit->cpu_percent < CALM_CPU * (double)options->cpu_percent) &&
+	       (options->memory_bytes == 0 ||
+		   (double)limit->memory_bytes <
+		       CALM_MEMORY * (double)options->memory_bytes);
+}
+
+static void
+fall(struct self_limit *limit, enum wire_slow why, rm_mono_t now)
+{
+	size_t step = step_of(limit);
+
+	limit->why = why;
+	limit->over = 0;
+	if (step + 1 == STEPS)
+		return;
+	/* What was just given back was too much: not so soon again. */
+	if (rm_mono_since(now, limit->risen) < HELD_NS &&
+	    limit->calm_ns < SELF_LIMIT_CALM_MAX_NS)
+		limit->calm_ns *= 2;
+	limit->permille = steps[step + 1];
+	limit->falls++;
+}
+
+static void
+rise(struct self_limit *limit, rm_mono_t now)
+{
+	limit->permille = steps[step_of(limit) - 1];
+	limit->risen = now;
+	limit->calm_since = now;
+	limit->rises++;
+	if (limit->permille == steps[0])
+		limit->why = WIRE_SLOW_NOT;
+}
+
+static void
+judge(struct self_limit *limit, rm_mono_t now)
+{
+	enum wire_slow over = what_is_over(limit);
+
+	if (limit->permille == steps[0] && rm_mono_since(now, limit->risen) > HELD_NS)
+		limit->calm_ns = SELF_LIMIT_CALM_NS;
+	if (over != WIRE_SLOW_NOT) {
+		limit->calm_since = now;
+		if (++limit->over >= SELF_LIMIT_OVER_SAMPLES)
+			fall(limit, over, now);
+		return;
+	}
+	limit->over = 0;
+	if (!is_calm(limit)) {
+		limit->calm_since = now;
+		return;
+	}
+	if (limit->permille != steps[0] &&
+	    rm_mono_since(now, limit->calm_since) >= limit->calm_ns)
+		rise(limit, now);
+}
+
+bool
+self_limit_take(
+    struct self_limit *limit, const struct self_sample *sample, rm_mono_t now)
+{
+	int64_t span = rm_mono_since(now, limit->at);
+	uint32_t permille = limit->permille;
+	enum wire_slow why = limit->why;
+
+	if (limit->sampled && span < MIN_SPAN_NS)
+		return false;
+	limit->memory_bytes = sample->memory_bytes;
+	if (limit->sampled) {
+		limit->cpu_percent =
+		    100.0 * (double)(sample->cpu_ns - limit->cpu_ns) / (double)span;
+		judge(limit, now);
+	} else {
+		limit->calm_since = now;
+	}
+	limit->sampled = true;
+	limit->cpu_ns = sample->cpu_ns;
+	limit->at = now;
+	return permille != limit->permille || why != limit->why;
+}

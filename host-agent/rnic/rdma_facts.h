@@ -1,0 +1,98 @@
+/*
+ * rdma_facts - what sysfs says about a port of an RDMA device, and which of its GIDs
+ * to probe with.
+ *
+ * Reading opens up to three files per GID and may wait for a driver's locks: call it
+ * on the worker. The choice is pure. Not here, because sysfs does not know it: the
+ * active MTU (ibv_query_port).
+ */
+#ifndef HOST_AGENT_RNIC_RDMA_FACTS_H
+#define HOST_AGENT_RNIC_RDMA_FACTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "host-agent/packet/gid.h"
+
+#define RDMA_SYSFS "/sys" /* the root to give outside of tests */
+
+#define RDMA_DEVICE_BYTES 64 /* as the kernel bounds a device's name */
+#define RDMA_NETDEV_BYTES 16
+#define RDMA_DRIVER_BYTES 32
+#define RDMA_MAX_GIDS 256  /* of a port's table; more are counted as unseen */
+#define RDMA_MAX_NETDEVS 8 /* the port's own, its bond, its VLANs */
+#define RDMA_MAX_PORTS 16  /* of a device that is looked for by its netdev */
+
+enum rdma_link { RDMA_LINK_UNKNOWN, RDMA_LINK_ETHERNET, RDMA_LINK_INFINIBAND };
+
+enum rdma_gid_type {
+	RDMA_GID_IB = 1, /* of an InfiniBand port */
+	RDMA_GID_ROCE_V1,
+	RDMA_GID_ROCE_V2,
+};
+
+struct rdma_gid {
+	uint8_t index;
+	uint8_t type; /* enum rdma_gid_type */
+	uint8_t bytes[GID_BYTES];
+	char netdev[RDMA_NETDEV_BYTES]; /* "" when it has none */
+};
+
+struct rdma_facts {
+	char device[RDMA_DEVICE_BYTES];
+	uint8_t port;
+	uint64_t node_guid;
+	enum rdma_link link;
+	uint8_t state; /* as enum ibv_port_state: 1 down, 4 active; 0 unknown */
+	uint16_t lid, sm_lid;
+	/*
+	 * The family as rdma-core names its providers: mlx5, mlx4, bnxt_re, irdma, hns,
+	 * rxe, siw; of others the driver that sysfs names for the device. "": unknown.
+	 */
+	char driver[RDMA_DRIVER_BYTES];
+	/* Owners of GIDs in the table's order: the port's own netdev is the first. */
+	char netdevs[RDMA_MAX_NETDEVS][RDMA_NETDEV_BYTES];
+	size_t netdev_count;
+	struct rdma_gid gids[RDMA_MAX_GIDS]; /* without the empty ones */
+	size_t gid_count;
+	bool gids_unseen; /* the table is longer than we look */
+};
+
+/*
+ * root: RDMA_SYSFS. port: from 1. -ENODEV: no such device. -ENOENT: it has no such
+ * port. -ENXIO: it has no GUID.
+ */
+int rdma_facts_read(
+    const char *root, const char *device, uint8_t port, struct rdma_facts *ret);
+
+/*
+ * The device and port behind a network device: by who owns its GIDs (also a bond or a
+ * VLAN), else, as while it is down, by whose hardware it is. Of several the one with
+ * hardware, then the first by name. -ENODEV: none. -ENOENT: there are no RDMA devices
+ * at all.
+ */
+int rdma_facts_find(const char *root, const char *netdev,
+    char device[RDMA_DEVICE_BYTES], uint8_t *port);
+
+struct rdma_gid_wish {
+	uint8_t family;     /* 4 or 6; of no meaning on InfiniBand */
+	int index;          /* a person's choice; -1: ours */
+	const char *netdev; /* whose GIDs are preferred; NULL: the port's own */
+};
+
+/*
+ * The GID to probe from: RoCE v2, global; the lowest index of the preferred netdev,
+ * else of any. On InfiniBand the first of the table.
+ * -EADDRNOTAVAIL: no GID of the family. -EPROTONOSUPPORT: only RoCE v1 of the family,
+ * or at that index. -ENETUNREACH: only link-local ones, or at that index. -ENXIO:
+ * nothing at that index. -EAFNOSUPPORT: of the other family at that index. -EINVAL: no
+ * such family.
+ */
+int rdma_facts_pick_gid(const struct rdma_facts *facts,
+    const struct rdma_gid_wish *wish, struct rdma_gid *ret);
+
+/* What is missing, for a person, by the errors of all three functions. */
+const char *rdma_facts_error(int r);
+
+#endif

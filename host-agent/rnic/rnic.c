@@ -1,0 +1,373 @@
+#include "host-agent/rnic/rnic.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host-agent/pinglist/pinglist.h"
+#include "host-agent/probe/port.h"
+#include "host-agent/reflector/reflector.h"
+#include "host-agent/rnic/rnic_state.h"
+#include "rackmesh/base/loop.h"
+#include "rackmesh/base/worker.h"
+
+/* Travels to the worker and back. It borrows the options' strings: they outlive it. */
+struct look_job {
+	struct rnic *rnic;
+	struct rnic_place place;
+	struct rnic_facts facts;
+};
+
+int
+rnic_new(struct rm_loop *loop, struct rm_worker *worker,
+    const struct rnic_options *options, const struct rnic_callbacks *callbacks,
+    void *arg, struct rnic **ret)
+{
+	struct rnic *rnic = calloc(1, sizeof(*rnic));
+	int r;
+
+	if (rnic == NULL)
+		return -ENOMEM;
+	rnic->loop = loop;
+	rnic->worker = worker;
+	rnic->options = *options;
+	rnic->callbacks = *callbacks;
+	rnic->arg = arg;
+	rnic->brake_permille = 1000;
+	if (options->place.rdma_port > 1)
+		snprintf(rnic->name, sizeof(rnic->name), "%.*s:%u", RNIC_NAME_BYTES - 5,
+		    options->place.device, (unsigned)options->place.rdma_port);
+	else
+		snprintf(rnic->name, sizeof(rnic->name), "%s", options->place.device);
+	r = rm_timer_new(loop, rnic_take_news, rnic, &rnic->news);
+	if (r < 0)
+		free(rnic);
+	else
+		*ret = rnic;
+	return r;
+}
+
+void
+rnic_free(struct rnic *rnic)
+{
+	if (rnic == NULL)
+		return;
+	rnic_close(rnic);
+	rm_timer_free(rnic->news);
+	free(rnic);
+}
+
+static void
+rnic_say(struct rnic *rnic, enum rnic_event event)
+{
+	rnic->told_link_up = rnic->verbs.link_up;
+	rnic->callbacks.on_event(rnic, event, 0, rnic->arg);
+}
+
+static void
+rnic_say_waits(struct rnic *rnic, int reason)
+{
+	/* One of RoCE stays registered, but not as it was. */
+	if (rnic->told_up && rnic->port == NULL) {
+		rnic->told_up = false;
+		rnic_say(rnic, RNIC_CHANGED);
+	}
+	if (rnic->waits_reason == reason)
+		return;
+	rnic->waits_reason = reason;
+	rnic->callbacks.on_event(rnic, RNIC_WAITS, reason, rnic->arg);
+}
+
+static void
+rnic_take_facts(struct rnic *rnic, const struct rnic_facts *facts)
+{
+	bool same_place = rnic->seen && rnic_facts_same_place(&rnic->facts, facts);
+	bool same = rnic->seen && rnic_facts_same(&rnic->facts, facts);
+	int r;
+
+	rnic->facts = *facts;
+	rnic->seen = true;
+	if (!same_place)
+		rnic_close(rnic);
+	if (rnic->port == NULL) {
+		r = rnic_open(rnic);
+		if (r < 0) {
+			rnic_say_waits(rnic, r);
+			return;
+		}
+		rnic->waits_reason = 0;
+		rnic->told_up = facts->transport == RNIC_ROCE;
+		rnic_say(rnic, RNIC_UP);
+		return;
+	}
+	rnic->waits_reason = 0;
+	rnic->opened = *facts;
+	if (!same)
+		rnic_say(rnic, RNIC_CHANGED);
+}
+
+/* An RDMA device that is not there any more serves nobody, whatever its QPs say. */
+static void
+rnic_lose(struct rnic *rnic, int reason)
+{
+	rnic_close(rnic);
+	if (reason != -ESTALE) /* of another MTU: it is opened anew at once */
+		rnic_say_waits(rnic, reason);
+}
+
+void
+rnic_take_news(void *arg)
+{
+	struct rnic *rnic = arg;
+
+	if (rnic->port == NULL)
+		return;
+	if (rnic->gone) {
+		rnic_lose(rnic, rnic->gone_reason);
+	} else {
+		enum rnic_event event;
+
+		if (rnic_read_news(rnic, &event))
+			rnic_say(rnic, event);
+	}
+	/* Its addresses may have come, gone or changed with that. */
+	rnic->look_again = rnic->looking;
+	rnic_look(rnic);
+}
+
+static int
+look_run(void *arg)
+{
+	struct look_job *job = arg;
+
+	return rnic_facts_find(&job->place, &job->facts);
+}
+
+/* -ENOTSUP: without any GID it has lost its network device, too. Some drivers can only
+ * take a device away once all have let go of it. */
+static bool
+look_says_gone(const struct rnic *rnic, int r)
+{
+	return (r == -ENODEV || r == -ENOENT || r == -ENOTSUP) && rnic->port != NULL &&
+	       rnic->opened.transport == RNIC_ROCE;
+}
+
+static void
+look_done(void *arg, int r)
+{
+	struct look_job *job = arg;
+	struct rnic *rnic = job->rnic;
+
+	rnic->looking = false;
+	if (r == 0)
+		rnic_take_facts(rnic, &job->facts);
+	else if (look_says_gone(rnic, r))
+		rnic_lose(rnic, r);
+	else if (r != -ECANCELED)
+		rnic_say_waits(rnic, r);
+	if (rnic->look_again && r != -ECANCELED) {
+		rnic->look_again = false;
+		rnic_look(rnic);
+	}
+	free(job);
+}
+
+void
+rnic_look(struct rnic *rnic)
+{
+	struct look_job *job;
+
+	if (rnic->looking)
+		return;
+	/* Out of memory, or the worker is busy: the next look comes soon. */
+	job = calloc(1, sizeof(*job));
+	if (job == NULL)
+		return;
+	job->rnic = rnic;
+	job->place = rnic->options.place;
+	if (rm_worker_submit(rnic->worker, look_run, look_done, job) < 0)
+		free(job);
+	else
+		rnic->looking = true;
+}
+
+int
+rnic_plan(struct rnic *rnic, const struct pinglist_sum *sum)
+{
+	int r;
+
+	if (rnic->port == NULL)
+		return 0;
+	r = reflector_set_roster(rnic->reflector, sum->peers, sum->peer_count);
+	if (r < 0)
+		return r;
+	return prober_set_targets(rnic->prober, sum->targets, sum->target_count);
+}
+
+void
+rnic_focus(struct rnic *rnic, const struct wire_focus *focus)
+{
+	if (rnic->port != NULL)
+		prober_focus(
+		    rnic->prober, focus->dst, focus->interval_us, focus->duration_ms);
+}
+
+void
+rnic_pause(struct rnic *rnic, bool paused)
+{
+	rnic->paused = paused;
+	if (rnic->port != NULL)
+		rnic_set_pace(rnic);
+}
+
+void
+rnic_brake(struct rnic *rnic, uint32_t permille)
+{
+	rnic->brake_permille = permille;
+	if (rnic->port != NULL)
+		rnic_set_pace(rnic);
+}
+
+int
+rnic_retune(struct rnic *rnic, const struct prober_options *options)
+{
+	int r;
+
+	rnic->options.prober = *options;
+	if (rnic->port == NULL)
+		return 0;
+	/* The old one first: a port has one listener per role. */
+	rnic->callbacks.on_counters(rnic, false, rnic->arg);
+	prober_free(rnic->prober);
+	rnic->prober = NULL;
+	r = rnic_start_prober(rnic);
+	if (r < 0) {
+		rnic_close(rnic); /* the next look opens everything anew */
+		return r;
+	}
+	rnic->callbacks.on_counters(rnic, true, rnic->arg);
+	rnic->callbacks.on_event(rnic, RNIC_UP, 0, rnic->arg);
+	return 0;
+}
+
+const char *
+rnic_device(const struct rnic *rnic)
+{
+	return rnic->name;
+}
+
+const struct rnic_place *
+rnic_place(const struct rnic *rnic)
+{
+	return &rnic->options.place;
+}
+
+size_t
+rnic_tor_count(const struct rnic *rnic)
+{
+	return rnic->options.tor_count;
+}
+
+const char *
+rnic_tor(const struct rnic *rnic, size_t i)
+{
+	return rnic->options.tors[i];
+}
+
+bool
+rnic_up(const struct rnic *rnic)
+{
+	return rnic->port != NULL;
+}
+
+const struct rnic_facts *
+rnic_facts(const struct rnic *rnic)
+{
+	return rnic->seen ? &rnic->facts : NULL;
+}
+
+enum wire_link
+rnic_link(const struct rnic *rnic)
+{
+	if (rnic->options.place.transport != RNIC_ROCE || rnic->opened.id.guid == 0)
+		return WIRE_LINK_UNKNOWN;
+	return rnic->verbs.link_up ? WIRE_LINK_UP : WIRE_LINK_DOWN;
+}
+
+bool
+rnic_verbs(const struct rnic *rnic, struct port_verbs_facts *ret)
+{
+	if (rnic->port == NULL || rnic->opened.transport != RNIC_ROCE)
+		return false;
+	port_verbs_facts(rnic->port, ret);
+	return true;
+}
+
+enum wire_stamp_source
+rnic_stamps(const struct rnic *rnic)
+{
+	struct port_verbs_facts verbs;
+
+	if (rnic->opened.transport != RNIC_ROCE)
+		return WIRE_STAMP_KERNEL;
+	/* A clock that is not to be trusted gives way to software at any time. */
+	return rnic_verbs(rnic, &verbs) ? verbs.stamps : rnic->verbs.stamps;
+}
+
+enum port_flows
+rnic_flows(const struct rnic *rnic)
+{
+	return rnic->port == NULL ? PORT_FLOWS_UNKNOWN : port_flows(rnic->port);
+}
+
+bool
+rnic_describe(const struct rnic *rnic, struct wire_rnic *ret)
+{
+	const struct rnic_facts *facts = &rnic->opened;
+	bool roce = facts->transport == RNIC_ROCE;
+
+	if (facts->id.guid == 0 || (rnic->port == NULL && !roce))
+		return false;
+	*ret = (struct wire_rnic){
+		.id = facts->id,
+		.device = rnic->name,
+		.driver = facts->driver,
+		.tor_count = rnic->options.tor_count,
+		.plane = "",
+		.address_count = facts->address_count,
+		.mtu_bytes = roce ? rnic->verbs.mtu_bytes : facts->mtu_bytes,
+		.qpn = roce ? rnic->verbs.qpn : 0,
+		.large_qpn = roce ? rnic->verbs.large_qpn : 0,
+		.lid = facts->lid,
+		.link = (uint8_t)rnic_link(rnic),
+		.authenticates = rnic->options.keys != NULL,
+	};
+	memcpy(ret->tors, rnic->options.tors, sizeof(ret->tors));
+	memcpy(ret->addresses, rnic->addresses, sizeof(rnic->addresses));
+	return true;
+}
+
+uint64_t
+rnic_self_loss(const struct rnic *rnic)
+{
+	return rnic->past_self_loss + rnic_overruns(rnic);
+}
+
+struct prober *
+rnic_prober(const struct rnic *rnic)
+{
+	return rnic->prober;
+}
+
+struct reflector *
+rnic_reflector(const struct rnic *rnic)
+{
+	return rnic->reflector;
+}
+
+const struct port_counts *
+rnic_port_counts(const struct rnic *rnic)
+{
+	return rnic->port == NULL ? NULL : port_counts(rnic->port);
+}

@@ -1,0 +1,108 @@
+/*
+ * rnic - one RNIC at work: looked up, and while it is there, probing and answering.
+ *
+ * An RNIC that is not there yet is waited for. One whose addresses or device change
+ * gets new sockets or QPs and keeps its plan. A network device that goes away keeps its
+ * old sockets, whose failing sends say so; an RDMA device that does is closed and
+ * stays registered, with its link down. While a link is known to be down no probe is
+ * tried.
+ */
+#ifndef HOST_AGENT_RNIC_RNIC_H
+#define HOST_AGENT_RNIC_RNIC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "host-agent/probe/port.h"
+#include "host-agent/probe/prober.h"
+#include "host-agent/rnic/rnic_facts.h"
+#include "host-agent/verbs/port_verbs.h"
+#include "rackmesh/base/clock.h"
+#include "schemas/wire.h"
+
+struct rnic;
+struct key_ring;
+struct lanes;
+struct pinglist_sum;
+struct reflector;
+struct reflector_counts;
+struct rm_loop;
+struct rm_worker;
+struct verbs_calls;
+
+struct rnic_options { /* strings are borrowed */
+	struct rnic_place place;
+	const char *tors[WIRE_MAX_ATTACHMENTS];
+	size_t tor_count;
+	uint16_t udp_port;
+	size_t flow_qps; /* the next four of RoCE, as in port_verbs_options */
+	bool software_stamps;
+	const struct verbs_calls *calls;
+	struct lanes *lanes;
+	const struct key_ring *keys;  /* outlives it; NULL: it cannot authenticate */
+	struct prober_options prober; /* random_seed is made anew each time */
+};
+
+enum rnic_event {
+	/* Sockets or QPs are open, perhaps anew: it needs targets and a roster. */
+	RNIC_UP,
+	RNIC_CHANGED,   /* an attribute: to be registered again */
+	RNIC_LINK_DOWN, /* to be registered again */
+	RNIC_LINK_UP,   /* likewise */
+	RNIC_WAITS,     /* cannot be looked up or opened: reason says why */
+};
+
+struct rnic_callbacks {
+	void (*on_result)(struct rnic *rnic, const struct wire_result *result,
+	    rm_mono_t sent, void *arg);
+	/* Each event when it begins, not at every look. */
+	void (*on_event)(
+	    struct rnic *rnic, enum rnic_event event, int reason, void *arg);
+	/* The counters that metrics point at are about to go, or have come. */
+	void (*on_counters)(struct rnic *rnic, bool there, void *arg);
+};
+
+int rnic_new(struct rm_loop *loop, struct rm_worker *worker,
+    const struct rnic_options *options, const struct rnic_callbacks *callbacks,
+    void *arg, struct rnic **ret);
+/* After the worker: a look may be on its way. */
+void rnic_free(struct rnic *rnic);
+
+/* Looks the RNIC up, on the worker; what has changed comes as events. */
+void rnic_look(struct rnic *rnic);
+
+/* Nothing happens while the RNIC is waited for; RNIC_UP asks for it again. */
+int rnic_plan(struct rnic *rnic, const struct pinglist_sum *sum);
+void rnic_focus(struct rnic *rnic, const struct wire_focus *focus);
+void rnic_pause(struct rnic *rnic, bool paused);
+/* At most so much of what the pinglist asks for; 0: no probe, as if paused. */
+void rnic_brake(struct rnic *rnic, uint32_t permille);
+/* New timeout or rate: the prober starts anew, the sockets stay. */
+int rnic_retune(struct rnic *rnic, const struct prober_options *options);
+
+/* As configured, with ":port" where that is not 1: no two RNICs have the same. */
+const char *rnic_device(const struct rnic *rnic);
+const struct rnic_place *rnic_place(const struct rnic *rnic);
+size_t rnic_tor_count(const struct rnic *rnic);
+const char *rnic_tor(const struct rnic *rnic, size_t i);
+
+bool rnic_up(const struct rnic *rnic);
+/* What was last seen; NULL before the first sight. */
+const struct rnic_facts *rnic_facts(const struct rnic *rnic);
+enum wire_link rnic_link(const struct rnic *rnic);
+/* Of its QPs; false where there are none open. */
+bool rnic_verbs(const struct rnic *rnic, struct port_verbs_facts *ret);
+/* While it is up: who stamps, and what makes its flows. */
+enum wire_stamp_source rnic_stamps(const struct rnic *rnic);
+enum port_flows rnic_flows(const struct rnic *rnic);
+/* For a registration; false while there is nothing to register. Borrows. */
+bool rnic_describe(const struct rnic *rnic, struct wire_rnic *ret);
+uint64_t rnic_self_loss(const struct rnic *rnic); /* of all its sockets so far */
+
+/* NULL unless up. */
+struct prober *rnic_prober(const struct rnic *rnic);
+struct reflector *rnic_reflector(const struct rnic *rnic);
+const struct port_counts *rnic_port_counts(const struct rnic *rnic);
+
+#endif

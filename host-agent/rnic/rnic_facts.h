@@ -1,0 +1,84 @@
+/*
+ * rnic_facts - what an RNIC's network device, or its RDMA port, says about itself.
+ *
+ * Reading asks the kernel and may wait for its locks: do it on the worker.
+ */
+#ifndef HOST_AGENT_RNIC_RNIC_FACTS_H
+#define HOST_AGENT_RNIC_RNIC_FACTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "schemas/wire.h"
+
+#define RNIC_DRIVER_BYTES 32
+#define RNIC_FAMILIES 2      /* a port has one address per family */
+#define RNIC_NETDEV_BYTES 16 /* IFNAMSIZ */
+#define RNIC_RDMA_NAME_BYTES 64
+
+enum rnic_transport {
+	RNIC_AUTO, /* RoCE where the device can do it, else UDP */
+	RNIC_UDP,
+	RNIC_ROCE,
+};
+
+struct rnic_facts {
+	enum rnic_transport transport; /* one of the two */
+	uint64_t netns_inode;          /* of the namespace it was seen in */
+	unsigned ifindex;              /* of netdev; new when it has been made anew */
+	struct wire_rnic_id id;
+	struct wire_address addresses[RNIC_FAMILIES]; /* port 0 */
+	size_t address_count;
+	uint8_t prefix_bits[RNIC_FAMILIES]; /* of addresses[i]; 0: not known */
+	uint32_t mtu_bytes;                 /* of netdev */
+	char driver[RNIC_DRIVER_BYTES];     /* "" when unknown */
+	char netdev[RNIC_NETDEV_BYTES];     /* "": InfiniBand without one */
+
+	/* RoCE only. */
+	char rdma_device[RNIC_RDMA_NAME_BYTES];
+	uint64_t rdma_inode;              /* new when the device has been made anew */
+	uint8_t gid_index[RNIC_FAMILIES]; /* of addresses[i] */
+	uint8_t gids[RNIC_FAMILIES][16];
+	uint16_t lid; /* InfiniBand */
+};
+
+/* Where an RNIC is to be found. Strings are borrowed. */
+struct rnic_place {
+	enum rnic_transport transport;
+	const char *device;  /* netdev or RDMA device */
+	const char *netns;   /* of a netdev, NULL: our own. RoCE only with NULL */
+	const char *address; /* the one to use; NULL: see below */
+	uint8_t rdma_port;   /* where device is an RDMA device */
+	int gid_index;       /* the one to use; -1: by address */
+	const char *sysfs;   /* NULL: "/sys" */
+};
+
+/*
+ * By place->transport, what the two below say. RNIC_AUTO: as RoCE if it is an RDMA
+ * device, or the netdev of an RDMA port with any RoCEv2 GID.
+ */
+int rnic_facts_find(const struct rnic_place *place, struct rnic_facts *ret);
+
+/* rnic_facts_roce.c. -ENODEV: no such RDMA port, or no RDMA port of this netdev;
+ * -ENOTSUP: it has no RoCEv2 GID at all; -EADDRNOTAVAIL: none for the address, or no
+ * global one, yet. */
+int rnic_facts_read_roce(const struct rnic_place *place, struct rnic_facts *ret);
+
+/*
+ * netns: as for rm_netns_open. address: the one to use, or NULL for the first global
+ * one of each family. -ENOENT: no such namespace; -ENODEV: no such device; -ENXIO: it
+ * has no MAC; -EADDRNOTAVAIL: no such, or no global, address yet.
+ */
+int rnic_facts_read(
+    const char *netns, const char *device, const char *address, struct rnic_facts *ret);
+
+/* Fills prefix_bits, by netdev, in this thread's namespace; what it cannot see stays 0.
+ */
+void rnic_facts_prefixes(struct rnic_facts *facts);
+
+/* Nothing differs that sockets or QPs are bound to or that identifies the RNIC. */
+bool rnic_facts_same_place(const struct rnic_facts *a, const struct rnic_facts *b);
+bool rnic_facts_same(const struct rnic_facts *a, const struct rnic_facts *b);
+
+#endif

@@ -1,0 +1,17 @@
+/*
+ * rnic_words - how an RNIC is probed from, in the words of API, metrics and shell.
+ */
+#ifndef HOST_AGENT_RNIC_RNIC_WORDS_H
+#define HOST_AGENT_RNIC_RNIC_WORDS_H
+
+#include "host-agent/probe/port.h"
+#include "host-agent/rnic/rnic_facts.h"
+#include "schemas/wire.h"
+
+const char *rnic_transport_word(enum rnic_transport transport); /* "udp", "roce" */
+/* Who stamps: "nic", "wallclock" (the NIC's), "kernel", "user"; "none". */
+const char *rnic_stamps_word(enum wire_stamp_source stamps);
+/* What makes a flow: "source-port", "label", "qp", "unknown". */
+const char *rnic_flows_word(enum port_flows flows);
+
+#endif

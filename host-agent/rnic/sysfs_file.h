@@ -1,0 +1,23 @@
+/*
+ * sysfs_file - the small texts of sysfs, one value per file.
+ *
+ * Paths are given as a format. Blocks for as long as the driver behind a file does.
+ */
+#ifndef HOST_AGENT_RNIC_SYSFS_FILE_H
+#define HOST_AGENT_RNIC_SYSFS_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define SYSFS_PATH_BYTES 512
+
+/* The first line, without the white space behind it; always terminated. -EMSGSIZE: it,
+ * or the path, does not fit; else why it could not be opened or read. */
+int sysfs_text(char *text, size_t size, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* The last part of where a link points. */
+int sysfs_link(char *text, size_t size, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+bool sysfs_exists(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

@@ -1,0 +1,231 @@
+#include "host-agent/services/pod_name.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A part of a path between slashes. */
+struct part {
+	const char *text;
+	size_t len;
+};
+
+#define UID_LEN 36        /* 8-4-4-4-12; systemd's form has '_' for '-' */
+#define STATIC_UID_LEN 32 /* of a static pod: a hash without dashes */
+#define CONTAINER_ID_LEN 64
+#define CONTAINER_SHOWN 12 /* as docker ps shows it */
+
+static bool
+starts(const struct part *part, const char *with)
+{
+	return part->len >= strlen(with) && memcmp(part->text, with, strlen(with)) == 0;
+}
+
+static bool
+ends(const struct part *part, const char *with)
+{
+	size_t len = strlen(with);
+
+	return part->len >= len && memcmp(part->text + part->len - len, with, len) == 0;
+}
+
+static bool
+is_hex(const char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (!isxdigit((unsigned char)text[i]))
+			return false;
+	return true;
+}
+
+/* A pod's UID at the start of text, with dashes into ret. */
+static bool
+take_uid(const char *text, size_t len, char ret[UID_LEN + 1])
+{
+	if (len == STATIC_UID_LEN && is_hex(text, len)) {
+		memcpy(ret, text, len);
+		ret[len] = 0;
+		return true;
+	}
+	if (len != UID_LEN)
+		return false;
+	for (size_t i = 0; i < UID_LEN; i++) {
+		bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+
+		if (dash ? text[i] != '-' && text[i] != '_'
+			 : !isxdigit((unsigned char)text[i]))
+			return false;
+		ret[i] = dash ? '-' : text[i];
+	}
+	ret[UID_LEN] = 0;
+	return true;
+}
+
+/*
+ * cgroupfs driver: "pod<uid>" below "kubepods"; systemd driver:
+ * "kubepods[-burstable|-besteffort]-pod<uid>.slice".
+ */
+static bool
+name_pod(const struct part *part, bool below_kubepods, char ret[POD_NAME_BYTES])
+{
+	/* containerd below systemd's driver may call a cgroup "<slice>:<runtime>:<id>".
+	 */
+	const char *colon = memchr(part->text, ':', part->len);
+	struct part rest = { part->text,
+		colon == NULL ? part->len : (size_t)(colon - part->text) };
+	char uid[UID_LEN + 1];
+
+	if (ends(&rest, ".slice")) { /* "kubelet-kubepods-..." in kind's nodes */
+		const char *at;
+
+		if (memmem(rest.text, rest.len, "kubepods", strlen("kubepods")) == NULL)
+			return false;
+		rest.len -= strlen(".slice");
+		at = memmem(rest.text, rest.len, "-pod", strlen("-pod"));
+		if (at == NULL)
+			return false;
+		rest.len -= (size_t)(at + 1 - rest.text);
+		rest.text = at + 1;
+	} else if (!below_kubepods) {
+		return false;
+	}
+	if (!starts(&rest, "pod") ||
+	    !take_uid(rest.text + strlen("pod"), rest.len - strlen("pod"), uid))
+		return false;
+	snprintf(ret, POD_NAME_BYTES, "pod:%s", uid);
+	return true;
+}
+
+/*
+ * A container that is no pod's: "docker-<id>.scope", "libpod-<id>.scope",
+ * "cri-containerd-<id>.scope", "crio-<id>.scope"; or "<id>" below "docker" and the
+ * like.
+ */
+static bool
+name_container(
+    const struct part *part, const struct part *parent, char ret[POD_NAME_BYTES])
+{
+	static const char *const runtimes[] = { "docker", "libpod", "cri-containerd",
+		"crio", "containerd", "podman", "nerdctl" };
+	const char *id = NULL;
+
+	for (size_t i = 0; i < sizeof(runtimes) / sizeof(runtimes[0]); i++) {
+		size_t len = strlen(runtimes[i]);
+
+		if (ends(part, ".scope") && starts(part, runtimes[i]) &&
+		    part->len == len + 1 + CONTAINER_ID_LEN + strlen(".scope") &&
+		    part->text[len] == '-')
+			id = part->text + len + 1;
+		else if (part->len == CONTAINER_ID_LEN && parent->len == len &&
+			 starts(parent, runtimes[i]))
+			id = part->text;
+	}
+	if (id == NULL || !is_hex(id, CONTAINER_ID_LEN))
+		return false;
+	snprintf(ret, POD_NAME_BYTES, "container:%.*s", CONTAINER_SHOWN, id);
+	return true;
+}
+
+/* Slurm: a job is more than the unit of its daemon. "slurm[_host]/uid_N/job_N/..." or,
+ * on v2, "slurmstepd.scope/job_N/...". */
+static bool
+name_job(const struct part *part, bool below_slurm, char ret[POD_NAME_BYTES])
+{
+	size_t digits = strlen("job_");
+
+	if (!below_slurm || !starts(part, "job_") || part->len == digits ||
+	    part->len > POD_NAME_BYTES / 2)
+		return false;
+	for (; digits < part->len; digits++)
+		if (!isdigit((unsigned char)part->text[digits]))
+			return false;
+	snprintf(ret, POD_NAME_BYTES, "job:%.*s", (int)(part->len - strlen("job_")),
+	    part->text + strlen("job_"));
+	return true;
+}
+
+/* What systemd has made for a program; not a session of a person. */
+static bool
+name_unit(const struct part *part, char ret[POD_NAME_BYTES])
+{
+	if (!ends(part, ".service") && !ends(part, ".scope") && !ends(part, ".slice"))
+		return false;
+	if (starts(part, "session-") || starts(part, "user-") ||
+	    starts(part, "user@") || starts(part, "init.scope") ||
+	    starts(part, "-.slice") ||
+	    (part->len == strlen("user.slice") && starts(part, "user.slice")) ||
+	    (part->len == strlen("system.slice") && starts(part, "system.slice")))
+		return false;
+	for (size_t i = 0; i < part->len; i++)
+		if (!isgraph((unsigned char)part->text[i]))
+			return false;
+	snprintf(ret, POD_NAME_BYTES, "unit:%.*s", (int)part->len, part->text);
+	return true;
+}
+
+bool
+pod_name_from_path(const char *path, size_t len, char ret[POD_NAME_BYTES])
+{
+	char found[POD_NAME_BYTES], name[POD_NAME_BYTES];
+	bool below_kubepods = false, below_slurm = false;
+	enum { NOTHING, UNIT, CONTAINER, POD } best = NOTHING;
+	struct part part = { path, 0 }, parent = { path, 0 };
+
+	for (size_t at = 0; at < len; at += part.len + 1, parent = part) {
+		const char *slash = memchr(path + at, '/', len - at);
+
+		part.text = path + at;
+		part.len = slash == NULL ? len - at : (size_t)(slash - part.text);
+		if (best < POD && (name_pod(&part, below_kubepods, found) ||
+				      name_job(&part, below_slurm, found)))
+			best = POD;
+		else if (best < CONTAINER && name_container(&part, &parent, found))
+			best = CONTAINER;
+		else if (best <= UNIT && name_unit(&part, name)) {
+			memcpy(found, name, sizeof(found)); /* the innermost */
+			best = UNIT;
+		}
+		below_kubepods |= starts(&part, "kubepods");
+		below_slurm |= starts(&part, "slurm");
+	}
+	if (best == NOTHING)
+		return false;
+	memcpy(ret, found, sizeof(found));
+	return true;
+}
+
+bool
+pod_name_cgroup_path(const char *text, size_t text_len, const char **ret, size_t *len)
+{
+	const char *end = text + text_len;
+	bool found = false;
+
+	for (const char *line = text; line < end;) {
+		const char *stop = memchr(line, '\n', (size_t)(end - line));
+		const char *first, *second;
+		size_t path_len;
+
+		if (stop == NULL)
+			stop = end;
+		first = memchr(line, ':', (size_t)(stop - line));
+		second = first == NULL
+			     ? NULL
+			     : memchr(first + 1, ':', (size_t)(stop - first - 1));
+		if (second != NULL && second + 1 < stop && second[1] == '/') {
+			bool v2 =
+			    line[0] == '0' && first == line + 1 && second == first + 1;
+
+			path_len = (size_t)(stop - second - 1);
+			if (!found || (v2 && path_len > 1) ||
+			    (!v2 && path_len > *len)) {
+				*ret = second + 1;
+				*len = path_len;
+				found = true;
+			}
+			if (v2 && path_len > 1)
+				return true;
+		}
+		line = stop + 1;
+	}
+	return found;
+}

@@ -1,0 +1,27 @@
+/*
+ * pod_name - whose process is it? By the path of its cgroup, as container runtimes and
+ * systemd lay it out.
+ *
+ * Pure. Names are for people and for grouping: "pod:<uid>", "container:<id>",
+ * "unit:<name>", else nothing.
+ */
+#ifndef HOST_AGENT_SERVICES_POD_NAME_H
+#define HOST_AGENT_SERVICES_POD_NAME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define POD_NAME_BYTES 128 /* with the 0 byte */
+
+/*
+ * The cgroup path of a process, from the text of /proc/PID/cgroup: of the v2 hierarchy
+ * if it says anything, else of the v1 controller that says most. *ret points into text.
+ * False: none.
+ */
+bool pod_name_cgroup_path(
+    const char *text, size_t text_len, const char **ret, size_t *len);
+
+/* False: the path names nobody, as "/" or a user's session. */
+bool pod_name_from_path(const char *path, size_t len, char ret[POD_NAME_BYTES]);
+
+#endif

@@ -1,0 +1,106 @@
+#include "host-agent/services/process_name.h"
+
+#include <ctype.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "rackmesh/base/file.h"
+
+#define CGROUP_MAX_BYTES (64 << 10) /* v1: a line for each controller */
+#define HANDLE_OF_KERNFS 0xfe       /* FILEID_KERNFS */
+
+/* By what the process itself says. */
+static bool
+name_by_process(const char *root, uint32_t pid, char ret[POD_NAME_BYTES])
+{
+	char path[PATH_MAX];
+	const char *cgroup;
+	size_t len, cgroup_len;
+	uint8_t *text;
+	bool found;
+
+	snprintf(path, sizeof(path), "%s/proc/%u/cgroup", root, pid);
+	if (rm_file_read(path, CGROUP_MAX_BYTES, &text, &len) < 0)
+		return false;
+	found = pod_name_cgroup_path((const char *)text, len, &cgroup, &cgroup_len) &&
+		pod_name_from_path(cgroup, cgroup_len, ret);
+	free(text);
+	return found;
+}
+
+/* By its cgroup's number, which in the v2 hierarchy is a file handle. */
+static bool
+name_by_cgroup(
+    const char *root, const char *mount, uint64_t cgroup_id, char ret[POD_NAME_BYTES])
+{
+	union {
+		struct file_handle handle;
+		uint8_t bytes[sizeof(struct file_handle) + sizeof(cgroup_id)];
+	} id = { .handle = { .handle_bytes = sizeof(cgroup_id),
+		     .handle_type = HANDLE_OF_KERNFS } };
+	char path[PATH_MAX], link[64];
+	int mount_fd, fd;
+	ssize_t len;
+
+	snprintf(path, sizeof(path), "%s%s", root, mount);
+	mount_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (mount_fd < 0)
+		return false;
+	memcpy(id.bytes + offsetof(struct file_handle, f_handle), &cgroup_id,
+	    sizeof(cgroup_id));
+	/* Needs CAP_DAC_READ_SEARCH. */
+	fd = open_by_handle_at(mount_fd, &id.handle, O_PATH | O_CLOEXEC);
+	close(mount_fd);
+	if (fd < 0)
+		return false;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	len = readlink(link, path, sizeof(path));
+	close(fd);
+	return len > 0 && pod_name_from_path(path, (size_t)len, ret);
+}
+
+void
+process_name_clean(char comm[PROCESS_COMM_BYTES])
+{
+	comm[PROCESS_COMM_BYTES - 1] = 0;
+	for (char *c = comm; *c != 0; c++)
+		if (!isprint((unsigned char)*c))
+			*c = '?';
+}
+
+static void
+read_comm(const char *root, uint32_t pid, char comm[PROCESS_COMM_BYTES])
+{
+	char path[PATH_MAX];
+	uint8_t *text;
+	size_t len;
+
+	snprintf(path, sizeof(path), "%s/proc/%u/comm", root, pid);
+	if (rm_file_read(path, 2 * PROCESS_COMM_BYTES, &text, &len) < 0)
+		return;
+	len = strcspn((const char *)text, "\n");
+	if (len > 0)
+		snprintf(comm, PROCESS_COMM_BYTES, "%.*s", (int)len, (char *)text);
+	free(text);
+}
+
+void
+process_name_read(
+    const char *root, uint32_t pid, uint64_t cgroup_id, struct process_name *name)
+{
+	read_comm(root, pid, name->comm);
+	process_name_clean(name->comm);
+	if (name_by_process(root, pid, name->service))
+		return;
+	if (cgroup_id != 0 &&
+	    (name_by_cgroup(root, "/sys/fs/cgroup", cgroup_id, name->service) ||
+		name_by_cgroup(
+		    root, "/sys/fs/cgroup/unified", cgroup_id, name->service)))
+		return;
+	snprintf(name->service, sizeof(name->service), "comm:%s",
+	    name->comm[0] == 0 ? "?" : name->comm);
+}

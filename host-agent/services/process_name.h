@@ -1,0 +1,30 @@
+/*
+ * process_name - what to call the process that owns a QP: its pod, container, job or
+ * unit, else its command.
+ *
+ * Reads /proc and cgroupfs: call it on the worker. The process may be gone already;
+ * then its cgroup may still be there, and else there is the command that the event
+ * told.
+ */
+#ifndef HOST_AGENT_SERVICES_PROCESS_NAME_H
+#define HOST_AGENT_SERVICES_PROCESS_NAME_H
+
+#include <stdint.h>
+
+#include "host-agent/services/pod_name.h"
+
+#define PROCESS_COMM_BYTES 16
+
+struct process_name {
+	char comm[PROCESS_COMM_BYTES];
+	char service[POD_NAME_BYTES]; /* "pod:...", ..., "comm:..." */
+};
+
+/* What a process calls itself may be anything: what does not print becomes '?'. */
+void process_name_clean(char comm[PROCESS_COMM_BYTES]);
+/* root: before /proc and /sys ("" but in tests). cgroup_id: 0 for unknown. name: comm
+ * is filled in with what is known, and replaced by what is found. */
+void process_name_read(
+    const char *root, uint32_t pid, uint64_t cgroup_id, struct process_name *name);
+
+#endif

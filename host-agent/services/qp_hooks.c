@@ -1,0 +1,271 @@
+#include "host-agent/services/qp_hooks.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <bpf/libbpf.h>
+
+#include "bpf/qp_event.h"
+#include "bpf/qp_trace.skel.h"
+#include "host-agent/services/qp_btf.h"
+#include "rackmesh/base/log.h"
+
+struct qp_hooks {
+	struct qp_trace *programs;
+	struct ring_buffer *ring;
+	enum qp_hooks_way way;
+	uint64_t *per_cpu; /* scratch, cpus long */
+	int cpus;
+	uint64_t malformed;
+
+	/* during qp_hooks_take */
+	void (*fn)(const struct qp_event *event, void *arg);
+	void *arg;
+	size_t taken, max;
+};
+
+/* Of the thread that is in qp_hooks_open: what libbpf complained of first. What comes
+ * behind it is that this has failed. */
+static _Thread_local char complaint[160];
+
+static int
+on_libbpf_log(enum libbpf_print_level level, const char *format, va_list args)
+{
+	char line[512];
+	int len = vsnprintf(line, sizeof(line), format, args);
+
+	if (len > 0 && (size_t)len < sizeof(line) && line[len - 1] == '\n')
+		line[len - 1] = 0;
+	if (level == LIBBPF_DEBUG)
+		return 0; /* hundreds of lines a start, of its insides */
+	rm_log_debug("%s", line);
+	if (level == LIBBPF_WARN && complaint[0] == 0)
+		snprintf(complaint, sizeof(complaint), "%.*s",
+		    (int)sizeof(complaint) - 1, line);
+	return 0;
+}
+
+const char *
+qp_hooks_way_name(enum qp_hooks_way way)
+{
+	static const char *const names[QP_HOOKS_WAYS] = { "any", "fexit", "kprobe" };
+
+	return names[way];
+}
+
+/* Only this way's programs get into the kernel. */
+static int
+choose(struct qp_trace *programs, enum qp_hooks_way way)
+{
+	bool fexit = way == QP_HOOKS_FEXIT;
+	struct {
+		struct bpf_program *program;
+		bool wanted;
+	} list[] = {
+		{ programs->progs.qp_modified, fexit },
+		{ programs->progs.qp_destroying, fexit },
+		{ programs->progs.qp_modify_called, !fexit },
+		{ programs->progs.qp_modify_returned, !fexit },
+		{ programs->progs.qp_destroy_called, !fexit },
+	};
+	int r = 0;
+
+	for (size_t i = 0; i < sizeof(list) / sizeof(list[0]) && r == 0; i++)
+		r = bpf_program__set_autoload(list[i].program, list[i].wanted);
+	if (r == 0 && fexit)
+		r = bpf_map__set_autocreate(programs->maps.calls, false);
+	return r;
+}
+
+static int on_sample(void *arg, void *data, size_t size);
+
+/*
+ * Opens and loads. For kprobes it is enough to know the types, which lie in sysfs: the
+ * kernel need not let us ask it for those of its modules.
+ */
+static int
+load(struct qp_hooks *hooks, enum qp_hooks_way way, const char **step)
+{
+	LIBBPF_OPTS(bpf_object_open_opts, options);
+	int types = way == QP_HOOKS_KPROBE ? qp_btf_open("ib_core") : -ENOENT;
+	char path[64];
+	int r;
+
+	*step = "open";
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", types);
+	if (types >= 0)
+		options.btf_custom_path = path;
+	hooks->programs = qp_trace__open_opts(&options);
+	r = hooks->programs == NULL ? -errno : choose(hooks->programs, way);
+	if (r == 0) {
+		*step = "load";
+		r = qp_trace__load(hooks->programs);
+	}
+	if (types >= 0)
+		close(types);
+	return r;
+}
+
+/* *step: what was being done. */
+static int
+start(struct qp_hooks *hooks, enum qp_hooks_way way, const char **step)
+{
+	int r;
+
+	r = load(hooks, way, step);
+	if (r < 0)
+		return r;
+	*step = "ring buffer";
+	hooks->ring = ring_buffer__new(
+	    bpf_map__fd(hooks->programs->maps.events), on_sample, hooks, NULL);
+	if (hooks->ring == NULL)
+		return -errno;
+	*step = "attach";
+	r = qp_trace__attach(hooks->programs);
+	if (r == 0)
+		hooks->way = way;
+	return r;
+}
+
+static void
+stop(struct qp_hooks *hooks)
+{
+	ring_buffer__free(hooks->ring);
+	qp_trace__destroy(hooks->programs);
+	hooks->ring = NULL;
+	hooks->programs = NULL;
+}
+
+static void
+explain(char why[QP_HOOKS_TEXT], enum qp_hooks_way way, const char *step, int r)
+{
+	size_t len = strlen(why);
+	const char *text = strerrordesc_np(-r);
+
+	snprintf(why + len, QP_HOOKS_TEXT - len, "%s%s: %s: %s%s%s%s",
+	    len == 0 ? "" : "; ", qp_hooks_way_name(way), step,
+	    text == NULL ? "failed" : text, complaint[0] == 0 ? "" : " (", complaint,
+	    complaint[0] == 0 ? "" : ")");
+}
+
+int
+qp_hooks_open(enum qp_hooks_way way, struct qp_hooks **ret, char why[QP_HOOKS_TEXT])
+{
+	struct qp_hooks *hooks = calloc(1, sizeof(*hooks));
+	int r;
+
+	why[0] = 0;
+	if (hooks == NULL)
+		return -ENOMEM;
+	libbpf_set_print(on_libbpf_log);
+	hooks->cpus = libbpf_num_possible_cpus();
+	r = hooks->cpus < 0 ? hooks->cpus : 0;
+	if (r == 0) {
+		hooks->per_cpu = calloc((size_t)hooks->cpus, sizeof(uint64_t));
+		r = hooks->per_cpu == NULL ? -ENOMEM : 0;
+	}
+	if (r < 0) {
+		qp_hooks_close(hooks);
+		return r;
+	}
+	r = -EINVAL;
+	for (enum qp_hooks_way w = QP_HOOKS_FEXIT; w < QP_HOOKS_WAYS && r < 0; w++) {
+		const char *step = "";
+
+		if (way != QP_HOOKS_ANY && way != w)
+			continue;
+		complaint[0] = 0;
+		r = start(hooks, w, &step);
+		if (r == 0)
+			break;
+		stop(hooks);
+		explain(why, w, step, r);
+	}
+	if (r < 0) {
+		qp_hooks_close(hooks);
+		return r;
+	}
+	*ret = hooks;
+	return 0;
+}
+
+void
+qp_hooks_close(struct qp_hooks *hooks)
+{
+	if (hooks == NULL)
+		return;
+	stop(hooks);
+	free(hooks->per_cpu);
+	free(hooks);
+}
+
+enum qp_hooks_way
+qp_hooks_way(const struct qp_hooks *hooks)
+{
+	return hooks->way;
+}
+
+int
+qp_hooks_fd(const struct qp_hooks *hooks)
+{
+	return ring_buffer__epoll_fd(hooks->ring);
+}
+
+static bool
+is_event(const struct qp_event *event, size_t size)
+{
+	return size == sizeof(*event) &&
+	       (event->kind == QP_EVENT_CONNECTED ||
+		   event->kind == QP_EVENT_DESTROYED) &&
+	       memchr(event->device, 0, sizeof(event->device)) != NULL &&
+	       memchr(event->comm, 0, sizeof(event->comm)) != NULL;
+}
+
+/* < 0 ends libbpf's round; this event counts as taken. */
+static int
+on_sample(void *arg, void *data, size_t size)
+{
+	struct qp_hooks *hooks = arg;
+
+	if (is_event(data, size))
+		hooks->fn(data, hooks->arg);
+	else
+		hooks->malformed++;
+	return ++hooks->taken >= hooks->max ? -EAGAIN : 0;
+}
+
+size_t
+qp_hooks_take(struct qp_hooks *hooks, size_t max,
+    void (*fn)(const struct qp_event *event, void *arg), void *arg)
+{
+	hooks->fn = fn;
+	hooks->arg = arg;
+	hooks->taken = 0;
+	hooks->max = max;
+	ring_buffer__consume(hooks->ring); /* only ours ends it with an error */
+	return hooks->taken;
+}
+
+uint64_t
+qp_hooks_dropped(const struct qp_hooks *hooks)
+{
+	const uint32_t key = 0;
+	uint64_t sum = 0;
+
+	if (bpf_map__lookup_elem(hooks->programs->maps.dropped, &key, sizeof(key),
+		hooks->per_cpu, (size_t)hooks->cpus * sizeof(uint64_t), 0) < 0)
+		return 0;
+	for (int i = 0; i < hooks->cpus; i++)
+		sum += hooks->per_cpu[i];
+	return sum;
+}
+
+uint64_t
+qp_hooks_malformed(const struct qp_hooks *hooks)
+{
+	return hooks->malformed;
+}

@@ -1,0 +1,46 @@
+/*
+ * qp_hooks - the BPF programs of bpf/ in the kernel, and what they tell.
+ *
+ * The one place that speaks libbpf, whose log goes to ours at the level of debugging:
+ * a failed way in is no warning while another is left. qp_hooks_open takes tens of
+ * milliseconds: call it on the worker. Nothing stays in the kernel after
+ * qp_hooks_close.
+ */
+#ifndef HOST_AGENT_SERVICES_QP_HOOKS_H
+#define HOST_AGENT_SERVICES_QP_HOOKS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define QP_HOOKS_TEXT 512
+
+struct qp_event;
+struct qp_hooks;
+
+enum qp_hooks_way {
+	QP_HOOKS_ANY = 0, /* the first of the following that works */
+	QP_HOOKS_FEXIT,
+	QP_HOOKS_KPROBE,
+	QP_HOOKS_WAYS
+};
+
+/* why: on failure each way that was tried, its step and what it said. */
+int qp_hooks_open(
+    enum qp_hooks_way way, struct qp_hooks **ret, char why[QP_HOOKS_TEXT]);
+void qp_hooks_close(struct qp_hooks *hooks); /* NULL is fine */
+
+enum qp_hooks_way qp_hooks_way(const struct qp_hooks *hooks);
+const char *qp_hooks_way_name(enum qp_hooks_way way); /* "any", "fexit", "kprobe" */
+
+/* Readable while there are events. */
+int qp_hooks_fd(const struct qp_hooks *hooks);
+/* Hands over at most max events; how many. event: valid in the call. */
+size_t qp_hooks_take(struct qp_hooks *hooks, size_t max,
+    void (*fn)(const struct qp_event *event, void *arg), void *arg);
+
+/* Events that the kernel had no room for so far. */
+uint64_t qp_hooks_dropped(const struct qp_hooks *hooks);
+/* What came from the ring and was no event. */
+uint64_t qp_hooks_malformed(const struct qp_hooks *hooks);
+
+#endif

@@ -1,0 +1,142 @@
+#include "host-agent/services/qp_needs.h"
+
+#include <limits.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "rackmesh/base/file.h"
+
+#define FILE_MAX_BYTES 8192
+#define CAPABILITY_SYS_ADMIN 21
+#define CAPABILITY_PERFMON 38
+#define CAPABILITY_BPF 39
+/* Debian and Ubuntu know more, with which CAP_PERFMON does not count. */
+#define PARANOID_MAX 2
+
+struct look {
+	const char *root;
+	char *missing;
+	enum qp_needs worst;
+};
+
+static void __attribute__((format(printf, 3, 4)))
+miss(struct look *look, enum qp_needs what, const char *format, ...)
+{
+	size_t len = strlen(look->missing);
+	va_list args;
+
+	if (len > 0)
+		len += (size_t)snprintf(look->missing + len, QP_NEEDS_TEXT - len, "; ");
+	if (len < QP_NEEDS_TEXT) {
+		va_start(args, format);
+		vsnprintf(look->missing + len, QP_NEEDS_TEXT - len, format, args);
+		va_end(args);
+	}
+	if (what > look->worst)
+		look->worst = what;
+}
+
+static bool
+is_there(const struct look *look, const char *path)
+{
+	char whole[PATH_MAX];
+
+	snprintf(whole, sizeof(whole), "%s%s", look->root, path);
+	return access(whole, F_OK) == 0;
+}
+
+/* NULL: not readable. The caller frees it. */
+static char *
+text_of(const struct look *look, const char *path)
+{
+	char whole[PATH_MAX];
+	uint8_t *text;
+	size_t len;
+
+	snprintf(whole, sizeof(whole), "%s%s", look->root, path);
+	return rm_file_read(whole, FILE_MAX_BYTES, &text, &len) < 0 ? NULL
+								    : (char *)text;
+}
+
+static void
+look_at_kernel(struct look *look)
+{
+	char *release = text_of(look, "/proc/sys/kernel/osrelease");
+	char *lockdown = text_of(look, "/sys/kernel/security/lockdown");
+	unsigned major, minor;
+
+	if (release != NULL && sscanf(release, "%u.%u", &major, &minor) == 2 &&
+	    (major < 5 || (major == 5 && minor < 8)))
+		miss(look, QP_NEEDS_KERNEL,
+		    "kernel %u.%u has no BPF ring buffer, it came with 5.8", major,
+		    minor);
+	if (!is_there(look, "/sys/kernel/btf/vmlinux"))
+		miss(look, QP_NEEDS_KERNEL,
+		    "no BTF of this kernel (CONFIG_DEBUG_INFO_BTF)");
+	if (lockdown != NULL && strstr(lockdown, "[confidentiality]") != NULL)
+		miss(look, QP_NEEDS_KERNEL, "the kernel's lockdown forbids BPF");
+	free(release);
+	free(lockdown);
+}
+
+/* Built into the kernel it has no initstate. */
+static void
+look_at_module(struct look *look)
+{
+	bool module = is_there(look, "/sys/module/ib_core/initstate");
+
+	if (!is_there(look, "/sys/module/ib_core"))
+		miss(look, QP_NEEDS_MODULE, "the module ib_core is not loaded");
+	else if (module && !is_there(look, "/sys/kernel/btf/ib_core"))
+		miss(look, QP_NEEDS_KERNEL,
+		    "no BTF of the module ib_core (built apart from its kernel, or "
+		    "without CONFIG_DEBUG_INFO_BTF_MODULES)");
+}
+
+static bool
+has(uint64_t capabilities, unsigned which)
+{
+	return (capabilities >> which & 1) != 0;
+}
+
+static void
+look_at_rights(struct look *look)
+{
+	char *status = text_of(look, "/proc/self/status");
+	const char *line = status == NULL ? NULL : strstr(status, "\nCapEff:");
+	uint64_t own =
+	    line == NULL ? 0 : strtoull(line + strlen("\nCapEff:"), NULL, 16);
+
+	char *paranoid;
+
+	free(status);
+	if (line == NULL || has(own, CAPABILITY_SYS_ADMIN))
+		return; /* unknown: the kernel will say so itself */
+	paranoid = text_of(look, "/proc/sys/kernel/perf_event_paranoid");
+	if (!has(own, CAPABILITY_BPF) || !has(own, CAPABILITY_PERFMON))
+		miss(look, QP_NEEDS_PRIVILEGES,
+		    "no CAP_BPF and CAP_PERFMON, nor CAP_SYS_ADMIN");
+	else if (paranoid != NULL && atoi(paranoid) > PARANOID_MAX)
+		miss(look, QP_NEEDS_PRIVILEGES,
+		    "no CAP_SYS_ADMIN, which kernel.perf_event_paranoid above %d asks "
+		    "for",
+		    PARANOID_MAX);
+	free(paranoid);
+}
+
+enum qp_needs
+qp_needs_look(const char *root, char missing[QP_NEEDS_TEXT])
+{
+	struct look look = { root, missing, QP_NEEDS_NOTHING };
+
+	missing[0] = 0;
+	look_at_kernel(&look);
+	look_at_module(&look);
+	look_at_rights(&look);
+	return look.worst;
+}

@@ -1,0 +1,52 @@
+/*
+ * qp_tracer - hears from the kernel, as it happens, which QPs get a peer and which go.
+ *
+ * Starts on the worker; where something is missing the agent goes on without it and
+ * can say what. The module ib_core may come later: it is looked for again. Costs
+ * probing nothing: a bounded share of events per turn of the loop.
+ */
+#ifndef HOST_AGENT_SERVICES_QP_TRACER_H
+#define HOST_AGENT_SERVICES_QP_TRACER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "host-agent/services/qp_hooks.h"
+
+struct qp_event;
+struct qp_tracer;
+struct rm_loop;
+struct rm_worker;
+
+struct qp_tracer_options {
+	enum qp_hooks_way way;
+	const char *root; /* before /proc and /sys, in tests; NULL or "": none */
+};
+
+struct qp_tracer_callbacks {
+	void (*on_event)(const struct qp_event *event, void *arg);
+	/* It has begun to hear: what came before has to be listed. Or it will not. */
+	void (*on_state)(void *arg);
+};
+
+struct qp_tracer_counts {
+	uint64_t events;
+	uint64_t dropped;   /* the kernel had no room for them */
+	uint64_t malformed; /* no event, from the kernel's ring */
+	uint64_t attempts;
+};
+
+/* worker: free it before the tracer, it answers to it. */
+int qp_tracer_new(struct rm_loop *loop, struct rm_worker *worker,
+    const struct qp_tracer_options *options,
+    const struct qp_tracer_callbacks *callbacks, void *arg, struct qp_tracer **ret);
+void qp_tracer_free(struct qp_tracer *tracer); /* NULL is fine */
+
+bool qp_tracer_hears(const struct qp_tracer *tracer);
+/* "" or what is missing, in words. */
+const char *qp_tracer_missing(const struct qp_tracer *tracer);
+/* "fexit", "kprobe"; "" while it does not hear. */
+const char *qp_tracer_way(const struct qp_tracer *tracer);
+struct qp_tracer_counts qp_tracer_counts(const struct qp_tracer *tracer);
+
+#endif

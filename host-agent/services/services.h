@@ -1,0 +1,157 @@
+/*
+ * services - whose flows use this host's RNICs, and which of them to probe.
+ *
+ * Hears of QPs (qp_event.h) and is shown lists of them (qp_list.h). QPs of one process
+ * with the same ends, source port and class are one flow; flows that take the same way
+ * share probes; and no RNIC probes more than max_probed ways at a time, which the
+ * others wait for in turn. A peer has to be asked for: by its address, or, of a QP
+ * older than we are, by the numbers of both QPs. Pure: the caller asks, reads names,
+ * probes and traces.
+ */
+#ifndef HOST_AGENT_SERVICES_SERVICES_H
+#define HOST_AGENT_SERVICES_SERVICES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rackmesh/base/clock.h"
+#include "schemas/wire.h"
+
+#define SERVICES_MAX_RNICS WIRE_MAX_HOST_RNICS
+#define SERVICES_MAX_QPS 32768
+#define SERVICES_MAX_FLOWS WIRE_MAX_SERVICES
+#define SERVICES_MAX_PROBED WIRE_MAX_FLOWS /* of one RNIC; no config can raise it */
+#define SERVICES_MAX_PORTS WIRE_MAX_FLOWS  /* of one RNIC that has only some */
+#define SERVICES_MAX_GUESTS (2 * SERVICES_MAX_FLOWS)
+
+struct process_name;
+struct qp_event;
+struct qp_list;
+struct services;
+
+struct services_options {
+	size_t max_probed;    /* ways of one RNIC at a time */
+	uint32_t interval_us; /* between two probes (pairs, if long) of one flow */
+	int64_t turn_ns;      /* so long a way is probed while others wait */
+	uint64_t random_seed;
+};
+
+/* Path of a flow to dst by its trace; 0: not known (yet), or more than one. */
+typedef uint64_t services_path(
+    size_t owner, struct wire_rnic_id dst, uint16_t src_port, void *arg);
+
+int services_new(const struct services_options *options, struct services **ret);
+void services_free(struct services *services); /* NULL is fine */
+void services_tune(struct services *services, const struct services_options *options);
+
+struct services_rnic {
+	struct wire_rnic_id id;
+	const char *device; /* the RDMA device; copied, as all of this */
+	uint32_t port;
+	bool verbs; /* its probes are RoCE; else UDP, to other ports of the peer */
+	const char *tors[WIRE_MAX_ATTACHMENTS];
+	size_t tor_count;
+	const struct wire_address *addresses; /* its own */
+	size_t address_count;
+	const uint16_t *ports; /* source ports that its probes can have */
+	size_t port_count;     /* 0: any */
+	uint32_t large_bytes;  /* of the largest probe it sends; 0: no large ones */
+};
+
+/* owner: below SERVICES_MAX_RNICS. rnic NULL: it is not there, nor are its flows.
+ * True: it is new, or another device: what is there has to be listed. */
+bool services_set_rnic(
+    struct services *services, size_t owner, const struct services_rnic *rnic);
+
+/* -ENODEV: of no RNIC of ours; -ENOSPC: beyond a ceiling; -ENOMEM. All are counted. */
+int services_event(
+    struct services *services, const struct qp_event *event, rm_mono_t now);
+/* All there was at that time: what is not in it is gone, unless the list is cut. True:
+ * another one has to be made, since some of it may have ended meanwhile. */
+bool services_listed(struct services *services, const struct qp_list *list,
+    rm_mono_t asked, rm_mono_t now);
+
+struct services_process { /* to be named */
+	uint32_t pid;
+	uint64_t cgroup_id;
+	const char *comm;
+};
+
+/* True: name this one. It is not told of again. */
+bool services_next_process(struct services *services, struct services_process *ret);
+void services_named(
+    struct services *services, uint32_t pid, const struct process_name *name);
+
+struct services_ask {
+	uint64_t token;
+	size_t owner; /* of the first QP that wants to know */
+	bool join;    /* by numbers, else by address */
+	struct wire_address address;
+	uint32_t qpn, dst_qpn;
+	uint8_t qp_type; /* enum wire_qp_type */
+};
+
+/* What is to be asked now, at most max. What is not answered is asked again. */
+size_t services_asks(
+    struct services *services, rm_mono_t now, struct services_ask *out, size_t max);
+/* rnic: NULL, not found; copied. */
+void services_answer(struct services *services, uint64_t token,
+    const struct wire_rnic *rnic, rm_mono_t now);
+
+/* A probe to it was lost: perhaps it has other QPs by now. What plans name is told anew
+ * at once; of others we have to ask. Cheap, whatever is lost. */
+void services_lost(struct services *services, struct wire_rnic_id dst, rm_mono_t now);
+
+/* Something has changed since services_turn. */
+bool services_news(const struct services *services);
+/* Chooses anew what to probe, trace and answer: after news, and every second for the
+ * turns and paths. A bit per RNIC whose lists are others now. */
+uint64_t services_turn(
+    struct services *services, services_path *path, void *arg, rm_mono_t now);
+/* Both valid until the next services_turn. Traced are all, also those that wait, with
+ * the ports that probes could have. Returns how many. */
+size_t services_probes(
+    const struct services *services, size_t owner, struct wire_target *out, size_t max);
+size_t services_traces(
+    const struct services *services, size_t owner, struct wire_target *out, size_t max);
+
+/* Whom an RNIC has to answer, since they have connections with it and probe them from
+ * their side, known to a plan or not. Each address once; no guid: not known yet. */
+size_t services_guests(
+    const struct services *services, size_t owner, struct wire_peer *out, size_t max);
+
+/* All flows, at most max; valid until the next change. */
+size_t services_flows(
+    const struct services *services, struct wire_service_flow *out, size_t max);
+
+/* Whether aggregators are told of it: only of peers with an address. The others are
+ * counted as unresolved; one of them among the flows, and no report could be made. */
+bool services_is_told(const struct wire_service_flow *flow);
+
+struct services_counts {
+	/* so far */
+	uint64_t connected, destroyed;
+	uint64_t older;   /* found by listing */
+	uint64_t missed;  /* gone by listing: their end was not heard of */
+	uint64_t foreign; /* of devices that are no RNIC of ours */
+	uint64_t local;   /* from an RNIC to itself: no network between */
+	uint64_t refused; /* beyond a ceiling, or out of memory */
+	uint64_t asks, found, not_found;
+	uint64_t unmatched;      /* answers to nothing that is asked (any more) */
+	uint64_t guests_refused; /* times that there was no room for one */
+	/* now */
+	uint64_t qps, flows;
+	uint64_t unresolved; /* QPs whose peer nobody knows */
+	uint64_t probed;     /* ways */
+	uint64_t waiting;    /* flows whose way waits for its turn */
+	uint64_t merged;     /* flows that share another's probes */
+	uint64_t guests;     /* addresses that are answered because of flows */
+};
+
+struct services_counts services_counts(const struct services *services);
+/* QPs of an RNIC in the last list of whose peers the kernel tells nothing at all; part
+ * of unresolved. */
+uint64_t services_unjoinable(const struct services *services, size_t owner);
+
+#endif

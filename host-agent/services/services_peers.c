@@ -1,0 +1,247 @@
+/* Who is at the other end: asked for, remembered, asked for again. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "host-agent/services/services_state.h"
+
+#define ANSWER_NS (3 * RM_NS_PER_S) /* so long one may take */
+#define UNANSWERED_CAP_NS (60 * RM_NS_PER_S)
+#define NOT_FOUND_BASE_NS (10 * RM_NS_PER_S)
+#define NOT_FOUND_CAP_NS (300 * RM_NS_PER_S)
+/* The other end's agent has to ask too, and is remembered for a minute. */
+#define JOIN_AGAIN_NS (30 * RM_NS_PER_S)
+/* Its agent may start anew, with other QPs, or it may move. */
+#define FOUND_AGAIN_NS (60 * RM_NS_PER_S)
+/* While its probes are lost; and of all that are, one may bring its question forward
+ * so often. */
+#define DOUBT_ASK_NS (10 * RM_NS_PER_S)
+#define DOUBTS_APART_NS (20 * RM_NS_PER_MS)
+/* A controller that has just begun knows nobody yet. */
+#define MISSES_OF_FOUND 3
+
+static void
+unanswered(struct peer *peer)
+{
+	peer->backoff = (struct rm_backoff){ ANSWER_NS, UNANSWERED_CAP_NS, 0 };
+}
+
+struct peer *
+services_peer(struct services *services, const struct peer_key *key, size_t owner,
+    uint8_t qp_type, rm_mono_t now)
+{
+	struct peer *peer;
+
+	HASH_FIND(hh, services->peers, key, sizeof(*key), peer);
+	if (peer != NULL)
+		return peer;
+	/* Each has a flow, and these are bounded. */
+	peer = calloc(1, sizeof(*peer));
+	if (peer == NULL)
+		return NULL;
+	peer->key = *key;
+	peer->owner = (uint8_t)owner;
+	peer->qp_type = qp_type;
+	peer->ask_at = now;
+	unanswered(peer);
+	HASH_ADD(hh, services->peers, key, sizeof(peer->key), peer);
+	if (peer->hh.tbl == NULL) {
+		free(peer);
+		return NULL;
+	}
+	return peer;
+}
+
+void
+services_peer_release(struct services *services, struct peer *peer)
+{
+	if (peer->flows > 0)
+		return;
+	HASH_DEL(services->peers, peer);
+	free(peer);
+}
+
+/* Of those that have been waiting: from 3 s up to a minute without an answer. */
+static void
+asked(struct services *services, struct peer *peer, rm_mono_t now)
+{
+	int64_t more = rm_backoff_next_ns(&peer->backoff, services_random(services));
+
+	peer->token = ++services->token;
+	peer->asked = now;
+	peer->ask_at = rm_mono_add(now, ANSWER_NS + more);
+	services->counts.asks++;
+}
+
+/* Once both ends are joined the address does: the other end need not have asked at
+ * about the same time again. */
+static struct services_ask
+ask_for(const struct peer *peer)
+{
+	struct services_ask ask = { .token = peer->token,
+		.owner = peer->owner,
+		.address = { .family = peer->key.family },
+		.qpn = peer->key.qpn,
+		.dst_qpn = peer->key.dst_qpn,
+		.qp_type = peer->qp_type };
+
+	memcpy(ask.address.bytes, peer->key.bytes, sizeof(peer->key.bytes));
+	if (peer->key.family == 0 && peer->address_count > 0)
+		ask.address = peer->addresses[0];
+	ask.join = ask.address.family == 0;
+	return ask;
+}
+
+size_t
+services_asks(
+    struct services *services, rm_mono_t now, struct services_ask *out, size_t max)
+{
+	struct peer *peer, *next;
+	size_t n = 0;
+
+	HASH_ITER (hh, services->peers, peer, next) {
+		if (n == max)
+			break;
+		if (rm_mono_since(now, peer->ask_at) < 0)
+			continue;
+		asked(services, peer, now);
+		out[n++] = ask_for(peer);
+	}
+	return n;
+}
+
+static void
+found(struct peer *peer, const struct wire_rnic *rnic)
+{
+	peer->state = PEER_FOUND;
+	peer->misses = 0;
+	peer->id = rnic->id;
+	peer->qpn = rnic->qpn;
+	peer->large_qpn = rnic->large_qpn;
+	peer->mtu_bytes = rnic->mtu_bytes;
+	peer->lid = rnic->lid;
+	peer->address_count = 0;
+	for (size_t i = 0; i < rnic->address_count && i < WIRE_MAX_ADDRESSES; i++)
+		peer->addresses[peer->address_count++] = rnic->addresses[i];
+	memset(peer->tors, 0, sizeof(peer->tors));
+	for (size_t i = 0; i < rnic->tor_count && i < WIRE_MAX_ATTACHMENTS; i++)
+		peer->tors[i] = services_hash_text(rnic->tors[i]);
+}
+
+static void
+not_found(struct peer *peer)
+{
+	if (peer->state != PEER_NOT_FOUND)
+		peer->backoff =
+		    (struct rm_backoff){ NOT_FOUND_BASE_NS, NOT_FOUND_CAP_NS, 0 };
+	peer->state = PEER_NOT_FOUND;
+	peer->id = (struct wire_rnic_id){ 0 };
+	peer->address_count = 0;
+}
+
+void
+services_answer(struct services *services, uint64_t token, const struct wire_rnic *rnic,
+    rm_mono_t now)
+{
+	struct peer *peer, *next;
+	int64_t wait;
+
+	HASH_ITER (hh, services->peers, peer, next) {
+		if (peer->token == token)
+			break;
+	}
+	if (peer == NULL || token == 0) {
+		services->counts.unmatched++;
+		return;
+	}
+	peer->token = 0;
+	services->news = true;
+	if (rnic != NULL) {
+		services->counts.found++;
+		found(peer, rnic);
+		unanswered(peer);
+		wait = FOUND_AGAIN_NS / 2 +
+		       (int64_t)(services_random(services) % FOUND_AGAIN_NS);
+	} else if (peer->state == PEER_FOUND && ++peer->misses < MISSES_OF_FOUND) {
+		services->counts.not_found++;
+		wait = NOT_FOUND_BASE_NS / 2 +
+		       (int64_t)(services_random(services) % NOT_FOUND_BASE_NS);
+	} else {
+		services->counts.not_found++;
+		not_found(peer);
+		wait = peer->key.family == 0
+			   ? JOIN_AGAIN_NS
+			   : NOT_FOUND_BASE_NS / 2 + rm_backoff_next_ns(&peer->backoff,
+							 services_random(services));
+	}
+	peer->ask_at = rm_mono_add(now, wait);
+}
+
+void
+services_lost(struct services *services, struct wire_rnic_id dst, rm_mono_t now)
+{
+	struct peer *peer, *next;
+
+	if (services->doubted.ns != 0 &&
+	    rm_mono_since(now, services->doubted) < DOUBTS_APART_NS)
+		return;
+	services->doubted = now;
+	HASH_ITER (hh, services->peers, peer, next) {
+		rm_mono_t soon = rm_mono_add(peer->asked, DOUBT_ASK_NS);
+
+		if (peer->state != PEER_FOUND || peer->id.guid != dst.guid ||
+		    peer->id.port != dst.port)
+			continue;
+		if (rm_mono_since(soon, now) < 0)
+			soon = now;
+		if (rm_mono_since(soon, peer->ask_at) < 0)
+			peer->ask_at = soon;
+	}
+}
+
+bool
+services_same_address(const struct wire_address *a, const struct wire_address *b)
+{
+	return a->family == b->family &&
+	       memcmp(a->bytes, b->bytes, a->family == 4 ? 4 : 16) == 0;
+}
+
+static bool
+reachable_by(const struct owner *owner, const struct wire_address *address)
+{
+	for (size_t i = 0; i < owner->address_count; i++)
+		if (owner->addresses[i].family == address->family)
+			return true;
+	return false;
+}
+
+bool
+services_peer_address(
+    const struct owner *owner, const struct peer *peer, struct wire_address *ret)
+{
+	const struct wire_address *best = NULL;
+	struct wire_address used = { .family = peer->key.family };
+
+	memcpy(used.bytes, peer->key.bytes, sizeof(used.bytes));
+	/* RoCE probes need a QP at the other end, UDP ones the port that it told. */
+	if (peer->state != PEER_FOUND || owner->verbs != (peer->qpn != 0) ||
+	    (peer->id.guid == owner->id.guid && peer->id.port == owner->id.port))
+		return false;
+	for (size_t i = 0; i < peer->address_count; i++) {
+		const struct wire_address *a = &peer->addresses[i];
+
+		if (!reachable_by(owner, a))
+			continue;
+		if (services_same_address(a, &used)) {
+			best = a; /* the very one that the QP uses */
+			break;
+		}
+		if (best == NULL)
+			best = a;
+	}
+	if (best == NULL)
+		return false;
+	*ret = *best;
+	if (owner->verbs)
+		ret->port = WIRE_ROCE_PORT;
+	return true;
+}

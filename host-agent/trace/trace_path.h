@@ -1,0 +1,50 @@
+/*
+ * trace_path - what repeated traces of one flow come down to.
+ *
+ * A trace that gets less far than the path known erases nothing: a black hole, or a
+ * switch that answers once a second, is silent. Where another switch answers, two
+ * traces in a row have to agree before the path has moved. Pure.
+ */
+#ifndef HOST_AGENT_TRACE_TRACE_PATH_H
+#define HOST_AGENT_TRACE_TRACE_PATH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "rackmesh/base/clock.h"
+#include "schemas/wire.h"
+
+/* So many traces in so much time that differ from the one before, or less: it moves. */
+#define TRACE_PATH_MOVES 3
+#define TRACE_PATH_MOVES_NS (600 * RM_NS_PER_S)
+
+struct trace_hops {
+	uint8_t at[WIRE_MAX_HOPS][16]; /* as in struct wire_path; zeros: silent */
+	uint8_t count;
+	bool complete; /* behind the last one lies the destination */
+};
+
+struct trace_path {
+	struct trace_hops good;  /* count 0: none yet */
+	struct trace_hops other; /* what the last trace saw instead; count 0: nothing */
+	rm_mono_t traced;        /* good was last seen as it is */
+	rm_mono_t moves[TRACE_PATH_MOVES + 1]; /* the latest, a ring */
+	unsigned move_count;
+	bool multipath;
+};
+
+enum trace_says {
+	TRACE_SAME,
+	TRACE_NEWS, /* the path or its flag is another now */
+	TRACE_LESS, /* got less far than is known */
+	TRACE_ODD,  /* another way, once: look again soon */
+};
+
+/* found: one whole trace, at now. */
+enum trace_says trace_path_take(
+    struct trace_path *path, const struct trace_hops *found, rm_mono_t now);
+
+/* Is any hop of it silent, or its end unknown? */
+bool trace_path_has_gaps(const struct trace_path *path);
+
+#endif

@@ -1,0 +1,117 @@
+/*
+ * tracer - whom to trace when, and which way every flow takes.
+ *
+ * Follows every flow that leaves the rack. New and changed flows come first, each path
+ * is looked at again from time to time, every other trace is of what plans name if any
+ * of that is due, and never are there more packets than the
+ * budget of the whole agent allows. A trace needs the length of the way, which the
+ * TTL tells with which probes arrive: so nothing of it gets to the destination. Only
+ * where no probe arrives it is sent out blindly. Pure: the caller sends, and tells of
+ * answers and time.
+ */
+#ifndef HOST_AGENT_TRACE_TRACER_H
+#define HOST_AGENT_TRACE_TRACER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "host-agent/trace/trace_packet.h"
+#include "host-agent/trace/trace_path.h"
+#include "rackmesh/base/clock.h"
+#include "schemas/wire.h"
+
+#define TRACER_MAX_RATE_PER_S 1000 /* packets; no config can raise it */
+#define TRACER_MAX_FLOWS 16384     /* of one agent */
+#define TRACER_MAX_OWNERS 64       /* RNICs */
+/* Well below the time for which aggregators keep what no plan names. */
+#define TRACER_RETELL_NS (20 * RM_NS_PER_S)
+
+struct port;
+struct tracer;
+
+struct tracer_counts {
+	uint64_t traces, packets;
+	uint64_t packets_failed; /* the kernel refused them */
+	uint64_t answers;        /* that told a hop */
+	uint64_t unmatched;      /* no trace under way that they belong to */
+	uint64_t incomplete;     /* traces that got less far than is known */
+	uint64_t over_budget;    /* times that a trace had to wait for the budget */
+	uint64_t moved;          /* times that a path has become another */
+	uint64_t refused_flows;  /* more than the ceiling */
+};
+
+struct tracer_options {
+	int64_t interval_ns;     /* between two traces of a flow; 0: no tracing */
+	uint64_t max_rate_per_s; /* packets of all flows; at most the ceiling */
+	uint64_t random_seed;
+};
+
+int tracer_new(const struct tracer_options *options, struct tracer **ret);
+void tracer_free(struct tracer *tracer);
+/* New interval or rate. permille: of that rate; 0: none leaves. */
+void tracer_tune(
+    struct tracer *tracer, const struct tracer_options *options, uint32_t permille);
+
+/*
+ * What an RNIC (owner) is to probe; targets that stay in the rack are left out, and so
+ * is what no prober takes. src: its addresses by family, family 0 for one that it has
+ * not. Known flows keep what is known, unless their addresses or class have changed.
+ * to: a bit per aggregator that is told of their paths. port: what the probes leave
+ * through, which decides from where (nothing is traced if nobody knows how it does);
+ * NULL: from where they are wanted. Flows of services are traced as they are.
+ */
+int tracer_set(struct tracer *tracer, size_t owner, const struct wire_target *targets,
+    size_t count, const struct wire_address src[2], struct port *port, uint64_t to,
+    rm_mono_t now);
+
+/* A probe of this flow has arrived having passed so many routers. True: that is news,
+ * and something may be due. */
+bool tracer_length(struct tracer *tracer, size_t owner, struct wire_rnic_id dst,
+    uint16_t src_port, uint8_t routers, rm_mono_t now);
+
+struct tracer_job { /* send one packet for each TTL from 1 to ttl_count */
+	size_t owner;
+	struct trace_flow flow;
+	uint16_t tokens[WIRE_MAX_HOPS];
+	unsigned ttl_count;
+};
+
+/* True: a trace is to go out now, and is under way from here on. */
+bool tracer_next(struct tracer *tracer, rm_mono_t now, struct tracer_job *ret);
+/* When to call tracer_next again; INT64_MAX ns: when something has changed. */
+rm_mono_t tracer_due(const struct tracer *tracer, rm_mono_t now);
+
+void tracer_answer(
+    struct tracer *tracer, const struct trace_answer *answer, rm_mono_t now);
+/* A packet of a job that did not leave. */
+void tracer_failed(struct tracer *tracer);
+
+/* Moves to out what aggregator is to be told, at most max; 0: nothing. What is new or
+ * has changed, and flows of services again and again. */
+size_t tracer_report(struct tracer *tracer, unsigned aggregator, rm_mono_t now,
+    struct wire_path *out, size_t max);
+/* It knows nothing (any more). */
+void tracer_report_all(struct tracer *tracer, unsigned aggregator);
+
+/* What stands for a flow's way: equal for equal ways; 0: not known for sure, which is
+ * so of an unknown, incomplete or multipath one, and of one that lately was not seen.
+ */
+uint64_t tracer_way(const struct tracer *tracer, size_t owner, struct wire_rnic_id dst,
+    uint16_t src_port);
+/* Another number whenever any flow's has become another. */
+uint64_t tracer_ways(const struct tracer *tracer);
+
+struct tracer_view {           /* one flow, for people */
+	struct wire_path path; /* hop_count 0: not traced yet */
+	struct wire_address dst;
+};
+/* At most max, from the first-th on. Returns how many. */
+size_t tracer_list(const struct tracer *tracer, size_t first, rm_mono_t now,
+    struct tracer_view *out, size_t max);
+size_t tracer_flows(const struct tracer *tracer);
+size_t tracer_multipath(const struct tracer *tracer); /* flows */
+
+const struct tracer_counts *tracer_counts(const struct tracer *tracer);
+
+#endif

@@ -1,0 +1,46 @@
+/*
+ * tracing - the tracer at work: its sockets, one set per RNIC, and its timer.
+ *
+ * Costs probing nothing: it never waits, and without the right to raw sockets there is
+ * just no path.
+ */
+#ifndef HOST_AGENT_TRACE_TRACING_H
+#define HOST_AGENT_TRACE_TRACING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "host-agent/trace/trace_port.h"
+#include "host-agent/trace/tracer.h"
+
+struct pinglist_sum;
+struct port;
+struct rm_loop;
+struct rnic_facts;
+struct tracing;
+
+int tracing_new(
+    struct rm_loop *loop, const struct tracer_options *options, struct tracing **ret);
+void tracing_free(struct tracing *tracing);
+
+/* An RNIC's sockets, anew. owner: below TRACER_MAX_OWNERS. Why there are none:
+ * -EPERM is not worth more than one word in the log. */
+int tracing_open(struct tracing *tracing, size_t owner, const char *netns,
+    const char *device, const struct rnic_facts *facts);
+/* Its targets; port and to as for tracer_set. */
+int tracing_set(struct tracing *tracing, size_t owner, const struct pinglist_sum *sum,
+    const struct rnic_facts *facts, struct port *port, uint64_t to);
+/* Of one of its probes: tells how long the way is. */
+void tracing_result(
+    struct tracing *tracing, size_t owner, const struct wire_result *result);
+
+/* permille 0: no packet leaves. */
+void tracing_tune(
+    struct tracing *tracing, const struct tracer_options *options, uint32_t permille);
+
+struct tracer *tracing_tracer(const struct tracing *tracing);
+bool tracing_denied(const struct tracing *tracing); /* no right to raw sockets */
+const struct trace_port_counts *tracing_port_counts(const struct tracing *tracing);
+
+#endif

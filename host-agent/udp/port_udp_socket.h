@@ -1,0 +1,39 @@
+/*
+ * port_udp_socket - one bound UDP socket with stamps, and how addresses look to it.
+ */
+#ifndef HOST_AGENT_UDP_PORT_UDP_SOCKET_H
+#define HOST_AGENT_UDP_PORT_UDP_SOCKET_H
+
+#include <netinet/in.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "schemas/wire.h"
+
+union port_udp_address {
+	struct sockaddr any;
+	struct sockaddr_in in;
+	struct sockaddr_in6 in6;
+};
+
+/* Returns its length; 0: neither family. */
+socklen_t port_udp_address_from_wire(
+    const struct wire_address *address, uint16_t port, union port_udp_address *ret);
+void port_udp_address_to_wire(
+    const union port_udp_address *address, struct wire_address *ret);
+
+struct port_udp_binding {
+	int netns_fd;
+	const char *device; /* "": not bound to one */
+	struct wire_address address;
+	uint16_t port;
+	int receive_buffer_bytes;
+};
+
+/* Opens it inside the namespace; *ret is the fd, which the caller closes. */
+int port_udp_socket_open(const struct port_udp_binding *binding, int *ret);
+
+/* What the kernel dropped at this socket so far, modulo 2^32. */
+int port_udp_socket_drops(int fd, uint32_t *ret);
+
+#endif

@@ -1,0 +1,47 @@
+/*
+ * lanes - a few threads for calls of which one may block for a second, so that those
+ * which surely do not never wait behind those which might.
+ *
+ * With a single thread every new target would wait for each dead one before it. So:
+ * several; one is left free of all but sure calls; what has failed before may hold
+ * one, so that new ones find another. All from the loop; only run() is called in a
+ * thread, and touches nothing but its job.
+ */
+#ifndef HOST_AGENT_VERBS_LANES_H
+#define HOST_AGENT_VERBS_LANES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct rm_loop;
+struct lanes;
+
+#define LANES_MIN 3 /* one for each of: sure, new, tried before */
+#define LANES_MAX 16
+
+enum lane_class { /* the first goes first */
+	LANE_SURE,
+	LANE_NEW,   /* never tried: likely good */
+	LANE_RETRY, /* has failed before */
+	LANE_IDLE,  /* nobody waits for it; may fail; one for some of LANE_RETRY */
+	LANE_CLASSES
+};
+
+struct lane_job { /* embedded in the caller's; it must live until done */
+	int (*run)(struct lane_job *job);
+	void (*done)(struct lane_job *job, int r); /* may free it */
+	struct lane_job *next;                     /* the lanes' */
+	enum lane_class class;
+};
+
+/* count: LANES_MIN to LANES_MAX, else -EINVAL. One for all ports of a process does. */
+int lanes_new(struct rm_loop *loop, size_t count, struct lanes **ret);
+/* Waits for what is running; what never ran gets done(-ECANCELED). */
+void lanes_stop(struct lanes *lanes);
+void lanes_free(struct lanes *lanes); /* stops them first; NULL is fine */
+
+/* Takes any number: bounding them is the caller's. -ECANCELED: the lanes have been
+ * stopped, and done will not be called. */
+int lanes_submit(struct lanes *lanes, struct lane_job *job, enum lane_class class);
+
+#endif

@@ -1,0 +1,222 @@
+#include <errno.h>
+
+#include "host-agent/probe/flow_label.h"
+#include "host-agent/verbs/port_verbs_state.h"
+#include "host-agent/verbs/verbs_ah.h"
+#include "host-agent/verbs/verbs_calls.h"
+
+#define POLL_BATCH 32
+
+struct departures {
+	struct port_departure all[POLL_BATCH];
+	size_t count;
+};
+
+void
+port_verbs_departed(struct port_verbs *port, enum port_role role,
+    const struct port_departure *departures, size_t count)
+{
+	const struct port_events *listener = &port->listeners[role];
+
+	if (count > 0 && port->listening[role])
+		listener->on_departures(departures, count, listener->arg);
+}
+
+void
+port_verbs_drop_sent(const struct verbs_send *send, void *arg)
+{
+	verbs_ah_put(send->handle);
+}
+
+static void
+take_sent(struct port_verbs *port, const struct verbs_completion *completion,
+    const struct nic_clock_reading *now, struct departures departures[PORT_ROLES])
+{
+	uint8_t number = verbs_wr_queue(completion->wr_id);
+	struct departures *of_role;
+	struct verbs_send send;
+	int64_t stamp_ns;
+
+	if (number >= port->queue_count ||
+	    !verbs_queue_sent(port->queues[number].queue, completion->wr_id, &send))
+		return; /* of a former life */
+	verbs_ah_put(send.handle);
+	if (completion->status != IBV_WC_SUCCESS) {
+		port->counts.errors++;
+		port_verbs_suspect(port, &port->queues[number]);
+		return;
+	}
+	if (port->stamps == WIRE_STAMP_USER)
+		return; /* told when it was posted */
+	if (!port_verbs_stamp(port, completion, now, &stamp_ns)) {
+		port->counts.stamps_missing++;
+		return;
+	}
+	of_role = &departures[send.role];
+	of_role->all[of_role->count++] =
+	    (struct port_departure){ .token = send.token, .stamp_ns = stamp_ns };
+}
+
+void
+port_verbs_take_sent(struct port_verbs *port)
+{
+	struct departures departures[PORT_ROLES];
+	struct verbs_completion batch[POLL_BATCH];
+	int n;
+
+	do {
+		struct nic_clock_reading now;
+
+		if (port->gone != 0)
+			return;
+		n = verbs_cq_poll(&port->sends, POLL_BATCH, batch);
+		if (n < 0)
+			port_verbs_fail(port, n);
+		if (n <= 0)
+			return;
+		now = port_verbs_now();
+		for (int role = 0; role < PORT_ROLES; role++)
+			departures[role].count = 0;
+		for (int i = 0; i < n; i++)
+			take_sent(port, &batch[i], &now, departures);
+		for (int role = 0; role < PORT_ROLES; role++)
+			port_verbs_departed(port, (enum port_role)role,
+			    departures[role].all, departures[role].count);
+	} while (n == POLL_BATCH);
+}
+
+/* ---- which way ----------------------------------------------------------------------
+ */
+
+uint32_t
+port_verbs_label(const struct port_verbs *port, uint16_t src_port)
+{
+	if (port->flows == PORT_FLOWS_LABEL)
+		return flow_label_for_sport(src_port);
+	if (port->flows == PORT_FLOWS_QP)
+		for (size_t i = 0; i < port->flow_count; i++)
+			if (port->queues[QUEUE_FLOWS + i].port == src_port)
+				return (uint32_t)i + 1; /* whatever its number is */
+	return 0;
+}
+
+/* A reply takes the flow of its probe's label, wherever that was made. */
+static int
+pick_flow(struct port_verbs *port, enum port_role role,
+    const struct port_packet *packet, struct port_verbs_queue **ret)
+{
+	size_t flow = 0;
+
+	if (port->flows == PORT_FLOWS_QP && role == PORT_REFLECTOR)
+		flow = packet->label % port->flow_count;
+	else if (port->flows == PORT_FLOWS_QP)
+		while (port->queues[QUEUE_FLOWS + flow].port != packet->src_port)
+			if (++flow == port->flow_count)
+				return -EAGAIN; /* it got another number just now */
+	*ret = &port->queues[QUEUE_FLOWS + flow];
+	return (*ret)->lost ? -EAGAIN : 0;
+}
+
+/* Label 0 would be any source port, a new one each time: never where labels count, or
+ * may count. */
+static uint32_t
+handle_label(const struct port_verbs *port, enum port_role role,
+    const struct port_packet *packet)
+{
+	uint32_t label = 0;
+
+	if (port->flows == PORT_FLOWS_QP)
+		return 0;
+	if (port->flows == PORT_FLOWS_LABEL)
+		label = role == PORT_PROBER ? flow_label_for_sport(packet->src_port)
+					    : packet->label & FLOW_LABEL_MAX;
+	return label != 0 ? label : flow_label_for_sport(FLOW_LABEL_SPORT_MIN);
+}
+
+/* ---- sending
+ * -------------------------------------------------------------------------- */
+
+static int
+may_send(const struct port_verbs *port, const struct port_packet *packet)
+{
+	if (port->gone != 0)
+		return -ENODEV;
+	if (!port->link_up)
+		return -ENETDOWN;
+	if (packet->qpn == 0)
+		return -EINVAL;
+	if ((uint32_t)packet->len + packet->zeros > port->mtu_bytes)
+		return -EMSGSIZE;
+	return 0;
+}
+
+/* The stamp is taken before posting: with Soft-RoCE a packet may be at its peer, and
+ * answered, before that returns. */
+int
+port_verbs_post(
+    struct port_verbs *port, enum port_role role, struct port_packet *packet)
+{
+	struct port_verbs_queue *queue;
+	struct verbs_ah *handle;
+	struct verbs_send send;
+	int r = may_send(port, packet);
+
+	if (r == 0)
+		r = pick_flow(port, role, packet, &queue);
+	if (r < 0)
+		return r;
+	if (verbs_queue_full(queue->queue))
+		port_verbs_take_sent(port);
+	r = port_verbs_handle(port, packet, handle_label(port, role, packet), &handle);
+	if (r < 0)
+		return r;
+	send = (struct verbs_send){ .data = packet->data,
+		.len = packet->len,
+		.zeros = packet->zeros,
+		.ah = verbs_ah_handle(handle),
+		.qpn = packet->qpn,
+		.token = packet->token,
+		.handle = handle,
+		.role = (uint8_t)role };
+	packet->posted = rm_mono_now();
+	r = verbs_queue_send(queue->queue, &send);
+	if (r == 0)
+		return 0;
+	verbs_ah_put(handle);
+	if (r == -EAGAIN || r == -ENOMEM)
+		return -EAGAIN; /* its send queue is full */
+	port_verbs_suspect(port, queue);
+	return r;
+}
+
+void
+port_verbs_send(
+    struct port *base, enum port_role role, struct port_packet *packets, size_t count)
+{
+	struct port_verbs *port = (struct port_verbs *)base;
+	struct port_departure departures[PORT_BURST];
+	size_t departed = 0;
+
+	for (size_t i = 0; i < count && i < PORT_BURST; i++) {
+		struct port_packet *packet = &packets[i];
+
+		packet->posted = rm_mono_now();
+		packet->error = port_verbs_post(port, role, packet);
+		if (packet->error == -EINPROGRESS) {
+			packet->error = port_verbs_wait(port, role, packet);
+			continue;
+		}
+		if (packet->error != 0 || port->stamps != WIRE_STAMP_USER)
+			continue;
+		if (port_verbs_settled(port, packet->posted))
+			departures[departed++] =
+			    (struct port_departure){ .token = packet->token,
+				    .stamp_ns = packet->posted.ns };
+		/* What has arrived meanwhile gets its stamp now, not when all is sent.
+		 */
+		for (int other = 0; other < PORT_ROLES; other++)
+			port_verbs_take(port, (enum port_role)other);
+	}
+	port_verbs_departed(port, role, departures, departed);
+	port_verbs_take_sent(port);
+}

@@ -1,0 +1,209 @@
+/*
+ * port_verbs_state - what the files of port_verbs share.
+ */
+#ifndef HOST_AGENT_VERBS_PORT_VERBS_STATE_H
+#define HOST_AGENT_VERBS_PORT_VERBS_STATE_H
+
+#include <infiniband/verbs.h>
+
+#include "host-agent/verbs/nic_clock.h"
+#include "host-agent/verbs/port_verbs.h"
+#include "host-agent/verbs/verbs_cq.h"
+#include "host-agent/verbs/verbs_queue.h"
+#include "rackmesh/base/clock.h"
+
+struct event;
+struct lanes;
+struct rm_timer;
+struct verbs_ah_cache;
+struct verbs_ah;
+
+#define PORT_VERBS_MAX_FLOWS 64
+#define PORT_VERBS_MAX_WAITING 128 /* replies that wait for an address handle */
+
+/* The numbers of the queues; flows from QUEUE_FLOWS on. */
+enum { QUEUE_SMALL, QUEUE_LARGE, QUEUE_FLOWS };
+#define PORT_VERBS_MAX_QUEUES (QUEUE_FLOWS + PORT_VERBS_MAX_FLOWS)
+
+struct port_verbs_queue {
+	struct verbs_queue *queue;
+	uint32_t qpn;  /* as it was told last */
+	uint16_t port; /* source port that it makes, where QPs make the flows */
+	bool suspect;  /* to be looked at: something of it has failed */
+	bool
+	    flushed; /* it gives back what is posted at once: nothing more until then */
+	bool lost;   /* could not be revived yet: leave it alone */
+};
+
+/* Off the completion queue, with its stamp, but not handed over yet. */
+struct port_verbs_taken {
+	uint64_t wr_id;
+	uint8_t *buffer;
+	int64_t stamp_ns;
+	uint32_t len; /* with the GRH */
+	uint32_t src_qp;
+	uint16_t slid;
+	uint8_t sl;
+	bool has_grh, has_stamp;
+};
+
+/*
+ * What one role receives. All that has completed is taken at once, for its stamps'
+ * sake, and handed over burst by burst: the ring holds as many as there are buffers.
+ */
+struct port_verbs_receive {
+	struct verbs_cq cq;
+	struct port_verbs_taken *ring;
+	size_t size, first, count;
+};
+
+/*
+ * What address handles are made of. Threads may be at it when the port is freed: then
+ * it goes when they have come back.
+ */
+struct port_verbs_domain {
+	const struct verbs_calls *calls;
+	struct ibv_context *context;
+	struct ibv_pd *pd;
+	struct verbs_ah_cache *handles;
+	struct lanes *own_lanes; /* NULL: the owner's are used */
+};
+
+struct port_verbs_waiting { /* a reply without address handle */
+	struct port_packet packet;
+	struct wire_address to;
+	rm_mono_t deadline;
+	uint8_t *data; /* ours */
+};
+
+struct port_verbs {
+	struct port base;
+	struct rm_loop *loop;
+	const struct verbs_calls *calls;
+	struct port_verbs_options options; /* its strings are not kept */
+	struct port_verbs_events events;
+	struct port_events listeners[PORT_ROLES];
+	bool listening[PORT_ROLES];
+	struct port_counts counts;
+	uint64_t overruns[PORT_ROLES];
+
+	struct port_verbs_domain *domain;
+	struct ibv_comp_channel *channel;
+	struct verbs_cq sends;
+	struct port_verbs_receive receives[PORT_ROLES];
+	struct port_verbs_queue queues[PORT_VERBS_MAX_QUEUES];
+	size_t queue_count; /* open ones, QUEUE_FLOWS and the flows */
+	size_t flow_count;
+	enum port_flows flows;
+	enum wire_stamp_source stamps;
+	struct nic_clock *clock; /* of all but WIRE_STAMP_USER */
+	unsigned clock_doubts;   /* seconds in a row that it was not trusted */
+	rm_mono_t settled;       /* until then stamps of two clocks might meet */
+	uint32_t mtu_bytes;
+	uint16_t lid;
+	bool infiniband, link_up;
+	int gone; /* -errno: nothing works any more */
+
+	struct event *channel_event, *async_event;
+	struct rm_timer *again;    /* there is more than the share of one wake-up */
+	struct rm_timer *watch;    /* each second */
+	struct rm_timer *repair;   /* queues that are suspect */
+	struct rm_timer *notice;   /* what the owner is to be told */
+	struct rm_timer *patience; /* of the replies that wait */
+	rm_mono_t repaired;        /* when it was last tried */
+	unsigned repairs_failed;
+	bool tell_link, tell_renumbered, tell_gone;
+
+	struct port_verbs_waiting waiting[PORT_VERBS_MAX_WAITING]; /* ring */
+	size_t waiting_first, waiting_count;
+};
+
+/* ---- port_verbs_open.c: the device and what is opened on it, once ---------------- */
+
+int port_verbs_open(struct port_verbs *port);
+void port_verbs_close(struct port_verbs *port);
+/* Takes over what a look at the port has shown. */
+void port_verbs_read_port(struct port_verbs *port, const struct ibv_port_attr *attr);
+/* Takes over the number of a queue, and the source port that comes of it. */
+void port_verbs_number(struct port_verbs *port, struct port_verbs_queue *queue);
+
+/* ---- port_verbs_handles.c: address handles -----------------------------------------
+ */
+
+int port_verbs_open_domain(struct port_verbs *port, const char **step);
+int port_verbs_open_handles(struct port_verbs *port);
+void port_verbs_close_domain(struct port_verbs *port);
+/* -EINPROGRESS: port_verbs_send_waiting follows; else what the header promises.
+ * *ret: to be put (verbs_ah_put). */
+int port_verbs_handle(struct port_verbs *port, const struct port_packet *packet,
+    uint32_t label, struct verbs_ah **ret);
+void port_verbs_forget_handles(struct port_verbs *port);
+
+/* ---- port_verbs_stamps.c ------------------------------------------------------------
+ */
+
+int port_verbs_start_clock(
+    struct port_verbs *port, const struct ibv_device_attr_ex *device);
+void port_verbs_watch_clock(struct port_verbs *port);
+struct nic_clock_reading port_verbs_now(void);
+/* What stands for the moment of a completion polled now. False: no stamp. */
+bool port_verbs_stamp(struct port_verbs *port,
+    const struct verbs_completion *completion, const struct nic_clock_reading *now,
+    int64_t *ret);
+bool port_verbs_settled(const struct port_verbs *port, rm_mono_t now);
+
+/* ---- port_verbs_send.c ------------------------------------------------------------
+ */
+
+void port_verbs_send(
+    struct port *base, enum port_role role, struct port_packet *packets, size_t count);
+/* -EINPROGRESS: its address handle is not there yet. Fills posted. */
+int port_verbs_post(
+    struct port_verbs *port, enum port_role role, struct port_packet *packet);
+void port_verbs_departed(struct port_verbs *port, enum port_role role,
+    const struct port_departure *departures, size_t count);
+uint32_t port_verbs_label(const struct port_verbs *port, uint16_t src_port);
+/* Takes all that has been sent off its completion queue. */
+void port_verbs_take_sent(struct port_verbs *port);
+/* A send that will never complete. */
+void port_verbs_drop_sent(const struct verbs_send *send, void *arg);
+
+/* ---- port_verbs_waiting.c: replies without address handle -------------------------
+ */
+
+/* Copies a reply. -EAGAIN: it does not wait; a probe never does. */
+int port_verbs_wait(
+    struct port_verbs *port, enum port_role role, const struct port_packet *packet);
+/* Tries all that wait again; those that have waited too long are dropped. */
+void port_verbs_send_waiting(struct port_verbs *port);
+void port_verbs_drop_waiting(struct port_verbs *port);
+
+/* ---- port_verbs_receive.c ---------------------------------------------------------
+ */
+
+/* Takes all that has completed. */
+void port_verbs_take(struct port_verbs *port, enum port_role role);
+/* Hands over one burst of what was taken. Returns how many there were. */
+size_t port_verbs_deliver(struct port_verbs *port, enum port_role role);
+/* Posts all buffers that came back. */
+void port_verbs_refill(struct port_verbs *port);
+
+/* ---- port_verbs_events.c: the loop's side ------------------------------------------
+ */
+
+int port_verbs_wire(struct port_verbs *port);
+void port_verbs_unwire(struct port_verbs *port);
+void port_verbs_quiet(struct port_verbs *port); /* of a device that is gone */
+void port_verbs_again(struct port_verbs *port); /* in the loop's next turn */
+
+/* ---- port_verbs_life.c: ports and queues go down and come back ----------------------
+ */
+
+void port_verbs_on_async(struct port_verbs *port, const struct ibv_async_event *event);
+void port_verbs_check_lid(struct port_verbs *port); /* whether the owner's is right */
+void port_verbs_suspect(struct port_verbs *port, struct port_verbs_queue *queue);
+void port_verbs_repair(struct port_verbs *port);
+void port_verbs_fail(struct port_verbs *port, int reason); /* the device is gone */
+void port_verbs_tell(struct port_verbs *port); /* one notice; the port may be freed */
+
+#endif

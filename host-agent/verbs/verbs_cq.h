@@ -1,0 +1,49 @@
+/*
+ * verbs_cq - one completion queue, with stamps of the NIC or without.
+ *
+ * Of a completion that is no success only wr_id, status and vendor_error mean anything,
+ * and the opcode never does: who posted it says the wr_id.
+ */
+#ifndef HOST_AGENT_VERBS_VERBS_CQ_H
+#define HOST_AGENT_VERBS_VERBS_CQ_H
+
+#include <infiniband/verbs.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "schemas/wire.h"
+
+struct verbs_calls;
+
+struct verbs_completion {
+	uint64_t wr_id;
+	uint64_t stamp; /* raw cycles, or wall-clock ns; 0 without stamps */
+	enum ibv_wc_status status;
+	uint32_t vendor_error;
+	uint32_t byte_len; /* with the 40 bytes of the GRH */
+	uint32_t src_qp;
+	unsigned flags; /* enum ibv_wc_flags */
+	uint16_t slid;
+	uint8_t sl;
+};
+
+struct verbs_cq {
+	const struct verbs_calls *calls;
+	struct ibv_cq *cq;    /* NULL: not open */
+	struct ibv_cq_ex *ex; /* the same one; NULL: of the plain kind */
+	enum wire_stamp_source stamps;
+};
+
+/*
+ * stamps: WIRE_STAMP_NIC and _WALLCLOCK ask for a queue with such stamps, anything else
+ * for a plain one. -EOPNOTSUPP and the like: the device has no such stamps.
+ */
+int verbs_cq_open(struct verbs_cq *cq, const struct verbs_calls *calls,
+    struct ibv_context *context, struct ibv_comp_channel *channel, int depth,
+    enum wire_stamp_source stamps);
+int verbs_cq_close(struct verbs_cq *cq);
+
+/* Returns how many, at most max, or -errno. */
+int verbs_cq_poll(struct verbs_cq *cq, int max, struct verbs_completion *completions);
+
+#endif
