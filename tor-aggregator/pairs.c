@@ -8,15 +8,15 @@
 #include "rackmesh/fabric/alert.h"
 #include "rackmesh/fabric/incident.h"
 #include "rackmesh/fabric/incident_adopt.h"
-#include "tor-aggregator/agent.h"
-#include "tor-aggregator/agent_links.h"
+#include "tor-aggregator/agents/agent.h"
+#include "tor-aggregator/agents/agent_links.h"
 #include "tor-aggregator/aggregator_config.h"
 #include "tor-aggregator/pairs_state.h"
-#include "tor-aggregator/peer_incident.h"
-#include "tor-aggregator/peer_link.h"
+#include "tor-aggregator/rack/tor_rack.h"
+#include "tor-aggregator/standby/peer_incident.h"
+#include "tor-aggregator/standby/peer_link.h"
 #include "tor-aggregator/tor_aggregator_incidents.h"
 #include "tor-aggregator/tor_aggregator_state.h"
-#include "tor-aggregator/tor_rack.h"
 
 #define JUDGE_NS (100 * RM_NS_PER_MS)
 #define STANDING_NS (250 * RM_NS_PER_MS)

@@ -5,10 +5,10 @@
 #include "rackmesh/fabric/incident.h"
 #include "tor-aggregator/aggregator_config.h"
 #include "tor-aggregator/pairs_state.h"
-#include "tor-aggregator/peer_incident.h"
+#include "tor-aggregator/rack/tor_rack.h"
+#include "tor-aggregator/standby/peer_incident.h"
 #include "tor-aggregator/tor_aggregator_incidents.h"
 #include "tor-aggregator/tor_aggregator_state.h"
-#include "tor-aggregator/tor_rack.h"
 
 static size_t
 tor_of(const struct pairs *pairs, size_t other, const char *name)

@@ -3,11 +3,11 @@
 #include <stdio.h>
 
 #include "rackmesh/base/metrics.h"
-#include "tor-aggregator/metrics_table.h"
+#include "rackmesh/metrics/metrics_table.h"
 #include "tor-aggregator/pairs_state.h"
-#include "tor-aggregator/peer_link.h"
+#include "tor-aggregator/rack/tor_rack.h"
+#include "tor-aggregator/standby/peer_link.h"
 #include "tor-aggregator/tor_aggregator_state.h"
-#include "tor-aggregator/tor_rack.h"
 
 #define N(name) "rackmesh_aggregator_" name
 #define L(field) offsetof(struct peer_link_counts, field)

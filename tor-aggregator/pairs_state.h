@@ -6,7 +6,7 @@
 
 #include "schemas/wire.h"
 #include "tor-aggregator/pairs.h"
-#include "tor-aggregator/peer.h"
+#include "tor-aggregator/standby/peer.h"
 
 #define PAIRS_NOBODY SIZE_MAX
 

@@ -2,9 +2,9 @@
 #include "rackmesh/base/http_server.h"
 #include "rackmesh/base/log.h"
 #include "rackmesh/base/metrics.h"
-#include "tor-aggregator/aggregator_api.h"
 #include "tor-aggregator/aggregator_config.h"
-#include "tor-aggregator/aggregator_metrics.h"
+#include "tor-aggregator/api/aggregator_api.h"
+#include "tor-aggregator/api/aggregator_metrics.h"
 #include "tor-aggregator/tor_aggregator_state.h"
 
 int

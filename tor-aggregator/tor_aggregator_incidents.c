@@ -9,11 +9,11 @@
 #include "rackmesh/fabric/alert.h"
 #include "rackmesh/fabric/incident_file.h"
 #include "tor-aggregator/aggregator_config.h"
+#include "tor-aggregator/analyzer/uplink.h"
 #include "tor-aggregator/pairs.h"
+#include "tor-aggregator/rack/tor_rack.h"
 #include "tor-aggregator/tor_aggregator_state.h"
 #include "tor-aggregator/tor_aggregator_told.h"
-#include "tor-aggregator/tor_rack.h"
-#include "tor-aggregator/uplink.h"
 
 #define MAX_PATH 4096
 #define FILE_AGAIN_TICKS 20 /* between attempts to write what no disk took */

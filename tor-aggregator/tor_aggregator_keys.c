@@ -1,7 +1,7 @@
 /* What probes are authenticated with: from the controllers to the agents. */
+#include "tor-aggregator/agents/dispatch.h"
 #include "tor-aggregator/aggregator_config.h"
-#include "tor-aggregator/dispatch.h"
-#include "tor-aggregator/key_store.h"
+#include "tor-aggregator/plan/key_store.h"
 #include "tor-aggregator/tor_aggregator_events.h"
 #include "tor-aggregator/tor_aggregator_state.h"
 

@@ -1,11 +1,11 @@
 #include "tor-aggregator/tor_aggregator_services.h"
 
 #include "rackmesh/base/log.h"
-#include "tor-aggregator/agent.h"
+#include "tor-aggregator/agents/agent.h"
 #include "tor-aggregator/orders.h"
-#include "tor-aggregator/service_table.h"
+#include "tor-aggregator/rack/tor_rack.h"
+#include "tor-aggregator/services/service_table.h"
 #include "tor-aggregator/tor_aggregator_state.h"
-#include "tor-aggregator/tor_rack.h"
 
 /* Who is talked to is found anew this often; plans forget nobody meanwhile. */
 #define SERVED_NS (60 * RM_NS_PER_S)

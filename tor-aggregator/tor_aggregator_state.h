@@ -11,7 +11,7 @@
 
 #include "rackmesh/base/clock.h"
 #include "schemas/wire.h"
-#include "tor-aggregator/ingest.h"
+#include "tor-aggregator/agents/ingest.h"
 
 struct tor_aggregator {
 	struct rm_loop *loop;

@@ -1,8 +1,8 @@
 #include "tor-aggregator/tor_aggregator_told.h"
 
 #include "tor-aggregator/pairs.h"
+#include "tor-aggregator/rack/tor_rack.h"
 #include "tor-aggregator/tor_aggregator_state.h"
-#include "tor-aggregator/tor_rack.h"
 
 /* ToRs, links and switches are the analyzer's to alert on. */
 static bool

@@ -19,12 +19,12 @@
 #include "tests/bench/figure.h"
 #include "tests/bench/sim_agents.h"
 #include "tests/bench/sim_aggregator.h"
-#include "tor-aggregator/agent.h"
-#include "tor-aggregator/ring.h"
-#include "tor-aggregator/roster.h"
-#include "tor-aggregator/summary.h"
-#include "tor-aggregator/tor_rack.h"
-#include "tor-aggregator/window.h"
+#include "tor-aggregator/agents/agent.h"
+#include "tor-aggregator/rack/tor_rack.h"
+#include "tor-aggregator/summary/summary.h"
+#include "tor-aggregator/window/ring.h"
+#include "tor-aggregator/window/roster.h"
+#include "tor-aggregator/window/window.h"
 
 #define RNICS 256
 #define RATE 100

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "tests/bench/sim_agents.h"
-#include "tor-aggregator/agent.h"
-#include "tor-aggregator/tor_rack.h"
+#include "tor-aggregator/agents/agent.h"
+#include "tor-aggregator/rack/tor_rack.h"
 
 #define WALL_NS INT64_C(1800000000000000000)
 #define HEARTBEAT_NS (250 * RM_NS_PER_MS)

@@ -8,7 +8,7 @@
 
 #include "rackmesh/base/clock.h"
 #include "schemas/wire.h"
-#include "tor-aggregator/ingest.h"
+#include "tor-aggregator/agents/ingest.h"
 
 struct agent;
 struct agents;

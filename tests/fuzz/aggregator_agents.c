@@ -2,8 +2,8 @@
 #include <stdlib.h>
 
 #include "tests/fuzz/aggregator_run.h"
-#include "tor-aggregator/agent.h"
-#include "tor-aggregator/agent_links_state.h"
+#include "tor-aggregator/agents/agent.h"
+#include "tor-aggregator/agents/agent_links_state.h"
 #include "tor-aggregator/tor_aggregator_state.h"
 
 void

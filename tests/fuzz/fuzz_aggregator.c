@@ -17,13 +17,13 @@
 #include "rackmesh/base/why.h"
 #include "tests/fuzz/aggregator_run.h"
 #include "tests/support/failing_malloc.h"
-#include "tor-aggregator/agent.h"
-#include "tor-aggregator/agent_links.h"
-#include "tor-aggregator/agent_links_state.h"
+#include "tor-aggregator/agents/agent.h"
+#include "tor-aggregator/agents/agent_links.h"
+#include "tor-aggregator/agents/agent_links_state.h"
+#include "tor-aggregator/analyzer/uplink.h"
+#include "tor-aggregator/rack/tor_rack.h"
 #include "tor-aggregator/tor_aggregator.h"
 #include "tor-aggregator/tor_aggregator_state.h"
-#include "tor-aggregator/tor_rack.h"
-#include "tor-aggregator/uplink.h"
 
 #define MAX_EVENTS 96
 #define SHORT_OF_MEMORY 0xff /* an allocation of the next event fails */

@@ -4,7 +4,7 @@
 
 #include "rackmesh/fabric/incident.h"
 #include "rackmesh/fabric/incident_adopt.h"
-#include "tor-aggregator/peer_incident.h"
+#include "tor-aggregator/standby/peer_incident.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

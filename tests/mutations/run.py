@@ -34,7 +34,7 @@ DEFECTS = [
     Defect(
         "a verdict names the neighbour",
         "verdicts-rack",
-        "tor-aggregator/rack_evidence.c",
+        "tor-aggregator/suspect/rack_evidence.c",
         "rack->members[member].host, rack->members[member].device);",
         "rack->members[(member + 1) % rack->member_count].host,"
         " rack->members[(member + 1) % rack->member_count].device);",
@@ -57,7 +57,7 @@ DEFECTS = [
     Defect(
         "the window closes a second late",
         "verdicts-rack",
-        "tor-aggregator/window.c",
+        "tor-aggregator/window/window.c",
         "	const int64_t end_ns = (newest + 1) * options->bin_ns;\n	bool partial;\n",
         "	const int64_t end_ns = (newest + 1) * options->bin_ns;\n	bool partial;\n\n"
         "	if (now.ns < end_ns + 2000000000)\n		return false;\n",
@@ -65,7 +65,7 @@ DEFECTS = [
     Defect(
         "a lost reply counts as a lost probe",
         "verdicts-rack",
-        "tor-aggregator/rack_pair.c",
+        "tor-aggregator/suspect/rack_pair.c",
         "	pair.arrived = clamp(from->arrived, pair.answered, pair.sent);\n",
         "	pair.arrived = pair.answered;\n",
     ),
@@ -94,7 +94,7 @@ DEFECTS = [
     Defect(
         "a counter does not add up",
         "unit",
-        "tor-aggregator/ingest.c",
+        "tor-aggregator/agents/ingest.c",
         "		ingest->counts.raw.windowed++;\n",
         "",
     ),

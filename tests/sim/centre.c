@@ -7,7 +7,7 @@
 #include "analyzer/explained.h"
 #include "analyzer/localise.h"
 #include "tests/sim/run_state.h"
-#include "tor-aggregator/incident_message.h"
+#include "tor-aggregator/standby/incident_message.h"
 
 #define MAX_OPEN 2048
 #define MAX_CLOSED 1024

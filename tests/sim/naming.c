@@ -6,7 +6,7 @@
 
 #include "rackmesh/fabric/incident.h"
 #include "tests/sim/run_state.h"
-#include "tor-aggregator/tor_rack.h"
+#include "tor-aggregator/rack/tor_rack.h"
 
 /* Of the cable that ends at this address; at "": of the first. */
 static uint32_t

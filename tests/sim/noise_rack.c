@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "rackmesh/base/clock.h"
-#include "tor-aggregator/rack_judge.h"
-#include "tor-aggregator/rack_view.h"
-#include "tor-aggregator/window.h"
+#include "tor-aggregator/judge/rack_judge.h"
+#include "tor-aggregator/window/rack_view.h"
+#include "tor-aggregator/window/window.h"
 
 #define BINS_PER_S 4
 #define BINS (NOISE_STRETCH_S * BINS_PER_S)

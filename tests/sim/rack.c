@@ -6,11 +6,11 @@
 #include "rackmesh/fabric/incident_file.h"
 #include "tests/sim/record.h"
 #include "tests/sim/run_state.h"
-#include "tor-aggregator/agent.h"
-#include "tor-aggregator/agent_watch.h"
-#include "tor-aggregator/expansion.h"
-#include "tor-aggregator/roster.h"
-#include "tor-aggregator/tor_rack.h"
+#include "tor-aggregator/agents/agent.h"
+#include "tor-aggregator/agents/agent_watch.h"
+#include "tor-aggregator/plan/expansion.h"
+#include "tor-aggregator/rack/tor_rack.h"
+#include "tor-aggregator/window/roster.h"
 
 #define RING_BYTES 32768 /* for each of its RNICs: three seconds of results */
 #define RNIC_INTERVAL_NS (60 * RM_NS_PER_S)

@@ -8,7 +8,7 @@
 #include "tests/sim/record.h"
 #include "tests/sim/run_state.h"
 #include "tests/sim/truth.h"
-#include "tor-aggregator/expansion.h"
+#include "tor-aggregator/plan/expansion.h"
 
 #define JUDGE_NS (250 * RM_NS_PER_MS)
 #define SEEN_AFTER_NS (750 * RM_NS_PER_MS) /* results of a second are in by then */

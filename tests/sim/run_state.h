@@ -22,7 +22,7 @@
 #include "tests/sim/run.h"
 #include "tests/sim/scenario.h"
 #include "tests/sim/wheel.h"
-#include "tor-aggregator/ingest.h"
+#include "tor-aggregator/agents/ingest.h"
 
 #define RUN_SLICE_NS (50 * RM_NS_PER_MS) /* an aggregator's tick */
 #define RUN_TIMEOUT_NS (500 * RM_NS_PER_MS)

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "tests/sim/run_state.h"
-#include "tor-aggregator/expansion.h"
+#include "tor-aggregator/plan/expansion.h"
 
 /* ---- pairs ----------------------------------------------------------------------- */
 

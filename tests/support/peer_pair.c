@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "schemas/wire.h"
-#include "tor-aggregator/peer.h"
+#include "tor-aggregator/standby/peer.h"
 
 #define AGENTS 4
 #define STEP_NS (50 * RM_NS_PER_MS)

@@ -9,12 +9,12 @@
 
 #include "plan_fixture.h"
 #include "rackmesh/fabric/verdict.h"
-#include "tor-aggregator/agent.h"
-#include "tor-aggregator/agent_watch.h"
-#include "tor-aggregator/ingest.h"
-#include "tor-aggregator/ring.h"
-#include "tor-aggregator/roster.h"
-#include "tor-aggregator/tor_rack.h"
+#include "tor-aggregator/agents/agent.h"
+#include "tor-aggregator/agents/agent_watch.h"
+#include "tor-aggregator/agents/ingest.h"
+#include "tor-aggregator/rack/tor_rack.h"
+#include "tor-aggregator/window/ring.h"
+#include "tor-aggregator/window/roster.h"
 
 #define FIXTURE_START (1000 * RM_NS_PER_S)
 #define FIXTURE_WALL INT64_C(1700000000000000000)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "rackmesh/fabric/mesh.h"
-#include "tor-aggregator/window.h"
+#include "tor-aggregator/window/window.h"
 
 #define MAX_FAULTS 16
 #define MESH_PEERS 10

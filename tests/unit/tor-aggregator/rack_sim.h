@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 #include "schemas/wire.h"
-#include "tor-aggregator/rack_judge.h"
-#include "tor-aggregator/rack_view.h"
+#include "tor-aggregator/judge/rack_judge.h"
+#include "tor-aggregator/window/rack_view.h"
 
 #define SIM_MAX_MEMBERS 256
 #define SIM_MAX_FOREIGNERS 8

@@ -1,4 +1,4 @@
-#include "tor-aggregator/address_book.h"
+#include "tor-aggregator/controller/address_book.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-#include "tor-aggregator/agent_watch.h"
+#include "tor-aggregator/agents/agent_watch.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

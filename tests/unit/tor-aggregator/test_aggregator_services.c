@@ -15,8 +15,8 @@
 #include "rackmesh/base/http_client.h"
 #include "rackmesh/base/http_server.h"
 #include "tor-aggregator/orders.h"
-#include "tor-aggregator/roster.h"
-#include "tor-aggregator/service_table.h"
+#include "tor-aggregator/services/service_table.h"
+#include "tor-aggregator/window/roster.h"
 
 #define PEER 0x7777
 

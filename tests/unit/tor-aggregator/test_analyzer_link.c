@@ -2,7 +2,7 @@
  * The lanes over real sockets to analyzers that acknowledge, do not, refuse, fall
  * silent, or cut.
  */
-#include "tor-aggregator/analyzer_link.h"
+#include "tor-aggregator/analyzer/analyzer_link.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -22,7 +22,7 @@
 #include "rackmesh/base/worker.h"
 #include "rackmesh/fabric/incident.h"
 #include "tests/support/loopback.h"
-#include "tor-aggregator/uplink.h"
+#include "tor-aggregator/analyzer/uplink.h"
 
 #define MAX_SEEN 4096
 

@@ -1,4 +1,4 @@
-#include "tor-aggregator/brake_store.h"
+#include "tor-aggregator/controller/brake_store.h"
 
 #include <errno.h>
 #include <setjmp.h>

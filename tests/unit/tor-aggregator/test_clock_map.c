@@ -1,4 +1,4 @@
-#include "tor-aggregator/clock_map.h"
+#include "tor-aggregator/agents/clock_map.h"
 
 #include <errno.h>
 #include <setjmp.h>

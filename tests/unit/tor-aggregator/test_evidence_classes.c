@@ -1,4 +1,4 @@
-#include "tor-aggregator/evidence_classes.h"
+#include "tor-aggregator/judge/evidence_classes.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "rackmesh/fabric/verdict.h"
-#include "tor-aggregator/ring.h"
+#include "tor-aggregator/window/ring.h"
 
 #define END (100 * RM_NS_PER_S)
 #define MS RM_NS_PER_MS

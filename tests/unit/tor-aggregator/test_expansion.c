@@ -1,4 +1,4 @@
-#include "tor-aggregator/expansion.h"
+#include "tor-aggregator/plan/expansion.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-#include "tor-aggregator/focus.h"
+#include "tor-aggregator/rack/focus.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

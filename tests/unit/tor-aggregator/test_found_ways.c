@@ -1,4 +1,4 @@
-#include "tor-aggregator/found_ways.h"
+#include "tor-aggregator/paths/found_ways.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "tor-aggregator/path_table.h"
+#include "tor-aggregator/paths/path_table.h"
 
 #define AT(s) ((rm_mono_t){ (s)*RM_NS_PER_S })
 

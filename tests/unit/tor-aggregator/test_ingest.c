@@ -1,4 +1,4 @@
-#include "tor-aggregator/ingest.h"
+#include "tor-aggregator/agents/ingest.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-#include "tor-aggregator/key_store.h"
+#include "tor-aggregator/plan/key_store.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-#include "tor-aggregator/lost_ways.h"
+#include "tor-aggregator/paths/lost_ways.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "tor-aggregator/flow_counts.h"
-#include "tor-aggregator/window.h"
+#include "tor-aggregator/paths/flow_counts.h"
+#include "tor-aggregator/window/window.h"
 
 struct world {
 	struct lost_ways *ways;

@@ -12,7 +12,7 @@
 #include <jansson.h>
 
 #include "orders_fixture.h"
-#include "tor-aggregator/address_book.h"
+#include "tor-aggregator/controller/address_book.h"
 
 static void
 send_brake(struct world *w, uint64_t version, uint32_t rate)

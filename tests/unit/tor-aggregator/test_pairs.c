@@ -21,10 +21,10 @@
 #include "tor-aggregator/aggregator_config.h"
 #include "tor-aggregator/pairs.h"
 #include "tor-aggregator/pairs_state.h"
+#include "tor-aggregator/rack/tor_rack.h"
 #include "tor-aggregator/tor_aggregator.h"
 #include "tor-aggregator/tor_aggregator_incidents.h"
 #include "tor-aggregator/tor_aggregator_state.h"
-#include "tor-aggregator/tor_rack.h"
 
 static const char *const names[] = { "agg-a", "agg-b" };
 

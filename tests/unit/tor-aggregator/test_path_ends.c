@@ -1,4 +1,4 @@
-#include "tor-aggregator/path_ends.h"
+#include "tor-aggregator/paths/path_ends.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,9 +7,9 @@
 #include <cmocka.h>
 
 #include "rackmesh/base/clock.h"
-#include "tor-aggregator/flow_counts.h"
-#include "tor-aggregator/path_set.h"
-#include "tor-aggregator/window.h"
+#include "tor-aggregator/paths/flow_counts.h"
+#include "tor-aggregator/paths/path_set.h"
+#include "tor-aggregator/window/window.h"
 
 #define T2 1 /* numbers of ToRs */
 #define T3 2

@@ -1,4 +1,4 @@
-#include "tor-aggregator/path_rows.h"
+#include "tor-aggregator/paths/path_rows.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,11 +7,11 @@
 #include <cmocka.h>
 
 #include "plan_fixture.h"
-#include "tor-aggregator/lossy_ends.h"
-#include "tor-aggregator/path_ends.h"
-#include "tor-aggregator/path_table.h"
-#include "tor-aggregator/roster.h"
-#include "tor-aggregator/window.h"
+#include "tor-aggregator/paths/lossy_ends.h"
+#include "tor-aggregator/paths/path_ends.h"
+#include "tor-aggregator/paths/path_table.h"
+#include "tor-aggregator/window/roster.h"
+#include "tor-aggregator/window/window.h"
 
 #define S RM_NS_PER_S
 #define MS RM_NS_PER_MS

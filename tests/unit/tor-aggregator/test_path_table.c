@@ -1,4 +1,4 @@
-#include "tor-aggregator/path_table.h"
+#include "tor-aggregator/paths/path_table.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "plan_fixture.h"
-#include "tor-aggregator/hop_names.h"
+#include "tor-aggregator/paths/hop_names.h"
 
 #define S RM_NS_PER_S
 

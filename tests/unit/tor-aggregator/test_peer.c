@@ -5,7 +5,7 @@
 #include <cmocka.h>
 
 #include "schemas/wire.h"
-#include "tor-aggregator/peer.h"
+#include "tor-aggregator/standby/peer.h"
 
 #define STEP_NS (50 * RM_NS_PER_MS)
 #define S RM_NS_PER_S

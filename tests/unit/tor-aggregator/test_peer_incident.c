@@ -1,4 +1,4 @@
-#include "tor-aggregator/peer_incident.h"
+#include "tor-aggregator/standby/peer_incident.h"
 
 #include <errno.h>
 #include <setjmp.h>

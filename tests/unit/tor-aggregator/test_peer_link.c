@@ -1,5 +1,5 @@
 /* Two aggregators' links to each other, over real sockets: "a" dials, "b" accepts. */
-#include "tor-aggregator/peer_link.h"
+#include "tor-aggregator/standby/peer_link.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-#include "tor-aggregator/plan_store.h"
+#include "tor-aggregator/plan/plan_store.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -6,10 +6,10 @@
 
 #include <cmocka.h>
 
-#include "tor-aggregator/rack_blocks.h"
-#include "tor-aggregator/rack_evidence.h"
-#include "tor-aggregator/rack_view.h"
-#include "tor-aggregator/window.h"
+#include "tor-aggregator/lasting/rack_blocks.h"
+#include "tor-aggregator/suspect/rack_evidence.h"
+#include "tor-aggregator/window/rack_view.h"
+#include "tor-aggregator/window/window.h"
 
 #define MEMBERS 5
 #define RATE 10 /* probes of each pair in a second */

@@ -6,9 +6,9 @@
 
 #include <cmocka.h>
 
-#include "tor-aggregator/rack_hosts.h"
-#include "tor-aggregator/rack_view.h"
-#include "tor-aggregator/window.h"
+#include "tor-aggregator/judge/rack_hosts.h"
+#include "tor-aggregator/window/rack_view.h"
+#include "tor-aggregator/window/window.h"
 
 /* Three hosts with an RNIC each. */
 #define HOSTS 3

@@ -7,11 +7,11 @@
 
 #include <cmocka.h>
 
-#include "tor-aggregator/rack_evidence.h"
-#include "tor-aggregator/rack_judge.h"
-#include "tor-aggregator/rack_loss.h"
-#include "tor-aggregator/rack_view.h"
-#include "tor-aggregator/window.h"
+#include "tor-aggregator/judge/rack_judge.h"
+#include "tor-aggregator/suspect/rack_evidence.h"
+#include "tor-aggregator/suspect/rack_loss.h"
+#include "tor-aggregator/window/rack_view.h"
+#include "tor-aggregator/window/window.h"
 
 /* Three RNICs on three hosts, two foreigners; windows are written by hand. */
 #define MEMBERS 3

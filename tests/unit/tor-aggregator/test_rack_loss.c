@@ -7,8 +7,8 @@
 #include <cmocka.h>
 
 #include "tests/unit/tor-aggregator/rack_run.h"
-#include "tor-aggregator/rack_evidence.h"
-#include "tor-aggregator/rack_loss.h"
+#include "tor-aggregator/suspect/rack_evidence.h"
+#include "tor-aggregator/suspect/rack_loss.h"
 
 #define SEEDS 12 /* per kind of loss */
 #define MEMBERS 4

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/tor-aggregator/rack_run.h"
-#include "tor-aggregator/window.h"
+#include "tor-aggregator/window/window.h"
 
 #define SEEDS 20
 #define FAST_NS (30 * RM_NS_PER_MS)

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "tor-aggregator/rack_steady.h"
+#include "tor-aggregator/lasting/rack_steady.h"
 
 static double
 weight_of(unsigned seconds, unsigned lossy, uint32_t round_trips)

@@ -1,4 +1,4 @@
-#include "tor-aggregator/rack_support.h"
+#include "tor-aggregator/suspect/rack_support.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,11 +7,11 @@
 
 #include <cmocka.h>
 
-#include "tor-aggregator/rack_evidence.h"
-#include "tor-aggregator/rack_legs.h"
-#include "tor-aggregator/rack_pair.h"
-#include "tor-aggregator/rack_suspect.h"
-#include "tor-aggregator/rack_view.h"
+#include "tor-aggregator/suspect/rack_evidence.h"
+#include "tor-aggregator/suspect/rack_legs.h"
+#include "tor-aggregator/suspect/rack_pair.h"
+#include "tor-aggregator/suspect/rack_suspect.h"
+#include "tor-aggregator/window/rack_view.h"
 
 /* A rack of ten hosts of one RNIC each: three of them may lie. Everybody probes
  * everybody ten times, and all of it is answered, until a test says otherwise. */

@@ -6,9 +6,9 @@
 
 #include <cmocka.h>
 
-#include "tor-aggregator/rack_view.h"
-#include "tor-aggregator/rack_words.h"
-#include "tor-aggregator/window.h"
+#include "tor-aggregator/report_check/rack_words.h"
+#include "tor-aggregator/window/rack_view.h"
+#include "tor-aggregator/window/window.h"
 
 /* Hosts with an RNIC each, that send each other ten probes in each window. */
 #define HOSTS 5

@@ -1,4 +1,4 @@
-#include "tor-aggregator/receive_counts.h"
+#include "tor-aggregator/agents/receive_counts.h"
 
 #include <errno.h>
 #include <setjmp.h>

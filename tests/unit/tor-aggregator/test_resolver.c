@@ -1,4 +1,4 @@
-#include "tor-aggregator/resolver.h"
+#include "tor-aggregator/controller/resolver.h"
 
 #include <errno.h>
 #include <setjmp.h>

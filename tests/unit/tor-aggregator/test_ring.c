@@ -1,4 +1,4 @@
-#include "tor-aggregator/ring.h"
+#include "tor-aggregator/window/ring.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

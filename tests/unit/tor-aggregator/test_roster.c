@@ -1,4 +1,4 @@
-#include "tor-aggregator/roster.h"
+#include "tor-aggregator/window/roster.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "plan_fixture.h"
-#include "tor-aggregator/window.h"
+#include "tor-aggregator/window/window.h"
 
 struct world {
 	struct roster *roster;

@@ -1,4 +1,4 @@
-#include "tor-aggregator/service_impact.h"
+#include "tor-aggregator/services/service_impact.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "rackmesh/fabric/verdict.h"
-#include "tor-aggregator/service_table.h"
+#include "tor-aggregator/services/service_table.h"
 
 #define MAX_FLOWS 8
 

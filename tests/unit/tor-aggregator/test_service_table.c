@@ -1,4 +1,4 @@
-#include "tor-aggregator/service_table.h"
+#include "tor-aggregator/services/service_table.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-#include "tor-aggregator/session.h"
+#include "tor-aggregator/agents/session.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-#include "tor-aggregator/summary.h"
+#include "tor-aggregator/summary/summary.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,7 +8,7 @@
 
 #include "plan_fixture.h"
 #include "rackmesh/base/sketch.h"
-#include "tor-aggregator/roster.h"
+#include "tor-aggregator/window/roster.h"
 
 #define S RM_NS_PER_S
 #define WALL INT64_C(1700000000000000000)

@@ -1,4 +1,4 @@
-#include "tor-aggregator/tor_rack.h"
+#include "tor-aggregator/rack/tor_rack.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

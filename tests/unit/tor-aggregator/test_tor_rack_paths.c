@@ -7,9 +7,9 @@
 #include <cmocka.h>
 
 #include "rack_fixture.h"
-#include "tor-aggregator/path_ends.h"
-#include "tor-aggregator/path_rows.h"
-#include "tor-aggregator/path_table.h"
+#include "tor-aggregator/paths/path_ends.h"
+#include "tor-aggregator/paths/path_rows.h"
+#include "tor-aggregator/paths/path_table.h"
 
 #define MS RM_NS_PER_MS
 #define MEMBERS 4

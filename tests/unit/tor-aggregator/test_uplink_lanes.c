@@ -1,4 +1,4 @@
-#include "tor-aggregator/uplink.h"
+#include "tor-aggregator/analyzer/uplink.h"
 
 #include <errno.h>
 #include <setjmp.h>

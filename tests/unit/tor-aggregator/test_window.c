@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "tor-aggregator/window.h"
+#include "tor-aggregator/window/window.h"
 
 #define MS RM_NS_PER_MS
 #define BIN (250 * MS)

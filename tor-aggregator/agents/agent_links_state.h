@@ -1,0 +1,52 @@
+/*
+ * agent_links_state - what agent_links.c and agent_session.c share; nobody else's
+ * business.
+ */
+#ifndef TOR_AGGREGATOR_AGENTS_AGENT_LINKS_STATE_H
+#define TOR_AGGREGATOR_AGENTS_AGENT_LINKS_STATE_H
+
+#include <stdbool.h>
+
+#include "rackmesh/base/clock.h"
+#include "rackmesh/base/strangers.h"
+#include "tor-aggregator/agents/agent_links.h"
+
+struct rm_link;
+
+struct agent_link {
+	struct agent_links *links;
+	struct rm_link *link;
+	struct agent *agent;         /* NULL: no hello yet */
+	struct rm_stranger stranger; /* until it is welcome */
+	rm_mono_t pinged;            /* ns 0: it has news to hear */
+	bool closing, is_guest;
+	struct agent_link *next, *previous;
+};
+
+struct agent_links {
+	struct rm_loop *loop;
+	struct agent_links_options options;
+	struct agent_links_callbacks callbacks;
+	struct agent_links_guests guests; /* zero: none are welcome */
+	struct agents *agents;
+	struct ingest *ingest;
+	struct rm_listener *listener;
+	struct wire_writer *writer;
+	struct agent_link *first;
+	size_t count;
+	bool mute;
+	struct rm_strangers strangers;
+	struct agent_links_counts counts; /* bytes and frames: of closed links */
+	struct agent_links_counts shown;
+};
+
+/* Counts why and closes soon; returns 0, so that frames behind it are simply not
+ * handed over. */
+int agent_session_refuse(
+    struct agent_link *peer, enum agent_links_refused reason, int r);
+
+/* rm_link's on_frame, with a struct agent_link. */
+int agent_session_frame(
+    struct rm_link *link, const uint8_t *data, size_t len, void *arg);
+
+#endif

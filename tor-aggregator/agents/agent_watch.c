@@ -1,0 +1,257 @@
+#include "tor-aggregator/agents/agent_watch.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+/* Remembered spans: far more than fit into a judged window and its wait. */
+#define WATCH_SPANS 64
+
+struct span {
+	rm_mono_t start, end;
+	enum host_state state;
+};
+
+struct agent_watch {
+	bool connected;
+	bool beaten; /* a heartbeat came in this session */
+	bool paused;
+	bool timed_out;      /* the last session ended without a word of its kernel */
+	rm_mono_t heard;     /* when the last heartbeat or hello arrived */
+	rm_mono_t last_made; /* the newest heartbeat's own time, or the hello's */
+	rm_mono_t through;   /* results known by then have come */
+	rm_mono_t ended;
+	rm_mono_t pinged, first_ping; /* of this silence; ns 0: none */
+	rm_mono_t acked, first_ack;   /* first_ack: of this silence; ns 0: none */
+	struct span spans[WATCH_SPANS];
+	size_t next_span;
+};
+
+int
+agent_watch_new(struct agent_watch **ret)
+{
+	struct agent_watch *watch = calloc(1, sizeof(*watch));
+
+	if (watch == NULL)
+		return -ENOMEM;
+	*ret = watch;
+	return 0;
+}
+
+void
+agent_watch_free(struct agent_watch *watch)
+{
+	free(watch);
+}
+
+/* The oldest is overwritten. */
+static void
+remember(
+    struct agent_watch *watch, rm_mono_t start, rm_mono_t end, enum host_state state)
+{
+	if (end.ns <= start.ns)
+		return;
+	watch->spans[watch->next_span] = (struct span){ start, end, state };
+	watch->next_span = (watch->next_span + 1) % WATCH_SPANS;
+}
+
+void
+agent_watch_hello(struct agent_watch *watch, rm_mono_t now, bool fresh)
+{
+	rm_mono_t from = watch->connected ? watch->last_made : watch->ended;
+
+	/* Of the time before its first hello we know nothing at all. */
+	if (watch->heard.ns == 0)
+		from = (rm_mono_t){ INT64_MIN };
+	remember(watch, from, fresh ? rm_mono_add(now, AGENT_WATCH_SETTLE_NS) : now,
+	    HOST_RESTARTING);
+	watch->connected = true;
+	watch->beaten = false;
+	watch->timed_out = false;
+	watch->heard = now;
+	watch->last_made = now;
+	watch->first_ping = watch->pinged = watch->first_ack = (rm_mono_t){ 0 };
+}
+
+/* By its kernel's silence, or the first answer that was kept from us. */
+static bool
+was_out_of_reach(const struct agent_watch *watch, rm_mono_t now)
+{
+	const rm_mono_t answered = watch->first_ack.ns != 0 ? watch->first_ack : now;
+
+	return watch->first_ping.ns != 0 &&
+	       rm_mono_since(now, watch->heard) > AGENT_WATCH_SILENT_NS &&
+	       rm_mono_since(answered, watch->first_ping) >= AGENT_WATCH_GAP_NS;
+}
+
+void
+agent_watch_beat(struct agent_watch *watch, rm_mono_t now, rm_mono_t made,
+    rm_mono_t through, bool paused)
+{
+	if (made.ns < watch->last_made.ns && watch->beaten)
+		return;
+	/* Its other cables may have been out with this one: what was lost meanwhile
+	 * speaks of the host, not of its RNICs, whoever tells of it later. */
+	if (was_out_of_reach(watch, now))
+		remember(watch, watch->last_made, now, HOST_STALLED);
+	if (watch->beaten && rm_mono_since(made, watch->last_made) > AGENT_WATCH_GAP_NS)
+		remember(watch, watch->last_made, made, HOST_STALLED);
+	/* Probes that it left unanswered or unsent while paused stay excused. */
+	if (watch->paused || paused)
+		remember(watch, watch->last_made, made, HOST_PAUSED);
+	watch->beaten = true;
+	watch->paused = paused;
+	watch->heard = now;
+	watch->last_made = made;
+	watch->through = through;
+	watch->first_ping = watch->pinged = watch->first_ack = (rm_mono_t){ 0 };
+}
+
+void
+agent_watch_stall(struct agent_watch *watch, rm_mono_t start, rm_mono_t end)
+{
+	if (rm_mono_since(end, start) >= AGENT_WATCH_STALL_NS)
+		remember(watch, start, end, HOST_STALLED);
+}
+
+bool
+agent_watch_overdue(const struct agent_watch *watch, rm_mono_t now)
+{
+	return watch->connected &&
+	       rm_mono_since(now, watch->heard) >= AGENT_WATCH_OVERDUE_NS;
+}
+
+bool
+agent_watch_wants_ping(struct agent_watch *watch, rm_mono_t now)
+{
+	if (!agent_watch_overdue(watch, now))
+		return false;
+	if (watch->pinged.ns != 0 &&
+	    rm_mono_since(now, watch->pinged) < AGENT_WATCH_OVERDUE_NS)
+		return false;
+	watch->pinged = now;
+	if (watch->first_ping.ns == 0)
+		watch->first_ping = now;
+	return true;
+}
+
+void
+agent_watch_acked(struct agent_watch *watch, rm_mono_t acked_at)
+{
+	if (acked_at.ns > watch->acked.ns)
+		watch->acked = acked_at;
+	if (watch->first_ping.ns != 0 && watch->first_ack.ns == 0 &&
+	    rm_mono_since(acked_at, watch->first_ping) >= -AGENT_WATCH_ACK_BLUR_NS)
+		watch->first_ack = acked_at;
+}
+
+/* The way to it was cut during this silence, and may be open for us only. */
+static bool
+backs_off(const struct agent_watch *watch, rm_mono_t now)
+{
+	return rm_mono_since(watch->first_ack, watch->first_ping) >
+		   AGENT_WATCH_ACK_LATE_NS &&
+	       rm_mono_since(now, watch->first_ack) <=
+		   rm_mono_since(watch->first_ack, watch->heard) +
+		       AGENT_WATCH_BACKOFF_NS;
+}
+
+/* Faults outweigh excuses, and what excuses the host whole outweighs a stall. */
+static int
+weight(enum host_state state)
+{
+	static const int weights[] = {
+		[HOST_OK] = 0,
+		[HOST_STALLED] = 2,
+		[HOST_AGENT_DOWN] = 5,
+		[HOST_AGENT_FROZEN] = 5,
+		[HOST_UNREACHABLE] = 5,
+		[HOST_RESTARTING] = 3,
+		[HOST_PAUSED] = 1,
+		[HOST_UNKNOWN] = 4,
+	};
+
+	return weights[state];
+}
+
+static enum host_state
+worse(enum host_state a, enum host_state b)
+{
+	return weight(b) > weight(a) ? b : a;
+}
+
+/* Of an agent whose session stands but whose heartbeats may not. */
+static enum host_state
+silence(const struct agent_watch *watch, rm_mono_t now)
+{
+	int64_t silent_ns = rm_mono_since(now, watch->heard);
+
+	if (silent_ns <= AGENT_WATCH_GAP_NS)
+		return HOST_OK;
+	if (silent_ns <= AGENT_WATCH_SILENT_NS)
+		return HOST_STALLED;
+	/* Nobody has asked its kernel for long enough: we know nothing yet. */
+	if (watch->first_ping.ns == 0 ||
+	    rm_mono_since(now, watch->first_ping) < AGENT_WATCH_GAP_NS)
+		return HOST_STALLED;
+	if (rm_mono_since(watch->acked, watch->first_ping) >=
+		-AGENT_WATCH_ACK_BLUR_NS &&
+	    rm_mono_since(now, watch->acked) <= AGENT_WATCH_ACK_FRESH_NS)
+		return backs_off(watch, now) ? HOST_STALLED : HOST_AGENT_FROZEN;
+	return HOST_UNREACHABLE;
+}
+
+void
+agent_watch_ended(struct agent_watch *watch, rm_mono_t now, bool by_peer)
+{
+	/* What it was before it ended stays true: windows of that time still close. */
+	if (watch->connected)
+		remember(watch, watch->last_made, now, silence(watch, now));
+	watch->connected = false;
+	watch->timed_out = !by_peer;
+	/* When its kernel had gone silent, the end lies further back. */
+	watch->ended = by_peer ? now : watch->last_made;
+}
+
+enum host_state
+agent_watch_state(const struct agent_watch *watch, rm_mono_t now, rm_mono_t start,
+    rm_mono_t end, int64_t timeout_ns, int64_t *silent_ns)
+{
+	rm_mono_t through = rm_mono_add(end, timeout_ns);
+	enum host_state state = HOST_OK;
+
+	*silent_ns = watch->heard.ns == 0 ? 0 : rm_mono_since(now, watch->heard);
+	if (watch->heard.ns == 0)
+		return HOST_UNKNOWN;
+	for (size_t i = 0; i < WATCH_SPANS; i++) {
+		const struct span *span = &watch->spans[i];
+
+		if (span->end.ns > start.ns && span->start.ns <= through.ns)
+			state = worse(state, span->state);
+	}
+	if (watch->connected) {
+		if (watch->last_made.ns <= through.ns)
+			state = worse(state, silence(watch, now));
+		if (watch->paused)
+			state = worse(state, HOST_PAUSED);
+		return state;
+	}
+	if (watch->ended.ns > through.ns)
+		return state;
+	if (watch->timed_out)
+		return worse(state, HOST_UNREACHABLE);
+	if (rm_mono_since(now, watch->ended) <= AGENT_WATCH_GRACE_NS)
+		return worse(state, HOST_RESTARTING);
+	return worse(state, HOST_AGENT_DOWN);
+}
+
+bool
+agent_watch_reported(
+    const struct agent_watch *watch, rm_mono_t now, int64_t timeout_ns, rm_mono_t *ret)
+{
+	if (!watch->connected || !watch->beaten ||
+	    rm_mono_since(now, watch->heard) > AGENT_WATCH_GAP_NS)
+		return false;
+	*ret = rm_mono_add(watch->through, -timeout_ns);
+	return true;
+}

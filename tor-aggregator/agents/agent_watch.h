@@ -1,0 +1,75 @@
+/*
+ * agent_watch - what one host's agent was doing during a window. Pure.
+ *
+ * Judged from what reaches us over the management network: heartbeats with the
+ * agent's own time stamps, the stalls it confesses, TCP acknowledgements of its
+ * kernel, and the end of its session. A heartbeat that was only held up on the way is
+ * no stall, because gaps are measured between the agent's stamps, unless the way to its
+ * host was cut meanwhile: then nobody knows what else was. All times are on
+ * our clock (see clock_map).
+ */
+#ifndef TOR_AGGREGATOR_AGENTS_AGENT_WATCH_H
+#define TOR_AGGREGATOR_AGENTS_AGENT_WATCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "rackmesh/base/clock.h"
+#include "tor-aggregator/window/rack_view.h"
+
+#define AGENT_WATCH_GAP_NS (400 * RM_NS_PER_MS)     /* between heartbeats: a stall */
+#define AGENT_WATCH_STALL_NS (200 * RM_NS_PER_MS)   /* shorter ones cost no probe */
+#define AGENT_WATCH_OVERDUE_NS (500 * RM_NS_PER_MS) /* ask its kernel */
+#define AGENT_WATCH_SILENT_NS                                                        \
+	(1000 * RM_NS_PER_MS)                      /* a fault: frozen or unreachable \
+						    */
+#define AGENT_WATCH_GRACE_NS (1000 * RM_NS_PER_MS) /* for coming back after a reset */
+#define AGENT_WATCH_SETTLE_NS                                  \
+	(1000 * RM_NS_PER_MS) /* after the start of a new life \
+			       */
+#define AGENT_WATCH_ACK_FRESH_NS (1500 * RM_NS_PER_MS)
+/* A first answer later than this was not late, it was kept from us: until the cut is
+ * as long ago as it lasted, heartbeats may be waiting for TCP's back-off. */
+#define AGENT_WATCH_ACK_LATE_NS (250 * RM_NS_PER_MS)
+#define AGENT_WATCH_BACKOFF_NS (500 * RM_NS_PER_MS)
+/* The kernel tells ages of acknowledgements in ticks of up to 10 ms. */
+#define AGENT_WATCH_ACK_BLUR_NS (30 * RM_NS_PER_MS)
+
+struct agent_watch;
+
+int agent_watch_new(struct agent_watch **ret);
+void agent_watch_free(struct agent_watch *watch);
+
+/* A session began; fresh: with an incarnation that we had not seen. */
+void agent_watch_hello(struct agent_watch *watch, rm_mono_t now, bool fresh);
+
+/* A heartbeat made at `made` arrived, and all results known at `through` before it.
+ * Only ever the newest counts. */
+void agent_watch_beat(struct agent_watch *watch, rm_mono_t now, rm_mono_t made,
+    rm_mono_t through, bool paused);
+
+/* The agent says that its loop did not turn between these two. */
+void agent_watch_stall(struct agent_watch *watch, rm_mono_t start, rm_mono_t end);
+
+/* Its heartbeat is overdue: its kernel's acknowledgements matter now. */
+bool agent_watch_overdue(const struct agent_watch *watch, rm_mono_t now);
+/* Should its kernel be asked now (wire_ping, then rm_link_peer_ack)? At most
+ * once per AGENT_WATCH_OVERDUE_NS; the answer goes to agent_watch_acked. */
+bool agent_watch_wants_ping(struct agent_watch *watch, rm_mono_t now);
+void agent_watch_acked(struct agent_watch *watch, rm_mono_t acked_at);
+
+/* The session ended. by_peer: closed or reset by its kernel, not timed out. */
+void agent_watch_ended(struct agent_watch *watch, rm_mono_t now, bool by_peer);
+
+/*
+ * The worst that touches [start, end + timeout_ns], because a probe sent at the end
+ * of a window is answered until then. *silent_ns: since its last heartbeat.
+ */
+enum host_state agent_watch_state(const struct agent_watch *watch, rm_mono_t now,
+    rm_mono_t start, rm_mono_t end, int64_t timeout_ns, int64_t *silent_ns);
+
+/* Results sent before this time are in; false while it is silent or gone. */
+bool agent_watch_reported(
+    const struct agent_watch *watch, rm_mono_t now, int64_t timeout_ns, rm_mono_t *ret);
+
+#endif

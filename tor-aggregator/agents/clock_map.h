@@ -1,0 +1,38 @@
+/*
+ * clock_map - an agent's monotonic clock on ours. Pure.
+ *
+ * A message is never read before it was written, so (ours - theirs) is the offset of
+ * the clocks plus a delay that is never negative: the minimum over many messages
+ * is the best estimate. Only the last one to two minutes count, because two crystals
+ * part by up to 100 us a second. When all of a while's messages seem late by much, the
+ * agent's clock stood still meanwhile, because its host was suspended, and the
+ * map moves on. A new session starts afresh: its host may have been rebooted.
+ */
+#ifndef TOR_AGGREGATOR_AGENTS_CLOCK_MAP_H
+#define TOR_AGGREGATOR_AGENTS_CLOCK_MAP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "rackmesh/base/clock.h"
+
+#define CLOCK_MAP_PERIOD_NS (60 * RM_NS_PER_S)
+
+struct clock_map { /* zeroed at first */
+	bool known;
+	rm_mono_t since;                 /* start of the current period */
+	int64_t current_ns, previous_ns; /* least offset of each period */
+	rm_mono_t while_since;           /* the same of a while, to notice a jump */
+	int64_t while_ns;
+	unsigned while_samples;
+};
+
+void clock_map_reset(struct clock_map *map);
+
+/* theirs: beyond INT64_MAX the sample is refused, -ERANGE. */
+int clock_map_sample(struct clock_map *map, uint64_t theirs, rm_mono_t ours);
+
+/* False until there was a sample. Ends far from where differences would wrap. */
+bool clock_map_ours(const struct clock_map *map, uint64_t theirs, rm_mono_t *ret);
+
+#endif

@@ -1,0 +1,68 @@
+/*
+ * ingest - an agent's batches and receive counts: verified, checked, counted. Pure.
+ *
+ * Every result of every batch ends in exactly one counter: taken = windowed + late +
+ * invalid + duplicate. A batch may be acknowledged when ingest_batch returns: it
+ * is counted then, for better or worse. No allocation per result or batch.
+ */
+#ifndef TOR_AGGREGATOR_AGENTS_INGEST_H
+#define TOR_AGGREGATOR_AGENTS_INGEST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rackmesh/base/clock.h"
+#include "schemas/wire.h"
+#include "tor-aggregator/rack/tor_rack.h"
+
+struct agent;
+
+#define INGEST_MAX_AGE_NS (120 * RM_NS_PER_S)
+#define INGEST_MAX_PATH_AGE_NS (86400 * RM_NS_PER_S)
+
+enum ingest_invalid {       /* why a result was not windowed */
+	INGEST_NOT_OWNED,   /* its source was not registered by this agent */
+	INGEST_NOT_OURS,    /* its source is in none of our racks */
+	INGEST_UNKNOWN_DST, /* its target is in no plan and in no rack */
+	INGEST_BAD_VALUE,   /* outcome, kind, class or reason out of range */
+	INGEST_BAD_AGE,     /* older than any agent keeps results */
+	INGEST_TABLE_FULL,  /* the window holds too many pairs */
+	INGEST_OVER_RATE,   /* the agent handed in more than it may */
+	INGEST_NO_CLOCK,    /* its clock cannot be mapped */
+	INGEST_INVALIDS
+};
+
+struct ingest_counts {
+	struct raw_counts raw; /* over all racks */
+	uint64_t invalid[INGEST_INVALIDS];
+	uint64_t stale_qpn; /* results that we reclassed as such */
+	uint64_t service;   /* windowed ones of probes along services' flows */
+	uint64_t batches, duplicate_batches, missing_batches;
+	uint64_t restarted; /* agents that came with a new incarnation */
+	uint64_t count_reports, count_rows, count_rows_invalid;
+	uint64_t agent_dropped; /* results that agents threw away */
+	uint64_t path_reports, paths;
+	uint64_t paths_invalid; /* not the agent's to tell, to nobody known, too old */
+};
+
+struct ingest {                     /* zeroed at first */
+	uint64_t max_results_per_s; /* of one agent; 0: no limit */
+	struct ingest_counts counts;
+};
+
+/*
+ * data: aligned to 8. *ack is what to send back. Malformed messages and those of
+ * another incarnation or host than the agent's session count nowhere: -EBADMSG,
+ * -EMSGSIZE, -EINVAL, -EPERM; close the link.
+ */
+int ingest_batch(struct ingest *ingest, struct agent *agent, rm_mono_t now,
+    const uint8_t *data, size_t len, struct wire_ack *ack);
+int ingest_receive_counts(struct ingest *ingest, struct agent *agent, rm_mono_t now,
+    const uint8_t *data, size_t len);
+
+int ingest_paths(struct ingest *ingest, struct agent *agent, rm_mono_t now,
+    const uint8_t *data, size_t len);
+
+const char *ingest_invalid_word(enum ingest_invalid reason); /* "not-owned", ... */
+
+#endif

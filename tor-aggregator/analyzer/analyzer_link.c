@@ -1,0 +1,388 @@
+#include "tor-aggregator/analyzer/analyzer_link.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rackmesh/base/address.h"
+#include "rackmesh/base/dialer.h"
+#include "rackmesh/base/frame.h"
+#include "rackmesh/base/log.h"
+#include "rackmesh/fabric/part.h"
+#include "tor-aggregator/analyzer/analyzer_scout.h"
+#include "tor-aggregator/analyzer/uplink.h"
+
+#define WELCOME_NS (2 * RM_NS_PER_S)
+#define SILENCE_NS (2500 * RM_NS_PER_MS)
+#define PING_NS (500 * RM_NS_PER_MS)
+#define BACKOFF_CAP_NS RM_NS_PER_S /* they are few */
+/* Of one lane, sent and not acknowledged; a single message may be more. */
+#define WINDOW_BYTES (4u << 20)
+#define WINDOW_MESSAGES 1024
+/* Both windows, each with a largest message at its end, and what answers drills. */
+#define MAX_OUTPUT_BYTES (64u << 20)
+
+struct flight { /* of one lane */
+	struct {
+		uint64_t seq;
+		size_t len;
+	} sent[WINDOW_MESSAGES]; /* a ring, oldest at head */
+	size_t head, count, bytes;
+	uint64_t next; /* seq */
+};
+
+struct analyzer_link {
+	struct analyzer_link_options options;
+	struct analyzer_link_callbacks callbacks;
+	struct uplink *uplink;
+	struct rm_dialer *dialer;
+	struct wire_writer *writer;
+	struct flight summary, incident;
+	rm_mono_t up_at, heard, pinged;
+	bool welcomed;
+	bool leaves; /* it was closed for an earlier one */
+	bool pings;  /* it does, and so its silence means something */
+	char analyzer[RM_NAME_BYTES];
+	struct rm_loop *loop;
+	struct rm_address *addresses; /* options.analyzers */
+	struct analyzer_scout *scout; /* NULL: we are with the first, or with none */
+	struct analyzer_link_counts counts;
+};
+
+static struct rm_link *
+link_of(const struct analyzer_link *link)
+{
+	return link->dialer == NULL ? NULL : rm_dialer_link(link->dialer);
+}
+
+static int
+on_up(struct rm_link *up, void *arg)
+{
+	struct analyzer_link *link = arg;
+
+	link->up_at = link->heard = rm_mono_now();
+	link->pings = false;
+	return analyzer_scout_hello(up, &link->options, link->writer);
+}
+
+/* ---- the lanes --------------------------------------------------------------- */
+
+/* Whether everything that may be sent now was. */
+static bool
+pump_lane(struct analyzer_link *link, enum wire_lane lane, struct flight *flight,
+    uint64_t *sent)
+{
+	struct rm_link *up = link_of(link);
+	struct rm_spool_item item;
+	size_t at;
+
+	while (flight->count < WINDOW_MESSAGES) {
+		if (uplink_take(link->uplink, lane, flight->next, &item) < 0)
+			return true;
+		if (flight->count > 0 && flight->bytes + item.len > WINDOW_BYTES)
+			return true;
+		if (rm_link_send(up, item.data, item.len) < 0)
+			return false;
+		at = (flight->head + flight->count++) % WINDOW_MESSAGES;
+		flight->sent[at].seq = item.seq;
+		flight->sent[at].len = item.len;
+		flight->bytes += item.len;
+		flight->next = item.seq + 1;
+		*sent += 1;
+	}
+	return true;
+}
+
+static void
+pump(void *arg)
+{
+	struct analyzer_link *link = arg;
+
+	if (!link->welcomed || link_of(link) == NULL)
+		return;
+	if (pump_lane(
+		link, WIRE_LANE_INCIDENT, &link->incident, &link->counts.incidents))
+		pump_lane(
+		    link, WIRE_LANE_SUMMARY, &link->summary, &link->counts.summaries);
+}
+
+static int
+take_ack(struct analyzer_link *link, const uint8_t *data, size_t len)
+{
+	struct flight *flight;
+	struct wire_ack ack;
+	int r;
+
+	r = wire_open_ack(&ack, data, len);
+	if (r < 0)
+		return r;
+	if (ack.lane != WIRE_LANE_INCIDENT && ack.lane != WIRE_LANE_SUMMARY)
+		return -EPROTO;
+	flight = ack.lane == WIRE_LANE_INCIDENT ? &link->incident : &link->summary;
+	if (ack.incarnation != uplink_incarnation(link->uplink, ack.lane))
+		return -EPROTO;
+	/* Perhaps further than this link has sent: by the numbers of an earlier one. */
+	ack.seq = uplink_acked(link->uplink, ack.lane, ack.seq);
+	if (flight->next <= ack.seq)
+		flight->next = ack.seq + 1;
+	while (flight->count > 0 && flight->sent[flight->head].seq <= ack.seq) {
+		flight->bytes -= flight->sent[flight->head].len;
+		flight->head = (flight->head + 1) % WINDOW_MESSAGES;
+		flight->count--;
+	}
+	link->counts.acks++;
+	pump(link);
+	return 0;
+}
+
+static void
+again_from_the_front(struct flight *flight)
+{
+	flight->head = flight->count = flight->bytes = 0;
+	flight->next = 0;
+}
+
+/* ---- the session ------------------------------------------------------------- */
+
+static int
+take_welcome(struct analyzer_link *link, const uint8_t *data, size_t len)
+{
+	struct wire_welcome welcome;
+	char quoted[256];
+	int r;
+
+	r = wire_open_welcome(&welcome, data, len);
+	if (r < 0)
+		return r;
+	if (welcome.refused[0] != 0) {
+		link->counts.refused++;
+		rm_log_warn(0, "an analyzer refuses us: %s",
+		    rm_log_quote(quoted, sizeof(quoted), welcome.refused,
+			strlen(welcome.refused)));
+		return -EPERM;
+	}
+	again_from_the_front(&link->summary);
+	again_from_the_front(&link->incident);
+	link->counts.connected++;
+	snprintf(link->analyzer, sizeof(link->analyzer), "%s",
+	    rm_name_valid(welcome.id) ? welcome.id : "unnamed");
+	rm_dialer_settled(link->dialer);
+	rm_log_info("connected to analyzer %s", link->analyzer);
+	if (link->callbacks.on_welcome != NULL)
+		link->callbacks.on_welcome(link->callbacks.arg);
+	link->welcomed = true;
+	pump(link);
+	return 0;
+}
+
+static int
+take_frame(struct analyzer_link *link, const uint8_t *data, size_t len)
+{
+	switch (wire_kind_of(data, len)) {
+	case WIRE_WELCOME:
+		return link->welcomed ? -EPROTO : take_welcome(link, data, len);
+	case WIRE_PING:
+		link->pings = true;
+		return 0;
+	case WIRE_ACK:
+		return link->welcomed ? take_ack(link, data, len) : -EPROTO;
+	case WIRE_DRILL:
+		if (!link->welcomed || link->callbacks.on_drill == NULL)
+			return -EPROTO;
+		return link->callbacks.on_drill(data, len, link->callbacks.arg);
+	default:
+		if (!link->welcomed || !wire_is_newer(data, len))
+			return -EPROTO;
+		link->counts.bad_frames++;
+		return 0;
+	}
+}
+
+static int
+on_frame(struct rm_link *up, const uint8_t *data, size_t len, void *arg)
+{
+	struct analyzer_link *link = arg;
+	int r;
+
+	(void)up;
+	link->heard = rm_mono_now();
+	r = take_frame(link, data, len);
+	link->counts.bad_frames += r < 0 && r != -EPERM;
+	return r;
+}
+
+static void
+on_down(int reason, void *arg)
+{
+	struct analyzer_link *link = arg;
+
+	if (link->welcomed) {
+		link->counts.disconnected++;
+		rm_log_warn(reason, "lost analyzer %s; keeping what it has not",
+		    link->analyzer);
+	}
+	link->welcomed = link->leaves = false;
+	link->analyzer[0] = 0;
+}
+
+static void
+on_drained(struct rm_link *up, void *arg)
+{
+	(void)up;
+	pump(arg);
+}
+
+int
+analyzer_link_new(struct rm_loop *loop, const struct analyzer_link_options *options,
+    const struct analyzer_link_callbacks *callbacks, struct uplink *uplink,
+    struct analyzer_link **ret)
+{
+	const struct rm_dialer_options dialer = {
+		.addresses = options->analyzers,
+		.address_count = options->analyzer_count,
+		.backoff_cap_ns = BACKOFF_CAP_NS,
+		.limits = { .max_frame_bytes = RM_FRAME_MAX_BYTES,
+		    .max_output_bytes = MAX_OUTPUT_BYTES,
+		    .tls = options->tls },
+	};
+	const struct rm_dialer_callbacks calls = { on_up, on_frame, on_down,
+		on_drained };
+	struct analyzer_link *link = calloc(1, sizeof(*link));
+	int r = 0;
+
+	if (link == NULL)
+		return -ENOMEM;
+	link->options = *options;
+	link->callbacks = *callbacks;
+	link->uplink = uplink;
+	link->loop = loop;
+	link->writer = wire_writer_new();
+	link->addresses = calloc(options->analyzer_count + 1, sizeof(*link->addresses));
+	if (link->writer == NULL || link->addresses == NULL)
+		r = -ENOMEM;
+	for (size_t i = 0; r == 0 && i < options->analyzer_count; i++)
+		link->addresses[i] = options->analyzers[i];
+	link->options.analyzers = link->addresses;
+	if (r == 0 && options->analyzer_count > 0)
+		r = rm_dialer_new(loop, &dialer, &calls, link, &link->dialer);
+	if (r < 0) {
+		analyzer_link_free(link);
+		return r;
+	}
+	uplink_listen(uplink, pump, link);
+	*ret = link;
+	return 0;
+}
+
+void
+analyzer_link_free(struct analyzer_link *link)
+{
+	if (link == NULL)
+		return;
+	uplink_listen(link->uplink, NULL, NULL);
+	analyzer_scout_free(link->scout);
+	rm_dialer_free(link->dialer);
+	wire_writer_free(link->writer);
+	free(link->addresses);
+	free(link);
+}
+
+int
+analyzer_link_send(struct analyzer_link *link, const struct wire_bytes *bytes)
+{
+	struct rm_link *up = link_of(link);
+
+	if (up == NULL || !link->welcomed)
+		return -ENOTCONN;
+	return rm_link_send(up, bytes->data, bytes->len);
+}
+
+/* ---- back to an earlier one ----------------------------------------------------- */
+
+/* To one that we leave we speak for no ToR any more: it misses nobody. */
+static void
+go_back(struct analyzer_link *link, rm_mono_t now)
+{
+	const struct wire_standing farewell = { .now_ns = (uint64_t)now.ns };
+	struct rm_link *up = link_of(link);
+	struct wire_bytes bytes;
+
+	link->counts.returned++;
+	rm_log_info("an analyzer before %s is back", link->analyzer);
+	if (wire_write_standing(link->writer, &farewell, &bytes) == 0)
+		rm_link_send(up, bytes.data, bytes.len);
+	rm_link_close(up, 0); /* and then the list begins anew */
+}
+
+static void
+look_back(struct analyzer_link *link, rm_mono_t now)
+{
+	bool found;
+
+	/* Without memory it goes later. */
+	if (link->scout == NULL && link->welcomed && !link->leaves)
+		(void)analyzer_scout_new(link->loop, &link->options,
+		    rm_link_peer(link_of(link)), &link->scout);
+	if (link->scout == NULL)
+		return;
+	found = link->welcomed && analyzer_scout_tick(link->scout, now);
+	if (link->welcomed && !found)
+		return;
+	analyzer_scout_free(link->scout);
+	link->scout = NULL;
+	link->leaves = found;
+	if (found)
+		go_back(link, now);
+}
+
+void
+analyzer_link_tick(struct analyzer_link *link, const char *controller,
+    uint64_t controller_ends_s, rm_mono_t now)
+{
+	const struct wire_ping ping = { .now_ns = (uint64_t)now.ns,
+		.ending = controller_ends_s != 0 ? controller : "",
+		.ends_s = controller_ends_s };
+	struct rm_link *up = link_of(link);
+	struct wire_bytes bytes;
+
+	look_back(link, now);
+	if (up == NULL)
+		return;
+	if (link->welcomed ? link->pings && rm_mono_since(now, link->heard) > SILENCE_NS
+			   : rm_mono_since(now, link->up_at) > WELCOME_NS) {
+		link->counts.silent++;
+		rm_link_close(up, -ETIMEDOUT);
+		return;
+	}
+	if (!link->welcomed || rm_mono_since(now, link->pinged) < PING_NS)
+		return;
+	link->pinged = now;
+	/* One that finds no room comes later: the analyzer hears the rest. */
+	if (wire_write_ping_ending(link->writer, &ping, &bytes) == 0)
+		rm_link_send(up, bytes.data, bytes.len);
+}
+
+void
+analyzer_link_stalled(struct analyzer_link *link, rm_mono_t now)
+{
+	link->heard = link->up_at = now;
+}
+
+bool
+analyzer_link_connected(const struct analyzer_link *link)
+{
+	return link->welcomed;
+}
+
+const char *
+analyzer_link_analyzer(const struct analyzer_link *link)
+{
+	return link->analyzer;
+}
+
+const struct analyzer_link_counts *
+analyzer_link_counts(const struct analyzer_link *link)
+{
+	return &link->counts;
+}

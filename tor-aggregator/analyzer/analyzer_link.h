@@ -1,0 +1,71 @@
+/*
+ * analyzer_link - brings the lanes to the first reachable analyzer.
+ *
+ * Incidents go before summaries, a bounded window of each ahead of the
+ * acknowledgements; what was not acknowledged goes again, in order, after every
+ * reconnect. Both sides ping: once the analyzer has, 2.5 s of silence mean that it is
+ * gone. While it is not the first of the list, those before it are looked after, and
+ * when one of them welcomes us again we go back to it.
+ */
+#ifndef TOR_AGGREGATOR_ANALYZER_ANALYZER_LINK_H
+#define TOR_AGGREGATOR_ANALYZER_ANALYZER_LINK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rackmesh/base/clock.h"
+#include "schemas/wire.h"
+
+struct analyzer_link;
+struct rm_address;
+struct rm_loop;
+struct rm_tls;
+struct uplink;
+
+struct analyzer_link_options {
+	const struct rm_address *analyzers; /* copied; none: no link at all */
+	size_t analyzer_count;
+	const char *name, *region; /* borrowed */
+	uint64_t incarnation;
+	struct rm_tls *tls;      /* borrowed; NULL: plaintext */
+	const char *const *tors; /* borrowed */
+	size_t tor_count;
+};
+
+struct analyzer_link_callbacks { /* each may be NULL */
+	/* Nothing is sent yet: what this puts on the lanes comes after what waits. */
+	void (*on_welcome)(void *arg);
+	/* A WIRE_DRILL; answered with analyzer_link_send. < 0 closes the link. */
+	int (*on_drill)(const uint8_t *data, size_t len, void *arg);
+	void *arg;
+};
+
+struct analyzer_link_counts {
+	uint64_t connected, disconnected, refused, silent;
+	uint64_t returned; /* to an earlier one of the list, which was back */
+	uint64_t summaries, incidents; /* messages sent, also those sent again */
+	uint64_t acks, bad_frames;
+};
+
+int analyzer_link_new(struct rm_loop *loop, const struct analyzer_link_options *options,
+    const struct analyzer_link_callbacks *callbacks, struct uplink *uplink,
+    struct analyzer_link **ret);
+void analyzer_link_free(struct analyzer_link *link); /* before the uplink */
+
+/* -ENOTCONN, or as rm_link_send. */
+int analyzer_link_send(struct analyzer_link *link, const struct wire_bytes *bytes);
+
+/* Often: pings every 500 ms, and ends what has fallen silent. controller: ours, whose
+ * certificate ends then; 0: not soon. */
+void analyzer_link_tick(struct analyzer_link *link, const char *controller,
+    uint64_t controller_ends_s, rm_mono_t now);
+/* We ourselves stood still until now: it was not silent meanwhile. */
+void analyzer_link_stalled(struct analyzer_link *link, rm_mono_t now);
+
+bool analyzer_link_connected(const struct analyzer_link *link);
+const char *analyzer_link_analyzer(const struct analyzer_link *link); /* id, or "" */
+const struct analyzer_link_counts *analyzer_link_counts(
+    const struct analyzer_link *link);
+
+#endif

@@ -1,0 +1,277 @@
+#include "tor-aggregator/api/aggregator_api.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rackmesh/base/http_server.h"
+#include "rackmesh/fabric/incident.h"
+#include "rackmesh/fabric/part.h"
+#include "tor-aggregator/agents/dispatch.h"
+#include "tor-aggregator/api/aggregator_api_services.h"
+#include "tor-aggregator/api/aggregator_show.h"
+#include "tor-aggregator/api/drill.h"
+#include "tor-aggregator/pairs.h"
+#include "tor-aggregator/paths/path_table.h"
+#include "tor-aggregator/plan/expansion.h"
+#include "tor-aggregator/rack/tor_rack.h"
+#include "tor-aggregator/tor_aggregator_state.h"
+#include "tor-aggregator/window/roster.h"
+
+#define PATHS_LIMIT 1000
+#define PATHS_MAX_LIMIT 10000
+
+static struct show_now
+show_now(void)
+{
+	return (struct show_now){ rm_mono_now(), rm_wall_now() };
+}
+
+static void
+reply_list(struct rm_http_request *request, const char *key, json_t *list)
+{
+	json_t *all = json_object();
+
+	json_object_set_new(all, key, list);
+	rm_http_reply_json(request, 200, all);
+}
+
+static void
+get_racks(struct rm_http_request *request, void *arg)
+{
+	const struct tor_aggregator *aggregator = arg;
+	struct show_now now = show_now();
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < aggregator->rack_count; i++)
+		json_array_append_new(
+		    list, show_rack(aggregator, aggregator->racks[i], &now));
+	reply_list(request, "racks", list);
+}
+
+/* Is this rack asked for? */
+static bool
+wanted(const struct rm_http_request *request, const struct tor_rack *rack)
+{
+	const char *tor = rm_http_query(request, "tor");
+
+	return tor == NULL || strcmp(tor, tor_rack_tor(rack)) == 0;
+}
+
+static void
+get_rnics(struct rm_http_request *request, void *arg)
+{
+	const struct tor_aggregator *aggregator = arg;
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < aggregator->rack_count; i++) {
+		const struct tor_rack *rack = aggregator->racks[i];
+		size_t members = roster_members(tor_rack_roster(rack));
+
+		for (size_t m = 0; wanted(request, rack) && m < members; m++)
+			json_array_append_new(list, show_rnic(rack, m));
+	}
+	reply_list(request, "rnics", list);
+}
+
+static void
+get_hosts(struct rm_http_request *request, void *arg)
+{
+	const struct tor_aggregator *aggregator = arg;
+	struct show_now now = show_now();
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < aggregator->rack_count; i++) {
+		const struct tor_rack *rack = aggregator->racks[i];
+		size_t hosts = roster_hosts(tor_rack_roster(rack));
+
+		for (size_t h = 0; wanted(request, rack) && h < hosts; h++)
+			json_array_append_new(
+			    list, show_host(aggregator, rack, h, &now));
+	}
+	reply_list(request, "hosts", list);
+}
+
+static void
+get_incidents(struct rm_http_request *request, void *arg)
+{
+	const struct tor_aggregator *aggregator = arg;
+	bool open_only = rm_http_query(request, "open") != NULL;
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < aggregator->rack_count; i++) {
+		const struct tor_rack *rack = aggregator->racks[i];
+		const struct rm_incidents *incidents = tor_rack_incidents(rack);
+		const struct rm_incident *incident;
+
+		for (size_t n = 0; wanted(request, rack) &&
+				   (incident = rm_incidents_get(incidents, n)) != NULL;
+		     n++) {
+			json_t *object;
+
+			if (open_only && incident->resolved.ns != 0)
+				continue;
+			object = rm_incident_json(incident);
+			json_object_set_new(
+			    object, "tor", json_string(tor_rack_tor(rack)));
+			json_array_append_new(list, object);
+		}
+	}
+	reply_list(request, "incidents", list);
+}
+
+static void
+get_drill(struct rm_http_request *request, void *arg)
+{
+	const struct tor_aggregator *aggregator = arg;
+	uint64_t seconds = DRILL_SECONDS, limit = DRILL_LIMIT;
+	json_t *all;
+	int status;
+
+	if (!rm_http_query_number(request, "seconds", 1, DRILL_MAX_SECONDS, &seconds) ||
+	    !rm_http_query_number(request, "limit", 1, DRILL_MAX_LIMIT, &limit))
+		return;
+	all = drill_results(
+	    aggregator, rm_http_path_rest(request), seconds, limit, &status);
+	rm_http_reply_json(request, status, all);
+}
+
+/* dst: a ToR, or an RNIC's id or host/device; NULL: any. */
+static bool
+leads_to(const struct roster *roster, const struct path_flow *flow, const char *dst)
+{
+	const struct roster_rnic *rnic = roster_find(roster, flow->dst);
+	char name[2 * RM_NAME_BYTES], id[RM_RNIC_ID_TEXT];
+
+	if (dst == NULL)
+		return true;
+	rm_rnic_id_format((struct rm_rnic_id){ flow->dst.guid, flow->dst.port }, id);
+	if (strcmp(dst, id) == 0)
+		return true;
+	if (rnic == NULL)
+		return false;
+	snprintf(name, sizeof(name), "%s/%s", rnic->host, rnic->device);
+	return strcmp(dst, rnic->tor) == 0 || strcmp(dst, name) == 0;
+}
+
+static void
+get_paths(struct rm_http_request *request, void *arg)
+{
+	const struct tor_aggregator *aggregator = arg;
+	const char *dst = rm_http_query(request, "dst");
+	uint64_t offset = 0, limit = PATHS_LIMIT, count = 0;
+	struct show_now now = show_now();
+	json_t *all, *list;
+
+	if (!rm_http_query_number(request, "offset", 0, UINT32_MAX, &offset) ||
+	    !rm_http_query_number(request, "limit", 1, PATHS_MAX_LIMIT, &limit))
+		return;
+	list = json_array();
+	for (size_t i = 0; i < aggregator->rack_count; i++) {
+		const struct tor_rack *rack = aggregator->racks[i];
+		const void *at = NULL;
+		struct path_flow flow;
+
+		while (wanted(request, rack) &&
+		       path_table_next(tor_rack_paths(rack), &at, &flow)) {
+			if (!leads_to(tor_rack_roster(rack), &flow, dst))
+				continue;
+			if (count++ >= offset && json_array_size(list) < limit)
+				json_array_append_new(
+				    list, show_path(rack, &flow, &now));
+		}
+	}
+	all = json_object();
+	json_object_set_new(all, "flow_count", json_integer((json_int_t)count));
+	json_object_set_new(all, "flows", list);
+	rm_http_reply_json(request, 200, all);
+}
+
+static void
+get_pinglist(struct rm_http_request *request, void *arg)
+{
+	struct tor_aggregator *aggregator = arg;
+	const char *text = rm_http_query(request, "rnic");
+	const struct tor_rack *rack = NULL;
+	const struct wire_plan_view *view;
+	const struct roster_rnic *rnic;
+	struct wire_pinglist pinglist;
+	json_t *all, *list;
+	uint64_t refused = 0;
+
+	rnic = text == NULL ? NULL : drill_find(aggregator, text, &rack);
+	if (rnic == NULL) {
+		rm_http_reply_error(request, text == NULL ? 400 : 404,
+		    "?rnic= with the id or host/device of one of ours, see /v1/rnics");
+		return;
+	}
+	view = tor_rack_plan_view(rack);
+	if (view == NULL) {
+		rm_http_reply_error(
+		    request, 404, "there is no plan for %s yet", tor_rack_tor(rack));
+		return;
+	}
+	expansion_pinglist(dispatch_scratch(aggregator->dispatch), view,
+	    expansion_rotation(&view->plan, rm_wall_now().ns / RM_NS_PER_S), &rnic->id,
+	    1, &pinglist, &refused);
+	all = json_object();
+	list = json_array();
+	for (size_t i = 0; i < pinglist.target_count; i++)
+		json_array_append_new(
+		    list, show_target(tor_rack_roster(rack), &pinglist.targets[i]));
+	json_object_set_new(all, "tor", json_string(tor_rack_tor(rack)));
+	json_object_set_new(all, "version", json_integer((json_int_t)pinglist.version));
+	json_object_set_new(all, "rotation", json_integer(pinglist.rotation));
+	json_object_set_new(
+	    all, "roster", json_integer((json_int_t)pinglist.roster_count));
+	json_object_set_new(all, "targets", list);
+	rm_http_reply_json(request, 200, all);
+}
+
+/* Ready to judge: every rack has somebody in it and has closed a window. */
+static bool
+ready(char *sentence, size_t len, void *arg)
+{
+	const struct tor_aggregator *aggregator = arg;
+	const char *quarrel = pairs_quarrel(aggregator->pairs);
+
+	for (size_t i = 0; i < aggregator->rack_count; i++) {
+		const struct tor_rack *rack = aggregator->racks[i];
+
+		if (roster_members(tor_rack_roster(rack)) > 0 &&
+		    tor_rack_window_end(rack).ns != 0)
+			continue;
+		snprintf(sentence, len, "%s: %s", tor_rack_tor(rack),
+		    tor_rack_plan_view(rack) == NULL ? "neither a plan nor an agent yet"
+						     : "no window judged yet");
+		return false;
+	}
+	snprintf(sentence, len, "watching %zu racks%s%s", aggregator->rack_count,
+	    quarrel != NULL ? "; speaks is the same at both aggregators of " : "",
+	    quarrel != NULL ? quarrel : "");
+	return true;
+}
+
+int
+aggregator_api_serve(struct tor_aggregator *aggregator, struct rm_http_server *server)
+{
+	const struct {
+		const char *path;
+		rm_http_handler *handler;
+	} routes[] = {
+		{ "/v1/racks", get_racks },
+		{ "/v1/rnics", get_rnics },
+		{ "/v1/hosts", get_hosts },
+		{ "/v1/incidents", get_incidents },
+		{ "/v1/drill/", get_drill },
+		{ "/v1/pinglist", get_pinglist },
+		{ "/v1/paths", get_paths },
+	};
+	int r = rm_http_serve_health(server, aggregator->metrics, ready, aggregator);
+
+	for (size_t i = 0; r == 0 && i < sizeof(routes) / sizeof(routes[0]); i++)
+		r = rm_http_route(server, RM_HTTP_READ, routes[i].path,
+		    routes[i].handler, aggregator);
+	return r < 0 ? r : aggregator_api_serve_services(aggregator, server);
+}

@@ -1,0 +1,335 @@
+#include "tor-aggregator/api/aggregator_metrics.h"
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "rackmesh/base/metrics.h"
+#include "rackmesh/fabric/alert.h"
+#include "rackmesh/fabric/incident.h"
+#include "rackmesh/metrics/metrics_table.h"
+#include "tor-aggregator/agents/agent.h"
+#include "tor-aggregator/agents/agent_links.h"
+#include "tor-aggregator/agents/dispatch.h"
+#include "tor-aggregator/agents/ingest.h"
+#include "tor-aggregator/api/lane_metrics.h"
+#include "tor-aggregator/api/path_metrics.h"
+#include "tor-aggregator/api/service_metrics.h"
+#include "tor-aggregator/controller/relay.h"
+#include "tor-aggregator/pairs.h"
+#include "tor-aggregator/plan/plan_store.h"
+#include "tor-aggregator/rack/focus.h"
+#include "tor-aggregator/rack/tor_rack.h"
+#include "tor-aggregator/tor_aggregator_state.h"
+#include "tor-aggregator/window/ring.h"
+#include "tor-aggregator/window/roster.h"
+
+#define N(name) "rackmesh_aggregator_" name
+
+#define I(field) offsetof(struct ingest_counts, field)
+#define T(field) offsetof(struct tor_rack_counts, field)
+#define R(field) offsetof(struct relay_counts, field)
+#define P(field) offsetof(struct plan_store_counts, field)
+#define D(field) offsetof(struct dispatch_counts, field)
+#define A(field) offsetof(struct rm_alert_counts, field)
+#define F(field) offsetof(struct focus_counts, field)
+#define S(field) offsetof(struct tor_aggregator, field)
+#define E(field) offsetof(struct rm_incident_counts, field)
+
+/* clang-format off */
+static const struct metrics_counter ingest_counters[] = {
+	{ N("results_taken_total"), "", I(raw.taken), "Results out of agents' batches: windowed + late + invalid + duplicate." },
+	{ N("results_windowed_total"), "", I(raw.windowed), "Results counted in a window." },
+	{ N("results_late_total"), "", I(raw.late), "Results whose window had closed." },
+	{ N("results_invalid_total"), "", I(raw.invalid), "Results that were refused, see the reasons." },
+	{ N("results_duplicate_total"), "", I(raw.duplicate), "Results of batches that had been counted before." },
+	{ N("results_stale_qpn_total"), "", I(stale_qpn), "Losses to a QPN that had changed." },
+	{ N("results_service_total"), "", I(service), "Windowed results of probes along services' flows." },
+	{ N("agent_results_dropped_total"), "", I(agent_dropped), "Results that agents say they threw away." },
+	{ N("batches_total"), "", I(batches), "Batches taken." },
+	{ N("batches_duplicate_total"), "", I(duplicate_batches), "Batches that had been counted before." },
+	{ N("batches_missing_total"), "", I(missing_batches), "Batches that never came." },
+	{ N("agents_restarted_total"), "", I(restarted), "First batches of a new life of an agent." },
+	{ N("receive_count_reports_total"), "", I(count_reports), "Reports of agents' reflectors." },
+	{ N("receive_count_rows_total"), "", I(count_rows), "Rows of such reports." },
+	{ N("receive_count_rows_invalid_total"), "", I(count_rows_invalid), "Rows of RNICs that the agent does not speak for." },
+	{ N("path_reports_total"), "", I(path_reports), "Agents' reports of traced paths." },
+	{ N("path_reports_paths_total"), "", I(paths), "Traced paths in them." },
+	{ N("path_reports_invalid_total"), "", I(paths_invalid), "Of those: not the agent's to tell, to nobody known, or too old." },
+	{ 0 }
+};
+
+static const struct metrics_counter rack_counters[] = {
+	{ N("rack_results_taken_total"), "", T(raw.taken), "Results whose source is in the rack." },
+	{ N("rack_results_windowed_total"), "", T(raw.windowed), "Those counted in a window." },
+	{ N("rack_results_late_total"), "", T(raw.late), "Those whose window had closed." },
+	{ N("rack_results_invalid_total"), "", T(raw.invalid), "Those that were refused." },
+	{ N("rack_results_duplicate_total"), "", T(raw.duplicate), "Those that had been counted before." },
+	{ N("windows_judged_total"), "", T(judged), "Windows judged, four a second." },
+	{ N("windows_partial_total"), "", T(partial), "Windows cut by our own start or stall." },
+	{ N("windows_failed_total"), "", T(judge_failed), "Windows that could not be judged for lack of memory." },
+	{ N("rosters_renumbered_total"), "", T(renumbered), "Rosters that lost somebody: open windows forgotten." },
+	{ N("legs_unexplained_total"), "", T(unexplained_lost), "Lost legs that no part at fault explains." },
+	{ 0 }
+};
+
+static const struct metrics_counter focus_counters[] = {
+	{ N("focuses_asked_total"), "", F(asked), "Pairs to be probed faster for a moment." },
+	{ N("focuses_refused_total"), "", F(refused), "Pairs not focused: too many at a time." },
+	{ 0 }
+};
+
+static const struct metrics_counter incident_counters[] = {
+	{ N("incidents_opened_total"), "", E(opened), "Incidents opened." },
+	{ N("incidents_updated_total"), "", E(updated), "Changes of open incidents." },
+	{ N("incidents_resolved_total"), "", E(resolved), "Incidents resolved." },
+	{ N("incidents_refused_total"), "", E(refused), "Verdicts beyond the bound on open incidents." },
+	{ 0 }
+};
+
+static const struct metrics_counter relay_counters[] = {
+	{ N("controller_connects_total"), "", R(connected), "Sessions with a controller." },
+	{ N("controller_disconnects_total"), "", R(disconnected), "Sessions with a controller that ended." },
+	{ N("controller_refusals_total"), "", R(refused), "Welcomes that were none." },
+	{ N("controller_bad_frames_total"), "", R(bad_frames), "Frames of controllers that made no sense." },
+	{ N("registrations_relayed_total"), "", R(registrations), "Registrations sent up." },
+	{ N("registrations_failed_total"), "", R(registrations_failed), "Registrations that could not be sent." },
+	{ 0 }
+};
+
+static const struct metrics_counter plan_counters[] = {
+	{ N("plans_taken_total"), "", P(taken), "Newer plans taken over." },
+	{ N("plans_stale_total"), "", P(stale), "Plans not newer than ours." },
+	{ N("plans_refused_total"), "", P(refused), "Plans malformed or not for us." },
+	{ N("plan_cache_written_total"), "", P(cache_written), "Plans written to the state folder." },
+	{ N("plan_cache_failed_total"), "", P(cache_failed), "Plans that could not be written there." },
+	{ 0 }
+};
+
+static const struct metrics_counter dispatch_counters[] = {
+	{ N("pinglists_sent_total"), "", D(pinglists), "Pinglists sent to agents." },
+	{ N("pinglists_failed_total"), "", D(failed), "Pinglists that could not be sent." },
+	{ N("pinglist_targets_refused_total"), "", D(refused_targets), "Targets and peers beyond what a pinglist holds." },
+	{ N("focuses_sent_total"), "", D(focuses), "Focuses sent to agents." },
+	{ N("focuses_failed_total"), "", D(focuses_failed), "Focuses whose agent was not there." },
+	{ 0 }
+};
+
+static const struct metrics_counter alert_counters[] = {
+	{ N("alerts_queued_total"), "", A(queued), "Alerts put into the queues of all sinks." },
+	{ N("alerts_delivered_total"), "", A(delivered), "Alerts that a sink has taken." },
+	{ N("alerts_failed_attempts_total"), "", A(failed_attempts), "Exchanges with a sink that failed." },
+	{ N("alerts_dropped_total"), "", A(dropped), "Alerts dropped: a queue was full." },
+	{ N("alerts_withdrawn_total"), "", A(withdrawn), "Alerts that another aggregator tells of, and so did not leave." },
+	{ N("alerts_refused_total"), "", A(refused), "Alerts that a sink refused for good." },
+	{ N("alerts_unkept_total"), "", A(unkept), "Alerts that left before their incident was on the disk." },
+	{ 0 }
+};
+
+static const struct metrics_counter own_counters[] = {
+	{ N("stalls_total"), "", S(stalls), "Times that this process stood still for over 300 ms." },
+	{ N("stalled_ns_total"), "", S(stalled_ns), "For how long in all." },
+	{ 0 }
+};
+/* clang-format on */
+
+static int
+add_reasons(struct tor_aggregator *aggregator, struct rm_metrics *metrics)
+{
+	const struct agent_links_counts *links = agent_links_counts(aggregator->links);
+	char label[METRICS_LABEL_BYTES];
+	int r = 0;
+
+	for (int i = 0; r == 0 && i < INGEST_INVALIDS; i++) {
+		snprintf(label, sizeof(label), "reason=\"%s\"",
+		    ingest_invalid_word((enum ingest_invalid)i));
+		r = rm_metrics_counter(metrics, aggregator,
+		    N("results_invalid_reason_total"), label, "Refused results.",
+		    &aggregator->ingest.counts.invalid[i]);
+	}
+	for (int i = 0; r == 0 && i < AGENT_LINKS_REFUSALS; i++) {
+		snprintf(label, sizeof(label), "reason=\"%s\"",
+		    agent_links_refused_word((enum agent_links_refused)i));
+		r = rm_metrics_counter(metrics, aggregator, N("links_refused_total"),
+		    label, "Connections that we closed.", &links->refused[i]);
+	}
+	return r;
+}
+
+static int
+add_links(struct tor_aggregator *aggregator, struct rm_metrics *metrics)
+{
+	const struct agent_links_counts *links = agent_links_counts(aggregator->links);
+	const struct {
+		const char *name, *help;
+		const uint64_t *value;
+	} all[] = {
+		{ N("links_accepted_total"), "Connections accepted.",
+		    &links->accepted },
+		{ N("sessions_total"), "Agents' sessions begun.", &links->sessions },
+		{ N("rnics_refused_total"), "Registered RNICs refused.",
+		    &links->refused_rnics },
+		{ N("frames_refused_total"), "Frames damaged, oversized or empty.",
+		    &links->refused_frames },
+		{ N("agents_messages_unknown_total"),
+		    "Messages that only newer agents know, passed over.",
+		    &links->unknown_messages },
+		{ N("heartbeats_total"), "Heartbeats taken.", &links->heartbeats },
+		{ N("pings_total"), "Pings to silent agents' kernels.", &links->pings },
+		{ N("agents_bytes_in_total"), "Bytes from agents, with frame headers.",
+		    &links->bytes_in },
+		{ N("agents_frames_in_total"), "Frames from agents.",
+		    &links->frames_in },
+		{ N("agents_bytes_out_total"), "Bytes to agents, with frame headers.",
+		    &links->bytes_out },
+	};
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < sizeof(all) / sizeof(all[0]); i++)
+		r = rm_metrics_counter(
+		    metrics, aggregator, all[i].name, "", all[i].help, all[i].value);
+	return r;
+}
+
+static double
+read_controller(const void *arg)
+{
+	const struct tor_aggregator *aggregator = arg;
+
+	return relay_connected(aggregator->relay);
+}
+
+/* Scraped first of all, so it also adds up the links' counters. */
+static double
+read_links(const void *arg)
+{
+	const struct tor_aggregator *aggregator = arg;
+
+	agent_links_counts(aggregator->links);
+	return (double)agent_links_open(aggregator->links);
+}
+
+static double
+read_agents(const void *arg)
+{
+	const struct tor_aggregator *aggregator = arg;
+	double connected = 0;
+
+	for (const struct agent *agent = agents_first(aggregator->agents);
+	     agent != NULL; agent = agent->next)
+		connected += agent->link != NULL;
+	return connected;
+}
+
+static double
+read_members(const void *arg)
+{
+	return (double)roster_members(tor_rack_roster(arg));
+}
+
+static double
+read_ring(const void *arg)
+{
+	return (double)ring_count(tor_rack_ring(arg));
+}
+
+static double
+read_open(const void *arg)
+{
+	return (double)rm_incidents_open(tor_rack_incidents(arg));
+}
+
+static double
+read_plan(const void *arg)
+{
+	const struct wire_plan_view *view = tor_rack_plan_view(arg);
+
+	return view == NULL ? 0 : (double)view->plan.version;
+}
+
+static int
+add_rack(struct tor_rack *rack, struct rm_metrics *metrics)
+{
+	const struct {
+		const char *name, *help;
+		double (*read)(const void *arg);
+	} gauges[] = {
+		{ N("rack_members"), "RNICs of the rack.", read_members },
+		{ N("ring_results"), "Raw results kept for drill-down.", read_ring },
+		{ N("incidents_open"), "Incidents open now.", read_open },
+		{ N("plan_version"), "Version of the plan in use; 0: none.",
+		    read_plan },
+	};
+	char label[METRICS_LABEL_BYTES];
+	int r;
+
+	snprintf(label, sizeof(label), "tor=\"%s\"", tor_rack_tor(rack));
+	r = metrics_table_add(metrics, rack_counters, tor_rack_counts(rack), label);
+	if (r == 0)
+		r = metrics_table_add(
+		    metrics, focus_counters, tor_rack_focus(rack), label);
+	if (r == 0)
+		r = metrics_table_add(metrics, incident_counters,
+		    rm_incidents_counts(tor_rack_incidents(rack)), label);
+	for (size_t i = 0; r == 0 && i < sizeof(gauges) / sizeof(gauges[0]); i++)
+		r = rm_metrics_gauge(metrics, rack, gauges[i].name, label,
+		    gauges[i].help, gauges[i].read, rack);
+	if (r == 0)
+		r = path_metrics_of_rack(rack, label, metrics);
+	return r;
+}
+
+static int
+add_gauges(struct tor_aggregator *aggregator, struct rm_metrics *metrics)
+{
+	const struct {
+		const char *name, *label, *help;
+		double (*read)(const void *arg);
+	} gauges[] = {
+		{ N("links"), "", "Connections open now.", read_links },
+		{ N("agents_connected"), "", "Agents with a session.", read_agents },
+		{ N("controller_connected"), "", "1 with a session.", read_controller },
+	};
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < sizeof(gauges) / sizeof(gauges[0]); i++)
+		r = rm_metrics_gauge(metrics, aggregator, gauges[i].name,
+		    gauges[i].label, gauges[i].help, gauges[i].read, aggregator);
+	return r;
+}
+
+int
+aggregator_metrics_register(
+    struct tor_aggregator *aggregator, struct rm_metrics *metrics)
+{
+	const struct {
+		const struct metrics_counter *table;
+		const void *base;
+	} tables[] = {
+		{ ingest_counters, &aggregator->ingest.counts },
+		{ relay_counters, relay_counts(aggregator->relay) },
+		{ plan_counters, plan_store_counts(aggregator->plans) },
+		{ dispatch_counters, dispatch_counts(aggregator->dispatch) },
+		{ alert_counters, rm_alerts_counts(aggregator->alerts) },
+		{ own_counters, aggregator },
+	};
+	int r = add_gauges(aggregator, metrics);
+
+	for (size_t i = 0; r == 0 && i < sizeof(tables) / sizeof(tables[0]); i++)
+		r = metrics_table_add(metrics, tables[i].table, tables[i].base, "");
+	if (r == 0)
+		r = lane_metrics_register(
+		    aggregator->uplink, aggregator->analyzer, metrics);
+	if (r == 0)
+		r = path_metrics_of_orders(aggregator->orders, metrics);
+	if (r == 0)
+		r = service_metrics_register(aggregator->services, metrics);
+	if (r == 0)
+		r = pairs_metrics(aggregator->pairs, metrics);
+	if (r == 0)
+		r = add_reasons(aggregator, metrics);
+	if (r == 0)
+		r = add_links(aggregator, metrics);
+	for (size_t i = 0; r == 0 && i < aggregator->rack_count; i++)
+		r = add_rack(aggregator->racks[i], metrics);
+	return r;
+}

@@ -1,0 +1,134 @@
+#include "tor-aggregator/api/drill.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rackmesh/fabric/part.h"
+#include "tor-aggregator/api/aggregator_show.h"
+#include "tor-aggregator/rack/tor_rack.h"
+#include "tor-aggregator/tor_aggregator_state.h"
+#include "tor-aggregator/window/ring.h"
+#include "tor-aggregator/window/roster.h"
+
+#define MAX_SCANNED 2000000 /* results looked at: some 20 ms */
+
+const struct roster_rnic *
+drill_find(const struct tor_aggregator *aggregator, const char *text,
+    const struct tor_rack **rack)
+{
+	struct rm_rnic_id id = { 0 };
+	bool is_id = rm_rnic_id_parse(text, &id) == 0;
+
+	for (size_t i = 0; i < aggregator->rack_count; i++) {
+		const struct roster *roster = tor_rack_roster(aggregator->racks[i]);
+
+		*rack = aggregator->racks[i];
+		for (size_t m = 0; m < roster_members(roster); m++) {
+			const struct roster_rnic *rnic = roster_member(roster, m);
+			char name[2 * RM_NAME_BYTES];
+
+			snprintf(name, sizeof(name), "%s/%s", rnic->host, rnic->device);
+			if (is_id ? rnic->id.guid == id.guid && rnic->id.port == id.port
+				  : strcmp(name, text) == 0)
+				return rnic;
+		}
+	}
+	return NULL;
+}
+
+static json_t *
+error_of(int status, const char *sentence, int *ret)
+{
+	json_t *object = json_object();
+
+	json_object_set_new(object, "error", json_string(sentence));
+	*ret = status;
+	return object;
+}
+
+static json_t *
+list_results(const struct tor_rack *rack, struct wire_rnic_id id, uint64_t seconds,
+    uint64_t limit)
+{
+	const struct show_now now = { rm_mono_now(), rm_wall_now() };
+	const rm_mono_t since = rm_mono_add(now.mono, -(int64_t)seconds * RM_NS_PER_S);
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < MAX_SCANNED && json_array_size(list) < limit; i++) {
+		const struct ring_result *result = ring_get(tor_rack_ring(rack), i);
+
+		/* Arrival is nearly the order of sending. */
+		if (result == NULL ||
+		    rm_mono_since(since, result->sent) > 2 * RM_NS_PER_S)
+			break;
+		if (result->sent.ns >= since.ns && ring_touches(result, id))
+			json_array_append_new(
+			    list, show_result(tor_rack_roster(rack), result, &now));
+	}
+	return list;
+}
+
+json_t *
+drill_results(const struct tor_aggregator *aggregator, const char *text,
+    uint64_t seconds, uint64_t limit, int *status)
+{
+	const struct tor_rack *rack = NULL;
+	const struct roster_rnic *rnic = drill_find(aggregator, text, &rack);
+	json_t *all;
+
+	if (rnic == NULL)
+		return error_of(404,
+		    "no such RNIC here: give its id or host/device, see /v1/rnics",
+		    status);
+	all = json_object();
+	json_object_set_new(all, "rnic", show_id(rnic->id));
+	json_object_set_new(all, "host", json_string(rnic->host));
+	json_object_set_new(all, "device", json_string(rnic->device));
+	json_object_set_new(all, "tor", json_string(tor_rack_tor(rack)));
+	json_object_set_new(
+	    all, "results", list_results(rack, rnic->id, seconds, limit));
+	*status = 200;
+	return all;
+}
+
+static int
+write_answer(uint64_t token, int status, const json_t *all, struct wire_writer *writer,
+    struct wire_bytes *out)
+{
+	char *text = json_dumps(all, JSON_COMPACT);
+	struct wire_drill_answer answer = { token, (uint16_t)status, { 0 } };
+	int r;
+
+	if (text == NULL)
+		return -ENOMEM;
+	answer.json = (struct wire_bytes){ (const uint8_t *)text, strlen(text) };
+	r = wire_write_drilled(writer, &answer, out);
+	free(text);
+	return r;
+}
+
+int
+drill_write(const struct tor_aggregator *aggregator, const struct wire_drill *drill,
+    struct wire_writer *writer, struct wire_bytes *out)
+{
+	const uint64_t seconds = drill->seconds == 0 ? DRILL_SECONDS : drill->seconds;
+	const uint64_t limit = drill->limit == 0 ? DRILL_LIMIT : drill->limit;
+	json_t *all;
+	int status, r;
+
+	if (seconds > DRILL_MAX_SECONDS || limit > DRILL_MAX_LIMIT)
+		all = error_of(400, "at most 86400 seconds and 10000 results", &status);
+	else
+		all = drill_results(aggregator, drill->rnic, seconds, limit, &status);
+	r = write_answer(drill->token, status, all, writer, out);
+	json_decref(all);
+	if (r != -EMSGSIZE)
+		return r;
+	all = error_of(413, "more than an answer holds: ask for fewer", &status);
+	r = write_answer(drill->token, status, all, writer, out);
+	json_decref(all);
+	return r;
+}

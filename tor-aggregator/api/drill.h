@@ -1,0 +1,38 @@
+/*
+ * drill - the raw results that touch one RNIC, for whoever asks: HTTP, the controller,
+ * the analyzer.
+ */
+#ifndef TOR_AGGREGATOR_API_DRILL_H
+#define TOR_AGGREGATOR_API_DRILL_H
+
+#include <stdint.h>
+
+#include <jansson.h>
+
+#include "schemas/wire.h"
+
+struct roster_rnic;
+struct tor_aggregator;
+struct tor_rack;
+
+#define DRILL_SECONDS 10
+#define DRILL_MAX_SECONDS 86400
+#define DRILL_LIMIT 1000
+#define DRILL_MAX_LIMIT 10000
+
+/* text: an id, or host/device. NULL: none of ours. */
+const struct roster_rnic *drill_find(const struct tor_aggregator *aggregator,
+    const char *text, const struct tor_rack **rack);
+
+/* seconds and limit are in range. The caller frees what it returns; *status: HTTP's. */
+json_t *drill_results(const struct tor_aggregator *aggregator, const char *rnic,
+    uint64_t seconds, uint64_t limit, int *status);
+
+/*
+ * Answers what came through a link; 0 seconds or limit: as over HTTP without them. The
+ * answer is in the writer until its next message. -ENOMEM.
+ */
+int drill_write(const struct tor_aggregator *aggregator, const struct wire_drill *drill,
+    struct wire_writer *writer, struct wire_bytes *out);
+
+#endif

@@ -1,0 +1,42 @@
+/*
+ * address_book - whose address is this, of all RNICs that our racks know. Pure.
+ *
+ * A sorted copy of the rosters' addresses: whoever changes a roster calls it stale,
+ * and it is made again when asked next, at most once a second. A GID that holds an
+ * IPv4 address is that address.
+ */
+#ifndef TOR_AGGREGATOR_CONTROLLER_ADDRESS_BOOK_H
+#define TOR_AGGREGATOR_CONTROLLER_ADDRESS_BOOK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rackmesh/base/clock.h"
+#include "schemas/wire.h"
+
+struct tor_rack;
+
+struct address_book { /* zeroed at first: stale */
+	struct book_entry *entries;
+	size_t count;
+	bool fresh;
+	rm_mono_t built;
+};
+
+#define ADDRESS_BOOK_EVERY_NS RM_NS_PER_S
+#define ADDRESS_BOOK_OLD_NS (10 * RM_NS_PER_S)
+
+void address_book_stale(struct address_book *book);
+void address_book_release(struct address_book *book);
+
+/*
+ * Strings in *ret live until the roster changes. False: not known here (yet). *old: no
+ * plan and no agent of ours tells of it, only somebody's question of a while ago, so
+ * that it may be another by now.
+ */
+bool address_book_find(struct address_book *book, struct tor_rack *const *racks,
+    size_t rack_count, const struct wire_address *address, rm_mono_t now,
+    struct wire_rnic *ret, bool *old);
+
+#endif

@@ -1,0 +1,179 @@
+#include "tor-aggregator/controller/brake_store.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "rackmesh/base/file.h"
+#include "rackmesh/base/why.h"
+#include "rackmesh/base/worker.h"
+
+#define MAX_PATH 4096
+#define MAX_FILE_BYTES 4096
+
+struct save { /* a job of the worker's */
+	struct brake_store *store;
+	char path[MAX_PATH];
+	char text[128];
+};
+
+struct brake_store {
+	struct rm_worker *worker;
+	char *path; /* NULL: nowhere */
+	struct wire_brake brake;
+	bool unsaved, saving;
+	struct brake_store_counts counts;
+};
+
+int
+brake_store_new(struct rm_worker *worker, const char *folder, struct brake_store **ret)
+{
+	struct brake_store *store = calloc(1, sizeof(*store));
+	char path[MAX_PATH];
+
+	if (store == NULL)
+		return -ENOMEM;
+	store->worker = worker;
+	store->brake.rate_permille = BRAKE_FREE_PERMILLE;
+	if (folder != NULL) {
+		int len = snprintf(path, sizeof(path), "%s/brake.json", folder);
+
+		if (len >= 0 && len < (int)sizeof(path))
+			store->path = strdup(path);
+		if (store->path == NULL) {
+			free(store);
+			return -ENOMEM;
+		}
+	}
+	*ret = store;
+	return 0;
+}
+
+void
+brake_store_free(struct brake_store *store)
+{
+	if (store == NULL)
+		return;
+	free(store->path);
+	free(store);
+}
+
+static bool
+read_brake(const json_t *object, struct wire_brake *ret)
+{
+	const json_t *version = json_object_get(object, "version");
+	const json_t *rate = json_object_get(object, "rate_permille");
+
+	if (!json_is_integer(version) || !json_is_integer(rate) ||
+	    json_integer_value(version) < 1 || json_integer_value(rate) < 0 ||
+	    json_integer_value(rate) > BRAKE_FREE_PERMILLE)
+		return false;
+	ret->version = (uint64_t)json_integer_value(version);
+	ret->rate_permille = (uint32_t)json_integer_value(rate);
+	return true;
+}
+
+int
+brake_store_load(struct brake_store *store, struct rm_why *why)
+{
+	json_t *object;
+	uint8_t *data;
+	size_t len;
+	bool good;
+	int r;
+
+	if (store->path == NULL)
+		return 0;
+	r = rm_file_read(store->path, MAX_FILE_BYTES, &data, &len);
+	if (r == -ENOENT)
+		return 0;
+	if (r < 0)
+		return rm_why(why, r, "cannot read %s: %s", store->path, strerror(-r));
+	object = json_loadb((const char *)data, len, 0, NULL);
+	good = read_brake(object, &store->brake);
+	json_decref(object);
+	free(data);
+	return good ? 0 : rm_why(why, -EBADMSG, "%s holds no brake", store->path);
+}
+
+int
+brake_store_take(struct brake_store *store, const struct wire_brake *brake)
+{
+	if (brake->rate_permille > BRAKE_FREE_PERMILLE || brake->version > INT64_MAX) {
+		store->counts.refused++;
+		return -EBADMSG;
+	}
+	if (brake->version <= store->brake.version) {
+		store->counts.stale++;
+		return 0;
+	}
+	store->brake = *brake;
+	store->unsaved = true;
+	store->counts.taken++;
+	return 1;
+}
+
+static int
+save_run(void *arg)
+{
+	const struct save *save = arg;
+
+	return rm_file_replace(
+	    save->path, (const uint8_t *)save->text, strlen(save->text));
+}
+
+static void
+save_done(void *arg, int r)
+{
+	struct save *save = arg;
+	struct brake_store *store = save->store;
+
+	store->saving = false;
+	if (r < 0) {
+		store->counts.write_failed++;
+		store->unsaved = true; /* with the next brake_store_save */
+	} else {
+		store->counts.written++;
+	}
+	free(save);
+}
+
+void
+brake_store_save(struct brake_store *store)
+{
+	struct save *save;
+
+	if (store->path == NULL || !store->unsaved || store->saving)
+		return;
+	save = calloc(1, sizeof(*save));
+	if (save == NULL)
+		return;
+	save->store = store;
+	snprintf(save->path, sizeof(save->path), "%s", store->path);
+	snprintf(save->text, sizeof(save->text),
+	    "{\"version\": %" PRIu64 ", \"rate_permille\": %" PRIu32 "}\n",
+	    store->brake.version, store->brake.rate_permille);
+	if (rm_worker_submit(store->worker, save_run, save_done, save) < 0) {
+		free(save);
+		return;
+	}
+	store->saving = true;
+	store->unsaved = false;
+}
+
+const struct wire_brake *
+brake_store_get(const struct brake_store *store)
+{
+	return &store->brake;
+}
+
+const struct brake_store_counts *
+brake_store_counts(const struct brake_store *store)
+{
+	return &store->counts;
+}

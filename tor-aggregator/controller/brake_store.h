@@ -1,0 +1,46 @@
+/*
+ * brake_store - how fast our agents may probe, as the controllers said last.
+ *
+ * Versions only grow. Kept in the state folder as JSON, written on the worker, so that
+ * a restart of ours does not let anybody go whom a person has stopped.
+ */
+#ifndef TOR_AGGREGATOR_CONTROLLER_BRAKE_STORE_H
+#define TOR_AGGREGATOR_CONTROLLER_BRAKE_STORE_H
+
+#include <stdint.h>
+
+#include "schemas/wire.h"
+
+struct brake_store;
+struct rm_why;
+struct rm_worker;
+
+#define BRAKE_FREE_PERMILLE 1000
+
+struct brake_store_counts {
+	uint64_t taken;   /* newer ones */
+	uint64_t stale;   /* not newer than what we hold */
+	uint64_t refused; /* rates beyond 1000 */
+	uint64_t written, write_failed;
+};
+
+/* folder: copied; NULL: none. worker: borrowed, freed before the store. */
+int brake_store_new(
+    struct rm_worker *worker, const char *folder, struct brake_store **ret);
+void brake_store_free(struct brake_store *store);
+
+/* Blocks: before the loop runs. A file that is missing is no error; a damaged one is,
+ * said in why, and is ignored. */
+int brake_store_load(struct brake_store *store, struct rm_why *why);
+
+/* 1: newer, it counts now. 0: not newer. -EBADMSG: it makes no sense. */
+int brake_store_take(struct brake_store *store, const struct wire_brake *brake);
+
+/* Hands what is not yet on disk to the worker. */
+void brake_store_save(struct brake_store *store);
+
+/* Version 0: nobody has said anything yet; the rate is BRAKE_FREE_PERMILLE. */
+const struct wire_brake *brake_store_get(const struct brake_store *store);
+const struct brake_store_counts *brake_store_counts(const struct brake_store *store);
+
+#endif

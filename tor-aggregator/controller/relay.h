@@ -1,0 +1,75 @@
+/*
+ * relay - registrations up to the controllers, plans down from them.
+ *
+ * One link to the first reachable controller. Every agent's last registration goes up
+ * as it came, all of them again after every reconnect. The plans' other members go
+ * before them with incarnation 0, so that a controller that has forgotten them, too,
+ * does not take those with dead agents for gone. Plans go to plan_store.
+ */
+#ifndef TOR_AGGREGATOR_CONTROLLER_RELAY_H
+#define TOR_AGGREGATOR_CONTROLLER_RELAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rackmesh/base/clock.h"
+#include "schemas/wire.h"
+
+struct agent;
+struct agents;
+struct key_store;
+struct plan_store;
+struct relay;
+struct rm_address;
+struct rm_loop;
+struct rm_tls;
+
+struct relay_options {
+	const struct rm_address *controllers; /* copied; none: no link at all */
+	size_t controller_count;
+	const char *name, *region; /* borrowed */
+	uint64_t incarnation;
+	struct rm_tls *tls;      /* borrowed; NULL: plaintext */
+	const char *const *tors; /* borrowed; in the order of the store */
+	size_t tor_count;
+	const struct key_store *keys; /* borrowed; what it holds is told */
+};
+
+struct relay_counts {
+	uint64_t connected, disconnected, refused; /* by the controller's welcome */
+	uint64_t registrations, registrations_failed;
+	uint64_t plans, bad_frames;
+};
+
+/* on_plan: a newer plan of the store's tor-th ToR. */
+int relay_new(struct rm_loop *loop, const struct relay_options *options,
+    struct agents *agents, struct plan_store *store,
+    void (*on_plan)(size_t tor, void *arg), void *arg, struct relay **ret);
+void relay_free(struct relay *relay);
+
+/* Who takes the controller's other frames. -EPROTO: of no kind that it should send;
+ * what is malformed closes the link, too. */
+void relay_hear(struct relay *relay,
+    int (*on_order)(enum wire_kind kind, const uint8_t *data, size_t len, void *arg),
+    void *arg);
+
+/* Up, if there is a controller: else -ENOTCONN. */
+int relay_send(struct relay *relay, const struct wire_bytes *bytes);
+
+/* Its registration is new or has changed. */
+void relay_registered(struct relay *relay, const struct agent *agent);
+
+/* Often: one that takes our hello and never answers is frozen, and would keep us from
+ * the next; and so is one that has pinged and falls silent for 2.5 s. */
+void relay_watch(struct relay *relay, rm_mono_t now);
+/* We ourselves stood still until now: it was not silent meanwhile. */
+void relay_stalled(struct relay *relay, rm_mono_t now);
+
+bool relay_connected(const struct relay *relay);
+const char *relay_controller(const struct relay *relay); /* its id, or "" */
+/* When its certificate ends, by its own word, once that is soon; 0: not soon. */
+uint64_t relay_controller_ends_s(const struct relay *relay);
+const struct relay_counts *relay_counts(const struct relay *relay);
+
+#endif

@@ -1,0 +1,53 @@
+/*
+ * resolver - questions of agents that only the controller can answer. Pure.
+ *
+ * Each goes up with a token of our own, so that no agent can see or spoil another's,
+ * and waits for its answer a while. Bounded, also per agent.
+ */
+#ifndef TOR_AGGREGATOR_CONTROLLER_RESOLVER_H
+#define TOR_AGGREGATOR_CONTROLLER_RESOLVER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "rackmesh/base/clock.h"
+#include "rackmesh/fabric/part.h"
+
+struct resolver;
+
+#define RESOLVER_MAX_PENDING 1024
+#define RESOLVER_MAX_PER_AGENT 256
+#define RESOLVER_TIMEOUT_NS (3 * RM_NS_PER_S)
+
+struct resolver_asker {
+	char host[RM_NAME_BYTES];
+	uint64_t incarnation; /* a later life of the agent did not ask */
+	uint64_t token;       /* the agent's own */
+	bool ours;            /* it was for us, on the agent's behalf: no answer */
+};
+
+struct resolver_counts {
+	uint64_t asked, answered;
+	uint64_t expired; /* no answer in time */
+	uint64_t refused; /* too many at a time */
+	uint64_t unknown; /* answers to what nobody waits for any more */
+};
+
+int resolver_new(uint64_t seed, struct resolver **ret);
+void resolver_free(struct resolver *resolver);
+
+/* *token: what to ask the controller with. -ENOSPC: too many at a time. */
+int resolver_ask(struct resolver *resolver, rm_mono_t now,
+    const struct resolver_asker *asker, uint64_t *token);
+
+/* Takes the question back: whose was it? False: nobody's any more. */
+bool resolver_answered(
+    struct resolver *resolver, uint64_t token, struct resolver_asker *ret);
+
+/* The next one that has waited too long; call until false. */
+bool resolver_expired(
+    struct resolver *resolver, rm_mono_t now, struct resolver_asker *ret);
+
+const struct resolver_counts *resolver_counts(const struct resolver *resolver);
+
+#endif

@@ -1,0 +1,125 @@
+#include "tor-aggregator/judge/evidence_samples.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "rackmesh/fabric/verdict.h"
+#include "schemas/wire_text.h"
+#include "tor-aggregator/window/ring.h"
+#include "tor-aggregator/window/roster.h"
+
+/* Results arrive up to this much out of the order in which they were sent. */
+#define DISORDER_NS (2 * RM_NS_PER_S)
+#define MAX_VERDICTS 64 /* beyond: without samples */
+
+bool
+evidence_concerns(const struct rm_part *part, const struct roster_rnic *member)
+{
+	char name[2 * RM_NAME_BYTES];
+	const char *at = part->name;
+
+	if (part->type == RM_PART_TOR)
+		return true;
+	if (part->type == RM_PART_RNIC)
+		snprintf(name, sizeof(name), "%s/%s", member->host, member->device);
+	else
+		snprintf(name, sizeof(name), "%s", member->host);
+	for (;;) {
+		const char *next = strstr(at, " or ");
+		size_t len = next == NULL ? strlen(at) : (size_t)(next - at);
+
+		if (strlen(name) == len && memcmp(name, at, len) == 0)
+			return true;
+		if (next == NULL)
+			return false;
+		at = next + strlen(" or ");
+	}
+}
+
+/* Which members each verdict is about, so that the scan compares no names. */
+struct concern {
+	uint32_t members[WIRE_MAX_HOST_RNICS];
+	size_t count;
+	bool everybody;
+};
+
+static void
+concern_init(struct concern *concern, const struct rm_verdict *verdict,
+    const struct roster *roster)
+{
+	concern->count = 0;
+	concern->everybody = verdict->part.type == RM_PART_TOR;
+	for (size_t i = 0; i < roster_members(roster) && !concern->everybody; i++) {
+		if (concern->count == WIRE_MAX_HOST_RNICS)
+			return;
+		if (evidence_concerns(&verdict->part, roster_member(roster, i)))
+			concern->members[concern->count++] = (uint32_t)i;
+	}
+}
+
+static bool
+concern_touches(const struct concern *concern, const struct roster_rnic *src,
+    const struct roster_rnic *dst)
+{
+	for (size_t i = 0; i < concern->count; i++)
+		if (concern->members[i] == src->index ||
+		    concern->members[i] == dst->index)
+			return true;
+	return concern->everybody;
+}
+
+static void
+add_sample(struct rm_evidence *evidence, const struct ring_result *result,
+    const struct roster_rnic *src, const struct roster_rnic *dst)
+{
+	struct rm_evidence_sample *sample =
+	    &evidence->samples[evidence->sample_count++];
+
+	*sample = (struct rm_evidence_sample){
+		.src_port = result->src_port,
+		.size_bytes = result->size_bytes,
+		.dscp = result->dscp,
+		.seq = result->seq,
+	};
+	snprintf(sample->from, sizeof(sample->from), "%s/%s", src->host, src->device);
+	snprintf(sample->to, sizeof(sample->to), "%s/%s", dst->host, dst->device);
+	snprintf(sample->outcome, sizeof(sample->outcome), "%s",
+	    wire_outcome_word(result->outcome));
+}
+
+void
+evidence_samples_fill(struct rm_verdict *verdicts, size_t count,
+    const struct ring *ring, const struct roster *roster, rm_mono_t since)
+{
+	struct concern concerns[MAX_VERDICTS];
+	size_t open = count < MAX_VERDICTS ? count : MAX_VERDICTS;
+
+	count = open;
+	for (size_t v = 0; v < count; v++) {
+		concern_init(&concerns[v], &verdicts[v], roster);
+		verdicts[v].evidence.sample_count = 0;
+	}
+	for (size_t i = 0; i < EVIDENCE_MAX_SCANNED && open > 0; i++) {
+		const struct ring_result *result = ring_get(ring, i);
+		const struct roster_rnic *src, *dst;
+
+		if (result == NULL || rm_mono_since(since, result->sent) > DISORDER_NS)
+			return;
+		if (result->outcome != WIRE_NO_REPLY || result->sent.ns < since.ns)
+			continue;
+		src = roster_find(roster,
+		    (struct wire_rnic_id){ result->src_guid, result->src_port_num });
+		dst = roster_find(roster,
+		    (struct wire_rnic_id){ result->dst_guid, result->dst_port_num });
+		for (size_t v = 0; v < count && src != NULL && dst != NULL; v++) {
+			struct rm_evidence *evidence = &verdicts[v].evidence;
+
+			if (evidence->sample_count == RM_EVIDENCE_SAMPLES ||
+			    !concern_touches(&concerns[v], src, dst))
+				continue;
+			add_sample(evidence, result, src, dst);
+			if (evidence->sample_count == RM_EVIDENCE_SAMPLES)
+				open--;
+		}
+	}
+}

@@ -1,0 +1,28 @@
+/*
+ * evidence_samples - sample probes out of the ring that an outsider could check. Pure.
+ */
+#ifndef TOR_AGGREGATOR_JUDGE_EVIDENCE_SAMPLES_H
+#define TOR_AGGREGATOR_JUDGE_EVIDENCE_SAMPLES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "rackmesh/base/clock.h"
+
+struct ring;
+struct rm_part;
+struct rm_verdict;
+struct roster;
+struct roster_rnic;
+
+#define EVIDENCE_MAX_SCANNED 262144 /* results looked at for one judgement */
+
+/* Is this member (part of) the part? "host/device", "a or b", a host, a ToR. */
+bool evidence_concerns(const struct rm_part *part, const struct roster_rnic *member);
+
+/* Fills the samples of each verdict with the newest unanswered probes that touch
+ * its part and were sent since `since`. */
+void evidence_samples_fill(struct rm_verdict *verdicts, size_t count,
+    const struct ring *ring, const struct roster *roster, rm_mono_t since);
+
+#endif

@@ -1,0 +1,400 @@
+#include "tor-aggregator/judge/rack_judge.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rackmesh/base/fnv.h"
+#include "rackmesh/fabric/judge.h"
+#include "tor-aggregator/judge/rack_health.h"
+#include "tor-aggregator/judge/rack_hosts.h"
+#include "tor-aggregator/judge/rack_ports.h"
+#include "tor-aggregator/lasting/rack_slow.h"
+#include "tor-aggregator/report_check/rack_words.h"
+#include "tor-aggregator/suspect/rack_evidence.h"
+#include "tor-aggregator/suspect/rack_legs.h"
+#include "tor-aggregator/suspect/rack_support.h"
+#include "tor-aggregator/suspect/rack_suspect.h"
+#include "tor-aggregator/window/rack_view.h"
+#include "tor-aggregator/window/window.h"
+
+#define BASE_LOSS 0.002        /* of a leg where nothing is at fault */
+#define ALTERNATIVES_WITHIN 14 /* ln of a million */
+#define MAX_PARTS 64           /* at fault at once; more is the ToR, or chaos */
+
+struct rack_judge {
+	struct rm_judge *judge;
+	struct rack_slow *slow;
+	struct rack_words *words;
+	struct rack_support *support;
+	struct rack_legs legs;
+	uint64_t fingerprint; /* of the rack that the memories are about */
+
+	/* one per member, host, foreigner */
+	struct rack_tally *tallies;
+	struct rack_suspect_memory *suspects;
+	struct rack_host_memory *hosts;
+	struct rack_blame blame;
+	bool *witnesses, *excused;
+	enum rm_health *member_health, *host_health;
+	struct rm_verdict *verdicts;
+	size_t verdict_count;
+	struct rack_suspect *found; /* RNICs under suspicion in this window */
+};
+
+int
+rack_judge_new(struct rack_judge **ret)
+{
+	const struct rm_judge_options options = {
+		.base_loss = BASE_LOSS,
+		.alternatives_within = ALTERNATIVES_WITHIN,
+		.max_parts = MAX_PARTS,
+	};
+	struct rack_judge *judge = calloc(1, sizeof *judge);
+	int r;
+
+	if (judge == NULL)
+		return -ENOMEM;
+	r = rm_judge_new(&options, &judge->judge);
+	if (r == 0)
+		r = rack_slow_new(&judge->slow);
+	if (r == 0)
+		r = rack_words_new(&judge->words);
+	if (r == 0)
+		r = rack_support_new(&judge->support);
+	if (r < 0) {
+		rack_judge_free(judge);
+		return r;
+	}
+	*ret = judge;
+	return 0;
+}
+
+static void
+forget_rack(struct rack_judge *judge)
+{
+	free(judge->tallies);
+	free(judge->suspects);
+	free(judge->hosts);
+	free(judge->blame.members);
+	free(judge->blame.foreigners);
+	free(judge->witnesses);
+	free(judge->excused);
+	free(judge->member_health);
+	free(judge->host_health);
+	free(judge->verdicts);
+	free(judge->found);
+	judge->tallies = NULL;
+	judge->suspects = NULL;
+	judge->hosts = NULL;
+	judge->blame = (struct rack_blame){ 0 };
+	judge->witnesses = judge->excused = NULL;
+	judge->member_health = judge->host_health = NULL;
+	judge->verdicts = NULL;
+	judge->found = NULL;
+	judge->fingerprint = 0;
+}
+
+void
+rack_judge_free(struct rack_judge *judge)
+{
+	if (judge == NULL)
+		return;
+	forget_rack(judge);
+	rack_legs_release(&judge->legs);
+	rack_slow_free(judge->slow);
+	rack_words_free(judge->words);
+	rack_support_free(judge->support);
+	rm_judge_free(judge->judge);
+	free(judge);
+}
+
+/* Who the rack's members are, in their order: the same number means the same rack. */
+static uint64_t
+fingerprint_of(const struct rack *rack)
+{
+	uint64_t hash = RM_FNV1A;
+
+	for (size_t i = 0; i < rack->member_count; i++) {
+		const struct rack_member *member = &rack->members[i];
+
+		hash = rm_fnv1a(hash, &member->id.guid, sizeof member->id.guid);
+		hash = rm_fnv1a(hash, &member->id.port, sizeof member->id.port);
+		hash = rm_fnv1a(hash, &member->host_index, sizeof member->host_index);
+	}
+	for (size_t i = 0; i < rack->host_count; i++)
+		hash = rm_fnv1a(
+		    hash, rack->hosts[i].name, strlen(rack->hosts[i].name) + 1);
+	hash = rm_fnv1a(hash, &rack->foreigner_count, sizeof rack->foreigner_count);
+	return hash != 0 ? hash : 1;
+}
+
+/* Room, and memories, for this rack; both begin afresh when its members change. */
+static int
+know_rack(struct rack_judge *judge, const struct rack *rack)
+{
+	const uint64_t fingerprint = fingerprint_of(rack);
+	const size_t members = rack->member_count + 1, hosts = rack->host_count + 1;
+
+	if (fingerprint == judge->fingerprint)
+		return 0;
+	forget_rack(judge);
+	judge->tallies = calloc(members, sizeof *judge->tallies);
+	judge->suspects = calloc(members, sizeof *judge->suspects);
+	judge->hosts = calloc(hosts, sizeof *judge->hosts);
+	judge->blame.members = calloc(members, sizeof(bool));
+	judge->blame.foreigners = calloc(rack->foreigner_count + 1, sizeof(bool));
+	judge->witnesses = calloc(members, sizeof(bool));
+	judge->excused = calloc(members, sizeof(bool));
+	judge->member_health = calloc(members, sizeof(enum rm_health));
+	judge->host_health = calloc(hosts, sizeof(enum rm_health));
+	judge->verdicts = calloc(members + 2 * hosts, sizeof *judge->verdicts);
+	judge->found = calloc(members, sizeof *judge->found);
+	if (judge->tallies == NULL || judge->suspects == NULL || judge->hosts == NULL ||
+	    judge->blame.members == NULL || judge->blame.foreigners == NULL ||
+	    judge->witnesses == NULL || judge->excused == NULL ||
+	    judge->member_health == NULL || judge->host_health == NULL ||
+	    judge->verdicts == NULL || judge->found == NULL ||
+	    rack_slow_forget(judge->slow, rack) < 0 ||
+	    rack_words_forget(judge->words, rack) < 0) {
+		forget_rack(judge);
+		return -ENOMEM;
+	}
+	judge->fingerprint = fingerprint;
+	return 0;
+}
+
+static void
+judge_hosts(struct rack_judge *judge, const struct rack *rack,
+    const struct window_closed *window, rm_wall_t start)
+{
+	const int64_t window_ns = rm_mono_since(window->end, window->start);
+
+	rack_hosts_count(rack, window, judge->blame.members, judge->hosts);
+	for (size_t i = 0; i < rack->host_count; i++)
+		if (rack_host_judge(rack, i, start, window_ns, &judge->hosts[i],
+			&judge->verdicts[judge->verdict_count]))
+			judge->verdict_count++;
+}
+
+static struct rm_verdict *
+new_verdict(struct rack_judge *judge, const struct window_closed *window,
+    enum rm_part_type type, enum rm_kind kind, double confidence)
+{
+	struct rm_verdict *verdict = &judge->verdicts[judge->verdict_count++];
+
+	*verdict = (struct rm_verdict){
+		.part = { .type = type }, .kind = kind, .confidence = confidence
+	};
+	verdict->evidence.window_ns = rm_mono_since(window->end, window->start);
+	return verdict;
+}
+
+static void
+tor_verdict(struct rack_judge *judge, const struct rack *rack,
+    const struct window_closed *window, rm_wall_t start)
+{
+	struct rm_verdict *verdict =
+	    new_verdict(judge, window, RM_PART_TOR, RM_KIND_TOR_DOWN, 0.95);
+
+	snprintf(verdict->part.name, sizeof verdict->part.name, "%.63s", rack->tor);
+	verdict->evidence.window_start = start;
+	rack_evidence_of_tor(&judge->legs, &verdict->evidence);
+}
+
+static void
+rnic_verdict(struct rack_judge *judge, const struct rack *rack,
+    const struct window_closed *window, const struct rack_suspect *suspect)
+{
+	struct rm_verdict *verdict = new_verdict(
+	    judge, window, RM_PART_RNIC, suspect->kind, suspect->confidence);
+	struct rm_evidence *evidence = &verdict->evidence;
+
+	rack_suspect_name(rack, suspect, &verdict->part);
+	evidence->window_start = judge->suspects[suspect->member].since;
+	evidence->way = suspect->way;
+	rack_evidence_of_member(rack, &judge->legs, &judge->blame, judge->tallies,
+	    suspect->member, suspect->kind, judge->witnesses, evidence);
+	if (suspect->other == RACK_NO_OTHER) {
+		verdict->rnic = rack->members[suspect->member].id;
+		return;
+	}
+	evidence->peers = 0;
+	snprintf(evidence->observed, sizeof evidence->observed,
+	    "one of the two is at fault, and no other probes tell which");
+}
+
+/* Of a member that the last second named too, only if it says the same: there is more
+ * of it here. Of one whose port is down nothing but that is said. */
+static void
+slow_verdict(struct rack_judge *judge, const struct rack *rack,
+    const struct rack_slow_named *named)
+{
+	const struct rack_suspect suspect = { .member = named->member,
+		.other = named->other };
+	struct rm_verdict *verdict = &judge->verdicts[judge->verdict_count];
+
+	if (judge->excused[named->member])
+		return;
+	if (judge->member_health[named->member] == RM_HEALTH_BAD) {
+		while (verdict > judge->verdicts)
+			if (rm_rnic_id_equal((--verdict)->rnic, named->verdict.rnic))
+				break;
+		if (!rm_rnic_id_equal(verdict->rnic, named->verdict.rnic) ||
+		    verdict->kind != named->verdict.kind)
+			return;
+	} else {
+		judge->verdict_count++;
+	}
+	*verdict = named->verdict;
+	rack_suspect_name(rack, &suspect, &verdict->part);
+	judge->member_health[named->member] = RM_HEALTH_BAD;
+	if (named->other != RACK_NO_OTHER)
+		judge->member_health[named->other] = RM_HEALTH_BAD;
+}
+
+/* What five seconds and more show, if the last one lets anybody be named. */
+static void
+judge_slow(struct rack_judge *judge, const struct rack *rack,
+    const struct window_closed *window, rm_wall_t start, bool works)
+{
+	const struct rack_slow_named *named;
+	size_t count;
+
+	if (rack_slow_judge(
+		judge->slow, rack, window, start, &judge->blame, &named, &count) < 0)
+		return;
+	for (size_t i = 0; i < count && works; i++)
+		slow_verdict(judge, rack, &named[i]);
+}
+
+static void
+judge_ports(struct rack_judge *judge, const struct rack *rack,
+    const struct window_closed *window, rm_wall_t start)
+{
+	judge->verdict_count +=
+	    rack_ports_judge(rack, start, rm_mono_since(window->end, window->start),
+		judge->suspects, &judge->verdicts[judge->verdict_count]);
+	for (size_t i = 0; i < rack->member_count; i++)
+		if (judge->suspects[i].port_down > 0 || judge->suspects[i].port_flaps)
+			judge->member_health[i] = RM_HEALTH_BAD;
+}
+
+/* False: nothing works, so that nobody is told apart. */
+static bool
+judge_rnics(struct rack_judge *judge, const struct rack *rack,
+    const struct window_closed *window, rm_wall_t start,
+    const struct rm_explanation *explanation)
+{
+	const struct rack_view view = { rack, &judge->legs, &judge->blame,
+		judge->tallies, start, judge->support };
+	const enum rack_state state = rack_suspect_tor(&view, explanation);
+	size_t count;
+
+	if (state == RACK_FAILS)
+		tor_verdict(judge, rack, window, start);
+	if (state != RACK_WORKS) {
+		rack_suspects_forget(&view, judge->suspects);
+		return false;
+	}
+	count = rack_suspects(&view, explanation, judge->suspects, judge->found);
+	for (size_t i = 0; i < count; i++)
+		rnic_verdict(judge, rack, window, &judge->found[i]);
+	for (size_t i = 0; i < count; i++) {
+		judge->member_health[judge->found[i].member] = RM_HEALTH_BAD;
+		if (judge->found[i].other < rack->member_count)
+			judge->member_health[judge->found[i].other] = RM_HEALTH_BAD;
+	}
+	return true;
+}
+
+/* What we ourselves were deaf for proves nothing, neither good nor bad; of an agent
+ * that is contradicted, what it says of other racks is as doubtful. */
+static void
+note_health(struct rack_judge *judge, const struct rack *rack, bool partial)
+{
+	for (size_t i = 0; i < rack->host_count; i++)
+		judge->host_health[i] = rack_words_is_contradicted(judge->words, i)
+					    ? RM_HEALTH_BAD
+					    : rack_host_health(rack, i);
+	for (size_t i = 0; i < rack->member_count; i++)
+		judge->member_health[i] =
+		    partial || rack_words_is_contradicted(
+				   judge->words, rack->members[i].host_index)
+			? RM_HEALTH_UNKNOWN
+			: rack_health_of(rack, i, &judge->tallies[i]);
+}
+
+static int
+explain(struct rack_judge *judge, const struct rack *rack,
+    const struct window_closed *window, struct rm_explanation *ret)
+{
+	int r;
+
+	r = rack_legs_build(&judge->legs, rack, window);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < rack->member_count; i++)
+		if (judge->suspects[i].named != 0)
+			rack_legs_expect(&judge->legs, i);
+	r = rm_judge_explain(judge->judge, judge->legs.elements,
+	    judge->legs.observations, judge->legs.observation_count,
+	    judge->legs.candidates, judge->legs.candidate_count, ret);
+	if (r < 0)
+		return r;
+	rack_blame_note(&judge->blame, &judge->legs, ret, rack->member_count,
+	    rack->foreigner_count);
+	for (size_t i = 0; i < rack->member_count; i++)
+		if (judge->excused[i])
+			judge->blame.members[i] = true;
+	rack_evidence_tally(&judge->legs, &judge->blame, judge->tallies);
+	return 0;
+}
+
+int
+rack_judge_window(struct rack_judge *judge, const struct rack *given,
+    const struct window_closed *all, rm_wall_t window_start, struct rack_judgement *ret)
+{
+	struct rack with_excuses = *given;
+	const struct rack *rack = &with_excuses;
+	struct window_closed believed;
+	const struct window_closed *window = &believed;
+	struct rm_explanation explanation;
+	bool works = false;
+	int r;
+
+	r = know_rack(judge, rack);
+	if (r < 0)
+		return r;
+	rack_ports_excuse(rack, judge->suspects, judge->excused);
+	with_excuses.excused = judge->excused;
+	r = rack_words_hear(judge->words, rack, all, window_start);
+	if (r < 0)
+		return r;
+	believed = rack_words_believed(judge->words, rack, all);
+	r = explain(judge, rack, window, &explanation);
+	if (r < 0)
+		return r;
+	judge->verdict_count = 0;
+	note_health(judge, rack, window->partial);
+	if (!window->partial) {
+		judge_hosts(judge, rack, window, window_start);
+		works = judge_rnics(judge, rack, window, window_start, &explanation);
+	}
+	judge_slow(judge, rack, window, window_start, works);
+	judge_ports(judge, rack, window, window_start);
+	if (!window->partial)
+		judge->verdict_count += rack_words_judge(judge->words, rack,
+		    judge->suspects, rm_mono_since(window->end, window->start),
+		    &judge->verdicts[judge->verdict_count]);
+	judge->verdict_count += rack_hosts_certificates(rack, judge->words,
+	    window_start, rm_mono_since(window->end, window->start),
+	    &judge->verdicts[judge->verdict_count]);
+	*ret = (struct rack_judgement){ judge->verdicts, judge->verdict_count,
+		judge->member_health, judge->host_health,
+		explanation.unexplained_lost };
+	return 0;
+}

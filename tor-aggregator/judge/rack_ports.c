@@ -1,0 +1,183 @@
+#include "tor-aggregator/judge/rack_ports.h"
+
+#include <stdio.h>
+
+#include "tor-aggregator/suspect/rack_evidence.h"
+#include "tor-aggregator/suspect/rack_suspect.h"
+#include "tor-aggregator/window/rack_view.h"
+
+#define DOWN_WINDOWS 2
+#define AFTER_TOR_WINDOWS 8 /* when a ToR comes back, so do its ports one by one */
+/* A window is judged a second after its end, and is a second long; one per bin. */
+#define EXCUSED_WINDOWS 8
+/* Three falls in a few seconds are flapping; it ends when the last is so long ago. An
+ * agent tells of one fall a second at most. */
+#define RESTLESS_BY_FALL 16
+#define RESTLESS_FLAPS 40
+#define RESTLESS_MOST 48
+#define DOWN_AFTER_FLAPPING 16 /* windows without an end: it is down, after all */
+
+/* Whose agent is silent may have changed its mind. */
+static bool
+is_fresh(enum host_state state)
+{
+	return state == HOST_OK || state == HOST_STALLED || state == HOST_PAUSED;
+}
+
+static bool
+is_down(const struct rack *rack, size_t member)
+{
+	return rack->members[member].port_down &&
+	       is_fresh(rack->hosts[rack->members[member].host_index].state);
+}
+
+/* Falls between two windows, too: who is up at each of them is not well for that. */
+static bool
+note_falls(const struct rack_member *member, struct rack_suspect_memory *memory)
+{
+	const bool fell =
+	    memory->port_known && memory->port_falls != member->port_falls;
+
+	memory->port_known = true;
+	memory->port_falls = member->port_falls;
+	if (memory->port_restless > 0)
+		memory->port_restless--;
+	if (fell)
+		memory->port_restless += RESTLESS_BY_FALL;
+	if (memory->port_restless > RESTLESS_MOST)
+		memory->port_restless = RESTLESS_MOST;
+	if (memory->port_restless >= RESTLESS_FLAPS)
+		memory->port_flaps = true;
+	else if (memory->port_restless < RESTLESS_BY_FALL)
+		memory->port_flaps = false;
+	return fell;
+}
+
+void
+rack_ports_excuse(
+    const struct rack *rack, struct rack_suspect_memory *memories, bool *excused)
+{
+	for (size_t i = 0; i < rack->member_count; i++) {
+		struct rack_suspect_memory *memory = &memories[i];
+		const bool fell = note_falls(&rack->members[i], memory);
+
+		if (rack->members[i].port_down || fell)
+			memory->port_excused = EXCUSED_WINDOWS;
+		excused[i] = memory->port_excused > 0;
+		if (memory->port_excused > 0)
+			memory->port_excused--;
+	}
+}
+
+/* Of two hosts at least, and nobody's port is up whose host can tell. */
+static bool
+all_are_down(const struct rack *rack, size_t *down)
+{
+	size_t first = SIZE_MAX, told = 0;
+	bool hosts = false;
+
+	*down = 0;
+	for (size_t i = 0; i < rack->member_count; i++) {
+		const size_t host = rack->members[i].host_index;
+
+		if (!is_fresh(rack->hosts[host].state))
+			continue;
+		told++;
+		if (!is_down(rack, i))
+			continue;
+		++*down;
+		hosts = hosts || (first != SIZE_MAX && first != host);
+		first = host;
+	}
+	return hosts && *down == told && 2 * told >= rack->member_count;
+}
+
+static void
+tor_verdict(const struct rack *rack, size_t down, struct rm_verdict *ret)
+{
+	*ret = (struct rm_verdict){
+		.part = { .type = RM_PART_TOR },
+		.kind = RM_KIND_TOR_DOWN,
+		.confidence = 0.95,
+	};
+	snprintf(ret->part.name, sizeof ret->part.name, "%.63s", rack->tor);
+	snprintf(ret->evidence.observed, sizeof ret->evidence.observed,
+	    "the ports of all %zu RNICs at it are down, their hosts say", down);
+}
+
+static void
+port_verdict(const struct rack *rack, size_t member, bool flaps, struct rm_verdict *ret)
+{
+	*ret = (struct rm_verdict){
+		.part = { .type = RM_PART_RNIC },
+		.rnic = rack->members[member].id,
+		.kind = RM_KIND_RNIC_DOWN,
+		.confidence = 0.99,
+		.evidence = { .way = RM_WAY_BOTH },
+	};
+	rack_member_name(rack, member, ret->part.name);
+	snprintf(ret->part.place, sizeof ret->part.place, "%.63s", rack->tor);
+	if (flaps) {
+		ret->kind = RM_KIND_RNIC_LOSSY;
+		ret->evidence.way = RM_WAY_BOTH;
+	}
+	snprintf(ret->evidence.observed, sizeof ret->evidence.observed, "%s",
+	    flaps ? "its port goes down again and again, its host says"
+		  : "its port is down, its host says");
+}
+
+static bool
+note_port(const struct rack *rack, size_t member, rm_wall_t start, bool all,
+    struct rack_suspect_memory *memory)
+{
+	const bool down = is_down(rack, member);
+
+	if (!is_fresh(rack->hosts[rack->members[member].host_index].state) || all) {
+		memory->port_restless = 0;
+		memory->port_flaps = false;
+	}
+	if (!down)
+		memory->port_down = 0;
+	else if (memory->port_down < DOWN_AFTER_FLAPPING)
+		memory->port_down++;
+	if (!down && !memory->port_flaps) {
+		memory->port_after_tor = 0;
+		memory->port_since.ns = 0;
+		return false;
+	}
+	if (memory->port_since.ns == 0)
+		memory->port_since = start;
+	if (all)
+		memory->port_after_tor = AFTER_TOR_WINDOWS;
+	else if (memory->port_after_tor > 0 && --memory->port_after_tor > 0)
+		return false;
+	return memory->port_flaps || memory->port_down >= DOWN_WINDOWS;
+}
+
+static bool
+only_flaps(const struct rack_suspect_memory *memory)
+{
+	return memory->port_flaps && memory->port_down < DOWN_AFTER_FLAPPING;
+}
+
+size_t
+rack_ports_judge(const struct rack *rack, rm_wall_t window_start, int64_t window_ns,
+    struct rack_suspect_memory *memories, struct rm_verdict *verdicts)
+{
+	size_t down, count = 0;
+	const bool all = all_are_down(rack, &down);
+
+	for (size_t i = 0; i < rack->member_count; i++) {
+		if (!note_port(rack, i, window_start, all, &memories[i]) ||
+		    (all && count > 0))
+			continue;
+		if (all)
+			tor_verdict(rack, down, &verdicts[count]);
+		else
+			port_verdict(
+			    rack, i, only_flaps(&memories[i]), &verdicts[count]);
+		verdicts[count].evidence.window_ns = window_ns;
+		verdicts[count++].evidence.window_start = memories[i].port_since;
+	}
+	return count;
+}

@@ -1,0 +1,67 @@
+/*
+ * flow_counts - what became of each flow's probes that left the rack, in some time.
+ * Pure.
+ *
+ * A flow here is (source, destination, UDP source port, class), by roster indexes: a
+ * member, and a foreigner from WINDOW_FOREIGN_BASE. Losses of one second are kept one
+ * by one as well, with the time of their sending.
+ */
+#ifndef TOR_AGGREGATOR_PATHS_FLOW_COUNTS_H
+#define TOR_AGGREGATOR_PATHS_FLOW_COUNTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum lost_way { LOST_UNKNOWN, LOST_FORWARD, LOST_REVERSE, LOST_WAYS };
+
+struct flow_count {
+	uint32_t src, dst;
+	uint16_t src_port, dst_tor; /* dst_tor: the roster's number */
+	uint8_t dscp;
+	bool counted;     /* responder_count is there */
+	bool left_out;    /* says nothing about a path */
+	uint8_t way;      /* enum lost_way of this second's losses */
+	uint32_t sent;    /* answered, late or not at all */
+	uint32_t lost;    /* of sent */
+	uint32_t others;  /* outcomes that say nothing */
+	uint32_t path;    /* of path_table */
+	int64_t answered; /* when the newest that was answered was sent; 0: none */
+	uint32_t responder_count; /* as that answer told it */
+	uint32_t ways[LOST_WAYS]; /* of lost, over more than a second */
+};
+
+struct flow_counts {
+	struct flow_count *flows;
+	size_t count, max;
+	uint32_t *slots; /* index + 1 into flows; 0: free */
+	unsigned slot_bits;
+};
+
+void flow_counts_init(struct flow_counts *counts, size_t max);
+void flow_counts_release(struct flow_counts *counts);
+void flow_counts_clear(struct flow_counts *counts); /* keeps its memory */
+
+/* Hot path. Finds it or adds a zeroed one, valid until the next call; NULL: full, or
+ * out of memory. */
+struct flow_count *flow_counts_get(struct flow_counts *counts, uint32_t src,
+    uint32_t dst, uint16_t src_port, uint8_t dscp);
+
+struct flow_second { /* zeroed but for flows at first */
+	struct flow_counts flows;
+	struct flow_loss {
+		size_t flow;  /* index into flows.flows */
+		int64_t sent; /* on our clock */
+	} * losses;
+	size_t loss_count, loss_room;
+	bool cut; /* a loss found no room in losses, or a flow none in flows */
+};
+
+#define FLOW_SECOND_MAX_LOSSES 262144
+
+/* -ENOMEM: not noted, and cut. */
+int flow_second_lost(struct flow_second *second, size_t flow, int64_t sent);
+void flow_second_clear(struct flow_second *second);
+void flow_second_release(struct flow_second *second);
+
+#endif

@@ -1,0 +1,223 @@
+#include "tor-aggregator/paths/lossy_ends.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "schemas/wire.h"
+#include "tor-aggregator/paths/flow_counts.h"
+#include "tor-aggregator/window/roster.h"
+#include "tor-aggregator/window/window.h"
+
+#define DECAY 0.85 /* of a second in the next one: some seven seconds count */
+#define MIN_LOST 3.0
+#define MIN_SECONDS 1.5  /* one alone may be the first of a path's fault */
+#define MIN_EXPECTED 3.0 /* losses of others, were it not the RNIC */
+#define MAX_SHARE 0.25   /* of those, that did occur */
+
+/* Sums over seconds in which something was lost, older ones count less. */
+struct sums {
+	uint64_t fold; /* as of this second */
+	double sent, lost;
+};
+
+struct lossy_end { /* one RNIC, ours or theirs */
+	struct sums sums;
+	double mixed, whole; /* flows that lost some, and all, once a second */
+	double spread;       /* of lost: in seconds with losses on several paths */
+	double seconds;      /* in which flows lost some */
+	/* of this second */
+	uint32_t path;
+	uint32_t now_lost, now_mixed, now_whole;
+	bool now_spread, judged, lossy;
+};
+
+struct lossy_ends {
+	struct lossy_end *own, *foreign;
+	struct sums all, *tors; /* of all of ours; of theirs by ToR */
+	uint64_t fold;          /* numbers seconds, from 1 */
+	struct lossy_ends_counts counts;
+};
+
+int
+lossy_ends_new(struct lossy_ends **ret)
+{
+	struct lossy_ends *ends = calloc(1, sizeof(*ends));
+
+	if (ends == NULL)
+		return -ENOMEM;
+	ends->own = calloc(WIRE_MAX_MEMBERS, sizeof(*ends->own));
+	ends->foreign = calloc(WIRE_MAX_FOREIGNERS, sizeof(*ends->foreign));
+	ends->tors = calloc(ROSTER_MAX_TORS, sizeof(*ends->tors));
+	if (ends->own == NULL || ends->foreign == NULL || ends->tors == NULL) {
+		lossy_ends_free(ends);
+		return -ENOMEM;
+	}
+	*ret = ends;
+	return 0;
+}
+
+void
+lossy_ends_free(struct lossy_ends *ends)
+{
+	if (ends == NULL)
+		return;
+	free(ends->own);
+	free(ends->foreign);
+	free(ends->tors);
+	free(ends);
+}
+
+void
+lossy_ends_forget(struct lossy_ends *ends)
+{
+	memset(ends->own, 0, WIRE_MAX_MEMBERS * sizeof(*ends->own));
+	memset(ends->foreign, 0, WIRE_MAX_FOREIGNERS * sizeof(*ends->foreign));
+	memset(ends->tors, 0, ROSTER_MAX_TORS * sizeof(*ends->tors));
+	ends->all = (struct sums){ 0 };
+}
+
+static double
+decay_of(uint64_t seconds)
+{
+	double decay = 1;
+
+	if (seconds > 60)
+		return 0;
+	while (seconds-- > 0)
+		decay *= DECAY;
+	return decay;
+}
+
+static void
+sums_add(struct sums *sums, uint64_t fold, const struct flow_count *flow)
+{
+	if (sums->fold != fold) {
+		const double decay = decay_of(fold - sums->fold);
+
+		sums->sent *= decay;
+		sums->lost *= decay;
+		sums->fold = fold;
+	}
+	sums->sent += flow->sent;
+	sums->lost += flow->lost;
+}
+
+static void
+end_add(struct lossy_end *end, uint64_t fold, const struct flow_count *flow)
+{
+	if (end->sums.fold != fold) {
+		const double decay = decay_of(fold - end->sums.fold);
+
+		end->mixed *= decay;
+		end->whole *= decay;
+		end->spread *= decay;
+		end->seconds *= decay;
+		end->now_lost = end->now_mixed = end->now_whole = 0;
+		end->now_spread = end->judged = end->lossy = false;
+	}
+	sums_add(&end->sums, fold, flow);
+	if (flow->lost == 0)
+		return;
+	if (end->now_lost > 0 && end->path != flow->path)
+		end->now_spread = true;
+	end->path = flow->path;
+	end->now_lost += flow->lost;
+	if (flow->lost < flow->sent)
+		end->now_mixed++;
+	else if (flow->sent > 1) /* one alone may be either */
+		end->now_whole++;
+}
+
+static struct lossy_end *
+own_of(const struct lossy_ends *ends, const struct flow_count *flow)
+{
+	return &ends->own[flow->src % WIRE_MAX_MEMBERS];
+}
+
+static struct lossy_end *
+foreign_of(const struct lossy_ends *ends, const struct flow_count *flow)
+{
+	return &ends->foreign[(flow->dst - WINDOW_FOREIGN_BASE) % WIRE_MAX_FOREIGNERS];
+}
+
+static struct sums *
+tor_of(const struct lossy_ends *ends, const struct flow_count *flow)
+{
+	return &ends->tors[flow->dst_tor % ROSTER_MAX_TORS];
+}
+
+static void
+add_flows(struct lossy_ends *ends, const struct flow_second *second)
+{
+	for (size_t i = 0; i < second->flows.count; i++) {
+		const struct flow_count *flow = &second->flows.flows[i];
+
+		if (flow->left_out)
+			continue;
+		end_add(own_of(ends, flow), ends->fold, flow);
+		end_add(foreign_of(ends, flow), ends->fold, flow);
+		sums_add(&ends->all, ends->fold, flow);
+		sums_add(tor_of(ends, flow), ends->fold, flow);
+	}
+}
+
+/* all: of its ToR, itself among them. */
+static bool
+is_lossy(const struct lossy_end *end, const struct sums *all)
+{
+	const double sent = all->sent - end->sums.sent;
+	const double lost = all->lost - end->sums.lost;
+	const double expected = sent * end->sums.lost / end->sums.sent;
+
+	if (end->sums.lost < MIN_LOST || end->seconds < MIN_SECONDS ||
+	    end->mixed < end->whole)
+		return false;
+	if (expected >= MIN_EXPECTED)
+		return lost <= MAX_SHARE * expected;
+	return lost < 0.5 && end->spread >= MIN_LOST;
+}
+
+static bool
+judge_end(struct lossy_end *end, const struct sums *all)
+{
+	if (end->judged)
+		return end->lossy;
+	end->judged = true;
+	end->mixed += end->now_mixed;
+	end->whole += end->now_whole;
+	end->seconds += end->now_mixed > 0;
+	if (end->now_spread)
+		end->spread += end->now_lost;
+	end->lossy = is_lossy(end, all);
+	return end->lossy;
+}
+
+void
+lossy_ends_judge(struct lossy_ends *ends, struct flow_second *second)
+{
+	ends->fold++;
+	if (second->loss_count == 0)
+		return;
+	add_flows(ends, second);
+	for (size_t i = 0; i < second->flows.count; i++) {
+		struct flow_count *flow = &second->flows.flows[i];
+
+		if (flow->left_out)
+			continue;
+		if (judge_end(foreign_of(ends, flow), tor_of(ends, flow))) {
+			ends->counts.foreign += flow->sent;
+			flow->left_out = true;
+		} else if (judge_end(own_of(ends, flow), &ends->all)) {
+			ends->counts.own += flow->sent;
+			flow->left_out = true;
+		}
+	}
+}
+
+const struct lossy_ends_counts *
+lossy_ends_counts(const struct lossy_ends *ends)
+{
+	return &ends->counts;
+}

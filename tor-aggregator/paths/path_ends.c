@@ -1,0 +1,320 @@
+#include "tor-aggregator/paths/path_ends.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "schemas/wire.h"
+#include "tor-aggregator/paths/flow_counts.h"
+#include "tor-aggregator/paths/path_set.h"
+#include "tor-aggregator/window/roster.h"
+#include "tor-aggregator/window/window.h"
+
+struct end { /* one RNIC, ours or theirs */
+	uint32_t flows, lost_flows;
+	uint64_t lost;
+	int64_t first_lost, answered; /* times of sending; 0: none */
+	uint32_t path;                /* of its lost flows, if it is one */
+	uint32_t src;                 /* of its first flow, and port */
+	uint16_t src_port;
+	/* lone: all its flows are that one, in whatever class; alone: nobody else is
+	 * answered from where it loses. */
+	bool lone, one_path, alone, dead;
+};
+
+struct newest { /* answers among whom one is left out */
+	int64_t first, second;
+	uint32_t first_end; /* whose the newest is */
+};
+
+struct on_path {
+	uint64_t lost, mixed_lost; /* mixed: of ends that were answered meanwhile */
+	int64_t answered;
+};
+
+struct path_ends {
+	struct end *own, *foreign;
+	struct newest *of_foreign, *of_own; /* by the destination's ToR */
+	uint32_t *lone; /* by ToR: dead ones of it that are known by one flow each */
+	struct on_path *paths;
+	size_t path_room;
+	struct path_ends_counts counts;
+};
+
+int
+path_ends_new(struct path_ends **ret)
+{
+	struct path_ends *ends = calloc(1, sizeof(*ends));
+
+	if (ends == NULL)
+		return -ENOMEM;
+	ends->own = calloc(WIRE_MAX_MEMBERS, sizeof(*ends->own));
+	ends->foreign = calloc(WIRE_MAX_FOREIGNERS, sizeof(*ends->foreign));
+	ends->of_foreign = calloc(ROSTER_MAX_TORS, sizeof(*ends->of_foreign));
+	ends->of_own = calloc(ROSTER_MAX_TORS, sizeof(*ends->of_own));
+	ends->lone = calloc(ROSTER_MAX_TORS, sizeof(*ends->lone));
+	if (ends->own == NULL || ends->foreign == NULL || ends->of_foreign == NULL ||
+	    ends->of_own == NULL || ends->lone == NULL) {
+		path_ends_free(ends);
+		return -ENOMEM;
+	}
+	*ret = ends;
+	return 0;
+}
+
+void
+path_ends_free(struct path_ends *ends)
+{
+	if (ends == NULL)
+		return;
+	free(ends->own);
+	free(ends->foreign);
+	free(ends->of_foreign);
+	free(ends->of_own);
+	free(ends->lone);
+	free(ends->paths);
+	free(ends);
+}
+
+static struct end *
+own_of(const struct path_ends *ends, const struct flow_count *flow)
+{
+	return &ends->own[flow->src % WIRE_MAX_MEMBERS];
+}
+
+static struct end *
+foreign_of(const struct path_ends *ends, const struct flow_count *flow)
+{
+	return &ends->foreign[(flow->dst - WINDOW_FOREIGN_BASE) % WIRE_MAX_FOREIGNERS];
+}
+
+/* The newest answers from its destination's ToR, by source. */
+static struct newest *
+own_newest(const struct path_ends *ends, const struct flow_count *flow)
+{
+	return &ends->of_own[flow->dst_tor % ROSTER_MAX_TORS];
+}
+
+/* The same, by destination. */
+static struct newest *
+foreign_newest(const struct path_ends *ends, const struct flow_count *flow)
+{
+	return &ends->of_foreign[flow->dst_tor % ROSTER_MAX_TORS];
+}
+
+static uint32_t *
+lone_of(const struct path_ends *ends, const struct flow_count *flow)
+{
+	return &ends->lone[flow->dst_tor % ROSTER_MAX_TORS];
+}
+
+static int
+begin(struct path_ends *ends, const struct flow_second *second, uint32_t path_end)
+{
+	if (path_end > ends->path_room) {
+		struct on_path *paths = realloc(ends->paths, path_end * sizeof(*paths));
+
+		if (paths == NULL)
+			return -ENOMEM;
+		ends->paths = paths;
+		ends->path_room = path_end;
+	}
+	memset(ends->paths, 0, path_end * sizeof(*ends->paths));
+	memset(ends->of_foreign, 0, ROSTER_MAX_TORS * sizeof(*ends->of_foreign));
+	memset(ends->of_own, 0, ROSTER_MAX_TORS * sizeof(*ends->of_own));
+	memset(ends->lone, 0, ROSTER_MAX_TORS * sizeof(*ends->lone));
+	for (size_t i = 0; i < second->flows.count; i++) {
+		const struct flow_count *flow = &second->flows.flows[i];
+
+		*own_of(ends, flow) = (struct end){ 0 };
+		*foreign_of(ends, flow) = (struct end){ 0 };
+	}
+	return 0;
+}
+
+static void
+newest_add(struct newest *newest, uint32_t end, int64_t answered)
+{
+	if (answered > newest->first) {
+		if (newest->first_end != end)
+			newest->second = newest->first;
+		newest->first = answered;
+		newest->first_end = end;
+	} else if (newest->first_end != end && answered > newest->second) {
+		newest->second = answered;
+	}
+}
+
+static int64_t
+newest_of_others(const struct newest *newest, uint32_t end)
+{
+	return newest->first_end == end ? newest->second : newest->first;
+}
+
+static void
+end_add(struct end *end, const struct flow_count *flow)
+{
+	if (end->flows++ == 0) {
+		end->src = flow->src;
+		end->src_port = flow->src_port;
+		end->lone = true;
+	}
+	end->lone &= end->src == flow->src && end->src_port == flow->src_port;
+	if (flow->answered > end->answered)
+		end->answered = flow->answered;
+	if (flow->lost == 0)
+		return;
+	end->one_path =
+	    (end->lost_flows == 0 || (end->one_path && end->path == flow->path)) &&
+	    flow->path >= PATH_FIRST;
+	end->path = flow->path;
+	end->lost_flows++;
+	end->lost += flow->lost;
+}
+
+static void
+add_flows(struct path_ends *ends, const struct flow_second *second)
+{
+	for (size_t i = 0; i < second->flows.count; i++) {
+		const struct flow_count *flow = &second->flows.flows[i];
+		struct on_path *path = &ends->paths[flow->path];
+
+		if (flow->left_out)
+			continue;
+		end_add(own_of(ends, flow), flow);
+		end_add(foreign_of(ends, flow), flow);
+		newest_add(own_newest(ends, flow), flow->src, flow->answered);
+		newest_add(foreign_newest(ends, flow), flow->dst, flow->answered);
+		path->lost += flow->lost;
+		if (flow->answered > path->answered)
+			path->answered = flow->answered;
+	}
+}
+
+static void
+first_lost_add(struct end *end, int64_t sent)
+{
+	if (end->first_lost == 0 || sent < end->first_lost)
+		end->first_lost = sent;
+}
+
+static void
+add_losses(struct path_ends *ends, const struct flow_second *second)
+{
+	for (size_t i = 0; i < second->loss_count; i++) {
+		const struct flow_loss *loss = &second->losses[i];
+		const struct flow_count *flow = &second->flows.flows[loss->flow];
+
+		if (flow->left_out)
+			continue;
+		first_lost_add(own_of(ends, flow), loss->sent);
+		first_lost_add(foreign_of(ends, flow), loss->sent);
+	}
+}
+
+static void
+add_company(struct path_ends *ends, const struct flow_second *second)
+{
+	for (size_t i = 0; i < second->flows.count; i++) {
+		const struct flow_count *flow = &second->flows.flows[i];
+		struct end *own = own_of(ends, flow), *foreign = foreign_of(ends, flow);
+
+		if (flow->left_out || flow->lost == 0)
+			continue;
+		if (newest_of_others(own_newest(ends, flow), flow->src) <=
+		    own->first_lost)
+			own->alone = true;
+		if (newest_of_others(foreign_newest(ends, flow), flow->dst) <=
+		    foreign->first_lost)
+			foreign->alone = true;
+	}
+}
+
+static bool
+is_dead(const struct end *end)
+{
+	return end->lost >= PATH_ENDS_MIN_LOST && end->answered < end->first_lost &&
+	       (end->lost_flows >= PATH_ENDS_MIN_FLOWS ||
+		   end->lost_flows == end->flows) &&
+	       !end->alone;
+}
+
+static void
+find_dead(struct path_ends *ends, const struct flow_second *second)
+{
+	for (size_t i = 0; i < second->flows.count; i++) {
+		struct end *own = own_of(ends, &second->flows.flows[i]);
+		struct end *foreign = foreign_of(ends, &second->flows.flows[i]);
+
+		own->dead = is_dead(own);
+		if (!foreign->dead && is_dead(foreign) && foreign->lone)
+			++*lone_of(ends, &second->flows.flows[i]);
+		foreign->dead = is_dead(foreign);
+	}
+	for (size_t i = 0; i < second->flows.count; i++) {
+		const struct flow_count *flow = &second->flows.flows[i];
+
+		if (!flow->left_out && !own_of(ends, flow)->dead &&
+		    !foreign_of(ends, flow)->dead)
+			ends->paths[flow->path].mixed_lost += flow->lost;
+	}
+}
+
+/* All its flows take one path, and that fails others, too: it may be that path. */
+static bool
+is_excused(const struct path_ends *ends, const struct end *end)
+{
+	const struct on_path *path = &ends->paths[end->path];
+
+	return end->one_path &&
+	       (path->mixed_lost >= PATH_ENDS_MIXED_LOST ||
+		   (path->answered < end->first_lost && path->lost > end->lost));
+}
+
+/* What dies of one rack, and is known by a single flow each, is so many RNICs, or
+ * flows that a part on their ways swallows: of the two that is likelier. */
+static bool
+is_of_flows(const struct path_ends *ends, const struct flow_count *flow)
+{
+	return foreign_of(ends, flow)->lone && *lone_of(ends, flow) >= PATH_ENDS_LONE;
+}
+
+int
+path_ends_judge(struct path_ends *ends, struct flow_second *second, uint32_t path_end)
+{
+	int r;
+
+	if (second->loss_count == 0 || second->cut)
+		return 0;
+	r = begin(ends, second, path_end);
+	if (r < 0)
+		return r;
+	add_flows(ends, second);
+	add_losses(ends, second);
+	add_company(ends, second);
+	find_dead(ends, second);
+	for (size_t i = 0; i < second->flows.count; i++) {
+		struct flow_count *flow = &second->flows.flows[i];
+		const struct end *own = own_of(ends, flow);
+		const struct end *foreign = foreign_of(ends, flow);
+
+		if (flow->left_out)
+			continue;
+		if (foreign->dead && !is_excused(ends, foreign) &&
+		    !is_of_flows(ends, flow)) {
+			ends->counts.foreign_dead += flow->sent;
+			flow->left_out = true;
+		} else if (own->dead && !is_excused(ends, own)) {
+			ends->counts.own_dead += flow->sent;
+			flow->left_out = true;
+		}
+	}
+	return 0;
+}
+
+const struct path_ends_counts *
+path_ends_counts(const struct path_ends *ends)
+{
+	return &ends->counts;
+}

@@ -1,0 +1,376 @@
+#include "tor-aggregator/paths/path_rows.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "tor-aggregator/paths/flow_counts.h"
+#include "tor-aggregator/paths/lossy_ends.h"
+#include "tor-aggregator/paths/lost_ways.h"
+#include "tor-aggregator/paths/path_ends.h"
+#include "tor-aggregator/paths/path_rows_build.h"
+#include "tor-aggregator/paths/path_table.h"
+#include "tor-aggregator/window/roster.h"
+
+#define MAX_SECONDS 1024 /* of a ring, whatever the options say */
+#define MAX_PAIRS 131072
+
+struct path_rows {
+	struct path_rows_options options;
+	struct flow_second **seconds; /* a ring: s is at s modulo ring; NULL: empty */
+	struct flow_second *spare;    /* the last closed: its memory is warm */
+	int64_t ring;
+	int64_t next; /* number of the second that closes next */
+	int64_t current,
+	    current_start_ns;    /* the one last added to: spares a division */
+	struct flow_counts span; /* closed, and in no message yet */
+	rm_mono_t span_start;
+	bool lossy; /* something was lost in the newest second */
+	struct lost_ways *ways;
+	struct path_ends *ends;
+	struct lossy_ends *lossy_ends;
+	struct path_build *build;
+	struct path_rows_counts counts;
+};
+
+static int64_t
+second_of(int64_t ns)
+{
+	return ns >= 0 ? ns / PATH_ROWS_SECOND_NS
+		       : -((PATH_ROWS_SECOND_NS - 1 - ns) / PATH_ROWS_SECOND_NS);
+}
+
+static struct flow_second **
+second_at(const struct path_rows *rows, int64_t second)
+{
+	const int64_t at = second % rows->ring;
+
+	return &rows->seconds[at < 0 ? at + rows->ring : at];
+}
+
+static void
+second_free(struct flow_second *second)
+{
+	if (second == NULL)
+		return;
+	flow_second_release(second);
+	free(second);
+}
+
+/* NULL: out of memory. */
+static struct flow_second *
+second_open(struct path_rows *rows, struct flow_second **place)
+{
+	struct flow_second *second = rows->spare;
+
+	if (second == NULL) {
+		second = calloc(1, sizeof(*second));
+		if (second != NULL)
+			flow_counts_init(&second->flows, rows->options.max_flows);
+	}
+	rows->spare = NULL;
+	*place = second;
+	return second;
+}
+
+static void
+second_close(struct path_rows *rows, struct flow_second **place)
+{
+	struct flow_second *second = *place;
+
+	*place = NULL;
+	if (second == NULL)
+		return;
+	second_free(rows->spare);
+	flow_second_clear(second);
+	rows->spare = second;
+}
+
+static uint64_t
+sent_in(const struct flow_counts *flows)
+{
+	uint64_t sent = 0;
+
+	for (size_t i = 0; i < flows->count; i++)
+		sent += flows->flows[i].sent;
+	return sent;
+}
+
+/* Nothing of it gets into any row. */
+static void
+second_forget(struct path_rows *rows, struct flow_second **place)
+{
+	if (*place != NULL)
+		rows->counts.forgotten += sent_in(&(*place)->flows);
+	second_close(rows, place);
+}
+
+int
+path_rows_new(
+    const struct path_rows_options *options, rm_mono_t now, struct path_rows **ret)
+{
+	struct path_rows *rows;
+	int r = 0;
+
+	if (options->open_seconds == 0 || options->open_seconds > MAX_SECONDS ||
+	    options->max_flows > UINT32_MAX / 4)
+		return -EINVAL;
+	rows = calloc(1, sizeof(*rows));
+	if (rows == NULL)
+		return -ENOMEM;
+	rows->options = *options;
+	rows->ring = options->open_seconds;
+	rows->seconds = calloc((size_t)rows->ring, sizeof(*rows->seconds));
+	if (rows->seconds == NULL)
+		r = -ENOMEM;
+	flow_counts_init(&rows->span, 2 * options->max_flows);
+	if (r == 0)
+		r = lost_ways_new(MAX_PAIRS, &rows->ways);
+	if (r == 0)
+		r = path_ends_new(&rows->ends);
+	if (r == 0)
+		r = lossy_ends_new(&rows->lossy_ends);
+	if (r == 0)
+		r = path_build_new(PATH_ROWS_MAX_ROWS, &rows->build);
+	if (r < 0) {
+		path_rows_free(rows);
+		return r;
+	}
+	rows->next = rows->current = second_of(now.ns);
+	rows->current_start_ns = rows->next * PATH_ROWS_SECOND_NS;
+	rows->span_start.ns = rows->current_start_ns;
+	*ret = rows;
+	return 0;
+}
+
+void
+path_rows_free(struct path_rows *rows)
+{
+	if (rows == NULL)
+		return;
+	for (int64_t i = 0; i < rows->ring && rows->seconds != NULL; i++)
+		second_free(rows->seconds[i]);
+	second_free(rows->spare);
+	free(rows->seconds);
+	flow_counts_release(&rows->span);
+	lost_ways_free(rows->ways);
+	path_ends_free(rows->ends);
+	lossy_ends_free(rows->lossy_ends);
+	path_build_free(rows->build);
+	free(rows);
+}
+
+static void
+flow_add(struct flow_second *second, struct flow_count *flow, rm_mono_t sent,
+    const struct wire_result *result)
+{
+	switch (result->outcome) {
+	case WIRE_NO_REPLY:
+		flow->sent++;
+		flow->lost++;
+		flow_second_lost(second, (size_t)(flow - second->flows.flows), sent.ns);
+		return;
+	case WIRE_OK:
+	case WIRE_LATE_REPLY:
+		flow->sent++;
+		break;
+	case WIRE_SEND_FAILED: /* nobody can have counted it */
+		return;
+	default:
+		flow->others++;
+		return;
+	}
+	if (sent.ns <= flow->answered)
+		return;
+	flow->answered = sent.ns;
+	flow->counted = result->flags & WIRE_COUNTED;
+	flow->responder_count = result->responder_count;
+}
+
+void
+path_rows_add(struct path_rows *rows, rm_mono_t sent, const struct wire_result *result,
+    uint32_t src, uint32_t dst, uint16_t dst_tor)
+{
+	const int64_t offset = sent.ns - rows->current_start_ns;
+	struct flow_second **place, *second = NULL;
+	struct flow_count *flow = NULL;
+
+	if (offset < 0 || offset >= PATH_ROWS_SECOND_NS) {
+		rows->current = second_of(sent.ns);
+		rows->current_start_ns = rows->current * PATH_ROWS_SECOND_NS;
+	}
+	place = second_at(rows, rows->current);
+	if (rows->current >= rows->next && rows->current - rows->next < rows->ring)
+		second = *place != NULL ? *place : second_open(rows, place);
+	if (second != NULL)
+		flow = flow_counts_get(
+		    &second->flows, src, dst, result->src_port, result->dscp);
+	if (flow == NULL) {
+		rows->counts.refused_flows++;
+		return;
+	}
+	flow->dst_tor = dst_tor;
+	flow_add(second, flow, sent, result);
+}
+
+/* What rows are made of: its path, and whether it says anything of one. */
+static void
+place(struct path_rows *rows, const struct path_rows_second *in,
+    struct flow_second *second)
+{
+	const rm_mono_t start = rm_mono_add(in->end, -PATH_ROWS_SECOND_NS);
+
+	for (size_t i = 0; i < second->flows.count; i++) {
+		struct flow_count *flow = &second->flows.flows[i];
+		const struct roster_rnic *src = roster_at(in->roster, flow->src);
+		const struct roster_rnic *dst = roster_at(in->roster, flow->dst);
+
+		flow->left_out = src == NULL || dst == NULL ||
+				 flow->src >= roster_members(in->roster) ||
+				 !in->witnesses[flow->src];
+		if (flow->left_out) {
+			rows->counts.not_a_witness += flow->sent;
+			continue;
+		}
+		flow->path =
+		    path_table_find(in->paths, src->id, dst->id, flow->src_port, start);
+		if (flow->path == PATH_UNTRACED)
+			rows->counts.untraced += flow->sent;
+	}
+}
+
+/* A flow that has changed its path counts along the newer one. */
+static void
+span_add(struct path_rows *rows, const struct flow_second *second)
+{
+	for (size_t i = 0; i < second->flows.count; i++) {
+		const struct flow_count *from = &second->flows.flows[i];
+		struct flow_count *to;
+
+		if (from->left_out || from->sent == 0)
+			continue;
+		to = flow_counts_get(
+		    &rows->span, from->src, from->dst, from->src_port, from->dscp);
+		if (to == NULL) {
+			rows->counts.refused_flows++;
+			continue;
+		}
+		to->dst_tor = from->dst_tor;
+		to->path = from->path;
+		to->sent += from->sent;
+		to->lost += from->lost;
+		to->ways[from->way] += from->lost;
+	}
+}
+
+static void
+flush(struct path_rows *rows, const struct path_rows_second *in, rm_mono_t end)
+{
+	const int64_t wall_ns = in->wall.ns - in->now.ns; /* at our clock's 0 */
+	struct wire_summary summary = { .tor = roster_tor(in->roster) };
+
+	summary.start_wall_ns = (uint64_t)(wall_ns + rows->span_start.ns);
+	summary.paths_start_wall_ns = summary.start_wall_ns;
+	summary.end_wall_ns = (uint64_t)(wall_ns + end.ns);
+	summary.path_count = path_build_rows(rows->build, &rows->span, in->roster,
+	    in->paths, &summary.paths, &rows->counts.refused_rows);
+	flow_counts_clear(&rows->span);
+	rows->span_start = end;
+	if (summary.path_count == 0)
+		return;
+	rows->counts.messages++;
+	rows->counts.rows += summary.path_count;
+	in->emit(&summary, in->arg);
+}
+
+static bool
+lost_anything(const struct flow_second *second)
+{
+	for (size_t i = 0; i < second->flows.count; i++)
+		if (!second->flows.flows[i].left_out && second->flows.flows[i].lost > 0)
+			return true;
+	return false;
+}
+
+static void
+fold(struct path_rows *rows, const struct path_rows_second *in,
+    struct flow_second *second)
+{
+	const bool was_lossy = rows->lossy;
+
+	place(rows, in, second);
+	path_ends_judge(rows->ends, second, path_table_end(in->paths));
+	lossy_ends_judge(rows->lossy_ends, second);
+	lost_ways_fold(rows->ways, second);
+	rows->lossy = lost_anything(second);
+	rows->counts.seconds++;
+	rows->counts.lossy += rows->lossy;
+	if (!rows->lossy && !was_lossy) {
+		span_add(rows, second);
+		if (rm_mono_since(in->end, rows->span_start) >=
+		    rows->options.row_interval_ns)
+			flush(rows, in, in->end);
+		return;
+	}
+	flush(rows, in, rm_mono_add(in->end, -PATH_ROWS_SECOND_NS));
+	span_add(rows, second);
+	flush(rows, in, in->end);
+}
+
+void
+path_rows_close(struct path_rows *rows, const struct path_rows_second *in)
+{
+	const int64_t number = in->end.ns / PATH_ROWS_SECOND_NS - 1;
+	struct flow_second **place = second_at(rows, number), *second;
+
+	if (number < rows->next)
+		return;
+	for (; rows->next < number; rows->next++)
+		second_forget(rows, second_at(rows, rows->next));
+	rows->next++;
+	second = *place != NULL ? *place : second_open(rows, place);
+	if (in->partial || second == NULL) {
+		rows->counts.skipped++;
+		lost_ways_forget(rows->ways);
+		flush(rows, in, rm_mono_add(in->end, -PATH_ROWS_SECOND_NS));
+		rows->span_start = in->end;
+		second_forget(rows, place);
+	} else {
+		fold(rows, in, second);
+		second_close(rows, place);
+	}
+}
+
+bool
+path_rows_empty(const struct path_rows *rows)
+{
+	return rows->span.count == 0;
+}
+
+void
+path_rows_renumber(struct path_rows *rows)
+{
+	for (int64_t i = 0; i < rows->ring; i++)
+		second_forget(rows, &rows->seconds[i]);
+	rows->counts.forgotten += sent_in(&rows->span);
+	flow_counts_clear(&rows->span);
+	lost_ways_forget(rows->ways);
+	lossy_ends_forget(rows->lossy_ends);
+}
+
+const struct path_rows_counts *
+path_rows_counts(const struct path_rows *rows)
+{
+	return &rows->counts;
+}
+
+const struct path_ends_counts *
+path_rows_ends(const struct path_rows *rows)
+{
+	return path_ends_counts(rows->ends);
+}
+
+const struct lossy_ends_counts *
+path_rows_lossy_ends(const struct path_rows *rows)
+{
+	return lossy_ends_counts(rows->lossy_ends);
+}

@@ -1,0 +1,257 @@
+#include "tor-aggregator/paths/path_set.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HASH_NONFATAL_OOM 1
+#include <uthash.h>
+
+#include "rackmesh/fabric/part.h"
+#include "schemas/wire_text.h"
+#include "tor-aggregator/paths/hop_names.h"
+
+#define HOP_TEXT (RM_NAME_BYTES + WIRE_ADDRESS_TEXT + 1) /* "switch@address " */
+#define MIN_ROOM 64u
+
+struct entry {
+	struct path_way way;
+	uint32_t path;
+	size_t holders;
+	char *text;
+	UT_hash_handle hh;
+};
+
+struct path_set {
+	size_t max_paths;
+	struct entry *by_way;
+	struct entry **entries; /* by number less PATH_FIRST; NULL: free */
+	uint32_t end, room;
+	uint32_t free_hint; /* no free number below it */
+	size_t count;
+};
+
+int
+path_set_new(size_t max_paths, struct path_set **ret)
+{
+	struct path_set *set = calloc(1, sizeof(*set));
+
+	if (set == NULL)
+		return -ENOMEM;
+	set->max_paths = max_paths;
+	*ret = set;
+	return 0;
+}
+
+static void
+entry_free(struct entry *entry)
+{
+	if (entry == NULL)
+		return;
+	free(entry->text);
+	free(entry);
+}
+
+void
+path_set_free(struct path_set *set)
+{
+	if (set == NULL)
+		return;
+	HASH_CLEAR(hh, set->by_way);
+	for (uint32_t i = 0; i < set->end; i++)
+		entry_free(set->entries[i]);
+	free(set->entries);
+	free(set);
+}
+
+/* Returns how much was written of one hop. */
+static size_t
+hop_write(const struct path_way *way, size_t hop, const struct hop_names *names,
+    char out[HOP_TEXT])
+{
+	static const uint8_t silent[16];
+	struct wire_address address = { .family = way->family };
+	char text[WIRE_ADDRESS_TEXT];
+	const char *name;
+
+	if (memcmp(way->hops[hop], silent, sizeof(silent)) == 0)
+		return (size_t)snprintf(out, HOP_TEXT, "?");
+	memcpy(address.bytes, way->hops[hop], sizeof(address.bytes));
+	wire_address_format(&address, text);
+	name = hop_names_find(names, way->family, way->hops[hop]);
+	return (size_t)snprintf(
+	    out, HOP_TEXT, "%s@%s", name == NULL ? "?" : name, text);
+}
+
+/* NULL: no memory. */
+static char *
+text_of(const struct path_way *way, const struct hop_names *names)
+{
+	char text[WIRE_MAX_HOPS * HOP_TEXT];
+	size_t at = 0;
+
+	text[0] = 0;
+	for (size_t i = 0; i < way->hop_count; i++) {
+		if (i > 0)
+			text[at++] = ' ';
+		at += hop_write(way, i, names, text + at);
+	}
+	return strdup(text);
+}
+
+/* The place of the lowest free number, with room for it in entries. */
+static int
+free_number(struct path_set *set, uint32_t *ret)
+{
+	uint32_t at = set->free_hint, room;
+	struct entry **entries;
+
+	if (set->count >= set->max_paths)
+		return -ENOSPC;
+	while (at < set->end && set->entries[at] != NULL)
+		at++;
+	if (at == set->room) {
+		room = set->room == 0 ? MIN_ROOM : 2 * set->room;
+		entries = realloc(set->entries, room * sizeof(struct entry *));
+		if (entries == NULL)
+			return -ENOMEM;
+		set->entries = entries;
+		set->room = room;
+	}
+	*ret = at;
+	return 0;
+}
+
+static int
+add(struct path_set *set, const struct path_way *way, const struct hop_names *names,
+    struct entry **ret)
+{
+	struct entry *entry;
+	uint32_t at = 0;
+	int r;
+
+	r = free_number(set, &at);
+	if (r < 0)
+		return r;
+	entry = calloc(1, sizeof(*entry));
+	if (entry == NULL)
+		return -ENOMEM;
+	entry->way = *way;
+	entry->path = at + PATH_FIRST;
+	entry->text = text_of(way, names);
+	if (entry->text != NULL)
+		HASH_ADD(hh, set->by_way, way, sizeof(entry->way), entry);
+	if (entry->text == NULL || entry->hh.tbl == NULL) {
+		entry_free(entry);
+		return -ENOMEM;
+	}
+	set->entries[at] = entry;
+	set->free_hint = at + 1;
+	if (set->end < at + 1)
+		set->end = at + 1;
+	set->count++;
+	*ret = entry;
+	return 0;
+}
+
+int
+path_set_hold(struct path_set *set, const struct path_way *way,
+    const struct hop_names *names, uint32_t *ret)
+{
+	struct entry *entry;
+	int r = 0;
+
+	HASH_FIND(hh, set->by_way, way, sizeof(*way), entry);
+	if (entry == NULL)
+		r = add(set, way, names, &entry);
+	if (r < 0)
+		return r;
+	entry->holders++;
+	*ret = entry->path;
+	return 0;
+}
+
+static struct entry *
+entry_of(const struct path_set *set, uint32_t path)
+{
+	if (path < PATH_FIRST || path - PATH_FIRST >= set->end)
+		return NULL;
+	return set->entries[path - PATH_FIRST];
+}
+
+void
+path_set_drop(struct path_set *set, uint32_t path)
+{
+	struct entry *entry = entry_of(set, path);
+
+	if (entry != NULL && entry->holders > 0)
+		entry->holders--;
+}
+
+void
+path_set_rename(struct path_set *set, const struct hop_names *names)
+{
+	for (uint32_t i = 0; i < set->end; i++) {
+		struct entry *entry = set->entries[i];
+		char *text = entry == NULL ? NULL : text_of(&entry->way, names);
+
+		if (text == NULL)
+			continue;
+		free(entry->text);
+		entry->text = text;
+	}
+}
+
+void
+path_set_sweep(struct path_set *set)
+{
+	for (uint32_t i = 0; i < set->end; i++) {
+		struct entry *entry = set->entries[i];
+
+		if (entry == NULL || entry->holders > 0)
+			continue;
+		HASH_DELETE(hh, set->by_way, entry);
+		entry_free(entry);
+		set->entries[i] = NULL;
+		set->count--;
+		if (i < set->free_hint)
+			set->free_hint = i;
+	}
+	while (set->end > 0 && set->entries[set->end - 1] == NULL)
+		set->end--;
+}
+
+const char *
+path_set_text(const struct path_set *set, uint32_t path)
+{
+	const struct entry *entry = entry_of(set, path);
+
+	if (path == PATH_MULTIPATH)
+		return "*";
+	return entry == NULL ? "" : entry->text;
+}
+
+bool
+path_set_way(const struct path_set *set, uint32_t path, struct path_way *ret)
+{
+	const struct entry *entry = entry_of(set, path);
+
+	if (entry == NULL || entry->holders == 0)
+		return false;
+	*ret = entry->way;
+	return true;
+}
+
+size_t
+path_set_count(const struct path_set *set)
+{
+	return set->count;
+}
+
+uint32_t
+path_set_end(const struct path_set *set)
+{
+	return set->end + PATH_FIRST;
+}

@@ -1,0 +1,250 @@
+#include "tor-aggregator/plan/expansion.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rackmesh/fabric/mesh.h"
+
+struct expansion {
+	struct wire_target *targets; /* WIRE_MAX_TARGETS */
+	struct wire_peer *peers;     /* WIRE_MAX_ROSTER */
+	size_t target_count, peer_count;
+	uint64_t refused;
+};
+
+int
+expansion_new(struct expansion **ret)
+{
+	struct expansion *expansion = calloc(1, sizeof(*expansion));
+
+	if (expansion == NULL)
+		return -ENOMEM;
+	expansion->targets = calloc(WIRE_MAX_TARGETS, sizeof(*expansion->targets));
+	expansion->peers = calloc(WIRE_MAX_ROSTER, sizeof(*expansion->peers));
+	if (expansion->targets == NULL || expansion->peers == NULL) {
+		expansion_free(expansion);
+		return -ENOMEM;
+	}
+	*ret = expansion;
+	return 0;
+}
+
+void
+expansion_free(struct expansion *expansion)
+{
+	if (expansion == NULL)
+		return;
+	free(expansion->targets);
+	free(expansion->peers);
+	free(expansion);
+}
+
+uint64_t
+expansion_rotation(const struct wire_plan *plan, int64_t wall_s)
+{
+	if (plan->mesh.rotation_s == 0 || plan->member_count < 2 ||
+	    plan->mesh.peers >= plan->member_count - 1)
+		return 0;
+	return rm_mesh_rotation(wall_s, plan->mesh.rotation_s);
+}
+
+static bool
+same_id(struct wire_rnic_id a, struct wire_rnic_id b)
+{
+	return a.guid == b.guid && a.port == b.port;
+}
+
+static bool
+is_own(struct wire_rnic_id id, const struct wire_rnic_id *own, size_t own_count)
+{
+	for (size_t i = 0; i < own_count; i++)
+		if (same_id(id, own[i]))
+			return true;
+	return false;
+}
+
+/* The first address of dst whose family src has, too; NULL: none, or what the one
+ * sends the other does not understand. */
+static const struct wire_address *
+reachable(const struct wire_rnic *src, const struct wire_rnic *dst)
+{
+	if ((src->qpn != 0) != (dst->qpn != 0))
+		return NULL;
+	for (size_t d = 0; d < dst->address_count; d++)
+		for (size_t s = 0; s < src->address_count; s++)
+			if (dst->addresses[d].family == src->addresses[s].family)
+				return &dst->addresses[d];
+	return NULL;
+}
+
+static void
+add_target(struct expansion *expansion, const struct wire_rnic *src,
+    const struct wire_rnic *dst, const struct wire_target *how)
+{
+	const struct wire_address *address = reachable(src, dst);
+	struct wire_target *target;
+
+	if (address == NULL || (src->host[0] != 0 && strcmp(src->host, dst->host) == 0))
+		return;
+	if (expansion->target_count == WIRE_MAX_TARGETS) {
+		expansion->refused++;
+		return;
+	}
+	target = &expansion->targets[expansion->target_count++];
+	*target = *how;
+	target->src = src->id;
+	target->dst = dst->id;
+	target->address = *address;
+	target->dst_qpn = dst->qpn;
+	target->dst_large_qpn = dst->large_qpn;
+	target->dst_lid = dst->lid;
+}
+
+static void
+add_mesh(struct expansion *expansion, const struct wire_plan_view *view,
+    uint64_t rotation, size_t member)
+{
+	const struct wire_plan *plan = &view->plan;
+	const struct wire_target how = {
+		.kind = WIRE_TOR_MESH,
+		.interval_us = plan->mesh.interval_us,
+		.sl = plan->mesh.sl,
+		.flows = plan->mesh.flows,
+		.flow_count = plan->mesh.flow_count,
+		.dscps = plan->mesh.dscps,
+		.dscp_count = plan->mesh.dscp_count,
+		.sizes = plan->mesh.sizes,
+		.size_count = plan->mesh.size_count,
+	};
+	size_t n = plan->member_count;
+	size_t slots = plan->mesh.peers < n - 1 ? plan->mesh.peers : n - 1;
+	struct wire_rnic src, dst;
+
+	wire_plan_member(view, member, &src);
+	for (size_t slot = 0; slot < slots; slot++) {
+		wire_plan_member(view,
+		    rm_mesh_target(n, plan->mesh.peers, rotation, member, slot), &dst);
+		add_target(expansion, &src, &dst, &how);
+	}
+}
+
+static void
+add_entry(struct expansion *expansion, const struct wire_plan_view *view,
+    const struct wire_plan_entry *entry, const struct wire_rnic *src)
+{
+	const struct wire_target how = {
+		.kind = entry->kind,
+		.interval_us = entry->interval_us,
+		.paired = entry->paired,
+		.sl = entry->sl,
+		.flows = entry->flows,
+		.flow_count = entry->flow_count,
+		.dscps = entry->dscps,
+		.dscp_count = entry->dscp_count,
+		.sizes = entry->sizes,
+		.size_count = entry->size_count,
+	};
+	struct wire_rnic dst;
+
+	wire_plan_foreigner(view, entry->dst, &dst);
+	add_target(expansion, src, &dst, &how);
+}
+
+static void
+add_peers(struct expansion *expansion, const struct wire_rnic *rnic)
+{
+	for (size_t i = 0; i < rnic->address_count; i++) {
+		struct wire_peer *peer;
+
+		if (expansion->peer_count == WIRE_MAX_ROSTER) {
+			expansion->refused++;
+			return;
+		}
+		peer = &expansion->peers[expansion->peer_count++];
+		peer->id = rnic->id;
+		peer->address = rnic->addresses[i];
+		peer->address.port = 0;
+	}
+}
+
+static void
+expand_entries(struct expansion *expansion, const struct wire_plan_view *view,
+    const bool *own_member)
+{
+	const struct wire_plan *plan = &view->plan;
+	struct wire_plan_entry entry;
+	struct wire_rnic src;
+
+	for (size_t i = 0; i < plan->entry_count; i++) {
+		wire_plan_entry(view, i, &entry);
+		if (!own_member[entry.src])
+			continue;
+		wire_plan_member(view, entry.src, &src);
+		add_entry(expansion, view, &entry, &src);
+	}
+}
+
+void
+expansion_pinglist(struct expansion *expansion, const struct wire_plan_view *view,
+    uint64_t rotation, const struct wire_rnic_id *own, size_t own_count,
+    struct wire_pinglist *ret, uint64_t *refused)
+{
+	const struct wire_plan *plan = &view->plan;
+	bool own_member[WIRE_MAX_MEMBERS] = { false };
+	struct wire_rnic rnic;
+
+	expansion->target_count = expansion->peer_count = 0;
+	expansion->refused = 0;
+	for (size_t i = 0; i < plan->member_count; i++) {
+		wire_plan_member(view, i, &rnic);
+		add_peers(expansion, &rnic);
+		own_member[i] = is_own(rnic.id, own, own_count);
+		if (own_member[i])
+			add_mesh(expansion, view, rotation, i);
+	}
+	expand_entries(expansion, view, own_member);
+	for (size_t i = 0; i < plan->foreigner_count; i++) {
+		wire_plan_foreigner(view, i, &rnic);
+		add_peers(expansion, &rnic);
+	}
+	*refused += expansion->refused;
+	*ret = (struct wire_pinglist){
+		.tor = plan->tor,
+		.version = plan->version,
+		.rotation = (uint32_t)rotation,
+		.targets = expansion->targets,
+		.target_count = expansion->target_count,
+		.roster = expansion->peers,
+		.roster_count = expansion->peer_count,
+	};
+}
+
+uint32_t
+expansion_interval_us(
+    const struct wire_plan_view *view, struct wire_rnic_id src, struct wire_rnic_id dst)
+{
+	const struct wire_plan *plan = &view->plan;
+	size_t src_at = plan->member_count;
+	struct wire_rnic rnic;
+
+	for (size_t i = 0; i < plan->member_count; i++) {
+		wire_plan_member(view, i, &rnic);
+		if (same_id(rnic.id, dst))
+			return plan->mesh.interval_us;
+		if (same_id(rnic.id, src))
+			src_at = i;
+	}
+	for (size_t i = 0; i < plan->entry_count; i++) {
+		struct wire_plan_entry entry;
+
+		wire_plan_entry(view, i, &entry);
+		if (entry.src != src_at)
+			continue;
+		wire_plan_foreigner(view, entry.dst, &rnic);
+		if (same_id(rnic.id, dst))
+			return entry.interval_us;
+	}
+	return 0;
+}

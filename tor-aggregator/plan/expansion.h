@@ -1,0 +1,38 @@
+/*
+ * expansion - the pinglist that one ToR's plan makes for one agent: what it is to
+ * probe, and whom to answer. Pure.
+ *
+ * Mesh peers by rackmesh/fabric/mesh for the agent's RNICs, less those on its own
+ * host and those without a common address family or transport (one with a QPN is
+ * probed over verbs, one without by UDP); planned entries whose source is one of its
+ * RNICs; and as roster everybody whom the plan names.
+ */
+#ifndef TOR_AGGREGATOR_PLAN_EXPANSION_H
+#define TOR_AGGREGATOR_PLAN_EXPANSION_H
+
+#include <stdint.h>
+
+#include "schemas/wire.h"
+
+struct expansion;
+
+int expansion_new(struct expansion **ret); /* reusable scratch memory */
+void expansion_free(struct expansion *expansion);
+
+/* The rotation that matters now: 0 as long as one rotation covers all peers. */
+uint64_t expansion_rotation(const struct wire_plan *plan, int64_t wall_s);
+
+/*
+ * own: the agent's RNICs. Everything in *ret lives until the next call or as long
+ * as the plan's bytes, whichever ends first. What is beyond WIRE_MAX_TARGETS or
+ * WIRE_MAX_ROSTER is left out and added to *refused.
+ */
+void expansion_pinglist(struct expansion *expansion, const struct wire_plan_view *view,
+    uint64_t rotation, const struct wire_rnic_id *own, size_t own_count,
+    struct wire_pinglist *ret, uint64_t *refused);
+
+/* How often src is to probe dst by this plan; 0: it is not planned. */
+uint32_t expansion_interval_us(const struct wire_plan_view *view,
+    struct wire_rnic_id src, struct wire_rnic_id dst);
+
+#endif

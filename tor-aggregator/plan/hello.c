@@ -1,0 +1,46 @@
+#include "tor-aggregator/plan/hello.h"
+
+#include <errno.h>
+
+#include "rackmesh/base/clock.h"
+#include "rackmesh/base/link.h"
+#include "rackmesh/base/log.h"
+#include "rackmesh/fabric/authority.h"
+#include "schemas/wire.h"
+
+int
+hello_check(
+    const struct rm_link *link, const struct rm_request *request, const char *who)
+{
+	char why[1024];
+
+	if (rm_authority_admits(rm_link_identity(link), request, why, sizeof(why)))
+		return 0;
+	rm_log_warn(0, "this is not %s: %s", who, why);
+	return -EACCES;
+}
+
+int
+hello_say(struct rm_link *link, const struct hello *hello,
+    const struct wire_tor_state *held, struct wire_writer *writer)
+{
+	struct wire_tor_state tors[WIRE_MAX_TORS];
+	const struct wire_hello wire = {
+		.role = WIRE_ROLE_AGGREGATOR,
+		.version_min = WIRE_VERSION,
+		.version_max = WIRE_VERSION,
+		.region = hello->region,
+		.id = hello->name,
+		.incarnation = hello->incarnation,
+		.now_ns = (uint64_t)rm_mono_now().ns,
+		.tors = held != NULL ? held : tors,
+		.tor_count = hello->tor_count,
+	};
+	struct wire_bytes bytes;
+	int r;
+
+	for (size_t i = 0; held == NULL && i < hello->tor_count; i++)
+		tors[i] = (struct wire_tor_state){ .tor = hello->tors[i] };
+	r = wire_write_hello(writer, &wire, &bytes);
+	return r < 0 ? r : rm_link_send(link, bytes.data, bytes.len);
+}

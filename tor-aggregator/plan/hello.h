@@ -1,0 +1,32 @@
+/*
+ * hello - the first word to those whom we dial: controllers, analyzers, the other
+ * aggregator of a ToR.
+ */
+#ifndef TOR_AGGREGATOR_PLAN_HELLO_H
+#define TOR_AGGREGATOR_PLAN_HELLO_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct rm_link;
+struct rm_request;
+struct wire_tor_state;
+struct wire_writer;
+
+struct hello { /* who we are; all borrowed */
+	const char *name, *region;
+	uint64_t incarnation;
+	const char *const *tors;
+	size_t tor_count; /* at most WIRE_MAX_TORS */
+};
+
+/* Before it: is it, by its certificate, one that may do what is asked? Else says that
+ * it is not who ("an analyzer of ours"): -EACCES. */
+int hello_check(
+    const struct rm_link *link, const struct rm_request *request, const char *who);
+
+/* held: what we have of each ToR, in their order; NULL: nothing to tell of. */
+int hello_say(struct rm_link *link, const struct hello *hello,
+    const struct wire_tor_state *held, struct wire_writer *writer);
+
+#endif

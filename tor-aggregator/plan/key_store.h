@@ -1,0 +1,53 @@
+/*
+ * key_store - the keys of probes of each of our ToRs, and what of them is an agent's.
+ *
+ * They come from a controller as wire bytes; versions only grow. Kept on disk beside
+ * the plans, so that a rack goes on authenticating when no controller is left. Of its
+ * members' responder keys follow all keys inside the rack, see
+ * rackmesh/fabric/probe_key.h.
+ */
+#ifndef TOR_AGGREGATOR_PLAN_KEY_STORE_H
+#define TOR_AGGREGATOR_PLAN_KEY_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "schemas/wire.h"
+
+struct key_store;
+struct rm_worker;
+
+struct key_store_counts {
+	uint64_t taken, stale, refused;
+	uint64_t left_out; /* pairs beyond what a message can hold */
+};
+
+/* tors: count names, borrowed; their order is the index everywhere here. folder: "" for
+ * none. worker: borrowed, freed before the store. */
+int key_store_new(struct rm_worker *worker, const char *folder, const char *const *tors,
+    size_t count, struct key_store **ret);
+void key_store_free(struct key_store *store); /* NULL is fine */
+
+/* Blocks: before the loop runs. What is damaged is said, and is not taken. */
+void key_store_load(struct key_store *store);
+
+/* Takes it if it is newer. -EBADMSG, -EMSGSIZE; what is of another ToR, or finds no
+ * memory, is counted as refused, and says nothing about who sent it. */
+int key_store_take(struct key_store *store, const uint8_t *data, size_t len);
+
+const struct wire_keys *key_store_view(
+    const struct key_store *store, size_t tor); /* NULL: none */
+
+/* What an agent with these RNICs is to hold: *ret lives until the next call. -ENOENT:
+ * there are no keys; -ENOMEM. */
+int key_store_expand(struct key_store *store, size_t tor,
+    const struct wire_rnic_id *own, size_t own_count, struct wire_keys *ret);
+
+/* The key from a prober to a member of ours; false: it is none, or has no keys. */
+bool key_store_pair(const struct key_store *store, struct wire_rnic_id prober,
+    struct wire_rnic_id responder, struct wire_pair_key *ret);
+
+const struct key_store_counts *key_store_counts(const struct key_store *store);
+
+#endif

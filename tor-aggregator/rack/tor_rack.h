@@ -1,0 +1,167 @@
+/*
+ * tor_rack - one ToR's rack: its roster, window, judge, incidents, summary, ring. Pure.
+ *
+ * Results and receive counts go in; on every tick due bins close, the last second
+ * is judged, and what came of it leaves through the callbacks. RNICs are known by
+ * their roster index; whoever keeps one looks it up again after tor_rack_plan or
+ * tor_rack_register.
+ */
+#ifndef TOR_AGGREGATOR_RACK_TOR_RACK_H
+#define TOR_AGGREGATOR_RACK_TOR_RACK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rackmesh/base/why.h"
+#include "rackmesh/fabric/incident.h"
+#include "schemas/wire.h"
+#include "tor-aggregator/window/rack_view.h"
+#include "tor-aggregator/window/window.h"
+
+struct focus_counts;
+struct path_rows;
+struct path_table;
+struct ring;
+struct roster;
+struct roster_rnic;
+struct summary;
+struct tor_rack;
+
+#define TOR_RACK_BIN_NS (250 * RM_NS_PER_MS)
+#define TOR_RACK_JUDGE_BINS 4
+#define TOR_RACK_START_NS                                          \
+	(3 * RM_NS_PER_S) /* partial until all were heard, or this \
+			   */
+
+/* Shorter than this a stall leaves room in the open bins for all that waited. */
+#define TOR_RACK_MOMENT_NS (2 * RM_NS_PER_S)
+
+struct tor_rack_options {
+	const char *tor; /* copied */
+	bool speaks;     /* at first: see tor_rack_speak */
+	size_t ring_bytes;
+	int64_t timeout_ns; /* of the agents' probes */
+	int64_t row_interval_ns, rnic_interval_ns;
+	int64_t resolve_after_ns;
+	uint64_t id_seed;
+};
+
+struct tor_rack_callbacks {
+	enum host_state (*host_state)(struct tor_rack *rack, const char *host,
+	    rm_mono_t now, rm_mono_t start, rm_mono_t end, int64_t *silent_ns,
+	    void *arg);
+	void (*on_incident)(struct tor_rack *rack, enum rm_incident_event event,
+	    const struct rm_incident *incident, void *arg);
+	/* Head unfilled. */
+	void (*on_summary)(
+	    struct tor_rack *rack, const struct wire_summary *summary, void *arg);
+	void (*on_focus)(struct tor_rack *rack, const char *host,
+	    const struct wire_focus *focus, void *arg);
+	/* Whom it hurts: fills impact and services. May be NULL. */
+	void (*impact)(struct tor_rack *rack, struct rm_verdict *verdict, void *arg);
+	void *arg;
+};
+
+struct raw_counts { /* taken = windowed + late + invalid + duplicate, always */
+	uint64_t taken, windowed, late, invalid, duplicate;
+};
+
+struct tor_rack_counts {
+	struct raw_counts raw;    /* of results whose source is a member */
+	uint64_t agent_dropped;   /* results that agents threw away */
+	uint64_t judged, partial; /* windows */
+	uint64_t renumbered;
+	uint64_t unexplained_lost; /* legs that no part explains */
+	uint64_t judge_failed;     /* out of memory */
+};
+
+int tor_rack_new(const struct tor_rack_options *options,
+    const struct tor_rack_callbacks *callbacks, rm_mono_t now, rm_wall_t wall,
+    struct tor_rack **ret);
+void tor_rack_free(struct tor_rack *rack);
+
+/* A newer plan; the view is borrowed until the next one. -ENOMEM. */
+int tor_rack_plan(
+    struct tor_rack *rack, const struct wire_plan_view *view, rm_mono_t now);
+int tor_rack_register(
+    struct tor_rack *rack, const struct wire_rnic *rnic, rm_mono_t now);
+void tor_rack_leave(struct tor_rack *rack, const char *host);
+/* As roster_learn, _serve and _unserve. */
+int tor_rack_learn(struct tor_rack *rack, const struct wire_rnic *rnic, rm_mono_t now);
+bool tor_rack_serve(struct tor_rack *rack, struct wire_rnic_id id);
+void tor_rack_unserve(struct tor_rack *rack);
+
+/* Hot path. The result's ranges have been checked. */
+enum window_says tor_rack_result(struct tor_rack *rack, rm_mono_t sent,
+    const struct wire_result *result, uint32_t src, const struct roster_rnic *dst);
+void tor_rack_arrived(struct tor_rack *rack, uint32_t src, uint32_t dst, rm_mono_t from,
+    rm_mono_t to, uint64_t received);
+void tor_rack_counts_through(struct tor_rack *rack, uint32_t dst, rm_mono_t through);
+
+/* One of its members' flows was traced; the agent's right to say so has been checked.
+ * -ENOENT: the destination is not known here, or not outside. Else as
+ * path_table_learn. */
+int tor_rack_path(struct tor_rack *rack, const struct wire_path *path, rm_mono_t traced,
+    rm_mono_t now);
+
+/* How fast agents may probe, of what their pinglists ask for; 1000 at first. */
+void tor_rack_brake(struct tor_rack *rack, uint32_t rate_permille);
+/* So many of its hosts hold their own probing back: told on, and nothing is judged by
+ * it, since few probes are few witnesses anyway. */
+void tor_rack_slowed(struct tor_rack *rack, uint32_t hosts);
+/* When its host-th host's certificate ends, once that is soon; 0: not soon. */
+void tor_rack_certificate(struct tor_rack *rack, size_t host, int64_t ends_s);
+
+/* everything_through: see window_close. */
+void tor_rack_tick(
+    struct tor_rack *rack, rm_mono_t now, rm_wall_t wall, rm_mono_t everything_through);
+/* We stood still for so long, and close nothing before `until`: what waits in sockets
+ * is read first. After more than TOR_RACK_MOMENT_NS the newest of it may find no open
+ * bin.
+ */
+void tor_rack_stalled(struct tor_rack *rack, int64_t for_ns, rm_mono_t until);
+
+const char *tor_rack_tor(const struct tor_rack *rack);
+bool tor_rack_speaks(const struct tor_rack *rack);
+/* Alerts and what the analyzer hears are ours, or another one's, from now on. */
+void tor_rack_speak(struct tor_rack *rack, bool speaks);
+/* What the other one tells of its incidents: as rm_incidents_adopt, held while we do
+ * not speak, _end, _doubt and _end_rest. */
+int tor_rack_adopt(struct tor_rack *rack, const struct rm_incident *theirs);
+bool tor_rack_end(
+    struct tor_rack *rack, uint64_t id, rm_wall_t resolved, bool told, rm_mono_t now);
+void tor_rack_doubt(struct tor_rack *rack);
+size_t tor_rack_end_rest(struct tor_rack *rack, rm_wall_t resolved, rm_mono_t now);
+const struct roster *tor_rack_roster(const struct tor_rack *rack);
+const struct ring *tor_rack_ring(const struct tor_rack *rack);
+const struct summary *tor_rack_summary(const struct tor_rack *rack);
+const struct rm_incidents *tor_rack_incidents(const struct tor_rack *rack);
+/* As rm_incidents_told. */
+bool tor_rack_told(struct tor_rack *rack, uint64_t incident, bool resolved);
+/* Before the first tick; as rm_incidents_restore. */
+int tor_rack_restore(struct tor_rack *rack, const json_t *saved, rm_mono_t now,
+    rm_wall_t wall, struct rm_why *why);
+const struct wire_plan_view *tor_rack_plan_view(
+    const struct tor_rack *rack); /* or NULL */
+const struct focus_counts *tor_rack_focus(const struct tor_rack *rack);
+const struct path_table *tor_rack_paths(const struct tor_rack *rack);
+const struct path_rows *tor_rack_path_rows(const struct tor_rack *rack);
+/* As found_ways_next and found_ways_again. */
+size_t tor_rack_found_ways(
+    struct tor_rack *rack, rm_mono_t now, struct wire_path *out, size_t max);
+void tor_rack_found_ways_again(struct tor_rack *rack);
+struct tor_rack_counts *tor_rack_counts(
+    struct tor_rack *rack); /* ingest adds to .raw */
+rm_mono_t tor_rack_window_end(
+    const struct tor_rack *rack);                        /* last judged; ns 0: none */
+rm_mono_t tor_rack_changed(const struct tor_rack *rack); /* start or newest plan */
+
+struct tor_rack_member_state { /* as of the last judged window */
+	enum rm_health health;
+	uint64_t sent, lost; /* its own probes */
+};
+struct tor_rack_member_state tor_rack_member(const struct tor_rack *rack, size_t i);
+enum host_state tor_rack_host(const struct tor_rack *rack, size_t i);
+
+#endif

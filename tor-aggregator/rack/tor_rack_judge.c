@@ -1,0 +1,278 @@
+#include "tor-aggregator/rack/tor_rack_state.h"
+
+#include <string.h>
+
+#include "tor-aggregator/judge/evidence_classes.h"
+#include "tor-aggregator/judge/evidence_samples.h"
+#include "tor-aggregator/judge/rack_judge.h"
+#include "tor-aggregator/plan/expansion.h"
+#include "tor-aggregator/summary/summary.h"
+#include "tor-aggregator/window/roster.h"
+
+static struct rack_member
+member_of(const struct roster_rnic *rnic)
+{
+	return (struct rack_member){
+		.id = { rnic->id.guid, rnic->id.port },
+		.host = rnic->host,
+		.device = rnic->device,
+		.host_index = rnic->host_index,
+		.port_down = rnic->registered && rnic->link == WIRE_LINK_DOWN,
+		.port_falls = rnic->link_falls,
+	};
+}
+
+/* Whom no plan names any more, nobody probes, and it may go as it likes. */
+static bool
+is_expected(const struct tor_rack *rack, size_t member)
+{
+	return rack->plan == NULL || roster_member(rack->roster, member)->planned;
+}
+
+static void
+refresh(struct tor_rack *rack)
+{
+	const struct roster *roster = rack->roster;
+
+	for (size_t i = 0; i < roster_members(roster); i++)
+		rack->members[i] = member_of(roster_member(roster, i));
+	for (size_t i = 0; i < roster_foreigners(roster); i++)
+		rack->foreigners[i] = member_of(roster_foreigner(roster, i));
+	for (size_t i = 0; i < roster_hosts(roster); i++) {
+		rack->hosts[i] = (struct rack_host){ .name = roster_host(roster, i) };
+		rack->expected[i] = false;
+	}
+	for (size_t i = 0; i < roster_members(roster); i++)
+		if (is_expected(rack, i))
+			rack->expected[roster_member(roster, i)->host_index] = true;
+	rack->stale = false;
+}
+
+struct health_of { /* what rm_incidents_judge hands to both callbacks */
+	struct tor_rack *rack;
+	const struct rack_judgement *judgement;
+};
+
+static enum rm_health
+worst_of(enum rm_health a, enum rm_health b)
+{
+	if (a == RM_HEALTH_BAD || b == RM_HEALTH_BAD)
+		return RM_HEALTH_BAD;
+	return a == RM_HEALTH_GOOD && b == RM_HEALTH_GOOD ? RM_HEALTH_GOOD
+							  : RM_HEALTH_UNKNOWN;
+}
+
+/* Everything failed, so it is well again when at least half of the rack is. */
+static enum rm_health
+health_of_tor(const struct health_of *of)
+{
+	size_t expected = 0, good = 0;
+
+	for (size_t i = 0; i < roster_members(of->rack->roster); i++) {
+		if (!is_expected(of->rack, i))
+			continue;
+		expected++;
+		if (of->judgement->members[i] == RM_HEALTH_GOOD)
+			good++;
+	}
+	return expected == 0 || (good > 0 && 2 * good >= expected) ? RM_HEALTH_GOOD
+								   : RM_HEALTH_UNKNOWN;
+}
+
+/*
+ * What a part's name covers is healthy only if all of it is. A part of which nothing
+ * is left in the plan was taken out of it: a person's decision, which ends the
+ * incident, whether its agent lives on or not.
+ */
+static enum rm_health
+health(const struct rm_verdict *verdict, void *arg)
+{
+	const struct health_of *of = arg;
+	const struct roster *roster = of->rack->roster;
+	enum rm_health worst = RM_HEALTH_GOOD;
+
+	if (verdict->part.type == RM_PART_TOR)
+		return health_of_tor(of);
+	for (size_t i = 0; i < roster_members(roster); i++) {
+		const struct roster_rnic *member = roster_member(roster, i);
+
+		if (!is_expected(of->rack, i) ||
+		    !evidence_concerns(&verdict->part, member))
+			continue;
+		if (verdict->part.type == RM_PART_RNIC)
+			worst = worst_of(worst, of->judgement->members[i]);
+		else if (verdict->kind == RM_KIND_CERTIFICATE_ENDING &&
+			 of->rack->hosts[member->host_index].certificate_ends_s != 0)
+			worst = RM_HEALTH_BAD;
+		else
+			worst =
+			    worst_of(worst, of->judgement->hosts[member->host_index]);
+	}
+	return worst;
+}
+
+static void
+on_incident(enum rm_incident_event event, const struct rm_incident *incident, void *arg)
+{
+	const struct health_of *of = arg;
+	struct tor_rack *rack = of->rack;
+
+	rack->callbacks.on_incident(rack, event, incident, rack->callbacks.arg);
+}
+
+static void
+hosts_judge(struct tor_rack *rack, rm_mono_t now, const struct window_closed *closed)
+{
+	for (size_t i = 0; i < roster_hosts(rack->roster); i++) {
+		struct rack_host *host = &rack->hosts[i];
+
+		host->state = rack->callbacks.host_state(rack, host->name, now,
+		    closed->start, closed->end, &host->silent_ns, rack->callbacks.arg);
+		if (!rack->expected[i])
+			host->state = HOST_UNKNOWN;
+	}
+}
+
+static void
+members_note(struct tor_rack *rack, const struct window_closed *closed,
+    const struct rack_judgement *judgement)
+{
+	size_t members = roster_members(rack->roster);
+
+	for (size_t i = 0; i < members; i++)
+		rack->states[i] =
+		    (struct tor_rack_member_state){ .health = judgement->members[i] };
+	for (size_t i = 0; i < closed->pair_count; i++) {
+		const struct window_pair *pair = &closed->pairs[i];
+
+		if (pair->src >= members)
+			continue;
+		for (int o = 0; o < WIRE_OUTCOMES; o++)
+			rack->states[pair->src].sent += pair->outcomes[o];
+		rack->states[pair->src].lost += pair->outcomes[WIRE_NO_REPLY];
+	}
+	for (size_t i = 0; i < members; i++)
+		summary_mark_rnic(rack->summary, (uint32_t)i,
+		    rack->states[i].health == RM_HEALTH_BAD);
+}
+
+/* Losses of one second whose direction the responders' counts tell. */
+static void
+directions_note(struct tor_rack *rack, const struct window_closed *closed)
+{
+	memset(rack->forward, 0, ROSTER_MAX_TORS * sizeof(*rack->forward));
+	memset(rack->reverse, 0, ROSTER_MAX_TORS * sizeof(*rack->reverse));
+	for (size_t i = 0; i < closed->pair_count; i++) {
+		const struct window_pair *pair = &closed->pairs[i];
+		const struct roster_rnic *dst = roster_at(rack->roster, pair->dst);
+		uint64_t lost = pair->outcomes[WIRE_NO_REPLY], sent = 0, forward = 0;
+
+		if (lost == 0 || !pair->counted || dst == NULL)
+			continue;
+		for (int o = 0; o < WIRE_OUTCOMES; o++)
+			if (o != WIRE_SEND_FAILED)
+				sent += pair->outcomes[o];
+		if (pair->arrived < (double)sent)
+			forward = (uint64_t)((double)sent - pair->arrived + 0.5);
+		if (forward > lost)
+			forward = lost;
+		rack->forward[dst->tor_number] += forward;
+		rack->reverse[dst->tor_number] += lost - forward;
+	}
+	for (uint16_t t = 0; t < ROSTER_MAX_TORS; t++)
+		if (rack->forward[t] + rack->reverse[t] > 0)
+			summary_directions(
+			    rack->summary, t, rack->forward[t], rack->reverse[t]);
+}
+
+static void
+focus_ask(struct tor_rack *rack, rm_mono_t now, const struct window_closed *closed)
+{
+	for (size_t i = 0; i < closed->pair_count && rack->plan != NULL; i++) {
+		const struct window_pair *pair = &closed->pairs[i];
+		const struct roster_rnic *src, *dst;
+		struct wire_focus focus;
+		uint32_t planned_us;
+
+		if (pair->newest_lost == 0)
+			continue;
+		src = roster_at(rack->roster, pair->src);
+		dst = roster_at(rack->roster, pair->dst);
+		if (src == NULL || dst == NULL ||
+		    !focus_wants(&rack->focus, now, pair->src, pair->dst))
+			continue;
+		planned_us = expansion_interval_us(rack->plan, src->id, dst->id);
+		if (planned_us == 0)
+			continue;
+		focus = (struct wire_focus){
+			.src = src->id,
+			.dst = dst->id,
+			.interval_us = focus_interval_us(planned_us),
+			.duration_ms = FOCUS_MS,
+		};
+		rack->callbacks.on_focus(rack, src->host, &focus, rack->callbacks.arg);
+	}
+}
+
+static void
+incidents_judge(struct tor_rack *rack, rm_mono_t now, rm_wall_t wall,
+    const struct window_closed *closed, const struct rack_judgement *judgement)
+{
+	struct health_of of = { rack, judgement };
+	size_t count = judgement->verdict_count;
+
+	if (count > TOR_RACK_MAX_VERDICTS)
+		count = TOR_RACK_MAX_VERDICTS;
+	if (count > 0) {
+		memcpy(rack->verdicts, judgement->verdicts,
+		    count * sizeof(rack->verdicts[0]));
+		evidence_samples_fill(
+		    rack->verdicts, count, rack->ring, rack->roster, closed->start);
+		evidence_classes_fill(rack->verdicts, count, rack->ring, closed->end);
+		for (size_t i = 0; i < count && rack->callbacks.impact != NULL; i++)
+			rack->callbacks.impact(
+			    rack, &rack->verdicts[i], rack->callbacks.arg);
+	}
+	rm_incidents_judge(rack->incidents, now, wall, rack->verdicts, count, health,
+	    on_incident, &of);
+}
+
+void
+tor_rack_judge(struct tor_rack *rack, rm_mono_t now, rm_wall_t wall,
+    const struct window_closed *closed)
+{
+	const struct rack input = {
+		.tor = rack->tor,
+		.members = rack->members,
+		.member_count = roster_members(rack->roster),
+		.foreigners = rack->foreigners,
+		.foreigner_count = roster_foreigners(rack->roster),
+		.hosts = rack->hosts,
+		.host_count = roster_hosts(rack->roster),
+	};
+	rm_wall_t start = { wall.ns - rm_mono_since(now, closed->start) };
+	struct rack_judgement judgement;
+
+	if (rack->stale)
+		refresh(rack);
+	rack->window_end = closed->end;
+	rack->counts.judged++;
+	rack->counts.partial += closed->partial;
+	hosts_judge(rack, now, closed);
+	focus_ask(rack, now, closed);
+	/* Every closing shows a whole second: only every fourth one is new. */
+	if (++rack->closings == TOR_RACK_JUDGE_BINS) {
+		rack->closings = 0;
+		directions_note(rack, closed);
+		summary_check(rack->summary);
+	}
+	if (rack_judge_window(rack->judge, &input, closed, start, &judgement) < 0) {
+		rack->counts.judge_failed++;
+		tor_rack_paths_close(rack, now, wall, closed, false);
+		return;
+	}
+	rack->counts.unexplained_lost += judgement.unexplained_lost;
+	members_note(rack, closed, &judgement);
+	incidents_judge(rack, now, wall, closed, &judgement);
+	tor_rack_paths_close(rack, now, wall, closed, true);
+}

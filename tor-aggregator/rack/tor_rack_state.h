@@ -1,0 +1,69 @@
+/*
+ * tor_rack_state - what tor_rack.c and tor_rack_judge.c share; nobody else's business.
+ */
+#ifndef TOR_AGGREGATOR_RACK_TOR_RACK_STATE_H
+#define TOR_AGGREGATOR_RACK_TOR_RACK_STATE_H
+
+#include "rackmesh/fabric/part.h"
+#include "tor-aggregator/rack/focus.h"
+#include "tor-aggregator/rack/tor_rack.h"
+
+#define TOR_RACK_MAX_VERDICTS 256
+
+struct tor_rack {
+	char tor[RM_NAME_BYTES];
+	struct tor_rack_options options;
+	struct tor_rack_callbacks callbacks;
+	struct roster *roster;
+	struct window *window;
+	struct rack_judge *judge;
+	struct rm_incidents *incidents;
+	struct summary *summary;
+	struct ring *ring;
+	struct focus focus;
+	struct path_table *paths;
+	struct path_rows *path_rows;
+	struct found_ways *found_ways;
+	rm_mono_t paths_aged;
+	bool *witnesses; /* by member: its probes say something of paths */
+	struct {
+		uint64_t sent, lost;
+	} * mesh; /* by member: in the rack, in the judged second */
+	uint32_t brake_permille;
+	uint32_t hosts_slowed;
+	const struct wire_plan_view *plan;
+	rm_mono_t started, changed, window_end;
+	bool
+	    settled; /* all expected agents were heard once, or we have waited enough */
+	unsigned closings; /* since the last whole second was summarised */
+	/* The roster as the judge wants to see it; stale: it has changed since. */
+	bool stale;
+	struct rack_member *members, *foreigners;
+	struct rack_host *hosts;
+	bool *expected; /* by host: the plan names it; all are, without a plan */
+	struct tor_rack_member_state *states;
+	struct rm_verdict *verdicts; /* TOR_RACK_MAX_VERDICTS, with samples */
+	uint64_t *forward, *reverse; /* per ToR number, of one second */
+	struct tor_rack_counts counts;
+	uint64_t partial_told; /* of counts.partial, in a summary */
+	struct wire_rack_state state_told;
+	rm_mono_t state_checked;
+};
+
+/* The last second, ending with the bin that has just closed. */
+void tor_rack_judge(struct tor_rack *rack, rm_mono_t now, rm_wall_t wall,
+    const struct window_closed *closed);
+
+int tor_rack_paths_new(struct tor_rack *rack, rm_mono_t now);
+void tor_rack_paths_free(struct tor_rack *rack);
+/* After a bin has closed; judged: the members' health is of this window. */
+void tor_rack_paths_close(struct tor_rack *rack, rm_mono_t now, rm_wall_t wall,
+    const struct window_closed *closed, bool judged);
+
+/* Fills what every summary carries, and hands it on. */
+void tor_rack_tell(struct tor_rack *rack, struct wire_summary *summary);
+/* A summary without rows where the state has changed, at most once a second. Before
+ * everybody has said a word we know nothing. */
+void tor_rack_tell_news(struct tor_rack *rack, rm_mono_t now, rm_wall_t wall);
+
+#endif

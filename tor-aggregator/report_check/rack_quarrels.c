@@ -1,0 +1,161 @@
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "rackmesh/fabric/verdict.h"
+#include "tor-aggregator/report_check/rack_words_state.h"
+#include "tor-aggregator/suspect/rack_evidence.h"
+#include "tor-aggregator/suspect/rack_suspect.h"
+#include "tor-aggregator/window/rack_view.h"
+
+#define CONFIDENCE 0.8
+
+static size_t
+host_of(const struct rack *rack, size_t member)
+{
+	return rack->members[member].host_index;
+}
+
+/* Whoever of the two says so. */
+static bool
+is_between(const struct rack *rack, const struct rack_quarrel *quarrel,
+    const struct rack_quarrel *other)
+{
+	const size_t a = host_of(rack, quarrel->src), b = host_of(rack, quarrel->dst);
+	const size_t c = host_of(rack, other->src), d = host_of(rack, other->dst);
+
+	return (a == c && b == d) || (a == d && b == c);
+}
+
+void
+rack_quarrels_note(
+    struct rack_words *words, const struct rack *rack, const struct rack_quarrel *seen)
+{
+	struct rack_quarrel *quarrel = words->quarrels;
+	const struct rack_quarrel *end = quarrel + words->quarrel_count;
+
+	while (quarrel < end && !is_between(rack, quarrel, seen))
+		quarrel++;
+	if (quarrel == end) {
+		/* More of them than verdicts: until some are over, or named. */
+		if (words->quarrel_count == words->host_count)
+			return;
+		words->quarrel_count++;
+		*quarrel = *seen;
+	} else if (quarrel->src == seen->src && quarrel->dst == seen->dst) {
+		/* It stays about the same two, and says what is newest of them. */
+		quarrel->sent = seen->sent;
+		quarrel->lost = seen->lost;
+		quarrel->both_ways = seen->both_ways;
+		quarrel->counts = seen->counts;
+	}
+	quarrel->seen = true;
+}
+
+/* It may be the one alone that is wrong, and about to be named. */
+static bool
+is_doubted(const struct rack_words *words, size_t host)
+{
+	return words->hosts[host].named || words->hosts[host].windows > 0;
+}
+
+/* False: it is over. */
+static bool
+age(const struct rack_words *words, const struct rack *rack,
+    struct rack_quarrel *quarrel, rm_wall_t start)
+{
+	const size_t src = host_of(rack, quarrel->src);
+	const size_t dst = host_of(rack, quarrel->dst);
+	const bool seen = quarrel->seen && !(quarrel->counts && words->counts_differ);
+
+	quarrel->seen = false;
+	if (words->hosts[src].named || words->hosts[dst].named)
+		return false;
+	if (!seen) {
+		quarrel->windows = 0;
+		return quarrel->told && ++quarrel->absent < RACK_ABSENT_WINDOWS;
+	}
+	if (quarrel->since.ns == 0)
+		quarrel->since = start;
+	quarrel->absent = 0;
+	if (++quarrel->windows >= RACK_NAMED_WINDOWS && !is_doubted(words, src) &&
+	    !is_doubted(words, dst))
+		quarrel->told = true;
+	return true;
+}
+
+void
+rack_quarrels_age(struct rack_words *words, const struct rack *rack, rm_wall_t start)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < words->quarrel_count; i++) {
+		struct rack_quarrel *quarrel = &words->quarrels[i];
+
+		if (age(words, rack, quarrel, start))
+			words->quarrels[kept++] = *quarrel;
+	}
+	words->quarrel_count = kept;
+}
+
+static void
+say_what(const struct rack_quarrel *quarrel, const char *src, const char *dst,
+    struct rm_evidence *evidence)
+{
+	const uint64_t sent = quarrel->sent / RACK_WORD_UNIT;
+	const uint64_t lost = quarrel->lost / RACK_WORD_UNIT;
+
+	if (quarrel->counts)
+		snprintf(evidence->observed, sizeof(evidence->observed),
+		    "%.30s says that %" PRIu64 " of its probes to %.30s were answered, "
+		    "which says that it got %" PRIu64,
+		    src, sent, dst, sent - lost);
+	else
+		snprintf(evidence->observed, sizeof(evidence->observed),
+		    "%.30s says that %" PRIu64 " of its %" PRIu64
+		    " probes to %.30s were lost, %s; others reach both",
+		    src, lost, sent, dst,
+		    quarrel->both_ways ? "which says the same" : "which does not");
+}
+
+static void
+quarrel_verdict(const struct rack_words *words, const struct rack *rack,
+    const struct rack_quarrel *quarrel, struct rm_verdict *ret)
+{
+	const struct rack_suspect pair = { .member = quarrel->src,
+		.other = quarrel->dst };
+	char src[RACK_MEMBER_NAME_BYTES], dst[RACK_MEMBER_NAME_BYTES];
+
+	*ret = (struct rm_verdict){
+		.part = { .type = RM_PART_RNIC },
+		.kind = RM_KIND_PAIR_CONTRADICTED,
+		.confidence = CONFIDENCE,
+		.evidence = { .window_start = quarrel->since },
+	};
+	rack_suspect_name(rack, &pair, &ret->part);
+	rack_member_name(rack, quarrel->src, src);
+	rack_member_name(rack, quarrel->dst, dst);
+	say_what(quarrel, src, dst, &ret->evidence);
+	rack_words_rule_out(words, rack, quarrel->src, &ret->evidence);
+	rack_words_rule_out(words, rack, quarrel->dst, &ret->evidence);
+}
+
+size_t
+rack_quarrels_judge(const struct rack_words *words, const struct rack *rack,
+    const struct rack_suspect_memory *suspects, struct rm_verdict *verdicts,
+    size_t room)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < words->quarrel_count && count < room; i++) {
+		const struct rack_quarrel *quarrel = &words->quarrels[i];
+		const size_t src = host_of(rack, quarrel->src);
+		const size_t dst = host_of(rack, quarrel->dst);
+
+		if (quarrel->told && suspects[quarrel->src].named == 0 &&
+		    suspects[quarrel->dst].named == 0 && !is_doubted(words, src) &&
+		    !is_doubted(words, dst) && rack->hosts[src].state == HOST_OK &&
+		    rack->hosts[dst].state == HOST_OK)
+			quarrel_verdict(words, rack, quarrel, &verdicts[count++]);
+	}
+	return count;
+}

@@ -1,0 +1,117 @@
+/*
+ * rack_words_state - what rack_words.c, rack_contradicted.c, rack_quarrels.c,
+ * rack_words_told.c and rack_believed.c share; nobody else's business.
+ */
+#ifndef TOR_AGGREGATOR_REPORT_CHECK_RACK_WORDS_STATE_H
+#define TOR_AGGREGATOR_REPORT_CHECK_RACK_WORDS_STATE_H
+
+#include "tor-aggregator/report_check/rack_words.h"
+#include "tor-aggregator/window/pair_table.h"
+
+/* Of a pair's probes so many are a word; units: a decaying sum holds sixteenths. */
+#define RACK_WORD_UNIT 16
+
+/* Windows: longer than a fault's onset takes to be seen from everywhere. */
+#define RACK_NAMED_WINDOWS 12
+#define RACK_ABSENT_WINDOWS 12
+
+/* Windows since a host is back: none of them holds a time when it was away. */
+#define RACK_BACK_WINDOWS 12
+
+enum rack_word {            /* bits: what a host's RNICs say of one RNIC may differ */
+	RACK_WORD_GOOD = 1, /* hardly any is lost */
+	RACK_WORD_LOST = 2, /* a fifth at least */
+	RACK_WORD_DEAD = 4, /* nearly all; LOST is set too */
+};
+
+struct rack_voices {                                /* about one member */
+	uint32_t own, own_good, own_lost, own_dead; /* of its own: targets */
+	uint32_t good, lost, dead; /* of others: hosts, each of one mind */
+};
+
+struct rack_contradiction {  /* of one host's words, in this window */
+	size_t src, dst;     /* the first of the pairs that it is about */
+	uint64_t sent, lost; /* of those pairs, as it says, in units */
+	uint32_t peers;      /* hosts that it says it does not reach, and others do */
+	uint32_t counted;    /* of them those whose own counts say that it does */
+	uint32_t voices;     /* that say the opposite about dst */
+	uint32_t miscounts;  /* hosts of which fewer arrived than were answered */
+	bool denies;         /* it says it reaches dst, and nobody else does */
+};
+
+struct rack_miscount { /* the first of a host: what src and dst say of src's probes */
+	size_t src, dst;
+	uint64_t answered, arrived; /* in units */
+};
+
+struct rack_host_words { /* of one host, from window to window */
+	struct rack_contradiction now, told;
+	struct rack_miscount miscount;
+	unsigned windows, absent; /* it was contradicted, was not since it was named */
+	unsigned away;            /* it was, so many windows are to pass yet */
+	bool named;
+	rm_wall_t since; /* start of the first window; ns 0: none */
+};
+
+struct rack_quarrel {    /* of two hosts, about the pair of members that was first */
+	size_t src, dst; /* members */
+	uint64_t sent, lost; /* as src says, in units */
+	bool both_ways;      /* dst says the same of src */
+	bool counts;         /* more of sent were answered than arrived, they say */
+	bool seen, told;     /* in this window */
+	unsigned windows, absent; /* in a row */
+	rm_wall_t since;
+};
+
+struct rack_words {
+	/* Directed pairs, outcomes as decaying sums, arrived what dst counted of them
+	 * beyond what src calls answered, newest_sent the windows since a probe; the
+	 * other one is scratch. */
+	struct pair_table heard[2];
+	unsigned current;
+	uint8_t *says;              /* by host and member: enum rack_word bits */
+	struct rack_voices *voices; /* by member */
+	struct rack_host_words *hosts;
+	uint8_t *against; /* by host and host: enum rack_against bits */
+	struct rack_quarrel *quarrels;
+	size_t quarrel_count; /* at most as many as hosts; others wait */
+	size_t member_count, host_count;
+	struct window_pair *believed;
+	size_t believed_size;
+	bool any_named;
+	bool counts_differ; /* for more of them than may lie: no lie */
+};
+
+enum rack_against { RACK_ACCUSES = 1, RACK_COUNTED = 2, RACK_MISCOUNTS = 4 };
+
+/* What a pair's decaying sums come to; 0: too little, in between, or its prober cannot
+ * even send. */
+unsigned rack_word_of(const struct window_pair *pair);
+
+/* Dst says that less than half has arrived of what src says was answered. */
+bool rack_word_is_miscounted(const struct window_pair *pair);
+
+/* Fills hosts[].now and .miscount, and notes quarrels, from heard, says and voices. */
+void rack_contradictions_find(struct rack_words *words, const struct rack *rack);
+
+/* Seen in this window; what src, dst, sent, lost and the two reasons are is in *seen.
+ */
+void rack_quarrels_note(
+    struct rack_words *words, const struct rack *rack, const struct rack_quarrel *seen);
+
+/* After hosts have their names: who is named quarrels no more. */
+void rack_quarrels_age(
+    struct rack_words *words, const struct rack *rack, rm_wall_t start);
+
+/* At most `room` verdicts; returns how many. suspects: see rack_words_judge. */
+size_t rack_quarrels_judge(const struct rack_words *words, const struct rack *rack,
+    const struct rack_suspect_memory *suspects, struct rm_verdict *verdicts,
+    size_t room);
+
+struct rm_evidence;
+
+/* That a member is well, if others say so. */
+void rack_words_rule_out(const struct rack_words *words, const struct rack *rack,
+    size_t member, struct rm_evidence *evidence);
+
+#endif

@@ -1,0 +1,116 @@
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "rackmesh/fabric/verdict.h"
+#include "tor-aggregator/report_check/rack_words_state.h"
+#include "tor-aggregator/suspect/rack_evidence.h"
+#include "tor-aggregator/window/rack_view.h"
+
+#define CONFIDENCE 0.95
+#define FEW_CONFIDENCE 0.8 /* no more contradict it than may be wrong at once */
+
+static void
+say_miscount(const struct rack_words *words, const struct rack *rack, size_t host,
+    struct rm_evidence *evidence)
+{
+	const struct rack_miscount *miscount = &words->hosts[host].miscount;
+	char src[RACK_MEMBER_NAME_BYTES], dst[RACK_MEMBER_NAME_BYTES];
+
+	rack_member_name(rack, miscount->src, src);
+	rack_member_name(rack, miscount->dst, dst);
+	snprintf(evidence->observed, sizeof(evidence->observed),
+	    "it disagrees with %" PRIu32 " hosts on what arrives: %.30s says %.30s "
+	    "answered %" PRIu64 ", which got %" PRIu64,
+	    words->hosts[host].told.miscounts, src, dst,
+	    miscount->answered / RACK_WORD_UNIT, miscount->arrived / RACK_WORD_UNIT);
+	evidence->peers = words->hosts[host].told.miscounts;
+}
+
+static void
+say_what(const struct rack_words *words, const struct rack *rack, size_t host,
+    struct rm_evidence *evidence)
+{
+	const struct rack_contradiction *told = &words->hosts[host].told;
+	const uint64_t lost = told->lost / RACK_WORD_UNIT;
+	const uint64_t sent = told->sent / RACK_WORD_UNIT;
+	char dst[RACK_MEMBER_NAME_BYTES];
+
+	if (told->miscounts > told->peers && !told->denies) {
+		say_miscount(words, rack, host, evidence);
+		return;
+	}
+	rack_member_name(rack, told->dst, dst);
+	if (told->denies && told->src == told->dst)
+		snprintf(evidence->observed, sizeof(evidence->observed),
+		    "it says that probes of %.60s are answered, %" PRIu32
+		    " others that it answers none",
+		    dst, told->voices);
+	else if (told->denies)
+		snprintf(evidence->observed, sizeof(evidence->observed),
+		    "%.50s answered %" PRIu64 " of its %" PRIu64
+		    " probes, it says, and none, say %" PRIu32 " others",
+		    dst, sent - lost, sent, told->voices);
+	else
+		snprintf(evidence->observed, sizeof(evidence->observed),
+		    "it says that %" PRIu64 " of its %" PRIu64 " probes to %" PRIu32
+		    " hosts were lost, as to %.40s; others reach them, and %" PRIu32
+		    " of them count its probes",
+		    lost, sent, told->peers, dst, told->counted);
+	evidence->peers = told->denies ? told->voices : told->peers;
+}
+
+void
+rack_words_rule_out(const struct rack_words *words, const struct rack *rack,
+    size_t member, struct rm_evidence *evidence)
+{
+	const struct rack_voices *voices = &words->voices[member];
+	char name[RACK_MEMBER_NAME_BYTES];
+
+	if (voices->good == 0)
+		return;
+	rack_member_name(rack, member, name);
+	snprintf(evidence->ruled_out[evidence->ruled_out_count++], RM_EVIDENCE_TEXT,
+	    "%s: %" PRIu32 " hosts say that it answers, and %" PRIu32 " of its %" PRIu32
+	    " targets answer it",
+	    name, voices->good, voices->own_good, voices->own);
+}
+
+static void
+agent_verdict(const struct rack_words *words, const struct rack *rack, size_t host,
+    struct rm_verdict *ret)
+{
+	const struct rack_contradiction *told = &words->hosts[host].told;
+	const bool few = !told->denies && told->peers <= rack_max_faulty(rack) &&
+			 told->miscounts <= rack_max_faulty(rack);
+
+	*ret = (struct rm_verdict){
+		.part = { .type = RM_PART_AGENT },
+		.kind = RM_KIND_AGENT_CONTRADICTED,
+		.confidence = few ? FEW_CONFIDENCE : CONFIDENCE,
+		.evidence = { .window_start = words->hosts[host].since },
+	};
+	snprintf(
+	    ret->part.name, sizeof(ret->part.name), "%.63s", rack->hosts[host].name);
+	say_what(words, rack, host, &ret->evidence);
+	if (told->peers > 0)
+		rack_words_rule_out(words, rack, told->dst, &ret->evidence);
+}
+
+size_t
+rack_words_judge(const struct rack_words *words, const struct rack *rack,
+    const struct rack_suspect_memory *suspects, int64_t window_ns,
+    struct rm_verdict *verdicts)
+{
+	size_t count = 0;
+
+	if (rack->host_count < RACK_MIN_HOSTS)
+		return 0;
+	for (size_t i = 0; i < words->host_count; i++)
+		if (words->hosts[i].named && rack->hosts[i].state == HOST_OK)
+			agent_verdict(words, rack, i, &verdicts[count++]);
+	count += rack_quarrels_judge(
+	    words, rack, suspects, &verdicts[count], words->host_count - count);
+	for (size_t i = 0; i < count; i++)
+		verdicts[i].evidence.window_ns = window_ns;
+	return count;
+}

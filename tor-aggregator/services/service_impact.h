@@ -1,0 +1,17 @@
+/*
+ * service_impact - whom the fault of an RNIC hurts, by the services that use it. Pure.
+ *
+ * P0: a service's own probes over it are lost. P1: a service uses it. P2: nobody does,
+ * and its host would tell.
+ */
+#ifndef TOR_AGGREGATOR_SERVICES_SERVICE_IMPACT_H
+#define TOR_AGGREGATOR_SERVICES_SERVICE_IMPACT_H
+
+struct rm_verdict;
+struct service_table;
+
+/* Fills impact and services of the evidence. host: the RNIC's. */
+void service_impact_fill(
+    const struct service_table *table, const char *host, struct rm_verdict *verdict);
+
+#endif

@@ -1,0 +1,83 @@
+/*
+ * service_table - whose flows use the RNICs of our racks, as their agents last told.
+ * Pure.
+ *
+ * An agent tells all of its flows every time, and they replace what it told before.
+ * When its session ends they stay for a while: it may come back. Texts come from
+ * outside: they are cut, and what does not print becomes '?'.
+ */
+#ifndef TOR_AGGREGATOR_SERVICES_SERVICE_TABLE_H
+#define TOR_AGGREGATOR_SERVICES_SERVICE_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rackmesh/base/clock.h"
+#include "rackmesh/fabric/part.h"
+#include "schemas/wire.h"
+
+#define SERVICE_TABLE_MAX_FLOWS 65536 /* of all agents */
+#define SERVICE_TABLE_GRACE_NS (60 * RM_NS_PER_S)
+#define SERVICE_NAME_BYTES 128
+#define SERVICE_COMM_BYTES 32
+#define SERVICE_MISSING_BYTES 256
+
+struct service_table;
+
+struct service_flow {
+	struct wire_rnic_id src, dst; /* dst.guid 0: not resolved */
+	struct wire_address peer;
+	char service[SERVICE_NAME_BYTES], comm[SERVICE_COMM_BYTES];
+	uint32_t pid, qps;
+	uint32_t src_qpn, dst_qpn; /* of one of its QPs */
+	uint16_t src_port, probe_port;
+	uint8_t qp_type, state, dscp; /* see wire_service_flow */
+	bool older;
+};
+
+struct service_host {
+	char host[RM_NAME_BYTES];
+	rm_mono_t told; /* when */
+	rm_mono_t gone; /* its session ended then; 0: it is there */
+	bool tracing;
+	char missing[SERVICE_MISSING_BYTES];
+	uint64_t unresolved, over_cap, events_dropped;
+	const struct service_flow *flows;
+	size_t flow_count;
+};
+
+struct service_table_counts {
+	uint64_t reports;
+	uint64_t refused_flows; /* of RNICs that the agent does not speak for, or of an
+				   impossible class */
+	uint64_t dropped_flows; /* beyond the bound, or out of memory */
+	uint64_t aged;          /* hosts that did not come back */
+};
+
+int service_table_new(size_t max_flows, struct service_table **ret);
+void service_table_free(struct service_table *table); /* NULL is fine */
+
+/* All that this host has now, of RNICs that it owns. -ENOMEM: it has nothing. */
+int service_table_take(struct service_table *table, const char *host,
+    const struct wire_services_view *view,
+    bool (*owns)(struct wire_rnic_id id, void *arg), void *arg, rm_mono_t now);
+void service_table_gone(struct service_table *table, const char *host, rm_mono_t now);
+/* Forgets who has been gone for too long. */
+void service_table_age(struct service_table *table, rm_mono_t now);
+
+/* NULL: it has told of nothing. */
+const struct service_host *service_table_find(
+    const struct service_table *table, const char *host);
+/* By name, the first for NULL; NULL at the end. Valid until the table changes. */
+const struct service_host *service_table_next(
+    const struct service_table *table, const struct service_host *host);
+
+size_t service_table_flows(const struct service_table *table);
+/* Flows in this state now. */
+size_t service_table_in_state(
+    const struct service_table *table, enum wire_service_state state);
+const struct service_table_counts *service_table_counts(
+    const struct service_table *table);
+
+#endif

@@ -1,0 +1,18 @@
+/*
+ * incident_message - an incident of ours as it goes on the wire, to the analyzer and to
+ * the other aggregator of its ToR. Pure.
+ */
+#ifndef TOR_AGGREGATOR_STANDBY_INCIDENT_MESSAGE_H
+#define TOR_AGGREGATOR_STANDBY_INCIDENT_MESSAGE_H
+
+#include "rackmesh/fabric/verdict.h"
+#include "schemas/wire.h"
+
+struct rm_incident;
+
+/* All but head and evidence_json. Borrows tor, incident, and sentence, which it fills.
+ */
+struct wire_incident incident_message(const char *tor, enum wire_incident_state state,
+    const struct rm_incident *incident, char sentence[RM_SENTENCE_BYTES]);
+
+#endif

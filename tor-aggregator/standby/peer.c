@@ -1,0 +1,188 @@
+#include "tor-aggregator/standby/peer.h"
+
+#include "schemas/wire.h"
+
+void
+peer_init(struct peer *peer, bool primary, rm_mono_t now)
+{
+	*peer = (struct peer){ .primary = primary, .since = now };
+}
+
+void
+peer_become(struct peer *peer, bool primary)
+{
+	if (peer->primary == primary)
+		return;
+	peer->primary = primary;
+	peer->deaf.ns = peer->mute.ns = peer->well.ns = 0;
+	peer->doubt.ns = peer->stuck.ns = 0;
+}
+
+/* Begins or ends to speak, and counts it. */
+static void
+turn(struct peer *peer, bool speaks)
+{
+	if (speaks && !peer->speaks)
+		peer->taken++;
+	if (!speaks && peer->speaks)
+		peer->given++;
+	peer->speaks = speaks;
+}
+
+/* How long nothing has come, since we could have heard it. */
+static int64_t
+silence(const struct peer *peer, rm_mono_t now)
+{
+	return rm_mono_since(now, peer->has_word ? peer->heard : peer->since);
+}
+
+bool
+peer_is_heard(const struct peer *peer, rm_mono_t now)
+{
+	return peer->has_word && silence(peer, now) < PEER_SILENT_NS;
+}
+
+void
+peer_heard(struct peer *peer, const struct wire_tor_standing *standing, rm_mono_t now)
+{
+	if (peer->primary && peer->speaks && standing->speaks &&
+	    !peer_is_heard(peer, now)) {
+		turn(peer, false);
+		peer->well.ns = 0;
+	}
+	peer->has_word = true;
+	peer->heard = now;
+	peer->other_speaks = standing->speaks;
+	peer->other_delivers = standing->delivers;
+	peer->other_agents = standing->agents;
+}
+
+void
+peer_stalled(struct peer *peer, int64_t for_ns, rm_mono_t now)
+{
+	if (for_ns < PEER_STALL_NS) {
+		/* It was not silent: we did not listen. What it was before counts on:
+		 * who stalls often would otherwise never find it gone. */
+		if (peer->has_word)
+			peer->heard = rm_mono_add(peer->heard, for_ns);
+		if (rm_mono_since(now, peer->heard) < 0)
+			peer->heard = now;
+		return;
+	}
+	turn(peer, false);
+	peer->since = now;
+	peer->has_word = false;
+	peer->deaf.ns = peer->mute.ns = peer->well.ns = 0;
+	peer->doubt.ns = peer->stuck.ns = peer->isolated.ns = 0;
+}
+
+/* Has it been so for that long? */
+static bool
+lasts(rm_mono_t *since, bool is_so, int64_t for_ns, rm_mono_t now)
+{
+	if (!is_so)
+		since->ns = 0;
+	else if (since->ns == 0)
+		*since = now;
+	return is_so && rm_mono_since(now, *since) >= for_ns;
+}
+
+/* By its own word, else by that of agents that tell it of us, too: older ones do not,
+ * and it would never know that it is to speak. */
+static bool
+other_delivers(const struct peer *peer, const struct peer_own *own, rm_mono_t now)
+{
+	if (peer_is_heard(peer, now))
+		return peer->other_delivers;
+	return own->asked > 0 && 2 * (uint64_t)own->relay >= own->asked &&
+	       2 * ((uint64_t)own->lost + own->mute) <= own->asked;
+}
+
+/* Who hears nobody any more may have been gone himself, and what he knows be of before:
+ * the other one has its time to come. */
+static int64_t
+patience(const struct peer_own *own)
+{
+	return own->agents == 0 ? PEER_ALONE_NS : PEER_SILENT_NS;
+}
+
+/* Only to one that is heard of, and of whom more is to be expected. */
+static bool
+primary_judge(struct peer *peer, const struct peer_own *own, rm_mono_t now)
+{
+	const bool heard = peer_is_heard(peer, now);
+	const bool is_deaf = heard && 2 * (uint64_t)own->agents < peer->other_agents;
+	const bool is_mute = !own->delivers && other_delivers(peer, own, now);
+	const bool deaf = lasts(&peer->deaf, is_deaf, PEER_DEAF_NS, now);
+	const bool mute = lasts(&peer->mute, is_mute, PEER_MUTE_NS, now);
+	const bool well =
+	    lasts(&peer->well, own->warm && !is_deaf && !is_mute, PEER_BACK_NS, now);
+
+	if (peer->speaks)
+		return !deaf && !mute;
+	if (!heard)
+		return own->warm && !is_mute && silence(peer, now) >= patience(own);
+	/* Nobody has spoken yet, or we did a moment ago: nothing to be careful of. */
+	return well || (own->warm && !is_deaf && !is_mute && !peer->other_speaks &&
+			   peer->given == 0);
+}
+
+/* By the agents' word, and by our own where none has any. That it cannot deliver counts
+ * where we can. */
+static bool
+agents_miss_it(const struct peer_own *own)
+{
+	const uint64_t miss = (uint64_t)own->lost + (own->delivers ? own->mute : 0);
+
+	return own->agents == 0 || 2 * miss >= own->asked;
+}
+
+static bool
+standby_judge(struct peer *peer, const struct peer_own *own, rm_mono_t now)
+{
+	const bool heard = peer_is_heard(peer, now);
+	const bool stuck = lasts(&peer->stuck,
+	    heard && peer->other_speaks && !peer->other_delivers && own->delivers,
+	    PEER_STUCK_NS, now);
+	const bool missed = agents_miss_it(own);
+	const bool doubt = lasts(&peer->doubt, !heard && !missed, PEER_DOUBT_NS, now);
+
+	if (!heard && peer->speaks)
+		return !doubt;
+	if (!own->warm)
+		return false;
+	if (!heard)
+		return missed && silence(peer, now) >= patience(own);
+	if (peer->other_speaks)
+		return stuck;
+	return peer->speaks || rm_mono_since(now, peer->since) >= PEER_START_NS;
+}
+
+/* Whoever hears nobody and is heard by nobody does nobody any good, and what he says
+ * later may not be true any more. */
+static bool
+is_isolated(struct peer *peer, const struct peer_own *own, rm_mono_t now)
+{
+	const bool is = !peer_is_heard(peer, now) && own->agents == 0 && !own->delivers;
+	const bool lasting = lasts(&peer->isolated, is, PEER_ISOLATED_NS, now);
+
+	if (!is || (peer->speaks && !lasting))
+		return false;
+	/* Once it is over, the other one is listened to first. */
+	peer->since = now;
+	peer->has_word = false;
+	peer->well.ns = 0;
+	return true;
+}
+
+bool
+peer_judge(struct peer *peer, const struct peer_own *own, rm_mono_t now)
+{
+	if (is_isolated(peer, own, now)) {
+		turn(peer, false);
+		return false;
+	}
+	turn(peer, peer->primary ? primary_judge(peer, own, now)
+				 : standby_judge(peer, own, now));
+	return peer->speaks;
+}

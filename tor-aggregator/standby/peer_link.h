@@ -1,0 +1,89 @@
+/*
+ * peer_link - links to the other aggregators of our ToRs: one to each, for all ToRs
+ * that we share.
+ *
+ * Of two the one whose name comes first in the alphabet dials the other's port for
+ * agents. Both say every 250 ms how they stand, and whoever speaks tells of its
+ * incidents; nothing is acknowledged, for all of it is told again on a new link. One
+ * that is silent for 3 s is dialled anew.
+ */
+#ifndef TOR_AGGREGATOR_STANDBY_PEER_LINK_H
+#define TOR_AGGREGATOR_STANDBY_PEER_LINK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rackmesh/base/address.h"
+#include "rackmesh/base/clock.h"
+#include "schemas/wire.h"
+
+struct peer_links;
+struct rm_link;
+struct rm_loop;
+struct rm_tls;
+
+struct peer_link_other {
+	const char *name; /* borrowed */
+	struct rm_address address;
+	const char *tors[WIRE_MAX_TORS]; /* borrowed: those that we share */
+	size_t tor_count;
+};
+
+struct peer_link_options {
+	const char *name, *region; /* borrowed */
+	uint64_t incarnation;
+	struct rm_tls *tls;      /* borrowed; NULL: plaintext */
+	const char *const *tors; /* borrowed */
+	size_t tor_count;
+	const struct peer_link_other *others; /* copied */
+	size_t other_count;                   /* at most WIRE_MAX_TORS */
+};
+
+struct peer_link_callbacks {
+	/* It hears us from now on: nothing was said yet. */
+	void (*on_session)(size_t other, void *arg);
+	void (*on_standing)(
+	    size_t other, const struct wire_standing *standing, void *arg);
+	void (*on_incident)(
+	    size_t other, const struct wire_incident *incident, void *arg);
+	void *arg;
+};
+
+struct peer_link_counts {
+	uint64_t sessions, refused, silent;
+	uint64_t standings, incidents; /* that came */
+	uint64_t sent, unsent; /* messages; unsent: with a link that took none */
+	uint64_t bad_frames;
+};
+
+/* By this URI of its certificate ("": a link without TLS): is it the aggregator that it
+ * has to be, of every ToR that we share? why: if not. */
+bool peer_link_admits(const struct peer_link_other *other, const char *region,
+    const char *uri, char *why, size_t len);
+
+int peer_links_new(struct rm_loop *loop, const struct peer_link_options *options,
+    const struct peer_link_callbacks *callbacks, struct peer_links **ret);
+void peer_links_free(struct peer_links *links); /* before those who accept */
+
+/* -ENOTCONN, or as rm_link_send. */
+int peer_links_send(
+    struct peer_links *links, size_t other, const struct wire_bytes *bytes);
+bool peer_links_connected(const struct peer_links *links, size_t other);
+
+/* Often. */
+void peer_links_tick(struct peer_links *links, rm_mono_t now);
+/* We ourselves stood still until now: nobody was silent meanwhile. */
+void peer_links_stalled(struct peer_links *links, rm_mono_t now);
+
+/* Of those who dial us: agent_links' guests. NULL: welcome; else why not. */
+const char *peer_links_on_hello(
+    struct rm_link *link, const struct wire_hello_view *view, void *links);
+void peer_links_on_up(struct rm_link *link, void *links);
+int peer_links_on_frame(
+    struct rm_link *link, const uint8_t *data, size_t len, void *links);
+void peer_links_on_gone(struct rm_link *link, void *links);
+
+const struct peer_link_counts *peer_links_counts(const struct peer_links *links);
+
+#endif

@@ -1,0 +1,391 @@
+#include "tor-aggregator/summary/summary.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rackmesh/base/sketch.h"
+#include "tor-aggregator/summary/summary_rnic.h"
+#include "tor-aggregator/window/roster.h"
+
+#define DSCPS 64
+#define BAD_FLOWS 16
+#define FLOW_SET_BYTES (BAD_FLOWS * 6 + 8) /* "65535," each, and "..." */
+#define ARENA_BYTES (512u << 10)           /* of encoded sketches in one message */
+
+struct row {
+	uint16_t dst_tor;
+	uint8_t dscp;
+	bool bad, due; /* due: has turned bad, goes at once */
+	bool named;    /* was bad since it last went: flow_set says where */
+	rm_wall_t since;
+	uint64_t sent, outcomes[WIRE_OUTCOMES];
+	uint64_t forward, reverse;           /* of outcomes[WIRE_NO_REPLY] */
+	uint64_t checked_sent, checked_lost; /* at the last check */
+	uint16_t flows[BAD_FLOWS]; /* that lost something since the last check */
+	size_t flow_count;
+	bool more_flows;
+	char flow_set[FLOW_SET_BYTES];
+	struct summary_terms terms;
+};
+
+struct summary {
+	struct summary_options options;
+	rm_mono_t rows_due, rnics_due;
+	rm_wall_t rows_since, rnics_since;
+	struct row *rows[SUMMARY_MAX_ROWS];
+	size_t row_count;
+	uint16_t *row_at; /* [tor number * DSCPS + dscp]: index + 1 into rows */
+	struct summary_rnic *rnics[WIRE_MAX_MEMBERS];
+	struct wire_row *out_rows;
+	struct wire_rnic_row *out_rnics;
+	uint8_t *arena;
+	size_t arena_used;
+	size_t next_row; /* where a message that was full goes on; 0: at the start */
+	rm_wall_t wall;
+	uint64_t ended; /* the last message, by the wall clock */
+	uint64_t refused;
+};
+
+int
+summary_new(const struct summary_options *options, rm_mono_t now, rm_wall_t wall,
+    struct summary **ret)
+{
+	struct summary *summary = calloc(1, sizeof(*summary));
+
+	if (summary == NULL)
+		return -ENOMEM;
+	summary->options = *options;
+	summary->rows_due = rm_mono_add(now, options->row_interval_ns);
+	summary->rnics_due = rm_mono_add(now, options->rnic_interval_ns);
+	summary->rows_since = summary->rnics_since = summary->wall = wall;
+	summary->row_at = calloc(ROSTER_MAX_TORS * DSCPS, sizeof(*summary->row_at));
+	summary->out_rows = calloc(SUMMARY_MAX_ROWS, sizeof(*summary->out_rows));
+	summary->out_rnics = calloc(WIRE_MAX_MEMBERS, sizeof(*summary->out_rnics));
+	summary->arena = malloc(ARENA_BYTES);
+	if (summary->row_at == NULL || summary->out_rows == NULL ||
+	    summary->out_rnics == NULL || summary->arena == NULL) {
+		summary_free(summary);
+		return -ENOMEM;
+	}
+	*ret = summary;
+	return 0;
+}
+
+static void
+row_free(struct row *row)
+{
+	if (row == NULL)
+		return;
+	summary_terms_clear(&row->terms);
+	free(row);
+}
+
+void
+summary_free(struct summary *summary)
+{
+	if (summary == NULL)
+		return;
+	for (size_t i = 0; i < summary->row_count; i++)
+		row_free(summary->rows[i]);
+	summary_renumber(summary);
+	free(summary->row_at);
+	free(summary->out_rows);
+	free(summary->out_rnics);
+	free(summary->arena);
+	free(summary);
+}
+
+static struct row *
+row_of(struct summary *summary, uint16_t dst_tor, uint8_t dscp)
+{
+	uint16_t *at = &summary->row_at[dst_tor * DSCPS + dscp % DSCPS];
+	struct row *row;
+
+	if (*at != 0)
+		return summary->rows[*at - 1];
+	if (summary->row_count == SUMMARY_MAX_ROWS)
+		return NULL;
+	row = calloc(1, sizeof(*row));
+	if (row == NULL || !summary_terms_init(&row->terms)) {
+		row_free(row);
+		return NULL;
+	}
+	row->dst_tor = dst_tor;
+	row->dscp = dscp % DSCPS;
+	row->since = summary->rows_since;
+	summary->rows[summary->row_count++] = row;
+	*at = (uint16_t)summary->row_count;
+	return row;
+}
+
+static void
+note_flow(struct row *row, uint16_t flow)
+{
+	for (size_t i = 0; i < row->flow_count; i++)
+		if (row->flows[i] == flow)
+			return;
+	if (row->flow_count < BAD_FLOWS)
+		row->flows[row->flow_count++] = flow;
+	else
+		row->more_flows = true;
+}
+
+void
+summary_add(struct summary *summary, const struct wire_result *result, uint32_t src,
+    uint16_t dst_tor)
+{
+	struct row *row = row_of(summary, dst_tor, result->dscp);
+
+	if (row == NULL) {
+		summary->refused++;
+	} else {
+		row->sent++;
+		row->outcomes[result->outcome]++;
+		summary_terms_add(&row->terms, result);
+		if (result->outcome == WIRE_NO_REPLY)
+			note_flow(row, result->src_port);
+	}
+	if (src >= WIRE_MAX_MEMBERS)
+		return;
+	if (summary->rnics[src] == NULL)
+		summary->rnics[src] = summary_rnic_new();
+	if (summary->rnics[src] == NULL)
+		summary->refused++;
+	else
+		summary_rnic_add(summary->rnics[src], result);
+}
+
+void
+summary_directions(
+    struct summary *summary, uint16_t dst_tor, uint64_t forward, uint64_t reverse)
+{
+	for (size_t i = 0; i < summary->row_count; i++) {
+		struct row *row = summary->rows[i];
+		uint64_t open, part;
+
+		if (row->dst_tor != dst_tor)
+			continue;
+		open = row->outcomes[WIRE_NO_REPLY] - row->forward - row->reverse;
+		part = forward < open ? forward : open;
+		row->forward += part;
+		forward -= part;
+		open -= part;
+		part = reverse < open ? reverse : open;
+		row->reverse += part;
+		reverse -= part;
+	}
+}
+
+void
+summary_mark_rnic(struct summary *summary, uint32_t src, bool bad)
+{
+	struct summary_rnic *rnic = src < WIRE_MAX_MEMBERS ? summary->rnics[src] : NULL;
+
+	if (rnic == NULL)
+		return;
+	if (bad && !rnic->bad)
+		rnic->due = true;
+	rnic->bad = bad;
+}
+
+static void
+write_flow_set(struct row *row)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < row->flow_count; i++)
+		at += (size_t)snprintf(row->flow_set + at, sizeof(row->flow_set) - at,
+		    "%s%u", i > 0 ? "," : "", row->flows[i]);
+	if (row->more_flows)
+		snprintf(row->flow_set + at, sizeof(row->flow_set) - at, ",...");
+}
+
+void
+summary_check(struct summary *summary)
+{
+	for (size_t i = 0; i < summary->row_count; i++) {
+		struct row *row = summary->rows[i];
+		uint64_t sent = row->sent - row->checked_sent;
+		uint64_t lost = row->outcomes[WIRE_NO_REPLY] - row->checked_lost;
+		bool bad = lost >= SUMMARY_BAD_LOST &&
+			   lost * 1000 >= sent * SUMMARY_BAD_PER_MILLE;
+
+		if (bad) {
+			write_flow_set(row);
+			row->named = true;
+			row->due = row->due || !row->bad;
+		}
+		row->bad = bad;
+		row->checked_sent = row->sent;
+		row->checked_lost = row->outcomes[WIRE_NO_REPLY];
+		row->flow_count = 0;
+		row->more_flows = false;
+	}
+}
+
+/* Its bytes live in the arena until the next message. */
+static struct wire_bytes
+put(struct summary *summary, const struct rm_sketch *sketch)
+{
+	uint8_t *out = summary->arena + summary->arena_used;
+	int len = rm_sketch_encode(sketch, out, ARENA_BYTES - summary->arena_used);
+
+	if (len < 0)
+		return (struct wire_bytes){ out, 0 };
+	summary->arena_used += (size_t)len;
+	return (struct wire_bytes){ out, (size_t)len };
+}
+
+static void
+take_row(struct summary *summary, struct row *row, const struct roster *roster,
+    struct wire_row *out)
+{
+	uint64_t lost = row->outcomes[WIRE_NO_REPLY];
+
+	*out = (struct wire_row){
+		.src_tor = roster_tor(roster),
+		.dst_tor = roster_tor_name(roster, row->dst_tor),
+		.dscp = row->dscp,
+		.flow_set = row->named ? row->flow_set : "all",
+		.bad = row->named,
+		.sent = row->sent,
+		.lost_forward = row->forward,
+		.lost_reverse = row->reverse,
+		.lost_unknown = lost - row->forward - row->reverse,
+		.rtt = put(summary, row->terms.rtt),
+		.prober_delay = put(summary, row->terms.prober_delay),
+		.responder_delay = put(summary, row->terms.responder_delay),
+	};
+	memcpy(out->outcomes, row->outcomes, sizeof(out->outcomes));
+	row->sent = row->forward = row->reverse = 0;
+	row->checked_sent = row->checked_lost = 0;
+	memset(row->outcomes, 0, sizeof(row->outcomes));
+	summary_terms_reset(&row->terms);
+	row->due = false;
+	row->named = row->bad;
+	row->since = summary->wall;
+}
+
+static bool
+take_rows(struct summary *summary, const struct roster *roster, bool all,
+    struct wire_summary *ret)
+{
+	rm_wall_t since = summary->wall;
+	size_t count = 0, i;
+
+	for (i = summary->next_row; i < summary->row_count; i++) {
+		struct row *row = summary->rows[i];
+
+		if (row->sent == 0 || !(all || row->due))
+			continue;
+		if (ARENA_BYTES - summary->arena_used < 3 * RM_SKETCH_MAX_BYTES)
+			break;
+		if (row->since.ns < since.ns)
+			since = row->since;
+		take_row(summary, row, roster, &summary->out_rows[count++]);
+	}
+	/* What found no room is due in the next message, at once. */
+	summary->next_row = i < summary->row_count ? i : 0;
+	if (all && since.ns > summary->rows_since.ns)
+		since = summary->rows_since;
+	ret->rows = summary->out_rows;
+	ret->row_count = count;
+	ret->start_wall_ns = (uint64_t)since.ns;
+	return count > 0;
+}
+
+static bool
+take_rnics(struct summary *summary, const struct roster *roster, bool all,
+    struct wire_summary *ret)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < roster_members(roster); i++) {
+		struct summary_rnic *rnic = summary->rnics[i];
+
+		if (rnic == NULL || !(all || rnic->due))
+			continue;
+		summary_rnic_take(rnic, roster_member(roster, i));
+		summary->out_rnics[count++] = rnic->last;
+		rnic->last.host = rnic->last.device = ""; /* the roster's to keep */
+	}
+	ret->rnics = summary->out_rnics;
+	ret->rnic_count = count;
+	return count > 0;
+}
+
+/* Messages of one turn are a nanosecond apart: their points would be the same. */
+static uint64_t
+end_of(struct summary *summary, rm_wall_t wall)
+{
+	uint64_t end = (uint64_t)wall.ns;
+
+	if (end <= summary->ended && summary->ended - end < WIRE_MAX_MEMBERS)
+		end = summary->ended + 1;
+	summary->ended = end;
+	return end;
+}
+
+bool
+summary_take(struct summary *summary, const struct roster *roster, rm_mono_t now,
+    rm_wall_t wall, struct wire_summary *ret)
+{
+	bool all_rows =
+	    summary->next_row > 0 || rm_mono_since(now, summary->rows_due) >= 0;
+	bool all_rnics = rm_mono_since(now, summary->rnics_due) >= 0;
+	struct wire_summary out = { .tor = roster_tor(roster) };
+	bool something;
+
+	summary->arena_used = 0;
+	summary->wall = wall;
+	out.start_wall_ns = (uint64_t)summary->rnics_since.ns;
+	if (take_rnics(summary, roster, all_rnics, &out)) {
+		if (all_rnics)
+			summary->rnics_since = wall;
+		something = true;
+	} else {
+		something = take_rows(summary, roster, all_rows, &out);
+		/* Silent racks say so, too: an empty summary with its counters. */
+		if (all_rows && summary->next_row == 0) {
+			something = true;
+			summary->rows_since = wall;
+			while (rm_mono_since(now, summary->rows_due) >= 0)
+				summary->rows_due = rm_mono_add(summary->rows_due,
+				    summary->options.row_interval_ns);
+		}
+	}
+	while (rm_mono_since(now, summary->rnics_due) >= 0)
+		summary->rnics_due =
+		    rm_mono_add(summary->rnics_due, summary->options.rnic_interval_ns);
+	if (something) {
+		out.end_wall_ns = end_of(summary, wall);
+		*ret = out;
+	}
+	return something;
+}
+
+void
+summary_renumber(struct summary *summary)
+{
+	for (size_t i = 0; i < WIRE_MAX_MEMBERS; i++) {
+		summary_rnic_free(summary->rnics[i]);
+		summary->rnics[i] = NULL;
+	}
+}
+
+const struct wire_rnic_row *
+summary_rnic_last(const struct summary *summary, uint32_t src)
+{
+	const struct summary_rnic *rnic =
+	    src < WIRE_MAX_MEMBERS ? summary->rnics[src] : NULL;
+
+	return rnic != NULL && rnic->has_last ? &rnic->last : NULL;
+}
+
+uint64_t
+summary_refused(const struct summary *summary)
+{
+	return summary->refused;
+}

@@ -1,0 +1,333 @@
+#include "tor-aggregator/suspect/rack_evidence.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "rackmesh/fabric/judge.h"
+#include "tor-aggregator/suspect/rack_legs.h"
+#include "tor-aggregator/suspect/rack_pair.h"
+#include "tor-aggregator/window/rack_view.h"
+
+#define COMMON_MEMBERS 3
+#define COMMON_SHARE 0.65     /* of all members */
+#define MIN_TO_RULE_OUT 4     /* probes */
+#define SHARE_TO_RULE_OUT 0.9 /* of them answered */
+#define MAX_PEERS_RULED_OUT 3
+
+/* Standard deviation of a pair's receive count, in packets: the window's two edges, and
+ * what is left of the two clocks' difference. */
+#define COUNT_DEVIATION(sent_per_s) (1.5 + 0.03 * (sent_per_s))
+
+void
+rack_member_name(
+    const struct rack *rack, size_t member, char name[RACK_MEMBER_NAME_BYTES])
+{
+	snprintf(name, RACK_MEMBER_NAME_BYTES, "%.63s/%.63s",
+	    rack->members[member].host, rack->members[member].device);
+}
+
+static void
+tally_end(struct rack_tally *tally, const struct rack_pair *pair, bool excused)
+{
+	const uint32_t lost = pair->sent - pair->answered;
+
+	tally->sent += pair->sent;
+	tally->lost += lost;
+	tally->newest_sent += pair->newest_sent;
+	tally->newest_lost += pair->newest_lost;
+	if (!pair->large) {
+		tally->small_sent += pair->sent;
+		tally->small_lost += lost;
+	}
+	if (excused)
+		return;
+	tally->clean_sent += pair->sent;
+	tally->clean_lost += lost;
+	tally->clean_newest_answered += pair->newest_sent - pair->newest_lost;
+	if (pair->large) {
+		tally->large_sent += pair->sent;
+		tally->large_lost += lost;
+		tally->large_inside_lost += pair->foreign ? 0 : lost;
+	}
+	if (!pair->foreign) {
+		tally->inside_sent += pair->sent;
+		tally->inside_answered += pair->answered;
+	}
+}
+
+static void
+tally_way(struct rack_way_out *way, const struct rack_pair *pair, double seconds)
+{
+	const double deviation = COUNT_DEVIATION((double)pair->sent / seconds);
+
+	if (!pair->counted)
+		return;
+	way->sent += pair->sent;
+	way->lost += pair->sent - pair->answered;
+	way->missing += pair->sent - pair->arrived;
+	way->variance += deviation * deviation * (double)pair->weight;
+}
+
+static void
+tally_bytes(struct rack_tally *tally, const struct rack_pair *pair)
+{
+	uint16_t *bytes = pair->large ? &tally->large_bytes : &tally->small_bytes;
+
+	if (pair->bytes > *bytes)
+		*bytes = pair->bytes;
+}
+
+/* Probes between two members; nobody else is blamed for them, or they are excused. */
+static void
+tally_mesh(struct rack_tally *tallies, const struct rack_legs *legs,
+    const struct rack_blame *blame, const struct rack_pair *pair)
+{
+	struct rack_tally *src = &tallies[pair->src], *dst = &tallies[pair->dst];
+
+	tally_bytes(src, pair);
+	tally_bytes(dst, pair);
+	if (!blame->members[pair->dst]) {
+		tally_way(&src->own, pair, legs->seconds);
+		if (pair->large)
+			tally_way(&src->large_own, pair, legs->seconds);
+	}
+	if (!blame->members[pair->src]) {
+		tally_way(&dst->peers, pair, legs->seconds);
+		if (pair->large)
+			tally_way(&dst->large_peers, pair, legs->seconds);
+	}
+	tally_end(src, pair, blame->tor || blame->members[pair->dst]);
+	tally_end(dst, pair, blame->tor || blame->members[pair->src]);
+}
+
+void
+rack_blame_note(struct rack_blame *blame, const struct rack_legs *legs,
+    const struct rm_explanation *explanation, size_t members, size_t foreigners)
+{
+	memset(blame->members, 0, members * sizeof *blame->members);
+	memset(blame->foreigners, 0, foreigners * sizeof *blame->foreigners);
+	blame->tor = blame->uplinks = false;
+	for (size_t i = 0; i < explanation->part_count; i++) {
+		const size_t candidate = explanation->parts[i].candidate;
+		enum rack_way way;
+		size_t index;
+
+		if (rack_legs_is_member(legs, candidate, &index, &way))
+			blame->members[index] = true;
+		else if (rack_legs_is_tor(legs, candidate))
+			blame->tor = true;
+		else if (rack_legs_is_uplinks(legs, candidate))
+			blame->uplinks = true;
+		else if (rack_legs_is_foreigner(legs, candidate, &index))
+			blame->foreigners[index] = true;
+	}
+}
+
+bool
+rack_blame_is_common(const struct rack_blame *blame, size_t members)
+{
+	size_t blamed = 0;
+
+	for (size_t i = 0; i < members; i++)
+		blamed += blame->members[i];
+	return blamed >= COMMON_MEMBERS &&
+	       (double)blamed >= COMMON_SHARE * (double)members;
+}
+
+void
+rack_evidence_tally(const struct rack_legs *legs, const struct rack_blame *blame,
+    struct rack_tally *tallies)
+{
+	memset(tallies, 0, legs->members * sizeof *tallies);
+	for (size_t i = 0; i < legs->pair_count; i++) {
+		const struct rack_pair *pair = &legs->pairs[i];
+		struct rack_tally *src = &tallies[pair->src];
+
+		src->own_sent += pair->sent;
+		src->send_failed += pair->send_failed;
+		if (pair->large)
+			src->large_failed += pair->send_failed;
+		if (pair->foreign) {
+			tally_bytes(src, pair);
+			src->outside_sent += pair->sent;
+			src->outside_answered += pair->answered;
+			if (!blame->foreigners[pair->dst]) {
+				src->way_out_sent += pair->sent;
+				src->way_out_answered += pair->answered;
+				src->way_out_newest_answered +=
+				    pair->newest_sent - pair->newest_lost;
+			}
+			tally_end(src, pair,
+			    blame->tor || blame->foreigners[pair->dst] ||
+				(blame->uplinks && !pair->reflector));
+			continue;
+		}
+		tally_mesh(tallies, legs, blame, pair);
+	}
+}
+
+static void
+add_leg(struct rm_leg_counts *legs, uint32_t sent, uint32_t arrived)
+{
+	legs->sent += sent;
+	legs->arrived += arrived;
+}
+
+static void
+add_mesh_pair(struct rm_evidence *evidence, const struct rack_pair *pair, size_t member)
+{
+	const bool mine = pair->src == member;
+	struct rm_leg_counts *out = mine ? &evidence->from_part : &evidence->to_part;
+	struct rm_leg_counts *back = mine ? &evidence->to_part : &evidence->from_part;
+
+	if (!pair->counted) /* which of the two legs was lost nobody knows */
+		return;
+	add_leg(out, pair->sent, pair->arrived);
+	add_leg(back, pair->arrived, pair->answered);
+}
+
+static void
+add_counts(const struct rack_legs *legs, const struct rack_blame *blame, size_t member,
+    bool *witnesses, struct rm_evidence *evidence)
+{
+	for (size_t i = 0; i < legs->pair_count; i++) {
+		const struct rack_pair *pair = &legs->pairs[i];
+
+		if (pair->sent == 0)
+			continue;
+		if (pair->foreign) {
+			if (pair->src == member)
+				add_leg(&evidence->outside, pair->sent, pair->answered);
+			continue;
+		}
+		if (pair->src == member || pair->dst == member) {
+			add_mesh_pair(evidence, pair, member);
+			witnesses[pair->src == member ? pair->dst : pair->src] = true;
+		} else if (!blame->members[pair->src] && !blame->members[pair->dst]) {
+			add_leg(&evidence->others, pair->sent,
+			    pair->counted ? pair->arrived : pair->answered);
+			if (pair->counted)
+				add_leg(
+				    &evidence->others, pair->arrived, pair->answered);
+		}
+	}
+}
+
+static void __attribute__((format(printf, 2, 3)))
+rule_out(struct rm_evidence *evidence, const char *format, ...)
+{
+	va_list args;
+
+	if (evidence->ruled_out_count == RM_EVIDENCE_RULED_OUT)
+		return;
+	va_start(args, format);
+	vsnprintf(evidence->ruled_out[evidence->ruled_out_count++], RM_EVIDENCE_TEXT,
+	    format, args);
+	va_end(args);
+}
+
+static bool
+clears(uint64_t answered, uint64_t sent)
+{
+	return sent >= MIN_TO_RULE_OUT &&
+	       (double)answered >= SHARE_TO_RULE_OUT * (double)sent;
+}
+
+static void
+rule_out_side(enum rm_kind kind, struct rm_evidence *evidence)
+{
+	const bool send_dead = kind == RM_KIND_RNIC_SEND_DEAD;
+	const struct rm_leg_counts *well =
+	    send_dead ? &evidence->to_part : &evidence->from_part;
+
+	if ((!send_dead && kind != RM_KIND_RNIC_RECEIVE_DEAD) ||
+	    !clears(well->arrived, well->sent))
+		return;
+	rule_out(evidence,
+	    "its %s side: %" PRIu64 " of %" PRIu64 " packets %s it arrived",
+	    send_dead ? "receive" : "send", well->arrived, well->sent,
+	    send_dead ? "to" : "from");
+}
+
+/* Those at the other end of the lost probes: they do well without this one. */
+static void
+rule_out_peers(const struct rack *rack, const struct rack_blame *blame,
+    const struct rack_tally *tallies, const bool *witnesses,
+    struct rm_evidence *evidence)
+{
+	unsigned count = 0;
+
+	for (size_t i = 0; i < rack->member_count && count < MAX_PEERS_RULED_OUT; i++) {
+		const struct rack_tally *tally = &tallies[i];
+		char name[RACK_MEMBER_NAME_BYTES];
+
+		if (!witnesses[i] || blame->members[i])
+			continue;
+		rack_member_name(rack, i, name);
+		if (clears(tally->outside_answered, tally->outside_sent))
+			rule_out(evidence,
+			    "%s: %" PRIu64 " of %" PRIu64
+			    " of its probes to other racks were answered",
+			    name, tally->outside_answered, tally->outside_sent);
+		else if (clears(tally->inside_answered, tally->inside_sent))
+			rule_out(evidence,
+			    "%s: %" PRIu64 " of %" PRIu64
+			    " of its probes with the others were answered",
+			    name, tally->inside_answered, tally->inside_sent);
+		else
+			continue;
+		count++;
+	}
+}
+
+static void
+observe_in_words(
+    const struct rack_tally *tally, enum rm_kind kind, struct rm_evidence *evidence)
+{
+	const uint64_t small = tally->clean_sent - tally->large_sent;
+	const uint64_t small_lost = tally->clean_lost - tally->large_lost;
+	const uint64_t large = tally->large_sent + tally->large_failed;
+
+	if (kind == RM_KIND_RNIC_MTU)
+		snprintf(evidence->observed, sizeof evidence->observed,
+		    "%" PRIu64 " of %" PRIu64
+		    " probes of %u bytes were answered, and %" PRIu64 " of %" PRIu64
+		    " of up to %u bytes",
+		    tally->large_sent - tally->large_lost, large, tally->large_bytes,
+		    small - small_lost, small, tally->small_bytes);
+	else if (tally->send_failed > 0)
+		snprintf(evidence->observed, sizeof evidence->observed,
+		    "%sits own host could not send %" PRIu64 " of %" PRIu64
+		    " probes through it",
+		    kind == RM_KIND_RNIC_SEND_FAILED ? "send-failed: " : "",
+		    tally->send_failed, tally->send_failed + tally->own_sent);
+}
+
+void
+rack_evidence_of_member(const struct rack *rack, const struct rack_legs *legs,
+    const struct rack_blame *blame, const struct rack_tally *tallies, size_t member,
+    enum rm_kind kind, bool *witnesses, struct rm_evidence *evidence)
+{
+	const struct rack_tally *tally = &tallies[member];
+
+	memset(witnesses, 0, rack->member_count * sizeof *witnesses);
+	add_counts(legs, blame, member, witnesses, evidence);
+	for (size_t i = 0; i < rack->member_count; i++)
+		evidence->peers += witnesses[i];
+	observe_in_words(tally, kind, evidence);
+	rule_out_side(kind, evidence);
+	rule_out_peers(rack, blame, tallies, witnesses, evidence);
+}
+
+void
+rack_evidence_of_tor(const struct rack_legs *legs, struct rm_evidence *evidence)
+{
+	for (size_t i = 0; i < legs->pair_count; i++) {
+		const struct rack_pair *pair = &legs->pairs[i];
+
+		add_leg(pair->foreign ? &evidence->outside : &evidence->others,
+		    pair->sent, pair->answered);
+	}
+}

@@ -1,0 +1,74 @@
+/*
+ * rack_evidence - sums per member, and the figures and sentences of a verdict. Pure.
+ */
+#ifndef TOR_AGGREGATOR_SUSPECT_RACK_EVIDENCE_H
+#define TOR_AGGREGATOR_SUSPECT_RACK_EVIDENCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rackmesh/fabric/verdict.h"
+
+struct rack;
+struct rack_legs;
+struct rack_pair;
+
+struct rack_blame { /* who is blamed in this window, for whatever share of loss */
+	bool *members;
+	bool *foreigners;
+	bool uplinks, tor;
+};
+
+/*
+ * Of the probes in one direction that were lost, how many never arrived. All of them:
+ * the way out is dead. None: the way back is. Receive counts are cut into bins by time
+ * alone, so `missing` is only known give or take the root of variance.
+ */
+struct rack_way_out {
+	double sent, lost, missing, variance;
+};
+
+struct rm_explanation;
+
+struct rack_tally { /* probes from and to one member; sums over its pairs */
+	uint64_t sent, lost, newest_sent, newest_lost;
+	uint64_t small_sent, small_lost; /* of sent and lost: no large probes */
+	uint64_t own_sent, send_failed;  /* of its own probes: left, could not leave */
+	uint64_t outside_sent, outside_answered; /* of its own, out of the rack */
+	/* those of them to foreigners that are not blamed themselves */
+	uint64_t way_out_sent, way_out_answered, way_out_newest_answered;
+	/* where nobody else is blamed on the way */
+	uint64_t clean_sent, clean_lost, clean_newest_answered;
+	uint64_t inside_sent, inside_answered; /* those of them inside the rack */
+	struct rack_way_out own, peers; /* its own probes, those of its peers to it */
+	/* of clean_*, own and peers: large probes */
+	uint64_t large_sent, large_lost, large_failed;
+	uint64_t large_inside_lost; /* inside the rack */
+	struct rack_way_out large_own, large_peers;
+	uint16_t large_bytes, small_bytes; /* the largest of either */
+};
+
+void rack_blame_note(struct rack_blame *blame, const struct rack_legs *legs,
+    const struct rm_explanation *explanation, size_t members, size_t foreigners);
+/* So many of the members are blamed for losing some that it is what they share: their
+ * ToR, of which other racks tell. */
+bool rack_blame_is_common(const struct rack_blame *blame, size_t members);
+
+/* tallies: one per member. blame->members itself excuses the others, never oneself. */
+void rack_evidence_tally(const struct rack_legs *legs, const struct rack_blame *blame,
+    struct rack_tally *tallies);
+
+#define RACK_MEMBER_NAME_BYTES (2 * RM_NAME_BYTES)
+void rack_member_name(
+    const struct rack *rack, size_t member, char name[RACK_MEMBER_NAME_BYTES]);
+
+/* Counts by direction, witnesses and what was ruled out; the window is the caller's.
+ * witnesses: scratch, one per member. */
+void rack_evidence_of_member(const struct rack *rack, const struct rack_legs *legs,
+    const struct rack_blame *blame, const struct rack_tally *tallies, size_t member,
+    enum rm_kind kind, bool *witnesses, struct rm_evidence *evidence);
+
+void rack_evidence_of_tor(const struct rack_legs *legs, struct rm_evidence *evidence);
+
+#endif

@@ -1,0 +1,385 @@
+#include "tor-aggregator/suspect/rack_legs.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rackmesh/fabric/crossings.h"
+#include "tor-aggregator/suspect/rack_pair.h"
+#include "tor-aggregator/window/rack_view.h"
+#include "tor-aggregator/window/window.h"
+
+/*
+ * ln of how likely each is at fault, before anything is seen. RNICs, cables and ports
+ * fail most often; a foreigner costs least to blame because nothing follows from it. A
+ * ToR is dearer than one RNIC, so that a rack of two is not its fault, and
+ * cheaper than two.
+ */
+#define PRIOR_RNIC (-10.0)
+#define PRIOR_TOR (-14.0)
+#define PRIOR_UPLINKS (-12.0)
+#define PRIOR_FOREIGNER (-9.0)
+#define PRIOR_NAMED (-2.0) /* of an RNIC that is known to be dead already */
+
+/* What fails beyond this share of a pair's probes bears witness against the sender. */
+#define SEND_FAILED_SHARE 0.3
+
+enum { SEEN_SMALL = 1, SEEN_LARGE }; /* losses to a foreigner */
+#define LEG_ELEMENTS 6 /* at most: three of any packet, three of large ones */
+#define OBSERVATIONS_PER_PAIR 4
+
+static uint32_t
+element_send(size_t member)
+{
+	return (uint32_t)(2 * member);
+}
+
+static uint32_t
+element_receive(size_t member)
+{
+	return (uint32_t)(2 * member + 1);
+}
+
+static uint32_t
+element_tor(const struct rack_legs *legs)
+{
+	return (uint32_t)(2 * legs->members);
+}
+
+static uint32_t
+element_uplinks(const struct rack_legs *legs)
+{
+	return (uint32_t)(2 * legs->members + 1);
+}
+
+static uint32_t
+element_foreigner(const struct rack_legs *legs, size_t foreigner)
+{
+	return (uint32_t)(2 * legs->members + 2 + foreigner);
+}
+
+/* What only large packets cross. */
+static uint32_t
+element_large_foreigner(const struct rack_legs *legs, size_t foreigner)
+{
+	return element_foreigner(legs, legs->foreigners + foreigner);
+}
+
+static uint32_t
+element_large_send(const struct rack_legs *legs, size_t member)
+{
+	return element_large_foreigner(legs, legs->foreigners) + (uint32_t)(2 * member);
+}
+
+static uint32_t
+element_large_receive(const struct rack_legs *legs, size_t member)
+{
+	return element_large_send(legs, member) + 1;
+}
+
+static uint32_t
+element_large_tor(const struct rack_legs *legs)
+{
+	return element_large_send(legs, legs->members);
+}
+
+static bool
+is_mtu(const struct rack_legs *legs, size_t candidate)
+{
+	const uint32_t element = legs->candidates[candidate].elements[0];
+
+	return element >= element_large_send(legs, 0) &&
+	       element < element_large_tor(legs);
+}
+
+bool
+rack_legs_is_member(
+    const struct rack_legs *legs, size_t candidate, size_t *member, enum rack_way *way)
+{
+	const struct rm_candidate *c = &legs->candidates[candidate];
+	size_t element = c->elements[0];
+
+	if (is_mtu(legs, candidate))
+		element -= element_large_send(legs, 0);
+	else if (candidate >= RACK_WAYS * legs->members)
+		return false;
+	*member = element / 2;
+	*way = c->element_count == 2 ? RACK_BOTH_WAYS
+	       : element % 2 == 0    ? RACK_SEND
+				     : RACK_RECEIVE;
+	return true;
+}
+
+bool
+rack_legs_is_tor(const struct rack_legs *legs, size_t candidate)
+{
+	return candidate == RACK_WAYS * legs->members;
+}
+
+double
+rack_legs_prior_of_tor(const struct rack_legs *legs)
+{
+	return legs->candidates[RACK_WAYS * legs->members].log_prior;
+}
+
+bool
+rack_legs_is_uplinks(const struct rack_legs *legs, size_t candidate)
+{
+	return candidate == RACK_WAYS * legs->members + 1;
+}
+
+bool
+rack_legs_is_foreigner(
+    const struct rack_legs *legs, size_t candidate, size_t *foreigner)
+{
+	const uint32_t element = legs->candidates[candidate].elements[0];
+
+	if (element < element_foreigner(legs, 0) ||
+	    element >= element_large_send(legs, 0))
+		return false;
+	*foreigner = (element - element_foreigner(legs, 0)) % legs->foreigners;
+	return true;
+}
+
+void
+rack_legs_release(struct rack_legs *legs)
+{
+	free(legs->pairs);
+	free(legs->observations);
+	free(legs->candidates);
+	free(legs->foreign_seen);
+	free(legs->large_seen);
+	*legs = (struct rack_legs){ 0 };
+}
+
+static void
+observe(struct rack_legs *legs, uint32_t sent, uint32_t lost, const uint32_t *elements,
+    uint32_t count, bool round_trip)
+{
+	struct rm_observation *o;
+
+	if (sent == 0)
+		return;
+	o = &legs->observations[legs->observation_count++];
+	*o = (struct rm_observation){ .sent = sent,
+		.lost = lost,
+		.element_count = count,
+		.round_trip = round_trip };
+	memcpy(o->elements, elements, count * sizeof *elements);
+}
+
+/* One leg: its elements, in a fixed order, and how many. */
+static uint32_t
+leg_of(const struct rack_legs *legs, size_t from, size_t to, bool large,
+    uint32_t elements[LEG_ELEMENTS])
+{
+	const uint32_t all[LEG_ELEMENTS] = { element_tor(legs), element_send(from),
+		element_receive(to), element_large_tor(legs),
+		element_large_send(legs, from), element_large_receive(legs, to) };
+
+	memcpy(elements, all, sizeof all);
+	return large ? LEG_ELEMENTS : LEG_ELEMENTS / 2;
+}
+
+static void
+observe_mesh(struct rack_legs *legs, const struct rack_pair *pair, uint32_t slack)
+{
+	uint32_t legs_of[2 * LEG_ELEMENTS]; /* out, and back */
+	const uint32_t count = leg_of(legs, pair->src, pair->dst, pair->large, legs_of);
+	const uint32_t *back = legs_of + count;
+	const uint32_t lost = pair->sent - pair->answered;
+	uint32_t lost_out = 0, lost_back = 0, kept_out = pair->answered;
+
+	if (pair->counted) {
+		const uint32_t missing_out = pair->sent - pair->arrived;
+		const uint32_t missing_back = lost - missing_out;
+
+		lost_out = missing_out > slack ? missing_out - slack : 0;
+		lost_back = missing_back > slack ? missing_back - slack : 0;
+		if (pair->arrived > slack && pair->arrived - slack > kept_out)
+			kept_out = pair->arrived - slack;
+	}
+	leg_of(legs, pair->dst, pair->src, pair->large, legs_of + count);
+	observe(legs, kept_out + lost_out, lost_out, legs_of, count, false);
+	observe(legs, pair->answered + lost_back, lost_back, back, count, false);
+	observe(legs, lost - lost_out - lost_back, lost - lost_out - lost_back, legs_of,
+	    2 * count, true);
+}
+
+static void
+add_candidate(struct rack_legs *legs, uint32_t element, uint32_t other, double prior)
+{
+	legs->candidates[legs->candidate_count++] = (struct rm_candidate){
+		.elements = { element, other },
+		.element_count = element == other ? 1 : 2,
+		.log_prior = prior,
+	};
+}
+
+/* An MTU is suspected where large ones are lost. */
+static void
+suspect_mtu(struct rack_legs *legs, size_t member)
+{
+	const uint32_t send = element_large_send(legs, member);
+	const uint32_t receive = element_large_receive(legs, member);
+
+	if (legs->large_seen[legs->members] == 0) {
+		legs->large_seen[legs->members] = 1;
+		add_candidate(
+		    legs, element_large_tor(legs), element_large_tor(legs), PRIOR_TOR);
+	}
+	if (legs->large_seen[member])
+		return;
+	legs->large_seen[member] = 1;
+	add_candidate(legs, send, receive, PRIOR_RNIC);
+	add_candidate(legs, send, send, PRIOR_RNIC);
+	add_candidate(legs, receive, receive, PRIOR_RNIC);
+}
+
+static void
+suspect_mtus(struct rack_legs *legs, const struct rack_pair *pair)
+{
+	if (!pair->large || pair->answered == pair->sent + pair->send_failed)
+		return;
+	suspect_mtu(legs, pair->src);
+	if (!pair->foreign)
+		suspect_mtu(legs, pair->dst);
+}
+
+/* Where large ones are lost, its MTU too. */
+static void
+suspect_foreigner(struct rack_legs *legs, size_t foreigner, bool large)
+{
+	const uint32_t any = element_foreigner(legs, foreigner);
+	const uint32_t mtu = element_large_foreigner(legs, foreigner);
+	uint8_t *seen = &legs->foreign_seen[foreigner];
+
+	if (*seen == 0)
+		add_candidate(legs, any, any, PRIOR_FOREIGNER);
+	if (large && *seen < SEEN_LARGE)
+		add_candidate(legs, mtu, mtu, PRIOR_FOREIGNER);
+	*seen = large || *seen == SEEN_LARGE ? SEEN_LARGE : SEEN_SMALL;
+}
+
+static void
+observe_foreign(struct rack_legs *legs, const struct rack_pair *pair)
+{
+	uint32_t elements[2 * LEG_ELEMENTS + 1] = { element_send(pair->src),
+		element_receive(pair->src), element_tor(legs), element_tor(legs),
+		element_foreigner(legs, pair->dst) };
+	const uint32_t lost = pair->sent - pair->answered;
+	uint32_t count = 5;
+
+	if (!pair->reflector)
+		elements[count++] = element_uplinks(legs);
+	if (pair->large) {
+		elements[count++] = element_large_send(legs, pair->src);
+		elements[count++] = element_large_receive(legs, pair->src);
+		elements[count++] = element_large_tor(legs);
+		elements[count++] = element_large_tor(legs);
+		elements[count++] = element_large_foreigner(legs, pair->dst);
+	}
+	observe(legs, pair->sent, lost, elements, count, true);
+	if (lost > 0)
+		suspect_foreigner(legs, pair->dst, pair->large);
+}
+
+static void
+list_candidates(struct rack_legs *legs)
+{
+	struct rm_candidate *c = legs->candidates;
+
+	for (size_t i = 0; i < legs->members; i++) {
+		*c++ = (struct rm_candidate){ { element_send(i), element_receive(i) },
+			2, PRIOR_RNIC };
+		*c++ = (struct rm_candidate){ { element_send(i) }, 1, PRIOR_RNIC };
+		*c++ = (struct rm_candidate){ { element_receive(i) }, 1, PRIOR_RNIC };
+	}
+	*c++ = (struct rm_candidate){ { element_tor(legs) }, 1, PRIOR_TOR };
+	*c++ = (struct rm_candidate){ { element_uplinks(legs) }, 1, PRIOR_UPLINKS };
+	legs->candidate_count = (size_t)(c - legs->candidates);
+}
+
+static int
+reserve_all(struct rack_legs *legs, const struct rack *rack, size_t pairs)
+{
+	const size_t both = RACK_PAIR_SIZES * (pairs + 1);
+
+	if (rm_scratch(&legs->pairs, &legs->pair_size, both, sizeof *legs->pairs) < 0 ||
+	    rm_scratch(&legs->observations, &legs->observation_size,
+		OBSERVATIONS_PER_PAIR * both, sizeof *legs->observations) < 0 ||
+	    rm_scratch(&legs->candidates, &legs->candidate_size,
+		2 * RACK_WAYS * rack->member_count + 3 + 2 * rack->foreigner_count,
+		sizeof *legs->candidates) < 0 ||
+	    rm_scratch(&legs->foreign_seen, &legs->foreign_size,
+		rack->foreigner_count + 1, 1) < 0 ||
+	    rm_scratch(
+		&legs->large_seen, &legs->large_size, rack->member_count + 1, 1) < 0)
+		return -ENOMEM;
+	return 0;
+}
+
+/* What a member could not even send, if that is much of what it tried. */
+static void
+observe_send_failures(struct rack_legs *legs, const struct rack_pair *pair)
+{
+	const uint32_t failed = pair->send_failed,
+		       elements[] = { element_send(pair->src),
+			       element_large_send(legs, pair->src) };
+
+	if (failed > SEND_FAILED_SHARE * (failed + pair->sent))
+		observe(legs, failed, failed, elements, pair->large ? 2 : 1, false);
+}
+
+static void
+add_pair(struct rack_legs *legs, const struct rack_pair *pair, uint32_t slack)
+{
+	legs->pair_count++;
+	if (pair->foreign)
+		observe_foreign(legs, pair);
+	else
+		observe_mesh(legs, pair, slack);
+	observe_send_failures(legs, pair);
+	suspect_mtus(legs, pair);
+}
+
+int
+rack_legs_build(
+    struct rack_legs *legs, const struct rack *rack, const struct window_closed *window)
+{
+	if (reserve_all(legs, rack, window->pair_count) < 0)
+		return -ENOMEM;
+	legs->seconds = fmax(
+	    (double)rm_mono_since(window->end, window->start) / (double)RM_NS_PER_S, 1);
+	legs->members = rack->member_count;
+	legs->foreigners = rack->foreigner_count;
+	legs->elements = element_large_tor(legs) + 1;
+	legs->pair_count = 0;
+	legs->observation_count = 0;
+	memset(legs->foreign_seen, 0, rack->foreigner_count + 1);
+	memset(legs->large_seen, 0, rack->member_count + 1);
+	list_candidates(legs);
+	for (size_t i = 0; i < window->pair_count; i++) {
+		const struct window_pair *from = &window->pairs[i];
+		struct rack_pair *pairs = &legs->pairs[legs->pair_count];
+		const size_t sizes = rack_pair_read(rack, from, pairs);
+
+		for (size_t k = 0; k < sizes; k++)
+			add_pair(legs, &pairs[k],
+			    rack_pair_slack(from, pairs[k].sent, legs->seconds));
+	}
+	return 0;
+}
+
+void
+rack_legs_expect(struct rack_legs *legs, size_t member)
+{
+	for (size_t i = 0; i < legs->candidate_count; i++) {
+		enum rack_way way;
+		size_t m;
+
+		if (rack_legs_is_member(legs, i, &m, &way) && m == member)
+			legs->candidates[i].log_prior = PRIOR_NAMED;
+	}
+}

@@ -1,0 +1,199 @@
+#include "tor-aggregator/suspect/rack_loss.h"
+
+#include <math.h>
+
+#include "tor-aggregator/suspect/rack_evidence.h"
+
+/* Dead: of the newest two bins all, but for a straggler, and of the window so much. */
+#define DEAD_MIN_NEWEST 4
+#define DEAD_NEWEST_SHARE 0.95
+#define DEAD_SHARE 0.45
+#define DEAD_MIN_LOST 4       /* of others' making: own failed sends are not enough */
+#define DEAD_SMALL_SHARE 0.25 /* of the window's small ones */
+
+#define UNABLE_MIN_FAILED 8
+#define UNABLE_PEERS_SHARE 0.1 /* of others' probes to it that may be lost */
+
+#define MTU_MIN 8 /* large ones lost, small ones sent */
+#define MTU_MIN_INSIDE                                                \
+	4 /* of those lost, inside the rack: else it is the far end's \
+	   */
+#define MTU_LARGE_SHARE 0.9
+#define MTU_SMALL_SHARE 0.1
+
+#define LOSSY_SHARE 0.2
+#define LOSSY_HALF_SHARE 0.1 /* in the newer and the older half of the window each */
+#define LOSSY_MIN_LOST 10
+
+/* A way loses nothing worth telling if it loses less than a third of what it would at
+ * the other's rate, and is cleared only where that would be so many. */
+#define WAY_SHARE (1.0 / 3)
+#define WAY_MIN_EXPECTED 6
+#define WAY_MIN_LOST 8
+/* Inside the rack none is lost, by chance once in 55; or fewer than two of eight (three
+ * in 1,000), and no more than anybody loses. */
+#define ELSEWHERE_NONE_LN 4.0
+#define ELSEWHERE_MIN_EXPECTED 8
+#define ELSEWHERE_LOST 1
+#define ELSEWHERE_NOISE 0.002
+#define WAY_UNCERTAIN 0.2 /* standard deviation, of all losses: nothing is known */
+
+static bool
+is_share(uint64_t part, uint64_t of, double low, double high)
+{
+	return (double)part >= low * (double)of && (double)part <= high * (double)of;
+}
+
+bool
+rack_loss_is_dead(const struct rack_tally *tally)
+{
+	const double failed = (double)tally->send_failed;
+	const double lost = (double)tally->lost, sent = (double)tally->sent;
+
+	return tally->newest_sent >= DEAD_MIN_NEWEST && tally->lost >= DEAD_MIN_LOST &&
+	       (double)tally->newest_lost >=
+		   DEAD_NEWEST_SHARE * (double)tally->newest_sent &&
+	       lost + failed >= DEAD_SHARE * (sent + failed) &&
+	       (double)tally->small_lost >=
+		   DEAD_SMALL_SHARE * (double)tally->small_sent;
+}
+
+/* ln of how much likelier it is that the way out lost them than the way back. */
+static double
+out_over_back(const struct rack_way_out *way)
+{
+	const double out = way->lost - way->missing, back = way->missing;
+
+	return way->variance > 0 ? (back * back - out * out) / (2 * way->variance) : 0;
+}
+
+enum rm_kind
+rack_loss_dead_kind(const struct rack_tally *tally, double *behind)
+{
+	/* A host that cannot even send says so itself. */
+	const bool cannot_send =
+	    2 * tally->send_failed > tally->own_sent + tally->send_failed;
+	const double send =
+	    cannot_send ? RACK_LOSS_CERTAIN : out_over_back(&tally->own);
+	const double receive = out_over_back(&tally->peers);
+
+	*behind = fmin(fabs(send), fabs(receive));
+	if (send > 0 && receive > 0)
+		return RM_KIND_RNIC_DOWN;
+	if (send > 0)
+		return RM_KIND_RNIC_SEND_DEAD;
+	if (receive > 0)
+		return RM_KIND_RNIC_RECEIVE_DEAD;
+	*behind = 0; /* both arrive, and nothing comes back: no side of it alone */
+	return RM_KIND_RNIC_DOWN;
+}
+
+bool
+rack_loss_is_unable(const struct rack_tally *tally)
+{
+	return tally->own_sent == 0 && tally->send_failed >= UNABLE_MIN_FAILED &&
+	       is_share(tally->lost, tally->sent, 0, UNABLE_PEERS_SHARE);
+}
+
+static bool
+loses_large(const struct rack_tally *tally, double share)
+{
+	const uint64_t lost = tally->large_lost + tally->large_failed;
+	const uint64_t small = tally->clean_sent - tally->large_sent;
+
+	return small >= MTU_MIN &&
+	       is_share(lost, tally->large_sent + tally->large_failed, share, 1) &&
+	       is_share(
+		   tally->clean_lost - tally->large_lost, small, 0, MTU_SMALL_SHARE);
+}
+
+bool
+rack_loss_is_mtu(const struct rack_tally *tally)
+{
+	return tally->large_lost + tally->large_failed >= MTU_MIN &&
+	       tally->large_inside_lost + tally->large_failed >= MTU_MIN_INSIDE &&
+	       loses_large(tally, MTU_LARGE_SHARE);
+}
+
+bool
+rack_loss_is_of_large(const struct rack_tally *tally)
+{
+	return tally->large_lost > 0 && loses_large(tally, MTU_LARGE_SHARE / 2);
+}
+
+bool
+rack_loss_is_lossy(const struct rack_tally *tally)
+{
+	return tally->lost >= LOSSY_MIN_LOST &&
+	       is_share(tally->lost, tally->sent, LOSSY_SHARE, DEAD_NEWEST_SHARE) &&
+	       is_share(tally->newest_lost, tally->newest_sent, LOSSY_HALF_SHARE,
+		   DEAD_NEWEST_SHARE) &&
+	       is_share(tally->lost - tally->newest_lost,
+		   tally->sent - tally->newest_sent, LOSSY_HALF_SHARE,
+		   DEAD_NEWEST_SHARE);
+}
+
+bool
+rack_loss_is_elsewhere(const struct rack_tally *tally)
+{
+	const double inside = (double)tally->inside_sent;
+	const double inside_lost = inside - (double)tally->inside_answered;
+	const double outside = (double)tally->outside_sent;
+	const double outside_lost = outside - (double)tally->outside_answered;
+	const double share = outside_lost / (outside + 1); /* of few it says little */
+
+	if (inside_lost < 1)
+		return -inside * log1p(-share) >= ELSEWHERE_NONE_LN;
+	return inside * share >= ELSEWHERE_MIN_EXPECTED &&
+	       inside_lost <= ELSEWHERE_LOST + ELSEWHERE_NOISE * inside;
+}
+
+/* One way of an RNIC: packets that took it, and those of them that it lost. */
+struct way_counts {
+	double sent, lost;
+};
+
+/* Of this way's losses, give or take `off`: as many as the other's rate would bring? */
+enum way_seen { WAY_UNSEEN, WAY_CLEAR, WAY_LOSSY };
+
+static enum way_seen
+see_way(const struct way_counts *way, const struct way_counts *other, double off)
+{
+	const double rate = other->sent > 0 ? other->lost / other->sent : 0;
+	const double border = WAY_SHARE * rate * way->sent;
+
+	if (way->lost - 2 * off > border)
+		return WAY_LOSSY;
+	if (way->lost + off < border && rate * way->sent >= WAY_MIN_EXPECTED)
+		return WAY_CLEAR;
+	return WAY_UNSEEN;
+}
+
+enum rm_way
+rack_loss_way(const struct rack_tally *tally, enum rm_kind kind)
+{
+	const bool large = kind == RM_KIND_RNIC_MTU;
+	const struct rack_way_out *own = large ? &tally->large_own : &tally->own;
+	const struct rack_way_out *peers = large ? &tally->large_peers : &tally->peers;
+	/* Its own probes and its replies; its peers' probes and theirs. */
+	const struct way_counts send = { own->sent + peers->sent - peers->missing,
+		own->missing + peers->lost - peers->missing };
+	const struct way_counts receive = { peers->sent + own->sent - own->missing,
+		peers->missing + own->lost - own->missing };
+	const double lost = own->lost + peers->lost;
+	const double off = sqrt(own->variance + peers->variance);
+	enum way_seen sends, receives;
+
+	if (large && tally->large_failed > tally->large_lost)
+		return RM_WAY_SEND;
+	if (lost < WAY_MIN_LOST || off > WAY_UNCERTAIN * lost)
+		return RM_WAY_UNKNOWN;
+	sends = see_way(&send, &receive, off);
+	receives = see_way(&receive, &send, off);
+	if (sends == WAY_LOSSY && receives == WAY_LOSSY)
+		return RM_WAY_BOTH;
+	if (sends == WAY_CLEAR && receives == WAY_LOSSY)
+		return RM_WAY_RECEIVE;
+	return sends == WAY_LOSSY && receives == WAY_CLEAR ? RM_WAY_SEND
+							   : RM_WAY_UNKNOWN;
+}

@@ -1,0 +1,124 @@
+#include "tor-aggregator/suspect/rack_pair.h"
+
+#include <math.h>
+
+#include "tor-aggregator/window/rack_view.h"
+#include "tor-aggregator/window/window.h"
+
+#define SLACK_PACKETS 2
+#define SLACK_SHARE 0.15
+
+static bool
+is_witness(const struct rack *rack, size_t member)
+{
+	return rack->hosts[rack->members[member].host_index].state == HOST_OK &&
+	       (rack->excused == NULL || !rack->excused[member]);
+}
+
+static uint32_t
+clamp(double x, uint32_t low, uint32_t high)
+{
+	if (!(x > low))
+		return low;
+	return x < high ? (uint32_t)lround(x) : high;
+}
+
+/* False: not of this rack, or one of its ends is no witness. All sizes. */
+static bool
+read_both_sizes(
+    const struct rack *rack, const struct window_pair *from, struct rack_pair *ret)
+{
+	const uint32_t *outcomes = from->outcomes;
+	struct rack_pair pair = {
+		.src = from->src,
+		.foreign = from->dst >= WINDOW_FOREIGN_BASE,
+		.reflector = from->kind == WIRE_TOR_REFLECTOR,
+		.answered = outcomes[WIRE_OK] + outcomes[WIRE_LATE_REPLY] +
+			    outcomes[WIRE_INVALID],
+		.newest_sent = from->newest_sent,
+		.newest_lost = from->newest_lost,
+		.send_failed = outcomes[WIRE_SEND_FAILED],
+		.weight = 1 + (float)from->gaps,
+		.bytes = from->large.small_bytes,
+	};
+
+	pair.dst = pair.foreign ? from->dst - WINDOW_FOREIGN_BASE : from->dst;
+	if (from->src >= rack->member_count || from->src == from->dst ||
+	    !is_witness(rack, pair.src))
+		return false;
+	if (pair.foreign
+		? pair.dst >= rack->foreigner_count
+		: pair.dst >= rack->member_count || !is_witness(rack, pair.dst))
+		return false;
+	pair.sent = pair.answered + outcomes[WIRE_NO_REPLY];
+	pair.counted = from->counted && !pair.foreign;
+	pair.arrived = clamp(from->arrived, pair.answered, pair.sent);
+	if (pair.sent + pair.send_failed == 0)
+		return false;
+	*ret = pair;
+	return true;
+}
+
+/*
+ * Takes the large ones out of `small`, into *large. What is missing of all is missing
+ * of either size in proportion to its losses: counts do not tell sizes apart.
+ */
+static void
+split_pair(
+    const struct window_large *from, struct rack_pair *small, struct rack_pair *large)
+{
+	const uint32_t lost = small->sent - small->answered;
+	const uint32_t missing = small->sent - small->arrived;
+	const double share = lost > 0 ? (double)from->lost / lost : 0.5;
+
+	*large = *small;
+	large->large = true;
+	large->bytes = from->bytes;
+	large->answered = from->answered;
+	large->sent = from->answered + from->lost;
+	large->newest_sent = from->newest_sent;
+	large->newest_lost = from->newest_lost;
+	large->send_failed = from->failed;
+	large->weight = small->weight * (float)share;
+	large->arrived =
+	    clamp((double)large->sent - share * missing, large->answered, large->sent);
+	small->answered -= large->answered;
+	small->sent -= large->sent;
+	small->newest_sent -= large->newest_sent;
+	small->newest_lost -= large->newest_lost;
+	small->send_failed -= large->send_failed;
+	small->weight -= large->weight;
+	small->arrived = clamp(
+	    (double)small->sent - (1 - share) * missing, small->answered, small->sent);
+}
+
+size_t
+rack_pair_read(const struct rack *rack, const struct window_pair *from,
+    struct rack_pair pairs[RACK_PAIR_SIZES])
+{
+	const struct window_large *large = &from->large;
+
+	if (!read_both_sizes(rack, from, &pairs[0]))
+		return 0;
+	if (large->answered + large->lost + large->failed == 0)
+		return 1;
+	if (large->answered + large->lost == pairs[0].sent &&
+	    large->failed == pairs[0].send_failed) {
+		pairs[0].large = true;
+		pairs[0].bytes = large->bytes;
+		return 1;
+	}
+	split_pair(large, &pairs[0], &pairs[1]);
+	return 2;
+}
+
+uint32_t
+rack_pair_slack(const struct window_pair *pair, uint32_t sent, double seconds)
+{
+	const uint32_t share = (uint32_t)(SLACK_SHARE * sent / seconds);
+
+	/* Counted by the receiver, maybe, but not among those we call sent. */
+	return (share > SLACK_PACKETS ? share : SLACK_PACKETS) * (1 + pair->gaps) +
+	       pair->outcomes[WIRE_SENT_LATE] + pair->outcomes[WIRE_SELF_LOSS] +
+	       pair->outcomes[WIRE_STALE_QPN];
+}

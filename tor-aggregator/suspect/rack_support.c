@@ -1,0 +1,325 @@
+#include "tor-aggregator/suspect/rack_support.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rackmesh/fabric/crossings.h"
+#include "tor-aggregator/suspect/rack_evidence.h"
+#include "tor-aggregator/suspect/rack_legs.h"
+#include "tor-aggregator/suspect/rack_pair.h"
+#include "tor-aggregator/suspect/rack_suspect.h"
+#include "tor-aggregator/window/rack_view.h"
+
+/* Of the share that all lose together its own probes lose this much, and so much of it
+ * is lost with its best peers. */
+#define EVEN_SHARE 0.4
+#define REST_SHARE 0.25
+#define ACCUSES_SHARE 0.25 /* of its own probes, that a host must have lost */
+#define ACCUSES_MIN 2
+#define DEAD_SHARE 0.9 /* of its own newest probes: who still reaches it is alone */
+#define DEAD_MIN_NEWEST 4
+#define GOOD_MIN_NEWEST 2
+#define GOOD_SHARE 0.5
+/* Lost of round trips where nothing is at fault, twice as many as commonly are. */
+#define STRAY_MIN 3
+#define STRAY_SHARE 0.008
+
+struct words { /* of some pairs of the member, as their probers tell */
+	uint64_t sent, lost, newest_sent, newest_lost, failed;
+	uint64_t small_sent, small_lost; /* as rack_tally's */
+};
+
+struct peer { /* one host: its probes to the member, the member's to it */
+	struct words theirs, ours;
+	double share; /* that is lost of both; below 0: nothing is known of it */
+	bool refuted;
+};
+
+struct rack_support {
+	struct peer *peers; /* by host */
+	size_t size;
+};
+
+struct sums { /* over all peers */
+	struct words ours, theirs;
+	double share;           /* of the mean peer: however much one says, it is one */
+	size_t hosts, accusers; /* with pairs at all, that have lost what they sent */
+};
+
+int
+rack_support_new(struct rack_support **ret)
+{
+	struct rack_support *support = calloc(1, sizeof(*support));
+
+	if (support == NULL)
+		return -ENOMEM;
+	*ret = support;
+	return 0;
+}
+
+void
+rack_support_free(struct rack_support *support)
+{
+	if (support == NULL)
+		return;
+	free(support->peers);
+	free(support);
+}
+
+/* What a peer could not send speaks against that peer alone. */
+static void
+add(struct words *words, const struct rack_pair *pair, bool ours)
+{
+	const uint32_t failed = ours ? pair->send_failed : 0;
+
+	words->sent += pair->sent + failed;
+	words->lost += pair->sent - pair->answered + failed;
+	words->failed += failed;
+	words->newest_sent += pair->newest_sent;
+	words->newest_lost += pair->newest_lost;
+	if (!pair->large) {
+		words->small_sent += pair->sent;
+		words->small_lost += pair->sent - pair->answered;
+	}
+}
+
+static void
+add_words(struct words *to, const struct words *words)
+{
+	to->sent += words->sent;
+	to->lost += words->lost;
+	to->newest_sent += words->newest_sent;
+	to->newest_lost += words->newest_lost;
+	to->small_sent += words->small_sent;
+	to->small_lost += words->small_lost;
+	to->failed += words->failed;
+}
+
+static double
+share_of(const struct words *words)
+{
+	return words->sent == 0 ? 0 : (double)words->lost / (double)words->sent;
+}
+
+/* Both sides weigh the same. */
+static double
+share_with(const struct peer *peer)
+{
+	if (peer->theirs.sent == 0 && peer->ours.sent == 0)
+		return -1;
+	if (peer->theirs.sent == 0 || peer->ours.sent == 0)
+		return share_of(&peer->theirs) + share_of(&peer->ours);
+	return (share_of(&peer->theirs) + share_of(&peer->ours)) / 2;
+}
+
+/* unblamed: without pairs of which the other end is blamed itself. */
+static struct sums
+sum_up(struct rack_support *support, const struct rack_view *view, size_t member,
+    bool unblamed)
+{
+	const struct rack *rack = view->rack;
+	const size_t own = rack->members[member].host_index;
+	struct sums sums = { 0 };
+
+	memset(support->peers, 0, rack->host_count * sizeof(*support->peers));
+	for (size_t i = 0; i < view->legs->pair_count; i++) {
+		const struct rack_pair *pair = &view->legs->pairs[i];
+		const bool ours = pair->src == member;
+		size_t other, host;
+
+		if (pair->foreign || (!ours && pair->dst != member))
+			continue;
+		other = ours ? pair->dst : pair->src;
+		host = rack->members[other].host_index;
+		if (unblamed && view->blame->members[other])
+			continue;
+		if (ours || host == own)
+			add(&support->peers[host].ours, pair, ours);
+		else
+			add(&support->peers[host].theirs, pair, false);
+	}
+	for (size_t i = 0; i < rack->host_count; i++) {
+		struct peer *peer = &support->peers[i];
+
+		add_words(&sums.ours, &peer->ours);
+		add_words(&sums.theirs, &peer->theirs);
+		peer->share = i == own ? -1 : share_with(peer);
+		if (peer->share < 0)
+			continue;
+		sums.share += peer->share;
+		sums.hosts++;
+		sums.accusers += peer->theirs.lost >= ACCUSES_MIN &&
+				 share_of(&peer->theirs) >= ACCUSES_SHARE;
+	}
+	if (sums.hosts > 0)
+		sums.share /= (double)sums.hosts;
+	return sums;
+}
+
+static int
+by_own_share(const void *a, const void *b)
+{
+	const double x = share_of(&((const struct peer *)a)->ours);
+	const double y = share_of(&((const struct peer *)b)->ours);
+
+	return x < y ? -1 : x > y;
+}
+
+static int
+by_share(const void *a, const void *b)
+{
+	const double x = ((const struct peer *)a)->share;
+	const double y = ((const struct peer *)b)->share;
+
+	return x < y ? -1 : x > y;
+}
+
+/* By its own word, which no other may have changed: without the third of the peers that
+ * it loses most to, it loses to the others too. Sorts them. */
+static bool
+is_shared(struct rack_support *support, size_t host_count)
+{
+	double all = 0, rest = 0;
+	size_t peers = 0, heard = 0, kept;
+
+	for (size_t i = 0; i < host_count; i++)
+		peers += support->peers[i].ours.sent > 0;
+	kept = peers - peers / 3;
+	qsort(support->peers, host_count, sizeof(*support->peers), by_own_share);
+	for (size_t i = 0; i < host_count; i++) {
+		const struct words *ours = &support->peers[i].ours;
+
+		if (ours->sent == 0)
+			continue;
+		all += share_of(ours);
+		rest += heard++ < kept ? share_of(ours) : 0;
+	}
+	return rest > 0 && rest * (double)peers >= REST_SHARE * all * (double)kept;
+}
+
+/* By everybody's: as many as may lie may really refuse it, too, and they may be more
+ * than a third of those that it probes. Without those with which it loses most, never
+ * more than half of `hosts`, it loses with the others too. What its own host could not
+ * send no other has refused. Sorts them. */
+static bool
+is_unrefused(struct rack_support *support, const struct rack *rack,
+    const struct sums *sums, size_t hosts)
+{
+	const size_t max_faulty = rack_max_faulty(rack);
+	const size_t left_out = max_faulty < hosts / 2 ? max_faulty : hosts / 2;
+	const size_t unknown = rack->host_count - sums->hosts;
+	double rest = 0;
+
+	if (2 * sums->ours.failed >= sums->ours.lost)
+		return true;
+	if (sums->hosts <= left_out)
+		return false;
+	qsort(support->peers, rack->host_count, sizeof(*support->peers), by_share);
+	for (size_t i = 0; i < sums->hosts - left_out; i++)
+		rest += support->peers[unknown + i].share;
+	rest /= (double)(sums->hosts - left_out);
+	return rest > 0 && rest >= REST_SHARE * sums->share;
+}
+
+/* By its own word: all that is newest is lost, or hardly anything leaves its host. */
+static bool
+is_dead(const struct words *ours)
+{
+	const uint64_t left = ours->sent - ours->failed;
+
+	if ((double)ours->failed >= DEAD_SHARE * (double)ours->sent)
+		return true;
+	return left > 0 && ours->newest_sent >= DEAD_MIN_NEWEST &&
+	       (double)ours->newest_lost >= DEAD_SHARE * (double)ours->newest_sent;
+}
+
+/* Who alone says that it answers, when its own host and others say it is dead. */
+static size_t
+refute(struct rack_support *support, const struct rack *rack, const struct sums *sums)
+{
+	size_t good = 0, dead = 0;
+
+	if (!is_dead(&sums->ours))
+		return 0;
+	for (size_t i = 0; i < rack->host_count; i++) {
+		const struct words *theirs = &support->peers[i].theirs;
+
+		support->peers[i].refuted =
+		    theirs->newest_sent >= GOOD_MIN_NEWEST &&
+		    (double)theirs->newest_lost <=
+			GOOD_SHARE * (double)theirs->newest_sent;
+		good += support->peers[i].refuted;
+		dead += theirs->newest_sent > 0 && !support->peers[i].refuted;
+	}
+	return dead > 0 && good <= rack_max_faulty(rack) ? good : 0;
+}
+
+/* With those that are not blamed themselves hardly anything is lost. */
+static bool
+is_stray(const struct rack_view *view, const struct sums *sums)
+{
+	const double share = view->stray_share != 0 ? view->stray_share : STRAY_SHARE;
+	const uint64_t lost = sums->ours.lost + sums->theirs.lost;
+	const uint64_t sent = sums->ours.sent + sums->theirs.sent;
+
+	return (double)lost <= STRAY_MIN + share * (double)sent;
+}
+
+static void
+take_away(struct rack_tally *tally, const struct words *words)
+{
+	tally->sent -= words->sent - words->failed;
+	tally->lost -= words->lost - words->failed;
+	tally->newest_sent -= words->newest_sent;
+	tally->newest_lost -= words->newest_lost;
+	tally->small_sent -= words->small_sent;
+	tally->small_lost -= words->small_lost;
+}
+
+static void
+take_refuted(const struct rack_support *support, size_t hosts, struct rack_tally *tally)
+{
+	for (size_t i = 0; i < hosts; i++) {
+		if (support->peers[i].refuted)
+			take_away(tally, &support->peers[i].theirs);
+	}
+}
+
+bool
+rack_support_holds(struct rack_support *support, const struct rack_view *view,
+    size_t member, struct rack_tally *tally)
+{
+	const struct rack *rack = view->rack;
+	const size_t max_faulty = rack_max_faulty(rack);
+	struct sums sums;
+	uint64_t all_lost;
+	size_t hosts;
+
+	if (max_faulty == 0 || rm_scratch(&support->peers, &support->size,
+				   rack->host_count, sizeof(*support->peers)) < 0)
+		return true;
+	sums = sum_up(support, view, member, false);
+	if (sums.hosts == 0)
+		return true;
+	hosts = sums.hosts;
+	all_lost = sums.ours.lost + sums.theirs.lost;
+	sums = sum_up(support, view, member, true);
+	if (2 * sums.hosts < hosts) /* too few of them are left to ask */
+		sums = sum_up(support, view, member, false);
+	if (sums.ours.lost + sums.theirs.lost < all_lost && is_stray(view, &sums))
+		return false;
+	if (sums.ours.lost == 0 || share_of(&sums.ours) < EVEN_SHARE * sums.share) {
+		/* Its own word is one host's: more of them outweigh it. */
+		if (sums.accusers <= max_faulty)
+			return false;
+		take_away(tally, &sums.ours);
+		tally->own = (struct rack_way_out){ 0 };
+		return true;
+	}
+	if (refute(support, rack, &sums) > 0)
+		take_refuted(support, rack->host_count, tally);
+	return is_shared(support, rack->host_count) &&
+	       is_unrefused(support, rack, &sums, hosts);
+}

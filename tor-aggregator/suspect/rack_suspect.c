@@ -1,0 +1,388 @@
+#include "tor-aggregator/suspect/rack_suspect.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "rackmesh/fabric/judge.h"
+#include "tor-aggregator/suspect/rack_evidence.h"
+#include "tor-aggregator/suspect/rack_legs.h"
+#include "tor-aggregator/suspect/rack_loss.h"
+#include "tor-aggregator/suspect/rack_support.h"
+#include "tor-aggregator/window/rack_view.h"
+
+#define FAILING_NEWEST_SHARE 0.9 /* of the whole rack: no time to name single RNICs */
+#define GETS_OUT_MIN 3
+
+#define AMBIGUOUS 3.0 /* ln of a likelihood ratio: 20 to 1 is as good as equal */
+#define SURE RACK_LOSS_SURE
+#define CERTAIN RACK_LOSS_CERTAIN
+
+/* Windows, one per bin. */
+#define AMBIGUOUS_WINDOWS                                          \
+	3 /* before "A or B" is said: it stays in the alert's name \
+	   */
+#define UNDECIDED_WINDOWS                                          \
+	6 /* before an RNIC is called down for want of a direction \
+	   */
+#define UNABLE_WINDOWS 2
+#define MTU_WINDOWS 2
+#define LOSSY_WINDOWS 8  /* longer than a fault's onset or end takes to pass */
+#define CHANGE_WINDOWS 4 /* before a named kind becomes another one */
+#define ABSENT_WINDOWS 8 /* before a named RNIC is forgotten */
+
+#define LOSSY_MIN_GAIN 20.0
+
+static double
+nearer(double a, double b)
+{
+	return a < b ? a : b;
+}
+
+/* What could stand in the place of one of a member's blamed parts. Its other sides are
+ * no alternatives: its direction is decided by itself. */
+static struct rack_finding
+weigh_alternatives(
+    const struct rack_view *view, const struct rm_blamed *part, size_t mine)
+{
+	struct rack_finding finding = {
+		.member = mine,
+		.gain = part->gain,
+		.other_behind = CERTAIN,
+		.third_behind = CERTAIN,
+		.other = RACK_NO_OTHER,
+	};
+
+	for (size_t i = 0; i < part->alternative_count; i++) {
+		const struct rm_alternative *a = &part->alternatives[i];
+		enum rack_way way;
+		size_t member;
+		const bool is_rnic =
+		    rack_legs_is_member(view->legs, a->candidate, &member, &way);
+
+		if (is_rnic && member == mine)
+			continue;
+		finding.other_behind = nearer(finding.other_behind, a->behind);
+		if (a->behind <= AMBIGUOUS && is_rnic &&
+		    (finding.other == RACK_NO_OTHER || finding.other == member)) {
+			finding.other = member;
+			continue;
+		}
+		finding.crowded |= a->behind <= AMBIGUOUS;
+		finding.third_behind = nearer(finding.third_behind, a->behind);
+	}
+	return finding;
+}
+
+/* Of two parts of one RNIC, the one that is harder to explain away. */
+struct rack_finding
+rack_suspect_find(const struct rack_view *view,
+    const struct rm_explanation *explanation, size_t member)
+{
+	struct rack_finding finding = { .other_behind = -1 };
+	double gain = 0;
+
+	for (size_t i = 0; i < explanation->part_count; i++) {
+		const struct rm_blamed *part = &explanation->parts[i];
+		struct rack_finding one;
+		enum rack_way way;
+		size_t m;
+
+		if (!rack_legs_is_member(view->legs, part->candidate, &m, &way) ||
+		    m != member)
+			continue;
+		one = weigh_alternatives(view, part, member);
+		gain = fmax(gain, part->gain);
+		if (one.other_behind > finding.other_behind)
+			finding = one;
+	}
+	finding.gain = gain;
+	return finding;
+}
+
+static bool
+is_share(uint64_t part, uint64_t of, double low, double high)
+{
+	return (double)part >= low * (double)of && (double)part <= high * (double)of;
+}
+
+double
+rack_suspect_confidence(double behind)
+{
+	const double p = 1 / (1 + exp(-behind));
+
+	return p < 0.99 ? p : 0.99;
+}
+
+static size_t
+count_voters(const struct rack_view *view)
+{
+	size_t voters = 0;
+
+	for (size_t i = 0; i < view->legs->members; i++)
+		voters += view->tallies[i].sent + view->tallies[i].send_failed > 0;
+	return voters;
+}
+
+/* ln of how likely all that is blamed is at fault at once; an RNIC counts once, whether
+ * its two sides are blamed together or apart. */
+static double
+prior_of(const struct rack_view *view, const struct rm_explanation *explanation)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < explanation->part_count; i++) {
+		const size_t candidate = explanation->parts[i].candidate;
+		enum rack_way way, other_way;
+		size_t member, other;
+		bool again = false;
+
+		if (rack_legs_is_member(view->legs, candidate, &member, &way))
+			for (size_t k = 0; k < i; k++)
+				again |= rack_legs_is_member(view->legs,
+					     explanation->parts[k].candidate, &other,
+					     &other_way) &&
+					 other == member;
+		if (!again)
+			sum += view->legs->candidates[candidate].log_prior;
+	}
+	return sum;
+}
+
+/* Through a ToR that is dead nobody gets out; one whose probes all come back does,
+ * until now. */
+static bool
+gets_out(const struct rack_tally *tally)
+{
+	return tally->way_out_sent >= GETS_OUT_MIN &&
+	       tally->way_out_answered == tally->way_out_sent &&
+	       tally->way_out_newest_answered > 0;
+}
+
+enum rack_state
+rack_suspect_tor(const struct rack_view *view, const struct rm_explanation *explanation)
+{
+	struct rack_tally all = { 0 };
+
+	if (explanation->part_count == 0 || count_voters(view) < 2)
+		return RACK_WORKS;
+	for (size_t i = 0; i < view->legs->members; i++) {
+		const struct rack_tally *tally = &view->tallies[i];
+
+		if (gets_out(tally))
+			return RACK_WORKS;
+		all.sent += tally->sent;
+		all.lost += tally->lost;
+		all.newest_sent += tally->newest_sent;
+		all.newest_lost += tally->newest_lost;
+		all.small_sent += tally->small_sent;
+		all.small_lost += tally->small_lost;
+		all.send_failed += tally->send_failed;
+	}
+	/* When nothing works any more, whatever is blamed explains it: what is likelier
+	 * to fail decides. */
+	if (!is_share(all.newest_lost, all.newest_sent, FAILING_NEWEST_SHARE, 1) ||
+	    prior_of(view, explanation) > rack_legs_prior_of_tor(view->legs))
+		return RACK_WORKS;
+	return rack_loss_is_dead(&all) ? RACK_FAILS : RACK_FAILING;
+}
+
+/* A dead one: who it is, or which two it may be. False: wait for more. */
+static bool
+name_dead(const struct rack_view *view, const struct rack_tally *tally,
+    const struct rack_finding *finding, struct rack_suspect_memory *memory,
+    struct rack_suspect *ret)
+{
+	double behind;
+	const enum rm_kind kind = rack_loss_dead_kind(tally, &behind);
+
+	memory->undecided++;
+	if (memory->named != 0) { /* it stands; a new kind must be sure of itself */
+		ret->kind = behind >= SURE ? kind : memory->named;
+		ret->confidence = rack_suspect_confidence(SURE);
+		return true;
+	}
+	if (finding->crowded || finding->other != RACK_NO_OTHER) {
+		const bool alone = count_voters(view) == 1;
+
+		if (memory->undecided < AMBIGUOUS_WINDOWS ||
+		    (finding->crowded && !alone))
+			return false;
+		ret->other = alone ? RACK_OTHER_TOR : finding->other;
+		ret->kind = RM_KIND_RNIC_DOWN;
+		ret->confidence = rack_suspect_confidence(finding->third_behind);
+		return true;
+	}
+	if (behind < SURE && memory->undecided < UNDECIDED_WINDOWS)
+		return false;
+	ret->kind = behind >= AMBIGUOUS ? kind : RM_KIND_RNIC_DOWN;
+	ret->confidence =
+	    rack_suspect_confidence(nearer(finding->other_behind, behind));
+	return true;
+}
+
+/* A kind that was named changes only for good reasons. */
+static enum rm_kind
+settle_kind(struct rack_suspect_memory *memory, enum rm_kind kind)
+{
+	if (memory->named == 0 || memory->named == kind ||
+	    ++memory->changing >= CHANGE_WINDOWS) {
+		memory->named = kind;
+		memory->changing = 0;
+	}
+	return memory->named;
+}
+
+static enum rm_way
+way_of(const struct rack_tally *tally, enum rm_kind kind)
+{
+	switch (kind) {
+	case RM_KIND_RNIC_SEND_DEAD:
+	case RM_KIND_RNIC_SEND_FAILED:
+		return RM_WAY_SEND;
+	case RM_KIND_RNIC_RECEIVE_DEAD:
+		return RM_WAY_RECEIVE;
+	case RM_KIND_RNIC_DOWN:
+		return RM_WAY_BOTH;
+	default:
+		return rack_loss_way(tally, kind);
+	}
+}
+
+enum rm_way
+rack_suspect_settle_way(struct rack_suspect_memory *memory, enum rm_way way)
+{
+	if (way == memory->way || way == RM_WAY_UNKNOWN) {
+		memory->turning = 0;
+	} else if (memory->way == RM_WAY_UNKNOWN ||
+		   ++memory->turning >= CHANGE_WINDOWS) {
+		memory->way = way;
+		memory->turning = 0;
+	}
+	return memory->way;
+}
+
+/* Neither dead nor well: what it is, 0 if nothing has lasted long enough. */
+static enum rm_kind
+name_loss(const struct rack_tally *tally, const struct rack_finding *finding,
+    struct rack_suspect_memory *memory)
+{
+	const bool sure =
+	    finding->gain >= LOSSY_MIN_GAIN && finding->other_behind >= SURE;
+	const bool mtu = sure && rack_loss_is_mtu(tally);
+	const bool lossy =
+	    sure && !mtu && rack_loss_is_lossy(tally) && !rack_loss_is_elsewhere(tally);
+	const bool unable = rack_loss_is_unable(tally);
+
+	memory->mtu = mtu ? memory->mtu + 1 : 0;
+	memory->lossy = lossy ? memory->lossy + 1 : 0;
+	memory->unable = unable ? memory->unable + 1 : 0;
+	if (memory->unable >= UNABLE_WINDOWS)
+		return RM_KIND_RNIC_SEND_FAILED;
+	if (memory->mtu >= MTU_WINDOWS)
+		return RM_KIND_RNIC_MTU;
+	return memory->lossy >= LOSSY_WINDOWS ? RM_KIND_RNIC_LOSSY : 0;
+}
+
+static bool
+judge_finding(const struct rack_view *view, const struct rack_finding *finding,
+    struct rack_suspect_memory *memory, struct rack_suspect *ret)
+{
+	struct rack_tally tally = view->tallies[finding->member];
+	enum rm_kind loss;
+
+	*ret =
+	    (struct rack_suspect){ .member = finding->member, .other = RACK_NO_OTHER };
+	if (!rack_support_holds(view->support, view, finding->member, &tally))
+		return false;
+	if (memory->since.ns == 0)
+		memory->since = view->start;
+	loss = name_loss(&tally, finding, memory);
+	if (rack_loss_is_dead(&tally)) {
+		if (!name_dead(view, &tally, finding, memory, ret))
+			return false;
+		if (ret->other !=
+		    RACK_NO_OTHER) /* it may still get a name of its own */
+			return true;
+	} else {
+		memory->undecided = 0;
+		if (loss == 0)
+			return false;
+		ret->kind = loss;
+		ret->confidence = rack_suspect_confidence(finding->other_behind);
+	}
+	ret->kind = settle_kind(memory, ret->kind);
+	ret->way = way_of(&tally, ret->kind);
+	if (ret->kind == RM_KIND_RNIC_LOSSY || ret->kind == RM_KIND_RNIC_MTU)
+		ret->way = rack_suspect_settle_way(memory, ret->way);
+	memory->way = ret->way;
+	memory->absent = 0;
+	return true;
+}
+
+static void
+note_absence(struct rack_suspect_memory *memory, bool blamed)
+{
+	if (!blamed) {
+		memory->since.ns = 0;
+		memory->undecided = memory->lossy = memory->unable = memory->mtu = 0;
+	}
+	memory->changing = 0;
+	if (memory->named != 0 && ++memory->absent >= ABSENT_WINDOWS) {
+		memory->named = 0;
+		memory->way = RM_WAY_UNKNOWN;
+	}
+}
+
+void
+rack_suspect_name(
+    const struct rack *rack, const struct rack_suspect *suspect, struct rm_part *part)
+{
+	char a[RACK_MEMBER_NAME_BYTES], b[RACK_MEMBER_NAME_BYTES];
+	bool swap;
+
+	snprintf(part->place, sizeof part->place, "%.63s", rack->tor);
+	rack_member_name(rack, suspect->member, a);
+	if (suspect->other == RACK_NO_OTHER) {
+		snprintf(part->name, sizeof part->name, "%s", a);
+		return;
+	}
+	if (suspect->other == RACK_OTHER_TOR)
+		snprintf(b, sizeof b, "%.63s", rack->tor);
+	else
+		rack_member_name(rack, suspect->other, b);
+	swap = strcmp(a, b) > 0 && suspect->other != RACK_OTHER_TOR;
+	snprintf(part->name, sizeof part->name, "%s%s%s", swap ? b : a, RM_PART_OR,
+	    swap ? a : b);
+}
+
+size_t
+rack_suspects(const struct rack_view *view, const struct rm_explanation *explanation,
+    struct rack_suspect_memory *memories, struct rack_suspect *suspects)
+{
+	size_t count = 0;
+
+	for (size_t member = 0; member < view->legs->members; member++) {
+		const bool blamed = view->blame->members[member];
+		struct rack_finding finding;
+
+		if (blamed) {
+			finding = rack_suspect_find(view, explanation, member);
+			if (judge_finding(
+				view, &finding, &memories[member], &suspects[count])) {
+				count++;
+				continue;
+			}
+		}
+		note_absence(&memories[member], blamed);
+	}
+	return count;
+}
+
+void
+rack_suspects_forget(const struct rack_view *view, struct rack_suspect_memory *memories)
+{
+	for (size_t i = 0; i < view->legs->members; i++)
+		note_absence(&memories[i], false);
+}

@@ -1,0 +1,334 @@
+#include "tor-aggregator/window/roster.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tor-aggregator/window/roster_state.h"
+#include "tor-aggregator/window/window.h"
+
+int
+roster_new(const char *tor, struct roster **ret)
+{
+	struct roster *roster = calloc(1, sizeof(*roster));
+
+	if (roster == NULL)
+		return -ENOMEM;
+	roster->tors = calloc(ROSTER_MAX_TORS, sizeof(*roster->tors));
+	roster->members = calloc(WIRE_MAX_MEMBERS, sizeof(*roster->members));
+	roster->hosts = calloc(WIRE_MAX_MEMBERS, sizeof(*roster->hosts));
+	roster->foreigners = calloc(WIRE_MAX_FOREIGNERS, sizeof(*roster->foreigners));
+	if (roster->tors == NULL || roster->members == NULL || roster->hosts == NULL ||
+	    roster->foreigners == NULL) {
+		roster_free(roster);
+		return -ENOMEM;
+	}
+	snprintf(roster->tors[0], sizeof(roster->tors[0]), "%s", tor);
+	roster->tor_count = 1;
+	*ret = roster;
+	return 0;
+}
+
+void
+roster_free(struct roster *roster)
+{
+	struct roster_entry *entry, *next;
+
+	if (roster == NULL)
+		return;
+	HASH_ITER (hh, roster->by_id, entry, next) {
+		HASH_DEL(roster->by_id, entry);
+		free(entry);
+	}
+	free(roster->members);
+	free(roster->foreigners);
+	free(roster->hosts);
+	free(roster->tors);
+	free(roster);
+}
+
+struct roster_entry *
+roster_entry(const struct roster *roster, struct wire_rnic_id id)
+{
+	const struct roster_key key = { id.guid, id.port };
+	struct roster_entry *entry;
+
+	HASH_FIND(hh, roster->by_id, &key, sizeof(key), entry);
+	return entry;
+}
+
+const struct roster_rnic *
+roster_find(const struct roster *roster, struct wire_rnic_id id)
+{
+	struct roster_entry *entry = roster_entry(roster, id);
+
+	return entry == NULL ? NULL : &entry->rnic;
+}
+
+/* The reflector of a switch has neither host nor device of its own. */
+static bool
+sensible(const struct wire_rnic *rnic)
+{
+	if (rnic->id.guid == 0 || rnic->address_count > WIRE_MAX_ADDRESSES)
+		return false;
+	if (rnic->id.port == RM_PORT_SWITCH && rnic->host[0] == 0)
+		return true;
+	return rm_name_valid(rnic->host) && rm_name_valid(rnic->device);
+}
+
+static uint16_t
+number_tor(struct roster *roster, const char *tor)
+{
+	size_t i;
+
+	for (i = 0; i < roster->tor_count; i++)
+		if (strcmp(roster->tors[i], tor) == 0)
+			return (uint16_t)i;
+	if (i == ROSTER_MAX_TORS)
+		return ROSTER_MAX_TORS - 1;
+	snprintf(roster->tors[i], sizeof(roster->tors[i]), "%s", tor);
+	roster->tor_count++;
+	return (uint16_t)i;
+}
+
+static void
+describe(struct roster *roster, struct roster_rnic *rnic, const struct wire_rnic *from,
+    const char *tor)
+{
+	snprintf(rnic->host, sizeof(rnic->host), "%.*s", RM_NAME_BYTES - 1, from->host);
+	snprintf(rnic->device, sizeof(rnic->device), "%.*s", RM_NAME_BYTES - 1,
+	    from->device);
+	if (!rm_name_valid(tor))
+		tor = "unknown";
+	snprintf(rnic->tor, sizeof(rnic->tor), "%s", tor);
+	rnic->tor_number = number_tor(roster, tor);
+	memcpy(rnic->addresses, from->addresses, sizeof(rnic->addresses));
+	rnic->address_count = from->address_count;
+	rnic->qpn = from->qpn;
+	rnic->large_qpn = from->large_qpn;
+	rnic->lid = from->lid;
+	rnic->link = from->link;
+	rnic->authenticates = from->authenticates;
+	rnic->mtu_bytes = from->mtu_bytes;
+}
+
+static void
+number_hosts(struct roster *roster)
+{
+	roster->host_count = 0;
+	for (size_t i = 0; i < roster->member_count; i++) {
+		struct roster_rnic *rnic = &roster->members[i]->rnic;
+		size_t h;
+
+		for (h = 0; h < roster->host_count; h++)
+			if (strcmp(roster->hosts[h], rnic->host) == 0)
+				break;
+		if (h == roster->host_count)
+			roster->hosts[roster->host_count++] = rnic->host;
+		rnic->host_index = h;
+	}
+}
+
+static int
+add(struct roster *roster, const struct wire_rnic *rnic, bool member,
+    struct roster_entry **ret)
+{
+	struct roster_entry *entry;
+
+	if (member ? roster->member_count == WIRE_MAX_MEMBERS
+		   : roster->foreigner_count == WIRE_MAX_FOREIGNERS)
+		return -ENOSPC;
+	entry = calloc(1, sizeof(*entry));
+	if (entry == NULL)
+		return -ENOMEM;
+	entry->rnic.id = rnic->id;
+	entry->key = (struct roster_key){ rnic->id.guid, rnic->id.port };
+	entry->member = member;
+	HASH_ADD(hh, roster->by_id, key, sizeof(entry->key), entry);
+	if (entry->hh.tbl == NULL) { /* uthash could not grow */
+		free(entry);
+		return -ENOMEM;
+	}
+	if (member) {
+		entry->rnic.index = (uint32_t)roster->member_count;
+		roster->members[roster->member_count++] = entry;
+	} else {
+		entry->rnic.index =
+		    WINDOW_FOREIGN_BASE + (uint32_t)roster->foreigner_count;
+		roster->foreigners[roster->foreigner_count++] = entry;
+	}
+	*ret = entry;
+	return 0;
+}
+
+static void
+drop(struct roster *roster, struct roster_entry *entry)
+{
+	HASH_DEL(roster->by_id, entry);
+	free(entry);
+}
+
+/* Closes the holes that `keep` leaves; returns whether there were any. */
+static bool
+sweep(struct roster *roster, struct roster_entry **entries, size_t *count,
+    uint32_t base, bool (*keep)(const struct roster_entry *entry))
+{
+	size_t left = 0, before = *count;
+
+	for (size_t i = 0; i < before; i++) {
+		if (!keep(entries[i])) {
+			drop(roster, entries[i]);
+			continue;
+		}
+		entries[i]->rnic.index = base + (uint32_t)left;
+		entries[left++] = entries[i];
+	}
+	*count = left;
+	return left != before;
+}
+
+static bool
+keep_member(const struct roster_entry *entry)
+{
+	return entry->member && (entry->rnic.planned || entry->rnic.registered);
+}
+
+static bool
+keep_foreigner(const struct roster_entry *entry)
+{
+	return !entry->member && (entry->rnic.planned || entry->rnic.served);
+}
+
+struct roster_entry *
+roster_place(struct roster *roster, const struct wire_rnic *rnic, bool member,
+    bool *changed, int *r)
+{
+	struct roster_entry *entry = NULL;
+	const char *tor = member                ? roster->tors[0]
+			  : rnic->tor_count > 0 ? rnic->tors[0]
+						: "";
+
+	*r = -EINVAL;
+	if (sensible(rnic)) {
+		entry = roster_entry(roster, rnic->id);
+		*r = 0;
+	}
+	if (entry != NULL && entry->member != member) {
+		struct roster_entry **list =
+		    member ? roster->foreigners : roster->members;
+		size_t *count =
+		    member ? &roster->foreigner_count : &roster->member_count;
+		uint32_t base = member ? WINDOW_FOREIGN_BASE : 0;
+		uint32_t at = entry->rnic.index - base;
+
+		/* The last one takes its place. */
+		list[at] = list[--*count];
+		list[at]->rnic.index = base + at;
+		drop(roster, entry);
+		entry = NULL;
+		*changed = true;
+	}
+	if (*r == 0 && entry == NULL)
+		*r = add(roster, rnic, member, &entry);
+	if (*r < 0) {
+		roster->refused++;
+		return NULL;
+	}
+	/* What its own agent says is fresher than any plan; whose it is, the plan says.
+	 */
+	if (strcmp(entry->rnic.host, rnic->host) != 0)
+		entry->rnic.registered = false;
+	if (!entry->rnic.registered)
+		describe(roster, &entry->rnic, rnic, tor);
+	return entry;
+}
+
+int
+roster_plan(struct roster *roster, const struct wire_plan_view *view)
+{
+	const struct wire_plan *plan = &view->plan;
+	struct roster_entry *entry, *next;
+	struct wire_rnic rnic;
+	bool changed = false;
+	int r = 0;
+
+	HASH_ITER (hh, roster->by_id, entry, next)
+		entry->rnic.planned = false;
+	for (size_t i = 0; i < plan->member_count; i++) {
+		wire_plan_member(view, i, &rnic);
+		entry = roster_place(roster, &rnic, true, &changed, &r);
+		if (entry != NULL)
+			entry->rnic.planned = true;
+		else if (r == -ENOMEM)
+			break;
+	}
+	for (size_t i = 0; i < plan->foreigner_count && r != -ENOMEM; i++) {
+		wire_plan_foreigner(view, i, &rnic);
+		entry = roster_entry(roster, rnic.id);
+		if (entry != NULL && entry->member &&
+		    (entry->rnic.planned ||
+			(entry->rnic.registered &&
+			    strcmp(entry->rnic.host, rnic.host) == 0)))
+			continue; /* its own agent knows better */
+		entry = roster_place(roster, &rnic, false, &changed, &r);
+		if (entry != NULL)
+			entry->rnic.planned = true;
+	}
+	if (sweep(roster, roster->members, &roster->member_count, 0, keep_member))
+		changed = true;
+	/* Foreigners come and go with every plan; their holes can wait a while. */
+	if (roster->foreigner_count > 2 * plan->foreigner_count + 64 &&
+	    sweep(roster, roster->foreigners, &roster->foreigner_count,
+		WINDOW_FOREIGN_BASE, keep_foreigner))
+		changed = true;
+	number_hosts(roster);
+	return r == -ENOMEM ? r : changed;
+}
+
+bool
+roster_is_anothers(
+    const struct roster *roster, struct wire_rnic_id id, const char *host)
+{
+	const struct roster_rnic *rnic = roster_find(roster, id);
+
+	return rnic != NULL && (rnic->planned || rnic->registered) &&
+	       strcmp(rnic->host, host) != 0;
+}
+
+int
+roster_register(struct roster *roster, const struct wire_rnic *rnic)
+{
+	bool changed = false;
+	struct roster_entry *entry;
+	int r;
+
+	r = rm_name_valid(rnic->host) ? 0 : -EINVAL;
+	if (r == 0 && roster_is_anothers(roster, rnic->id, rnic->host))
+		r = -EPERM;
+	if (r < 0) {
+		roster->refused++;
+		return r;
+	}
+	entry = roster_place(roster, rnic, true, &changed, &r);
+	if (entry == NULL)
+		return r;
+	if (entry->rnic.registered && entry->rnic.link != WIRE_LINK_DOWN &&
+	    rnic->link == WIRE_LINK_DOWN)
+		entry->rnic.link_falls++;
+	describe(roster, &entry->rnic, rnic, roster->tors[0]);
+	entry->rnic.registered = true;
+	number_hosts(roster);
+	return changed;
+}
+
+void
+roster_leave(struct roster *roster, const char *host)
+{
+	for (size_t i = 0; i < roster->member_count; i++) {
+		struct roster_rnic *rnic = &roster->members[i]->rnic;
+
+		if (strcmp(rnic->host, host) == 0)
+			rnic->registered = false;
+	}
+}

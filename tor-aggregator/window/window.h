@@ -1,0 +1,98 @@
+/*
+ * window - counts per pair and time bin, from raw results and receive counts. Pure.
+ *
+ * Bins of bin_ns on the aggregator's monotonic clock, by send time. A bin closes
+ * when every reporting agent has reported past its end plus the probe time-out, or
+ * after a bounded wait; what comes later is late, counted, and changes nothing. The
+ * judge looks at the sum of the last judge_bins closed bins: bins are never recomputed.
+ *
+ * RNICs are indexes: members of the rack from 0, foreigners from FOREIGN_BASE.
+ */
+#ifndef TOR_AGGREGATOR_WINDOW_WINDOW_H
+#define TOR_AGGREGATOR_WINDOW_WINDOW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rackmesh/base/clock.h"
+#include "schemas/wire.h"
+
+#define WINDOW_FOREIGN_BASE 0x10000u /* index of foreigner i: this + i */
+
+struct window;
+
+struct window_options {
+	int64_t bin_ns;      /* 250 ms */
+	unsigned judge_bins; /* 4: what the judge sees is one second */
+	unsigned open_bins;  /* bins that can be open at once: 40 */
+	int64_t timeout_ns;  /* the agents' probe time-out, 500 ms */
+	int64_t wait_ns; /* bounded wait past bin end + timeout: 500 ms (batch age 200 +
+			    300) */
+	size_t max_pairs; /* beyond: refused and counted; 131072 */
+};
+
+enum window_says { WINDOW_COUNTED, WINDOW_LATE, WINDOW_REFUSED };
+
+/* Of a pair's probes those above WIRE_ROCE_SMALL_BYTES: an MTU that is too small
+ * swallows them and no other. */
+struct window_large {
+	uint32_t answered, lost, failed; /* failed: could not be sent */
+	uint32_t newest_sent, newest_lost;
+	uint16_t bytes, small_bytes; /* the largest seen, and the largest small one */
+};
+
+struct window_pair { /* sums over the judged window; src is always a member */
+	uint32_t src, dst;
+	uint8_t kind;              /* enum wire_probe_kind of the latest result */
+	struct window_large large; /* counted in outcomes and newest too */
+	uint32_t outcomes[WIRE_OUTCOMES];
+	uint32_t newest_sent,
+	    newest_lost; /* of the newest two bins: NO_REPLY as lost */
+	double
+	    arrived; /* probes of src that dst's reflector reported, spread over time */
+	bool counted; /* dst is a member whose reports cover the window */
+	uint8_t gaps; /* in the time that all this is of: each has edges of its own */
+};
+
+struct window_closed { /* one closing; valid until the next call */
+	rm_mono_t start,
+	    end;      /* of the judged window: judge_bins bins ending with the newest */
+	bool partial; /* cut by our own start or stall */
+	const struct window_pair *pairs;
+	size_t pair_count;
+};
+
+int window_new(
+    const struct window_options *options, rm_mono_t now, struct window **ret);
+void window_free(struct window *window);
+
+/* Hot path. sent: on the aggregator's clock. */
+enum window_says window_add(struct window *window, rm_mono_t sent,
+    const struct wire_result *result, uint32_t src, uint32_t dst);
+
+/* dst's reflector received `received` probes of src between from and to. */
+enum window_says window_arrived(struct window *window, uint32_t src, uint32_t dst,
+    rm_mono_t from, rm_mono_t to, uint64_t received);
+
+/* dst's receive counts are complete up to here, so a missing row means 0. */
+void window_counts_through(struct window *window, uint32_t dst, rm_mono_t through);
+
+/*
+ * Closes the next bin if it is due: everything_through is the least time up to which
+ * all reporting agents' results are in (their last heartbeat minus time-out), or now
+ * when there is no such agent. Returns true and fills *ret; call until false.
+ */
+bool window_close(struct window *window, rm_mono_t now, rm_mono_t everything_through,
+    struct window_closed *ret);
+
+/* We were stalled for long or have just started: bins up to now are partial. */
+void window_mark_partial(struct window *window, rm_mono_t until);
+/* We were stalled for a moment: bins up to now are partial unless they are closed with
+ * everything in. */
+void window_mark_doubtful(struct window *window, rm_mono_t until);
+
+/* Members or foreigners were renumbered: forget all pairs, keep the clock. */
+void window_renumber(struct window *window);
+
+#endif
