@@ -12,8 +12,8 @@
 #include "rackmesh/base/log.h"
 #include "rackmesh/fabric/part.h"
 #include "rackmesh/fabric/topology.h"
-#include "region-controller/probe_keys.h"
-#include "region-controller/store_file.h"
+#include "region-controller/registry/probe_keys.h"
+#include "region-controller/store/store_file.h"
 
 #define DEFAULT_TOPOLOGY "/etc/rackmesh/topology.yaml"
 #define MAX_PASSWORD_BYTES 1024

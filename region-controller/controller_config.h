@@ -11,7 +11,7 @@
 #include "rackmesh/base/credentials.h"
 #include "rackmesh/base/http_site.h"
 #include "rackmesh/fabric/http_places.h"
-#include "region-controller/plan.h"
+#include "region-controller/plan/plan.h"
 
 struct controller_plan_config {
 	uint64_t tor_mesh_size, mesh_interval_ms, mesh_max_rate_per_s, rotation_s;

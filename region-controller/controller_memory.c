@@ -4,12 +4,12 @@
 
 #include "rackmesh/base/log.h"
 #include "rackmesh/fabric/topology.h"
-#include "region-controller/aggregators.h"
+#include "region-controller/aggregators/aggregators.h"
 #include "region-controller/controller_wiring.h"
+#include "region-controller/plan/publish.h"
 #include "region-controller/planner.h"
-#include "region-controller/publish.h"
-#include "region-controller/registry.h"
-#include "region-controller/traced.h"
+#include "region-controller/registry/registry.h"
+#include "region-controller/topology/traced.h"
 
 void
 controller_log_warnings(const struct rm_topology *topology)

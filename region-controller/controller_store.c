@@ -5,8 +5,8 @@
 
 #include "rackmesh/base/random.h"
 #include "region-controller/controller_config.h"
-#include "region-controller/store_etcd.h"
-#include "region-controller/store_file.h"
+#include "region-controller/etcd/store_etcd.h"
+#include "region-controller/store/store_file.h"
 
 static int
 new_etcd(struct rm_loop *loop, const struct controller_config *config,

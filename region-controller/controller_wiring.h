@@ -5,10 +5,10 @@
 #ifndef REGION_CONTROLLER_CONTROLLER_WIRING_H
 #define REGION_CONTROLLER_CONTROLLER_WIRING_H
 
+#include "region-controller/api/controller_face.h"
+#include "region-controller/api/controller_show.h"
 #include "region-controller/controller_config.h"
-#include "region-controller/controller_face.h"
-#include "region-controller/controller_show.h"
-#include "region-controller/store.h"
+#include "region-controller/store/store.h"
 
 struct registry_rnic;
 

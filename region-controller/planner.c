@@ -6,11 +6,11 @@
 #include "rackmesh/base/log.h"
 #include "rackmesh/base/loop.h"
 #include "rackmesh/fabric/topology.h"
-#include "region-controller/aggregators.h"
+#include "region-controller/aggregators/aggregators.h"
 #include "region-controller/controller_config.h"
-#include "region-controller/publish.h"
-#include "region-controller/registry.h"
-#include "region-controller/store.h"
+#include "region-controller/plan/publish.h"
+#include "region-controller/registry/registry.h"
+#include "region-controller/store/store.h"
 
 #define EXPIRE_NS (60 * RM_NS_PER_S)
 #define SLICE_NS (20 * RM_NS_PER_MS) /* of one turn of the loop */

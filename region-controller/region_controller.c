@@ -12,14 +12,14 @@
 #include "rackmesh/base/metrics.h"
 #include "rackmesh/base/random.h"
 #include "rackmesh/fabric/topology.h"
-#include "region-controller/aggregators.h"
+#include "region-controller/aggregators/aggregators.h"
 #include "region-controller/controller_store.h"
 #include "region-controller/controller_wiring.h"
+#include "region-controller/plan/publish.h"
 #include "region-controller/planner.h"
-#include "region-controller/probe_keys.h"
-#include "region-controller/publish.h"
-#include "region-controller/registry.h"
-#include "region-controller/traced.h"
+#include "region-controller/registry/probe_keys.h"
+#include "region-controller/registry/registry.h"
+#include "region-controller/topology/traced.h"
 
 /* ---- from outside --------------------------------------------------------------- */
 

@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "rackmesh/base/why.h"
-#include "region-controller/hash.h"
-#include "region-controller/store_etcd_keys.h"
-#include "region-controller/store_plan.h"
-#include "region-controller/store_traced.h"
-#include "region-controller/traced.h"
+#include "region-controller/etcd/store_etcd_keys.h"
+#include "region-controller/store/hash.h"
+#include "region-controller/store/store_plan.h"
+#include "region-controller/store/store_traced.h"
+#include "region-controller/topology/traced.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "rackmesh/fabric/topology.h"
-#include "region-controller/plan.h"
-#include "region-controller/registry.h"
+#include "region-controller/plan/plan.h"
+#include "region-controller/registry/registry.h"
 #include "tests/sim/run_state.h"
 
 #define UDP_PORT 862

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "rackmesh/fabric/topology_paths.h"
-#include "region-controller/plan.h"
+#include "region-controller/plan/plan.h"
 #include "tests/unit/region-controller/region.h"
 
 #define MAX_RACKS 128

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "rackmesh/fabric/topology.h"
-#include "region-controller/registry.h"
+#include "region-controller/registry/registry.h"
 
 #define REGION_V4 1
 #define REGION_V6 2

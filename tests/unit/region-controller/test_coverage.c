@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "region-controller/coverage.h"
+#include "region-controller/plan/coverage.h"
 
 static void
 the_published_table_is_met_exactly(void **state)

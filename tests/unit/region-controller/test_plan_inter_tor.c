@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "region-controller/coverage.h"
+#include "region-controller/plan/coverage.h"
 #include "tests/unit/region-controller/plan_fixture.h"
 
 static void

@@ -5,10 +5,10 @@
 
 #include "rackmesh/base/etcd_leader.h"
 #include "rackmesh/base/log.h"
-#include "region-controller/aggregators.h"
+#include "region-controller/aggregators/aggregators.h"
 #include "region-controller/controller_config.h"
-#include "region-controller/publish.h"
-#include "region-controller/store.h"
+#include "region-controller/plan/publish.h"
+#include "region-controller/store/store.h"
 #include "tests/unit/region-controller/region.h"
 
 #define TORS 40

@@ -1,5 +1,5 @@
 /* From a master secret and a plan to what two agents hold: it must fit together. */
-#include "region-controller/probe_keys.h"
+#include "region-controller/registry/probe_keys.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -5,10 +5,10 @@
 
 #include <cmocka.h>
 
-#include "region-controller/plan.h"
-#include "region-controller/plan_copy.h"
-#include "region-controller/publish.h"
-#include "region-controller/store.h"
+#include "region-controller/plan/plan.h"
+#include "region-controller/plan/publish.h"
+#include "region-controller/store/plan_copy.h"
+#include "region-controller/store/store.h"
 #include "tests/unit/region-controller/region.h"
 
 #define WALL(ms) ((rm_wall_t){ (ms)*RM_NS_PER_MS })

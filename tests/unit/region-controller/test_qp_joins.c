@@ -1,4 +1,4 @@
-#include "region-controller/qp_joins.h"
+#include "region-controller/registry/qp_joins.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

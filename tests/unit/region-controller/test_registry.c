@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "region-controller/store.h"
+#include "region-controller/store/store.h"
 #include "tests/unit/region-controller/region.h"
 
 struct fixture {

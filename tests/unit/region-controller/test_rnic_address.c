@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "region-controller/rnic_address.h"
+#include "region-controller/topology/rnic_address.h"
 #include "schemas/wire_text.h"
 
 static void

@@ -1,4 +1,4 @@
-#include "region-controller/store_compact.h"
+#include "region-controller/etcd/store_compact.h"
 
 #include "tests/support/etcd_fixture.h"
 

@@ -13,7 +13,7 @@
 #include "rackmesh/base/file.h"
 #include "rackmesh/base/why.h"
 #include "rackmesh/fabric/topology.h"
-#include "region-controller/store_file.h"
+#include "region-controller/store/store_file.h"
 
 #define ONE_TOR "region: lab\nswitches:\n  - {name: t1, role: tor}\n"
 #define TWO_TORS ONE_TOR "  - {name: t2, role: tor}\n"

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "rackmesh/base/loop.h"
-#include "region-controller/store_inbox.h"
+#include "region-controller/etcd/store_inbox.h"
 #include "tests/support/loopback.h"
 
 struct fixture {

@@ -7,8 +7,8 @@
 #include <cmocka.h>
 
 #include "rackmesh/base/why.h"
-#include "region-controller/hash.h"
-#include "region-controller/store_plan.h"
+#include "region-controller/store/hash.h"
+#include "region-controller/store/store_plan.h"
 #include "tests/unit/region-controller/plan_fixture.h"
 
 static uint64_t

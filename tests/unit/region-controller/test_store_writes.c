@@ -1,8 +1,8 @@
 /* What a leader writes, against an etcd with faults. */
-#include "region-controller/store_writes.h"
+#include "region-controller/etcd/store_writes.h"
 
-#include "region-controller/store_etcd_keys.h"
-#include "region-controller/store_plan.h"
+#include "region-controller/etcd/store_etcd_keys.h"
+#include "region-controller/store/store_plan.h"
 #include "tests/support/etcd_fixture.h"
 
 #define LEADER "/rackmesh/lab/leader"

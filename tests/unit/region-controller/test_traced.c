@@ -1,4 +1,4 @@
-#include "region-controller/traced.h"
+#include "region-controller/topology/traced.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -12,9 +12,9 @@
 
 #include "rackmesh/base/why.h"
 #include "rackmesh/fabric/topology.h"
-#include "region-controller/store_traced.h"
-#include "region-controller/topology_json.h"
-#include "region-controller/traced_json.h"
+#include "region-controller/api/topology_json.h"
+#include "region-controller/api/traced_json.h"
+#include "region-controller/store/store_traced.h"
 
 #define DAY_NS (INT64_C(86400) * RM_NS_PER_S)
 

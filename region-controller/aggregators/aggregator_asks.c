@@ -1,0 +1,229 @@
+/* What an aggregator asks, what it is asked, and the brake. */
+#include <errno.h>
+#include <string.h>
+
+#include "rackmesh/base/link.h"
+#include "region-controller/aggregators/aggregator_session.h"
+#include "region-controller/registry/qp_joins.h"
+#include "region-controller/registry/registry.h"
+#include "region-controller/store/store.h"
+
+/* ---- the brake --------------------------------------------------------------------
+ */
+
+int
+session_brake(struct session *session)
+{
+	struct aggregators *owner = session->owner;
+	struct wire_bytes bytes;
+	int r;
+
+	if (owner->brake.version == 0)
+		return 0;
+	r = wire_write_brake(owner->writer, &owner->brake, &bytes);
+	return r < 0 ? r : rm_link_send(session->link, bytes.data, bytes.len);
+}
+
+void
+aggregators_brake(struct aggregators *aggregators, const struct store_brake *brake)
+{
+	aggregators->brake.version = brake->version;
+	aggregators->brake.rate_permille = brake->rate_permille;
+	if (aggregators->options.standby(aggregators->options.arg) != NULL)
+		return;
+	for (struct session *session = aggregators->sessions; session != NULL;
+	     session = session->next) {
+		int r = session->info.is_welcome ? session_brake(session) : 0;
+
+		/* It gets it when it comes back. */
+		if (r < 0)
+			rm_link_close(session->link, r);
+	}
+}
+
+/* ---- whose address is this?
+ * ---------------------------------------------------------- */
+
+/* rnic: NULL for nobody. */
+static int
+answer(struct session *session, uint64_t token, struct wire_rnic_id prober,
+    const struct registry_rnic *rnic)
+{
+	struct aggregators *owner = session->owner;
+	struct wire_resolve_answer out = { .token = token, .found = rnic != NULL };
+	struct wire_bytes bytes;
+	int r;
+
+	if (rnic != NULL)
+		out.rnic =
+		    registry_wire(owner->options.topology(owner->options.arg), rnic);
+	out.key = aggregators_pair_key(owner, prober, rnic);
+	r = wire_write_resolved(owner->writer, &out, &bytes);
+	return r < 0 ? r : rm_link_send(session->link, bytes.data, bytes.len);
+}
+
+static const struct registry_rnic *
+find_rnic(const struct aggregators *owner, struct wire_rnic_id id)
+{
+	return registry_find(
+	    owner->options.registry, (struct rm_rnic_id){ id.guid, id.port });
+}
+
+static bool
+serves_rnic(const struct session *session, const struct registry_rnic *rnic)
+{
+	for (size_t i = 0; rnic != NULL && i < rnic->tor_count; i++) {
+		if (session_serves(session, rnic->tors[i]))
+			return true;
+	}
+	return false;
+}
+
+int
+session_on_resolve(struct session *session, const uint8_t *data, size_t len)
+{
+	struct aggregators *owner = session->owner;
+	const struct registry_rnic *rnic;
+	struct wire_resolve resolve;
+	int r;
+
+	r = wire_open_resolve(&resolve, data, len);
+	if (r < 0)
+		return r;
+	rnic = registry_resolve(owner->options.registry, &resolve.address);
+	owner->counts.resolved += rnic != NULL;
+	owner->counts.unresolved += rnic == NULL;
+	/* A key is for RNICs of those ToRs only that it speaks for. */
+	if (!serves_rnic(session, find_rnic(owner, resolve.prober)))
+		resolve.prober.guid = 0;
+	return answer(session, resolve.token, resolve.prober, rnic);
+}
+
+/* ---- who is at the other end of this QP? --------------------------------------- */
+
+int
+session_on_join(struct session *session, const uint8_t *data, size_t len)
+{
+	struct aggregators *owner = session->owner;
+	const struct registry_rnic *rnic = NULL;
+	struct wire_rnic_id other;
+	struct wire_join join;
+	int r;
+
+	r = wire_open_join(&join, data, len);
+	if (r < 0)
+		return r;
+	/* Who asks for others' RNICs could spoil their joins. */
+	if (!serves_rnic(session, find_rnic(owner, join.rnic)))
+		owner->counts.join_strangers++;
+	else if (qp_joins_ask(owner->joins, &join, rm_mono_now(), &other))
+		rnic = find_rnic(owner, other);
+	return answer(session, join.token, join.rnic, rnic);
+}
+
+/* ---- what traces find ---------------------------------------------------------- */
+
+int
+session_on_traced(struct session *session, const uint8_t *data, size_t len)
+{
+	struct aggregators *owner = session->owner;
+	struct wire_traced traced;
+	int r;
+
+	r = wire_open_traced(&traced, data, len);
+	if (r < 0)
+		return r;
+	/* It speaks for its own ToRs only. */
+	if (!session_serves(session, traced.tor)) {
+		owner->counts.refused_messages++;
+		return 0;
+	}
+	owner->counts.traced += traced.path_count;
+	owner->options.on_traced(&traced, owner->options.arg);
+	return 0;
+}
+
+/* ---- drill-down ---------------------------------------------------------------------
+ */
+
+static struct session *
+find_serving(struct aggregators *aggregators, const char *tor)
+{
+	struct session *session = aggregators->sessions;
+
+	while (session != NULL &&
+	       (!session->info.is_welcome || !session_serves(session, tor)))
+		session = session->next;
+	return session;
+}
+
+/* The oldest makes room: who asked was answered long ago, by a timeout. */
+static struct drill *
+free_place(struct aggregators *aggregators)
+{
+	struct drill *best = &aggregators->drills[0];
+
+	for (size_t i = 1; i < AGGREGATORS_MAX_DRILLS; i++) {
+		if (aggregators->drills[i].number < best->number)
+			best = &aggregators->drills[i];
+	}
+	return best;
+}
+
+int
+aggregators_ask_drill(
+    struct aggregators *aggregators, const struct aggregators_drill *drill)
+{
+	struct session *session = find_serving(aggregators, drill->tor);
+	struct wire_drill asked = {
+		.token = aggregators->last_drill + 1,
+		.rnic = drill->rnic,
+		.seconds = drill->seconds,
+		.limit = drill->limit,
+	};
+	struct wire_bytes bytes;
+	int r;
+
+	if (session == NULL)
+		return -ENOTCONN;
+	r = wire_write_drill(aggregators->writer, &asked, &bytes);
+	if (r == 0)
+		r = rm_link_send(session->link, bytes.data, bytes.len);
+	if (r < 0)
+		return r;
+	aggregators->last_drill++;
+	aggregators->counts.drills++;
+	*free_place(aggregators) = (struct drill){
+		.number = asked.token,
+		.session = session->info.id,
+		.done = drill->done,
+		.token = drill->token,
+		.arg = drill->arg,
+	};
+	return 0;
+}
+
+int
+session_on_drilled(struct session *session, const uint8_t *data, size_t len)
+{
+	struct aggregators *owner = session->owner;
+	struct wire_drill_answer answer;
+	int r;
+
+	r = wire_open_drilled(&answer, data, len);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < AGGREGATORS_MAX_DRILLS; i++) {
+		struct drill drill = owner->drills[i];
+
+		if (drill.number == 0 || drill.number != answer.token ||
+		    drill.session != session->info.id)
+			continue;
+		owner->drills[i] = (struct drill){ 0 };
+		owner->counts.drill_answers++;
+		drill.done(&answer, drill.token, drill.arg);
+		return 0;
+	}
+	owner->counts.refused_messages++;
+	return 0;
+}

@@ -1,0 +1,381 @@
+#include "region-controller/aggregators/aggregator_session.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rackmesh/base/link.h"
+#include "rackmesh/base/log.h"
+#include "rackmesh/fabric/authority.h"
+#include "region-controller/plan/publish.h"
+#include "region-controller/registry/registry.h"
+
+#define QUOTED 128
+#define WHY 1024
+
+/* ---- plans --------------------------------------------------------------------- */
+
+int
+session_deliver(struct session *session)
+{
+	struct aggregators *owner = session->owner;
+
+	/* Looks at the clock: a leader that stood still does not speak any more. */
+	if (owner->options.standby(owner->options.arg) != NULL)
+		return 0;
+	for (size_t i = 0; i < session->info.tor_count; i++) {
+		struct aggregators_tor *tor = &session->info.tors[i];
+		const struct publish_tor *plan =
+		    publish_find(owner->options.publish, tor->tor);
+		int r = 0;
+
+		if (plan != NULL) /* before the plan that needs them */
+			r = session_deliver_keys(session, tor, plan);
+		if (r < 0)
+			return r;
+		/* Not newer than what it holds: it would be refused. The update that
+		 * gives it a higher number is on its way. */
+		if (plan == NULL || plan->digest == tor->digest ||
+		    plan->version <= tor->version)
+			continue;
+		r = rm_link_send(session->link, plan->bytes, plan->len);
+		if (r < 0) {
+			owner->counts.plans_not_sent++;
+			return r;
+		}
+		tor->version = plan->version;
+		tor->digest = plan->digest;
+		owner->counts.plans_sent++;
+		owner->counts.plan_bytes_sent += plan->len;
+	}
+	return 0;
+}
+
+/* ---- hello ------------------------------------------------------------------ */
+
+static int
+session_welcome(struct session *session, const char *refused)
+{
+	struct aggregators *owner = session->owner;
+	struct wire_welcome welcome = {
+		.version = WIRE_VERSION,
+		.id = owner->options.name,
+		.incarnation = owner->options.incarnation,
+		.refused = refused,
+	};
+	struct wire_bytes bytes;
+	int r;
+
+	r = wire_write_welcome(owner->writer, &welcome, &bytes);
+	if (r == 0)
+		r = rm_link_send(session->link, bytes.data, bytes.len);
+	if (r == 0 && refused[0] != '\0') {
+		char quoted[QUOTED], peer[RM_ADDRESS_TEXT];
+
+		if (owner->options.standby(owner->options.arg) != NULL) {
+			/* It tries one after the other: no news. */
+			owner->counts.refused_standby++;
+			rm_link_close(session->link, -EPERM);
+			return 0;
+		}
+		owner->counts.refused_hellos++;
+		rm_address_format(&session->info.peer, peer);
+		rm_log_quote(quoted, sizeof(quoted), refused, strlen(refused));
+		rm_log_warn(0, "%s: refused: %s", peer, quoted);
+		rm_link_close(session->link, -EPERM);
+	}
+	return r;
+}
+
+/* "" or what is wrong with it. */
+static const char *
+hello_refused(const struct session *session, const struct wire_hello *hello)
+{
+	const char *standby;
+
+	if (session->info.is_welcome)
+		return "a second hello";
+	if (hello->role != WIRE_ROLE_AGGREGATOR)
+		return "only tor-aggregators speak to a region-controller";
+	if (!wire_hello_meets_us(hello))
+		return "versions more than one apart do not work together; upgrade the "
+		       "older side";
+	if (strcmp(hello->region, session->owner->options.region) != 0)
+		return "another region than this controller's";
+	if (!rm_name_valid(hello->id))
+		return "the aggregator's name is not valid";
+	standby = session->owner->options.standby(session->owner->options.arg);
+	return standby == NULL ? "" : standby;
+}
+
+/* By its certificate: is it who it says it is, and are all these ToRs its own? */
+static bool
+hello_is_its_own(
+    const struct session *session, const struct wire_hello_view *view, char why[WHY])
+{
+	const char *uri = rm_link_identity(session->link);
+	struct rm_request request = {
+		.verb = RM_VERB_AGGREGATOR_SESSION,
+		.region = session->owner->options.region,
+		.name = view->hello.id,
+	};
+	bool own = rm_authority_admits(uri, &request, why, WHY);
+
+	for (size_t i = 0; own && i < view->hello.tor_count; i++) {
+		struct wire_tor_state state;
+
+		wire_hello_tor(view, i, &state);
+		request.tor = state.tor;
+		request.verb = RM_VERB_PLAN;
+		own = rm_authority_admits(uri, &request, why, WHY);
+		request.verb = RM_VERB_REGISTER;
+		own = own && rm_authority_admits(uri, &request, why, WHY);
+	}
+	return own;
+}
+
+static void
+replace_older(const struct session *session)
+{
+	struct session *other = session->owner->sessions, *next;
+
+	for (; other != NULL; other = next) {
+		next = other->next;
+		if (other == session || !other->info.is_welcome ||
+		    strcmp(other->info.name, session->info.name) != 0)
+			continue;
+		rm_log_warn(0, "%s: connected anew, its older session is closed",
+		    session->info.name);
+		session->owner->counts.replaced++;
+		session_free(other);
+	}
+}
+
+static int
+session_take_tors(struct session *session, const struct wire_hello_view *view)
+{
+	struct aggregators_session *info = &session->info;
+	bool outrun = false, keys_outrun = false;
+	uint32_t epoch = 0;
+
+	info->tors = calloc(view->hello.tor_count + 1, sizeof(*info->tors));
+	if (info->tors == NULL)
+		return -ENOMEM;
+	for (size_t i = 0; i < view->hello.tor_count; i++) {
+		struct aggregators_tor *tor = &info->tors[info->tor_count];
+		struct wire_tor_state state;
+
+		wire_hello_tor(view, i, &state);
+		if (!rm_name_valid(state.tor))
+			continue;
+		strcpy(tor->tor, state.tor);
+		tor->version = state.plan_version;
+		tor->digest = state.plan_digest;
+		tor->keys_version = state.keys_version;
+		tor->keys_epoch = state.keys_epoch;
+		if (epoch < state.keys_epoch)
+			epoch = state.keys_epoch;
+		info->tor_count++;
+		outrun |= publish_held(session->owner->options.publish, tor->tor,
+		    tor->version, tor->digest);
+		keys_outrun |= publish_keys_held(
+		    session->owner->options.publish, tor->tor, state.keys_version);
+	}
+	keys_outrun |= aggregators_epoch_held(session->owner, epoch);
+	if (keys_outrun) /* its ToRs' other aggregators are to have them, too */
+		aggregators_deliver_soon(session->owner);
+	if (outrun)
+		session->owner->options.on_change(session->owner->options.arg);
+	return 0;
+}
+
+static int
+session_on_hello(struct session *session, const uint8_t *data, size_t len)
+{
+	struct wire_hello_view view;
+	const char *refused;
+	char why[WHY];
+	int r;
+
+	r = wire_open_hello(&view, data, len);
+	if (r < 0)
+		return r;
+	refused = hello_refused(session, &view.hello);
+	if (refused[0] == '\0' && !hello_is_its_own(session, &view, why))
+		refused = why;
+	if (refused[0] != '\0')
+		return session_welcome(session, refused);
+	strcpy(session->info.name, view.hello.id);
+	r = session_take_tors(session, &view);
+	if (r == 0)
+		r = session_welcome(session, "");
+	if (r < 0)
+		return r;
+	session->info.is_welcome = true;
+	rm_strangers_remove(&session->owner->strangers, &session->stranger);
+	replace_older(session);
+	rm_log_info("%s: connected, serves %zu ToRs", session->info.name,
+	    session->info.tor_count);
+	/* It may complete what publishing waits for. */
+	session->owner->options.on_change(session->owner->options.arg);
+	r = session_brake(session);
+	return r < 0 ? r : session_deliver(session);
+}
+
+/* ---- registration ------------------------------------------------------------- */
+
+bool
+session_serves(const struct session *session, const char *tor)
+{
+	for (size_t i = 0; i < session->info.tor_count; i++) {
+		if (strcmp(session->info.tors[i].tor, tor) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool
+session_serves_any(const struct session *session, const struct wire_rnic *rnic)
+{
+	for (size_t i = 0; i < rnic->tor_count; i++) {
+		if (session_serves(session, rnic->tors[i]))
+			return true;
+	}
+	return rnic->tor_count == 0; /* let the registry say what is wrong */
+}
+
+static void
+log_refused(const struct session *session, const char *host,
+    const struct wire_rnic *rnic, enum registry_refusal refusal)
+{
+	char quoted_host[QUOTED], quoted_device[QUOTED], quoted_tor[QUOTED];
+	const char *tor = rnic->tor_count > 0 ? rnic->tors[0] : "";
+
+	rm_log_quote(quoted_host, sizeof(quoted_host), host, strlen(host));
+	rm_log_quote(
+	    quoted_device, sizeof(quoted_device), rnic->device, strlen(rnic->device));
+	rm_log_quote(quoted_tor, sizeof(quoted_tor), tor, strlen(tor));
+	rm_log_warn(0, "%s: RNIC %s of host %s, ToR %s: %s", session->info.name,
+	    quoted_device, quoted_host, quoted_tor, registry_refusal_sentence(refusal));
+}
+
+/* A new cable, or somebody with an aggregator's key: a person can tell the two. */
+static void
+log_move(const struct session *session, const struct registry_rnic *before,
+    const struct registry_rnic *now)
+{
+	char id[RM_RNIC_ID_TEXT];
+
+	rm_rnic_id_format(now->id, id);
+	rm_log_warn(0,
+	    "%s: RNIC %s of host %s is at ToR %s now; it was at ToR %s, as %s has told",
+	    session->info.name, id, now->host, now->tors[0], before->tors[0],
+	    before->aggregator);
+}
+
+/* As registry_tell. */
+static int
+session_tell(
+    struct session *session, struct wire_rnic *rnic, const struct registry_told *told)
+{
+	const struct aggregators_options *options = &session->owner->options;
+	const struct rm_rnic_id id = { rnic->id.guid, rnic->id.port };
+	const struct registry_rnic *known = registry_find(options->registry, id);
+	const struct registry_rnic before =
+	    known != NULL ? *known : (struct registry_rnic){ .moves = 0 };
+	enum registry_refusal refusal = REGISTRY_PLACED;
+	int r = registry_tell(options->registry, rnic, told, &refusal);
+
+	if (r == -ENOMEM)
+		return r;
+	if (refusal != REGISTRY_PLACED)
+		log_refused(session, told->host, rnic, refusal);
+	if (r < 0)
+		return r;
+	known = registry_find(options->registry, id);
+	if (known->moves > before.moves)
+		log_move(session, &before, known);
+	options->on_rnic(known, options->arg);
+	return r;
+}
+
+static int
+session_on_register(struct session *session, const uint8_t *data, size_t len)
+{
+	struct aggregators *owner = session->owner;
+	struct wire_register_view view;
+	struct registry_told told = {
+		.aggregator = session->info.name,
+		.session = session->info.id,
+		.now = rm_mono_now(),
+		.wall = rm_wall_now(),
+	};
+	bool changed = false;
+	int r;
+
+	r = wire_open_register(&view, data, len);
+	if (r < 0)
+		return r;
+	told.host = view.reg.host;
+	owner->counts.registrations++;
+	session->info.registrations++;
+	for (size_t i = 0; i < view.reg.rnic_count; i++) {
+		struct wire_rnic rnic;
+
+		wire_register_rnic(&view, i, &rnic);
+		if (!session_serves_any(session, &rnic)) {
+			owner->counts.foreign_rnics++;
+			continue;
+		}
+		r = session_tell(session, &rnic, &told);
+		if (r == -ENOMEM)
+			return r;
+		changed |= r > 0;
+	}
+	if (changed)
+		owner->options.on_change(owner->options.arg);
+	return 0;
+}
+
+/* ---- messages ------------------------------------------------------------------- */
+
+int
+session_on_frame(struct rm_link *link, const uint8_t *data, size_t len, void *arg)
+{
+	struct session *session = arg;
+	int r = -EPROTO;
+
+	switch (wire_kind_of(data, len)) {
+	case WIRE_HELLO:
+		r = session_on_hello(session, data, len);
+		break;
+	case WIRE_REGISTER:
+		if (session->info.is_welcome)
+			r = session_on_register(session, data, len);
+		break;
+	case WIRE_RESOLVE:
+		if (session->info.is_welcome)
+			r = session_on_resolve(session, data, len);
+		break;
+	case WIRE_JOIN:
+		if (session->info.is_welcome)
+			r = session_on_join(session, data, len);
+		break;
+	case WIRE_TRACED:
+		if (session->info.is_welcome)
+			r = session_on_traced(session, data, len);
+		break;
+	case WIRE_DRILL_ANSWER:
+		if (session->info.is_welcome)
+			r = session_on_drilled(session, data, len);
+		break;
+	default:
+		/* A newer peer may know messages that we do not. */
+		r = session->info.is_welcome ? 0 : -EPROTO;
+		session->owner->counts.refused_messages += r == 0;
+		break;
+	}
+	if (r < 0)
+		session->owner->counts.refused_messages++;
+	return r;
+}

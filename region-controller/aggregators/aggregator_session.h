@@ -1,0 +1,76 @@
+/*
+ * aggregator_session - one aggregator at the other end of a link: its hello, what it
+ * tells of, what it is sent, what either asks. Shared by aggregator_*.c and
+ * aggregators.c only.
+ */
+#ifndef REGION_CONTROLLER_AGGREGATORS_AGGREGATOR_SESSION_H
+#define REGION_CONTROLLER_AGGREGATORS_AGGREGATOR_SESSION_H
+
+#include "rackmesh/base/strangers.h"
+#include "region-controller/aggregators/aggregators.h"
+
+#define AGGREGATORS_MAX_DRILLS 32
+
+struct publish_tor;
+struct qp_joins;
+struct rm_link;
+struct rm_timer;
+
+struct session {
+	struct aggregators_session info; /* first */
+	struct aggregators *owner;
+	struct session *prev, *next;
+	struct rm_link *link;
+	struct rm_stranger stranger; /* until it is welcome */
+};
+
+struct aggregators {
+	struct rm_loop *loop;
+	struct aggregators_options options;
+	struct session *sessions;
+	struct rm_strangers strangers;
+	struct wire_writer *writer;
+	struct rm_timer *sweep, *ping, *deliver;
+	uint64_t last_id;
+	struct wire_brake brake; /* version 0: none was ever set */
+	struct drill {
+		uint64_t number; /* ours, on the wire; 0: free */
+		uint64_t session;
+		void (*done)(
+		    const struct wire_drill_answer *answer, uint64_t token, void *arg);
+		uint64_t token;
+		void *arg;
+	} drills[AGGREGATORS_MAX_DRILLS];
+	uint64_t last_drill;
+	struct qp_joins *joins;
+	uint32_t epoch;        /* of keys, that is handed out; 0: none yet */
+	rm_mono_t epoch_since; /* it is */
+	struct aggregators_counts counts;
+};
+
+/* Takes it off the list; closes its link without a word. */
+void session_free(struct session *session);
+/* What rm_link wants of its on_frame; arg is the session. */
+int session_on_frame(struct rm_link *link, const uint8_t *data, size_t len, void *arg);
+/* Sends the plans that it does not hold. */
+int session_deliver(struct session *session);
+/* aggregator_keys.c: sends that ToR's, unless it has them. */
+int session_deliver_keys(struct session *session, struct aggregators_tor *tor,
+    const struct publish_tor *plan);
+/* This session comes with keys of that epoch. True: so do most, and it is the one in
+ * use now, which everybody is to have the keys of. */
+bool aggregators_epoch_held(struct aggregators *aggregators, uint32_t held);
+/* A new epoch has begun: everybody is to have its keys. */
+bool aggregators_epoch_over(struct aggregators *aggregators);
+/* The key from prober to rnic; epoch 0: there is none. */
+struct wire_pair_key aggregators_pair_key(const struct aggregators *aggregators,
+    struct wire_rnic_id prober, const struct registry_rnic *rnic);
+/* Nothing was ever braked: 0 without a message. */
+int session_brake(struct session *session);
+int session_on_resolve(struct session *session, const uint8_t *data, size_t len);
+int session_on_join(struct session *session, const uint8_t *data, size_t len);
+int session_on_traced(struct session *session, const uint8_t *data, size_t len);
+int session_on_drilled(struct session *session, const uint8_t *data, size_t len);
+bool session_serves(const struct session *session, const char *tor);
+
+#endif

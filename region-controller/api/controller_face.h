@@ -1,0 +1,66 @@
+/*
+ * controller_face - what the controller shows of itself: /metrics and the HTTP API read
+ * it, and what people may change goes back through it.
+ */
+#ifndef REGION_CONTROLLER_API_CONTROLLER_FACE_H
+#define REGION_CONTROLLER_API_CONTROLLER_FACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "rackmesh/base/clock.h"
+#include "rackmesh/base/why.h"
+#include "rackmesh/fabric/part.h"
+#include "region-controller/plan/plan.h"
+
+struct aggregators;
+struct planner_counts;
+struct publish;
+struct registry;
+struct rm_http_server;
+struct rm_metrics;
+struct store;
+struct traced;
+
+struct controller_counts {
+	uint64_t config_reloads, config_refused;
+	uint64_t topology_reloads, topology_refused;
+};
+
+struct controller_brake { /* version 0: none was ever set */
+	uint32_t rate_permille;
+	uint64_t version;
+	char by[RM_NAME_BYTES];
+	rm_wall_t when;
+};
+
+struct controller_face {
+	const char *name, *region;
+	struct store *store;
+	const struct registry *registry;
+	const struct publish *publish;
+	const struct traced *traced;
+	struct aggregators *aggregators;
+	struct rm_http_server *http; /* for answers that come later */
+	const struct controller_brake *brake;
+	const bool *settled;
+	const struct controller_counts *counts;
+	const struct planner_counts *planner_counts;
+	const struct plan_counts *plan_counts; /* of the newest plans */
+	/* Asked for by people. */
+	int (*reload_topology)(void *arg, struct rm_why *why);
+	int (*forget)(void *arg, struct rm_rnic_id id); /* -ENOENT */
+	void *arg;
+};
+
+/* All borrow the face for as long as server and registry live. */
+int controller_metrics_add(
+    struct rm_metrics *metrics, const struct controller_face *face);
+int controller_api_serve(struct rm_http_server *server,
+    const struct rm_metrics *metrics, const struct controller_face *face);
+/* What concerns the region as a whole: leader, topology, brake, addresses, drill-down;
+ * controller_api_serve calls it. */
+int controller_api_serve_region(
+    struct rm_http_server *server, const struct controller_face *face);
+
+#endif

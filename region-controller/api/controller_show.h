@@ -1,0 +1,36 @@
+/*
+ * controller_show - what several answers of the HTTP API have in common.
+ */
+#ifndef REGION_CONTROLLER_API_CONTROLLER_SHOW_H
+#define REGION_CONTROLLER_API_CONTROLLER_SHOW_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "rackmesh/base/clock.h"
+
+struct controller_face;
+struct registry_rnic;
+struct rm_http_request;
+struct rm_topology;
+struct store_status;
+
+/* The caller owns what they return; NULL: out of memory. */
+json_t *show_wall(rm_wall_t wall); /* null for none */
+json_t *show_rnic(const struct rm_topology *topology, const struct registry_rnic *rnic);
+void show_u64(json_t *object, const char *key, uint64_t value);
+
+/* NULL: there is none yet, and 503 was answered. */
+const struct rm_topology *show_topology(
+    struct rm_http_request *request, const struct controller_face *face);
+
+/* False: another one leads, and 409 was answered. */
+bool show_leads(struct rm_http_request *request, const struct controller_face *face);
+
+/* "standby: c2 leads"; for those who asked the wrong one. Returns text. */
+#define SHOW_STANDBY_TEXT 128
+const char *show_standby(
+    const struct store_status *status, char text[SHOW_STANDBY_TEXT]);
+
+#endif

@@ -1,0 +1,32 @@
+/*
+ * store_etcd - the store of several controllers: an etcd cluster, one of them leading.
+ *
+ * Leader and followers have all keys at hand, warm. etcd away: everybody keeps what he
+ * has, the leader steps down when its lease is over, and all try again for ever. What
+ * makes no sense in etcd is counted, said and left out; a bad topology leaves the old
+ * one in use. store_etcd_keys.h says what stands where.
+ */
+#ifndef REGION_CONTROLLER_ETCD_STORE_ETCD_H
+#define REGION_CONTROLLER_ETCD_STORE_ETCD_H
+
+#include "region-controller/store/store.h"
+
+struct rm_http_site;
+struct rm_loop;
+
+struct store_etcd_options { /* copied */
+	const char *name, *region;
+	const char *const *endpoints;
+	size_t endpoint_count;
+	const char *user, *password;     /* "": no authentication */
+	const struct rm_http_site *site; /* for https; NULL: nothing special */
+	int64_t timeout_ns, relist_ns;
+	int64_t lease_ttl_s;
+	int64_t compact_after_ns; /* 0: never */
+	uint64_t random_seed;
+};
+
+int store_etcd_new(
+    struct rm_loop *loop, const struct store_etcd_options *options, struct store **ret);
+
+#endif

@@ -1,0 +1,54 @@
+/*
+ * store_etcd_keys - what stands where in etcd, but for plans. Pure; foreign bytes are
+ * fuzzed.
+ *
+ * Below /rackmesh/<region>/:
+ *   topology/region   the topology as a person imported it, docs/topology.md
+ *   topology/traced/<from>/<to>   a link that traces found (store_traced.h)
+ *   rnic/<id>         a registration
+ *   pinglist/<tor>    a ToR's plan (store_plan.h)
+ *   leader            {"name": ...}, with the leader's lease
+ *   brake             {"rate_permille": N, "by": ..., "when": ..., "base": N}
+ */
+#ifndef REGION_CONTROLLER_ETCD_STORE_ETCD_KEYS_H
+#define REGION_CONTROLLER_ETCD_STORE_ETCD_KEYS_H
+
+#include <jansson.h>
+
+#include "region-controller/store/store.h"
+
+struct rm_why;
+
+#define STORE_KEY_BYTES 256
+#define STORE_KEY_TOPOLOGY "topology/region"
+#define STORE_KEY_RNIC "rnic/"
+#define STORE_KEY_PLAN "pinglist/"
+#define STORE_KEY_LEADER "leader"
+#define STORE_KEY_BRAKE "brake"
+
+/* kind: one of the above; name: what follows it, or "". */
+void store_key(
+    char ret[STORE_KEY_BYTES], const char *region, const char *kind, const char *name);
+/* What stands behind the region's prefix, or NULL. */
+const char *store_key_rest(const char *region, const char *key);
+
+/* *text is malloc'd. -ENOMEM. */
+int store_rnic_write(const struct store_rnic *rnic, char **text);
+/* rnic borrows from *object, which the caller owns then. -EBADMSG: and why says what is
+ * wrong. id: of the key. */
+int store_rnic_read(const char *text, size_t len, struct rm_rnic_id id, json_t **object,
+    struct store_rnic *ret, struct rm_why *why);
+/* Equal for registrations that say the same, whoever told of them and when. */
+int store_rnic_hash(const struct store_rnic *rnic, uint64_t *hash);
+
+/* The version is base + revision. */
+int store_brake_write(const struct store_brake *brake, uint64_t base, char **text);
+/* by borrows from *object, as above. */
+int store_brake_read(const char *text, size_t len, uint64_t revision, json_t **object,
+    struct store_brake *ret, struct rm_why *why);
+
+int store_leader_write(const char *name, char **text);
+/* "" when it names nobody that can be shown. */
+void store_leader_read(const char *text, size_t len, char ret[RM_NAME_BYTES]);
+
+#endif

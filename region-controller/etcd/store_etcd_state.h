@@ -1,0 +1,118 @@
+/*
+ * store_etcd_state - the etcd store's inside; of store_etcd*.c only.
+ */
+#ifndef REGION_CONTROLLER_ETCD_STORE_ETCD_STATE_H
+#define REGION_CONTROLLER_ETCD_STORE_ETCD_STATE_H
+
+#include <uthash.h>
+
+#include "rackmesh/base/etcd.h"
+#include "rackmesh/base/etcd_leader.h"
+#include "rackmesh/base/etcd_mirror.h"
+#include "rackmesh/base/why.h"
+#include "region-controller/etcd/store_compact.h"
+#include "region-controller/etcd/store_inbox.h"
+#include "region-controller/etcd/store_writes.h"
+#include "region-controller/store/store.h"
+#include "region-controller/store/store_topology.h"
+
+struct store_known { /* a registration as it stands in etcd */
+	UT_hash_handle hh;
+	struct {
+		uint64_t guid, port;
+	} id;
+	uint64_t hash; /* of what is to be written on change only */
+};
+
+struct store_etcd_counts {
+	uint64_t bad_values;     /* that make no sense, each time they are read */
+	uint64_t bad_topologies; /* those of them that are topologies */
+	uint64_t unchanged;      /* registrations not written, since etcd has them */
+};
+
+struct store_etcd {
+	struct store store; /* first */
+	struct rm_loop *loop;
+	char name[RM_NAME_BYTES], region[RM_NAME_BYTES];
+	struct rm_http_client *http;
+	struct rm_etcd *etcd;
+	struct rm_etcd_mirror *mirror;
+	struct store_inbox *inbox; /* what the mirror tells goes through it */
+	struct rm_etcd_leader *leader;
+	struct store_compact *compact;
+	int64_t relist_ns, lease_ttl_s, compact_after_ns;
+	struct store_callbacks callbacks;
+	struct wire_writer *writer;
+
+	/* Registrations and plans; what people ask for does not wait behind them. */
+	struct store_writes *writes, *asked;
+	struct store_known *known;
+
+	struct store_topology topology;
+	bool has_topology; /* in etcd, be it good or bad */
+	struct rm_why bad_topology;
+	struct store_brake brake; /* version 0: none was ever seen; by is brake_by */
+	char brake_by[RM_NAME_BYTES];
+	bool has_brake; /* in etcd */
+	/* It was put or deleted past us: its number may lie behind what is held. */
+	bool brake_by_hand;
+
+	char leader_name[RM_NAME_BYTES];
+	/* The leader's key without a lease was put by hand, and never goes away. */
+	struct rm_timer *unleased;
+	bool is_unleased; /* for so long that it is no race */
+	rm_wall_t since;
+	bool is_loaded; /* all was handed over once */
+	bool announced; /* on_lead was called */
+	/* Another cluster, or a restored one: what is missing there was not deleted. */
+	bool is_restart;
+	uint64_t restarts;
+
+	char trouble[sizeof(struct rm_why) + 128];
+	struct store_etcd_counts counts;
+};
+
+/* All with the store as arg. */
+extern const struct rm_etcd_mirror_callbacks store_etcd_mirror_callbacks;
+extern const struct store_inbox_callbacks store_etcd_inbox_callbacks;
+extern const struct rm_etcd_leader_callbacks store_etcd_leader_callbacks;
+extern const struct store_writes_options store_etcd_writes_options;
+extern const struct store_compact_options store_etcd_compact_options;
+bool store_etcd_leads(struct store *store, rm_mono_t now);
+/* The leader's key is there with this lease, or 0, or gone (-1). */
+void store_etcd_look_at_lease(struct store_etcd *etcd, int64_t lease);
+/* For store_etcd's timer; arg is the store. */
+void store_etcd_say_unleased(void *arg);
+/* Calls on_lead once everything that was written before us is known. */
+void store_etcd_announce(struct store_etcd *etcd);
+/* Calls on_lead again when we lead: this is another etcd, which lacks what we know. */
+void store_etcd_announce_again(struct store_etcd *etcd);
+
+/* base + revision is to be above that. */
+uint64_t store_etcd_base(const struct store_etcd *etcd, uint64_t above);
+int store_etcd_write_topology(struct store_etcd *etcd, const char *text, size_t len,
+    const struct store_reply *reply);
+int store_etcd_write_brake(struct store_etcd *etcd, const struct store_brake *brake,
+    const struct store_reply *reply);
+/* When we lead: one that was put by hand gets a number that holds, one that another
+ * etcd lacks is put there. */
+void store_etcd_right_brake(struct store_etcd *etcd);
+
+struct store_known *store_etcd_known(
+    const struct store_etcd *etcd, struct rm_rnic_id id);
+void store_etcd_know(struct store_etcd *etcd, struct rm_rnic_id id, uint64_t hash);
+void store_etcd_forget(struct store_etcd *etcd, struct rm_rnic_id id);
+
+int store_etcd_put_traced(struct store *store, const struct traced_link *link);
+int store_etcd_drop_traced(struct store *store, const struct traced_link *link);
+/* A key below STORE_KEY_TRACED, of which name is the rest, was put or is gone. */
+void store_etcd_traced(
+    struct store_etcd *etcd, const char *name, const struct rm_etcd_value *value);
+void store_etcd_traced_gone(struct store_etcd *etcd, const char *name);
+/* What stands there is left out: says so, and counts it. */
+void store_etcd_refuse(
+    struct store_etcd *etcd, const char *key, const struct rm_why *why);
+
+int store_etcd_add_metrics(struct store *store, struct rm_metrics *metrics);
+
+#endif

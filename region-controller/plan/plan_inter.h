@@ -1,0 +1,66 @@
+/*
+ * plan_inter - the racks of one plane and who of them probes whom, while that is being
+ * found; shared by plan_inter_tor.c and plan_inter_flows.c.
+ */
+#ifndef REGION_CONTROLLER_PLAN_PLAN_INTER_H
+#define REGION_CONTROLLER_PLAN_PLAN_INTER_H
+
+#include "region-controller/plan/coverage.h"
+#include "region-controller/plan/plan_set.h"
+#include "region-controller/plan/plan_walk.h"
+
+/* A plane's racks that can be probed, by name: neighbours in the ring of a pair do not
+ * depend on the file's order. */
+struct plan_place {
+	const char *name;
+	size_t rack;
+};
+
+struct plan_ring {
+	size_t plane;
+	struct plan_place *places;
+	size_t count;
+	size_t out; /* destinations of each */
+};
+
+struct plan_pair {         /* one ToR probes another */
+	uint32_t src, dst; /* places in the ring */
+	uint32_t paths;
+	double rate; /* probes a second */
+	size_t able; /* RNICs of the source that share a transport with the other */
+};
+
+enum plan_inter_stage { /* of a plane, in this order */
+	INTER_LAY,
+	INTER_FIND,
+	INTER_MEASURE, /* what the cables carry at one probe a second of each pair */
+	INTER_ASK,
+	INTER_MEASURE_AGAIN,
+	INTER_ADD,
+};
+
+struct plan_inter {
+	struct plan_set *set;
+	enum plan_inter_stage stage;
+	size_t planes; /* begun */
+	size_t at;     /* the place in the ring, or pair, that is next in this stage */
+	struct plan_ring ring;
+	struct plan_pair *pairs; /* by destination, then source */
+	size_t pair_count;
+	double *loads; /* per direction of a link; then what is asked for */
+	double *rates; /* per switch */
+	double *worst; /* per switch */
+	uint32_t
+	    flows[COVERAGE_MAX_PATHS + 1]; /* coverage's answers; 0: not asked yet */
+};
+
+struct plan_rack *plan_inter_rack(const struct plan_inter *inter, size_t place);
+/* How many RNICs of the one rack find their like in the other. */
+size_t plan_inter_able(const struct plan_rack *src, const struct plan_rack *dst);
+/* from: where in the racks to begin. */
+struct plan_walk plan_inter_walk(
+    const struct plan_inter *inter, const struct plan_pair *pair, uint64_t from);
+/* The pair's entries. */
+int plan_inter_add(struct plan_inter *inter, const struct plan_pair *pair);
+
+#endif

@@ -1,0 +1,313 @@
+/*
+ * Between the racks of a plane: which ToRs probe each other, how fast, by which flows.
+ *
+ * Rates come from what links carry. First every pair of ToRs is given one probe a
+ * second, spread as the switches spread it; a cable that then carries less than it
+ * should asks for that many times more, and a pair gives what the neediest cable on
+ * its way asks for. So every cable that any pair crosses has its rate, in any Clos.
+ *
+ * All goes destination by destination, one each time that we are called.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "region-controller/plan/plan_inter.h"
+#include "region-controller/plan/plan_set.h"
+
+/* ---- who ------------------------------------------------------------------- */
+
+/* The j-th of the distances at which a rack's destinations lie; all different. */
+static size_t
+ring_distance(const struct plan_ring *ring, size_t j)
+{
+	return 1 + j * (ring->count - 1) / ring->out;
+}
+
+static int
+places_by_name(const void *a, const void *b)
+{
+	return strcmp(
+	    ((const struct plan_place *)a)->name, ((const struct plan_place *)b)->name);
+}
+
+static void
+ring_lay(struct plan_inter *inter, size_t plane)
+{
+	const struct plan_set *set = inter->set;
+	struct plan_ring *ring = &inter->ring;
+	size_t most = set->options.destinations;
+
+	ring->plane = plane;
+	ring->count = 0;
+	for (size_t i = 0; i < set->rack_count; i++) {
+		if (set->racks[i].plane == plane && set->racks[i].usable_count > 0)
+			ring->places[ring->count++] =
+			    (struct plan_place){ plan_rack_name(set, i), i };
+	}
+	qsort(ring->places, ring->count, sizeof(*ring->places), places_by_name);
+	ring->out = ring->count == 0 ? 0 : ring->count - 1;
+	ring->out = ring->out < most ? ring->out : most;
+}
+
+static void
+find_pairs_to(struct plan_inter *inter, size_t d)
+{
+	const struct plan_ring *ring = &inter->ring;
+
+	rm_topology_paths_to(inter->set->paths, plan_inter_rack(inter, d)->tor);
+	for (size_t j = 0; j < ring->out; j++) {
+		size_t s = (d + ring->count - ring_distance(ring, j)) % ring->count;
+		struct plan_pair pair = { (uint32_t)s, (uint32_t)d, 0, 1,
+			plan_inter_able(
+			    plan_inter_rack(inter, s), plan_inter_rack(inter, d)) };
+		struct plan_walk walk = plan_inter_walk(inter, &pair, 0);
+		uint32_t src, dst;
+
+		inter->set->counts.unlike_tors += pair.able == 0;
+		pair.paths = plan_paths(inter->set, ring->places[s].rack);
+		if (pair.paths > 0 && plan_walk_next(inter->set, &walk, &src, &dst))
+			inter->pairs[inter->pair_count++] = pair;
+	}
+}
+
+/* ---- how fast --------------------------------------------------------------- */
+
+/* The pairs that lead to the next destination. */
+static struct plan_pair *
+next_pairs(struct plan_inter *inter, size_t *count)
+{
+	struct plan_pair *pairs = &inter->pairs[inter->at];
+	size_t from = inter->at;
+
+	while (
+	    inter->at < inter->pair_count && inter->pairs[inter->at].dst == pairs->dst)
+		inter->at++;
+	*count = inter->at - from;
+	rm_topology_paths_to(
+	    inter->set->paths, plan_inter_rack(inter, pairs->dst)->tor);
+	return pairs;
+}
+
+static void
+add_loads(struct plan_inter *inter, struct plan_pair *pairs, size_t count)
+{
+	size_t switches = rm_topology_switches(inter->set->topology);
+
+	memset(inter->rates, 0, switches * sizeof(*inter->rates));
+	for (size_t i = 0; i < count; i++)
+		inter->rates[plan_inter_rack(inter, pairs[i].src)->tor] = pairs[i].rate;
+	rm_topology_paths_load(inter->set->paths, inter->rates, inter->loads);
+}
+
+static void
+ask_neediest(struct plan_inter *inter, struct plan_pair *pairs, size_t count)
+{
+	rm_topology_paths_worst(inter->set->paths, inter->loads, inter->worst);
+	for (size_t i = 0; i < count; i++)
+		pairs[i].rate = inter->worst[plan_inter_rack(inter, pairs[i].src)->tor];
+}
+
+/* No RNIC sends more than it may: a rack's pairs shrink alike, by what an RNIC that
+ * can take part has to send for each of them. */
+static void
+cap_rates(struct plan_inter *inter)
+{
+	const struct plan_set *set = inter->set;
+	size_t switches = rm_topology_switches(set->topology);
+	double most = set->options.inter_max_rate_per_s;
+
+	memset(inter->rates, 0, switches * sizeof(*inter->rates));
+	for (size_t i = 0; i < inter->pair_count; i++)
+		inter->rates[plan_inter_rack(inter, inter->pairs[i].src)->tor] +=
+		    inter->pairs[i].rate / (double)inter->pairs[i].able;
+	for (size_t i = 0; i < inter->pair_count; i++) {
+		size_t tor = plan_inter_rack(inter, inter->pairs[i].src)->tor;
+
+		if (inter->rates[tor] > most)
+			inter->pairs[i].rate *= most / inter->rates[tor];
+	}
+}
+
+static void
+clear_loads(struct plan_inter *inter)
+{
+	size_t directions = 2 * rm_topology_links(inter->set->topology);
+
+	memset(inter->loads, 0, directions * sizeof(*inter->loads));
+}
+
+/* As many uplinks as paths are assumed. */
+static void
+assume_rates(struct plan_inter *inter)
+{
+	double asked = inter->set->options.link_rate_per_s;
+
+	for (size_t i = 0; i < inter->pair_count; i++)
+		inter->pairs[i].rate =
+		    asked * inter->pairs[i].paths / (double)inter->ring.out;
+	cap_rates(inter);
+}
+
+/* From what a cable carries to how many times more it should. */
+static void
+turn_loads(struct plan_inter *inter)
+{
+	size_t directions = 2 * rm_topology_links(inter->set->topology);
+	double asked = inter->set->options.link_rate_per_s;
+
+	for (size_t i = 0; i < directions; i++)
+		inter->loads[i] = inter->loads[i] > 0 ? asked / inter->loads[i] : 0;
+}
+
+static void
+count_short_cables(struct plan_inter *inter)
+{
+	size_t directions = 2 * rm_topology_links(inter->set->topology);
+	double asked = inter->set->options.link_rate_per_s;
+
+	for (size_t i = 0; i < directions; i++)
+		inter->set->counts.short_cables +=
+		    inter->loads[i] > 0 && inter->loads[i] < 0.999 * asked;
+}
+
+static int
+add_pairs(struct plan_inter *inter, const struct plan_pair *pairs, size_t count)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < count && r == 0; i++)
+		r = plan_inter_add(inter, &pairs[i]);
+	return r;
+}
+
+/* ---- step by step ------------------------------------------------------------ */
+
+/* The stage is over for all destinations. */
+static void
+next_stage(struct plan_inter *inter)
+{
+	bool linked = inter->set->linked[inter->ring.plane];
+
+	inter->at = 0;
+	switch (inter->stage) {
+	case INTER_FIND:
+		if (!linked)
+			assume_rates(inter);
+		clear_loads(inter);
+		inter->stage = linked ? INTER_MEASURE : INTER_ADD;
+		break;
+	case INTER_MEASURE:
+		turn_loads(inter);
+		inter->stage = INTER_ASK;
+		break;
+	case INTER_ASK:
+		cap_rates(inter);
+		clear_loads(inter);
+		inter->stage = INTER_MEASURE_AGAIN;
+		break;
+	case INTER_MEASURE_AGAIN:
+		count_short_cables(inter);
+		inter->stage = INTER_ADD;
+		break;
+	default:
+		inter->stage = INTER_LAY;
+		break;
+	}
+}
+
+static int
+begin_plane(struct plan_inter *inter)
+{
+	ring_lay(inter, inter->planes++);
+	if (inter->ring.count < 2)
+		return 0;
+	free(inter->pairs);
+	inter->pair_count = 0;
+	inter->pairs =
+	    calloc(inter->ring.count * inter->ring.out + 1, sizeof(*inter->pairs));
+	inter->stage = INTER_FIND;
+	return inter->pairs == NULL ? -ENOMEM : 0;
+}
+
+static int
+step_pairs(struct plan_inter *inter)
+{
+	size_t count;
+	struct plan_pair *pairs = next_pairs(inter, &count);
+
+	if (inter->stage == INTER_ADD)
+		return add_pairs(inter, pairs, count);
+	if (inter->stage == INTER_ASK)
+		ask_neediest(inter, pairs, count);
+	else
+		add_loads(inter, pairs, count);
+	return 0;
+}
+
+static int
+step(struct plan_inter *inter)
+{
+	if (inter->stage == INTER_LAY)
+		return begin_plane(inter);
+	if (inter->stage == INTER_FIND && inter->at < inter->ring.count)
+		find_pairs_to(inter, inter->at++);
+	else if (inter->stage != INTER_FIND && inter->at < inter->pair_count)
+		return step_pairs(inter);
+	else
+		next_stage(inter);
+	return 0;
+}
+
+static struct plan_inter *
+inter_new(struct plan_set *set)
+{
+	size_t switches = rm_topology_switches(set->topology);
+	struct plan_inter *inter = calloc(1, sizeof(*inter));
+
+	if (inter == NULL)
+		return NULL;
+	inter->set = set;
+	inter->ring.places = calloc(set->rack_count + 1, sizeof(*inter->ring.places));
+	inter->loads =
+	    calloc(2 * rm_topology_links(set->topology) + 1, sizeof(*inter->loads));
+	inter->rates = calloc(switches, sizeof(*inter->rates));
+	inter->worst = calloc(switches, sizeof(*inter->worst));
+	if (inter->ring.places != NULL && inter->loads != NULL &&
+	    inter->rates != NULL && inter->worst != NULL)
+		return inter;
+	plan_inter_free(inter);
+	return NULL;
+}
+
+void
+plan_inter_free(struct plan_inter *inter)
+{
+	if (inter == NULL)
+		return;
+	free(inter->ring.places);
+	free(inter->loads);
+	free(inter->rates);
+	free(inter->worst);
+	free(inter->pairs);
+	free(inter);
+}
+
+int
+plan_inter_tor(struct plan_set *set)
+{
+	int r;
+
+	if (set->inter == NULL)
+		set->inter = inter_new(set);
+	if (set->inter == NULL)
+		return -ENOMEM;
+	if (set->inter->stage == INTER_LAY &&
+	    set->inter->planes == rm_topology_planes(set->topology)) {
+		plan_inter_free(set->inter);
+		set->inter = NULL;
+		return 0;
+	}
+	r = step(set->inter);
+	return r < 0 ? r : 1;
+}

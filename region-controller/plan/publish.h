@@ -1,0 +1,105 @@
+/*
+ * publish - which plan of each ToR is the current one, and by what number. Pure.
+ *
+ * What is published is what the store says it has: a plan is put there when its digest
+ * (of the message with version and digest 0) is another than what the store has or is
+ * about to have, so equal plans are never written or sent twice. The store gives the
+ * number; it only grows, also across restarts, failovers and another store: it is to be
+ * above whatever an aggregator says it holds. Messages of keys are numbered so, too.
+ */
+#ifndef REGION_CONTROLLER_PLAN_PUBLISH_H
+#define REGION_CONTROLLER_PLAN_PUBLISH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <uthash.h>
+
+#include "rackmesh/base/clock.h"
+#include "rackmesh/fabric/part.h"
+
+struct plan_set;
+struct publish;
+struct store_draft;
+struct store_plan;
+
+struct publish_tor {
+	UT_hash_handle hh;
+	char tor[RM_NAME_BYTES];
+	uint8_t *bytes; /* the message; NULL: nothing published yet */
+	size_t len;
+	uint64_t version, digest;
+	rm_wall_t published;
+	uint64_t wanted; /* digest of what was put and is not heard of yet; 0: none */
+	/* The newest plan that anybody holds. */
+	uint64_t newest_version, newest_digest;
+	bool disputed; /* that version is held with different digests */
+	bool outrun;   /* somebody holds a newer version than ours */
+	bool named;    /* by the newest set of plans */
+	/* The newest message of keys, and what it is of; version 0: none yet. */
+	uint64_t keys_version, keys_digest;
+	uint32_t keys_epoch;
+	uint64_t keys_held; /* the newest that anybody held in its hello */
+};
+
+struct publish_counts {
+	uint64_t updates;   /* sets of plans looked at */
+	uint64_t published; /* new plans, of one ToR each */
+	uint64_t adopted;   /* those of them that an aggregator had already */
+	uint64_t unchanged;
+	uint64_t failed; /* too large for a message, or out of memory */
+};
+
+struct publish_sink { /* the store; both may call publish_stored, publish_gone */
+	int (*put)(const struct store_draft *draft, void *arg);
+	int (*drop)(const char *tor, void *arg);
+	void *arg;
+};
+
+int publish_new(struct publish **ret);
+void publish_free(struct publish *publish);
+
+/* An aggregator holds this for that ToR (version 0: nothing). True: its version is
+ * ahead of ours, so an update is due. */
+bool publish_held(
+    struct publish *publish, const char *tor, uint64_t version, uint64_t digest);
+
+/* An aggregator holds keys of that number (0: none) for that ToR. True: all that serve
+ * it are to have them anew, above it. */
+bool publish_keys_held(struct publish *publish, const char *tor, uint64_t version);
+/* The number of the message with the keys of this epoch and the ToR's plan, which is
+ * published: one for all its aggregators. Above whatever anybody holds, by some
+ * thousands above what another controller has given, since not everybody who holds
+ * some of that is there to tell. now: for aggregators that do not tell what they
+ * hold, whose older controllers number by the clock. */
+uint64_t publish_keys_version(
+    struct publish *publish, const char *tor, uint32_t epoch, rm_wall_t now);
+
+struct publish_walk { /* through a set of plans; a newer one may begin any time */
+	size_t at;
+	int changed; /* how many ToRs have a new plan */
+	int failure; /* the first one; the others are done all the same */
+};
+
+void publish_begin(struct publish *publish, struct publish_walk *walk);
+/* Puts what has changed of one ToR, some ms of work; after the last one, ToRs that are
+ * in the set no more are dropped. False: that was all. A rack without members is not
+ * published before it has had some: somebody may hold a plan for it. */
+bool publish_step(struct publish *publish, const struct plan_set *set,
+    const struct publish_sink *sink, struct publish_walk *walk);
+
+/* The store has it. True: its version is not above what somebody holds, or it is
+ * another plan than was put, so an update is due. -ENOMEM counts as failed, and is
+ * asked for again. */
+bool publish_stored(struct publish *publish, const struct store_plan *plan);
+/* The store has none. */
+void publish_gone(struct publish *publish, const char *tor);
+/* What was put and is not heard of yet will never be: we do not lead any more. */
+void publish_forget_wanted(struct publish *publish);
+
+/* NULL: nothing is published for it. */
+const struct publish_tor *publish_find(const struct publish *publish, const char *tor);
+const struct publish_counts *publish_counts(const struct publish *publish);
+
+#endif

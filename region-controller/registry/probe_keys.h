@@ -1,0 +1,42 @@
+/*
+ * probe_keys - the root of all keys of probes: a master secret that the controllers of
+ * a region share, and which epoch it is. Pure but for the file it begins with.
+ *
+ * All that is handed out follows from the secret, the epoch and a plan, so controllers
+ * need not agree on anything but the file and, roughly, the time.
+ */
+#ifndef REGION_CONTROLLER_REGISTRY_PROBE_KEYS_H
+#define REGION_CONTROLLER_REGISTRY_PROBE_KEYS_H
+
+#include <stdint.h>
+
+#include "rackmesh/base/clock.h"
+#include "schemas/wire.h"
+
+struct probe_keys;
+struct rm_why;
+
+/* path: a file of 0600 with one line of 32 to 64 characters. Blocks. */
+int probe_keys_new(
+    const char *path, uint64_t epoch_s, struct rm_why *why, struct probe_keys **ret);
+void probe_keys_free(struct probe_keys *keys); /* NULL is fine */
+
+uint32_t probe_keys_epoch(const struct probe_keys *keys, rm_wall_t now); /* from 1 */
+/* The one after `held`, which has been handed out for so long; by the clock when held
+ * is 0. A clock may be set, and wrongly: its epochs are followed one at a time, half an
+ * epoch at least for each, so that who cannot be reached for a moment still understands
+ * who can. */
+uint32_t probe_keys_follow(
+    const struct probe_keys *keys, uint32_t held, int64_t held_for_ns, rm_wall_t now);
+
+/* What the plan's aggregators are to hold in that epoch; out lives until the writer's
+ * next message. */
+int probe_keys_write(const struct probe_keys *keys, const struct wire_plan_view *plan,
+    uint32_t epoch, uint64_t version, struct wire_writer *writer,
+    struct wire_bytes *out);
+
+void probe_keys_pair(const struct probe_keys *keys, uint32_t epoch,
+    struct wire_rnic_id prober, struct wire_rnic_id responder,
+    struct wire_pair_key *ret);
+
+#endif

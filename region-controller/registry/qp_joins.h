@@ -1,0 +1,43 @@
+/*
+ * qp_joins - who has asked for the other end of a QP that is older than its agent.
+ * Pure.
+ *
+ * Two RNICs belong together when the one asks for the numbers of the other, the other
+ * way round, and nobody else does: QPs on other hosts may well have the same numbers,
+ * and then nothing can be said. An RNIC is never joined to itself. Who has asked is
+ * remembered for a minute, and so asks again.
+ */
+#ifndef REGION_CONTROLLER_REGISTRY_QP_JOINS_H
+#define REGION_CONTROLLER_REGISTRY_QP_JOINS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rackmesh/base/clock.h"
+#include "schemas/wire.h"
+
+#define QP_JOINS_MAX 65536 /* QPs that are remembered, at most */
+#define QP_JOINS_ALIKE 16  /* with the same two numbers: more would say nothing new */
+#define QP_JOINS_KEPT_NS (60 * RM_NS_PER_S)
+
+struct qp_joins;
+
+struct qp_joins_counts {
+	uint64_t asked;
+	uint64_t joined;
+	uint64_t several; /* more than one fits, or more than one asks the same */
+	uint64_t refused; /* not remembered: too many */
+};
+
+int qp_joins_new(size_t max, struct qp_joins **ret);
+void qp_joins_free(struct qp_joins *joins); /* NULL is fine */
+
+/* Remembers who asks. True: *ret is the RNIC at the other end. */
+bool qp_joins_ask(struct qp_joins *joins, const struct wire_join *join, rm_mono_t now,
+    struct wire_rnic_id *ret);
+
+size_t qp_joins_count(const struct qp_joins *joins); /* remembered */
+const struct qp_joins_counts *qp_joins_counts(const struct qp_joins *joins);
+
+#endif

@@ -1,0 +1,382 @@
+#define HASH_NONFATAL_OOM 1
+#include "region-controller/registry/registry.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rackmesh/fabric/topology.h"
+#include "region-controller/registry/registry_addresses.h"
+#include "region-controller/registry/registry_check.h"
+#include "region-controller/registry/registry_place.h"
+#include "region-controller/registry/registry_refused.h"
+#include "region-controller/store/store.h"
+
+struct registry {
+	struct registry_rnic *rnics;
+	const struct rm_topology *topology;
+	size_t *members; /* of each switch */
+	struct registry_addresses *addresses;
+	struct registry_refusals refusals;
+	void (*on_gone)(const struct registry_rnic *rnic, void *arg);
+	void *arg;
+	struct registry_counts counts;
+};
+
+int
+registry_new(struct registry **ret)
+{
+	struct registry *registry = calloc(1, sizeof(*registry));
+	int r;
+
+	if (registry == NULL)
+		return -ENOMEM;
+	r = registry_addresses_new(&registry->addresses);
+	if (r < 0) {
+		registry_free(registry);
+		return r;
+	}
+	*ret = registry;
+	return 0;
+}
+
+static void
+drop(struct registry *registry, struct registry_rnic *rnic)
+{
+	registry_addresses_drop(registry->addresses, rnic);
+	HASH_DEL(registry->rnics, rnic);
+	free(rnic);
+}
+
+void
+registry_free(struct registry *registry)
+{
+	struct registry_rnic *rnic, *next;
+
+	if (registry == NULL)
+		return;
+	HASH_ITER (hh, registry->rnics, rnic, next)
+		drop(registry, rnic);
+	registry_addresses_free(registry->addresses);
+	free(registry->members);
+	free(registry);
+}
+
+/* ---- places ---------------------------------------------------------------- */
+
+static int
+by_id(struct registry_rnic *a, struct registry_rnic *b)
+{
+	if (a->key.guid != b->key.guid)
+		return a->key.guid < b->key.guid ? -1 : 1;
+	return (a->key.port > b->key.port) - (a->key.port < b->key.port);
+}
+
+int
+registry_set_topology(struct registry *registry, const struct rm_topology *topology)
+{
+	size_t *members = calloc(rm_topology_switches(topology) + 1, sizeof(*members));
+	struct registry_rnic *rnic, *next;
+
+	if (members == NULL)
+		return -ENOMEM;
+	free(registry->members);
+	registry->members = members;
+	registry->topology = topology;
+	/* By id: who finds a full rack must not depend on who came first. */
+	HASH_SORT(registry->rnics, by_id);
+	HASH_ITER (hh, registry->rnics, rnic, next)
+		registry_place(topology, members, rnic);
+	return 0;
+}
+
+/* ---- telling --------------------------------------------------------------- */
+
+static int
+refuse(struct registry *registry, const struct wire_rnic *rnic,
+    const struct registry_told *told, enum registry_refusal why,
+    enum registry_refusal *refusal)
+{
+	registry->counts.refused[why]++;
+	registry_refused_note(&registry->refusals, rnic, told, why);
+	*refusal = why;
+	return -EINVAL;
+}
+
+static void
+note_teller(struct registry_rnic *rnic, const struct registry_told *told)
+{
+	memset(rnic->aggregator, 0, sizeof(rnic->aggregator));
+	memcpy(rnic->aggregator, told->aggregator,
+	    strnlen(told->aggregator, sizeof(rnic->aggregator) - 1));
+	if (rnic->tellers[0] != told->session) {
+		rnic->tellers[1] = rnic->tellers[0];
+		rnic->tellers[0] = told->session;
+	}
+	rnic->seen = told->now;
+	rnic->registered = told->wall;
+}
+
+static struct registry_rnic *
+find(const struct registry *registry, uint64_t guid, uint8_t port)
+{
+	struct registry_key key = { guid, port };
+	struct registry_rnic *rnic = NULL;
+
+	HASH_FIND(hh, registry->rnics, &key, sizeof(key), rnic);
+	return rnic;
+}
+
+/* One that nobody has told of yet, without a place. NULL: out of memory. */
+static struct registry_rnic *
+add(struct registry *registry, const struct wire_rnic *rnic)
+{
+	struct registry_rnic *fresh = calloc(1, sizeof(*fresh));
+
+	if (fresh == NULL)
+		return NULL;
+	fresh->id = (struct rm_rnic_id){ rnic->id.guid, rnic->id.port };
+	fresh->key = (struct registry_key){ rnic->id.guid, rnic->id.port };
+	fresh->refusal = REGISTRY_UNKNOWN_TOR;
+	HASH_ADD(hh, registry->rnics, key, sizeof(fresh->key), fresh);
+	if (fresh->hh.tbl == NULL) { /* uthash could not grow */
+		free(fresh);
+		return NULL;
+	}
+	return fresh;
+}
+
+/* What is known is replaced by what is said. Sets *changed: plans are made of it. */
+static int
+take_over(struct registry *registry, struct registry_rnic *known,
+    const struct wire_rnic *rnic, const char *host, rm_wall_t wall, bool *changed)
+{
+	struct registry_rnic before = *known;
+	int r;
+
+	registry_unplace(registry->members, known);
+	registry_addresses_drop(registry->addresses, known);
+	registry_take_over(known, rnic, host);
+	if (before.incarnation != known->incarnation)
+		known->replaced = before.incarnation;
+	if (!registry_same_addresses(&before, known))
+		known->claimed = wall;
+	r = registry_addresses_add(registry->addresses, known);
+	if (r > 0 && !registry_same_addresses(&before, known))
+		registry->counts.ambiguous++;
+	registry_place(registry->topology, registry->members, known);
+	if (known->refusal != REGISTRY_PLACED)
+		registry->counts.refused[known->refusal]++;
+	if (before.tor_count > 0 &&
+	    (strcmp(before.host, known->host) != 0 ||
+		memcmp(before.tors, known->tors, sizeof(before.tors)) != 0)) {
+		known->moves++;
+		registry->counts.moved++;
+	}
+	/* What has no place, and had none, is in no plan. */
+	*changed =
+	    (before.refusal == REGISTRY_PLACED || known->refusal == REGISTRY_PLACED) &&
+	    (before.refusal != known->refusal || !registry_same_plan(&before, known));
+	return r < 0 ? r : 0;
+}
+
+int
+registry_tell(struct registry *registry, const struct wire_rnic *rnic,
+    const struct registry_told *told, enum registry_refusal *refusal)
+{
+	enum registry_refusal wrong = registry_check(rnic, told->host);
+	struct registry_rnic *known;
+	bool changed = false;
+	int r;
+
+	registry->counts.told++;
+	if (wrong != REGISTRY_PLACED)
+		return refuse(registry, rnic, told, wrong, refusal);
+	known = find(registry, rnic->id.guid, rnic->id.port);
+	/* Else whoever is let in could have the keys of anybody's RNICs. */
+	if (known != NULL && strcmp(known->host, told->host) != 0)
+		return refuse(registry, rnic, told, REGISTRY_ANOTHERS, refusal);
+	if (known != NULL && rnic->incarnation == 0) {
+		note_teller(known, told);
+		*refusal = known->refusal;
+		return 0;
+	}
+	if (known != NULL && known->replaced == rnic->incarnation &&
+	    known->incarnation != rnic->incarnation && known->replaced != 0)
+		return refuse(registry, rnic, told, REGISTRY_STALE, refusal);
+	if (known == NULL && HASH_COUNT(registry->rnics) >= REGISTRY_MAX_RNICS)
+		return refuse(registry, rnic, told, REGISTRY_FULL, refusal);
+	if (known == NULL)
+		known = add(registry, rnic);
+	if (known == NULL)
+		return -ENOMEM;
+	r = take_over(registry, known, rnic, told->host, told->wall, &changed);
+	note_teller(known, told);
+	*refusal = known->refusal;
+	registry->counts.changed += changed;
+	return r < 0 ? r : changed;
+}
+
+int
+registry_load(struct registry *registry, const struct store_rnic *from, rm_mono_t now)
+{
+	struct registry_rnic *known =
+	    find(registry, from->rnic.id.guid, from->rnic.id.port);
+	bool changed = false;
+	int r;
+
+	if (registry_check(&from->rnic, from->rnic.host) != REGISTRY_PLACED)
+		return -EINVAL;
+	if (known == NULL && HASH_COUNT(registry->rnics) >= REGISTRY_MAX_RNICS)
+		return -EINVAL;
+	if (known == NULL)
+		known = add(registry, &from->rnic);
+	if (known == NULL)
+		return -ENOMEM;
+	r = take_over(
+	    registry, known, &from->rnic, from->rnic.host, from->registered, &changed);
+	memset(known->aggregator, 0, sizeof(known->aggregator));
+	memcpy(known->aggregator, from->aggregator,
+	    strnlen(from->aggregator, sizeof(known->aggregator) - 1));
+	known->registered = from->registered;
+	known->seen = now;
+	registry->counts.loaded += changed;
+	return r < 0 ? r : changed;
+}
+
+/* ---- forgetting ------------------------------------------------------------ */
+
+static bool
+is_vouched_for(const struct registry_rnic *rnic,
+    bool (*is_alive)(uint64_t session, void *arg), void *arg)
+{
+	for (size_t i = 0; i < 2; i++) {
+		if (rnic->tellers[i] != 0 && is_alive(rnic->tellers[i], arg))
+			return true;
+	}
+	return false;
+}
+
+void
+registry_on_gone(struct registry *registry,
+    void (*on_gone)(const struct registry_rnic *rnic, void *arg), void *arg)
+{
+	registry->on_gone = on_gone;
+	registry->arg = arg;
+}
+
+static void
+lose(struct registry *registry, struct registry_rnic *rnic)
+{
+	registry_unplace(registry->members, rnic);
+	if (registry->on_gone != NULL)
+		registry->on_gone(rnic, registry->arg);
+	drop(registry, rnic);
+}
+
+size_t
+registry_expire(struct registry *registry, rm_mono_t now, int64_t max_age_ns,
+    bool (*is_alive)(uint64_t session, void *arg), void *arg)
+{
+	struct registry_rnic *rnic, *next;
+	size_t forgotten = 0;
+
+	HASH_ITER (hh, registry->rnics, rnic, next) {
+		if (is_vouched_for(rnic, is_alive, arg)) {
+			rnic->seen = now;
+		} else if (rm_mono_since(now, rnic->seen) > max_age_ns) {
+			lose(registry, rnic);
+			forgotten++;
+		}
+	}
+	registry->counts.forgotten += forgotten;
+	return forgotten;
+}
+
+int
+registry_forget(struct registry *registry, struct rm_rnic_id id)
+{
+	struct registry_rnic *rnic = find(registry, id.guid, id.port);
+
+	if (rnic == NULL)
+		return -ENOENT;
+	lose(registry, rnic);
+	registry->counts.forgotten++;
+	return 0;
+}
+
+/* ---- reading --------------------------------------------------------------- */
+
+size_t
+registry_count(const struct registry *registry)
+{
+	return HASH_COUNT(registry->rnics);
+}
+
+const struct registry_rnic *
+registry_find(const struct registry *registry, struct rm_rnic_id id)
+{
+	return find(registry, id.guid, id.port);
+}
+
+const struct registry_rnic *
+registry_resolve(const struct registry *registry, const struct wire_address *address)
+{
+	return registry_addresses_find(registry->addresses, address);
+}
+
+bool
+registry_shared_address(
+    const struct registry *registry, size_t i, struct registry_shared *ret)
+{
+	return registry_addresses_shared(registry->addresses, i, ret);
+}
+
+static int
+pointers_by_id(const void *a, const void *b)
+{
+	return by_id(
+	    *(struct registry_rnic *const *)a, *(struct registry_rnic *const *)b);
+}
+
+int
+registry_sorted(
+    const struct registry *registry, const struct registry_rnic ***ret, size_t *count)
+{
+	size_t n = HASH_COUNT(registry->rnics), i = 0;
+	const struct registry_rnic **all = calloc(n + 1, sizeof(*all));
+
+	if (all == NULL)
+		return -ENOMEM;
+	for (const struct registry_rnic *rnic = registry->rnics; rnic != NULL;
+	     rnic = rnic->hh.next)
+		all[i++] = rnic;
+	qsort(all, n, sizeof(*all), pointers_by_id);
+	*ret = all;
+	*count = n;
+	return 0;
+}
+
+size_t
+registry_members(const struct registry *registry, size_t tor)
+{
+	return registry->members[tor];
+}
+
+size_t
+registry_refused_count(const struct registry *registry)
+{
+	return registry->refusals.count;
+}
+
+const struct registry_refused *
+registry_refused(const struct registry *registry, size_t i)
+{
+	return &registry->refusals.entries[i];
+}
+
+const struct registry_counts *
+registry_counts(const struct registry *registry)
+{
+	return &registry->counts;
+}

@@ -1,0 +1,166 @@
+/*
+ * registry - every RNIC that agents have told of, wherever it belongs. Pure.
+ *
+ * What is well formed is kept, also when the topology has no place for it (yet): a
+ * new topology finds it then. Nothing is forgotten because somebody disconnected: an
+ * RNIC that falls silent is a finding, not a gap. Who told counts: while a session
+ * that told of an RNIC lives, it does not age. Incarnation 0 is second hand, out of a
+ * plan that an aggregator holds: it makes an RNIC known, and changes none that is.
+ */
+#ifndef REGION_CONTROLLER_REGISTRY_REGISTRY_H
+#define REGION_CONTROLLER_REGISTRY_REGISTRY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <uthash.h>
+
+#include "rackmesh/base/clock.h"
+#include "rackmesh/fabric/part.h"
+#include "schemas/wire.h"
+
+#define REGISTRY_MAX_RNICS 131072
+#define REGISTRY_MAX_REFUSED 256 /* malformed registrations that are remembered */
+#define REGISTRY_MAX_CLAIMANTS 8 /* of one address that are shown */
+
+struct registry;
+struct rm_topology;
+struct store_rnic;
+
+enum registry_refusal {
+	REGISTRY_PLACED = 0,
+	/* Not kept. */
+	REGISTRY_BAD_ID,
+	REGISTRY_BAD_NAME,
+	REGISTRY_BAD_ADDRESS,
+	REGISTRY_NO_TOR,
+	REGISTRY_ANOTHERS, /* another host has told of it before */
+	REGISTRY_STALE,    /* of an agent that has been replaced since */
+	REGISTRY_FULL,
+	/* Kept, but in no plan. */
+	REGISTRY_UNKNOWN_TOR,
+	REGISTRY_NOT_A_TOR,
+	REGISTRY_WRONG_PLANE, /* two ToRs of different planes */
+	REGISTRY_RACK_FULL,
+	REGISTRY_REFUSALS
+};
+
+struct registry_key {
+	uint64_t guid;
+	uint64_t port;
+};
+
+struct registry_rnic {
+	UT_hash_handle hh;
+	struct registry_key key;
+	struct rm_rnic_id id;
+	char host[RM_NAME_BYTES], device[RM_NAME_BYTES], driver[RM_NAME_BYTES];
+	char tors[WIRE_MAX_ATTACHMENTS][RM_NAME_BYTES];
+	size_t tor_count;
+	struct wire_address addresses[WIRE_MAX_ADDRESSES];
+	size_t address_count;
+	uint32_t qpn, large_qpn, mtu_bytes;
+	uint16_t lid;
+	uint8_t link; /* enum wire_link */
+	bool authenticates;
+	uint64_t incarnation, replaced; /* this one's, and the one before */
+	/* Where the topology puts it. */
+	enum registry_refusal refusal;
+	size_t switches[WIRE_MAX_ATTACHMENTS];
+	size_t plane;
+	/* Who told, and when. */
+	char aggregator[RM_NAME_BYTES];
+	uint64_t tellers[2]; /* sessions, the newest first; 0: none */
+	rm_mono_t seen;      /* last known to be told of */
+	rm_wall_t registered;
+	rm_wall_t claimed; /* since when it has these addresses */
+	uint64_t moves;    /* to another ToR */
+};
+
+struct registry_shared { /* an address that several RNICs claim */
+	struct wire_address address;
+	const struct registry_rnic *rnics[REGISTRY_MAX_CLAIMANTS]; /* the first wins */
+	size_t count;
+};
+
+struct registry_refused { /* malformed; the texts are quoted, cut and printable */
+	char id[RM_RNIC_ID_TEXT];
+	char host[RM_NAME_BYTES], device[RM_NAME_BYTES], tor[RM_NAME_BYTES];
+	char aggregator[RM_NAME_BYTES];
+	enum registry_refusal refusal;
+	uint64_t times;
+	rm_wall_t last;
+};
+
+struct registry_counts {
+	uint64_t told;    /* registrations of an RNIC, also equal ones */
+	uint64_t changed; /* that change a plan */
+	uint64_t moved;
+	uint64_t forgotten;
+	uint64_t loaded;    /* from the store, changes only */
+	uint64_t ambiguous; /* claims of an address that another RNIC has, too */
+	uint64_t refused[REGISTRY_REFUSALS];
+};
+
+struct registry_told { /* by whom, when */
+	const char *host;
+	const char *aggregator;
+	uint64_t session; /* never 0 */
+	rm_mono_t now;
+	rm_wall_t wall;
+};
+
+int registry_new(struct registry **ret);
+void registry_free(struct registry *registry);
+
+/* Finds everybody's place anew; borrows the topology until the next call. */
+int registry_set_topology(
+    struct registry *registry, const struct rm_topology *topology);
+
+/* 1: something that plans are made of has changed; 0: nothing has. -EINVAL: refused,
+ * see *refusal; -ENOMEM. *refusal is set also for what is kept without a place. */
+int registry_tell(struct registry *registry, const struct wire_rnic *rnic,
+    const struct registry_told *told, enum registry_refusal *refusal);
+
+/* What the store has of one: it overrides what we know. As registry_tell. */
+int registry_load(
+    struct registry *registry, const struct store_rnic *from, rm_mono_t now);
+
+/* Called for each RNIC that expires or is forgotten; borrowed for the call. */
+void registry_on_gone(struct registry *registry,
+    void (*on_gone)(const struct registry_rnic *rnic, void *arg), void *arg);
+
+/* Forgets what no living session has told of for max_age_ns. Returns how many. */
+size_t registry_expire(struct registry *registry, rm_mono_t now, int64_t max_age_ns,
+    bool (*is_alive)(uint64_t session, void *arg), void *arg);
+/* -ENOENT. */
+int registry_forget(struct registry *registry, struct rm_rnic_id id);
+
+size_t registry_count(const struct registry *registry);
+const struct registry_rnic *registry_find(
+    const struct registry *registry, struct rm_rnic_id id); /* or NULL */
+/* Who has this address; of several the one that came last. NULL: nobody. */
+const struct registry_rnic *registry_resolve(
+    const struct registry *registry, const struct wire_address *address);
+/* False: there is no i-th. */
+bool registry_shared_address(
+    const struct registry *registry, size_t i, struct registry_shared *ret);
+/* As the wire says it, borrowed; plane "" without a place or a topology (NULL). */
+struct wire_rnic registry_wire(
+    const struct rm_topology *topology, const struct registry_rnic *rnic);
+/* All, by id; malloc'd, the caller frees it. */
+int registry_sorted(
+    const struct registry *registry, const struct registry_rnic ***ret, size_t *count);
+/* RNICs that have a place under this switch. */
+size_t registry_members(const struct registry *registry, size_t tor);
+
+size_t registry_refused_count(const struct registry *registry);
+const struct registry_refused *registry_refused(
+    const struct registry *registry, size_t i); /* the newest first */
+const struct registry_counts *registry_counts(const struct registry *registry);
+const char *registry_refusal_word(enum registry_refusal refusal);
+/* What to do about it. */
+const char *registry_refusal_sentence(enum registry_refusal refusal);
+
+#endif

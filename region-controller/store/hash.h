@@ -1,0 +1,15 @@
+/*
+ * hash - numbers that look random and are the same every time, for planning that gives
+ * equal plans for equal input. Not for secrets. Pure.
+ */
+#ifndef REGION_CONTROLLER_STORE_HASH_H
+#define REGION_CONTROLLER_STORE_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+uint64_t hash_bytes(const void *data, size_t len); /* FNV-1a 64; never 0 */
+uint64_t hash_names(const char *a, const char *b); /* the order counts */
+uint64_t hash_mix(uint64_t a, uint64_t b);
+
+#endif

@@ -1,0 +1,232 @@
+/*
+ * store - a region's memory: topology, registrations, plans, who leads, the brake.
+ *
+ * The interface behind which an embedded file or an etcd cluster stands. The file keeps
+ * a topology; whoever opens it leads, registrations are not kept, and plans and brake
+ * live in memory: aggregators bring back what a restart forgets. etcd keeps everything
+ * for several controllers, one of which leads.
+ *
+ * Only who leads may put something, and what is put counts when the store says that it
+ * has it: through the callbacks, which a follower gets, too. Callbacks may come from
+ * inside store_start, store_reload and the puts. All that is handed over is borrowed
+ * for the call.
+ */
+#ifndef REGION_CONTROLLER_STORE_STORE_H
+#define REGION_CONTROLLER_STORE_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rackmesh/base/clock.h"
+#include "rackmesh/fabric/part.h"
+#include "schemas/wire.h"
+
+struct rm_metrics;
+struct rm_topology;
+struct rm_why;
+struct store;
+struct traced_link;
+
+struct store_rnic {
+	struct wire_rnic rnic;  /* plane is "" */
+	const char *aggregator; /* who told */
+	rm_wall_t registered;
+};
+
+struct store_plan {
+	const char *tor;
+	struct wire_bytes bytes; /* the message, with version and digest */
+	uint64_t version, digest;
+	rm_wall_t since; /* kept, or seen first */
+};
+
+struct store_draft { /* a plan without a version */
+	const char *tor;
+	struct wire_bytes bytes; /* version and digest 0 */
+	uint64_t digest;
+	uint64_t above; /* the newest version that anybody holds */
+	bool is_held;   /* that one is this very plan */
+};
+
+struct store_brake {
+	uint32_t rate_permille;
+	uint64_t version;
+	const char *by;
+	rm_wall_t when;
+};
+
+struct store_callbacks {
+	/* Takes the new topology into use, or returns < 0: then the old one stays. The
+	 * old one lives until this has returned. */
+	int (*on_topology)(const struct rm_topology *fresh, void *arg);
+	void (*on_rnic)(const struct store_rnic *rnic, void *arg);
+	void (*on_rnic_gone)(struct rm_rnic_id id, void *arg);
+	void (*on_plan)(const struct store_plan *plan, void *arg);
+	void (*on_plan_gone)(const char *tor, void *arg);
+	void (*on_brake)(const struct store_brake *brake, void *arg);
+	void (*on_traced)(const struct traced_link *link, void *arg);
+	void (*on_traced_gone)(const char *from, const char *to, void *arg);
+	/* All that the store has was handed over before on_lead. Again while it leads,
+	 * when another store has taken the old one's place: what is not there is to
+	 * be put. */
+	void (*on_lead)(void *arg);
+	void (*on_follow)(void *arg);
+	void *arg;
+};
+
+struct store_status {
+	bool is_shared;     /* by several controllers */
+	bool leads;         /* us */
+	const char *leader; /* who leads, "" when nobody does; borrowed */
+	rm_wall_t since;    /* how long that is so, as far as we know */
+	const char *endpoint;
+	int64_t revision; /* of what we know; 0: nothing yet */
+	bool is_fresh;    /* the store was heard of just now */
+	/* "" or what a person should do something about; borrowed. */
+	const char *trouble;
+};
+
+struct store_reply { /* whom to tell, once, what has become of it */
+	/* r as of the store; sentence: "" or why not. NULL: nobody. */
+	void (*done)(int r, const char *sentence, uint64_t token, void *arg);
+	uint64_t token; /* the caller's */
+	void *arg;
+};
+
+struct store_methods {
+	const struct rm_topology *(*topology)(const struct store *store);
+	const char *(*topology_text)(const struct store *store, size_t *len);
+	int (*start)(struct store *store, const struct store_callbacks *callbacks);
+	int (*reload)(struct store *store, struct rm_why *why);
+	int (*import)(struct store *store, const char *text, size_t len,
+	    const struct store_reply *reply, struct rm_why *why);
+	bool (*leads)(struct store *store, rm_mono_t now);
+	int (*put_rnic)(struct store *store, const struct store_rnic *rnic);
+	int (*drop_rnic)(struct store *store, struct rm_rnic_id id);
+	int (*put_plan)(struct store *store, const struct store_draft *draft);
+	int (*drop_plan)(struct store *store, const char *tor);
+	int (*put_traced)(struct store *store, const struct traced_link *link);
+	int (*drop_traced)(struct store *store, const struct traced_link *link);
+	int (*set_brake)(struct store *store, uint32_t rate_permille, const char *by,
+	    const struct store_reply *reply);
+	void (*status)(
+	    const struct store *store, rm_mono_t now, struct store_status *ret);
+	int (*add_metrics)(struct store *store, struct rm_metrics *metrics);
+	void (*free)(struct store *store);
+};
+
+struct store { /* the first member of every kind of store */
+	const struct store_methods *methods;
+};
+
+/* Borrowed until the next change; NULL: none yet. */
+static inline const struct rm_topology *
+store_topology(const struct store *store)
+{
+	return store->methods->topology(store);
+}
+
+/* As a person wrote it; NULL: none yet. */
+static inline const char *
+store_topology_text(const struct store *store, size_t *len)
+{
+	return store->methods->topology_text(store, len);
+}
+
+/* From now on; once, before anything is put. */
+static inline int
+store_start(struct store *store, const struct store_callbacks *callbacks)
+{
+	return store->methods->start(store, callbacks);
+}
+
+/* Looks anew. On failure all stays, and why says what is wrong. */
+static inline int
+store_reload(struct store *store, struct rm_why *why)
+{
+	return store->methods->reload(store, why);
+}
+
+/* < 0: refused, and why says it; else the reply comes once, perhaps at once. */
+static inline int
+store_import(struct store *store, const char *text, size_t len,
+    const struct store_reply *reply, struct rm_why *why)
+{
+	return store->methods->import(store, text, len, reply, why);
+}
+
+/* Looks at the clock: ask before anything that only a leader may do. */
+static inline bool
+store_leads(struct store *store, rm_mono_t now)
+{
+	return store->methods->leads(store, now);
+}
+
+/* The puts return < 0 only when nothing will come of it. What is equal to what the
+ * store has is not written again. */
+static inline int
+store_put_rnic(struct store *store, const struct store_rnic *rnic)
+{
+	return store->methods->put_rnic(store, rnic);
+}
+
+static inline int
+store_drop_rnic(struct store *store, struct rm_rnic_id id)
+{
+	return store->methods->drop_rnic(store, id);
+}
+
+static inline int
+store_put_plan(struct store *store, const struct store_draft *draft)
+{
+	return store->methods->put_plan(store, draft);
+}
+
+static inline int
+store_drop_plan(struct store *store, const char *tor)
+{
+	return store->methods->drop_plan(store, tor);
+}
+
+/* A part of the fabric that no person wrote down. */
+static inline int
+store_put_traced(struct store *store, const struct traced_link *link)
+{
+	return store->methods->put_traced(store, link);
+}
+
+static inline int
+store_drop_traced(struct store *store, const struct traced_link *link)
+{
+	return store->methods->drop_traced(store, link);
+}
+
+/* As store_import; without words, since only a follower is refused. */
+static inline int
+store_set_brake(struct store *store, uint32_t rate_permille, const char *by,
+    const struct store_reply *reply)
+{
+	return store->methods->set_brake(store, rate_permille, by, reply);
+}
+
+static inline void
+store_status(const struct store *store, rm_mono_t now, struct store_status *ret)
+{
+	store->methods->status(store, now, ret);
+}
+
+static inline int
+store_add_metrics(struct store *store, struct rm_metrics *metrics)
+{
+	return store->methods->add_metrics(store, metrics);
+}
+
+static inline void
+store_free(struct store *store) /* NULL is fine */
+{
+	if (store != NULL)
+		store->methods->free(store);
+}
+
+#endif

@@ -1,0 +1,26 @@
+/*
+ * store_topology - a topology and the text it was read from. Pure.
+ */
+#ifndef REGION_CONTROLLER_STORE_STORE_TOPOLOGY_H
+#define REGION_CONTROLLER_STORE_STORE_TOPOLOGY_H
+
+#include <stddef.h>
+
+struct rm_topology;
+struct rm_why;
+
+#define STORE_TOPOLOGY_MAX_BYTES (16u << 20)
+
+struct store_topology {
+	struct rm_topology *topology; /* NULL: none */
+	char *text;                   /* terminated */
+	size_t len;
+};
+
+/* name: what sentences call it. A topology of another region is an error, as is a
+ * malformed one. -EFBIG, -ENOMEM. */
+int store_topology_read(struct store_topology *ret, const char *name,
+    const char *region, const char *text, size_t len, struct rm_why *why);
+void store_topology_clear(struct store_topology *topology);
+
+#endif
