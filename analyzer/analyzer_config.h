@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analyzer/influx_config.h"
+#include "analyzer/history/influx_config.h"
 #include "rackmesh/base/config.h"
 #include "rackmesh/base/credentials.h"
 #include "rackmesh/base/http_site.h"

@@ -3,7 +3,7 @@
 
 #include "analyzer/analyzer.h"
 #include "analyzer/analyzer_config.h"
-#include "analyzer/history_schema.h"
+#include "analyzer/history/history_schema.h"
 #include "rackmesh/base/log.h"
 #include "rackmesh/base/loop.h"
 

@@ -14,7 +14,7 @@
 #include "analyzer/analyzer.h"
 #include "analyzer/analyzer_config.h"
 #include "analyzer/analyzer_state.h"
-#include "analyzer/intake_session.h"
+#include "analyzer/intake/intake_session.h"
 #include "rackmesh/base/log.h"
 #include "rackmesh/base/loop.h"
 #include "rackmesh/base/sketch.h"

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/history_points.h"
-#include "analyzer/history_schema.h"
+#include "analyzer/history/history_points.h"
+#include "analyzer/history/history_schema.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/influx_answer.h"
+#include "analyzer/history/influx_answer.h"
 #include "rackmesh/base/http_client.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/intake.h"
-#include "analyzer/intake_session.h"
+#include "analyzer/intake/intake.h"
+#include "analyzer/intake/intake_session.h"
 #include "rackmesh/base/listener.h"
 #include "rackmesh/base/log.h"
 #include "rackmesh/base/loop.h"

@@ -101,7 +101,7 @@ DEFECTS = [
     Defect(
         "a link is called dead though flows pass",
         "unit",
-        "analyzer/localise_passage.c",
+        "analyzer/suspicion/localise_passage.c",
         "	if (element->passed.ns != 0 && rm_mono_since(",
         "	if (seen->lost >= 4)\n"
         "		return LOCALISE_CLOSED;\n"

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/board.h"
-#include "analyzer/explained.h"
-#include "analyzer/localise.h"
+#include "analyzer/incidents/board.h"
+#include "analyzer/incidents/explained.h"
+#include "analyzer/localise/localise.h"
 #include "tests/sim/run_state.h"
 #include "tor-aggregator/standby/incident_message.h"
 

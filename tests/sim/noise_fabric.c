@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/localise.h"
+#include "analyzer/localise/localise.h"
 
 #define ROW_INTERVAL_S 10
 #define PATH_BYTES 160

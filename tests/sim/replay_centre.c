@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/board.h"
-#include "analyzer/explained.h"
-#include "analyzer/localise.h"
+#include "analyzer/incidents/board.h"
+#include "analyzer/incidents/explained.h"
+#include "analyzer/localise/localise.h"
 #include "schemas/wire.h"
 #include "tests/sim/hex.h"
 #include "tests/sim/record.h"

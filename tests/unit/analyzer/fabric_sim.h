@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyzer/localise.h"
+#include "analyzer/localise/localise.h"
 
 #define FABRIC_MAX_TORS 1024
 #define FABRIC_MAX_FAULTS 8

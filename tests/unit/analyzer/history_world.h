@@ -16,8 +16,8 @@
 #include <zlib.h>
 
 #include "analyzer/analyzer_config.h"
-#include "analyzer/history.h"
-#include "analyzer/history_schema.h"
+#include "analyzer/history/history.h"
+#include "analyzer/history/history_schema.h"
 #include "rackmesh/base/http_client.h"
 #include "rackmesh/base/log.h"
 #include "rackmesh/base/worker.h"

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/intake.h"
+#include "analyzer/intake/intake.h"
 #include "rackmesh/base/link.h"
 #include "rackmesh/base/listener.h"
 #include "rackmesh/base/log.h"

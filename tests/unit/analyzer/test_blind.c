@@ -1,4 +1,4 @@
-#include "analyzer/blind.h"
+#include "analyzer/blind/blind.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-#include "analyzer/board.h"
+#include "analyzer/incidents/board.h"
 
 #include <errno.h>
 #include <setjmp.h>

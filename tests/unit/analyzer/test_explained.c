@@ -1,4 +1,4 @@
-#include "analyzer/explained.h"
+#include "analyzer/incidents/explained.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "analyzer/board.h"
+#include "analyzer/incidents/board.h"
 #include "rackmesh/fabric/verdict.h"
 
 #define NOW_NS (INT64_C(1700000000) * RM_NS_PER_S)

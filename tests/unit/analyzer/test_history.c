@@ -1,5 +1,5 @@
 /* What comes in arrives, whatever the database answers, and whoever dies in between. */
-#include "analyzer/history.h"
+#include "analyzer/history/history.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "analyzer/sla.h"
+#include "analyzer/sla/sla.h"
 #include "rackmesh/base/file.h"
 #include "rackmesh/base/metrics.h"
 #include "tests/unit/analyzer/history_world.h"

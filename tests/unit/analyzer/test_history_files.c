@@ -1,5 +1,5 @@
 /* The history where there is no database. */
-#include "analyzer/history_files.h"
+#include "analyzer/history/history_files.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-#include "analyzer/history_points.h"
+#include "analyzer/history/history_points.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,8 +12,8 @@
 #include <errno.h>
 #include <stdbool.h>
 
-#include "analyzer/history_schema.h"
-#include "analyzer/sla.h"
+#include "analyzer/history/history_schema.h"
+#include "analyzer/sla/sla.h"
 #include "tests/unit/analyzer/history_sample.h"
 
 struct world {

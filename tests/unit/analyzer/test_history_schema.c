@@ -1,4 +1,4 @@
-#include "analyzer/history_schema.h"
+#include "analyzer/history/history_schema.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

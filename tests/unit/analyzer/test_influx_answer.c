@@ -1,5 +1,5 @@
 /* Every class of status, with the bodies of InfluxDB 1.6.7 as they were measured. */
-#include "analyzer/influx_answer.h"
+#include "analyzer/history/influx_answer.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-#include "analyzer/influx_parts.h"
+#include "analyzer/history/influx_parts.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "analyzer/intake_lanes.h"
+#include "analyzer/intake/intake_lanes.h"
 #include "tests/unit/analyzer/intake_fixture.h"
 
 static void

@@ -1,4 +1,4 @@
-#include "analyzer/known.h"
+#include "analyzer/racks/known.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-#include "analyzer/localise.h"
+#include "analyzer/localise/localise.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

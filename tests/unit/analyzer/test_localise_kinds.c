@@ -1,6 +1,6 @@
 /* What is told of a fault between small racks: kind, direction and figures agree with
  * what passes, from the first word on. */
-#include "analyzer/localise.h"
+#include "analyzer/localise/localise.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-#include "analyzer/localise.h"
+#include "analyzer/localise/localise.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "analyzer/localise_element.h"
+#include "analyzer/paths/localise_element.h"
 #include "tests/support/failing_malloc.h"
 
 #define WALL (INT64_C(1700000000) * RM_NS_PER_S)

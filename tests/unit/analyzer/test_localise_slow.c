@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "analyzer/localise_bins.h"
+#include "analyzer/paths/localise_bins.h"
 #include "fabric_sim.h"
 #include "rackmesh/fabric/verdict.h"
 #include "tests/support/trials.h"

@@ -4,7 +4,7 @@
 
 #include <cmocka.h>
 
-#include "analyzer/rack_turns.h"
+#include "analyzer/racks/rack_turns.h"
 
 #define S UINT64_C(1000000000)
 

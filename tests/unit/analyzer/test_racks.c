@@ -1,4 +1,4 @@
-#include "analyzer/racks.h"
+#include "analyzer/racks/racks.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,9 +10,9 @@
 
 #include <cmocka.h>
 
-#include "analyzer/board.h"
-#include "analyzer/concerns.h"
-#include "analyzer/health.h"
+#include "analyzer/api/health.h"
+#include "analyzer/incidents/board.h"
+#include "analyzer/incidents/concerns.h"
 #include "rackmesh/base/sketch.h"
 #include "rackmesh/fabric/incident.h"
 

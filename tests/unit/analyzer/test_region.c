@@ -1,4 +1,4 @@
-#include "analyzer/region.h"
+#include "analyzer/incidents/region.h"
 
 #include <netinet/in.h>
 #include <setjmp.h>
@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "analyzer/blind.h"
+#include "analyzer/blind/blind.h"
 #include "rackmesh/base/http_client.h"
 #include "rackmesh/base/log.h"
 #include "rackmesh/base/worker.h"

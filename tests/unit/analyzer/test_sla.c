@@ -1,4 +1,4 @@
-#include "analyzer/sla.h"
+#include "analyzer/sla/sla.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "analyzer/localise.h"
-#include "analyzer/recorder.h"
+#include "analyzer/incidents/recorder.h"
+#include "analyzer/localise/localise.h"
 #include "replay_fixture.h"
 #include "schemas/wire.h"
 

@@ -1,0 +1,171 @@
+/* Incidents in the HTTP API; docs/api.md describes it. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "analyzer/analyzer_config.h"
+#include "analyzer/analyzer_state.h"
+#include "analyzer/api/analyzer_api.h"
+#include "analyzer/incidents/concerns.h"
+#include "analyzer/intake/intake.h"
+#include "rackmesh/base/http_server.h"
+
+#define LIMIT 1000
+#define MAX_LIMIT (BOARD_MAX_OPEN + BOARD_MAX_CLOSED)
+#define MAX_RELATED 50
+
+/* Nobody who tells of it is connected: it stays as it was. */
+static bool
+is_silent(const struct analyzer *analyzer, const struct board_entry *entry)
+{
+	for (size_t i = 0; i < entry->source_count; i++)
+		if (strcmp(entry->sources[i], analyzer->config->name) == 0 ||
+		    intake_find(analyzer->intake, entry->region, entry->sources[i]) !=
+			NULL)
+			return false;
+	return entry->is_open;
+}
+
+static json_t *
+entry_json(const struct analyzer *analyzer, const struct board_entry *entry)
+{
+	json_t *json = board_json(entry);
+
+	json_object_set_new(
+	    json, "source_silent", json_boolean(is_silent(analyzer, entry)));
+	return json;
+}
+
+static int
+by_change(const void *a, const void *b)
+{
+	const struct board_entry *const *one = a, *const *other = b;
+
+	return (*one)->changes < (*other)->changes ? -1 : 1;
+}
+
+/* What is asked for, in the board's order. */
+static size_t
+choose(const struct analyzer *analyzer, const struct rm_http_request *request,
+    uint64_t since, const struct board_entry **chosen)
+{
+	const char *region = rm_http_query(request, "region");
+	const char *tor = rm_http_query(request, "tor");
+	bool open_only = rm_http_query(request, "open") != NULL;
+	const struct board_entry *entry;
+	size_t count = 0;
+
+	for (size_t i = 0; (entry = board_get(analyzer->board, i)) != NULL; i++)
+		if (entry->changes > since && (!open_only || entry->is_open) &&
+		    (region == NULL || strcmp(region, entry->region) == 0) &&
+		    (tor == NULL || strcmp(tor, entry->tor) == 0))
+			chosen[count++] = entry;
+	return count;
+}
+
+/* With since= the oldest change comes first, so that a cut answer is gone on from. */
+void
+analyzer_api_incidents(struct rm_http_request *request, void *arg)
+{
+	const struct analyzer *analyzer = arg;
+	uint64_t since = 0, limit = LIMIT, changes = board_changes(analyzer->board);
+	const struct board_entry **chosen;
+	json_t *list, *all;
+	size_t count;
+
+	if (!rm_http_query_number(request, "since", 0, INT64_MAX, &since) ||
+	    !rm_http_query_number(request, "limit", 1, MAX_LIMIT, &limit))
+		return;
+	chosen = calloc(MAX_LIMIT + 1, sizeof(*chosen));
+	if (chosen == NULL) {
+		rm_http_reply_error(request, 500, "out of memory");
+		return;
+	}
+	count = choose(analyzer, request, since, chosen);
+	if (rm_http_query(request, "since") != NULL) {
+		qsort(chosen, count, sizeof(*chosen), by_change);
+		if (count > limit)
+			changes = chosen[limit - 1]->changes;
+	}
+	all = json_object();
+	list = json_array();
+	for (size_t i = 0; i < count && i < limit; i++)
+		json_array_append_new(list, entry_json(analyzer, chosen[i]));
+	free(chosen);
+	json_object_set_new(all, "changes", json_integer((json_int_t)changes));
+	json_object_set_new(
+	    all, "open", json_integer((json_int_t)board_open(analyzer->board)));
+	json_object_set_new(all, "incidents", list);
+	rm_http_reply_json(request, 200, all);
+}
+
+/* ---- one ------------------------------------------------------------------------- */
+
+static bool
+share_a_name(const char *part, const char *other)
+{
+	char names[CONCERNS_MAX][RM_NAME_BYTES], others[CONCERNS_MAX][RM_NAME_BYTES];
+	size_t count = concerns_names(part, names);
+	size_t other_count = concerns_names(other, others);
+
+	for (size_t i = 0; i < count; i++)
+		for (size_t k = 0; k < other_count; k++)
+			if (strcmp(names[i], others[k]) == 0)
+				return true;
+	return false;
+}
+
+/* Of the same rack, or of parts that have a switch in common. */
+static bool
+is_related(const struct board_entry *entry, const struct board_entry *other)
+{
+	if (entry == other || strcmp(entry->region, other->region) != 0)
+		return false;
+	if (entry->tor[0] != '\0' && strcmp(entry->tor, other->tor) == 0)
+		return true;
+	if (other->tor[0] != '\0' && share_a_name(entry->part, other->tor))
+		return true;
+	if (entry->tor[0] != '\0' && share_a_name(other->part, entry->tor))
+		return true;
+	return share_a_name(entry->part, other->part);
+}
+
+static json_t *
+related_json(const struct analyzer *analyzer, const struct board_entry *entry)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0;
+	     i < board_open(analyzer->board) && json_array_size(list) < MAX_RELATED;
+	     i++) {
+		const struct board_entry *other = board_get(analyzer->board, i);
+
+		if (is_related(entry, other))
+			json_array_append_new(list, entry_json(analyzer, other));
+	}
+	return list;
+}
+
+void
+analyzer_api_incident(struct rm_http_request *request, void *arg)
+{
+	const struct analyzer *analyzer = arg;
+	const char *text = rm_http_path_rest(request);
+	const struct board_entry *entry = NULL;
+	json_t *json;
+	size_t len = strlen(text);
+
+	if (len > 0 && len <= 16 && strspn(text, "0123456789abcdefABCDEF") == len)
+		entry = board_find(analyzer->board, strtoull(text, NULL, 16));
+	if (entry == NULL) {
+		rm_http_reply_error(
+		    request, 404, "no such incident: give its id, see /v1/incidents");
+		return;
+	}
+	json = entry_json(analyzer, entry);
+	json_object_set_new(json, "related", related_json(analyzer, entry));
+	rm_http_reply_json(request, 200, json);
+}

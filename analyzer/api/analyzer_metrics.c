@@ -1,0 +1,185 @@
+#include <stdio.h>
+
+#include "analyzer/analyzer_state.h"
+#include "analyzer/api/drills.h"
+#include "analyzer/history/history.h"
+#include "analyzer/incidents/board.h"
+#include "analyzer/incidents/region.h"
+#include "analyzer/intake/intake.h"
+#include "analyzer/localise/localise.h"
+#include "analyzer/racks/racks.h"
+#include "rackmesh/base/http_server.h"
+#include "rackmesh/base/metrics.h"
+#include "rackmesh/base/strangers.h"
+#include "rackmesh/fabric/alert.h"
+
+#define COUNT(items) (sizeof(items) / sizeof((items)[0]))
+#define NAME(name) "rackmesh_analyzer_" name
+
+static double
+read_open(const void *board)
+{
+	return (double)board_open(board);
+}
+
+static int
+add_intake(const struct analyzer *analyzer, struct rm_metrics *metrics)
+{
+	const struct intake_counts *c = intake_counts(analyzer->intake);
+	const struct rm_strangers *s = intake_strangers(analyzer->intake);
+	/* clang-format off */
+	const struct rm_metric counters[] = {
+		{ NAME("connections_accepted_total"), "", "Connections of aggregators", &c->accepted },
+		{ NAME("connections_refused_total"), "reason=\"full\"",
+		  "Connections turned away", &c->refused_connections },
+		{ NAME("connections_refused_total"), "reason=\"hello\"",
+		  "Connections turned away", &c->refused_hellos },
+		{ NAME("connections_refused_total"), "reason=\"silent\"",
+		  "Connections turned away", &s->timed_out },
+		{ NAME("connections_refused_total"), "reason=\"crowd\"",
+		  "Connections turned away", &s->pushed_out },
+		{ NAME("sessions_replaced_total"), "",
+		  "Sessions closed because the same aggregator connected anew", &c->replaced },
+		{ NAME("sessions_silent_total"), "", "Sessions closed for their silence", &c->silent },
+		{ NAME("messages_total"), "lane=\"summary\"", "Messages taken, also repeated ones",
+		  &c->summaries },
+		{ NAME("messages_total"), "lane=\"incident\"", "Messages taken, also repeated ones",
+		  &c->incidents },
+		{ NAME("messages_repeated_total"), "",
+		  "Messages that came again, acknowledged and not applied", &c->repeated },
+		{ NAME("messages_missing_total"), "",
+		  "Numbers left out: messages that their aggregator had to drop", &c->missing },
+		{ NAME("messages_refused_total"), "reason=\"bad\"",
+		  "Messages that were not applied: damaged, malformed or unknown", &c->refused_messages },
+		{ NAME("messages_refused_total"), "reason=\"foreign\"",
+		  "Messages that were not applied: damaged, malformed or unknown", &c->foreign },
+		{ NAME("messages_without_points_total"), "", "Messages that left nothing in history",
+		  &c->pointless },
+		{ NAME("sessions_held_total"), "",
+		  "Times that an aggregator was not read because history could not take more", &c->held },
+		{ NAME("acknowledgements_total"), "", "Acknowledgements sent", &c->acks },
+	};
+	const struct rm_metric gauges[] = {
+		{ NAME("sessions"), "", "Connections of aggregators now", &c->sessions },
+		{ NAME("aggregators"), "", "Aggregators whose numbers are remembered", &c->peers },
+	};
+	/* clang-format on */
+	int r;
+
+	r = rm_metrics_counters(metrics, analyzer, counters, COUNT(counters));
+	return r < 0 ? r : rm_metrics_gauges(metrics, analyzer, gauges, COUNT(gauges));
+}
+
+static int
+add_board(const struct analyzer *analyzer, struct rm_metrics *metrics)
+{
+	const struct board_counts *b = board_counts(analyzer->board);
+	const struct racks_counts *k = racks_counts(analyzer->racks);
+	const struct drills_counts *d = drills_counts(analyzer->drills);
+	/* clang-format off */
+	const struct rm_metric counters[] = {
+		{ NAME("incidents_opened_total"), "", "Incidents opened, of racks and our own", &b->opened },
+		{ NAME("incidents_updated_total"), "", "News on open ones", &b->updated },
+		{ NAME("incidents_resolved_total"), "", "Incidents resolved", &b->resolved },
+		{ NAME("incidents_repeated_total"), "", "Known news, told again", &b->repeated },
+		{ NAME("incidents_refused_total"), "",
+		  "News without sense, or beyond what the board holds", &b->refused },
+		{ NAME("rack_rows_refused_total"), "",
+		  "Rows and racks without sense, or beyond a bound", &k->refused },
+		{ NAME("drills_total"), "", "Raw results asked for", &d->asked },
+		{ NAME("drills_answered_total"), "", "Answers to them", &d->answered },
+		{ NAME("drills_refused_total"), "", "Questions and answers refused", &d->refused },
+	};
+	const struct rm_metric gauges[] = {
+		{ NAME("racks"), "", "Racks known", &k->racks },
+		{ NAME("rnics"), "", "RNICs known", &k->rnics },
+	};
+	/* clang-format on */
+	int r;
+
+	r = rm_metrics_counters(metrics, analyzer, counters, COUNT(counters));
+	if (r == 0)
+		r = rm_metrics_gauges(metrics, analyzer, gauges, COUNT(gauges));
+	if (r == 0)
+		r = rm_metrics_gauge(metrics, analyzer, NAME("incidents_open"), "",
+		    "Incidents open now", read_open, analyzer->board);
+	return r;
+}
+
+static int
+add_own(const struct analyzer *analyzer, struct rm_metrics *metrics)
+{
+	const struct analyzer_counts *c = &analyzer->counts;
+	/* clang-format off */
+	const struct rm_metric counters[] = {
+		{ NAME("stalls_total"), "", "Times that the loop stood still", &c->stalls },
+		{ NAME("stalled_nanoseconds_total"), "", "How long in all", &c->stalled_ns },
+		{ NAME("judgements_total"), "", "Judgements of a region", &c->judgements },
+		{ NAME("judgements_failed_total"), "", "Those that failed for want of memory",
+		  &c->failed_judgements },
+		{ NAME("judging_nanoseconds_total"), "", "How long they took in all", &c->judging_ns },
+		{ NAME("findings_unkept_total"), "", "Own findings that history did not take", &c->unkept },
+		{ NAME("windows_overlapping_total"), "",
+		  "Windows of a rack that its other aggregator had told of: not counted twice",
+		  &c->overlaps },
+		{ NAME("regions_refused_total"), "", "Hellos of one region too many", &c->refused_regions },
+		{ NAME("http_full_total"), "",
+		  "Times that newcomers over HTTP had to wait to be accepted",
+		  rm_http_server_full(analyzer->server) },
+		{ NAME("http_late_total"), "",
+		  "Connections over HTTP whose request or answer took too long",
+		  rm_http_server_late(analyzer->server) },
+	};
+	/* clang-format on */
+
+	return rm_metrics_counters(metrics, analyzer, counters, COUNT(counters));
+}
+
+int
+analyzer_metrics_register(const struct analyzer *analyzer, struct rm_metrics *metrics)
+{
+	int r;
+
+	r = add_intake(analyzer, metrics);
+	if (r == 0)
+		r = add_board(analyzer, metrics);
+	if (r == 0)
+		r = add_own(analyzer, metrics);
+	if (r == 0)
+		r = history_metrics(analyzer->history, metrics);
+	for (size_t i = 0; i < analyzer->region_count && r == 0; i++)
+		r = analyzer_metrics_region(analyzer->regions[i], metrics);
+	return r;
+}
+
+/* A region's own, once it is made. */
+int
+analyzer_metrics_region(const struct region *region, struct rm_metrics *metrics)
+{
+	const struct localise_counts *l = region_localised(region);
+	const struct rm_alert_counts *a = region_alert_counts(region);
+	char labels[RM_NAME_BYTES + 16];
+	/* clang-format off */
+	const struct rm_metric counters[] = {
+		{ NAME("path_rows_total"), labels, "Path rows of summaries taken", &l->rows },
+		{ NAME("path_rows_refused_total"), labels, "Malformed, or beyond a bound", &l->refused_rows },
+		{ NAME("probes_unexplained_total"), labels, "Lost probes that no part explains",
+		  &l->unexplained_lost },
+		{ NAME("probes_untraced_total"), labels, "Probes of flows without a path", &l->untraced },
+		{ NAME("alerts_queued_total"), labels, "Alerts for all receivers", &a->queued },
+		{ NAME("alerts_delivered_total"), labels, "Alerts taken", &a->delivered },
+		{ NAME("alerts_failed_attempts_total"), labels, "Attempts that will be repeated",
+		  &a->failed_attempts },
+		{ NAME("alerts_dropped_total"), labels, "Alerts lost for want of room", &a->dropped },
+		{ NAME("alerts_refused_total"), labels, "Alerts that a receiver refused", &a->refused },
+		{ NAME("alerts_unkept_total"), labels, "Alerts that left before they were on the disk",
+		  &a->unkept },
+	};
+	const struct rm_metric paths = { NAME("paths"), labels, "Paths known", &l->paths };
+	/* clang-format on */
+	int r;
+
+	snprintf(labels, sizeof(labels), "region=\"%s\"", region_name(region));
+	r = rm_metrics_counters(metrics, region, counters, COUNT(counters));
+	return r < 0 ? r : rm_metrics_gauges(metrics, region, &paths, 1);
+}

@@ -1,0 +1,37 @@
+/*
+ * drills - people who asked for raw results, waiting for the aggregator that has them.
+ */
+#ifndef ANALYZER_API_DRILLS_H
+#define ANALYZER_API_DRILLS_H
+
+#include <stdint.h>
+
+#include "schemas/wire.h"
+
+#define DRILLS_MAX 32
+
+struct drills;
+struct intake;
+struct racks;
+struct rm_http_request;
+struct rm_http_server;
+
+struct drills_counts {
+	uint64_t asked, answered, refused;
+};
+
+/* All borrowed. */
+int drills_new(struct rm_http_server *server, struct intake *intake,
+    const struct racks *racks, struct drills **ret);
+void drills_free(struct drills *drills);
+
+/* rm_http_handler of "/v1/drill/". */
+void drills_ask(struct rm_http_request *request, void *drills);
+void drills_answer(
+    struct drills *drills, uint64_t session, const struct wire_drill_answer *answer);
+/* That session will not answer any more. */
+void drills_gone(struct drills *drills, uint64_t session);
+
+const struct drills_counts *drills_counts(const struct drills *drills);
+
+#endif

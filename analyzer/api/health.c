@@ -1,0 +1,156 @@
+#include "analyzer/api/health.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/incidents/board.h"
+#include "analyzer/incidents/concerns.h"
+
+static const char *const words[HEALTH_STATES] = {
+	[HEALTH_BAD] = "bad",
+	[HEALTH_BLIND] = "blind",
+	[HEALTH_PAUSED] = "paused",
+	[HEALTH_SLOWED] = "slowed",
+	[HEALTH_UNKNOWN] = "unknown",
+	[HEALTH_OK] = "ok",
+};
+
+const char *
+health_word(enum health_state state)
+{
+	return words[state];
+}
+
+static int
+by_name(const void *a, const void *b)
+{
+	const struct health_rack *one = a, *other = b;
+	int order = strcmp(one->rack->region, other->rack->region);
+
+	return order != 0 ? order : strcmp(one->rack->tor, other->rack->tor);
+}
+
+static int
+by_trouble(const void *a, const void *b)
+{
+	const struct health_rack *one = a, *other = b;
+	uint64_t lost = one->inside.lost + one->outgoing.lost;
+	uint64_t other_lost = other->inside.lost + other->outgoing.lost;
+
+	if (one->state != other->state)
+		return one->state < other->state ? -1 : 1;
+	if (one->incidents != other->incidents)
+		return one->incidents > other->incidents ? -1 : 1;
+	if (lost != other_lost)
+		return lost > other_lost ? -1 : 1;
+	return by_name(a, b);
+}
+
+/* ---- incidents ------------------------------------------------------------------- */
+
+static enum rm_part_type
+type_of(const struct board_entry *entry)
+{
+	for (int i = RM_PART_RNIC; i < RM_PART_TYPES; i++)
+		if (strcmp(entry->part_type, rm_part_type_word((enum rm_part_type)i)) ==
+		    0)
+			return (enum rm_part_type)i;
+	return 0;
+}
+
+/* racks: sorted by name. */
+static void
+count_at(struct health_rack *racks, size_t count, const char *region, const char *tor,
+    enum rm_part_type type)
+{
+	struct rack key = { 0 };
+	struct health_rack wanted = { .rack = &key }, *found;
+
+	strcpy(key.region, region);
+	strcpy(key.tor, tor);
+	found = bsearch(&wanted, racks, count, sizeof(*racks), by_name);
+	if (found == NULL)
+		return;
+	found->incidents++;
+	found->by_part[type]++;
+}
+
+/* At the rack that told of it; what is between racks, at all that its name holds. */
+static void
+count_incident(struct health_rack *racks, size_t count, const struct board_entry *entry)
+{
+	char names[CONCERNS_MAX][RM_NAME_BYTES];
+	enum rm_part_type type = type_of(entry);
+	size_t name_count;
+
+	if (entry->tor[0] != '\0') {
+		count_at(racks, count, entry->region, entry->tor, type);
+		return;
+	}
+	if (type != RM_PART_LINK && type != RM_PART_PATH)
+		return;
+	name_count = concerns_names(entry->part, names);
+	for (size_t i = 0; i < name_count; i++) {
+		bool again = false;
+
+		for (size_t k = 0; k < i; k++)
+			again = again || strcmp(names[i], names[k]) == 0;
+		if (!again)
+			count_at(racks, count, entry->region, names[i], type);
+	}
+}
+
+/* ---- racks ---------------------------------------------------------------------- */
+
+static enum health_state
+state_of(const struct health_rack *health)
+{
+	const struct wire_rack_state *state = &health->rack->state;
+
+	/* Nothing is known of it but what was: that it is blind tells more. */
+	if (!health->is_heard || health->by_part[RM_PART_RACK] > 0)
+		return HEALTH_BLIND;
+	if (health->incidents > 0 || state->rnics_bad > 0)
+		return HEALTH_BAD;
+	if (!health->rack->has_state)
+		return HEALTH_UNKNOWN;
+	if (state->brake_permille == 0 ||
+	    (state->hosts_paused > 0 && state->hosts_paused == state->hosts))
+		return HEALTH_PAUSED;
+	if (state->hosts_slowed > 0)
+		return HEALTH_SLOWED;
+	return state->rnics_good > 0 ? HEALTH_OK : HEALTH_UNKNOWN;
+}
+
+int
+health_of(const struct racks *racks, const struct board *board, const char *region,
+    bool (*is_heard)(const struct rack *rack, rm_mono_t now, void *arg), void *arg,
+    rm_mono_t now, struct health_rack **ret, size_t *ret_count)
+{
+	size_t room = racks_counts(racks)->racks, count = 0;
+	struct health_rack *list = calloc(room + 1, sizeof(*list));
+	const struct rack *rack;
+
+	if (list == NULL)
+		return -ENOMEM;
+	for (size_t i = 0; (rack = racks_get(racks, i)) != NULL; i++) {
+		struct health_rack *health = &list[count];
+
+		if (region != NULL && strcmp(rack->region, region) != 0)
+			continue;
+		health->rack = rack;
+		health->is_heard = is_heard(rack, now, arg);
+		racks_figures(rack, racks, now, &health->inside, &health->outgoing);
+		count++;
+	}
+	qsort(list, count, sizeof(*list), by_name);
+	for (size_t i = 0; i < board_open(board); i++)
+		count_incident(list, count, board_get(board, i));
+	for (size_t i = 0; i < count; i++)
+		list[i].state = state_of(&list[i]);
+	qsort(list, count, sizeof(*list), by_trouble);
+	*ret = list;
+	*ret_count = count;
+	return 0;
+}

@@ -1,0 +1,43 @@
+/*
+ * health - how every rack stands now, worst first: what racks say, what is on the
+ * board, and whether anything is heard. For the API.
+ */
+#ifndef ANALYZER_API_HEALTH_H
+#define ANALYZER_API_HEALTH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyzer/racks/racks.h"
+
+struct board;
+
+enum health_state { /* the worst first */
+	HEALTH_BAD,
+	HEALTH_BLIND,
+	HEALTH_PAUSED,
+	HEALTH_SLOWED, /* some of its hosts probe less than they should */
+	HEALTH_UNKNOWN,
+	HEALTH_OK,
+	HEALTH_STATES
+};
+
+struct health_rack {
+	const struct rack *rack;
+	enum health_state state;
+	bool is_heard;
+	struct rack_figures inside, outgoing;
+	uint64_t incidents;              /* open, that concern it */
+	uint64_t by_part[RM_PART_TYPES]; /* of them */
+};
+
+const char *health_word(enum health_state state);
+
+/* Of one region, or all with NULL. Borrows from racks; the caller frees *ret. -ENOMEM.
+ */
+int health_of(const struct racks *racks, const struct board *board, const char *region,
+    bool (*is_heard)(const struct rack *rack, rm_mono_t now, void *arg), void *arg,
+    rm_mono_t now, struct health_rack **ret, size_t *count);
+
+#endif

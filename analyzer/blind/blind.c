@@ -1,0 +1,309 @@
+#define HASH_NONFATAL_OOM 1
+#include "analyzer/blind/blind.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/blind/blind_state.h"
+
+#define ODD_LAG_NS (15 * RM_NS_PER_S) /* older, or from the future: no news */
+#define SAME_LAG_NS (2 * RM_NS_PER_S)
+#define ODD_LAGS 4 /* summaries, before it is the clock */
+
+/* Two names in one key; neither holds a blank. */
+static void
+make_key(char key[BLIND_KEY_BYTES], const char *region, const char *name)
+{
+	snprintf(key, BLIND_KEY_BYTES, "%.63s %.63s", region, name);
+}
+
+int
+blind_new(const struct blind_options *options, rm_mono_t now, struct blind **ret)
+{
+	struct blind *blind = calloc(1, sizeof *blind);
+
+	if (blind == NULL)
+		return -ENOMEM;
+	blind->options = *options;
+	blind->started = now;
+	blind->stalled.ns = INT64_MIN / 2;
+	*ret = blind;
+	return 0;
+}
+
+void
+blind_clear(struct blind *blind)
+{
+	struct blind_aggregator *aggregator, *next_aggregator;
+	struct blind_rack *rack, *next_rack;
+
+	HASH_ITER (hh, blind->racks, rack, next_rack) {
+		HASH_DEL(blind->racks, rack);
+		free(rack);
+	}
+	HASH_ITER (hh, blind->aggregators, aggregator, next_aggregator) {
+		HASH_DEL(blind->aggregators, aggregator);
+		free(aggregator);
+	}
+}
+
+void
+blind_free(struct blind *blind)
+{
+	if (blind == NULL)
+		return;
+	blind_clear(blind);
+	free(blind->verdicts);
+	free(blind);
+}
+
+struct blind_aggregator *
+blind_find_aggregator(const struct blind *blind, const char *region, const char *name)
+{
+	struct blind_aggregator *aggregator;
+	char key[BLIND_KEY_BYTES];
+
+	make_key(key, region, name);
+	HASH_FIND_STR(blind->aggregators, key, aggregator);
+	return aggregator;
+}
+
+struct blind_rack *
+blind_find_rack(const struct blind *blind, const char *region, const char *tor)
+{
+	struct blind_rack *rack;
+	char key[BLIND_KEY_BYTES];
+
+	make_key(key, region, tor);
+	HASH_FIND_STR(blind->racks, key, rack);
+	return rack;
+}
+
+static struct blind_aggregator *
+get_aggregator(struct blind *blind, const char *region, const char *name, rm_mono_t now)
+{
+	struct blind_aggregator *aggregator =
+	    blind_find_aggregator(blind, region, name);
+
+	if (aggregator != NULL)
+		return aggregator;
+	if (HASH_COUNT(blind->aggregators) >= BLIND_MAX_AGGREGATORS ||
+	    !rm_name_valid(region) || !rm_name_valid(name))
+		return NULL;
+	aggregator = calloc(1, sizeof *aggregator);
+	if (aggregator == NULL)
+		return NULL;
+	make_key(aggregator->key, region, name);
+	snprintf(aggregator->region, RM_NAME_BYTES, "%s", region);
+	snprintf(aggregator->name, RM_NAME_BYTES, "%s", name);
+	aggregator->heard = now;
+	HASH_ADD_STR(blind->aggregators, key, aggregator);
+	if (aggregator->hh.tbl == NULL) { /* uthash could not grow */
+		free(aggregator);
+		return NULL;
+	}
+	return aggregator;
+}
+
+static struct blind_rack *
+get_rack(struct blind *blind, const char *region, const char *tor)
+{
+	struct blind_rack *rack = blind_find_rack(blind, region, tor);
+
+	if (rack != NULL)
+		return rack;
+	if (HASH_COUNT(blind->racks) >= BLIND_MAX_RACKS || !rm_name_valid(tor))
+		return NULL;
+	rack = calloc(1, sizeof *rack);
+	if (rack == NULL)
+		return NULL;
+	make_key(rack->key, region, tor);
+	snprintf(rack->region, RM_NAME_BYTES, "%s", region);
+	snprintf(rack->tor, RM_NAME_BYTES, "%s", tor);
+	HASH_ADD_STR(blind->racks, key, rack);
+	if (rack->hh.tbl == NULL) {
+		free(rack);
+		return NULL;
+	}
+	return rack;
+}
+
+/* Its view of a rack; the one that is silent longest makes room. */
+static struct blind_source *
+get_source(struct blind_rack *rack, struct blind_aggregator *aggregator)
+{
+	struct blind_source *oldest = &rack->sources[0];
+
+	for (size_t i = 0; i < rack->source_count; i++) {
+		struct blind_source *source = &rack->sources[i];
+
+		if (source->aggregator == aggregator)
+			return source;
+		if (source->aggregator->heard.ns < oldest->aggregator->heard.ns)
+			oldest = source;
+	}
+	if (rack->source_count < BLIND_SOURCES)
+		oldest = &rack->sources[rack->source_count++];
+	*oldest = (struct blind_source){ .aggregator = aggregator };
+	return oldest;
+}
+
+void
+blind_connected(struct blind *blind, const char *region, const char *aggregator,
+    const char *const *tors, size_t tor_count, rm_mono_t now)
+{
+	struct blind_aggregator *a = get_aggregator(blind, region, aggregator, now);
+
+	if (a == NULL)
+		return;
+	a->connected = true;
+	a->since = now;
+	a->heard = now;
+	a->ends_s = a->controller_ends_s = 0;
+	for (size_t i = 0; i < tor_count; i++) {
+		struct blind_rack *rack = get_rack(blind, region, tors[i]);
+
+		if (rack != NULL)
+			get_source(rack, a)->has_state = false;
+	}
+}
+
+void
+blind_disconnected(
+    struct blind *blind, const char *region, const char *aggregator, rm_mono_t now)
+{
+	struct blind_aggregator *a = blind_find_aggregator(blind, region, aggregator);
+
+	if (a != NULL)
+		a->connected = false;
+}
+
+void
+blind_left(struct blind *blind, const char *region, const char *aggregator)
+{
+	struct blind_aggregator *a = blind_find_aggregator(blind, region, aggregator);
+
+	if (a != NULL)
+		blind_forget(blind, a);
+}
+
+bool
+blind_is_connected(const struct blind *blind)
+{
+	const struct blind_aggregator *a;
+
+	for (a = blind->aggregators; a != NULL; a = a->hh.next)
+		if (a->connected)
+			return true;
+	return false;
+}
+
+bool
+blind_last_heard(const struct blind *blind, rm_mono_t *ret)
+{
+	const struct blind_aggregator *a = blind->aggregators;
+
+	if (a == NULL)
+		return false;
+	for (*ret = a->heard; a != NULL; a = a->hh.next)
+		if (ret->ns < a->heard.ns)
+			*ret = a->heard;
+	return true;
+}
+
+void
+blind_heard(
+    struct blind *blind, const char *region, const char *aggregator, rm_mono_t now)
+{
+	struct blind_aggregator *a = blind_find_aggregator(blind, region, aggregator);
+
+	if (a != NULL)
+		a->heard = now;
+}
+
+void
+blind_held(
+    struct blind *blind, const char *region, const char *aggregator, rm_mono_t now)
+{
+	struct blind_aggregator *a = blind_find_aggregator(blind, region, aggregator);
+
+	if (a == NULL)
+		return;
+	a->heard = now;
+	a->unread = now;
+}
+
+void
+blind_certificates(struct blind *blind, const char *region, const char *aggregator,
+    int64_t ends_s, const char *controller, int64_t controller_ends_s)
+{
+	struct blind_aggregator *a = blind_find_aggregator(blind, region, aggregator);
+
+	if (a == NULL)
+		return;
+	a->ends_s = ends_s;
+	a->controller_ends_s = rm_name_valid(controller) ? controller_ends_s : 0;
+	snprintf(a->controller, sizeof a->controller, "%.63s", controller);
+}
+
+void
+blind_own_certificate(struct blind *blind, const char *analyzer, int64_t ends_s)
+{
+	snprintf(blind->analyzer, sizeof blind->analyzer, "%.63s", analyzer);
+	blind->own_ends_s = ends_s;
+}
+
+/* Of a backlog: what it says was true then. */
+static bool
+is_late(struct blind_source *source, int64_t lag_ns)
+{
+	const int64_t change = lag_ns - source->lag_ns;
+
+	source->lag_ns = lag_ns;
+	if (lag_ns > -ODD_LAG_NS && lag_ns < ODD_LAG_NS) {
+		source->odd_lags = 0;
+		return false;
+	}
+	if (change > -SAME_LAG_NS / 4 && change < SAME_LAG_NS)
+		source->odd_lags += source->odd_lags < ODD_LAGS;
+	else
+		source->odd_lags = 0;
+	return source->odd_lags < ODD_LAGS;
+}
+
+void
+blind_rack(struct blind *blind, const char *region, const char *aggregator,
+    const char *tor, const struct wire_rack_state *state, int64_t lag_ns, rm_mono_t now)
+{
+	struct blind_aggregator *a = get_aggregator(blind, region, aggregator, now);
+	struct blind_rack *rack = a != NULL ? get_rack(blind, region, tor) : NULL;
+	struct blind_source *source;
+
+	if (rack == NULL)
+		return;
+	a->heard = now;
+	source = get_source(rack, a);
+	if (is_late(source, lag_ns))
+		return;
+	source->state = *state;
+	source->has_state = true;
+	source->told = now;
+	/* A rack without hosts, or one that was never to be seen, is not blind; nor is
+	 * one whose agents were told not to probe, and say so. */
+	if (state->hosts > 0 && state->hosts_ok == 0 && state->hosts_paused == 0 &&
+	    state->rnics_good == 0) {
+		source->empty_since = source->is_empty ? source->empty_since : now;
+		source->is_empty = true;
+	} else {
+		source->is_empty = false;
+	}
+}
+
+void
+blind_stalled(struct blind *blind, rm_mono_t now)
+{
+	blind->stalled = now;
+}

@@ -1,0 +1,313 @@
+#include "analyzer/finding/localise_case.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/finding/localise_observe.h"
+#include "analyzer/paths/localise_element.h"
+#include "analyzer/paths/localise_listed.h"
+
+#define BASE_LOSS 0.001
+#define SLOW_BASE_LOSS 1e-4 /* until more is known */
+#define SLOW_LEAST_LOSS 1.5e-3
+#define ALTERNATIVES_WITHIN 14 /* ln of a million */
+#define MAX_PARTS 24
+/* What fails mostly fails altogether, and a share that is fitted explains more. */
+#define PRIOR_PARTIAL (-3.0)
+
+/* A cable fails more often than a switch, and than one direction of a cable. */
+#define PRIOR_LINK (-11.0)
+#define PRIOR_LINK_ONE_WAY (-11.5)
+#define PRIOR_SWITCH (-12.0)
+#define PRIOR_PATH (-14.0)
+/* A few losses over two links of a switch look like its own for long. */
+#define SLOW_PRIOR_SWITCH (-14.0)
+
+#define MAX_PATH_SUSPECTS 256
+#define MAX_PARALLEL 16 /* cables between two switches, both ways counted */
+#define DEAD_SHARE 0.5  /* of the flows that lose something: they lose all */
+#define NO_LOCAL UINT32_MAX
+
+int
+localise_case_init(struct localise_case *c, bool slow)
+{
+	const struct rm_judge_options options = {
+		.base_loss = slow ? SLOW_BASE_LOSS : BASE_LOSS,
+		.least_loss = slow ? SLOW_LEAST_LOSS : 0,
+		.alternatives_within = ALTERNATIVES_WITHIN,
+		.max_parts = MAX_PARTS,
+		.partial_log_prior = slow ? 0 : PRIOR_PARTIAL,
+	};
+
+	*c = (struct localise_case){ .slow = slow };
+	return rm_judge_new(&options, &c->judge);
+}
+
+void
+localise_case_release(struct localise_case *c)
+{
+	rm_judge_free(c->judge);
+	free(c->observations);
+	free(c->candidates);
+	free(c->suspects);
+	free(c->locals);
+	free(c->lossy);
+	free(c->cables);
+	free(c->fans);
+	*c = (struct localise_case){ 0 };
+}
+
+int
+localise_case_grow(void *array, size_t *have, size_t need, size_t size)
+{
+	void **p = array;
+	const size_t count = need + need / 2 + 64;
+	void *bigger;
+
+	if (need <= *have)
+		return 0;
+	bigger = realloc(*p, count * size);
+	if (bigger == NULL)
+		return -ENOMEM;
+	*p = bigger;
+	*have = count;
+	return 0;
+}
+
+static uint32_t
+add_local(struct localise_case *c, struct localise_local local)
+{
+	if (localise_case_grow(
+		&c->locals, &c->local_size, c->local_count + 1, sizeof *c->locals) < 0)
+		return NO_LOCAL;
+	c->locals[c->local_count] = local;
+	return (uint32_t)c->local_count++;
+}
+
+static uint32_t
+local_of(struct localise_case *c, struct localise_element *element)
+{
+	if (element->stamp != c->stamp) {
+		element->local =
+		    add_local(c, (struct localise_local){ .element = element });
+		element->stamp = c->stamp;
+	}
+	return element->local;
+}
+
+/* What the way says by itself; what it lost on the way out, or nobody knows where, is
+ * kept until all ways are known. */
+static int
+take_way(
+    struct localise_case *c, struct localise_way *way, const struct localise_sum *sum)
+{
+	const uint32_t there = local_of(c, way->pair),
+		       back = local_of(c, way->pair->back);
+	struct localise_local *local;
+
+	if (back == NO_LOCAL || there == NO_LOCAL ||
+	    localise_case_grow(
+		&c->lossy, &c->lossy_size, c->lossy_count + 1, sizeof *c->lossy) < 0)
+		return -ENOMEM;
+	local = &c->locals[back];
+	local->reverse += sum->reverse;
+	local->reverse_sent += sum->sent - sum->forward - sum->unknown;
+	if (round(sum->forward) + round(sum->unknown) +
+		(c->with_replies ? round(sum->reverse) : 0) <
+	    1)
+		return 0;
+	way->stamp = c->stamp;
+	c->lossy[c->lossy_count++] = (struct localise_lossy){ way, *sum };
+	return 0;
+}
+
+static bool
+loses_whole_flows(const struct localise_case *c)
+{
+	double dead = 0, hit = 0;
+
+	for (size_t i = 0; i < c->lossy_count; i++) {
+		dead += c->lossy[i].sum.dead;
+		hit += c->lossy[i].sum.hit;
+	}
+	return dead > 0 && dead >= DEAD_SHARE * hit;
+}
+
+/* Whom its losses make suspect. */
+static int
+count_way(struct localise_case *c, const struct localise_lossy *lossy)
+{
+	const struct localise_sum *sum = &lossy->sum;
+	const struct localise_sum witnesses = localise_observe_witnesses(c, sum);
+	const struct localise_way *way = lossy->way;
+	const double lost = sum->forward + sum->unknown;
+
+	for (uint8_t i = 0; i <= way->element_count; i++) {
+		const uint32_t local =
+		    local_of(c, i < way->element_count ? way->elements[i] : way->pair);
+
+		if (local == NO_LOCAL)
+			return -ENOMEM;
+		c->locals[local].lost += lost;
+		c->locals[local].weighed += witnesses.forward + witnesses.unknown;
+		c->locals[local].lossy++;
+	}
+	c->locals[way->pair->back->local].lost += sum->unknown;
+	return 0;
+}
+
+static int
+suspect(struct localise_case *c, struct localise_suspect who, double log_prior,
+    uint32_t local, uint32_t second)
+{
+	struct rm_candidate *candidate;
+
+	if (localise_case_grow(&c->candidates, &c->candidate_size, c->suspect_count + 1,
+		sizeof *c->candidates) < 0 ||
+	    localise_case_grow(&c->suspects, &c->suspect_size, c->suspect_count + 1,
+		sizeof *c->suspects) < 0)
+		return -ENOMEM;
+	candidate = &c->candidates[c->suspect_count];
+	*candidate = (struct rm_candidate){ .elements = { local, second },
+		.element_count = second != NO_LOCAL ? 2 : 1,
+		.log_prior = log_prior };
+	if (second == NO_LOCAL)
+		candidate->elements[1] = 0;
+	c->suspects[c->suspect_count++] = who;
+	return 0;
+}
+
+static int
+by_cable(const void *a, const void *b)
+{
+	const struct localise_cable *x = a, *y = b;
+
+	if (x->cable != y->cable)
+		return x->cable < y->cable ? -1 : 1;
+	return x->local < y->local ? -1 : x->local > y->local;
+}
+
+static int
+suspect_both_ways(struct localise_case *c, uint32_t one, uint32_t other)
+{
+	struct localise_element *there = c->locals[one].element,
+				*back = c->locals[other].element;
+
+	if (strcmp(back->a, there->b) != 0 || strcmp(back->b, there->a) != 0)
+		return 0;
+	return suspect(c, (struct localise_suspect){ RM_PART_LINK, { there, back }, 2 },
+	    PRIOR_LINK, one, other);
+}
+
+/* Each link with each that leads back: of two cables any may be the same one. */
+static int
+suspect_cables(struct localise_case *c)
+{
+	size_t count = 0;
+	int r = 0;
+
+	if (localise_case_grow(
+		&c->cables, &c->cable_size, c->local_count, sizeof *c->cables) < 0)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < c->local_count; i++)
+		if (c->locals[i].lost >= LOCALISE_MIN_LOST &&
+		    c->locals[i].element->b[0] != '\0')
+			c->cables[count++] =
+			    (struct localise_cable){ c->locals[i].element->cable, i };
+	if (count > 0)
+		qsort(c->cables, count, sizeof *c->cables, by_cable);
+	for (size_t i = 0; i < count; i++)
+		for (size_t k = i + 1;
+		     r == 0 && k < count && c->cables[k].cable == c->cables[i].cable &&
+		     k - i <= MAX_PARALLEL;
+		     k++)
+			r = suspect_both_ways(
+			    c, c->cables[i].local, c->cables[k].local);
+	return r;
+}
+
+static int
+suspect_local(struct localise_case *c, uint32_t local)
+{
+	const struct localise_local *l = &c->locals[local];
+
+	if (l->element->back != NULL)
+		return suspect(
+		    c, localise_suspect_path(l->element), PRIOR_PATH, local, NO_LOCAL);
+	if (l->element->b[0] == '\0')
+		return suspect(c,
+		    (struct localise_suspect){
+			l->element->is_tor ? RM_PART_TOR : RM_PART_SWITCH,
+			{ l->element }, 1 },
+		    c->slow ? SLOW_PRIOR_SWITCH : PRIOR_SWITCH, local, NO_LOCAL);
+	return suspect(c, (struct localise_suspect){ RM_PART_LINK, { l->element }, 1 },
+	    PRIOR_LINK_ONE_WAY, local, NO_LOCAL);
+}
+
+int
+localise_case_build(struct localise_case *c, struct localise_map *map, rm_mono_t now,
+    localise_seen *seen,
+    enum localise_known (*known)(
+	const struct localise_way *way, const struct localise_sum *sum, void *arg),
+    void *arg)
+{
+	const size_t listed = localise_listed(map, seen);
+	size_t paths = 0;
+	int r = 0;
+
+	c->stamp = ++map->stamp;
+	c->observation_count = c->suspect_count = c->local_count = 0;
+	c->lossy_count = c->fan_count = 0;
+	c->now = now;
+	c->current_ns = 5 * map->row_interval_ns / 2;
+	for (size_t i = 0; r == 0 && i < listed; i++) {
+		struct localise_way *way = map->lossy[i];
+		struct localise_sum sum = { 0 };
+
+		enum localise_known what = LOCALISE_NEWS;
+
+		seen(map, way, now, &sum);
+		if (sum.forward + sum.unknown + sum.reverse <= 0)
+			continue;
+		if (known != NULL)
+			what = known(way, &sum, arg);
+		if (what == LOCALISE_KNOWN) {
+			way->stamp = c->stamp;
+			continue;
+		}
+		if (what == LOCALISE_KNOWN_BACK) {
+			sum.sent -= sum.unknown;
+			sum.unknown = 0;
+		}
+		r = take_way(c, way, &sum);
+	}
+	c->by_flow = loses_whole_flows(c);
+	for (size_t i = 0; r == 0 && i < c->lossy_count; i++)
+		r = count_way(c, &c->lossy[i]);
+	for (size_t i = 0; r == 0 && i < c->lossy_count; i++)
+		r = localise_observe_way(c, &c->lossy[i]);
+	for (uint32_t i = 0; r == 0 && i < c->local_count; i++) {
+		if (c->locals[i].lost < LOCALISE_MIN_LOST ||
+		    (c->locals[i].element->back != NULL && ++paths > MAX_PATH_SUSPECTS))
+			continue;
+		r = suspect_local(c, i);
+		if (r == 0)
+			r = localise_observe_arrivals(c, map, seen, i);
+		if (r == 0 && c->with_replies)
+			r = localise_observe_replies(c, map, seen, i);
+	}
+	return r < 0 ? r : suspect_cables(c);
+}
+
+int
+localise_case_explain(struct localise_case *c, struct rm_explanation *ret)
+{
+	*ret = (struct rm_explanation){ 0 };
+	if (c->suspect_count == 0)
+		return 0;
+	return rm_judge_explain(c->judge, c->local_count, c->observations,
+	    c->observation_count, c->candidates, c->suspect_count, ret);
+}

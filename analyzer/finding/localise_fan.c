@@ -1,0 +1,128 @@
+#include "analyzer/finding/localise_fan.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define MAX_WAYS_ASKED 256
+#define STRIDE 7919
+/* Shares are so many of these: rough as they are, there are few kinds for the judge. */
+#define SHARE_STEPS 64
+
+static bool
+is_suspect(const struct localise_case *c, const struct localise_element *element)
+{
+	return element->stamp == c->stamp &&
+	       c->locals[element->local].lost >= LOCALISE_MIN_LOST;
+}
+
+static void
+count_part(struct localise_fan *fan, uint32_t local)
+{
+	for (uint32_t i = 0; i < fan->count; i++)
+		if (fan->parts[i].local == local) {
+			fan->parts[i].share++;
+			return;
+		}
+	if (fan->count < LOCALISE_FAN)
+		fan->parts[fan->count++] = (struct localise_fan_part){ local, 1 };
+}
+
+/* The half of it that climbs from its source, or falls to its destination, without
+ * these themselves. */
+static void
+count_way(const struct localise_case *c, struct localise_fan *fan,
+    const struct localise_way *way, enum localise_fan_way which)
+{
+	const uint8_t middle = way->element_count / 2;
+	const uint8_t from = which == LOCALISE_FAN_UP ? 1 : middle;
+	const uint8_t to =
+	    which == LOCALISE_FAN_UP ? middle + 1 : way->element_count - 1;
+
+	for (uint8_t i = from; i < to; i++)
+		if (is_suspect(c, way->elements[i]))
+			count_part(fan, way->elements[i]->local);
+}
+
+static void
+fill(const struct localise_case *c, struct localise_fan *fan,
+    const struct localise_element *tor, enum localise_fan_way which)
+{
+	const size_t asked =
+	    tor->way_count < MAX_WAYS_ASKED ? tor->way_count : MAX_WAYS_ASKED;
+	float ways = 0;
+
+	fan->count = 0;
+	for (size_t i = 0; i < asked; i++) {
+		const struct localise_way *way =
+		    tor->ways[asked < tor->way_count ? i * STRIDE % tor->way_count : i];
+		const uint8_t end =
+		    which == LOCALISE_FAN_UP ? 0 : way->element_count - 1;
+
+		if (!way->is_traced || way->elements[end] != tor ||
+		    rm_mono_since(c->now, way->row_at) > c->current_ns)
+			continue;
+		ways++;
+		count_way(c, fan, way, which);
+	}
+	for (uint32_t i = 0; i < fan->count; i++)
+		fan->parts[i].share =
+		    fmaxf(roundf(fan->parts[i].share / ways * SHARE_STEPS), 1) /
+		    SHARE_STEPS;
+}
+
+const struct localise_fan *
+localise_fan(
+    struct localise_case *c, struct localise_element *tor, enum localise_fan_way way)
+{
+	struct localise_local *local = &c->locals[tor->local];
+
+	if (local->fans[way] != 0)
+		return &c->fans[local->fans[way] - 1];
+	if (c->fan_count == c->fan_size) {
+		const size_t size = 2 * c->fan_size + 16;
+		struct localise_fan *fans = realloc(c->fans, size * sizeof *fans);
+
+		if (fans == NULL)
+			return NULL;
+		c->fans = fans;
+		c->fan_size = size;
+	}
+	fill(c, &c->fans[c->fan_count], tor, way);
+	local->fans[way] = (uint32_t)++c->fan_count;
+	return &c->fans[c->fan_count - 1];
+}
+
+/* The highest switch is in both halves. */
+static void
+add_part(struct rm_observation *o, const struct localise_fan_part *part)
+{
+	const uint32_t sure = o->element_count - o->spread;
+
+	for (uint32_t i = 0; i < sure; i++)
+		if (o->elements[i] == part->local)
+			return;
+	for (uint32_t i = 0; i < o->spread; i++)
+		if (o->elements[sure + i] == part->local) {
+			o->shares[i] = fmaxf(o->shares[i], part->share);
+			return;
+		}
+	if (o->element_count == RM_OBSERVATION_ELEMENTS)
+		return;
+	o->elements[o->element_count++] = part->local;
+	o->shares[o->spread++] = part->share;
+}
+
+int
+localise_fan_replies(struct localise_case *c, struct rm_observation *o,
+    struct localise_element *from, struct localise_element *to)
+{
+	const struct localise_fan *fan = localise_fan(c, from, LOCALISE_FAN_UP);
+
+	for (uint32_t i = 0; fan != NULL && i < fan->count; i++)
+		add_part(o, &fan->parts[i]);
+	fan = localise_fan(c, to, LOCALISE_FAN_DOWN);
+	for (uint32_t i = 0; fan != NULL && i < fan->count; i++)
+		add_part(o, &fan->parts[i]);
+	return fan != NULL ? 0 : -ENOMEM;
+}

@@ -1,0 +1,275 @@
+#include "analyzer/finding/localise_find.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analyzer/finding/localise_observe.h"
+
+/* ln of likelihood ratios: 20 to 1 is as good as equal, 1000 to 1 is sure. */
+#define AMBIGUOUS 3.0
+#define SURE 6.9
+#define CERTAIN 14.0   /* no alternative was listed */
+#define FAINT_GAIN 0.5 /* for each flow, or probe, that was lost on it */
+#define DOWN 0.9       /* fitted loss of what lets nothing through */
+#define OVERSTATED 0.4 /* of the fitted loss: less is to be seen on its own ways */
+#define TOR_DOWN 0.95  /* of a ToR where a link of it would do as well */
+
+struct ties { /* one suspect of each part that is as good */
+	const struct localise_suspect *suspects[LOCALISE_TIES];
+	size_t count, tors, switches, links;
+	double tor_loss; /* fitted, of the last of the ToRs */
+	bool overflow;
+};
+
+static bool
+is_known(const struct localise_finding *finding, const struct rm_part *part)
+{
+	for (size_t i = 0; i < finding->tie_count; i++)
+		if (rm_part_equal(&finding->ties[i], part))
+			return true;
+	return false;
+}
+
+static void
+add_tie(struct ties *ties, struct localise_finding *finding,
+    const struct localise_suspect *suspect, double loss)
+{
+	struct rm_part part;
+
+	localise_suspect_part(suspect, &part);
+	if (is_known(finding, &part))
+		return;
+	if (ties->count == LOCALISE_TIES) {
+		ties->overflow = true;
+		return;
+	}
+	if (suspect->type == RM_PART_TOR)
+		ties->tor_loss = loss;
+	ties->tors += suspect->type == RM_PART_TOR;
+	ties->switches += suspect->type == RM_PART_SWITCH;
+	ties->links += suspect->type == RM_PART_LINK;
+	ties->suspects[ties->count++] = suspect;
+	finding->ties[finding->tie_count++] = part;
+}
+
+static const struct localise_suspect *
+of_type(const struct ties *ties, enum rm_part_type type, size_t nth)
+{
+	for (size_t i = 0; i < ties->count; i++)
+		if (ties->suspects[i]->type == type && nth-- == 0)
+			return ties->suspects[i];
+	return NULL;
+}
+
+static bool
+links_touch(const struct ties *ties, const struct localise_suspect *node)
+{
+	const char *name = node->elements[0]->a;
+
+	for (size_t i = 0; i < ties->count; i++) {
+		const struct localise_suspect *s = ties->suspects[i];
+
+		if (s->type == RM_PART_LINK && strcmp(s->elements[0]->a, name) != 0 &&
+		    strcmp(s->elements[0]->b, name) != 0)
+			return false;
+	}
+	return true;
+}
+
+static void
+either(struct localise_finding *finding, const struct localise_suspect *a,
+    const struct localise_suspect *b)
+{
+	struct rm_part x, y;
+	bool swap;
+
+	localise_suspect_part(a, &x);
+	localise_suspect_part(b, &y);
+	swap = strcmp(x.name, y.name) > 0;
+	finding->suspect = swap ? b : a;
+	finding->other = swap ? a : b;
+	finding->part = x;
+	snprintf(finding->part.name, sizeof finding->part.name, "%.150s%s%.150s",
+	    swap ? y.name : x.name, RM_PART_OR, swap ? x.name : y.name);
+}
+
+/* Which of several that are as good. False: no rule says. */
+static bool
+settle(const struct ties *ties, struct localise_finding *finding)
+{
+	const struct localise_suspect *tor = of_type(ties, RM_PART_TOR, 0),
+				      *spine = of_type(ties, RM_PART_SWITCH, 0),
+				      *link = of_type(ties, RM_PART_LINK, 0);
+
+	if (ties->overflow)
+		return false;
+	/* Two racks that only have each other: what is between them is no likelier. */
+	if (ties->tors == 2 && finding->loss >= DOWN) {
+		either(finding, tor, of_type(ties, RM_PART_TOR, 1));
+		return true;
+	}
+	/* A ToR is down when all its uplinks are; it is not lossy when one link is. */
+	if (ties->tors == 1 && finding->loss >= DOWN && ties->tor_loss >= TOR_DOWN) {
+		finding->suspect = tor;
+		return true;
+	}
+	if (ties->links == 1 && ties->tors < 2) {
+		finding->suspect = link;
+		return true;
+	}
+	if (ties->tors == 0 && ties->switches == 1 && links_touch(ties, spine)) {
+		finding->suspect = spine;
+		return true;
+	}
+	if (ties->count == 2 && ties->tors == 0 &&
+	    (ties->links == 2 || ties->switches == 2)) {
+		either(finding, ties->suspects[0], ties->suspects[1]);
+		return true;
+	}
+	return false;
+}
+
+/* The one way between two racks that has all the losses of the suspect. */
+static bool
+only_way(const struct localise_case *c, const struct localise_suspect *suspect,
+    struct localise_suspect *ret)
+{
+	struct localise_element *src = NULL, *dst = NULL;
+
+	for (size_t i = 0; i < suspect->element_count; i++) {
+		const struct localise_element *e = suspect->elements[i];
+
+		for (size_t k = 0; k < e->way_count; k++) {
+			const struct localise_way *way = e->ways[k];
+			struct localise_element *end =
+			    way->elements[way->element_count - 1];
+
+			if (way->stamp != c->stamp)
+				continue;
+			if (src != NULL && (src != way->elements[0] || dst != end))
+				return false;
+			src = way->elements[0];
+			dst = end;
+		}
+	}
+	*ret = (struct localise_suspect){ RM_PART_PATH, { src, dst }, 2 };
+	return src != NULL;
+}
+
+/* A whole way is blamed too, which the switch would explain and the link would not. */
+static bool
+explains_ways(const struct localise_case *c, const struct rm_explanation *explanation,
+    const struct localise_suspect *node, const struct localise_suspect *link)
+{
+	for (size_t i = 0; i < explanation->part_count; i++) {
+		const struct localise_suspect *path =
+		    &c->suspects[explanation->parts[i].candidate];
+		const struct localise_element *src = path->elements[0];
+
+		if (path->type != RM_PART_PATH)
+			continue;
+		for (size_t k = 0; k < src->way_count; k++)
+			if (localise_suspect_on(path, src->ways[k]) &&
+			    localise_suspect_on(node, src->ways[k]) &&
+			    !localise_suspect_on(link, src->ways[k]))
+				return true;
+	}
+	return false;
+}
+
+/* Where others explain most of what it lost, a little better is no reason: dead flows
+ * are probed more than the rest, and ways back are known by their shares alone. */
+bool
+localise_is_faint(
+    const struct localise_case *c, const struct rm_explanation *explanation, size_t nth)
+{
+	const struct rm_blamed *part = &explanation->parts[nth];
+	const struct localise_suspect *suspect = &c->suspects[part->candidate];
+	double lost = 0;
+
+	if (explanation->part_count < 2 || suspect->type == RM_PART_PATH)
+		return false;
+	for (size_t i = 0; i < suspect->element_count; i++)
+		lost += c->locals[suspect->elements[i]->local].weighed;
+	return part->gain < FAINT_GAIN * lost;
+}
+
+bool
+localise_is_overstated(const struct localise_case *c, const struct localise_map *map,
+    localise_seen *seen, const struct rm_explanation *explanation, size_t nth)
+{
+	const struct rm_blamed *part = &explanation->parts[nth];
+	const struct localise_suspect *suspect = &c->suspects[part->candidate];
+
+	if (explanation->part_count < 2 || part->loss >= DOWN ||
+	    (suspect->type != RM_PART_LINK && suspect->type != RM_PART_SWITCH))
+		return false;
+	return localise_observe_share(c, map, seen, suspect) < OVERSTATED * part->loss;
+}
+
+/* Another link is blamed that ends at the same switch: rows to come may show that it
+ * was that one. */
+static bool
+has_sibling(const struct localise_case *c, const struct rm_explanation *explanation,
+    const struct localise_suspect *mine)
+{
+	const struct localise_element *my = mine->elements[0];
+
+	if (mine->type != RM_PART_LINK)
+		return false;
+	for (size_t i = 0; i < explanation->part_count; i++) {
+		const struct localise_suspect *s =
+		    &c->suspects[explanation->parts[i].candidate];
+		const struct localise_element *e = s->elements[0];
+
+		if (s->type == RM_PART_LINK && e->cable != my->cable &&
+		    (strcmp(e->a, my->a) == 0 || strcmp(e->a, my->b) == 0 ||
+			strcmp(e->b, my->a) == 0 || strcmp(e->b, my->b) == 0))
+			return true;
+	}
+	return false;
+}
+
+void
+localise_find(const struct localise_case *c, const struct rm_explanation *explanation,
+    size_t nth, struct localise_finding *ret)
+{
+	const struct rm_blamed *blamed = &explanation->parts[nth];
+	const struct localise_suspect *mine = &c->suspects[blamed->candidate];
+	struct ties ties = { .count = 0 };
+
+	*ret = (struct localise_finding){ .suspect = mine,
+		.gain = blamed->gain,
+		.behind = CERTAIN,
+		.loss = blamed->loss };
+	add_tie(&ties, ret, mine, blamed->loss);
+	for (size_t i = 0; i < blamed->alternative_count; i++) {
+		const struct rm_alternative *a = &blamed->alternatives[i];
+		const struct localise_suspect *s = &c->suspects[a->candidate];
+		struct rm_part part;
+
+		if (s->type == RM_PART_PATH) /* a way is no explanation, but for want */
+			continue;
+		localise_suspect_part(s, &part);
+		if (a->behind <= AMBIGUOUS)
+			add_tie(&ties, ret, s, a->loss);
+		else if (!is_known(ret, &part))
+			ret->behind = fmin(ret->behind, a->behind);
+	}
+	ret->has_tor = ties.tors > 0;
+	if (mine->type != RM_PART_PATH && ties.count > 1 && !settle(&ties, ret)) {
+		if (only_way(c, mine, &ret->path))
+			ret->suspect = &ret->path;
+		else
+			ret->is_crowded = true;
+	}
+	if (ties.tors == 0 && ties.switches == 1 && ties.links == 1 &&
+	    explains_ways(c, explanation, of_type(&ties, RM_PART_SWITCH, 0),
+		of_type(&ties, RM_PART_LINK, 0)))
+		ret->suspect = of_type(&ties, RM_PART_SWITCH, 0);
+	if (ret->other == NULL)
+		localise_suspect_part(ret->suspect, &ret->part);
+	ret->has_sibling = has_sibling(c, explanation, mine);
+	ret->is_clear = ties.count == 1 && ret->behind >= SURE && !ties.overflow;
+}

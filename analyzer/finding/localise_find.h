@@ -1,0 +1,43 @@
+/*
+ * localise_find - what an explanation amounts to: one part, "A or B", or not yet. Pure.
+ *
+ * The judge says what is likeliest and what else would do nearly as well. Where a
+ * switch and links of it would, or two of a kind, one rule each says which to name.
+ */
+#ifndef ANALYZER_FINDING_LOCALISE_FIND_H
+#define ANALYZER_FINDING_LOCALISE_FIND_H
+
+#include "analyzer/finding/localise_case.h"
+
+#define LOCALISE_TIES 16
+
+struct localise_finding {
+	const struct localise_suspect *suspect; /* whom to name */
+	const struct localise_suspect *other;   /* "or": NULL if there is none */
+	struct rm_part part;                    /* with both names */
+	struct localise_suspect path;           /* what suspect is, if it is a way */
+	struct rm_part ties[LOCALISE_TIES];     /* all that are as good, the part too */
+	size_t tie_count;
+	bool has_tor;     /* among them */
+	bool is_clear;    /* nothing else is near */
+	bool has_sibling; /* another link of a switch of its own is blamed as well */
+	bool is_crowded;  /* no rule says which of them */
+	double gain, behind, loss;
+};
+
+/* The nth blamed part adds too little to what the others explain. */
+bool localise_is_faint(const struct localise_case *c,
+    const struct rm_explanation *explanation, size_t nth);
+
+/* The nth blamed part, besides others, is said to lose much more than what was sent
+ * over it: replies that another part takes are missed on all ways, and fit it as well.
+ */
+bool localise_is_overstated(const struct localise_case *c,
+    const struct localise_map *map, localise_seen *seen,
+    const struct rm_explanation *explanation, size_t nth);
+
+/* Of the nth blamed part. *ret points into itself and the case: do not copy it. */
+void localise_find(const struct localise_case *c,
+    const struct rm_explanation *explanation, size_t nth, struct localise_finding *ret);
+
+#endif

@@ -1,0 +1,290 @@
+#include "analyzer/finding/localise_observe.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "analyzer/finding/localise_fan.h"
+
+#define MAX_WAYS_ASKED 128
+#define STRIDE 7919
+/* Replies to probes that had come another way never cross a part where both directions
+ * of a flow are hashed alike, however many there are: that is as likely as not. */
+#define MAX_OTHER_REPLIES 2
+
+static int
+observe(struct localise_case *c, double sent, double lost, const uint32_t *elements,
+    uint32_t count)
+{
+	struct rm_observation *o;
+
+	if (localise_case_grow(&c->observations, &c->observation_size,
+		c->observation_count + 1, sizeof *c->observations) < 0)
+		return -ENOMEM;
+	o = &c->observations[c->observation_count++];
+	*o = (struct rm_observation){ .element_count = count };
+	o->sent = (uint32_t)fmin(round(fmax(sent, lost)), UINT32_MAX / 2);
+	o->lost = (uint32_t)fmin(round(lost), o->sent);
+	memcpy(o->elements, elements, count * sizeof *elements);
+	return 0;
+}
+
+struct localise_sum
+localise_observe_witnesses(
+    const struct localise_case *c, const struct localise_sum *sum)
+{
+	const double lost = sum->forward + sum->reverse + sum->unknown;
+	struct localise_sum ret = *sum;
+	double each;
+
+	if (!c->by_flow || sum->flows >= sum->sent)
+		return ret;
+	each = lost > 0 ? fmin(fmin(sum->gone, sum->flows) / lost, 1) : 0;
+	ret.sent = sum->flows;
+	ret.forward *= each;
+	ret.reverse *= each;
+	ret.unknown *= each;
+	return ret;
+}
+
+/* Probes of which the reply was lost, or maybe so: it took some way back. */
+static int
+observe_lost_replies(struct localise_case *c, const struct localise_way *way,
+    double lost, const uint32_t *elements, uint32_t count)
+{
+	const int r = observe(c, lost, lost, elements, count);
+
+	return r < 0
+		   ? r
+		   : localise_fan_replies(c, &c->observations[c->observation_count - 1],
+			 way->elements[way->element_count - 1], way->elements[0]);
+}
+
+int
+localise_observe_way(struct localise_case *c, const struct localise_lossy *lossy)
+{
+	const struct localise_sum sum = localise_observe_witnesses(c, &lossy->sum);
+	const struct localise_way *way = lossy->way;
+	const uint32_t back[] = { way->elements[0]->local,
+		way->elements[way->element_count - 1]->local, way->pair->back->local };
+	uint32_t elements[RM_OBSERVATION_ELEMENTS], count = 0;
+	int r = 0;
+
+	for (uint8_t i = 0; i < way->element_count; i++)
+		elements[count++] = way->elements[i]->local;
+	elements[count++] = way->pair->local;
+	if (sum.sent > sum.unknown)
+		r = observe(c, sum.sent - sum.unknown, sum.forward, elements, count);
+	if (r == 0 && c->with_replies && round(lossy->sum.reverse) >= 1)
+		r = observe_lost_replies(c, way, sum.reverse, back, 3);
+	if (r < 0 || round(lossy->sum.unknown) < 1)
+		return r;
+	elements[count++] = way->pair->back->local;
+	return observe_lost_replies(c, way, sum.unknown, elements, count);
+}
+
+/* Of all replies that came back, as many as may have crossed the element: that share
+ * of them did. */
+static int
+observe_replies(struct localise_case *c, uint32_t local, double arrived, float share)
+{
+	if (arrived < 1)
+		return 0;
+	if (observe(c, arrived, 0, &local, 1) < 0)
+		return -ENOMEM;
+	c->observations[c->observation_count - 1].spread = 1;
+	c->observations[c->observation_count - 1].shares[0] = share;
+	return 0;
+}
+
+/* An element may have thousands of ways: some stand for all. They come in the order of
+ * peers and spines: a stride that is prime to both. */
+static size_t
+how_many_asked(const struct localise_element *at)
+{
+	return at->way_count < MAX_WAYS_ASKED ? at->way_count : MAX_WAYS_ASKED;
+}
+
+static const struct localise_way *
+asked_way(const struct localise_element *at, size_t nth)
+{
+	return at
+	    ->ways[at->way_count > MAX_WAYS_ASKED ? nth * STRIDE % at->way_count : nth];
+}
+
+static double
+arrived_back(const struct localise_sum *sum)
+{
+	return sum->sent - sum->forward - sum->unknown - sum->reverse;
+}
+
+/* What some of an element's ways saw: *scale times that is of all of them. */
+static struct localise_sum
+ask(const struct localise_case *c, const struct localise_map *map, localise_seen *seen,
+    const struct localise_element *at, double *scale)
+{
+	const size_t asked = how_many_asked(at);
+	struct localise_sum sum = { 0 };
+
+	for (size_t i = 0; i < asked; i++)
+		seen(map, asked_way(at, i), c->now, &sum);
+	*scale = (double)at->way_count / fmax((double)asked, 1);
+	return localise_observe_witnesses(c, &sum);
+}
+
+/* Replies to probes over an element's ways. */
+static double
+replies(const struct localise_case *c, const struct localise_map *map,
+    localise_seen *seen, const struct localise_element *at)
+{
+	double scale;
+	const struct localise_sum sum = ask(c, map, seen, at, &scale);
+
+	return scale * arrived_back(&sum);
+}
+
+/* As many replies as probes cross a switch above the racks, if all ways are alike.
+ * Those to probes that had crossed it any switch may send back over it. */
+static int
+observe_at_switch(struct localise_case *c, const struct localise_map *map,
+    localise_seen *seen, uint32_t local)
+{
+	const struct localise_element *at = c->locals[local].element;
+	const float share = (float)at->way_count / (float)map->way_count;
+	const double same = replies(c, map, seen, at);
+	const double others = same / (double)share - same;
+
+	return share < 1 ? observe_replies(
+			       c, local, same + fmin(others, MAX_OTHER_REPLIES), share)
+			 : 0;
+}
+
+/* The way crosses the same link, or one beside it, the other way. */
+static bool
+comes_over(const struct localise_way *way, const struct localise_element *link)
+{
+	for (uint8_t i = 0; i < way->element_count; i++)
+		if (way->elements[i]->cable == link->cable &&
+		    strcmp(way->elements[i]->a, link->b) == 0 &&
+		    way->elements[i]->b[0] != '\0')
+			return true;
+	return false;
+}
+
+/* Replies that left a ToR, or came to it, which may have crossed the link. */
+static double
+replies_at(const struct localise_case *c, const struct localise_map *map,
+    localise_seen *seen, const struct localise_element *tor, bool up,
+    const struct localise_element *link)
+{
+	const size_t asked = how_many_asked(tor);
+	const double scale = (double)tor->way_count / (double)asked;
+	struct localise_sum same = { 0 }, others = { 0 };
+
+	for (size_t i = 0; i < asked; i++) {
+		const struct localise_way *way = asked_way(tor, i);
+
+		if (way->elements[up ? way->element_count - 1 : 0] == tor)
+			seen(map, way, c->now, comes_over(way, link) ? &same : &others);
+	}
+	same = localise_observe_witnesses(c, &same);
+	others = localise_observe_witnesses(c, &others);
+	return scale * arrived_back(&same) +
+	       fmin(scale * arrived_back(&others), MAX_OTHER_REPLIES);
+}
+
+static int
+observe_at_tor(struct localise_case *c, const struct localise_map *map,
+    localise_seen *seen, uint32_t local, bool up)
+{
+	const struct localise_way *way = c->locals[local].element->ways[0];
+	struct localise_element *tor = way->elements[up ? 0 : way->element_count - 1];
+	const struct localise_fan *fan;
+
+	if (tor->stamp != c->stamp)
+		return 0;
+	fan = localise_fan(c, tor, up ? LOCALISE_FAN_UP : LOCALISE_FAN_DOWN);
+	if (fan == NULL)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < fan->count; i++)
+		if (fan->parts[i].local == local)
+			return observe_replies(c, local,
+			    replies_at(c, map, seen, tor, up, c->locals[local].element),
+			    fan->parts[i].share);
+	return 0;
+}
+
+/* All replies between two racks cross what is between them. */
+static int
+observe_at_pair(struct localise_case *c, const struct localise_map *map,
+    localise_seen *seen, uint32_t local)
+{
+	const struct localise_element *back = c->locals[local].element->back;
+	const double arrived = back->way_count > 0 ? replies(c, map, seen, back) : 0;
+
+	return arrived >= 1 ? observe(c, arrived, 0, &local, 1) : 0;
+}
+
+int
+localise_observe_replies(struct localise_case *c, const struct localise_map *map,
+    localise_seen *seen, uint32_t local)
+{
+	const struct localise_element *at = c->locals[local].element;
+	const struct localise_way *way;
+
+	if (at->back != NULL)
+		return observe_at_pair(c, map, seen, local);
+	if (at->is_tor || at->way_count == 0)
+		return 0;
+	way = at->ways[0];
+	if (at->b[0] == '\0')
+		return observe_at_switch(c, map, seen, local);
+	if (way->elements[1] == at)
+		return observe_at_tor(c, map, seen, local, true);
+	if (way->elements[way->element_count - 2] == at)
+		return observe_at_tor(c, map, seen, local, false);
+	return 0;
+}
+
+/* What arrived over an element's other ways: of no use to tell them apart, so they are
+ * one observation of this element alone. */
+int
+localise_observe_arrivals(struct localise_case *c, const struct localise_map *map,
+    localise_seen *seen, uint32_t local)
+{
+	const struct localise_element *at = c->locals[local].element;
+	const size_t asked = how_many_asked(at);
+	struct localise_sum sum = { 0 };
+	double arrived;
+
+	if (c->locals[local].lossy >= at->way_count)
+		return 0;
+	for (size_t i = 0; i < asked; i++) {
+		const struct localise_way *way = asked_way(at, i);
+
+		if (way->stamp != c->stamp)
+			seen(map, way, c->now, &sum);
+	}
+	sum = localise_observe_witnesses(c, &sum);
+	arrived = (double)at->way_count / (double)asked *
+		  (sum.sent - sum.forward - sum.unknown);
+	if (arrived < 1)
+		return 0;
+	return observe(c, arrived, 0, &local, 1);
+}
+
+double
+localise_observe_share(const struct localise_case *c, const struct localise_map *map,
+    localise_seen *seen, const struct localise_suspect *suspect)
+{
+	double sent = 0, lost = 0, scale;
+
+	for (size_t i = 0; i < suspect->element_count; i++) {
+		const struct localise_sum sum =
+		    ask(c, map, seen, suspect->elements[i], &scale);
+
+		sent += scale * sum.sent;
+		lost += scale * (sum.forward + sum.unknown);
+	}
+	return sent > 0 ? lost / sent : 0;
+}

@@ -1,0 +1,395 @@
+#include "analyzer/history/history.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/history/history_batch.h"
+#include "analyzer/history/history_files.h"
+#include "analyzer/history/history_points.h"
+#include "analyzer/history/influx.h"
+#include "analyzer/history/influx_config.h"
+#include "rackmesh/base/loop.h"
+#include "rackmesh/base/random.h"
+#include "rackmesh/base/spool.h"
+#include "rackmesh/fabric/part.h"
+
+#define FIRST_LANE WIRE_LANE_SUMMARY
+#define LANES (WIRE_LANE_INCIDENT + 1)
+/* Records are pieces of this size, so that batches can be cut evenly. */
+#define RECORD_BYTES (64u << 10)
+#define RECORD_POINTS 1000
+#define INCIDENT_WAIT_NS (10 * RM_NS_PER_MS) /* for more of the same turn */
+#define MEMORY_RETRY_NS RM_NS_PER_S
+#define BATCH_BYTES (4u << 20)
+#define BATCHES_PER_TURN 16 /* where nobody takes them */
+/* Of one lane, that a slow disk has not synced: then its messages have to wait. */
+#define MAX_UNSYNCED_BYTES (32u << 20)
+
+struct lane {
+	struct history *history;
+	enum wire_lane lane;
+	struct rm_spool *spool;
+	struct history_batch batch; /* gathering, or on its way */
+	bool busy;                  /* on its way */
+	rm_mono_t since;            /* the batch has points */
+	uint64_t safe;              /* on_durable has said so */
+	struct rm_timer *timer;
+};
+
+struct history {
+	struct history_callbacks callbacks;
+	struct history_points *points;
+	struct influx *influx;       /* NULL: */
+	struct history_files *files; /* NULL: nothing is kept */
+	char analyzer[RM_NAME_BYTES];
+	uint64_t batch_points;
+	int64_t batch_ns;
+	struct lane lanes[LANES];
+	struct history_counts counts;
+};
+
+/* Also of what the database has before our own disk: the spool does not sync what is
+ * done with. */
+static void
+lane_safe(struct lane *lane, uint64_t seq)
+{
+	const struct history_callbacks *callbacks = &lane->history->callbacks;
+
+	if (seq <= lane->safe)
+		return;
+	lane->safe = seq;
+	if (callbacks->on_durable != NULL)
+		callbacks->on_durable(lane->lane, seq, callbacks->arg);
+}
+
+static void
+lane_done(struct lane *lane)
+{
+	rm_spool_done(lane->spool, lane->batch.last_seq);
+	history_batch_empty(&lane->batch);
+	lane_safe(lane, lane->batch.last_seq);
+}
+
+static void
+lane_send(struct lane *lane)
+{
+	struct history *history = lane->history;
+
+	lane->busy = true;
+	if (history->influx != NULL)
+		influx_send(
+		    history->influx, lane->lane, lane->batch.text, lane->batch.len);
+	else
+		history_files_write(
+		    history->files, lane->lane, lane->batch.text, lane->batch.len);
+}
+
+static int
+lane_fill(struct lane *lane)
+{
+	const struct history *history = lane->history;
+	size_t most = BATCH_BYTES;
+
+	if (history->files != NULL)
+		most = history_files_most(history->files, lane->lane);
+	if (most > BATCH_BYTES)
+		most = BATCH_BYTES;
+	return history_batch_fill(
+	    &lane->batch, lane->spool, history->batch_points, most);
+}
+
+/* Nobody wants them. */
+static void
+lane_discard(struct lane *lane)
+{
+	for (int i = 0; i < BATCHES_PER_TURN && lane->batch.points > 0; i++) {
+		lane_done(lane);
+		lane_fill(lane);
+	}
+	if (lane->batch.points > 0)
+		rm_timer_after(lane->timer, 0);
+}
+
+/* A batch goes when it is full, or when its oldest point has waited long enough. */
+static void
+lane_pump(struct lane *lane)
+{
+	struct history *history = lane->history;
+	int64_t age =
+	    lane->lane == WIRE_LANE_INCIDENT ? INCIDENT_WAIT_NS : history->batch_ns;
+	bool was_empty = lane->batch.points == 0;
+	int r;
+
+	if (lane->busy)
+		return;
+	r = lane_fill(lane);
+	if (lane->batch.points == 0) {
+		if (r < 0)
+			rm_timer_after(lane->timer, MEMORY_RETRY_NS);
+		return;
+	}
+	if (history->influx == NULL && history->files == NULL) {
+		lane_discard(lane);
+		return;
+	}
+	if (was_empty)
+		lane->since = rm_mono_now();
+	if (r != 0 || rm_mono_since(rm_mono_now(), lane->since) >= age)
+		lane_send(lane);
+	else
+		rm_timer_at(lane->timer, rm_mono_add(lane->since, age));
+}
+
+static void
+lane_on_timer(void *arg)
+{
+	lane_pump(arg);
+}
+
+static void
+lane_on_fetched(void *arg)
+{
+	lane_pump(arg);
+}
+
+static void
+lane_on_durable(uint64_t seq, void *arg)
+{
+	lane_safe(arg, seq);
+}
+
+/* The batch is where it belongs, or was refused for good. */
+static void
+history_on_done(enum wire_lane name, void *arg)
+{
+	struct history *history = arg;
+	struct lane *lane = &history->lanes[name];
+
+	lane->busy = false;
+	lane_done(lane);
+	lane_pump(lane);
+}
+
+static int
+lane_init(struct lane *lane, const struct history_options *history, struct rm_why *why)
+{
+	const struct rm_spool_callbacks callbacks = { lane_on_durable, lane_on_fetched,
+		lane };
+	bool incidents = lane->lane == WIRE_LANE_INCIDENT;
+	char folder[2048];
+	const struct rm_spool_options options = {
+		.folder = history->state_folder[0] != '\0' ? folder : NULL,
+		.max_bytes = incidents ? history->influx->incident_spool_bytes
+				       : history->influx->spool_bytes,
+		.identity = rm_random_u64(),
+	};
+
+	if (snprintf(folder, sizeof(folder), "%s/%s", history->state_folder,
+		incidents ? "spool-incidents" : "spool-summaries") >=
+	    (int)sizeof(folder))
+		return rm_why(
+		    why, -ENAMETOOLONG, "%s is too long a name", history->state_folder);
+	if (rm_timer_new(history->loop, lane_on_timer, lane, &lane->timer) < 0)
+		return rm_why(why, -ENOMEM, "out of memory");
+	return rm_spool_new(
+	    history->loop, history->worker, &options, &callbacks, &lane->spool, why);
+}
+
+static int
+history_open(
+    struct history *history, const struct history_options *options, struct rm_why *why)
+{
+	const struct influx_options influx = { .loop = options->loop,
+		.worker = options->worker,
+		.http = options->http,
+		.config = options->influx,
+		.counts = &history->counts,
+		.on_done = history_on_done,
+		.arg = history };
+	const struct history_files_options files = { .loop = options->loop,
+		.worker = options->worker,
+		.folder = options->files_folder,
+		.max_bytes = options->files_max_bytes,
+		.counts = &history->counts,
+		.on_done = history_on_done,
+		.arg = history };
+	int r;
+
+	if (options->influx->url[0] != '\0')
+		return influx_new(&influx, &history->influx, why);
+	if (options->files_folder[0] == '\0')
+		return 0;
+	r = history_files_new(&files, &history->files);
+	return r < 0 ? rm_why(why, r, "cannot use the history folder %s: %s",
+			   options->files_folder, strerror(-r))
+		     : 0;
+}
+
+int
+history_new(const struct history_options *options,
+    const struct history_callbacks *callbacks, struct history **ret, struct rm_why *why)
+{
+	struct history *history = calloc(1, sizeof(*history));
+	int r;
+
+	if (history == NULL)
+		return rm_why(why, -ENOMEM, "out of memory");
+	history->callbacks = *callbacks;
+	snprintf(history->analyzer, sizeof(history->analyzer), "%s", options->analyzer);
+	history->batch_points = options->influx->batch_points;
+	history->batch_ns = (int64_t)options->influx->batch_ms * RM_NS_PER_MS;
+	history->points = history_points_new();
+	r = history->points == NULL ? rm_why(why, -ENOMEM, "out of memory") : 0;
+	if (r == 0)
+		r = history_open(history, options, why);
+	for (int i = FIRST_LANE; r == 0 && i < LANES; i++) {
+		struct lane *lane = &history->lanes[i];
+
+		lane->history = history;
+		lane->lane = (enum wire_lane)i;
+		r = lane_init(lane, options, why);
+		if (r == 0) /* what the last life has left */
+			rm_timer_after(lane->timer, 0);
+	}
+	if (r < 0) {
+		history_free(history);
+		return r;
+	}
+	*ret = history;
+	return 0;
+}
+
+void
+history_free(struct history *history)
+{
+	if (history == NULL)
+		return;
+	influx_free(history->influx);
+	history_files_free(history->files);
+	for (int i = FIRST_LANE; i < LANES; i++) {
+		struct lane *lane = &history->lanes[i];
+
+		rm_timer_free(lane->timer);
+		rm_spool_free(lane->spool);
+		history_batch_clear(&lane->batch);
+	}
+	history_points_free(history->points);
+	free(history);
+}
+
+/* A piece that fails leaves the ones before it: when all come again, they are the same
+ * points. */
+static int
+lane_append(struct lane *lane, const struct history_text *text, uint64_t *ticket)
+{
+	struct history *history = lane->history;
+	uint64_t max = history->batch_points < RECORD_POINTS ? history->batch_points
+							     : RECORD_POINTS;
+	int r = 0;
+
+	for (size_t at = 0; r == 0 && at < text->len;) {
+		size_t len = history_batch_piece(
+		    text->text + at, text->len - at, max, RECORD_BYTES);
+
+		r = rm_spool_append(
+		    lane->spool, (const uint8_t *)text->text + at, len, ticket);
+		at += len;
+	}
+	if (r < 0)
+		return r;
+	history->counts.points += text->points;
+	history->counts.left_out_points += text->left_out;
+	if (!lane->busy) /* with what else comes in this turn */
+		rm_timer_after(lane->timer, 0);
+	return 0;
+}
+
+int
+history_take(struct history *history, enum wire_lane lane, const uint8_t *data,
+    size_t len, uint64_t *ticket)
+{
+	struct history_text text;
+	int r;
+
+	if (lane != WIRE_LANE_SUMMARY && lane != WIRE_LANE_INCIDENT)
+		return -EBADMSG;
+	if (rm_spool_unsynced_bytes(history->lanes[lane].spool) > MAX_UNSYNCED_BYTES)
+		return -ENOBUFS;
+	r = history_points_message(history->points, lane, data, len, &text);
+	if (r == 0)
+		r = lane_append(&history->lanes[lane], &text, ticket);
+	if (r == -ENOMEM)
+		return r;
+	if (r < 0) {
+		history->counts.refused_messages++;
+		return -EBADMSG;
+	}
+	return 0;
+}
+
+int
+history_incident(struct history *history, const char *region,
+    enum wire_incident_state state, const struct rm_incident *incident)
+{
+	struct history_text text;
+	int r = history_points_incident(
+	    history->points, history->analyzer, region, state, incident, &text);
+
+	if (r == 0)
+		r = lane_append(&history->lanes[WIRE_LANE_INCIDENT], &text, NULL);
+	return r;
+}
+
+int
+history_sla(struct history *history, const struct sla_minute *minute)
+{
+	struct history_text text;
+	int r = history_points_sla(history->points, history->analyzer, minute, &text);
+
+	if (r == 0)
+		r = lane_append(&history->lanes[WIRE_LANE_INCIDENT], &text, NULL);
+	return r;
+}
+
+static const char *
+lane_trouble(const struct history *history, enum wire_lane lane)
+{
+	const char *trouble = "";
+
+	if (history->influx != NULL)
+		trouble = influx_trouble(history->influx, lane);
+	else if (history->files != NULL)
+		trouble = history_files_trouble(history->files, lane);
+	if (trouble[0] == '\0' &&
+	    rm_spool_counts(history->lanes[lane].spool)->durable == 0)
+		trouble = "no disk takes the points that wait: they are kept in memory";
+	return trouble;
+}
+
+const char *
+history_trouble(const struct history *history)
+{
+	const char *trouble = lane_trouble(history, WIRE_LANE_INCIDENT);
+
+	return trouble[0] != '\0' ? trouble : lane_trouble(history, WIRE_LANE_SUMMARY);
+}
+
+uint64_t
+history_waiting(const struct history *history, enum wire_lane lane)
+{
+	return rm_spool_waiting(history->lanes[lane].spool);
+}
+
+const struct history_counts *
+history_counts(const struct history *history)
+{
+	return &history->counts;
+}
+
+const struct rm_spool_counts *
+history_spool_counts(const struct history *history, enum wire_lane lane)
+{
+	return rm_spool_counts(history->lanes[lane].spool);
+}

@@ -1,0 +1,206 @@
+#include "analyzer/history/history_points.h"
+
+#include <errno.h>
+
+#include "analyzer/history/history_text.h"
+#include "rackmesh/base/sketch.h"
+#include "rackmesh/fabric/part.h"
+#include "schemas/wire_text.h"
+
+static const char *const terms[] = { "rtt", "prober_delay", "responder_delay" };
+
+static void
+line_outcomes(struct rm_line *line, uint64_t sent, const uint64_t *outcomes)
+{
+	rm_line_int(line, "sent", (int64_t)sent);
+	for (int o = 0; o < WIRE_OUTCOMES; o++)
+		rm_line_int(line, wire_outcome_word((unsigned)o), (int64_t)outcomes[o]);
+}
+
+static void
+line_sketch(struct rm_line *line, struct rm_sketch *sketch, const char *term,
+    const struct wire_bytes *bytes)
+{
+	static const double ranks[] = {
+		[WIRE_P50] = 0.50, [WIRE_P95] = 0.95, [WIRE_P99] = 0.99
+	};
+
+	if (rm_sketch_decode(sketch, bytes->data, bytes->len) < 0 ||
+	    rm_sketch_count(sketch) == 0)
+		return;
+	for (int q = WIRE_P50; q <= WIRE_P99; q++)
+		history_text_quantile(
+		    line, term, q, rm_sketch_quantile_ns(sketch, ranks[q]));
+	history_text_quantile(line, term, WIRE_MAX, rm_sketch_max_ns(sketch));
+}
+
+static int
+row_point(struct history_points *points, const struct wire_summary *summary,
+    const struct wire_row *row)
+{
+	struct rm_line line;
+	int r;
+
+	r = history_text_begin(points, &line, "rm_path");
+	if (r < 0)
+		return r;
+	history_text_head(&line, &summary->head);
+	rm_line_tag(&line, "src_tor", row->src_tor);
+	rm_line_tag(&line, "dst_tor", row->dst_tor);
+	history_text_dscp(&line, row->dscp);
+	line_outcomes(&line, row->sent, row->outcomes);
+	rm_line_int(&line, "lost_forward", (int64_t)row->lost_forward);
+	rm_line_int(&line, "lost_reverse", (int64_t)row->lost_reverse);
+	rm_line_int(&line, "lost_unknown", (int64_t)row->lost_unknown);
+	rm_line_int(&line, "bad", row->bad);
+	rm_line_string(&line, "flow_set", row->flow_set);
+	line_sketch(&line, points->sketch, terms[0], &row->rtt);
+	line_sketch(&line, points->sketch, terms[1], &row->prober_delay);
+	line_sketch(&line, points->sketch, terms[2], &row->responder_delay);
+	history_text_end(points, &line, summary->end_wall_ns);
+	return 0;
+}
+
+/*
+ * Paths of one pair of racks share a series: the path as a tag would be too many of
+ * them. A nanosecond for each row of the message keeps them apart.
+ */
+static int
+route_point(struct history_points *points, const struct wire_summary *summary, size_t i,
+    const struct wire_path_row *row)
+{
+	struct rm_line line;
+	int r;
+
+	if (row->lost_forward + row->lost_reverse + row->lost_unknown == 0)
+		return 0;
+	r = history_text_begin(points, &line, "rm_route");
+	if (r < 0)
+		return r;
+	history_text_head(&line, &summary->head);
+	rm_line_tag(&line, "src_tor", summary->tor);
+	rm_line_tag(&line, "dst_tor", row->dst_tor);
+	history_text_dscp(&line, row->dscp);
+	rm_line_int(&line, "start_ns", (int64_t)summary->paths_start_wall_ns);
+	rm_line_int(&line, "sent", (int64_t)row->sent);
+	rm_line_int(&line, "lost_forward", (int64_t)row->lost_forward);
+	rm_line_int(&line, "lost_reverse", (int64_t)row->lost_reverse);
+	rm_line_int(&line, "lost_unknown", (int64_t)row->lost_unknown);
+	rm_line_int(&line, "flows", row->flows);
+	rm_line_int(&line, "flows_dead", row->flows_dead);
+	rm_line_string(&line, "path", row->path);
+	rm_line_string(&line, "samples", row->samples);
+	history_text_end(points, &line, summary->end_wall_ns + i);
+	return 0;
+}
+
+static int
+rnic_point(struct history_points *points, const struct wire_summary *summary,
+    const struct wire_rnic_row *row)
+{
+	char id[RM_RNIC_ID_TEXT];
+	struct rm_line line;
+	int r;
+
+	r = history_text_begin(points, &line, "rm_rnic");
+	if (r < 0)
+		return r;
+	rm_rnic_id_format((struct rm_rnic_id){ row->id.guid, row->id.port }, id);
+	history_text_head(&line, &summary->head);
+	rm_line_tag(&line, "tor", summary->tor);
+	rm_line_tag(&line, "host", row->host);
+	rm_line_tag(&line, "device", row->device);
+	rm_line_tag(&line, "rnic", id);
+	line_outcomes(&line, row->sent, row->outcomes);
+	rm_line_int(&line, "bad", row->bad);
+	for (int q = 0; row->outcomes[WIRE_OK] > 0 && q < WIRE_QUANTILES; q++) {
+		history_text_quantile(&line, terms[0], q, row->rtt_ns[q]);
+		history_text_quantile(&line, terms[1], q, row->prober_delay_ns[q]);
+		history_text_quantile(&line, terms[2], q, row->responder_delay_ns[q]);
+	}
+	history_text_end(points, &line, summary->end_wall_ns);
+	return 0;
+}
+
+static int
+rack_point(struct history_points *points, const struct wire_summary *summary)
+{
+	const struct wire_rack_state *state = &summary->state;
+	struct rm_line line;
+	int r;
+
+	r = history_text_begin(points, &line, "rm_rack");
+	if (r < 0)
+		return r;
+	history_text_head(&line, &summary->head);
+	rm_line_tag(&line, "tor", summary->tor);
+	rm_line_int(&line, "start_ns", (int64_t)summary->start_wall_ns);
+	rm_line_int(&line, "partial", summary->partial);
+	rm_line_int(&line, "taken", (int64_t)summary->taken);
+	rm_line_int(&line, "windowed", (int64_t)summary->windowed);
+	rm_line_int(&line, "late", (int64_t)summary->late);
+	rm_line_int(&line, "invalid", (int64_t)summary->invalid);
+	rm_line_int(&line, "duplicate", (int64_t)summary->duplicate);
+	rm_line_int(&line, "agent_dropped", (int64_t)summary->agent_dropped);
+	if (summary->has_state) {
+		rm_line_int(&line, "rnics", state->rnics);
+		rm_line_int(&line, "rnics_good", state->rnics_good);
+		rm_line_int(&line, "rnics_bad", state->rnics_bad);
+		rm_line_int(&line, "hosts", state->hosts);
+		rm_line_int(&line, "hosts_ok", state->hosts_ok);
+		rm_line_int(&line, "incidents_open", state->incidents_open);
+		rm_line_int(&line, "plan_version", (int64_t)state->plan_version);
+		rm_line_int(&line, "brake_permille", state->brake_permille);
+		rm_line_int(&line, "hosts_slowed", state->hosts_slowed);
+	}
+	history_text_end(points, &line, summary->end_wall_ns);
+	return 0;
+}
+
+static int
+summary_points(struct history_points *points, const uint8_t *data, size_t len)
+{
+	struct wire_summary_view view;
+	int r;
+
+	r = wire_open_summary(&view, data, len);
+	if (r == 0)
+		r = rack_point(points, &view.summary);
+	for (size_t i = 0; r == 0 && i < view.summary.row_count; i++) {
+		struct wire_row row;
+
+		wire_summary_row(&view, i, &row);
+		r = row_point(points, &view.summary, &row);
+	}
+	for (size_t i = 0; r == 0 && i < view.summary.rnic_count; i++) {
+		struct wire_rnic_row row;
+
+		wire_summary_rnic(&view, i, &row);
+		r = rnic_point(points, &view.summary, &row);
+	}
+	for (size_t i = 0; r == 0 && i < view.summary.path_count; i++) {
+		struct wire_path_row row;
+
+		wire_summary_path(&view, i, &row);
+		r = route_point(points, &view.summary, i, &row);
+	}
+	return r;
+}
+
+int
+history_points_message(struct history_points *points, enum wire_lane lane,
+    const uint8_t *data, size_t len, struct history_text *ret)
+{
+	struct wire_incident incident;
+	int r = -EBADMSG;
+
+	history_text_start(points);
+	if (lane == WIRE_LANE_SUMMARY)
+		r = summary_points(points, data, len);
+	else if (lane == WIRE_LANE_INCIDENT) {
+		r = wire_open_incident(&incident, data, len);
+		if (r == 0)
+			r = history_text_incident(points, &incident);
+	}
+	return history_text_finish(points, r, ret);
+}

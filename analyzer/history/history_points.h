@@ -1,0 +1,44 @@
+/*
+ * history_points - summaries, incidents and SLA minutes as points of line protocol.
+ * Pure.
+ *
+ * The same message always makes the same points. What they are made of is in
+ * history_schema; a row that cannot be a point (a line break in a name) is left out and
+ * counted, the others stay.
+ */
+#ifndef ANALYZER_HISTORY_HISTORY_POINTS_H
+#define ANALYZER_HISTORY_HISTORY_POINTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "schemas/wire.h"
+
+/* Room for any one point that is sensible. */
+#define HISTORY_POINT_BYTES 65536
+#define HISTORY_TEXT_MAX_BYTES (64u << 20) /* of one message */
+
+struct history_points; /* reusable scratch memory */
+struct rm_incident;
+struct sla_minute;
+
+struct history_text {     /* borrowed until the next call */
+	const char *text; /* whole lines */
+	size_t len;
+	uint64_t points;
+	uint64_t left_out;
+};
+
+struct history_points *history_points_new(void); /* NULL when out of memory */
+void history_points_free(struct history_points *points);
+
+/* -EBADMSG: nothing in it can be a point, or it is none of the two. -ENOMEM. */
+int history_points_message(struct history_points *points, enum wire_lane lane,
+    const uint8_t *data, size_t len, struct history_text *ret);
+int history_points_incident(struct history_points *points, const char *analyzer,
+    const char *region, enum wire_incident_state state,
+    const struct rm_incident *incident, struct history_text *ret);
+int history_points_sla(struct history_points *points, const char *analyzer,
+    const struct sla_minute *minute, struct history_text *ret);
+
+#endif

@@ -1,0 +1,272 @@
+#include "analyzer/history/history_schema.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* clang-format off */
+#define TAG(name, help) { name, RM_LINE_TAG, "", help }
+#define COUNT(name, unit, help) { name, RM_LINE_INTEGER, unit, help }
+#define FLAG(name, help) { name, RM_LINE_INTEGER, "0, 1", help }
+#define NS(name, help) { name, RM_LINE_INTEGER, "ns", help }
+#define WORDS(name, help) { name, RM_LINE_STRING, "", help }
+
+#define HEAD                                                                               \
+	TAG("region", "region of the rack"),                                               \
+	TAG("aggregator", "who told it; the analyzer's name for its own findings")
+
+#define OUTCOMES                                                                           \
+	COUNT("sent", "probes", "probes that ended within the window, however"),           \
+	COUNT("ok", "probes", "answered in time"),                                         \
+	COUNT("no_reply", "probes", "lost: sent in time, no answer before the deadline"),  \
+	COUNT("late_reply", "probes", "answered after the deadline"),                      \
+	COUNT("send_failed", "probes", "never left the host"),                             \
+	COUNT("sent_late", "probes", "unanswered, and left late: the host stalled"),       \
+	COUNT("stale_qpn", "probes", "unanswered, to a QPN that has changed"),             \
+	COUNT("self_loss", "probes", "unanswered, while the prober's own queue overran"),  \
+	COUNT("invalid", "probes", "answered, with an impossible time stamp")
+
+#define QUANTILES(term, what)                                                              \
+	NS(term "_p50_ns", what ", median"),                                               \
+	NS(term "_p95_ns", what ", 95th percentile"),                                      \
+	NS(term "_p99_ns", what ", 99th percentile"),                                      \
+	NS(term "_max_ns", what ", largest")
+
+#define TERMS                                                                              \
+	QUANTILES("rtt", "network round trip (T5-T2)-(T4-T3)"),                            \
+	QUANTILES("prober_delay", "prober delay (T6-T1)-(T5-T2)"),                         \
+	QUANTILES("responder_delay", "responder delay T4-T3")
+
+#define DIRECTIONS                                                                         \
+	COUNT("lost_forward", "probes", "lost on the way out, by the responder's count"),  \
+	COUNT("lost_reverse", "probes", "lost on the way back"),                           \
+	COUNT("lost_unknown", "probes", "lost either way")
+
+static const struct history_column path_columns[] = {
+	HEAD,
+	TAG("src_tor", "ToR of the probers"),
+	TAG("dst_tor", "ToR of the responders"),
+	TAG("dscp", "class that was probed"),
+	OUTCOMES,
+	DIRECTIONS,
+	FLAG("bad", "it has lost enough to be told at once"),
+	WORDS("flow_set", "\"all\", or the source ports that lost something"),
+	TERMS,
+	{ 0 },
+};
+
+static const struct history_column route_columns[] = {
+	HEAD,
+	TAG("src_tor", "ToR of the probers"),
+	TAG("dst_tor", "ToR of the responders"),
+	TAG("dscp", "class that was probed"),
+	NS("start_ns", "start of what is counted, since the epoch; the end is the point's time"),
+	COUNT("sent", "probes", "probes along this path"),
+	DIRECTIONS,
+	COUNT("flows", "flows", "flows that took this path"),
+	COUNT("flows_dead", "flows", "of these, answered nothing at all"),
+	WORDS("path", "hops as switch@address, by trace; \"\": not traced; \"*\": several"),
+	WORDS("samples", "up to 8 flows that lost something"),
+	{ 0 },
+};
+
+static const struct history_column rnic_columns[] = {
+	HEAD,
+	TAG("tor", "ToR of this row's attachment"),
+	TAG("host", "its host"),
+	TAG("device", "its device"),
+	TAG("rnic", "node GUID and port, or MAC"),
+	OUTCOMES,
+	FLAG("bad", "judged bad at the end of the window"),
+	TERMS,
+	{ 0 },
+};
+
+static const struct history_column rack_columns[] = {
+	HEAD,
+	TAG("tor", "ToR of the rack"),
+	NS("start_ns", "start of the window, since the epoch; the end is the point's time"),
+	FLAG("partial", "the window was cut by a restart or a stall of the aggregator"),
+	COUNT("taken", "results", "raw results so far: windowed + late + invalid + duplicate"),
+	COUNT("windowed", "results", "counted in a window, so far"),
+	COUNT("late", "results", "came after their window had closed, so far"),
+	COUNT("invalid", "results", "made no sense, so far"),
+	COUNT("duplicate", "results", "came twice, so far"),
+	COUNT("agent_dropped", "results", "thrown away by agents, so far"),
+	COUNT("rnics", "RNICs", "that the plan knows"),
+	COUNT("rnics_good", "RNICs", "judged good; what is neither is unknown"),
+	COUNT("rnics_bad", "RNICs", "judged bad"),
+	COUNT("hosts", "hosts", "that the plan knows"),
+	COUNT("hosts_ok", "hosts", "whose agents report"),
+	COUNT("incidents_open", "incidents", "of the rack"),
+	COUNT("plan_version", "version", "of the plan in force"),
+	COUNT("brake_permille", "1/1000", "of the planned rate that the brake allows"),
+	COUNT("hosts_slowed", "hosts", "whose agents hold their probing back"),
+	{ 0 },
+};
+
+static const struct history_column incident_columns[] = {
+	HEAD,
+	TAG("tor", "ToR of the rack that found it; none for the analyzer's own"),
+	TAG("part_type", "rnic, host, agent, tor, link, switch, path, rack, ..."),
+	TAG("part", "its name"),
+	TAG("place", "its place, where it has a fixed one"),
+	TAG("state", "opened, updated, resolved: an opening told again as an update at the "
+	    "same time leaves both"),
+	WORDS("id", "of this opening, hexadecimal"),
+	WORDS("kind", "what is wrong with the part"),
+	{ "confidence", RM_LINE_FLOAT, "0..1", "of the verdict" },
+	NS("began_ns", "start of the first window that showed it, since the epoch"),
+	NS("opened_ns", "when it was opened, since the epoch"),
+	WORDS("sentence", "the evidence in one sentence"),
+	WORDS("evidence", "counts, samples, what was ruled out: JSON"),
+	{ 0 },
+};
+
+static const struct history_column sla_columns[] = {
+	TAG("region", "region"),
+	TAG("aggregator", "the analyzer's name"),
+	TAG("scope", "rack: inside racks; fabric: between them"),
+	TAG("dscp", "class that was probed"),
+	COUNT("sent", "probes", "probes that ended within the minute"),
+	COUNT("lost", "probes", "of these, lost"),
+	COUNT("invalid", "probes", "of these, with impossible time stamps"),
+	COUNT("not_sent", "probes", "that never left, or left late"),
+	COUNT("racks_available", "racks", "lost less than the threshold"),
+	COUNT("racks_unavailable", "racks", "lost more"),
+	COUNT("racks_unknown", "racks", "without results: not available"),
+	QUANTILES("rtt", "network round trip"),
+	{ 0 },
+};
+
+const struct history_measurement history_measurements[] = {
+	{ "rm_path", HISTORY_RAW,
+	  "From one rack to another (or itself), in one class: healthy ones every 10 s, one "
+	  "that turns bad at once.", path_columns },
+	{ "rm_route", HISTORY_RAW,
+	  "One traced path between two racks that has lost something. Several paths of one "
+	  "pair of racks are points a nanosecond apart.", route_columns },
+	{ "rm_rnic", HISTORY_RAW, "Probes of one RNIC, every 60 s, at once when it is bad.",
+	  rnic_columns },
+	{ "rm_rack", HISTORY_RAW, "What an aggregator says of a rack, with every summary.",
+	  rack_columns },
+	{ "rm_incident", HISTORY_KEPT, "One opening, change or resolution of an incident.",
+	  incident_columns },
+	{ "rm_sla", HISTORY_KEPT, "One minute of a region and class; its time is the minute's "
+	  "start.", sla_columns },
+	{ 0 },
+};
+/* clang-format on */
+
+static const char *
+type_word(enum rm_line_type type)
+{
+	static const char *const words[] = { [RM_LINE_TAG] = "tag",
+		[RM_LINE_INTEGER] = "integer",
+		[RM_LINE_FLOAT] = "float",
+		[RM_LINE_STRING] = "string",
+		[RM_LINE_BOOLEAN] = "boolean" };
+
+	return words[type];
+}
+
+static const struct history_measurement *
+find_measurement(const char *name)
+{
+	for (size_t i = 0; history_measurements[i].name != NULL; i++)
+		if (strcmp(history_measurements[i].name, name) == 0)
+			return &history_measurements[i];
+	return NULL;
+}
+
+static int
+check_point(const struct rm_line_point *point, struct rm_why *why)
+{
+	const struct history_measurement *measurement =
+	    find_measurement(point->measurement);
+
+	if (measurement == NULL)
+		return rm_why(
+		    why, -EINVAL, "no such measurement: %s", point->measurement);
+	for (size_t i = 0; i < point->column_count; i++) {
+		const struct rm_line_column *have = &point->columns[i];
+		const struct history_column *column = measurement->columns;
+
+		while (column->name != NULL && strcmp(column->name, have->key) != 0)
+			column++;
+		if (column->name == NULL)
+			return rm_why(why, -EINVAL, "%s has no %s %s",
+			    measurement->name, type_word(have->type), have->key);
+		if (column->type != have->type)
+			return rm_why(why, -EINVAL, "%s.%s: expected %s, not %s",
+			    measurement->name, have->key, type_word(column->type),
+			    type_word(have->type));
+		for (size_t j = 0; j < i; j++)
+			if (strcmp(point->columns[j].key, have->key) == 0)
+				return rm_why(why, -EINVAL, "%s.%s twice",
+				    measurement->name, have->key);
+	}
+	return 0;
+}
+
+int
+history_schema_check(const char *text, size_t len, struct rm_why *why)
+{
+	struct rm_line_point *point = malloc(sizeof(*point));
+	char *copy = malloc(len + 1);
+	size_t at = 0;
+	int r = 0;
+
+	if (point == NULL || copy == NULL) {
+		r = rm_why(why, -ENOMEM, "out of memory");
+		goto out;
+	}
+	memcpy(copy, text, len);
+	while (r == 0 && at < len) {
+		const char *end = memchr(text + at, '\n', len - at);
+
+		if (end == NULL) {
+			r = rm_why(why, -EINVAL, "the last line has no end");
+			break;
+		}
+		if (rm_line_read(copy + at, (size_t)(end - text) - at, point) < 0)
+			r = rm_why(why, -EINVAL, "no point: %.*s",
+			    (int)((size_t)(end - text) - at), text + at);
+		else
+			r = check_point(point, why);
+		at = (size_t)(end - text) + 1;
+	}
+out:
+	free(copy);
+	free(point);
+	return r;
+}
+
+void
+history_schema_print(FILE *out)
+{
+	fprintf(out,
+	    "# The history: measurements, tags, fields\n\n"
+	    "Printed by `analyzer --help-schema`; the table is "
+	    "`analyzer/history/history_schema.c`.\n\n"
+	    "Points are deterministic: the same message makes the same points, so "
+	    "writing them\n"
+	    "twice writes them once. Their time is when what they count ended. Rows of "
+	    "summaries\n"
+	    "(*raw*) go into one retention policy, incidents and SLA figures (*kept*) "
+	    "into another;\n"
+	    "`rackmeshctl history init` makes both. VictoriaMetrics cuts times to "
+	    "milliseconds and\n"
+	    "drops strings.\n");
+	for (size_t i = 0; history_measurements[i].name != NULL; i++) {
+		const struct history_measurement *at = &history_measurements[i];
+
+		fprintf(out, "\n## %s (%s)\n\n%s\n\n", at->name,
+		    at->retention == HISTORY_RAW ? "raw" : "kept", at->help);
+		fprintf(out, "| name | type | unit | what |\n|---|---|---|---|\n");
+		for (const struct history_column *column = at->columns;
+		     column->name != NULL; column++)
+			fprintf(out, "| `%s` | %s | %s | %s |\n", column->name,
+			    type_word(column->type), column->unit, column->help);
+	}
+}

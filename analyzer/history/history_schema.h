@@ -1,0 +1,44 @@
+/*
+ * history_schema - every measurement of the history: its tags, fields, types, units.
+ *
+ * The one table: docs/history.md is printed from it, and tests check every point that
+ * is written against it. Tags are of low cardinality: names of regions, racks, hosts,
+ * RNICs; never a flow, a path, a QPN or a pair of RNICs. Only ever add to it: what was
+ * written last year is asked tomorrow.
+ */
+#ifndef ANALYZER_HISTORY_HISTORY_SCHEMA_H
+#define ANALYZER_HISTORY_HISTORY_SCHEMA_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "rackmesh/base/line_reader.h"
+#include "rackmesh/base/why.h"
+
+enum history_retention {
+	HISTORY_RAW = 1, /* many and soon forgotten: rows of summaries */
+	HISTORY_KEPT,    /* few and kept for long: incidents, SLA */
+};
+
+struct history_column { /* a name of NULL ends a list */
+	const char *name;
+	enum rm_line_type type;
+	const char *unit; /* "" for words, names and flags */
+	const char *help;
+};
+
+struct history_measurement {
+	const char *name;
+	enum history_retention retention;
+	const char *help;
+	const struct history_column *columns;
+};
+
+extern const struct history_measurement history_measurements[]; /* ended by NULL */
+
+/* Whole lines. -EINVAL and why: the first that is no point of the schema. */
+int history_schema_check(const char *text, size_t len, struct rm_why *why);
+
+void history_schema_print(FILE *out); /* as Markdown */
+
+#endif

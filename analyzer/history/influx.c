@@ -1,0 +1,359 @@
+#include "analyzer/history/influx.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/history/history.h"
+#include "analyzer/history/influx_answer.h"
+#include "analyzer/history/influx_config.h"
+#include "analyzer/history/influx_gzip.h"
+#include "analyzer/history/influx_parts.h"
+#include "analyzer/history/influx_target.h"
+#include "rackmesh/base/backoff.h"
+#include "rackmesh/base/http_client.h"
+#include "rackmesh/base/log.h"
+#include "rackmesh/base/loop.h"
+#include "rackmesh/base/random.h"
+#include "rackmesh/base/worker.h"
+
+#define RETRY_BASE_NS (200 * RM_NS_PER_MS)
+#define RETRY_CAP_NS (30 * RM_NS_PER_S)
+#define RETRY_INCIDENT_CAP_NS (5 * RM_NS_PER_S)
+#define CONFIG_WAIT_NS (30 * RM_NS_PER_S)
+#define RETRY_AFTER_CAP_S 300
+#define FIRST_LANE WIRE_LANE_SUMMARY
+#define LANES (WIRE_LANE_INCIDENT + 1)
+
+struct pack_job { /* all that the worker touches */
+	struct lane *lane;
+	const char *text;
+	size_t len;
+	uint8_t *packed;
+	size_t packed_len;
+};
+
+struct lane {
+	struct influx *influx;
+	enum wire_lane lane;
+	struct influx_parts parts;
+	uint8_t *packed; /* the part under way; NULL: not packed yet */
+	size_t packed_len;
+	struct rm_timer *timer; /* to the next attempt */
+	bool waiting;           /* for the timer */
+	bool told_to_wait;      /* by the database itself, or until it is mended */
+	struct rm_http_call *call;
+	struct rm_backoff backoff;
+	char trouble[sizeof(struct rm_why) + 64];
+};
+
+struct influx {
+	struct influx_options options;
+	struct influx_target target;
+	struct lane lanes[LANES];
+};
+
+static void lane_attempt(void *arg);
+
+int
+influx_new(
+    const struct influx_options *options, struct influx **ret, struct rm_why *why)
+{
+	struct influx *influx = calloc(1, sizeof(*influx));
+	int r;
+
+	if (influx == NULL)
+		return rm_why(why, -ENOMEM, "out of memory");
+	influx->options = *options;
+	r = influx_target_init(&influx->target, options->config, why);
+	for (int i = FIRST_LANE; r == 0 && i < LANES; i++) {
+		struct lane *lane = &influx->lanes[i];
+
+		lane->influx = influx;
+		lane->lane = (enum wire_lane)i;
+		lane->backoff.base_ns =
+		    options->retry_base_ns > 0 ? options->retry_base_ns : RETRY_BASE_NS;
+		lane->backoff.cap_ns =
+		    i == WIRE_LANE_INCIDENT ? RETRY_INCIDENT_CAP_NS : RETRY_CAP_NS;
+		r = rm_timer_new(options->loop, lane_attempt, lane, &lane->timer);
+		if (r < 0)
+			rm_why(why, r, "out of memory");
+	}
+	if (r < 0) {
+		influx_free(influx);
+		return r;
+	}
+	*ret = influx;
+	return 0;
+}
+
+void
+influx_free(struct influx *influx)
+{
+	if (influx == NULL)
+		return;
+	for (int i = FIRST_LANE; i < LANES; i++) {
+		struct lane *lane = &influx->lanes[i];
+
+		if (lane->call != NULL)
+			rm_http_call_cancel(lane->call);
+		rm_timer_free(lane->timer);
+		free(lane->packed);
+	}
+	explicit_bzero(&influx->target, sizeof(influx->target));
+	free(influx);
+}
+
+const char *
+influx_trouble(const struct influx *influx, enum wire_lane lane)
+{
+	return influx->lanes[lane].trouble;
+}
+
+static void
+lane_wait(struct lane *lane, int64_t ns)
+{
+	lane->waiting = true;
+	rm_timer_after(lane->timer, ns);
+}
+
+static void
+lane_back_off(struct lane *lane)
+{
+	lane_wait(lane, rm_backoff_next_ns(&lane->backoff, rm_random_u64()));
+}
+
+static void
+lane_trouble(struct lane *lane, const char *what, const char *sentence)
+{
+	snprintf(lane->trouble, sizeof(lane->trouble), "%s: %s", what, sentence);
+	rm_log_warn(0, "history: %s", lane->trouble);
+}
+
+/* The database is there again: what failed for want of it counts no more, and who only
+ * waits for it need not. */
+static void
+lanes_encourage(struct influx *influx)
+{
+	for (int i = FIRST_LANE; i < LANES; i++) {
+		struct lane *lane = &influx->lanes[i];
+
+		rm_backoff_reset(&lane->backoff);
+		if (lane->waiting && !lane->told_to_wait)
+			rm_timer_after(lane->timer, 0);
+	}
+}
+
+/* What is under way is disposed of: on to the next part, or to the next batch. */
+static void
+lane_next(struct lane *lane)
+{
+	const struct influx_options *options = &lane->influx->options;
+
+	free(lane->packed);
+	lane->packed = NULL;
+	if (influx_parts_next(&lane->parts)) {
+		lane_attempt(lane);
+		return;
+	}
+	options->counts->batches++;
+	options->on_done(lane->lane, options->arg);
+}
+
+static void
+lane_through(struct lane *lane)
+{
+	rm_backoff_reset(&lane->backoff);
+	if (lane->trouble[0] == '\0')
+		return;
+	lane->trouble[0] = '\0';
+	rm_log_info("history: the database takes points again");
+	lanes_encourage(lane->influx);
+}
+
+/* What the database will never take. */
+static void
+lane_refused(struct lane *lane, uint64_t points, const char *sentence)
+{
+	lane->influx->options.counts->refused_points += points;
+	rm_log_warn(0, "history: the database refuses %llu points: %s",
+	    (unsigned long long)points, sentence);
+}
+
+static void
+lane_halve(struct lane *lane, const char *sentence)
+{
+	free(lane->packed);
+	lane->packed = NULL;
+	if (influx_parts_halve(&lane->parts)) {
+		lane->influx->options.counts->splits++;
+		lane_attempt(lane);
+		return;
+	}
+	lane_refused(lane, influx_parts_points(&lane->parts), sentence);
+	lane_next(lane);
+}
+
+/* Somebody may have mended it: files of secrets, too. */
+static void
+lane_misconfigured(struct lane *lane, const char *sentence)
+{
+	const struct influx_options *options = &lane->influx->options;
+	int64_t wait =
+	    options->config_wait_ns > 0 ? options->config_wait_ns : CONFIG_WAIT_NS;
+	struct rm_why why;
+
+	options->counts->config_faults++;
+	lane_trouble(lane, "configuration fault, points are kept", sentence);
+	if (influx_target_reread(&lane->influx->target, options->config, &why) < 0)
+		lane_trouble(lane, "configuration fault, points are kept", why.text);
+	lane->told_to_wait = true;
+	lane_wait(lane, wait);
+}
+
+static void
+lane_retry(struct lane *lane, const struct influx_answer *answer)
+{
+	int64_t told = answer->retry_after_s;
+	int64_t wait = rm_backoff_next_ns(&lane->backoff, rm_random_u64());
+
+	lane_trouble(lane, "points wait for the database", answer->sentence);
+	if (told > RETRY_AFTER_CAP_S)
+		told = RETRY_AFTER_CAP_S;
+	lane->told_to_wait = told > 0;
+	if (told > 0 && wait < told * RM_NS_PER_S)
+		wait = told * RM_NS_PER_S;
+	lane_wait(lane, wait);
+}
+
+static void
+lane_on_answer(const struct rm_http_answer *http, void *arg)
+{
+	struct lane *lane = arg;
+	struct history_counts *counts = lane->influx->options.counts;
+	struct influx_answer answer;
+	uint64_t points = influx_parts_points(&lane->parts), dropped;
+
+	lane->call = NULL;
+	if (http->r == -ECANCELED)
+		return; /* the client ends, and so do we */
+	influx_answer_read(http, &answer);
+	if (answer.says != INFLUX_TAKEN)
+		counts->failed_attempts++;
+	switch (answer.says) {
+	case INFLUX_TAKEN:
+	case INFLUX_PARTIAL:
+		dropped = answer.dropped < points ? answer.dropped : points;
+		counts->delivered_points += points - dropped;
+		if (dropped > 0)
+			lane_refused(lane, dropped, answer.sentence);
+		lane_through(lane);
+		lane_next(lane);
+		break;
+	case INFLUX_REFUSED:
+	case INFLUX_TOO_LARGE:
+		lane_halve(lane, answer.sentence);
+		break;
+	case INFLUX_CONFIG:
+		lane_misconfigured(lane, answer.sentence);
+		break;
+	case INFLUX_RETRY:
+		lane_retry(lane, &answer);
+		break;
+	}
+}
+
+static void
+lane_post(struct lane *lane)
+{
+	struct influx *influx = lane->influx;
+	const struct influx_target *target = &influx->target;
+	const char *const headers[] = { "Content-Type: text/plain; charset=utf-8",
+		"Content-Encoding: gzip",
+		target->authorization[0] != '\0' ? target->authorization : NULL, NULL };
+	const struct rm_http_exchange exchange = {
+		.url = target->url[lane->lane],
+		.headers = headers,
+		.body = (const char *)lane->packed,
+		.body_len = lane->packed_len,
+		.user = target->user[0] != '\0' ? target->user : NULL,
+		.password = target->user[0] != '\0' ? target->password : NULL,
+		.timeout_ns =
+		    (int64_t)influx->options.config->timeout_ms * RM_NS_PER_MS,
+		.done = lane_on_answer,
+		.arg = lane,
+	};
+	int r;
+
+	r = rm_http_client_start(influx->options.http, &exchange, &lane->call);
+	if (r < 0) {
+		lane->call = NULL;
+		lane_trouble(lane, "points wait for the database", strerror(-r));
+		lane_back_off(lane);
+	}
+}
+
+static int
+pack_run(void *arg)
+{
+	struct pack_job *job = arg;
+
+	return influx_gzip(job->text, job->len, &job->packed, &job->packed_len);
+}
+
+static void
+pack_done(void *arg, int r)
+{
+	struct pack_job *job = arg;
+	struct lane *lane = job->lane;
+
+	if (r == 0) {
+		lane->packed = job->packed;
+		lane->packed_len = job->packed_len;
+		lane_post(lane);
+	} else if (r != -ECANCELED)
+		lane_back_off(lane);
+	free(job);
+}
+
+static void
+lane_pack(struct lane *lane)
+{
+	struct pack_job *job = calloc(1, sizeof(*job));
+	int r = -ENOMEM;
+
+	if (job != NULL) {
+		job->lane = lane;
+		job->text = influx_parts_text(&lane->parts, &job->len);
+		r = rm_worker_submit(
+		    lane->influx->options.worker, pack_run, pack_done, job);
+	}
+	if (r < 0) {
+		free(job);
+		lane_back_off(lane);
+	}
+}
+
+static void
+lane_attempt(void *arg)
+{
+	struct lane *lane = arg;
+
+	lane->waiting = false;
+	lane->told_to_wait = false;
+	if (lane->packed != NULL)
+		lane_post(lane);
+	else
+		lane_pack(lane);
+}
+
+void
+influx_send(struct influx *influx, enum wire_lane name, const char *text, size_t len)
+{
+	struct lane *lane = &influx->lanes[name];
+
+	influx_parts_init(&lane->parts, text, len);
+	lane_attempt(lane);
+}

@@ -1,0 +1,96 @@
+#include "analyzer/history/influx_answer.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rackmesh/base/http_client.h"
+
+/* 1.x says {"error": ...}, 2.x {"message": ...}, others and proxies what they like. */
+static void
+read_sentence(const struct rm_http_answer *answer, struct influx_answer *ret)
+{
+	json_t *json = json_loadb(answer->body, answer->body_len, 0, NULL);
+	const char *text = json_string_value(json_object_get(json, "error"));
+	size_t at;
+
+	if (text == NULL)
+		text = json_string_value(json_object_get(json, "message"));
+	if (text == NULL)
+		text = answer->body;
+	at = (size_t)snprintf(
+	    ret->sentence, sizeof(ret->sentence), "status %ld: ", answer->status);
+	for (; *text != '\0' && at + 1 < sizeof(ret->sentence); text++)
+		ret->sentence[at++] = *text >= ' ' && *text < 0x7f ? *text : ' ';
+	ret->sentence[at] = '\0';
+	json_decref(json);
+}
+
+/* "... dropped=1": of a line that does not parse it says 0, and means 1. */
+static uint64_t
+read_dropped(const char *sentence)
+{
+	const char *at = strstr(sentence, "dropped=");
+	unsigned long long count = 0;
+
+	if (at != NULL && at[8] >= '0' && at[8] <= '9')
+		count = strtoull(at + 8, NULL, 10);
+	return count > 0 ? count : 1;
+}
+
+/* An answer cut short could hide the words that matter: they are looked for in what was
+ * kept of the body, not in the sentence for people. */
+static bool
+body_has(const struct rm_http_answer *answer, const char *words)
+{
+	return strstr(answer->body, words) != NULL;
+}
+
+static enum influx_says
+read_status(const struct rm_http_answer *answer)
+{
+	long status = answer->status;
+
+	if (status >= 200 && status < 300)
+		return INFLUX_TAKEN;
+	switch (status) {
+	case 400:
+	case 422:
+		/* 1.x and 2.x: all others of the batch were written. */
+		return body_has(answer, "partial write") ? INFLUX_PARTIAL
+							 : INFLUX_REFUSED;
+	case 413:
+		return INFLUX_TOO_LARGE;
+	case 408:
+	case 429:
+		return INFLUX_RETRY;
+	}
+	/* 1.x says 500 to a policy that it does not know. */
+	if (status == 500 && body_has(answer, "retention policy not found"))
+		return INFLUX_CONFIG;
+	if (status >= 500 || status < 300)
+		return INFLUX_RETRY;
+	/* 401, 403, 404 and what else a wrong URL or a wrong permission brings. */
+	return INFLUX_CONFIG;
+}
+
+void
+influx_answer_read(const struct rm_http_answer *answer, struct influx_answer *ret)
+{
+	*ret = (struct influx_answer){ .says = INFLUX_RETRY, .retry_after_s = -1 };
+	if (answer->r < 0) {
+		snprintf(
+		    ret->sentence, sizeof(ret->sentence), "%s", strerror(-answer->r));
+		return;
+	}
+	ret->says = read_status(answer);
+	if (ret->says == INFLUX_TAKEN)
+		return;
+	read_sentence(answer, ret);
+	if (ret->says == INFLUX_PARTIAL)
+		ret->dropped = read_dropped(answer->body);
+	if (ret->says == INFLUX_RETRY)
+		ret->retry_after_s = answer->retry_after_s;
+}

@@ -1,0 +1,61 @@
+#include "analyzer/history/influx_parts.h"
+
+#include <string.h>
+
+void
+influx_parts_init(struct influx_parts *parts, const char *text, size_t len)
+{
+	parts->text = text;
+	parts->start = 0;
+	parts->ends[0] = len;
+	parts->depth = 1;
+	parts->halved = 0;
+}
+
+const char *
+influx_parts_text(const struct influx_parts *parts, size_t *len)
+{
+	*len = parts->ends[parts->depth - 1] - parts->start;
+	return parts->text + parts->start;
+}
+
+uint64_t
+influx_parts_points(const struct influx_parts *parts)
+{
+	size_t len;
+	const char *at = influx_parts_text(parts, &len), *end = at + len;
+	uint64_t points = 0;
+
+	while (at < end && (at = memchr(at, '\n', (size_t)(end - at))) != NULL) {
+		points++;
+		at++;
+	}
+	return points;
+}
+
+bool
+influx_parts_next(struct influx_parts *parts)
+{
+	parts->start = parts->ends[--parts->depth];
+	return parts->depth > 0;
+}
+
+bool
+influx_parts_halve(struct influx_parts *parts)
+{
+	size_t len, half;
+	const char *text = influx_parts_text(parts, &len), *at;
+
+	if (parts->halved >= INFLUX_MAX_HALVES || parts->depth == INFLUX_MAX_DEPTH)
+		return false;
+	/* The line that holds the middle, or else the one before it. */
+	half = len / 2;
+	at = memchr(text + half, '\n', len - half);
+	if (at == NULL || at + 1 == text + len)
+		at = memrchr(text, '\n', half);
+	if (at == NULL)
+		return false;
+	parts->ends[parts->depth++] = parts->start + (size_t)(at - text) + 1;
+	parts->halved++;
+	return true;
+}

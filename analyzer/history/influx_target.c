@@ -1,0 +1,114 @@
+#include "analyzer/history/influx_target.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/history/influx_config.h"
+#include "rackmesh/base/file.h"
+
+/* Appends text with all but unreserved characters escaped (RFC 3986). False: no room.
+ */
+static bool
+put_escaped(char *url, const char *text)
+{
+	static const char unreserved[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+					 "abcdefghijklmnopqrstuvwxyz0123456789-._~";
+	size_t at = strlen(url);
+
+	for (; *text != '\0'; text++) {
+		if (at + 4 > INFLUX_URL_BYTES)
+			return false;
+		if (strchr(unreserved, *text) != NULL)
+			url[at++] = *text;
+		else
+			at += (size_t)sprintf(url + at, "%%%02X", (unsigned char)*text);
+		url[at] = '\0';
+	}
+	return true;
+}
+
+static bool
+put(char *url, const char *text)
+{
+	if (strlen(url) + strlen(text) >= INFLUX_URL_BYTES)
+		return false;
+	strcat(url, text);
+	return true;
+}
+
+static bool
+put_pair(char *url, const char *name, const char *value)
+{
+	return value[0] == '\0' || (put(url, name) && put_escaped(url, value));
+}
+
+static int
+write_url(const struct influx_config *config, const char *policy, char *url)
+{
+	bool fits;
+
+	url[0] = '\0';
+	fits = put(url, config->url);
+	while (url[0] != '\0' && url[strlen(url) - 1] == '/')
+		url[strlen(url) - 1] = '\0';
+	if (config->version == 2)
+		fits = fits && put(url, "/api/v2/write?precision=ns") &&
+		       put_pair(url, "&org=", config->org) &&
+		       put_pair(url, "&bucket=", config->bucket);
+	else
+		fits = fits && put(url, "/write?precision=ns") &&
+		       put_pair(url, "&db=", config->database) &&
+		       put_pair(url, "&rp=", policy);
+	return fits ? 0 : -ENAMETOOLONG;
+}
+
+/* "" where there is no file. */
+static int
+read_secret(const char *path, char secret[INFLUX_SECRET_BYTES], struct rm_why *why)
+{
+	if (path[0] == '\0') {
+		secret[0] = '\0';
+		return 0;
+	}
+	return rm_file_read_password(path, secret, INFLUX_SECRET_BYTES, why);
+}
+
+int
+influx_target_reread(struct influx_target *target, const struct influx_config *config,
+    struct rm_why *why)
+{
+	char token[INFLUX_SECRET_BYTES], password[INFLUX_SECRET_BYTES];
+	int r;
+
+	r = read_secret(config->token_file, token, why);
+	if (r == 0)
+		r = read_secret(config->password_file, password, why);
+	if (r < 0)
+		return r;
+	target->authorization[0] = '\0';
+	if (token[0] != '\0')
+		snprintf(target->authorization, sizeof(target->authorization),
+		    "Authorization: Token %s", token);
+	snprintf(target->user, sizeof(target->user), "%s", config->user);
+	memcpy(target->password, password, sizeof(password));
+	return 0;
+}
+
+int
+influx_target_init(struct influx_target *target, const struct influx_config *config,
+    struct rm_why *why)
+{
+	int r;
+
+	r = write_url(config, config->retention_policy, target->url[WIRE_LANE_SUMMARY]);
+	if (r == 0)
+		r = write_url(config, config->incident_retention_policy,
+		    target->url[WIRE_LANE_INCIDENT]);
+	if (r < 0)
+		return rm_why(why, r, "influx.url and its names are too long");
+	return influx_target_reread(target, config, why);
+}

@@ -1,0 +1,34 @@
+/*
+ * influx_target - where points are written, and as whom: URLs and credentials.
+ *
+ * Credentials come from files, which are read again when the database has refused them:
+ * a token may be changed without a restart.
+ */
+#ifndef ANALYZER_HISTORY_INFLUX_TARGET_H
+#define ANALYZER_HISTORY_INFLUX_TARGET_H
+
+#include <stddef.h>
+
+#include "rackmesh/base/why.h"
+#include "schemas/wire.h"
+
+#define INFLUX_URL_BYTES 4096
+#define INFLUX_SECRET_BYTES 1024
+
+struct influx_config;
+
+struct influx_target {
+	/* By lane: rows of summaries, and incidents, have policies of their own. */
+	char url[WIRE_LANE_INCIDENT + 1][INFLUX_URL_BYTES];
+	char authorization[INFLUX_SECRET_BYTES + 32];  /* a header; "": none */
+	char user[256], password[INFLUX_SECRET_BYTES]; /* "": none */
+};
+
+/* -ENAMETOOLONG, or what keeps the files of secrets from being read: why. */
+int influx_target_init(struct influx_target *target, const struct influx_config *config,
+    struct rm_why *why);
+/* On failure the old credentials stay. */
+int influx_target_reread(struct influx_target *target,
+    const struct influx_config *config, struct rm_why *why);
+
+#endif

@@ -1,0 +1,59 @@
+#include "analyzer/incidents/concerns.h"
+
+#include <string.h>
+
+/* What stands between two names. */
+static const char *const joints[] = { RM_PART_OR, "--", "->" };
+
+/* The first joint of any kind, or the end; *len: of the joint. */
+static const char *
+next_joint(const char *text, size_t *len)
+{
+	const char *first = text + strlen(text);
+
+	*len = 0;
+	for (size_t i = 0; i < sizeof(joints) / sizeof(joints[0]); i++) {
+		const char *at = strstr(text, joints[i]);
+
+		if (at == NULL || at >= first)
+			continue;
+		first = at;
+		*len = strlen(joints[i]);
+	}
+	return first;
+}
+
+size_t
+concerns_names(const char *part, char names[CONCERNS_MAX][RM_NAME_BYTES])
+{
+	size_t count = 0;
+
+	while (part[0] != '\0' && count < CONCERNS_MAX) {
+		size_t joint_len;
+		const char *end = next_joint(part, &joint_len);
+		size_t len = (size_t)(end - part);
+
+		if (len > 0 && len < RM_NAME_BYTES) {
+			memcpy(names[count], part, len);
+			names[count][len] = '\0';
+			count++;
+		}
+		part = end + joint_len;
+	}
+	return count;
+}
+
+bool
+concerns_tor(const struct rm_part *part, const char *tor)
+{
+	char names[CONCERNS_MAX][RM_NAME_BYTES];
+	size_t count;
+
+	if (part->type != RM_PART_TOR && part->type != RM_PART_LINK)
+		return false;
+	count = concerns_names(part->name, names);
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(names[i], tor) == 0)
+			return true;
+	return false;
+}

@@ -1,0 +1,60 @@
+#include "analyzer/incidents/explained.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/incidents/board.h"
+#include "rackmesh/fabric/verdict.h"
+
+#define MOST 0.75 /* of the samples */
+#define LATELY_NS (4 * RM_NS_PER_S)
+#define MAX_ENDED 64 /* looked at, the newest */
+
+/* rnic: "host/device". Is the entry about it, or about its host? */
+static bool
+is_about(const struct board_entry *entry, const char *rnic)
+{
+	struct rm_part part = { 0 };
+	char host[2 * RM_NAME_BYTES];
+
+	snprintf(part.name, sizeof(part.name), "%s", entry->part);
+	if (strcmp(entry->kind, rm_kind_word(RM_KIND_CERTIFICATE_ENDING)) == 0)
+		return false; /* its probes are as good as ever */
+	if (strcmp(entry->part_type, rm_part_type_word(RM_PART_RNIC)) == 0)
+		return rm_part_names(&part, rnic);
+	if (strcmp(entry->part_type, rm_part_type_word(RM_PART_HOST)) != 0 &&
+	    strcmp(entry->part_type, rm_part_type_word(RM_PART_AGENT)) != 0)
+		return false;
+	snprintf(host, sizeof(host), "%.*s", (int)strcspn(rnic, "/"), rnic);
+	return rm_part_names(&part, host);
+}
+
+static bool
+is_told(const struct board *board, const char *region,
+    const struct rm_evidence_sample *sample, rm_wall_t now)
+{
+	const size_t count = board_open(board) + MAX_ENDED;
+	const struct board_entry *entry;
+
+	for (size_t i = 0; i < count && (entry = board_get(board, i)) != NULL; i++) {
+		if (!entry->is_open && llabs(now.ns - entry->resolved.ns) > LATELY_NS)
+			continue;
+		if (strcmp(entry->region, region) == 0 &&
+		    (is_about(entry, sample->from) || is_about(entry, sample->to)))
+			return true;
+	}
+	return false;
+}
+
+bool
+explained_by_racks(const struct board *board, const char *region,
+    const struct rm_verdict *verdict, rm_wall_t now)
+{
+	const struct rm_evidence *evidence = &verdict->evidence;
+	size_t told = 0;
+
+	for (size_t i = 0; i < evidence->sample_count; i++)
+		told += is_told(board, region, &evidence->samples[i], now);
+	return told > 0 && (double)told >= MOST * (double)evidence->sample_count;
+}

@@ -1,0 +1,151 @@
+#include "analyzer/incidents/recorder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "rackmesh/base/log.h"
+
+#define MAX_PATH 2048
+#define MODE 0640
+
+struct recorder {
+	FILE *out; /* NULL: it has ended */
+	char path[MAX_PATH];
+	uint64_t bytes, max_bytes;
+	rm_mono_t began, last;
+};
+
+int
+recorder_new(const struct recorder_options *options, struct recorder **ret)
+{
+	struct recorder *recorder = calloc(1, sizeof *recorder);
+	int fd, r;
+
+	if (recorder == NULL)
+		return -ENOMEM;
+	recorder->max_bytes = options->max_bytes;
+	recorder->began = recorder->last = options->now;
+	snprintf(recorder->path, sizeof recorder->path, "%s/%s-%" PRId64 ".recording",
+	    options->folder, options->region, options->wall.ns);
+	fd = open(
+	    recorder->path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, MODE);
+	recorder->out = fd >= 0 ? fdopen(fd, "w") : NULL;
+	if (recorder->out == NULL) {
+		r = -errno;
+		if (fd >= 0)
+			close(fd);
+		free(recorder);
+		return r;
+	}
+	fprintf(recorder->out,
+	    "rackmesh-recording 1\n0 centre %s %" PRId64 " %" PRId64 " %" PRId64 "\n",
+	    options->region, options->row_interval_ns, recorder->began.ns,
+	    options->wall.ns);
+	rm_log_info("region %s: what is judged by is written down in %s",
+	    options->region, recorder->path);
+	*ret = recorder;
+	return 0;
+}
+
+void
+recorder_free(struct recorder *recorder)
+{
+	if (recorder == NULL)
+		return;
+	if (recorder->out != NULL)
+		fclose(recorder->out);
+	free(recorder);
+}
+
+/* Where to write a line of about so many bytes; NULL: nowhere, any more. */
+static FILE *
+line(struct recorder *recorder, rm_mono_t now, uint64_t bytes)
+{
+	if (recorder == NULL || recorder->out == NULL)
+		return NULL;
+	recorder->bytes += bytes;
+	if (ferror(recorder->out) || recorder->bytes > recorder->max_bytes) {
+		rm_log_warn(
+		    ferror(recorder->out) ? -EIO : 0, "%s: ends here", recorder->path);
+		fclose(recorder->out);
+		recorder->out = NULL;
+		return NULL;
+	}
+	/* A turn of the loop that began before something came is not told as after it.
+	 */
+	if (rm_mono_since(now, recorder->last) > 0)
+		recorder->last = now;
+	fprintf(recorder->out, "%" PRId64 " ",
+	    rm_mono_since(recorder->last, recorder->began));
+	return recorder->out;
+}
+
+void
+recorder_summary(
+    struct recorder *recorder, const struct wire_summary_view *view, rm_mono_t now)
+{
+	static const char digits[] = "0123456789abcdef";
+	FILE *out = line(recorder, now, 2 * view->len + 32);
+
+	if (out == NULL)
+		return;
+	fputs("summary ", out);
+	for (size_t i = 0; i < view->len; i++) {
+		putc(digits[view->data[i] >> 4], out);
+		putc(digits[view->data[i] & 15], out);
+	}
+	putc('\n', out);
+}
+
+void
+recorder_incident(
+    struct recorder *recorder, const struct wire_incident *incident, rm_mono_t now)
+{
+	FILE *out = line(recorder, now, 256);
+
+	/* The part comes last: "A or B" is one. */
+	if (out != NULL)
+		fprintf(out,
+		    "incident %s %s %" PRIu64 " %d %s %s %" PRIu64 " %" PRIu64 " %s\n",
+		    incident->tor, incident->head.aggregator, incident->incident_id,
+		    (int)incident->state, incident->part_type, incident->kind,
+		    incident->opened_wall_ns, incident->changed_wall_ns,
+		    incident->part);
+}
+
+void
+recorder_tor(struct recorder *recorder, const char *tor, bool stands, bool mesh_fails,
+    rm_mono_t now)
+{
+	FILE *out = line(recorder, now, 128);
+
+	if (out != NULL)
+		fprintf(out, "tor %s %s\n", tor,
+		    !stands      ? "over"
+		    : mesh_fails ? "dead"
+				 : "cut-off");
+}
+
+void
+recorder_heard(struct recorder *recorder, const char *tor, bool heard, rm_mono_t now)
+{
+	FILE *out = line(recorder, now, 128);
+
+	if (out != NULL)
+		fprintf(out, "heard %s %s\n", tor, heard ? "yes" : "no");
+}
+
+void
+recorder_judged(struct recorder *recorder, rm_mono_t now, rm_wall_t wall)
+{
+	FILE *out = line(recorder, now, 64);
+
+	if (out == NULL)
+		return;
+	fprintf(out, "judged %" PRId64 "\n", wall.ns);
+	fflush(out);
+}

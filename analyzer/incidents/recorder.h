@@ -1,0 +1,45 @@
+/*
+ * recorder - what the judgement over a region's racks is told, written down: all but
+ * that it leaves the region to another analyzer, and ends of incidents that nobody
+ * told.
+ *
+ * `sim --replay` feeds such a file to the same judgement: what it said, and why, can be
+ * looked into, and looked at again after a change (tests/sim/README.md has the format).
+ * For labs: it writes on the loop, and tens of kilobytes a second for each rack.
+ */
+#ifndef ANALYZER_INCIDENTS_RECORDER_H
+#define ANALYZER_INCIDENTS_RECORDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "rackmesh/base/clock.h"
+#include "schemas/wire.h"
+
+struct recorder;
+
+struct recorder_options {
+	const char *folder;
+	const char *region;
+	uint64_t max_bytes; /* then it ends */
+	int64_t row_interval_ns;
+	rm_mono_t now;
+	rm_wall_t wall;
+};
+
+/* A new file, folder/REGION-WALLNS.recording. -errno of fopen; -ENOMEM. */
+int recorder_new(const struct recorder_options *options, struct recorder **ret);
+void recorder_free(struct recorder *recorder);
+
+/* All do nothing with NULL, and after an error or the last byte, which is logged. */
+void recorder_summary(
+    struct recorder *recorder, const struct wire_summary_view *view, rm_mono_t now);
+void recorder_incident(
+    struct recorder *recorder, const struct wire_incident *incident, rm_mono_t now);
+void recorder_tor(struct recorder *recorder, const char *tor, bool stands,
+    bool mesh_fails, rm_mono_t now);
+void recorder_heard(
+    struct recorder *recorder, const char *tor, bool heard, rm_mono_t now);
+void recorder_judged(struct recorder *recorder, rm_mono_t now, rm_wall_t wall);
+
+#endif

@@ -1,0 +1,442 @@
+#include "analyzer/incidents/region.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/blind/blind.h"
+#include "analyzer/incidents/concerns.h"
+#include "analyzer/incidents/recorder.h"
+#include "analyzer/incidents/region_state.h"
+#include "analyzer/localise/localise.h"
+#include "rackmesh/base/log.h"
+#include "rackmesh/base/random.h"
+#include "rackmesh/fabric/alert.h"
+#include "rackmesh/fabric/incident_file.h"
+
+#define MAX_OPEN 2048
+#define MAX_CLOSED 1024
+#define STATE_ROW_INTERVALS 3
+#define FORGET_NS (86400 * RM_NS_PER_S)
+#define MAX_PATH 2048
+
+/* ---- incidents --------------------------------------------------------------- */
+
+static void
+on_event(enum rm_incident_event event, const struct rm_incident *incident, void *arg)
+{
+	static const enum wire_incident_state states[] = {
+		[RM_INCIDENT_OPENED] = WIRE_OPENED,
+		[RM_INCIDENT_UPDATED] = WIRE_UPDATED,
+		[RM_INCIDENT_RESOLVED] = WIRE_RESOLVED,
+	};
+	struct region *region = arg;
+	char sentence[RM_SENTENCE_BYTES];
+
+	rm_verdict_sentence(&incident->verdict, sentence, sizeof(sentence));
+	if (event == RM_INCIDENT_OPENED)
+		rm_log_warn(0, "%s: %s", region->name, sentence);
+	else if (event == RM_INCIDENT_RESOLVED)
+		rm_log_info("%s: resolved: %s", region->name, sentence);
+	if (event == RM_INCIDENT_RESOLVED)
+		rm_alerts_resolve(region->alerts, incident);
+	else
+		rm_alerts_fire_kept(region->alerts, incident, region->file);
+	region->is_dirty = true;
+	region->callbacks.on_incident(
+	    region->name, states[event], incident, region->callbacks.arg);
+}
+
+static void
+on_told(uint64_t incident, bool resolved, void *arg)
+{
+	struct region *region = arg;
+
+	region->is_dirty |= rm_incidents_told(region->incidents, incident, resolved);
+}
+
+static enum rm_health
+health_of(const struct rm_verdict *verdict, void *arg)
+{
+	const struct region *region = arg;
+
+	switch (verdict->part.type) {
+	case RM_PART_RACK:
+	case RM_PART_AGGREGATOR:
+	case RM_PART_REGION:
+	case RM_PART_CONTROLLER:
+	case RM_PART_ANALYZER:
+		return blind_health(region->blind, verdict, region->now);
+	default:
+		return localise_health(region->localise, verdict);
+	}
+}
+
+/* ---- verdicts ------------------------------------------------------------------- */
+
+static int
+make_room(struct region *region, size_t count)
+{
+	struct rm_verdict *grown;
+
+	if (count <= region->verdict_room)
+		return 0;
+	grown = realloc(region->verdicts, count * sizeof(*grown));
+	if (grown == NULL)
+		return -ENOMEM;
+	region->verdicts = grown;
+	region->verdict_room = count;
+	return 0;
+}
+
+/* What is known to be wrong with its ToR says why nothing is heard of a rack. */
+static bool
+is_explained(const struct region *region, const struct rm_verdict *silent, size_t found)
+{
+	const struct rm_incidents *incidents = region->incidents;
+	const char *tor = silent->part.name;
+
+	if (silent->part.type != RM_PART_RACK)
+		return false;
+	for (size_t i = 0; i < found; i++)
+		if (concerns_tor(&region->verdicts[i].part, tor))
+			return true;
+	for (size_t i = 0; i < rm_incidents_open(incidents); i++)
+		if (concerns_tor(&rm_incidents_get(incidents, i)->verdict.part, tor))
+			return true;
+	return false;
+}
+
+static int
+gather(struct region *region, rm_wall_t wall, size_t *count)
+{
+	const struct region_callbacks *callbacks = &region->callbacks;
+	const struct rm_verdict *found = NULL;
+	size_t between,
+	    silent = region->silent_count < MAX_OPEN ? region->silent_count : MAX_OPEN;
+	int n, r;
+
+	recorder_judged(region->recorder, region->now, wall);
+	n = localise_judge(region->localise, region->now, wall, &found);
+	if (n < 0)
+		return n;
+	r = make_room(region, (size_t)n + silent + 1);
+	if (r < 0)
+		return r;
+	*count = 0;
+	for (int i = 0; i < n; i++)
+		if (callbacks->is_explained == NULL ||
+		    !callbacks->is_explained(
+			region->name, &found[i], wall, callbacks->arg))
+			region->verdicts[(*count)++] = found[i];
+	between = *count;
+	for (size_t i = 0; i < silent; i++)
+		if (!is_explained(region, &region->silent[i], between))
+			region->verdicts[(*count)++] = region->silent[i];
+	return 0;
+}
+
+/* once_more: once a second what the disk has not taken is tried again. */
+static void
+keep(struct region *region, rm_wall_t wall, bool once_more)
+{
+	if (region->file == NULL)
+		return;
+	if (once_more)
+		region->is_dirty |= rm_incident_file_behind(region->file);
+	if (region->is_dirty)
+		rm_incident_file_save(
+		    region->file, rm_incidents_save(region->incidents, wall));
+	region->is_dirty = false;
+}
+
+int
+region_judge(struct region *region, rm_mono_t now, rm_wall_t wall, bool also_blind)
+{
+	size_t count = 0;
+	int r, ret = 0;
+
+	region->now = now;
+	if (!region->is_first && region_is_left(region, now)) {
+		keep(region, wall, also_blind);
+		return 0;
+	}
+	if (also_blind) {
+		region->silent_count = 0;
+		r = 0;
+		if (!region_is_cut_off(region, now))
+			r = blind_judge(region->blind, now, wall, &region->silent);
+		if (r < 0)
+			ret = r;
+		else
+			region->silent_count = (size_t)r;
+	}
+	/* Without all verdicts an open incident would seem to have none. */
+	r = ret == 0 ? gather(region, wall, &count) : ret;
+	if (r < 0)
+		return r;
+	rm_incidents_judge(region->incidents, now, wall, region->verdicts, count,
+	    health_of, on_event, region);
+	keep(region, wall, also_blind);
+	return 0;
+}
+
+static void
+tor_incident(struct region *region, const struct wire_incident *incident, rm_mono_t now)
+{
+	json_t *json = json_loads(incident->evidence_json, 0, NULL);
+	json_t *evidence = json_object_get(json, "evidence");
+	json_t *others = json_object_get(evidence != NULL ? evidence : json, "others");
+	bool mesh_fails = json_integer_value(json_object_get(others, "sent")) > 0 &&
+			  json_integer_value(json_object_get(others, "arrived")) == 0;
+
+	localise_tor_verdict(region->localise, incident->part,
+	    incident->state != WIRE_RESOLVED, mesh_fails, now);
+	recorder_tor(region->recorder, incident->part, incident->state != WIRE_RESOLVED,
+	    mesh_fails, now);
+	json_decref(json);
+}
+
+void
+region_incident(
+    struct region *region, const struct wire_incident *incident, rm_mono_t now)
+{
+	recorder_incident(region->recorder, incident, now);
+	if (incident->state == WIRE_OPENED)
+		localise_rack_found(
+		    region->localise, incident->tor, incident->kind, now);
+	/* A rack speaks of its own ToR only. */
+	if (strcmp(incident->kind, rm_kind_word(RM_KIND_TOR_DOWN)) == 0 &&
+	    strcmp(incident->part, incident->tor) == 0)
+		tor_incident(region, incident, now);
+}
+
+void
+region_summary(
+    struct region *region, const struct wire_summary_view *view, rm_mono_t now)
+{
+	recorder_summary(region->recorder, view, now);
+	/* What does not fit is counted there. */
+	(void)localise_summary(region->localise, view, now);
+}
+
+void
+region_rack_heard(struct region *region, const char *tor, bool heard, rm_mono_t now)
+{
+	recorder_heard(region->recorder, tor, heard, now);
+	localise_rack_heard(region->localise, tor, heard);
+}
+
+/* ---- life ----------------------------------------------------------------------- */
+
+/* Whether its part has failed again since: equal labels, and so one alert. */
+static bool
+came_back(const struct rm_incidents *incidents, const struct rm_incident *incident)
+{
+	for (size_t i = 0; i < rm_incidents_open(incidents); i++)
+		if (rm_part_equal(&rm_incidents_get(incidents, i)->verdict.part,
+			&incident->verdict.part))
+			return true;
+	return false;
+}
+
+/* What it said last, as it said it: the same point again. */
+static enum wire_incident_state
+last_state(const struct rm_incident *incident)
+{
+	if (incident->resolved.ns != 0)
+		return WIRE_RESOLVED;
+	return incident->changed.ns == incident->opened.ns ? WIRE_OPENED : WIRE_UPDATED;
+}
+
+static void
+take_back(struct region *region)
+{
+	const struct rm_incidents *incidents = region->incidents;
+	const struct rm_incident *incident;
+	json_t *saved = rm_incident_file_load(region->file);
+	struct rm_why why = { 0 };
+	int r = 0;
+
+	if (saved != NULL)
+		r = rm_incidents_restore(
+		    region->incidents, saved, rm_mono_now(), rm_wall_now(), &why);
+	json_decref(saved);
+	if (why.text[0] != '\0')
+		rm_log_warn(0, "open incidents of region %s: %s; starting without %s",
+		    region->name, why.text, r < 0 ? "them" : "it");
+	for (size_t i = 0; (incident = rm_incidents_get(incidents, i)) != NULL; i++) {
+		if (incident->resolved.ns != 0 && came_back(incidents, incident))
+			on_told(incident->id, true, region); /* no end any more */
+		else
+			rm_alerts_restore(region->alerts, incident);
+		region->callbacks.on_incident(region->name, last_state(incident),
+		    incident, region->callbacks.arg);
+	}
+	if (r > 0)
+		rm_log_info("region %s: %d incidents go on", region->name, r);
+}
+
+static int
+start_file(struct region *region, const struct region_options *options)
+{
+	const char *folder = options->state_folder;
+	char path[MAX_PATH];
+	int r;
+
+	if (folder[0] == '\0')
+		return 0;
+	snprintf(path, sizeof(path), "%s/incidents-%s.json", folder, region->name);
+	r = rm_incident_file_new(options->worker, path, &region->file);
+	if (r < 0)
+		return r;
+	rm_incident_file_on_write(region->file, rm_alerts_look, region->alerts);
+	take_back(region);
+	return 0;
+}
+
+static int
+start_alerts(struct region *region, const struct region_options *options)
+{
+	const struct rm_alert_options alerts = {
+		.alertmanagers = options->alertmanagers,
+		.alertmanager_count = options->alertmanager_count,
+		.webhooks = options->webhooks,
+		.webhook_count = options->webhook_count,
+		.region = region->name,
+		.source = options->analyzer,
+		.on_told = on_told,
+		.arg = region,
+	};
+
+	return rm_alerts_new(options->loop, options->http, &alerts, &region->alerts);
+}
+
+/* Without it there is as much to judge by. */
+static void
+start_recording(struct region *region, const struct region_options *options)
+{
+	const struct recorder_options recorder = {
+		.folder = options->record_folder,
+		.region = region->name,
+		.max_bytes = options->record_max_bytes,
+		.row_interval_ns = options->row_interval_ns,
+		.now = rm_mono_now(),
+		.wall = rm_wall_now(),
+	};
+	int r = 0;
+
+	if (options->record_folder != NULL && options->record_folder[0] != '\0')
+		r = recorder_new(&recorder, &region->recorder);
+	if (r < 0)
+		rm_log_warn(r, "cannot record in %s", options->record_folder);
+}
+
+static int
+start_judging(struct region *region, const struct region_options *options)
+{
+	const struct localise_options localise = {
+		.region = region->name,
+		.row_interval_ns = options->row_interval_ns,
+	};
+	const struct blind_options blind = {
+		.grace_ns = options->blind_grace_ns,
+		.start_ns = options->blind_start_ns,
+		.state_ns = STATE_ROW_INTERVALS * localise.row_interval_ns,
+		.forget_ns = FORGET_NS,
+	};
+	const struct rm_incident_options incidents = {
+		.max_open = MAX_OPEN,
+		.max_closed = MAX_CLOSED,
+		.resolve_after_ns = options->resolve_after_ns,
+		.id_seed = rm_random_u64(),
+	};
+	int r;
+
+	r = localise_new(&localise, &region->localise);
+	if (r == 0)
+		r = blind_new(&blind, rm_mono_now(), &region->blind);
+	if (r == 0)
+		r = rm_incidents_new(&incidents, &region->incidents);
+	return r;
+}
+
+int
+region_new(const struct region_options *options, const char *name,
+    const struct region_callbacks *callbacks, struct region **ret)
+{
+	struct region *region = calloc(1, sizeof(*region));
+	int r;
+
+	if (region == NULL)
+		return -ENOMEM;
+	snprintf(region->name, sizeof(region->name), "%s", name);
+	region->callbacks = *callbacks;
+	region->is_first = options->first;
+	/* Whoever was here before our restart has its time to come. */
+	region->connected = rm_mono_add(rm_mono_now(), options->blind_start_ns);
+	r = start_judging(region, options);
+	start_recording(region, options);
+	if (r == 0)
+		r = start_alerts(region, options);
+	if (r == 0)
+		r = start_file(region, options);
+	if (r < 0) {
+		region_free(region);
+		return r;
+	}
+	*ret = region;
+	return 0;
+}
+
+void
+region_free(struct region *region)
+{
+	if (region == NULL)
+		return;
+	rm_incident_file_free(region->file);
+	rm_alerts_free(region->alerts);
+	rm_incidents_free(region->incidents);
+	blind_free(region->blind);
+	localise_free(region->localise);
+	recorder_free(region->recorder);
+	free(region->verdicts);
+	free(region);
+}
+
+const char *
+region_name(const struct region *region)
+{
+	return region->name;
+}
+
+struct blind *
+region_blind(const struct region *region)
+{
+	return region->blind;
+}
+
+const struct localise_counts *
+region_localised(const struct region *region)
+{
+	return localise_counts(region->localise);
+}
+
+const struct rm_incidents *
+region_incidents(const struct region *region)
+{
+	return region->incidents;
+}
+
+const struct rm_alert_counts *
+region_alert_counts(const struct region *region)
+{
+	return rm_alerts_counts(region->alerts);
+}
+
+uint64_t
+region_file_failures(const struct region *region)
+{
+	return region->file != NULL ? rm_incident_file_failures(region->file) : 0;
+}

@@ -1,0 +1,292 @@
+#include "analyzer/intake/intake_session.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rackmesh/base/link.h"
+
+#define LAST_S UINT64_C(253402300799) /* of the year 9999 */
+
+/* ---- summaries, incidents -------------------------------------------------------- */
+
+static bool
+session_serves(const struct intake_session *session, const char *tor)
+{
+	for (size_t i = 0; i < session->info.tor_count; i++)
+		if (strcmp(session->info.tors[i], tor) == 0)
+			return true;
+	return false;
+}
+
+static bool
+is_foreign(const struct intake_session *session, const struct wire_lane_head *head,
+    const char *tor)
+{
+	return strcmp(head->region, session->info.region) != 0 ||
+	       strcmp(head->aggregator, session->info.name) != 0 ||
+	       !session_serves(session, tor);
+}
+
+struct message { /* one of a lane, opened */
+	int lane;
+	const struct wire_lane_head *head;
+	const char *tor;
+	const uint8_t *data;
+	size_t len;
+	const struct wire_summary_view *summary; /* one of the two */
+	const struct wire_incident *incident;
+};
+
+/* What is refused for good is passed over, so that its lane goes on: -EBADMSG. */
+static int
+session_apply(
+    struct intake_session *session, const struct message *message, uint64_t *ticket)
+{
+	const struct intake_callbacks *callbacks = &session->owner->callbacks;
+	int r = 0;
+
+	if (is_foreign(session, message->head, message->tor)) {
+		session->owner->counts.foreign++;
+		return -EBADMSG;
+	}
+	if (message->incident != NULL)
+		r = callbacks->on_incident(message->incident, callbacks->arg);
+	if (r < 0)
+		return r;
+	r = callbacks->take(
+	    message->lane == LANE_INCIDENT ? WIRE_LANE_INCIDENT : WIRE_LANE_SUMMARY,
+	    message->data, message->len, ticket, callbacks->arg);
+	session->owner->counts.pointless += r == -EBADMSG;
+	if (message->summary != NULL && (r == 0 || r == -EBADMSG))
+		callbacks->on_summary(message->summary,
+		    intake_racks_repeated(session->peer->racks, message->tor,
+			message->summary->summary.end_wall_ns),
+		    callbacks->arg);
+	return r;
+}
+
+/* 0: done with; < 0: not now. */
+static int
+session_take(struct intake_session *session, const struct message *message)
+{
+	struct intake *owner = session->owner;
+	struct intake_pending *pending = owner->pending[message->lane];
+	uint64_t seq = message->head->seq, ticket = 0;
+	struct intake_lane *lane;
+	enum intake_says says;
+	int r;
+
+	lane = intake_lane_get(session->peer->lanes[message->lane],
+	    message->head->incarnation, ++owner->last_used);
+	says = lane == NULL ? INTAKE_BUSY
+			    : intake_lane_says(lane, seq, INTAKE_MAX_UNACKED);
+	if (says == INTAKE_NEW && intake_pending_full(pending))
+		says = INTAKE_BUSY;
+	if (says == INTAKE_BUSY)
+		return -ENOBUFS;
+	if (says != INTAKE_NEW) {
+		owner->counts.repeated++;
+		lane->ack_due = says == INTAKE_SAFE;
+		if (lane->ack_due)
+			intake_peer_due(owner, session->peer);
+		return 0;
+	}
+	r = session_apply(session, message, &ticket);
+	if (r < 0 && r != -EBADMSG)
+		return r;
+	/* Without a ticket of its own it is safe when those before it are. */
+	owner->counts.missing +=
+	    intake_pending_add(pending, session->peer, lane, seq, r == 0 ? ticket : 0);
+	if (r < 0)
+		intake_settle(owner, message->lane);
+	session->info.unacked++;
+	return 0;
+}
+
+static int
+session_on_message(struct intake_session *session, const uint8_t *data, size_t len)
+{
+	struct message message = { .data = data, .len = len };
+	struct wire_summary_view summary;
+	struct wire_incident incident;
+	int r;
+
+	if (wire_kind_of(data, len) == WIRE_SUMMARY) {
+		r = wire_open_summary(&summary, data, len);
+		if (r < 0)
+			return r;
+		message.lane = LANE_SUMMARY;
+		message.summary = &summary;
+		message.head = &summary.summary.head;
+		message.tor = summary.summary.tor;
+	} else {
+		r = wire_open_incident(&incident, data, len);
+		if (r < 0)
+			return r;
+		message.lane = LANE_INCIDENT;
+		message.incident = &incident;
+		message.head = &incident.head;
+		message.tor = incident.tor;
+	}
+	r = session_take(session, &message);
+	if (r == 0) {
+		bool is_summary = message.summary != NULL;
+
+		session->info.summaries += is_summary;
+		session->owner->counts.summaries += is_summary;
+		session->info.incidents += !is_summary;
+		session->owner->counts.incidents += !is_summary;
+	}
+	return r;
+}
+
+/* ---- holding ----------------------------------------------------------------------
+ */
+
+/* Keeps the one message that could not be taken, and reads no other. */
+static int
+session_hold(struct intake_session *session, const uint8_t *data, size_t len)
+{
+	uint8_t *copy = malloc(len);
+
+	if (copy == NULL)
+		return -ENOMEM; /* it comes back with all that is not acknowledged */
+	memcpy(copy, data, len);
+	session->held = copy;
+	session->held_len = len;
+	session->info.is_held = true;
+	session->owner->counts.held++;
+	rm_link_pause(session->link);
+	return 0;
+}
+
+void
+intake_session_retry(struct intake_session *session)
+{
+	uint8_t *held = session->held;
+	int r;
+
+	r = session_on_message(session, held, session->held_len);
+	if (r < 0)
+		return;
+	session->held = NULL;
+	session->info.is_held = false;
+	session->info.heard = rm_mono_now();
+	free(held);
+	rm_link_resume(session->link);
+}
+
+/* ---- messages ------------------------------------------------------------------- */
+
+static int
+session_on_drilled(struct intake_session *session, const uint8_t *data, size_t len)
+{
+	const struct intake_callbacks *callbacks = &session->owner->callbacks;
+	struct wire_drill_answer answer;
+	int r;
+
+	r = wire_open_drilled(&answer, data, len);
+	if (r == 0)
+		callbacks->on_drilled(&session->info, &answer, callbacks->arg);
+	return r;
+}
+
+/* To us it speaks for no ToR any more: that is a farewell. */
+static int
+session_on_standing(struct intake_session *session, const uint8_t *data, size_t len)
+{
+	const struct intake_callbacks *callbacks = &session->owner->callbacks;
+	struct wire_standing standing;
+	int r;
+
+	r = wire_open_standing(&standing, data, len);
+	if (r == 0 && standing.tor_count == 0 && callbacks->on_left != NULL)
+		callbacks->on_left(&session->info, callbacks->arg);
+	return r;
+}
+
+static int
+session_on_ping(struct intake_session *session, const uint8_t *data, size_t len)
+{
+	struct intake_info *info = &session->info;
+	struct rm_link *link = session->link;
+	struct wire_ping ping;
+	int r = wire_open_ping_ending(&ping, data, len);
+
+	if (r < 0)
+		return r;
+	session->has_pinged = true;
+	info->ends_s = rm_link_certificate_ending(link, rm_wall_now().ns / RM_NS_PER_S)
+			   ? rm_link_certificate_ends_s(link)
+			   : 0;
+	info->controller_ends_s = rm_name_valid(ping.ending) && ping.ends_s <= LAST_S
+				      ? (int64_t)ping.ends_s
+				      : 0;
+	snprintf(info->controller, sizeof(info->controller), "%s",
+	    info->controller_ends_s != 0 ? ping.ending : "");
+	return 0;
+}
+
+static int
+session_on_known(struct intake_session *session, const uint8_t *data, size_t len)
+{
+	const struct intake_callbacks *callbacks = &session->owner->callbacks;
+	int r = 0;
+
+	session->info.heard = rm_mono_now();
+	callbacks->on_heard(&session->info, callbacks->arg);
+	switch (wire_kind_of(data, len)) {
+	case WIRE_PING:
+		return session_on_ping(session, data, len);
+	case WIRE_SUMMARY:
+	case WIRE_INCIDENT:
+		r = session_on_message(session, data, len);
+		if (r == -ENOBUFS || r == -ENOMEM)
+			r = session_hold(session, data, len);
+		return r;
+	case WIRE_STANDING:
+		return session_on_standing(session, data, len);
+	case WIRE_DRILL_ANSWER:
+		return session_on_drilled(session, data, len);
+	case WIRE_HELLO:
+		return intake_session_hello(session, data, len); /* says why not */
+	default:
+		/* A newer peer may know messages that we do not. */
+		session->owner->counts.refused_messages++;
+		return 0;
+	}
+}
+
+int
+intake_session_on_frame(
+    struct rm_link *link, const uint8_t *data, size_t len, void *arg)
+{
+	struct intake_session *session = arg;
+	struct intake *owner = session->owner;
+	int r;
+
+	if (session->info.is_welcome)
+		r = session_on_known(session, data, len);
+	else if (wire_kind_of(data, len) == WIRE_HELLO)
+		r = intake_session_hello(session, data, len);
+	else
+		r = -EPROTO;
+	if (r < 0)
+		owner->counts.refused_messages++;
+	intake_flush(owner);
+	return r;
+}
+
+int
+intake_session_ping(struct intake_session *session, rm_mono_t now)
+{
+	struct intake *owner = session->owner;
+	struct wire_bytes bytes;
+	int r;
+
+	session->pinged = now;
+	r = wire_write_ping(owner->writer, (uint64_t)now.ns, &bytes);
+	return r < 0 ? r : rm_link_send(session->link, bytes.data, bytes.len);
+}

@@ -1,0 +1,83 @@
+/*
+ * intake_session - one aggregator at the other end of a link: its hello, what it sends,
+ * what it is answered. Shared by intake*.c only, and the fuzzer.
+ */
+#ifndef ANALYZER_INTAKE_INTAKE_SESSION_H
+#define ANALYZER_INTAKE_INTAKE_SESSION_H
+
+#include <uthash.h>
+
+#include "analyzer/intake/intake.h"
+#include "analyzer/intake/intake_lanes.h"
+#include "analyzer/intake/intake_racks.h"
+#include "rackmesh/base/strangers.h"
+
+struct rm_link;
+struct rm_timer;
+
+enum { LANE_SUMMARY, LANE_INCIDENT, LANES };
+
+#define INTAKE_KEY_BYTES (2 * RM_NAME_BYTES)
+
+struct intake_peer { /* an aggregator, connected or not */
+	char key[INTAKE_KEY_BYTES];
+	struct intake_session *session; /* NULL: not connected */
+	uint64_t life;                  /* the incarnation of its process */
+	struct intake_lane lanes[LANES][INTAKE_INCARNATIONS];
+	struct intake_racks *racks; /* NULL before its hello */
+	struct intake_peer *next_due;
+	bool is_due; /* in intake.due */
+	UT_hash_handle hh;
+};
+
+struct intake_session {
+	struct intake_info info; /* first */
+	struct intake *owner;
+	struct intake_session *prev, *next;
+	struct intake_peer *peer; /* NULL before its hello */
+	struct rm_link *link;
+	struct rm_stranger stranger; /* until it is welcome */
+	rm_mono_t pinged;
+	bool has_pinged; /* the other side */
+	uint8_t *held;   /* a message that could not be taken yet */
+	size_t held_len;
+};
+
+struct intake {
+	struct rm_loop *loop;
+	struct intake_options options;
+	struct intake_callbacks callbacks;
+	struct intake_session *sessions;
+	struct intake_peer *peers, *due;
+	struct rm_strangers strangers;
+	struct intake_pending *pending[LANES];
+	struct wire_writer *writer;
+	struct rm_timer *tick;
+	uint64_t last_id, last_used;
+	uint64_t durable[LANES]; /* tickets */
+	struct intake_counts counts;
+};
+
+/* Takes it off the list; closes its link without a word. */
+void intake_session_free(struct intake_session *session);
+/* What rm_link wants of its on_frame; arg is the session. */
+int intake_session_on_frame(
+    struct rm_link *link, const uint8_t *data, size_t len, void *arg);
+/* intake_hello.c: its first word, and who says a second one is told why not. */
+int intake_session_hello(
+    struct intake_session *session, const uint8_t *data, size_t len);
+/* Once more what it holds. */
+void intake_session_retry(struct intake_session *session);
+/* -ENOBUFS: the link's queue is full, or another reason to close it. */
+int intake_session_ping(struct intake_session *session, rm_mono_t now);
+
+/* The aggregator's place, made if there is none. NULL: no room. */
+struct intake_peer *intake_peer_get(
+    struct intake *intake, const char *region, const char *name);
+void intake_peer_due(struct intake *intake, struct intake_peer *peer);
+/* What is safe by now is due to be acknowledged. */
+void intake_settle(struct intake *intake, int lane);
+/* Acknowledges what is due. */
+void intake_flush(struct intake *intake);
+
+#endif

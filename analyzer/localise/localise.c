@@ -1,0 +1,346 @@
+#include "analyzer/localise/localise.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/finding/localise_case.h"
+#include "analyzer/finding/localise_find.h"
+#include "analyzer/localise/localise_known.h"
+#include "analyzer/localise/localise_state.h"
+#include "analyzer/paths/localise_bins.h"
+#include "analyzer/paths/localise_listed.h"
+#include "analyzer/paths/localise_map.h"
+#include "analyzer/suspicion/localise_evidence.h"
+#include "analyzer/suspicion/localise_standing.h"
+
+#define ODD_LAG_NS (15 * RM_NS_PER_S) /* older, or from the future: no news */
+#define SAME_LAG_NS (2 * RM_NS_PER_S)
+#define ODD_LAGS                                                            \
+	5 /* in a row, at the pace of now: its clock is wrong, not its rows \
+	   */
+#define SLOW_EVERY_NS RM_NS_PER_S
+#define LEAST_USUAL_LOSS 1e-5 /* of what is not at fault: as far as is believed */
+#define MOST_USUAL_LOSS 7e-4
+#define MANY_EVERY_NS RM_NS_PER_S
+#define MANY_LOSSY 2000
+#define MANY_LISTED 50000
+#define MANY_SLOW_EVERY_NS (5 * RM_NS_PER_S)
+#define MAX_SENT 100000000 /* of one row */
+
+/* ln of how much likelier what was named, or says so itself, is than by its kind. */
+#define FAVOUR_NAMED 4.0
+#define FAVOUR_UNHEARD 3.0
+#define FAVOUR_OWN_UPLINKS 4.0
+#define FAVOUR_OWN_MESH 12.0
+
+#define REFUTING_SHARE 0.02 /* a ToR that lets more than this through is not down */
+
+int
+localise_new(const struct localise_options *options, struct localise **ret)
+{
+	struct localise *localise = calloc(1, sizeof *localise);
+
+	if (localise == NULL)
+		return -ENOMEM;
+	snprintf(localise->region, sizeof localise->region, "%s",
+	    options->region != NULL ? options->region : "");
+	localise->map.row_interval_ns = options->row_interval_ns;
+	localise->verdicts = calloc(LOCALISE_MAX_VERDICTS, sizeof *localise->verdicts);
+	if (localise->verdicts == NULL ||
+	    localise_case_init(&localise->recent, false) < 0 ||
+	    localise_case_init(&localise->slow, true) < 0 ||
+	    localise_standings_init(&localise->standings, LOCALISE_MAX_VERDICTS) < 0) {
+		localise_free(localise);
+		return -ENOMEM;
+	}
+	localise->recent.with_replies = true;
+	*ret = localise;
+	return 0;
+}
+
+void
+localise_free(struct localise *localise)
+{
+	if (localise == NULL)
+		return;
+	localise_map_release(&localise->map);
+	localise_case_release(&localise->recent);
+	localise_case_release(&localise->slow);
+	localise_standings_release(&localise->standings);
+	free(localise->verdicts);
+	free(localise);
+}
+
+static bool
+is_sane(const struct localise_rack *rack, const struct wire_path_row *row)
+{
+	return row->dst_tor != NULL && row->path != NULL &&
+	       rm_name_valid(row->dst_tor) && strcmp(row->dst_tor, rack->tor) != 0 &&
+	       row->sent <= MAX_SENT && row->lost_forward <= row->sent &&
+	       row->lost_reverse <= row->sent && row->lost_unknown <= row->sent &&
+	       row->lost_forward + row->lost_reverse + row->lost_unknown <= row->sent &&
+	       row->flows_dead <= row->flows &&
+	       (uint64_t)row->flows_partial + row->flows_silent <= row->flows;
+}
+
+/* A backlog is history, and no evidence of now. A clock that is wrong is wrong by the
+ * same all the time. */
+static bool
+is_late(const struct localise *localise, struct localise_rack *rack,
+    const struct wire_summary *summary, rm_mono_t now)
+{
+	const int64_t lag =
+	    now.ns + localise->wall_ahead_ns - (int64_t)summary->end_wall_ns;
+	const int64_t change = lag - rack->lag_ns;
+
+	rack->lag_ns = lag;
+	if (!localise->knows_wall || (lag > -ODD_LAG_NS && lag < ODD_LAG_NS)) {
+		rack->odd_lags = 0;
+		return false;
+	}
+	if (change > -SAME_LAG_NS / 4 && change < SAME_LAG_NS)
+		rack->odd_lags += rack->odd_lags < ODD_LAGS;
+	else
+		rack->odd_lags = 0;
+	return rack->odd_lags < ODD_LAGS;
+}
+
+static int
+take_row(struct localise *localise, struct localise_rack *rack,
+    const struct wire_path_row *row, const struct wire_summary *summary, rm_mono_t now)
+{
+	const int64_t covered =
+	    (int64_t)(summary->end_wall_ns - summary->paths_start_wall_ns);
+	const int64_t window = (int64_t)(summary->end_wall_ns - summary->start_wall_ns);
+	struct localise_way *way;
+	int r;
+
+	r = is_sane(rack, row) ? localise_map_way(&localise->map, rack, row, &way)
+			       : -EINVAL;
+	if (r == -ENOMEM)
+		return r;
+	if (r < 0) {
+		localise->counts.refused_rows++;
+		return 0;
+	}
+	localise->counts.rows++;
+	if (!way->is_traced)
+		localise->counts.untraced += row->sent;
+	return localise_map_row(&localise->map, way, row, covered, window, now);
+}
+
+int
+localise_summary(
+    struct localise *localise, const struct wire_summary_view *view, rm_mono_t now)
+{
+	const struct wire_summary *summary = &view->summary;
+	struct localise_rack *rack;
+	int r;
+
+	if (summary->tor == NULL || !rm_name_valid(summary->tor) ||
+	    summary->end_wall_ns > INT64_MAX ||
+	    summary->paths_start_wall_ns > summary->end_wall_ns ||
+	    summary->start_wall_ns > summary->end_wall_ns) {
+		localise->counts.refused_rows += summary->path_count;
+		return -EINVAL;
+	}
+	r = localise_map_rack(&localise->map, summary->tor, &rack);
+	if (r < 0) {
+		localise->counts.refused_rows += summary->path_count;
+		return r;
+	}
+	if (rack->incarnation == summary->head.incarnation && rack->seq != 0 &&
+	    summary->head.seq <= rack->seq)
+		return 0;
+	rack->incarnation = summary->head.incarnation;
+	rack->seq = summary->head.seq;
+	rack->doubted = is_late(localise, rack, summary, now);
+	if (rack->doubted)
+		return 0;
+	rack->heard = true;
+	rack->told_end = (rm_wall_t){ (int64_t)summary->end_wall_ns };
+	if (summary->path_count == 0)
+		return 0;
+	if (localise->first_row.ns == 0)
+		localise->first_row = now;
+	localise_map_frame(rack, (rm_wall_t){ (int64_t)summary->end_wall_ns }, now);
+	for (size_t i = 0; r >= 0 && i < summary->path_count; i++) {
+		struct wire_path_row row;
+
+		wire_summary_path(view, i, &row);
+		r = take_row(localise, rack, &row, summary, now);
+	}
+	localise_map_sweep(&localise->map, rack, now);
+	localise->counts.paths = localise->map.way_count;
+	return r;
+}
+
+static double
+favour(const struct localise *localise, const struct localise_suspect *suspect)
+{
+	const struct localise_standing *standing;
+	const struct localise_rack *rack;
+	struct rm_part part;
+	double sum = 0;
+
+	if (localise->standings.count > 0) {
+		localise_suspect_part(suspect, &part);
+		standing = localise_standings_find(&localise->standings, &part);
+		if (standing != NULL && standing->named)
+			sum += FAVOUR_NAMED;
+	}
+	if (suspect->type != RM_PART_TOR)
+		return sum;
+	rack = localise_map_find_rack(&localise->map, suspect->elements[0]->a);
+	if (rack == NULL)
+		return sum;
+	if (rack->mesh_fails)
+		sum += FAVOUR_OWN_MESH;
+	else if (rack->tor_stands)
+		sum += FAVOUR_OWN_UPLINKS;
+	else if (!rack->heard && rack->seq != 0)
+		sum += FAVOUR_UNHEARD;
+	return sum;
+}
+
+/* What is lost where nobody is at fault: as much as the last explanation left over. One
+ * more than that, for a quiet fabric is not known to lose nothing. */
+static int
+learn_usual(struct localise *localise)
+{
+	const double sent = fmax(localise_bins_sent(&localise->map, localise->now), 1);
+	const double usual = ((double)localise->slow_unexplained + 1) / sent;
+
+	return rm_judge_base_loss(
+	    localise->slow.judge, fmin(fmax(usual, LEAST_USUAL_LOSS), MOST_USUAL_LOSS));
+}
+
+static int
+judge_case(struct localise *localise, struct localise_case *c,
+    const struct localise_now *now, bool slow)
+{
+	struct rm_explanation explanation;
+	struct localise_finding finding;
+	int r;
+
+	r = localise_case_build(c, &localise->map, now->now,
+	    slow ? localise_way_slow : localise_way_newest,
+	    slow ? localise_known_slow : NULL, localise);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < c->suspect_count; i++)
+		c->candidates[i].log_prior += favour(localise, &c->suspects[i]);
+	r = localise_case_explain(c, &explanation);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < explanation.part_count; i++) {
+		const struct rm_blamed *part = &explanation.parts[i];
+
+		if (localise_is_faint(c, &explanation, i) ||
+		    (!slow && localise_is_overstated(c, &localise->map,
+				  localise_way_newest, &explanation, i)) ||
+		    localise_is_needless(
+			localise, c, &explanation, &c->suspects[part->candidate]))
+			continue;
+		localise_find(c, &explanation, i, &finding);
+		localise_standings_weigh(&localise->standings, now, &finding, slow);
+	}
+	if (slow) {
+		localise->slow_unexplained = explanation.unexplained_lost;
+		return 0;
+	}
+	localise->counts.judged++;
+	localise->counts.unexplained_lost += explanation.unexplained_lost;
+	if (localise->reverse_due || localise->map.lossy_count <= MANY_LOSSY)
+		localise_standings_reverse(&localise->standings, now);
+	localise->reverse_due = false;
+	return 0;
+}
+
+/* Racks that condemn their own ToR where no probe of others is lost or arrives. */
+static void
+hear_racks(struct localise *localise, const struct localise_now *now)
+{
+	struct localise_rack *rack, *next;
+
+	HASH_ITER (hh, localise->map.racks, rack, next) {
+		const struct localise_element *tor;
+		struct localise_sum sum = { 0 };
+
+		if (!rack->mesh_fails)
+			continue;
+		HASH_FIND_STR(localise->map.elements, rack->tor, tor);
+		for (size_t i = 0; tor != NULL && i < tor->way_count; i++)
+			localise_way_newest(
+			    &localise->map, tor->ways[i], now->now, &sum);
+		if (sum.sent - sum.forward - sum.unknown <= REFUTING_SHARE * sum.sent)
+			localise_standings_own(&localise->standings, now, rack);
+	}
+}
+
+/* Where much is lost, not all in one go, and not again before every rack has told more:
+ * the loop has others to serve. */
+static int
+judge(struct localise *localise, const struct localise_now *now)
+{
+	const size_t lossy = localise->map.lossy_count;
+	const bool slow_due =
+	    rm_mono_since(now->now, localise->slow_judged) >=
+	    (localise->map.listed_count <= MANY_LISTED ? SLOW_EVERY_NS
+						       : MANY_SLOW_EVERY_NS);
+	const bool recent_due =
+	    rm_mono_since(now->now, localise->recent_judged) >= MANY_EVERY_NS;
+	int r = 0;
+
+	if (localise->map.listed_count == 0)
+		return 0;
+	if (lossy <= MANY_LOSSY || (recent_due && !slow_due)) {
+		localise->recent_judged = now->now;
+		r = judge_case(localise, &localise->recent, now, false);
+	}
+	if (r < 0 || !slow_due)
+		return r;
+	localise->slow_judged = now->now;
+	localise->reverse_due = true;
+	/* What is sudden, and about to be named, explains it anyway. */
+	if (lossy > MANY_LOSSY &&
+	    localise_standings_wait(&localise->standings, now->now))
+		return 0;
+	r = learn_usual(localise);
+	return r < 0 ? r : judge_case(localise, &localise->slow, now, true);
+}
+
+int
+localise_judge(struct localise *localise, rm_mono_t now, rm_wall_t wall,
+    const struct rm_verdict **verdicts)
+{
+	struct localise_map *map = &localise->map;
+	const struct localise_now at = { map, &localise->recent, now, wall };
+	size_t count = 0;
+	int r;
+
+	localise->now = now;
+	localise->knows_wall = true;
+	localise->wall_ahead_ns = wall.ns - now.ns;
+	localise_listed_tidy(map, now);
+	r = judge(localise, &at);
+	if (r < 0)
+		return r;
+	hear_racks(localise, &at);
+	localise_standings_fade(&localise->standings, map, now);
+	for (size_t i = 0; i < localise->standings.count; i++)
+		if (localise->standings.standings[i].named)
+			localise->verdicts[count++] =
+			    localise->standings.standings[i].verdict;
+	*verdicts = localise->verdicts;
+	return (int)count;
+}
+
+const struct localise_counts *
+localise_counts(const struct localise *localise)
+{
+	return &localise->counts;
+}

@@ -1,0 +1,153 @@
+#include "analyzer/paths/localise_bins.h"
+
+#include <string.h>
+
+#define SWALLOWED_LOST 4
+#define SWALLOWED_SHARE 0.3
+#define FOUND_NS (4 * RM_NS_PER_S) /* rows are that late at most */
+
+static int64_t
+number_of(rm_mono_t at)
+{
+	return at.ns / LOCALISE_BIN_NS;
+}
+
+static size_t
+place_of(int64_t number)
+{
+	return (size_t)(number & (LOCALISE_BINS - 1));
+}
+
+static uint16_t
+plus(uint16_t have, uint64_t more)
+{
+	return more < (uint64_t)(UINT16_MAX - have) ? (uint16_t)(have + more)
+						    : UINT16_MAX;
+}
+
+void
+localise_bins_forget(struct localise_way *way)
+{
+	memset(way->bins, 0, sizeof way->bins);
+	way->lossy_slots = 0;
+}
+
+static int64_t
+slot_of(rm_mono_t at)
+{
+	return at.ns / LOCALISE_SLOT_NS;
+}
+
+/* Slots as of then, seen from now. */
+static uint64_t
+aged(uint64_t slots, int64_t then, int64_t now)
+{
+	return now - then < 64 && now >= then ? slots << (now - then) : 0;
+}
+
+static void
+note_loss(struct localise_way *way, rm_mono_t now)
+{
+	way->lossy_slots = aged(way->lossy_slots, way->slot, slot_of(now)) | 1;
+	way->slot = slot_of(now);
+}
+
+/* Of the bins before this one, those that have not been used since mean nothing. */
+static struct localise_bin *
+newest(struct localise_way *way, int64_t number)
+{
+	if (number - way->bin >= LOCALISE_BINS)
+		localise_bins_forget(way);
+	else
+		for (int64_t n = way->bin + 1; n <= number; n++)
+			way->bins[place_of(n)] = (struct localise_bin){ 0 };
+	way->bin = number;
+	return &way->bins[place_of(number)];
+}
+
+static void
+add_sent(struct localise_map *map, uint64_t sent, int64_t number)
+{
+	if (number - map->bin >= LOCALISE_BINS)
+		memset(map->sent, 0, sizeof map->sent);
+	else
+		for (int64_t n = map->bin + 1; n <= number; n++)
+			map->sent[place_of(n)] = 0;
+	map->bin = number;
+	map->sent[place_of(number)] += sent;
+}
+
+static bool
+tells_of_what_was_found(const struct localise_way *way, rm_mono_t now)
+{
+	const struct localise_element *src = way->elements[0],
+				      *dst = way->elements[way->element_count - 1];
+
+	return (src->found.ns != 0 && rm_mono_since(now, src->found) < FOUND_NS) ||
+	       (dst->found.ns != 0 && rm_mono_since(now, dst->found) < FOUND_NS);
+}
+
+void
+localise_bins_add(struct localise_map *map, struct localise_way *way,
+    const struct wire_path_row *row, rm_mono_t now)
+{
+	const int64_t number = number_of(now);
+	struct localise_bin *bin;
+
+	if (tells_of_what_was_found(way, now))
+		return;
+	bin = newest(way, number);
+	bin->sent = row->sent < UINT32_MAX - bin->sent ? bin->sent + (uint32_t)row->sent
+						       : UINT32_MAX;
+	bin->forward = plus(bin->forward, row->lost_forward);
+	bin->reverse = plus(bin->reverse, row->lost_reverse);
+	bin->unknown = plus(bin->unknown, row->lost_unknown);
+	add_sent(map, row->sent, number);
+	if (row->lost_forward + row->lost_unknown > 0)
+		note_loss(way, now);
+}
+
+double
+localise_bins_sent(const struct localise_map *map, rm_mono_t now)
+{
+	const int64_t first = number_of(now) - LOCALISE_BINS + 1;
+	double sent = 0;
+
+	for (int64_t n = map->bin; n > map->bin - LOCALISE_BINS && n >= first; n--)
+		sent += (double)map->sent[place_of(n)];
+	return sent;
+}
+
+/* Some flow of it dies whole, there or back, second by second. */
+static bool
+is_swallowed(const struct localise_sum *sum)
+{
+	const double lost = sum->forward + sum->reverse + sum->unknown;
+
+	return lost >= SWALLOWED_LOST && lost >= SWALLOWED_SHARE * sum->sent;
+}
+
+void
+localise_way_slow(const struct localise_map *map, const struct localise_way *way,
+    rm_mono_t now, struct localise_sum *sum)
+{
+	const int64_t first = number_of(now) - LOCALISE_BINS + 1;
+	struct localise_sum mine = { 0 };
+
+	(void)map;
+	for (int64_t n = way->bin; n > way->bin - LOCALISE_BINS && n >= first; n--) {
+		const struct localise_bin *bin = &way->bins[place_of(n)];
+
+		mine.sent += bin->sent;
+		mine.forward += bin->forward;
+		mine.reverse += bin->reverse;
+		mine.unknown += bin->unknown;
+	}
+	if (is_swallowed(&mine))
+		return;
+	sum->sent += mine.sent;
+	sum->forward += mine.forward;
+	sum->reverse += mine.reverse;
+	sum->unknown += mine.unknown;
+	sum->lossy_slots |= aged(way->lossy_slots, way->slot, slot_of(now));
+}

@@ -1,0 +1,18 @@
+/*
+ * localise_listed - the ways that lost something: lately, and as long ago as bins
+ * reach. Pure.
+ */
+#ifndef ANALYZER_PATHS_LOCALISE_LISTED_H
+#define ANALYZER_PATHS_LOCALISE_LISTED_H
+
+#include "analyzer/paths/localise_map.h"
+
+/* It lost something just now. -ENOMEM. */
+int localise_list(struct localise_map *map, struct localise_way *way);
+void localise_unlist(struct localise_map *map, struct localise_way *way);
+/* What has lost nothing since, lately or at all, moves on. */
+void localise_listed_tidy(struct localise_map *map, rm_mono_t now);
+/* How many of map->lossy, from the first, may have losses that are seen so. */
+size_t localise_listed(const struct localise_map *map, localise_seen *seen);
+
+#endif

@@ -1,0 +1,317 @@
+#define HASH_NONFATAL_OOM 1
+#include "analyzer/paths/localise_map.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/paths/localise_element.h"
+#include "analyzer/paths/localise_listed.h"
+
+#define KEY_BYTES (WIRE_MAX_STRING + RM_NAME_BYTES + 2)
+
+struct course { /* a way while its text is read */
+	struct localise_map *map;
+	struct localise_element *elements[LOCALISE_WAY_ELEMENTS];
+	uint8_t count;
+	uint8_t entered; /* the first ones, by its way, which lets go of them itself */
+	bool has_gap;
+};
+
+static void
+drop_way(struct localise_map *map, struct localise_way *way)
+{
+	localise_unlist(map, way);
+	if (way->pair != NULL) /* before its ends */
+		localise_element_leave(map, way->pair, way);
+	for (uint8_t i = 0; i < way->element_count; i++)
+		localise_element_leave(map, way->elements[i], way);
+	HASH_DEL(way->rack->ways, way);
+	way->rack->way_count--;
+	map->way_count--;
+	free(way->samples);
+	free(way);
+}
+
+void
+localise_map_sweep(struct localise_map *map, struct localise_rack *rack, rm_mono_t now)
+{
+	const int64_t keep_ns = 12 * map->row_interval_ns;
+	struct localise_way *way, *next;
+
+	if (rm_mono_since(now, rack->swept) < keep_ns)
+		return;
+	rack->swept = now;
+	HASH_ITER (hh, rack->ways, way, next) {
+		if (rm_mono_since(now, way->row_at) >= keep_ns)
+			drop_way(map, way);
+	}
+}
+
+void
+localise_map_release(struct localise_map *map)
+{
+	struct localise_rack *rack, *next_rack;
+	struct localise_way *way, *next;
+
+	HASH_ITER (hh, map->racks, rack, next_rack) {
+		HASH_ITER (hh, rack->ways, way, next) {
+			drop_way(map, way);
+		}
+		HASH_DEL(map->racks, rack);
+		free(rack);
+	}
+	free(map->lossy);
+	*map = (struct localise_map){ 0 };
+}
+
+struct localise_rack *
+localise_map_find_rack(const struct localise_map *map, const char *tor)
+{
+	struct localise_rack *rack;
+
+	HASH_FIND_STR(map->racks, tor, rack);
+	return rack;
+}
+
+int
+localise_map_rack(struct localise_map *map, const char *tor, struct localise_rack **ret)
+{
+	struct localise_rack *rack = localise_map_find_rack(map, tor);
+
+	if (rack == NULL) {
+		if (map->rack_count >= LOCALISE_MAX_RACKS)
+			return -ENOBUFS;
+		rack = calloc(1, sizeof *rack);
+		if (rack == NULL)
+			return -ENOMEM;
+		snprintf(rack->tor, sizeof rack->tor, "%.63s", tor);
+		rack->frame_came[0].ns = rack->frame_came[1].ns = INT64_MIN / 2;
+		HASH_ADD_STR(map->racks, tor, rack);
+		if (rack->hh.tbl == NULL) { /* uthash could not grow */
+			free(rack);
+			return -ENOMEM;
+		}
+		map->rack_count++;
+	}
+	*ret = rack;
+	return 0;
+}
+
+static int
+add_element(struct course *course, const char *a, const char *b, const char *at)
+{
+	struct localise_element *element;
+	int r;
+
+	r = localise_element_find(course->map, a, b, at, &element);
+	if (r < 0)
+		return r;
+	for (uint8_t i = 0; i < course->count; i++)
+		if (course->elements[i] == element) /* a loop */
+			return 0;
+	if (course->count >= LOCALISE_WAY_ELEMENTS) {
+		if (element->way_count == 0)
+			localise_element_drop(course->map, element);
+		return -EINVAL;
+	}
+	course->elements[course->count++] = element;
+	return 0;
+}
+
+/* Makes a hop's text a name and an address; both "": it is silent. */
+static int
+read_hop(const char *text, size_t len, char name[RM_NAME_BYTES], char at[RM_NAME_BYTES])
+{
+	const char *split = memchr(text, '@', len);
+	const size_t name_len = split != NULL ? (size_t)(split - text) : len;
+	const size_t at_len = split != NULL ? len - name_len - 1 : 0;
+	const bool silent = name_len == 1 && text[0] == '?';
+
+	if (name_len == 0 || name_len >= RM_NAME_BYTES || at_len >= RM_NAME_BYTES)
+		return -EINVAL;
+	memcpy(at, split != NULL ? split + 1 : "", at_len);
+	at[at_len] = '\0';
+	memcpy(name, text, name_len);
+	name[name_len] = '\0';
+	if (strpbrk(at, ">@") != NULL)
+		return -EINVAL;
+	if (silent) /* what has only an address goes by that */
+		snprintf(name, RM_NAME_BYTES, "%s", rm_name_valid(at) ? at : "");
+	return name[0] == '\0' || rm_name_valid(name) ? 0 : -EINVAL;
+}
+
+/* One hop on from `last`, which is "" behind a silent one. */
+static int
+add_hop(struct course *course, char last[RM_NAME_BYTES], const char *name,
+    const char *at, bool is_end)
+{
+	int r = 0;
+
+	if (strcmp(last, name) == 0)
+		return 0;
+	if (last[0] != '\0')
+		r = add_element(course, last, name, at);
+	/* The destination's ToR is last of all, whatever its hop says. */
+	if (r == 0 && !is_end)
+		r = add_element(course, name, "", "");
+	memcpy(last, name, strlen(name) + 1);
+	return r;
+}
+
+static int
+read_course(struct course *course, const char *src, const char *dst, const char *path)
+{
+	char last[RM_NAME_BYTES], name[RM_NAME_BYTES], at[RM_NAME_BYTES];
+	size_t hop = 0;
+	int r;
+
+	snprintf(last, sizeof last, "%.63s", src);
+	r = add_element(course, src, "", "");
+	for (const char *p = path; r == 0 && *p != '\0'; hop++) {
+		const size_t len = strcspn(p, " ");
+		const bool is_final = p[len] == '\0';
+
+		r = hop < WIRE_MAX_HOPS ? read_hop(p, len, name, at) : -EINVAL;
+		if (r < 0)
+			break;
+		/* Where the ends do not say who they are, we know it. */
+		if (name[0] == '\0' || strcmp(name, at) == 0) {
+			if (hop == 0)
+				snprintf(name, sizeof name, "%.63s", src);
+			else if (is_final)
+				snprintf(name, sizeof name, "%.63s", dst);
+		}
+		if (name[0] == '\0')
+			course->has_gap = true, last[0] = '\0';
+		else
+			r = add_hop(course, last, name, at, strcmp(name, dst) == 0);
+		p += len + (is_final ? 0 : 1);
+	}
+	if (r == 0 && strcmp(last, dst) != 0)
+		course->has_gap = true;
+	return r == 0 ? add_element(course, dst, "", "") : r;
+}
+
+static int
+enter_pair(struct localise_map *map, struct localise_way *way)
+{
+	struct localise_element *pair;
+	int r;
+
+	r = localise_element_pair(
+	    map, way->elements[0], way->elements[way->element_count - 1], &pair);
+	if (r < 0)
+		return r;
+	r = localise_element_enter(pair, way);
+	if (r < 0) {
+		localise_element_leave(map, pair, way);
+		return r;
+	}
+	way->pair = pair;
+	return 0;
+}
+
+static void
+abandon_course(struct course *course)
+{
+	for (uint8_t i = course->entered; i < course->count; i++)
+		if (course->elements[i]->way_count == 0)
+			localise_element_drop(course->map, course->elements[i]);
+}
+
+static struct localise_way *
+new_way(struct localise_map *map, struct localise_rack *rack, struct course *course,
+    const char *key, size_t key_len)
+{
+	/* Its elements lie beside it: whoever looks at one looks at the other. */
+	const size_t elements = course->count * sizeof(struct localise_element *);
+	struct localise_way *way = calloc(1, sizeof *way + elements + key_len + 1);
+
+	if (way == NULL)
+		return NULL;
+	way->key = (char *)&way->elements[course->count];
+	memcpy(way->key, key, key_len + 1);
+	HASH_ADD_KEYPTR(hh, rack->ways, way->key, key_len, way);
+	if (way->hh.tbl == NULL) {
+		free(way);
+		return NULL;
+	}
+	way->rack = rack;
+	way->is_traced = !course->has_gap;
+	rack->way_count++;
+	map->way_count++;
+	for (uint8_t i = 0; i < course->count; i++) {
+		if (localise_element_enter(course->elements[i], way) < 0) {
+			drop_way(map, way);
+			return NULL;
+		}
+		way->elements[way->element_count++] = course->elements[i];
+		course->entered++;
+	}
+	way->elements[0]->is_tor = true;
+	way->elements[way->element_count - 1]->is_tor = true;
+	if (enter_pair(map, way) < 0) {
+		drop_way(map, way);
+		return NULL;
+	}
+	return way;
+}
+
+/* Without the silence behind the last hop that is known: of no meaning, and it varies.
+ */
+static size_t
+path_length(const char *path)
+{
+	size_t len = strcmp(path, "*") == 0 ? 0 : strlen(path);
+
+	while (len >= 1 && path[len - 1] == '?' && (len == 1 || path[len - 2] == ' '))
+		len -= len == 1 ? 1 : 2;
+	return len;
+}
+
+int
+localise_map_way(struct localise_map *map, struct localise_rack *rack,
+    const struct wire_path_row *row, struct localise_way **ret)
+{
+	struct course course = { .map = map };
+	char key[KEY_BYTES];
+	struct localise_way *way;
+	/* Untraced, or many ways at once: no more than its ends is known. */
+	const int path_len = (int)path_length(row->path);
+	const int len =
+	    snprintf(key, sizeof key, "%s %.*s", row->dst_tor, path_len, row->path);
+	int r = 0;
+
+	if (len < 0 || (size_t)len >= sizeof key)
+		return -EINVAL;
+	HASH_FIND(hh, rack->ways, key, (unsigned)len, way);
+	if (way != NULL) {
+		*ret = way;
+		return 0;
+	}
+	if (map->way_count >= LOCALISE_MAX_PATHS)
+		return -ENOBUFS;
+	r = read_course(
+	    &course, rack->tor, row->dst_tor, key + strlen(row->dst_tor) + 1);
+	if (r == 0) {
+		way = new_way(map, rack, &course, key, (size_t)len);
+		r = way != NULL ? 0 : -ENOMEM;
+	}
+	if (r < 0)
+		abandon_course(&course);
+	else
+		*ret = way;
+	return r;
+}
+
+bool
+localise_way_crosses(
+    const struct localise_way *way, const struct localise_element *element)
+{
+	for (uint8_t i = 0; i < way->element_count; i++)
+		if (way->elements[i] == element)
+			return true;
+	return false;
+}

@@ -1,0 +1,111 @@
+#include "analyzer/paths/localise_part.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool
+is_node(const struct rm_part *part)
+{
+	return part->type == RM_PART_TOR || part->type == RM_PART_SWITCH;
+}
+
+bool
+localise_part_is_link(const struct rm_part *part, const struct localise_element *e)
+{
+	char name[2 * RM_NAME_BYTES + 2];
+	const bool swap = strcmp(e->a, e->b) > 0;
+
+	if (strstr(part->name, e->a) == NULL || strstr(part->name, e->b) == NULL)
+		return false; /* the common case, and cheap */
+	snprintf(name, sizeof name, "%s--%s", swap ? e->b : e->a, swap ? e->a : e->b);
+	return rm_part_names(part, name);
+}
+
+bool
+localise_part_on(const struct rm_part *part, const struct localise_way *way)
+{
+	char name[2 * RM_NAME_BYTES + 2];
+
+	if (part->type == RM_PART_PATH) {
+		if (strstr(part->name, way->elements[0]->a) == NULL)
+			return false;
+		snprintf(name, sizeof name, "%s->%s", way->elements[0]->a,
+		    localise_way_dst(way));
+		return rm_part_names(part, name);
+	}
+	for (uint8_t i = 0; i < way->element_count; i++) {
+		const struct localise_element *e = way->elements[i];
+
+		if (e->b[0] == '\0'
+			? is_node(part) && rm_part_names(part, e->a)
+			: part->type == RM_PART_LINK && localise_part_is_link(part, e))
+			return true;
+	}
+	return false;
+}
+
+bool
+localise_part_same(const struct rm_part *a, const struct rm_part *b)
+{
+	return strcmp(a->name, b->name) == 0 &&
+	       (a->type == b->type || (is_node(a) && is_node(b)));
+}
+
+struct visit {
+	const struct rm_part *part;
+	bool (*on)(struct localise_way *way, void *arg);
+	void *arg;
+	bool stopped;
+};
+
+static void
+visit_switch(const struct localise_map *map, const char *name, struct visit *visit)
+{
+	const struct localise_element *e;
+
+	HASH_FIND_STR(map->elements, name, e);
+	for (size_t i = 0; e != NULL && !visit->stopped && i < e->way_count; i++)
+		if (localise_part_on(visit->part, e->ways[i]))
+			visit->stopped = !visit->on(e->ways[i], visit->arg);
+}
+
+/* One name: of a link and a way, the switch that it begins with leads to its ways. */
+static void
+visit_name(const struct localise_map *map, const char *name, size_t len,
+    const char *between, struct visit *visit)
+{
+	char first[RM_PART_NAME_BYTES];
+	const char *split = name;
+
+	if (between == NULL) {
+		snprintf(first, sizeof first, "%.*s", (int)len, name);
+		visit_switch(map, first, visit);
+		return;
+	}
+	/* A switch may have "--" in its own name. */
+	while (!visit->stopped && (split = strstr(split, between)) != NULL &&
+	       split < name + len) {
+		snprintf(first, sizeof first, "%.*s", (int)(split - name), name);
+		visit_switch(map, first, visit);
+		split++;
+	}
+}
+
+void
+localise_part_ways(const struct localise_map *map, const struct rm_part *part,
+    bool (*on)(struct localise_way *way, void *arg), void *arg)
+{
+	struct visit visit = { part, on, arg, false };
+	const char *between = part->type == RM_PART_LINK   ? "--"
+			      : part->type == RM_PART_PATH ? "->"
+							   : NULL;
+	const char *either = strstr(part->name, RM_PART_OR);
+	const size_t len =
+	    either != NULL ? (size_t)(either - part->name) : strlen(part->name);
+
+	visit_name(map, part->name, len, between, &visit);
+	if (either == NULL || visit.stopped)
+		return;
+	either += strlen(RM_PART_OR);
+	visit_name(map, either, strlen(either), between, &visit);
+}

@@ -1,0 +1,263 @@
+#include "analyzer/paths/localise_bins.h"
+#include "analyzer/paths/localise_listed.h"
+#include "analyzer/paths/localise_map.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FRESH_NS (2600 * RM_NS_PER_MS) /* rows come every second while they count */
+#define SILENT_NS (2 * RM_NS_PER_S)    /* without rows for so long: lost nothing */
+#define CLEAN_NS (5 * RM_NS_PER_S)     /* what was clean is probed again by then */
+#define IMPLIED_NS (1500 * RM_NS_PER_MS)
+#define WHOLE_SHARE 0.5F /* of the flows that lose something: they lose all */
+#define MAX_SAMPLES 8    /* of a row */
+#define SUDDEN_SHARE 0.3 /* lost, of what was sent */
+
+void
+localise_map_frame(struct localise_rack *rack, rm_wall_t end, rm_mono_t now)
+{
+	rack->frame++;
+	if (rack->lossy + 1 != rack->frame)
+		rack->first = rack->frame;
+	rack->frame_end[rack->frame & 1] = end;
+	rack->frame_came[rack->frame & 1] = now;
+}
+
+/* Rows that begin to come may count many quiet seconds before the first loss, and those
+ * that have lost nothing many more: they stand beside what others lost in one. */
+static float
+sent_in_window(uint64_t sent, uint64_t lost, int64_t covered_ns, int64_t window_ns)
+{
+	const int64_t newest_ns = lost > 0 && window_ns > 0 ? window_ns : RM_NS_PER_S;
+	double share = 1;
+
+	if (covered_ns > newest_ns)
+		share = (double)newest_ns / (double)covered_ns;
+	return (float)fmax((double)sent * share, (double)lost);
+}
+
+/* How many flows lost something, where an older aggregator does not tell. Rows name but
+ * the first of them: beyond those, as many as chance would hit. */
+static float
+guess_hit(const struct wire_path_row *row, uint64_t lost)
+{
+	const double sent = fmax((double)row->sent, 1);
+	const double share = fmin((double)lost / sent, 1);
+	const double each = sent / fmax(row->flows, 1);
+	double named = 0, hit;
+
+	for (const char *p = row->samples; p != NULL && *p != '\0'; p += *p == ' ') {
+		named++;
+		p += strcspn(p, " ");
+	}
+	if (named < MAX_SAMPLES)
+		return (float)fmax(named, row->flows_dead);
+	hit = row->flows * (1 - pow(1 - share, each));
+	return (float)fmax(fmax(named, hit), row->flows_dead);
+}
+
+struct flows_lost {
+	float hit, gone, silent, partial; /* see localise_counts_seen */
+};
+
+/* What is lossy is probed more often: its packets are no measure of how many flows lose
+ * all, but where a flow died in the midst of the time that the row covers. */
+static struct flows_lost
+count_flows(const struct wire_path_row *row, uint64_t lost, float sent)
+{
+	const double share = (double)lost / fmax((double)sent, 1);
+	const float by_packets = (float)(share * row->flows);
+	const float silent = (float)row->flows_silent;
+	const float partial = (float)row->flows_partial;
+
+	if (lost == 0)
+		return (struct flows_lost){ 0 };
+	if (silent + partial <= 0) {
+		const float hit = guess_hit(row, lost);
+
+		return (struct flows_lost){ hit, by_packets, fminf(by_packets, hit),
+			hit - fminf(by_packets, hit) };
+	}
+	return (struct flows_lost){ (float)row->flows_dead + partial,
+		fminf(fmaxf(by_packets, silent), silent + partial), silent, partial };
+}
+
+/* Flows that are lost whole, or much in one row, are seen in a second: no slow loss. */
+static bool
+is_sudden(const struct wire_path_row *row, uint64_t lost, float hit)
+{
+	return (lost >= 2 && (double)lost >= SUDDEN_SHARE * (double)row->sent) ||
+	       (row->flows_dead > 0 && (float)row->flows_dead >= WHOLE_SHARE * hit);
+}
+
+int
+localise_map_row(struct localise_map *map, struct localise_way *way,
+    const struct wire_path_row *row, int64_t covered_ns, int64_t window_ns,
+    rm_mono_t now)
+{
+	const uint64_t lost = row->lost_forward + row->lost_reverse + row->lost_unknown;
+	struct localise_counts_seen *seen = &way->seen[way->rack->frame & 1];
+	const float sent = sent_in_window(row->sent, lost, covered_ns, window_ns);
+	const struct flows_lost flows = count_flows(row, lost, sent);
+	char *samples;
+
+	if (seen->frame != way->rack->frame) {
+		*seen = (struct localise_counts_seen){ .frame = way->rack->frame,
+			.came = now };
+		way->rate = 0;
+	}
+	seen->all += (uint32_t)row->sent;
+	seen->sent += sent;
+	seen->forward += (uint32_t)row->lost_forward;
+	seen->reverse += (uint32_t)row->lost_reverse;
+	seen->unknown += (uint32_t)row->lost_unknown;
+	seen->flows += row->flows;
+	seen->dead += row->flows_dead;
+	seen->hit += flows.hit;
+	seen->gone += flows.gone;
+	seen->silent += flows.silent;
+	seen->partial += flows.partial;
+	if (covered_ns > 0)
+		way->rate +=
+		    (double)row->sent * (double)RM_NS_PER_S / (double)covered_ns;
+	way->row_at = now;
+	if (!is_sudden(row, lost, flows.hit))
+		localise_bins_add(map, way, row, now);
+	if (lost == 0)
+		return 0;
+	way->lossy_at = now;
+	way->rack->lossy = way->rack->frame;
+	if (row->samples != NULL && row->samples[0] != '\0') {
+		samples = strdup(row->samples);
+		if (samples != NULL) {
+			free(way->samples);
+			way->samples = samples;
+		}
+	}
+	return localise_list(map, way);
+}
+
+/* Nothing lost is only told every row interval. How long its last rows have spoken for
+ * it meanwhile, or 0: what it says and is not believed may be that it lost all. */
+static int64_t
+implied_ns(
+    const struct localise_map *map, const struct localise_rack *rack, rm_mono_t now)
+{
+	const int64_t since = rm_mono_since(now, rack->frame_came[rack->frame & 1]);
+
+	return rack->heard && !rack->doubted && since > SILENT_NS &&
+		       since <= 5 * map->row_interval_ns / 2
+		   ? since
+		   : 0;
+}
+
+static void
+add_seen(const struct localise_counts_seen *seen, bool newest, struct localise_sum *sum)
+{
+	/* A reply that was lost did arrive on the way out. */
+	const double lost = (double)seen->forward + seen->unknown;
+
+	sum->sent += (double)seen->sent;
+	sum->all += seen->all;
+	sum->forward += seen->forward;
+	sum->reverse += seen->reverse;
+	sum->unknown += seen->unknown;
+	if (!newest) {
+		sum->older_lost += lost;
+		return;
+	}
+	sum->newest_sent += (double)seen->sent;
+	sum->flows += fmin(seen->flows, (double)seen->sent);
+	sum->newest_lost += lost;
+	sum->gone += (double)seen->gone;
+	if (lost < 1)
+		return;
+	sum->dead += seen->dead;
+	sum->hit += (double)seen->hit;
+}
+
+const struct localise_counts_seen *
+localise_way_row(const struct localise_way *way, uint32_t age, rm_mono_t now)
+{
+	const uint32_t frame = way->rack->frame - age;
+	const struct localise_counts_seen *seen = &way->seen[frame & 1];
+
+	return frame != 0 && seen->frame == frame &&
+		       rm_mono_since(now, seen->came) <= FRESH_NS
+		   ? seen
+		   : NULL;
+}
+
+static void
+add_frames(const struct localise_map *map, const struct localise_way *way,
+    rm_mono_t now, uint32_t frames, struct localise_sum *sum)
+{
+	const struct localise_rack *rack = way->rack;
+
+	const int64_t implied = implied_ns(map, rack, now);
+
+	if (implied > 0) {
+		const struct localise_counts_seen *seen = &way->seen[rack->frame & 1];
+
+		/* What was lossy last may carry nothing since: that is no health. */
+		if (seen->frame == rack->frame &&
+		    seen->forward + seen->reverse + seen->unknown == 0) {
+			sum->sent +=
+			    way->rate * (double)IMPLIED_NS / (double)RM_NS_PER_S;
+			sum->flows += seen->flows;
+			sum->all += seen->all +
+				    way->rate * (double)implied / (double)RM_NS_PER_S;
+		}
+		return;
+	}
+	for (uint32_t age = 0; age < frames; age++) {
+		const struct localise_counts_seen *seen =
+		    localise_way_row(way, age, now);
+
+		if (seen == NULL)
+			continue;
+		add_seen(seen, age == 0, sum);
+		if (seen->forward + seen->unknown > 0 &&
+		    rack->frame_end[seen->frame & 1].ns > sum->lossy_end.ns)
+			sum->lossy_end = rack->frame_end[seen->frame & 1];
+	}
+}
+
+/*
+ * Since a rack began to lose, each way counts by its own newest row: what is lossy is
+ * probed more often than the rest, and must not outnumber it for that. The first of
+ * those rows may have been clean before it began; and what is in no rows any more was
+ * an RNIC's own loss.
+ */
+void
+localise_way_newest(const struct localise_map *map, const struct localise_way *way,
+    rm_mono_t now, struct localise_sum *sum)
+{
+	const struct localise_rack *rack = way->rack;
+	const struct localise_counts_seen *seen =
+	    &way->seen[way->seen[1].frame > way->seen[0].frame];
+	const int64_t age = rm_mono_since(now, seen->came);
+
+	if (rack->lossy != rack->frame || implied_ns(map, rack, now) > 0) {
+		add_frames(map, way, now, 1, sum);
+		return;
+	}
+	if (seen->frame < rack->first)
+		return;
+	if (seen->forward + seen->reverse + seen->unknown > 0) {
+		if (seen->frame + 1 < rack->frame || age > FRESH_NS)
+			return;
+	} else if (age > CLEAN_NS ||
+		   (seen->frame == rack->first && rack->frame > rack->first)) {
+		return;
+	}
+	add_seen(seen, true, sum);
+}
+
+void
+localise_way_recent(const struct localise_map *map, const struct localise_way *way,
+    rm_mono_t now, struct localise_sum *sum)
+{
+	add_frames(map, way, now, 2, sum);
+}

@@ -1,0 +1,89 @@
+#define HASH_NONFATAL_OOM 1
+#include "analyzer/racks/rack_turns.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+#include "rackmesh/fabric/part.h"
+
+#define KEY_BYTES (2 * RM_NAME_BYTES)
+
+struct rack {
+	char key[KEY_BYTES];
+	char aggregator[RM_NAME_BYTES]; /* whose window counted last */
+	uint64_t end_wall_ns;
+	rm_mono_t taken;
+	UT_hash_handle hh;
+};
+
+struct rack_turns {
+	struct rack *racks;
+};
+
+int
+rack_turns_new(struct rack_turns **ret)
+{
+	struct rack_turns *turns = calloc(1, sizeof(*turns));
+
+	if (turns == NULL)
+		return -ENOMEM;
+	*ret = turns;
+	return 0;
+}
+
+void
+rack_turns_free(struct rack_turns *turns)
+{
+	struct rack *rack, *next;
+
+	if (turns == NULL)
+		return;
+	HASH_ITER (hh, turns->racks, rack, next) {
+		HASH_DEL(turns->racks, rack);
+		free(rack);
+	}
+	free(turns);
+}
+
+static struct rack *
+get(struct rack_turns *turns, const char *region, const char *tor)
+{
+	struct rack *rack;
+	char key[KEY_BYTES];
+
+	snprintf(key, sizeof(key), "%.63s %.63s", region, tor);
+	HASH_FIND_STR(turns->racks, key, rack);
+	if (rack != NULL || HASH_COUNT(turns->racks) >= RACK_TURNS_MAX)
+		return rack;
+	rack = calloc(1, sizeof(*rack));
+	if (rack == NULL)
+		return NULL;
+	strcpy(rack->key, key);
+	HASH_ADD_STR(turns->racks, key, rack);
+	if (rack->hh.tbl == NULL) { /* uthash could not grow */
+		free(rack);
+		return NULL;
+	}
+	return rack;
+}
+
+bool
+rack_turns_take(struct rack_turns *turns, const char *region, const char *tor,
+    const char *aggregator, uint64_t start_wall_ns, uint64_t end_wall_ns, rm_mono_t now)
+{
+	struct rack *rack = get(turns, region, tor);
+
+	if (rack == NULL)
+		return true;
+	if (strcmp(rack->aggregator, aggregator) != 0 && rack->aggregator[0] != '\0' &&
+	    start_wall_ns < rack->end_wall_ns &&
+	    rm_mono_since(now, rack->taken) < RACK_TURNS_FRESH_NS)
+		return false;
+	snprintf(rack->aggregator, sizeof(rack->aggregator), "%s", aggregator);
+	rack->end_wall_ns = end_wall_ns;
+	rack->taken = now;
+	return true;
+}

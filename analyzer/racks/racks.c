@@ -1,0 +1,382 @@
+#define HASH_NONFATAL_OOM 1
+#include "analyzer/racks/racks.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+#include "analyzer/racks/rack_calm.h"
+#include "analyzer/racks/rack_rnics.h"
+#include "rackmesh/base/sketch.h"
+
+#define KEY_BYTES (2 * RM_NAME_BYTES)
+#define MAX_WALL_NS ((uint64_t)INT64_MAX)
+
+struct flow_key { /* all bytes count: zero it first */
+	char dst_tor[RM_NAME_BYTES];
+	uint64_t dscp;
+};
+
+struct flow {
+	struct flow_key key;
+	uint64_t sent, lost;
+	rm_mono_t heard;
+	UT_hash_handle hh;
+};
+
+struct scope { /* inside, or outgoing */
+	uint64_t p50_ns, p99_ns;
+	rm_mono_t heard;
+};
+
+struct node {
+	struct rack rack; /* first */
+	struct rack_calm calm;
+	char key[KEY_BYTES];
+	struct flow *flows;
+	struct scope inside, outgoing;
+	size_t place; /* in racks.list */
+	UT_hash_handle hh;
+};
+
+struct racks {
+	struct racks_options options;
+	struct node *list[RACKS_MAX];
+	struct node *by_key;
+	struct rack_rnics *rnics;
+	struct rm_sketch *merged[2], *one; /* inside, outgoing; scratch */
+	struct racks_counts counts;
+};
+
+/* ---- rows --------------------------------------------------------------------- */
+
+static void
+merge(struct racks *racks, size_t scope, struct wire_bytes bytes)
+{
+	if (bytes.len == 0)
+		return;
+	if (rm_sketch_decode(racks->one, bytes.data, bytes.len) == 0)
+		rm_sketch_merge(racks->merged[scope], racks->one);
+	else
+		racks->counts.refused++;
+}
+
+static struct flow *
+flow_get(struct racks *racks, struct node *node, const struct wire_row *row)
+{
+	struct flow_key key = { .dscp = row->dscp };
+	struct flow *flow = NULL;
+
+	snprintf(key.dst_tor, sizeof(key.dst_tor), "%s", row->dst_tor);
+	HASH_FIND(hh, node->flows, &key, sizeof(key), flow);
+	if (flow != NULL)
+		return flow;
+	if (HASH_COUNT(node->flows) < RACKS_MAX_FLOWS)
+		flow = calloc(1, sizeof(*flow));
+	if (flow == NULL) {
+		racks->counts.refused++;
+		return NULL;
+	}
+	memcpy(&flow->key, &key, sizeof(key));
+	HASH_ADD(hh, node->flows, key, sizeof(flow->key), flow);
+	if (flow->hh.tbl != NULL)
+		return flow;
+	free(flow);
+	racks->counts.refused++;
+	return NULL;
+}
+
+static void
+take_row(
+    struct racks *racks, struct node *node, const struct wire_row *row, rm_mono_t now)
+{
+	bool inside = strcmp(row->dst_tor, node->rack.tor) == 0;
+	uint64_t lost = row->outcomes[WIRE_NO_REPLY];
+	struct flow *flow;
+
+	if (lost > row->sent || row->sent > INT64_MAX ||
+	    strlen(row->dst_tor) >= RM_NAME_BYTES) {
+		racks->counts.refused++;
+		return;
+	}
+	flow = flow_get(racks, node, row);
+	if (flow == NULL)
+		return;
+	flow->sent = row->sent;
+	flow->lost = lost;
+	flow->heard = now;
+	merge(racks, inside ? 0 : 1, row->rtt);
+}
+
+static void
+scope_set(struct scope *scope, const struct rm_sketch *sketch, rm_mono_t now)
+{
+	if (rm_sketch_count(sketch) == 0)
+		return;
+	scope->p50_ns = rm_sketch_quantile_ns(sketch, 0.50);
+	scope->p99_ns = rm_sketch_quantile_ns(sketch, 0.99);
+	scope->heard = now;
+}
+
+static void
+take_rows(struct racks *racks, struct node *node, const struct wire_summary_view *view,
+    rm_mono_t now)
+{
+	if (view->summary.row_count == 0)
+		return;
+	rm_sketch_reset(racks->merged[0]);
+	rm_sketch_reset(racks->merged[1]);
+	for (size_t i = 0; i < view->summary.row_count; i++) {
+		struct wire_row row;
+
+		wire_summary_row(view, i, &row);
+		take_row(racks, node, &row, now);
+	}
+	scope_set(&node->inside, racks->merged[0], now);
+	scope_set(&node->outgoing, racks->merged[1], now);
+}
+
+/* ---- racks ---------------------------------------------------------------------- */
+
+static void
+key_of(char key[KEY_BYTES], const char *region, const char *tor)
+{
+	snprintf(key, KEY_BYTES, "%s|%s", region, tor);
+}
+
+static struct node *
+node_find(const struct racks *racks, const char *region, const char *tor)
+{
+	char key[KEY_BYTES];
+	struct node *node = NULL;
+
+	key_of(key, region, tor);
+	HASH_FIND_STR(racks->by_key, key, node);
+	return node;
+}
+
+/* The names are valid. */
+static struct node *
+node_get(struct racks *racks, const char *region, const char *tor)
+{
+	struct node *node = node_find(racks, region, tor);
+
+	if (node != NULL)
+		return node;
+	if (racks->counts.racks < RACKS_MAX)
+		node = calloc(1, sizeof(*node));
+	if (node != NULL) {
+		key_of(node->key, region, tor);
+		HASH_ADD_STR(racks->by_key, key, node);
+	}
+	if (node == NULL || node->hh.tbl == NULL) {
+		free(node);
+		racks->counts.refused++;
+		return NULL;
+	}
+	strcpy(node->rack.region, region);
+	strcpy(node->rack.tor, tor);
+	node->place = racks->counts.racks++;
+	racks->list[node->place] = node;
+	return node;
+}
+
+/* The last to tell goes first; of three the one that was silent longest is forgotten.
+ */
+static void
+told_by(struct rack *rack, const char *aggregator)
+{
+	if (strcmp(rack->aggregators[0], aggregator) == 0)
+		return;
+	memcpy(rack->aggregators[1], rack->aggregators[0], RM_NAME_BYTES);
+	strcpy(rack->aggregators[0], aggregator);
+}
+
+static void
+take_state(struct node *node, const struct wire_summary *summary)
+{
+	node->rack.has_state = true;
+	node->rack.state = summary->state;
+	rack_calm_take(&node->calm, summary->head.aggregator,
+	    (rm_wall_t){ (int64_t)summary->end_wall_ns },
+	    summary->state.incidents_open);
+}
+
+void
+racks_served(struct racks *racks, const char *region, const char *tor,
+    const char *aggregator, rm_mono_t now)
+{
+	struct node *node = node_get(racks, region, tor);
+
+	if (node == NULL)
+		return;
+	node->rack.heard = now;
+	if (node->rack.aggregators[0][0] == '\0')
+		told_by(&node->rack, aggregator);
+}
+
+void
+racks_summary(struct racks *racks, const struct wire_summary_view *view, rm_mono_t now)
+{
+	const struct wire_summary *summary = &view->summary;
+	struct node *node;
+	int64_t end;
+
+	if (!rm_name_valid(summary->head.region) || !rm_name_valid(summary->tor) ||
+	    !rm_name_valid(summary->head.aggregator) ||
+	    summary->end_wall_ns > MAX_WALL_NS) {
+		racks->counts.refused++;
+		return;
+	}
+	node = node_get(racks, summary->head.region, summary->tor);
+	if (node == NULL)
+		return;
+	for (size_t i = 0; i < summary->rnic_count; i++) {
+		struct wire_rnic_row row;
+
+		wire_summary_rnic(view, i, &row);
+		rack_rnics_take(racks->rnics, summary, &row, now);
+	}
+	/* A backlog comes oldest first: what is older than what we have says nothing of
+	 * now. */
+	end = (int64_t)summary->end_wall_ns;
+	if (end < node->rack.heard_wall.ns)
+		return;
+	node->rack.heard_wall.ns = end;
+	node->rack.heard = now;
+	told_by(&node->rack, summary->head.aggregator);
+	if (summary->has_state)
+		take_state(node, summary);
+	take_rows(racks, node, view, now);
+}
+
+static void
+node_free(struct racks *racks, struct node *node)
+{
+	struct flow *flow, *next;
+
+	HASH_ITER (hh, node->flows, flow, next) {
+		HASH_DEL(node->flows, flow);
+		free(flow);
+	}
+	HASH_DEL(racks->by_key, node);
+	racks->counts.racks--;
+	racks->list[node->place] = racks->list[racks->counts.racks];
+	racks->list[node->place]->place = node->place;
+	free(node);
+}
+
+void
+racks_expire(struct racks *racks, rm_mono_t now)
+{
+	for (size_t i = racks->counts.racks; i-- > 0;)
+		if (rm_mono_since(now, racks->list[i]->rack.heard) >
+		    racks->options.forget_ns)
+			node_free(racks, racks->list[i]);
+	rack_rnics_expire(racks->rnics, now, racks->options.forget_ns);
+}
+
+/* ---- reading --------------------------------------------------------------------- */
+
+const struct rack *
+racks_get(const struct racks *racks, size_t i)
+{
+	return i < racks->counts.racks ? &racks->list[i]->rack : NULL;
+}
+
+const struct rack *
+racks_find(const struct racks *racks, const char *region, const char *tor)
+{
+	const struct node *node = node_find(racks, region, tor);
+
+	return node != NULL ? &node->rack : NULL;
+}
+
+rm_wall_t
+racks_calm(const struct racks *racks, const char *region, const char *aggregator,
+    const char *tor, rm_wall_t changed)
+{
+	const struct node *node = node_find(racks, region, tor);
+
+	return node != NULL ? rack_calm_since(&node->calm, aggregator, changed)
+			    : (rm_wall_t){ 0 };
+}
+
+void
+racks_figures(const struct rack *rack, const struct racks *racks, rm_mono_t now,
+    struct rack_figures *inside, struct rack_figures *outgoing)
+{
+	const struct node *node = (const struct node *)rack;
+	int64_t fresh_ns = racks->options.fresh_ns;
+	const struct flow *flow, *next;
+
+	*inside = *outgoing = (struct rack_figures){ 0 };
+	HASH_ITER (hh, node->flows, flow, next) {
+		struct rack_figures *figures =
+		    strcmp(flow->key.dst_tor, rack->tor) == 0 ? inside : outgoing;
+
+		if (rm_mono_since(now, flow->heard) > fresh_ns)
+			continue;
+		figures->sent += flow->sent;
+		figures->lost += flow->lost;
+	}
+	if (rm_mono_since(now, node->inside.heard) <= fresh_ns) {
+		inside->rtt_p50_ns = node->inside.p50_ns;
+		inside->rtt_p99_ns = node->inside.p99_ns;
+	}
+	if (rm_mono_since(now, node->outgoing.heard) <= fresh_ns) {
+		outgoing->rtt_p50_ns = node->outgoing.p50_ns;
+		outgoing->rtt_p99_ns = node->outgoing.p99_ns;
+	}
+}
+
+const struct rack_rnic *
+racks_rnic(const struct racks *racks, const char *text)
+{
+	return rack_rnics_find(racks->rnics, text);
+}
+
+const struct racks_counts *
+racks_counts(const struct racks *racks)
+{
+	return &racks->counts;
+}
+
+/* ---- life ----------------------------------------------------------------------- */
+
+int
+racks_new(const struct racks_options *options, struct racks **ret)
+{
+	struct racks *racks = calloc(1, sizeof(*racks));
+
+	if (racks == NULL)
+		return -ENOMEM;
+	racks->options = *options;
+	racks->rnics = rack_rnics_new(&racks->counts);
+	racks->one = rm_sketch_new();
+	racks->merged[0] = rm_sketch_new();
+	racks->merged[1] = rm_sketch_new();
+	if (racks->rnics == NULL || racks->one == NULL || racks->merged[0] == NULL ||
+	    racks->merged[1] == NULL) {
+		racks_free(racks);
+		return -ENOMEM;
+	}
+	*ret = racks;
+	return 0;
+}
+
+void
+racks_free(struct racks *racks)
+{
+	if (racks == NULL)
+		return;
+	while (racks->counts.racks > 0)
+		node_free(racks, racks->list[racks->counts.racks - 1]);
+	rack_rnics_free(racks->rnics);
+	rm_sketch_free(racks->one);
+	rm_sketch_free(racks->merged[0]);
+	rm_sketch_free(racks->merged[1]);
+	free(racks);
+}

@@ -1,0 +1,81 @@
+/*
+ * racks - how every rack stood when last heard of, and who serves which RNIC. Pure.
+ *
+ * Of figures only the last of each pair of ToRs and class is kept: what was, history
+ * knows. A rack or an RNIC that nobody has told of for forget_ns was taken away.
+ */
+#ifndef ANALYZER_RACKS_RACKS_H
+#define ANALYZER_RACKS_RACKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rackmesh/base/clock.h"
+#include "rackmesh/fabric/part.h"
+#include "schemas/wire.h"
+
+#define RACKS_MAX 16384
+#define RACKS_MAX_RNICS 524288
+#define RACKS_MAX_FLOWS 256 /* pairs of ToRs and classes of one rack */
+#define RACKS_AGGREGATORS 2
+
+struct racks;
+
+struct racks_options {
+	int64_t fresh_ns;  /* older figures are left out: some row intervals */
+	int64_t forget_ns; /* a day */
+};
+
+struct rack_figures { /* what the rack's RNICs probed, inside it or outward */
+	uint64_t sent, lost;
+	uint64_t rtt_p50_ns, rtt_p99_ns; /* of the last rows; 0: no split replies */
+};
+
+struct rack {
+	char region[RM_NAME_BYTES], tor[RM_NAME_BYTES];
+	char aggregators[RACKS_AGGREGATORS][RM_NAME_BYTES]; /* the last to tell first */
+	rm_mono_t heard;
+	rm_wall_t heard_wall; /* the newest end of a summary */
+	bool has_state;
+	struct wire_rack_state state;
+};
+
+struct rack_rnic {
+	struct rm_rnic_id id;
+	char region[RM_NAME_BYTES], tor[RM_NAME_BYTES], aggregator[RM_NAME_BYTES];
+	char host[RM_NAME_BYTES], device[RM_NAME_BYTES];
+	rm_mono_t heard;
+};
+
+struct racks_counts {
+	uint64_t racks, rnics;
+	uint64_t refused; /* rows and summaries beyond a bound, or without sense */
+};
+
+int racks_new(const struct racks_options *options, struct racks **ret);
+void racks_free(struct racks *racks);
+
+/* An aggregator that serves it has come. */
+void racks_served(struct racks *racks, const char *region, const char *tor,
+    const char *aggregator, rm_mono_t now);
+void racks_summary(
+    struct racks *racks, const struct wire_summary_view *view, rm_mono_t now);
+/* Some times a minute. */
+void racks_expire(struct racks *racks, rm_mono_t now);
+
+/* In no order; NULL past the end. What is borrowed is good until the next summary. */
+const struct rack *racks_get(const struct racks *racks, size_t i);
+const struct rack *racks_find(
+    const struct racks *racks, const char *region, const char *tor);
+/* As rack_calm_since. */
+rm_wall_t racks_calm(const struct racks *racks, const char *region,
+    const char *aggregator, const char *tor, rm_wall_t changed);
+void racks_figures(const struct rack *rack, const struct racks *racks, rm_mono_t now,
+    struct rack_figures *inside, struct rack_figures *outgoing);
+/* An id, or "host/device"; NULL: nobody has told of it. */
+const struct rack_rnic *racks_rnic(const struct racks *racks, const char *text);
+
+const struct racks_counts *racks_counts(const struct racks *racks);
+
+#endif

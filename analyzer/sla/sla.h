@@ -1,0 +1,49 @@
+/*
+ * sla - loss, RTT percentiles and availability of the cluster, from summaries. Pure.
+ *
+ * Per region and class, inside racks and between them, for every whole minute of wall
+ * time and over the last hour and day. Sums of counts and merged sketches: nothing is
+ * averaged. A minute of a rack is available when it sent probes and fewer than
+ * unavailable_per_mille of them were lost; minutes without results are unknown, and
+ * count as such, never as available. Services get figures of their own when there are
+ * any.
+ */
+#ifndef ANALYZER_SLA_SLA_H
+#define ANALYZER_SLA_SLA_H
+
+#include <jansson.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rackmesh/base/clock.h"
+#include "schemas/wire.h"
+
+#define SLA_MAX_SCOPES 1024 /* region x class x (inside, between) */
+#define SLA_MAX_RACKS 16384
+
+struct sla;
+
+struct sla_options {
+	uint32_t unavailable_per_mille; /* 10 */
+};
+
+struct sla_minute { /* one scope, one minute that is over */
+	const char *region;
+	uint8_t dscp;
+	const char *scope; /* "rack" or "fabric" */
+	rm_wall_t start;
+	uint64_t sent, lost, invalid, not_sent;
+	uint64_t racks_available, racks_unavailable, racks_unknown;
+	uint64_t rtt_ns[WIRE_QUANTILES]; /* 0: no split replies */
+};
+
+int sla_new(const struct sla_options *options, struct sla **ret);
+void sla_free(struct sla *sla);
+void sla_summary(struct sla *sla, const struct wire_summary_view *view);
+/* Closes minutes that ended wait_ns or more ago; each once. */
+void sla_close(struct sla *sla, rm_wall_t now, int64_t wait_ns,
+    void (*on_minute)(const struct sla_minute *minute, void *arg), void *arg);
+/* The last hour and day of every scope. New reference. */
+json_t *sla_json(const struct sla *sla, rm_wall_t now);
+
+#endif

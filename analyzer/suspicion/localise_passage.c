@@ -1,0 +1,120 @@
+#include "analyzer/suspicion/localise_passage.h"
+
+#include <math.h>
+
+#define SLACK_NS (50 * RM_NS_PER_MS) /* of the racks' clocks */
+#define PASSED_NS (5 * RM_NS_PER_S)  /* flows may send but once in a few seconds */
+#define PASSING_SHARE 0.1            /* answered, of what was sent */
+#define ARRIVED_SHARE 0.3 /* of the losses: replies were lost, the probes arrived */
+#define MIN_DEAD 4        /* flows, when all racks have told */
+#define MIN_DEAD_SOON 8   /* before that */
+#define MIN_IMPLIED 2     /* probes that a quiet rack must have sent */
+/* Of the flows: they take another way than their trace says. */
+#define STRAY_SHARE 0.05
+
+/* Its second began after the first losses. */
+static bool
+is_after(rm_wall_t end, rm_wall_t since)
+{
+	return end.ns - RM_NS_PER_S >= since.ns - SLACK_NS;
+}
+
+/* A row of one such second. Of which lost probes the replies were lost is known of
+ * pairs of RNICs, not of each flow: only an answer tells for sure that it passed. */
+static void
+add_row(const struct localise_counts_seen *seen, struct localise_passed *ret,
+    double *dead, double *passed)
+{
+	const double lost = (double)seen->forward + seen->unknown;
+	const double flows = fmin(seen->flows, (double)seen->sent);
+
+	ret->sent += (double)seen->sent;
+	ret->lost += lost;
+	ret->lost_replies += seen->reverse;
+	if (lost >= 1)
+		*dead = fmax(*dead, (double)seen->silent);
+	*passed = fmax(*passed, flows - (double)seen->partial - (double)seen->silent);
+}
+
+/* A rack that lost nothing sends rows but now and then: since the last ones it has sent
+ * as much as they tell of, and all of that passed. */
+static void
+add_quiet(const struct localise_way *way, rm_wall_t since, struct localise_passed *ret)
+{
+	const struct localise_rack *rack = way->rack;
+	const struct localise_counts_seen *seen = &way->seen[rack->frame & 1];
+	const double quiet_s =
+	    (double)(rack->told_end.ns - since.ns) / (double)RM_NS_PER_S;
+	const double sent = way->rate * quiet_s;
+
+	if (seen->frame != rack->frame)
+		return;
+	if (sent < MIN_IMPLIED) {
+		ret->is_awaited = true;
+		return;
+	}
+	ret->sent += sent;
+	ret->passed += fmin(seen->flows, floor(sent));
+}
+
+static void
+add_way(const struct localise_way *way, rm_mono_t now, rm_wall_t since,
+    struct localise_passed *ret)
+{
+	const struct localise_rack *rack = way->rack;
+	double dead = 0, passed = 0;
+	bool is_told = false;
+
+	if (!rack->heard || rack->doubted)
+		return;
+	for (uint32_t age = 0; age < 2; age++) {
+		const struct localise_counts_seen *seen =
+		    localise_way_row(way, age, now);
+
+		if (seen == NULL ||
+		    !is_after(rack->frame_end[seen->frame & 1], since) ||
+		    (double)seen->all > (double)seen->sent + 0.5)
+			continue;
+		is_told = true;
+		add_row(seen, ret, &dead, &passed);
+		if (ret->window_ns < (age + 1) * RM_NS_PER_S)
+			ret->window_ns = (age + 1) * RM_NS_PER_S;
+	}
+	ret->dead += dead;
+	ret->passed += fmax(passed, 0);
+	if (is_told)
+		return;
+	if (!is_after(rack->told_end, since))
+		ret->is_awaited = true;
+	else if (rack->lossy != rack->frame)
+		add_quiet(way, since, ret);
+}
+
+static enum localise_passage
+passage_of(
+    struct localise_element *element, rm_mono_t now, const struct localise_passed *seen)
+{
+	const double answered = seen->sent - seen->lost - seen->lost_replies;
+
+	if (seen->dead + seen->lost > 0 &&
+	    seen->passed > STRAY_SHARE * (seen->dead + seen->passed))
+		element->passed = now;
+	if (element->passed.ns != 0 && rm_mono_since(now, element->passed) < PASSED_NS)
+		return LOCALISE_PASSES;
+	if (answered > PASSING_SHARE * seen->sent ||
+	    seen->lost_replies > ARRIVED_SHARE * (seen->lost + seen->lost_replies))
+		return LOCALISE_PASSES;
+	return seen->dead >= (seen->is_awaited ? MIN_DEAD_SOON : MIN_DEAD)
+		   ? LOCALISE_CLOSED
+		   : LOCALISE_UNDECIDED;
+}
+
+void
+localise_passage_see(struct localise_element *element, rm_mono_t now, rm_wall_t since,
+    struct localise_passed *ret)
+{
+	*ret = (struct localise_passed){ 0 };
+	for (size_t i = 0; i < element->way_count; i++)
+		add_way(element->ways[i], now, since, ret);
+	ret->passage = passage_of(element, now, ret);
+}

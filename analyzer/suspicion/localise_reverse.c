@@ -1,0 +1,114 @@
+/* Replies that vanish between two racks whose probes all arrive. */
+#include <stdio.h>
+#include <string.h>
+
+#include "analyzer/paths/localise_part.h"
+#include "analyzer/suspicion/localise_evidence.h"
+#include "analyzer/suspicion/localise_naming.h"
+#include "analyzer/suspicion/localise_speak.h"
+#include "analyzer/suspicion/localise_standing.h"
+
+#define RNIC_NS (8 * RM_NS_PER_S) /* until its own rack has named an RNIC */
+#define SUSPECT_LOST 3            /* with this begins the wait */
+#define REVERSE_SHARE 0.1
+
+/* Named, or it may be soon. */
+static bool
+is_suspected(const struct localise_standings *standings, const struct localise_way *way,
+    rm_mono_t now)
+{
+	for (size_t k = 0; k < standings->count; k++) {
+		const struct localise_standing *s = &standings->standings[k];
+
+		if (s->part.type != RM_PART_PATH && !s->slow &&
+		    (s->told.ns != 0 || rm_mono_since(now, s->since) < RNIC_NS) &&
+		    localise_part_on(&s->part, way))
+			return true;
+	}
+	return false;
+}
+
+/* All that comes and goes between them the other way is explained by what is named or
+ * under suspicion on its way. */
+static bool
+has_reason(const struct localise_standings *standings, const struct localise_local *l,
+    rm_mono_t now)
+{
+	const struct localise_element *src = l->element->ends[0],
+				      *dst = l->element->ends[1];
+	const bool known = l->element->way_count > 0;
+
+	for (size_t i = 0; i < l->element->way_count; i++)
+		if (is_suspected(standings, l->element->ways[i], now))
+			return true;
+	/* No probe goes that way: replies may take any that leads from, or to, there.
+	 */
+	for (size_t i = 0; !known && i < src->way_count; i++)
+		if (is_suspected(standings, src->ways[i], now))
+			return true;
+	for (size_t i = 0; !known && i < dst->way_count; i++)
+		if (is_suspected(standings, dst->ways[i], now))
+			return true;
+	return false;
+}
+
+static bool
+shares_end(const struct localise_standings *standings, const struct rm_part *part,
+    const struct localise_local *l)
+{
+	const char *src = l->element->ends[0]->a, *dst = l->element->ends[1]->a;
+	const size_t src_len = strlen(src), dst_len = strlen(dst);
+
+	for (size_t i = 0; i < standings->count; i++) {
+		const struct localise_standing *s = &standings->standings[i];
+		const size_t len = strlen(s->part.name);
+
+		if (!s->named || s->part.type != RM_PART_PATH ||
+		    rm_part_equal(&s->part, part))
+			continue;
+		if ((strncmp(s->part.name, src, src_len) == 0 &&
+			s->part.name[src_len] == '-') ||
+		    (len > dst_len && strcmp(s->part.name + len - dst_len, dst) == 0 &&
+			s->part.name[len - dst_len - 1] == '>'))
+			return true;
+	}
+	return false;
+}
+
+void
+localise_standings_reverse(
+    struct localise_standings *standings, const struct localise_now *now)
+{
+	for (size_t i = 0; i < now->c->local_count; i++) {
+		const struct localise_local *l = &now->c->locals[i];
+		struct localise_suspect way, back;
+		struct localise_finding finding = { .suspect = &way, .tie_count = 1 };
+		struct localise_standing *s;
+
+		if (l->element->back == NULL || l->reverse < SUSPECT_LOST ||
+		    l->reverse < REVERSE_SHARE * l->reverse_sent)
+			continue;
+		way = localise_suspect_path(l->element);
+		back = localise_suspect_path(l->element->back);
+		localise_suspect_part(&way, &finding.part);
+		if (has_reason(standings, l, now->now) ||
+		    shares_end(standings, &finding.part, l))
+			continue;
+		finding.ties[0] = finding.part;
+		s = localise_standings_touch(
+		    standings, &finding.part, false, now->wall, now);
+		if (s == NULL || (!s->named && !localise_may_speak(standings, now,
+						   &finding, s, false, now->wall)))
+			continue;
+		if (rm_mono_since(now->now, s->since) < RNIC_NS &&
+		    localise_evidence_one_rnic(
+			now, &finding, &back, localise_way_recent, standings, true))
+			continue;
+		localise_name(s, now, &finding, s, false);
+		snprintf(s->verdict.evidence.observed, RM_EVIDENCE_TEXT,
+		    "%.0f of %.0f replies on it did not come, to probes from %.63s "
+		    "that "
+		    "had arrived",
+		    l->reverse, l->reverse_sent, way.elements[1]->a);
+	}
+}

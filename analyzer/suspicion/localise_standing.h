@@ -1,0 +1,82 @@
+/*
+ * localise_standing - what is suspected, since when, and what has been said. Pure.
+ *
+ * Nobody is named on the losses of one second: rows of all racks must have had the
+ * time to come. What was named stands while it is blamed, and a little longer.
+ */
+#ifndef ANALYZER_SUSPICION_LOCALISE_STANDING_H
+#define ANALYZER_SUSPICION_LOCALISE_STANDING_H
+
+#include "analyzer/finding/localise_find.h"
+#include "rackmesh/fabric/verdict.h"
+
+struct localise_standing {
+	struct rm_part part; /* a switch that is a ToR: see localise_part_same */
+	bool named;
+	bool slow; /* named by losses that only many seconds show */
+	rm_mono_t since, seen, told;
+	rm_mono_t decided;   /* when nothing else would have done as well, last */
+	rm_wall_t first_end; /* of the rows that showed the first losses */
+	enum rm_kind turn;   /* what its losses look like now, and since when */
+	rm_mono_t turn_at;
+	rm_wall_t start;
+	struct rm_verdict verdict;
+};
+
+struct localise_standings {
+	struct localise_standing *standings;
+	size_t count, size;
+};
+
+struct localise_now {
+	struct localise_map *map;
+	struct localise_case *c;
+	rm_mono_t now;
+	rm_wall_t wall;
+};
+
+/* Room for so many; more are not suspected. -ENOMEM. */
+int localise_standings_init(struct localise_standings *standings, size_t size);
+void localise_standings_release(struct localise_standings *standings);
+
+/* One finding, of recent losses or of those of many seconds. */
+void localise_standings_weigh(struct localise_standings *standings,
+    const struct localise_now *now, const struct localise_finding *finding, bool slow);
+/* Replies that vanish between two racks whose probes all arrive: localise_reverse.c. */
+void localise_standings_reverse(
+    struct localise_standings *standings, const struct localise_now *now);
+/* What a rack says of its own ToR, with nothing to be seen against it. */
+void localise_standings_own(struct localise_standings *standings,
+    const struct localise_now *now, const struct localise_rack *rack);
+/* Forgets what has not been blamed for long. */
+void localise_standings_fade(struct localise_standings *standings,
+    const struct localise_map *map, rm_mono_t now);
+
+struct localise_standing *localise_standings_find(
+    const struct localise_standings *standings, const struct rm_part *part);
+/* Found or made: it is under suspicion now. NULL: too many. */
+struct localise_standing *localise_standings_touch(struct localise_standings *standings,
+    const struct rm_part *part, bool slow, rm_wall_t lossy_end,
+    const struct localise_now *now);
+
+/* Some part that is named, or was at some time since then, is on this way, and took all
+ * that it took: not a share of it. */
+bool localise_standings_explain(const struct localise_standings *standings,
+    const struct localise_way *way, rm_mono_t since);
+/* Some part that is named, or was, and is no whole way, is on it. slow: it may lose but
+ * a few. */
+bool localise_standings_explain_path(const struct localise_standings *standings,
+    const struct localise_way *way, bool slow, rm_mono_t since);
+/* One that loses a few, and is named, is on it. */
+bool localise_standings_slow(
+    const struct localise_standings *standings, const struct localise_way *way);
+
+/* Something has come under suspicion lately, and has not been named yet. */
+bool localise_standings_wait(const struct localise_standings *standings, rm_mono_t now);
+/* A part that is none of the finding's is named, or blamed just now, and on this way.
+ */
+bool localise_standings_other(const struct localise_standings *standings,
+    const struct localise_finding *finding, const struct localise_way *way,
+    rm_mono_t now);
+
+#endif
