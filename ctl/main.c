@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ctl/ctl.h"
-#include "ctl/request_tls.h"
+#include "ctl/client/ctl.h"
+#include "ctl/client/request_tls.h"
 
 static const struct command {
 	const char *name;

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ctl/ctl.h"
+#include "ctl/client/ctl.h"
 #include "tests/fuzz/folder.h"
 #include "tests/fuzz/script.h"
 #include "tests/support/failing_malloc.h"

@@ -1,5 +1,5 @@
 /* Exit codes and messages of the commands, with a daemon that is played. */
-#include "ctl/ctl.h"
+#include "ctl/client/ctl.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

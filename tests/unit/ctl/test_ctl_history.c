@@ -1,5 +1,5 @@
 /* What was, from files of line protocol. */
-#include "ctl/history_rows.h"
+#include "ctl/history/history_rows.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,8 +14,8 @@
 #include <jansson.h>
 #include <unistd.h>
 
-#include "ctl/ctl.h"
-#include "ctl/history_source.h"
+#include "ctl/client/ctl.h"
+#include "ctl/history/history_source.h"
 #include "rackmesh/base/clock.h"
 #include "rackmesh/base/file.h"
 

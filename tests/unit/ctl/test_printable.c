@@ -1,5 +1,5 @@
 /* What others say must not reach a terminal as a command. */
-#include "ctl/printable.h"
+#include "ctl/output/printable.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "ctl/incident.h"
+#include "ctl/commands/incident.h"
 
 static void
 control_characters_become_question_marks(void **state)

@@ -1,0 +1,223 @@
+#include "ctl/client/request.h"
+
+#include <curl/curl.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctl/client/request_tls.h"
+#include "ctl/output/printable.h"
+
+#define REQUEST_MAX_BYTES (64u << 20)
+#define REQUEST_TIMEOUT_S 10L
+#define REQUEST_CONNECT_S 3L
+
+struct body {
+	char *data;
+	size_t len;
+};
+
+static size_t
+on_data(char *data, size_t size, size_t count, void *arg)
+{
+	struct body *body = arg;
+	size_t len = size * count;
+	char *grown;
+
+	if (body->len + len > REQUEST_MAX_BYTES)
+		return 0;
+	grown = realloc(body->data, body->len + len + 1);
+	if (grown == NULL)
+		return 0;
+	memcpy(grown + body->len, data, len);
+	body->data = grown;
+	body->len += len;
+	body->data[body->len] = '\0';
+	return len;
+}
+
+static int
+request_address(CURL *curl, const char *base, const char *path)
+{
+	const char *unix_path = strncmp(base, "unix:", 5) == 0 ? base + 5 : NULL;
+	const char *scheme = strstr(base, "://") != NULL ? "" : "http://";
+	char url[2048];
+	int n;
+
+	if (unix_path != NULL)
+		n = snprintf(url, sizeof url, "http://localhost%s", path);
+	else
+		n = snprintf(url, sizeof url, "%s%s%s", scheme, base, path);
+	if (n < 0 || (size_t)n >= sizeof url)
+		return -ENAMETOOLONG;
+	if (unix_path != NULL)
+		curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, unix_path);
+	return curl_easy_setopt(curl, CURLOPT_URL, url) == CURLE_OK ? 0 : -ENOMEM;
+}
+
+/* What the daemon itself said is wrong, else the bare status. */
+static int
+say_refused(const char *base, const char *path, long status, const json_t *answer)
+{
+	const char *error = json_string_value(json_object_get(answer, "error"));
+
+	if (error != NULL)
+		fprintf(stderr, "rackmeshctl: %s\n", error);
+	else
+		fprintf(stderr, "rackmeshctl: %s answered %s with status %ld\n", base,
+		    path, status);
+	return status == 404 ? -ENOENT : -EPROTO;
+}
+
+static int
+request_perform(CURL *curl, const char *base, const char *path, struct body *body)
+{
+	char reason[CURL_ERROR_SIZE] = "";
+	json_t *answer = NULL;
+	long status = 0, error = 0;
+	CURLcode code;
+	int r = 0;
+
+	curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, reason);
+	code = curl_easy_perform(curl);
+	curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, NULL);
+	if (code != CURLE_OK) {
+		/* Of a Unix socket curl would speak as of port 80. */
+		curl_easy_getinfo(curl, CURLINFO_OS_ERRNO, &error);
+		if (strncmp(base, "unix:", 5) == 0 && error != 0)
+			snprintf(reason, sizeof(reason), "%s", strerror((int)error));
+		fprintf(stderr,
+		    "rackmeshctl: cannot ask %s: %s; is the daemon running there? "
+		    "(see --aggregator, --controller, --analyzer, --agent)\n",
+		    base, reason[0] != '\0' ? reason : curl_easy_strerror(code));
+		return -ECONNREFUSED;
+	}
+	curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+	if (status >= 200 && status < 300)
+		return 0;
+	if (body->data != NULL)
+		answer = json_loadb(body->data, body->len, 0, NULL);
+	r = answer == NULL ? 0 : printable_json(answer);
+	r = say_refused(base, path, status, r == 0 ? answer : NULL);
+	json_decref(answer);
+	return r;
+}
+
+/* post: NULL for GET. *ret: what came; the caller frees its data. */
+static int
+request_send(const char *base, const char *path, const char *post, struct body *ret)
+{
+	CURL *curl = curl_easy_init();
+	int r = -ENOMEM;
+
+	if (curl == NULL)
+		return r;
+	r = request_address(curl, base, path);
+	if (r < 0) {
+		fprintf(
+		    stderr, "rackmeshctl: %s%s is too long an address\n", base, path);
+		goto out;
+	}
+	if (strncmp(base, "https://", 8) == 0) {
+		r = request_tls_set(curl);
+		if (r < 0)
+			goto out;
+	}
+	if (post != NULL) {
+		curl_easy_setopt(curl, CURLOPT_POST, 1L);
+		curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE, (long)strlen(post));
+		curl_easy_setopt(curl, CURLOPT_POSTFIELDS, post);
+	}
+	curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");
+	curl_easy_setopt(curl, CURLOPT_TIMEOUT, REQUEST_TIMEOUT_S);
+	curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, REQUEST_CONNECT_S);
+	curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_data);
+	curl_easy_setopt(curl, CURLOPT_WRITEDATA, ret);
+	r = request_perform(curl, base, path, ret);
+out:
+	curl_easy_cleanup(curl);
+	return r;
+}
+
+static int
+request_json(const char *base, const char *path, const char *post, json_t **ret)
+{
+	struct body body = { NULL, 0 };
+	json_t *answer = NULL;
+	int r;
+
+	r = request_send(base, path, post, &body);
+	if (r == 0 && body.data != NULL)
+		answer = json_loadb(body.data, body.len, 0, NULL);
+	if (r == 0 && answer == NULL && body.len > 0) {
+		fprintf(stderr,
+		    "rackmeshctl: %s answered %s with something that is not "
+		    "JSON; is it a Rackmesh daemon?\n",
+		    base, path);
+		r = -EPROTO;
+	}
+	free(body.data);
+	if (r == 0 && answer != NULL) {
+		r = printable_json(answer);
+		if (r < 0)
+			fprintf(stderr, "rackmeshctl: out of memory\n");
+	}
+	if (r < 0 || ret == NULL)
+		json_decref(answer);
+	else
+		*ret = answer;
+	return r;
+}
+
+int
+request_get(const char *base, const char *path, json_t **ret)
+{
+	return request_json(base, path, NULL, ret);
+}
+
+int
+request_post(const char *base, const char *path, json_t **ret)
+{
+	return request_json(base, path, "", ret);
+}
+
+int
+request_post_text(const char *base, const char *path, const char *text, json_t **ret)
+{
+	return request_json(base, path, text, ret);
+}
+
+int
+request_get_text(const char *base, const char *path, char **ret)
+{
+	struct body body = { NULL, 0 };
+	int r;
+
+	r = request_send(base, path, NULL, &body);
+	if (r == 0 && body.data == NULL) {
+		body.data = strdup("");
+		r = body.data == NULL ? -ENOMEM : 0;
+	}
+	if (r < 0)
+		free(body.data);
+	else
+		*ret = body.data;
+	return r;
+}
+
+char *
+request_escape(const char *text)
+{
+	CURL *curl = curl_easy_init();
+	char *escaped = NULL, *copy = NULL;
+
+	if (curl != NULL)
+		escaped = curl_easy_escape(curl, text, 0);
+	if (escaped != NULL)
+		copy = strdup(escaped);
+	curl_free(escaped);
+	curl_easy_cleanup(curl);
+	return copy;
+}

@@ -1,0 +1,28 @@
+/*
+ * request - one HTTP exchange with a daemon, by libcurl, blocking.
+ */
+#ifndef CTL_CLIENT_REQUEST_H
+#define CTL_CLIENT_REQUEST_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+/*
+ * base: "http://host:port", "https://host:port", "host:port" or "unix:/path". path:
+ * begins with '/', already escaped. Returns 0 and *ret (new reference; NULL unless JSON
+ * came), or a negative errno after having said on stderr what failed, where, and what
+ * to try. An HTTP error's own sentence is shown as it is.
+ */
+int request_get(const char *base, const char *path, json_t **ret);
+int request_post(const char *base, const char *path, json_t **ret);
+/* A body that is sent as it is, or comes as it is: *ret is terminated, the caller frees
+ * it. */
+int request_post_text(
+    const char *base, const char *path, const char *text, json_t **ret);
+int request_get_text(const char *base, const char *path, char **ret);
+
+/* text with everything but unreserved characters escaped (RFC 3986); NULL: memory.
+ * The caller frees it. */
+char *request_escape(const char *text);
+
+#endif

@@ -1,0 +1,21 @@
+/*
+ * show - asks a daemon for one list and prints it, as a table or as it came.
+ */
+#ifndef CTL_CLIENT_SHOW_H
+#define CTL_CLIENT_SHOW_H
+
+#include <jansson.h>
+
+struct column;
+struct ctl;
+
+void show_json(const json_t *json);
+
+/*
+ * GET path from base; the list lies under key. Returns an exit code. answer: NULL,
+ * or takes the whole answer (new reference) for a closer look.
+ */
+int show_list(const struct ctl *ctl, const char *base, const char *path,
+    const char *key, const struct column *columns, json_t **answer);
+
+#endif

@@ -1,0 +1,66 @@
+#include "ctl/commands/incident.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const char *
+incident_text(const json_t *incident, const char *key)
+{
+	const char *value = json_string_value(json_object_get(incident, key));
+
+	return value != NULL && value[0] != '\0' ? value : "-";
+}
+
+bool
+incident_is_open(const json_t *incident)
+{
+	return strcmp(incident_text(incident, "state"), "open") == 0;
+}
+
+/* Of a probe; of a flow there is less to say, and 0 is what nobody has measured. */
+static void
+print_sample(const json_t *sample)
+{
+	const json_t *dscp = json_object_get(sample, "dscp");
+	long long port =
+	    (long long)json_integer_value(json_object_get(sample, "src_port"));
+	long long bytes =
+	    (long long)json_integer_value(json_object_get(sample, "size_bytes"));
+
+	if (json_is_string(sample)) { /* a flow, in words */
+		printf("          e.g. %s\n", json_string_value(sample));
+		return;
+	}
+	printf("          e.g. %s -> %s", incident_text(sample, "from"),
+	    incident_text(sample, "to"));
+	if (port > 0)
+		printf(", source port %lld", port);
+	if (json_is_integer(dscp) && (bytes > 0 || json_integer_value(dscp) > 0))
+		printf(", DSCP %lld", (long long)json_integer_value(dscp));
+	if (bytes > 0)
+		printf(", %lld bytes", bytes);
+	printf(": %s\n", incident_text(sample, "outcome"));
+}
+
+void
+incident_print(const json_t *incident, size_t max_samples)
+{
+	const json_t *samples =
+	    json_object_get(json_object_get(incident, "evidence"), "samples");
+	const json_t *sample;
+	size_t i;
+
+	printf("%-8s  %s  %s  (confidence %.2f, incident %s)\n",
+	    incident_text(incident, "state"), incident_text(incident, "opened"),
+	    incident_text(incident, "kind"),
+	    json_number_value(json_object_get(incident, "confidence")),
+	    incident_text(incident, "id"));
+	printf("          %s\n", incident_text(incident, "sentence"));
+	json_array_foreach (samples, i, sample) {
+		if (i == max_samples)
+			break;
+		print_sample(sample);
+	}
+	if (!incident_is_open(incident))
+		printf("          resolved %s\n", incident_text(incident, "resolved"));
+}

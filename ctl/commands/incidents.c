@@ -1,0 +1,179 @@
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "ctl/client/ctl.h"
+#include "ctl/client/request.h"
+#include "ctl/client/show.h"
+#include "ctl/commands/incident.h"
+
+#define SAMPLES 2 /* --json and explain have them all */
+#define FOLLOW_NS 500000000L
+#define ROUNDS_PER_LIST 20
+#define MAX_SEEN 16384 /* incidents whose state is remembered while following */
+
+static const char *
+asked(const struct ctl *ctl)
+{
+	if (ctl->through != NULL && strcmp(ctl->through, "controller") != 0)
+		return ctl_tier(ctl, ctl->through);
+	if (ctl->through != NULL)
+		return NULL;
+	return ctl->is_rack_asked ? ctl->aggregator : ctl->analyzer;
+}
+
+/* New reference in *answer; its list, or NULL after having said what is wrong. */
+static const json_t *
+get_list(const char *base, const char *path, json_t **answer)
+{
+	const json_t *list;
+
+	if (request_get(base, path, answer) < 0)
+		return NULL;
+	list = json_object_get(*answer, "incidents");
+	if (json_is_array(list))
+		return list;
+	fprintf(stderr,
+	    "rackmeshctl: %s has no \"incidents\"; is it the right daemon?\n", base);
+	json_decref(*answer);
+	return NULL;
+}
+
+static int
+list_once(const struct ctl *ctl, const char *base, bool open_only)
+{
+	const json_t *list, *incident;
+	json_t *answer = NULL;
+	int status = CTL_GOOD;
+	size_t i;
+
+	list = get_list(
+	    base, open_only ? "/v1/incidents?open=1" : "/v1/incidents", &answer);
+	if (list == NULL)
+		return CTL_NO_ANSWER;
+	if (ctl->json)
+		show_json(answer);
+	json_array_foreach (list, i, incident) {
+		if (!ctl->json)
+			incident_print(incident, SAMPLES);
+		if (incident_is_open(incident))
+			status = CTL_BAD_NEWS;
+	}
+	if (!ctl->json && json_array_size(list) == 0)
+		printf("No incidents%s.\n", open_only ? " are open" : "");
+	json_decref(answer);
+	return status;
+}
+
+struct following {
+	const struct ctl *ctl;
+	const char *base;
+	bool open_only;
+	json_t *seen;     /* by id: what was shown of it last */
+	json_int_t since; /* the last change that we know of; 0: all is asked for */
+};
+
+/* Shows what is not as it was; then this is what was. */
+static void
+show_news(struct following *f, const json_t *incident)
+{
+	const char *id = incident_text(incident, "id");
+	const char *before = json_string_value(json_object_get(f->seen, id));
+	char now[256];
+
+	snprintf(now, sizeof(now), "%s %s %s", incident_text(incident, "state"),
+	    incident_text(incident, "kind"), incident_text(incident, "part"));
+	if (before != NULL && strcmp(before, now) == 0)
+		return;
+	if (before == NULL && f->open_only && !incident_is_open(incident))
+		return;
+	/* Whoever follows for a year has no room for all that was. */
+	if (before == NULL && json_object_size(f->seen) >= MAX_SEEN)
+		json_object_del(
+		    f->seen, json_object_iter_key(json_object_iter(f->seen)));
+	json_object_set_new(f->seen, id, json_string(now));
+	if (f->ctl->json) {
+		json_dumpf(incident, stdout, JSON_COMPACT);
+		printf("\n");
+	} else {
+		incident_print(incident, SAMPLES);
+	}
+}
+
+/* Only an analyzer counts changes. Of a daemon that counts anew all is asked for. */
+static json_int_t
+known_until(const json_t *answer, json_int_t since)
+{
+	json_int_t changes = json_integer_value(json_object_get(answer, "changes"));
+
+	return changes < since ? 0 : changes;
+}
+
+static int
+show_changes(struct following *f)
+{
+	const bool forward = f->since > 0;
+	json_t *answer = NULL;
+	const json_t *list;
+	char path[64];
+	size_t count;
+
+	snprintf(path, sizeof(path), "/v1/incidents");
+	if (forward)
+		snprintf(path, sizeof(path), "/v1/incidents?since=%lld",
+		    (long long)f->since);
+	list = get_list(f->base, path, &answer);
+	if (list == NULL) {
+		f->since = 0;
+		return -1;
+	}
+	count = json_array_size(list);
+	/* Else the newest come first; people read the other way. */
+	for (size_t i = 0; i < count; i++)
+		show_news(f, json_array_get(list, forward ? i : count - 1 - i));
+	f->since = known_until(answer, f->since);
+	json_decref(answer);
+	return fflush(stdout) == 0 ? 0 : -1;
+}
+
+/* Until somebody ends it. A daemon that is away for a while is waited for. */
+static int
+follow(const struct ctl *ctl, const char *base, bool open_only)
+{
+	struct following f = { .ctl = ctl, .base = base, .open_only = open_only };
+	unsigned rounds = 0;
+	int r;
+
+	f.seen = json_object();
+	r = f.seen == NULL ? -1 : show_changes(&f);
+	while (r == 0 && !ferror(stdout)) {
+		nanosleep(&(struct timespec){ .tv_nsec = FOLLOW_NS }, NULL);
+		/* A new life of the daemon may have counted as far as the old one. */
+		if (++rounds % ROUNDS_PER_LIST == 0)
+			f.since = 0;
+		(void)show_changes(&f);
+	}
+	json_decref(f.seen);
+	return CTL_NO_ANSWER;
+}
+
+int
+ctl_incidents(const struct ctl *ctl)
+{
+	const char *base = asked(ctl);
+	bool open_only = false, following = false;
+
+	for (int i = 0; i < ctl->argc; i++) {
+		if (strcmp(ctl->argv[i], "--open") == 0)
+			open_only = true;
+		else if (strcmp(ctl->argv[i], "--follow") == 0 ||
+			 strcmp(ctl->argv[i], "-f") == 0)
+			following = true;
+		else
+			return ctl_usage("expected: incidents [--open] [--follow]");
+	}
+	if (base == NULL)
+		return ctl_usage("--through: expected aggregator or analyzer");
+	return following ? follow(ctl, base, open_only)
+			 : list_once(ctl, base, open_only);
+}

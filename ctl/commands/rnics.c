@@ -1,0 +1,122 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctl/client/ctl.h"
+#include "ctl/client/request.h"
+#include "ctl/client/show.h"
+#include "ctl/output/columns.h"
+
+static const struct column columns[] = {
+	{ "HOST", "host", COLUMN_TEXT },
+	{ "DEVICE", "device", COLUMN_TEXT },
+	{ "TOR", "tor", COLUMN_TEXT },
+	{ "HEALTH", "health", COLUMN_TEXT },
+	{ "TRANSPORT", "transport", COLUMN_TEXT },
+	{ "LINK", "link", COLUMN_TEXT },
+	{ ">QPN", "qpn", COLUMN_NUMBER },
+	{ ">SENT", "sent", COLUMN_NUMBER },
+	{ ">LOST", "lost", COLUMN_NUMBER },
+	{ ">RTT P50 us", "rtt_ns.p50", COLUMN_US },
+	{ ">P99 us", "rtt_ns.p99", COLUMN_US },
+	{ ">RESPONDER P99 us", "responder_delay_ns.p99", COLUMN_US },
+	{ "ID", "id", COLUMN_TEXT },
+	{ "ADDRESSES", "addresses", COLUMN_LIST },
+	{ 0 },
+};
+
+/* Of one host's agent: what each is probed from, and how. */
+static const struct column agent_columns[] = {
+	{ "DEVICE", "device", COLUMN_TEXT },
+	{ "TRANSPORT", "transport", COLUMN_TEXT },
+	{ "RDMA", "rdma.device", COLUMN_TEXT },
+	{ "NETDEV", "netdev", COLUMN_TEXT },
+	{ "UP", "up", COLUMN_YES },
+	{ "LINK", "link", COLUMN_TEXT },
+	{ "STAMPS", "stamps", COLUMN_TEXT },
+	{ "FLOWS", "flows", COLUMN_TEXT },
+	{ ">FLOW QPS", "rdma.flow_qps", COLUMN_NUMBER },
+	{ ">QPN", "rdma.qpn", COLUMN_NUMBER },
+	{ "AUTHENTICATED", "authenticated", COLUMN_YES },
+	{ ">KEY EPOCH", "reflector.key_epoch", COLUMN_NUMBER },
+	{ "ID", "id", COLUMN_TEXT },
+	{ "ADDRESSES", "addresses", COLUMN_LIST },
+	{ 0 },
+};
+
+static void
+print_slowed(const json_t *answer)
+{
+	const char *why = json_string_value(json_object_get(answer, "slowed"));
+	long long permille =
+	    json_integer_value(json_object_get(answer, "slowed_permille"));
+
+	if (why != NULL && strcmp(why, "none") != 0)
+		printf("slowed: %s: %lld of 1000 probes leave\n", why, permille);
+}
+
+static int
+rnics_of_agent(const struct ctl *ctl)
+{
+	json_t *answer = NULL;
+	const json_t *rnic;
+	int status;
+	size_t i;
+
+	if (ctl->argc > 0)
+		return ctl_usage("expected: rnics, without more, of an agent");
+	status =
+	    show_list(ctl, ctl->agent, "/v1/rnics", "rnics", agent_columns, &answer);
+	if (status != CTL_GOOD)
+		return status;
+	print_slowed(answer);
+	json_array_foreach (json_object_get(answer, "rnics"), i, rnic) {
+		const char *link = json_string_value(json_object_get(rnic, "link"));
+
+		if (!json_is_true(json_object_get(rnic, "up")) ||
+		    (link != NULL && strcmp(link, "down") == 0))
+			status = CTL_BAD_NEWS;
+	}
+	json_decref(answer);
+	return status;
+}
+
+int
+ctl_rnics(const struct ctl *ctl)
+{
+	char *tor = NULL, path[512] = "/v1/rnics";
+	json_t *answer = NULL;
+	const json_t *rnic;
+	int status;
+	size_t i;
+
+	if (ctl->through != NULL && strcmp(ctl->through, "agent") == 0)
+		return rnics_of_agent(ctl);
+	if (ctl->through != NULL && strcmp(ctl->through, "aggregator") != 0)
+		return ctl_usage("--through: expected aggregator or agent");
+	if (ctl->argc == 2 && strcmp(ctl->argv[0], "--tor") == 0) {
+		tor = request_escape(ctl->argv[1]);
+		if (tor == NULL)
+			return CTL_NO_ANSWER;
+		snprintf(path, sizeof path, "/v1/rnics?tor=%s", tor);
+		free(tor);
+	} else if (ctl->argc > 0)
+		return ctl_usage("expected: rnics [--tor TOR]");
+	status = show_list(ctl, ctl->aggregator, path, "rnics", columns, &answer);
+	if (status != CTL_GOOD)
+		return status;
+	json_array_foreach (json_object_get(answer, "rnics"), i, rnic) {
+		const char *health = json_string_value(json_object_get(rnic, "health"));
+
+		/* Of whom nothing is known, nothing good is known. */
+		if (health == NULL || strcmp(health, "good") != 0)
+			status = CTL_BAD_NEWS;
+	}
+	if (i == 0) {
+		fprintf(stderr, "rackmeshctl: no RNICs there; `rackmeshctl racks` "
+				"lists the ToRs\n");
+		status = CTL_BAD_NEWS;
+	}
+	json_decref(answer);
+	return status;
+}

@@ -1,0 +1,140 @@
+#include "ctl/history/history_init.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ctl/client/ctl.h"
+#include "ctl/history/history_source.h"
+#include "ctl/history/influx.h"
+
+/* The row of that name in the answer to a SHOW; NULL: there is none. */
+static const json_t *
+find_row(const json_t *list, const char *name)
+{
+	const json_t *row;
+	size_t i;
+
+	json_array_foreach (
+	    json_object_get(json_array_get(list, 0), "values"), i, row) {
+		const char *first = json_string_value(json_array_get(row, 0));
+
+		if (first != NULL && strcmp(first, name) == 0)
+			return row;
+	}
+	return NULL;
+}
+
+static int
+make_database(const struct influx_place *place)
+{
+	char statement[512];
+	json_t *list = NULL;
+	bool there;
+	int r;
+
+	r = influx_query(place, "SHOW DATABASES", &list);
+	if (r < 0)
+		return r;
+	there = find_row(list, place->database) != NULL;
+	json_decref(list);
+	if (there) {
+		printf("Database \"%s\" is there already.\n", place->database);
+		return 0;
+	}
+	snprintf(
+	    statement, sizeof(statement), "CREATE DATABASE \"%s\"", place->database);
+	r = influx_query(place, statement, NULL);
+	if (r == 0)
+		printf("Database \"%s\" made.\n", place->database);
+	return r;
+}
+
+static int
+make_policy(const struct influx_place *place, const char *name, const char *duration,
+    bool is_default)
+{
+	char statement[512];
+	json_t *list = NULL;
+	const json_t *row;
+	const char *have;
+	bool there, same;
+	int r;
+
+	snprintf(statement, sizeof(statement), "SHOW RETENTION POLICIES ON \"%s\"",
+	    place->database);
+	r = influx_query(place, statement, &list);
+	if (r < 0)
+		return r;
+	/* name, duration ("336h0m0s"), shard duration, replicas, default */
+	row = find_row(list, name);
+	there = row != NULL;
+	have = json_string_value(json_array_get(row, 1));
+	same = there && have != NULL &&
+	       history_duration_ns(have) == history_duration_ns(duration) &&
+	       (!is_default || json_is_true(json_array_get(row, 4)));
+	json_decref(list);
+	if (same) {
+		printf("Retention policy \"%s\" keeps %s already.\n", name, duration);
+		return 0;
+	}
+	snprintf(statement, sizeof(statement),
+	    "%s RETENTION POLICY \"%s\" ON \"%s\" DURATION %s REPLICATION 1%s",
+	    there ? "ALTER" : "CREATE", name, place->database, duration,
+	    is_default ? " DEFAULT" : "");
+	r = influx_query(place, statement, NULL);
+	if (r == 0)
+		printf("Retention policy \"%s\" %s: keeps %s%s.\n", name,
+		    there ? "changed" : "made", duration,
+		    is_default ? ", the default" : "");
+	return r;
+}
+
+static void
+say_what_to_configure(const struct influx_place *place)
+{
+	printf("\nIn the analyzer's configuration:\n\n"
+	       "influx:\n"
+	       "  url: %s\n"
+	       "  database: %s\n"
+	       "  retention_policy: " HISTORY_POLICY_RAW "\n"
+	       "  incident_retention_policy: " HISTORY_POLICY_INCIDENTS "\n",
+	    place->url, place->database);
+}
+
+int
+history_init(const struct influx_place *place, const char *raw, const char *incidents)
+{
+	enum influx_kind kind;
+	int r;
+
+	r = influx_kind(place, &kind);
+	if (r < 0)
+		return CTL_NO_ANSWER;
+	switch (kind) {
+	case INFLUX_VICTORIA:
+		printf("%s is VictoriaMetrics: there is nothing to make. How long it "
+		       "keeps\npoints is its own option, -retentionPeriod.\n",
+		    place->url);
+		return CTL_GOOD;
+	case INFLUX_2:
+		printf("%s is InfluxDB 2: make a bucket and a token there,\n\n"
+		       "  influx bucket create --name %s --retention %s\n"
+		       "  influx auth create --write-buckets\n\n"
+		       "and set influx.version: 2, influx.org, influx.bucket and "
+		       "influx.token_file.\n",
+		    place->url, place->database, raw);
+		return CTL_GOOD;
+	case INFLUX_1:
+		break;
+	}
+	r = make_database(place);
+	if (r == 0)
+		r = make_policy(place, HISTORY_POLICY_RAW, raw, true);
+	if (r == 0)
+		r = make_policy(place, HISTORY_POLICY_INCIDENTS, incidents, false);
+	if (r < 0)
+		return CTL_NO_ANSWER;
+	say_what_to_configure(place);
+	return CTL_GOOD;
+}

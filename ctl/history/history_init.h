@@ -1,0 +1,16 @@
+/*
+ * history_init - a database and its retention policies, made if they are not there.
+ */
+#ifndef CTL_HISTORY_HISTORY_INIT_H
+#define CTL_HISTORY_HISTORY_INIT_H
+
+struct influx_place;
+
+#define HISTORY_POLICY_RAW "raw"
+#define HISTORY_POLICY_INCIDENTS "incidents"
+
+/* Durations as InfluxQL has them, "14d". An exit code, having said what was done. */
+int history_init(
+    const struct influx_place *place, const char *raw, const char *incidents);
+
+#endif

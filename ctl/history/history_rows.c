@@ -1,0 +1,357 @@
+#include "ctl/history/history_rows.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctl/client/ctl.h"
+#include "ctl/client/show.h"
+#include "ctl/output/printable.h"
+#include "ctl/output/table.h"
+#include "rackmesh/base/clock.h"
+
+struct bucket {
+	uint64_t points, sent, lost, p50_ns, p99_ns;
+};
+
+struct kept { /* an incident */
+	int64_t when_ns;
+	char *state, *kind, *part, *id, *sentence;
+};
+
+struct history_rows {
+	const struct history_subject *subject;
+	int64_t start_ns, bucket_ns;
+	struct bucket buckets[HISTORY_BUCKETS];
+	struct kept incidents[HISTORY_INCIDENTS];
+	size_t incident_count;
+	uint64_t left_out;
+};
+
+/* The smallest round time that needs no more than half of the buckets. */
+static int64_t
+choose_bucket(int64_t since_ns)
+{
+	static const int64_t seconds[] = { 1, 2, 5, 10, 30, 60, 120, 300, 600, 1800,
+		3600, 7200, 21600, 43200 };
+
+	for (size_t i = 0; i < sizeof(seconds) / sizeof(seconds[0]); i++)
+		if (since_ns / (seconds[i] * RM_NS_PER_S) <= HISTORY_BUCKETS / 2)
+			return seconds[i] * RM_NS_PER_S;
+	return (since_ns / (HISTORY_BUCKETS / 2) / (86400 * RM_NS_PER_S) + 1) * 86400 *
+	       RM_NS_PER_S;
+}
+
+struct history_rows *
+history_rows_new(
+    const struct history_subject *subject, int64_t now_ns, int64_t since_ns)
+{
+	struct history_rows *rows = calloc(1, sizeof(*rows));
+
+	if (rows == NULL)
+		return NULL;
+	rows->subject = subject;
+	rows->bucket_ns = choose_bucket(since_ns);
+	rows->start_ns = (now_ns - since_ns) / rows->bucket_ns * rows->bucket_ns;
+	return rows;
+}
+
+static void
+kept_clear(struct kept *kept)
+{
+	free(kept->state);
+	free(kept->kind);
+	free(kept->part);
+	free(kept->id);
+	free(kept->sentence);
+}
+
+void
+history_rows_free(struct history_rows *rows)
+{
+	if (rows == NULL)
+		return;
+	for (size_t i = 0; i < rows->incident_count; i++)
+		kept_clear(&rows->incidents[i]);
+	free(rows);
+}
+
+int64_t
+history_rows_start_ns(const struct history_rows *rows)
+{
+	return rows->start_ns;
+}
+
+int64_t
+history_rows_bucket_ns(const struct history_rows *rows)
+{
+	return rows->bucket_ns;
+}
+
+static void
+keep_worst(uint64_t *worst, uint64_t value)
+{
+	if (value > *worst)
+		*worst = value;
+}
+
+void
+history_rows_add(struct history_rows *rows, int64_t when_ns, uint64_t sent,
+    uint64_t lost, uint64_t p50_ns, uint64_t p99_ns)
+{
+	int64_t at = when_ns - rows->start_ns;
+	struct bucket *bucket;
+
+	if (at < 0 || at / rows->bucket_ns >= HISTORY_BUCKETS)
+		return;
+	bucket = &rows->buckets[at / rows->bucket_ns];
+	bucket->points++;
+	bucket->sent += sent;
+	bucket->lost += lost;
+	keep_worst(&bucket->p50_ns, p50_ns);
+	keep_worst(&bucket->p99_ns, p99_ns);
+}
+
+bool
+history_part_holds(const char *part, const char *name)
+{
+	size_t len = strlen(name);
+	const char *at = part;
+
+	if (len == 0)
+		return false;
+	while ((at = strstr(at, name)) != NULL) {
+		const char *end = at + len;
+		bool begins = at == part || at[-1] == ' ' ||
+			      (at - part >= 2 && (memcmp(at - 2, "--", 2) == 0 ||
+						     memcmp(at - 2, "->", 2) == 0));
+		bool ends = *end == '\0' || *end == ' ' || strncmp(end, "--", 2) == 0 ||
+			    strncmp(end, "->", 2) == 0;
+
+		if (begins && ends)
+			return true;
+		at++;
+	}
+	return false;
+}
+
+static bool
+concerns(const struct history_subject *subject, const struct history_incident *incident)
+{
+	char rnic[2 * 64 + 2];
+
+	if (subject->tor[0] != '\0')
+		return strcmp(incident->tor, subject->tor) == 0 ||
+		       strcmp(incident->place, subject->tor) == 0 ||
+		       history_part_holds(incident->part, subject->tor);
+	snprintf(rnic, sizeof(rnic), "%s/%s", subject->host, subject->device);
+	return subject->host[0] != '\0' &&
+	       (history_part_holds(incident->part, rnic) ||
+		   history_part_holds(incident->part, subject->host));
+}
+
+/* Where to keep one more. When there is no room the oldest goes, in whatever order they
+ * come; NULL: this is it. */
+static struct kept *
+place_for(struct history_rows *rows, int64_t when_ns)
+{
+	struct kept *oldest = &rows->incidents[0];
+
+	if (rows->incident_count < HISTORY_INCIDENTS)
+		return &rows->incidents[rows->incident_count++];
+	rows->left_out++;
+	for (size_t i = 1; i < rows->incident_count; i++)
+		if (rows->incidents[i].when_ns < oldest->when_ns)
+			oldest = &rows->incidents[i];
+	if (oldest->when_ns >= when_ns)
+		return NULL;
+	kept_clear(oldest);
+	return oldest;
+}
+
+static char *
+printable_copy(const char *text)
+{
+	char *copy = strdup(text);
+
+	if (copy != NULL)
+		printable_text(copy);
+	return copy;
+}
+
+int
+history_rows_incident(
+    struct history_rows *rows, const struct history_incident *incident)
+{
+	struct kept *kept;
+
+	if (incident->when_ns < rows->start_ns || !concerns(rows->subject, incident))
+		return 0;
+	for (size_t i = 0; i < rows->incident_count; i++)
+		if (rows->incidents[i].when_ns == incident->when_ns &&
+		    strcmp(rows->incidents[i].id, incident->id) == 0)
+			return 0; /* written twice */
+	kept = place_for(rows, incident->when_ns);
+	if (kept == NULL)
+		return 0;
+	*kept = (struct kept){ incident->when_ns, printable_copy(incident->state),
+		printable_copy(incident->kind), printable_copy(incident->part),
+		printable_copy(incident->id), printable_copy(incident->sentence) };
+	if (kept->state != NULL && kept->kind != NULL && kept->part != NULL &&
+	    kept->id != NULL && kept->sentence != NULL)
+		return 0;
+	kept_clear(kept);
+	*kept = rows->incidents[--rows->incident_count];
+	return -ENOMEM;
+}
+
+static int
+compare(const void *a, const void *b)
+{
+	const struct kept *x = a, *y = b;
+
+	return x->when_ns < y->when_ns ? -1 : x->when_ns > y->when_ns;
+}
+
+static void
+cell_time(struct table *table, int64_t ns)
+{
+	char text[RM_WALL_TEXT];
+
+	rm_wall_format((rm_wall_t){ ns }, text);
+	table_cell(table, text);
+}
+
+static void
+cell_us(struct table *table, uint64_t ns)
+{
+	if (ns > 0)
+		table_cellf(table, "%.1f", (double)ns / 1000);
+	else
+		table_cell(table, NULL);
+}
+
+static void
+put_bucket(struct table *table, const struct history_rows *rows, size_t i)
+{
+	const struct bucket *bucket = &rows->buckets[i];
+
+	cell_time(table, rows->start_ns + (int64_t)i * rows->bucket_ns);
+	table_cellf(table, "%" PRIu64, bucket->sent);
+	table_cellf(table, "%" PRIu64, bucket->lost);
+	if (bucket->sent > 0)
+		table_cellf(
+		    table, "%.3f", 100 * (double)bucket->lost / (double)bucket->sent);
+	else
+		table_cell(table, NULL);
+	cell_us(table, bucket->p50_ns);
+	cell_us(table, bucket->p99_ns);
+	table_cell(table, "");
+}
+
+static void
+put_incident(struct table *table, const struct kept *kept)
+{
+	cell_time(table, kept->when_ns);
+	for (int i = 0; i < 5; i++)
+		table_cell(table, "");
+	table_cellf(
+	    table, "%s %s %s: %s", kept->state, kept->kind, kept->part, kept->sentence);
+}
+
+static int
+print_table(const struct history_rows *rows)
+{
+	static const char *const heads[] = { "TIME", ">SENT", ">LOST", ">LOST %",
+		">RTT P50 us", ">P99 us", "INCIDENT", NULL };
+	struct table *table = table_new(heads);
+	size_t next = 0;
+	int r;
+
+	if (table == NULL)
+		return -ENOMEM;
+	for (size_t i = 0; i < HISTORY_BUCKETS; i++) {
+		int64_t end = rows->start_ns + (int64_t)(i + 1) * rows->bucket_ns;
+
+		if (rows->buckets[i].points > 0)
+			put_bucket(table, rows, i);
+		for (;
+		     next < rows->incident_count && rows->incidents[next].when_ns < end;
+		     next++)
+			put_incident(table, &rows->incidents[next]);
+	}
+	r = table_print(table);
+	table_free(table);
+	return r;
+}
+
+static json_t *
+rows_json(const struct history_rows *rows)
+{
+	json_t *buckets = json_array(), *incidents = json_array();
+	char text[RM_WALL_TEXT];
+
+	for (size_t i = 0; i < HISTORY_BUCKETS; i++) {
+		const struct bucket *at = &rows->buckets[i];
+
+		if (at->points == 0)
+			continue;
+		rm_wall_format(
+		    (rm_wall_t){ rows->start_ns + (int64_t)i * rows->bucket_ns }, text);
+		json_array_append_new(buckets,
+		    json_pack("{s:s, s:I, s:I, s:I, s:I}", "time", text, "sent",
+			(json_int_t)at->sent, "lost", (json_int_t)at->lost,
+			"rtt_p50_ns", (json_int_t)at->p50_ns, "rtt_p99_ns",
+			(json_int_t)at->p99_ns));
+	}
+	for (size_t i = 0; i < rows->incident_count; i++) {
+		const struct kept *kept = &rows->incidents[i];
+
+		rm_wall_format((rm_wall_t){ kept->when_ns }, text);
+		json_array_append_new(incidents,
+		    json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}", "time", text, "state",
+			kept->state, "kind", kept->kind, "part", kept->part, "id",
+			kept->id, "sentence", kept->sentence));
+	}
+	return json_pack("{s:s, s:I, s:o, s:o, s:I}", "subject", rows->subject->text,
+	    "bucket_s", (json_int_t)(rows->bucket_ns / RM_NS_PER_S), "rows", buckets,
+	    "incidents", incidents, "incidents_left_out", (json_int_t)rows->left_out);
+}
+
+int
+history_rows_print(struct history_rows *rows, bool json)
+{
+	bool known = rows->incident_count > 0;
+	json_t *all;
+	int r = 0;
+
+	for (size_t i = 0; i < HISTORY_BUCKETS; i++)
+		known = known || rows->buckets[i].points > 0;
+	qsort(
+	    rows->incidents, rows->incident_count, sizeof(rows->incidents[0]), compare);
+	if (json) {
+		all = rows_json(rows);
+		r = all == NULL ? -ENOMEM : 0;
+		if (r == 0)
+			show_json(all);
+		json_decref(all);
+	} else if (known) {
+		r = print_table(rows);
+	}
+	if (r < 0) {
+		fprintf(stderr, "rackmeshctl: out of memory\n");
+		return CTL_NO_ANSWER;
+	}
+	if (rows->left_out > 0 && !json)
+		fprintf(stderr,
+		    "rackmeshctl: %" PRIu64 " incidents more, older ones, are left "
+		    "out; ask for a shorter --since\n",
+		    rows->left_out);
+	if (!known && !json)
+		fprintf(stderr, "rackmeshctl: nothing is known of %s in that time\n",
+		    rows->subject->text);
+	return known ? CTL_GOOD : CTL_BAD_NEWS;
+}

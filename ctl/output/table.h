@@ -1,0 +1,25 @@
+/*
+ * table - rows of text in columns as wide as their widest cell.
+ */
+#ifndef CTL_OUTPUT_TABLE_H
+#define CTL_OUTPUT_TABLE_H
+
+#include <stddef.h>
+
+#define TABLE_MAX_COLUMNS 12
+
+struct table;
+
+/* heads: ended by NULL; a head that begins with '>' makes its column right-aligned. */
+struct table *table_new(const char *const *heads); /* NULL: memory */
+void table_free(struct table *table);
+
+/* The next cell, from left to right. NULL prints as "-". */
+void table_cell(struct table *table, const char *text);
+void table_cellf(struct table *table, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* To stdout. Returns -ENOMEM when a cell could not be kept: nothing is printed. */
+int table_print(const struct table *table);
+
+#endif
