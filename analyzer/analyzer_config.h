@@ -8,10 +8,10 @@
 #include <stdint.h>
 
 #include "analyzer/history/influx_config.h"
-#include "rackmesh/base/config.h"
-#include "rackmesh/base/credentials.h"
-#include "rackmesh/base/http_site.h"
+#include "rackmesh/config/config.h"
 #include "rackmesh/fabric/http_places.h"
+#include "rackmesh/http/http_site.h"
+#include "rackmesh/tls/credentials.h"
 
 /* Strings are never NULL after a load unless said otherwise. */
 struct analyzer_config {

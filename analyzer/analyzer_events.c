@@ -15,11 +15,11 @@
 #include "analyzer/racks/known.h"
 #include "analyzer/racks/racks.h"
 #include "analyzer/sla/sla.h"
-#include "rackmesh/base/credentials.h"
-#include "rackmesh/base/log.h"
-#include "rackmesh/base/loop.h"
-#include "rackmesh/base/notify.h"
-#include "rackmesh/base/tls.h"
+#include "rackmesh/core/log.h"
+#include "rackmesh/loop/loop.h"
+#include "rackmesh/loop/notify.h"
+#include "rackmesh/tls/credentials.h"
+#include "rackmesh/tls/tls.h"
 
 #define TICK_NS (50 * RM_NS_PER_MS)
 #define TICKS_PER_JUDGEMENT 5

@@ -14,7 +14,7 @@
 #include "analyzer/racks/rack_turns.h"
 #include "analyzer/racks/racks.h"
 #include "analyzer/sla/sla.h"
-#include "rackmesh/base/log.h"
+#include "rackmesh/core/log.h"
 
 static const char *
 on_hello(const struct intake_info *session, void *arg)

@@ -4,8 +4,8 @@
 #include "analyzer/analyzer.h"
 #include "analyzer/analyzer_config.h"
 #include "analyzer/history/history_schema.h"
-#include "rackmesh/base/log.h"
-#include "rackmesh/base/loop.h"
+#include "rackmesh/core/log.h"
+#include "rackmesh/loop/loop.h"
 
 int
 main(int argc, char **argv)

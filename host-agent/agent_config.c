@@ -9,8 +9,8 @@
 #include "host-agent/services/qp_hooks.h"
 #include "host-agent/services/services.h"
 #include "host-agent/trace/tracer.h"
-#include "rackmesh/base/address.h"
-#include "rackmesh/base/log.h"
+#include "rackmesh/core/address.h"
+#include "rackmesh/core/log.h"
 #include "rackmesh/fabric/part.h"
 
 #define AT(field) offsetof(struct agent_config, field)

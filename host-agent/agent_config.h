@@ -10,9 +10,9 @@
 #include <stdint.h>
 
 #include "host-agent/rnic/rnic_facts.h"
-#include "rackmesh/base/config.h"
-#include "rackmesh/base/credentials.h"
+#include "rackmesh/config/config.h"
 #include "rackmesh/fabric/http_places.h"
+#include "rackmesh/tls/credentials.h"
 
 #define AGENT_GID_CHOSEN 256 /* no index of a GID table */
 

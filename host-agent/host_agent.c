@@ -12,14 +12,14 @@
 #include "host-agent/reflector/count_rows.h"
 #include "host-agent/trace/tracing.h"
 #include "host-agent/verbs/lanes.h"
-#include "rackmesh/base/address.h"
-#include "rackmesh/base/http_server.h"
-#include "rackmesh/base/log.h"
-#include "rackmesh/base/loop.h"
-#include "rackmesh/base/metrics.h"
-#include "rackmesh/base/random.h"
-#include "rackmesh/base/worker.h"
+#include "rackmesh/core/address.h"
+#include "rackmesh/core/log.h"
+#include "rackmesh/core/random.h"
 #include "rackmesh/fabric/key_file.h"
+#include "rackmesh/http/http_server.h"
+#include "rackmesh/loop/loop.h"
+#include "rackmesh/loop/worker.h"
+#include "rackmesh/metrics/metrics.h"
 
 /* One look per RNIC and a few writes per ToR at a time. */
 #define WORKER_JOBS (8 * WIRE_MAX_HOST_RNICS)

@@ -12,10 +12,10 @@
 #include "host-agent/rnic/rnic_facts.h"
 #include "host-agent/rnic/rnic_words.h"
 #include "host-agent/trace/tracing.h"
-#include "rackmesh/base/log.h"
-#include "rackmesh/base/metrics.h"
+#include "rackmesh/core/log.h"
 #include "rackmesh/fabric/authority.h"
 #include "rackmesh/fabric/part.h"
+#include "rackmesh/metrics/metrics.h"
 
 bool
 agent_serves(const struct host_agent *agent, size_t uplink, const struct rnic *rnic)

@@ -1,9 +1,9 @@
 /* The HTTP face: where it listens, and what a person may do there. */
 #include "host-agent/host_agent_state.h"
 #include "host-agent/trace/tracing.h"
-#include "rackmesh/base/http_server.h"
-#include "rackmesh/base/log.h"
-#include "rackmesh/base/metrics.h"
+#include "rackmesh/core/log.h"
+#include "rackmesh/http/http_server.h"
+#include "rackmesh/metrics/metrics.h"
 
 static void
 agent_pause(bool paused, void *arg)

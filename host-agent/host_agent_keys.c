@@ -8,7 +8,7 @@
 #include "host-agent/packet/key_ring.h"
 #include "host-agent/pinglist/pinglist.h"
 #include "host-agent/pinglist/plans.h"
-#include "rackmesh/base/log.h"
+#include "rackmesh/core/log.h"
 #include "rackmesh/fabric/key_file.h"
 
 int

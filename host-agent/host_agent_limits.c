@@ -4,7 +4,7 @@
 #include "host-agent/pinglist/pinglist.h"
 #include "host-agent/pinglist/plans.h"
 #include "host-agent/report/self_sample.h"
-#include "rackmesh/base/log.h"
+#include "rackmesh/core/log.h"
 #include "schemas/wire_text.h"
 
 #define DAY_NS (24 * 3600 * RM_NS_PER_S)

@@ -3,8 +3,8 @@
 #include "host-agent/rnic/rnic_facts.h"
 #include "host-agent/trace/flow_choice.h"
 #include "host-agent/trace/tracing.h"
-#include "rackmesh/base/log.h"
-#include "rackmesh/base/loop.h"
+#include "rackmesh/core/log.h"
+#include "rackmesh/loop/loop.h"
 
 #define TELL_INTERVAL_NS (500 * RM_NS_PER_MS)
 #define PATHS_PER_FRAME 256

@@ -8,9 +8,9 @@
 #include "host-agent/probe/port.h"
 #include "host-agent/rnic/rnic_facts.h"
 #include "host-agent/trace/tracing.h"
-#include "rackmesh/base/log.h"
-#include "rackmesh/base/loop.h"
-#include "rackmesh/base/random.h"
+#include "rackmesh/core/log.h"
+#include "rackmesh/core/random.h"
+#include "rackmesh/loop/loop.h"
 
 #define TURN_NS (500 * RM_NS_PER_MS)
 /* News is acted on so soon, but turns are so far apart: a job may connect thousands. */

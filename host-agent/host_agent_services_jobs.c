@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "host-agent/host_agent_services_state.h"
-#include "rackmesh/base/log.h"
-#include "rackmesh/base/worker.h"
+#include "rackmesh/core/log.h"
+#include "rackmesh/loop/worker.h"
 
 /* A list asks the firmware about every QP: seldom, while events tell what happens. */
 #define LIST_HEARING_NS (600 * RM_NS_PER_S)

@@ -4,9 +4,9 @@
 #include "host-agent/pinglist/plans.h"
 #include "host-agent/reflector/count_rows.h"
 #include "host-agent/reflector/reflector.h"
-#include "rackmesh/base/log.h"
-#include "rackmesh/base/loop.h"
-#include "rackmesh/base/notify.h"
+#include "rackmesh/core/log.h"
+#include "rackmesh/loop/loop.h"
+#include "rackmesh/loop/notify.h"
 
 /* A prober that has had something to do for this long does nothing. */
 #define STUCK_NS (5 * RM_NS_PER_S)

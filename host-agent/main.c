@@ -2,8 +2,8 @@
 
 #include "host-agent/agent_config.h"
 #include "host-agent/host_agent.h"
-#include "rackmesh/base/log.h"
-#include "rackmesh/base/loop.h"
+#include "rackmesh/core/log.h"
+#include "rackmesh/loop/loop.h"
 
 int
 main(int argc, char **argv)

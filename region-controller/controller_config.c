@@ -7,9 +7,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "rackmesh/base/address.h"
-#include "rackmesh/base/file.h"
-#include "rackmesh/base/log.h"
+#include "rackmesh/core/address.h"
+#include "rackmesh/core/file.h"
+#include "rackmesh/core/log.h"
 #include "rackmesh/fabric/part.h"
 #include "rackmesh/fabric/topology.h"
 #include "region-controller/registry/probe_keys.h"

@@ -7,10 +7,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "rackmesh/base/config.h"
-#include "rackmesh/base/credentials.h"
-#include "rackmesh/base/http_site.h"
+#include "rackmesh/config/config.h"
 #include "rackmesh/fabric/http_places.h"
+#include "rackmesh/http/http_site.h"
+#include "rackmesh/tls/credentials.h"
 #include "region-controller/plan/plan.h"
 
 struct controller_plan_config {

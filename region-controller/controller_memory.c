@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/base/log.h"
+#include "rackmesh/core/log.h"
 #include "rackmesh/fabric/topology.h"
 #include "region-controller/aggregators/aggregators.h"
 #include "region-controller/controller_wiring.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/base/random.h"
+#include "rackmesh/core/random.h"
 #include "region-controller/controller_config.h"
 #include "region-controller/etcd/store_etcd.h"
 #include "region-controller/store/store_file.h"

@@ -1,7 +1,7 @@
 #include <stdlib.h>
 
-#include "rackmesh/base/log.h"
-#include "rackmesh/base/loop.h"
+#include "rackmesh/core/log.h"
+#include "rackmesh/loop/loop.h"
 #include "region-controller/controller_config.h"
 #include "region-controller/region_controller.h"
 

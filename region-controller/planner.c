@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "rackmesh/base/log.h"
-#include "rackmesh/base/loop.h"
+#include "rackmesh/core/log.h"
 #include "rackmesh/fabric/topology.h"
+#include "rackmesh/loop/loop.h"
 #include "region-controller/aggregators/aggregators.h"
 #include "region-controller/controller_config.h"
 #include "region-controller/plan/publish.h"

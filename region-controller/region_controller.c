@@ -4,14 +4,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "rackmesh/base/address.h"
-#include "rackmesh/base/http_server.h"
-#include "rackmesh/base/listener.h"
-#include "rackmesh/base/log.h"
-#include "rackmesh/base/loop.h"
-#include "rackmesh/base/metrics.h"
-#include "rackmesh/base/random.h"
+#include "rackmesh/core/address.h"
+#include "rackmesh/core/log.h"
+#include "rackmesh/core/random.h"
 #include "rackmesh/fabric/topology.h"
+#include "rackmesh/http/http_server.h"
+#include "rackmesh/loop/loop.h"
+#include "rackmesh/metrics/metrics.h"
+#include "rackmesh/net/listener.h"
 #include "region-controller/aggregators/aggregators.h"
 #include "region-controller/controller_store.h"
 #include "region-controller/controller_wiring.h"

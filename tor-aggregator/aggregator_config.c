@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/base/address.h"
-#include "rackmesh/base/log.h"
+#include "rackmesh/core/address.h"
+#include "rackmesh/core/log.h"
 #include "rackmesh/fabric/part.h"
 #include "schemas/wire.h"
 

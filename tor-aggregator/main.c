@@ -1,7 +1,7 @@
 #include <stdlib.h>
 
-#include "rackmesh/base/log.h"
-#include "rackmesh/base/loop.h"
+#include "rackmesh/core/log.h"
+#include "rackmesh/loop/loop.h"
 #include "tor-aggregator/aggregator_config.h"
 #include "tor-aggregator/tor_aggregator.h"
 

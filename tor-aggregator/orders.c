@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "rackmesh/base/log.h"
-#include "rackmesh/base/random.h"
-#include "rackmesh/base/why.h"
+#include "rackmesh/core/log.h"
+#include "rackmesh/core/random.h"
+#include "rackmesh/core/why.h"
 #include "tor-aggregator/agents/agent.h"
 #include "tor-aggregator/agents/agent_links.h"
 #include "tor-aggregator/aggregator_config.h"

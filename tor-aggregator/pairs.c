@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/base/log.h"
+#include "rackmesh/core/log.h"
 #include "rackmesh/fabric/alert.h"
 #include "rackmesh/fabric/incident.h"
 #include "rackmesh/fabric/incident_adopt.h"

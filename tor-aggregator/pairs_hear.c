@@ -1,7 +1,7 @@
 /* What the other aggregators tell. */
 #include <string.h>
 
-#include "rackmesh/base/log.h"
+#include "rackmesh/core/log.h"
 #include "rackmesh/fabric/incident.h"
 #include "tor-aggregator/aggregator_config.h"
 #include "tor-aggregator/pairs_state.h"

@@ -2,7 +2,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "rackmesh/base/metrics.h"
+#include "rackmesh/metrics/metrics.h"
 #include "rackmesh/metrics/metrics_table.h"
 #include "tor-aggregator/pairs_state.h"
 #include "tor-aggregator/rack/tor_rack.h"

@@ -4,10 +4,10 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "rackmesh/base/log.h"
-#include "rackmesh/base/loop.h"
-#include "rackmesh/base/notify.h"
-#include "rackmesh/base/why.h"
+#include "rackmesh/core/log.h"
+#include "rackmesh/core/why.h"
+#include "rackmesh/loop/loop.h"
+#include "rackmesh/loop/notify.h"
 #include "tor-aggregator/agents/agent.h"
 #include "tor-aggregator/agents/agent_links.h"
 #include "tor-aggregator/agents/agent_watch.h"

@@ -1,7 +1,7 @@
 /* The HTTP face: where it listens. */
-#include "rackmesh/base/http_server.h"
-#include "rackmesh/base/log.h"
-#include "rackmesh/base/metrics.h"
+#include "rackmesh/core/log.h"
+#include "rackmesh/http/http_server.h"
+#include "rackmesh/metrics/metrics.h"
 #include "tor-aggregator/aggregator_config.h"
 #include "tor-aggregator/api/aggregator_api.h"
 #include "tor-aggregator/api/aggregator_metrics.h"

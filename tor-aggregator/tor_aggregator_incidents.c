@@ -4,8 +4,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "rackmesh/base/log.h"
-#include "rackmesh/base/why.h"
+#include "rackmesh/core/log.h"
+#include "rackmesh/core/why.h"
 #include "rackmesh/fabric/alert.h"
 #include "rackmesh/fabric/incident_file.h"
 #include "tor-aggregator/aggregator_config.h"

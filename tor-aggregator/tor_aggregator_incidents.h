@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "rackmesh/base/clock.h"
+#include "rackmesh/core/clock.h"
 #include "rackmesh/fabric/incident.h"
 
 struct tor_aggregator;

@@ -1,6 +1,6 @@
 #include "tor-aggregator/tor_aggregator_services.h"
 
-#include "rackmesh/base/log.h"
+#include "rackmesh/core/log.h"
 #include "tor-aggregator/agents/agent.h"
 #include "tor-aggregator/orders.h"
 #include "tor-aggregator/rack/tor_rack.h"

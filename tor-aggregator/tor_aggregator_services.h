@@ -5,7 +5,7 @@
 #ifndef TOR_AGGREGATOR_TOR_AGGREGATOR_SERVICES_H
 #define TOR_AGGREGATOR_TOR_AGGREGATOR_SERVICES_H
 
-#include "rackmesh/base/clock.h"
+#include "rackmesh/core/clock.h"
 #include "schemas/wire.h"
 
 struct agent;

@@ -16,9 +16,9 @@
 #include "analyzer/incidents/region.h"
 #include "analyzer/intake/intake.h"
 #include "analyzer/sla/sla.h"
-#include "rackmesh/base/address.h"
-#include "rackmesh/base/http_server.h"
-#include "rackmesh/base/loop.h"
+#include "rackmesh/core/address.h"
+#include "rackmesh/http/http_server.h"
+#include "rackmesh/loop/loop.h"
 
 static void
 set_u64(json_t *object, const char *key, uint64_t value)

@@ -11,7 +11,7 @@
 #include "analyzer/api/analyzer_api.h"
 #include "analyzer/incidents/concerns.h"
 #include "analyzer/intake/intake.h"
-#include "rackmesh/base/http_server.h"
+#include "rackmesh/http/http_server.h"
 
 #define LIMIT 1000
 #define MAX_LIMIT (BOARD_MAX_OPEN + BOARD_MAX_CLOSED)

@@ -8,10 +8,10 @@
 #include "analyzer/intake/intake.h"
 #include "analyzer/localise/localise.h"
 #include "analyzer/racks/racks.h"
-#include "rackmesh/base/http_server.h"
-#include "rackmesh/base/metrics.h"
-#include "rackmesh/base/strangers.h"
 #include "rackmesh/fabric/alert.h"
+#include "rackmesh/http/http_server.h"
+#include "rackmesh/metrics/metrics.h"
+#include "rackmesh/net/strangers.h"
 
 #define COUNT(items) (sizeof(items) / sizeof((items)[0]))
 #define NAME(name) "rackmesh_analyzer_" name

@@ -5,7 +5,7 @@
 
 #include "analyzer/intake/intake.h"
 #include "analyzer/racks/racks.h"
-#include "rackmesh/base/http_server.h"
+#include "rackmesh/http/http_server.h"
 
 #define SECONDS 10
 #define MAX_SECONDS 86400

@@ -10,10 +10,10 @@
 #include "analyzer/history/history_points.h"
 #include "analyzer/history/influx.h"
 #include "analyzer/history/influx_config.h"
-#include "rackmesh/base/loop.h"
-#include "rackmesh/base/random.h"
-#include "rackmesh/base/spool.h"
+#include "rackmesh/core/random.h"
 #include "rackmesh/fabric/part.h"
+#include "rackmesh/loop/loop.h"
+#include "rackmesh/spool/spool.h"
 
 #define FIRST_LANE WIRE_LANE_SUMMARY
 #define LANES (WIRE_LANE_INCIDENT + 1)

@@ -2,7 +2,7 @@
  * history - what was, kept: points of line protocol, to InfluxDB or into files.
  *
  * What comes in is a message of a lane, or an own point. Its points go into a spool
- * (rackmesh/base/spool) and are durable when on_durable says so; from there they go in
+ * (rackmesh/spool/spool) and are durable when on_durable says so; from there they go in
  * order to InfluxDB, or into rotating files. Incidents have a spool of their own, so
  * that fresh ones pass a backlog of summaries. Points are deterministic: writing them
  * again writes nothing new.
@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "rackmesh/base/why.h"
+#include "rackmesh/core/why.h"
 #include "schemas/wire.h"
 
 struct history;

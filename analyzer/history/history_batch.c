@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/base/spool.h"
+#include "rackmesh/spool/spool.h"
 
 uint64_t
 history_batch_lines(const char *text, size_t len)

@@ -11,11 +11,11 @@
 
 #include "analyzer/history/history.h"
 #include "analyzer/history/history_batch.h"
-#include "rackmesh/base/backoff.h"
-#include "rackmesh/base/log.h"
-#include "rackmesh/base/loop.h"
-#include "rackmesh/base/random.h"
-#include "rackmesh/base/worker.h"
+#include "rackmesh/core/backoff.h"
+#include "rackmesh/core/log.h"
+#include "rackmesh/core/random.h"
+#include "rackmesh/loop/loop.h"
+#include "rackmesh/loop/worker.h"
 
 #define MAX_PATH 4096
 #define RETRY_BASE_NS (500 * RM_NS_PER_MS)

@@ -2,8 +2,8 @@
 #include <stddef.h>
 
 #include "analyzer/history/history.h"
-#include "rackmesh/base/metrics.h"
-#include "rackmesh/base/spool.h"
+#include "rackmesh/metrics/metrics.h"
+#include "rackmesh/spool/spool.h"
 
 #define N(what) "rackmesh_analyzer_history_" what
 #define C(field) offsetof(struct history_counts, field)

@@ -3,8 +3,8 @@
 #include <errno.h>
 
 #include "analyzer/history/history_text.h"
-#include "rackmesh/base/sketch.h"
 #include "rackmesh/fabric/part.h"
+#include "rackmesh/metrics/sketch.h"
 #include "schemas/wire_text.h"
 
 static const char *const terms[] = { "rtt", "prober_delay", "responder_delay" };

@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "rackmesh/base/line_reader.h"
-#include "rackmesh/base/why.h"
+#include "rackmesh/core/why.h"
+#include "rackmesh/metrics/line_reader.h"
 
 enum history_retention {
 	HISTORY_RAW = 1, /* many and soon forgotten: rows of summaries */

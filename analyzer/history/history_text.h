@@ -7,7 +7,7 @@
 #define ANALYZER_HISTORY_HISTORY_TEXT_H
 
 #include "analyzer/history/history_points.h"
-#include "rackmesh/base/line_protocol.h"
+#include "rackmesh/metrics/line_protocol.h"
 
 struct rm_sketch;
 

@@ -12,12 +12,12 @@
 #include "analyzer/history/influx_gzip.h"
 #include "analyzer/history/influx_parts.h"
 #include "analyzer/history/influx_target.h"
-#include "rackmesh/base/backoff.h"
-#include "rackmesh/base/http_client.h"
-#include "rackmesh/base/log.h"
-#include "rackmesh/base/loop.h"
-#include "rackmesh/base/random.h"
-#include "rackmesh/base/worker.h"
+#include "rackmesh/core/backoff.h"
+#include "rackmesh/core/log.h"
+#include "rackmesh/core/random.h"
+#include "rackmesh/http/http_client.h"
+#include "rackmesh/loop/loop.h"
+#include "rackmesh/loop/worker.h"
 
 #define RETRY_BASE_NS (200 * RM_NS_PER_MS)
 #define RETRY_CAP_NS (30 * RM_NS_PER_S)

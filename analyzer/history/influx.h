@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "rackmesh/base/why.h"
+#include "rackmesh/core/why.h"
 #include "schemas/wire.h"
 
 struct influx_config;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/base/http_client.h"
+#include "rackmesh/http/http_client.h"
 
 /* 1.x says {"error": ...}, 2.x {"message": ...}, others and proxies what they like. */
 static void

@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "rackmesh/base/http_site.h"
+#include "rackmesh/http/http_site.h"
 
 /* Strings are never NULL. */
 struct influx_config {

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "analyzer/history/influx_config.h"
-#include "rackmesh/base/file.h"
+#include "rackmesh/core/file.h"
 
 /* Appends text with all but unreserved characters escaped (RFC 3986). False: no room.
  */

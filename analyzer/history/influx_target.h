@@ -9,7 +9,7 @@
 
 #include <stddef.h>
 
-#include "rackmesh/base/why.h"
+#include "rackmesh/core/why.h"
 #include "schemas/wire.h"
 
 #define INFLUX_URL_BYTES 4096

@@ -16,7 +16,7 @@
 
 #include <jansson.h>
 
-#include "rackmesh/base/clock.h"
+#include "rackmesh/core/clock.h"
 #include "rackmesh/fabric/part.h"
 #include "schemas/wire.h"
 

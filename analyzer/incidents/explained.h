@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "rackmesh/base/clock.h"
+#include "rackmesh/core/clock.h"
 
 struct board;
 struct rm_verdict;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "rackmesh/base/log.h"
+#include "rackmesh/core/log.h"
 
 #define MAX_PATH 2048
 #define MODE 0640

@@ -10,8 +10,8 @@
 #include "analyzer/incidents/recorder.h"
 #include "analyzer/incidents/region_state.h"
 #include "analyzer/localise/localise.h"
-#include "rackmesh/base/log.h"
-#include "rackmesh/base/random.h"
+#include "rackmesh/core/log.h"
+#include "rackmesh/core/random.h"
 #include "rackmesh/fabric/alert.h"
 #include "rackmesh/fabric/incident_file.h"
 

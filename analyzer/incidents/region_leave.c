@@ -2,7 +2,7 @@
 #include "analyzer/blind/blind.h"
 #include "analyzer/incidents/region_state.h"
 #include "analyzer/localise/localise.h"
-#include "rackmesh/base/log.h"
+#include "rackmesh/core/log.h"
 #include "rackmesh/fabric/alert.h"
 #include "rackmesh/fabric/incident_adopt.h"
 

@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "analyzer/intake/intake_session.h"
-#include "rackmesh/base/link.h"
-#include "rackmesh/base/log.h"
-#include "rackmesh/base/loop.h"
+#include "rackmesh/core/log.h"
+#include "rackmesh/loop/loop.h"
+#include "rackmesh/net/link.h"
 
 #define MAX_OUTPUT_BYTES (1u << 20) /* pings, acknowledgements, drills */
 #define TICK_NS (100 * RM_NS_PER_MS)

@@ -3,7 +3,7 @@
 #include "analyzer/intake/intake.h"
 
 #include "analyzer/intake/intake_session.h"
-#include "rackmesh/base/link.h"
+#include "rackmesh/net/link.h"
 
 void
 intake_peer_due(struct intake *intake, struct intake_peer *peer)

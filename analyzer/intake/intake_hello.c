@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "analyzer/intake/intake_session.h"
-#include "rackmesh/base/link.h"
-#include "rackmesh/base/log.h"
+#include "rackmesh/core/log.h"
 #include "rackmesh/fabric/authority.h"
+#include "rackmesh/net/link.h"
 
 #define QUOTED 128
 #define WHY 1024

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/base/clock.h"
+#include "rackmesh/core/clock.h"
 
 /* What waits for longer does not come again: its clock was set back. */
 #define MAX_BACK_NS ((uint64_t)(600 * RM_NS_PER_S))

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/base/link.h"
+#include "rackmesh/net/link.h"
 
 #define LAST_S UINT64_C(253402300799) /* of the year 9999 */
 

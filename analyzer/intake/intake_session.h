@@ -10,7 +10,7 @@
 #include "analyzer/intake/intake.h"
 #include "analyzer/intake/intake_lanes.h"
 #include "analyzer/intake/intake_racks.h"
-#include "rackmesh/base/strangers.h"
+#include "rackmesh/net/strangers.h"
 
 struct rm_link;
 struct rm_timer;

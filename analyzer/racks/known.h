@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "rackmesh/base/clock.h"
-#include "rackmesh/base/why.h"
+#include "rackmesh/core/clock.h"
+#include "rackmesh/core/why.h"
 #include "rackmesh/fabric/part.h"
 #include "schemas/wire.h"
 

@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#include "rackmesh/base/clock.h"
+#include "rackmesh/core/clock.h"
 #include "rackmesh/fabric/part.h"
 
 #define RACK_CALM_NS (10 * RM_NS_PER_S)

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "rackmesh/base/clock.h"
+#include "rackmesh/core/clock.h"
 
 #define RACK_TURNS_MAX 16384                   /* racks; others always count */
 #define RACK_TURNS_FRESH_NS (60 * RM_NS_PER_S) /* clocks that differ cost no more */

@@ -9,7 +9,7 @@
 
 #include "analyzer/racks/rack_calm.h"
 #include "analyzer/racks/rack_rnics.h"
-#include "rackmesh/base/sketch.h"
+#include "rackmesh/metrics/sketch.h"
 
 #define KEY_BYTES (2 * RM_NAME_BYTES)
 #define MAX_WALL_NS ((uint64_t)INT64_MAX)

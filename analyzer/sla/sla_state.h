@@ -10,8 +10,8 @@
 #include <uthash.h>
 
 #include "analyzer/sla/sla.h"
-#include "rackmesh/base/sketch.h"
 #include "rackmesh/fabric/part.h"
+#include "rackmesh/metrics/sketch.h"
 
 #define SLA_MINUTE_NS (60 * RM_NS_PER_S)
 #define SLA_OPEN_MINUTES 4

@@ -4,8 +4,8 @@
 #include <openssl/ssl.h>
 #include <stdio.h>
 
-#include "rackmesh/base/tls.h"
 #include "rackmesh/fabric/identity.h"
+#include "rackmesh/tls/tls.h"
 
 static const char *certificate_file, *key_file, *authorities_file;
 

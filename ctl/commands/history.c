@@ -7,7 +7,7 @@
 #include "ctl/history/history_rows.h"
 #include "ctl/history/history_source.h"
 #include "ctl/history/influx.h"
-#include "rackmesh/base/clock.h"
+#include "rackmesh/core/clock.h"
 #include "rackmesh/fabric/part.h"
 
 #define USUAL_FOLDER "/var/lib/rackmesh/analyzer/history"

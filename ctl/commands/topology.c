@@ -7,7 +7,7 @@
 #include "ctl/client/request.h"
 #include "ctl/client/show.h"
 #include "ctl/output/columns.h"
-#include "rackmesh/base/file.h"
+#include "rackmesh/core/file.h"
 #include "rackmesh/fabric/topology.h"
 
 #define MAX_TOPOLOGY_BYTES (4u << 20)

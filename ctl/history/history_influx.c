@@ -10,7 +10,7 @@
 #include "ctl/history/history_rows.h"
 #include "ctl/history/history_source.h"
 #include "ctl/history/influx.h"
-#include "rackmesh/base/clock.h"
+#include "rackmesh/core/clock.h"
 
 #define STATEMENT_BYTES 8192
 #define MAX_POLICIES 16

@@ -9,8 +9,8 @@
 
 #include "ctl/history/history_rows.h"
 #include "ctl/history/history_source.h"
-#include "rackmesh/base/fnv.h"
-#include "rackmesh/base/line_reader.h"
+#include "rackmesh/core/fnv.h"
+#include "rackmesh/metrics/line_reader.h"
 
 #define MAX_FILES 64 /* rackmesh.lp, rackmesh.lp.1, ... */
 #define MAX_SEEN (4u << 20)

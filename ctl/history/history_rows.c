@@ -11,7 +11,7 @@
 #include "ctl/client/show.h"
 #include "ctl/output/printable.h"
 #include "ctl/output/table.h"
-#include "rackmesh/base/clock.h"
+#include "rackmesh/core/clock.h"
 
 struct bucket {
 	uint64_t points, sent, lost, p50_ns, p99_ns;

@@ -9,7 +9,7 @@
 
 #include "ctl/client/request.h"
 #include "ctl/output/printable.h"
-#include "rackmesh/base/file.h"
+#include "rackmesh/core/file.h"
 
 #define ANSWER_MAX_BYTES (64u << 20)
 #define TIMEOUT_S 60L

@@ -10,8 +10,8 @@
 #include "host-agent/pinglist/plans.h"
 #include "host-agent/report/outbox.h"
 #include "host-agent/report/uplink.h"
-#include "rackmesh/base/address.h"
-#include "rackmesh/base/http_server.h"
+#include "rackmesh/core/address.h"
+#include "rackmesh/http/http_server.h"
 #include "schemas/wire_text.h"
 
 /* Targets in one answer: all at once would keep the loop from turning for longer than

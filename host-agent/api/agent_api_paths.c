@@ -5,7 +5,7 @@
 #include "host-agent/api/agent_api.h"
 #include "host-agent/api/agent_show.h"
 #include "host-agent/trace/tracer.h"
-#include "rackmesh/base/http_server.h"
+#include "rackmesh/http/http_server.h"
 #include "schemas/wire_text.h"
 
 /* Flows in one answer, and at a time. */

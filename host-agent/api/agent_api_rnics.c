@@ -8,7 +8,7 @@
 #include "host-agent/report/self_limit.h"
 #include "host-agent/rnic/rnic.h"
 #include "host-agent/rnic/rnic_words.h"
-#include "rackmesh/base/http_server.h"
+#include "rackmesh/http/http_server.h"
 #include "schemas/wire_text.h"
 
 static json_t *

@@ -5,7 +5,7 @@
 #include "host-agent/api/agent_api.h"
 #include "host-agent/api/agent_show.h"
 #include "host-agent/host_agent_services.h"
-#include "rackmesh/base/http_server.h"
+#include "rackmesh/http/http_server.h"
 #include "schemas/wire_text.h"
 
 #define SERVICES_PAGE 1000

@@ -9,7 +9,7 @@
 #include "host-agent/pinglist/plans.h"
 #include "host-agent/report/outbox.h"
 #include "host-agent/report/uplink.h"
-#include "rackmesh/base/metrics.h"
+#include "rackmesh/metrics/metrics.h"
 
 #define GROUP_LABEL 160
 #define LABELS 256

@@ -3,7 +3,7 @@
 
 #include "host-agent/api/agent_metrics.h"
 #include "host-agent/report/self_limit.h"
-#include "rackmesh/base/metrics.h"
+#include "rackmesh/metrics/metrics.h"
 
 static double
 read_permille(const void *arg)

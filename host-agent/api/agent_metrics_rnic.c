@@ -8,7 +8,7 @@
 #include "host-agent/reflector/reflector.h"
 #include "host-agent/rnic/rnic.h"
 #include "host-agent/rnic/rnic_words.h"
-#include "rackmesh/base/metrics.h"
+#include "rackmesh/metrics/metrics.h"
 #include "schemas/wire_text.h"
 
 #define GROUP_LABEL 160

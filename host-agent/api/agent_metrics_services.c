@@ -1,7 +1,7 @@
 /* The metrics of what follows services. */
 #include "host-agent/api/agent_metrics.h"
 #include "host-agent/host_agent_services.h"
-#include "rackmesh/base/metrics.h"
+#include "rackmesh/metrics/metrics.h"
 
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
 

@@ -3,7 +3,7 @@
 
 #include "host-agent/api/agent_metrics.h"
 #include "host-agent/trace/tracing.h"
-#include "rackmesh/base/metrics.h"
+#include "rackmesh/metrics/metrics.h"
 
 /* clang-format off */
 static const struct {

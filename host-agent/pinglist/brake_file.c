@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "host-agent/pinglist/brake.h"
-#include "rackmesh/base/file.h"
-#include "rackmesh/base/worker.h"
+#include "rackmesh/core/file.h"
+#include "rackmesh/loop/worker.h"
 
 struct brake_file {
 	char path[PATH_MAX]; /* "": none */

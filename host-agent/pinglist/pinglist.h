@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "rackmesh/base/clock.h"
+#include "rackmesh/core/clock.h"
 #include "schemas/wire.h"
 
 /* Expired, it is acted on at this share of its rates, for so much longer: whoever is

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "rackmesh/base/file.h"
-#include "rackmesh/base/worker.h"
+#include "rackmesh/core/file.h"
+#include "rackmesh/loop/worker.h"
 
 static const uint8_t cache_magic[8] = { 'R', 'M', 'P', 'C', 0, 0, 0, 1 };
 

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "rackmesh/base/clock.h"
+#include "rackmesh/core/clock.h"
 
 /* Above PROBER_MAX_RATE_PER_S, which is a pace: a short stall is made up. */
 #define CEILING_RNIC_PACKETS_PER_S 25000

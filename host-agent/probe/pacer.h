@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "rackmesh/base/clock.h"
+#include "rackmesh/core/clock.h"
 
 #define PACER_MAKE_UP_NS (50 * RM_NS_PER_MS)
 #define PACER_PAIR_GAP_NS (10 * RM_NS_PER_MS)

@@ -9,8 +9,8 @@
 #include "host-agent/probe/prober_plan.h"
 #include "host-agent/probe/prober_state.h"
 #include "host-agent/probe/prober_target.h"
-#include "rackmesh/base/loop.h"
-#include "rackmesh/base/random.h"
+#include "rackmesh/core/random.h"
+#include "rackmesh/loop/loop.h"
 
 #define STALL_NS (100 * RM_NS_PER_MS) /* a timer this late: we did not run */
 #define BURSTS_PER_TURN 4

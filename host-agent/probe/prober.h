@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "host-agent/probe/target_rules.h"
-#include "rackmesh/base/clock.h"
+#include "rackmesh/core/clock.h"
 #include "schemas/wire.h"
 
 /* Compiled-in ceilings that no pinglist can raise (DESIGN section 6, promise 3); those

@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 #include "host-agent/packet/key_ring.h"
-#include "rackmesh/base/clock.h"
+#include "rackmesh/core/clock.h"
 #include "schemas/wire.h"
 
 struct reflector_peer {

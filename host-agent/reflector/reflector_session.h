@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "host-agent/reflector/replay_window.h"
-#include "rackmesh/base/clock.h"
+#include "rackmesh/core/clock.h"
 #include "rackmesh/fabric/probe_key.h"
 #include "schemas/wire.h"
 

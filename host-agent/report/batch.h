@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "rackmesh/base/clock.h"
+#include "rackmesh/core/clock.h"
 #include "schemas/wire.h"
 
 struct batch;

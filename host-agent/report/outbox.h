@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "rackmesh/base/clock.h"
+#include "rackmesh/core/clock.h"
 #include "schemas/wire.h"
 
 /* Acknowledged within 0.5 ms, 1 ms, twice that, and so on to about a second. */

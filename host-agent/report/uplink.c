@@ -7,9 +7,9 @@
 
 #include "host-agent/report/batch.h"
 #include "host-agent/report/uplink_state.h"
-#include "rackmesh/base/dialer.h"
-#include "rackmesh/base/log.h"
-#include "rackmesh/base/loop.h"
+#include "rackmesh/core/log.h"
+#include "rackmesh/loop/loop.h"
+#include "rackmesh/net/dialer.h"
 
 /* The largest that can come is a pinglist. */
 #define UPLINK_MAX_FRAME_BYTES (8u << 20)

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "host-agent/report/outbox.h"
-#include "rackmesh/base/clock.h"
+#include "rackmesh/core/clock.h"
 #include "schemas/wire.h"
 
 #define UPLINK_PEER_TEXT 96

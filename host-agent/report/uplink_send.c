@@ -4,8 +4,8 @@
 
 #include "host-agent/report/batch.h"
 #include "host-agent/report/uplink_state.h"
-#include "rackmesh/base/dialer.h"
-#include "rackmesh/base/loop.h"
+#include "rackmesh/loop/loop.h"
+#include "rackmesh/net/dialer.h"
 
 #define UPLINK_ROWS_PER_FRAME 8192
 /* A peer that accepts but says nothing, and one whose host has vanished. */

@@ -7,8 +7,8 @@
 
 #include "host-agent/report/heartbeat.h"
 #include "host-agent/report/uplink.h"
-#include "rackmesh/base/address.h"
-#include "rackmesh/base/clock.h"
+#include "rackmesh/core/address.h"
+#include "rackmesh/core/clock.h"
 #include "rackmesh/fabric/part.h"
 
 struct batch;

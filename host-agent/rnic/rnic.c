@@ -9,8 +9,8 @@
 #include "host-agent/probe/port.h"
 #include "host-agent/reflector/reflector.h"
 #include "host-agent/rnic/rnic_state.h"
-#include "rackmesh/base/loop.h"
-#include "rackmesh/base/worker.h"
+#include "rackmesh/loop/loop.h"
+#include "rackmesh/loop/worker.h"
 
 /* Travels to the worker and back. It borrows the options' strings: they outlive it. */
 struct look_job {

@@ -18,7 +18,7 @@
 #include "host-agent/probe/prober.h"
 #include "host-agent/rnic/rnic_facts.h"
 #include "host-agent/verbs/port_verbs.h"
-#include "rackmesh/base/clock.h"
+#include "rackmesh/core/clock.h"
 #include "schemas/wire.h"
 
 struct rnic;

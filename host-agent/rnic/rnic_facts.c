@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "rackmesh/base/netns.h"
+#include "rackmesh/core/netns.h"
 
 /* /proc/net follows the process; the namespace is this thread's alone. */
 #define IPV6_ADDRESSES "/proc/thread-self/net/if_inet6"

@@ -6,8 +6,8 @@
 #include "host-agent/reflector/reflector.h"
 #include "host-agent/rnic/rnic_state.h"
 #include "host-agent/udp/port_udp.h"
-#include "rackmesh/base/loop.h"
-#include "rackmesh/base/random.h"
+#include "rackmesh/core/random.h"
+#include "rackmesh/loop/loop.h"
 
 #define LINK_TELL_NS RM_NS_PER_S
 

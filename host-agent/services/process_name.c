@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "rackmesh/base/file.h"
+#include "rackmesh/core/file.h"
 
 #define CGROUP_MAX_BYTES (64 << 10) /* v1: a line for each controller */
 #define HANDLE_OF_KERNFS 0xfe       /* FILEID_KERNFS */

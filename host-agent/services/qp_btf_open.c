@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "rackmesh/base/file.h"
+#include "rackmesh/core/file.h"
 
 #define BTF_FOLDER "/sys/kernel/btf"
 

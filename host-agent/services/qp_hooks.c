@@ -12,7 +12,7 @@
 #include "bpf/qp_event.h"
 #include "bpf/qp_trace.skel.h"
 #include "host-agent/services/qp_btf.h"
-#include "rackmesh/base/log.h"
+#include "rackmesh/core/log.h"
 
 struct qp_hooks {
 	struct qp_trace *programs;

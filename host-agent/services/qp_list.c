@@ -11,7 +11,7 @@
 #include <linux/netlink.h>
 #include <rdma/rdma_netlink.h>
 
-#include "rackmesh/base/clock.h"
+#include "rackmesh/core/clock.h"
 
 #define RECEIVE_BYTES (64 << 10) /* the kernel fills at most 32 KiB */
 #define WAIT_S 2                 /* for one datagram */

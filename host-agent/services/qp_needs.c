@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "rackmesh/base/file.h"
+#include "rackmesh/core/file.h"
 
 #define FILE_MAX_BYTES 8192
 #define CAPABILITY_SYS_ADMIN 21

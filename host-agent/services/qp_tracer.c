@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "host-agent/services/qp_needs.h"
-#include "rackmesh/base/log.h"
-#include "rackmesh/base/loop.h"
-#include "rackmesh/base/worker.h"
+#include "rackmesh/core/log.h"
+#include "rackmesh/loop/loop.h"
+#include "rackmesh/loop/worker.h"
 
 #define EVENTS_PER_WAKEUP 64
 #define MODULE_RETRY_NS (3 * RM_NS_PER_S)

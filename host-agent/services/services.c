@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "host-agent/services/services_state.h"
-#include "rackmesh/base/fnv.h"
+#include "rackmesh/core/fnv.h"
 
 #define MIN_INTERVAL_US 10000
 

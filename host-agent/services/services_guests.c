@@ -10,7 +10,7 @@
 
 #include "host-agent/services/services_state.h"
 
-#include "rackmesh/base/fnv.h"
+#include "rackmesh/core/fnv.h"
 
 #define KEPT_NS (60 * RM_NS_PER_S)
 

@@ -10,7 +10,7 @@
 #include "host-agent/services/process_name.h"
 #include "host-agent/services/qp_list.h"
 #include "host-agent/services/services.h"
-#include "rackmesh/base/backoff.h"
+#include "rackmesh/core/backoff.h"
 
 #define HASH_NONFATAL_OOM 1 /* no exit(): what was not added has no hh.tbl */
 #include <uthash.h>

@@ -4,7 +4,7 @@
 
 #include "host-agent/services/services_state.h"
 
-#include "rackmesh/base/fnv.h"
+#include "rackmesh/core/fnv.h"
 
 #define PROBE_BYTES 64
 #define SOON_US 300000 /* a probe's T4 comes with the next reply: in time */

@@ -11,9 +11,9 @@
 #include <linux/icmp.h>
 
 #include "host-agent/udp/port_udp_socket.h"
-#include "rackmesh/base/loop.h"
-#include "rackmesh/base/netns.h"
-#include "rackmesh/base/random.h"
+#include "rackmesh/core/netns.h"
+#include "rackmesh/core/random.h"
+#include "rackmesh/loop/loop.h"
 
 #define FAMILIES 2
 #define ANSWERS_PER_WAKEUP 64

@@ -18,7 +18,7 @@
 
 #include "host-agent/trace/trace_packet.h"
 #include "host-agent/trace/trace_path.h"
-#include "rackmesh/base/clock.h"
+#include "rackmesh/core/clock.h"
 #include "schemas/wire.h"
 
 #define TRACER_MAX_RATE_PER_S 1000 /* packets; no config can raise it */

@@ -3,7 +3,7 @@
 
 #include "host-agent/trace/tracer_state.h"
 
-#include "rackmesh/base/fnv.h"
+#include "rackmesh/core/fnv.h"
 
 static void
 fill(const struct tracer_flow *flow, rm_mono_t now, struct wire_path *out)

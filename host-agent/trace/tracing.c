@@ -5,7 +5,7 @@
 
 #include "host-agent/pinglist/pinglist.h"
 #include "host-agent/rnic/rnic_facts.h"
-#include "rackmesh/base/loop.h"
+#include "rackmesh/loop/loop.h"
 
 #define JOBS_PER_TURN 16
 #define TTL_OF_PROBES 255

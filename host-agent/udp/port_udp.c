@@ -12,7 +12,7 @@
 #include "host-agent/udp/port_udp_burst.h"
 #include "host-agent/udp/port_udp_flow.h"
 #include "host-agent/udp/port_udp_socket.h"
-#include "rackmesh/base/netns.h"
+#include "rackmesh/core/netns.h"
 
 #define DEFAULT_MAX_FLOWS 1024
 #define DEFAULT_FLOW_IDLE_NS (30 * RM_NS_PER_S) /* no reply is waited for that long */

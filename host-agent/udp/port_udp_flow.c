@@ -8,7 +8,7 @@
 
 #include "host-agent/udp/port_udp_burst.h"
 #include "host-agent/udp/port_udp_socket.h"
-#include "rackmesh/base/loop.h"
+#include "rackmesh/loop/loop.h"
 
 #define BURSTS_PER_WAKEUP 4
 

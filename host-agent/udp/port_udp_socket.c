@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "rackmesh/base/netns.h"
+#include "rackmesh/core/netns.h"
 
 #define SEND_BUFFER_BYTES (1 << 20)
 #define HOPS 255

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "rackmesh/base/worker.h"
+#include "rackmesh/loop/worker.h"
 
 #define RETRIES_IN_A_ROW 4
 

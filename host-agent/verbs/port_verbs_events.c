@@ -3,7 +3,7 @@
 
 #include "host-agent/verbs/port_verbs_state.h"
 #include "host-agent/verbs/verbs_calls.h"
-#include "rackmesh/base/loop.h"
+#include "rackmesh/loop/loop.h"
 
 #define EVENTS_PER_WAKEUP 64
 #define BURSTS_PER_WAKEUP 4

@@ -3,7 +3,7 @@
 
 #include "host-agent/verbs/port_verbs_state.h"
 #include "host-agent/verbs/verbs_calls.h"
-#include "rackmesh/base/loop.h"
+#include "rackmesh/loop/loop.h"
 
 #define REPAIR_GAP_NS (200 * RM_NS_PER_MS) /* between two tries at least */
 #define REPAIRS 6 /* failures in a row, each after twice the time; then give up */

@@ -6,7 +6,7 @@
 #include "host-agent/verbs/port_verbs_state.h"
 #include "host-agent/verbs/verbs_ah.h"
 #include "host-agent/verbs/verbs_calls.h"
-#include "rackmesh/base/log.h"
+#include "rackmesh/core/log.h"
 
 #define FLOW_RECEIVES 512 /* of all flow QPs together, but MIN_RECEIVES each */
 #define MIN_RECEIVES 64

@@ -2,7 +2,7 @@
 
 #include "host-agent/verbs/port_verbs_state.h"
 #include "host-agent/verbs/verbs_calls.h"
-#include "rackmesh/base/log.h"
+#include "rackmesh/core/log.h"
 
 #define DOUBTS 10 /* seconds without trust, after which software has to do */
 #define SETTLE_NS (5 * RM_NS_PER_S) /* nothing is in flight for longer */

@@ -10,7 +10,7 @@
 #include "host-agent/verbs/port_verbs.h"
 #include "host-agent/verbs/verbs_cq.h"
 #include "host-agent/verbs/verbs_queue.h"
-#include "rackmesh/base/clock.h"
+#include "rackmesh/core/clock.h"
 
 struct event;
 struct lanes;

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "host-agent/verbs/port_verbs_state.h"
-#include "rackmesh/base/loop.h"
+#include "rackmesh/loop/loop.h"
 
 /* A neighbour never heard of takes tens of ms, more where many are new at once. The
  * wait is part of T4 - T3, so nobody takes it for the network's. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/base/fnv.h"
+#include "rackmesh/core/fnv.h"
 
 #define NO_ROUTE_NS (250 * RM_NS_PER_MS)
 /* The first question after a link has come up is often lost with the ARP request. */

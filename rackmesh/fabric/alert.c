@@ -7,13 +7,13 @@
 #include <string.h>
 #include <uthash.h>
 
-#include "rackmesh/base/loop.h"
 #include "rackmesh/fabric/alert_body.h"
 #include "rackmesh/fabric/alert_reach.h"
 #include "rackmesh/fabric/alert_sink.h"
 #include "rackmesh/fabric/alert_time.h"
 #include "rackmesh/fabric/alert_word.h"
 #include "rackmesh/fabric/incident.h"
+#include "rackmesh/loop/loop.h"
 
 #define DATE_EVERY_NS (ALERT_REACH_DATE_NS / 3)
 #define ALERTS_RESEND_NS (30 * RM_NS_PER_S)

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/base/clock.h"
-#include "rackmesh/base/http_client.h"
-#include "rackmesh/base/loop.h"
+#include "rackmesh/core/clock.h"
+#include "rackmesh/http/http_client.h"
+#include "rackmesh/loop/loop.h"
 
 #define REACH_TIMEOUT_NS (2 * RM_NS_PER_S)
 #define REACH_AGAIN_NS (3 * RM_NS_PER_S)

@@ -6,13 +6,13 @@
 #include <string.h>
 #include <utlist.h>
 
-#include "rackmesh/base/backoff.h"
-#include "rackmesh/base/http_client.h"
-#include "rackmesh/base/loop.h"
-#include "rackmesh/base/random.h"
+#include "rackmesh/core/backoff.h"
+#include "rackmesh/core/random.h"
 #include "rackmesh/fabric/alert.h"
 #include "rackmesh/fabric/alert_reach.h"
 #include "rackmesh/fabric/alert_word.h"
+#include "rackmesh/http/http_client.h"
+#include "rackmesh/loop/loop.h"
 
 #define SINK_TIMEOUT_NS (5 * RM_NS_PER_S)
 #define SINK_BACKOFF_BASE_NS (200 * RM_NS_PER_MS)

@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-#include "rackmesh/base/clock.h"
+#include "rackmesh/core/clock.h"
 
 #define ALERT_TIME_STEP_NS (5 * RM_NS_PER_S) /* more is no drift */
 

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "rackmesh/base/clock.h"
+#include "rackmesh/core/clock.h"
 
 #define ALERT_WORD_PATIENCE_NS (1 * RM_NS_PER_S)
 

@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "rackmesh/base/address.h"
-#include "rackmesh/base/http_server.h"
-#include "rackmesh/base/log.h"
+#include "rackmesh/core/address.h"
+#include "rackmesh/core/log.h"
 #include "rackmesh/fabric/authority.h"
+#include "rackmesh/http/http_server.h"
 
 static bool
 allows(const char *identity, enum rm_http_verb verb, char *why, size_t len, void *arg)

@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-#include "rackmesh/base/config.h"
+#include "rackmesh/config/config.h"
 
 struct rm_http_server;
 struct rm_tls;

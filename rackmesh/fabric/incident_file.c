@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/base/file.h"
-#include "rackmesh/base/log.h"
-#include "rackmesh/base/worker.h"
+#include "rackmesh/core/file.h"
+#include "rackmesh/core/log.h"
+#include "rackmesh/loop/worker.h"
 
 #define MAX_FILE_BYTES (64u << 20)
 

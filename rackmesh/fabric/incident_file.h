@@ -14,8 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "rackmesh/base/clock.h"
-#include "rackmesh/base/why.h"
+#include "rackmesh/core/clock.h"
+#include "rackmesh/core/why.h"
 
 struct rm_incident_file;
 struct rm_incidents;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/base/why.h"
+#include "rackmesh/core/why.h"
 #include "rackmesh/fabric/incident_file.h"
 #include "rackmesh/fabric/incident_state.h"
 

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/base/crc32c.h"
-#include "rackmesh/base/file.h"
-#include "rackmesh/base/why.h"
-#include "rackmesh/base/worker.h"
+#include "rackmesh/core/crc32c.h"
+#include "rackmesh/core/file.h"
+#include "rackmesh/core/why.h"
+#include "rackmesh/loop/worker.h"
 
 #define HEAD_BYTES 16
 #define MAX_BYTES (8u << 20)

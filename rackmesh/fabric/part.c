@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "rackmesh/base/fnv.h"
+#include "rackmesh/core/fnv.h"
 
 #define SWITCH_PREFIX "switch:"
 

@@ -17,8 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "rackmesh/base/address.h"
-#include "rackmesh/base/why.h"
+#include "rackmesh/core/address.h"
+#include "rackmesh/core/why.h"
 #include "rackmesh/fabric/part.h"
 
 #define RM_TOPOLOGY_MAX_PLANES 64

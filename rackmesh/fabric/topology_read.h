@@ -9,8 +9,8 @@
 
 #include <stdint.h>
 
-#include "rackmesh/base/config.h"
-#include "rackmesh/base/yaml.h"
+#include "rackmesh/config/config.h"
+#include "rackmesh/config/yaml.h"
 #include "rackmesh/fabric/topology_tree.h"
 
 struct topology_read {

@@ -2,8 +2,8 @@
 #include <netinet/in.h>
 #include <string.h>
 
-#include "rackmesh/base/config_near.h"
-#include "rackmesh/base/log.h"
+#include "rackmesh/config/config_near.h"
+#include "rackmesh/core/log.h"
 #include "rackmesh/fabric/topology_read.h"
 
 #define QUOTED 96

@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "rackmesh/base/metrics.h"
+#include "rackmesh/metrics/metrics.h"
 
 int
 metrics_table_add(struct rm_metrics *metrics, const struct metrics_counter *table,

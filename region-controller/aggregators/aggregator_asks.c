@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "rackmesh/base/link.h"
+#include "rackmesh/net/link.h"
 #include "region-controller/aggregators/aggregator_session.h"
 #include "region-controller/registry/qp_joins.h"
 #include "region-controller/registry/registry.h"

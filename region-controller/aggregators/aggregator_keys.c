@@ -1,5 +1,5 @@
 /* Keys of probes: to whom they are due, and when. */
-#include "rackmesh/base/link.h"
+#include "rackmesh/net/link.h"
 #include "region-controller/aggregators/aggregator_session.h"
 #include "region-controller/plan/publish.h"
 #include "region-controller/registry/probe_keys.h"

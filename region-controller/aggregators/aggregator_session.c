@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/base/link.h"
-#include "rackmesh/base/log.h"
+#include "rackmesh/core/log.h"
 #include "rackmesh/fabric/authority.h"
+#include "rackmesh/net/link.h"
 #include "region-controller/plan/publish.h"
 #include "region-controller/registry/registry.h"
 

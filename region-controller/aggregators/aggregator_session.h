@@ -6,7 +6,7 @@
 #ifndef REGION_CONTROLLER_AGGREGATORS_AGGREGATOR_SESSION_H
 #define REGION_CONTROLLER_AGGREGATORS_AGGREGATOR_SESSION_H
 
-#include "rackmesh/base/strangers.h"
+#include "rackmesh/net/strangers.h"
 #include "region-controller/aggregators/aggregators.h"
 
 #define AGGREGATORS_MAX_DRILLS 32

@@ -7,11 +7,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "rackmesh/base/link.h"
-#include "rackmesh/base/log.h"
-#include "rackmesh/base/loop.h"
-#include "rackmesh/base/notify.h"
-#include "rackmesh/base/tls.h"
+#include "rackmesh/core/log.h"
+#include "rackmesh/loop/loop.h"
+#include "rackmesh/loop/notify.h"
+#include "rackmesh/net/link.h"
+#include "rackmesh/tls/tls.h"
 #include "region-controller/aggregators/aggregator_session.h"
 #include "region-controller/registry/qp_joins.h"
 

@@ -14,8 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "rackmesh/base/address.h"
-#include "rackmesh/base/clock.h"
+#include "rackmesh/core/address.h"
+#include "rackmesh/core/clock.h"
 #include "rackmesh/fabric/part.h"
 #include "schemas/wire.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/base/http_server.h"
+#include "rackmesh/http/http_server.h"
 #include "region-controller/aggregators/aggregators.h"
 #include "region-controller/api/controller_face.h"
 #include "region-controller/api/controller_show.h"

@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "rackmesh/base/clock.h"
-#include "rackmesh/base/why.h"
+#include "rackmesh/core/clock.h"
+#include "rackmesh/core/why.h"
 #include "rackmesh/fabric/part.h"
 #include "region-controller/plan/plan.h"
 

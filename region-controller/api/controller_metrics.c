@@ -1,7 +1,7 @@
 #include <stdio.h>
 
-#include "rackmesh/base/metrics.h"
-#include "rackmesh/base/strangers.h"
+#include "rackmesh/metrics/metrics.h"
+#include "rackmesh/net/strangers.h"
 #include "region-controller/aggregators/aggregators.h"
 #include "region-controller/api/controller_face.h"
 #include "region-controller/plan/publish.h"

@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "rackmesh/base/etcd.h"
-#include "rackmesh/base/loop.h"
+#include "rackmesh/etcd/etcd.h"
+#include "rackmesh/loop/loop.h"
 
 struct store_compact {
 	struct store_compact_options options;

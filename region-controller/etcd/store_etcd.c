@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/base/http_client.h"
-#include "rackmesh/base/loop.h"
+#include "rackmesh/http/http_client.h"
+#include "rackmesh/loop/loop.h"
 #include "region-controller/etcd/store_etcd_keys.h"
 #include "region-controller/etcd/store_etcd_state.h"
 

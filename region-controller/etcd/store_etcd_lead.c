@@ -1,6 +1,6 @@
 /* Leading, and what goes with it: the fence of every write. */
-#include "rackmesh/base/log.h"
-#include "rackmesh/base/loop.h"
+#include "rackmesh/core/log.h"
+#include "rackmesh/loop/loop.h"
 #include "region-controller/etcd/store_etcd_state.h"
 
 /* ---- leading --------------------------------------------------------------------- */

@@ -1,4 +1,4 @@
-#include "rackmesh/base/metrics.h"
+#include "rackmesh/metrics/metrics.h"
 #include "region-controller/etcd/store_etcd_state.h"
 
 #define COUNT(items) (sizeof(items) / sizeof((items)[0]))

@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "rackmesh/base/log.h"
+#include "rackmesh/core/log.h"
 #include "region-controller/etcd/store_etcd_keys.h"
 #include "region-controller/etcd/store_etcd_state.h"
 #include "region-controller/store/store_plan.h"

@@ -6,10 +6,10 @@
 
 #include <uthash.h>
 
-#include "rackmesh/base/etcd.h"
-#include "rackmesh/base/etcd_leader.h"
-#include "rackmesh/base/etcd_mirror.h"
-#include "rackmesh/base/why.h"
+#include "rackmesh/core/why.h"
+#include "rackmesh/etcd/etcd.h"
+#include "rackmesh/etcd/etcd_leader.h"
+#include "rackmesh/etcd/etcd_mirror.h"
 #include "region-controller/etcd/store_compact.h"
 #include "region-controller/etcd/store_inbox.h"
 #include "region-controller/etcd/store_writes.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/base/loop.h"
+#include "rackmesh/loop/loop.h"
 
 enum kind { PUT, DELETE, SYNCED };
 

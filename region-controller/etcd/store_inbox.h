@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "rackmesh/base/clock.h"
-#include "rackmesh/base/etcd_mirror.h"
+#include "rackmesh/core/clock.h"
+#include "rackmesh/etcd/etcd_mirror.h"
 
 #define STORE_INBOX_BYTES (1u << 30)
 #define STORE_INBOX_TURN_NS (20 * RM_NS_PER_MS)

@@ -7,9 +7,9 @@
 
 #include <uthash.h>
 
-#include "rackmesh/base/backoff.h"
-#include "rackmesh/base/loop.h"
-#include "rackmesh/base/random.h"
+#include "rackmesh/core/backoff.h"
+#include "rackmesh/core/random.h"
+#include "rackmesh/loop/loop.h"
 #include "region-controller/etcd/store_etcd_keys.h"
 #include "region-controller/etcd/store_value.h"
 

@@ -14,9 +14,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "rackmesh/base/clock.h"
-#include "rackmesh/base/etcd.h"
-#include "rackmesh/base/etcd_leader.h"
+#include "rackmesh/core/clock.h"
+#include "rackmesh/etcd/etcd.h"
+#include "rackmesh/etcd/etcd_leader.h"
 #include "region-controller/store/store.h"
 
 #define STORE_WRITES_OPS 100          /* of one transaction */

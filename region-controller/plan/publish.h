@@ -16,7 +16,7 @@
 
 #include <uthash.h>
 
-#include "rackmesh/base/clock.h"
+#include "rackmesh/core/clock.h"
 #include "rackmesh/fabric/part.h"
 
 struct plan_set;

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "rackmesh/base/log.h"
+#include "rackmesh/core/log.h"
 
 /* Foreign text, as far as it can be shown. */
 static void

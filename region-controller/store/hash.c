@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "rackmesh/base/fnv.h"
+#include "rackmesh/core/fnv.h"
 
 uint64_t
 hash_bytes(const void *data, size_t len)

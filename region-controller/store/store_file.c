@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/base/file.h"
-#include "rackmesh/base/why.h"
+#include "rackmesh/core/file.h"
+#include "rackmesh/core/why.h"
 #include "region-controller/store/plan_copy.h"
 #include "region-controller/store/store_topology.h"
 

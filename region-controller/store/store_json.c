@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "rackmesh/base/why.h"
+#include "rackmesh/core/why.h"
 #include "rackmesh/fabric/part.h"
 #include "region-controller/topology/rnic_address.h"
 #include "schemas/wire_text.h"

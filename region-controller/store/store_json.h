@@ -13,7 +13,7 @@
 
 #include <jansson.h>
 
-#include "rackmesh/base/clock.h"
+#include "rackmesh/core/clock.h"
 #include "schemas/wire.h"
 
 struct rm_why;

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "rackmesh/base/why.h"
+#include "rackmesh/core/why.h"
 #include "rackmesh/fabric/part.h"
 #include "region-controller/store/plan_copy.h"
 #include "region-controller/store/store_json.h"

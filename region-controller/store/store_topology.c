@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/base/why.h"
+#include "rackmesh/core/why.h"
 #include "rackmesh/fabric/topology.h"
 
 int

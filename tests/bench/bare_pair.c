@@ -21,8 +21,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "rackmesh/base/address.h"
-#include "rackmesh/base/clock.h"
+#include "rackmesh/core/address.h"
+#include "rackmesh/core/clock.h"
 #include "tests/bench/figure.h"
 #include "tests/bench/latency.h"
 

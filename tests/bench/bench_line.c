@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/base/line_protocol.h"
+#include "rackmesh/metrics/line_protocol.h"
 #include "tests/bench/figure.h"
 
 #define POINTS 1000

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "rackmesh/base/sketch.h"
+#include "rackmesh/metrics/sketch.h"
 #include "tests/bench/figure.h"
 #include "tests/bench/latency.h"
 

@@ -15,10 +15,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "rackmesh/base/loop.h"
-#include "rackmesh/base/spool.h"
-#include "rackmesh/base/why.h"
-#include "rackmesh/base/worker.h"
+#include "rackmesh/core/why.h"
+#include "rackmesh/loop/loop.h"
+#include "rackmesh/loop/worker.h"
+#include "rackmesh/spool/spool.h"
 #include "tests/bench/figure.h"
 
 #define RECORD_BYTES 256

@@ -21,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "rackmesh/base/link.h"
+#include "rackmesh/net/link.h"
 #include "tests/bench/figure.h"
 #include "tests/bench/sim_agents.h"
 #include "tests/bench/sim_aggregator.h"

@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/base/frame.h"
-#include "rackmesh/base/sketch.h"
+#include "rackmesh/metrics/sketch.h"
+#include "rackmesh/net/frame.h"
 #include "tests/bench/figure.h"
 #include "tests/bench/sim_agents.h"
 #include "tests/bench/sim_aggregator.h"

@@ -17,10 +17,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/base/address.h"
-#include "rackmesh/base/dialer.h"
-#include "rackmesh/base/log.h"
-#include "rackmesh/base/loop.h"
+#include "rackmesh/core/address.h"
+#include "rackmesh/core/log.h"
+#include "rackmesh/loop/loop.h"
+#include "rackmesh/net/dialer.h"
 #include "tests/bench/sim_aggregators.h"
 
 #define TICK_NS (10 * RM_NS_PER_MS)

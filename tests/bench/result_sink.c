@@ -18,11 +18,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "rackmesh/base/address.h"
-#include "rackmesh/base/link.h"
-#include "rackmesh/base/listener.h"
-#include "rackmesh/base/log.h"
-#include "rackmesh/base/loop.h"
+#include "rackmesh/core/address.h"
+#include "rackmesh/core/log.h"
+#include "rackmesh/loop/loop.h"
+#include "rackmesh/net/link.h"
+#include "rackmesh/net/listener.h"
 #include "schemas/wire.h"
 #include "tests/bench/kept_results.h"
 

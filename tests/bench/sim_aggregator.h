@@ -6,7 +6,7 @@
 #ifndef BENCH_SIM_AGGREGATOR_H
 #define BENCH_SIM_AGGREGATOR_H
 
-#include "rackmesh/base/clock.h"
+#include "rackmesh/core/clock.h"
 #include "schemas/wire.h"
 #include "tor-aggregator/agents/ingest.h"
 

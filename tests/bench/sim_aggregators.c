@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "rackmesh/base/clock.h"
-#include "rackmesh/base/sketch.h"
+#include "rackmesh/core/clock.h"
+#include "rackmesh/metrics/sketch.h"
 #include "tests/bench/latency.h"
 
 #define SKETCHES 8

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "rackmesh/base/loop.h"
+#include "rackmesh/loop/loop.h"
 #include "tests/crash/choices.h"
 #include "tests/crash/image.h"
 #include "tests/crash/life.h"

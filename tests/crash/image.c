@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "rackmesh/base/fnv.h"
+#include "rackmesh/core/fnv.h"
 
 void
 image_clear(struct image *image)

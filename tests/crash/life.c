@@ -10,9 +10,9 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "rackmesh/base/loop.h"
-#include "rackmesh/base/spool_state.h"
-#include "rackmesh/base/why.h"
+#include "rackmesh/core/why.h"
+#include "rackmesh/loop/loop.h"
+#include "rackmesh/spool/spool_state.h"
 #include "tests/crash/recorder.h"
 #include "tests/crash/wrapped.h"
 

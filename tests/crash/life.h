@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "rackmesh/base/spool.h"
+#include "rackmesh/spool/spool.h"
 #include "tests/crash/oracle.h"
 #include "tests/crash/trace.h"
 

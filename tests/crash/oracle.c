@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/base/fnv.h"
+#include "rackmesh/core/fnv.h"
 #include "tests/crash/choices.h"
 
 void

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/base/loop.h"
+#include "rackmesh/loop/loop.h"
 #include "tests/crash/choices.h"
 #include "tests/crash/disk.h"
 #include "tests/crash/image.h"

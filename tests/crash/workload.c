@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/base/file.h"
+#include "rackmesh/core/file.h"
 #include "tests/crash/choices.h"
 #include "tests/crash/life.h"
 #include "tests/crash/recorder.h"

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "rackmesh/base/spool.h"
+#include "rackmesh/spool/spool.h"
 
 struct life;
 

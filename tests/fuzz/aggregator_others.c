@@ -2,7 +2,7 @@
 #include <netinet/in.h>
 #include <string.h>
 
-#include "rackmesh/base/address.h"
+#include "rackmesh/core/address.h"
 #include "tests/fuzz/aggregator_run.h"
 
 static int

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/base/address.h"
+#include "rackmesh/core/address.h"
 #include "tests/fuzz/script.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);

@@ -12,9 +12,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "rackmesh/base/log.h"
-#include "rackmesh/base/loop.h"
-#include "rackmesh/base/why.h"
+#include "rackmesh/core/log.h"
+#include "rackmesh/core/why.h"
+#include "rackmesh/loop/loop.h"
 #include "tests/fuzz/aggregator_run.h"
 #include "tests/support/failing_malloc.h"
 #include "tor-aggregator/agents/agent.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/base/config.h"
+#include "rackmesh/config/config.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

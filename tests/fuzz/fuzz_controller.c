@@ -13,9 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "rackmesh/base/log.h"
-#include "rackmesh/base/loop.h"
-#include "rackmesh/base/why.h"
+#include "rackmesh/core/log.h"
+#include "rackmesh/core/why.h"
+#include "rackmesh/loop/loop.h"
 #include "region-controller/aggregators/aggregators.h"
 #include "region-controller/controller_wiring.h"
 #include "region-controller/region_controller.h"

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/base/base64.h"
-#include "rackmesh/base/etcd_cutter.h"
-#include "rackmesh/base/etcd_json.h"
+#include "rackmesh/etcd/base64.h"
+#include "rackmesh/etcd/etcd_cutter.h"
+#include "rackmesh/etcd/etcd_json.h"
 #include "tests/support/failing_malloc.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "rackmesh/base/frame.h"
+#include "rackmesh/net/frame.h"
 #include "tests/support/failing_malloc.h"
 
 #define FUZZ_MAX_FRAME 1024

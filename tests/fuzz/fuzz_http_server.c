@@ -15,10 +15,10 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "rackmesh/base/address.h"
-#include "rackmesh/base/http_server.h"
-#include "rackmesh/base/loop.h"
-#include "rackmesh/base/metrics.h"
+#include "rackmesh/core/address.h"
+#include "rackmesh/http/http_server.h"
+#include "rackmesh/loop/loop.h"
+#include "rackmesh/metrics/metrics.h"
 #include "tests/fuzz/bytes.h"
 #include "tests/fuzz/folder.h"
 

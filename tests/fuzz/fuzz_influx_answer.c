@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "analyzer/history/influx_answer.h"
-#include "rackmesh/base/http_client.h"
+#include "rackmesh/http/http_client.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

@@ -12,9 +12,9 @@
 
 #include "analyzer/intake/intake.h"
 #include "analyzer/intake/intake_session.h"
-#include "rackmesh/base/listener.h"
-#include "rackmesh/base/log.h"
-#include "rackmesh/base/loop.h"
+#include "rackmesh/core/log.h"
+#include "rackmesh/loop/loop.h"
+#include "rackmesh/net/listener.h"
 #include "tests/support/fake_world.h"
 
 #define MAX_MESSAGES 48

@@ -12,10 +12,10 @@
 
 #include "host-agent/pinglist/brake.h"
 #include "host-agent/pinglist/brake_file.h"
-#include "rackmesh/base/crc32c.h"
-#include "rackmesh/base/loop.h"
-#include "rackmesh/base/worker.h"
+#include "rackmesh/core/crc32c.h"
 #include "rackmesh/fabric/key_file.h"
+#include "rackmesh/loop/loop.h"
+#include "rackmesh/loop/worker.h"
 #include "tests/fuzz/bytes.h"
 #include "tests/fuzz/folder.h"
 #include "tests/support/failing_malloc.h"

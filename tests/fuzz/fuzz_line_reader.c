@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/base/line_protocol.h"
-#include "rackmesh/base/line_reader.h"
+#include "rackmesh/metrics/line_protocol.h"
+#include "rackmesh/metrics/line_reader.h"
 
 #define MAX_LEN 4096
 

@@ -13,9 +13,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "rackmesh/base/frame.h"
-#include "rackmesh/base/link.h"
-#include "rackmesh/base/loop.h"
+#include "rackmesh/loop/loop.h"
+#include "rackmesh/net/frame.h"
+#include "rackmesh/net/link.h"
 #include "tests/fuzz/script.h"
 
 #define MAX_FRAME 1024

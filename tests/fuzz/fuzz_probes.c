@@ -16,7 +16,7 @@
 #include "host-agent/probe/ceiling.h"
 #include "host-agent/probe/prober.h"
 #include "host-agent/reflector/reflector.h"
-#include "rackmesh/base/loop.h"
+#include "rackmesh/loop/loop.h"
 #include "tests/fuzz/probes_run.h"
 #include "tests/support/failing_malloc.h"
 #include "tests/support/fake_world.h"

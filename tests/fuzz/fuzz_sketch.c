@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/base/sketch.h"
+#include "rackmesh/metrics/sketch.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

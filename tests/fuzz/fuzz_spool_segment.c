@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/base/spool_segment.h"
+#include "rackmesh/spool/spool_segment.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/base/why.h"
+#include "rackmesh/core/why.h"
 #include "region-controller/etcd/store_etcd_keys.h"
 #include "region-controller/store/hash.h"
 #include "region-controller/store/store_plan.h"

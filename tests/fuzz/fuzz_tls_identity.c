@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/base/tls_state.h"
+#include "rackmesh/tls/tls_state.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

@@ -15,9 +15,9 @@
 #include <event2/buffer.h>
 #include <stdlib.h>
 
-#include "rackmesh/base/loop.h"
-#include "rackmesh/base/tls_stream.h"
-#include "rackmesh/base/why.h"
+#include "rackmesh/core/why.h"
+#include "rackmesh/loop/loop.h"
+#include "rackmesh/tls/tls_stream.h"
 #include "tests/support/pki.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);

@@ -14,8 +14,8 @@
 #include "host-agent/packet/grh.h"
 #include "host-agent/probe/port.h"
 #include "host-agent/verbs/port_verbs.h"
-#include "rackmesh/base/log.h"
-#include "rackmesh/base/loop.h"
+#include "rackmesh/core/log.h"
+#include "rackmesh/loop/loop.h"
 #include "tests/support/fake_verbs.h"
 
 #define BUFFERS 16

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "rackmesh/base/yaml.h"
+#include "rackmesh/config/yaml.h"
 #include "tests/support/failing_malloc.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);

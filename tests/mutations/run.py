@@ -50,7 +50,7 @@ DEFECTS = [
     Defect(
         "an acknowledged record is dropped at a restart",
         "unit",
-        "rackmesh/base/spool_recover.c",
+        "rackmesh/spool/spool_recover.c",
         "		if (found.seq <= recovery->done.done)\n",
         "		if (found.seq <= recovery->done.done + 1)\n",
     ),

@@ -22,8 +22,8 @@
 #include "host-agent/rnic/rnic_facts.h"
 #include "host-agent/verbs/lanes.h"
 #include "host-agent/verbs/port_verbs.h"
-#include "rackmesh/base/log.h"
-#include "rackmesh/base/loop.h"
+#include "rackmesh/core/log.h"
+#include "rackmesh/loop/loop.h"
 
 #define MAX_DEVICES 16
 #define TIMEOUT_NS (500 * RM_NS_PER_MS)

@@ -12,9 +12,9 @@
 #include "host-agent/services/process_name.h"
 #include "host-agent/services/qp_list.h"
 #include "host-agent/services/qp_tracer.h"
-#include "rackmesh/base/log.h"
-#include "rackmesh/base/loop.h"
-#include "rackmesh/base/worker.h"
+#include "rackmesh/core/log.h"
+#include "rackmesh/loop/loop.h"
+#include "rackmesh/loop/worker.h"
 
 struct watch {
 	struct rm_loop *loop;

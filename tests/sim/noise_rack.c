@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/base/clock.h"
+#include "rackmesh/core/clock.h"
 #include "tor-aggregator/judge/rack_judge.h"
 #include "tor-aggregator/window/rack_view.h"
 #include "tor-aggregator/window/window.h"

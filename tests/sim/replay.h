@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-#include "rackmesh/base/why.h"
+#include "rackmesh/core/why.h"
 
 /* Each opening, change and end of an incident goes to verdicts, as a sentence. -EINVAL
  * and why; -ENOMEM. */

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "rackmesh/base/why.h"
+#include "rackmesh/core/why.h"
 
 /* As replay_whole. */
 int replay_centre(FILE *in, const char *file, FILE *verdicts, struct rm_why *why);

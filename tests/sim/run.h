@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "rackmesh/base/why.h"
+#include "rackmesh/core/why.h"
 #include "tests/sim/scheme.h"
 #include "tests/sim/score.h"
 

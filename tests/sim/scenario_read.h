@@ -5,7 +5,7 @@
 #ifndef TESTS_SIM_SCENARIO_READ_H
 #define TESTS_SIM_SCENARIO_READ_H
 
-#include "rackmesh/base/yaml.h"
+#include "rackmesh/config/yaml.h"
 #include "tests/sim/scenario.h"
 
 struct scenario_read {

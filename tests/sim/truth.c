@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/base/clock.h"
+#include "rackmesh/core/clock.h"
 
 #define HOST_LASTS_NS \
 	(4 * RM_NS_PER_S) /* shorter, and it is back before anybody asks */

@@ -16,10 +16,10 @@
 
 #include <cmocka.h>
 
-#include "rackmesh/base/clock.h"
-#include "rackmesh/base/etcd.h"
-#include "rackmesh/base/http_client.h"
-#include "rackmesh/base/loop.h"
+#include "rackmesh/core/clock.h"
+#include "rackmesh/etcd/etcd.h"
+#include "rackmesh/http/http_client.h"
+#include "rackmesh/loop/loop.h"
 #include "tests/support/fake_etcd.h"
 
 /* Patience: so long only where all is lost. */

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "rackmesh/base/base64.h"
+#include "rackmesh/etcd/base64.h"
 
 #define KEYS 512
 #define EVENTS 4096

@@ -15,9 +15,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "rackmesh/base/clock.h"
-#include "rackmesh/base/http_server.h"
-#include "rackmesh/base/link.h"
+#include "rackmesh/core/clock.h"
+#include "rackmesh/http/http_server.h"
+#include "rackmesh/net/link.h"
 
 /* Noon again, and nobody there. */
 void fake_world_begin(void);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/base/http_client.h"
+#include "rackmesh/http/http_client.h"
 #include "tests/support/fake_world_parts.h"
 
 struct rm_http_call {

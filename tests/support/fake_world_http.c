@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/base/loop.h"
-#include "rackmesh/base/metrics.h"
-#include "rackmesh/base/yaml.h"
+#include "rackmesh/config/yaml.h"
+#include "rackmesh/loop/loop.h"
+#include "rackmesh/metrics/metrics.h"
 #include "tests/support/fake_world_parts.h"
 
 #define MAX_ROUTES 64

@@ -5,9 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "rackmesh/base/address.h"
-#include "rackmesh/base/dialer.h"
-#include "rackmesh/base/listener.h"
+#include "rackmesh/core/address.h"
+#include "rackmesh/net/dialer.h"
+#include "rackmesh/net/listener.h"
 #include "schemas/wire.h"
 #include "tests/support/fake_world_parts.h"
 

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "rackmesh/base/loop.h"
-#include "rackmesh/base/random.h"
-#include "rackmesh/base/worker.h"
+#include "rackmesh/core/random.h"
+#include "rackmesh/loop/loop.h"
+#include "rackmesh/loop/worker.h"
 #include "tests/support/fake_world_parts.h"
 
 #define START_NS (100000 * RM_NS_PER_S)

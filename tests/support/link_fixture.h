@@ -10,8 +10,8 @@
 #include <event2/buffer.h>
 #include <stdlib.h>
 
-#include "rackmesh/base/frame.h"
-#include "rackmesh/base/link.h"
+#include "rackmesh/net/frame.h"
+#include "rackmesh/net/link.h"
 #include "tests/support/loopback.h"
 
 #define MAX_FRAME 4096

@@ -17,9 +17,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "rackmesh/base/address.h"
-#include "rackmesh/base/clock.h"
-#include "rackmesh/base/loop.h"
+#include "rackmesh/core/address.h"
+#include "rackmesh/core/clock.h"
+#include "rackmesh/loop/loop.h"
 
 /* So long only where all is lost: many tests at once on a busy machine are slow. */
 #define LOOPBACK_PATIENCE_NS (60 * RM_NS_PER_S)

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "rackmesh/base/tls.h"
+#include "rackmesh/tls/tls.h"
 
 struct pki;
 struct pki_authority;

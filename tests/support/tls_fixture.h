@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "rackmesh/base/link.h"
-#include "rackmesh/base/tls.h"
-#include "rackmesh/base/why.h"
+#include "rackmesh/core/why.h"
+#include "rackmesh/net/link.h"
+#include "rackmesh/tls/tls.h"
 #include "tests/support/loopback.h"
 #include "tests/support/pki.h"
 

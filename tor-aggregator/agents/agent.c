@@ -8,7 +8,7 @@
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
-#include "rackmesh/base/fnv.h"
+#include "rackmesh/core/fnv.h"
 #include "tor-aggregator/agents/agent_watch.h"
 #include "tor-aggregator/agents/receive_counts.h"
 #include "tor-aggregator/agents/session.h"

@@ -7,11 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "rackmesh/base/address.h"
-#include "rackmesh/base/clock.h"
-#include "rackmesh/base/link.h"
-#include "rackmesh/base/listener.h"
-#include "rackmesh/base/log.h"
+#include "rackmesh/core/address.h"
+#include "rackmesh/core/clock.h"
+#include "rackmesh/core/log.h"
+#include "rackmesh/net/link.h"
+#include "rackmesh/net/listener.h"
 #include "tor-aggregator/agents/agent.h"
 #include "tor-aggregator/agents/agent_links_state.h"
 #include "tor-aggregator/agents/agent_watch.h"

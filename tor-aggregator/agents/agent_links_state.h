@@ -7,8 +7,8 @@
 
 #include <stdbool.h>
 
-#include "rackmesh/base/clock.h"
-#include "rackmesh/base/strangers.h"
+#include "rackmesh/core/clock.h"
+#include "rackmesh/net/strangers.h"
 #include "tor-aggregator/agents/agent_links.h"
 
 struct rm_link;

@@ -2,9 +2,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "rackmesh/base/link.h"
-#include "rackmesh/base/log.h"
+#include "rackmesh/core/log.h"
 #include "rackmesh/fabric/authority.h"
+#include "rackmesh/net/link.h"
 #include "tor-aggregator/agents/agent.h"
 #include "tor-aggregator/agents/agent_links_state.h"
 #include "tor-aggregator/agents/agent_watch.h"

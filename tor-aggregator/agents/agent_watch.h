@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "rackmesh/base/clock.h"
+#include "rackmesh/core/clock.h"
 #include "tor-aggregator/window/rack_view.h"
 
 #define AGENT_WATCH_GAP_NS (400 * RM_NS_PER_MS)     /* between heartbeats: a stall */

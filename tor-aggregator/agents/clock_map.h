@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "rackmesh/base/clock.h"
+#include "rackmesh/core/clock.h"
 
 #define CLOCK_MAP_PERIOD_NS (60 * RM_NS_PER_S)
 

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/base/address.h"
-#include "rackmesh/base/dialer.h"
-#include "rackmesh/base/frame.h"
-#include "rackmesh/base/log.h"
+#include "rackmesh/core/address.h"
+#include "rackmesh/core/log.h"
 #include "rackmesh/fabric/part.h"
+#include "rackmesh/net/dialer.h"
+#include "rackmesh/net/frame.h"
 #include "tor-aggregator/analyzer/analyzer_scout.h"
 #include "tor-aggregator/analyzer/uplink.h"
 

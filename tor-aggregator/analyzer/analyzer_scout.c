@@ -3,10 +3,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "rackmesh/base/address.h"
-#include "rackmesh/base/dialer.h"
-#include "rackmesh/base/link.h"
+#include "rackmesh/core/address.h"
 #include "rackmesh/fabric/authority.h"
+#include "rackmesh/net/dialer.h"
+#include "rackmesh/net/link.h"
 #include "schemas/wire.h"
 #include "tor-aggregator/analyzer/analyzer_link.h"
 #include "tor-aggregator/plan/hello.h"

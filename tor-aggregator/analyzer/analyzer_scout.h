@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-#include "rackmesh/base/clock.h"
+#include "rackmesh/core/clock.h"
 
 struct analyzer_link_options;
 struct analyzer_scout;

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "rackmesh/base/spool.h"
+#include "rackmesh/spool/spool.h"
 #include "schemas/wire.h"
 
 struct rm_incident;

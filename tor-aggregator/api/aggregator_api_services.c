@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "rackmesh/base/http_server.h"
+#include "rackmesh/http/http_server.h"
 #include "schemas/wire_text.h"
 #include "tor-aggregator/agents/agent.h"
 #include "tor-aggregator/api/aggregator_show.h"

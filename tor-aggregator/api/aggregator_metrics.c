@@ -3,9 +3,9 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "rackmesh/base/metrics.h"
 #include "rackmesh/fabric/alert.h"
 #include "rackmesh/fabric/incident.h"
+#include "rackmesh/metrics/metrics.h"
 #include "rackmesh/metrics/metrics_table.h"
 #include "tor-aggregator/agents/agent.h"
 #include "tor-aggregator/agents/agent_links.h"

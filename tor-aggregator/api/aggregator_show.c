@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "rackmesh/base/address.h"
+#include "rackmesh/core/address.h"
 #include "rackmesh/fabric/incident.h"
 #include "rackmesh/fabric/part.h"
 #include "schemas/wire_text.h"

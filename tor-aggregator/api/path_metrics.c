@@ -2,7 +2,7 @@
 
 #include <stddef.h>
 
-#include "rackmesh/base/metrics.h"
+#include "rackmesh/metrics/metrics.h"
 #include "rackmesh/metrics/metrics_table.h"
 #include "tor-aggregator/controller/brake_store.h"
 #include "tor-aggregator/controller/resolver.h"

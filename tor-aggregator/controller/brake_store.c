@@ -9,9 +9,9 @@
 
 #include <jansson.h>
 
-#include "rackmesh/base/file.h"
-#include "rackmesh/base/why.h"
-#include "rackmesh/base/worker.h"
+#include "rackmesh/core/file.h"
+#include "rackmesh/core/why.h"
+#include "rackmesh/loop/worker.h"
 
 #define MAX_PATH 4096
 #define MAX_FILE_BYTES 4096

@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/base/address.h"
-#include "rackmesh/base/clock.h"
-#include "rackmesh/base/dialer.h"
-#include "rackmesh/base/frame.h"
-#include "rackmesh/base/log.h"
+#include "rackmesh/core/address.h"
+#include "rackmesh/core/clock.h"
+#include "rackmesh/core/log.h"
 #include "rackmesh/fabric/authority.h"
+#include "rackmesh/net/dialer.h"
+#include "rackmesh/net/frame.h"
 #include "schemas/wire.h"
 #include "tor-aggregator/agents/agent.h"
 #include "tor-aggregator/plan/hello.h"

@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-#include "rackmesh/base/clock.h"
+#include "rackmesh/core/clock.h"
 
 struct ring;
 struct rm_verdict;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/base/fnv.h"
+#include "rackmesh/core/fnv.h"
 #include "rackmesh/fabric/judge.h"
 #include "tor-aggregator/judge/rack_health.h"
 #include "tor-aggregator/judge/rack_hosts.h"

@@ -13,7 +13,7 @@
 
 #include <stddef.h>
 
-#include "rackmesh/base/clock.h"
+#include "rackmesh/core/clock.h"
 
 struct rack;
 struct rack_blame;

@@ -10,7 +10,7 @@
 
 #include <stddef.h>
 
-#include "rackmesh/base/clock.h"
+#include "rackmesh/core/clock.h"
 #include "schemas/wire.h"
 
 #define FOUND_WAYS_AGAIN_NS (600 * RM_NS_PER_S)

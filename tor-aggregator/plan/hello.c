@@ -2,10 +2,10 @@
 
 #include <errno.h>
 
-#include "rackmesh/base/clock.h"
-#include "rackmesh/base/link.h"
-#include "rackmesh/base/log.h"
+#include "rackmesh/core/clock.h"
+#include "rackmesh/core/log.h"
 #include "rackmesh/fabric/authority.h"
+#include "rackmesh/net/link.h"
 #include "schemas/wire.h"
 
 int

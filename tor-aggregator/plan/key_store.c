@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/base/frame.h"
-#include "rackmesh/base/log.h"
+#include "rackmesh/core/log.h"
 #include "rackmesh/fabric/key_file.h"
 #include "rackmesh/fabric/probe_key.h"
+#include "rackmesh/net/frame.h"
 
 struct held {
 	uint8_t *data; /* NULL: none */

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/base/file.h"
-#include "rackmesh/base/frame.h"
-#include "rackmesh/base/why.h"
-#include "rackmesh/base/worker.h"
+#include "rackmesh/core/file.h"
+#include "rackmesh/core/why.h"
 #include "rackmesh/fabric/part.h"
+#include "rackmesh/loop/worker.h"
+#include "rackmesh/net/frame.h"
 
 #define MAX_INTERVAL_US 600000000u
 #define MAX_PATH 4096

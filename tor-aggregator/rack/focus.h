@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "rackmesh/base/clock.h"
+#include "rackmesh/core/clock.h"
 
 #define FOCUS_MS 2000
 #define FOCUS_FACTOR 5

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "rackmesh/base/why.h"
+#include "rackmesh/core/why.h"
 #include "rackmesh/fabric/incident.h"
 #include "schemas/wire.h"
 #include "tor-aggregator/window/rack_view.h"

@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "rackmesh/base/clock.h"
+#include "rackmesh/core/clock.h"
 
 #define PEER_SILENT_NS (3 * RM_NS_PER_S)
 #define PEER_DEAF_NS (3 * RM_NS_PER_S)   /* hears less than half of what it does */

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/base/dialer.h"
-#include "rackmesh/base/link.h"
-#include "rackmesh/base/log.h"
+#include "rackmesh/core/log.h"
 #include "rackmesh/fabric/authority.h"
+#include "rackmesh/net/dialer.h"
+#include "rackmesh/net/link.h"
 #include "tor-aggregator/plan/hello.h"
 
 #define WHY 1024

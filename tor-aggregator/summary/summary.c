@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/base/sketch.h"
+#include "rackmesh/metrics/sketch.h"
 #include "tor-aggregator/summary/summary_rnic.h"
 #include "tor-aggregator/window/roster.h"
 

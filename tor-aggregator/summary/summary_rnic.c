@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/base/sketch.h"
+#include "rackmesh/metrics/sketch.h"
 #include "tor-aggregator/window/roster.h"
 
 bool

@@ -16,10 +16,10 @@
 
 #include "analyzer/analyzer.h"
 #include "analyzer/analyzer_config.h"
-#include "rackmesh/base/file.h"
-#include "rackmesh/base/http_client.h"
-#include "rackmesh/base/link.h"
-#include "rackmesh/base/log.h"
+#include "rackmesh/core/file.h"
+#include "rackmesh/core/log.h"
+#include "rackmesh/http/http_client.h"
+#include "rackmesh/net/link.h"
 #include "schemas/wire.h"
 #include "tests/support/loopback.h"
 

@@ -9,8 +9,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "rackmesh/base/sketch.h"
 #include "rackmesh/fabric/incident.h"
+#include "rackmesh/metrics/sketch.h"
 #include "schemas/wire.h"
 
 #define SAMPLE_SUMMARY_POINTS 5 /* rack, two rows, an RNIC, the path that lost */

@@ -18,9 +18,9 @@
 #include "analyzer/analyzer_config.h"
 #include "analyzer/history/history.h"
 #include "analyzer/history/history_schema.h"
-#include "rackmesh/base/http_client.h"
-#include "rackmesh/base/log.h"
-#include "rackmesh/base/worker.h"
+#include "rackmesh/core/log.h"
+#include "rackmesh/http/http_client.h"
+#include "rackmesh/loop/worker.h"
 #include "tests/support/loopback.h"
 #include "tests/unit/analyzer/history_sample.h"
 

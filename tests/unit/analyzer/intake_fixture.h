@@ -12,9 +12,9 @@
 #include <string.h>
 
 #include "analyzer/intake/intake.h"
-#include "rackmesh/base/link.h"
-#include "rackmesh/base/listener.h"
-#include "rackmesh/base/log.h"
+#include "rackmesh/core/log.h"
+#include "rackmesh/net/link.h"
+#include "rackmesh/net/listener.h"
 #include "tests/support/loopback.h"
 
 struct aggregator { /* played */

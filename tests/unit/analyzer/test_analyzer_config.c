@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "analyzer/analyzer_config.h"
-#include "rackmesh/base/file.h"
+#include "rackmesh/core/file.h"
 
 static char path[64];
 

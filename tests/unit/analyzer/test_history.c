@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "analyzer/sla/sla.h"
-#include "rackmesh/base/file.h"
-#include "rackmesh/base/metrics.h"
+#include "rackmesh/core/file.h"
+#include "rackmesh/metrics/metrics.h"
 #include "tests/unit/analyzer/history_world.h"
 
 static void

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "rackmesh/base/file.h"
+#include "rackmesh/core/file.h"
 #include "tests/unit/analyzer/history_world.h"
 
 static void

@@ -13,7 +13,7 @@
 #include <errno.h>
 #include <stdbool.h>
 
-#include "rackmesh/base/file.h"
+#include "rackmesh/core/file.h"
 
 static void
 refuses(const char *line, const char *words)

@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "rackmesh/base/http_client.h"
+#include "rackmesh/http/http_client.h"
 
 static struct influx_answer answer;
 

@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
-#include "rackmesh/base/file.h"
-#include "rackmesh/base/loop.h"
-#include "rackmesh/base/worker.h"
+#include "rackmesh/core/file.h"
+#include "rackmesh/loop/loop.h"
+#include "rackmesh/loop/worker.h"
 
 #define DAY_NS (86400 * RM_NS_PER_S)
 #define NOW_NS (INT64_C(1700000000) * RM_NS_PER_S)

@@ -13,8 +13,8 @@
 #include "analyzer/api/health.h"
 #include "analyzer/incidents/board.h"
 #include "analyzer/incidents/concerns.h"
-#include "rackmesh/base/sketch.h"
 #include "rackmesh/fabric/incident.h"
+#include "rackmesh/metrics/sketch.h"
 
 #define WALL_NS (INT64_C(1700000000) * RM_NS_PER_S)
 #define FRESH_NS (30 * RM_NS_PER_S)

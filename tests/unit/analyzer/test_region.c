@@ -14,11 +14,11 @@
 #include <cmocka.h>
 
 #include "analyzer/blind/blind.h"
-#include "rackmesh/base/http_client.h"
-#include "rackmesh/base/log.h"
-#include "rackmesh/base/worker.h"
+#include "rackmesh/core/log.h"
 #include "rackmesh/fabric/alert.h"
 #include "rackmesh/fabric/incident_file.h"
+#include "rackmesh/http/http_client.h"
+#include "rackmesh/loop/worker.h"
 #include "tests/support/loopback.h"
 
 struct fixture {

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "rackmesh/base/sketch.h"
+#include "rackmesh/metrics/sketch.h"
 
 #define MINUTE (60 * RM_NS_PER_S)
 #define BASE (INT64_C(28333333) * MINUTE)

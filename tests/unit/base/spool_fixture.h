@@ -13,9 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "rackmesh/base/loop.h"
-#include "rackmesh/base/spool.h"
-#include "rackmesh/base/worker.h"
+#include "rackmesh/loop/loop.h"
+#include "rackmesh/loop/worker.h"
+#include "rackmesh/spool/spool.h"
 #include "tests/support/loopback.h"
 
 #define FIXTURE_MAX_RECORD 5000

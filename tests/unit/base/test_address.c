@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/un.h>
 
-#include "rackmesh/base/address.h"
+#include "rackmesh/core/address.h"
 
 static void
 assert_round_trip(const char *text, int default_port, const char *expected)

@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "rackmesh/base/backoff.h"
+#include "rackmesh/core/backoff.h"
 
 static void
 the_wait_doubles_up_to_the_cap(void **state)

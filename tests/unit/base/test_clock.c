@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "rackmesh/base/clock.h"
+#include "rackmesh/core/clock.h"
 
 static void
 wall_time_is_written_in_utc_with_milliseconds(void **state)

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "rackmesh/base/config.h"
+#include "rackmesh/config/config.h"
 
 enum mode { MODE_ACTIVE, MODE_STANDBY };
 

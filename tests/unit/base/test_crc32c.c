@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "rackmesh/base/crc32c.h"
+#include "rackmesh/core/crc32c.h"
 
 /* RFC 3720, B.4; its bytes are the checksum's in little endian. */
 static void

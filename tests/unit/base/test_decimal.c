@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "rackmesh/base/decimal.h"
+#include "rackmesh/metrics/decimal.h"
 
 static void
 numbers_are_written_as_short_as_they_can_be(void **state)

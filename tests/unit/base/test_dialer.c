@@ -6,8 +6,8 @@
 
 #include <stdlib.h>
 
-#include "rackmesh/base/dialer.h"
-#include "rackmesh/base/listener.h"
+#include "rackmesh/net/dialer.h"
+#include "rackmesh/net/listener.h"
 #include "tests/support/loopback.h"
 
 /* A peer that listens, and accepts or drops whoever comes. */

@@ -1,5 +1,5 @@
 /* The etcd client's calls: errors, authentication, endpoints, pages, watches. */
-#include "rackmesh/base/etcd.h"
+#include "rackmesh/etcd/etcd.h"
 
 #include "tests/support/etcd_fixture.h"
 

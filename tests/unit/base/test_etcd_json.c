@@ -1,5 +1,5 @@
 /* What goes to etcd's gateway and comes from it; the samples are from 3.4.23. */
-#include "rackmesh/base/etcd_json.h"
+#include "rackmesh/etcd/etcd_json.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "rackmesh/base/base64.h"
-#include "rackmesh/base/etcd_cutter.h"
+#include "rackmesh/etcd/base64.h"
+#include "rackmesh/etcd/etcd_cutter.h"
 
 #define HEADER                                                 \
 	"\"header\":{\"cluster_id\":\"14841639068965178418\"," \

@@ -1,5 +1,5 @@
 /* Candidates, of which one leads, and what becomes of it. */
-#include "rackmesh/base/etcd_leader.h"
+#include "rackmesh/etcd/etcd_leader.h"
 
 #include "tests/support/etcd_fixture.h"
 

@@ -1,7 +1,7 @@
 /* The mirror against an etcd that loses, doubles, disorders and dreams. */
-#include "rackmesh/base/etcd_mirror.h"
+#include "rackmesh/etcd/etcd_mirror.h"
 
-#include "rackmesh/base/etcd_view.h"
+#include "rackmesh/etcd/etcd_view.h"
 #include "tests/support/etcd_fixture.h"
 
 #define PREFIX "/t/"

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "rackmesh/base/file.h"
+#include "rackmesh/core/file.h"
 
 static char folder[] = "/tmp/test_file.XXXXXX";
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/base/frame.h"
+#include "rackmesh/net/frame.h"
 
 static int
 setup(void **state)

@@ -10,10 +10,10 @@
 
 #include <cmocka.h>
 
-#include "rackmesh/base/address.h"
-#include "rackmesh/base/http_client.h"
-#include "rackmesh/base/http_server.h"
-#include "rackmesh/base/loop.h"
+#include "rackmesh/core/address.h"
+#include "rackmesh/http/http_client.h"
+#include "rackmesh/http/http_server.h"
+#include "rackmesh/loop/loop.h"
 
 #define DEADLINE_NS (60 * RM_NS_PER_S)
 #define MOST 32

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-#include "rackmesh/base/http_server.h"
+#include "rackmesh/http/http_server.h"
 #include "tests/support/loopback.h"
 
 #define CONNECTIONS 64

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "rackmesh/base/file.h"
-#include "rackmesh/base/http_site.h"
+#include "rackmesh/core/file.h"
+#include "rackmesh/http/http_site.h"
 
 static char secret[64];
 

@@ -14,8 +14,8 @@
 
 #include <cmocka.h>
 
-#include "rackmesh/base/http_client.h"
-#include "rackmesh/base/loop.h"
+#include "rackmesh/http/http_client.h"
+#include "rackmesh/loop/loop.h"
 
 #define DEADLINE_NS (60 * RM_NS_PER_S)
 #define PIECE (100u << 10)

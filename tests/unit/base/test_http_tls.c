@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "rackmesh/base/http_client.h"
-#include "rackmesh/base/http_server.h"
+#include "rackmesh/http/http_client.h"
+#include "rackmesh/http/http_server.h"
 #include "tests/support/tls_fixture.h"
 
 #define OPERATOR_URI "rackmesh://r1/operator/ann"

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "rackmesh/base/line_protocol.h"
+#include "rackmesh/metrics/line_protocol.h"
 
 static const rm_wall_t when = { 1234567890123456789 };
 static char out[256];

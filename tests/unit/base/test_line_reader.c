@@ -1,4 +1,4 @@
-#include "rackmesh/base/line_reader.h"
+#include "rackmesh/metrics/line_reader.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "rackmesh/base/line_protocol.h"
+#include "rackmesh/metrics/line_protocol.h"
 
 static char line[512];
 static struct rm_line_point point;

@@ -7,7 +7,7 @@
 #include <openssl/ssl.h>
 #include <openssl/x509_vfy.h>
 
-#include "rackmesh/base/file.h"
+#include "rackmesh/core/file.h"
 #include "tests/support/tls_fixture.h"
 
 /*

@@ -8,9 +8,9 @@
 
 #include <event2/buffer.h>
 
-#include "rackmesh/base/frame.h"
-#include "rackmesh/base/http_server.h"
-#include "rackmesh/base/turn.h"
+#include "rackmesh/http/http_server.h"
+#include "rackmesh/loop/turn.h"
+#include "rackmesh/net/frame.h"
 #include "tests/support/tls_fixture.h"
 
 #define NEWCOMERS 20

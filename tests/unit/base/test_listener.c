@@ -7,7 +7,7 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 
-#include "rackmesh/base/listener.h"
+#include "rackmesh/net/listener.h"
 #include "tests/support/loopback.h"
 
 struct fixture {

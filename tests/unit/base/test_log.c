@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "rackmesh/base/log.h"
+#include "rackmesh/core/log.h"
 
 struct taken {
 	unsigned lines;

@@ -10,7 +10,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "rackmesh/base/loop.h"
+#include "rackmesh/loop/loop.h"
 
 #define FIRINGS 200
 

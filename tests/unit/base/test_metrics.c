@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "rackmesh/base/metrics.h"
+#include "rackmesh/metrics/metrics.h"
 
 static double
 read_double(const void *arg)

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "rackmesh/base/netns.h"
+#include "rackmesh/core/netns.h"
 
 /* The inode number tells namespaces apart. */
 static ino_t

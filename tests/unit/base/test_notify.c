@@ -15,9 +15,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "rackmesh/base/loop.h"
-#include "rackmesh/base/notify.h"
-#include "rackmesh/base/worker.h"
+#include "rackmesh/loop/loop.h"
+#include "rackmesh/loop/notify.h"
+#include "rackmesh/loop/worker.h"
 
 #define WATCHDOG_S 4
 

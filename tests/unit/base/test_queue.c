@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "rackmesh/base/queue.h"
+#include "rackmesh/core/queue.h"
 
 static int
 push(struct rm_queue *queue, uint64_t seq, uint32_t records, size_t len)

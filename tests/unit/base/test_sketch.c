@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/base/sketch.h"
+#include "rackmesh/metrics/sketch.h"
 
 #define SAMPLES 10000
 #define MAX_VALUE (UINT64_C(1) << 40)

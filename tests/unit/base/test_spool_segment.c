@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "rackmesh/base/spool_segment.h"
+#include "rackmesh/spool/spool_segment.h"
 
 #define RECORDS 3
 #define MAX_BYTES 256

@@ -10,7 +10,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-#include "rackmesh/base/file.h"
+#include "rackmesh/core/file.h"
 #define FIXTURE_ROOT "/dev/shm" /* thousands of starts */
 #include "tests/support/trials.h"
 #include "tests/unit/base/spool_fixture.h"

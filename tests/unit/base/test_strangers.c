@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
-#include "rackmesh/base/link.h"
-#include "rackmesh/base/loop.h"
-#include "rackmesh/base/strangers.h"
+#include "rackmesh/loop/loop.h"
+#include "rackmesh/net/link.h"
+#include "rackmesh/net/strangers.h"
 #include "tests/support/loopback.h"
 
 #define MANY (RM_STRANGERS_MAX + 10)

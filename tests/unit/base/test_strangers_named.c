@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "rackmesh/base/strangers.h"
+#include "rackmesh/net/strangers.h"
 #include "tests/support/tls_fixture.h"
 
 #define CALLERS (RM_STRANGERS_SAME_MAX + 3)

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "rackmesh/base/file.h"
+#include "rackmesh/core/file.h"
 #include "tests/support/tls_fixture.h"
 
 #define DAMAGED "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "rackmesh/base/turn.h"
+#include "rackmesh/loop/turn.h"
 #include "tests/support/loopback.h"
 
 #define WAITERS 4

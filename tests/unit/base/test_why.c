@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "rackmesh/base/why.h"
+#include "rackmesh/core/why.h"
 
 static void
 a_reason_returns_its_error_and_keeps_its_sentence(void **state)

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "rackmesh/base/loop.h"
-#include "rackmesh/base/worker.h"
+#include "rackmesh/loop/loop.h"
+#include "rackmesh/loop/worker.h"
 
 #define JOBS 3000
 

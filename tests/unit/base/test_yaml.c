@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "rackmesh/base/yaml.h"
+#include "rackmesh/config/yaml.h"
 
 static struct rm_yaml *
 parse(const char *text)

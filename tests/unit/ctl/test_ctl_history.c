@@ -16,8 +16,8 @@
 
 #include "ctl/client/ctl.h"
 #include "ctl/history/history_source.h"
-#include "rackmesh/base/clock.h"
-#include "rackmesh/base/file.h"
+#include "rackmesh/core/clock.h"
+#include "rackmesh/core/file.h"
 
 #define NOW INT64_C(1767225600000000000)
 #define MINUTE (60 * RM_NS_PER_S)

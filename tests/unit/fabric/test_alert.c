@@ -15,12 +15,12 @@
 #include <event2/event.h>
 #include <event2/http.h>
 
-#include "rackmesh/base/http_client.h"
-#include "rackmesh/base/loop.h"
-#include "rackmesh/base/worker.h"
 #include "rackmesh/fabric/alert_reach.h"
 #include "rackmesh/fabric/incident.h"
 #include "rackmesh/fabric/incident_file.h"
+#include "rackmesh/http/http_client.h"
+#include "rackmesh/loop/loop.h"
+#include "rackmesh/loop/worker.h"
 
 #define MAX_TAKEN 64
 

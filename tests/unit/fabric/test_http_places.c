@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "rackmesh/base/http_client.h"
-#include "rackmesh/base/http_server.h"
-#include "rackmesh/base/log.h"
+#include "rackmesh/core/log.h"
+#include "rackmesh/http/http_client.h"
+#include "rackmesh/http/http_server.h"
 #include "tests/support/tls_fixture.h"
 
 struct world {

@@ -12,11 +12,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "rackmesh/base/file.h"
-#include "rackmesh/base/loop.h"
-#include "rackmesh/base/worker.h"
+#include "rackmesh/core/file.h"
 #include "rackmesh/fabric/incident.h"
 #include "rackmesh/fabric/incident_file.h"
+#include "rackmesh/loop/loop.h"
+#include "rackmesh/loop/worker.h"
 #include "tests/support/loopback.h"
 
 #define WALL_NS (1000000 * RM_NS_PER_S)

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "host-agent/verbs/lanes.h"
-#include "rackmesh/base/log.h"
-#include "rackmesh/base/loop.h"
+#include "rackmesh/core/log.h"
+#include "rackmesh/loop/loop.h"
 
 #define PATIENCE_NS (60 * RM_NS_PER_S)
 

@@ -13,7 +13,7 @@
 
 #include "host-agent/probe/port.h"
 #include "host-agent/verbs/port_verbs.h"
-#include "rackmesh/base/clock.h"
+#include "rackmesh/core/clock.h"
 #include "tests/support/fake_verbs.h"
 
 #define KEPT 256

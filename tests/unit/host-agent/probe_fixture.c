@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "host-agent/udp/port_udp.h"
-#include "rackmesh/base/loop.h"
+#include "rackmesh/loop/loop.h"
 
 #define GIVE_UP_NS (60 * RM_NS_PER_S)
 #define QUICK_NS (30 * RM_NS_PER_S)

@@ -13,8 +13,8 @@
 
 #include "host-agent/pinglist/plans.h"
 #include "host-agent/trace/tracer.h"
-#include "rackmesh/base/http_server.h"
-#include "rackmesh/base/metrics.h"
+#include "rackmesh/http/http_server.h"
+#include "rackmesh/metrics/metrics.h"
 #include "tests/support/loopback.h"
 #include "tests/support/pinglist_fixture.h"
 

@@ -9,9 +9,9 @@
 
 #include "host-agent/report/heartbeat.h"
 #include "host-agent/report/uplink.h"
-#include "rackmesh/base/link.h"
-#include "rackmesh/base/listener.h"
 #include "rackmesh/fabric/part.h"
+#include "rackmesh/net/link.h"
+#include "rackmesh/net/listener.h"
 #include "tests/support/loopback.h"
 #include "tests/support/pinglist_fixture.h"
 

@@ -29,8 +29,8 @@
 #include "host-agent/packet/stamp.h"
 #include "host-agent/reflector/reflector_session.h"
 #include "host-agent/rnic/rdma_facts.h"
-#include "rackmesh/base/file.h"
-#include "rackmesh/base/why.h"
+#include "rackmesh/core/file.h"
+#include "rackmesh/core/why.h"
 #include "rackmesh/fabric/part.h"
 
 #define GUARD 0x5a

@@ -24,7 +24,7 @@
 
 #include "host-agent/probe/prober.h"
 #include "probe_fixture.h"
-#include "rackmesh/base/loop.h"
+#include "rackmesh/loop/loop.h"
 
 #define MANY 200000 /* targets: far more than a pinglist could hold */
 #define MOST_SEEN 400000

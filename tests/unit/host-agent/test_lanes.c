@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #include "host-agent/verbs/lanes.h"
-#include "rackmesh/base/loop.h"
+#include "rackmesh/loop/loop.h"
 
 #define JOBS 16
 

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "host-agent/pinglist/pinglist_cache.h"
-#include "rackmesh/base/file.h"
-#include "rackmesh/base/worker.h"
+#include "rackmesh/core/file.h"
+#include "rackmesh/loop/worker.h"
 #include "tests/support/loopback.h"
 #include "tests/support/pinglist_fixture.h"
 

@@ -11,7 +11,7 @@
 #include "host-agent/pinglist/pinglist.h"
 #include "host-agent/pinglist/pinglist_cache.h"
 #include "host-agent/pinglist/plans.h"
-#include "rackmesh/base/worker.h"
+#include "rackmesh/loop/worker.h"
 #include "tests/support/loopback.h"
 #include "tests/support/pinglist_fixture.h"
 

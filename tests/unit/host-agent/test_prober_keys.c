@@ -12,7 +12,7 @@
 #include "host-agent/packet/stamp.h"
 #include "keys_fixture.h"
 #include "probe_fixture.h"
-#include "rackmesh/base/loop.h"
+#include "rackmesh/loop/loop.h"
 
 #define NEED_ROOT()                        \
 	do {                               \

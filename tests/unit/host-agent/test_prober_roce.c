@@ -11,7 +11,7 @@
 #include "host-agent/packet/probe_format.h"
 #include "host-agent/packet/stamp.h"
 #include "host-agent/probe/prober.h"
-#include "rackmesh/base/loop.h"
+#include "rackmesh/loop/loop.h"
 #include "tests/support/fake_port.h"
 
 #define MS RM_NS_PER_MS

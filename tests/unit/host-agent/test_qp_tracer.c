@@ -14,8 +14,8 @@
 #include <cmocka.h>
 
 #include "bpf/qp_event.h"
-#include "rackmesh/base/loop.h"
-#include "rackmesh/base/worker.h"
+#include "rackmesh/loop/loop.h"
+#include "rackmesh/loop/worker.h"
 
 #define DEADLINE_NS (60 * RM_NS_PER_S)
 

@@ -10,7 +10,7 @@
 
 #include "host-agent/pinglist/pinglist.h"
 #include "host-agent/rnic/rnic.h"
-#include "rackmesh/base/worker.h"
+#include "rackmesh/loop/worker.h"
 #include "tests/support/fake_port.h"
 #include "tests/support/loopback.h"
 #include "tests/support/pinglist_fixture.h"

@@ -13,7 +13,7 @@
 #include "host-agent/pinglist/pinglist.h"
 #include "host-agent/rnic/rnic.h"
 #include "host-agent/verbs/lanes.h"
-#include "rackmesh/base/worker.h"
+#include "rackmesh/loop/worker.h"
 #include "tests/support/fake_verbs.h"
 #include "tests/support/loopback.h"
 #include "tests/unit/host-agent/rdma_fixture.h"

@@ -16,7 +16,7 @@
 
 #include "host-agent/verbs/lanes.h"
 #include "host-agent/verbs/verbs_ah.h"
-#include "rackmesh/base/loop.h"
+#include "rackmesh/loop/loop.h"
 
 #define TARGETS 64
 #define DEAD_MS 1000 /* as in reality */

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "rackmesh/base/file.h"
-#include "rackmesh/base/link.h"
-#include "rackmesh/base/log.h"
+#include "rackmesh/core/file.h"
+#include "rackmesh/core/log.h"
+#include "rackmesh/net/link.h"
 #include "region-controller/controller_config.h"
 #include "region-controller/region_controller.h"
 #include "tests/support/loopback.h"

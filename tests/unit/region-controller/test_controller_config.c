@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "rackmesh/base/file.h"
+#include "rackmesh/core/file.h"
 #include "region-controller/controller_config.h"
 
 static char path[64];

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <jansson.h>
 
-#include "rackmesh/base/http_client.h"
+#include "rackmesh/http/http_client.h"
 #include "tests/unit/region-controller/controller_fixture.h"
 
 struct answer {

@@ -3,8 +3,8 @@
 
 #include "tests/support/etcd_fixture.h"
 
-#include "rackmesh/base/etcd_leader.h"
-#include "rackmesh/base/log.h"
+#include "rackmesh/core/log.h"
+#include "rackmesh/etcd/etcd_leader.h"
 #include "region-controller/aggregators/aggregators.h"
 #include "region-controller/controller_config.h"
 #include "region-controller/plan/publish.h"

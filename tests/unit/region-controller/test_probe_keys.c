@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "rackmesh/base/file.h"
-#include "rackmesh/base/why.h"
+#include "rackmesh/core/file.h"
+#include "rackmesh/core/why.h"
 #include "rackmesh/fabric/probe_key.h"
 
 static char path[] = "/tmp/rackmesh-probe-keys-XXXXXX";

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "rackmesh/base/why.h"
+#include "rackmesh/core/why.h"
 #include "region-controller/etcd/store_etcd_keys.h"
 
 static const struct rm_rnic_id id = { 0x0c42a10300650001, 1 };

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "rackmesh/base/file.h"
-#include "rackmesh/base/why.h"
+#include "rackmesh/core/file.h"
+#include "rackmesh/core/why.h"
 #include "rackmesh/fabric/topology.h"
 #include "region-controller/store/store_file.h"
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/base/loop.h"
+#include "rackmesh/loop/loop.h"
 #include "region-controller/etcd/store_inbox.h"
 #include "tests/support/loopback.h"
 

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "rackmesh/base/why.h"
+#include "rackmesh/core/why.h"
 #include "region-controller/store/hash.h"
 #include "region-controller/store/store_plan.h"
 #include "tests/unit/region-controller/plan_fixture.h"

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "rackmesh/base/why.h"
+#include "rackmesh/core/why.h"
 #include "rackmesh/fabric/topology.h"
 #include "region-controller/api/topology_json.h"
 #include "region-controller/api/traced_json.h"

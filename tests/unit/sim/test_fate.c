@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "rackmesh/base/clock.h"
+#include "rackmesh/core/clock.h"
 
 #define PACKETS 100000
 

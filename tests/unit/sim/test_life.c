@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "rackmesh/base/clock.h"
+#include "rackmesh/core/clock.h"
 #include "tests/sim/truth.h"
 
 #define S RM_NS_PER_S

@@ -11,10 +11,10 @@
 #include <stdlib.h>
 
 #include "plan_fixture.h"
-#include "rackmesh/base/file.h"
-#include "rackmesh/base/link.h"
-#include "rackmesh/base/listener.h"
-#include "rackmesh/base/log.h"
+#include "rackmesh/core/file.h"
+#include "rackmesh/core/log.h"
+#include "rackmesh/net/link.h"
+#include "rackmesh/net/listener.h"
 #include "tests/support/loopback.h"
 #include "tor-aggregator/agents/agent.h"
 #include "tor-aggregator/agents/agent_links.h"

@@ -12,8 +12,8 @@
 #include <jansson.h>
 
 #include "orders_fixture.h"
-#include "rackmesh/base/http_client.h"
-#include "rackmesh/base/http_server.h"
+#include "rackmesh/http/http_client.h"
+#include "rackmesh/http/http_server.h"
 #include "tor-aggregator/orders.h"
 #include "tor-aggregator/services/service_table.h"
 #include "tor-aggregator/window/roster.h"

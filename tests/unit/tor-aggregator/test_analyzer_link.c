@@ -15,12 +15,12 @@
 
 #include <cmocka.h>
 
-#include "rackmesh/base/address.h"
-#include "rackmesh/base/link.h"
-#include "rackmesh/base/listener.h"
-#include "rackmesh/base/log.h"
-#include "rackmesh/base/worker.h"
+#include "rackmesh/core/address.h"
+#include "rackmesh/core/log.h"
 #include "rackmesh/fabric/incident.h"
+#include "rackmesh/loop/worker.h"
+#include "rackmesh/net/link.h"
+#include "rackmesh/net/listener.h"
 #include "tests/support/loopback.h"
 #include "tor-aggregator/analyzer/uplink.h"
 

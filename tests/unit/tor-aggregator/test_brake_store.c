@@ -11,10 +11,10 @@
 
 #include <cmocka.h>
 
-#include "rackmesh/base/file.h"
-#include "rackmesh/base/loop.h"
-#include "rackmesh/base/why.h"
-#include "rackmesh/base/worker.h"
+#include "rackmesh/core/file.h"
+#include "rackmesh/core/why.h"
+#include "rackmesh/loop/loop.h"
+#include "rackmesh/loop/worker.h"
 #include "tests/support/loopback.h"
 
 struct world {

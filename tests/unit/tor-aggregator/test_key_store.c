@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
-#include "rackmesh/base/loop.h"
-#include "rackmesh/base/worker.h"
 #include "rackmesh/fabric/probe_key.h"
+#include "rackmesh/loop/loop.h"
+#include "rackmesh/loop/worker.h"
 
 static const char *const tors[] = { "tor1", "tor2" };
 

@@ -13,10 +13,10 @@
 
 #include <cmocka.h>
 
-#include "rackmesh/base/file.h"
-#include "rackmesh/base/log.h"
-#include "rackmesh/base/loop.h"
-#include "rackmesh/base/why.h"
+#include "rackmesh/core/file.h"
+#include "rackmesh/core/log.h"
+#include "rackmesh/core/why.h"
+#include "rackmesh/loop/loop.h"
 #include "tests/support/loopback.h"
 #include "tor-aggregator/aggregator_config.h"
 #include "tor-aggregator/pairs.h"

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "rackmesh/base/clock.h"
+#include "rackmesh/core/clock.h"
 #include "tor-aggregator/paths/flow_counts.h"
 #include "tor-aggregator/paths/path_set.h"
 #include "tor-aggregator/window/window.h"

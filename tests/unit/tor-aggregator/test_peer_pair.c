@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "rackmesh/base/clock.h"
+#include "rackmesh/core/clock.h"
 #include "tests/support/peer_pair.h"
 
 #define RUNS 3000

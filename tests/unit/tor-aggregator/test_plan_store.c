@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "plan_fixture.h"
-#include "rackmesh/base/file.h"
-#include "rackmesh/base/why.h"
+#include "rackmesh/core/file.h"
+#include "rackmesh/core/why.h"
 
 static const char *const tors[] = { "t9", "t1" };
 

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "plan_fixture.h"
-#include "rackmesh/base/sketch.h"
+#include "rackmesh/metrics/sketch.h"
 #include "tor-aggregator/window/roster.h"
 
 #define S RM_NS_PER_S

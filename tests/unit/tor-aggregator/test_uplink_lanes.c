@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
-#include "rackmesh/base/loop.h"
-#include "rackmesh/base/worker.h"
 #include "rackmesh/fabric/incident.h"
+#include "rackmesh/loop/loop.h"
+#include "rackmesh/loop/worker.h"
 #include "tests/support/loopback.h"
 
 struct world {

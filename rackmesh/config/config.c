@@ -1,0 +1,350 @@
+#include "rackmesh/config/config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rackmesh/config/config_near.h"
+#include "rackmesh/config/config_value.h"
+#include "rackmesh/config/yaml.h"
+#include "rackmesh/core/log.h"
+
+#define SHOWN_TEXT 64
+
+/* One table being filled: the file's own, or one item of a nested one. */
+struct scope {
+	const struct rm_option *options;
+	const struct rm_yaml_node *map; /* NULL: nothing was given */
+	const char *file;
+	char path[RM_CONFIG_NAME]; /* "", or "rnics[2]." */
+	char *base;
+	struct rm_why *why;
+};
+
+static int scope_fill(const struct scope *scope);
+
+/* "key:" with nothing behind it, as when all that is below is commented out. */
+static bool
+node_is_nothing(const struct rm_yaml_node *node)
+{
+	return rm_yaml_kind(node) == RM_YAML_SCALAR && !rm_yaml_quoted(node) &&
+	       rm_yaml_text(node)[0] == 0;
+}
+
+/* What stands there, for an error; never what is secret. */
+static const char *
+node_show(const struct rm_yaml_node *node, unsigned flags, char out[SHOWN_TEXT])
+{
+	const char *text = rm_yaml_text(node);
+
+	if (rm_yaml_kind(node) == RM_YAML_LIST)
+		return "a list";
+	if (rm_yaml_kind(node) == RM_YAML_MAP)
+		return "a map";
+	if (node_is_nothing(node))
+		return "nothing";
+	if (flags & RM_SECRET)
+		return "something else";
+	return rm_log_quote(out, SHOWN_TEXT, text, strlen(text));
+}
+
+static const struct rm_option *
+option_named(const struct rm_option *options, const char *name)
+{
+	for (; options->name != NULL; options++) {
+		if (strcmp(options->name, name) == 0)
+			return options;
+	}
+	return NULL;
+}
+
+/* True when options lie inside a map of this name. */
+static bool
+option_below(const struct rm_option *options, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (; options->name != NULL; options++) {
+		if (strncmp(options->name, name, len) == 0 && options->name[len] == '.')
+			return true;
+	}
+	return false;
+}
+
+static int
+scope_unknown(
+    const struct scope *scope, const struct rm_yaml_node *key, const char *name)
+{
+	char full[2 * RM_CONFIG_NAME], quoted[RM_CONFIG_NAME], near[RM_CONFIG_NAME];
+
+	snprintf(full, sizeof(full), "%s%s", scope->path, name);
+	rm_log_quote(quoted, sizeof(quoted), full, strlen(full));
+	if (strchr(rm_yaml_text(key), '.') != NULL)
+		return rm_yaml_why(key, scope->why, -EINVAL,
+		    "unknown option %s; a dot stands for a map inside a map: put what "
+		    "follows the dot on a line of its own, indented",
+		    quoted);
+	if (rm_config_near(scope->options, name, near))
+		return rm_yaml_why(key, scope->why, -EINVAL,
+		    "unknown option %s; did you mean \"%s%s\"?", quoted, scope->path,
+		    near);
+	return rm_yaml_why(key, scope->why, -EINVAL,
+	    "unknown option %s; remove it, --help-config lists all", quoted);
+}
+
+/* above: "", or the way from the table's top to this map, "probe.". */
+static int
+scope_check_keys(
+    const struct scope *scope, const struct rm_yaml_node *map, const char *above)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < rm_yaml_count(map) && r == 0; i++) {
+		const struct rm_yaml_node *key = rm_yaml_key(map, i);
+		const struct rm_yaml_node *value = rm_yaml_value(map, i);
+		const char *word = rm_yaml_text(key);
+		char name[RM_CONFIG_NAME], below[RM_CONFIG_NAME + 1];
+
+		/* One that is cut here is longer than any option's name. */
+		snprintf(name, sizeof(name), "%s%s", above, word);
+		if (strchr(word, '.') == NULL && option_named(scope->options, name))
+			continue;
+		if (strchr(word, '.') != NULL || !option_below(scope->options, name))
+			return scope_unknown(scope, key, name);
+		if (node_is_nothing(value))
+			continue;
+		if (rm_yaml_kind(value) != RM_YAML_MAP)
+			return rm_yaml_why(value, scope->why, -EINVAL,
+			    "%s%s: expected a map, \"name: value\" lines indented "
+			    "below it",
+			    scope->path, name);
+		snprintf(below, sizeof(below), "%s.", name);
+		r = scope_check_keys(scope, value, below);
+	}
+	return r;
+}
+
+static const struct rm_yaml_node *
+scope_find(const struct scope *scope, const char *name)
+{
+	const struct rm_yaml_node *node = scope->map;
+
+	while (node != NULL) {
+		size_t len = strcspn(name, ".");
+		char key[RM_CONFIG_NAME];
+
+		snprintf(key, sizeof(key), "%.*s", (int)len, name);
+		node = rm_yaml_get(node, key);
+		if (name[len] == 0)
+			return node;
+		name += len + 1;
+	}
+	return NULL;
+}
+
+static int
+set_scalar(const struct scope *scope, const struct rm_option *option,
+    const struct rm_yaml_node *node, const char *place, void *field)
+{
+	char shown[SHOWN_TEXT], accepts[RM_CONFIG_ACCEPTS];
+	struct rm_why what = { 0 };
+	int r = -EINVAL;
+
+	if (rm_yaml_kind(node) != RM_YAML_SCALAR || node_is_nothing(node))
+		rm_why(&what, r, "expected %s",
+		    option->kind == RM_LIST ? "text"
+					    : rm_config_accepts(option, accepts));
+	else
+		r = rm_config_value(
+		    option, rm_yaml_text(node), rm_yaml_quoted(node), field, &what);
+	if (r < 0)
+		return rm_yaml_why(node, scope->why, r, "%s%s: %s, found %s",
+		    scope->path, place, what.text,
+		    node_show(node, option->flags, shown));
+	return 0;
+}
+
+static int
+set_list_item(const struct scope *scope, const struct rm_option *option,
+    const struct rm_yaml_node *node, size_t i, struct rm_list *list)
+{
+	struct scope inner = {
+		.options = option->options,
+		.map = node,
+		.file = scope->file,
+		.why = scope->why,
+	};
+	char place[RM_CONFIG_NAME];
+	int len;
+
+	snprintf(place, sizeof(place), "%s[%zu]", option->name, i);
+	if (option->kind == RM_LIST)
+		return set_scalar(scope, option, node, place, (char **)list->items + i);
+	if (rm_yaml_kind(node) != RM_YAML_MAP)
+		return rm_yaml_why(node, scope->why, -EINVAL,
+		    "%s%s: expected a map, \"- name: value\"", scope->path, place);
+	len = snprintf(inner.path, sizeof(inner.path), "%s%s.", scope->path, place);
+	if (len < 0 || (size_t)len >= sizeof(inner.path))
+		return rm_yaml_why(node, scope->why, -ENAMETOOLONG,
+		    "%s: tables nested too deep", place);
+	inner.base = (char *)list->items + i * option->item_bytes;
+	return scope_fill(&inner);
+}
+
+static int
+set_list(const struct scope *scope, const struct rm_option *option,
+    const struct rm_yaml_node *node, struct rm_list *list)
+{
+	size_t size = option->kind == RM_LIST ? sizeof(char *) : option->item_bytes;
+	bool nothing = node_is_nothing(node);
+	char accepts[RM_CONFIG_ACCEPTS], shown[SHOWN_TEXT];
+	size_t count;
+	int r = 0;
+
+	if (!nothing && rm_yaml_kind(node) != RM_YAML_LIST)
+		return rm_yaml_why(node, scope->why, -EINVAL,
+		    "%s%s: expected %s, found %s; write \"- \" before each item",
+		    scope->path, option->name, rm_config_accepts(option, accepts),
+		    node_show(node, option->flags, shown));
+	count = nothing ? 0 : rm_yaml_count(node);
+	if (count < rm_config_min(option) || count > rm_config_max(option))
+		return rm_yaml_why(node, scope->why, -EINVAL,
+		    "%s%s: expected %s, found %zu", scope->path, option->name,
+		    rm_config_accepts(option, accepts), count);
+	if (count == 0)
+		return 0;
+	list->items = calloc(count, size);
+	if (list->items == NULL)
+		return rm_why(scope->why, -ENOMEM, "%s: out of memory", scope->file);
+	/* Zeroed items are valid ones, so that a failure can clear them all. */
+	list->count = count;
+	for (size_t i = 0; i < count && r == 0; i++)
+		r = set_list_item(scope, option, rm_yaml_item(node, i), i, list);
+	return r;
+}
+
+static int
+set_fallback(const struct scope *scope, const struct rm_option *option, void *field)
+{
+	struct rm_yaml *yaml = NULL;
+	struct rm_why what = { 0 };
+	int r;
+
+	if (option->kind != RM_LIST) {
+		r = rm_config_value(option, option->fallback, false, field, &what);
+	} else {
+		r = rm_yaml_parse(option->name, option->fallback,
+		    strlen(option->fallback), &yaml, &what);
+		if (r == 0 && rm_yaml_root(yaml) != NULL)
+			r = set_list(scope, option, rm_yaml_root(yaml), field);
+		rm_yaml_free(yaml);
+	}
+	if (r < 0 && what.text[0] != 0)
+		return rm_why(scope->why, r, "%s: built-in default of %s%s: %s",
+		    scope->file, scope->path, option->name, what.text);
+	return r;
+}
+
+static int
+scope_missing(const struct scope *scope, const struct rm_option *option)
+{
+	if (scope->map == NULL || scope->path[0] == 0)
+		return rm_why(scope->why, -EINVAL,
+		    "%s: required option \"%s\" is missing; add it (%s)", scope->file,
+		    option->name, option->help);
+	return rm_yaml_why(scope->map, scope->why, -EINVAL,
+	    "required option \"%s%s\" is missing; add it (%s)", scope->path,
+	    option->name, option->help);
+}
+
+static int
+scope_given(const struct scope *scope, const struct rm_option *option)
+{
+	const struct rm_yaml_node *node = scope_find(scope, option->name);
+	void *field = scope->base + option->offset;
+
+	if (node == NULL)
+		return 0;
+	if (option->kind == RM_LIST || option->kind == RM_TABLE)
+		return set_list(scope, option, node, field);
+	return set_scalar(scope, option, node, option->name, field);
+}
+
+static int
+scope_not_given(const struct scope *scope, const struct rm_option *option)
+{
+	if (scope_find(scope, option->name) != NULL)
+		return 0;
+	if (option->fallback != NULL)
+		return set_fallback(scope, option, scope->base + option->offset);
+	return option->flags & RM_REQUIRED ? scope_missing(scope, option) : 0;
+}
+
+/* What stands there wrongly is said before what is missing: a mistyped line is
+ * often the reason for the latter. */
+static int
+scope_fill(const struct scope *scope)
+{
+	const struct rm_option *option;
+	int r = 0;
+
+	if (scope->map != NULL)
+		r = scope_check_keys(scope, scope->map, "");
+	for (option = scope->options; r == 0 && option->name != NULL; option++)
+		r = scope_given(scope, option);
+	for (option = scope->options; r == 0 && option->name != NULL; option++)
+		r = scope_not_given(scope, option);
+	return r;
+}
+
+static int
+config_fill(const struct rm_option *options, const char *file,
+    const struct rm_yaml_node *root, void *config, struct rm_why *why)
+{
+	struct scope scope = {
+		.options = options,
+		.map = root,
+		.file = file,
+		.base = config,
+		.why = why,
+	};
+	int r;
+
+	if (root != NULL && rm_yaml_kind(root) != RM_YAML_MAP)
+		return rm_yaml_why(
+		    root, why, -EINVAL, "expected options, \"name: value\" lines");
+	r = scope_fill(&scope);
+	if (r < 0)
+		rm_config_clear(options, config);
+	return r;
+}
+
+int
+rm_config_load(
+    const struct rm_option *options, const char *path, void *config, struct rm_why *why)
+{
+	struct rm_yaml *yaml = NULL;
+	int r;
+
+	if (path == NULL)
+		return config_fill(options, "no config file", NULL, config, why);
+	r = rm_yaml_load(path, &yaml, why);
+	if (r == 0)
+		r = config_fill(options, path, rm_yaml_root(yaml), config, why);
+	rm_yaml_free(yaml);
+	return r;
+}
+
+int
+rm_config_parse(const struct rm_option *options, const char *name, const char *text,
+    size_t len, void *config, struct rm_why *why)
+{
+	struct rm_yaml *yaml = NULL;
+	int r;
+
+	r = rm_yaml_parse(name, text, len, &yaml, why);
+	if (r == 0)
+		r = config_fill(options, name, rm_yaml_root(yaml), config, why);
+	rm_yaml_free(yaml);
+	return r;
+}

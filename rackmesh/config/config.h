@@ -1,0 +1,106 @@
+/*
+ * config - a daemon's options as one table: name, kind, default, range, help.
+ *
+ * The table is the only place an option is described: it parses the file, checks
+ * ranges, prints --help-config and says what a reload may change. Defaults are
+ * strings and pass the same parser. Unknown key, duplicate key, wrong kind, out
+ * of range, missing: one error naming file, line and option.
+ */
+#ifndef RACKMESH_CONFIG_CONFIG_H
+#define RACKMESH_CONFIG_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "rackmesh/core/why.h"
+
+enum rm_option_kind {
+	RM_UINT = 1, /* uint64_t; max 0: none, as for all kinds */
+	RM_BOOL,     /* bool */
+	RM_STRING,   /* char *; min, max: length */
+	RM_ENUM,     /* int; .words, ended by a NULL word */
+	RM_LIST,     /* struct rm_list of char *; max: items */
+	RM_TABLE,    /* struct rm_list of structs (.options, .item_bytes); max: items */
+};
+
+enum rm_option_flags {
+	RM_REQUIRED = 1, /* for RM_LIST and RM_TABLE: at least one item */
+	RM_RELOAD = 2,   /* SIGHUP may change it */
+	RM_SECRET = 4,   /* never printed */
+};
+
+struct rm_list {
+	void *items;
+	size_t count;
+};
+
+struct rm_word {
+	const char *word;
+	int value;
+};
+
+/* "a.b" in a name means key b inside map a. A name of 0 ends the table. */
+struct rm_option {
+	const char *name;
+	enum rm_option_kind kind;
+	size_t offset;
+	/* NULL: zero, or missing when RM_REQUIRED. Of a RM_LIST: "[a, b]". */
+	const char *fallback;
+	uint64_t min, max;
+	unsigned flags;
+	const char *help;
+	const struct rm_word *words;
+	const struct rm_option *options;
+	size_t item_bytes;
+};
+
+/* Fills *config (zeroed by the caller) from the file; path NULL: defaults only.
+ * On failure *config is cleared. */
+int rm_config_load(const struct rm_option *options, const char *path, void *config,
+    struct rm_why *why);
+int rm_config_parse(const struct rm_option *options, const char *name, const char *text,
+    size_t len, void *config, struct rm_why *why);
+void rm_config_clear(const struct rm_option *options, void *config);
+
+/*
+ * What concerns several options, or has a syntax of its own, a daemon checks after the
+ * table is filled, when the lines are forgotten: only then is the file read again, to
+ * name the place. format: "http.listen", "rnics[%zu].tor"; text: what was expected.
+ * Returns -EINVAL.
+ */
+int rm_config_refuse(const char *path, struct rm_why *why, const char *text,
+    const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* Puts the system's host name where *name is still NULL. */
+int rm_config_host_name(char **name, const char *option, struct rm_why *why);
+
+/* True when the two differ only in RM_RELOAD options; else why names the first
+ * other one. */
+bool rm_config_reloadable(const struct rm_option *options, const void *old,
+    const void *fresh, struct rm_why *why);
+
+void rm_config_help(const struct rm_option *options, FILE *out);
+
+/*
+ * The command line that every daemon shares: --config FILE, --check,
+ * --help-config, --help, --version, --verbose. what: one line on the daemon, for
+ * --help. Returns 0 to go on, 1 when the process has done what was asked (exit 0),
+ * or a negative errno with why filled. *path is borrowed from argv.
+ */
+int rm_config_arguments(const struct rm_option *options, const char *what, int argc,
+    char **argv, const char **path, bool *check, struct rm_why *why);
+
+/*
+ * How a daemon starts: the command line, then read, which fills the zeroed *config from
+ * the path (NULL: no file) or leaves it clear. With --check also check, which may be
+ * NULL, for what lies in other files; then it is said to be good, and *config is clear.
+ * Returns as rm_config_arguments; what is wrong has been said.
+ */
+int rm_config_start(const struct rm_option *options, const char *what, int argc,
+    char **argv, void *config,
+    int (*read)(void *config, const char *path, struct rm_why *why),
+    int (*check)(const void *config, struct rm_why *why));
+
+#endif

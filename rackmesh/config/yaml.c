@@ -1,0 +1,346 @@
+#include "rackmesh/config/yaml.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <yaml.h>
+
+#include "rackmesh/config/yaml_node.h"
+#include "rackmesh/core/file.h"
+#include "rackmesh/core/log.h"
+
+#define QUOTED_TEXT 64
+
+struct builder {
+	struct rm_yaml *yaml;
+	struct rm_yaml_node *open[RM_YAML_MAX_DEPTH]; /* the way down to here */
+	unsigned depth;
+	unsigned documents;
+	struct rm_why *why;
+};
+
+static int build_fail(const struct builder *b, const yaml_mark_t *mark, int r,
+    const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+static int
+build_fail(
+    const struct builder *b, const yaml_mark_t *mark, int r, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	r = rm_yaml_why_at(b->yaml->name, (int)mark->line + 1, (int)mark->column + 1,
+	    b->why, r, format, args);
+	va_end(args);
+	return r;
+}
+
+static int
+node_append(struct rm_yaml_node *parent, struct rm_yaml_node *child)
+{
+	if (parent->count == parent->allocated) {
+		size_t allocated = parent->allocated ? 2 * parent->allocated : 4;
+		struct rm_yaml_node **items = reallocarray(
+		    parent->items, allocated, sizeof(struct rm_yaml_node *));
+
+		if (items == NULL)
+			return -ENOMEM;
+		parent->items = items;
+		parent->allocated = allocated;
+	}
+	parent->items[parent->count++] = child;
+	return 0;
+}
+
+/* Makes a node and hangs it in its place; the document owns it. */
+static int
+build_node(struct builder *b, const yaml_event_t *event, enum rm_yaml_kind kind,
+    const char *text, size_t len)
+{
+	struct rm_yaml_node *parent = b->depth > 0 ? b->open[b->depth - 1] : NULL;
+	const yaml_mark_t *mark = &event->start_mark;
+	struct rm_yaml_node *node;
+
+	if (b->yaml->node_count == RM_YAML_MAX_NODES)
+		return build_fail(b, mark, -EFBIG,
+		    "more than %u values; split the file", RM_YAML_MAX_NODES);
+	if (parent != NULL && parent->kind == RM_YAML_MAP && parent->count % 2 == 0 &&
+	    kind != RM_YAML_SCALAR)
+		return build_fail(b, mark, -EINVAL,
+		    "a list or map stands where a key belongs; write a plain word");
+	if (kind != RM_YAML_SCALAR && b->depth == RM_YAML_MAX_DEPTH)
+		return build_fail(b, mark, -EINVAL,
+		    "nested deeper than %d levels; flatten it", RM_YAML_MAX_DEPTH);
+
+	node = calloc(1, sizeof(*node) + len + 1);
+	if (node == NULL)
+		return -ENOMEM;
+	node->yaml = b->yaml;
+	node->kind = kind;
+	node->line = (int)mark->line + 1;
+	node->column = (int)mark->column + 1;
+	if (len > 0)
+		memcpy(node->text, text, len);
+	node->next = b->yaml->nodes;
+	b->yaml->nodes = node;
+	b->yaml->node_count++;
+
+	if (parent == NULL)
+		b->yaml->root = node;
+	else if (node_append(parent, node) < 0)
+		return -ENOMEM;
+	if (kind != RM_YAML_SCALAR)
+		b->open[b->depth++] = node;
+	return 0;
+}
+
+static int
+build_scalar(struct builder *b, const yaml_event_t *event)
+{
+	const char *text = (const char *)event->data.scalar.value;
+	size_t len = event->data.scalar.length;
+	int r;
+
+	if (memchr(text, 0, len) != NULL)
+		return build_fail(b, &event->start_mark, -EINVAL,
+		    "text with a zero byte in it; remove the \\0");
+	/* "---" with nothing behind it is an empty document. */
+	if (b->depth == 0 && len == 0 &&
+	    event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE)
+		return 0;
+	r = build_node(b, event, RM_YAML_SCALAR, text, len);
+	if (r == 0)
+		b->yaml->nodes->quoted =
+		    event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
+	return r;
+}
+
+static int
+key_compare(const void *left, const void *right)
+{
+	const struct rm_yaml_node *a = *(struct rm_yaml_node *const *)left;
+	const struct rm_yaml_node *b = *(struct rm_yaml_node *const *)right;
+	int order = strcmp(a->text, b->text);
+
+	if (order != 0)
+		return order;
+	if (a->line != b->line)
+		return a->line < b->line ? -1 : 1;
+	return a->column - b->column;
+}
+
+/* By sorting: a hostile map of a million keys must not cost a square. */
+static int
+build_check_keys(const struct builder *b, const struct rm_yaml_node *map)
+{
+	size_t pairs = map->count / 2;
+	struct rm_yaml_node **keys;
+	char quoted[QUOTED_TEXT];
+	int r = 0;
+
+	if (pairs < 2)
+		return 0;
+	keys = reallocarray(NULL, pairs, sizeof(struct rm_yaml_node *));
+	if (keys == NULL)
+		return -ENOMEM;
+	for (size_t i = 0; i < pairs; i++)
+		keys[i] = map->items[2 * i];
+	qsort(keys, pairs, sizeof(struct rm_yaml_node *), key_compare);
+	for (size_t i = 1; i < pairs && r == 0; i++) {
+		const char *text = keys[i]->text;
+
+		if (strcmp(keys[i - 1]->text, text) == 0)
+			r = rm_yaml_why(keys[i], b->why, -EINVAL,
+			    "%s stands twice, first in line %d; remove one of them",
+			    rm_log_quote(quoted, sizeof(quoted), text, strlen(text)),
+			    keys[i - 1]->line);
+	}
+	free(keys);
+	return r;
+}
+
+/* Both would let a few bytes mean something that does not stand there. */
+static int
+build_refuse_magic(const struct builder *b, const yaml_event_t *event)
+{
+	const yaml_char_t *anchor = NULL, *tag = NULL;
+
+	switch (event->type) {
+	case YAML_ALIAS_EVENT:
+		return build_fail(b, &event->start_mark, -EINVAL,
+		    "aliases (*name) are not supported; write the value out, or put "
+		    "text that begins with * in quotes");
+	case YAML_SCALAR_EVENT:
+		anchor = event->data.scalar.anchor;
+		tag = event->data.scalar.tag;
+		break;
+	case YAML_SEQUENCE_START_EVENT:
+		anchor = event->data.sequence_start.anchor;
+		tag = event->data.sequence_start.tag;
+		break;
+	case YAML_MAPPING_START_EVENT:
+		anchor = event->data.mapping_start.anchor;
+		tag = event->data.mapping_start.tag;
+		break;
+	default:
+		break;
+	}
+	if (anchor != NULL)
+		return build_fail(b, &event->start_mark, -EINVAL,
+		    "anchors (&name) are not supported; remove it, or put text that "
+		    "begins with & in quotes");
+	if (tag != NULL)
+		return build_fail(b, &event->start_mark, -EINVAL,
+		    "tags (!name) are not supported; remove it, or put text that "
+		    "begins with ! in quotes");
+	return 0;
+}
+
+static int
+build_event(struct builder *b, const yaml_event_t *event)
+{
+	int r = build_refuse_magic(b, event);
+
+	if (r < 0)
+		return r;
+	switch (event->type) {
+	case YAML_DOCUMENT_START_EVENT:
+		if (b->documents++ > 0)
+			return build_fail(b, &event->start_mark, -EINVAL,
+			    "a second document begins; keep one per file");
+		return 0;
+	case YAML_SCALAR_EVENT:
+		return build_scalar(b, event);
+	case YAML_SEQUENCE_START_EVENT:
+		return build_node(b, event, RM_YAML_LIST, NULL, 0);
+	case YAML_MAPPING_START_EVENT:
+		return build_node(b, event, RM_YAML_MAP, NULL, 0);
+	case YAML_MAPPING_END_EVENT:
+		return build_check_keys(b, b->open[--b->depth]);
+	case YAML_SEQUENCE_END_EVENT:
+		b->depth--;
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+/* libyaml's own complaint, with its place and what usually helps. */
+static int
+build_syntax(const struct builder *b, const yaml_parser_t *parser, const char *text)
+{
+	const char *problem = parser->problem != NULL ? parser->problem : "not YAML";
+	yaml_mark_t mark = parser->problem_mark;
+
+	if (parser->error == YAML_MEMORY_ERROR)
+		return -ENOMEM;
+	if (parser->error == YAML_READER_ERROR) {
+		/* It knows only the byte. */
+		mark.line = mark.column = 0;
+		for (size_t i = 0; i < parser->problem_offset; i++) {
+			mark.column++;
+			if (text[i] == '\n') {
+				mark.line++;
+				mark.column = 0;
+			}
+		}
+		return build_fail(b, &mark, -EINVAL,
+		    "%s; save the file as plain UTF-8 text", problem);
+	}
+	if (strstr(problem, "cannot start any token") != NULL)
+		return build_fail(b, &mark, -EINVAL,
+		    "%s; indent with spaces, not tabs, and put text that begins with "
+		    "a special character in quotes",
+		    problem);
+	if (parser->context != NULL)
+		return build_fail(b, &mark, -EINVAL,
+		    "%s, %s that begins in line %d; check indentation and quotes",
+		    problem, parser->context, (int)parser->context_mark.line + 1);
+	return build_fail(
+	    b, &mark, -EINVAL, "%s; check indentation and quotes", problem);
+}
+
+static int
+build(struct builder *b, const char *text, size_t len)
+{
+	yaml_parser_t parser;
+	bool ended = false;
+	int r = 0;
+
+	if (!yaml_parser_initialize(&parser))
+		return -ENOMEM;
+	yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
+	yaml_parser_set_input_string(&parser, (const unsigned char *)text, len);
+	while (r == 0 && !ended) {
+		yaml_event_t event;
+
+		if (!yaml_parser_parse(&parser, &event)) {
+			r = build_syntax(b, &parser, text);
+			break;
+		}
+		ended = event.type == YAML_STREAM_END_EVENT;
+		r = build_event(b, &event);
+		yaml_event_delete(&event);
+	}
+	yaml_parser_delete(&parser);
+	return r;
+}
+
+int
+rm_yaml_parse(const char *name, const char *text, size_t len, struct rm_yaml **ret,
+    struct rm_why *why)
+{
+	struct builder b = { .why = why };
+	int r;
+
+	if (len > RM_YAML_MAX_BYTES)
+		return rm_why(why, -EFBIG, "%s:1:1: larger than %u MiB; split the file",
+		    name, RM_YAML_MAX_BYTES >> 20);
+	b.yaml = calloc(1, sizeof(*b.yaml));
+	if (b.yaml != NULL)
+		b.yaml->name = strdup(name);
+	if (b.yaml == NULL || b.yaml->name == NULL)
+		r = -ENOMEM;
+	else
+		r = build(&b, text, len);
+	if (r < 0) {
+		rm_yaml_free(b.yaml);
+		return r == -ENOMEM ? rm_why(why, r, "%s: out of memory", name) : r;
+	}
+	*ret = b.yaml;
+	return 0;
+}
+
+int
+rm_yaml_load(const char *path, struct rm_yaml **ret, struct rm_why *why)
+{
+	uint8_t *data = NULL;
+	size_t len = 0;
+	int r;
+
+	r = rm_file_read(path, RM_YAML_MAX_BYTES, &data, &len);
+	if (r == -EFBIG)
+		return rm_why(why, r, "%s:1:1: larger than %u MiB; split the file",
+		    path, RM_YAML_MAX_BYTES >> 20);
+	if (r < 0)
+		return rm_why(why, r, "%s: cannot read: %s", path, strerror(-r));
+	r = rm_yaml_parse(path, (const char *)data, len, ret, why);
+	free(data);
+	return r;
+}
+
+void
+rm_yaml_free(struct rm_yaml *yaml)
+{
+	if (yaml == NULL)
+		return;
+	while (yaml->nodes != NULL) {
+		struct rm_yaml_node *node = yaml->nodes;
+
+		yaml->nodes = node->next;
+		free(node->items);
+		free(node);
+	}
+	free(yaml->name);
+	free(yaml);
+}

@@ -1,0 +1,27 @@
+/*
+ * fnv - the 64-bit FNV-1a hash (Fowler, Noll, Vo), in steps. Pure.
+ *
+ * For tables, digests, and numbers that have to be the same every time. Not for
+ * secrets, and no defence against keys that somebody has chosen to collide.
+ */
+#ifndef RACKMESH_CORE_FNV_H
+#define RACKMESH_CORE_FNV_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Of nothing: where every hash begins. */
+#define RM_FNV1A UINT64_C(0xcbf29ce484222325)
+
+/* hash: RM_FNV1A, or that of what came before. */
+static inline uint64_t
+rm_fnv1a(uint64_t hash, const void *data, size_t len)
+{
+	const uint8_t *bytes = data;
+
+	for (size_t i = 0; i < len; i++)
+		hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
+#endif

@@ -1,0 +1,44 @@
+/*
+ * log - lines on stderr with a journald priority prefix ("<3>").
+ *
+ * Only a daemon's wiring and rim files log, and each failure once; libraries
+ * return errors. A line that repeats is rate-limited per call site and comes
+ * back with a count. Text from a peer goes through rm_log_quote first.
+ */
+#ifndef RACKMESH_CORE_LOG_H
+#define RACKMESH_CORE_LOG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum rm_log_level {
+	RM_LOG_ERROR = 3, /* syslog's numbers */
+	RM_LOG_WARNING = 4,
+	RM_LOG_INFO = 6,
+	RM_LOG_DEBUG = 7,
+};
+
+/* Names the process in every line and routes libevent's log here. name is
+ * borrowed for the life of the process. */
+void rm_log_open(const char *name);
+void rm_log_set_level(enum rm_log_level level); /* default RM_LOG_INFO */
+
+/* r: a negative errno whose text is appended, or 0 for none. */
+#define rm_log_error(r, ...) rm_log_at(RM_LOG_ERROR, __FILE__, __LINE__, r, __VA_ARGS__)
+#define rm_log_warn(r, ...) \
+	rm_log_at(RM_LOG_WARNING, __FILE__, __LINE__, r, __VA_ARGS__)
+#define rm_log_info(...) rm_log_at(RM_LOG_INFO, __FILE__, __LINE__, 0, __VA_ARGS__)
+#define rm_log_debug(...) rm_log_at(RM_LOG_DEBUG, __FILE__, __LINE__, 0, __VA_ARGS__)
+
+void rm_log_at(enum rm_log_level level, const char *file, int line, int r,
+    const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+/* Copies text in quotes with everything unprintable escaped, cut to fit.
+ * Returns out. */
+const char *rm_log_quote(char *out, size_t out_len, const char *text, size_t text_len);
+
+/* Tests and fuzzers take the lines instead of stderr; NULL puts stderr back. */
+typedef void rm_log_sink(enum rm_log_level level, const char *line, void *arg);
+void rm_log_set_sink(rm_log_sink *sink, void *arg);
+
+#endif

@@ -1,0 +1,24 @@
+/*
+ * base64 - bytes as text (RFC 4648, section 4, with padding).
+ */
+#ifndef RACKMESH_ETCD_BASE64_H
+#define RACKMESH_ETCD_BASE64_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Without a terminator. */
+static inline size_t
+rm_base64_size(size_t len)
+{
+	return (len + 2) / 3 * 4;
+}
+
+/* Writes rm_base64_size(len) characters and no terminator. */
+void rm_base64_encode(const void *data, size_t len, char *text);
+
+/* ret: room for len / 4 * 3 bytes; *ret_len: how many there are. -EINVAL: not base64,
+ * ret may be half-written. */
+int rm_base64_decode(const char *text, size_t len, void *ret, size_t *ret_len);
+
+#endif

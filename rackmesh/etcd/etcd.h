@@ -1,0 +1,167 @@
+/*
+ * etcd - an etcd v3 cluster through its gRPC gateway: JSON over HTTP, on the event
+ * loop.
+ *
+ * Nothing is retried here: a call that fails turns to the next endpoint for the calls
+ * after it, and whoever made it decides. The one exception is authentication: a refused
+ * token is fetched anew, once, and the call repeated. Keys and values may hold any
+ * byte; keys are handed over terminated.
+ *
+ * Sources: etcd 3.4 API reference and gRPC gateway; what it leaves out (zeros) and how
+ * it fails (codes in the body) was measured against 3.4.23.
+ */
+#ifndef RACKMESH_ETCD_ETCD_H
+#define RACKMESH_ETCD_ETCD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define RM_ETCD_MAX_VALUE_BYTES (1400u << 10) /* with room to the server's 1.5 MiB */
+#define RM_ETCD_MAX_OPS 120                   /* of one txn; the server takes 128 */
+#define RM_ETCD_MAX_CALLS 256                 /* waiting for an answer, at once */
+
+struct rm_etcd;
+struct rm_http_client;
+struct rm_loop;
+
+struct rm_etcd_options {              /* copied */
+	const char *const *endpoints; /* base URLs, "http://127.0.0.1:2379" */
+	size_t endpoint_count;
+	const char *user, *password; /* NULL: no authentication */
+	int64_t timeout_ns;          /* of one call; 0: 2.5 s */
+	uint64_t random_seed;        /* which endpoint is first */
+};
+
+struct rm_etcd_value {
+	const char *key;   /* terminated */
+	const char *value; /* terminated; its length does not count that */
+	size_t value_len;
+	int64_t create_revision, mod_revision, version, lease;
+};
+
+struct rm_etcd_answer { /* borrowed for the call */
+	/* 0; -ETIMEDOUT, -EIO and -EPROTO (an answer that makes no sense): it may have
+	 * been done all the same. Nothing was done: -ECONNREFUSED, -EHOSTUNREACH,
+	 * -ENETUNREACH; -EAGAIN: no leader, too busy, or a revision that is not there
+	 * yet; -EACCES: authentication or permission; -ENOSPC: the database is full;
+	 * -EMSGSIZE: request or answer too large; -ESTALE: that revision is compacted
+	 * away; -ENOENT: no such lease; -EINVAL: not understood. */
+	int r;
+	char error[160]; /* the server's own words, printable; "" when r is 0 */
+	uint64_t cluster_id;
+	int64_t revision;                   /* of the header */
+	bool succeeded;                     /* txn: the compares held */
+	const struct rm_etcd_value *values; /* range */
+	size_t count;
+	int64_t lease, ttl_s; /* lease calls; ttl_s 0: it has expired */
+};
+
+typedef void rm_etcd_done(const struct rm_etcd_answer *answer, void *arg);
+
+int rm_etcd_new(struct rm_loop *loop, struct rm_http_client *http,
+    const struct rm_etcd_options *options, struct rm_etcd **ret);
+/* Ends what is under way without a word; watches must be gone. */
+void rm_etcd_free(struct rm_etcd *etcd);
+
+/* Ends all calls that were made with this arg, without a word: for whoever goes before
+ * its answers have come. */
+void rm_etcd_forget(struct rm_etcd *etcd, const void *arg);
+/* The time-out of the calls made from now on; 0: that of the options again. For the
+ * few calls that have to know soon. */
+void rm_etcd_hurry(struct rm_etcd *etcd, int64_t timeout_ns);
+
+/* All return 0 and call done once, later, from the loop; or < 0 and never: -EAGAIN when
+ * too many calls wait, -ENOMEM, -EMSGSIZE. */
+
+/* prefix: all keys that begin with key, sorted; asked for page by page, as of one
+ * revision, at most 512 MiB of text (else -EMSGSIZE). Keys with a zero byte inside are
+ * left out. revision 0: now. stale_ok: any member may answer from what it has, also
+ * without a quorum. */
+int rm_etcd_range(struct rm_etcd *etcd, const char *key, bool prefix, int64_t revision,
+    bool stale_ok, rm_etcd_done *done, void *arg);
+
+enum rm_etcd_target { RM_ETCD_CREATE_REVISION, RM_ETCD_MOD_REVISION, RM_ETCD_LEASE };
+
+struct rm_etcd_compare { /* of a key that is not there all are 0 */
+	const char *key;
+	enum rm_etcd_target target;
+	int64_t equals;
+};
+
+struct rm_etcd_op {
+	const char *key;
+	const char *value; /* NULL: deletes the key */
+	size_t value_len;
+	int64_t lease;
+};
+
+int rm_etcd_txn(struct rm_etcd *etcd, const struct rm_etcd_compare *compares,
+    size_t compare_count, const struct rm_etcd_op *ops, size_t op_count,
+    rm_etcd_done *done, void *arg);
+
+/* Forgets what came before that revision, of the whole cluster: keys stay, and who
+ * watches or reads from further back is told -ESTALE. */
+int rm_etcd_compact(
+    struct rm_etcd *etcd, int64_t revision, rm_etcd_done *done, void *arg);
+
+int rm_etcd_lease_grant(
+    struct rm_etcd *etcd, int64_t ttl_s, rm_etcd_done *done, void *arg);
+int rm_etcd_lease_keepalive(
+    struct rm_etcd *etcd, int64_t lease, rm_etcd_done *done, void *arg);
+int rm_etcd_lease_revoke(
+    struct rm_etcd *etcd, int64_t lease, rm_etcd_done *done, void *arg);
+/* Waits for it, at most 300 ms: for the end of a program, whose loop no longer turns.
+ */
+void rm_etcd_lease_revoke_now(struct rm_etcd *etcd, int64_t lease);
+
+/* ---- watching ------------------------------------------------------------- */
+
+struct rm_etcd_watch;
+
+struct rm_etcd_event {
+	bool is_delete;
+	struct rm_etcd_value value; /* of a delete: key and mod_revision only */
+};
+
+/* In each of them the watch may be freed. */
+struct rm_etcd_watch_callbacks {
+	/* All events of one line: of whole transactions. revision: of the header. */
+	void (*on_events)(const struct rm_etcd_event *events, size_t count,
+	    uint64_t cluster_id, int64_t revision, void *arg);
+	/* A sign of life without events. revision: so far all events have been handed
+	 * over. */
+	void (*on_progress)(uint64_t cluster_id, int64_t revision, void *arg);
+	/* The stream is over; the watch is to be freed. r as in rm_etcd_answer;
+	 * besides, -ESTALE: compacted, or the store has gone back behind `from`
+	 * (restored), or it is another one; -ECANCELED: canceled for another reason;
+	 * -ETIMEDOUT: silent for too long; -EPROTO: a line that makes no sense, or
+	 * events of a revision that does not exist; -ENOBUFS: a line beyond 64 MiB. */
+	void (*on_end)(int r, const char *error, void *arg);
+};
+
+/*
+ * From revision `from` on, all keys below prefix.
+ *
+ * The gateway takes no second request on a stream, so progress cannot be asked for on
+ * it. Instead every silence_ns / 3 a linearizable read of one key goes to the member
+ * that serves the stream: it answers only with a quorum behind it. Without an answer
+ * for silence_ns the watch ends. Such a read also vouches for events: none is handed
+ * over before a read has shown that its revision exists (a read at once, so this costs
+ * one round trip). Whether the stream holds back events no read can tell: list again
+ * now and then.
+ */
+int rm_etcd_watch_new(struct rm_etcd *etcd, const char *prefix, int64_t from,
+    int64_t silence_ns, const struct rm_etcd_watch_callbacks *callbacks, void *arg,
+    struct rm_etcd_watch **ret);
+void rm_etcd_watch_free(struct rm_etcd_watch *watch);
+
+struct rm_etcd_counts {
+	uint64_t calls, failed, rotations, authentications;
+	uint64_t watches, watch_lines, bad_answers;
+};
+
+const struct rm_etcd_counts *rm_etcd_counts(const struct rm_etcd *etcd);
+const char *rm_etcd_endpoint(const struct rm_etcd *etcd); /* the one in use */
+
+#endif

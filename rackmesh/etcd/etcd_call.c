@@ -1,0 +1,282 @@
+#include "rackmesh/etcd/etcd_call.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rackmesh/http/http_client.h"
+
+struct rm_etcd_call {
+	struct rm_etcd *etcd;
+	struct rm_etcd_call *next; /* of all under way */
+	struct rm_etcd_ask ask;    /* its body is ours */
+	struct rm_http_call *http; /* NULL: waits for a token */
+	size_t endpoint;           /* that it has been sent to */
+	uint64_t token;            /* that it has been sent with, by its number */
+	bool is_login, repeated;
+};
+
+static int call_begin(struct rm_etcd_call *call);
+
+static void
+call_remove(struct rm_etcd_call *call)
+{
+	struct rm_etcd *etcd = call->etcd;
+	struct rm_etcd_call **at = &etcd->calls;
+
+	while (*at != call)
+		at = &(*at)->next;
+	*at = call->next;
+	etcd->call_count--;
+	if (etcd->login == call)
+		etcd->login = NULL;
+}
+
+static void
+call_free(struct rm_etcd_call *call)
+{
+	free(call->ask.takes_body);
+	free(call);
+}
+
+void
+rm_etcd_call_cancel(struct rm_etcd_call *call)
+{
+	call_remove(call);
+	if (call->http != NULL)
+		rm_http_call_cancel(call->http);
+	if (call->ask.drop != NULL)
+		call->ask.drop(call->ask.arg);
+	call_free(call);
+}
+
+void
+rm_etcd_forget(struct rm_etcd *etcd, const void *arg)
+{
+	struct rm_etcd_call *call = etcd->calls, *next;
+
+	for (; call != NULL; call = next) {
+		next = call->next;
+		if (call->ask.owner == arg && !call->is_login)
+			rm_etcd_call_cancel(call);
+	}
+}
+
+/* Takes the call off the client, tells its owner, and frees it. */
+static void
+call_finish(struct rm_etcd_call *call, struct rm_etcd_reply *reply)
+{
+	struct rm_etcd *etcd = call->etcd;
+
+	call_remove(call);
+	if (reply->answer.r < 0)
+		etcd->counts.failed++;
+	if (reply->answer.r == -EPROTO)
+		etcd->counts.bad_answers++;
+	call->ask.done(reply, call->ask.arg);
+	rm_etcd_reply_clear(reply);
+	call_free(call);
+}
+
+/* What libcurl's end of an exchange says about the request: could it have arrived? */
+static void
+reply_of_transport(int r, const char *why, struct rm_etcd_reply *ret)
+{
+	*ret = (struct rm_etcd_reply){ .rotate = r != -ECANCELED };
+	switch (r) {
+	case -ETIMEDOUT:
+	case -ECONNREFUSED:
+	case -EHOSTUNREACH:
+	case -ENETUNREACH:
+	case -EINVAL:
+	case -ECANCELED:
+		ret->answer.r = r;
+		break;
+	default:
+		ret->answer.r = -EIO;
+		break;
+	}
+	/* Of TLS, for example, an errno says too little. */
+	snprintf(ret->answer.error, sizeof(ret->answer.error), "%s",
+	    why[0] != '\0' ? why : strerror(-r));
+}
+
+static void
+call_on_answer(const struct rm_http_answer *answer, void *arg)
+{
+	struct rm_etcd_call *call = arg;
+	struct rm_etcd *etcd = call->etcd;
+	struct rm_etcd_reply reply;
+
+	call->http = NULL;
+	if (answer->r == -EMSGSIZE) {
+		reply = (struct rm_etcd_reply){ .answer.r = -EMSGSIZE, .cut = true };
+		snprintf(reply.answer.error, sizeof(reply.answer.error),
+		    "the answer is too large");
+	} else if (answer->r < 0) {
+		reply_of_transport(answer->r, answer->why, &reply);
+	} else {
+		rm_etcd_json_answer(
+		    answer->status, answer->body, answer->body_len, &reply);
+		reply.size = answer->body_len;
+	}
+	if (reply.rotate)
+		rm_etcd_rotate(etcd, call->endpoint);
+	if (reply.token_refused && etcd->user != NULL && !call->repeated &&
+	    !call->is_login) {
+		call->repeated = true;
+		if (etcd->token_number == call->token)
+			rm_etcd_token_refused(etcd);
+		if (call_begin(call) == 0) {
+			rm_etcd_reply_clear(&reply);
+			return;
+		}
+	}
+	call_finish(call, &reply);
+}
+
+static int
+call_send(struct rm_etcd_call *call)
+{
+	struct rm_etcd *etcd = call->etcd;
+	struct rm_http_exchange exchange = {
+		.body = call->ask.takes_body,
+		.body_len = strlen(call->ask.takes_body),
+		.max_body_bytes = call->ask.max_answer,
+		.whole = true,
+		.timeout_ns = call->ask.timeout_ns,
+		.done = call_on_answer,
+		.arg = call,
+	};
+
+	call->endpoint = call->ask.pinned ? call->ask.endpoint : etcd->endpoint;
+	call->token = etcd->token_number;
+	return rm_etcd_http(
+	    etcd, call->endpoint, call->ask.path, &exchange, &call->http);
+}
+
+static int
+call_new(struct rm_etcd *etcd, const struct rm_etcd_ask *ask, struct rm_etcd_call **ret)
+{
+	struct rm_etcd_call *call = calloc(1, sizeof(*call));
+
+	if (call == NULL) {
+		free(ask->takes_body);
+		return -ENOMEM;
+	}
+	call->etcd = etcd;
+	call->ask = *ask;
+	if (ask->timeout_ns == 0)
+		call->ask.timeout_ns =
+		    etcd->hurry_ns > 0 ? etcd->hurry_ns : etcd->timeout_ns;
+	call->next = etcd->calls;
+	etcd->calls = call;
+	etcd->call_count++;
+	*ret = call;
+	return 0;
+}
+
+static struct rm_etcd_call *
+first_waiting(struct rm_etcd *etcd, uint64_t number)
+{
+	struct rm_etcd_call *call = etcd->calls;
+
+	while (call != NULL && (call->http != NULL || call->token > number))
+		call = call->next;
+	return call;
+}
+
+static void
+login_on_answer(struct rm_etcd_reply *reply, void *arg)
+{
+	struct rm_etcd *etcd = arg;
+	uint64_t number = etcd->token_number++;
+	struct rm_etcd_call *call;
+
+	etcd->has_token =
+	    reply->login_unknown || (reply->answer.r == 0 && reply->token[0] != 0);
+	if (etcd->has_token) {
+		memcpy(etcd->token, reply->token, sizeof(etcd->token));
+		etcd->counts.authentications++;
+	} else if (reply->answer.r == 0) {
+		reply->answer.r = -EPROTO;
+	}
+	/* Those that waited for this very token; others may join meanwhile. */
+	while ((call = first_waiting(etcd, number)) != NULL) {
+		struct rm_etcd_reply copy = { .answer = reply->answer };
+		int r = etcd->has_token ? call_send(call) : reply->answer.r;
+
+		if (r == 0)
+			continue;
+		copy.answer.r = r;
+		call_finish(call, &copy);
+	}
+}
+
+static int
+login_begin(struct rm_etcd *etcd)
+{
+	struct rm_etcd_ask ask = {
+		.path = "/v3/auth/authenticate",
+		.done = login_on_answer,
+		.arg = etcd,
+	};
+	struct rm_etcd_call *call;
+	int r;
+
+	if (etcd->login != NULL)
+		return 0;
+	r = rm_etcd_json_login(etcd->user, etcd->password, &ask.takes_body);
+	if (r == 0)
+		r = call_new(etcd, &ask, &call);
+	if (r < 0)
+		return r;
+	call->is_login = true;
+	r = call_send(call);
+	if (r < 0) {
+		call_remove(call);
+		call_free(call);
+		return r;
+	}
+	etcd->login = call;
+	return 0;
+}
+
+/* Sends it, or lets it wait for a token. */
+static int
+call_begin(struct rm_etcd_call *call)
+{
+	struct rm_etcd *etcd = call->etcd;
+
+	if (etcd->user == NULL || etcd->has_token)
+		return call_send(call);
+	call->token = etcd->token_number;
+	return login_begin(etcd);
+}
+
+int
+rm_etcd_call(
+    struct rm_etcd *etcd, const struct rm_etcd_ask *ask, struct rm_etcd_call **ret)
+{
+	struct rm_etcd_call *call;
+	int r;
+
+	if (etcd->call_count >= RM_ETCD_MAX_CALLS + (etcd->login != NULL)) {
+		free(ask->takes_body);
+		return -EAGAIN;
+	}
+	r = call_new(etcd, ask, &call);
+	if (r < 0)
+		return r;
+	r = call_begin(call);
+	if (r < 0) {
+		call_remove(call);
+		call_free(call);
+		return r;
+	}
+	etcd->counts.calls++;
+	if (ret != NULL)
+		*ret = call;
+	return 0;
+}

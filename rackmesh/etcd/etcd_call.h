@@ -1,0 +1,64 @@
+/*
+ * etcd_call - one request to etcd's gateway, and the client's insides; private to the
+ * etcd client.
+ */
+#ifndef RACKMESH_ETCD_ETCD_CALL_H
+#define RACKMESH_ETCD_ETCD_CALL_H
+
+#include "rackmesh/etcd/etcd_json.h"
+
+struct rm_etcd_call;
+struct rm_http_call;
+struct rm_http_exchange;
+
+#define RM_ETCD_MAX_ENDPOINTS 16
+
+struct rm_etcd {
+	struct rm_loop *loop;
+	struct rm_http_client *http;
+	char *endpoints[RM_ETCD_MAX_ENDPOINTS];
+	size_t endpoint_count, endpoint; /* how many; the one in use */
+	char *user, *password;           /* NULL: no authentication */
+	char token[RM_ETCD_TOKEN];       /* "": do without */
+	bool has_token;
+	uint64_t token_number; /* of tokens had so far */
+	struct rm_etcd_call *login;
+	struct rm_etcd_call *calls;
+	size_t call_count;
+	int64_t timeout_ns, hurry_ns;
+	struct rm_etcd_counts counts;
+};
+
+struct rm_etcd_ask {
+	const char *path;   /* a literal: "/v3/kv/range" */
+	char *takes_body;   /* from malloc */
+	size_t max_answer;  /* bytes; 0: 64 KiB */
+	int64_t timeout_ns; /* 0: the client's */
+	bool pinned;        /* to endpoint; else the one in use */
+	size_t endpoint;
+	/* The values may be taken out of *reply. */
+	void (*done)(struct rm_etcd_reply *reply, void *arg);
+	void *arg;
+	void (*drop)(
+	    void *arg); /* instead of done, when ended without a word; or NULL */
+	void *owner;    /* for rm_etcd_forget */
+};
+
+/* Frees the body also when it fails. *ret (may be NULL) is good until done. */
+int rm_etcd_call(
+    struct rm_etcd *etcd, const struct rm_etcd_ask *ask, struct rm_etcd_call **ret);
+void rm_etcd_call_cancel(struct rm_etcd_call *call); /* without a word */
+
+/* ---- for watches, too, which have their own exchange ----------------------- */
+
+/* Turns to the next one, unless that has happened since. */
+void rm_etcd_rotate(struct rm_etcd *etcd, size_t from);
+void rm_etcd_token_refused(struct rm_etcd *etcd);
+/* Adds url and headers. */
+int rm_etcd_http(struct rm_etcd *etcd, size_t endpoint, const char *path,
+    struct rm_http_exchange *exchange, struct rm_http_call **ret);
+/* The same to the endpoint in use, and waits for the end of it. */
+int rm_etcd_http_now(
+    struct rm_etcd *etcd, const char *path, struct rm_http_exchange *exchange);
+
+#endif

@@ -1,0 +1,24 @@
+/*
+ * etcd_cutter - cuts a stream into lines, of any size in pieces of any size. Pure;
+ * private to the etcd client.
+ */
+#ifndef RACKMESH_ETCD_ETCD_CUTTER_H
+#define RACKMESH_ETCD_ETCD_CUTTER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define RM_ETCD_MAX_LINE (64u << 20)
+
+struct rm_etcd_cutter { /* all zeros: nothing has come yet */
+	char *text;     /* of the line that is coming in; not terminated */
+	size_t len, size;
+};
+
+/* on_line gets every whole line that is not empty, without its end; false: the cutter
+ * may be gone, stop. -ENOBUFS: a line beyond the bound, or no memory for it. */
+int rm_etcd_cutter_feed(struct rm_etcd_cutter *cutter, const char *data, size_t len,
+    bool (*on_line)(const char *text, size_t len, void *arg), void *arg);
+void rm_etcd_cutter_clear(struct rm_etcd_cutter *cutter);
+
+#endif

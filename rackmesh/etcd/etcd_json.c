@@ -1,0 +1,319 @@
+#include "rackmesh/etcd/etcd_json.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rackmesh/etcd/base64.h"
+#include "rackmesh/etcd/etcd_error.h"
+
+/* A number as the gateway writes it: a string, nothing for 0; plain ones are taken,
+ * too. Never through a double: leases go beyond 2^53. */
+static bool
+read_number(const json_t *object, const char *name, bool may_be_negative, int64_t *ret)
+{
+	const json_t *field = json_object_get(object, name);
+	const char *text;
+	int64_t number;
+	char *end;
+
+	if (field == NULL) {
+		*ret = 0;
+		return true;
+	}
+	if (json_is_integer(field)) {
+		number = json_integer_value(field);
+	} else {
+		text = json_string_value(field);
+		if (text == NULL || strchr("-0123456789", text[0]) == NULL)
+			return false;
+		errno = 0;
+		number = strtoimax(text, &end, 10);
+		if (end == text || *end != 0 || errno != 0)
+			return false;
+	}
+	if (number < 0 && !may_be_negative)
+		return false;
+	*ret = number;
+	return true;
+}
+
+static bool
+read_cluster(const json_t *header, uint64_t *ret)
+{
+	const char *text = json_string_value(json_object_get(header, "cluster_id"));
+	uint64_t number;
+	char *end;
+
+	if (text == NULL || text[0] < '0' || text[0] > '9')
+		return false;
+	errno = 0;
+	number = strtoumax(text, &end, 10);
+	if (*end != 0 || errno != 0)
+		return false;
+	*ret = number;
+	return true;
+}
+
+static bool
+read_header(const json_t *object, uint64_t *cluster_id, int64_t *revision)
+{
+	const json_t *header = json_object_get(object, "header");
+
+	return json_is_object(header) && read_cluster(header, cluster_id) &&
+	       read_number(header, "revision", false, revision);
+}
+
+/* Bytes to *at, terminated, which is moved on. Nothing there is no bytes. */
+static bool
+read_bytes(const json_t *kv, const char *name, char **at, const char **ret, size_t *len)
+{
+	const json_t *field = json_object_get(kv, name);
+
+	*ret = *at;
+	*len = 0;
+	if (field != NULL) {
+		if (!json_is_string(field) ||
+		    rm_base64_decode(json_string_value(field),
+			json_string_length(field), *at, len) < 0)
+			return false;
+	}
+	(*at)[*len] = 0;
+	*at += *len + 1;
+	return true;
+}
+
+/* *whole: false when the key has a zero byte inside, and nobody could tell it. */
+static bool
+read_kv(const json_t *kv, char **at, struct rm_etcd_value *ret, bool *whole)
+{
+	size_t key_len;
+
+	if (!json_is_object(kv) || !read_bytes(kv, "key", at, &ret->key, &key_len) ||
+	    !read_bytes(kv, "value", at, &ret->value, &ret->value_len) ||
+	    !read_number(kv, "create_revision", false, &ret->create_revision) ||
+	    !read_number(kv, "mod_revision", false, &ret->mod_revision) ||
+	    !read_number(kv, "version", false, &ret->version) ||
+	    !read_number(kv, "lease", true, &ret->lease))
+		return false;
+	*whole = strlen(ret->key) == key_len;
+	return true;
+}
+
+/* Room for all keys and values of a text of this length, with their terminators. */
+static char *
+memory_for(size_t text_len, size_t count)
+{
+	return malloc(text_len + 2 * count + 1);
+}
+
+static int
+read_values(const json_t *root, size_t text_len, struct rm_etcd_reply *ret)
+{
+	const json_t *kvs = json_object_get(root, "kvs");
+	size_t count = json_array_size(kvs);
+	char *at;
+
+	if (kvs != NULL && !json_is_array(kvs))
+		return -EPROTO;
+	if (count == 0)
+		return 0;
+	if (count > RM_ETCD_MAX_EVENTS)
+		return -EPROTO;
+	ret->values = calloc(count, sizeof(*ret->values));
+	ret->memory = at = memory_for(text_len, count);
+	if (ret->values == NULL || ret->memory == NULL)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		bool whole;
+
+		if (!read_kv(json_array_get(kvs, i), &at,
+			&ret->values[ret->answer.count], &whole))
+			return -EPROTO;
+		if (whole)
+			ret->answer.count++;
+		else
+			ret->left_out++;
+	}
+	ret->answer.values = ret->values;
+	return 0;
+}
+
+static int
+read_reply(const json_t *root, size_t text_len, struct rm_etcd_reply *ret)
+{
+	const char *token = json_string_value(json_object_get(root, "token"));
+	struct rm_etcd_answer *answer = &ret->answer;
+
+	if (!read_header(root, &answer->cluster_id, &answer->revision) ||
+	    !read_number(root, "ID", true, &answer->lease) ||
+	    !read_number(root, "TTL", true, &answer->ttl_s))
+		return -EPROTO;
+	if (answer->ttl_s < 0)
+		answer->ttl_s = 0;
+	answer->succeeded = json_is_true(json_object_get(root, "succeeded"));
+	ret->more = json_is_true(json_object_get(root, "more"));
+	if (token != NULL && snprintf(ret->token, sizeof(ret->token), "%s", token) >=
+				 (int)sizeof(ret->token))
+		return -EPROTO;
+	return read_values(root, text_len, ret);
+}
+
+static void
+reply_fail(struct rm_etcd_reply *ret, const struct rm_etcd_error *error)
+{
+	rm_etcd_reply_clear(ret);
+	*ret = (struct rm_etcd_reply){ .answer.r = error->r };
+	ret->token_refused = error->token_refused;
+	ret->login_unknown = error->login_unknown;
+	ret->rotate = error->rotate;
+	memcpy(ret->answer.error, error->text, sizeof(ret->answer.error));
+}
+
+void
+rm_etcd_json_answer(
+    long status, const char *text, size_t len, struct rm_etcd_reply *ret)
+{
+	json_t *root = json_loadb(text, len, 0, NULL);
+	const json_t *stream_error = json_object_get(root, "error");
+	const json_t *result = json_object_get(root, "result");
+	struct rm_etcd_error error;
+	int r;
+
+	*ret = (struct rm_etcd_reply){ 0 };
+	if (status != 200 || stream_error != NULL) {
+		rm_etcd_error_read(status, root, text, len, &error);
+		reply_fail(ret, &error);
+		goto out;
+	}
+	r = json_is_object(root) ? read_reply(result != NULL ? result : root, len, ret)
+				 : -EPROTO;
+	if (r < 0) {
+		error = (struct rm_etcd_error){ .r = r,
+			.rotate = r == -EPROTO,
+			.text = "an answer that makes no sense" };
+		reply_fail(ret, &error);
+	}
+out:
+	json_decref(root);
+}
+
+void
+rm_etcd_reply_clear(struct rm_etcd_reply *reply)
+{
+	free(reply->values);
+	free(reply->memory);
+	reply->values = NULL;
+	reply->memory = NULL;
+	reply->answer.values = NULL;
+	reply->answer.count = 0;
+}
+
+static int
+read_event(const json_t *event, char **at, struct rm_etcd_line *ret)
+{
+	const char *type = json_string_value(json_object_get(event, "type"));
+	struct rm_etcd_event *to = &ret->events[ret->count];
+	bool whole;
+
+	if (!json_is_object(event) ||
+	    !read_kv(json_object_get(event, "kv"), at, &to->value, &whole) ||
+	    to->value.mod_revision == 0)
+		return -EPROTO;
+	if (type != NULL && strcmp(type, "PUT") != 0 && strcmp(type, "DELETE") != 0)
+		return -EPROTO;
+	to->is_delete = type != NULL && type[0] == 'D';
+	if (to->value.mod_revision > ret->last)
+		ret->last = to->value.mod_revision;
+	if (whole)
+		ret->count++;
+	else
+		ret->left_out++;
+	return 0;
+}
+
+static int
+read_events(const json_t *result, size_t text_len, struct rm_etcd_line *ret)
+{
+	const json_t *events = json_object_get(result, "events");
+	size_t count = json_array_size(events);
+	char *at;
+	int r = 0;
+
+	if (events != NULL && !json_is_array(events))
+		return -EPROTO;
+	if (count == 0)
+		return 0;
+	if (count > RM_ETCD_MAX_EVENTS)
+		return -EPROTO;
+	ret->events = calloc(count, sizeof(*ret->events));
+	ret->memory = at = memory_for(text_len, count);
+	if (ret->events == NULL || ret->memory == NULL)
+		return -ENOMEM;
+	for (size_t i = 0; r == 0 && i < count; i++)
+		r = read_event(json_array_get(events, i), &at, ret);
+	return r;
+}
+
+static int
+read_line(const json_t *root, size_t text_len, struct rm_etcd_line *ret)
+{
+	const json_t *result = json_object_get(root, "result");
+	struct rm_etcd_error error;
+	int64_t compacted;
+
+	if (json_object_get(root, "error") != NULL) {
+		rm_etcd_error_read(200, root, "", 0, &error);
+		ret->r = error.r;
+		ret->token_refused = error.token_refused;
+		memcpy(ret->error, error.text, sizeof(ret->error));
+		return 0;
+	}
+	if (!json_is_object(result) ||
+	    !read_header(result, &ret->cluster_id, &ret->revision) ||
+	    !read_number(result, "compact_revision", true, &compacted))
+		return -EPROTO;
+	ret->created = json_is_true(json_object_get(result, "created"));
+	if (json_is_true(json_object_get(result, "canceled"))) {
+		rm_etcd_error_of_cancel(
+		    json_string_value(json_object_get(result, "cancel_reason")),
+		    compacted, &error);
+		ret->r = error.r;
+		ret->token_refused = error.token_refused;
+		memcpy(ret->error, error.text, sizeof(ret->error));
+		return 0;
+	}
+	return read_events(result, text_len, ret);
+}
+
+int
+rm_etcd_json_line(const char *text, size_t len, struct rm_etcd_line *ret)
+{
+	json_t *root = json_loadb(text, len, 0, NULL);
+	struct rm_etcd_line line = { 0 };
+	int r;
+
+	if (root == NULL)
+		return -EPROTO;
+	r = read_line(root, len, &line);
+	json_decref(root);
+	if (r < 0) {
+		rm_etcd_line_clear(&line);
+		return r;
+	}
+	*ret = line;
+	return 0;
+}
+
+void
+rm_etcd_line_clear(struct rm_etcd_line *line)
+{
+	free(line->events);
+	free(line->memory);
+	line->events = NULL;
+	line->memory = NULL;
+	line->count = 0;
+}

@@ -1,0 +1,74 @@
+/*
+ * etcd_json - what goes to etcd's gateway and comes from it, as text and as structs.
+ * Pure; private to the etcd client.
+ *
+ * The gateway leaves out what is zero, writes 64-bit numbers as strings, and bytes in
+ * base64; the body of an error is {"error", "message", "code"}, within a stream
+ * {"error": {"grpc_code", "message", ...}}.
+ */
+#ifndef RACKMESH_ETCD_ETCD_JSON_H
+#define RACKMESH_ETCD_ETCD_JSON_H
+
+#include "rackmesh/etcd/etcd.h"
+
+#define RM_ETCD_TOKEN 1024
+#define RM_ETCD_MAX_EVENTS 1000000 /* of one answer or line: far past what fits in */
+
+/* ---- requests: *ret is the caller's to free; -ENOMEM, -EINVAL, -EMSGSIZE --- */
+
+struct rm_etcd_range_request {
+	const char *key;
+	size_t key_len;
+	bool prefix;             /* all that begins with the first prefix_len bytes */
+	size_t prefix_len;       /* of key; the rest says where a later page begins */
+	int64_t revision, limit; /* 0: now; all */
+	bool serializable, keys_only;
+};
+
+int rm_etcd_json_range(const struct rm_etcd_range_request *request, char **ret);
+int rm_etcd_json_txn(const struct rm_etcd_compare *compares, size_t compare_count,
+    const struct rm_etcd_op *ops, size_t op_count, char **ret);
+int rm_etcd_json_number(const char *field, int64_t number, char **ret);
+int rm_etcd_json_watch(const char *prefix, int64_t from, char **ret);
+int rm_etcd_json_login(const char *user, const char *password, char **ret);
+
+/* ---- answers -------------------------------------------------------------- */
+
+struct rm_etcd_reply {
+	struct rm_etcd_answer answer;
+	struct rm_etcd_value *values; /* answer.values; ours */
+	char *memory;                 /* of keys and values */
+	size_t left_out;              /* keys with a zero byte inside */
+	bool more;                    /* range: there are more than the limit */
+	bool token_refused;           /* authenticate again */
+	bool login_unknown;           /* this cluster does without authentication */
+	bool rotate;                  /* another member may do better */
+	bool cut;                     /* longer than what was asked for */
+	size_t size;                  /* of the text */
+	char token[RM_ETCD_TOKEN];
+};
+
+/* Whatever the text is, *ret says so in answer.r, and is to be cleared. */
+void rm_etcd_json_answer(
+    long status, const char *text, size_t len, struct rm_etcd_reply *ret);
+void rm_etcd_reply_clear(struct rm_etcd_reply *reply);
+
+/* ---- lines of a watch ----------------------------------------------------- */
+
+struct rm_etcd_line {
+	int r; /* < 0: the stream is over: an error, or canceled */
+	char error[160];
+	bool created, token_refused;
+	uint64_t cluster_id;
+	int64_t revision; /* of the header */
+	int64_t last;     /* the highest one of the events */
+	struct rm_etcd_event *events;
+	size_t count, left_out;
+	char *memory;
+};
+
+/* -EPROTO, -ENOMEM; only when 0 is *ret to be cleared. */
+int rm_etcd_json_line(const char *text, size_t len, struct rm_etcd_line *ret);
+void rm_etcd_line_clear(struct rm_etcd_line *line);
+
+#endif

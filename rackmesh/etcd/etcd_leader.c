@@ -1,0 +1,398 @@
+#include "rackmesh/etcd/etcd_leader.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rackmesh/core/backoff.h"
+#include "rackmesh/core/random.h"
+#include "rackmesh/loop/loop.h"
+
+#define LEADER_TTL_S 2
+#define LEADER_MAX_TTL_S 3600
+#define LEADER_RETRY_NS (50 * RM_NS_PER_MS)
+#define LEADER_REFRESHES_PER_CHECK 3
+
+/*
+ * One call at a time. look: whose is the key? -> nobody's: grant, create -> ours:
+ * refresh -> leading. What becomes of a txn without an answer is found out by the same
+ * look: the key carries our lease, or not.
+ */
+struct rm_etcd_leader {
+	struct rm_etcd *etcd;
+	char *key, *value;
+	int64_t ttl_ns;
+	struct rm_etcd_leader_callbacks callbacks;
+	struct rm_timer *step;   /* runs next */
+	struct rm_timer *expiry; /* while leading: steps down */
+	void (*next)(struct rm_etcd_leader *leader);
+	bool busy; /* a call is under way */
+	struct rm_backoff backoff;
+	int64_t lease;       /* 0: none */
+	rm_mono_t asked;     /* when the call under way was made */
+	rm_mono_t good_till; /* by our clock the lease lives at least so long */
+	int64_t created;     /* the key's create_revision: our leadership */
+	bool leading;
+	bool seen_gone;     /* while a call was under way */
+	unsigned refreshes; /* since the key has been looked at */
+	struct rm_etcd_leader_counts counts;
+};
+
+static void leader_look(struct rm_etcd_leader *leader);
+static void leader_grant(struct rm_etcd_leader *leader);
+static void leader_create(struct rm_etcd_leader *leader);
+static void leader_refresh(struct rm_etcd_leader *leader);
+
+static void
+leader_then(struct rm_etcd_leader *leader, void (*next)(struct rm_etcd_leader *leader),
+    int64_t after_ns)
+{
+	leader->next = next;
+	rm_timer_after(leader->step, after_ns);
+}
+
+static void
+leader_retry(struct rm_etcd_leader *leader, void (*next)(struct rm_etcd_leader *leader))
+{
+	leader_then(
+	    leader, next, rm_backoff_next_ns(&leader->backoff, rm_random_u64()));
+}
+
+static void
+leader_on_step(void *arg)
+{
+	struct rm_etcd_leader *leader = arg;
+
+	if (!leader->busy)
+		leader->next(leader);
+}
+
+/* The calls have to know soon: while one of them waits for a member that sleeps, the
+ * lease runs out. Returns what the call has returned. */
+static int
+leader_calls(struct rm_etcd_leader *leader, int r)
+{
+	rm_etcd_hurry(leader->etcd, 0);
+	leader->busy = r == 0;
+	return r;
+}
+
+static void
+leader_hurries(struct rm_etcd_leader *leader)
+{
+	leader->asked = rm_mono_now();
+	rm_etcd_hurry(leader->etcd, leader->ttl_ns / 10 * 3);
+}
+
+static void
+ignore_answer(const struct rm_etcd_answer *answer, void *arg)
+{
+}
+
+/* A lease that is of no use: a late txn of ours must not create the key with it. */
+static void
+leader_drop_lease(struct rm_etcd_leader *leader)
+{
+	if (leader->lease != 0)
+		rm_etcd_lease_revoke(leader->etcd, leader->lease, ignore_answer, NULL);
+	leader->lease = 0;
+}
+
+static void
+leader_step_down(struct rm_etcd_leader *leader)
+{
+	rm_timer_stop(leader->expiry);
+	rm_etcd_forget(leader->etcd, leader);
+	leader->busy = false;
+	leader_then(leader, leader_look, 0);
+	if (!leader->leading)
+		return;
+	leader->leading = false;
+	leader->counts.lost++;
+	if (leader->callbacks.on_follow != NULL)
+		leader->callbacks.on_follow(leader->callbacks.arg);
+}
+
+static void
+leader_on_expiry(void *arg)
+{
+	leader_step_down(arg);
+}
+
+static void
+leader_lead(struct rm_etcd_leader *leader)
+{
+	leader->leading = true;
+	leader->refreshes = 0;
+	leader->counts.won++;
+	rm_backoff_reset(&leader->backoff);
+	rm_timer_at(leader->expiry, leader->good_till);
+	leader_then(leader, leader_refresh, leader->ttl_ns / 3);
+	if (leader->callbacks.on_lead != NULL)
+		leader->callbacks.on_lead(leader->callbacks.arg);
+}
+
+static bool
+leader_has_expired(const struct rm_etcd_leader *leader)
+{
+	return rm_mono_since(leader->good_till, rm_mono_now()) <= 0;
+}
+
+static void
+on_look(const struct rm_etcd_answer *answer, void *arg)
+{
+	struct rm_etcd_leader *leader = arg;
+	const struct rm_etcd_value *holder = answer->count > 0 ? answer->values : NULL;
+	bool ours;
+
+	leader->busy = false;
+	if (answer->r < 0) {
+		leader_retry(leader, leader->leading ? leader_refresh : leader_look);
+		return;
+	}
+	ours = holder != NULL && leader->lease != 0 && holder->lease == leader->lease;
+	if (leader->leading) {
+		leader->refreshes = 0;
+		if (ours && holder->create_revision == leader->created)
+			leader_then(leader, leader_refresh, leader->ttl_ns / 3);
+		else
+			leader_step_down(leader);
+		return;
+	}
+	rm_backoff_reset(&leader->backoff);
+	if (holder == NULL) {
+		leader->seen_gone = false;
+		leader_grant(leader);
+	} else if (ours) {
+		leader->created = holder->create_revision;
+		leader_refresh(leader);
+	} else if (leader->seen_gone) {
+		leader->seen_gone = false; /* what we read may be older */
+		leader_look(leader);
+	} else {
+		leader_drop_lease(leader);
+		leader_then(leader, leader_look,
+		    leader->ttl_ns / 4 +
+			(int64_t)(rm_random_u64() % (uint64_t)(leader->ttl_ns / 4)));
+	}
+}
+
+static void
+leader_look(struct rm_etcd_leader *leader)
+{
+	leader_hurries(leader);
+	if (leader_calls(leader, rm_etcd_range(leader->etcd, leader->key, false, 0,
+				     false, on_look, leader)) < 0)
+		leader_retry(leader, leader->leading ? leader_refresh : leader_look);
+}
+
+/* From when it was asked for; the server may grant more than that. */
+static void
+leader_extend(struct rm_etcd_leader *leader, int64_t ttl_s)
+{
+	int64_t ns =
+	    ttl_s < leader->ttl_ns / RM_NS_PER_S ? ttl_s * RM_NS_PER_S : leader->ttl_ns;
+
+	leader->good_till = rm_mono_add(leader->asked, ns);
+}
+
+static void
+on_grant(const struct rm_etcd_answer *answer, void *arg)
+{
+	struct rm_etcd_leader *leader = arg;
+
+	leader->busy = false;
+	if (answer->r < 0 || answer->lease == 0 || answer->ttl_s == 0) {
+		leader_retry(leader, leader_look);
+		return;
+	}
+	leader->lease = answer->lease;
+	leader_extend(leader, answer->ttl_s);
+	leader_create(leader);
+}
+
+static void
+leader_grant(struct rm_etcd_leader *leader)
+{
+	leader_drop_lease(leader);
+	leader_hurries(leader);
+	if (leader_calls(leader, rm_etcd_lease_grant(leader->etcd,
+				     leader->ttl_ns / RM_NS_PER_S, on_grant, leader)) <
+	    0)
+		leader_retry(leader, leader_look);
+}
+
+static void
+on_create(const struct rm_etcd_answer *answer, void *arg)
+{
+	struct rm_etcd_leader *leader = arg;
+
+	leader->busy = false;
+	if (answer->r == 0 && answer->succeeded && !leader_has_expired(leader)) {
+		leader->created = answer->revision;
+		leader_lead(leader);
+	} else if (answer->r == 0) {
+		leader_look(leader);
+	} else {
+		leader_retry(leader, leader_look);
+	}
+}
+
+static void
+leader_create(struct rm_etcd_leader *leader)
+{
+	struct rm_etcd_compare free_key = { leader->key, RM_ETCD_CREATE_REVISION, 0 };
+	struct rm_etcd_op put = {
+		.key = leader->key,
+		.value = leader->value,
+		.value_len = strlen(leader->value),
+		.lease = leader->lease,
+	};
+
+	leader->counts.campaigns++;
+	rm_etcd_hurry(leader->etcd, leader->ttl_ns / 10 * 3);
+	if (leader_calls(leader, rm_etcd_txn(leader->etcd, &free_key, 1, &put, 1,
+				     on_create, leader)) < 0)
+		leader_retry(leader, leader_look);
+}
+
+static void
+on_refresh(const struct rm_etcd_answer *answer, void *arg)
+{
+	struct rm_etcd_leader *leader = arg;
+
+	leader->busy = false;
+	/* By our own clock it is over, whatever the answer says: somebody may have
+	 * been told so. */
+	if (leader->leading && leader_has_expired(leader)) {
+		leader_step_down(leader);
+		return;
+	}
+	if (answer->r == -ENOENT || (answer->r == 0 && answer->ttl_s == 0)) {
+		leader->lease = 0; /* it has expired */
+		leader_step_down(leader);
+		return;
+	}
+	if (answer->r < 0) {
+		leader_retry(leader, leader->leading ? leader_refresh : leader_look);
+		return;
+	}
+	leader_extend(leader, answer->ttl_s);
+	rm_backoff_reset(&leader->backoff);
+	if (!leader->leading) {
+		if (leader_has_expired(leader))
+			leader_look(leader);
+		else
+			leader_lead(leader);
+		return;
+	}
+	rm_timer_at(leader->expiry, leader->good_till);
+	/* The key may have been deleted by hand, with the lease alive. */
+	if (++leader->refreshes >= LEADER_REFRESHES_PER_CHECK)
+		leader_look(leader);
+	else
+		leader_then(leader, leader_refresh, leader->ttl_ns / 3);
+}
+
+static void
+leader_refresh(struct rm_etcd_leader *leader)
+{
+	leader_hurries(leader);
+	if (leader->leading && leader_has_expired(leader)) {
+		rm_etcd_hurry(leader->etcd, 0);
+		leader_step_down(leader);
+		return;
+	}
+	if (leader_calls(leader, rm_etcd_lease_keepalive(leader->etcd, leader->lease,
+				     on_refresh, leader)) < 0)
+		leader_retry(leader, leader->leading ? leader_refresh : leader_look);
+}
+
+int
+rm_etcd_leader_new(struct rm_loop *loop, struct rm_etcd *etcd,
+    const struct rm_etcd_leader_options *options,
+    const struct rm_etcd_leader_callbacks *callbacks, struct rm_etcd_leader **ret)
+{
+	struct rm_etcd_leader *leader;
+	int64_t ttl_s = options->ttl_s > 0 ? options->ttl_s : LEADER_TTL_S;
+	int r = -ENOMEM;
+
+	if (ttl_s > LEADER_MAX_TTL_S || options->key[0] == 0)
+		return -EINVAL;
+	leader = calloc(1, sizeof(*leader));
+	if (leader == NULL)
+		return -ENOMEM;
+	leader->etcd = etcd;
+	leader->callbacks = *callbacks;
+	leader->ttl_ns = ttl_s * RM_NS_PER_S;
+	leader->backoff = (struct rm_backoff){ LEADER_RETRY_NS, leader->ttl_ns / 8, 0 };
+	leader->key = strdup(options->key);
+	leader->value = strdup(options->value);
+	if (leader->key == NULL || leader->value == NULL)
+		goto out;
+	r = rm_timer_new(loop, leader_on_step, leader, &leader->step);
+	if (r == 0)
+		r = rm_timer_new(loop, leader_on_expiry, leader, &leader->expiry);
+	if (r < 0)
+		goto out;
+	leader_then(leader, leader_look, 0);
+	*ret = leader;
+	return 0;
+out:
+	rm_etcd_leader_free(leader);
+	return r;
+}
+
+void
+rm_etcd_leader_free(struct rm_etcd_leader *leader)
+{
+	if (leader == NULL)
+		return;
+	rm_etcd_forget(leader->etcd, leader);
+	/* Now: whoever frees us is leaving, and its loop may not turn again. */
+	if (leader->lease != 0)
+		rm_etcd_lease_revoke_now(leader->etcd, leader->lease);
+	rm_timer_free(leader->step);
+	rm_timer_free(leader->expiry);
+	free(leader->key);
+	free(leader->value);
+	free(leader);
+}
+
+void
+rm_etcd_leader_seen(struct rm_etcd_leader *leader, bool there)
+{
+	if (there)
+		return;
+	if (leader->busy)
+		leader->seen_gone = true;
+	else
+		leader_then(leader, leader_look, 0);
+}
+
+bool
+rm_etcd_leader_leads(struct rm_etcd_leader *leader, rm_mono_t now)
+{
+	return leader->leading && rm_mono_since(leader->good_till, now) > 0;
+}
+
+void
+rm_etcd_leader_fence(
+    const struct rm_etcd_leader *leader, struct rm_etcd_compare ret[RM_ETCD_FENCE])
+{
+	ret[0] = (struct rm_etcd_compare){ leader->key, RM_ETCD_CREATE_REVISION,
+		leader->leading ? leader->created : -1 };
+	ret[1] = (struct rm_etcd_compare){ leader->key, RM_ETCD_LEASE, leader->lease };
+}
+
+int64_t
+rm_etcd_leader_created(const struct rm_etcd_leader *leader)
+{
+	return leader->created;
+}
+
+const struct rm_etcd_leader_counts *
+rm_etcd_leader_counts(const struct rm_etcd_leader *leader)
+{
+	return &leader->counts;
+}

@@ -1,0 +1,400 @@
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rackmesh/core/clock.h"
+#include "rackmesh/etcd/etcd_call.h"
+#include "rackmesh/etcd/etcd_cutter.h"
+#include "rackmesh/http/http_client.h"
+#include "rackmesh/loop/loop.h"
+
+#define WATCH_MAX_WAITING (256u << 20) /* text of the lines not vouched for yet */
+
+struct line {
+	struct rm_etcd_line line;
+	struct line *next;
+	size_t size;
+	uint64_t reads; /* begun when it came: only a later one can disprove it */
+};
+
+struct rm_etcd_watch {
+	struct rm_etcd *etcd;
+	char *prefix;
+	int64_t from, silence_ns;
+	struct rm_etcd_watch_callbacks callbacks;
+	void *arg;
+	size_t endpoint;
+	struct rm_http_call *stream;
+	struct rm_etcd_call *read;
+	uint64_t reads;      /* begun */
+	int64_t vouched;     /* a read has shown this revision */
+	int64_t complete;    /* all events up to here have been handed over */
+	uint64_t cluster_id; /* 0: not known yet */
+	struct rm_timer *timer;
+	rm_mono_t heard, opened; /* opened: the stream */
+	bool created, ended;
+	bool *gone; /* tells whoever is calling back that we have been freed */
+	struct rm_etcd_cutter cutter;
+	struct line *first, **last; /* not vouched for yet */
+	size_t waiting;
+};
+
+static void
+watch_drop_lines(struct rm_etcd_watch *watch)
+{
+	while (watch->first != NULL) {
+		struct line *line = watch->first;
+
+		watch->first = line->next;
+		rm_etcd_line_clear(&line->line);
+		free(line);
+	}
+	watch->last = &watch->first;
+	watch->waiting = 0;
+}
+
+/* Nothing of the watch may be used afterwards: the owner frees it. */
+static void
+watch_end(struct rm_etcd_watch *watch, int r, const char *error)
+{
+	if (watch->ended)
+		return;
+	watch->ended = true;
+	rm_timer_stop(watch->timer);
+	if (watch->stream != NULL)
+		rm_http_call_cancel(watch->stream);
+	watch->stream = NULL;
+	if (watch->read != NULL)
+		rm_etcd_call_cancel(watch->read);
+	watch->read = NULL;
+	watch_drop_lines(watch);
+	if (r != -ESTALE && r != -EACCES && r != -ENOBUFS)
+		rm_etcd_rotate(watch->etcd, watch->endpoint);
+	watch->callbacks.on_end(r, error, watch->arg);
+}
+
+/* False: the watch is gone. */
+static bool
+watch_hand_over(struct rm_etcd_watch *watch, const struct rm_etcd_line *line)
+{
+	bool gone = false;
+
+	watch->gone = &gone;
+	if (line->last > watch->complete)
+		watch->complete = line->last;
+	if (line->count > 0)
+		watch->callbacks.on_events(line->events, line->count, line->cluster_id,
+		    line->revision, watch->arg);
+	else
+		watch->callbacks.on_progress(
+		    line->cluster_id, watch->complete, watch->arg);
+	if (gone)
+		return false;
+	watch->gone = NULL;
+	return !watch->ended;
+}
+
+/* Lines up to the revision that is vouched for; false: the watch is gone. */
+static bool
+watch_flush(struct rm_etcd_watch *watch)
+{
+	while (watch->first != NULL && watch->first->line.last <= watch->vouched) {
+		struct line *line = watch->first;
+		bool here;
+
+		watch->first = line->next;
+		if (watch->first == NULL)
+			watch->last = &watch->first;
+		watch->waiting -= line->size;
+		here = watch_hand_over(watch, &line->line);
+		rm_etcd_line_clear(&line->line);
+		free(line);
+		if (!here)
+			return false;
+	}
+	return true;
+}
+
+static int watch_open(struct rm_etcd_watch *watch);
+static int watch_read(struct rm_etcd_watch *watch);
+
+/* The member has a quorum, and its store is at this revision. */
+static void
+watch_take_read(
+    struct rm_etcd_watch *watch, const struct rm_etcd_answer *answer, uint64_t number)
+{
+	struct rm_etcd_line sign = { .cluster_id = answer->cluster_id };
+
+	watch->heard = rm_mono_now();
+	if (answer->revision > watch->vouched)
+		watch->vouched = answer->revision;
+	if (watch->cluster_id == 0)
+		watch->cluster_id = answer->cluster_id;
+	if (answer->cluster_id != watch->cluster_id) {
+		watch_end(watch, -ESTALE, "another cluster answers");
+		return;
+	}
+	if (answer->revision < watch->from - 1 || answer->revision < watch->complete) {
+		watch_end(watch, -ESTALE, "the store has gone back");
+		return;
+	}
+	if (watch->stream == NULL && watch_open(watch) < 0) {
+		watch_end(watch, -ENOMEM, "cannot open the stream");
+		return;
+	}
+	if (!watch_flush(watch))
+		return;
+	if (watch->first != NULL && watch->first->reads < number) {
+		watch_end(watch, -EPROTO, "events of a revision that does not exist");
+		return;
+	}
+	if (watch->first != NULL)
+		watch_read(watch); /* the timer does, when it cannot be made now */
+	watch_hand_over(watch, &sign);
+}
+
+static void
+watch_on_read(struct rm_etcd_reply *reply, void *arg)
+{
+	struct rm_etcd_watch *watch = arg;
+
+	watch->read = NULL;
+	if (reply->answer.r == 0)
+		watch_take_read(watch, &reply->answer, watch->reads);
+	else if (reply->answer.r != -ETIMEDOUT && reply->answer.r != -EAGAIN)
+		watch_end(watch, reply->answer.r, reply->answer.error);
+}
+
+static int
+watch_read(struct rm_etcd_watch *watch)
+{
+	size_t len = strlen(watch->prefix);
+	struct rm_etcd_range_request request = {
+		.key = watch->prefix,
+		.key_len = len,
+		.limit = 1,
+		.keys_only = true,
+	};
+	struct rm_etcd_ask ask = {
+		.path = "/v3/kv/range",
+		.timeout_ns = watch->silence_ns / 3,
+		.pinned = true,
+		.endpoint = watch->endpoint,
+		.done = watch_on_read,
+		.arg = watch,
+		.owner = watch,
+	};
+	int r;
+
+	if (watch->read != NULL)
+		return 0;
+	r = rm_etcd_json_range(&request, &ask.takes_body);
+	if (r == 0)
+		r = rm_etcd_call(watch->etcd, &ask, &watch->read);
+	watch->reads += r == 0;
+	return r;
+}
+
+/* False: the watch has ended. */
+static bool
+watch_queue(struct rm_etcd_watch *watch, struct rm_etcd_line *line, size_t size)
+{
+	struct line *to = calloc(1, sizeof(*to));
+
+	if (to == NULL || watch->waiting + size > WATCH_MAX_WAITING) {
+		free(to);
+		rm_etcd_line_clear(line);
+		watch_end(watch, -ENOBUFS, "too many events wait");
+		return false;
+	}
+	to->line = *line;
+	to->size = size;
+	to->reads = watch->reads;
+	*watch->last = to;
+	watch->last = &to->next;
+	watch->waiting += size;
+	return true;
+}
+
+/* One line of the stream; false: the watch has ended. */
+static bool
+watch_take_line(const char *text, size_t len, void *arg)
+{
+	struct rm_etcd_watch *watch = arg;
+	struct rm_etcd_line line;
+	int r;
+
+	r = rm_etcd_json_line(text, len, &line);
+	if (r < 0) {
+		watch->etcd->counts.bad_answers++;
+		watch_end(watch, r, "a line that makes no sense");
+		return false;
+	}
+	watch->etcd->counts.watch_lines++;
+	if (line.r < 0) {
+		if (line.token_refused)
+			rm_etcd_token_refused(watch->etcd);
+		watch_end(watch, line.r, line.error);
+		return false;
+	}
+	watch->heard = rm_mono_now();
+	if (line.cluster_id != watch->cluster_id) {
+		rm_etcd_line_clear(&line);
+		watch_end(watch, -ESTALE, "another cluster streams");
+		return false;
+	}
+	watch->created |= line.created;
+	/* Its revision is the store's, and events below it may follow. */
+	if (line.count == 0 && line.created)
+		return true;
+	/* Nothing but a header: all events so far have been sent. */
+	if (line.count == 0 && line.left_out == 0)
+		line.last = line.revision;
+	if (!watch_queue(watch, &line, len) || !watch_flush(watch))
+		return false;
+	if (watch->first != NULL)
+		watch_read(watch); /* when it cannot be made now, the timer will */
+	return true;
+}
+
+static int
+watch_on_data(const char *data, size_t len, void *arg)
+{
+	struct rm_etcd_watch *watch = arg;
+
+	if (rm_etcd_cutter_feed(&watch->cutter, data, len, watch_take_line, watch) < 0)
+		watch_end(watch, -ENOBUFS, "a line is too long");
+	return 0;
+}
+
+static void
+watch_on_done(const struct rm_http_answer *answer, void *arg)
+{
+	struct rm_etcd_watch *watch = arg;
+	struct rm_etcd_reply reply;
+	struct rm_etcd_line line;
+
+	watch->stream = NULL;
+	if (answer->r == 0 && answer->status != 200) {
+		rm_etcd_json_answer(
+		    answer->status, answer->body, answer->body_len, &reply);
+		if (reply.token_refused)
+			rm_etcd_token_refused(watch->etcd);
+		watch_end(watch, reply.answer.r, reply.answer.error);
+		return;
+	}
+	/* A member that leaves says so in a last line with no end. */
+	if (watch->cutter.len > 0 &&
+	    rm_etcd_json_line(watch->cutter.text, watch->cutter.len, &line) == 0) {
+		if (line.r < 0) {
+			watch_end(watch, line.r, line.error);
+			return;
+		}
+		rm_etcd_line_clear(&line);
+	}
+	watch_end(watch, answer->r == -ECONNREFUSED ? answer->r : -EIO,
+	    answer->r < 0 ? strerror(-answer->r) : "the stream has ended");
+}
+
+static int
+watch_open(struct rm_etcd_watch *watch)
+{
+	struct rm_http_exchange exchange = {
+		.on_data = watch_on_data,
+		.done = watch_on_done,
+		.arg = watch,
+	};
+	char *body;
+	int r;
+
+	r = rm_etcd_json_watch(watch->prefix, watch->from, &body);
+	if (r < 0)
+		return r;
+	exchange.body = body;
+	exchange.body_len = strlen(body);
+	r = rm_etcd_http(
+	    watch->etcd, watch->endpoint, "/v3/watch", &exchange, &watch->stream);
+	free(body);
+	watch->opened = rm_mono_now();
+	return r;
+}
+
+static void
+watch_on_timer(void *arg)
+{
+	struct rm_etcd_watch *watch = arg;
+	rm_mono_t now = rm_mono_now();
+	int64_t silent = rm_mono_since(now, watch->heard);
+
+	/* Reads alone do not show that the stream has come through. */
+	if (silent >= watch->silence_ns ||
+	    (watch->stream != NULL && !watch->created &&
+		rm_mono_since(now, watch->opened) >= watch->silence_ns)) {
+		watch_end(watch, -ETIMEDOUT, "silent for too long");
+		return;
+	}
+	watch_read(watch); /* when it cannot be made, that is silence, too */
+	silent = watch->silence_ns - silent;
+	rm_timer_after(watch->timer,
+	    silent < watch->silence_ns / 3 ? silent : watch->silence_ns / 3);
+}
+
+int
+rm_etcd_watch_new(struct rm_etcd *etcd, const char *prefix, int64_t from,
+    int64_t silence_ns, const struct rm_etcd_watch_callbacks *callbacks, void *arg,
+    struct rm_etcd_watch **ret)
+{
+	struct rm_etcd_watch *watch;
+	int r = -ENOMEM;
+
+	if (from < 1 || silence_ns < RM_NS_PER_MS)
+		return -EINVAL;
+	watch = calloc(1, sizeof(*watch));
+	if (watch == NULL)
+		return -ENOMEM;
+	watch->etcd = etcd;
+	watch->from = from;
+	watch->complete = from - 1;
+	watch->silence_ns = silence_ns;
+	watch->callbacks = *callbacks;
+	watch->arg = arg;
+	watch->last = &watch->first;
+	watch->endpoint = etcd->endpoint;
+	watch->heard = rm_mono_now();
+	watch->prefix = strdup(prefix);
+	if (watch->prefix == NULL)
+		goto out;
+	r = rm_timer_new(etcd->loop, watch_on_timer, watch, &watch->timer);
+	if (r < 0)
+		goto out;
+	/* The stream follows when it has come back: by then there is a token. */
+	r = watch_read(watch);
+	if (r < 0)
+		goto out;
+	rm_timer_after(watch->timer, silence_ns / 3);
+	etcd->counts.watches++;
+	*ret = watch;
+	return 0;
+out:
+	rm_etcd_watch_free(watch);
+	return r;
+}
+
+void
+rm_etcd_watch_free(struct rm_etcd_watch *watch)
+{
+	if (watch == NULL)
+		return;
+	if (watch->gone != NULL)
+		*watch->gone = true;
+	if (watch->stream != NULL)
+		rm_http_call_cancel(watch->stream);
+	if (watch->read != NULL)
+		rm_etcd_call_cancel(watch->read);
+	watch_drop_lines(watch);
+	rm_etcd_cutter_clear(&watch->cutter);
+	rm_timer_free(watch->timer);
+	free(watch->prefix);
+	free(watch);
+}

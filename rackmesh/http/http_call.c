@@ -1,0 +1,349 @@
+#include "rackmesh/http/http_call.h"
+
+#include <errno.h>
+#include <linux/sockios.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "rackmesh/core/clock.h"
+#include "rackmesh/core/file.h"
+
+#define CALL_MAX_ANSWER (64u << 10)
+#define CALL_FIRST_SIZE (4u << 10)
+/* Of a stream, between two turns of the loop: far more than libcurl reads in one. */
+#define CALL_MAX_WAITING (64u << 20)
+#define CALL_CONNECT_MS 5000L
+#define CALL_CONNECTION_S 3600L
+#define CALL_SOCKET_PATH 108 /* as in struct sockaddr_un */
+
+/* libcurl's dialect ends here. */
+int
+rm_http_call_errno(const struct rm_http_call *call, CURLcode code)
+{
+	long os = 0;
+
+	switch (code) {
+	case CURLE_OK:
+		return 0;
+	case CURLE_OPERATION_TIMEDOUT:
+		return -ETIMEDOUT;
+	case CURLE_WRITE_ERROR: /* ours: no room for the answer */
+		return call->too_large ? -EMSGSIZE : -ENOMEM;
+	case CURLE_OUT_OF_MEMORY:
+		return -ENOMEM;
+	case CURLE_COULDNT_CONNECT:
+		curl_easy_getinfo(call->easy, CURLINFO_OS_ERRNO, &os);
+		return os > 0 ? -(int)os : -ECONNREFUSED;
+	case CURLE_COULDNT_RESOLVE_HOST:
+		return -EHOSTUNREACH;
+	case CURLE_URL_MALFORMAT:
+	case CURLE_UNSUPPORTED_PROTOCOL:
+	case CURLE_SSL_CERTPROBLEM: /* these two: of our own files */
+	case CURLE_SSL_CACERT_BADFILE:
+		return -EINVAL;
+	case CURLE_GOT_NOTHING:
+	case CURLE_SEND_ERROR:
+	case CURLE_RECV_ERROR:
+	case CURLE_PARTIAL_FILE:
+		return -ECONNRESET;
+	case CURLE_SSL_CONNECT_ERROR:
+	case CURLE_SSL_CIPHER:
+	case CURLE_PEER_FAILED_VERIFICATION:
+		return -EPROTO;
+	default:
+		return -EIO;
+	}
+}
+
+static bool
+call_reserve(struct rm_http_call *call, size_t len)
+{
+	size_t size = call->body_size;
+	char *body;
+
+	if (len + 1 <= size)
+		return true;
+	if (size == 0)
+		size = CALL_FIRST_SIZE;
+	while (size < len + 1)
+		size *= 2; /* len is capped by the callers */
+	body = realloc(call->body, size);
+	if (body == NULL)
+		return false;
+	call->body = body;
+	call->body_size = size;
+	return true;
+}
+
+/* What is beyond the cap is read and thrown away: the status counts more. But a
+ * stream with a hole in it is none. */
+static size_t
+call_on_body(char *data, size_t size, size_t count, void *arg)
+{
+	struct rm_http_call *call = arg;
+	size_t len = size * count, room = len;
+	long status = 0;
+
+	if (call->on_data != NULL && !call->streams) {
+		curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &status);
+		call->streams = status == 200;
+	}
+	if (call->streams && len > CALL_MAX_WAITING - call->body_len)
+		return CURL_WRITEFUNC_ERROR;
+	if (!call->streams && room > call->max_body - call->body_len)
+		room = call->max_body - call->body_len;
+	call->too_large = call->whole && room < len;
+	if (call->too_large)
+		return CURL_WRITEFUNC_ERROR;
+	if (!call_reserve(call, call->body_len + room))
+		return CURL_WRITEFUNC_ERROR;
+	memcpy(call->body + call->body_len, data, room);
+	call->body_len += room;
+	call->body[call->body_len] = 0;
+	call->waiting = call->streams;
+	return len;
+}
+
+/* "unix:/run/x.sock:/v1/y": the path of a socket, then that of the request. */
+static int
+call_set_url(struct rm_http_call *call, const char *url)
+{
+	char socket_path[CALL_SOCKET_PATH], http[2048];
+	const char *request;
+	size_t len;
+
+	if (strncmp(url, "unix:", 5) != 0)
+		return curl_easy_setopt(call->easy, CURLOPT_URL, url) == CURLE_OK
+			   ? 0
+			   : -ENOMEM;
+	url += 5;
+	request = strstr(url, ":/");
+	if (request == NULL)
+		return -EINVAL;
+	len = (size_t)(request - url);
+	if (len == 0 || len >= sizeof(socket_path))
+		return -EINVAL;
+	memcpy(socket_path, url, len);
+	socket_path[len] = 0;
+	if (snprintf(http, sizeof(http), "http://localhost%s", request + 1) >=
+	    (int)sizeof(http))
+		return -EINVAL;
+	if (curl_easy_setopt(call->easy, CURLOPT_UNIX_SOCKET_PATH, socket_path) !=
+		CURLE_OK ||
+	    curl_easy_setopt(call->easy, CURLOPT_URL, http) != CURLE_OK)
+		return -ENOMEM;
+	return 0;
+}
+
+static int
+call_add_header(struct rm_http_call *call, const char *line)
+{
+	struct curl_slist *headers;
+
+	/* A line break would begin a header of somebody else's choice. */
+	if (strpbrk(line, "\r\n") != NULL)
+		return -EINVAL;
+	headers = curl_slist_append(call->headers, line);
+	if (headers == NULL)
+		return -ENOMEM;
+	call->headers = headers;
+	return 0;
+}
+
+static int
+call_set_headers(struct rm_http_call *call, const struct rm_http_exchange *exchange)
+{
+	bool typed = false;
+	int r = 0;
+
+	for (size_t i = 0;
+	     r == 0 && exchange->headers != NULL && exchange->headers[i] != NULL; i++) {
+		typed |= strncasecmp(exchange->headers[i], "Content-Type:", 13) == 0;
+		r = call_add_header(call, exchange->headers[i]);
+	}
+	/* Left to itself libcurl would call every body a web form's, and ask before it
+	 * sends one, and wait a second for the answer. */
+	if (r == 0 && exchange->body != NULL && !typed)
+		r = call_add_header(call, "Content-Type:");
+	if (r == 0 && exchange->body != NULL)
+		r = call_add_header(call, "Expect:");
+	if (r < 0 || call->headers == NULL)
+		return r;
+	return curl_easy_setopt(call->easy, CURLOPT_HTTPHEADER, call->headers) ==
+		       CURLE_OK
+		   ? 0
+		   : -ENOMEM;
+}
+
+static int
+call_set_body(struct rm_http_call *call, const struct rm_http_exchange *exchange)
+{
+	CURL *easy = call->easy;
+
+	if (exchange->body == NULL)
+		return 0;
+	if (curl_easy_setopt(easy, CURLOPT_POST, 1L) != CURLE_OK ||
+	    curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE,
+		(curl_off_t)exchange->body_len) != CURLE_OK ||
+	    curl_easy_setopt(easy, CURLOPT_COPYPOSTFIELDS, exchange->body) != CURLE_OK)
+		return -ENOMEM;
+	return 0;
+}
+
+static int
+call_set_login(struct rm_http_call *call, const struct rm_http_exchange *exchange)
+{
+	CURL *easy = call->easy;
+
+	if (exchange->bearer != NULL) {
+		if (curl_easy_setopt(easy, CURLOPT_HTTPAUTH, (long)CURLAUTH_BEARER) !=
+			CURLE_OK ||
+		    curl_easy_setopt(easy, CURLOPT_XOAUTH2_BEARER, exchange->bearer) !=
+			CURLE_OK)
+			return -ENOMEM;
+		return 0;
+	}
+	if (exchange->user == NULL)
+		return 0;
+	if (curl_easy_setopt(easy, CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC) !=
+		CURLE_OK ||
+	    curl_easy_setopt(easy, CURLOPT_USERNAME, exchange->user) != CURLE_OK ||
+	    curl_easy_setopt(easy, CURLOPT_PASSWORD,
+		exchange->password != NULL ? exchange->password : "") != CURLE_OK)
+		return -ENOMEM;
+	return 0;
+}
+
+static int
+call_set_tls(struct rm_http_call *call, const struct rm_http_tls *tls)
+{
+	CURL *easy = call->easy;
+	bool set = true;
+	int r;
+
+	set = set && curl_easy_setopt(easy, CURLOPT_SSLVERSION,
+			 (long)CURL_SSLVERSION_TLSv1_2) == CURLE_OK;
+	set = set && curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L) == CURLE_OK;
+	set = set && curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L) == CURLE_OK;
+	set = set && curl_easy_setopt(
+			 easy, CURLOPT_MAXLIFETIME_CONN, CALL_CONNECTION_S) == CURLE_OK;
+	if (tls != NULL && tls->authorities != NULL) {
+		set = set && curl_easy_setopt(easy, CURLOPT_CAINFO, tls->authorities) ==
+				 CURLE_OK;
+		/* Left to itself libcurl believes for a day what it has read. */
+		set = set &&
+		      curl_easy_setopt(easy, CURLOPT_CA_CACHE_TIMEOUT, 0L) == CURLE_OK;
+	}
+	if (tls != NULL && tls->certificate != NULL && tls->key != NULL) {
+		r = rm_file_check_secret(tls->key, NULL);
+		if (r < 0)
+			return r;
+		set = set && curl_easy_setopt(
+				 easy, CURLOPT_SSLCERT, tls->certificate) == CURLE_OK;
+		set =
+		    set && curl_easy_setopt(easy, CURLOPT_SSLKEY, tls->key) == CURLE_OK;
+		/* A resumed session would go on with the certificate before. */
+		set = set && curl_easy_setopt(easy, CURLOPT_SSL_SESSIONID_CACHE, 0L) ==
+				 CURLE_OK;
+	}
+	return set ? 0 : -ENOMEM;
+}
+
+/* What the peer has not acknowledged when we give up must not arrive minutes later,
+ * when its cable is back: it was true then. */
+static int
+call_close_socket(void *arg, curl_socket_t fd)
+{
+	const struct linger at_once = { .l_onoff = 1 };
+	int waiting = 0;
+
+	if (ioctl(fd, SIOCOUTQ, &waiting) == 0 && waiting > 0)
+		(void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+	return close(fd);
+}
+
+static int
+call_set_options(struct rm_http_call *call, int64_t timeout_ns)
+{
+	int64_t ms = timeout_ns / RM_NS_PER_MS + (timeout_ns % RM_NS_PER_MS != 0);
+	CURL *easy = call->easy;
+	bool set = true;
+
+	if (timeout_ns < 0 || ms > INT32_MAX)
+		return -EINVAL;
+	set = set && curl_easy_setopt(easy, CURLOPT_PRIVATE, call) == CURLE_OK;
+	set = set && curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, call->why) == CURLE_OK;
+	set = set && curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L) == CURLE_OK;
+	set = set && curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)ms) == CURLE_OK;
+	set = set && curl_easy_setopt(
+			 easy, CURLOPT_CONNECTTIMEOUT_MS, CALL_CONNECT_MS) == CURLE_OK;
+	set = set &&
+	      curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https") == CURLE_OK;
+	set = set && curl_easy_setopt(easy, CURLOPT_HTTP_VERSION,
+			 (long)CURL_HTTP_VERSION_1_1) == CURLE_OK;
+	/* Not through what the environment of the daemon happens to name. */
+	set = set && curl_easy_setopt(easy, CURLOPT_PROXY, "") == CURLE_OK;
+	set = set && curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L) == CURLE_OK;
+	set = set && curl_easy_setopt(easy, CURLOPT_USERAGENT,
+			 "rackmesh/" RACKMESH_VERSION) == CURLE_OK;
+	set = set &&
+	      curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, call_on_body) == CURLE_OK;
+	set = set && curl_easy_setopt(easy, CURLOPT_WRITEDATA, call) == CURLE_OK;
+	set = set && curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION,
+			 call_close_socket) == CURLE_OK;
+	return set ? 0 : -ENOMEM;
+}
+
+int
+rm_http_call_new(const struct rm_http_exchange *exchange, struct rm_http_client *client,
+    struct rm_http_call **ret)
+{
+	struct rm_http_call *call = calloc(1, sizeof(*call));
+	int r = -ENOMEM;
+
+	if (call == NULL)
+		return -ENOMEM;
+	call->client = client;
+	call->on_data = exchange->on_data;
+	call->done = exchange->done;
+	call->arg = exchange->arg;
+	call->max_body =
+	    exchange->max_body_bytes > 0 ? exchange->max_body_bytes : CALL_MAX_ANSWER;
+	call->whole = exchange->whole;
+	call->easy = curl_easy_init();
+	if (call->easy == NULL)
+		goto out;
+	r = call_set_options(call, exchange->timeout_ns);
+	if (r == 0)
+		r = call_set_url(call, exchange->url);
+	if (r == 0)
+		r = call_set_tls(call, exchange->tls);
+	if (r == 0)
+		r = call_set_headers(call, exchange);
+	if (r == 0)
+		r = call_set_login(call, exchange);
+	if (r == 0)
+		r = call_set_body(call, exchange);
+	if (r < 0)
+		goto out;
+	*ret = call;
+	return 0;
+out:
+	rm_http_call_free(call);
+	return r;
+}
+
+void
+rm_http_call_free(struct rm_http_call *call)
+{
+	if (call->easy != NULL)
+		curl_easy_cleanup(call->easy);
+	curl_slist_free_all(call->headers);
+	free(call->body);
+	free(call);
+}

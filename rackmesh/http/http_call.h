@@ -1,0 +1,39 @@
+/*
+ * http_call - one exchange of http_client: its easy handle and what has come for it;
+ * private to http_client.
+ *
+ * libcurl must not be called from inside its own callbacks, so these only store what
+ * arrives; http_client hands it on when libcurl has returned.
+ */
+#ifndef RACKMESH_HTTP_HTTP_CALL_H
+#define RACKMESH_HTTP_HTTP_CALL_H
+
+#include <curl/curl.h>
+#include <stdbool.h>
+
+#include "rackmesh/http/http_client.h"
+
+struct rm_http_call {
+	struct rm_http_client *client;
+	struct rm_http_call *next; /* of all under way */
+	CURL *easy;
+	struct curl_slist *headers;
+	char *body; /* come and not handed on yet; terminated once there is one */
+	size_t body_len, body_size, max_body;
+	bool whole, too_large;
+	bool streams; /* on_data, and the status is 200 */
+	char why[CURL_ERROR_SIZE];
+	bool waiting; /* streams, and body holds something */
+	int (*on_data)(const char *data, size_t len, void *arg);
+	void (*done)(const struct rm_http_answer *answer, void *arg);
+	void *arg;
+};
+
+int rm_http_call_new(const struct rm_http_exchange *exchange,
+    struct rm_http_client *client, struct rm_http_call **ret);
+void rm_http_call_free(struct rm_http_call *call);
+
+/* The end of it as -errno, 0 when an answer came. */
+int rm_http_call_errno(const struct rm_http_call *call, CURLcode code);
+
+#endif

@@ -1,0 +1,398 @@
+#include "rackmesh/http/http_face.h"
+
+#include <errno.h>
+#include <event2/bufferevent.h>
+#include <event2/event.h>
+#include <event2/http.h>
+#include <event2/listener.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "rackmesh/core/address.h"
+#include "rackmesh/http/http_seal.h"
+#include "rackmesh/http/http_socket.h"
+#include "rackmesh/loop/loop.h"
+#include "rackmesh/loop/turn.h"
+#include "rackmesh/tls/tls.h"
+
+#define FACE_MAX_HEADERS (8 << 10)
+#define FACE_MAX_BODY (64 << 10)
+#define FACE_MAX_CONNECTIONS 64
+#define FACE_MAX_LISTENERS 4
+#define FACE_SILENCE_S 10
+#define FACE_PAUSE_NS (100 * RM_NS_PER_MS)
+#define FACE_LOOK_NS (250 * RM_NS_PER_MS) /* between two looks at all connections */
+/* From the accept or the last answer to a whole request, however it comes. */
+#define FACE_REQUEST_NS (10 * RM_NS_PER_S)
+#define FACE_CROWDED_NS (1 * RM_NS_PER_S) /* the same when newcomers wait */
+/* To the end of its answer: some take 10 s to make, and the reader may be slow. */
+#define FACE_ANSWER_NS (60 * RM_NS_PER_S)
+#define FACE_METHODS                                                           \
+	(EVHTTP_REQ_GET | EVHTTP_REQ_HEAD | EVHTTP_REQ_POST | EVHTTP_REQ_PUT | \
+	    EVHTTP_REQ_DELETE | EVHTTP_REQ_OPTIONS | EVHTTP_REQ_TRACE |        \
+	    EVHTTP_REQ_CONNECT | EVHTTP_REQ_PATCH)
+
+enum phase { SHAKES_HANDS, ASKS, IS_ANSWERED };
+
+/* A connection of evhttp's; first known only by its bufferevent. */
+struct slot {
+	struct bufferevent *unbound; /* we hold a reference until it is bound */
+	struct evhttp_connection *connection;
+	enum phase phase;
+	rm_mono_t since;
+};
+
+struct listener {
+	struct evconnlistener *listener; /* evhttp frees it */
+	struct rm_address address;
+};
+
+struct rm_http_face {
+	struct event_base *base;
+	struct rm_tls *tls;
+	struct rm_timer *look;
+	bool looks; /* the timer runs */
+	struct evhttp *http;
+	struct event *bind;
+	struct rm_turn turn;    /* to accept one more */
+	struct rm_timer *pause; /* no descriptors left: accept again later */
+	struct slot slots[FACE_MAX_CONNECTIONS];
+	size_t used;
+	struct listener listeners[FACE_MAX_LISTENERS];
+	size_t listener_count;
+	struct http_face_counts *counts;
+	void (*on_request)(struct evhttp_request *req, void *arg);
+	void *arg;
+	struct rm_http_face *next;
+};
+
+static struct rm_http_face *all_faces; /* for face_on_accept_error */
+
+static void
+face_accept(void *arg)
+{
+	struct rm_http_face *face = arg;
+
+	if (face->used == FACE_MAX_CONNECTIONS)
+		return; /* until one of them closes */
+	for (size_t i = 0; i < face->listener_count; i++)
+		evconnlistener_enable(face->listeners[i].listener);
+}
+
+static void
+face_accept_no_more(struct rm_http_face *face)
+{
+	for (size_t i = 0; i < face->listener_count; i++)
+		evconnlistener_disable(face->listeners[i].listener);
+}
+
+/* Connection NULL: a free one. */
+static struct slot *
+face_slot(struct rm_http_face *face, const struct evhttp_connection *connection)
+{
+	for (size_t i = 0; i < FACE_MAX_CONNECTIONS; i++)
+		if (face->slots[i].connection == connection &&
+		    face->slots[i].unbound == NULL)
+			return &face->slots[i];
+	return NULL;
+}
+
+static void
+slot_enters(struct rm_http_face *face, struct slot *slot, enum phase phase)
+{
+	if (slot->phase == SHAKES_HANDS && phase != SHAKES_HANDS && face->tls != NULL)
+		http_seal_count(face->tls,
+		    evhttp_connection_get_bufferevent(slot->connection), false);
+	slot->phase = phase;
+	slot->since = rm_mono_now();
+}
+
+static void
+face_on_close(struct evhttp_connection *connection, void *arg)
+{
+	struct rm_http_face *face = arg;
+	struct slot *slot = face_slot(face, connection);
+
+	if (slot != NULL) {
+		slot_enters(face, slot, ASKS); /* counts a handshake that failed */
+		slot->connection = NULL;
+		face->used--;
+	}
+	rm_turn_ask(&face->turn);
+}
+
+/* Frees it; no request can have come. */
+static void
+slot_gives_up(struct rm_http_face *face, struct slot *slot)
+{
+	struct evhttp_connection *connection = slot->connection;
+
+	http_seal_count(face->tls, evhttp_connection_get_bufferevent(connection), true);
+	slot->phase = ASKS;                 /* it is counted */
+	evhttp_connection_free(connection); /* calls face_on_close */
+}
+
+static void
+slot_look(struct rm_http_face *face, struct slot *slot, rm_mono_t now)
+{
+	struct bufferevent *bev = evhttp_connection_get_bufferevent(slot->connection);
+	int64_t took = rm_mono_since(now, slot->since), patience = FACE_ANSWER_NS;
+
+	if (slot->phase == SHAKES_HANDS) {
+		if (!http_seal_shakes_hands(bev))
+			slot_enters(face, slot, ASKS);
+		else if (took > RM_TLS_HANDSHAKE_NS)
+			slot_gives_up(face, slot);
+		return;
+	}
+	if (slot->phase == ASKS)
+		patience = face->used == FACE_MAX_CONNECTIONS ? FACE_CROWDED_NS
+							      : FACE_REQUEST_NS;
+	if (took <= patience)
+		return;
+	/* As if the client had left: whoever has its request learns of it so. */
+	shutdown(bufferevent_getfd(bev), SHUT_RDWR);
+	slot->since = now;
+	face->counts->late++;
+}
+
+static void
+face_on_look(void *arg)
+{
+	struct rm_http_face *face = arg;
+	rm_mono_t now = rm_mono_now();
+
+	for (size_t i = 0; i < FACE_MAX_CONNECTIONS; i++)
+		if (face->slots[i].connection != NULL)
+			slot_look(face, &face->slots[i], now);
+	face->looks = face->used > 0;
+	if (face->looks)
+		rm_timer_after(face->look, FACE_LOOK_NS);
+}
+
+static void
+face_on_answered(struct evhttp_request *req, void *arg)
+{
+	struct rm_http_face *face = arg;
+	struct evhttp_connection *connection = evhttp_request_get_connection(req);
+	struct slot *slot = connection != NULL ? face_slot(face, connection) : NULL;
+
+	if (slot != NULL)
+		slot_enters(face, slot, ASKS);
+}
+
+static void
+face_on_request(struct evhttp_request *req, void *arg)
+{
+	struct rm_http_face *face = arg;
+	struct slot *slot = face_slot(face, evhttp_request_get_connection(req));
+
+	if (slot != NULL)
+		slot_enters(face, slot, IS_ANSWERED);
+	evhttp_request_set_on_complete_cb(req, face_on_answered, face);
+	face->on_request(req, face->arg);
+}
+
+/*
+ * evhttp of libevent 2.1 does not count its connections and says nothing about a
+ * new one, except that it asks for a bufferevent. The connection made with that
+ * is the argument of the bufferevent's callbacks one turn of the loop later, and
+ * can be asked to report its end.
+ */
+static void
+face_on_bind(evutil_socket_t fd, short what, void *arg)
+{
+	struct rm_http_face *face = arg;
+
+	for (size_t i = 0; i < FACE_MAX_CONNECTIONS; i++) {
+		struct slot *slot = &face->slots[i];
+		void *connection = NULL;
+
+		if (slot->unbound == NULL)
+			continue;
+		bufferevent_getcb(slot->unbound, NULL, NULL, NULL, &connection);
+		if (connection != NULL)
+			evhttp_connection_set_closecb(connection, face_on_close, face);
+		else
+			face->used--; /* gone already */
+		slot->connection = connection;
+		slot->phase = face->tls != NULL ? SHAKES_HANDS : ASKS;
+		slot->since = rm_mono_now();
+		bufferevent_decref(slot->unbound);
+		slot->unbound = NULL;
+	}
+	if (!face->looks) {
+		face->looks = true;
+		rm_timer_after(face->look, FACE_LOOK_NS);
+	}
+	rm_turn_ask(&face->turn);
+}
+
+static struct bufferevent *
+face_on_connection(struct event_base *base, void *arg)
+{
+	struct rm_http_face *face = arg;
+	struct bufferevent *bev;
+	struct slot *slot;
+
+	bev = face->tls != NULL ? http_seal_new(base, face->tls)
+				: bufferevent_socket_new(base, -1, 0);
+	if (bev == NULL || face->used == FACE_MAX_CONNECTIONS)
+		return bev;
+	slot = face_slot(face, NULL);
+	bufferevent_incref(bev);
+	slot->unbound = bev;
+	event_active(face->bind, EV_TIMEOUT, 1);
+	if (++face->used == FACE_MAX_CONNECTIONS)
+		face->counts->full++;
+	/* Of many who come at once the handshakes would come at once, too. */
+	if (face->tls != NULL || face->used == FACE_MAX_CONNECTIONS)
+		face_accept_no_more(face);
+	return bev;
+}
+
+/*
+ * Out of descriptors, most likely: without a pause the loop would spin. The callback's
+ * argument is evhttp's own, whatever is given with the listener, hence the list.
+ */
+static void
+face_on_accept_error(struct evconnlistener *listener, void *evhttps)
+{
+	struct rm_http_face *face = all_faces;
+
+	while (face != NULL && face->http != evhttps)
+		face = face->next;
+	if (face == NULL)
+		return;
+	face->counts->full++;
+	evconnlistener_disable(listener);
+	rm_timer_after(face->pause, FACE_PAUSE_NS);
+}
+
+int
+rm_http_face_new(struct rm_loop *loop, struct rm_tls *tls,
+    void (*on_request)(struct evhttp_request *req, void *arg), void *arg,
+    struct http_face_counts *counts, struct rm_http_face **ret)
+{
+	struct rm_http_face *face = calloc(1, sizeof(*face));
+	int r = -ENOMEM;
+
+	if (face == NULL)
+		return -ENOMEM;
+	face->base = rm_loop_base(loop);
+	face->tls = tls;
+	face->counts = counts;
+	face->on_request = on_request;
+	face->arg = arg;
+	rm_turn_init(&face->turn, loop, RM_TURN_ACCEPT, face_accept, face);
+	face->http = evhttp_new(face->base);
+	face->bind = event_new(face->base, -1, 0, face_on_bind, face);
+	if (face->http == NULL || face->bind == NULL)
+		goto out;
+	r = rm_timer_new(loop, face_accept, face, &face->pause);
+	if (r == 0)
+		r = rm_timer_new(loop, face_on_look, face, &face->look);
+	if (r < 0)
+		goto out;
+	evhttp_set_max_headers_size(face->http, FACE_MAX_HEADERS);
+	evhttp_set_max_body_size(face->http, FACE_MAX_BODY);
+	evhttp_set_timeout(face->http, FACE_SILENCE_S);
+	evhttp_set_allowed_methods(face->http, FACE_METHODS);
+	evhttp_set_bevcb(face->http, face_on_connection, face);
+	evhttp_set_gencb(face->http, face_on_request, face);
+	face->next = all_faces;
+	all_faces = face;
+	*ret = face;
+	return 0;
+out:
+	rm_http_face_free(face);
+	return r;
+}
+
+void
+rm_http_face_max_body(struct rm_http_face *face, size_t bytes)
+{
+	evhttp_set_max_body_size(face->http, (ssize_t)bytes);
+}
+
+void
+rm_http_face_free(struct rm_http_face *face)
+{
+	if (face == NULL)
+		return;
+	for (struct rm_http_face **at = &all_faces; *at != NULL; at = &(*at)->next)
+		if (*at == face) {
+			*at = face->next;
+			break;
+		}
+	for (size_t i = 0; i < face->listener_count; i++) {
+		const char *path = http_socket_path(&face->listeners[i].address);
+
+		if (path != NULL)
+			unlink(path);
+	}
+	/* evhttp ends its listeners first, then each connection calls face_on_close. */
+	face->listener_count = 0;
+	for (size_t i = 0; i < FACE_MAX_CONNECTIONS; i++) {
+		if (face->slots[i].unbound != NULL)
+			bufferevent_decref(face->slots[i].unbound);
+	}
+	if (face->http != NULL)
+		evhttp_free(face->http);
+	if (face->bind != NULL)
+		event_free(face->bind);
+	rm_turn_leave(&face->turn);
+	rm_timer_free(face->pause);
+	rm_timer_free(face->look);
+	free(face);
+}
+
+int
+rm_http_face_listen(struct rm_http_face *face, const struct rm_address *address)
+{
+	struct evconnlistener *listener;
+	int fd = -1, r;
+
+	if (face->listener_count == FACE_MAX_LISTENERS)
+		return -ENOSPC;
+	r = http_socket_bind(address, &fd);
+	if (r < 0)
+		return r;
+	/* Here, since evconnlistener_new would not say why it failed. */
+	if (listen(fd, FACE_MAX_CONNECTIONS) < 0) {
+		r = -errno;
+		close(fd);
+		return r;
+	}
+	listener = evconnlistener_new(face->base, NULL, NULL,
+	    LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, 0, fd);
+	if (listener == NULL) {
+		close(fd);
+		return -ENOMEM;
+	}
+	if (evhttp_bind_listener(face->http, listener) == NULL) {
+		evconnlistener_free(listener);
+		return -ENOMEM;
+	}
+	evconnlistener_set_error_cb(listener, face_on_accept_error);
+	face->listeners[face->listener_count++] =
+	    (struct listener){ listener, *address };
+	face_accept(face);
+	return 0;
+}
+
+struct rm_tls *
+rm_http_face_tls(const struct rm_http_face *face)
+{
+	return face->tls;
+}
+
+int
+rm_http_face_port(const struct rm_http_face *face)
+{
+	if (face->listener_count == 0)
+		return -ENOTCONN;
+	return http_socket_port(evconnlistener_get_fd(face->listeners[0].listener));
+}

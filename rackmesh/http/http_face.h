@@ -1,0 +1,42 @@
+/*
+ * http_face - an evhttp with a bound on its connections and its own listeners;
+ * private to http_server, which has one for TCP, one for TLS and one for Unix sockets.
+ *
+ * When all connections are in use accepting stops, and newcomers wait in the
+ * kernel's queue, which is bounded too; and who has not asked anything within a second
+ * is closed then. A request has its time as a whole, not only between two bytes, and so
+ * has its answer.
+ */
+#ifndef RACKMESH_HTTP_HTTP_FACE_H
+#define RACKMESH_HTTP_HTTP_FACE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct evhttp_request;
+struct rm_address;
+struct rm_http_face;
+struct rm_loop;
+struct rm_tls;
+
+struct http_face_counts {
+	uint64_t full; /* how often accepting stopped */
+	uint64_t
+	    late; /* connections closed since a request or an answer took too long */
+};
+
+/* tls: NULL, or borrowed. Adds to *counts for as long as the face lives. */
+int rm_http_face_new(struct rm_loop *loop, struct rm_tls *tls,
+    void (*on_request)(struct evhttp_request *req, void *arg), void *arg,
+    struct http_face_counts *counts, struct rm_http_face **ret);
+void rm_http_face_free(struct rm_http_face *face); /* NULL is fine */
+
+void rm_http_face_max_body(struct rm_http_face *face, size_t bytes);
+int rm_http_face_listen(struct rm_http_face *face, const struct rm_address *address);
+
+struct rm_tls *rm_http_face_tls(const struct rm_http_face *face);
+
+/* Of the first listener, a TCP one; negative: there is none. */
+int rm_http_face_port(const struct rm_http_face *face);
+
+#endif

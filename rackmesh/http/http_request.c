@@ -1,0 +1,198 @@
+#include "rackmesh/http/http_request.h"
+
+#include <errno.h>
+#include <event2/buffer.h>
+#include <event2/http.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+
+#include "rackmesh/config/yaml.h"
+#include "rackmesh/http/http_defer.h"
+
+static int
+request_refuse(struct rm_http_request *request, int status, int r, const char *sentence)
+{
+	rm_http_reply_error(request, status, "%s", sentence);
+	rm_http_request_close(request);
+	return r;
+}
+
+int
+rm_http_request_open(struct rm_http_request *ret, struct evhttp_request *req,
+    struct rm_http_defers *defers)
+{
+	const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(req);
+	const char *path = evhttp_uri_get_path(uri), *query = evhttp_uri_get_query(uri);
+	struct evbuffer *input = evhttp_request_get_input_buffer(req);
+	size_t len = 0;
+
+	*ret = (struct rm_http_request){ .req = req, .defers = defers, .rest = "" };
+	TAILQ_INIT(&ret->query);
+	ret->path = evhttp_uridecode(path != NULL ? path : "", 0, &len);
+	if (ret->path == NULL)
+		return request_refuse(ret, 500, -ENOMEM, "out of memory");
+	if (strlen(ret->path) != len)
+		return request_refuse(ret, 400, -EINVAL, "a zero byte in the path");
+	if (query != NULL && query[0] != 0 &&
+	    evhttp_parse_query_str(query, &ret->query) < 0) {
+		/* libevent has freed what it had read. */
+		TAILQ_INIT(&ret->query);
+		return request_refuse(ret, 400, -EINVAL,
+		    "the query cannot be read; write ?name=value&name=value");
+	}
+	ret->body_len = evbuffer_get_length(input);
+	if (evbuffer_add(input, "", 1) == 0)
+		ret->body = (const char *)evbuffer_pullup(input, -1);
+	if (ret->body == NULL)
+		return request_refuse(ret, 500, -ENOMEM, "out of memory");
+	return 0;
+}
+
+void
+rm_http_request_close(struct rm_http_request *request)
+{
+	if (!request->answered)
+		rm_http_reply_error(request, 500, "no answer to this request");
+	evhttp_clear_headers(&request->query);
+	free(request->path);
+	*request = (struct rm_http_request){ .answered = true };
+}
+
+const char *
+rm_http_identity(const struct rm_http_request *request)
+{
+	return request->identity != NULL ? request->identity : "";
+}
+
+const char *
+rm_http_path_rest(const struct rm_http_request *request)
+{
+	return request->rest;
+}
+
+const char *
+rm_http_query(const struct rm_http_request *request, const char *key)
+{
+	return evhttp_find_header(&request->query, key);
+}
+
+bool
+rm_http_query_number(struct rm_http_request *request, const char *key, uint64_t least,
+    uint64_t most, uint64_t *value)
+{
+	const char *text = rm_http_query(request, key);
+	uint64_t number;
+
+	if (text == NULL)
+		return true;
+	if (rm_yaml_number(text, &number) && number >= least && number <= most) {
+		*value = number;
+		return true;
+	}
+	rm_http_reply_error(request, 400,
+	    "%s: expected a whole number between %" PRIu64 " and %" PRIu64, key, least,
+	    most);
+	return false;
+}
+
+const char *
+rm_http_body(const struct rm_http_request *request, size_t *len)
+{
+	*len = request->body_len;
+	return request->body;
+}
+
+void
+rm_http_reply_buffer(struct rm_http_request *request, int status,
+    const char *content_type, struct evbuffer *body)
+{
+	struct evkeyvalq *headers;
+
+	if (request == NULL || request->answered)
+		return;
+	request->answered = true;
+	headers = evhttp_request_get_output_headers(request->req);
+	if (body != NULL &&
+	    evhttp_add_header(headers, "Content-Type", content_type) == 0)
+		evhttp_send_reply(request->req, status, NULL, body);
+	else
+		evhttp_send_reply(request->req, 500, NULL, NULL);
+	rm_http_defers_remove(request->defers, request); /* may free it */
+}
+
+int
+rm_http_defer(struct rm_http_request *request, int64_t timeout_ns, uint64_t *token)
+{
+	if (request->answered)
+		return -EALREADY;
+	return rm_http_defers_add(request->defers, request, timeout_ns, token);
+}
+
+static int
+append(const char *data, size_t len, void *arg)
+{
+	return evbuffer_add(arg, data, len);
+}
+
+void
+rm_http_reply_json(struct rm_http_request *request, int status, json_t *takes)
+{
+	struct evbuffer *body = evbuffer_new();
+	bool built = body != NULL && takes != NULL &&
+		     json_dump_callback(
+			 takes, append, body, JSON_COMPACT | JSON_ENCODE_ANY) == 0 &&
+		     evbuffer_add(body, "\n", 1) == 0;
+
+	rm_http_reply_buffer(request, status, "application/json", built ? body : NULL);
+	if (body != NULL)
+		evbuffer_free(body);
+	json_decref(takes);
+}
+
+static void
+reply_copy(struct rm_http_request *request, int status, const char *content_type,
+    const char *text, size_t len)
+{
+	struct evbuffer *body = evbuffer_new();
+	bool built = body != NULL && evbuffer_add(body, text, len) == 0;
+
+	rm_http_reply_buffer(request, status, content_type, built ? body : NULL);
+	if (body != NULL)
+		evbuffer_free(body);
+}
+
+void
+rm_http_reply_text(
+    struct rm_http_request *request, int status, const char *json, size_t len)
+{
+	reply_copy(request, status, "application/json", json, len);
+}
+
+void
+rm_http_reply_plain(
+    struct rm_http_request *request, int status, const char *text, size_t len)
+{
+	reply_copy(request, status, "text/plain; charset=utf-8", text, len);
+}
+
+void
+rm_http_reply_error(
+    struct rm_http_request *request, int status, const char *format, ...)
+{
+	char text[512];
+	json_t *sentence;
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	/* A peer's text in it may not be UTF-8, or be cut within a character. */
+	sentence = json_string(text);
+	if (sentence == NULL)
+		sentence = json_string("bad request");
+	rm_http_reply_json(request, status, json_pack("{s:o}", "error", sentence));
+}

@@ -1,0 +1,298 @@
+#include "rackmesh/http/http_server.h"
+
+#include <errno.h>
+#include <event2/http.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "rackmesh/core/address.h"
+#include "rackmesh/http/http_defer.h"
+#include "rackmesh/http/http_face.h"
+#include "rackmesh/http/http_health.h"
+#include "rackmesh/http/http_request.h"
+#include "rackmesh/http/http_seal.h"
+
+#define SERVER_MAX_ROUTES 64
+#define READ_METHODS (EVHTTP_REQ_GET | EVHTTP_REQ_HEAD)
+
+struct route {
+	enum rm_http_verb verb;
+	char *path;
+	rm_http_handler *handler;
+	void *arg;
+};
+
+struct rm_http_server {
+	struct rm_loop *loop;
+	/* Several, since evhttp does not say which socket a request came by; and so a
+	 * crowd on TCP cannot keep an operator out of the Unix socket. */
+	struct rm_http_face *tcp, *local;
+	struct rm_http_face *sealed; /* TLS; NULL until somebody wants it */
+	bool (*allows)(const char *identity, enum rm_http_verb verb, char *why,
+	    size_t len, void *arg);
+	void *allows_arg;
+	size_t max_body; /* 0: the face's own */
+	struct rm_http_defers *defers;
+	struct route routes[SERVER_MAX_ROUTES];
+	size_t route_count;
+	struct rm_http_health health;
+	char local_at[RM_ADDRESS_TEXT]; /* "unix:/path", or "": nowhere */
+	struct http_face_counts counts;
+};
+
+struct rm_http_health *
+rm_http_server_health(struct rm_http_server *server)
+{
+	return &server->health;
+}
+
+const uint64_t *
+rm_http_server_full(const struct rm_http_server *server)
+{
+	return &server->counts.full;
+}
+
+const uint64_t *
+rm_http_server_late(const struct rm_http_server *server)
+{
+	return &server->counts.late;
+}
+
+/* The rest of path below the route; NULL when it is not this route's. */
+static const char *
+route_match(const struct route *route, const char *path)
+{
+	size_t len = strlen(route->path);
+
+	if (route->path[len - 1] == '/')
+		return strncmp(path, route->path, len) == 0 ? path + len : NULL;
+	return strcmp(path, route->path) == 0 ? "" : NULL;
+}
+
+static const struct route *
+server_find(const struct rm_http_server *server, struct rm_http_request *request,
+    bool read, bool change, bool *known)
+{
+	const struct route *best = NULL;
+
+	*known = false;
+	for (size_t i = 0; i < server->route_count; i++) {
+		const struct route *route = &server->routes[i];
+		const char *rest = route_match(route, request->path);
+
+		if (rest == NULL)
+			continue;
+		*known = true;
+		if (!(route->verb == RM_HTTP_READ ? read : change))
+			continue;
+		if (best != NULL && strlen(best->path) >= strlen(route->path))
+			continue;
+		best = route;
+		request->rest = rest;
+	}
+	return best;
+}
+
+/* Whether this way of coming is good enough; answers when it is not. */
+static bool
+server_lets(struct rm_http_server *server, struct rm_http_request *request,
+    const struct rm_http_face *face, enum rm_http_verb verb)
+{
+	char why[256] = "";
+
+	if (face == server->sealed) {
+		if (server->allows != NULL && server->allows(request->identity, verb,
+						  why, sizeof(why), server->allows_arg))
+			return true;
+		rm_http_reply_error(request, 403, "%s",
+		    why[0] != '\0' ? why : "not allowed to this certificate");
+		return false;
+	}
+	if (verb == RM_HTTP_READ || face == server->local)
+		return true;
+	rm_http_reply_error(request, 403, "changes are taken on the Unix socket%s%s%s",
+	    server->sealed != NULL ? " and over TLS only" : " only",
+	    server->local_at[0] != '\0' ? ", " : "", server->local_at);
+	return false;
+}
+
+static void
+server_answer(struct rm_http_server *server, struct evhttp_request *req,
+    const struct rm_http_face *face)
+{
+	enum evhttp_cmd_type method = evhttp_request_get_command(req);
+	char identity[RM_TLS_MAX_IDENTITY] = "";
+	struct rm_http_request request;
+	const struct route *route;
+	bool known, good;
+
+	if (rm_http_request_open(&request, req, server->defers) < 0)
+		return;
+	good = face != server->sealed ||
+	       http_seal_identity(rm_http_face_tls(face), req, identity) == 0;
+	request.identity = identity;
+	route = server_find(
+	    server, &request, method & READ_METHODS, method == EVHTTP_REQ_POST, &known);
+	if (!good)
+		rm_http_reply_error(
+		    &request, 403, "this certificate is not accepted any more");
+	else if (face == server->sealed && route == NULL &&
+		 !server_lets(server, &request, face, RM_HTTP_READ))
+		; /* what there is and what not is not for everybody */
+	else if (!known)
+		rm_http_reply_error(&request, 404, "nothing at this path");
+	else if (route == NULL)
+		rm_http_reply_error(&request, 405, "this path takes %s",
+		    method & READ_METHODS ? "POST only" : "GET only");
+	else if (server_lets(server, &request, face, route->verb))
+		route->handler(&request, route->arg);
+	rm_http_request_close(&request);
+}
+
+static void
+server_on_tcp(struct evhttp_request *req, void *arg)
+{
+	struct rm_http_server *server = arg;
+
+	server_answer(server, req, server->tcp);
+}
+
+static void
+server_on_local(struct evhttp_request *req, void *arg)
+{
+	struct rm_http_server *server = arg;
+
+	server_answer(server, req, server->local);
+}
+
+static void
+server_on_sealed(struct evhttp_request *req, void *arg)
+{
+	struct rm_http_server *server = arg;
+
+	server_answer(server, req, server->sealed);
+}
+
+int
+rm_http_server_new(struct rm_loop *loop, struct rm_http_server **ret)
+{
+	struct rm_http_server *server = calloc(1, sizeof(*server));
+	int r;
+
+	if (server == NULL)
+		return -ENOMEM;
+	server->loop = loop;
+	r = rm_http_defers_new(loop, &server->defers);
+	if (r == 0)
+		r = rm_http_face_new(
+		    loop, NULL, server_on_tcp, server, &server->counts, &server->tcp);
+	if (r == 0)
+		r = rm_http_face_new(loop, NULL, server_on_local, server,
+		    &server->counts, &server->local);
+	if (r < 0) {
+		rm_http_server_free(server);
+		return r;
+	}
+	*ret = server;
+	return 0;
+}
+
+void
+rm_http_server_free(struct rm_http_server *server)
+{
+	if (server == NULL)
+		return;
+	rm_http_defers_free(server->defers); /* first: its requests live in the faces */
+	rm_http_face_free(server->tcp);
+	rm_http_face_free(server->local);
+	rm_http_face_free(server->sealed);
+	for (size_t i = 0; i < server->route_count; i++)
+		free(server->routes[i].path);
+	free(server);
+}
+
+int
+rm_http_server_listen(struct rm_http_server *server, const struct rm_address *address)
+{
+	bool local = address->storage.ss_family == AF_UNIX;
+	int r;
+
+	r = rm_http_face_listen(local ? server->local : server->tcp, address);
+	if (r == 0 && local)
+		rm_address_format(address, server->local_at);
+	return r;
+}
+
+int
+rm_http_server_listen_tls(
+    struct rm_http_server *server, const struct rm_address *address, struct rm_tls *tls)
+{
+	int r = 0;
+
+	if (tls == NULL || address->storage.ss_family == AF_UNIX ||
+	    (server->sealed != NULL && rm_http_face_tls(server->sealed) != tls))
+		return -EINVAL;
+	if (server->sealed == NULL)
+		r = rm_http_face_new(server->loop, tls, server_on_sealed, server,
+		    &server->counts, &server->sealed);
+	if (r < 0)
+		return r;
+	if (server->max_body > 0)
+		rm_http_face_max_body(server->sealed, server->max_body);
+	return rm_http_face_listen(server->sealed, address);
+}
+
+void
+rm_http_server_authorise(struct rm_http_server *server,
+    bool (*allows)(
+	const char *identity, enum rm_http_verb verb, char *why, size_t len, void *arg),
+    void *arg)
+{
+	server->allows = allows;
+	server->allows_arg = arg;
+}
+
+int
+rm_http_server_tls_port(const struct rm_http_server *server)
+{
+	return server->sealed != NULL ? rm_http_face_port(server->sealed) : -ENOTCONN;
+}
+
+int
+rm_http_server_port(const struct rm_http_server *server)
+{
+	return rm_http_face_port(server->tcp);
+}
+
+void
+rm_http_server_max_body(struct rm_http_server *server, size_t bytes)
+{
+	server->max_body = bytes;
+	rm_http_face_max_body(server->local, bytes);
+	if (server->sealed != NULL)
+		rm_http_face_max_body(server->sealed, bytes);
+}
+
+int
+rm_http_route(struct rm_http_server *server, enum rm_http_verb verb, const char *path,
+    rm_http_handler *handler, void *arg)
+{
+	struct route route = { verb, NULL, handler, arg };
+
+	if (path[0] != '/')
+		return -EINVAL;
+	if (server->route_count == SERVER_MAX_ROUTES)
+		return -ENOSPC;
+	route.path = strdup(path);
+	if (route.path == NULL)
+		return -ENOMEM;
+	server->routes[server->route_count++] = route;
+	return 0;
+}
+
+struct rm_http_request *
+rm_http_deferred(struct rm_http_server *server, uint64_t token)
+{
+	return rm_http_defers_find(server->defers, token);
+}

@@ -1,0 +1,113 @@
+/*
+ * http_server - the HTTP face of a daemon: /metrics, /healthz, /readyz, /v1/...
+ *
+ * evhttp, bounded: 8 KiB of headers, 64 KiB of body, 10 s of silence, 64
+ * connections and 4 listeners for TCP, as many for TLS and for Unix sockets, 64
+ * routes; a TLS handshake within RM_TLS_HANDSHAKE_NS, a request within 10 s of the
+ * accept or the last answer (1 s while all connections are in use), an answer in 60 s.
+ * Reading goes over TCP (loopback by default); what changes something is
+ * registered with RM_HTTP_CHANGE and answered only on a Unix socket, or over TLS to
+ * whom the owner allows it (403 else). Over TLS nobody is served without a
+ * certificate, and nothing, reading neither, that was not allowed to its identity.
+ */
+#ifndef RACKMESH_HTTP_HTTP_SERVER_H
+#define RACKMESH_HTTP_HTTP_SERVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <jansson.h>
+
+struct rm_address;
+struct rm_http_request;
+struct rm_http_server;
+struct rm_loop;
+struct rm_metrics;
+struct rm_tls;
+
+enum rm_http_verb { RM_HTTP_READ /* GET, HEAD */, RM_HTTP_CHANGE /* POST */ };
+
+typedef void rm_http_handler(struct rm_http_request *request, void *arg);
+
+int rm_http_server_new(struct rm_loop *loop, struct rm_http_server **ret);
+void rm_http_server_free(struct rm_http_server *server);
+
+/* More than once is fine; TCP or Unix ("unix:..." is unlinked first if it is a
+ * socket, mode 0600, unlinked again at the end). */
+int rm_http_server_listen(
+    struct rm_http_server *server, const struct rm_address *address);
+
+/* HTTPS; more than once is fine, but with one tls only (-EINVAL). tls: borrowed,
+ * outlives the server. */
+int rm_http_server_listen_tls(struct rm_http_server *server,
+    const struct rm_address *address, struct rm_tls *tls);
+/* Asked at each request over TLS; false: why says the reason (403). Without it nothing
+ * is allowed. why comes empty. */
+void rm_http_server_authorise(struct rm_http_server *server,
+    bool (*allows)(
+	const char *identity, enum rm_http_verb verb, char *why, size_t len, void *arg),
+    void *arg);
+
+/* Of the first TCP (TLS) listener, for an address with port 0; negative: there is none.
+ */
+int rm_http_server_port(const struct rm_http_server *server);
+int rm_http_server_tls_port(const struct rm_http_server *server);
+
+/* Another bound on bodies that come by a Unix socket or over TLS. */
+void rm_http_server_max_body(struct rm_http_server *server, size_t bytes);
+
+/* How often accepting had to stop: all connections in use, or no descriptor left.
+ * Newcomers then wait in the kernel's queue. Borrowed by a metric. */
+const uint64_t *rm_http_server_full(const struct rm_http_server *server);
+/* Connections that took too long for a request or its answer. As above. */
+const uint64_t *rm_http_server_late(const struct rm_http_server *server);
+
+/*
+ * path: copied; exact ("/v1/rnics"), or ending in '/' for everything below it
+ * ("/v1/drill/"). Exactly one rm_http_reply* per request, at once. Unknown paths
+ * get 404, a wrong verb 405, both as JSON {"error": ...}.
+ */
+int rm_http_route(struct rm_http_server *server, enum rm_http_verb verb,
+    const char *path, rm_http_handler *handler, void *arg);
+
+/* /metrics from the registry; /healthz 200 while the loop turns; /readyz 200 or
+ * 503 with the sentence that ready() writes. All borrowed. */
+int rm_http_serve_health(struct rm_http_server *server,
+    const struct rm_metrics *metrics,
+    bool (*ready)(char *sentence, size_t len, void *arg), void *arg);
+
+/* The URI in the client's certificate, good until the handler returns; "" where there
+ * is no TLS. */
+const char *rm_http_identity(const struct rm_http_request *request);
+const char *rm_http_path_rest(
+    const struct rm_http_request *request); /* decoded, below the route */
+const char *rm_http_query(
+    const struct rm_http_request *request, const char *key); /* or NULL */
+/* Leaves *value alone without the key; false: out of range, 400 has been answered. */
+bool rm_http_query_number(struct rm_http_request *request, const char *key,
+    uint64_t least, uint64_t most, uint64_t *value);
+const char *rm_http_body(const struct rm_http_request *request, size_t *len);
+
+/*
+ * For an answer that takes a while: the handler returns without a reply, and whoever
+ * has the token replies later, once, from the loop; the request is gone then. After
+ * timeout_ns the server itself answers 504, at its end 503. At most 32 wait at once:
+ * -EAGAIN. Path, query and body are good until the handler returns, as ever.
+ */
+int rm_http_defer(struct rm_http_request *request, int64_t timeout_ns, uint64_t *token);
+/* NULL: it is over, answered or given up by its client. A reply to NULL does nothing.
+ */
+struct rm_http_request *rm_http_deferred(struct rm_http_server *server, uint64_t token);
+/* A body that is JSON already; copied. */
+void rm_http_reply_text(
+    struct rm_http_request *request, int status, const char *json, size_t len);
+/* Text that is no JSON; copied. */
+void rm_http_reply_plain(
+    struct rm_http_request *request, int status, const char *text, size_t len);
+
+void rm_http_reply_json(struct rm_http_request *request, int status, json_t *takes);
+void rm_http_reply_error(struct rm_http_request *request, int status,
+    const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+#endif

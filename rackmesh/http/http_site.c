@@ -1,0 +1,163 @@
+#include "rackmesh/http/http_site.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rackmesh/core/file.h"
+
+struct rm_http_sites {
+	struct site {
+		char *base;
+		size_t base_len; /* without a slash at its end */
+		struct rm_http_site is;
+	} sites[RM_HTTP_SITES];
+	size_t count;
+};
+
+static bool
+is_set(const char *option)
+{
+	return option != NULL && option[0] != '\0';
+}
+
+static int
+check_secret(const char *file, struct rm_why *why)
+{
+	char secret[RM_HTTP_SECRET_BYTES];
+	int r;
+
+	if (!is_set(file))
+		return 0;
+	r = rm_file_read_password(file, secret, sizeof(secret), why);
+	explicit_bzero(secret, sizeof(secret));
+	return r;
+}
+
+int
+rm_http_site_check(
+    const struct rm_http_site *site, const char *prefix, struct rm_why *why)
+{
+	int r = 0;
+
+	if (is_set(site->certificate) != is_set(site->key))
+		return rm_why(why, -EINVAL,
+		    "%s.certificate and %s.key: both or neither", prefix, prefix);
+	if (is_set(site->user) && is_set(site->token_file))
+		return rm_why(why, -EINVAL, "%s.user and %s.token_file: one of the two",
+		    prefix, prefix);
+	if (is_set(site->user) != is_set(site->password_file))
+		return rm_why(why, -EINVAL,
+		    "%s.user and %s.password_file: both or neither", prefix, prefix);
+	if (is_set(site->key))
+		r = rm_file_check_secret(site->key, why);
+	if (r == 0)
+		r = check_secret(site->password_file, why);
+	return r < 0 ? r : check_secret(site->token_file, why);
+}
+
+int
+rm_http_sites_new(struct rm_http_sites **ret)
+{
+	*ret = calloc(1, sizeof(**ret));
+	return *ret == NULL ? -ENOMEM : 0;
+}
+
+static void
+site_clear(struct site *site)
+{
+	free(site->base);
+	free(site->is.authorities);
+	free(site->is.certificate);
+	free(site->is.key);
+	free(site->is.user);
+	free(site->is.password_file);
+	free(site->is.token_file);
+}
+
+void
+rm_http_sites_free(struct rm_http_sites *sites)
+{
+	if (sites == NULL)
+		return;
+	for (size_t i = 0; i < sites->count; i++)
+		site_clear(&sites->sites[i]);
+	free(sites);
+}
+
+/* NULL where there is none; false: no memory. */
+static bool
+copy(char **to, const char *from)
+{
+	*to = is_set(from) ? strdup(from) : NULL;
+	return !is_set(from) || *to != NULL;
+}
+
+int
+rm_http_sites_add(
+    struct rm_http_sites *sites, const char *base, const struct rm_http_site *site)
+{
+	struct site fresh = { .base = strdup(base), .base_len = strlen(base) };
+
+	if (sites->count == RM_HTTP_SITES) {
+		free(fresh.base);
+		return -ENOSPC;
+	}
+	while (fresh.base_len > 0 && base[fresh.base_len - 1] == '/')
+		fresh.base_len--;
+	if (fresh.base == NULL || !copy(&fresh.is.authorities, site->authorities) ||
+	    !copy(&fresh.is.certificate, site->certificate) ||
+	    !copy(&fresh.is.key, site->key) || !copy(&fresh.is.user, site->user) ||
+	    !copy(&fresh.is.password_file, site->password_file) ||
+	    !copy(&fresh.is.token_file, site->token_file)) {
+		site_clear(&fresh);
+		return -ENOMEM;
+	}
+	sites->sites[sites->count++] = fresh;
+	return 0;
+}
+
+static const struct rm_http_site *
+find(const struct rm_http_sites *sites, const char *url)
+{
+	for (size_t i = 0; i < sites->count; i++) {
+		const struct site *site = &sites->sites[i];
+
+		if (strncmp(url, site->base, site->base_len) == 0 &&
+		    strchr("/?", url[site->base_len]) != NULL)
+			return &site->is;
+	}
+	return NULL;
+}
+
+int
+rm_http_sites_meet(const struct rm_http_sites *sites, struct rm_http_exchange *exchange,
+    struct rm_http_meeting *meeting)
+{
+	const struct rm_http_site *site = find(sites, exchange->url);
+	int r = 0;
+
+	if (site == NULL)
+		return 0;
+	if (exchange->tls == NULL) {
+		meeting->tls = (struct rm_http_tls){
+			.authorities = site->authorities,
+			.certificate = site->certificate,
+			.key = site->key,
+		};
+		exchange->tls = &meeting->tls;
+	}
+	if (exchange->user != NULL || exchange->bearer != NULL)
+		return 0;
+	if (site->token_file != NULL) {
+		r = rm_file_read_password(
+		    site->token_file, meeting->token, sizeof(meeting->token), NULL);
+		exchange->bearer = meeting->token;
+	} else if (site->user != NULL && site->password_file != NULL) {
+		r = rm_file_read_password(site->password_file, meeting->password,
+		    sizeof(meeting->password), NULL);
+		exchange->user = site->user;
+		exchange->password = meeting->password;
+	}
+	return r;
+}

@@ -1,0 +1,66 @@
+/*
+ * http_site - how a server of somebody else's is met: whom to believe that it is it,
+ * what we show, and who asks. By the base of its URLs, so that whoever talks to it need
+ * not know.
+ *
+ * Secrets are read, as rm_file_read_password does, for each exchange: they may be
+ * replaced at any time.
+ */
+#ifndef RACKMESH_HTTP_HTTP_SITE_H
+#define RACKMESH_HTTP_HTTP_SITE_H
+
+#include <stddef.h>
+
+#include "rackmesh/config/config.h"
+#include "rackmesh/http/http_client.h"
+
+#define RM_HTTP_SITES 32
+#define RM_HTTP_SECRET_BYTES 4096
+
+/* As options; each may be "" or NULL: none. */
+struct rm_http_site {
+	char *authorities, *certificate, *key;
+	char *user, *password_file, *token_file;
+};
+
+/* clang-format off */
+#define RM_HTTP_SITE_TLS(prefix, type, site)                                               \
+	{ prefix ".authorities", RM_STRING, offsetof(type, site.authorities), "", 0, 1023, 0, \
+	  "for https: whom we believe, PEM; \"\": whom the system does", NULL, NULL, 0 },  \
+	{ prefix ".certificate", RM_STRING, offsetof(type, site.certificate), "", 0, 1023, 0, \
+	  "for https: what we show, PEM; \"\": nothing", NULL, NULL, 0 },                  \
+	{ prefix ".key", RM_STRING, offsetof(type, site.key), "", 0, 1023, 0,              \
+	  "its key, for us alone to read (0600)", NULL, NULL, 0 }
+#define RM_HTTP_SITE_LOGIN(prefix, type, site)                                             \
+	{ prefix ".user", RM_STRING, offsetof(type, site.user), "", 0, 255, 0,             \
+	  "for basic authentication; \"\": none", NULL, NULL, 0 },                         \
+	{ prefix ".password_file", RM_STRING, offsetof(type, site.password_file), "", 0, 1023, \
+	  0, "file that holds the user's password (0600)", NULL, NULL, 0 },                \
+	{ prefix ".token_file", RM_STRING, offsetof(type, site.token_file), "", 0, 1023, 0, \
+	  "file that holds a bearer token instead (0600); \"\": none", NULL, NULL, 0 }
+/* clang-format on */
+
+/* Can it be used? prefix: of the options, for why. -EINVAL, or what is wrong with a
+ * file. */
+int rm_http_site_check(
+    const struct rm_http_site *site, const char *prefix, struct rm_why *why);
+
+struct rm_http_sites;
+
+int rm_http_sites_new(struct rm_http_sites **ret);
+void rm_http_sites_free(struct rm_http_sites *sites); /* NULL is fine */
+/* base: "https://alerts:9093". All is copied. -ENOSPC: too many. */
+int rm_http_sites_add(
+    struct rm_http_sites *sites, const char *base, const struct rm_http_site *site);
+
+struct rm_http_meeting { /* what an exchange borrows while it is started */
+	struct rm_http_tls tls;
+	char password[RM_HTTP_SECRET_BYTES], token[RM_HTTP_SECRET_BYTES];
+};
+
+/* Fills what exchange leaves open, if its URL is one of a site's. Forget meeting's
+ * secrets afterwards. -EACCES, -ENOENT, ...: of a secret's file. */
+int rm_http_sites_meet(const struct rm_http_sites *sites,
+    struct rm_http_exchange *exchange, struct rm_http_meeting *meeting);
+
+#endif

@@ -1,0 +1,48 @@
+/*
+ * loop - the one event loop of a daemon, and its timers.
+ *
+ * A callback never blocks and does a bounded share of work. TERM and INT end
+ * the loop, HUP calls the reload hook. The service manager is told that the daemon is
+ * ready when the loop runs, of reloads, and of its end.
+ */
+#ifndef RACKMESH_LOOP_LOOP_H
+#define RACKMESH_LOOP_LOOP_H
+
+#include "rackmesh/core/clock.h"
+
+struct event_base;
+struct rm_loop;
+struct rm_notify;
+struct rm_timer;
+struct rm_turns;
+
+int rm_loop_new(struct rm_loop **ret);
+void rm_loop_free(struct rm_loop *loop); /* NULL is fine; free its users first */
+
+int rm_loop_run(struct rm_loop *loop); /* until a signal or rm_loop_stop */
+void rm_loop_stop(struct rm_loop *loop);
+
+void rm_loop_on_reload(struct rm_loop *loop, void (*fn)(void *arg), void *arg);
+
+/* For the turn that does the daemon's work: rm_notify_worked. */
+struct rm_notify *rm_loop_notify(struct rm_loop *loop);
+
+/* For modules that put their own fds on the loop (libevent's event_new). */
+struct event_base *rm_loop_base(struct rm_loop *loop);
+/* For turn.c. */
+struct rm_turns *rm_loop_turns(struct rm_loop *loop);
+
+/*
+ * Timers are one-shot with microsecond resolution and absolute deadlines: a
+ * periodic user re-arms from the previous *deadline*, not from now, so it never
+ * drifts. Arming an armed timer moves it. A deadline in the past fires in the
+ * next turn of the loop.
+ */
+int rm_timer_new(
+    struct rm_loop *loop, void (*fn)(void *arg), void *arg, struct rm_timer **ret);
+void rm_timer_free(struct rm_timer *timer); /* NULL is fine; also from inside fn */
+void rm_timer_at(struct rm_timer *timer, rm_mono_t deadline);
+void rm_timer_after(struct rm_timer *timer, int64_t ns);
+void rm_timer_stop(struct rm_timer *timer);
+
+#endif

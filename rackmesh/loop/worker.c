@@ -1,0 +1,233 @@
+#include "rackmesh/loop/worker.h"
+
+#include <errno.h>
+#include <event2/event.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "rackmesh/loop/loop.h"
+
+#define WORKER_MAX_CAPACITY 65536
+#define WORKER_ANSWERS_PER_WAKEUP 64
+
+struct worker_job {
+	int (*run)(void *job);
+	void (*done)(void *job, int r);
+	void *job;
+	int r;
+};
+
+/* A ring of jobs; answered <= run <= submitted, each modulo capacity a slot. */
+struct rm_worker {
+	struct worker_job *jobs;
+	size_t capacity;
+	uint64_t answered; /* the loop's alone */
+
+	pthread_mutex_t lock; /* for the following */
+	pthread_cond_t wake;
+	uint64_t run, submitted;
+	rm_mono_t moved; /* when a job last ended, or the first came to none */
+	bool stopping;
+
+	pthread_t thread;
+	bool started;
+	int fd; /* eventfd: jobs have been run */
+	struct event *event;
+};
+
+static struct worker_job *
+worker_slot(struct rm_worker *worker, uint64_t number)
+{
+	return &worker->jobs[number % worker->capacity];
+}
+
+static void
+worker_notify(struct rm_worker *worker)
+{
+	const uint64_t one = 1;
+
+	/* Fails only when the counter is full, and then the loop is awake anyway. */
+	if (write(worker->fd, &one, sizeof(one)) < 0)
+		return;
+}
+
+static void *
+worker_main(void *arg)
+{
+	struct rm_worker *worker = arg;
+
+	pthread_mutex_lock(&worker->lock);
+	for (;;) {
+		struct worker_job *job;
+
+		while (worker->run == worker->submitted && !worker->stopping)
+			pthread_cond_wait(&worker->wake, &worker->lock);
+		if (worker->stopping)
+			break;
+		/* The slot is ours until run is moved past it. */
+		job = worker_slot(worker, worker->run);
+		pthread_mutex_unlock(&worker->lock);
+
+		job->r = job->run(job->job);
+
+		pthread_mutex_lock(&worker->lock);
+		worker->run++;
+		worker->moved = rm_mono_now();
+		pthread_mutex_unlock(&worker->lock);
+		worker_notify(worker); /* not with the lock: the loop may want it */
+		pthread_mutex_lock(&worker->lock);
+	}
+	pthread_mutex_unlock(&worker->lock);
+	return NULL;
+}
+
+static void
+worker_answer(struct rm_worker *worker)
+{
+	struct worker_job job = *worker_slot(worker, worker->answered);
+
+	worker->answered++; /* before: done may submit into this slot */
+	job.done(job.job, job.r);
+}
+
+static void
+worker_on_run(evutil_socket_t fd, short what, void *arg)
+{
+	struct rm_worker *worker = arg;
+	uint64_t count, run;
+
+	if (read(fd, &count, sizeof(count)) < 0)
+		return; /* EAGAIN: taken by an earlier wake-up */
+	pthread_mutex_lock(&worker->lock);
+	run = worker->run;
+	pthread_mutex_unlock(&worker->lock);
+
+	for (int i = 0; i < WORKER_ANSWERS_PER_WAKEUP && worker->answered < run; i++)
+		worker_answer(worker);
+	if (worker->answered < run)
+		worker_notify(worker); /* the rest in a later turn */
+}
+
+/* Signals are for the loop's thread. */
+static int
+worker_start(struct rm_worker *worker)
+{
+	sigset_t all, before;
+	int r;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	r = -pthread_create(&worker->thread, NULL, worker_main, worker);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	worker->started = r == 0;
+	if (worker->started)
+		pthread_setname_np(worker->thread, "worker");
+	return r;
+}
+
+int
+rm_worker_new(struct rm_loop *loop, size_t capacity, struct rm_worker **ret)
+{
+	struct rm_worker *worker;
+	int r = -ENOMEM;
+
+	if (capacity == 0 || capacity > WORKER_MAX_CAPACITY)
+		return -EINVAL;
+	worker = calloc(1, sizeof(*worker));
+	if (worker == NULL)
+		return -ENOMEM;
+	pthread_mutex_init(&worker->lock, NULL);
+	pthread_cond_init(&worker->wake, NULL);
+	worker->capacity = capacity;
+	worker->fd = -1;
+	worker->jobs = calloc(capacity, sizeof(*worker->jobs));
+	if (worker->jobs == NULL)
+		goto out;
+	worker->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (worker->fd < 0) {
+		r = -errno;
+		goto out;
+	}
+	worker->event = event_new(rm_loop_base(loop), worker->fd, EV_READ | EV_PERSIST,
+	    worker_on_run, worker);
+	if (worker->event == NULL || event_add(worker->event, NULL) < 0)
+		goto out;
+	r = worker_start(worker);
+	if (r < 0)
+		goto out;
+	*ret = worker;
+	return 0;
+out:
+	rm_worker_free(worker);
+	return r;
+}
+
+void
+rm_worker_free(struct rm_worker *worker)
+{
+	if (worker == NULL)
+		return;
+	pthread_mutex_lock(&worker->lock);
+	worker->stopping = true;
+	pthread_cond_signal(&worker->wake);
+	pthread_mutex_unlock(&worker->lock);
+	if (worker->started)
+		pthread_join(worker->thread, NULL);
+
+	for (uint64_t i = worker->run; i < worker->submitted; i++)
+		worker_slot(worker, i)->r = -ECANCELED;
+	while (worker->answered < worker->submitted)
+		worker_answer(worker);
+
+	if (worker->event != NULL)
+		event_free(worker->event);
+	if (worker->fd >= 0)
+		close(worker->fd);
+	pthread_cond_destroy(&worker->wake);
+	pthread_mutex_destroy(&worker->lock);
+	free(worker->jobs);
+	free(worker);
+}
+
+int
+rm_worker_submit(struct rm_worker *worker, int (*run)(void *job),
+    void (*done)(void *job, int r), void *job)
+{
+	int r = -EAGAIN;
+
+	pthread_mutex_lock(&worker->lock);
+	if (!worker->stopping &&
+	    worker->submitted - worker->answered < worker->capacity) {
+		*worker_slot(worker, worker->submitted) = (struct worker_job){
+			.run = run,
+			.done = done,
+			.job = job,
+		};
+		if (worker->run == worker->submitted)
+			worker->moved = rm_mono_now();
+		worker->submitted++;
+		pthread_cond_signal(&worker->wake);
+		r = 0;
+	}
+	pthread_mutex_unlock(&worker->lock);
+	return r;
+}
+
+int64_t
+rm_worker_behind_ns(const struct rm_worker *worker, rm_mono_t now)
+{
+	/* The lock is no part of what a caller sees as its state. */
+	pthread_mutex_t *lock = (pthread_mutex_t *)&worker->lock;
+	int64_t behind = 0;
+
+	pthread_mutex_lock(lock);
+	if (worker->run < worker->submitted)
+		behind = rm_mono_since(now, worker->moved);
+	pthread_mutex_unlock(lock);
+	return behind > 0 ? behind : 0;
+}

@@ -1,0 +1,237 @@
+#include "rackmesh/metrics/metrics.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <event2/buffer.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rackmesh/metrics/decimal.h"
+
+#define METRICS_MAX 65536
+
+struct metric {
+	const char *name;
+	const char *help;
+	char *labels;
+	const void *owner;
+	const uint64_t *counter; /* or else a gauge: */
+	double (*read)(const void *arg);
+	const void *arg;
+};
+
+/* Kept so that equal names are neighbours, in order of registration. */
+struct rm_metrics {
+	struct metric *metrics;
+	size_t count, capacity;
+};
+
+int
+rm_metrics_new(struct rm_metrics **ret)
+{
+	struct rm_metrics *metrics = calloc(1, sizeof(*metrics));
+
+	if (metrics == NULL)
+		return -ENOMEM;
+	*ret = metrics;
+	return 0;
+}
+
+void
+rm_metrics_free(struct rm_metrics *metrics)
+{
+	if (metrics == NULL)
+		return;
+	for (size_t i = 0; i < metrics->count; i++)
+		free(metrics->metrics[i].labels);
+	free(metrics->metrics);
+	free(metrics);
+}
+
+static bool
+metrics_name_ok(const char *name)
+{
+	if (!isalpha((unsigned char)name[0]) && name[0] != '_')
+		return false;
+	for (; *name != '\0'; name++)
+		if (!isalnum((unsigned char)*name) && *name != '_' && *name != ':')
+			return false;
+	return true;
+}
+
+/* Where a metric of this name and these labels belongs. */
+static int
+metrics_place(const struct rm_metrics *metrics, const struct metric *fresh, size_t *ret)
+{
+	size_t place = metrics->count;
+
+	for (size_t i = 0; i < metrics->count; i++) {
+		const struct metric *metric = &metrics->metrics[i];
+
+		if (strcmp(metric->name, fresh->name) == 0) {
+			if (strcmp(metric->labels, fresh->labels) == 0)
+				return -EEXIST;
+			place = i + 1;
+		} else if (place == i) {
+			break; /* the group has ended */
+		}
+	}
+	*ret = place;
+	return 0;
+}
+
+/* Takes nothing of fresh: the labels are copied. */
+static int
+metrics_add(struct rm_metrics *metrics, const struct metric *fresh)
+{
+	struct metric *at;
+	size_t place = 0;
+	char *labels;
+	int r;
+
+	if (!metrics_name_ok(fresh->name))
+		return -EINVAL;
+	r = metrics_place(metrics, fresh, &place);
+	if (r < 0)
+		return r;
+	if (metrics->count == METRICS_MAX)
+		return -ENOSPC;
+	if (metrics->count == metrics->capacity) {
+		size_t capacity = metrics->capacity == 0 ? 64 : metrics->capacity * 2;
+
+		at = reallocarray(metrics->metrics, capacity, sizeof(*at));
+		if (at == NULL)
+			return -ENOMEM;
+		metrics->metrics = at;
+		metrics->capacity = capacity;
+	}
+	labels = strdup(fresh->labels);
+	if (labels == NULL)
+		return -ENOMEM;
+
+	at = &metrics->metrics[place];
+	memmove(at + 1, at, (metrics->count - place) * sizeof(*at));
+	*at = *fresh;
+	at->labels = labels;
+	metrics->count++;
+	return 0;
+}
+
+int
+rm_metrics_counter(struct rm_metrics *metrics, const void *owner, const char *name,
+    const char *labels, const char *help, const uint64_t *value)
+{
+	const struct metric fresh = {
+		.name = name,
+		.help = help,
+		.labels = (char *)labels,
+		.owner = owner,
+		.counter = value,
+	};
+
+	return metrics_add(metrics, &fresh);
+}
+
+int
+rm_metrics_gauge(struct rm_metrics *metrics, const void *owner, const char *name,
+    const char *labels, const char *help, double (*read)(const void *arg),
+    const void *arg)
+{
+	const struct metric fresh = {
+		.name = name,
+		.help = help,
+		.labels = (char *)labels,
+		.owner = owner,
+		.read = read,
+		.arg = arg,
+	};
+
+	return metrics_add(metrics, &fresh);
+}
+
+int
+rm_metrics_counters(struct rm_metrics *metrics, const void *owner,
+    const struct rm_metric *list, size_t count)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < count && r == 0; i++)
+		r = rm_metrics_counter(metrics, owner, list[i].name, list[i].labels,
+		    list[i].help, list[i].value);
+	return r;
+}
+
+static double
+read_value(const void *value)
+{
+	return (double)*(const uint64_t *)value;
+}
+
+int
+rm_metrics_gauges(struct rm_metrics *metrics, const void *owner,
+    const struct rm_metric *list, size_t count)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < count && r == 0; i++)
+		r = rm_metrics_gauge(metrics, owner, list[i].name, list[i].labels,
+		    list[i].help, read_value, list[i].value);
+	return r;
+}
+
+void
+rm_metrics_forget(struct rm_metrics *metrics, const void *owner)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < metrics->count; i++) {
+		if (metrics->metrics[i].owner == owner)
+			free(metrics->metrics[i].labels);
+		else
+			metrics->metrics[kept++] = metrics->metrics[i];
+	}
+	metrics->count = kept;
+}
+
+static int
+metric_render_value(const struct metric *metric, struct evbuffer *out)
+{
+	char text[RM_DECIMAL_TEXT];
+	double value;
+
+	if (metric->counter != NULL)
+		return evbuffer_add_printf(out, " %" PRIu64 "\n", *metric->counter);
+	value = metric->read(metric->arg);
+	if (isnan(value))
+		return evbuffer_add_printf(out, " NaN\n");
+	if (isinf(value))
+		return evbuffer_add_printf(out, value > 0 ? " +Inf\n" : " -Inf\n");
+	return evbuffer_add_printf(out, " %s\n", rm_decimal_format(value, text));
+}
+
+int
+rm_metrics_render(const struct rm_metrics *metrics, struct evbuffer *out)
+{
+	for (size_t i = 0; i < metrics->count; i++) {
+		const struct metric *metric = &metrics->metrics[i];
+		bool labelled = metric->labels[0] != '\0';
+		int n = 0;
+
+		if (i == 0 || strcmp(metric[-1].name, metric->name) != 0)
+			n = evbuffer_add_printf(out, "# HELP %s %s\n# TYPE %s %s\n",
+			    metric->name, metric->help, metric->name,
+			    metric->counter != NULL ? "counter" : "gauge");
+		if (n >= 0)
+			n = evbuffer_add_printf(out, "%s%s%s%s", metric->name,
+			    labelled ? "{" : "", metric->labels, labelled ? "}" : "");
+		if (n >= 0)
+			n = metric_render_value(metric, out);
+		if (n < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}

@@ -1,0 +1,45 @@
+/*
+ * metrics - a registry of borrowed counters, rendered as Prometheus text 0.0.4.
+ *
+ * Modules keep plain uint64_t counters; the registry only points at them, so
+ * counting costs one addition. Names: rackmesh_<daemon>_<what>[_total|_<unit>].
+ */
+#ifndef RACKMESH_METRICS_METRICS_H
+#define RACKMESH_METRICS_METRICS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct evbuffer;
+struct rm_metrics;
+
+int rm_metrics_new(struct rm_metrics **ret);
+void rm_metrics_free(struct rm_metrics *metrics);
+
+/*
+ * name, help: borrowed, for ever. labels: copied; "" or e.g. "class=\"ok\"".
+ * value: borrowed until rm_metrics_forget(owner) or the registry ends. owner:
+ * any pointer that groups registrations. Same name: one contiguous group with
+ * one HELP and TYPE (the first's). -EEXIST: same name and labels twice.
+ */
+int rm_metrics_counter(struct rm_metrics *metrics, const void *owner, const char *name,
+    const char *labels, const char *help, const uint64_t *value);
+int rm_metrics_gauge(struct rm_metrics *metrics, const void *owner, const char *name,
+    const char *labels, const char *help, double (*read)(const void *arg),
+    const void *arg);
+
+struct rm_metric { /* all borrowed as above */
+	const char *name, *labels, *help;
+	const uint64_t *value;
+};
+
+/* Many at a time, until the first that fails. */
+int rm_metrics_counters(struct rm_metrics *metrics, const void *owner,
+    const struct rm_metric *list, size_t count);
+int rm_metrics_gauges(struct rm_metrics *metrics, const void *owner,
+    const struct rm_metric *list, size_t count);
+void rm_metrics_forget(struct rm_metrics *metrics, const void *owner);
+
+int rm_metrics_render(const struct rm_metrics *metrics, struct evbuffer *out);
+
+#endif

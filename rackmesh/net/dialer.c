@@ -1,0 +1,296 @@
+#include "rackmesh/net/dialer.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <event2/event.h>
+
+#include "rackmesh/core/address.h"
+#include "rackmesh/core/backoff.h"
+#include "rackmesh/core/clock.h"
+#include "rackmesh/core/random.h"
+#include "rackmesh/core/why.h"
+#include "rackmesh/loop/loop.h"
+
+#define DIALER_CONNECT_TIMEOUT_NS (2 * RM_NS_PER_S)
+#define DIALER_BACKOFF_BASE_NS (100 * RM_NS_PER_MS)
+#define DIALER_BACKOFF_CAP_NS (5 * RM_NS_PER_S)
+
+/*
+ * Either waiting (timer armed, fd -1, link NULL), connecting (timer armed as the
+ * time-out, fd and writable set), opening (the same timer armed, link set) or up
+ * (link set, up).
+ */
+struct rm_dialer {
+	struct rm_loop *loop;
+	struct rm_address *addresses;
+	size_t address_count;
+	size_t at; /* the address to try next, or being tried */
+	int64_t connect_timeout_ns;
+	struct rm_backoff backoff;
+	struct rm_link_limits limits;
+	struct rm_dialer_callbacks callbacks;
+	void *arg;
+
+	struct rm_timer *timer;
+	int fd;
+	struct event *writable;
+	struct rm_link *link;
+	bool up;
+	bool settled;
+	struct rm_why why; /* of the last link that closed */
+};
+
+static void
+dialer_drop_socket(struct rm_dialer *dialer)
+{
+	if (dialer->writable != NULL)
+		event_free(dialer->writable);
+	dialer->writable = NULL;
+	if (dialer->fd >= 0)
+		close(dialer->fd);
+	dialer->fd = -1;
+}
+
+/*
+ * This address will not do for now: on to the next, with a pause after the last.
+ * Only ever a caller's last statement: the owner may free the dialer.
+ */
+static void
+dialer_next(struct rm_dialer *dialer, int reason)
+{
+	int64_t pause_ns = 0;
+
+	dialer_drop_socket(dialer);
+	dialer->at++;
+	if (dialer->at == dialer->address_count) {
+		dialer->at = 0;
+		pause_ns = rm_backoff_next_ns(&dialer->backoff, rm_random_u64());
+	}
+	rm_timer_after(dialer->timer, pause_ns);
+	dialer->callbacks.on_down(reason, dialer->arg);
+}
+
+static int
+dialer_on_open(struct rm_link *link, void *arg)
+{
+	struct rm_dialer *dialer = arg;
+
+	rm_timer_stop(dialer->timer);
+	dialer->up = true;
+	return dialer->callbacks.on_up(link, dialer->arg);
+}
+
+static int
+dialer_on_frame(struct rm_link *link, const uint8_t *data, size_t len, void *arg)
+{
+	struct rm_dialer *dialer = arg;
+
+	return dialer->callbacks.on_frame(link, data, len, dialer->arg);
+}
+
+static void
+dialer_on_drained(struct rm_link *link, void *arg)
+{
+	struct rm_dialer *dialer = arg;
+
+	if (dialer->callbacks.on_drained != NULL && dialer->up)
+		dialer->callbacks.on_drained(link, dialer->arg);
+}
+
+static void
+dialer_on_close(struct rm_link *link, int reason, void *arg)
+{
+	struct rm_dialer *dialer = arg;
+
+	rm_why(&dialer->why, 0, "%s", rm_link_why(link));
+	rm_link_free(link);
+	dialer->link = NULL;
+	dialer->up = false;
+	/*
+	 * A peer that never said welcome (frozen, or it refuses us) is as good as
+	 * one that cannot be reached, or it would keep us from those behind it.
+	 * After a real session the list starts anew, soon, but not all of us at
+	 * the same moment.
+	 */
+	if (dialer->settled)
+		dialer->at = dialer->address_count - 1;
+	dialer_next(dialer, reason);
+}
+
+/* A connect to a local port in the ephemeral range can meet itself when nobody
+ * listens there. */
+static bool
+dialer_met_itself(int fd)
+{
+	struct rm_address here = { .len = sizeof(here.storage) };
+	struct rm_address there = { .len = sizeof(there.storage) };
+
+	if (getsockname(fd, (struct sockaddr *)&here.storage, &here.len) < 0 ||
+	    getpeername(fd, (struct sockaddr *)&there.storage, &there.len) < 0)
+		return false;
+	return here.storage.ss_family != AF_UNIX && rm_address_equal(&here, &there);
+}
+
+static void
+dialer_connected(struct rm_dialer *dialer)
+{
+	static const struct rm_link_callbacks callbacks = {
+		.on_frame = dialer_on_frame,
+		.on_close = dialer_on_close,
+		.on_drained = dialer_on_drained,
+		.on_open = dialer_on_open,
+	};
+	int fd = dialer->fd;
+	int r;
+
+	if (dialer_met_itself(fd)) {
+		dialer_next(dialer, -ECONNREFUSED);
+		return;
+	}
+	dialer->fd = -1; /* the link's now, also when it fails */
+	dialer_drop_socket(dialer);
+	r = rm_link_new(
+	    dialer->loop, fd, &dialer->limits, &callbacks, dialer, &dialer->link);
+	if (r < 0)
+		dialer_next(dialer, r);
+	else
+		dialer->settled = false;
+}
+
+static void
+dialer_on_writable(evutil_socket_t fd, short what, void *arg)
+{
+	struct rm_dialer *dialer = arg;
+	socklen_t len = sizeof(int);
+	int error = 0;
+
+	if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len) < 0)
+		error = errno;
+	if (error != 0)
+		dialer_next(dialer, -error);
+	else
+		dialer_connected(dialer);
+}
+
+static int
+dialer_connect(struct rm_dialer *dialer)
+{
+	const struct rm_address *address = &dialer->addresses[dialer->at];
+
+	dialer->fd = socket(
+	    address->storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (dialer->fd < 0)
+		return -errno;
+	/* EAGAIN is a Unix socket's full backlog: that one will never signal. */
+	if (connect(dialer->fd, (const struct sockaddr *)&address->storage,
+		address->len) < 0 &&
+	    errno != EINPROGRESS)
+		return -errno;
+	/* Connected at once is writable at once. */
+	dialer->writable = event_new(rm_loop_base(dialer->loop), dialer->fd, EV_WRITE,
+	    dialer_on_writable, dialer);
+	if (dialer->writable == NULL || event_add(dialer->writable, NULL) < 0)
+		return -ENOMEM;
+	rm_timer_after(dialer->timer, dialer->connect_timeout_ns);
+	return 0;
+}
+
+/* The pause is over, or the peer took too long. */
+static void
+dialer_on_timer(void *arg)
+{
+	struct rm_dialer *dialer = arg;
+	int r = -ETIMEDOUT;
+
+	if (dialer->link != NULL) {
+		rm_link_close(dialer->link, r); /* the handshake */
+		return;
+	}
+	if (dialer->fd < 0) {
+		dialer->why.text[0] = '\0';
+		r = dialer_connect(dialer);
+	}
+	if (r < 0)
+		dialer_next(dialer, r);
+}
+
+static int64_t
+dialer_or(int64_t given_ns, int64_t fallback_ns)
+{
+	return given_ns > 0 ? given_ns : fallback_ns;
+}
+
+int
+rm_dialer_new(struct rm_loop *loop, const struct rm_dialer_options *options,
+    const struct rm_dialer_callbacks *callbacks, void *arg, struct rm_dialer **ret)
+{
+	struct rm_dialer *dialer;
+	int r = -ENOMEM;
+
+	if (options->address_count == 0)
+		return -EINVAL;
+	dialer = calloc(1, sizeof(*dialer));
+	if (dialer == NULL)
+		return -ENOMEM;
+	dialer->loop = loop;
+	dialer->fd = -1;
+	dialer->connect_timeout_ns =
+	    dialer_or(options->connect_timeout_ns, DIALER_CONNECT_TIMEOUT_NS);
+	dialer->backoff.base_ns =
+	    dialer_or(options->backoff_base_ns, DIALER_BACKOFF_BASE_NS);
+	dialer->backoff.cap_ns =
+	    dialer_or(options->backoff_cap_ns, DIALER_BACKOFF_CAP_NS);
+	dialer->limits = options->limits;
+	dialer->limits.accepting = false;
+	dialer->callbacks = *callbacks;
+	dialer->arg = arg;
+	dialer->addresses = calloc(options->address_count, sizeof(*dialer->addresses));
+	if (dialer->addresses == NULL)
+		goto out;
+	memcpy(dialer->addresses, options->addresses,
+	    options->address_count * sizeof(*dialer->addresses));
+	dialer->address_count = options->address_count;
+	r = rm_timer_new(loop, dialer_on_timer, dialer, &dialer->timer);
+	if (r < 0)
+		goto out;
+	rm_timer_after(dialer->timer, 0);
+	*ret = dialer;
+	return 0;
+out:
+	rm_dialer_free(dialer);
+	return r;
+}
+
+void
+rm_dialer_free(struct rm_dialer *dialer)
+{
+	if (dialer == NULL)
+		return;
+	rm_link_free(dialer->link);
+	dialer_drop_socket(dialer);
+	rm_timer_free(dialer->timer);
+	free(dialer->addresses);
+	free(dialer);
+}
+
+struct rm_link *
+rm_dialer_link(const struct rm_dialer *dialer)
+{
+	return dialer->up ? dialer->link : NULL;
+}
+
+const char *
+rm_dialer_why(const struct rm_dialer *dialer)
+{
+	return dialer->why.text;
+}
+
+void
+rm_dialer_settled(struct rm_dialer *dialer)
+{
+	dialer->settled = true;
+	rm_backoff_reset(&dialer->backoff);
+}

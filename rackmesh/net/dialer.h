@@ -1,0 +1,51 @@
+/*
+ * dialer - keeps one link to the first reachable of an ordered list of peers.
+ *
+ * Tries the addresses in turn, each for connect_timeout (TLS handshake included), with
+ * back-off (full jitter) after every whole round. When the link closes it dials again
+ * by itself: from the first address if the session was settled, else as after a failed
+ * attempt, so a peer that accepts and drops us neither is hammered nor hides the
+ * next one.
+ */
+#ifndef RACKMESH_NET_DIALER_H
+#define RACKMESH_NET_DIALER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rackmesh/net/link.h"
+
+struct rm_dialer;
+
+struct rm_dialer_options {
+	const struct rm_address *addresses; /* copied */
+	size_t address_count;
+	int64_t connect_timeout_ns;   /* 0: 2 s */
+	int64_t backoff_base_ns;      /* 0: 100 ms */
+	int64_t backoff_cap_ns;       /* 0: 5 s */
+	struct rm_link_limits limits; /* limits.accepting: taken as false */
+};
+
+struct rm_dialer_callbacks {
+	/* The link is open (as its on_open): say hello. < 0 closes it again. */
+	int (*on_up)(struct rm_link *link, void *arg);
+	int (*on_frame)(
+	    struct rm_link *link, const uint8_t *data, size_t len, void *arg);
+	/* The link is gone, or a connect attempt failed. May free the dialer; the
+	 * other callbacks may not. */
+	void (*on_down)(int reason, void *arg);
+	void (*on_drained)(struct rm_link *link, void *arg); /* may be NULL */
+};
+
+int rm_dialer_new(struct rm_loop *loop, const struct rm_dialer_options *options,
+    const struct rm_dialer_callbacks *callbacks, void *arg, struct rm_dialer **ret);
+void rm_dialer_free(struct rm_dialer *dialer); /* no callback any more */
+
+/* NULL while not up. Borrowed until on_down. */
+struct rm_link *rm_dialer_link(const struct rm_dialer *dialer);
+/* In on_down: what TLS has to say about the reason; "": nothing. */
+const char *rm_dialer_why(const struct rm_dialer *dialer);
+/* Whoever said welcome has earned a fast reconnect: forget the back-off. */
+void rm_dialer_settled(struct rm_dialer *dialer);
+
+#endif

@@ -1,0 +1,38 @@
+/*
+ * frame - how a message lies on a byte stream.
+ *
+ *   u32 length (big endian) | u32 CRC-32 of the payload (big endian) | payload
+ *
+ * The checksum (zlib's crc32) is there because TCP's is weak. Within TLS, which has a
+ * better one, the field is 0 and not checked: the *_sealed functions.
+ */
+#ifndef RACKMESH_NET_FRAME_H
+#define RACKMESH_NET_FRAME_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct evbuffer;
+
+#define RM_FRAME_HEADER_BYTES 8
+#define RM_FRAME_MAX_BYTES (16u << 20) /* ceiling for any limit given below */
+
+struct rm_frame {
+	uint8_t *data; /* malloc'd, so 16-byte aligned; the caller frees it */
+	size_t len;
+};
+
+/*
+ * Takes one whole frame off the buffer. -EAGAIN: not all there yet. -EMSGSIZE:
+ * longer than max_bytes, or empty. -EBADMSG: checksum. -ENOMEM. After any error
+ * but -EAGAIN the stream is lost: close it.
+ */
+int rm_frame_take(struct evbuffer *in, size_t max_bytes, struct rm_frame *ret);
+
+int rm_frame_take_sealed(struct evbuffer *in, size_t max_bytes, struct rm_frame *ret);
+
+/* Appends one frame; copies data. */
+int rm_frame_put(struct evbuffer *out, const uint8_t *data, size_t len);
+int rm_frame_put_sealed(struct evbuffer *out, const uint8_t *data, size_t len);
+
+#endif

@@ -1,0 +1,200 @@
+#include "rackmesh/tls/credentials.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rackmesh/core/clock.h"
+#include "rackmesh/core/log.h"
+#include "rackmesh/loop/loop.h"
+#include "rackmesh/metrics/metrics.h"
+#include "rackmesh/tls/tls.h"
+
+#define LOOK_NS RM_NS_PER_S
+#define WARN_AGAIN_NS (3600 * RM_NS_PER_S)
+
+struct rm_credentials {
+	struct rm_tls *tls;
+	struct rm_timer *timer;
+	struct rm_tls_counts told; /* what the log has been told of */
+	int64_t warn_from_s; /* wall-clock: then it is said that the end is near */
+	rm_mono_t warned;
+};
+
+struct rm_tls *
+rm_credentials_tls(const struct rm_credentials *credentials)
+{
+	return credentials->tls;
+}
+
+static int64_t
+wall_s(void)
+{
+	return rm_wall_now().ns / RM_NS_PER_S;
+}
+
+/* From one third of what is left now, when it was new. */
+static void
+begin_life(struct rm_credentials *credentials)
+{
+	int64_t now_s = wall_s(), end_s = rm_tls_expires_wall_s(credentials->tls);
+
+	credentials->warn_from_s = end_s - (end_s - now_s) / 3;
+	credentials->warned = (rm_mono_t){ 0 };
+}
+
+static void
+say_news(struct rm_credentials *credentials)
+{
+	const struct rm_tls_counts *counts = rm_tls_counts(credentials->tls);
+
+	if (counts->rotations != credentials->told.rotations) {
+		rm_log_info("new certificate, good for %lld h more",
+		    (long long)(rm_tls_expires_wall_s(credentials->tls) - wall_s()) /
+			3600);
+		begin_life(credentials);
+	}
+	if (counts->bad_files != credentials->told.bad_files)
+		rm_log_error(0,
+		    "new certificate files are refused, going on with the "
+		    "old ones: %s",
+		    rm_tls_trouble(credentials->tls));
+	credentials->told = *counts;
+}
+
+static void
+warn_of_the_end(struct rm_credentials *credentials)
+{
+	int64_t left_s = rm_tls_expires_wall_s(credentials->tls) - wall_s();
+	rm_mono_t now = rm_mono_now();
+
+	if (wall_s() < credentials->warn_from_s ||
+	    (credentials->warned.ns != 0 &&
+		rm_mono_since(now, credentials->warned) < WARN_AGAIN_NS))
+		return;
+	credentials->warned = now;
+	if (left_s > 0)
+		rm_log_warn(0, "our certificate ends in %lld min: renew it",
+		    (long long)left_s / 60);
+	else
+		rm_log_error(0, "our certificate has ended: nobody will talk to us");
+}
+
+static void
+look(void *arg)
+{
+	struct rm_credentials *credentials = arg;
+
+	rm_timer_after(credentials->timer, LOOK_NS);
+	say_news(credentials);
+	warn_of_the_end(credentials);
+}
+
+int
+rm_credentials_new(struct rm_loop *loop, const struct rm_credentials_config *config,
+    struct rm_credentials **ret)
+{
+	const struct rm_tls_files files = {
+		.certificate = config->certificate,
+		.key = config->key,
+		.authorities = config->authorities,
+		.revoked = config->revoked[0] != '\0' ? config->revoked : NULL,
+	};
+	struct rm_credentials *credentials = calloc(1, sizeof(*credentials));
+	struct rm_why why = { 0 };
+	int r;
+
+	if (credentials == NULL)
+		return -ENOMEM;
+	*ret = credentials;
+	if (config->plaintext) {
+		rm_log_warn(0, "plaintext: true: whoever reaches us is believed to be "
+			       "whoever they say they are");
+		return 0;
+	}
+	r = rm_tls_new(loop, &files, &why, &credentials->tls);
+	if (r < 0)
+		rm_log_error(0,
+		    "%s; give tls.certificate, tls.key and tls.authorities, or, in a "
+		    "lab, say 'plaintext: true'",
+		    why.text);
+	if (r == 0)
+		r = rm_timer_new(loop, look, credentials, &credentials->timer);
+	if (r < 0) {
+		rm_credentials_free(credentials);
+		*ret = NULL;
+		return r;
+	}
+	begin_life(credentials);
+	rm_log_info("we are %s", rm_tls_own_identity(credentials->tls));
+	rm_timer_after(credentials->timer, LOOK_NS);
+	return 0;
+}
+
+void
+rm_credentials_free(struct rm_credentials *credentials)
+{
+	if (credentials == NULL)
+		return;
+	rm_timer_free(credentials->timer);
+	rm_tls_free(credentials->tls);
+	free(credentials);
+}
+
+static double
+expires(const void *arg)
+{
+	return (double)rm_tls_expires_wall_s(arg);
+}
+
+static double
+is_plaintext(const void *arg)
+{
+	const struct rm_credentials *credentials = arg;
+
+	return credentials->tls == NULL;
+}
+
+static int
+tls_metrics(struct rm_tls *tls, struct rm_metrics *metrics)
+{
+	const struct rm_tls_counts *counts = rm_tls_counts(tls);
+	const struct rm_metric list[] = {
+		{ "rackmesh_tls_handshakes_total", "",
+		    "TLS handshakes that were completed.", &counts->handshakes },
+		{ "rackmesh_tls_refused_total", "reason=\"certificate\"",
+		    "TLS handshakes that came to nothing, by reason.",
+		    &counts->refused },
+		{ "rackmesh_tls_refused_total", "reason=\"garbled\"",
+		    "TLS handshakes that came to nothing, by reason.",
+		    &counts->garbled },
+		{ "rackmesh_tls_refused_total", "reason=\"timeout\"",
+		    "TLS handshakes that came to nothing, by reason.",
+		    &counts->timed_out },
+		{ "rackmesh_tls_rotations_total", "", "New certificate files taken.",
+		    &counts->rotations },
+		{ "rackmesh_tls_bad_files_total", "",
+		    "New certificate files that were refused.", &counts->bad_files },
+	};
+	int r;
+
+	r = rm_metrics_gauge(metrics, tls, "rackmesh_tls_certificate_expires_seconds",
+	    "", "When our certificate ends, in seconds since 1970.", expires, tls);
+	if (r < 0)
+		return r;
+	return rm_metrics_counters(metrics, tls, list, sizeof(list) / sizeof(list[0]));
+}
+
+int
+rm_credentials_metrics(struct rm_credentials *credentials, struct rm_metrics *metrics)
+{
+	int r;
+
+	r = rm_metrics_gauge(metrics, credentials, "rackmesh_tls_plaintext", "",
+	    "1: links between daemons are neither secret nor authenticated.",
+	    is_plaintext, credentials);
+	return r < 0 || credentials->tls == NULL
+		   ? r
+		   : tls_metrics(credentials->tls, metrics);
+}

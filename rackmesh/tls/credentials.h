@@ -1,0 +1,62 @@
+/*
+ * credentials - what a daemon shows and whom it believes, out of its config, and what
+ * it says of that in its log and metrics.
+ *
+ * Secure by default: without a word in the file a daemon wants its certificate, key and
+ * authorities below /etc/rackmesh/tls, and does not start without them. Plaintext is
+ * only where a config says so. Logs when files are taken or refused, and once an hour
+ * that the end is near: when a third is left of what a certificate had as we took it.
+ */
+#ifndef RACKMESH_TLS_CREDENTIALS_H
+#define RACKMESH_TLS_CREDENTIALS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "rackmesh/config/config.h"
+
+struct rm_credentials;
+struct rm_loop;
+struct rm_metrics;
+struct rm_tls;
+
+struct rm_credentials_config {
+	char *certificate, *key, *authorities;
+	char *revoked; /* "": none */
+	bool plaintext;
+};
+
+/* For a daemon's option table; config: its struct rm_credentials_config in struct type.
+ */
+/* clang-format off */
+#define RM_CREDENTIALS_OPTIONS(type, config)                                               \
+	{ "tls.certificate", RM_STRING, offsetof(type, config.certificate),                \
+	  "/etc/rackmesh/tls/certificate.pem", 1, 1023, 0,                                 \
+	  "ours, then what leads to an authority; its one URI says who we are. Looked at " \
+	  "every second, as the other files", NULL, NULL, 0 },                             \
+	{ "tls.key", RM_STRING, offsetof(type, config.key),                                \
+	  "/etc/rackmesh/tls/key.pem", 1, 1023, 0,                                         \
+	  "the certificate's key, for us alone to read (0600)", NULL, NULL, 0 },           \
+	{ "tls.authorities", RM_STRING, offsetof(type, config.authorities),                \
+	  "/etc/rackmesh/tls/authorities.pem", 1, 1023, 0,                                 \
+	  "whom we believe: one or more certificates", NULL, NULL, 0 },                    \
+	{ "tls.revoked", RM_STRING, offsetof(type, config.revoked), "", 0, 1023, 0,        \
+	  "their lists of revoked certificates; \"\": none", NULL, NULL, 0 },              \
+	{ "plaintext", RM_BOOL, offsetof(type, config.plaintext), "false", 0, 0, 0,        \
+	  "true: no TLS between the daemons, and everybody is whoever they say they are; " \
+	  "for labs", NULL, NULL, 0 }
+/* clang-format on */
+
+/* config is borrowed for the call. Has said what is wrong when it fails. */
+int rm_credentials_new(struct rm_loop *loop, const struct rm_credentials_config *config,
+    struct rm_credentials **ret);
+void rm_credentials_free(struct rm_credentials *credentials); /* NULL is fine */
+
+/* NULL: plaintext. For all connections; outlives them. */
+struct rm_tls *rm_credentials_tls(const struct rm_credentials *credentials);
+
+/* rackmesh_tls_*, the same on every daemon. */
+int rm_credentials_metrics(
+    struct rm_credentials *credentials, struct rm_metrics *metrics);
+
+#endif

@@ -1,0 +1,232 @@
+#include "rackmesh/tls/tls.h"
+
+#include <errno.h>
+#include <openssl/err.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rackmesh/core/clock.h"
+#include "rackmesh/loop/loop.h"
+#include "rackmesh/tls/tls_state.h"
+
+#define TLS_LOOK_NS RM_NS_PER_S
+
+/* New files are taken whole or not at all. */
+static int
+tls_look(struct rm_tls *tls, struct rm_why *why)
+{
+	uint8_t digest[TLS_DIGEST_BYTES];
+	struct tls_bytes bytes[TLS_FILES];
+	struct tls_set *set = NULL;
+	int r;
+
+	r = tls_files_read(tls->paths, bytes, digest, why);
+	if (r == 0 && tls->set != NULL &&
+	    memcmp(digest, tls->good, sizeof(digest)) == 0) {
+		tls_files_clear(bytes);
+		memset(tls->bad, 0, sizeof(tls->bad));
+		why->text[0] = '\0';
+		return 0;
+	}
+	if (memcmp(digest, tls->bad, sizeof(digest)) == 0) {
+		tls_files_clear(bytes);
+		return -EALREADY; /* has been refused */
+	}
+	if (r == 0)
+		r = tls_set_new(tls->paths, bytes, why, &set);
+	tls_files_clear(bytes);
+	if (r < 0) {
+		/* No memory is no fault of the files: they are tried again. */
+		if (r != -ENOMEM)
+			memcpy(tls->bad, digest, sizeof(digest));
+		return r;
+	}
+	tls_set_free(tls->set);
+	tls->set = set;
+	tls->generation++;
+	memcpy(tls->good, digest, sizeof(digest));
+	memset(tls->bad, 0, sizeof(tls->bad));
+	why->text[0] = '\0';
+	return 1;
+}
+
+void
+rm_tls_look(struct rm_tls *tls)
+{
+	struct rm_why why = { .text = "" };
+	int r = tls_look(tls, &why);
+
+	if (r > 0)
+		tls->counts.rotations++;
+	if (r < 0 && r != -EALREADY)
+		tls->counts.bad_files++;
+	if (r != -EALREADY)
+		tls->trouble = why;
+	rm_timer_after(tls->timer, TLS_LOOK_NS);
+}
+
+static void
+tls_on_look(void *arg)
+{
+	rm_tls_look(arg);
+}
+
+static int
+tls_copy_paths(struct rm_tls *tls, const struct rm_tls_files *files)
+{
+	const char *const paths[TLS_FILES] = { files->certificate, files->key,
+		files->authorities, files->revoked };
+
+	for (int i = 0; i < TLS_FILES; i++) {
+		if (paths[i] == NULL)
+			continue;
+		tls->paths[i] = strdup(paths[i]);
+		if (tls->paths[i] == NULL)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int
+rm_tls_new(struct rm_loop *loop, const struct rm_tls_files *files, struct rm_why *why,
+    struct rm_tls **ret)
+{
+	struct rm_tls *tls;
+	struct rm_why says = { .text = "" };
+	int r;
+
+	if (files->certificate == NULL || files->key == NULL ||
+	    files->authorities == NULL)
+		return rm_why(why, -EINVAL,
+		    "a certificate, its key and the authorities are needed");
+	tls = calloc(1, sizeof(*tls));
+	if (tls == NULL)
+		return rm_why(why, -ENOMEM, "out of memory");
+	r = tls_copy_paths(tls, files);
+	if (r == 0)
+		r = rm_timer_new(loop, tls_on_look, tls, &tls->timer);
+	if (r < 0)
+		rm_why(&says, r, "%s", strerror(-r));
+	else
+		r = tls_look(tls, &says);
+	if (r < 0) {
+		rm_tls_free(tls);
+		return rm_why(why, r, "%s", says.text);
+	}
+	rm_timer_after(tls->timer, TLS_LOOK_NS);
+	*ret = tls;
+	return 0;
+}
+
+void
+rm_tls_free(struct rm_tls *tls)
+{
+	if (tls == NULL)
+		return;
+	rm_timer_free(tls->timer);
+	tls_set_free(tls->set);
+	for (int i = 0; i < TLS_FILES; i++)
+		free(tls->paths[i]);
+	free(tls);
+}
+
+static struct ssl_st *
+tls_begin(const struct rm_tls *tls, SSL_CTX *ctx, bool accepting)
+{
+	SSL *ssl = SSL_new(ctx);
+
+	if (ssl != NULL &&
+	    tls_note_add(ssl, tls->generation, tls->set->expires_wall_s) < 0) {
+		SSL_free(ssl);
+		ssl = NULL;
+	}
+	ERR_clear_error();
+	if (ssl == NULL)
+		return NULL;
+	if (accepting)
+		SSL_set_accept_state(ssl);
+	else
+		SSL_set_connect_state(ssl);
+	return ssl;
+}
+
+struct ssl_st *
+rm_tls_accepting(struct rm_tls *tls)
+{
+	return tls_begin(tls, tls->set->accepting, true);
+}
+
+struct ssl_st *
+rm_tls_connecting(struct rm_tls *tls)
+{
+	return tls_begin(tls, tls->set->connecting, false);
+}
+
+int
+rm_tls_identity(const struct ssl_st *ssl, char identity[RM_TLS_MAX_IDENTITY])
+{
+	const X509 *leaf = SSL_get0_peer_certificate(ssl);
+	int uris;
+
+	identity[0] = '\0';
+	if (leaf == NULL)
+		return -EBADMSG;
+	return tls_certificate_identity(leaf, identity, &uris);
+}
+
+bool
+rm_tls_still_good(const struct rm_tls *tls, const struct ssl_st *ssl)
+{
+	struct tls_note *note = tls_note_of(ssl);
+	int64_t now_s = rm_wall_now().ns / RM_NS_PER_S;
+
+	if (note == NULL)
+		return false;
+	/* Nothing has changed since: signatures are dear, and links are many. */
+	if (note->checked && note->generation == tls->generation &&
+	    now_s >= note->since_wall_s && now_s <= note->until_wall_s)
+		return true;
+	note->generation = tls->generation;
+	return tls_verify_peer(tls->set->store, ssl, note) == X509_V_OK;
+}
+
+const char *
+rm_tls_own_identity(const struct rm_tls *tls)
+{
+	return tls->set->identity;
+}
+
+int64_t
+rm_tls_expires_wall_s(const struct rm_tls *tls)
+{
+	return tls->set->expires_wall_s;
+}
+
+bool
+tls_last_part(int64_t since_s, int64_t until_s, int64_t now_s, int parts)
+{
+	return until_s - now_s < (until_s - since_s) / parts;
+}
+
+int64_t
+rm_tls_ending_wall_s(const struct rm_tls *tls, int64_t now_wall_s)
+{
+	int64_t until_s = tls != NULL ? tls->set->expires_wall_s : 0;
+
+	return tls != NULL && tls_last_part(tls->set->begins_wall_s, until_s,
+				  now_wall_s, TLS_ENDING_PARTS)
+		   ? until_s
+		   : 0;
+}
+
+const struct rm_tls_counts *
+rm_tls_counts(const struct rm_tls *tls)
+{
+	return &tls->counts;
+}
+
+const char *
+rm_tls_trouble(const struct rm_tls *tls)
+{
+	return tls->trouble.text;
+}

@@ -1,0 +1,91 @@
+/*
+ * tls_state - what the files of tls share; private to them and to http_face.
+ *
+ * A set is what one look at the files gave: it is never changed, only replaced whole.
+ * Connections keep the contexts of the set that they began with.
+ */
+#ifndef RACKMESH_TLS_TLS_STATE_H
+#define RACKMESH_TLS_TLS_STATE_H
+
+#include <openssl/ssl.h>
+
+#include "rackmesh/tls/tls.h"
+
+#define TLS_DIGEST_BYTES 32
+#define TLS_MAX_CHAIN 8      /* certificates that we show */
+#define TLS_SECURITY_LEVEL 2 /* no SHA-1, no RSA below 2048 bits */
+#define TLS_MAX_DEPTH 4      /* authorities between a certificate and one of ours */
+
+/* With so much of a certificate's life left its renewal must have failed. */
+#define TLS_ENDING_PARTS 5
+
+struct rm_timer;
+
+enum tls_file { TLS_CERTIFICATE, TLS_KEY, TLS_AUTHORITIES, TLS_REVOKED, TLS_FILES };
+
+struct tls_bytes {
+	uint8_t *data; /* NULL: no such file is configured */
+	size_t len;
+};
+
+struct tls_set {
+	X509_STORE *store;
+	SSL_CTX *accepting, *connecting;
+	char identity[RM_TLS_MAX_IDENTITY];
+	int64_t begins_wall_s, expires_wall_s;
+};
+
+/* Hangs on every connection, and ends with it. */
+struct tls_note {
+	uint64_t generation; /* of the set that its peer was checked by */
+	int64_t since_wall_s, until_wall_s; /* of all certificates that it leads by */
+	int64_t own_until_wall_s;           /* of what we have shown */
+	bool checked;
+	char why[256]; /* what is wrong with its certificate; "": nothing */
+};
+
+struct rm_tls {
+	struct rm_timer *timer;
+	char *paths[TLS_FILES];
+	struct tls_set *set;
+	uint64_t generation;
+	uint8_t good[TLS_DIGEST_BYTES], bad[TLS_DIGEST_BYTES]; /* seen last */
+	struct rm_tls_counts counts;
+	struct rm_why trouble;
+};
+
+/* Reads what the paths name; digest: of all of it, also of what went wrong. */
+int tls_files_read(char *const paths[TLS_FILES], struct tls_bytes bytes[TLS_FILES],
+    uint8_t digest[TLS_DIGEST_BYTES], struct rm_why *why);
+void tls_files_clear(struct tls_bytes bytes[TLS_FILES]); /* wipes the key, too */
+/* paths: for the sentence. */
+int tls_set_new(char *const paths[TLS_FILES], const struct tls_bytes bytes[TLS_FILES],
+    struct rm_why *why, struct tls_set **ret);
+void tls_set_free(struct tls_set *set); /* NULL is fine */
+
+int tls_note_add(SSL *ssl, uint64_t generation, int64_t own_until_wall_s);
+struct tls_note *tls_note_of(const SSL *ssl);
+/* SSL_CTX_set_cert_verify_callback's; arg: not NULL when we accept. */
+int tls_verify_handshake(X509_STORE_CTX *ctx, void *arg);
+/* An X509_V_ code; note may be NULL. */
+int tls_verify_peer(X509_STORE *store, const SSL *ssl, struct tls_note *note);
+/* Of our own certificate; chain: what comes with it. */
+int tls_verify_own(X509_STORE *store, X509 *leaf, STACK_OF(X509) * chain);
+/* -EBADMSG: not exactly one URI; count: how many. */
+int tls_certificate_identity(
+    const X509 *certificate, char identity[RM_TLS_MAX_IDENTITY], int *count);
+int64_t tls_wall_s(const ASN1_TIME *time); /* INT64_MIN: no time */
+/* Is less than one of so many parts of a life left? */
+bool tls_last_part(int64_t since_s, int64_t until_s, int64_t now_s, int parts);
+
+/* How a handshake ended; counted. failed: -EACCES, -EPROTO or -ECONNRESET (error 0),
+ * with a sentence; empties OpenSSL's queue of errors. */
+void tls_handshake_done(struct rm_tls *tls);
+int tls_handshake_failed(
+    struct rm_tls *tls, const SSL *ssl, unsigned long error, struct rm_why *why);
+int tls_handshake_late(struct rm_tls *tls, struct rm_why *why);
+/* The same classes after the handshake: a refusal of our certificate comes then. */
+int tls_broken(
+    struct rm_tls *tls, const SSL *ssl, unsigned long error, struct rm_why *why);
+
+#endif
