@@ -8,7 +8,7 @@
 
 #include "rackmesh/core/address.h"
 #include "rackmesh/core/log.h"
-#include "rackmesh/fabric/part.h"
+#include "rackmesh/judge/part.h"
 
 #define AT(field) offsetof(struct analyzer_config, field)
 

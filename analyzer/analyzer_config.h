@@ -9,8 +9,8 @@
 
 #include "analyzer/history/influx_config.h"
 #include "rackmesh/config/config.h"
-#include "rackmesh/fabric/http_places.h"
 #include "rackmesh/http/http_site.h"
+#include "rackmesh/identity/http_places.h"
 #include "rackmesh/tls/credentials.h"
 
 /* Strings are never NULL after a load unless said otherwise. */

@@ -11,7 +11,7 @@
 #include "host-agent/trace/tracer.h"
 #include "rackmesh/core/address.h"
 #include "rackmesh/core/log.h"
-#include "rackmesh/fabric/part.h"
+#include "rackmesh/judge/part.h"
 
 #define AT(field) offsetof(struct agent_config, field)
 #define RNIC_AT(field) offsetof(struct agent_rnic_config, field)

@@ -11,7 +11,7 @@
 
 #include "host-agent/rnic/rnic_facts.h"
 #include "rackmesh/config/config.h"
-#include "rackmesh/fabric/http_places.h"
+#include "rackmesh/identity/http_places.h"
 #include "rackmesh/tls/credentials.h"
 
 #define AGENT_GID_CHOSEN 256 /* no index of a GID table */

@@ -13,8 +13,8 @@
 #include "host-agent/rnic/rnic_words.h"
 #include "host-agent/trace/tracing.h"
 #include "rackmesh/core/log.h"
-#include "rackmesh/fabric/authority.h"
-#include "rackmesh/fabric/part.h"
+#include "rackmesh/identity/authority.h"
+#include "rackmesh/judge/part.h"
 #include "rackmesh/metrics/metrics.h"
 
 bool

@@ -9,7 +9,7 @@
 #include "host-agent/pinglist/pinglist.h"
 #include "host-agent/pinglist/plans.h"
 #include "rackmesh/core/log.h"
-#include "rackmesh/fabric/key_file.h"
+#include "rackmesh/identity/key_file.h"
 
 int
 agent_new_keys(struct host_agent *agent)

@@ -10,8 +10,8 @@
 #include "rackmesh/core/address.h"
 #include "rackmesh/core/file.h"
 #include "rackmesh/core/log.h"
-#include "rackmesh/fabric/part.h"
-#include "rackmesh/fabric/topology.h"
+#include "rackmesh/judge/part.h"
+#include "rackmesh/topology/topology.h"
 #include "region-controller/registry/probe_keys.h"
 #include "region-controller/store/store_file.h"
 

@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 #include "rackmesh/config/config.h"
-#include "rackmesh/fabric/http_places.h"
 #include "rackmesh/http/http_site.h"
+#include "rackmesh/identity/http_places.h"
 #include "rackmesh/tls/credentials.h"
 #include "region-controller/plan/plan.h"
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "rackmesh/core/log.h"
-#include "rackmesh/fabric/topology.h"
+#include "rackmesh/topology/topology.h"
 #include "region-controller/aggregators/aggregators.h"
 #include "region-controller/controller_wiring.h"
 #include "region-controller/plan/publish.h"

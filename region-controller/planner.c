@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "rackmesh/core/log.h"
-#include "rackmesh/fabric/topology.h"
 #include "rackmesh/loop/loop.h"
+#include "rackmesh/topology/topology.h"
 #include "region-controller/aggregators/aggregators.h"
 #include "region-controller/controller_config.h"
 #include "region-controller/plan/publish.h"

@@ -425,7 +425,7 @@ struct wire_plan_entry {
 	size_t size_count;
 };
 
-/* How the aggregator expands the mesh: see rackmesh/fabric/mesh.h. */
+/* How the aggregator expands the mesh: see rackmesh/judge/mesh.h. */
 struct wire_mesh {
 	uint32_t peers;       /* at most this many targets per RNIC at a time */
 	uint32_t interval_us; /* between two probes to one target */
@@ -561,7 +561,7 @@ int wire_open_ping_ending(struct wire_ping *view, const uint8_t *data, size_t le
 
 /*
  * Every responder has a key per epoch, and so every pair of RNICs one: derived from the
- * responder's and the prober's id (rackmesh/fabric/probe_key.h). Probes are made with
+ * responder's and the prober's id (rackmesh/identity/probe_key.h). Probes are made with
  * the key of .epoch; responders also take those of the epochs beside it. Fixed size,
  * zero copy.
  */

@@ -7,7 +7,7 @@
 
 #include "rackmesh/core/address.h"
 #include "rackmesh/core/log.h"
-#include "rackmesh/fabric/part.h"
+#include "rackmesh/judge/part.h"
 #include "schemas/wire.h"
 
 #define AT(field) offsetof(struct aggregator_config, field)

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "rackmesh/core/log.h"
-#include "rackmesh/fabric/alert.h"
-#include "rackmesh/fabric/incident.h"
-#include "rackmesh/fabric/incident_adopt.h"
+#include "rackmesh/incident/alert.h"
+#include "rackmesh/incident/incident.h"
+#include "rackmesh/incident/incident_adopt.h"
 #include "tor-aggregator/agents/agent.h"
 #include "tor-aggregator/agents/agent_links.h"
 #include "tor-aggregator/aggregator_config.h"

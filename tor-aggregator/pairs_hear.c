@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "rackmesh/core/log.h"
-#include "rackmesh/fabric/incident.h"
+#include "rackmesh/incident/incident.h"
 #include "tor-aggregator/aggregator_config.h"
 #include "tor-aggregator/pairs_state.h"
 #include "tor-aggregator/rack/tor_rack.h"

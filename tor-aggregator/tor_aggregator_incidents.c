@@ -6,8 +6,8 @@
 
 #include "rackmesh/core/log.h"
 #include "rackmesh/core/why.h"
-#include "rackmesh/fabric/alert.h"
-#include "rackmesh/fabric/incident_file.h"
+#include "rackmesh/incident/alert.h"
+#include "rackmesh/incident/incident_file.h"
 #include "tor-aggregator/aggregator_config.h"
 #include "tor-aggregator/analyzer/uplink.h"
 #include "tor-aggregator/pairs.h"

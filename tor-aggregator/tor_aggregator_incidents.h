@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "rackmesh/core/clock.h"
-#include "rackmesh/fabric/incident.h"
+#include "rackmesh/incident/incident.h"
 
 struct tor_aggregator;
 struct tor_rack;

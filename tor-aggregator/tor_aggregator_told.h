@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "rackmesh/fabric/incident.h"
+#include "rackmesh/incident/incident.h"
 
 struct tor_aggregator;
 struct tor_rack;

@@ -8,8 +8,8 @@
 #include "analyzer/intake/intake.h"
 #include "analyzer/localise/localise.h"
 #include "analyzer/racks/racks.h"
-#include "rackmesh/fabric/alert.h"
 #include "rackmesh/http/http_server.h"
+#include "rackmesh/incident/alert.h"
 #include "rackmesh/metrics/metrics.h"
 #include "rackmesh/net/strangers.h"
 

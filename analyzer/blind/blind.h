@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "rackmesh/fabric/incident.h"
+#include "rackmesh/incident/incident.h"
 #include "schemas/wire.h"
 
 #define BLIND_MAX_AGGREGATORS 16384

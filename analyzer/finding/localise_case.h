@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "analyzer/paths/localise_map.h"
-#include "rackmesh/fabric/judge.h"
+#include "rackmesh/judge/judge.h"
 
 struct localise_suspect {                     /* one of the judge's candidates */
 	enum rm_part_type type;               /* ToR, switch, link or path */

@@ -11,7 +11,7 @@
 #include "analyzer/history/influx.h"
 #include "analyzer/history/influx_config.h"
 #include "rackmesh/core/random.h"
-#include "rackmesh/fabric/part.h"
+#include "rackmesh/judge/part.h"
 #include "rackmesh/loop/loop.h"
 #include "rackmesh/spool/spool.h"
 

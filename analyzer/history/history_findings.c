@@ -5,7 +5,7 @@
 
 #include "analyzer/history/history_text.h"
 #include "analyzer/sla/sla.h"
-#include "rackmesh/fabric/incident.h"
+#include "rackmesh/incident/incident.h"
 
 int
 history_text_incident(

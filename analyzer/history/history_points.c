@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "analyzer/history/history_text.h"
-#include "rackmesh/fabric/part.h"
+#include "rackmesh/judge/part.h"
 #include "rackmesh/metrics/sketch.h"
 #include "schemas/wire_text.h"
 

@@ -9,7 +9,7 @@
 
 #include "analyzer/incidents/board_state.h"
 #include "analyzer/incidents/board_told.h"
-#include "rackmesh/fabric/incident.h"
+#include "rackmesh/incident/incident.h"
 
 /* ---- entries ------------------------------------------------------------------ */
 

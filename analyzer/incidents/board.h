@@ -17,7 +17,7 @@
 #include <jansson.h>
 
 #include "rackmesh/core/clock.h"
-#include "rackmesh/fabric/part.h"
+#include "rackmesh/judge/part.h"
 #include "schemas/wire.h"
 
 #define BOARD_MAX_OPEN 16384

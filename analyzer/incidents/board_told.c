@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "analyzer/incidents/board.h"
-#include "rackmesh/fabric/incident.h"
+#include "rackmesh/incident/incident.h"
 
 /* Later than any clock of ours will ever say: the year 2262 is near. */
 #define MAX_WALL_NS (INT64_MAX - 86400 * RM_NS_PER_S)

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "rackmesh/core/clock.h"
-#include "rackmesh/fabric/verdict.h"
+#include "rackmesh/judge/verdict.h"
 #include "schemas/wire.h"
 
 struct rm_incident;

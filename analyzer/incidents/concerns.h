@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "rackmesh/fabric/part.h"
+#include "rackmesh/judge/part.h"
 
 #define CONCERNS_MAX 8
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "analyzer/incidents/board.h"
-#include "rackmesh/fabric/verdict.h"
+#include "rackmesh/judge/verdict.h"
 
 #define MOST 0.75 /* of the samples */
 #define LATELY_NS (4 * RM_NS_PER_S)

@@ -12,8 +12,8 @@
 #include "analyzer/localise/localise.h"
 #include "rackmesh/core/log.h"
 #include "rackmesh/core/random.h"
-#include "rackmesh/fabric/alert.h"
-#include "rackmesh/fabric/incident_file.h"
+#include "rackmesh/incident/alert.h"
+#include "rackmesh/incident/incident_file.h"
 
 #define MAX_OPEN 2048
 #define MAX_CLOSED 1024

@@ -3,8 +3,8 @@
 #include "analyzer/incidents/region_state.h"
 #include "analyzer/localise/localise.h"
 #include "rackmesh/core/log.h"
-#include "rackmesh/fabric/alert.h"
-#include "rackmesh/fabric/incident_adopt.h"
+#include "rackmesh/incident/alert.h"
+#include "rackmesh/incident/incident_adopt.h"
 
 #define ALONE_NS \
 	(1 * RM_NS_PER_S) /* before receivers are asked whether they are there */

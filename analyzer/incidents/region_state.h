@@ -5,7 +5,7 @@
 #define ANALYZER_INCIDENTS_REGION_STATE_H
 
 #include "analyzer/incidents/region.h"
-#include "rackmesh/fabric/part.h"
+#include "rackmesh/judge/part.h"
 
 struct region {
 	char name[RM_NAME_BYTES];

@@ -19,7 +19,7 @@
 
 #include "rackmesh/core/address.h"
 #include "rackmesh/core/clock.h"
-#include "rackmesh/fabric/part.h"
+#include "rackmesh/judge/part.h"
 #include "schemas/wire.h"
 
 #define INTAKE_MAX_PEERS 16384   /* aggregators whose numbers are remembered */

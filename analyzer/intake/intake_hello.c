@@ -5,7 +5,7 @@
 
 #include "analyzer/intake/intake_session.h"
 #include "rackmesh/core/log.h"
-#include "rackmesh/fabric/authority.h"
+#include "rackmesh/identity/authority.h"
 #include "rackmesh/net/link.h"
 
 #define QUOTED 128

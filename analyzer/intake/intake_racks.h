@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "rackmesh/fabric/part.h"
+#include "rackmesh/judge/part.h"
 
 struct intake_racks;
 

@@ -5,7 +5,7 @@
  * The boundary behind which judgement over racks lives. In go path rows of summaries
  * and what racks say of themselves; out come verdicts on ToRs, links, switches and
  * paths. A path is a list of switches and directed links; what was lost forward is
- * explained jointly by the fewest, likeliest parts (rackmesh/fabric/judge). What a rack
+ * explained jointly by the fewest, likeliest parts (rackmesh/judge/judge). What a rack
  * has already explained (a dead RNIC, a dead host) is taken out first, by the rack
  * itself: its rows hold no probe of an RNIC or host that is judged bad.
  *
@@ -21,7 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "rackmesh/fabric/incident.h"
+#include "rackmesh/incident/incident.h"
 #include "schemas/wire.h"
 
 #define LOCALISE_MAX_VERDICTS 256

@@ -16,8 +16,8 @@
 #include <uthash.h>
 
 #include "rackmesh/core/clock.h"
-#include "rackmesh/fabric/judge.h"
-#include "rackmesh/fabric/part.h"
+#include "rackmesh/judge/judge.h"
+#include "rackmesh/judge/part.h"
 #include "schemas/wire.h"
 
 #define LOCALISE_MAX_RACKS 16384

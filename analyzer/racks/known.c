@@ -10,7 +10,7 @@
 
 #include <jansson.h>
 
-#include "rackmesh/fabric/incident_file.h"
+#include "rackmesh/incident/incident_file.h"
 
 #define KEY_BYTES (2 * RM_NAME_BYTES)
 

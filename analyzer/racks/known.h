@@ -12,7 +12,7 @@
 
 #include "rackmesh/core/clock.h"
 #include "rackmesh/core/why.h"
-#include "rackmesh/fabric/part.h"
+#include "rackmesh/judge/part.h"
 #include "schemas/wire.h"
 
 #define KNOWN_MAX 16384

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "rackmesh/core/clock.h"
-#include "rackmesh/fabric/part.h"
+#include "rackmesh/judge/part.h"
 
 #define RACK_CALM_NS (10 * RM_NS_PER_S)
 #define RACK_CALM_AGGREGATORS 2

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <uthash.h>
 
-#include "rackmesh/fabric/part.h"
+#include "rackmesh/judge/part.h"
 
 #define KEY_BYTES (2 * RM_NAME_BYTES)
 

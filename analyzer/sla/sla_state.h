@@ -10,7 +10,7 @@
 #include <uthash.h>
 
 #include "analyzer/sla/sla.h"
-#include "rackmesh/fabric/part.h"
+#include "rackmesh/judge/part.h"
 #include "rackmesh/metrics/sketch.h"
 
 #define SLA_MINUTE_NS (60 * RM_NS_PER_S)

@@ -8,7 +8,7 @@
 #define ANALYZER_SUSPICION_LOCALISE_DIRECTION_H
 
 #include "analyzer/finding/localise_case.h"
-#include "rackmesh/fabric/verdict.h"
+#include "rackmesh/judge/verdict.h"
 
 enum localise_direction {
 	LOCALISE_UNKNOWN_WAY, /* one way or both */

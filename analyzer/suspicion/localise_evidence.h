@@ -6,7 +6,7 @@
 #define ANALYZER_SUSPICION_LOCALISE_EVIDENCE_H
 
 #include "analyzer/finding/localise_find.h"
-#include "rackmesh/fabric/verdict.h"
+#include "rackmesh/judge/verdict.h"
 
 struct localise_now;
 struct localise_standings;

@@ -8,7 +8,7 @@
 #define ANALYZER_SUSPICION_LOCALISE_STANDING_H
 
 #include "analyzer/finding/localise_find.h"
-#include "rackmesh/fabric/verdict.h"
+#include "rackmesh/judge/verdict.h"
 
 struct localise_standing {
 	struct rm_part part; /* a switch that is a ToR: see localise_part_same */

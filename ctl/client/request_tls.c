@@ -4,7 +4,7 @@
 #include <openssl/ssl.h>
 #include <stdio.h>
 
-#include "rackmesh/fabric/identity.h"
+#include "rackmesh/identity/identity.h"
 #include "rackmesh/tls/tls.h"
 
 static const char *certificate_file, *key_file, *authorities_file;

@@ -8,7 +8,7 @@
 #include "ctl/history/history_source.h"
 #include "ctl/history/influx.h"
 #include "rackmesh/core/clock.h"
-#include "rackmesh/fabric/part.h"
+#include "rackmesh/judge/part.h"
 
 #define USUAL_FOLDER "/var/lib/rackmesh/analyzer/history"
 

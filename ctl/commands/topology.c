@@ -8,7 +8,7 @@
 #include "ctl/client/show.h"
 #include "ctl/output/columns.h"
 #include "rackmesh/core/file.h"
-#include "rackmesh/fabric/topology.h"
+#include "rackmesh/topology/topology.h"
 
 #define MAX_TOPOLOGY_BYTES (4u << 20)
 

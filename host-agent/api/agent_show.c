@@ -1,6 +1,6 @@
 #include "host-agent/api/agent_show.h"
 
-#include "rackmesh/fabric/part.h"
+#include "rackmesh/judge/part.h"
 #include "schemas/wire_text.h"
 
 json_t *

@@ -8,7 +8,7 @@
  *
  * Each has a keyed variant, whose packets are told from the others' by how they look.
  * What one of those says is not to be acted on before its MAC was verified: with the
- * pair's key for probes or that for replies, see rackmesh/fabric/probe_key.h.
+ * pair's key for probes or that for replies, see rackmesh/identity/probe_key.h.
  */
 #ifndef HOST_AGENT_PACKET_PROBE_FORMAT_H
 #define HOST_AGENT_PACKET_PROBE_FORMAT_H

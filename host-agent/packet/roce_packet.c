@@ -6,7 +6,7 @@
 
 #include "host-agent/packet/probe_format.h"
 #include "host-agent/packet/stamp.h"
-#include "rackmesh/fabric/probe_mac.h"
+#include "rackmesh/identity/probe_mac.h"
 
 #define LABEL_MAX 0xfffff
 #define DSCP_MAX 63

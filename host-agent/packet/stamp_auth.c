@@ -5,7 +5,7 @@
 
 #include "host-agent/packet/probe_format.h"
 #include "host-agent/packet/stamp.h"
-#include "rackmesh/fabric/probe_mac.h"
+#include "rackmesh/identity/probe_mac.h"
 
 #define SIGNED_BASE_BYTES 96 /* of the base: all but its HMAC */
 

@@ -14,7 +14,7 @@
 
 #include "host-agent/probe/pacer.h"
 #include "host-agent/probe/target_rules.h"
-#include "rackmesh/fabric/probe_key.h"
+#include "rackmesh/identity/probe_key.h"
 #include "schemas/wire.h"
 
 struct port;

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "rackmesh/fabric/probe_key.h"
+#include "rackmesh/identity/probe_key.h"
 #include "schemas/wire.h"
 
 struct key_ring;

@@ -14,7 +14,7 @@
 
 #include "host-agent/reflector/replay_window.h"
 #include "rackmesh/core/clock.h"
-#include "rackmesh/fabric/probe_key.h"
+#include "rackmesh/identity/probe_key.h"
 #include "schemas/wire.h"
 
 #define REFLECTOR_MAX_SESSIONS 65536

@@ -9,7 +9,7 @@
 #include "host-agent/report/uplink.h"
 #include "rackmesh/core/address.h"
 #include "rackmesh/core/clock.h"
-#include "rackmesh/fabric/part.h"
+#include "rackmesh/judge/part.h"
 
 struct batch;
 struct rm_dialer;

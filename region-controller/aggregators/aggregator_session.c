@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "rackmesh/core/log.h"
-#include "rackmesh/fabric/authority.h"
+#include "rackmesh/identity/authority.h"
 #include "rackmesh/net/link.h"
 #include "region-controller/plan/publish.h"
 #include "region-controller/registry/registry.h"

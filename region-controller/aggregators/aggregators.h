@@ -16,7 +16,7 @@
 
 #include "rackmesh/core/address.h"
 #include "rackmesh/core/clock.h"
-#include "rackmesh/fabric/part.h"
+#include "rackmesh/judge/part.h"
 #include "schemas/wire.h"
 
 struct aggregators;

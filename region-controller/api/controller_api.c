@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/fabric/topology.h"
 #include "rackmesh/http/http_server.h"
+#include "rackmesh/topology/topology.h"
 #include "region-controller/aggregators/aggregators.h"
 #include "region-controller/api/controller_face.h"
 #include "region-controller/api/controller_show.h"

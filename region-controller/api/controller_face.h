@@ -10,7 +10,7 @@
 
 #include "rackmesh/core/clock.h"
 #include "rackmesh/core/why.h"
-#include "rackmesh/fabric/part.h"
+#include "rackmesh/judge/part.h"
 #include "region-controller/plan/plan.h"
 
 struct aggregators;

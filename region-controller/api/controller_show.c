@@ -2,8 +2,8 @@
 
 #include <stdio.h>
 
-#include "rackmesh/fabric/topology.h"
 #include "rackmesh/http/http_server.h"
+#include "rackmesh/topology/topology.h"
 #include "region-controller/api/controller_face.h"
 #include "region-controller/plan/plan_json.h"
 #include "region-controller/registry/registry.h"

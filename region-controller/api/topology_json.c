@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "rackmesh/fabric/topology.h"
+#include "rackmesh/topology/topology.h"
 
 static json_t *
 show_address(const struct rm_address *address)

@@ -11,8 +11,8 @@
 
 #include <stdbool.h>
 
-#include "rackmesh/fabric/topology.h"
-#include "rackmesh/fabric/topology_paths.h"
+#include "rackmesh/topology/topology.h"
+#include "rackmesh/topology/topology_paths.h"
 #include "region-controller/plan/plan.h"
 #include "region-controller/registry/registry.h"
 

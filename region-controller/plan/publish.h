@@ -17,7 +17,7 @@
 #include <uthash.h>
 
 #include "rackmesh/core/clock.h"
-#include "rackmesh/fabric/part.h"
+#include "rackmesh/judge/part.h"
 
 struct plan_set;
 struct publish;

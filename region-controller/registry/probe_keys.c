@@ -6,8 +6,8 @@
 
 #include "rackmesh/core/file.h"
 #include "rackmesh/core/why.h"
-#include "rackmesh/fabric/part.h"
-#include "rackmesh/fabric/probe_key.h"
+#include "rackmesh/identity/probe_key.h"
+#include "rackmesh/judge/part.h"
 
 #define MIN_SECRET 32
 

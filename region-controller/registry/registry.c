@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/fabric/topology.h"
+#include "rackmesh/topology/topology.h"
 #include "region-controller/registry/registry_addresses.h"
 #include "region-controller/registry/registry_check.h"
 #include "region-controller/registry/registry_place.h"

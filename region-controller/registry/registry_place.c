@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "rackmesh/fabric/topology.h"
+#include "rackmesh/topology/topology.h"
 
 static enum registry_refusal
 find_place(const struct rm_topology *topology, const size_t *members,

@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "rackmesh/core/why.h"
-#include "rackmesh/fabric/part.h"
+#include "rackmesh/judge/part.h"
 #include "region-controller/topology/rnic_address.h"
 #include "schemas/wire_text.h"
 

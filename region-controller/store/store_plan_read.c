@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "rackmesh/core/why.h"
-#include "rackmesh/fabric/part.h"
+#include "rackmesh/judge/part.h"
 #include "region-controller/store/plan_copy.h"
 #include "region-controller/store/store_json.h"
 #include "region-controller/topology/rnic_address.h"

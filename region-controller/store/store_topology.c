@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "rackmesh/core/why.h"
-#include "rackmesh/fabric/topology.h"
+#include "rackmesh/topology/topology.h"
 
 int
 store_topology_read(struct store_topology *ret, const char *name, const char *region,

@@ -9,7 +9,7 @@
 
 #include <uthash.h>
 
-#include "rackmesh/fabric/topology.h"
+#include "rackmesh/topology/topology.h"
 #include "region-controller/topology/rnic_address.h"
 
 #define TELL_AGAIN_NS (3600 * RM_NS_PER_S)

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "rackmesh/core/clock.h"
-#include "rackmesh/fabric/part.h"
+#include "rackmesh/judge/part.h"
 #include "schemas/wire.h"
 #include "schemas/wire_text.h"
 

@@ -13,7 +13,7 @@
 #include <openssl/hmac.h>
 
 #include "host-agent/packet/probe_format.h"
-#include "rackmesh/fabric/probe_key.h"
+#include "rackmesh/identity/probe_key.h"
 #include "tests/bench/figure.h"
 
 #define PASSES 20000

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/fabric/mesh.h"
+#include "rackmesh/judge/mesh.h"
 #include "tests/bench/latency.h"
 
 #define BATCH_NS (200 * RM_NS_PER_MS)

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/fabric/identity.h"
+#include "rackmesh/identity/identity.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

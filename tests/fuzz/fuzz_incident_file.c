@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "rackmesh/fabric/incident.h"
-#include "rackmesh/fabric/incident_file.h"
+#include "rackmesh/incident/incident.h"
+#include "rackmesh/incident/incident_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

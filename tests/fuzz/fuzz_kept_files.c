@@ -13,7 +13,7 @@
 #include "host-agent/pinglist/brake.h"
 #include "host-agent/pinglist/brake_file.h"
 #include "rackmesh/core/crc32c.h"
-#include "rackmesh/fabric/key_file.h"
+#include "rackmesh/identity/key_file.h"
 #include "rackmesh/loop/loop.h"
 #include "rackmesh/loop/worker.h"
 #include "tests/fuzz/bytes.h"

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/fabric/incident.h"
-#include "rackmesh/fabric/incident_adopt.h"
+#include "rackmesh/incident/incident.h"
+#include "rackmesh/incident/incident_adopt.h"
 #include "tor-aggregator/standby/peer_incident.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

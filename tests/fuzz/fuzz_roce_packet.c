@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "host-agent/packet/probe_format.h"
-#include "rackmesh/fabric/probe_mac.h"
+#include "rackmesh/identity/probe_mac.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

@@ -15,7 +15,7 @@
 #include "host-agent/packet/probe_format.h"
 #include "host-agent/packet/stamp.h"
 #include "host-agent/reflector/reflector.h"
-#include "rackmesh/fabric/probe_key.h"
+#include "rackmesh/identity/probe_key.h"
 #include "tests/support/fake_port.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);

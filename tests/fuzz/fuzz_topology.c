@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/fabric/topology.h"
-#include "rackmesh/fabric/topology_paths.h"
+#include "rackmesh/topology/topology.h"
+#include "rackmesh/topology/topology_paths.h"
 #include "tests/support/failing_malloc.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);

@@ -5,7 +5,7 @@
 #include "host-agent/packet/key_ring.h"
 #include "host-agent/probe/prober.h"
 #include "host-agent/reflector/reflector.h"
-#include "rackmesh/fabric/probe_key.h"
+#include "rackmesh/identity/probe_key.h"
 #include "tests/fuzz/probes_run.h"
 #include "tests/support/wire_make.h"
 

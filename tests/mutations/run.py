@@ -42,7 +42,7 @@ DEFECTS = [
     Defect(
         "an alert is sent twice",
         "unit",
-        "rackmesh/fabric/alert.c",
+        "rackmesh/incident/alert.c",
         "	known = known || (restored && incident->told_opened);\n",
         "	known = known || (restored && incident->told_opened);\n"
         "	alerts_push(alerts, &firing->incident, ALERT_OPENED, alerts->sink_count, NULL);\n",
@@ -79,7 +79,7 @@ DEFECTS = [
     Defect(
         "a certificate of another role is let in",
         "unit",
-        "rackmesh/fabric/authority.c",
+        "rackmesh/identity/authority.c",
         "	    who->role >= RM_ROLES ||\n"
         "	    (verbs[request->verb].roles & 1u << who->role) == 0)\n",
         "	    who->role >= RM_ROLES)\n",

@@ -24,7 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "rackmesh/fabric/part.h"
+#include "rackmesh/judge/part.h"
 
 #define CLOS_MAX_RACKS 10000
 #define CLOS_MAX_RNICS_PER_RACK 64
@@ -80,7 +80,7 @@ uint32_t clos_rack(const struct clos *clos, uint32_t tor, const uint32_t **rnics
 uint32_t clos_leaving(const struct clos *clos, uint32_t sw, const uint32_t **links);
 
 /* "h1/r0", "h1", "tor1", "spine1", "pod1-agg1", "core1"; a link as the daemons name it
- * (see rackmesh/fabric/part.h). */
+ * (see rackmesh/judge/part.h). */
 void clos_name(const struct clos *clos, uint32_t part, char name[RM_PART_NAME_BYTES]);
 /* By such a name, a link from the first named to the second (whichever order, the first
  * of parallel cables); CLOS_NONE: there is none. */

@@ -1,7 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "rackmesh/fabric/topology.h"
+#include "rackmesh/topology/topology.h"
 #include "tests/sim/clos_state.h"
 
 static void

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/fabric/incident.h"
+#include "rackmesh/incident/incident.h"
 #include "tests/sim/run_state.h"
 #include "tor-aggregator/rack/tor_rack.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/fabric/topology.h"
+#include "rackmesh/topology/topology.h"
 #include "region-controller/plan/plan.h"
 #include "region-controller/registry/registry.h"
 #include "tests/sim/run_state.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/fabric/incident_file.h"
+#include "rackmesh/incident/incident_file.h"
 #include "tests/sim/record.h"
 #include "tests/sim/run_state.h"
 #include "tor-aggregator/agents/agent.h"

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "rackmesh/core/why.h"
-#include "rackmesh/fabric/part.h"
+#include "rackmesh/judge/part.h"
 #include "tests/sim/clos.h"
 #include "tests/sim/dice.h"
 #include "tests/sim/marks.h"

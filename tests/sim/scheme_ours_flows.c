@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "rackmesh/fabric/judge.h"
+#include "rackmesh/judge/judge.h"
 #include "tests/sim/passage_index.h"
 
 #define MAX_PARTS 256 /* at fault at once */
@@ -200,7 +200,7 @@ static int new (const struct clos *clos, const double *values, struct scheme **r
 /* clang-format off */
 const struct scheme_type scheme_ours_flows = {
 	.name = "ours-flows",
-	.source = "rackmesh/fabric/judge on flows alone, without racks",
+	.source = "rackmesh/judge/judge on flows alone, without racks",
 	/* Where sim_flock rnics has left them, but for the prior, which does a little
 	 * better at 0: at -2, precision is above 0.99 on development seeds, alike and
 	 * skewed. */

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "rackmesh/fabric/part.h"
+#include "rackmesh/judge/part.h"
 #include "schemas/wire.h"
 #include "tor-aggregator/agents/clock_map.h"
 

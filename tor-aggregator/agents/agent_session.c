@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "rackmesh/core/log.h"
-#include "rackmesh/fabric/authority.h"
+#include "rackmesh/identity/authority.h"
 #include "rackmesh/net/link.h"
 #include "tor-aggregator/agents/agent.h"
 #include "tor-aggregator/agents/agent_links_state.h"

@@ -7,7 +7,7 @@
 
 #include "rackmesh/core/address.h"
 #include "rackmesh/core/log.h"
-#include "rackmesh/fabric/part.h"
+#include "rackmesh/judge/part.h"
 #include "rackmesh/net/dialer.h"
 #include "rackmesh/net/frame.h"
 #include "tor-aggregator/analyzer/analyzer_scout.h"

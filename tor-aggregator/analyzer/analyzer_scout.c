@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "rackmesh/core/address.h"
-#include "rackmesh/fabric/authority.h"
+#include "rackmesh/identity/authority.h"
 #include "rackmesh/net/dialer.h"
 #include "rackmesh/net/link.h"
 #include "schemas/wire.h"

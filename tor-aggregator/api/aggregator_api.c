@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/fabric/incident.h"
-#include "rackmesh/fabric/part.h"
 #include "rackmesh/http/http_server.h"
+#include "rackmesh/incident/incident.h"
+#include "rackmesh/judge/part.h"
 #include "tor-aggregator/agents/dispatch.h"
 #include "tor-aggregator/api/aggregator_api_services.h"
 #include "tor-aggregator/api/aggregator_show.h"

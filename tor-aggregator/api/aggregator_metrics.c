@@ -3,8 +3,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "rackmesh/fabric/alert.h"
-#include "rackmesh/fabric/incident.h"
+#include "rackmesh/incident/alert.h"
+#include "rackmesh/incident/incident.h"
 #include "rackmesh/metrics/metrics.h"
 #include "rackmesh/metrics/metrics_table.h"
 #include "tor-aggregator/agents/agent.h"

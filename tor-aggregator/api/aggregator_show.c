@@ -3,8 +3,8 @@
 #include <stdio.h>
 
 #include "rackmesh/core/address.h"
-#include "rackmesh/fabric/incident.h"
-#include "rackmesh/fabric/part.h"
+#include "rackmesh/incident/incident.h"
+#include "rackmesh/judge/part.h"
 #include "schemas/wire_text.h"
 #include "tor-aggregator/agents/agent.h"
 #include "tor-aggregator/agents/agent_links.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/fabric/part.h"
+#include "rackmesh/judge/part.h"
 #include "tor-aggregator/api/aggregator_show.h"
 #include "tor-aggregator/rack/tor_rack.h"
 #include "tor-aggregator/tor_aggregator_state.h"

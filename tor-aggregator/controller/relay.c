@@ -8,7 +8,7 @@
 #include "rackmesh/core/address.h"
 #include "rackmesh/core/clock.h"
 #include "rackmesh/core/log.h"
-#include "rackmesh/fabric/authority.h"
+#include "rackmesh/identity/authority.h"
 #include "rackmesh/net/dialer.h"
 #include "rackmesh/net/frame.h"
 #include "schemas/wire.h"

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "rackmesh/core/clock.h"
-#include "rackmesh/fabric/part.h"
+#include "rackmesh/judge/part.h"
 
 struct resolver;
 

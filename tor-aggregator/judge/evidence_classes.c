@@ -3,7 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "rackmesh/fabric/verdict.h"
+#include "rackmesh/judge/verdict.h"
 #include "schemas/wire.h"
 #include "tor-aggregator/window/ring.h"
 

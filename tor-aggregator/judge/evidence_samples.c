@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "rackmesh/fabric/verdict.h"
+#include "rackmesh/judge/verdict.h"
 #include "schemas/wire_text.h"
 #include "tor-aggregator/window/ring.h"
 #include "tor-aggregator/window/roster.h"

@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-#include "rackmesh/fabric/incident.h"
+#include "rackmesh/incident/incident.h"
 
 struct rack;
 struct rack_tally;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "rackmesh/core/fnv.h"
-#include "rackmesh/fabric/judge.h"
+#include "rackmesh/judge/judge.h"
 #include "tor-aggregator/judge/rack_health.h"
 #include "tor-aggregator/judge/rack_hosts.h"
 #include "tor-aggregator/judge/rack_ports.h"

@@ -1,7 +1,7 @@
 /*
  * rack_judge - which of a rack's RNICs is at fault, from one window. Pure.
  *
- * Explains all losses jointly by the fewest, likeliest parts (rackmesh/fabric/judge):
+ * Explains all losses jointly by the fewest, likeliest parts (rackmesh/judge/judge):
  * every probe is a leg out and, if it arrived, a leg back; an RNIC's send and
  * receive sides are separate parts with a common prior. Hosts whose agents were
  * stalled, dead, restarting or paused in the window are no witnesses, and their RNICs
@@ -14,8 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "rackmesh/fabric/incident.h"
-#include "rackmesh/fabric/verdict.h"
+#include "rackmesh/incident/incident.h"
+#include "rackmesh/judge/verdict.h"
 
 struct rack;
 struct rack_judge;

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "rackmesh/fabric/judge.h"
+#include "rackmesh/judge/judge.h"
 #include "tor-aggregator/lasting/rack_blocks.h"
 #include "tor-aggregator/lasting/rack_steady.h"
 #include "tor-aggregator/suspect/rack_support.h"

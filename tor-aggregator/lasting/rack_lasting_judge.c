@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "rackmesh/fabric/judge.h"
+#include "rackmesh/judge/judge.h"
 #include "tor-aggregator/lasting/rack_blocks.h"
 #include "tor-aggregator/lasting/rack_steady.h"
 #include "tor-aggregator/suspect/rack_loss.h"

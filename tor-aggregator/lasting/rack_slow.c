@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/fabric/judge.h"
+#include "rackmesh/judge/judge.h"
 #include "tor-aggregator/lasting/rack_lasting.h"
 #include "tor-aggregator/lasting/rack_seconds.h"
 #include "tor-aggregator/suspect/rack_evidence.h"

@@ -12,7 +12,7 @@
 
 #include <stddef.h>
 
-#include "rackmesh/fabric/verdict.h"
+#include "rackmesh/judge/verdict.h"
 
 struct rack;
 struct rack_blame;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/fabric/part.h"
+#include "rackmesh/judge/part.h"
 #include "schemas/wire.h"
 
 struct hop_name {

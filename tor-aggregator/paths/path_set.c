@@ -9,7 +9,7 @@
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
-#include "rackmesh/fabric/part.h"
+#include "rackmesh/judge/part.h"
 #include "schemas/wire_text.h"
 #include "tor-aggregator/paths/hop_names.h"
 

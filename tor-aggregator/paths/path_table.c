@@ -8,7 +8,7 @@
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
-#include "rackmesh/fabric/part.h"
+#include "rackmesh/judge/part.h"
 #include "tor-aggregator/paths/hop_names.h"
 #include "tor-aggregator/paths/planned_pairs.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/fabric/mesh.h"
+#include "rackmesh/judge/mesh.h"
 
 struct expansion {
 	struct wire_target *targets; /* WIRE_MAX_TARGETS */

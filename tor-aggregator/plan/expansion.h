@@ -2,7 +2,7 @@
  * expansion - the pinglist that one ToR's plan makes for one agent: what it is to
  * probe, and whom to answer. Pure.
  *
- * Mesh peers by rackmesh/fabric/mesh for the agent's RNICs, less those on its own
+ * Mesh peers by rackmesh/judge/mesh for the agent's RNICs, less those on its own
  * host and those without a common address family or transport (one with a QPN is
  * probed over verbs, one without by UDP); planned entries whose source is one of its
  * RNICs; and as roster everybody whom the plan names.

@@ -4,7 +4,7 @@
 
 #include "rackmesh/core/clock.h"
 #include "rackmesh/core/log.h"
-#include "rackmesh/fabric/authority.h"
+#include "rackmesh/identity/authority.h"
 #include "rackmesh/net/link.h"
 #include "schemas/wire.h"
 

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "rackmesh/core/log.h"
-#include "rackmesh/fabric/key_file.h"
-#include "rackmesh/fabric/probe_key.h"
+#include "rackmesh/identity/key_file.h"
+#include "rackmesh/identity/probe_key.h"
 #include "rackmesh/net/frame.h"
 
 struct held {

@@ -4,7 +4,7 @@
  * They come from a controller as wire bytes; versions only grow. Kept on disk beside
  * the plans, so that a rack goes on authenticating when no controller is left. Of its
  * members' responder keys follow all keys inside the rack, see
- * rackmesh/fabric/probe_key.h.
+ * rackmesh/identity/probe_key.h.
  */
 #ifndef TOR_AGGREGATOR_PLAN_KEY_STORE_H
 #define TOR_AGGREGATOR_PLAN_KEY_STORE_H

@@ -8,7 +8,7 @@
 
 #include "rackmesh/core/file.h"
 #include "rackmesh/core/why.h"
-#include "rackmesh/fabric/part.h"
+#include "rackmesh/judge/part.h"
 #include "rackmesh/loop/worker.h"
 #include "rackmesh/net/frame.h"
 

@@ -1,13 +1,13 @@
 #include "tor-aggregator/rack/tor_rack.h"
-#include "rackmesh/fabric/incident_adopt.h"
-#include "rackmesh/fabric/incident_file.h"
+#include "rackmesh/incident/incident_adopt.h"
+#include "rackmesh/incident/incident_file.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/fabric/part.h"
+#include "rackmesh/judge/part.h"
 #include "tor-aggregator/judge/rack_judge.h"
 #include "tor-aggregator/paths/path_rows.h"
 #include "tor-aggregator/paths/path_table.h"

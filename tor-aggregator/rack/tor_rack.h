@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "rackmesh/core/why.h"
-#include "rackmesh/fabric/incident.h"
+#include "rackmesh/incident/incident.h"
 #include "schemas/wire.h"
 #include "tor-aggregator/window/rack_view.h"
 #include "tor-aggregator/window/window.h"

@@ -4,7 +4,7 @@
 #ifndef TOR_AGGREGATOR_RACK_TOR_RACK_STATE_H
 #define TOR_AGGREGATOR_RACK_TOR_RACK_STATE_H
 
-#include "rackmesh/fabric/part.h"
+#include "rackmesh/judge/part.h"
 #include "tor-aggregator/rack/focus.h"
 #include "tor-aggregator/rack/tor_rack.h"
 

@@ -1,5 +1,5 @@
 /* What every summary says of the rack itself. */
-#include "rackmesh/fabric/incident.h"
+#include "rackmesh/incident/incident.h"
 #include "schemas/wire.h"
 #include "tor-aggregator/rack/tor_rack_state.h"
 #include "tor-aggregator/window/roster.h"

@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "rackmesh/fabric/crossings.h"
+#include "rackmesh/judge/crossings.h"
 #include "tor-aggregator/report_check/rack_words_state.h"
 #include "tor-aggregator/window/rack_view.h"
 

@@ -1,7 +1,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "rackmesh/fabric/verdict.h"
+#include "rackmesh/judge/verdict.h"
 #include "tor-aggregator/report_check/rack_words_state.h"
 #include "tor-aggregator/suspect/rack_evidence.h"
 #include "tor-aggregator/suspect/rack_suspect.h"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "rackmesh/fabric/verdict.h"
+#include "rackmesh/judge/verdict.h"
 #include "tor-aggregator/services/service_table.h"
 
 #define MAX_NAMES 4

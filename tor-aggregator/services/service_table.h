@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "rackmesh/core/clock.h"
-#include "rackmesh/fabric/part.h"
+#include "rackmesh/judge/part.h"
 #include "schemas/wire.h"
 
 #define SERVICE_TABLE_MAX_FLOWS 65536 /* of all agents */

@@ -1,6 +1,6 @@
 #include "tor-aggregator/standby/incident_message.h"
 
-#include "rackmesh/fabric/incident.h"
+#include "rackmesh/incident/incident.h"
 
 struct wire_incident
 incident_message(const char *tor, enum wire_incident_state state,

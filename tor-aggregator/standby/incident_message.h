@@ -5,7 +5,7 @@
 #ifndef TOR_AGGREGATOR_STANDBY_INCIDENT_MESSAGE_H
 #define TOR_AGGREGATOR_STANDBY_INCIDENT_MESSAGE_H
 
-#include "rackmesh/fabric/verdict.h"
+#include "rackmesh/judge/verdict.h"
 #include "schemas/wire.h"
 
 struct rm_incident;

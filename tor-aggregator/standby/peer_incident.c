@@ -7,7 +7,7 @@
 
 #include <jansson.h>
 
-#include "rackmesh/fabric/incident.h"
+#include "rackmesh/incident/incident.h"
 #include "tor-aggregator/standby/incident_message.h"
 
 static enum rm_part_type

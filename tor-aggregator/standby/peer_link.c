@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "rackmesh/core/log.h"
-#include "rackmesh/fabric/authority.h"
+#include "rackmesh/identity/authority.h"
 #include "rackmesh/net/dialer.h"
 #include "rackmesh/net/link.h"
 #include "tor-aggregator/plan/hello.h"

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "rackmesh/fabric/judge.h"
+#include "rackmesh/judge/judge.h"
 #include "tor-aggregator/suspect/rack_legs.h"
 #include "tor-aggregator/suspect/rack_pair.h"
 #include "tor-aggregator/window/rack_view.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/fabric/crossings.h"
+#include "rackmesh/judge/crossings.h"
 #include "tor-aggregator/suspect/rack_pair.h"
 #include "tor-aggregator/window/rack_view.h"
 #include "tor-aggregator/window/window.h"

@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "rackmesh/fabric/judge.h"
+#include "rackmesh/judge/judge.h"
 
 struct rack;
 struct rack_pair;

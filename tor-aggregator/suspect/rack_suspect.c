@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "rackmesh/fabric/judge.h"
+#include "rackmesh/judge/judge.h"
 #include "tor-aggregator/suspect/rack_evidence.h"
 #include "tor-aggregator/suspect/rack_legs.h"
 #include "tor-aggregator/suspect/rack_loss.h"

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "rackmesh/fabric/part.h"
+#include "rackmesh/judge/part.h"
 
 enum host_state {
 	HOST_OK = 0,       /* heartbeats cover the window without a stall */

@@ -22,7 +22,7 @@ SIDES = (ExtendedKeyUsageOID.CLIENT_AUTH, ExtendedKeyUsageOID.SERVER_AUTH)
 
 
 def identity(region, role, name, tors=()):
-    """The URI of rackmesh/fabric/identity.h."""
+    """The URI of rackmesh/identity/identity.h."""
     if role not in ROLES:
         raise ValueError(f"{role}: no role; one of {', '.join(ROLES)}")
     parts = [quoted(name)] + ([",".join(map(quoted, tors))] if tors else [])

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "rackmesh/fabric/incident.h"
+#include "rackmesh/incident/incident.h"
 #include "rackmesh/metrics/sketch.h"
 #include "schemas/wire.h"
 

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "rackmesh/fabric/incident.h"
+#include "rackmesh/incident/incident.h"
 
 #define BEGAN_NS (INT64_C(1700000000) * RM_NS_PER_S)
 

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "analyzer/incidents/board.h"
-#include "rackmesh/fabric/verdict.h"
+#include "rackmesh/judge/verdict.h"
 
 #define NOW_NS (INT64_C(1700000000) * RM_NS_PER_S)
 

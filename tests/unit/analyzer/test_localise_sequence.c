@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "fabric_sim.h"
-#include "rackmesh/fabric/verdict.h"
+#include "rackmesh/judge/verdict.h"
 #include "tests/support/trials.h"
 
 #define FOREVER INT64_MAX

@@ -9,7 +9,7 @@
 
 #include "analyzer/paths/localise_bins.h"
 #include "fabric_sim.h"
-#include "rackmesh/fabric/verdict.h"
+#include "rackmesh/judge/verdict.h"
 #include "tests/support/trials.h"
 
 #define SEEDS 10

@@ -13,7 +13,7 @@
 #include "analyzer/api/health.h"
 #include "analyzer/incidents/board.h"
 #include "analyzer/incidents/concerns.h"
-#include "rackmesh/fabric/incident.h"
+#include "rackmesh/incident/incident.h"
 #include "rackmesh/metrics/sketch.h"
 
 #define WALL_NS (INT64_C(1700000000) * RM_NS_PER_S)

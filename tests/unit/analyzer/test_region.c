@@ -15,9 +15,9 @@
 
 #include "analyzer/blind/blind.h"
 #include "rackmesh/core/log.h"
-#include "rackmesh/fabric/alert.h"
-#include "rackmesh/fabric/incident_file.h"
 #include "rackmesh/http/http_client.h"
+#include "rackmesh/incident/alert.h"
+#include "rackmesh/incident/incident_file.h"
 #include "rackmesh/loop/worker.h"
 #include "tests/support/loopback.h"
 

@@ -1,4 +1,4 @@
-#include "rackmesh/fabric/alert.h"
+#include "rackmesh/incident/alert.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,10 +15,10 @@
 #include <event2/event.h>
 #include <event2/http.h>
 
-#include "rackmesh/fabric/alert_reach.h"
-#include "rackmesh/fabric/incident.h"
-#include "rackmesh/fabric/incident_file.h"
 #include "rackmesh/http/http_client.h"
+#include "rackmesh/incident/alert_reach.h"
+#include "rackmesh/incident/incident.h"
+#include "rackmesh/incident/incident_file.h"
 #include "rackmesh/loop/loop.h"
 #include "rackmesh/loop/worker.h"
 

@@ -1,4 +1,4 @@
-#include "rackmesh/fabric/alert_time.h"
+#include "rackmesh/incident/alert_time.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "rackmesh/fabric/incident.h"
+#include "rackmesh/incident/incident.h"
 
 #define S RM_NS_PER_S
 #define RIGHT (INT64_C(1700000000) * S)

@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "rackmesh/fabric/authority.h"
+#include "rackmesh/identity/authority.h"
 
 /*
  * The whole table, written once more and in another way: who is asked for what, and

@@ -1,5 +1,5 @@
 /* The doors of a daemon, as every daemon opens them: who may do what at which. */
-#include "rackmesh/fabric/http_places.h"
+#include "rackmesh/identity/http_places.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "rackmesh/fabric/hypothesis.h"
+#include "rackmesh/judge/hypothesis.h"
 
 #define ELEMENTS 12
 #define OBSERVATIONS 40

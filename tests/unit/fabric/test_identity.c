@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "rackmesh/fabric/identity.h"
+#include "rackmesh/identity/identity.h"
 
 static void
 assert_reads_back(const char *uri)

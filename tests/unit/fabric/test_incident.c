@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "rackmesh/fabric/incident.h"
+#include "rackmesh/incident/incident.h"
 
 #define STEP_NS (250 * RM_NS_PER_MS)
 

@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
-#include "rackmesh/fabric/incident.h"
-#include "rackmesh/fabric/incident_adopt.h"
-#include "rackmesh/fabric/incident_file.h"
+#include "rackmesh/incident/incident.h"
+#include "rackmesh/incident/incident_adopt.h"
+#include "rackmesh/incident/incident_file.h"
 
 #define STEP_NS (250 * RM_NS_PER_MS)
 #define THEIRS UINT64_C(0x7e11)

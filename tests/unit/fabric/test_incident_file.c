@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "rackmesh/core/file.h"
-#include "rackmesh/fabric/incident.h"
-#include "rackmesh/fabric/incident_file.h"
+#include "rackmesh/incident/incident.h"
+#include "rackmesh/incident/incident_file.h"
 #include "rackmesh/loop/loop.h"
 #include "rackmesh/loop/worker.h"
 #include "tests/support/loopback.h"

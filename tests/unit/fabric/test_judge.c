@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "rackmesh/fabric/judge.h"
+#include "rackmesh/judge/judge.h"
 
 /*
  * Four hosts on one switch: element i is host i's cable, SWITCH what all cross. Each

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "rackmesh/fabric/mesh.h"
+#include "rackmesh/judge/mesh.h"
 
 #define MAX_N 64
 

@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "rackmesh/fabric/part.h"
+#include "rackmesh/judge/part.h"
 
 static void
 assert_round_trip(struct rm_rnic_id id, const char *text)

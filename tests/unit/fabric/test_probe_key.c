@@ -1,4 +1,4 @@
-#include "rackmesh/fabric/probe_key.h"
+#include "rackmesh/identity/probe_key.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-#include "rackmesh/fabric/probe_mac.h"
+#include "rackmesh/identity/probe_mac.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "rackmesh/fabric/topology.h"
+#include "rackmesh/topology/topology.h"
 
 static struct rm_topology *
 parse(const char *text)

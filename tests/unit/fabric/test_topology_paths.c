@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "rackmesh/fabric/topology.h"
-#include "rackmesh/fabric/topology_paths.h"
+#include "rackmesh/topology/topology.h"
+#include "rackmesh/topology/topology_paths.h"
 
 #define MAX_SWITCHES 32
 #define MAX_LOADS 128

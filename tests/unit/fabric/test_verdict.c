@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "rackmesh/fabric/verdict.h"
+#include "rackmesh/judge/verdict.h"
 
 static struct rm_verdict
 dead_rnic(void)

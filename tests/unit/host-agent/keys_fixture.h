@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "host-agent/packet/key_ring.h"
-#include "rackmesh/fabric/probe_key.h"
+#include "rackmesh/identity/probe_key.h"
 #include "schemas/wire.h"
 
 #define KEYS_TOR "tor1"

@@ -9,7 +9,7 @@
 
 #include "host-agent/report/heartbeat.h"
 #include "host-agent/report/uplink.h"
-#include "rackmesh/fabric/part.h"
+#include "rackmesh/judge/part.h"
 #include "rackmesh/net/link.h"
 #include "rackmesh/net/listener.h"
 #include "tests/support/loopback.h"

@@ -31,7 +31,7 @@
 #include "host-agent/rnic/rdma_facts.h"
 #include "rackmesh/core/file.h"
 #include "rackmesh/core/why.h"
-#include "rackmesh/fabric/part.h"
+#include "rackmesh/judge/part.h"
 
 #define GUARD 0x5a
 #define GUARD_BYTES 64

@@ -10,7 +10,7 @@
 #include "host-agent/packet/probe_format.h"
 #include "host-agent/packet/roce_packet.h"
 #include "host-agent/packet/stamp.h"
-#include "rackmesh/fabric/probe_key.h"
+#include "rackmesh/identity/probe_key.h"
 
 /* clang-format off */
 /* All three made with Python's struct, hmac and hashlib, by the texts of RFC 8762 (4.2.2,

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/fabric/topology_paths.h"
+#include "rackmesh/topology/topology_paths.h"
 #include "region-controller/plan/plan.h"
 #include "tests/unit/region-controller/region.h"
 

@@ -13,7 +13,7 @@
 
 #include "rackmesh/core/file.h"
 #include "rackmesh/core/why.h"
-#include "rackmesh/fabric/probe_key.h"
+#include "rackmesh/identity/probe_key.h"
 
 static char path[] = "/tmp/rackmesh-probe-keys-XXXXXX";
 

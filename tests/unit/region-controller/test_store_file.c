@@ -12,7 +12,7 @@
 
 #include "rackmesh/core/file.h"
 #include "rackmesh/core/why.h"
-#include "rackmesh/fabric/topology.h"
+#include "rackmesh/topology/topology.h"
 #include "region-controller/store/store_file.h"
 
 #define ONE_TOR "region: lab\nswitches:\n  - {name: t1, role: tor}\n"

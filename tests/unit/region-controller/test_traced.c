@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "rackmesh/core/why.h"
-#include "rackmesh/fabric/topology.h"
+#include "rackmesh/topology/topology.h"
 #include "region-controller/api/topology_json.h"
 #include "region-controller/api/traced_json.h"
 #include "region-controller/store/store_traced.h"

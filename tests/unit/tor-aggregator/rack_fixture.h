@@ -8,7 +8,7 @@
 #define TESTS_RACK_FIXTURE_H
 
 #include "plan_fixture.h"
-#include "rackmesh/fabric/verdict.h"
+#include "rackmesh/judge/verdict.h"
 #include "tor-aggregator/agents/agent.h"
 #include "tor-aggregator/agents/agent_watch.h"
 #include "tor-aggregator/agents/ingest.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/fabric/mesh.h"
+#include "rackmesh/judge/mesh.h"
 #include "tor-aggregator/window/window.h"
 
 #define MAX_FAULTS 16

@@ -17,7 +17,7 @@
 
 #include "rackmesh/core/address.h"
 #include "rackmesh/core/log.h"
-#include "rackmesh/fabric/incident.h"
+#include "rackmesh/incident/incident.h"
 #include "rackmesh/loop/worker.h"
 #include "rackmesh/net/link.h"
 #include "rackmesh/net/listener.h"

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "rackmesh/fabric/verdict.h"
+#include "rackmesh/judge/verdict.h"
 #include "tor-aggregator/window/ring.h"
 
 #define END (100 * RM_NS_PER_S)

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "rackmesh/fabric/probe_key.h"
+#include "rackmesh/identity/probe_key.h"
 #include "rackmesh/loop/loop.h"
 #include "rackmesh/loop/worker.h"
 

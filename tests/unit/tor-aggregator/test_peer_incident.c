@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "rackmesh/fabric/incident.h"
+#include "rackmesh/incident/incident.h"
 
 static const struct wire_incident sound = {
 	.incident_id = 7,

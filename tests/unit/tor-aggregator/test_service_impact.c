@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "rackmesh/fabric/verdict.h"
+#include "rackmesh/judge/verdict.h"
 #include "tor-aggregator/services/service_table.h"
 
 #define MAX_FLOWS 8

@@ -17,7 +17,7 @@
 #include "plan_fixture.h"
 #include "rackmesh/core/file.h"
 #include "rackmesh/core/log.h"
-#include "rackmesh/fabric/alert.h"
+#include "rackmesh/incident/alert.h"
 #include "rackmesh/metrics/metrics.h"
 #include "rackmesh/net/link.h"
 #include "rackmesh/net/listener.h"

@@ -1,0 +1,91 @@
+#include "rackmesh/identity/http_places.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "rackmesh/core/address.h"
+#include "rackmesh/core/log.h"
+#include "rackmesh/http/http_server.h"
+#include "rackmesh/identity/authority.h"
+
+static bool
+allows(const char *identity, enum rm_http_verb verb, char *why, size_t len, void *arg)
+{
+	const struct rm_request request = {
+		.verb = verb == RM_HTTP_READ ? RM_VERB_READ : RM_VERB_CHANGE,
+		.region = arg,
+	};
+
+	/* Over TLS there is always one. */
+	return identity[0] != '\0' && rm_authority_admits(identity, &request, why, len);
+}
+
+static bool
+is_for_this_host(const struct rm_address *address)
+{
+	const struct sockaddr_in *in = (const struct sockaddr_in *)&address->storage;
+	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)&address->storage;
+
+	if (address->storage.ss_family == AF_INET)
+		return ntohl(in->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+	if (address->storage.ss_family == AF_INET6)
+		return IN6_IS_ADDR_LOOPBACK(&in6->sin6_addr);
+	return true;
+}
+
+static int
+listen_plain(struct rm_http_server *server, const char *prefix, const char *where,
+    struct rm_why *why)
+{
+	struct rm_address address;
+	char text[512];
+	int r;
+
+	if (where[0] == '\0')
+		return 0;
+	snprintf(text, sizeof(text), "%s%s", prefix, where);
+	r = rm_address_parse(text, -1, &address);
+	if (r == 0 && !is_for_this_host(&address))
+		rm_log_warn(0,
+		    "http.listen: everybody who reaches %s may read, without TLS; for "
+		    "other hosts use http.tls_listen, and here 127.0.0.1",
+		    text);
+	if (r == 0)
+		r = rm_http_server_listen(server, &address);
+	return r < 0 ? rm_why(why, r, "cannot serve HTTP on %s: %s", text, strerror(-r))
+		     : 0;
+}
+
+static int
+listen_tls(struct rm_http_server *server, const char *where, struct rm_tls *tls,
+    const char *region, struct rm_why *why)
+{
+	struct rm_address address;
+	int r;
+
+	if (where[0] == '\0')
+		return 0;
+	r = tls == NULL ? -EINVAL : rm_address_parse(where, -1, &address);
+	if (r == 0) {
+		rm_http_server_authorise(server, allows, (void *)region);
+		r = rm_http_server_listen_tls(server, &address, tls);
+	}
+	return r < 0
+		   ? rm_why(why, r, "cannot serve HTTPS on %s: %s", where, strerror(-r))
+		   : 0;
+}
+
+int
+rm_http_places_listen(struct rm_http_server *server,
+    const struct rm_http_places *places, struct rm_tls *tls, const char *region,
+    struct rm_why *why)
+{
+	int r;
+
+	r = listen_plain(server, "", places->tcp, why);
+	if (r == 0)
+		r = listen_plain(server, "unix:", places->socket, why);
+	return r < 0 ? r : listen_tls(server, places->tls, tls, region, why);
+}

@@ -1,0 +1,34 @@
+/*
+ * http_places - where the HTTP face of a daemon listens: plain TCP to read, a Unix
+ * socket for its owner, TLS for viewers, who may read, and operators, who may change
+ * things (authority.h). Plain TCP on another address than loopback is warned of.
+ */
+#ifndef RACKMESH_IDENTITY_HTTP_PLACES_H
+#define RACKMESH_IDENTITY_HTTP_PLACES_H
+
+#include <stddef.h>
+
+#include "rackmesh/config/config.h"
+
+struct rm_http_server;
+struct rm_tls;
+
+/* For a daemon's option table. */
+/* clang-format off */
+#define RM_HTTP_TLS_OPTION(type, field)                                                    \
+	{ "http.tls_listen", RM_STRING, offsetof(type, field), "", 0, 255, 0,              \
+	  "where the whole API answers over TLS, to viewers and operators by their "       \
+	  "certificates; \"\": nowhere", NULL, NULL, 0 }
+/* clang-format on */
+
+struct rm_http_places { /* each may be "": nowhere */
+	const char *tcp, *socket, *tls;
+};
+
+/* tls: NULL without TLS, and then places->tls has to be "" (-EINVAL). region: borrowed,
+ * as long as the server lives; NULL: every one. why: the place, and what is wrong. */
+int rm_http_places_listen(struct rm_http_server *server,
+    const struct rm_http_places *places, struct rm_tls *tls, const char *region,
+    struct rm_why *why);
+
+#endif

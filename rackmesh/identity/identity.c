@@ -1,0 +1,222 @@
+#include "rackmesh/identity/identity.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define IDENTITY_SCHEME "rackmesh://"
+
+static const struct {
+	const char *word;
+	bool any_region; /* may be of every region */
+	bool tors;       /* has a list of ToRs behind its name */
+} roles[RM_ROLES] = {
+	[RM_ROLE_NOBODY] = { "nobody", false, false },
+	[RM_ROLE_AGENT] = { "agent", false, false },
+	[RM_ROLE_AGGREGATOR] = { "aggregator", false, true },
+	[RM_ROLE_CONTROLLER] = { "controller", false, false },
+	[RM_ROLE_ANALYZER] = { "analyzer", true, false },
+	[RM_ROLE_OPERATOR] = { "operator", true, false },
+	[RM_ROLE_VIEWER] = { "viewer", true, false },
+};
+
+static const char hex[] = "0123456789ABCDEF";
+
+/* RFC 3986's unreserved characters, without '~': what stands for itself. */
+static bool
+is_plain(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+	       (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
+}
+
+static int
+hex_digit(char c)
+{
+	const char *at = c == '\0' ? NULL : strchr(hex, c);
+
+	return at == NULL ? -1 : (int)(at - hex);
+}
+
+/*
+ * One name up to a character that cannot be in one. *at is moved behind it. There is
+ * one spelling of each name: what stands for itself is not encoded, digits are
+ * capitals.
+ */
+static int
+take_name(const char **at, char ret[RM_IDENTITY_NAME])
+{
+	const char *from = *at;
+	size_t len = 0;
+
+	for (; is_plain(*from) || *from == '%'; from++) {
+		char c = *from;
+
+		if (c == '%') {
+			int high = hex_digit(from[1]);
+			int low = high < 0 ? -1 : hex_digit(from[2]);
+
+			if (low < 0)
+				return -EBADMSG;
+			c = (char)(high << 4 | low);
+			if (is_plain(c) || (unsigned char)c <= ' ' || c == 0x7f)
+				return -EBADMSG;
+			from += 2;
+		}
+		if (len == RM_IDENTITY_NAME - 1)
+			return -EBADMSG;
+		ret[len++] = c;
+	}
+	if (len == 0)
+		return -EBADMSG;
+	ret[len] = '\0';
+	*at = from;
+	return 0;
+}
+
+static int
+take_region(const char **at, char ret[RM_IDENTITY_NAME])
+{
+	if ((*at)[0] != '*')
+		return take_name(at, ret);
+	memcpy(ret, "*", 2);
+	(*at)++;
+	return 0;
+}
+
+static int
+take_role(const char **at, enum rm_role *ret)
+{
+	char word[RM_IDENTITY_NAME];
+	int r;
+
+	r = take_name(at, word);
+	if (r < 0)
+		return r;
+	for (int role = RM_ROLE_AGENT; role < RM_ROLES; role++) {
+		if (strcmp(word, roles[role].word) == 0) {
+			*ret = role;
+			return 0;
+		}
+	}
+	return -EBADMSG;
+}
+
+static int
+take_tors(const char **at, struct rm_identity *identity)
+{
+	char before = '/';
+
+	while (**at == before) {
+		int r;
+
+		if (identity->tor_count == RM_IDENTITY_TORS)
+			return -EBADMSG;
+		(*at)++;
+		r = take_name(at, identity->tors[identity->tor_count]);
+		if (r < 0)
+			return r;
+		identity->tor_count++;
+		before = ',';
+	}
+	return identity->tor_count > 0 ? 0 : -EBADMSG;
+}
+
+static int
+take_slash(const char **at)
+{
+	if (**at != '/')
+		return -EBADMSG;
+	(*at)++;
+	return 0;
+}
+
+int
+rm_identity_parse(const char *uri, struct rm_identity *ret)
+{
+	const size_t scheme = strlen(IDENTITY_SCHEME);
+	const char *at = uri + scheme;
+	struct rm_identity identity;
+
+	memset(&identity, 0, sizeof(identity));
+	if (strncmp(uri, IDENTITY_SCHEME, scheme) != 0)
+		return -EBADMSG;
+	if (take_region(&at, identity.region) < 0 || take_slash(&at) < 0 ||
+	    take_role(&at, &identity.role) < 0 || take_slash(&at) < 0 ||
+	    take_name(&at, identity.name) < 0)
+		return -EBADMSG;
+	if (identity.region[0] == '*' && !roles[identity.role].any_region)
+		return -EBADMSG;
+	if (roles[identity.role].tors && take_tors(&at, &identity) < 0)
+		return -EBADMSG;
+	if (*at != '\0')
+		return -EBADMSG;
+	*ret = identity;
+	return 0;
+}
+
+struct text {
+	char *out;
+	size_t len, room;
+};
+
+static int
+put(struct text *text, const char *bytes, size_t len)
+{
+	if (len >= text->room - text->len)
+		return -EMSGSIZE;
+	memcpy(text->out + text->len, bytes, len);
+	text->len += len;
+	text->out[text->len] = '\0';
+	return 0;
+}
+
+static int
+put_name(struct text *text, char before, const char *name)
+{
+	int r;
+
+	if (name[0] == '\0')
+		return -EINVAL;
+	r = before == '\0' ? 0 : put(text, &before, 1);
+	for (; r == 0 && *name != '\0'; name++) {
+		unsigned char c = (unsigned char)*name;
+		const char encoded[3] = { '%', hex[c >> 4], hex[c & 15] };
+
+		if (c <= ' ' || c == 0x7f)
+			return -EINVAL;
+		r = is_plain(*name) ? put(text, name, 1) : put(text, encoded, 3);
+	}
+	return r;
+}
+
+int
+rm_identity_format(const struct rm_identity *identity, char *out, size_t len)
+{
+	struct text text = { out, 0, len };
+	bool any = strcmp(identity->region, "*") == 0;
+	int r;
+
+	if (identity->role <= RM_ROLE_NOBODY || identity->role >= RM_ROLES ||
+	    (any && !roles[identity->role].any_region) ||
+	    (identity->tor_count > 0) != roles[identity->role].tors ||
+	    identity->tor_count > RM_IDENTITY_TORS)
+		return -EINVAL;
+	if (len == 0)
+		return -EMSGSIZE;
+	r = put(&text, IDENTITY_SCHEME, strlen(IDENTITY_SCHEME));
+	if (r == 0)
+		r = any ? put(&text, "*", 1) : put_name(&text, '\0', identity->region);
+	if (r == 0)
+		r = put_name(&text, '/', roles[identity->role].word);
+	if (r == 0)
+		r = put_name(&text, '/', identity->name);
+	for (size_t i = 0; r == 0 && i < identity->tor_count; i++)
+		r = put_name(&text, i == 0 ? '/' : ',', identity->tors[i]);
+	return r;
+}
+
+const char *
+rm_role_word(enum rm_role role)
+{
+	return role >= RM_ROLE_NOBODY && role < RM_ROLES ? roles[role].word : "?";
+}

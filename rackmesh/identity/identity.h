@@ -1,0 +1,51 @@
+/*
+ * identity - who somebody is, out of the URI of a certificate. Pure.
+ *
+ *   rackmesh://REGION/agent/HOST
+ *   rackmesh://REGION/aggregator/NAME/TOR[,TOR...]    the ToRs it may speak for
+ *   rackmesh://REGION/controller/NAME
+ *   rackmesh://REGION/analyzer/NAME
+ *   rackmesh://REGION/operator/NAME                   a person: may change things
+ *   rackmesh://REGION/viewer/NAME                     a person or a scraper: may look
+ *
+ * An analyzer's, operator's or viewer's region may be "*": of every region. Names are
+ * of [A-Za-z0-9._-] and percent-encoded bytes (RFC 3986), at most RM_IDENTITY_NAME
+ * bytes; anything else, an empty part, a query, a fragment, a port, a user, a part too
+ * many, is refused.
+ */
+#ifndef RACKMESH_IDENTITY_IDENTITY_H
+#define RACKMESH_IDENTITY_IDENTITY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define RM_IDENTITY_NAME 256 /* with its 0 byte */
+#define RM_IDENTITY_TORS 64
+
+enum rm_role {
+	RM_ROLE_NOBODY = 0,
+	RM_ROLE_AGENT,
+	RM_ROLE_AGGREGATOR,
+	RM_ROLE_CONTROLLER,
+	RM_ROLE_ANALYZER,
+	RM_ROLE_OPERATOR,
+	RM_ROLE_VIEWER,
+	RM_ROLES
+};
+
+struct rm_identity {
+	enum rm_role role;
+	char region[RM_IDENTITY_NAME]; /* "*": every one */
+	char name[RM_IDENTITY_NAME];   /* host name of an agent */
+	char tors[RM_IDENTITY_TORS][RM_IDENTITY_NAME];
+	size_t tor_count; /* of an aggregator: 1 or more */
+};
+
+/* -EBADMSG. */
+int rm_identity_parse(const char *uri, struct rm_identity *ret);
+/* -EMSGSIZE; -EINVAL: a name that cannot be one. What parse makes of it is the same. */
+int rm_identity_format(const struct rm_identity *identity, char *out, size_t len);
+
+const char *rm_role_word(enum rm_role role); /* "agent", ... */
+
+#endif

@@ -1,0 +1,41 @@
+/*
+ * probe_mac - HMAC-SHA-256 of short messages under one key. Pure.
+ *
+ * What the key alone makes of it is kept, 64 bytes a key without a pointer in them, so
+ * that a probe costs no more than its own blocks. Whoever holds one can authenticate as
+ * whoever holds the key: clear it with probe_mac_clear.
+ */
+#ifndef RACKMESH_IDENTITY_PROBE_MAC_H
+#define RACKMESH_IDENTITY_PROBE_MAC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PROBE_MAC_BYTES 16  /* as packets carry it: the first half */
+#define PROBE_HMAC_BYTES 32 /* the whole */
+#define PROBE_MAC_MAX_KEY 64
+
+struct probe_mac {
+	uint32_t inner[8], outer[8]; /* SHA-256 after the key's block */
+};
+
+struct probe_mac_piece {
+	const void *data;
+	size_t len;
+};
+
+/* len: at most PROBE_MAC_MAX_KEY. */
+void probe_mac_init(struct probe_mac *mac, const void *key, size_t len);
+void probe_mac_clear(struct probe_mac *mac);
+
+/* Of the pieces, one after the other. */
+void probe_mac_full(const struct probe_mac *mac, const struct probe_mac_piece *pieces,
+    size_t count, uint8_t ret[PROBE_HMAC_BYTES]);
+void probe_mac_sign(const struct probe_mac *mac, const struct probe_mac_piece *pieces,
+    size_t count, uint8_t ret[PROBE_MAC_BYTES]);
+/* Takes as long for a wrong one as for the right one. */
+bool probe_mac_verify(const struct probe_mac *mac, const struct probe_mac_piece *pieces,
+    size_t count, const uint8_t claimed[PROBE_MAC_BYTES]);
+
+#endif

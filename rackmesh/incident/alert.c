@@ -1,0 +1,354 @@
+#define HASH_NONFATAL_OOM 1
+#include "rackmesh/incident/alert.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+#include "rackmesh/incident/alert_body.h"
+#include "rackmesh/incident/alert_reach.h"
+#include "rackmesh/incident/alert_sink.h"
+#include "rackmesh/incident/alert_time.h"
+#include "rackmesh/incident/alert_word.h"
+#include "rackmesh/incident/incident.h"
+#include "rackmesh/loop/loop.h"
+
+#define DATE_EVERY_NS (ALERT_REACH_DATE_NS / 3)
+#define ALERTS_RESEND_NS (30 * RM_NS_PER_S)
+#define ALERTS_ENDS_AFTER 4 /* re-sends an Alertmanager may miss */
+#define ALERTS_MAX_QUEUE 1024
+#define ALERTS_MAX_URL 2048
+#define ALERT_KEY_BYTES (RM_PART_NAME_BYTES + RM_NAME_BYTES + 32)
+
+struct firing {
+	char key[ALERT_KEY_BYTES];
+	struct rm_incident incident;
+	rm_mono_t since;      /* when it first left, */
+	rm_wall_t since_wall; /* and what time that was said to be */
+	UT_hash_handle hh;
+};
+
+struct rm_alerts {
+	struct rm_timer *resend;
+	struct alert_sink **sinks; /* Alertmanagers first */
+	size_t sink_count, alertmanager_count;
+	struct rm_alert_options options; /* lists and max_queue do not stay valid */
+	char *region, *source;
+	struct firing *firing;
+	struct rm_alert_counts counts;
+};
+
+static void
+alert_key(const struct rm_part *part, char key[ALERT_KEY_BYTES])
+{
+	snprintf(key, ALERT_KEY_BYTES, "%s|%s|%s", rm_part_type_word(part->type),
+	    part->name, part->place);
+}
+
+/* ---- life ---------------------------------------------------------------------- */
+
+static struct firing *
+find(const struct rm_alerts *alerts, const char *key)
+{
+	struct firing *firing;
+
+	HASH_FIND_STR(alerts->firing, key, firing);
+	return firing;
+}
+
+/* Of several Alertmanagers the one whose clock is nearest to ours: one that is wrong
+ * does not count. firing: NULL: of an earlier life. */
+static struct alert_time
+time_of(const struct rm_alerts *alerts, const struct firing *firing)
+{
+	struct alert_time time = { .now = rm_mono_now(), .wall = rm_wall_now() };
+	rm_wall_t theirs;
+
+	time.told = time.wall;
+	for (size_t i = 0; i < alerts->alertmanager_count; i++) {
+		if (!alert_reach_date(
+			alert_sink_reach(alerts->sinks[i]), time.now, &theirs))
+			continue;
+		if (!time.known || llabs(theirs.ns - time.wall.ns) <
+				       llabs(time.told.ns - time.wall.ns))
+			time.told = theirs;
+		time.known = true;
+	}
+	if (llabs(time.told.ns - time.wall.ns) <= ALERT_TIME_STEP_NS)
+		time.told = time.wall;
+	if (firing != NULL) {
+		time.since = firing->since;
+		time.since_wall = firing->since_wall;
+	}
+	return time;
+}
+
+/* file: see alert_word_follow; NULL: none. */
+static void
+alerts_push(struct rm_alerts *alerts, const struct rm_incident *incident,
+    enum alert_news news, size_t sinks, const struct rm_incident_file *file)
+{
+	struct rm_incident told = *incident;
+	struct alert_word *word = NULL;
+	char key[ALERT_KEY_BYTES];
+	struct alert_time time;
+	json_t *alert;
+
+	alert_key(&incident->verdict.part, key);
+	time = time_of(alerts, find(alerts, key));
+	alert_time_mend(&told, &time);
+	alert = rm_alert_json(
+	    &alerts->options, &told, ALERTS_ENDS_AFTER * alerts->options.resend_ns);
+	if (alert == NULL) {
+		alerts->counts.dropped += sinks;
+		return;
+	}
+	if (news != ALERT_UPDATED)
+		word = alert_word_new(incident->id, news == ALERT_RESOLVED,
+		    alerts->options.on_told, alerts->options.arg);
+	if (word != NULL && file != NULL)
+		alert_word_follow(word, file, rm_mono_now());
+	for (size_t i = 0; i < sinks; i++)
+		alert_sink_push(alerts->sinks[i], key, news, alert, word);
+	alert_word_put(word, true);
+	json_decref(alert);
+}
+
+/* endsAt moves on only with `changed`: what is re-sent has to be true now. */
+static void
+on_resend(void *arg)
+{
+	struct rm_alerts *alerts = arg;
+	struct firing *firing, *next;
+
+	HASH_ITER (hh, alerts->firing, firing, next) {
+		firing->incident.changed = rm_wall_now();
+		alerts_push(alerts, &firing->incident, ALERT_UPDATED,
+		    alerts->alertmanager_count, NULL);
+	}
+	rm_timer_after(alerts->resend, alerts->options.resend_ns);
+}
+
+/* restored: of an earlier life. */
+static void
+alerts_fire(struct rm_alerts *alerts, const struct rm_incident *incident, bool restored,
+    const struct rm_incident_file *file)
+{
+	char key[ALERT_KEY_BYTES];
+	struct firing *firing;
+	bool known;
+
+	alert_key(&incident->verdict.part, key);
+	firing = find(alerts, key);
+	known = firing != NULL;
+	if (!known) {
+		firing = calloc(1, sizeof *firing);
+		if (firing == NULL) {
+			alerts->counts.dropped++;
+			return;
+		}
+		strcpy(firing->key, key);
+		firing->since = rm_mono_now();
+		firing->since_wall = rm_wall_now();
+		HASH_ADD_STR(alerts->firing, key, firing);
+		if (firing->hh.tbl == NULL) { /* uthash could not grow */
+			free(firing);
+			alerts->counts.dropped++;
+			return;
+		}
+	}
+	firing->incident = *incident;
+	if (restored) /* perhaps so long ago that it would seem to be over */
+		firing->incident.changed = rm_wall_now();
+	known = known || (restored && incident->told_opened);
+	alerts_push(alerts, &firing->incident, known ? ALERT_UPDATED : ALERT_OPENED,
+	    known ? alerts->alertmanager_count : alerts->sink_count,
+	    known ? NULL : file);
+}
+
+void
+rm_alerts_fire(struct rm_alerts *alerts, const struct rm_incident *incident)
+{
+	alerts_fire(alerts, incident, false, NULL);
+}
+
+void
+rm_alerts_fire_kept(struct rm_alerts *alerts, const struct rm_incident *incident,
+    const struct rm_incident_file *file)
+{
+	alerts_fire(alerts, incident, false, file);
+}
+
+void
+rm_alerts_look(void *arg)
+{
+	struct rm_alerts *alerts = arg;
+
+	for (size_t i = 0; i < alerts->sink_count; i++)
+		alert_sink_look(alerts->sinks[i]);
+}
+
+/* NULL is fine. */
+static void
+forget(struct rm_alerts *alerts, struct firing *firing)
+{
+	if (firing == NULL)
+		return;
+	HASH_DEL(alerts->firing, firing);
+	free(firing);
+}
+
+void
+rm_alerts_withdraw(struct rm_alerts *alerts, const struct rm_part *part)
+{
+	char key[ALERT_KEY_BYTES];
+
+	alert_key(part, key);
+	forget(alerts, find(alerts, key));
+	for (size_t i = 0; i < alerts->sink_count; i++)
+		alert_sink_withdraw(alerts->sinks[i], key);
+}
+
+bool
+rm_alerts_deliver(const struct rm_alerts *alerts)
+{
+	bool any = alerts->sink_count == 0;
+
+	for (size_t i = 0; i < alerts->sink_count; i++)
+		any = any || alert_reach_is_good(alert_sink_reach(alerts->sinks[i]));
+	return any;
+}
+
+bool
+rm_alerts_answered(struct rm_alerts *alerts, rm_mono_t since)
+{
+	bool any = alerts->sink_count == 0;
+
+	for (size_t i = 0; i < alerts->sink_count; i++)
+		any |= alert_reach_answered(alert_sink_reach(alerts->sinks[i]), since);
+	return any;
+}
+
+void
+rm_alerts_resolve(struct rm_alerts *alerts, const struct rm_incident *incident)
+{
+	char key[ALERT_KEY_BYTES];
+	struct firing *firing;
+
+	alert_key(&incident->verdict.part, key);
+	firing = find(alerts, key);
+	if (firing != NULL) {
+		firing->incident = *incident;
+		incident = &firing->incident;
+	}
+	alerts_push(alerts, incident, ALERT_RESOLVED, alerts->sink_count, NULL);
+	forget(alerts, firing);
+}
+
+void
+rm_alerts_restore(struct rm_alerts *alerts, const struct rm_incident *incident)
+{
+	if (incident->resolved.ns == 0)
+		alerts_fire(alerts, incident, true, NULL);
+	else if (!incident->told_resolved)
+		rm_alerts_resolve(alerts, incident);
+}
+
+const struct rm_alert_counts *
+rm_alerts_counts(const struct rm_alerts *alerts)
+{
+	return &alerts->counts;
+}
+
+static int
+alerts_add_sink(struct rm_alerts *alerts, struct rm_loop *loop,
+    struct rm_http_client *http, const struct rm_alert_options *options, size_t i)
+{
+	bool alertmanager = i < options->alertmanager_count;
+	const char *base = alertmanager
+			       ? options->alertmanagers[i]
+			       : options->webhooks[i - options->alertmanager_count];
+	struct alert_reach *reach;
+	char url[ALERTS_MAX_URL];
+	int n, r;
+
+	n = snprintf(
+	    url, sizeof url, "%s%s", base, alertmanager ? "/api/v2/alerts" : "");
+	if (n < 0 || (size_t)n >= sizeof url)
+		return -ENAMETOOLONG;
+	/* An empty list is no alert; of a webhook only GET asks for nothing. What time
+	 * it is has to be known of an Alertmanager, also by who asks for nothing else.
+	 */
+	r = alert_reach_new(loop, http, url, alertmanager ? "[]" : NULL,
+	    alertmanager && options->ask_ns == 0 ? DATE_EVERY_NS : options->ask_ns,
+	    &reach);
+	if (r < 0)
+		return r;
+	r = alert_sink_new(loop, http, url,
+	    options->max_queue > 0 ? options->max_queue : ALERTS_MAX_QUEUE,
+	    alertmanager ? alert_body_alertmanager : alert_body_webhook, reach,
+	    &alerts->counts, &alerts->sinks[i]);
+	if (r == 0)
+		alerts->sink_count++;
+	return r;
+}
+
+int
+rm_alerts_new(struct rm_loop *loop, struct rm_http_client *http,
+    const struct rm_alert_options *options, struct rm_alerts **ret)
+{
+	size_t sinks = options->alertmanager_count + options->webhook_count;
+	struct rm_alerts *alerts = calloc(1, sizeof *alerts);
+	int r = -ENOMEM;
+
+	if (alerts == NULL)
+		return r;
+	alerts->region = strdup(options->region);
+	alerts->source = strdup(options->source);
+	alerts->sinks = calloc(sinks + 1, sizeof *alerts->sinks);
+	if (alerts->region == NULL || alerts->source == NULL || alerts->sinks == NULL)
+		goto fail;
+	alerts->options.region = alerts->region;
+	alerts->options.source = alerts->source;
+	alerts->options.on_told = options->on_told;
+	alerts->options.arg = options->arg;
+	alerts->options.resend_ns =
+	    options->resend_ns > 0 ? options->resend_ns : ALERTS_RESEND_NS;
+	alerts->alertmanager_count = options->alertmanager_count;
+	for (size_t i = 0; i < sinks; i++) {
+		r = alerts_add_sink(alerts, loop, http, options, i);
+		if (r < 0)
+			goto fail;
+	}
+	r = rm_timer_new(loop, on_resend, alerts, &alerts->resend);
+	if (r < 0)
+		goto fail;
+	rm_timer_after(alerts->resend, alerts->options.resend_ns);
+	*ret = alerts;
+	return 0;
+fail:
+	rm_alerts_free(alerts);
+	return r;
+}
+
+void
+rm_alerts_free(struct rm_alerts *alerts)
+{
+	struct firing *firing, *next;
+
+	if (alerts == NULL)
+		return;
+	HASH_ITER (hh, alerts->firing, firing, next) {
+		HASH_DEL(alerts->firing, firing);
+		free(firing);
+	}
+	for (size_t i = 0; i < alerts->sink_count; i++)
+		alert_sink_free(alerts->sinks[i]);
+	rm_timer_free(alerts->resend);
+	free(alerts->sinks);
+	free(alerts->region);
+	free(alerts->source);
+	free(alerts);
+}

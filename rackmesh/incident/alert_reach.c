@@ -1,0 +1,186 @@
+#include "rackmesh/incident/alert_reach.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rackmesh/core/clock.h"
+#include "rackmesh/http/http_client.h"
+#include "rackmesh/loop/loop.h"
+
+#define REACH_TIMEOUT_NS (2 * RM_NS_PER_S)
+#define REACH_AGAIN_NS (3 * RM_NS_PER_S)
+
+/* A question under way outlives its asker: then reach is NULL. */
+struct question {
+	struct alert_reach *reach;
+	uint64_t exchanges; /* so many had ended when it was asked */
+};
+
+struct alert_reach {
+	struct rm_http_client *http;
+	struct rm_timer *timer;
+	char *url;
+	const char *body;
+	int64_t every_ns;
+	struct question *question; /* NULL: none */
+	uint64_t exchanges;
+	rm_mono_t asked, answered; /* last; answered: in any way */
+	rm_mono_t dated;           /* when it last said what time it is; ns 0: never */
+	rm_wall_t date;
+	long refusal; /* status of the last exchange, if that was not taken; or 0 */
+	bool fails;
+};
+
+/* Half of all time that there is: ages are added to it. */
+#define DATE_MAX_S (INT64_MAX / RM_NS_PER_S / 2)
+
+/* Somebody was there, however badly it went: its certificate has expired, say. */
+static bool
+is_from_there(const struct rm_http_answer *answer)
+{
+	return answer->r == 0 || answer->r == -ECONNREFUSED ||
+	       answer->r == -ECONNRESET || answer->r == -EPROTO;
+}
+
+static void
+note_answer(struct alert_reach *reach, const struct rm_http_answer *answer)
+{
+	if (is_from_there(answer))
+		reach->answered = rm_mono_now();
+	if (answer->r != 0 || answer->date_s <= 0 || answer->date_s > DATE_MAX_S)
+		return;
+	reach->dated = rm_mono_now();
+	reach->date.ns = answer->date_s * RM_NS_PER_S;
+}
+
+static bool
+is_good(const struct alert_reach *reach, const struct rm_http_answer *answer)
+{
+	return answer->r == 0 && answer->status < (reach->body != NULL ? 400 : 500) &&
+	       answer->status != reach->refusal;
+}
+
+static void
+on_answer(const struct rm_http_answer *answer, void *arg)
+{
+	struct question *question = arg;
+	struct alert_reach *reach = question->reach;
+	/* What was sent meanwhile has said it better. */
+	bool counts = reach != NULL && question->exchanges == reach->exchanges;
+
+	free(question);
+	if (reach == NULL)
+		return;
+	reach->question = NULL;
+	if (answer->r == -ECANCELED)
+		return; /* the client goes away */
+	note_answer(reach, answer);
+	if (counts)
+		reach->fails = !is_good(reach, answer);
+}
+
+static void
+ask(struct alert_reach *reach)
+{
+	struct question *question = calloc(1, sizeof(*question));
+
+	reach->asked = rm_mono_now();
+	if (question == NULL)
+		return;
+	question->reach = reach;
+	question->exchanges = reach->exchanges;
+	if (rm_http_client_send(reach->http, reach->url, "application/json",
+		reach->body, reach->body == NULL ? 0 : strlen(reach->body),
+		REACH_TIMEOUT_NS, on_answer, question) < 0)
+		free(question);
+	else
+		reach->question = question;
+}
+
+static void
+on_timer(void *arg)
+{
+	struct alert_reach *reach = arg;
+
+	if (reach->question == NULL)
+		ask(reach);
+	rm_timer_after(reach->timer, reach->every_ns);
+}
+
+int
+alert_reach_new(struct rm_loop *loop, struct rm_http_client *http, const char *url,
+    const char *body, int64_t every_ns, struct alert_reach **ret)
+{
+	struct alert_reach *reach = calloc(1, sizeof(*reach));
+	int r = -ENOMEM;
+
+	if (reach == NULL)
+		return r;
+	reach->http = http;
+	reach->body = body;
+	reach->every_ns = every_ns;
+	reach->url = strdup(url);
+	if (reach->url != NULL)
+		r = rm_timer_new(loop, on_timer, reach, &reach->timer);
+	if (r < 0) {
+		alert_reach_free(reach);
+		return r;
+	}
+	if (every_ns > 0)
+		rm_timer_after(reach->timer, 0);
+	*ret = reach;
+	return 0;
+}
+
+void
+alert_reach_free(struct alert_reach *reach)
+{
+	if (reach == NULL)
+		return;
+	if (reach->question != NULL)
+		reach->question->reach = NULL;
+	rm_timer_free(reach->timer);
+	free(reach->url);
+	free(reach);
+}
+
+void
+alert_reach_note(
+    struct alert_reach *reach, const struct rm_http_answer *answer, bool taken)
+{
+	reach->exchanges++;
+	reach->refusal = taken || answer->r != 0 ? 0 : answer->status;
+	reach->fails = !taken;
+	note_answer(reach, answer);
+	if (reach->every_ns > 0)
+		rm_timer_after(reach->timer, reach->every_ns);
+}
+
+bool
+alert_reach_is_good(const struct alert_reach *reach)
+{
+	return !reach->fails;
+}
+
+bool
+alert_reach_answered(struct alert_reach *reach, rm_mono_t since)
+{
+	if (reach->answered.ns > since.ns)
+		return true;
+	if (reach->question == NULL &&
+	    (reach->asked.ns <= since.ns ||
+		rm_mono_since(rm_mono_now(), reach->asked) >= REACH_AGAIN_NS))
+		ask(reach);
+	return false;
+}
+
+bool
+alert_reach_date(const struct alert_reach *reach, rm_mono_t now, rm_wall_t *ret)
+{
+	if (reach->dated.ns == 0 ||
+	    rm_mono_since(now, reach->dated) > ALERT_REACH_DATE_NS)
+		return false;
+	ret->ns = reach->date.ns + rm_mono_since(now, reach->dated);
+	return true;
+}

@@ -1,0 +1,46 @@
+/*
+ * alert_sink - one receiver of alerts, its bounded queue and its retries.
+ *
+ * Delivers in order, one exchange at a time; a newer word on an alert that still
+ * waits replaces the older, and what may not leave yet holds up what is behind it: its
+ * word says for how long. What a sink refuses for good (4xx) is dropped and
+ * counted; everything else is retried with back-off until it is taken.
+ */
+#ifndef RACKMESH_INCIDENT_ALERT_SINK_H
+#define RACKMESH_INCIDENT_ALERT_SINK_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct alert_reach;
+struct alert_sink;
+struct alert_word;
+struct rm_alert_counts;
+struct rm_http_client;
+struct rm_loop;
+
+enum alert_news { ALERT_OPENED, ALERT_UPDATED, ALERT_RESOLVED };
+
+#define ALERT_SINK_BATCH 32 /* alerts of one status in one exchange */
+
+/* url, the whole one, is copied; counts is shared by all sinks and outlives them.
+ * render makes the body from an array of alert objects; new reference. Takes reach. */
+int alert_sink_new(struct rm_loop *loop, struct rm_http_client *http, const char *url,
+    size_t max_queue, json_t *(*render)(json_t *alerts, enum alert_news news),
+    struct alert_reach *reach, struct rm_alert_counts *counts, struct alert_sink **ret);
+void alert_sink_free(struct alert_sink *sink); /* what waits is lost */
+
+/* key: the alert's identity, copied. alert: borrowed, its count is raised. word: the
+ * same; NULL: nobody asks whether this was told. */
+void alert_sink_push(struct alert_sink *sink, const char *key, enum alert_news news,
+    json_t *alert, struct alert_word *word);
+/* Nothing of this alert leaves any more: another one tells of it. What is on its way is
+ * given up, with what goes along, which is sent again. */
+void alert_sink_withdraw(struct alert_sink *sink, const char *key);
+struct alert_reach *alert_sink_reach(const struct alert_sink *sink);
+/* Something that could not leave may be able to now. */
+void alert_sink_look(struct alert_sink *sink);
+
+#endif

@@ -1,0 +1,57 @@
+#include "rackmesh/incident/alert_time.h"
+
+#include "rackmesh/incident/incident.h"
+
+static bool
+is_near(rm_wall_t a, rm_wall_t b)
+{
+	const int64_t apart_ns = a.ns - b.ns;
+
+	return apart_ns <= ALERT_TIME_STEP_NS && apart_ns >= -ALERT_TIME_STEP_NS;
+}
+
+static rm_wall_t
+earlier(rm_wall_t a, rm_wall_t b)
+{
+	return a.ns < b.ns ? a : b;
+}
+
+/* What left at once is as old as that; what is older is at least. */
+static rm_wall_t
+mend_start(rm_wall_t opened, const struct alert_time *time)
+{
+	const rm_wall_t left = { time->told.ns -
+				 rm_mono_since(time->now, time->since) };
+
+	if (time->since.ns == 0)
+		return earlier(opened, time->told);
+	if (is_near(opened, left))
+		return opened;
+	return time->known && is_near(opened, time->since_wall) ? left
+								: earlier(opened, left);
+}
+
+static rm_wall_t
+mend_end(rm_wall_t resolved, const struct alert_time *time)
+{
+	rm_wall_t now = time->wall;
+
+	if (!is_near(time->told, time->wall))
+		return is_near(resolved, time->wall) ? time->told
+						     : earlier(resolved, time->told);
+	/* By our own word alone: it may have been set ahead since it left. */
+	if (!time->known && time->since.ns != 0)
+		now.ns = time->since_wall.ns + rm_mono_since(time->now, time->since);
+	return resolved.ns > now.ns + ALERT_TIME_STEP_NS ? now : resolved;
+}
+
+void
+alert_time_mend(struct rm_incident *incident, const struct alert_time *time)
+{
+	incident->opened = mend_start(incident->opened, time);
+	if (incident->resolved.ns != 0)
+		incident->changed = incident->resolved =
+		    mend_end(incident->resolved, time);
+	else if (!is_near(time->told, time->wall))
+		incident->changed = time->told; /* it is true now */
+}

@@ -1,0 +1,339 @@
+#include "rackmesh/incident/incident.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rackmesh/incident/incident_state.h"
+
+#define CONFIDENCE_STEP 0.1
+#define FLAP_MEMORY_NS (3600 * RM_NS_PER_S)
+
+/* Time, clock and listener of one judgement. */
+struct judgement {
+	rm_mono_t now;
+	rm_wall_t wall;
+	void (*on_event)(enum rm_incident_event event,
+	    const struct rm_incident *incident, void *arg);
+	void *arg;
+};
+
+int
+rm_incidents_new(const struct rm_incident_options *options, struct rm_incidents **ret)
+{
+	struct rm_incidents *incidents = calloc(1, sizeof *incidents);
+
+	if (incidents == NULL)
+		return -ENOMEM;
+	incidents->options = *options;
+	if (incidents->options.flap_memory_ns <= 0)
+		incidents->options.flap_memory_ns = FLAP_MEMORY_NS;
+	incidents->open =
+	    calloc(options->max_open + 1, sizeof(struct incident_entry *));
+	incidents->closed =
+	    calloc(options->max_closed + 1, sizeof(struct incident_entry *));
+	if (incidents->open == NULL || incidents->closed == NULL) {
+		rm_incidents_free(incidents);
+		return -ENOMEM;
+	}
+	*ret = incidents;
+	return 0;
+}
+
+void
+rm_incidents_free(struct rm_incidents *incidents)
+{
+	if (incidents == NULL)
+		return;
+	for (size_t i = 0; i < incidents->open_count; i++)
+		free(incidents->open[i]);
+	for (size_t i = 0; i < incidents->closed_count; i++)
+		free(incidents->closed[i]);
+	free(incidents->open);
+	free(incidents->closed);
+	free(incidents);
+}
+
+/* splitmix64's mixer: neighbours in, strangers out. */
+static uint64_t
+incident_id(struct rm_incidents *incidents)
+{
+	uint64_t x = incidents->options.id_seed +
+		     ++incidents->made * UINT64_C(0x9e3779b97f4a7c15);
+
+	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+	x ^= x >> 31;
+	return x != 0 ? x : 1;
+}
+
+static void
+incident_open(struct rm_incidents *incidents, const struct rm_verdict *verdict,
+    const struct judgement *judgement)
+{
+	struct incident_entry *entry = NULL;
+
+	if (incidents->open_count < incidents->options.max_open)
+		entry = calloc(1, sizeof *entry);
+	if (entry == NULL) {
+		incidents->counts.refused++;
+		return;
+	}
+	entry->incident.id = incident_id(incidents);
+	entry->incident.verdict = *verdict;
+	entry->incident.opened = entry->incident.changed = judgement->wall;
+	incident_past(incidents, &entry->incident, judgement->now);
+	entry->announced_confidence = verdict->confidence;
+	entry->judged = true;
+	incidents->open[incidents->open_count++] = entry;
+	incidents->counts.opened++;
+	judgement->on_event(RM_INCIDENT_OPENED, &entry->incident, judgement->arg);
+}
+
+/* Whom a ruled-out sentence is about: its words up to ": ". */
+static size_t
+subject_len(const char *sentence)
+{
+	const char *end = strstr(sentence, ": ");
+
+	return end != NULL ? (size_t)(end - sentence) : strlen(sentence);
+}
+
+/* Of the subjects, not of the figures, which differ in every window. */
+static bool
+ruled_out_differs(const struct rm_evidence *a, const struct rm_evidence *b)
+{
+	if (a->ruled_out_count != b->ruled_out_count)
+		return true;
+	for (size_t i = 0; i < a->ruled_out_count; i++) {
+		const size_t len = subject_len(a->ruled_out[i]);
+
+		if (subject_len(b->ruled_out[i]) != len ||
+		    memcmp(a->ruled_out[i], b->ruled_out[i], len) != 0)
+			return true;
+	}
+	return false;
+}
+
+/* Windows without a lost probe of a service come in between: it was hurt all the same.
+ */
+static enum rm_impact
+impact_of(const struct rm_verdict *before, const struct rm_verdict *now)
+{
+	return before->evidence.impact == RM_IMPACT_P0 &&
+		       now->evidence.impact == RM_IMPACT_P1
+		   ? RM_IMPACT_P0
+		   : now->evidence.impact;
+}
+
+/* One that comes and goes would have ended long ago. */
+static void
+note_return(const struct rm_incidents *incidents, struct incident_entry *entry,
+    const struct judgement *judgement)
+{
+	if (entry->incident.flaps_since.ns == 0 ||
+	    entry->good_ns < incidents->options.resolve_after_ns)
+		return;
+	entry->incident.returns++;
+	entry->incident.returned = judgement->wall;
+}
+
+static void
+incident_update(struct rm_incidents *incidents, struct incident_entry *entry,
+    const struct rm_verdict *verdict, const struct judgement *judgement)
+{
+	struct rm_verdict *mine = &entry->incident.verdict;
+	const struct rm_part part = mine->part;
+	const rm_wall_t start = mine->evidence.window_start;
+	const enum rm_impact impact = impact_of(mine, verdict);
+	const bool changed =
+	    mine->kind != verdict->kind ||
+	    mine->evidence.way != verdict->evidence.way ||
+	    impact != mine->evidence.impact ||
+	    (mine->evidence.observed[0] == '\0') !=
+		(verdict->evidence.observed[0] == '\0') ||
+	    ruled_out_differs(&mine->evidence, &verdict->evidence) ||
+	    fabs(entry->announced_confidence - verdict->confidence) > CONFIDENCE_STEP;
+
+	*mine = *verdict;
+	mine->part = part; /* it identifies the fault for its whole life */
+	mine->evidence.window_start = start;
+	mine->evidence.impact = impact;
+	note_return(incidents, entry, judgement);
+	entry->good = false;
+	entry->good_ns = 0;
+	entry->judged = true;
+	if (!changed)
+		return;
+	entry->announced_confidence = verdict->confidence;
+	entry->incident.changed = judgement->wall;
+	incidents->counts.updated++;
+	judgement->on_event(RM_INCIDENT_UPDATED, &entry->incident, judgement->arg);
+}
+
+bool
+incident_is_narrowing(const struct rm_part *a, const struct rm_part *b)
+{
+	return a->type == b->type && strcmp(a->place, b->place) == 0 &&
+	       (rm_part_names(a, b->name) || rm_part_names(b, a->name));
+}
+
+static struct incident_entry *
+find_open(
+    const struct rm_incidents *incidents, const struct rm_part *part, bool narrowing)
+{
+	for (size_t i = 0; i < incidents->open_count; i++) {
+		struct incident_entry *entry = incidents->open[i];
+		const struct rm_part *mine = &entry->incident.verdict.part;
+
+		if (narrowing ? !entry->judged && incident_is_narrowing(mine, part)
+			      : rm_part_equal(mine, part))
+			return entry;
+	}
+	return NULL;
+}
+
+void
+incident_remember(struct rm_incidents *incidents, struct incident_entry *entry)
+{
+	const size_t max = incidents->options.max_closed;
+
+	if (incidents->closed_count == max)
+		free(incidents->closed[incidents->closed_next]);
+	else
+		incidents->closed_count++;
+	incidents->closed[incidents->closed_next] = entry;
+	incidents->closed_next = (incidents->closed_next + 1) % max;
+}
+
+static void
+incident_resolve(
+    struct rm_incidents *incidents, size_t i, const struct judgement *judgement)
+{
+	const bool kept = incidents->options.max_closed > 0;
+	struct incident_entry *entry = incidents->open[i];
+
+	incidents->open_count--;
+	memmove(&incidents->open[i], &incidents->open[i + 1],
+	    (incidents->open_count - i) * sizeof(struct incident_entry *));
+	entry->incident.resolved = entry->incident.changed = judgement->wall;
+	entry->resolved = judgement->now;
+	incidents->counts.resolved++;
+	/* First: who hears of it may say at once that it was told. */
+	if (kept)
+		incident_remember(incidents, entry);
+	judgement->on_event(RM_INCIDENT_RESOLVED, &entry->incident, judgement->arg);
+	if (!kept)
+		free(entry);
+}
+
+/*
+ * An incident without a verdict now: is there evidence that its part works? A moment of
+ * which nothing is known neither counts nor begins the wait afresh: on a host that
+ * stands still again and again an incident would never end.
+ */
+static bool
+has_recovered(const struct rm_incidents *incidents, struct incident_entry *entry,
+    enum rm_health health, rm_mono_t now)
+{
+	if (health == RM_HEALTH_BAD)
+		entry->good_ns = 0;
+	else if (health == RM_HEALTH_GOOD && entry->good)
+		entry->good_ns += rm_mono_since(now, entry->good_at);
+	entry->good = health == RM_HEALTH_GOOD;
+	entry->good_at = now;
+	return entry->good &&
+	       entry->good_ns >= incident_resolve_after_ns(incidents, &entry->incident);
+}
+
+void
+rm_incidents_judge(struct rm_incidents *incidents, rm_mono_t now, rm_wall_t wall,
+    const struct rm_verdict *verdicts, size_t count,
+    enum rm_health (*health)(const struct rm_verdict *verdict, void *arg),
+    void (*on_event)(
+	enum rm_incident_event event, const struct rm_incident *incident, void *arg),
+    void *arg)
+{
+	const struct judgement judgement = { now, wall, on_event, arg };
+
+	for (size_t i = 0; i < incidents->open_count; i++)
+		incidents->open[i]->judged = false;
+	/* Equal names first, so that "A or B" is only taken by an A without its own. */
+	for (size_t i = 0; i < count; i++) {
+		struct incident_entry *entry =
+		    find_open(incidents, &verdicts[i].part, false);
+
+		if (entry != NULL)
+			incident_update(incidents, entry, &verdicts[i], &judgement);
+	}
+	for (size_t i = 0; i < count; i++) {
+		struct incident_entry *entry;
+
+		if (find_open(incidents, &verdicts[i].part, false) != NULL)
+			continue;
+		entry = find_open(incidents, &verdicts[i].part, true);
+		if (entry != NULL)
+			incident_update(incidents, entry, &verdicts[i], &judgement);
+		else
+			incident_open(incidents, &verdicts[i], &judgement);
+	}
+	for (size_t i = incidents->open_count; i-- > 0;) {
+		struct incident_entry *entry = incidents->open[i];
+
+		if (!entry->judged && !entry->held &&
+		    has_recovered(
+			incidents, entry, health(&entry->incident.verdict, arg), now))
+			incident_resolve(incidents, i, &judgement);
+	}
+}
+
+const struct rm_incident *
+rm_incidents_get(const struct rm_incidents *incidents, size_t i)
+{
+	if (i < incidents->open_count)
+		return &incidents->open[incidents->open_count - 1 - i]->incident;
+	i -= incidents->open_count;
+	if (i < incidents->closed_count)
+		return &incident_closed(incidents, i)->incident;
+	return NULL;
+}
+
+size_t
+rm_incidents_open(const struct rm_incidents *incidents)
+{
+	return incidents->open_count;
+}
+
+static struct rm_incident *
+find_id(const struct rm_incidents *incidents, uint64_t id)
+{
+	for (size_t i = 0; i < incidents->open_count; i++)
+		if (incidents->open[i]->incident.id == id)
+			return &incidents->open[i]->incident;
+	for (size_t i = 0; i < incidents->closed_count; i++)
+		if (incident_closed(incidents, i)->incident.id == id)
+			return &incident_closed(incidents, i)->incident;
+	return NULL;
+}
+
+bool
+rm_incidents_told(struct rm_incidents *incidents, uint64_t id, bool resolved)
+{
+	struct rm_incident *incident = find_id(incidents, id);
+	bool *told;
+
+	if (incident == NULL)
+		return false;
+	told = resolved ? &incident->told_resolved : &incident->told_opened;
+	if (*told)
+		return false;
+	*told = true;
+	return true;
+}
+
+const struct rm_incident_counts *
+rm_incidents_counts(const struct rm_incidents *incidents)
+{
+	return &incidents->counts;
+}

@@ -1,0 +1,186 @@
+#include "rackmesh/incident/incident_adopt.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rackmesh/incident/incident_state.h"
+
+/* Equal names first: "A or B" is only A where nothing else is. */
+static struct incident_entry *
+find_same(const struct rm_incidents *incidents, const struct rm_part *part)
+{
+	struct incident_entry *narrower = NULL;
+
+	for (size_t i = 0; i < incidents->open_count; i++) {
+		struct incident_entry *entry = incidents->open[i];
+		const struct rm_part *mine = &entry->incident.verdict.part;
+
+		if (rm_part_equal(mine, part))
+			return entry;
+		if (!entry->held && incident_is_narrowing(mine, part))
+			narrower = entry;
+	}
+	return narrower;
+}
+
+static bool
+id_is_taken(const struct rm_incidents *incidents, uint64_t id)
+{
+	for (size_t i = 0; i < incidents->open_count; i++)
+		if (incidents->open[i]->incident.id == id)
+			return true;
+	return false;
+}
+
+static void
+take_over(struct incident_entry *entry, const struct rm_incident *theirs)
+{
+	struct rm_incident *mine = &entry->incident;
+
+	mine->id = theirs->id;
+	mine->verdict.part = theirs->verdict.part;
+	mine->verdict.evidence.window_start = theirs->verdict.evidence.window_start;
+	mine->opened = theirs->opened;
+	if (mine->changed.ns < theirs->changed.ns)
+		mine->changed = theirs->changed;
+	mine->told_opened = theirs->told_opened;
+}
+
+int
+rm_incidents_adopt(
+    struct rm_incidents *incidents, const struct rm_incident *theirs, bool held)
+{
+	struct incident_entry *entry = find_same(incidents, &theirs->verdict.part);
+
+	if (entry != NULL) {
+		if (held && (entry->incident.id == theirs->id ||
+				!id_is_taken(incidents, theirs->id)))
+			take_over(entry, theirs);
+		entry->held = entry->held || held;
+		entry->owed = entry->owed && !held;
+		entry->confirmed = true;
+		return 0;
+	}
+	if (incidents->open_count == incidents->options.max_open ||
+	    id_is_taken(incidents, theirs->id)) {
+		incidents->counts.refused++;
+		return -ENOSPC;
+	}
+	entry = calloc(1, sizeof(*entry));
+	if (entry == NULL) {
+		incidents->counts.refused++;
+		return -ENOMEM;
+	}
+	entry->incident = *theirs;
+	entry->incident.resolved.ns = 0;
+	entry->incident.told_resolved = false;
+	entry->announced_confidence = theirs->verdict.confidence;
+	entry->held = held;
+	entry->confirmed = true;
+	incidents->open[incidents->open_count++] = entry;
+	return 1;
+}
+
+/* told: nobody has to hear of it any more. */
+static void
+close_quietly(struct rm_incidents *incidents, size_t i, rm_wall_t resolved, bool told,
+    rm_mono_t now)
+{
+	struct incident_entry *entry = incidents->open[i];
+
+	incidents->open_count--;
+	memmove(&incidents->open[i], &incidents->open[i + 1],
+	    (incidents->open_count - i) * sizeof(struct incident_entry *));
+	entry->incident.resolved = entry->incident.changed = resolved;
+	if (told)
+		entry->incident.told_opened = entry->incident.told_resolved = true;
+	entry->resolved = now;
+	entry->held = false;
+	entry->confirmed = true;
+	if (incidents->options.max_closed > 0)
+		incident_remember(incidents, entry);
+	else
+		free(entry);
+}
+
+bool
+rm_incidents_end(struct rm_incidents *incidents, uint64_t id, rm_wall_t resolved,
+    bool told, rm_mono_t now)
+{
+	for (size_t i = 0; i < incidents->open_count; i++) {
+		if (incidents->open[i]->incident.id != id)
+			continue;
+		close_quietly(incidents, i, resolved, told, now);
+		return true;
+	}
+	for (size_t i = 0; i < incidents->closed_count; i++)
+		if (incidents->closed[i]->incident.id == id)
+			incidents->closed[i]->confirmed = true;
+	return told && rm_incidents_told(incidents, id, true);
+}
+
+void
+rm_incidents_release(struct rm_incidents *incidents)
+{
+	for (size_t i = 0; i < incidents->open_count; i++)
+		incidents->open[i]->held = incidents->open[i]->owed = false;
+}
+
+void
+rm_incidents_owe(struct rm_incidents *incidents)
+{
+	for (size_t i = 0; i < incidents->open_count; i++)
+		incidents->open[i]->owed = !incidents->open[i]->held &&
+					   incidents->open[i]->incident.told_opened;
+}
+
+bool
+rm_incidents_owes(const struct rm_incidents *incidents, size_t i)
+{
+	return i < incidents->open_count &&
+	       incidents->open[incidents->open_count - 1 - i]->owed;
+}
+
+void
+rm_incidents_doubt(struct rm_incidents *incidents)
+{
+	for (size_t i = 0; i < incidents->open_count; i++)
+		incidents->open[i]->confirmed = false;
+	for (size_t i = 0; i < incidents->closed_count; i++)
+		incidents->closed[i]->confirmed = false;
+}
+
+static size_t
+end_untold(struct rm_incidents *incidents)
+{
+	size_t ended = 0;
+
+	for (size_t i = 0; i < incidents->closed_count; i++) {
+		struct incident_entry *entry = incidents->closed[i];
+
+		if (entry->confirmed || entry->incident.told_resolved)
+			continue;
+		entry->incident.told_resolved = true;
+		ended++;
+	}
+	return ended;
+}
+
+size_t
+rm_incidents_end_rest(struct rm_incidents *incidents, rm_wall_t resolved, rm_mono_t now)
+{
+	size_t ended = end_untold(incidents);
+
+	for (size_t i = incidents->open_count; i-- > 0;) {
+		const struct incident_entry *entry = incidents->open[i];
+
+		if (entry->confirmed || entry->owed ||
+		    (entry->judged && !entry->held && !entry->former &&
+			!entry->incident.told_opened))
+			continue;
+		close_quietly(incidents, i, resolved, true, now);
+		ended++;
+	}
+	return ended;
+}

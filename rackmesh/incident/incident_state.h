@@ -1,0 +1,55 @@
+/*
+ * incident_state - what incidents are made of, for the judging of them and for their
+ * keeping; nobody else's business.
+ */
+#ifndef RACKMESH_INCIDENT_INCIDENT_STATE_H
+#define RACKMESH_INCIDENT_INCIDENT_STATE_H
+
+#include <stdbool.h>
+
+#include "rackmesh/incident/incident.h"
+
+struct incident_entry {
+	struct rm_incident incident;
+	double announced_confidence;
+	bool good; /* when it was last judged, at good_at */
+	rm_mono_t good_at;
+	int64_t good_ns; /* in all, since the last sign of its fault */
+	rm_mono_t resolved;
+	bool judged;    /* has its verdict of this judgement */
+	bool held;      /* the other one of our pair ends it, see incident_adopt */
+	bool owed;      /* we told of it, and speak no more, see incident_adopt */
+	bool former;    /* of an earlier life */
+	bool confirmed; /* it has told of it since rm_incidents_doubt */
+};
+
+struct rm_incidents {
+	struct rm_incident_options options;
+	struct incident_entry **open; /* oldest first */
+	size_t open_count;
+	struct incident_entry *
+	    *closed; /* a ring of max_closed, closed_next is written next */
+	size_t closed_count, closed_next;
+	uint64_t made;
+	struct rm_incident_counts counts;
+};
+
+/* One of the two is "A or B", and the other is A or B. */
+bool incident_is_narrowing(const struct rm_part *a, const struct rm_part *b);
+
+/* What closed incidents say of one whose part is back: how often it was, and whether it
+ * comes and goes. */
+void incident_past(
+    const struct rm_incidents *incidents, struct rm_incident *incident, rm_mono_t now);
+
+/* How long its part has to be good. */
+int64_t incident_resolve_after_ns(
+    const struct rm_incidents *incidents, const struct rm_incident *incident);
+
+/* The closed incident that is i-th newest. */
+struct incident_entry *incident_closed(const struct rm_incidents *incidents, size_t i);
+
+/* Takes the entry; the oldest is forgotten for it. Only where max_closed is not 0. */
+void incident_remember(struct rm_incidents *incidents, struct incident_entry *entry);
+
+#endif

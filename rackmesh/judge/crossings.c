@@ -1,0 +1,223 @@
+#include "rackmesh/judge/crossings.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int
+rm_scratch(void *array, size_t *have, size_t count, size_t size)
+{
+	void **p = array;
+
+	if (count <= *have)
+		return 0;
+	free(*p);
+	*have = 0;
+	*p = calloc(count, size);
+	if (*p == NULL)
+		return -ENOMEM;
+	*have = count;
+	return 0;
+}
+
+static void
+index_release(struct rm_element_index *index)
+{
+	free(index->first);
+	free(index->list);
+}
+
+void
+rm_crossings_release(struct rm_crossings *crossings)
+{
+	index_release(&crossings->observations);
+	index_release(&crossings->candidates);
+	free(crossings->stamps);
+	*crossings = (struct rm_crossings){ 0 };
+}
+
+static bool
+are_below(const uint32_t *elements, uint32_t count, size_t limit)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (elements[i] >= limit)
+			return false;
+	return true;
+}
+
+static bool
+are_shares(const struct rm_observation *o)
+{
+	for (uint32_t i = 0; i < o->spread; i++)
+		if (!(o->shares[i] > 0 && o->shares[i] <= 1))
+			return false;
+	return true;
+}
+
+static int
+check(size_t elements, const struct rm_observation *observations, size_t count,
+    const struct rm_candidate *candidates, size_t candidate_count)
+{
+	if (count > UINT32_MAX || candidate_count > UINT32_MAX)
+		return -EINVAL;
+	for (size_t i = 0; i < count; i++) {
+		const struct rm_observation *o = &observations[i];
+
+		if (o->lost > o->sent || o->element_count > RM_OBSERVATION_ELEMENTS ||
+		    o->spread > (o->round_trip ? 0 : o->element_count) ||
+		    !are_shares(o) ||
+		    !are_below(o->elements, o->element_count, elements))
+			return -EINVAL;
+	}
+	for (size_t i = 0; i < candidate_count; i++) {
+		const struct rm_candidate *c = &candidates[i];
+
+		if (c->element_count > RM_CANDIDATE_ELEMENTS ||
+		    !are_below(c->elements, c->element_count, elements))
+			return -EINVAL;
+	}
+	return 0;
+}
+
+static bool
+is_of(const struct rm_candidate *candidate, uint32_t element)
+{
+	for (uint32_t k = 0; k < candidate->element_count; k++)
+		if (candidate->elements[k] == element)
+			return true;
+	return false;
+}
+
+double
+rm_crossings_share(const struct rm_observation *o, const struct rm_candidate *candidate)
+{
+	const uint32_t sure = o->element_count - o->spread;
+	double share = 0;
+
+	if (o->round_trip) {
+		for (uint32_t i = 0; i < o->element_count; i++)
+			share += is_of(candidate, o->elements[i]);
+		return share;
+	}
+	if (o->spread == 0)
+		return 1;
+	for (uint32_t i = 0; i < sure; i++)
+		if (is_of(candidate, o->elements[i]))
+			return 1;
+	for (uint32_t i = 0; i < o->spread; i++)
+		if (is_of(candidate, o->elements[sure + i]))
+			share += (double)o->shares[i];
+	return share < 1 ? share : 1;
+}
+
+/* The elements of the i-th observation or candidate. */
+typedef const uint32_t *elements_of(const void *items, size_t i, uint32_t *count);
+
+static const uint32_t *
+elements_of_observation(const void *items, size_t i, uint32_t *count)
+{
+	const struct rm_observation *o = (const struct rm_observation *)items + i;
+
+	*count = o->element_count;
+	return o->elements;
+}
+
+static const uint32_t *
+elements_of_candidate(const void *items, size_t i, uint32_t *count)
+{
+	const struct rm_candidate *c = (const struct rm_candidate *)items + i;
+
+	*count = c->element_count;
+	return c->elements;
+}
+
+static int
+index_build(struct rm_element_index *index, size_t elements, const void *items,
+    size_t count, elements_of *of)
+{
+	const uint32_t *e;
+	size_t *first;
+	uint32_t n;
+
+	if (rm_scratch(&index->first, &index->first_size, elements + 2, sizeof *first) <
+	    0)
+		return -ENOMEM;
+	first = index->first;
+	memset(first, 0, (elements + 2) * sizeof *first);
+	for (size_t i = 0; i < count; i++) {
+		e = of(items, i, &n);
+		for (uint32_t k = 0; k < n; k++)
+			first[e[k] + 2]++;
+	}
+	for (size_t k = 2; k < elements + 2; k++)
+		first[k] += first[k - 1];
+	if (rm_scratch(&index->list, &index->list_size, first[elements + 1] + 1,
+		sizeof *index->list) < 0)
+		return -ENOMEM;
+	/* first[e + 1] is where e's list is written next, and at last where it ends. */
+	for (size_t i = 0; i < count; i++) {
+		e = of(items, i, &n);
+		for (uint32_t k = 0; k < n; k++)
+			index->list[first[e[k] + 1]++] = (uint32_t)i;
+	}
+	return 0;
+}
+
+int
+rm_crossings_build(struct rm_crossings *crossings, size_t elements,
+    const struct rm_observation *observations, size_t count,
+    const struct rm_candidate *candidates, size_t candidate_count)
+{
+	int r;
+
+	r = check(elements, observations, count, candidates, candidate_count);
+	if (r < 0)
+		return r;
+	r = index_build(&crossings->observations, elements, observations, count,
+	    elements_of_observation);
+	if (r < 0)
+		return r;
+	r = index_build(&crossings->candidates, elements, candidates, candidate_count,
+	    elements_of_candidate);
+	if (r < 0)
+		return r;
+	return rm_scratch(&crossings->stamps, &crossings->stamps_size, count + 1,
+	    sizeof *crossings->stamps);
+}
+
+struct rm_walk
+rm_crossings_walk(struct rm_crossings *crossings, const struct rm_candidate *candidate)
+{
+	if (++crossings->stamp == 0) { /* wrapped: old stamps would look new */
+		memset(crossings->stamps, 0,
+		    crossings->stamps_size * sizeof *crossings->stamps);
+		crossings->stamp = 1;
+	}
+	return (struct rm_walk){ candidate, 0,
+		candidate->element_count > 0
+		    ? crossings->observations.first[candidate->elements[0]]
+		    : 0 };
+}
+
+bool
+rm_crossings_next(
+    struct rm_crossings *crossings, struct rm_walk *walk, size_t *observation)
+{
+	const struct rm_element_index *index = &crossings->observations;
+	const struct rm_candidate *c = walk->candidate;
+
+	while (walk->element < c->element_count) {
+		if (walk->at < index->first[c->elements[walk->element] + 1]) {
+			const uint32_t i = index->list[walk->at++];
+
+			if (crossings->stamps[i] == crossings->stamp)
+				continue;
+			crossings->stamps[i] = crossings->stamp;
+			*observation = i;
+			return true;
+		}
+		if (++walk->element < c->element_count)
+			walk->at = index->first[c->elements[walk->element]];
+	}
+	return false;
+}

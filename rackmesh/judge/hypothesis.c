@@ -1,0 +1,403 @@
+#include "rackmesh/judge/hypothesis.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EPSILON 1e-9
+#define EXPLAINED 0.02 /* where no more than this survives, losses need nobody else */
+
+/* Shares of loss that are tried; one arrival through a part at the last costs 5.3. */
+static const double high_levels[] = { 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9,
+	0.95, 0.98, 0.995 };
+#define HIGH_LEVELS (sizeof high_levels / sizeof *high_levels)
+#define WHOLE 0.98     /* from here on hardly anything survives */
+#define LOW_RATIO 1.4  /* from one below the first of those to the next */
+#define FINE_LEVELS 16 /* steps from the level below the best to the one above */
+
+static void
+set_levels(struct rm_levels *levels, double least_loss)
+{
+	for (double level = least_loss;
+	     level > 0 && level * LOW_RATIO < high_levels[0] &&
+	     levels->count < RM_HYPOTHESIS_LEVELS - HIGH_LEVELS;
+	     level *= LOW_RATIO)
+		levels->loss[levels->count++] = level;
+	for (size_t i = 0; i < HIGH_LEVELS; i++)
+		levels->loss[levels->count++] = high_levels[i];
+}
+
+static void
+set_logs(struct rm_levels *levels, double base_loss)
+{
+	for (size_t i = 0; i < levels->count; i++) {
+		const double kept = (1 - base_loss) * (1 - levels->loss[i]);
+
+		levels->log_lost[i] = log(1 - kept) - log(base_loss);
+		levels->log_kept[i] = log(1 - levels->loss[i]);
+	}
+}
+
+void
+rm_hypothesis_base_loss(struct rm_hypothesis *h, double base_loss)
+{
+	h->base_loss = base_loss;
+	set_logs(&h->levels, base_loss);
+}
+
+int
+rm_hypothesis_init(struct rm_hypothesis *h, const struct rm_judge_options *options)
+{
+	*h = (struct rm_hypothesis){ .max = options->max_parts,
+		.partial_log_prior = options->partial_log_prior };
+	set_levels(&h->levels, options->least_loss);
+	rm_hypothesis_base_loss(h, options->base_loss);
+	h->parts = calloc(options->max_parts, sizeof *h->parts);
+	return h->parts != NULL ? 0 : -ENOMEM;
+}
+
+void
+rm_hypothesis_release(struct rm_hypothesis *h)
+{
+	free(h->parts);
+	free(h->survival);
+	free(h->alone);
+	free(h->fits);
+	free(h->stale);
+	free(h->blamed);
+	rm_crossings_release(&h->crossings);
+	*h = (struct rm_hypothesis){ 0 };
+}
+
+/* ln P(lost) where the parts let `survival` through. */
+static double
+log_lost(const struct rm_hypothesis *h, double survival)
+{
+	return log(1 - (1 - h->base_loss) * survival);
+}
+
+/* What blaming this candidate for that share of loss costs. */
+static double
+log_prior(const struct rm_hypothesis *h, size_t candidate, double loss)
+{
+	return h->candidates[candidate].log_prior +
+	       (loss < WHOLE ? h->partial_log_prior : 0);
+}
+
+/* What a part that loses so much lets through of what crossed it to that share. */
+static double
+let_through(double share, double loss)
+{
+	return share <= 1 ? 1 - share * loss : pow(1 - loss, share);
+}
+
+/* Observations of which the same share crossed the candidate, and of which others let
+ * the same part survive: what only some of the packets crossed, or what others explain
+ * in part. There are few kinds of them, and logarithms are dear. */
+struct group {
+	double survival, share; /* share 0: none */
+	double kept, lost;      /* lost: where it is not explained yet */
+};
+
+#define GROUPS 256
+
+static void
+group_settle(const struct rm_hypothesis *h, const struct rm_levels *levels,
+    const struct group *group, double *gains)
+{
+	const double before = log_lost(h, group->survival);
+
+	for (size_t k = 0; k < levels->count; k++) {
+		const double left = let_through(group->share, levels->loss[k]);
+
+		if (group->kept > 0)
+			gains[k] += group->kept * log(left);
+		if (group->lost > 0)
+			gains[k] += group->lost *
+				    (log_lost(h, group->survival * left) - before);
+	}
+}
+
+static struct group *
+group_of(const struct rm_hypothesis *h, const struct rm_levels *levels,
+    struct group *groups, double survival, double share, double *gains)
+{
+	uint64_t key, other;
+	struct group *group;
+
+	memcpy(&key, &survival, sizeof key);
+	memcpy(&other, &share, sizeof other);
+	key = (key ^ other >> 7) * UINT64_C(0x9e3779b97f4a7c15);
+	group = &groups[key >> 56];
+	if (group->share == share && group->survival == survival)
+		return group;
+	if (group->share > 0)
+		group_settle(h, levels, group, gains);
+	*group = (struct group){ .survival = survival, .share = share };
+	return group;
+}
+
+/*
+ * How much likelier the candidate, added to what is blamed now, makes the whole at
+ * its best share of loss. An arrival costs ln(1 - loss) whatever else is blamed; a
+ * loss brings more where nothing else explains it.
+ */
+static struct rm_suspect
+fit_to(struct rm_hypothesis *h, const struct rm_levels *levels, size_t candidate)
+{
+	struct rm_suspect best = { candidate, 0, -INFINITY };
+	double kept = 0, lost = 0, shared[RM_HYPOTHESIS_LEVELS] = { 0 };
+	struct group groups[GROUPS] = { { 0 } };
+	bool any = false;
+	struct rm_walk walk;
+	size_t i;
+
+	walk = rm_crossings_walk(&h->crossings, &h->candidates[candidate]);
+	while (rm_crossings_next(&h->crossings, &walk, &i)) {
+		const struct rm_observation *o = &h->observations[i];
+		const double s = h->survival[i];
+		const double share =
+		    o->spread == 0 && !o->round_trip
+			? 1
+			: rm_crossings_share(o, &h->candidates[candidate]);
+
+		if (share == 1)
+			kept += o->sent - o->lost;
+		if (s >= 1 && share == 1) {
+			lost += o->lost;
+			continue;
+		}
+		any |= o->lost > 0 && (share < 1 || s > EXPLAINED);
+		if (o->lost > 0 && s > EXPLAINED)
+			group_of(h, levels, groups, s, share, shared)->lost += o->lost;
+		if (share != 1 && o->sent > o->lost)
+			group_of(h, levels, groups, s, share, shared)->kept +=
+			    o->sent - o->lost;
+	}
+	if (lost == 0 && !any)
+		return best;
+	for (i = 0; i < GROUPS; i++)
+		if (groups[i].share > 0)
+			group_settle(h, levels, &groups[i], shared);
+	for (size_t k = 0; k < levels->count; k++) {
+		const double gain = lost * levels->log_lost[k] +
+				    kept * levels->log_kept[k] + shared[k] +
+				    log_prior(h, candidate, levels->loss[k]);
+
+		if (gain > best.gain) {
+			best.gain = gain;
+			best.loss = levels->loss[k];
+		}
+	}
+	return best;
+}
+
+static struct rm_suspect
+fit(struct rm_hypothesis *h, size_t candidate)
+{
+	return fit_to(h, &h->levels, candidate);
+}
+
+/* Its share of loss between the levels beside the one that fits best. */
+static double
+fit_finely(struct rm_hypothesis *h, struct rm_suspect part)
+{
+	const struct rm_levels *all = &h->levels;
+	struct rm_levels fine = { .count = FINE_LEVELS - 1 };
+	size_t at = 0;
+	double low, high;
+
+	while (all->loss[at] < part.loss && at + 1 < all->count)
+		at++;
+	if (at + 1 == all->count || all->loss[at + 1] >= WHOLE)
+		return part.loss;
+	low = all->loss[at > 0 ? at - 1 : 0];
+	high = all->loss[at + 1];
+	for (size_t i = 0; i < fine.count; i++)
+		fine.loss[i] = low + (high - low) * (double)(i + 1) / FINE_LEVELS;
+	set_logs(&fine, h->base_loss);
+	return fit_to(h, &fine, part.candidate).loss;
+}
+
+int
+rm_hypothesis_begin(struct rm_hypothesis *h, size_t elements,
+    const struct rm_observation *observations, size_t observation_count,
+    const struct rm_candidate *candidates, size_t candidate_count)
+{
+	int r;
+
+	r = rm_crossings_build(&h->crossings, elements, observations, observation_count,
+	    candidates, candidate_count);
+	if (r < 0)
+		return r;
+	if (rm_scratch(&h->survival, &h->survival_size, observation_count + 1,
+		sizeof *h->survival) < 0 ||
+	    rm_scratch(
+		&h->alone, &h->alone_size, candidate_count + 1, sizeof *h->alone) < 0 ||
+	    rm_scratch(&h->fits, &h->fits_size, candidate_count + 1, sizeof *h->fits) <
+		0 ||
+	    rm_scratch(&h->stale, &h->stale_size, candidate_count + 1, sizeof(bool)) <
+		0 ||
+	    rm_scratch(&h->blamed, &h->blamed_size, candidate_count + 1, sizeof(bool)) <
+		0)
+		return -ENOMEM;
+	h->observations = observations;
+	h->observation_count = observation_count;
+	h->candidates = candidates;
+	h->candidate_count = candidate_count;
+	rm_hypothesis_clear(h);
+	for (size_t i = 0; i < candidate_count; i++)
+		h->alone[i] = h->fits[i] = fit(h, i);
+	return 0;
+}
+
+void
+rm_hypothesis_clear(struct rm_hypothesis *h)
+{
+	h->count = 0;
+	for (size_t i = 0; i < h->observation_count; i++)
+		h->survival[i] = 1;
+	for (size_t i = 0; i < h->candidate_count; i++) {
+		h->fits[i] = h->alone[i];
+		h->stale[i] = false;
+		h->blamed[i] = false;
+	}
+}
+
+double
+rm_hypothesis_most(const struct rm_hypothesis *h, size_t candidate)
+{
+	return h->alone[candidate].gain;
+}
+
+struct rm_suspect
+rm_hypothesis_fit(struct rm_hypothesis *h, size_t candidate)
+{
+	if (h->stale[candidate]) {
+		h->fits[candidate] = fit(h, candidate);
+		h->stale[candidate] = false;
+	}
+	return h->fits[candidate];
+}
+
+bool
+rm_hypothesis_blames(const struct rm_hypothesis *h, size_t candidate)
+{
+	return h->blamed[candidate];
+}
+
+/* A part comes, or goes: so much less, or more, survives. */
+static void
+scale_survival(struct rm_hypothesis *h, size_t candidate, double loss, bool comes)
+{
+	struct rm_walk walk =
+	    rm_crossings_walk(&h->crossings, &h->candidates[candidate]);
+	size_t i;
+
+	while (rm_crossings_next(&h->crossings, &walk, &i)) {
+		const double left = let_through(
+		    rm_crossings_share(&h->observations[i], &h->candidates[candidate]),
+		    loss);
+
+		h->survival[i] *= comes ? left : 1 / left;
+		if (h->survival[i] > 1 - EPSILON) /* what came in went out again */
+			h->survival[i] = 1;
+	}
+}
+
+/* What is remembered of all that share an observation with it holds no longer. */
+static void
+forget_fits(struct rm_hypothesis *h, size_t candidate)
+{
+	const struct rm_element_index *index = &h->crossings.candidates;
+	struct rm_walk walk =
+	    rm_crossings_walk(&h->crossings, &h->candidates[candidate]);
+	size_t i;
+
+	while (rm_crossings_next(&h->crossings, &walk, &i)) {
+		const struct rm_observation *o = &h->observations[i];
+
+		for (uint32_t k = 0; k < o->element_count; k++)
+			for (size_t at = index->first[o->elements[k]];
+			     at < index->first[o->elements[k] + 1]; at++)
+				h->stale[index->list[at]] = true;
+	}
+}
+
+void
+rm_hypothesis_put(struct rm_hypothesis *h, struct rm_suspect part)
+{
+	part.loss = fit_finely(h, part);
+	rm_hypothesis_put_back(h, part);
+}
+
+void
+rm_hypothesis_put_back(struct rm_hypothesis *h, struct rm_suspect part)
+{
+	h->parts[h->count++] = part;
+	h->blamed[part.candidate] = true;
+	scale_survival(h, part.candidate, part.loss, true);
+	forget_fits(h, part.candidate);
+}
+
+static void
+remove_part(struct rm_hypothesis *h, size_t at)
+{
+	h->blamed[h->parts[at].candidate] = false;
+	h->count--;
+	memmove(&h->parts[at], &h->parts[at + 1],
+	    (h->count - at) * sizeof(struct rm_suspect));
+}
+
+struct rm_suspect
+rm_hypothesis_take(struct rm_hypothesis *h, size_t at)
+{
+	const struct rm_suspect part = h->parts[at];
+
+	remove_part(h, at);
+	scale_survival(h, part.candidate, part.loss, false);
+	forget_fits(h, part.candidate);
+	return part;
+}
+
+void
+rm_hypothesis_refit(struct rm_hypothesis *h, size_t at)
+{
+	const struct rm_suspect old = h->parts[at];
+	struct rm_suspect part;
+
+	if (!h->stale[old.candidate])
+		return;
+	scale_survival(h, old.candidate, old.loss, false);
+	part = fit(h, old.candidate);
+	if (part.gain > 0) {
+		part.loss = fit_finely(h, part);
+		h->parts[at] = part;
+		scale_survival(h, old.candidate, part.loss, true);
+	} else {
+		remove_part(h, at);
+	}
+	if (part.gain <= 0 || part.loss != old.loss)
+		forget_fits(h, old.candidate);
+	h->stale[old.candidate] = part.gain <= 0;
+}
+
+double
+rm_hypothesis_score(const struct rm_hypothesis *h)
+{
+	const double base = log(h->base_loss);
+	double sum = 0;
+
+	for (size_t i = 0; i < h->observation_count; i++) {
+		const struct rm_observation *o = &h->observations[i];
+		const double s = h->survival[i];
+
+		if (s < 1)
+			sum += o->lost * (log_lost(h, s) - base) +
+			       (o->sent - o->lost) * log(s);
+	}
+	for (size_t i = 0; i < h->count; i++)
+		sum += log_prior(h, h->parts[i].candidate, h->parts[i].loss);
+	return sum;
+}

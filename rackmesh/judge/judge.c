@@ -1,0 +1,302 @@
+#include "rackmesh/judge/judge.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rackmesh/judge/hypothesis.h"
+
+#define MAX_EXCHANGES 4 /* rounds over all parts; each makes the whole likelier */
+#define EPSILON 1e-9
+
+struct rm_judge {
+	struct rm_judge_options options;
+	struct rm_hypothesis now;
+	struct rm_suspect *kept; /* parts of the best hypothesis so far */
+	size_t kept_count;
+	struct rm_alternative *alternatives; /* of the first part, the second, ... */
+	size_t alternative_count, alternatives_size;
+	struct rm_blamed *blamed;
+};
+
+int
+rm_judge_new(const struct rm_judge_options *options, struct rm_judge **ret)
+{
+	struct rm_judge *judge;
+
+	if (options->base_loss <= 0 || options->base_loss >= 1 ||
+	    options->max_parts == 0 ||
+	    (options->least_loss != 0 && options->least_loss <= options->base_loss))
+		return -EINVAL;
+	judge = calloc(1, sizeof *judge);
+	if (judge == NULL)
+		return -ENOMEM;
+	judge->options = *options;
+	judge->kept = calloc(options->max_parts, sizeof *judge->kept);
+	judge->blamed = calloc(options->max_parts, sizeof *judge->blamed);
+	if (rm_hypothesis_init(&judge->now, options) < 0 || judge->kept == NULL ||
+	    judge->blamed == NULL) {
+		rm_judge_free(judge);
+		return -ENOMEM;
+	}
+	*ret = judge;
+	return 0;
+}
+
+void
+rm_judge_free(struct rm_judge *judge)
+{
+	if (judge == NULL)
+		return;
+	rm_hypothesis_release(&judge->now);
+	free(judge->kept);
+	free(judge->alternatives);
+	free(judge->blamed);
+	free(judge);
+}
+
+int
+rm_judge_base_loss(struct rm_judge *judge, double base_loss)
+{
+	const double least =
+	    judge->options.least_loss != 0 ? judge->options.least_loss : 1;
+
+	if (base_loss <= 0 || base_loss >= least)
+		return -EINVAL;
+	judge->options.base_loss = base_loss;
+	rm_hypothesis_base_loss(&judge->now, base_loss);
+	return 0;
+}
+
+/* What is blamed has an element of the candidate's: blamed once more, it would seem to
+ * be on more of the ways that packets may have taken. */
+static bool
+overlaps(const struct rm_hypothesis *h, size_t candidate)
+{
+	const struct rm_candidate *c = &h->candidates[candidate];
+
+	for (size_t i = 0; i < h->count; i++) {
+		const struct rm_candidate *other =
+		    &h->candidates[h->parts[i].candidate];
+
+		for (uint32_t k = 0; k < c->element_count; k++)
+			for (uint32_t n = 0; n < other->element_count; n++)
+				if (c->elements[k] == other->elements[n])
+					return true;
+	}
+	return false;
+}
+
+/* The best one to add now; its gain is not positive when there is none. */
+static struct rm_suspect
+best_addition(struct rm_hypothesis *h, size_t forbidden)
+{
+	struct rm_suspect best = { 0, 0, -INFINITY };
+
+	for (size_t c = 0; c < h->candidate_count; c++) {
+		struct rm_suspect suspect;
+
+		if (rm_hypothesis_most(h, c) <= fmax(best.gain, 0) || c == forbidden ||
+		    overlaps(h, c))
+			continue;
+		suspect = rm_hypothesis_fit(h, c);
+		if (suspect.gain > best.gain)
+			best = suspect;
+	}
+	return best;
+}
+
+/* Replaces a part by any candidate that does better in its place. */
+static bool
+exchange(struct rm_hypothesis *h, size_t forbidden)
+{
+	bool changed = false;
+
+	for (size_t i = h->count; i-- > 0;) {
+		const size_t old = rm_hypothesis_take(h, i).candidate;
+		const struct rm_suspect mine = rm_hypothesis_fit(h, old);
+		const struct rm_suspect best = best_addition(h, forbidden);
+		const bool better = best.gain > mine.gain + EPSILON;
+
+		if (better ? best.gain > 0 : mine.gain > 0)
+			rm_hypothesis_put(h, better ? best : mine);
+		changed |= better;
+	}
+	return changed;
+}
+
+/* Finds a likely hypothesis without the forbidden candidate; *ret: its first pick. */
+static double
+search(struct rm_hypothesis *h, size_t forbidden, size_t *ret)
+{
+	rm_hypothesis_clear(h);
+	*ret = h->candidate_count;
+	for (size_t round = 0; round < 2 * h->max && h->count < h->max; round++) {
+		const struct rm_suspect part = best_addition(h, forbidden);
+
+		if (part.gain <= 0)
+			break;
+		if (round == 0)
+			*ret = part.candidate;
+		rm_hypothesis_put(h, part);
+		for (size_t i = h->count; i-- > 0;)
+			rm_hypothesis_refit(h, i);
+	}
+	for (int i = 0; i < MAX_EXCHANGES && h->count > 0; i++)
+		if (!exchange(h, forbidden))
+			break;
+	return rm_hypothesis_score(h);
+}
+
+static void
+restore_kept(struct rm_judge *judge)
+{
+	rm_hypothesis_clear(&judge->now);
+	for (size_t i = 0; i < judge->kept_count; i++)
+		rm_hypothesis_put_back(&judge->now, judge->kept[i]);
+}
+
+static int
+by_behind(const void *a, const void *b)
+{
+	const struct rm_alternative *x = a, *y = b;
+
+	if (x->behind != y->behind)
+		return x->behind < y->behind ? -1 : 1;
+	return x->candidate < y->candidate ? -1 : x->candidate > y->candidate;
+}
+
+static int
+add_alternative(struct rm_judge *judge, struct rm_alternative alternative)
+{
+	if (judge->alternative_count == judge->alternatives_size) {
+		const size_t more = 2 * judge->alternatives_size + 64;
+		struct rm_alternative *wider =
+		    realloc(judge->alternatives, more * sizeof *wider);
+
+		if (wider == NULL)
+			return -ENOMEM;
+		judge->alternatives = wider;
+		judge->alternatives_size = more;
+	}
+	judge->alternatives[judge->alternative_count++] = alternative;
+	return 0;
+}
+
+/* The first part, with all that could stand in its place, added at the end of the
+ * judge's alternatives. It goes to the end, so that as many calls as there are parts
+ * describe each of them once. */
+static int
+describe(struct rm_judge *judge, struct rm_blamed *ret)
+{
+	struct rm_hypothesis *h = &judge->now;
+	const size_t candidate = rm_hypothesis_take(h, 0).candidate;
+	const struct rm_suspect part = rm_hypothesis_fit(h, candidate);
+	const double within = judge->options.alternatives_within;
+	const size_t first = judge->alternative_count;
+
+	for (size_t c = 0; c < h->candidate_count; c++) {
+		struct rm_alternative other = { .candidate = c };
+		struct rm_suspect fit;
+
+		if (c == candidate || rm_hypothesis_blames(h, c) ||
+		    part.gain - rm_hypothesis_most(h, c) > within)
+			continue;
+		fit = rm_hypothesis_fit(h, c);
+		other.behind = part.gain - fit.gain;
+		other.loss = fit.loss;
+		if (other.behind <= within && add_alternative(judge, other) < 0)
+			return -ENOMEM;
+	}
+	rm_hypothesis_put(h, part);
+	*ret = (struct rm_blamed){ candidate, h->parts[h->count - 1].loss, part.gain,
+		NULL, judge->alternative_count - first };
+	if (ret->alternative_count > 0)
+		qsort(judge->alternatives + first, ret->alternative_count,
+		    sizeof *judge->alternatives, by_behind);
+	return 0;
+}
+
+static int
+by_gain(const void *a, const void *b)
+{
+	const struct rm_blamed *x = a, *y = b;
+
+	if (x->gain != y->gain)
+		return x->gain > y->gain ? -1 : 1;
+	return x->candidate < y->candidate ? -1 : x->candidate > y->candidate;
+}
+
+/* Each part that is blamed, in judge->blamed. */
+static int
+describe_all(struct rm_judge *judge)
+{
+	size_t first = 0;
+
+	judge->alternative_count = 0;
+	for (size_t i = 0; i < judge->now.count; i++)
+		if (describe(judge, &judge->blamed[i]) < 0)
+			return -ENOMEM;
+	for (size_t i = 0; i < judge->now.count; i++) {
+		struct rm_blamed *b = &judge->blamed[i];
+
+		if (b->alternative_count > 0)
+			b->alternatives = judge->alternatives + first;
+		first += b->alternative_count;
+	}
+	qsort(judge->blamed, judge->now.count, sizeof *judge->blamed, by_gain);
+	return 0;
+}
+
+static uint64_t
+unexplained(const struct rm_hypothesis *h)
+{
+	uint64_t lost = 0;
+
+	for (size_t i = 0; i < h->observation_count; i++)
+		if (h->survival[i] >= 1)
+			lost += h->observations[i].lost;
+	return lost;
+}
+
+/* Leaves the likeliest hypothesis that was found in judge->now. */
+static void
+find_best(struct rm_judge *judge)
+{
+	struct rm_hypothesis *h = &judge->now;
+	size_t first_pick;
+	double score;
+
+	score = search(h, h->candidate_count, &first_pick);
+	if (h->count == 0)
+		return;
+	/* A wide part may be picked first where several narrow ones are at fault, and
+	 * then stand in their way: try without it too. */
+	judge->kept_count = h->count;
+	memcpy(judge->kept, h->parts, h->count * sizeof *judge->kept);
+	if (search(h, first_pick, &first_pick) <= score)
+		restore_kept(judge);
+}
+
+int
+rm_judge_explain(struct rm_judge *judge, size_t elements,
+    const struct rm_observation *observations, size_t observation_count,
+    const struct rm_candidate *candidates, size_t candidate_count,
+    struct rm_explanation *ret)
+{
+	int r;
+
+	r = rm_hypothesis_begin(&judge->now, elements, observations, observation_count,
+	    candidates, candidate_count);
+	if (r < 0)
+		return r;
+	find_best(judge);
+	r = describe_all(judge);
+	if (r < 0)
+		return r;
+	*ret = (struct rm_explanation){ judge->blamed, judge->now.count,
+		unexplained(&judge->now) };
+	return 0;
+}

@@ -1,0 +1,356 @@
+#include "rackmesh/judge/verdict.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+static const struct {
+	const char *word;
+	const char *says; /* follows the part's name in a sentence */
+} kinds[RM_KINDS] = {
+	[RM_KIND_RNIC_DOWN] = { "rnic-down", "neither sends nor receives" },
+	[RM_KIND_RNIC_SEND_DEAD] = { "rnic-send-dead",
+	    "receives, but what it sends vanishes" },
+	[RM_KIND_RNIC_RECEIVE_DEAD] = { "rnic-receive-dead",
+	    "sends, but what is sent to it vanishes" },
+	[RM_KIND_RNIC_LOSSY] = { "rnic-lossy", "loses packets" },
+	[RM_KIND_HOST_DOWN] = { "host-down", "is down" },
+	[RM_KIND_AGENT_DOWN] = { "agent-down", "is not running" },
+	[RM_KIND_AGENT_FROZEN] = { "agent-frozen", "is frozen" },
+	[RM_KIND_MANAGEMENT_DOWN] = { "management-down",
+	    "cannot be reached over the management network" },
+	[RM_KIND_TOR_DOWN] = { "tor-down", "or its uplinks forward nothing" },
+	[RM_KIND_LINK_DOWN] = { "link-down", "carries nothing" },
+	[RM_KIND_LINK_LOSSY] = { "link-lossy", "loses packets" },
+	[RM_KIND_SWITCH_DOWN] = { "switch-down", "forwards nothing" },
+	[RM_KIND_SWITCH_LOSSY] = { "switch-lossy", "loses packets" },
+	[RM_KIND_FLOWS_BLACKHOLED] = { "flows-blackholed",
+	    "swallows some flows whole and lets others pass" },
+	[RM_KIND_PATH_LOSSY] = { "path-lossy", "loses packets somewhere on the way" },
+	[RM_KIND_RACK_BLIND] = { "rack-blind", "is not seen" },
+	[RM_KIND_AGGREGATOR_DOWN] = { "aggregator-down", "is silent" },
+	[RM_KIND_REGION_BLIND] = { "region-blind", "is silent as a whole" },
+	[RM_KIND_RNIC_MTU] = { "rnic-mtu", "loses large packets" },
+	[RM_KIND_RNIC_SEND_FAILED] = { "rnic-send-failed",
+	    "cannot send what its own host wants to send" },
+	[RM_KIND_AGENT_CONTRADICTED] = { "agent-contradicted",
+	    "reports what others contradict" },
+	[RM_KIND_PAIR_CONTRADICTED] = { "pair-contradicted",
+	    "or the path between the two is at fault, or one of their agents is "
+	    "wrong" },
+	[RM_KIND_CERTIFICATE_ENDING] = { "certificate-ending",
+	    "has a certificate that ends soon" },
+};
+
+static const struct {
+	const char *word;
+	const char *says; /* follows "loses packets" */
+} ways[RM_WAYS] = {
+	[RM_WAY_UNKNOWN] = { "", "" },
+	[RM_WAY_RECEIVE] = { "receive", " of what is sent to it" },
+	[RM_WAY_SEND] = { "send", " of what it sends" },
+	[RM_WAY_BOTH] = { "both", " of what it sends and of what is sent to it" },
+};
+
+struct text {
+	char *out;
+	size_t len, at;
+};
+
+static void __attribute__((format(printf, 2, 3)))
+text_add(struct text *text, const char *format, ...)
+{
+	va_list args;
+	int n;
+
+	if (text->at + 1 >= text->len)
+		return;
+	va_start(args, format);
+	n = vsnprintf(text->out + text->at, text->len - text->at, format, args);
+	va_end(args);
+	if (n > 0)
+		text->at += (size_t)n;
+	if (text->at >= text->len)
+		text->at = text->len - 1;
+}
+
+const char *
+rm_kind_word(enum rm_kind kind)
+{
+	if (kind < RM_KIND_RNIC_DOWN || kind >= RM_KINDS)
+		return "unknown";
+	return kinds[kind].word;
+}
+
+const char *
+rm_way_word(enum rm_way way)
+{
+	return way > RM_WAY_UNKNOWN && way < RM_WAYS ? ways[way].word : "";
+}
+
+const char *
+rm_impact_word(enum rm_impact impact)
+{
+	static const char *const words[RM_IMPACTS] = { "unknown", "P0", "P1", "P2" };
+
+	return impact < RM_IMPACTS ? words[impact] : words[RM_IMPACT_UNKNOWN];
+}
+
+void
+rm_verdict_impact(const struct rm_verdict *verdict, char *out, size_t len)
+{
+	const struct rm_evidence *evidence = &verdict->evidence;
+
+	snprintf(out, len, "%s%s%s", rm_impact_word(evidence->impact),
+	    evidence->services[0] != '\0' ? ": " : "", evidence->services);
+}
+
+/* Which packets, where the kind does not say so itself. */
+static void
+text_way(struct text *text, const struct rm_verdict *verdict)
+{
+	const enum rm_way way = verdict->evidence.way;
+
+	if (verdict->kind != RM_KIND_RNIC_LOSSY && verdict->kind != RM_KIND_RNIC_MTU)
+		return;
+	if (way > RM_WAY_UNKNOWN && way < RM_WAYS)
+		text_add(text, "%s", ways[way].says);
+	if (verdict->evidence.one_class)
+		text_add(text, ", only those with DSCP %u", verdict->evidence.dscp);
+	if (verdict->kind == RM_KIND_RNIC_MTU)
+		text_add(text, ", as an MTU that is too small does");
+}
+
+static const char *
+kind_says(enum rm_kind kind)
+{
+	if (kind < RM_KIND_RNIC_DOWN || kind >= RM_KINDS)
+		return "is at fault";
+	return kinds[kind].says;
+}
+
+void
+rm_verdict_certificate(struct rm_verdict *verdict, enum rm_part_type daemon,
+    const char *name, int64_t ends_s)
+{
+	const time_t ends = ends_s;
+	char when[sizeof "2026-11-20 04:10"] = "";
+	struct tm tm;
+
+	if (gmtime_r(&ends, &tm) == NULL ||
+	    strftime(when, sizeof when, "%Y-%m-%d %H:%M", &tm) == 0)
+		when[0] = '\0'; /* no time at all */
+	*verdict = (struct rm_verdict){
+		.part = { .type = daemon },
+		.kind = RM_KIND_CERTIFICATE_ENDING,
+		.confidence = 1,
+		.evidence = { .impact = RM_IMPACT_P2 },
+	};
+	snprintf(verdict->part.name, sizeof verdict->part.name, "%.63s", name);
+	snprintf(verdict->evidence.observed, RM_EVIDENCE_TEXT, "ends %s UTC", when);
+}
+
+static const char *
+part_title(enum rm_part_type type)
+{
+	switch (type) {
+	case RM_PART_RNIC:
+		return "RNIC";
+	case RM_PART_HOST:
+		return "Host";
+	case RM_PART_AGENT:
+		return "The agent of host";
+	case RM_PART_TOR:
+		return "ToR";
+	case RM_PART_LINK:
+		return "Link";
+	case RM_PART_SWITCH:
+		return "Switch";
+	case RM_PART_RACK:
+		return "The rack of";
+	case RM_PART_AGGREGATOR:
+		return "Aggregator";
+	case RM_PART_REGION:
+		return "Region";
+	case RM_PART_PATH:
+		return "Path";
+	case RM_PART_CONTROLLER:
+		return "Controller";
+	case RM_PART_ANALYZER:
+		return "Analyzer";
+	default:
+		return "Part";
+	}
+}
+
+/* "none of 12", "all 12", "7 of 12" */
+static void
+text_share(struct text *text, uint64_t share, uint64_t of)
+{
+	if (share == 0)
+		text_add(text, "none of %" PRIu64, of);
+	else if (share >= of)
+		text_add(text, "all %" PRIu64, of);
+	else
+		text_add(text, "%" PRIu64 " of %" PRIu64, share, of);
+}
+
+/* What the members' packets say, of the part or, for a ToR, of its whole rack. */
+static void
+text_legs(struct text *text, const struct rm_evidence *evidence)
+{
+	const struct rm_leg_counts *to = &evidence->to_part,
+				   *from = &evidence->from_part;
+
+	if (to->sent > 0) {
+		text_share(text, to->arrived, to->sent);
+		text_add(text, " packets to it");
+	}
+	if (from->sent > 0) {
+		text_add(text, "%s", to->sent > 0 ? " and " : "");
+		text_share(text, from->arrived, from->sent);
+		text_add(text, "%s from it", to->sent > 0 ? "" : " packets");
+	}
+	text_add(text, " arrived");
+}
+
+static void
+text_figures(struct text *text, const struct rm_evidence *evidence, bool whole_rack)
+{
+	const char *join = "";
+
+	if (evidence->peers > 0)
+		text_add(text, ", as %u peer%s saw it, ", evidence->peers,
+		    evidence->peers == 1 ? "" : "s");
+	else
+		text_add(text, " ");
+	if (evidence->to_part.sent + evidence->from_part.sent > 0) {
+		text_legs(text, evidence);
+		join = ", ";
+	}
+	if (evidence->outside.sent > 0) {
+		text_add(text, "%s", join);
+		text_share(text, evidence->outside.arrived, evidence->outside.sent);
+		text_add(text, whole_rack
+				   ? " probes out of the rack were answered"
+				   : " of its probes out of the rack were answered");
+		join = whole_rack ? " and " : ", while ";
+	}
+	if (evidence->others.sent > 0) {
+		text_add(text, "%s", join);
+		text_share(text, evidence->others.arrived, evidence->others.sent);
+		text_add(text, whole_rack ? " packets inside it arrived"
+					  : " between the others arrived");
+	}
+}
+
+void
+rm_verdict_sentence(const struct rm_verdict *verdict, char *out, size_t len)
+{
+	const struct rm_evidence *evidence = &verdict->evidence;
+	struct text text = { out, len, 0 };
+
+	if (len == 0)
+		return;
+	out[0] = '\0';
+	text_add(&text, "%s %s", part_title(verdict->part.type), verdict->part.name);
+	if (verdict->part.place[0] != '\0')
+		text_add(&text, " at %s", verdict->part.place);
+	text_add(&text, " %s", kind_says(verdict->kind));
+	text_way(&text, verdict);
+	if (evidence->observed[0] != '\0')
+		text_add(&text, ": %s", evidence->observed);
+	if (evidence->to_part.sent > 0 || evidence->from_part.sent > 0 ||
+	    evidence->outside.sent > 0 || evidence->others.sent > 0) {
+		text_add(&text, "%s in %.1f s",
+		    evidence->observed[0] != '\0' ? ";" : ":",
+		    (double)evidence->window_ns / (double)RM_NS_PER_S);
+		text_figures(&text, evidence, verdict->part.type == RM_PART_TOR);
+	}
+	text_add(&text, ".");
+	for (size_t i = 0; i < evidence->ruled_out_count; i++)
+		text_add(&text, "%s%s", i == 0 ? " Ruled out: " : "; ",
+		    evidence->ruled_out[i]);
+	if (evidence->ruled_out_count > 0)
+		text_add(&text, ".");
+}
+
+static json_t *
+legs_json(const struct rm_leg_counts *legs)
+{
+	return json_pack("{s:I, s:I}", "sent", (json_int_t)legs->sent, "arrived",
+	    (json_int_t)legs->arrived);
+}
+
+static json_t *
+sample_json(const struct rm_evidence_sample *sample)
+{
+	return json_pack("{s:s, s:s, s:i, s:i, s:i, s:I, s:s}", "from", sample->from,
+	    "to", sample->to, "src_port", (int)sample->src_port, "size_bytes",
+	    (int)sample->size_bytes, "dscp", (int)sample->dscp, "seq",
+	    (json_int_t)sample->seq, "outcome", sample->outcome);
+}
+
+static json_t *
+lists_json(const struct rm_evidence *evidence)
+{
+	json_t *samples = json_array(), *ruled_out = json_array();
+	bool ok = samples != NULL && ruled_out != NULL;
+
+	for (size_t i = 0; ok && i < evidence->sample_count; i++)
+		ok = json_array_append_new(
+			 samples, sample_json(&evidence->samples[i])) == 0;
+	for (size_t i = 0; ok && i < evidence->ruled_out_count; i++)
+		ok = json_array_append_new(
+			 ruled_out, json_string(evidence->ruled_out[i])) == 0;
+	if (!ok) {
+		json_decref(samples);
+		json_decref(ruled_out);
+		return NULL;
+	}
+	return json_pack("{s:o, s:o}", "samples", samples, "ruled_out", ruled_out);
+}
+
+static json_t *
+evidence_json(const struct rm_evidence *evidence)
+{
+	char start[RM_WALL_TEXT];
+	json_t *json, *lists;
+
+	rm_wall_format(evidence->window_start, start);
+	json = json_pack(
+	    "{s:s, s:I, s:i, s:s, s:o, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o}",
+	    "window_start", start, "window_ms",
+	    (json_int_t)(evidence->window_ns / RM_NS_PER_MS), "peers",
+	    (int)evidence->peers, "direction", rm_way_word(evidence->way), "class",
+	    evidence->one_class ? json_integer(evidence->dscp) : json_null(), "impact",
+	    rm_impact_word(evidence->impact), "services", evidence->services,
+	    "observed", evidence->observed, "to_part", legs_json(&evidence->to_part),
+	    "from_part", legs_json(&evidence->from_part), "outside",
+	    legs_json(&evidence->outside), "others", legs_json(&evidence->others),
+	    "service_probes", legs_json(&evidence->service_probes));
+	lists = lists_json(evidence);
+	if (json == NULL || lists == NULL || json_object_update(json, lists) < 0) {
+		json_decref(json);
+		json = NULL;
+	}
+	json_decref(lists);
+	return json;
+}
+
+json_t *
+rm_verdict_json(const struct rm_verdict *verdict)
+{
+	char sentence[RM_SENTENCE_BYTES], rnic[RM_RNIC_ID_TEXT] = "";
+
+	rm_verdict_sentence(verdict, sentence, sizeof sentence);
+	if (verdict->rnic.guid != 0)
+		rm_rnic_id_format(verdict->rnic, rnic);
+	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:f, s:s, s:o}", "part_type",
+	    rm_part_type_word(verdict->part.type), "part", verdict->part.name, "place",
+	    verdict->part.place, "rnic", rnic, "kind", rm_kind_word(verdict->kind),
+	    "confidence", verdict->confidence, "sentence", sentence, "evidence",
+	    evidence_json(&verdict->evidence));
+}

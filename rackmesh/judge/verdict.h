@@ -1,0 +1,126 @@
+/*
+ * verdict - what judgement says: part, kind, confidence, evidence. Pure output.
+ *
+ * The evidence is what an outsider could check: counts by direction, the window,
+ * sample probes, and what was ruled out and why.
+ */
+#ifndef RACKMESH_JUDGE_VERDICT_H
+#define RACKMESH_JUDGE_VERDICT_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "rackmesh/core/clock.h"
+#include "rackmesh/judge/part.h"
+
+enum rm_kind {
+	RM_KIND_RNIC_DOWN = 1,     /* neither sends nor receives */
+	RM_KIND_RNIC_SEND_DEAD,    /* receives, what it sends vanishes */
+	RM_KIND_RNIC_RECEIVE_DEAD, /* sends, what is sent to it vanishes */
+	RM_KIND_RNIC_LOSSY,
+	RM_KIND_HOST_DOWN,       /* nothing of it answers, on any network */
+	RM_KIND_AGENT_DOWN,      /* its session was reset: the process is gone */
+	RM_KIND_AGENT_FROZEN,    /* no heartbeat, but its kernel acknowledges */
+	RM_KIND_MANAGEMENT_DOWN, /* unreachable for us, its responder answers probes */
+	RM_KIND_TOR_DOWN,        /* everything in the rack fails: ToR or its uplinks */
+	RM_KIND_LINK_DOWN,       /* nothing that takes it arrives, one way or both */
+	RM_KIND_LINK_LOSSY,
+	RM_KIND_SWITCH_DOWN,
+	RM_KIND_SWITCH_LOSSY,
+	RM_KIND_FLOWS_BLACKHOLED, /* of a link or switch: some flows die whole, others
+				   * live
+				   */
+	RM_KIND_PATH_LOSSY,       /* between two racks, no part of the way stands out */
+	RM_KIND_RACK_BLIND,       /* no results from it: nothing is known */
+	RM_KIND_AGGREGATOR_DOWN,  /* no link to it, and none to be had */
+	RM_KIND_REGION_BLIND,     /* all its aggregators are silent */
+	RM_KIND_RNIC_MTU,         /* loses large packets, and no small ones */
+	RM_KIND_RNIC_SEND_FAILED, /* its own host cannot send through it */
+	RM_KIND_AGENT_CONTRADICTED, /* says what two or more others say is not so */
+	RM_KIND_PAIR_CONTRADICTED,  /* "A or B": either of them or their path alone */
+	RM_KIND_CERTIFICATE_ENDING, /* a daemon's: nobody will talk to it then */
+	RM_KINDS
+};
+
+/* Of what passes an RNIC: what is sent to it, what it sends. */
+enum rm_way { RM_WAY_UNKNOWN, RM_WAY_RECEIVE, RM_WAY_SEND, RM_WAY_BOTH, RM_WAYS };
+
+const char *rm_way_word(enum rm_way way);    /* "", "receive", "send", "both" */
+const char *rm_kind_word(enum rm_kind kind); /* "rnic-down", "rnic-send-dead", ... */
+
+/* Whom it hurts: a service that uses the part and suffers, one that uses it, nobody. */
+enum rm_impact {
+	RM_IMPACT_UNKNOWN,
+	RM_IMPACT_P0,
+	RM_IMPACT_P1,
+	RM_IMPACT_P2,
+	RM_IMPACTS
+};
+
+const char *rm_impact_word(enum rm_impact impact); /* "unknown", "P0", ... */
+
+struct rm_evidence_sample {
+	char from[2 * RM_NAME_BYTES], to[2 * RM_NAME_BYTES]; /* "host/device" */
+	uint16_t src_port;
+	uint16_t size_bytes;
+	uint8_t dscp;
+	uint32_t seq;
+	char outcome[24];
+};
+
+/* One-way legs: a probe is a leg out and, if it arrived, its reply a leg back. */
+struct rm_leg_counts {
+	uint64_t sent, arrived;
+};
+
+#define RM_EVIDENCE_SAMPLES 10
+#define RM_EVIDENCE_RULED_OUT 4
+#define RM_EVIDENCE_TEXT 200
+
+struct rm_evidence {
+	int64_t window_ns;
+	rm_wall_t window_start; /* of the first window that showed it */
+	unsigned peers;         /* distinct RNICs that bear witness */
+	enum rm_way way;        /* of an RNIC's packets those that are lost */
+	bool one_class;         /* only those with this DSCP */
+	uint8_t dscp;
+	struct rm_leg_counts service_probes; /* with the part, round trips */
+	enum rm_impact impact;
+	char services[RM_EVIDENCE_TEXT];         /* that use the part, "pod:a, pod:b" */
+	struct rm_leg_counts to_part, from_part; /* legs with the other members */
+	struct rm_leg_counts
+	    outside;                 /* its own probes that leave the rack, both ways */
+	struct rm_leg_counts others; /* legs of the rack that do not touch the part */
+	char observed[RM_EVIDENCE_TEXT]; /* for hosts and agents: what was seen, in
+					    words */
+	struct rm_evidence_sample samples[RM_EVIDENCE_SAMPLES];
+	size_t sample_count;
+	char ruled_out[RM_EVIDENCE_RULED_OUT][RM_EVIDENCE_TEXT];
+	size_t ruled_out_count;
+};
+
+struct rm_verdict {
+	struct rm_part part;
+	struct rm_rnic_id rnic; /* for RNICs; guid 0 else */
+	enum rm_kind kind;
+	double confidence; /* 0 .. 1 */
+	struct rm_evidence evidence;
+};
+
+/* One sentence for a person, with the figures. Cut to fit, always terminated. */
+#define RM_SENTENCE_BYTES 640
+void rm_verdict_sentence(const struct rm_verdict *verdict, char *out, size_t len);
+
+/* Makes all of it but the window: a daemon's certificate ends then, by the wall clock.
+ */
+void rm_verdict_certificate(struct rm_verdict *verdict, enum rm_part_type daemon,
+    const char *name, int64_t ends_s);
+
+/* "P1: pod:a, pod:b", "unknown". */
+void rm_verdict_impact(const struct rm_verdict *verdict, char *out, size_t len);
+
+json_t *rm_verdict_json(
+    const struct rm_verdict *verdict); /* new reference; NULL: memory */
+
+#endif

@@ -1,0 +1,98 @@
+/*
+ * topology - a region's switches and links, as a person wrote them down. Pure.
+ *
+ * docs/topology.md is the format. A topology that loads is consistent: every name is
+ * valid and unique, every link joins two switches of one plane, every address is
+ * claimed once. What is odd but possible (a ToR that reaches no other) is a warning.
+ * Foreign bytes: fuzzed. Never changes after it is loaded.
+ *
+ * Switches, planes and links are known by index: switches in the file's order, planes
+ * too. Every switch of role tor is a rack, whether or not "racks" has more to say on
+ * it.
+ */
+#ifndef RACKMESH_TOPOLOGY_TOPOLOGY_H
+#define RACKMESH_TOPOLOGY_TOPOLOGY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rackmesh/core/address.h"
+#include "rackmesh/core/why.h"
+#include "rackmesh/judge/part.h"
+
+#define RM_TOPOLOGY_MAX_PLANES 64
+#define RM_TOPOLOGY_MAX_SWITCHES 16384
+#define RM_TOPOLOGY_MAX_LINKS 262144
+#define RM_TOPOLOGY_MAX_COUNT 256     /* cables of one link */
+#define RM_TOPOLOGY_MAX_ALIASES 1024  /* of one switch */
+#define RM_TOPOLOGY_MAX_AGGREGATORS 8 /* of one rack */
+#define RM_TOPOLOGY_MAX_RACK_RNICS 1024
+#define RM_TOPOLOGY_MAX_WARNINGS 64
+#define RM_TOPOLOGY_MAX_PATHS 256      /* more parallel paths count as these */
+#define RM_TOPOLOGY_REFLECTOR_PORT 862 /* STAMP */
+#define RM_TOPOLOGY_DEFAULT_PLANE "default"
+
+enum rm_switch_role {
+	RM_SWITCH_TOR = 1, /* RNICs are cabled to it */
+	RM_SWITCH_SPINE,
+	RM_SWITCH_CORE,
+	RM_SWITCH_OTHER,
+};
+
+struct rm_switch {
+	char name[RM_NAME_BYTES];
+	enum rm_switch_role role;
+	size_t plane;
+	int line; /* of the file */
+	bool has_reflector;
+	struct rm_address reflector;
+	struct rm_address *aliases; /* port 0 */
+	size_t alias_count;
+	/* Of a ToR, from "racks"; all 0: not said. */
+	struct rm_address *aggregators;
+	size_t aggregator_count;
+	uint32_t expected_hosts, expected_rnics;
+};
+
+struct rm_topology_link {
+	size_t a, b; /* switches */
+	uint32_t count;
+	uint32_t speed_gbps; /* of one cable; 0: not said */
+	int line;
+};
+
+struct rm_topology;
+
+/* why->text: "file:line:column: what is wrong; what to do". */
+int rm_topology_load(const char *path, struct rm_topology **ret, struct rm_why *why);
+int rm_topology_parse(const char *name, const char *text, size_t len,
+    struct rm_topology **ret, struct rm_why *why);
+void rm_topology_free(struct rm_topology *topology);
+
+const char *rm_topology_region(const struct rm_topology *topology);
+size_t rm_topology_planes(const struct rm_topology *topology);
+const char *rm_topology_plane(const struct rm_topology *topology, size_t i);
+size_t rm_topology_switches(const struct rm_topology *topology);
+const struct rm_switch *rm_topology_switch(
+    const struct rm_topology *topology, size_t i);
+size_t rm_topology_links(const struct rm_topology *topology);
+const struct rm_topology_link *rm_topology_link(
+    const struct rm_topology *topology, size_t i);
+
+/* "file:line: ..." sentences; beyond the limit the last one says how many more. */
+size_t rm_topology_warnings(const struct rm_topology *topology);
+const char *rm_topology_warning(const struct rm_topology *topology, size_t i);
+
+/* False: there is none of that name. */
+bool rm_topology_find(
+    const struct rm_topology *topology, const char *name, size_t *ret);
+/* The switch that has this interface address (the port does not matter). */
+bool rm_topology_find_alias(
+    const struct rm_topology *topology, const struct rm_address *address, size_t *ret);
+
+const char *rm_switch_role_word(enum rm_switch_role role);
+/* False for a plane whose links nobody wrote down: paths in it are unknown. */
+bool rm_topology_has_links(const struct rm_topology *topology, size_t plane);
+
+#endif

@@ -1,0 +1,240 @@
+#include "rackmesh/topology/topology_paths.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rackmesh/topology/topology.h"
+
+#define FAR UINT32_MAX
+
+/* One direction of a link, seen from the switch it leaves. */
+struct way {
+	uint32_t to;
+	uint32_t cables;
+	size_t load; /* 2 * link, + 1 from b to a */
+};
+
+struct rm_topology_paths {
+	const struct rm_topology *topology;
+	size_t count;  /* switches */
+	size_t *first; /* of a switch's ways; one more at the end */
+	struct way *ways;
+	uint32_t *distance; /* to the destination */
+	uint32_t *paths;
+	uint32_t *order; /* reached switches, the nearest first */
+	size_t reached;
+	double *carried;
+};
+
+static void
+lay_way(struct rm_topology_paths *paths, size_t *fill, size_t from, size_t to,
+    uint32_t cables, size_t load)
+{
+	paths->ways[fill[from]++] = (struct way){ (uint32_t)to, cables, load };
+}
+
+static int
+lay_ways(struct rm_topology_paths *paths)
+{
+	const struct rm_topology *topology = paths->topology;
+	size_t links = rm_topology_links(topology);
+	size_t *fill = calloc(paths->count + 1, sizeof(*fill));
+
+	paths->ways = calloc(2 * links + 1, sizeof(*paths->ways));
+	if (fill == NULL || paths->ways == NULL) {
+		free(fill);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < links; i++) {
+		const struct rm_topology_link *link = rm_topology_link(topology, i);
+
+		paths->first[link->a + 1]++;
+		paths->first[link->b + 1]++;
+	}
+	for (size_t i = 0; i < paths->count; i++) {
+		paths->first[i + 1] += paths->first[i];
+		fill[i] = paths->first[i];
+	}
+	for (size_t i = 0; i < links; i++) {
+		const struct rm_topology_link *link = rm_topology_link(topology, i);
+
+		lay_way(paths, fill, link->a, link->b, link->count, 2 * i);
+		lay_way(paths, fill, link->b, link->a, link->count, 2 * i + 1);
+	}
+	free(fill);
+	return 0;
+}
+
+int
+rm_topology_paths_new(
+    const struct rm_topology *topology, struct rm_topology_paths **ret)
+{
+	struct rm_topology_paths *paths = calloc(1, sizeof(*paths));
+	size_t count = rm_topology_switches(topology);
+	int r = -ENOMEM;
+
+	if (paths == NULL)
+		return -ENOMEM;
+	paths->topology = topology;
+	paths->count = count;
+	paths->first = calloc(count + 1, sizeof(*paths->first));
+	paths->distance = calloc(count + 1, sizeof(*paths->distance));
+	paths->paths = calloc(count + 1, sizeof(*paths->paths));
+	paths->order = calloc(count + 1, sizeof(*paths->order));
+	paths->carried = calloc(count + 1, sizeof(*paths->carried));
+	if (paths->first != NULL && paths->distance != NULL && paths->paths != NULL &&
+	    paths->order != NULL && paths->carried != NULL)
+		r = lay_ways(paths);
+	if (r < 0) {
+		rm_topology_paths_free(paths);
+		return r;
+	}
+	memset(paths->distance, 0xff, count * sizeof(*paths->distance));
+	*ret = paths;
+	return 0;
+}
+
+void
+rm_topology_paths_free(struct rm_topology_paths *paths)
+{
+	if (paths == NULL)
+		return;
+	free(paths->first);
+	free(paths->ways);
+	free(paths->distance);
+	free(paths->paths);
+	free(paths->order);
+	free(paths->carried);
+	free(paths);
+}
+
+static bool
+passes_on(const struct rm_topology_paths *paths, size_t i)
+{
+	return rm_topology_switch(paths->topology, i)->role != RM_SWITCH_TOR;
+}
+
+/* Whether the way from a switch is on a shortest path. */
+static bool
+leads_nearer(const struct rm_topology_paths *paths, size_t from, const struct way *way)
+{
+	uint32_t distance = paths->distance[way->to];
+
+	return distance != FAR && distance + 1 == paths->distance[from] &&
+	       (distance == 0 || passes_on(paths, way->to));
+}
+
+static uint32_t
+capped(uint64_t count)
+{
+	return count < RM_TOPOLOGY_MAX_PATHS ? (uint32_t)count : RM_TOPOLOGY_MAX_PATHS;
+}
+
+static void
+count_paths(struct rm_topology_paths *paths, size_t from)
+{
+	uint64_t sum = 0;
+
+	for (size_t w = paths->first[from]; w < paths->first[from + 1]; w++) {
+		const struct way *way = &paths->ways[w];
+
+		if (leads_nearer(paths, from, way))
+			sum =
+			    capped(sum + (uint64_t)way->cables * paths->paths[way->to]);
+	}
+	paths->paths[from] = capped(sum);
+}
+
+void
+rm_topology_paths_to(struct rm_topology_paths *paths, size_t destination)
+{
+	memset(paths->distance, 0xff, paths->count * sizeof(*paths->distance));
+	memset(paths->paths, 0, paths->count * sizeof(*paths->paths));
+	paths->distance[destination] = 0;
+	paths->paths[destination] = 1;
+	paths->order[0] = (uint32_t)destination;
+	paths->reached = 1;
+	for (size_t head = 0; head < paths->reached; head++) {
+		uint32_t at = paths->order[head];
+
+		if (head > 0)
+			count_paths(paths, at);
+		if (head > 0 && !passes_on(paths, at))
+			continue;
+		for (size_t w = paths->first[at]; w < paths->first[at + 1]; w++) {
+			uint32_t to = paths->ways[w].to;
+
+			if (paths->distance[to] != FAR)
+				continue;
+			paths->distance[to] = paths->distance[at] + 1;
+			paths->order[paths->reached++] = to;
+		}
+	}
+}
+
+uint32_t
+rm_topology_paths_from(const struct rm_topology_paths *paths, size_t source)
+{
+	return paths->distance[source] == 0 ? 0 : paths->paths[source];
+}
+
+static uint64_t
+cables_nearer(const struct rm_topology_paths *paths, size_t from)
+{
+	uint64_t cables = 0;
+
+	for (size_t w = paths->first[from]; w < paths->first[from + 1]; w++) {
+		if (leads_nearer(paths, from, &paths->ways[w]))
+			cables += paths->ways[w].cables;
+	}
+	return cables;
+}
+
+void
+rm_topology_paths_load(
+    struct rm_topology_paths *paths, const double *rates, double *loads)
+{
+	memcpy(paths->carried, rates, paths->count * sizeof(*rates));
+	/* The farthest first, so that all that arrives at a switch is known. */
+	for (size_t i = paths->reached; i-- > 1;) {
+		uint32_t from = paths->order[i];
+		double share;
+
+		if (paths->carried[from] <= 0)
+			continue;
+		share = paths->carried[from] / (double)cables_nearer(paths, from);
+		for (size_t w = paths->first[from]; w < paths->first[from + 1]; w++) {
+			const struct way *way = &paths->ways[w];
+
+			if (!leads_nearer(paths, from, way))
+				continue;
+			loads[way->load] += share;
+			paths->carried[way->to] += share * way->cables;
+		}
+	}
+}
+
+void
+rm_topology_paths_worst(
+    struct rm_topology_paths *paths, const double *weights, double *worst)
+{
+	for (size_t i = 0; i < paths->count; i++)
+		worst[i] = 0;
+	for (size_t i = 1; i < paths->reached; i++) {
+		uint32_t from = paths->order[i];
+
+		for (size_t w = paths->first[from]; w < paths->first[from + 1]; w++) {
+			const struct way *way = &paths->ways[w];
+			double weight;
+
+			if (!leads_nearer(paths, from, way))
+				continue;
+			weight = weights[way->load] > worst[way->to]
+				     ? weights[way->load]
+				     : worst[way->to];
+			if (weight > worst[from])
+				worst[from] = weight;
+		}
+	}
+}

@@ -1,0 +1,313 @@
+#include "rackmesh/topology/topology_read.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KEY(key)            \
+	{                   \
+		.name = key \
+	}
+
+static const struct rm_option root_keys[] = { KEY("region"), KEY("planes"),
+	KEY("switches"), KEY("links"), KEY("racks"), { 0 } };
+static const struct rm_option switch_keys[] = { KEY("name"), KEY("role"), KEY("plane"),
+	KEY("reflector"), KEY("aliases"), { 0 } };
+
+static const struct rm_word roles[] = {
+	{ "tor", RM_SWITCH_TOR },
+	{ "spine", RM_SWITCH_SPINE },
+	{ "core", RM_SWITCH_CORE },
+	{ "other", RM_SWITCH_OTHER },
+	{ NULL, 0 },
+};
+
+static int
+find_plane(const struct rm_topology *topology, const char *name, size_t *ret)
+{
+	for (size_t i = 0; i < topology->plane_count; i++) {
+		if (strcmp(topology->planes[i], name) == 0) {
+			*ret = i;
+			return 0;
+		}
+	}
+	return -ENOENT;
+}
+
+static int
+read_planes(struct topology_read *read, const struct rm_yaml_node *root)
+{
+	struct rm_topology *topology = read->topology;
+	const struct rm_yaml_node *list;
+	size_t count, same;
+	int r;
+
+	r = topology_list(read, root, "planes", RM_TOPOLOGY_MAX_PLANES, &list);
+	if (r < 0)
+		return r;
+	count = list == NULL ? 0 : rm_yaml_count(list);
+	topology->planes = calloc(count > 0 ? count : 1, sizeof(*topology->planes));
+	if (topology->planes == NULL)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		char name[RM_NAME_BYTES];
+
+		r = topology_name(read, rm_yaml_item(list, i), name);
+		if (r < 0)
+			return r;
+		if (find_plane(topology, name, &same) == 0)
+			return rm_yaml_why(rm_yaml_item(list, i), read->why, -EEXIST,
+			    "plane \"%s\" stands twice; remove one", name);
+		memcpy(topology->planes[topology->plane_count++], name, sizeof(name));
+	}
+	if (count == 0) {
+		strcpy(topology->planes[0], RM_TOPOLOGY_DEFAULT_PLANE);
+		topology->plane_count = 1;
+	}
+	return 0;
+}
+
+static int
+switch_plane(const struct topology_read *read, const struct rm_yaml_node *map,
+    struct rm_switch *sw)
+{
+	const struct rm_yaml_node *node = rm_yaml_get(map, "plane");
+	char name[RM_NAME_BYTES];
+	int r;
+
+	if (node == NULL && read->topology->plane_count == 1)
+		return 0;
+	if (node == NULL)
+		return rm_yaml_why(map, read->why, -ENOENT,
+		    "switch \"%s\" needs \"plane\"; there are several, say which it is "
+		    "in",
+		    sw->name);
+	r = topology_name(read, node, name);
+	if (r == 0 && find_plane(read->topology, name, &sw->plane) < 0)
+		r = rm_yaml_why(node, read->why, -ENOENT,
+		    "plane \"%s\" is not declared; add it to planes, or correct the "
+		    "name",
+		    name);
+	return r;
+}
+
+static int
+switch_role(const struct topology_read *read, const struct rm_yaml_node *map,
+    struct rm_switch *sw)
+{
+	const struct rm_yaml_node *node = NULL;
+	int r;
+
+	r = topology_required(
+	    read, map, "a switch", "role", "tor, spine, core or other", &node);
+	if (r < 0)
+		return r;
+	for (const struct rm_word *role = roles; role->word != NULL; role++) {
+		if (strcmp(role->word, rm_yaml_text(node)) == 0) {
+			sw->role = (enum rm_switch_role)role->value;
+			return 0;
+		}
+	}
+	return rm_yaml_why(node, read->why, -EINVAL,
+	    "role of \"%s\": expected tor, spine, core or other; a leaf that RNICs are "
+	    "cabled to is a tor",
+	    sw->name);
+}
+
+static int
+claim(struct topology_read *read, const struct rm_yaml_node *node,
+    const struct rm_address *address, size_t owner)
+{
+	const struct topology_alias *holder = NULL;
+	int r;
+
+	r = topology_add_alias(
+	    read->topology, address, owner, rm_yaml_line(node), &holder);
+	if (r != -EEXIST)
+		return r;
+	if (holder->owner == owner)
+		return rm_yaml_why(node, read->why, r,
+		    "%s stands twice, first in line %d; remove one", rm_yaml_text(node),
+		    holder->line);
+	return rm_yaml_why(node, read->why, r,
+	    "%s is already an address of \"%s\" (line %d); an address belongs to one "
+	    "switch",
+	    rm_yaml_text(node), read->topology->switches[holder->owner].name,
+	    holder->line);
+}
+
+/* The reflector's address may be listed among the aliases too. */
+static int
+switch_addresses(
+    struct topology_read *read, const struct rm_yaml_node *map, struct rm_switch *sw)
+{
+	const struct rm_yaml_node *reflector = rm_yaml_get(map, "reflector"), *list;
+	size_t owner = read->topology->switch_count;
+	struct topology_alias_key own = { 0 }, key;
+	int r;
+
+	r = topology_list(read, map, "aliases", RM_TOPOLOGY_MAX_ALIASES, &list);
+	if (r < 0)
+		return r;
+	if (reflector != NULL) {
+		r = topology_address(
+		    read, reflector, RM_TOPOLOGY_REFLECTOR_PORT, &sw->reflector);
+		if (r == 0)
+			r = claim(read, reflector, &sw->reflector, owner);
+		if (r < 0)
+			return r;
+		sw->has_reflector = true;
+		topology_alias_key(&sw->reflector, &own);
+	}
+	if (list == NULL)
+		return 0;
+	sw->aliases = calloc(rm_yaml_count(list) + 1, sizeof(*sw->aliases));
+	if (sw->aliases == NULL)
+		return -ENOMEM;
+	for (size_t i = 0; i < rm_yaml_count(list) && r == 0; i++) {
+		struct rm_address *address = &sw->aliases[sw->alias_count];
+
+		r = topology_address(read, rm_yaml_item(list, i), 0, address);
+		if (r < 0)
+			break;
+		sw->alias_count++;
+		topology_alias_key(address, &key);
+		if (!sw->has_reflector || memcmp(&key, &own, sizeof(key)) != 0)
+			r = claim(read, rm_yaml_item(list, i), address, owner);
+	}
+	return r;
+}
+
+static int
+read_switch(struct topology_read *read, const struct rm_yaml_node *map)
+{
+	struct rm_switch sw = { .line = rm_yaml_line(map) };
+	const struct rm_yaml_node *name = NULL;
+	size_t same;
+	int r;
+
+	r = topology_map(read, map, "a switch", switch_keys);
+	if (r == 0)
+		r = topology_required(
+		    read, map, "a switch", "name", "as RNICs name their ToR", &name);
+	if (r == 0)
+		r = topology_name(read, name, sw.name);
+	if (r < 0)
+		return r;
+	if (rm_topology_find(read->topology, sw.name, &same))
+		return rm_yaml_why(name, read->why, -EEXIST,
+		    "switch \"%s\" stands twice, first in line %d; remove or rename "
+		    "one",
+		    sw.name, read->topology->switches[same].line);
+	r = switch_role(read, map, &sw);
+	if (r == 0)
+		r = switch_plane(read, map, &sw);
+	if (r == 0)
+		r = switch_addresses(read, map, &sw);
+	if (r < 0) {
+		free(sw.aliases);
+		return r;
+	}
+	return topology_add_switch(read->topology, &sw);
+}
+
+static int
+read_switches(struct topology_read *read, const struct rm_yaml_node *root)
+{
+	const struct rm_yaml_node *list;
+	bool tors = false;
+	int r;
+
+	r = topology_list(read, root, "switches", RM_TOPOLOGY_MAX_SWITCHES, &list);
+	for (size_t i = 0; r == 0 && list != NULL && i < rm_yaml_count(list); i++) {
+		r = read_switch(read, rm_yaml_item(list, i));
+		if (r == 0)
+			tors |= read->topology->switches[i].role == RM_SWITCH_TOR;
+	}
+	if (r == 0 && !tors)
+		r = rm_yaml_why(list != NULL ? list : root, read->why, -ENOENT,
+		    "there is no switch of role tor, so nothing to watch; add the ToRs "
+		    "under switches");
+	return r;
+}
+
+static int
+read_root(struct topology_read *read, const struct rm_yaml_node *root)
+{
+	const struct rm_yaml_node *region = NULL;
+	int r;
+
+	if (root == NULL)
+		return rm_why(read->why, -ENOENT,
+		    "%s:1:1: the topology is empty; add region and switches",
+		    read->topology->file);
+	r = topology_map(read, root, "the topology", root_keys);
+	if (r == 0)
+		r = topology_required(read, root, "the topology", "region",
+		    "the controller's region", &region);
+	if (r == 0)
+		r = topology_name(read, region, read->topology->region);
+	if (r == 0)
+		r = read_planes(read, root);
+	if (r == 0)
+		r = read_switches(read, root);
+	if (r == 0)
+		r = topology_read_links(read, root);
+	if (r == 0)
+		r = topology_read_racks(read, root);
+	if (r == 0)
+		r = topology_find_oddities(read->topology);
+	return r;
+}
+
+static int
+read_yaml(const char *name, const struct rm_yaml *yaml, struct rm_topology **ret,
+    struct rm_why *why)
+{
+	struct rm_why own = { 0 };
+	struct topology_read read = { .why = &own };
+	int r = -ENOMEM;
+
+	read.topology = calloc(1, sizeof(*read.topology));
+	if (read.topology != NULL)
+		read.topology->file = strdup(name);
+	if (read.topology != NULL && read.topology->file != NULL)
+		r = read_root(&read, rm_yaml_root(yaml));
+	free(read.joined);
+	free(read.joined_line);
+	free(read.rack_line);
+	if (r < 0) {
+		rm_topology_free(read.topology);
+		return rm_why(
+		    why, r, "%s", own.text[0] != '\0' ? own.text : "out of memory");
+	}
+	*ret = read.topology;
+	return 0;
+}
+
+int
+rm_topology_parse(const char *name, const char *text, size_t len,
+    struct rm_topology **ret, struct rm_why *why)
+{
+	struct rm_yaml *yaml = NULL;
+	int r;
+
+	r = rm_yaml_parse(name, text, len, &yaml, why);
+	if (r == 0)
+		r = read_yaml(name, yaml, ret, why);
+	rm_yaml_free(yaml);
+	return r;
+}
+
+int
+rm_topology_load(const char *path, struct rm_topology **ret, struct rm_why *why)
+{
+	struct rm_yaml *yaml = NULL;
+	int r;
+
+	r = rm_yaml_load(path, &yaml, why);
+	if (r == 0)
+		r = read_yaml(path, yaml, ret, why);
+	rm_yaml_free(yaml);
+	return r;
+}
