@@ -3,7 +3,7 @@
  * links, dialers, listeners, HTTP server and client. For fuzzers that drive a whole
  * daemon by a script; the same script does the same every time.
  *
- * It takes the place of those modules of rackmesh/base: link it as an object library.
+ * It takes the place of those modules of rackmesh/: link it as an object library.
  * There is one world. Time stands still but for fake_world_pass. What a daemon promises
  * to all of them is checked here: every frame that it sends is a message, every
  * request is answered once, and nothing is left when it has gone.

@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+"""Who may include whom: the table is the folders' own CMakeLists.txt.
+
+A folder is a stage of the flow and one target. It may include its own headers and those
+of the targets that its target_link_libraries() names, and of nobody else. It may only
+name targets whose folder was added before it, so the build reads as the flow, and there
+are no circles. A daemon's root and its api/ are its wiring: one target, the last one.
+
+layers.py [ROOT]          what breaks these rules; exit 1 if anything does
+layers.py --table [ROOT]  every folder, its number of files, and what it may include
+"""
+import pathlib
+import re
+import sys
+
+MAX_FILES = 25
+PRODUCT = ("rackmesh", "schemas", "bpf", "host-agent", "tor-aggregator", "region-controller",
+           "analyzer", "ctl")
+# What a folder of the key may link besides its own kind.
+KINDS = {
+    "rackmesh": ("rackmesh",),
+    "schemas": (),
+    "bpf": (),
+    "ctl": ("rackmesh",),
+    "host-agent": ("rackmesh", "schemas", "bpf"),
+    "tor-aggregator": ("rackmesh", "schemas"),
+    "region-controller": ("rackmesh", "schemas"),
+    "analyzer": ("rackmesh", "schemas"),
+}
+SOURCES = (".c", ".h", ".cc")
+
+
+class Tree:
+    def __init__(self, root):
+        self.root = pathlib.Path(root)
+        self.flow = []  # targets, as they are added
+        self.folder = {}  # target -> the folder it is defined in
+        self.target = {}  # folder -> target
+        self.links = {}  # target -> targets and libraries it names
+        for top in PRODUCT:
+            if (self.root / top / "CMakeLists.txt").exists():
+                self.read(top)
+        for top in PRODUCT:  # the wiring has one more folder
+            if top in self.target and (self.root / top / "api").is_dir():
+                self.target[f"{top}/api"] = self.target[top]
+
+    def read(self, folder):
+        text = (self.root / folder / "CMakeLists.txt").read_text()
+        text = re.sub(r"#.*", "", text)
+        for command, words in re.findall(r"^\s*(\w+)\(([^)]*)\)", text, re.M):
+            words = words.split()
+            if command == "add_subdirectory":
+                self.read(f"{folder}/{words[0]}")
+            elif command == "add_library":
+                self.flow.append(words[0])
+                self.folder[words[0]] = folder
+                self.target.setdefault(folder, words[0])
+            elif command == "target_link_libraries":
+                names = [w for w in words[1:] if w not in ("PUBLIC", "PRIVATE", "INTERFACE")]
+                self.links.setdefault(words[0], []).extend(names)
+
+    def sources(self):
+        for top in PRODUCT:
+            for path in sorted((self.root / top).rglob("*")):
+                if path.suffix in SOURCES:
+                    yield path.relative_to(self.root)
+
+    def files(self):
+        """Folder -> how many sources."""
+        count = {}
+        for path in self.sources():
+            count[str(path.parent)] = count.get(str(path.parent), 0) + 1
+        return count
+
+    def includes(self):
+        """(file, included file): of files of this tree."""
+        for path in self.sources():
+            for name in re.findall(r'^#include "([^"]+)"', (self.root / path).read_text(), re.M):
+                at = pathlib.PurePath(name) if "/" in name else path.parent / name
+                if at.parts[0] in PRODUCT and (self.root / at).exists():
+                    yield path, at
+
+
+def wrong_includes(tree):
+    for path, at in tree.includes():
+        ours, theirs = tree.target.get(str(path.parent)), tree.target.get(str(at.parent))
+        if path.name == "main.c":  # its executable links the wiring
+            continue
+        if ours is None:
+            yield f"{path}: {path.parent}/CMakeLists.txt defines no target"
+        elif theirs is None:
+            yield f"{path} includes {at}: {at.parent}/CMakeLists.txt defines no target"
+        elif ours != theirs and theirs not in tree.links.get(ours, ()):
+            yield f"{path} includes {at}: {ours} does not link {theirs}"
+
+
+def wrong_links(tree):
+    for target in tree.flow:
+        folder = tree.folder[target]
+        top = folder.split("/")[0]
+        for link in tree.links.get(target, ()):
+            if link not in tree.folder:
+                continue
+            other = tree.folder[link].split("/")[0]
+            if other != top and other not in KINDS[top]:
+                yield f"{folder} links {link}: {top} may not know {other}"
+            elif tree.flow.index(link) >= tree.flow.index(target):
+                yield f"{folder} links {link}, which comes after it"
+
+
+def needless_links(tree):
+    used = {(tree.target.get(str(path.parent)), tree.target.get(str(at.parent)))
+            for path, at in tree.includes()}
+    for target in tree.flow:
+        for link in tree.links.get(target, ()):
+            if link in tree.folder and (target, link) not in used:
+                yield f"{tree.folder[target]} links {link} and includes nothing of it"
+
+
+def full_folders(tree):
+    for folder, count in sorted(tree.files().items()):
+        if count > MAX_FILES:
+            yield f"{folder}: {count} files, more than {MAX_FILES}"
+
+
+RULES = (wrong_includes, wrong_links, needless_links, full_folders)
+
+
+def table(tree):
+    files = tree.files()
+    for target in tree.flow:
+        links = [tree.folder[link] for link in tree.links.get(target, ()) if link in tree.folder]
+        print(f"{tree.folder[target]:32}{files.get(tree.folder[target], 0):4}  {' '.join(links)}")
+
+
+def main(arguments):
+    show = arguments[:1] == ["--table"]
+    root = pathlib.Path(__file__).resolve().parents[2]
+    tree = Tree(arguments[-1] if len(arguments) > show else root)
+    if show:
+        table(tree)
+        return 0
+    wrong = [line for rule in RULES for line in rule(tree)]
+    print("\n".join(wrong) or f"{len(tree.flow)} folders, {len(list(tree.includes()))} includes")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
