@@ -5,7 +5,7 @@
 #include "host-agent/pinglist/plans.h"
 #include "host-agent/report/self_sample.h"
 #include "rackmesh/core/log.h"
-#include "schemas/wire_text.h"
+#include "schemas/wire/text.h"
 
 #define DAY_NS (24 * 3600 * RM_NS_PER_S)
 /* Two beats may come a little closer together than asked for. */

@@ -5,7 +5,7 @@
 #include "analyzer/history/history_text.h"
 #include "rackmesh/judge/part.h"
 #include "rackmesh/metrics/sketch.h"
-#include "schemas/wire_text.h"
+#include "schemas/wire/text.h"
 
 static const char *const terms[] = { "rtt", "prober_delay", "responder_delay" };
 

@@ -12,7 +12,7 @@
 #include "host-agent/report/uplink.h"
 #include "rackmesh/core/address.h"
 #include "rackmesh/http/http_server.h"
-#include "schemas/wire_text.h"
+#include "schemas/wire/text.h"
 
 /* Targets in one answer: all at once would keep the loop from turning for longer than
  * a stall of ours may last. */

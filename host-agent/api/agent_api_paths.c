@@ -6,7 +6,7 @@
 #include "host-agent/api/agent_show.h"
 #include "host-agent/trace/tracer.h"
 #include "rackmesh/http/http_server.h"
-#include "schemas/wire_text.h"
+#include "schemas/wire/text.h"
 
 /* Flows in one answer, and at a time. */
 #define PATHS_PAGE 1000

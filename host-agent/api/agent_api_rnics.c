@@ -9,7 +9,7 @@
 #include "host-agent/rnic/rnic.h"
 #include "host-agent/rnic/rnic_words.h"
 #include "rackmesh/http/http_server.h"
-#include "schemas/wire_text.h"
+#include "schemas/wire/text.h"
 
 static json_t *
 show_prober(const struct prober *prober)

@@ -6,7 +6,7 @@
 #include "host-agent/api/agent_show.h"
 #include "host-agent/host_agent_services.h"
 #include "rackmesh/http/http_server.h"
-#include "schemas/wire_text.h"
+#include "schemas/wire/text.h"
 
 #define SERVICES_PAGE 1000
 

@@ -9,7 +9,7 @@
 #include "host-agent/rnic/rnic.h"
 #include "host-agent/rnic/rnic_words.h"
 #include "rackmesh/metrics/metrics.h"
-#include "schemas/wire_text.h"
+#include "schemas/wire/text.h"
 
 #define GROUP_LABEL 160
 #define LABELS 256

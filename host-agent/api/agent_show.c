@@ -1,7 +1,7 @@
 #include "host-agent/api/agent_show.h"
 
 #include "rackmesh/judge/part.h"
-#include "schemas/wire_text.h"
+#include "schemas/wire/text.h"
 
 json_t *
 agent_show_id(struct wire_rnic_id id)

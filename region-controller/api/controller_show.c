@@ -8,7 +8,7 @@
 #include "region-controller/plan/plan_json.h"
 #include "region-controller/registry/registry.h"
 #include "region-controller/store/store.h"
-#include "schemas/wire_text.h"
+#include "schemas/wire/text.h"
 
 void
 show_u64(json_t *object, const char *key, uint64_t value)

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "rackmesh/judge/part.h"
-#include "schemas/wire_text.h"
+#include "schemas/wire/text.h"
 
 json_t *
 plan_json_id(struct wire_rnic_id id)

@@ -10,7 +10,7 @@
 #include "rackmesh/core/why.h"
 #include "rackmesh/judge/part.h"
 #include "region-controller/topology/rnic_address.h"
-#include "schemas/wire_text.h"
+#include "schemas/wire/text.h"
 
 #define SHOWN_BYTES 48           /* of foreign text in a sentence */
 #define FIRST_YEAR (1970 - 1900) /* that nanoseconds since the epoch can say */

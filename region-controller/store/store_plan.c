@@ -6,7 +6,7 @@
 
 #include "region-controller/store/plan_copy.h"
 #include "region-controller/store/store_json.h"
-#include "schemas/wire_text.h"
+#include "schemas/wire/text.h"
 
 #define MIXES_COMPARED 8 /* an entry's mix is nearly always one of the last */
 

@@ -8,7 +8,7 @@
 #include "region-controller/store/plan_copy.h"
 #include "region-controller/store/store_json.h"
 #include "region-controller/topology/rnic_address.h"
-#include "schemas/wire_text.h"
+#include "schemas/wire/text.h"
 
 #define MAX_SHARES (WIRE_MAX_MEMBERS + WIRE_MAX_FOREIGNERS)
 

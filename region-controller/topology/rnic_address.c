@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "schemas/wire_text.h"
+#include "schemas/wire/text.h"
 
 static int
 parse_port(const char *text, uint16_t *ret)

@@ -17,7 +17,7 @@
 #include "rackmesh/core/clock.h"
 #include "rackmesh/judge/part.h"
 #include "schemas/wire.h"
-#include "schemas/wire_text.h"
+#include "schemas/wire/text.h"
 
 #define TRACED_MAX_LINKS 65536 /* one direction each */
 #define TRACED_KEEP_NS (INT64_C(7) * 86400 * RM_NS_PER_S)

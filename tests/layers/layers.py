@@ -4,7 +4,8 @@
 A folder is a stage of the flow and one target. It may include its own headers and those
 of the targets that its target_link_libraries() names, and of nobody else. It may only
 name targets whose folder was added before it, so the build reads as the flow, and there
-are no circles. A daemon's root and its api/ are its wiring: one target, the last one.
+are no circles. A folder without a CMakeLists.txt belongs to the one above it: a daemon's
+root and its api/ are its wiring, the last target, which may know all.
 
 layers.py [ROOT]          what breaks these rules; exit 1 if anything does
 layers.py --table [ROOT]  every folder, its number of files, and what it may include
@@ -40,9 +41,6 @@ class Tree:
         for top in PRODUCT:
             if (self.root / top / "CMakeLists.txt").exists():
                 self.read(top)
-        for top in PRODUCT:  # the wiring has one more folder
-            if top in self.target and (self.root / top / "api").is_dir():
-                self.target[f"{top}/api"] = self.target[top]
 
     def read(self, folder):
         text = (self.root / folder / "CMakeLists.txt").read_text()
@@ -58,6 +56,13 @@ class Tree:
             elif command == "target_link_libraries":
                 names = [w for w in words[1:] if w not in ("PUBLIC", "PRIVATE", "INTERFACE")]
                 self.links.setdefault(words[0], []).extend(names)
+
+    def owner(self, path):
+        """The target that a file belongs to: its folder's, or the nearest one above."""
+        for folder in path.parents:
+            if str(folder) in self.target:
+                return self.target[str(folder)]
+        return None
 
     def sources(self):
         for top in PRODUCT:
@@ -83,13 +88,13 @@ class Tree:
 
 def wrong_includes(tree):
     for path, at in tree.includes():
-        ours, theirs = tree.target.get(str(path.parent)), tree.target.get(str(at.parent))
+        ours, theirs = tree.owner(path), tree.owner(at)
         if path.name == "main.c":  # its executable links the wiring
             continue
         if ours is None:
-            yield f"{path}: {path.parent}/CMakeLists.txt defines no target"
+            yield f"{path}: no CMakeLists.txt above it defines a target"
         elif theirs is None:
-            yield f"{path} includes {at}: {at.parent}/CMakeLists.txt defines no target"
+            yield f"{path} includes {at}, which belongs to no target"
         elif ours != theirs and theirs not in tree.links.get(ours, ()):
             yield f"{path} includes {at}: {ours} does not link {theirs}"
 
@@ -109,7 +114,7 @@ def wrong_links(tree):
 
 
 def needless_links(tree):
-    used = {(tree.target.get(str(path.parent)), tree.target.get(str(at.parent)))
+    used = {(tree.owner(path), tree.owner(at))
             for path, at in tree.includes()}
     for target in tree.flow:
         for link in tree.links.get(target, ()):

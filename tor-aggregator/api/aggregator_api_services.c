@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "rackmesh/http/http_server.h"
-#include "schemas/wire_text.h"
+#include "schemas/wire/text.h"
 #include "tor-aggregator/agents/agent.h"
 #include "tor-aggregator/api/aggregator_show.h"
 #include "tor-aggregator/paths/path_table.h"

@@ -5,7 +5,7 @@
 #include "rackmesh/core/address.h"
 #include "rackmesh/incident/incident.h"
 #include "rackmesh/judge/part.h"
-#include "schemas/wire_text.h"
+#include "schemas/wire/text.h"
 #include "tor-aggregator/agents/agent.h"
 #include "tor-aggregator/agents/agent_links.h"
 #include "tor-aggregator/agents/agent_watch.h"

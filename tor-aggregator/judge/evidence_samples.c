@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "rackmesh/judge/verdict.h"
-#include "schemas/wire_text.h"
+#include "schemas/wire/text.h"
 #include "tor-aggregator/window/ring.h"
 #include "tor-aggregator/window/roster.h"
 

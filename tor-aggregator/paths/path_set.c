@@ -10,7 +10,7 @@
 #include <uthash.h>
 
 #include "rackmesh/judge/part.h"
-#include "schemas/wire_text.h"
+#include "schemas/wire/text.h"
 #include "tor-aggregator/paths/hop_names.h"
 
 #define HOP_TEXT (RM_NAME_BYTES + WIRE_ADDRESS_TEXT + 1) /* "switch@address " */

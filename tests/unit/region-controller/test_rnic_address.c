@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "region-controller/topology/rnic_address.h"
-#include "schemas/wire_text.h"
+#include "schemas/wire/text.h"
 
 static void
 same_again(const char *text)

@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "schemas/wire_text.h"
+#include "schemas/wire/text.h"
 
 static void
 every_value_has_a_word_of_its_own(void **state)

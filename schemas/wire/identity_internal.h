@@ -1,13 +1,13 @@
 /*
- * wire_identity - RNICs, addresses and lane heads inside any message.
+ * identity_internal - RNICs, addresses and lane heads inside any message.
  *
  * Private to schemas/. put_ writes, check_ is for opening, get_ reads what was
  * checked.
  */
-#ifndef SCHEMAS_WIRE_IDENTITY_H
-#define SCHEMAS_WIRE_IDENTITY_H
+#ifndef SCHEMAS_WIRE_IDENTITY_INTERNAL_H
+#define SCHEMAS_WIRE_IDENTITY_INTERNAL_H
 
-#include "schemas/wire_message.h"
+#include "schemas/wire/message_internal.h"
 
 #include "identity_generated.h"
 

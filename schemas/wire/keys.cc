@@ -1,5 +1,4 @@
-/* keys of probes */
-#include "schemas/wire_identity.h"
+#include "schemas/wire/identity_internal.h"
 
 #include "keys_generated.h"
 

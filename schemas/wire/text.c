@@ -1,4 +1,4 @@
-#include "schemas/wire_text.h"
+#include "schemas/wire/text.h"
 
 #include <arpa/inet.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "schemas/wire_identity.h"
+#include "schemas/wire/identity_internal.h"
 
 namespace
 {

@@ -1,4 +1,4 @@
-#include "schemas/wire_message.h"
+#include "schemas/wire/message_internal.h"
 
 #include <new>
 

@@ -1,5 +1,5 @@
 /*
- * wire_text - the words of the wire's enums and the text of its addresses.
+ * text - the words of the wire's enums and the text of its addresses.
  *
  * The same word everywhere: in JSON, metric labels and line-protocol fields.
  */

@@ -1,5 +1,5 @@
 /*
- * wire_layout - proves, while compiling, that C's structs and the schema's are one.
+ * layout - proves, while compiling, that C's structs and the schema's are one.
  *
  * flatc --conform does not notice a struct that has grown. This file holds no code:
  * the generated members are private, so their offsets are only to be had like this.

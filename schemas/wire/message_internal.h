@@ -1,13 +1,13 @@
 /*
- * wire_message - what every message family needs to write and to open one.
+ * message_internal - what every message family needs to write and to open one.
  *
  * Private to schemas/. A message is a size-prefixed FlatBuffer whose length is a
  * multiple of 8: the prefix makes both a cut and a trailing byte visible, which
  * the verifier alone would not. Errors stick: helpers go on with empty values and
  * wire::finish, or the checker, says what was first wrong.
  */
-#ifndef SCHEMAS_WIRE_MESSAGE_H
-#define SCHEMAS_WIRE_MESSAGE_H
+#ifndef SCHEMAS_WIRE_MESSAGE_INTERNAL_H
+#define SCHEMAS_WIRE_MESSAGE_INTERNAL_H
 
 #include "schemas/wire.h"
 
@@ -72,7 +72,7 @@ numbers(wire_writer *writer, const T *items, size_t count, size_t max)
 	return writer->fbb.CreateVector(items, count);
 }
 
-/* C's struct and the schema's are one layout: see wire_layout.cc. */
+/* C's struct and the schema's are one layout: see layout.cc. */
 template <typename T, typename C>
 offset<vector<const T *>>
 structs(wire_writer *writer, const C *items, size_t count, size_t max)

@@ -1,0 +1,120 @@
+/*
+ * agent - an agent's RNICs, its heartbeat, what its reflectors counted, and what it
+ * shall look at closely.
+ */
+#ifndef SCHEMAS_WIRE_AGENT_H
+#define SCHEMAS_WIRE_AGENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "schemas/wire/identity.h"
+#include "schemas/wire/session.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- registration ---- */
+
+struct wire_register {
+	const char *host;
+	uint64_t incarnation;
+	const struct wire_rnic *rnics;
+	size_t rnic_count;
+};
+
+struct wire_register_view {
+	struct wire_register reg; /* .rnics is NULL */
+	const void *opaque;
+};
+
+int wire_write_register(struct wire_writer *writer, const struct wire_register *reg,
+    struct wire_bytes *out);
+int wire_open_register(
+    struct wire_register_view *view, const uint8_t *data, size_t len);
+void wire_register_rnic(
+    const struct wire_register_view *view, size_t i, struct wire_rnic *out);
+
+/* ---- heartbeat, receive counts ---- */
+
+struct wire_stall { /* the agent's loop did not turn, in its CLOCK_MONOTONIC */
+	uint64_t start_ns, end_ns;
+};
+
+enum wire_slow { /* why an agent holds its own probing back */
+	WIRE_SLOW_NOT,
+	WIRE_SLOW_CPU,    /* it uses as much of a core as it may */
+	WIRE_SLOW_MEMORY, /* as much memory */
+	WIRE_SLOW_PLAN,   /* its pinglist has expired: nobody renews it */
+	WIRE_SLOW_REASONS,
+};
+
+struct wire_heartbeat {
+	uint64_t incarnation, seq;
+	uint64_t now_ns;
+	uint64_t loop_lag_max_ns;        /* since the previous heartbeat */
+	bool paused;                     /* a person paused probing on this host */
+	const struct wire_stall *stalls; /* since the previous heartbeat */
+	size_t stall_count;
+	uint64_t self_loss; /* packets our own receive queues dropped so far */
+	/* All results that were known by then went out before this; 0: by now_ns. */
+	uint64_t results_through_ns;
+	/* The ids of all aggregators that this agent has a session with and has heard
+	 * from lately, whichever it is told to. wire_open_heartbeat leaves live NULL:
+	 * use wire_heartbeat_live. */
+	const char *const *live;
+	size_t live_count;
+	uint64_t live_mute; /* bit i: live i says that it cannot deliver alerts */
+	const void *opaque; /* of an opened one */
+	/* Of what its pinglists ask for, what it lets itself probe; 0: all of it. */
+	uint16_t slowed_permille;
+	uint8_t slowed_why; /* enum wire_slow; a newer peer may know more */
+};
+
+int wire_write_heartbeat(struct wire_writer *writer, const struct wire_heartbeat *beat,
+    struct wire_bytes *out);
+/* .stalls is borrowed from the bytes. */
+int wire_open_heartbeat(struct wire_heartbeat *view, const uint8_t *data, size_t len);
+const char *wire_heartbeat_live(const struct wire_heartbeat *view, size_t i);
+
+struct wire_count { /* fixed size */
+	uint64_t own_guid, prober_guid;
+	uint64_t received; /* probes since the agent's start, this prober and class */
+	uint8_t own_port_num, prober_port_num;
+	uint8_t dscp;
+	uint8_t reserved[5];
+};
+
+#define WIRE_COUNT_BYTES 32
+
+struct wire_counts {
+	uint64_t incarnation;
+	uint64_t now_ns;
+	const struct wire_count
+	    *rows; /* only those that changed since the last report */
+	size_t row_count;
+};
+
+int wire_write_counts(struct wire_writer *writer, const struct wire_counts *counts,
+    struct wire_bytes *out);
+int wire_open_counts(struct wire_counts *view, const uint8_t *data, size_t len);
+
+/* ---- focus (aggregator -> agent) ---- */
+
+struct wire_focus {
+	struct wire_rnic_id src, dst;
+	uint32_t interval_us;
+	uint32_t duration_ms;
+};
+
+int wire_write_focus(
+    struct wire_writer *writer, const struct wire_focus *focus, struct wire_bytes *out);
+int wire_open_focus(struct wire_focus *view, const uint8_t *data, size_t len);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,64 @@
+/*
+ * identity - RNICs and addresses, in any message.
+ */
+#ifndef SCHEMAS_WIRE_IDENTITY_H
+#define SCHEMAS_WIRE_IDENTITY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "schemas/wire/message.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Node GUID and port (from 1); port 0: guid holds a MAC; port 255: the reflector of
+ * a switch, guid a hash of its name. */
+struct wire_rnic_id {
+	uint64_t guid;
+	uint8_t port;
+};
+
+struct wire_address {
+	uint8_t family;    /* 4 or 6 */
+	uint8_t bytes[16]; /* network order; IPv4 in the first 4 */
+	uint16_t port;     /* UDP port of the reflector; 0 in a roster */
+};
+
+#define WIRE_MAX_ADDRESSES 4
+#define WIRE_MAX_ATTACHMENTS 2
+
+struct wire_rnic {
+	struct wire_rnic_id id;
+	const char *host;
+	const char *device; /* netdev or RDMA device, an attribute that may change */
+	const char *driver;
+	const char *tors[WIRE_MAX_ATTACHMENTS];
+	size_t tor_count;
+	const char *plane; /* "" until the controller has looked it up */
+	struct wire_address addresses[WIRE_MAX_ADDRESSES];
+	size_t address_count;
+	uint32_t qpn;         /* of the UD QP that answers probes; 0: UDP */
+	uint32_t mtu_bytes;   /* of UDP the netdev's; of RoCE the active path MTU, which
+				 is the most that a UD message may carry */
+	uint64_t incarnation; /* of the agent that speaks for it: new at every start */
+	uint32_t large_qpn;   /* for probes above WIRE_ROCE_SMALL_BYTES; 0: none */
+	uint16_t lid;         /* InfiniBand only; 0: RoCE or UDP */
+	uint8_t link;         /* enum wire_link, of its port */
+	bool authenticates;   /* its agent can, once it has keys */
+};
+
+/* A probe of at most this many bytes goes to qpn, a larger one to large_qpn: the many
+ * buffers of the one are small, the few of the other large. */
+#define WIRE_ROCE_SMALL_BYTES 256
+#define WIRE_ROCE_PORT 4791
+
+enum wire_link { WIRE_LINK_UNKNOWN = 0, WIRE_LINK_UP, WIRE_LINK_DOWN };
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

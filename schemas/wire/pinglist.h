@@ -1,0 +1,144 @@
+/*
+ * pinglist - who probes whom: a ToR's plan, and each agent's part of it.
+ */
+#ifndef SCHEMAS_WIRE_PINGLIST_H
+#define SCHEMAS_WIRE_PINGLIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "schemas/wire/identity.h"
+#include "schemas/wire/results.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- plans (controller -> aggregator) ---- */
+
+/* One planned pair besides the ToR-mesh. src indexes members, dst foreigners. */
+struct wire_plan_entry {
+	uint32_t src, dst;
+	enum wire_probe_kind kind;
+	uint32_t
+	    interval_us; /* between two probes (or pairs) to this target, all flows */
+	bool paired;     /* two in quick succession, so that T4 comes soon */
+	uint8_t sl;      /* service level, of verbs probes */
+	const uint16_t *flows; /* UDP source ports, taking turns */
+	size_t flow_count;
+	const uint8_t *dscps; /* taking turns; repeat one to weight it */
+	size_t dscp_count;
+	const uint16_t *sizes; /* UDP payload bytes, taking turns */
+	size_t size_count;
+};
+
+/* How the aggregator expands the mesh: see rackmesh/judge/mesh.h. */
+struct wire_mesh {
+	uint32_t peers;       /* at most this many targets per RNIC at a time */
+	uint32_t interval_us; /* between two probes to one target */
+	uint32_t rotation_s;  /* the peers change this often */
+	uint8_t sl;           /* service level, of verbs probes */
+	const uint16_t *flows;
+	size_t flow_count;
+	const uint8_t *dscps;
+	size_t dscp_count;
+	const uint16_t *sizes;
+	size_t size_count;
+};
+
+/* An interface address of a switch, so that what a trace finds has a name. */
+struct wire_alias {
+	const char *switch_name;
+	struct wire_address address; /* port 0 */
+};
+
+struct wire_plan {
+	const char *region;
+	const char *tor;
+	const char *plane;
+	uint64_t version; /* only grows */
+	uint64_t digest;  /* of everything but version: equal digests, equal plans */
+	struct wire_mesh mesh;
+	const struct wire_rnic *members; /* the rack, in a fixed order */
+	size_t member_count;
+	const struct wire_rnic *foreigners; /* targets and probers outside the rack */
+	size_t foreigner_count;
+	const struct wire_plan_entry *entries;
+	size_t entry_count;
+	const struct wire_alias *aliases; /* of switches that its paths may cross */
+	size_t alias_count;
+};
+
+struct wire_plan_view {
+	struct wire_plan plan; /* .members, .foreigners, .entries, .aliases are NULL */
+	const void *opaque;
+};
+
+int wire_write_plan(
+    struct wire_writer *writer, const struct wire_plan *plan, struct wire_bytes *out);
+int wire_open_plan(struct wire_plan_view *view, const uint8_t *data, size_t len);
+void wire_plan_member(
+    const struct wire_plan_view *view, size_t i, struct wire_rnic *out);
+void wire_plan_foreigner(
+    const struct wire_plan_view *view, size_t i, struct wire_rnic *out);
+/* open has checked that src and dst are within bounds. */
+void wire_plan_entry(
+    const struct wire_plan_view *view, size_t i, struct wire_plan_entry *out);
+void wire_plan_alias(
+    const struct wire_plan_view *view, size_t i, struct wire_alias *out);
+
+/* ---- pinglists (aggregator -> agent) ---- */
+
+struct wire_target {
+	struct wire_rnic_id src, dst;
+	enum wire_probe_kind kind;
+	struct wire_address address;
+	uint32_t dst_qpn;
+	uint32_t dst_large_qpn;
+	uint16_t dst_lid;
+	uint8_t sl;
+	uint32_t interval_us;
+	bool paired;
+	const uint16_t *flows;
+	size_t flow_count;
+	const uint8_t *dscps;
+	size_t dscp_count;
+	const uint16_t *sizes;
+	size_t size_count;
+};
+
+struct wire_peer { /* whom the reflectors answer */
+	struct wire_rnic_id id;
+	struct wire_address address;
+};
+
+struct wire_pinglist {
+	const char *tor;
+	uint64_t version;  /* of the plan it was expanded from */
+	uint32_t rotation; /* within that version */
+	const struct wire_target *targets;
+	size_t target_count;
+	const struct wire_peer *roster;
+	size_t roster_count;
+};
+
+struct wire_pinglist_view {
+	struct wire_pinglist pinglist; /* .targets, .roster are NULL */
+	const void *opaque;
+};
+
+int wire_write_pinglist(struct wire_writer *writer,
+    const struct wire_pinglist *pinglist, struct wire_bytes *out);
+int wire_open_pinglist(
+    struct wire_pinglist_view *view, const uint8_t *data, size_t len);
+void wire_pinglist_target(
+    const struct wire_pinglist_view *view, size_t i, struct wire_target *out);
+void wire_pinglist_peer(
+    const struct wire_pinglist_view *view, size_t i, struct wire_peer *out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

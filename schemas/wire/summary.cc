@@ -1,0 +1,449 @@
+#include "schemas/wire/identity_internal.h"
+#include "schemas/wire/message_internal.h"
+
+#include <algorithm>
+
+#include "asks_generated.h"
+#include "incident_generated.h"
+#include "summary_generated.h"
+
+namespace
+{
+
+/* What the first version sent: nobody sends fewer. Later ones may send more. */
+const size_t outcomes_min = 8;
+const size_t outcomes_max = 64;
+static_assert(WIRE_OUTCOMES >= outcomes_min && WIRE_OUTCOMES <= outcomes_max,
+    "outcomes are only ever added");
+
+/* The summary, its head and its state; rows; RNICs; paths. */
+const size_t summary_tables = 3 + 2 * WIRE_MAX_ROWS + WIRE_MAX_MEMBERS;
+
+using numbers64 = wire::vector<uint64_t>;
+using sketch = wire::vector<uint8_t>;
+
+void
+check_outcomes(wire::checker *check, const numbers64 *outcomes)
+{
+	check->elements(outcomes, outcomes_max);
+	if (wire::count(outcomes) < outcomes_min)
+		check->refuse(-EBADMSG);
+}
+
+/* Those that only a newer peer knows are left out. */
+void
+get_outcomes(const numbers64 *from, uint64_t out[WIRE_OUTCOMES])
+{
+	const size_t known = std::min<size_t>(from->size(), WIRE_OUTCOMES);
+
+	std::fill_n(out, WIRE_OUTCOMES, 0);
+	std::copy_n(from->begin(), known, out);
+}
+
+struct wire_bytes
+get_sketch(const sketch *from)
+{
+	return { wire::borrow<uint8_t>(from), wire::count(from) };
+}
+
+wire::offset<sketch>
+put_sketch(wire_writer *writer, const struct wire_bytes &bytes)
+{
+	return wire::numbers(writer, bytes.data, bytes.len, WIRE_MAX_SKETCH);
+}
+
+wire::offset<rackmesh::Row>
+put_row(wire_writer *writer, const struct wire_row &row)
+{
+	auto src_tor = wire::text(writer, row.src_tor);
+	auto dst_tor = wire::text(writer, row.dst_tor);
+	auto flow_set = wire::text(writer, row.flow_set);
+	auto outcomes = writer->fbb.CreateVector(row.outcomes, WIRE_OUTCOMES);
+	auto rtt = put_sketch(writer, row.rtt);
+	auto prober_delay = put_sketch(writer, row.prober_delay);
+	auto responder_delay = put_sketch(writer, row.responder_delay);
+
+	return rackmesh::CreateRow(writer->fbb, src_tor, dst_tor, row.dscp, flow_set,
+	    row.bad, row.sent, outcomes, row.lost_forward, row.lost_reverse,
+	    row.lost_unknown, rtt, prober_delay, responder_delay);
+}
+
+void
+check_row(wire::checker *check, const rackmesh::Row *row)
+{
+	check->text(row->src_tor());
+	check->text(row->dst_tor());
+	check->text(row->flow_set());
+	check_outcomes(check, row->outcomes());
+	check->elements(row->rtt(), WIRE_MAX_SKETCH);
+	check->elements(row->prober_delay(), WIRE_MAX_SKETCH);
+	check->elements(row->responder_delay(), WIRE_MAX_SKETCH);
+}
+
+rackmesh::Quantiles
+put_quantiles(const uint32_t from[WIRE_QUANTILES])
+{
+	return rackmesh::Quantiles(
+	    from[WIRE_P50], from[WIRE_P95], from[WIRE_P99], from[WIRE_MAX]);
+}
+
+void
+get_quantiles(const rackmesh::Quantiles *from, uint32_t out[WIRE_QUANTILES])
+{
+	out[WIRE_P50] = from->p50_ns();
+	out[WIRE_P95] = from->p95_ns();
+	out[WIRE_P99] = from->p99_ns();
+	out[WIRE_MAX] = from->max_ns();
+}
+
+wire::offset<rackmesh::RnicRow>
+put_rnic_row(wire_writer *writer, const struct wire_rnic_row &row)
+{
+	auto host = wire::text(writer, row.host);
+	auto device = wire::text(writer, row.device);
+	auto outcomes = writer->fbb.CreateVector(row.outcomes, WIRE_OUTCOMES);
+	auto id = wire::put_id(row.id);
+	auto rtt = put_quantiles(row.rtt_ns);
+	auto prober_delay = put_quantiles(row.prober_delay_ns);
+	auto responder_delay = put_quantiles(row.responder_delay_ns);
+
+	return rackmesh::CreateRnicRow(writer->fbb, &id, host, device, row.bad,
+	    row.sent, outcomes, &rtt, &prober_delay, &responder_delay);
+}
+
+void
+check_rnic_row(wire::checker *check, const rackmesh::RnicRow *row)
+{
+	check->text(row->host());
+	check->text(row->device());
+	check_outcomes(check, row->outcomes());
+}
+
+/* Neither paths nor state was there in the first version: absent is none. */
+wire::offset<rackmesh::PathRow>
+put_path_row(wire_writer *writer, const struct wire_path_row &row)
+{
+	auto dst_tor = wire::text(writer, row.dst_tor);
+	auto path = wire::text(writer, row.path);
+	auto samples = wire::text(writer, row.samples);
+
+	return rackmesh::CreatePathRow(writer->fbb, dst_tor, path, row.dscp, row.sent,
+	    row.lost_forward, row.lost_reverse, row.lost_unknown, row.flows,
+	    row.flows_dead, samples, row.flows_partial, row.flows_silent);
+}
+
+void
+check_path_row(wire::checker *check, const rackmesh::PathRow *row)
+{
+	check->text(row->dst_tor());
+	check->text(row->path());
+	check->text(row->samples());
+}
+
+wire::offset<rackmesh::RackState>
+put_rack_state(wire_writer *writer, const struct wire_summary &summary)
+{
+	const struct wire_rack_state &state = summary.state;
+
+	if (!summary.has_state)
+		return 0;
+	return rackmesh::CreateRackState(writer->fbb, state.rnics, state.rnics_good,
+	    state.rnics_bad, state.hosts, state.hosts_ok, state.incidents_open,
+	    state.plan_version, state.brake_permille, state.hosts_paused,
+	    state.hosts_slowed);
+}
+
+void
+get_rack_state(const rackmesh::RackState *from, struct wire_summary *out)
+{
+	out->has_state = from != nullptr;
+	out->state = {};
+	if (from == nullptr)
+		return;
+	out->state.rnics = from->rnics();
+	out->state.rnics_good = from->rnics_good();
+	out->state.rnics_bad = from->rnics_bad();
+	out->state.hosts = from->hosts();
+	out->state.hosts_ok = from->hosts_ok();
+	out->state.incidents_open = from->incidents_open();
+	out->state.plan_version = from->plan_version();
+	out->state.brake_permille = from->brake_permille();
+	out->state.hosts_paused = from->hosts_paused();
+	out->state.hosts_slowed = from->hosts_slowed();
+}
+
+void
+get_summary(const rackmesh::Summary *from, struct wire_summary *out)
+{
+	wire::get_lane(from->head(), &out->head);
+	out->tor = wire::string(from->tor());
+	out->start_wall_ns = from->start_wall_ns();
+	out->end_wall_ns = from->end_wall_ns();
+	out->partial = from->partial();
+	out->taken = from->taken();
+	out->windowed = from->windowed();
+	out->late = from->late();
+	out->invalid = from->invalid();
+	out->duplicate = from->duplicate();
+	out->agent_dropped = from->agent_dropped();
+	out->rows = nullptr;
+	out->row_count = wire::count(from->rows());
+	out->rnics = nullptr;
+	out->rnic_count = wire::count(from->rnics());
+	out->paths_start_wall_ns = from->paths_start_wall_ns();
+	out->paths = nullptr;
+	out->path_count = wire::count(from->paths());
+	get_rack_state(from->state(), out);
+}
+
+} /* namespace */
+
+int
+wire_write_summary(struct wire_writer *writer, const struct wire_summary *summary,
+    struct wire_bytes *out)
+try {
+	wire::begin(writer);
+	auto rows = wire::tables(
+	    writer, summary->rows, summary->row_count, WIRE_MAX_ROWS, put_row);
+	auto rnics = wire::tables(writer, summary->rnics, summary->rnic_count,
+	    WIRE_MAX_MEMBERS, put_rnic_row);
+	auto paths = wire::tables(
+	    writer, summary->paths, summary->path_count, WIRE_MAX_ROWS, put_path_row);
+	auto state = put_rack_state(writer, *summary);
+	auto head = wire::put_lane(writer, summary->head);
+	auto tor = wire::text(writer, summary->tor);
+	auto root = rackmesh::CreateSummary(writer->fbb, head, tor,
+	    summary->start_wall_ns, summary->end_wall_ns, summary->partial,
+	    summary->taken, summary->windowed, summary->late, summary->invalid,
+	    summary->duplicate, summary->agent_dropped, rows, rnics,
+	    summary->paths_start_wall_ns, paths, state);
+	return wire::finish(writer, root.Union(), WIRE_SUMMARY, out);
+} catch (...) {
+	return wire::out_of_memory(writer);
+}
+
+int
+wire_open_summary(struct wire_summary_view *view, const uint8_t *data, size_t len)
+{
+	const rackmesh::Summary *from = nullptr;
+	wire::checker check;
+	int r;
+
+	r = wire::open(data, len, WIRE_SUMMARY, summary_tables, &from);
+	if (r < 0)
+		return r;
+	wire::check_lane(&check, from->head());
+	check.text(from->tor());
+	check.each(from->rows(), WIRE_MAX_ROWS, check_row);
+	check.each(from->rnics(), WIRE_MAX_MEMBERS, check_rnic_row);
+	check.each(from->paths(), WIRE_MAX_ROWS, check_path_row);
+	if (check.error < 0)
+		return check.error;
+
+	get_summary(from, &view->summary);
+	view->opaque = from;
+	view->data = data;
+	view->len = len;
+	return 0;
+}
+
+void
+wire_summary_row(const struct wire_summary_view *view, size_t i, struct wire_row *out)
+{
+	auto from = static_cast<const rackmesh::Summary *>(view->opaque);
+	auto row = from->rows()->Get(static_cast<uint32_t>(i));
+
+	out->src_tor = wire::string(row->src_tor());
+	out->dst_tor = wire::string(row->dst_tor());
+	out->dscp = row->dscp();
+	out->flow_set = wire::string(row->flow_set());
+	out->bad = row->bad();
+	out->sent = row->sent();
+	get_outcomes(row->outcomes(), out->outcomes);
+	out->lost_forward = row->lost_forward();
+	out->lost_reverse = row->lost_reverse();
+	out->lost_unknown = row->lost_unknown();
+	out->rtt = get_sketch(row->rtt());
+	out->prober_delay = get_sketch(row->prober_delay());
+	out->responder_delay = get_sketch(row->responder_delay());
+}
+
+void
+wire_summary_rnic(
+    const struct wire_summary_view *view, size_t i, struct wire_rnic_row *out)
+{
+	auto from = static_cast<const rackmesh::Summary *>(view->opaque);
+	auto row = from->rnics()->Get(static_cast<uint32_t>(i));
+
+	wire::get_id(row->id(), &out->id);
+	out->host = wire::string(row->host());
+	out->device = wire::string(row->device());
+	out->bad = row->bad();
+	out->sent = row->sent();
+	get_outcomes(row->outcomes(), out->outcomes);
+	get_quantiles(row->rtt(), out->rtt_ns);
+	get_quantiles(row->prober_delay(), out->prober_delay_ns);
+	get_quantiles(row->responder_delay(), out->responder_delay_ns);
+}
+
+void
+wire_summary_path(
+    const struct wire_summary_view *view, size_t i, struct wire_path_row *out)
+{
+	auto from = static_cast<const rackmesh::Summary *>(view->opaque);
+	auto row = from->paths()->Get(static_cast<uint32_t>(i));
+
+	out->dst_tor = wire::string(row->dst_tor());
+	out->path = wire::string(row->path());
+	out->dscp = row->dscp();
+	out->sent = row->sent();
+	out->lost_forward = row->lost_forward();
+	out->lost_reverse = row->lost_reverse();
+	out->lost_unknown = row->lost_unknown();
+	out->flows = row->flows();
+	out->flows_dead = row->flows_dead();
+	out->flows_partial = row->flows_partial();
+	out->flows_silent = row->flows_silent();
+	out->samples = wire::string(row->samples());
+}
+
+namespace
+{
+
+void
+check_incident(wire::checker *check, const rackmesh::Incident *from)
+{
+	wire::check_lane(check, from->head());
+	check->choice(static_cast<unsigned>(from->state()), WIRE_OPENED, WIRE_RESOLVED);
+	check->text(from->tor());
+	check->text(from->part_type());
+	check->text(from->part());
+	check->text(from->place());
+	check->text(from->kind());
+	check->text(from->sentence());
+	check->text(from->evidence_json());
+}
+
+} /* namespace */
+
+int
+wire_write_incident(struct wire_writer *writer, const struct wire_incident *incident,
+    struct wire_bytes *out)
+try {
+	wire::begin(writer);
+	auto state = static_cast<rackmesh::IncidentState>(
+	    wire::choice(writer, incident->state, WIRE_OPENED, WIRE_RESOLVED));
+	auto head = wire::put_lane(writer, incident->head);
+	auto tor = wire::text(writer, incident->tor);
+	auto part_type = wire::text(writer, incident->part_type);
+	auto part = wire::text(writer, incident->part);
+	auto place = wire::text(writer, incident->place);
+	auto kind = wire::text(writer, incident->kind);
+	auto sentence = wire::text(writer, incident->sentence);
+	auto evidence_json = wire::text(writer, incident->evidence_json);
+	auto root = rackmesh::CreateIncident(writer->fbb, head, incident->incident_id,
+	    state, tor, part_type, part, place, kind, incident->confidence,
+	    incident->began_wall_ns, incident->opened_wall_ns,
+	    incident->changed_wall_ns, sentence, evidence_json);
+	return wire::finish(writer, root.Union(), WIRE_INCIDENT, out);
+} catch (...) {
+	return wire::out_of_memory(writer);
+}
+
+int
+wire_open_incident(struct wire_incident *view, const uint8_t *data, size_t len)
+{
+	const rackmesh::Incident *from = nullptr;
+	wire::checker check;
+	int r;
+
+	r = wire::open(data, len, WIRE_INCIDENT, 2, &from);
+	if (r < 0)
+		return r;
+	check_incident(&check, from);
+	if (check.error < 0)
+		return check.error;
+
+	wire::get_lane(from->head(), &view->head);
+	view->incident_id = from->incident_id();
+	view->state = static_cast<enum wire_incident_state>(from->state());
+	view->tor = wire::string(from->tor());
+	view->part_type = wire::string(from->part_type());
+	view->part = wire::string(from->part());
+	view->place = wire::string(from->place());
+	view->kind = wire::string(from->kind());
+	view->confidence = from->confidence();
+	view->began_wall_ns = from->began_wall_ns();
+	view->opened_wall_ns = from->opened_wall_ns();
+	view->changed_wall_ns = from->changed_wall_ns();
+	view->sentence = wire::string(from->sentence());
+	view->evidence_json = wire::string(from->evidence_json());
+	return 0;
+}
+
+int
+wire_write_drill(
+    struct wire_writer *writer, const struct wire_drill *drill, struct wire_bytes *out)
+try {
+	wire::begin(writer);
+	auto rnic = wire::text(writer, drill->rnic);
+	auto root = rackmesh::CreateDrill(
+	    writer->fbb, drill->token, rnic, drill->seconds, drill->limit);
+	return wire::finish(writer, root.Union(), WIRE_DRILL, out);
+} catch (...) {
+	return wire::out_of_memory(writer);
+}
+
+int
+wire_open_drill(struct wire_drill *view, const uint8_t *data, size_t len)
+{
+	const rackmesh::Drill *from = nullptr;
+	wire::checker check;
+	int r;
+
+	r = wire::open(data, len, WIRE_DRILL, 1, &from);
+	if (r < 0)
+		return r;
+	check.text(from->rnic());
+	if (check.error < 0)
+		return check.error;
+	view->token = from->token();
+	view->rnic = wire::string(from->rnic());
+	view->seconds = from->seconds();
+	view->limit = from->limit();
+	return 0;
+}
+
+int
+wire_write_drilled(struct wire_writer *writer, const struct wire_drill_answer *answer,
+    struct wire_bytes *out)
+try {
+	wire::begin(writer);
+	auto json =
+	    wire::numbers(writer, answer->json.data, answer->json.len, WIRE_MAX_JSON);
+	auto root = rackmesh::CreateDrillAnswer(
+	    writer->fbb, answer->token, answer->status, json);
+	return wire::finish(writer, root.Union(), WIRE_DRILL_ANSWER, out);
+} catch (...) {
+	return wire::out_of_memory(writer);
+}
+
+int
+wire_open_drilled(struct wire_drill_answer *view, const uint8_t *data, size_t len)
+{
+	const rackmesh::DrillAnswer *from = nullptr;
+	wire::checker check;
+	int r;
+
+	r = wire::open(data, len, WIRE_DRILL_ANSWER, 1, &from);
+	if (r < 0)
+		return r;
+	check.elements(from->json(), WIRE_MAX_JSON);
+	if (check.error < 0)
+		return check.error;
+	view->token = from->token();
+	view->status = from->status();
+	view->json.data = wire::borrow<uint8_t>(from->json());
+	view->json.len = wire::count(from->json());
+	return 0;
+}
