@@ -3,12 +3,14 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "host-agent/api/agent_metrics_table.h"
+#include "host-agent/host_agent_services.h"
 #include "host-agent/pinglist/brake_file.h"
 #include "host-agent/pinglist/pinglist_cache.h"
 #include "host-agent/pinglist/plans.h"
 #include "host-agent/report/outbox.h"
+#include "host-agent/report/self_limit.h"
 #include "host-agent/report/uplink.h"
+#include "host-agent/trace/tracing.h"
 #include "rackmesh/metrics/metrics.h"
 
 #define GROUP_LABEL 160
@@ -258,5 +260,209 @@ agent_metrics_agent(
 		r = rm_metrics_gauge(metrics, counts, "rackmesh_agent_paused", "",
 		    "1 while a person has paused probing on this host.", read_bool,
 		    paused);
+	return r;
+}
+
+/* ---- The metrics of what the agent costs its host, and how it holds itself back ----
+ */
+
+static double
+read_permille(const void *arg)
+{
+	return ((const struct self_limit *)arg)->permille;
+}
+
+static double
+read_cpu(const void *arg)
+{
+	return ((const struct self_limit *)arg)->cpu_percent;
+}
+
+static double
+read_memory(const void *arg)
+{
+	return (double)((const struct self_limit *)arg)->memory_bytes;
+}
+
+static double
+read_by_cpu(const void *arg)
+{
+	return ((const struct self_limit *)arg)->why == WIRE_SLOW_CPU ? 1 : 0;
+}
+
+static double
+read_by_memory(const void *arg)
+{
+	return ((const struct self_limit *)arg)->why == WIRE_SLOW_MEMORY ? 1 : 0;
+}
+
+int
+agent_metrics_limit(struct rm_metrics *metrics, const struct self_limit *limit)
+{
+	static const struct {
+		const char *name, *label, *help;
+		double (*read)(const void *arg);
+	} gauges[] = {
+		{ "rackmesh_agent_slowed_permille", "",
+		    "Of the probes asked for, what the agent's own limits let through.",
+		    read_permille },
+		{ "rackmesh_agent_slowed", "why=\"cpu\"",
+		    "1 while that limit holds probing back.", read_by_cpu },
+		{ "rackmesh_agent_slowed", "why=\"memory\"",
+		    "1 while that limit holds probing back.", read_by_memory },
+		{ "rackmesh_agent_cpu_percent", "",
+		    "Of one core, over the last second.", read_cpu },
+		{ "rackmesh_agent_memory_bytes", "", "Resident.", read_memory },
+	};
+	int r = 0;
+
+	for (size_t i = 0; i < sizeof(gauges) / sizeof(gauges[0]) && r == 0; i++)
+		r = rm_metrics_gauge(metrics, limit, gauges[i].name, gauges[i].label,
+		    gauges[i].help, gauges[i].read, limit);
+	if (r == 0)
+		r = rm_metrics_counter(metrics, limit, "rackmesh_agent_slowdowns_total",
+		    "", "Times that a limit of its own has slowed the agent down.",
+		    &limit->falls);
+	return r;
+}
+
+/* ---- The metrics of what follows services ---- */
+
+#define COUNT(list) (sizeof(list) / sizeof((list)[0]))
+
+int
+agent_metrics_services(
+    struct rm_metrics *metrics, const struct agent_services *services)
+{
+	const struct agent_services_counts *c;
+	int r;
+
+	if (services == NULL)
+		return 0;
+	c = agent_services_counts(services);
+	/* clang-format off */
+	const struct rm_metric counters[] = {
+		{ "rackmesh_agent_qp_events_total", "", "QPs that got a peer or went, as the kernel told.", &c->hooks.events },
+		{ "rackmesh_agent_qp_events_dropped_total", "", "Of those, what the kernel had no room for.", &c->hooks.dropped },
+		{ "rackmesh_agent_qp_events_malformed_total", "", "What was no event.", &c->hooks.malformed },
+		{ "rackmesh_agent_qp_events_foreign_total", "", "Events of devices that are no RNIC of the list.", &c->table.foreign },
+		{ "rackmesh_agent_qps_connected_total", "", "QPs of our RNICs that got a peer.", &c->table.connected },
+		{ "rackmesh_agent_qps_destroyed_total", "", "Of those, what was destroyed.", &c->table.destroyed },
+		{ "rackmesh_agent_qps_older_total", "", "QPs found by listing.", &c->table.older },
+		{ "rackmesh_agent_qps_missed_total", "", "QPs gone by listing: nobody told of their end.", &c->table.missed },
+		{ "rackmesh_agent_qps_local_total", "", "QPs from an RNIC to itself.", &c->table.local },
+		{ "rackmesh_agent_qps_refused_total", "", "QPs beyond what one agent follows.", &c->table.refused },
+		{ "rackmesh_agent_qp_lists_total", "", "Lists of all QPs.", &c->lists },
+		{ "rackmesh_agent_qp_lists_failed_total", "", "Lists that the kernel did not give.", &c->lists_failed },
+		{ "rackmesh_agent_peers_asked_total", "", "Questions for the RNIC of a peer.", &c->table.asks },
+		{ "rackmesh_agent_peers_unsent_total", "", "Of those, what no aggregator could be asked.", &c->unsent },
+		{ "rackmesh_agent_peers_found_total", "", "Answers that told the RNIC.", &c->table.found },
+		{ "rackmesh_agent_peers_not_found_total", "", "Answers that nobody knows it.", &c->table.not_found },
+		{ "rackmesh_agent_peers_unmatched_total", "", "Answers to no question (any more).", &c->table.unmatched },
+		{ "rackmesh_agent_service_guests_refused_total", "", "Times that a peer of a flow had no room among those who are answered.", &c->table.guests_refused },
+		{ "rackmesh_agent_service_reports_total", "", "Reports of service flows.", &c->reports },
+	}, gauges[] = {
+		{ "rackmesh_agent_service_tracing", "", "1: the kernel tells of QPs.", &c->hears },
+		{ "rackmesh_agent_service_qps", "", "QPs with a peer on our RNICs.", &c->table.qps },
+		{ "rackmesh_agent_service_flows", "", "Flows that they make.", &c->table.flows },
+		{ "rackmesh_agent_service_qps_unresolved", "", "QPs whose peer nobody knows.", &c->table.unresolved },
+		{ "rackmesh_agent_service_guests", "", "Addresses that are answered because of flows.", &c->table.guests },
+		{ "rackmesh_agent_service_ways_probed", "", "Ways that are probed for services.", &c->table.probed },
+		{ "rackmesh_agent_service_flows_waiting", "", "Flows whose way waits for its turn.", &c->table.waiting },
+		{ "rackmesh_agent_service_flows_merged", "", "Flows that share the probes of another.", &c->table.merged },
+	};
+	/* clang-format on */
+
+	r = rm_metrics_counters(metrics, services, counters, COUNT(counters));
+	if (r == 0)
+		r = rm_metrics_gauges(metrics, services, gauges, COUNT(gauges));
+	return r;
+}
+
+/* ---- The tracer's metrics ---- */
+
+/* clang-format off */
+static const struct {
+	const char *name;
+	size_t offset;
+	const char *help;
+} tracer_counters[] = {
+#define T(field) offsetof(struct tracer_counts, field)
+	{ "rackmesh_agent_traces_total", T(traces), "Traces of a flow's path." },
+	{ "rackmesh_agent_trace_packets_total", T(packets), "Packets of those." },
+	{ "rackmesh_agent_trace_packets_failed_total", T(packets_failed), "Of those, what the kernel refused." },
+	{ "rackmesh_agent_trace_answers_total", T(answers), "Answers that told a hop." },
+	{ "rackmesh_agent_trace_unmatched_total", T(unmatched), "Answers to no trace under way." },
+	{ "rackmesh_agent_traces_incomplete_total", T(incomplete), "Traces that got less far than is known." },
+	{ "rackmesh_agent_traces_over_budget_total", T(over_budget), "Times that traces waited for the budget." },
+	{ "rackmesh_agent_paths_changed_total", T(moved), "Times that a known path became another, or more of it known." },
+	{ "rackmesh_agent_trace_flows_refused_total", T(refused_flows), "Flows beyond what one agent traces." },
+#undef T
+}, port_counters[] = {
+#define Q(field) offsetof(struct trace_port_counts, field)
+	{ "rackmesh_agent_trace_icmp_total", Q(received), "ICMP messages that may be answers." },
+	{ "rackmesh_agent_trace_icmp_malformed_total", Q(malformed), "Of those, malformed ones." },
+	{ "rackmesh_agent_trace_icmp_foreign_total", Q(foreign), "Of those, what is about no trace." },
+	{ "rackmesh_agent_trace_icmp_overruns_total", Q(overruns), "Lost, for they came too fast." },
+#undef Q
+};
+/* clang-format on */
+
+static double
+read_flows(const void *arg)
+{
+	return (double)tracer_flows(tracing_tracer(arg));
+}
+
+static double
+read_multipath(const void *arg)
+{
+	return (double)tracer_multipath(tracing_tracer(arg));
+}
+
+static double
+read_denied(const void *arg)
+{
+	return tracing_denied(arg) ? 1 : 0;
+}
+
+static int
+add(struct rm_metrics *metrics, const void *owner, const char *name, const char *help,
+    const void *base, size_t offset)
+{
+	return rm_metrics_counter(metrics, owner, name, "", help,
+	    (const uint64_t *)((const char *)base + offset));
+}
+
+int
+agent_metrics_tracing(struct rm_metrics *metrics, const struct tracing *tracing)
+{
+	static const struct {
+		const char *name, *help;
+		double (*read)(const void *arg);
+	} gauges[] = {
+		{ "rackmesh_agent_trace_flows", "Flows whose path is traced.",
+		    read_flows },
+		{ "rackmesh_agent_trace_flows_multipath",
+		    "Of those, flows that keep changing their way.", read_multipath },
+		{ "rackmesh_agent_trace_denied",
+		    "1: raw sockets are not allowed, so that nothing is traced.",
+		    read_denied },
+	};
+	const void *counts = tracer_counts(tracing_tracer(tracing));
+	const void *port = tracing_port_counts(tracing);
+	int r = 0;
+
+	for (size_t i = 0;
+	     i < sizeof(tracer_counters) / sizeof(tracer_counters[0]) && r == 0; i++)
+		r = add(metrics, tracing, tracer_counters[i].name,
+		    tracer_counters[i].help, counts, tracer_counters[i].offset);
+	for (size_t i = 0;
+	     i < sizeof(port_counters) / sizeof(port_counters[0]) && r == 0; i++)
+		r = add(metrics, tracing, port_counters[i].name, port_counters[i].help,
+		    port, port_counters[i].offset);
+	for (size_t i = 0; i < sizeof(gauges) / sizeof(gauges[0]) && r == 0; i++)
+		r = rm_metrics_gauge(metrics, tracing, gauges[i].name, "",
+		    gauges[i].help, gauges[i].read, tracing);
 	return r;
 }

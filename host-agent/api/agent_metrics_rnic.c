@@ -3,7 +3,6 @@
 #include <stdio.h>
 
 #include "host-agent/api/agent_metrics.h"
-#include "host-agent/api/agent_metrics_table.h"
 #include "host-agent/probe/port.h"
 #include "host-agent/reflector/reflector.h"
 #include "host-agent/rnic/rnic.h"
