@@ -115,7 +115,6 @@ void agent_trace_result(struct host_agent *agent, const struct rnic *rnic,
     const struct wire_result *result);
 void agent_tell_paths(void *arg); /* the host_agent */
 int agent_start_timers(struct host_agent *agent);
-int agent_serve_http(struct host_agent *agent);
 /* A heartbeat to everybody, after what is due before. */
 void agent_beat_soon(struct host_agent *agent, rm_mono_t now);
 
