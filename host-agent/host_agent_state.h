@@ -81,14 +81,10 @@ extern const struct uplink_callbacks agent_uplink_callbacks;
 bool agent_serves(
     const struct host_agent *agent, size_t uplink, const struct rnic *rnic);
 void agent_plan_rnic(struct host_agent *agent, struct rnic *rnic);
-/* host_agent_keys.c */
+/* host_agent_events.c */
 int agent_new_keys(struct host_agent *agent);
 /* Those of an earlier life, of all ToRs: blocks, so before the loop runs. */
 void agent_load_keys(struct host_agent *agent);
-/* A message of them, from an aggregator. */
-int agent_on_keys(struct uplink *uplink, const uint8_t *data, size_t len, void *arg);
-/* To the RNICs of this ToR: what they are to probe, and with what. */
-void agent_plan_tor(struct host_agent *agent, const char *tor);
 /* Puts into force what agent->brake has come to. */
 void agent_obey_brake(struct host_agent *agent);
 
