@@ -2,15 +2,367 @@
 #include "host-agent/host_agent_services.h"
 
 #include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "host-agent/host_agent_services_state.h"
+#include "host-agent/host_agent_state.h"
+#include "host-agent/pinglist/pinglist.h"
 #include "host-agent/probe/port.h"
 #include "host-agent/rnic/rnic_facts.h"
+#include "host-agent/services/process_name.h"
+#include "host-agent/services/qp_list.h"
 #include "host-agent/trace/tracing.h"
 #include "rackmesh/core/log.h"
 #include "rackmesh/core/random.h"
 #include "rackmesh/loop/loop.h"
+#include "rackmesh/loop/worker.h"
+
+#define NAMES_PER_JOB 32
+
+struct name_job {
+	struct {
+		uint32_t pid;
+		uint64_t cgroup_id;
+		struct process_name name;
+	} items[NAMES_PER_JOB];
+	size_t count;
+	bool busy;
+};
+
+struct list_job {
+	struct qp_list list;
+	rm_mono_t asked;
+	rm_mono_t rest; /* until then no other is made */
+	bool busy;
+	bool wanted; /* once more, as soon as may be */
+};
+
+struct agent_services {
+	struct host_agent *agent;
+	struct services *services;
+	struct qp_tracer *hooks; /* NULL until there is an RNIC to follow */
+	struct rm_timer *turn;
+	bool soon; /* the timer is armed for news */
+	rm_mono_t turned;
+	int64_t turn_ns; /* the last one took */
+
+	struct name_job names;
+	struct list_job list;
+	rm_mono_t list_at; /* the next one, if nothing is wanted before */
+	uint64_t dropped;  /* events, when the last list was asked for */
+
+	struct wire_service_flow *flows; /* scratch, SERVICES_MAX_FLOWS each */
+	struct wire_service_flow *served;
+	struct wire_target *targets; /* scratch */
+	uint16_t (*ports)[WIRE_MAX_FLOWS];
+	bool news;        /* not told yet */
+	uint64_t strange; /* a bit per uplink that knows nothing */
+	rm_mono_t told;
+
+	struct agent_services_counts counts;
+};
+
+#define AGENT_SERVICES_MAX_TARGETS 1024 /* of one RNIC */
+
+/* ---- What blocks: names of processes, lists of QPs. On the worker, one of each at a
+ * time ---- */
+
+/* A list asks the firmware about every QP: seldom, while events tell what happens. */
+#define LIST_HEARING_NS (600 * RM_NS_PER_S)
+#define LIST_DEAF_NS (60 * RM_NS_PER_S)
+#define LIST_APART_NS (5 * RM_NS_PER_S)
+#define LIST_SHARE 10 /* one part in so many of the worker's time */
+
+static void agent_services_turn_soon(struct agent_services *own);
+
+static int
+names_run(void *arg)
+{
+	struct name_job *job = arg;
+
+	for (size_t i = 0; i < job->count; i++)
+		process_name_read("", job->items[i].pid, job->items[i].cgroup_id,
+		    &job->items[i].name);
+	return 0;
+}
+
+static void
+names_done(void *arg, int r)
+{
+	struct agent_services *own =
+	    (struct agent_services *)((char *)arg -
+				      offsetof(struct agent_services, names));
+
+	own->names.busy = false;
+	if (r < 0)
+		return;
+	for (size_t i = 0; i < own->names.count; i++)
+		services_named(
+		    own->services, own->names.items[i].pid, &own->names.items[i].name);
+	own->counts.names += own->names.count;
+	own->news |= own->names.count > 0;
+	if (own->names.count == NAMES_PER_JOB)
+		agent_services_turn_soon(own);
+}
+
+static void
+agent_services_name(struct agent_services *own)
+{
+	struct name_job *job = &own->names;
+	struct services_process process;
+
+	if (job->busy)
+		return;
+	for (job->count = 0; job->count < NAMES_PER_JOB &&
+			     services_next_process(own->services, &process);
+	     job->count++) {
+		job->items[job->count].pid = process.pid;
+		job->items[job->count].cgroup_id = process.cgroup_id;
+		snprintf(job->items[job->count].name.comm,
+		    sizeof(job->items[0].name.comm), "%s", process.comm);
+	}
+	if (job->count == 0)
+		return;
+	/* A full worker leaves them with their commands for names. */
+	job->busy =
+	    rm_worker_submit(own->agent->worker, names_run, names_done, job) == 0;
+}
+
+static int
+list_run(void *arg)
+{
+	struct list_job *job = arg;
+
+	return qp_list_read(&job->list);
+}
+
+static void
+list_done(void *arg, int r)
+{
+	struct agent_services *own =
+	    (struct agent_services *)((char *)arg -
+				      offsetof(struct agent_services, list));
+	struct list_job *job = &own->list;
+
+	rm_mono_t now = rm_mono_now();
+
+	job->busy = false;
+	job->rest = rm_mono_add(
+	    now, LIST_APART_NS + rm_mono_since(now, job->asked) * LIST_SHARE);
+	if (r < 0) {
+		own->counts.lists_failed++;
+		/* Without RDMA in the kernel there is nothing to list. */
+		if (r != -ECANCELED && r != -EPROTONOSUPPORT)
+			rm_log_warn(r, "cannot list the QPs of this host");
+		return;
+	}
+	own->counts.lists++;
+	job->wanted |= services_listed(own->services, &job->list, job->asked, now);
+	qp_list_clear(&job->list);
+	agent_services_turn_soon(own);
+}
+
+static void
+agent_services_list(struct agent_services *own, rm_mono_t now)
+{
+	bool hears = qp_tracer_hears(own->hooks);
+	uint64_t dropped = qp_tracer_counts(own->hooks).dropped;
+	struct list_job *job = &own->list;
+
+	if (job->busy)
+		return;
+	if (!job->wanted && dropped == own->dropped &&
+	    rm_mono_since(now, own->list_at) < 0)
+		return;
+	if (job->rest.ns != 0 && rm_mono_since(now, job->rest) < 0)
+		return; /* in a later turn */
+	own->dropped = dropped;
+	own->list_at = rm_mono_add(now, hears ? LIST_HEARING_NS : LIST_DEAF_NS);
+	job->asked = now;
+	job->wanted = false;
+	job->busy = rm_worker_submit(own->agent->worker, list_run, list_done, job) == 0;
+}
+
+/* ---- What comes of it: targets of probers and of the tracer, reports to aggregators
+ * ---- */
+
+#define TELL_APART_NS RM_NS_PER_S
+#define TELL_AGAIN_NS (10 * RM_NS_PER_S)
+#define FIRST_PORT 0xc000
+
+/*
+ * A prober is asked for flows, and its port makes others of them where it has to: these
+ * are the ones to ask for. Where no port is known all are the same.
+ */
+static size_t
+wanted_flows(const struct rnic *rnic, const struct wire_target *target,
+    uint16_t ret[WIRE_MAX_FLOWS])
+{
+	const struct port *port = prober_port(rnic_prober(rnic));
+	size_t count = 0;
+
+	for (size_t i = 0; i < target->flow_count; i++) {
+		uint16_t wanted = target->flows[i];
+
+		for (uint16_t k = 0; k < SERVICES_MAX_PORTS &&
+				     port_flow(port, wanted) != target->flows[i];
+		     k++)
+			wanted = (uint16_t)(FIRST_PORT + k);
+		ret[count++] = wanted;
+	}
+	return count;
+}
+
+static int
+append(struct agent_services *own, struct pinglist_sum *sum, size_t at, size_t count)
+{
+	struct wire_target *grown;
+
+	sum->target_count = at;
+	if (count == 0)
+		return 0;
+	grown = realloc(sum->targets, (at + count) * sizeof(*grown));
+	if (grown == NULL)
+		return -ENOMEM;
+	memcpy(grown + at, own->targets, count * sizeof(*grown));
+	sum->targets = grown;
+	sum->target_count = at + count;
+	return 0;
+}
+
+static size_t
+index_of(const struct host_agent *agent, const struct rnic *rnic)
+{
+	size_t i = 0;
+
+	while (agent->rnics[i] != rnic)
+		i++;
+	return i;
+}
+
+int
+agent_services_add_probes(struct agent_services *own, const struct rnic *rnic,
+    struct pinglist_sum *sum, size_t count)
+{
+	size_t added;
+
+	if (own == NULL)
+		return 0;
+	added = services_probes(own->services, index_of(own->agent, rnic), own->targets,
+	    AGENT_SERVICES_MAX_TARGETS);
+	for (size_t i = 0; i < added; i++) {
+		own->targets[i].flow_count =
+		    wanted_flows(rnic, &own->targets[i], own->ports[i]);
+		own->targets[i].flows = own->ports[i];
+	}
+	return append(own, sum, count, added);
+}
+
+int
+agent_services_add_traces(struct agent_services *own, const struct rnic *rnic,
+    struct pinglist_sum *sum, size_t count)
+{
+	if (own == NULL)
+		return 0;
+	return append(own, sum, count,
+	    services_traces(own->services, index_of(own->agent, rnic), own->targets,
+		AGENT_SERVICES_MAX_TARGETS));
+}
+
+int
+agent_services_add_guests(
+    struct agent_services *own, const struct rnic *rnic, struct pinglist_sum *sum)
+{
+	size_t count = sum->peer_count, room = WIRE_MAX_ROSTER - count;
+	struct wire_peer *grown;
+
+	if (own == NULL || count >= WIRE_MAX_ROSTER)
+		return 0;
+	if (room > SERVICES_MAX_GUESTS)
+		room = SERVICES_MAX_GUESTS;
+	grown = realloc(sum->peers, (count + room) * sizeof(*grown));
+	if (grown == NULL)
+		return -ENOMEM;
+	sum->peers = grown;
+	sum->peer_count += services_guests(
+	    own->services, index_of(own->agent, rnic), grown + count, room);
+	return 0;
+}
+
+/* ---- reports ---- */
+
+/* Those of RNICs that this aggregator serves. */
+static bool
+is_served(const struct host_agent *agent, size_t uplink, struct wire_rnic_id src)
+{
+	for (size_t i = 0; i < agent->rnic_count; i++) {
+		const struct rnic_facts *facts = rnic_facts(agent->rnics[i]);
+
+		if (facts != NULL && facts->id.guid == src.guid &&
+		    facts->id.port == src.port)
+			return agent_serves(agent, uplink, agent->rnics[i]);
+	}
+	return false;
+}
+
+static int
+tell_one(struct agent_services *own, size_t uplink, size_t count, rm_mono_t now)
+{
+	struct host_agent *agent = own->agent;
+	struct wire_services report = { .tracing = qp_tracer_hears(own->hooks),
+		.missing = qp_tracer_missing(own->hooks),
+		.events_dropped = qp_tracer_counts(own->hooks).dropped,
+		.flows = own->served };
+
+	for (size_t i = 0; i < agent->rnic_count; i++)
+		if (agent_serves(agent, uplink, agent->rnics[i]))
+			report.unresolved += services_unjoinable(own->services, i);
+	for (size_t i = 0; i < count; i++) {
+		const struct wire_service_flow *flow = &own->flows[i];
+
+		if (!is_served(agent, uplink, flow->src))
+			continue;
+		if (flow->state == WIRE_SERVICE_UNRESOLVED || !services_is_told(flow))
+			report.unresolved += flow->qps;
+		if (!services_is_told(flow))
+			continue;
+		report.over_cap += flow->state == WIRE_SERVICE_WAITING;
+		own->served[report.flow_count++] = *flow;
+	}
+	return uplink_services(agent->uplinks[uplink], &report, now);
+}
+
+/* Reports, where there is something to tell. */
+static void
+agent_services_tell(struct agent_services *own, rm_mono_t now)
+{
+	struct host_agent *agent = own->agent;
+	int64_t since = rm_mono_since(now, own->told);
+	bool all = since >= (own->news ? TELL_APART_NS : TELL_AGAIN_NS);
+	size_t count;
+
+	if (!all && own->strange == 0)
+		return;
+	count = services_flows(own->services, own->flows, SERVICES_MAX_FLOWS);
+	for (size_t i = 0; i < agent->uplink_count; i++) {
+		uint64_t bit = UINT64_C(1) << i;
+
+		if (!uplink_has_session(agent->uplinks[i]) ||
+		    (!all && (own->strange & bit) == 0))
+			continue;
+		own->strange &= ~bit;
+		if (tell_one(own, i, count, now) < 0)
+			own->strange |= bit; /* its link is full: in a next turn */
+		else
+			own->counts.reports++;
+	}
+	if (!all)
+		return;
+	own->news = false;
+	own->told = now;
+}
 
 #define TURN_NS (500 * RM_NS_PER_MS)
 /* News is acted on so soon, but turns are so far apart: a job may connect thousands. */
@@ -18,7 +370,6 @@
 #define TURNS_APART_NS (100 * RM_NS_PER_MS)
 #define TURN_SHARE 10 /* one part in so many of the loop's time is for them */
 #define ASKS_PER_TURN 32
-#define FIRST_PORT 0xc000
 
 static struct services_options
 options_of(const struct agent_config *config)
@@ -31,7 +382,7 @@ options_of(const struct agent_config *config)
 	};
 }
 
-void
+static void
 agent_services_turn_soon(struct agent_services *own)
 {
 	rm_mono_t now = rm_mono_now();
@@ -66,7 +417,7 @@ on_state(void *arg)
 	agent_services_turn_soon(own);
 }
 
-/* ---- questions ------------------------------------------------------------------ */
+/* ---- questions ---- */
 
 static struct uplink *
 uplink_for(const struct host_agent *agent, size_t rnic)
@@ -136,8 +487,7 @@ agent_services_result(
 		    now);
 }
 
-/* ---- turns ------------------------------------------------------------------------
- */
+/* ---- turns ---- */
 
 static uint64_t
 path_of(size_t owner, struct wire_rnic_id dst, uint16_t src_port, void *arg)
@@ -254,8 +604,7 @@ agent_services_tell_all(struct agent_services *own, size_t uplink)
 	agent_services_turn_soon(own);
 }
 
-/* ---- life -------------------------------------------------------------------------
- */
+/* ---- life ---- */
 
 void
 agent_services_tune(struct agent_services *own)
