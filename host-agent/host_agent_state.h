@@ -88,18 +88,11 @@ void agent_load_keys(struct host_agent *agent);
 /* Puts into force what agent->brake has come to. */
 void agent_obey_brake(struct host_agent *agent);
 
-/* host_agent_limits.c: what the brake and our own limits leave of the pace, in
+/* host_agent_turns.c: what the brake and our own limits leave of the pace, in
  * permille, 0 only by the brake. */
 uint32_t agent_pace(const struct host_agent *agent);
 void agent_set_pace(struct host_agent *agent);
 void agent_tune_limits(struct host_agent *agent); /* to its config */
-/* A look at our own use, once a second however often it is called. */
-void agent_watch_itself(struct host_agent *agent, rm_mono_t now);
-/* What that aggregator is to know of it. */
-void agent_note_slowed(
-    const struct host_agent *agent, size_t uplink, struct loop_turn *turn);
-/* The prober that is the furthest behind. */
-int64_t agent_behind_ns(const struct host_agent *agent, rm_mono_t now);
 
 struct tracer_options agent_tracer_options(const struct agent_config *config);
 /* After a change of config, pause or brake. */
