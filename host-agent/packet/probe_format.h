@@ -86,7 +86,7 @@ struct probe_format {
 };
 
 extern const struct probe_format stamp_format;      /* stamp.c */
-extern const struct probe_format stamp_auth_format; /* stamp_auth.c */
+extern const struct probe_format stamp_auth_format; /* stamp.c */
 extern const struct probe_format roce_format;       /* roce_packet.c */
 extern const struct probe_format roce_keyed_format;
 

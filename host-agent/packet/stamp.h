@@ -1,6 +1,6 @@
 /*
  * stamp - the bytes of STAMP packets (RFC 8762, RFC 8972): stamp_format of
- * probe_format.h is the unauthenticated mode, stamp_auth_format (stamp_auth.c) the
+ * probe_format.h is the unauthenticated mode, stamp_auth_format (stamp.c) the
  * authenticated one.
  *
  * A probe of ours is the 44-byte base and four TLVs whose answers the reflector
