@@ -1,21 +1,408 @@
 #include "host-agent/probe/prober.h"
 
 #include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #include "host-agent/packet/key_ring.h"
+#include "host-agent/packet/probe_format.h"
+#include "host-agent/packet/stamp.h"
+#include "host-agent/probe/ceiling.h"
 #include "host-agent/probe/pending.h"
 #include "host-agent/probe/port.h"
 #include "host-agent/probe/prober_plan.h"
-#include "host-agent/probe/prober_state.h"
 #include "host-agent/probe/prober_target.h"
 #include "rackmesh/core/random.h"
 #include "rackmesh/loop/loop.h"
 
+struct pending;
+struct pending_probe;
+struct port_arrival;
+struct port_departure;
+struct rm_timer;
+
+struct prober {
+	struct rm_loop *loop;
+	struct rm_timer *timer;
+	struct port *port;
+	struct prober_plan plan;
+	struct pending *pending;
+	const struct key_ring *ring; /* NULL: no keys */
+	size_t keyed_targets;
+	struct prober_counts counts;
+	struct ceiling ceiling;
+	struct ceiling *host_ceiling; /* NULL: none */
+	struct target_home home;
+	prober_on_result *on_result;
+	void *arg;
+	int64_t timeout_ns;
+	rm_mono_t armed;   /* when the timer should have fired */
+	rm_mono_t stalled; /* until when we last did not run */
+	rm_mono_t focus_ends;
+	uint16_t ssid;
+	bool paused;
+	bool drain_cut; /* the last drain did not reach the end of the queues */
+};
+
+/*
+ * What is due this soon goes out at once, in one system call. Beyond FAST_RATE_PER_S
+ * a wake-up for every packet would cost more than the packets do.
+ */
+#define WINDOW_NS (50 * RM_NS_PER_US)
+#define FAST_WINDOW_NS (500 * RM_NS_PER_US)
+#define FAST_RATE_PER_S 2000
+
+struct burst {
+	struct port_packet packets[PORT_BURST];
+	uint8_t heads[PORT_BURST][PROBE_HEAD_BYTES];
+	struct pending_probe *probes[PORT_BURST];
+	rm_mono_t deadlines[PORT_BURST];
+	size_t count;
+};
+
+static void prober_finish(struct prober *prober, struct pending_probe *probe,
+    bool self_loss, enum wire_outcome forced);
+
+/* A switch may know no TLVs: what is too small for them leaves without. */
+static size_t
+probe_size(
+    const struct probe_format *format, const struct wire_target *wire, uint16_t asked)
+{
+	if (wire->kind == WIRE_TOR_REFLECTOR && asked < format->size(0))
+		return format->base_bytes;
+	return format->size(asked);
+}
+
+static const struct probe_format *
+target_format(const struct prober *prober, const struct prober_target *target)
+{
+	const struct probe_format *format = port_format(prober->port);
+
+	return target->keyed ? format->keyed : format;
+}
+
+static void
+burst_add(struct prober *prober, struct burst *burst, struct prober_target *target,
+    const struct pacer_tick *tick, uint64_t timestamp)
+{
+	const struct probe_format *format = target_format(prober, target);
+	const struct wire_target *wire = &target->wire;
+	struct prober_combination combination;
+	struct pending_probe *probe = pending_add(prober->pending);
+	size_t n = burst->count, size, head;
+
+	if (probe == NULL) { /* as many in flight as we can follow */
+		prober->counts.skipped++;
+		return;
+	}
+	combination = prober_target_turn(target, tick->second);
+	size = probe_size(format, wire, combination.size);
+	probe->label = port_label(prober->port, combination.src_port);
+	probe->dst_qpn =
+	    size <= WIRE_ROCE_SMALL_BYTES ? wire->dst_qpn : wire->dst_large_qpn;
+	head = format->write_probe(&(struct probe_ask){ .seq = probe->seq,
+				       .timestamp = timestamp,
+				       .error_estimate = STAMP_ERROR_ESTIMATE,
+				       .ssid = prober->ssid,
+				       .dscp = combination.dscp,
+				       .tx_count = ++*combination.tx_count,
+				       .label = probe->label },
+	    size, burst->heads[n]);
+	ceiling_take(&prober->ceiling, size);
+	if (prober->host_ceiling != NULL)
+		ceiling_take(prober->host_ceiling, size);
+	if (target->keyed)
+		format->sign(burst->heads[n], &target->macs.probe);
+	prober_target_ref(target);
+	probe->target = target;
+	probe->timestamp = timestamp;
+	probe->overruns = port_overruns(prober->port, PORT_PROBER, false);
+	probe->src_port = combination.src_port;
+	probe->size_bytes = (uint16_t)size;
+	probe->dscp = combination.dscp;
+	probe->own_clock = target->has_qp;
+
+	burst->packets[n] = (struct port_packet){ .to = &wire->address,
+		.qpn = probe->dst_qpn,
+		.lid = wire->dst_lid,
+		.sl = wire->sl,
+		.data = burst->heads[n],
+		.len = (uint16_t)head,
+		.zeros = (uint16_t)(size - head),
+		.src_port = combination.src_port,
+		.dscp = combination.dscp,
+		.token = probe->seq };
+	burst->probes[n] = probe;
+	burst->deadlines[n] = tick->deadline;
+	burst->count++;
+}
+
+/* Our own want of sockets, memory or (of QPs: not yet) an address handle is no evidence
+ * against an RNIC. */
+static bool
+is_want_of_ours(const struct prober_target *target, int error)
+{
+	return error == -EMFILE || error == -ENFILE || error == -ENOMEM ||
+	       error == -EADDRINUSE || (error == -EAGAIN && target->has_qp);
+}
+
+static void
+burst_settle(struct prober *prober, const struct burst *burst)
+{
+	for (size_t i = 0; i < burst->count; i++) {
+		struct pending_probe *probe = burst->probes[i];
+		struct prober_target *target = probe->target;
+		rm_mono_t posted = burst->packets[i].posted;
+		int error = burst->packets[i].error;
+
+		if (is_want_of_ours(target, error)) {
+			prober->counts.skipped++;
+			pending_remove(prober->pending, probe);
+			prober_target_unref(target);
+			continue;
+		}
+		probe->posted = posted;
+		if (pacer_is_late(
+			target->pace.interval_ns, burst->deadlines[i], posted)) {
+			probe->result_flags |= WIRE_LATE_SEND;
+			prober->counts.late_sends++;
+		}
+		if (error == 0) {
+			prober->counts.sent++;
+			continue;
+		}
+		prober->counts.send_failed++;
+		prober_finish(prober, probe, false, WIRE_SEND_FAILED);
+	}
+}
+
+/* ns until a ceiling lets one more packet leave. */
+static int64_t
+prober_ceiling_wait(const struct prober *prober, rm_mono_t now)
+{
+	int64_t own = ceiling_wait(&prober->ceiling, now), host = 0;
+
+	if (prober->host_ceiling != NULL)
+		host = ceiling_wait(prober->host_ceiling, now);
+	return own > host ? own : host;
+}
+
+static void
+burst_leave(struct prober *prober, struct burst *burst)
+{
+	rm_mono_t left;
+
+	port_send(prober->port, PORT_PROBER, burst->packets, burst->count);
+	left = rm_mono_now();
+	ceiling_left(&prober->ceiling, left);
+	if (prober->host_ceiling != NULL)
+		ceiling_left(prober->host_ceiling, left);
+}
+
+/* Sends what is due. True: a full burst went out, there may be more. */
+static bool
+prober_send_burst(struct prober *prober, rm_mono_t now)
+{
+	int64_t window =
+	    prober->plan.rate_per_s > FAST_RATE_PER_S ? FAST_WINDOW_NS : WINDOW_NS;
+	uint64_t timestamp = stamp_time_write(rm_wall_now().ns);
+	rm_mono_t begun = rm_mono_now(), due;
+	struct burst burst;
+	struct pacer_tick tick;
+	bool held = false;
+
+	burst.count = 0;
+	while (burst.count < PORT_BURST) {
+		struct pacer_entry *entry;
+
+		if (prober_ceiling_wait(prober, begun) > 0) {
+			held = pacer_next(&prober->plan.pacer, &due) &&
+			       rm_mono_since(due, now) <= window;
+			break;
+		}
+		entry = pacer_take(&prober->plan.pacer, now, window, &tick);
+		if (entry == NULL)
+			break;
+		prober->counts.asked += tick.skipped + 1;
+		prober->counts.skipped += tick.skipped;
+		burst_add(
+		    prober, &burst, (struct prober_target *)entry, &tick, timestamp);
+	}
+	prober->counts.held += held;
+	if (burst.count > 0)
+		burst_leave(prober, &burst);
+	burst_settle(prober, &burst);
+	return burst.count == PORT_BURST;
+}
+
+static void
+prober_on_departures(const struct port_departure *departures, size_t count, void *arg)
+{
+	struct prober *prober = arg;
+
+	for (size_t i = 0; i < count; i++) {
+		struct pending_probe *probe =
+		    pending_find(prober->pending, (uint32_t)departures[i].token);
+
+		if (probe == NULL)
+			continue;
+		probe->sent_ns = departures[i].stamp_ns;
+		probe->has |= PENDING_SENT;
+		if (pending_complete(probe))
+			prober_finish(prober, probe, false, WIRE_OK);
+	}
+}
+
+/* The follow-up is of an earlier reply of the same reflector. */
+static void
+prober_take_follow_up(struct prober *prober, const struct probe_reply *reply,
+    const struct wire_address *from, bool ptp)
+{
+	struct pending_probe *probe =
+	    pending_find(prober->pending, reply->follow_up_seq);
+
+	if (probe == NULL || (probe->has & PENDING_ANSWERED) ||
+	    !prober_target_is(probe->target, from))
+		return;
+	if (stamp_time_read(reply->follow_up_timestamp, ptp, &probe->answered_ns) < 0) {
+		prober->counts.malformed_replies++;
+		return;
+	}
+	probe->has |= PENDING_ANSWERED;
+	if (pending_complete(probe))
+		prober_finish(prober, probe, false, WIRE_OK);
+}
+
+static void
+probe_take_reply(struct pending_probe *probe, const struct probe_reply *reply,
+    const struct port_arrival *arrival, rm_mono_t seen, bool ptp)
+{
+	probe->back_ns = arrival->stamp_ns;
+	probe->unstamped = arrival->source == 0;
+	probe->seen = seen;
+	probe->stamp_source = (uint8_t)arrival->source;
+	probe->has |= PENDING_REPLIED;
+	/* Zero: its NIC has not said when. */
+	if (reply->receive_timestamp != 0 &&
+	    stamp_time_read(reply->receive_timestamp, ptp, &probe->arrived_ns) == 0)
+		probe->has |= PENDING_ARRIVED;
+	probe->arrived_ttl = reply->sender_ttl;
+	if (reply->has_class) {
+		probe->arrived_dscp = reply->dscp;
+		probe->arrived_ecn = reply->ecn;
+		probe->result_flags |= WIRE_ARRIVAL;
+	}
+	if (reply->has_counts) {
+		probe->responder_count = reply->rx_count;
+		probe->result_flags |= WIRE_COUNTED;
+	}
+}
+
+/* An echo of what went out, from where it went to, to where it came from. */
+static bool
+probe_is_answered_by(const struct pending_probe *probe, const struct probe_reply *reply,
+    const struct port_arrival *arrival)
+{
+	return reply->sender_timestamp == probe->timestamp &&
+	       (arrival->local_port == 0 || arrival->local_port == probe->src_port) &&
+	       prober_target_is(probe->target, &arrival->from);
+}
+
+/* With a MAC. -EBADMSG: it has none; -EACCES: not the right one. */
+static int
+read_keyed(struct prober *prober, const struct port_arrival *arrival,
+    struct probe_reply *reply, struct pending_probe **probe)
+{
+	const struct probe_format *format = port_format(prober->port)->keyed;
+	const struct prober_target *target;
+	int r = format->read_reply(arrival->data, arrival->len, reply);
+
+	if (r < 0)
+		return r;
+	*probe = pending_find(prober->pending, reply->sender_seq);
+	if (*probe == NULL)
+		return 0;
+	target = (*probe)->target;
+	if (!target->keyed ||
+	    !format->verify(arrival->data, arrival->len, &target->macs.reply))
+		return -EACCES;
+	return 0;
+}
+
+/* What follows the base in the reply to a plain probe is anybody's padding. */
+static int
+read_plain(struct prober *prober, const struct port_arrival *arrival,
+    struct probe_reply *reply, struct pending_probe **probe)
+{
+	const struct probe_format *format = port_format(prober->port);
+	const struct prober_target *target;
+	int r = format->read_plain_reply(arrival->data, arrival->len, reply);
+
+	if (r < 0)
+		return r;
+	*probe = pending_find(prober->pending, reply->sender_seq);
+	if (*probe == NULL)
+		return 0;
+	target = (*probe)->target;
+	if (target->keyed)
+		return -EACCES;
+	return (*probe)->size_bytes == format->base_bytes
+		   ? 0
+		   : format->read_reply(arrival->data, arrival->len, reply);
+}
+
+static void
+prober_take_arrival(
+    struct prober *prober, const struct port_arrival *arrival, rm_mono_t seen)
+{
+	struct pending_probe *probe;
+	struct probe_reply reply;
+	bool again, ptp;
+	int r = read_keyed(prober, arrival, &reply, &probe);
+
+	if (r == -EBADMSG)
+		r = read_plain(prober, arrival, &reply, &probe);
+	if (r < 0) {
+		prober->counts.unverified_replies += r == -EACCES;
+		prober->counts.malformed_replies += r != -EACCES;
+		return;
+	}
+	/* A reflector without session ids leaves the field zero. */
+	if ((reply.ssid != 0 && reply.ssid != prober->ssid) || probe == NULL ||
+	    !probe_is_answered_by(probe, &reply, arrival)) {
+		prober->counts.unknown_replies++;
+		return;
+	}
+	ptp = reply.error_estimate & STAMP_ERROR_PTP;
+	again = probe->has & PENDING_REPLIED;
+	if (again)
+		prober->counts.unknown_replies++;
+	else
+		probe_take_reply(probe, &reply, arrival, seen, ptp);
+	if (pending_complete(probe))
+		prober_finish(prober, probe, false, WIRE_OK);
+	/* A probe that the network has doubled is answered twice, and the second reply
+	 * follows up the first: T4 of that one belongs to its own T3 only. */
+	if (reply.has_follow_up && (again || reply.follow_up_seq != reply.sender_seq))
+		prober_take_follow_up(prober, &reply, &arrival->from, ptp);
+}
+
+/* The port's events; arg is the prober. */
+static void
+prober_on_arrivals(struct port_arrival *arrivals, size_t count, void *arg)
+{
+	rm_mono_t seen = rm_mono_now();
+
+	for (size_t i = 0; i < count; i++)
+		prober_take_arrival(arg, &arrivals[i], seen);
+}
+
 #define STALL_NS (100 * RM_NS_PER_MS) /* a timer this late: we did not run */
 #define BURSTS_PER_TURN 4
 
-void
+/* Concludes a probe and forgets it. forced: an outcome that needs no evidence. */
+static void
 prober_finish(struct prober *prober, struct pending_probe *probe, bool self_loss,
     enum wire_outcome forced)
 {

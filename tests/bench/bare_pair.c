@@ -31,7 +31,7 @@
 #define CONTROL_BYTES 256
 #define BUFFER_BYTES (4 << 20)
 #define SETTLE_NS (600 * RM_NS_PER_MS) /* for the last replies */
-/* As host-agent/probe/prober_send.c paces what result_sink plans. */
+/* As host-agent/probe/prober.c paces what result_sink plans. */
 #define FAST_RATE 2000
 #define FAST_WINDOW_NS (500 * RM_NS_PER_US)
 #define WINDOW_NS (50 * RM_NS_PER_US)
