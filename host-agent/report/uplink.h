@@ -132,9 +132,6 @@ int uplink_services(
 int uplink_resolve(struct uplink *uplink, const struct wire_resolve *resolve);
 int uplink_join(struct uplink *uplink, const struct wire_join *join);
 
-/* One frame from the peer: what the link calls, open to tests and fuzzers. */
-int uplink_take_frame(struct uplink *uplink, const uint8_t *data, size_t len);
-
 bool uplink_has_session(const struct uplink *uplink);
 /* The aggregator's id if there is a session and something came lately; else NULL. */
 const char *uplink_live(const struct uplink *uplink, rm_mono_t now);
