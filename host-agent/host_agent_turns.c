@@ -7,7 +7,7 @@
 #include "host-agent/pinglist/plans.h"
 #include "host-agent/reflector/count_rows.h"
 #include "host-agent/reflector/reflector.h"
-#include "host-agent/report/self_sample.h"
+#include "host-agent/report/self_limit.h"
 #include "rackmesh/core/log.h"
 #include "rackmesh/loop/loop.h"
 #include "rackmesh/loop/notify.h"

@@ -56,4 +56,10 @@ void self_limit_tune(
 bool self_limit_take(
     struct self_limit *limit, const struct self_sample *sample, rm_mono_t now);
 
+/* What this process uses of its host, as the kernel counts it. */
+struct self_sample;
+
+/* Some microseconds. -EBADMSG: the kernel says what we do not understand. */
+int self_sample_read(struct self_sample *ret);
+
 #endif

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "host-agent/report/self_limit.h"
-#include "host-agent/report/self_sample.h"
 
 #define HEAP (64u << 20)
 
