@@ -1,5 +1,6 @@
 #include "host-agent/rnic/rdma_facts.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,9 @@
 
 #define DEVICE_PATH "%s/class/infiniband/%s"
 #define PORT_PATH DEVICE_PATH "/ports/%u"
+
+static enum gid_fit gid_fit(
+    const struct rdma_facts *facts, uint8_t family, const struct rdma_gid *gid);
 
 /* A name from outside becomes part of a path. */
 static bool
@@ -219,4 +223,244 @@ rdma_facts_read(
 	read_gids(root, &facts);
 	*ret = facts;
 	return 0;
+}
+
+#define MAX_DEVICES 256 /* of a host; a file name says little about being one */
+
+/* How sure it is that a device is the one: the most telling first. */
+enum find_fit {
+	FIND_NOT,
+	FIND_BELOW, /* its hardware is the netdev's too */
+	FIND_OWNER, /* the netdev owns a GID of it */
+};
+
+struct find {
+	const char *root, *netdev;
+	const char *device; /* of the list */
+	uint8_t port;
+	enum find_fit fit;
+	bool hard; /* no soft device on top of a netdev */
+};
+
+static bool
+netdev_owns_gid(const struct find *find, const char *device, unsigned port)
+{
+	for (unsigned i = 0; i < RDMA_MAX_GIDS; i++) {
+		char text[RDMA_NETDEV_BYTES];
+		int r;
+
+		r = sysfs_text(text, sizeof(text),
+		    DEVICE_PATH "/ports/%u/gid_attrs/ndevs/%u", find->root, device,
+		    port, i);
+		if (r == -ENOENT)
+			return false; /* the end of the table */
+		if (r == 0 && strcmp(text, find->netdev) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* An interface that is down may own nothing. dev_port counts from 0. */
+static bool
+netdev_is_of(const struct find *find, const char *device, unsigned port)
+{
+	char text[64];
+
+	if (sysfs_text(text, sizeof(text), DEVICE_PATH "/parent", find->root, device) ==
+	    0)
+		return strcmp(text, find->netdev) == 0;
+	if (!sysfs_exists("%s/class/net/%s/device/infiniband/%s", find->root,
+		find->netdev, device))
+		return false;
+	if (sysfs_text(text, sizeof(text), "%s/class/net/%s/dev_port", find->root,
+		find->netdev) < 0)
+		return port == 1;
+	return strtoul(text, NULL, 10) + 1 == port;
+}
+
+static void
+find_look_at(struct find *find, const char *device)
+{
+	bool hard = sysfs_exists(DEVICE_PATH "/device", find->root, device);
+
+	for (unsigned port = 1; port <= RDMA_MAX_PORTS; port++) {
+		enum find_fit fit = FIND_NOT;
+
+		if (!sysfs_exists(DEVICE_PATH "/ports/%u", find->root, device, port))
+			return;
+		if (netdev_owns_gid(find, device, port))
+			fit = FIND_OWNER;
+		else if (netdev_is_of(find, device, port))
+			fit = FIND_BELOW;
+		if (fit == FIND_NOT || fit < find->fit ||
+		    (fit == find->fit && hard <= find->hard))
+			continue;
+		find->device = device;
+		find->port = (uint8_t)port;
+		find->fit = fit;
+		find->hard = hard;
+	}
+}
+
+static int
+by_name(const void *a, const void *b)
+{
+	return strcmp(a, b);
+}
+
+/* Sorted: a folder's order changes from one boot to the next. */
+static size_t
+list_devices(DIR *dir, char names[MAX_DEVICES][RDMA_DEVICE_BYTES])
+{
+	const struct dirent *entry;
+	size_t count = 0;
+
+	while (count < MAX_DEVICES && (entry = readdir(dir)) != NULL) {
+		size_t len = strlen(entry->d_name);
+
+		if (entry->d_name[0] == '.' || len >= RDMA_DEVICE_BYTES)
+			continue;
+		memcpy(names[count++], entry->d_name, len + 1);
+	}
+	qsort(names, count, RDMA_DEVICE_BYTES, by_name);
+	return count;
+}
+
+int
+rdma_facts_find(
+    const char *root, const char *netdev, char device[RDMA_DEVICE_BYTES], uint8_t *port)
+{
+	struct find find = { .root = root, .netdev = netdev };
+	char names[MAX_DEVICES][RDMA_DEVICE_BYTES];
+	char path[SYSFS_PATH_BYTES];
+	size_t count;
+	DIR *dir;
+
+	if (netdev[0] == '\0' || netdev[0] == '.' || strchr(netdev, '/') != NULL)
+		return -ENODEV;
+	snprintf(path, sizeof(path), "%s/class/infiniband", root);
+	dir = opendir(path);
+	if (dir == NULL)
+		return -errno;
+	count = list_devices(dir, names);
+	closedir(dir);
+	for (size_t i = 0; i < count; i++)
+		find_look_at(&find, names[i]);
+	if (find.fit == FIND_NOT)
+		return -ENODEV;
+	memcpy(device, find.device, strlen(find.device) + 1);
+	*port = find.port;
+	return 0;
+}
+
+/* How near a GID is to being the one. */
+enum gid_fit {
+	FIT_FOREIGN,    /* of the other family */
+	FIT_ROCE_V1,    /* no UDP: no paths by source port, and not routed */
+	FIT_LINK_LOCAL, /* would need to know the link of every peer */
+	FIT_USABLE,
+};
+
+static const int gid_errors[] = {
+	[FIT_FOREIGN] = -EADDRNOTAVAIL,
+	[FIT_ROCE_V1] = -EPROTONOSUPPORT,
+	[FIT_LINK_LOCAL] = -ENETUNREACH,
+};
+
+static enum gid_fit
+gid_fit(const struct rdma_facts *facts, uint8_t family, const struct rdma_gid *gid)
+{
+	struct wire_address address;
+
+	if (facts->link == RDMA_LINK_INFINIBAND)
+		return gid->type == RDMA_GID_IB ? FIT_USABLE : FIT_FOREIGN;
+	gid_to_address(gid->bytes, &address);
+	if (address.family != family)
+		return FIT_FOREIGN;
+	if (gid->type != RDMA_GID_ROCE_V2)
+		return FIT_ROCE_V1;
+	return gid_is_global(gid->bytes) ? FIT_USABLE : FIT_LINK_LOCAL;
+}
+
+static int
+pick_index(const struct rdma_facts *facts, const struct rdma_gid_wish *wish,
+    struct rdma_gid *ret)
+{
+	for (size_t i = 0; i < facts->gid_count; i++) {
+		const struct rdma_gid *gid = &facts->gids[i];
+		enum gid_fit fit;
+
+		if (gid->index != wish->index)
+			continue;
+		fit = gid_fit(facts, wish->family, gid);
+		if (fit == FIT_FOREIGN)
+			return -EAFNOSUPPORT;
+		if (fit != FIT_USABLE)
+			return gid_errors[fit];
+		*ret = *gid;
+		return 0;
+	}
+	return -ENXIO;
+}
+
+static const char *
+preferred_netdev(const struct rdma_facts *facts, const struct rdma_gid_wish *wish)
+{
+	if (wish->netdev != NULL)
+		return wish->netdev;
+	return facts->netdev_count == 0 ? "" : facts->netdevs[0];
+}
+
+int
+rdma_facts_pick_gid(const struct rdma_facts *facts, const struct rdma_gid_wish *wish,
+    struct rdma_gid *ret)
+{
+	const char *netdev = preferred_netdev(facts, wish);
+	const struct rdma_gid *best = NULL;
+	enum gid_fit best_fit = FIT_FOREIGN;
+
+	if (wish->family != 4 && wish->family != 6)
+		return -EINVAL;
+	if (wish->index >= 0)
+		return pick_index(facts, wish, ret);
+	for (size_t i = 0; i < facts->gid_count; i++) {
+		const struct rdma_gid *gid = &facts->gids[i];
+		enum gid_fit fit = gid_fit(facts, wish->family, gid);
+
+		if (fit < best_fit || fit == FIT_FOREIGN)
+			continue;
+		if (fit == best_fit && (strcmp(best->netdev, netdev) == 0 ||
+					   strcmp(gid->netdev, netdev) != 0))
+			continue;
+		best = gid;
+		best_fit = fit;
+	}
+	if (best_fit != FIT_USABLE)
+		return gid_errors[best_fit];
+	*ret = *best;
+	return 0;
+}
+
+const char *
+rdma_facts_error(int r)
+{
+	switch (-r) {
+	case ENODEV:
+		return "no such RDMA device";
+	case ENOENT:
+		return "no such port";
+	case ENXIO:
+		return "nothing at that place of the GID table, or no GUID";
+	case EADDRNOTAVAIL:
+		return "no RoCE v2 GID of this address family: has the interface an "
+		       "address?";
+	case EPROTONOSUPPORT:
+		return "only a RoCE v1 GID, and RoCE v2 is needed";
+	case ENETUNREACH:
+		return "only a link-local GID: has the interface a global address?";
+	case EAFNOSUPPORT:
+		return "the chosen GID is of the other address family";
+	default:
+		return strerror(-r);
+	}
 }
