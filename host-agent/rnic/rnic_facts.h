@@ -60,7 +60,7 @@ struct rnic_place {
  */
 int rnic_facts_find(const struct rnic_place *place, struct rnic_facts *ret);
 
-/* rnic_facts_roce.c. -ENODEV: no such RDMA port, or no RDMA port of this netdev;
+/* rnic_facts.c. -ENODEV: no such RDMA port, or no RDMA port of this netdev;
  * -ENOTSUP: it has no RoCEv2 GID at all; -EADDRNOTAVAIL: none for the address, or no
  * global one, yet. */
 int rnic_facts_read_roce(const struct rnic_place *place, struct rnic_facts *ret);
@@ -72,10 +72,6 @@ int rnic_facts_read_roce(const struct rnic_place *place, struct rnic_facts *ret)
  */
 int rnic_facts_read(
     const char *netns, const char *device, const char *address, struct rnic_facts *ret);
-
-/* Fills prefix_bits, by netdev, in this thread's namespace; what it cannot see stays 0.
- */
-void rnic_facts_prefixes(struct rnic_facts *facts);
 
 /* Nothing differs that sockets or QPs are bound to or that identifies the RNIC. */
 bool rnic_facts_same_place(const struct rnic_facts *a, const struct rnic_facts *b);
