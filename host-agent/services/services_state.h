@@ -1,6 +1,6 @@
 /*
- * services_state - what services.c (RNICs, names), services_heard.c (what the kernel
- * tells), services_qps.c (the tables), services_peers.c (who is at the other end),
+ * services_state - what services.c (RNICs, names), services.c (what the kernel
+ * tells), services.c (the tables), services_peers.c (who is at the other end),
  * services_turn.c and services_targets.c (what to probe), services_guests.c (whom to
  * answer) share. For them only.
  */
@@ -196,10 +196,6 @@ struct services {
 
 uint64_t services_random(struct services *services);
 uint64_t services_hash_text(const char *text); /* never 0 */
-/* 0: not one of ours; else owner + 1. port 0: any. */
-size_t services_owner_of(
-    const struct services *services, const char *device, uint32_t port);
-void services_drop_owner(struct services *services, size_t owner);
 
 /* A QP with a peer, from wherever. */
 struct services_connection {
@@ -214,13 +210,6 @@ struct services_connection {
 	const char *comm, *kernel;
 	bool older;
 };
-
-struct qp *services_qp_find(
-    const struct services *services, size_t owner, uint32_t qpn);
-/* There is none of that number. -ENOSPC: no room, counted. */
-int services_qp_add(
-    struct services *services, const struct services_connection *c, rm_mono_t now);
-void services_qp_remove(struct services *services, struct qp *qp);
 
 bool services_same_address(const struct wire_address *a, const struct wire_address *b);
 /* The peer of a new QP; NULL: no room. */
