@@ -1,7 +1,7 @@
 /*
  * services_state - what services.c (RNICs, names), services.c (what the kernel
  * tells), services.c (the tables), services_peers.c (who is at the other end),
- * services_turn.c and services_targets.c (what to probe), services_guests.c (whom to
+ * services_turn.c and services_targets.c (what to probe), services_peers.c (whom to
  * answer) share. For them only.
  */
 #ifndef HOST_AGENT_SERVICES_SERVICES_STATE_H
