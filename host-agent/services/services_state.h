@@ -1,7 +1,7 @@
 /*
  * services_state - what services.c (RNICs, names), services.c (what the kernel
  * tells), services.c (the tables), services_peers.c (who is at the other end),
- * services_turn.c and services_targets.c (what to probe), services_peers.c (whom to
+ * services_turn.c and services_turn.c (what to probe), services_peers.c (whom to
  * answer) share. For them only.
  */
 #ifndef HOST_AGENT_SERVICES_SERVICES_STATE_H
@@ -220,10 +220,6 @@ void services_peer_release(struct services *services, struct peer *peer);
 bool services_peer_address(
     const struct owner *owner, const struct peer *peer, struct wire_address *ret);
 
-/* Below one ToR all ways are one. */
-bool services_is_near(const struct owner *owner, const struct peer *peer);
-/* Makes the pairs anew, of flows with their slots. A bit per RNIC with other ones. */
-uint64_t services_pair_up(struct services *services);
 /* After flows and peers have changed. A bit per RNIC with other guests. */
 uint64_t services_guests_turn(struct services *services, rm_mono_t now);
 void services_guests_clear(struct services *services);
