@@ -1,5 +1,5 @@
 /*
- * agent_links_state - what agent_links.c and agent_session.c share; nobody else's
+ * agent_links_state - what agent_links.c and agent_links.c share; nobody else's
  * business.
  */
 #ifndef TOR_AGGREGATOR_AGENTS_AGENT_LINKS_STATE_H
@@ -39,14 +39,5 @@ struct agent_links {
 	struct agent_links_counts counts; /* bytes and frames: of closed links */
 	struct agent_links_counts shown;
 };
-
-/* Counts why and closes soon; returns 0, so that frames behind it are simply not
- * handed over. */
-int agent_session_refuse(
-    struct agent_link *peer, enum agent_links_refused reason, int r);
-
-/* rm_link's on_frame, with a struct agent_link. */
-int agent_session_frame(
-    struct rm_link *link, const uint8_t *data, size_t len, void *arg);
 
 #endif
