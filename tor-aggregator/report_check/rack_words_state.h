@@ -1,6 +1,6 @@
 /*
- * rack_words_state - what rack_words.c, rack_contradicted.c, rack_quarrels.c,
- * rack_words_told.c and rack_believed.c share; nobody else's business.
+ * rack_words_state - what rack_words.c, rack_words.c, rack_quarrels.c,
+ * rack_words_told.c and rack_words.c share; nobody else's business.
  */
 #ifndef TOR_AGGREGATOR_REPORT_CHECK_RACK_WORDS_STATE_H
 #define TOR_AGGREGATOR_REPORT_CHECK_RACK_WORDS_STATE_H
@@ -83,16 +83,6 @@ struct rack_words {
 };
 
 enum rack_against { RACK_ACCUSES = 1, RACK_COUNTED = 2, RACK_MISCOUNTS = 4 };
-
-/* What a pair's decaying sums come to; 0: too little, in between, or its prober cannot
- * even send. */
-unsigned rack_word_of(const struct window_pair *pair);
-
-/* Dst says that less than half has arrived of what src says was answered. */
-bool rack_word_is_miscounted(const struct window_pair *pair);
-
-/* Fills hosts[].now and .miscount, and notes quarrels, from heard, says and voices. */
-void rack_contradictions_find(struct rack_words *words, const struct rack *rack);
 
 /* Seen in this window; what src, dst, sent, lost and the two reasons are is in *seen.
  */
