@@ -54,16 +54,8 @@ struct tor_rack {
 void tor_rack_judge(struct tor_rack *rack, rm_mono_t now, rm_wall_t wall,
     const struct window_closed *closed);
 
-int tor_rack_paths_new(struct tor_rack *rack, rm_mono_t now);
-void tor_rack_paths_free(struct tor_rack *rack);
 /* After a bin has closed; judged: the members' health is of this window. */
 void tor_rack_paths_close(struct tor_rack *rack, rm_mono_t now, rm_wall_t wall,
     const struct window_closed *closed, bool judged);
-
-/* Fills what every summary carries, and hands it on. */
-void tor_rack_tell(struct tor_rack *rack, struct wire_summary *summary);
-/* A summary without rows where the state has changed, at most once a second. Before
- * everybody has said a word we know nothing. */
-void tor_rack_tell_news(struct tor_rack *rack, rm_mono_t now, rm_wall_t wall);
 
 #endif
