@@ -36,6 +36,63 @@
 #include "tor-aggregator/tor_aggregator_state.h"
 #include "tor-aggregator/tor_aggregator_told.h"
 
+/* ---- The HTTP face: where it listens ---- */
+
+static int
+tor_aggregator_serve_http(struct tor_aggregator *aggregator)
+{
+	const struct aggregator_config *config = aggregator->config;
+	const struct rm_http_places places = { config->http_listen, config->http_socket,
+		config->https_listen };
+	struct rm_why why = { 0 };
+	int r;
+
+	r = rm_metrics_new(&aggregator->metrics);
+	if (r == 0)
+		r = aggregator_metrics_register(aggregator, aggregator->metrics);
+	if (r == 0)
+		r = rm_credentials_metrics(
+		    aggregator->credentials, aggregator->metrics);
+	if (r == 0)
+		r = rm_http_server_new(aggregator->loop, &aggregator->server);
+	if (r == 0)
+		r = rm_metrics_counter(aggregator->metrics, aggregator->server,
+		    "rackmesh_aggregator_http_full_total", "",
+		    "Times that newcomers over HTTP had to wait to be accepted.",
+		    rm_http_server_full(aggregator->server));
+	if (r == 0)
+		r = rm_metrics_counter(aggregator->metrics, aggregator->server,
+		    "rackmesh_aggregator_http_late_total", "",
+		    "Connections over HTTP whose request or answer took too long.",
+		    rm_http_server_late(aggregator->server));
+	if (r == 0)
+		r = aggregator_api_serve(aggregator, aggregator->server);
+	if (r < 0) {
+		rm_log_error(r, "cannot prepare the HTTP server");
+		return r;
+	}
+	r = rm_http_places_listen(aggregator->server, &places,
+	    rm_credentials_tls(aggregator->credentials), config->region, &why);
+	if (r < 0)
+		rm_log_error(0, "%s", why.text);
+	return r;
+}
+
+/* ---- What probes are authenticated with: from the controllers to the agents ---- */
+
+static int
+tor_aggregator_start_keys(struct tor_aggregator *aggregator)
+{
+	int r = key_store_new(aggregator->worker, aggregator->config->state_folder,
+	    aggregator->tors, aggregator->rack_count, &aggregator->keys);
+
+	if (r < 0)
+		return r;
+	key_store_load(aggregator->keys);
+	dispatch_set_keys(aggregator->dispatch, aggregator->keys);
+	return 0;
+}
+
 #define WORKER_JOBS 256
 #define ASK_SINKS_NS (3 * RM_NS_PER_S)
 #define MAX_AGENT_OUTPUT_BYTES (24u << 20) /* one largest pinglist and to spare */

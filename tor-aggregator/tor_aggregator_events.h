@@ -34,7 +34,4 @@ int tor_aggregator_load_plans(
     struct tor_aggregator *aggregator, const struct aggregator_config *config);
 int tor_aggregator_start_ticking(struct tor_aggregator *aggregator);
 
-/* tor_aggregator_keys.c: those of an earlier life. After the worker and dispatch. */
-int tor_aggregator_start_keys(struct tor_aggregator *aggregator);
-
 #endif

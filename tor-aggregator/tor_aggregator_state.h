@@ -52,7 +52,4 @@ struct tor_aggregator {
 	uint64_t stalls, stalled_ns;
 };
 
-/* Its metrics, and the HTTP server with all that it serves. */
-int tor_aggregator_serve_http(struct tor_aggregator *aggregator);
-
 #endif
