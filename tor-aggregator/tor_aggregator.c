@@ -32,7 +32,6 @@
 #include "tor-aggregator/services/service_table.h"
 #include "tor-aggregator/tor_aggregator_events.h"
 #include "tor-aggregator/tor_aggregator_incidents.h"
-#include "tor-aggregator/tor_aggregator_services.h"
 #include "tor-aggregator/tor_aggregator_state.h"
 #include "tor-aggregator/tor_aggregator_told.h"
 

@@ -5,6 +5,10 @@
 #ifndef TOR_AGGREGATOR_TOR_AGGREGATOR_EVENTS_H
 #define TOR_AGGREGATOR_TOR_AGGREGATOR_EVENTS_H
 
+#include "schemas/wire.h"
+
+#include "rackmesh/core/clock.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -33,5 +37,17 @@ void tor_aggregator_on_plan(size_t tor, void *arg); /* a newer one is in the sto
 int tor_aggregator_load_plans(
     struct tor_aggregator *aggregator, const struct aggregator_config *config);
 int tor_aggregator_start_ticking(struct tor_aggregator *aggregator);
+
+/* What agents tell of service flows: kept to be shown, and their peers made known to
+ * the racks whose RNICs probe them. */
+struct agent;
+struct tor_aggregator;
+
+/* For agent_links; arg is the aggregator. */
+void tor_aggregator_on_services(
+    struct agent *agent, const struct wire_services_view *view, void *arg);
+
+/* Once a second. */
+void tor_aggregator_services_tick(struct tor_aggregator *aggregator, rm_mono_t now);
 
 #endif

@@ -2,7 +2,7 @@
  * What agents tell of services and ask for them, through the whole daemon on real
  * links.
  */
-#include "tor-aggregator/tor_aggregator_services.h"
+#include "tor-aggregator/tor_aggregator_events.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
