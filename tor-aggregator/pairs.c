@@ -1,6 +1,8 @@
 #include "tor-aggregator/pairs.h"
 
 #include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +10,8 @@
 #include "rackmesh/incident/alert.h"
 #include "rackmesh/incident/incident.h"
 #include "rackmesh/incident/incident_adopt.h"
+#include "rackmesh/metrics/metrics.h"
+#include "rackmesh/metrics/metrics_table.h"
 #include "tor-aggregator/agents/agent.h"
 #include "tor-aggregator/agents/agent_links.h"
 #include "tor-aggregator/aggregator_config.h"
@@ -22,7 +26,12 @@
 #define STANDING_NS (250 * RM_NS_PER_MS)
 #define BEATEN_NS (1500 * RM_NS_PER_MS) /* an agent that is heard */
 
-/* ---- what we tell ---------------------------------------------------------------- */
+/* ---- what we tell ---- */
+
+static void pairs_on_standing(
+    size_t other, const struct wire_standing *standing, void *arg);
+static void pairs_on_incident(
+    size_t other, const struct wire_incident *wire, void *arg);
 
 static void
 tell(struct pairs *pairs, size_t tor, const struct rm_incident *incident)
@@ -44,7 +53,8 @@ pairs_tell(struct pairs *pairs, size_t tor, const struct rm_incident *incident)
 		tell(pairs, tor, incident);
 }
 
-void
+/* We speak no more: what we have told of, until they tell of it. */
+static void
 pairs_tell_owed(struct pairs *pairs, size_t tor)
 {
 	const struct rm_incidents *incidents =
@@ -55,7 +65,8 @@ pairs_tell_owed(struct pairs *pairs, size_t tor)
 			tell(pairs, tor, rm_incidents_get(incidents, n));
 }
 
-void
+/* If we speak: what is open, and ends that not everybody was told of. */
+static void
 pairs_tell_all(struct pairs *pairs, size_t tor)
 {
 	const struct rm_incidents *incidents =
@@ -70,7 +81,7 @@ pairs_tell_all(struct pairs *pairs, size_t tor)
 		pairs_tell(pairs, tor, rm_incidents_get(incidents, n));
 }
 
-void
+static void
 pairs_tell_standing(struct pairs *pairs, size_t other, rm_mono_t now)
 {
 	const struct tor_aggregator *aggregator = pairs->aggregator;
@@ -105,7 +116,7 @@ pairs_tell_standing(struct pairs *pairs, size_t other, rm_mono_t now)
 		(void)peer_links_send(pairs->links, other, &bytes);
 }
 
-/* ---- who speaks ------------------------------------------------------------------ */
+/* ---- who speaks ---- */
 
 static size_t
 rack_number(const struct tor_aggregator *aggregator, const struct tor_rack *rack)
@@ -254,8 +265,7 @@ pairs_stalled(struct pairs *pairs, int64_t for_ns, rm_mono_t now)
 	}
 }
 
-/* ---- life --------------------------------------------------------------------------
- */
+/* ---- life ---- */
 
 /* Its number; each name is one link. */
 static size_t
@@ -352,4 +362,279 @@ pairs_free(struct pairs *pairs)
 	peer_links_free(pairs->links);
 	wire_writer_free(pairs->writer);
 	free(pairs);
+}
+
+/* ---- What the other aggregators tell ---- */
+
+static size_t
+tor_of(const struct pairs *pairs, size_t other, const char *name)
+{
+	for (size_t i = 0; i < pairs->aggregator->rack_count; i++)
+		if (pairs->pairs[i].other == other &&
+		    strcmp(pairs->aggregator->tors[i], name) == 0)
+			return i;
+	return PAIRS_NOBODY;
+}
+
+void
+pairs_on_session(size_t other, void *arg)
+{
+	struct pairs *pairs = arg;
+
+	for (size_t i = 0; i < pairs->aggregator->rack_count; i++) {
+		if (!pairs_share(pairs, i, other))
+			continue;
+		pairs->pairs[i].synced = pairs->pairs[i].met = false;
+		tor_rack_doubt(pairs->aggregator->racks[i]);
+		if (!pairs->pairs[i].peer.primary)
+			pairs_tell_all(pairs, i);
+		/* It may have turned to speak by a word that came over the link before.
+		 */
+		pairs_tell_owed(pairs, i);
+	}
+	pairs_tell_standing(pairs, other, rm_mono_now());
+}
+
+/* Its first word, after all that it has told of if it speaks. A primary that goes on
+ * tells of what it has open; one that steps back has been told. */
+static void
+meet(struct pairs *pairs, size_t tor)
+{
+	struct tor_aggregator *aggregator = pairs->aggregator;
+	struct pair *pair = &pairs->pairs[tor];
+
+	pair->met = true;
+	if (!pair->peer.primary)
+		return;
+	if (pair->peer.speaks) {
+		pairs_tell_all(pairs, tor);
+	} else if (tor_rack_speaks(aggregator->racks[tor])) {
+		rm_log_warn(0, "%s: %s has spoken for it meanwhile",
+		    aggregator->tors[tor], pairs->names[pair->other]);
+		tor_aggregator_hush(aggregator, tor);
+		pairs_tell_owed(pairs, tor);
+	}
+}
+
+/* While it does not speak, what it has told of is perhaps not all. */
+static void
+synchronise(struct pairs *pairs, size_t tor, bool other_speaks, rm_mono_t now)
+{
+	struct tor_rack *rack = pairs->aggregator->racks[tor];
+	struct pair *pair = &pairs->pairs[tor];
+	size_t ended;
+
+	if (!other_speaks) {
+		if (pair->synced)
+			tor_rack_doubt(rack);
+		pair->synced = false;
+		return;
+	}
+	if (pair->synced || tor_rack_speaks(rack))
+		return;
+	pair->synced = true;
+	ended = tor_rack_end_rest(rack, rm_wall_now(), now);
+	if (ended > 0)
+		pairs->aggregator->incidents_changed[tor] = true;
+}
+
+/* Both are told to speak, or neither is: the one whose name comes first does, until a
+ * person mends it. */
+static void
+take_role(struct pairs *pairs, size_t tor, bool their_primary)
+{
+	const struct aggregator_config *config = pairs->aggregator->config;
+	const struct aggregator_tor_config *tors = config->tors.items;
+	struct pair *pair = &pairs->pairs[tor];
+	const char *other = pairs->names[pair->other];
+	const bool ours = tors[tor].speaks, quarrel = their_primary == ours;
+	const bool first = strcmp(config->name, other) < 0;
+
+	peer_become(&pair->peer, quarrel ? first : ours);
+	if (quarrel && !pair->quarrel)
+		rm_log_error(0,
+		    "%s: speaks is %s at %s and at %s; %s is the primary now: set it to"
+		    " true at one of them and to false at the other",
+		    tors[tor].name, ours ? "true" : "false", config->name, other,
+		    first ? config->name : other);
+	else if (!quarrel && pair->quarrel)
+		rm_log_info("%s: %s and %s agree on who speaks", tors[tor].name,
+		    config->name, other);
+	pair->quarrel = quarrel;
+}
+
+static void
+take_roles(struct pairs *pairs, size_t other, const struct wire_standing *standing)
+{
+	for (size_t i = 0; i < standing->role_count; i++) {
+		struct wire_tor_role role;
+		size_t tor;
+
+		wire_standing_role(standing, i, &role);
+		tor = tor_of(pairs, other, role.tor);
+		if (tor != PAIRS_NOBODY)
+			take_role(pairs, tor, role.primary);
+	}
+}
+
+static void
+pairs_on_standing(size_t other, const struct wire_standing *standing, void *arg)
+{
+	struct pairs *pairs = arg;
+	rm_mono_t now = rm_mono_now();
+
+	take_roles(pairs, other, standing);
+	for (size_t i = 0; i < standing->tor_count; i++) {
+		struct wire_tor_standing word;
+		size_t tor;
+
+		wire_standing_tor(standing, i, &word);
+		tor = tor_of(pairs, other, word.tor);
+		if (tor == PAIRS_NOBODY)
+			continue;
+		peer_heard(&pairs->pairs[tor].peer, &word, now);
+		if (!pairs->pairs[tor].met)
+			meet(pairs, tor);
+		synchronise(pairs, tor, word.speaks, now);
+	}
+}
+
+static const struct rm_incident *
+find_id(const struct tor_rack *rack, uint64_t id)
+{
+	const struct rm_incidents *incidents = tor_rack_incidents(rack);
+
+	const struct rm_incident *incident;
+
+	for (size_t n = 0; (incident = rm_incidents_get(incidents, n)) != NULL; n++)
+		if (incident->id == id)
+			break;
+	return incident;
+}
+
+static void
+pairs_on_incident(size_t other, const struct wire_incident *wire, void *arg)
+{
+	struct pairs *pairs = arg;
+	struct tor_aggregator *aggregator = pairs->aggregator;
+	const size_t tor = tor_of(pairs, other, wire->tor);
+	const struct rm_incident *known;
+	struct rm_incident theirs;
+	struct tor_rack *rack;
+	bool speaks;
+
+	if (tor == PAIRS_NOBODY || peer_incident_read(wire, &theirs) < 0)
+		return;
+	rack = aggregator->racks[tor];
+	speaks = tor_rack_speaks(rack);
+	if (theirs.resolved.ns != 0) {
+		/* While we speak, the end is ours to see. */
+		if (!speaks && tor_rack_end(rack, theirs.id, theirs.resolved,
+				   theirs.told_resolved, rm_mono_now()))
+			aggregator->incidents_changed[tor] = true;
+		return;
+	}
+	/* What they owe us may have ended since they told us of it. */
+	known = find_id(rack, theirs.id);
+	if (speaks && known != NULL && known->resolved.ns != 0) {
+		pairs_tell(pairs, tor, known);
+		return;
+	}
+	if (tor_rack_adopt(rack, &theirs) > 0 && speaks)
+		tor_aggregator_fire(aggregator, tor, find_id(rack, theirs.id));
+	aggregator->incidents_changed[tor] = true;
+}
+
+/* ---- How the pairs are: for the API and the metrics ---- */
+
+#define N(name) "rackmesh_aggregator_" name
+#define L(field) offsetof(struct peer_link_counts, field)
+#define P(field) offsetof(struct peer, field)
+
+/* clang-format off */
+static const struct metrics_counter link_counters[] = {
+	{ N("peer_sessions_total"), "", L(sessions), "Sessions with other aggregators of our ToRs." },
+	{ N("peer_refused_total"), "", L(refused), "Welcomes that were none." },
+	{ N("peer_silent_total"), "", L(silent), "Links to other aggregators dropped for silence." },
+	{ N("peer_messages_total"), "kind=\"standing\"", L(standings), "Messages of other aggregators." },
+	{ N("peer_messages_total"), "kind=\"incident\"", L(incidents), "Messages of other aggregators." },
+	{ N("peer_sent_total"), "", L(sent), "Messages to other aggregators." },
+	{ N("peer_unsent_total"), "", L(unsent), "Messages that a link did not take, which ended it." },
+	{ N("peer_bad_frames_total"), "", L(bad_frames), "Frames of other aggregators that made no sense." },
+	{ 0 }
+};
+
+static const struct metrics_counter peer_counters[] = {
+	{ N("taken_over_total"), "", P(taken), "Times that we began to speak for the ToR." },
+	{ N("given_over_total"), "", P(given), "Times that we ended to." },
+	{ 0 }
+};
+/* clang-format on */
+
+json_t *
+pairs_show(const struct pairs *pairs, size_t tor, rm_mono_t now)
+{
+	const struct pair *pair = &pairs->pairs[tor];
+
+	if (pair->other == PAIRS_NOBODY)
+		return json_null();
+	return json_pack("{s:s, s:b, s:b, s:b, s:b, s:i, s:b, s:b, s:i, s:i, s:b, s:b}",
+	    "name", pairs->names[pair->other], "connected",
+	    peer_links_connected(pairs->links, pair->other), "heard",
+	    peer_is_heard(&pair->peer, now), "speaks", pair->peer.other_speaks,
+	    "delivers", pair->peer.other_delivers, "agents",
+	    (int)pair->peer.other_agents, "we_deliver", pair->own.delivers,
+	    "we_are_warm", pair->own.warm, "agents_that_lost_it", (int)pair->own.lost,
+	    "agents_that_find_it_mute", (int)pair->own.mute, "we_are_primary",
+	    pair->peer.primary, "quarrel", pair->quarrel);
+}
+
+const char *
+pairs_quarrel(const struct pairs *pairs)
+{
+	for (size_t i = 0; i < pairs->aggregator->rack_count; i++)
+		if (pairs->pairs[i].quarrel)
+			return pairs->aggregator->tors[i];
+	return NULL;
+}
+
+static double
+read_speaks(const void *arg)
+{
+	return tor_rack_speaks(arg);
+}
+
+static double
+read_quarrel(const void *arg)
+{
+	return ((const struct pair *)arg)->quarrel;
+}
+
+int
+pairs_metrics(struct pairs *pairs, struct rm_metrics *metrics)
+{
+	const struct tor_aggregator *aggregator = pairs->aggregator;
+	int r = 0;
+
+	if (pairs->links != NULL)
+		r = metrics_table_add(
+		    metrics, link_counters, peer_links_counts(pairs->links), "");
+	for (size_t i = 0; r == 0 && i < aggregator->rack_count; i++) {
+		const struct tor_rack *rack = aggregator->racks[i];
+		char label[METRICS_LABEL_BYTES];
+
+		snprintf(label, sizeof(label), "tor=\"%s\"", aggregator->tors[i]);
+		r = metrics_table_add(
+		    metrics, peer_counters, &pairs->pairs[i].peer, label);
+		if (r == 0)
+			r = rm_metrics_gauge(metrics, pairs, N("speaks"), label,
+			    "1 while alerts and what the analyzer hears are ours.",
+			    read_speaks, rack);
+		if (r == 0)
+			r = rm_metrics_gauge(metrics, pairs, N("pair_quarrel"), label,
+			    "1 while speaks is the same at both aggregators of the "
+			    "ToR.",
+			    read_quarrel, &pairs->pairs[i]);
+	}
+	return r;
 }

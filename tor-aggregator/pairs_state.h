@@ -42,15 +42,7 @@ pairs_share(const struct pairs *pairs, size_t tor, size_t other)
 	return pairs->pairs[tor].other == other;
 }
 
-/* If we speak: what is open, and ends that not everybody was told of. */
-void pairs_tell_all(struct pairs *pairs, size_t tor);
-/* We speak no more: what we have told of, until they tell of it. */
-void pairs_tell_owed(struct pairs *pairs, size_t tor);
-void pairs_tell_standing(struct pairs *pairs, size_t other, rm_mono_t now);
-
 /* Callbacks of the links. */
 void pairs_on_session(size_t other, void *pairs);
-void pairs_on_standing(size_t other, const struct wire_standing *standing, void *pairs);
-void pairs_on_incident(size_t other, const struct wire_incident *wire, void *pairs);
 
 #endif
