@@ -54,7 +54,7 @@ void session_free(struct session *session);
 int session_on_frame(struct rm_link *link, const uint8_t *data, size_t len, void *arg);
 /* Sends the plans that it does not hold. */
 int session_deliver(struct session *session);
-/* aggregator_keys.c: sends that ToR's, unless it has them. */
+/* aggregator_asks.c: sends that ToR's, unless it has them. */
 int session_deliver_keys(struct session *session, struct aggregators_tor *tor,
     const struct publish_tor *plan);
 /* This session comes with keys of that epoch. True: so do most, and it is the one in
@@ -62,9 +62,6 @@ int session_deliver_keys(struct session *session, struct aggregators_tor *tor,
 bool aggregators_epoch_held(struct aggregators *aggregators, uint32_t held);
 /* A new epoch has begun: everybody is to have its keys. */
 bool aggregators_epoch_over(struct aggregators *aggregators);
-/* The key from prober to rnic; epoch 0: there is none. */
-struct wire_pair_key aggregators_pair_key(const struct aggregators *aggregators,
-    struct wire_rnic_id prober, const struct registry_rnic *rnic);
 /* Nothing was ever braked: 0 without a message. */
 int session_brake(struct session *session);
 int session_on_resolve(struct session *session, const uint8_t *data, size_t len);
