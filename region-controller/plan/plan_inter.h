@@ -1,13 +1,18 @@
 /*
  * plan_inter - the racks of one plane and who of them probes whom, while that is being
- * found; shared by plan_inter_tor.c and plan_inter_flows.c.
+ * found; shared by plan_inter_tor.c and plan_inter_tor.c.
  */
 #ifndef REGION_CONTROLLER_PLAN_PLAN_INTER_H
 #define REGION_CONTROLLER_PLAN_PLAN_INTER_H
 
+#include <stdint.h>
+
+#include <stddef.h>
+
+#include <stdbool.h>
+
 #include "region-controller/plan/coverage.h"
 #include "region-controller/plan/plan_set.h"
-#include "region-controller/plan/plan_walk.h"
 
 /* A plane's racks that can be probed, by name: neighbours in the ring of a pair do not
  * depend on the file's order. */
@@ -54,13 +59,14 @@ struct plan_inter {
 	    flows[COVERAGE_MAX_PATHS + 1]; /* coverage's answers; 0: not asked yet */
 };
 
-struct plan_rack *plan_inter_rack(const struct plan_inter *inter, size_t place);
-/* How many RNICs of the one rack find their like in the other. */
-size_t plan_inter_able(const struct plan_rack *src, const struct plan_rack *dst);
-/* from: where in the racks to begin. */
-struct plan_walk plan_inter_walk(
-    const struct plan_inter *inter, const struct plan_pair *pair, uint64_t from);
-/* The pair's entries. */
-int plan_inter_add(struct plan_inter *inter, const struct plan_pair *pair);
+/* All pairs of RNICs by which one rack may probe another, each once, spread evenly over
+ * both racks from the first on. */
+struct plan_set;
+
+struct plan_walk {
+	size_t src_rack, dst_rack;
+	size_t at, end, lap;
+	uint64_t src_from, dst_from;
+};
 
 #endif
