@@ -1,6 +1,6 @@
 /*
  * plan_set - a region's plans while they are being made; shared by plan.c,
- * plan_inter*.c, plan_witness.c, plan_aliases.c and plan_write.c, nobody else's
+ * plan_inter*.c, plan_witness.c, plan_write.c and plan_write.c, nobody else's
  * business.
  *
  * Nodes are RNICs by id, then the reflectors of switches; racks are the ToRs. Both are
@@ -97,7 +97,6 @@ uint32_t plan_paths(const struct plan_set *set, size_t from);
  * probers in, and of all other switches of its plane. *ret is malloc'd. -ENOMEM. */
 int plan_aliases(const struct plan_set *set, const struct plan_rack *rack,
     struct wire_alias **ret, size_t *count);
-struct wire_address plan_wire_address(const struct rm_address *address);
 
 /* One destination's share. 1: there is more; 0: that was all. */
 int plan_inter_tor(struct plan_set *set);
