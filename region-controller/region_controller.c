@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "rackmesh/core/address.h"
 #include "rackmesh/core/log.h"
@@ -13,15 +14,61 @@
 #include "rackmesh/net/listener.h"
 #include "rackmesh/topology/topology.h"
 #include "region-controller/aggregators/aggregators.h"
-#include "region-controller/controller_store.h"
+#include "region-controller/controller_config.h"
 #include "region-controller/controller_wiring.h"
+#include "region-controller/etcd/store_etcd.h"
 #include "region-controller/plan/publish.h"
 #include "region-controller/planner.h"
 #include "region-controller/registry/probe_keys.h"
 #include "region-controller/registry/registry.h"
+#include "region-controller/store/store_file.h"
 #include "region-controller/topology/traced.h"
 
-/* ---- from outside --------------------------------------------------------------- */
+struct controller_config;
+struct rm_loop;
+struct rm_why;
+struct store;
+
+static int
+new_etcd(struct rm_loop *loop, const struct controller_config *config,
+    struct store **ret, struct rm_why *why)
+{
+	struct store_etcd_options options = {
+		.name = config->name,
+		.region = config->region,
+		.endpoints = config->etcd.endpoints.items,
+		.endpoint_count = config->etcd.endpoints.count,
+		.user = config->etcd.user,
+		.site = &config->etcd.site,
+		.timeout_ns = (int64_t)config->etcd.timeout_ms * RM_NS_PER_MS,
+		.relist_ns = (int64_t)config->etcd.relist_s * RM_NS_PER_S,
+		.compact_after_ns = (int64_t)config->etcd.compact_after_s * RM_NS_PER_S,
+		.lease_ttl_s = (int64_t)config->etcd.lease_ttl_s,
+		.random_seed = rm_random_u64(),
+	};
+	char *password = NULL;
+	int r;
+
+	r = controller_config_password(config, &password, why);
+	if (r < 0)
+		return r;
+	options.password = password;
+	r = store_etcd_new(loop, &options, ret);
+	explicit_bzero(password, strlen(password));
+	free(password);
+	return r < 0 ? rm_why(why, r, "cannot prepare for etcd: %s", strerror(-r)) : 0;
+}
+
+static int
+controller_store_new(struct rm_loop *loop, const struct controller_config *config,
+    struct store **ret, struct rm_why *why)
+{
+	if (config->etcd.endpoints.count > 0)
+		return new_etcd(loop, config, ret, why);
+	return store_file_new(config->topology, config->name, config->region, ret, why);
+}
+
+/* ---- from outside ---- */
 
 static int
 reload_topology(void *arg, struct rm_why *why)
@@ -54,7 +101,7 @@ forget_rnic(void *arg, struct rm_rnic_id id)
 	return 0;
 }
 
-/* ---- config ---------------------------------------------------------------------- */
+/* ---- config ---- */
 
 static int
 reload_config(struct region_controller *controller, struct rm_why *why)
@@ -94,7 +141,7 @@ region_controller_reload(void *arg)
 	(void)reload_topology(controller, &why); /* has said what is wrong */
 }
 
-/* ---- birth ---------------------------------------------------------------------- */
+/* ---- birth ---- */
 
 static int
 serve_http(struct region_controller *controller)
