@@ -1,11 +1,23 @@
 /* Leading, and what goes with it: the fence of every write. */
 #include "rackmesh/core/log.h"
+
+#include <errno.h>
+#include <string.h>
+
 #include "rackmesh/loop/loop.h"
+#include "region-controller/etcd/store_etcd_keys.h"
 #include "region-controller/etcd/store_etcd_state.h"
+#include "region-controller/store/store_plan.h"
+#include "region-controller/store/store_traced.h"
 
-/* ---- leading --------------------------------------------------------------------- */
+/* ---- leading ---- */
 
-void
+static void on_lead(void *arg);
+static void on_put(const struct rm_etcd_value *value, void *arg);
+static void on_delete(const char *key, void *arg);
+static void on_synced(int64_t revision, void *arg);
+
+static void
 store_etcd_right_brake(struct store_etcd *etcd)
 {
 	bool is_missing = !etcd->has_brake && etcd->brake.version > 0 &&
@@ -30,7 +42,8 @@ write_what_is_missing(struct store_etcd *etcd)
 	store_etcd_right_brake(etcd);
 }
 
-void
+/* Calls on_lead once everything that was written before us is known. */
+static void
 store_etcd_announce(struct store_etcd *etcd)
 {
 	if (etcd->announced || !store_inbox_is_empty(etcd->inbox) ||
@@ -47,7 +60,8 @@ store_etcd_announce(struct store_etcd *etcd)
 	write_what_is_missing(etcd);
 }
 
-void
+/* Calls on_lead again when we lead: this is another etcd, which lacks what we know. */
+static void
 store_etcd_announce_again(struct store_etcd *etcd)
 {
 	if (!etcd->announced)
@@ -85,10 +99,9 @@ store_etcd_leads(struct store *store, rm_mono_t now)
 	return etcd->announced && rm_etcd_leader_leads(etcd->leader, now);
 }
 
-/* ---- a leader's key that nobody holds ----------------------------------------------
- */
+/* ---- a leader's key that nobody holds ---- */
 
-void
+static void
 store_etcd_look_at_lease(struct store_etcd *etcd, int64_t lease)
 {
 	if (lease == 0) {
@@ -112,8 +125,7 @@ store_etcd_say_unleased(void *arg)
 	    etcd->region);
 }
 
-/* ---- what the writes ask for and tell of
- * ------------------------------------------------ */
+/* ---- what the writes ask for and tell of ---- */
 
 static bool
 writes_fence(struct rm_etcd_compare ret[RM_ETCD_FENCE], void *arg)
@@ -181,4 +193,354 @@ const struct store_writes_options store_etcd_writes_options = {
 const struct store_compact_options store_etcd_compact_options = {
 	.leads = compact_leads,
 	.revision = known_revision,
+};
+
+/* ---- From keys and values to what the controller is told of ---- */
+
+#define SHOWN_BYTES 320
+
+void
+store_etcd_refuse(struct store_etcd *etcd, const char *key, const struct rm_why *why)
+{
+	char quoted[SHOWN_BYTES];
+
+	etcd->counts.bad_values++;
+	rm_log_quote(quoted, sizeof(quoted), key, strlen(key));
+	rm_log_warn(
+	    0, "%s in etcd makes no sense and is left out: %s", quoted, why->text);
+}
+
+/* Does the key begin so? Then *name is what follows. */
+static bool
+is_below(const char *rest, const char *kind, const char **name)
+{
+	size_t len = strlen(kind);
+
+	*name = rest + len;
+	return strncmp(rest, kind, len) == 0;
+}
+
+/* ---- topology ---- */
+
+static void
+topology_put(struct store_etcd *etcd, const struct rm_etcd_value *value)
+{
+	struct store_topology fresh;
+	int r;
+
+	etcd->has_topology = true;
+	if (etcd->topology.text != NULL && etcd->topology.len == value->value_len &&
+	    memcmp(etcd->topology.text, value->value, value->value_len) == 0) {
+		etcd->bad_topology.text[0] = '\0';
+		return;
+	}
+	r = store_topology_read(&fresh, STORE_KEY_TOPOLOGY, etcd->region, value->value,
+	    value->value_len, &etcd->bad_topology);
+	if (r == 0) {
+		r = etcd->callbacks.on_topology(fresh.topology, etcd->callbacks.arg);
+		if (r < 0) {
+			store_topology_clear(&fresh);
+			rm_why(&etcd->bad_topology, r, "cannot be taken into use");
+		}
+	}
+	if (r < 0) {
+		etcd->counts.bad_topologies++;
+		store_etcd_refuse(etcd, value->key, &etcd->bad_topology);
+		return;
+	}
+	store_topology_clear(&etcd->topology);
+	etcd->topology = fresh;
+	etcd->bad_topology.text[0] = '\0';
+}
+
+static void
+topology_gone(struct store_etcd *etcd)
+{
+	etcd->has_topology = false;
+	rm_log_warn(0, "the topology is gone from etcd; the old one stays in use");
+}
+
+/* ---- registrations, plans, brake, leader ---- */
+
+/* As we spell it: two keys must not speak for one RNIC. */
+static int
+read_id(const char *name, struct rm_rnic_id *ret)
+{
+	char again[RM_RNIC_ID_TEXT];
+	int r;
+
+	r = rm_rnic_id_parse(name, ret);
+	if (r < 0)
+		return r;
+	rm_rnic_id_format(*ret, again);
+	return strcmp(name, again) == 0 ? 0 : -EINVAL;
+}
+
+static void
+rnic_put(struct store_etcd *etcd, const char *name, const struct rm_etcd_value *value)
+{
+	struct rm_why why = { 0 };
+	struct rm_rnic_id id;
+	struct store_rnic rnic;
+	json_t *object = NULL;
+	uint64_t hash;
+	int r;
+
+	r = read_id(name, &id);
+	if (r < 0)
+		rm_why(&why, r, "the key does not end in the id of an RNIC");
+	else
+		r = store_rnic_read(
+		    value->value, value->value_len, id, &object, &rnic, &why);
+	if (r < 0) {
+		store_etcd_refuse(etcd, value->key, &why);
+		return;
+	}
+	if (store_rnic_hash(&rnic, &hash) == 0)
+		store_etcd_know(etcd, id, hash);
+	/* What is about to be overwritten says nothing. */
+	if (!store_writes_waits(etcd->writes, value->key))
+		etcd->callbacks.on_rnic(&rnic, etcd->callbacks.arg);
+	json_decref(object);
+}
+
+static void
+rnic_gone(struct store_etcd *etcd, const char *key, const char *name)
+{
+	struct rm_rnic_id id;
+
+	if (read_id(name, &id) < 0)
+		return;
+	store_etcd_forget(etcd, id);
+	if (!etcd->is_restart && !store_writes_waits(etcd->writes, key))
+		etcd->callbacks.on_rnic_gone(id, etcd->callbacks.arg);
+}
+
+static void
+plan_put(struct store_etcd *etcd, const char *name, const struct rm_etcd_value *value)
+{
+	struct store_plan_read read = { 0 };
+	struct rm_why why = { 0 };
+	struct wire_bytes bytes;
+	int r;
+
+	r = store_plan_read(value->value, value->value_len,
+	    (uint64_t)value->mod_revision, etcd->writer, &read, &bytes, &why);
+	if (r == 0 && strcmp(read.tor, name) != 0)
+		r = rm_why(&why, -EBADMSG, "tor: it is not that of the key");
+	if (r < 0) {
+		store_etcd_refuse(etcd, value->key, &why);
+		etcd->callbacks.on_plan_gone(name, etcd->callbacks.arg);
+		return;
+	}
+	etcd->callbacks.on_plan(
+	    &(struct store_plan){
+		.tor = name,
+		.bytes = bytes,
+		.version = read.version,
+		.digest = read.digest,
+		.since = rm_wall_now(),
+	    },
+	    etcd->callbacks.arg);
+}
+
+static void
+brake_set(struct store_etcd *etcd, const struct store_brake *brake)
+{
+	struct store_brake fresh = *brake;
+
+	/* Written by hand, perhaps: without a base, but later all the same. */
+	if (fresh.version <= etcd->brake.version)
+		fresh.version = etcd->brake.version + 1;
+	etcd->callbacks.on_brake(&fresh, etcd->callbacks.arg);
+	memset(etcd->brake_by, 0, sizeof(etcd->brake_by));
+	if (rm_name_valid(fresh.by))
+		strcpy(etcd->brake_by, fresh.by);
+	etcd->brake = fresh;
+	etcd->brake.by = etcd->brake_by;
+}
+
+static void
+brake_put(struct store_etcd *etcd, const struct rm_etcd_value *value)
+{
+	struct rm_why why = { 0 };
+	struct store_brake brake;
+	json_t *object = NULL;
+
+	if (store_brake_read(value->value, value->value_len,
+		(uint64_t)value->mod_revision, &object, &brake, &why) < 0) {
+		store_etcd_refuse(etcd, value->key, &why);
+		return;
+	}
+	etcd->has_brake = true;
+	/* Ours has a base, since it is above the clock. */
+	etcd->brake_by_hand = brake.version == (uint64_t)value->mod_revision;
+	brake_set(etcd, &brake);
+	json_decref(object);
+	if (!store_writes_waits(etcd->asked, value->key))
+		store_etcd_right_brake(etcd);
+}
+
+static void
+brake_gone(struct store_etcd *etcd, const char *key)
+{
+	const struct store_brake none = { .rate_permille = 1000, .by = "" };
+
+	etcd->has_brake = false;
+	if (etcd->is_restart)
+		return;
+	etcd->brake_by_hand = true;
+	brake_set(etcd, &none);
+	if (!store_writes_waits(etcd->asked, key))
+		store_etcd_right_brake(etcd);
+}
+
+static void
+leader_put(struct store_etcd *etcd, const struct rm_etcd_value *value)
+{
+	char before[RM_NAME_BYTES];
+
+	strcpy(before, etcd->leader_name);
+	store_leader_read(value->value, value->value_len, etcd->leader_name);
+	if (strcmp(before, etcd->leader_name) != 0)
+		etcd->since = rm_wall_now();
+	store_etcd_look_at_lease(etcd, value->lease);
+	rm_etcd_leader_seen(etcd->leader, true);
+}
+
+static void
+leader_gone(struct store_etcd *etcd)
+{
+	etcd->leader_name[0] = '\0';
+	etcd->since = rm_wall_now();
+	store_etcd_look_at_lease(etcd, -1);
+	rm_etcd_leader_seen(etcd->leader, false);
+}
+
+/* ---- out of the inbox ---- */
+
+static void
+look_for_restart(struct store_etcd *etcd, uint64_t restarts)
+{
+	if (restarts != etcd->restarts) {
+		etcd->restarts = restarts;
+		etcd->is_restart = true;
+	}
+}
+
+static void
+take_put(const struct rm_etcd_value *value, uint64_t restarts, void *arg)
+{
+	struct store_etcd *etcd = arg;
+	const char *rest = store_key_rest(etcd->region, value->key), *name;
+
+	look_for_restart(etcd, restarts);
+	if (rest == NULL)
+		return;
+	if (strcmp(rest, STORE_KEY_TOPOLOGY) == 0)
+		topology_put(etcd, value);
+	else if (is_below(rest, STORE_KEY_RNIC, &name))
+		rnic_put(etcd, name, value);
+	else if (is_below(rest, STORE_KEY_PLAN, &name))
+		plan_put(etcd, name, value);
+	else if (strcmp(rest, STORE_KEY_BRAKE) == 0)
+		brake_put(etcd, value);
+	else if (is_below(rest, STORE_KEY_TRACED, &name))
+		store_etcd_traced(etcd, name, value);
+}
+
+static void
+take_delete(const char *key, uint64_t restarts, void *arg)
+{
+	struct store_etcd *etcd = arg;
+	const char *rest = store_key_rest(etcd->region, key), *name;
+
+	look_for_restart(etcd, restarts);
+	if (rest == NULL)
+		return;
+	if (strcmp(rest, STORE_KEY_TOPOLOGY) == 0)
+		topology_gone(etcd);
+	else if (is_below(rest, STORE_KEY_RNIC, &name))
+		rnic_gone(etcd, key, name);
+	else if (is_below(rest, STORE_KEY_PLAN, &name))
+		etcd->callbacks.on_plan_gone(name, etcd->callbacks.arg);
+	else if (strcmp(rest, STORE_KEY_BRAKE) == 0)
+		brake_gone(etcd, key);
+	else if (is_below(rest, STORE_KEY_TRACED, &name))
+		store_etcd_traced_gone(etcd, name);
+}
+
+static void
+take_synced(int64_t revision, uint64_t restarts, void *arg)
+{
+	struct store_etcd *etcd = arg;
+	bool was_restart;
+
+	look_for_restart(etcd, restarts);
+	was_restart = etcd->is_restart;
+	etcd->is_loaded = true;
+	etcd->is_restart = false;
+	/* The election may have seen the new one first. */
+	if (was_restart)
+		store_etcd_announce_again(etcd);
+	store_etcd_announce(etcd);
+}
+
+const struct store_inbox_callbacks store_etcd_inbox_callbacks = {
+	.on_put = take_put,
+	.on_delete = take_delete,
+	.on_synced = take_synced,
+};
+
+/* ---- into it ---- */
+
+/* Who leads is to be known at once, and nothing else hangs on its order. */
+static bool
+is_leader_key(const struct store_etcd *etcd, const char *key)
+{
+	const char *rest = store_key_rest(etcd->region, key);
+
+	return rest != NULL && strcmp(rest, STORE_KEY_LEADER) == 0;
+}
+
+static uint64_t
+restarts_of(const struct store_etcd *etcd)
+{
+	return rm_etcd_mirror_counts(etcd->mirror)->restarts;
+}
+
+static void
+on_put(const struct rm_etcd_value *value, void *arg)
+{
+	struct store_etcd *etcd = arg;
+
+	if (is_leader_key(etcd, value->key))
+		leader_put(etcd, value);
+	else
+		store_inbox_put(etcd->inbox, value, restarts_of(etcd));
+}
+
+static void
+on_delete(const char *key, void *arg)
+{
+	struct store_etcd *etcd = arg;
+
+	if (is_leader_key(etcd, key))
+		leader_gone(etcd);
+	else
+		store_inbox_delete(etcd->inbox, key, restarts_of(etcd));
+}
+
+static void
+on_synced(int64_t revision, void *arg)
+{
+	struct store_etcd *etcd = arg;
+
+	store_inbox_synced(etcd->inbox, revision, restarts_of(etcd));
+}
+
+const struct rm_etcd_mirror_callbacks store_etcd_mirror_callbacks = {
+	.on_put = on_put,
+	.on_delete = on_delete,
+	.on_synced = on_synced,
 };

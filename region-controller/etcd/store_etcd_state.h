@@ -79,14 +79,8 @@ extern const struct rm_etcd_leader_callbacks store_etcd_leader_callbacks;
 extern const struct store_writes_options store_etcd_writes_options;
 extern const struct store_compact_options store_etcd_compact_options;
 bool store_etcd_leads(struct store *store, rm_mono_t now);
-/* The leader's key is there with this lease, or 0, or gone (-1). */
-void store_etcd_look_at_lease(struct store_etcd *etcd, int64_t lease);
 /* For store_etcd's timer; arg is the store. */
 void store_etcd_say_unleased(void *arg);
-/* Calls on_lead once everything that was written before us is known. */
-void store_etcd_announce(struct store_etcd *etcd);
-/* Calls on_lead again when we lead: this is another etcd, which lacks what we know. */
-void store_etcd_announce_again(struct store_etcd *etcd);
 
 /* base + revision is to be above that. */
 uint64_t store_etcd_base(const struct store_etcd *etcd, uint64_t above);
@@ -94,9 +88,6 @@ int store_etcd_write_topology(struct store_etcd *etcd, const char *text, size_t 
     const struct store_reply *reply);
 int store_etcd_write_brake(struct store_etcd *etcd, const struct store_brake *brake,
     const struct store_reply *reply);
-/* When we lead: one that was put by hand gets a number that holds, one that another
- * etcd lacks is put there. */
-void store_etcd_right_brake(struct store_etcd *etcd);
 
 struct store_known *store_etcd_known(
     const struct store_etcd *etcd, struct rm_rnic_id id);
