@@ -8,7 +8,7 @@
 #include "region-controller/etcd/store_etcd_keys.h"
 #include "region-controller/etcd/store_etcd_state.h"
 #include "region-controller/store/store_plan.h"
-#include "region-controller/store/store_traced.h"
+#include "region-controller/store/store_topology.h"
 
 /* ---- leading ---- */
 

@@ -4,7 +4,7 @@
 
 #include "region-controller/etcd/store_etcd_keys.h"
 #include "region-controller/etcd/store_etcd_state.h"
-#include "region-controller/store/store_traced.h"
+#include "region-controller/store/store_topology.h"
 #include "region-controller/topology/traced.h"
 
 static void

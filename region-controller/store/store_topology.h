@@ -23,4 +23,17 @@ int store_topology_read(struct store_topology *ret, const char *name,
     const char *region, const char *text, size_t len, struct rm_why *why);
 void store_topology_clear(struct store_topology *topology);
 
+/* A traced link as it stands in etcd, below topology/traced/<from>/<to>. Pure; foreign
+ * bytes. */
+struct rm_why;
+struct traced_link;
+
+#define STORE_KEY_TRACED "topology/traced/"
+
+/* *text is malloc'd. -ENOMEM. */
+int store_traced_write(const struct traced_link *link, char **text);
+/* name: of the key, "<from>/<to>". -EBADMSG: and why says what is wrong. */
+int store_traced_read(const char *name, const char *text, size_t len,
+    struct traced_link *ret, struct rm_why *why);
+
 #endif

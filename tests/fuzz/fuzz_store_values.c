@@ -7,7 +7,7 @@
 #include "region-controller/etcd/store_etcd_keys.h"
 #include "region-controller/store/hash.h"
 #include "region-controller/store/store_plan.h"
-#include "region-controller/store/store_traced.h"
+#include "region-controller/store/store_topology.h"
 #include "region-controller/topology/traced.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);

@@ -14,7 +14,7 @@
 #include "rackmesh/topology/topology.h"
 #include "region-controller/api/topology_json.h"
 #include "region-controller/api/traced_json.h"
-#include "region-controller/store/store_traced.h"
+#include "region-controller/store/store_topology.h"
 
 #define DAY_NS (INT64_C(86400) * RM_NS_PER_S)
 
