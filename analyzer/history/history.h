@@ -73,8 +73,6 @@ const char *history_trouble(const struct history *history);
 uint64_t history_waiting(
     const struct history *history, enum wire_lane lane); /* records */
 const struct history_counts *history_counts(const struct history *history);
-const struct rm_spool_counts *history_spool_counts(
-    const struct history *history, enum wire_lane lane);
 int history_metrics(struct history *history, struct rm_metrics *metrics);
 
 #endif
