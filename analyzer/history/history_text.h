@@ -33,7 +33,4 @@ void history_text_dscp(struct rm_line *line, uint8_t dscp);
 void history_text_quantile(
     struct rm_line *line, const char *term, int quantile, uint64_t value_ns);
 
-int history_text_incident(
-    struct history_points *points, const struct wire_incident *incident);
-
 #endif
