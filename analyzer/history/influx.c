@@ -9,7 +9,6 @@
 #include "analyzer/history/history.h"
 #include "analyzer/history/influx_answer.h"
 #include "analyzer/history/influx_config.h"
-#include "analyzer/history/influx_gzip.h"
 #include "analyzer/history/influx_parts.h"
 #include "analyzer/history/influx_target.h"
 #include "rackmesh/core/backoff.h"

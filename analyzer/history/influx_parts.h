@@ -33,4 +33,8 @@ bool influx_parts_next(struct influx_parts *parts);
 /* Its first half is the part under way now. False: it cannot be halved. */
 bool influx_parts_halve(struct influx_parts *parts);
 
+/* A batch, packed by gzip on the worker. */
+/* *out: malloc'd; the caller frees it. -ENOMEM, -EIO. */
+int influx_gzip(const char *text, size_t len, uint8_t **out, size_t *out_len);
+
 #endif

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "analyzer/history/history_points.h"
-#include "analyzer/history/influx_gzip.h"
+#include "analyzer/history/influx_parts.h"
 #include "tests/bench/figure.h"
 #include "tests/bench/sim_aggregators.h"
 
