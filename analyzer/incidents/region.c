@@ -8,12 +8,101 @@
 #include "analyzer/blind/blind.h"
 #include "analyzer/incidents/concerns.h"
 #include "analyzer/incidents/recorder.h"
-#include "analyzer/incidents/region_state.h"
 #include "analyzer/localise/localise.h"
 #include "rackmesh/core/log.h"
 #include "rackmesh/core/random.h"
 #include "rackmesh/incident/alert.h"
+#include "rackmesh/incident/incident_adopt.h"
 #include "rackmesh/incident/incident_file.h"
+#include "rackmesh/judge/part.h"
+
+struct region {
+	char name[RM_NAME_BYTES];
+	struct region_callbacks callbacks;
+	struct localise *localise;
+	struct recorder *recorder; /* NULL: nothing is written down */
+	struct blind *blind;
+	struct rm_incidents *incidents;
+	struct rm_alerts *alerts;
+	struct rm_incident_file *file; /* NULL: nothing is kept */
+	bool is_dirty;                 /* the file is not as the incidents are */
+	bool is_first;                 /* of the analyzers; else: */
+	bool is_left;                  /* all aggregators are at another one */
+	rm_mono_t cut_off;             /* we ourselves, since then; ns 0: we are not */
+	rm_mono_t connected;           /* one of them was, last */
+	rm_mono_t now;                 /* of the judgement that goes on */
+	const struct rm_verdict *silent; /* blind's, of its last judgement */
+	size_t silent_count;
+	struct rm_verdict *verdicts; /* all that stand */
+	size_t verdict_room;
+};
+
+/* ---- A region whose aggregators go to another analyzer, or from which we are cut off
+ * ---- */
+
+#define ALONE_NS \
+	(1 * RM_NS_PER_S) /* before receivers are asked whether they are there */
+#define ANSWER_NS (2 * RM_NS_PER_S) /* they take no longer, where they are */
+#define LEFT_NS (2 * RM_NS_PER_S)   /* before a rack or an aggregator is missed */
+
+void
+region_leave(struct region *region)
+{
+	const struct rm_incident *incident;
+
+	while (rm_incidents_open(region->incidents) > 0) {
+		incident = rm_incidents_get(region->incidents, 0);
+		rm_alerts_withdraw(region->alerts, &incident->verdict.part);
+		rm_incidents_end(region->incidents, incident->id, rm_wall_now(), true,
+		    rm_mono_now());
+		region->callbacks.on_incident(region->name, WIRE_RESOLVED,
+		    rm_incidents_get(
+			region->incidents, rm_incidents_open(region->incidents)),
+		    region->callbacks.arg);
+	}
+	blind_clear(region->blind);
+	localise_forget_named(region->localise);
+	region->silent_count = 0;
+	region->is_dirty = true;
+	region->is_left = true;
+	rm_log_info("region %s: another analyzer judges it", region->name);
+}
+
+/* Not the first of the analyzers, and nobody has come for a while: they are at another
+ * one. What is open here is left. */
+static bool
+region_is_left(struct region *region, rm_mono_t now)
+{
+	if (blind_is_connected(region->blind)) {
+		region->connected = now;
+		region->is_left = false;
+	}
+	if (!region->is_left && rm_mono_since(now, region->connected) >= LEFT_NS)
+		region_leave(region);
+	return region->is_left;
+}
+
+/* Nothing has come from anybody for a while, and no receiver of alerts answers either:
+ * it is we who are cut off, and nobody is missed for that. */
+static bool
+region_is_cut_off(struct region *region, rm_mono_t now)
+{
+	rm_mono_t heard;
+	bool cut_off;
+
+	if (!blind_last_heard(region->blind, &heard))
+		return false;
+	heard = rm_mono_add(heard, ALONE_NS);
+	cut_off = rm_mono_since(now, heard) >= 0 &&
+		  !rm_alerts_answered(region->alerts, heard);
+	/* Whoever was silent meanwhile gets his grace anew. */
+	if (!cut_off && region->cut_off.ns != 0 &&
+	    rm_mono_since(now, region->cut_off) >= ANSWER_NS)
+		blind_stalled(region->blind, now);
+	if (!cut_off || region->cut_off.ns == 0)
+		region->cut_off = cut_off ? now : (rm_mono_t){ 0 };
+	return cut_off;
+}
 
 #define MAX_OPEN 2048
 #define MAX_CLOSED 1024
@@ -21,7 +110,7 @@
 #define FORGET_NS (86400 * RM_NS_PER_S)
 #define MAX_PATH 2048
 
-/* ---- incidents --------------------------------------------------------------- */
+/* ---- incidents ---- */
 
 static void
 on_event(enum rm_incident_event event, const struct rm_incident *incident, void *arg)
@@ -73,7 +162,7 @@ health_of(const struct rm_verdict *verdict, void *arg)
 	}
 }
 
-/* ---- verdicts ------------------------------------------------------------------- */
+/* ---- verdicts ---- */
 
 static int
 make_room(struct region *region, size_t count)
@@ -228,7 +317,7 @@ region_rack_heard(struct region *region, const char *tor, bool heard, rm_mono_t 
 	localise_rack_heard(region->localise, tor, heard);
 }
 
-/* ---- life ----------------------------------------------------------------------- */
+/* ---- life ---- */
 
 /* Whether its part has failed again since: equal labels, and so one alert. */
 static bool
