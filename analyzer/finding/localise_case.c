@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "analyzer/finding/localise_observe.h"
-#include "analyzer/paths/localise_element.h"
 #include "analyzer/paths/localise_listed.h"
+#include "analyzer/paths/localise_map.h"
 
 #define BASE_LOSS 0.001
 #define SLOW_BASE_LOSS 1e-4 /* until more is known */

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "analyzer/paths/localise_element.h"
+#include "analyzer/paths/localise_map.h"
 #include "tests/support/failing_malloc.h"
 
 #define WALL (INT64_C(1700000000) * RM_NS_PER_S)
