@@ -5,6 +5,8 @@
 #ifndef ANALYZER_SUSPICION_LOCALISE_EVIDENCE_H
 #define ANALYZER_SUSPICION_LOCALISE_EVIDENCE_H
 
+#include "analyzer/suspicion/localise_standing.h"
+
 #include "analyzer/finding/localise_find.h"
 #include "rackmesh/judge/verdict.h"
 
@@ -14,10 +16,6 @@ struct localise_standings;
 /* What the lossy ways over a suspect lost, seen so. */
 void localise_evidence_losses(const struct localise_map *map,
     const struct localise_suspect *suspect, rm_mono_t now, localise_seen *seen,
-    struct localise_sum *ret);
-/* What all ways over it carried, and lost, seen so. */
-void localise_evidence_traffic(const struct localise_map *map,
-    const struct localise_suspect *suspect, localise_seen *seen, rm_mono_t now,
     struct localise_sum *ret);
 
 /* Most of the lost flows over the suspect that are known begin, or end, at one RNIC;
@@ -33,10 +31,16 @@ bool localise_evidence_one_rnic(const struct localise_now *now,
 bool localise_evidence_confined(
     const struct localise_now *now, const struct localise_suspect *suspect);
 
-/* Fills all but the window, its start and a link's direction; told: the suspect, or the
- * direction of it that is told. */
-void localise_evidence_fill(struct localise_map *map,
-    const struct localise_finding *finding, const struct localise_suspect *told,
-    localise_seen *seen, rm_mono_t now, struct rm_evidence *evidence);
+/* The verdict on what is named: its kind, confidence, evidence. */
+/* The rack of the ToR that is found, and of it alone; or NULL. */
+const struct localise_rack *localise_rack_of(
+    const struct localise_map *map, const struct localise_finding *finding);
+
+/* Names it, or, once a second, brings what was said of it up to date. Holds a first
+ * word back for a moment while it is not known whether anything passes it; first: since
+ * it came under suspicion, or one of its kind. */
+void localise_name(struct localise_standing *s, const struct localise_now *now,
+    const struct localise_finding *finding, const struct localise_standing *first,
+    bool slow);
 
 #endif

@@ -4,7 +4,6 @@
 
 #include "analyzer/paths/localise_part.h"
 #include "analyzer/suspicion/localise_evidence.h"
-#include "analyzer/suspicion/localise_naming.h"
 #include "analyzer/suspicion/localise_speak.h"
 #include "analyzer/suspicion/localise_standing.h"
 

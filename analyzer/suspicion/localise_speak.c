@@ -5,7 +5,6 @@
 #include "analyzer/paths/localise_bins.h"
 #include "analyzer/paths/localise_part.h"
 #include "analyzer/suspicion/localise_evidence.h"
-#include "analyzer/suspicion/localise_naming.h"
 
 /* Rows take up to 1.5 s to come, and come every second. */
 #define SPEAK_NS (1600 * RM_NS_PER_MS)   /* nothing else is near */

@@ -8,7 +8,6 @@
 #include "analyzer/paths/localise_bins.h"
 #include "analyzer/paths/localise_part.h"
 #include "analyzer/suspicion/localise_evidence.h"
-#include "analyzer/suspicion/localise_naming.h"
 #include "analyzer/suspicion/localise_speak.h"
 
 /* Rows take up to 1.5 s to come, and come every second. */
