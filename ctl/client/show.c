@@ -4,7 +4,7 @@
 
 #include "ctl/client/ctl.h"
 #include "ctl/client/request.h"
-#include "ctl/output/columns.h"
+#include "ctl/output/table.h"
 
 void
 show_json(const json_t *json)

@@ -1,6 +1,6 @@
 #include "ctl/client/ctl.h"
 #include "ctl/client/show.h"
-#include "ctl/output/columns.h"
+#include "ctl/output/table.h"
 
 static const struct column columns[] = {
 	{ "TOR", "tor", COLUMN_TEXT },

@@ -5,7 +5,7 @@
 #include "ctl/client/ctl.h"
 #include "ctl/client/request.h"
 #include "ctl/client/show.h"
-#include "ctl/output/columns.h"
+#include "ctl/output/table.h"
 
 static const struct column columns[] = {
 	{ "SERVICE", "service", COLUMN_TEXT },

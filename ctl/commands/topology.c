@@ -6,7 +6,7 @@
 #include "ctl/client/ctl.h"
 #include "ctl/client/request.h"
 #include "ctl/client/show.h"
-#include "ctl/output/columns.h"
+#include "ctl/output/table.h"
 #include "rackmesh/core/file.h"
 #include "rackmesh/topology/topology.h"
 
