@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "rackmesh/core/log_limit.h"
+#include "rackmesh/core/log.h"
 
 static struct rm_log_limit limit;
 static const char file[] = "file.c";
