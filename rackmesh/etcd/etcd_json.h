@@ -30,7 +30,6 @@ int rm_etcd_json_txn(const struct rm_etcd_compare *compares, size_t compare_coun
     const struct rm_etcd_op *ops, size_t op_count, char **ret);
 int rm_etcd_json_number(const char *field, int64_t number, char **ret);
 int rm_etcd_json_watch(const char *prefix, int64_t from, char **ret);
-int rm_etcd_json_login(const char *user, const char *password, char **ret);
 
 /* ---- answers -------------------------------------------------------------- */
 
