@@ -1,14 +1,413 @@
 #include "rackmesh/etcd/etcd_mirror.h"
 
 #include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "rackmesh/core/backoff.h"
+#include "rackmesh/core/fnv.h"
 #include "rackmesh/core/random.h"
 #include "rackmesh/etcd/etcd_call.h"
-#include "rackmesh/etcd/etcd_view.h"
 #include "rackmesh/loop/loop.h"
+
+struct rm_etcd_key {
+	struct rm_etcd_key *next; /* private */
+	int64_t mod_revision;
+	bool seen;    /* in the list that is being taken */
+	bool deleted; /* by an event, while a list was under way */
+	char name[];
+};
+
+struct rm_etcd_keys;
+
+#define KEYS_FIRST_SIZE 1024 /* a power of two */
+
+struct rm_etcd_keys {
+	struct rm_etcd_key **slots;
+	size_t size, count;
+	uint64_t seed;
+};
+
+static void mirror_list(void *arg);
+static void mirror_watch(void *arg);
+
+/* NULL when out of memory */
+static struct rm_etcd_keys *
+rm_etcd_keys_new(void)
+{
+	struct rm_etcd_keys *keys = calloc(1, sizeof(*keys));
+
+	if (keys == NULL)
+		return NULL;
+	keys->slots = calloc(KEYS_FIRST_SIZE, sizeof(struct rm_etcd_key *));
+	if (keys->slots == NULL) {
+		free(keys);
+		return NULL;
+	}
+	keys->size = KEYS_FIRST_SIZE;
+	keys->seed = rm_random_u64();
+	return keys;
+}
+
+static void
+rm_etcd_keys_free(struct rm_etcd_keys *keys)
+{
+	if (keys == NULL)
+		return;
+	for (size_t i = 0; i < keys->size; i++) {
+		while (keys->slots[i] != NULL) {
+			struct rm_etcd_key *key = keys->slots[i];
+
+			keys->slots[i] = key->next;
+			free(key);
+		}
+	}
+	free(keys->slots);
+	free(keys);
+}
+
+static size_t
+rm_etcd_keys_count(const struct rm_etcd_keys *keys)
+{
+	return keys->count;
+}
+
+/* From a start that nobody knows. */
+static size_t
+keys_slot(const struct rm_etcd_keys *keys, const char *name)
+{
+	uint64_t hash = rm_fnv1a(RM_FNV1A ^ keys->seed, name, strlen(name));
+
+	return (hash ^ hash >> 32) & (keys->size - 1);
+}
+
+static struct rm_etcd_key *
+rm_etcd_keys_find(struct rm_etcd_keys *keys, const char *name)
+{
+	struct rm_etcd_key *key = keys->slots[keys_slot(keys, name)];
+
+	while (key != NULL && strcmp(key->name, name) != 0)
+		key = key->next;
+	return key;
+}
+
+/* Without memory for a larger table the old one serves, more slowly. */
+static void
+keys_grow(struct rm_etcd_keys *keys)
+{
+	struct rm_etcd_key **old = keys->slots;
+	size_t old_size = keys->size;
+	struct rm_etcd_key **slots = calloc(old_size * 2, sizeof(*slots));
+
+	if (slots == NULL)
+		return;
+	keys->slots = slots;
+	keys->size = old_size * 2;
+	for (size_t i = 0; i < old_size; i++) {
+		while (old[i] != NULL) {
+			struct rm_etcd_key *key = old[i];
+			size_t slot = keys_slot(keys, key->name);
+
+			old[i] = key->next;
+			key->next = slots[slot];
+			slots[slot] = key;
+		}
+	}
+	free(old);
+}
+
+/* NULL when out of memory; name is not there yet. */
+static struct rm_etcd_key *
+rm_etcd_keys_add(struct rm_etcd_keys *keys, const char *name)
+{
+	size_t len = strlen(name), slot;
+	struct rm_etcd_key *key = calloc(1, sizeof(*key) + len + 1);
+
+	if (key == NULL)
+		return NULL;
+	if (keys->count >= keys->size)
+		keys_grow(keys);
+	memcpy(key->name, name, len + 1);
+	slot = keys_slot(keys, name);
+	key->next = keys->slots[slot];
+	keys->slots[slot] = key;
+	keys->count++;
+	return key;
+}
+
+static void
+rm_etcd_keys_remove(struct rm_etcd_keys *keys, struct rm_etcd_key *key)
+{
+	struct rm_etcd_key **at = &keys->slots[keys_slot(keys, key->name)];
+
+	while (*at != key)
+		at = &(*at)->next;
+	*at = key->next;
+	keys->count--;
+	free(key);
+}
+
+/* Visits all; those for which visit says false are removed. */
+static void
+rm_etcd_keys_keep(struct rm_etcd_keys *keys,
+    bool (*visit)(struct rm_etcd_key *key, void *arg), void *arg)
+{
+	for (size_t i = 0; i < keys->size; i++) {
+		struct rm_etcd_key **at = &keys->slots[i];
+
+		while (*at != NULL) {
+			struct rm_etcd_key *key = *at;
+
+			if (visit(key, arg)) {
+				at = &key->next;
+				continue;
+			}
+			*at = key->next;
+			keys->count--;
+			free(key);
+		}
+	}
+}
+
+int
+rm_etcd_view_init(struct rm_etcd_view *view, const char *prefix,
+    const struct rm_etcd_mirror_callbacks *callbacks)
+{
+	*view = (struct rm_etcd_view){ .callbacks = *callbacks };
+	view->prefix = strdup(prefix);
+	view->keys = rm_etcd_keys_new();
+	if (view->prefix != NULL && view->keys != NULL)
+		return 0;
+	rm_etcd_view_clear(view);
+	return -ENOMEM;
+}
+
+void
+rm_etcd_view_clear(struct rm_etcd_view *view)
+{
+	rm_etcd_keys_free(view->keys);
+	free(view->prefix);
+	view->keys = NULL;
+	view->prefix = NULL;
+}
+
+static void
+view_put(struct rm_etcd_view *view, const struct rm_etcd_value *value)
+{
+	view->counts.puts++;
+	view->callbacks.on_put(value, view->callbacks.arg);
+}
+
+static void
+view_delete(struct rm_etcd_view *view, const char *key)
+{
+	view->counts.deletes++;
+	view->callbacks.on_delete(key, view->callbacks.arg);
+}
+
+static bool
+view_owns(const struct rm_etcd_view *view, const char *key)
+{
+	return strncmp(key, view->prefix, strlen(view->prefix)) == 0;
+}
+
+/* The entry of a key that is to be handed over, new or not; NULL: refused. */
+static struct rm_etcd_key *
+view_entry(struct rm_etcd_view *view, struct rm_etcd_key *entry, const char *name)
+{
+	if (entry == NULL && rm_etcd_keys_count(view->keys) < RM_ETCD_MIRROR_MAX_KEYS)
+		entry = rm_etcd_keys_add(view->keys, name);
+	if (entry == NULL)
+		view->counts.refused_keys++;
+	return entry;
+}
+
+/* ---- lists ---- */
+
+void
+rm_etcd_view_ask(struct rm_etcd_view *view)
+{
+	view->listing = true;
+	view->asked = view->known;
+}
+
+/* Linearizable reads never lie behind what was known when they were asked for, unless
+ * somebody dreams or etcd was restored. Events may have overtaken them since. */
+enum rm_etcd_view_says
+rm_etcd_view_judge(const struct rm_etcd_view *view, const struct rm_etcd_answer *list)
+{
+	if (view->synced && list->cluster_id != view->cluster_id)
+		return RM_ETCD_VIEW_OTHER;
+	if (list->revision < view->asked)
+		return RM_ETCD_VIEW_BEHIND;
+	for (size_t i = 0; i < list->count; i++) {
+		const struct rm_etcd_value *value = &list->values[i];
+		const struct rm_etcd_key *entry =
+		    rm_etcd_keys_find(view->keys, value->key);
+
+		if (value->mod_revision > list->revision)
+			return RM_ETCD_VIEW_BEHIND; /* than itself */
+		if (entry != NULL && !entry->deleted &&
+		    value->mod_revision < entry->mod_revision &&
+		    entry->mod_revision <= list->revision)
+			return RM_ETCD_VIEW_BEHIND;
+	}
+	return RM_ETCD_VIEW_NEWER;
+}
+
+struct sweep {
+	struct rm_etcd_view *view;
+	int64_t revision; /* of the list */
+	bool afresh;
+};
+
+static bool
+forget_revision(struct rm_etcd_key *entry, void *arg)
+{
+	entry->mod_revision = 0;
+	return !entry->deleted;
+}
+
+/* What the list did not have is gone, unless an event has put it since. */
+static bool
+sweep_key(struct rm_etcd_key *entry, void *arg)
+{
+	struct sweep *sweep = arg;
+	bool stays = entry->seen || entry->mod_revision > sweep->revision;
+
+	if (entry->deleted)
+		return false;
+	entry->seen = false;
+	if (stays)
+		return true;
+	if (!sweep->afresh)
+		sweep->view->counts.healed++;
+	view_delete(sweep->view, entry->name);
+	return false;
+}
+
+static void
+view_take_value(
+    struct rm_etcd_view *view, const struct rm_etcd_value *value, bool afresh)
+{
+	struct rm_etcd_key *entry;
+
+	if (!view_owns(view, value->key))
+		return;
+	entry = rm_etcd_keys_find(view->keys, value->key);
+	if (entry != NULL && value->mod_revision <= entry->mod_revision) {
+		entry->seen = true;
+		return;
+	}
+	entry = view_entry(view, entry, value->key);
+	if (entry == NULL)
+		return;
+	entry->mod_revision = value->mod_revision;
+	entry->deleted = false;
+	entry->seen = true;
+	if (view->synced && !afresh)
+		view->counts.healed++;
+	view_put(view, value);
+}
+
+void
+rm_etcd_view_take_list(
+    struct rm_etcd_view *view, const struct rm_etcd_answer *list, bool afresh)
+{
+	struct sweep sweep = { view, list->revision, afresh };
+
+	if (afresh) {
+		/* Its revisions count anew: equal ones need not mean equal values. */
+		rm_etcd_keys_keep(view->keys, forget_revision, NULL);
+		view->known = 0;
+		view->counts.restarts++;
+	}
+	view->listing = false;
+	for (size_t i = 0; i < list->count; i++)
+		view_take_value(view, &list->values[i], afresh);
+	rm_etcd_keys_keep(view->keys, sweep_key, &sweep);
+	view->cluster_id = list->cluster_id;
+	view->listed = list->revision;
+	if (list->revision > view->known)
+		view->known = list->revision;
+	view->synced = true;
+}
+
+/* ---- events ---- */
+
+static bool
+event_is_old(
+    const struct rm_etcd_view *view, const struct rm_etcd_key *entry, int64_t revision)
+{
+	if (entry != NULL)
+		return revision <= entry->mod_revision;
+	/* A put of what may have been deleted since. */
+	return revision < view->known || revision <= view->listed;
+}
+
+static void
+view_take_put(struct rm_etcd_view *view, struct rm_etcd_key *entry,
+    const struct rm_etcd_value *value)
+{
+	entry = view_entry(view, entry, value->key);
+	if (entry == NULL)
+		return;
+	entry->mod_revision = value->mod_revision;
+	entry->deleted = false;
+	view_put(view, value);
+}
+
+static void
+view_take_delete(struct rm_etcd_view *view, struct rm_etcd_key *entry, int64_t revision)
+{
+	if (entry == NULL || entry->deleted)
+		return;
+	view_delete(view, entry->name);
+	/* A list that is under way must not bring it back. */
+	entry->mod_revision = revision;
+	entry->deleted = true;
+	if (!view->listing)
+		rm_etcd_keys_remove(view->keys, entry);
+}
+
+static bool
+view_take_event(struct rm_etcd_view *view, const struct rm_etcd_event *event)
+{
+	int64_t revision = event->value.mod_revision;
+	struct rm_etcd_key *entry;
+	bool ordered;
+
+	if (!view_owns(view, event->value.key))
+		return true;
+	entry = rm_etcd_keys_find(view->keys, event->value.key);
+	if (event_is_old(view, entry, revision)) {
+		view->counts.stale++;
+		/* Said twice is harmless; said late may hide more. */
+		return entry != NULL && revision == entry->mod_revision;
+	}
+	ordered = revision >= view->known;
+	if (event->is_delete)
+		view_take_delete(view, entry, revision);
+	else
+		view_take_put(view, entry, &event->value);
+	if (revision > view->known)
+		view->known = revision;
+	return ordered;
+}
+
+bool
+rm_etcd_view_take_events(
+    struct rm_etcd_view *view, const struct rm_etcd_event *events, size_t count)
+{
+	bool ordered = true;
+
+	for (size_t i = 0; i < count; i++)
+		ordered &= view_take_event(view, &events[i]);
+	return ordered;
+}
 
 #define MIRROR_RELIST_NS (30 * RM_NS_PER_S)
 #define MIRROR_SILENCE_NS (3 * RM_NS_PER_S)
@@ -210,7 +609,7 @@ mirror_watch(void *arg)
 		mirror->view.counts.watches++;
 }
 
-/* ---- the rest ------------------------------------------------------------- */
+/* ---- the rest ---- */
 
 int
 rm_etcd_mirror_new(struct rm_loop *loop, struct rm_etcd *etcd,

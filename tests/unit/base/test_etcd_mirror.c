@@ -1,7 +1,6 @@
 /* The mirror against an etcd that loses, doubles, disorders and dreams. */
 #include "rackmesh/etcd/etcd_mirror.h"
 
-#include "rackmesh/etcd/etcd_view.h"
 #include "tests/support/etcd_fixture.h"
 
 #define PREFIX "/t/"
