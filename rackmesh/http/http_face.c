@@ -2,20 +2,146 @@
 
 #include <errno.h>
 #include <event2/bufferevent.h>
+#include <event2/bufferevent_ssl.h>
 #include <event2/event.h>
 #include <event2/http.h>
 #include <event2/listener.h>
+#include <netinet/in.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "rackmesh/core/address.h"
-#include "rackmesh/http/http_seal.h"
-#include "rackmesh/http/http_socket.h"
 #include "rackmesh/loop/loop.h"
 #include "rackmesh/loop/turn.h"
 #include "rackmesh/tls/tls.h"
+#include "rackmesh/tls/tls_state.h"
+
+struct rm_address;
+
+static void face_on_accept_error(struct evconnlistener *listener, void *evhttps);
+
+static const char *
+http_socket_path(const struct rm_address *address)
+{
+	const struct sockaddr_un *un = (const void *)&address->storage;
+
+	return un->sun_family == AF_UNIX ? un->sun_path : NULL;
+}
+
+/* A bound socket, not yet listening: nobody can connect before the chmod of a Unix
+ * one. The caller closes it. */
+static int
+http_socket_bind(const struct rm_address *address, int *ret)
+{
+	const struct sockaddr *sa = (const void *)&address->storage;
+	const char *path = http_socket_path(address);
+	struct stat st;
+	int fd, r = 0, on = 1;
+
+	/* Only ever a socket: a slip in the config must not cost a file. */
+	if (path != NULL && lstat(path, &st) == 0) {
+		if (!S_ISSOCK(st.st_mode))
+			return -EEXIST;
+		unlink(path);
+	}
+	fd = socket(sa->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
+	if (path == NULL &&
+	    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0)
+		r = -errno;
+	if (r == 0 && sa->sa_family == AF_INET6 &&
+	    setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on)) < 0)
+		r = -errno;
+	if (r == 0 && bind(fd, sa, address->len) < 0)
+		r = -errno;
+	if (r == 0 && path != NULL && chmod(path, 0600) < 0)
+		r = -errno;
+	if (r < 0) {
+		close(fd);
+		return r;
+	}
+	*ret = fd;
+	return 0;
+}
+
+/* of a TCP one */
+static int
+http_socket_port(int fd)
+{
+	struct sockaddr_storage storage;
+	socklen_t len = sizeof(storage);
+
+	if (getsockname(fd, (void *)&storage, &len) < 0)
+		return -errno;
+	/* The port lies at the same place in both families. */
+	return ntohs(((struct sockaddr_in *)&storage)->sin_port);
+}
+
+/* For a connection that is about to be accepted; NULL: no memory. */
+static struct bufferevent *
+http_seal_new(struct event_base *base, struct rm_tls *tls)
+{
+	SSL *ssl = rm_tls_accepting(tls);
+	struct bufferevent *bev;
+
+	if (ssl == NULL)
+		return NULL;
+	/* It frees ssl, and only with this option. */
+	bev = bufferevent_openssl_socket_new(
+	    base, -1, ssl, BUFFEREVENT_SSL_ACCEPTING, BEV_OPT_CLOSE_ON_FREE);
+	if (bev == NULL) {
+		SSL_free(ssl);
+		return NULL;
+	}
+	/* HTTP says itself where a message ends. */
+	bufferevent_openssl_set_allow_dirty_shutdown(bev, 1);
+	return bev;
+}
+
+/* still */
+static bool
+http_seal_shakes_hands(struct bufferevent *bev)
+{
+	return !SSL_is_init_finished(bufferevent_openssl_get_ssl(bev));
+}
+
+/* The handshake is over, or is to be: counts how it went. */
+static void
+http_seal_count(struct rm_tls *tls, struct bufferevent *bev, bool late)
+{
+	const SSL *ssl = bufferevent_openssl_get_ssl(bev);
+
+	if (SSL_is_init_finished(ssl))
+		tls_handshake_done(tls);
+	else if (late)
+		tls_handshake_late(tls, NULL);
+	else
+		tls_handshake_failed(
+		    tls, ssl, bufferevent_get_openssl_error(bev), NULL);
+}
+
+int
+http_seal_identity(const struct rm_tls *tls, struct evhttp_request *req,
+    char identity[RM_TLS_MAX_IDENTITY])
+{
+	struct evhttp_connection *connection = evhttp_request_get_connection(req);
+	const SSL *ssl;
+
+	identity[0] = '\0';
+	if (connection == NULL)
+		return -EACCES;
+	ssl =
+	    bufferevent_openssl_get_ssl(evhttp_connection_get_bufferevent(connection));
+	if (ssl == NULL || rm_tls_identity(ssl, identity) < 0)
+		return -EACCES;
+	/* A connection may stand for days, and what was true at its handshake not. */
+	return rm_tls_still_good(tls, ssl) ? 0 : -EACCES;
+}
 
 #define FACE_MAX_HEADERS (8 << 10)
 #define FACE_MAX_BODY (64 << 10)

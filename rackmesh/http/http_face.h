@@ -10,6 +10,10 @@
 #ifndef RACKMESH_HTTP_HTTP_FACE_H
 #define RACKMESH_HTTP_HTTP_FACE_H
 
+#include "rackmesh/tls/tls.h"
+
+#include <stdbool.h>
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -38,5 +42,14 @@ struct rm_tls *rm_http_face_tls(const struct rm_http_face *face);
 
 /* Of the first listener, a TCP one; negative: there is none. */
 int rm_http_face_port(const struct rm_http_face *face);
+
+/* TLS on the connections of an http_face; private to it and to http_server. */
+struct bufferevent;
+struct event_base;
+struct evhttp_request;
+
+/* Who sends this request? -EACCES: nobody who may be here now. */
+int http_seal_identity(const struct rm_tls *tls, struct evhttp_request *req,
+    char identity[RM_TLS_MAX_IDENTITY]);
 
 #endif

@@ -11,7 +11,6 @@
 #include "rackmesh/http/http_face.h"
 #include "rackmesh/http/http_health.h"
 #include "rackmesh/http/http_request.h"
-#include "rackmesh/http/http_seal.h"
 
 #define SERVER_MAX_ROUTES 64
 #define READ_METHODS (EVHTTP_REQ_GET | EVHTTP_REQ_HEAD)
