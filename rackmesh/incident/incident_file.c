@@ -1,7 +1,9 @@
 #include "rackmesh/incident/incident_file.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +11,8 @@
 
 #include "rackmesh/core/file.h"
 #include "rackmesh/core/log.h"
+#include "rackmesh/core/why.h"
+#include "rackmesh/incident/incident_state.h"
 #include "rackmesh/loop/worker.h"
 
 #define MAX_FILE_BYTES (64u << 20)
@@ -26,6 +30,8 @@ struct rm_incident_file {
 	void (*on_write)(void *arg);
 	void *arg;
 };
+
+static void start_writing(struct rm_incident_file *file);
 
 int
 rm_incident_file_new(
@@ -213,4 +219,349 @@ uint64_t
 rm_incident_file_failures(const struct rm_incident_file *file)
 {
 	return file->failures;
+}
+
+#define VERSION 1
+#define REMEMBER_NS (300 * RM_NS_PER_S)
+#define UNTOLD_NS (86400 * RM_NS_PER_S) /* then it is no news to anybody */
+#define ID_DIGITS 16
+
+/* ---- out ---- */
+
+static json_t *
+legs_json(const struct rm_leg_counts *legs)
+{
+	return json_pack("[I, I]", (json_int_t)legs->sent, (json_int_t)legs->arrived);
+}
+
+static json_t *
+ruled_out_json(const struct rm_evidence *evidence)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; list != NULL && i < evidence->ruled_out_count; i++)
+		json_array_append_new(list, json_string(evidence->ruled_out[i]));
+	return list;
+}
+
+static json_t *
+evidence_json(const struct rm_evidence *evidence)
+{
+	return json_pack("{s:I, s:I, s:I, s:s, s:o, s:o, s:o, s:o, s:s, s:o}",
+	    "window_ns", (json_int_t)evidence->window_ns, "window_start_ns",
+	    (json_int_t)evidence->window_start.ns, "peers", (json_int_t)evidence->peers,
+	    "direction", rm_way_word(evidence->way), "to_part",
+	    legs_json(&evidence->to_part), "from_part", legs_json(&evidence->from_part),
+	    "outside", legs_json(&evidence->outside), "others",
+	    legs_json(&evidence->others), "observed", evidence->observed, "ruled_out",
+	    ruled_out_json(evidence));
+}
+
+static json_t *
+saved_json(const struct rm_incident *incident)
+{
+	const struct rm_verdict *verdict = &incident->verdict;
+	char id[ID_DIGITS + 1], rnic[RM_RNIC_ID_TEXT] = "";
+
+	snprintf(id, sizeof(id), "%016" PRIx64, incident->id);
+	if (verdict->rnic.guid != 0)
+		rm_rnic_id_format(verdict->rnic, rnic);
+	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:f, s:I, s:I, s:I, s:I, s:I, "
+			 "s:I, s:I, s:b, "
+			 "s:b, s:o}",
+	    "id", id, "part_type", rm_part_type_word(verdict->part.type), "part",
+	    verdict->part.name, "place", verdict->part.place, "rnic", rnic, "kind",
+	    rm_kind_word(verdict->kind), "confidence", verdict->confidence, "opened_ns",
+	    (json_int_t)incident->opened.ns, "changed_ns",
+	    (json_int_t)incident->changed.ns, "resolved_ns",
+	    (json_int_t)incident->resolved.ns, "reopened",
+	    (json_int_t)incident->reopened, "flaps_since_ns",
+	    (json_int_t)incident->flaps_since.ns, "returned_ns",
+	    (json_int_t)incident->returned.ns, "returns", (json_int_t)incident->returns,
+	    "told_opened", incident->told_opened, "told_resolved",
+	    incident->told_resolved, "evidence", evidence_json(&verdict->evidence));
+}
+
+static bool
+is_worth_keeping(const struct rm_incident *incident, rm_wall_t now)
+{
+	int64_t age_ns = now.ns - incident->resolved.ns;
+
+	return incident->resolved.ns == 0 || age_ns <= REMEMBER_NS ||
+	       (!incident->told_resolved && age_ns <= UNTOLD_NS);
+}
+
+json_t *
+rm_incidents_save(const struct rm_incidents *incidents, rm_wall_t now)
+{
+	json_t *list = json_array(), *one;
+	const struct rm_incident *incident;
+
+	/* Oldest first, so that they come back in order. */
+	for (size_t i = incidents->open_count + incidents->closed_count; i-- > 0;) {
+		incident = rm_incidents_get(incidents, i);
+		if (!is_worth_keeping(incident, now))
+			continue;
+		one = saved_json(incident);
+		if (one == NULL || json_array_append_new(list, one) < 0) {
+			json_decref(list);
+			return NULL;
+		}
+	}
+	return json_pack("{s:i, s:o}", "version", VERSION, "incidents", list);
+}
+
+/* ---- in: foreign bytes ---- */
+
+/* Where the reading of one incident is; the first thing that is wrong. */
+struct reading {
+	const json_t *object;
+	const char *wrong; /* NULL: nothing */
+};
+
+static void
+take_text(struct reading *reading, const char *key, char *out, size_t size, bool empty)
+{
+	const char *text = json_string_value(json_object_get(reading->object, key));
+
+	if (text == NULL || strlen(text) >= size || (text[0] == '\0' && !empty))
+		reading->wrong = key;
+	else
+		strcpy(out, text);
+}
+
+static int64_t
+take_number(struct reading *reading, const char *key, int64_t max)
+{
+	const json_t *number = json_object_get(reading->object, key);
+	json_int_t value = json_integer_value(number);
+
+	if (!json_is_integer(number) || value < 0 || value > max) {
+		reading->wrong = key;
+		return 0;
+	}
+	return value;
+}
+
+/* Absent: written by a version that did not keep it, and told what it wrote. */
+static bool
+take_told(struct reading *reading, const char *key, bool absent)
+{
+	const json_t *told = json_object_get(reading->object, key);
+
+	if (told == NULL)
+		return absent;
+	if (!json_is_boolean(told))
+		reading->wrong = key;
+	return json_is_true(told);
+}
+
+static void
+take_legs(struct reading *reading, const char *key, struct rm_leg_counts *legs)
+{
+	const json_t *pair = json_object_get(reading->object, key);
+	json_int_t sent = json_integer_value(json_array_get(pair, 0));
+	json_int_t arrived = json_integer_value(json_array_get(pair, 1));
+
+	if (json_array_size(pair) != 2 || sent < 0 || arrived < 0) {
+		reading->wrong = key;
+		return;
+	}
+	legs->sent = (uint64_t)sent;
+	legs->arrived = (uint64_t)arrived;
+}
+
+/* Absent: written by a version that did not keep it. */
+static enum rm_way
+take_way(struct reading *reading, const char *key)
+{
+	const json_t *way = json_object_get(reading->object, key);
+	const char *word = json_string_value(way);
+
+	for (int i = 0; i < RM_WAYS && word != NULL; i++)
+		if (strcmp(word, rm_way_word((enum rm_way)i)) == 0)
+			return (enum rm_way)i;
+	if (way != NULL)
+		reading->wrong = key;
+	return RM_WAY_UNKNOWN;
+}
+
+static void
+take_id(struct reading *reading, uint64_t *id)
+{
+	char text[ID_DIGITS + 1] = "", *end;
+
+	take_text(reading, "id", text, sizeof(text), false);
+	*id = strtoull(text, &end, 16);
+	if (strspn(text, "0123456789abcdef") != ID_DIGITS || *id == 0)
+		reading->wrong = "id";
+}
+
+static void
+take_words(struct reading *reading, struct rm_verdict *verdict)
+{
+	char word[64] = "";
+
+	take_text(reading, "part_type", word, sizeof(word), false);
+	for (int i = 1; i < RM_PART_TYPES; i++)
+		if (strcmp(word, rm_part_type_word((enum rm_part_type)i)) == 0)
+			verdict->part.type = (enum rm_part_type)i;
+	if (verdict->part.type == 0)
+		reading->wrong = "part_type";
+	word[0] = '\0';
+	take_text(reading, "kind", word, sizeof(word), false);
+	for (int i = 1; i < RM_KINDS; i++)
+		if (strcmp(word, rm_kind_word((enum rm_kind)i)) == 0)
+			verdict->kind = (enum rm_kind)i;
+	if (verdict->kind == 0)
+		reading->wrong = "kind";
+}
+
+static void
+take_evidence(struct reading *reading, struct rm_evidence *evidence)
+{
+	const json_t *ruled_out;
+
+	reading->object = json_object_get(reading->object, "evidence");
+	evidence->window_ns = take_number(reading, "window_ns", INT64_MAX);
+	evidence->window_start.ns = take_number(reading, "window_start_ns", INT64_MAX);
+	evidence->peers = (unsigned)take_number(reading, "peers", UINT32_MAX);
+	evidence->way = take_way(reading, "direction");
+	take_legs(reading, "to_part", &evidence->to_part);
+	take_legs(reading, "from_part", &evidence->from_part);
+	take_legs(reading, "outside", &evidence->outside);
+	take_legs(reading, "others", &evidence->others);
+	take_text(
+	    reading, "observed", evidence->observed, sizeof(evidence->observed), true);
+	ruled_out = json_object_get(reading->object, "ruled_out");
+	if (!json_is_array(ruled_out) ||
+	    json_array_size(ruled_out) > RM_EVIDENCE_RULED_OUT)
+		reading->wrong = "ruled_out";
+	for (size_t i = 0; reading->wrong == NULL && i < json_array_size(ruled_out);
+	     i++) {
+		const char *text = json_string_value(json_array_get(ruled_out, i));
+
+		if (text == NULL || strlen(text) >= RM_EVIDENCE_TEXT)
+			reading->wrong = "ruled_out";
+		else
+			strcpy(evidence->ruled_out[evidence->ruled_out_count++], text);
+	}
+}
+
+/* NULL, or what is wrong. */
+static const char *
+incident_read(const json_t *object, struct rm_incident *incident)
+{
+	struct reading reading = { .object = object };
+	struct rm_verdict *verdict = &incident->verdict;
+	char rnic[RM_RNIC_ID_TEXT] = "";
+
+	take_id(&reading, &incident->id);
+	take_words(&reading, verdict);
+	take_text(
+	    &reading, "part", verdict->part.name, sizeof(verdict->part.name), false);
+	take_text(
+	    &reading, "place", verdict->part.place, sizeof(verdict->part.place), true);
+	take_text(&reading, "rnic", rnic, sizeof(rnic), true);
+	if (rnic[0] != '\0' && rm_rnic_id_parse(rnic, &verdict->rnic) < 0)
+		reading.wrong = "rnic";
+	verdict->confidence = json_number_value(json_object_get(object, "confidence"));
+	if (!isfinite(verdict->confidence) || verdict->confidence < 0 ||
+	    verdict->confidence > 1)
+		reading.wrong = "confidence";
+	incident->opened.ns = take_number(&reading, "opened_ns", INT64_MAX);
+	incident->changed.ns = take_number(&reading, "changed_ns", INT64_MAX);
+	incident->resolved.ns = take_number(&reading, "resolved_ns", INT64_MAX);
+	incident->reopened = (uint64_t)take_number(&reading, "reopened", UINT32_MAX);
+	if (json_object_get(reading.object, "returns") != NULL) {
+		incident->flaps_since.ns =
+		    take_number(&reading, "flaps_since_ns", INT64_MAX);
+		incident->returned.ns = take_number(&reading, "returned_ns", INT64_MAX);
+		incident->returns =
+		    (uint64_t)take_number(&reading, "returns", UINT32_MAX);
+	}
+	incident->told_opened = take_told(&reading, "told_opened", true);
+	incident->told_resolved =
+	    take_told(&reading, "told_resolved", incident->resolved.ns != 0);
+	take_evidence(&reading, &verdict->evidence);
+	return reading.wrong;
+}
+
+static bool
+is_open(const struct rm_incidents *incidents, const struct rm_part *part)
+{
+	for (size_t i = 0; i < incidents->open_count; i++)
+		if (rm_part_equal(&incidents->open[i]->incident.verdict.part, part))
+			return true;
+	return false;
+}
+
+/* Takes the entry. NULL, or what is wrong with it. */
+static const char *
+restore_entry(struct rm_incidents *incidents, struct incident_entry *entry,
+    rm_mono_t now, rm_wall_t wall)
+{
+	struct rm_incident *incident = &entry->incident;
+	const char *wrong = NULL;
+
+	entry->announced_confidence = incident->verdict.confidence;
+	entry->former = true;
+	if (incident->resolved.ns != 0) {
+		entry->resolved = now;
+		if (incidents->options.max_closed > 0 &&
+		    is_worth_keeping(incident, wall)) {
+			incident_remember(incidents, entry);
+			return NULL;
+		}
+	} else if (is_open(incidents, &incident->verdict.part)) {
+		wrong = "part";
+	} else if (incidents->open_count == incidents->options.max_open) {
+		wrong = "opened_ns"; /* one too many */
+	} else {
+		incidents->open[incidents->open_count++] = entry;
+		return NULL;
+	}
+	free(entry);
+	return wrong;
+}
+
+static const char *
+restore_one(
+    struct rm_incidents *incidents, const json_t *object, rm_mono_t now, rm_wall_t wall)
+{
+	struct incident_entry *entry = calloc(1, sizeof(*entry));
+	const char *wrong;
+
+	if (entry == NULL)
+		return "memory";
+	wrong = incident_read(object, &entry->incident);
+	if (wrong == NULL)
+		return restore_entry(incidents, entry, now, wall);
+	free(entry);
+	return wrong;
+}
+
+int
+rm_incidents_restore(struct rm_incidents *incidents, const json_t *saved, rm_mono_t now,
+    rm_wall_t wall, struct rm_why *why)
+{
+	const json_t *list = json_object_get(saved, "incidents");
+	size_t unusable = 0;
+
+	if (json_integer_value(json_object_get(saved, "version")) != VERSION ||
+	    !json_is_array(list))
+		return rm_why(
+		    why, -EINVAL, "expected version %d and incidents", VERSION);
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const char *wrong =
+		    restore_one(incidents, json_array_get(list, i), now, wall);
+
+		if (wrong == NULL)
+			continue;
+		incidents->counts.refused++;
+		if (unusable++ == 0)
+			rm_why(
+			    why, -EINVAL, "incidents[%zu].%s is not usable", i, wrong);
+	}
+	return (int)incidents->open_count;
 }
