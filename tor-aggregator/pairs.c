@@ -11,7 +11,6 @@
 #include "rackmesh/incident/incident.h"
 #include "rackmesh/incident/incident_adopt.h"
 #include "rackmesh/metrics/metrics.h"
-#include "rackmesh/metrics/metrics_table.h"
 #include "tor-aggregator/agents/agent.h"
 #include "tor-aggregator/agents/agent_links.h"
 #include "tor-aggregator/aggregator_config.h"

@@ -6,7 +6,6 @@
 #include "rackmesh/incident/alert.h"
 #include "rackmesh/incident/incident.h"
 #include "rackmesh/metrics/metrics.h"
-#include "rackmesh/metrics/metrics_table.h"
 #include "tor-aggregator/agents/agent.h"
 #include "tor-aggregator/agents/agent_links.h"
 #include "tor-aggregator/agents/dispatch.h"

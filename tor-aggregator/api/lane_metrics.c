@@ -3,7 +3,6 @@
 #include <stddef.h>
 
 #include "rackmesh/metrics/metrics.h"
-#include "rackmesh/metrics/metrics_table.h"
 #include "tor-aggregator/analyzer/analyzer_link.h"
 #include "tor-aggregator/analyzer/uplink.h"
 

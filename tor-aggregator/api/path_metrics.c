@@ -3,7 +3,6 @@
 #include <stddef.h>
 
 #include "rackmesh/metrics/metrics.h"
-#include "rackmesh/metrics/metrics_table.h"
 #include "tor-aggregator/controller/brake_store.h"
 #include "tor-aggregator/controller/resolver.h"
 #include "tor-aggregator/orders.h"

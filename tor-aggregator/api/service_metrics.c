@@ -3,7 +3,6 @@
 #include <stddef.h>
 
 #include "rackmesh/metrics/metrics.h"
-#include "rackmesh/metrics/metrics_table.h"
 #include "tor-aggregator/services/service_table.h"
 
 #define N(name) "rackmesh_aggregator_" name
