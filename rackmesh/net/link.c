@@ -1,20 +1,340 @@
 #include "rackmesh/net/link.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
 #include <event2/event.h>
 #include <event2/util.h>
+#include <linux/sockios.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
+#include "rackmesh/core/address.h"
+#include "rackmesh/core/clock.h"
+#include "rackmesh/core/why.h"
 #include "rackmesh/loop/loop.h"
+#include "rackmesh/loop/turn.h"
 #include "rackmesh/net/frame.h"
-#include "rackmesh/net/link_state.h"
-#include "rackmesh/net/tcp.h"
+#include "rackmesh/tls/tls.h"
 #include "rackmesh/tls/tls_stream.h"
+
+/* The files are looked at every second, so that half of the time is left for this. */
+#define LINK_RECHECK_NS (RM_TLS_RECHECK_NS / 2)
+/* Enciphered and not looked at yet: a few records. */
+#define LINK_SEALED_BYTES (64 << 10)
+
+struct bufferevent;
+struct evbuffer;
+struct rm_timer;
+struct tls_stream;
+
+struct rm_link {
+	int fd;
+	struct bufferevent *bev; /* NULL: closed */
+	struct rm_timer
+	    *timer; /* on_open, a frame's time; with TLS its time-outs, too */
+	size_t max_frame;
+	size_t max_output;
+	int64_t frame_ns;
+	struct rm_link_callbacks callbacks;
+	void *arg;
+	struct tls_stream *stream; /* NULL: plaintext, without the next four */
+	struct evbuffer *plain;    /* deciphered */
+	struct evbuffer *outgoing; /* frames that wait for the handshake */
+	struct rm_turn turn;       /* for a step of the handshake */
+	bool has_turn;
+	const char *identity;
+	struct rm_why why;
+	/*
+	 * ended: the stream has said its last; the frames that came before it
+	 * are still handed over. closing: our side has had enough, they are not.
+	 */
+	bool ended;
+	bool closing;
+	bool open;    /* on_open has been called */
+	bool begun;   /* the handshake's time runs */
+	bool goodbye; /* the peer has said, within TLS, that this was all */
+	bool paused;  /* frames wait */
+	int reason;   /* of whichever of the two */
+	/* A frame has begun after so many whole ones, then; 0: none. */
+	rm_mono_t begun_at;
+	uint64_t begun_after;
+	bool watched; /* the timer runs, also without TLS */
+	bool late; /* has been found late once: what waits in the kernel may end it */
+	struct rm_address peer;
+	struct rm_link_counts counts;
+};
+
+/* Who is there? 0, -EAGAIN while nobody knows, or why to close. What has come is looked
+ * at in its turn: a step costs as much as a thousand frames of those who are known. */
+static int
+link_shake_hands(struct rm_link *link)
+{
+	int r = tls_stream_greeted(link->stream, &link->why);
+
+	if (r == 0 && link->ended && !tls_stream_begun(link->stream))
+		r = -EAGAIN;
+	if (r == 0 && !link->has_turn &&
+	    evbuffer_get_length(bufferevent_get_input(link->bev)) > 0) {
+		rm_turn_ask(&link->turn);
+		return -EAGAIN;
+	}
+	link->has_turn = false;
+	if (r == 0)
+		r = tls_stream_handshake(link->stream, &link->identity, &link->why);
+	if (r == -EAGAIN && link->ended)
+		return tls_stream_give_up(link->stream, false, &link->why);
+	if (r < 0)
+		return r;
+	rm_timer_after(link->timer, LINK_RECHECK_NS);
+	if (link->paused)
+		bufferevent_disable(link->bev, EV_READ);
+	return tls_stream_write(link->stream, link->outgoing);
+}
+
+/* The owner may use it from now on; 0, -EAGAIN: not yet, or why to close. */
+static int
+link_begin(struct rm_link *link)
+{
+	int r = 0;
+
+	if (link->stream != NULL)
+		r = link_shake_hands(link);
+	if (r < 0)
+		return r;
+	link->open = true;
+	if (link->callbacks.on_open != NULL)
+		r = link->callbacks.on_open(link, link->arg);
+	if (r < 0)
+		rm_link_close(link, r);
+	return 0;
+}
+
+/* Another frame may be among what has come enciphered; 0, -EAGAIN, or why to close. */
+static int
+link_decipher(struct rm_link *link)
+{
+	int r = tls_stream_read(link->stream, link->plain,
+	    RM_FRAME_HEADER_BYTES + link->max_frame, &link->why);
+
+	/* TLS answers some messages by itself: who asks and asks, and reads nothing,
+	 * would have us keep the answers. */
+	if (evbuffer_get_length(bufferevent_get_output(link->bev)) >
+	    link->max_output + LINK_SEALED_BYTES)
+		return -ENOBUFS;
+	if (r != -ENODATA)
+		return r;
+	if (!link->ended)
+		bufferevent_disable(link->bev, EV_READ | EV_WRITE);
+	link->ended = true;
+	link->goodbye = true;
+	return -EAGAIN;
+}
+
+static int
+link_take(struct rm_link *link, struct rm_frame *frame)
+{
+	int r;
+
+	if (link->stream == NULL)
+		return rm_frame_take(
+		    bufferevent_get_input(link->bev), link->max_frame, frame);
+	r = rm_frame_take_sealed(link->plain, link->max_frame, frame);
+	if (r != -EAGAIN)
+		return r;
+	r = link_decipher(link);
+	if (r < 0)
+		return r;
+	return rm_frame_take_sealed(link->plain, link->max_frame, frame);
+}
+
+static bool
+link_has_rest(const struct rm_link *link)
+{
+	if (evbuffer_get_length(bufferevent_get_input(link->bev)) > 0)
+		return true;
+	return link->stream != NULL && (evbuffer_get_length(link->plain) > 0 ||
+					   tls_stream_in_record(link->stream));
+}
+
+/* All that has come is handed over: does the rest begin a frame? */
+static void
+link_note_rest(struct rm_link *link)
+{
+	if (!link_has_rest(link)) {
+		link->begun_at = (rm_mono_t){ 0 };
+		return;
+	}
+	if (link->begun_at.ns != 0 && link->begun_after == link->counts.frames_in)
+		return; /* the same one still */
+	link->begun_at = rm_mono_now();
+	link->begun_after = link->counts.frames_in;
+	link->late = false;
+	if (link->stream != NULL || link->watched)
+		return;
+	link->watched = true;
+	rm_timer_after(link->timer, link->frame_ns);
+}
+
+/* After a stop of our own process the rest of the frame lies in the kernel: one look
+ * is no proof. */
+static bool
+link_frame_is_late(struct rm_link *link)
+{
+	bool late = link->begun_at.ns != 0 && !link->paused &&
+		    link->begun_after == link->counts.frames_in &&
+		    rm_mono_since(rm_mono_now(), link->begun_at) >= link->frame_ns;
+	bool twice = late && link->late;
+
+	link->late = late;
+	link->counts.slow_frames += twice;
+	return twice;
+}
+
+/* With TLS again and again, else as long as frames come in parts. */
+static void
+link_recheck(struct rm_link *link)
+{
+	int r = 0;
+
+	if (link->stream != NULL)
+		r = tls_stream_check(link->stream, &link->why);
+	if (r == 0 && link_frame_is_late(link))
+		r = -ETIMEDOUT;
+	link->watched = link->stream != NULL || link->begun_at.ns != 0;
+	if (link->watched)
+		rm_timer_after(link->timer, link->frame_ns < LINK_RECHECK_NS
+						? link->frame_ns
+						: LINK_RECHECK_NS);
+	if (r < 0)
+		rm_link_close(link, r);
+}
+
+/* The two ways of not being configured alike deserve a sentence. */
+static void
+link_explain(struct rm_link *link)
+{
+	uint8_t head[2] = { 0 };
+
+	if (link->stream != NULL || link->counts.frames_in > 0)
+		return;
+	evbuffer_copyout(bufferevent_get_input(link->bev), head, sizeof(head));
+	if (head[0] >= 0x14 && head[0] <= 0x17 && head[1] == 0x03)
+		rm_why(&link->why, 0, "the peer speaks TLS, and we do not");
+}
+
+/* The stream is at its end, and no whole frame is left: was that all? */
+static int
+link_last_reason(struct rm_link *link)
+{
+	const struct evbuffer *rest = link->plain;
+
+	if (rest == NULL)
+		rest = bufferevent_get_input(link->bev);
+	/* Cut off in the middle of a frame is no orderly end; nor is within TLS one
+	 * that anybody on the way could have made. */
+	if (link->reason == 0 &&
+	    (evbuffer_get_length(rest) > 0 || (link->stream != NULL && !link->goodbye)))
+		link->reason = -ECONNRESET;
+	return link->reason;
+}
+
+/* One frame off the input to the owner; 0, -EAGAIN, or why to close. */
+static int
+link_hand_over(struct rm_link *link)
+{
+	struct rm_frame frame;
+	int r;
+
+	r = link_take(link, &frame);
+	if (r == -EMSGSIZE || r == -EBADMSG) {
+		link->counts.refused_frames++;
+		link_explain(link);
+	}
+	if (r < 0)
+		return r;
+	link->counts.frames_in++;
+	link->counts.bytes_in += RM_FRAME_HEADER_BYTES + frame.len;
+	r = link->callbacks.on_frame(link, frame.data, frame.len, link->arg);
+	free(frame.data);
+	/* The owner's -EAGAIN is a reason like any other, not "wait for more". */
+	if (r == -EAGAIN) {
+		rm_link_close(link, r);
+		r = 0;
+	}
+	return r;
+}
+
+const char *
+rm_link_identity(const struct rm_link *link)
+{
+	return link->identity != NULL ? link->identity : "";
+}
+
+int64_t
+rm_link_certificate_ends_s(const struct rm_link *link)
+{
+	return link->stream != NULL ? tls_stream_peer_ends_s(link->stream) : 0;
+}
+
+bool
+rm_link_certificate_ending(const struct rm_link *link, int64_t now_wall_s)
+{
+	return link->stream != NULL && tls_stream_peer_ending(link->stream, now_wall_s);
+}
+
+const char *
+rm_link_why(const struct rm_link *link)
+{
+	return link->why.text;
+}
+
+/* A host that vanishes while we have nothing to say is noticed within some 15 s. A
+ * frozen process's kernel still answers. */
+static int
+rm_tcp_prepare(int fd)
+{
+	static const struct {
+		int level, name, value;
+	} options[] = {
+		{ IPPROTO_TCP, TCP_NODELAY, 1 },
+		{ SOL_SOCKET, SO_KEEPALIVE, 1 },
+		{ IPPROTO_TCP, TCP_KEEPIDLE, 5 },
+		{ IPPROTO_TCP, TCP_KEEPINTVL, 3 },
+		{ IPPROTO_TCP, TCP_KEEPCNT, 3 },
+	};
+
+	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+		if (setsockopt(fd, options[i].level, options[i].name, &options[i].value,
+			sizeof(options[i].value)) < 0)
+			return -errno;
+	return 0;
+}
+
+/* As rm_link_peer_ack. */
+static int
+rm_tcp_peer_ack(int fd, int64_t *since_ns, uint32_t *unacked)
+{
+	struct tcp_info info = { 0 };
+	socklen_t len = sizeof(info);
+	int queued, unsent;
+
+	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) < 0)
+		return -errno;
+	if (ioctl(fd, SIOCOUTQ, &queued) < 0 || ioctl(fd, SIOCOUTQNSD, &unsent) < 0)
+		return -errno;
+	*since_ns = (int64_t)info.tcpi_last_ack_recv * RM_NS_PER_MS;
+	/* Behind a frozen process's full window bytes wait unsent: those wait for
+	 * room and not for an ACK. */
+	*unacked = queued > unsent ? (uint32_t)(queued - unsent) : 0;
+	return 0;
+}
 
 /* Frames handed over before other peers get their turn. */
 #define LINK_FRAMES_PER_WAKEUP 64
