@@ -1,14 +1,482 @@
 #include "rackmesh/spool/spool.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "rackmesh/core/file.h"
 #include "rackmesh/core/random.h"
 #include "rackmesh/loop/loop.h"
+#include "rackmesh/loop/worker.h"
+#include "rackmesh/spool/spool_disk.h"
 #include "rackmesh/spool/spool_segment.h"
 #include "rackmesh/spool/spool_state.h"
+
+static int spool_fetch(struct rm_spool *spool, uint64_t position);
+
+/* spool_room: who has to go, and what then is left. */
+static void
+spool_release(struct rm_spool *spool, uint64_t position)
+{
+	struct spool_record *record = spool_index_at(&spool->index, position);
+
+	if (record->file != NULL) {
+		record->file->waiting--;
+		if (record->data != NULL)
+			spool->cached -= record->len;
+	} else if (position >= spool->flying_end) {
+		spool->pending_bytes -= spool_cost(spool, record->len);
+	}
+	free(record->data);
+	record->data = NULL;
+	record->file = NULL;
+	spool->waiting--;
+	spool->waiting_bytes -= record->len;
+}
+
+static void
+at_least(uint64_t *position, uint64_t first)
+{
+	if (*position < first)
+		*position = first;
+}
+
+/* what was released at the front */
+static void
+spool_trim(struct rm_spool *spool)
+{
+	struct spool_index *index = &spool->index;
+
+	while (index->first < index->last &&
+	       spool_record_dropped(spool_index_at(index, index->first)))
+		index->first++;
+	at_least(&spool->disk_end, index->first);
+	at_least(&spool->flying_end, index->first);
+	at_least(&spool->cursor, index->first);
+	at_least(&spool->evicted, index->first);
+	at_least(&spool->kept_end, index->first);
+}
+
+static void
+drop(struct rm_spool *spool, uint64_t position)
+{
+	spool_release(spool, position);
+	spool->counts.dropped_full++;
+}
+
+void
+spool_retire(struct rm_spool *spool)
+{
+	struct spool_file *file = spool->files, **at = &spool->retired;
+
+	spool->files = file->next;
+	if (spool->active == file)
+		spool->active = NULL;
+	spool->used -= file->bytes;
+	/* At the end: a job may be removing the first of them. */
+	while (*at != NULL)
+		at = &(*at)->next;
+	file->next = NULL;
+	*at = file;
+}
+
+/* What no job writes at the moment: false when there is nothing. */
+static bool
+drop_pending(struct rm_spool *spool)
+{
+	for (uint64_t i = spool->flying_end; i < spool->index.last; i++) {
+		if (spool_record_dropped(spool_index_at(&spool->index, i)))
+			continue;
+		drop(spool, i);
+		spool_trim(spool);
+		return true;
+	}
+	return false;
+}
+
+/* The oldest file that no job writes, or the oldest record. */
+static bool
+drop_oldest(struct rm_spool *spool)
+{
+	struct spool_index *index = &spool->index;
+	struct spool_file *file = spool->files;
+
+	if (file == NULL || file == spool->flying)
+		return drop_pending(spool);
+	while (file->waiting > 0) {
+		drop(spool, index->first);
+		spool_trim(spool);
+	}
+	spool_retire(spool);
+	return true;
+}
+
+static bool
+set_aside_goes_first(struct rm_spool *spool)
+{
+	if (spool->quarantine_bytes == 0)
+		return false;
+	spool->used -= spool->quarantine_bytes;
+	spool->quarantine_bytes = 0;
+	spool->sweep_due = true; /* until it has succeeded */
+	return true;
+}
+
+void
+spool_make_room(struct rm_spool *spool, uint64_t more)
+{
+	uint64_t fixed = SPOOL_RESERVE_BYTES + SPOOL_HEADER_BYTES;
+
+	if (spool->folder == NULL) {
+		while (spool->pending_bytes + more > spool->max_bytes &&
+		       drop_pending(spool))
+			;
+		return;
+	}
+	while (fixed + spool->used + spool->pending_bytes + more > spool->max_bytes)
+		if (!set_aside_goes_first(spool) && !drop_oldest(spool))
+			break;
+	while (spool->failing && spool->pending_bytes + more > spool->memory_bytes &&
+	       drop_pending(spool))
+		;
+}
+
+#define MAX_FETCH_RECORDS 1024
+#define MAX_FETCH_BYTES (4u << 20) /* one record may be more */
+#define AGAIN_NS (100 * RM_NS_PER_MS)
+
+struct fetch_record {
+	uint64_t seq;
+	size_t at; /* in bytes */
+	size_t len;
+	bool whole; /* answer */
+};
+
+struct spool_fetch { /* all that the worker touches, with the folder's name */
+	struct rm_spool *spool;
+	const char *folder;
+	uint64_t file, at;
+	size_t bytes, count;
+	uint8_t *data;
+	struct fetch_record records[MAX_FETCH_RECORDS];
+};
+
+static int
+fetch_run(void *arg)
+{
+	struct spool_fetch *fetch = arg;
+	char path[SPOOL_PATH_BYTES];
+	int r;
+
+	fetch->data = malloc(fetch->bytes);
+	if (fetch->data == NULL)
+		return -ENOMEM;
+	spool_name(fetch->folder, fetch->file, "", path);
+	r = spool_file_read(path, fetch->at, fetch->data, fetch->bytes);
+	for (size_t i = 0; i < fetch->count && r == 0; i++) {
+		struct fetch_record *record = &fetch->records[i];
+
+		record->whole = spool_record_check(fetch->data + record->at,
+		    SPOOL_RECORD_BYTES + record->len, record->seq, record->len);
+	}
+	return r;
+}
+
+/* What was found at the start is not there any more as it was. */
+static void
+lose(struct rm_spool *spool, uint64_t position)
+{
+	const struct spool_record *record = spool_index_at(&spool->index, position);
+
+	spool->counts.lost_corrupt_bytes += SPOOL_RECORD_BYTES + record->len;
+	spool->counts.quarantined++;
+	spool->counts.dropped_full++;
+	spool_release(spool, position);
+	spool_trim(spool);
+}
+
+static void
+fetched_one(struct rm_spool *spool, const struct spool_fetch *fetch,
+    const struct fetch_record *one)
+{
+	uint64_t position = spool_index_find(&spool->index, one->seq);
+	struct spool_record *record;
+
+	if (position == spool->index.last)
+		return;
+	record = spool_index_at(&spool->index, position);
+	if (record->seq != one->seq || record->file == NULL || record->data != NULL)
+		return; /* done with, meanwhile */
+	if (!one->whole) {
+		lose(spool, position);
+		return;
+	}
+	record->data = malloc(one->len);
+	if (record->data == NULL)
+		return; /* asked for again */
+	memcpy(record->data, fetch->data + one->at + SPOOL_RECORD_BYTES, one->len);
+	spool->cached += one->len;
+	if (position < spool->evicted)
+		spool->evicted = position;
+	if (position >= spool->kept_end)
+		spool->kept_end = position + 1;
+}
+
+static bool
+passes(int r)
+{
+	return r == -ENOMEM || r == -EMFILE || r == -ENFILE || r == -EAGAIN;
+}
+
+static void
+fetch_answer(void *arg, int r)
+{
+	struct spool_fetch *fetch = arg;
+	struct rm_spool *spool = fetch->spool;
+
+	spool->fetch = NULL;
+	/* Which of them cannot be read? Only that one is lost. */
+	if (r < 0 && !passes(r) && r != -ECANCELED && fetch->count > 1)
+		spool->fetch_one = true;
+	else if (!passes(r) && r != -ECANCELED)
+		for (size_t i = 0; i < fetch->count; i++)
+			fetched_one(spool, fetch, &fetch->records[i]);
+	free(fetch->data);
+	free(fetch);
+	if (r == -ECANCELED)
+		return;
+	if (passes(r))
+		rm_timer_after(spool->fetch_retry, AGAIN_NS);
+	else if (spool->callbacks.on_fetched != NULL)
+		spool->callbacks.on_fetched(spool->callbacks.arg);
+}
+
+/* From this record on, what lies behind it in its file and is not in memory. */
+static void
+fetch_choose(struct rm_spool *spool, struct spool_fetch *fetch, uint64_t position)
+{
+	const struct spool_record *first = spool_index_at(&spool->index, position);
+	size_t most = spool->fetch_one ? 1 : MAX_FETCH_RECORDS;
+	uint64_t room = spool->memory_bytes / 4;
+
+	if (room > MAX_FETCH_BYTES)
+		room = MAX_FETCH_BYTES;
+	spool->fetch_one = false;
+	fetch->spool = spool;
+	fetch->folder = spool->folder;
+	fetch->file = first->file->first_seq;
+	fetch->at = first->at;
+	for (; position < spool->index.last && fetch->count < most; position++) {
+		const struct spool_record *record =
+		    spool_index_at(&spool->index, position);
+		size_t at = record->at - first->at;
+
+		if (record->file != first->file || record->data != NULL)
+			break;
+		if (fetch->count > 0 && at + SPOOL_RECORD_BYTES + record->len > room)
+			break;
+		fetch->records[fetch->count++] =
+		    (struct fetch_record){ record->seq, at, record->len, false };
+		fetch->bytes = at + SPOOL_RECORD_BYTES + record->len;
+	}
+}
+
+/* spool_window: records read back, and who has to leave memory. */
+static int
+spool_fetch(struct rm_spool *spool, uint64_t position)
+{
+	struct spool_fetch *fetch;
+
+	if (spool->fetch != NULL)
+		return -EAGAIN;
+	fetch = calloc(1, sizeof(*fetch));
+	if (fetch != NULL)
+		fetch_choose(spool, fetch, position);
+	if (fetch == NULL ||
+	    rm_worker_submit(spool->worker, fetch_run, fetch_answer, fetch) < 0) {
+		free(fetch);
+		rm_timer_after(spool->fetch_retry, AGAIN_NS);
+		return -EAGAIN;
+	}
+	spool->fetch = fetch;
+	return -EAGAIN;
+}
+
+static void
+spool_window_seen(struct rm_spool *spool, uint64_t position)
+{
+	/* Read once more from further in front: so is what memory should hold. */
+	if (position < spool->cursor)
+		spool->evicted = spool->index.first;
+	spool->cursor = position;
+	spool_window_evict(spool);
+}
+
+static void
+evict(struct rm_spool *spool, uint64_t position)
+{
+	struct spool_record *record = spool_index_at(&spool->index, position);
+
+	if (record->file == NULL || record->data == NULL)
+		return;
+	spool->cached -= record->len;
+	free(record->data);
+	record->data = NULL;
+}
+
+/* First what was read already, then what will be read last. */
+void
+spool_window_evict(struct rm_spool *spool)
+{
+	while (spool->cached > spool->memory_bytes && spool->evicted < spool->cursor &&
+	       spool->evicted < spool->disk_end)
+		evict(spool, spool->evicted++);
+	while (spool->cached > spool->memory_bytes &&
+	       spool->kept_end > spool->cursor + 1 &&
+	       spool->kept_end > spool->index.first)
+		evict(spool, --spool->kept_end);
+}
+
+/* Of a path without a folder in it: the one we are in. */
+static void
+parent_of(const char *path, char parent[SPOOL_PATH_BYTES])
+{
+	size_t len = strlen(path);
+
+	while (len > 1 && path[len - 1] == '/')
+		len--;
+	while (len > 0 && path[len - 1] != '/')
+		len--;
+	while (len > 1 && path[len - 1] == '/')
+		len--;
+	if (len == 0)
+		snprintf(parent, SPOOL_PATH_BYTES, ".");
+	else
+		snprintf(parent, SPOOL_PATH_BYTES, "%.*s", (int)len, path);
+}
+
+/* The names in a folder that we may use, but not read, are its owner's business. */
+static int
+sync_names(const char *folder)
+{
+	int r = spool_folder_sync(folder);
+
+	return r == -EACCES || r == -EPERM ? 0 : r;
+}
+
+int
+spool_folder_settle(const char *folder)
+{
+	char parent[SPOOL_PATH_BYTES], above[SPOOL_PATH_BYTES];
+	int r = mkdir(folder, 0750) < 0 ? -errno : 0;
+
+	parent_of(folder, parent);
+	if (r == -ENOENT && mkdir(parent, 0750) == 0) {
+		parent_of(parent, above);
+		r = sync_names(above);
+		if (r == 0)
+			r = mkdir(folder, 0750) < 0 ? -errno : 0;
+	}
+	if (r == -EROFS && access(folder, F_OK) == 0)
+		r = -EEXIST;
+	if (r < 0 && r != -EEXIST)
+		return r;
+	/* Also if it was there: whoever made it may have got no further. */
+	return sync_names(parent);
+}
+
+/* Where there is no room for two of them, the fsync has to do. */
+static int
+sync_as_it_is(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC), r;
+
+	if (fd < 0)
+		return errno == ENOENT ? 0 : -errno;
+	r = fsync(fd) < 0 ? -errno : 0;
+	close(fd);
+	return r;
+}
+
+int
+spool_file_renew(const char *folder, uint64_t first_seq, bool room)
+{
+	char path[SPOOL_PATH_BYTES];
+	bool synced = false;
+	uint8_t *data;
+	size_t len;
+	int r;
+
+	spool_name(folder, first_seq, "", path);
+	if (!room)
+		return sync_as_it_is(path);
+	r = rm_file_read(path, SPOOL_MAX_FILE_BYTES, &data, &len);
+	if (r == -ENOENT)
+		return 0; /* all of it is done with */
+	if (r < 0)
+		return r;
+	r = spool_file_create(path, data, len, &synced);
+	free(data);
+	if (r == -ENOSPC || r == -EDQUOT)
+		return sync_as_it_is(path);
+	return r < 0 ? r : spool_folder_sync(folder);
+}
+
+int
+spool_file_cut(const char *folder, uint64_t first_seq, uint64_t bytes)
+{
+	char path[SPOOL_PATH_BYTES];
+	int fd, r;
+
+	spool_name(folder, first_seq, "", path);
+	fd = open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	r = ftruncate(fd, (off_t)bytes) < 0 ? -errno : 0;
+	close(fd);
+	return r;
+}
+
+/* Of a folder that could not be read at the start: another life's records are not
+ * ours to number. */
+static int
+adopt(const char *folder)
+{
+	DIR *dir = opendir(folder);
+	struct dirent *entry;
+	int r = 0;
+
+	if (dir == NULL)
+		return -errno;
+	while (r == 0 && (entry = readdir(dir)) != NULL)
+		if (strcmp(entry->d_name, "done") == 0 ||
+		    strstr(entry->d_name, ".spool") != NULL)
+			r = -ENOTEMPTY;
+	closedir(dir);
+	return r;
+}
+
+int
+spool_settle(struct spool_job *job)
+{
+	int r = spool_folder_settle(job->folder);
+
+	if (r == 0 && job->lock < 0) {
+		job->lock = spool_folder_lock(job->folder);
+		if (job->lock == -EBUSY)
+			r = -EBUSY;
+	}
+	if (r == 0 && job->adopt)
+		r = adopt(job->folder);
+	if (r == 0 && job->renew != 0)
+		r = spool_file_renew(job->folder, job->renew, job->renew_room);
+	return r;
+}
 
 #define DEFAULT_MEMORY_BYTES (8u << 20)
 #define DEFAULT_SEGMENT_BYTES (8u << 20)

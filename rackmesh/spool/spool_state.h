@@ -91,9 +91,6 @@ spool_memory_keeps_promises(const struct rm_spool *spool)
 /* spool_recover: what the folder holds. */
 int spool_recover(struct rm_spool *spool, uint64_t wanted_identity, struct rm_why *why);
 
-/* spool_room: who has to go, and what then is left. */
-void spool_release(struct rm_spool *spool, uint64_t position); /* not counted */
-void spool_trim(struct rm_spool *spool);   /* what was released at the front */
 void spool_retire(struct rm_spool *spool); /* the oldest file */
 void spool_make_room(struct rm_spool *spool, uint64_t more);
 
@@ -102,9 +99,6 @@ void spool_commit(struct rm_spool *spool);
 void spool_fail(struct rm_spool *spool);
 void spool_commit_last(struct rm_spool *spool); /* there is no worker any more */
 
-/* spool_window: records read back, and who has to leave memory. */
-int spool_fetch(struct rm_spool *spool, uint64_t position); /* -EAGAIN, -ENOMEM */
-void spool_window_seen(struct rm_spool *spool, uint64_t position);
 void spool_window_evict(struct rm_spool *spool);
 
 #endif
