@@ -93,4 +93,17 @@ int spool_folder_lock(const char *folder);
 /* bytes from at; -ENODATA when the file is shorter. */
 int spool_file_read(const char *path, uint64_t at, uint8_t *data, size_t bytes);
 
+/* Which files a spool's folder holds. */
+#define SPOOL_CORRUPT ".corrupt" /* the end of the name of what was set aside */
+
+struct spool_names { /* of segments, in order */
+	uint64_t *first_seqs;
+	size_t count, capacity;
+};
+
+/* Removes unfinished files; adds to aside how many bytes were set aside before. ret is
+ * to be cleared, also after an error. */
+int spool_names_list(const char *folder, struct spool_names *ret, uint64_t *aside);
+void spool_names_clear(struct spool_names *names);
+
 #endif

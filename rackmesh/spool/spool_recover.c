@@ -8,7 +8,7 @@
 #include "rackmesh/core/file.h"
 #include "rackmesh/core/random.h"
 #include "rackmesh/core/why.h"
-#include "rackmesh/spool/spool_names.h"
+#include "rackmesh/spool/spool_disk.h"
 #include "rackmesh/spool/spool_segment.h"
 #include "rackmesh/spool/spool_state.h"
 
