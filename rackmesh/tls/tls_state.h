@@ -54,10 +54,6 @@ struct rm_tls {
 	struct rm_why trouble;
 };
 
-/* Reads what the paths name; digest: of all of it, also of what went wrong. */
-int tls_files_read(char *const paths[TLS_FILES], struct tls_bytes bytes[TLS_FILES],
-    uint8_t digest[TLS_DIGEST_BYTES], struct rm_why *why);
-void tls_files_clear(struct tls_bytes bytes[TLS_FILES]); /* wipes the key, too */
 /* paths: for the sentence. */
 int tls_set_new(char *const paths[TLS_FILES], const struct tls_bytes bytes[TLS_FILES],
     struct rm_why *why, struct tls_set **ret);
