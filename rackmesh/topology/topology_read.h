@@ -1,6 +1,6 @@
 /*
  * topology_read - the pieces that the sections of a topology file are read with;
- * private to topology_read.c, topology_links.c and topology_value.c.
+ * private to topology_read.c, topology_links.c and topology_read.c.
  *
  * Everything returns 0, or a negative errno with why filled.
  */
