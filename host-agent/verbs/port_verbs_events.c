@@ -1,9 +1,246 @@
 #include <errno.h>
 #include <event2/event.h>
+#include <string.h>
 
 #include "host-agent/verbs/port_verbs_state.h"
 #include "host-agent/verbs/verbs_calls.h"
 #include "rackmesh/loop/loop.h"
+
+#define REPAIR_GAP_NS (200 * RM_NS_PER_MS) /* between two tries at least */
+#define REPAIRS 6 /* failures in a row, each after twice the time; then give up */
+
+static void port_verbs_quiet(struct port_verbs *port);
+
+static void
+notice_soon(struct port_verbs *port)
+{
+	rm_timer_after(port->notice, 0);
+}
+
+static void
+renumbered(struct port_verbs *port)
+{
+	port->tell_renumbered = true;
+	notice_soon(port);
+}
+
+/* One at a time: the owner may free the port from inside. */
+static void
+port_verbs_tell(struct port_verbs *port)
+{
+	const struct port_verbs_events *events = &port->events;
+	bool link = port->tell_link;
+	bool numbers = !link && port->tell_renumbered;
+	bool gone = !link && !numbers && port->tell_gone;
+
+	port->tell_link = false;
+	if (numbers)
+		port->tell_renumbered = false;
+	if (gone)
+		port->tell_gone = false;
+	if (port->tell_renumbered || port->tell_gone)
+		notice_soon(port);
+	if (link && events->on_link != NULL)
+		events->on_link(port->link_up, events->arg);
+	else if (numbers && events->on_renumbered != NULL)
+		events->on_renumbered(events->arg);
+	else if (gone && events->on_gone != NULL)
+		events->on_gone(port->gone, events->arg);
+}
+
+void
+port_verbs_fail(struct port_verbs *port, int reason)
+{
+	if (port->gone != 0)
+		return;
+	port->gone = reason;
+	port->link_up = false;
+	port_verbs_quiet(port);
+	port_verbs_drop_waiting(port);
+	port->tell_gone = true;
+	notice_soon(port);
+}
+
+/* ---- queues ---- */
+
+void
+port_verbs_suspect(struct port_verbs *port, struct port_verbs_queue *queue)
+{
+	int64_t since = rm_mono_since(rm_mono_now(), port->repaired);
+
+	if (port->gone != 0 || queue->suspect)
+		return;
+	queue->suspect = true;
+	if (port->repairs_failed > 0)
+		return; /* the next try is set */
+	rm_timer_after(
+	    port->repair, since >= REPAIR_GAP_NS ? 0 : REPAIR_GAP_NS - since);
+}
+
+static int
+queue_repair(struct port_verbs *port, struct port_verbs_queue *queue)
+{
+	int r;
+
+	queue->flushed = false;
+	if (!queue->lost && !verbs_queue_broken(queue->queue))
+		return 0;
+	r = verbs_queue_revive(queue->queue, port_verbs_drop_sent, port);
+	queue->lost = r < 0;
+	if (r < 0)
+		return r;
+	if (verbs_queue_qpn(queue->queue) == queue->qpn) {
+		port->counts.reset++;
+		return 0;
+	}
+	port->counts.rebuilt++;
+	port_verbs_number(port, queue);
+	renumbered(port);
+	return 0;
+}
+
+static void
+port_verbs_repair(struct port_verbs *port)
+{
+	int error = 0;
+
+	port->repaired = rm_mono_now();
+	/* What has arrived in time is no part of the life that ends. */
+	for (int role = 0; role < PORT_ROLES; role++)
+		(void)port_drain(&port->base, (enum port_role)role);
+	if (port->gone != 0)
+		return;
+	for (size_t i = 0; i < port->queue_count; i++) {
+		struct port_verbs_queue *queue = &port->queues[i];
+		int r = 0;
+
+		if (!queue->suspect)
+			continue;
+		queue->suspect = false;
+		r = queue_repair(port, queue);
+		if (r == 0)
+			continue;
+		queue->suspect = true;
+		error = r;
+	}
+	port_verbs_again(port);
+	if (error == 0) {
+		port->repairs_failed = 0;
+	} else if (++port->repairs_failed > REPAIRS) {
+		port_verbs_fail(port, error);
+	} else {
+		rm_timer_after(port->repair, REPAIR_GAP_NS << port->repairs_failed);
+	}
+}
+
+/* ---- what the device tells ---- */
+
+/* The event only says that something has changed; what holds now the port says. */
+static void
+port_look(struct port_verbs *port)
+{
+	struct ibv_port_attr attr = { 0 };
+	bool was_up = port->link_up;
+	uint32_t mtu_bytes = port->mtu_bytes;
+	uint16_t lid = port->lid;
+	int r = port->calls->query_port(
+	    port->domain->context, port->options.port_num, &attr);
+
+	if (r < 0) {
+		port_verbs_fail(port, r);
+		return;
+	}
+	port_verbs_read_port(port, &attr);
+	if (port->link_up && port->mtu_bytes != mtu_bytes) {
+		port_verbs_fail(port, -ESTALE); /* its buffers are of the old size */
+		return;
+	}
+	port->mtu_bytes = mtu_bytes;
+	if (port->lid != lid) {
+		port_verbs_forget_handles(port);
+		renumbered(port);
+	}
+	if (port->link_up == was_up)
+		return;
+	port->tell_link = true;
+	notice_soon(port);
+	if (!port->link_up) {
+		port_verbs_drop_waiting(port);
+		return;
+	}
+	port_verbs_forget_handles(port); /* of neighbours that may have changed */
+	for (size_t i = 0; i < port->queue_count; i++)
+		port_verbs_suspect(port, &port->queues[i]);
+}
+
+void
+port_verbs_check_lid(struct port_verbs *port)
+{
+	if (port->options.lid != 0 && port->options.lid != port->lid)
+		renumbered(port);
+}
+
+static void
+port_look_at_gids(struct port_verbs *port)
+{
+	bool changed = false;
+
+	for (int i = 0; i < PORT_VERBS_GIDS; i++) {
+		union ibv_gid gid;
+
+		if (port->options.gids[i].address.family == 0)
+			continue;
+		if (port->calls->query_gid(port->domain->context,
+			port->options.port_num, port->options.gids[i].index,
+			&gid) < 0 ||
+		    memcmp(gid.raw, port->options.gids[i].gid, sizeof(gid.raw)) != 0)
+			changed = true;
+	}
+	if (!changed)
+		return;
+	port_verbs_forget_handles(port);
+	renumbered(port);
+}
+
+static void
+port_suspect_qp(struct port_verbs *port, const struct ibv_qp *qp)
+{
+	for (size_t i = 0; i < port->queue_count; i++)
+		if (verbs_queue_qp(port->queues[i].queue) == qp)
+			port_verbs_suspect(port, &port->queues[i]);
+}
+
+static void
+port_verbs_on_async(struct port_verbs *port, const struct ibv_async_event *event)
+{
+	bool ours = event->element.port_num == port->options.port_num;
+
+	switch (event->event_type) {
+	case IBV_EVENT_PORT_ACTIVE:
+	case IBV_EVENT_PORT_ERR:
+	case IBV_EVENT_LID_CHANGE:
+	case IBV_EVENT_SM_CHANGE:
+	case IBV_EVENT_CLIENT_REREGISTER:
+		if (ours)
+			port_look(port);
+		break;
+	case IBV_EVENT_GID_CHANGE:
+		if (ours)
+			port_look_at_gids(port);
+		break;
+	case IBV_EVENT_QP_FATAL:
+	case IBV_EVENT_QP_REQ_ERR:
+	case IBV_EVENT_QP_ACCESS_ERR:
+		port_suspect_qp(port, event->element.qp);
+		break;
+	case IBV_EVENT_DEVICE_FATAL:
+	case IBV_EVENT_CQ_ERR: /* completions are lost: nothing can be relied on */
+		port_verbs_fail(port, -EIO);
+		break;
+	default:
+		break;
+	}
+}
 
 #define EVENTS_PER_WAKEUP 64
 #define BURSTS_PER_WAKEUP 4
@@ -197,7 +434,8 @@ event_drop(struct event **event)
 	*event = NULL;
 }
 
-void
+/* of a device that is gone */
+static void
 port_verbs_quiet(struct port_verbs *port)
 {
 	event_drop(&port->channel_event);

@@ -1,9 +1,175 @@
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "host-agent/probe/flow_label.h"
 #include "host-agent/verbs/port_verbs_state.h"
 #include "host-agent/verbs/verbs_ah.h"
 #include "host-agent/verbs/verbs_calls.h"
+#include "rackmesh/core/log.h"
+#include "rackmesh/loop/loop.h"
+
+#define DOUBTS 10 /* seconds without trust, after which software has to do */
+#define SETTLE_NS (5 * RM_NS_PER_S) /* nothing is in flight for longer */
+
+static void port_verbs_departed(struct port_verbs *port, enum port_role role,
+    const struct port_departure *departures, size_t count);
+static int port_verbs_post(
+    struct port_verbs *port, enum port_role role, struct port_packet *packet);
+
+int
+port_verbs_start_clock(struct port_verbs *port, const struct ibv_device_attr_ex *device)
+{
+	if (port->stamps == WIRE_STAMP_WALLCLOCK)
+		return nic_clock_new_wall(&port->clock);
+	return nic_clock_new(
+	    device->hca_core_clock, device->completion_timestamp_mask, &port->clock);
+}
+
+struct nic_clock_reading
+port_verbs_now(void)
+{
+	return (struct nic_clock_reading){ rm_mono_now(), rm_wall_now() };
+}
+
+static bool
+port_verbs_settled(const struct port_verbs *port, rm_mono_t now)
+{
+	return rm_mono_since(now, port->settled) >= 0;
+}
+
+/* Between a stamp of the NIC and one of ours any time may seem to have passed: while
+ * both are about there is none. */
+bool
+port_verbs_stamp(struct port_verbs *port, const struct verbs_completion *completion,
+    const struct nic_clock_reading *now, int64_t *ret)
+{
+	if (port->stamps != WIRE_STAMP_USER)
+		return nic_clock_stamp(port->clock, completion->stamp, now, ret) == 0;
+	*ret = now->mono.ns;
+	return port_verbs_settled(port, now->mono);
+}
+
+void
+port_verbs_watch_clock(struct port_verbs *port)
+{
+	struct nic_clock_reading now;
+	rm_mono_t before;
+	uint64_t cycles;
+
+	if (port->stamps == WIRE_STAMP_USER)
+		return;
+	before = rm_mono_now();
+	if (port->stamps == WIRE_STAMP_NIC &&
+	    port->calls->query_clock(port->domain->context, &cycles) == 0) {
+		now = port_verbs_now();
+		(void)nic_clock_pair(port->clock, cycles, before, &now);
+	}
+	now = port_verbs_now();
+	if (nic_clock_is_trusted(port->clock, now.mono))
+		port->clock_doubts = 0;
+	else if (++port->clock_doubts > DOUBTS) {
+		rm_log_warn(0, "a NIC's clock cannot be trusted: stamps by software");
+		port->stamps = WIRE_STAMP_USER;
+		port->settled = rm_mono_add(now.mono, SETTLE_NS);
+	}
+}
+
+/* A neighbour never heard of takes tens of ms, more where many are new at once. The
+ * wait is part of T4 - T3, so nobody takes it for the network's. */
+#define PATIENCE_NS (200 * RM_NS_PER_MS)
+
+/* Copies a reply. -EAGAIN: it does not wait; a probe never does. */
+static int
+port_verbs_wait(
+    struct port_verbs *port, enum port_role role, const struct port_packet *packet)
+{
+	struct port_verbs_waiting *waiting;
+	size_t len = (size_t)packet->len + packet->zeros;
+	uint8_t *data;
+
+	if (role != PORT_REFLECTOR)
+		return -EAGAIN;
+	data = port->waiting_count < PORT_VERBS_MAX_WAITING ? malloc(len) : NULL;
+	if (data == NULL) {
+		port->counts.handles_refused++;
+		return -EAGAIN;
+	}
+	memcpy(data, packet->data, packet->len);
+	memset(data + packet->len, 0, packet->zeros);
+	waiting = &port->waiting[(port->waiting_first + port->waiting_count++) %
+				 PORT_VERBS_MAX_WAITING];
+	*waiting = (struct port_verbs_waiting){ .packet = *packet,
+		.to = *packet->to,
+		.data = data,
+		.deadline = rm_mono_add(rm_mono_now(), PATIENCE_NS) };
+	waiting->packet.data = data;
+	waiting->packet.len = (uint16_t)len;
+	waiting->packet.zeros = 0;
+	if (port->waiting_count == 1)
+		rm_timer_at(port->patience, waiting->deadline);
+	port->counts.handles_waited++;
+	return 0;
+}
+
+/* False: it waits on. */
+static bool
+try_waiting(struct port_verbs *port, struct port_verbs_waiting *waiting, rm_mono_t now)
+{
+	struct port_packet *packet = &waiting->packet;
+	uint64_t refused = port->counts.handles_refused;
+	struct port_departure departure;
+	int r;
+
+	packet->to = &waiting->to; /* it may have moved since */
+	r = port_verbs_post(port, PORT_REFLECTOR, packet);
+	if (r == -EINPROGRESS && rm_mono_since(waiting->deadline, now) > 0)
+		return false;
+	/* The reflector believes that it left: its end is counted here, and once. */
+	if (r != 0 && port->counts.handles_refused == refused)
+		port->counts.handles_refused++;
+	if (r != 0 || port->stamps != WIRE_STAMP_USER ||
+	    !port_verbs_settled(port, packet->posted))
+		return true;
+	departure = (struct port_departure){ packet->token, packet->posted.ns };
+	port_verbs_departed(port, PORT_REFLECTOR, &departure, 1);
+	return true;
+}
+
+/* All have the same patience: the first is the next whose time is over. */
+void
+port_verbs_send_waiting(struct port_verbs *port)
+{
+	rm_mono_t now = rm_mono_now();
+
+	/* Sending may find the device gone, which drops them all. */
+	for (size_t n = port->waiting_count; n > 0 && port->waiting_count > 0; n--) {
+		struct port_verbs_waiting waiting = port->waiting[port->waiting_first];
+
+		port->waiting_first =
+		    (port->waiting_first + 1) % PORT_VERBS_MAX_WAITING;
+		port->waiting_count--;
+		if (try_waiting(port, &waiting, now))
+			free(waiting.data);
+		else
+			port->waiting[(port->waiting_first + port->waiting_count++) %
+				      PORT_VERBS_MAX_WAITING] = waiting;
+	}
+	if (port->waiting_count > 0)
+		rm_timer_at(
+		    port->patience, port->waiting[port->waiting_first].deadline);
+}
+
+void
+port_verbs_drop_waiting(struct port_verbs *port)
+{
+	for (; port->waiting_count > 0; port->waiting_count--) {
+		free(port->waiting[port->waiting_first].data);
+		port->waiting_first =
+		    (port->waiting_first + 1) % PORT_VERBS_MAX_WAITING;
+		port->counts.handles_refused++;
+	}
+}
 
 #define POLL_BATCH 32
 
@@ -12,7 +178,7 @@ struct departures {
 	size_t count;
 };
 
-void
+static void
 port_verbs_departed(struct port_verbs *port, enum port_role role,
     const struct port_departure *departures, size_t count)
 {
@@ -85,8 +251,7 @@ port_verbs_take_sent(struct port_verbs *port)
 	} while (n == POLL_BATCH);
 }
 
-/* ---- which way ----------------------------------------------------------------------
- */
+/* ---- which way ---- */
 
 uint32_t
 port_verbs_label(const struct port_verbs *port, uint16_t src_port)
@@ -133,8 +298,7 @@ handle_label(const struct port_verbs *port, enum port_role role,
 	return label != 0 ? label : flow_label_for_sport(FLOW_LABEL_SPORT_MIN);
 }
 
-/* ---- sending
- * -------------------------------------------------------------------------- */
+/* ---- sending ---- */
 
 static int
 may_send(const struct port_verbs *port, const struct port_packet *packet)
@@ -152,7 +316,7 @@ may_send(const struct port_verbs *port, const struct port_packet *packet)
 
 /* The stamp is taken before posting: with Soft-RoCE a packet may be at its peer, and
  * answered, before that returns. */
-int
+static int
 port_verbs_post(
     struct port_verbs *port, enum port_role role, struct port_packet *packet)
 {

@@ -118,28 +118,23 @@ struct port_verbs {
 	size_t waiting_first, waiting_count;
 };
 
-/* ---- port_verbs_open.c: the device and what is opened on it, once ---------------- */
+/* ---- port_verbs.c: the device and what is opened on it, once ---------------- */
 
-int port_verbs_open(struct port_verbs *port);
-void port_verbs_close(struct port_verbs *port);
 /* Takes over what a look at the port has shown. */
 void port_verbs_read_port(struct port_verbs *port, const struct ibv_port_attr *attr);
 /* Takes over the number of a queue, and the source port that comes of it. */
 void port_verbs_number(struct port_verbs *port, struct port_verbs_queue *queue);
 
-/* ---- port_verbs_handles.c: address handles -----------------------------------------
+/* ---- port_verbs.c: address handles -----------------------------------------
  */
 
-int port_verbs_open_domain(struct port_verbs *port, const char **step);
-int port_verbs_open_handles(struct port_verbs *port);
-void port_verbs_close_domain(struct port_verbs *port);
 /* -EINPROGRESS: port_verbs_send_waiting follows; else what the header promises.
  * *ret: to be put (verbs_ah_put). */
 int port_verbs_handle(struct port_verbs *port, const struct port_packet *packet,
     uint32_t label, struct verbs_ah **ret);
 void port_verbs_forget_handles(struct port_verbs *port);
 
-/* ---- port_verbs_stamps.c ------------------------------------------------------------
+/* ---- port_verbs_send.c ------------------------------------------------------------
  */
 
 int port_verbs_start_clock(
@@ -150,30 +145,21 @@ struct nic_clock_reading port_verbs_now(void);
 bool port_verbs_stamp(struct port_verbs *port,
     const struct verbs_completion *completion, const struct nic_clock_reading *now,
     int64_t *ret);
-bool port_verbs_settled(const struct port_verbs *port, rm_mono_t now);
 
 /* ---- port_verbs_send.c ------------------------------------------------------------
  */
 
 void port_verbs_send(
     struct port *base, enum port_role role, struct port_packet *packets, size_t count);
-/* -EINPROGRESS: its address handle is not there yet. Fills posted. */
-int port_verbs_post(
-    struct port_verbs *port, enum port_role role, struct port_packet *packet);
-void port_verbs_departed(struct port_verbs *port, enum port_role role,
-    const struct port_departure *departures, size_t count);
 uint32_t port_verbs_label(const struct port_verbs *port, uint16_t src_port);
 /* Takes all that has been sent off its completion queue. */
 void port_verbs_take_sent(struct port_verbs *port);
 /* A send that will never complete. */
 void port_verbs_drop_sent(const struct verbs_send *send, void *arg);
 
-/* ---- port_verbs_waiting.c: replies without address handle -------------------------
+/* ---- port_verbs_send.c: replies without address handle -------------------------
  */
 
-/* Copies a reply. -EAGAIN: it does not wait; a probe never does. */
-int port_verbs_wait(
-    struct port_verbs *port, enum port_role role, const struct port_packet *packet);
 /* Tries all that wait again; those that have waited too long are dropped. */
 void port_verbs_send_waiting(struct port_verbs *port);
 void port_verbs_drop_waiting(struct port_verbs *port);
@@ -193,17 +179,14 @@ void port_verbs_refill(struct port_verbs *port);
 
 int port_verbs_wire(struct port_verbs *port);
 void port_verbs_unwire(struct port_verbs *port);
-void port_verbs_quiet(struct port_verbs *port); /* of a device that is gone */
 void port_verbs_again(struct port_verbs *port); /* in the loop's next turn */
 
-/* ---- port_verbs_life.c: ports and queues go down and come back ----------------------
+/* ---- port_verbs_events.c: ports and queues go down and come back
+ * ----------------------
  */
 
-void port_verbs_on_async(struct port_verbs *port, const struct ibv_async_event *event);
 void port_verbs_check_lid(struct port_verbs *port); /* whether the owner's is right */
 void port_verbs_suspect(struct port_verbs *port, struct port_verbs_queue *queue);
-void port_verbs_repair(struct port_verbs *port);
 void port_verbs_fail(struct port_verbs *port, int reason); /* the device is gone */
-void port_verbs_tell(struct port_verbs *port); /* one notice; the port may be freed */
 
 #endif

@@ -108,14 +108,4 @@ void ah_target_forgive(struct verbs_ah_cache *cache, struct ah_target *target);
 
 int64_t ah_backoff_ns(unsigned failures); /* 250 ms, 1 s, doubling up to 30 s */
 
-/* -ECANCELED: there are no lanes; nothing has happened. */
-int ah_make(struct verbs_ah *ah, enum lane_class class);
-/* It is handed out no more, and goes when the last who holds it has put it. */
-void ah_retire(struct verbs_ah *ah);
-/* Of one that nobody holds and that is in no line; it may be gone on return. */
-void ah_destroy(struct verbs_ah *ah);
-void ah_stop_waiting(struct verbs_ah *ah); /* deletes it */
-/* Whether that was the end of a cache that is stopped: last use of it. */
-void ah_check_end(struct verbs_ah_cache *cache);
-
 #endif
