@@ -9,7 +9,7 @@
  *   GET  /v1/services     whose flows use the RNICs of this host; ?offset=, ?limit=
  *   POST /v1/pause, /v1/resume   Unix socket only; {"paused": true | false}
  *
- * /metrics, /healthz and /readyz come from rackmesh/base. Ready: there is a pinglist
+ * /metrics, /healthz and /readyz come from rackmesh/http. Ready: there is a pinglist
  * and an aggregator.
  */
 #ifndef HOST_AGENT_API_AGENT_API_H
