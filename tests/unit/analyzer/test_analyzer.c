@@ -10,7 +10,7 @@
 #include <cmocka.h>
 #include <jansson.h>
 
-#include "tests/unit/analyzer/analyzer_fixture.h"
+#include "analyzer_fixture.h"
 
 /* All that is patient by default is hurried. */
 #define HURRIED                                      \

@@ -17,7 +17,7 @@
 #include "region-controller/controller_config.h"
 #include "region-controller/region_controller.h"
 #include "tests/support/loopback.h"
-#include "tests/unit/region-controller/region.h"
+#include "region.h"
 
 #define MAX_TORS 8
 #define NEVER_SETTLES_MS 600000 /* long before any patience ends */

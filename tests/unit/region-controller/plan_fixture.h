@@ -12,7 +12,7 @@
 
 #include "rackmesh/topology/topology_paths.h"
 #include "region-controller/plan/plan.h"
-#include "tests/unit/region-controller/region.h"
+#include "region.h"
 
 #define MAX_RACKS 128
 

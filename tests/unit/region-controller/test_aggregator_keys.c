@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "tests/unit/region-controller/controller_fixture.h"
+#include "controller_fixture.h"
 
 static void
 start_with_keys(struct fixture *f, char secret[96])

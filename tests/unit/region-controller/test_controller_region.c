@@ -8,7 +8,7 @@
 #include <jansson.h>
 
 #include "rackmesh/http/http_client.h"
-#include "tests/unit/region-controller/controller_fixture.h"
+#include "controller_fixture.h"
 
 struct answer {
 	bool done;

@@ -9,7 +9,7 @@
 
 #include "rackmesh/http/http_client.h"
 #include "tests/support/fake_etcd.h"
-#include "tests/unit/region-controller/controller_fixture.h"
+#include "controller_fixture.h"
 
 #define KEY(rest) "/rackmesh/lab/" rest
 

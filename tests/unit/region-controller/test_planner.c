@@ -9,7 +9,7 @@
 #include "region-controller/controller_config.h"
 #include "region-controller/plan/publish.h"
 #include "region-controller/store/store.h"
-#include "tests/unit/region-controller/region.h"
+#include "region.h"
 
 #define TORS 40
 #define MEMBERS 4

@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "tests/unit/region-controller/controller_fixture.h"
+#include "controller_fixture.h"
 
 static void
 what_is_told_of_is_planned_at_once(void **state)

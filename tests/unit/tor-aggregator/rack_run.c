@@ -1,4 +1,4 @@
-#include "tests/unit/tor-aggregator/rack_run.h"
+#include "rack_run.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -7,7 +7,7 @@
 #ifndef TESTS_RACK_RUN_H
 #define TESTS_RACK_RUN_H
 
-#include "tests/unit/tor-aggregator/rack_sim.h"
+#include "rack_sim.h"
 
 #define RUN_MAX_EXPECTED 3
 

@@ -1,4 +1,4 @@
-#include "tests/unit/tor-aggregator/rack_sim.h"
+#include "rack_sim.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,0 +1,224 @@
+#include "analyzer/history/history_points.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdbool.h>
+
+#include "analyzer/history/history_schema.h"
+#include "analyzer/sla/sla.h"
+#include "history_sample.h"
+
+struct world {
+	struct history_points *points;
+	struct wire_writer *writer;
+};
+
+static int
+setup(void **state)
+{
+	struct world *world = calloc(1, sizeof(*world));
+
+	world->points = history_points_new();
+	world->writer = wire_writer_new();
+	*state = world;
+	return world->points == NULL || world->writer == NULL ? -1 : 0;
+}
+
+static int
+teardown(void **state)
+{
+	struct world *world = *state;
+
+	history_points_free(world->points);
+	wire_writer_free(world->writer);
+	free(world);
+	return 0;
+}
+
+static void
+assert_schema(const struct history_text *text)
+{
+	struct rm_why why;
+
+	if (history_schema_check(text->text, text->len, &why) < 0)
+		fail_msg("%s", why.text);
+}
+
+static bool
+has(const struct history_text *text, const char *words)
+{
+	return memmem(text->text, text->len, words, strlen(words)) != NULL;
+}
+
+static void
+a_summary_becomes_points_of_the_schema(void **state)
+{
+	struct world *world = *state;
+	struct wire_bytes bytes = sample_summary(world->writer, 1);
+	struct history_text text;
+
+	assert_int_equal(history_points_message(world->points, WIRE_LANE_SUMMARY,
+			     bytes.data, bytes.len, &text),
+	    0);
+	assert_int_equal(text.points, SAMPLE_SUMMARY_POINTS);
+	assert_int_equal(text.left_out, 0);
+	assert_schema(&text);
+	assert_true(has(&text, "rm_rack,region=lab,aggregator=agg,tor=t1 start_ns="));
+	assert_true(
+	    has(&text, ",brake_permille=1000i,hosts_slowed=0i 1767225601000000000\n"));
+	assert_true(
+	    has(&text, "rm_path,region=lab,aggregator=agg,src_tor=t1,dst_tor=t2,"
+		       "dscp=26 sent=10i,ok=8i,no_reply=2i,"));
+	assert_true(has(&text, ",flow_set=\"49153,49154\" 1767225601000000000\n"));
+	assert_true(has(&text, ",rtt_max_ns=8990i,"));
+	assert_true(has(&text, "rm_rnic,region=lab,aggregator=agg,tor=t1,host=h1,"
+			       "device=r0,rnic=0c42:a103:0065:1234/1 "));
+	/* Only the path that lost; a nanosecond for its place among the rows. */
+	assert_false(has(&text, "s1@10.0.0.2"));
+	assert_true(has(&text, ",path=\"t1@10.0.0.1 s2@10.0.0.2 t2@10.0.0.3\",samples="
+			       "\"h1/r0>h9/r0:49153\" 1767225601000000001\n"));
+}
+
+static void
+the_same_message_makes_the_same_points(void **state)
+{
+	struct world *world = *state;
+	struct wire_bytes bytes = sample_summary(world->writer, 3);
+	struct history_text text;
+	char *first;
+	size_t len;
+
+	assert_int_equal(history_points_message(world->points, WIRE_LANE_SUMMARY,
+			     bytes.data, bytes.len, &text),
+	    0);
+	first = memcpy(malloc(text.len), text.text, text.len);
+	len = text.len;
+	assert_int_equal(history_points_message(world->points, WIRE_LANE_SUMMARY,
+			     bytes.data, bytes.len, &text),
+	    0);
+	assert_int_equal(text.len, len);
+	assert_memory_equal(text.text, first, len);
+	free(first);
+}
+
+static void
+incidents_of_racks_and_our_own_become_points_of_the_schema(void **state)
+{
+	struct world *world = *state;
+	struct wire_bytes bytes = sample_incident(world->writer, 1, WIRE_UPDATED);
+	struct rm_incident incident = sample_own_incident();
+	struct history_text text;
+
+	assert_int_equal(history_points_message(world->points, WIRE_LANE_INCIDENT,
+			     bytes.data, bytes.len, &text),
+	    0);
+	assert_int_equal(text.points, 1);
+	assert_schema(&text);
+	assert_true(has(&text, "rm_incident,region=lab,aggregator=agg,tor=t1,part_type="
+			       "rnic,part=h1/r0\\ or\\ h2/r0,place=t1,state=updated "
+			       "id=\"0000000000000077\","
+			       "kind=\"rnic-down\",confidence=0.97,"));
+
+	assert_int_equal(history_points_incident(world->points, "ana", "lab",
+			     WIRE_OPENED, &incident, &text),
+	    0);
+	assert_int_equal(text.points, 1);
+	assert_schema(&text);
+	assert_true(has(&text, "rm_incident,region=lab,aggregator=ana,part_type=switch,"
+			       "part=spine1,state=opened "));
+	assert_true(has(&text, " 3000000000\n"));
+	incident.resolved.ns = 4000000000;
+	assert_int_equal(history_points_incident(world->points, "ana", "lab",
+			     WIRE_RESOLVED, &incident, &text),
+	    0);
+	assert_true(has(&text, ",state=resolved "));
+	assert_true(has(&text, " 4000000000\n"));
+}
+
+static void
+a_minute_becomes_a_point_of_the_schema(void **state)
+{
+	struct world *world = *state;
+	struct sla_minute minute = { .region = "lab",
+		.dscp = 26,
+		.scope = "fabric",
+		.start = { 60000000000 },
+		.sent = 1000,
+		.lost = 1,
+		.racks_available = 3,
+		.rtt_ns = { 1, 2, 3, 4 } };
+	struct history_text text;
+
+	assert_int_equal(history_points_sla(world->points, "ana", &minute, &text), 0);
+	assert_schema(&text);
+	assert_true(has(&text, "rm_sla,region=lab,aggregator=ana,scope=fabric,dscp=26 "
+			       "sent=1000i,lost=1i,"));
+	assert_true(has(&text, ",rtt_max_ns=4i 60000000000\n"));
+	minute.rtt_ns[WIRE_MAX] = 0; /* nobody answered */
+	assert_int_equal(history_points_sla(world->points, "ana", &minute, &text), 0);
+	assert_false(has(&text, "rtt"));
+}
+
+static void
+a_row_that_cannot_be_a_point_takes_no_other_with_it(void **state)
+{
+	struct world *world = *state;
+	const struct wire_row rows[2] = { { .src_tor = "t\n1", .dst_tor = "t2" },
+		{ .src_tor = "t1", .dst_tor = "t2" } };
+	struct wire_summary summary = {
+		.tor = "t1", .end_wall_ns = 5, .rows = rows, .row_count = 2
+	};
+	struct history_text text;
+	struct wire_bytes bytes;
+
+	assert_int_equal(wire_write_summary(world->writer, &summary, &bytes), 0);
+	assert_int_equal(history_points_message(world->points, WIRE_LANE_SUMMARY,
+			     bytes.data, bytes.len, &text),
+	    0);
+	assert_int_equal(text.points, 2);
+	assert_int_equal(text.left_out, 1);
+	assert_schema(&text);
+}
+
+static void
+what_makes_no_points_is_refused(void **state)
+{
+	struct world *world = *state;
+	struct wire_bytes bytes = sample_incident(world->writer, 1, WIRE_OPENED);
+	struct history_text text;
+
+	assert_int_equal(history_points_message(world->points, WIRE_LANE_SUMMARY,
+			     bytes.data, bytes.len, &text),
+	    -EBADMSG);
+	assert_int_equal(history_points_message(world->points, WIRE_LANE_BATCH,
+			     bytes.data, bytes.len, &text),
+	    -EBADMSG);
+	assert_int_equal(history_points_message(
+			     world->points, WIRE_LANE_INCIDENT, bytes.data, 5, &text),
+	    -EBADMSG);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_summary_becomes_points_of_the_schema),
+		TEST(the_same_message_makes_the_same_points),
+		TEST(incidents_of_racks_and_our_own_become_points_of_the_schema),
+		TEST(a_minute_becomes_a_point_of_the_schema),
+		TEST(a_row_that_cannot_be_a_point_takes_no_other_with_it),
+		TEST(what_makes_no_points_is_refused),
+	};
+
+	return cmocka_run_group_tests_name("history_points", tests, NULL, NULL);
+}

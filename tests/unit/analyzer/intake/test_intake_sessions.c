@@ -1,0 +1,200 @@
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "intake_fixture.h"
+
+static void
+who_pings_and_then_is_silent_is_dropped(void **state)
+{
+	struct fixture *f = *state;
+
+	hello(f, &f->agg);
+	/* One that never pinged is of an older make. */
+	loopback_run(f->loop, 900 * RM_NS_PER_MS);
+	assert_false(f->agg.closed);
+	assert_true(f->agg.pings >= 1);
+	send_ping(&f->agg);
+	LOOPBACK_WAIT(f->loop, f->agg.closed);
+	assert_int_equal(f->gone, 1);
+	assert_int_equal(intake_counts(f->intake)->silent, 1);
+}
+
+static void
+who_goes_to_another_analyzer_says_so(void **state)
+{
+	const struct wire_tor_standing stays = { .tor = "t1" };
+	const struct wire_standing some = { .tors = &stays, .tor_count = 1 };
+	const struct wire_standing none = { .now_ns = 1 };
+	struct fixture *f = *state;
+	struct wire_bytes bytes;
+
+	hello(f, &f->agg);
+	send_bytes(&f->agg, wire_write_standing(f->agg.writer, &some, &bytes), &bytes);
+	settle(f);
+	assert_int_equal(f->left, 0);
+	send_bytes(&f->agg, wire_write_standing(f->agg.writer, &none, &bytes), &bytes);
+	settle(f);
+	assert_int_equal(f->left, 1);
+	assert_int_equal(intake_counts(f->intake)->refused_messages, 0);
+}
+
+static void
+who_connects_anew_replaces_its_older_session(void **state)
+{
+	struct fixture *f = *state;
+	struct aggregator again = { .name = "agg1", .region = "lab" };
+	struct aggregator other = { .name = "agg1", .region = "field" };
+
+	again.writer = other.writer = wire_writer_new();
+	hello(f, &f->agg);
+	hello(f, &again);
+	LOOPBACK_WAIT(f->loop, f->agg.closed);
+	assert_int_equal(f->gone, 0);
+	/* The same name in another region is somebody else. */
+	hello(f, &other);
+	assert_true(other.welcome);
+	assert_false(again.closed);
+	assert_non_null(intake_find(f->intake, "field", "agg1"));
+	rm_link_free(again.link);
+	rm_link_free(other.link);
+	wire_writer_free(again.writer);
+}
+
+static void
+refused_with(struct fixture *f, const char *sentence)
+{
+	hello(f, &f->agg);
+	assert_false(f->agg.welcome);
+	assert_string_equal(f->agg.refused, sentence);
+	LOOPBACK_WAIT(f->loop, f->agg.closed);
+}
+
+static void
+a_stranger_is_refused_with_a_reason(void **state)
+{
+	struct fixture *f = *state;
+
+	f->agg.name = "no name";
+	refused_with(f, "the aggregator's name is not valid");
+	f->agg.name = "agg1";
+	f->agg.region = "";
+	refused_with(f, "the region's name is not valid");
+	f->agg.region = "lab";
+	f->agg.newer = 2;
+	refused_with(f, "versions more than one apart do not work together; upgrade "
+			"the older side");
+	f->agg.newer = 1;
+	f->hello_says = "no room for one more region";
+	refused_with(f, "no room for one more region");
+	f->hello_says = NULL;
+	hello(f, &f->agg);
+	assert_true(f->agg.welcome);
+	assert_int_equal(intake_counts(f->intake)->refused_hellos, 4);
+}
+
+static void
+nobody_is_listened_to_before_a_hello(void **state)
+{
+	struct fixture *f = *state;
+
+	connect_to(f, &f->agg);
+	send_summary(&f->agg, 1);
+	LOOPBACK_WAIT(f->loop, f->agg.closed);
+	assert_int_equal(f->summaries, 0);
+	assert_int_equal(intake_counts(f->intake)->refused_messages, 1);
+}
+
+static void
+connections_are_bounded(void **state)
+{
+	struct fixture *f = *state;
+	int fds[2];
+
+	for (int i = 0; i < 2; i++)
+		fds[i] = loopback_connect(rm_listener_port(f->listener));
+	LOOPBACK_WAIT(f->loop, intake_counts(f->intake)->sessions == 2);
+	connect_to(f, &f->agg);
+	LOOPBACK_WAIT(f->loop, f->agg.closed);
+	assert_int_equal(intake_counts(f->intake)->refused_connections, 1);
+	close(fds[0]);
+	close(fds[1]);
+}
+
+static void
+a_drill_goes_down_and_its_answer_comes_back(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_drill drill = { .token = 8, .rnic = "h1/r0", .seconds = 1 };
+	struct wire_drill_answer answer = {
+		.token = 8, .status = 200, .json = { (const uint8_t *)"{}", 2 }
+	};
+	struct wire_bytes bytes;
+
+	hello(f, &f->agg);
+	assert_int_equal(intake_drill(f->intake, 999, &drill), -ENOTCONN);
+	assert_int_equal(
+	    intake_drill(f->intake, intake_find(f->intake, "lab", "agg1")->id, &drill),
+	    0);
+	LOOPBACK_WAIT(f->loop, f->agg.drills == 1);
+	assert_int_equal(f->agg.drill_token, 8);
+	send_bytes(&f->agg, wire_write_drilled(f->agg.writer, &answer, &bytes), &bytes);
+	LOOPBACK_WAIT(f->loop, f->drilled == 1);
+	assert_int_equal(f->drilled_token, 8);
+}
+
+static void
+tell_ending(struct aggregator *agg, const char *controller, uint64_t ends_s)
+{
+	const struct wire_ping ping = { 1, controller, ends_s };
+	struct wire_bytes bytes;
+
+	send_bytes(agg, wire_write_ping_ending(agg->writer, &ping, &bytes), &bytes);
+}
+
+/* As its aggregator has it from the controller itself; nonsense is nobody's. */
+static void
+a_controllers_certificate_that_ends_is_told(void **state)
+{
+	struct fixture *f = *state;
+	const struct intake_info *info;
+
+	hello(f, &f->agg);
+	info = intake_get(f->intake, 0);
+	tell_ending(&f->agg, "c1", 1795147800);
+	LOOPBACK_WAIT(f->loop, info->controller_ends_s == 1795147800);
+	assert_string_equal(info->controller, "c1");
+	assert_int_equal(info->ends_s, 0); /* no certificate at all */
+	tell_ending(&f->agg, "no name", 1795147800);
+	LOOPBACK_WAIT(f->loop, info->controller_ends_s == 0);
+	assert_string_equal(info->controller, "");
+	tell_ending(&f->agg, "c1", 7);
+	LOOPBACK_WAIT(f->loop, info->controller_ends_s == 7);
+	tell_ending(&f->agg, "c1", UINT64_MAX);
+	LOOPBACK_WAIT(f->loop, info->controller_ends_s == 0);
+	tell_ending(&f->agg, "c1", 7);
+	LOOPBACK_WAIT(f->loop, info->controller_ends_s == 7);
+	settle(f);
+	assert_int_equal(info->controller_ends_s, 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(who_pings_and_then_is_silent_is_dropped),
+		TEST(who_goes_to_another_analyzer_says_so),
+		TEST(who_connects_anew_replaces_its_older_session),
+		TEST(a_stranger_is_refused_with_a_reason),
+		TEST(nobody_is_listened_to_before_a_hello),
+		TEST(connections_are_bounded),
+		TEST(a_drill_goes_down_and_its_answer_comes_back),
+		TEST(a_controllers_certificate_that_ends_is_told),
+	};
+
+	return cmocka_run_group_tests_name("intake_sessions", tests, NULL, NULL);
+}

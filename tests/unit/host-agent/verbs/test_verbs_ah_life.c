@@ -1,0 +1,285 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "verbs_ah_fixture.h"
+
+static void
+one_in_use_is_made_anew_and_serves_until_then(void **state)
+{
+	struct seen *seen = *state;
+	struct verbs_ah *held, *ah;
+
+	held = take(seen, 1, 0);
+	let_pass(61);
+	seen->manner[1] = HELD;
+	ah = take(seen, 1, 0);
+	assert_ptr_equal(ah, held);
+	assert_ptr_equal(take(seen, 1, 0), held); /* asks for no second one */
+	verbs_ah_put(held);
+	open_gate(seen);
+	while (verbs_ah_counts(seen->cache)->refreshed == 0)
+		turn(seen);
+	assert_int_equal(seen->creates[1], 2);
+	assert_int_equal(seen->destroyed, 0);
+	verbs_ah_put(take(seen, 1, 0));
+	assert_int_equal(verbs_ah_counts(seen->cache)->handles, 1);
+	assert_int_equal(seen->ready, 1); /* nobody has waited for it */
+
+	/* The old one is still being sent with. */
+	assert_int_equal(verbs_ah_handle(held)->key.gid[15], 1);
+	verbs_ah_put(held);
+	assert_int_equal(seen->destroyed, 0);
+	verbs_ah_put(held);
+	wait_destroyed(seen, 1);
+	assert_int_equal(seen->creates[1], 2);
+}
+
+static void
+the_old_handle_serves_on_when_the_target_is_dead(void **state)
+{
+	struct seen *seen = *state;
+
+	for (uint32_t label = 0; label < 8; label++)
+		verbs_ah_put(take(seen, 1, label));
+	let_pass(61);
+	seen->manner[1] = ODD;
+	seen->error[1] = ETIMEDOUT;
+	for (int i = 0; i < 3; i++) {
+		for (uint32_t label = 0; label < 8; label++)
+			assert_int_equal(ask(seen, 1, label), 0);
+		while (verbs_ah_counts(seen->cache)->refresh_failed < (unsigned)i + 1)
+			turn(seen);
+		assert_int_equal(ask(seen, 1, 0), 0);
+		assert_int_equal(seen->creates[1], 8 + i + 1); /* one for all */
+		let_pass(1 << i);
+	}
+	assert_int_equal(verbs_ah_counts(seen->cache)->handles, 8);
+	assert_int_equal(seen->failed, 0);
+}
+
+static void
+after_a_change_of_the_way_handles_are_made_anew(void **state)
+{
+	const struct verbs_ah_key one = key_of(1, 0);
+	struct seen *seen = *state;
+	struct verbs_ah *held;
+
+	held = take(seen, 1, 0);
+	verbs_ah_put(take(seen, 1, 1));
+	verbs_ah_put(take(seen, 2, 0));
+	seen->manner[3] = ODD;
+	seen->error[3] = ENETUNREACH;
+	assert_int_equal(ask(seen, 3, 0), -EINPROGRESS);
+	wait_told(seen, 4);
+
+	verbs_ah_forget(seen->cache, one.gid);
+	wait_destroyed(seen, 1);
+	assert_int_equal(ask(seen, 2, 0), 0);
+	assert_int_equal(ask(seen, 3, 0), -ENETUNREACH);
+	assert_int_equal(ask(seen, 1, 0), -EINPROGRESS);
+	wait_told(seen, 5);
+	verbs_ah_put(held);
+	wait_destroyed(seen, 2);
+
+	verbs_ah_forget(seen->cache, NULL);
+	wait_destroyed(seen, 4);
+	assert_int_equal(verbs_ah_counts(seen->cache)->handles, 0);
+	seen->manner[3] = ALIVE;
+	assert_int_equal(ask(seen, 3, 0), -EINPROGRESS); /* at once */
+	wait_told(seen, 6);
+	assert_int_equal(seen->last, 0);
+}
+
+static void
+one_made_while_the_way_changed_is_made_again(void **state)
+{
+	struct seen *seen = *state;
+
+	seen->manner[1] = HELD;
+	assert_int_equal(ask(seen, 1, 0), -EINPROGRESS);
+	verbs_ah_forget(seen->cache, NULL);
+	open_gate(seen);
+	wait_told(seen, 1);
+	let_pass(0.001);
+	assert_int_equal(ask(seen, 1, 0), 0);
+	while (verbs_ah_counts(seen->cache)->refreshed == 0)
+		turn(seen);
+	assert_int_equal(seen->creates[1], 2);
+}
+
+static void
+stopping_ends_with_the_last_call_and_the_last_put(void **state)
+{
+	struct seen *seen = *state;
+	struct verbs_ah *held, *ah;
+
+	held = take(seen, 1, 0);
+	verbs_ah_put(take(seen, 2, 0));
+	seen->manner[3] = HELD;
+	assert_int_equal(ask(seen, 3, 0), -EINPROGRESS);
+	assert_int_equal(ask(seen, 3, 1), -EINPROGRESS); /* waits for the first */
+	assert_int_equal(
+	    verbs_ah_cache_stop(seen->cache, on_stopped, seen), -EINPROGRESS);
+	assert_int_equal(get(seen, 1, 0, &ah), -ESHUTDOWN);
+	wait_destroyed(seen, 1);
+	open_gate(seen);
+	wait_destroyed(seen, 2);
+	assert_int_equal(seen->stopped, 0);
+	verbs_ah_put(held);
+	while (seen->stopped == 0)
+		turn(seen);
+	assert_int_equal(seen->destroyed, 3);
+	assert_int_equal(seen->ready + seen->failed, 2); /* those before */
+	assert_int_equal(seen->creates[3], 1);
+
+	make_cache(seen, 0);
+	assert_int_equal(verbs_ah_cache_stop(seen->cache, on_stopped, seen), 0);
+}
+
+static void
+the_owner_may_stop_it_when_told(void **state)
+{
+	struct seen *seen = *state;
+
+	seen->stop_when_told = true;
+	seen->manner[1] = ODD;
+	seen->error[1] = EINVAL;
+	for (uint32_t label = 0; label < 8; label++)
+		assert_int_equal(ask(seen, 1, label), -EINPROGRESS);
+	wait_told(seen, 1);
+	make_cache(seen, 0);
+	for (uint32_t label = 0; label < 8; label++)
+		assert_int_equal(ask(seen, 2, label), -EINPROGRESS);
+	wait_told(seen, 2);
+	wait_destroyed(seen, 1);
+	assert_int_equal(seen->creates[2], 1);
+}
+
+static void
+what_was_never_put_goes_with_the_cache(void **state)
+{
+	struct seen *seen = *state;
+
+	(void)take(seen, 1, 0);
+	verbs_ah_put(take(seen, 2, 0));
+	make_cache(seen, 0);
+	assert_int_equal(seen->destroyed, 2);
+}
+
+static void
+a_call_that_outlives_the_cache_leaks_nothing(void **state)
+{
+	struct seen *seen = *state;
+
+	seen->manner[1] = HELD;
+	assert_int_equal(ask(seen, 1, 0), -EINPROGRESS);
+	assert_int_equal(ask(seen, 1, 1), -EINPROGRESS);
+	make_cache(seen, 0);
+	open_gate(seen);
+	wait_destroyed(seen, 1);
+	assert_int_equal(seen->ready + seen->failed, 0);
+}
+
+static void
+without_lanes_it_says_so(void **state)
+{
+	struct seen *seen = *state;
+	struct verbs_ah *held, *ah;
+
+	held = take(seen, 1, 0);
+	for (int target = 10; target < 20; target++) {
+		seen->manner[target] = HELD;
+		assert_int_equal(ask(seen, target, 0), -EINPROGRESS);
+		assert_int_equal(ask(seen, target, 1), -EINPROGRESS);
+	}
+	open_gate(seen);
+	lanes_stop(seen->lanes);
+	assert_int_equal(seen->ready + seen->failed, 21);
+	assert_int_equal(seen->last, -ECANCELED);
+	assert_int_equal(get(seen, 30, 0, &ah), -ESHUTDOWN);
+	assert_int_equal(verbs_ah_counts(seen->cache)->waiting, 0);
+	assert_int_equal(verbs_ah_counts(seen->cache)->failed[0].count, 0);
+	verbs_ah_forget(seen->cache, NULL);
+	verbs_ah_put(held);
+	assert_int_equal(seen->destroyed, seen->created);
+}
+
+/* Nothing is lost or made twice whatever the order. Repeats by its seed. */
+static void
+any_order_of_things_leaks_nothing(void **state)
+{
+	struct verbs_ah *held[32] = { 0 };
+	const struct verbs_ah_counts *counts;
+	struct seen *seen = *state;
+	unsigned seed = 1;
+
+	make_cache(seen, 24);
+	counts = verbs_ah_counts(seen->cache);
+	for (int i = 40; i < TARGETS; i++) {
+		seen->manner[i] = ODD;
+		seen->error[i] = ETIMEDOUT;
+	}
+	/* So long that everything has happened, however little the lanes got to run. */
+	for (int i = 0; i < 20000 || counts->evicted == 0 || counts->refreshed == 0;
+	     i++) {
+		unsigned random = (unsigned)rand_r(&seed);
+		struct verbs_ah **slot = &held[random % 32];
+
+		if (*slot != NULL) {
+			verbs_ah_put(*slot);
+			*slot = NULL;
+		} else {
+			(void)get(
+			    seen, (int)(random >> 8) % TARGETS, random >> 16 & 3, slot);
+		}
+		if (random % 64 == 1)
+			let_pass(7);
+		if (random % 500 == 1)
+			verbs_ah_forget(seen->cache,
+			    random & 4096
+				? NULL
+				: key_of((int)(random >> 8) % TARGETS, 0).gid);
+		event_base_loop(rm_loop_base(seen->loop), EVLOOP_NONBLOCK);
+		assert_false(seen->late);
+		assert_true(seen->created - seen->destroyed <= 2 * 24);
+	}
+	for (int i = 0; i < 32; i++) {
+		if (held[i] != NULL)
+			verbs_ah_put(held[i]);
+	}
+	print_message("%d made, %d destroyed, %d refused\n", seen->created,
+	    seen->destroyed, (int)counts->refused_full);
+	if (verbs_ah_cache_stop(seen->cache, on_stopped, seen) < 0) {
+		while (seen->stopped == 0)
+			turn(seen);
+	}
+	assert_int_equal(seen->created, seen->destroyed);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, ah_setup, ah_teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(one_in_use_is_made_anew_and_serves_until_then),
+		TEST(the_old_handle_serves_on_when_the_target_is_dead),
+		TEST(after_a_change_of_the_way_handles_are_made_anew),
+		TEST(one_made_while_the_way_changed_is_made_again),
+		TEST(stopping_ends_with_the_last_call_and_the_last_put),
+		TEST(the_owner_may_stop_it_when_told),
+		TEST(what_was_never_put_goes_with_the_cache),
+		TEST(a_call_that_outlives_the_cache_leaks_nothing),
+		TEST(without_lanes_it_says_so),
+		TEST(any_order_of_things_leaks_nothing),
+	};
+
+	return cmocka_run_group_tests_name("verbs_ah_life", tests, NULL, NULL);
+}

@@ -1,0 +1,114 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "spool_fixture.h"
+
+#define KILLS 20
+
+/* Appends as fast as promises come, and says each; until it is killed. */
+static void
+child_appends(struct fixture *f, int out)
+{
+	uint64_t told;
+
+	if (start(f) < 0)
+		_exit(1);
+	told = rm_spool_next(f->spool) - 1;
+	alarm(600); /* should the test die before us */
+	for (;;) {
+		uint8_t bytes[FIXTURE_MAX_RECORD];
+		uint64_t next = rm_spool_next(f->spool);
+
+		if (next < told + 50)
+			rm_spool_append(f->spool, bytes,
+			    record_bytes(next, bytes, 50 + next % 300), NULL);
+		event_base_loop(rm_loop_base(f->loop), EVLOOP_NONBLOCK);
+		if (f->durable <= told)
+			continue;
+		told = f->durable;
+		if (write(out, &told, sizeof(told)) != sizeof(told))
+			_exit(1);
+		if (told % 7 == 0 && told > 40)
+			rm_spool_done(f->spool, told - 40);
+	}
+}
+
+/* Until it has promised so much more; returns the last that it has promised. */
+static uint64_t
+run_and_kill(struct fixture *f, uint64_t enough)
+{
+	uint64_t promised = 0;
+	int ends[2], status;
+	pid_t child;
+
+	assert_int_equal(pipe(ends), 0);
+	child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		struct fixture mine = *f;
+
+		close(ends[0]);
+		if (rm_loop_new(&mine.loop) < 0)
+			_exit(1);
+		child_appends(&mine, ends[1]);
+	}
+	close(ends[1]);
+	while (read(ends[0], &promised, sizeof(promised)) == sizeof(promised) &&
+	       promised < enough)
+		;
+	kill(child, SIGKILL);
+	while (read(ends[0], &promised, sizeof(promised)) == sizeof(promised))
+		;
+	close(ends[0]);
+	waitpid(child, &status, 0);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	return promised;
+}
+
+static void
+nothing_that_was_promised_is_lost_by_kill_9(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t from = 1; /* the number with which a life begins */
+
+	f->options.segment_bytes = 4096;
+	for (uint64_t i = 0; i < KILLS; i++) {
+		uint64_t promised = run_and_kill(f, from + 30 + i * 3);
+		struct rm_spool_item item;
+
+		assert_true(promised >= from + 30);
+		assert_int_equal(start(f), 0);
+		/* The child was done with those up to 40 before. */
+		for (uint64_t seq = promised - 30; seq <= promised; seq++) {
+			if (seq < from)
+				continue;
+			assert_true(take(f, seq, &item));
+			assert_int_equal(item.seq, seq);
+		}
+		assert_true(take(f, 0, &item));
+		walk(f, NULL, NULL);
+		assert_int_equal(rm_spool_counts(f->spool)->quarantined, 0);
+		assert_true(rm_spool_next(f->spool) > promised);
+		assert_true(rm_spool_next(f->spool) < promised + 100);
+		from = rm_spool_next(f->spool);
+		stop(f);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+		    nothing_that_was_promised_is_lost_by_kill_9, setup, teardown),
+	};
+
+	return cmocka_run_group_tests_name("spool_kill", tests, NULL, NULL);
+}

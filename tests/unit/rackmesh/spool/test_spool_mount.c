@@ -1,0 +1,224 @@
+/*
+ * A spool on disks that are full or read-only, for real: a small tmpfs in a mount
+ * namespace of our own. Needs root.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mount.h>
+
+#include "spool_fixture.h"
+
+#define DISK_OPTIONS "size=256k,mode=0700"
+#define NOBODY 65534
+
+static int
+mounted(void **state)
+{
+	struct fixture *f;
+
+	if (setup(state) < 0)
+		return -1;
+	f = *state;
+	return mount("none", f->root, "tmpfs", 0, DISK_OPTIONS);
+}
+
+static int
+unmounted(void **state)
+{
+	struct fixture *f = *state;
+	char root[sizeof(f->root)];
+
+	memcpy(root, f->root, sizeof(root));
+	stop(f);
+	rm_loop_free(f->loop);
+	umount2(root, MNT_DETACH);
+	rmdir(root);
+	free(f);
+	return 0;
+}
+
+static void
+read_only(const struct fixture *f, bool only)
+{
+	assert_int_equal(mount("none", f->root, "tmpfs",
+			     MS_REMOUNT | (only ? MS_RDONLY : 0), DISK_OPTIONS),
+	    0);
+}
+
+/* Not one byte is left; names can be made. */
+static void
+fill(const struct fixture *f, bool full)
+{
+	char path[96], page[4096] = { 1 };
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/filler", f->root);
+	if (!full) {
+		assert_int_equal(unlink(path), 0);
+		return;
+	}
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	assert_true(fd >= 0);
+	while (write(fd, page, sizeof(page)) > 0)
+		;
+	assert_int_equal(errno, ENOSPC);
+	close(fd);
+}
+
+static void
+takes_in_memory(struct fixture *f, unsigned records)
+{
+	for (unsigned i = 0; i < records; i++)
+		append(f, 400);
+	settle(f);
+	assert_int_equal(rm_spool_counts(f->spool)->durable, 0);
+}
+
+static void
+heals(struct fixture *f)
+{
+	LOOPBACK_WAIT(f->loop, rm_spool_counts(f->spool)->durable == 1);
+}
+
+/* As by kill -9, and then the next life. */
+static void
+finds_after_a_restart(struct fixture *f, uint64_t records)
+{
+	stop(f);
+	assert_int_equal(start(f), 0);
+	assert_int_equal(walk(f, NULL, NULL), records);
+	assert_int_equal(rm_spool_counts(f->spool)->durable, 1);
+}
+
+static void
+a_read_only_disk_costs_durability_until_it_is_none(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(start(f), 0);
+	append(f, 400);
+	settle(f);
+	read_only(f, true);
+	takes_in_memory(f, 5);
+	read_only(f, false);
+	heals(f);
+	finds_after_a_restart(f, 6);
+}
+
+static void
+a_full_disk_costs_durability_until_there_is_room(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(start(f), 0);
+	append(f, 400);
+	settle(f);
+	fill(f, true);
+	takes_in_memory(f, 30);
+	fill(f, false);
+	heals(f);
+	finds_after_a_restart(f, 31);
+}
+
+static void
+a_start_on_a_read_only_disk_shows_what_is_there(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t identity;
+
+	assert_int_equal(start(f), 0);
+	append(f, 400);
+	append(f, 400);
+	settle(f);
+	identity = rm_spool_identity(f->spool);
+	stop(f);
+	read_only(f, true);
+	assert_int_equal(start(f), 0);
+	f->durable = rm_spool_next(f->spool) - 1;
+	assert_int_equal(walk(f, NULL, NULL), 2);
+	assert_true(rm_spool_identity(f->spool) == identity);
+	/* The life before may have used numbers that this disk knows nothing of. */
+	assert_true(rm_spool_next(f->spool) > 1000000);
+	takes_in_memory(f, 3);
+	read_only(f, false);
+	heals(f);
+	finds_after_a_restart(f, 5);
+}
+
+static void
+a_start_without_a_folder_that_can_be_made_is_one_in_memory(void **state)
+{
+	struct fixture *f = *state;
+
+	read_only(f, true);
+	assert_int_equal(start(f), 0);
+	takes_in_memory(f, 4);
+	read_only(f, false);
+	heals(f);
+	finds_after_a_restart(f, 4);
+}
+
+static void
+a_start_on_a_full_disk_is_one_in_memory(void **state)
+{
+	struct fixture *f = *state;
+
+	fill(f, true);
+	assert_int_equal(start(f), 0);
+	takes_in_memory(f, 4);
+	fill(f, false);
+	heals(f);
+	finds_after_a_restart(f, 4);
+}
+
+/* They are another identity's: they are neither numbered anew nor overwritten. */
+static void
+records_that_cannot_be_read_wait_for_the_next_start(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(start(f), 0);
+	append(f, 400);
+	append(f, 400);
+	settle(f);
+	stop(f);
+	assert_int_equal(chmod(f->root, 0755), 0);
+	assert_int_equal(chown(f->folder, NOBODY, NOBODY), 0);
+	assert_int_equal(chmod(f->folder, 0), 0);
+	assert_int_equal(seteuid(NOBODY), 0);
+	assert_int_equal(start(f), 0);
+	takes_in_memory(f, 3);
+	assert_int_equal(chmod(f->folder, 0700), 0);
+	loopback_run(f->loop, 1500 * RM_NS_PER_MS); /* it has tried again */
+	assert_int_equal(rm_spool_counts(f->spool)->durable, 0);
+	assert_int_equal(seteuid(0), 0);
+	finds_after_a_restart(f, 2);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, mounted, unmounted)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_read_only_disk_costs_durability_until_it_is_none),
+		TEST(a_full_disk_costs_durability_until_there_is_room),
+		TEST(a_start_on_a_read_only_disk_shows_what_is_there),
+		TEST(a_start_without_a_folder_that_can_be_made_is_one_in_memory),
+		TEST(a_start_on_a_full_disk_is_one_in_memory),
+		TEST(records_that_cannot_be_read_wait_for_the_next_start),
+	};
+
+	if (unshare(CLONE_NEWNS) < 0 ||
+	    mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+		return 77;
+	return cmocka_run_group_tests_name("spool_mount", tests, NULL, NULL);
+}

@@ -1,0 +1,381 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+
+#include "rackmesh/core/file.h"
+#define FIXTURE_ROOT "/dev/shm" /* thousands of starts */
+#include "tests/support/trials.h"
+#include "spool_fixture.h"
+
+#define RECORDS 5
+
+struct saved { /* a folder's files, to be put back */
+	char names[4][32];
+	uint8_t *data[4];
+	size_t len[4], count;
+};
+
+static void
+path_in(const struct fixture *f, const char *name, char path[256])
+{
+	assert_true(snprintf(path, 256, "%s/%s", f->folder, name) < 256);
+}
+
+static void
+write_file(const struct fixture *f, const char *name, const uint8_t *data, size_t len)
+{
+	char path[256];
+	int fd;
+
+	path_in(f, name, path);
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, data, len), len);
+	close(fd);
+}
+
+static void
+save(const struct fixture *f, struct saved *saved)
+{
+	DIR *dir = opendir(f->folder);
+	struct dirent *entry;
+
+	memset(saved, 0, sizeof(*saved));
+	assert_non_null(dir);
+	while ((entry = readdir(dir)) != NULL) {
+		char path[256];
+
+		if (entry->d_name[0] == '.')
+			continue;
+		assert_true(saved->count < 4);
+		path_in(f, entry->d_name, path);
+		snprintf(saved->names[saved->count], sizeof(saved->names[0]), "%.31s",
+		    entry->d_name);
+		assert_int_equal(rm_file_read(path, 1 << 20, &saved->data[saved->count],
+				     &saved->len[saved->count]),
+		    0);
+		saved->count++;
+	}
+	closedir(dir);
+}
+
+static void
+put_back(const struct fixture *f, const struct saved *saved)
+{
+	empty_folder(f->folder);
+	for (size_t i = 0; i < saved->count; i++)
+		write_file(f, saved->names[i], saved->data[i], saved->len[i]);
+}
+
+static void
+free_saved(struct saved *saved)
+{
+	for (size_t i = 0; i < saved->count; i++)
+		free(saved->data[i]);
+}
+
+static size_t
+segment_of(const struct saved *saved)
+{
+	for (size_t i = 0; i < saved->count; i++)
+		if (strstr(saved->names[i], ".spool") != NULL)
+			return i;
+	fail_msg("no segment");
+	return 0;
+}
+
+/* Five records of 1 .. 5 times 7 bytes in one file, `done` at 1. */
+static void
+small_spool(struct fixture *f, struct saved *saved)
+{
+	assert_int_equal(start(f), 0);
+	for (size_t i = 1; i <= RECORDS; i++)
+		append(f, i * 7);
+	settle(f);
+	rm_spool_done(f->spool, 1);
+	stop(f);
+	save(f, saved);
+	assert_int_equal(saved->count, 2);
+}
+
+static void
+a_tail_torn_at_any_byte_never_hinders_the_start(void **state)
+{
+	struct fixture *f = *state;
+	struct saved saved;
+	size_t segment, whole = 32, length = 16 + 7;
+	uint64_t records = 0, last = 0;
+
+	small_spool(f, &saved);
+	segment = segment_of(&saved);
+	for (size_t cut = 0; cut <= saved.len[segment]; cut++) {
+		if (cut == whole + length) {
+			whole = cut;
+			records++;
+			length += 7;
+		}
+		put_back(f, &saved);
+		write_file(f, saved.names[segment], saved.data[segment], cut);
+		assert_int_equal(start(f), 0);
+		/* The first is done with. */
+		assert_int_equal(walk(f, NULL, &last), records > 0 ? records - 1 : 0);
+		assert_int_equal(rm_spool_counts(f->spool)->quarantined, 0);
+		append(f, 20); /* and it goes on */
+		settle(f);
+		stop(f);
+		assert_int_equal(start(f), 0);
+		assert_int_equal(
+		    rm_spool_waiting(f->spool), (records > 0 ? records - 1 : 0) + 1);
+		stop(f);
+	}
+	assert_int_equal(records, RECORDS);
+	free_saved(&saved);
+}
+
+static void
+flip_every_bit(struct fixture *f, struct saved *saved, size_t file)
+{
+	/* In the gate one of five: another bit of each byte. crash_damage takes all. */
+	const size_t step = trials_are_all() ? 1 : 5;
+
+	for (size_t bit = 0; bit < saved->len[file] * 8; bit += step) {
+		const struct rm_spool_counts *counts;
+		uint64_t records;
+		unsigned aside;
+
+		put_back(f, saved);
+		saved->data[file][bit / 8] ^= (uint8_t)(1 << bit % 8);
+		write_file(f, saved->names[file], saved->data[file], saved->len[file]);
+		saved->data[file][bit / 8] ^= (uint8_t)(1 << bit % 8);
+		assert_int_equal(start(f), 0);
+		counts = rm_spool_counts(f->spool);
+		records = walk(f, NULL, NULL); /* looks at every byte */
+		on_disk(f->folder, ".corrupt", &aside);
+		/* A spare byte of `done` apart, each is seen; one record is lost, or
+		 * the file, or how far we were: then the first comes again. */
+		assert_int_equal(counts->quarantined, 1);
+		assert_int_equal(aside, 1);
+		assert_true(counts->lost_corrupt_bytes > 0);
+		if (strcmp(saved->names[file], "done") == 0)
+			assert_int_equal(records, RECORDS);
+		else if (bit / 8 < 32)
+			assert_int_equal(records, 0);
+		else
+			assert_int_equal(
+			    records, RECORDS - (bit / 8 < 32 + 16 + 7 ? 1 : 2));
+		append(f, 20);
+		settle(f);
+		stop(f);
+		assert_int_equal(start(f), 0);
+		/* It is aside for good. */
+		assert_int_equal(rm_spool_counts(f->spool)->quarantined, 0);
+		assert_int_equal(walk(f, NULL, NULL), records + 1);
+		stop(f);
+	}
+}
+
+static void
+no_flipped_bit_hinders_the_start_or_gets_out(void **state)
+{
+	struct fixture *f = *state;
+	struct saved saved;
+
+	small_spool(f, &saved);
+	for (size_t i = 0; i < saved.count; i++)
+		flip_every_bit(f, &saved, i);
+	free_saved(&saved);
+}
+
+/* All that the disk takes of new data; SIGXFSZ is ignored: EFBIG. */
+static void
+limit_files(rlim_t bytes)
+{
+	struct rlimit limit;
+
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+	limit.rlim_cur = bytes;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+static void
+a_full_disk_costs_durability_and_heals_by_itself(void **state)
+{
+	struct fixture *f = *state;
+	const struct rm_spool_counts *counts;
+
+	assert_int_equal(start(f), 0);
+	counts = rm_spool_counts(f->spool);
+	for (int i = 0; i < 10; i++)
+		append(f, 400);
+	settle(f);
+	limit_files(4100); /* one more record fits in part */
+	for (int i = 0; i < 30; i++) {
+		append(f, 400);
+		settle(f); /* promised: by memory, from here on */
+	}
+	assert_int_equal(counts->durable, 0);
+	assert_true(counts->failed_writes > 0);
+	assert_int_equal(walk(f, NULL, NULL), 40);
+	limit_files(RLIM_INFINITY);
+	LOOPBACK_WAIT(f->loop, counts->durable == 1);
+	append(f, 400);
+	settle(f);
+	stop(f);
+	assert_int_equal(start(f), 0);
+	assert_int_equal(walk(f, NULL, NULL), 41);
+	assert_int_equal(rm_spool_next(f->spool), 42);
+	assert_int_equal(rm_spool_counts(f->spool)->quarantined, 0);
+}
+
+static void
+memory_is_bounded_while_the_disk_fails(void **state)
+{
+	struct fixture *f = *state;
+	const struct rm_spool_counts *counts;
+	uint64_t first = 0, last = 0;
+
+	f->options.memory_bytes = 4160;
+	assert_int_equal(start(f), 0);
+	counts = rm_spool_counts(f->spool);
+	for (int i = 0; i < 5; i++)
+		append(f, 400);
+	settle(f);
+	limit_files(0);
+	append(f, 400);
+	LOOPBACK_WAIT(f->loop, counts->durable == 0);
+	for (int i = 0; i < 50; i++)
+		append(f, 400);
+	settle(f);
+	limit_files(RLIM_INFINITY);
+	/* What is on disk stays; of the others the newest ten. */
+	assert_int_equal(counts->dropped_full, 41);
+	assert_int_equal(walk(f, &first, &last), 15);
+	assert_int_equal(first, 1);
+	assert_int_equal(last, 56);
+	LOOPBACK_WAIT(f->loop, counts->durable == 1);
+	rm_spool_done(f->spool, 3);
+	balance(f);
+	stop(f);
+	assert_int_equal(start(f), 0);
+	assert_int_equal(walk(f, &first, &last), 12);
+	assert_int_equal(first, 4);
+	assert_int_equal(last, 56);
+}
+
+static void
+a_folder_that_vanishes_is_a_failing_disk(void **state)
+{
+	struct fixture *f = *state;
+	const struct rm_spool_counts *counts;
+	char away[96];
+
+	snprintf(away, sizeof(away), "%s/away", f->root);
+	assert_int_equal(start(f), 0);
+	counts = rm_spool_counts(f->spool);
+	append(f, 100);
+	settle(f);
+	assert_int_equal(rename(f->folder, away), 0);
+	assert_int_equal(close(open(f->folder, O_CREAT | O_WRONLY, 0600)), 0);
+	append(f, 100);
+	settle(f);
+	assert_int_equal(counts->durable, 0);
+	assert_int_equal(walk(f, NULL, NULL), 2);
+	assert_int_equal(unlink(f->folder), 0);
+	assert_int_equal(rename(away, f->folder), 0);
+	LOOPBACK_WAIT(f->loop, counts->durable == 1);
+	stop(f);
+	assert_int_equal(start(f), 0);
+	assert_int_equal(walk(f, NULL, NULL), 2);
+}
+
+static void
+numbers_that_no_disk_saw_are_not_used_again(void **state)
+{
+	struct fixture *f = *state;
+	struct saved crashed;
+
+	assert_int_equal(start(f), 0);
+	append(f, 100);
+	settle(f);
+	limit_files(100);
+	append(f, 100);
+	settle(f);
+	assert_int_equal(f->durable, 2); /* somebody was promised 2 */
+	limit_files(RLIM_INFINITY);
+	save(f, &crashed); /* as kill -9 would leave it */
+	stop(f);
+	put_back(f, &crashed);
+	assert_int_equal(start(f), 0);
+	assert_int_equal(rm_spool_waiting(f->spool), 1);
+	assert_true(rm_spool_next(f->spool) > 1000000);
+	free_saved(&crashed);
+}
+
+/* It would number its records as we do, and remove what we have promised. */
+static void
+a_folder_that_another_process_uses_is_refused(void **state)
+{
+	struct fixture *f = *state;
+	const struct rm_spool_callbacks callbacks = { on_durable, on_fetched, f };
+	struct rm_spool *second = NULL;
+	struct rm_why why = { 0 };
+
+	assert_int_equal(start(f), 0);
+	append(f, 100);
+	settle(f);
+	assert_int_equal(
+	    rm_spool_new(f->loop, f->worker, &f->options, &callbacks, &second, &why),
+	    -EBUSY);
+	assert_null(second);
+	assert_non_null(strstr(why.text, f->folder));
+	append(f, 100);
+	settle(f);
+	stop(f);
+	assert_int_equal(start(f), 0);
+	assert_int_equal(rm_spool_waiting(f->spool), 2);
+}
+
+static void
+without_word_of_what_was_done_numbers_are_not_used_again(void **state)
+{
+	struct fixture *f = *state;
+	char path[256];
+
+	assert_int_equal(start(f), 0);
+	append(f, 100);
+	settle(f);
+	stop(f);
+	path_in(f, "done", path);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(start(f), 0);
+	assert_int_equal(rm_spool_waiting(f->spool), 1);
+	assert_true(rm_spool_next(f->spool) > 1000000);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_tail_torn_at_any_byte_never_hinders_the_start),
+		TEST(no_flipped_bit_hinders_the_start_or_gets_out),
+		TEST(a_full_disk_costs_durability_and_heals_by_itself),
+		TEST(memory_is_bounded_while_the_disk_fails),
+		TEST(a_folder_that_vanishes_is_a_failing_disk),
+		TEST(numbers_that_no_disk_saw_are_not_used_again),
+		TEST(a_folder_that_another_process_uses_is_refused),
+		TEST(without_word_of_what_was_done_numbers_are_not_used_again),
+	};
+
+	return cmocka_run_group_tests_name("spool_trouble", tests, NULL, NULL);
+}

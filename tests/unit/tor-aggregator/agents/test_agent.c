@@ -1,0 +1,132 @@
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/tor-aggregator/rack_fixture.h"
+
+/* Registers one RNIC; how many were refused. */
+static uint64_t
+registers(struct rack_fixture *f, struct agent *agent, const struct wire_rnic *rnic)
+{
+	const struct wire_register reg = {
+		.host = agent->host, .incarnation = 1, .rnics = rnic, .rnic_count = 1
+	};
+	struct wire_writer *again = wire_writer_new();
+	struct wire_register_view view;
+	struct wire_bytes bytes;
+	uint64_t refused = 0;
+
+	agent_hello(agent, 1);
+	assert_int_equal(wire_write_register(f->writer, &reg, &bytes), 0);
+	assert_int_equal(wire_open_register(&view, bytes.data, bytes.len), 0);
+	assert_int_equal(agent_register(f->agents, agent, &view, again, &refused), 0);
+	wire_writer_free(again);
+	return refused;
+}
+
+static void
+nobody_speaks_for_the_reflector_of_a_switch(void **state)
+{
+	struct rack_fixture *f = fixture_rack(2, 0);
+	struct wire_rnic rnic = fixture_rnic(0x77, "h1", "t1");
+
+	assert_int_equal(registers(f, f->agent[1], &rnic), 0);
+	rnic.id.port = RM_PORT_SWITCH;
+	assert_int_equal(registers(f, f->agent[1], &rnic), 1);
+	fixture_rack_free(f);
+}
+
+/* Or it would have its keys, too. */
+static void
+nobody_speaks_for_another_hosts_rnic_while_that_is_away(void **state)
+{
+	struct rack_fixture *f = fixture_rack(2, 0);
+	const struct wire_rnic rnics[] = { fixture_rnic(0x100, "h1", "t1"),
+		fixture_rnic(0x101, "h1", "t1") };
+	size_t hint = 0;
+
+	assert_null(f->agent[0]->link);
+	tor_rack_leave(f->rack, "h0");
+	assert_int_equal(registers(f, f->agent[1], &rnics[0]), 0);
+	assert_true(tor_rack_register(f->rack, &rnics[0], f->now) < 0);
+	agent_place(f->agent[1], &f->rack, 1);
+	assert_null(agent_owns(f->agent[1], rnics[0].id, &hint));
+	assert_int_equal(f->agent[1]->rnic_count, 0);
+	assert_int_equal(registers(f, f->agent[1], &rnics[1]), 0);
+	agent_place(f->agent[1], &f->rack, 1);
+	assert_ptr_equal(agent_owns(f->agent[1], rnics[1].id, &hint)->rack, f->rack);
+	fixture_rack_free(f);
+}
+
+static void
+only_who_is_gone_and_in_no_rack_makes_room(void **state)
+{
+	struct rack_fixture *f = fixture_rack(2, 0);
+	struct agent_link *open = (struct agent_link *)f; /* only ever compared */
+	struct agents *agents = NULL;
+	struct agent *a, *b, *c;
+
+	assert_int_equal(agents_new(2, &agents), 0);
+	assert_int_equal(agents_get(agents, "a", &a), 0);
+	assert_int_equal(agents_get(agents, "b", &b), 0);
+	a->link = open;
+	b->rnic_count = 1;
+	b->rnics[0].rack = f->rack;
+	assert_int_equal(agents_get(agents, "c", &c), -ENOSPC);
+	b->rnics[0].rack = NULL;
+	assert_int_equal(agents_get(agents, "c", &c), 0);
+	assert_null(agents_find(agents, "b"));
+	assert_ptr_equal(agents_find(agents, "a"), a);
+	assert_ptr_equal(agents_first(agents), c);
+	assert_ptr_equal(c->next, a);
+	assert_null(a->next);
+	assert_int_equal(agents_count(agents), 2);
+	agents_free(agents);
+	fixture_rack_free(f);
+}
+
+static void
+an_agent_tells_whom_it_hears_and_who_of_them_cannot_deliver(void **state)
+{
+	static const char *const live[] = { "agg-a", "agg-b" };
+	const struct wire_heartbeat beat = {
+		.live = live, .live_count = 2, .live_mute = 2
+	};
+	struct wire_writer *writer = wire_writer_new();
+	struct wire_heartbeat view;
+	struct agents *agents = NULL;
+	struct wire_bytes bytes;
+	struct agent *agent;
+	bool mute = true;
+
+	assert_int_equal(agents_new(1, &agents), 0);
+	assert_int_equal(agents_get(agents, "h", &agent), 0);
+	assert_int_equal(wire_write_heartbeat(writer, &beat, &bytes), 0);
+	assert_int_equal(wire_open_heartbeat(&view, bytes.data, bytes.len), 0);
+	agent_note_live(agent, &view, (rm_mono_t){ 7 });
+	assert_true(agent_hears(agent, "agg-a", &mute));
+	assert_false(mute);
+	assert_true(agent_hears(agent, "agg-b", &mute));
+	assert_true(mute);
+	assert_false(agent_hears(agent, "agg-c", &mute));
+	agents_free(agents);
+	wire_writer_free(writer);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nobody_speaks_for_the_reflector_of_a_switch),
+		cmocka_unit_test(
+		    nobody_speaks_for_another_hosts_rnic_while_that_is_away),
+		cmocka_unit_test(only_who_is_gone_and_in_no_rack_makes_room),
+		cmocka_unit_test(
+		    an_agent_tells_whom_it_hears_and_who_of_them_cannot_deliver),
+	};
+
+	return cmocka_run_group_tests_name("agent", tests, NULL, NULL);
+}

@@ -1,0 +1,266 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "tests/support/trials.h"
+
+#include "rack_trial.h"
+
+/*
+ * Less than a third of a rack's agents say what is not so, of what they see, of what
+ * they count and of their own ports, alone or all the same, with a fault beside them or
+ * without. Nobody else may be accused, and the fault must be found.
+ */
+#define TRIALS 2000
+#define SOAK_TRIALS 10000
+#define FOUND_SHARE 0.99
+#define FULL_MESH 11 /* hosts: more, and not everybody probes everybody */
+
+struct sums {
+	unsigned trials, innocents, faults, found, otherwise, liars, named, hinted;
+};
+
+static void
+add(struct sums *sums, const struct trial *trial)
+{
+	sums->trials++;
+	sums->innocents += trial->innocents + trial->framed > 0;
+	if (trial->faulty < trial->options.members) {
+		sums->faults++;
+		sums->found += trial->found;
+		sums->otherwise += !trial->found && trial->found_otherwise;
+		if (!trial->found)
+			print_error("not found: seed %llu, fault %d, %s, %zu members "
+				    "of %zu hosts%s\n",
+			    (unsigned long long)trial->options.seed,
+			    (int)trial->fault.kind,
+			    trial->coordinated ? lie_words[trial->lie[0]] : "mixed",
+			    trial->options.members, trial->hosts,
+			    trial->found_otherwise ? ", as something else" : "");
+	}
+	for (size_t i = 0; i < trial->hosts; i++) {
+		sums->liars += trial->liars[i];
+		sums->named += trial->liars[i] && trial->named[i];
+		sums->hinted += trial->liars[i] && trial->hinted[i];
+	}
+}
+
+static void
+print_sums(const char *what, const struct sums *sums)
+{
+	print_message(
+	    "%s: %u trials, %u accuse an innocent; %u faults, %u found, %u as "
+	    "something else; %u liars, %u named, %u in any verdict\n",
+	    what, sums->trials, sums->innocents, sums->faults, sums->found,
+	    sums->otherwise, sums->liars, sums->named, sums->hinted);
+}
+
+static void
+liars_accuse_no_innocent_and_hide_no_fault(void **state)
+{
+	const unsigned trials =
+	    trials_are_asked_for("RACKMESH_SOAK") ? SOAK_TRIALS : trials_of(TRIALS);
+	struct sums all = { 0 }, by_lie[LIES + 1] = { 0 };
+	struct trial trial;
+
+	for (unsigned i = 0; i < trials; i++) {
+		trial_begin(&trial, i + 1);
+		trial_run(&trial);
+		add(&all, &trial);
+		add(&by_lie[trial.coordinated ? trial.lie[0] : LIES], &trial);
+	}
+	for (size_t i = 0; i < LIES; i++)
+		print_sums(lie_words[i], &by_lie[i]);
+	print_sums("each another lie", &by_lie[LIES]);
+	print_sums("all", &all);
+	assert_int_equal(all.innocents, 0);
+	assert_true((double)all.found >= FOUND_SHARE * (double)all.faults);
+}
+
+static void
+an_agent_that_accuses_several_is_named_and_nobody_else(void **state)
+{
+	for (size_t hosts = 4; hosts <= 16; hosts += 3) {
+		struct trial trial;
+
+		trial_begin_one(&trial, hosts, hosts, LIE_ACCUSE_ALL, 1, SIZE_MAX);
+		trial_run(&trial);
+		assert_true(trial.named[0]);
+		assert_int_equal(trial.innocents + trial.framed, 0);
+		assert_string_equal(trial.pair, "");
+	}
+}
+
+/* Whether it lies, or its flows to this one die on the way and no others. */
+static void
+one_contradiction_is_said_of_the_two_and_their_path(void **state)
+{
+	for (size_t hosts = 4; hosts <= 10; hosts += 3) {
+		struct trial trial;
+
+		trial_begin_one(&trial, hosts, hosts, LIE_ACCUSE_ONE, 1, SIZE_MAX);
+		trial_run(&trial);
+		assert_false(trial.named[0]);
+		assert_int_equal(trial.innocents + trial.framed, 0);
+		assert_string_equal(trial.pair, "h0/r0 or h1/r0");
+	}
+}
+
+static void
+an_agent_that_hides_a_dead_rnic_is_named_and_so_is_the_rnic(void **state)
+{
+	for (size_t hosts = 4; hosts <= 10; hosts++) {
+		struct trial trial;
+
+		trial_begin_one(&trial, hosts, hosts, LIE_HIDE, 1, 2);
+		trial_run(&trial);
+		assert_true(trial.named[0]);
+		assert_true(trial.found);
+		assert_int_equal(trial.innocents + trial.framed, 0);
+	}
+}
+
+/* Its own RNIC is dead, and it says that all answer it: the others outnumber it. */
+static void
+an_agent_that_hides_its_own_dead_rnic_is_named_and_so_is_the_rnic(void **state)
+{
+	for (size_t hosts = 4; hosts <= 10; hosts++) {
+		struct trial trial;
+
+		trial_begin_one(&trial, hosts, hosts, LIE_HIDE_OWN, 1, 0);
+		trial_run(&trial);
+		assert_true(trial.named[0]);
+		assert_true(trial.found || trial.found_otherwise);
+		assert_int_equal(trial.innocents + trial.framed, 0);
+	}
+}
+
+/* Exactly two contradict it, whatever the size of its rack. */
+static void
+an_agent_that_accuses_two_is_named_and_nobody_else(void **state)
+{
+	for (size_t hosts = 4; hosts <= FULL_MESH; hosts++) {
+		struct trial trial;
+
+		trial_begin_one(&trial, hosts, hosts, LIE_ACCUSE_TWO, 1, SIZE_MAX);
+		trial_run(&trial);
+		assert_true(trial.named[0]);
+		assert_int_equal(trial.innocents + trial.framed, 0);
+		assert_string_equal(trial.pair, "");
+	}
+}
+
+static void
+an_agent_whose_counts_are_false_is_named_and_nobody_else(void **state)
+{
+	for (size_t hosts = 4; hosts <= FULL_MESH; hosts++) {
+		struct trial trial;
+
+		trial_begin_one(&trial, hosts, hosts, LIE_COUNTS, 1, SIZE_MAX);
+		trial_run(&trial);
+		assert_true(trial.named[0]);
+		assert_int_equal(trial.innocents + trial.framed, 0);
+		assert_string_equal(trial.pair, "");
+	}
+}
+
+/* They remember losses for longer, being faster while it lasted, than it its failures.
+ */
+static void
+an_agent_whose_link_comes_back_is_no_liar(void **state)
+{
+	for (size_t hosts = 4; hosts <= FULL_MESH; hosts++) {
+		struct sim *sim;
+		const struct sim_options options = { .members = hosts,
+			.rnics_per_host = 1,
+			.focuses = true,
+			.count_noise = 1,
+			.seed = hosts };
+
+		assert_int_equal(sim_new(&options, &sim), 0);
+		sim_add_fault(sim, (struct sim_fault){ .kind = SIM_RNIC_LINK_DOWN,
+				       .from_ns = 1 * RM_NS_PER_S,
+				       .to_ns = 5 * RM_NS_PER_S });
+		for (int64_t now = 0; now < 15 * RM_NS_PER_S;) {
+			struct rack_judgement judgement;
+
+			if (sim_step(sim, &now, &judgement) < 0)
+				continue;
+			for (size_t i = 0; i < judgement.verdict_count; i++)
+				assert_int_not_equal(judgement.verdicts[i].kind,
+				    RM_KIND_AGENT_CONTRADICTED);
+		}
+		sim_free(sim);
+	}
+}
+
+/* Deeds, not words: to its victim each of them is really dead, and the victim says so
+ * of as many as may lie. It is no liar for that, and its RNIC is well. */
+static void
+run_refusals(bool of_two, bool lying, bool by_one)
+{
+	for (size_t hosts = 4; hosts <= FULL_MESH + 5; hosts++)
+		for (unsigned seed = 1; seed <= 10; seed++) {
+			struct trial trial;
+			unsigned hinted = 0;
+
+			trial_begin_refusal(&trial, seed, hosts,
+			    by_one ? 1 : (hosts - 1) / 3, of_two, lying);
+			trial_run(&trial);
+			if (trial.innocents + trial.framed > 0)
+				print_error("%zu hosts, seed %u\n", hosts, seed);
+			assert_int_equal(trial.innocents + trial.framed, 0);
+			for (size_t i = 0; i < hosts; i++)
+				hinted += trial.hinted[i];
+			if (hosts <= FULL_MESH && !lying)
+				assert_true(hinted > 0);
+		}
+}
+
+static void
+agents_that_refuse_one_peer_let_nobody_else_be_named(void **state)
+{
+	run_refusals(false, false, false);
+	run_refusals(false, false, true);
+}
+
+static void
+agents_that_refuse_two_peers_let_nobody_else_be_named(void **state)
+{
+	run_refusals(true, false, false);
+	run_refusals(true, false, true);
+}
+
+static void
+agents_that_refuse_a_peer_and_accuse_it_let_nobody_else_be_named(void **state)
+{
+	run_refusals(false, true, false);
+	run_refusals(true, true, false);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(liars_accuse_no_innocent_and_hide_no_fault),
+		cmocka_unit_test(
+		    an_agent_that_accuses_several_is_named_and_nobody_else),
+		cmocka_unit_test(one_contradiction_is_said_of_the_two_and_their_path),
+		cmocka_unit_test(
+		    an_agent_that_hides_a_dead_rnic_is_named_and_so_is_the_rnic),
+		cmocka_unit_test(
+		    an_agent_that_hides_its_own_dead_rnic_is_named_and_so_is_the_rnic),
+		cmocka_unit_test(an_agent_that_accuses_two_is_named_and_nobody_else),
+		cmocka_unit_test(
+		    an_agent_whose_counts_are_false_is_named_and_nobody_else),
+		cmocka_unit_test(an_agent_whose_link_comes_back_is_no_liar),
+		cmocka_unit_test(agents_that_refuse_one_peer_let_nobody_else_be_named),
+		cmocka_unit_test(agents_that_refuse_two_peers_let_nobody_else_be_named),
+		cmocka_unit_test(
+		    agents_that_refuse_a_peer_and_accuse_it_let_nobody_else_be_named),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,643 @@
+#include "tor-aggregator/paths/path_rows.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/tor-aggregator/plan_fixture.h"
+#include "tor-aggregator/paths/lossy_ends.h"
+#include "tor-aggregator/paths/path_ends.h"
+#include "tor-aggregator/paths/path_table.h"
+#include "tor-aggregator/window/roster.h"
+#include "tor-aggregator/window/window.h"
+
+#define S RM_NS_PER_S
+#define MS RM_NS_PER_MS
+#define MEMBERS 4
+#define FOREIGNERS 6 /* 0, 2, 4 behind t2, 1, 3, 5 behind t3 */
+#define START (1000 * S)
+#define WALL INT64_C(1700000000000000000)
+#define ROWS 64
+
+struct world {
+	struct plan_fixture *plan;
+	struct roster *roster;
+	struct path_table *table;
+	struct path_rows *rows;
+	bool witnesses[MEMBERS], partial;
+	int64_t now; /* start of the second that is open */
+	uint32_t received[MEMBERS][FOREIGNERS];
+	/* what came out */
+	unsigned messages;
+	uint64_t sent;
+	int64_t start_ns, end_ns; /* of the newest, on our clock */
+	struct wire_path_row row[ROWS];
+	char samples[ROWS][2048];
+	size_t row_count;
+};
+
+/* Flow 50000 goes by spine 1, 50001 by spine 2, others are not traced. */
+static void
+learn(struct world *w, uint16_t src_port, uint8_t spine)
+{
+	struct wire_path path = { .src_port = src_port,
+		.src_port_num = 1,
+		.dst_port_num = 1,
+		.family = 4,
+		.flags = WIRE_PATH_COMPLETE,
+		.hop_count = 3 };
+
+	for (uint64_t s = 0; s < MEMBERS; s++)
+		for (uint64_t d = 0; d < FOREIGNERS; d++) {
+			path.src_guid = 0x100 + s;
+			path.dst_guid = FIXTURE_FOREIGN + d;
+			memcpy(path.hops[0], (uint8_t[]){ 10, 1, 0, 1 }, 4);
+			memcpy(path.hops[1], (uint8_t[]){ 10, 2, 0, spine }, 4);
+			memcpy(path.hops[2],
+			    (uint8_t[]){ 10, 3, (uint8_t)(d % 2), spine }, 4);
+			assert_int_equal(
+			    path_table_learn(w->table, &path, d % 2 ? "t3" : "t2",
+				(rm_mono_t){ START }, (rm_mono_t){ START }),
+			    0);
+		}
+}
+
+static int
+setup(void **state)
+{
+	const struct path_table_options table = { "t1", 1024, 64 };
+	const struct path_rows_options rows = { 10 * S, 12, 1024 };
+	struct world *w = calloc(1, sizeof(*w));
+
+	*state = w;
+	w->plan = calloc(1, sizeof(*w->plan));
+	fixture_plan(w->plan, 1, MEMBERS, FOREIGNERS);
+	assert_int_equal(roster_new("t1", &w->roster), 0);
+	assert_true(roster_plan(w->roster, &w->plan->view) >= 0);
+	assert_int_equal(path_table_new(&table, &w->table), 0);
+	learn(w, 50000, 1);
+	learn(w, 50001, 2);
+	memset(w->witnesses, true, sizeof(w->witnesses));
+	w->now = START;
+	return path_rows_new(&rows, (rm_mono_t){ START }, &w->rows);
+}
+
+static int
+teardown(void **state)
+{
+	struct world *w = *state;
+
+	path_rows_free(w->rows);
+	path_table_free(w->table);
+	roster_free(w->roster);
+	fixture_free(w->plan);
+	free(w);
+	return 0;
+}
+
+static void
+emit(struct wire_summary *summary, void *arg)
+{
+	struct world *w = arg;
+
+	w->messages++;
+	w->row_count = summary->path_count;
+	w->start_ns = (int64_t)summary->paths_start_wall_ns - WALL;
+	w->end_ns = (int64_t)summary->end_wall_ns - WALL;
+	assert_string_equal(summary->tor, "t1");
+	assert_true(summary->path_count <= ROWS);
+	for (size_t i = 0; i < summary->path_count; i++) {
+		w->row[i] = summary->paths[i];
+		w->sent += w->row[i].sent;
+		snprintf(w->samples[i], sizeof(w->samples[i]), "%s",
+		    summary->paths[i].samples);
+	}
+}
+
+/* Closes the second that is open. */
+static void
+tick(struct world *w)
+{
+	const struct path_rows_second second = {
+		.end = { w->now + S },
+		.witnesses = w->witnesses,
+		.partial = w->partial,
+		.roster = w->roster,
+		.paths = w->table,
+		.now = { w->now + 2 * S },
+		.wall = { WALL + w->now + 2 * S },
+		.emit = emit,
+		.arg = w,
+	};
+
+	path_rows_close(w->rows, &second);
+	w->now += S;
+}
+
+static void
+result(struct world *w, int64_t at, uint32_t src, uint32_t dst, uint16_t src_port,
+    uint8_t outcome)
+{
+	const struct wire_result out = { .src_port = src_port,
+		.dscp = 26,
+		.kind = WIRE_INTER_TOR,
+		.outcome = outcome,
+		.responder_count = w->received[src][dst],
+		.flags = outcome == WIRE_OK ? WIRE_COUNTED : 0 };
+	const struct roster_rnic *rnic = roster_foreigner(w->roster, dst);
+
+	path_rows_add(w->rows, (rm_mono_t){ w->now + at }, &out, src, rnic->index,
+	    rnic->tor_number);
+}
+
+typedef bool is_lost(uint32_t src, uint32_t dst, uint16_t src_port);
+
+static bool
+nothing(uint32_t src, uint32_t dst, uint16_t src_port)
+{
+	return false;
+}
+
+/* A second in which everybody probes everybody by both flows, four times each; what is
+ * lost is lost from `from` on, on the way out. */
+static void
+probe(struct world *w, is_lost *lost, int64_t from)
+{
+	for (int64_t at = 0; at < S; at += 250 * MS)
+		for (uint32_t s = 0; s < MEMBERS; s++)
+			for (uint32_t d = 0; d < FOREIGNERS; d++)
+				for (uint16_t f = 50000; f <= 50001; f++) {
+					const int64_t when =
+					    at + f % 2 * 20 * MS + s * MS;
+					bool gone = lost(s, d, f) && when >= from;
+
+					w->received[s][d] += !gone;
+					result(w, when, s, d, f,
+					    gone ? WIRE_NO_REPLY : WIRE_OK);
+				}
+	tick(w);
+}
+
+static const struct wire_path_row *
+row(const struct world *w, const char *dst_tor, const char *spine)
+{
+	for (size_t i = 0; i < w->row_count; i++)
+		if (strcmp(w->row[i].dst_tor, dst_tor) == 0 &&
+		    strstr(w->row[i].path, spine) != NULL)
+			return &w->row[i];
+	fail_msg("no row to %s by %s", dst_tor, spine);
+	return NULL;
+}
+
+static uint64_t
+lost_in(const struct world *w)
+{
+	uint64_t lost = 0;
+
+	for (size_t i = 0; i < w->row_count; i++)
+		lost += w->row[i].lost_forward + w->row[i].lost_reverse +
+			w->row[i].lost_unknown;
+	return lost;
+}
+
+static void
+clean_paths_are_told_every_interval(void **state)
+{
+	struct world *w = *state;
+
+	for (int i = 0; i < 25; i++)
+		probe(w, nothing, 0);
+	assert_int_equal(w->messages, 2);
+	assert_int_equal(w->row_count, 4);
+	assert_int_equal(w->start_ns, START + 10 * S);
+	assert_int_equal(w->end_ns, START + 20 * S);
+	assert_int_equal(w->sent, 20 * MEMBERS * FOREIGNERS * 2 * 4);
+	assert_int_equal(row(w, "t2", "10.2.0.1")->flows, MEMBERS * FOREIGNERS / 2);
+	assert_int_equal(lost_in(w), 0);
+}
+
+static bool
+by_spine_1_to_t2(uint32_t src, uint32_t dst, uint16_t src_port)
+{
+	return src_port == 50000 && dst % 2 == 0;
+}
+
+static void
+losses_are_told_at_once_and_their_end_once(void **state)
+{
+	struct world *w = *state;
+
+	for (int i = 0; i < 3; i++)
+		probe(w, nothing, 0);
+	assert_int_equal(w->messages, 0);
+	probe(w, by_spine_1_to_t2, 0);
+	assert_int_equal(w->messages, 2); /* the clean seconds before, then this one */
+	assert_int_equal(w->start_ns, START + 3 * S);
+	assert_int_equal(w->end_ns, START + 4 * S);
+	assert_int_equal(w->row_count, 4); /* the clean ones, too */
+	assert_int_equal(row(w, "t2", "10.2.0.1")->sent, 48);
+	assert_int_equal(row(w, "t2", "10.2.0.1")->lost_forward, 48);
+	assert_int_equal(row(w, "t2", "10.2.0.1")->flows_dead, 12);
+	assert_int_equal(row(w, "t2", "10.2.0.1")->flows_silent, 12);
+	assert_int_equal(row(w, "t2", "10.2.0.1")->flows_partial, 0);
+	assert_int_equal(lost_in(w), 48);
+	probe(w, by_spine_1_to_t2, 0);
+	assert_int_equal(w->messages, 3);
+	probe(w, nothing, 0);
+	assert_int_equal(w->messages, 4);
+	assert_int_equal(lost_in(w), 0);
+	for (int i = 0; i < 9; i++)
+		probe(w, nothing, 0);
+	assert_int_equal(w->messages, 4);
+	probe(w, nothing, 0);
+	assert_int_equal(w->messages, 5);
+	/* No probe is in two messages, and none is missing. */
+	assert_int_equal(w->sent, 16 * MEMBERS * FOREIGNERS * 2 * 4);
+}
+
+static void
+a_row_names_some_of_its_lost_flows(void **state)
+{
+	struct world *w = *state;
+	const char *samples;
+	size_t count = 1;
+
+	probe(w, by_spine_1_to_t2, 0);
+	samples = row(w, "t2", "10.2.0.1")->samples;
+	assert_true(samples[0] != 0);
+	samples = w->samples[row(w, "t2", "10.2.0.1") - w->row];
+	assert_non_null(strstr(samples, "h0/r0>x0/r0:50000"));
+	for (; *samples != 0; samples++)
+		count += *samples == ' ';
+	assert_int_equal(count, 8);
+	assert_string_equal(w->samples[row(w, "t3", "10.2.0.2") - w->row], "");
+}
+
+static bool
+half_of_spine_1(uint32_t src, uint32_t dst, uint16_t src_port)
+{
+	return src_port == 50000 && (src + dst / 2) % 2 == 0;
+}
+
+static void
+a_path_that_loses_some_flows_is_told(void **state)
+{
+	struct world *w = *state;
+
+	probe(w, nothing, 0);
+	probe(w, half_of_spine_1, 0);
+	assert_int_equal(lost_in(w), 12 * 4);
+	assert_int_equal(path_rows_ends(w->rows)->foreign_dead, 0);
+	assert_int_equal(path_rows_ends(w->rows)->own_dead, 0);
+}
+
+static bool
+to_foreigner_2(uint32_t src, uint32_t dst, uint16_t src_port)
+{
+	return dst == 2;
+}
+
+static void
+a_dead_rnic_elsewhere_is_no_fault_of_a_path(void **state)
+{
+	struct world *w = *state;
+
+	probe(w, nothing, 0);
+	probe(w, to_foreigner_2, 0);
+	assert_int_equal(w->messages, 0);
+	assert_int_equal(path_rows_ends(w->rows)->foreign_dead, MEMBERS * 2 * 4);
+	for (int i = 0; i < 8; i++)
+		probe(w, to_foreigner_2, 0);
+	assert_int_equal(w->messages, 1);
+	assert_int_equal(lost_in(w), 0);
+}
+
+static void
+nor_is_one_that_dies_within_the_second(void **state)
+{
+	struct world *w = *state;
+
+	probe(w, nothing, 0);
+	probe(w, to_foreigner_2, 500 * MS);
+	assert_int_equal(w->messages, 0);
+	assert_true(path_rows_ends(w->rows)->foreign_dead > 0);
+}
+
+static unsigned turn; /* of whatever loses a part */
+
+static bool
+some_to_foreigner_2(uint32_t src, uint32_t dst, uint16_t src_port)
+{
+	return dst == 2 && turn++ % 7 == 0;
+}
+
+static bool
+some_from_member_1(uint32_t src, uint32_t dst, uint16_t src_port)
+{
+	return src == 1 && turn++ % 7 == 0;
+}
+
+static bool
+some_by_spine_1(uint32_t src, uint32_t dst, uint16_t src_port)
+{
+	return src_port == 50000 && turn++ % 7 == 0;
+}
+
+static bool
+some_to_t2(uint32_t src, uint32_t dst, uint16_t src_port)
+{
+	return dst % 2 == 0 && turn++ % 7 == 0;
+}
+
+static bool
+one_flow_to_foreigner_2(uint32_t src, uint32_t dst, uint16_t src_port)
+{
+	return src == 1 && dst == 2 && src_port == 50000;
+}
+
+/* The first seconds are not yet enough to tell. */
+static uint64_t
+lost_after_a_while(struct world *w, is_lost *lost)
+{
+	for (int i = 0; i < 4; i++)
+		probe(w, lost, 0);
+	w->messages = 0;
+	w->row_count = 0;
+	for (int i = 0; i < 3; i++)
+		probe(w, lost, 0);
+	return lost_in(w);
+}
+
+static void
+a_lossy_rnic_is_no_fault_of_a_path_either(void **state)
+{
+	struct world *w = *state;
+
+	probe(w, nothing, 0);
+	assert_int_equal(lost_after_a_while(w, some_to_foreigner_2), 0);
+	assert_true(path_rows_lossy_ends(w->rows)->foreign > 0);
+	assert_int_equal(path_rows_lossy_ends(w->rows)->own, 0);
+}
+
+static void
+nor_is_a_lossy_one_of_ours(void **state)
+{
+	struct world *w = *state;
+
+	probe(w, nothing, 0);
+	assert_int_equal(lost_after_a_while(w, some_from_member_1), 0);
+	assert_true(path_rows_lossy_ends(w->rows)->own > 0);
+	assert_int_equal(path_rows_lossy_ends(w->rows)->foreign, 0);
+}
+
+static void
+a_lossy_path_is_told_for_as_long_as_it_loses(void **state)
+{
+	static is_lost *const faults[] = { some_by_spine_1, some_to_t2,
+		one_flow_to_foreigner_2, half_of_spine_1 };
+	struct world *w = *state;
+
+	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
+		for (int k = 0; k < 60; k++)
+			probe(w, nothing, 0);
+		assert_true(lost_after_a_while(w, faults[i]) > 0);
+	}
+	assert_int_equal(path_rows_lossy_ends(w->rows)->foreign, 0);
+	assert_int_equal(path_rows_lossy_ends(w->rows)->own, 0);
+}
+
+/* Nobody else is asked there: one RNIC is likelier than two paths. */
+static void
+a_lone_target_that_loses_on_all_paths_is_left_out(void **state)
+{
+	struct world *w = *state;
+
+	for (int k = 0; k < 8; k++) {
+		w->row_count = 0;
+		for (int64_t at = 0; at < S; at += 100 * MS)
+			for (uint16_t f = 50000; f <= 50001; f++) {
+				bool lost = at / (100 * MS) % 4 == f % 2;
+
+				result(w, at + f % 2, 0, 0, f,
+				    lost ? WIRE_NO_REPLY : WIRE_OK);
+				result(w, at + f % 2, 0, 1, f, WIRE_OK);
+			}
+		tick(w);
+	}
+	assert_int_equal(lost_in(w), 0);
+	assert_true(path_rows_lossy_ends(w->rows)->foreign > 0);
+}
+
+static bool
+to_t2(uint32_t src, uint32_t dst, uint16_t src_port)
+{
+	return dst % 2 == 0;
+}
+
+static void
+a_dead_tor_elsewhere_is_told(void **state)
+{
+	struct world *w = *state;
+
+	probe(w, nothing, 0);
+	probe(w, to_t2, 500 * MS);
+	assert_int_equal(lost_in(w), 3 * MEMBERS * 2 * 2);
+	probe(w, to_t2, 0);
+	assert_int_equal(lost_in(w), 3 * MEMBERS * 2 * 4);
+	assert_int_equal(row(w, "t2", "10.2.0.1")->flows_dead, 12);
+	assert_int_equal(path_rows_ends(w->rows)->foreign_dead, 0);
+	assert_int_equal(path_rows_ends(w->rows)->own_dead, 0);
+}
+
+static bool
+from_member_1(uint32_t src, uint32_t dst, uint16_t src_port)
+{
+	return src == 1;
+}
+
+static void
+a_member_whose_probes_all_fail_is_left_out(void **state)
+{
+	struct world *w = *state;
+
+	probe(w, nothing, 0);
+	probe(w, from_member_1, 500 * MS);
+	assert_int_equal(w->messages, 0);
+	assert_true(path_rows_ends(w->rows)->own_dead > 0);
+}
+
+/* All that this source knows of t2 fails, but nobody else asks t2. */
+static void
+a_lone_prober_of_a_dead_tor_is_heard(void **state)
+{
+	struct world *w = *state;
+
+	for (int64_t at = 0; at < S; at += 100 * MS) {
+		result(w, at, 0, 0, 50000, WIRE_NO_REPLY);
+		result(w, at, 0, 2, 50001, WIRE_NO_REPLY);
+		result(w, at, 1, 1, 50000, WIRE_OK);
+		result(w, at, 1, 1, 50001, WIRE_OK);
+	}
+	tick(w);
+	assert_int_equal(lost_in(w), 20);
+}
+
+/* Each of these RNICs has but one path, and spine 1 loses for all of them. */
+static void
+a_path_is_not_excused_by_rnics_that_have_no_other(void **state)
+{
+	struct world *w = *state;
+
+	for (int64_t at = 0; at < S; at += 100 * MS) {
+		result(w, at, 0, 0, 50000, WIRE_NO_REPLY);
+		result(w, at, 1, 2, 50000, WIRE_NO_REPLY);
+		result(w, at + MS, 2, 4, 50001, WIRE_OK);
+		result(w, at + MS, 3, 4, 50001, WIRE_OK);
+	}
+	tick(w);
+	assert_int_equal(row(w, "t2", "10.2.0.1")->sent, 20);
+	assert_int_equal(lost_in(w), 20);
+}
+
+/* Spine 1 swallows some flows: all of an RNIC that has but two, half of another's. */
+static void
+nor_by_one_whose_flows_all_fall_into_the_same_hole(void **state)
+{
+	struct world *w = *state;
+
+	for (int64_t at = 0; at < S; at += 100 * MS) {
+		result(w, at, 0, 0, 50000, WIRE_NO_REPLY);
+		result(w, at, 1, 0, 50000, WIRE_NO_REPLY);
+		result(w, at, 2, 2, 50000, WIRE_NO_REPLY);
+		result(w, at + MS, 3, 2, 50000, WIRE_OK);
+		result(w, at + MS, 2, 4, 50000, WIRE_OK);
+		result(w, at + MS, 0, 4, 50000, WIRE_OK);
+		result(w, at + MS, 1, 4, 50000, WIRE_OK);
+	}
+	tick(w);
+	assert_int_equal(lost_in(w), 30);
+}
+
+static void
+who_is_no_witness_is_not_asked(void **state)
+{
+	struct world *w = *state;
+
+	w->witnesses[1] = false;
+	probe(w, from_member_1, 0);
+	assert_int_equal(w->messages, 0);
+	assert_int_equal(path_rows_counts(w->rows)->not_a_witness, FOREIGNERS * 2 * 4);
+}
+
+static void
+only_answers_and_losses_count(void **state)
+{
+	struct world *w = *state;
+
+	for (uint8_t outcome = 0; outcome < WIRE_OUTCOMES; outcome++)
+		result(w, outcome * MS, 0, 0, 50000, outcome);
+	tick(w);
+	assert_int_equal(w->row_count, 1);
+	assert_int_equal(w->row[0].sent, 3); /* OK, NO_REPLY, LATE_REPLY */
+	assert_int_equal(lost_in(w), 1);
+}
+
+static void
+what_is_not_traced_has_a_row_of_its_own(void **state)
+{
+	struct world *w = *state;
+
+	result(w, 0, 0, 0, 40000, WIRE_OK);
+	result(w, 1, 0, 1, 40001, WIRE_NO_REPLY);
+	tick(w);
+	assert_int_equal(w->row_count, 2);
+	assert_string_equal(w->row[0].path, "");
+	assert_string_equal(w->row[0].dst_tor, "t2");
+	assert_string_equal(w->row[1].path, "");
+	assert_string_equal(w->row[1].dst_tor, "t3");
+	assert_int_equal(path_rows_counts(w->rows)->untraced, 2);
+}
+
+static void
+a_second_that_we_missed_says_nothing(void **state)
+{
+	struct world *w = *state;
+
+	probe(w, nothing, 0);
+	w->partial = true;
+	probe(w, by_spine_1_to_t2, 0);
+	assert_int_equal(w->messages, 1);
+	assert_int_equal(w->end_ns, START + S);
+	w->partial = false;
+	for (int i = 0; i < 10; i++)
+		probe(w, nothing, 0);
+	assert_int_equal(w->messages, 2);
+	assert_int_equal(w->start_ns, START + 2 * S);
+	assert_int_equal(path_rows_counts(w->rows)->skipped, 1);
+	/* Every probe is in a row, or in a count of those that are not. */
+	assert_int_equal(path_rows_counts(w->rows)->forgotten, w->sent / 11);
+}
+
+static void
+a_new_numbering_forgets_what_is_open(void **state)
+{
+	struct world *w = *state;
+
+	probe(w, nothing, 0);
+	result(w, 0, 0, 0, 50000, WIRE_NO_REPLY);
+	path_rows_renumber(w->rows);
+	tick(w);
+	assert_int_equal(w->messages, 0);
+	assert_true(path_rows_empty(w->rows));
+	assert_int_equal(
+	    path_rows_counts(w->rows)->forgotten, MEMBERS * FOREIGNERS * 2 * 4 + 1);
+}
+
+static void
+flows_and_times_beyond_the_bounds_are_refused(void **state)
+{
+	struct world *w = *state;
+
+	for (uint16_t f = 0; f < 1030; f++)
+		result(w, 0, 0, 0, f, WIRE_OK);
+	assert_int_equal(path_rows_counts(w->rows)->refused_flows, 6);
+	result(w, -1, 0, 0, 1, WIRE_OK);
+	result(w, 12 * S, 0, 0, 1, WIRE_OK);
+	assert_int_equal(path_rows_counts(w->rows)->refused_flows, 8);
+	result(w, 12 * S - 1, 0, 0, 1, WIRE_OK);
+	assert_int_equal(path_rows_counts(w->rows)->refused_flows, 8);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(clean_paths_are_told_every_interval),
+		TEST(losses_are_told_at_once_and_their_end_once),
+		TEST(a_row_names_some_of_its_lost_flows),
+		TEST(a_path_that_loses_some_flows_is_told),
+		TEST(a_dead_rnic_elsewhere_is_no_fault_of_a_path),
+		TEST(nor_is_one_that_dies_within_the_second),
+		TEST(a_lossy_rnic_is_no_fault_of_a_path_either),
+		TEST(nor_is_a_lossy_one_of_ours),
+		TEST(a_lossy_path_is_told_for_as_long_as_it_loses),
+		TEST(a_lone_target_that_loses_on_all_paths_is_left_out),
+		TEST(a_dead_tor_elsewhere_is_told),
+		TEST(a_member_whose_probes_all_fail_is_left_out),
+		TEST(a_lone_prober_of_a_dead_tor_is_heard),
+		TEST(a_path_is_not_excused_by_rnics_that_have_no_other),
+		TEST(nor_by_one_whose_flows_all_fall_into_the_same_hole),
+		TEST(who_is_no_witness_is_not_asked),
+		TEST(only_answers_and_losses_count),
+		TEST(what_is_not_traced_has_a_row_of_its_own),
+		TEST(a_second_that_we_missed_says_nothing),
+		TEST(a_new_numbering_forgets_what_is_open),
+		TEST(flows_and_times_beyond_the_bounds_are_refused),
+	};
+
+	return cmocka_run_group_tests_name("path_rows", tests, NULL, NULL);
+}

@@ -1,0 +1,305 @@
+#include "tor-aggregator/rack/tor_rack.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/tor-aggregator/rack_fixture.h"
+
+#define MS RM_NS_PER_MS
+#define NOBODY SIZE_MAX
+
+/*
+ * One tick of 50 ms: every member probes every other and the witnesses twice, and what
+ * it sent a time-out ago has become a result; `dead` neither sends nor receives.
+ */
+static void
+probe(struct rack_fixture *f, size_t members, size_t dead)
+{
+	struct wire_result results[2 * FIXTURE_MAX];
+
+	f->now.ns += 50 * MS;
+	for (size_t src = 0; src < members; src++) {
+		size_t count = 0;
+
+		for (size_t dst = 0; dst < members; dst++) {
+			bool lost = src == dead || dst == dead;
+
+			if (dst != src)
+				results[count++] = fixture_result(f, src, 0x100 + dst,
+				    500 * MS, lost ? WIRE_NO_REPLY : WIRE_OK);
+		}
+		for (size_t x = 0; x < 2; x++)
+			results[count++] = fixture_result(f, src, FIXTURE_FOREIGN + x,
+			    500 * MS, src == dead ? WIRE_NO_REPLY : WIRE_OK);
+		assert_int_equal(
+		    fixture_batch(f, src, ++f->seq[src], results, count), 0);
+	}
+	fixture_tick(f);
+}
+
+static void
+run(struct rack_fixture *f, size_t members, size_t dead, int64_t ns)
+{
+	for (int64_t t = 0; t < ns; t += 50 * MS)
+		probe(f, members, dead);
+}
+
+static void
+finish(struct rack_fixture *f)
+{
+	assert_true(fixture_conserves(&tor_rack_counts(f->rack)->raw));
+	assert_int_equal(f->ingest.counts.raw.late, 0);
+	assert_int_equal(f->ingest.counts.raw.invalid, 0);
+	fixture_rack_free(f);
+}
+
+static void
+one_dead_rnic_is_found_named_and_resolved(void **state)
+{
+	struct rack_fixture *f = fixture_rack(4, 2);
+
+	run(f, 4, NOBODY, 6 * RM_NS_PER_S);
+	assert_int_equal(f->opened, 0);
+	assert_int_equal(tor_rack_member(f->rack, 2).health, RM_HEALTH_GOOD);
+	run(f, 4, 2, 3 * RM_NS_PER_S);
+	assert_int_equal(f->opened, 1);
+	assert_string_equal(f->last_part, "h2/r0");
+	assert_int_equal(f->last_kind, RM_KIND_RNIC_DOWN);
+	assert_true(f->last_samples > 0);
+	assert_int_equal(tor_rack_member(f->rack, 2).health, RM_HEALTH_BAD);
+	run(f, 4, NOBODY, 5 * RM_NS_PER_S);
+	assert_int_equal(f->resolved, 1);
+	assert_int_equal(f->opened, 1);
+	finish(f);
+}
+
+static void
+a_certificate_that_ends_soon_is_an_incident_until_another_is_seen(void **state)
+{
+	struct rack_fixture *f = fixture_rack(4, 2);
+
+	run(f, 4, NOBODY, 6 * RM_NS_PER_S);
+	tor_rack_certificate(f->rack, 2, FIXTURE_WALL / RM_NS_PER_S + 3600);
+	run(f, 4, NOBODY, 6 * RM_NS_PER_S);
+	assert_int_equal(f->opened, 1);
+	assert_int_equal(f->resolved, 0);
+	assert_string_equal(f->last_part, "h2");
+	assert_int_equal(f->last_kind, RM_KIND_CERTIFICATE_ENDING);
+	assert_int_equal(tor_rack_member(f->rack, 2).health, RM_HEALTH_GOOD);
+	tor_rack_certificate(f->rack, 2, 0);
+	run(f, 4, NOBODY, 5 * RM_NS_PER_S);
+	assert_int_equal(f->resolved, 1);
+	assert_int_equal(f->opened, 1);
+	finish(f);
+}
+
+/* The agent of member 2 says so in a registration. */
+static void
+say_link(struct rack_fixture *f, enum wire_link link)
+{
+	f->plan->members[2].link = (uint8_t)link;
+	assert_int_equal(tor_rack_register(f->rack, &f->plan->members[2], f->now), 0);
+}
+
+static void
+a_port_that_is_down_by_its_agents_word_needs_no_window(void **state)
+{
+	struct rack_fixture *f = fixture_rack(4, 2);
+
+	run(f, 4, NOBODY, 6 * RM_NS_PER_S);
+	say_link(f, WIRE_LINK_UP);
+	run(f, 4, NOBODY, 1 * RM_NS_PER_S);
+	assert_int_equal(f->opened, 0);
+	say_link(f, WIRE_LINK_DOWN);
+	run(f, 4, NOBODY, 600 * MS); /* no loss is known yet */
+	assert_int_equal(f->opened, 1);
+	assert_string_equal(f->last_part, "h2/r0");
+	assert_int_equal(f->last_kind, RM_KIND_RNIC_DOWN);
+	run(f, 4, 2, 3 * RM_NS_PER_S);
+	say_link(f, WIRE_LINK_UP);
+	run(f, 4, NOBODY, 5 * RM_NS_PER_S);
+	assert_int_equal(f->opened, 1);
+	assert_int_equal(f->resolved, 1);
+	finish(f);
+}
+
+static void
+in_a_rack_of_two_the_witnesses_tell(void **state)
+{
+	struct rack_fixture *f = fixture_rack(2, 2);
+
+	run(f, 2, NOBODY, 6 * RM_NS_PER_S);
+	run(f, 2, 1, 3 * RM_NS_PER_S);
+	assert_int_equal(f->opened, 1);
+	assert_string_equal(f->last_part, "h1/r0");
+	finish(f);
+}
+
+static void
+a_stalled_host_condemns_nobody(void **state)
+{
+	struct rack_fixture *f = fixture_rack(4, 2);
+
+	run(f, 4, NOBODY, 6 * RM_NS_PER_S);
+	f->states[2] = HOST_STALLED;
+	run(f, 4, 2, 3 * RM_NS_PER_S);
+	assert_int_equal(f->opened, 0);
+	finish(f);
+}
+
+static void
+losses_are_focused_at_five_times_the_rate(void **state)
+{
+	struct rack_fixture *f = fixture_rack(4, 2);
+
+	run(f, 4, NOBODY, 6 * RM_NS_PER_S);
+	assert_int_equal(f->focuses, 0);
+	run(f, 4, 2, 1 * RM_NS_PER_S);
+	assert_true(f->focuses >= 6);
+	assert_true(f->last_focus.interval_us == 20000 || /* mesh: 100 ms */
+		    f->last_focus.interval_us == 10000);  /* witnesses: 50 ms */
+	assert_int_equal(f->last_focus.duration_ms, 2000);
+	finish(f);
+}
+
+static void
+summaries_add_up_to_what_was_windowed(void **state)
+{
+	struct rack_fixture *f = fixture_rack(4, 2);
+
+	run(f, 4, NOBODY, 12 * RM_NS_PER_S);
+	assert_int_equal(f->summary_lost, 0);
+	assert_int_equal(f->summary_bad_rows, 0);
+	run(f, 4, 2, 3 * RM_NS_PER_S);
+	assert_true(f->summary_bad_rows > 0); /* at once, not after 10 s */
+	run(f, 4, NOBODY, 10 * RM_NS_PER_S);
+	/* Up to the last summary, which is at most an interval old. */
+	assert_true(f->summary_sent <= f->ingest.counts.raw.windowed);
+	assert_true(f->summary_sent >= f->ingest.counts.raw.windowed - 10 * 20 * 4 * 5);
+	/* 60 ticks of 3 members to the dead, the dead to 3 and to 2 outside. */
+	assert_int_equal(f->summary_lost, 60 * 8);
+	finish(f);
+}
+
+static void
+our_own_start_and_stalls_are_partial(void **state)
+{
+	struct rack_fixture *f = fixture_rack(4, 2);
+	uint64_t partial;
+
+	for (size_t i = 0; i < 4; i++)
+		f->states[i] = HOST_UNKNOWN;
+	run(f, 4, NOBODY, 2 * RM_NS_PER_S);
+	assert_true(tor_rack_counts(f->rack)->partial > 0);
+	memset(f->states, 0, sizeof(f->states));
+	run(f, 4, NOBODY, 4 * RM_NS_PER_S);
+	partial = tor_rack_counts(f->rack)->partial;
+	run(f, 4, NOBODY, 2 * RM_NS_PER_S);
+	assert_int_equal(tor_rack_counts(f->rack)->partial, partial);
+	tor_rack_stalled(f->rack, TOR_RACK_MOMENT_NS, f->now);
+	run(f, 4, NOBODY, 2 * RM_NS_PER_S);
+	assert_int_equal(tor_rack_counts(f->rack)->partial, partial);
+	tor_rack_stalled(f->rack, TOR_RACK_MOMENT_NS + 1, f->now);
+	run(f, 4, NOBODY, 2 * RM_NS_PER_S);
+	assert_true(tor_rack_counts(f->rack)->partial > partial);
+	assert_int_equal(f->opened, 0);
+	finish(f);
+}
+
+static void
+a_member_taken_out_of_the_plan_ends_its_incident(void **state)
+{
+	struct rack_fixture *f = fixture_rack(4, 2);
+
+	run(f, 4, NOBODY, 6 * RM_NS_PER_S);
+	run(f, 4, 3, 3 * RM_NS_PER_S);
+	assert_int_equal(f->opened, 1);
+	tor_rack_leave(f->rack, "h3");
+	fixture_plan(f->plan, 2, 3, 2);
+	tor_rack_plan(f->rack, &f->plan->view, f->now);
+	for (size_t i = 0; i < 4; i++)
+		agent_place(f->agent[i], &f->rack, 1);
+	assert_int_equal(tor_rack_counts(f->rack)->renumbered, 1);
+	run(f, 3, NOBODY, 6 * RM_NS_PER_S);
+	assert_int_equal(f->resolved, 1);
+	finish(f);
+}
+
+/* Its host's agent lives on and still speaks for it. */
+static void
+one_that_no_plan_names_ends_its_incident_though_registered(void **state)
+{
+	struct rack_fixture *f = fixture_rack(4, 2);
+
+	run(f, 4, NOBODY, 6 * RM_NS_PER_S);
+	run(f, 4, 3, 3 * RM_NS_PER_S);
+	assert_int_equal(f->opened, 1);
+	fixture_plan(f->plan, 2, 3, 2);
+	tor_rack_plan(f->rack, &f->plan->view, f->now);
+	assert_int_equal(roster_members(tor_rack_roster(f->rack)), 4);
+	run(f, 3, NOBODY, 6 * RM_NS_PER_S);
+	assert_int_equal(f->resolved, 1);
+	finish(f);
+}
+
+static void
+a_host_that_no_plan_names_may_go(void **state)
+{
+	struct rack_fixture *f = fixture_rack(4, 2);
+
+	run(f, 4, NOBODY, 6 * RM_NS_PER_S);
+	fixture_plan(f->plan, 2, 3, 2);
+	tor_rack_plan(f->rack, &f->plan->view, f->now);
+	tor_rack_leave(f->rack, "h3");
+	f->states[3] = HOST_AGENT_DOWN;
+	run(f, 3, NOBODY, 6 * RM_NS_PER_S);
+	assert_int_equal(f->opened, 0);
+	finish(f);
+}
+
+/* The answered are forgotten, and the lost of the same moments come later. */
+static void
+windows_that_a_new_numbering_cuts_are_partial(void **state)
+{
+	struct rack_fixture *f = fixture_rack(4, 2);
+	uint64_t partial;
+
+	run(f, 4, NOBODY, 6 * RM_NS_PER_S);
+	partial = tor_rack_counts(f->rack)->partial;
+	tor_rack_leave(f->rack, "h3");
+	fixture_plan(f->plan, 2, 3, 2);
+	tor_rack_plan(f->rack, &f->plan->view, f->now);
+	for (size_t i = 0; i < 4; i++)
+		agent_place(f->agent[i], &f->rack, 1);
+	run(f, 3, NOBODY, 3 * RM_NS_PER_S);
+	assert_true(tor_rack_counts(f->rack)->partial > partial);
+	assert_true(tor_rack_counts(f->rack)->partial <= partial + 12);
+	finish(f);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_dead_rnic_is_found_named_and_resolved),
+		cmocka_unit_test(
+		    a_certificate_that_ends_soon_is_an_incident_until_another_is_seen),
+		cmocka_unit_test(
+		    a_port_that_is_down_by_its_agents_word_needs_no_window),
+		cmocka_unit_test(in_a_rack_of_two_the_witnesses_tell),
+		cmocka_unit_test(a_stalled_host_condemns_nobody),
+		cmocka_unit_test(losses_are_focused_at_five_times_the_rate),
+		cmocka_unit_test(summaries_add_up_to_what_was_windowed),
+		cmocka_unit_test(our_own_start_and_stalls_are_partial),
+		cmocka_unit_test(a_member_taken_out_of_the_plan_ends_its_incident),
+		cmocka_unit_test(
+		    one_that_no_plan_names_ends_its_incident_though_registered),
+		cmocka_unit_test(a_host_that_no_plan_names_may_go),
+		cmocka_unit_test(windows_that_a_new_numbering_cuts_are_partial),
+	};
+
+	return cmocka_run_group_tests_name("tor_rack", tests, NULL, NULL);
+}

@@ -1,0 +1,397 @@
+/* What a rack learns and tells of its paths, with its own judge in between. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/tor-aggregator/rack_fixture.h"
+#include "tor-aggregator/paths/path_ends.h"
+#include "tor-aggregator/paths/path_rows.h"
+#include "tor-aggregator/paths/path_table.h"
+
+#define MS RM_NS_PER_MS
+#define MEMBERS 4
+#define FOREIGNERS 4
+
+struct told {
+	unsigned messages;
+	uint64_t sent, lost, forward;
+	int64_t end_ns, last_ns; /* of paths; of any summary: both on our clock */
+	struct wire_rack_state state;
+	bool has_state;
+};
+
+struct world {
+	struct rack_fixture *f;
+	struct told told;
+	struct wire_writer *writer;
+	uint32_t received[MEMBERS][FOREIGNERS];
+};
+
+static struct world *the_world;
+
+static void
+on_summary(struct tor_rack *rack, const struct wire_summary *summary, void *arg)
+{
+	struct told *told = &the_world->told;
+	struct wire_bytes bytes;
+
+	/* What is told can be written. */
+	assert_int_equal(wire_write_summary(the_world->writer, summary, &bytes), 0);
+	told->has_state = summary->has_state;
+	told->state = summary->state;
+	if (summary->path_count == 0)
+		return;
+	told->messages++;
+	told->sent = told->lost = told->forward = 0;
+	told->end_ns = (int64_t)summary->end_wall_ns - FIXTURE_WALL + FIXTURE_START;
+	for (size_t i = 0; i < summary->path_count; i++) {
+		const struct wire_path_row *row = &summary->paths[i];
+
+		told->sent += row->sent;
+		told->forward += row->lost_forward;
+		told->lost += row->lost_forward + row->lost_reverse + row->lost_unknown;
+	}
+}
+
+static int
+setup(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+	struct tor_rack_callbacks callbacks = {
+		.host_state = fixture_host_state,
+		.on_incident = fixture_incident,
+		.on_summary = on_summary,
+		.on_focus = fixture_focus,
+	};
+	const struct tor_rack_options options = {
+		.tor = "t1",
+		.speaks = true,
+		.ring_bytes = 1 << 20,
+		.timeout_ns = 500 * MS,
+		.row_interval_ns = 10 * RM_NS_PER_S,
+		.rnic_interval_ns = 60 * RM_NS_PER_S,
+		.resolve_after_ns = 2 * RM_NS_PER_S,
+		.id_seed = 42,
+	};
+
+	*state = the_world = w;
+	w->writer = wire_writer_new();
+	w->f = fixture_rack(MEMBERS, FOREIGNERS);
+	/* The same rack, but its summaries are ours. */
+	tor_rack_free(w->f->rack);
+	w->f->now.ns = FIXTURE_START;
+	callbacks.arg = w->f;
+	assert_int_equal(tor_rack_new(&options, &callbacks, w->f->now,
+			     (rm_wall_t){ FIXTURE_WALL }, &w->f->rack),
+	    0);
+	tor_rack_plan(w->f->rack, &w->f->plan->view, w->f->now);
+	for (size_t i = 0; i < MEMBERS; i++)
+		tor_rack_register(w->f->rack, &w->f->plan->members[i], w->f->now);
+	for (size_t i = 0; i < MEMBERS; i++)
+		agent_place(w->f->agent[i], &w->f->rack, 1);
+	w->f->now.ns += RM_NS_PER_S;
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	struct world *w = *state;
+
+	fixture_rack_free(w->f);
+	wire_writer_free(w->writer);
+	free(w);
+	return 0;
+}
+
+typedef bool is_lost(size_t src, size_t dst, uint16_t src_port);
+
+static bool
+nothing(size_t src, size_t dst, uint16_t src_port)
+{
+	return false;
+}
+
+static size_t dead = SIZE_MAX;      /* a member that neither sends nor receives */
+static size_t mesh_dead = SIZE_MAX; /* in the rack only */
+
+static uint8_t
+in_mesh(size_t src, size_t dst)
+{
+	return src == dead || dst == dead || src == mesh_dead || dst == mesh_dead
+		   ? WIRE_NO_REPLY
+		   : WIRE_OK;
+}
+
+static void
+probe(struct world *w, is_lost *lost)
+{
+	struct wire_result results[MEMBERS + 2 * FOREIGNERS];
+	struct rack_fixture *f = w->f;
+
+	f->now.ns += 50 * MS;
+	for (size_t src = 0; src < MEMBERS; src++) {
+		size_t count = 0;
+
+		for (size_t dst = 0; dst < MEMBERS; dst++)
+			if (dst != src)
+				results[count++] = fixture_result(
+				    f, src, 0x100 + dst, 500 * MS, in_mesh(src, dst));
+		for (size_t i = 0; i < 2 * FOREIGNERS; i++) {
+			const size_t dst = i / 2;
+			const uint16_t flow = (uint16_t)(50000 + i % 2);
+			bool gone = src == dead || lost(src, dst, flow);
+			struct wire_result *result = &results[count++];
+
+			*result = fixture_result(f, src, FIXTURE_FOREIGN + dst,
+			    500 * MS - (int64_t)(i % 2) * MS,
+			    gone ? WIRE_NO_REPLY : WIRE_OK);
+			result->src_port = flow;
+			w->received[src][dst] += !gone;
+			result->responder_count = w->received[src][dst];
+			if (!gone)
+				result->flags |= WIRE_COUNTED;
+		}
+		assert_int_equal(
+		    fixture_batch(f, src, ++f->seq[src], results, count), 0);
+	}
+	fixture_tick(f);
+}
+
+static void
+run(struct world *w, is_lost *lost, int64_t ns)
+{
+	for (int64_t t = 0; t < ns; t += 50 * MS)
+		probe(w, lost);
+}
+
+static bool
+flow_50001(size_t src, size_t dst, uint16_t src_port)
+{
+	return src_port == 50001;
+}
+
+static void
+losses_on_a_path_are_told_within_two_seconds(void **state)
+{
+	struct world *w = *state;
+	int64_t began;
+
+	dead = SIZE_MAX;
+	run(w, nothing, 8 * RM_NS_PER_S);
+	assert_int_equal(w->told.lost, 0);
+	began = w->f->now.ns - 500 * MS;
+	while (w->told.lost == 0) {
+		probe(w, flow_50001);
+		assert_true(w->f->now.ns - began < 2100 * MS);
+	}
+	assert_true(w->told.end_ns > began);
+	run(w, flow_50001, 3 * RM_NS_PER_S);
+	assert_true(w->told.lost > 0);
+	assert_int_equal(w->told.lost, w->told.forward);
+	assert_int_equal(2 * w->told.lost, w->told.sent);
+	run(w, nothing, 3 * RM_NS_PER_S);
+	assert_int_equal(w->told.lost, 0);
+	assert_int_equal(w->f->opened, 0);
+}
+
+static void
+a_dead_member_is_no_fault_of_a_path(void **state)
+{
+	struct world *w = *state;
+
+	dead = SIZE_MAX;
+	run(w, nothing, 8 * RM_NS_PER_S);
+	dead = 2;
+	for (int i = 0; i < 100; i++) {
+		probe(w, nothing);
+		assert_int_equal(w->told.lost, 0);
+	}
+	assert_int_equal(w->f->opened, 1);
+	assert_true(
+	    path_rows_counts(tor_rack_path_rows(w->f->rack))->not_a_witness > 0);
+}
+
+static bool
+every_other_of_member_1(size_t src, size_t dst, uint16_t src_port)
+{
+	static unsigned n;
+
+	return src == 1 && ++n % 2 == 0;
+}
+
+/* Some of its probes are answered: only the judge knows what to think of it. */
+static void
+nor_is_one_that_is_bad_and_answered_now_and_then(void **state)
+{
+	struct world *w = *state;
+
+	dead = SIZE_MAX;
+	run(w, nothing, 8 * RM_NS_PER_S);
+	mesh_dead = 1;
+	run(w, every_other_of_member_1, 4 * RM_NS_PER_S);
+	assert_int_equal(tor_rack_member(w->f->rack, 1).health, RM_HEALTH_BAD);
+	for (int i = 0; i < 60; i++) {
+		probe(w, every_other_of_member_1);
+		assert_int_equal(w->told.lost, 0);
+	}
+	mesh_dead = SIZE_MAX;
+}
+
+static void
+nor_is_a_stalled_host(void **state)
+{
+	struct world *w = *state;
+
+	dead = SIZE_MAX;
+	run(w, nothing, 8 * RM_NS_PER_S);
+	w->f->states[1] = HOST_STALLED;
+	for (int i = 0; i < 60; i++) {
+		probe(w, every_other_of_member_1);
+		assert_int_equal(w->told.lost, 0);
+	}
+}
+
+static void
+every_summary_says_how_the_rack_is(void **state)
+{
+	struct world *w = *state;
+
+	dead = SIZE_MAX;
+	tor_rack_brake(w->f->rack, 500);
+	run(w, nothing, 12 * RM_NS_PER_S);
+	assert_true(w->told.has_state);
+	assert_int_equal(w->told.state.rnics, MEMBERS);
+	assert_int_equal(w->told.state.rnics_good, MEMBERS);
+	assert_int_equal(w->told.state.rnics_bad, 0);
+	assert_int_equal(w->told.state.hosts, MEMBERS);
+	assert_int_equal(w->told.state.hosts_ok, MEMBERS);
+	assert_int_equal(w->told.state.plan_version, 1);
+	assert_int_equal(w->told.state.brake_permille, 500);
+	w->f->states[3] = HOST_PAUSED;
+	dead = 2;
+	run(w, nothing, 12 * RM_NS_PER_S);
+	assert_int_equal(w->told.state.rnics_bad, 1);
+	assert_int_equal(w->told.state.hosts_ok, MEMBERS - 1);
+	assert_int_equal(w->told.state.hosts_paused, 1);
+	assert_int_equal(w->told.state.incidents_open, 1);
+	/* How many are well does not wait for the rows. */
+	w->f->states[1] = HOST_PAUSED;
+	run(w, nothing, 3 * RM_NS_PER_S);
+	assert_int_equal(w->told.state.hosts_paused, 2);
+	/* Nor does that some hold themselves back; and it is held against nobody. */
+	assert_int_equal(w->told.state.hosts_slowed, 0);
+	tor_rack_slowed(w->f->rack, 3);
+	run(w, nothing, 3 * RM_NS_PER_S);
+	assert_int_equal(w->told.state.hosts_slowed, 3);
+	assert_int_equal(w->told.state.incidents_open, 1);
+}
+
+static int
+report(struct world *w, const struct wire_path *path, uint64_t incarnation)
+{
+	const struct wire_paths paths = { .host = "h0",
+		.incarnation = incarnation,
+		.now_ns = (uint64_t)w->f->now.ns,
+		.paths = path,
+		.path_count = 1 };
+	struct wire_bytes bytes;
+
+	assert_int_equal(wire_write_paths(w->writer, &paths, &bytes), 0);
+	return ingest_paths(
+	    &w->f->ingest, w->f->agent[0], w->f->now, bytes.data, bytes.len);
+}
+
+static void
+an_agent_tells_only_its_own_paths(void **state)
+{
+	struct world *w = *state;
+	const struct ingest_counts *counts = &w->f->ingest.counts;
+	const struct path_table *table = tor_rack_paths(w->f->rack);
+	struct wire_path path = { .src_guid = 0x100,
+		.dst_guid = FIXTURE_FOREIGN,
+		.src_port = 50000,
+		.src_port_num = 1,
+		.dst_port_num = 1,
+		.family = 4,
+		.flags = WIRE_PATH_COMPLETE,
+		.hop_count = 1,
+		.hops = { { 10, 0, 0, 1 } } };
+
+	assert_int_equal(report(w, &path, 7), 0);
+	assert_int_equal(path_table_paths(table), 1);
+	assert_string_equal(
+	    path_table_text(table,
+		path_table_find(table, (struct wire_rnic_id){ 0x100, 1 },
+		    (struct wire_rnic_id){ FIXTURE_FOREIGN, 1 }, 50000, w->f->now)),
+	    "?@10.0.0.1");
+	path.hops[0][3] = 2;
+	path.src_guid = 0x101; /* another's */
+	assert_int_equal(report(w, &path, 7), 0);
+	path.src_guid = 0x100;
+	path.dst_guid = 0x101; /* in the rack */
+	assert_int_equal(report(w, &path, 7), 0);
+	path.dst_guid = 0xdead;
+	assert_int_equal(report(w, &path, 7), 0);
+	path.dst_guid = FIXTURE_FOREIGN;
+	path.age_ns = UINT64_MAX;
+	assert_int_equal(report(w, &path, 7), 0);
+	path.age_ns = 0;
+	path.dscp = 64;
+	assert_int_equal(report(w, &path, 7), 0);
+	path.dscp = 0;
+	assert_int_equal(report(w, &path, 8), -EPERM);
+	assert_int_equal(counts->paths, 6);
+	assert_int_equal(counts->paths_invalid, 5);
+	assert_int_equal(path_table_paths(table), 1);
+}
+
+static void
+paths_outlive_a_new_numbering(void **state)
+{
+	struct world *w = *state;
+	const struct path_table *table = tor_rack_paths(w->f->rack);
+	struct wire_path path = { .src_guid = 0x100,
+		.dst_guid = FIXTURE_FOREIGN,
+		.src_port = 50000,
+		.src_port_num = 1,
+		.dst_port_num = 1,
+		.family = 4,
+		.flags = WIRE_PATH_COMPLETE,
+		.hop_count = 1,
+		.hops = { { 10, 0, 0, 1 } } };
+	size_t flows = path_table_flows(table);
+
+	assert_int_equal(report(w, &path, 7), 0);
+	tor_rack_leave(w->f->rack, "h3");
+	fixture_plan(w->f->plan, 2, 3, FOREIGNERS);
+	tor_rack_plan(w->f->rack, &w->f->plan->view, w->f->now);
+	assert_int_equal(tor_rack_counts(w->f->rack)->renumbered, 1);
+	assert_int_equal(path_table_flows(table), flows);
+	assert_string_equal(
+	    path_table_text(table,
+		path_table_find(table, (struct wire_rnic_id){ 0x100, 1 },
+		    (struct wire_rnic_id){ FIXTURE_FOREIGN, 1 }, 50000, w->f->now)),
+	    "?@10.0.0.1");
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(losses_on_a_path_are_told_within_two_seconds),
+		TEST(a_dead_member_is_no_fault_of_a_path),
+		TEST(nor_is_one_that_is_bad_and_answered_now_and_then),
+		TEST(nor_is_a_stalled_host),
+		TEST(every_summary_says_how_the_rack_is),
+		TEST(an_agent_tells_only_its_own_paths),
+		TEST(paths_outlive_a_new_numbering),
+	};
+
+	return cmocka_run_group_tests_name("tor_rack_paths", tests, NULL, NULL);
+}

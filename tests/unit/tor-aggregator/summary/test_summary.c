@@ -1,0 +1,230 @@
+#include "tor-aggregator/summary/summary.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/tor-aggregator/plan_fixture.h"
+#include "rackmesh/metrics/sketch.h"
+#include "tor-aggregator/window/roster.h"
+
+#define S RM_NS_PER_S
+#define WALL INT64_C(1700000000000000000)
+
+struct world {
+	struct roster *roster;
+	struct plan_fixture *plan;
+	struct summary *summary;
+	rm_mono_t now;
+};
+
+static int
+setup(void **state)
+{
+	const struct summary_options options = { 10 * S, 60 * S };
+	struct world *world = calloc(1, sizeof(*world));
+
+	*state = world;
+	world->plan = calloc(1, sizeof(*world->plan));
+	fixture_plan(world->plan, 1, 4, 2);
+	if (roster_new("t1", &world->roster) < 0)
+		return -1;
+	roster_plan(world->roster, &world->plan->view);
+	return summary_new(&options, world->now, (rm_wall_t){ WALL }, &world->summary);
+}
+
+static int
+teardown(void **state)
+{
+	struct world *world = *state;
+
+	summary_free(world->summary);
+	roster_free(world->roster);
+	fixture_free(world->plan);
+	free(world);
+	return 0;
+}
+
+static void
+add(struct world *world, uint8_t outcome, uint32_t rtt_ns, uint16_t flow, int count)
+{
+	const struct wire_result result = { .outcome = outcome,
+		.dscp = 26,
+		.rtt_ns = rtt_ns,
+		.prober_delay_ns = 10,
+		.responder_delay_ns = 20,
+		.src_port = flow,
+		.flags = outcome == WIRE_OK ? WIRE_SPLIT : 0 };
+
+	for (int i = 0; i < count; i++)
+		summary_add(world->summary, &result, 0, 0);
+}
+
+static bool
+take(struct world *world, int64_t after_ns, struct wire_summary *ret)
+{
+	world->now.ns += after_ns;
+	return summary_take(world->summary, world->roster, world->now,
+	    (rm_wall_t){ WALL + world->now.ns }, ret);
+}
+
+static void
+healthy_rows_wait_for_their_time_and_add_up(void **state)
+{
+	struct world *world = *state;
+	struct wire_summary out;
+	struct rm_sketch *sketch = rm_sketch_new();
+
+	add(world, WIRE_OK, 1000000, 1, 50);
+	summary_check(world->summary);
+	assert_false(take(world, 9 * S, &out));
+	add(world, WIRE_OK, 2000000, 1, 50);
+	assert_true(take(world, 1 * S, &out));
+	assert_int_equal(out.row_count, 1);
+	assert_string_equal(out.rows[0].src_tor, "t1");
+	assert_string_equal(out.rows[0].dst_tor, "t1");
+	assert_string_equal(out.rows[0].flow_set, "all");
+	assert_false(out.rows[0].bad);
+	assert_int_equal(out.rows[0].sent, 100);
+	assert_int_equal(out.start_wall_ns, WALL);
+	assert_int_equal(out.end_wall_ns, WALL + 10 * S);
+	assert_int_equal(
+	    rm_sketch_decode(sketch, out.rows[0].rtt.data, out.rows[0].rtt.len), 0);
+	assert_int_equal(rm_sketch_count(sketch), 100);
+	assert_in_range(rm_sketch_quantile_ns(sketch, 0.99), 1980000, 2020000);
+	assert_false(take(world, 0, &out));
+	add(world, WIRE_OK, 1, 1, 7);
+	assert_true(take(world, 10 * S, &out));
+	assert_int_equal(out.rows[0].sent, 7);
+	rm_sketch_free(sketch);
+}
+
+/* What the history keeps of a rack has no other key than its time. */
+static void
+no_two_messages_end_at_the_same_time(void **state)
+{
+	struct world *world = *state;
+	struct wire_summary first, second;
+
+	add(world, WIRE_OK, 1000, 1, 50);
+	assert_true(take(world, 60 * S, &first));
+	assert_true(take(world, 0, &second));
+	assert_int_not_equal(first.rnic_count > 0, second.rnic_count > 0);
+	assert_int_equal(first.end_wall_ns, WALL + 60 * S);
+	assert_int_equal(second.end_wall_ns, first.end_wall_ns + 1);
+	assert_false(take(world, 0, &first));
+}
+
+static void
+a_row_that_turns_bad_goes_at_once_with_its_flows(void **state)
+{
+	struct world *world = *state;
+	struct wire_summary out;
+
+	add(world, WIRE_OK, 1000, 1, 50);
+	add(world, WIRE_NO_REPLY, 0, 50001, 4);
+	add(world, WIRE_NO_REPLY, 0, 50007, 2);
+	summary_directions(world->summary, 0, 4, 1);
+	summary_check(world->summary);
+	assert_true(take(world, 1 * S, &out));
+	assert_int_equal(out.row_count, 1);
+	assert_true(out.rows[0].bad);
+	assert_string_equal(out.rows[0].flow_set, "50001,50007");
+	assert_int_equal(out.rows[0].sent, 56);
+	assert_int_equal(out.rows[0].lost_forward, 4);
+	assert_int_equal(out.rows[0].lost_reverse, 1);
+	assert_int_equal(out.rows[0].lost_unknown, 1);
+	/* Still bad: once is enough, the rest waits for its time. */
+	add(world, WIRE_NO_REPLY, 0, 50001, 5);
+	summary_check(world->summary);
+	assert_false(take(world, 1 * S, &out));
+	assert_true(take(world, 8 * S, &out));
+	assert_true(out.rows[0].bad);
+	assert_int_equal(out.rows[0].sent, 5);
+}
+
+static void
+single_losses_are_not_bad(void **state)
+{
+	struct world *world = *state;
+	struct wire_summary out;
+
+	add(world, WIRE_OK, 1000, 1, 1000);
+	add(world, WIRE_NO_REPLY, 0, 1, 2);
+	summary_check(world->summary);
+	assert_false(take(world, 1 * S, &out));
+	add(world, WIRE_OK, 1000, 1, 1000);
+	add(world, WIRE_NO_REPLY, 0, 1, 9); /* three or more, but below 1 % */
+	summary_check(world->summary);
+	assert_false(take(world, 1 * S, &out));
+}
+
+static void
+more_directions_than_losses_are_never_claimed(void **state)
+{
+	struct world *world = *state;
+	struct wire_summary out;
+
+	add(world, WIRE_OK, 1000, 1, 1000);
+	add(world, WIRE_NO_REPLY, 0, 1, 2);
+	summary_directions(world->summary, 0, 10, 10);
+	assert_true(take(world, 10 * S, &out));
+	assert_int_equal(out.rows[0].lost_forward, 2);
+	assert_int_equal(out.rows[0].lost_reverse, 0);
+	assert_int_equal(out.rows[0].lost_unknown, 0);
+}
+
+static void
+single_rnics_go_every_minute_and_at_once_when_bad(void **state)
+{
+	struct world *world = *state;
+	struct wire_summary out;
+	bool seen = false;
+
+	add(world, WIRE_OK, 1000000, 1, 100);
+	summary_mark_rnic(world->summary, 0, true);
+	assert_true(take(world, 1 * S, &out));
+	assert_int_equal(out.rnic_count, 1);
+	assert_true(out.rnics[0].bad);
+	assert_string_equal(out.rnics[0].host, "h0");
+	assert_int_equal(out.rnics[0].sent, 100);
+	assert_in_range(out.rnics[0].rtt_ns[WIRE_P99], 990000, 1010000);
+	assert_int_equal(out.rnics[0].rtt_ns[WIRE_MAX], 1000000);
+	summary_mark_rnic(world->summary, 0, true);
+	assert_false(take(world, 1 * S, &out));
+	assert_int_equal(summary_rnic_last(world->summary, 0)->sent, 100);
+	world->now.ns += 58 * S;
+	while (take(world, 0, &out))
+		seen = seen || out.rnic_count == 1;
+	assert_true(seen);
+}
+
+static void
+a_silent_rack_says_so(void **state)
+{
+	struct wire_summary out;
+
+	assert_true(take(*state, 10 * S, &out));
+	assert_int_equal(out.row_count, 0);
+	assert_string_equal(out.tor, "t1");
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(healthy_rows_wait_for_their_time_and_add_up),
+		TEST(no_two_messages_end_at_the_same_time),
+		TEST(a_row_that_turns_bad_goes_at_once_with_its_flows),
+		TEST(single_losses_are_not_bad),
+		TEST(more_directions_than_losses_are_never_claimed),
+		TEST(single_rnics_go_every_minute_and_at_once_when_bad),
+		TEST(a_silent_rack_says_so),
+	};
+
+	return cmocka_run_group_tests_name("summary", tests, NULL, NULL);
+}

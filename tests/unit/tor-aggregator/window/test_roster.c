@@ -1,0 +1,328 @@
+#include "tor-aggregator/window/roster.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/tor-aggregator/plan_fixture.h"
+#include "tor-aggregator/window/window.h"
+
+struct world {
+	struct roster *roster;
+	struct plan_fixture *plan;
+};
+
+static int
+setup(void **state)
+{
+	struct world *world = calloc(1, sizeof(*world));
+
+	world->plan = calloc(1, sizeof(*world->plan));
+	*state = world;
+	return roster_new("t1", &world->roster);
+}
+
+static int
+teardown(void **state)
+{
+	struct world *world = *state;
+
+	roster_free(world->roster);
+	fixture_free(world->plan);
+	free(world);
+	return 0;
+}
+
+static uint32_t
+index_of(const struct world *world, uint64_t guid)
+{
+	const struct roster_rnic *rnic =
+	    roster_find(world->roster, (struct wire_rnic_id){ guid, 1 });
+
+	assert_non_null(rnic);
+	assert_ptr_equal(roster_at(world->roster, rnic->index), rnic);
+	return rnic->index;
+}
+
+static void
+members_and_foreigners_come_from_the_plan(void **state)
+{
+	struct world *world = *state;
+
+	fixture_plan(world->plan, 1, 4, 3);
+	assert_int_equal(roster_plan(world->roster, &world->plan->view), 0);
+	assert_int_equal(roster_members(world->roster), 4);
+	assert_int_equal(roster_foreigners(world->roster), 3);
+	assert_int_equal(roster_hosts(world->roster), 4);
+	assert_int_equal(index_of(world, 0x102), 2);
+	assert_int_equal(index_of(world, FIXTURE_FOREIGN + 1), WINDOW_FOREIGN_BASE + 1);
+	assert_string_equal(roster_tor_name(world->roster, 0), "t1");
+	assert_string_equal(roster_foreigner(world->roster, 1)->tor, "t3");
+	assert_null(roster_find(world->roster, (struct wire_rnic_id){ 0x102, 2 }));
+}
+
+static void
+a_plan_that_only_grows_renumbers_nobody(void **state)
+{
+	struct world *world = *state;
+
+	fixture_plan(world->plan, 1, 2, 1);
+	roster_plan(world->roster, &world->plan->view);
+	fixture_plan(world->plan, 2, 5, 4);
+	assert_int_equal(roster_plan(world->roster, &world->plan->view), 0);
+	assert_int_equal(index_of(world, 0x101), 1);
+	assert_int_equal(index_of(world, 0x104), 4);
+}
+
+static void
+an_order_that_changes_renumbers_nobody(void **state)
+{
+	struct world *world = *state;
+	struct wire_rnic first;
+
+	fixture_plan(world->plan, 1, 3, 0);
+	roster_plan(world->roster, &world->plan->view);
+	first = world->plan->members[0];
+	world->plan->members[0] = world->plan->members[2];
+	world->plan->members[2] = first;
+	fixture_plan(world->plan, 2, 3, 0);
+	assert_int_equal(roster_plan(world->roster, &world->plan->view), 0);
+	assert_int_equal(index_of(world, 0x100), 0);
+}
+
+static void
+a_member_that_left_the_plan_and_has_no_agent_leaves(void **state)
+{
+	struct world *world = *state;
+
+	fixture_plan(world->plan, 1, 4, 0);
+	roster_plan(world->roster, &world->plan->view);
+	fixture_plan(world->plan, 2, 2, 0);
+	assert_int_equal(roster_plan(world->roster, &world->plan->view), 1);
+	assert_int_equal(roster_members(world->roster), 2);
+	assert_null(roster_find(world->roster, (struct wire_rnic_id){ 0x103, 1 }));
+	assert_int_equal(index_of(world, 0x101), 1);
+}
+
+static void
+an_agent_is_known_before_any_plan_and_stays_while_it_lives(void **state)
+{
+	struct world *world = *state;
+	struct wire_rnic rnic = fixture_rnic(0x777, "h9", "t1");
+
+	assert_int_equal(roster_register(world->roster, &rnic), 0);
+	assert_int_equal(index_of(world, 0x777), 0);
+	fixture_plan(world->plan, 1, 2, 0);
+	assert_int_equal(roster_plan(world->roster, &world->plan->view), 0);
+	assert_int_equal(roster_members(world->roster), 3);
+	roster_leave(world->roster, "h9");
+	assert_int_equal(roster_members(world->roster), 3); /* gone is not forgotten */
+	assert_int_equal(roster_plan(world->roster, &world->plan->view), 1);
+	assert_int_equal(roster_members(world->roster), 2);
+}
+
+static void
+what_the_agent_says_is_fresher_than_the_plan(void **state)
+{
+	struct world *world = *state;
+	struct wire_rnic rnic = fixture_rnic(0x100, "h0", "t1");
+
+	rnic.qpn = 4711;
+	rnic.large_qpn = 4712;
+	rnic.lid = 9;
+	rnic.link = WIRE_LINK_DOWN;
+	roster_register(world->roster, &rnic);
+	fixture_plan(world->plan, 1, 2, 0);
+	roster_plan(world->roster, &world->plan->view);
+	assert_int_equal(roster_member(world->roster, 0)->qpn, 4711);
+	assert_int_equal(roster_member(world->roster, 0)->large_qpn, 4712);
+	assert_int_equal(roster_member(world->roster, 0)->lid, 9);
+	assert_int_equal(roster_member(world->roster, 0)->link, WIRE_LINK_DOWN);
+	rnic.link = WIRE_LINK_UP; /* it says so at once */
+	roster_register(world->roster, &rnic);
+	assert_int_equal(roster_member(world->roster, 0)->link, WIRE_LINK_UP);
+	assert_int_equal(roster_member(world->roster, 0)->link_falls, 0);
+	for (int i = 0; i < 4; i++) {
+		rnic.link = i == 1 ? WIRE_LINK_UP : WIRE_LINK_DOWN;
+		roster_register(world->roster, &rnic);
+	}
+	assert_int_equal(roster_member(world->roster, 0)->link_falls, 2);
+}
+
+static void
+whom_a_service_talks_to_stays_while_it_is_served(void **state)
+{
+	struct world *world = *state;
+	struct wire_rnic peer = fixture_rnic(0x5000, "y0", "t9");
+
+	fixture_plan(world->plan, 1, 2, 3);
+	roster_plan(world->roster, &world->plan->view);
+	assert_false(roster_serve(world->roster, peer.id));
+	assert_int_equal(roster_learn(world->roster, &peer, (rm_mono_t){ 1 }), 0);
+	assert_int_equal(roster_foreigners(world->roster), 4);
+	assert_string_equal(roster_find(world->roster, peer.id)->tor, "t9");
+	assert_int_equal(index_of(world, 0x5000), WINDOW_FOREIGN_BASE + 3);
+	peer.qpn = 17; /* its agent has been restarted */
+	assert_int_equal(roster_learn(world->roster, &peer, (rm_mono_t){ 1 }), 0);
+	assert_int_equal(roster_find(world->roster, peer.id)->qpn, 17);
+	assert_int_equal(index_of(world, 0x5000), WINDOW_FOREIGN_BASE + 3);
+	/* Many who are named no more: all holes are closed, but its place stays. */
+	fixture_plan(world->plan, 2, 2, 100);
+	roster_plan(world->roster, &world->plan->view);
+	fixture_plan(world->plan, 3, 2, 1);
+	assert_int_equal(roster_plan(world->roster, &world->plan->view), 1);
+	assert_int_equal(roster_foreigners(world->roster), 2);
+	assert_true(roster_serve(world->roster, peer.id));
+	roster_unserve(world->roster);
+	fixture_plan(world->plan, 4, 2, 100);
+	roster_plan(world->roster, &world->plan->view);
+	fixture_plan(world->plan, 5, 2, 1);
+	roster_plan(world->roster, &world->plan->view);
+	assert_null(roster_find(world->roster, peer.id));
+}
+
+static void
+whom_a_service_talks_to_is_no_member_of_ours(void **state)
+{
+	struct world *world = *state;
+	struct wire_rnic peer = fixture_rnic(0x5000, "y0", "t1");
+
+	assert_int_equal(roster_learn(world->roster, &peer, (rm_mono_t){ 1 }), -EINVAL);
+	peer.tors[0] = "t9";
+	peer.host = "no name";
+	assert_int_equal(roster_learn(world->roster, &peer, (rm_mono_t){ 1 }), -EINVAL);
+	fixture_plan(world->plan, 1, 2, 0);
+	roster_plan(world->roster, &world->plan->view);
+	peer = fixture_rnic(0x100, "y0", "t9");
+	assert_int_equal(roster_learn(world->roster, &peer, (rm_mono_t){ 1 }), 0);
+	assert_int_equal(index_of(world, 0x100), 0); /* as it was */
+	assert_string_equal(roster_member(world->roster, 0)->host, "h0");
+}
+
+static void
+a_foreigner_that_registers_becomes_a_member(void **state)
+{
+	struct world *world = *state;
+	struct wire_rnic rnic = fixture_rnic(FIXTURE_FOREIGN, "x0", "t1");
+
+	fixture_plan(world->plan, 1, 2, 3);
+	roster_plan(world->roster, &world->plan->view);
+	assert_int_equal(roster_register(world->roster, &rnic), 1);
+	assert_int_equal(index_of(world, FIXTURE_FOREIGN), 2);
+	assert_int_equal(roster_foreigners(world->roster), 2);
+	index_of(world, FIXTURE_FOREIGN + 1);
+	index_of(world, FIXTURE_FOREIGN + 2);
+}
+
+static void
+what_is_another_hosts_is_not_taken_from_it(void **state)
+{
+	struct world *world = *state;
+	struct wire_rnic thief = fixture_rnic(0x100, "h1", "t1");
+	struct wire_rnic own = fixture_rnic(0x100, "h0", "t1");
+
+	fixture_plan(world->plan, 1, 2, 1);
+	roster_plan(world->roster, &world->plan->view);
+	/* Its own agent is away. */
+	assert_int_equal(roster_register(world->roster, &thief), -EPERM);
+	assert_string_equal(roster_member(world->roster, 0)->host, "h0");
+	assert_int_equal(roster_refused(world->roster), 1);
+	assert_true(roster_is_anothers(world->roster, own.id, "h1"));
+	assert_false(roster_is_anothers(world->roster, own.id, "h0"));
+	assert_int_equal(roster_register(world->roster, &own), 0);
+	/* Nor one that is probed from here. */
+	thief = fixture_rnic(FIXTURE_FOREIGN, "h1", "t1");
+	assert_int_equal(roster_register(world->roster, &thief), -EPERM);
+	assert_int_equal(roster_members(world->roster), 2);
+}
+
+static void
+whoever_comes_before_the_plan_gives_back_what_is_anothers(void **state)
+{
+	struct world *world = *state;
+	struct wire_rnic thief = fixture_rnic(0x100, "h1", "t1");
+	struct wire_rnic foreign = fixture_rnic(FIXTURE_FOREIGN, "h1", "t1");
+
+	assert_int_equal(roster_register(world->roster, &thief), 0);
+	assert_int_equal(roster_register(world->roster, &foreign), 0);
+	fixture_plan(world->plan, 1, 2, 1);
+	assert_int_equal(roster_plan(world->roster, &world->plan->view), 1);
+	assert_string_equal(roster_find(world->roster, thief.id)->host, "h0");
+	assert_true(roster_is_anothers(world->roster, thief.id, "h1"));
+	assert_string_equal(roster_find(world->roster, foreign.id)->host, "x0");
+	assert_int_equal(roster_foreigners(world->roster), 1);
+}
+
+static void
+bad_names_and_ids_are_refused_and_counted(void **state)
+{
+	struct world *world = *state;
+	struct wire_rnic rnic = fixture_rnic(0x1, "bad name", "t1");
+
+	assert_int_equal(roster_register(world->roster, &rnic), -EINVAL);
+	rnic = fixture_rnic(0, "h1", "t1");
+	assert_int_equal(roster_register(world->roster, &rnic), -EINVAL);
+	rnic = fixture_rnic(0x1, "h1", "t1");
+	rnic.device = "../etc";
+	assert_int_equal(roster_register(world->roster, &rnic), -EINVAL);
+	assert_int_equal(roster_refused(world->roster), 3);
+	assert_int_equal(roster_members(world->roster), 0);
+}
+
+static void
+a_rack_has_no_more_members_than_the_wire_allows(void **state)
+{
+	struct world *world = *state;
+	struct wire_rnic rnic;
+
+	for (uint64_t i = 0; i < WIRE_MAX_MEMBERS; i++) {
+		rnic = fixture_rnic(0x100 + i, "h1", "t1");
+		assert_int_equal(roster_register(world->roster, &rnic), 0);
+	}
+	rnic = fixture_rnic(0x99999, "h1", "t1");
+	assert_int_equal(roster_register(world->roster, &rnic), -ENOSPC);
+	assert_int_equal(roster_hosts(world->roster), 1);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+static void
+a_member_that_moves_to_another_rack_becomes_a_foreigner_at_once(void **state)
+{
+	struct world *world = *state;
+
+	fixture_plan(world->plan, 1, 3, 1);
+	roster_plan(world->roster, &world->plan->view);
+	world->plan->foreigners[0] = world->plan->members[2];
+	world->plan->foreigners[0].tors[0] = "t2";
+	fixture_plan(world->plan, 2, 2, 1);
+	assert_int_equal(roster_plan(world->roster, &world->plan->view), 1);
+	assert_int_equal(roster_members(world->roster), 2);
+	assert_int_equal(index_of(world, 0x102), WINDOW_FOREIGN_BASE + 1);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(members_and_foreigners_come_from_the_plan),
+		TEST(a_plan_that_only_grows_renumbers_nobody),
+		TEST(an_order_that_changes_renumbers_nobody),
+		TEST(a_member_that_left_the_plan_and_has_no_agent_leaves),
+		TEST(an_agent_is_known_before_any_plan_and_stays_while_it_lives),
+		TEST(what_the_agent_says_is_fresher_than_the_plan),
+		TEST(whom_a_service_talks_to_stays_while_it_is_served),
+		TEST(whom_a_service_talks_to_is_no_member_of_ours),
+		TEST(a_foreigner_that_registers_becomes_a_member),
+		TEST(what_is_another_hosts_is_not_taken_from_it),
+		TEST(whoever_comes_before_the_plan_gives_back_what_is_anothers),
+		TEST(bad_names_and_ids_are_refused_and_counted),
+		TEST(a_rack_has_no_more_members_than_the_wire_allows),
+		TEST(a_member_that_moves_to_another_rack_becomes_a_foreigner_at_once),
+	};
+
+	return cmocka_run_group_tests_name("roster", tests, NULL, NULL);
+}
