@@ -24,17 +24,35 @@ rm_config_max(const struct rm_option *option)
 	return option->max != 0 ? option->max : UINT64_MAX;
 }
 
-/* The unit is the last word of the name: "probe.interval_ms". */
+/* The unit is the end of the name: "probe.interval_ms", "probe.max_rate_per_s". */
 static const char *
 value_unit(const char *name)
 {
-	static const char *const units[] = { "ns", "us", "ms", "s", "min", "h", "days",
-		"bytes", "kib", "mib", "hz", "pps", "percent", "ppm" };
-	const char *last = strrchr(name, '_');
+	static const struct {
+		const char *suffix, *unit;
+	} units[] = {
+		{ "_per_s", "per second" },
+		{ "_ns", "ns" },
+		{ "_us", "us" },
+		{ "_ms", "ms" },
+		{ "_s", "s" },
+		{ "_min", "min" },
+		{ "_h", "h" },
+		{ "_days", "days" },
+		{ "_bytes", "bytes" },
+		{ "_kib", "KiB" },
+		{ "_mib", "MiB" },
+		{ "_hz", "Hz" },
+		{ "_percent", "percent" },
+		{ "_permille", "permille" },
+	};
+	const size_t len = strlen(name);
 
-	for (size_t i = 0; last != NULL && i < sizeof(units) / sizeof(units[0]); i++) {
-		if (strcmp(last + 1, units[i]) == 0)
-			return units[i];
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		const size_t end = strlen(units[i].suffix);
+
+		if (len > end && strcmp(name + len - end, units[i].suffix) == 0)
+			return units[i].unit;
 	}
 	return NULL;
 }
