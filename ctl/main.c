@@ -17,50 +17,52 @@ static const struct command {
 } commands[] = {
 	{ "health", ctl_health, "", "every rack, the worst first" },
 	{ "incidents", ctl_incidents, "[--open] [--follow]",
-	    "what is suspected; as it comes",
-	    "  --open    only those that are open\n"
-	    "  --follow  go on, and show every one that opens, changes or ends\n"
-	    "  --through analyzer (the usual) or aggregator: whom to ask\n" },
-	{ "explain", ctl_explain, "INCIDENT", "one incident, and how we know" },
-	{ "racks", ctl_racks, "", "every rack and its plan" },
+	    "suspected faults; --follow: as they come",
+	    "  --open    only open ones\n"
+	    "  --follow  keep running and show every one that opens, changes or ends\n"
+	    "  --through analyzer (the usual) or aggregator: daemon to ask\n" },
+	{ "explain", ctl_explain, "INCIDENT", "one incident and its evidence" },
+	{ "racks", ctl_racks, "", "every rack of an aggregator, and its plan" },
 	{ "rnics", ctl_rnics, "[--tor TOR]", "every RNIC, its health and RTT",
 	    "  --tor TOR  those of this ToR only\n"
 	    "  --through aggregator (the usual), or agent: the RNICs of one host, and\n"
 	    "                       how they are probed from\n" },
 	{ "drill", ctl_drill, "RNIC [--seconds N] [--limit N]",
-	    "raw results out of the rack's ring",
-	    "  --seconds N  of so long, 10 if not said, at most 86400\n"
-	    "  --limit N    so many results, 1000 if not said, at most 10000\n"
+	    "raw probe results of an RNIC",
+	    "  --seconds N  of the last N seconds, 10 by default, at most 86400\n"
+	    "  --limit N    at most N results, 1000 by default, at most 10000\n"
 	    "  --through aggregator (the usual), controller or analyzer: whom to "
 	    "ask\n" },
 	{ "history", ctl_history, "RNIC|TOR [--since 1h]",
-	    "what was, of InfluxDB or of files",
+	    "past rows and incidents, from InfluxDB or files",
 	    "  --since 1h               how far back: 90s, 15m, 6h, 14d\n"
 	    "  --url URL                InfluxDB (or $RACKMESH_INFLUX)\n"
 	    "  --database rackmesh      its database\n"
-	    "  --user, --password-file  who asks, where it wants to know\n"
+	    "  --user, --password-file  login, where the database asks for one\n"
 	    "  --folder FOLDER          the analyzer's files instead; usually\n"
 	    "                           /var/lib/rackmesh/analyzer/history\n" },
-	{ "history", ctl_history, "init --url URL", "the database and its policies",
+	{ "history", ctl_history, "init --url URL",
+	    "create the database and its retention policies",
 	    "  --retention-raw 14d, --retention-incidents 400d\n" },
-	{ "pinglist", ctl_pinglist, "RNIC", "whom an RNIC probes, and how" },
+	{ "pinglist", ctl_pinglist, "RNIC",
+	    "targets of an RNIC, and how it probes them" },
 	{ "services", ctl_services, "[--host HOST] [--service NAME]",
 	    "which service uses which RNICs, peers and paths",
 	    "  --host HOST     only of this host\n"
 	    "  --service NAME  only of this one, as the table names it\n"
-	    "  --through aggregator (the usual) or agent: whom to ask\n" },
-	{ "resolve", ctl_resolve, "ADDRESS", "whose address or GID this is",
+	    "  --through aggregator (the usual) or agent: daemon to ask\n" },
+	{ "resolve", ctl_resolve, "ADDRESS", "the RNIC that has this address or GID",
 	    "  ADDRESS: IPv4, IPv6, or a GID as ibv_devinfo shows it\n" },
-	{ "leader", ctl_leader, "", "which controller leads" },
+	{ "leader", ctl_leader, "", "the controller that leads the region" },
 	{ "topology", ctl_topology, "check FILE | show [FILE]",
-	    "is it good? what does it say?" },
+	    "check a topology; show one" },
 	{ "topology", ctl_topology, "import FILE | export",
-	    "into the region's store; out of it" },
+	    "write it to the region's store; print it" },
 	{ "brake", ctl_brake, "[on | off | rate PERCENT]",
-	    "no probe in the region; all; a part",
-	    "  Without an argument: how it stands. PERCENT: 0.1 to 100.\n" },
-	{ "pause", ctl_pause, "", "this host probes no more" },
-	{ "resume", ctl_resume, "", "this host probes again" },
+	    "stop, resume or slow down all probing of the region",
+	    "  Without an argument: the brake now. PERCENT: 0.1 to 100.\n" },
+	{ "pause", ctl_pause, "", "stop probing from this host" },
+	{ "resume", ctl_resume, "", "resume probing from this host" },
 };
 
 #define COMMANDS (sizeof commands / sizeof commands[0])
@@ -111,18 +113,22 @@ print_help(FILE *out)
 	    "  -A, --agent ADDRESS       this host's agent (or $RACKMESH_AGENT; "
 	    "default\n"
 	    "                            unix:/run/rackmesh/host-agent.sock)\n"
-	    "  -t, --through TIER        whom drill, incidents, rnics and services "
-	    "ask: "
-	    "agent\n"
-	    "                            (the last two), aggregator, controller (drill "
-	    "only) or\n"
-	    "                            analyzer (the first two); default: the "
-	    "aggregator, of\n"
-	    "                            incidents the analyzer unless -a is given\n"
-	    "      --certificate FILE    for https addresses: who you are (or\n"
-	    "                            $RACKMESH_CERTIFICATE), PEM\n"
+	    "  -t, --through TIER        daemon that drill, incidents, rnics and "
+	    "services "
+	    "ask:\n"
+	    "                            agent (the last two), aggregator, controller "
+	    "(drill\n"
+	    "                            only) or analyzer (the first two); default: "
+	    "the\n"
+	    "                            aggregator, of incidents the analyzer unless "
+	    "-a "
+	    "is\n"
+	    "                            given\n"
+	    "      --certificate FILE    for https addresses: client certificate, PEM "
+	    "(or\n"
+	    "                            $RACKMESH_CERTIFICATE)\n"
 	    "      --key FILE            its key (or $RACKMESH_KEY)\n"
-	    "      --authorities FILE    whom to believe (or $RACKMESH_AUTHORITIES)\n"
+	    "      --authorities FILE    CA bundle, PEM (or $RACKMESH_AUTHORITIES)\n"
 	    "  -j, --json                the daemon's own JSON instead of a table\n"
 	    "  -h, --help                this text; behind a command, the command's\n"
 	    "      --version\n\n"
