@@ -146,7 +146,7 @@ row_point(struct history_points *points, const struct wire_summary *summary,
 	struct rm_line line;
 	int r;
 
-	r = history_text_begin(points, &line, "rm_path");
+	r = history_text_begin(points, &line, "rm_tor_pair");
 	if (r < 0)
 		return r;
 	history_text_head(&line, &summary->head);
@@ -179,7 +179,7 @@ route_point(struct history_points *points, const struct wire_summary *summary, s
 
 	if (row->lost_forward + row->lost_reverse + row->lost_unknown == 0)
 		return 0;
-	r = history_text_begin(points, &line, "rm_route");
+	r = history_text_begin(points, &line, "rm_path");
 	if (r < 0)
 		return r;
 	history_text_head(&line, &summary->head);

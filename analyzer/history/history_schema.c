@@ -140,10 +140,10 @@ static const struct history_column sla_columns[] = {
 };
 
 const struct history_measurement history_measurements[] = {
-	{ "rm_path", HISTORY_RAW,
+	{ "rm_tor_pair", HISTORY_RAW,
 	  "From one rack to another (or itself), in one class: healthy ones every 10 s, one "
 	  "that turns bad at once.", path_columns },
-	{ "rm_route", HISTORY_RAW,
+	{ "rm_path", HISTORY_RAW,
 	  "One traced path between two racks that has lost something. Several paths of one "
 	  "pair of racks are points a nanosecond apart.", route_columns },
 	{ "rm_rnic", HISTORY_RAW, "Probes of one RNIC, every 60 s, at once when it is bad.",

@@ -133,7 +133,7 @@ ask_rows(const struct influx_place *place, const struct history_subject *subject
 	size_t s, i;
 	int r;
 
-	r = write_sources(place, subject->tor[0] != '\0' ? "rm_path" : "rm_rnic",
+	r = write_sources(place, subject->tor[0] != '\0' ? "rm_tor_pair" : "rm_rnic",
 	    sources, sizeof(sources));
 	if (r < 0)
 		return r;
@@ -294,7 +294,7 @@ static bool
 is_row_of(const struct rm_line_point *point, const struct history_subject *subject)
 {
 	if (subject->tor[0] != '\0')
-		return strcmp(point->measurement, "rm_path") == 0 &&
+		return strcmp(point->measurement, "rm_tor_pair") == 0 &&
 		       strcmp(text_of(point, "src_tor"), subject->tor) == 0;
 	if (strcmp(point->measurement, "rm_rnic") != 0)
 		return false;

@@ -56,7 +56,7 @@ points_fill(void)
 static void
 put_small(struct rm_line *line, const struct point *point)
 {
-	rm_line_begin(line, "rm_path");
+	rm_line_begin(line, "rm_tor_pair");
 	rm_line_tag(line, "region", "lab");
 	rm_line_tag(line, "tor", "tor-17");
 	rm_line_tag(line, "host", point->host);
@@ -70,7 +70,7 @@ static int
 print_small(char *out, size_t room, const struct point *point)
 {
 	return snprintf(out, room,
-	    "rm_path,region=%s,tor=%s,host=%s,dscp=%s sent=%" PRId64 "i,ok=%" PRId64
+	    "rm_tor_pair,region=%s,tor=%s,host=%s,dscp=%s sent=%" PRId64 "i,ok=%" PRId64
 	    "i,no_reply=%" PRId64 "i,late_reply=%" PRId64 "i,send_failed=%" PRId64
 	    "i %" PRId64 "\n",
 	    "lab", "tor-17", point->host, "26", point->values[0], point->values[1],

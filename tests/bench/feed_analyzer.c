@@ -242,8 +242,8 @@ world_print(const struct world *world)
 	double seconds = (double)rm_mono_since(rm_mono_now(), world->begun) / 1e9;
 
 	printf("{\"complete\": %s, \"seconds\": %.3f, \"reconnects\": %" PRIu64
-	       ", \"points\": %" PRIu64 ", \"rm_path\": {\"count\": %" PRIu64
-	       ", \"sent\": %" PRIu64 "}, \"rm_route\": {\"count\": %" PRIu64
+	       ", \"points\": %" PRIu64 ", \"rm_tor_pair\": {\"count\": %" PRIu64
+	       ", \"sent\": %" PRIu64 "}, \"rm_path\": {\"count\": %" PRIu64
 	       ", \"lost_unknown\": %" PRIu64 "}, \"rm_rnic\": {\"count\": %" PRIu64
 	       ", \"sent\": %" PRIu64 "}, \"rm_rack\": {\"count\": %" PRIu64
 	       ", \"taken\": %" PRIu64 "}, \"rm_incident\": {\"count\": %" PRIu64

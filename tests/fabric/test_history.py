@@ -129,7 +129,7 @@ def test_nothing_is_missing_and_nothing_is_twice(
             )
         )
         feeder.start()
-        until("points arrive", 15, lambda: stored(influx)["rm_path"]["count"] > 0, [feeder])
+        until("points arrive", 15, lambda: stored(influx)["rm_tor_pair"]["count"] > 0, [feeder])
         wait_for(before_s, feeder, analyzer)
 
         influx.kill()
@@ -251,5 +251,5 @@ def test_without_a_database_files_are_asked(place, pack, tmp_path):
         for i in range(3)
     ]
     sent = sum(row["sent"] for each in told for row in each["rows"])
-    assert sent == expected["rm_path"]["sent"]
+    assert sent == expected["rm_tor_pair"]["sent"]
     assert all(len(each["incidents"]) == 4 for each in told)

@@ -6,7 +6,7 @@ from .places import program
 from .process import Process
 from .wait import until
 
-ROWS = ("rm_path", "rm_rnic")
+ROWS = ("rm_tor_pair", "rm_rnic")
 MINE = "WHERE aggregator =~ /^sim-/"
 
 
@@ -40,10 +40,10 @@ def stored(influx):
 
     have = {}
     for name, field in (
-        ("rm_path", "sent"),
+        ("rm_tor_pair", "sent"),
         ("rm_rnic", "sent"),
         ("rm_rack", "taken"),
-        ("rm_route", "lost_unknown"),
+        ("rm_path", "lost_unknown"),
     ):
         seen = row(f"SELECT count({field}), sum({field}) FROM raw.{name} {MINE}")
         have[name] = {"count": seen["count"], field: seen["sum"]}

@@ -75,7 +75,7 @@ a_summary_becomes_points_of_the_schema(void **state)
 	assert_true(
 	    has(&text, ",brake_permille=1000i,hosts_slowed=0i 1767225601000000000\n"));
 	assert_true(
-	    has(&text, "rm_path,region=lab,aggregator=agg,src_tor=t1,dst_tor=t2,"
+	    has(&text, "rm_tor_pair,region=lab,aggregator=agg,src_tor=t1,dst_tor=t2,"
 		       "dscp=26 sent=10i,ok=8i,no_reply=2i,"));
 	assert_true(has(&text, ",flow_set=\"49153,49154\" 1767225601000000000\n"));
 	assert_true(has(&text, ",rtt_max_ns=8990i,"));
