@@ -138,13 +138,13 @@ agent_say_waits(const struct rnic *rnic, int reason)
 	bool roce = rnic_place(rnic)->transport == RNIC_ROCE;
 
 	if (roce && reason == -ENOTSUP)
-		rm_log_warn(
-		    0, "%s: waiting for a RoCE v2 GID of it", rnic_device(rnic));
+		rm_log_warn(0, "%s: not ready: no RoCE v2 GID yet", rnic_device(rnic));
 	else if (roce)
-		rm_log_warn(0, "%s: waiting for it: %s", rnic_device(rnic),
+		rm_log_warn(0, "%s: not ready: %s", rnic_device(rnic),
 		    rdma_facts_error(reason));
 	else
-		rm_log_warn(reason, "%s: waiting for it", rnic_device(rnic));
+		rm_log_warn(
+		    reason, "%s: not ready: no such device yet", rnic_device(rnic));
 }
 
 static void
@@ -159,9 +159,9 @@ agent_on_rnic_event(struct rnic *rnic, enum rnic_event event, int reason, void *
 		return;
 	}
 	if (event == RNIC_LINK_DOWN)
-		rm_log_warn(0, "%s: its link is down", device);
+		rm_log_warn(0, "%s: link down", device);
 	if (event == RNIC_LINK_UP)
-		rm_log_info("%s: its link is up", device);
+		rm_log_info("%s: link up", device);
 	if (event == RNIC_UP) {
 		const struct rnic_facts *facts = rnic_facts(rnic);
 
@@ -290,10 +290,10 @@ agent_obey_brake(struct host_agent *agent)
 	if (same_rate)
 		return;
 	if (now.rate_permille == 0)
-		rm_log_warn(0, "the brake is on: no probe leaves");
+		rm_log_warn(0, "brake on: no probe is sent");
 	else
-		rm_log_info("the brake lets through %u of 1000 probes",
-		    (unsigned)now.rate_permille);
+		rm_log_info(
+		    "brake: %u of 1000 probes are sent", (unsigned)now.rate_permille);
 	agent_set_pace(agent);
 }
 
@@ -352,15 +352,16 @@ agent_on_peer(struct uplink *uplink, const char *identity, void *arg)
 	if (asked || identity[0] == '\0')
 		return 0;
 refused:
-	rm_log_warn(
-	    0, "%s: not an aggregator of ours: %s", uplink_address(uplink), why);
+	rm_log_warn(0, "%s: refused: not an aggregator of this host: %s",
+	    uplink_address(uplink), why);
 	return -EACCES;
 }
 
 static void
 agent_on_refused(struct uplink *uplink, const char *why, void *arg)
 {
-	rm_log_warn(0, "%s: refuses us: %s", uplink_address(uplink), why);
+	rm_log_warn(
+	    0, "%s: refused by the aggregator: %s", uplink_address(uplink), why);
 }
 
 static void
@@ -375,7 +376,7 @@ static void
 agent_on_down(struct uplink *uplink, int reason, bool had_session, void *arg)
 {
 	if (had_session)
-		rm_log_warn(reason, "%s: connection lost", uplink_address(uplink));
+		rm_log_warn(reason, "%s: disconnected", uplink_address(uplink));
 	else
 		rm_log_warn(reason, "%s: cannot connect%s%s", uplink_address(uplink),
 		    uplink_why(uplink)[0] != '\0' ? ": " : "", uplink_why(uplink));
@@ -433,7 +434,7 @@ agent_load_keys(struct host_agent *agent)
 			free(file);
 		}
 		if (r < 0 && r != -ENOENT)
-			rm_log_warn(r, "the keys of %s cannot be read", tor);
+			rm_log_warn(r, "cannot read the probe keys of %s", tor);
 	}
 }
 
@@ -461,7 +462,8 @@ agent_on_keys(struct uplink *uplink, const uint8_t *data, size_t len, void *arg)
 		rm_key_files_save(agent->key_files, tor, data, len);
 		epoch = key_ring_epoch(agent->keys);
 		if (epoch != before)
-			rm_log_info("probes carry MACs of epoch %u", (unsigned)epoch);
+			rm_log_info("probes are authenticated, with keys of epoch %u",
+			    (unsigned)epoch);
 		agent_plan_tor(agent, tor);
 	}
 	if (r < 0)

@@ -47,9 +47,9 @@ agent_trace_rnic(struct host_agent *agent, const struct rnic *rnic)
 	if (r == 0)
 		return;
 	if (!tracing_denied(agent->tracing))
-		rm_log_warn(r, "%s: no path can be traced", rnic_device(rnic));
+		rm_log_warn(r, "%s: cannot trace paths", rnic_device(rnic));
 	else if (!denied)
-		rm_log_warn(r, "no path can be traced: that needs CAP_NET_RAW");
+		rm_log_warn(r, "cannot trace paths: CAP_NET_RAW is missing");
 }
 
 /* ---- one flow per way -------------------------------------------------------- */
@@ -115,7 +115,7 @@ agent_trace_plan(
 	r = tracing_set(agent->tracing, rnic_index(agent, rnic), sum, rnic_facts(rnic),
 	    prober_port(rnic_prober(rnic)), to);
 	if (r < 0)
-		rm_log_warn(r, "%s: not all flows are traced", rnic_device(rnic));
+		rm_log_warn(r, "%s: cannot trace all flows", rnic_device(rnic));
 	choose_of_rnic(agent, rnic_index(agent, rnic));
 }
 

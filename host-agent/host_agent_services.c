@@ -377,7 +377,7 @@ options_of(const struct agent_config *config)
 	return (struct services_options){
 		.max_probed = config->services_max_flows,
 		.interval_us = (uint32_t)config->services_interval_ms * 1000,
-		.turn_ns = (int64_t)config->services_turn_s * RM_NS_PER_S,
+		.turn_ns = (int64_t)config->services_rotation_s * RM_NS_PER_S,
 		.random_seed = rm_random_u64(),
 	};
 }
@@ -574,7 +574,7 @@ agent_services_rnic(struct agent_services *own, const struct rnic *rnic)
 		return; /* over UDP nobody knows which RDMA device it is */
 	r = begin(own);
 	if (r < 0) {
-		rm_log_warn(r, "service flows are not followed");
+		rm_log_warn(r, "cannot follow service flows");
 		return;
 	}
 	while (own->agent->rnics[owner] != rnic)

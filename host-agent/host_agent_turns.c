@@ -94,7 +94,7 @@ agent_watch_itself(struct host_agent *agent, rm_mono_t now)
 		return;
 	r = self_sample_read(&sample);
 	if (r < 0) {
-		rm_log_warn(r, "cannot tell how much CPU and memory we use");
+		rm_log_warn(r, "cannot measure the agent's own CPU and memory");
 		return;
 	}
 	/* What a port that was closed gives back stays with malloc, perhaps. */

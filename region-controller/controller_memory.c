@@ -62,7 +62,7 @@ topology_changed(const struct rm_topology *fresh, void *arg)
 	planner_drop(controller->planner); /* it borrows the old one */
 	fold_traced(controller, fresh);
 	controller->counts.topology_reloads++;
-	rm_log_info("another topology is in use: %zu switches, %zu links",
+	rm_log_info("new topology: %zu switches, %zu links",
 	    rm_topology_switches(fresh), rm_topology_links(fresh));
 	controller_log_warnings(fresh);
 	planner_soon(controller->planner);
@@ -130,7 +130,7 @@ brake_stored(const struct store_brake *brake, void *arg)
 	struct controller_brake *mine = &controller->brake;
 
 	if (brake->rate_permille != mine->rate_permille || mine->version == 0)
-		rm_log_warn(0, "the brake is at %u of 1000 now",
+		rm_log_warn(0, "brake: %u of 1000 probes are allowed",
 		    (unsigned)brake->rate_permille);
 	mine->rate_permille = brake->rate_permille;
 	mine->version = brake->version;
@@ -192,7 +192,7 @@ controller_put_rnic(const struct registry_rnic *rnic, void *arg)
 
 	r = store_put_rnic(controller->store, &put);
 	if (r < 0)
-		rm_log_error(r, "an RNIC's registration is not kept");
+		rm_log_error(r, "cannot keep an RNIC's registration");
 }
 
 static void
@@ -228,7 +228,7 @@ on_lead(void *arg)
 	controller->leads = true;
 	store_status(controller->store, rm_mono_now(), &status);
 	if (status.is_shared)
-		rm_log_info("%s leads region %s now", controller->config.name,
+		rm_log_info("%s became leader of region %s", controller->config.name,
 		    controller->config.region);
 	put_missing(controller);
 	fold_traced(controller, store_topology(controller->store));
@@ -242,7 +242,7 @@ on_follow(void *arg)
 	struct region_controller *controller = arg;
 
 	controller->leads = false;
-	rm_log_warn(0, "%s leads no more", controller->config.name);
+	rm_log_warn(0, "%s lost leadership", controller->config.name);
 	planner_follow(controller->planner);
 	publish_forget_wanted(controller->publish);
 	aggregators_close(controller->aggregators);

@@ -278,7 +278,8 @@ expire_old(void *arg)
 	forgotten = registry_expire(planner->registry, rm_mono_now(),
 	    (int64_t)days * NS_PER_DAY, aggregators_is_alive, planner->aggregators);
 	if (forgotten > 0) {
-		rm_log_info("forgot %zu RNICs that nobody has told of for %llu days",
+		rm_log_info(
+		    "forgot %zu RNICs that no aggregator has reported for %llu days",
 		    forgotten, (unsigned long long)days);
 		planner_soon(planner);
 	}

@@ -79,7 +79,7 @@ reload_topology(void *arg, struct rm_why *why)
 	r = store_reload(controller->store, why);
 	if (r < 0) {
 		controller->counts.topology_refused++;
-		rm_log_error(0, "the topology stays as it is: %s", why->text);
+		rm_log_error(0, "topology refused, keeping the old one: %s", why->text);
 		return r;
 	}
 	return 0;
@@ -133,7 +133,7 @@ region_controller_reload(void *arg)
 
 	if (reload_config(controller, &why) < 0) {
 		controller->counts.config_refused++;
-		rm_log_error(0, "the config stays as it is: %s", why.text);
+		rm_log_error(0, "config refused, keeping the old one: %s", why.text);
 	} else {
 		controller->counts.config_reloads++;
 		rm_log_info("config reloaded");

@@ -64,7 +64,7 @@ orders_new(struct tor_aggregator *aggregator, struct orders **ret)
 	*ret = orders;
 	return 0;
 out:
-	rm_log_error(r, "cannot prepare for the controllers' orders");
+	rm_log_error(r, "cannot prepare for the controllers' requests");
 	orders_free(orders);
 	return r;
 }
@@ -115,7 +115,7 @@ take_brake(struct orders *orders, const uint8_t *data, size_t len)
 		r = brake_store_take(orders->brake, &brake);
 	if (r <= 0)
 		return r;
-	rm_log_warn(0, "the brake allows %u of 1000 probes now", brake.rate_permille);
+	rm_log_warn(0, "brake: %u of 1000 probes are allowed", brake.rate_permille);
 	brake_racks(orders);
 	for (struct agent *agent = agents_first(orders->aggregator->agents);
 	     agent != NULL; agent = agent->next)

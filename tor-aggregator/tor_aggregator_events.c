@@ -118,7 +118,8 @@ register_rnic(struct tor_aggregator *aggregator, const struct wire_rnic *rnic)
 			if (strcmp(rnic->tors[i], aggregator->tors[t]) == 0 &&
 			    tor_rack_register(
 				aggregator->racks[t], rnic, rm_mono_now()) < 0)
-				rm_log_warn(0, "RNIC %s of host %s finds no room at %s",
+				rm_log_warn(0,
+				    "cannot add RNIC %s of host %s: ToR %s is full",
 				    rnic->device, rnic->host, aggregator->tors[t]);
 }
 
@@ -140,7 +141,7 @@ tor_aggregator_on_register(
 	}
 	place_agents(aggregator);
 	relay_registered(aggregator->relay, agent);
-	rm_log_info("agent %s speaks for %zu RNICs", agent->host, agent->rnic_count);
+	rm_log_info("agent %s registered %zu RNICs", agent->host, agent->rnic_count);
 }
 
 void
@@ -202,7 +203,7 @@ tor_aggregator_on_plan(size_t tor, void *arg)
 
 	r = tor_rack_plan(aggregator->racks[tor], view, rm_mono_now());
 	if (r < 0)
-		rm_log_error(r, "plan of %s", aggregator->tors[tor]);
+		rm_log_error(r, "cannot take the plan of %s", aggregator->tors[tor]);
 	place_agents(aggregator);
 	plan_store_save(aggregator->plans);
 	rm_log_info("plan %llu of %s: %zu members, %zu others, %zu planned pairs",
@@ -299,7 +300,8 @@ notice_stall(struct tor_aggregator *aggregator, rm_mono_t now)
 	pairs_stalled(aggregator->pairs, late_ns, now);
 	relay_stalled(aggregator->relay, now);
 	analyzer_link_stalled(aggregator->analyzer, now);
-	rm_log_warn(0, "stood still for %lld ms", (long long)(late_ns / RM_NS_PER_MS));
+	rm_log_warn(
+	    0, "event loop stalled for %lld ms", (long long)(late_ns / RM_NS_PER_MS));
 }
 
 /* What traces have found, for the topology. */
@@ -446,7 +448,8 @@ tor_aggregator_on_services(
 	r = service_table_take(
 	    aggregator->services, agent->host, view, owns, agent, rm_mono_now());
 	if (r < 0)
-		rm_log_error(r, "services of host %s", agent->host);
+		rm_log_error(
+		    r, "cannot take the service flows of host %s", agent->host);
 	host = service_table_find(aggregator->services, agent->host);
 	if (host != NULL)
 		learn_peers(aggregator, agent, host);

@@ -45,8 +45,8 @@ recorder_new(const struct recorder_options *options, struct recorder **ret)
 	    "rackmesh-recording 1\n0 centre %s %" PRId64 " %" PRId64 " %" PRId64 "\n",
 	    options->region, options->row_interval_ns, recorder->began.ns,
 	    options->wall.ns);
-	rm_log_info("region %s: what is judged by is written down in %s",
-	    options->region, recorder->path);
+	rm_log_info("region %s: recording what is judged in %s", options->region,
+	    recorder->path);
 	*ret = recorder;
 	return 0;
 }
@@ -69,8 +69,8 @@ line(struct recorder *recorder, rm_mono_t now, uint64_t bytes)
 		return NULL;
 	recorder->bytes += bytes;
 	if (ferror(recorder->out) || recorder->bytes > recorder->max_bytes) {
-		rm_log_warn(
-		    ferror(recorder->out) ? -EIO : 0, "%s: ends here", recorder->path);
+		rm_log_warn(ferror(recorder->out) ? -EIO : 0, "%s: recording stopped",
+		    recorder->path);
 		fclose(recorder->out);
 		recorder->out = NULL;
 		return NULL;

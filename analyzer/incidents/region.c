@@ -364,7 +364,7 @@ take_back(struct region *region)
 		    incident, region->callbacks.arg);
 	}
 	if (r > 0)
-		rm_log_info("region %s: %d incidents go on", region->name, r);
+		rm_log_info("region %s: %d incidents are still open", region->name, r);
 }
 
 static int

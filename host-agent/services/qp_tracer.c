@@ -88,9 +88,9 @@ give_up(struct qp_tracer *tracer, int r)
 
 	snprintf(tracer->missing, sizeof(tracer->missing), "%s", job->why);
 	if (news && job->needs == QP_NEEDS_MODULE)
-		rm_log_info("service flows are not seen yet: %s", job->why);
+		rm_log_info("not tracing service flows yet: %s", job->why);
 	else if (news)
-		rm_log_warn(job->why[0] == 0 ? r : 0, "service flows are not seen: %s",
+		rm_log_warn(job->why[0] == 0 ? r : 0, "cannot trace service flows: %s",
 		    job->why);
 	if (job->needs == QP_NEEDS_MODULE)
 		rm_timer_after(tracer->retry, MODULE_RETRY_NS);
@@ -115,7 +115,7 @@ start_done(void *arg, int r)
 		give_up(tracer, r);
 	} else {
 		tracer->missing[0] = 0;
-		rm_log_info("service flows are seen by %s", qp_tracer_way(tracer));
+		rm_log_info("tracing service flows by %s", qp_tracer_way(tracer));
 	}
 	job->hooks = NULL;
 	tracer->callbacks.on_state(tracer->arg);

@@ -50,15 +50,14 @@ say_news(struct rm_credentials *credentials)
 	const struct rm_tls_counts *counts = rm_tls_counts(credentials->tls);
 
 	if (counts->rotations != credentials->told.rotations) {
-		rm_log_info("new certificate, good for %lld h more",
+		rm_log_info("new certificate, valid for %lld h",
 		    (long long)(rm_tls_expires_wall_s(credentials->tls) - wall_s()) /
 			3600);
 		begin_life(credentials);
 	}
 	if (counts->bad_files != credentials->told.bad_files)
 		rm_log_error(0,
-		    "new certificate files are refused, going on with the "
-		    "old ones: %s",
+		    "new certificate files refused, keeping the old ones: %s",
 		    rm_tls_trouble(credentials->tls));
 	credentials->told = *counts;
 }
@@ -75,10 +74,10 @@ warn_of_the_end(struct rm_credentials *credentials)
 		return;
 	credentials->warned = now;
 	if (left_s > 0)
-		rm_log_warn(0, "our certificate ends in %lld min: renew it",
+		rm_log_warn(0, "certificate expires in %lld min: renew it",
 		    (long long)left_s / 60);
 	else
-		rm_log_error(0, "our certificate has ended: nobody will talk to us");
+		rm_log_error(0, "certificate expired: peers refuse every connection");
 }
 
 static void
@@ -127,7 +126,7 @@ rm_credentials_new(struct rm_loop *loop, const struct rm_credentials_config *con
 		return r;
 	}
 	begin_life(credentials);
-	rm_log_info("we are %s", rm_tls_own_identity(credentials->tls));
+	rm_log_info("identity: %s", rm_tls_own_identity(credentials->tls));
 	rm_timer_after(credentials->timer, LOOK_NS);
 	return 0;
 }

@@ -144,8 +144,8 @@ replace_older(const struct session *session)
 		if (other == session || !other->info.is_welcome ||
 		    strcmp(other->info.name, session->info.name) != 0)
 			continue;
-		rm_log_warn(0, "%s: connected anew, its older session is closed",
-		    session->info.name);
+		rm_log_warn(
+		    0, "%s: reconnected, closed its older session", session->info.name);
 		session->owner->counts.replaced++;
 		session_free(other);
 	}

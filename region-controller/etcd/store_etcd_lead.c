@@ -166,14 +166,14 @@ writes_fenced(void *arg)
 {
 	struct store_etcd *etcd = arg;
 
-	rm_log_warn(0, "etcd refused a write: somebody else leads");
+	rm_log_warn(0, "etcd refused a write: another controller leads");
 	rm_etcd_mirror_relist(etcd->mirror);
 }
 
 static void
 writes_failing(int r, const char *error, void *arg)
 {
-	rm_log_warn(r, "cannot write into etcd, trying again%s%s",
+	rm_log_warn(r, "cannot write to etcd, retrying%s%s",
 	    error[0] != '\0' ? ": " : "", error);
 }
 
@@ -206,8 +206,7 @@ store_etcd_refuse(struct store_etcd *etcd, const char *key, const struct rm_why 
 
 	etcd->counts.bad_values++;
 	rm_log_quote(quoted, sizeof(quoted), key, strlen(key));
-	rm_log_warn(
-	    0, "%s in etcd makes no sense and is left out: %s", quoted, why->text);
+	rm_log_warn(0, "etcd key %s is malformed and ignored: %s", quoted, why->text);
 }
 
 /* Does the key begin so? Then *name is what follows. */

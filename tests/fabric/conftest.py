@@ -154,7 +154,7 @@ def explain(item, report):
     report.sections.append(("the machine", said))
     for world in World.opened:
         for daemon in world.lab.aggregator_daemons():
-            said = [line for line in daemon.tail(100, 300).split("\n") if "stood still" not in line]
+            said = [line for line in daemon.tail(100, 300).split("\n") if "event loop stalled" not in line]
             report.sections.append((f"log of {daemon.name}", "\n".join(said[-8:])))
     failed = item.config.getoption("failed")
     if failed:

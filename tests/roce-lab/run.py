@@ -189,7 +189,7 @@ class Group:
         """For how long in all a daemon was not run, by its own log: emulation on a machine that
         has no time for it. Verdicts within seconds cannot be asked of that."""
         said = [path.read_text(errors="replace") for path in self.machine.out.glob("tests/**/*.log")]
-        found = [re.findall(r"stood still for (\d+) ms", each) for each in said]
+        found = [re.findall(r"event loop stalled for (\d+) ms", each) for each in said]
         return max((sum(map(int, each)) for each in found), default=0)
 
     def _run(self, line):

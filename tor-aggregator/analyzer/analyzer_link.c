@@ -157,7 +157,7 @@ take_welcome(struct analyzer_link *link, const uint8_t *data, size_t len)
 		return r;
 	if (welcome.refused[0] != 0) {
 		link->counts.refused++;
-		rm_log_warn(0, "an analyzer refuses us: %s",
+		rm_log_warn(0, "refused by an analyzer: %s",
 		    rm_log_quote(quoted, sizeof(quoted), welcome.refused,
 			strlen(welcome.refused)));
 		return -EPERM;
@@ -309,7 +309,7 @@ go_back(struct analyzer_link *link, rm_mono_t now)
 	struct wire_bytes bytes;
 
 	link->counts.returned++;
-	rm_log_info("an analyzer before %s is back", link->analyzer);
+	rm_log_info("an analyzer before %s in the list is back", link->analyzer);
 	if (wire_write_standing(link->writer, &farewell, &bytes) == 0)
 		rm_link_send(up, bytes.data, bytes.len);
 	rm_link_close(up, 0); /* and then the list begins anew */

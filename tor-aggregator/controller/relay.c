@@ -176,7 +176,7 @@ take_welcome(struct relay *relay, const uint8_t *data, size_t len)
 	}
 	if (welcome.refused[0] != 0) {
 		relay->counts.refused++;
-		rm_log_warn(0, "a controller refuses us: %s",
+		rm_log_warn(0, "refused by a controller: %s",
 		    rm_log_quote(quoted, sizeof(quoted), welcome.refused,
 			strlen(welcome.refused)));
 		return -EPERM;
@@ -205,8 +205,7 @@ take_plan(struct relay *relay, const uint8_t *data, size_t len)
 	}
 	/* A plan that is not for us harms nobody; bytes that are no plan do. */
 	if (r < 0)
-		rm_log_warn(
-		    r, "a plan from controller %s is refused", relay->controller);
+		rm_log_warn(r, "refused a plan from controller %s", relay->controller);
 	return r == -EBADMSG || r == -EMSGSIZE ? r : 0;
 }
 

@@ -142,7 +142,8 @@ key_store_load(struct key_store *store)
 			data_free(file, len);
 		}
 		if (r < 0 && r != -ENOENT)
-			rm_log_warn(r, "the keys of %s cannot be read", store->tors[i]);
+			rm_log_warn(
+			    r, "cannot read the probe keys of %s", store->tors[i]);
 	}
 }
 

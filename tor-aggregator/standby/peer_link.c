@@ -147,7 +147,8 @@ on_up(struct rm_link *link, void *arg)
 
 	other->heard = rm_mono_now();
 	if (!is_itself(other, link, why)) {
-		rm_log_warn(0, "this is not aggregator %s: %s", other->is.name, why);
+		rm_log_warn(
+		    0, "refused: expected aggregator %s: %s", other->is.name, why);
 		return -EACCES;
 	}
 	return hello_say(link, &hello, NULL, other->links->writer);
@@ -197,7 +198,7 @@ static void
 lost(struct other *other, int reason)
 {
 	if (other->link != NULL)
-		rm_log_warn(reason, "lost aggregator %s", other->is.name);
+		rm_log_warn(reason, "aggregator %s: disconnected", other->is.name);
 	other->link = NULL;
 }
 
