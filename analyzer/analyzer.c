@@ -111,7 +111,7 @@ start_modules(struct analyzer *analyzer)
 		.forget_ns = FORGET_NS,
 	};
 	const struct sla_options sla = {
-		.unavailable_per_mille = (uint32_t)config->unavailable_per_mille,
+		.unavailable_permille = (uint32_t)config->unavailable_permille,
 	};
 	int r;
 

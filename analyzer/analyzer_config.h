@@ -30,9 +30,9 @@ struct analyzer_config {
 	struct influx_config influx;
 	char *history_folder; /* "": none, without influx.url nothing is kept then */
 	uint64_t history_max_bytes;
-	bool first;
+	bool primary;
 	uint64_t blind_grace_ms, blind_start_ms;
-	uint64_t unavailable_per_mille;
+	uint64_t unavailable_permille;
 	char *http_listen, *http_socket; /* "": nowhere */
 	char *https_listen;              /* "": nowhere */
 };

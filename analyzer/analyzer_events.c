@@ -43,8 +43,10 @@ on_hello(const struct intake_info *session, void *arg)
 	    session->tor_count, now);
 	if (known_heard(analyzer->known, session->region, session->name, session->tors,
 		session->tor_count, rm_wall_now()) < 0)
-		rm_log_warn(
-		    0, "%s will not be missed after a restart of ours", session->name);
+		rm_log_warn(0,
+		    "cannot persist aggregator %s: after a restart its silence is not "
+		    "reported",
+		    session->name);
 	return NULL;
 }
 
@@ -66,7 +68,7 @@ on_left(const struct intake_info *session, void *arg)
 	struct analyzer *analyzer = arg;
 	struct region *region = analyzer_region(analyzer, session->region);
 
-	rm_log_info("%s: goes to another analyzer", session->name);
+	rm_log_info("%s: moved to another analyzer", session->name);
 	blind_left(region_blind(region), session->region, session->name);
 	known_left(analyzer->known, session->region, session->name);
 	if (!blind_is_connected(region_blind(region)))
@@ -203,7 +205,7 @@ on_own_incident(const char *region, enum wire_incident_state state,
 
 	r = board_own(analyzer->board, region, analyzer->config->name, state, incident);
 	if (r < 0)
-		rm_log_warn(r, "an incident of region %s is not on the board", region);
+		rm_log_warn(r, "cannot list an incident of region %s", region);
 	r = history_incident(analyzer->history, region, state, incident);
 	if (r < 0)
 		analyzer->counts.unkept++;
@@ -238,7 +240,7 @@ analyzer_region_get(struct analyzer *analyzer, const char *name, struct region *
 		.alertmanager_count = config->alertmanagers.count,
 		.webhooks = config->webhooks.items,
 		.webhook_count = config->webhooks.count,
-		.first = config->first,
+		.first = config->primary,
 	};
 	const struct region_callbacks callbacks = {
 		.on_incident = on_own_incident,
@@ -303,7 +305,8 @@ notice_stall(struct analyzer *analyzer, rm_mono_t now)
 	analyzer->counts.stalled_ns += (uint64_t)late_ns;
 	analyzer->hold_until = rm_mono_add(now, HOLD_NS);
 	was_deaf(analyzer, now);
-	rm_log_warn(0, "stood still for %lld ms", (long long)(late_ns / RM_NS_PER_MS));
+	rm_log_warn(
+	    0, "event loop stalled for %lld ms", (long long)(late_ns / RM_NS_PER_MS));
 }
 
 /* Last rows of a rack that is not heard of say nothing. */
@@ -346,7 +349,8 @@ on_ended(const struct board_entry *entry, void *arg)
 		.changed_wall_ns = (uint64_t)entry->changed.ns,
 		.evidence_json = entry->evidence_json };
 
-	rm_log_info("%s: %s: over, though nobody said so", entry->region, entry->part);
+	rm_log_info("%s: %s: resolved: the rack reports no such incident",
+	    entry->region, entry->part);
 	/* As if each that had told of it had said so. */
 	for (size_t i = 0; i < entry->source_count; i++) {
 		incident.head.aggregator = entry->sources[i];

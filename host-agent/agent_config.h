@@ -73,7 +73,7 @@ struct agent_config {
 	int services_hooks; /* enum qp_hooks_way */
 	uint64_t services_max_flows;
 	uint64_t services_interval_ms;
-	uint64_t services_turn_s;
+	uint64_t services_rotation_s;
 	uint64_t batch_max_age_ms;
 	uint64_t batch_max_results;
 	uint64_t limits_cpu_percent;

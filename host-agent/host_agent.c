@@ -119,7 +119,7 @@ host_agent_reload(void *arg)
 	}
 	if (r < 0) {
 		agent->counts.reloads_refused++;
-		rm_log_error(0, "the config stays as it is: %s", why.text);
+		rm_log_error(0, "config refused, keeping the old one: %s", why.text);
 		return;
 	}
 	same = agent->config.probe_timeout_ms == fresh.probe_timeout_ms &&
@@ -132,7 +132,7 @@ host_agent_reload(void *arg)
 	agent->config.trace_one_flow_per_path = fresh.trace_one_flow_per_path;
 	agent->config.services_max_flows = fresh.services_max_flows;
 	agent->config.services_interval_ms = fresh.services_interval_ms;
-	agent->config.services_turn_s = fresh.services_turn_s;
+	agent->config.services_rotation_s = fresh.services_rotation_s;
 	agent->config.limits_cpu_percent = fresh.limits_cpu_percent;
 	agent->config.limits_memory_mib = fresh.limits_memory_mib;
 	agent->config.pinglists_expire_days = fresh.pinglists_expire_days;
@@ -145,7 +145,7 @@ host_agent_reload(void *arg)
 		r = rnic_retune(agent->rnics[i], &options);
 		if (r < 0)
 			rm_log_warn(
-			    r, "%s: cannot start again", rnic_device(agent->rnics[i]));
+			    r, "%s: cannot restart", rnic_device(agent->rnics[i]));
 	}
 	agent->counts.reloads++;
 	rm_log_info("config reloaded");
@@ -240,7 +240,7 @@ agent_load_brake(struct host_agent *agent)
 	int r = brake_file_load(agent->brake_file, &agent->brake);
 
 	if (r < 0 && r != -ENOENT)
-		rm_log_warn(r, "the last brake cannot be read");
+		rm_log_warn(r, "cannot read the saved brake");
 	agent_obey_brake(agent);
 }
 
@@ -267,8 +267,7 @@ agent_build(struct host_agent *agent)
 	 * stay away either. */
 	if (config->state_folder[0] != 0 && mkdir(config->state_folder, 0755) < 0 &&
 	    errno != EEXIST)
-		rm_log_warn(
-		    -errno, "%s: pinglists will not be kept", config->state_folder);
+		rm_log_warn(-errno, "%s: cannot keep pinglists", config->state_folder);
 	r = rm_metrics_new(&agent->metrics);
 	if (r == 0)
 		r = rm_credentials_new(

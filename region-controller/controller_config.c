@@ -22,7 +22,7 @@
 /* clang-format off */
 const struct rm_option controller_options[] = {
 	{ "name", RM_STRING, AT(name), NULL, 1, 63, 0,
-	  "name of this controller; left out: the host's", NULL, NULL, 0 },
+	  "name of this controller; left out: the system's host name", NULL, NULL, 0 },
 	{ "region", RM_STRING, AT(region), "default", 1, 63, 0,
 	  "the region it plans for", NULL, NULL, 0 },
 	{ "listen", RM_STRING, AT(listen), "0.0.0.0:7481", 1, 255, 0,
@@ -32,77 +32,88 @@ const struct rm_option controller_options[] = {
 	  "file with the region's switches and links (docs/topology.md); read again on SIGHUP; "
 	  "not used with etcd", NULL, NULL, 0 },
 	{ "etcd.endpoints", RM_LIST, AT(etcd.endpoints), "[]", 0, 16, 0,
-	  "URLs of an etcd cluster, http://address:2379: the region's memory, for several "
-	  "controllers; left out: one controller with a topology file", NULL, NULL, 0 },
+	  "URLs of an etcd cluster, http://address:2379, which several "
+	  "controllers share; left out: one controller with a topology file", NULL, NULL, 0 },
 	{ "etcd.user", RM_STRING, AT(etcd.user), "", 0, 255, 0,
 	  "user of etcd; \"\": no authentication", NULL, NULL, 0 },
 	{ "etcd.password_file", RM_STRING, AT(etcd.password_file), "", 0, 4095, 0,
-	  "file with that user's password, for its owner only (mode 0600)", NULL, NULL, 0 },
+	  "file with that user's password (mode 0600)", NULL, NULL, 0 },
 	RM_HTTP_SITE_TLS("etcd", struct controller_config, etcd.site),
 	{ "etcd.lease_ttl_s", RM_UINT, AT(etcd.lease_ttl_s), "2", 2, 60, 0,
-	  "a leader that etcd does not hear of for so long leads no more", NULL, NULL, 0 },
+	  "a leader that has not renewed its lease for this long loses leadership", NULL, NULL, 0 },
 	{ "etcd.timeout_ms", RM_UINT, AT(etcd.timeout_ms), "2500", 100, 60000, 0,
-	  "a call of etcd without an answer after this long has failed", NULL, NULL, 0 },
+	  "a request to etcd without an answer after this time has failed", NULL, NULL, 0 },
 	{ "etcd.relist_s", RM_UINT, AT(etcd.relist_s), "30", 1, 3600, 0,
-	  "all keys are listed this often, which heals what a watch has missed", NULL, NULL, 0 },
+	  "time between two listings of all keys, which find what a watch has "
+	  "missed", NULL, NULL, 0 },
 	{ "etcd.compact_after_s", RM_UINT, AT(etcd.compact_after_s), "300", 0, 604800, 0,
-	  "the leader has etcd forget history older than this, this often, of the whole cluster; "
-	  "0: never, etcd's own auto-compaction sees to it", NULL, NULL, 0 },
+	  "the leader compacts etcd's history (of the whole cluster) that is "
+	  "older than this, this often; 0: never, leave it to etcd's auto-compaction", NULL, NULL, 0 },
 	{ "max_aggregators", RM_UINT, AT(max_aggregators), "1024", 1, 16384, 0,
-	  "connections at a time", NULL, NULL, 0 },
+	  "limit on connections at a time", NULL, NULL, 0 },
 	{ "settle_ms", RM_UINT, AT(settle_ms), "3000", 0, 600000, 0,
-	  "after a start no plan is published before every ToR's RNICs are told of, or for "
-	  "this long: a restart must not shrink plans", NULL, NULL, 0 },
+	  "after a start plans are published once the RNICs of every ToR are "
+	  "registered, or after this time: a restart must not shrink plans", NULL, NULL, 0 },
 	{ "debounce_ms", RM_UINT, AT(debounce_ms), "200", 1, 10000, RM_RELOAD,
 	  "changes within this time are planned together", NULL, NULL, 0 },
 	{ "forget_after_days", RM_UINT, AT(forget_after_days), "7", 1, 3650, RM_RELOAD,
-	  "an RNIC that no connected aggregator has told of for so long leaves the plans", NULL, NULL, 0 },
+	  "an RNIC that no connected aggregator has reported for so long leaves "
+	  "the plans", NULL, NULL, 0 },
 	{ "probe_keys.secret_file", RM_STRING, AT(keys_secret_file), "", 0, 4095, 0,
-	  "file (mode 0600) with the secret that all keys of probes are derived from, one line "
-	  "of 32 to 64 characters, the same at all controllers of the region", NULL, NULL, 0 },
+	  "file (mode 0600) with the secret from which all probe keys are "
+	  "derived: one line of 32 to 64 characters, the same at all controllers of the "
+	  "region", NULL, NULL, 0 },
 	{ "probe_keys.unauthenticated", RM_BOOL, AT(keys_unauthenticated), "false", 0, 0, 0,
-	  "true: no secret, and whoever reaches an RNIC may probe it and answer for others; "
-	  "for labs, as is plaintext, which says it, too", NULL, NULL, 0 },
+	  "true: no secret; anybody who reaches an RNIC can probe it and answer "
+	  "for others; for labs only; implied by plaintext", NULL, NULL, 0 },
 	{ "probe_keys.epoch_s", RM_UINT, AT(keys_epoch_s), "86400", 2, 2592000, 0,
-	  "the keys of probes change this often; the same at all controllers", NULL, NULL, 0 },
+	  "time between two changes of the probe keys; the same at all "
+	  "controllers", NULL, NULL, 0 },
 	{ "http.listen", RM_STRING, AT(http_listen), "127.0.0.1:9473", 0, 255, 0,
-	  "where /metrics and the reading API answer; \"\": nowhere", NULL, NULL, 0 },
+	  "address:port of /metrics and the read-only API; \"\": none", NULL, NULL, 0 },
 	RM_HTTP_TLS_OPTION(struct controller_config, https_listen),
 	{ "http.socket", RM_STRING, AT(http_socket), "/run/rackmesh/region-controller.sock", 0, 100, 0,
-	  "Unix socket of the whole API, also what changes something; \"\": none", NULL, NULL, 0 },
+	  "Unix socket of the whole API, with the calls that change something; "
+	  "\"\": none", NULL, NULL, 0 },
 
 	{ "plan.tor_mesh_size", RM_UINT, AT(plan.tor_mesh_size), "10", 1, 64, RM_RELOAD,
 	  "peers that an RNIC probes in its rack at a time", NULL, NULL, 0 },
 	{ "plan.mesh_interval_ms", RM_UINT, AT(plan.mesh_interval_ms), "100", 10, 60000, RM_RELOAD,
 	  "time between two probes to the same peer", NULL, NULL, 0 },
 	{ "plan.mesh_max_rate_per_s", RM_UINT, AT(plan.mesh_max_rate_per_s), "70", 1, 1000, RM_RELOAD,
-	  "probes of one RNIC to all peers; the interval stretches to keep it", NULL, NULL, 0 },
+	  "limit on probes per second of one RNIC to all peers of its rack; the "
+	  "interval grows to keep it", NULL, NULL, 0 },
 	{ "plan.rotation_s", RM_UINT, AT(plan.rotation_s), "60", 5, 86400, RM_RELOAD,
-	  "the peers of a large rack change this often", NULL, NULL, 0 },
+	  "time between two changes of the peers, in a rack with more RNICs than "
+	  "tor_mesh_size", NULL, NULL, 0 },
 	{ "plan.coverage_permille", RM_UINT, AT(plan.coverage_permille), "990", 500, 999, RM_RELOAD,
-	  "probability that the flows between two ToRs meet all parallel paths", NULL, NULL, 0 },
+	  "probability that the flows between two ToRs cover all parallel paths", NULL, NULL, 0 },
 	{ "plan.link_rate_per_s", RM_UINT, AT(plan.link_rate_per_s), "10", 1, 1000, RM_RELOAD,
-	  "probes that every cable between switches carries in each direction", NULL, NULL, 0 },
+	  "probes per second that every cable between switches carries in each "
+	  "direction", NULL, NULL, 0 },
 	{ "plan.inter_tor_max_rate_per_s", RM_UINT, AT(plan.inter_tor_max_rate_per_s), "60", 1, 1000, RM_RELOAD,
-	  "probes of one RNIC to other racks", NULL, NULL, 0 },
+	  "limit on probes per second of one RNIC to other racks", NULL, NULL, 0 },
 	{ "plan.inter_tor_destinations", RM_UINT, AT(plan.inter_tor_destinations), "64", 1, 1024, RM_RELOAD,
-	  "racks that one rack probes; of more, every so-many-th", NULL, NULL, 0 },
+	  "limit on racks that one rack probes; of more racks an even share is "
+	  "probed", NULL, NULL, 0 },
 	{ "plan.assumed_paths", RM_UINT, AT(plan.assumed_paths), "4", 1, 256, RM_RELOAD,
 	  "parallel paths between ToRs of a plane whose links are not in the topology", NULL, NULL, 0 },
 	{ "plan.pair_above_ms", RM_UINT, AT(plan.pair_above_ms), "300", 20, 60000, RM_RELOAD,
-	  "targets with a longer interval are probed in pairs, so that send times come soon", NULL, NULL, 0 },
+	  "targets with a longer interval are probed in pairs: the second probe "
+	  "carries the send time of the first", NULL, NULL, 0 },
 	{ "plan.witness_below", RM_UINT, AT(plan.witness_below), "4", 0, 64, RM_RELOAD,
-	  "racks with fewer RNICs than this have witnesses in other racks", NULL, NULL, 0 },
+	  "RNICs of racks with fewer RNICs than this are also probed from other "
+	  "racks, by witnesses", NULL, NULL, 0 },
 	{ "plan.witness_targets", RM_UINT, AT(plan.witness_targets), "3", 1, 16, RM_RELOAD,
-	  "witnesses of each RNIC of such a rack", NULL, NULL, 0 },
+	  "number of witnesses of each RNIC of such a rack", NULL, NULL, 0 },
 	{ "plan.witness_interval_ms", RM_UINT, AT(plan.witness_interval_ms), "100", 10, 60000, RM_RELOAD,
 	  "time between two probes to the same witness", NULL, NULL, 0 },
 	{ "plan.dscp", RM_UINT, AT(plan.dscp), "26", 0, 63, RM_RELOAD,
-	  "class of three probes of four: that of RoCE in this fabric", NULL, NULL, 0 },
+	  "DSCP of three of four probes: that of RoCE traffic in this fabric", NULL, NULL, 0 },
 	{ "plan.dscp_best_effort", RM_UINT, AT(plan.dscp_best_effort), "0", 0, 63, RM_RELOAD,
-	  "class of the fourth", NULL, NULL, 0 },
+	  "DSCP of the fourth probe", NULL, NULL, 0 },
 	{ "plan.service_level", RM_UINT, AT(plan.sl), "0", 0, WIRE_MAX_SL, RM_RELOAD,
-	  "service level of probes over verbs, as their address handles have it", NULL, NULL, 0 },
+	  "service level in the address handles of probes over verbs", NULL, NULL, 0 },
 	{ 0 }
 };
 /* clang-format on */

@@ -16,7 +16,8 @@
 
 struct aggregator_tor_config {
 	char *name;
-	bool speaks; /* with a peer: the primary; without: it sends the alerts */
+	bool primary; /* with a peer: it is the active one while it can; without: it
+			 sends the alerts */
 	char *peer_name, *peer_address; /* "": there is no other one */
 };
 

@@ -100,7 +100,7 @@ pairs_tell_standing(struct pairs *pairs, size_t other, rm_mono_t now)
 		if (!pairs_share(pairs, i, other))
 			continue;
 		roles[standing.role_count++] =
-		    (struct wire_tor_role){ aggregator->tors[i], configs[i].speaks };
+		    (struct wire_tor_role){ aggregator->tors[i], configs[i].primary };
 		/* Who is not warm cannot be expected to do anything. */
 		if (pairs->pairs[i].met || !pairs->pairs[i].peer.primary)
 			tors[standing.tor_count++] = (struct wire_tor_standing){
@@ -206,12 +206,12 @@ turn(struct pairs *pairs, size_t tor, bool speaks)
 	if (speaks == tor_rack_speaks(aggregator->racks[tor]))
 		return false;
 	if (speaks) {
-		rm_log_warn(
-		    0, "%s: we speak for it now, not %s", aggregator->tors[tor], other);
+		rm_log_warn(0, "%s: became active: aggregator %s is not",
+		    aggregator->tors[tor], other);
 		tor_aggregator_speak(aggregator, tor);
 		pairs_tell_all(pairs, tor);
 	} else {
-		rm_log_warn(0, "%s: we speak for it no more, %s does",
+		rm_log_warn(0, "%s: stands by: aggregator %s is active",
 		    aggregator->tors[tor], other);
 		tor_aggregator_hush(aggregator, tor);
 		pairs_tell_owed(pairs, tor);
@@ -336,7 +336,7 @@ pairs_new(struct tor_aggregator *aggregator, struct pairs **ret)
 	for (size_t i = 0; i < aggregator->rack_count; i++) {
 		bool alone = tors[i].peer_name[0] == 0;
 
-		peer_init(&pairs->pairs[i].peer, tors[i].speaks, now);
+		peer_init(&pairs->pairs[i].peer, tors[i].primary, now);
 		pairs->pairs[i].other =
 		    alone ? PAIRS_NOBODY : number_of(pairs, others, &tors[i]);
 	}
@@ -408,7 +408,7 @@ meet(struct pairs *pairs, size_t tor)
 	if (pair->peer.speaks) {
 		pairs_tell_all(pairs, tor);
 	} else if (tor_rack_speaks(aggregator->racks[tor])) {
-		rm_log_warn(0, "%s: %s has spoken for it meanwhile",
+		rm_log_warn(0, "%s: stands by: aggregator %s was active meanwhile",
 		    aggregator->tors[tor], pairs->names[pair->other]);
 		tor_aggregator_hush(aggregator, tor);
 		pairs_tell_owed(pairs, tor);
@@ -446,18 +446,19 @@ take_role(struct pairs *pairs, size_t tor, bool their_primary)
 	const struct aggregator_tor_config *tors = config->tors.items;
 	struct pair *pair = &pairs->pairs[tor];
 	const char *other = pairs->names[pair->other];
-	const bool ours = tors[tor].speaks, quarrel = their_primary == ours;
+	const bool ours = tors[tor].primary, quarrel = their_primary == ours;
 	const bool first = strcmp(config->name, other) < 0;
 
 	peer_become(&pair->peer, quarrel ? first : ours);
 	if (quarrel && !pair->quarrel)
 		rm_log_error(0,
-		    "%s: speaks is %s at %s and at %s; %s is the primary now: set it to"
+		    "%s: primary is %s at %s and at %s; %s is the primary now: set it "
+		    "to"
 		    " true at one of them and to false at the other",
 		    tors[tor].name, ours ? "true" : "false", config->name, other,
 		    first ? config->name : other);
 	else if (!quarrel && pair->quarrel)
-		rm_log_info("%s: %s and %s agree on who speaks", tors[tor].name,
+		rm_log_info("%s: %s and %s agree on the primary", tors[tor].name,
 		    config->name, other);
 	pair->quarrel = quarrel;
 }
@@ -564,8 +565,8 @@ static const struct metrics_counter link_counters[] = {
 };
 
 static const struct metrics_counter peer_counters[] = {
-	{ N("taken_over_total"), "", P(taken), "Times that we began to speak for the ToR." },
-	{ N("given_over_total"), "", P(given), "Times that we ended to." },
+	{ N("takeovers_total"), "", P(taken), "Times that this aggregator became active for the ToR." },
+	{ N("handovers_total"), "", P(given), "Times that it stood by again." },
 	{ 0 }
 };
 /* clang-format on */
@@ -579,13 +580,13 @@ pairs_show(const struct pairs *pairs, size_t tor, rm_mono_t now)
 		return json_null();
 	return json_pack("{s:s, s:b, s:b, s:b, s:b, s:i, s:b, s:b, s:i, s:i, s:b, s:b}",
 	    "name", pairs->names[pair->other], "connected",
-	    peer_links_connected(pairs->links, pair->other), "heard",
-	    peer_is_heard(&pair->peer, now), "speaks", pair->peer.other_speaks,
-	    "delivers", pair->peer.other_delivers, "agents",
-	    (int)pair->peer.other_agents, "we_deliver", pair->own.delivers,
-	    "we_are_warm", pair->own.warm, "agents_that_lost_it", (int)pair->own.lost,
-	    "agents_that_find_it_mute", (int)pair->own.mute, "we_are_primary",
-	    pair->peer.primary, "quarrel", pair->quarrel);
+	    peer_links_connected(pairs->links, pair->other), "alive",
+	    peer_is_heard(&pair->peer, now), "active", pair->peer.other_speaks,
+	    "can_deliver", pair->peer.other_delivers, "agents",
+	    (int)pair->peer.other_agents, "we_can_deliver", pair->own.delivers,
+	    "we_are_ready", pair->own.warm, "agents_without_it", (int)pair->own.lost,
+	    "agents_seeing_it_mute", (int)pair->own.mute, "we_are_primary",
+	    pair->peer.primary, "primary_conflict", pair->quarrel);
 }
 
 const char *
@@ -626,12 +627,14 @@ pairs_metrics(struct pairs *pairs, struct rm_metrics *metrics)
 		r = metrics_table_add(
 		    metrics, peer_counters, &pairs->pairs[i].peer, label);
 		if (r == 0)
-			r = rm_metrics_gauge(metrics, pairs, N("speaks"), label,
-			    "1 while alerts and what the analyzer hears are ours.",
+			r = rm_metrics_gauge(metrics, pairs, N("active"), label,
+			    "1 while this aggregator sends the alerts and summaries of "
+			    "the ToR; 0: it stands by.",
 			    read_speaks, rack);
 		if (r == 0)
-			r = rm_metrics_gauge(metrics, pairs, N("pair_quarrel"), label,
-			    "1 while speaks is the same at both aggregators of the "
+			r = rm_metrics_gauge(metrics, pairs, N("pair_primary_conflict"),
+			    label,
+			    "1 while primary is the same at both aggregators of the "
 			    "ToR.",
 			    read_quarrel, &pairs->pairs[i]);
 	}

@@ -116,7 +116,7 @@ start_racks(struct tor_aggregator *aggregator)
 
 		options.tor = tors[i].name;
 		/* Of two, whoever has to finds it out. */
-		options.speaks = tors[i].speaks && tors[i].peer_name[0] == 0;
+		options.speaks = tors[i].primary && tors[i].peer_name[0] == 0;
 		options.id_seed = rm_random_u64();
 		r = tor_rack_new(&options, &callbacks, rm_mono_now(), rm_wall_now(),
 		    &aggregator->racks[i]);

@@ -4,7 +4,7 @@
  * Per region and class, inside racks and between them, for every whole minute of wall
  * time and over the last hour and day. Sums of counts and merged sketches: nothing is
  * averaged. A minute of a rack is available when it sent probes and fewer than
- * unavailable_per_mille of them were lost; minutes without results are unknown, and
+ * unavailable_permille of them were lost; minutes without results are unknown, and
  * count as such, never as available. Services get figures of their own when there are
  * any.
  */
@@ -24,7 +24,7 @@
 struct sla;
 
 struct sla_options {
-	uint32_t unavailable_per_mille; /* 10 */
+	uint32_t unavailable_permille; /* 10 */
 };
 
 struct sla_minute { /* one scope, one minute that is over */

@@ -48,7 +48,7 @@ count_racks(const struct sla *sla, const struct sla_scope *scope, int64_t minute
 		if (slice->minute != minute || slice->sent == 0)
 			figures->unknown++;
 		else if (slice->lost * 1000 <
-			 slice->sent * sla->options.unavailable_per_mille)
+			 slice->sent * sla->options.unavailable_permille)
 			figures->available++;
 		else
 			figures->unavailable++;

@@ -8,7 +8,7 @@ static const struct column columns[] = {
 	{ ">RNICS", "members", COLUMN_NUMBER },
 	{ ">HOSTS", "hosts", COLUMN_NUMBER },
 	{ ">AGENTS", "agents_connected", COLUMN_NUMBER },
-	{ "SPEAKS", "speaks", COLUMN_YES },
+	{ "ACTIVE", "active", COLUMN_YES },
 	{ ">OPEN INCIDENTS", "incidents_open", COLUMN_NUMBER },
 	{ "JUDGED UNTIL", "last_window_end", COLUMN_TEXT },
 	{ ">PLAN", "plan_version", COLUMN_NUMBER },

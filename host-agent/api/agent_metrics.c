@@ -71,12 +71,12 @@ static const struct agent_counter uplink_counters[] = {
 };
 
 static const struct agent_counter plans_counters[] = {
-	{ "rackmesh_agent_pinglists_total", "says=\"new\"", L(taken), "Pinglists by what became of them." },
-	{ "rackmesh_agent_pinglists_total", "says=\"same\"", L(same), "Pinglists by what became of them." },
-	{ "rackmesh_agent_pinglists_total", "says=\"old\"", L(old), "Pinglists by what became of them." },
-	{ "rackmesh_agent_pinglists_total", "says=\"malformed\"", L(malformed), "Pinglists by what became of them." },
-	{ "rackmesh_agent_pinglists_total", "says=\"foreign\"", L(foreign), "Pinglists by what became of them." },
-	{ "rackmesh_agent_pinglists_total", "says=\"no_memory\"", L(no_memory), "Pinglists by what became of them." },
+	{ "rackmesh_agent_pinglists_total", "result=\"new\"", L(taken), "Pinglists by what became of them." },
+	{ "rackmesh_agent_pinglists_total", "result=\"same\"", L(same), "Pinglists by what became of them." },
+	{ "rackmesh_agent_pinglists_total", "result=\"old\"", L(old), "Pinglists by what became of them." },
+	{ "rackmesh_agent_pinglists_total", "result=\"malformed\"", L(malformed), "Pinglists by what became of them." },
+	{ "rackmesh_agent_pinglists_total", "result=\"other_tor\"", L(foreign), "Pinglists by what became of them." },
+	{ "rackmesh_agent_pinglists_total", "result=\"no_memory\"", L(no_memory), "Pinglists by what became of them." },
 	{ "rackmesh_agent_pinglists_expired_total", "", L(expired), "Pinglists that nobody stood behind for days: slow from then on." },
 	{ "rackmesh_agent_pinglists_recovered_total", "", L(recovered), "Expired pinglists that an aggregator stands behind again." },
 	{ "rackmesh_agent_pinglists_ended_total", "", L(ended), "Pinglists forgotten for their age." },
@@ -84,26 +84,26 @@ static const struct agent_counter plans_counters[] = {
 };
 
 static const struct agent_counter cache_counters[] = {
-	{ "rackmesh_agent_cache_loads_total", "says=\"good\"", C(loaded), "Pinglists on disk, as found at the start." },
-	{ "rackmesh_agent_cache_loads_total", "says=\"expired\"", C(expired), "Pinglists on disk, as found at the start." },
-	{ "rackmesh_agent_cache_loads_total", "says=\"damaged\"", C(damaged), "Pinglists on disk, as found at the start." },
-	{ "rackmesh_agent_cache_saves_total", "says=\"good\"", C(saved), "Pinglists written to disk." },
-	{ "rackmesh_agent_cache_saves_total", "says=\"failed\"", C(save_failed), "Pinglists written to disk." },
-	{ "rackmesh_agent_cache_saves_total", "says=\"skipped\"", C(save_skipped), "Pinglists written to disk." },
+	{ "rackmesh_agent_cache_loads_total", "result=\"good\"", C(loaded), "Pinglists on disk, as found at the start." },
+	{ "rackmesh_agent_cache_loads_total", "result=\"expired\"", C(expired), "Pinglists on disk, as found at the start." },
+	{ "rackmesh_agent_cache_loads_total", "result=\"damaged\"", C(damaged), "Pinglists on disk, as found at the start." },
+	{ "rackmesh_agent_cache_saves_total", "result=\"good\"", C(saved), "Pinglists written to disk." },
+	{ "rackmesh_agent_cache_saves_total", "result=\"failed\"", C(save_failed), "Pinglists written to disk." },
+	{ "rackmesh_agent_cache_saves_total", "result=\"skipped\"", C(save_skipped), "Pinglists written to disk." },
 	{ 0 }
 };
 
 static const struct agent_counter brake_counters[] = {
-	{ "rackmesh_agent_brake_saves_total", "says=\"good\"", B(saved), "Brakes written to disk." },
-	{ "rackmesh_agent_brake_saves_total", "says=\"failed\"", B(save_failed), "Brakes written to disk." },
-	{ "rackmesh_agent_brake_saves_total", "says=\"skipped\"", B(save_skipped), "Brakes written to disk." },
+	{ "rackmesh_agent_brake_saves_total", "result=\"good\"", B(saved), "Brakes written to disk." },
+	{ "rackmesh_agent_brake_saves_total", "result=\"failed\"", B(save_failed), "Brakes written to disk." },
+	{ "rackmesh_agent_brake_saves_total", "result=\"skipped\"", B(save_skipped), "Brakes written to disk." },
 	{ 0 }
 };
 
 static const struct agent_counter agent_counters[] = {
 	{ "rackmesh_agent_loop_stalls_total", "", A(loop_stalls), "Times that the event loop did not turn for 100 ms." },
-	{ "rackmesh_agent_reloads_total", "says=\"good\"", A(reloads), "Reloads of the config." },
-	{ "rackmesh_agent_reloads_total", "says=\"refused\"", A(reloads_refused), "Reloads of the config." },
+	{ "rackmesh_agent_reloads_total", "result=\"good\"", A(reloads), "Reloads of the config." },
+	{ "rackmesh_agent_reloads_total", "result=\"refused\"", A(reloads_refused), "Reloads of the config." },
 	{ "rackmesh_agent_focus_refused_total", "", A(focus_refused), "Focus orders for RNICs that are not ours." },
 	{ "rackmesh_agent_count_rows_no_memory_total", "", A(rows_no_memory), "Reports of receive counts cut for want of memory." },
 	{ 0 }
@@ -306,9 +306,9 @@ agent_metrics_limit(struct rm_metrics *metrics, const struct self_limit *limit)
 		{ "rackmesh_agent_slowed_permille", "",
 		    "Of the probes asked for, what the agent's own limits let through.",
 		    read_permille },
-		{ "rackmesh_agent_slowed", "why=\"cpu\"",
+		{ "rackmesh_agent_slowed", "reason=\"cpu\"",
 		    "1 while that limit holds probing back.", read_by_cpu },
-		{ "rackmesh_agent_slowed", "why=\"memory\"",
+		{ "rackmesh_agent_slowed", "reason=\"memory\"",
 		    "1 while that limit holds probing back.", read_by_memory },
 		{ "rackmesh_agent_cpu_percent", "",
 		    "Of one core, over the last second.", read_cpu },
@@ -345,7 +345,7 @@ agent_metrics_services(
 		{ "rackmesh_agent_qp_events_total", "", "QPs that got a peer or went, as the kernel told.", &c->hooks.events },
 		{ "rackmesh_agent_qp_events_dropped_total", "", "Of those, what the kernel had no room for.", &c->hooks.dropped },
 		{ "rackmesh_agent_qp_events_malformed_total", "", "What was no event.", &c->hooks.malformed },
-		{ "rackmesh_agent_qp_events_foreign_total", "", "Events of devices that are no RNIC of the list.", &c->table.foreign },
+		{ "rackmesh_agent_qp_events_unlisted_total", "", "Events of devices that are no RNIC of the list.", &c->table.foreign },
 		{ "rackmesh_agent_qps_connected_total", "", "QPs of our RNICs that got a peer.", &c->table.connected },
 		{ "rackmesh_agent_qps_destroyed_total", "", "Of those, what was destroyed.", &c->table.destroyed },
 		{ "rackmesh_agent_qps_older_total", "", "QPs found by listing.", &c->table.older },
@@ -359,15 +359,15 @@ agent_metrics_services(
 		{ "rackmesh_agent_peers_found_total", "", "Answers that told the RNIC.", &c->table.found },
 		{ "rackmesh_agent_peers_not_found_total", "", "Answers that nobody knows it.", &c->table.not_found },
 		{ "rackmesh_agent_peers_unmatched_total", "", "Answers to no question (any more).", &c->table.unmatched },
-		{ "rackmesh_agent_service_guests_refused_total", "", "Times that a peer of a flow had no room among those who are answered.", &c->table.guests_refused },
+		{ "rackmesh_agent_service_peers_refused_total", "", "Times that a peer of a flow had no room among those who are answered.", &c->table.guests_refused },
 		{ "rackmesh_agent_service_reports_total", "", "Reports of service flows.", &c->reports },
 	}, gauges[] = {
 		{ "rackmesh_agent_service_tracing", "", "1: the kernel tells of QPs.", &c->hears },
 		{ "rackmesh_agent_service_qps", "", "QPs with a peer on our RNICs.", &c->table.qps },
 		{ "rackmesh_agent_service_flows", "", "Flows that they make.", &c->table.flows },
 		{ "rackmesh_agent_service_qps_unresolved", "", "QPs whose peer nobody knows.", &c->table.unresolved },
-		{ "rackmesh_agent_service_guests", "", "Addresses that are answered because of flows.", &c->table.guests },
-		{ "rackmesh_agent_service_ways_probed", "", "Ways that are probed for services.", &c->table.probed },
+		{ "rackmesh_agent_service_peers", "", "Addresses that are answered because of flows.", &c->table.guests },
+		{ "rackmesh_agent_service_paths_probed", "", "Ways that are probed for services.", &c->table.probed },
 		{ "rackmesh_agent_service_flows_waiting", "", "Flows whose way waits for its turn.", &c->table.waiting },
 		{ "rackmesh_agent_service_flows_merged", "", "Flows that share the probes of another.", &c->table.merged },
 	};
@@ -402,7 +402,7 @@ static const struct {
 #define Q(field) offsetof(struct trace_port_counts, field)
 	{ "rackmesh_agent_trace_icmp_total", Q(received), "ICMP messages that may be answers." },
 	{ "rackmesh_agent_trace_icmp_malformed_total", Q(malformed), "Of those, malformed ones." },
-	{ "rackmesh_agent_trace_icmp_foreign_total", Q(foreign), "Of those, what is about no trace." },
+	{ "rackmesh_agent_trace_icmp_unrelated_total", Q(foreign), "Of those, what is about no trace." },
 	{ "rackmesh_agent_trace_icmp_overruns_total", Q(overruns), "Lost, for they came too fast." },
 #undef Q
 };

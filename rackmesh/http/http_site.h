@@ -26,18 +26,20 @@ struct rm_http_site {
 /* clang-format off */
 #define RM_HTTP_SITE_TLS(prefix, type, site)                                               \
 	{ prefix ".authorities", RM_STRING, offsetof(type, site.authorities), "", 0, 1023, 0, \
-	  "for https: whom we believe, PEM; \"\": whom the system does", NULL, NULL, 0 },  \
+	  "for https: CA bundle (PEM) that the server must chain to; \"\": the "           \
+	  "system's", NULL, NULL, 0 },                                                     \
 	{ prefix ".certificate", RM_STRING, offsetof(type, site.certificate), "", 0, 1023, 0, \
-	  "for https: what we show, PEM; \"\": nothing", NULL, NULL, 0 },                  \
+	  "for https: client certificate (PEM); \"\": none", NULL, NULL, 0 },              \
 	{ prefix ".key", RM_STRING, offsetof(type, site.key), "", 0, 1023, 0,              \
-	  "its key, for us alone to read (0600)", NULL, NULL, 0 }
+	  "private key of the client certificate (PEM, mode 0600)", NULL, NULL, 0 }
 #define RM_HTTP_SITE_LOGIN(prefix, type, site)                                             \
 	{ prefix ".user", RM_STRING, offsetof(type, site.user), "", 0, 255, 0,             \
-	  "for basic authentication; \"\": none", NULL, NULL, 0 },                         \
+	  "user name for basic authentication; \"\": none", NULL, NULL, 0 },               \
 	{ prefix ".password_file", RM_STRING, offsetof(type, site.password_file), "", 0, 1023, \
-	  0, "file that holds the user's password (0600)", NULL, NULL, 0 },                \
+	  0, "file with the user's password (mode 0600)", NULL, NULL, 0 },                 \
 	{ prefix ".token_file", RM_STRING, offsetof(type, site.token_file), "", 0, 1023, 0, \
-	  "file that holds a bearer token instead (0600); \"\": none", NULL, NULL, 0 }
+	  "file with a bearer token, instead of user and password (mode 0600); "           \
+	  "\"\": none", NULL, NULL, 0 }
 /* clang-format on */
 
 /* Can it be used? prefix: of the options, for why. -EINVAL, or what is wrong with a

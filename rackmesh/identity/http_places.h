@@ -17,8 +17,8 @@ struct rm_tls;
 /* clang-format off */
 #define RM_HTTP_TLS_OPTION(type, field)                                                    \
 	{ "http.tls_listen", RM_STRING, offsetof(type, field), "", 0, 255, 0,              \
-	  "where the whole API answers over TLS, to viewers and operators by their "       \
-	  "certificates; \"\": nowhere", NULL, NULL, 0 }
+	  "address:port of the whole API over TLS, for clients with a viewer's "           \
+	  "or operator's certificate; \"\": none", NULL, NULL, 0 }
 /* clang-format on */
 
 struct rm_http_places { /* each may be "": nowhere */

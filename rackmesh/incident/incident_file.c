@@ -71,7 +71,7 @@ set_aside(const struct rm_incident_file *file, const char *wrong)
 	snprintf(aside, sizeof(aside), "%s.corrupt", file->path);
 	rm_log_warn(0, "%s is set aside as %s: %s", file->path, aside, wrong);
 	if (rename(file->path, aside) < 0)
-		rm_log_warn(-errno, "and that fails");
+		rm_log_warn(-errno, "cannot rename the damaged incident file");
 }
 
 json_t *
@@ -278,7 +278,7 @@ saved_json(const struct rm_incident *incident)
 	    (json_int_t)incident->reopened, "flaps_since_ns",
 	    (json_int_t)incident->flaps_since.ns, "returned_ns",
 	    (json_int_t)incident->returned.ns, "returns", (json_int_t)incident->returns,
-	    "told_opened", incident->told_opened, "told_resolved",
+	    "notified_opened", incident->told_opened, "notified_resolved",
 	    incident->told_resolved, "evidence", evidence_json(&verdict->evidence));
 }
 
@@ -480,9 +480,9 @@ incident_read(const json_t *object, struct rm_incident *incident)
 		incident->returns =
 		    (uint64_t)take_number(&reading, "returns", UINT32_MAX);
 	}
-	incident->told_opened = take_told(&reading, "told_opened", true);
+	incident->told_opened = take_told(&reading, "notified_opened", true);
 	incident->told_resolved =
-	    take_told(&reading, "told_resolved", incident->resolved.ns != 0);
+	    take_told(&reading, "notified_resolved", incident->resolved.ns != 0);
 	take_evidence(&reading, &verdict->evidence);
 	return reading.wrong;
 }

@@ -32,19 +32,21 @@ struct rm_credentials_config {
 #define RM_CREDENTIALS_OPTIONS(type, config)                                               \
 	{ "tls.certificate", RM_STRING, offsetof(type, config.certificate),                \
 	  "/etc/rackmesh/tls/certificate.pem", 1, 1023, 0,                                 \
-	  "ours, then what leads to an authority; its one URI says who we are. Looked at " \
-	  "every second, as the other files", NULL, NULL, 0 },                             \
+	  "certificate chain (PEM), this daemon's own certificate first; its one "         \
+	  "URI SAN is the daemon's identity; changes of this and the other files are "     \
+	  "noticed within a second", NULL, NULL, 0 },                                      \
 	{ "tls.key", RM_STRING, offsetof(type, config.key),                                \
 	  "/etc/rackmesh/tls/key.pem", 1, 1023, 0,                                         \
-	  "the certificate's key, for us alone to read (0600)", NULL, NULL, 0 },           \
+	  "private key of the certificate (PEM); only the daemon may read it "             \
+	  "(mode 0600)", NULL, NULL, 0 },                                                  \
 	{ "tls.authorities", RM_STRING, offsetof(type, config.authorities),                \
 	  "/etc/rackmesh/tls/authorities.pem", 1, 1023, 0,                                 \
-	  "whom we believe: one or more certificates", NULL, NULL, 0 },                    \
+	  "CA bundle (PEM) that the certificates of peers must chain to", NULL, NULL, 0 }, \
 	{ "tls.revoked", RM_STRING, offsetof(type, config.revoked), "", 0, 1023, 0,        \
-	  "their lists of revoked certificates; \"\": none", NULL, NULL, 0 },              \
+	  "certificate revocation lists (PEM) of these CAs; \"\": none", NULL, NULL, 0 },  \
 	{ "plaintext", RM_BOOL, offsetof(type, config.plaintext), "false", 0, 0, 0,        \
-	  "true: no TLS between the daemons, and everybody is whoever they say they are; " \
-	  "for labs", NULL, NULL, 0 }
+	  "true: no TLS between the daemons, and no identity is checked; for "             \
+	  "labs only", NULL, NULL, 0 }
 /* clang-format on */
 
 /* config is borrowed for the call. Has said what is wrong when it fails. */

@@ -63,9 +63,9 @@ add_mirror(struct rm_metrics *metrics, const struct store_etcd *etcd)
 		{ NAME("stale_total"), "", "Events and lists older than what was known", &m->stale },
 		{ NAME("restarts_total"), "", "Times that the cluster was another, or restored", &m->restarts },
 		{ NAME("keys_refused_total"), "", "Keys beyond the bound", &m->refused_keys },
-		{ NAME("values_refused_total"), "what=\"any\"",
+		{ NAME("values_refused_total"), "kind=\"any\"",
 		  "Values in etcd that make no sense", &etcd->counts.bad_values },
-		{ NAME("values_refused_total"), "what=\"topology\"",
+		{ NAME("values_refused_total"), "kind=\"topology\"",
 		  "Values in etcd that make no sense", &etcd->counts.bad_topologies },
 	};
 	/* clang-format on */
@@ -128,9 +128,9 @@ store_etcd_add_metrics(struct store *store, struct rm_metrics *metrics)
 	if (r == 0)
 		r = add_mirror(metrics, etcd);
 	if (r == 0)
-		r = add_writes(metrics, etcd, etcd->writes, "of=\"plans\"");
+		r = add_writes(metrics, etcd, etcd->writes, "kind=\"plans\"");
 	if (r == 0)
-		r = add_writes(metrics, etcd, etcd->asked, "of=\"requests\"");
+		r = add_writes(metrics, etcd, etcd->asked, "kind=\"requests\"");
 	if (r == 0)
 		r = add_upkeep(metrics, etcd);
 	if (r == 0)

@@ -166,7 +166,7 @@ plan_json(const struct wire_plan_view *view)
 		wire_plan_foreigner(view, i, &rnic);
 		json_array_append_new(list, show_rnic(&rnic));
 	}
-	json_object_set_new(object, "foreigners", list);
+	json_object_set_new(object, "remote_rnics", list);
 	list = json_array();
 	for (size_t i = 0; i < plan->entry_count; i++)
 		json_array_append_new(list, show_entry(view, i));

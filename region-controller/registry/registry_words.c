@@ -12,7 +12,7 @@ static const struct {
 	    "an address is not unicast or has a wrong port, or its QPs are no pair" },
 	[REGISTRY_NO_TOR] = { "no_tor",
 	    "it names no ToR; give one in the agent's config" },
-	[REGISTRY_ANOTHERS] = { "anothers",
+	[REGISTRY_ANOTHERS] = { "of_other_host",
 	    "another host has told of it before; if it has moved, POST /v1/forget/ID "
 	    "to the controller and restart its new host's agent" },
 	[REGISTRY_STALE] = { "stale",

@@ -210,7 +210,7 @@ def kept(region, number):
     """The analyzer has on disk that it has told of this incident."""
     folder = region.lab.folder / "state" / "analyzer"
     saved = json.loads((folder / f"incidents-{REGION}.json").read_text())
-    return any(each["id"] == number and each["told_opened"] for each in saved["incidents"])
+    return any(each["id"] == number and each["notified_opened"] for each in saved["incidents"])
 
 
 # ---- tests -----------------------------------------------------------------------------

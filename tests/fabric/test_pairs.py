@@ -219,7 +219,7 @@ def test_a_fault_that_ends_while_the_primary_is_away(pairs, kind, say):
 def taken(world, trouble):
     """The other one speaks where it has to, and the primary where it can."""
     [rack] = world.lab.seconds["tor1"].get("/v1/racks").json["racks"]
-    return rack["speaks"] == trouble.fatal
+    return rack["active"] == trouble.fatal
 
 
 def back_open(world, trouble, fault):

@@ -233,7 +233,7 @@ IMPOSTORS = (  # role, name and ToRs that they have; whose config; who finds out
     ("viewer", "agg-tor1", (), "agg-tor1", "controller1"),
 )
 REFUSED = {
-    "agg-tor1": ("rackmesh_aggregator_links_refused_total", {"reason": "stranger"}),
+    "agg-tor1": ("rackmesh_aggregator_links_refused_total", {"reason": "wrong_identity"}),
     "controller1": ("rackmesh_controller_connections_refused_total", {"reason": "hello"}),
 }
 KINDS = {"h1": "host-agent", "agg-tor1": "tor-aggregator"}

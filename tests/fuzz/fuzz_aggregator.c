@@ -30,8 +30,8 @@
 static const char config_text[] =
     "name: agg\nregion: lab\nplaintext: true\nlisten: 127.0.0.1:9\n"
     "tors:\n"
-    "- {name: t1, speaks: true, peer: {name: b-agg, address: '127.0.0.1:4'}}\n"
-    "- {name: t2, speaks: false, peer: {name: a-agg, address: '127.0.0.1:5'}}\n"
+    "- {name: t1, primary: true, peer: {name: b-agg, address: '127.0.0.1:4'}}\n"
+    "- {name: t2, primary: false, peer: {name: a-agg, address: '127.0.0.1:5'}}\n"
     "controllers: ['127.0.0.1:1']\n"
     "analyzers: ['127.0.0.1:3', '127.0.0.1:2']\n"
     "state_folder: ''\n"

@@ -68,7 +68,7 @@ def outcomes(region, source, target):
 
 def refused(region, rnic):
     return region.lab.agents[rnic.host].metrics().sum(
-        "rackmesh_agent_reflector_refused_total", reason="stranger"
+        "rackmesh_agent_reflector_refused_total", reason="unknown_peer"
     )
 
 

@@ -362,13 +362,13 @@ agent_links_refused_word(enum agent_links_refused reason)
 	static const char *const words[AGENT_LINKS_REFUSALS] = {
 		[AGENT_LINKS_FULL] = "full",
 		[AGENT_LINKS_SILENT] = "silent",
-		[AGENT_LINKS_CROWD] = "crowd",
-		[AGENT_LINKS_STRANGER] = "stranger",
+		[AGENT_LINKS_CROWD] = "too_many_pending",
+		[AGENT_LINKS_STRANGER] = "wrong_identity",
 		[AGENT_LINKS_VERSION] = "version",
-		[AGENT_LINKS_AGENTS] = "too-many-agents",
-		[AGENT_LINKS_OUT_OF_TURN] = "out-of-turn",
+		[AGENT_LINKS_AGENTS] = "too_many_agents",
+		[AGENT_LINKS_OUT_OF_TURN] = "unexpected_message",
 		[AGENT_LINKS_MALFORMED] = "malformed",
-		[AGENT_LINKS_NOT_ITSELF] = "not-itself",
+		[AGENT_LINKS_NOT_ITSELF] = "not_own_message",
 		[AGENT_LINKS_SLOW] = "slow",
 		[AGENT_LINKS_SUPERSEDED] = "superseded",
 	};

@@ -414,7 +414,7 @@ ready(char *sentence, size_t len, void *arg)
 		return false;
 	}
 	snprintf(sentence, len, "watching %zu racks%s%s", aggregator->rack_count,
-	    quarrel != NULL ? "; speaks is the same at both aggregators of " : "",
+	    quarrel != NULL ? "; primary is the same at both aggregators of " : "",
 	    quarrel != NULL ? quarrel : "");
 	return true;
 }

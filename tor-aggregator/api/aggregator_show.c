@@ -91,11 +91,11 @@ show_rack(const struct tor_aggregator *aggregator, const struct tor_rack *rack,
 	for (size_t i = 0; i < roster_hosts(roster); i++)
 		agents += connected(aggregator, roster_host(roster, i));
 	set(object, "tor", json_string(tor_rack_tor(rack)));
-	set(object, "speaks", json_boolean(tor_rack_speaks(rack)));
+	set(object, "active", json_boolean(tor_rack_speaks(rack)));
 	set(object, "peer",
 	    pairs_show(aggregator->pairs, rack_number(aggregator, rack), now->mono));
 	set_u64(object, "members", roster_members(roster));
-	set_u64(object, "foreigners", roster_foreigners(roster));
+	set_u64(object, "remote_rnics", roster_foreigners(roster));
 	set_u64(object, "hosts", roster_hosts(roster));
 	set_u64(object, "agents_connected", agents);
 	set_u64(object, "plan_version", view == NULL ? 0 : view->plan.version);

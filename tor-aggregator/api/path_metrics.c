@@ -40,8 +40,8 @@ static const struct metrics_counter row_counters[] = {
 	{ N("path_rows_skipped_seconds_total"), "", R(skipped), "Seconds cut by our own start or stall." },
 	{ N("path_rows_messages_total"), "", R(messages), "Summaries that told of paths." },
 	{ N("path_rows_total"), "", R(rows), "Rows in them." },
-	{ N("path_rows_refused_total"), "what=\"result\"", R(refused_flows), "What found no room." },
-	{ N("path_rows_refused_total"), "what=\"row\"", R(refused_rows), "What found no room." },
+	{ N("path_rows_refused_total"), "kind=\"result\"", R(refused_flows), "What found no room." },
+	{ N("path_rows_refused_total"), "kind=\"row\"", R(refused_rows), "What found no room." },
 	{ N("path_rows_not_a_witness_total"), "", R(not_a_witness), "Probes left out: their source is bad, or its host stalled, paused or gone." },
 	{ N("path_rows_untraced_total"), "", R(untraced), "Probes whose path is not known." },
 	{ N("path_rows_forgotten_total"), "", R(forgotten), "Probes left out: of seconds cut by our own start or stall, or by a new numbering of RNICs." },
@@ -49,13 +49,13 @@ static const struct metrics_counter row_counters[] = {
 };
 
 static const struct metrics_counter end_counters[] = {
-	{ N("path_rows_foreign_dead_total"), "", E(foreign_dead), "Probes left out: their target is dead itself." },
+	{ N("path_rows_remote_dead_total"), "", E(foreign_dead), "Probes left out: their target is dead itself." },
 	{ N("path_rows_own_dead_total"), "", E(own_dead), "Probes left out: all that their source sends out is lost." },
 	{ 0 }
 };
 
 static const struct metrics_counter lossy_counters[] = {
-	{ N("path_rows_foreign_lossy_total"), "", L(foreign), "Probes left out: their target itself loses a part of all it gets or sends." },
+	{ N("path_rows_remote_lossy_total"), "", L(foreign), "Probes left out: their target itself loses a part of all it gets or sends." },
 	{ N("path_rows_own_lossy_total"), "", L(own), "Probes left out: their source itself loses a part of all it sends or gets." },
 	{ 0 }
 };
@@ -82,7 +82,7 @@ static const struct metrics_counter order_counters[] = {
 	{ N("brakes_sent_total"), "", O(brakes_sent), "Brakes sent to agents." },
 	{ N("brakes_failed_total"), "", O(brakes_failed), "Brakes that an agent did not take." },
 	{ N("resolved_here_total"), "", O(resolved_here), "Addresses that our own racks know." },
-	{ N("joins_strangers_total"), "", O(strangers), "Questions for the other end of QPs of RNICs that the agent does not speak for." },
+	{ N("joins_unauthorized_total"), "", O(strangers), "Questions for the other end of QPs of RNICs that the agent does not speak for." },
 	{ N("service_peers_learned_total"), "", O(learned), "RNICs that services talk to, told to a rack." },
 	{ N("service_peers_failed_total"), "", O(learn_failed), "Those that found no room, or made no sense." },
 	{ N("resolve_answers_failed_total"), "", O(resolve_failed), "Answers that an agent did not take." },

@@ -37,7 +37,7 @@ class PairLab(Lab):
         name = "analyzer2"
         options = {
             "name": name,
-            "first": False,
+            "primary": False,
             "listen": f"{self.fabric.management[name]}:{LINK_ANALYZER}",
             "state_folder": str(self.folder / "state" / name),
             "alerts": {"alertmanagers": alertmanagers, "webhooks": webhooks},
@@ -59,7 +59,7 @@ class PairLab(Lab):
         options = {
             "name": second,
             "region": REGION,
-            "tors": [{"name": tor, "speaks": False,
+            "tors": [{"name": tor, "primary": False,
                       "peer": {"name": first, "address": both[first]}}],
             "listen": both[second],
             "controllers": [
@@ -102,7 +102,7 @@ class PairLab(Lab):
         for daemon in (self.aggregators[tor], self.seconds[tor]):
             if daemon.alive and daemon.state() != "T":
                 [rack] = daemon.get("/v1/racks").json["racks"]
-                if rack["speaks"]:
+                if rack["active"]:
                     found.append(daemon.name)
         return found
 

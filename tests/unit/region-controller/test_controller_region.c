@@ -7,8 +7,8 @@
 #include <cmocka.h>
 #include <jansson.h>
 
-#include "rackmesh/http/http_client.h"
 #include "controller_fixture.h"
+#include "rackmesh/http/http_client.h"
 
 struct answer {
 	bool done;
@@ -142,8 +142,9 @@ the_other_end_of_an_older_qp_is_who_asks_the_other_way_round(void **state)
 	assert_false(f->agg.found);
 	ask_join(f, 100, 17, 18);
 	assert_true(f->agg.found);
-	says(f, "/metrics", NULL, 200, "joins_total{found=\"yes\"} 3\n");
-	says(f, "/metrics", NULL, 200, "joins_refused_total{reason=\"stranger\"} 1\n");
+	says(f, "/metrics", NULL, 200, "joins_total{result=\"found\"} 3\n");
+	says(f, "/metrics", NULL, 200,
+	    "joins_refused_total{reason=\"unauthorized\"} 1\n");
 }
 
 static void

@@ -35,12 +35,12 @@ little_is_needed(void **state)
 	const struct aggregator_tor_config *tors;
 
 	assert_string_equal(
-	    read_text("tors: [{name: t1}, {name: t2, speaks: false}]", &config), "");
+	    read_text("tors: [{name: t1}, {name: t2, primary: false}]", &config), "");
 	tors = config.tors.items;
 	assert_int_equal(config.tors.count, 2);
 	assert_string_equal(tors[1].name, "t2");
-	assert_true(tors[0].speaks);
-	assert_false(tors[1].speaks);
+	assert_true(tors[0].primary);
+	assert_false(tors[1].primary);
 	assert_non_null(config.name);
 	assert_string_equal(config.listen, "0.0.0.0:7471");
 	assert_string_equal(config.http_listen, "127.0.0.1:9472");

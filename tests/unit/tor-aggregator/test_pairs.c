@@ -73,7 +73,7 @@ start(struct world *world, int i, bool speaks)
 	len = snprintf(text, sizeof(text),
 	    "name: %s\nregion: lab\nplaintext: true\nlisten: 127.0.0.1:%d\n"
 	    "controllers: [\"127.0.0.1:1\"]\n"
-	    "tors: [{name: t1, speaks: %s, peer: {name: %s, address: "
+	    "tors: [{name: t1, primary: %s, peer: {name: %s, address: "
 	    "\"127.0.0.1:%d\"}}]\n"
 	    "state_folder: %s/%s\nhttp: {listen: \"127.0.0.1:0\", socket: \"\"}\n",
 	    names[i], i == 1 ? world->port : 0, speaks ? "true" : "false", names[!i],
@@ -134,15 +134,15 @@ quarrel(struct world *world, bool speaks)
 {
 	start(world, 0, speaks);
 	start(world, 1, speaks);
-	LOOPBACK_WAIT(
-	    world->loop, says(world, 0, "quarrel") && says(world, 1, "quarrel"));
+	LOOPBACK_WAIT(world->loop,
+	    says(world, 0, "primary_conflict") && says(world, 1, "primary_conflict"));
 	assert_true(says(world, 0, "we_are_primary"));
 	assert_false(says(world, 1, "we_are_primary"));
 	assert_int_equal(world->errors, 2);
 	assert_non_null(strstr(world->error, "agg-a"));
 	assert_non_null(strstr(world->error, "agg-b"));
-	LOOPBACK_WAIT(world->loop, says(world, 1, "speaks"));
-	assert_false(says(world, 0, "speaks"));
+	LOOPBACK_WAIT(world->loop, says(world, 1, "active"));
+	assert_false(says(world, 0, "active"));
 	assert_int_equal(world->errors, 2); /* once each */
 }
 
@@ -165,9 +165,10 @@ two_that_agree_do_as_they_are_told(void **state)
 
 	start(world, 0, false);
 	start(world, 1, true);
-	LOOPBACK_WAIT(world->loop, says(world, 0, "speaks"));
+	LOOPBACK_WAIT(world->loop, says(world, 0, "active"));
 	assert_true(says(world, 1, "we_are_primary"));
-	assert_false(says(world, 0, "quarrel") || says(world, 1, "quarrel"));
+	assert_false(
+	    says(world, 0, "primary_conflict") || says(world, 1, "primary_conflict"));
 	assert_int_equal(world->errors, 0);
 }
 
@@ -235,7 +236,7 @@ what_the_standby_told_is_the_primarys_to_end_on_the_next_link(void **state)
 
 	start(world, 0, false);
 	start(world, 1, true);
-	LOOPBACK_WAIT(world->loop, says(world, 0, "speaks"));
+	LOOPBACK_WAIT(world->loop, says(world, 0, "active"));
 	standby = world->both[0]->racks[0];
 	tor_rack_speak(standby, true);
 	assert_int_equal(tor_rack_adopt(standby, &told), 1);
@@ -271,7 +272,7 @@ what_is_owed_and_has_ended_is_answered_with_its_end(void **state)
 		start(world, i, i == 1);
 		racks[i] = world->both[i]->racks[0];
 	}
-	LOOPBACK_WAIT(world->loop, says(world, 0, "speaks"));
+	LOOPBACK_WAIT(world->loop, says(world, 0, "active"));
 	assert_int_equal(tor_rack_adopt(racks[1], &old), 1);
 	assert_true(
 	    tor_rack_end(racks[1], old.id, (rm_wall_t){ 2 }, true, rm_mono_now()));

@@ -793,8 +793,10 @@ file_says(const struct world *world, const char *what)
 static void
 what_an_earlier_life_could_not_tell_is_told_and_marked(void **state)
 {
-	static const char untold[] = "\"told_opened\":false,\"told_resolved\":false,";
-	static const char told[] = "\"told_opened\":true,\"told_resolved\":true,";
+	static const char untold[] =
+	    "\"notified_opened\":false,\"notified_resolved\":false,";
+	static const char told[] =
+	    "\"notified_opened\":true,\"notified_resolved\":true,";
 	int64_t ended_ns = rm_wall_now().ns - 400 * RM_NS_PER_S;
 	struct world *world = *state;
 	const struct rm_incidents *incidents;
@@ -810,7 +812,7 @@ what_an_earlier_life_could_not_tell_is_told_and_marked(void **state)
 	assert_int_equal(rm_alerts_counts(world->aggregator->alerts)->queued, 1);
 	tor_aggregator_on_told(0xa1, false, world->aggregator);
 	assert_true(rm_incidents_get(incidents, 0)->told_opened);
-	LOOPBACK_WAIT(world->loop, file_says(world, "\"told_opened\": true"));
+	LOOPBACK_WAIT(world->loop, file_says(world, "\"notified_opened\": true"));
 	live_again(world, 0, told);
 	assert_int_equal(rm_alerts_counts(world->aggregator->alerts)->queued, 0);
 	live_again(world, ended_ns, untold);

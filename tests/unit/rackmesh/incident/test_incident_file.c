@@ -243,8 +243,8 @@ what_was_told_is_remembered(void **state)
 	rm_incidents_free(after);
 	/* Written before this was kept: everybody was told. */
 	json_array_foreach (json_object_get(saved, "incidents"), i, one) {
-		json_object_del(one, "told_opened");
-		json_object_del(one, "told_resolved");
+		json_object_del(one, "notified_opened");
+		json_object_del(one, "notified_resolved");
 	}
 	after = fresh();
 	assert_int_equal(restore(after, saved, 0), 2);
@@ -274,7 +274,7 @@ what_is_wrong_is_named_and_left_out_alone(void **state)
 		{ "opened_ns", "-1" },
 		{ "resolved_ns", "\"now\"" },
 		{ "rnic", "\"??\"" },
-		{ "told_opened", "1" },
+		{ "notified_opened", "1" },
 		{ "evidence", "[]" },
 	};
 	struct rm_incidents *incidents = fresh();
