@@ -29,6 +29,20 @@ process_release(struct services *services, struct process *process)
 	free(process);
 }
 
+/* A QP with a peer, from wherever. */
+struct services_connection {
+	size_t owner;
+	uint32_t qpn, dst_qpn;
+	uint8_t type;             /* enum wire_qp_type */
+	struct wire_address peer; /* family 0: not known */
+	uint16_t src_port;        /* 0: not known */
+	uint8_t dscp, sl;
+	uint32_t pid;
+	uint64_t cgroup_id;
+	const char *comm, *kernel;
+	bool older;
+};
+
 static struct process *
 process_get(struct services *services, const struct services_connection *c)
 {
@@ -484,22 +498,12 @@ services_new(const struct services_options *options, struct services **ret)
 void
 services_free(struct services *services)
 {
-	struct pair *pair, *next_pair;
-	struct slot *slot, *next_slot;
-
 	if (services == NULL)
 		return;
 	for (size_t i = 0; i < SERVICES_MAX_RNICS; i++)
 		services_drop_owner(services, i);
 	services_guests_clear(services);
-	HASH_ITER (hh, services->pairs, pair, next_pair) {
-		HASH_DEL(services->pairs, pair);
-		free(pair);
-	}
-	HASH_ITER (hh, services->slots, slot, next_slot) {
-		HASH_DEL(services->slots, slot);
-		free(slot);
-	}
+	services_turn_clear(services);
 	free(services);
 }
 
@@ -665,7 +669,7 @@ services_counts(const struct services *services)
 
 	counts.qps = HASH_COUNT(services->qps);
 	counts.flows = HASH_COUNT(services->flows);
-	counts.guests = HASH_COUNT(services->guests);
+	counts.guests = services_guests_count(services);
 	for (size_t i = 0; i < SERVICES_MAX_RNICS; i++)
 		counts.unresolved += services->owners[i].unjoinable;
 	HASH_ITER (hh, services->flows, flow, next_flow) {

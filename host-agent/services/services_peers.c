@@ -20,6 +20,20 @@
 /* A controller that has just begun knows nobody yet. */
 #define MISSES_OF_FOUND 3
 
+struct guest_key {
+	uint8_t bytes[16]; /* of the address */
+	uint8_t family;
+	uint8_t owner;
+	uint8_t zero[2];
+};
+
+struct guest {
+	struct guest_key key;
+	struct wire_rnic_id id; /* guid 0: not known yet */
+	rm_mono_t seen;         /* the last turn that had a flow to it */
+	UT_hash_handle hh;
+};
+
 static void
 unanswered(struct peer *peer)
 {
@@ -271,6 +285,12 @@ services_guests_clear(struct services *services)
 
 	HASH_ITER (hh, services->guests, guest, next)
 		guest_drop(services, guest);
+}
+
+size_t
+services_guests_count(const struct services *services)
+{
+	return HASH_COUNT(services->guests);
 }
 
 /* Those that have no connection any more leave in time, or for others. */

@@ -1,8 +1,7 @@
 /*
- * services_state - what services.c (RNICs, names), services.c (what the kernel
- * tells), services.c (the tables), services_peers.c (who is at the other end),
- * services_turn.c and services_turn.c (what to probe), services_peers.c (whom to
- * answer) share. For them only.
+ * services_state - what services.c (RNICs, flows, what the kernel tells of QPs),
+ * services_peers.c (the other ends: asked for, and answered) and services_turn.c (what
+ * to probe) share. For them only.
  */
 #ifndef HOST_AGENT_SERVICES_SERVICES_STATE_H
 #define HOST_AGENT_SERVICES_SERVICES_STATE_H
@@ -33,20 +32,6 @@ struct owner { /* one of our RNICs */
 	uint64_t unjoinable; /* QPs in the last list that nobody can tell about */
 	uint64_t digest;     /* of its probes and traces */
 	uint64_t guests_digest;
-};
-
-struct guest_key {
-	uint8_t bytes[16]; /* of the address */
-	uint8_t family;
-	uint8_t owner;
-	uint8_t zero[2];
-};
-
-struct guest {
-	struct guest_key key;
-	struct wire_rnic_id id; /* guid 0: not known yet */
-	rm_mono_t seen;         /* the last turn that had a flow to it */
-	UT_hash_handle hh;
 };
 
 struct process_key {
@@ -104,6 +89,8 @@ struct flow_key {
 	uint8_t zero[2];
 };
 
+struct guest;
+struct pair;
 struct slot;
 
 struct flow {
@@ -158,21 +145,6 @@ struct slot {
 	UT_hash_handle hh;
 };
 
-struct pair { /* made anew each turn; what it is of may be gone before the next */
-	struct pair_key key;
-	bool near; /* both ends below one ToR */
-	struct wire_address address;
-	uint32_t qpn, large_qpn;
-	uint16_t lid;
-	uint16_t probed[SERVICES_MAX_PROBED];
-	size_t probed_count;
-	uint16_t traced[WIRE_MAX_FLOWS];
-	size_t traced_count;
-	uint16_t sizes[4];
-	size_t size_count;
-	UT_hash_handle hh;
-};
-
 struct services {
 	struct services_options options;
 	struct owner owners[SERVICES_MAX_RNICS];
@@ -197,20 +169,6 @@ struct services {
 uint64_t services_random(struct services *services);
 uint64_t services_hash_text(const char *text); /* never 0 */
 
-/* A QP with a peer, from wherever. */
-struct services_connection {
-	size_t owner;
-	uint32_t qpn, dst_qpn;
-	uint8_t type;             /* enum wire_qp_type */
-	struct wire_address peer; /* family 0: not known */
-	uint16_t src_port;        /* 0: not known */
-	uint8_t dscp, sl;
-	uint32_t pid;
-	uint64_t cgroup_id;
-	const char *comm, *kernel;
-	bool older;
-};
-
 bool services_same_address(const struct wire_address *a, const struct wire_address *b);
 /* The peer of a new QP; NULL: no room. */
 struct peer *services_peer(struct services *services, const struct peer_key *key,
@@ -223,5 +181,9 @@ bool services_peer_address(
 /* After flows and peers have changed. A bit per RNIC with other guests. */
 uint64_t services_guests_turn(struct services *services, rm_mono_t now);
 void services_guests_clear(struct services *services);
+size_t services_guests_count(const struct services *services);
+
+/* All that the turns have chosen. */
+void services_turn_clear(struct services *services);
 
 #endif

@@ -15,6 +15,21 @@
 
 #define NEAR_PATH 1
 
+struct pair { /* made anew each turn; what it is of may be gone before the next */
+	struct pair_key key;
+	bool near; /* both ends below one ToR */
+	struct wire_address address;
+	uint32_t qpn, large_qpn;
+	uint16_t lid;
+	uint16_t probed[SERVICES_MAX_PROBED];
+	size_t probed_count;
+	uint16_t traced[WIRE_MAX_FLOWS];
+	size_t traced_count;
+	uint16_t sizes[4];
+	size_t size_count;
+	UT_hash_handle hh;
+};
+
 /* All flows of a pair whose path is known and the same. */
 struct way_key {
 	struct pair_key pair;
@@ -316,6 +331,18 @@ drop_pairs(struct services *services)
 	HASH_ITER (hh, services->pairs, pair, next) {
 		HASH_DEL(services->pairs, pair);
 		free(pair);
+	}
+}
+
+void
+services_turn_clear(struct services *services)
+{
+	struct slot *slot, *next;
+
+	drop_pairs(services);
+	HASH_ITER (hh, services->slots, slot, next) {
+		HASH_DEL(services->slots, slot);
+		free(slot);
 	}
 }
 
