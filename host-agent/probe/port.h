@@ -15,10 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "rackmesh/core/clock.h"
-#include "schemas/wire.h"
-
-#define PORT_BURST 32 /* packets in one call, at most */
+#include "host-agent/probe/port_packet.h"
 
 enum port_role { PORT_PROBER, PORT_REFLECTOR, PORT_ROLES };
 
@@ -28,41 +25,6 @@ enum port_flows {
 	PORT_FLOWS_LABEL,       /* the NIC makes the source port of the flow label */
 	PORT_FLOWS_QP,          /* it makes it of the QPN: several QPs, several flows */
 	PORT_FLOWS_UNKNOWN,     /* nobody has told us of this driver: one flow */
-};
-
-struct port_packet { /* one to send */
-	const struct wire_address *to;
-	uint32_t qpn; /* where there are QPs: the destination's */
-	uint16_t lid; /* InfiniBand: the destination's; 0 else */
-	uint8_t sl;
-	uint32_t label; /* of a reply: the probe's, so that it takes the same flow */
-	const uint8_t *data; /* its first 16 bytes are unlike those of any packet
-				of the same role still without its stamp */
-	uint16_t len;
-	uint16_t zeros;    /* so many zero bytes follow data */
-	uint16_t src_port; /* of a probe: its flow, as port_flow gave it */
-	uint8_t dscp;
-	uint64_t token;   /* comes back with the stamp */
-	rm_mono_t posted; /* out: just before it was handed over (T1) */
-	int error;        /* out: 0, or why it did not leave, -errno */
-};
-
-struct port_arrival {
-	struct wire_address from;
-	uint8_t *data; /* free to be overwritten until the callback returns */
-	size_t len;
-	int64_t stamp_ns;
-	uint32_t qpn; /* the sender's, where there are QPs */
-	uint16_t lid; /* InfiniBand */
-	uint8_t sl;
-	uint16_t local_port;           /* 0: not known, any flow of ours */
-	uint8_t dscp, ecn, ttl;        /* as it arrived */
-	enum wire_stamp_source source; /* of stamp_ns; 0: it has none */
-};
-
-struct port_departure {
-	uint64_t token;
-	int64_t stamp_ns; /* when the packet was handed to the NIC */
 };
 
 /* Called from the loop, and from inside port_send and port_drain. */
