@@ -9,6 +9,7 @@
 #include "region-controller/plan/publish.h"
 #include "region-controller/planner.h"
 #include "region-controller/registry/registry.h"
+#include "region-controller/store/store_status.h"
 #include "region-controller/topology/traced.h"
 
 void

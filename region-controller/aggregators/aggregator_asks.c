@@ -8,7 +8,7 @@
 #include "region-controller/registry/probe_keys.h"
 #include "region-controller/registry/qp_joins.h"
 #include "region-controller/registry/registry.h"
-#include "region-controller/store/store.h"
+#include "region-controller/store/store_record.h"
 
 /* ---- Keys of probes: to whom they are due, and when ---- */
 

@@ -15,6 +15,7 @@
 #include "region-controller/plan/publish.h"
 #include "region-controller/registry/registry.h"
 #include "region-controller/store/store.h"
+#include "region-controller/store/store_status.h"
 
 /* ---- racks -------------------------------------------------------------------- */
 

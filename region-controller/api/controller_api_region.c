@@ -11,6 +11,7 @@
 #include "region-controller/plan/plan_json.h"
 #include "region-controller/registry/registry.h"
 #include "region-controller/store/store.h"
+#include "region-controller/store/store_status.h"
 #include "region-controller/topology/rnic_address.h"
 
 #define STORED_TIMEOUT_NS (10 * RM_NS_PER_S) /* the store may be away for a moment */

@@ -8,6 +8,7 @@
 #include "region-controller/plan/plan_json.h"
 #include "region-controller/registry/registry.h"
 #include "region-controller/store/store.h"
+#include "region-controller/store/store_status.h"
 #include "schemas/wire/text.h"
 
 void

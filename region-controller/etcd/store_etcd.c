@@ -9,6 +9,7 @@
 #include "rackmesh/loop/loop.h"
 #include "region-controller/etcd/store_etcd_keys.h"
 #include "region-controller/etcd/store_etcd_state.h"
+#include "region-controller/store/store_status.h"
 
 #define GATHER_NS (20 * RM_NS_PER_MS)
 #define FRESH_NS (5 * RM_NS_PER_S)

@@ -15,7 +15,8 @@
 
 #include <jansson.h>
 
-#include "region-controller/store/store.h"
+#include "rackmesh/judge/part.h"
+#include "region-controller/store/store_record.h"
 
 struct rm_why;
 

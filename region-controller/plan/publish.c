@@ -7,7 +7,7 @@
 
 #include "region-controller/plan/plan.h"
 #include "region-controller/store/hash.h"
-#include "region-controller/store/store.h"
+#include "region-controller/store/store_record.h"
 
 /* Of a version that is to be outrun; nobody sane is near it. What is written above it
  * is far from what the stores can read. */

@@ -10,7 +10,7 @@
 #include "region-controller/registry/registry_check.h"
 #include "region-controller/registry/registry_place.h"
 #include "region-controller/registry/registry_refused.h"
-#include "region-controller/store/store.h"
+#include "region-controller/store/store_record.h"
 
 struct registry {
 	struct registry_rnic *rnics;

@@ -20,41 +20,14 @@
 
 #include "rackmesh/core/clock.h"
 #include "rackmesh/judge/part.h"
-#include "schemas/wire.h"
+#include "region-controller/store/store_record.h"
 
 struct rm_metrics;
 struct rm_topology;
 struct rm_why;
 struct store;
+struct store_status;
 struct traced_link;
-
-struct store_rnic {
-	struct wire_rnic rnic;  /* plane is "" */
-	const char *aggregator; /* who told */
-	rm_wall_t registered;
-};
-
-struct store_plan {
-	const char *tor;
-	struct wire_bytes bytes; /* the message, with version and digest */
-	uint64_t version, digest;
-	rm_wall_t since; /* kept, or seen first */
-};
-
-struct store_draft { /* a plan without a version */
-	const char *tor;
-	struct wire_bytes bytes; /* version and digest 0 */
-	uint64_t digest;
-	uint64_t above; /* the newest version that anybody holds */
-	bool is_held;   /* that one is this very plan */
-};
-
-struct store_brake {
-	uint32_t rate_permille;
-	uint64_t version;
-	const char *by;
-	rm_wall_t when;
-};
 
 struct store_callbacks {
 	/* Takes the new topology into use, or returns < 0: then the old one stays. The
@@ -73,18 +46,6 @@ struct store_callbacks {
 	void (*on_lead)(void *arg);
 	void (*on_follow)(void *arg);
 	void *arg;
-};
-
-struct store_status {
-	bool is_shared;     /* by several controllers */
-	bool leads;         /* us */
-	const char *leader; /* who leads, "" when nobody does; borrowed */
-	rm_wall_t since;    /* how long that is so, as far as we know */
-	const char *endpoint;
-	int64_t revision; /* of what we know; 0: nothing yet */
-	bool is_fresh;    /* the store was heard of just now */
-	/* "" or what a person should do something about; borrowed. */
-	const char *trouble;
 };
 
 struct store_reply { /* whom to tell, once, what has become of it */

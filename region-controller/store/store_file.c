@@ -7,6 +7,7 @@
 #include "rackmesh/core/file.h"
 #include "rackmesh/core/why.h"
 #include "region-controller/store/plan_copy.h"
+#include "region-controller/store/store_status.h"
 #include "region-controller/store/store_topology.h"
 
 struct store_file {

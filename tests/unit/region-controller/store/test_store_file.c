@@ -14,6 +14,7 @@
 #include "rackmesh/core/why.h"
 #include "rackmesh/topology/topology.h"
 #include "region-controller/store/store_file.h"
+#include "region-controller/store/store_status.h"
 
 #define ONE_TOR "region: lab\nswitches:\n  - {name: t1, role: tor}\n"
 #define TWO_TORS ONE_TOR "  - {name: t2, role: tor}\n"
