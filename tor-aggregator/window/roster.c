@@ -5,8 +5,36 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tor-aggregator/window/roster_state.h"
+#define HASH_NONFATAL_OOM 1
+#include <uthash.h>
+
 #include "tor-aggregator/window/window.h"
+
+struct roster_key { /* no padding: it is hashed as bytes */
+	uint64_t guid, port;
+};
+
+struct roster_entry {
+	struct roster_rnic rnic;
+	struct roster_key key;
+	bool member;
+	UT_hash_handle hh;
+};
+
+struct roster {
+	char (*tors)[RM_NAME_BYTES];
+	size_t tor_count; /* the first is our own */
+	struct roster_entry *by_id;
+	struct roster_entry **members, **foreigners;
+	size_t member_count, foreigner_count;
+	size_t planned_foreigners;
+	const char **hosts; /* borrowed from the first member of each */
+	size_t host_count;
+	uint64_t refused;
+};
+
+static struct roster_entry *roster_entry(
+    const struct roster *roster, struct wire_rnic_id id);
 
 int
 roster_new(const char *tor, struct roster **ret)
@@ -48,7 +76,8 @@ roster_free(struct roster *roster)
 	free(roster);
 }
 
-struct roster_entry *
+/* NULL: not known. */
+static struct roster_entry *
 roster_entry(const struct roster *roster, struct wire_rnic_id id)
 {
 	const struct roster_key key = { id.guid, id.port };
@@ -200,7 +229,9 @@ keep_foreigner(const struct roster_entry *entry)
 	return !entry->member && (entry->rnic.planned || entry->rnic.served);
 }
 
-struct roster_entry *
+/* An RNIC that has changed sides starts afresh on the other one; *changed is then
+ * set. Returns its entry, or NULL with *r set when it is refused, and counted. */
+static struct roster_entry *
 roster_place(struct roster *roster, const struct wire_rnic *rnic, bool member,
     bool *changed, int *r)
 {
@@ -331,4 +362,114 @@ roster_leave(struct roster *roster, const char *host)
 		if (strcmp(rnic->host, host) == 0)
 			rnic->registered = false;
 	}
+}
+
+/* ---- RNICs elsewhere that services of our rack talk to, planned or not ---- */
+
+int
+roster_learn(struct roster *roster, const struct wire_rnic *rnic, rm_mono_t now)
+{
+	struct roster_entry *entry = roster_entry(roster, rnic->id);
+	bool changed = false;
+	int r = 0;
+
+	if (entry != NULL && (entry->member || entry->rnic.planned)) {
+		entry->rnic.served = true;
+		return 0;
+	}
+	for (size_t i = 0; i < rnic->tor_count; i++)
+		if (strcmp(rnic->tors[i], roster->tors[0]) == 0)
+			return -EINVAL; /* it is for its agent to say so */
+	entry = roster_place(roster, rnic, false, &changed, &r);
+	if (entry != NULL) {
+		entry->rnic.served = true;
+		entry->rnic.learned = now;
+	}
+	return r;
+}
+
+bool
+roster_serve(struct roster *roster, struct wire_rnic_id id)
+{
+	struct roster_entry *entry = roster_entry(roster, id);
+
+	if (entry != NULL)
+		entry->rnic.served = true;
+	return entry != NULL;
+}
+
+void
+roster_unserve(struct roster *roster)
+{
+	struct roster_entry *entry, *next;
+
+	HASH_ITER (hh, roster->by_id, entry, next)
+		entry->rnic.served = false;
+}
+
+/* ---- who is in it ---- */
+
+const char *
+roster_tor(const struct roster *roster)
+{
+	return roster->tors[0];
+}
+
+size_t
+roster_members(const struct roster *roster)
+{
+	return roster->member_count;
+}
+
+size_t
+roster_foreigners(const struct roster *roster)
+{
+	return roster->foreigner_count;
+}
+
+size_t
+roster_hosts(const struct roster *roster)
+{
+	return roster->host_count;
+}
+
+const struct roster_rnic *
+roster_member(const struct roster *roster, size_t i)
+{
+	return &roster->members[i]->rnic;
+}
+
+const struct roster_rnic *
+roster_foreigner(const struct roster *roster, size_t i)
+{
+	return &roster->foreigners[i]->rnic;
+}
+
+const struct roster_rnic *
+roster_at(const struct roster *roster, uint32_t index)
+{
+	if (index < roster->member_count)
+		return &roster->members[index]->rnic;
+	if (index >= WINDOW_FOREIGN_BASE &&
+	    index - WINDOW_FOREIGN_BASE < roster->foreigner_count)
+		return &roster->foreigners[index - WINDOW_FOREIGN_BASE]->rnic;
+	return NULL;
+}
+
+const char *
+roster_host(const struct roster *roster, size_t i)
+{
+	return roster->hosts[i];
+}
+
+const char *
+roster_tor_name(const struct roster *roster, uint16_t number)
+{
+	return number < roster->tor_count ? roster->tors[number] : "";
+}
+
+uint64_t
+roster_refused(const struct roster *roster)
+{
+	return roster->refused;
 }
