@@ -5,12 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rackmesh/core/log.h"
 #include "rackmesh/topology/topology.h"
 #include "region-controller/registry/registry_addresses.h"
 #include "region-controller/registry/registry_check.h"
-#include "region-controller/registry/registry_place.h"
-#include "region-controller/registry/registry_refused.h"
 #include "region-controller/store/store_record.h"
+
+struct registry_refusals {                                     /* zeroed at first */
+	struct registry_refused entries[REGISTRY_MAX_REFUSED]; /* the newest first */
+	size_t count;
+};
 
 struct registry {
 	struct registry_rnic *rnics;
@@ -22,6 +26,159 @@ struct registry {
 	void *arg;
 	struct registry_counts counts;
 };
+
+/* ---- why a registration has no place, for people ---- */
+
+static const struct {
+	const char *word, *sentence;
+} reasons[REGISTRY_REFUSALS] = {
+	[REGISTRY_PLACED] = { "placed", "it is in the plans" },
+	[REGISTRY_BAD_ID] = { "bad_id", "its id is no GUID and port and no MAC" },
+	[REGISTRY_BAD_NAME] = { "bad_name",
+	    "a name is malformed, given twice, or of another host" },
+	[REGISTRY_BAD_ADDRESS] = { "bad_address",
+	    "an address is not unicast or has a wrong port, or its QPs are no pair" },
+	[REGISTRY_NO_TOR] = { "no_tor",
+	    "it names no ToR; give one in the agent's config" },
+	[REGISTRY_ANOTHERS] = { "of_other_host",
+	    "another host has told of it before; if it has moved, POST /v1/forget/ID "
+	    "to the controller and restart its new host's agent" },
+	[REGISTRY_STALE] = { "stale",
+	    "the agent has been restarted or replaced since" },
+	[REGISTRY_FULL] = { "registry_full",
+	    "the region has too many RNICs; split it" },
+	[REGISTRY_UNKNOWN_TOR] = { "unknown_tor",
+	    "the topology has no such ToR; add it there, or correct the agent's "
+	    "config" },
+	[REGISTRY_NOT_A_TOR] = { "not_a_tor",
+	    "the topology gives that switch another role; correct it, or the agent's "
+	    "config" },
+	[REGISTRY_WRONG_PLANE] = { "wrong_plane",
+	    "its ToRs are in different planes; correct the topology, or the agent's "
+	    "config" },
+	[REGISTRY_RACK_FULL] = { "rack_full", "the ToR has too many RNICs" },
+};
+
+const char *
+registry_refusal_word(enum registry_refusal refusal)
+{
+	return refusal < REGISTRY_REFUSALS ? reasons[refusal].word : "unknown";
+}
+
+const char *
+registry_refusal_sentence(enum registry_refusal refusal)
+{
+	return refusal < REGISTRY_REFUSALS ? reasons[refusal].sentence : "unknown";
+}
+
+/* Foreign text, as far as it can be shown. */
+static void
+show(char ret[RM_NAME_BYTES], const char *text)
+{
+	rm_log_quote(ret, RM_NAME_BYTES, text, strlen(text));
+}
+
+static void
+registry_refused_note(struct registry_refusals *refusals, const struct wire_rnic *rnic,
+    const struct registry_told *told, enum registry_refusal refusal)
+{
+	struct registry_refused entry = { .refusal = refusal, .last = told->wall };
+	struct registry_refused *entries = refusals->entries;
+	size_t i;
+
+	rm_rnic_id_format(
+	    (struct rm_rnic_id){ rnic->id.guid, rnic->id.port }, entry.id);
+	show(entry.host, told->host);
+	show(entry.device, rnic->device);
+	show(entry.tor, rnic->tor_count > 0 ? rnic->tors[0] : "");
+	show(entry.aggregator, told->aggregator);
+	for (i = 0; i < refusals->count; i++) {
+		if (entries[i].refusal == refusal &&
+		    strcmp(entries[i].id, entry.id) == 0 &&
+		    strcmp(entries[i].host, entry.host) == 0)
+			break;
+	}
+	if (i < refusals->count)
+		entry.times = entries[i].times;
+	else if (refusals->count < REGISTRY_MAX_REFUSED)
+		refusals->count++;
+	else
+		i--; /* the oldest makes room */
+	entry.times++;
+	memmove(&entries[1], &entries[0], i * sizeof(entry));
+	entries[0] = entry;
+}
+
+static enum registry_refusal
+find_place(const struct rm_topology *topology, const size_t *members,
+    struct registry_rnic *rnic)
+{
+	for (size_t i = 0; i < rnic->tor_count; i++) {
+		const struct rm_switch *sw;
+		size_t *index = &rnic->switches[i];
+
+		if (topology == NULL ||
+		    !rm_topology_find(topology, rnic->tors[i], index))
+			return REGISTRY_UNKNOWN_TOR;
+		sw = rm_topology_switch(topology, *index);
+		if (sw->role != RM_SWITCH_TOR)
+			return REGISTRY_NOT_A_TOR;
+		if (i > 0 && sw->plane != rnic->plane)
+			return REGISTRY_WRONG_PLANE;
+		if (members[*index] >= WIRE_MAX_MEMBERS)
+			return REGISTRY_RACK_FULL;
+		rnic->plane = sw->plane;
+	}
+	return REGISTRY_PLACED;
+}
+
+/* members: of each switch, kept up to date. Both NULL: there is no topology yet. */
+static void
+registry_place(
+    const struct rm_topology *topology, size_t *members, struct registry_rnic *rnic)
+{
+	rnic->refusal = find_place(topology, members, rnic);
+	if (rnic->refusal != REGISTRY_PLACED)
+		return;
+	for (size_t i = 0; i < rnic->tor_count; i++)
+		members[rnic->switches[i]]++;
+}
+
+static void
+registry_unplace(size_t *members, const struct registry_rnic *rnic)
+{
+	if (members == NULL || rnic->refusal != REGISTRY_PLACED)
+		return;
+	for (size_t i = 0; i < rnic->tor_count; i++)
+		members[rnic->switches[i]]--;
+}
+
+struct wire_rnic
+registry_wire(const struct rm_topology *topology, const struct registry_rnic *rnic)
+{
+	bool placed = rnic->refusal == REGISTRY_PLACED && topology != NULL;
+	struct wire_rnic wire = {
+		.id = { rnic->id.guid, rnic->id.port },
+		.host = rnic->host,
+		.device = rnic->device,
+		.driver = rnic->driver,
+		.tor_count = rnic->tor_count,
+		.plane = placed ? rm_topology_plane(topology, rnic->plane) : "",
+		.address_count = rnic->address_count,
+		.qpn = rnic->qpn,
+		.mtu_bytes = rnic->mtu_bytes,
+		.incarnation = rnic->incarnation,
+		.large_qpn = rnic->large_qpn,
+		.lid = rnic->lid,
+		.link = rnic->link,
+		.authenticates = rnic->authenticates,
+	};
+
+	for (size_t i = 0; i < rnic->tor_count; i++)
+		wire.tors[i] = rnic->tors[i];
+	memcpy(wire.addresses, rnic->addresses, sizeof(wire.addresses));
+	return wire;
+}
 
 int
 registry_new(struct registry **ret)
