@@ -82,20 +82,14 @@ bool store_etcd_leads(struct store *store, rm_mono_t now);
 /* For store_etcd's timer; arg is the store. */
 void store_etcd_say_unleased(void *arg);
 
-/* base + revision is to be above that. */
-uint64_t store_etcd_base(const struct store_etcd *etcd, uint64_t above);
 int store_etcd_write_topology(struct store_etcd *etcd, const char *text, size_t len,
     const struct store_reply *reply);
 int store_etcd_write_brake(struct store_etcd *etcd, const struct store_brake *brake,
     const struct store_reply *reply);
 
-struct store_known *store_etcd_known(
-    const struct store_etcd *etcd, struct rm_rnic_id id);
 void store_etcd_know(struct store_etcd *etcd, struct rm_rnic_id id, uint64_t hash);
 void store_etcd_forget(struct store_etcd *etcd, struct rm_rnic_id id);
 
-int store_etcd_put_traced(struct store *store, const struct traced_link *link);
-int store_etcd_drop_traced(struct store *store, const struct traced_link *link);
 /* A key below STORE_KEY_TRACED, of which name is the rest, was put or is gone. */
 void store_etcd_traced(
     struct store_etcd *etcd, const char *name, const struct rm_etcd_value *value);
@@ -103,7 +97,5 @@ void store_etcd_traced_gone(struct store_etcd *etcd, const char *name);
 /* What stands there is left out: says so, and counts it. */
 void store_etcd_refuse(
     struct store_etcd *etcd, const char *key, const struct rm_why *why);
-
-int store_etcd_add_metrics(struct store *store, struct rm_metrics *metrics);
 
 #endif
