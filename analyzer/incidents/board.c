@@ -1,4 +1,3 @@
-#define HASH_NONFATAL_OOM 1
 #include "analyzer/incidents/board.h"
 
 #include <errno.h>
@@ -7,9 +6,170 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/incidents/board_state.h"
-#include "analyzer/incidents/board_told.h"
+#define HASH_NONFATAL_OOM 1
+#include <uthash.h>
+
 #include "rackmesh/incident/incident.h"
+#include "rackmesh/judge/verdict.h"
+
+struct board_told { /* strings are borrowed, and short enough for an entry */
+	uint64_t id;
+	enum wire_incident_state state;
+	bool is_own;
+	const char *region, *source, *tor;
+	const char *part_type, *part, *place, *kind;
+	double confidence;
+	rm_wall_t began, opened, changed;
+	const char *sentence, *evidence_json;
+	char own_sentence[RM_SENTENCE_BYTES];
+};
+
+/* One fault of a host with eight rails is told of by each rack's two aggregators. */
+#define MAX_TELLINGS 32
+#define KEY_BYTES (RM_NAME_BYTES + 24)
+#define LABELS_BYTES (2 * RM_NAME_BYTES + RM_PART_NAME_BYTES + 32)
+
+/* What one aggregator, or we, say of it: one opening, by its id. */
+struct telling {
+	char key[KEY_BYTES]; /* region and id */
+	struct node *node;
+	char source[RM_NAME_BYTES], tor[RM_NAME_BYTES]; /* whose word it is */
+	bool is_own, is_open;
+	rm_wall_t changed;
+	UT_hash_handle hh;
+};
+
+struct node {
+	struct board_entry entry; /* first */
+	char labels[LABELS_BYTES];
+	struct telling *tellings[MAX_TELLINGS];
+	size_t telling_count;
+	size_t place;      /* in board.open, while it is open */
+	UT_hash_handle hh; /* by labels, while it is open */
+};
+
+struct board {
+	struct node *open[BOARD_MAX_OPEN]; /* oldest first */
+	size_t open_count;
+	struct node *closed[BOARD_MAX_CLOSED]; /* a ring, closed_next is written next */
+	size_t closed_count, closed_next;
+	struct node *by_labels;
+	struct telling *by_key;
+	uint64_t changes;
+	struct board_counts counts;
+};
+
+/* ---- what somebody says of an incident, checked ---- */
+
+/* Later than any clock of ours will ever say: the year 2262 is near. */
+#define MAX_WALL_NS (INT64_MAX - 86400 * RM_NS_PER_S)
+
+/* For names that leave for labels and logs: printable, and within their room. */
+static bool
+is_word(const char *text, size_t room)
+{
+	size_t len = 0;
+
+	for (; text[len] != '\0'; len++)
+		if (text[len] < ' ' || text[len] > '~' || text[len] == '|')
+			return false;
+	return len > 0 && len < room;
+}
+
+static bool
+is_part_type(const char *word)
+{
+	for (int i = RM_PART_RNIC; i < RM_PART_TYPES; i++)
+		if (strcmp(word, rm_part_type_word((enum rm_part_type)i)) == 0)
+			return true;
+	return false;
+}
+
+static bool
+is_text(const char *text)
+{
+	json_t *json = json_string(text); /* NULL: not UTF-8, or no memory */
+	bool good = json != NULL;
+
+	json_decref(json);
+	return good;
+}
+
+/* -EINVAL: it makes no sense. */
+static int
+board_told_edge(const struct wire_incident *incident, struct board_told *ret)
+{
+	const size_t kind_bytes = sizeof(((struct board_entry *)0)->kind);
+
+	if (!rm_name_valid(incident->head.region) ||
+	    !rm_name_valid(incident->head.aggregator) || !rm_name_valid(incident->tor))
+		return -EINVAL;
+	if (!is_part_type(incident->part_type) ||
+	    !is_word(incident->part, RM_PART_NAME_BYTES) ||
+	    !is_word(incident->kind, kind_bytes))
+		return -EINVAL;
+	if (incident->place[0] != '\0' && !rm_name_valid(incident->place))
+		return -EINVAL;
+	/* Also false for what is no number. */
+	if (!(incident->confidence >= 0 && incident->confidence <= 1))
+		return -EINVAL;
+	if (incident->began_wall_ns > MAX_WALL_NS ||
+	    incident->opened_wall_ns > MAX_WALL_NS ||
+	    incident->changed_wall_ns > MAX_WALL_NS || incident->incident_id == 0)
+		return -EINVAL;
+	if (!is_text(incident->sentence) || !is_text(incident->evidence_json))
+		return -EINVAL;
+	*ret = (struct board_told){
+		.id = incident->incident_id,
+		.state = incident->state,
+		.region = incident->head.region,
+		.source = incident->head.aggregator,
+		.tor = incident->tor,
+		.part_type = incident->part_type,
+		.part = incident->part,
+		.place = incident->place,
+		.kind = incident->kind,
+		.confidence = incident->confidence,
+		.began = { (int64_t)incident->began_wall_ns },
+		.opened = { (int64_t)incident->opened_wall_ns },
+		.changed = { (int64_t)incident->changed_wall_ns },
+		.sentence = incident->sentence,
+		.evidence_json = incident->evidence_json,
+	};
+	return 0;
+}
+
+static int
+board_told_own(const char *region, const char *analyzer, enum wire_incident_state state,
+    const struct rm_incident *incident, const char *evidence_json,
+    struct board_told *ret)
+{
+	const struct rm_verdict *verdict = &incident->verdict;
+	const struct rm_part *part = &verdict->part;
+	bool of_tor = part->type == RM_PART_TOR || part->type == RM_PART_RACK;
+
+	*ret = (struct board_told){
+		.id = incident->id,
+		.state = state,
+		.is_own = true,
+		.region = region,
+		.source = analyzer,
+		.tor = of_tor && strlen(part->name) < RM_NAME_BYTES ? part->name : "",
+		.part_type = rm_part_type_word(part->type),
+		.part = part->name,
+		.place = part->place,
+		.kind = rm_kind_word(verdict->kind),
+		.confidence = verdict->confidence,
+		.began = verdict->evidence.window_start,
+		.opened = incident->opened,
+		.changed =
+		    state == WIRE_RESOLVED ? incident->resolved : incident->changed,
+		.evidence_json = evidence_json,
+	};
+	rm_verdict_sentence(verdict, ret->own_sentence, sizeof(ret->own_sentence));
+	ret->sentence = ret->own_sentence;
+	return 0;
+}
 
 /* ---- entries ------------------------------------------------------------------ */
 
@@ -320,8 +480,7 @@ board_own(struct board *board, const char *region, const char *analyzer,
 	return r;
 }
 
-/* ---- what is told no more ---------------------------------------------------------
- */
+/* ---- what is told no more -------------------------------------------------------- */
 
 size_t
 board_end_calm(struct board *board,
@@ -382,4 +541,116 @@ board_free(struct board *board)
 	for (size_t i = 0; i < board->closed_count; i++)
 		node_free(board, board->closed[i]);
 	free(board);
+}
+
+/* ---- reading ---- */
+
+const struct board_entry *
+board_get(const struct board *board, size_t i)
+{
+	if (i < board->open_count)
+		return &board->open[board->open_count - 1 - i]->entry;
+	i -= board->open_count;
+	if (i >= board->closed_count)
+		return NULL;
+	i = (board->closed_next + BOARD_MAX_CLOSED - 1 - i) % BOARD_MAX_CLOSED;
+	return &board->closed[i]->entry;
+}
+
+const struct board_entry *
+board_find(const struct board *board, uint64_t id)
+{
+	const struct telling *telling, *next;
+	char text[KEY_BYTES];
+
+	snprintf(text, sizeof(text), "|%016" PRIx64, id);
+	HASH_ITER (hh, board->by_key, telling, next) {
+		if (strcmp(strchr(telling->key, '|'), text) == 0)
+			return &telling->node->entry;
+	}
+	return NULL;
+}
+
+size_t
+board_open(const struct board *board)
+{
+	return board->open_count;
+}
+
+uint64_t
+board_changes(const struct board *board)
+{
+	return board->changes;
+}
+
+const struct board_counts *
+board_counts(const struct board *board)
+{
+	return &board->counts;
+}
+
+/* ---- as JSON, which docs/api.md describes ---- */
+
+static json_t *
+wall_json(rm_wall_t wall)
+{
+	char text[RM_WALL_TEXT];
+
+	if (wall.ns == 0)
+		return json_null();
+	rm_wall_format(wall, text);
+	return json_string(text);
+}
+
+static json_t *
+sources_json(const struct board_entry *entry)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < entry->source_count; i++)
+		json_array_append_new(list, json_string(entry->sources[i]));
+	return list;
+}
+
+/* A rack's whole verdict travels; here only its evidence is new. */
+static json_t *
+evidence_json(const struct board_entry *entry)
+{
+	json_t *all = json_loads(entry->evidence_json, 0, NULL);
+	json_t *evidence = json_incref(json_object_get(all, "evidence"));
+
+	if (evidence == NULL)
+		return all != NULL ? all : json_null();
+	json_decref(all);
+	return evidence;
+}
+
+/* NULL into json_object_set_new is refused, and the key then missing: better than no
+ * answer. */
+json_t *
+board_json(const struct board_entry *entry)
+{
+	json_t *json = json_object();
+	char id[17];
+
+	snprintf(id, sizeof(id), "%016" PRIx64, entry->id);
+	json_object_set_new(json, "id", json_string(id));
+	json_object_set_new(json, "number", json_integer((json_int_t)entry->changes));
+	json_object_set_new(
+	    json, "state", json_string(entry->is_open ? "open" : "resolved"));
+	json_object_set_new(json, "region", json_string(entry->region));
+	json_object_set_new(json, "tor", json_string(entry->tor));
+	json_object_set_new(json, "sources", sources_json(entry));
+	json_object_set_new(json, "part_type", json_string(entry->part_type));
+	json_object_set_new(json, "part", json_string(entry->part));
+	json_object_set_new(json, "place", json_string(entry->place));
+	json_object_set_new(json, "kind", json_string(entry->kind));
+	json_object_set_new(json, "confidence", json_real(entry->confidence));
+	json_object_set_new(json, "began", wall_json(entry->began));
+	json_object_set_new(json, "opened", wall_json(entry->opened));
+	json_object_set_new(json, "changed", wall_json(entry->changed));
+	json_object_set_new(json, "resolved", wall_json(entry->resolved));
+	json_object_set_new(json, "sentence", json_string(entry->sentence));
+	json_object_set_new(json, "evidence", evidence_json(entry));
+	return json;
 }
