@@ -1,5 +1,5 @@
 /*
- * blind_state - what blind is made of. Private to blind*.c.
+ * blind_state - what blind is made of. Private to blind.c and blind_judge.c.
  */
 #ifndef ANALYZER_BLIND_BLIND_STATE_H
 #define ANALYZER_BLIND_BLIND_STATE_H
@@ -65,8 +65,6 @@ const struct blind_aggregator *blind_says_ending(
     const struct blind *blind, const char *controller, rm_mono_t now);
 void blind_forget(struct blind *blind, struct blind_aggregator *aggregator);
 
-struct blind_aggregator *blind_find_aggregator(
-    const struct blind *blind, const char *region, const char *name);
 struct blind_rack *blind_find_rack(
     const struct blind *blind, const char *region, const char *tor);
 
