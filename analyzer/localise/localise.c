@@ -8,19 +8,300 @@
 
 #include "analyzer/finding/localise_case.h"
 #include "analyzer/finding/localise_find.h"
-#include "analyzer/localise/localise_known.h"
-#include "analyzer/localise/localise_state.h"
 #include "analyzer/paths/localise_bins.h"
 #include "analyzer/paths/localise_listed.h"
 #include "analyzer/paths/localise_map.h"
+#include "analyzer/paths/localise_part.h"
 #include "analyzer/suspicion/localise_evidence.h"
 #include "analyzer/suspicion/localise_standing.h"
 
+struct localise {
+	char region[RM_NAME_BYTES];
+	struct localise_map map;
+	struct localise_case recent, slow;
+	struct localise_standings standings;
+	struct rm_verdict *verdicts; /* LOCALISE_MAX_VERDICTS */
+	rm_mono_t now, recent_judged, slow_judged;
+	uint64_t slow_unexplained; /* lost, by the last slow judgement */
+	bool reverse_due;    /* what became of replies has not been looked at lately */
+	rm_mono_t first_row; /* ns 0: none yet */
+	bool knows_wall;
+	int64_t wall_ahead_ns; /* wall time - monotonic time, when last judged */
+	struct localise_counts counts;
+};
+
+/* ---- what is told of racks besides their rows ---- */
+
+void
+localise_tor_verdict(struct localise *localise, const char *tor, bool stands,
+    bool mesh_fails, rm_mono_t now)
+{
+	struct localise_rack *rack;
+
+	if (!rm_name_valid(tor) || localise_map_rack(&localise->map, tor, &rack) < 0)
+		return;
+	rack->tor_stands = stands;
+	rack->mesh_fails = stands && mesh_fails;
+}
+
+/* Of a ToR it is told apart, and others lose no probe. */
+static bool
+loses_probes(const char *kind)
+{
+	static const enum rm_kind none[] = { RM_KIND_TOR_DOWN, RM_KIND_MANAGEMENT_DOWN,
+		RM_KIND_CERTIFICATE_ENDING, RM_KIND_AGENT_CONTRADICTED,
+		RM_KIND_PAIR_CONTRADICTED };
+
+	for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+		if (strcmp(kind, rm_kind_word(none[i])) == 0)
+			return false;
+	return true;
+}
+
+void
+localise_rack_found(
+    struct localise *localise, const char *tor, const char *kind, rm_mono_t now)
+{
+	struct localise_element *element;
+
+	HASH_FIND_STR(localise->map.elements, tor, element);
+	if (element == NULL || !loses_probes(kind))
+		return;
+	element->found = now;
+	for (size_t i = 0; i < element->way_count; i++)
+		if (!localise_standings_slow(&localise->standings, element->ways[i]))
+			localise_bins_forget(element->ways[i]);
+}
+
+void
+localise_rack_heard(struct localise *localise, const char *tor, bool heard)
+{
+	struct localise_rack *rack = localise_map_find_rack(&localise->map, tor);
+
+	if (rack == NULL || rack->heard == heard)
+		return;
+	rack->heard = heard;
+	rack->frame_came[0].ns = rack->frame_came[1].ns = INT64_MIN / 2;
+}
+
+void
+localise_forget_named(struct localise *localise)
+{
+	struct localise_rack *rack, *next;
+
+	localise->standings.count = 0;
+	HASH_ITER (hh, localise->map.racks, rack, next)
+		rack->tor_stands = rack->mesh_fails = false;
+}
+
+/* ---- what of the losses is explained by what has been named ---- */
+
+#define LATELY_NS (6 * RM_NS_PER_S) /* rows of before may still come */
+
+static rm_mono_t
+lately(const struct localise *localise)
+{
+	return (rm_mono_t){ localise->now.ns - LATELY_NS };
+}
+
+/* Some way between two racks is explained by what is named. */
+static bool
+is_explained(const struct localise *localise, const struct localise_element *pair)
+{
+	for (size_t i = 0; i < pair->way_count; i++)
+		if (localise_standings_explain(
+			&localise->standings, pair->ways[i], lately(localise)))
+			return true;
+	return false;
+}
+
+static enum localise_known
+known_back(const struct localise *localise, const struct localise_way *way,
+    const struct localise_sum *sum)
+{
+	if (sum->unknown > 0 &&
+	    !localise_standings_explain(&localise->standings, way, lately(localise)) &&
+	    is_explained(localise, way->pair->back))
+		return LOCALISE_KNOWN_BACK;
+	return LOCALISE_NEWS;
+}
+
+/* What a hard fault loses stays in the sums of many seconds longer than it lasts. */
+static enum localise_known
+localise_known_slow(
+    const struct localise_way *way, const struct localise_sum *sum, void *arg)
+{
+	const struct localise *localise = arg;
+
+	if (localise_standings_explain(
+		&localise->standings, way, (rm_mono_t){ INT64_MIN }))
+		return LOCALISE_KNOWN;
+	return known_back(localise, way, sum);
+}
+
+/* A way that something else that is blamed, or named, is on needs no name. */
+static bool
+localise_is_needless(const struct localise *localise, const struct localise_case *c,
+    const struct rm_explanation *explanation, const struct localise_suspect *path)
+{
+	if (path->type != RM_PART_PATH)
+		return false;
+	for (size_t i = 0; i < path->elements[0]->way_count; i++) {
+		const struct localise_way *way = path->elements[0]->ways[i];
+
+		if (!localise_suspect_on(path, way))
+			continue;
+		if (localise_standings_explain_path(
+			&localise->standings, way, c->slow, lately(localise)))
+			return true;
+		for (size_t k = 0; k < explanation->part_count; k++) {
+			const struct localise_suspect *s =
+			    &c->suspects[explanation->parts[k].candidate];
+
+			if (s->type != RM_PART_PATH && localise_suspect_on(s, way))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* ---- what the health of a part is ---- */
+
+/* So much was sent lately, and hardly any of it was lost. */
+#define GOOD_MIN_SENT 4
+#define GOOD_LOSS 0.02
+#define GOOD_AFTER_LOSSY_NS (6 * RM_NS_PER_S) /* of what loses only some */
+
+struct health {
+	const struct localise *localise;
+	struct localise_sum there, back; /* a link's two directions */
+};
+
+/* By the alphabet, as links are named. */
+static bool
+goes_back(const struct rm_part *part, const struct localise_way *way)
+{
+	for (uint8_t i = 0; i < way->element_count; i++) {
+		const struct localise_element *e = way->elements[i];
+
+		if (e->b[0] != '\0' && localise_part_is_link(part, e))
+			return strcmp(e->a, e->b) > 0;
+	}
+	return false;
+}
+
+struct visit {
+	struct health *health;
+	const struct rm_part *part;
+};
+
+static bool
+add_way(struct localise_way *way, void *arg)
+{
+	const struct visit *visit = arg;
+	struct health *health = visit->health;
+	const bool back =
+	    visit->part->type == RM_PART_LINK && goes_back(visit->part, way);
+
+	localise_way_recent(&health->localise->map, way, health->localise->now,
+	    back ? &health->back : &health->there);
+	return true;
+}
+
+static bool
+is_clean(double lost, double sent)
+{
+	/* A single loss among few is no reason to doubt. */
+	return lost <= 1 || lost <= GOOD_LOSS * sent;
+}
+
+/* The replies that come this way belong to probes the other way. */
+static double
+lost_replies(const struct localise *localise, const struct rm_part *path)
+{
+	double lost = 0;
+
+	for (size_t i = 0; i < localise->map.lossy_count; i++) {
+		const struct localise_way *way = localise->map.lossy[i];
+		struct localise_sum sum = { 0 };
+		char name[2 * RM_NAME_BYTES + 2];
+
+		snprintf(name, sizeof name, "%s->%s", localise_way_dst(way),
+		    way->elements[0]->a);
+		if (strcmp(name, path->name) != 0)
+			continue;
+		localise_way_recent(&localise->map, way, localise->now, &sum);
+		lost += sum.reverse;
+	}
+	return lost;
+}
+
+static bool
+loses_only_some(enum rm_kind kind)
+{
+	return kind != RM_KIND_TOR_DOWN && kind != RM_KIND_LINK_DOWN &&
+	       kind != RM_KIND_SWITCH_DOWN;
+}
+
+static bool
+traffic_is_good(const struct localise *localise, const struct rm_part *part)
+{
+	struct health health = { .localise = localise };
+	struct visit visit = { &health, part };
+	double lost;
+
+	localise_part_ways(&localise->map, part, add_way, &visit);
+	lost = health.there.forward + health.there.unknown;
+	if (part->type == RM_PART_PATH)
+		lost += lost_replies(localise, part);
+	if (health.there.all < GOOD_MIN_SENT || !is_clean(lost, health.there.all))
+		return false;
+	/* Which way it failed is not known for sure: both must carry something. */
+	return part->type != RM_PART_LINK ||
+	       (health.back.all >= GOOD_MIN_SENT &&
+		   is_clean(
+		       health.back.forward + health.back.unknown, health.back.all));
+}
+
+enum rm_health
+localise_health(const struct localise *localise, const struct rm_verdict *verdict)
+{
+	const struct rm_part *part = &verdict->part;
+	const struct localise_standing *standing =
+	    localise_standings_find(&localise->standings, part);
+
+	if (part->type == RM_PART_TOR) {
+		const struct localise_rack *rack =
+		    localise_map_find_rack(&localise->map, part->name);
+		const struct localise_element *tor;
+
+		HASH_FIND_STR(localise->map.elements, part->name, tor);
+		if (rack != NULL && rack->tor_stands)
+			return RM_HEALTH_BAD;
+		/* Nobody probes it from outside: its own rack is the only witness. */
+		if (rack != NULL && rack->heard && tor == NULL)
+			return RM_HEALTH_GOOD;
+	}
+	/* What minutes had shown, before a start of ours, seconds do not acquit. */
+	if (verdict->evidence.window_ns == LOCALISE_WINDOW_NS && standing == NULL &&
+	    (localise->first_row.ns == 0 ||
+		rm_mono_since(localise->now, localise->first_row) < LOCALISE_WINDOW_NS))
+		return RM_HEALTH_UNKNOWN;
+	if (!traffic_is_good(localise, part))
+		return RM_HEALTH_UNKNOWN;
+	/* A clean second proves nothing of what loses one of twenty. */
+	if (standing != NULL && loses_only_some(verdict->kind) &&
+	    rm_mono_since(localise->now, standing->seen) < GOOD_AFTER_LOSSY_NS)
+		return RM_HEALTH_UNKNOWN;
+	return RM_HEALTH_GOOD;
+}
+
+/* ---- rows, and the verdicts on them ---- */
+
 #define ODD_LAG_NS (15 * RM_NS_PER_S) /* older, or from the future: no news */
 #define SAME_LAG_NS (2 * RM_NS_PER_S)
-#define ODD_LAGS                                                            \
-	5 /* in a row, at the pace of now: its clock is wrong, not its rows \
-	   */
+/* In a row, at the pace of now: its clock is wrong, not its rows. */
+#define ODD_LAGS 5
 #define SLOW_EVERY_NS RM_NS_PER_S
 #define LEAST_USUAL_LOSS 1e-5 /* of what is not at fault: as far as is believed */
 #define MOST_USUAL_LOSS 7e-4
