@@ -4,7 +4,6 @@
 
 #include "analyzer/paths/localise_part.h"
 #include "analyzer/suspicion/localise_evidence.h"
-#include "analyzer/suspicion/localise_speak.h"
 #include "analyzer/suspicion/localise_standing.h"
 
 #define RNIC_NS (8 * RM_NS_PER_S) /* until its own rack has named an RNIC */

@@ -59,6 +59,11 @@ struct localise_standing *localise_standings_touch(struct localise_standings *st
     const struct rm_part *part, bool slow, rm_wall_t lossy_end,
     const struct localise_now *now);
 
+/* It has been under suspicion for long enough; first: since it, or one of its kind. */
+bool localise_may_speak(const struct localise_standings *standings,
+    const struct localise_now *now, const struct localise_finding *finding,
+    const struct localise_standing *first, bool slow, rm_wall_t lossy_end);
+
 /* Some part that is named, or was at some time since then, is on this way, and took all
  * that it took: not a share of it. */
 bool localise_standings_explain(const struct localise_standings *standings,
