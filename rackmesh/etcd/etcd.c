@@ -73,7 +73,8 @@ rm_etcd_http(struct rm_etcd *etcd, size_t endpoint, const char *path,
 	return etcd_exchange(etcd, endpoint, path, exchange, ret, false);
 }
 
-int
+/* The same to the endpoint in use, and waits for the end of it. */
+static int
 rm_etcd_http_now(
     struct rm_etcd *etcd, const char *path, struct rm_http_exchange *exchange)
 {
@@ -147,4 +148,300 @@ rm_etcd_free(struct rm_etcd *etcd)
 	free(etcd->user);
 	free(etcd->password);
 	free(etcd);
+}
+
+/* ---- the calls: ranges page by page, transactions, leases ---- */
+
+/* Keys of the first page, and of a page at most: as many as the values let fit in. */
+#define OPS_FIRST_KEYS 16
+#define OPS_PAGE_KEYS 512
+#define OPS_SMALL_PAGE_BYTES (1u << 20)
+#define OPS_PAGE_BYTES (16u << 20) /* what is parsed at once holds up the loop */
+#define OPS_RANGE_BYTES (512u << 20)
+#define OPS_MAX_PAGES 4096
+#define OPS_GOODBYE_NS (300 * RM_NS_PER_MS)
+
+struct range {
+	struct rm_etcd *etcd;
+	char *prefix;
+	struct rm_etcd_range_request request;
+	char *from;                  /* key of the next page; request.key is it */
+	struct rm_etcd_reply *pages; /* their memory is ours */
+	size_t page_count, count, size;
+	rm_etcd_done *done;
+	void *arg;
+};
+
+static int range_ask(struct range *range);
+
+static void
+range_free(void *arg)
+{
+	struct range *range = arg;
+
+	for (size_t i = 0; i < range->page_count; i++)
+		rm_etcd_reply_clear(&range->pages[i]);
+	free(range->pages);
+	free(range->from);
+	free(range->prefix);
+	free(range);
+}
+
+static void
+range_finish(struct range *range, int r, const char *error)
+{
+	struct rm_etcd_answer answer = { .r = r };
+	struct rm_etcd_value *values = NULL;
+	size_t count = 0;
+
+	if (r == 0) {
+		answer = range->pages[0].answer;
+		values = calloc(range->count + 1, sizeof(*values));
+		for (size_t i = 0; values != NULL && i < range->page_count; i++) {
+			if (range->pages[i].answer.count > 0)
+				memcpy(values + count, range->pages[i].values,
+				    range->pages[i].answer.count * sizeof(*values));
+			count += range->pages[i].answer.count;
+		}
+		answer.r = values == NULL ? -ENOMEM : 0;
+		answer.values = values;
+		answer.count = count;
+	}
+	snprintf(answer.error, sizeof(answer.error), "%s", error);
+	range->done(&answer, range->arg);
+	free(values);
+	range_free(range);
+}
+
+/* The next page begins right behind the last key of this one: that key and a zero
+ * byte. All of them are read as of the first one's revision. */
+static int
+range_turn(struct range *range, const struct rm_etcd_reply *page)
+{
+	const char *last =
+	    page->answer.count > 0 ? page->values[page->answer.count - 1].key : NULL;
+	size_t len = last != NULL ? strlen(last) : 0;
+
+	/* What does not go on would never end. */
+	if (last == NULL || strncmp(last, range->prefix, strlen(range->prefix)) != 0 ||
+	    (range->from != NULL && strcmp(last, range->from) <= 0))
+		return -EPROTO;
+	free(range->from);
+	range->from = strdup(last);
+	if (range->from == NULL)
+		return -ENOMEM;
+	range->request.key = range->from;
+	range->request.key_len = len + 1;
+	if (page->size < OPS_SMALL_PAGE_BYTES && range->request.limit < OPS_PAGE_KEYS)
+		range->request.limit *= 2;
+	if (range->request.revision == 0)
+		range->request.revision = page->answer.revision;
+	return range_ask(range);
+}
+
+static int
+range_keep(struct range *range, struct rm_etcd_reply *reply)
+{
+	struct rm_etcd_reply *pages;
+
+	if (range->page_count == OPS_MAX_PAGES ||
+	    range->size + reply->size > OPS_RANGE_BYTES ||
+	    range->count + reply->answer.count > RM_ETCD_MAX_EVENTS)
+		return -EMSGSIZE;
+	pages = realloc(range->pages, (range->page_count + 1) * sizeof(*pages));
+	if (pages == NULL)
+		return -ENOMEM;
+	range->pages = pages;
+	pages[range->page_count++] = *reply;
+	range->count += reply->answer.count;
+	range->size += reply->size;
+	reply->values = NULL; /* taken */
+	reply->memory = NULL;
+	return 0;
+}
+
+static void
+range_on_reply(struct rm_etcd_reply *reply, void *arg)
+{
+	struct range *range = arg;
+	bool more = reply->more && range->request.prefix;
+	int r = reply->answer.r;
+
+	if (reply->cut && range->request.limit > 1) {
+		range->request.limit /= 8;
+		if (range->request.limit < 1)
+			range->request.limit = 1;
+		r = range_ask(range);
+		if (r == 0)
+			return;
+	}
+	if (r == 0)
+		r = range_keep(range, reply);
+	if (r == 0 && more) {
+		r = range_turn(range, &range->pages[range->page_count - 1]);
+		if (r == 0)
+			return;
+	}
+	range_finish(range, r, reply->answer.error);
+}
+
+static int
+range_ask(struct range *range)
+{
+	struct rm_etcd_ask ask = {
+		.path = "/v3/kv/range",
+		.max_answer = OPS_PAGE_BYTES,
+		.done = range_on_reply,
+		.arg = range,
+		.drop = range_free,
+		.owner = range->arg,
+	};
+	int r;
+
+	r = rm_etcd_json_range(&range->request, &ask.takes_body);
+	if (r < 0)
+		return r;
+	return rm_etcd_call(range->etcd, &ask, NULL);
+}
+
+int
+rm_etcd_range(struct rm_etcd *etcd, const char *key, bool prefix, int64_t revision,
+    bool stale_ok, rm_etcd_done *done, void *arg)
+{
+	struct range *range;
+	int r = -ENOMEM;
+
+	if (key[0] == 0 && !prefix)
+		return -EINVAL;
+	range = calloc(1, sizeof(*range));
+	if (range == NULL)
+		return -ENOMEM;
+	range->etcd = etcd;
+	range->done = done;
+	range->arg = arg;
+	range->prefix = strdup(key);
+	if (range->prefix == NULL)
+		goto out;
+	range->request = (struct rm_etcd_range_request){
+		.key = range->prefix,
+		.key_len = strlen(key),
+		.prefix = prefix,
+		.prefix_len = strlen(key),
+		.revision = revision,
+		.limit = prefix ? OPS_FIRST_KEYS : 0,
+		.serializable = stale_ok,
+	};
+	r = range_ask(range);
+	if (r == 0)
+		return 0;
+out:
+	range_free(range);
+	return r;
+}
+
+struct plain {
+	rm_etcd_done *done;
+	void *arg;
+};
+
+static void
+plain_on_reply(struct rm_etcd_reply *reply, void *arg)
+{
+	struct plain *plain = arg;
+
+	plain->done(&reply->answer, plain->arg);
+	free(plain);
+}
+
+/* One request, one answer. */
+static int
+ops_call(struct rm_etcd *etcd, const char *path, char *takes_body, rm_etcd_done *done,
+    void *arg)
+{
+	struct plain *plain = malloc(sizeof(*plain));
+	struct rm_etcd_ask ask = {
+		.path = path,
+		.takes_body = takes_body,
+		.done = plain_on_reply,
+		.arg = plain,
+		.drop = free,
+		.owner = arg,
+	};
+	int r;
+
+	if (plain == NULL) {
+		free(takes_body);
+		return -ENOMEM;
+	}
+	*plain = (struct plain){ done, arg };
+	r = rm_etcd_call(etcd, &ask, NULL);
+	if (r < 0)
+		free(plain);
+	return r;
+}
+
+int
+rm_etcd_txn(struct rm_etcd *etcd, const struct rm_etcd_compare *compares,
+    size_t compare_count, const struct rm_etcd_op *ops, size_t op_count,
+    rm_etcd_done *done, void *arg)
+{
+	char *body;
+	int r;
+
+	r = rm_etcd_json_txn(compares, compare_count, ops, op_count, &body);
+	if (r < 0)
+		return r;
+	return ops_call(etcd, "/v3/kv/txn", body, done, arg);
+}
+
+static int
+ops_number(struct rm_etcd *etcd, const char *path, const char *field, int64_t number,
+    rm_etcd_done *done, void *arg)
+{
+	char *body;
+	int r;
+
+	r = rm_etcd_json_number(field, number, &body);
+	if (r < 0)
+		return r;
+	return ops_call(etcd, path, body, done, arg);
+}
+
+int
+rm_etcd_compact(struct rm_etcd *etcd, int64_t revision, rm_etcd_done *done, void *arg)
+{
+	return ops_number(etcd, "/v3/kv/compaction", "revision", revision, done, arg);
+}
+
+int
+rm_etcd_lease_grant(struct rm_etcd *etcd, int64_t ttl_s, rm_etcd_done *done, void *arg)
+{
+	return ops_number(etcd, "/v3/lease/grant", "TTL", ttl_s, done, arg);
+}
+
+int
+rm_etcd_lease_keepalive(
+    struct rm_etcd *etcd, int64_t lease, rm_etcd_done *done, void *arg)
+{
+	return ops_number(etcd, "/v3/lease/keepalive", "ID", lease, done, arg);
+}
+
+int
+rm_etcd_lease_revoke(struct rm_etcd *etcd, int64_t lease, rm_etcd_done *done, void *arg)
+{
+	return ops_number(etcd, "/v3/lease/revoke", "ID", lease, done, arg);
+}
+
+void
+rm_etcd_lease_revoke_now(struct rm_etcd *etcd, int64_t lease)
+{
+	struct rm_http_exchange exchange = { .timeout_ns = OPS_GOODBYE_NS };
+	char *body;
+
+	if (rm_etcd_json_number("ID", lease, &body) < 0)
+		return;
+	exchange.body = body;
+	exchange.body_len = strlen(body);
+	rm_etcd_http_now(etcd, "/v3/lease/revoke", &exchange);
+	free(body);
 }

@@ -57,8 +57,5 @@ void rm_etcd_token_refused(struct rm_etcd *etcd);
 /* Adds url and headers. */
 int rm_etcd_http(struct rm_etcd *etcd, size_t endpoint, const char *path,
     struct rm_http_exchange *exchange, struct rm_http_call **ret);
-/* The same to the endpoint in use, and waits for the end of it. */
-int rm_etcd_http_now(
-    struct rm_etcd *etcd, const char *path, struct rm_http_exchange *exchange);
 
 #endif
