@@ -1,13 +1,140 @@
 #include "rackmesh/config/config.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "rackmesh/config/config_near.h"
 #include "rackmesh/config/config_value.h"
 #include "rackmesh/config/yaml.h"
 #include "rackmesh/core/log.h"
+
+/* ---- what a filled config holds: freeing it, and comparing two of them ---- */
+
+static size_t
+item_size(const struct rm_option *option)
+{
+	return option->kind == RM_LIST ? sizeof(char *) : option->item_bytes;
+}
+
+static void
+clear_list(const struct rm_option *option, struct rm_list *list)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		char *item = (char *)list->items + i * item_size(option);
+
+		if (option->kind == RM_LIST)
+			free(*(char **)item);
+		else
+			rm_config_clear(option->options, item);
+	}
+	free(list->items);
+	*list = (struct rm_list){ 0 };
+}
+
+void
+rm_config_clear(const struct rm_option *options, void *config)
+{
+	for (const struct rm_option *option = options; option->name != NULL; option++) {
+		void *field = (char *)config + option->offset;
+
+		switch (option->kind) {
+		case RM_UINT:
+			*(uint64_t *)field = 0;
+			break;
+		case RM_BOOL:
+			*(bool *)field = false;
+			break;
+		case RM_STRING:
+			free(*(char **)field);
+			*(char **)field = NULL;
+			break;
+		case RM_ENUM:
+			*(int *)field = 0;
+			break;
+		case RM_LIST:
+		case RM_TABLE:
+			clear_list(option, field);
+			break;
+		}
+	}
+}
+
+static bool
+text_equal(const char *a, const char *b)
+{
+	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+/* Names the option that stops a reload. */
+static bool
+refuse(const struct rm_option *option, struct rm_why *why)
+{
+	rm_why(why, -EINVAL, "%s cannot change without a restart", option->name);
+	return false;
+}
+
+static bool
+list_reloadable(const struct rm_option *option, const struct rm_list *old,
+    const struct rm_list *fresh, struct rm_why *why)
+{
+	if (old->count != fresh->count)
+		return refuse(option, why);
+	for (size_t i = 0; i < old->count; i++) {
+		const char *a = (const char *)old->items + i * item_size(option);
+		const char *b = (const char *)fresh->items + i * item_size(option);
+		struct rm_why inner = { 0 };
+
+		if (option->kind == RM_LIST) {
+			if (!text_equal(*(char *const *)a, *(char *const *)b))
+				return refuse(option, why);
+		} else if (!rm_config_reloadable(option->options, a, b, &inner)) {
+			rm_why(why, -EINVAL, "%s[%zu].%s", option->name, i, inner.text);
+			return false;
+		}
+	}
+	return true;
+}
+
+bool
+rm_config_reloadable(const struct rm_option *options, const void *old,
+    const void *fresh, struct rm_why *why)
+{
+	for (const struct rm_option *option = options; option->name != NULL; option++) {
+		const void *a = (const char *)old + option->offset;
+		const void *b = (const char *)fresh + option->offset;
+		bool same = true;
+
+		if (option->flags & RM_RELOAD)
+			continue;
+		switch (option->kind) {
+		case RM_UINT:
+			same = *(const uint64_t *)a == *(const uint64_t *)b;
+			break;
+		case RM_BOOL:
+			same = *(const bool *)a == *(const bool *)b;
+			break;
+		case RM_STRING:
+			same = text_equal(*(char *const *)a, *(char *const *)b);
+			break;
+		case RM_ENUM:
+			same = *(const int *)a == *(const int *)b;
+			break;
+		case RM_LIST:
+		case RM_TABLE:
+			if (!list_reloadable(option, a, b, why))
+				return false;
+			break;
+		}
+		if (!same)
+			return refuse(option, why);
+	}
+	return true;
+}
+
+/* ---- filling one ---- */
 
 #define SHOWN_TEXT 64
 
@@ -347,4 +474,84 @@ rm_config_parse(const struct rm_option *options, const char *name, const char *t
 		r = config_fill(options, name, rm_yaml_root(yaml), config, why);
 	rm_yaml_free(yaml);
 	return r;
+}
+
+/* ---- what a daemon itself refuses, with its place in the file ---- */
+
+/* One step into the tree: "word" or "[n]". Moves *place behind it; NULL: not there. */
+static const struct rm_yaml_node *
+step(const struct rm_yaml_node *node, const char **place)
+{
+	const char *at = *place;
+	char word[64];
+	size_t len;
+
+	if (*at == '[') {
+		size_t i = strtoul(at + 1, (char **)place, 10);
+
+		*place += **place == ']';
+		*place += **place == '.';
+		return rm_yaml_kind(node) == RM_YAML_LIST && i < rm_yaml_count(node)
+			   ? rm_yaml_item(node, i)
+			   : NULL;
+	}
+	len = strcspn(at, ".[");
+	*place = at + len + (at[len] == '.');
+	if (rm_yaml_kind(node) != RM_YAML_MAP || len >= sizeof(word))
+		return NULL;
+	memcpy(word, at, len);
+	word[len] = '\0';
+	return rm_yaml_get(node, word);
+}
+
+/* As near as the file comes to the place: an option left out is at its map. */
+static const struct rm_yaml_node *
+nearest(const struct rm_yaml *yaml, const char *place)
+{
+	const struct rm_yaml_node *node = rm_yaml_root(yaml), *next;
+
+	while (node != NULL && *place != '\0') {
+		next = step(node, &place);
+		if (next == NULL)
+			break;
+		node = next;
+	}
+	return node;
+}
+
+int
+rm_config_refuse(
+    const char *path, struct rm_why *why, const char *text, const char *format, ...)
+{
+	const struct rm_yaml_node *node = NULL;
+	struct rm_yaml *yaml = NULL;
+	char place[128];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(place, sizeof(place), format, args);
+	va_end(args);
+	if (path != NULL && rm_yaml_load(path, &yaml, NULL) == 0)
+		node = nearest(yaml, place);
+	if (node != NULL)
+		rm_yaml_why(node, why, -EINVAL, "%s: %s", place, text);
+	else
+		rm_why(why, -EINVAL, "%s: %s: %s",
+		    path == NULL ? "no config file" : path, place, text);
+	rm_yaml_free(yaml);
+	return -EINVAL;
+}
+
+int
+rm_config_host_name(char **name, const char *option, struct rm_why *why)
+{
+	char system[256] = "";
+
+	if (*name != NULL)
+		return 0;
+	if (gethostname(system, sizeof(system) - 1) < 0)
+		return rm_why(
+		    why, -errno, "%s: not given, and the system has no name", option);
+	*name = strdup(system);
+	return *name == NULL ? rm_why(why, -ENOMEM, "out of memory") : 0;
 }
