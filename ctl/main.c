@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "ctl/client/ctl.h"
-#include "ctl/client/request_tls.h"
+#include "ctl/client/request.h"
 
 static const struct command {
 	const char *name;

@@ -25,4 +25,8 @@ int request_get_text(const char *base, const char *path, char **ret);
  * The caller frees it. */
 char *request_escape(const char *text);
 
+/* Files, PEM; borrowed for ever. NULL: none, and https is not to be had. */
+void request_tls_files(
+    const char *certificate, const char *key, const char *authorities);
+
 #endif
