@@ -1,5 +1,6 @@
 /*
- * evidence_samples - sample probes out of the ring that an outsider could check. Pure.
+ * evidence_samples - what the raw results in the ring add to a verdict: sample probes
+ * that an outsider could check, and what was lost by class, and of services. Pure.
  */
 #ifndef TOR_AGGREGATOR_JUDGE_EVIDENCE_SAMPLES_H
 #define TOR_AGGREGATOR_JUDGE_EVIDENCE_SAMPLES_H
@@ -24,5 +25,10 @@ bool evidence_concerns(const struct rm_part *part, const struct roster_rnic *mem
  * its part and were sent since `since`. */
 void evidence_samples_fill(struct rm_verdict *verdicts, size_t count,
     const struct ring *ring, const struct roster *roster, rm_mono_t since);
+
+/* Of verdicts on one RNIC each: the class that alone loses, and what became of its
+ * services' probes, in the verdict's own window that ended at `end`. */
+void evidence_classes_fill(
+    struct rm_verdict *verdicts, size_t count, const struct ring *ring, rm_mono_t end);
 
 #endif

@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "tor-aggregator/judge/evidence_classes.h"
 #include "tor-aggregator/judge/evidence_samples.h"
 #include "tor-aggregator/judge/rack_judge.h"
 #include "tor-aggregator/plan/expansion.h"

@@ -1,4 +1,4 @@
-#include "tor-aggregator/judge/evidence_classes.h"
+#include "tor-aggregator/judge/evidence_samples.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
