@@ -1,0 +1,388 @@
+#include "tor-aggregator/api/aggregator_metrics_reports.h"
+
+#include <stddef.h>
+
+#include "rackmesh/metrics/metrics.h"
+#include "tor-aggregator/analyzer/analyzer_link.h"
+#include "tor-aggregator/analyzer/uplink.h"
+#include "tor-aggregator/controller/brake_store.h"
+#include "tor-aggregator/controller/resolver.h"
+#include "tor-aggregator/orders.h"
+#include "tor-aggregator/paths/lossy_ends.h"
+#include "tor-aggregator/paths/path_ends.h"
+#include "tor-aggregator/paths/path_rows.h"
+#include "tor-aggregator/paths/path_table.h"
+#include "tor-aggregator/rack/tor_rack.h"
+#include "tor-aggregator/services/service_table.h"
+
+#define N(name) "rackmesh_aggregator_" name
+
+/* ---- lanes to the analyzer ---- */
+
+#define SP(field) offsetof(struct rm_spool_counts, field)
+#define U(field) offsetof(struct uplink_counts, field)
+#define Z(field) offsetof(struct analyzer_link_counts, field)
+
+/* clang-format off */
+static const struct metrics_counter analyzer_counters[] = {
+	{ N("analyzer_connects_total"), "", Z(connected), "Sessions with an analyzer." },
+	{ N("analyzer_disconnects_total"), "", Z(disconnected), "Sessions with an analyzer that ended." },
+	{ N("analyzer_refusals_total"), "", Z(refused), "Welcomes that were none." },
+	{ N("analyzer_returns_total"), "", Z(returned), "Times that an earlier analyzer of the list was back." },
+	{ N("analyzer_silent_total"), "", Z(silent), "Links dropped because an analyzer fell silent." },
+	{ N("analyzer_acks_total"), "", Z(acks), "Acknowledgements." },
+	{ N("analyzer_bad_frames_total"), "", Z(bad_frames), "Frames of analyzers that made no sense." },
+	{ N("analyzer_sent_total"), "lane=\"summary\"", Z(summaries), "Messages sent, also those sent again." },
+	{ N("analyzer_sent_total"), "lane=\"incident\"", Z(incidents), "Messages sent, also those sent again." },
+	{ 0 }
+};
+
+static const struct metrics_counter spool_counters[] = {
+	{ N("spool_syncs_total"), "", SP(syncs), "Times that the lane was synced to disk." },
+	{ N("spool_written_bytes_total"), "", SP(written_bytes), "Bytes written to the lane's files." },
+	{ N("spool_failed_writes_total"), "", SP(failed_writes), "Writes that failed." },
+	{ N("spool_failed_syncs_total"), "", SP(failed_syncs), "Syncs that failed." },
+	{ N("spool_corrupt_bytes_total"), "", SP(lost_corrupt_bytes), "Bytes of damaged parts." },
+	{ N("spool_quarantined_total"), "", SP(quarantined), "Damaged parts that were set aside." },
+	{ 0 }
+};
+
+static const struct metrics_counter summary_lane[] = {
+	{ N("lane_in_total"), "lane=\"summary\"", U(in), "Messages put on the lane: delivered + spooled + dropped." },
+	{ N("lane_delivered_total"), "lane=\"summary\"", U(delivered), "Messages that the receiver is responsible for." },
+	{ N("lane_dropped_total"), "lane=\"summary\",reason=\"full\"", U(dropped_full), "Messages dropped." },
+	{ N("lane_dropped_total"), "lane=\"summary\",reason=\"write\"", U(dropped_write), "Messages dropped." },
+	{ N("lane_dropped_total"), "lane=\"summary\",reason=\"off\"", U(dropped_off), "Messages dropped." },
+	{ N("upstream_bytes_total"), "lane=\"summary\"", U(bytes), "Bytes made for the analyzer." },
+	{ 0 }
+};
+
+static const struct metrics_counter incident_lane[] = {
+	{ N("lane_in_total"), "lane=\"incident\"", U(in), "Messages put on the lane: delivered + spooled + dropped." },
+	{ N("lane_delivered_total"), "lane=\"incident\"", U(delivered), "Messages that the receiver is responsible for." },
+	{ N("lane_dropped_total"), "lane=\"incident\",reason=\"full\"", U(dropped_full), "Messages dropped." },
+	{ N("lane_dropped_total"), "lane=\"incident\",reason=\"write\"", U(dropped_write), "Messages dropped." },
+	{ N("lane_dropped_total"), "lane=\"incident\",reason=\"off\"", U(dropped_off), "Messages dropped." },
+	{ N("upstream_bytes_total"), "lane=\"incident\"", U(bytes), "Bytes made for the analyzer." },
+	{ 0 }
+};
+
+/* clang-format on */
+
+/* The first of a lane to be scraped, so it also brings its counters up to date. */
+static double
+read_spooled_summary(const void *arg)
+{
+	return (double)uplink_spooled((struct uplink *)arg, WIRE_LANE_SUMMARY);
+}
+
+static double
+read_spooled_incident(const void *arg)
+{
+	return (double)uplink_spooled((struct uplink *)arg, WIRE_LANE_INCIDENT);
+}
+
+static double
+read_analyzer(const void *arg)
+{
+	return analyzer_link_connected(arg);
+}
+
+static double
+read_durable(const void *arg)
+{
+	return (double)((const struct rm_spool_counts *)arg)->durable;
+}
+
+static int
+add_spools(struct uplink *uplink, struct rm_metrics *metrics)
+{
+	static const struct {
+		enum wire_lane lane;
+		const char *label;
+	} lanes[] = { { WIRE_LANE_SUMMARY, "lane=\"summary\"" },
+		{ WIRE_LANE_INCIDENT, "lane=\"incident\"" } };
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < 2; i++) {
+		const struct rm_spool_counts *counts =
+		    uplink_spool_counts(uplink, lanes[i].lane);
+
+		if (counts == NULL)
+			continue;
+		r = metrics_table_add(metrics, spool_counters, counts, lanes[i].label);
+		if (r == 0)
+			r = rm_metrics_gauge(metrics, uplink, N("spool_durable"),
+			    lanes[i].label, "1 when what the lane promises is on disk.",
+			    read_durable, counts);
+	}
+	return r;
+}
+
+int
+lane_metrics_register(
+    struct uplink *uplink, const struct analyzer_link *link, struct rm_metrics *metrics)
+{
+	const struct {
+		const char *name, *label, *help;
+		double (*read)(const void *arg);
+		const void *arg;
+	} gauges[] = {
+		{ N("lane_spooled"), "lane=\"summary\"", "Messages not yet delivered.",
+		    read_spooled_summary, uplink },
+		{ N("lane_spooled"), "lane=\"incident\"", "Messages not yet delivered.",
+		    read_spooled_incident, uplink },
+		{ N("analyzer_connected"), "", "1 with a session.", read_analyzer,
+		    link },
+	};
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < sizeof(gauges) / sizeof(gauges[0]); i++)
+		r = rm_metrics_gauge(metrics, uplink, gauges[i].name, gauges[i].label,
+		    gauges[i].help, gauges[i].read, gauges[i].arg);
+	if (r == 0)
+		r = metrics_table_add(metrics, summary_lane,
+		    uplink_counts(uplink, WIRE_LANE_SUMMARY), "");
+	if (r == 0)
+		r = metrics_table_add(metrics, incident_lane,
+		    uplink_counts(uplink, WIRE_LANE_INCIDENT), "");
+	if (r == 0)
+		r = metrics_table_add(
+		    metrics, analyzer_counters, analyzer_link_counts(link), "");
+	return r < 0 ? r : add_spools(uplink, metrics);
+}
+
+/* ---- paths, and orders from above ---- */
+
+#define T(field) offsetof(struct path_table_counts, field)
+#define R(field) offsetof(struct path_rows_counts, field)
+#define E(field) offsetof(struct path_ends_counts, field)
+#define L(field) offsetof(struct lossy_ends_counts, field)
+#define B(field) offsetof(struct brake_store_counts, field)
+#define Q(field) offsetof(struct resolver_counts, field)
+#define O(field) offsetof(struct orders_counts, field)
+
+/* clang-format off */
+static const struct metrics_counter table_counters[] = {
+	{ N("paths_learned_total"), "", T(learned), "Traces that told a flow's path, new or again." },
+	{ N("paths_changed_total"), "", T(changed), "Traces that told another path than before." },
+	{ N("paths_incomplete_total"), "", T(incomplete), "Traces that did not reach the destination: a path that did stands." },
+	{ N("paths_unexpected_total"), "", T(unexpected), "Paths that do not begin at our ToR or do not end at theirs." },
+	{ N("paths_refused_total"), "reason=\"flows\"", T(refused_flows), "Traces that found no room." },
+	{ N("paths_refused_total"), "reason=\"paths\"", T(refused_paths), "Traces that found no room." },
+	{ N("paths_aged_total"), "", T(aged), "Flows forgotten that no plan names any more." },
+	{ 0 }
+};
+
+static const struct metrics_counter row_counters[] = {
+	{ N("path_rows_seconds_total"), "", R(seconds), "Seconds added up by path." },
+	{ N("path_rows_lossy_seconds_total"), "", R(lossy), "Seconds in which something was lost along a path." },
+	{ N("path_rows_skipped_seconds_total"), "", R(skipped), "Seconds cut by our own start or stall." },
+	{ N("path_rows_messages_total"), "", R(messages), "Summaries that told of paths." },
+	{ N("path_rows_total"), "", R(rows), "Rows in them." },
+	{ N("path_rows_refused_total"), "kind=\"result\"", R(refused_flows), "What found no room." },
+	{ N("path_rows_refused_total"), "kind=\"row\"", R(refused_rows), "What found no room." },
+	{ N("path_rows_not_a_witness_total"), "", R(not_a_witness), "Probes left out: their source is bad, or its host stalled, paused or gone." },
+	{ N("path_rows_untraced_total"), "", R(untraced), "Probes whose path is not known." },
+	{ N("path_rows_forgotten_total"), "", R(forgotten), "Probes left out: of seconds cut by our own start or stall, or by a new numbering of RNICs." },
+	{ 0 }
+};
+
+static const struct metrics_counter end_counters[] = {
+	{ N("path_rows_remote_dead_total"), "", E(foreign_dead), "Probes left out: their target is dead itself." },
+	{ N("path_rows_own_dead_total"), "", E(own_dead), "Probes left out: all that their source sends out is lost." },
+	{ 0 }
+};
+
+static const struct metrics_counter lossy_counters[] = {
+	{ N("path_rows_remote_lossy_total"), "", L(foreign), "Probes left out: their target itself loses a part of all it gets or sends." },
+	{ N("path_rows_own_lossy_total"), "", L(own), "Probes left out: their source itself loses a part of all it sends or gets." },
+	{ 0 }
+};
+
+static const struct metrics_counter brake_counters[] = {
+	{ N("brakes_taken_total"), "", B(taken), "Newer settings of the brake." },
+	{ N("brakes_stale_total"), "", B(stale), "Settings not newer than ours." },
+	{ N("brakes_refused_total"), "", B(refused), "Settings out of range." },
+	{ N("brakes_written_total"), "", B(written), "Settings written to the state folder." },
+	{ N("brakes_write_failed_total"), "", B(write_failed), "Settings that could not be written there." },
+	{ 0 }
+};
+
+static const struct metrics_counter resolver_counters[] = {
+	{ N("resolves_asked_total"), "", Q(asked), "Addresses and other ends of QPs that the controller was asked about." },
+	{ N("resolves_answered_total"), "", Q(answered), "Those that it answered." },
+	{ N("resolves_expired_total"), "", Q(expired), "Those that it did not answer in time." },
+	{ N("resolves_refused_total"), "", Q(refused), "Questions beyond what may wait at a time." },
+	{ N("resolves_unknown_total"), "", Q(unknown), "Answers for which nobody was waiting." },
+	{ 0 }
+};
+
+static const struct metrics_counter order_counters[] = {
+	{ N("brakes_sent_total"), "", O(brakes_sent), "Brakes sent to agents." },
+	{ N("brakes_failed_total"), "", O(brakes_failed), "Brakes that an agent did not take." },
+	{ N("resolved_here_total"), "", O(resolved_here), "Addresses that our own racks know." },
+	{ N("joins_unauthorized_total"), "", O(strangers), "Questions for the other end of QPs of RNICs that the agent does not speak for." },
+	{ N("service_peers_learned_total"), "", O(learned), "RNICs that services talk to, told to a rack." },
+	{ N("service_peers_failed_total"), "", O(learn_failed), "Those that found no room, or made no sense." },
+	{ N("resolve_answers_failed_total"), "", O(resolve_failed), "Answers that an agent did not take." },
+	{ N("drills_total"), "", O(drills), "Drill-downs asked for over a link." },
+	{ N("drills_failed_total"), "", O(drills_failed), "Those that could not be answered." },
+	{ 0 }
+};
+/* clang-format on */
+
+static double
+read_flows(const void *arg)
+{
+	return (double)path_table_flows(tor_rack_paths(arg));
+}
+
+static double
+read_paths(const void *arg)
+{
+	return (double)path_table_paths(tor_rack_paths(arg));
+}
+
+static double
+read_brake(const void *arg)
+{
+	return brake_store_get(orders_brake(arg))->rate_permille;
+}
+
+int
+path_metrics_of_rack(
+    const struct tor_rack *rack, const char *label, struct rm_metrics *metrics)
+{
+	const struct path_rows *rows = tor_rack_path_rows(rack);
+	int r;
+
+	r = metrics_table_add(
+	    metrics, table_counters, path_table_counts(tor_rack_paths(rack)), label);
+	if (r == 0)
+		r = metrics_table_add(
+		    metrics, row_counters, path_rows_counts(rows), label);
+	if (r == 0)
+		r = metrics_table_add(
+		    metrics, end_counters, path_rows_ends(rows), label);
+	if (r == 0)
+		r = metrics_table_add(
+		    metrics, lossy_counters, path_rows_lossy_ends(rows), label);
+	if (r == 0)
+		r = rm_metrics_gauge(metrics, rack, N("path_flows"), label,
+		    "Flows that leave the rack, traced or not.", read_flows, rack);
+	if (r == 0)
+		r = rm_metrics_gauge(metrics, rack, N("paths"), label,
+		    "Distinct paths that they take.", read_paths, rack);
+	return r;
+}
+
+int
+path_metrics_of_orders(const struct orders *orders, struct rm_metrics *metrics)
+{
+	const struct brake_store *brake = orders_brake(orders);
+	int r;
+
+	r = metrics_table_add(metrics, brake_counters, brake_store_counts(brake), "");
+	if (r == 0)
+		r = metrics_table_add(metrics, resolver_counters,
+		    resolver_counts(orders_resolver(orders)), "");
+	if (r == 0)
+		r = metrics_table_add(
+		    metrics, order_counters, orders_counts(orders), "");
+	if (r == 0)
+		r = rm_metrics_gauge(metrics, orders, N("brake_permille"), "",
+		    "Of what pinglists ask for, how much may be probed.", read_brake,
+		    orders);
+	return r;
+}
+
+/* ---- services ---- */
+
+#define S(field) offsetof(struct service_table_counts, field)
+
+/* clang-format off */
+static const struct metrics_counter service_counters[] = {
+	{ N("service_reports_total"), "", S(reports), "Reports of agents' service flows." },
+	{ N("service_flows_refused_total"), "", S(refused_flows), "Flows in them of RNICs that the agent does not speak for, or of no possible class." },
+	{ N("service_flows_dropped_total"), "", S(dropped_flows), "Flows in them that found no room." },
+	{ N("service_hosts_aged_total"), "", S(aged), "Hosts whose flows were forgotten: their agents did not come back." },
+	{ 0 }
+};
+/* clang-format on */
+
+static double
+read_resolving(const void *arg)
+{
+	return (double)service_table_in_state(arg, WIRE_SERVICE_RESOLVING);
+}
+
+static double
+read_probed(const void *arg)
+{
+	return (double)service_table_in_state(arg, WIRE_SERVICE_PROBED);
+}
+
+static double
+read_waiting(const void *arg)
+{
+	return (double)service_table_in_state(arg, WIRE_SERVICE_WAITING);
+}
+
+static double
+read_unresolved(const void *arg)
+{
+	return (double)service_table_in_state(arg, WIRE_SERVICE_UNRESOLVED);
+}
+
+static double
+read_unresolved_qps(const void *arg)
+{
+	const struct service_host *host = NULL;
+	double qps = 0;
+
+	while ((host = service_table_next(arg, host)) != NULL)
+		qps += (double)host->unresolved;
+	return qps;
+}
+
+static double
+read_untraced_hosts(const void *arg)
+{
+	const struct service_host *host = NULL;
+	double hosts = 0;
+
+	while ((host = service_table_next(arg, host)) != NULL)
+		hosts += !host->tracing;
+	return hosts;
+}
+
+int
+service_metrics_register(const struct service_table *table, struct rm_metrics *metrics)
+{
+	const struct {
+		const char *name, *label, *help;
+		double (*read)(const void *arg);
+	} gauges[] = {
+		{ N("service_flows"), "state=\"resolving\"", "Service flows now.",
+		    read_resolving },
+		{ N("service_flows"), "state=\"probed\"", "Service flows now.",
+		    read_probed },
+		{ N("service_flows"), "state=\"waiting\"", "Service flows now.",
+		    read_waiting },
+		{ N("service_flows"), "state=\"unresolved\"", "Service flows now.",
+		    read_unresolved },
+		{ N("service_qps_unresolved"), "",
+		    "QPs whose other end nobody knows, as agents say.",
+		    read_unresolved_qps },
+		{ N("service_hosts_untraced"), "",
+		    "Hosts whose agents cannot see services.", read_untraced_hosts },
+	};
+	int r = metrics_table_add(
+	    metrics, service_counters, service_table_counts(table), "");
+
+	for (size_t i = 0; r == 0 && i < sizeof(gauges) / sizeof(gauges[0]); i++)
+		r = rm_metrics_gauge(metrics, table, gauges[i].name, gauges[i].label,
+		    gauges[i].help, gauges[i].read, table);
+	return r;
+}

@@ -1,0 +1,28 @@
+/*
+ * aggregator_metrics_reports - what the aggregator takes in and passes on, as metrics:
+ * the lanes to the analyzer, paths, orders from above, flows of services.
+ */
+#ifndef TOR_AGGREGATOR_API_AGGREGATOR_METRICS_REPORTS_H
+#define TOR_AGGREGATOR_API_AGGREGATOR_METRICS_REPORTS_H
+
+struct analyzer_link;
+struct orders;
+struct rm_metrics;
+struct service_table;
+struct tor_rack;
+struct uplink;
+
+/* The lanes to the analyzer, their spools and the link. */
+int lane_metrics_register(struct uplink *uplink, const struct analyzer_link *link,
+    struct rm_metrics *metrics);
+
+/* label: of the rack, 'tor="t1"'. */
+int path_metrics_of_rack(
+    const struct tor_rack *rack, const char *label, struct rm_metrics *metrics);
+int path_metrics_of_orders(const struct orders *orders, struct rm_metrics *metrics);
+
+/* table: borrowed. */
+int service_metrics_register(
+    const struct service_table *table, struct rm_metrics *metrics);
+
+#endif
