@@ -9,7 +9,6 @@
 
 #include "rackmesh/core/fnv.h"
 #include "rackmesh/judge/judge.h"
-#include "tor-aggregator/judge/rack_health.h"
 #include "tor-aggregator/judge/rack_hosts.h"
 #include "tor-aggregator/judge/rack_ports.h"
 #include "tor-aggregator/lasting/rack_slow.h"
@@ -311,6 +310,26 @@ judge_rnics(struct rack_judge *judge, const struct rack *rack,
 	return true;
 }
 
+/* A member is well when this much came back and hardly anything was lost. */
+#define GOOD_MIN_ANSWERED 4
+#define GOOD_MIN_NEWEST_ANSWERED 2
+#define GOOD_LOSS 0.1
+
+static enum rm_health
+health_of(const struct rack *rack, size_t member, const struct rack_tally *tally)
+{
+	if (rack->hosts[rack->members[member].host_index].state != HOST_OK ||
+	    tally->send_failed > 0 ||
+	    tally->clean_sent - tally->clean_lost < GOOD_MIN_ANSWERED ||
+	    tally->clean_newest_answered < GOOD_MIN_NEWEST_ANSWERED)
+		return RM_HEALTH_UNKNOWN;
+	/* A single loss among few is no reason to doubt. */
+	if (tally->clean_lost > 1 &&
+	    (double)tally->clean_lost > GOOD_LOSS * (double)tally->clean_sent)
+		return RM_HEALTH_UNKNOWN;
+	return RM_HEALTH_GOOD;
+}
+
 /* What we ourselves were deaf for proves nothing, neither good nor bad; of an agent
  * that is contradicted, what it says of other racks is as doubtful. */
 static void
@@ -325,7 +344,7 @@ note_health(struct rack_judge *judge, const struct rack *rack, bool partial)
 		    partial || rack_words_is_contradicted(
 				   judge->words, rack->members[i].host_index)
 			? RM_HEALTH_UNKNOWN
-			: rack_health_of(rack, i, &judge->tallies[i]);
+			: health_of(rack, i, &judge->tallies[i]);
 }
 
 static int
