@@ -1,11 +1,78 @@
 #include "rackmesh/incident/incident.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "rackmesh/incident/incident_state.h"
+
+/* ---- incidents that are closed ---- */
+
+#define FLAP_ENDS 2 /* so many within RM_INCIDENT_FLAP_NS, and it is back */
+
+static struct incident_entry *
+incident_closed(const struct rm_incidents *incidents, size_t i)
+{
+	const size_t max = incidents->options.max_closed;
+
+	return incidents->closed[(incidents->closed_next + max - 1 - i) % max];
+}
+
+/* What closed incidents say of one whose part is back: how often it was, and whether it
+ * comes and goes. Those of an earlier life count as a return; when they ended nobody
+ * knows any more. */
+static void
+incident_past(
+    const struct rm_incidents *incidents, struct rm_incident *incident, rm_mono_t now)
+{
+	const struct rm_incident *newest = NULL, *first = NULL;
+	uint64_t ends = 0;
+
+	for (size_t i = 0; i < incidents->closed_count; i++) {
+		const struct incident_entry *entry = incident_closed(incidents, i);
+		const int64_t since_ns = rm_mono_since(now, entry->resolved);
+
+		if (since_ns > incidents->options.flap_memory_ns)
+			break;
+		if (!rm_part_equal(
+			&entry->incident.verdict.part, &incident->verdict.part))
+			continue;
+		if (newest == NULL)
+			newest = &entry->incident;
+		if (entry->former || since_ns > RM_INCIDENT_FLAP_NS)
+			break;
+		first = &entry->incident;
+		ends++;
+	}
+	if (newest != NULL)
+		incident->reopened = newest->reopened + 1;
+	if (ends < FLAP_ENDS)
+		return;
+	incident->returned = incident->opened;
+	incident->flaps_since = first->opened;
+	incident->returns = ends;
+	if (newest->flaps_since.ns != 0) {
+		incident->flaps_since = newest->flaps_since;
+		incident->returns = newest->returns + 1;
+	}
+}
+
+/* How long its part has to be good. */
+static int64_t
+incident_resolve_after_ns(
+    const struct rm_incidents *incidents, const struct rm_incident *incident)
+{
+	const int64_t after_ns = incidents->options.resolve_after_ns;
+
+	return incident->flaps_since.ns != 0 && after_ns < RM_INCIDENT_CALM_NS
+		   ? RM_INCIDENT_CALM_NS
+		   : after_ns;
+}
+
+/* ---- incidents ---- */
 
 #define CONFIDENCE_STEP 0.1
 #define FLAP_MEMORY_NS (3600 * RM_NS_PER_S)
@@ -336,4 +403,70 @@ const struct rm_incident_counts *
 rm_incidents_counts(const struct rm_incidents *incidents)
 {
 	return &incidents->counts;
+}
+
+/* ---- as JSON ---- */
+
+static int
+set_time(json_t *json, const char *key, rm_wall_t t)
+{
+	char text[RM_WALL_TEXT];
+
+	if (t.ns == 0)
+		return json_object_set_new(json, key, json_null());
+	rm_wall_format(t, text);
+	return json_object_set_new(json, key, json_string(text));
+}
+
+void
+rm_incident_flapping(
+    const struct rm_incident *incident, char ret[RM_INCIDENT_FLAP_TEXT])
+{
+	const int64_t span_ns = incident->returned.ns - incident->flaps_since.ns;
+
+	ret[0] = '\0';
+	if (incident->flaps_since.ns != 0)
+		snprintf(ret, RM_INCIDENT_FLAP_TEXT,
+		    "it came back %" PRIu64 " times within %" PRId64 " s",
+		    incident->returns, span_ns > 0 ? span_ns / RM_NS_PER_S : 0);
+}
+
+static json_t *
+flapping_json(const struct rm_incident *incident)
+{
+	const int64_t span_ns = incident->returned.ns - incident->flaps_since.ns;
+	char since[RM_WALL_TEXT];
+
+	if (incident->flaps_since.ns == 0)
+		return json_null();
+	rm_wall_format(incident->flaps_since, since);
+	return json_pack("{s:s, s:I, s:f}", "since", since, "returns",
+	    (json_int_t)incident->returns, "per_minute",
+	    span_ns > 0
+		? (double)incident->returns * 60 * (double)RM_NS_PER_S / (double)span_ns
+		: 0.0);
+}
+
+json_t *
+rm_incident_json(const struct rm_incident *incident)
+{
+	json_t *json = rm_verdict_json(&incident->verdict);
+	char id[17];
+
+	if (json == NULL)
+		return NULL;
+	snprintf(id, sizeof id, "%016" PRIx64, incident->id);
+	if (json_object_set_new(json, "id", json_string(id)) < 0 ||
+	    json_object_set_new(json, "state",
+		json_string(incident->resolved.ns == 0 ? "open" : "resolved")) < 0 ||
+	    json_object_set_new(
+		json, "reopened", json_integer((json_int_t)incident->reopened)) < 0 ||
+	    json_object_set_new(json, "flapping", flapping_json(incident)) < 0 ||
+	    set_time(json, "opened", incident->opened) < 0 ||
+	    set_time(json, "changed", incident->changed) < 0 ||
+	    set_time(json, "resolved", incident->resolved) < 0) {
+		json_decref(json);
+		return NULL;
+	}
+	return json;
 }

@@ -37,18 +37,6 @@ struct rm_incidents {
 /* One of the two is "A or B", and the other is A or B. */
 bool incident_is_narrowing(const struct rm_part *a, const struct rm_part *b);
 
-/* What closed incidents say of one whose part is back: how often it was, and whether it
- * comes and goes. */
-void incident_past(
-    const struct rm_incidents *incidents, struct rm_incident *incident, rm_mono_t now);
-
-/* How long its part has to be good. */
-int64_t incident_resolve_after_ns(
-    const struct rm_incidents *incidents, const struct rm_incident *incident);
-
-/* The closed incident that is i-th newest. */
-struct incident_entry *incident_closed(const struct rm_incidents *incidents, size_t i);
-
 /* Takes the entry; the oldest is forgotten for it. Only where max_closed is not 0. */
 void incident_remember(struct rm_incidents *incidents, struct incident_entry *entry);
 
