@@ -63,9 +63,6 @@ void intake_session_free(struct intake_session *session);
 /* What rm_link wants of its on_frame; arg is the session. */
 int intake_session_on_frame(
     struct rm_link *link, const uint8_t *data, size_t len, void *arg);
-/* intake_hello.c: its first word, and who says a second one is told why not. */
-int intake_session_hello(
-    struct intake_session *session, const uint8_t *data, size_t len);
 /* Once more what it holds. */
 void intake_session_retry(struct intake_session *session);
 /* -ENOBUFS: the link's queue is full, or another reason to close it. */
