@@ -132,8 +132,7 @@ session_take_place(struct intake_session *session, uint64_t life)
 		return refused;
 	peer_begin_life(peer, life);
 	if (peer->session != NULL) {
-		rm_log_warn(
-		    0, "%s: reconnected, closed its older session", info->name);
+		rm_log_warn(0, "%s: reconnected, closed its older session", info->name);
 		owner->counts.replaced++;
 		intake_session_free(peer->session);
 	}

@@ -16,8 +16,8 @@
 #include "rackmesh/net/link.h"
 #include "region-controller/controller_config.h"
 #include "region-controller/region_controller.h"
-#include "tests/support/loopback.h"
 #include "region.h"
+#include "tests/support/loopback.h"
 
 #define MAX_TORS 8
 #define NEVER_SETTLES_MS 600000 /* long before any patience ends */

@@ -7,9 +7,9 @@
 #include <cmocka.h>
 #include <jansson.h>
 
+#include "controller_fixture.h"
 #include "rackmesh/http/http_client.h"
 #include "tests/support/fake_etcd.h"
-#include "controller_fixture.h"
 
 #define KEY(rest) "/rackmesh/lab/" rest
 

@@ -18,11 +18,11 @@
 #include "analyzer/analyzer_config.h"
 #include "analyzer/history/history.h"
 #include "analyzer/history/history_schema.h"
+#include "history_sample.h"
 #include "rackmesh/core/log.h"
 #include "rackmesh/http/http_client.h"
 #include "rackmesh/loop/worker.h"
 #include "tests/support/loopback.h"
-#include "history_sample.h"
 
 #define MAX_LINES 20000
 

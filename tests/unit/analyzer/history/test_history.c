@@ -10,9 +10,9 @@
 #include <cmocka.h>
 
 #include "analyzer/sla/sla.h"
+#include "history_world.h"
 #include "rackmesh/core/file.h"
 #include "rackmesh/metrics/metrics.h"
-#include "history_world.h"
 
 static void
 what_comes_in_is_durable_and_arrives(void **state)

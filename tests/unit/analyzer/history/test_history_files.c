@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "rackmesh/core/file.h"
 #include "history_world.h"
+#include "rackmesh/core/file.h"
 
 static void
 without_a_database_files_hold_it_all(void **state)

@@ -23,8 +23,8 @@
 #include <cmocka.h>
 
 #include "host-agent/probe/prober.h"
-#include "tests/unit/host-agent/probe_fixture.h"
 #include "rackmesh/loop/loop.h"
+#include "tests/unit/host-agent/probe_fixture.h"
 
 #define MANY 200000 /* targets: far more than a pinglist could hold */
 #define MOST_SEEN 400000

@@ -10,9 +10,9 @@
 
 #include "host-agent/packet/probe_format.h"
 #include "host-agent/packet/stamp.h"
+#include "rackmesh/loop/loop.h"
 #include "tests/unit/host-agent/keys_fixture.h"
 #include "tests/unit/host-agent/probe_fixture.h"
-#include "rackmesh/loop/loop.h"
 
 #define NEED_ROOT()                        \
 	do {                               \

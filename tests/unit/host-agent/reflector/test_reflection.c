@@ -15,8 +15,8 @@
 #include "host-agent/packet/probe_format.h"
 #include "host-agent/packet/stamp.h"
 #include "host-agent/reflector/reflector.h"
-#include "tests/unit/host-agent/keys_fixture.h"
 #include "tests/support/fake_port.h"
+#include "tests/unit/host-agent/keys_fixture.h"
 
 #define PACKET_BYTES 1500
 #define SOAK_PACKETS 10000000

@@ -12,8 +12,8 @@
 #include "host-agent/packet/stamp.h"
 #include "host-agent/reflector/reflector_roster.h"
 #include "host-agent/reflector/replay_window.h"
-#include "tests/unit/host-agent/keys_fixture.h"
 #include "tests/support/fake_port.h"
+#include "tests/unit/host-agent/keys_fixture.h"
 
 static const struct wire_rnic_id own = { 1, 1 };
 static const struct wire_rnic_id prober = { 2, 1 }, other = { 3, 1 };

@@ -11,10 +11,10 @@
 #include "host-agent/pinglist/pinglist.h"
 #include "host-agent/rnic/rnic.h"
 #include "rackmesh/loop/worker.h"
+#include "rdma_fixture.h"
 #include "tests/support/fake_port.h"
 #include "tests/support/loopback.h"
 #include "tests/support/pinglist_fixture.h"
-#include "rdma_fixture.h"
 
 #define V2 "RoCE v2"
 #define INTERVAL_US 2000

@@ -14,9 +14,9 @@
 #include "host-agent/rnic/rnic.h"
 #include "host-agent/verbs/lanes.h"
 #include "rackmesh/loop/worker.h"
+#include "rdma_fixture.h"
 #include "tests/support/fake_verbs.h"
 #include "tests/support/loopback.h"
-#include "rdma_fixture.h"
 
 #define CYCLES 100
 

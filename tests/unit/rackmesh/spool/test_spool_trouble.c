@@ -12,8 +12,8 @@
 
 #include "rackmesh/core/file.h"
 #define FIXTURE_ROOT "/dev/shm" /* thousands of starts */
-#include "tests/support/trials.h"
 #include "spool_fixture.h"
+#include "tests/support/trials.h"
 
 #define RECORDS 5
 

@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
-#include "tests/unit/tor-aggregator/plan_fixture.h"
 #include "rackmesh/core/file.h"
 #include "rackmesh/core/why.h"
+#include "tests/unit/tor-aggregator/plan_fixture.h"
 
 static const char *const tors[] = { "t9", "t1" };
 

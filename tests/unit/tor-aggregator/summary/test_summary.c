@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "tests/unit/tor-aggregator/plan_fixture.h"
 #include "rackmesh/metrics/sketch.h"
+#include "tests/unit/tor-aggregator/plan_fixture.h"
 #include "tor-aggregator/window/roster.h"
 
 #define S RM_NS_PER_S
