@@ -244,15 +244,16 @@ agent_on_pinglist(struct uplink *uplink, const uint8_t *data, size_t len, void *
 	const char *tor;
 	int r;
 
+	r = plans_open(agent->plans, data, len, &view);
 	/* It may speak of the ToRs only for which on_peer has asked its certificate. */
-	if (wire_open_pinglist(&view, data, len) == 0 &&
-	    !agent_aggregator_serves(
-		&list[agent_uplink_index(agent, uplink)], view.pinglist.tor)) {
+	if (r == 0 && !agent_aggregator_serves(&list[agent_uplink_index(agent, uplink)],
+			  view.pinglist.tor)) {
 		rm_log_warn(0, "%s: refused a pinglist of a ToR that it does not serve",
 		    uplink_address(uplink));
 		return 0;
 	}
-	if (plans_take(agent->plans, data, len, rm_wall_now(), rm_mono_now(), &tor, &r))
+	if (r == 0 &&
+	    plans_take(agent->plans, &view, rm_wall_now(), rm_mono_now(), &tor, &r))
 		agent_plan_tor(agent, tor);
 	if (r < 0)
 		rm_log_warn(r, "%s: refused a pinglist", uplink_address(uplink));
@@ -427,9 +428,12 @@ agent_load_keys(struct host_agent *agent)
 
 		r = rm_key_files_load(agent->key_files, tor, &file, &data, &len);
 		if (r == 0) {
+			struct wire_keys view;
 			const char *taken;
 
-			(void)key_ring_take(agent->keys, data, len, &taken, &r);
+			r = key_ring_open(agent->keys, data, len, &view);
+			if (r == 0)
+				(void)key_ring_take(agent->keys, &view, &taken, &r);
 			explicit_bzero(file, len);
 			free(file);
 		}
@@ -452,13 +456,13 @@ agent_on_keys(struct uplink *uplink, const uint8_t *data, size_t len, void *arg)
 
 	while (agent->uplinks[at] != uplink)
 		at++;
-	if (wire_open_keys(&view, data, len) == 0 &&
-	    !agent_aggregator_serves(&list[at], view.tor)) {
+	r = key_ring_open(agent->keys, data, len, &view);
+	if (r == 0 && !agent_aggregator_serves(&list[at], view.tor)) {
 		rm_log_warn(0, "%s: refused keys of a ToR that it does not serve",
 		    uplink_address(uplink));
 		return 0;
 	}
-	if (key_ring_take(agent->keys, data, len, &tor, &r)) {
+	if (r == 0 && key_ring_take(agent->keys, &view, &tor, &r)) {
 		rm_key_files_save(agent->key_files, tor, data, len);
 		epoch = key_ring_epoch(agent->keys);
 		if (epoch != before)

@@ -102,43 +102,46 @@ ring_refuse(struct key_ring *ring, int r)
  * this host's RNICs: of one version the last one counts. */
 static bool
 is_news(
-    struct key_ring *ring, const struct tor_keys *held, const struct tor_keys *fresh)
+    struct key_ring *ring, const struct tor_keys *held, const struct wire_keys *offered)
 {
 	if (held->bytes == NULL)
 		return true;
-	if (fresh->view.version < held->view.version) {
+	if (offered->version < held->view.version) {
 		ring->counts.old++;
 		return false;
 	}
-	if (fresh->len == held->len &&
-	    memcmp(fresh->bytes, held->bytes, held->len) == 0) {
+	if (offered->bytes.len == held->view.bytes.len &&
+	    memcmp(offered->bytes.data, held->bytes, offered->bytes.len) == 0) {
 		ring->counts.same++;
 		return false;
 	}
 	return true;
 }
 
+int
+key_ring_open(
+    struct key_ring *ring, const uint8_t *data, size_t len, struct wire_keys *ret)
+{
+	int r = wire_open_keys(ret, data, len);
+
+	return r < 0 ? ring_refuse(ring, r) : 0;
+}
+
 bool
 key_ring_take(
-    struct key_ring *ring, const uint8_t *data, size_t len, const char **tor, int *r)
+    struct key_ring *ring, const struct wire_keys *view, const char **tor, int *r)
 {
-	struct tor_keys fresh = { .bytes = NULL }, *held = NULL;
-	int result;
+	struct tor_keys fresh = { .bytes = NULL }, *held = find_tor(ring, view->tor);
 
-	result = tor_keys_open(&fresh, data, len);
-	if (result == 0) {
-		held = find_tor(ring, fresh.view.tor);
-		if (held == NULL)
-			result = -ENOENT;
-	}
-	if (result < 0) {
-		*r = ring_refuse(ring, result);
-		tor_keys_clear(&fresh);
+	if (held == NULL) {
+		*r = ring_refuse(ring, -ENOENT);
 		return false;
 	}
 	*r = 0;
-	if (!is_news(ring, held, &fresh)) {
-		tor_keys_clear(&fresh);
+	if (!is_news(ring, held, view))
+		return false;
+	if (tor_keys_copy(&fresh, view) < 0) {
+		*r = ring_refuse(ring, -ENOMEM);
 		return false;
 	}
 	tor_keys_clear(held);
@@ -156,7 +159,7 @@ key_ring_bytes(const struct key_ring *ring, const char *tor)
 
 	if (keys == NULL || keys->bytes == NULL)
 		return (struct wire_bytes){ 0 };
-	return (struct wire_bytes){ keys->bytes, keys->len };
+	return keys->view.bytes;
 }
 
 /* ---- what was heard of services' peers ---------------------------------------- */

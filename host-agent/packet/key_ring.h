@@ -37,12 +37,17 @@ void key_ring_free(struct key_ring *ring); /* NULL is fine */
 
 int key_ring_add_tor(struct key_ring *ring, const char *tor); /* known ones are fine */
 
+/* Verifies a message of an aggregator, the only time that this is done to it: *ret
+ * borrows from data. -EBADMSG, -EMSGSIZE: not a message of keys; it is counted. */
+int key_ring_open(
+    struct key_ring *ring, const uint8_t *data, size_t len, struct wire_keys *ret);
 /*
- * A message of an aggregator, copied. True: something has changed, *tor (borrowed) is
- * whose. *r: why it was not taken, 0 when it is held already or an older one.
+ * Takes a message that key_ring_open has opened; it is copied. True: something has
+ * changed, *tor (borrowed) is whose. *r: why it was not taken, -ENOENT or -ENOMEM; 0
+ * when it is held already or an older one.
  */
 bool key_ring_take(
-    struct key_ring *ring, const uint8_t *data, size_t len, const char **tor, int *r);
+    struct key_ring *ring, const struct wire_keys *view, const char **tor, int *r);
 
 /* An answer: whether it authenticates, and the key from a prober of ours to it, if
  * there is one. True: something has changed. */

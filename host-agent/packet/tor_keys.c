@@ -17,7 +17,7 @@ tor_keys_clear(struct tor_keys *keys)
 {
 	bytes_free(
 	    (uint8_t *)keys->pairs, keys->view.pair_count * sizeof(*keys->pairs));
-	bytes_free(keys->bytes, keys->len);
+	bytes_free(keys->bytes, keys->view.bytes.len);
 	free(keys->plain);
 	keys->bytes = NULL;
 	keys->pairs = NULL;
@@ -48,25 +48,20 @@ pair_compare(const void *a, const void *b)
 }
 
 int
-tor_keys_open(struct tor_keys *keys, const uint8_t *data, size_t len)
+tor_keys_copy(struct tor_keys *keys, const struct wire_keys *message)
 {
 	struct wire_keys *view = &keys->view;
-	int r = -ENOMEM;
 
-	keys->bytes = malloc(len > 0 ? len : 1);
+	keys->bytes = malloc(message->bytes.len);
 	if (keys->bytes == NULL)
 		return -ENOMEM;
-	keys->len = len;
-	memcpy(keys->bytes, data, len);
-	view->pair_count = 0;
-	r = wire_open_keys(view, keys->bytes, len);
-	if (r < 0)
-		goto fail;
-	r = -ENOMEM;
+	wire_copy_keys(message, keys->bytes, view);
 	keys->pairs = calloc(view->pair_count + 1, sizeof(*keys->pairs));
 	keys->plain = calloc(view->plain_count + 1, sizeof(*keys->plain));
-	if (keys->pairs == NULL || keys->plain == NULL)
-		goto fail;
+	if (keys->pairs == NULL || keys->plain == NULL) {
+		tor_keys_clear(keys);
+		return -ENOMEM;
+	}
 	if (view->pair_count > 0)
 		memcpy(
 		    keys->pairs, view->pairs, view->pair_count * sizeof(*keys->pairs));
@@ -75,9 +70,6 @@ tor_keys_open(struct tor_keys *keys, const uint8_t *data, size_t len)
 		keys->plain[i] = wire_keys_plain(view, i);
 	qsort(keys->plain, view->plain_count, sizeof(*keys->plain), id_compare);
 	return 0;
-fail:
-	tor_keys_clear(keys);
-	return r;
 }
 
 const struct wire_responder_key *

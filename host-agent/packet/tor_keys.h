@@ -14,15 +14,14 @@
 
 struct tor_keys {
 	char tor[RM_NAME_BYTES];
-	uint8_t *bytes; /* NULL: nothing yet */
-	size_t len;
+	uint8_t *bytes;              /* NULL: nothing yet */
 	struct wire_keys view;       /* on bytes */
 	struct wire_pair_key *pairs; /* view's, sorted by both ends */
 	struct wire_rnic_id *plain;  /* view's, sorted */
 };
 
-/* Copies. -EBADMSG, -EMSGSIZE, -ENOMEM: then keys is clear. */
-int tor_keys_open(struct tor_keys *keys, const uint8_t *data, size_t len);
+/* -ENOMEM: then keys is clear. */
+int tor_keys_copy(struct tor_keys *keys, const struct wire_keys *message);
 void tor_keys_clear(struct tor_keys *keys);
 
 /* All borrowed; NULL: none. */

@@ -6,8 +6,7 @@
 
 struct pinglist {
 	char *tor;
-	uint8_t *data; /* NULL: none */
-	size_t len;
+	uint8_t *data;                  /* NULL: none */
 	struct wire_pinglist_view view; /* on data */
 	rm_mono_t until;
 	bool slow; /* as pinglist_expire last found it */
@@ -47,51 +46,41 @@ pinglist_tor(const struct pinglist *pinglist)
 
 /* One plan means more targets once another RNIC of ours has registered. */
 static enum pinglist_says
-compare(const struct pinglist *held, const struct wire_pinglist *offered,
-    const uint8_t *data, size_t len)
+compare(const struct pinglist *held, const struct wire_pinglist_view *offered)
 {
-	const struct wire_pinglist *own = &held->view.pinglist;
+	const struct wire_pinglist *own = &held->view.pinglist,
+				   *other = &offered->pinglist;
 
-	if (held->data == NULL || offered->version > own->version)
+	if (held->data == NULL || other->version > own->version)
 		return PINGLIST_NEW;
-	if (offered->version < own->version)
+	if (other->version < own->version)
 		return PINGLIST_OLD;
-	if (offered->rotation == own->rotation)
-		return len == held->len && memcmp(data, held->data, len) == 0
+	if (other->rotation == own->rotation)
+		return offered->bytes.len == held->view.bytes.len &&
+			       memcmp(offered->bytes.data, held->data,
+				   offered->bytes.len) == 0
 			   ? PINGLIST_SAME
 			   : PINGLIST_NEW;
-	return offered->rotation > own->rotation ? PINGLIST_NEW : PINGLIST_OLD;
+	return other->rotation > own->rotation ? PINGLIST_NEW : PINGLIST_OLD;
 }
 
 int
-pinglist_take(struct pinglist *pinglist, const uint8_t *data, size_t len,
+pinglist_take(struct pinglist *pinglist, const struct wire_pinglist_view *offered,
     rm_mono_t until, enum pinglist_says *ret)
 {
-	struct wire_pinglist_view view;
 	enum pinglist_says says;
 	uint8_t *copy;
-	int r;
 
-	r = wire_open_pinglist(&view, data, len);
-	if (r < 0)
-		return r;
-	if (strcmp(view.pinglist.tor, pinglist->tor) != 0)
+	if (strcmp(offered->pinglist.tor, pinglist->tor) != 0)
 		return -ENOENT;
-	says = compare(pinglist, &view.pinglist, data, len);
+	says = compare(pinglist, offered);
 	if (says == PINGLIST_NEW) {
-		copy = malloc(len); /* aligned, as the view wants it */
+		copy = malloc(offered->bytes.len); /* aligned, as the view wants it */
 		if (copy == NULL)
 			return -ENOMEM;
-		memcpy(copy, data, len);
-		r = wire_open_pinglist(&view, copy, len);
-		if (r < 0) {
-			free(copy);
-			return r;
-		}
+		wire_copy_pinglist(offered, copy, &pinglist->view);
 		free(pinglist->data);
 		pinglist->data = copy;
-		pinglist->len = len;
-		pinglist->view = view;
 		pinglist->slow = false;
 	}
 	if (says != PINGLIST_OLD)
@@ -117,7 +106,6 @@ pinglist_expire(struct pinglist *pinglist, rm_mono_t now)
 	if (over > PINGLIST_SLOW_NS) {
 		free(pinglist->data);
 		pinglist->data = NULL;
-		pinglist->len = 0;
 		pinglist->slow = false;
 		return PINGLIST_ENDS;
 	}
@@ -142,7 +130,7 @@ pinglist_view(const struct pinglist *pinglist)
 struct wire_bytes
 pinglist_bytes(const struct pinglist *pinglist)
 {
-	return (struct wire_bytes){ pinglist->data, pinglist->len };
+	return pinglist->data == NULL ? (struct wire_bytes){ 0 } : pinglist->view.bytes;
 }
 
 /* ---- the sum ----------------------------------------------------------------- */

@@ -34,11 +34,11 @@ void pinglist_free(struct pinglist *pinglist);
 const char *pinglist_tor(const struct pinglist *pinglist);
 
 /*
- * Copies data and takes it, if it is newer than what is held. until: after that it has
- * expired (PINGLIST_SAME moves it on). -EBADMSG, -EMSGSIZE: not a pinglist;
- * -ENOENT: of another ToR; -ENOMEM. What was held stays then.
+ * Copies the offered pinglist's bytes and takes it, if it is newer than what is held.
+ * until: after that it has expired (PINGLIST_SAME moves it on). -ENOENT: of another
+ * ToR; -ENOMEM. What was held stays then.
  */
-int pinglist_take(struct pinglist *pinglist, const uint8_t *data, size_t len,
+int pinglist_take(struct pinglist *pinglist, const struct wire_pinglist_view *offered,
     rm_mono_t until, enum pinglist_says *ret);
 
 /* It is still what the aggregators want. */

@@ -61,7 +61,7 @@ pinglist_cache_seal(
 
 int
 pinglist_cache_open(const char *tor, const uint8_t *data, size_t len, rm_wall_t now,
-    int64_t *age_ns, struct wire_bytes *ret)
+    int64_t *age_ns, struct wire_pinglist_view *ret)
 {
 	struct wire_pinglist_view view;
 	const uint8_t *pinglist;
@@ -91,7 +91,7 @@ pinglist_cache_open(const char *tor, const uint8_t *data, size_t len, rm_wall_t 
 	if (age > PINGLIST_CACHE_LIFE_NS)
 		return -ESTALE;
 	*age_ns = age > 0 ? age : 0;
-	*ret = (struct wire_bytes){ pinglist, pinglist_len };
+	*ret = view;
 	return 0;
 }
 
@@ -143,7 +143,7 @@ cache_put_aside(const char *path)
 
 int
 pinglist_cache_load(struct pinglist_cache *cache, const char *tor, rm_wall_t now,
-    uint8_t **file, int64_t *age_ns, struct wire_bytes *ret)
+    uint8_t **file, int64_t *age_ns, struct wire_pinglist_view *ret)
 {
 	char path[PATH_MAX];
 	uint8_t *data;

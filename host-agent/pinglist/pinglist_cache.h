@@ -34,10 +34,10 @@ struct pinglist_cache_counts {
 };
 
 /* Pure. *age_ns: since it was valid, 0 if the clock has gone back since. -EBADMSG:
- * damaged, of another ToR or from the far future; -ESTALE: past its life. *ret points
- * into data, which must be aligned to 8. */
+ * damaged, of another ToR or from the far future; -ESTALE: past its life. *ret borrows
+ * from data, which must be aligned to 8. */
 int pinglist_cache_open(const char *tor, const uint8_t *data, size_t len, rm_wall_t now,
-    int64_t *age_ns, struct wire_bytes *ret);
+    int64_t *age_ns, struct wire_pinglist_view *ret);
 /* Pure. -ENOMEM. *ret is malloc'd; the caller frees it. */
 int pinglist_cache_seal(
     const struct wire_bytes *pinglist, rm_wall_t now, uint8_t **ret, size_t *len);
@@ -48,9 +48,9 @@ int pinglist_cache_new(
 void pinglist_cache_free(struct pinglist_cache *cache);
 
 /* Blocks: before the loop runs. *file is malloc'd, the caller frees it, also when
- * *ret points into it. -ENOENT: nothing there. tor: a valid name. */
+ * *ret borrows from it. -ENOENT: nothing there. tor: a valid name. */
 int pinglist_cache_load(struct pinglist_cache *cache, const char *tor, rm_wall_t now,
-    uint8_t **file, int64_t *age_ns, struct wire_bytes *ret);
+    uint8_t **file, int64_t *age_ns, struct wire_pinglist_view *ret);
 
 /* Copies. A failure is counted, and the old file is still there. */
 void pinglist_cache_save(struct pinglist_cache *cache, const char *tor,

@@ -117,16 +117,16 @@ plans_load(struct plans *plans, rm_wall_t wall, rm_mono_t now)
 	for (size_t i = 0; plans->cache != NULL && i < plans->count; i++) {
 		struct plan *plan = &plans->list[i];
 		enum pinglist_says says;
-		struct wire_bytes bytes;
+		struct wire_pinglist_view view;
 		uint8_t *file;
 		int64_t age_ns;
 
 		if (pinglist_cache_load(plans->cache, pinglist_tor(plan->pinglist),
-			wall, &file, &age_ns, &bytes) < 0)
+			wall, &file, &age_ns, &view) < 0)
 			continue; /* counted over there */
 		plan->confirmed = rm_mono_add(now, -age_ns);
-		if (pinglist_take(plan->pinglist, bytes.data, bytes.len,
-			until(plans, plan->confirmed), &says) < 0)
+		if (pinglist_take(plan->pinglist, &view, until(plans, plan->confirmed),
+			&says) < 0)
 			plans->counts.no_memory++;
 		free(file);
 	}
@@ -165,22 +165,25 @@ plans_refuse(struct plans *plans, int r)
 	return r;
 }
 
+int
+plans_open(struct plans *plans, const uint8_t *data, size_t len,
+    struct wire_pinglist_view *ret)
+{
+	int r = wire_open_pinglist(ret, data, len);
+
+	return r < 0 ? plans_refuse(plans, r) : 0;
+}
+
 bool
-plans_take(struct plans *plans, const uint8_t *data, size_t len, rm_wall_t wall,
+plans_take(struct plans *plans, const struct wire_pinglist_view *view, rm_wall_t wall,
     rm_mono_t now, const char **tor, int *r)
 {
-	struct wire_pinglist_view view;
 	enum pinglist_says says = PINGLIST_OLD;
-	struct plan *plan = NULL;
-	int result;
+	struct plan *plan = plans_find(plans, view->pinglist.tor);
+	int result = plan == NULL ? -ENOENT
+				  : pinglist_take(
+					plan->pinglist, view, until(plans, now), &says);
 
-	result = wire_open_pinglist(&view, data, len);
-	if (result == 0) {
-		plan = plans_find(plans, view.pinglist.tor);
-		result = plan == NULL ? -ENOENT
-				      : pinglist_take(plan->pinglist, data, len,
-					    until(plans, now), &says);
-	}
 	if (result < 0) {
 		*r = plans_refuse(plans, result);
 		return false;

@@ -44,12 +44,17 @@ const struct pinglist *plans_at(const struct plans *plans, size_t i);
 /* Takes the copies from the disk: blocks, so before the loop runs. */
 void plans_load(struct plans *plans, rm_wall_t wall, rm_mono_t now);
 
+/* Verifies what an aggregator has sent, the only time that this is done to it: *ret
+ * borrows from data. -EBADMSG, -EMSGSIZE: not a pinglist; it is counted. */
+int plans_open(struct plans *plans, const uint8_t *data, size_t len,
+    struct wire_pinglist_view *ret);
 /*
- * A pinglist from an aggregator. True: it is new, *tor (borrowed) has changed. *r:
- * why it was not taken, 0 when it is held already or an older one.
+ * Takes a pinglist that plans_open has opened; its bytes are copied. True: it is new,
+ * *tor (borrowed) has changed. *r: why it was not taken, -ENOENT or -ENOMEM; 0 when it
+ * is held already or an older one.
  */
-bool plans_take(struct plans *plans, const uint8_t *data, size_t len, rm_wall_t wall,
-    rm_mono_t now, const char **tor, int *r);
+bool plans_take(struct plans *plans, const struct wire_pinglist_view *view,
+    rm_wall_t wall, rm_mono_t now, const char **tor, int *r);
 
 /* An aggregator that serves tor is there and has nothing newer. */
 void plans_renew(struct plans *plans, const char *tor, rm_mono_t now);

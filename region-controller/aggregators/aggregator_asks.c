@@ -28,7 +28,6 @@ session_deliver_keys(struct session *session, struct aggregators_tor *tor,
 {
 	struct aggregators *owner = session->owner;
 	const struct probe_keys *keys = owner->options.keys;
-	struct wire_plan_view view;
 	struct wire_bytes bytes;
 	uint64_t version;
 	uint32_t epoch;
@@ -41,10 +40,7 @@ session_deliver_keys(struct session *session, struct aggregators_tor *tor,
 	    owner->options.publish, plan->tor, epoch, rm_wall_now());
 	if (tor->keys_version == version)
 		return 0;
-	r = wire_open_plan(&view, plan->bytes, plan->len);
-	if (r == 0)
-		r = probe_keys_write(
-		    keys, &view, epoch, version, owner->writer, &bytes);
+	r = probe_keys_write(keys, &plan->view, epoch, version, owner->writer, &bytes);
 	if (r == 0)
 		r = rm_link_send(session->link, bytes.data, bytes.len);
 	if (r < 0)

@@ -257,19 +257,18 @@ get_plan(struct rm_http_request *request, void *arg)
 	const char *tor = rm_http_path_rest(request);
 	const struct publish_tor *plan = publish_find(face->publish, tor);
 	const struct rm_topology *topology = show_topology(request, face);
-	struct wire_plan_view view;
 	size_t index;
 
 	if (topology == NULL)
 		return;
-	if (plan == NULL || wire_open_plan(&view, plan->bytes, plan->len) < 0) {
+	if (plan == NULL) {
 		rm_http_reply_error(request, 404,
 		    rm_topology_find(topology, tor, &index)
 			? "no plan is published for this ToR yet"
 			: "the topology has no such ToR; /v1/racks lists all");
 		return;
 	}
-	rm_http_reply_json(request, 200, plan_json(&view));
+	rm_http_reply_json(request, 200, plan_json(&plan->view));
 }
 
 static void

@@ -251,20 +251,23 @@ publish_stored(struct publish *publish, const struct store_plan *plan)
 {
 	struct publish_tor *tor = tor_named(publish, plan->tor);
 	uint8_t *copy = tor == NULL ? NULL : malloc(plan->bytes.len);
-
+	struct wire_plan_view view;
 	bool is_news;
 
-	if (copy == NULL) {
+	if (copy != NULL)
+		memcpy(copy, plan->bytes.data, plan->bytes.len);
+	if (copy == NULL || wire_open_plan(&view, copy, plan->bytes.len) < 0) {
 		publish->counts.failed++;
+		free(copy);
 		return true;
 	}
-	memcpy(copy, plan->bytes.data, plan->bytes.len);
 	/* Neither what it was nor what was put: a write that came late, perhaps. */
 	is_news = plan->digest != tor->wanted &&
 		  (tor->bytes == NULL || plan->digest != tor->digest);
 	free(tor->bytes);
 	tor->bytes = copy;
 	tor->len = plan->bytes.len;
+	tor->view = view;
 	tor->version = plan->version;
 	tor->digest = plan->digest;
 	tor->published = plan->since;

@@ -18,6 +18,7 @@
 
 #include "rackmesh/core/clock.h"
 #include "rackmesh/judge/part.h"
+#include "schemas/wire.h"
 
 struct plan_set;
 struct publish;
@@ -29,6 +30,7 @@ struct publish_tor {
 	char tor[RM_NAME_BYTES];
 	uint8_t *bytes; /* the message; NULL: nothing published yet */
 	size_t len;
+	struct wire_plan_view view; /* on bytes */
 	uint64_t version, digest;
 	rm_wall_t published;
 	uint64_t wanted; /* digest of what was put and is not heard of yet; 0: none */
@@ -90,7 +92,8 @@ bool publish_step(struct publish *publish, const struct plan_set *set,
     const struct publish_sink *sink, struct publish_walk *walk);
 
 /* The store has it. True: its version is not above what somebody holds, or it is
- * another plan than was put, so an update is due. -ENOMEM counts as failed, and is
+ * another plan than was put, so an update is due. The plan's bytes are copied, and
+ * verified here only: what is no plan, or for want of memory, counts as failed, and is
  * asked for again. */
 bool publish_stored(struct publish *publish, const struct store_plan *plan);
 /* The store has none. */

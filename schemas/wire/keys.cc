@@ -26,6 +26,26 @@ put_plains(wire_writer *writer, const struct wire_keys *keys)
 	    keys->plain_count, put_plain, &from);
 }
 
+/* data has been verified. */
+void
+view_keys(struct wire_keys *view, const uint8_t *data, size_t len)
+{
+	auto from = flatbuffers::GetSizePrefixedRoot<rackmesh::Keys>(data);
+
+	view->tor = wire::string(from->tor());
+	view->epoch = from->epoch();
+	view->version = from->version();
+	view->responders = wire::borrow<struct wire_responder_key>(from->responders());
+	view->responder_count = wire::count(from->responders());
+	view->pairs = wire::borrow<struct wire_pair_key>(from->pairs());
+	view->pair_count = wire::count(from->pairs());
+	view->plain = nullptr;
+	view->plain_count = wire::count(from->plain());
+	view->bytes.data = data;
+	view->bytes.len = len;
+	view->opaque = from;
+}
+
 } /* namespace */
 
 int
@@ -63,17 +83,17 @@ wire_open_keys(struct wire_keys *view, const uint8_t *data, size_t len)
 	check.elements(from->plain(), WIRE_MAX_ROSTER);
 	if (check.error < 0)
 		return check.error;
-	view->tor = wire::string(from->tor());
-	view->epoch = from->epoch();
-	view->version = from->version();
-	view->responders = wire::borrow<struct wire_responder_key>(from->responders());
-	view->responder_count = wire::count(from->responders());
-	view->pairs = wire::borrow<struct wire_pair_key>(from->pairs());
-	view->pair_count = wire::count(from->pairs());
-	view->plain = nullptr;
-	view->plain_count = wire::count(from->plain());
-	view->opaque = from;
+	view_keys(view, data, len);
 	return 0;
+}
+
+void
+wire_copy_keys(const struct wire_keys *view, uint8_t *data, struct wire_keys *ret)
+{
+	const struct wire_bytes bytes = view->bytes;
+
+	memcpy(data, bytes.data, bytes.len);
+	view_keys(ret, data, bytes.len);
 }
 
 struct wire_rnic_id

@@ -61,13 +61,18 @@ struct wire_keys {
 	size_t pair_count;                /* at most WIRE_MAX_ENTRIES */
 	const struct wire_rnic_id *plain; /* of an opened one NULL: wire_keys_plain */
 	size_t plain_count;               /* at most WIRE_MAX_ROSTER */
-	const void *opaque;               /* of an opened one */
+	struct wire_bytes bytes; /* of an opened one: the message itself, borrowed */
+	const void *opaque;      /* of an opened one */
 };
 
 int wire_write_keys(
     struct wire_writer *writer, const struct wire_keys *keys, struct wire_bytes *out);
 /* .responders and .pairs are borrowed from the bytes. */
 int wire_open_keys(struct wire_keys *view, const uint8_t *data, size_t len);
+/* Copies the message of view to data, which is aligned to 8 and has room for
+ * view->bytes.len, and sets *ret to a view of the copy. The message was verified when
+ * view was opened, so the copy is not verified again. */
+void wire_copy_keys(const struct wire_keys *view, uint8_t *data, struct wire_keys *ret);
 struct wire_rnic_id wire_keys_plain(const struct wire_keys *view, size_t i);
 
 #ifdef __cplusplus

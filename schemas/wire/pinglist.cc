@@ -301,6 +301,29 @@ try {
 	return wire::out_of_memory(writer);
 }
 
+namespace
+{
+
+/* data has been verified. */
+void
+view_pinglist(struct wire_pinglist_view *view, const uint8_t *data, size_t len)
+{
+	auto from = flatbuffers::GetSizePrefixedRoot<rackmesh::Pinglist>(data);
+
+	view->pinglist.tor = wire::string(from->tor());
+	view->pinglist.version = from->version();
+	view->pinglist.rotation = from->rotation();
+	view->pinglist.targets = nullptr;
+	view->pinglist.target_count = wire::count(from->targets());
+	view->pinglist.roster = nullptr;
+	view->pinglist.roster_count = wire::count(from->roster());
+	view->bytes.data = data;
+	view->bytes.len = len;
+	view->opaque = from;
+}
+
+} /* namespace */
+
 int
 wire_open_pinglist(struct wire_pinglist_view *view, const uint8_t *data, size_t len)
 {
@@ -318,16 +341,18 @@ wire_open_pinglist(struct wire_pinglist_view *view, const uint8_t *data, size_t 
 		wire::check_address(&check, &from->roster()->Get(i)->address());
 	if (check.error < 0)
 		return check.error;
-
-	view->pinglist.tor = wire::string(from->tor());
-	view->pinglist.version = from->version();
-	view->pinglist.rotation = from->rotation();
-	view->pinglist.targets = nullptr;
-	view->pinglist.target_count = wire::count(from->targets());
-	view->pinglist.roster = nullptr;
-	view->pinglist.roster_count = wire::count(from->roster());
-	view->opaque = from;
+	view_pinglist(view, data, len);
 	return 0;
+}
+
+void
+wire_copy_pinglist(const struct wire_pinglist_view *view, uint8_t *data,
+    struct wire_pinglist_view *ret)
+{
+	const struct wire_bytes bytes = view->bytes;
+
+	memcpy(data, bytes.data, bytes.len);
+	view_pinglist(ret, data, bytes.len);
 }
 
 void

@@ -125,6 +125,7 @@ struct wire_pinglist {
 
 struct wire_pinglist_view {
 	struct wire_pinglist pinglist; /* .targets, .roster are NULL */
+	struct wire_bytes bytes;       /* the message itself, borrowed */
 	const void *opaque;
 };
 
@@ -132,6 +133,11 @@ int wire_write_pinglist(struct wire_writer *writer,
     const struct wire_pinglist *pinglist, struct wire_bytes *out);
 int wire_open_pinglist(
     struct wire_pinglist_view *view, const uint8_t *data, size_t len);
+/* Copies the message of view to data, which is aligned to 8 and has room for
+ * view->bytes.len, and sets *ret to a view of the copy. The message was verified when
+ * view was opened, so the copy is not verified again. */
+void wire_copy_pinglist(const struct wire_pinglist_view *view, uint8_t *data,
+    struct wire_pinglist_view *ret);
 void wire_pinglist_target(
     const struct wire_pinglist_view *view, size_t i, struct wire_target *out);
 void wire_pinglist_peer(

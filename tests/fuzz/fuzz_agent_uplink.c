@@ -16,6 +16,7 @@
 #include "host-agent/report/uplink.h"
 #include "rackmesh/core/address.h"
 #include "rackmesh/loop/loop.h"
+#include "tests/support/arrivals.h"
 #include "tests/support/failing_malloc.h"
 #include "tests/support/fake_world.h"
 #include "tests/support/wire_make.h"
@@ -60,7 +61,7 @@ on_pinglist(struct uplink *uplink, const uint8_t *data, size_t len, void *arg)
 	const char *tor;
 	int r;
 
-	plans_take(run->plans, data, len, rm_wall_now(), rm_mono_now(), &tor, &r);
+	plans_arrival(run->plans, data, len, rm_wall_now(), rm_mono_now(), &tor, &r);
 	return r;
 }
 
@@ -71,7 +72,7 @@ on_keys(struct uplink *uplink, const uint8_t *data, size_t len, void *arg)
 	const char *tor;
 	int r;
 
-	key_ring_take(run->ring, data, len, &tor, &r);
+	keys_arrival(run->ring, data, len, &tor, &r);
 	return r;
 }
 

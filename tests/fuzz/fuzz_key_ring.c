@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "host-agent/packet/key_ring.h"
+#include "tests/support/arrivals.h"
 #include "tests/support/failing_malloc.h"
 #include "tests/support/wire_make.h"
 
@@ -52,12 +53,12 @@ take(struct key_ring *ring, const uint8_t *data, size_t len)
 	bool news;
 	int r = 1;
 
-	news = key_ring_take(ring, data, len, &tor, &r);
+	news = keys_arrival(ring, data, len, &tor, &r);
 	(void)failing_malloc_disarm();
 	if (news) {
 		if (r != 0 || tor == NULL || key_ring_bytes(ring, tor).len != len ||
 		    memcmp(key_ring_bytes(ring, tor).data, data, len) != 0 ||
-		    key_ring_take(ring, data, len, &tor, &r) || r != 0 ||
+		    keys_arrival(ring, data, len, &tor, &r) || r != 0 ||
 		    now->same != before.same + 1)
 			abort();
 		before.same++;

@@ -13,7 +13,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void
-act_on(const struct wire_bytes *bytes, uint64_t guid)
+act_on(const struct wire_pinglist_view *view, uint64_t guid)
 {
 	struct pinglist_sum sum;
 	struct pinglist *pinglist;
@@ -21,8 +21,7 @@ act_on(const struct wire_bytes *bytes, uint64_t guid)
 
 	if (pinglist_new("tor-a", &pinglist) < 0)
 		return;
-	if (pinglist_take(pinglist, bytes->data, bytes->len, (rm_mono_t){ 1 }, &says) <
-		0 ||
+	if (pinglist_take(pinglist, view, (rm_mono_t){ 1 }, &says) < 0 ||
 	    says != PINGLIST_NEW)
 		abort(); /* it was opened before */
 	if (pinglist_sum((const struct pinglist *const[]){ pinglist }, 1,
@@ -34,7 +33,8 @@ act_on(const struct wire_bytes *bytes, uint64_t guid)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct wire_bytes given, opened;
+	struct wire_pinglist_view opened;
+	struct wire_bytes given;
 	uint8_t *file = NULL;
 	int64_t age_ns;
 	size_t len;

@@ -15,6 +15,7 @@
 #include "rackmesh/loop/loop.h"
 #include "rackmesh/loop/worker.h"
 #include "tests/fuzz/folder.h"
+#include "tests/support/arrivals.h"
 #include "tests/support/failing_malloc.h"
 #include "tests/support/fake_world.h"
 #include "tests/support/wire_make.h"
@@ -85,13 +86,13 @@ take(struct run *run)
 	if (damage >= 0xf0)
 		copy[fuzz_number(&run->bytes) % message.len] ^= fuzz_u8(&run->bytes);
 	failing_malloc_arm(fails);
-	if (plans_take(run->plans, copy, message.len, rm_wall_now(), rm_mono_now(),
+	if (plans_arrival(run->plans, copy, message.len, rm_wall_now(), rm_mono_now(),
 		&tor, &r) &&
 	    (r != 0 || tor == NULL))
 		abort();
 	(void)failing_malloc_disarm();
 	/* Again: it is held, or was refused. */
-	if (r > 0 || (plans_take(run->plans, copy, message.len, rm_wall_now(),
+	if (r > 0 || (plans_arrival(run->plans, copy, message.len, rm_wall_now(),
 			  rm_mono_now(), &tor, &r) &&
 			 fails == 0))
 		abort();

@@ -16,6 +16,7 @@
 #include "host-agent/packet/stamp.h"
 #include "host-agent/reflector/reflector.h"
 #include "rackmesh/identity/probe_key.h"
+#include "tests/support/arrivals.h"
 #include "tests/support/fake_port.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
@@ -52,7 +53,7 @@ make_ring(void)
 	if (writer == NULL || key_ring_new(&ring) < 0 ||
 	    key_ring_add_tor(ring, "t") < 0 ||
 	    wire_write_keys(writer, &keys, &bytes) < 0 ||
-	    !key_ring_take(ring, bytes.data, bytes.len, &tor, &r))
+	    !keys_arrival(ring, bytes.data, bytes.len, &tor, &r))
 		abort();
 	wire_writer_free(writer);
 	return ring;

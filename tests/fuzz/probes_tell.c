@@ -7,6 +7,7 @@
 #include "host-agent/reflector/reflector.h"
 #include "rackmesh/identity/probe_key.h"
 #include "tests/fuzz/probes_run.h"
+#include "tests/support/arrivals.h"
 #include "tests/support/wire_make.h"
 
 /* ---- what they are told ------------------------------------------------------------
@@ -53,8 +54,7 @@ tell_keys(struct run *run, bool plain)
 	probe_key_pair(
 	    key, (struct rm_rnic_id){ prober_id.guid, prober_id.port }, pair.key);
 	if (wire_write_keys(run->writer, &keys, &bytes) < 0 ||
-	    (!key_ring_take(run->ring, bytes.data, bytes.len, &tor, &r) &&
-		r != -ENOMEM))
+	    (!keys_arrival(run->ring, bytes.data, bytes.len, &tor, &r) && r != -ENOMEM))
 		abort();
 }
 

@@ -1,4 +1,5 @@
 #include "keys_fixture.h"
+#include "tests/support/arrivals.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -78,7 +79,7 @@ keys_fixture_tell(struct key_ring *ring, const struct keys_say *say)
 	}
 	assert_non_null(writer);
 	assert_int_equal(wire_write_keys(writer, &keys, &bytes), 0);
-	assert_true(key_ring_take(ring, bytes.data, bytes.len, &tor, &r));
+	assert_true(keys_arrival(ring, bytes.data, bytes.len, &tor, &r));
 	assert_int_equal(r, 0);
 	assert_string_equal(tor, KEYS_TOR);
 	wire_writer_free(writer);

@@ -18,12 +18,14 @@
 #include "host-agent/agent_config.h"
 #include "host-agent/host_agent.h"
 #include "host-agent/host_agent_state.h"
+#include "host-agent/packet/key_ring.h"
 #include "host-agent/pinglist/brake_file.h"
 #include "host-agent/pinglist/pinglist_cache.h"
 #include "host-agent/pinglist/plans.h"
 #include "host-agent/trace/tracing.h"
 #include "rackmesh/core/file.h"
 #include "rackmesh/core/log.h"
+#include "rackmesh/identity/key_file.h"
 #include "rackmesh/metrics/metrics.h"
 #include "rackmesh/net/link.h"
 #include "rackmesh/net/listener.h"
@@ -60,6 +62,31 @@ struct fixture {
 };
 
 static struct fixture fixture;
+
+/* How often a whole message was verified: by the linker's --wrap. */
+static unsigned pinglists_opened, keys_opened;
+
+int __real_wire_open_pinglist(
+    struct wire_pinglist_view *view, const uint8_t *data, size_t len);
+int __wrap_wire_open_pinglist(
+    struct wire_pinglist_view *view, const uint8_t *data, size_t len);
+int __real_wire_open_keys(struct wire_keys *view, const uint8_t *data, size_t len);
+int __wrap_wire_open_keys(struct wire_keys *view, const uint8_t *data, size_t len);
+
+int
+__wrap_wire_open_pinglist(
+    struct wire_pinglist_view *view, const uint8_t *data, size_t len)
+{
+	pinglists_opened++;
+	return __real_wire_open_pinglist(view, data, len);
+}
+
+int
+__wrap_wire_open_keys(struct wire_keys *view, const uint8_t *data, size_t len)
+{
+	keys_opened++;
+	return __real_wire_open_keys(view, data, len);
+}
 
 static void
 run(const char *format, const char *a, const char *b)
@@ -324,6 +351,7 @@ setup(void **state)
 	struct fixture *f = &fixture;
 
 	*f = (struct fixture){ 0 };
+	pinglists_opened = keys_opened = 0;
 	snprintf(f->folder, sizeof(f->folder), "/tmp/test_host_agent.XXXXXX");
 	if (mkdtemp(f->folder) == NULL || rm_loop_new(&f->loop) < 0)
 		return -1;
@@ -478,6 +506,29 @@ a_restart_with_nobody_there_goes_on_from_the_copies(void **state)
 }
 
 static void
+what_arrives_is_verified_once(void **state)
+{
+	struct fixture *f = both_probing(state);
+	struct host *host = &f->hosts[0];
+	const struct wire_keys keys = { .tor = "tor-a", .epoch = 5, .version = 1 };
+	struct wire_bytes bytes;
+
+	assert_int_equal(pinglists_opened, 2); /* one for each of the two agents */
+	assert_int_equal(wire_write_keys(f->writer, &keys, &bytes), 0);
+	say(host, &bytes);
+	LOOPBACK_WAIT(f->loop, key_ring_epoch(host->agent->keys) == 5);
+	assert_int_equal(keys_opened, 1);
+	/* And once more when it is read from its copy. */
+	LOOPBACK_WAIT(f->loop, rm_key_files_counts(host->agent->key_files)->saved == 1);
+	host_agent_free(host->agent);
+	pinglists_opened = keys_opened = 0;
+	agent_start(f, 0);
+	assert_int_equal(key_ring_epoch(host->agent->keys), 5);
+	assert_int_equal(pinglists_opened, 1);
+	assert_int_equal(keys_opened, 1);
+}
+
+static void
 send_brake(struct host *host, uint64_t version, uint32_t permille)
 {
 	struct wire_brake brake = { version, permille };
@@ -538,7 +589,7 @@ a_limit_of_its_own_slows_the_agent_and_is_told(void **state)
 static void
 age_copy(struct host *host)
 {
-	struct wire_bytes pinglist;
+	struct wire_pinglist_view pinglist;
 	rm_wall_t now = rm_wall_now();
 	uint8_t *data, *aged;
 	int64_t age_ns;
@@ -550,7 +601,7 @@ age_copy(struct host *host)
 	assert_int_equal(
 	    pinglist_cache_open("tor-a", data, len, now, &age_ns, &pinglist), 0);
 	now.ns -= 8 * 24 * 3600 * RM_NS_PER_S;
-	assert_int_equal(pinglist_cache_seal(&pinglist, now, &aged, &len), 0);
+	assert_int_equal(pinglist_cache_seal(&pinglist.bytes, now, &aged, &len), 0);
 	assert_int_equal(rm_file_replace(path, aged, len), 0);
 	free(data);
 	free(aged);
@@ -636,6 +687,7 @@ main(void)
 		TEST(a_pause_stops_probing_and_is_told),
 		TEST(the_brake_stops_probing_also_over_a_restart),
 		TEST(a_restart_with_nobody_there_goes_on_from_the_copies),
+		TEST(what_arrives_is_verified_once),
 		TEST(a_limit_of_its_own_slows_the_agent_and_is_told),
 		TEST(expired_copies_are_probed_slowly_until_somebody_is_there),
 		TEST(a_reload_keeps_probing_and_a_bad_one_changes_nothing),

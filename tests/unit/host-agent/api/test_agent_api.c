@@ -15,6 +15,7 @@
 #include "host-agent/trace/tracer.h"
 #include "rackmesh/http/http_server.h"
 #include "rackmesh/metrics/metrics.h"
+#include "tests/support/arrivals.h"
 #include "tests/support/loopback.h"
 #include "tests/support/pinglist_fixture.h"
 
@@ -104,7 +105,7 @@ take(struct fixture *f, const char *tor, size_t count, uint32_t first)
 			.sizes = sizes,
 			.size_count = 1 };
 	assert_int_equal(wire_write_pinglist(writer, &pinglist, &bytes), 0);
-	assert_true(plans_take(f->plans, bytes.data, bytes.len, rm_wall_now(),
+	assert_true(plans_arrival(f->plans, bytes.data, bytes.len, rm_wall_now(),
 	    rm_mono_now(), &changed, &r));
 	wire_writer_free(writer);
 	free(targets);

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "tests/support/arrivals.h"
 #include "tests/unit/host-agent/keys_fixture.h"
 
 static const struct wire_rnic_id one = { 1, 1 }, two = { 2, 1 }, far = { 99, 1 };
@@ -64,7 +65,7 @@ a_newer_message_takes_its_place_and_an_older_one_does_not(void **state)
 	assert_int_equal(key_ring_epoch(*state), 6);
 	assert_int_equal(key_ring_pair(*state, one, two)->epoch, 6);
 	assert_int_equal(wire_write_keys(writer, &keys, &bytes), 0);
-	assert_false(key_ring_take(*state, bytes.data, bytes.len, &tor, &r));
+	assert_false(keys_arrival(*state, bytes.data, bytes.len, &tor, &r));
 	assert_int_equal(r, 0);
 	assert_int_equal(key_ring_epoch(*state), 6);
 	assert_int_equal(key_ring_counts(*state)->old, 1);
@@ -81,9 +82,9 @@ what_is_no_message_or_of_another_tor_changes_nothing(void **state)
 	int r;
 
 	assert_int_equal(wire_write_keys(writer, &keys, &bytes), 0);
-	assert_false(key_ring_take(*state, bytes.data, bytes.len, &tor, &r));
+	assert_false(keys_arrival(*state, bytes.data, bytes.len, &tor, &r));
 	assert_int_equal(r, -ENOENT);
-	assert_false(key_ring_take(*state, bytes.data, bytes.len / 2, &tor, &r));
+	assert_false(keys_arrival(*state, bytes.data, bytes.len / 2, &tor, &r));
 	assert_true(r < 0);
 	assert_int_equal(key_ring_epoch(*state), 5);
 	assert_int_equal(key_ring_counts(*state)->foreign, 1);
@@ -104,8 +105,8 @@ what_it_holds_can_be_taken_again_as_it_is(void **state)
 	assert_int_equal(key_ring_new(&other), 0);
 	assert_int_equal(key_ring_add_tor(other, KEYS_TOR), 0);
 	assert_int_equal(key_ring_bytes(other, KEYS_TOR).len, 0);
-	assert_true(key_ring_take(other, bytes.data, bytes.len, &tor, &r));
-	assert_false(key_ring_take(other, bytes.data, bytes.len, &tor, &r));
+	assert_true(keys_arrival(other, bytes.data, bytes.len, &tor, &r));
+	assert_false(keys_arrival(other, bytes.data, bytes.len, &tor, &r));
 	assert_int_equal(key_ring_counts(other)->same, 1);
 	key_ring_free(other);
 }

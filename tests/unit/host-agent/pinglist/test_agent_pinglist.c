@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "host-agent/pinglist/pinglist.h"
+#include "tests/support/arrivals.h"
 #include "tests/support/pinglist_fixture.h"
 
 struct fixture {
@@ -49,8 +50,8 @@ take(struct fixture *f, uint64_t version, uint32_t rotation, size_t count)
 	    pinglist_write(f->writer, "tor-a", version, rotation, pairs, count);
 	enum pinglist_says says;
 
-	assert_int_equal(
-	    pinglist_take(f->tor_a, bytes.data, bytes.len, (rm_mono_t){ 100 }, &says),
+	assert_int_equal(pinglist_arrival(f->tor_a, bytes.data, bytes.len,
+			     (rm_mono_t){ 100 }, &says),
 	    0);
 	return says;
 }
@@ -89,7 +90,7 @@ the_senders_bytes_may_go_after_it_is_taken(void **state)
 
 	memcpy(copy, bytes.data, bytes.len);
 	assert_int_equal(
-	    pinglist_take(f->tor_a, copy, bytes.len, (rm_mono_t){ 1 }, &says), 0);
+	    pinglist_arrival(f->tor_a, copy, bytes.len, (rm_mono_t){ 1 }, &says), 0);
 	memset(copy, 0xff, bytes.len);
 	free(copy);
 	wire_pinglist_target(pinglist_view(f->tor_a), 1, &target);
@@ -107,10 +108,10 @@ one_of_another_tor_or_a_damaged_one_changes_nothing(void **state)
 	take(f, 1, 0, 2);
 	bytes = pinglist_write(f->writer, "tor-b", 9, 0, pairs, 1);
 	assert_int_equal(
-	    pinglist_take(f->tor_a, bytes.data, bytes.len, (rm_mono_t){ 1 }, &says),
+	    pinglist_arrival(f->tor_a, bytes.data, bytes.len, (rm_mono_t){ 1 }, &says),
 	    -ENOENT);
-	assert_int_equal(
-	    pinglist_take(f->tor_a, bytes.data, bytes.len - 1, (rm_mono_t){ 1 }, &says),
+	assert_int_equal(pinglist_arrival(f->tor_a, bytes.data, bytes.len - 1,
+			     (rm_mono_t){ 1 }, &says),
 	    -EBADMSG);
 	assert_int_equal(pinglist_view(f->tor_a)->pinglist.version, 1);
 }
@@ -179,7 +180,7 @@ an_rnic_of_two_tors_probes_for_both_and_each_pair_once(void **state)
 
 	take(f, 1, 0, 3);
 	bytes = pinglist_write(f->writer, "tor-b", 1, 0, others, 2);
-	pinglist_take(f->tor_b, bytes.data, bytes.len, (rm_mono_t){ 1 }, &says);
+	pinglist_arrival(f->tor_b, bytes.data, bytes.len, (rm_mono_t){ 1 }, &says);
 
 	sum = sum_of(f, 1);
 	assert_true(sum.held);
@@ -207,7 +208,7 @@ an_expired_one_asks_for_a_tenth_and_gives_way_to_one_in_force(void **state)
 
 	take(f, 1, 0, 3);
 	bytes = pinglist_write(f->writer, "tor-b", 1, 0, others, 2);
-	pinglist_take(f->tor_b, bytes.data, bytes.len, (rm_mono_t){ 1000 }, &says);
+	pinglist_arrival(f->tor_b, bytes.data, bytes.len, (rm_mono_t){ 1000 }, &says);
 	pinglist_expire(f->tor_a, (rm_mono_t){ 500 });
 	pinglist_expire(f->tor_b, (rm_mono_t){ 500 });
 	sum = sum_of(f, 1);
@@ -281,7 +282,7 @@ take_many(struct fixture *f, size_t count)
 				.sizes = sizes,
 				.size_count = 1 };
 		assert_int_equal(wire_write_pinglist(f->writer, &pinglist, &bytes), 0);
-		assert_int_equal(pinglist_take(lists[k], bytes.data, bytes.len,
+		assert_int_equal(pinglist_arrival(lists[k], bytes.data, bytes.len,
 				     (rm_mono_t){ 100 }, &says),
 		    0);
 	}
@@ -348,7 +349,7 @@ each_kind_towards_the_same_rnic_is_a_target_of_its_own(void **state)
 
 	take(f, 1, 0, 1);
 	assert_int_equal(wire_write_pinglist(f->writer, &pinglist, &bytes), 0);
-	pinglist_take(f->tor_b, bytes.data, bytes.len, (rm_mono_t){ 1 }, &says);
+	pinglist_arrival(f->tor_b, bytes.data, bytes.len, (rm_mono_t){ 1 }, &says);
 	sum = sum_of(f, 1);
 	assert_int_equal(sum.target_count, 2);
 	assert_int_equal(sum.targets[1].kind, WIRE_WITNESS);

@@ -82,15 +82,15 @@ write_file(struct fixture *f, const uint8_t *data, size_t len)
 static int
 load_at(struct fixture *f, rm_wall_t when)
 {
-	struct wire_bytes bytes;
+	struct wire_pinglist_view view;
 	uint8_t *file = NULL;
 	int64_t age_ns = -1;
 	int r;
 
-	r = pinglist_cache_load(f->cache, "tor-a", when, &file, &age_ns, &bytes);
+	r = pinglist_cache_load(f->cache, "tor-a", when, &file, &age_ns, &view);
 	if (r == 0) {
-		assert_int_equal(bytes.len, f->pinglist.len);
-		assert_memory_equal(bytes.data, f->pinglist.data, bytes.len);
+		assert_int_equal(view.bytes.len, f->pinglist.len);
+		assert_memory_equal(view.bytes.data, f->pinglist.data, view.bytes.len);
 		assert_true(age_ns >= 0);
 		free(file);
 	}
@@ -150,7 +150,7 @@ static void
 every_flipped_bit_is_noticed(void **state)
 {
 	struct fixture *f = *state;
-	struct wire_bytes bytes;
+	struct wire_pinglist_view view;
 	int64_t age_ns;
 	size_t len;
 	uint8_t *data = sealed(f, &len);
@@ -158,12 +158,12 @@ every_flipped_bit_is_noticed(void **state)
 	for (size_t bit = 0; bit < len * 8; bit++) {
 		data[bit / 8] ^= (uint8_t)(1 << bit % 8);
 		assert_int_equal(
-		    pinglist_cache_open("tor-a", data, len, now, &age_ns, &bytes),
+		    pinglist_cache_open("tor-a", data, len, now, &age_ns, &view),
 		    -EBADMSG);
 		data[bit / 8] ^= (uint8_t)(1 << bit % 8);
 	}
 	assert_int_equal(
-	    pinglist_cache_open("tor-a", data, len, now, &age_ns, &bytes), 0);
+	    pinglist_cache_open("tor-a", data, len, now, &age_ns, &view), 0);
 	free(data);
 }
 
@@ -171,14 +171,14 @@ static void
 every_truncation_is_noticed(void **state)
 {
 	struct fixture *f = *state;
-	struct wire_bytes bytes;
+	struct wire_pinglist_view view;
 	int64_t age_ns;
 	size_t len;
 	uint8_t *data = sealed(f, &len);
 
 	for (size_t i = 0; i < len; i++)
 		assert_int_equal(
-		    pinglist_cache_open("tor-a", data, i, now, &age_ns, &bytes),
+		    pinglist_cache_open("tor-a", data, i, now, &age_ns, &view),
 		    -EBADMSG);
 	free(data);
 }
@@ -203,13 +203,13 @@ static void
 another_tors_pinglist_is_not_taken_for_ours(void **state)
 {
 	struct fixture *f = *state;
-	struct wire_bytes bytes;
+	struct wire_pinglist_view view;
 	int64_t age_ns;
 	size_t len;
 	uint8_t *data = sealed(f, &len);
 
 	assert_int_equal(
-	    pinglist_cache_open("tor-b", data, len, now, &age_ns, &bytes), -EBADMSG);
+	    pinglist_cache_open("tor-b", data, len, now, &age_ns, &view), -EBADMSG);
 	free(data);
 }
 

@@ -12,6 +12,7 @@
 #include "host-agent/pinglist/pinglist_cache.h"
 #include "host-agent/pinglist/plans.h"
 #include "rackmesh/loop/worker.h"
+#include "tests/support/arrivals.h"
 #include "tests/support/loopback.h"
 #include "tests/support/pinglist_fixture.h"
 
@@ -83,7 +84,7 @@ take_at(struct fixture *f, const char *tor, uint64_t version, rm_mono_t when, in
 	const char *changed = NULL;
 	bool taken;
 
-	taken = plans_take(f->plans, bytes.data, bytes.len, wall, when, &changed, r);
+	taken = plans_arrival(f->plans, bytes.data, bytes.len, wall, when, &changed, r);
 	if (taken)
 		assert_string_equal(changed, tor);
 	return taken;
@@ -126,7 +127,7 @@ another_tors_or_damaged_ones_are_refused_and_counted(void **state)
 	assert_int_equal(r, -ENOENT);
 	assert_int_equal(plans_counts(f->plans)->foreign, 1);
 	assert_false(
-	    plans_take(f->plans, nothing, sizeof(nothing), wall, now, &changed, &r));
+	    plans_arrival(f->plans, nothing, sizeof(nothing), wall, now, &changed, &r));
 	assert_int_equal(r, -EBADMSG);
 	assert_int_equal(plans_counts(f->plans)->malformed, 1);
 }

@@ -12,6 +12,7 @@
 #include "host-agent/packet/stamp.h"
 #include "host-agent/reflector/reflector_roster.h"
 #include "host-agent/reflector/replay_window.h"
+#include "tests/support/arrivals.h"
 #include "tests/support/fake_port.h"
 #include "tests/unit/host-agent/keys_fixture.h"
 
@@ -384,7 +385,7 @@ another_tors_epoch_is_not_ours(void **state)
 
 	assert_int_equal(key_ring_add_tor(f->ring, "tor2"), 0);
 	assert_int_equal(wire_write_keys(writer, &keys, &bytes), 0);
-	assert_true(key_ring_take(f->ring, bytes.data, bytes.len, &tor, &r));
+	assert_true(keys_arrival(f->ring, bytes.data, bytes.len, &tor, &r));
 	assert_int_equal(plan(f), 0);
 	assert_int_equal(reflector_key_epoch(f->reflector), 5);
 	assert_true(keyed(f, prober, 5, 7, 1));

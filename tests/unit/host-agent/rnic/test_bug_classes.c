@@ -32,6 +32,7 @@
 #include "rackmesh/core/file.h"
 #include "rackmesh/core/why.h"
 #include "rackmesh/judge/part.h"
+#include "tests/support/arrivals.h"
 
 #define GUARD 0x5a
 #define GUARD_BYTES 64
@@ -196,7 +197,7 @@ a_key_that_comes_twice_is_kept_once(void **state)
 	const struct wire_pair_key pairs[3] = { { 1, 2, 1, 1, .epoch = 5 },
 		{ 1, 2, 1, 1, .epoch = 5 }, { 1, 2, 1, 1, .epoch = 5 } };
 	const struct wire_rnic_id plain[2] = { { 9, 1 }, { 9, 1 } };
-	struct wire_keys keys = { "t", 5, 1, own, 2, pairs, 3, plain, 2, NULL };
+	struct wire_keys keys = { "t", 5, 1, own, 2, pairs, 3, plain, 2, { 0 }, NULL };
 	struct wire_writer *writer = wire_writer_new();
 	struct key_ring *ring = NULL;
 	struct wire_bytes bytes;
@@ -208,8 +209,8 @@ a_key_that_comes_twice_is_kept_once(void **state)
 	assert_int_equal(key_ring_add_tor(ring, "t"), 0);
 	for (keys.version = 1; keys.version < 4; keys.version++) {
 		assert_int_equal(wire_write_keys(writer, &keys, &bytes), 0);
-		assert_true(key_ring_take(ring, bytes.data, bytes.len, &tor, &r));
-		assert_false(key_ring_take(ring, bytes.data, bytes.len, &tor, &r));
+		assert_true(keys_arrival(ring, bytes.data, bytes.len, &tor, &r));
+		assert_false(keys_arrival(ring, bytes.data, bytes.len, &tor, &r));
 	}
 	assert_int_equal(key_ring_responder(ring, (struct wire_rnic_id){ 1, 1 }, 5)[0],
 	    own[0].key[0]);

@@ -1,0 +1,42 @@
+/*
+ * arrivals - what an agent does with a frame that holds a pinglist or keys: it is
+ * opened once, and taken. *r: 0, or why not.
+ */
+#ifndef TESTS_SUPPORT_ARRIVALS_H
+#define TESTS_SUPPORT_ARRIVALS_H
+
+#include "host-agent/packet/key_ring.h"
+#include "host-agent/pinglist/pinglist.h"
+#include "host-agent/pinglist/plans.h"
+
+static inline bool
+plans_arrival(struct plans *plans, const uint8_t *data, size_t len, rm_wall_t wall,
+    rm_mono_t now, const char **tor, int *r)
+{
+	struct wire_pinglist_view view;
+
+	*r = plans_open(plans, data, len, &view);
+	return *r == 0 && plans_take(plans, &view, wall, now, tor, r);
+}
+
+static inline int
+pinglist_arrival(struct pinglist *pinglist, const uint8_t *data, size_t len,
+    rm_mono_t until, enum pinglist_says *says)
+{
+	struct wire_pinglist_view view;
+	int r = wire_open_pinglist(&view, data, len);
+
+	return r < 0 ? r : pinglist_take(pinglist, &view, until, says);
+}
+
+static inline bool
+keys_arrival(
+    struct key_ring *ring, const uint8_t *data, size_t len, const char **tor, int *r)
+{
+	struct wire_keys view;
+
+	*r = key_ring_open(ring, data, len, &view);
+	return *r == 0 && key_ring_take(ring, &view, tor, r);
+}
+
+#endif
