@@ -90,11 +90,19 @@ on_heard(const struct intake_info *session, void *arg)
 }
 
 static int
-take(enum wire_lane lane, const uint8_t *data, size_t len, uint64_t *ticket, void *arg)
+take_summary(const struct wire_summary_view *view, uint64_t *ticket, void *arg)
 {
 	const struct analyzer *analyzer = arg;
 
-	return history_take(analyzer->history, lane, data, len, ticket);
+	return history_take_summary(analyzer->history, view, ticket);
+}
+
+static int
+take_incident(const struct wire_incident *incident, uint64_t *ticket, void *arg)
+{
+	const struct analyzer *analyzer = arg;
+
+	return history_take_incident(analyzer->history, incident, ticket);
 }
 
 /* Behind our wall time; what is no time at all is as far off as can be. */
@@ -162,7 +170,8 @@ analyzer_intake_callbacks(struct analyzer *analyzer, struct intake_callbacks *re
 		.on_gone = on_gone,
 		.on_left = on_left,
 		.on_heard = on_heard,
-		.take = take,
+		.take_summary = take_summary,
+		.take_incident = take_incident,
 		.on_summary = on_summary,
 		.on_incident = on_incident,
 		.on_drilled = on_drilled,

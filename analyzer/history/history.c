@@ -308,27 +308,49 @@ lane_append(struct lane *lane, const struct history_text *text, uint64_t *ticket
 	return 0;
 }
 
-int
-history_take(struct history *history, enum wire_lane lane, const uint8_t *data,
-    size_t len, uint64_t *ticket)
+static bool
+lane_is_full(const struct lane *lane)
 {
-	struct history_text text;
-	int r;
+	return rm_spool_unsynced_bytes(lane->spool) > MAX_UNSYNCED_BYTES;
+}
 
-	if (lane != WIRE_LANE_SUMMARY && lane != WIRE_LANE_INCIDENT)
-		return -EBADMSG;
-	if (rm_spool_unsynced_bytes(history->lanes[lane].spool) > MAX_UNSYNCED_BYTES)
-		return -ENOBUFS;
-	r = history_points_message(history->points, lane, data, len, &text);
+/* r: how the text was made. */
+static int
+lane_take(struct lane *lane, int r, const struct history_text *text, uint64_t *ticket)
+{
 	if (r == 0)
-		r = lane_append(&history->lanes[lane], &text, ticket);
-	if (r == -ENOMEM)
+		r = lane_append(lane, text, ticket);
+	if (r == 0 || r == -ENOMEM)
 		return r;
-	if (r < 0) {
-		history->counts.refused_messages++;
-		return -EBADMSG;
-	}
-	return 0;
+	lane->history->counts.refused_messages++;
+	return -EBADMSG;
+}
+
+int
+history_take_summary(
+    struct history *history, const struct wire_summary_view *view, uint64_t *ticket)
+{
+	struct lane *lane = &history->lanes[WIRE_LANE_SUMMARY];
+	struct history_text text;
+
+	if (lane_is_full(lane))
+		return -ENOBUFS;
+	return lane_take(
+	    lane, history_points_summary(history->points, view, &text), &text, ticket);
+}
+
+int
+history_take_incident(
+    struct history *history, const struct wire_incident *incident, uint64_t *ticket)
+{
+	struct lane *lane = &history->lanes[WIRE_LANE_INCIDENT];
+	struct history_text text;
+
+	if (lane_is_full(lane))
+		return -ENOBUFS;
+	return lane_take(lane,
+	    history_points_rack_incident(history->points, incident, &text), &text,
+	    ticket);
 }
 
 int

@@ -38,7 +38,8 @@ struct history_options { /* what it points to lives longer than the history */
 };
 
 struct history_callbacks {
-	/* All that history_take and the like have numbered up to and with this is safe.
+	/* All that history_take_* and the like have numbered up to and with this is
+	 * safe.
 	 */
 	void (*on_durable)(enum wire_lane lane, uint64_t ticket, void *arg);
 	void *arg;
@@ -58,11 +59,13 @@ int history_new(const struct history_options *options,
     struct rm_why *why);
 void history_free(struct history *history); /* after the worker */
 
-/* A summary or an incident as it came over the wire, verified already. *ticket: what
- * on_durable will name; later ones are larger. -EBADMSG: it makes no points and never
- * will; -ENOBUFS, -ENOMEM: not now. */
-int history_take(struct history *history, enum wire_lane lane, const uint8_t *data,
-    size_t len, uint64_t *ticket);
+/* A summary or an incident as it came over the wire. *ticket: what on_durable will
+ * name; later ones are larger. -EBADMSG: it makes no points and never will; -ENOBUFS,
+ * -ENOMEM: not now. */
+int history_take_summary(
+    struct history *history, const struct wire_summary_view *view, uint64_t *ticket);
+int history_take_incident(
+    struct history *history, const struct wire_incident *incident, uint64_t *ticket);
 /* Our own findings. */
 int history_incident(struct history *history, const char *region,
     enum wire_incident_state state, const struct rm_incident *incident);

@@ -263,49 +263,45 @@ rack_point(struct history_points *points, const struct wire_summary *summary)
 }
 
 static int
-summary_points(struct history_points *points, const uint8_t *data, size_t len)
+summary_points(struct history_points *points, const struct wire_summary_view *view)
 {
-	struct wire_summary_view view;
-	int r;
+	const struct wire_summary *summary = &view->summary;
+	int r = rack_point(points, summary);
 
-	r = wire_open_summary(&view, data, len);
-	if (r == 0)
-		r = rack_point(points, &view.summary);
-	for (size_t i = 0; r == 0 && i < view.summary.row_count; i++) {
+	for (size_t i = 0; r == 0 && i < summary->row_count; i++) {
 		struct wire_row row;
 
-		wire_summary_row(&view, i, &row);
-		r = row_point(points, &view.summary, &row);
+		wire_summary_row(view, i, &row);
+		r = row_point(points, summary, &row);
 	}
-	for (size_t i = 0; r == 0 && i < view.summary.rnic_count; i++) {
+	for (size_t i = 0; r == 0 && i < summary->rnic_count; i++) {
 		struct wire_rnic_row row;
 
-		wire_summary_rnic(&view, i, &row);
-		r = rnic_point(points, &view.summary, &row);
+		wire_summary_rnic(view, i, &row);
+		r = rnic_point(points, summary, &row);
 	}
-	for (size_t i = 0; r == 0 && i < view.summary.path_count; i++) {
+	for (size_t i = 0; r == 0 && i < summary->path_count; i++) {
 		struct wire_path_row row;
 
-		wire_summary_path(&view, i, &row);
-		r = route_point(points, &view.summary, i, &row);
+		wire_summary_path(view, i, &row);
+		r = route_point(points, summary, i, &row);
 	}
 	return r;
 }
 
 int
-history_points_message(struct history_points *points, enum wire_lane lane,
-    const uint8_t *data, size_t len, struct history_text *ret)
+history_points_summary(struct history_points *points,
+    const struct wire_summary_view *view, struct history_text *ret)
 {
-	struct wire_incident incident;
-	int r = -EBADMSG;
-
 	history_text_start(points);
-	if (lane == WIRE_LANE_SUMMARY)
-		r = summary_points(points, data, len);
-	else if (lane == WIRE_LANE_INCIDENT) {
-		r = wire_open_incident(&incident, data, len);
-		if (r == 0)
-			r = history_text_incident(points, &incident);
-	}
-	return history_text_finish(points, r, ret);
+	return history_text_finish(points, summary_points(points, view), ret);
+}
+
+int
+history_points_rack_incident(struct history_points *points,
+    const struct wire_incident *incident, struct history_text *ret)
+{
+	history_text_start(points);
+	return history_text_finish(
+	    points, history_text_incident(points, incident), ret);
 }

@@ -32,9 +32,12 @@ struct history_text {     /* borrowed until the next call */
 struct history_points *history_points_new(void); /* NULL when out of memory */
 void history_points_free(struct history_points *points);
 
-/* -EBADMSG: nothing in it can be a point, or it is none of the two. -ENOMEM. */
-int history_points_message(struct history_points *points, enum wire_lane lane,
-    const uint8_t *data, size_t len, struct history_text *ret);
+/* Of what an aggregator has sent. -EBADMSG: nothing in it can be a point. -ENOMEM. */
+int history_points_summary(struct history_points *points,
+    const struct wire_summary_view *view, struct history_text *ret);
+int history_points_rack_incident(struct history_points *points,
+    const struct wire_incident *incident, struct history_text *ret);
+/* Of our own findings. */
 int history_points_incident(struct history_points *points, const char *analyzer,
     const char *region, enum wire_incident_state state,
     const struct rm_incident *incident, struct history_text *ret);

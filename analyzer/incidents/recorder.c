@@ -89,14 +89,14 @@ recorder_summary(
     struct recorder *recorder, const struct wire_summary_view *view, rm_mono_t now)
 {
 	static const char digits[] = "0123456789abcdef";
-	FILE *out = line(recorder, now, 2 * view->len + 32);
+	FILE *out = line(recorder, now, 2 * view->bytes.len + 32);
 
 	if (out == NULL)
 		return;
 	fputs("summary ", out);
-	for (size_t i = 0; i < view->len; i++) {
-		putc(digits[view->data[i] >> 4], out);
-		putc(digits[view->data[i] & 15], out);
+	for (size_t i = 0; i < view->bytes.len; i++) {
+		putc(digits[view->bytes.data[i] >> 4], out);
+		putc(digits[view->bytes.data[i] & 15], out);
 	}
 	putc('\n', out);
 }

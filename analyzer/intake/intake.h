@@ -2,12 +2,12 @@
  * intake - the sessions of all aggregators: they dial us, say whose racks they serve,
  * and send summaries and incidents until we acknowledge them.
  *
- * A message is acknowledged when take's ticket is durable (intake_durable), so that
+ * A message is acknowledged when its ticket is durable (intake_durable), so that
  * from then on we are responsible for it. What comes again is acknowledged again and
  * not applied twice; what is missing is counted, never waited for. A new life of an
  * aggregator may have lost numbers, and so ours of it are forgotten: what it sends
  * again is then taken again, a summary marked as repeated if its time says so. When
- * take cannot take, the session is not read until it can: nothing is dropped. An
+ * it cannot be taken, the session is not read until it can: nothing is dropped. An
  * aggregator speaks for its own ToRs only.
  */
 #ifndef ANALYZER_INTAKE_INTAKE_H
@@ -64,13 +64,15 @@ struct intake_callbacks {
 	void (*on_left)(const struct intake_info *session, void *arg);
 	void (*on_heard)(const struct intake_info *session, void *arg);
 	/* -ENOBUFS, -ENOMEM: not now. -EBADMSG: never. */
-	int (*take)(enum wire_lane lane, const uint8_t *data, size_t len,
-	    uint64_t *ticket, void *arg);
-	/* Each once, as far as their numbers tell; after take. repeated: an earlier
-	 * life of the aggregator has sent it, and it was counted then. */
+	int (*take_summary)(
+	    const struct wire_summary_view *view, uint64_t *ticket, void *arg);
+	int (*take_incident)(
+	    const struct wire_incident *incident, uint64_t *ticket, void *arg);
+	/* Each once, as far as their numbers tell; after take_summary. repeated: an
+	 * earlier life of the aggregator has sent it, and it was counted then. */
 	void (*on_summary)(
 	    const struct wire_summary_view *view, bool repeated, void *arg);
-	/* Before take; may come again. < 0: not now. */
+	/* Before take_incident; may come again. < 0: not now. */
 	int (*on_incident)(const struct wire_incident *incident, void *arg);
 	void (*on_drilled)(const struct intake_info *session,
 	    const struct wire_drill_answer *answer, void *arg);

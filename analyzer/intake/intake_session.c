@@ -202,57 +202,89 @@ is_foreign(const struct intake_session *session, const struct wire_lane_head *he
 	       !session_serves(session, tor);
 }
 
-struct message { /* one of a lane, opened */
-	int lane;
-	const struct wire_lane_head *head;
-	const char *tor;
-	const uint8_t *data;
-	size_t len;
-	const struct wire_summary_view *summary; /* one of the two */
-	const struct wire_incident *incident;
-};
+static int
+message_open(struct intake_message *message, const uint8_t *data, size_t len)
+{
+	if (wire_kind_of(data, len) == WIRE_SUMMARY) {
+		message->lane = LANE_SUMMARY;
+		return wire_open_summary(&message->summary, data, len);
+	}
+	message->lane = LANE_INCIDENT;
+	return wire_open_incident(&message->incident, data, len);
+}
+
+static const struct wire_lane_head *
+message_head(const struct intake_message *message)
+{
+	return message->lane == LANE_SUMMARY ? &message->summary.summary.head
+					     : &message->incident.head;
+}
+
+static const char *
+message_tor(const struct intake_message *message)
+{
+	return message->lane == LANE_SUMMARY ? message->summary.summary.tor
+					     : message->incident.tor;
+}
+
+static int
+session_apply_summary(struct intake_session *session,
+    const struct wire_summary_view *view, uint64_t *ticket)
+{
+	const struct intake_callbacks *callbacks = &session->owner->callbacks;
+	const struct wire_summary *summary = &view->summary;
+	int r = callbacks->take_summary(view, ticket, callbacks->arg);
+
+	if (r == 0 || r == -EBADMSG)
+		callbacks->on_summary(view,
+		    intake_racks_repeated(
+			session->peer->racks, summary->tor, summary->end_wall_ns),
+		    callbacks->arg);
+	return r;
+}
+
+static int
+session_apply_incident(struct intake_session *session,
+    const struct wire_incident *incident, uint64_t *ticket)
+{
+	const struct intake_callbacks *callbacks = &session->owner->callbacks;
+	int r = callbacks->on_incident(incident, callbacks->arg);
+
+	return r < 0 ? r : callbacks->take_incident(incident, ticket, callbacks->arg);
+}
 
 /* What is refused for good is passed over, so that its lane goes on: -EBADMSG. */
 static int
-session_apply(
-    struct intake_session *session, const struct message *message, uint64_t *ticket)
+session_apply(struct intake_session *session, const struct intake_message *message,
+    uint64_t *ticket)
 {
-	const struct intake_callbacks *callbacks = &session->owner->callbacks;
-	int r = 0;
+	int r;
 
-	if (is_foreign(session, message->head, message->tor)) {
+	if (is_foreign(session, message_head(message), message_tor(message))) {
 		session->owner->counts.foreign++;
 		return -EBADMSG;
 	}
-	if (message->incident != NULL)
-		r = callbacks->on_incident(message->incident, callbacks->arg);
-	if (r < 0)
-		return r;
-	r = callbacks->take(
-	    message->lane == LANE_INCIDENT ? WIRE_LANE_INCIDENT : WIRE_LANE_SUMMARY,
-	    message->data, message->len, ticket, callbacks->arg);
+	r = message->lane == LANE_SUMMARY
+		? session_apply_summary(session, &message->summary, ticket)
+		: session_apply_incident(session, &message->incident, ticket);
 	session->owner->counts.pointless += r == -EBADMSG;
-	if (message->summary != NULL && (r == 0 || r == -EBADMSG))
-		callbacks->on_summary(message->summary,
-		    intake_racks_repeated(session->peer->racks, message->tor,
-			message->summary->summary.end_wall_ns),
-		    callbacks->arg);
 	return r;
 }
 
 /* 0: done with; < 0: not now. */
 static int
-session_take(struct intake_session *session, const struct message *message)
+session_take(struct intake_session *session, const struct intake_message *message)
 {
+	const struct wire_lane_head *head = message_head(message);
 	struct intake *owner = session->owner;
 	struct intake_pending *pending = owner->pending[message->lane];
-	uint64_t seq = message->head->seq, ticket = 0;
+	uint64_t seq = head->seq, ticket = 0;
 	struct intake_lane *lane;
 	enum intake_says says;
 	int r;
 
-	lane = intake_lane_get(session->peer->lanes[message->lane],
-	    message->head->incarnation, ++owner->last_used);
+	lane = intake_lane_get(
+	    session->peer->lanes[message->lane], head->incarnation, ++owner->last_used);
 	says = lane == NULL ? INTAKE_BUSY
 			    : intake_lane_says(lane, seq, INTAKE_MAX_UNACKED);
 	if (says == INTAKE_NEW && intake_pending_full(pending))
@@ -279,34 +311,12 @@ session_take(struct intake_session *session, const struct message *message)
 }
 
 static int
-session_on_message(struct intake_session *session, const uint8_t *data, size_t len)
+session_on_message(struct intake_session *session, const struct intake_message *message)
 {
-	struct message message = { .data = data, .len = len };
-	struct wire_summary_view summary;
-	struct wire_incident incident;
-	int r;
+	bool is_summary = message->lane == LANE_SUMMARY;
+	int r = session_take(session, message);
 
-	if (wire_kind_of(data, len) == WIRE_SUMMARY) {
-		r = wire_open_summary(&summary, data, len);
-		if (r < 0)
-			return r;
-		message.lane = LANE_SUMMARY;
-		message.summary = &summary;
-		message.head = &summary.summary.head;
-		message.tor = summary.summary.tor;
-	} else {
-		r = wire_open_incident(&incident, data, len);
-		if (r < 0)
-			return r;
-		message.lane = LANE_INCIDENT;
-		message.incident = &incident;
-		message.head = &incident.head;
-		message.tor = incident.tor;
-	}
-	r = session_take(session, &message);
 	if (r == 0) {
-		bool is_summary = message.summary != NULL;
-
 		session->info.summaries += is_summary;
 		session->owner->counts.summaries += is_summary;
 		session->info.incidents += !is_summary;
@@ -323,12 +333,17 @@ static int
 session_hold(struct intake_session *session, const uint8_t *data, size_t len)
 {
 	uint8_t *copy = malloc(len);
+	int r;
 
 	if (copy == NULL)
 		return -ENOMEM; /* it comes back with all that is not acknowledged */
 	memcpy(copy, data, len);
+	r = message_open(&session->held_message, copy, len);
+	if (r < 0) {
+		free(copy);
+		return r;
+	}
 	session->held = copy;
-	session->held_len = len;
 	session->info.is_held = true;
 	session->owner->counts.held++;
 	rm_link_pause(session->link);
@@ -338,17 +353,27 @@ session_hold(struct intake_session *session, const uint8_t *data, size_t len)
 void
 intake_session_retry(struct intake_session *session)
 {
-	uint8_t *held = session->held;
-	int r;
-
-	r = session_on_message(session, held, session->held_len);
-	if (r < 0)
+	if (session_on_message(session, &session->held_message) < 0)
 		return;
+	free(session->held);
 	session->held = NULL;
 	session->info.is_held = false;
 	session->info.heard = rm_mono_now();
-	free(held);
 	rm_link_resume(session->link);
+}
+
+/* A message of a lane: the only place where it is verified, but for one that is held,
+ * whose copy is verified as well. */
+static int
+session_on_lane(struct intake_session *session, const uint8_t *data, size_t len)
+{
+	struct intake_message message;
+	int r = message_open(&message, data, len);
+
+	if (r < 0)
+		return r;
+	r = session_on_message(session, &message);
+	return r == -ENOBUFS || r == -ENOMEM ? session_hold(session, data, len) : r;
 }
 
 /* ---- messages ------------------------------------------------------------------- */
@@ -406,7 +431,6 @@ static int
 session_on_known(struct intake_session *session, const uint8_t *data, size_t len)
 {
 	const struct intake_callbacks *callbacks = &session->owner->callbacks;
-	int r = 0;
 
 	session->info.heard = rm_mono_now();
 	callbacks->on_heard(&session->info, callbacks->arg);
@@ -415,10 +439,7 @@ session_on_known(struct intake_session *session, const uint8_t *data, size_t len
 		return session_on_ping(session, data, len);
 	case WIRE_SUMMARY:
 	case WIRE_INCIDENT:
-		r = session_on_message(session, data, len);
-		if (r == -ENOBUFS || r == -ENOMEM)
-			r = session_hold(session, data, len);
-		return r;
+		return session_on_lane(session, data, len);
 	case WIRE_STANDING:
 		return session_on_standing(session, data, len);
 	case WIRE_DRILL_ANSWER:

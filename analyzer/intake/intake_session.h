@@ -30,6 +30,14 @@ struct intake_peer { /* an aggregator, connected or not */
 	UT_hash_handle hh;
 };
 
+struct intake_message { /* of a lane, opened; it borrows from its bytes */
+	int lane;
+	union {
+		struct wire_summary_view summary;
+		struct wire_incident incident;
+	};
+};
+
 struct intake_session {
 	struct intake_info info; /* first */
 	struct intake *owner;
@@ -39,8 +47,8 @@ struct intake_session {
 	struct rm_stranger stranger; /* until it is welcome */
 	rm_mono_t pinged;
 	bool has_pinged; /* the other side */
-	uint8_t *held;   /* a message that could not be taken yet */
-	size_t held_len;
+	uint8_t *held;   /* the bytes of a message that could not be taken yet */
+	struct intake_message held_message; /* on held */
 };
 
 struct intake {

@@ -241,9 +241,9 @@ wire_open_summary(struct wire_summary_view *view, const uint8_t *data, size_t le
 		return check.error;
 
 	get_summary(from, &view->summary);
+	view->bytes.data = data;
+	view->bytes.len = len;
 	view->opaque = from;
-	view->data = data;
-	view->len = len;
 	return 0;
 }
 

@@ -104,9 +104,8 @@ struct wire_summary {
 
 struct wire_summary_view {
 	struct wire_summary summary; /* .rows, .rnics, .paths are NULL */
+	struct wire_bytes bytes;     /* the message itself, borrowed */
 	const void *opaque;
-	const uint8_t *data; /* what it was opened from */
-	size_t len;
 };
 
 int wire_write_summary(struct wire_writer *writer, const struct wire_summary *summary,

@@ -11,6 +11,7 @@
 #include "analyzer/history/influx_parts.h"
 #include "tests/bench/figure.h"
 #include "tests/bench/sim_aggregators.h"
+#include "tests/support/lane_messages.h"
 
 #define SUMMARIES 200 /* a batch of 5,000 points */
 #define ROOM (4u << 20)
@@ -83,7 +84,7 @@ measure_points(struct bench *bench, double *best)
 	for (size_t i = 0; i < SUMMARIES; i++) {
 		struct history_text text;
 
-		if (history_points_message(bench->points, WIRE_LANE_SUMMARY,
+		if (lane_message_points(bench->points, WIRE_LANE_SUMMARY,
 			bench->messages[i], bench->lens[i], &text) < 0 ||
 		    bench->len + text.len > ROOM)
 			return -1;

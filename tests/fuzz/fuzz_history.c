@@ -8,6 +8,7 @@
 
 #include "analyzer/history/history_points.h"
 #include "analyzer/history/history_schema.h"
+#include "tests/support/lane_messages.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
@@ -19,7 +20,7 @@ take(
 	struct rm_why why;
 	char *copy;
 
-	if (history_points_message(points, lane, data, len, &text) < 0)
+	if (lane_message_points(points, lane, data, len, &text) < 0)
 		return;
 	if (text.points == 0 || history_schema_check(text.text, text.len, &why) < 0)
 		abort();
@@ -27,7 +28,7 @@ take(
 	if (copy == NULL)
 		return;
 	memcpy(copy, text.text, text.len);
-	if (history_points_message(points, lane, data, len, &again) < 0 ||
+	if (lane_message_points(points, lane, data, len, &again) < 0 ||
 	    again.len != text.len || memcmp(copy, again.text, text.len) != 0)
 		abort();
 	free(copy);

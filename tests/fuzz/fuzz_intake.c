@@ -47,15 +47,25 @@ on_session(const struct intake_info *session, void *arg)
 }
 
 static int
-take(enum wire_lane lane, const uint8_t *data, size_t len, uint64_t *ticket, void *arg)
+take(struct world *world, uint64_t *ticket)
 {
-	struct world *world = arg;
-
 	world->pointless += world->take_says == -EBADMSG;
 	if (world->take_says < 0)
 		return world->take_says;
 	*ticket = ++world->tickets;
 	return 0;
+}
+
+static int
+take_summary(const struct wire_summary_view *view, uint64_t *ticket, void *arg)
+{
+	return take(arg, ticket);
+}
+
+static int
+take_incident(const struct wire_incident *incident, uint64_t *ticket, void *arg)
+{
+	return take(arg, ticket);
 }
 
 static void
@@ -247,7 +257,8 @@ begin(struct world *world)
 		.on_gone = on_session,
 		.on_left = on_session,
 		.on_heard = on_session,
-		.take = take,
+		.take_summary = take_summary,
+		.take_incident = take_incident,
 		.on_summary = on_summary,
 		.on_incident = on_incident,
 		.on_drilled = on_drilled,

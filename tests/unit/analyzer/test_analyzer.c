@@ -17,6 +17,33 @@
 	"resolve_after_ms: 250\nrow_interval_s: 1\n" \
 	"blind: {grace_ms: 500, start_ms: 500}\n"
 
+/* How often a whole message was verified: by the linker's --wrap. */
+static unsigned summaries_opened, incidents_opened;
+
+int __real_wire_open_summary(
+    struct wire_summary_view *view, const uint8_t *data, size_t len);
+int __wrap_wire_open_summary(
+    struct wire_summary_view *view, const uint8_t *data, size_t len);
+int __real_wire_open_incident(
+    struct wire_incident *view, const uint8_t *data, size_t len);
+int __wrap_wire_open_incident(
+    struct wire_incident *view, const uint8_t *data, size_t len);
+
+int
+__wrap_wire_open_summary(
+    struct wire_summary_view *view, const uint8_t *data, size_t len)
+{
+	summaries_opened++;
+	return __real_wire_open_summary(view, data, len);
+}
+
+int
+__wrap_wire_open_incident(struct wire_incident *view, const uint8_t *data, size_t len)
+{
+	incidents_opened++;
+	return __real_wire_open_incident(view, data, len);
+}
+
 static void
 restart(struct fixture *f, const char *more)
 {
@@ -95,6 +122,20 @@ live(struct fixture *f)
 	send_summary(f, "tor1", 1);
 	send_summary(f, "tor2", 2);
 	wait_acked(f);
+}
+
+static void
+what_arrives_is_verified_once(void **state)
+{
+	struct fixture *f = *state;
+
+	hello(f);
+	summaries_opened = incidents_opened = 0;
+	live(f);
+	send_incident(f, "tor1", 1, WIRE_OPENED);
+	LOOPBACK_WAIT(f->loop, f->agg.acked[WIRE_LANE_INCIDENT] == 1);
+	assert_int_equal(summaries_opened, 2);
+	assert_int_equal(incidents_opened, 1);
 }
 
 static void
@@ -213,6 +254,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(what_arrives_is_verified_once),
 		TEST(an_aggregator_that_leaves_is_one_finding_and_over_when_it_is_back),
 		TEST(our_incidents_go_on_after_a_restart_under_their_id),
 		TEST(who_does_not_come_back_after_a_restart_of_ours_is_missed),

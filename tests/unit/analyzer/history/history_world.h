@@ -22,6 +22,7 @@
 #include "rackmesh/core/log.h"
 #include "rackmesh/http/http_client.h"
 #include "rackmesh/loop/worker.h"
+#include "tests/support/lane_messages.h"
 #include "tests/support/loopback.h"
 
 #define MAX_LINES 20000
@@ -277,7 +278,7 @@ put(struct world *world, uint64_t first, uint64_t last)
 	for (uint64_t i = first; i <= last; i++) {
 		struct wire_bytes bytes = sample_summary(world->writer, i);
 
-		assert_int_equal(history_take(world->history, WIRE_LANE_SUMMARY,
+		assert_int_equal(lane_message_take(world->history, WIRE_LANE_SUMMARY,
 				     bytes.data, bytes.len, &ticket),
 		    0);
 	}
@@ -290,8 +291,8 @@ put_incident(struct world *world, uint64_t number)
 	struct wire_bytes bytes = sample_incident(world->writer, number, WIRE_OPENED);
 	uint64_t ticket = 0;
 
-	assert_int_equal(history_take(world->history, WIRE_LANE_INCIDENT, bytes.data,
-			     bytes.len, &ticket),
+	assert_int_equal(lane_message_take(world->history, WIRE_LANE_INCIDENT,
+			     bytes.data, bytes.len, &ticket),
 	    0);
 	return ticket;
 }

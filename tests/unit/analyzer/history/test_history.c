@@ -13,6 +13,7 @@
 #include "history_world.h"
 #include "rackmesh/core/file.h"
 #include "rackmesh/metrics/metrics.h"
+#include "tests/support/lane_messages.h"
 
 static void
 what_comes_in_is_durable_and_arrives(void **state)
@@ -299,7 +300,7 @@ what_no_disk_has_yet_is_bounded_and_the_rest_waits_where_it_is(void **state)
 	begin(world);
 	while (r == 0 && messages < 1000000) {
 		bytes = sample_summary(world->writer, ++messages);
-		r = history_take(
+		r = lane_message_take(
 		    world->history, WIRE_LANE_SUMMARY, bytes.data, bytes.len, &ticket);
 	}
 	assert_int_equal(r, -ENOBUFS);
@@ -316,11 +317,14 @@ what_makes_no_points_is_refused_and_counted(void **state)
 	struct world *world = *state;
 	struct rm_metrics *metrics;
 	struct evbuffer *out = evbuffer_new();
+	const struct wire_summary unfit = { .tor = "t\n1", .end_wall_ns = 5 };
+	struct wire_bytes bytes;
 	uint64_t ticket = 5;
 
 	begin(world);
-	assert_int_equal(history_take(world->history, WIRE_LANE_SUMMARY,
-			     (const uint8_t *)"12345678", 8, &ticket),
+	assert_int_equal(wire_write_summary(world->writer, &unfit, &bytes), 0);
+	assert_int_equal(lane_message_take(world->history, WIRE_LANE_SUMMARY,
+			     bytes.data, bytes.len, &ticket),
 	    -EBADMSG);
 	assert_int_equal(ticket, 5);
 	assert_int_equal(history_counts(world->history)->refused_messages, 1);

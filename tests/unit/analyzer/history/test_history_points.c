@@ -15,6 +15,7 @@
 #include "analyzer/history/history_schema.h"
 #include "analyzer/sla/sla.h"
 #include "history_sample.h"
+#include "tests/support/lane_messages.h"
 
 struct world {
 	struct history_points *points;
@@ -65,7 +66,7 @@ a_summary_becomes_points_of_the_schema(void **state)
 	struct wire_bytes bytes = sample_summary(world->writer, 1);
 	struct history_text text;
 
-	assert_int_equal(history_points_message(world->points, WIRE_LANE_SUMMARY,
+	assert_int_equal(lane_message_points(world->points, WIRE_LANE_SUMMARY,
 			     bytes.data, bytes.len, &text),
 	    0);
 	assert_int_equal(text.points, SAMPLE_SUMMARY_POINTS);
@@ -96,12 +97,12 @@ the_same_message_makes_the_same_points(void **state)
 	char *first;
 	size_t len;
 
-	assert_int_equal(history_points_message(world->points, WIRE_LANE_SUMMARY,
+	assert_int_equal(lane_message_points(world->points, WIRE_LANE_SUMMARY,
 			     bytes.data, bytes.len, &text),
 	    0);
 	first = memcpy(malloc(text.len), text.text, text.len);
 	len = text.len;
-	assert_int_equal(history_points_message(world->points, WIRE_LANE_SUMMARY,
+	assert_int_equal(lane_message_points(world->points, WIRE_LANE_SUMMARY,
 			     bytes.data, bytes.len, &text),
 	    0);
 	assert_int_equal(text.len, len);
@@ -117,7 +118,7 @@ incidents_of_racks_and_our_own_become_points_of_the_schema(void **state)
 	struct rm_incident incident = sample_own_incident();
 	struct history_text text;
 
-	assert_int_equal(history_points_message(world->points, WIRE_LANE_INCIDENT,
+	assert_int_equal(lane_message_points(world->points, WIRE_LANE_INCIDENT,
 			     bytes.data, bytes.len, &text),
 	    0);
 	assert_int_equal(text.points, 1);
@@ -180,7 +181,7 @@ a_row_that_cannot_be_a_point_takes_no_other_with_it(void **state)
 	struct wire_bytes bytes;
 
 	assert_int_equal(wire_write_summary(world->writer, &summary, &bytes), 0);
-	assert_int_equal(history_points_message(world->points, WIRE_LANE_SUMMARY,
+	assert_int_equal(lane_message_points(world->points, WIRE_LANE_SUMMARY,
 			     bytes.data, bytes.len, &text),
 	    0);
 	assert_int_equal(text.points, 2);
@@ -193,16 +194,21 @@ what_makes_no_points_is_refused(void **state)
 {
 	struct world *world = *state;
 	struct wire_bytes bytes = sample_incident(world->writer, 1, WIRE_OPENED);
+	const struct wire_summary unfit = { .tor = "t\n1", .end_wall_ns = 5 };
 	struct history_text text;
 
-	assert_int_equal(history_points_message(world->points, WIRE_LANE_SUMMARY,
+	assert_int_equal(lane_message_points(world->points, WIRE_LANE_SUMMARY,
 			     bytes.data, bytes.len, &text),
 	    -EBADMSG);
-	assert_int_equal(history_points_message(world->points, WIRE_LANE_BATCH,
-			     bytes.data, bytes.len, &text),
+	assert_int_equal(lane_message_points(world->points, WIRE_LANE_BATCH, bytes.data,
+			     bytes.len, &text),
 	    -EBADMSG);
-	assert_int_equal(history_points_message(
+	assert_int_equal(lane_message_points(
 			     world->points, WIRE_LANE_INCIDENT, bytes.data, 5, &text),
+	    -EBADMSG);
+	assert_int_equal(wire_write_summary(world->writer, &unfit, &bytes), 0);
+	assert_int_equal(lane_message_points(world->points, WIRE_LANE_SUMMARY,
+			     bytes.data, bytes.len, &text),
 	    -EBADMSG);
 }
 

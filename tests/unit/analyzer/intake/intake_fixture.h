@@ -88,14 +88,24 @@ on_heard(const struct intake_info *session, void *arg)
 }
 
 static inline int
-take(enum wire_lane lane, const uint8_t *data, size_t len, uint64_t *ticket, void *arg)
+take(struct fixture *f, uint64_t *ticket)
 {
-	struct fixture *f = arg;
-
 	if (f->take_says < 0)
 		return f->take_says;
 	*ticket = ++f->tickets;
 	return 0;
+}
+
+static inline int
+take_summary(const struct wire_summary_view *view, uint64_t *ticket, void *arg)
+{
+	return take(arg, ticket);
+}
+
+static inline int
+take_incident(const struct wire_incident *incident, uint64_t *ticket, void *arg)
+{
+	return take(arg, ticket);
 }
 
 static inline void
@@ -135,7 +145,8 @@ start(struct fixture *f)
 		.on_gone = on_gone,
 		.on_left = on_left,
 		.on_heard = on_heard,
-		.take = take,
+		.take_summary = take_summary,
+		.take_incident = take_incident,
 		.on_summary = on_summary,
 		.on_incident = on_incident,
 		.on_drilled = on_drilled,
