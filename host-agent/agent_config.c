@@ -85,7 +85,7 @@ const struct rm_option agent_options[] = {
 	{ "rnics", RM_TABLE, AT(rnics), NULL, 1, WIRE_MAX_HOST_RNICS, RM_REQUIRED,
 	  "the RNICs to probe from; no other RNIC is used", NULL, rnic_options,
 	  sizeof(struct agent_rnic_config) },
-	{ "aggregators", RM_TABLE, AT(aggregators), NULL, 1, 64, RM_REQUIRED,
+	{ "aggregators", RM_TABLE, AT(aggregators), NULL, 1, AGENT_MAX_AGGREGATORS, RM_REQUIRED,
 	  "the aggregators of these RNICs' ToRs", NULL, aggregator_options,
 	  sizeof(struct agent_aggregator_config) },
 	{ "probe.timeout_ms", RM_UINT, AT(probe_timeout_ms), "500", 10, 10000, RM_RELOAD,
@@ -195,6 +195,21 @@ agent_aggregator_serves(
 			return true;
 	}
 	return aggregator->tors.count == 0;
+}
+
+uint64_t
+agent_rnic_aggregators(const struct agent_config *config, size_t i)
+{
+	const struct agent_aggregator_config *list = config->aggregators.items;
+	const struct agent_rnic_config *rnic =
+	    (const struct agent_rnic_config *)config->rnics.items + i;
+	uint64_t serving = 0;
+
+	for (size_t k = 0; k < config->aggregators.count; k++)
+		for (size_t t = 0; t < agent_rnic_tor_count(rnic); t++)
+			if (agent_aggregator_serves(&list[k], agent_rnic_tor(rnic, t)))
+				serving |= UINT64_C(1) << k;
+	return serving;
 }
 
 /* What is being checked, and where it stands. */

@@ -16,6 +16,8 @@
 
 #define AGENT_GID_CHOSEN 256 /* no index of a GID table */
 
+#define AGENT_MAX_AGGREGATORS 64 /* a bit of a uint64_t each */
+
 /* AddressSanitizer keeps what was freed: 256 MiB, in the end. */
 #if defined(__SANITIZE_ADDRESS__)
 #define LIMITS_MEMORY_MIB "0"
@@ -105,5 +107,7 @@ const char *agent_rnic_tor(const struct agent_rnic_config *rnic, size_t i);
 
 bool agent_aggregator_serves(
     const struct agent_aggregator_config *aggregator, const char *tor);
+/* Of the i-th RNIC: bit k is set if aggregators[k] serves one of its ToRs. */
+uint64_t agent_rnic_aggregators(const struct agent_config *config, size_t i);
 
 #endif

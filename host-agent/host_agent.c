@@ -165,6 +165,7 @@ agent_add_rnics(struct host_agent *agent)
 		struct rnic_options options = {
 			.place = agent_rnic_place(&agent->config, i),
 			.tor_count = agent_rnic_tor_count(&list[i]),
+			.aggregators = agent_rnic_aggregators(&agent->config, i),
 			.udp_port = (uint16_t)list[i].udp_port,
 			.flow_qps = agent->config.roce_flow_qps,
 			.software_stamps = agent->config.roce_software_stamps,

@@ -23,15 +23,9 @@ static int agent_on_keys(
     struct uplink *uplink, const uint8_t *data, size_t len, void *arg);
 
 bool
-agent_serves(const struct host_agent *agent, size_t uplink, const struct rnic *rnic)
+agent_serves(size_t uplink, const struct rnic *rnic)
 {
-	const struct agent_aggregator_config *list = agent->config.aggregators.items;
-
-	for (size_t i = 0; i < rnic_tor_count(rnic); i++) {
-		if (agent_aggregator_serves(&list[uplink], rnic_tor(rnic, i)))
-			return true;
-	}
-	return false;
+	return rnic_aggregators(rnic) >> uplink & 1;
 }
 
 /* By its own name and by its network device's, say: only one of the two can be. */
@@ -58,7 +52,7 @@ agent_register(struct host_agent *agent, size_t uplink)
 	int r;
 
 	for (size_t i = 0; i < agent->rnic_count; i++) {
-		if (!agent_serves(agent, uplink, agent->rnics[i]) ||
+		if (!agent_serves(uplink, agent->rnics[i]) ||
 		    agent_has_twice(agent, agent->rnics[i]) ||
 		    !rnic_describe(agent->rnics[i], &rnics[count]))
 			continue;
@@ -76,7 +70,7 @@ static void
 agent_register_everywhere(struct host_agent *agent, const struct rnic *rnic)
 {
 	for (size_t i = 0; i < agent->uplink_count; i++) {
-		if (!agent_serves(agent, i, rnic))
+		if (!agent_serves(i, rnic))
 			continue;
 		/* Results of an RNIC that has changed its name are of the old one. */
 		uplink_flush(agent->uplinks[i], rm_mono_now());
@@ -126,7 +120,7 @@ agent_on_result(
 	if (result->kind == WIRE_SERVICE)
 		agent_services_result(agent->services, result, now);
 	for (size_t i = 0; i < agent->uplink_count; i++) {
-		if (agent_serves(agent, i, rnic))
+		if (agent_serves(i, rnic))
 			uplink_result(agent->uplinks[i], result, sent, now);
 	}
 }

@@ -109,7 +109,7 @@ agent_trace_plan(
 	int r;
 
 	for (size_t i = 0; i < agent->uplink_count; i++) {
-		if (agent_serves(agent, i, rnic))
+		if (agent_serves(i, rnic))
 			to |= UINT64_C(1) << i;
 	}
 	r = tracing_set(agent->tracing, rnic_index(agent, rnic), sum, rnic_facts(rnic),

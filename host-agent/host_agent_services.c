@@ -302,7 +302,7 @@ is_served(const struct host_agent *agent, size_t uplink, struct wire_rnic_id src
 
 		if (facts != NULL && facts->id.guid == src.guid &&
 		    facts->id.port == src.port)
-			return agent_serves(agent, uplink, agent->rnics[i]);
+			return agent_serves(uplink, agent->rnics[i]);
 	}
 	return false;
 }
@@ -317,7 +317,7 @@ tell_one(struct agent_services *own, size_t uplink, size_t count, rm_mono_t now)
 		.flows = own->served };
 
 	for (size_t i = 0; i < agent->rnic_count; i++)
-		if (agent_serves(agent, uplink, agent->rnics[i]))
+		if (agent_serves(uplink, agent->rnics[i]))
 			report.unresolved += services_unjoinable(own->services, i);
 	for (size_t i = 0; i < count; i++) {
 		const struct wire_service_flow *flow = &own->flows[i];
@@ -424,7 +424,7 @@ uplink_for(const struct host_agent *agent, size_t rnic)
 {
 	for (size_t i = 0; i < agent->uplink_count; i++)
 		if (uplink_has_session(agent->uplinks[i]) &&
-		    agent_serves(agent, i, agent->rnics[rnic]))
+		    agent_serves(i, agent->rnics[rnic]))
 			return agent->uplinks[i];
 	return NULL;
 }

@@ -78,8 +78,7 @@ extern const struct rnic_callbacks agent_rnic_callbacks;
 extern const struct uplink_callbacks agent_uplink_callbacks;
 
 /* Does the uplink's aggregator serve one of the rnic's ToRs? */
-bool agent_serves(
-    const struct host_agent *agent, size_t uplink, const struct rnic *rnic);
+bool agent_serves(size_t uplink, const struct rnic *rnic);
 void agent_plan_rnic(struct host_agent *agent, struct rnic *rnic);
 /* host_agent_events.c */
 int agent_new_keys(struct host_agent *agent);

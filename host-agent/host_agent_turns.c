@@ -206,7 +206,7 @@ rnic_is_served(size_t rnic, const void *arg)
 {
 	const struct served *served = arg;
 
-	return agent_serves(served->agent, served->uplink, served->agent->rnics[rnic]);
+	return agent_serves(served->uplink, served->agent->rnics[rnic]);
 }
 
 static void

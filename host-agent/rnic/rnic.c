@@ -538,6 +538,12 @@ rnic_tor(const struct rnic *rnic, size_t i)
 	return rnic->options.tors[i];
 }
 
+uint64_t
+rnic_aggregators(const struct rnic *rnic)
+{
+	return rnic->options.aggregators;
+}
+
 bool
 rnic_up(const struct rnic *rnic)
 {

@@ -35,6 +35,7 @@ struct rnic_options { /* strings are borrowed */
 	struct rnic_place place;
 	const char *tors[WIRE_MAX_ATTACHMENTS];
 	size_t tor_count;
+	uint64_t aggregators; /* of these ToRs: for rnic_aggregators only */
 	uint16_t udp_port;
 	size_t flow_qps; /* the next four of RoCE, as in port_verbs_options */
 	bool software_stamps;
@@ -86,6 +87,9 @@ const char *rnic_device(const struct rnic *rnic);
 const struct rnic_place *rnic_place(const struct rnic *rnic);
 size_t rnic_tor_count(const struct rnic *rnic);
 const char *rnic_tor(const struct rnic *rnic, size_t i);
+/* As in its options: bit k is set if the owner's k-th aggregator serves one of its
+ * ToRs. */
+uint64_t rnic_aggregators(const struct rnic *rnic);
 
 bool rnic_up(const struct rnic *rnic);
 /* What was last seen; NULL before the first sight. */

@@ -92,6 +92,36 @@ an_aggregator_without_tors_serves_all_of_the_host(void **state)
 }
 
 static void
+each_rnic_has_the_aggregators_of_its_tors(void **state)
+{
+	struct rm_why why = { 0 };
+	struct agent_config config;
+	char text[8192];
+	size_t len;
+
+	len = (size_t)snprintf(text, sizeof(text),
+	    "rnics: [{device: eth1, tor: tor-a}, {device: eth2, tors: [tor-b, tor-c]}, "
+	    "{device: eth3, tor: tor-d}]\n"
+	    "aggregators:\n"
+	    "  - {address: '10.0.0.1:1'}\n"
+	    "  - {address: '10.0.0.1:2', tors: [tor-c, tor-a]}\n"
+	    "  - {address: '10.0.0.1:3', tors: [tor-b]}\n");
+	for (unsigned i = 3; i < AGENT_MAX_AGGREGATORS; i++)
+		len += (size_t)snprintf(text + len, sizeof(text) - len,
+		    "  - {address: '10.0.0.1:%u', tors: [%s]}\n", 1 + i,
+		    i == AGENT_MAX_AGGREGATORS - 1 ? "tor-d" : "tor-x");
+	assert_int_equal(read_text(text, &config, &why), 0);
+	assert_true(agent_rnic_aggregators(&config, 0) == 0x3);
+	assert_true(agent_rnic_aggregators(&config, 1) == 0x7);
+	assert_true(agent_rnic_aggregators(&config, 2) == 0x8000000000000001);
+	agent_config_clear(&config);
+	/* There is no bit for one more. */
+	snprintf(text + len, sizeof(text) - len,
+	    "  - {address: '10.0.0.1:65', tors: [tor-a]}\n");
+	assert_int_equal(read_text(text, &config, &why), -EINVAL);
+}
+
+static void
 an_rnic_may_be_an_rdma_port(void **state)
 {
 	struct rm_why why = { 0 };
@@ -253,6 +283,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_small_config_is_enough),
 		cmocka_unit_test(an_aggregator_without_tors_serves_all_of_the_host),
+		cmocka_unit_test(each_rnic_has_the_aggregators_of_its_tors),
 		cmocka_unit_test(an_rnic_may_be_an_rdma_port),
 		cmocka_unit_test(a_transport_that_cannot_be_is_refused),
 		cmocka_unit_test(errors_across_options_name_their_line_too),
