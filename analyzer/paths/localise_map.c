@@ -1,5 +1,3 @@
-
-
 #define HASH_NONFATAL_OOM 1
 #include "analyzer/paths/localise_map.h"
 
@@ -8,7 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/paths/localise_listed.h"
 #include "rackmesh/core/fnv.h"
+
+/* ---- what ways cross ---- */
 
 #define MAX_COURSES 64
 
@@ -167,14 +168,7 @@ localise_element_courses(const struct localise_element *pair)
 	return count > 0 ? count : 1;
 }
 
-#include "analyzer/paths/localise_map.h"
-
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "analyzer/paths/localise_listed.h"
+/* ---- ways ---- */
 
 #define KEY_BYTES (WIRE_MAX_STRING + RM_NAME_BYTES + 2)
 

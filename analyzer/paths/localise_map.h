@@ -185,7 +185,7 @@ localise_way_dst(const struct localise_way *way)
 	return way->elements[way->element_count - 1]->a;
 }
 
-/* Switches, links and pairs of racks that ways cross. Pure.  They live while a way
+/* Switches, links and pairs of racks that ways cross. Pure. They live while a way
  * crosses them; a pair, while one does either way. */
 
 /* How many of a pair's ways differ in what they cross: two that only differ in the port

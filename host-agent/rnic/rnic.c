@@ -246,7 +246,6 @@ open_roce(struct rnic *rnic)
 	return 0;
 }
 
-/* rnic.c */
 static int
 rnic_open(struct rnic *rnic)
 {

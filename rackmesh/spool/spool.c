@@ -19,7 +19,8 @@
 
 static int spool_fetch(struct rm_spool *spool, uint64_t position);
 
-/* spool_room: who has to go, and what then is left. */
+/* ---- room: who has to go, and what then is left ---- */
+
 static void
 spool_release(struct rm_spool *spool, uint64_t position)
 {
@@ -286,7 +287,8 @@ fetch_choose(struct rm_spool *spool, struct spool_fetch *fetch, uint64_t positio
 	}
 }
 
-/* spool_window: records read back, and who has to leave memory. */
+/* ---- records read back, and who has to leave memory ---- */
+
 static int
 spool_fetch(struct rm_spool *spool, uint64_t position)
 {

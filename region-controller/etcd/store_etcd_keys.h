@@ -4,7 +4,7 @@
  *
  * Below /rackmesh/<region>/:
  *   topology/region   the topology as a person imported it, docs/topology.md
- *   topology/traced/<from>/<to>   a link that traces found (store_traced.h)
+ *   topology/traced/<from>/<to>   a link that traces found (store_topology.h)
  *   rnic/<id>         a registration
  *   pinglist/<tor>    a ToR's plan (store_plan.h)
  *   leader            {"name": ...}, with the leader's lease

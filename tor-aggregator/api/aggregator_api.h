@@ -7,7 +7,7 @@
  *   /v1/incidents  open ones first, newest first; ?open=1 only those
  *   /v1/drill/X    raw results of RNIC X (id, or host/device); ?seconds= &limit=
  *   /v1/pinglist   ?rnic=X: whom X is to probe now
- *   /v1/services   whose flows use our RNICs, see aggregator_api_services.h
+ *   /v1/services   whose flows use our RNICs, see docs/api.md
  */
 #ifndef TOR_AGGREGATOR_API_AGGREGATOR_API_H
 #define TOR_AGGREGATOR_API_AGGREGATOR_API_H
