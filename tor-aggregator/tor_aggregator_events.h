@@ -5,12 +5,11 @@
 #ifndef TOR_AGGREGATOR_TOR_AGGREGATOR_EVENTS_H
 #define TOR_AGGREGATOR_TOR_AGGREGATOR_EVENTS_H
 
-#include "schemas/wire.h"
-
-#include "rackmesh/core/clock.h"
-
 #include <stddef.h>
 #include <stdint.h>
+
+#include "rackmesh/core/clock.h"
+#include "schemas/wire.h"
 
 struct agent;
 struct aggregator_config;
@@ -40,8 +39,6 @@ int tor_aggregator_start_ticking(struct tor_aggregator *aggregator);
 
 /* What agents tell of service flows: kept to be shown, and their peers made known to
  * the racks whose RNICs probe them. */
-struct agent;
-struct tor_aggregator;
 
 /* For agent_links; arg is the aggregator. */
 void tor_aggregator_on_services(

@@ -22,7 +22,6 @@ struct rm_http_client;
 struct rm_incident;
 struct rm_loop;
 struct rm_metrics;
-struct rm_spool_counts;
 struct rm_worker;
 struct sla_minute;
 

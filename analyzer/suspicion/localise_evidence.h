@@ -5,9 +5,8 @@
 #ifndef ANALYZER_SUSPICION_LOCALISE_EVIDENCE_H
 #define ANALYZER_SUSPICION_LOCALISE_EVIDENCE_H
 
-#include "analyzer/suspicion/localise_standing.h"
-
 #include "analyzer/finding/localise_find.h"
+#include "analyzer/suspicion/localise_standing.h"
 #include "rackmesh/judge/verdict.h"
 
 struct localise_now;

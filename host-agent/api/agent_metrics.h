@@ -9,9 +9,8 @@
 #ifndef HOST_AGENT_API_AGENT_METRICS_H
 #define HOST_AGENT_API_AGENT_METRICS_H
 
-#include <stddef.h>
-
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct agent_services;
@@ -48,7 +47,6 @@ int agent_metrics_agent(
     struct rm_metrics *metrics, const struct agent_counts *counts, const bool *paused);
 
 /* Counters of one struct as a table: for agent_metrics*.c only. */
-struct rm_metrics;
 
 /* A uint64_t at an offset of some struct of counters. A name of NULL ends the table. */
 struct agent_counter {

@@ -26,7 +26,6 @@ struct key_ring;
 struct lanes;
 struct pinglist_sum;
 struct reflector;
-struct reflector_counts;
 struct rm_loop;
 struct rm_worker;
 struct verbs_calls;

@@ -8,12 +8,11 @@
 #ifndef RACKMESH_CORE_LOG_H
 #define RACKMESH_CORE_LOG_H
 
-#include "rackmesh/core/clock.h"
-
-#include <stdint.h>
-
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+#include "rackmesh/core/clock.h"
 
 enum rm_log_level {
 	RM_LOG_ERROR = 3, /* syslog's numbers */
@@ -45,7 +44,7 @@ const char *rm_log_quote(char *out, size_t out_len, const char *text, size_t tex
 typedef void rm_log_sink(enum rm_log_level level, const char *line, void *arg);
 void rm_log_set_sink(rm_log_sink *sink, void *arg);
 
-/* Which lines of a call site are worth writing. Pure.  Within 10 s a call site may
+/* Which lines of a call site are worth writing. Pure. Within 10 s a call site may
  * write the same text 5 times, and 50 texts in all; what is held back is counted and
  * told with its next line. */
 #define RM_LOG_LIMIT_WINDOW_NS (10 * RM_NS_PER_S)

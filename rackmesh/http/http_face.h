@@ -10,12 +10,11 @@
 #ifndef RACKMESH_HTTP_HTTP_FACE_H
 #define RACKMESH_HTTP_HTTP_FACE_H
 
-#include "rackmesh/tls/tls.h"
-
 #include <stdbool.h>
-
 #include <stddef.h>
 #include <stdint.h>
+
+#include "rackmesh/tls/tls.h"
 
 struct evhttp_request;
 struct rm_address;
@@ -44,9 +43,6 @@ struct rm_tls *rm_http_face_tls(const struct rm_http_face *face);
 int rm_http_face_port(const struct rm_http_face *face);
 
 /* TLS on the connections of an http_face; private to it and to http_server. */
-struct bufferevent;
-struct event_base;
-struct evhttp_request;
 
 /* Who sends this request? -EACCES: nobody who may be here now. */
 int http_seal_identity(const struct rm_tls *tls, struct evhttp_request *req,

@@ -45,8 +45,6 @@ int rm_metrics_render(const struct rm_metrics *metrics, struct evbuffer *out);
 /* Structs of counters shown as metrics, by tables of their fields. */
 #define METRICS_LABEL_BYTES 160
 
-struct rm_metrics;
-
 struct metrics_counter { /* a uint64_t at an offset of some struct of counters */
 	const char *name, *label; /* label: "" or 'key="value"' */
 	size_t offset;

@@ -35,7 +35,6 @@
 
 struct rm_loop;
 struct rm_tls;
-struct ssl_ctx_st;
 struct ssl_st;
 struct x509_st;
 

@@ -10,8 +10,6 @@
 
 #include "rackmesh/topology/topology.h"
 
-struct rm_yaml_node;
-
 struct topology_name {
 	UT_hash_handle hh;
 	size_t index;

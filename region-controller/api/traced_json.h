@@ -7,7 +7,6 @@
 
 #include <jansson.h>
 
-struct rm_topology;
 struct traced;
 
 /*

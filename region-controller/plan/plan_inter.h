@@ -5,11 +5,9 @@
 #ifndef REGION_CONTROLLER_PLAN_PLAN_INTER_H
 #define REGION_CONTROLLER_PLAN_PLAN_INTER_H
 
-#include <stdint.h>
-
-#include <stddef.h>
-
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "region-controller/plan/coverage.h"
 #include "region-controller/plan/plan_set.h"

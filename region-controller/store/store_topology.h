@@ -25,7 +25,6 @@ void store_topology_clear(struct store_topology *topology);
 
 /* A traced link as it stands in etcd, below topology/traced/<from>/<to>. Pure; foreign
  * bytes. */
-struct rm_why;
 struct traced_link;
 
 #define STORE_KEY_TRACED "topology/traced/"

@@ -7,9 +7,8 @@
 #ifndef SCHEMAS_WIRE_IDENTITY_INTERNAL_H
 #define SCHEMAS_WIRE_IDENTITY_INTERNAL_H
 
-#include "schemas/wire/message_internal.h"
-
 #include "identity_generated.h"
+#include "schemas/wire/message_internal.h"
 
 namespace wire
 {

@@ -9,13 +9,12 @@
 #ifndef SCHEMAS_WIRE_MESSAGE_INTERNAL_H
 #define SCHEMAS_WIRE_MESSAGE_INTERNAL_H
 
-#include "schemas/wire.h"
-
 #include <cerrno>
 #include <cstring>
+#include <flatbuffers/flatbuffers.h>
 #include <vector>
 
-#include <flatbuffers/flatbuffers.h>
+#include "schemas/wire.h"
 
 struct wire_writer {
 	flatbuffers::FlatBufferBuilder fbb;

@@ -9,7 +9,6 @@
 #include "rackmesh/core/clock.h"
 #include "schemas/wire.h"
 
-struct agent;
 struct path_flow;
 struct ring_result;
 struct roster;

@@ -14,7 +14,6 @@
 struct rack;
 struct rack_block_pairs;
 struct rack_pair;
-struct rm_rnic_id;
 struct window_closed;
 struct window_pair;
 

@@ -12,7 +12,6 @@
 
 struct rack;
 struct rack_legs;
-struct rack_pair;
 
 struct rack_blame { /* who is blamed in this window, for whatever share of loss */
 	bool *members;
