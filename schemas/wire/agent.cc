@@ -1,3 +1,5 @@
+#include "schemas/wire/agent.h"
+
 #include "schemas/wire/identity_internal.h"
 #include "schemas/wire/message_internal.h"
 

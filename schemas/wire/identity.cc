@@ -1,3 +1,5 @@
+#include "schemas/wire/identity.h"
+
 #include "schemas/wire/identity_internal.h"
 
 namespace

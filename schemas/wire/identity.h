@@ -1,5 +1,5 @@
 /*
- * identity - RNICs and addresses, in any message.
+ * identity - RNICs, addresses and lane heads, in any message.
  */
 #ifndef SCHEMAS_WIRE_IDENTITY_H
 #define SCHEMAS_WIRE_IDENTITY_H
@@ -56,6 +56,14 @@ struct wire_rnic {
 #define WIRE_ROCE_PORT 4791
 
 enum wire_link { WIRE_LINK_UNKNOWN = 0, WIRE_LINK_UP, WIRE_LINK_DOWN };
+
+/* Who sends, on which lane of the way up. */
+struct wire_lane_head {
+	const char *aggregator;
+	const char *region;
+	uint64_t incarnation;
+	uint64_t seq; /* +1 per message of this lane */
+};
 
 #ifdef __cplusplus
 }

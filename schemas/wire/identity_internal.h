@@ -8,6 +8,7 @@
 #define SCHEMAS_WIRE_IDENTITY_INTERNAL_H
 
 #include "identity_generated.h"
+#include "schemas/wire/identity.h"
 #include "schemas/wire/message_internal.h"
 
 namespace wire

@@ -1,3 +1,5 @@
+#include "schemas/wire/keys.h"
+
 #include "schemas/wire/identity_internal.h"
 
 #include "keys_generated.h"

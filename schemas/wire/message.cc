@@ -1,3 +1,5 @@
+#include "schemas/wire/message.h"
+
 #include "schemas/wire/message_internal.h"
 
 #include <new>

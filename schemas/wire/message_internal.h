@@ -14,7 +14,7 @@
 #include <flatbuffers/flatbuffers.h>
 #include <vector>
 
-#include "schemas/wire.h"
+#include "schemas/wire/message.h"
 
 struct wire_writer {
 	flatbuffers::FlatBufferBuilder fbb;

@@ -1,3 +1,5 @@
+#include "schemas/wire/pinglist.h"
+
 #include "schemas/wire/identity_internal.h"
 
 #include "pinglist_generated.h"

@@ -1,3 +1,5 @@
+#include "schemas/wire/results.h"
+
 #include "schemas/wire/message_internal.h"
 
 #include "paths_generated.h"

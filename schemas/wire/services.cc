@@ -1,3 +1,5 @@
+#include "schemas/wire/services.h"
+
 #include "schemas/wire/identity_internal.h"
 
 #include "asks_generated.h"

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "schemas/wire/identity.h"
+#include "schemas/wire/keys.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -18,13 +18,6 @@ extern "C" {
 
 /* ---- summaries and incidents ---- */
 
-struct wire_lane_head {
-	const char *aggregator;
-	const char *region;
-	uint64_t incarnation;
-	uint64_t seq; /* +1 per message of this lane */
-};
-
 /* Per (source ToR, destination ToR, class, flow set). Wall-clock window. */
 struct wire_row {
 	const char *src_tor, *dst_tor;
