@@ -6,7 +6,7 @@
 #ifndef REGION_CONTROLLER_REGISTRY_REGISTRY_ADDRESSES_H
 #define REGION_CONTROLLER_REGISTRY_REGISTRY_ADDRESSES_H
 
-#include "region-controller/registry/registry.h"
+#include "region-controller/registry/registry_rnic.h"
 
 struct registry_addresses;
 

@@ -5,7 +5,7 @@
 #ifndef REGION_CONTROLLER_REGISTRY_REGISTRY_CHECK_H
 #define REGION_CONTROLLER_REGISTRY_REGISTRY_CHECK_H
 
-#include "region-controller/registry/registry.h"
+#include "region-controller/registry/registry_rnic.h"
 
 enum registry_refusal registry_check(const struct wire_rnic *rnic, const char *host);
 
