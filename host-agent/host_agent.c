@@ -296,6 +296,10 @@ agent_build(struct host_agent *agent)
 	if (r == 0)
 		r = agent_metrics_plans(agent->metrics, agent->plans);
 	if (r == 0)
+		r = agent_metrics_keys(agent->metrics, agent->keys, agent->key_files);
+	if (r == 0)
+		r = agent_metrics_notify(agent->metrics, rm_loop_notify(agent->loop));
+	if (r == 0)
 		r = agent_metrics_limit(agent->metrics, &agent->limit);
 	if (r == 0)
 		r = agent_add_tracing(agent);

@@ -10,6 +10,7 @@
 #include "rackmesh/core/random.h"
 #include "rackmesh/http/http_server.h"
 #include "rackmesh/loop/loop.h"
+#include "rackmesh/loop/notify.h"
 #include "rackmesh/metrics/metrics.h"
 #include "rackmesh/net/listener.h"
 #include "rackmesh/topology/topology.h"
@@ -144,6 +145,24 @@ region_controller_reload(void *arg)
 /* ---- birth ---- */
 
 static int
+controller_notify_metrics(struct region_controller *controller)
+{
+	const struct rm_notify_counts *n =
+	    rm_notify_counts(rm_loop_notify(controller->loop));
+	/* clang-format off */
+	const struct rm_metric counters[] = {
+		{ "rackmesh_controller_watchdog_fed_total", "",
+		  "Times that systemd's watchdog was fed", &n->fed },
+		{ "rackmesh_controller_notify_failed_total", "",
+		  "Messages to systemd that could not be sent", &n->failed },
+	};
+	/* clang-format on */
+
+	return rm_metrics_counters(controller->metrics, controller, counters,
+	    sizeof(counters) / sizeof(counters[0]));
+}
+
+static int
 serve_http(struct region_controller *controller)
 {
 	const struct rm_http_places places = { controller->config.http_listen,
@@ -189,6 +208,8 @@ serve_http(struct region_controller *controller)
 		    "rackmesh_controller_http_late_total", "",
 		    "Connections over HTTP whose request or answer took too long.",
 		    rm_http_server_late(controller->http));
+	if (r == 0)
+		r = controller_notify_metrics(controller);
 	if (r == 0)
 		r = controller_api_serve(
 		    controller->http, controller->metrics, &controller->face);

@@ -10,6 +10,8 @@
 #include "analyzer/racks/racks.h"
 #include "rackmesh/http/http_server.h"
 #include "rackmesh/incident/alert.h"
+#include "rackmesh/loop/loop.h"
+#include "rackmesh/loop/notify.h"
 #include "rackmesh/metrics/metrics.h"
 #include "rackmesh/net/strangers.h"
 
@@ -110,6 +112,8 @@ static int
 add_own(const struct analyzer *analyzer, struct rm_metrics *metrics)
 {
 	const struct analyzer_counts *c = &analyzer->counts;
+	const struct rm_notify_counts *n =
+	    rm_notify_counts(rm_loop_notify(analyzer->loop));
 	/* clang-format off */
 	const struct rm_metric counters[] = {
 		{ NAME("stalls_total"), "", "Times that the loop stood still", &c->stalls },
@@ -122,6 +126,11 @@ add_own(const struct analyzer *analyzer, struct rm_metrics *metrics)
 		{ NAME("windows_overlapping_total"), "",
 		  "Windows of a rack that its other aggregator had told of: not counted twice",
 		  &c->overlaps },
+		{ NAME("watchdog_fed_total"), "", "Times that systemd's watchdog was fed", &n->fed },
+		{ NAME("watchdog_withheld_total"), "",
+		  "Turns in which it was not, since a job of the worker was stuck", &n->withheld },
+		{ NAME("notify_failed_total"), "", "Messages to systemd that could not be sent",
+		  &n->failed },
 		{ NAME("regions_refused_total"), "", "Hellos of one region too many", &c->refused_regions },
 		{ NAME("http_full_total"), "",
 		  "Times that newcomers over HTTP had to wait to be accepted",
@@ -163,6 +172,7 @@ analyzer_metrics_region(const struct region *region, struct rm_metrics *metrics)
 	const struct rm_metric counters[] = {
 		{ NAME("path_rows_total"), labels, "Path rows of summaries taken", &l->rows },
 		{ NAME("path_rows_refused_total"), labels, "Malformed, or beyond a bound", &l->refused_rows },
+		{ NAME("path_judgements_total"), labels, "Judgements of the region's paths", &l->judged },
 		{ NAME("probes_unexplained_total"), labels, "Lost probes that no part explains",
 		  &l->unexplained_lost },
 		{ NAME("probes_untraced_total"), labels, "Probes of flows without a path", &l->untraced },
@@ -171,6 +181,8 @@ analyzer_metrics_region(const struct region *region, struct rm_metrics *metrics)
 		{ NAME("alerts_failed_attempts_total"), labels, "Attempts that will be repeated",
 		  &a->failed_attempts },
 		{ NAME("alerts_dropped_total"), labels, "Alerts lost for want of room", &a->dropped },
+		{ NAME("alerts_withdrawn_total"), labels, "Alerts that were taken back before they left",
+		  &a->withdrawn },
 		{ NAME("alerts_refused_total"), labels, "Alerts that a receiver refused", &a->refused },
 		{ NAME("alerts_unkept_total"), labels, "Alerts that left before they were on the disk",
 		  &a->unkept },

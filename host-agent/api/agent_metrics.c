@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "host-agent/host_agent_services.h"
+#include "host-agent/packet/key_ring.h"
 #include "host-agent/pinglist/brake_file.h"
 #include "host-agent/pinglist/pinglist_cache.h"
 #include "host-agent/pinglist/plans.h"
@@ -11,6 +12,8 @@
 #include "host-agent/report/self_limit.h"
 #include "host-agent/report/uplink.h"
 #include "host-agent/trace/tracing.h"
+#include "rackmesh/identity/key_file.h"
+#include "rackmesh/loop/notify.h"
 #include "rackmesh/metrics/metrics.h"
 
 #define GROUP_LABEL 160
@@ -22,6 +25,9 @@
 #define C(field) offsetof(struct pinglist_cache_counts, field)
 #define A(field) offsetof(struct agent_counts, field)
 #define B(field) offsetof(struct brake_file_counts, field)
+#define K(field) offsetof(struct key_ring_counts, field)
+#define F(field) offsetof(struct rm_key_file_counts, field)
+#define W(field) offsetof(struct rm_notify_counts, field)
 
 /* clang-format off */
 static const struct agent_counter outbox_counters[] = {
@@ -58,6 +64,7 @@ static const struct agent_counter uplink_counters[] = {
 	{ "rackmesh_agent_refusals_total", "", U(refusals), "Times that the aggregator refused us." },
 	{ "rackmesh_agent_frames_refused_total", "", U(refused_frames), "Frames from the aggregator that made no sense." },
 	{ "rackmesh_agent_pinglists_received_total", "", U(pinglists), "Pinglists from this aggregator." },
+	{ "rackmesh_agent_keys_received_total", "", U(keys), "Messages of keys from this aggregator." },
 	{ "rackmesh_agent_focuses_received_total", "", U(focuses), "Focus orders from this aggregator." },
 	{ "rackmesh_agent_brakes_received_total", "", U(brakes), "Words about the brake from this aggregator." },
 	{ "rackmesh_agent_acks_received_total", "", U(acks), "Acknowledgements from this aggregator." },
@@ -66,6 +73,9 @@ static const struct agent_counter uplink_counters[] = {
 	{ "rackmesh_agent_heartbeats_behind_total", "", U(heartbeats_behind), "Heartbeats sent while batches waited for acknowledgements." },
 	{ "rackmesh_agent_count_rows_sent_total", "", U(count_rows), "Rows of receive counts sent." },
 	{ "rackmesh_agent_paths_sent_total", "", U(paths), "Traced paths sent." },
+	{ "rackmesh_agent_service_reports_sent_total", "", U(services), "Reports of service flows sent." },
+	{ "rackmesh_agent_questions_sent_total", "", U(asked), "Questions for the RNIC of a service's peer sent." },
+	{ "rackmesh_agent_questions_resolved_total", "", U(resolved), "Answers of this aggregator that told an RNIC." },
 	{ "rackmesh_agent_registrations_sent_total", "", U(registrations), "Registrations sent." },
 	{ 0 }
 };
@@ -80,6 +90,31 @@ static const struct agent_counter plans_counters[] = {
 	{ "rackmesh_agent_pinglists_expired_total", "", L(expired), "Pinglists that nobody stood behind for days: slow from then on." },
 	{ "rackmesh_agent_pinglists_recovered_total", "", L(recovered), "Expired pinglists that an aggregator stands behind again." },
 	{ "rackmesh_agent_pinglists_ended_total", "", L(ended), "Pinglists forgotten for their age." },
+	{ 0 }
+};
+
+static const struct agent_counter key_counters[] = {
+	{ "rackmesh_agent_keys_total", "result=\"new\"", K(taken), "Messages of keys, also from disk, by what became of them." },
+	{ "rackmesh_agent_keys_total", "result=\"same\"", K(same), "Messages of keys, also from disk, by what became of them." },
+	{ "rackmesh_agent_keys_total", "result=\"old\"", K(old), "Messages of keys, also from disk, by what became of them." },
+	{ "rackmesh_agent_keys_total", "result=\"malformed\"", K(malformed), "Messages of keys, also from disk, by what became of them." },
+	{ "rackmesh_agent_keys_total", "result=\"other_tor\"", K(foreign), "Messages of keys, also from disk, by what became of them." },
+	{ "rackmesh_agent_keys_total", "result=\"no_memory\"", K(no_memory), "Messages of keys, also from disk, by what became of them." },
+	{ 0 }
+};
+
+static const struct agent_counter key_file_counters[] = {
+	{ "rackmesh_agent_key_loads_total", "result=\"good\"", F(loaded), "Files of keys, as found at the start." },
+	{ "rackmesh_agent_key_loads_total", "result=\"damaged\"", F(damaged), "Files of keys, as found at the start." },
+	{ "rackmesh_agent_key_saves_total", "result=\"good\"", F(saved), "Keys written to disk." },
+	{ "rackmesh_agent_key_saves_total", "result=\"failed\"", F(failed), "Keys written to disk." },
+	{ 0 }
+};
+
+static const struct agent_counter notify_counters[] = {
+	{ "rackmesh_agent_watchdog_fed_total", "", W(fed), "Times that systemd's watchdog was fed." },
+	{ "rackmesh_agent_watchdog_withheld_total", "", W(withheld), "Turns in which it was not, since a job of the worker was stuck." },
+	{ "rackmesh_agent_notify_failed_total", "", W(failed), "Messages to systemd that could not be sent." },
 	{ 0 }
 };
 
@@ -224,6 +259,26 @@ agent_metrics_plans(struct rm_metrics *metrics, const struct plans *plans)
 	return r;
 }
 
+int
+agent_metrics_keys(struct rm_metrics *metrics, const struct key_ring *ring,
+    const struct rm_key_files *files)
+{
+	int r =
+	    agent_metrics_table(metrics, ring, "", key_counters, key_ring_counts(ring));
+
+	if (r == 0)
+		r = agent_metrics_table(
+		    metrics, ring, "", key_file_counters, rm_key_files_counts(files));
+	return r;
+}
+
+int
+agent_metrics_notify(struct rm_metrics *metrics, const struct rm_notify *notify)
+{
+	return agent_metrics_table(
+	    metrics, notify, "", notify_counters, rm_notify_counts(notify));
+}
+
 static double
 read_bool(const void *arg)
 {
@@ -323,6 +378,11 @@ agent_metrics_limit(struct rm_metrics *metrics, const struct self_limit *limit)
 		r = rm_metrics_counter(metrics, limit, "rackmesh_agent_slowdowns_total",
 		    "", "Times that a limit of its own has slowed the agent down.",
 		    &limit->falls);
+	if (r == 0)
+		r = rm_metrics_counter(metrics, limit,
+		    "rackmesh_agent_slowdowns_eased_total", "",
+		    "Times that the agent has let more probes through again.",
+		    &limit->rises);
 	return r;
 }
 
@@ -360,6 +420,8 @@ agent_metrics_services(
 		{ "rackmesh_agent_peers_not_found_total", "", "Answers that nobody knows it.", &c->table.not_found },
 		{ "rackmesh_agent_peers_unmatched_total", "", "Answers to no question (any more).", &c->table.unmatched },
 		{ "rackmesh_agent_service_peers_refused_total", "", "Times that a peer of a flow had no room among those who are answered.", &c->table.guests_refused },
+		{ "rackmesh_agent_process_names_total", "", "Processes whose names were looked up.", &c->names },
+		{ "rackmesh_agent_qp_hook_attempts_total", "", "Attempts to hook into the kernel's QP calls.", &c->hooks.attempts },
 		{ "rackmesh_agent_service_reports_total", "", "Reports of service flows.", &c->reports },
 	}, gauges[] = {
 		{ "rackmesh_agent_service_tracing", "", "1: the kernel tells of QPs.", &c->hears },

@@ -15,9 +15,12 @@
 
 struct agent_services;
 struct brake_file;
+struct key_ring;
 struct rnic;
 struct plans;
+struct rm_key_files;
 struct rm_metrics;
+struct rm_notify;
 struct self_limit;
 struct tracing;
 struct uplink;
@@ -39,6 +42,9 @@ int agent_metrics_uplink(struct rm_metrics *metrics, const struct uplink *uplink
 int agent_metrics_plans(struct rm_metrics *metrics, const struct plans *plans);
 int agent_metrics_brake(struct rm_metrics *metrics, const struct wire_brake *brake,
     const struct brake_file *file);
+int agent_metrics_keys(struct rm_metrics *metrics, const struct key_ring *ring,
+    const struct rm_key_files *files);
+int agent_metrics_notify(struct rm_metrics *metrics, const struct rm_notify *notify);
 int agent_metrics_limit(struct rm_metrics *metrics, const struct self_limit *limit);
 int agent_metrics_tracing(struct rm_metrics *metrics, const struct tracing *tracing);
 int agent_metrics_services(

@@ -7,6 +7,8 @@
 #include "host-agent/reflector/reflector.h"
 #include "host-agent/rnic/rnic.h"
 #include "host-agent/rnic/rnic_words.h"
+#include "host-agent/verbs/nic_clock.h"
+#include "host-agent/verbs/verbs_ah.h"
 #include "rackmesh/metrics/metrics.h"
 #include "schemas/wire/text.h"
 
@@ -17,6 +19,8 @@
 #define P(field) offsetof(struct prober_counts, field)
 #define R(field) offsetof(struct reflector_counts, field)
 #define Q(field) offsetof(struct port_counts, field)
+#define H(field) offsetof(struct verbs_ah_counts, field)
+#define N(field) offsetof(struct nic_clock_counts, field)
 
 /* clang-format off */
 static const struct agent_counter prober_counters[] = {
@@ -63,10 +67,35 @@ static const struct agent_counter verbs_counters[] = {
 	{ "rackmesh_agent_verbs_errors_total", "", Q(errors), "Completions that are not a success." },
 	{ "rackmesh_agent_verbs_no_header_total", "", Q(no_header), "Packets that came without a GRH that can be read." },
 	{ "rackmesh_agent_verbs_receives_low_total", "", Q(receives_low), "Times that a receive queue was nearly empty." },
+	{ "rackmesh_agent_verbs_refills_refused_total", "", Q(refills_refused), "Times that the device took no receive buffers." },
 	{ "rackmesh_agent_verbs_rebuilt_total", "", Q(rebuilt), "QPs that got another number." },
 	{ "rackmesh_agent_verbs_reset_total", "", Q(reset), "QPs that came back with their number." },
 	{ "rackmesh_agent_verbs_handles_waited_total", "", Q(handles_waited), "Replies that waited for an address handle." },
 	{ "rackmesh_agent_verbs_handles_refused_total", "", Q(handles_refused), "Packets that did not leave for want of an address handle." },
+	{ 0 }
+};
+
+static const struct agent_counter handle_counters[] = {
+	{ "rackmesh_agent_verbs_handles_found_total", "", H(hits), "Times that an address handle was held already." },
+	{ "rackmesh_agent_verbs_handles_created_total", "", H(created), "Address handles created." },
+	{ "rackmesh_agent_verbs_handles_destroyed_total", "", H(destroyed), "Address handles destroyed." },
+	{ "rackmesh_agent_verbs_handles_evicted_total", "", H(evicted), "Address handles given up for others." },
+	{ "rackmesh_agent_verbs_handles_refreshed_total", "", H(refreshed), "Address handles created anew in time." },
+	{ "rackmesh_agent_verbs_handles_failed_total", "", H(failures), "Attempts to create an address handle that failed." },
+	{ "rackmesh_agent_verbs_handles_refresh_failed_total", "", H(refresh_failed), "Attempts to create one anew that failed: the former one stays." },
+	{ "rackmesh_agent_verbs_handles_destroy_failed_total", "", H(destroy_failed), "Address handles that could not be destroyed, and are lost." },
+	{ "rackmesh_agent_verbs_handles_denied_total", "reason=\"full\"", H(refused_full), "Address handles not given: all in use, or their target did not resolve a moment ago." },
+	{ "rackmesh_agent_verbs_handles_denied_total", "reason=\"unresolved\"", H(refused_bad), "Address handles not given: all in use, or their target did not resolve a moment ago." },
+	{ 0 }
+};
+
+static const struct agent_counter clock_counters[] = {
+	{ "rackmesh_agent_nic_clock_stamps_total", "", N(converted), "Stamps of the NIC's clock that were used." },
+	{ "rackmesh_agent_nic_clock_missing_total", "", N(missing), "Completions without a stamp." },
+	{ "rackmesh_agent_nic_clock_backward_total", "", N(backward), "Stamps before an earlier one: normal with several queues." },
+	{ "rackmesh_agent_nic_clock_jumps_total", "", N(jumps), "Impossible stamps: the clock is not trusted for some seconds." },
+	{ "rackmesh_agent_nic_clock_untrusted_total", "", N(untrusted), "Stamps not used while the clock was not trusted." },
+	{ "rackmesh_agent_nic_clock_vague_total", "", N(vague), "Comparisons with our clock that took too long to tell anything." },
 	{ 0 }
 };
 /* clang-format on */
@@ -159,6 +188,12 @@ add_verbs(struct rm_metrics *metrics, const struct rnic *rnic, const char *label
 		return 0;
 	r = agent_metrics_table(
 	    metrics, rnic, label, verbs_counters, rnic_port_counts(rnic));
+	if (r == 0)
+		r = agent_metrics_table(
+		    metrics, rnic, label, handle_counters, facts.handle_counts);
+	if (r == 0 && facts.clock_counts != NULL)
+		r = agent_metrics_table(
+		    metrics, rnic, label, clock_counters, facts.clock_counts);
 	for (size_t i = 0; i < sizeof(gauges) / sizeof(gauges[0]) && r == 0; i++)
 		r = rm_metrics_gauge(metrics, rnic, gauges[i].name, label,
 		    gauges[i].help, gauges[i].read, rnic);

@@ -48,6 +48,7 @@ struct port_counts {
 	uint64_t errors;          /* completions that are not a success */
 	uint64_t no_header;       /* arrived without a GRH that can be read */
 	uint64_t receives_low;    /* times that a receive queue was nearly empty */
+	uint64_t refills_refused; /* times that the device took no receive buffers */
 	uint64_t rebuilt;         /* QPs that got another number */
 	uint64_t reset;           /* QPs that came back with their number */
 	uint64_t handles_waited;  /* replies that waited for an address handle */

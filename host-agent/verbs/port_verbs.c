@@ -648,5 +648,8 @@ port_verbs_facts(const struct port *base, struct port_verbs_facts *ret)
 		.link_up = port->link_up,
 		.receives_lowest = level.lowest,
 		.handles = verbs_ah_counts(port->domain->handles)->handles,
+		.handle_counts = verbs_ah_counts(port->domain->handles),
+		.clock_counts =
+		    port->clock == NULL ? NULL : nic_clock_counts(port->clock),
 	};
 }

@@ -86,6 +86,9 @@ struct port_verbs_facts { /* what opening it has shown */
 	bool link_up;
 	uint32_t receives_lowest; /* free receive buffers of the small QP, at worst */
 	size_t handles;           /* address handles held */
+	/* Borrowed for as long as the port; clock_counts NULL: no clock of the NIC. */
+	const struct verbs_ah_counts *handle_counts;
+	const struct nic_clock_counts *clock_counts;
 };
 
 void port_verbs_facts(const struct port *port, struct port_verbs_facts *ret);

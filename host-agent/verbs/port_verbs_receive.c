@@ -73,16 +73,18 @@ take_one(struct port_verbs *port, struct port_verbs_receive *receive,
 static void
 port_note_levels(struct port_verbs *port)
 {
-	uint64_t low = 0, empty[PORT_ROLES] = { 0 };
+	uint64_t low = 0, refused = 0, empty[PORT_ROLES] = { 0 };
 
 	for (size_t i = 0; i < port->queue_count; i++) {
 		struct verbs_queue_level level;
 
 		verbs_queue_level(port->queues[i].queue, &level);
 		low += level.low;
+		refused += level.refused;
 		empty[i < QUEUE_FLOWS ? PORT_REFLECTOR : PORT_PROBER] += level.empty;
 	}
 	port->counts.receives_low = low;
+	port->counts.refills_refused = refused;
 	port->counts.overruns = 0;
 	for (int role = 0; role < PORT_ROLES; role++) {
 		port->overruns[role] = empty[role];

@@ -23,6 +23,7 @@ count_failure(struct verbs_ah_counts *counts, int r)
 	if (i < VERBS_AH_ERRORS - 1)
 		counts->failed[i].error = -r;
 	counts->failed[i].count++;
+	counts->failures++;
 }
 
 static void

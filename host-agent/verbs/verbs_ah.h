@@ -62,6 +62,7 @@ struct verbs_ah_counts {
 		uint64_t count;
 	} failed[VERBS_AH_ERRORS]; /* in the order of their first; the last: all others
 				    */
+	uint64_t failures;         /* all of them */
 	uint64_t waiting, handles; /* now */
 };
 

@@ -157,6 +157,7 @@ add_client(struct rm_metrics *metrics, const struct store_etcd *etcd)
 		{ NAME("calls_failed_total"), "", "Those that failed", &c->failed },
 		{ NAME("rotations_total"), "", "Times that another endpoint was turned to", &c->rotations },
 		{ NAME("authentications_total"), "", "Tokens fetched", &c->authentications },
+		{ NAME("watch_lines_total"), "", "Lines that watches have brought", &c->watch_lines },
 		{ NAME("bad_answers_total"), "", "Answers that make no sense", &c->bad_answers },
 		{ NAME("campaigns_total"), "", "Attempts to lead", &l->campaigns },
 		{ NAME("leaderships_won_total"), "", "Times that this controller came to lead", &l->won },

@@ -27,7 +27,7 @@ check(const struct rack_fixture *f)
 	    rack->windowed != counts->raw.windowed || rack->late != counts->raw.late)
 		abort();
 	if (roster_at(tor_rack_roster(f->rack), UINT32_MAX) != NULL ||
-	    roster_refused(tor_rack_roster(f->rack)) != 0)
+	    *roster_refused(tor_rack_roster(f->rack)) != 0)
 		abort();
 	for (size_t i = 0; i < ring_count(tor_rack_ring(f->rack)); i++)
 		if (ring_get(tor_rack_ring(f->rack), i)->src_guid != 0x100)

@@ -384,6 +384,9 @@ add_traffic(struct agent_links_counts *counts, const struct rm_link *link)
 	counts->bytes_in += more->bytes_in;
 	counts->frames_in += more->frames_in;
 	counts->bytes_out += more->bytes_out;
+	counts->frames_out += more->frames_out;
+	counts->refused_sends += more->refused_sends;
+	counts->slow_frames += more->slow_frames;
 	counts->refused_frames += more->refused_frames;
 }
 

@@ -86,6 +86,7 @@ struct agent_links_counts {
 	uint64_t unknown_messages; /* of newer agents, passed over */
 	uint64_t heartbeats, pings;
 	uint64_t bytes_in, frames_in; /* from agents, of closed links and open ones */
+	uint64_t frames_out, refused_sends, slow_frames; /* likewise, as in the links */
 	uint64_t bytes_out;
 };
 

@@ -227,7 +227,7 @@ take_row(struct ingest *ingest, struct agent *agent, const struct wire_count *ro
 {
 	const struct roster_rnic *prober;
 	const struct agent_rnic *own;
-	uint64_t delta;
+	uint64_t delta, refused;
 	size_t hint = 0;
 
 	own = agent_owns(
@@ -236,7 +236,10 @@ take_row(struct ingest *ingest, struct agent *agent, const struct wire_count *ro
 		ingest->counts.count_rows_invalid++;
 		return;
 	}
+	refused = receive_counts_refused(agent->received);
 	delta = receive_counts_delta(agent->received, row);
+	ingest->counts.count_rows_refused +=
+	    receive_counts_refused(agent->received) - refused;
 	prober = roster_find(tor_rack_roster(own->rack),
 	    (struct wire_rnic_id){ row->prober_guid, row->prober_port_num });
 	/* Probers of other racks are for those to judge. */

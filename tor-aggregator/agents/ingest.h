@@ -40,7 +40,8 @@ struct ingest_counts {
 	uint64_t batches, duplicate_batches, missing_batches;
 	uint64_t restarted; /* agents that came with a new incarnation */
 	uint64_t count_reports, count_rows, count_rows_invalid;
-	uint64_t agent_dropped; /* results that agents threw away */
+	uint64_t count_rows_refused; /* beyond what is kept of one agent */
+	uint64_t agent_dropped;      /* results that agents threw away */
 	uint64_t path_reports, paths;
 	uint64_t paths_invalid; /* not the agent's to tell, to nobody known, too old */
 };

@@ -3,8 +3,11 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "rackmesh/identity/key_file.h"
 #include "rackmesh/incident/alert.h"
 #include "rackmesh/incident/incident.h"
+#include "rackmesh/loop/loop.h"
+#include "rackmesh/loop/notify.h"
 #include "rackmesh/metrics/metrics.h"
 #include "tor-aggregator/agents/agent.h"
 #include "tor-aggregator/agents/agent_links.h"
@@ -13,9 +16,11 @@
 #include "tor-aggregator/api/aggregator_metrics_reports.h"
 #include "tor-aggregator/controller/relay.h"
 #include "tor-aggregator/pairs.h"
+#include "tor-aggregator/plan/key_store.h"
 #include "tor-aggregator/plan/plan_store.h"
 #include "tor-aggregator/rack/focus.h"
 #include "tor-aggregator/rack/tor_rack.h"
+#include "tor-aggregator/summary/summary.h"
 #include "tor-aggregator/tor_aggregator_state.h"
 #include "tor-aggregator/window/ring.h"
 #include "tor-aggregator/window/roster.h"
@@ -31,6 +36,9 @@
 #define F(field) offsetof(struct focus_counts, field)
 #define S(field) offsetof(struct tor_aggregator, field)
 #define E(field) offsetof(struct rm_incident_counts, field)
+#define K(field) offsetof(struct key_store_counts, field)
+#define Y(field) offsetof(struct rm_key_file_counts, field)
+#define W(field) offsetof(struct rm_notify_counts, field)
 
 /* clang-format off */
 static const struct metrics_counter ingest_counters[] = {
@@ -49,6 +57,7 @@ static const struct metrics_counter ingest_counters[] = {
 	{ N("receive_count_reports_total"), "", I(count_reports), "Reports of agents' reflectors." },
 	{ N("receive_count_rows_total"), "", I(count_rows), "Rows of such reports." },
 	{ N("receive_count_rows_invalid_total"), "", I(count_rows_invalid), "Rows of RNICs that the agent does not speak for." },
+	{ N("receive_count_rows_refused_total"), "", I(count_rows_refused), "Rows beyond what is kept of one agent." },
 	{ N("path_reports_total"), "", I(path_reports), "Agents' reports of traced paths." },
 	{ N("path_reports_paths_total"), "", I(paths), "Traced paths in them." },
 	{ N("path_reports_invalid_total"), "", I(paths_invalid), "Of those: not the agent's to tell, to nobody known, or too old." },
@@ -88,6 +97,7 @@ static const struct metrics_counter relay_counters[] = {
 	{ N("controller_disconnects_total"), "", R(disconnected), "Sessions with a controller that ended." },
 	{ N("controller_refusals_total"), "", R(refused), "Welcomes that were none." },
 	{ N("controller_bad_frames_total"), "", R(bad_frames), "Frames of controllers that made no sense." },
+	{ N("controller_plans_total"), "", R(plans), "Newer plans from a controller." },
 	{ N("registrations_relayed_total"), "", R(registrations), "Registrations sent up." },
 	{ N("registrations_failed_total"), "", R(registrations_failed), "Registrations that could not be sent." },
 	{ 0 }
@@ -102,10 +112,34 @@ static const struct metrics_counter plan_counters[] = {
 	{ 0 }
 };
 
+static const struct metrics_counter key_counters[] = {
+	{ N("keys_total"), "result=\"new\"", K(taken), "Messages of keys from the controller or from disk, by what became of them." },
+	{ N("keys_total"), "result=\"old\"", K(stale), "Messages of keys from the controller or from disk, by what became of them." },
+	{ N("keys_total"), "result=\"refused\"", K(refused), "Messages of keys from the controller or from disk, by what became of them." },
+	{ N("key_pairs_left_out_total"), "", K(left_out), "Keys of pairs beyond what a message to an agent can hold." },
+	{ 0 }
+};
+
+static const struct metrics_counter key_file_counters[] = {
+	{ N("key_loads_total"), "result=\"good\"", Y(loaded), "Files of keys, as found at the start." },
+	{ N("key_loads_total"), "result=\"damaged\"", Y(damaged), "Files of keys, as found at the start." },
+	{ N("key_saves_total"), "result=\"good\"", Y(saved), "Keys written to the state folder." },
+	{ N("key_saves_total"), "result=\"failed\"", Y(failed), "Keys written to the state folder." },
+	{ 0 }
+};
+
+static const struct metrics_counter notify_counters[] = {
+	{ N("watchdog_fed_total"), "", W(fed), "Times that systemd's watchdog was fed." },
+	{ N("watchdog_withheld_total"), "", W(withheld), "Turns in which it was not, since a job of the worker was stuck." },
+	{ N("notify_failed_total"), "", W(failed), "Messages to systemd that could not be sent." },
+	{ 0 }
+};
+
 static const struct metrics_counter dispatch_counters[] = {
 	{ N("pinglists_sent_total"), "", D(pinglists), "Pinglists sent to agents." },
 	{ N("pinglists_failed_total"), "", D(failed), "Pinglists that could not be sent." },
 	{ N("pinglist_targets_refused_total"), "", D(refused_targets), "Targets and peers beyond what a pinglist holds." },
+	{ N("keys_sent_total"), "", D(keys), "Messages of keys sent to agents." },
 	{ N("focuses_sent_total"), "", D(focuses), "Focuses sent to agents." },
 	{ N("focuses_failed_total"), "", D(focuses_failed), "Focuses whose agent was not there." },
 	{ 0 }
@@ -178,6 +212,14 @@ add_links(struct tor_aggregator *aggregator, struct rm_metrics *metrics)
 		    &links->frames_in },
 		{ N("agents_bytes_out_total"), "Bytes to agents, with frame headers.",
 		    &links->bytes_out },
+		{ N("agents_frames_out_total"), "Frames to agents.",
+		    &links->frames_out },
+		{ N("agents_sends_refused_total"),
+		    "Frames to agents that found the link's output queue full.",
+		    &links->refused_sends },
+		{ N("agents_frames_slow_total"),
+		    "Frames of agents that were begun and not whole in time.",
+		    &links->slow_frames },
 	};
 	int r = 0;
 
@@ -271,6 +313,14 @@ add_rack(struct tor_rack *rack, struct rm_metrics *metrics)
 		r = rm_metrics_gauge(metrics, rack, gauges[i].name, label,
 		    gauges[i].help, gauges[i].read, rack);
 	if (r == 0)
+		r = rm_metrics_counter(metrics, rack, N("roster_refused_total"), label,
+		    "RNICs that found no place in the rack's roster.",
+		    roster_refused(tor_rack_roster(rack)));
+	if (r == 0)
+		r = rm_metrics_counter(metrics, rack, N("summary_refused_total"), label,
+		    "Results that found no row in the rack's summary.",
+		    summary_refused(tor_rack_summary(rack)));
+	if (r == 0)
 		r = path_metrics_of_rack(rack, label, metrics);
 	return r;
 }
@@ -305,7 +355,10 @@ aggregator_metrics_register(
 		{ ingest_counters, &aggregator->ingest.counts },
 		{ relay_counters, relay_counts(aggregator->relay) },
 		{ plan_counters, plan_store_counts(aggregator->plans) },
+		{ key_counters, key_store_counts(aggregator->keys) },
+		{ key_file_counters, key_store_file_counts(aggregator->keys) },
 		{ dispatch_counters, dispatch_counts(aggregator->dispatch) },
+		{ notify_counters, rm_notify_counts(rm_loop_notify(aggregator->loop)) },
 		{ alert_counters, rm_alerts_counts(aggregator->alerts) },
 		{ own_counters, aggregator },
 	};

@@ -170,6 +170,7 @@ static const struct metrics_counter table_counters[] = {
 	{ N("paths_unexpected_total"), "", T(unexpected), "Paths that do not begin at our ToR or do not end at theirs." },
 	{ N("paths_refused_total"), "reason=\"flows\"", T(refused_flows), "Traces that found no room." },
 	{ N("paths_refused_total"), "reason=\"paths\"", T(refused_paths), "Traces that found no room." },
+	{ N("path_aliases_refused_total"), "", T(refused_aliases), "Switch addresses of plans without a valid name or family." },
 	{ N("paths_aged_total"), "", T(aged), "Flows forgotten that no plan names any more." },
 	{ 0 }
 };

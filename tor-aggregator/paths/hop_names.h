@@ -16,7 +16,7 @@ struct wire_plan_view;
 struct hop_names {              /* zero it before the first use */
 	struct hop_name *items; /* sorted by address */
 	size_t count;
-	uint64_t refused;
+	uint64_t refused; /* aliases without a valid name or address, so far */
 };
 
 /* Takes over all of the plan's aliases in place of the former ones. -ENOMEM: they stay.

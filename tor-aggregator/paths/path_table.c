@@ -174,6 +174,7 @@ path_table_plan(
 	int r, e;
 
 	r = hop_names_plan(&table->names, view);
+	table->counts.refused_aliases = table->names.refused;
 	if (r == 0)
 		path_set_rename(table->paths, &table->names);
 	HASH_ITER (hh, table->flows, flow, next) {

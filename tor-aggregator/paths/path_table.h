@@ -40,6 +40,7 @@ struct path_table_counts {
 	uint64_t unexpected;
 	uint64_t refused_flows, refused_paths; /* beyond the bounds, or out of memory */
 	uint64_t aged;                         /* flows that no plan named any more */
+	uint64_t refused_aliases;              /* of plans: no name, or no address */
 };
 
 struct path_flow { /* for whoever lists them */

@@ -267,3 +267,9 @@ key_store_counts(const struct key_store *store)
 {
 	return &store->counts;
 }
+
+const struct rm_key_file_counts *
+key_store_file_counts(const struct key_store *store)
+{
+	return rm_key_files_counts(store->files);
+}

@@ -16,6 +16,7 @@
 #include "schemas/wire.h"
 
 struct key_store;
+struct rm_key_file_counts;
 struct rm_worker;
 
 struct key_store_counts {
@@ -49,5 +50,6 @@ bool key_store_pair(const struct key_store *store, struct wire_rnic_id prober,
     struct wire_rnic_id responder, struct wire_pair_key *ret);
 
 const struct key_store_counts *key_store_counts(const struct key_store *store);
+const struct rm_key_file_counts *key_store_file_counts(const struct key_store *store);
 
 #endif

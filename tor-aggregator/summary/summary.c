@@ -515,8 +515,8 @@ summary_rnic_last(const struct summary *summary, uint32_t src)
 	return rnic != NULL && rnic->has_last ? &rnic->last : NULL;
 }
 
-uint64_t
+const uint64_t *
 summary_refused(const struct summary *summary)
 {
-	return summary->refused;
+	return &summary->refused;
 }

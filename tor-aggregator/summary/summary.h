@@ -59,7 +59,7 @@ void summary_renumber(struct summary *summary);
 /* The last taken per-RNIC row (host, device unset); NULL: none yet. */
 const struct wire_rnic_row *summary_rnic_last(
     const struct summary *summary, uint32_t src);
-/* Rows and RNICs beyond bounds, so far. */
-uint64_t summary_refused(const struct summary *summary);
+/* Results that found no row, or no memory for their RNIC's, so far. */
+const uint64_t *summary_refused(const struct summary *summary);
 
 #endif

@@ -468,8 +468,8 @@ roster_tor_name(const struct roster *roster, uint16_t number)
 	return number < roster->tor_count ? roster->tors[number] : "";
 }
 
-uint64_t
+const uint64_t *
 roster_refused(const struct roster *roster)
 {
-	return roster->refused;
+	return &roster->refused;
 }

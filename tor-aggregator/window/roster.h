@@ -86,6 +86,7 @@ const struct roster_rnic *roster_foreigner(const struct roster *roster, size_t i
 const struct roster_rnic *roster_at(const struct roster *roster, uint32_t index);
 const char *roster_host(const struct roster *roster, size_t i);
 const char *roster_tor_name(const struct roster *roster, uint16_t number); /* or "" */
-uint64_t roster_refused(const struct roster *roster);
+/* RNICs that found no place so far: malformed, another host's, or beyond a bound. */
+const uint64_t *roster_refused(const struct roster *roster);
 
 #endif

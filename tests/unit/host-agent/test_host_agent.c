@@ -450,6 +450,19 @@ a_full_http_server_shows_in_the_metrics(void **state)
 	evbuffer_free(text);
 }
 
+static bool
+metrics_have(const struct host *host, const char *line)
+{
+	struct evbuffer *text = evbuffer_new();
+	bool found;
+
+	assert_int_equal(rm_metrics_render(host->agent->metrics, text), 0);
+	evbuffer_add(text, "", 1);
+	found = strstr((const char *)evbuffer_pullup(text, -1), line) != NULL;
+	evbuffer_free(text);
+	return found;
+}
+
 static void
 an_rnic_that_is_not_there_yet_is_waited_for(void **state)
 {
@@ -520,10 +533,25 @@ what_arrives_is_verified_once(void **state)
 	assert_int_equal(keys_opened, 1);
 	/* And once more when it is read from its copy. */
 	LOOPBACK_WAIT(f->loop, rm_key_files_counts(host->agent->key_files)->saved == 1);
+	assert_true(
+	    metrics_have(host, "\nrackmesh_agent_keys_total{result=\"new\"} 1\n"));
+	assert_true(metrics_have(
+	    host, "\nrackmesh_agent_key_saves_total{result=\"good\"} 1\n"));
+	assert_true(
+	    metrics_have(host, "\nrackmesh_agent_keys_received_total{aggregator="
+			       "\"127.0.0.1:"));
+	assert_true(metrics_have(host, "\nrackmesh_agent_service_reports_sent_total{"));
+	assert_true(metrics_have(host, "\nrackmesh_agent_questions_sent_total{"));
+	assert_true(metrics_have(host, "\nrackmesh_agent_questions_resolved_total{"));
+	assert_true(metrics_have(host, "\nrackmesh_agent_slowdowns_eased_total 0\n"));
+	assert_true(metrics_have(host, "\nrackmesh_agent_watchdog_withheld_total 0\n"));
+	assert_true(metrics_have(host, "\nrackmesh_agent_notify_failed_total 0\n"));
 	host_agent_free(host->agent);
 	pinglists_opened = keys_opened = 0;
 	agent_start(f, 0);
 	assert_int_equal(key_ring_epoch(host->agent->keys), 5);
+	assert_true(metrics_have(
+	    host, "\nrackmesh_agent_key_loads_total{result=\"good\"} 1\n"));
 	assert_int_equal(pinglists_opened, 1);
 	assert_int_equal(keys_opened, 1);
 }

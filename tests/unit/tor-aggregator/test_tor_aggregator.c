@@ -614,6 +614,41 @@ a_full_http_server_shows_in_the_metrics(void **state)
 }
 
 static void
+whatever_is_refused_shows_in_the_metrics(void **state)
+{
+	static const char *const names[] = {
+		"roster_refused_total{tor=\"t1\"} 0",
+		"summary_refused_total{tor=\"t1\"} 0",
+		"path_aliases_refused_total{tor=\"t1\"} 0",
+		"receive_count_rows_refused_total 0",
+		"keys_total{result=\"new\"} 0",
+		"keys_total{result=\"old\"} 0",
+		"keys_total{result=\"refused\"} 0",
+		"key_pairs_left_out_total 0",
+		"key_loads_total{result=\"damaged\"} 0",
+		"key_saves_total{result=\"failed\"} 0",
+		"keys_sent_total 0",
+		"controller_plans_total 0",
+		"agents_sends_refused_total 0",
+		"agents_frames_slow_total 0",
+		"watchdog_withheld_total 0",
+		"notify_failed_total 0",
+	};
+	struct world *world = *state;
+	struct evbuffer *text = evbuffer_new();
+	char line[128];
+
+	assert_int_equal(rm_metrics_render(world->aggregator->metrics, text), 0);
+	evbuffer_add(text, "", 1);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		snprintf(line, sizeof(line), "\nrackmesh_aggregator_%s\n", names[i]);
+		if (strstr((const char *)evbuffer_pullup(text, -1), line) == NULL)
+			fail_msg("no metric says %s", names[i]);
+	}
+	evbuffer_free(text);
+}
+
+static void
 one_that_is_gone_and_in_no_plan_is_not_told_again(void **state)
 {
 	struct world *world = *state;
@@ -842,6 +877,7 @@ main(void)
 		TEST(a_hello_tells_which_keys_are_held),
 		TEST(members_of_the_plan_go_up_though_their_agents_are_dead),
 		TEST(a_full_http_server_shows_in_the_metrics),
+		TEST(whatever_is_refused_shows_in_the_metrics),
 		TEST(one_that_is_gone_and_in_no_plan_is_not_told_again),
 		TEST(a_controller_that_never_answers_is_left),
 		TEST(a_controller_that_pings_and_falls_silent_is_left),

@@ -204,6 +204,14 @@ metrics_and_readiness_are_served(void **state)
 	assert_non_null(strstr(answer.text, "rackmesh_analyzer_incidents_open 1\n"));
 	assert_non_null(
 	    strstr(answer.text, "rackmesh_analyzer_paths{region=\"lab\"} 0\n"));
+	assert_non_null(strstr(
+	    answer.text, "rackmesh_analyzer_path_judgements_total{region=\"lab\"} "));
+	assert_non_null(strstr(answer.text,
+	    "rackmesh_analyzer_alerts_withdrawn_total{region=\"lab\"} 0\n"));
+	assert_non_null(
+	    strstr(answer.text, "rackmesh_analyzer_watchdog_withheld_total 0\n"));
+	assert_non_null(
+	    strstr(answer.text, "rackmesh_analyzer_notify_failed_total 0\n"));
 	answer_clear(&answer);
 	get(f, "/v1/sla", &answer);
 	assert_int_equal(answer.status, 200);

@@ -9,11 +9,15 @@
 #include <cmocka.h>
 
 #include <dirent.h>
+#include <event2/buffer.h>
+#include <string.h>
 
+#include "host-agent/api/agent_metrics.h"
 #include "host-agent/pinglist/pinglist.h"
 #include "host-agent/rnic/rnic.h"
 #include "host-agent/verbs/lanes.h"
 #include "rackmesh/loop/worker.h"
+#include "rackmesh/metrics/metrics.h"
 #include "rdma_fixture.h"
 #include "tests/support/fake_verbs.h"
 #include "tests/support/loopback.h"
@@ -163,6 +167,33 @@ start(struct fixture *f)
 }
 
 static void
+what_its_rdma_port_counts_shows_in_the_metrics(void **state)
+{
+	struct fixture *f = *state;
+	struct evbuffer *out = evbuffer_new();
+	struct rm_metrics *metrics = NULL;
+	const char *text;
+
+	start(f);
+	assert_int_equal(rm_metrics_new(&metrics), 0);
+	assert_int_equal(agent_metrics_rnic(metrics, f->rnic), 0);
+	assert_int_equal(rm_metrics_render(metrics, out), 0);
+	evbuffer_add(out, "", 1);
+	text = (const char *)evbuffer_pullup(out, -1);
+	assert_non_null(strstr(
+	    text, "\nrackmesh_agent_verbs_handles_created_total{device=\"rxe0\"} 1\n"));
+	assert_non_null(strstr(
+	    text, "\nrackmesh_agent_verbs_handles_failed_total{device=\"rxe0\"} 0\n"));
+	assert_non_null(strstr(text,
+	    "\nrackmesh_agent_verbs_handles_denied_total{device=\"rxe0\",reason="
+	    "\"full\"} 0\n"));
+	assert_non_null(strstr(
+	    text, "\nrackmesh_agent_verbs_refills_refused_total{device=\"rxe0\"} 0\n"));
+	rm_metrics_free(metrics);
+	evbuffer_free(out);
+}
+
+static void
 a_device_may_go_and_return_as_often_as_it_likes(void **state)
 {
 	struct fixture *f = *state;
@@ -229,6 +260,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(what_its_rdma_port_counts_shows_in_the_metrics),
 		TEST(a_device_may_go_and_return_as_often_as_it_likes),
 		TEST(a_link_may_come_and_go_as_often_as_it_likes),
 		TEST(qps_that_cannot_be_reset_are_registered_with_their_new_numbers),

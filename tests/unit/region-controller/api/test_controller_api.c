@@ -131,6 +131,17 @@ the_api_shows_racks_plans_and_what_is_refused(void **state)
 	    strstr(answer.text, "rackmesh_controller_rnics_refused_total{reason=\""
 				"unknown_tor\"} 1\n"));
 	assert_non_null(strstr(answer.text, "rackmesh_controller_http_full_total 0\n"));
+	assert_non_null(strstr(answer.text, "rackmesh_controller_keys_sent_total 0\n"));
+	assert_null(strstr(answer.text, "rackmesh_controller_plan_updates_total 0\n"));
+	assert_non_null(strstr(answer.text, "rackmesh_controller_plan_updates_total "));
+	assert_non_null(
+	    strstr(answer.text, "rackmesh_controller_traced_ways_learned_total 0\n"));
+	assert_non_null(strstr(
+	    answer.text, "rackmesh_controller_traced_links_forgotten_total 0\n"));
+	assert_non_null(
+	    strstr(answer.text, "rackmesh_controller_watchdog_fed_total 0\n"));
+	assert_non_null(
+	    strstr(answer.text, "rackmesh_controller_notify_failed_total 0\n"));
 	answer_clear(&answer);
 }
 
