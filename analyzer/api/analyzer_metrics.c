@@ -193,5 +193,10 @@ analyzer_metrics_region(const struct region *region, struct rm_metrics *metrics)
 
 	snprintf(labels, sizeof(labels), "region=\"%s\"", region_name(region));
 	r = rm_metrics_counters(metrics, region, counters, COUNT(counters));
+	if (r == 0 && region_file_failures(region) != NULL)
+		r = rm_metrics_counter(metrics, region,
+		    NAME("incident_saves_failed_total"), labels,
+		    "Times that open incidents could not be written to disk",
+		    region_file_failures(region));
 	return r < 0 ? r : rm_metrics_gauges(metrics, region, &paths, 1);
 }

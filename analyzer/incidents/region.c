@@ -524,8 +524,8 @@ region_alert_counts(const struct region *region)
 	return rm_alerts_counts(region->alerts);
 }
 
-uint64_t
+const uint64_t *
 region_file_failures(const struct region *region)
 {
-	return region->file != NULL ? rm_incident_file_failures(region->file) : 0;
+	return region->file != NULL ? rm_incident_file_failures(region->file) : NULL;
 }

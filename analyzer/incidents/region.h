@@ -57,7 +57,8 @@ const char *region_name(const struct region *region);
 struct blind *region_blind(const struct region *region);
 const struct rm_incidents *region_incidents(const struct region *region);
 const struct rm_alert_counts *region_alert_counts(const struct region *region);
-uint64_t region_file_failures(const struct region *region);
+/* NULL: nothing is kept. */
+const uint64_t *region_file_failures(const struct region *region);
 
 const struct localise_counts *region_localised(const struct region *region);
 

@@ -140,6 +140,14 @@ read_targets(const void *arg)
 	return prober == NULL ? 0 : (double)prober_targets(prober);
 }
 
+static double
+read_keyed(const void *arg)
+{
+	const struct prober *prober = rnic_prober(arg);
+
+	return prober == NULL ? 0 : (double)prober_keyed_targets(prober);
+}
+
 /* ---- what an RDMA port is doing ------------------------------------------------ */
 
 static double
@@ -164,6 +172,14 @@ read_flow_qps(const void *arg)
 	struct port_verbs_facts facts;
 
 	return rnic_verbs(arg, &facts) ? (double)facts.flow_count : 0;
+}
+
+static double
+read_drift(const void *arg)
+{
+	struct port_verbs_facts facts;
+
+	return rnic_verbs(arg, &facts) ? facts.clock_drift_ppb : 0;
 }
 
 static int
@@ -194,6 +210,11 @@ add_verbs(struct rm_metrics *metrics, const struct rnic *rnic, const char *label
 	if (r == 0 && facts.clock_counts != NULL)
 		r = agent_metrics_table(
 		    metrics, rnic, label, clock_counters, facts.clock_counts);
+	if (r == 0 && facts.clock_counts != NULL)
+		r = rm_metrics_gauge(metrics, rnic,
+		    "rackmesh_agent_nic_clock_drift_ppb", label,
+		    "How much faster than CLOCK_MONOTONIC the NIC's clock runs.",
+		    read_drift, rnic);
 	for (size_t i = 0; i < sizeof(gauges) / sizeof(gauges[0]) && r == 0; i++)
 		r = rm_metrics_gauge(metrics, rnic, gauges[i].name, label,
 		    gauges[i].help, gauges[i].read, rnic);
@@ -275,5 +296,9 @@ agent_metrics_rnic(struct rm_metrics *metrics, const struct rnic *rnic)
 	if (r == 0)
 		r = rm_metrics_gauge(metrics, rnic, "rackmesh_agent_targets", label,
 		    "Targets being probed.", read_targets, rnic);
+	if (r == 0)
+		r = rm_metrics_gauge(metrics, rnic, "rackmesh_agent_targets_keyed",
+		    label, "Of those, targets whose probes carry a MAC.", read_keyed,
+		    rnic);
 	return r;
 }

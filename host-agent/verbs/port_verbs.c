@@ -651,5 +651,7 @@ port_verbs_facts(const struct port *base, struct port_verbs_facts *ret)
 		.handle_counts = verbs_ah_counts(port->domain->handles),
 		.clock_counts =
 		    port->clock == NULL ? NULL : nic_clock_counts(port->clock),
+		.clock_drift_ppb =
+		    port->clock == NULL ? 0 : nic_clock_drift_ppb(port->clock),
 	};
 }

@@ -89,6 +89,7 @@ struct port_verbs_facts { /* what opening it has shown */
 	/* Borrowed for as long as the port; clock_counts NULL: no clock of the NIC. */
 	const struct verbs_ah_counts *handle_counts;
 	const struct nic_clock_counts *clock_counts;
+	int32_t clock_drift_ppb; /* 0: not known */
 };
 
 void port_verbs_facts(const struct port *port, struct port_verbs_facts *ret);

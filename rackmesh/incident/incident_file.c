@@ -215,10 +215,10 @@ rm_incident_file_behind(const struct rm_incident_file *file)
 	return file->behind && file->writing == NULL;
 }
 
-uint64_t
+const uint64_t *
 rm_incident_file_failures(const struct rm_incident_file *file)
 {
-	return file->failures;
+	return &file->failures;
 }
 
 #define VERSION 1

@@ -49,6 +49,6 @@ void rm_incident_file_on_write(
     struct rm_incident_file *file, void (*on_write)(void *arg), void *arg);
 /* The last state could not be written, and no newer one is on its way: save again. */
 bool rm_incident_file_behind(const struct rm_incident_file *file);
-uint64_t rm_incident_file_failures(const struct rm_incident_file *file);
+const uint64_t *rm_incident_file_failures(const struct rm_incident_file *file);
 
 #endif

@@ -308,3 +308,9 @@ aggregators_joins(const struct aggregators *aggregators)
 {
 	return qp_joins_counts(aggregators->joins);
 }
+
+size_t
+aggregators_joins_waiting(const struct aggregators *aggregators)
+{
+	return qp_joins_count(aggregators->joins);
+}

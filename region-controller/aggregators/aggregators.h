@@ -128,5 +128,6 @@ const struct aggregators_counts *aggregators_counts(
 const struct rm_strangers *aggregators_strangers(const struct aggregators *aggregators);
 /* Of QPs that are older than their agents. */
 const struct qp_joins_counts *aggregators_joins(const struct aggregators *aggregators);
+size_t aggregators_joins_waiting(const struct aggregators *aggregators);
 
 #endif

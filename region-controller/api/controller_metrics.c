@@ -17,6 +17,18 @@ read_rnics(const void *registry)
 }
 
 static double
+read_joins(const void *aggregators)
+{
+	return (double)aggregators_joins_waiting(aggregators);
+}
+
+static double
+read_traced(const void *traced)
+{
+	return (double)traced_links(traced);
+}
+
+static double
 read_bool(const void *value)
 {
 	return *(const bool *)value ? 1 : 0;
@@ -81,7 +93,16 @@ add_sessions(struct rm_metrics *metrics, const struct controller_face *face)
 	int r;
 
 	r = rm_metrics_counters(metrics, face, counters, COUNT(counters));
-	return r < 0 ? r : rm_metrics_gauges(metrics, face, &sessions, 1);
+	if (r == 0)
+		r = rm_metrics_gauges(metrics, face, &sessions, 1);
+	if (r == 0)
+		r = rm_metrics_gauge(metrics, face, NAME("joins_waiting"), "",
+		    "QPs remembered until their other end is asked for", read_joins,
+		    face->aggregators);
+	if (r == 0)
+		r = rm_metrics_gauge(metrics, face, NAME("traced_links"), "",
+		    "Links that traces have shown", read_traced, face->traced);
+	return r;
 }
 
 static int

@@ -6,6 +6,7 @@
 #include "rackmesh/identity/key_file.h"
 #include "rackmesh/incident/alert.h"
 #include "rackmesh/incident/incident.h"
+#include "rackmesh/incident/incident_file.h"
 #include "rackmesh/loop/loop.h"
 #include "rackmesh/loop/notify.h"
 #include "rackmesh/metrics/metrics.h"
@@ -326,6 +327,21 @@ add_rack(struct tor_rack *rack, struct rm_metrics *metrics)
 }
 
 static int
+add_incident_file(
+    const struct tor_aggregator *aggregator, size_t tor, struct rm_metrics *metrics)
+{
+	const struct rm_incident_file *file = aggregator->incident_files[tor];
+	char label[METRICS_LABEL_BYTES];
+
+	if (file == NULL)
+		return 0;
+	snprintf(label, sizeof(label), "tor=\"%s\"", aggregator->tors[tor]);
+	return rm_metrics_counter(metrics, file, N("incident_saves_failed_total"),
+	    label, "Times that open incidents could not be written to disk.",
+	    rm_incident_file_failures(file));
+}
+
+static int
 add_gauges(struct tor_aggregator *aggregator, struct rm_metrics *metrics)
 {
 	const struct {
@@ -379,7 +395,10 @@ aggregator_metrics_register(
 		r = add_reasons(aggregator, metrics);
 	if (r == 0)
 		r = add_links(aggregator, metrics);
-	for (size_t i = 0; r == 0 && i < aggregator->rack_count; i++)
+	for (size_t i = 0; r == 0 && i < aggregator->rack_count; i++) {
 		r = add_rack(aggregator->racks[i], metrics);
+		if (r == 0)
+			r = add_incident_file(aggregator, i, metrics);
+	}
 	return r;
 }

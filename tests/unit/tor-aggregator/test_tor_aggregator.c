@@ -620,6 +620,7 @@ whatever_is_refused_shows_in_the_metrics(void **state)
 		"roster_refused_total{tor=\"t1\"} 0",
 		"summary_refused_total{tor=\"t1\"} 0",
 		"path_aliases_refused_total{tor=\"t1\"} 0",
+		"incident_saves_failed_total{tor=\"t1\"} 0",
 		"receive_count_rows_refused_total 0",
 		"keys_total{result=\"new\"} 0",
 		"keys_total{result=\"old\"} 0",

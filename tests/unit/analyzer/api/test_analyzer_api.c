@@ -208,6 +208,8 @@ metrics_and_readiness_are_served(void **state)
 	    answer.text, "rackmesh_analyzer_path_judgements_total{region=\"lab\"} "));
 	assert_non_null(strstr(answer.text,
 	    "rackmesh_analyzer_alerts_withdrawn_total{region=\"lab\"} 0\n"));
+	assert_non_null(strstr(answer.text,
+	    "rackmesh_analyzer_incident_saves_failed_total{region=\"lab\"} 0\n"));
 	assert_non_null(
 	    strstr(answer.text, "rackmesh_analyzer_watchdog_withheld_total 0\n"));
 	assert_non_null(

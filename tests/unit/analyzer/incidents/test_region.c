@@ -412,7 +412,7 @@ what_the_disk_did_not_take_is_kept_when_it_does(void **state)
 		usleep(2000);
 	}
 	assert_int_equal(f->told[WIRE_RESOLVED], 2);
-	LOOPBACK_WAIT(f->loop, region_file_failures(f->region) == 1);
+	LOOPBACK_WAIT(f->loop, *region_file_failures(f->region) == 1);
 	assert_int_equal(rename(away, f->folder), 0);
 	region_judge(f->region, rm_mono_now(), rm_wall_now(), true); /* in a second */
 	LOOPBACK_WAIT(f->loop, access(f->file, R_OK) == 0);

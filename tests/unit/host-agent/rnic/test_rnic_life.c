@@ -189,6 +189,8 @@ what_its_rdma_port_counts_shows_in_the_metrics(void **state)
 	    "\"full\"} 0\n"));
 	assert_non_null(strstr(
 	    text, "\nrackmesh_agent_verbs_refills_refused_total{device=\"rxe0\"} 0\n"));
+	assert_non_null(
+	    strstr(text, "\nrackmesh_agent_targets_keyed{device=\"rxe0\"} 0\n"));
 	rm_metrics_free(metrics);
 	evbuffer_free(out);
 }

@@ -381,7 +381,7 @@ what_cannot_be_written_is_counted_and_tried_again(void **state)
 	snprintf(away, sizeof(away), "%s.away", place->folder);
 	assert_int_equal(rename(place->folder, away), 0);
 	rm_incident_file_save(place->file, json_pack("{s:i}", "n", 1));
-	LOOPBACK_WAIT(place->loop, rm_incident_file_failures(place->file) == 1);
+	LOOPBACK_WAIT(place->loop, *rm_incident_file_failures(place->file) == 1);
 	assert_true(rm_incident_file_behind(place->file));
 	assert_int_equal(rename(away, place->folder), 0);
 	save = rm_incident_file_next(place->file);

@@ -138,6 +138,8 @@ the_api_shows_racks_plans_and_what_is_refused(void **state)
 	    strstr(answer.text, "rackmesh_controller_traced_ways_learned_total 0\n"));
 	assert_non_null(strstr(
 	    answer.text, "rackmesh_controller_traced_links_forgotten_total 0\n"));
+	assert_non_null(strstr(answer.text, "rackmesh_controller_traced_links 0\n"));
+	assert_non_null(strstr(answer.text, "rackmesh_controller_joins_waiting 0\n"));
 	assert_non_null(
 	    strstr(answer.text, "rackmesh_controller_watchdog_fed_total 0\n"));
 	assert_non_null(
