@@ -135,7 +135,7 @@ the_api_shows_racks_plans_and_what_is_refused(void **state)
 	assert_null(strstr(answer.text, "rackmesh_controller_plan_updates_total 0\n"));
 	assert_non_null(strstr(answer.text, "rackmesh_controller_plan_updates_total "));
 	assert_non_null(
-	    strstr(answer.text, "rackmesh_controller_traced_ways_learned_total 0\n"));
+	    strstr(answer.text, "rackmesh_controller_traced_paths_learned_total 0\n"));
 	assert_non_null(strstr(
 	    answer.text, "rackmesh_controller_traced_links_forgotten_total 0\n"));
 	assert_non_null(strstr(answer.text, "rackmesh_controller_traced_links 0\n"));
