@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "rackmesh/judge/judge.h"
+#include "rackmesh/judge/judge_input.h"
 
 /* What names element e: list[first[e] .. first[e + 1]). */
 struct rm_element_index {

@@ -1,0 +1,45 @@
+/*
+ * judge_input - what the judge is given: packets that crossed the same elements, the
+ * parts that may be at fault, and options.
+ */
+#ifndef RACKMESH_JUDGE_JUDGE_INPUT_H
+#define RACKMESH_JUDGE_JUDGE_INPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define RM_OBSERVATION_ELEMENTS 32
+#define RM_CANDIDATE_ELEMENTS 2
+
+struct rm_observation {
+	uint32_t sent, lost;                        /* lost <= sent */
+	uint32_t elements[RM_OBSERVATION_ELEMENTS]; /* one at fault explains a loss */
+	uint32_t element_count;
+	/* It counts by how many of its elements a candidate was crossed, and one that
+	 * is listed twice was crossed twice; no share of it is spread. */
+	bool round_trip;
+	/* Where routes are spread: the last `spread` of the elements, in this order,
+	 * were crossed by these shares of the packets, nobody knows by which. */
+	uint32_t spread;
+	float shares[RM_OBSERVATION_ELEMENTS]; /* 0 < share <= 1 */
+};
+
+struct rm_candidate {
+	uint32_t elements[RM_CANDIDATE_ELEMENTS];
+	uint32_t element_count;
+	double log_prior; /* negative: what blaming it costs */
+};
+
+struct rm_judge_options {
+	double base_loss;           /* of what is not at fault, 0 < base_loss < 1 */
+	double alternatives_within; /* ln of the likelihood ratio up to which they are
+				       listed */
+	size_t max_parts;
+	/* Shares of loss that are tried begin here; 0: at 5 %. Above base_loss. */
+	double least_loss;
+	double partial_log_prior; /* <= 0: what blaming a part costs besides that lets
+				     more than a fiftieth through */
+};
+
+#endif
