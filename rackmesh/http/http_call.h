@@ -11,7 +11,7 @@
 #include <curl/curl.h>
 #include <stdbool.h>
 
-#include "rackmesh/http/http_client.h"
+#include "rackmesh/http/http_exchange.h"
 
 struct rm_http_call {
 	struct rm_http_client *client;

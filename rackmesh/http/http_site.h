@@ -12,7 +12,7 @@
 #include <stddef.h>
 
 #include "rackmesh/config/config.h"
-#include "rackmesh/http/http_client.h"
+#include "rackmesh/http/http_exchange.h"
 
 #define RM_HTTP_SITES 32
 #define RM_HTTP_SECRET_BYTES 4096
