@@ -16,22 +16,11 @@
 
 #include "rackmesh/core/clock.h"
 #include "schemas/wire.h"
+#include "tor-aggregator/analyzer/analyzer_link_options.h"
 
 struct analyzer_link;
-struct rm_address;
 struct rm_loop;
-struct rm_tls;
 struct uplink;
-
-struct analyzer_link_options {
-	const struct rm_address *analyzers; /* copied; none: no link at all */
-	size_t analyzer_count;
-	const char *name, *region; /* borrowed */
-	uint64_t incarnation;
-	struct rm_tls *tls;      /* borrowed; NULL: plaintext */
-	const char *const *tors; /* borrowed */
-	size_t tor_count;
-};
 
 struct analyzer_link_callbacks { /* each may be NULL */
 	/* Nothing is sent yet: what this puts on the lanes comes after what waits. */

@@ -8,7 +8,7 @@
 #include "rackmesh/net/dialer.h"
 #include "rackmesh/net/link.h"
 #include "schemas/wire.h"
-#include "tor-aggregator/analyzer/analyzer_link.h"
+#include "tor-aggregator/analyzer/analyzer_link_options.h"
 #include "tor-aggregator/plan/hello.h"
 
 #define WELCOME_NS (2 * RM_NS_PER_S)

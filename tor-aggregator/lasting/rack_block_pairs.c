@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "rackmesh/judge/crossings.h"
-#include "tor-aggregator/lasting/rack_blocks.h"
 #include "tor-aggregator/suspect/rack_pair.h"
 #include "tor-aggregator/window/rack_view.h"
 #include "tor-aggregator/window/window.h"

@@ -11,6 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define RACK_BLOCKS 12
+#define RACK_BLOCK_SECONDS 10
+
 struct rack;
 struct rack_block_pairs;
 struct rack_pair;

@@ -15,13 +15,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tor-aggregator/lasting/rack_block_pairs.h"
+
 struct rack;
 struct rack_blame;
 struct rack_blocks;
 struct window_closed;
-
-#define RACK_BLOCKS 12
-#define RACK_BLOCK_SECONDS 10
 
 int rack_blocks_new(struct rack_blocks **ret);
 void rack_blocks_free(struct rack_blocks *blocks);

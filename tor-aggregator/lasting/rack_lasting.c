@@ -9,7 +9,7 @@
 
 #include "rackmesh/judge/judge.h"
 #include "tor-aggregator/lasting/rack_blocks.h"
-#include "tor-aggregator/lasting/rack_slow.h"
+#include "tor-aggregator/lasting/rack_slow_named.h"
 #include "tor-aggregator/lasting/rack_steady.h"
 #include "tor-aggregator/suspect/rack_evidence.h"
 #include "tor-aggregator/suspect/rack_legs.h"

@@ -13,16 +13,12 @@
 #include <stddef.h>
 
 #include "rackmesh/judge/verdict.h"
+#include "tor-aggregator/lasting/rack_slow_named.h"
 
 struct rack;
 struct rack_blame;
 struct rack_slow;
 struct window_closed;
-
-struct rack_slow_named {
-	size_t member, other;      /* other: of "A or B", else RACK_NO_OTHER */
-	struct rm_verdict verdict; /* part's name and samples not filled */
-};
 
 int rack_slow_new(struct rack_slow **ret);
 void rack_slow_free(struct rack_slow *slow);

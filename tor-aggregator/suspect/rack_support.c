@@ -9,7 +9,7 @@
 #include "tor-aggregator/suspect/rack_evidence.h"
 #include "tor-aggregator/suspect/rack_legs.h"
 #include "tor-aggregator/suspect/rack_pair.h"
-#include "tor-aggregator/suspect/rack_suspect.h"
+#include "tor-aggregator/suspect/suspect_view.h"
 #include "tor-aggregator/window/rack_view.h"
 
 /* Of the share that all lose together its own probes lose this much, and so much of it

@@ -12,24 +12,10 @@
 #include <stddef.h>
 
 #include "rackmesh/judge/verdict.h"
+#include "tor-aggregator/suspect/suspect_view.h"
 
 struct rack;
-struct rack_blame;
-struct rack_legs;
-struct rack_support;
-struct rack_tally;
 struct rm_explanation;
-
-struct rack_view { /* one window */
-	const struct rack *rack;
-	const struct rack_legs *legs;
-	const struct rack_blame *blame;
-	const struct rack_tally *tallies;
-	rm_wall_t start;
-	struct rack_support *support;
-	/* Of round trips so much may be lost where nothing is at fault; 0: 0.8 %. */
-	double stray_share;
-};
 
 struct rack_suspect_memory { /* of one member, from window to window */
 	rm_wall_t

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tor-aggregator/window/window.h"
+#include "tor-aggregator/window/window_pair.h"
 
 struct pair_table {
 	struct window_pair *pairs;

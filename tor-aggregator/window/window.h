@@ -17,6 +17,7 @@
 
 #include "rackmesh/core/clock.h"
 #include "schemas/wire.h"
+#include "tor-aggregator/window/window_pair.h"
 
 #define WINDOW_FOREIGN_BASE 0x10000u /* index of foreigner i: this + i */
 
@@ -33,27 +34,6 @@ struct window_options {
 };
 
 enum window_says { WINDOW_COUNTED, WINDOW_LATE, WINDOW_REFUSED };
-
-/* Of a pair's probes those above WIRE_ROCE_SMALL_BYTES: an MTU that is too small
- * swallows them and no other. */
-struct window_large {
-	uint32_t answered, lost, failed; /* failed: could not be sent */
-	uint32_t newest_sent, newest_lost;
-	uint16_t bytes, small_bytes; /* the largest seen, and the largest small one */
-};
-
-struct window_pair { /* sums over the judged window; src is always a member */
-	uint32_t src, dst;
-	uint8_t kind;              /* enum wire_probe_kind of the latest result */
-	struct window_large large; /* counted in outcomes and newest too */
-	uint32_t outcomes[WIRE_OUTCOMES];
-	uint32_t newest_sent,
-	    newest_lost; /* of the newest two bins: NO_REPLY as lost */
-	double
-	    arrived; /* probes of src that dst's reflector reported, spread over time */
-	bool counted; /* dst is a member whose reports cover the window */
-	uint8_t gaps; /* in the time that all this is of: each has edges of its own */
-};
 
 struct window_closed { /* one closing; valid until the next call */
 	rm_mono_t start,

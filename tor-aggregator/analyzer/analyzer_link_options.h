@@ -1,0 +1,23 @@
+/*
+ * analyzer_link_options - which analyzers there are, and who talks to them.
+ */
+#ifndef TOR_AGGREGATOR_ANALYZER_ANALYZER_LINK_OPTIONS_H
+#define TOR_AGGREGATOR_ANALYZER_ANALYZER_LINK_OPTIONS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct rm_address;
+struct rm_tls;
+
+struct analyzer_link_options {
+	const struct rm_address *analyzers; /* copied; none: no link at all */
+	size_t analyzer_count;
+	const char *name, *region; /* borrowed */
+	uint64_t incarnation;
+	struct rm_tls *tls;      /* borrowed; NULL: plaintext */
+	const char *const *tors; /* borrowed */
+	size_t tor_count;
+};
+
+#endif
