@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyzer/history/history_counts.h"
 #include "rackmesh/core/why.h"
 #include "schemas/wire.h"
 
@@ -42,15 +43,6 @@ struct history_callbacks {
 	 */
 	void (*on_durable)(enum wire_lane lane, uint64_t ticket, void *arg);
 	void *arg;
-};
-
-struct history_counts {
-	uint64_t points;           /* into the spools */
-	uint64_t refused_messages; /* make no points */
-	uint64_t left_out_points;  /* of messages whose other points were taken */
-	uint64_t refused_points;   /* by the database */
-	uint64_t delivered_points, batches, failed_attempts, splits;
-	uint64_t config_faults; /* 401, 403, 404: attempts */
 };
 
 int history_new(const struct history_options *options,

@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "analyzer/history/history.h"
 #include "analyzer/history/history_batch.h"
+#include "analyzer/history/history_counts.h"
 #include "rackmesh/core/backoff.h"
 #include "rackmesh/core/log.h"
 #include "rackmesh/core/random.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/history/history.h"
+#include "analyzer/history/history_counts.h"
 #include "analyzer/history/influx_answer.h"
 #include "analyzer/history/influx_config.h"
 #include "analyzer/history/influx_parts.h"
