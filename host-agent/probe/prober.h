@@ -12,18 +12,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "host-agent/probe/prober_limits.h"
 #include "host-agent/probe/target_rules.h"
 #include "rackmesh/core/clock.h"
 #include "schemas/wire.h"
-
-/* Compiled-in ceilings that no pinglist can raise (DESIGN section 6, promise 3); those
- * of every window are in ceiling.h. */
-#define PROBER_MAX_RATE_PER_S 20000 /* the pace of one prober, all targets */
-#define PROBER_MAX_BYTES_PER_S 10000000
-#define PROBER_MAX_TARGETS 4096
-#define PROBER_MAX_SIZE_BYTES 9000 /* UDP payload */
-#define PROBER_MIN_INTERVAL_US 100 /* of one target */
-#define PROBER_MAX_FOCUS_MS 10000
 
 struct ceiling;
 struct key_ring;

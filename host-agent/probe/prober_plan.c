@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "host-agent/probe/ceiling.h"
-#include "host-agent/probe/prober.h"
+#include "host-agent/probe/prober_limits.h"
 #include "host-agent/probe/prober_target.h"
 
 struct prober_target;

@@ -6,7 +6,7 @@
 
 #include "host-agent/packet/probe_format.h"
 #include "host-agent/probe/port.h"
-#include "host-agent/probe/prober.h"
+#include "host-agent/probe/prober_limits.h"
 
 #define FIRST_FREE_PORT 1024
 

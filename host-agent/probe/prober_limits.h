@@ -1,0 +1,15 @@
+/*
+ * prober_limits - compiled-in ceilings of one prober that no pinglist can raise (DESIGN
+ * section 6, promise 3); those of every window are in ceiling.h.
+ */
+#ifndef HOST_AGENT_PROBE_PROBER_LIMITS_H
+#define HOST_AGENT_PROBE_PROBER_LIMITS_H
+
+#define PROBER_MAX_RATE_PER_S 20000 /* the pace of one prober, all targets */
+#define PROBER_MAX_BYTES_PER_S 10000000
+#define PROBER_MAX_TARGETS 4096
+#define PROBER_MAX_SIZE_BYTES 9000 /* UDP payload */
+#define PROBER_MIN_INTERVAL_US 100 /* of one target */
+#define PROBER_MAX_FOCUS_MS 10000
+
+#endif
