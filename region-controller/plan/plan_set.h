@@ -13,7 +13,7 @@
 
 #include "rackmesh/topology/topology.h"
 #include "rackmesh/topology/topology_paths.h"
-#include "region-controller/plan/plan.h"
+#include "region-controller/plan/plan_options.h"
 #include "region-controller/registry/registry.h"
 
 #define PLAN_NO_RACK SIZE_MAX

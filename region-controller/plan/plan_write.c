@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "region-controller/plan/plan.h"
 #include "region-controller/plan/plan_set.h"
 #include "region-controller/store/hash.h"
 
