@@ -103,4 +103,17 @@ int rm_config_start(const struct rm_option *options, const char *what, int argc,
     int (*read)(void *config, const char *path, struct rm_why *why),
     int (*check)(const void *config, struct rm_why *why));
 
+#define RM_CONFIG_ACCEPTS 256
+
+/* "a whole number between 10 and 60000 (ms)"; returns out. */
+const char *rm_config_accepts(
+    const struct rm_option *option, char out[RM_CONFIG_ACCEPTS]);
+
+#define RM_CONFIG_NAME 160 /* longest dotted name, with its 0 */
+
+/* The option that a mistyped name was probably meant to be. name: dotted, within the
+ * table. False when nothing is similar enough. */
+bool rm_config_near(
+    const struct rm_option *options, const char *name, char ret[RM_CONFIG_NAME]);
+
 #endif

@@ -3,8 +3,6 @@
 #include <string.h>
 
 #include "rackmesh/config/config.h"
-#include "rackmesh/config/config_near.h"
-#include "rackmesh/config/config_value.h"
 #include "rackmesh/core/log.h"
 
 static void

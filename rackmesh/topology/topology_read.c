@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/config/config_near.h"
+#include "rackmesh/config/config.h"
 #include "rackmesh/core/log.h"
 
 #define KEY(key)            \
