@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "rackmesh/core/clock.h"
+#include "rackmesh/incident/alert_counts.h"
 
 struct rm_alerts;
 struct rm_http_client;
@@ -43,12 +44,6 @@ struct rm_alert_options {
 	 * told. It must not fire or resolve anything. May be NULL. */
 	void (*on_told)(uint64_t incident, bool resolved, void *arg);
 	void *arg;
-};
-
-struct rm_alert_counts { /* over all sinks */
-	uint64_t queued, delivered, failed_attempts, dropped, refused /* 4xx */;
-	uint64_t withdrawn;
-	uint64_t unkept; /* alerts, not per sink: left before they were on the disk */
 };
 
 /* Copies the options. */

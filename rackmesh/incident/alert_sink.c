@@ -9,7 +9,7 @@
 #include "rackmesh/core/backoff.h"
 #include "rackmesh/core/random.h"
 #include "rackmesh/http/http_client.h"
-#include "rackmesh/incident/alert.h"
+#include "rackmesh/incident/alert_counts.h"
 #include "rackmesh/incident/alert_reach.h"
 #include "rackmesh/incident/alert_word.h"
 #include "rackmesh/loop/loop.h"
