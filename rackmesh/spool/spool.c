@@ -480,6 +480,9 @@ spool_settle(struct spool_job *job)
 	return r;
 }
 
+_Static_assert(RM_SPOOL_MAX_RECORD_BYTES == SPOOL_SEGMENT_MAX_RECORD_BYTES,
+    "what is taken can be read again");
+
 #define DEFAULT_MEMORY_BYTES (8u << 20)
 #define DEFAULT_SEGMENT_BYTES (8u << 20)
 #define MAX_SEGMENT_BYTES (32u << 20)

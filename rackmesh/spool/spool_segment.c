@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "rackmesh/core/crc32c.h"
-#include "rackmesh/spool/spool.h"
 
 #define VERSION 1
 #define BUDGET_PER_BYTE 16 /* a hostile file costs this much more than a good one */
@@ -143,7 +142,7 @@ plausible(const struct spool_scan *scan, size_t at, struct spool_found *ret)
 	ret->seq = get_u64(head + 8);
 	ret->bytes = SPOOL_RECORD_BYTES + ret->len;
 	ret->data = head + SPOOL_RECORD_BYTES;
-	return ret->len > 0 && ret->len <= RM_SPOOL_MAX_RECORD_BYTES &&
+	return ret->len > 0 && ret->len <= SPOOL_SEGMENT_MAX_RECORD_BYTES &&
 	       ret->seq > scan->last_seq && ret->seq <= SPOOL_MAX_SEQ;
 }
 

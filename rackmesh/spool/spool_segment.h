@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define SPOOL_SEGMENT_MAX_RECORD_BYTES (17u << 20) /* a longer one is damage */
+
 #define SPOOL_HEADER_BYTES 32
 #define SPOOL_RECORD_BYTES 16 /* before its bytes */
 #define SPOOL_MAX_SEQ (UINT64_MAX >> 1)
