@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/topology/topology_tree.h"
+#include "rackmesh/topology/topology_internal.h"
 
 static void
 switch_clear(struct rm_switch *sw)

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "rackmesh/topology/topology_tree.h"
+#include "rackmesh/topology/topology_internal.h"
 
 static int warn(struct rm_topology *topology, int line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

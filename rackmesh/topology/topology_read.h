@@ -11,7 +11,7 @@
 
 #include "rackmesh/config/config.h"
 #include "rackmesh/config/yaml.h"
-#include "rackmesh/topology/topology_tree.h"
+#include "rackmesh/topology/topology_internal.h"
 
 struct topology_read {
 	struct rm_topology *topology;

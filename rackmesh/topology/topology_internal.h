@@ -1,9 +1,9 @@
 /*
- * topology_tree - what topology_read.c builds and topology.c reads; nobody else's
+ * topology_internal - what topology_read.c builds and topology.c reads; nobody else's
  * business.
  */
-#ifndef RACKMESH_TOPOLOGY_TOPOLOGY_TREE_H
-#define RACKMESH_TOPOLOGY_TOPOLOGY_TREE_H
+#ifndef RACKMESH_TOPOLOGY_TOPOLOGY_INTERNAL_H
+#define RACKMESH_TOPOLOGY_TOPOLOGY_INTERNAL_H
 
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
