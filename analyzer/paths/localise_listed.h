@@ -5,7 +5,7 @@
 #ifndef ANALYZER_PATHS_LOCALISE_LISTED_H
 #define ANALYZER_PATHS_LOCALISE_LISTED_H
 
-#include "analyzer/paths/localise_map.h"
+#include "analyzer/paths/localise_way.h"
 
 /* It lost something just now. -ENOMEM. */
 int localise_list(struct localise_map *map, struct localise_way *way);

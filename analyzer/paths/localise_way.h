@@ -1,0 +1,136 @@
+/*
+ * localise_way - ways through a region, what they cross, and what was seen of them, as
+ * localise_map keeps them.
+ */
+#ifndef ANALYZER_PATHS_LOCALISE_WAY_H
+#define ANALYZER_PATHS_LOCALISE_WAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <uthash.h>
+
+#include "rackmesh/core/clock.h"
+#include "rackmesh/judge/part.h"
+#include "schemas/wire.h"
+
+#define LOCALISE_MAX_RACKS 16384
+#define LOCALISE_MAX_PATHS 2097152 /* over all racks */
+#define LOCALISE_WAY_ELEMENTS 18
+#define LOCALISE_BINS 8
+#define LOCALISE_BIN_NS (16 * RM_NS_PER_S)
+
+struct localise_way;
+
+struct localise_element {
+	char a[RM_NAME_BYTES];  /* the switch, or where the link begins */
+	char b[RM_NAME_BYTES];  /* where it ends; "": a switch, or a pair of racks */
+	char at[RM_NAME_BYTES]; /* address of the interface at its end */
+	uint64_t cable; /* of a link: the same number for both of its directions */
+	bool is_tor;
+	rm_mono_t found;  /* of a ToR: when something in its rack was last found */
+	rm_mono_t passed; /* when flows last passed it whole while others were lost */
+	/* Of all there is between two racks: their ToRs, and the same the other way. */
+	struct localise_element *ends[2], *back;
+	struct localise_way **ways;
+	size_t way_count, way_size;
+	uint64_t stamp; /* scratch of who works with it now */
+	uint32_t local;
+	UT_hash_handle hh;
+	char key[]; /* "a", "a>b@at", or "a b": between two racks */
+};
+
+struct localise_counts_seen { /* one set of rows */
+	uint32_t frame;
+	uint32_t all; /* that was sent in all the time that the rows cover */
+	float sent;   /* in the newest second of it, or where something was lost */
+	uint32_t forward, reverse, unknown;
+	uint32_t flows, dead;
+	float hit;  /* of them, that lost something, and sent enough to tell how */
+	float gone; /* of them, that lost all: however fast they send, one each */
+	/* To none of what they sent came a reply; to some of it. */
+	float silent, partial;
+	rm_mono_t came;
+};
+
+struct localise_bin { /* of rows that came in LOCALISE_BIN_NS; saturating */
+	uint32_t sent;
+	uint16_t forward, reverse, unknown;
+};
+
+struct localise_rack {
+	char tor[RM_NAME_BYTES];
+	struct localise_way *ways; /* by key */
+	size_t way_count;
+	bool heard;
+	bool tor_stands, mesh_fails; /* its own verdict on its ToR */
+	uint64_t incarnation, seq;   /* of the last summary */
+	int64_t lag_ns;              /* of its wall clock, and how often in a row odd */
+	unsigned odd_lags;
+	bool doubted;            /* its last summary was not believed */
+	uint32_t frame;          /* number of the newest set of rows */
+	uint32_t lossy;          /* of the newest one in which anything was lost */
+	uint32_t first;          /* of those in a row that lost anything: the first */
+	rm_mono_t frame_came[2]; /* by the lowest bit of its number */
+	rm_mono_t swept;
+	rm_wall_t frame_end[2]; /* of the time that they cover */
+	rm_wall_t told_end;     /* of the last summary, with rows or without */
+	UT_hash_handle hh;
+};
+
+struct localise_way {
+	struct localise_rack *rack;
+	struct localise_element *pair; /* between its ends; not among the elements */
+	uint8_t element_count;
+	bool is_traced; /* each hop is known */
+	bool is_listed; /* in map->lossy, and where */
+	uint32_t listed_at;
+	struct localise_counts_seen seen[2]; /* by the lowest bit of the frame */
+	double rate;                         /* probes per second of the last rows */
+	struct localise_bin bins[LOCALISE_BINS]; /* by the number's remainder */
+	int64_t bin;                             /* the newest one's number */
+	uint64_t lossy_slots; /* see localise_bins.h; bit 0 is slot's */
+	int64_t slot;
+	rm_mono_t row_at;   /* the last row of it */
+	rm_mono_t lossy_at; /* the last one that lost anything */
+	char *samples;      /* lost flows of its last lossy row; or NULL */
+	uint64_t stamp;     /* scratch of who works with it now */
+	UT_hash_handle hh;
+	char *key; /* destination's ToR, a blank, the path's text */
+	struct localise_element
+	    *elements[]; /* source's ToR first, destination's last */
+};
+
+struct localise_map {
+	struct localise_rack *racks;
+	size_t rack_count, way_count;
+	struct localise_element *elements;
+	/* First those that lost something lately; then, up to listed_count, those that
+	 * did as long ago as bins reach. */
+	struct localise_way **lossy;
+	size_t lossy_count, listed_count, lossy_size;
+	uint64_t sent[LOCALISE_BINS]; /* on all ways, as theirs */
+	int64_t bin;
+	int64_t row_interval_ns;
+	uint64_t stamp;
+};
+
+/* What was seen of one way, or of several. */
+struct localise_sum {
+	double sent, forward, reverse, unknown;
+	double flows;                    /* that sent it; only of the newest rows */
+	double all;                      /* sent in all the time that was told of */
+	double newest_sent, newest_lost; /* of the newest rows; replies' losses not */
+	double older_lost;               /* of the rows before them */
+	rm_wall_t lossy_end;             /* of the newest rows that lost any */
+	uint64_t lossy_slots;            /* of bins alone: bit 0 is the slot of now */
+	/* Of ways that lost some in the newest rows: flows that lost some, or all; and
+	 * all that lost all, those that sent but one packet too. */
+	double hit, dead, gone;
+};
+
+/* What was seen on a way: in the newest rows, the last seconds, or the last minutes. */
+typedef void localise_seen(const struct localise_map *map,
+    const struct localise_way *way, rm_mono_t now, struct localise_sum *sum);
+
+#endif
