@@ -101,27 +101,10 @@ localise_case_release(struct localise_case *c)
 	*c = (struct localise_case){ 0 };
 }
 
-int
-localise_case_grow(void *array, size_t *have, size_t need, size_t size)
-{
-	void **p = array;
-	const size_t count = need + need / 2 + 64;
-	void *bigger;
-
-	if (need <= *have)
-		return 0;
-	bigger = realloc(*p, count * size);
-	if (bigger == NULL)
-		return -ENOMEM;
-	*p = bigger;
-	*have = count;
-	return 0;
-}
-
 static uint32_t
 add_local(struct localise_case *c, struct localise_local local)
 {
-	if (localise_case_grow(
+	if (localise_losses_grow(
 		&c->locals, &c->local_size, c->local_count + 1, sizeof *c->locals) < 0)
 		return NO_LOCAL;
 	c->locals[c->local_count] = local;
@@ -150,7 +133,7 @@ take_way(
 	struct localise_local *local;
 
 	if (back == NO_LOCAL || there == NO_LOCAL ||
-	    localise_case_grow(
+	    localise_losses_grow(
 		&c->lossy, &c->lossy_size, c->lossy_count + 1, sizeof *c->lossy) < 0)
 		return -ENOMEM;
 	local = &c->locals[back];
@@ -206,9 +189,9 @@ suspect(struct localise_case *c, struct localise_suspect who, double log_prior,
 {
 	struct rm_candidate *candidate;
 
-	if (localise_case_grow(&c->candidates, &c->candidate_size, c->suspect_count + 1,
-		sizeof *c->candidates) < 0 ||
-	    localise_case_grow(&c->suspects, &c->suspect_size, c->suspect_count + 1,
+	if (localise_losses_grow(&c->candidates, &c->candidate_size,
+		c->suspect_count + 1, sizeof *c->candidates) < 0 ||
+	    localise_losses_grow(&c->suspects, &c->suspect_size, c->suspect_count + 1,
 		sizeof *c->suspects) < 0)
 		return -ENOMEM;
 	candidate = &c->candidates[c->suspect_count];
@@ -250,7 +233,7 @@ suspect_cables(struct localise_case *c)
 	size_t count = 0;
 	int r = 0;
 
-	if (localise_case_grow(
+	if (localise_losses_grow(
 		&c->cables, &c->cable_size, c->local_count, sizeof *c->cables) < 0)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < c->local_count; i++)

@@ -9,7 +9,7 @@
 #ifndef ANALYZER_FINDING_LOCALISE_FAN_H
 #define ANALYZER_FINDING_LOCALISE_FAN_H
 
-#include "analyzer/finding/localise_case.h"
+#include "analyzer/finding/localise_losses.h"
 
 #define LOCALISE_FAN 12
 

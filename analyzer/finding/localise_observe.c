@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analyzer/finding/localise_fan.h"
@@ -12,13 +13,30 @@
  * of a flow are hashed alike, however many there are: that is as likely as not. */
 #define MAX_OTHER_REPLIES 2
 
+int
+localise_losses_grow(void *array, size_t *have, size_t need, size_t size)
+{
+	void **p = array;
+	const size_t count = need + need / 2 + 64;
+	void *bigger;
+
+	if (need <= *have)
+		return 0;
+	bigger = realloc(*p, count * size);
+	if (bigger == NULL)
+		return -ENOMEM;
+	*p = bigger;
+	*have = count;
+	return 0;
+}
+
 static int
 observe(struct localise_case *c, double sent, double lost, const uint32_t *elements,
     uint32_t count)
 {
 	struct rm_observation *o;
 
-	if (localise_case_grow(&c->observations, &c->observation_size,
+	if (localise_losses_grow(&c->observations, &c->observation_size,
 		c->observation_count + 1, sizeof *c->observations) < 0)
 		return -ENOMEM;
 	o = &c->observations[c->observation_count++];

@@ -8,7 +8,7 @@
 #ifndef ANALYZER_FINDING_LOCALISE_OBSERVE_H
 #define ANALYZER_FINDING_LOCALISE_OBSERVE_H
 
-#include "analyzer/finding/localise_case.h"
+#include "analyzer/finding/localise_losses.h"
 
 /* What was seen of ways, in witnesses: of flows that a hash picks, which die whole
  * while others live, each is one, however many probes it sent. */
@@ -26,5 +26,8 @@ int localise_observe_replies(struct localise_case *c, const struct localise_map 
 double localise_observe_share(const struct localise_case *c,
     const struct localise_map *map, localise_seen *seen,
     const struct localise_suspect *suspect);
+
+/* Room for `need` items of `size` bytes in *(void **)array. -ENOMEM. */
+int localise_losses_grow(void *array, size_t *have, size_t need, size_t size);
 
 #endif
