@@ -7,7 +7,7 @@
 
 #include <uthash.h>
 
-#include "analyzer/intake/intake.h"
+#include "analyzer/intake/intake_info.h"
 #include "analyzer/intake/intake_lanes.h"
 #include "analyzer/intake/intake_racks.h"
 #include "rackmesh/net/strangers.h"

@@ -1,0 +1,81 @@
+/*
+ * intake_info - what intake is given when it begins, and what it tells of its sessions.
+ */
+#ifndef ANALYZER_INTAKE_INTAKE_INFO_H
+#define ANALYZER_INTAKE_INTAKE_INFO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rackmesh/core/address.h"
+#include "rackmesh/core/clock.h"
+#include "rackmesh/judge/part.h"
+#include "schemas/wire.h"
+
+#define INTAKE_MAX_PEERS 16384   /* aggregators whose numbers are remembered */
+#define INTAKE_MAX_UNACKED 4096  /* messages of one lane of one aggregator */
+#define INTAKE_MAX_PENDING 65536 /* messages of one lane of all */
+
+struct rm_tls;
+
+struct intake_options {
+	const char *name; /* borrowed */
+	uint64_t incarnation;
+	size_t max_sessions;
+	int64_t silence_ns; /* 3 s: of one that pings; then its link is dropped */
+	struct rm_tls *tls; /* borrowed; NULL: plaintext */
+};
+
+struct intake_info {
+	uint64_t id; /* never 0, never used again */
+	bool is_welcome, is_held;
+	char region[RM_NAME_BYTES], name[RM_NAME_BYTES];
+	struct rm_address peer;
+	rm_wall_t since;
+	rm_mono_t heard;
+	char (*tors)[RM_NAME_BYTES];
+	size_t tor_count;
+	uint64_t summaries, incidents; /* messages, also repeated ones */
+	uint64_t unacked;
+	/* Of its certificate and of its controller's, "" if none: when it ends, in
+	 * wall-clock seconds, once that is soon; 0: not soon. */
+	int64_t ends_s, controller_ends_s;
+	char controller[RM_NAME_BYTES];
+};
+
+struct intake_callbacks {
+	/* NULL, or why it is not welcome. Before the session is. */
+	const char *(*on_hello)(const struct intake_info *session, void *arg);
+	void (*on_gone)(const struct intake_info *session, void *arg);
+	/* It goes to another analyzer; on_gone follows. */
+	void (*on_left)(const struct intake_info *session, void *arg);
+	void (*on_heard)(const struct intake_info *session, void *arg);
+	/* -ENOBUFS, -ENOMEM: not now. -EBADMSG: never. */
+	int (*take_summary)(
+	    const struct wire_summary_view *view, uint64_t *ticket, void *arg);
+	int (*take_incident)(
+	    const struct wire_incident *incident, uint64_t *ticket, void *arg);
+	/* Each once, as far as their numbers tell; after take_summary. repeated: an
+	 * earlier life of the aggregator has sent it, and it was counted then. */
+	void (*on_summary)(
+	    const struct wire_summary_view *view, bool repeated, void *arg);
+	/* Before take_incident; may come again. < 0: not now. */
+	int (*on_incident)(const struct wire_incident *incident, void *arg);
+	void (*on_drilled)(const struct intake_info *session,
+	    const struct wire_drill_answer *answer, void *arg);
+	void *arg;
+};
+
+struct intake_counts {
+	uint64_t sessions, accepted, refused_connections, refused_hellos, replaced;
+	uint64_t silent; /* dropped for it */
+	uint64_t summaries, incidents, repeated, missing, acks;
+	uint64_t refused_messages; /* damaged, malformed, unknown */
+	uint64_t foreign;          /* of another's region, name or ToR */
+	uint64_t pointless; /* verified, but no points: acknowledged and forgotten */
+	uint64_t held;      /* times that a session was not read on */
+	uint64_t peers;
+};
+
+#endif
