@@ -8,14 +8,15 @@
 #include <event2/keyvalq_struct.h>
 #include <stdbool.h>
 
-#include "rackmesh/http/http_server.h"
+#include "rackmesh/http/http_handler.h"
 
 struct evbuffer;
 struct evhttp_request;
 struct rm_http_defers;
+struct rm_loop;
 
-/* Lives on the stack for the one call of its handler; a deferred one in http_defer,
- * until it is answered. */
+/* Lives on the stack for the one call of its handler; a deferred one among its
+ * server's, until it is answered. */
 struct rm_http_request {
 	struct evhttp_request *req; /* libevent's; frees itself once answered */
 	struct rm_http_defers *defers;
@@ -38,5 +39,14 @@ void rm_http_request_close(struct rm_http_request *request);
  * gone afterwards. */
 void rm_http_reply_buffer(struct rm_http_request *request, int status,
     const char *content_type, struct evbuffer *body);
+
+/* Those that are answered later. Whatever becomes of the one who wanted to answer, each
+ * request here is answered: at its timeout, or when the server ends. */
+int rm_http_defers_new(struct rm_loop *loop, struct rm_http_defers **ret);
+void rm_http_defers_free(struct rm_http_defers *defers); /* answers 503 to the rest */
+
+/* NULL: unknown, answered already, or its client has left. */
+struct rm_http_request *rm_http_defers_find(
+    struct rm_http_defers *defers, uint64_t token);
 
 #endif

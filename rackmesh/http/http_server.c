@@ -8,7 +8,6 @@
 #include <sys/socket.h>
 
 #include "rackmesh/core/address.h"
-#include "rackmesh/http/http_defer.h"
 #include "rackmesh/http/http_face.h"
 #include "rackmesh/http/http_request.h"
 #include "rackmesh/metrics/metrics.h"

@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <jansson.h>
+#include "rackmesh/http/http_handler.h"
 
 struct rm_address;
 struct rm_http_request;
@@ -77,37 +77,8 @@ int rm_http_serve_health(struct rm_http_server *server,
     const struct rm_metrics *metrics,
     bool (*ready)(char *sentence, size_t len, void *arg), void *arg);
 
-/* The URI in the client's certificate, good until the handler returns; "" where there
- * is no TLS. */
-const char *rm_http_identity(const struct rm_http_request *request);
-const char *rm_http_path_rest(
-    const struct rm_http_request *request); /* decoded, below the route */
-const char *rm_http_query(
-    const struct rm_http_request *request, const char *key); /* or NULL */
-/* Leaves *value alone without the key; false: out of range, 400 has been answered. */
-bool rm_http_query_number(struct rm_http_request *request, const char *key,
-    uint64_t least, uint64_t most, uint64_t *value);
-const char *rm_http_body(const struct rm_http_request *request, size_t *len);
-
-/*
- * For an answer that takes a while: the handler returns without a reply, and whoever
- * has the token replies later, once, from the loop; the request is gone then. After
- * timeout_ns the server itself answers 504, at its end 503. At most 32 wait at once:
- * -EAGAIN. Path, query and body are good until the handler returns, as ever.
- */
-int rm_http_defer(struct rm_http_request *request, int64_t timeout_ns, uint64_t *token);
 /* NULL: it is over, answered or given up by its client. A reply to NULL does nothing.
  */
 struct rm_http_request *rm_http_deferred(struct rm_http_server *server, uint64_t token);
-/* A body that is JSON already; copied. */
-void rm_http_reply_text(
-    struct rm_http_request *request, int status, const char *json, size_t len);
-/* Text that is no JSON; copied. */
-void rm_http_reply_plain(
-    struct rm_http_request *request, int status, const char *text, size_t len);
-
-void rm_http_reply_json(struct rm_http_request *request, int status, json_t *takes);
-void rm_http_reply_error(struct rm_http_request *request, int status,
-    const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 #endif
