@@ -41,6 +41,12 @@ rm_etcd_token_refused(struct rm_etcd *etcd)
 }
 
 void
+rm_etcd_forget(struct rm_etcd *etcd, const void *arg)
+{
+	rm_etcd_calls_forget(etcd, arg);
+}
+
+void
 rm_etcd_hurry(struct rm_etcd *etcd, int64_t timeout_ns)
 {
 	etcd->hurry_ns = timeout_ns;

@@ -17,9 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RM_ETCD_MAX_VALUE_BYTES (1400u << 10) /* with room to the server's 1.5 MiB */
-#define RM_ETCD_MAX_OPS 120                   /* of one txn; the server takes 128 */
-#define RM_ETCD_MAX_CALLS 256                 /* waiting for an answer, at once */
+#include "rackmesh/etcd/etcd_answer.h"
 
 struct rm_etcd;
 struct rm_http_client;
@@ -32,32 +30,6 @@ struct rm_etcd_options {              /* copied */
 	int64_t timeout_ns;          /* of one call; 0: 2.5 s */
 	uint64_t random_seed;        /* which endpoint is first */
 };
-
-struct rm_etcd_value {
-	const char *key;   /* terminated */
-	const char *value; /* terminated; its length does not count that */
-	size_t value_len;
-	int64_t create_revision, mod_revision, version, lease;
-};
-
-struct rm_etcd_answer { /* borrowed for the call */
-	/* 0; -ETIMEDOUT, -EIO and -EPROTO (an answer that makes no sense): it may have
-	 * been done all the same. Nothing was done: -ECONNREFUSED, -EHOSTUNREACH,
-	 * -ENETUNREACH; -EAGAIN: no leader, too busy, or a revision that is not there
-	 * yet; -EACCES: authentication or permission; -ENOSPC: the database is full;
-	 * -EMSGSIZE: request or answer too large; -ESTALE: that revision is compacted
-	 * away; -ENOENT: no such lease; -EINVAL: not understood. */
-	int r;
-	char error[160]; /* the server's own words, printable; "" when r is 0 */
-	uint64_t cluster_id;
-	int64_t revision;                   /* of the header */
-	bool succeeded;                     /* txn: the compares held */
-	const struct rm_etcd_value *values; /* range */
-	size_t count;
-	int64_t lease, ttl_s; /* lease calls; ttl_s 0: it has expired */
-};
-
-typedef void rm_etcd_done(const struct rm_etcd_answer *answer, void *arg);
 
 int rm_etcd_new(struct rm_loop *loop, struct rm_http_client *http,
     const struct rm_etcd_options *options, struct rm_etcd **ret);
@@ -81,21 +53,6 @@ void rm_etcd_hurry(struct rm_etcd *etcd, int64_t timeout_ns);
 int rm_etcd_range(struct rm_etcd *etcd, const char *key, bool prefix, int64_t revision,
     bool stale_ok, rm_etcd_done *done, void *arg);
 
-enum rm_etcd_target { RM_ETCD_CREATE_REVISION, RM_ETCD_MOD_REVISION, RM_ETCD_LEASE };
-
-struct rm_etcd_compare { /* of a key that is not there all are 0 */
-	const char *key;
-	enum rm_etcd_target target;
-	int64_t equals;
-};
-
-struct rm_etcd_op {
-	const char *key;
-	const char *value; /* NULL: deletes the key */
-	size_t value_len;
-	int64_t lease;
-};
-
 int rm_etcd_txn(struct rm_etcd *etcd, const struct rm_etcd_compare *compares,
     size_t compare_count, const struct rm_etcd_op *ops, size_t op_count,
     rm_etcd_done *done, void *arg);
@@ -118,11 +75,6 @@ void rm_etcd_lease_revoke_now(struct rm_etcd *etcd, int64_t lease);
 /* ---- watching ------------------------------------------------------------- */
 
 struct rm_etcd_watch;
-
-struct rm_etcd_event {
-	bool is_delete;
-	struct rm_etcd_value value; /* of a delete: key and mod_revision only */
-};
 
 /* In each of them the watch may be freed. */
 struct rm_etcd_watch_callbacks {
@@ -155,11 +107,6 @@ int rm_etcd_watch_new(struct rm_etcd *etcd, const char *prefix, int64_t from,
     int64_t silence_ns, const struct rm_etcd_watch_callbacks *callbacks, void *arg,
     struct rm_etcd_watch **ret);
 void rm_etcd_watch_free(struct rm_etcd_watch *watch);
-
-struct rm_etcd_counts {
-	uint64_t calls, failed, rotations, authentications;
-	uint64_t watches, watch_lines, bad_answers;
-};
 
 const struct rm_etcd_counts *rm_etcd_counts(const struct rm_etcd *etcd);
 const char *rm_etcd_endpoint(const struct rm_etcd *etcd); /* the one in use */

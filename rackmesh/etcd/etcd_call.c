@@ -285,7 +285,7 @@ rm_etcd_call_cancel(struct rm_etcd_call *call)
 }
 
 void
-rm_etcd_forget(struct rm_etcd *etcd, const void *arg)
+rm_etcd_calls_forget(struct rm_etcd *etcd, const void *arg)
 {
 	struct rm_etcd_call *call = etcd->calls, *next;
 

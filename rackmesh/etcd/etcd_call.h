@@ -47,6 +47,8 @@ struct rm_etcd_ask {
 /* Frees the body also when it fails. *ret (may be NULL) is good until done. */
 int rm_etcd_call(
     struct rm_etcd *etcd, const struct rm_etcd_ask *ask, struct rm_etcd_call **ret);
+/* Ends all calls of this owner. */
+void rm_etcd_calls_forget(struct rm_etcd *etcd, const void *owner);
 void rm_etcd_call_cancel(struct rm_etcd_call *call); /* without a word */
 
 /* ---- for watches, too, which have their own exchange ----------------------- */

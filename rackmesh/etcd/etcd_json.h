@@ -9,7 +9,7 @@
 #ifndef RACKMESH_ETCD_ETCD_JSON_H
 #define RACKMESH_ETCD_ETCD_JSON_H
 
-#include "rackmesh/etcd/etcd.h"
+#include "rackmesh/etcd/etcd_answer.h"
 
 #define RM_ETCD_TOKEN 1024
 #define RM_ETCD_MAX_EVENTS 1000000 /* of one answer or line: far past what fits in */

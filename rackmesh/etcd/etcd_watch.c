@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "rackmesh/core/clock.h"
+#include "rackmesh/etcd/etcd.h"
 #include "rackmesh/etcd/etcd_call.h"
 #include "rackmesh/etcd/etcd_cutter.h"
 #include "rackmesh/http/http_client.h"

@@ -1,0 +1,67 @@
+/*
+ * etcd_answer - what is asked of etcd, and what it answers: values, compares,
+ * operations, events.
+ */
+#ifndef RACKMESH_ETCD_ETCD_ANSWER_H
+#define RACKMESH_ETCD_ETCD_ANSWER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define RM_ETCD_MAX_VALUE_BYTES (1400u << 10) /* with room to the server's 1.5 MiB */
+#define RM_ETCD_MAX_OPS 120                   /* of one txn; the server takes 128 */
+#define RM_ETCD_MAX_CALLS 256                 /* waiting for an answer, at once */
+
+struct rm_etcd_value {
+	const char *key;   /* terminated */
+	const char *value; /* terminated; its length does not count that */
+	size_t value_len;
+	int64_t create_revision, mod_revision, version, lease;
+};
+
+struct rm_etcd_answer { /* borrowed for the call */
+	/* 0; -ETIMEDOUT, -EIO and -EPROTO (an answer that makes no sense): it may have
+	 * been done all the same. Nothing was done: -ECONNREFUSED, -EHOSTUNREACH,
+	 * -ENETUNREACH; -EAGAIN: no leader, too busy, or a revision that is not there
+	 * yet; -EACCES: authentication or permission; -ENOSPC: the database is full;
+	 * -EMSGSIZE: request or answer too large; -ESTALE: that revision is compacted
+	 * away; -ENOENT: no such lease; -EINVAL: not understood. */
+	int r;
+	char error[160]; /* the server's own words, printable; "" when r is 0 */
+	uint64_t cluster_id;
+	int64_t revision;                   /* of the header */
+	bool succeeded;                     /* txn: the compares held */
+	const struct rm_etcd_value *values; /* range */
+	size_t count;
+	int64_t lease, ttl_s; /* lease calls; ttl_s 0: it has expired */
+};
+
+typedef void rm_etcd_done(const struct rm_etcd_answer *answer, void *arg);
+
+enum rm_etcd_target { RM_ETCD_CREATE_REVISION, RM_ETCD_MOD_REVISION, RM_ETCD_LEASE };
+
+struct rm_etcd_compare { /* of a key that is not there all are 0 */
+	const char *key;
+	enum rm_etcd_target target;
+	int64_t equals;
+};
+
+struct rm_etcd_op {
+	const char *key;
+	const char *value; /* NULL: deletes the key */
+	size_t value_len;
+	int64_t lease;
+};
+
+struct rm_etcd_event {
+	bool is_delete;
+	struct rm_etcd_value value; /* of a delete: key and mod_revision only */
+};
+
+struct rm_etcd_counts {
+	uint64_t calls, failed, rotations, authentications;
+	uint64_t watches, watch_lines, bad_answers;
+};
+
+#endif
