@@ -8,9 +8,10 @@
 
 #include "analyzer/paths/localise_bins.h"
 #include "analyzer/paths/localise_listed.h"
+#include "analyzer/paths/localise_part.h"
 #include "analyzer/suspicion/localise_direction.h"
 #include "analyzer/suspicion/localise_passage.h"
-#include "analyzer/suspicion/localise_standing.h"
+#include "analyzer/suspicion/localise_standings.h"
 
 #define MAX_NEIGHBOURS 16
 #define MAX_WAYS 4096     /* looked at for one neighbour */
@@ -111,6 +112,33 @@ is_at(const char *rnic, const struct sample *samples, size_t count, bool one_pai
 	return (varied || one_pair) && (double)at >= ONE_RNIC_SHARE * (double)count;
 }
 
+static bool
+is_tied(const struct localise_finding *finding, const struct rm_part *part)
+{
+	for (size_t i = 0; i < finding->tie_count; i++)
+		if (localise_part_same(&finding->ties[i], part))
+			return true;
+	return localise_part_same(&finding->part, part);
+}
+
+/* A part that is none of the finding's is named, or blamed just now, and on this way.
+ */
+static bool
+is_another_on(const struct localise_standings *standings,
+    const struct localise_finding *finding, const struct localise_way *way,
+    rm_mono_t now)
+{
+	for (size_t i = 0; i < standings->count; i++) {
+		const struct localise_standing *s = &standings->standings[i];
+
+		if ((s->named || rm_mono_since(now, s->seen) < LOCALISE_JUST_NOW_NS) &&
+		    s->part.type != RM_PART_PATH && !is_tied(finding, &s->part) &&
+		    localise_part_on(&s->part, way))
+			return true;
+	}
+	return false;
+}
+
 struct one_rnic {
 	const struct localise_now *now;
 	const struct localise_finding *finding;
@@ -125,10 +153,10 @@ is_explained(const struct one_rnic *one, const struct localise_way *way)
 {
 	const struct localise_element *back = way->pair->back;
 
-	if (localise_standings_other(one->standings, one->finding, way, one->now->now))
+	if (is_another_on(one->standings, one->finding, way, one->now->now))
 		return true;
 	for (size_t i = 0; i < back->way_count && i < MAX_WAYS_BACK; i++)
-		if (localise_standings_other(
+		if (is_another_on(
 			one->standings, one->finding, back->ways[i], one->now->now))
 			return true;
 	return false;

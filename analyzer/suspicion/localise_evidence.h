@@ -6,7 +6,7 @@
 #define ANALYZER_SUSPICION_LOCALISE_EVIDENCE_H
 
 #include "analyzer/finding/localise_find.h"
-#include "analyzer/suspicion/localise_standing.h"
+#include "analyzer/suspicion/localise_standings.h"
 #include "rackmesh/judge/verdict.h"
 
 struct localise_now;

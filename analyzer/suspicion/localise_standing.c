@@ -179,7 +179,6 @@ localise_may_be_one_pair(
 #define SUDDEN_LOSS 0.3                /* of what was known to lose a few before */
 #define SLOW_LAPSE_NS (6 * RM_NS_PER_S)
 #define WAIT_NS (6 * RM_NS_PER_S)
-#define JUST_NOW_NS (500 * RM_NS_PER_MS)
 #define STALE_NS (45 * RM_NS_PER_S)  /* until nothing recent is of it */
 #define DECIDED_NS (5 * RM_NS_PER_S) /* rows of the same flows */
 
@@ -296,33 +295,8 @@ localise_standings_wait(const struct localise_standings *standings, rm_mono_t no
 	for (size_t i = 0; i < standings->count; i++) {
 		const struct localise_standing *s = &standings->standings[i];
 
-		if (!s->named && rm_mono_since(now, s->seen) < JUST_NOW_NS &&
+		if (!s->named && rm_mono_since(now, s->seen) < LOCALISE_JUST_NOW_NS &&
 		    rm_mono_since(now, s->since) < WAIT_NS)
-			return true;
-	}
-	return false;
-}
-
-static bool
-is_tied(const struct localise_finding *finding, const struct rm_part *part)
-{
-	for (size_t i = 0; i < finding->tie_count; i++)
-		if (localise_part_same(&finding->ties[i], part))
-			return true;
-	return localise_part_same(&finding->part, part);
-}
-
-bool
-localise_standings_other(const struct localise_standings *standings,
-    const struct localise_finding *finding, const struct localise_way *way,
-    rm_mono_t now)
-{
-	for (size_t i = 0; i < standings->count; i++) {
-		const struct localise_standing *s = &standings->standings[i];
-
-		if ((s->named || rm_mono_since(now, s->seen) < JUST_NOW_NS) &&
-		    s->part.type != RM_PART_PATH && !is_tied(finding, &s->part) &&
-		    localise_part_on(&s->part, way))
 			return true;
 	}
 	return false;

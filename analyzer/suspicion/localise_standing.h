@@ -8,32 +8,8 @@
 #define ANALYZER_SUSPICION_LOCALISE_STANDING_H
 
 #include "analyzer/finding/localise_find.h"
+#include "analyzer/suspicion/localise_standings.h"
 #include "rackmesh/judge/verdict.h"
-
-struct localise_standing {
-	struct rm_part part; /* a switch that is a ToR: see localise_part_same */
-	bool named;
-	bool slow; /* named by losses that only many seconds show */
-	rm_mono_t since, seen, told;
-	rm_mono_t decided;   /* when nothing else would have done as well, last */
-	rm_wall_t first_end; /* of the rows that showed the first losses */
-	enum rm_kind turn;   /* what its losses look like now, and since when */
-	rm_mono_t turn_at;
-	rm_wall_t start;
-	struct rm_verdict verdict;
-};
-
-struct localise_standings {
-	struct localise_standing *standings;
-	size_t count, size;
-};
-
-struct localise_now {
-	struct localise_map *map;
-	struct localise_case *c;
-	rm_mono_t now;
-	rm_wall_t wall;
-};
 
 /* Room for so many; more are not suspected. -ENOMEM. */
 int localise_standings_init(struct localise_standings *standings, size_t size);
@@ -78,10 +54,5 @@ bool localise_standings_slow(
 
 /* Something has come under suspicion lately, and has not been named yet. */
 bool localise_standings_wait(const struct localise_standings *standings, rm_mono_t now);
-/* A part that is none of the finding's is named, or blamed just now, and on this way.
- */
-bool localise_standings_other(const struct localise_standings *standings,
-    const struct localise_finding *finding, const struct localise_way *way,
-    rm_mono_t now);
 
 #endif

@@ -1,0 +1,40 @@
+/*
+ * localise_standings - what is suspected and what is named, since when.
+ */
+#ifndef ANALYZER_SUSPICION_LOCALISE_STANDINGS_H
+#define ANALYZER_SUSPICION_LOCALISE_STANDINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "analyzer/finding/localise_find.h"
+#include "rackmesh/judge/verdict.h"
+
+#define LOCALISE_JUST_NOW_NS (500 * RM_NS_PER_MS) /* blamed, and perhaps not named */
+
+struct localise_standing {
+	struct rm_part part; /* a switch that is a ToR: see localise_part_same */
+	bool named;
+	bool slow; /* named by losses that only many seconds show */
+	rm_mono_t since, seen, told;
+	rm_mono_t decided;   /* when nothing else would have done as well, last */
+	rm_wall_t first_end; /* of the rows that showed the first losses */
+	enum rm_kind turn;   /* what its losses look like now, and since when */
+	rm_mono_t turn_at;
+	rm_wall_t start;
+	struct rm_verdict verdict;
+};
+
+struct localise_standings {
+	struct localise_standing *standings;
+	size_t count, size;
+};
+
+struct localise_now {
+	struct localise_map *map;
+	struct localise_case *c;
+	rm_mono_t now;
+	rm_wall_t wall;
+};
+
+#endif
