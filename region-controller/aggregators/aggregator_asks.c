@@ -4,6 +4,7 @@
 
 #include "rackmesh/net/link.h"
 #include "region-controller/aggregators/aggregator_session.h"
+#include "region-controller/aggregators/aggregators.h"
 #include "region-controller/plan/publish.h"
 #include "region-controller/registry/probe_keys.h"
 #include "region-controller/registry/qp_joins.h"

@@ -6,6 +6,7 @@
 
 #include "rackmesh/core/log.h"
 #include "rackmesh/identity/authority.h"
+#include "rackmesh/loop/loop.h"
 #include "rackmesh/net/link.h"
 #include "region-controller/plan/publish.h"
 #include "region-controller/registry/registry.h"
@@ -183,7 +184,7 @@ session_take_tors(struct session *session, const struct wire_hello_view *view)
 	}
 	keys_outrun |= aggregators_epoch_held(session->owner, epoch);
 	if (keys_outrun) /* its ToRs' other aggregators are to have them, too */
-		aggregators_deliver_soon(session->owner);
+		rm_timer_after(session->owner->deliver, 0);
 	if (outrun)
 		session->owner->options.on_change(session->owner->options.arg);
 	return 0;

@@ -7,7 +7,7 @@
 #define REGION_CONTROLLER_AGGREGATORS_AGGREGATOR_SESSION_H
 
 #include "rackmesh/net/strangers.h"
-#include "region-controller/aggregators/aggregators.h"
+#include "region-controller/aggregators/aggregators_info.h"
 
 #define AGGREGATORS_MAX_DRILLS 32
 

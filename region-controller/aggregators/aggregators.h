@@ -17,39 +17,14 @@
 #include "rackmesh/core/address.h"
 #include "rackmesh/core/clock.h"
 #include "rackmesh/judge/part.h"
+#include "region-controller/aggregators/aggregators_info.h"
 #include "schemas/wire.h"
 
 struct aggregators;
-struct probe_keys;
-struct publish;
 struct qp_joins_counts;
-struct registry;
-struct registry_rnic;
 struct rm_loop;
 struct rm_strangers;
-struct rm_tls;
-struct rm_topology;
 struct store_brake;
-
-struct aggregators_options {
-	const char *name, *region; /* borrowed */
-	uint64_t incarnation;
-	struct rm_tls *tls; /* borrowed; NULL: plaintext */
-	size_t max_sessions;
-	struct registry *registry;     /* told of RNICs */
-	struct publish *publish;       /* told what is held; asked what to send */
-	const struct probe_keys *keys; /* borrowed; NULL: nobody authenticates */
-	/* NULL: we lead; else what a hello is refused with. Borrowed for a moment. */
-	const char *(*standby)(void *arg);
-	/* Plans may be different now. Never called from inside our functions below. */
-	void (*on_change)(void *arg);
-	/* An RNIC was told of, perhaps once more. */
-	void (*on_rnic)(const struct registry_rnic *rnic, void *arg);
-	/* Ways out of a ToR's rack, as traces have found them. */
-	void (*on_traced)(const struct wire_traced *traced, void *arg);
-	const struct rm_topology *(*topology)(void *arg); /* or NULL */
-	void *arg;
-};
 
 struct aggregators_drill {
 	const char *tor;  /* whose aggregator is asked */
@@ -59,38 +34,6 @@ struct aggregators_drill {
 	void (*done)(const struct wire_drill_answer *answer, uint64_t token, void *arg);
 	uint64_t token; /* the caller's */
 	void *arg;
-};
-
-struct aggregators_tor {
-	char tor[RM_NAME_BYTES];
-	uint64_t version, digest; /* held there, as far as we know */
-	uint64_t keys_version;    /* likewise; 0: none */
-	uint32_t keys_epoch;
-};
-
-struct aggregators_session {
-	uint64_t id; /* never 0, never used again */
-	bool is_welcome;
-	char name[RM_NAME_BYTES];
-	struct rm_address peer;
-	rm_wall_t since;
-	uint64_t registrations; /* messages */
-	struct aggregators_tor *tors;
-	size_t tor_count;
-};
-
-struct aggregators_counts {
-	uint64_t sessions, accepted, refused_connections, refused_hellos, replaced;
-	uint64_t registrations; /* messages */
-	uint64_t refused_messages;
-	uint64_t foreign_rnics; /* of ToRs that the one who told does not serve */
-	uint64_t plans_sent, plan_bytes_sent, plans_not_sent;
-	uint64_t keys_sent;       /* messages */
-	uint64_t refused_standby; /* hellos, since we do not lead */
-	uint64_t resolved, unresolved;
-	uint64_t join_strangers; /* of RNICs that the one who asked does not serve */
-	uint64_t traced;         /* ways that traces found */
-	uint64_t drills, drill_answers; /* answers nobody asked for are refused */
 };
 
 int aggregators_new(struct rm_loop *loop, const struct aggregators_options *options,
