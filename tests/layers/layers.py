@@ -4,8 +4,11 @@
 A folder is a stage of the flow and one target. It may include its own headers and those
 of the targets that its target_link_libraries() names, and of nobody else. It may only
 name targets whose folder was added before it, so the build reads as the flow, and there
-are no circles. A folder without a CMakeLists.txt belongs to the one above it: a daemon's
-root and its api/ are its wiring, the last target, which may know all.
+are no circles of folders. Nor are there circles of files: a noun (noun.h, noun.c and its
+private header) never includes itself by way of others.
+
+A folder without a CMakeLists.txt belongs to the one above it: a daemon's root and its api/
+are its wiring, the last target, which may know all, and may go in circles.
 
 layers.py [ROOT]          what breaks these rules; exit 1 if anything does
 layers.py --table [ROOT]  every folder, its number of files, and what it may include
@@ -29,6 +32,10 @@ KINDS = {
     "analyzer": ("rackmesh", "schemas"),
 }
 SOURCES = (".c", ".h", ".cc")
+PRIVATE = ("_internal", "_state", "_wiring")  # noun_state.h belongs to noun.c
+# The loop's watchdog asks the worker, which is an event source of the loop.
+KNOWN_CIRCLES = ({"rackmesh/loop/loop", "rackmesh/loop/notify", "rackmesh/loop/turn",
+                  "rackmesh/loop/worker"},)
 
 
 class Tree:
@@ -128,7 +135,42 @@ def full_folders(tree):
             yield f"{folder}: {count} files, more than {MAX_FILES}"
 
 
-RULES = (wrong_includes, wrong_links, needless_links, full_folders)
+def noun(path):
+    name = str(path.with_suffix(""))
+    for ending in PRIVATE:
+        name = name.removesuffix(ending)
+    return name
+
+
+def reach(graph, start):
+    """All that can be reached from there, which need not be there itself."""
+    seen, left = set(), [start]
+    while left:
+        for node in graph.get(left.pop(), ()):
+            if node not in seen:
+                seen.add(node)
+                left.append(node)
+    return seen
+
+
+def circles(tree):
+    graph = {}
+    for path, at in tree.includes():
+        wiring = KINDS[path.parts[0]] and tree.folder.get(tree.owner(path)) == path.parts[0]
+        if not wiring and noun(path) != noun(at):
+            graph.setdefault(noun(path), set()).add(noun(at))
+    reached = {node: reach(graph, node) for node in graph}
+    told = set()
+    for node in sorted(graph):
+        if node in told or node not in reached[node]:
+            continue
+        circle = {other for other in reached[node] if node in reached.get(other, ())}
+        told |= circle
+        if circle not in KNOWN_CIRCLES:
+            yield f"a circle of files: {' '.join(sorted(circle))}"
+
+
+RULES = (wrong_includes, wrong_links, needless_links, full_folders, circles)
 
 
 def table(tree):

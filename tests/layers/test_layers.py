@@ -133,6 +133,29 @@ def test_26_files_are_too_many(repository):
     assert repository.wrong() == ["ctl/low: 26 files, more than 25"]
 
 
+def test_a_circle_of_files_is_named(repository):
+    repository.write("ctl/low/c.h")
+    repository.write("ctl/low/c.c", includes=["ctl/low/c.h", "ctl/low/d.h"])
+    repository.write("ctl/low/d.h")
+    repository.write("ctl/low/d.c", includes=["ctl/low/d.h", "ctl/low/e.h"])
+    repository.write("ctl/low/e.h", includes=["ctl/low/c.h"])
+    repository.write("ctl/low/f.c", includes=["ctl/low/c.h"])
+    assert repository.wrong() == ["a circle of files: ctl/low/c ctl/low/d ctl/low/e"]
+
+
+def test_a_private_header_is_no_circle(repository):
+    repository.write("ctl/low/a_state.h", includes=["ctl/low/a.h"])
+    repository.write("ctl/low/a.c", includes=["ctl/low/a_state.h", "rackmesh/core/clock.h"])
+    assert repository.wrong() == []
+
+
+def test_the_wiring_may_go_in_circles(repository):
+    repository.write("ctl/wiring.h", includes=["ctl/api/api.h"])
+    repository.write("ctl/api/api.h")
+    repository.write("ctl/api/api.c", includes=["ctl/api/api.h", "ctl/wiring.h"])
+    assert repository.wrong() == []
+
+
 def run(*arguments):
     return subprocess.run([sys.executable, LAYERS, *arguments], capture_output=True, text=True)
 
