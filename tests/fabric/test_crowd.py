@@ -108,7 +108,7 @@ def measured(lab, aggregator, seconds):
     return *p99_since(lab, before), most, (cpu_s(aggregator) - cpu) / seconds
 
 
-def refused(aggregator):
+def refused_links(aggregator):
     """{reason: connections that it has closed}."""
     return aggregator.metrics().by("rackmesh_aggregator_links_refused_total", "reason")
 
@@ -149,7 +149,7 @@ def test_a_crowd_at_the_door_disturbs_nobody(world, core, rng, say, soak):
     say(f"alone: p99 {1e3 * alone:.1f} ms of {batches:.0f} batches, {before:.0f} MiB,"
         f" {cores:.2f} cores")
     crowd.start()
-    until("they are at the door", LET_IN_S, lambda: refused(aggregator)["too_many_pending"] > 0)
+    until("they are at the door", LET_IN_S, lambda: refused_links(aggregator)["too_many_pending"] > 0)
     good = max(TIMES * alone, NEGLIGIBLE_S)
     beside, batches, most, cores = beside_crowd(lab, aggregator, seconds, good)
     say(f"beside {count}: p99 {1e3 * beside:.1f} ms of {batches:.0f} batches,"
@@ -170,7 +170,7 @@ def test_a_crowd_at_the_door_disturbs_nobody(world, core, rng, say, soak):
     dead, peer = (small.fabric.hosts[host].rnics[0] for host in ("h2", "h1"))
     told = live_through(small, RnicDead(lab, dead), rng, peer)
     most = max(most, resident_mib(aggregator))
-    refused = refused(aggregator)
+    refused = refused_links(aggregator)
     did, ended = crowd.ends(), time.monotonic()
     until(
         "nobody is at the door any more",

@@ -243,9 +243,9 @@ def test_a_crowd_of_connections_shares_few_probes(region, pair, tmp_path, say):
             end.freeze()
         pid = busy.client.pid
         until("all are followed", PROBED_S, lambda: now("qps") >= CROWD, [agent])
-        until("some are probed", PROBED_S, lambda: now("ways_probed") > 0, [agent])
-        say(f"{CROWD} QPs: {now('ways_probed'):.0f} ways probed, {now('flows_waiting'):.0f} wait")
-        assert now("ways_probed") <= CAP
+        until("some are probed", PROBED_S, lambda: now("flows_probed") > 0, [agent])
+        say(f"{CROWD} QPs: {now('flows_probed'):.0f} ways probed, {now('flows_waiting'):.0f} wait")
+        assert now("flows_probed") <= CAP
         busy.kill()
         until("they are forgotten", GONE_S, lambda: flow_of(agent, pid) is None)
 

@@ -111,9 +111,11 @@ class Metrics:
         )
 
     def by(self, name, label):
-        """{label's value: sum}."""
+        """{label's value: sum}; a name nobody knows is an error."""
+        if name not in self.series:
+            raise KeyError(f"{name}; there are: {', '.join(sorted(self.series))}")
         sums = {}
-        for labels, value in self.series.get(name, []):
+        for labels, value in self.series[name]:
             key = labels.get(label, "")
             sums[key] = sums.get(key, 0) + value
         return sums
