@@ -345,10 +345,12 @@ take_number(struct reading *reading, const char *key, int64_t max)
 
 /* Absent: written by a version that did not keep it, and told what it wrote. */
 static bool
-take_told(struct reading *reading, const char *key, bool absent)
+take_told(struct reading *reading, const char *key, const char *old_key, bool absent)
 {
 	const json_t *told = json_object_get(reading->object, key);
 
+	if (told == NULL) /* of a version before 1.0 */
+		told = json_object_get(reading->object, old_key);
 	if (told == NULL)
 		return absent;
 	if (!json_is_boolean(told))
@@ -480,9 +482,10 @@ incident_read(const json_t *object, struct rm_incident *incident)
 		incident->returns =
 		    (uint64_t)take_number(&reading, "returns", UINT32_MAX);
 	}
-	incident->told_opened = take_told(&reading, "notified_opened", true);
-	incident->told_resolved =
-	    take_told(&reading, "notified_resolved", incident->resolved.ns != 0);
+	incident->told_opened =
+	    take_told(&reading, "notified_opened", "told_opened", true);
+	incident->told_resolved = take_told(
+	    &reading, "notified_resolved", "told_resolved", incident->resolved.ns != 0);
 	take_evidence(&reading, &verdict->evidence);
 	return reading.wrong;
 }

@@ -241,10 +241,25 @@ what_was_told_is_remembered(void **state)
 	assert_false(rm_incidents_get(after, 0)->told_resolved);
 	assert_false(rm_incidents_get(after, 1)->told_opened);
 	rm_incidents_free(after);
-	/* Written before this was kept: everybody was told. */
+	/* By the names that versions before 1.0 gave them. */
 	json_array_foreach (json_object_get(saved, "incidents"), i, one) {
+		json_object_set(
+		    one, "told_opened", json_object_get(one, "notified_opened"));
+		json_object_set(
+		    one, "told_resolved", json_object_get(one, "notified_resolved"));
 		json_object_del(one, "notified_opened");
 		json_object_del(one, "notified_resolved");
+	}
+	after = fresh();
+	assert_int_equal(restore(after, saved, 0), 2);
+	assert_true(rm_incidents_get(after, 0)->told_opened);
+	assert_false(rm_incidents_get(after, 0)->told_resolved);
+	assert_false(rm_incidents_get(after, 1)->told_opened);
+	rm_incidents_free(after);
+	/* Written before this was kept: everybody was told. */
+	json_array_foreach (json_object_get(saved, "incidents"), i, one) {
+		json_object_del(one, "told_opened");
+		json_object_del(one, "told_resolved");
 	}
 	after = fresh();
 	assert_int_equal(restore(after, saved, 0), 2);
