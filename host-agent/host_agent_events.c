@@ -137,8 +137,7 @@ agent_say_waits(const struct rnic *rnic, int reason)
 		rm_log_warn(0, "%s: not ready: %s", rnic_device(rnic),
 		    rdma_facts_error(reason));
 	else
-		rm_log_warn(
-		    reason, "%s: not ready: no such device yet", rnic_device(rnic));
+		rm_log_warn(reason, "%s: not ready", rnic_device(rnic));
 }
 
 static void

@@ -196,23 +196,36 @@ look_around(struct pairs *pairs, rm_mono_t now)
 	agent_links_mute(aggregator->links, !delivers);
 }
 
+/* For the log: what is known of the ToR's other aggregator. */
+static const char *
+other_state(const struct peer *peer, rm_mono_t now)
+{
+	if (!peer_is_heard(peer, now))
+		return "not heard";
+	if (!peer->other_speaks)
+		return "not active";
+	return peer->other_delivers ? "active" : "active, and cannot deliver";
+}
+
 /* Returns whether it has changed. */
 static bool
 turn(struct pairs *pairs, size_t tor, bool speaks)
 {
 	struct tor_aggregator *aggregator = pairs->aggregator;
-	const char *other = pairs->names[pairs->pairs[tor].other];
+	const struct pair *pair = &pairs->pairs[tor];
+	const char *other = pairs->names[pair->other];
+	const char *state = other_state(&pair->peer, rm_mono_now());
 
 	if (speaks == tor_rack_speaks(aggregator->racks[tor]))
 		return false;
 	if (speaks) {
-		rm_log_warn(0, "%s: became active: aggregator %s is not",
-		    aggregator->tors[tor], other);
+		rm_log_warn(0, "%s: became active; aggregator %s: %s",
+		    aggregator->tors[tor], other, state);
 		tor_aggregator_speak(aggregator, tor);
 		pairs_tell_all(pairs, tor);
 	} else {
-		rm_log_warn(0, "%s: stands by: aggregator %s is active",
-		    aggregator->tors[tor], other);
+		rm_log_warn(0, "%s: went standby; aggregator %s: %s",
+		    aggregator->tors[tor], other, state);
 		tor_aggregator_hush(aggregator, tor);
 		pairs_tell_owed(pairs, tor);
 		/* One that speaks already has told of all that it has open. */
@@ -408,7 +421,7 @@ meet(struct pairs *pairs, size_t tor)
 	if (pair->peer.speaks) {
 		pairs_tell_all(pairs, tor);
 	} else if (tor_rack_speaks(aggregator->racks[tor])) {
-		rm_log_warn(0, "%s: stands by: aggregator %s was active meanwhile",
+		rm_log_warn(0, "%s: went standby; aggregator %s: active meanwhile",
 		    aggregator->tors[tor], pairs->names[pair->other]);
 		tor_aggregator_hush(aggregator, tor);
 		pairs_tell_owed(pairs, tor);
@@ -554,19 +567,19 @@ pairs_on_incident(size_t other, const struct wire_incident *wire, void *arg)
 /* clang-format off */
 static const struct metrics_counter link_counters[] = {
 	{ N("peer_sessions_total"), "", L(sessions), "Sessions with other aggregators of our ToRs." },
-	{ N("peer_refused_total"), "", L(refused), "Welcomes that were none." },
+	{ N("peer_refused_total"), "", L(refused), "Sessions refused by the other side." },
 	{ N("peer_silent_total"), "", L(silent), "Links to other aggregators dropped for silence." },
 	{ N("peer_messages_total"), "kind=\"standing\"", L(standings), "Messages of other aggregators." },
 	{ N("peer_messages_total"), "kind=\"incident\"", L(incidents), "Messages of other aggregators." },
 	{ N("peer_sent_total"), "", L(sent), "Messages to other aggregators." },
 	{ N("peer_unsent_total"), "", L(unsent), "Messages that a link did not take, which ended it." },
-	{ N("peer_bad_frames_total"), "", L(bad_frames), "Frames of other aggregators that made no sense." },
+	{ N("peer_bad_frames_total"), "", L(bad_frames), "Malformed frames of other aggregators." },
 	{ 0 }
 };
 
 static const struct metrics_counter peer_counters[] = {
 	{ N("takeovers_total"), "", P(taken), "Times that this aggregator became active for the ToR." },
-	{ N("handovers_total"), "", P(given), "Times that it stood by again." },
+	{ N("handovers_total"), "", P(given), "Times that this aggregator went standby for the ToR, also because it was isolated." },
 	{ 0 }
 };
 /* clang-format on */

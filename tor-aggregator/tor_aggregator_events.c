@@ -114,13 +114,18 @@ static void
 register_rnic(struct tor_aggregator *aggregator, const struct wire_rnic *rnic)
 {
 	for (size_t i = 0; i < rnic->tor_count; i++)
-		for (size_t t = 0; t < aggregator->rack_count; t++)
-			if (strcmp(rnic->tors[i], aggregator->tors[t]) == 0 &&
-			    tor_rack_register(
-				aggregator->racks[t], rnic, rm_mono_now()) < 0)
-				rm_log_warn(0,
-				    "cannot add RNIC %s of host %s: ToR %s is full",
+		for (size_t t = 0; t < aggregator->rack_count; t++) {
+			int r;
+
+			if (strcmp(rnic->tors[i], aggregator->tors[t]) != 0)
+				continue;
+			r = tor_rack_register(
+			    aggregator->racks[t], rnic, rm_mono_now());
+			if (r < 0)
+				rm_log_warn(r,
+				    "cannot add RNIC %s of host %s to ToR %s",
 				    rnic->device, rnic->host, aggregator->tors[t]);
+		}
 }
 
 void
@@ -244,11 +249,11 @@ tor_aggregator_reload(void *arg)
 	struct rm_why why = { 0 };
 
 	if (aggregator_config_read(&fresh, config->path, &why) < 0) {
-		rm_log_error(0, "%s; keeping the config as it was", why.text);
+		rm_log_error(0, "config refused, keeping the old one: %s", why.text);
 		return;
 	}
 	if (!rm_config_reloadable(aggregator_options, config, &fresh, &why)) {
-		rm_log_warn(0, "%s; keeping the config as it was", why.text);
+		rm_log_warn(0, "config refused, keeping the old one: %s", why.text);
 	} else {
 		/* No option changes in flight; the files that they name may have. */
 		tor_aggregator_load_plans(aggregator, config);
