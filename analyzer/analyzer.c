@@ -306,11 +306,11 @@ analyzer_reload(void *arg)
 	struct rm_why why = { 0 };
 
 	if (analyzer_config_read(&fresh, analyzer->config->path, &why) < 0) {
-		rm_log_error(0, "%s; keeping the config as it was", why.text);
+		rm_log_error(0, "config refused, keeping the old one: %s", why.text);
 		return;
 	}
 	if (!rm_config_reloadable(analyzer_options, analyzer->config, &fresh, &why))
-		rm_log_warn(0, "%s; keeping the config as it was", why.text);
+		rm_log_warn(0, "config refused, keeping the old one: %s", why.text);
 	analyzer_config_clear(&fresh);
 }
 

@@ -74,7 +74,8 @@ agent_say_slowed(const struct host_agent *agent)
 		rm_log_info("probing at full pace again");
 	else
 		rm_log_warn(0,
-		    "holding back, by %s: %u of 1000 probes leave; CPU %.1f %% of a "
+		    "probing slowed by the %s limit: %u of 1000 probes are sent; CPU "
+		    "%.1f %% of a "
 		    "core, memory %llu MiB",
 		    wire_slow_word(limit->why), (unsigned)limit->permille,
 		    limit->cpu_percent,
@@ -321,7 +322,7 @@ agent_on_look(void *arg)
 	else if (plans_any(agent->plans))
 		rm_log_info("the pinglists are in force");
 	else
-		rm_log_warn(0, "the pinglists have ended: no probe leaves");
+		rm_log_warn(0, "all pinglists have expired: no probe is sent");
 	for (size_t i = 0; i < agent->rnic_count; i++)
 		agent_plan_rnic(agent, agent->rnics[i]);
 }

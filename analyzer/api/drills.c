@@ -106,7 +106,7 @@ drills_ask(struct rm_http_request *request, void *arg)
 	rnic = racks_rnic(drills->racks, rm_http_path_rest(request));
 	if (rnic == NULL) {
 		rm_http_reply_error(request, 404,
-		    "no aggregator has told of that RNIC yet: give its id or "
+		    "no aggregator has reported that RNIC yet: give its id or "
 		    "host/device; figures of single RNICs come once a minute");
 		return;
 	}

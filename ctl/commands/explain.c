@@ -100,8 +100,8 @@ ctl_explain(const struct ctl *ctl)
 	int status;
 
 	if (ctl->argc != 1)
-		return ctl_usage(
-		    "expected: explain INCIDENT (its id, as `incidents` says)");
+		return ctl_usage("expected: explain INCIDENT (its id, from "
+				 "`rackmeshctl incidents`)");
 	escaped = request_escape(ctl->argv[0]);
 	if (escaped == NULL)
 		return CTL_NO_ANSWER;

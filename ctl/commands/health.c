@@ -247,7 +247,7 @@ ctl_health(const struct ctl *ctl)
 		print_brake(racks);
 		print_slowed(racks);
 		if (json_array_size(racks) == 0)
-			printf("No rack has been heard of yet.\n");
+			printf("No rack has been reported yet.\n");
 		if (text(answer, "trouble")[0] != '\0')
 			printf("Our own trouble: %s\n", text(answer, "trouble"));
 		if (print_troubled(racks) < 0)

@@ -20,7 +20,8 @@ print_leader(const json_t *answer)
 		   *endpoint = text(answer, "endpoint");
 
 	if (leader[0] == '\0')
-		printf("Nobody leads: plans stay as they are, racks go on alone.\n");
+		printf("No leader: plans do not change, racks use the plans that they "
+		       "have.\n");
 	else
 		printf("%s leads%s%s.\n", leader,
 		    text(answer, "since")[0] != '\0' ? " since " : "",
@@ -33,7 +34,7 @@ print_leader(const json_t *answer)
 		    (long long)json_integer_value(json_object_get(answer, "revision")),
 		    json_is_true(json_object_get(answer, "fresh"))
 			? "fresh"
-			: "not heard lately");
+			: "no recent answer");
 }
 
 int

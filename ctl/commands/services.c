@@ -73,7 +73,7 @@ tell_host(const char *name, const json_t *host)
 
 	if (json_is_false(json_object_get(host, "tracing")))
 		fprintf(stderr, "rackmeshctl: %s sees no services: %s\n", name,
-		    missing != NULL ? missing : "it does not say why");
+		    missing != NULL ? missing : "no reason given");
 	if (number(host, "unresolved_qps") > 0)
 		fprintf(stderr,
 		    "rackmeshctl: %s: the other end of %lld QPs is not known\n", name,

@@ -171,7 +171,7 @@ read_result(const struct influx_place *place, const struct answer *answer, json_
 	if (error != NULL || answer->status != 200 || result == NULL) {
 		fprintf(stderr, "rackmeshctl: %s answered status %ld: %s\n", place->url,
 		    answer->status,
-		    error != NULL ? error : "nothing that InfluxDB would say");
+		    error != NULL ? error : "not an answer of InfluxDB");
 		r = -EPROTO;
 	} else if (ret != NULL) {
 		json_t *series = json_object_get(result, "series");

@@ -60,13 +60,13 @@ static const struct agent_counter outbox_counters[] = {
 };
 
 static const struct agent_counter uplink_counters[] = {
-	{ "rackmesh_agent_sessions_total", "", U(sessions), "Times that the aggregator said welcome." },
-	{ "rackmesh_agent_refusals_total", "", U(refusals), "Times that the aggregator refused us." },
-	{ "rackmesh_agent_frames_refused_total", "", U(refused_frames), "Frames from the aggregator that made no sense." },
+	{ "rackmesh_agent_sessions_total", "", U(sessions), "Sessions established." },
+	{ "rackmesh_agent_refusals_total", "", U(refusals), "Sessions refused by the aggregator." },
+	{ "rackmesh_agent_frames_refused_total", "", U(refused_frames), "Malformed frames from the aggregator." },
 	{ "rackmesh_agent_pinglists_received_total", "", U(pinglists), "Pinglists from this aggregator." },
 	{ "rackmesh_agent_keys_received_total", "", U(keys), "Messages of keys from this aggregator." },
 	{ "rackmesh_agent_focuses_received_total", "", U(focuses), "Focus orders from this aggregator." },
-	{ "rackmesh_agent_brakes_received_total", "", U(brakes), "Words about the brake from this aggregator." },
+	{ "rackmesh_agent_brakes_received_total", "", U(brakes), "Messages about the brake from this aggregator." },
 	{ "rackmesh_agent_acks_received_total", "", U(acks), "Acknowledgements from this aggregator." },
 	{ "rackmesh_agent_pings_received_total", "", U(pings), "Pings from this aggregator." },
 	{ "rackmesh_agent_heartbeats_sent_total", "", U(heartbeats), "Heartbeats sent." },
@@ -87,8 +87,8 @@ static const struct agent_counter plans_counters[] = {
 	{ "rackmesh_agent_pinglists_total", "result=\"malformed\"", L(malformed), "Pinglists by what became of them." },
 	{ "rackmesh_agent_pinglists_total", "result=\"other_tor\"", L(foreign), "Pinglists by what became of them." },
 	{ "rackmesh_agent_pinglists_total", "result=\"no_memory\"", L(no_memory), "Pinglists by what became of them." },
-	{ "rackmesh_agent_pinglists_expired_total", "", L(expired), "Pinglists that nobody stood behind for days: slow from then on." },
-	{ "rackmesh_agent_pinglists_recovered_total", "", L(recovered), "Expired pinglists that an aggregator stands behind again." },
+	{ "rackmesh_agent_pinglists_expired_total", "", L(expired), "Pinglists that no aggregator has confirmed for pinglists.expire_days: probed at a tenth from then on." },
+	{ "rackmesh_agent_pinglists_recovered_total", "", L(recovered), "Expired pinglists that an aggregator has confirmed again." },
 	{ "rackmesh_agent_pinglists_ended_total", "", L(ended), "Pinglists forgotten for their age." },
 	{ 0 }
 };
@@ -402,35 +402,35 @@ agent_metrics_services(
 	c = agent_services_counts(services);
 	/* clang-format off */
 	const struct rm_metric counters[] = {
-		{ "rackmesh_agent_qp_events_total", "", "QPs that got a peer or went, as the kernel told.", &c->hooks.events },
+		{ "rackmesh_agent_qp_events_total", "", "QPs that got a peer or were destroyed, as BPF hooks reported.", &c->hooks.events },
 		{ "rackmesh_agent_qp_events_dropped_total", "", "Of those, what the kernel had no room for.", &c->hooks.dropped },
 		{ "rackmesh_agent_qp_events_malformed_total", "", "What was no event.", &c->hooks.malformed },
 		{ "rackmesh_agent_qp_events_unlisted_total", "", "Events of devices that are no RNIC of the list.", &c->table.foreign },
 		{ "rackmesh_agent_qps_connected_total", "", "QPs of our RNICs that got a peer.", &c->table.connected },
 		{ "rackmesh_agent_qps_destroyed_total", "", "Of those, what was destroyed.", &c->table.destroyed },
 		{ "rackmesh_agent_qps_older_total", "", "QPs found by listing.", &c->table.older },
-		{ "rackmesh_agent_qps_missed_total", "", "QPs gone by listing: nobody told of their end.", &c->table.missed },
+		{ "rackmesh_agent_qps_missed_total", "", "QPs found gone by listing, without an event.", &c->table.missed },
 		{ "rackmesh_agent_qps_local_total", "", "QPs from an RNIC to itself.", &c->table.local },
 		{ "rackmesh_agent_qps_refused_total", "", "QPs beyond what one agent follows.", &c->table.refused },
 		{ "rackmesh_agent_qp_lists_total", "", "Lists of all QPs.", &c->lists },
 		{ "rackmesh_agent_qp_lists_failed_total", "", "Lists that the kernel did not give.", &c->lists_failed },
 		{ "rackmesh_agent_peers_asked_total", "", "Questions for the RNIC of a peer.", &c->table.asks },
 		{ "rackmesh_agent_peers_unsent_total", "", "Of those, what no aggregator could be asked.", &c->unsent },
-		{ "rackmesh_agent_peers_found_total", "", "Answers that told the RNIC.", &c->table.found },
-		{ "rackmesh_agent_peers_not_found_total", "", "Answers that nobody knows it.", &c->table.not_found },
+		{ "rackmesh_agent_peers_found_total", "", "Answers with an RNIC.", &c->table.found },
+		{ "rackmesh_agent_peers_not_found_total", "", "Answers without an RNIC: the address is not registered.", &c->table.not_found },
 		{ "rackmesh_agent_peers_unmatched_total", "", "Answers to no question (any more).", &c->table.unmatched },
-		{ "rackmesh_agent_service_peers_refused_total", "", "Times that a peer of a flow had no room among those who are answered.", &c->table.guests_refused },
+		{ "rackmesh_agent_service_peers_refused_total", "", "Peers of service flows refused: the table of those whose probes are answered is full.", &c->table.guests_refused },
 		{ "rackmesh_agent_process_names_total", "", "Processes whose names were looked up.", &c->names },
 		{ "rackmesh_agent_qp_hook_attempts_total", "", "Attempts to hook into the kernel's QP calls.", &c->hooks.attempts },
 		{ "rackmesh_agent_service_reports_total", "", "Reports of service flows.", &c->reports },
 	}, gauges[] = {
-		{ "rackmesh_agent_service_tracing", "", "1: the kernel tells of QPs.", &c->hears },
+		{ "rackmesh_agent_service_tracing", "", "1: BPF hooks report QPs.", &c->hears },
 		{ "rackmesh_agent_service_qps", "", "QPs with a peer on our RNICs.", &c->table.qps },
 		{ "rackmesh_agent_service_flows", "", "Flows that they make.", &c->table.flows },
-		{ "rackmesh_agent_service_qps_unresolved", "", "QPs whose peer nobody knows.", &c->table.unresolved },
-		{ "rackmesh_agent_service_peers", "", "Addresses that are answered because of flows.", &c->table.guests },
-		{ "rackmesh_agent_service_paths_probed", "", "Ways that are probed for services.", &c->table.probed },
-		{ "rackmesh_agent_service_flows_waiting", "", "Flows whose way waits for its turn.", &c->table.waiting },
+		{ "rackmesh_agent_service_qps_unresolved", "", "QPs whose peer is not resolved.", &c->table.unresolved },
+		{ "rackmesh_agent_service_peers", "", "Peers of service flows whose probes are answered.", &c->table.guests },
+		{ "rackmesh_agent_service_flows_probed", "", "Service flows that are probed now; flows that share probes count once.", &c->table.probed },
+		{ "rackmesh_agent_service_flows_waiting", "", "Service flows that wait until others have been probed.", &c->table.waiting },
 		{ "rackmesh_agent_service_flows_merged", "", "Flows that share the probes of another.", &c->table.merged },
 	};
 	/* clang-format on */
@@ -453,7 +453,7 @@ static const struct {
 	{ "rackmesh_agent_traces_total", T(traces), "Traces of a flow's path." },
 	{ "rackmesh_agent_trace_packets_total", T(packets), "Packets of those." },
 	{ "rackmesh_agent_trace_packets_failed_total", T(packets_failed), "Of those, what the kernel refused." },
-	{ "rackmesh_agent_trace_answers_total", T(answers), "Answers that told a hop." },
+	{ "rackmesh_agent_trace_answers_total", T(answers), "Answers with a hop." },
 	{ "rackmesh_agent_trace_unmatched_total", T(unmatched), "Answers to no trace under way." },
 	{ "rackmesh_agent_traces_incomplete_total", T(incomplete), "Traces that got less far than is known." },
 	{ "rackmesh_agent_traces_over_budget_total", T(over_budget), "Times that traces waited for the budget." },
@@ -464,7 +464,7 @@ static const struct {
 #define Q(field) offsetof(struct trace_port_counts, field)
 	{ "rackmesh_agent_trace_icmp_total", Q(received), "ICMP messages that may be answers." },
 	{ "rackmesh_agent_trace_icmp_malformed_total", Q(malformed), "Of those, malformed ones." },
-	{ "rackmesh_agent_trace_icmp_unrelated_total", Q(foreign), "Of those, what is about no trace." },
+	{ "rackmesh_agent_trace_icmp_unrelated_total", Q(foreign), "ICMP messages that belong to no trace." },
 	{ "rackmesh_agent_trace_icmp_overruns_total", Q(overruns), "Lost, for they came too fast." },
 #undef Q
 };

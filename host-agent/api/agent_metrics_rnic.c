@@ -30,7 +30,7 @@ static const struct agent_counter prober_counters[] = {
 	{ "rackmesh_agent_probes_send_failed_total", "", P(send_failed), "Probes that the kernel refused." },
 	{ "rackmesh_agent_probes_late_total", "", P(late_sends), "Probes that left later than their pace allows." },
 	{ "rackmesh_agent_replies_unknown_total", "", P(unknown_replies), "Replies to no probe in flight." },
-	{ "rackmesh_agent_replies_malformed_total", "", P(malformed_replies), "Replies that were none." },
+	{ "rackmesh_agent_replies_malformed_total", "", P(malformed_replies), "Malformed replies." },
 	{ "rackmesh_agent_replies_unverified_total", "", P(unverified_replies), "Replies with a wrong MAC, or with none where one is due." },
 	{ "rackmesh_agent_results_split_total", "", P(split_replies), "Results with all three delay terms." },
 	{ "rackmesh_agent_sends_held_total", "", P(held), "Times that a compiled-in ceiling held back what was due." },

@@ -86,7 +86,7 @@ rm_authority_admits(
 	if (rm_identity_parse(uri, &who) == 0)
 		return rm_authority_allows(&who, request, why, len);
 	if (why != NULL && len > 0)
-		snprintf(why, len, "its certificate is of nobody here: '%s'", uri);
+		snprintf(why, len, "unknown identity in its certificate: '%s'", uri);
 	return false;
 }
 

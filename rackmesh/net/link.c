@@ -226,7 +226,7 @@ link_explain(struct rm_link *link)
 		return;
 	evbuffer_copyout(bufferevent_get_input(link->bev), head, sizeof(head));
 	if (head[0] >= 0x14 && head[0] <= 0x17 && head[1] == 0x03)
-		rm_why(&link->why, 0, "the peer speaks TLS, and we do not");
+		rm_why(&link->why, 0, "the peer uses TLS, this daemon runs plaintext");
 }
 
 /* The stream is at its end, and no whole frame is left: was that all? */

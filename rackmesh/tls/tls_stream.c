@@ -346,9 +346,9 @@ tls_stream_check(struct tls_stream *stream, struct rm_why *why)
 		    note->why);
 	}
 	if (stream_is_renewed(stream, note))
-		return rm_why(why, -ESTALE, "our certificate was renewed: anew");
+		return rm_why(why, -ESTALE, "certificate renewed, reconnecting");
 	if (stream_outlives(stream, note))
-		return rm_why(why, -ESTALE, "a certificate ends soon: anew");
+		return rm_why(why, -ESTALE, "a certificate expires soon, reconnecting");
 	return 0;
 }
 

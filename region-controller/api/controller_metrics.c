@@ -66,8 +66,8 @@ add_sessions(struct rm_metrics *metrics, const struct controller_face *face)
 		  "Questions for the other end of QPs that were not remembered", &j->refused },
 		{ NAME("joins_refused_total"), "reason=\"unauthorized\"",
 		  "Questions for the other end of QPs that were not remembered", &c->join_strangers },
-		{ NAME("traced_paths_total"), "", "Ways between racks that traces found, new or again", &c->traced },
-		{ NAME("traced_paths_learned_total"), "", "Those of them that this controller has looked at", &t->learned },
+		{ NAME("traced_paths_total"), "", "Paths between racks reported by traces, repeated ones included", &c->traced },
+		{ NAME("traced_paths_learned_total"), "", "Paths between racks that this controller has looked at", &t->learned },
 		{ NAME("traced_links_found_total"), "", "Links that they showed for the first time", &t->found },
 		{ NAME("traced_links_forgotten_total"), "", "Links that no trace has shown for long", &t->forgotten },
 		{ NAME("traced_links_folded_total"), "", "Links that a later alias has named", &t->folded },
@@ -80,7 +80,7 @@ add_sessions(struct rm_metrics *metrics, const struct controller_face *face)
 		{ NAME("registrations_total"), "", "Registration messages", &c->registrations },
 		{ NAME("messages_refused_total"), "", "Damaged, malformed or unknown messages", &c->refused_messages },
 		{ NAME("rnics_of_other_tors_total"), "",
-		  "RNICs told of by an aggregator that does not serve their ToR", &c->foreign_rnics },
+		  "RNICs registered by an aggregator that does not serve their ToR", &c->foreign_rnics },
 		{ NAME("plans_sent_total"), "", "Plans sent to aggregators", &c->plans_sent },
 		{ NAME("plan_bytes_sent_total"), "", "Bytes of them", &c->plan_bytes_sent },
 		{ NAME("keys_sent_total"), "", "Messages of keys sent to aggregators", &c->keys_sent },
@@ -111,7 +111,7 @@ add_registry(struct rm_metrics *metrics, const struct controller_face *face)
 	const struct registry_counts *c = registry_counts(face->registry);
 	/* clang-format off */
 	const struct rm_metric counters[] = {
-		{ NAME("rnics_registered_total"), "", "RNICs told of, also without a change", &c->told },
+		{ NAME("rnic_registrations_total"), "", "RNICs in registration messages, repeated ones included", &c->told },
 		{ NAME("rnics_changed_total"), "", "Registrations that change a plan", &c->changed },
 		{ NAME("rnics_moved_total"), "", "RNICs that came up at another ToR", &c->moved },
 		{ NAME("rnics_loaded_total"), "", "Changes of RNICs that came from the store", &c->loaded },
@@ -201,7 +201,7 @@ add_plans(struct rm_metrics *metrics, const struct controller_face *face)
 		  "Pairs of a rack's RNICs that do not probe each other: only one has a QPN",
 		  &p->unlike_members },
 		{ NAME("tor_pairs_incompatible"), "",
-		  "Ordered pairs of ToRs that are not probed for the same reason", &p->unlike_tors },
+		  "Ordered pairs of ToRs that do not probe each other: only one side has QPNs", &p->unlike_tors },
 	};
 	/* clang-format on */
 

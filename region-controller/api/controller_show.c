@@ -80,7 +80,7 @@ const char *
 show_standby(const struct store_status *status, char text[SHOW_STANDBY_TEXT])
 {
 	if (status->leader[0] == '\0')
-		snprintf(text, SHOW_STANDBY_TEXT, "standby: nobody leads yet");
+		snprintf(text, SHOW_STANDBY_TEXT, "standby: no leader yet");
 	else
 		snprintf(text, SHOW_STANDBY_TEXT, "standby: %s leads", status->leader);
 	return text;

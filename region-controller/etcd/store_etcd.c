@@ -158,7 +158,7 @@ add_client(struct rm_metrics *metrics, const struct store_etcd *etcd)
 		{ NAME("rotations_total"), "", "Times that another endpoint was turned to", &c->rotations },
 		{ NAME("authentications_total"), "", "Tokens fetched", &c->authentications },
 		{ NAME("watch_lines_total"), "", "Lines that watches have brought", &c->watch_lines },
-		{ NAME("bad_answers_total"), "", "Answers that make no sense", &c->bad_answers },
+		{ NAME("bad_answers_total"), "", "Malformed answers", &c->bad_answers },
 		{ NAME("campaigns_total"), "", "Attempts to lead", &l->campaigns },
 		{ NAME("leaderships_won_total"), "", "Times that this controller came to lead", &l->won },
 		{ NAME("leaderships_lost_total"), "", "Times that it stepped down", &l->lost },
@@ -179,14 +179,14 @@ add_mirror(struct rm_metrics *metrics, const struct store_etcd *etcd)
 		{ NAME("watch_breaks_total"), "", "Watches that ended", &m->breaks },
 		{ NAME("puts_seen_total"), "", "Changes of keys seen", &m->puts },
 		{ NAME("deletes_seen_total"), "", "Deletions of keys seen", &m->deletes },
-		{ NAME("healed_total"), "", "Changes that only a list has shown", &m->healed },
+		{ NAME("healed_total"), "", "Changes that a watch missed and a listing found", &m->healed },
 		{ NAME("stale_total"), "", "Events and lists older than what was known", &m->stale },
 		{ NAME("restarts_total"), "", "Times that the cluster was another, or restored", &m->restarts },
 		{ NAME("keys_refused_total"), "", "Keys beyond the bound", &m->refused_keys },
 		{ NAME("values_refused_total"), "kind=\"any\"",
-		  "Values in etcd that make no sense", &etcd->counts.bad_values },
+		  "Malformed values in etcd", &etcd->counts.bad_values },
 		{ NAME("values_refused_total"), "kind=\"topology\"",
-		  "Values in etcd that make no sense", &etcd->counts.bad_topologies },
+		  "Malformed values in etcd", &etcd->counts.bad_topologies },
 	};
 	/* clang-format on */
 
@@ -203,7 +203,7 @@ add_writes(struct rm_metrics *metrics, const struct store_etcd *etcd,
 		{ NAME("transactions_total"), labels, "Transactions sent", &w->transactions },
 		{ NAME("transactions_failed_total"), labels, "Those that failed, each repeated", &w->failed },
 		{ NAME("transactions_fenced_total"), labels,
-		  "Those that came when somebody else led", &w->fenced },
+		  "Transactions fenced off: another controller led", &w->fenced },
 		{ NAME("writes_total"), labels, "Keys written or deleted", &w->operations },
 		{ NAME("written_bytes_total"), labels, "Bytes of values sent", &w->bytes },
 		{ NAME("writes_too_large_total"), labels, "Values left out, larger than etcd takes",
@@ -221,7 +221,7 @@ add_upkeep(struct rm_metrics *metrics, const struct store_etcd *etcd)
 	const struct store_inbox_counts *i = store_inbox_counts(etcd->inbox);
 	/* clang-format off */
 	const struct rm_metric counters[] = {
-		{ NAME("compactions_total"), "", "Times that etcd was made to forget its history", &c->done },
+		{ NAME("compactions_total"), "", "Compactions of etcd's history", &c->done },
 		{ NAME("compactions_failed_total"), "", "Times that this failed", &c->failed },
 		{ NAME("inbox_deferred_total"), "",
 		  "Changes that waited for a later turn, since there were too many", &i->deferred },

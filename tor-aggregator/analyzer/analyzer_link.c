@@ -219,8 +219,8 @@ on_down(int reason, void *arg)
 
 	if (link->welcomed) {
 		link->counts.disconnected++;
-		rm_log_warn(reason, "lost analyzer %s; keeping what it has not",
-		    link->analyzer);
+		rm_log_warn(
+		    reason, "analyzer %s: disconnected, spooling", link->analyzer);
 	}
 	link->welcomed = link->leaves = false;
 	link->analyzer[0] = 0;

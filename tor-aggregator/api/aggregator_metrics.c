@@ -96,7 +96,7 @@ static const struct metrics_counter incident_counters[] = {
 static const struct metrics_counter relay_counters[] = {
 	{ N("controller_connects_total"), "", R(connected), "Sessions with a controller." },
 	{ N("controller_disconnects_total"), "", R(disconnected), "Sessions with a controller that ended." },
-	{ N("controller_refusals_total"), "", R(refused), "Welcomes that were none." },
+	{ N("controller_refusals_total"), "", R(refused), "Sessions refused by the other side." },
 	{ N("controller_bad_frames_total"), "", R(bad_frames), "Frames of controllers that made no sense." },
 	{ N("controller_plans_total"), "", R(plans), "Newer plans from a controller." },
 	{ N("registrations_relayed_total"), "", R(registrations), "Registrations sent up." },

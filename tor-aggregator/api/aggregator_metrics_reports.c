@@ -27,7 +27,7 @@
 static const struct metrics_counter analyzer_counters[] = {
 	{ N("analyzer_connects_total"), "", Z(connected), "Sessions with an analyzer." },
 	{ N("analyzer_disconnects_total"), "", Z(disconnected), "Sessions with an analyzer that ended." },
-	{ N("analyzer_refusals_total"), "", Z(refused), "Welcomes that were none." },
+	{ N("analyzer_refusals_total"), "", Z(refused), "Sessions refused by the other side." },
 	{ N("analyzer_returns_total"), "", Z(returned), "Times that an earlier analyzer of the list was back." },
 	{ N("analyzer_silent_total"), "", Z(silent), "Links dropped because an analyzer fell silent." },
 	{ N("analyzer_acks_total"), "", Z(acks), "Acknowledgements." },
@@ -164,8 +164,8 @@ lane_metrics_register(
 
 /* clang-format off */
 static const struct metrics_counter table_counters[] = {
-	{ N("paths_learned_total"), "", T(learned), "Traces that told a flow's path, new or again." },
-	{ N("paths_changed_total"), "", T(changed), "Traces that told another path than before." },
+	{ N("paths_learned_total"), "", T(learned), "Traces of a flow's path, repeated ones included." },
+	{ N("paths_changed_total"), "", T(changed), "Traces with another path than before." },
 	{ N("paths_incomplete_total"), "", T(incomplete), "Traces that did not reach the destination: a path that did stands." },
 	{ N("paths_unexpected_total"), "", T(unexpected), "Paths that do not begin at our ToR or do not end at theirs." },
 	{ N("paths_refused_total"), "reason=\"flows\"", T(refused_flows), "Traces that found no room." },
@@ -179,7 +179,7 @@ static const struct metrics_counter row_counters[] = {
 	{ N("path_rows_seconds_total"), "", R(seconds), "Seconds added up by path." },
 	{ N("path_rows_lossy_seconds_total"), "", R(lossy), "Seconds in which something was lost along a path." },
 	{ N("path_rows_skipped_seconds_total"), "", R(skipped), "Seconds cut by our own start or stall." },
-	{ N("path_rows_messages_total"), "", R(messages), "Summaries that told of paths." },
+	{ N("path_rows_messages_total"), "", R(messages), "Summaries with rows per path." },
 	{ N("path_rows_total"), "", R(rows), "Rows in them." },
 	{ N("path_rows_refused_total"), "kind=\"result\"", R(refused_flows), "What found no room." },
 	{ N("path_rows_refused_total"), "kind=\"row\"", R(refused_rows), "What found no room." },
@@ -215,7 +215,7 @@ static const struct metrics_counter resolver_counters[] = {
 	{ N("resolves_answered_total"), "", Q(answered), "Those that it answered." },
 	{ N("resolves_expired_total"), "", Q(expired), "Those that it did not answer in time." },
 	{ N("resolves_refused_total"), "", Q(refused), "Questions beyond what may wait at a time." },
-	{ N("resolves_unknown_total"), "", Q(unknown), "Answers for which nobody was waiting." },
+	{ N("resolves_unknown_total"), "", Q(unknown), "Answers without a pending question." },
 	{ 0 }
 };
 
@@ -223,8 +223,8 @@ static const struct metrics_counter order_counters[] = {
 	{ N("brakes_sent_total"), "", O(brakes_sent), "Brakes sent to agents." },
 	{ N("brakes_failed_total"), "", O(brakes_failed), "Brakes that an agent did not take." },
 	{ N("resolved_here_total"), "", O(resolved_here), "Addresses that our own racks know." },
-	{ N("joins_unauthorized_total"), "", O(strangers), "Questions for the other end of QPs of RNICs that the agent does not speak for." },
-	{ N("service_peers_learned_total"), "", O(learned), "RNICs that services talk to, told to a rack." },
+	{ N("joins_unauthorized_total"), "", O(strangers), "Questions for the other end of QPs of RNICs that the agent has not registered." },
+	{ N("service_peers_learned_total"), "", O(learned), "RNICs that services talk to, added to a rack." },
 	{ N("service_peers_failed_total"), "", O(learn_failed), "Those that found no room, or made no sense." },
 	{ N("resolve_answers_failed_total"), "", O(resolve_failed), "Answers that an agent did not take." },
 	{ N("drills_total"), "", O(drills), "Drill-downs asked for over a link." },

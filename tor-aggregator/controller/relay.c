@@ -254,8 +254,7 @@ on_down(int reason, void *arg)
 
 	if (relay->welcomed) {
 		relay->counts.disconnected++;
-		rm_log_warn(reason,
-		    "lost controller %s; going on with the plans we have",
+		rm_log_warn(reason, "controller %s: disconnected, keeping its plans",
 		    relay->controller);
 	}
 	relay->welcomed = false;

@@ -176,8 +176,8 @@ take_welcome(struct other *other, struct rm_link *link, const uint8_t *data, siz
 	    welcome.refused[0] != 0 ? welcome.refused : welcome.id,
 	    strlen(welcome.refused[0] != 0 ? welcome.refused : welcome.id));
 	rm_log_warn(0,
-	    welcome.refused[0] != 0 ? "aggregator %s refuses us: %s"
-				    : "where aggregator %s should be is %s",
+	    welcome.refused[0] != 0 ? "refused by aggregator %s: %s"
+				    : "refused: expected aggregator %s, found %s",
 	    other->is.name, quoted);
 	return -EPERM;
 }

@@ -369,7 +369,7 @@ without_etcd_it_starts_and_waits_and_says_so(void **state)
 	assert_int_equal(ask(p, 0, "/readyz", NULL).status, 503);
 	assert_int_equal(ask(p, 0, "/v1/racks", NULL).status, 503);
 	agg_hello(&p->f, &p->f.agg);
-	assert_string_equal(p->f.agg.refused, "standby: nobody leads yet");
+	assert_string_equal(p->f.agg.refused, "standby: no leader yet");
 	p->etcd.silent = false;
 	leads(p, 0);
 }

@@ -203,7 +203,7 @@ a_link_without_tls_is_whoever_it_says_and_a_strange_certificate_is_nobody(void *
 	assert_false(
 	    rm_authority_admits("spiffe://lab/agent/h1", &request, why, sizeof(why)));
 	assert_string_equal(
-	    why, "its certificate is of nobody here: 'spiffe://lab/agent/h1'");
+	    why, "unknown identity in its certificate: 'spiffe://lab/agent/h1'");
 }
 
 int

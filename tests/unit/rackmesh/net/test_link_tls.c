@@ -281,7 +281,7 @@ a_plaintext_server_is_left_at_once_and_counted(void **state)
 	LOOPBACK_WAIT(
 	    ends->loop, ends->accepting.closes > 0 && ends->dialing.closes > 0);
 	assert_int_equal(ends->accepting.reason, -EMSGSIZE);
-	assert_non_null(strstr(ends->accepting.why, "the peer speaks TLS"));
+	assert_non_null(strstr(ends->accepting.why, "the peer uses TLS"));
 	assert_int_equal(ends->dialing.reason, -ECONNRESET);
 	assert_int_equal(ends->dialing.opens, 0);
 	assert_int_equal(rm_tls_counts(ends->dialing.tls)->garbled, 1);

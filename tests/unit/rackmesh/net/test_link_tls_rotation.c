@@ -282,7 +282,7 @@ who_has_renewed_shows_it_before_anybody_misses_it(void **state)
 	pki_issue(ends->pki, "dialing", &(struct pki_wish){ .uri = AGENT_URI });
 	LOOPBACK_WAIT(ends->loop, dial.downs == 1);
 	assert_int_equal(dial.reason, -ESTALE);
-	assert_string_equal(dial.why, "our certificate was renewed: anew");
+	assert_string_equal(dial.why, "certificate renewed, reconnecting");
 	LOOPBACK_WAIT(ends->loop, dial.ups == 2 && ends->accepting.frames == 1);
 	assert_int_equal(ends->accepting.reason, 0); /* in order */
 	assert_false(rm_link_certificate_ending(ends->accepting.link, now_s()));
@@ -309,7 +309,7 @@ a_dialer_says_why_it_is_refused_and_is_not_up(void **state)
 	assert_non_null(strstr(dial.why, TOR_URI ": its extended key usage"));
 	assert_int_equal(ends->accepting.reason, -EACCES);
 	assert_non_null(
-	    strstr(ends->accepting.why, "the peer refuses our certificate"));
+	    strstr(ends->accepting.why, "the peer refused the certificate"));
 	rm_dialer_free(dial.dialer);
 	rm_listener_free(listener);
 }
