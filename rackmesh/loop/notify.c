@@ -165,5 +165,7 @@ rm_notify_worked(
 const struct rm_notify_counts *
 rm_notify_counts(const struct rm_notify *notify)
 {
-	return &notify->counts;
+	static const struct rm_notify_counts none;
+
+	return notify == NULL ? &none : &notify->counts;
 }

@@ -312,6 +312,17 @@ a_loop_is_ready_reloads_and_stops(void **state)
 	assert_string_equal(heard(m), "");
 }
 
+static void
+without_a_notify_nothing_is_sent_and_all_counts_are_zero(void **state)
+{
+	const struct rm_notify_counts *counts = rm_notify_counts(NULL);
+
+	(void)state;
+	rm_notify_ready(NULL);
+	rm_notify_worked(NULL, NULL, at(1));
+	assert_int_equal(counts->fed + counts->withheld + counts->failed, 0);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int
@@ -326,6 +337,8 @@ main(void)
 		TEST(words_that_nobody_takes_are_counted_and_tried_again),
 		TEST(a_stuck_worker_starves_the_watchdog),
 		TEST(a_loop_is_ready_reloads_and_stops),
+		cmocka_unit_test(
+		    without_a_notify_nothing_is_sent_and_all_counts_are_zero),
 	};
 
 	return cmocka_run_group_tests_name("notify", tests, NULL, NULL);
