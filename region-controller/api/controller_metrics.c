@@ -156,7 +156,7 @@ add_publishing(struct rm_metrics *metrics, const struct controller_face *face)
 		  "Those of them that an aggregator held already", &p->adopted },
 		{ NAME("plan_updates_total"), "", "Sets of plans compared with what is published", &p->updates },
 		{ NAME("plans_unchanged_total"), "", "Plans made that were as before", &p->unchanged },
-		{ NAME("plans_failed_total"), "", "Plans too large for a message", &p->failed },
+		{ NAME("plans_failed_total"), "", "Plans too large for a message, unreadable, or for want of memory", &p->failed },
 		{ NAME("config_reloads_total"), "", "Configs taken into use", &c->config_reloads },
 		{ NAME("config_refused_total"), "", "Configs with an error", &c->config_refused },
 		{ NAME("topology_reloads_total"), "", "Topologies taken into use", &c->topology_reloads },

@@ -258,6 +258,10 @@ publish_stored(struct publish *publish, const struct store_plan *plan)
 		memcpy(copy, plan->bytes.data, plan->bytes.len);
 	if (copy == NULL || wire_open_plan(&view, copy, plan->bytes.len) < 0) {
 		publish->counts.failed++;
+		/* Short of memory it is put again. One that cannot be read is not: it
+		 * would be put with every update, for ever. */
+		if (tor != NULL && copy == NULL && tor->wanted == plan->digest)
+			tor->wanted = 0;
 		free(copy);
 		return true;
 	}

@@ -50,7 +50,7 @@ struct publish_counts {
 	uint64_t published; /* new plans, of one ToR each */
 	uint64_t adopted;   /* those of them that an aggregator had already */
 	uint64_t unchanged;
-	uint64_t failed; /* too large for a message, or out of memory */
+	uint64_t failed; /* too large for a message, unreadable, or out of memory */
 };
 
 struct publish_sink { /* the store; both may call publish_stored, publish_gone */

@@ -58,7 +58,7 @@ static const struct metrics_counter ingest_counters[] = {
 	{ N("receive_count_reports_total"), "", I(count_reports), "Reports of agents' reflectors." },
 	{ N("receive_count_rows_total"), "", I(count_rows), "Rows of such reports." },
 	{ N("receive_count_rows_invalid_total"), "", I(count_rows_invalid), "Rows of RNICs that the agent does not speak for." },
-	{ N("receive_count_rows_refused_total"), "", I(count_rows_refused), "Rows beyond what is kept of one agent." },
+	{ N("receive_count_rows_refused_total"), "", I(count_rows_refused), "Rows of receive counts beyond what is kept of one agent, or for want of memory." },
 	{ N("path_reports_total"), "", I(path_reports), "Agents' reports of traced paths." },
 	{ N("path_reports_paths_total"), "", I(paths), "Traced paths in them." },
 	{ N("path_reports_invalid_total"), "", I(paths_invalid), "Of those: not the agent's to tell, to nobody known, or too old." },
