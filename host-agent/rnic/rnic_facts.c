@@ -207,6 +207,19 @@ rnic_facts_prefixes(struct rnic_facts *facts)
 	freeifaddrs(all);
 }
 
+void
+rnic_facts_driver(char ret[RNIC_DRIVER_BYTES], const char text[RNIC_DRIVER_BYTES])
+{
+	size_t len = strnlen(text, RNIC_DRIVER_BYTES - 1);
+
+	for (size_t i = 0; i < len; i++) {
+		const char c = text[i];
+
+		ret[i] = c < ' ' || c > '~' || c == '"' || c == '\\' ? '_' : c;
+	}
+	ret[len] = '\0';
+}
+
 /* What it is good to know, and no reason to fail. */
 static int
 look_at_device(struct look *look)
@@ -222,7 +235,7 @@ look_at_device(struct look *look)
 		look->facts.mtu_bytes = (uint32_t)request.ifr_mtu;
 	request.ifr_data = (char *)&driver;
 	if (ioctl(fd, SIOCETHTOOL, &request) == 0)
-		memcpy(look->facts.driver, driver.driver, RNIC_DRIVER_BYTES - 1);
+		rnic_facts_driver(look->facts.driver, driver.driver);
 	close(fd);
 	return 0;
 }

@@ -54,6 +54,9 @@ struct rnic_place {
 	const char *sysfs;   /* NULL: "/sys" */
 };
 
+/* A driver's text as ethtool has it, not always ended: fit for a label of a metric. */
+void rnic_facts_driver(char ret[RNIC_DRIVER_BYTES], const char text[RNIC_DRIVER_BYTES]);
+
 /*
  * By place->transport, what the two below say. RNIC_AUTO: as RoCE if it is an RDMA
  * device, or the netdev of an RDMA port with any RoCEv2 GID.

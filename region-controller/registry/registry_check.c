@@ -34,8 +34,6 @@ names_are_fine(const struct wire_rnic *rnic, const char *host)
 	/* Nobody speaks for another host's RNICs. */
 	if (rnic->host[0] != '\0' && strcmp(rnic->host, host) != 0)
 		return false;
-	if (rnic->driver[0] != '\0' && !rm_name_valid(rnic->driver))
-		return false;
 	for (size_t i = 0; i < rnic->tor_count; i++) {
 		if (!rm_name_valid(rnic->tors[i]))
 			return false;
@@ -84,13 +82,23 @@ take_name(char ret[RM_NAME_BYTES], const char *text)
 	memcpy(ret, text, strnlen(text, RM_NAME_BYTES - 1));
 }
 
+/* A driver's text is for people and decides nothing: what cannot be printed is '?'. */
+static void
+take_driver(char ret[RM_NAME_BYTES], const char *text)
+{
+	take_name(ret, text);
+	for (char *at = ret; *at != '\0'; at++)
+		if (*at < ' ' || *at > '~')
+			*at = '?';
+}
+
 void
 registry_take_over(
     struct registry_rnic *ret, const struct wire_rnic *rnic, const char *host)
 {
 	take_name(ret->host, host);
 	take_name(ret->device, rnic->device);
-	take_name(ret->driver, rnic->driver);
+	take_driver(ret->driver, rnic->driver);
 	memset(ret->tors, 0, sizeof(ret->tors));
 	for (size_t i = 0; i < rnic->tor_count; i++)
 		take_name(ret->tors[i], rnic->tors[i]);

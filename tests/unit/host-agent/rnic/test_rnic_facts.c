@@ -115,6 +115,20 @@ a_device_made_anew_is_another_place(void **state)
 	assert_false(rnic_facts_same_place(&before, &after));
 }
 
+static void
+a_drivers_text_is_kept_and_fits_a_label(void **state)
+{
+	static const char whole[RNIC_DRIVER_BYTES] = "0123456789abcdef0123456789abcdef";
+	char driver[RNIC_DRIVER_BYTES];
+
+	rnic_facts_driver(driver, (char[RNIC_DRIVER_BYTES]){ "802.1Q VLAN Support" });
+	assert_string_equal(driver, "802.1Q VLAN Support");
+	rnic_facts_driver(driver, (char[RNIC_DRIVER_BYTES]){ "a\"b\\c\nd\xff" });
+	assert_string_equal(driver, "a_b_c_d_");
+	rnic_facts_driver(driver, whole);
+	assert_string_equal(driver, "0123456789abcdef0123456789abcde");
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int
@@ -125,6 +139,7 @@ main(void)
 		TEST(what_is_not_there_yet_is_said),
 		TEST(an_ipv6_address_still_being_checked_is_not_used),
 		TEST(a_configured_address_is_the_only_one),
+		cmocka_unit_test(a_drivers_text_is_kept_and_fits_a_label),
 		TEST(a_device_made_anew_is_another_place),
 	};
 

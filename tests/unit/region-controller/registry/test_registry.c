@@ -335,6 +335,27 @@ the_malformed_is_refused_with_its_reason(void **state)
 	refused_as(f, &rnic, "h1", REGISTRY_BAD_ADDRESS);
 }
 
+/* ethtool's of a VLAN, and one that no driver should have. */
+static void
+no_driver_is_a_reason_to_refuse_an_rnic(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_rnic vlan = region_rnic(1, "h1", "tor1", REGION_V4),
+			 odd = region_rnic(2, "h1", "tor1", REGION_V4);
+	enum registry_refusal refusal;
+
+	vlan.driver = "802.1Q VLAN Support";
+	odd.device = "eth1";
+	odd.driver = "a\xff\nb";
+	assert_int_equal(tell(f, &vlan, &refusal), 1);
+	assert_int_equal(refusal, REGISTRY_PLACED);
+	assert_int_equal(tell(f, &odd, &refusal), 1);
+	assert_int_equal(refusal, REGISTRY_PLACED);
+	assert_int_equal(registry_refused_count(f->registry), 0);
+	assert_string_equal(known(f, 1)->driver, "802.1Q VLAN Support");
+	assert_string_equal(known(f, 2)->driver, "a??b");
+}
+
 static void
 what_is_refused_again_is_one_line_with_a_count(void **state)
 {
@@ -553,6 +574,7 @@ main(void)
 		TEST(what_has_no_place_is_kept_and_counted),
 		TEST(a_new_topology_finds_it_a_place),
 		TEST(the_malformed_is_refused_with_its_reason),
+		TEST(no_driver_is_a_reason_to_refuse_an_rnic),
 		TEST(what_is_refused_again_is_one_line_with_a_count),
 		TEST(only_what_nobody_vouches_for_ages),
 		TEST(a_person_can_have_one_forgotten),
