@@ -4,6 +4,7 @@
 #include <string.h>
 
 #define IDENTITY_SCHEME "rackmesh://"
+#define SPIFFE_SCHEME "spiffe://"
 
 static const struct {
 	const char *word;
@@ -101,8 +102,9 @@ take_role(const char **at, enum rm_role *ret)
 	return -EBADMSG;
 }
 
+/* between: what stands between two of them. */
 static int
-take_tors(const char **at, struct rm_identity *identity)
+take_tors(const char **at, char between, struct rm_identity *identity)
 {
 	char before = '/';
 
@@ -116,7 +118,7 @@ take_tors(const char **at, struct rm_identity *identity)
 		if (r < 0)
 			return r;
 		identity->tor_count++;
-		before = ',';
+		before = between;
 	}
 	return identity->tor_count > 0 ? 0 : -EBADMSG;
 }
@@ -133,12 +135,17 @@ take_slash(const char **at)
 int
 rm_identity_parse(const char *uri, struct rm_identity *ret)
 {
-	const size_t scheme = strlen(IDENTITY_SCHEME);
-	const char *at = uri + scheme;
+	const bool spiffe = strncmp(uri, SPIFFE_SCHEME, strlen(SPIFFE_SCHEME)) == 0;
+	const char *scheme = spiffe ? SPIFFE_SCHEME : IDENTITY_SCHEME;
+	const char *at = uri + strlen(scheme);
 	struct rm_identity identity;
 
 	memset(&identity, 0, sizeof(identity));
-	if (strncmp(uri, IDENTITY_SCHEME, scheme) != 0)
+	if (strncmp(uri, scheme, strlen(scheme)) != 0)
+		return -EBADMSG;
+	/* A trust domain and a path of plain characters: no "*", and nothing encoded.
+	 */
+	if (spiffe && strpbrk(uri, "*%") != NULL)
 		return -EBADMSG;
 	if (take_region(&at, identity.region) < 0 || take_slash(&at) < 0 ||
 	    take_role(&at, &identity.role) < 0 || take_slash(&at) < 0 ||
@@ -146,7 +153,8 @@ rm_identity_parse(const char *uri, struct rm_identity *ret)
 		return -EBADMSG;
 	if (identity.region[0] == '*' && !roles[identity.role].any_region)
 		return -EBADMSG;
-	if (roles[identity.role].tors && take_tors(&at, &identity) < 0)
+	if (roles[identity.role].tors &&
+	    take_tors(&at, spiffe ? '/' : ',', &identity) < 0)
 		return -EBADMSG;
 	if (*at != '\0')
 		return -EBADMSG;

@@ -8,6 +8,14 @@
  *   rackmesh://REGION/operator/NAME                   a person: may change things
  *   rackmesh://REGION/viewer/NAME                     a person or a scraper: may look
  *
+ * Or a SPIFFE ID (X.509-SVID of SPIRE): the trust domain is the region, the path the
+ * rest, with each ToR a part of its own:
+ *
+ *   spiffe://REGION/agent/HOST
+ *   spiffe://REGION/aggregator/NAME/TOR[/TOR...]
+ *
+ * with nothing percent-encoded, as SPIFFE has it, and a region of its own.
+ *
  * An analyzer's, operator's or viewer's region may be "*": of every region. Names are
  * of [A-Za-z0-9._-] and percent-encoded bytes (RFC 3986), at most RM_IDENTITY_NAME
  * bytes; anything else, an empty part, a query, a fragment, a port, a user, a part too

@@ -200,10 +200,12 @@ a_link_without_tls_is_whoever_it_says_and_a_strange_certificate_is_nobody(void *
 	    rm_authority_admits("rackmesh://lab/agent/h1", &request, why, sizeof(why)));
 	assert_false(
 	    rm_authority_admits("rackmesh://lab/agent/h2", &request, why, sizeof(why)));
-	assert_false(
+	assert_true(
 	    rm_authority_admits("spiffe://lab/agent/h1", &request, why, sizeof(why)));
+	assert_false(
+	    rm_authority_admits("https://lab/agent/h1", &request, why, sizeof(why)));
 	assert_string_equal(
-	    why, "unknown identity in its certificate: 'spiffe://lab/agent/h1'");
+	    why, "unknown identity in its certificate: 'https://lab/agent/h1'");
 }
 
 int

@@ -50,6 +50,32 @@ parts_come_out_decoded(void **state)
 }
 
 static void
+assert_is_the_same(const char *spiffe, const char *rackmesh)
+{
+	static struct rm_identity identity;
+	char uri[2048];
+
+	assert_int_equal(rm_identity_parse(spiffe, &identity), 0);
+	assert_int_equal(rm_identity_format(&identity, uri, sizeof(uri)), 0);
+	assert_string_equal(uri, rackmesh);
+}
+
+static void
+a_spiffe_id_is_an_identity_of_its_trust_domain(void **state)
+{
+	(void)state;
+	assert_is_the_same(
+	    "spiffe://lab.example/agent/h1", "rackmesh://lab.example/agent/h1");
+	assert_is_the_same(
+	    "spiffe://lab/aggregator/agg1/tor1", "rackmesh://lab/aggregator/agg1/tor1");
+	assert_is_the_same("spiffe://lab/aggregator/agg1/tor1/tor2",
+	    "rackmesh://lab/aggregator/agg1/tor1,tor2");
+	assert_is_the_same(
+	    "spiffe://lab/controller/c1", "rackmesh://lab/controller/c1");
+	assert_is_the_same("spiffe://lab/viewer/p", "rackmesh://lab/viewer/p");
+}
+
+static void
 anything_else_is_refused_and_leaves_the_result_alone(void **state)
 {
 	static const char *const bad[] = {
@@ -58,7 +84,16 @@ anything_else_is_refused_and_leaves_the_result_alone(void **state)
 		"rackmesh://",
 		"rackmesh:///agent/h1",
 		"Rackmesh://lab/agent/h1",
-		"spiffe://lab/agent/h1",
+		"Spiffe://lab/agent/h1",
+		"spiffe://lab/agent",
+		"spiffe://lab/agent/h1/",
+		"spiffe://lab/agent/h1/tor1",
+		"spiffe://lab/agent/a%2Fb",
+		"spiffe://*/analyzer/a1",
+		"spiffe://lab/aggregator/agg1",
+		"spiffe://lab/aggregator/agg1/t1,t2",
+		"spiffe://lab/aggregator/agg1/t1//t2",
+		"spiffe://lab/ns/default/sa/agent",
 		" rackmesh://lab/agent/h1",
 		"rackmesh://lab/agent/h1 ",
 		"rackmesh://lab/agent/h1/",
@@ -165,6 +200,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_role_reads_back_as_it_was_written),
 		cmocka_unit_test(parts_come_out_decoded),
+		cmocka_unit_test(a_spiffe_id_is_an_identity_of_its_trust_domain),
 		cmocka_unit_test(anything_else_is_refused_and_leaves_the_result_alone),
 		cmocka_unit_test(names_and_lists_have_an_end),
 		cmocka_unit_test(what_cannot_be_an_identity_is_not_written),
