@@ -90,8 +90,9 @@ rm_way_word(enum rm_way way)
 	return way > RM_WAY_UNKNOWN && way < RM_WAYS ? ways[way].word : "";
 }
 
-const char *
-rm_impact_word(enum rm_impact impact)
+/* "unknown", "P0", ... */
+static const char *
+impact_word(enum rm_impact impact)
 {
 	static const char *const words[RM_IMPACTS] = { "unknown", "P0", "P1", "P2" };
 
@@ -103,7 +104,7 @@ rm_verdict_impact(const struct rm_verdict *verdict, char *out, size_t len)
 {
 	const struct rm_evidence *evidence = &verdict->evidence;
 
-	snprintf(out, len, "%s%s%s", rm_impact_word(evidence->impact),
+	snprintf(out, len, "%s%s%s", impact_word(evidence->impact),
 	    evidence->services[0] != '\0' ? ": " : "", evidence->services);
 }
 
@@ -326,11 +327,11 @@ evidence_json(const struct rm_evidence *evidence)
 	    (json_int_t)(evidence->window_ns / RM_NS_PER_MS), "peers",
 	    (int)evidence->peers, "direction", rm_way_word(evidence->way), "class",
 	    evidence->one_class ? json_integer(evidence->dscp) : json_null(), "impact",
-	    rm_impact_word(evidence->impact), "services", evidence->services,
-	    "observed", evidence->observed, "to_part", legs_json(&evidence->to_part),
-	    "from_part", legs_json(&evidence->from_part), "outside",
-	    legs_json(&evidence->outside), "others", legs_json(&evidence->others),
-	    "service_probes", legs_json(&evidence->service_probes));
+	    impact_word(evidence->impact), "services", evidence->services, "observed",
+	    evidence->observed, "to_part", legs_json(&evidence->to_part), "from_part",
+	    legs_json(&evidence->from_part), "outside", legs_json(&evidence->outside),
+	    "others", legs_json(&evidence->others), "service_probes",
+	    legs_json(&evidence->service_probes));
 	lists = lists_json(evidence);
 	if (json == NULL || lists == NULL || json_object_update(json, lists) < 0) {
 		json_decref(json);

@@ -58,8 +58,6 @@ enum rm_impact {
 	RM_IMPACTS
 };
 
-const char *rm_impact_word(enum rm_impact impact); /* "unknown", "P0", ... */
-
 struct rm_evidence_sample {
 	char from[2 * RM_NAME_BYTES], to[2 * RM_NAME_BYTES]; /* "host/device" */
 	uint16_t src_port;

@@ -26,6 +26,9 @@ static const struct rm_word roles[] = {
 	{ NULL, 0 },
 };
 
+static int topology_name(const struct topology_read *read,
+    const struct rm_yaml_node *node, char ret[RM_NAME_BYTES]);
+
 static int
 find_plane(const struct rm_topology *topology, const char *name, size_t *ret)
 {
@@ -397,7 +400,7 @@ topology_list(const struct topology_read *read, const struct rm_yaml_node *map,
 	return 0;
 }
 
-int
+static int
 topology_name(const struct topology_read *read, const struct rm_yaml_node *node,
     char ret[RM_NAME_BYTES])
 {

@@ -34,8 +34,6 @@ int topology_required(const struct topology_read *read, const struct rm_yaml_nod
 /* *ret: NULL when it is not there, or there is nothing in it. */
 int topology_list(const struct topology_read *read, const struct rm_yaml_node *map,
     const char *key, size_t max, const struct rm_yaml_node **ret);
-int topology_name(const struct topology_read *read, const struct rm_yaml_node *node,
-    char ret[RM_NAME_BYTES]);
 /* Left out: *ret stays. */
 int topology_uint(const struct topology_read *read, const struct rm_yaml_node *map,
     const char *key, uint64_t max, uint32_t *ret);

@@ -93,11 +93,6 @@ int plan_add_entry(struct plan_set *set, size_t rack, const struct plan_entry *e
  * rm_topology_paths_to(the one's ToR). */
 uint32_t plan_paths(const struct plan_set *set, size_t from);
 
-/* What traces may find: the aliases of this rack's ToR, of those it has targets or
- * probers in, and of all other switches of its plane. *ret is malloc'd. -ENOMEM. */
-int plan_aliases(const struct plan_set *set, const struct plan_rack *rack,
-    struct wire_alias **ret, size_t *count);
-
 /* One destination's share. 1: there is more; 0: that was all. */
 int plan_inter_tor(struct plan_set *set);
 void plan_inter_free(struct plan_inter *inter);

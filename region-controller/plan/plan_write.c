@@ -65,7 +65,9 @@ count_aliases(const struct plan_set *set, const bool *crossed)
 	return count < WIRE_MAX_ALIASES ? count : WIRE_MAX_ALIASES;
 }
 
-int
+/* What traces may find: the aliases of this rack's ToR, of those it has targets or
+ * probers in, and of all other switches of its plane. *ret is malloc'd. -ENOMEM. */
+static int
 plan_aliases(const struct plan_set *set, const struct plan_rack *rack,
     struct wire_alias **ret, size_t *count)
 {

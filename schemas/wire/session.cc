@@ -183,17 +183,6 @@ try {
 }
 
 int
-wire_open_ping(uint64_t *now_ns, const uint8_t *data, size_t len)
-{
-	struct wire_ping ping;
-	int r = wire_open_ping_ending(&ping, data, len);
-
-	if (r == 0)
-		*now_ns = ping.now_ns;
-	return r;
-}
-
-int
 wire_open_ping_ending(struct wire_ping *view, const uint8_t *data, size_t len)
 {
 	const rackmesh::Ping *from = nullptr;

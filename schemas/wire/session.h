@@ -87,7 +87,6 @@ int wire_open_ack(struct wire_ack *view, const uint8_t *data, size_t len);
 
 int wire_write_ping(
     struct wire_writer *writer, uint64_t now_ns, struct wire_bytes *out);
-int wire_open_ping(uint64_t *now_ns, const uint8_t *data, size_t len);
 
 struct wire_ping {
 	uint64_t now_ns; /* sender's CLOCK_MONOTONIC */

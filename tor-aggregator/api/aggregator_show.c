@@ -41,7 +41,8 @@ show_id(struct wire_rnic_id id)
 	return json_string(text);
 }
 
-json_t *
+/* RFC 3339; null: never */
+static json_t *
 show_time(const struct show_now *now, rm_mono_t t)
 {
 	char text[RM_WALL_TEXT];

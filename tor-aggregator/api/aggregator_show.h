@@ -21,7 +21,6 @@ struct show_now { /* one moment on both clocks */
 };
 
 json_t *show_id(struct wire_rnic_id id);
-json_t *show_time(const struct show_now *now, rm_mono_t t); /* RFC 3339; null: never */
 json_t *show_rack(const struct tor_aggregator *aggregator, const struct tor_rack *rack,
     const struct show_now *now);
 json_t *show_rnic(const struct tor_rack *rack, size_t member);

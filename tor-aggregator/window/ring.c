@@ -74,12 +74,6 @@ ring_count(const struct ring *ring)
 	return ring->count;
 }
 
-size_t
-ring_capacity(const struct ring *ring)
-{
-	return ring->capacity;
-}
-
 const struct ring_result *
 ring_get(const struct ring *ring, size_t i)
 {

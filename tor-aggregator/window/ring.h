@@ -36,7 +36,6 @@ void ring_put(
     struct ring *ring, rm_mono_t sent, bool late, const struct wire_result *result);
 
 size_t ring_count(const struct ring *ring);
-size_t ring_capacity(const struct ring *ring);
 /* i-th newest; NULL past the oldest. Valid until the next ring_put. */
 const struct ring_result *ring_get(const struct ring *ring, size_t i);
 

@@ -125,13 +125,10 @@ write_ping(struct wire_writer *writer, struct wire_bytes *out)
 static void
 expect_ping(const uint8_t *data, size_t len)
 {
-	uint64_t now_ns = 0;
-
 	struct wire_ping view;
 
-	assert_int_equal(wire_open_ping(&now_ns, data, len), 0);
-	assert_int_equal(now_ns, 0x0807060504030201);
 	assert_int_equal(wire_open_ping_ending(&view, data, len), 0);
+	assert_int_equal(view.now_ns, 0x0807060504030201);
 	assert_string_equal(view.ending, "");
 	assert_int_equal(view.ends_s, 0);
 }
