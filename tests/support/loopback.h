@@ -52,16 +52,26 @@ loopback_listen(int *port)
 	return fd;
 }
 
+/* From 127.0.0.<host>, as of another host. */
 static inline int
-loopback_connect(int port)
+loopback_connect_from(uint8_t host, int port)
 {
-	struct rm_address address = loopback_address(port);
+	struct rm_address address = loopback_address(port), from = loopback_address(0);
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	assert_true(fd >= 0);
+	((struct sockaddr_in *)&from.storage)->sin_addr.s_addr =
+	    htonl(UINT32_C(0x7f000000) + host);
+	assert_int_equal(bind(fd, (struct sockaddr *)&from.storage, from.len), 0);
 	assert_int_equal(
 	    connect(fd, (struct sockaddr *)&address.storage, address.len), 0);
 	return fd;
+}
+
+static inline int
+loopback_connect(int port)
+{
+	return loopback_connect_from(1, port);
 }
 
 /* Both ends of one TCP connection; buffer_bytes > 0 keeps the

@@ -1,6 +1,7 @@
 #include "tor-aggregator/agents/agent_links.h"
 
 #include <errno.h>
+#include <netinet/in.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,6 +76,46 @@ supersede(struct agent_link *peer, struct agent *agent)
 	agent->link = NULL;
 }
 
+/* Whatever their ports. */
+static bool
+same_host(const struct rm_address *a, const struct rm_address *b)
+{
+	const struct sockaddr_in *a4 = (const struct sockaddr_in *)&a->storage,
+				 *b4 = (const struct sockaddr_in *)&b->storage;
+	const struct sockaddr_in6 *a6 = (const struct sockaddr_in6 *)&a->storage,
+				  *b6 = (const struct sockaddr_in6 *)&b->storage;
+
+	if (a->storage.ss_family != b->storage.ss_family)
+		return false;
+	if (a->storage.ss_family == AF_INET)
+		return a4->sin_addr.s_addr == b4->sin_addr.s_addr;
+	return memcmp(&a6->sin6_addr, &b6->sin6_addr, sizeof(a6->sin6_addr)) == 0;
+}
+
+/*
+ * Two hosts of one name would end each other's sessions for ever. Whoever is here
+ * stays, as long as its heartbeats come; an agent that comes from elsewhere is one that
+ * moved (the same incarnation, or the former has fallen silent) or another host.
+ */
+static bool
+is_another_host(const struct agent_link *peer, const struct agent *agent,
+    const struct wire_hello *hello, rm_mono_t now, char why[WHY])
+{
+	char here[RM_ADDRESS_TEXT], there[RM_ADDRESS_TEXT];
+
+	if (agent->link == NULL || hello->incarnation == agent->incarnation ||
+	    same_host(rm_link_peer(agent->link->link), rm_link_peer(peer->link)) ||
+	    agent_watch_overdue(agent->watch, now))
+		return false;
+	rm_address_format(rm_link_peer(agent->link->link), here);
+	rm_address_format(rm_link_peer(peer->link), there);
+	snprintf(why, WHY,
+	    "two hosts are called %s, at %s and at %s: give one of them another name",
+	    agent->host, here, there);
+	rm_log_warn(0, "agent refused: %s", why);
+	return true;
+}
+
 /* By its certificate: is it the agent of that host? */
 static bool
 hello_is_its_own(
@@ -136,6 +177,8 @@ take_agent(struct agent_link *peer, const struct wire_hello *hello)
 	r = agents_get(links->agents, hello->id, &agent);
 	if (r < 0)
 		return turn_away(peer, AGENT_LINKS_AGENTS, "too many agents");
+	if (is_another_host(peer, agent, hello, now, why))
+		return turn_away(peer, AGENT_LINKS_NAME_TAKEN, why);
 	supersede(peer, agent);
 	fresh = agent_hello(agent, hello->incarnation);
 	clock_map_sample(&agent->clock, hello->now_ns, now);
@@ -364,6 +407,7 @@ agent_links_refused_word(enum agent_links_refused reason)
 		[AGENT_LINKS_SILENT] = "silent",
 		[AGENT_LINKS_CROWD] = "too_many_pending",
 		[AGENT_LINKS_STRANGER] = "wrong_identity",
+		[AGENT_LINKS_NAME_TAKEN] = "name_taken",
 		[AGENT_LINKS_VERSION] = "version",
 		[AGENT_LINKS_AGENTS] = "too_many_agents",
 		[AGENT_LINKS_OUT_OF_TURN] = "unexpected_message",

@@ -63,11 +63,12 @@ struct agent_links_guests {
 	void *arg;
 };
 
-enum agent_links_refused {    /* why a link was closed by us */
-	AGENT_LINKS_FULL,     /* too many connections */
-	AGENT_LINKS_SILENT,   /* no hello in time */
-	AGENT_LINKS_CROWD,    /* no hello yet, and others came; see rm_strangers */
-	AGENT_LINKS_STRANGER, /* another region or role, a bad name */
+enum agent_links_refused {      /* why a link was closed by us */
+	AGENT_LINKS_FULL,       /* too many connections */
+	AGENT_LINKS_SILENT,     /* no hello in time */
+	AGENT_LINKS_CROWD,      /* no hello yet, and others came; see rm_strangers */
+	AGENT_LINKS_STRANGER,   /* another region or role, a bad name */
+	AGENT_LINKS_NAME_TAKEN, /* another host of that name is connected */
 	AGENT_LINKS_VERSION,
 	AGENT_LINKS_AGENTS, /* too many agents known */
 	AGENT_LINKS_OUT_OF_TURN,

@@ -25,6 +25,7 @@
 #include "tests/support/loopback.h"
 #include "tor-aggregator/agents/agent.h"
 #include "tor-aggregator/agents/agent_links.h"
+#include "tor-aggregator/agents/agent_watch.h"
 #include "tor-aggregator/aggregator_config.h"
 #include "tor-aggregator/analyzer/uplink.h"
 #include "tor-aggregator/controller/relay.h"
@@ -41,7 +42,7 @@ struct peer { /* an agent, as far as the aggregator can see */
 	bool closed, mute;
 	int reason;
 	unsigned welcomes, acks, pinglists, pings;
-	char refused[128];
+	char refused[256];
 	uint64_t counted_seq, acked, targets, version;
 };
 
@@ -228,16 +229,23 @@ peer_closed(struct rm_link *link, int reason, void *arg)
 }
 
 static void
-peer_open(struct world *world, struct peer *peer)
+peer_open_from(struct world *world, struct peer *peer, uint8_t from)
 {
 	static const struct rm_link_callbacks callbacks = { peer_frame, peer_closed,
 		NULL };
 	static const struct rm_link_limits limits = { 1 << 20, 1 << 20 };
-	int fd = loopback_connect(agent_links_port(world->aggregator->links));
+	int fd =
+	    loopback_connect_from(from, agent_links_port(world->aggregator->links));
 
 	*peer = (struct peer){ .writer = wire_writer_new() };
 	assert_int_equal(
 	    rm_link_new(world->loop, fd, &limits, &callbacks, peer, &peer->link), 0);
+}
+
+static void
+peer_open(struct world *world, struct peer *peer)
+{
+	peer_open_from(world, peer, 1);
 }
 
 static void
@@ -413,6 +421,54 @@ strangers_and_those_out_of_turn_are_turned_away(void **state)
 			     counts->refused[AGENT_LINKS_MALFORMED],
 	    2);
 	assert_int_equal(world->aggregator->ingest.counts.raw.taken, 0);
+}
+
+/* They would throw each other out for ever, and both show as restarting. */
+static void
+of_two_hosts_with_one_name_the_second_is_refused(void **state)
+{
+	struct world *world = *state;
+	const struct agent_links_counts *counts;
+	struct peer first, second, moved;
+
+	join(world, &first, 0, 77);
+	peer_open_from(world, &second, 2);
+	say_hello(&second, "h0", "lab", 78);
+	LOOPBACK_WAIT(world->loop, second.closed);
+	assert_non_null(
+	    strstr(second.refused, "two hosts are called h0, at 127.0.0.1:"));
+	assert_non_null(strstr(second.refused, " and at 127.0.0.2:"));
+	counts = agent_links_counts(world->aggregator->links);
+	assert_int_equal(counts->refused[AGENT_LINKS_NAME_TAKEN], 1);
+	assert_int_equal(counts->refused[AGENT_LINKS_SUPERSEDED], 0);
+	assert_false(first.closed);
+	peer_free(&second);
+	/* The same agent by another way, before its former connection has ended. */
+	peer_open_from(world, &moved, 3);
+	say_hello(&moved, "h0", "lab", 77);
+	LOOPBACK_WAIT(world->loop, first.closed);
+	assert_string_equal(moved.refused, "");
+	peer_free(&moved);
+	peer_free(&first);
+}
+
+/* One that was rebooted, and has another address now. */
+static void
+a_host_that_fell_silent_may_come_back_from_another_address(void **state)
+{
+	struct world *world = *state;
+	struct peer first, second;
+
+	join(world, &first, 0, 77);
+	LOOPBACK_WAIT(world->loop,
+	    agent_watch_overdue(
+		agents_find(world->aggregator->agents, "h0")->watch, rm_mono_now()));
+	peer_open_from(world, &second, 2);
+	say_hello(&second, "h0", "lab", 78);
+	LOOPBACK_WAIT(world->loop, second.welcomes == 1);
+	assert_string_equal(second.refused, "");
+	peer_free(&second);
+	peer_free(&first);
 }
 
 static void
@@ -868,6 +924,8 @@ main(void)
 		TEST(an_agent_registers_and_its_results_are_counted_and_acknowledged),
 		TEST(agents_hear_at_once_that_no_alert_is_taken),
 		TEST(strangers_and_those_out_of_turn_are_turned_away),
+		TEST(of_two_hosts_with_one_name_the_second_is_refused),
+		TEST(a_host_that_fell_silent_may_come_back_from_another_address),
 		TEST(a_crowd_at_the_door_makes_room_for_an_agent),
 		TEST(nobody_speaks_for_anothers_rnic),
 		TEST(a_newer_connection_takes_the_place_of_the_older),
