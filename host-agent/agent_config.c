@@ -411,10 +411,26 @@ agent_config_read(struct agent_config *config, const char *path, struct rm_why *
 	return r;
 }
 
+/* Every host that was never named is called localhost: aggregators know hosts by name.
+ */
 static int
-read_any(void *config, const char *path, struct rm_why *why)
+read_at_start(void *arg, const char *path, struct rm_why *why)
 {
-	return agent_config_read(config, path, why);
+	struct agent_config *config = arg;
+	int r;
+
+	r = agent_config_read(config, path, why);
+	if (r < 0)
+		return r;
+	if (strcmp(config->host, "localhost") == 0 ||
+	    strncmp(config->host, "localhost.", strlen("localhost.")) == 0) {
+		r = rm_config_refuse(path, why,
+		    "expected the name of this host, not localhost; name the system, "
+		    "or give host here",
+		    "host");
+		agent_config_clear(config);
+	}
+	return r;
 }
 
 int
@@ -422,7 +438,7 @@ agent_config_load(struct agent_config *config, int argc, char **argv)
 {
 	return rm_config_start(agent_options,
 	    "probes from this host's RNICs and answers others' probes", argc, argv,
-	    config, read_any, NULL);
+	    config, read_at_start, NULL);
 }
 
 void

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "host-agent/agent_config.h"
+#include "rackmesh/core/log.h"
 
 #define AGGREGATORS \
 	"aggregators:\n  - address: 10.0.0.1:9470\n    tors: [tor-a, tor-b]\n"
@@ -277,6 +278,33 @@ the_example_is_good(void **state)
 	agent_config_clear(&config);
 }
 
+static void
+keep_line(enum rm_log_level level, const char *line, void *arg)
+{
+	if (level == RM_LOG_ERROR)
+		snprintf(arg, 512, "%s", line);
+}
+
+static void
+a_host_that_was_never_named_does_not_start(void **state)
+{
+	char *argv[] = { (char[]){ "host-agent" }, (char[]){ "--check" },
+		(char[]){ "--config" }, path, NULL };
+	char line[512] = "";
+	struct agent_config config;
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	fputs("host: localhost.localdomain\n" AGGREGATORS
+	      "rnics: [{device: eth1, tor: tor-a}]\n",
+	    file);
+	assert_int_equal(fclose(file), 0);
+	rm_log_set_sink(keep_line, line);
+	assert_true(agent_config_load(&config, 4, argv) < 0);
+	rm_log_set_sink(NULL, NULL);
+	assert_non_null(strstr(line, ":1:7: host: expected the name of this host"));
+}
+
 int
 main(void)
 {
@@ -288,6 +316,7 @@ main(void)
 		cmocka_unit_test(a_transport_that_cannot_be_is_refused),
 		cmocka_unit_test(errors_across_options_name_their_line_too),
 		cmocka_unit_test(only_numbers_of_probing_change_without_a_restart),
+		cmocka_unit_test(a_host_that_was_never_named_does_not_start),
 		cmocka_unit_test(the_example_is_good),
 	};
 
