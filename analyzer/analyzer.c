@@ -214,6 +214,8 @@ start_http(struct analyzer *analyzer)
 	if (r == 0)
 		r = rm_metrics_new(&analyzer->metrics);
 	if (r == 0)
+		r = rm_metrics_build_info(analyzer->metrics, "analyzer");
+	if (r == 0)
 		r = analyzer_metrics_register(analyzer, analyzer->metrics);
 	if (r == 0)
 		r = rm_credentials_metrics(analyzer->credentials, analyzer->metrics);

@@ -271,6 +271,8 @@ agent_build(struct host_agent *agent)
 		rm_log_warn(-errno, "%s: cannot keep pinglists", config->state_folder);
 	r = rm_metrics_new(&agent->metrics);
 	if (r == 0)
+		r = rm_metrics_build_info(agent->metrics, "host-agent");
+	if (r == 0)
 		r = rm_credentials_new(
 		    agent->loop, &config->credentials, &agent->credentials);
 	if (r == 0)

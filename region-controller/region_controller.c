@@ -189,6 +189,8 @@ serve_http(struct region_controller *controller)
 	};
 	r = rm_metrics_new(&controller->metrics);
 	if (r == 0)
+		r = rm_metrics_build_info(controller->metrics, "region-controller");
+	if (r == 0)
 		r = controller_metrics_add(controller->metrics, &controller->face);
 	if (r == 0)
 		r = rm_credentials_metrics(

@@ -48,6 +48,8 @@ tor_aggregator_serve_http(struct tor_aggregator *aggregator)
 
 	r = rm_metrics_new(&aggregator->metrics);
 	if (r == 0)
+		r = rm_metrics_build_info(aggregator->metrics, "tor-aggregator");
+	if (r == 0)
 		r = aggregator_metrics_register(aggregator, aggregator->metrics);
 	if (r == 0)
 		r = rm_credentials_metrics(

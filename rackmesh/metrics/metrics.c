@@ -174,6 +174,20 @@ read_value(const void *value)
 }
 
 int
+rm_metrics_build_info(struct rm_metrics *metrics, const char *component)
+{
+	static const uint64_t one = 1;
+	char labels[METRICS_LABEL_BYTES];
+	int len = snprintf(labels, sizeof(labels), "version=\"%s\",component=\"%s\"",
+	    RACKMESH_VERSION, component);
+
+	if (len < 0 || (size_t)len >= sizeof(labels))
+		return -EINVAL;
+	return rm_metrics_gauge(metrics, &one, "rackmesh_build_info", labels,
+	    "1; its labels are the version and the program", read_value, &one);
+}
+
+int
 rm_metrics_gauges(struct rm_metrics *metrics, const void *owner,
     const struct rm_metric *list, size_t count)
 {

@@ -40,6 +40,10 @@ int rm_metrics_gauges(struct rm_metrics *metrics, const void *owner,
     const struct rm_metric *list, size_t count);
 void rm_metrics_forget(struct rm_metrics *metrics, const void *owner);
 
+/* The gauge rackmesh_build_info{version="...",component="..."} of every daemon: 1.
+ * component: the program's name, of letters, digits and '-'. -EINVAL: too long. */
+int rm_metrics_build_info(struct rm_metrics *metrics, const char *component);
+
 int rm_metrics_render(const struct rm_metrics *metrics, struct evbuffer *out);
 
 /* Structs of counters shown as metrics, by tables of their fields. */

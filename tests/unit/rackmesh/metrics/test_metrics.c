@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "rackmesh/metrics/metrics.h"
 
@@ -144,6 +145,30 @@ labels_are_copied_and_a_thousand_metrics_fit(void **state)
 	rm_metrics_free(metrics);
 }
 
+static void
+build_info_tells_the_version_of_a_program(void **state)
+{
+	char long_name[METRICS_LABEL_BYTES + 1];
+	struct rm_metrics *metrics;
+	char *text;
+
+	assert_int_equal(rm_metrics_new(&metrics), 0);
+	assert_int_equal(rm_metrics_build_info(metrics, "host-agent"), 0);
+	assert_int_equal(rm_metrics_build_info(metrics, "host-agent"), -EEXIST);
+	memset(long_name, 'x', sizeof(long_name) - 1);
+	long_name[sizeof(long_name) - 1] = '\0';
+	assert_int_equal(rm_metrics_build_info(metrics, long_name), -EINVAL);
+
+	text = render(metrics);
+	assert_string_equal(text,
+	    "# HELP rackmesh_build_info 1; its labels are the version and the program\n"
+	    "# TYPE rackmesh_build_info gauge\n"
+	    "rackmesh_build_info{version=\"" RACKMESH_VERSION
+	    "\",component=\"host-agent\"} 1\n");
+	free(text);
+	rm_metrics_free(metrics);
+}
+
 int
 main(void)
 {
@@ -152,6 +177,7 @@ main(void)
 		cmocka_unit_test(the_same_metric_twice_is_refused),
 		cmocka_unit_test(numbers_without_a_value_have_their_words),
 		cmocka_unit_test(labels_are_copied_and_a_thousand_metrics_fit),
+		cmocka_unit_test(build_info_tells_the_version_of_a_program),
 	};
 
 	return cmocka_run_group_tests_name("metrics", tests, NULL, NULL);
