@@ -1,0 +1,69 @@
+"""The packages that were built, newer ones made of them, and what their daemons need."""
+
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+DEBS = ROOT / "build" / "deb"
+BASE = ROOT / "build" / "deb-root"
+CA = ROOT / "tests" / "fabric" / "lab" / "ca.py"
+HOST = "h1"
+TOR = "tor-1"
+
+DAEMONS = ("host-agent", "tor-aggregator", "region-controller", "analyzer")
+NAMES = {"rackmesh-common", "rackmeshctl", *(f"rackmesh-{daemon}" for daemon in DAEMONS)}
+HTTP = dict(zip(DAEMONS, (9471, 9472, 9473, 9474), strict=True))
+ROLES = dict(zip(DAEMONS, ("agent", "aggregator", "controller", "analyzer"), strict=True))
+
+
+def debs(folder):
+    return [deb for deb in sorted(folder.glob("*.deb")) if "-dbgsym_" not in deb.name]
+
+
+def version():
+    """Of the source: that of debian/changelog, which has to be CMake's."""
+    changelog = (ROOT / "debian/changelog").read_text()
+    cmake = (ROOT / "CMakeLists.txt").read_text()
+    ours = re.match(r"rackmesh \(([^)]+)\)", changelog)[1]
+    assert re.search(r"^project\(rackmesh VERSION (\S+)", cmake, re.M)[1] == ours
+    return ours
+
+
+def newer(folder, into, changed_config):
+    """The same packages with a higher version; one's config has another line."""
+    into.mkdir()
+    for deb in debs(folder):
+        tree = into / "tree"
+        subprocess.run(["dpkg-deb", "--raw-extract", deb, tree], check=True)
+        control = tree / "DEBIAN/control"
+        control.write_text(re.sub(r"^Version: .*$", r"\g<0>+newer", control.read_text(), flags=re.M))
+        config = tree / changed_config
+        if config.exists():
+            config.write_text(config.read_text() + "# of the newer version\n")
+        subprocess.run(
+            ["dpkg-deb", "--build", "--root-owner-group", "-Znone", tree, into],
+            stdout=subprocess.DEVNULL,
+            check=True,
+        )
+        shutil.rmtree(tree)
+    return debs(into)
+
+
+def give_certificate(root, daemon, folder="etc/rackmesh/tls"):
+    """Puts a certificate of the daemon, by the host's name, where its config looks for it."""
+    made, into = root.path.parent / "ca", root.path / folder
+    tors = [TOR] if daemon == "tor-aggregator" else []
+    subprocess.run(
+        [sys.executable, CA, made, "--region", "default", ROLES[daemon], HOST, *tors],
+        stdout=subprocess.DEVNULL,
+        check=True,
+    )
+    into.mkdir(exist_ok=True)
+    shutil.copy(made / f"{HOST}.pem", into / "certificate.pem")
+    shutil.copy(made / "ca.pem", into / "authorities.pem")
+    shutil.copy(made / f"{HOST}.key", into / "key.pem")
+    root.run("chown", "-R", "rackmesh:", f"/{folder}")
+    root.run("chmod", "600", f"/{folder}/key.pem")

@@ -1,0 +1,225 @@
+"""What happens to a bare Debian host when the packages come, change and go."""
+
+import re
+
+import packages
+import pytest
+import yaml
+from debian_root import wait_for
+from packages import DAEMONS, DEBS, HOST, HTTP, TOR, debs, give_certificate, newer
+
+ACTIVE_S = 60
+STATEFUL = ("host-agent", "tor-aggregator", "analyzer")  # the controller has etcd
+
+
+def edit(root, daemon, change):
+    path = root.path / f"etc/rackmesh/{daemon}.yaml"
+    config = yaml.safe_load(path.read_text())
+    change(config)
+    path.write_text(yaml.safe_dump(config))
+
+
+def test_there_is_a_package_for_every_daemon_with_the_version_of_the_source():
+    made = dict(deb.name.split("_")[:2] for deb in debs(DEBS))
+    assert made == dict.fromkeys(packages.NAMES, packages.version())
+
+
+def test_user_folders_and_rights_are_there_after_the_installation(installed):
+    assert installed.run("getent", "passwd", "rackmesh").endswith(":/usr/sbin/nologin\n")
+    stat = ("stat", "--format=%U:%G %a")
+    assert installed.run(*stat, "/run/rackmesh") == "rackmesh:rackmesh 755\n"
+    assert installed.run(*stat, "/etc/rackmesh/tls") == "root:rackmesh 750\n"
+    for program in (*DAEMONS, "rackmeshctl"):
+        assert installed.run(program, "--version") == f"{program} {packages.version()}\n"
+
+
+def test_systemd_finds_nothing_wrong_with_the_units(installed):
+    units = [f"{daemon}.service" for daemon in DAEMONS]
+    assert installed.run("systemd-analyze", "verify", "--man=no", *units) == ""
+    for unit in units:
+        text = installed.run("cat", f"/lib/systemd/system/{unit}")
+        for document in re.findall(r"^Documentation=file://(.*)$", text, re.M):
+            assert (installed.path / document.lstrip("/")).is_file(), document
+
+
+def test_nothing_is_enabled_before_somebody_has_edited_the_config(installed):
+    for daemon in DAEMONS:
+        state = installed.run("systemctl", "is-enabled", f"{daemon}.service", status=1)
+        assert state == "disabled\n"
+
+
+@pytest.mark.parametrize("daemon", DAEMONS)
+def test_a_daemon_finds_its_installed_config_good(installed, daemon):
+    config = f"/etc/rackmesh/{daemon}.yaml"
+    give_certificate(installed, daemon)
+    installed.run("cp", "/usr/share/doc/rackmesh/examples/topology.example.yaml",
+                  "/etc/rackmesh/topology.yaml")  # fmt: skip
+    (installed.path / "etc/rackmesh/probe-secret").write_text("c2VjcmV0" * 8 + "\n")
+    installed.run("chown", "rackmesh:", "/etc/rackmesh/probe-secret")
+    installed.run("chmod", "600", "/etc/rackmesh/probe-secret")
+
+    said = installed.run(daemon, "--check", "--config", config, user="rackmesh")
+    assert said.endswith(f"{config}: good\n")
+
+
+def test_manual_pages_and_completion_name_every_option(installed):
+    for program in (*DAEMONS, "rackmeshctl"):
+        options = set(re.findall(r"--[a-z-]+", installed.run(program, "--help")))
+        page = "man1/rackmeshctl.1" if program == "rackmeshctl" else f"man8/{program}.8"
+        texts = {
+            "man": installed.run("zcat", f"/usr/share/man/{page}.gz").replace("\\-", "-"),
+            "bash": installed.run("cat", f"/usr/share/bash-completion/completions/{program}"),
+            "zsh": installed.run("cat", f"/usr/share/zsh/vendor-completions/_{program}"),
+        }
+        for kind, text in texts.items():
+            assert [option for option in options if option not in text] == [], (program, kind)
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("hea", "health"),
+        ("topology ch", "check"),
+        ("-j rnics --t", "--tor --through"),
+        ("drill h1/eth1 --s", "--seconds"),
+        ("brake o", "on off"),
+        ("incidents d", ""),
+        ("incidents --through an", "analyzer"),
+        ("--analyzer ", ""),
+    ],
+)
+def test_bash_completes_what_rackmeshctl_takes(installed, line, expected):
+    words = ["rackmeshctl", *line.split(" ")]
+    script = (
+        ". /usr/share/bash-completion/completions/rackmeshctl; COMP_WORDS=(\"$@\"); "
+        "COMP_CWORD=$(($# - 1)); _rackmesh_rackmeshctl; echo \"${COMPREPLY[@]}\""
+    )
+    assert installed.run("bash", "-c", script, "-", *words) == f"{expected}\n"
+
+
+def test_an_upgrade_keeps_what_somebody_has_changed_in_a_config(installed, tmp_path):
+    changed = installed.path / "etc/rackmesh/host-agent.yaml"
+    untouched = installed.path / "etc/rackmesh/analyzer.yaml"
+    ours = changed.read_text() + "# of this host\n"
+    changed.write_text(ours)
+    state = installed.path / "var/lib/rackmesh/host-agent/pinglists"
+    state.parent.mkdir(parents=True)
+    state.write_text("kept")
+
+    installed.install(newer(DEBS, tmp_path / "same", "etc/rackmesh/analyzer.yaml"))
+    assert changed.read_text() == ours
+    assert untouched.read_text().endswith("# of the newer version\n")
+    status = installed.run("dpkg-query", "--show", "--showformat=${Version} ", *packages.NAMES)
+    assert set(status.split()) == {f"{packages.version()}+newer"}
+
+    # Where both have changed it, dpkg asks; told to keep what is there, it does.
+    again = newer(tmp_path / "same", tmp_path / "both", "etc/rackmesh/host-agent.yaml")
+    installed.install(again, "--force-confold")
+    assert changed.read_text() == ours
+    assert changed.with_suffix(".yaml.dpkg-dist").read_text().endswith("newer version\n")
+    assert state.read_text() == "kept"
+
+
+def test_a_removed_package_leaves_config_and_state_and_a_purged_one_nothing(root):
+    before = root.files()
+    root.install(debs(DEBS))
+    for daemon in STATEFUL:
+        state = root.path / "var/lib/rackmesh" / daemon
+        state.mkdir()
+        (state / "spool").write_text("kept")
+
+    root.run("dpkg", "--remove", *sorted(packages.NAMES))
+    left = root.files() - before
+    assert not {path for path in left if path.startswith(("usr/", "lib/"))}
+    assert {f"etc/rackmesh/{daemon}.yaml" for daemon in DAEMONS} < left
+    for daemon in STATEFUL:
+        assert f"var/lib/rackmesh/{daemon}/spool" in left
+
+    root.run("dpkg", "--purge", *sorted(packages.NAMES))
+    assert root.files() == before
+    # So that no other user gets the number that an old key may belong to.
+    root.run("getent", "passwd", "rackmesh")
+
+
+def test_a_purge_leaves_keys_that_somebody_has_put_there(installed):
+    give_certificate(installed, "host-agent")
+    installed.run("dpkg", "--purge", *sorted(packages.NAMES))
+    assert (installed.path / "etc/rackmesh/tls/key.pem").exists()
+
+
+def test_a_unit_started_with_the_example_fails_and_stays_so(installed):
+    with installed.booted() as machine:
+        machine.run("systemctl", "start", "--no-block", "host-agent")
+        wait_for(lambda: machine.run("systemctl", "is-failed", "host-agent", status=None)
+                 == "failed\n", ACTIVE_S, "systemd gives up")  # fmt: skip
+        restarts = machine.run("systemctl", "show", "--property=NRestarts", "host-agent")
+        assert int(restarts.split("=")[1]) <= 5
+
+
+def configure_all(root):
+    """All four on one host, with TLS between them."""
+    (root.path / "etc/hostname").write_text(HOST)
+    for daemon in DAEMONS:
+        folder = f"etc/rackmesh/tls/{daemon}"
+        give_certificate(root, daemon, folder)
+        files = {key: f"/{folder}/{key}.pem" for key in ("certificate", "key", "authorities")}
+        edit(root, daemon, lambda config, files=files: config.update(tls=files))
+    secret = root.path / "etc/rackmesh/probe-secret"
+    secret.write_text("c2VjcmV0" * 8 + "\n")
+    root.run("chown", "rackmesh:", "/etc/rackmesh/probe-secret")
+    root.run("chmod", "600", "/etc/rackmesh/probe-secret")
+    (root.path / "etc/rackmesh/topology.yaml").write_text(
+        yaml.safe_dump({"region": "default", "switches": [{"name": TOR, "role": "tor"}]})
+    )
+    edit(root, "host-agent", lambda config: config.update(
+        rnics=[{"device": "eth1", "tor": TOR}], aggregators=[{"address": "127.0.0.1:7471"}]))
+    edit(root, "tor-aggregator", lambda config: config.update(
+        tors=[{"name": TOR, "primary": True}], controllers=["127.0.0.1:7481"],
+        analyzers=["127.0.0.1:7491"], alerts={"webhooks": ["http://127.0.0.1:8080/"]}))
+
+
+def test_systemd_starts_all_four_and_an_upgrade_restarts_what_runs(installed, tmp_path):
+    configure_all(installed)
+    with installed.booted() as machine:
+
+        def metrics(daemon):
+            return machine.get(f"http://127.0.0.1:{HTTP[daemon]}/metrics")
+
+        for daemon in DAEMONS:
+            assert machine.run("systemctl", "is-active", daemon, status=3) == "inactive\n"
+        machine.run("systemctl", "enable", "--now", *DAEMONS, status=None)
+        for daemon in DAEMONS:
+            journal = machine.run("journalctl", "--no-pager", "-n", "20", "-u", daemon)
+            assert machine.run("systemctl", "is-active", daemon, status=None) == "active\n", journal
+            labels = f'version="{packages.version()}",component="{daemon}"'
+            assert f"rackmesh_build_info{{{labels}}} 1\n" in metrics(daemon)
+
+        # They connect to each other, over TLS, from within their units.
+        wait_for(lambda: re.search(r"^rackmesh_agent_aggregator_connected\S* 1$",
+                                   metrics("host-agent"), re.M),
+                 ACTIVE_S, "the agent has connected to the aggregator")  # fmt: skip
+        wait_for(lambda: TOR in machine.run("rackmeshctl", "health", "--json", status=None),
+                 ACTIVE_S, "the analyzer knows the rack")  # fmt: skip
+
+        # A socket folder for all: it outlives each.
+        machine.run("systemctl", "stop", "analyzer")
+        sockets = machine.run("ls", "/run/rackmesh").split()
+        assert {"host-agent.sock", "tor-aggregator.sock", "region-controller.sock"} <= set(sockets)
+
+        pid = ("systemctl", "show", "--property=MainPID", "--value")
+        was = {daemon: machine.run(*pid, daemon) for daemon in DAEMONS}
+        fresh = newer(DEBS, tmp_path / "newer", "etc/rackmesh/none.yaml")
+        into = installed.path / "root"
+        for deb in fresh:
+            (into / deb.name).write_bytes(deb.read_bytes())
+        machine.run("dpkg", "--install", *(f"/root/{deb.name}" for deb in fresh))
+        for daemon in ("host-agent", "tor-aggregator", "region-controller"):
+            assert machine.run("systemctl", "is-active", daemon) == "active\n"
+            assert machine.run(*pid, daemon) != was[daemon], f"{daemon} runs the old program"
+        assert machine.run("systemctl", "is-active", "analyzer", status=3) == "inactive\n"
+
+        machine.run("dpkg", "--remove", "rackmesh-host-agent")
+        machine.run("pgrep", "--exact", "host-agent", status=1)
+        machine.run("dpkg", "--purge", *sorted(packages.NAMES))
+        units = machine.run("systemctl", "list-units", "--all", "--plain", "--no-legend")
+        assert not [line for line in units.splitlines() if line.startswith(DAEMONS)]
