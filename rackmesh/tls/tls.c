@@ -326,7 +326,7 @@ tls_broken(struct rm_tls *tls, const SSL *ssl, unsigned long error, struct rm_wh
 	if (alert != NULL) {
 		tls->counts.refused++;
 		return rm_why(
-		    why, -EACCES, "the peer refuses our certificate: %s", alert);
+		    why, -EACCES, "the peer refused the certificate: %s", alert);
 	}
 	if (ERR_GET_LIB(error) == ERR_LIB_SSL &&
 	    ERR_GET_REASON(error) == SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE) {
