@@ -184,7 +184,7 @@ analyzer_metrics_region(const struct region *region, struct rm_metrics *metrics)
 		{ NAME("alerts_withdrawn_total"), labels, "Alerts that were taken back before they left",
 		  &a->withdrawn },
 		{ NAME("alerts_refused_total"), labels, "Alerts that a receiver refused", &a->refused },
-		{ NAME("alerts_unkept_total"), labels, "Alerts that left before they were on the disk",
+		{ NAME("alerts_unsaved_total"), labels, "Alerts sent before their incident was on disk",
 		  &a->unkept },
 	};
 	const struct rm_metric paths = { NAME("paths"), labels, "Paths known", &l->paths };

@@ -160,7 +160,7 @@ static int
 print_troubled(const json_t *racks)
 {
 	static const char *const heads[] = { "RACK", "STATE", ">GOOD", ">BAD", ">RNICS",
-		">HOSTS OK", ">OPEN", ">LOSS", ">HEARD s AGO", "BY", NULL };
+		">HOSTS OK", ">OPEN", ">LOSS", ">LAST SEEN s", "AGGREGATOR", NULL };
 	struct table *table = table_new(heads);
 	const json_t *rack;
 	size_t i, shown = 0, left = 0;

@@ -143,7 +143,7 @@ show_uplink(const struct uplink *uplink)
 	json_object_set_new(object, "acked", show_tally(counts->acked));
 	json_object_set_new(object, "dropped", show_tally(outbox_dropped(outbox)));
 	json_object_set_new(object, "waiting", show_tally(counts->waiting));
-	json_object_set_new(object, "doubtful", show_tally(counts->doubtful));
+	json_object_set_new(object, "unconfirmed", show_tally(counts->doubtful));
 	return object;
 }
 

@@ -49,7 +49,7 @@ show_flow(const struct wire_service_flow *flow)
 	json_object_set_new(object, "qps", json_integer(flow->qps));
 	json_object_set_new(object, "src_port", number_or_null(flow->src_port));
 	json_object_set_new(object, "dscp", json_integer(flow->dscp));
-	json_object_set_new(object, "older", json_boolean(flow->older));
+	json_object_set_new(object, "predates_agent", json_boolean(flow->older));
 	json_object_set_new(
 	    object, "state", json_string(wire_service_state_word(flow->state)));
 	json_object_set_new(object, "probe_port", number_or_null(flow->probe_port));

@@ -216,10 +216,10 @@ agent_metrics_uplink(struct rm_metrics *metrics, const struct uplink *uplink)
 		    read_waiting_results },
 		{ "rackmesh_agent_batches_waiting_bytes", "Bytes of those.",
 		    read_waiting_bytes },
-		{ "rackmesh_agent_batches_doubtful",
+		{ "rackmesh_agent_batches_unconfirmed",
 		    "Batches given up, whose acknowledgement may still come.",
 		    read_doubtful },
-		{ "rackmesh_agent_results_doubtful", "Results in those.",
+		{ "rackmesh_agent_results_unconfirmed", "Results in those.",
 		    read_doubtful_results },
 	};
 	char label[GROUP_LABEL];

@@ -95,7 +95,7 @@ static const struct agent_counter clock_counters[] = {
 	{ "rackmesh_agent_nic_clock_backward_total", "", N(backward), "Stamps before an earlier one: normal with several queues." },
 	{ "rackmesh_agent_nic_clock_jumps_total", "", N(jumps), "Impossible stamps: the clock is not trusted for some seconds." },
 	{ "rackmesh_agent_nic_clock_untrusted_total", "", N(untrusted), "Stamps not used while the clock was not trusted." },
-	{ "rackmesh_agent_nic_clock_vague_total", "", N(vague), "Comparisons with our clock that took too long to tell anything." },
+	{ "rackmesh_agent_nic_clock_imprecise_total", "", N(vague), "Comparisons with the host's clock that took too long to be used." },
 	{ 0 }
 };
 /* clang-format on */

@@ -9,8 +9,8 @@ target_refusal_word(enum target_refusal refusal)
 {
 	static const char *const words[TARGET_REFUSALS] = {
 		[TARGET_FINE] = "none",
-		[TARGET_NOBODY] = "nobody",
-		[TARGET_GROUP] = "group",
+		[TARGET_NOBODY] = "unspecified",
+		[TARGET_GROUP] = "multicast",
 		[TARGET_BROADCAST] = "broadcast",
 		[TARGET_LOOPBACK] = "loopback",
 		[TARGET_LINK_LOCAL] = "link_local",

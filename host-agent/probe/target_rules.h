@@ -36,7 +36,7 @@ struct target_home {
 	uint8_t prefix_bits[TARGET_HOME_ADDRESSES];           /* 0: not known */
 };
 
-/* "nobody", "group", ...: the label of its metric. */
+/* "unspecified", "multicast", ...: the label of its metric. */
 const char *target_refusal_word(enum target_refusal refusal);
 
 /* Of an address alone. */

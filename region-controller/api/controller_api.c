@@ -205,7 +205,7 @@ get_refused(struct rm_http_request *request, void *arg)
 		json_object_set_new(item, "last", show_wall(entry->last));
 		json_array_append_new(list, item);
 	}
-	json_object_set_new(object, "without_a_place", show_unplaced(face));
+	json_object_set_new(object, "unplaced", show_unplaced(face));
 	json_object_set_new(object, "malformed", list);
 	json_object_set_new(object, "ambiguous", show_ambiguous(face));
 	rm_http_reply_json(request, 200, object);

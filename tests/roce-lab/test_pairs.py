@@ -95,7 +95,7 @@ def at_rest(lab, host):
     probes, outbox = lab.probe_counts(host), lab.outbox(host)
     flying = probes["sent"] + probes["send_failed"] - probes["results"]
     unbatched = probes["results"] - outbox["made_results"]
-    return not (flying or unbatched or outbox["waiting"] or outbox["doubtful"])
+    return not (flying or unbatched or outbox["waiting"] or outbox["unconfirmed"])
 
 
 def resume(region):

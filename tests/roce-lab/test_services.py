@@ -120,7 +120,7 @@ def is_probed_at_once(region, events, traffic, pair, say):
 
     flow = flow_that("it is probed", PROBED_S, agent, traffic.pid, lambda f: f["state"] == "probed")
     assert (flow["src_qpn"], flow["dst_qpn"]) == (qp["lqpn"], qp["rqpn"])
-    assert flow["peer"] == target.ipv4 and flow["qp_type"] == "rc" and not flow["older"]
+    assert flow["peer"] == target.ipv4 and flow["qp_type"] == "rc" and not flow["predates_agent"]
     left = until(
         "a service probe has left",
         PROBED_S,
@@ -205,7 +205,7 @@ def test_a_flow_that_nobody_can_join_is_counted_and_silences_no_other(region, pa
         known, lone = Quiet(by_cm), Quiet(by_hand)
         far.kill()
         near.restart()
-        flow_that("it is listed", READY_S, near, lone.pid, lambda f: f["older"])
+        flow_that("it is listed", READY_S, near, lone.pid, lambda f: f["predates_agent"])
 
         def told():
             answer = aggregator.get("/v1/services").json
@@ -265,14 +265,14 @@ def test_flows_older_than_the_agent_are_resolved_by_address_and_by_number(
         after = flow_that(
             "rdma_cm's is probed", READY_S, agents[0], known.pid, lambda f: f["state"] == "probed"
         )
-        assert after["older"] and after["peer"] == target.ipv4
+        assert after["predates_agent"] and after["peer"] == target.ipv4
         assert after["src_port"] == before["src_port"]
 
         after = flow_that(
             "the other's is joined", JOINED_S, agents[0], joined.pid, lambda f: f["dst"]
         )
         say(f"joined {time.monotonic() - started:.1f} s after the restart")
-        assert after["older"] and after["peer"] == target.ipv4
+        assert after["predates_agent"] and after["peer"] == target.ipv4
         for traffic in (known, joined):
             traffic.kill()
         until(

@@ -110,7 +110,7 @@ show_flow(const struct tor_aggregator *aggregator, const struct service_host *ho
 	set_u64(object, "src_qpn", flow->src_qpn);
 	set_u64(object, "dst_qpn", flow->dst_qpn);
 	set_u64(object, "qps", flow->qps);
-	set(object, "older", json_boolean(flow->older));
+	set(object, "predates_agent", json_boolean(flow->older));
 	set(object, "state", json_string(wire_service_state_word(flow->state)));
 	set(object, "probe_port",
 	    flow->probe_port == 0 ? json_null() : json_integer(flow->probe_port));

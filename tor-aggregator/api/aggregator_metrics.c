@@ -153,7 +153,7 @@ static const struct metrics_counter alert_counters[] = {
 	{ N("alerts_dropped_total"), "", A(dropped), "Alerts dropped: a queue was full." },
 	{ N("alerts_withdrawn_total"), "", A(withdrawn), "Alerts that another aggregator tells of, and so did not leave." },
 	{ N("alerts_refused_total"), "", A(refused), "Alerts that a sink refused for good." },
-	{ N("alerts_unkept_total"), "", A(unkept), "Alerts that left before their incident was on the disk." },
+	{ N("alerts_unsaved_total"), "", A(unkept), "Alerts sent before their incident was on disk." },
 	{ 0 }
 };
 

@@ -444,7 +444,7 @@ class Lab:
             "acked": metrics.sum("rackmesh_agent_batches_acked_total"),
             "dropped": metrics.by("rackmesh_agent_batches_dropped_total", "reason"),
             "waiting": metrics.sum("rackmesh_agent_batches_waiting"),
-            "doubtful": metrics.sum("rackmesh_agent_batches_doubtful"),
+            "unconfirmed": metrics.sum("rackmesh_agent_batches_unconfirmed"),
             "made_results": metrics.sum("rackmesh_agent_results_batched_total"),
             "acked_results": metrics.sum("rackmesh_agent_results_acked_total"),
         }

@@ -111,7 +111,7 @@ the_api_shows_racks_plans_and_what_is_refused(void **state)
 	answer_clear(&answer);
 
 	get(f, "/v1/refused", &answer);
-	rack = json_array_get(json_object_get(answer.json, "without_a_place"), 0);
+	rack = json_array_get(json_object_get(answer.json, "unplaced"), 0);
 	assert_string_equal(
 	    json_string_value(json_object_get(rack, "reason")), "unknown_tor");
 	answer_clear(&answer);
