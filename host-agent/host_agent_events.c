@@ -125,15 +125,27 @@ agent_on_result(
 	}
 }
 
+/* Only a search for GIDs fails with these. */
+static bool
+is_of_gids(int reason)
+{
+	return reason == -EPROTONOSUPPORT || reason == -ENETUNREACH ||
+	       reason == -EAFNOSUPPORT;
+}
+
 /* What is missing, where that is a GID or the like: errno has no words for it. */
 static void
 agent_say_waits(const struct rnic *rnic, int reason)
 {
-	bool roce = rnic_place(rnic)->transport == RNIC_ROCE;
+	const enum rnic_transport transport = rnic_place(rnic)->transport;
+	bool roce = transport == RNIC_ROCE;
 
-	if (roce && reason == -ENOTSUP)
+	if (transport != RNIC_UDP && reason == -ENOTSUP)
 		rm_log_warn(0, "%s: not ready: no RoCE v2 GID yet", rnic_device(rnic));
-	else if (roce)
+	else if (transport == RNIC_AUTO && reason == -ENODEV)
+		rm_log_warn(0, "%s: not ready: no such network or RDMA device",
+		    rnic_device(rnic));
+	else if (roce || (transport == RNIC_AUTO && is_of_gids(reason)))
 		rm_log_warn(0, "%s: not ready: %s", rnic_device(rnic),
 		    rdma_facts_error(reason));
 	else

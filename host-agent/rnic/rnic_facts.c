@@ -314,14 +314,18 @@ rnic_facts_same(const struct rnic_facts *a, const struct rnic_facts *b)
 int
 rnic_facts_find(const struct rnic_place *place, struct rnic_facts *ret)
 {
-	int r;
+	int roce = -ENODEV, r;
 
 	if (place->transport != RNIC_UDP && place->netns == NULL) {
-		r = rnic_facts_read_roce(place, ret);
-		if (place->transport == RNIC_ROCE || (r != -ENODEV && r != -ENOTSUP))
-			return r;
+		roce = rnic_facts_read_roce(place, ret);
+		if (place->transport == RNIC_ROCE ||
+		    (roce != -ENODEV && roce != -ENOTSUP))
+			return roce;
 	}
-	return rnic_facts_read(place->netns, place->device, place->address, ret);
+	r = rnic_facts_read(place->netns, place->device, place->address, ret);
+	/* An RDMA device without a GID is there, although no network device has its
+	 * name. */
+	return r == -ENODEV ? roce : r;
 }
 
 _Static_assert(RNIC_RDMA_NAME_BYTES == RDMA_DEVICE_BYTES, "the same names");

@@ -116,6 +116,22 @@ what_cannot_do_roce_v2_is_left_to_udp(void **state)
 	assert_int_equal(find(&where, &facts), -ENXIO);
 }
 
+/* Looked for by its RDMA name, which no network device has. */
+static void
+an_rdma_device_without_a_gid_is_there(void **state)
+{
+	struct rnic_place where = place(RNIC_AUTO, "rxe0");
+	struct rnic_facts facts;
+
+	assert_int_equal(find(&where, &facts), -ENOTSUP);
+	rdma_fixture_gid(&fixture, 0, RDMA_V4, V1, "eth1");
+	assert_int_equal(find(&where, &facts), -ENOTSUP);
+	rdma_fixture_gid(&fixture, 1, RDMA_LINK_LOCAL, V2, "eth1");
+	assert_int_equal(find(&where, &facts), -EPROTONOSUPPORT);
+	where = place(RNIC_AUTO, "rxe9");
+	assert_int_equal(find(&where, &facts), -ENODEV);
+}
+
 static void
 what_is_not_there_yet_is_said(void **state)
 {
@@ -200,6 +216,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_port_is_found_by_its_own_name_and_by_its_netdev),
 		TEST(what_cannot_do_roce_v2_is_left_to_udp),
+		TEST(an_rdma_device_without_a_gid_is_there),
 		TEST(what_is_not_there_yet_is_said),
 		TEST(a_configured_address_or_index_is_the_only_one),
 		TEST(what_qps_depend_on_makes_another_place),
