@@ -650,9 +650,12 @@ expired_copies_are_probed_slowly_until_somebody_is_there(void **state)
 	agent_start(f, 0);
 	loopback_run(f->loop, RM_NS_PER_S);
 	assert_int_equal(plans_slow(host->agent->plans), 1);
+	/* The next look would renew them, perhaps before a heartbeat has said so. */
+	rm_timer_after(host->agent->look, 3600 * RM_NS_PER_S);
 	aggregator_start(f, port);
 	LOOPBACK_WAIT(f->loop, host->slowed_permille == 100);
 	assert_int_equal(host->slowed_why, WIRE_SLOW_PLAN);
+	rm_timer_after(host->agent->look, 0);
 	LOOPBACK_WAIT(f->loop, host->beats > 0 && host->slowed_permille == 0);
 	assert_int_equal(plans_slow(host->agent->plans), 0);
 	results = host->outcomes[WIRE_OK];
