@@ -34,6 +34,7 @@ struct agent_rnic {
 struct agent {
 	char host[RM_NAME_BYTES];
 	uint64_t incarnation;
+	uint64_t superseded; /* incarnation whose session the present one has ended */
 	struct agent_link *link; /* NULL: not connected; owned by agent_links */
 	struct session *session;
 	struct agent_watch *watch;

@@ -1,7 +1,7 @@
 #include "tor-aggregator/agents/agent_links.h"
 
 #include <errno.h>
-#include <netinet/in.h>
+#include <netdb.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,28 +74,23 @@ supersede(struct agent_link *peer, struct agent *agent)
 	old->agent = NULL;
 	agent_session_refuse(old, AGENT_LINKS_SUPERSEDED, -ECONNABORTED);
 	agent->link = NULL;
+	agent->superseded = agent->incarnation;
 }
 
-/* Whatever their ports. */
-static bool
-same_host(const struct rm_address *a, const struct rm_address *b)
+/* An address without its port. */
+static void
+format_host(const struct rm_address *address, char text[RM_ADDRESS_TEXT])
 {
-	const struct sockaddr_in *a4 = (const struct sockaddr_in *)&a->storage,
-				 *b4 = (const struct sockaddr_in *)&b->storage;
-	const struct sockaddr_in6 *a6 = (const struct sockaddr_in6 *)&a->storage,
-				  *b6 = (const struct sockaddr_in6 *)&b->storage;
-
-	if (a->storage.ss_family != b->storage.ss_family)
-		return false;
-	if (a->storage.ss_family == AF_INET)
-		return a4->sin_addr.s_addr == b4->sin_addr.s_addr;
-	return memcmp(&a6->sin6_addr, &b6->sin6_addr, sizeof(a6->sin6_addr)) == 0;
+	if (getnameinfo((const struct sockaddr *)&address->storage, address->len, text,
+		RM_ADDRESS_TEXT, NULL, 0, NI_NUMERICHOST) != 0)
+		snprintf(text, RM_ADDRESS_TEXT, "an unknown address");
 }
 
 /*
- * Two hosts of one name would end each other's sessions for ever. Whoever is here
- * stays, as long as its heartbeats come; an agent that comes from elsewhere is one that
- * moved (the same incarnation, or the former has fallen silent) or another host.
+ * Two hosts of one name would end each other's sessions for ever. Who is here stays, as
+ * long as its heartbeats come. A newcomer is another host if it comes from another
+ * address, or if its session was ended by the present one before: an agent that was
+ * restarted does not come back. One that has moved keeps its incarnation.
  */
 static bool
 is_another_host(const struct agent_link *peer, const struct agent *agent,
@@ -103,12 +98,14 @@ is_another_host(const struct agent_link *peer, const struct agent *agent,
 {
 	char here[RM_ADDRESS_TEXT], there[RM_ADDRESS_TEXT];
 
-	if (agent->link == NULL || hello->incarnation == agent->incarnation ||
-	    same_host(rm_link_peer(agent->link->link), rm_link_peer(peer->link)) ||
-	    agent_watch_overdue(agent->watch, now))
+	if (agent->link == NULL || agent->link->closing ||
+	    hello->incarnation == agent->incarnation ||
+	    agent_watch_silent(agent->watch, now))
 		return false;
-	rm_address_format(rm_link_peer(agent->link->link), here);
-	rm_address_format(rm_link_peer(peer->link), there);
+	format_host(rm_link_peer(agent->link->link), here);
+	format_host(rm_link_peer(peer->link), there);
+	if (strcmp(here, there) == 0 && hello->incarnation != agent->superseded)
+		return false;
 	snprintf(why, WHY,
 	    "two hosts are called %s, at %s and at %s: give one of them another name",
 	    agent->host, here, there);

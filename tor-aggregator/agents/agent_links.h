@@ -4,8 +4,9 @@
  * Hello first, answered by a welcome; then one registration or more, batches,
  * heartbeats, receive counts, traced paths, services, questions. What is malformed, out
  * of turn or spoken for somebody else closes the link, counted by reason; a kind of
- * message that only a newer agent knows is passed over. A newer connection of a host
- * takes the place of an older one.
+ * message that only a newer agent knows is passed over. A newer connection of an
+ * agent takes the place of an older one; of two hosts with one name the second is
+ * refused while the first is heard.
  */
 #ifndef TOR_AGGREGATOR_AGENTS_AGENT_LINKS_H
 #define TOR_AGGREGATOR_AGENTS_AGENT_LINKS_H

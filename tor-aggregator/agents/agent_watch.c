@@ -122,6 +122,13 @@ agent_watch_overdue(const struct agent_watch *watch, rm_mono_t now)
 }
 
 bool
+agent_watch_silent(const struct agent_watch *watch, rm_mono_t now)
+{
+	return watch->connected &&
+	       rm_mono_since(now, watch->heard) >= AGENT_WATCH_SILENT_NS;
+}
+
+bool
 agent_watch_wants_ping(struct agent_watch *watch, rm_mono_t now)
 {
 	if (!agent_watch_overdue(watch, now))

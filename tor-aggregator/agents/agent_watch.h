@@ -53,6 +53,8 @@ void agent_watch_stall(struct agent_watch *watch, rm_mono_t start, rm_mono_t end
 
 /* Its heartbeat is overdue: its kernel's acknowledgements matter now. */
 bool agent_watch_overdue(const struct agent_watch *watch, rm_mono_t now);
+/* For so long that it is a fault: see AGENT_WATCH_SILENT_NS. */
+bool agent_watch_silent(const struct agent_watch *watch, rm_mono_t now);
 /* Should its kernel be asked now (wire_ping, then rm_link_peer_ack)? At most
  * once per AGENT_WATCH_OVERDUE_NS; the answer goes to agent_watch_acked. */
 bool agent_watch_wants_ping(struct agent_watch *watch, rm_mono_t now);
