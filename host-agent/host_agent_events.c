@@ -125,12 +125,11 @@ agent_on_result(
 	}
 }
 
-/* Only a search for GIDs fails with these. */
+/* A search for GIDs fails with these, and no opening of a UDP socket. */
 static bool
 is_of_gids(int reason)
 {
-	return reason == -EPROTONOSUPPORT || reason == -ENETUNREACH ||
-	       reason == -EAFNOSUPPORT;
+	return reason == -EPROTONOSUPPORT || reason == -ENETUNREACH;
 }
 
 /* What is missing, where that is a GID or the like: errno has no words for it. */

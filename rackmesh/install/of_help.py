@@ -117,7 +117,8 @@ def config_options(program):
     level = 0
     comment, *lines = program.says("--help-config").splitlines()
     yield roff(comment.removeprefix("# "))
-    for head, text in zip(lines[::2], lines[1::2], strict=True):
+    assert len(lines) % 2 == 0, lines
+    for head, text in zip(lines[::2], lines[1::2]):
         depth = (len(head) - len(head.lstrip())) // 4
         yield from [".RS"] * (depth - level) + [".RE"] * (level - depth)
         level = depth
