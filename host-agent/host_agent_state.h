@@ -1,7 +1,8 @@
 /*
- * host_agent_state - what host_agent.c (birth, reload), host_agent_turns.c (what comes
- * by the clock) and host_agent_events.c (what RNICs and aggregators say) share: the
- * wiring. For those three only.
+ * host_agent_state - what host_agent.c (start, reload), host_agent_turns.c (timers),
+ * host_agent_events.c (events of RNICs and aggregators), host_agent_paths.c (traces)
+ * and host_agent_services.c (other programs' flows) share: the wiring. For these files
+ * only.
  */
 #ifndef HOST_AGENT_HOST_AGENT_STATE_H
 #define HOST_AGENT_HOST_AGENT_STATE_H

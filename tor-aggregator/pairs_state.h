@@ -1,5 +1,6 @@
 /*
- * pairs_state - what the files of pairs share; nobody else's business.
+ * pairs_state - a ToR's two aggregators, as pairs.c keeps them. For pairs.c and its
+ * test.
  */
 #ifndef TOR_AGGREGATOR_PAIRS_STATE_H
 #define TOR_AGGREGATOR_PAIRS_STATE_H

@@ -5,9 +5,6 @@
  * + in doubt. In doubt is what had to go for newer ones while its acknowledgement may
  * be on the way: the acknowledgement, or the next session's welcome, decides which it
  * was, so that no batch is ever both counted over there and reported as dropped.
- *
- * (A list of its own and not rm_queue, which drops without asking and has no place for
- * what is sent but not acknowledged.)
  */
 #ifndef HOST_AGENT_REPORT_OUTBOX_H
 #define HOST_AGENT_REPORT_OUTBOX_H

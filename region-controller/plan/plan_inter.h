@@ -1,6 +1,6 @@
 /*
- * plan_inter - the racks of one plane and who of them probes whom, while that is being
- * found; shared by plan_inter_tor.c and plan_inter_tor.c.
+ * plan_inter - the racks of one plane and which of them probe each other, while
+ * plan_inter_tor.c finds that.
  */
 #ifndef REGION_CONTROLLER_PLAN_PLAN_INTER_H
 #define REGION_CONTROLLER_PLAN_PLAN_INTER_H

@@ -1,7 +1,6 @@
 /*
  * plan_set - a region's plans while they are being made; shared by plan.c,
- * plan_inter*.c, plan_witness.c, plan_write.c and plan_write.c, nobody else's
- * business.
+ * plan_inter_tor.c, plan_witness.c and plan_write.c. No other file includes it.
  *
  * Nodes are RNICs by id, then the reflectors of switches; racks are the ToRs. Both are
  * known by index.

@@ -1,6 +1,6 @@
 /*
- * agent_links_state - what agent_links.c and agent_links.c share; nobody else's
- * business.
+ * agent_links_state - what an agent's connection is made of. For agent_links.c, and for
+ * the fuzzer that plays the agents.
  */
 #ifndef TOR_AGGREGATOR_AGENTS_AGENT_LINKS_STATE_H
 #define TOR_AGGREGATOR_AGENTS_AGENT_LINKS_STATE_H

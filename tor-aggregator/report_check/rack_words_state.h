@@ -1,6 +1,6 @@
 /*
- * rack_words_state - what rack_words.c, rack_words.c, rack_quarrels.c,
- * rack_words_told.c and rack_words.c share; nobody else's business.
+ * rack_words_state - what rack_words.c, rack_words_told.c and rack_quarrels.c share. No
+ * other file includes it.
  */
 #ifndef TOR_AGGREGATOR_REPORT_CHECK_RACK_WORDS_STATE_H
 #define TOR_AGGREGATOR_REPORT_CHECK_RACK_WORDS_STATE_H
