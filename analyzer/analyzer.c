@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "analyzer/analyzer_check.h"
 #include "analyzer/analyzer_config.h"
 #include "analyzer/analyzer_events.h"
 #include "analyzer/analyzer_state.h"
@@ -18,6 +19,7 @@
 #include "analyzer/racks/rack_turns.h"
 #include "analyzer/racks/racks.h"
 #include "analyzer/sla/sla.h"
+#include "rackmesh/check/check.h"
 #include "rackmesh/core/address.h"
 #include "rackmesh/core/log.h"
 #include "rackmesh/core/random.h"
@@ -237,6 +239,7 @@ analyzer_new(
     struct rm_loop *loop, const struct analyzer_config *config, struct analyzer **ret)
 {
 	struct analyzer *analyzer = calloc(1, sizeof(*analyzer));
+	const struct rm_identity_claim claim = analyzer_claim();
 	int r = -ENOMEM;
 
 	if (analyzer == NULL)
@@ -244,6 +247,8 @@ analyzer_new(
 	analyzer->loop = loop;
 	analyzer->config = config;
 	r = rm_credentials_new(loop, &config->credentials, &analyzer->credentials);
+	if (r == 0)
+		r = rm_check_identity(analyzer->credentials, &claim);
 	if (r == 0)
 		r = rm_worker_new(loop, WORKER_JOBS, &analyzer->worker);
 	if (r == 0)

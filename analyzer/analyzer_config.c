@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/analyzer_check.h"
 #include "rackmesh/core/address.h"
 #include "rackmesh/core/log.h"
 #include "rackmesh/judge/part.h"
@@ -220,7 +221,7 @@ analyzer_config_load(struct analyzer_config *config, int argc, char **argv)
 {
 	return rm_config_start(analyzer_options,
 	    "says what is wrong between the racks, and keeps what was", argc, argv,
-	    config, read_any, NULL);
+	    config, read_any, analyzer_check);
 }
 
 void

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host-agent/agent_check.h"
 #include "host-agent/pinglist/plans.h"
 #include "host-agent/probe/prober.h"
 #include "host-agent/services/qp_hooks.h"
@@ -438,7 +439,7 @@ agent_config_load(struct agent_config *config, int argc, char **argv)
 {
 	return rm_config_start(agent_options,
 	    "probes from this host's RNICs and answers others' probes", argc, argv,
-	    config, read_at_start, NULL);
+	    config, read_at_start, agent_check);
 }
 
 void

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "host-agent/agent_check.h"
 #include "host-agent/host_agent_services.h"
 #include "host-agent/host_agent_state.h"
 #include "host-agent/packet/key_ring.h"
@@ -12,6 +13,7 @@
 #include "host-agent/reflector/count_rows.h"
 #include "host-agent/trace/tracing.h"
 #include "host-agent/verbs/lanes.h"
+#include "rackmesh/check/check.h"
 #include "rackmesh/core/address.h"
 #include "rackmesh/core/log.h"
 #include "rackmesh/core/random.h"
@@ -262,6 +264,7 @@ static int
 agent_build(struct host_agent *agent)
 {
 	const struct agent_config *config = &agent->config;
+	const struct rm_identity_claim claim = agent_claim(config);
 	int r;
 
 	/* Its parents are the packager's business; a full disk is not a reason to
@@ -275,6 +278,8 @@ agent_build(struct host_agent *agent)
 	if (r == 0)
 		r = rm_credentials_new(
 		    agent->loop, &config->credentials, &agent->credentials);
+	if (r == 0)
+		r = rm_check_identity(agent->credentials, &claim);
 	if (r == 0)
 		r = rm_credentials_metrics(agent->credentials, agent->metrics);
 	if (r == 0)

@@ -5,15 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "rackmesh/core/address.h"
 #include "rackmesh/core/file.h"
 #include "rackmesh/core/log.h"
 #include "rackmesh/judge/part.h"
-#include "rackmesh/topology/topology.h"
-#include "region-controller/registry/probe_keys.h"
-#include "region-controller/store/store_file.h"
+#include "region-controller/controller_check.h"
 
 #define DEFAULT_TOPOLOGY "/etc/rackmesh/topology.yaml"
 #define MAX_PASSWORD_BYTES 1024
@@ -248,71 +245,12 @@ controller_config_password(
 	return 0;
 }
 
-static int
-check_topology(const struct controller_config *config, struct rm_why *why)
-{
-	const struct rm_topology *topology;
-	struct store *store = NULL;
-	size_t tors = 0;
-	int r;
-
-	r = store_file_new(config->topology, config->name, config->region, &store, why);
-	if (r < 0)
-		return r;
-	topology = store_topology(store);
-	for (size_t i = 0; i < rm_topology_warnings(topology); i++)
-		printf("warning: %s\n", rm_topology_warning(topology, i));
-	for (size_t i = 0; i < rm_topology_switches(topology); i++)
-		tors += rm_topology_switch(topology, i)->role == RM_SWITCH_TOR;
-	printf("%s: good, %zu ToRs of %zu switches, %zu links\n", config->topology,
-	    tors, rm_topology_switches(topology), rm_topology_links(topology));
-	store_free(store);
-	return 0;
-}
-
-static int
-check_secret(const struct controller_config *config, struct rm_why *why)
-{
-	struct probe_keys *keys = NULL;
-	int r = 0;
-
-	if (config->keys_secret_file[0] != '\0')
-		r = probe_keys_new(
-		    config->keys_secret_file, config->keys_epoch_s, why, &keys);
-	probe_keys_free(keys);
-	return r;
-}
-
 /* Somebody who wrote it down expects it to count. */
-static bool
-has_unused_topology(const struct controller_config *config)
+bool
+controller_config_unused_topology(const struct controller_config *config)
 {
 	return config->etcd.endpoints.count > 0 &&
 	       strcmp(config->topology, DEFAULT_TOPOLOGY) != 0;
-}
-
-#define UNUSED_TOPOLOGY                                             \
-	"topology: it is not used, since the topology in etcd is; " \
-	"rackmeshctl topology import FILE"
-
-/* All files, and what is odd in them. */
-static int
-check_and_tell(const void *arg, struct rm_why *why)
-{
-	const struct controller_config *config = arg;
-	char *password = NULL;
-	int r;
-
-	if (has_unused_topology(config))
-		printf("warning: %s\n", UNUSED_TOPOLOGY);
-	if (config->etcd.endpoints.count > 0)
-		r = controller_config_password(config, &password, why);
-	else
-		r = check_topology(config, why);
-	if (r == 0)
-		r = check_secret(config, why);
-	free(password);
-	return r;
 }
 
 static int
@@ -328,9 +266,9 @@ controller_config_load(struct controller_config *config, int argc, char **argv)
 
 	r = rm_config_start(controller_options,
 	    "plans who probes whom in a region, and hands the plans to its aggregators",
-	    argc, argv, config, read_any, check_and_tell);
-	if (r == 0 && has_unused_topology(config))
-		rm_log_warn(0, "%s", UNUSED_TOPOLOGY);
+	    argc, argv, config, read_any, controller_check);
+	if (r == 0 && controller_config_unused_topology(config))
+		rm_log_warn(0, "topology: " CONTROLLER_UNUSED_TOPOLOGY);
 	return r;
 }
 

@@ -61,6 +61,12 @@ int controller_config_read(
     struct controller_config *config, const char *path, struct rm_why *why);
 void controller_config_clear(struct controller_config *config);
 
+/* A topology file is named, and etcd's topology is used. */
+#define CONTROLLER_UNUSED_TOPOLOGY                        \
+	"it is not used, since the topology in etcd is; " \
+	"rackmeshctl topology import FILE"
+bool controller_config_unused_topology(const struct controller_config *config);
+
 /* The password, malloc'd, "" without a user. The file is for its owner only. */
 int controller_config_password(
     const struct controller_config *config, char **ret, struct rm_why *why);

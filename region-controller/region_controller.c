@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rackmesh/check/check.h"
 #include "rackmesh/core/address.h"
 #include "rackmesh/core/log.h"
 #include "rackmesh/core/random.h"
@@ -15,6 +16,7 @@
 #include "rackmesh/net/listener.h"
 #include "rackmesh/topology/topology.h"
 #include "region-controller/aggregators/aggregators.h"
+#include "region-controller/controller_check.h"
 #include "region-controller/controller_config.h"
 #include "region-controller/controller_wiring.h"
 #include "region-controller/etcd/store_etcd.h"
@@ -301,10 +303,13 @@ read_keys(struct region_controller *controller)
 static int
 build(struct region_controller *controller)
 {
+	const struct rm_identity_claim claim = controller_claim(&controller->config);
 	int r;
 
 	r = rm_credentials_new(controller->loop, &controller->config.credentials,
 	    &controller->credentials);
+	if (r == 0)
+		r = rm_check_identity(controller->credentials, &claim);
 	if (r == 0)
 		r = registry_new(&controller->registry);
 	if (r == 0)

@@ -9,6 +9,7 @@
 #include "rackmesh/core/log.h"
 #include "rackmesh/judge/part.h"
 #include "schemas/wire.h"
+#include "tor-aggregator/aggregator_check.h"
 
 #define AT(field) offsetof(struct aggregator_config, field)
 #define TOR_AT(field) offsetof(struct aggregator_tor_config, field)
@@ -238,7 +239,7 @@ aggregator_config_load(struct aggregator_config *config, int argc, char **argv)
 {
 	return rm_config_start(aggregator_options,
 	    "judges the racks of its ToRs by what their host-agents measure", argc,
-	    argv, config, read_any, NULL);
+	    argv, config, read_any, aggregator_check);
 }
 
 void

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "rackmesh/check/check.h"
 #include "rackmesh/core/address.h"
 #include "rackmesh/core/log.h"
 #include "rackmesh/core/random.h"
@@ -18,6 +19,7 @@
 #include "tor-aggregator/agents/agent.h"
 #include "tor-aggregator/agents/agent_links.h"
 #include "tor-aggregator/agents/dispatch.h"
+#include "tor-aggregator/aggregator_check.h"
 #include "tor-aggregator/aggregator_config.h"
 #include "tor-aggregator/analyzer/analyzer_link.h"
 #include "tor-aggregator/analyzer/uplink.h"
@@ -339,6 +341,8 @@ tor_aggregator_new(struct rm_loop *loop, const struct aggregator_config *config,
     struct tor_aggregator **ret)
 {
 	struct tor_aggregator *aggregator = calloc(1, sizeof(*aggregator));
+	const char *tors[WIRE_MAX_TORS];
+	struct rm_identity_claim claim;
 	int r = -ENOMEM;
 
 	if (aggregator == NULL)
@@ -346,7 +350,10 @@ tor_aggregator_new(struct rm_loop *loop, const struct aggregator_config *config,
 	aggregator->loop = loop;
 	aggregator->config = config;
 	aggregator->incarnation = rm_random_u64();
+	claim = aggregator_claim(config, tors);
 	r = rm_credentials_new(loop, &config->credentials, &aggregator->credentials);
+	if (r == 0)
+		r = rm_check_identity(aggregator->credentials, &claim);
 	if (r == 0)
 		r = agents_new(config->max_agents, &aggregator->agents);
 	if (r == 0)

@@ -83,25 +83,34 @@ bool rm_config_reloadable(const struct rm_option *options, const void *old,
 
 void rm_config_help(const struct rm_option *options, FILE *out);
 
+struct rm_config_command { /* zeroed at first; borrowed from argv */
+	const char *path;  /* NULL: no file */
+	bool check;        /* judge the config and end */
+	bool connect;      /* and try the peers, too */
+	const char *user;  /* whose rights count; NULL: not said */
+};
+
 /*
- * The command line that every daemon shares: --config FILE, --check,
- * --help-config, --help, --version, --verbose. what: one line on the daemon, for
- * --help. Returns 0 to go on, 1 when the process has done what was asked (exit 0),
- * or a negative errno with why filled. *path is borrowed from argv.
+ * The command line that every daemon shares: --config FILE, --check with --connect and
+ * --user NAME, --help-config, --help, --version, --verbose. what: one line on the
+ * daemon, for --help. Returns 0 to go on, 1 when the process has done what was asked
+ * (exit 0), or a negative errno with why filled.
  */
 int rm_config_arguments(const struct rm_option *options, const char *what, int argc,
-    char **argv, const char **path, bool *check, struct rm_why *why);
+    char **argv, struct rm_config_command *command, struct rm_why *why);
 
 /*
  * How a daemon starts: the command line, then read, which fills the zeroed *config from
- * the path (NULL: no file) or leaves it clear. With --check also check, which may be
- * NULL, for what lies in other files; then it is said to be good, and *config is clear.
- * Returns as rm_config_arguments; what is wrong has been said.
+ * the path (NULL: no file) or leaves it clear. With --check also check, for what lies
+ * outside of the file: it logs all that it finds, and returns the number of errors.
+ * Then *config is clear, and it is said whether it is good. As root, --check is done as
+ * --user, or as the units' user if there is one. Returns as rm_config_arguments; what
+ * is wrong has been said.
  */
 int rm_config_start(const struct rm_option *options, const char *what, int argc,
     char **argv, void *config,
     int (*read)(void *config, const char *path, struct rm_why *why),
-    int (*check)(const void *config, struct rm_why *why));
+    unsigned (*check)(const void *config, bool connect));
 
 #define RM_CONFIG_ACCEPTS 256
 

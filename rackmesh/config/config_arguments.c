@@ -1,18 +1,29 @@
 /* The command line that every daemon shares. */
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "rackmesh/config/config.h"
 #include "rackmesh/core/log.h"
+#include "rackmesh/core/user.h"
+
+#define UNITS_USER "rackmesh" /* User= of all units */
 
 static void
 print_usage(const char *program, const char *what)
 {
 	printf("%s - %s\n"
 	       "\n"
-	       "usage: %s [--config FILE] [--check] [--verbose]\n"
+	       "usage: %s [--config FILE] [--check [--connect] [--user NAME]] "
+	       "[--verbose]\n"
 	       "  --config FILE   read the options from this YAML file\n"
-	       "  --check         check the config, say what is wrong, and end\n"
+	       "  --check         check the config, certificates, files, folders and "
+	       "addresses,\n"
+	       "                  say what is wrong, and end\n"
+	       "  --connect       with --check: try to reach the peers, too\n"
+	       "  --user NAME     with --check, as root: what may this user read and "
+	       "write?\n"
+	       "                  left out: " UNITS_USER ", if there is one\n"
 	       "  --verbose       log more\n"
 	       "  --help-config   list every option: type, default, range, reload\n"
 	       "  --help          print this\n"
@@ -29,22 +40,27 @@ printed(struct rm_why *why)
 	return 1;
 }
 
+/* "--flag VALUE" or "--flag=VALUE" at argv[*i]: 1 and its value, 0 if it is another
+ * flag. */
 static int
-take_path(char **argv, int *i, const char **path, struct rm_why *why)
+take_value(char **argv, int *i, const char *flag, const char *expected,
+    const char **ret, struct rm_why *why)
 {
-	static const char flag[] = "--config";
-	const char *text =
-	    argv[*i][sizeof(flag) - 1] == '=' ? argv[*i] + sizeof(flag) : argv[++*i];
+	const size_t len = strlen(flag);
+	const char *text;
 
+	if (strncmp(argv[*i], flag, len) != 0 || strchr("=", argv[*i][len]) == NULL)
+		return 0;
+	text = argv[*i][len] == '=' ? argv[*i] + len + 1 : argv[++*i];
 	if (text == NULL || text[0] == 0)
-		return rm_why(why, -EINVAL, "--config needs the name of a file");
-	*path = text;
-	return 0;
+		return rm_why(why, -EINVAL, "%s needs %s", flag, expected);
+	*ret = text;
+	return 1;
 }
 
 int
 rm_config_arguments(const struct rm_option *options, const char *what, int argc,
-    char **argv, const char **path, bool *check, struct rm_why *why)
+    char **argv, struct rm_config_command *command, struct rm_why *why)
 {
 	const char *slash = argc > 0 ? strrchr(argv[0], '/') : NULL;
 	const char *program = argc == 0 ? "" : slash != NULL ? slash + 1 : argv[0];
@@ -53,13 +69,19 @@ rm_config_arguments(const struct rm_option *options, const char *what, int argc,
 	for (int i = 1; i < argc; i++) {
 		const char *word = argv[i];
 
-		if (strcmp(word, "--config") == 0 ||
-		    strncmp(word, "--config=", 9) == 0) {
-			r = take_path(argv, &i, path, why);
-			if (r < 0)
-				return r;
-		} else if (strcmp(word, "--check") == 0) {
-			*check = true;
+		r = take_value(
+		    argv, &i, "--config", "the name of a file", &command->path, why);
+		if (r == 0)
+			r = take_value(argv, &i, "--user", "the name of a user",
+			    &command->user, why);
+		if (r < 0)
+			return r;
+		if (r > 0)
+			continue;
+		if (strcmp(word, "--check") == 0) {
+			command->check = true;
+		} else if (strcmp(word, "--connect") == 0) {
+			command->connect = true;
 		} else if (strcmp(word, "--verbose") == 0) {
 			rm_log_set_level(RM_LOG_DEBUG);
 		} else if (strcmp(word, "--help-config") == 0) {
@@ -76,33 +98,61 @@ rm_config_arguments(const struct rm_option *options, const char *what, int argc,
 			    "unknown argument \"%s\"; --help lists all", word);
 		}
 	}
+	if (!command->check && (command->connect || command->user != NULL))
+		return rm_why(why, -EINVAL, "%s goes with --check only",
+		    command->connect ? "--connect" : "--user");
 	return 0;
+}
+
+/* Root reads and writes everything, and then the daemon cannot. */
+static int
+become_user(const struct rm_config_command *command, struct rm_why *why)
+{
+	const char *user = command->user;
+	int r;
+
+	if (user == NULL && geteuid() != 0)
+		return 0;
+	r = rm_user_become(user != NULL ? user : UNITS_USER, why);
+	if (r == -ENOENT && user == NULL)
+		return 0;
+	if (r == 0)
+		printf("as user %s:\n", user != NULL ? user : UNITS_USER);
+	return r;
+}
+
+static int
+say_verdict(const char *path, unsigned errors, struct rm_why *why)
+{
+	if (path == NULL)
+		path = "no config file";
+	if (errors > 0)
+		return rm_why(why, -EINVAL, "%s: %u error%s", path, errors,
+		    errors == 1 ? "" : "s");
+	printf("%s: good\n", path);
+	return printed(why);
 }
 
 int
 rm_config_start(const struct rm_option *options, const char *what, int argc,
     char **argv, void *config,
     int (*read)(void *config, const char *path, struct rm_why *why),
-    int (*check)(const void *config, struct rm_why *why))
+    unsigned (*check)(const void *config, bool connect))
 {
+	struct rm_config_command command = { 0 };
 	struct rm_why why = { 0 };
-	const char *path = NULL;
-	bool only_check = false;
 	int r;
 
-	r = rm_config_arguments(options, what, argc, argv, &path, &only_check, &why);
-	if (r == 0) {
-		r = read(config, path, &why);
-		if (r == 0 && only_check) {
-			if (check != NULL)
-				r = check(config, &why);
-			rm_config_clear(options, config);
-			if (r == 0) {
-				printf("%s: good\n",
-				    path == NULL ? "no config file" : path);
-				r = 1;
-			}
-		}
+	r = rm_config_arguments(options, what, argc, argv, &command, &why);
+	if (r == 0 && command.check)
+		r = become_user(&command, &why);
+	if (r == 0)
+		r = read(config, command.path, &why);
+	if (r == 0 && command.check) {
+		unsigned errors = check(config, command.connect);
+
+		rm_config_clear(options, config);
+		r = say_verdict(command.path, errors, &why);
 	}
 	if (r < 0)
 		rm_log_error(0, "%s", why.text);

@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "rackmesh/core/why.h"
+
 #define IDENTITY_SCHEME "rackmesh://"
 #define SPIFFE_SCHEME "spiffe://"
 
@@ -221,6 +223,50 @@ rm_identity_format(const struct rm_identity *identity, char *out, size_t len)
 	for (size_t i = 0; r == 0 && i < identity->tor_count; i++)
 		r = put_name(&text, i == 0 ? '/' : ',', identity->tors[i]);
 	return r;
+}
+
+static bool
+has_tor(const struct rm_identity *identity, const char *tor)
+{
+	for (size_t i = 0; i < identity->tor_count; i++)
+		if (strcmp(identity->tors[i], tor) == 0)
+			return true;
+	return false;
+}
+
+int
+rm_identity_claim_check(
+    const char *uri, const struct rm_identity_claim *claim, struct rm_why *why)
+{
+	struct rm_identity identity;
+
+	if (rm_identity_parse(uri, &identity) < 0)
+		return rm_why(why, -EACCES,
+		    "the certificate's URI is no identity of Rackmesh: '%s'; expected "
+		    "rackmesh://REGION/%s/NAME",
+		    uri, rm_role_word(claim->role));
+	if (identity.role != claim->role)
+		return rm_why(why, -EACCES,
+		    "the certificate is of role '%s', and this daemon's is '%s' (%s)",
+		    rm_role_word(identity.role), rm_role_word(claim->role), uri);
+	if (claim->region != NULL && strcmp(identity.region, "*") != 0 &&
+	    strcmp(identity.region, claim->region) != 0)
+		return rm_why(why, -EACCES,
+		    "the certificate is of region '%s', and the config says region "
+		    "'%s' (%s)",
+		    identity.region, claim->region, uri);
+	if (claim->name != NULL && strcmp(identity.name, claim->name) != 0)
+		return rm_why(why, -EACCES,
+		    "the certificate is of '%s', and the config says '%s': peers would "
+		    "refuse this daemon (%s)",
+		    identity.name, claim->name, uri);
+	for (size_t i = 0; i < claim->tor_count; i++)
+		if (!has_tor(&identity, claim->tors[i]))
+			return rm_why(why, -EACCES,
+			    "the certificate does not name ToR '%s', which the config "
+			    "lists (%s)",
+			    claim->tors[i], uri);
+	return 0;
 }
 
 const char *

@@ -27,6 +27,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct rm_why;
+
 #define RM_IDENTITY_NAME 256 /* with its 0 byte */
 #define RM_IDENTITY_TORS 64
 
@@ -53,6 +55,19 @@ struct rm_identity {
 int rm_identity_parse(const char *uri, struct rm_identity *ret);
 /* -EMSGSIZE; -EINVAL: a name that cannot be one. What parse makes of it is the same. */
 int rm_identity_format(const struct rm_identity *identity, char *out, size_t len);
+
+/* Who a daemon's config says that it is, as far as its peers ask. */
+struct rm_identity_claim {
+	enum rm_role role;
+	const char *region, *name; /* NULL: they do not ask */
+	const char *const *tors;   /* all of these */
+	size_t tor_count;
+};
+
+/* Does the certificate with this URI say the same? If not, every peer refuses us.
+ * -EACCES; why: what differs, both ways. */
+int rm_identity_claim_check(
+    const char *uri, const struct rm_identity_claim *claim, struct rm_why *why);
 
 const char *rm_role_word(enum rm_role role); /* "agent", ... */
 

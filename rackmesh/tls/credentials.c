@@ -91,8 +91,8 @@ look(void *arg)
 }
 
 int
-rm_credentials_new(struct rm_loop *loop, const struct rm_credentials_config *config,
-    struct rm_credentials **ret)
+rm_credentials_read(struct rm_loop *loop, const struct rm_credentials_config *config,
+    struct rm_why *why, struct rm_tls **ret)
 {
 	const struct rm_tls_files files = {
 		.certificate = config->certificate,
@@ -100,6 +100,21 @@ rm_credentials_new(struct rm_loop *loop, const struct rm_credentials_config *con
 		.authorities = config->authorities,
 		.revoked = config->revoked[0] != '\0' ? config->revoked : NULL,
 	};
+	struct rm_why says = { 0 };
+	int r;
+
+	r = rm_tls_new(loop, &files, &says, ret);
+	return r == 0 ? 0
+		      : rm_why(why, r,
+			    "%s; give tls.certificate, tls.key and tls.authorities, "
+			    "or, in a lab, say 'plaintext: true'",
+			    says.text);
+}
+
+int
+rm_credentials_new(struct rm_loop *loop, const struct rm_credentials_config *config,
+    struct rm_credentials **ret)
+{
 	struct rm_credentials *credentials = calloc(1, sizeof(*credentials));
 	struct rm_why why = { 0 };
 	int r;
@@ -112,12 +127,9 @@ rm_credentials_new(struct rm_loop *loop, const struct rm_credentials_config *con
 			       "whoever they say they are");
 		return 0;
 	}
-	r = rm_tls_new(loop, &files, &why, &credentials->tls);
+	r = rm_credentials_read(loop, config, &why, &credentials->tls);
 	if (r < 0)
-		rm_log_error(0,
-		    "%s; give tls.certificate, tls.key and tls.authorities, or, in a "
-		    "lab, say 'plaintext: true'",
-		    why.text);
+		rm_log_error(0, "%s", why.text);
 	if (r == 0)
 		r = rm_timer_new(loop, look, credentials, &credentials->timer);
 	if (r < 0) {

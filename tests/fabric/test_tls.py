@@ -215,11 +215,23 @@ def test_no_bad_certificate_is_let_in_anywhere(world, tmp_path, say):
     assert tls_sum(lab, "refused_total") >= 8 * len(doors)
 
 
-def impostor(lab, role, name, tors, like, folder):
-    """The config of a daemon, with a certificate that is somebody else's."""
+def show(made, folder):
+    """Puts the certificate where an impostor looks for its own."""
+    for path, name in ((made.certificate, "certificate.pem"), (made.key, "key.pem")):
+        shutil.copy(path, folder / name)
+
+
+def impostor(lab, like, folder):
+    """The config of a daemon whose certificate says the same, by an authority that only it
+    believes: with one of somebody else's it would not start."""
     options = yaml.safe_load((lab.folder / "config" / f"{like.name}.yaml").read_text())
-    made = lab.authority.issue(identity(REGION, role, name, tors), f"false-{like.name}")
-    options.update(made.options(), state_folder=str(folder / "state"))
+    foreign = Authority(folder / "foreign")
+    show(foreign.issue(TRUE[like.name], "true"), folder)
+    (folder / "authorities.pem").write_bytes(
+        foreign.certificate_path.read_bytes() + lab.authority.certificate_path.read_bytes()
+    )
+    files = {key: str(folder / f"{key}.pem") for key in ("certificate", "key", "authorities")}
+    options.update(tls=files, state_folder=str(folder / "state"))
     options["http"]["socket"] = ""
     config = folder / "config.yaml"
     config.write_text(yaml.safe_dump(options))
@@ -237,6 +249,10 @@ REFUSED = {
     "controller1": ("rackmesh_controller_connections_refused_total", {"reason": "hello"}),
 }
 KINDS = {"h1": "host-agent", "agg-tor1": "tor-aggregator"}
+TRUE = {
+    "h1": identity(REGION, "agent", "h1"),
+    "agg-tor1": identity(REGION, "aggregator", "agg-tor1", ["tor1"]),
+}
 
 
 def test_nobody_takes_anothers_place(world, tmp_path):
@@ -247,7 +263,7 @@ def test_nobody_takes_anothers_place(world, tmp_path):
         folder = tmp_path / f"false{i}"
         folder.mkdir()
         like, judge_of = named[victim], named[judge]
-        config = impostor(lab, role, name, tors, like, folder)
+        config = impostor(lab, like, folder)
         metric, labels = REFUSED[judge]
 
         def refused():
@@ -265,8 +281,15 @@ def test_nobody_takes_anothers_place(world, tmp_path):
         )
         lab.pack.add(false)
         false.start()
+        until("it has read its files", 10, lambda: "identity: " in false.log.read_text())
+        show(lab.authority.issue(identity(REGION, role, name, tors), f"false{i}"), folder)
         until(f"{role} {name} is refused", 10, lambda: refused() > before, [false, judge_of])
         assert f"{role} '{name}' of region 'lab' may not" in judge_of.log.read_text()
+        false.stop()
+        # Its next start would not even come so far.
+        false.start()
+        until("it gives up", 10, lambda: not false.alive)
+        assert "tls.certificate: the certificate " in false.log.read_text()
         false.stop()
         like.start()
         like.wait_ready()

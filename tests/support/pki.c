@@ -254,7 +254,8 @@ static X509 *
 wish_fulfil(struct pki *pki, const struct pki_wish *wish, EVP_PKEY *key)
 {
 	const struct pki_authority *by = wish->by != NULL ? wish->by : pki_root(pki);
-	long from_s = -60, until_s = wish->valid_s != 0 ? wish->valid_s : 3600;
+	long from_s = wish->ending ? -9 * 3600 : -60,
+	     until_s = wish->valid_s != 0 ? wish->valid_s : 3600;
 	X509 *certificate;
 
 	if (wish->expired) {

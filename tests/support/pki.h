@@ -23,6 +23,7 @@ struct pki_wish {        /* all zero, but a uri: a good certificate for both sid
 	long valid_s;             /* from now; 0: an hour */
 	bool client_only, server_only, no_usage;
 	bool expired, not_yet; /* by a day */
+	bool ending;           /* a tenth of its life is left */
 	bool self_signed;      /* by its own key */
 	bool sha1;             /* as the digest of the signature */
 	bool rsa, short_key;   /* RSA of 2048 or 1024 bits instead of P-256 */

@@ -349,15 +349,14 @@ help_lists_every_option_from_the_table(void **state)
 }
 
 static int
-arguments(char **argv, const char **path, bool *check, struct rm_why *why)
+arguments(char **argv, struct rm_config_command *command, struct rm_why *why)
 {
 	int argc = 0;
 
 	while (argv[argc] != NULL)
 		argc++;
-	*path = NULL;
-	*check = false;
-	return rm_config_arguments(options, "probes", argc, argv, path, check, why);
+	*command = (struct rm_config_command){ 0 };
+	return rm_config_arguments(options, "probes", argc, argv, command, why);
 }
 
 static void
@@ -365,36 +364,42 @@ the_command_line_is_read(void **state)
 {
 	char program[] = "/usr/bin/x", config[] = "--config", file[] = "f.yaml";
 	char joined[] = "--config=g.yaml", check[] = "--check", odd[] = "--chekc";
+	char connect[] = "--connect", user[] = "--user=ann";
 	char version[] = "--version", help[] = "--help",
 	     help_config[] = "--help-config";
+	struct rm_config_command command;
 	struct rm_why why = { 0 };
-	const char *path;
-	bool checks;
 
 	assert_int_equal(
-	    arguments((char *[]){ program, config, file, NULL }, &path, &checks, &why),
+	    arguments((char *[]){ program, config, file, NULL }, &command, &why), 0);
+	assert_string_equal(command.path, "f.yaml");
+	assert_false(command.check);
+	assert_int_equal(
+	    arguments((char *[]){ program, check, joined, NULL }, &command, &why), 0);
+	assert_string_equal(command.path, "g.yaml");
+	assert_true(command.check);
+	assert_false(command.connect);
+	assert_null(command.user);
+	assert_int_equal(arguments((char *[]){ program, check, connect, user, NULL },
+			     &command, &why),
 	    0);
-	assert_string_equal(path, "f.yaml");
-	assert_false(checks);
+	assert_true(command.connect);
+	assert_string_equal(command.user, "ann");
 	assert_int_equal(
-	    arguments((char *[]){ program, check, joined, NULL }, &path, &checks, &why),
-	    0);
-	assert_string_equal(path, "g.yaml");
-	assert_true(checks);
+	    arguments((char *[]){ program, version, NULL }, &command, &why), 1);
 	assert_int_equal(
-	    arguments((char *[]){ program, version, NULL }, &path, &checks, &why), 1);
+	    arguments((char *[]){ program, help, NULL }, &command, &why), 1);
 	assert_int_equal(
-	    arguments((char *[]){ program, help, NULL }, &path, &checks, &why), 1);
+	    arguments((char *[]){ program, help_config, NULL }, &command, &why), 1);
 	assert_int_equal(
-	    arguments((char *[]){ program, help_config, NULL }, &path, &checks, &why),
-	    1);
-	assert_int_equal(
-	    arguments((char *[]){ program, odd, NULL }, &path, &checks, &why), -EINVAL);
+	    arguments((char *[]){ program, odd, NULL }, &command, &why), -EINVAL);
 	assert_string_equal(why.text, "unknown argument \"--chekc\"; --help lists all");
 	assert_int_equal(
-	    arguments((char *[]){ program, config, NULL }, &path, &checks, &why),
-	    -EINVAL);
+	    arguments((char *[]){ program, config, NULL }, &command, &why), -EINVAL);
 	assert_string_equal(why.text, "--config needs the name of a file");
+	assert_int_equal(
+	    arguments((char *[]){ program, connect, NULL }, &command, &why), -EINVAL);
+	assert_string_equal(why.text, "--connect goes with --check only");
 }
 
 /* A file that the test removes again. */

@@ -1,0 +1,63 @@
+#include "analyzer/analyzer_check.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "analyzer/analyzer_config.h"
+#include "analyzer/history/influx_target.h"
+#include "rackmesh/check/check.h"
+
+struct rm_identity_claim
+analyzer_claim(void)
+{
+	return (struct rm_identity_claim){ .role = RM_ROLE_ANALYZER };
+}
+
+/* Of one inside of a state folder that has yet to be made nothing is known. */
+static void
+check_history(struct rm_check *check, const struct analyzer_config *config)
+{
+	const size_t len = strlen(config->state_folder);
+
+	if (len > 0 &&
+	    strncmp(config->history_folder, config->state_folder, len) == 0 &&
+	    config->history_folder[len] == '/' &&
+	    access(config->state_folder, F_OK) != 0)
+		return;
+	if (config->influx.url[0] == '\0')
+		rm_check_folder(check, "history.folder", config->history_folder);
+}
+
+static void
+check_influx(struct rm_check *check, const struct analyzer_config *config)
+{
+	struct influx_target target;
+	struct rm_why why = { 0 };
+
+	if (influx_target_init(&target, &config->influx, &why) < 0)
+		rm_check_error(check, "influx", "%s", why.text);
+	explicit_bzero(&target, sizeof(target));
+	rm_check_site(check, "influx", &config->influx.site);
+}
+
+unsigned
+analyzer_check(const void *arg, bool connect)
+{
+	const struct analyzer_config *config = arg;
+	const struct rm_http_places places = { config->http_listen, config->http_socket,
+		config->https_listen };
+	const struct rm_identity_claim claim = analyzer_claim();
+	struct rm_check check = { .path = config->path };
+
+	rm_check_credentials(&check, &config->credentials, &claim, config->name);
+	rm_check_folder(&check, "state_folder", config->state_folder);
+	check_history(&check, config);
+	rm_check_folder(&check, "record.folder", config->record_folder);
+	rm_check_listen(&check, "listen", config->listen);
+	rm_check_http(&check, &places, &config->credentials);
+	rm_check_site(&check, "alerts", &config->alerts);
+	if (config->influx.url[0] != '\0')
+		check_influx(&check, config);
+	(void)connect;
+	return check.errors;
+}

@@ -1,0 +1,339 @@
+#include "rackmesh/check/check.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <netinet/in.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "rackmesh/config/config.h"
+#include "rackmesh/core/address.h"
+#include "rackmesh/core/clock.h"
+#include "rackmesh/core/file.h"
+#include "rackmesh/core/log.h"
+#include "rackmesh/http/http_site.h"
+#include "rackmesh/identity/http_places.h"
+#include "rackmesh/loop/loop.h"
+#include "rackmesh/tls/credentials.h"
+#include "rackmesh/tls/tls.h"
+
+#define PLACE 128
+
+static void
+find(const struct rm_check *check, struct rm_why *ret, const char *place,
+    const char *format, va_list args)
+{
+	char text[sizeof(ret->text)];
+
+	vsnprintf(text, sizeof(text), format, args);
+	rm_config_refuse(check->path, ret, text, "%s", place);
+}
+
+void
+rm_check_error(struct rm_check *check, const char *place, const char *format, ...)
+{
+	struct rm_why why = { 0 };
+	va_list args;
+
+	va_start(args, format);
+	find(check, &why, place, format, args);
+	va_end(args);
+	check->errors++;
+	rm_log_error(0, "%s", why.text);
+}
+
+void
+rm_check_warn(struct rm_check *check, const char *place, const char *format, ...)
+{
+	struct rm_why why = { 0 };
+	va_list args;
+
+	va_start(args, format);
+	find(check, &why, place, format, args);
+	va_end(args);
+	check->warnings++;
+	rm_log_warn(0, "%s", why.text);
+}
+
+static bool
+is_set(const char *text)
+{
+	return text != NULL && text[0] != '\0';
+}
+
+/* ---- certificates ---- */
+
+static void
+check_end(struct rm_check *check, const struct rm_tls *tls)
+{
+	int64_t now_s = rm_wall_now().ns / RM_NS_PER_S;
+	int64_t end_s = rm_tls_ending_wall_s(tls, now_s);
+
+	if (end_s != 0)
+		rm_check_warn(check, "tls.certificate",
+		    "it ends in %lld h, and less than a fifth of its life is left: "
+		    "renew it",
+		    (long long)(end_s - now_s) / 3600);
+}
+
+static void
+check_identity(struct rm_check *check, const char *uri,
+    const struct rm_identity_claim *claim, const char *name)
+{
+	struct rm_identity identity;
+	struct rm_why why = { 0 };
+
+	if (rm_identity_claim_check(uri, claim, &why) < 0)
+		rm_check_error(check, "tls.certificate", "%s", why.text);
+	else if (claim->name == NULL && rm_identity_parse(uri, &identity) == 0 &&
+		 strcmp(identity.name, name) != 0)
+		rm_check_warn(check, "tls.certificate",
+		    "it is of '%s', and the config calls this daemon '%s'",
+		    identity.name, name);
+}
+
+void
+rm_check_credentials(struct rm_check *check, const struct rm_credentials_config *config,
+    const struct rm_identity_claim *claim, const char *name)
+{
+	struct rm_loop *loop = NULL;
+	struct rm_tls *tls = NULL;
+	struct rm_why why = { 0 };
+	int r;
+
+	if (config->plaintext) {
+		rm_check_warn(check, "plaintext",
+		    "whoever reaches this daemon is believed to be whoever they say "
+		    "they are; for labs only");
+		return;
+	}
+	r = rm_loop_new(&loop);
+	if (r < 0)
+		rm_why(&why, r, "cannot create an event loop: %s", strerror(-r));
+	else
+		r = rm_credentials_read(loop, config, &why, &tls);
+	if (r < 0) {
+		rm_check_error(check, "tls", "%s", why.text);
+	} else {
+		check_end(check, tls);
+		check_identity(check, rm_tls_own_identity(tls), claim, name);
+	}
+	rm_tls_free(tls);
+	rm_loop_free(loop);
+}
+
+int
+rm_check_identity(
+    const struct rm_credentials *credentials, const struct rm_identity_claim *claim)
+{
+	const struct rm_tls *tls = rm_credentials_tls(credentials);
+	struct rm_why why = { 0 };
+	int r = 0;
+
+	if (tls != NULL)
+		r = rm_identity_claim_check(rm_tls_own_identity(tls), claim, &why);
+	if (r < 0)
+		rm_log_error(0, "tls.certificate: %s", why.text);
+	return r;
+}
+
+/* ---- files and folders ---- */
+
+void
+rm_check_file(struct rm_check *check, const char *place, const char *file)
+{
+	uint8_t *data = NULL;
+	size_t len;
+	int r;
+
+	if (!is_set(file))
+		return;
+	r = rm_file_read(file, RM_TLS_MAX_FILE_BYTES, &data, &len);
+	free(data);
+	if (r < 0)
+		rm_check_error(check, place, "cannot read %s: %s", file, strerror(-r));
+}
+
+void
+rm_check_site(
+    struct rm_check *check, const char *prefix, const struct rm_http_site *site)
+{
+	char place[PLACE];
+
+	snprintf(place, sizeof(place), "%s.authorities", prefix);
+	rm_check_file(check, place, site->authorities);
+	snprintf(place, sizeof(place), "%s.certificate", prefix);
+	rm_check_file(check, place, site->certificate);
+}
+
+/* 0: files can be made in it; else why not. */
+static int
+writable(const char *folder)
+{
+	struct stat st;
+
+	if (stat(folder, &st) < 0)
+		return -errno;
+	if (!S_ISDIR(st.st_mode))
+		return -ENOTDIR;
+	return faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) < 0 ? -errno : 0;
+}
+
+/* systemd makes these, and gives them to the unit's user, before it starts a daemon. */
+static bool
+units_make(const char *folder)
+{
+	static const char state[] = "/var/lib/rackmesh/";
+
+	return strcmp(folder, "/run/rackmesh") == 0 ||
+	       (strncmp(folder, state, strlen(state)) == 0 &&
+		   strchr(folder + strlen(state), '/') == NULL);
+}
+
+void
+rm_check_folder(struct rm_check *check, const char *place, const char *folder)
+{
+	char copy[PATH_MAX];
+	int r;
+
+	if (!is_set(folder))
+		return;
+	r = writable(folder);
+	if (r == 0)
+		return;
+	if (units_make(folder) && (r == -ENOENT || r == -EACCES)) {
+		rm_check_warn(check, place, "%s: %s; its unit makes it at the start",
+		    folder, strerror(-r));
+		return;
+	}
+	if (r == -ENOENT) {
+		const char *parent;
+
+		snprintf(copy, sizeof(copy), "%s", folder);
+		parent = dirname(copy);
+		r = writable(parent);
+		if (r < 0)
+			rm_check_error(check, place,
+			    "%s is not there, and cannot be made in %s: %s", folder,
+			    parent, strerror(-r));
+		return;
+	}
+	rm_check_error(check, place, "cannot write to %s: %s", folder, strerror(-r));
+}
+
+/* ---- addresses ---- */
+
+static bool
+can_bind(struct rm_check *check, const char *place, const char *text,
+    const struct rm_address *address)
+{
+	int fd = socket(
+	    address->storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	int one = 1, r = 0;
+
+	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) < 0 ||
+	    bind(fd, (const struct sockaddr *)&address->storage, address->len) < 0)
+		r = -errno;
+	if (fd >= 0)
+		close(fd);
+	if (r == -EADDRNOTAVAIL)
+		rm_check_error(
+		    check, place, "%s: this host does not have that address", text);
+	else if (r < 0 && r != -EADDRINUSE)
+		rm_check_error(
+		    check, place, "cannot listen on %s: %s", text, strerror(-r));
+	return r == 0 || r == -EADDRINUSE;
+}
+
+void
+rm_check_listen(struct rm_check *check, const char *place, const char *text)
+{
+	struct rm_address address;
+
+	if (!is_set(text))
+		return;
+	if (rm_address_parse(text, -1, &address) < 0 ||
+	    address.storage.ss_family == AF_UNIX)
+		rm_check_error(
+		    check, place, "expected address:port, the address numeric");
+	else
+		can_bind(check, place, text, &address);
+}
+
+/* Binding would make the file: only its folder, and what stands in its place. */
+static void
+check_socket(struct rm_check *check, const char *place, const char *path)
+{
+	char folder[PATH_MAX];
+	struct stat st;
+
+	if (!is_set(path))
+		return;
+	snprintf(folder, sizeof(folder), "%s", path);
+	rm_check_folder(check, place, dirname(folder));
+	if (lstat(path, &st) == 0 && !S_ISSOCK(st.st_mode))
+		rm_check_error(check, place, "%s is there and is no socket", path);
+}
+
+void
+rm_check_http(struct rm_check *check, const struct rm_http_places *places,
+    const struct rm_credentials_config *config)
+{
+	rm_check_listen(check, "http.listen", places->tcp);
+	check_socket(check, "http.socket", places->socket);
+	rm_check_listen(check, "http.tls_listen", places->tls);
+	if (is_set(places->tls) && config->plaintext)
+		rm_check_error(
+		    check, "http.tls_listen", "there is no TLS with plaintext: true");
+}
+
+static bool
+is_nobody(const struct rm_address *address)
+{
+	const struct sockaddr_in *in = (const struct sockaddr_in *)&address->storage;
+	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)&address->storage;
+
+	if (address->storage.ss_family == AF_INET)
+		return in->sin_port == 0 || in->sin_addr.s_addr == INADDR_ANY ||
+		       in->sin_addr.s_addr == INADDR_BROADCAST ||
+		       IN_MULTICAST(ntohl(in->sin_addr.s_addr));
+	if (address->storage.ss_family == AF_INET6)
+		return in6->sin6_port == 0 ||
+		       IN6_IS_ADDR_UNSPECIFIED(&in6->sin6_addr) ||
+		       IN6_IS_ADDR_MULTICAST(&in6->sin6_addr);
+	return false;
+}
+
+void
+rm_check_peer(struct rm_check *check, const char *place, const char *text)
+{
+	struct rm_address address;
+
+	if (rm_address_parse(text, -1, &address) == 0 && is_nobody(&address))
+		rm_check_error(check, place,
+		    "nobody can be reached at %s: expected the address and port of one "
+		    "host",
+		    text);
+}
+
+void
+rm_check_peers(struct rm_check *check, const char *place, const struct rm_list *list)
+{
+	char *const *texts = list->items;
+
+	for (size_t i = 0; i < list->count; i++) {
+		char at[PLACE];
+
+		snprintf(at, sizeof(at), "%s[%zu]", place, i);
+		rm_check_peer(check, at, texts[i]);
+		for (size_t j = 0; j < i; j++)
+			if (strcmp(texts[i], texts[j]) == 0)
+				rm_check_warn(check, at, "listed twice; remove one");
+	}
+}

@@ -1,0 +1,13 @@
+/*
+ * user - acts as another user: what the kernel then allows is what that user may.
+ */
+#ifndef RACKMESH_CORE_USER_H
+#define RACKMESH_CORE_USER_H
+
+struct rm_why;
+
+/* For the rest of this process's life, with that user's groups and without
+ * capabilities. -ENOENT: no such user; -EPERM: we are not root. */
+int rm_user_become(const char *name, struct rm_why *why);
+
+#endif

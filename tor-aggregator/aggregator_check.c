@@ -1,0 +1,94 @@
+#include "tor-aggregator/aggregator_check.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "rackmesh/check/check.h"
+#include "rackmesh/core/address.h"
+#include "tor-aggregator/aggregator_config.h"
+#include "tor-aggregator/plan/plan_store.h"
+
+struct rm_identity_claim
+aggregator_claim(
+    const struct aggregator_config *config, const char *tors[WIRE_MAX_TORS])
+{
+	const struct aggregator_tor_config *list = config->tors.items;
+
+	for (size_t i = 0; i < config->tors.count; i++)
+		tors[i] = list[i].name;
+	return (struct rm_identity_claim){
+		.role = RM_ROLE_AGGREGATOR,
+		.region = config->region,
+		.name = config->name,
+		.tors = tors,
+		.tor_count = config->tors.count,
+	};
+}
+
+/* Its address is another's, and not where we ourselves listen. */
+static void
+check_peers(struct rm_check *check, const struct aggregator_config *config)
+{
+	const struct aggregator_tor_config *tors = config->tors.items;
+
+	for (size_t i = 0; i < config->tors.count; i++) {
+		struct rm_address own, peer;
+		char at[64];
+
+		if (tors[i].peer_name[0] == '\0')
+			continue;
+		snprintf(at, sizeof(at), "tors[%zu].peer.address", i);
+		rm_check_peer(check, at, tors[i].peer_address);
+		if (rm_address_parse(config->listen, -1, &own) == 0 &&
+		    rm_address_parse(tors[i].peer_address, -1, &peer) == 0 &&
+		    rm_address_equal(&own, &peer))
+			rm_check_error(
+			    check, at, "this is where we listen: expected the other's");
+	}
+}
+
+static void
+check_plans(struct rm_check *check, const struct aggregator_config *config,
+    const char *const *tors)
+{
+	char *const *paths = config->plans.items;
+	struct plan_store *store = NULL;
+	int r = plan_store_new(
+	    NULL, config->region, NULL, tors, config->tors.count, &store);
+
+	for (size_t i = 0; r == 0 && i < config->plans.count; i++) {
+		struct rm_why why = { 0 };
+		char at[64];
+		size_t tor;
+
+		snprintf(at, sizeof(at), "plans[%zu]", i);
+		if (plan_store_load_file(store, paths[i], &tor, &why) < 0)
+			rm_check_error(check, at, "%s", why.text);
+	}
+	if (r < 0)
+		rm_check_error(check, "plans", "cannot read them: %s", strerror(-r));
+	plan_store_free(store);
+}
+
+unsigned
+aggregator_check(const void *arg, bool connect)
+{
+	const struct aggregator_config *config = arg;
+	const struct rm_http_places places = { config->http_listen, config->http_socket,
+		config->https_listen };
+	const char *tors[WIRE_MAX_TORS];
+	const struct rm_identity_claim claim = aggregator_claim(config, tors);
+	struct rm_check check = { .path = config->path };
+
+	rm_check_credentials(&check, &config->credentials, &claim, config->name);
+	rm_check_folder(&check, "state_folder", config->state_folder);
+	rm_check_listen(&check, "listen", config->listen);
+	rm_check_http(&check, &places, &config->credentials);
+	rm_check_peers(&check, "controllers", &config->controllers);
+	rm_check_peers(&check, "analyzers", &config->analyzers);
+	check_peers(&check, config);
+	check_plans(&check, config, tors);
+	rm_check_site(&check, "alerts", &config->alerts);
+	(void)connect;
+	return check.errors;
+}
