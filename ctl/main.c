@@ -63,6 +63,14 @@ static const struct command {
 	    "  Without an argument: the brake now. PERCENT: 0.1 to 100.\n" },
 	{ "pause", ctl_pause, "", "stop probing from this host" },
 	{ "resume", ctl_resume, "", "resume probing from this host" },
+	{ "doctor", ctl_doctor, "[--configs FOLDER]",
+	    "what is wrong on this host, and what to do",
+	    "  --configs FOLDER  of the daemons' configs, /etc/rackmesh by default\n"
+	    "  As root: it looks at configs, certificates, units, clock, peers, RDMA\n"
+	    "  devices, GIDs, MTU, time stamps, sysctls, tracing of services, LLDP "
+	    "and\n"
+	    "  the agent, and changes nothing. Exit status 1: something is wrong;\n"
+	    "  warnings alone are 0.\n" },
 };
 
 #define COMMANDS (sizeof commands / sizeof commands[0])

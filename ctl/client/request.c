@@ -11,6 +11,22 @@
 #include "rackmesh/identity/identity.h"
 #include "rackmesh/tls/tls.h"
 
+/* ---- what is wrong ---- */
+
+static FILE *complaints_to;
+
+void
+request_complain_to(FILE *stream)
+{
+	complaints_to = stream;
+}
+
+static FILE *
+complaints(void)
+{
+	return complaints_to == NULL ? stderr : complaints_to;
+}
+
 /*
  * ---- https ----
  * With a person's certificate, and only if the other side's says that it is a daemon of
@@ -64,7 +80,7 @@ static int
 request_tls_set(CURL *curl)
 {
 	if (certificate_file == NULL || key_file == NULL || authorities_file == NULL) {
-		fprintf(stderr,
+		fprintf(complaints(),
 		    "rackmeshctl: https wants --certificate, --key and --authorities "
 		    "(or $RACKMESH_CERTIFICATE, $RACKMESH_KEY, "
 		    "$RACKMESH_AUTHORITIES)\n");
@@ -138,10 +154,10 @@ say_refused(const char *base, const char *path, long status, const json_t *answe
 	const char *error = json_string_value(json_object_get(answer, "error"));
 
 	if (error != NULL)
-		fprintf(stderr, "rackmeshctl: %s\n", error);
+		fprintf(complaints(), "rackmeshctl: %s\n", error);
 	else
-		fprintf(stderr, "rackmeshctl: %s answered %s with status %ld\n", base,
-		    path, status);
+		fprintf(complaints(), "rackmeshctl: %s answered %s with status %ld\n",
+		    base, path, status);
 	return status == 404 ? -ENOENT : -EPROTO;
 }
 
@@ -162,7 +178,7 @@ request_perform(CURL *curl, const char *base, const char *path, struct body *bod
 		curl_easy_getinfo(curl, CURLINFO_OS_ERRNO, &error);
 		if (strncmp(base, "unix:", 5) == 0 && error != 0)
 			snprintf(reason, sizeof(reason), "%s", strerror((int)error));
-		fprintf(stderr,
+		fprintf(complaints(),
 		    "rackmeshctl: cannot ask %s: %s; is the daemon running there? "
 		    "(see --aggregator, --controller, --analyzer, --agent)\n",
 		    base, reason[0] != '\0' ? reason : curl_easy_strerror(code));
@@ -190,8 +206,8 @@ request_send(const char *base, const char *path, const char *post, struct body *
 		return r;
 	r = request_address(curl, base, path);
 	if (r < 0) {
-		fprintf(
-		    stderr, "rackmeshctl: %s%s is too long an address\n", base, path);
+		fprintf(complaints(), "rackmeshctl: %s%s is too long an address\n",
+		    base, path);
 		goto out;
 	}
 	if (strncmp(base, "https://", 8) == 0) {
@@ -227,7 +243,7 @@ request_json(const char *base, const char *path, const char *post, json_t **ret)
 	if (r == 0 && body.data != NULL)
 		answer = json_loadb(body.data, body.len, 0, NULL);
 	if (r == 0 && answer == NULL && body.len > 0) {
-		fprintf(stderr,
+		fprintf(complaints(),
 		    "rackmeshctl: %s answered %s with something that is not "
 		    "JSON; is it a Rackmesh daemon?\n",
 		    base, path);
@@ -237,7 +253,7 @@ request_json(const char *base, const char *path, const char *post, json_t **ret)
 	if (r == 0 && answer != NULL) {
 		r = printable_json(answer);
 		if (r < 0)
-			fprintf(stderr, "rackmeshctl: out of memory\n");
+			fprintf(complaints(), "rackmeshctl: out of memory\n");
 	}
 	if (r < 0 || ret == NULL)
 		json_decref(answer);

@@ -6,6 +6,7 @@
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <stdio.h>
 
 /*
  * base: "http://host:port", "https://host:port", "host:port" or "unix:/path". path:
@@ -24,6 +25,9 @@ int request_get_text(const char *base, const char *path, char **ret);
 /* text with everything but unreserved characters escaped (RFC 3986); NULL: memory.
  * The caller frees it. */
 char *request_escape(const char *text);
+
+/* Where it is said what failed; NULL: stderr, as it is at first. */
+void request_complain_to(FILE *stream);
 
 /* Files, PEM; borrowed for ever. NULL: none, and https is not to be had. */
 void request_tls_files(

@@ -1,0 +1,127 @@
+/* Does the cable end where the config says? By lldpd, where it runs. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctl/doctor/checks.h"
+#include "ctl/doctor/findings.h"
+#include "ctl/doctor/host.h"
+#include "ctl/doctor/host_rnics.h"
+
+/* In json0 everything is a list, and a value lies in "value". */
+static const char *
+value_of(const json_t *object, const char *key)
+{
+	const json_t *first = json_array_get(json_object_get(object, key), 0);
+
+	return json_string_value(json_object_get(first, "value"));
+}
+
+/* The name that the system at the other end gives itself; NULL: none. */
+static const char *
+neighbour(const json_t *answer, const char *netdev, const char **port)
+{
+	const json_t *lldp = json_array_get(json_object_get(answer, "lldp"), 0);
+	const json_t *interface;
+	size_t i;
+
+	json_array_foreach (json_object_get(lldp, "interface"), i, interface) {
+		const char *name =
+		    json_string_value(json_object_get(interface, "name"));
+		const json_t *chassis =
+		    json_array_get(json_object_get(interface, "chassis"), 0);
+
+		if (name == NULL || strcmp(name, netdev) != 0 ||
+		    value_of(chassis, "name") == NULL)
+			continue;
+		*port = value_of(
+		    json_array_get(json_object_get(interface, "port"), 0), "id");
+		return value_of(chassis, "name");
+	}
+	return NULL;
+}
+
+/* "leaf1.example.net" is leaf1. */
+static bool
+same_switch(const char *tor, const char *told)
+{
+	size_t len = strcspn(tor, ".");
+
+	return strcasecmp(tor, told) == 0 ||
+	       (len == strcspn(told, ".") && strncasecmp(tor, told, len) == 0);
+}
+
+static void
+judge_rnic(
+    const struct host_rnic *rnic, const json_t *answer, struct findings *findings)
+{
+	const char *port = NULL, *told = neighbour(answer, rnic->netdev, &port);
+
+	if (told == NULL) {
+		findings_add(findings, FINDING_WARNING,
+		    "%s: LLDP tells of no neighbour on %s", rnic->device, rnic->netdev);
+		findings_remedy(findings,
+		    "turn on LLDP on the switch's port; a NIC's "
+		    "firmware may swallow it (on Intel: ethtool "
+		    "--set-priv-flags %s disable-fw-lldp on)",
+		    rnic->netdev);
+		return;
+	}
+	for (size_t i = 0; i < 2; i++) {
+		if (rnic->tors[i][0] == '\0' || !same_switch(rnic->tors[i], told))
+			continue;
+		findings_add(findings, FINDING_GOOD, "%s: its cable ends in %s%s%s",
+		    rnic->device, told, port == NULL ? "" : ", ",
+		    port == NULL ? "" : port);
+		return;
+	}
+	findings_add(findings, FINDING_WRONG,
+	    "%s: its cable ends in %s%s%s (LLDP), and the config says %s", rnic->device,
+	    told, port == NULL ? "" : ", ", port == NULL ? "" : port,
+	    rnic->tors[0][0] == '\0' ? "nothing" : rnic->tors[0]);
+	findings_remedy(findings,
+	    "correct tor: of it in the agent's config, or the cable; "
+	    "the switch's name in LLDP has to be that of the "
+	    "topology");
+}
+
+static void
+judge(const struct host *host, const json_t *answer, struct findings *findings)
+{
+	struct host_rnic rnics[HOST_MAX_LIST];
+	size_t count = host_rnics(host, rnics);
+
+	for (size_t i = 0; i < count; i++)
+		if (rnics[i].netdev[0] != '\0')
+			judge_rnic(&rnics[i], answer, findings);
+}
+
+void
+check_lldp(const struct host *host, struct findings *findings)
+{
+	static const char *const argv[] = { "lldpctl", "-f", "json0", NULL };
+	struct host_output *output = malloc(sizeof(*output));
+	json_t *answer = NULL;
+	int r = -ENOMEM;
+
+	if (output != NULL)
+		r = host->calls->run(host->arg, argv, NULL, output);
+	if (r == 0 && output->status == 0)
+		answer = json_loadb(output->text, output->len, 0, NULL);
+	if (r == -ENOENT) {
+		findings_add(findings, FINDING_WARNING,
+		    "lldpd is not installed: nobody checks where the cables end");
+		findings_remedy(
+		    findings, "apt install lldpd, or check the cables by hand");
+	} else if (answer == NULL) {
+		findings_add(findings, FINDING_WARNING, "lldpctl gave no answer: %s",
+		    r < 0 ? strerror(-r) : output->text);
+		findings_remedy(
+		    findings, "systemctl enable --now lldpd; run doctor as root");
+	} else {
+		judge(host, answer, findings);
+	}
+	json_decref(answer);
+	free(output);
+}

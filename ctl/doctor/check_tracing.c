@@ -1,0 +1,127 @@
+/* May the agent trace services: kernel, sysctl, capabilities, and what it says itself.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctl/doctor/checks.h"
+#include "ctl/doctor/findings.h"
+#include "ctl/doctor/host.h"
+
+#define CAP_SYS_ADMIN_BIT 21
+#define CAP_PERFMON_BIT 38
+#define CAP_BPF_BIT 39
+#define PARANOID_PERFMON 2 /* above it PERFMON does not do, on Debian and Ubuntu */
+
+/* Of the running agent; false: not known. */
+static bool
+agent_capabilities(const struct host *host, unsigned long long *ret)
+{
+	char *text, *line;
+	int r;
+
+	if (host->agent_pid == 0)
+		return false;
+	text = host_file(host, &r, "/proc/%ld/status", host->agent_pid);
+	line = text == NULL ? NULL : strstr(text, "\nCapEff:");
+	if (line != NULL)
+		*ret = strtoull(line + 8, NULL, 16);
+	free(text);
+	return line != NULL;
+}
+
+static bool
+has(unsigned long long capabilities, int bit)
+{
+	return (capabilities >> bit & 1) != 0;
+}
+
+static void
+check_kernel(const struct host *host, struct findings *findings)
+{
+	bool of_module = host_exists(host, "/sys/module/ib_core");
+
+	if (!host_exists(host, "/sys/kernel/btf/vmlinux")) {
+		findings_add(findings, FINDING_WARNING,
+		    "this kernel brings no BTF: services are not traced");
+		findings_remedy(findings, "a kernel with CONFIG_DEBUG_INFO_BTF");
+	} else if (of_module && !host_exists(host, "/sys/kernel/btf/ib_core") &&
+		   host_exists(host, "/sys/module/ib_core/sections")) {
+		findings_add(findings, FINDING_WARNING,
+		    "the module ib_core brings no BTF: services are not traced");
+		findings_remedy(findings,
+		    "the kernel's own ib_core, or drivers built with "
+		    "BTF (CONFIG_DEBUG_INFO_BTF_MODULES)");
+	} else {
+		findings_add(findings, FINDING_GOOD, "this kernel has BTF%s",
+		    of_module ? ", and ib_core is loaded" : "");
+	}
+}
+
+static void
+check_rights(const struct host *host, struct findings *findings)
+{
+	unsigned long long capabilities = 0;
+	long paranoid = 0;
+
+	if (host_number(host, &paranoid, "/proc/sys/kernel/perf_event_paranoid") < 0 ||
+	    !agent_capabilities(host, &capabilities)) {
+		findings_add(findings, FINDING_WARNING,
+		    "kernel.perf_event_paranoid is %ld; the agent's capabilities "
+		    "cannot "
+		    "be seen (it is not running as a unit, or we may not look)",
+		    paranoid);
+		findings_remedy(findings, "start host-agent, and run doctor as root");
+		return;
+	}
+	if (!has(capabilities, CAP_SYS_ADMIN_BIT) &&
+	    (!has(capabilities, CAP_BPF_BIT) || !has(capabilities, CAP_PERFMON_BIT))) {
+		findings_add(findings, FINDING_WARNING,
+		    "the agent has neither CAP_BPF and CAP_PERFMON nor CAP_SYS_ADMIN");
+		findings_remedy(findings,
+		    "give it the capabilities that its unit has in "
+		    "the package");
+	} else if (!has(capabilities, CAP_SYS_ADMIN_BIT) &&
+		   paranoid > PARANOID_PERFMON) {
+		findings_add(findings, FINDING_WARNING,
+		    "kernel.perf_event_paranoid is %ld, and the agent has no "
+		    "CAP_SYS_ADMIN: kprobes are not open to it",
+		    paranoid);
+		findings_remedy(findings, "sysctl kernel.perf_event_paranoid=2, or "
+					  "CAP_SYS_ADMIN in a drop-in "
+					  "(/usr/share/doc/rackmesh/services.md)");
+	} else {
+		findings_add(findings, FINDING_GOOD,
+		    "kernel.perf_event_paranoid is %ld, and the agent has the "
+		    "capabilities that it takes",
+		    paranoid);
+	}
+}
+
+void
+check_tracing(const struct host *host, struct findings *findings)
+{
+	const json_t *all = host->services;
+	const char *by = json_string_value(json_object_get(all, "by"));
+	const char *missing = json_string_value(json_object_get(all, "missing"));
+
+	if (all != NULL && !json_is_true(json_object_get(all, "enabled"))) {
+		findings_add(findings, FINDING_GOOD,
+		    "services.enabled is false: the agent does not trace any");
+		return;
+	}
+	if (json_is_true(json_object_get(all, "tracing"))) {
+		findings_add(findings, FINDING_GOOD, "the agent traces services by %s",
+		    by == NULL ? "a hook" : by);
+		return;
+	}
+	if (all != NULL)
+		findings_add(findings, FINDING_WARNING,
+		    "the agent traces no services: %s",
+		    missing == NULL ? "no reason given" : missing);
+	if (all != NULL)
+		findings_remedy(findings, "/usr/share/doc/rackmesh/services.md");
+	check_kernel(host, findings);
+	check_rights(host, findings);
+}

@@ -1,0 +1,32 @@
+/*
+ * checks - each looks at one thing of a host, and adds what it found. Nothing is
+ * changed.
+ *
+ * A check that cannot see its thing says so, as a warning: silence is never health.
+ */
+#ifndef CTL_DOCTOR_CHECKS_H
+#define CTL_DOCTOR_CHECKS_H
+
+struct findings;
+struct host;
+
+/* Of each daemon that is installed here. */
+void check_config(const struct host *host, struct findings *findings);
+void check_unit(const struct host *host, struct findings *findings);
+void check_peers(const struct host *host, struct findings *findings);
+void check_certificates(const struct host *host, struct findings *findings);
+
+void check_clock(const struct host *host, struct findings *findings);
+
+/* Of the RNICs that the agent is to probe from. */
+void check_rdma(const struct host *host, struct findings *findings);
+void check_gids(const struct host *host, struct findings *findings);
+void check_mtu(const struct host *host, struct findings *findings);
+void check_stamps(const struct host *host, struct findings *findings);
+void check_memlock(const struct host *host, struct findings *findings);
+void check_sysctls(const struct host *host, struct findings *findings);
+void check_tracing(const struct host *host, struct findings *findings);
+void check_lldp(const struct host *host, struct findings *findings);
+void check_agent(const struct host *host, struct findings *findings);
+
+#endif

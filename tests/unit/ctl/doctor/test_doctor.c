@@ -1,0 +1,694 @@
+/* Each check over a host of files, answers and calls that are made up here. */
+#include "ctl/doctor/doctor.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ctl/doctor/checks.h"
+#include "ctl/doctor/daemons.h"
+#include "ctl/doctor/findings.h"
+#include "ctl/doctor/host.h"
+#include "rackmesh/config/yaml.h"
+#include "tests/support/pki.h"
+
+struct world {
+	char root[64];
+	struct host host;
+	struct findings findings;
+	/* What run() does, by the program's name; NULL: -ENOENT. */
+	const char *check_says, *systemctl_says, *lldpctl_says;
+	int check_status;
+	const char *ran_as;
+	int connected;
+	bool hardware;
+};
+
+/* ---- calls ---- */
+
+static int
+run(void *arg, const char *const *argv, const char *user, struct host_output *ret)
+{
+	struct world *world = arg;
+	const char *says = world->check_says;
+
+	ret->status = 0;
+	if (strcmp(argv[0], "systemctl") == 0)
+		says = world->systemctl_says;
+	else if (strcmp(argv[0], "lldpctl") == 0)
+		says = world->lldpctl_says;
+	else
+		ret->status = world->check_status;
+	if (says == NULL)
+		return -ENOENT;
+	world->ran_as = user;
+	ret->len = (size_t)snprintf(ret->text, sizeof(ret->text), "%s", says);
+	return 0;
+}
+
+static int
+connect_to(void *arg, const char *address)
+{
+	return ((struct world *)arg)->connected;
+}
+
+static int
+stamps(void *arg, const char *netdev, bool *ret)
+{
+	*ret = ((struct world *)arg)->hardware;
+	return 0;
+}
+
+static const struct host_calls calls = { run, connect_to, stamps };
+
+/* ---- a host ---- */
+
+static void
+put(struct world *world, const char *path, const char *text)
+{
+	char all[512];
+	FILE *file;
+
+	snprintf(all, sizeof(all), "%s%s", world->root, path);
+	for (char *slash = all + strlen(world->root) + 1;
+	     (slash = strchr(slash, '/')) != NULL; slash++) {
+		*slash = '\0';
+		assert_true(mkdir(all, 0755) == 0 || errno == EEXIST);
+		*slash = '/';
+	}
+	file = fopen(all, "w");
+	assert_non_null(file);
+	assert_true(fputs(text, file) >= 0);
+	assert_int_equal(fclose(file), 0);
+}
+
+static void
+put_config(struct world *world, const char *text)
+{
+	put(world, "/etc/rackmesh/host-agent.yaml", text);
+	rm_yaml_free(world->host.agent_config);
+	world->host.agent_config = daemon_config(&world->host, "host-agent");
+	assert_non_null(world->host.agent_config);
+}
+
+/* An RDMA device with a netdev and one GID. */
+static void
+put_rnic(struct world *world, const char *rdma, const char *netdev, const char *state,
+    const char *gid, const char *type)
+{
+	char path[256];
+
+#define PUT(text, ...) \
+	(snprintf(path, sizeof(path), __VA_ARGS__), put(world, path, text))
+	PUT(state, "/sys/class/infiniband/%s/ports/1/state", rdma);
+	PUT("5: LinkUp\n", "/sys/class/infiniband/%s/ports/1/phys_state", rdma);
+	PUT("Ethernet\n", "/sys/class/infiniband/%s/ports/1/link_layer", rdma);
+	PUT(gid, "/sys/class/infiniband/%s/ports/1/gids/0", rdma);
+	PUT(type, "/sys/class/infiniband/%s/ports/1/gid_attrs/types/0", rdma);
+	PUT(netdev, "/sys/class/infiniband/%s/ports/1/gid_attrs/ndevs/0", rdma);
+	PUT("up\n", "/sys/class/net/%s/operstate", netdev);
+	PUT("9000\n", "/sys/class/net/%s/mtu", netdev);
+#undef PUT
+}
+
+#define GID "0000:0000:0000:0000:0000:ffff:0a00:0001\n"
+
+static int
+setup(void **state)
+{
+	struct world *world = calloc(1, sizeof(*world));
+
+	assert_non_null(world);
+	strcpy(world->root, "/tmp/test_doctor.XXXXXX");
+	assert_non_null(mkdtemp(world->root));
+	world->host = (struct host){ .root = world->root,
+		.configs = "/etc/rackmesh",
+		.calls = &calls,
+		.arg = world,
+		.now_s = time(NULL) };
+	setenv("PATH", "/usr/bin", 1);
+	*state = world;
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	struct world *world = *state;
+	char command[128];
+
+	snprintf(command, sizeof(command), "/bin/rm -r %s", world->root);
+	assert_int_equal(system(command), 0);
+	json_decref(world->host.rnics);
+	json_decref(world->host.aggregators);
+	json_decref(world->host.services);
+	json_decref(world->host.refused);
+	rm_yaml_free(world->host.agent_config);
+	findings_clear(&world->findings);
+	free(world);
+	return 0;
+}
+
+/* ---- what a check finds ---- */
+
+typedef void check_fn(const struct host *host, struct findings *findings);
+
+static void
+look(struct world *world, check_fn *check)
+{
+	findings_clear(&world->findings);
+	check(&world->host, &world->findings);
+}
+
+static const struct finding *
+find(const struct world *world, enum finding_level level, const char *part)
+{
+	for (size_t i = 0; i < world->findings.count; i++) {
+		const struct finding *finding = &world->findings.list[i];
+
+		if (finding->level == level && strstr(finding->seen, part) != NULL)
+			return finding;
+	}
+	for (size_t i = 0; i < world->findings.count; i++)
+		print_message("%s: %s\n",
+		    finding_level_name(world->findings.list[i].level),
+		    world->findings.list[i].seen);
+	return NULL;
+}
+
+/* The check finds this of that level; what is not good has a remedy. */
+static void
+expect(struct world *world, check_fn *check, enum finding_level level, const char *part)
+{
+	const struct finding *finding;
+
+	look(world, check);
+	finding = find(world, level, part);
+	assert_non_null(finding);
+	if (level == FINDING_GOOD) {
+		assert_int_equal(world->findings.counts[FINDING_WRONG], 0);
+		assert_int_equal(world->findings.counts[FINDING_WARNING], 0);
+	} else {
+		assert_string_not_equal(finding->remedy, "");
+	}
+}
+
+static json_t *
+json(const char *text)
+{
+	json_t *value = json_loads(text, 0, NULL);
+
+	assert_non_null(value);
+	return value;
+}
+
+/* ---- daemons ---- */
+
+static void
+a_config_is_as_good_as_the_daemon_says(void **state)
+{
+	struct world *world = *state;
+
+	expect(world, check_config, FINDING_WRONG, "no daemon");
+	put(world, "/usr/bin/host-agent", "");
+	expect(
+	    world, check_config, FINDING_WARNING, "host-agent is installed and has no");
+	put_config(world, "rnics: []\n");
+	expect(world, check_config, FINDING_WARNING, "could not be run");
+
+	world->check_says = "/etc/rackmesh/host-agent.yaml: good\n";
+	expect(world, check_config, FINDING_GOOD, "host-agent.yaml: good");
+	assert_string_equal(world->ran_as, "rackmesh");
+	world->check_status = 1;
+	world->check_says = "<4>first: a word\n<3>host-agent.yaml:3:1: \x1b[31mno\n";
+	expect(world, check_config, FINDING_WRONG,
+	    "host-agent: host-agent.yaml:3:1: ?[31mno");
+
+	put(world, "/etc/rackmesh/analyzer.yaml", "");
+	expect(world, check_config, FINDING_WARNING, "analyzer is not installed");
+}
+
+static void
+a_certificate_is_told_of_before_it_ends(void **state)
+{
+	struct world *world = *state;
+	struct pki_wish wish = { .uri = "rackmesh://r/agent/h1",
+		.valid_s = 100 * 86400 };
+	struct pki *pki = pki_new();
+	struct rm_tls_files files = pki_issue(pki, "h1", &wish);
+	char config[512];
+
+	put(world, "/usr/bin/host-agent", "");
+	put_config(world, "tls:\n  certificate: /nowhere.pem\n");
+	expect(world, check_certificates, FINDING_WRONG, "No such file");
+	put(world, "/broken.pem", "-----BEGIN CERTIFICATE-----\nx\n");
+	put_config(world, "tls:\n  certificate: /broken.pem\n");
+	expect(world, check_certificates, FINDING_WRONG, "no certificate in PEM");
+
+	world->host.root = ""; /* pki has a folder of its own */
+	snprintf(config, sizeof(config), "%s/etc/rackmesh", world->root);
+	world->host.configs = config;
+	setenv("PATH", world->root, 1);
+	put(world, "/host-agent", "");
+	{
+		char text[512];
+
+		snprintf(
+		    text, sizeof(text), "tls:\n  certificate: %s\n", files.certificate);
+		put(world, "/etc/rackmesh/host-agent.yaml", text);
+	}
+	expect(world, check_certificates, FINDING_GOOD, "is valid until");
+	world->host.now_s += 85 * 86400;
+	expect(world, check_certificates, FINDING_WARNING, "less than a fifth");
+	world->host.now_s += 20 * 86400;
+	expect(world, check_certificates, FINDING_WRONG, "has expired");
+	world->host.now_s -= 200 * 86400;
+	expect(world, check_certificates, FINDING_WRONG, "is not valid yet");
+
+	put(world, "/etc/rackmesh/host-agent.yaml", "plaintext: true\n");
+	expect(world, check_certificates, FINDING_WARNING, "plaintext");
+	pki_free(pki);
+}
+
+static void
+a_unit_is_active_enabled_and_was_not_restarted(void **state)
+{
+	struct world *world = *state;
+
+	put(world, "/usr/bin/host-agent", "");
+	expect(world, check_unit, FINDING_WARNING, "systemd does not run here");
+	put(world, "/run/systemd/system/x", "");
+	expect(world, check_unit, FINDING_WARNING, "gave no answer");
+
+#define UNIT(active, sub, file, restarts, result)                   \
+	"Result=" result "\nNRestarts=" restarts                    \
+	"\nLoadState=loaded\nActiveState=" active "\nSubState=" sub \
+	"\nUnitFileState=" file "\n"
+	world->systemctl_says = UNIT("active", "running", "enabled", "0", "success");
+	expect(world, check_unit, FINDING_GOOD, "is active and enabled");
+	world->systemctl_says = UNIT("active", "running", "disabled", "0", "success");
+	expect(world, check_unit, FINDING_WARNING, "disabled: it will not come back");
+	world->systemctl_says = UNIT("active", "running", "enabled", "7", "success");
+	expect(world, check_unit, FINDING_WARNING, "restarted 7 times");
+	world->systemctl_says =
+	    UNIT("activating", "auto-restart", "enabled", "9", "exit-code");
+	expect(world, check_unit, FINDING_WRONG,
+	    "activating (auto-restart), result exit-code");
+	world->systemctl_says = "LoadState=not-found\nActiveState=inactive\n";
+	expect(world, check_unit, FINDING_WARNING, "knows no unit host-agent.service");
+#undef UNIT
+}
+
+static void
+every_peer_of_every_config_is_tried(void **state)
+{
+	struct world *world = *state;
+
+	put(world, "/usr/bin/host-agent", "");
+	put(world, "/usr/bin/tor-aggregator", "");
+	put_config(world, "aggregators:\n  - address: 10.0.0.1:7471\n    tors: [t1]\n");
+	put(world, "/etc/rackmesh/tor-aggregator.yaml",
+	    "controllers:\n  - 10.0.0.2:7481\n"
+	    "alerts:\n  alertmanagers: ['http://10.0.0.3:9093']\n");
+	expect(world, check_peers, FINDING_GOOD, "aggregator 10.0.0.1:7471 takes");
+	assert_non_null(find(world, FINDING_GOOD, "controller 10.0.0.2:7481"));
+	assert_non_null(find(world, FINDING_GOOD, "Alertmanager http://10.0.0.3:9093"));
+	world->connected = -ECONNREFUSED;
+	expect(world, check_peers, FINDING_WRONG, "10.0.0.1:7471 cannot be reached");
+	assert_int_equal(world->findings.counts[FINDING_WRONG], 3);
+	world->connected = -ENOENT;
+	expect(world, check_peers, FINDING_WRONG, "its name is not known");
+}
+
+/* ---- clock ---- */
+
+static void
+a_clock_that_nobody_sets_is_a_warning(void **state)
+{
+	struct world *world = *state;
+
+	world->host.clock.maxerror = 2500;
+	expect(world, check_clock, FINDING_GOOD, "at most 2.500 ms");
+	world->host.clock.maxerror = 3000000;
+	expect(world, check_clock, FINDING_WARNING, "at most 3000.000 ms");
+	world->host.clock.status = STA_UNSYNC;
+	expect(world, check_clock, FINDING_WARNING, "not synchronised");
+	world->host.clock_state = -EPERM;
+	expect(world, check_clock, FINDING_WARNING, "cannot be read");
+}
+
+/* ---- RNICs ---- */
+
+static void
+a_port_is_active_or_wrong(void **state)
+{
+	struct world *world = *state;
+
+	expect(world, check_rdma, FINDING_WRONG, "no RNIC");
+	put_config(
+	    world, "rnics:\n  - device: eth1\n    tor: t1\n  - device: mlx5_1\n");
+	expect(world, check_rdma, FINDING_WRONG, "eth1: there is no such device");
+	put_rnic(world, "mlx5_0", "eth1", "4: ACTIVE\n", GID, "RoCE v2\n");
+	put_rnic(world, "mlx5_1", "eth2", "1: DOWN\n", GID, "RoCE v2\n");
+	expect(world, check_rdma, FINDING_WRONG, "mlx5_1: mlx5_1 port 1 is 1: DOWN");
+	assert_non_null(find(world, FINDING_GOOD, "eth1: mlx5_0 port 1 is active"));
+	assert_non_null(find(world, FINDING_WRONG, "/dev/infiniband is missing"));
+	put(world, "/dev/infiniband/uverbs0", "");
+	put_rnic(world, "mlx5_1", "eth2", "4: ACTIVE\n", GID, "RoCE v2\n");
+	expect(world, check_rdma, FINDING_GOOD, "mlx5_1: mlx5_1 port 1 is active");
+
+	put_config(world, "netns: fabric\nrnics: [{device: eth3}]\n");
+	put(world, "/sys/class/net/eth3/operstate", "down\n");
+	expect(world, check_rdma, FINDING_WRONG, "eth3: the interface is down");
+	assert_non_null(find(world, FINDING_WARNING, "network namespace fabric"));
+	put(world, "/sys/class/net/eth3/operstate", "up\n");
+	expect(
+	    world, check_rdma, FINDING_WARNING, "eth3: no RDMA device belongs to it");
+}
+
+static void
+an_rnic_wants_a_roce_v2_gid_with_an_address(void **state)
+{
+	struct world *world = *state;
+
+	put_rnic(world, "mlx5_0", "eth1", "4: ACTIVE\n", GID, "RoCE v2\n");
+	expect(world, check_gids, FINDING_GOOD, "mlx5_0: 1 RoCE v2 GID");
+	put_rnic(world, "mlx5_0", "eth1", "4: ACTIVE\n", GID, "IB/RoCE v1\n");
+	expect(world, check_gids, FINDING_WRONG, "RoCE v1 only");
+	put_rnic(world, "mlx5_0", "eth1", "4: ACTIVE\n",
+	    "fe80:0000:0000:0000:0000:00ff:fe00:0001\n", "RoCE v2\n");
+	expect(world, check_gids, FINDING_WRONG, "link-local");
+	put_rnic(world, "mlx5_0", "eth1", "4: ACTIVE\n",
+	    "0000:0000:0000:0000:0000:0000:0000:0000\n", "RoCE v2\n");
+	expect(world, check_gids, FINDING_WRONG, "it has no GID");
+}
+
+static void
+rnics_of_one_host_have_one_mtu(void **state)
+{
+	struct world *world = *state;
+
+	put_rnic(world, "mlx5_0", "eth1", "4: ACTIVE\n", GID, "RoCE v2\n");
+	put_rnic(world, "mlx5_1", "eth2", "4: ACTIVE\n", GID, "RoCE v2\n");
+	expect(world, check_mtu, FINDING_GOOD, "all 2 RNICs have an MTU of 9000");
+	put(world, "/sys/class/net/eth2/mtu", "1500\n");
+	expect(world, check_mtu, FINDING_WARNING, "mlx5_1 has an MTU of 1500");
+}
+
+static void
+stamps_are_the_agents_word_or_the_drivers(void **state)
+{
+	struct world *world = *state;
+
+	put_rnic(world, "mlx5_0", "eth1", "4: ACTIVE\n", GID, "RoCE v2\n");
+	expect(world, check_stamps, FINDING_WARNING, "eth1 cannot stamp");
+	world->hardware = true;
+	expect(world, check_stamps, FINDING_GOOD, "eth1 can stamp");
+	world->host.rnics =
+	    json("{\"rnics\": [{\"device\": \"eth1\", \"netdev\": \"eth1\", "
+		 "\"rdma\": {\"device\": \"mlx5_0\", \"port\": 1}, "
+		 "\"stamps\": \"user\"}]}");
+	expect(world, check_stamps, FINDING_WARNING, "eth1: time stamps by software");
+}
+
+static void
+an_agent_with_rdma_may_lock_memory(void **state)
+{
+	struct world *world = *state;
+
+	put_rnic(world, "mlx5_0", "eth1", "4: ACTIVE\n", GID, "RoCE v2\n");
+	look(world, check_memlock);
+	assert_int_equal(world->findings.count, 0); /* it does not run */
+	world->host.agent_pid = 77;
+	expect(world, check_memlock, FINDING_WARNING, "cannot be read");
+	put(world, "/proc/77/limits",
+	    "Limit  Soft  Hard  Units\nMax locked memory         unlimited   unlimited "
+	    "bytes\n");
+	expect(world, check_memlock, FINDING_GOOD, "may lock memory");
+	put(world, "/proc/77/limits",
+	    "Max locked memory         65536    65536    bytes\n");
+	expect(world, check_memlock, FINDING_WRONG, "may lock 64 KiB");
+	put(world, "/proc/77/limits",
+	    "Max locked memory     8388608    65536    bytes\n");
+	expect(world, check_memlock, FINDING_GOOD, "may lock 8192 KiB");
+}
+
+static void
+rnics_in_one_subnet_want_arp_to_be_strict(void **state)
+{
+	struct world *world = *state;
+	static const char head[] =
+	    "Iface Destination Gateway Flags RefCnt Use Metric Mask\n";
+	char routes[512];
+
+	put_rnic(world, "mlx5_0", "eth1", "4: ACTIVE\n", GID, "RoCE v2\n");
+	put_rnic(world, "mlx5_1", "eth2", "4: ACTIVE\n", GID, "RoCE v2\n");
+	put(world, "/proc/sys/net/core/rmem_max", "4194304\n");
+	snprintf(routes, sizeof(routes),
+	    "%seth1\t0000000A\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0\n"
+	    "eth2\t0001000A\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0\n"
+	    "eth0\t0000000A\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0\n",
+	    head);
+	put(world, "/proc/net/route", routes);
+	expect(world, check_sysctls, FINDING_GOOD, "no two RNICs share");
+
+	snprintf(routes, sizeof(routes),
+	    "%seth1\t0000000A\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0\n"
+	    "eth2\t0000000A\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0\n",
+	    head);
+	put(world, "/proc/net/route", routes);
+	expect(world, check_sysctls, FINDING_WRONG, "eth1 shares a subnet with eth2");
+	put(world, "/proc/sys/net/ipv4/conf/all/arp_ignore", "1\n");
+	put(world, "/proc/sys/net/ipv4/conf/eth1/arp_announce", "2\n");
+	expect(world, check_sysctls, FINDING_WRONG, "eth2 shares a subnet with eth1");
+	assert_non_null(find(world, FINDING_GOOD, "eth1 shares"));
+	put(world, "/proc/sys/net/ipv4/conf/eth2/arp_announce", "2\n");
+	expect(world, check_sysctls, FINDING_GOOD, "eth2 shares");
+	put(world, "/proc/sys/net/ipv4/conf/all/rp_filter", "1\n");
+	expect(world, check_sysctls, FINDING_WRONG, "rp_filter 1");
+	put(world, "/proc/sys/net/core/rmem_max", "212992\n");
+	expect(world, check_sysctls, FINDING_WARNING, "rmem_max is 212992");
+}
+
+/* ---- tracing ---- */
+
+static void
+tracing_tells_what_it_lacks(void **state)
+{
+	struct world *world = *state;
+
+	expect(world, check_tracing, FINDING_WARNING, "no BTF");
+	put(world, "/sys/kernel/btf/vmlinux", "");
+	put(world, "/sys/module/ib_core/sections/.text", "");
+	expect(world, check_tracing, FINDING_WARNING, "ib_core brings no BTF");
+	put(world, "/sys/kernel/btf/ib_core", "");
+	put(world, "/proc/sys/kernel/perf_event_paranoid", "3\n");
+	expect(world, check_tracing, FINDING_WARNING, "capabilities cannot be seen");
+	assert_non_null(find(world, FINDING_GOOD, "this kernel has BTF"));
+
+	world->host.agent_pid = 77;
+	put(world, "/proc/77/status", "Name:\thost-agent\nCapEff:\t0000000000002400\n");
+	expect(world, check_tracing, FINDING_WARNING, "neither CAP_BPF");
+	put(world, "/proc/77/status", "Name:\thost-agent\nCapEff:\t000000c000002400\n");
+	expect(
+	    world, check_tracing, FINDING_WARNING, "kernel.perf_event_paranoid is 3");
+	put(world, "/proc/77/status", "Name:\thost-agent\nCapEff:\t000000c000202400\n");
+	expect(world, check_tracing, FINDING_GOOD, "capabilities that it takes");
+	put(world, "/proc/77/status", "Name:\thost-agent\nCapEff:\t000000c000002400\n");
+	put(world, "/proc/sys/kernel/perf_event_paranoid", "2\n");
+	expect(world, check_tracing, FINDING_GOOD, "perf_event_paranoid is 2");
+}
+
+static void
+tracing_is_first_of_all_the_agents_word(void **state)
+{
+	struct world *world = *state;
+
+	world->host.services = json("{\"enabled\": false}");
+	expect(world, check_tracing, FINDING_GOOD, "services.enabled is false");
+	json_decref(world->host.services);
+	world->host.services =
+	    json("{\"enabled\": true, \"tracing\": true, \"by\": \"fexit\"}");
+	expect(world, check_tracing, FINDING_GOOD, "traces services by fexit");
+	json_decref(world->host.services);
+	world->host.services = json("{\"enabled\": true, \"tracing\": false, "
+				    "\"missing\": \"ib_core is not loaded\"}");
+	expect(world, check_tracing, FINDING_WARNING, "ib_core is not loaded");
+}
+
+/* ---- LLDP ---- */
+
+static void
+a_cable_ends_where_the_config_says(void **state)
+{
+	struct world *world = *state;
+
+	put_config(world, "rnics:\n  - device: eth1\n    tor: leaf1\n");
+	put(world, "/sys/class/net/eth1/operstate", "up\n");
+	expect(world, check_lldp, FINDING_WARNING, "lldpd is not installed");
+	world->lldpctl_says = "[lldp] unable to connect";
+	expect(world, check_lldp, FINDING_WARNING, "unable to connect");
+	world->lldpctl_says = "{\"lldp\": [{}]}";
+	expect(world, check_lldp, FINDING_WARNING, "no neighbour on eth1");
+#define LLDP(switch)                                                                  \
+	"{\"lldp\": [{\"interface\": [{\"name\": \"eth1\", \"chassis\": [{\"name\": " \
+	"[{\"value\": \"" switch "\"}]}], \"port\": [{\"id\": [{\"type\": "           \
+				 "\"ifname\", "                                       \
+				 "\"value\": \"Ethernet7\"}]}]}]}]}"
+	world->lldpctl_says = LLDP("leaf1.example.net");
+	expect(world, check_lldp, FINDING_GOOD, "ends in leaf1.example.net, Ethernet7");
+	world->lldpctl_says = LLDP("leaf12");
+	expect(world, check_lldp, FINDING_WRONG,
+	    "ends in leaf12, Ethernet7 (LLDP), and the config says leaf1");
+#undef LLDP
+}
+
+/* ---- the agent ---- */
+
+static void
+the_agent_tells_of_rnics_and_aggregators(void **state)
+{
+	struct world *world = *state;
+
+	strcpy(world->host.agent_error, "no socket");
+	expect(world, check_agent, FINDING_WRONG, "does not answer: no socket");
+	world->host.rnics =
+	    json("{\"host\": \"h1\", \"paused\": false, \"brake_permille\": 1000, "
+		 "\"slowed\": "
+		 "\"none\", \"rnics\": [{\"device\": \"eth1\", \"up\": true, \"link\": "
+		 "\"up\", "
+		 "\"transport\": \"udp\", \"prober\": {\"targets\": 7}}]}");
+	world->host.aggregators =
+	    json("{\"aggregators\": [{\"address\": \"10.0.0.1:7471\", "
+		 "\"name\": \"a1\", \"connected\": true}]}");
+	expect(world, check_agent, FINDING_GOOD, "eth1: it probes 7 targets");
+	assert_non_null(find(world, FINDING_GOOD, "connected to aggregator a1"));
+
+	world->host.refused = json(
+	    "{\"unplaced\": [{\"host\": \"h2\", \"device\": \"eth1\"}], \"malformed\": "
+	    "[{\"host\": \"h1\", \"device\": \"eth1\", \"reason\": \"no_tor\", "
+	    "\"sentence\": \"write the ToR into the topology\"}]}");
+	expect(
+	    world, check_agent, FINDING_WRONG, "the controller refuses eth1: no_tor");
+	assert_int_equal(world->findings.counts[FINDING_WRONG], 1);
+
+	json_decref(world->host.rnics);
+	world->host.rnics = json(
+	    "{\"host\": \"h1\", \"paused\": true, \"brake_permille\": 0, \"slowed\": "
+	    "\"cpu\", "
+	    "\"rnics\": [{\"device\": \"eth1\", \"up\": false}, {\"device\": \"eth2\", "
+	    "\"up\": true, \"link\": \"down\"}, {\"device\": \"eth3\", \"up\": true, "
+	    "\"link\": \"up\", \"prober\": {\"targets\": 0}}]}");
+	json_decref(world->host.aggregators);
+	world->host.aggregators =
+	    json("{\"aggregators\": [{\"address\": \"10.0.0.1:7471\", "
+		 "\"connected\": false, \"refusals\": 3}]}");
+	expect(world, check_agent, FINDING_WARNING, "paused");
+	assert_non_null(find(world, FINDING_WARNING, "brake lets 0 of 1000"));
+	assert_non_null(find(world, FINDING_WARNING, "its own limit (cpu)"));
+	assert_non_null(find(world, FINDING_WRONG, "eth1: the agent cannot use it"));
+	assert_non_null(find(world, FINDING_WRONG, "eth2: its link is down"));
+	assert_non_null(find(world, FINDING_WRONG, "eth3: it is up, and has nobody"));
+	assert_non_null(
+	    find(world, FINDING_WRONG, "not connected to aggregator 10.0.0.1"));
+}
+
+/* ---- all ---- */
+
+static void
+a_host_without_an_agent_is_not_asked_for_rnics(void **state)
+{
+	struct world *world = *state;
+	json_t *answer;
+
+	put(world, "/usr/bin/analyzer", "");
+	doctor_look(&world->host, &world->findings);
+	for (size_t i = 0; i < world->findings.count; i++)
+		assert_string_not_equal(world->findings.list[i].check, "rdma");
+	answer = doctor_json(&world->findings);
+	assert_int_equal(json_array_size(json_object_get(answer, "findings")),
+	    world->findings.count);
+	assert_int_equal(json_integer_value(json_object_get(answer, "wrong")),
+	    world->findings.counts[FINDING_WRONG]);
+	json_decref(answer);
+}
+
+static void
+what_is_too_much_is_counted(void **state)
+{
+	struct world *world = *state;
+
+	world->findings.check = "x";
+	for (size_t i = 0; i < FINDINGS_MAX + 3; i++) {
+		findings_add(&world->findings, FINDING_WRONG, "number %zu", i);
+		findings_remedy(&world->findings, "of %zu", i);
+	}
+	assert_int_equal(world->findings.count, FINDINGS_MAX);
+	assert_int_equal(world->findings.dropped, 3);
+	assert_int_equal(world->findings.counts[FINDING_WRONG], FINDINGS_MAX + 3);
+	assert_string_equal(world->findings.list[FINDINGS_MAX - 1].remedy, "of 511");
+}
+
+/* A line a finding, and one for what to do: people and scripts read it. */
+static void
+the_report_reads_like_this(void **state)
+{
+	struct world *world = *state;
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_non_null(out);
+	world->findings.check = "clock";
+	findings_add(&world->findings, FINDING_GOOD, "it goes");
+	world->findings.check = "certificate";
+	findings_add(&world->findings, FINDING_WRONG, "it has\nexpired");
+	findings_remedy(&world->findings, "renew it");
+	doctor_print(&world->findings, out);
+	assert_int_equal(fclose(out), 0);
+	assert_string_equal(text, "good     clock        it goes\n"
+				  "wrong    certificate  it has expired\n"
+				  "                      -> renew it\n"
+				  "1 good, 0 warnings, 1 wrong\n");
+	free(text);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_config_is_as_good_as_the_daemon_says),
+		TEST(a_certificate_is_told_of_before_it_ends),
+		TEST(a_unit_is_active_enabled_and_was_not_restarted),
+		TEST(every_peer_of_every_config_is_tried),
+		TEST(a_clock_that_nobody_sets_is_a_warning),
+		TEST(a_port_is_active_or_wrong),
+		TEST(an_rnic_wants_a_roce_v2_gid_with_an_address),
+		TEST(rnics_of_one_host_have_one_mtu),
+		TEST(stamps_are_the_agents_word_or_the_drivers),
+		TEST(an_agent_with_rdma_may_lock_memory),
+		TEST(rnics_in_one_subnet_want_arp_to_be_strict),
+		TEST(tracing_tells_what_it_lacks),
+		TEST(tracing_is_first_of_all_the_agents_word),
+		TEST(a_cable_ends_where_the_config_says),
+		TEST(the_agent_tells_of_rnics_and_aggregators),
+		TEST(a_host_without_an_agent_is_not_asked_for_rnics),
+		TEST(what_is_too_much_is_counted),
+		TEST(the_report_reads_like_this),
+	};
+
+	return cmocka_run_group_tests_name("doctor", tests, NULL, NULL);
+}
