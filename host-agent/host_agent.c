@@ -11,6 +11,8 @@
 #include "host-agent/pinglist/brake_file.h"
 #include "host-agent/pinglist/plans.h"
 #include "host-agent/reflector/count_rows.h"
+#include "host-agent/rnic/device_events.h"
+#include "host-agent/rnic/rdma_index.h"
 #include "host-agent/trace/tracing.h"
 #include "host-agent/verbs/lanes.h"
 #include "rackmesh/check/check.h"
@@ -177,6 +179,7 @@ agent_add_rnics(struct host_agent *agent)
 		};
 		int r = 0;
 
+		options.place.index = agent->rdma;
 		for (size_t t = 0; t < options.tor_count && r == 0; t++) {
 			options.tors[t] = agent_rnic_tor(&list[i], t);
 			r = plans_add_tor(agent->plans, options.tors[t]);
@@ -296,6 +299,8 @@ agent_build(struct host_agent *agent)
 	if (r == 0)
 		r = count_rows_new(&agent->rows);
 	if (r == 0)
+		r = rdma_index_new(RDMA_SYSFS, &agent->rdma);
+	if (r == 0)
 		r = agent_metrics_agent(agent->metrics, &agent->counts, &agent->paused);
 	if (r == 0)
 		r = agent_metrics_brake(
@@ -371,6 +376,8 @@ host_agent_free(struct host_agent *agent)
 	rm_timer_free(agent->turn);
 	rm_timer_free(agent->beat);
 	rm_timer_free(agent->look);
+	rm_timer_free(agent->changed);
+	device_events_free(agent->events);
 	rm_timer_free(agent->tell);
 	rm_http_server_free(agent->http);
 	agent_services_stop(agent->services);
@@ -385,6 +392,7 @@ host_agent_free(struct host_agent *agent)
 	free(agent->rnics);
 	free(agent->uplinks);
 	count_rows_free(agent->rows);
+	rdma_index_free(agent->rdma);
 	plans_free(agent->plans);
 	key_ring_free(agent->keys);
 	rm_key_files_free(agent->key_files);

@@ -24,10 +24,12 @@
 struct agent_services;
 struct brake_file;
 struct count_rows;
+struct device_events;
 struct key_ring;
 struct lanes;
 struct pinglist_sum;
 struct plans;
+struct rdma_index;
 struct rm_http_server;
 struct rm_key_files;
 struct rm_loop;
@@ -53,6 +55,9 @@ struct host_agent {
 	struct plans *plans;
 	struct key_ring *keys;
 	struct rm_key_files *key_files;
+	struct rdma_index *rdma;
+	struct device_events *events; /* NULL: there are none yet */
+	bool events_failed;           /* and that was logged */
 	struct rnic **rnics;
 	size_t rnic_count;
 	struct uplink **uplinks; /* in the order of config.aggregators */
@@ -64,7 +69,9 @@ struct host_agent {
 
 	struct agent_services *services; /* NULL: not wanted */
 
-	struct rm_timer *turn, *beat, *look, *tell;
+	struct rm_timer *turn, *beat, *look, *changed, *tell;
+	bool change_awaited; /* changed is armed */
+	rm_mono_t looked_for_event;
 	struct loop_watch watch;
 	rm_mono_t next_beat, beat_due;
 

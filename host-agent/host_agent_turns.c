@@ -8,6 +8,9 @@
 #include "host-agent/reflector/count_rows.h"
 #include "host-agent/reflector/reflector.h"
 #include "host-agent/report/self_limit.h"
+#include "host-agent/rnic/device_events.h"
+#include "host-agent/rnic/look_pace.h"
+#include "host-agent/rnic/rdma_index.h"
 #include "rackmesh/core/log.h"
 #include "rackmesh/loop/loop.h"
 #include "rackmesh/loop/notify.h"
@@ -157,8 +160,6 @@ agent_behind_ns(const struct host_agent *agent, rm_mono_t now)
 
 /* A prober that has had something to do for this long does nothing. */
 #define STUCK_NS (5 * RM_NS_PER_S)
-#define LOOK_INTERVAL_NS (3 * RM_NS_PER_S)
-#define LOOK_AWAITED_NS (500 * RM_NS_PER_MS) /* while an RNIC is not there */
 /* Two timers due this close together may fire in any order. */
 #define TIMER_SLACK_NS RM_NS_PER_MS
 
@@ -298,19 +299,91 @@ agent_renew_plans(struct host_agent *agent, rm_mono_t now)
 	}
 }
 
+/* Of one look at each RNIC that is up, or at each that is not. */
+static int64_t
+agent_look_cpu_ns(const struct host_agent *agent, bool up)
+{
+	int64_t cpu_ns = 0;
+
+	for (size_t i = 0; i < agent->rnic_count; i++)
+		if (rnic_up(agent->rnics[i]) == up)
+			cpu_ns += rnic_look_cpu_ns(agent->rnics[i]);
+	return cpu_ns;
+}
+
+static void
+agent_on_changed(void *arg)
+{
+	struct host_agent *agent = arg;
+
+	agent->change_awaited = false;
+	agent->looked_for_event = rm_mono_now();
+	rdma_index_expire(agent->rdma);
+	for (size_t i = 0; i < agent->rnic_count; i++)
+		rnic_look(agent->rnics[i]);
+}
+
+static void
+agent_on_device_event(void *arg)
+{
+	struct host_agent *agent = arg;
+	const int64_t cpu_ns =
+	    agent_look_cpu_ns(agent, true) + agent_look_cpu_ns(agent, false);
+	const int64_t soon_ns = look_pace_event_ns(0);
+	const int64_t wait_ns = look_pace_event_ns(cpu_ns) -
+				rm_mono_since(rm_mono_now(), agent->looked_for_event);
+
+	/* From the first event on: a stream of them must not put it off for ever. */
+	if (agent->change_awaited)
+		return;
+	agent->change_awaited = true;
+	rm_timer_after(agent->changed, wait_ns > soon_ns ? wait_ns : soon_ns);
+}
+
+/* Without them, as in a namespace that is not there yet, changes are seen later. */
+static void
+agent_listen_to_devices(struct host_agent *agent)
+{
+	int r;
+
+	if (agent->events != NULL)
+		return;
+	r = device_events_new(agent->loop, agent->config.netns, agent_on_device_event,
+	    agent, &agent->events);
+	if (r < 0 && !agent->events_failed)
+		rm_log_warn(r, "cannot listen to changes of devices");
+	agent->events_failed = r < 0;
+}
+
+static void
+agent_look_at_rnics(struct host_agent *agent, rm_mono_t now)
+{
+	const int64_t pace_ns[2] = {
+		look_pace_ns(false, agent_look_cpu_ns(agent, false)),
+		look_pace_ns(true, agent_look_cpu_ns(agent, true)),
+	};
+	int64_t next_ns = look_pace_ns(true, 0);
+
+	for (size_t i = 0; i < agent->rnic_count; i++) {
+		struct rnic *rnic = agent->rnics[i];
+		const int64_t due_ns = pace_ns[rnic_up(rnic)];
+
+		if (due_ns < next_ns)
+			next_ns = due_ns;
+		if (rm_mono_since(now, rnic_looked(rnic)) >= due_ns - TIMER_SLACK_NS)
+			rnic_look(rnic);
+	}
+	rm_timer_after(agent->look, next_ns);
+}
+
 static void
 agent_on_look(void *arg)
 {
 	struct host_agent *agent = arg;
 	rm_mono_t now = rm_mono_now();
-	int64_t pause_ns = LOOK_INTERVAL_NS;
 
-	for (size_t i = 0; i < agent->rnic_count; i++) {
-		if (!rnic_up(agent->rnics[i]))
-			pause_ns = LOOK_AWAITED_NS;
-		rnic_look(agent->rnics[i]);
-	}
-	rm_timer_after(agent->look, pause_ns);
+	agent_listen_to_devices(agent);
+	agent_look_at_rnics(agent, now);
 	agent_renew_plans(agent, now);
 	if (!plans_tick(agent->plans, rm_wall_now(), now))
 		return;
@@ -338,6 +411,8 @@ agent_start_timers(struct host_agent *agent)
 		r = rm_timer_new(agent->loop, agent_on_beat, agent, &agent->beat);
 	if (r == 0)
 		r = rm_timer_new(agent->loop, agent_on_look, agent, &agent->look);
+	if (r == 0)
+		r = rm_timer_new(agent->loop, agent_on_changed, agent, &agent->changed);
 	if (r == 0)
 		r = rm_timer_new(agent->loop, agent_tell_paths, agent, &agent->tell);
 	if (r < 0)

@@ -22,7 +22,6 @@
 #define RDMA_DRIVER_BYTES 32
 #define RDMA_MAX_GIDS 256  /* of a port's table; more are counted as unseen */
 #define RDMA_MAX_NETDEVS 8 /* the port's own, its bond, its VLANs */
-#define RDMA_MAX_PORTS 16  /* of a device that is looked for by its netdev */
 
 enum rdma_link { RDMA_LINK_UNKNOWN, RDMA_LINK_ETHERNET, RDMA_LINK_INFINIBAND };
 
@@ -42,7 +41,7 @@ struct rdma_gid {
 struct rdma_facts {
 	char device[RDMA_DEVICE_BYTES];
 	uint8_t port;
-	uint64_t node_guid;
+	uint64_t node_guid; /* 0: none, as of a VF that was given none */
 	enum rdma_link link;
 	uint8_t state; /* as enum ibv_port_state: 1 down, 4 active; 0 unknown */
 	uint16_t lid, sm_lid;
@@ -59,21 +58,13 @@ struct rdma_facts {
 	bool gids_unseen; /* the table is longer than we look */
 };
 
-/*
- * root: RDMA_SYSFS. port: from 1. -ENODEV: no such device. -ENOENT: it has no such
- * port. -ENXIO: it has no GUID.
- */
+/* root: RDMA_SYSFS. port: from 1. -ENODEV: no such device. -ENOENT: it has no such
+ * port. */
 int rdma_facts_read(
     const char *root, const char *device, uint8_t port, struct rdma_facts *ret);
 
-/*
- * The device and port behind a network device: by who owns its GIDs (also a bond or a
- * VLAN), else, as while it is down, by whose hardware it is. Of several the one with
- * hardware, then the first by name. -ENODEV: none. -ENOENT: there are no RDMA devices
- * at all.
- */
-int rdma_facts_find(const char *root, const char *netdev,
-    char device[RDMA_DEVICE_BYTES], uint8_t *port);
+/* 0: it has none. */
+uint64_t rdma_facts_guid(const char *root, const char *device);
 
 struct rdma_gid_wish {
 	uint8_t family;     /* 4 or 6; of no meaning on InfiniBand */
@@ -92,7 +83,7 @@ struct rdma_gid_wish {
 int rdma_facts_pick_gid(const struct rdma_facts *facts,
     const struct rdma_gid_wish *wish, struct rdma_gid *ret);
 
-/* What is missing, for a person, by the errors of all three functions. */
+/* What is missing, for a person, by the errors of these functions and of rdma_index. */
 const char *rdma_facts_error(int r);
 
 #endif

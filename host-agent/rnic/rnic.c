@@ -8,6 +8,7 @@
 #include "host-agent/pinglist/pinglist.h"
 #include "host-agent/probe/port.h"
 #include "host-agent/reflector/reflector.h"
+#include "host-agent/rnic/rdma_index.h"
 #include "host-agent/udp/port_udp.h"
 #include "rackmesh/core/random.h"
 #include "rackmesh/loop/loop.h"
@@ -26,6 +27,8 @@ struct rnic {
 	char name[RNIC_NAME_BYTES];
 
 	bool looking;     /* a look is on the worker */
+	rm_mono_t looked; /* when it, or the last one, began */
+	int64_t look_cpu_ns;
 	bool look_again;  /* it may have been too early: once more after it */
 	bool seen;        /* facts hold */
 	bool told_up;     /* RoCE: the last that was said of it is not that it waits */
@@ -278,6 +281,7 @@ struct look_job {
 	struct rnic *rnic;
 	struct rnic_place place;
 	struct rnic_facts facts;
+	int64_t cpu_ns;
 };
 
 int
@@ -402,8 +406,14 @@ static int
 look_run(void *arg)
 {
 	struct look_job *job = arg;
+	const struct rdma_index *index = job->place.index;
+	int64_t cpu_ns = rm_thread_cpu_ns(), searched_ns = rdma_index_cpu_ns(index);
+	int r;
 
-	return rnic_facts_find(&job->place, &job->facts);
+	r = rnic_facts_find(&job->place, &job->facts);
+	job->cpu_ns =
+	    rm_thread_cpu_ns() - cpu_ns - (rdma_index_cpu_ns(index) - searched_ns);
+	return r;
 }
 
 /* -ENOTSUP: without any GID it has lost its network device, too. Some drivers can only
@@ -422,11 +432,13 @@ look_done(void *arg, int r)
 	struct rnic *rnic = job->rnic;
 
 	rnic->looking = false;
+	if (r != -ECANCELED)
+		rnic->look_cpu_ns = job->cpu_ns;
 	if (r == 0)
 		rnic_take_facts(rnic, &job->facts);
 	else if (look_says_gone(rnic, r))
 		rnic_lose(rnic, r);
-	else if (r != -ECANCELED)
+	else if (r != -ECANCELED && r != -EAGAIN) /* not searched for yet */
 		rnic_say_waits(rnic, r);
 	if (rnic->look_again && r != -ECANCELED) {
 		rnic->look_again = false;
@@ -452,6 +464,7 @@ rnic_look(struct rnic *rnic)
 		free(job);
 	else
 		rnic->looking = true;
+	rnic->looked = rm_mono_now();
 }
 
 int
@@ -511,6 +524,18 @@ rnic_retune(struct rnic *rnic, const struct prober_options *options)
 	rnic->callbacks.on_counters(rnic, true, rnic->arg);
 	rnic->callbacks.on_event(rnic, RNIC_UP, 0, rnic->arg);
 	return 0;
+}
+
+rm_mono_t
+rnic_looked(const struct rnic *rnic)
+{
+	return rnic->looked;
+}
+
+int64_t
+rnic_look_cpu_ns(const struct rnic *rnic)
+{
+	return rnic->look_cpu_ns;
 }
 
 const char *

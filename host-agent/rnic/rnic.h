@@ -81,6 +81,11 @@ void rnic_brake(struct rnic *rnic, uint32_t permille);
 /* New timeout or rate: the prober starts anew, the sockets stay. */
 int rnic_retune(struct rnic *rnic, const struct prober_options *options);
 
+/* When the last look began (0: never), and what CPU one took but searches by the
+ * place's index, which have a budget of their own. */
+rm_mono_t rnic_looked(const struct rnic *rnic);
+int64_t rnic_look_cpu_ns(const struct rnic *rnic);
+
 /* As configured, with ":port" where that is not 1: no two RNICs have the same. */
 const char *rnic_device(const struct rnic *rnic);
 const struct rnic_place *rnic_place(const struct rnic *rnic);

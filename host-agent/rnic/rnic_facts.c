@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "host-agent/rnic/rdma_facts.h"
+#include "host-agent/rnic/rdma_index.h"
 #include "host-agent/rnic/sysfs_file.h"
 #include "rackmesh/core/netns.h"
 
@@ -354,6 +355,28 @@ netdev_number(const struct search *search, const char *file)
 	return (uint32_t)strtoul(text, NULL, 10);
 }
 
+/* As soft devices make theirs: EUI-64. 0: it has none either. */
+static uint64_t
+guid_of_mac(const struct search *search)
+{
+	uint64_t mac = 0;
+	unsigned bytes[6];
+	char text[64];
+
+	if (search->facts.netdev[0] == 0 ||
+	    sysfs_text(text, sizeof(text), "%s/class/net/%s/address", search->root,
+		search->facts.netdev) < 0 ||
+	    sscanf(text, "%2x:%2x:%2x:%2x:%2x:%2x", &bytes[0], &bytes[1], &bytes[2],
+		&bytes[3], &bytes[4], &bytes[5]) != 6)
+		return 0;
+	for (int i = 0; i < 6; i++)
+		mac = mac << 8 | bytes[i];
+	if (mac == 0)
+		return 0;
+	return ((mac >> 24) << 40 | UINT64_C(0xfffe) << 24 | (mac & 0xffffff)) ^
+	       UINT64_C(2) << 56;
+}
+
 static uint64_t
 inode_of(const char *path)
 {
@@ -362,24 +385,56 @@ inode_of(const char *path)
 	return stat(path, &stat_of) < 0 ? 0 : stat_of.st_ino;
 }
 
-/* device names an RDMA device, or else the network device of a port. */
+/* What an index has found may have gone to another device since. */
+static bool
+port_has_netdev(const struct search *search)
+{
+	const struct rdma_facts *rdma = &search->rdma;
+	bool owned = false;
+
+	for (size_t i = 0; i < rdma->gid_count; i++) {
+		if (strcmp(rdma->gids[i].netdev, search->netdev) == 0)
+			return true;
+		owned |= rdma->gids[i].netdev[0] != '\0';
+	}
+	return !owned; /* as while it is down */
+}
+
 static int
-find_port(struct search *search)
+find_by_netdev(struct search *search)
 {
 	const struct rnic_place *place = search->place;
 	char device[RDMA_DEVICE_BYTES];
 	uint8_t port;
 	int r;
 
+	if (place->index == NULL)
+		r = rdma_index_find_now(search->root, place->device, device, &port);
+	else
+		r = rdma_index_find(place->index, place->device, device, &port);
+	if (r < 0)
+		return r == -ENOENT ? -ENODEV : r;
+	search->netdev = place->device;
+	r = rdma_facts_read(search->root, device, port, &search->rdma);
+	if (place->index == NULL || (r == 0 && port_has_netdev(search)))
+		return r;
+	rdma_index_expire(place->index);
+	r = rdma_index_find(place->index, place->device, device, &port);
+	if (r < 0)
+		return r == -ENOENT ? -ENODEV : r;
+	return rdma_facts_read(search->root, device, port, &search->rdma);
+}
+
+/* device names an RDMA device, or else the network device of a port. */
+static int
+find_port(struct search *search)
+{
+	const struct rnic_place *place = search->place;
+	int r;
+
 	r = rdma_facts_read(
 	    search->root, place->device, place->rdma_port, &search->rdma);
-	if (r != -ENODEV)
-		return r;
-	r = rdma_facts_find(search->root, place->device, device, &port);
-	if (r < 0)
-		return -ENODEV;
-	search->netdev = place->device;
-	return rdma_facts_read(search->root, device, port, &search->rdma);
+	return r == -ENODEV ? find_by_netdev(search) : r;
 }
 
 static bool
@@ -509,6 +564,10 @@ rnic_facts_read_roce(const struct rnic_place *place, struct rnic_facts *ret)
 	if (search.facts.netdev[0] == 0 && search.rdma.netdev_count > 0)
 		memcpy(search.facts.netdev, search.rdma.netdevs[0],
 		    sizeof(search.facts.netdev));
+	if (search.facts.id.guid == 0)
+		search.facts.id.guid = guid_of_mac(&search);
+	if (search.facts.id.guid == 0)
+		return -ENOTUNIQ;
 	if (search.facts.netdev[0] != 0) {
 		search.facts.ifindex = netdev_number(&search, "ifindex");
 		search.facts.mtu_bytes = netdev_number(&search, "mtu");

@@ -12,6 +12,8 @@
 
 #include "schemas/wire.h"
 
+struct rdma_index;
+
 #define RNIC_DRIVER_BYTES 32
 #define RNIC_FAMILIES 2      /* a port has one address per family */
 #define RNIC_NETDEV_BYTES 16 /* IFNAMSIZ */
@@ -46,12 +48,13 @@ struct rnic_facts {
 /* Where an RNIC is to be found. Strings are borrowed. */
 struct rnic_place {
 	enum rnic_transport transport;
-	const char *device;  /* netdev or RDMA device */
-	const char *netns;   /* of a netdev, NULL: our own. RoCE only with NULL */
-	const char *address; /* the one to use; NULL: see below */
-	uint8_t rdma_port;   /* where device is an RDMA device */
-	int gid_index;       /* the one to use; -1: by address */
-	const char *sysfs;   /* NULL: "/sys" */
+	const char *device;       /* netdev or RDMA device */
+	const char *netns;        /* of a netdev, NULL: our own. RoCE only with NULL */
+	const char *address;      /* the one to use; NULL: see below */
+	uint8_t rdma_port;        /* where device is an RDMA device */
+	int gid_index;            /* the one to use; -1: by address */
+	const char *sysfs;        /* NULL: "/sys" */
+	struct rdma_index *index; /* of the same sysfs; NULL: each search is its own */
 };
 
 /* A driver's text as ethtool has it, not always ended: fit for a label of a metric. */
@@ -65,7 +68,8 @@ int rnic_facts_find(const struct rnic_place *place, struct rnic_facts *ret);
 
 /* rnic_facts.c. -ENODEV: no such RDMA port, or no RDMA port of this netdev;
  * -ENOTSUP: it has no RoCEv2 GID at all; -EADDRNOTAVAIL: none for the address, or no
- * global one, yet. */
+ * global one, yet; -ENOTUNIQ: neither a node GUID nor a MAC; -E2BIG, -EAGAIN: as
+ * rdma_index_find. */
 int rnic_facts_read_roce(const struct rnic_place *place, struct rnic_facts *ret);
 
 /*

@@ -24,6 +24,9 @@ typedef struct {
 rm_mono_t rm_mono_now(void);
 rm_wall_t rm_wall_now(void);
 
+/* CPU time that the calling thread has had so far, in ns: for what something costs. */
+int64_t rm_thread_cpu_ns(void);
+
 static inline rm_mono_t
 rm_mono_add(rm_mono_t t, int64_t ns)
 {

@@ -29,6 +29,7 @@
 #include "host-agent/packet/stamp.h"
 #include "host-agent/reflector/reflector_session.h"
 #include "host-agent/rnic/rdma_facts.h"
+#include "host-agent/rnic/rdma_index.h"
 #include "rackmesh/core/file.h"
 #include "rackmesh/core/why.h"
 #include "rackmesh/judge/part.h"
@@ -286,7 +287,7 @@ no_name_from_outside_leads_out_of_its_folder(void **state)
 		assert_false(rm_name_valid(names[i]));
 		/* "/" is there, and so would be whatever it led to. */
 		assert_int_equal(rdma_facts_read("/", names[i], 1, &facts), -ENODEV);
-		assert_true(rdma_facts_find("/", names[i], device, &port) < 0);
+		assert_true(rdma_index_find_now("/", names[i], device, &port) < 0);
 	}
 }
 

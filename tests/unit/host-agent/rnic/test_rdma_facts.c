@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "host-agent/rnic/rdma_facts.h"
+#include "host-agent/rnic/rdma_index.h"
 
 #define LINK_LOCAL "fe80:0000:0000:0000:0a00:27ff:fe00:0001"
 #define V4 "0000:0000:0000:0000:0000:ffff:0a09:0001"
@@ -223,11 +224,11 @@ what_is_missing_is_named(void **state)
 	assert_int_equal(rdma_facts_read(root, "mlx5_1", 1, &facts), -ENODEV);
 	assert_int_equal(rdma_facts_read(root, "mlx5_0", 2, &facts), -ENOENT);
 	assert_int_equal(rdma_facts_read(root, "mlx5_0", 0, &facts), -ENOENT);
-	put("", "class/infiniband/mlx5_0/node_guid");
-	assert_int_equal(rdma_facts_read(root, "mlx5_0", 1, &facts), -ENXIO);
-	put("0000:0000:0000:0000", "class/infiniband/mlx5_0/node_guid");
-	assert_int_equal(rdma_facts_read(root, "mlx5_0", 1, &facts), -ENXIO);
 	assert_int_equal(facts.port, 77); /* untouched */
+	put("", "class/infiniband/mlx5_0/node_guid");
+	assert_true(read_facts("mlx5_0").node_guid == 0);
+	put("0000:0000:0000:0000", "class/infiniband/mlx5_0/node_guid");
+	assert_true(read_facts("mlx5_0").node_guid == 0);
 }
 
 static void
@@ -245,8 +246,8 @@ a_name_does_not_lead_out_of_the_folder(void **state)
 	memset(name, 'x', sizeof(name) - 1);
 	name[sizeof(name) - 1] = '\0';
 	assert_int_equal(rdma_facts_read(root, name, 1, &facts), -ENODEV);
-	assert_int_equal(rdma_facts_find(root, "..", device, &port), -ENODEV);
-	assert_int_equal(rdma_facts_find(root, "", device, &port), -ENODEV);
+	assert_int_equal(rdma_index_find_now(root, "..", device, &port), -ENODEV);
+	assert_int_equal(rdma_index_find_now(root, "", device, &port), -ENODEV);
 }
 
 static void
@@ -329,17 +330,17 @@ a_device_is_found_by_who_owns_its_gids(void **state)
 	char device[RDMA_DEVICE_BYTES];
 	uint8_t port;
 
-	assert_int_equal(rdma_facts_find(root, "ens1", device, &port), -ENOENT);
+	assert_int_equal(rdma_index_find_now(root, "ens1", device, &port), -ENOENT);
 	put_rxe();
 	put_mlx5();
-	assert_int_equal(rdma_facts_find(root, "ens1", device, &port), 0);
+	assert_int_equal(rdma_index_find_now(root, "ens1", device, &port), 0);
 	assert_string_equal(device, "mlx5_0");
 	assert_int_equal(port, 1);
-	assert_int_equal(rdma_facts_find(root, "ens1.100", device, &port), 0);
+	assert_int_equal(rdma_index_find_now(root, "ens1.100", device, &port), 0);
 	assert_string_equal(device, "mlx5_0");
-	assert_int_equal(rdma_facts_find(root, "eth0", device, &port), 0);
+	assert_int_equal(rdma_index_find_now(root, "eth0", device, &port), 0);
 	assert_string_equal(device, "rxe0");
-	assert_int_equal(rdma_facts_find(root, "eth1", device, &port), -ENODEV);
+	assert_int_equal(rdma_index_find_now(root, "eth1", device, &port), -ENODEV);
 }
 
 static void
@@ -353,10 +354,10 @@ of_two_devices_on_a_netdev_the_one_with_hardware_is_found(void **state)
 	put_gid("a_rxe", 0, V4, V2, "ens1");
 	put_device("z_rxe", "0000:0000:0000:0001", "Ethernet");
 	put_gid("z_rxe", 0, V4, V2, "ens1");
-	assert_int_equal(rdma_facts_find(root, "ens1", device, &port), 0);
+	assert_int_equal(rdma_index_find_now(root, "ens1", device, &port), 0);
 	assert_string_equal(device, "a_rxe");
 	put_mlx5();
-	assert_int_equal(rdma_facts_find(root, "ens1", device, &port), 0);
+	assert_int_equal(rdma_index_find_now(root, "ens1", device, &port), 0);
 	assert_string_equal(device, "mlx5_0");
 }
 
@@ -377,15 +378,15 @@ a_device_that_is_down_is_found_by_its_hardware(void **state)
 	snprintf(target, sizeof(target), "%s/devices/of-mlx4_0", root);
 	assert_int_equal(symlink(target, path), 0);
 
-	assert_int_equal(rdma_facts_find(root, "eth0", device, &port), 0);
+	assert_int_equal(rdma_index_find_now(root, "eth0", device, &port), 0);
 	assert_string_equal(device, "rxe0");
-	assert_int_equal(rdma_facts_find(root, "ens2", device, &port), 0);
+	assert_int_equal(rdma_index_find_now(root, "ens2", device, &port), 0);
 	assert_string_equal(device, "mlx4_0");
 	assert_int_equal(port, 2);
 	/* Who owns a GID comes before whose hardware it is. */
 	put_device("mlx5_bond_0", "0000:0000:0000:0001", "Ethernet");
 	put_gid("mlx5_bond_0", 0, V4, V2, "ens2");
-	assert_int_equal(rdma_facts_find(root, "ens2", device, &port), 0);
+	assert_int_equal(rdma_index_find_now(root, "ens2", device, &port), 0);
 	assert_string_equal(device, "mlx5_bond_0");
 }
 

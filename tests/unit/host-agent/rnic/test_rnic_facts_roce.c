@@ -4,6 +4,7 @@
 
 #include <cmocka.h>
 
+#include "host-agent/rnic/rdma_facts.h"
 #include "host-agent/rnic/rnic_facts.h"
 #include "rdma_fixture.h"
 
@@ -90,6 +91,25 @@ a_port_is_found_by_its_own_name_and_by_its_netdev(void **state)
 		assert_int_equal(find(&by_netdev, &facts), 0);
 		check_both(&facts);
 	}
+}
+
+static void
+a_port_without_a_node_guid_is_known_by_its_mac(void **state)
+{
+	struct rnic_place where = place(RNIC_AUTO, "rxe0");
+	struct rnic_facts facts;
+
+	put_both_families();
+	rdma_fixture_put(
+	    &fixture, "0000:0000:0000:0000", "class/infiniband/rxe0/node_guid");
+	assert_int_equal(find(&where, &facts), -ENOTUNIQ);
+	assert_non_null(strstr(rdma_facts_error(-ENOTUNIQ), "node_guid"));
+	rdma_fixture_put(&fixture, "00:00:00:00:00:00", "class/net/eth1/address");
+	assert_int_equal(find(&where, &facts), -ENOTUNIQ);
+	rdma_fixture_put(&fixture, "52:54:00:12:34:56", "class/net/eth1/address");
+	assert_int_equal(find(&where, &facts), 0);
+	assert_true(facts.id.guid == UINT64_C(0x505400fffe123456));
+	assert_int_equal(facts.id.port, 1);
 }
 
 /* -ENXIO: "lo", looked at as a network device, has no MAC. */
@@ -215,6 +235,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_port_is_found_by_its_own_name_and_by_its_netdev),
+		TEST(a_port_without_a_node_guid_is_known_by_its_mac),
 		TEST(what_cannot_do_roce_v2_is_left_to_udp),
 		TEST(an_rdma_device_without_a_gid_is_there),
 		TEST(what_is_not_there_yet_is_said),
