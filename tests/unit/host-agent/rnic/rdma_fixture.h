@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define RDMA_V4 "0000:0000:0000:0000:0000:ffff:0a09:0001" /* 10.9.0.1 */
 #define RDMA_V4_OTHER "0000:0000:0000:0000:0000:ffff:0a09:0002"
@@ -28,7 +29,9 @@ struct rdma_fixture {
 static inline void
 rdma_fixture_make(struct rdma_fixture *fixture)
 {
-	snprintf(fixture->root, sizeof(fixture->root), "/tmp/rdma_fixture.XXXXXX");
+	/* In memory: a host with hundreds of devices is thousands of files. */
+	snprintf(fixture->root, sizeof(fixture->root), "%s/rdma_fixture.XXXXXX",
+	    access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
 	assert_non_null(mkdtemp(fixture->root));
 }
 
