@@ -54,6 +54,9 @@ static const struct command {
 	{ "resolve", ctl_resolve, "ADDRESS", "the RNIC that has this address or GID",
 	    "  ADDRESS: IPv4, IPv6, or a GID as ibv_devinfo shows it\n" },
 	{ "leader", ctl_leader, "", "the controller that leads the region" },
+	{ "versions", ctl_versions, "", "release of every daemon of the region",
+	    "  Asks the controller that leads. Exit status 1: not all are the same.\n"
+	    "  unknown: a release that does not tell its version yet.\n" },
 	{ "topology", ctl_topology, "check FILE | show [FILE]",
 	    "check a topology; show one" },
 	{ "topology", ctl_topology, "import FILE | export",

@@ -174,6 +174,7 @@ serve_http(struct region_controller *controller)
 
 	controller->face = (struct controller_face){
 		.name = controller->config.name,
+		.started = rm_wall_now(),
 		.region = controller->config.region,
 		.store = controller->store,
 		.registry = controller->registry,

@@ -212,6 +212,7 @@ start_analyzer(struct tor_aggregator *aggregator)
 		.tls = rm_credentials_tls(aggregator->credentials),
 		.tors = aggregator->tors,
 		.tor_count = aggregator->rack_count,
+		.versions = &aggregator->versions,
 	};
 	const struct analyzer_link_callbacks callbacks = {
 		.on_welcome = tor_aggregator_tell_incidents,
@@ -320,6 +321,7 @@ start_relay(struct tor_aggregator *aggregator)
 		.tors = aggregator->tors,
 		.tor_count = aggregator->rack_count,
 		.keys = aggregator->keys,
+		.versions = &aggregator->versions,
 	};
 	int r = 0;
 

@@ -25,6 +25,7 @@
 #include "tor-aggregator/tor_aggregator.h"
 #include "tor-aggregator/tor_aggregator_incidents.h"
 #include "tor-aggregator/tor_aggregator_state.h"
+#include "tor-aggregator/tor_aggregator_versions.h"
 #include "tor-aggregator/window/roster.h"
 
 #define TICK_NS (50 * RM_NS_PER_MS)
@@ -383,6 +384,7 @@ on_tick(void *arg)
 		tor_aggregator_services_tick(aggregator, now);
 		plan_store_save(aggregator->plans);
 		tell_ways(aggregator, now);
+		tor_aggregator_tell_versions(aggregator);
 		for (size_t i = 0; i < aggregator->rack_count; i++)
 			look_at_hosts(aggregator, aggregator->racks[i], wall);
 	}

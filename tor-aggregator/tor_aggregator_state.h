@@ -12,6 +12,7 @@
 #include "rackmesh/core/clock.h"
 #include "schemas/wire.h"
 #include "tor-aggregator/agents/ingest.h"
+#include "tor-aggregator/plan/peer_versions.h"
 
 struct tor_aggregator {
 	struct rm_loop *loop;
@@ -32,6 +33,10 @@ struct tor_aggregator {
 	struct relay *relay;
 	uint64_t relay_told; /* which of its connections was told of ways */
 	struct wire_writer *ways_writer;
+	struct peer_versions versions;
+	struct versions_told { /* what the controller holds of them */
+		uint64_t connection, hash;
+	} versions_told;
 	struct orders *orders;
 	struct service_table *services;
 	rm_mono_t served; /* whom they talk to was last found then */

@@ -241,6 +241,9 @@ session_json(const struct intake_info *session, rm_mono_t now)
 	rm_wall_format(session->since, text);
 	json_object_set_new(object, "since", json_string(text));
 	json_object_set_new(object, "tors", tors);
+	json_object_set_new(object, "version",
+	    session->software[0] != '\0' ? json_string(session->software)
+					 : json_null());
 	set_u64(object, "summaries", session->summaries);
 	set_u64(object, "incidents", session->incidents);
 	set_u64(object, "unacked", session->unacked);

@@ -10,6 +10,7 @@
 
 #include "rackmesh/core/address.h"
 #include "rackmesh/core/clock.h"
+#include "rackmesh/core/version.h"
 #include "rackmesh/judge/part.h"
 #include "schemas/wire.h"
 
@@ -31,6 +32,7 @@ struct intake_info {
 	uint64_t id; /* never 0, never used again */
 	bool is_welcome, is_held;
 	char region[RM_NAME_BYTES], name[RM_NAME_BYTES];
+	char software[RM_VERSION_BYTES]; /* its release; "": it does not say */
 	struct rm_address peer;
 	rm_wall_t since;
 	rm_mono_t heard;

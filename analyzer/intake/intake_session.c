@@ -23,6 +23,7 @@ session_welcome(struct intake_session *session, const char *refused)
 		.id = owner->options.name,
 		.incarnation = owner->options.incarnation,
 		.refused = refused,
+		.software = RACKMESH_VERSION,
 	};
 	struct wire_bytes bytes;
 	int r;
@@ -161,6 +162,7 @@ intake_session_hello(struct intake_session *session, const uint8_t *data, size_t
 		return session_welcome(session, refused);
 	strcpy(info->region, view.hello.region);
 	strcpy(info->name, view.hello.id);
+	rm_version_take(info->software, view.hello.software);
 	free(info->tors); /* of a hello that was refused */
 	info->tors = NULL;
 	info->tor_count = 0;

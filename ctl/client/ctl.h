@@ -42,6 +42,7 @@ int ctl_history(const struct ctl *ctl);
 int ctl_health(const struct ctl *ctl);
 int ctl_explain(const struct ctl *ctl);
 int ctl_leader(const struct ctl *ctl);
+int ctl_versions(const struct ctl *ctl);
 int ctl_brake(const struct ctl *ctl);
 int ctl_resolve(const struct ctl *ctl);
 int ctl_services(const struct ctl *ctl);

@@ -505,6 +505,7 @@ uplink_on_up(struct rm_link *link, void *arg)
 		.id = uplink->options.host,
 		.incarnation = uplink->options.incarnation,
 		.now_ns = (uint64_t)now.ns,
+		.software = RACKMESH_VERSION,
 	};
 	struct wire_bytes bytes;
 	int r = 0;

@@ -63,6 +63,7 @@ session_welcome(struct session *session, const char *refused)
 		.id = owner->options.name,
 		.incarnation = owner->options.incarnation,
 		.refused = refused,
+		.software = RACKMESH_VERSION,
 	};
 	struct wire_bytes bytes;
 	int r;
@@ -207,6 +208,7 @@ session_on_hello(struct session *session, const uint8_t *data, size_t len)
 	if (refused[0] != '\0')
 		return session_welcome(session, refused);
 	strcpy(session->info.name, view.hello.id);
+	rm_version_take(session->info.software, view.hello.software);
 	r = session_take_tors(session, &view);
 	if (r == 0)
 		r = session_welcome(session, "");
@@ -338,6 +340,31 @@ session_on_register(struct session *session, const uint8_t *data, size_t len)
 	return 0;
 }
 
+/* ---- releases ------------------------------------------------------------------- */
+
+static int
+session_on_versions(struct session *session, const uint8_t *data, size_t len)
+{
+	struct aggregators_session *info = &session->info;
+	struct wire_versions view;
+	uint8_t *copy = malloc(len);
+	int r = copy == NULL ? -ENOMEM : 0;
+
+	if (r == 0) {
+		memcpy(copy, data, len);
+		r = wire_open_versions(&view, copy, len);
+	}
+	if (r < 0) {
+		free(copy);
+		return r;
+	}
+	free(info->versions_bytes);
+	info->versions_bytes = copy;
+	info->versions = view;
+	session->owner->counts.versions++;
+	return 0;
+}
+
 /* ---- messages ------------------------------------------------------------------- */
 
 int
@@ -365,6 +392,10 @@ session_on_frame(struct rm_link *link, const uint8_t *data, size_t len, void *ar
 	case WIRE_TRACED:
 		if (session->info.is_welcome)
 			r = session_on_traced(session, data, len);
+		break;
+	case WIRE_VERSIONS:
+		if (session->info.is_welcome)
+			r = session_on_versions(session, data, len);
 		break;
 	case WIRE_DRILL_ANSWER:
 		if (session->info.is_welcome)

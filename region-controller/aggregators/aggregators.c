@@ -38,6 +38,7 @@ session_free(struct session *session)
 	owner->counts.refused_messages += rm_link_counts(session->link)->refused_frames;
 	rm_link_free(session->link);
 	free(session->info.tors);
+	free(session->info.versions_bytes);
 	free(session);
 }
 

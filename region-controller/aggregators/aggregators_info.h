@@ -11,6 +11,7 @@
 
 #include "rackmesh/core/address.h"
 #include "rackmesh/core/clock.h"
+#include "rackmesh/core/version.h"
 #include "rackmesh/judge/part.h"
 #include "schemas/wire.h"
 
@@ -57,6 +58,10 @@ struct aggregators_session {
 	uint64_t registrations; /* messages */
 	struct aggregators_tor *tors;
 	size_t tor_count;
+	char software[RM_VERSION_BYTES]; /* its release; "": it does not say */
+	/* What it last told of its peers' releases, on versions_bytes. */
+	struct wire_versions versions;
+	uint8_t *versions_bytes; /* NULL: nothing yet */
 };
 
 struct aggregators_counts {
@@ -70,6 +75,7 @@ struct aggregators_counts {
 	uint64_t resolved, unresolved;
 	uint64_t join_strangers; /* of RNICs that the one who asked does not serve */
 	uint64_t traced;         /* ways that traces found */
+	uint64_t versions;       /* messages */
 	uint64_t drills, drill_answers; /* answers nobody asked for are refused */
 };
 

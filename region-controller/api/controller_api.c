@@ -11,6 +11,7 @@
 #include "region-controller/api/controller_show.h"
 #include "region-controller/api/topology_json.h"
 #include "region-controller/api/traced_json.h"
+#include "region-controller/api/versions_json.h"
 #include "region-controller/plan/plan_json.h"
 #include "region-controller/plan/publish.h"
 #include "region-controller/registry/registry.h"
@@ -288,6 +289,8 @@ get_aggregators(struct rm_http_request *request, void *arg)
 		    session->is_welcome ? json_string(session->name) : json_null());
 		json_object_set_new(item, "address", json_string(peer));
 		json_object_set_new(item, "since", show_wall(session->since));
+		json_object_set_new(
+		    item, "version", versions_json_text(session->software));
 		show_u64(item, "registrations", session->registrations);
 		for (size_t k = 0; k < session->tor_count; k++)
 			json_array_append_new(tors, json_string(session->tors[k].tor));
@@ -296,6 +299,21 @@ get_aggregators(struct rm_http_request *request, void *arg)
 	}
 	json_object_set_new(object, "aggregators", list);
 	rm_http_reply_json(request, 200, object);
+}
+
+static void
+get_versions(struct rm_http_request *request, void *arg)
+{
+	const struct controller_face *face = arg;
+	json_t *object;
+
+	if (!show_leads(request, face))
+		return;
+	object = versions_json(face);
+	if (object == NULL)
+		rm_http_reply_error(request, 500, "out of memory");
+	else
+		rm_http_reply_json(request, 200, object);
 }
 
 static void
@@ -355,6 +373,7 @@ controller_api_serve(struct rm_http_server *server, const struct rm_metrics *met
 		{ RM_HTTP_READ, "/v1/refused", get_refused },
 		{ RM_HTTP_READ, "/v1/aggregators", get_aggregators },
 		{ RM_HTTP_READ, "/v1/plan/", get_plan },
+		{ RM_HTTP_READ, "/v1/versions", get_versions },
 		{ RM_HTTP_CHANGE, "/v1/topology/reload", post_reload },
 		{ RM_HTTP_CHANGE, "/v1/forget/", post_forget },
 	};

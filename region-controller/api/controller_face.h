@@ -36,6 +36,7 @@ struct controller_brake { /* version 0: none was ever set */
 
 struct controller_face {
 	const char *name, *region;
+	rm_wall_t started; /* this process */
 	struct store *store;
 	const struct registry *registry;
 	const struct publish *publish;

@@ -67,6 +67,7 @@ add_sessions(struct rm_metrics *metrics, const struct controller_face *face)
 		{ NAME("joins_refused_total"), "reason=\"unauthorized\"",
 		  "Questions for the other end of QPs that were not remembered", &c->join_strangers },
 		{ NAME("traced_paths_total"), "", "Paths between racks reported by traces, repeated ones included", &c->traced },
+		{ NAME("version_reports_total"), "", "Reports of aggregators about the releases of their peers", &c->versions },
 		{ NAME("traced_paths_learned_total"), "", "Paths between racks that this controller has looked at", &t->learned },
 		{ NAME("traced_links_found_total"), "", "Links that they showed for the first time", &t->found },
 		{ NAME("traced_links_forgotten_total"), "", "Links that no trace has shown for long", &t->forgotten },

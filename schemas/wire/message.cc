@@ -40,6 +40,7 @@ const struct {
 	{ WIRE_TRACED, "RMY1" },
 	{ WIRE_KEYS, "RMZ1" },
 	{ WIRE_STANDING, "RME1" },
+	{ WIRE_VERSIONS, "RMR1" },
 };
 
 } /* namespace */

@@ -33,6 +33,7 @@ extern "C" {
 #define WIRE_KEY_BYTES 16
 #define WIRE_KEY_EPOCHS 3        /* that a responder takes at a time */
 #define WIRE_MAX_TORS 64         /* of one aggregator */
+#define WIRE_MAX_VERSIONS 65664  /* of one aggregator's peers: its agents, and 128 */
 #define WIRE_MAX_ROWS 65536      /* of one summary */
 #define WIRE_MAX_ALIASES 16384   /* interface addresses that a plan knows */
 #define WIRE_MAX_PATHS 4096      /* of one report */
@@ -75,6 +76,7 @@ enum wire_kind {
 	WIRE_KEYS, /* RMZ1 controller -> aggregator -> agent: what authenticates probes
 		    */
 	WIRE_STANDING, /* RME1 aggregator <-> the other one of its ToRs: who speaks */
+	WIRE_VERSIONS, /* RMR1 aggregator -> controller: versions of its peers */
 };
 
 /* What the bytes claim to be. Reads only the identifier: trust nothing yet. */

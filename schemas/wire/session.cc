@@ -24,6 +24,27 @@ check_tor(wire::checker *check, const rackmesh::TorState *state)
 	check->text(state->tor());
 }
 
+wire::offset<rackmesh::PeerVersion>
+put_version(wire_writer *writer, const struct wire_version &version)
+{
+	auto role = static_cast<rackmesh::Role>(
+	    wire::choice(writer, version.role, WIRE_ROLE_AGENT, WIRE_ROLE_ANALYZER));
+	auto name = wire::text(writer, version.name);
+	auto software = wire::text(writer, version.software);
+
+	return rackmesh::CreatePeerVersion(
+	    writer->fbb, role, name, software, version.since_s, version.connected);
+}
+
+void
+check_version(wire::checker *check, const rackmesh::PeerVersion *version)
+{
+	check->choice(static_cast<unsigned>(version->role()), WIRE_ROLE_AGENT,
+	    WIRE_ROLE_ANALYZER);
+	check->text(version->name());
+	check->text(version->software());
+}
+
 } /* namespace */
 
 int
@@ -37,8 +58,10 @@ try {
 	    wire::tables(writer, hello->tors, hello->tor_count, WIRE_MAX_TORS, put_tor);
 	auto region = wire::text(writer, hello->region);
 	auto id = wire::text(writer, hello->id);
+	auto software = wire::text(writer, hello->software);
 	auto root = rackmesh::CreateHello(writer->fbb, role, hello->version_min,
-	    hello->version_max, region, id, hello->incarnation, hello->now_ns, tors);
+	    hello->version_max, region, id, hello->incarnation, hello->now_ns, tors,
+	    software);
 	return wire::finish(writer, root.Union(), WIRE_HELLO, out);
 } catch (...) {
 	return wire::out_of_memory(writer);
@@ -58,6 +81,7 @@ wire_open_hello(struct wire_hello_view *view, const uint8_t *data, size_t len)
 	    static_cast<unsigned>(from->role()), WIRE_ROLE_AGENT, WIRE_ROLE_CONTROLLER);
 	check.text(from->region());
 	check.text(from->id());
+	check.text(from->software());
 	check.each(from->tors(), WIRE_MAX_TORS, check_tor);
 	if (check.error < 0)
 		return check.error;
@@ -71,6 +95,7 @@ wire_open_hello(struct wire_hello_view *view, const uint8_t *data, size_t len)
 	view->hello.now_ns = from->now_ns();
 	view->hello.tors = nullptr;
 	view->hello.tor_count = wire::count(from->tors());
+	view->hello.software = wire::string(from->software());
 	view->opaque = from;
 	return 0;
 }
@@ -95,8 +120,9 @@ try {
 	wire::begin(writer);
 	auto id = wire::text(writer, welcome->id);
 	auto refused = wire::text(writer, welcome->refused);
+	auto software = wire::text(writer, welcome->software);
 	auto root = rackmesh::CreateWelcome(writer->fbb, welcome->version, id,
-	    welcome->incarnation, welcome->counted_seq, refused);
+	    welcome->incarnation, welcome->counted_seq, refused, software);
 	return wire::finish(writer, root.Union(), WIRE_WELCOME, out);
 } catch (...) {
 	return wire::out_of_memory(writer);
@@ -114,6 +140,7 @@ wire_open_welcome(struct wire_welcome *view, const uint8_t *data, size_t len)
 		return r;
 	check.text(from->id());
 	check.text(from->refused());
+	check.text(from->software());
 	if (check.error < 0)
 		return check.error;
 
@@ -122,7 +149,54 @@ wire_open_welcome(struct wire_welcome *view, const uint8_t *data, size_t len)
 	view->incarnation = from->incarnation();
 	view->counted_seq = from->counted_seq();
 	view->refused = wire::string(from->refused());
+	view->software = wire::string(from->software());
 	return 0;
+}
+
+int
+wire_write_versions(struct wire_writer *writer, const struct wire_versions *versions,
+    struct wire_bytes *out)
+try {
+	wire::begin(writer);
+	auto peers = wire::tables(writer, versions->peers, versions->peer_count,
+	    WIRE_MAX_VERSIONS, put_version);
+	auto root = rackmesh::CreateVersions(writer->fbb, peers);
+	return wire::finish(writer, root.Union(), WIRE_VERSIONS, out);
+} catch (...) {
+	return wire::out_of_memory(writer);
+}
+
+int
+wire_open_versions(struct wire_versions *view, const uint8_t *data, size_t len)
+{
+	const rackmesh::Versions *from = nullptr;
+	wire::checker check;
+	int r;
+
+	r = wire::open(data, len, WIRE_VERSIONS, 1 + WIRE_MAX_VERSIONS, &from);
+	if (r < 0)
+		return r;
+	check.each(from->peers(), WIRE_MAX_VERSIONS, check_version);
+	if (check.error < 0)
+		return check.error;
+
+	view->peers = nullptr;
+	view->peer_count = wire::count(from->peers());
+	view->opaque = from;
+	return 0;
+}
+
+void
+wire_versions_peer(const struct wire_versions *view, size_t i, struct wire_version *out)
+{
+	auto from = static_cast<const rackmesh::Versions *>(view->opaque);
+	auto peer = from->peers()->Get(static_cast<uint32_t>(i));
+
+	out->role = static_cast<enum wire_role>(peer->role());
+	out->name = wire::string(peer->name());
+	out->software = wire::string(peer->software());
+	out->since_s = peer->since_s();
+	out->connected = peer->connected();
 }
 
 int

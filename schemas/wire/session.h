@@ -16,7 +16,12 @@ extern "C" {
 
 /* ---- hello, welcome ---- */
 
-enum wire_role { WIRE_ROLE_AGENT = 1, WIRE_ROLE_AGGREGATOR, WIRE_ROLE_CONTROLLER };
+enum wire_role {
+	WIRE_ROLE_AGENT = 1,
+	WIRE_ROLE_AGGREGATOR,
+	WIRE_ROLE_CONTROLLER,
+	WIRE_ROLE_ANALYZER, /* never says hello: only in wire_versions */
+};
 
 struct wire_tor_state { /* what an aggregator holds for a ToR it serves */
 	const char *tor;
@@ -35,6 +40,7 @@ struct wire_hello {
 	uint64_t now_ns; /* sender's CLOCK_MONOTONIC */
 	const struct wire_tor_state *tors;
 	size_t tor_count;
+	const char *software; /* release of the sender, "1.4.0"; "": it does not say */
 };
 
 /* Peers one version apart, in either direction, work together. */
@@ -63,11 +69,35 @@ struct wire_welcome {
 	uint64_t incarnation;
 	uint64_t counted_seq; /* last batch of this agent incarnation already counted */
 	const char *refused;  /* "" or why; the link is closed after it */
+	const char *software; /* as in the hello */
 };
 
 int wire_write_welcome(struct wire_writer *writer, const struct wire_welcome *welcome,
     struct wire_bytes *out);
 int wire_open_welcome(struct wire_welcome *view, const uint8_t *data, size_t len);
+
+/* ---- releases of the peers ---- */
+
+struct wire_version { /* one peer of an aggregator, by its last hello or welcome */
+	enum wire_role role;
+	const char *name;     /* host of an agent, name of another daemon */
+	const char *software; /* as in the hello */
+	uint64_t since_s;     /* wall clock: when the aggregator first heard of it */
+	bool connected;
+};
+
+struct wire_versions {
+	const struct wire_version *peers; /* of an opened one NULL */
+	size_t peer_count;                /* at most WIRE_MAX_VERSIONS */
+	const void *opaque;               /* of an opened one */
+};
+
+/* All peers, each time. */
+int wire_write_versions(struct wire_writer *writer,
+    const struct wire_versions *versions, struct wire_bytes *out);
+int wire_open_versions(struct wire_versions *view, const uint8_t *data, size_t len);
+void wire_versions_peer(
+    const struct wire_versions *view, size_t i, struct wire_version *out);
 
 /* ---- acknowledgement ---- */
 

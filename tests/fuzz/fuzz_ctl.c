@@ -127,6 +127,7 @@ static const struct {
 	{ ctl_explain, { "0000000000000001" } },
 	{ ctl_explain, { "1" } },
 	{ ctl_racks, { NULL } },
+	{ ctl_versions, { NULL } },
 	{ ctl_rnics, { NULL } },
 	{ ctl_rnics, { "--tor", "t1" } },
 	{ ctl_drill, { "h1/r0" } },

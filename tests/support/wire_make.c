@@ -22,6 +22,7 @@ make_hello(struct fuzz_bytes *bytes, struct wire_writer *writer, struct wire_byt
 	for (size_t i = 0; i < hello.tor_count && !too_many; i++)
 		tors[i] = (struct wire_tor_state){ make_word(bytes), fuzz_number(bytes),
 			fuzz_number(bytes) };
+	hello.software = make_word(bytes);
 	return wire_write_hello(writer, &hello, out);
 }
 
@@ -33,7 +34,8 @@ make_welcome(
 		.id = make_word(bytes),
 		.incarnation = fuzz_number(bytes),
 		.counted_seq = fuzz_number(bytes),
-		.refused = make_word(bytes) };
+		.refused = make_word(bytes),
+		.software = make_word(bytes) };
 
 	return wire_write_welcome(writer, &welcome, out);
 }
@@ -277,6 +279,22 @@ make_standing(
 	return wire_write_standing(writer, &standing, out);
 }
 
+static int
+make_versions(
+    struct fuzz_bytes *bytes, struct wire_writer *writer, struct wire_bytes *out)
+{
+	static struct wire_version peers[MAKE_MAX];
+	struct wire_versions versions = { .peers = peers };
+	bool too_many;
+
+	versions.peer_count = make_count(bytes, &too_many);
+	for (size_t i = 0; i < versions.peer_count && !too_many; i++)
+		peers[i] = (struct wire_version){ (enum wire_role)fuzz_below(bytes, 6),
+			make_word(bytes), make_word(bytes), fuzz_number(bytes),
+			fuzz_u8(bytes) & 1 };
+	return wire_write_versions(writer, &versions, out);
+}
+
 int
 wire_make(enum wire_kind kind, struct fuzz_bytes *bytes, struct wire_writer *writer,
     struct wire_bytes *out)
@@ -306,6 +324,7 @@ wire_make(enum wire_kind kind, struct fuzz_bytes *bytes, struct wire_writer *wri
 		[WIRE_TRACED] = wire_make_traced,
 		[WIRE_KEYS] = wire_make_keys,
 		[WIRE_STANDING] = make_standing,
+		[WIRE_VERSIONS] = make_versions,
 	};
 
 	wire_make_begin();

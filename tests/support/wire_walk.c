@@ -23,6 +23,7 @@ walk_hello(const uint8_t *data, size_t len)
 		view.hello.role <= WIRE_ROLE_CONTROLLER);
 	walk_text(view.hello.region);
 	walk_text(view.hello.id);
+	walk_text(view.hello.software);
 	PROMISE(view.hello.tor_count <= WIRE_MAX_TORS);
 	for (size_t i = 0; i < view.hello.tor_count; i++) {
 		struct wire_tor_state state;
@@ -43,6 +44,7 @@ walk_welcome(const uint8_t *data, size_t len)
 		return r;
 	walk_text(view.id);
 	walk_text(view.refused);
+	walk_text(view.software);
 	return 0;
 }
 
@@ -321,6 +323,27 @@ walk_standing(const uint8_t *data, size_t len)
 }
 
 static int
+walk_versions(const uint8_t *data, size_t len)
+{
+	struct wire_versions view;
+	int r = wire_open_versions(&view, data, len);
+
+	if (r < 0)
+		return r;
+	PROMISE(view.peer_count <= WIRE_MAX_VERSIONS);
+	for (size_t i = 0; i < view.peer_count; i++) {
+		struct wire_version peer;
+
+		wire_versions_peer(&view, i, &peer);
+		PROMISE(
+		    peer.role >= WIRE_ROLE_AGENT && peer.role <= WIRE_ROLE_ANALYZER);
+		walk_text(peer.name);
+		walk_text(peer.software);
+	}
+	return 0;
+}
+
+static int
 walk_incident(const uint8_t *data, size_t len)
 {
 	struct wire_incident view;
@@ -395,6 +418,8 @@ wire_walk(enum wire_kind kind, const uint8_t *data, size_t len)
 		return walk_keys(data, len);
 	case WIRE_STANDING:
 		return walk_standing(data, len);
+	case WIRE_VERSIONS:
+		return walk_versions(data, len);
 	}
 	return -EBADMSG;
 }

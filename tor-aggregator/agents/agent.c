@@ -180,6 +180,18 @@ agent_hello(struct agent *agent, uint64_t incarnation)
 	return fresh;
 }
 
+void
+agent_note_software(struct agent *agent, const char *software, rm_wall_t now)
+{
+	char taken[RM_VERSION_BYTES];
+
+	rm_version_take(taken, software);
+	if (agent->software_since.ns != 0 && strcmp(agent->software, taken) == 0)
+		return;
+	strcpy(agent->software, taken);
+	agent->software_since = now;
+}
+
 static bool
 spoken_for(const struct agents *agents, const struct agent *but, struct wire_rnic_id id)
 {

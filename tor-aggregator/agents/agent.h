@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "rackmesh/core/version.h"
 #include "rackmesh/judge/part.h"
 #include "schemas/wire.h"
 #include "tor-aggregator/agents/clock_map.h"
@@ -34,6 +35,8 @@ struct agent_rnic {
 struct agent {
 	char host[RM_NAME_BYTES];
 	uint64_t incarnation;
+	char software[RM_VERSION_BYTES]; /* its release; "": it does not say */
+	rm_wall_t software_since;        /* when it first said so */
 	uint64_t superseded; /* incarnation whose session the present one has ended */
 	struct agent_link *link; /* NULL: not connected; owned by agent_links */
 	struct session *session;
@@ -79,6 +82,8 @@ size_t agents_count(const struct agents *agents);
 /* A hello: true when this incarnation is new to us. Its RNICs are to be registered
  * again. */
 bool agent_hello(struct agent *agent, uint64_t incarnation);
+/* The release that its hello tells. */
+void agent_note_software(struct agent *agent, const char *software, rm_wall_t now);
 
 /*
  * Takes over a registration. RNICs that are malformed or that a connected agent of

@@ -46,6 +46,7 @@ welcome(struct agent_link *peer, uint64_t counted_seq, const char *refused)
 		.incarnation = links->options.incarnation,
 		.counted_seq = counted_seq,
 		.refused = refused,
+		.software = RACKMESH_VERSION,
 	};
 	struct wire_bytes bytes;
 	int r;
@@ -178,6 +179,7 @@ take_agent(struct agent_link *peer, const struct wire_hello *hello)
 		return turn_away(peer, AGENT_LINKS_NAME_TAKEN, why);
 	supersede(peer, agent);
 	fresh = agent_hello(agent, hello->incarnation);
+	agent_note_software(agent, hello->software, rm_wall_now());
 	clock_map_sample(&agent->clock, hello->now_ns, now);
 	agent_watch_hello(agent->watch, now, fresh);
 	peer->agent = agent;

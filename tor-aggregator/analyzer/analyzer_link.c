@@ -12,6 +12,7 @@
 #include "rackmesh/net/frame.h"
 #include "tor-aggregator/analyzer/analyzer_scout.h"
 #include "tor-aggregator/analyzer/uplink.h"
+#include "tor-aggregator/plan/peer_versions.h"
 
 #define WELCOME_NS (2 * RM_NS_PER_S)
 #define SILENCE_NS (2500 * RM_NS_PER_MS)
@@ -155,6 +156,8 @@ take_welcome(struct analyzer_link *link, const uint8_t *data, size_t len)
 	r = wire_open_welcome(&welcome, data, len);
 	if (r < 0)
 		return r;
+	peer_versions_hear(link->options.versions, WIRE_ROLE_ANALYZER, &welcome,
+	    welcome.refused[0] == 0, rm_wall_now());
 	if (welcome.refused[0] != 0) {
 		link->counts.refused++;
 		rm_log_warn(0, "refused by an analyzer: %s",
@@ -221,6 +224,8 @@ on_down(int reason, void *arg)
 		link->counts.disconnected++;
 		rm_log_warn(
 		    reason, "analyzer %s: disconnected, spooling", link->analyzer);
+		peer_versions_gone(
+		    link->options.versions, WIRE_ROLE_ANALYZER, link->analyzer);
 	}
 	link->welcomed = link->leaves = false;
 	link->analyzer[0] = 0;

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct peer_versions;
 struct rm_address;
 struct rm_tls;
 
@@ -18,6 +19,7 @@ struct analyzer_link_options {
 	struct rm_tls *tls;      /* borrowed; NULL: plaintext */
 	const char *const *tors; /* borrowed */
 	size_t tor_count;
+	struct peer_versions *versions; /* borrowed; told of the analyzers' */
 };
 
 #endif

@@ -2,6 +2,7 @@
 
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "rackmesh/identity/key_file.h"
 #include "rackmesh/incident/alert.h"
@@ -261,6 +262,19 @@ read_agents(const void *arg)
 }
 
 static double
+read_agents_of_other_version(const void *arg)
+{
+	const struct tor_aggregator *aggregator = arg;
+	double other = 0;
+
+	for (const struct agent *agent = agents_first(aggregator->agents);
+	     agent != NULL; agent = agent->next)
+		other += agent->link != NULL &&
+			 strcmp(agent->software, RACKMESH_VERSION) != 0;
+	return other;
+}
+
+static double
 read_members(const void *arg)
 {
 	return (double)roster_members(tor_rack_roster(arg));
@@ -350,6 +364,9 @@ add_gauges(struct tor_aggregator *aggregator, struct rm_metrics *metrics)
 	} gauges[] = {
 		{ N("links"), "", "Connections open now.", read_links },
 		{ N("agents_connected"), "", "Agents with a session.", read_agents },
+		{ N("agents_of_other_version"), "",
+		    "Agents with a session whose release is not this daemon's.",
+		    read_agents_of_other_version },
 		{ N("controller_connected"), "", "1 with a session.", read_controller },
 	};
 	int r = 0;

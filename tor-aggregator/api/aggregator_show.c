@@ -202,6 +202,8 @@ show_host(const struct tor_aggregator *aggregator, const struct tor_rack *rack,
 	agent_watch_state(agent->watch, now->mono, now->mono, now->mono, 0, &silent_ns);
 	set(object, "address",
 	    json_string(agent_links_peer(agent, peer, sizeof(peer))));
+	set(object, "version",
+	    agent->software[0] != '\0' ? json_string(agent->software) : json_null());
 	set_u64(object, "rnics", agent->rnic_count);
 	set(object, "paused", json_boolean(agent->paused));
 	set(object, "slowed",

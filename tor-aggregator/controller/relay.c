@@ -15,6 +15,7 @@
 #include "tor-aggregator/agents/agent.h"
 #include "tor-aggregator/plan/hello.h"
 #include "tor-aggregator/plan/key_store.h"
+#include "tor-aggregator/plan/peer_versions.h"
 #include "tor-aggregator/plan/plan_store.h"
 
 #define WELCOME_NS (3 * RM_NS_PER_S)
@@ -174,6 +175,8 @@ take_welcome(struct relay *relay, const uint8_t *data, size_t len)
 		relay->counts.bad_frames++;
 		return r;
 	}
+	peer_versions_hear(relay->options.versions, WIRE_ROLE_CONTROLLER, &welcome,
+	    welcome.refused[0] == 0, rm_wall_now());
 	if (welcome.refused[0] != 0) {
 		relay->counts.refused++;
 		rm_log_warn(0, "refused by a controller: %s",
@@ -256,6 +259,8 @@ on_down(int reason, void *arg)
 		relay->counts.disconnected++;
 		rm_log_warn(reason, "controller %s: disconnected, keeping its plans",
 		    relay->controller);
+		peer_versions_gone(
+		    relay->options.versions, WIRE_ROLE_CONTROLLER, relay->controller);
 	}
 	relay->welcomed = false;
 	relay->controller[0] = 0;

@@ -19,6 +19,7 @@
 struct agent;
 struct agents;
 struct key_store;
+struct peer_versions;
 struct plan_store;
 struct relay;
 struct rm_address;
@@ -33,7 +34,8 @@ struct relay_options {
 	struct rm_tls *tls;      /* borrowed; NULL: plaintext */
 	const char *const *tors; /* borrowed; in the order of the store */
 	size_t tor_count;
-	const struct key_store *keys; /* borrowed; what it holds is told */
+	const struct key_store *keys;   /* borrowed; what it holds is told */
+	struct peer_versions *versions; /* borrowed; told of the controllers' */
 };
 
 struct relay_counts {

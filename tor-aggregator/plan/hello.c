@@ -35,6 +35,7 @@ hello_say(struct rm_link *link, const struct hello *hello,
 		.now_ns = (uint64_t)rm_mono_now().ns,
 		.tors = held != NULL ? held : tors,
 		.tor_count = hello->tor_count,
+		.software = RACKMESH_VERSION,
 	};
 	struct wire_bytes bytes;
 	int r;

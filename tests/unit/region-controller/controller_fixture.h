@@ -28,6 +28,7 @@ struct aggregator { /* played */
 	struct wire_writer *writer;
 	const char *name, *region;
 	const char *controller; /* whom it dials; NULL: "c1" */
+	const char *software;   /* its release; NULL: it does not say */
 	uint16_t newer;         /* by so many versions than the controller */
 	struct wire_tor_state held[MAX_TORS]; /* kept from one life to the next */
 	size_t tor_count;
@@ -292,6 +293,7 @@ agg_hello(struct fixture *f, struct aggregator *agg)
 		.incarnation = 1,
 		.tors = agg->held,
 		.tor_count = agg->tor_count,
+		.software = agg->software,
 	};
 	struct wire_bytes bytes;
 

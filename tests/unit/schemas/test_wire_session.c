@@ -82,6 +82,57 @@ expect_hello_keys(const uint8_t *data, size_t len)
 	assert_int_equal(state.keys_version, 0);
 }
 
+/* Of who says what it is, too. */
+static int
+write_hello_software(struct wire_writer *writer, struct wire_bytes *out)
+{
+	struct wire_hello telling = hello;
+
+	telling.software = "1.4.0~rc1+git5";
+	return wire_write_hello(writer, &telling, out);
+}
+
+static void
+expect_hello_software(const uint8_t *data, size_t len)
+{
+	struct wire_hello_view view;
+
+	expect_hello(data, len);
+	assert_int_equal(wire_open_hello(&view, data, len), 0);
+	assert_string_equal(view.hello.software, "1.4.0~rc1+git5");
+}
+
+static const struct wire_version peers[] = {
+	{ WIRE_ROLE_AGENT, "host-1", "1.4.0", 1700000000, true },
+	{ WIRE_ROLE_ANALYZER, "analyzer-1", "", 1700000001, false },
+};
+
+static int
+write_versions(struct wire_writer *writer, struct wire_bytes *out)
+{
+	const struct wire_versions versions = { .peers = peers, .peer_count = 2 };
+
+	return wire_write_versions(writer, &versions, out);
+}
+
+static void
+expect_versions(const uint8_t *data, size_t len)
+{
+	struct wire_versions view;
+	struct wire_version peer;
+
+	assert_int_equal(wire_open_versions(&view, data, len), 0);
+	assert_int_equal(view.peer_count, 2);
+	for (size_t i = 0; i < 2; i++) {
+		wire_versions_peer(&view, i, &peer);
+		assert_int_equal(peer.role, peers[i].role);
+		assert_string_equal(peer.name, peers[i].name);
+		assert_string_equal(peer.software, peers[i].software);
+		assert_int_equal(peer.since_s, peers[i].since_s);
+		assert_int_equal(peer.connected, peers[i].connected);
+	}
+}
+
 static int
 write_welcome(struct wire_writer *writer, struct wire_bytes *out)
 {
@@ -110,6 +161,31 @@ expect_welcome(const uint8_t *data, size_t len)
 }
 
 static int
+write_welcome_software(struct wire_writer *writer, struct wire_bytes *out)
+{
+	const struct wire_welcome welcome = {
+		.version = 1,
+		.id = "aggregator-1",
+		.incarnation = 42,
+		.counted_seq = 99,
+		.refused = "not your ToR",
+		.software = "1.4.0",
+	};
+
+	return wire_write_welcome(writer, &welcome, out);
+}
+
+static void
+expect_welcome_software(const uint8_t *data, size_t len)
+{
+	struct wire_welcome view;
+
+	expect_welcome(data, len);
+	assert_int_equal(wire_open_welcome(&view, data, len), 0);
+	assert_string_equal(view.software, "1.4.0");
+}
+
+static int
 write_ack(struct wire_writer *writer, struct wire_bytes *out)
 {
 	const struct wire_ack ack = { WIRE_LANE_SUMMARY, 77, 1234567890123 };
@@ -129,9 +205,9 @@ expect_ack(const uint8_t *data, size_t len)
 }
 
 /* Fields of the forged tables. */
-enum { HELLO_ROLE, HELLO_REGION = 3, HELLO_TORS = 7, HELLO_FIELDS };
+enum { HELLO_ROLE, HELLO_REGION = 3, HELLO_TORS = 7, HELLO_SOFTWARE, HELLO_FIELDS };
 enum { TOR_NAME, TOR_FIELDS = 3 };
-enum { WELCOME_ID = 1, WELCOME_FIELDS = 5 };
+enum { WELCOME_ID = 1, WELCOME_FIELDS = 6 };
 
 static int
 open_hello_with_region(const char *region, size_t len)
@@ -175,6 +251,7 @@ what_is_absent_reads_as_empty(void **state)
 	assert_int_equal(view.version, 0);
 	assert_string_equal(view.id, "");
 	assert_string_equal(view.refused, "");
+	assert_string_equal(view.software, "");
 	forge_clear(&forge);
 }
 
@@ -344,7 +421,12 @@ main(int argc, char **argv)
 	const struct wire_case cases[] = {
 		{ WIRE_HELLO, "hello", write_hello, expect_hello },
 		{ WIRE_HELLO, "hello_keys", write_hello_keys, expect_hello_keys },
+		{ WIRE_HELLO, "hello_software", write_hello_software,
+		    expect_hello_software },
 		{ WIRE_WELCOME, "welcome", write_welcome, expect_welcome },
+		{ WIRE_WELCOME, "welcome_software", write_welcome_software,
+		    expect_welcome_software },
+		{ WIRE_VERSIONS, "versions", write_versions, expect_versions },
 		{ WIRE_ACK, "ack", write_ack, expect_ack },
 	};
 	const struct CMUnitTest tests[] = {
@@ -359,6 +441,6 @@ main(int argc, char **argv)
 		cmocka_unit_test(a_writer_refuses_what_an_opener_would),
 	};
 
-	return wire_case_main(
-	    cases, 4, tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
+	return wire_case_main(cases, sizeof(cases) / sizeof(cases[0]), tests,
+	    sizeof(tests) / sizeof(tests[0]), argc, argv);
 }

@@ -44,8 +44,15 @@ struct world {
 	uint64_t up_token, drill_token;
 	int drill_status;
 	char drill[4096];
+	struct {
+		unsigned messages;
+		size_t count;
+		char name[8][RM_NAME_BYTES], software[8][RM_VERSION_BYTES];
+		bool connected[8];
+	} versions;
 	/* an agent */
 	struct rm_link *agent;
+	const char *agent_software; /* its release; NULL: it does not say */
 	unsigned welcomes, brakes, answers;
 	struct wire_brake brake;
 	uint64_t token;
@@ -60,10 +67,31 @@ log_errors(enum rm_log_level level, const char *line, void *arg)
 		fprintf(stderr, "%s\n", line);
 }
 
+static inline void
+take_versions(struct world *w, const uint8_t *data, size_t len)
+{
+	struct wire_versions versions;
+
+	assert_int_equal(wire_open_versions(&versions, data, len), 0);
+	assert_in_range(versions.peer_count, 0, 8);
+	for (size_t i = 0; i < versions.peer_count; i++) {
+		struct wire_version peer;
+
+		wire_versions_peer(&versions, i, &peer);
+		strcpy(w->versions.name[i], peer.name);
+		strcpy(w->versions.software[i], peer.software);
+		w->versions.connected[i] = peer.connected;
+	}
+	w->versions.count = versions.peer_count;
+	w->versions.messages++;
+}
+
 static inline int
 controller_frame(struct rm_link *link, const uint8_t *data, size_t len, void *arg)
 {
-	const struct wire_welcome welcome = { .version = 1, .id = "c1", .refused = "" };
+	const struct wire_welcome welcome = {
+		.version = 1, .id = "c1", .refused = "", .software = "1.2"
+	};
 	struct wire_drill_answer drilled;
 	struct wire_resolve resolve;
 	struct world *w = arg;
@@ -79,6 +107,9 @@ controller_frame(struct rm_link *link, const uint8_t *data, size_t len, void *ar
 		w->up_token = resolve.token;
 		w->up_address = resolve.address;
 		w->resolves++;
+		break;
+	case WIRE_VERSIONS:
+		take_versions(w, data, len);
 		break;
 	case WIRE_JOIN:
 		assert_int_equal(wire_open_join(&w->up_join, data, len), 0);
@@ -171,7 +202,8 @@ agent_join(struct world *w)
 		.region = "lab",
 		.id = "h0",
 		.incarnation = 7,
-		.now_ns = (uint64_t)rm_mono_now().ns };
+		.now_ns = (uint64_t)rm_mono_now().ns,
+		.software = w->agent_software };
 	const struct wire_register reg = { .host = "h0",
 		.incarnation = 7,
 		.rnics = &w->plan->members[0],

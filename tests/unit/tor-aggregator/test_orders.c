@@ -4,6 +4,7 @@
  */
 #include "tor-aggregator/orders.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -250,6 +251,37 @@ an_agents_traces_are_learned(void **state)
 	    w->loop, path_table_paths(tor_rack_paths(w->aggregator->racks[0])) == 1);
 }
 
+static void
+the_controller_hears_which_release_each_of_our_peers_runs(void **state)
+{
+	struct world *w = *state;
+
+	LOOPBACK_WAIT(w->loop, w->versions.messages > 0);
+	assert_int_equal(w->versions.count, 1);
+	assert_string_equal(w->versions.name[0], "c1");
+	assert_string_equal(w->versions.software[0], "1.2");
+	assert_true(w->versions.connected[0]);
+
+	agent_join(w);
+	LOOPBACK_WAIT(w->loop, w->versions.count == 2);
+	assert_string_equal(w->versions.name[1], "h0");
+	assert_string_equal(w->versions.software[1], "");
+
+	w->agent_software = "1.3";
+	agent_join(w);
+	LOOPBACK_WAIT(w->loop, strcmp(w->versions.software[1], "1.3") == 0);
+	assert_true(w->versions.connected[1]);
+	rm_link_free(w->agent);
+	w->agent = NULL;
+	LOOPBACK_WAIT(w->loop, !w->versions.connected[1]);
+	assert_string_equal(w->versions.software[1], "1.3");
+
+	/* A controller that comes anew has forgotten it all. */
+	w->versions.count = 0;
+	rm_link_close(w->controller, -ECONNRESET);
+	LOOPBACK_WAIT(w->loop, w->versions.count == 2);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int
@@ -266,6 +298,7 @@ main(void)
 		TEST(a_silent_controller_means_not_found),
 		TEST(a_drill_down_over_a_link_is_the_one_over_http),
 		TEST(an_agents_traces_are_learned),
+		TEST(the_controller_hears_which_release_each_of_our_peers_runs),
 	};
 
 	return cmocka_run_group_tests_name("orders", tests, NULL, NULL);

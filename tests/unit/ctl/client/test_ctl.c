@@ -155,6 +155,28 @@ an_open_incident_is_bad_news_and_a_resolved_one_is_not(void **state)
 }
 
 static void
+mixed_versions_are_bad_news(void **state)
+{
+	static const char row[] = "{\"component\": \"host-agent\", \"name\": \"h1\", "
+				  "\"version\": null, \"connected\": true}";
+	char body[512];
+
+	snprintf(body, sizeof(body),
+	    "{\"mixed\": false, \"counts\": {\"unknown\": 1}, \"versions\": [%s]}",
+	    row);
+	assert_int_equal(run(ctl_versions, 0, NULL, "200 OK", body), CTL_GOOD);
+	snprintf(body, sizeof(body),
+	    "{\"mixed\": true, \"counts\": {\"unknown\": 1, \"1.0\": 4}, "
+	    "\"versions\": [%s]}",
+	    row);
+	assert_int_equal(run(ctl_versions, 0, NULL, "200 OK", body), CTL_BAD_NEWS);
+	assert_int_equal(run(ctl_versions, 0, NULL, "200 OK", "{}"), CTL_NO_ANSWER);
+	assert_int_equal(
+	    run(ctl_versions, 0, NULL, "409 Conflict", "{\"error\": \"standby\"}"),
+	    CTL_NO_ANSWER);
+}
+
+static void
 refusals_and_other_daemons_are_no_answer(void **state)
 {
 	const char *const argv[] = { "h9/r0" };
@@ -261,6 +283,7 @@ main(void)
 		cmocka_unit_test(services_are_asked_of_an_aggregator_or_an_agent),
 		cmocka_unit_test(
 		    an_open_incident_is_bad_news_and_a_resolved_one_is_not),
+		cmocka_unit_test(mixed_versions_are_bad_news),
 		cmocka_unit_test(refusals_and_other_daemons_are_no_answer),
 		cmocka_unit_test(numbers_are_checked_before_anybody_is_asked),
 		cmocka_unit_test(a_region_is_well_only_when_every_rack_is_known_to_be),

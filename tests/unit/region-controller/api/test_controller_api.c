@@ -207,12 +207,88 @@ what_changes_something_goes_by_the_unix_socket(void **state)
 	answer_clear(&answer);
 }
 
+/* ---- releases -------------------------------------------------------------------- */
+
+static const char *
+text_of(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	return text != NULL ? text : "null";
+}
+
+static void
+expect_row(const json_t *answer, size_t i, const char *component, const char *name,
+    const char *version)
+{
+	const json_t *row = json_array_get(json_object_get(answer, "versions"), i);
+
+	assert_string_equal(text_of(row, "component"), component);
+	assert_string_equal(text_of(row, "name"), name);
+	assert_string_equal(text_of(row, "version"), version);
+}
+
+static void
+tell_versions(struct fixture *f, const struct wire_version *peers, size_t count)
+{
+	const struct wire_versions versions = { .peers = peers, .peer_count = count };
+	struct wire_bytes bytes;
+
+	agg_send(
+	    &f->agg, wire_write_versions(f->agg.writer, &versions, &bytes), &bytes);
+}
+
+static void
+one_answer_shows_the_release_of_every_daemon(void **state)
+{
+	const struct wire_version peers[] = {
+		{ WIRE_ROLE_ANALYZER, "z1", "1.0", 5, true },
+		{ WIRE_ROLE_CONTROLLER, "c2", "1.0", 5, false },
+		{ WIRE_ROLE_CONTROLLER, "c1", "0.9", 5, true }, /* it knows better */
+		{ WIRE_ROLE_AGENT, "h2", "", 5, true },
+		{ WIRE_ROLE_AGENT, "h1", "1.0", 5, true },
+		{ WIRE_ROLE_AGENT, "a bad name", "1.0", 5, true },
+		{ WIRE_ROLE_AGENT, "h3", "no version", 5, true },
+	};
+	struct fixture *f = *state;
+	struct answer answer;
+
+	start_four_racks(f);
+	f->agg.software = "1.1";
+	agg_hello(f, &f->agg);
+	tell_versions(f, peers, 2);
+	tell_versions(f, peers, sizeof(peers) / sizeof(peers[0])); /* replaces it */
+	do { /* until it has come */
+		get(f, "/v1/versions", &answer);
+		assert_int_equal(answer.status, 200);
+		if (json_array_size(json_object_get(answer.json, "versions")) == 7)
+			break;
+		answer_clear(&answer);
+	} while (true);
+	expect_row(answer.json, 0, "host-agent", "h1", "1.0");
+	expect_row(answer.json, 1, "host-agent", "h2", "null");
+	expect_row(answer.json, 2, "host-agent", "h3", "null");
+	expect_row(answer.json, 3, "tor-aggregator", "agg1", "1.1");
+	expect_row(answer.json, 4, "region-controller", "c1", RACKMESH_VERSION);
+	expect_row(answer.json, 5, "region-controller", "c2", "1.0");
+	expect_row(answer.json, 6, "analyzer", "z1", "1.0");
+	assert_true(json_is_true(json_object_get(answer.json, "mixed")));
+	assert_int_equal(json_integer_value(json_object_get(
+			     json_object_get(answer.json, "counts"), "unknown")),
+	    2);
+	assert_int_equal(json_integer_value(json_object_get(
+			     json_object_get(answer.json, "counts"), "1.0")),
+	    3);
+	answer_clear(&answer);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(the_api_shows_racks_plans_and_what_is_refused),
 		TEST(damaged_frames_are_counted),
+		TEST(one_answer_shows_the_release_of_every_daemon),
 		TEST(what_changes_something_goes_by_the_unix_socket),
 	};
 

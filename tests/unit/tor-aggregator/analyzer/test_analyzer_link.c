@@ -23,6 +23,7 @@
 #include "rackmesh/net/listener.h"
 #include "tests/support/loopback.h"
 #include "tor-aggregator/analyzer/uplink.h"
+#include "tor-aggregator/plan/peer_versions.h"
 
 #define MAX_SEEN 4096
 
@@ -260,13 +261,15 @@ static void
 dial(struct world *world, size_t count)
 {
 	static const char *const tors[] = { "t1" };
+	static struct peer_versions versions;
 	struct rm_address addresses[2];
 	const struct analyzer_link_options options = { .analyzers = addresses,
 		.analyzer_count = count,
 		.name = "agg",
 		.region = "lab",
 		.tors = tors,
-		.tor_count = 1 };
+		.tor_count = 1,
+		.versions = &versions };
 	const struct analyzer_link_callbacks callbacks = { on_welcome, on_drill,
 		world };
 

@@ -1,0 +1,73 @@
+#include <stdio.h>
+
+#include "ctl/client/ctl.h"
+#include "ctl/client/request.h"
+#include "ctl/client/show.h"
+#include "ctl/output/table.h"
+
+static const struct column columns[] = {
+	{ "COMPONENT", "component", COLUMN_TEXT },
+	{ "NAME", "name", COLUMN_TEXT },
+	{ "VERSION", "version", COLUMN_TEXT },
+	{ "SINCE", "since", COLUMN_TEXT },
+	{ "CONNECTED", "connected", COLUMN_YES },
+	{ 0 },
+};
+
+/* A daemon of a release that does not say which it is. */
+static void
+name_unknown(const json_t *list)
+{
+	json_t *row;
+	size_t i;
+
+	json_array_foreach (list, i, row) {
+		if (json_is_null(json_object_get(row, "version")))
+			json_object_set_new(row, "version", json_string("unknown"));
+	}
+}
+
+static int
+print_versions(json_t *answer)
+{
+	const json_t *list = json_object_get(answer, "versions");
+	json_t *count;
+	const char *version;
+
+	if (!json_is_array(list)) {
+		fprintf(stderr, "rackmeshctl: the answer has no \"versions\"; is it a "
+				"region-controller?\n");
+		return CTL_NO_ANSWER;
+	}
+	name_unknown(list);
+	if (columns_print(columns, list) < 0) {
+		fprintf(stderr, "rackmeshctl: out of memory\n");
+		return CTL_NO_ANSWER;
+	}
+	printf("\n%s\n", json_is_true(json_object_get(answer, "mixed"))
+			     ? "Mixed versions:"
+			     : "One version:");
+	json_object_foreach (json_object_get(answer, "counts"), version, count)
+		printf("  %-20s %lld\n", version, (long long)json_integer_value(count));
+	return CTL_GOOD;
+}
+
+int
+ctl_versions(const struct ctl *ctl)
+{
+	json_t *answer = NULL;
+	int status = CTL_GOOD;
+
+	if (ctl->argc > 0)
+		return ctl_usage("unexpected argument: %s", ctl->argv[0]);
+	if (request_get(ctl->controller, "/v1/versions", &answer) < 0)
+		return CTL_NO_ANSWER;
+	if (ctl->json)
+		show_json(answer);
+	else
+		status = print_versions(answer);
+	if (status == CTL_GOOD && json_is_true(json_object_get(answer, "mixed")))
+		status = CTL_BAD_NEWS;
+	json_decref(answer);
+	return status;
+}

@@ -1,0 +1,21 @@
+/*
+ * version - the release that a peer says it runs, as text that is safe to keep and
+ * show.
+ */
+#ifndef RACKMESH_CORE_VERSION_H
+#define RACKMESH_CORE_VERSION_H
+
+#include <stdbool.h>
+
+#define RM_VERSION_BYTES 48 /* with the 0 byte */
+
+/* Letters, digits and ". + ~ : _ -", as in a package's version; not empty. */
+bool rm_version_valid(const char *version);
+
+/* Copies a valid one, else "": the peer does not say, or says nonsense. */
+void rm_version_take(char out[RM_VERSION_BYTES], const char *version);
+
+/* "unknown" for "". */
+const char *rm_version_show(const char *version);
+
+#endif

@@ -1,0 +1,176 @@
+#include "region-controller/api/versions_json.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rackmesh/core/version.h"
+#include "region-controller/aggregators/aggregators.h"
+#include "region-controller/api/controller_face.h"
+#include "region-controller/api/controller_show.h"
+
+struct row { /* borrows from the sessions */
+	enum wire_role role;
+	const char *name, *software;
+	rm_wall_t since;
+	bool connected, by_itself;
+};
+
+struct rows {
+	struct row *items;
+	size_t count;
+};
+
+static const char *
+component(enum wire_role role)
+{
+	static const char *const words[] = {
+		[WIRE_ROLE_AGENT] = "host-agent",
+		[WIRE_ROLE_AGGREGATOR] = "tor-aggregator",
+		[WIRE_ROLE_CONTROLLER] = "region-controller",
+		[WIRE_ROLE_ANALYZER] = "analyzer",
+	};
+
+	return words[role];
+}
+
+json_t *
+versions_json_text(const char *software)
+{
+	return software[0] != '\0' ? json_string(software) : json_null();
+}
+
+/* ---- the rows -------------------------------------------------------------------- */
+
+static void
+add_told(struct rows *rows, const struct aggregators_session *session)
+{
+	const size_t count =
+	    session->versions_bytes == NULL ? 0 : session->versions.peer_count;
+
+	for (size_t i = 0; i < count; i++) {
+		struct wire_version peer;
+
+		wire_versions_peer(&session->versions, i, &peer);
+		if (!rm_name_valid(peer.name))
+			continue;
+		rows->items[rows->count++] = (struct row){ .role = peer.role,
+			.name = peer.name,
+			.software =
+			    rm_version_valid(peer.software) ? peer.software : "",
+			.since = { (int64_t)(peer.since_s % UINT32_MAX) * RM_NS_PER_S },
+			.connected = peer.connected };
+	}
+}
+
+static int
+collect(const struct controller_face *face, struct rows *rows)
+{
+	const struct aggregators_session *session;
+	size_t room = 1;
+
+	for (size_t i = 0; (session = aggregators_get(face->aggregators, i)) != NULL;
+	     i++)
+		room += 1 + (session->versions_bytes == NULL
+				    ? 0
+				    : session->versions.peer_count);
+	rows->items = calloc(room, sizeof(*rows->items));
+	if (rows->items == NULL)
+		return -1;
+	rows->items[rows->count++] = (struct row){ WIRE_ROLE_CONTROLLER, face->name,
+		RACKMESH_VERSION, face->started, true, true };
+	for (size_t i = 0; (session = aggregators_get(face->aggregators, i)) != NULL;
+	     i++) {
+		if (!session->is_welcome)
+			continue;
+		rows->items[rows->count++] = (struct row){ WIRE_ROLE_AGGREGATOR,
+			session->name, session->software, session->since, true, true };
+		add_told(rows, session);
+	}
+	return 0;
+}
+
+/* By component, from the hosts up, and name; of one daemon the best row first. */
+static int
+compare(const void *a, const void *b)
+{
+	const struct row *left = a, *right = b;
+	int names = strcmp(left->name, right->name);
+
+	if (left->role != right->role)
+		return left->role < right->role ? -1 : 1;
+	if (names != 0)
+		return names;
+	if (left->by_itself != right->by_itself)
+		return left->by_itself ? -1 : 1;
+	if (left->connected != right->connected)
+		return left->connected ? -1 : 1;
+	return (left->since.ns < right->since.ns) - (left->since.ns > right->since.ns);
+}
+
+static void
+merge(struct rows *rows)
+{
+	size_t kept = 0;
+
+	qsort(rows->items, rows->count, sizeof(*rows->items), compare);
+	for (size_t i = 0; i < rows->count; i++)
+		if (kept == 0 || rows->items[i].role != rows->items[kept - 1].role ||
+		    strcmp(rows->items[i].name, rows->items[kept - 1].name) != 0)
+			rows->items[kept++] = rows->items[i];
+	rows->count = kept;
+}
+
+/* ---- as JSON --------------------------------------------------------------------- */
+
+static json_t *
+show_row(const struct row *row)
+{
+	json_t *object = json_object();
+
+	json_object_set_new(object, "component", json_string(component(row->role)));
+	json_object_set_new(object, "name", json_string(row->name));
+	json_object_set_new(object, "version", versions_json_text(row->software));
+	json_object_set_new(object, "since", show_wall(row->since));
+	json_object_set_new(object, "connected", json_boolean(row->connected));
+	return object;
+}
+
+/* How many daemons run each release; "unknown" for those that do not say. */
+static json_t *
+show_counts(const struct rows *rows)
+{
+	json_t *counts = json_object();
+
+	for (size_t i = 0; i < rows->count; i++) {
+		const char *version = rm_version_show(rows->items[i].software);
+		json_int_t before =
+		    json_integer_value(json_object_get(counts, version));
+
+		json_object_set_new(counts, version, json_integer(before + 1));
+	}
+	return counts;
+}
+
+json_t *
+versions_json(const struct controller_face *face)
+{
+	struct rows rows = { 0 };
+	json_t *all, *list, *counts;
+
+	if (collect(face, &rows) < 0)
+		return NULL;
+	merge(&rows);
+	all = json_object();
+	list = json_array();
+	for (size_t i = 0; i < rows.count; i++)
+		json_array_append_new(list, show_row(&rows.items[i]));
+	counts = show_counts(&rows);
+	json_object_set_new(all, "controller", json_string(face->name));
+	json_object_set_new(all, "region", json_string(face->region));
+	json_object_set_new(all, "mixed", json_boolean(json_object_size(counts) > 1));
+	json_object_set_new(all, "counts", counts);
+	json_object_set_new(all, "versions", list);
+	free(rows.items);
+	return all;
+}

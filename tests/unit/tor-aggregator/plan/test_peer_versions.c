@@ -1,0 +1,97 @@
+#include "tor-aggregator/plan/peer_versions.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct peer_versions versions;
+
+static int
+setup(void **state)
+{
+	memset(&versions, 0, sizeof(versions));
+	return 0;
+}
+
+static void
+hear(const char *name, const char *software, bool connected, int64_t now)
+{
+	const struct wire_welcome welcome = { .id = name, .software = software };
+
+	peer_versions_hear(
+	    &versions, WIRE_ROLE_CONTROLLER, &welcome, connected, (rm_wall_t){ now });
+}
+
+static void
+a_version_counts_from_when_it_was_first_heard(void **state)
+{
+	hear("c1", "1.0", false, 10);
+	hear("c1", "1.0", true, 20);
+	assert_int_equal(versions.count, 1);
+	assert_string_equal(versions.peers[0].software, "1.0");
+	assert_int_equal(versions.peers[0].since.ns, 10);
+	assert_true(versions.peers[0].connected);
+
+	hear("c1", "1.1", true, 30);
+	assert_int_equal(versions.count, 1);
+	assert_string_equal(versions.peers[0].software, "1.1");
+	assert_int_equal(versions.peers[0].since.ns, 30);
+}
+
+static void
+one_that_has_gone_is_kept(void **state)
+{
+	hear("c1", "1.0", true, 10);
+	hear("c2", "", true, 10);
+	peer_versions_gone(&versions, WIRE_ROLE_ANALYZER, "c1");
+	assert_true(versions.peers[0].connected);
+	peer_versions_gone(&versions, WIRE_ROLE_CONTROLLER, "c1");
+	peer_versions_gone(&versions, WIRE_ROLE_CONTROLLER, "c9");
+	assert_false(versions.peers[0].connected);
+	assert_true(versions.peers[1].connected);
+	assert_string_equal(versions.peers[1].software, "");
+}
+
+static void
+names_that_are_none_are_passed_over_and_nonsense_is_unknown(void **state)
+{
+	hear("", "1.0", true, 10);
+	hear("c 1", "1.0", true, 10);
+	assert_int_equal(versions.count, 0);
+	hear("c1", "1.0\n", true, 10);
+	assert_string_equal(versions.peers[0].software, "");
+}
+
+static void
+more_than_there_is_room_for_are_counted(void **state)
+{
+	char name[16];
+
+	for (int i = 0; i < PEER_VERSIONS_MAX + 2; i++) {
+		snprintf(name, sizeof(name), "c%d", i);
+		hear(name, "1.0", true, 10);
+	}
+	assert_int_equal(versions.count, PEER_VERSIONS_MAX);
+	assert_int_equal(versions.dropped, 2);
+	hear("c0", "1.1", true, 20);
+	assert_string_equal(versions.peers[0].software, "1.1");
+}
+
+#define TEST(fn) cmocka_unit_test_setup(fn, setup)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_version_counts_from_when_it_was_first_heard),
+		TEST(one_that_has_gone_is_kept),
+		TEST(names_that_are_none_are_passed_over_and_nonsense_is_unknown),
+		TEST(more_than_there_is_room_for_are_counted),
+	};
+
+	return cmocka_run_group_tests_name("peer_versions", tests, NULL, NULL);
+}

@@ -1,0 +1,91 @@
+#include "tor-aggregator/tor_aggregator_versions.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "rackmesh/core/fnv.h"
+#include "tor-aggregator/agents/agent.h"
+#include "tor-aggregator/controller/relay.h"
+#include "tor-aggregator/tor_aggregator_state.h"
+
+#define NS_PER_S INT64_C(1000000000)
+
+static struct wire_version
+of_agent(const struct agent *agent)
+{
+	return (struct wire_version){ .role = WIRE_ROLE_AGENT,
+		.name = agent->host,
+		.software = agent->software,
+		.since_s = (uint64_t)(agent->software_since.ns / NS_PER_S),
+		.connected = agent->link != NULL };
+}
+
+static struct wire_version
+of_peer(const struct peer_version *peer)
+{
+	return (struct wire_version){ .role = peer->role,
+		.name = peer->name,
+		.software = peer->software,
+		.since_s = (uint64_t)(peer->since.ns / NS_PER_S),
+		.connected = peer->connected };
+}
+
+/* peers: room for all agents and PEER_VERSIONS_MAX. Returns how many. */
+static size_t
+list_peers(const struct tor_aggregator *aggregator, struct wire_version *peers)
+{
+	const struct peer_versions *versions = &aggregator->versions;
+	size_t count = 0;
+
+	for (size_t i = 0; i < versions->count; i++)
+		peers[count++] = of_peer(&versions->peers[i]);
+	for (const struct agent *agent = agents_first(aggregator->agents);
+	     agent != NULL && count < WIRE_MAX_VERSIONS; agent = agent->next)
+		if (agent->software_since.ns != 0 && !agent_is_forgotten(agent))
+			peers[count++] = of_agent(agent);
+	return count;
+}
+
+static uint64_t
+hash_peers(const struct wire_version *peers, size_t count)
+{
+	uint64_t hash = RM_FNV1A;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct wire_version *peer = &peers[i];
+
+		hash = rm_fnv1a(hash, &peer->role, sizeof(peer->role));
+		hash = rm_fnv1a(hash, peer->name, strlen(peer->name) + 1);
+		hash = rm_fnv1a(hash, peer->software, strlen(peer->software) + 1);
+		hash = rm_fnv1a(hash, &peer->since_s, sizeof(peer->since_s));
+		hash = rm_fnv1a(hash, &peer->connected, sizeof(peer->connected));
+	}
+	return hash;
+}
+
+void
+tor_aggregator_tell_versions(struct tor_aggregator *aggregator)
+{
+	const size_t room = agents_count(aggregator->agents) + PEER_VERSIONS_MAX;
+	struct versions_told fresh = {
+		.connection = relay_counts(aggregator->relay)->connected,
+	};
+	struct wire_versions versions = { 0 };
+	struct wire_version *peers;
+	struct wire_bytes bytes;
+
+	if (!relay_connected(aggregator->relay))
+		return;
+	peers = calloc(room, sizeof(*peers));
+	if (peers == NULL)
+		return; /* the next second */
+	versions.peers = peers;
+	versions.peer_count = list_peers(aggregator, peers);
+	fresh.hash = hash_peers(peers, versions.peer_count);
+	if ((fresh.connection != aggregator->versions_told.connection ||
+		fresh.hash != aggregator->versions_told.hash) &&
+	    wire_write_versions(aggregator->ways_writer, &versions, &bytes) == 0 &&
+	    relay_send(aggregator->relay, &bytes) == 0)
+		aggregator->versions_told = fresh;
+	free(peers);
+}
