@@ -4,6 +4,7 @@ Commands run in it as in a chroot, or it boots with its own systemd."""
 import contextlib
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -76,48 +77,76 @@ class DebianRoot:
             found.update(str(at / name) for name in folders + files)
         return found - OTHER_FILES
 
-    @contextlib.contextmanager
-    def booted(self):
-        """Its systemd, in namespaces of its own. Gives a Machine. No run() afterwards."""
+    def boot(self, netns=None):
+        """Starts its systemd, and gives a Machine to be waited for. No run() afterwards.
+        netns: the network namespace that it lives in; it has one of its own otherwise."""
         subprocess.run(["umount", self._mounts.pop()], check=True)  # it brings its own /proc
         (self.path / "etc/machine-id").write_text("")
-        console = open(self.path.parent / "console.log", "w")
-        name = f"rackmesh-{os.getpid()}"
-        nspawn = subprocess.Popen(
-            [
-                "systemd-nspawn",
-                "--quiet",
-                "--boot",
-                f"--directory={self.path}",
-                f"--machine={name}",
-                "--register=no",
-                "--keep-unit",
-                "--private-network",
-                "--console=pipe",
-            ],
-            stdin=subprocess.DEVNULL,
-            stdout=console,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
+        return Machine(self.path, netns)
+
+    @contextlib.contextmanager
+    def booted(self):
+        machine = self.boot()
         try:
-            machine = Machine(nspawn, self.path.parent / "console.log")
-            wait_for(machine.is_up, BOOT_S, "the root has booted")
+            machine.wait_up()
             yield machine
         finally:
-            nspawn.send_signal(signal.SIGTERM)
-            try:
-                nspawn.wait(30)
-            except subprocess.TimeoutExpired:
-                nspawn.kill()
-                nspawn.wait()
-            console.close()
+            machine.halt()
 
 
 class Machine:
-    def __init__(self, nspawn, console):
-        self._nspawn = nspawn
-        self._console = console
+    """It ends with us, even when we are killed."""
+
+    CAPABILITIES = "CAP_NET_ADMIN,CAP_NET_RAW,CAP_BPF,CAP_PERFMON"
+
+    def __init__(self, root, netns):
+        self._name = netns or f"rackmesh-{os.getpid()}"
+        self._console = root.parent / "console.log"
+        self._forget()
+        inside, network = [], "--private-network"
+        if netns:  # entered before, too: its /sys is of where nspawn is
+            inside = ["nsenter", f"--net=/run/netns/{netns}"]
+            network = f"--network-namespace-path=/run/netns/{netns}"
+        with open(self._console, "w") as console:
+            self._nspawn = subprocess.Popen(
+                [
+                    "setpriv",
+                    "--pdeathsig=KILL",
+                    *inside,
+                    "systemd-nspawn",
+                    "--quiet",
+                    "--boot",
+                    f"--directory={root}",
+                    f"--machine={self._name}",
+                    "--register=no",
+                    "--keep-unit",
+                    network,
+                    f"--capability={self.CAPABILITIES}",
+                    "--console=pipe",
+                ],
+                stdin=subprocess.DEVNULL,
+                stdout=console,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                # One hierarchy of control groups: only there are IPAddressDeny= and
+                # DeviceAllow= kept.
+                env={**os.environ, "SYSTEMD_NSPAWN_UNIFIED_HIERARCHY": "1"},
+            )
+
+    def _forget(self):
+        shutil.rmtree(f"/run/systemd/nspawn/propagate/{self._name}", ignore_errors=True)
+
+    def wait_up(self):
+        wait_for(self.is_up, BOOT_S, "the root has booted")
+
+    def halt(self):
+        self._nspawn.send_signal(signal.SIGTERM)
+        try:
+            self._nspawn.wait(30)
+        except subprocess.TimeoutExpired:
+            self._nspawn.kill()
+            self._nspawn.wait()
+        self._forget()
 
     def _leader(self):
         assert self._nspawn.poll() is None, self._console.read_text()

@@ -32,17 +32,21 @@ def version():
     return ours
 
 
-def newer(folder, into, changed_config):
-    """The same packages with a higher version; one's config has another line."""
+def newer(folder, into, changed_config=None, suffix="+newer", change=None):
+    """The same packages with a higher version. One's config has another line, or change()
+    gets the tree of each, to make of it what it wants."""
     into.mkdir()
     for deb in debs(folder):
         tree = into / "tree"
         subprocess.run(["dpkg-deb", "--raw-extract", deb, tree], check=True)
         control = tree / "DEBIAN/control"
-        control.write_text(re.sub(r"^Version: .*$", r"\g<0>+newer", control.read_text(), flags=re.M))
-        config = tree / changed_config
-        if config.exists():
-            config.write_text(config.read_text() + "# of the newer version\n")
+        higher = rf"\g<0>{suffix}"
+        control.write_text(re.sub(r"^Version: .*$", higher, control.read_text(), flags=re.M))
+        if changed_config and (tree / changed_config).exists():
+            with open(tree / changed_config, "a") as config:
+                config.write("# of the newer version\n")
+        if change:
+            change(tree)
         subprocess.run(
             ["dpkg-deb", "--build", "--root-owner-group", "-Znone", tree, into],
             stdout=subprocess.DEVNULL,

@@ -212,7 +212,7 @@ def test_systemd_starts_all_four_and_an_upgrade_restarts_what_runs(installed, tm
 
         pid = ("systemctl", "show", "--property=MainPID", "--value")
         was = {daemon: machine.run(*pid, daemon) for daemon in DAEMONS}
-        fresh = newer(DEBS, tmp_path / "newer", "etc/rackmesh/none.yaml")
+        fresh = newer(DEBS, tmp_path / "newer")
         into = installed.path / "root"
         for deb in fresh:
             (into / deb.name).write_bytes(deb.read_bytes())

@@ -58,6 +58,7 @@ class Fabric:
         self.hosts = {}
         self.rnics = {}
         self.management = {}
+        self._management_ports = {}
         self._namespaces = []
         self._numbers = itertools.count(2)
         try:
@@ -179,10 +180,19 @@ class Fabric:
             f" netns {bridge}".split()
         )
         batch([f"link set m{number} master br0", f"link set m{number} up"], bridge)
-        address = f"192.168.{100 + number // 250}.{number % 250 + 1}"
-        batch([f"addr add {address}/22 dev mgmt0", "link set mgmt0 up"], full)
+        address, length = self.management_address(name, number)
+        batch([f"addr add {address}/{length} dev mgmt0", "link set mgmt0 up"], full)
         self.management[name] = address
+        self._management_ports[name] = f"m{number}"
         return address
+
+    def management_address(self, name, number):
+        """With the length of its network's prefix."""
+        return f"192.168.{100 + number // 250}.{number % 250 + 1}", 22
+
+    def device(self, n):
+        """What a host calls its n-th RNIC."""
+        return f"r{n}"
 
     def _lay_rnic(self, host, tor):
         if host not in self.hosts:
@@ -201,35 +211,43 @@ class Fabric:
         entry = self.hosts[host]
         number = self.tors[tor]
         n = 10 + sum(rnic.tor == tor for rnic in self.rnics.values())
-        device, port = f"r{len(entry.rnics)}", f"p{n - 10}"
+        device, port = self.device(len(entry.rnics)), f"p{n - 10}"
         mac = f"02:00:00:{number:02x}:00:{n:02x}"
-        end = (entry.netns, f"{device} address {mac}")
-        if f"{host}/{device}" in self.relays:
-            end = self._lay_relay(f"{host}/{device}", *end)
-        _cable(*end, self.netns(tor), port)
-        if end[1] == "far":
-            _no_offload(*end)
-            _no_offload(self.netns(tor), port)
-        batch([f"link set {port} master rack"], self.netns(tor))
-        metric = 100 * (len(entry.rnics) + 1)
-        batch(
-            [
-                f"addr add 10.{number}.0.{n}/24 dev {device}",
-                f"addr add fd00:{number}::{n:x}/64 dev {device} nodad",
-                f"route add default via 10.{number}.0.1 dev {device} metric {metric}",
-            ],
-            entry.netns,
-        )
-        batch(
-            [f"route add default via fd00:{number}::1 dev {device} metric {metric}"],
-            entry.netns,
-            "-6",
-        )
         rnic = Rnic(
             host, device, tor, port, mac, f"10.{number}.0.{n}", f"fd00:{number}::{n:x}"
         )
         entry.rnics.append(rnic)
         self.rnics[rnic.name] = rnic
+        self._plug(rnic)
+
+    def _plug(self, rnic):
+        """Its cable to its ToR, its addresses, and its way to the other racks."""
+        host, number = self.hosts[rnic.host], self.tors[rnic.tor]
+        end = (host.netns, f"{rnic.device} address {rnic.mac}")
+        if rnic.name in self.relays:
+            end = self._lay_relay(rnic.name, *end)
+        _cable(*end, self.netns(rnic.tor), rnic.port)
+        if end[1] == "far":
+            _no_offload(*end)
+            _no_offload(self.netns(rnic.tor), rnic.port)
+        batch([f"link set {rnic.port} master rack"], self.netns(rnic.tor))
+        way = f"dev {rnic.device} metric {100 * (host.rnics.index(rnic) + 1)}"
+        batch(
+            [
+                f"addr add {rnic.ipv4}/24 dev {rnic.device}",
+                f"addr add {rnic.ipv6}/64 dev {rnic.device} nodad",
+                f"route add default via 10.{number}.0.1 {way}",
+            ],
+            host.netns,
+        )
+        batch([f"route add default via fd00:{number}::1 {way}"], host.netns, "-6")
+
+    def swap(self, rnic, mac):
+        """Another card in its slot: the same name, cable and addresses, another MAC."""
+        assert rnic.name not in self.relays
+        run("ip", "-n", self.hosts[rnic.host].netns, "link", "del", rnic.device)
+        rnic.mac = mac
+        self._plug(rnic)
 
     def _lay_relay(self, rnic, netns, device):
         """A namespace with two ends, near its host and far (near its ToR)."""
@@ -292,16 +310,11 @@ class Fabric:
         lines = [line for line in states.splitlines() if not line.startswith("lo ")]
         return any("LOWER_UP" in line for line in lines)
 
-    def _management_port(self, name):
-        address = self.management[name].split(".")
-        number = (int(address[2]) - 100) * 250 + int(address[3]) - 1
-        return f"m{number}"
-
     def cut_management(self, name):
-        run("ip", "-n", self.netns("mgmt"), "link", "set", self._management_port(name), "down")
+        run("ip", "-n", self.netns("mgmt"), "link", "set", self._management_ports[name], "down")
 
     def mend_management(self, name):
-        run("ip", "-n", self.netns("mgmt"), "link", "set", self._management_port(name), "up")
+        run("ip", "-n", self.netns("mgmt"), "link", "set", self._management_ports[name], "up")
 
     def addresses(self, switch):
         """Of its interfaces: what a trace may find of it."""

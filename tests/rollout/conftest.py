@@ -1,0 +1,59 @@
+"""Machines with a systemd of their own. Needs root, and what `./dev rollout` makes first."""
+
+import pathlib
+import sys
+import time
+
+TESTS = pathlib.Path(__file__).resolve().parents[1]
+sys.path += [str(TESTS / "fabric"), str(TESTS / "packages")]
+
+import pytest  # noqa: E402
+from lab import machine  # noqa: E402
+from lab.signals import end_on_signals  # noqa: E402
+from region import BASE, EXAMPLE, PLAYBOOK, Region, places_of  # noqa: E402
+
+
+def pytest_configure(config):
+    end_on_signals()
+    machine.watch()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def needs():
+    if not (BASE / "srv/debian/Packages").exists():
+        pytest.skip("no root for the machines: sudo ./dev rollout")
+    if not PLAYBOOK.exists():
+        pytest.skip("no Ansible: sudo ./dev rollout")
+
+
+@pytest.fixture(scope="session")
+def say(pytestconfig):
+    """Prints figures past pytest's capture: they belong into the log of every run."""
+    capture = pytestconfig.pluginmanager.getplugin("capturemanager")
+
+    def line(text):
+        with capture.global_and_fixture_disabled():
+            print(f"\n  {text}", end="", flush=True)
+
+    return line
+
+
+@pytest.fixture(scope="session")
+def region(tmp_path_factory, say):
+    """All machines of the example's inventory, bare."""
+    places = places_of(EXAMPLE)
+    began = time.monotonic()
+    with Region(places, tmp_path_factory.mktemp("region")) as made:
+        say(f"{len(places)} machines have booted in {time.monotonic() - began:.1f} s")
+        yield made
+
+
+@pytest.fixture(scope="session")
+def rolled_out(region, say):
+    """The run of Ansible that has made the region, which is calm since."""
+    run = region.play("site")
+    say(f"first rollout: {run.took_s:.0f} s, {run.counts()}")
+    began = time.monotonic()
+    region.wait_calm()
+    say(f"calm {time.monotonic() - began:.0f} s after it")
+    return run

@@ -1,0 +1,294 @@
+"""A region of machines: each has a systemd and an sshd of its own, and lives in a namespace of
+the lab's fabric. Ansible runs on the control node, which has the management network alone."""
+
+import concurrent.futures
+import contextlib
+import dataclasses
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import time
+
+from debian_root import DebianRoot, Machine
+from lab.fabric import Fabric
+from lab.http import get
+from lab.signals import uninterrupted
+from lab.sinks import Sink
+from lab.wait import Overdue, until
+from packages import DAEMONS, DEBS, HTTP, ROOT
+from repository import Repository
+
+BASE = ROOT / "build" / "rollout-root"
+PLAYBOOK = pathlib.Path("/usr/bin/ansible-playbook")
+EXAMPLE = ROOT / "ansible" / "inventory" / "example"
+RNIC = "eth1"
+ANALYZER = "ctl1"
+CONTROL = "control"
+CONTROL_ADDRESS = "172.31.0.1"
+NETWORK_BITS = 24
+SINK_PORT = 8081
+REPOSITORY_PORT = 8082
+PATIENCE_S = 180
+SSH_OPTIONS = "-o ControlMaster=auto -o ControlPersist=60s -o UserKnownHostsFile=/dev/null"
+
+
+@dataclasses.dataclass
+class Place:
+    """A machine of the inventory. tor: where the cable of its RNIC ends; None: it has none."""
+
+    name: str
+    address: str
+    tor: str | None
+
+
+def places_of(inventory):
+    """What Ansible itself reads in it."""
+    command = ["ansible-inventory", "--list", "-i", inventory]
+    listed = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+    return [
+        Place(name, given["ansible_host"], given.get("rackmesh_rnics", {}).get(RNIC))
+        for name, given in listed["_meta"]["hostvars"].items()
+    ]
+
+
+class RegionFabric(Fabric):
+    """The management network and the RNICs are as the inventory has them."""
+
+    def __init__(self, places, spines=2):
+        self._addresses = {place.name: place.address for place in places}
+        self._addresses[CONTROL] = CONTROL_ADDRESS
+        racks = {}
+        for place in places:
+            if place.tor:
+                racks.setdefault(place.tor, []).append(place.name)
+        centres = [CONTROL, *(place.name for place in places if not place.tor)]
+        super().__init__(racks, spines, centres)
+
+    def management_address(self, name, _number):
+        return self._addresses[name], NETWORK_BITS
+
+    def device(self, n):
+        return f"eth{n + 1}"
+
+
+class Run:
+    """Of a playbook: what it said, its seconds, and of each host its counts."""
+
+    def __init__(self, said, took_s):
+        self.said, self.took_s = said, took_s
+        self.recap = {}
+        for host, counts in re.findall(r"^(\S+) +: (ok=.*)$", said, re.M):
+            self.recap[host] = {key: int(n) for key, n in re.findall(r"(\w+)=(\d+)", counts)}
+
+    def counts(self):
+        """All hosts' together, in words."""
+        keys = dict.fromkeys(key for counts in self.recap.values() for key in counts)
+        sums = {key: sum(counts[key] for counts in self.recap.values()) for key in keys}
+        return " ".join(f"{key}={n}" for key, n in sums.items())
+
+    def hosts(self, count):
+        """Those of which this count is not 0."""
+        return {host for host, counts in self.recap.items() if counts[count]}
+
+
+class Region:
+    """Closes in the reverse order of its making, whatever has failed."""
+
+    def __init__(self, places, folder):
+        self.folder = pathlib.Path(folder)
+        self.inventory = self.folder / "inventory"  # of its own, to be changed
+        self.variables = {  # of every play
+            "rackmesh_packages_folder": "",
+            "rackmesh_agent_options": {"limits": {"cpu_percent": 0}},  # of a shared machine
+        }
+        shutil.copytree(EXAMPLE, self.inventory)
+        self.names = [place.name for place in places]
+        self._machines = {}
+        with contextlib.ExitStack() as undo:
+            self.fabric = undo.enter_context(RegionFabric(places))
+            self.sink = Sink(self.fabric.netns(CONTROL), CONTROL_ADDRESS, SINK_PORT)
+            undo.callback(self.sink.close)
+            self.variables["rackmesh_webhooks"] = [self.sink.url]
+            self.repository = Repository(
+                self.fabric.netns(CONTROL), CONTROL_ADDRESS, REPOSITORY_PORT, self.folder / "apt"
+            )
+            undo.callback(self.repository.close)
+            self.repository.add(DEBS)
+            self.variables["rackmesh_repository"] = self.repository.source
+            self._key = self._make_key()
+            for name in self.names:
+                root = self._lay_root(name)
+                undo.callback(root.close)
+                self._machines[name] = root.boot(self.fabric.netns(name))
+                undo.callback(self._machines[name].halt)
+            undo.callback(self._each, Machine.halt)  # side by side
+            undo.callback(self._hang_up)
+            self._each(Machine.wait_up)
+            self._undo = undo.pop_all()
+
+    def _make_key(self):
+        key = self.folder / "key"
+        command = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key]
+        subprocess.run(command, check=True)
+        return key
+
+    def _lay_root(self, name):
+        folder = self.folder / name
+        folder.mkdir()
+        root = DebianRoot([BASE], folder)
+        (root.path / "etc/hostname").write_text(f"{name}\n")
+        ssh = root.path / "root/.ssh"
+        ssh.mkdir(mode=0o700, exist_ok=True)
+        shutil.copy(self._key.with_suffix(".pub"), ssh / "authorized_keys")
+        return root
+
+    def _each(self, do):
+        with concurrent.futures.ThreadPoolExecutor(len(self._machines)) as pool:
+            return dict(zip(self._machines, pool.map(do, self._machines.values()), strict=True))
+
+    def _hang_up(self):
+        """What ssh has left running, to be used again."""
+        for socket in self.folder.glob("ssh/*"):
+            subprocess.run(["ssh", "-q", "-S", socket, "-O", "exit", "any"], check=False)
+
+    def close(self):
+        with uninterrupted():
+            self._undo.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    # ---- what runs on the machines ----------------------------------------------------------
+
+    def on(self, name, *command, status=0):
+        return self._machines[name].run(*command, status=status)
+
+    def get(self, name, port, path, address="127.0.0.1"):
+        return get(self.fabric.netns(name), address, port, path)
+
+    # ---- how the region is --------------------------------------------------------------------
+
+    def rnics(self):
+        """What the inventory has now, as host/device."""
+        return {f"{place.name}/{RNIC}" for place in places_of(self.inventory) if place.tor}
+
+    def machines_of(self, daemon):
+        """Where the example has it."""
+        return {
+            "host-agent": {place.name for place in places_of(self.inventory) if place.tor},
+            "tor-aggregator": {"h11", "h12", "h21", "h22"},
+            "region-controller": {"ctl1", "ctl2"},
+            "analyzer": {ANALYZER},
+        }[daemon]
+
+    def daemons(self):
+        """{machine: the daemons whose units are enabled}."""
+        return {name: self.enabled(name) for name in self.names}
+
+    def enabled(self, name):
+        listed = self.on(name, "systemctl", "list-unit-files", "--state=enabled", "--no-legend")
+        units = {line.split()[0].removesuffix(".service") for line in listed.splitlines()}
+        return [daemon for daemon in DAEMONS if daemon in units]
+
+    def property(self, name, unit, key):
+        return self.on(name, "systemctl", "show", "--value", f"--property={key}", unit).strip()
+
+    def main_pids(self, name):
+        return {daemon: self.property(name, daemon, "MainPID") for daemon in self.enabled(name)}
+
+    def version(self, name, package="rackmesh-host-agent"):
+        shown = self.on(name, "dpkg-query", "--show", "--showformat=${Version}", package)
+        return shown.strip()
+
+    def health(self):
+        """As rackmeshctl tells it where the analyzer is. None: no answer yet."""
+        said = self.on(ANALYZER, "rackmeshctl", "health", "--json", status=None)
+        try:
+            return json.loads(said)
+        except ValueError:
+            return None
+
+    def is_calm(self):
+        """All racks are well, all RNICs of the inventory are, and nothing is suspected."""
+        health = self.health()
+        if health is None or len(health["regions"]) != 1:
+            return False
+        region = health["regions"][0]
+        found = (region["state"], region["rnics"], region["rnics_good"], region["incidents_open"])
+        return found == ("ok", len(self.rnics()), len(self.rnics()), 0)
+
+    def wait_calm(self):
+        try:
+            until("the region is calm", PATIENCE_S, self.is_calm, every=1)
+        except Overdue as error:
+            raise Overdue(f"{error}\n{json.dumps(self.health(), indent=1)}") from None
+
+    def probed(self):
+        """RNICs that the racks' aggregators find good by probes of the last window."""
+        found = set()
+        for name in self.names:
+            if "tor-aggregator" not in self.enabled(name):
+                continue
+            rnics = self.get(name, HTTP["tor-aggregator"], "/v1/rnics").json["rnics"]
+            found |= {f"{rnic['host']}/{rnic['device']}" for rnic in rnics
+                      if rnic["health"] == "good" and rnic["sent"] > 0}  # fmt: skip
+        return found
+
+    # ---- the control node ---------------------------------------------------------------------
+
+    def control(self, *command, status=0, **environment):
+        """What the command says, run on the control node. status None: whatever it is."""
+        process = subprocess.Popen(
+            ["ip", "netns", "exec", self.fabric.netns(CONTROL), "setpriv", "--pdeathsig=KILL",
+             *map(str, command)],  # fmt: skip
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            cwd=ROOT / "ansible",
+            env={**os.environ, **self._environment(), **environment},
+            start_new_session=True,
+            text=True,
+        )
+        try:
+            said, _ = process.communicate()
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)  # what it has started, too
+            process.wait()
+        assert status in (None, process.returncode), f"{command}: {process.returncode}\n{said}"
+        return said
+
+    def play(self, playbook, *options, status=0, **variables):
+        """Runs ansible/NAME.yaml. Gives a Run."""
+        began = time.monotonic()
+        said = self.control(
+            PLAYBOOK,
+            "-i",
+            self.inventory,
+            "-e",
+            json.dumps({**self.variables, **variables}),
+            *options,
+            f"{playbook}.yaml",
+            status=status,
+        )
+        return Run(said, time.monotonic() - began)
+
+    def _environment(self):
+        return {
+            "HOME": str(self.folder),
+            "ANSIBLE_PRIVATE_KEY_FILE": str(self._key),
+            "ANSIBLE_HOST_KEY_CHECKING": "False",
+            "ANSIBLE_SSH_ARGS": SSH_OPTIONS,
+            "ANSIBLE_SSH_CONTROL_PATH_DIR": str(self.folder / "ssh"),
+            "ANSIBLE_NOCOLOR": "1",
+            "ANSIBLE_LOG_PATH": str(self.folder / "ansible.log"),
+            "ANSIBLE_FORKS": "8",
+            "ANSIBLE_REMOTE_USER": "root",
+        }
