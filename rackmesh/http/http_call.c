@@ -286,6 +286,9 @@ call_set_options(struct rm_http_call *call, int64_t timeout_ns)
 	      curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https") == CURLE_OK;
 	set = set && curl_easy_setopt(easy, CURLOPT_HTTP_VERSION,
 			 (long)CURL_HTTP_VERSION_1_1) == CURLE_OK;
+	/* Else the end of a call, and with it the loop, waits for the thread that looks
+	 * up the name: half a minute where no name server answers. */
+	set = set && curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L) == CURLE_OK;
 	/* Not through what the environment of the daemon happens to name. */
 	set = set && curl_easy_setopt(easy, CURLOPT_PROXY, "") == CURLE_OK;
 	set = set && curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L) == CURLE_OK;

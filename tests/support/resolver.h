@@ -1,0 +1,72 @@
+/*
+ * A resolver of the test's own: the real getaddrinfo, in a mount namespace whose /etc
+ * holds the resolver's four files and nothing else. Needs root.
+ */
+#ifndef TESTS_SUPPORT_RESOLVER_H
+#define TESTS_SUPPORT_RESOLVER_H
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define RESOLVER_SERVER "127.9.9.9" /* nobody is there but resolver_silent */
+
+static inline bool
+resolver_write(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "we");
+
+	return file != NULL && (fputs(text, file) >= 0) + (fclose(file) == 0) == 2;
+}
+
+/* What "/etc/hosts" says from now on. */
+static inline void
+resolver_hosts(const char *text)
+{
+	assert_true(resolver_write("/etc/hosts", text));
+}
+
+/* Once, at the start of the program. False: it must not. */
+static inline bool
+resolver_own(void)
+{
+	return unshare(CLONE_NEWNS) == 0 &&
+	       mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+	       mount("none", "/etc", "tmpfs", 0, "size=1m") == 0 &&
+	       resolver_write("/etc/host.conf", "multi on\n") &&
+	       resolver_write("/etc/nsswitch.conf", "hosts: files dns\n") &&
+	       resolver_write("/etc/resolv.conf",
+		   "nameserver " RESOLVER_SERVER "\noptions timeout:30 attempts:1\n") &&
+	       resolver_write("/etc/hosts", "127.0.0.1 localhost\n");
+}
+
+/* A name server that takes questions and never answers: a socket. Before, and once it
+ * is closed, questions are refused at once. */
+static inline int
+resolver_silent(void)
+{
+	struct sockaddr_in in = { .sin_family = AF_INET, .sin_port = htons(53) };
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	assert_true(fd >= 0);
+	assert_int_equal(inet_pton(AF_INET, RESOLVER_SERVER, &in.sin_addr), 1);
+	assert_int_equal(bind(fd, (struct sockaddr *)&in, sizeof(in)), 0);
+	return fd;
+}
+
+/* One question has come to it, and is forgotten. */
+static inline bool
+resolver_asked(int fd)
+{
+	char question[512];
+
+	return recv(fd, question, sizeof(question), 0) > 0;
+}
+
+#endif
