@@ -11,6 +11,7 @@
 #include "host-agent/services/services.h"
 #include "host-agent/trace/tracer.h"
 #include "rackmesh/core/address.h"
+#include "rackmesh/core/endpoint.h"
 #include "rackmesh/core/log.h"
 #include "rackmesh/judge/part.h"
 
@@ -66,8 +67,8 @@ static const struct rm_option rnic_options[] = {
 };
 
 static const struct rm_option aggregator_options[] = {
-	{ "address", RM_STRING, AGGREGATOR_AT(address), NULL, 1, 255, RM_REQUIRED,
-	  "address:port of a tor-aggregator, on the management network", NULL, NULL, 0 },
+	{ "address", RM_STRING, AGGREGATOR_AT(address), NULL, 1, 262, RM_REQUIRED,
+	  "name:port or address:port of a tor-aggregator, on the management network", NULL, NULL, 0 },
 	{ "tors", RM_LIST, AGGREGATOR_AT(tors), NULL, 1, WIRE_MAX_TORS, 0,
 	  "the ToRs it serves; left out: all of this host", NULL, NULL, 0 },
 	{ 0 }
@@ -350,15 +351,14 @@ check_aggregators(const struct check *check)
 	const struct agent_aggregator_config *list = check->config->aggregators.items;
 
 	for (size_t i = 0; i < check->config->aggregators.count; i++) {
-		struct rm_address address, other;
+		struct rm_endpoint endpoint, other;
 
-		if (rm_address_parse(list[i].address, -1, &address) < 0)
-			return refuse(check,
-			    "expected address:port, the address numeric", "aggregators",
-			    i, "address");
+		if (rm_endpoint_parse(list[i].address, &endpoint) < 0)
+			return refuse(
+			    check, RM_ENDPOINT_EXPECTED, "aggregators", i, "address");
 		for (size_t j = 0; j < i; j++) {
-			if (rm_address_parse(list[j].address, -1, &other) == 0 &&
-			    rm_address_equal(&address, &other))
+			if (rm_endpoint_parse(list[j].address, &other) == 0 &&
+			    rm_endpoint_equal(&endpoint, &other))
 				return refuse(check,
 				    "listed twice; put all its ToRs into one entry",
 				    "aggregators", i, "address");

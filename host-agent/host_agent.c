@@ -16,7 +16,7 @@
 #include "host-agent/trace/tracing.h"
 #include "host-agent/verbs/lanes.h"
 #include "rackmesh/check/check.h"
-#include "rackmesh/core/address.h"
+#include "rackmesh/core/endpoint.h"
 #include "rackmesh/core/log.h"
 #include "rackmesh/core/random.h"
 #include "rackmesh/http/http_server.h"
@@ -24,6 +24,7 @@
 #include "rackmesh/loop/loop.h"
 #include "rackmesh/loop/worker.h"
 #include "rackmesh/metrics/metrics.h"
+#include "rackmesh/net/lookup.h"
 
 /* ---- The HTTP face: where it listens, and what a person may do there ---- */
 
@@ -209,9 +210,9 @@ agent_add_uplinks(struct host_agent *agent)
 	if (agent->uplinks == NULL)
 		return -ENOMEM;
 	for (size_t i = 0; i < config->aggregators.count; i++) {
-		struct rm_address address;
+		struct rm_endpoint aggregator;
 		struct uplink_options options = {
-			.address = &address,
+			.aggregator = &aggregator,
 			.host = config->host,
 			.region = config->region,
 			.incarnation = agent->incarnation,
@@ -226,7 +227,7 @@ agent_add_uplinks(struct host_agent *agent)
 		};
 		int r;
 
-		r = rm_address_parse(list[i].address, -1, &address);
+		r = rm_endpoint_parse(list[i].address, &aggregator);
 		if (r == 0)
 			r = uplink_new(agent->loop, &options, &agent_uplink_callbacks,
 			    agent, &agent->uplinks[i]);
@@ -278,6 +279,8 @@ agent_build(struct host_agent *agent)
 	r = rm_metrics_new(&agent->metrics);
 	if (r == 0)
 		r = rm_metrics_build_info(agent->metrics, "host-agent");
+	if (r == 0)
+		r = rm_lookup_metrics(agent->metrics);
 	if (r == 0)
 		r = rm_credentials_new(
 		    agent->loop, &config->credentials, &agent->credentials);

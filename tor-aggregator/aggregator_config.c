@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "rackmesh/core/address.h"
+#include "rackmesh/core/endpoint.h"
 #include "rackmesh/core/log.h"
 #include "rackmesh/judge/part.h"
 #include "schemas/wire.h"
@@ -23,8 +24,8 @@ static const struct rm_option tor_options[] = {
 	  "can be; false at the other, which stands by", NULL, NULL, 0 },
 	{ "peer.name", RM_STRING, TOR_AT(peer_name), "", 0, 63, 0,
 	  "name of the ToR's other aggregator; \"\": there is none, and a ToR with \"primary: false\" and no peer never sends an alert", NULL, NULL, 0 },
-	{ "peer.address", RM_STRING, TOR_AT(peer_address), "", 0, 255, 0,
-	  "address:port where the other aggregator listens for agents", NULL, NULL, 0 },
+	{ "peer.address", RM_STRING, TOR_AT(peer_address), "", 0, 262, 0,
+	  "name:port or address:port where the other aggregator listens for agents", NULL, NULL, 0 },
 	{ 0 }
 };
 
@@ -39,12 +40,13 @@ const struct rm_option aggregator_options[] = {
 	{ "tors", RM_TABLE, AT(tors), NULL, 1, WIRE_MAX_TORS, RM_REQUIRED,
 	  "the ToRs whose racks it watches", NULL, tor_options,
 	  sizeof(struct aggregator_tor_config) },
-	{ "controllers", RM_LIST, AT(controllers), NULL, 0, 16, 0,
-	  "address:port of the region's controllers; the first that is reachable "
-	  "is used", NULL, NULL, 0 },
+	{ "controllers", RM_LIST, AT(controllers), NULL, 0,
+	  AGGREGATOR_MAX_CONTROLLERS, 0,
+	  "name:port or address:port of the region's controllers; the first that is "
+	  "reachable is used", NULL, NULL, 0 },
 	{ "analyzers", RM_LIST, AT(analyzers), NULL, 0, AGGREGATOR_MAX_ANALYZERS, 0,
-	  "address:port of the analyzers; the first that is reachable is used; "
-	  "none: no summary is sent", NULL, NULL, 0 },
+	  "name:port or address:port of the analyzers; the first that is reachable "
+	  "is used; none: no summary is sent", NULL, NULL, 0 },
 	{ "plans", RM_LIST, AT(plans), NULL, 0, WIRE_MAX_TORS, 0,
 	  "plan files, for running without a controller", NULL, NULL, 0 },
 	{ "state_folder", RM_STRING, AT(state_folder), "/var/lib/rackmesh/tor-aggregator",
@@ -117,7 +119,7 @@ static int
 check_peers(const struct check *check)
 {
 	const struct aggregator_tor_config *tors = check->config->tors.items;
-	struct rm_address address;
+	struct rm_endpoint endpoint;
 
 	for (size_t i = 0; i < check->config->tors.count; i++) {
 		const char *name = tors[i].peer_name;
@@ -131,10 +133,9 @@ check_peers(const struct check *check)
 			return rm_config_refuse(check->path, check->why,
 			    "expected the name of another aggregator",
 			    "tors[%zu].peer.name", i);
-		if (rm_address_parse(tors[i].peer_address, -1, &address) < 0)
+		if (rm_endpoint_parse(tors[i].peer_address, &endpoint) < 0)
 			return rm_config_refuse(check->path, check->why,
-			    "expected address:port, the address numeric",
-			    "tors[%zu].peer.address", i);
+			    RM_ENDPOINT_EXPECTED, "tors[%zu].peer.address", i);
 		for (size_t j = 0; j < i; j++)
 			if (strcmp(tors[j].peer_name, name) == 0 &&
 			    strcmp(tors[j].peer_address, tors[i].peer_address) != 0)
@@ -146,17 +147,16 @@ check_peers(const struct check *check)
 }
 
 static int
-check_addresses(
+check_endpoints(
     const struct check *check, const char *option, const struct rm_list *list)
 {
 	char *const *addresses = list->items;
-	struct rm_address address;
+	struct rm_endpoint endpoint;
 
 	for (size_t i = 0; i < list->count; i++)
-		if (rm_address_parse(addresses[i], -1, &address) < 0)
+		if (rm_endpoint_parse(addresses[i], &endpoint) < 0)
 			return rm_config_refuse(check->path, check->why,
-			    "expected address:port, the address numeric", "%s[%zu]",
-			    option, i);
+			    RM_ENDPOINT_EXPECTED, "%s[%zu]", option, i);
 	return 0;
 }
 
@@ -198,9 +198,9 @@ check_all(const struct check *check)
 	if (r == 0)
 		r = check_peers(check);
 	if (r == 0)
-		r = check_addresses(check, "controllers", &config->controllers);
+		r = check_endpoints(check, "controllers", &config->controllers);
 	if (r == 0)
-		r = check_addresses(check, "analyzers", &config->analyzers);
+		r = check_endpoints(check, "analyzers", &config->analyzers);
 	if (r == 0)
 		r = check_urls(check, "alerts.alertmanagers", &config->alertmanagers);
 	if (r == 0)

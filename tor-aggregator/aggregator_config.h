@@ -13,6 +13,7 @@
 #include "rackmesh/tls/credentials.h"
 
 #define AGGREGATOR_MAX_ANALYZERS 16
+#define AGGREGATOR_MAX_CONTROLLERS 16
 
 struct aggregator_tor_config {
 	char *name;

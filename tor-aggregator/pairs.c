@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rackmesh/core/endpoint.h"
 #include "rackmesh/core/log.h"
 #include "rackmesh/incident/alert.h"
 #include "rackmesh/incident/incident.h"
@@ -291,8 +292,8 @@ number_of(struct pairs *pairs, struct peer_link_other *others,
 	if (i == pairs->other_count) {
 		others[i] = (struct peer_link_other){ .name = tor->peer_name };
 		pairs->names[i] = tor->peer_name;
-		/* That it is an address was checked with the config. */
-		(void)rm_address_parse(tor->peer_address, -1, &others[i].address);
+		/* That it is one was checked with the config. */
+		(void)rm_endpoint_parse(tor->peer_address, &others[i].endpoint);
 		pairs->other_count++;
 	}
 	others[i].tors[others[i].tor_count++] = tor->name;

@@ -7,6 +7,7 @@
 
 #include "rackmesh/check/check.h"
 #include "rackmesh/core/address.h"
+#include "rackmesh/core/endpoint.h"
 #include "rackmesh/core/log.h"
 #include "rackmesh/core/random.h"
 #include "rackmesh/http/http_client.h"
@@ -16,6 +17,7 @@
 #include "rackmesh/loop/loop.h"
 #include "rackmesh/loop/worker.h"
 #include "rackmesh/metrics/metrics.h"
+#include "rackmesh/net/lookup.h"
 #include "tor-aggregator/agents/agent.h"
 #include "tor-aggregator/agents/agent_links.h"
 #include "tor-aggregator/agents/dispatch.h"
@@ -51,6 +53,8 @@ tor_aggregator_serve_http(struct tor_aggregator *aggregator)
 	r = rm_metrics_new(&aggregator->metrics);
 	if (r == 0)
 		r = rm_metrics_build_info(aggregator->metrics, "tor-aggregator");
+	if (r == 0)
+		r = rm_lookup_metrics(aggregator->metrics);
 	if (r == 0)
 		r = aggregator_metrics_register(aggregator, aggregator->metrics);
 	if (r == 0)
@@ -202,9 +206,9 @@ start_analyzer(struct tor_aggregator *aggregator)
 {
 	const struct aggregator_config *config = aggregator->config;
 	char *const *analyzers = config->analyzers.items;
-	struct rm_address addresses[AGGREGATOR_MAX_ANALYZERS];
+	struct rm_endpoint endpoints[AGGREGATOR_MAX_ANALYZERS];
 	const struct analyzer_link_options options = {
-		.analyzers = addresses,
+		.analyzers = endpoints,
 		.analyzer_count = config->analyzers.count,
 		.name = config->name,
 		.region = config->region,
@@ -222,7 +226,7 @@ start_analyzer(struct tor_aggregator *aggregator)
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < config->analyzers.count; i++)
-		r = rm_address_parse(analyzers[i], -1, &addresses[i]);
+		r = rm_endpoint_parse(analyzers[i], &endpoints[i]);
 	if (r == 0)
 		r = analyzer_link_new(aggregator->loop, &options, &callbacks,
 		    aggregator->uplink, &aggregator->analyzer);
@@ -310,9 +314,9 @@ start_relay(struct tor_aggregator *aggregator)
 {
 	const struct aggregator_config *config = aggregator->config;
 	char *const *controllers = config->controllers.items;
-	struct rm_address addresses[16];
+	struct rm_endpoint endpoints[AGGREGATOR_MAX_CONTROLLERS];
 	const struct relay_options options = {
-		.controllers = addresses,
+		.controllers = endpoints,
 		.controller_count = config->controllers.count,
 		.name = config->name,
 		.region = config->region,
@@ -326,7 +330,7 @@ start_relay(struct tor_aggregator *aggregator)
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < config->controllers.count; i++)
-		r = rm_address_parse(controllers[i], -1, &addresses[i]);
+		r = rm_endpoint_parse(controllers[i], &endpoints[i]);
 	if (r == 0)
 		r = relay_new(aggregator->loop, &options, aggregator->agents,
 		    aggregator->plans, tor_aggregator_on_plan, aggregator,

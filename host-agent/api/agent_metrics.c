@@ -16,7 +16,7 @@
 #include "rackmesh/loop/notify.h"
 #include "rackmesh/metrics/metrics.h"
 
-#define GROUP_LABEL 160
+#define GROUP_LABEL METRICS_LABEL_BYTES
 #define LABELS 256
 
 #define O(field) offsetof(struct outbox_counts, field)

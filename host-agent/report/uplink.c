@@ -7,8 +7,8 @@
 
 #include "host-agent/report/batch.h"
 #include "host-agent/report/heartbeat.h"
-#include "rackmesh/core/address.h"
 #include "rackmesh/core/clock.h"
+#include "rackmesh/core/endpoint.h"
 #include "rackmesh/core/log.h"
 #include "rackmesh/judge/part.h"
 #include "rackmesh/loop/loop.h"
@@ -23,7 +23,7 @@ struct uplink {
 	struct uplink_options options;
 	struct uplink_callbacks callbacks;
 	void *arg;
-	char address[RM_ADDRESS_TEXT];
+	char address[RM_ENDPOINT_TEXT];
 	char peer[UPLINK_PEER_TEXT];
 	char id[RM_NAME_BYTES]; /* of the peer; "": no name that one can have */
 
@@ -553,8 +553,8 @@ uplink_dial(struct uplink *uplink, struct rm_loop *loop)
 		.on_drained = uplink_on_drained,
 	};
 	struct rm_dialer_options options = {
-		.addresses = uplink->options.address,
-		.address_count = 1,
+		.peers = uplink->options.aggregator,
+		.peer_count = 1,
 		.backoff_base_ns = uplink->options.backoff_base_ns,
 		.backoff_cap_ns = uplink->options.backoff_cap_ns,
 		.limits = { .max_frame_bytes = UPLINK_MAX_FRAME_BYTES,
@@ -577,7 +577,7 @@ uplink_new(struct rm_loop *loop, const struct uplink_options *options,
 	uplink->options = *options;
 	uplink->callbacks = *callbacks;
 	uplink->arg = arg;
-	rm_address_format(options->address, uplink->address);
+	rm_endpoint_format(options->aggregator, uplink->address);
 	uplink->writer = wire_writer_new();
 	if (uplink->writer == NULL)
 		goto out;
@@ -594,7 +594,7 @@ uplink_new(struct rm_loop *loop, const struct uplink_options *options,
 	r = uplink_dial(uplink, loop);
 	if (r < 0)
 		goto out;
-	uplink->options.address = NULL; /* the dialer has its copy */
+	uplink->options.aggregator = NULL; /* the dialer has its copy */
 	*ret = uplink;
 	return 0;
 out:

@@ -21,13 +21,13 @@
 #define UPLINK_PEER_TEXT 96
 
 struct loop_turn;
-struct rm_address;
+struct rm_endpoint;
 struct rm_loop;
 struct rm_tls;
 struct uplink;
 
 struct uplink_options {
-	const struct rm_address *address;
+	const struct rm_endpoint *aggregator;
 	const char *host, *region; /* borrowed */
 	uint64_t incarnation;
 	struct rm_tls *tls; /* borrowed; NULL: plaintext */

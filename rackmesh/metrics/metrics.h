@@ -47,7 +47,7 @@ int rm_metrics_build_info(struct rm_metrics *metrics, const char *component);
 int rm_metrics_render(const struct rm_metrics *metrics, struct evbuffer *out);
 
 /* Structs of counters shown as metrics, by tables of their fields. */
-#define METRICS_LABEL_BYTES 160
+#define METRICS_LABEL_BYTES 320 /* a DNS name with its port fits */
 
 struct metrics_counter { /* a uint64_t at an offset of some struct of counters */
 	const char *name, *label; /* label: "" or 'key="value"' */

@@ -10,24 +10,39 @@
 #include "rackmesh/core/address.h"
 #include "rackmesh/core/backoff.h"
 #include "rackmesh/core/clock.h"
+#include "rackmesh/core/endpoint.h"
+#include "rackmesh/core/log.h"
 #include "rackmesh/core/random.h"
 #include "rackmesh/core/why.h"
 #include "rackmesh/loop/loop.h"
+#include "rackmesh/net/lookup.h"
 
 #define DIALER_CONNECT_TIMEOUT_NS (2 * RM_NS_PER_S)
 #define DIALER_BACKOFF_BASE_NS (100 * RM_NS_PER_MS)
 #define DIALER_BACKOFF_CAP_NS (5 * RM_NS_PER_S)
 
+struct dialer_peer {
+	struct rm_dialer *dialer;
+	struct rm_endpoint endpoint;
+	/* A numeric one, or those of its name's last answer. */
+	struct rm_address addresses[RM_ENDPOINT_ADDRESSES];
+	size_t count;
+	struct rm_lookup *lookup; /* NULL: none runs */
+	bool unresolved;          /* the last one failed, which was logged */
+};
+
 /*
- * Either waiting (timer armed, fd -1, link NULL), connecting (timer armed as the
- * time-out, fd and writable set), opening (the same timer armed, link set) or up
- * (link set, up).
+ * Either waiting (timer armed, fd -1, link NULL), resolving (timer armed as the
+ * time-out, resolving set), connecting (the same, fd and writable set), opening (the
+ * same timer armed, link set) or up (link set, up).
  */
 struct rm_dialer {
 	struct rm_loop *loop;
-	struct rm_address *addresses;
-	size_t address_count;
-	size_t at; /* the address to try next, or being tried */
+	struct dialer_peer *peers;
+	size_t peer_count;
+	size_t at;      /* the peer to try next, or being tried */
+	size_t address; /* and which of its addresses */
+	bool resolving;
 	int64_t connect_timeout_ns;
 	struct rm_backoff backoff;
 	struct rm_link_limits limits;
@@ -64,8 +79,13 @@ dialer_next(struct rm_dialer *dialer, int reason)
 	int64_t pause_ns = 0;
 
 	dialer_drop_socket(dialer);
-	dialer->at++;
-	if (dialer->at == dialer->address_count) {
+	dialer->resolving = false;
+	dialer->address++;
+	if (dialer->address >= dialer->peers[dialer->at].count) {
+		dialer->address = 0;
+		dialer->at++;
+	}
+	if (dialer->at == dialer->peer_count) {
 		dialer->at = 0;
 		pause_ns = rm_backoff_next_ns(&dialer->backoff, rm_random_u64());
 	}
@@ -115,8 +135,10 @@ dialer_on_close(struct rm_link *link, int reason, void *arg)
 	 * After a real session the list starts anew, soon, but not all of us at
 	 * the same moment.
 	 */
-	if (dialer->settled)
-		dialer->at = dialer->address_count - 1;
+	if (dialer->settled) {
+		dialer->at = dialer->peer_count - 1;
+		dialer->address = dialer->peers[dialer->at].count;
+	}
 	dialer_next(dialer, reason);
 }
 
@@ -178,7 +200,8 @@ dialer_on_writable(evutil_socket_t fd, short what, void *arg)
 static int
 dialer_connect(struct rm_dialer *dialer)
 {
-	const struct rm_address *address = &dialer->addresses[dialer->at];
+	const struct rm_address *address =
+	    &dialer->peers[dialer->at].addresses[dialer->address];
 
 	dialer->fd = socket(
 	    address->storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -198,29 +221,117 @@ dialer_connect(struct rm_dialer *dialer)
 	return 0;
 }
 
-/* The pause is over, or the peer took too long. */
+static void
+dialer_try(struct dialer_peer *peer, int unresolved)
+{
+	struct rm_dialer *dialer = peer->dialer;
+	int r;
+
+	dialer->resolving = false;
+	/* An answer that came late may have fewer addresses than the one before. */
+	r = dialer->address < peer->count ? dialer_connect(dialer) : unresolved;
+	if (r < 0)
+		dialer_next(dialer, r);
+}
+
+static void
+dialer_on_answer(const struct rm_lookup_answer *answer, void *arg)
+{
+	struct dialer_peer *peer = arg;
+	struct rm_dialer *dialer = peer->dialer;
+	bool awaited = dialer->resolving && peer == &dialer->peers[dialer->at];
+
+	peer->lookup = NULL;
+	if (answer->r == 0) {
+		memcpy(peer->addresses, answer->addresses,
+		    answer->count * sizeof(*peer->addresses));
+		peer->count = answer->count;
+		if (peer->unresolved)
+			rm_log_info("%s: resolved again", peer->endpoint.name);
+		peer->unresolved = false;
+	} else if (!peer->unresolved) {
+		peer->unresolved = true;
+		rm_log_warn(0, "%s%s", answer->why,
+		    peer->count > 0 ? ": going on with its last addresses"
+				    : ": trying again until it has an address");
+	}
+	if (!awaited)
+		return;
+	if (answer->r < 0 && peer->count == 0)
+		rm_why(&dialer->why, 0, "%s", answer->why);
+	dialer_try(peer, answer->r);
+}
+
+/* Its turn begins. A look-up that was too slow before is not waited for again while
+ * there is an answer of before. */
+static void
+dialer_resolve(struct dialer_peer *peer)
+{
+	struct rm_dialer *dialer = peer->dialer;
+	int r = 0;
+
+	if (peer->lookup == NULL)
+		r = rm_lookup_new(dialer->loop, &peer->endpoint, dialer_on_answer, peer,
+		    &peer->lookup);
+	else if (peer->count > 0)
+		r = -ETIMEDOUT;
+	if (r < 0) {
+		dialer_try(peer, r);
+		return;
+	}
+	dialer->resolving = true;
+	rm_timer_after(dialer->timer, dialer->connect_timeout_ns);
+}
+
+static void
+dialer_begin(struct rm_dialer *dialer)
+{
+	struct dialer_peer *peer = &dialer->peers[dialer->at];
+
+	dialer->why.text[0] = '\0';
+	if (peer->endpoint.name[0] != '\0' && dialer->address == 0)
+		dialer_resolve(peer);
+	else
+		dialer_try(peer, -ENXIO);
+}
+
+/* The pause is over, or the peer or the resolver took too long. */
 static void
 dialer_on_timer(void *arg)
 {
 	struct rm_dialer *dialer = arg;
-	int r = -ETIMEDOUT;
+	struct dialer_peer *peer = &dialer->peers[dialer->at];
 
 	if (dialer->link != NULL) {
-		rm_link_close(dialer->link, r); /* the handshake */
-		return;
+		rm_link_close(dialer->link, -ETIMEDOUT); /* the handshake */
+	} else if (dialer->resolving) {
+		if (peer->count == 0)
+			rm_why(&dialer->why, 0, "cannot resolve %s: no answer yet",
+			    peer->endpoint.name);
+		dialer_try(peer, -ETIMEDOUT);
+	} else if (dialer->fd >= 0) {
+		dialer_next(dialer, -ETIMEDOUT);
+	} else {
+		dialer_begin(dialer);
 	}
-	if (dialer->fd < 0) {
-		dialer->why.text[0] = '\0';
-		r = dialer_connect(dialer);
-	}
-	if (r < 0)
-		dialer_next(dialer, r);
 }
 
 static int64_t
 dialer_or(int64_t given_ns, int64_t fallback_ns)
 {
 	return given_ns > 0 ? given_ns : fallback_ns;
+}
+
+static void
+dialer_peer_init(struct rm_dialer *dialer, const struct rm_endpoint *endpoint,
+    struct dialer_peer *peer)
+{
+	peer->dialer = dialer;
+	peer->endpoint = *endpoint;
+	if (endpoint->name[0] != '\0')
+		return;
+	peer->addresses[0] = endpoint->address;
+	peer->count = 1;
 }
 
 int
@@ -230,7 +341,7 @@ rm_dialer_new(struct rm_loop *loop, const struct rm_dialer_options *options,
 	struct rm_dialer *dialer;
 	int r = -ENOMEM;
 
-	if (options->address_count == 0)
+	if (options->peer_count == 0)
 		return -EINVAL;
 	dialer = calloc(1, sizeof(*dialer));
 	if (dialer == NULL)
@@ -247,12 +358,12 @@ rm_dialer_new(struct rm_loop *loop, const struct rm_dialer_options *options,
 	dialer->limits.accepting = false;
 	dialer->callbacks = *callbacks;
 	dialer->arg = arg;
-	dialer->addresses = calloc(options->address_count, sizeof(*dialer->addresses));
-	if (dialer->addresses == NULL)
+	dialer->peers = calloc(options->peer_count, sizeof(*dialer->peers));
+	if (dialer->peers == NULL)
 		goto out;
-	memcpy(dialer->addresses, options->addresses,
-	    options->address_count * sizeof(*dialer->addresses));
-	dialer->address_count = options->address_count;
+	dialer->peer_count = options->peer_count;
+	for (size_t i = 0; i < options->peer_count; i++)
+		dialer_peer_init(dialer, &options->peers[i], &dialer->peers[i]);
 	r = rm_timer_new(loop, dialer_on_timer, dialer, &dialer->timer);
 	if (r < 0)
 		goto out;
@@ -272,7 +383,9 @@ rm_dialer_free(struct rm_dialer *dialer)
 	rm_link_free(dialer->link);
 	dialer_drop_socket(dialer);
 	rm_timer_free(dialer->timer);
-	free(dialer->addresses);
+	for (size_t i = 0; i < dialer->peer_count; i++)
+		rm_lookup_free(dialer->peers[i].lookup);
+	free(dialer->peers);
 	free(dialer);
 }
 
@@ -280,6 +393,12 @@ struct rm_link *
 rm_dialer_link(const struct rm_dialer *dialer)
 {
 	return dialer->up ? dialer->link : NULL;
+}
+
+size_t
+rm_dialer_peer(const struct rm_dialer *dialer)
+{
+	return dialer->at;
 }
 
 const char *

@@ -1,11 +1,16 @@
 /*
  * dialer - keeps one link to the first reachable of an ordered list of peers.
  *
- * Tries the addresses in turn, each for connect_timeout (TLS handshake included), with
- * back-off (full jitter) after every whole round. When the link closes it dials again
- * by itself: from the first address if the session was settled, else as after a failed
- * attempt, so a peer that accepts and drops us neither is hammered nor hides the
+ * Tries the peers in turn, each address for connect_timeout (TLS handshake included),
+ * with back-off (full jitter) after every whole round. When the link closes it dials
+ * again by itself: from the first peer if the session was settled, else as after a
+ * failed attempt, so a peer that accepts and drops us neither is hammered nor hides the
  * next one.
+ *
+ * A peer's name is looked up whenever its turn comes, so again after every failure, and
+ * all its addresses are tried in order. While no answer comes within connect_timeout,
+ * or none at all, those of the last answer serve. What cannot be resolved is logged
+ * once.
  */
 #ifndef RACKMESH_NET_DIALER_H
 #define RACKMESH_NET_DIALER_H
@@ -16,10 +21,11 @@
 #include "rackmesh/net/link.h"
 
 struct rm_dialer;
+struct rm_endpoint;
 
 struct rm_dialer_options {
-	const struct rm_address *addresses; /* copied */
-	size_t address_count;
+	const struct rm_endpoint *peers; /* copied */
+	size_t peer_count;
 	int64_t connect_timeout_ns;   /* 0: 2 s */
 	int64_t backoff_base_ns;      /* 0: 100 ms */
 	int64_t backoff_cap_ns;       /* 0: 5 s */
@@ -31,8 +37,9 @@ struct rm_dialer_callbacks {
 	int (*on_up)(struct rm_link *link, void *arg);
 	int (*on_frame)(
 	    struct rm_link *link, const uint8_t *data, size_t len, void *arg);
-	/* The link is gone, or a connect attempt failed. May free the dialer; the
-	 * other callbacks may not. */
+	/* The link is gone, or a connect attempt failed; -ENXIO, -EAGAIN: the peer's
+	 * name cannot be resolved, and no answer of before is left. May free the
+	 * dialer; the other callbacks may not. */
 	void (*on_down)(int reason, void *arg);
 	void (*on_drained)(struct rm_link *link, void *arg); /* may be NULL */
 };
@@ -43,7 +50,9 @@ void rm_dialer_free(struct rm_dialer *dialer); /* no callback any more */
 
 /* NULL while not up. Borrowed until on_down. */
 struct rm_link *rm_dialer_link(const struct rm_dialer *dialer);
-/* In on_down: what TLS has to say about the reason; "": nothing. */
+/* The number of the peer that the link leads to, or that is dialed now. */
+size_t rm_dialer_peer(const struct rm_dialer *dialer);
+/* In on_down: what TLS or the resolver has to say about the reason; "": nothing. */
 const char *rm_dialer_why(const struct rm_dialer *dialer);
 /* Whoever said welcome has earned a fast reconnect: forget the back-off. */
 void rm_dialer_settled(struct rm_dialer *dialer);

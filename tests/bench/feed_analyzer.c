@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/core/address.h"
+#include "rackmesh/core/endpoint.h"
 #include "rackmesh/core/log.h"
 #include "rackmesh/loop/loop.h"
 #include "rackmesh/net/dialer.h"
@@ -49,7 +49,7 @@ struct world {
 	struct rm_timer *tick;
 	struct sim_aggregators *sim;
 	struct sim_aggregators_options options;
-	struct rm_address address;
+	struct rm_endpoint endpoint;
 	struct feeder *feeders;
 	struct lane lanes[LANES]; /* as every feeder begins */
 	rm_mono_t begun;
@@ -206,8 +206,8 @@ world_start(struct world *world)
 	static const struct rm_dialer_callbacks callbacks = { .on_up = feeder_on_up,
 		.on_frame = feeder_on_frame,
 		.on_down = feeder_on_down };
-	const struct rm_dialer_options dial = { .addresses = &world->address,
-		.address_count = 1,
+	const struct rm_dialer_options dial = { .peers = &world->endpoint,
+		.peer_count = 1,
 		.backoff_cap_ns = RM_NS_PER_S,
 		.limits = { WIRE_MAX_BYTES, MAX_OUTPUT_BYTES } };
 	int r;
@@ -298,7 +298,7 @@ parse(int argc, char **argv, struct world *world)
 		if (known)
 			continue;
 		if (strcmp(name, "address") == 0)
-			good = rm_address_parse(value, -1, &world->address) == 0;
+			good = rm_endpoint_parse(value, &world->endpoint) == 0;
 		else if (strcmp(name, "region") == 0)
 			options->region = value;
 		else if (strcmp(name, "aggregators") == 0)
@@ -314,7 +314,9 @@ parse(int argc, char **argv, struct world *world)
 		else
 			good = false;
 	}
-	return good && options->aggregators > 0 && world->address.len > 0 ? 0 : -EINVAL;
+	return good && options->aggregators > 0 && world->endpoint.address.len > 0
+		   ? 0
+		   : -EINVAL;
 }
 
 int

@@ -1,6 +1,6 @@
 /*
- * fuzz_address - foreign text through rm_address_parse, foreign bytes as what a kernel
- * says of a peer.
+ * fuzz_address - foreign text through rm_address_parse and rm_endpoint_parse, foreign
+ * bytes as what a kernel says of a peer.
  *
  * What is an address comes back equal from its own text, which needs no default port;
  * what is none changes nothing. Input: one byte of mode, two of a default port, the
@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "rackmesh/core/address.h"
+#include "rackmesh/core/endpoint.h"
 #include "tests/fuzz/script.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
@@ -50,6 +51,28 @@ parse(const char *text, int port)
 }
 
 static void
+parse_endpoint(const char *text)
+{
+	struct rm_endpoint endpoint, again, before;
+	char shown[RM_ENDPOINT_TEXT];
+	int r;
+
+	memset(&endpoint, 0xa5, sizeof(endpoint));
+	before = endpoint;
+	r = rm_endpoint_parse(text, &endpoint);
+	require(r == 0 || r == -EINVAL);
+	if (r < 0) {
+		require(memcmp(&endpoint, &before, sizeof(endpoint)) == 0);
+		return;
+	}
+	memset(shown, 0xa5, sizeof(shown));
+	rm_endpoint_format(&endpoint, shown);
+	require(memchr(shown, '\0', sizeof(shown)) != NULL);
+	require(rm_endpoint_parse(shown, &again) == 0);
+	require(rm_endpoint_equal(&endpoint, &again));
+}
+
+static void
 show(const uint8_t *data, size_t len)
 {
 	struct rm_address address = { 0 };
@@ -76,6 +99,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		memcpy(text, bytes.at, bytes.left);
 	text[bytes.left] = '\0';
 	parse(text, has_port ? port : -1);
+	parse_endpoint(text);
 	show((const uint8_t *)text, bytes.left);
 	free(text);
 	return 0;

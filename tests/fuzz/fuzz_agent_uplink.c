@@ -14,7 +14,7 @@
 #include "host-agent/pinglist/plans.h"
 #include "host-agent/report/heartbeat.h"
 #include "host-agent/report/uplink.h"
-#include "rackmesh/core/address.h"
+#include "rackmesh/core/endpoint.h"
 #include "rackmesh/loop/loop.h"
 #include "tests/support/arrivals.h"
 #include "tests/support/failing_malloc.h"
@@ -345,9 +345,9 @@ start(struct run *run, unsigned fails)
 		.on_resolved = on_resolved,
 		.on_peer = on_peer,
 		.on_keys = on_keys };
-	struct rm_address address;
+	struct rm_endpoint endpoint;
 	struct uplink_options options = {
-		.address = &address,
+		.aggregator = &endpoint,
 		.host = "h1",
 		.region = "default",
 		.incarnation = INCARNATION,
@@ -357,7 +357,7 @@ start(struct run *run, unsigned fails)
 	};
 	int r;
 
-	if (rm_address_parse("127.0.0.1:1", -1, &address) < 0)
+	if (rm_endpoint_parse("127.0.0.1:1", &endpoint) < 0)
 		abort();
 	failing_malloc_arm(fails);
 	r = uplink_new(run->loop, &options, &callbacks, run, &run->uplink);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "rackmesh/core/address.h"
+#include "rackmesh/core/endpoint.h"
 #include "rackmesh/net/dialer.h"
 #include "rackmesh/net/listener.h"
 #include "schemas/wire.h"
@@ -27,8 +28,9 @@ struct rm_link {
 };
 
 struct rm_dialer {
-	struct rm_address *addresses;
-	size_t address_count;
+	struct rm_endpoint *peers;
+	size_t peer_count;
+	size_t at;
 	struct rm_link_limits limits;
 	struct rm_dialer_callbacks callbacks;
 	void *arg;
@@ -379,15 +381,14 @@ rm_dialer_new(struct rm_loop *loop, const struct rm_dialer_options *options,
 
 	if (dialer == NULL)
 		return -ENOMEM;
-	dialer->addresses =
-	    calloc(options->address_count + 1, sizeof(*dialer->addresses));
-	if (dialer->addresses == NULL) {
+	dialer->peers = calloc(options->peer_count + 1, sizeof(*dialer->peers));
+	if (dialer->peers == NULL) {
 		free(dialer);
 		return -ENOMEM;
 	}
-	for (size_t i = 0; i < options->address_count; i++)
-		dialer->addresses[i] = options->addresses[i];
-	dialer->address_count = options->address_count;
+	for (size_t i = 0; i < options->peer_count; i++)
+		dialer->peers[i] = options->peers[i];
+	dialer->peer_count = options->peer_count;
 	dialer->limits = options->limits;
 	dialer->limits.accepting = false;
 	dialer->callbacks = *callbacks;
@@ -409,7 +410,7 @@ rm_dialer_free(struct rm_dialer *dialer)
 		at = &(*at)->next;
 	*at = dialer->next;
 	rm_link_free(dialer->link);
-	free(dialer->addresses);
+	free(dialer->peers);
 	free(dialer);
 }
 
@@ -417,6 +418,12 @@ struct rm_link *
 rm_dialer_link(const struct rm_dialer *dialer)
 {
 	return dialer->link;
+}
+
+size_t
+rm_dialer_peer(const struct rm_dialer *dialer)
+{
+	return dialer->at;
 }
 
 const char *
@@ -489,8 +496,10 @@ fake_world_answer(size_t i, size_t which, const char *identity)
 	    rm_link_new(NULL, -1, &dialer->limits, &callbacks, dialer, &link) < 0)
 		return NULL;
 	link->identity = identity;
-	if (dialer->address_count > 0)
-		link->peer = dialer->addresses[which % dialer->address_count];
+	if (dialer->peer_count > 0) {
+		dialer->at = which % dialer->peer_count;
+		link->peer = dialer->peers[dialer->at].address;
+	}
 	dialer->link = link;
 	r = dialer->callbacks.on_up(link, dialer->arg);
 	if (r < 0) {

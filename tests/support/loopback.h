@@ -19,6 +19,7 @@
 
 #include "rackmesh/core/address.h"
 #include "rackmesh/core/clock.h"
+#include "rackmesh/core/endpoint.h"
 #include "rackmesh/loop/loop.h"
 
 /* So long only where all is lost: many tests at once on a busy machine are slow. */
@@ -34,6 +35,12 @@ loopback_address(int port)
 	in->sin_port = htons((uint16_t)port);
 	in->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	return address;
+}
+
+static inline struct rm_endpoint
+loopback_endpoint(int port)
+{
+	return (struct rm_endpoint){ .address = loopback_address(port) };
 }
 
 /* A listening socket on a port of the kernel's choice. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/core/address.h"
+#include "rackmesh/core/endpoint.h"
 #include "rackmesh/core/log.h"
 #include "rackmesh/judge/part.h"
 #include "rackmesh/net/dialer.h"
@@ -46,8 +46,8 @@ struct analyzer_link {
 	bool pings;  /* it does, and so its silence means something */
 	char analyzer[RM_NAME_BYTES];
 	struct rm_loop *loop;
-	struct rm_address *addresses; /* options.analyzers */
-	struct analyzer_scout *scout; /* NULL: we are with the first, or with none */
+	struct rm_endpoint *endpoints; /* options.analyzers */
+	struct analyzer_scout *scout;  /* NULL: we are with the first, or with none */
 	struct analyzer_link_counts counts;
 };
 
@@ -244,8 +244,8 @@ analyzer_link_new(struct rm_loop *loop, const struct analyzer_link_options *opti
     struct analyzer_link **ret)
 {
 	const struct rm_dialer_options dialer = {
-		.addresses = options->analyzers,
-		.address_count = options->analyzer_count,
+		.peers = options->analyzers,
+		.peer_count = options->analyzer_count,
 		.backoff_cap_ns = BACKOFF_CAP_NS,
 		.limits = { .max_frame_bytes = RM_FRAME_MAX_BYTES,
 		    .max_output_bytes = MAX_OUTPUT_BYTES,
@@ -263,12 +263,12 @@ analyzer_link_new(struct rm_loop *loop, const struct analyzer_link_options *opti
 	link->uplink = uplink;
 	link->loop = loop;
 	link->writer = wire_writer_new();
-	link->addresses = calloc(options->analyzer_count + 1, sizeof(*link->addresses));
-	if (link->writer == NULL || link->addresses == NULL)
+	link->endpoints = calloc(options->analyzer_count + 1, sizeof(*link->endpoints));
+	if (link->writer == NULL || link->endpoints == NULL)
 		r = -ENOMEM;
 	for (size_t i = 0; r == 0 && i < options->analyzer_count; i++)
-		link->addresses[i] = options->analyzers[i];
-	link->options.analyzers = link->addresses;
+		link->endpoints[i] = options->analyzers[i];
+	link->options.analyzers = link->endpoints;
 	if (r == 0 && options->analyzer_count > 0)
 		r = rm_dialer_new(loop, &dialer, &calls, link, &link->dialer);
 	if (r < 0) {
@@ -289,7 +289,7 @@ analyzer_link_free(struct analyzer_link *link)
 	analyzer_scout_free(link->scout);
 	rm_dialer_free(link->dialer);
 	wire_writer_free(link->writer);
-	free(link->addresses);
+	free(link->endpoints);
 	free(link);
 }
 
@@ -328,7 +328,7 @@ look_back(struct analyzer_link *link, rm_mono_t now)
 	/* Without memory it goes later. */
 	if (link->scout == NULL && link->welcomed && !link->leaves)
 		(void)analyzer_scout_new(link->loop, &link->options,
-		    rm_link_peer(link_of(link)), &link->scout);
+		    rm_dialer_peer(link->dialer), &link->scout);
 	if (link->scout == NULL)
 		return;
 	found = link->welcomed && analyzer_scout_tick(link->scout, now);

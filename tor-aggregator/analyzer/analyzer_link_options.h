@@ -8,11 +8,11 @@
 #include <stdint.h>
 
 struct peer_versions;
-struct rm_address;
+struct rm_endpoint;
 struct rm_tls;
 
 struct analyzer_link_options {
-	const struct rm_address *analyzers; /* copied; none: no link at all */
+	const struct rm_endpoint *analyzers; /* copied; none: no link at all */
 	size_t analyzer_count;
 	const char *name, *region; /* borrowed */
 	uint64_t incarnation;

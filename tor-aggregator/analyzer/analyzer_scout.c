@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "rackmesh/core/address.h"
+#include "rackmesh/core/endpoint.h"
 #include "rackmesh/identity/authority.h"
 #include "rackmesh/net/dialer.h"
 #include "rackmesh/net/link.h"
@@ -74,19 +74,9 @@ on_down(int reason, void *arg)
 	scout->found = false; /* it was short */
 }
 
-/* How many of the list come before the one we are with. */
-static size_t
-earlier(const struct analyzer_link_options *options, const struct rm_address *with)
-{
-	for (size_t i = 0; i < options->analyzer_count; i++)
-		if (rm_address_equal(&options->analyzers[i], with))
-			return i;
-	return 0;
-}
-
 int
 analyzer_scout_new(struct rm_loop *loop, const struct analyzer_link_options *options,
-    const struct rm_address *with, struct analyzer_scout **ret)
+    size_t before, struct analyzer_scout **ret)
 {
 	static const struct rm_dialer_callbacks callbacks = {
 		.on_up = on_up,
@@ -94,8 +84,8 @@ analyzer_scout_new(struct rm_loop *loop, const struct analyzer_link_options *opt
 		.on_down = on_down,
 	};
 	const struct rm_dialer_options dialer = {
-		.addresses = options->analyzers,
-		.address_count = earlier(options, with),
+		.peers = options->analyzers,
+		.peer_count = before,
 		.backoff_base_ns = BACKOFF_BASE_NS,
 		.backoff_cap_ns = BACKOFF_CAP_NS,
 		.limits = { .max_frame_bytes = MAX_FRAME_BYTES,
@@ -105,7 +95,7 @@ analyzer_scout_new(struct rm_loop *loop, const struct analyzer_link_options *opt
 	struct analyzer_scout *scout;
 	int r = -ENOMEM;
 
-	if (dialer.address_count == 0)
+	if (before == 0)
 		return -ENOENT;
 	scout = calloc(1, sizeof(*scout));
 	if (scout == NULL)

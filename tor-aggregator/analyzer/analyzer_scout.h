@@ -10,19 +10,19 @@
 #define TOR_AGGREGATOR_ANALYZER_ANALYZER_SCOUT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "rackmesh/core/clock.h"
 
 struct analyzer_link_options;
 struct analyzer_scout;
-struct rm_address;
 struct rm_link;
 struct rm_loop;
 struct wire_writer;
 
-/* options: borrowed. -ENOENT: none of its list comes before that address. */
+/* options: borrowed. before: how many of its list come before ours. -ENOENT: none. */
 int analyzer_scout_new(struct rm_loop *loop,
-    const struct analyzer_link_options *options, const struct rm_address *with,
+    const struct analyzer_link_options *options, size_t before,
     struct analyzer_scout **ret);
 void analyzer_scout_free(struct analyzer_scout *scout);
 

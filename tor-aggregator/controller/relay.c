@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/core/address.h"
 #include "rackmesh/core/clock.h"
+#include "rackmesh/core/endpoint.h"
 #include "rackmesh/core/log.h"
 #include "rackmesh/identity/authority.h"
 #include "rackmesh/net/dialer.h"
@@ -273,8 +273,8 @@ relay_new(struct rm_loop *loop, const struct relay_options *options,
     void (*on_plan)(size_t tor, void *arg), void *arg, struct relay **ret)
 {
 	const struct rm_dialer_options dialer = {
-		.addresses = options->controllers,
-		.address_count = options->controller_count,
+		.peers = options->controllers,
+		.peer_count = options->controller_count,
 		.backoff_cap_ns = BACKOFF_CAP_NS,
 		.limits = { .max_frame_bytes = RM_FRAME_MAX_BYTES,
 		    .max_output_bytes = MAX_OUTPUT_BYTES,

@@ -22,12 +22,12 @@ struct key_store;
 struct peer_versions;
 struct plan_store;
 struct relay;
-struct rm_address;
+struct rm_endpoint;
 struct rm_loop;
 struct rm_tls;
 
 struct relay_options {
-	const struct rm_address *controllers; /* copied; none: no link at all */
+	const struct rm_endpoint *controllers; /* copied; none: no link at all */
 	size_t controller_count;
 	const char *name, *region; /* borrowed */
 	uint64_t incarnation;

@@ -217,8 +217,8 @@ dial(struct rm_loop *loop, struct other *other)
 		.on_down = on_down,
 	};
 	const struct rm_dialer_options options = {
-		.addresses = &other->is.address,
-		.address_count = 1,
+		.peers = &other->is.endpoint,
+		.peer_count = 1,
 		.backoff_cap_ns = BACKOFF_CAP_NS,
 		.limits = { .max_frame_bytes = MAX_FRAME_BYTES,
 		    .max_output_bytes = MAX_OUTPUT_BYTES,

@@ -14,8 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "rackmesh/core/address.h"
 #include "rackmesh/core/clock.h"
+#include "rackmesh/core/endpoint.h"
 #include "schemas/wire.h"
 
 struct peer_links;
@@ -25,7 +25,7 @@ struct rm_tls;
 
 struct peer_link_other {
 	const char *name; /* borrowed */
-	struct rm_address address;
+	struct rm_endpoint endpoint;
 	const char *tors[WIRE_MAX_TORS]; /* borrowed: those that we share */
 	size_t tor_count;
 };

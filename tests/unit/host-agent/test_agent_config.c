@@ -192,7 +192,7 @@ errors_across_options_name_their_line_too(void **state)
 	    "7:", "rnics[0].address: expected");
 	assert_refused(AGGREGATORS "rnics:\n  - device: 'eth 1'\n    tor: tor-a\n",
 	    "5:", "rnics[0].device: expected a name");
-	assert_refused("aggregators:\n  - address: here:9470\n"
+	assert_refused("aggregators:\n  - address: here\n"
 		       "rnics:\n  - device: eth1\n    tor: tor-a\n",
 	    "2:", "aggregators[0].address: expected");
 	assert_refused(

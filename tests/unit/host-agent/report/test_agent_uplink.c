@@ -24,7 +24,7 @@ struct fixture {
 	struct rm_listener *listener;
 	struct rm_link *link; /* to the agent; NULL: none */
 	struct wire_writer *writer;
-	struct rm_address address;
+	struct rm_endpoint endpoint;
 	struct uplink *uplink;
 
 	/* how it behaves */
@@ -300,7 +300,7 @@ uplink_start(struct fixture *f, size_t max_items)
 	static const struct uplink_callbacks callbacks = { on_welcome, on_pinglist,
 		on_focus, on_refused, on_caught_up, on_down, on_brake, on_resolved };
 	struct uplink_options options = {
-		.address = &f->address,
+		.aggregator = &f->endpoint,
 		.host = "h1",
 		.region = "default",
 		.incarnation = INCARNATION,
@@ -325,7 +325,7 @@ setup(void **state)
 	if (f == NULL || rm_loop_new(&f->loop) < 0 ||
 	    rm_listener_new(f->loop, &any, aggregator_on_accept, f, &f->listener) < 0)
 		return -1;
-	f->address = loopback_address(rm_listener_port(f->listener));
+	f->endpoint = loopback_endpoint(rm_listener_port(f->listener));
 	f->writer = wire_writer_new();
 	*state = f;
 	return f->writer == NULL;

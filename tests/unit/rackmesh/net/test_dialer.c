@@ -138,15 +138,15 @@ teardown(void **state)
 }
 
 static void
-dial(struct fixture *f, size_t address_count, int64_t backoff_ns)
+dial(struct fixture *f, size_t peer_count, int64_t backoff_ns)
 {
 	static const struct rm_dialer_callbacks callbacks = { on_up, on_frame, on_down,
 		NULL };
-	struct rm_address addresses[2] = { loopback_address(f->peers[0].port),
-		loopback_address(f->peers[1].port) };
+	struct rm_endpoint peers[2] = { loopback_endpoint(f->peers[0].port),
+		loopback_endpoint(f->peers[1].port) };
 	struct rm_dialer_options options = {
-		.addresses = addresses,
-		.address_count = address_count,
+		.peers = peers,
+		.peer_count = peer_count,
 		.connect_timeout_ns = 200 * RM_NS_PER_MS,
 		.backoff_base_ns = backoff_ns,
 		.backoff_cap_ns = 8 * backoff_ns,
@@ -303,7 +303,7 @@ static void
 an_empty_list_is_refused(void **state)
 {
 	struct fixture *f = *state;
-	struct rm_dialer_options options = { .address_count = 0 };
+	struct rm_dialer_options options = { .peer_count = 0 };
 	struct rm_dialer_callbacks callbacks = { on_up, on_frame, on_down, NULL };
 
 	assert_int_equal(

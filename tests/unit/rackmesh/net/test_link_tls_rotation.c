@@ -195,9 +195,10 @@ dial_begin(struct ends *ends, struct dial *dial, struct rm_listener **listener)
 	static const struct rm_dialer_callbacks callbacks = { dial_on_up, dial_on_frame,
 		dial_on_down, NULL };
 	struct rm_address address = loopback_address(0);
+	struct rm_endpoint endpoint;
 	struct rm_dialer_options options = {
-		.addresses = &address,
-		.address_count = 1,
+		.peers = &endpoint,
+		.peer_count = 1,
 		.limits = { ENDS_FRAME, ENDS_OUTPUT, ends->dialing.tls, false },
 	};
 
@@ -205,7 +206,7 @@ dial_begin(struct ends *ends, struct dial *dial, struct rm_listener **listener)
 	dial->accepting = &ends->accepting;
 	assert_int_equal(
 	    rm_listener_new(ends->loop, &address, dial_on_accept, dial, listener), 0);
-	address = loopback_address(rm_listener_port(*listener));
+	endpoint = loopback_endpoint(rm_listener_port(*listener));
 	assert_int_equal(
 	    rm_dialer_new(ends->loop, &options, &callbacks, dial, &dial->dialer), 0);
 }

@@ -262,8 +262,8 @@ dial(struct world *world, size_t count)
 {
 	static const char *const tors[] = { "t1" };
 	static struct peer_versions versions;
-	struct rm_address addresses[2];
-	const struct analyzer_link_options options = { .analyzers = addresses,
+	struct rm_endpoint endpoints[2];
+	const struct analyzer_link_options options = { .analyzers = endpoints,
 		.analyzer_count = count,
 		.name = "agg",
 		.region = "lab",
@@ -274,8 +274,8 @@ dial(struct world *world, size_t count)
 		world };
 
 	for (size_t i = 0; i < 2; i++)
-		addresses[i] =
-		    loopback_address(rm_listener_port(world->analyzers[i].listener));
+		endpoints[i] =
+		    loopback_endpoint(rm_listener_port(world->analyzers[i].listener));
 	assert_int_equal(analyzer_link_new(world->loop, &options, &callbacks,
 			     world->uplink, &world->link),
 	    0);

@@ -121,7 +121,7 @@ begin(struct world *world, struct side *side, const char *name, const char *othe
 {
 	const struct peer_link_other is = {
 		.name = other,
-		.address = loopback_address(rm_listener_port(world->listener)),
+		.endpoint = loopback_endpoint(rm_listener_port(world->listener)),
 		.tors = { "t1" },
 		.tor_count = 1,
 	};

@@ -1,0 +1,46 @@
+/*
+ * lookup - the addresses of an endpoint's name, looked up beside the loop.
+ *
+ * Each has a thread of its own, not the daemon's worker: a name server that does not
+ * answer takes half a minute, and must hold up neither a file nor another name. Nor the
+ * end of the daemon: a look-up that is given up goes on alone and is forgotten.
+ */
+#ifndef RACKMESH_NET_LOOKUP_H
+#define RACKMESH_NET_LOOKUP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define RM_LOOKUPS_MAX 16 /* threads at once, in the whole process */
+
+struct rm_address;
+struct rm_endpoint;
+struct rm_lookup;
+struct rm_loop;
+struct rm_metrics;
+
+struct rm_lookup_answer { /* borrowed for the call */
+	int r;            /* 0, or as rm_endpoint_resolve */
+	const struct rm_address *addresses;
+	size_t count;
+	const char *why; /* the resolver's words; "": none */
+};
+
+/* done: once, from the loop; the lookup is freed when it returns, so the owner forgets
+ * it there. -EAGAIN: RM_LOOKUPS_MAX run already. */
+int rm_lookup_new(struct rm_loop *loop, const struct rm_endpoint *endpoint,
+    void (*done)(const struct rm_lookup_answer *answer, void *arg), void *arg,
+    struct rm_lookup **ret);
+/* Gives it up: done is not called. Not from inside done; NULL is fine. */
+void rm_lookup_free(struct rm_lookup *lookup);
+
+struct rm_lookup_counts {
+	uint64_t started,
+	    failed; /* failed: without an address, also for want of threads */
+};
+
+/* Of the whole process; counted on the loop's thread. */
+const struct rm_lookup_counts *rm_lookup_counts(void);
+int rm_lookup_metrics(struct rm_metrics *metrics);
+
+#endif
