@@ -13,7 +13,7 @@
 static struct wire_version
 of_agent(const struct agent *agent)
 {
-	return (struct wire_version){ .role = WIRE_ROLE_AGENT,
+	return (struct wire_version){ .component = WIRE_COMPONENT_AGENT,
 		.name = agent->host,
 		.software = agent->software,
 		.since_s = (uint64_t)(agent->software_since.ns / NS_PER_S),
@@ -23,7 +23,7 @@ of_agent(const struct agent *agent)
 static struct wire_version
 of_peer(const struct peer_version *peer)
 {
-	return (struct wire_version){ .role = peer->role,
+	return (struct wire_version){ .component = peer->component,
 		.name = peer->name,
 		.software = peer->software,
 		.since_s = (uint64_t)(peer->since.ns / NS_PER_S),
@@ -54,7 +54,7 @@ hash_peers(const struct wire_version *peers, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		const struct wire_version *peer = &peers[i];
 
-		hash = rm_fnv1a(hash, &peer->role, sizeof(peer->role));
+		hash = rm_fnv1a(hash, &peer->component, sizeof(peer->component));
 		hash = rm_fnv1a(hash, peer->name, strlen(peer->name) + 1);
 		hash = rm_fnv1a(hash, peer->software, strlen(peer->software) + 1);
 		hash = rm_fnv1a(hash, &peer->since_s, sizeof(peer->since_s));

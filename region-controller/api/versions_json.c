@@ -10,7 +10,7 @@
 #include "region-controller/api/controller_show.h"
 
 struct row { /* borrows from the sessions */
-	enum wire_role role;
+	enum wire_component component;
 	const char *name, *software;
 	rm_wall_t since;
 	bool connected, by_itself;
@@ -22,16 +22,16 @@ struct rows {
 };
 
 static const char *
-component(enum wire_role role)
+component_word(enum wire_component component)
 {
 	static const char *const words[] = {
-		[WIRE_ROLE_AGENT] = "host-agent",
-		[WIRE_ROLE_AGGREGATOR] = "tor-aggregator",
-		[WIRE_ROLE_CONTROLLER] = "region-controller",
-		[WIRE_ROLE_ANALYZER] = "analyzer",
+		[WIRE_COMPONENT_AGENT] = "host-agent",
+		[WIRE_COMPONENT_AGGREGATOR] = "tor-aggregator",
+		[WIRE_COMPONENT_CONTROLLER] = "region-controller",
+		[WIRE_COMPONENT_ANALYZER] = "analyzer",
 	};
 
-	return words[role];
+	return words[component];
 }
 
 json_t *
@@ -54,7 +54,7 @@ add_told(struct rows *rows, const struct aggregators_session *session)
 		wire_versions_peer(&session->versions, i, &peer);
 		if (!rm_name_valid(peer.name))
 			continue;
-		rows->items[rows->count++] = (struct row){ .role = peer.role,
+		rows->items[rows->count++] = (struct row){ .component = peer.component,
 			.name = peer.name,
 			.software =
 			    rm_version_valid(peer.software) ? peer.software : "",
@@ -77,13 +77,13 @@ collect(const struct controller_face *face, struct rows *rows)
 	rows->items = calloc(room, sizeof(*rows->items));
 	if (rows->items == NULL)
 		return -1;
-	rows->items[rows->count++] = (struct row){ WIRE_ROLE_CONTROLLER, face->name,
-		RACKMESH_VERSION, face->started, true, true };
+	rows->items[rows->count++] = (struct row){ WIRE_COMPONENT_CONTROLLER,
+		face->name, RACKMESH_VERSION, face->started, true, true };
 	for (size_t i = 0; (session = aggregators_get(face->aggregators, i)) != NULL;
 	     i++) {
 		if (!session->is_welcome)
 			continue;
-		rows->items[rows->count++] = (struct row){ WIRE_ROLE_AGGREGATOR,
+		rows->items[rows->count++] = (struct row){ WIRE_COMPONENT_AGGREGATOR,
 			session->name, session->software, session->since, true, true };
 		add_told(rows, session);
 	}
@@ -97,8 +97,8 @@ compare(const void *a, const void *b)
 	const struct row *left = a, *right = b;
 	int names = strcmp(left->name, right->name);
 
-	if (left->role != right->role)
-		return left->role < right->role ? -1 : 1;
+	if (left->component != right->component)
+		return left->component < right->component ? -1 : 1;
 	if (names != 0)
 		return names;
 	if (left->by_itself != right->by_itself)
@@ -115,7 +115,8 @@ merge(struct rows *rows)
 
 	qsort(rows->items, rows->count, sizeof(*rows->items), compare);
 	for (size_t i = 0; i < rows->count; i++)
-		if (kept == 0 || rows->items[i].role != rows->items[kept - 1].role ||
+		if (kept == 0 ||
+		    rows->items[i].component != rows->items[kept - 1].component ||
 		    strcmp(rows->items[i].name, rows->items[kept - 1].name) != 0)
 			rows->items[kept++] = rows->items[i];
 	rows->count = kept;
@@ -128,7 +129,8 @@ show_row(const struct row *row)
 {
 	json_t *object = json_object();
 
-	json_object_set_new(object, "component", json_string(component(row->role)));
+	json_object_set_new(
+	    object, "component", json_string(component_word(row->component)));
 	json_object_set_new(object, "name", json_string(row->name));
 	json_object_set_new(object, "version", versions_json_text(row->software));
 	json_object_set_new(object, "since", show_wall(row->since));

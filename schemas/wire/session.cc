@@ -27,20 +27,20 @@ check_tor(wire::checker *check, const rackmesh::TorState *state)
 wire::offset<rackmesh::PeerVersion>
 put_version(wire_writer *writer, const struct wire_version &version)
 {
-	auto role = static_cast<rackmesh::Role>(
-	    wire::choice(writer, version.role, WIRE_ROLE_AGENT, WIRE_ROLE_ANALYZER));
+	auto component = static_cast<rackmesh::Component>(wire::choice(
+	    writer, version.component, WIRE_COMPONENT_AGENT, WIRE_COMPONENT_ANALYZER));
 	auto name = wire::text(writer, version.name);
 	auto software = wire::text(writer, version.software);
 
 	return rackmesh::CreatePeerVersion(
-	    writer->fbb, role, name, software, version.since_s, version.connected);
+	    writer->fbb, component, name, software, version.since_s, version.connected);
 }
 
 void
 check_version(wire::checker *check, const rackmesh::PeerVersion *version)
 {
-	check->choice(static_cast<unsigned>(version->role()), WIRE_ROLE_AGENT,
-	    WIRE_ROLE_ANALYZER);
+	check->choice(static_cast<unsigned>(version->component()), WIRE_COMPONENT_AGENT,
+	    WIRE_COMPONENT_ANALYZER);
 	check->text(version->name());
 	check->text(version->software());
 }
@@ -192,7 +192,7 @@ wire_versions_peer(const struct wire_versions *view, size_t i, struct wire_versi
 	auto from = static_cast<const rackmesh::Versions *>(view->opaque);
 	auto peer = from->peers()->Get(static_cast<uint32_t>(i));
 
-	out->role = static_cast<enum wire_role>(peer->role());
+	out->component = static_cast<enum wire_component>(peer->component());
 	out->name = wire::string(peer->name());
 	out->software = wire::string(peer->software());
 	out->since_s = peer->since_s();

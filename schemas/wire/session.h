@@ -16,12 +16,7 @@ extern "C" {
 
 /* ---- hello, welcome ---- */
 
-enum wire_role {
-	WIRE_ROLE_AGENT = 1,
-	WIRE_ROLE_AGGREGATOR,
-	WIRE_ROLE_CONTROLLER,
-	WIRE_ROLE_ANALYZER, /* never says hello: only in wire_versions */
-};
+enum wire_role { WIRE_ROLE_AGENT = 1, WIRE_ROLE_AGGREGATOR, WIRE_ROLE_CONTROLLER };
 
 struct wire_tor_state { /* what an aggregator holds for a ToR it serves */
 	const char *tor;
@@ -78,8 +73,15 @@ int wire_open_welcome(struct wire_welcome *view, const uint8_t *data, size_t len
 
 /* ---- releases of the peers ---- */
 
+enum wire_component {
+	WIRE_COMPONENT_AGENT = 1,
+	WIRE_COMPONENT_AGGREGATOR,
+	WIRE_COMPONENT_CONTROLLER,
+	WIRE_COMPONENT_ANALYZER,
+};
+
 struct wire_version { /* one peer of an aggregator, by its last hello or welcome */
-	enum wire_role role;
+	enum wire_component component;
 	const char *name;     /* host of an agent, name of another daemon */
 	const char *software; /* as in the hello */
 	uint64_t since_s;     /* wall clock: when the aggregator first heard of it */

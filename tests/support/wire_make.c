@@ -289,9 +289,10 @@ make_versions(
 
 	versions.peer_count = make_count(bytes, &too_many);
 	for (size_t i = 0; i < versions.peer_count && !too_many; i++)
-		peers[i] = (struct wire_version){ (enum wire_role)fuzz_below(bytes, 6),
-			make_word(bytes), make_word(bytes), fuzz_number(bytes),
-			fuzz_u8(bytes) & 1 };
+		peers[i] =
+		    (struct wire_version){ (enum wire_component)fuzz_below(bytes, 6),
+			    make_word(bytes), make_word(bytes), fuzz_number(bytes),
+			    fuzz_u8(bytes) & 1 };
 	return wire_write_versions(writer, &versions, out);
 }
 

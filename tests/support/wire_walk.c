@@ -335,8 +335,8 @@ walk_versions(const uint8_t *data, size_t len)
 		struct wire_version peer;
 
 		wire_versions_peer(&view, i, &peer);
-		PROMISE(
-		    peer.role >= WIRE_ROLE_AGENT && peer.role <= WIRE_ROLE_ANALYZER);
+		PROMISE(peer.component >= WIRE_COMPONENT_AGENT &&
+			peer.component <= WIRE_COMPONENT_ANALYZER);
 		walk_text(peer.name);
 		walk_text(peer.software);
 	}

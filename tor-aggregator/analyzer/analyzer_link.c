@@ -156,7 +156,7 @@ take_welcome(struct analyzer_link *link, const uint8_t *data, size_t len)
 	r = wire_open_welcome(&welcome, data, len);
 	if (r < 0)
 		return r;
-	peer_versions_hear(link->options.versions, WIRE_ROLE_ANALYZER, &welcome,
+	peer_versions_hear(link->options.versions, WIRE_COMPONENT_ANALYZER, &welcome,
 	    welcome.refused[0] == 0, rm_wall_now());
 	if (welcome.refused[0] != 0) {
 		link->counts.refused++;
@@ -225,7 +225,7 @@ on_down(int reason, void *arg)
 		rm_log_warn(
 		    reason, "analyzer %s: disconnected, spooling", link->analyzer);
 		peer_versions_gone(
-		    link->options.versions, WIRE_ROLE_ANALYZER, link->analyzer);
+		    link->options.versions, WIRE_COMPONENT_ANALYZER, link->analyzer);
 	}
 	link->welcomed = link->leaves = false;
 	link->analyzer[0] = 0;

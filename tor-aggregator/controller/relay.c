@@ -175,7 +175,7 @@ take_welcome(struct relay *relay, const uint8_t *data, size_t len)
 		relay->counts.bad_frames++;
 		return r;
 	}
-	peer_versions_hear(relay->options.versions, WIRE_ROLE_CONTROLLER, &welcome,
+	peer_versions_hear(relay->options.versions, WIRE_COMPONENT_CONTROLLER, &welcome,
 	    welcome.refused[0] == 0, rm_wall_now());
 	if (welcome.refused[0] != 0) {
 		relay->counts.refused++;
@@ -259,8 +259,8 @@ on_down(int reason, void *arg)
 		relay->counts.disconnected++;
 		rm_log_warn(reason, "controller %s: disconnected, keeping its plans",
 		    relay->controller);
-		peer_versions_gone(
-		    relay->options.versions, WIRE_ROLE_CONTROLLER, relay->controller);
+		peer_versions_gone(relay->options.versions, WIRE_COMPONENT_CONTROLLER,
+		    relay->controller);
 	}
 	relay->welcomed = false;
 	relay->controller[0] = 0;

@@ -20,7 +20,7 @@
 #define PEER_VERSIONS_MAX 64 /* more are not kept, but counted */
 
 struct peer_version {
-	enum wire_role role;
+	enum wire_component component;
 	char name[RM_NAME_BYTES];
 	char software[RM_VERSION_BYTES]; /* "": it does not say */
 	rm_wall_t since;                 /* when this was first heard of it */
@@ -34,10 +34,10 @@ struct peer_versions { /* zeroed: nobody yet */
 };
 
 /* Of a welcome. Names that are not valid are passed over. */
-void peer_versions_hear(struct peer_versions *versions, enum wire_role role,
+void peer_versions_hear(struct peer_versions *versions, enum wire_component component,
     const struct wire_welcome *welcome, bool connected, rm_wall_t now);
 /* Its link has ended. */
 void peer_versions_gone(
-    struct peer_versions *versions, enum wire_role role, const char *name);
+    struct peer_versions *versions, enum wire_component component, const char *name);
 
 #endif

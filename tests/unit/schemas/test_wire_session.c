@@ -103,8 +103,8 @@ expect_hello_software(const uint8_t *data, size_t len)
 }
 
 static const struct wire_version peers[] = {
-	{ WIRE_ROLE_AGENT, "host-1", "1.4.0", 1700000000, true },
-	{ WIRE_ROLE_ANALYZER, "analyzer-1", "", 1700000001, false },
+	{ WIRE_COMPONENT_AGENT, "host-1", "1.4.0", 1700000000, true },
+	{ WIRE_COMPONENT_ANALYZER, "analyzer-1", "", 1700000001, false },
 };
 
 static int
@@ -125,7 +125,7 @@ expect_versions(const uint8_t *data, size_t len)
 	assert_int_equal(view.peer_count, 2);
 	for (size_t i = 0; i < 2; i++) {
 		wire_versions_peer(&view, i, &peer);
-		assert_int_equal(peer.role, peers[i].role);
+		assert_int_equal(peer.component, peers[i].component);
 		assert_string_equal(peer.name, peers[i].name);
 		assert_string_equal(peer.software, peers[i].software);
 		assert_int_equal(peer.since_s, peers[i].since_s);

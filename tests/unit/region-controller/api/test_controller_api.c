@@ -242,13 +242,14 @@ static void
 one_answer_shows_the_release_of_every_daemon(void **state)
 {
 	const struct wire_version peers[] = {
-		{ WIRE_ROLE_ANALYZER, "z1", "1.0", 5, true },
-		{ WIRE_ROLE_CONTROLLER, "c2", "1.0", 5, false },
-		{ WIRE_ROLE_CONTROLLER, "c1", "0.9", 5, true }, /* it knows better */
-		{ WIRE_ROLE_AGENT, "h2", "", 5, true },
-		{ WIRE_ROLE_AGENT, "h1", "1.0", 5, true },
-		{ WIRE_ROLE_AGENT, "a bad name", "1.0", 5, true },
-		{ WIRE_ROLE_AGENT, "h3", "no version", 5, true },
+		{ WIRE_COMPONENT_ANALYZER, "z1", "1.0", 5, true },
+		{ WIRE_COMPONENT_CONTROLLER, "c2", "1.0", 5, false },
+		{ WIRE_COMPONENT_CONTROLLER, "c1", "0.9", 5,
+		    true }, /* it knows better */
+		{ WIRE_COMPONENT_AGENT, "h2", "", 5, true },
+		{ WIRE_COMPONENT_AGENT, "h1", "1.0", 5, true },
+		{ WIRE_COMPONENT_AGENT, "a bad name", "1.0", 5, true },
+		{ WIRE_COMPONENT_AGENT, "h3", "no version", 5, true },
 	};
 	struct fixture *f = *state;
 	struct answer answer;

@@ -22,8 +22,8 @@ hear(const char *name, const char *software, bool connected, int64_t now)
 {
 	const struct wire_welcome welcome = { .id = name, .software = software };
 
-	peer_versions_hear(
-	    &versions, WIRE_ROLE_CONTROLLER, &welcome, connected, (rm_wall_t){ now });
+	peer_versions_hear(&versions, WIRE_COMPONENT_CONTROLLER, &welcome, connected,
+	    (rm_wall_t){ now });
 }
 
 static void
@@ -47,10 +47,10 @@ one_that_has_gone_is_kept(void **state)
 {
 	hear("c1", "1.0", true, 10);
 	hear("c2", "", true, 10);
-	peer_versions_gone(&versions, WIRE_ROLE_ANALYZER, "c1");
+	peer_versions_gone(&versions, WIRE_COMPONENT_ANALYZER, "c1");
 	assert_true(versions.peers[0].connected);
-	peer_versions_gone(&versions, WIRE_ROLE_CONTROLLER, "c1");
-	peer_versions_gone(&versions, WIRE_ROLE_CONTROLLER, "c9");
+	peer_versions_gone(&versions, WIRE_COMPONENT_CONTROLLER, "c1");
+	peer_versions_gone(&versions, WIRE_COMPONENT_CONTROLLER, "c9");
 	assert_false(versions.peers[0].connected);
 	assert_true(versions.peers[1].connected);
 	assert_string_equal(versions.peers[1].software, "");
