@@ -6,6 +6,7 @@
 #include "analyzer/analyzer_config.h"
 #include "analyzer/history/influx_target.h"
 #include "rackmesh/check/check.h"
+#include "rackmesh/check/connect.h"
 
 struct rm_identity_claim
 analyzer_claim(void)
@@ -40,6 +41,24 @@ check_influx(struct rm_check *check, const struct analyzer_config *config)
 	rm_check_site(check, "influx", &config->influx.site);
 }
 
+static void
+connect_all(struct rm_check *check, const struct analyzer_config *config)
+{
+	struct rm_connect *connect = rm_connect_new(check, &config->credentials, NULL);
+
+	if (connect == NULL)
+		return;
+	if (config->influx.url[0] != '\0')
+		rm_connect_url(connect, "influx.url", config->influx.url, "/ping",
+		    &config->influx.site);
+	rm_connect_urls(connect, "alerts.alertmanagers", &config->alertmanagers,
+	    RM_CONNECT_ALERTMANAGER, &config->alerts);
+	rm_connect_urls(
+	    connect, "alerts.webhooks", &config->webhooks, NULL, &config->alerts);
+	rm_connect_run(connect);
+	rm_connect_free(connect);
+}
+
 unsigned
 analyzer_check(const void *arg, bool connect)
 {
@@ -58,6 +77,7 @@ analyzer_check(const void *arg, bool connect)
 	rm_check_site(&check, "alerts", &config->alerts);
 	if (config->influx.url[0] != '\0')
 		check_influx(&check, config);
-	(void)connect;
+	if (connect)
+		connect_all(&check, config);
 	return check.errors;
 }

@@ -2,10 +2,14 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "host-agent/agent_config.h"
 #include "rackmesh/check/check.h"
+#include "rackmesh/check/connect.h"
+#include "rackmesh/core/log.h"
+#include "schemas/wire.h"
 
 struct rm_identity_claim
 agent_claim(const struct agent_config *config)
@@ -39,6 +43,86 @@ check_device(struct rm_check *check, const struct agent_config *config, size_t i
 		rm_check_warn(check, at, "cannot look at it: %s", strerror(-r));
 }
 
+static int
+open_answer(const uint8_t *data, size_t len, const char **name, const char **refused)
+{
+	struct wire_welcome welcome;
+	int r = wire_open_welcome(&welcome, data, len);
+
+	if (r < 0)
+		return r;
+	*name = welcome.id;
+	*refused = welcome.refused;
+	return 0;
+}
+
+#define MAX_TORS (WIRE_MAX_HOST_RNICS * WIRE_MAX_ATTACHMENTS)
+
+/* The ToRs of our RNICs that the aggregator is to serve. */
+static size_t
+served_tors(const struct agent_config *config,
+    const struct agent_aggregator_config *aggregator, const char *ret[MAX_TORS])
+{
+	const struct agent_rnic_config *rnics = config->rnics.items;
+	size_t count = 0;
+
+	for (size_t i = 0; i < config->rnics.count; i++)
+		for (size_t t = 0; t < agent_rnic_tor_count(&rnics[i]); t++) {
+			const char *tor = agent_rnic_tor(&rnics[i], t);
+
+			if (agent_aggregator_serves(aggregator, tor))
+				ret[count++] = tor;
+		}
+	return count;
+}
+
+static void
+connect_aggregators(struct rm_connect *connect, const struct agent_config *config,
+    const char *(*tors)[MAX_TORS])
+{
+	const struct agent_aggregator_config *list = config->aggregators.items;
+	const struct rm_request request = {
+		.verb = RM_VERB_SERVE_AGENT,
+		.region = config->region,
+	};
+
+	for (size_t i = 0; i < config->aggregators.count; i++) {
+		char at[64];
+
+		snprintf(at, sizeof(at), "aggregators[%zu].address", i);
+		rm_connect_daemon(connect, at, list[i].address, &request, tors[i],
+		    served_tors(config, &list[i], tors[i]));
+	}
+	rm_connect_run(connect);
+}
+
+static void
+connect_all(struct rm_check *check, const struct agent_config *config)
+{
+	const struct wire_hello hello = {
+		.role = WIRE_ROLE_CHECK,
+		.version_min = WIRE_VERSION,
+		.version_max = WIRE_VERSION,
+		.region = config->region,
+		.id = config->host,
+	};
+	const char *(*tors)[MAX_TORS] =
+	    calloc(config->aggregators.count, sizeof(*tors));
+	struct wire_writer *writer = wire_writer_new();
+	struct rm_connect *connect = NULL;
+	struct wire_bytes bytes;
+
+	if (tors != NULL && writer != NULL &&
+	    wire_write_hello(writer, &hello, &bytes) == 0)
+		connect = rm_connect_new(check, &config->credentials,
+		    &(struct rm_connect_words){ bytes.data, bytes.len, open_answer });
+	if (connect != NULL)
+		connect_aggregators(connect, config, tors);
+	rm_connect_free(connect);
+	wire_writer_free(writer);
+	free(tors);
+}
+
 unsigned
 agent_check(const void *arg, bool connect)
 {
@@ -60,6 +144,7 @@ agent_check(const void *arg, bool connect)
 	}
 	for (size_t i = 0; i < config->rnics.count; i++)
 		check_device(&check, config, i);
-	(void)connect;
+	if (connect)
+		connect_all(&check, config);
 	return check.errors;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "rackmesh/check/check.h"
+#include "rackmesh/check/connect.h"
 #include "rackmesh/topology/topology.h"
 #include "region-controller/controller_config.h"
 #include "region-controller/registry/probe_keys.h"
@@ -70,6 +71,19 @@ check_secret(struct rm_check *check, const struct controller_config *config)
 	probe_keys_free(keys);
 }
 
+static void
+connect_all(struct rm_check *check, const struct controller_config *config)
+{
+	struct rm_connect *connect = rm_connect_new(check, &config->credentials, NULL);
+
+	if (connect == NULL)
+		return;
+	rm_connect_urls(connect, "etcd.endpoints", &config->etcd.endpoints, "/health",
+	    &config->etcd.site);
+	rm_connect_run(connect);
+	rm_connect_free(connect);
+}
+
 unsigned
 controller_check(const void *arg, bool connect)
 {
@@ -87,6 +101,7 @@ controller_check(const void *arg, bool connect)
 	else
 		check_topology(&check, config);
 	check_secret(&check, config);
-	(void)connect;
+	if (connect)
+		connect_all(&check, config);
 	return check.errors;
 }

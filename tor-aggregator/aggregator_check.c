@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "rackmesh/check/check.h"
+#include "rackmesh/check/connect.h"
 #include "rackmesh/core/address.h"
 #include "tor-aggregator/aggregator_config.h"
 #include "tor-aggregator/plan/plan_store.h"
@@ -70,6 +71,106 @@ check_plans(struct rm_check *check, const struct aggregator_config *config,
 	plan_store_free(store);
 }
 
+/* ---- --connect ---- */
+
+static int
+open_answer(const uint8_t *data, size_t len, const char **name, const char **refused)
+{
+	struct wire_welcome welcome;
+	int r = wire_open_welcome(&welcome, data, len);
+
+	if (r < 0)
+		return r;
+	*name = welcome.id;
+	*refused = welcome.refused;
+	return 0;
+}
+
+static void
+connect_list(struct rm_connect *connect, const char *option, const struct rm_list *list,
+    const struct rm_request *request)
+{
+	char *const *texts = list->items;
+	char at[64];
+
+	for (size_t i = 0; i < list->count; i++) {
+		snprintf(at, sizeof(at), "%s[%zu]", option, i);
+		rm_connect_daemon(connect, at, texts[i], request, NULL, 0);
+	}
+}
+
+static void
+connect_peers(struct rm_connect *connect, const struct aggregator_config *config)
+{
+	const struct aggregator_tor_config *tors = config->tors.items;
+
+	for (size_t i = 0; i < config->tors.count; i++) {
+		const struct rm_request request = {
+			.verb = RM_VERB_PEER_SESSION,
+			.region = config->region,
+			.name = tors[i].peer_name,
+			.tor = tors[i].name,
+		};
+		char at[64];
+
+		snprintf(at, sizeof(at), "tors[%zu].peer.address", i);
+		if (tors[i].peer_name[0] != '\0')
+			rm_connect_daemon(
+			    connect, at, tors[i].peer_address, &request, NULL, 0);
+	}
+}
+
+static void
+connect_each(struct rm_connect *connect, const struct aggregator_config *config)
+{
+	const struct rm_request plans = {
+		.verb = RM_VERB_SERVE_AGGREGATOR,
+		.region = config->region,
+	};
+	const struct rm_request lanes = {
+		.verb = RM_VERB_SERVE_LANES,
+		.region = config->region,
+	};
+
+	connect_list(connect, "controllers", &config->controllers, &plans);
+	connect_list(connect, "analyzers", &config->analyzers, &lanes);
+	connect_peers(connect, config);
+	rm_connect_urls(connect, "alerts.alertmanagers", &config->alertmanagers,
+	    RM_CONNECT_ALERTMANAGER, &config->alerts);
+	rm_connect_urls(
+	    connect, "alerts.webhooks", &config->webhooks, NULL, &config->alerts);
+	rm_connect_run(connect);
+}
+
+static void
+connect_all(struct rm_check *check, const struct aggregator_config *config,
+    const struct rm_identity_claim *claim)
+{
+	struct wire_tor_state tors[WIRE_MAX_TORS] = { 0 };
+	const struct wire_hello hello = {
+		.role = WIRE_ROLE_CHECK,
+		.version_min = WIRE_VERSION,
+		.version_max = WIRE_VERSION,
+		.region = config->region,
+		.id = config->name,
+		.tors = tors,
+		.tor_count = claim->tor_count,
+	};
+	struct wire_writer *writer = wire_writer_new();
+	struct rm_connect *connect = NULL;
+	struct wire_bytes bytes;
+
+	for (size_t i = 0; i < claim->tor_count; i++)
+		tors[i].tor = claim->tors[i];
+	if (writer != NULL && wire_write_hello(writer, &hello, &bytes) == 0)
+		connect = rm_connect_new(check, &config->credentials,
+		    &(struct rm_connect_words){ bytes.data, bytes.len, open_answer });
+	if (connect != NULL)
+		connect_each(connect, config);
+	rm_connect_free(connect);
+	wire_writer_free(writer);
+}
+
 unsigned
 aggregator_check(const void *arg, bool connect)
 {
@@ -89,6 +190,7 @@ aggregator_check(const void *arg, bool connect)
 	check_peers(&check, config);
 	check_plans(&check, config, tors);
 	rm_check_site(&check, "alerts", &config->alerts);
-	(void)connect;
+	if (connect)
+		connect_all(&check, config, &claim);
 	return check.errors;
 }

@@ -49,7 +49,7 @@ hello_refused(const struct intake_session *session, const struct wire_hello *hel
 {
 	if (session->info.is_welcome)
 		return "a second hello";
-	if (hello->role != WIRE_ROLE_AGGREGATOR)
+	if (hello->role != WIRE_ROLE_AGGREGATOR && hello->role != WIRE_ROLE_CHECK)
 		return "only tor-aggregators speak to an analyzer";
 	if (!wire_hello_meets_us(hello))
 		return "versions more than one apart do not work together; upgrade the "
@@ -158,7 +158,7 @@ intake_session_hello(struct intake_session *session, const uint8_t *data, size_t
 	refused = hello_refused(session, &view.hello);
 	if (refused[0] == '\0' && !hello_is_its_own(session, &view, why))
 		refused = why;
-	if (refused[0] != '\0')
+	if (refused[0] != '\0' || view.hello.role == WIRE_ROLE_CHECK)
 		return session_welcome(session, refused);
 	strcpy(info->region, view.hello.region);
 	strcpy(info->name, view.hello.id);

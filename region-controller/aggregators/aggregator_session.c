@@ -97,7 +97,7 @@ hello_refused(const struct session *session, const struct wire_hello *hello)
 
 	if (session->info.is_welcome)
 		return "a second hello";
-	if (hello->role != WIRE_ROLE_AGGREGATOR)
+	if (hello->role != WIRE_ROLE_AGGREGATOR && hello->role != WIRE_ROLE_CHECK)
 		return "only tor-aggregators speak to a region-controller";
 	if (!wire_hello_meets_us(hello))
 		return "versions more than one apart do not work together; upgrade the "
@@ -106,6 +106,8 @@ hello_refused(const struct session *session, const struct wire_hello *hello)
 		return "another region than this controller's";
 	if (!rm_name_valid(hello->id))
 		return "the aggregator's name is not valid";
+	if (hello->role == WIRE_ROLE_CHECK) /* of who stands by, too */
+		return "";
 	standby = session->owner->options.standby(session->owner->options.arg);
 	return standby == NULL ? "" : standby;
 }
@@ -205,7 +207,7 @@ session_on_hello(struct session *session, const uint8_t *data, size_t len)
 	refused = hello_refused(session, &view.hello);
 	if (refused[0] == '\0' && !hello_is_its_own(session, &view, why))
 		refused = why;
-	if (refused[0] != '\0')
+	if (refused[0] != '\0' || view.hello.role == WIRE_ROLE_CHECK)
 		return session_welcome(session, refused);
 	strcpy(session->info.name, view.hello.id);
 	rm_version_take(session->info.software, view.hello.software);

@@ -53,7 +53,7 @@ wire_write_hello(
 try {
 	wire::begin(writer);
 	auto role = static_cast<rackmesh::Role>(
-	    wire::choice(writer, hello->role, WIRE_ROLE_AGENT, WIRE_ROLE_CONTROLLER));
+	    wire::choice(writer, hello->role, WIRE_ROLE_AGENT, WIRE_ROLE_CHECK));
 	auto tors =
 	    wire::tables(writer, hello->tors, hello->tor_count, WIRE_MAX_TORS, put_tor);
 	auto region = wire::text(writer, hello->region);
@@ -78,7 +78,7 @@ wire_open_hello(struct wire_hello_view *view, const uint8_t *data, size_t len)
 	if (r < 0)
 		return r;
 	check.choice(
-	    static_cast<unsigned>(from->role()), WIRE_ROLE_AGENT, WIRE_ROLE_CONTROLLER);
+	    static_cast<unsigned>(from->role()), WIRE_ROLE_AGENT, WIRE_ROLE_CHECK);
 	check.text(from->region());
 	check.text(from->id());
 	check.text(from->software());

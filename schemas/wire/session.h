@@ -16,7 +16,14 @@ extern "C" {
 
 /* ---- hello, welcome ---- */
 
-enum wire_role { WIRE_ROLE_AGENT = 1, WIRE_ROLE_AGGREGATOR, WIRE_ROLE_CONTROLLER };
+enum wire_role {
+	WIRE_ROLE_AGENT = 1,
+	WIRE_ROLE_AGGREGATOR,
+	WIRE_ROLE_CONTROLLER,
+	/* --check --connect: would we be welcome? The welcome is all that follows; who
+	 * does not know this role closes. */
+	WIRE_ROLE_CHECK,
+};
 
 struct wire_tor_state { /* what an aggregator holds for a ToR it serves */
 	const char *tor;

@@ -19,8 +19,8 @@ walk_hello(const uint8_t *data, size_t len)
 
 	if (r < 0)
 		return r;
-	PROMISE(view.hello.role >= WIRE_ROLE_AGENT &&
-		view.hello.role <= WIRE_ROLE_CONTROLLER);
+	PROMISE(
+	    view.hello.role >= WIRE_ROLE_AGENT && view.hello.role <= WIRE_ROLE_CHECK);
 	walk_text(view.hello.region);
 	walk_text(view.hello.id);
 	walk_text(view.hello.software);

@@ -205,7 +205,9 @@ take_hello(struct agent_link *peer, const uint8_t *data, size_t len)
 		return agent_session_refuse(peer, AGENT_LINKS_MALFORMED, -EBADMSG);
 	is_guest =
 	    hello->role == WIRE_ROLE_AGGREGATOR && links->guests.on_hello != NULL;
-	if ((hello->role != WIRE_ROLE_AGENT && !is_guest) || !rm_name_valid(hello->id))
+	if ((hello->role != WIRE_ROLE_AGENT && hello->role != WIRE_ROLE_CHECK &&
+		!is_guest) ||
+	    !rm_name_valid(hello->id))
 		return turn_away(
 		    peer, AGENT_LINKS_STRANGER, "only host-agents are served here");
 	if (strcmp(hello->region, links->options.region) != 0)
@@ -213,6 +215,9 @@ take_hello(struct agent_link *peer, const uint8_t *data, size_t len)
 	if (!wire_hello_meets_us(hello))
 		return turn_away(peer, AGENT_LINKS_VERSION,
 		    "versions more than one apart do not work together");
+	/* By its certificate it may know that much, and it closes. */
+	if (hello->role == WIRE_ROLE_CHECK)
+		return welcome(peer, 0, "");
 	return is_guest ? take_guest(peer, &view) : take_agent(peer, hello);
 }
 

@@ -320,8 +320,8 @@ unknown_roles_and_lanes_are_refused(void **state)
 {
 	assert_int_equal(open_with_word(WIRE_HELLO, "RMH1", 0), -EBADMSG);
 	assert_int_equal(open_with_word(WIRE_HELLO, "RMH1", 1), 0);
-	assert_int_equal(open_with_word(WIRE_HELLO, "RMH1", 3), 0);
-	assert_int_equal(open_with_word(WIRE_HELLO, "RMH1", 4), -EBADMSG);
+	assert_int_equal(open_with_word(WIRE_HELLO, "RMH1", 4), 0);
+	assert_int_equal(open_with_word(WIRE_HELLO, "RMH1", 5), -EBADMSG);
 	assert_int_equal(open_with_word(WIRE_ACK, "RMK1", 0), -EBADMSG);
 	assert_int_equal(open_with_word(WIRE_ACK, "RMK1", 1), 0);
 	assert_int_equal(open_with_word(WIRE_ACK, "RMK1", 3), 0);

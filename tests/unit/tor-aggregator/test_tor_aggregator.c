@@ -265,9 +265,10 @@ peer_send(struct peer *peer, int r, const struct wire_bytes *bytes)
 }
 
 static void
-say_hello(struct peer *peer, const char *host, const char *region, uint64_t incarnation)
+say_hello_as(struct peer *peer, enum wire_role role, const char *host,
+    const char *region, uint64_t incarnation)
 {
-	const struct wire_hello hello = { .role = WIRE_ROLE_AGENT,
+	const struct wire_hello hello = { .role = role,
 		.version_min = 1,
 		.version_max = 1,
 		.region = region,
@@ -277,6 +278,12 @@ say_hello(struct peer *peer, const char *host, const char *region, uint64_t inca
 	struct wire_bytes bytes = { 0 };
 
 	peer_send(peer, wire_write_hello(peer->writer, &hello, &bytes), &bytes);
+}
+
+static void
+say_hello(struct peer *peer, const char *host, const char *region, uint64_t incarnation)
+{
+	say_hello_as(peer, WIRE_ROLE_AGENT, host, region, incarnation);
 }
 
 static void
@@ -386,6 +393,33 @@ agents_hear_at_once_that_no_alert_is_taken(void **state)
 	LOOPBACK_WAIT(world->loop, !peer.mute);
 	assert_true(rm_mono_since(rm_mono_now(), before) < RM_NS_PER_S);
 	peer_free(&peer);
+}
+
+/* --check --connect, beside the host's own agent. */
+static void
+who_only_asks_is_answered_and_takes_nobodys_place(void **state)
+{
+	struct world *world = *state;
+	struct peer agent, asking;
+
+	join(world, &agent, 0, 1);
+	peer_open(world, &asking);
+	say_hello_as(&asking, WIRE_ROLE_CHECK, world->plan->names[0], "lab", 0);
+	LOOPBACK_WAIT(world->loop, asking.welcomes == 1);
+	assert_string_equal(asking.refused, "");
+	assert_false(agent.closed);
+	assert_int_equal(agent_links_counts(world->aggregator->links)->sessions, 1);
+	say_heartbeat(&asking, 0); /* it has no session */
+	LOOPBACK_WAIT(world->loop, asking.closed);
+	peer_free(&asking);
+
+	peer_open(world, &asking);
+	say_hello_as(&asking, WIRE_ROLE_CHECK, world->plan->names[0], "elsewhere", 0);
+	LOOPBACK_WAIT(world->loop, asking.closed);
+	assert_string_equal(asking.refused, "this is another region");
+	assert_false(agent.closed);
+	peer_free(&asking);
+	peer_free(&agent);
 }
 
 static void
@@ -957,6 +991,7 @@ main(void)
 		TEST(nobody_speaks_for_anothers_rnic),
 		TEST(a_newer_connection_takes_the_place_of_the_older),
 		TEST(a_hello_that_makes_no_sense_takes_nobodys_place),
+		TEST(who_only_asks_is_answered_and_takes_nobodys_place),
 		TEST(a_silent_agents_kernel_is_asked),
 		TEST(the_plan_outlives_the_controller_and_ourselves),
 		TEST(registrations_go_up_again_after_a_reconnect),

@@ -1,0 +1,64 @@
+/*
+ * connect - tries the peers of a config, for --check --connect: all at once, each
+ * within CONNECT_TIMEOUT_NS. Who was reached is a line on standard output; who was not
+ * is an error with the place of its option.
+ *
+ * Nothing changes at the peers: a daemon is greeted as somebody who only asks, and of
+ * others a page is read that changes nothing.
+ */
+#ifndef RACKMESH_CHECK_CONNECT_H
+#define RACKMESH_CHECK_CONNECT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rackmesh/core/clock.h"
+#include "rackmesh/identity/authority.h"
+
+#define CONNECT_TIMEOUT_NS (5 * RM_NS_PER_S)
+
+struct rm_check;
+struct rm_connect;
+struct rm_credentials_config;
+struct rm_http_site;
+struct rm_list;
+
+/* The words of the daemons' protocol, which this folder does not know. */
+struct rm_connect_words {
+	const uint8_t *hello; /* borrowed as long as the rm_connect */
+	size_t hello_len;
+	/* A frame of the peer: its own name, and why it refuses ("": it does not),
+	 * which live as long as data. < 0: that is no answer. */
+	int (*answer)(
+	    const uint8_t *data, size_t len, const char **name, const char **refused);
+};
+
+/* check: for what is found; borrowed, as credentials. words: NULL where no daemon is
+ * dialed. NULL: no memory, or no certificate to show, which rm_check_credentials has
+ * told of. */
+struct rm_connect *rm_connect_new(struct rm_check *check,
+    const struct rm_credentials_config *credentials,
+    const struct rm_connect_words *words);
+void rm_connect_free(struct rm_connect *connect); /* NULL is fine */
+
+/* request: what the peer's certificate has to allow; of each of these ToRs, if there
+ * are any. What both point to is borrowed until rm_connect_run has ended. */
+void rm_connect_daemon(struct rm_connect *connect, const char *place,
+    const char *address, const struct rm_request *request, const char *const *tors,
+    size_t tor_count);
+
+/* page: behind url, and it must be there; NULL: url itself, and whatever status it
+ * answers with is fine. */
+void rm_connect_url(struct rm_connect *connect, const char *place, const char *url,
+    const char *page, const struct rm_http_site *site);
+
+/* place[0], place[1], ...; list: of char *. */
+void rm_connect_urls(struct rm_connect *connect, const char *place,
+    const struct rm_list *list, const char *page, const struct rm_http_site *site);
+
+#define RM_CONNECT_ALERTMANAGER "/-/ready"
+
+/* Until all have answered, or not. */
+void rm_connect_run(struct rm_connect *connect);
+
+#endif
