@@ -145,6 +145,8 @@ tor_aggregator_on_register(
 		if (agent_owns(agent, rnic.id, &hint) != NULL)
 			register_rnic(aggregator, &rnic);
 	}
+	for (size_t t = 0; t < aggregator->rack_count; t++)
+		tor_rack_replace(aggregator->racks[t], agent->host, rm_mono_now());
 	place_agents(aggregator);
 	relay_registered(aggregator->relay, agent);
 	rm_log_info("agent %s registered %zu RNICs", agent->host, agent->rnic_count);

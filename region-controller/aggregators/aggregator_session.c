@@ -304,6 +304,18 @@ session_tell(
 	return r;
 }
 
+static void
+log_replaced(const struct registry_rnic *old, const struct registry_rnic *by, void *arg)
+{
+	const struct session *session = arg;
+	char old_id[RM_RNIC_ID_TEXT], id[RM_RNIC_ID_TEXT];
+
+	rm_rnic_id_format(old->id, old_id);
+	rm_rnic_id_format(by->id, id);
+	rm_log_info("%s: RNIC %s of host %s replaced by %s, device %s",
+	    session->info.name, old_id, old->host, id, by->device);
+}
+
 static int
 session_on_register(struct session *session, const uint8_t *data, size_t len)
 {
@@ -315,6 +327,8 @@ session_on_register(struct session *session, const uint8_t *data, size_t len)
 		.now = rm_mono_now(),
 		.wall = rm_wall_now(),
 	};
+	struct wire_rnic_id firsthand[WIRE_MAX_HOST_RNICS];
+	size_t firsthand_count = 0;
 	bool changed = false;
 	int r;
 
@@ -336,7 +350,11 @@ session_on_register(struct session *session, const uint8_t *data, size_t len)
 		if (r == -ENOMEM)
 			return r;
 		changed |= r > 0;
+		if (r >= 0 && rnic.incarnation != 0)
+			firsthand[firsthand_count++] = rnic.id;
 	}
+	changed |= registry_replace(owner->options.registry, told.host, firsthand,
+		       firsthand_count, log_replaced, session) > 0;
 	if (changed)
 		owner->options.on_change(owner->options.arg);
 	return 0;

@@ -120,6 +120,8 @@ add_registry(struct rm_metrics *metrics, const struct controller_face *face)
 		  &c->ambiguous },
 		{ NAME("rnics_forgotten_total"), "", "RNICs that aged out or were removed by hand",
 		  &c->forgotten },
+		{ NAME("rnics_replaced_total"), "", "RNICs that left because their host has another in their place",
+		  &c->replaced },
 	};
 	/* clang-format on */
 	int r;

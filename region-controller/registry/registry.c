@@ -9,6 +9,7 @@
 #include "rackmesh/topology/topology.h"
 #include "region-controller/registry/registry_addresses.h"
 #include "region-controller/registry/registry_check.h"
+#include "region-controller/registry/registry_hosts.h"
 #include "region-controller/store/store_record.h"
 
 struct registry_refusals {                                     /* zeroed at first */
@@ -21,6 +22,7 @@ struct registry {
 	const struct rm_topology *topology;
 	size_t *members; /* of each switch */
 	struct registry_addresses *addresses;
+	struct registry_hosts *hosts;
 	struct registry_refusals refusals;
 	void (*on_gone)(const struct registry_rnic *rnic, void *arg);
 	void *arg;
@@ -45,6 +47,9 @@ static const struct {
 	    "to the controller and restart its new host's agent" },
 	[REGISTRY_STALE] = { "stale",
 	    "the agent has been restarted or replaced since" },
+	[REGISTRY_REPLACED] = { "replaced",
+	    "its host has another RNIC in its place; an aggregator that is cut off "
+	    "from the agent has an old plan" },
 	[REGISTRY_FULL] = { "registry_full",
 	    "the region has too many RNICs; split it" },
 	[REGISTRY_UNKNOWN_TOR] = { "unknown_tor",
@@ -189,6 +194,8 @@ registry_new(struct registry **ret)
 	if (registry == NULL)
 		return -ENOMEM;
 	r = registry_addresses_new(&registry->addresses);
+	if (r == 0)
+		r = registry_hosts_new(&registry->hosts);
 	if (r < 0) {
 		registry_free(registry);
 		return r;
@@ -201,6 +208,7 @@ static void
 drop(struct registry *registry, struct registry_rnic *rnic)
 {
 	registry_addresses_drop(registry->addresses, rnic);
+	registry_hosts_drop(registry->hosts, rnic);
 	HASH_DEL(registry->rnics, rnic);
 	free(rnic);
 }
@@ -215,6 +223,7 @@ registry_free(struct registry *registry)
 	HASH_ITER (hh, registry->rnics, rnic, next)
 		drop(registry, rnic);
 	registry_addresses_free(registry->addresses);
+	registry_hosts_free(registry->hosts);
 	free(registry->members);
 	free(registry);
 }
@@ -313,6 +322,7 @@ take_over(struct registry *registry, struct registry_rnic *known,
 
 	registry_unplace(registry->members, known);
 	registry_addresses_drop(registry->addresses, known);
+	registry_hosts_drop(registry->hosts, known);
 	registry_take_over(known, rnic, host);
 	if (before.incarnation != known->incarnation)
 		known->replaced = before.incarnation;
@@ -321,6 +331,8 @@ take_over(struct registry *registry, struct registry_rnic *known,
 	r = registry_addresses_add(registry->addresses, known);
 	if (r > 0 && !registry_same_addresses(&before, known))
 		registry->counts.ambiguous++;
+	if (registry_hosts_add(registry->hosts, known) < 0)
+		r = -ENOMEM;
 	registry_place(registry->topology, registry->members, known);
 	if (known->refusal != REGISTRY_PLACED)
 		registry->counts.refused[known->refusal]++;
@@ -335,6 +347,23 @@ take_over(struct registry *registry, struct registry_rnic *known,
 	    (before.refusal == REGISTRY_PLACED || known->refusal == REGISTRY_PLACED) &&
 	    (before.refusal != known->refusal || !registry_same_plan(&before, known));
 	return r < 0 ? r : 0;
+}
+
+/* By what its host's own agent has said of another. */
+static bool
+is_replaced(
+    const struct registry *registry, const struct wire_rnic *rnic, const char *host)
+{
+	struct registry_rnic told = { .link = 0 };
+
+	registry_take_over(&told, rnic, host);
+	for (const struct registry_rnic *other =
+		 registry_hosts_rnics(registry->hosts, host);
+	     other != NULL; other = other->next_of_host) {
+		if (other->incarnation != 0 && registry_same_place(other, &told))
+			return true;
+	}
+	return false;
 }
 
 int
@@ -361,6 +390,9 @@ registry_tell(struct registry *registry, const struct wire_rnic *rnic,
 	if (known != NULL && known->replaced == rnic->incarnation &&
 	    known->incarnation != rnic->incarnation && known->replaced != 0)
 		return refuse(registry, rnic, told, REGISTRY_STALE, refusal);
+	if (known == NULL && rnic->incarnation == 0 &&
+	    is_replaced(registry, rnic, told->host))
+		return refuse(registry, rnic, told, REGISTRY_REPLACED, refusal);
 	if (known == NULL && HASH_COUNT(registry->rnics) >= REGISTRY_MAX_RNICS)
 		return refuse(registry, rnic, told, REGISTRY_FULL, refusal);
 	if (known == NULL)
@@ -429,6 +461,51 @@ lose(struct registry *registry, struct registry_rnic *rnic)
 	if (registry->on_gone != NULL)
 		registry->on_gone(rnic, registry->arg);
 	drop(registry, rnic);
+}
+
+/* Which of those told is in its place? NULL: none is, or it is one of them. */
+static const struct registry_rnic *
+replaced_by(const struct registry *registry, const struct registry_rnic *rnic,
+    const struct wire_rnic_id *told, size_t count)
+{
+	const struct registry_rnic *by = NULL;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct registry_rnic *other =
+		    find(registry, told[i].guid, told[i].port);
+
+		if (other == rnic)
+			return NULL;
+		if (by == NULL && other != NULL && registry_same_place(other, rnic))
+			by = other;
+	}
+	return by;
+}
+
+size_t
+registry_replace(struct registry *registry, const char *host,
+    const struct wire_rnic_id *told, size_t count,
+    void (*on_replaced)(
+	const struct registry_rnic *old, const struct registry_rnic *by, void *arg),
+    void *arg)
+{
+	struct registry_rnic *rnic = registry_hosts_rnics(registry->hosts, host);
+	size_t replaced = 0;
+
+	while (rnic != NULL) {
+		struct registry_rnic *next = rnic->next_of_host;
+		const struct registry_rnic *by =
+		    replaced_by(registry, rnic, told, count);
+
+		if (by != NULL) {
+			on_replaced(rnic, by, arg);
+			lose(registry, rnic);
+			replaced++;
+		}
+		rnic = next;
+	}
+	registry->counts.replaced += replaced;
+	return replaced;
 }
 
 size_t

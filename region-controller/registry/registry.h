@@ -3,9 +3,11 @@
  *
  * What is well formed is kept, also when the topology has no place for it (yet): a
  * new topology finds it then. Nothing is forgotten because somebody disconnected: an
- * RNIC that falls silent is a finding, not a gap. Who told counts: while a session
- * that told of an RNIC lives, it does not age. Incarnation 0 is second hand, out of a
- * plan that an aggregator holds: it makes an RNIC known, and changes none that is.
+ * RNIC that falls silent is a finding, not a gap. But one in whose place its host has
+ * another (a NIC was swapped, a VF has a new GUID) is replaced by that at once. Who
+ * told counts: while a session that told of an RNIC lives, it does not age. Incarnation
+ * 0 is second hand, out of a plan that an aggregator holds: it makes an RNIC known, and
+ * changes none that is.
  */
 #ifndef REGION_CONTROLLER_REGISTRY_REGISTRY_H
 #define REGION_CONTROLLER_REGISTRY_REGISTRY_H
@@ -42,6 +44,7 @@ struct registry_counts {
 	uint64_t changed; /* that change a plan */
 	uint64_t moved;
 	uint64_t forgotten;
+	uint64_t replaced;  /* forgotten for another one in their place */
 	uint64_t loaded;    /* from the store, changes only */
 	uint64_t ambiguous; /* claims of an address that another RNIC has, too */
 	uint64_t refused[REGISTRY_REFUSALS];
@@ -66,6 +69,15 @@ int registry_set_topology(
  * see *refusal; -ENOMEM. *refusal is set also for what is kept without a place. */
 int registry_tell(struct registry *registry, const struct wire_rnic *rnic,
     const struct registry_told *told, enum registry_refusal *refusal);
+
+/* After all RNICs of a host's registration were told: forgets those that it does not
+ * name any more and in whose place it names another. on_replaced is called for each
+ * before it is gone. Returns how many. */
+size_t registry_replace(struct registry *registry, const char *host,
+    const struct wire_rnic_id *told, size_t count,
+    void (*on_replaced)(
+	const struct registry_rnic *old, const struct registry_rnic *by, void *arg),
+    void *arg);
 
 /* What the store has of one: it overrides what we know. As registry_tell. */
 int registry_load(

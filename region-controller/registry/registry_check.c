@@ -129,6 +129,37 @@ same_address(const struct wire_address *a, const struct wire_address *b)
 	       memcmp(a->bytes, b->bytes, sizeof(a->bytes)) == 0;
 }
 
+static bool
+have_common_tor(const struct registry_rnic *a, const struct registry_rnic *b)
+{
+	for (size_t i = 0; i < a->tor_count; i++) {
+		for (size_t j = 0; j < b->tor_count; j++) {
+			if (strcmp(a->tors[i], b->tors[j]) == 0)
+				return true;
+		}
+	}
+	return false;
+}
+
+static bool
+have_common_address(const struct registry_rnic *a, const struct registry_rnic *b)
+{
+	for (size_t i = 0; i < a->address_count; i++) {
+		for (size_t j = 0; j < b->address_count; j++) {
+			if (same_address(&a->addresses[i], &b->addresses[j]))
+				return true;
+		}
+	}
+	return false;
+}
+
+bool
+registry_same_place(const struct registry_rnic *a, const struct registry_rnic *b)
+{
+	return have_common_tor(a, b) &&
+	       (strcmp(a->device, b->device) == 0 || have_common_address(a, b));
+}
+
 bool
 registry_same_addresses(const struct registry_rnic *a, const struct registry_rnic *b)
 {

@@ -13,6 +13,10 @@ enum registry_refusal registry_check(const struct wire_rnic *rnic, const char *h
 void registry_take_over(
     struct registry_rnic *ret, const struct wire_rnic *rnic, const char *host);
 
+/* Is one in the place of the other: under the same ToR, with the same device or an
+ * address in common? Both are of one host. */
+bool registry_same_place(const struct registry_rnic *a, const struct registry_rnic *b);
+
 bool registry_same_addresses(
     const struct registry_rnic *a, const struct registry_rnic *b);
 /* Equal in all that plans are made of. On UDP a restart of the agent changes nothing;

@@ -24,6 +24,7 @@ enum registry_refusal {
 	REGISTRY_NO_TOR,
 	REGISTRY_ANOTHERS, /* another host has told of it before */
 	REGISTRY_STALE,    /* of an agent that has been replaced since */
+	REGISTRY_REPLACED, /* its host has another RNIC in its place */
 	REGISTRY_FULL,
 	/* Kept, but in no plan. */
 	REGISTRY_UNKNOWN_TOR,
@@ -38,8 +39,12 @@ struct registry_key {
 	uint64_t port;
 };
 
+struct registry_host;
+
 struct registry_rnic {
 	UT_hash_handle hh;
+	struct registry_host *of_host; /* these three are registry_hosts' own */
+	struct registry_rnic *next_of_host, *previous_of_host;
 	struct registry_key key;
 	struct rm_rnic_id id;
 	char host[RM_NAME_BYTES], device[RM_NAME_BYTES], driver[RM_NAME_BYTES];

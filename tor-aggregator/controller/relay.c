@@ -106,7 +106,8 @@ send_registration(struct relay *relay, const struct agent *agent)
 	return send_bytes(relay, agent->registration, agent->registration_len);
 }
 
-/* One that no agent of this life of ours speaks for. */
+/* One that no agent of ours speaks for now: what another aggregator has heard from its
+ * agent meanwhile is newer. */
 static int
 send_member(struct relay *relay, struct wire_rnic *rnic)
 {
@@ -120,7 +121,8 @@ send_member(struct relay *relay, struct wire_rnic *rnic)
 	size_t hint = 0;
 	int r;
 
-	if (agent != NULL && agent_owns(agent, rnic->id, &hint) != NULL)
+	if (agent != NULL && agent->link != NULL &&
+	    agent_owns(agent, rnic->id, &hint) != NULL)
 		return 0;
 	rnic->incarnation = 0;
 	r = wire_write_register(relay->writer, &reg, &bytes);
@@ -158,7 +160,7 @@ send_everything(struct relay *relay)
 	}
 	for (const struct agent *agent = agents_first(relay->agents);
 	     agent != NULL && r == 0; agent = agent->next)
-		if (!agent_is_forgotten(agent)) /* by a person, perhaps */
+		if (agent->link != NULL)
 			r = send_registration(relay, agent);
 	return r;
 }

@@ -433,6 +433,12 @@ tor_rack_register(struct tor_rack *rack, const struct wire_rnic *rnic, rm_mono_t
 }
 
 int
+tor_rack_replace(struct tor_rack *rack, const char *host, rm_mono_t now)
+{
+	return rack_refresh(rack, roster_replace(rack->roster, host), now);
+}
+
+int
 tor_rack_learn(struct tor_rack *rack, const struct wire_rnic *rnic, rm_mono_t now)
 {
 	return rack_refresh(rack, roster_learn(rack->roster, rnic, now), now);

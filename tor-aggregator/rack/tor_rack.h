@@ -86,6 +86,9 @@ int tor_rack_plan(
     struct tor_rack *rack, const struct wire_plan_view *view, rm_mono_t now);
 int tor_rack_register(
     struct tor_rack *rack, const struct wire_rnic *rnic, rm_mono_t now);
+/* All of the host's RNICs are registered: see roster_replace. */
+int tor_rack_replace(struct tor_rack *rack, const char *host, rm_mono_t now);
+
 void tor_rack_leave(struct tor_rack *rack, const char *host);
 /* As roster_learn, _serve and _unserve. */
 int tor_rack_learn(struct tor_rack *rack, const struct wire_rnic *rnic, rm_mono_t now);

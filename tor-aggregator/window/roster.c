@@ -229,6 +229,55 @@ keep_foreigner(const struct roster_entry *entry)
 	return !entry->member && (entry->rnic.planned || entry->rnic.served);
 }
 
+static bool
+same_address(const struct wire_address *a, const struct wire_address *b)
+{
+	return a->family == b->family && a->port == b->port &&
+	       memcmp(a->bytes, b->bytes, sizeof(a->bytes)) == 0;
+}
+
+static bool
+same_place(const struct roster_rnic *a, const struct roster_rnic *b)
+{
+	if (strcmp(a->host, b->host) != 0)
+		return false;
+	for (size_t i = 0; i < a->address_count; i++) {
+		for (size_t j = 0; j < b->address_count; j++) {
+			if (same_address(&a->addresses[i], &b->addresses[j]))
+				return true;
+		}
+	}
+	return strcmp(a->device, b->device) == 0;
+}
+
+/* Its host's agent has another RNIC where this one was, and does not name it. */
+static bool
+is_replaced(const struct roster *roster, const struct roster_rnic *rnic)
+{
+	if (rnic->registered)
+		return false;
+	for (size_t i = 0; i < roster->member_count; i++) {
+		const struct roster_rnic *other = &roster->members[i]->rnic;
+
+		if (other->registered && same_place(other, rnic))
+			return true;
+	}
+	return false;
+}
+
+/* Its own agent knows better than a plan which RNIC it has. */
+static bool
+sweep_members(struct roster *roster)
+{
+	for (size_t i = 0; i < roster->member_count; i++) {
+		struct roster_rnic *rnic = &roster->members[i]->rnic;
+
+		if (rnic->planned && is_replaced(roster, rnic))
+			rnic->planned = false;
+	}
+	return sweep(roster, roster->members, &roster->member_count, 0, keep_member);
+}
+
 /* An RNIC that has changed sides starts afresh on the other one; *changed is then
  * set. Returns its entry, or NULL with *r set when it is refused, and counted. */
 static struct roster_entry *
@@ -306,7 +355,7 @@ roster_plan(struct roster *roster, const struct wire_plan_view *view)
 		if (entry != NULL)
 			entry->rnic.planned = true;
 	}
-	if (sweep(roster, roster->members, &roster->member_count, 0, keep_member))
+	if (sweep_members(roster))
 		changed = true;
 	/* Foreigners come and go with every plan; their holes can wait a while. */
 	if (roster->foreigner_count > 2 * plan->foreigner_count + 64 &&
@@ -351,6 +400,26 @@ roster_register(struct roster *roster, const struct wire_rnic *rnic)
 	entry->rnic.registered = true;
 	number_hosts(roster);
 	return changed;
+}
+
+int
+roster_replace(struct roster *roster, const char *host)
+{
+	bool changed = false;
+
+	for (size_t i = 0; i < roster->member_count; i++) {
+		struct roster_rnic *rnic = &roster->members[i]->rnic;
+
+		if (strcmp(rnic->host, host) == 0 && is_replaced(roster, rnic)) {
+			rnic->planned = false;
+			changed = true;
+		}
+	}
+	if (!changed)
+		return 0;
+	sweep(roster, roster->members, &roster->member_count, 0, keep_member);
+	number_hosts(roster);
+	return 1;
 }
 
 void

@@ -55,6 +55,11 @@ int roster_plan(struct roster *roster, const struct wire_plan_view *view);
  */
 int roster_register(struct roster *roster, const struct wire_rnic *rnic);
 
+/* All RNICs of the host's registration are registered: members that it does not name
+ * any more, and in whose place (its device, or an address) it has another, leave
+ * whatever the plan says. Same returns. */
+int roster_replace(struct roster *roster, const char *host);
+
 /* By the newest plan or an agent that is there, it is not that host's. */
 bool roster_is_anothers(
     const struct roster *roster, struct wire_rnic_id id, const char *host);

@@ -456,6 +456,103 @@ what_is_told_at_second_hand_adds_but_changes_nothing(void **state)
 	assert_int_equal(refusal, REGISTRY_PLACED);
 }
 
+static void
+note_replaced(
+    const struct registry_rnic *old, const struct registry_rnic *by, void *arg)
+{
+	uint64_t *numbers = arg;
+
+	numbers[0] = old->id.guid;
+	numbers[1] = by->id.guid;
+}
+
+/* A whole registration of a host. Returns how many it replaces. */
+static size_t
+tell_all(
+    struct fixture *f, const struct wire_rnic *rnics, size_t count, uint64_t numbers[2])
+{
+	struct wire_rnic_id ids[4];
+	enum registry_refusal refusal;
+
+	for (size_t i = 0; i < count; i++) {
+		assert_true(tell(f, &rnics[i], &refusal) >= 0);
+		ids[i] = rnics[i].id;
+	}
+	return registry_replace(
+	    f->registry, rnics[0].host, ids, count, note_replaced, numbers);
+}
+
+static void
+a_swapped_rnic_takes_the_place_of_the_old_one(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_rnic old = region_rnic(1, "h1", "tor1", REGION_V4);
+	struct wire_rnic fresh = region_rnic(2, "h1", "tor1", REGION_V4);
+	struct wire_rnic renamed = region_rnic(3, "h1", "tor1", REGION_V4);
+	uint64_t numbers[2] = { 0 };
+
+	assert_int_equal(tell_all(f, &old, 1, numbers), 0);
+	assert_int_equal(tell_all(f, &fresh, 1, numbers), 1); /* the same device */
+	assert_null(known(f, 1));
+	assert_int_equal(numbers[0], 1);
+	assert_int_equal(numbers[1], 2);
+	assert_int_equal(members(f, "tor1"), 1);
+	renamed.device = "rnic7";
+	renamed.addresses[0] = fresh.addresses[0];
+	assert_int_equal(tell_all(f, &renamed, 1, numbers), 1); /* the same address */
+	assert_null(known(f, 2));
+	assert_int_equal(registry_counts(f->registry)->replaced, 2);
+	/* Put back: a VF has now this MAC, now that one. */
+	assert_int_equal(tell_all(f, &old, 1, numbers), 0);
+	old.device = "rnic7";
+	assert_int_equal(tell_all(f, &old, 1, numbers), 1);
+	assert_non_null(known(f, 1));
+	assert_int_equal(registry_count(f->registry), 1);
+}
+
+static void
+nothing_is_replaced_that_is_elsewhere_or_still_told_of(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_rnic all[3] = {
+		region_rnic(1, "h1", "tor1", REGION_V4),
+		region_rnic(2, "h1", "tor1", REGION_V4),
+		region_rnic(3, "h1", "tor2", REGION_V4),
+	};
+	struct wire_rnic other = region_rnic(4, "h2", "tor1", REGION_V4);
+	uint64_t numbers[2];
+
+	/* Two of one name, in one registration: a mistake, but both are there. */
+	assert_int_equal(tell_all(f, all, 2, numbers), 0);
+	/* Of another ToR's aggregator, which hears only of that ToR's. */
+	assert_int_equal(tell_all(f, &all[2], 1, numbers), 0);
+	/* Another host has no say, whatever address it claims. */
+	other.addresses[0] = all[0].addresses[0];
+	assert_int_equal(tell_all(f, &other, 1, numbers), 0);
+	/* Unplugged, with nothing in its place: a finding. */
+	all[0].device = "rnic1";
+	assert_int_equal(tell_all(f, all, 1, numbers), 0);
+	assert_int_equal(registry_count(f->registry), 4);
+}
+
+/* An aggregator that is cut off from the agent tells of the plan it has. */
+static void
+what_was_replaced_does_not_come_back_at_second_hand(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_rnic old = region_rnic(1, "h1", "tor1", REGION_V4);
+	const struct wire_rnic fresh = region_rnic(2, "h1", "tor1", REGION_V4);
+	enum registry_refusal refusal;
+	uint64_t numbers[2];
+
+	old.incarnation = 0;
+	assert_int_equal(tell(f, &old, &refusal), 1); /* all that is known yet */
+	assert_int_equal(tell_all(f, &fresh, 1, numbers), 1);
+	assert_int_equal(tell(f, &old, &refusal), -EINVAL);
+	assert_int_equal(refusal, REGISTRY_REPLACED);
+	assert_int_equal(registry_count(f->registry), 1);
+}
+
 static struct wire_address
 v4(uint8_t last)
 {
@@ -562,6 +659,9 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(what_is_told_at_second_hand_adds_but_changes_nothing),
+		TEST(a_swapped_rnic_takes_the_place_of_the_old_one),
+		TEST(nothing_is_replaced_that_is_elsewhere_or_still_told_of),
+		TEST(what_was_replaced_does_not_come_back_at_second_hand),
 		TEST(what_is_told_twice_changes_nothing),
 		TEST(a_new_address_is_a_change),
 		TEST(a_restart_matters_only_with_a_qpn),

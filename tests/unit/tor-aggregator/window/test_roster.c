@@ -203,6 +203,36 @@ whom_a_service_talks_to_is_no_member_of_ours(void **state)
 }
 
 static void
+a_swapped_rnic_leaves_for_the_one_in_its_place(void **state)
+{
+	struct world *world = *state;
+	struct wire_rnic fresh = fixture_rnic(0x777, "h1", "t1");
+	struct wire_rnic other = fixture_rnic(0x778, "h2", "t1");
+
+	fixture_plan(world->plan, 1, 3, 0);
+	roster_plan(world->roster, &world->plan->view);
+	other.device = "d7";
+	assert_int_equal(roster_register(world->roster, &fresh), 0);
+	assert_int_equal(roster_register(world->roster, &other), 0);
+	assert_int_equal(roster_replace(world->roster, "h0"), 0);
+	assert_int_equal(roster_replace(world->roster, "h2"), 0); /* another device */
+	assert_int_equal(roster_replace(world->roster, "h1"), 1);
+	assert_null(roster_find(world->roster, (struct wire_rnic_id){ 0x101, 1 }));
+	assert_int_equal(roster_members(world->roster), 4);
+	assert_int_equal(roster_hosts(world->roster), 3);
+	/* A plan made before the controller knew brings it not back. */
+	fixture_plan(world->plan, 2, 3, 0);
+	roster_plan(world->roster, &world->plan->view);
+	assert_null(roster_find(world->roster, (struct wire_rnic_id){ 0x101, 1 }));
+	assert_non_null(roster_find(world->roster, (struct wire_rnic_id){ 0x777, 1 }));
+	/* Its agent is gone: the plan is all that is known again. */
+	roster_leave(world->roster, "h1");
+	fixture_plan(world->plan, 3, 3, 0);
+	roster_plan(world->roster, &world->plan->view);
+	assert_non_null(roster_find(world->roster, (struct wire_rnic_id){ 0x101, 1 }));
+}
+
+static void
 a_foreigner_that_registers_becomes_a_member(void **state)
 {
 	struct world *world = *state;
@@ -316,6 +346,7 @@ main(void)
 		TEST(what_the_agent_says_is_fresher_than_the_plan),
 		TEST(whom_a_service_talks_to_stays_while_it_is_served),
 		TEST(whom_a_service_talks_to_is_no_member_of_ours),
+		TEST(a_swapped_rnic_leaves_for_the_one_in_its_place),
 		TEST(a_foreigner_that_registers_becomes_a_member),
 		TEST(what_is_another_hosts_is_not_taken_from_it),
 		TEST(whoever_comes_before_the_plan_gives_back_what_is_anothers),
