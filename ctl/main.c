@@ -64,6 +64,16 @@ static const struct command {
 	{ "brake", ctl_brake, "[on | off | rate PERCENT]",
 	    "stop, resume or slow down all probing of the region",
 	    "  Without an argument: the brake now. PERCENT: 0.1 to 100.\n" },
+	{ "accept", ctl_accept, "TOR [--for 10m]",
+	    "burn-in of a new rack: does it pass?",
+	    "  --for 10m           how long: 90s, 15m, 6h\n"
+	    "  --max-loss PERCENT  that an RNIC or a pair may lose, 0.1 by default\n"
+	    "  --rnics N           RNICs of the rack; else as many as the topology "
+	    "says\n"
+	    "  --no-paths          its switches answer no traces: do not judge "
+	    "uplinks\n"
+	    "  Asks the rack's aggregator, and a controller for what is expected. The\n"
+	    "  report has every RNIC; exit status 0: PASS, 1: FAIL.\n" },
 	{ "pause", ctl_pause, "", "stop probing from this host" },
 	{ "resume", ctl_resume, "", "resume probing from this host" },
 	{ "doctor", ctl_doctor, "[--configs FOLDER]",

@@ -49,6 +49,7 @@ int ctl_services(const struct ctl *ctl);
 int ctl_pause(const struct ctl *ctl);
 int ctl_resume(const struct ctl *ctl);
 int ctl_doctor(const struct ctl *ctl);
+int ctl_accept(const struct ctl *ctl);
 
 /* The address of that tier ("aggregator", ...), or NULL: there is no such tier. */
 const char *ctl_tier(const struct ctl *ctl, const char *tier);

@@ -4,9 +4,9 @@
 #include "ctl/client/ctl.h"
 #include "ctl/client/show.h"
 #include "ctl/doctor/doctor.h"
-#include "ctl/doctor/findings.h"
 #include "ctl/doctor/host.h"
 #include "ctl/doctor/local_host.h"
+#include "ctl/output/findings.h"
 
 static int
 show(const struct ctl *ctl, const struct findings *findings)
@@ -14,9 +14,13 @@ show(const struct ctl *ctl, const struct findings *findings)
 	json_t *json;
 
 	if (!ctl->json) {
-		doctor_print(findings, stdout);
+		findings_print(findings, stdout);
 	} else {
-		json = doctor_json(findings);
+		json = json_pack("{s:I, s:I, s:I, s:I, s:o}", "good",
+		    (json_int_t)findings->counts[FINDING_GOOD], "warnings",
+		    (json_int_t)findings->counts[FINDING_WARNING], "wrong",
+		    (json_int_t)findings->counts[FINDING_WRONG], "not_shown",
+		    (json_int_t)findings->dropped, "findings", findings_json(findings));
 		if (json == NULL)
 			return CTL_NO_ANSWER;
 		show_json(json);

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "ctl/doctor/checks.h"
-#include "ctl/doctor/findings.h"
 #include "ctl/doctor/host.h"
+#include "ctl/output/findings.h"
 
 static const char *
 text(const json_t *object, const char *key)

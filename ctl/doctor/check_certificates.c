@@ -9,8 +9,8 @@
 
 #include "ctl/doctor/checks.h"
 #include "ctl/doctor/daemons.h"
-#include "ctl/doctor/findings.h"
 #include "ctl/doctor/host.h"
+#include "ctl/output/findings.h"
 #include "rackmesh/config/yaml.h"
 
 #define RENEWAL_PART 5 /* with less than this part of its life left, renewal failed */

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "ctl/doctor/checks.h"
-#include "ctl/doctor/findings.h"
 #include "ctl/doctor/host.h"
+#include "ctl/output/findings.h"
 
 #define MAX_ERROR_US 1000000L
 

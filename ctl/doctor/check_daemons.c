@@ -7,8 +7,8 @@
 
 #include "ctl/doctor/checks.h"
 #include "ctl/doctor/daemons.h"
-#include "ctl/doctor/findings.h"
 #include "ctl/doctor/host.h"
+#include "ctl/output/findings.h"
 #include "rackmesh/config/yaml.h"
 
 #define UNIT_USER "rackmesh"

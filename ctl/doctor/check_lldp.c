@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "ctl/doctor/checks.h"
-#include "ctl/doctor/findings.h"
 #include "ctl/doctor/host.h"
 #include "ctl/doctor/host_rnics.h"
+#include "ctl/output/findings.h"
 
 /* In json0 everything is a list, and a value lies in "value". */
 static const char *

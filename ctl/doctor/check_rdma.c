@@ -7,9 +7,9 @@
 
 #include "ctl/doctor/checks.h"
 #include "ctl/doctor/daemons.h"
-#include "ctl/doctor/findings.h"
 #include "ctl/doctor/host.h"
 #include "ctl/doctor/host_rnics.h"
+#include "ctl/output/findings.h"
 
 #define PORT "/sys/class/infiniband/%s/ports/%u"
 #define MEMLOCK_PER_RNIC (4L << 20)

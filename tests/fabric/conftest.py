@@ -32,6 +32,7 @@ SECONDS = {
     "test_demo": 90,
     "test_between_racks": 80,
     "test_kills": 80,
+    "test_accept": 60,
     "test_tls": 60,
     "test_paths": 55,
     "test_region": 50,

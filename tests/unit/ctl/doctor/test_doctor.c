@@ -18,8 +18,8 @@
 
 #include "ctl/doctor/checks.h"
 #include "ctl/doctor/daemons.h"
-#include "ctl/doctor/findings.h"
 #include "ctl/doctor/host.h"
+#include "ctl/output/findings.h"
 #include "rackmesh/config/yaml.h"
 #include "tests/support/pki.h"
 
@@ -616,11 +616,8 @@ a_host_without_an_agent_is_not_asked_for_rnics(void **state)
 	doctor_look(&world->host, &world->findings);
 	for (size_t i = 0; i < world->findings.count; i++)
 		assert_string_not_equal(world->findings.list[i].check, "rdma");
-	answer = doctor_json(&world->findings);
-	assert_int_equal(json_array_size(json_object_get(answer, "findings")),
-	    world->findings.count);
-	assert_int_equal(json_integer_value(json_object_get(answer, "wrong")),
-	    world->findings.counts[FINDING_WRONG]);
+	answer = findings_json(&world->findings);
+	assert_int_equal(json_array_size(answer), world->findings.count);
 	json_decref(answer);
 }
 
@@ -655,7 +652,7 @@ the_report_reads_like_this(void **state)
 	world->findings.check = "certificate";
 	findings_add(&world->findings, FINDING_WRONG, "it has\nexpired");
 	findings_remedy(&world->findings, "renew it");
-	doctor_print(&world->findings, out);
+	findings_print(&world->findings, out);
 	assert_int_equal(fclose(out), 0);
 	assert_string_equal(text, "good     clock        it goes\n"
 				  "wrong    certificate  it has expired\n"

@@ -1,4 +1,4 @@
-#include "ctl/doctor/findings.h"
+#include "ctl/output/findings.h"
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -74,4 +74,56 @@ finding_level_name(enum finding_level level)
 	static const char *const names[] = { "good", "warning", "wrong" };
 
 	return names[level];
+}
+
+void
+findings_print(const struct findings *findings, FILE *out)
+{
+	for (size_t i = 0; i < findings->count; i++) {
+		const struct finding *finding = &findings->list[i];
+
+		fprintf(out, "%-7s  %-11s  %s\n", finding_level_name(finding->level),
+		    finding->check, finding->seen);
+		if (finding->remedy[0] != '\0')
+			fprintf(out, "%-7s  %-11s  -> %s\n", "", "", finding->remedy);
+	}
+	if (findings->dropped > 0)
+		fprintf(out, "and %zu more\n", findings->dropped);
+	fprintf(out, "%zu good, %zu %s, %zu wrong\n", findings->counts[FINDING_GOOD],
+	    findings->counts[FINDING_WARNING],
+	    findings->counts[FINDING_WARNING] == 1 ? "warning" : "warnings",
+	    findings->counts[FINDING_WRONG]);
+}
+
+/* Of what is not UTF-8, or was cut within a letter. */
+static json_t *
+text_json(const char *text)
+{
+	json_t *string = json_string(text);
+	char plain[FINDING_BYTES];
+	size_t i;
+
+	if (string != NULL)
+		return string;
+	for (i = 0; text[i] != '\0' && i + 1 < sizeof(plain); i++)
+		plain[i] = (unsigned char)text[i] < 0x80 ? text[i] : '?';
+	plain[i] = '\0';
+	return json_string(plain);
+}
+
+json_t *
+findings_json(const struct findings *findings)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < findings->count; i++) {
+		const struct finding *finding = &findings->list[i];
+
+		json_array_append_new(
+		    list, json_pack("{s:s, s:s, s:o, s:o}", "check", finding->check,
+			      "level", finding_level_name(finding->level), "seen",
+			      text_json(finding->seen), "remedy",
+			      text_json(finding->remedy)));
+	}
+	return list;
 }

@@ -1,13 +1,15 @@
 /*
- * findings - what the checks of doctor found: good or not, what was seen, what to do.
+ * findings - what checks have found: good or not, what was seen, what to do.
  *
  * Texts come from files, programs and daemons: what a terminal would obey is taken out.
  * At most FINDINGS_MAX are kept; the rest is counted.
  */
-#ifndef CTL_DOCTOR_FINDINGS_H
-#define CTL_DOCTOR_FINDINGS_H
+#ifndef CTL_OUTPUT_FINDINGS_H
+#define CTL_OUTPUT_FINDINGS_H
 
+#include <jansson.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #define FINDINGS_MAX 512
 #define FINDING_BYTES 768
@@ -44,5 +46,10 @@ void findings_remedy(struct findings *findings, const char *format, ...)
 
 /* "good", "warning", "wrong". */
 const char *finding_level_name(enum finding_level level);
+
+/* For people: a line for each finding, and one for what to do. */
+void findings_print(const struct findings *findings, FILE *out);
+/* A list of objects; NULL: memory. */
+json_t *findings_json(const struct findings *findings);
 
 #endif

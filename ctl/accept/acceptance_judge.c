@@ -1,0 +1,381 @@
+/* The judgement of a burn-in. */
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctl/accept/acceptance_state.h"
+#include "ctl/accept/pair_counts.h"
+#include "ctl/output/findings.h"
+#include "rackmesh/metrics/sketch.h"
+
+#define MIN_ANSWERED 20 /* probes an RNIC has to have answered, and had answered */
+#define MAX_PAIRS_TOLD 10
+#define RTT_FACTOR 4       /* of the rack's median: slower than that stands out */
+#define RTT_LEAST_NS 20000 /* and by so much, at least */
+#define BAD_LOOKS_PART 10  /* a host may be not ok in one look of so many */
+
+#define WRONG(...) findings_add(findings, FINDING_WRONG, __VA_ARGS__)
+#define GOOD(...) findings_add(findings, FINDING_GOOD, __VA_ARGS__)
+#define WARNING(...) findings_add(findings, FINDING_WARNING, __VA_ARGS__)
+
+/* ---- were we answered at all ---- */
+
+static void
+judge_looks(const struct acceptance *acceptance, struct findings *findings)
+{
+	findings->check = "aggregator";
+	if (acceptance->looks == acceptance->unanswered) {
+		WRONG("no look at the rack was answered in full");
+		findings_remedy(findings,
+		    "is %s a ToR of this aggregator? rackmeshctl racks "
+		    "lists them; --aggregator names another one",
+		    acceptance->tor);
+	} else if (acceptance->unanswered * BAD_LOOKS_PART > acceptance->looks) {
+		WRONG("%u of %u looks at the rack were not answered",
+		    acceptance->unanswered, acceptance->looks);
+		findings_remedy(findings, "see the aggregator's log, and repeat");
+	} else {
+		GOOD("%u looks at the rack, %u of them not answered", acceptance->looks,
+		    acceptance->unanswered);
+	}
+}
+
+/* ---- are all there ---- */
+
+static void
+judge_count(const struct acceptance *acceptance, const char *what, size_t seen,
+    unsigned expected, struct findings *findings)
+{
+	if (seen < expected) {
+		WRONG("%zu of %u expected %s are there", seen, expected, what);
+		findings_remedy(findings, "start what is missing (rackmeshctl doctor "
+					  "on its host), or correct "
+					  "racks: of the topology");
+	} else if (seen > expected) {
+		WARNING("%zu %s are there, %u are expected", seen, what, expected);
+		findings_remedy(findings,
+		    "correct racks: of the topology, or the tor: of "
+		    "those that do not belong here");
+	} else {
+		GOOD("all %u expected %s are there", expected, what);
+	}
+}
+
+static void
+judge_expected(const struct acceptance *acceptance, struct findings *findings)
+{
+	unsigned expected = acceptance->limits.rnics > 0 ? acceptance->limits.rnics
+							 : acceptance->expected_rnics;
+	size_t registered = 0, i;
+	const json_t *each;
+
+	findings->check = "expected";
+	for (i = 0; i < acceptance->rnic_count; i++)
+		registered +=
+		    acceptance->rnics[i].listed && acceptance->rnics[i].registered;
+	if (expected > 0) {
+		judge_count(acceptance, "RNICs", registered, expected, findings);
+	} else {
+		WRONG("nobody says how many RNICs the rack has: %zu are there",
+		    registered);
+		findings_remedy(findings,
+		    "give --rnics N, or write rnics: into racks: of "
+		    "the topology and name a controller by "
+		    "--controller");
+	}
+	if (acceptance->expected_hosts > 0)
+		judge_count(acceptance, "hosts", acceptance->host_count,
+		    acceptance->expected_hosts, findings);
+	json_array_foreach (acceptance->refused, i, each) {
+		WRONG("the controller refuses %s", json_string_value(each));
+		findings_remedy(findings, "as it says");
+	}
+}
+
+static void
+judge_plan(const struct acceptance *acceptance, struct findings *findings)
+{
+	findings->check = "plan";
+	if (!acceptance->has_plan) {
+		WARNING(
+		    "no controller told of this rack: neither its plan nor its links "
+		    "are known");
+		findings_remedy(findings, "name one by --controller");
+	} else if (!acceptance->plan_is_held) {
+		WRONG("no aggregator of the rack holds its newest plan");
+		findings_remedy(findings,
+		    "rackmeshctl racks; is the aggregator connected to "
+		    "a controller?");
+	} else {
+		GOOD("the newest plan is held");
+	}
+}
+
+/* ---- RNICs ---- */
+
+static bool
+has_peers(const struct acceptance *acceptance, const struct accept_rnic *rnic)
+{
+	for (size_t i = 0; i < acceptance->rnic_count; i++)
+		if (&acceptance->rnics[i] != rnic &&
+		    strcmp(acceptance->rnics[i].transport, rnic->transport) == 0)
+			return true;
+	return false;
+}
+
+static uint64_t
+median_of(const struct accept_rnic *rnic)
+{
+	return rnic->rtt == NULL ? 0 : rm_sketch_quantile_ns(rnic->rtt, 0.5);
+}
+
+static int
+by_size(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* The median of the RNICs' medians; 0: none. */
+static uint64_t
+rack_median(const struct acceptance *acceptance)
+{
+	uint64_t *medians = calloc(acceptance->rnic_count + 1, sizeof(*medians)),
+		 median;
+	size_t count = 0;
+
+	if (medians == NULL)
+		return 0;
+	for (size_t i = 0; i < acceptance->rnic_count; i++)
+		if (median_of(&acceptance->rnics[i]) > 0)
+			medians[count++] = median_of(&acceptance->rnics[i]);
+	qsort(medians, count, sizeof(*medians), by_size);
+	median = count == 0 ? 0 : medians[(count - 1) / 2];
+	free(medians);
+	return median;
+}
+
+/* Why not, in a word or two for the table; "pass". *remedy: what to do. */
+static const char *
+verdict_of(const struct acceptance *acceptance, const struct accept_rnic *rnic,
+    uint64_t median, const char **remedy)
+{
+	uint64_t out = rnic->out.answered + rnic->out.lost;
+	uint64_t in = rnic->in.answered + rnic->in.lost;
+
+	*remedy = "start its host's agent; rackmeshctl doctor there says what it lacks";
+	if (!rnic->listed || !rnic->registered)
+		return "not registered";
+	*remedy = "is a controller connected, and does the topology have the ToR?";
+	if (!rnic->planned)
+		return "not planned";
+	*remedy = "look at cable, optics and switch port";
+	if (strcmp(rnic->link, "down") == 0)
+		return "link down";
+	*remedy =
+	    "rackmeshctl rnics, rackmeshctl doctor on its host: is anything sent?";
+	if (out < MIN_ANSWERED)
+		return "does not probe";
+	if (has_peers(acceptance, rnic) && in < MIN_ANSWERED)
+		return "is not probed";
+	*remedy = "rackmeshctl incidents --open, rackmeshctl drill of it";
+	if (rnic->is_lossy)
+		return "lossy";
+	if (acceptance_lossy(acceptance, rnic->unsent, rnic->unsent + out))
+		return "cannot send";
+	if (strcmp(rnic->health, "good") != 0)
+		return "not good";
+	*remedy = "compare its link speed, PCIe width, firmware and cable with its "
+		  "neighbours'";
+	if (median > 0 && median_of(rnic) > RTT_FACTOR * median &&
+	    median_of(rnic) > median + RTT_LEAST_NS)
+		return "slow";
+	return "pass";
+}
+
+static void
+judge_rnics(struct acceptance *acceptance, struct findings *findings)
+{
+	uint64_t median = rack_median(acceptance);
+	size_t passed = 0;
+
+	findings->check = "rnic";
+	for (size_t i = 0; i < acceptance->rnic_count; i++) {
+		struct accept_rnic *rnic = &acceptance->rnics[i];
+		const char *remedy;
+
+		rnic->verdict = verdict_of(acceptance, rnic, median, &remedy);
+		if (strcmp(rnic->verdict, "pass") == 0) {
+			passed++;
+			continue;
+		}
+		WRONG("%s: %s (health %s, link %s; of what it sent %" PRIu64
+		      " answered, %" PRIu64 " lost; of what it was sent %" PRIu64
+		      " and %" PRIu64 ")",
+		    rnic->name, rnic->verdict, rnic->health, rnic->link,
+		    rnic->out.answered, rnic->out.lost, rnic->in.answered,
+		    rnic->in.lost);
+		findings_remedy(findings, "%s", remedy);
+	}
+	if (acceptance->rnic_count == 0) {
+		WRONG("the rack has no RNIC");
+		findings_remedy(findings, "start its hosts' agents");
+	} else if (passed == acceptance->rnic_count) {
+		GOOD(
+		    "all %zu RNICs probe, are probed, and lose no more than %g %%; the "
+		    "median RTT is %.1f us",
+		    passed, 100 * acceptance->limits.max_loss, (double)median / 1000);
+	}
+}
+
+/* ---- pairs ---- */
+
+static void
+judge_pairs(const struct acceptance *acceptance, struct findings *findings)
+{
+	size_t count = pair_counts_count(acceptance->pairs), lossy = 0, explained = 0;
+
+	findings->check = "pair";
+	for (size_t i = 0; i < count; i++) {
+		const struct pair_count *pair = pair_counts_at(acceptance->pairs, i);
+
+		if (!acceptance_lossy(acceptance, pair->lost, pair->sent))
+			continue;
+		if (acceptance->rnics[pair->from].to_blame ||
+		    acceptance->rnics[pair->to].to_blame) {
+			explained++;
+			continue;
+		}
+		if (++lossy > MAX_PAIRS_TOLD)
+			continue;
+		WRONG("%s to %s: %" PRIu64 " of %" PRIu64 " probes were lost",
+		    acceptance->rnics[pair->from].name,
+		    acceptance->rnics[pair->to].name, pair->lost, pair->sent);
+		findings_remedy(findings, "rackmeshctl drill %s",
+		    acceptance->rnics[pair->from].name);
+	}
+	if (lossy > MAX_PAIRS_TOLD)
+		WRONG("%zu more pairs lose too much", lossy - MAX_PAIRS_TOLD);
+	else if (lossy == 0 && explained > 0)
+		WARNING(
+		    "%zu pairs lose too much, all with an RNIC named above", explained);
+	else if (lossy == 0 && count > 0)
+		GOOD("none of %zu pairs within the rack loses more than %g %%", count,
+		    100 * acceptance->limits.max_loss);
+	if (pair_counts_left_out(acceptance->pairs) > 0)
+		WARNING("%" PRIu64 " results of more pairs than are kept were left out",
+		    pair_counts_left_out(acceptance->pairs));
+}
+
+/* ---- hosts ---- */
+
+static void
+judge_host(const struct accept_host *host, struct findings *findings)
+{
+	if (host->slowed_looks * BAD_LOOKS_PART > host->looks) {
+		WRONG("host %s probes less than it should (%s), in %u of %u looks",
+		    host->name, host->slowed, host->slowed_looks, host->looks);
+		findings_remedy(findings, "see limits: in its agent's config");
+	}
+	if (!host->is_ok || !host->connected ||
+	    host->bad_looks * BAD_LOOKS_PART > host->looks) {
+		WRONG("host %s is %s, in %u of %u looks", host->name,
+		    host->state[0] == '\0' ? "not told of any more" : host->state,
+		    host->bad_looks, host->looks);
+		findings_remedy(findings, "rackmeshctl doctor on %s", host->name);
+	} else if (host->bad_looks > 0) {
+		WARNING("host %s was %s, in %u of %u looks", host->name, host->state,
+		    host->bad_looks, host->looks);
+		findings_remedy(findings, "journalctl -u host-agent on %s", host->name);
+	}
+}
+
+static void
+judge_hosts(const struct acceptance *acceptance, struct findings *findings)
+{
+	size_t before = findings->counts[FINDING_WRONG];
+
+	findings->check = "host";
+	for (size_t i = 0; i < acceptance->host_count; i++)
+		judge_host(&acceptance->hosts[i], findings);
+	if (acceptance->host_count == 0) {
+		WRONG("the aggregator names no host of the rack");
+		findings_remedy(findings, "start their agents");
+	} else if (findings->counts[FINDING_WRONG] == before) {
+		GOOD("%zu hosts are connected, none of them slowed",
+		    acceptance->host_count);
+	}
+}
+
+/* ---- incidents ---- */
+
+static void
+judge_incidents(const struct acceptance *acceptance, struct findings *findings)
+{
+	findings->check = "incident";
+	for (size_t i = 0; i < acceptance->incident_count; i++) {
+		WRONG("%s", acceptance->incidents[i].sentence);
+		findings_remedy(
+		    findings, "rackmeshctl explain %s", acceptance->incidents[i].id);
+	}
+	if (acceptance->incident_count == 0 &&
+	    acceptance->looks > acceptance->unanswered)
+		GOOD("no incident was open");
+}
+
+/* ---- paths ---- */
+
+static void
+judge_paths(const struct acceptance *acceptance, struct findings *findings)
+{
+	size_t seen = 0, expected = 0;
+
+	findings->check = "path";
+	if (acceptance->limits.without_paths) {
+		WARNING("paths were not looked at (--no-paths)");
+		return;
+	}
+	for (size_t i = 0; i < acceptance->uplink_count; i++) {
+		const struct accept_uplink *uplink = &acceptance->uplinks[i];
+
+		expected += uplink->expected;
+		seen += uplink->expected && uplink->seen;
+		if (!uplink->expected || uplink->seen)
+			continue;
+		WRONG("no traced path leads over the uplink to %s", uplink->name);
+		findings_remedy(findings,
+		    "rackmeshctl topology show: is its address an alias of the switch? "
+		    "does "
+		    "the switch answer with ICMP time exceeded? Where nothing traces: "
+		    "--no-paths");
+	}
+	if (expected == 0) {
+		WARNING(
+		    acceptance->has_topology
+			? "the topology has no link of %s: its uplinks were not judged"
+			: "nobody told of the links of %s: its uplinks were not judged",
+		    acceptance->tor);
+		findings_remedy(findings, "write links: into the topology");
+	} else if (seen == expected) {
+		GOOD("paths lead over all %zu uplinks (%" PRIu64 " of %" PRIu64
+		     " flows traced)",
+		    seen, acceptance->traced, acceptance->flows);
+	}
+}
+
+void
+acceptance_judge(struct acceptance *acceptance, struct findings *findings)
+{
+	acceptance_blame(acceptance);
+	judge_looks(acceptance, findings);
+	judge_expected(acceptance, findings);
+	judge_plan(acceptance, findings);
+	judge_rnics(acceptance, findings);
+	judge_pairs(acceptance, findings);
+	judge_hosts(acceptance, findings);
+	judge_incidents(acceptance, findings);
+	judge_paths(acceptance, findings);
+}

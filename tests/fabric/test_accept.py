@@ -1,0 +1,123 @@
+"""The burn-in of a rack: what is healthy passes, and what has one bad or missing RNIC fails."""
+
+import json
+
+import pytest
+
+from lab.faults import RnicDead, RnicLossy
+from lab.wait import until
+from lab.world import World
+
+RACKS = {"tor1": ["h1", "h2", "h3"], "tor2": ["h1", "h4"]}
+FOR = "8s"
+MAX_LOSS = 10  # percent: a busy machine loses some
+TRACED_S = 60
+
+
+@pytest.fixture(scope="module")
+def fabric(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("accept")
+    with World(RACKS, folder, alertmanager=False, agent={"trace": {"interval_s": 1}}) as world:
+        world.start().lab.wait_traced(TRACED_S)
+        yield world
+
+
+def accept(fabric, *words):
+    """(what rackmeshctl accept says of tor1, its exit status)"""
+    lab = fabric.lab
+    done = lab.ctl_run(
+        "centre",
+        *("--aggregator", f"unix:{lab.aggregators['tor1'].socket}"),
+        *("--controller", f"unix:{lab.wait_leader().socket}"),
+        *("--json", "accept", "tor1", "--for", FOR, "--max-loss", MAX_LOSS, *words),
+    )
+    assert done.returncode in (0, 1), done
+    assert "probes" in done.stderr, "no progress was told"
+    return json.loads(done.stdout), done.returncode
+
+
+def wrong(report):
+    return [each["seen"] for each in report["findings"] if each["level"] == "wrong"]
+
+
+def verdicts(report):
+    return {each["rnic"]: each["verdict"] for each in report["rnics"]}
+
+
+def fails_for(fabric, fault, say):
+    """The verdicts on a rack that has this fault all the time."""
+    fault.begin()
+    try:
+        report, status = accept(fabric)
+        assert fault.bit(), "the fault did not happen"
+    finally:
+        fault.end()
+    say("; ".join(wrong(report)))
+    assert status == 1 and report["verdict"] == "fail"
+    until(
+        f"{fault.rnic.name} is good again",
+        30,
+        lambda: fabric.lab.health(fault.rnic) == "good",
+    )
+    until("no incident is open", 60, lambda: not open_incidents(fabric))
+    return verdicts(report)
+
+
+def open_incidents(fabric):
+    answer = fabric.lab.aggregators["tor1"].get("/v1/incidents?open=1").json
+    return answer["incidents"]
+
+
+def test_a_healthy_rack_passes(fabric, say):
+    report, status = accept(fabric)
+
+    say(f"{sum(each['sent'] for each in report['rnics'])} probes")
+    assert not wrong(report), report
+    assert (status, report["verdict"]) == (0, "pass")
+    assert verdicts(report) == {"h1/r0": "pass", "h2/r0": "pass", "h3/r0": "pass"}
+
+
+def test_a_lossy_rnic_fails(fabric, say):
+    fault = RnicLossy(fabric.lab, fabric.rnic("h2/r0"), 40, "both")
+
+    told = fails_for(fabric, fault, say)
+
+    assert told == {"h1/r0": "pass", "h2/r0": "lossy", "h3/r0": "pass"}
+
+
+def test_a_dead_rnic_fails(fabric, say):
+    fault = RnicDead(fabric.lab, fabric.rnic("h3/r0"))
+
+    told = fails_for(fabric, fault, say)
+
+    assert told == {"h1/r0": "pass", "h2/r0": "pass", "h3/r0": "lossy"}
+
+
+def test_more_rnics_than_there_are_fail(fabric):
+    report, status = accept(fabric, "--rnics", 4)
+
+    assert status == 1
+    assert wrong(report) == ["3 of 4 expected RNICs are there"], report
+
+
+def test_an_rnic_whose_agent_does_not_run_fails(fabric, say):
+    """The last: it takes the agent away."""
+    fabric.lab.agents["h3"].kill()
+
+    report, status = accept(fabric)
+
+    say("; ".join(wrong(report)))
+    assert status == 1
+    assert verdicts(report) == {"h1/r0": "pass", "h2/r0": "pass", "h3/r0": "not registered"}
+
+
+def test_a_rack_that_the_aggregator_does_not_have_fails(fabric):
+    lab = fabric.lab
+    done = lab.ctl_run(
+        "centre",
+        *("--aggregator", f"unix:{lab.aggregators['tor1'].socket}"),
+        *("accept", "tor9", "--for", "2s", "--rnics", "1"),
+    )
+
+    assert done.returncode == 1, done
+    assert "FAIL: tor9" in done.stdout and "the rack has no RNIC" in done.stdout, done
