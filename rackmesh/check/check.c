@@ -15,6 +15,7 @@
 #include "rackmesh/config/config.h"
 #include "rackmesh/core/address.h"
 #include "rackmesh/core/clock.h"
+#include "rackmesh/core/endpoint.h"
 #include "rackmesh/core/file.h"
 #include "rackmesh/core/log.h"
 #include "rackmesh/http/http_site.h"
@@ -313,9 +314,20 @@ is_nobody(const struct rm_address *address)
 void
 rm_check_peer(struct rm_check *check, const char *place, const char *text)
 {
-	struct rm_address address;
+	struct rm_address found[RM_ENDPOINT_ADDRESSES];
+	struct rm_endpoint endpoint;
+	struct rm_why why = { 0 };
+	size_t count = 0;
+	int r;
 
-	if (rm_address_parse(text, -1, &address) == 0 && is_nobody(&address))
+	if (rm_endpoint_parse(text, &endpoint) < 0)
+		return; /* refused with the options */
+	r = rm_endpoint_resolve(&endpoint, found, &count, &why);
+	if (r == -ENXIO)
+		rm_check_error(check, place, "%s", why.text);
+	else if (r < 0)
+		rm_check_warn(check, place, "%s", why.text);
+	else if (is_nobody(&found[0]))
 		rm_check_error(check, place,
 		    "nobody can be reached at %s: expected the address and port of one "
 		    "host",

@@ -54,7 +54,8 @@ void rm_check_listen(struct rm_check *check, const char *place, const char *text
 void rm_check_http(struct rm_check *check, const struct rm_http_places *places,
     const struct rm_credentials_config *config);
 
-/* address:port of somebody to connect to. */
+/* name:port or address:port of somebody to connect to. Blocks while a name is looked
+ * up. */
 void rm_check_peer(struct rm_check *check, const char *place, const char *text);
 /* place[0], place[1], ...: none twice. list: of char *. */
 void rm_check_peers(

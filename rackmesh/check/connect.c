@@ -7,7 +7,7 @@
 
 #include "rackmesh/check/check.h"
 #include "rackmesh/config/config.h"
-#include "rackmesh/core/address.h"
+#include "rackmesh/core/endpoint.h"
 #include "rackmesh/core/log.h"
 #include "rackmesh/core/why.h"
 #include "rackmesh/http/http_client.h"
@@ -161,10 +161,10 @@ rm_connect_daemon(struct rm_connect *connect, const char *place, const char *tex
 		.on_frame = on_frame,
 		.on_down = on_down,
 	};
-	struct rm_address address;
+	struct rm_endpoint endpoint;
 	const struct rm_dialer_options options = {
-		.addresses = &address,
-		.address_count = 1,
+		.peers = &endpoint,
+		.peer_count = 1,
 		.limits = { .max_frame_bytes = CONNECT_FRAME_BYTES,
 		    .max_output_bytes = CONNECT_FRAME_BYTES,
 		    .tls = connect->tls },
@@ -177,7 +177,7 @@ rm_connect_daemon(struct rm_connect *connect, const char *place, const char *tex
 	peer->request = *request;
 	peer->tors = tors;
 	peer->tor_count = tor_count;
-	r = rm_address_parse(text, -1, &address);
+	r = rm_endpoint_parse(text, &endpoint);
 	if (r == 0)
 		r = rm_dialer_new(
 		    connect->loop, &options, &callbacks, peer, &peer->dialer);

@@ -266,9 +266,9 @@ a_peer_is_one_host(void **state)
 	struct world *w = *state;
 	char *texts[] = { (char[]){ "10.0.0.1:7481" }, (char[]){ "0.0.0.0:7481" },
 		(char[]){ "10.0.0.1:7481" }, (char[]){ "224.0.0.1:7481" },
-		(char[]){ "10.0.0.2:0" } };
+		(char[]){ "10.0.0.2:0" }, (char[]){ "localhost:7481" } };
 
-	rm_check_peers(&w->check, "controllers", &(struct rm_list){ texts, 5 });
+	rm_check_peers(&w->check, "controllers", &(struct rm_list){ texts, 6 });
 	found(w, 3, 1, "controllers[2]: listed twice");
 }
 
