@@ -259,6 +259,7 @@ agent_on_beat(void *arg)
 	const char *live[WIRE_MAX_LIVE];
 	struct uplink_report report = {
 		.paused = agent->paused || agent->brake_now.rate_permille == 0,
+		.paused_by_hand = agent->paused,
 		.known_through = rm_mono_add(agent->beat_due, -TIMER_SLACK_NS),
 	};
 

@@ -159,6 +159,7 @@ uplink_send_heartbeat(struct uplink *uplink, const struct uplink_report *report)
 		.incarnation = uplink->options.incarnation,
 		.now_ns = (uint64_t)report->known_through.ns,
 		.paused = report->paused,
+		.paused_by_hand = report->paused_by_hand,
 		.self_loss = report->self_loss,
 		.results_through_ns = (uint64_t)uplink->through.ns,
 		.live = report->live,

@@ -96,7 +96,7 @@ void uplink_note(struct uplink *uplink, const struct loop_turn *turn);
 struct uplink_report {
 	const struct wire_count *rows; /* receive counts that have changed */
 	size_t row_count;
-	bool paused;
+	bool paused, paused_by_hand;
 	uint64_t self_loss;
 	/* Of all uplinks that are live: see uplink_live; and which, by bit, are mute.
 	 */

@@ -85,7 +85,7 @@ try {
 	auto root = rackmesh::CreateHeartbeat(writer->fbb, beat->incarnation, beat->seq,
 	    beat->now_ns, beat->loop_lag_max_ns, beat->paused, stalls, beat->self_loss,
 	    beat->results_through_ns, beat->slowed_permille, beat->slowed_why, live,
-	    beat->live_mute);
+	    beat->live_mute, beat->paused_by_hand);
 	return wire::finish(writer, root.Union(), WIRE_HEARTBEAT, out);
 } catch (...) {
 	return wire::out_of_memory(writer);
@@ -120,6 +120,7 @@ wire_open_heartbeat(struct wire_heartbeat *view, const uint8_t *data, size_t len
 	view->live = nullptr;
 	view->live_count = wire::count(from->live());
 	view->live_mute = from->live_mute();
+	view->paused_by_hand = from->paused_by_hand();
 	view->opaque = from;
 	return 0;
 }

@@ -54,8 +54,8 @@ enum wire_slow { /* why an agent holds its own probing back */
 struct wire_heartbeat {
 	uint64_t incarnation, seq;
 	uint64_t now_ns;
-	uint64_t loop_lag_max_ns;        /* since the previous heartbeat */
-	bool paused;                     /* a person paused probing on this host */
+	uint64_t loop_lag_max_ns; /* since the previous heartbeat */
+	bool paused;              /* it sends no probe, by the brake or by hand */
 	const struct wire_stall *stalls; /* since the previous heartbeat */
 	size_t stall_count;
 	uint64_t self_loss; /* packets our own receive queues dropped so far */
@@ -70,7 +70,8 @@ struct wire_heartbeat {
 	const void *opaque; /* of an opened one */
 	/* Of what its pinglists ask for, what it lets itself probe; 0: all of it. */
 	uint16_t slowed_permille;
-	uint8_t slowed_why; /* enum wire_slow; a newer peer may know more */
+	uint8_t slowed_why;  /* enum wire_slow; a newer peer may know more */
+	bool paused_by_hand; /* a person paused probing on this host */
 };
 
 int wire_write_heartbeat(struct wire_writer *writer, const struct wire_heartbeat *beat,

@@ -291,6 +291,7 @@ take_heartbeat(struct agent_link *peer, rm_mono_t now, const uint8_t *data, size
 	agent->slowed_why = beat.slowed_why;
 	agent_note_live(agent, &beat, now);
 	agent_watch_beat(agent->watch, now, made, through, beat.paused);
+	agent_watch_excuse(agent->watch, beat.paused_by_hand);
 	return 0;
 }
 

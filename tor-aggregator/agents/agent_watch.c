@@ -15,7 +15,7 @@ struct span {
 struct agent_watch {
 	bool connected;
 	bool beaten; /* a heartbeat came in this session */
-	bool paused;
+	bool paused, paused_by_hand;
 	bool timed_out;      /* the last session ended without a word of its kernel */
 	rm_mono_t heard;     /* when the last heartbeat or hello arrived */
 	rm_mono_t last_made; /* the newest heartbeat's own time, or the hello's */
@@ -105,6 +105,12 @@ agent_watch_beat(struct agent_watch *watch, rm_mono_t now, rm_mono_t made,
 	watch->last_made = made;
 	watch->through = through;
 	watch->first_ping = watch->pinged = watch->first_ack = (rm_mono_t){ 0 };
+}
+
+void
+agent_watch_excuse(struct agent_watch *watch, bool paused_by_hand)
+{
+	watch->paused_by_hand = paused_by_hand;
 }
 
 void
@@ -245,6 +251,8 @@ agent_watch_state(const struct agent_watch *watch, rm_mono_t now, rm_mono_t star
 	}
 	if (watch->ended.ns > through.ns)
 		return state;
+	if (watch->paused_by_hand)
+		return worse(state, HOST_PAUSED);
 	if (watch->timed_out)
 		return worse(state, HOST_UNREACHABLE);
 	if (rm_mono_since(now, watch->ended) <= AGENT_WATCH_GRACE_NS)

@@ -48,6 +48,10 @@ void agent_watch_hello(struct agent_watch *watch, rm_mono_t now, bool fresh);
 void agent_watch_beat(struct agent_watch *watch, rm_mono_t now, rm_mono_t made,
     rm_mono_t through, bool paused);
 
+/* A person has paused its probing, or not: an end of its session is then meant, and the
+ * host counts as paused until it is back. */
+void agent_watch_excuse(struct agent_watch *watch, bool paused_by_hand);
+
 /* The agent says that its loop did not turn between these two. */
 void agent_watch_stall(struct agent_watch *watch, rm_mono_t start, rm_mono_t end);
 

@@ -40,6 +40,7 @@ expect_heartbeat(const uint8_t *data, size_t len)
 	assert_memory_equal(view.stalls, stalls, sizeof(stalls));
 	assert_int_equal(view.self_loss, 25);
 	assert_int_equal(view.results_through_ns, 0);
+	assert_false(view.paused_by_hand);
 }
 
 static const struct wire_count rows[] = {
@@ -149,6 +150,21 @@ a_heartbeat_says_what_it_vouches_for(void **state)
 	wire_writer_free(writer);
 }
 
+/* Older agents do not say so: their golden file reads false. */
+static void
+a_heartbeat_says_whether_a_person_has_paused_it(void **state)
+{
+	struct wire_writer *writer = wire_writer_new();
+	struct wire_heartbeat paused = beat, view;
+	struct wire_bytes bytes;
+
+	paused.paused_by_hand = true;
+	assert_int_equal(wire_write_heartbeat(writer, &paused, &bytes), 0);
+	assert_int_equal(wire_open_heartbeat(&view, bytes.data, bytes.len), 0);
+	assert_true(view.paused_by_hand);
+	wire_writer_free(writer);
+}
+
 static const struct wire_heartbeat slow_beat = {
 	.incarnation = 21,
 	.seq = 23,
@@ -190,6 +206,7 @@ main(int argc, char **argv)
 	};
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_heartbeat_says_what_it_vouches_for),
+		cmocka_unit_test(a_heartbeat_says_whether_a_person_has_paused_it),
 		cmocka_unit_test(vectors_beyond_their_limits_are_refused),
 		cmocka_unit_test(elements_that_lie_askew_are_refused),
 		cmocka_unit_test(a_writer_refuses_what_an_opener_would),

@@ -258,6 +258,34 @@ a_paused_host_says_so(void **state)
 }
 
 static void
+one_that_was_paused_by_hand_and_ends_is_paused_until_it_is_back(void **state)
+{
+	struct agent_watch *watch = *state;
+
+	begin(watch);
+	agent_watch_beat(watch, ms(20250), ms(20250), ms(20250), true);
+	agent_watch_excuse(watch, true);
+	agent_watch_ended(watch, ms(20300), true);
+	assert_int_equal(state_at(watch, 20900, 600), HOST_PAUSED);
+	assert_int_equal(state_at(watch, 90000, 600), HOST_PAUSED);
+	agent_watch_hello(watch, ms(91000), true);
+	agent_watch_beat(watch, ms(91250), ms(91250), ms(91250), false);
+	agent_watch_excuse(watch, false);
+	agent_watch_ended(watch, ms(99000), true);
+	assert_int_equal(state_at(watch, 102000, 600), HOST_AGENT_DOWN);
+}
+
+/* The brake pauses everybody, and excuses nobody's end. */
+static void
+one_that_the_brake_has_paused_is_missed_when_it_ends(void **state)
+{
+	begin(*state);
+	agent_watch_beat(*state, ms(20250), ms(20250), ms(20250), true);
+	agent_watch_ended(*state, ms(20300), true);
+	assert_int_equal(state_at(*state, 23000, 600), HOST_AGENT_DOWN);
+}
+
+static void
 reports_reach_up_to_the_last_heartbeat_less_the_time_out(void **state)
 {
 	struct agent_watch *watch = *state;
@@ -308,6 +336,8 @@ main(void)
 		TEST(a_host_out_of_reach_is_no_witness_of_that_time_when_it_is_back),
 		TEST(a_stall_that_the_agent_confesses_excuses_what_it_touches),
 		TEST(a_paused_host_says_so),
+		TEST(one_that_was_paused_by_hand_and_ends_is_paused_until_it_is_back),
+		TEST(one_that_the_brake_has_paused_is_missed_when_it_ends),
 		TEST(reports_reach_up_to_the_last_heartbeat_less_the_time_out),
 		TEST(one_that_was_frozen_before_it_was_killed_is_not_well_in_between),
 	};
