@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "host-agent/agent_config.h"
+#include "host-agent/rnic/rdma_facts.h"
 #include "rackmesh/check/check.h"
 #include "rackmesh/check/connect.h"
 #include "rackmesh/core/log.h"
@@ -40,7 +41,7 @@ check_device(struct rm_check *check, const struct agent_config *config, size_t i
 		rm_check_warn(check, at,
 		    "it has no address to probe from yet; the agent waits for it");
 	else
-		rm_check_warn(check, at, "cannot look at it: %s", strerror(-r));
+		rm_check_warn(check, at, "cannot look at it: %s", rdma_facts_error(r));
 }
 
 static int
@@ -128,6 +129,7 @@ agent_check(const void *arg, bool connect)
 {
 	const struct agent_config *config = arg;
 	const struct agent_aggregator_config *aggregators = config->aggregators.items;
+	const struct agent_rnic_config *rnics = config->rnics.items;
 	const struct rm_http_places places = { config->http_listen, config->http_socket,
 		config->https_listen };
 	const struct rm_identity_claim claim = agent_claim(config);
@@ -143,7 +145,8 @@ agent_check(const void *arg, bool connect)
 		rm_check_peer(&check, at, aggregators[i].address);
 	}
 	for (size_t i = 0; i < config->rnics.count; i++)
-		check_device(&check, config, i);
+		if (!agent_rnic_is_pattern(&rnics[i]))
+			check_device(&check, config, i);
 	if (connect)
 		connect_all(&check, config);
 	return check.errors;

@@ -7,6 +7,7 @@
 #include "host-agent/agent_check.h"
 #include "host-agent/pinglist/plans.h"
 #include "host-agent/probe/prober.h"
+#include "host-agent/rnic/rnic_pattern.h"
 #include "host-agent/services/qp_hooks.h"
 #include "host-agent/services/services.h"
 #include "host-agent/trace/tracer.h"
@@ -18,6 +19,8 @@
 #define AT(field) offsetof(struct agent_config, field)
 #define RNIC_AT(field) offsetof(struct agent_rnic_config, field)
 #define AGGREGATOR_AT(field) offsetof(struct agent_aggregator_config, field)
+
+#define SWITCH_AT(field) offsetof(struct agent_switch_config, field)
 
 #define NETDEV_MAX_LEN 15
 #define FLOW_QPS_MAX 64
@@ -46,7 +49,16 @@ static const struct rm_word one_flow_words[] = {
 /* clang-format off */
 static const struct rm_option rnic_options[] = {
 	{ "device", RM_STRING, RNIC_AT(device), NULL, 1, 63, RM_REQUIRED,
-	  "network device or RDMA device of the RNIC", NULL, NULL, 0 },
+	  "network device or RDMA device of the RNIC; auto, or a pattern with * ? [...]: all "
+	  "RDMA ports with a RoCEv2 address (transport udp: all network devices with an "
+	  "address) that match and are not listed by name", NULL, NULL, 0 },
+	{ "driver", RM_STRING, RNIC_AT(driver), NULL, 1, 31, 0,
+	  "of a pattern: only devices whose driver matches this one", NULL, NULL, 0 },
+	{ "netdev", RM_STRING, RNIC_AT(netdev), NULL, 1, 63, 0,
+	  "of a pattern: only devices whose network device matches this one", NULL, NULL, 0 },
+	{ "except", RM_LIST, RNIC_AT(except), NULL, 1, 64, 0,
+	  "of a pattern: no device that matches one of these, nor with such a network device",
+	  NULL, NULL, 0 },
 	{ "transport", RM_ENUM, RNIC_AT(transport), "auto", 0, 0, 0,
 	  "auto: roce where it is an RDMA device or one with a RoCEv2 GID, else udp",
 	  transports, NULL, 0 },
@@ -56,7 +68,7 @@ static const struct rm_option rnic_options[] = {
 	  "roce: this GID only; left out (256): the RoCEv2 one of each family's address",
 	  NULL, NULL, 0 },
 	{ "tor", RM_STRING, RNIC_AT(tor), NULL, 1, 63, 0,
-	  "name of the ToR that its cable ends in", NULL, NULL, 0 },
+	  "name of the ToR that its cable ends in; left out: what LLDP tells", NULL, NULL, 0 },
 	{ "tors", RM_LIST, RNIC_AT(tors), NULL, 1, WIRE_MAX_ATTACHMENTS, 0,
 	  "instead of tor: both ToRs of a bond", NULL, NULL, 0 },
 	{ "address", RM_STRING, RNIC_AT(address), NULL, 2, 45, 0,
@@ -74,6 +86,16 @@ static const struct rm_option aggregator_options[] = {
 	{ 0 }
 };
 
+static const struct rm_option switch_options[] = {
+	{ "name", RM_STRING, SWITCH_AT(name), NULL, 1, 255, RM_REQUIRED,
+	  "system name of a switch, as LLDP tells it", NULL, NULL, 0 },
+	{ "tor", RM_STRING, SWITCH_AT(tor), NULL, 1, 63, RM_REQUIRED,
+	  "name of that ToR here", NULL, NULL, 0 },
+	{ 0 }
+};
+
+static const struct rm_word rnic_words[] = { { "auto", 1 }, { 0 } };
+
 const struct rm_option agent_options[] = {
 	{ "host", RM_STRING, AT(host), NULL, 1, 63, 0,
 	  "name of this host; left out: the system's host name", NULL, NULL, 0 },
@@ -85,8 +107,16 @@ const struct rm_option agent_options[] = {
 	{ "state_folder", RM_STRING, AT(state_folder), "/var/lib/rackmesh/host-agent",
 	  0, 1023, 0, "folder for the last good pinglists; \"\": none are kept", NULL, NULL, 0 },
 	{ "rnics", RM_TABLE, AT(rnics), NULL, 1, WIRE_MAX_HOST_RNICS, RM_REQUIRED,
-	  "the RNICs to probe from; no other RNIC is used", NULL, rnic_options,
+	  "the RNICs to probe from; no other RNIC is used. auto: all RDMA ports with a "
+	  "RoCEv2 address", rnic_words, rnic_options,
 	  sizeof(struct agent_rnic_config) },
+	{ "lldp.file", RM_STRING, AT(lldp_file), "/run/rackmesh-lldp/neighbors.json", 0, 255, 0,
+	  "file with the output of `lldpcli -f json0 show neighbors`, as "
+	  "rackmesh-lldp.timer keeps it: the ToRs of RNICs whose tor is left out, and a check of "
+	  "the others'; \"\": none", NULL, NULL, 0 },
+	{ "lldp.switches", RM_TABLE, AT(lldp_switches), NULL, 0, 256, 0,
+	  "ToRs whose name is not that of the switch without its domain", NULL, switch_options,
+	  sizeof(struct agent_switch_config) },
 	{ "aggregators", RM_TABLE, AT(aggregators), NULL, 1, AGENT_MAX_AGGREGATORS, RM_REQUIRED,
 	  "the aggregators of these RNICs' ToRs", NULL, aggregator_options,
 	  sizeof(struct agent_aggregator_config) },
@@ -200,18 +230,21 @@ agent_aggregator_serves(
 }
 
 uint64_t
-agent_rnic_aggregators(const struct agent_config *config, size_t i)
+agent_tor_aggregators(const struct agent_config *config, const char *tor)
 {
 	const struct agent_aggregator_config *list = config->aggregators.items;
-	const struct agent_rnic_config *rnic =
-	    (const struct agent_rnic_config *)config->rnics.items + i;
 	uint64_t serving = 0;
 
 	for (size_t k = 0; k < config->aggregators.count; k++)
-		for (size_t t = 0; t < agent_rnic_tor_count(rnic); t++)
-			if (agent_aggregator_serves(&list[k], agent_rnic_tor(rnic, t)))
-				serving |= UINT64_C(1) << k;
+		if (agent_aggregator_serves(&list[k], tor))
+			serving |= UINT64_C(1) << k;
 	return serving;
+}
+
+bool
+agent_rnic_is_pattern(const struct agent_rnic_config *rnic)
+{
+	return rnic_pattern_is(rnic->device);
 }
 
 /* What is being checked, and where it stands. */
@@ -248,18 +281,6 @@ check_rnic_address(const struct check *check, size_t i)
 	return 0;
 }
 
-static bool
-tor_is_served(const struct agent_config *config, const char *tor)
-{
-	const struct agent_aggregator_config *aggregators = config->aggregators.items;
-
-	for (size_t i = 0; i < config->aggregators.count; i++) {
-		if (agent_aggregator_serves(&aggregators[i], tor))
-			return true;
-	}
-	return false;
-}
-
 static int
 check_rnic_tors(const struct check *check, size_t i)
 {
@@ -271,8 +292,9 @@ check_rnic_tors(const struct check *check, size_t i)
 	if (rnic->tor != NULL && rnic->tors.count > 0)
 		return refuse(
 		    check, "tor is given too; keep one of the two", "rnics", i, "tors");
-	if (count == 0)
-		return refuse(check, "missing; name the ToR that its cable ends in",
+	if (count == 0 && check->config->lldp_file[0] == '\0')
+		return refuse(check,
+		    "missing; name the ToR that its cable ends in, or give lldp.file",
 		    "rnics", i, "tor");
 	for (size_t t = 0; t < count; t++) {
 		if (!rm_name_valid(agent_rnic_tor(rnic, t)))
@@ -280,7 +302,7 @@ check_rnic_tors(const struct check *check, size_t i)
 		if (t > 0 &&
 		    strcmp(agent_rnic_tor(rnic, 0), agent_rnic_tor(rnic, t)) == 0)
 			return refuse(check, "the same ToR twice", "rnics", i, key);
-		if (!tor_is_served(check->config, agent_rnic_tor(rnic, t)))
+		if (agent_tor_aggregators(check->config, agent_rnic_tor(rnic, t)) == 0)
 			return refuse(check,
 			    "no aggregator of the list serves this ToR; add it to "
 			    "one's tors",
@@ -322,16 +344,63 @@ check_rnic_transport(const struct check *check, size_t i)
 }
 
 static int
+check_filter(const struct check *check, size_t i)
+{
+	const struct agent_rnic_config *rnic =
+	    (const struct agent_rnic_config *)check->config->rnics.items + i;
+	static const char one[] = "only a pattern has a choice of devices; remove it";
+	static const char all[] =
+	    "a pattern stands for many devices; list this one by its name";
+
+	if (!agent_rnic_is_pattern(rnic)) {
+		if (rnic->driver != NULL)
+			return refuse(check, one, "rnics", i, "driver");
+		if (rnic->netdev != NULL)
+			return refuse(check, one, "rnics", i, "netdev");
+		if (rnic->except.count > 0)
+			return refuse(check, one, "rnics", i, "except");
+		return rm_name_valid(rnic->device)
+			   ? 0
+			   : refuse(check, RM_NAME_EXPECTED, "rnics", i, "device");
+	}
+	if (rnic->address != NULL)
+		return refuse(check, all, "rnics", i, "address");
+	if (rnic->port != 1)
+		return refuse(check, all, "rnics", i, "port");
+	return 0;
+}
+
+static int
+check_switches(const struct check *check)
+{
+	const struct agent_switch_config *list = check->config->lldp_switches.items;
+
+	for (size_t i = 0; i < check->config->lldp_switches.count; i++) {
+		if (!rm_name_valid(list[i].tor))
+			return refuse(
+			    check, RM_NAME_EXPECTED, "lldp.switches", i, "tor");
+		for (size_t j = 0; j < i; j++) {
+			if (strcmp(list[i].name, list[j].name) == 0)
+				return refuse(check, "listed twice; remove one",
+				    "lldp.switches", i, "name");
+		}
+	}
+	return 0;
+}
+
+static int
 check_rnics(const struct check *check)
 {
 	const struct agent_rnic_config *rnics = check->config->rnics.items;
-	int r = 0;
+	int r = check_switches(check);
 
 	for (size_t i = 0; i < check->config->rnics.count && r == 0; i++) {
-		if (!rm_name_valid(rnics[i].device))
-			return refuse(check, RM_NAME_EXPECTED, "rnics", i, "device");
+		r = check_filter(check, i);
+		if (r < 0)
+			return r;
 		for (size_t j = 0; j < i; j++) {
-			if (strcmp(rnics[i].device, rnics[j].device) == 0 &&
+			if (!agent_rnic_is_pattern(&rnics[i]) &&
+			    strcmp(rnics[i].device, rnics[j].device) == 0 &&
 			    rnics[i].port == rnics[j].port)
 				return refuse(check, "listed twice; remove one",
 				    "rnics", i, "device");

@@ -39,6 +39,15 @@ struct agent_rnic_config {
 	uint64_t udp_port;
 	uint64_t port;      /* of the RDMA device */
 	uint64_t gid_index; /* AGENT_GID_CHOSEN: by address */
+
+	/* Where device is a pattern: which of all devices it means. */
+	char *driver, *netdev; /* patterns; NULL: any */
+	struct rm_list except; /* char *, patterns of devices and network devices */
+};
+
+struct agent_switch_config {
+	char *name; /* as LLDP tells it */
+	char *tor;
 };
 
 struct agent_aggregator_config {
@@ -62,8 +71,10 @@ struct agent_config {
 	struct rm_credentials_config credentials;
 	char *netns; /* NULL: our own */
 	char *state_folder;
-	struct rm_list rnics;       /* struct agent_rnic_config */
-	struct rm_list aggregators; /* struct agent_aggregator_config */
+	struct rm_list rnics;         /* struct agent_rnic_config */
+	char *lldp_file;              /* "": none */
+	struct rm_list lldp_switches; /* struct agent_switch_config */
+	struct rm_list aggregators;   /* struct agent_aggregator_config */
 	uint64_t probe_timeout_ms;
 	uint64_t probe_max_rate_per_s;
 	uint64_t roce_flow_qps;
@@ -105,9 +116,12 @@ struct rnic_place agent_rnic_place(const struct agent_config *config, size_t i);
 size_t agent_rnic_tor_count(const struct agent_rnic_config *rnic);
 const char *agent_rnic_tor(const struct agent_rnic_config *rnic, size_t i);
 
+/* It stands for all devices that match, and not for one. */
+bool agent_rnic_is_pattern(const struct agent_rnic_config *rnic);
+
 bool agent_aggregator_serves(
     const struct agent_aggregator_config *aggregator, const char *tor);
-/* Of the i-th RNIC: bit k is set if aggregators[k] serves one of its ToRs. */
-uint64_t agent_rnic_aggregators(const struct agent_config *config, size_t i);
+/* Bit k is set if aggregators[k] serves this ToR. */
+uint64_t agent_tor_aggregators(const struct agent_config *config, const char *tor);
 
 #endif

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "host-agent/agent_check.h"
+#include "host-agent/host_agent_rnics.h"
 #include "host-agent/host_agent_services.h"
 #include "host-agent/host_agent_state.h"
 #include "host-agent/packet/key_ring.h"
@@ -49,21 +50,18 @@ agent_serve_http(struct host_agent *agent)
 	struct rm_why why = { 0 };
 	int r;
 
-	agent->api = (struct agent_api){
-		.host = agent->config.host,
-		.rnics = agent->rnics,
-		.rnic_count = agent->rnic_count,
-		.uplinks = agent->uplinks,
-		.uplink_count = agent->uplink_count,
-		.plans = agent->plans,
-		.tracer = tracing_tracer(agent->tracing),
-		.services = agent->services,
-		.paused = &agent->paused,
-		.brake = &agent->brake_now,
-		.limit = &agent->limit,
-		.pause = agent_pause,
-		.arg = agent,
-	};
+	/* Its RNICs, which may become more, are host_agent_rnics.c's to tell. */
+	agent->api.host = agent->config.host;
+	agent->api.uplinks = agent->uplinks;
+	agent->api.uplink_count = agent->uplink_count;
+	agent->api.plans = agent->plans;
+	agent->api.tracer = tracing_tracer(agent->tracing);
+	agent->api.services = agent->services;
+	agent->api.paused = &agent->paused;
+	agent->api.brake = &agent->brake_now;
+	agent->api.limit = &agent->limit;
+	agent->api.pause = agent_pause;
+	agent->api.arg = agent;
 	r = rm_http_server_new(agent->loop, &agent->http);
 	if (r == 0)
 		r = rm_metrics_counter(agent->metrics, agent->http,
@@ -94,7 +92,7 @@ agent_serve_http(struct host_agent *agent)
 
 /* ---- from outside ---- */
 
-static struct prober_options
+struct prober_options
 agent_prober_options(struct host_agent *agent)
 {
 	const struct agent_config *config = &agent->config;
@@ -161,43 +159,10 @@ host_agent_reload(void *arg)
 static int
 agent_add_rnics(struct host_agent *agent)
 {
-	const struct agent_rnic_config *list = agent->config.rnics.items;
-
-	agent->rnics = calloc(agent->config.rnics.count, sizeof(*agent->rnics));
+	agent->rnics = calloc(WIRE_MAX_HOST_RNICS, sizeof(struct rnic *));
 	if (agent->rnics == NULL)
 		return -ENOMEM;
-	for (size_t i = 0; i < agent->config.rnics.count; i++) {
-		struct rnic_options options = {
-			.place = agent_rnic_place(&agent->config, i),
-			.tor_count = agent_rnic_tor_count(&list[i]),
-			.aggregators = agent_rnic_aggregators(&agent->config, i),
-			.udp_port = (uint16_t)list[i].udp_port,
-			.flow_qps = agent->config.roce_flow_qps,
-			.software_stamps = agent->config.roce_software_stamps,
-			.lanes = agent->lanes,
-			.keys = agent->keys,
-			.prober = agent_prober_options(agent),
-		};
-		int r = 0;
-
-		options.place.index = agent->rdma;
-		for (size_t t = 0; t < options.tor_count && r == 0; t++) {
-			options.tors[t] = agent_rnic_tor(&list[i], t);
-			r = plans_add_tor(agent->plans, options.tors[t]);
-			if (r == 0)
-				r = key_ring_add_tor(agent->keys, options.tors[t]);
-		}
-		if (r == 0)
-			r = rnic_new(agent->loop, agent->worker, &options,
-			    &agent_rnic_callbacks, agent, &agent->rnics[i]);
-		if (r < 0)
-			return r;
-		agent->rnic_count++;
-		r = agent_metrics_rnic_state(agent->metrics, agent->rnics[i]);
-		if (r < 0)
-			return r;
-	}
-	return 0;
+	return agent_finder_new(agent, &agent->finder);
 }
 
 static int
@@ -385,6 +350,7 @@ host_agent_free(struct host_agent *agent)
 	rm_http_server_free(agent->http);
 	agent_services_stop(agent->services);
 	rm_worker_free(agent->worker); /* its answers still find everybody alive */
+	agent_finder_free(agent->finder);
 	agent_services_free(agent->services);
 	for (size_t i = 0; i < agent->rnic_count; i++)
 		rnic_free(agent->rnics[i]);

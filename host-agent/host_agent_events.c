@@ -9,7 +9,6 @@
 #include "host-agent/pinglist/brake_file.h"
 #include "host-agent/pinglist/pinglist.h"
 #include "host-agent/pinglist/plans.h"
-#include "host-agent/rnic/rdma_facts.h"
 #include "host-agent/rnic/rnic_facts.h"
 #include "host-agent/rnic/rnic_words.h"
 #include "host-agent/trace/tracing.h"
@@ -18,6 +17,8 @@
 #include "rackmesh/identity/key_file.h"
 #include "rackmesh/judge/part.h"
 #include "rackmesh/metrics/metrics.h"
+
+#define PEER_WHY_BYTES 1024
 
 static int agent_on_keys(
     struct uplink *uplink, const uint8_t *data, size_t len, void *arg);
@@ -78,6 +79,17 @@ agent_register_everywhere(struct host_agent *agent, const struct rnic *rnic)
 	}
 }
 
+void
+agent_move_rnic(struct host_agent *agent, struct rnic *rnic)
+{
+	for (size_t i = 0; i < agent->uplink_count; i++) {
+		uplink_flush(agent->uplinks[i], rm_mono_now());
+		agent_register(agent, i);
+	}
+	agent_services_rnic(agent->services, rnic);
+	agent_plan_rnic(agent, rnic);
+}
+
 /* ---- RNICs ---- */
 
 void
@@ -125,32 +137,6 @@ agent_on_result(
 	}
 }
 
-/* A search for GIDs fails with these, and no opening of a UDP socket. */
-static bool
-is_of_gids(int reason)
-{
-	return reason == -EPROTONOSUPPORT || reason == -ENETUNREACH;
-}
-
-/* What is missing, where that is a GID or the like: errno has no words for it. */
-static void
-agent_say_waits(const struct rnic *rnic, int reason)
-{
-	const enum rnic_transport transport = rnic_place(rnic)->transport;
-	bool roce = transport == RNIC_ROCE;
-
-	if (transport != RNIC_UDP && reason == -ENOTSUP)
-		rm_log_warn(0, "%s: not ready: no RoCE v2 GID yet", rnic_device(rnic));
-	else if (transport == RNIC_AUTO && reason == -ENODEV)
-		rm_log_warn(0, "%s: not ready: no such network or RDMA device",
-		    rnic_device(rnic));
-	else if (roce || (transport == RNIC_AUTO && is_of_gids(reason)))
-		rm_log_warn(0, "%s: not ready: %s", rnic_device(rnic),
-		    rdma_facts_error(reason));
-	else
-		rm_log_warn(reason, "%s: not ready", rnic_device(rnic));
-}
-
 static void
 agent_on_rnic_event(struct rnic *rnic, enum rnic_event event, int reason, void *arg)
 {
@@ -159,7 +145,7 @@ agent_on_rnic_event(struct rnic *rnic, enum rnic_event event, int reason, void *
 	char id[RM_RNIC_ID_TEXT];
 
 	if (event == RNIC_WAITS) {
-		agent_say_waits(rnic, reason);
+		rm_log_warn(0, "%s: not ready: %s", device, rnic_waits_error(rnic));
 		return;
 	}
 	if (event == RNIC_LINK_DOWN)
@@ -328,31 +314,72 @@ agent_on_resolved(
 		agent_plan_rnic(agent, agent->rnics[i]);
 }
 
-/* It has to be an aggregator of all ToRs that we would speak to it about. */
-static int
-agent_on_peer(struct uplink *uplink, const char *identity, void *arg)
+/* Whether this peer is an aggregator of all ToRs that we would speak to it about of
+ * this RNIC; *asked: there was one. */
+static bool
+agent_peer_serves(const struct host_agent *agent, size_t uplink, const char *identity,
+    const struct rnic *rnic, bool *asked, char why[PEER_WHY_BYTES])
 {
-	const struct host_agent *agent = arg;
 	const struct agent_aggregator_config *list = agent->config.aggregators.items;
 	struct rm_request request = {
 		.verb = RM_VERB_SERVE_AGENT,
 		.region = agent->config.region,
 	};
+
+	for (size_t t = 0; t < rnic_tor_count(rnic); t++) {
+		request.tor = rnic_tor(rnic, t);
+		if (!agent_aggregator_serves(&list[uplink], request.tor))
+			continue;
+		*asked = true;
+		if (!rm_authority_admits(identity, &request, why, PEER_WHY_BYTES))
+			return false;
+	}
+	return true;
+}
+
+/* What a neighbour calls itself must not cost other RNICs their aggregator. */
+static void
+agent_withhold(
+    struct host_agent *agent, size_t uplink, struct rnic *rnic, const char *why)
+{
+	rm_log_warn(0, "%s: not an aggregator of %s, as %s tells: %s",
+	    uplink_address(agent->uplinks[uplink]), rnic_device(rnic),
+	    tor_source_word(rnic_tors(rnic)->source), why);
+	rnic_set_aggregators(rnic, rnic_aggregators(rnic) & ~(UINT64_C(1) << uplink));
+}
+
+void
+agent_admit(struct host_agent *agent, struct rnic *rnic)
+{
+	char why[PEER_WHY_BYTES];
+	bool asked = false;
+
+	for (size_t i = 0; i < agent->uplink_count; i++) {
+		const char *identity = uplink_identity(agent->uplinks[i]);
+
+		if (agent_serves(i, rnic) && identity[0] != '\0' &&
+		    !agent_peer_serves(agent, i, identity, rnic, &asked, why))
+			agent_withhold(agent, i, rnic, why);
+	}
+}
+
+static int
+agent_on_peer(struct uplink *uplink, const char *identity, void *arg)
+{
+	struct host_agent *agent = arg;
 	size_t at = agent_uplink_index(agent, uplink);
 	bool asked = false;
-	char why[1024] = "it serves no ToR of ours";
+	char why[PEER_WHY_BYTES] = "it serves no ToR of ours";
 
 	for (size_t i = 0; i < agent->rnic_count; i++) {
-		const struct rnic *rnic = agent->rnics[i];
+		struct rnic *rnic = agent->rnics[i];
 
-		for (size_t t = 0; t < rnic_tor_count(rnic); t++) {
-			request.tor = rnic_tor(rnic, t);
-			if (!agent_aggregator_serves(&list[at], request.tor))
-				continue;
-			asked = true;
-			if (!rm_authority_admits(identity, &request, why, sizeof(why)))
-				goto refused;
-		}
+		if (!agent_serves(at, rnic) ||
+		    agent_peer_serves(agent, at, identity, rnic, &asked, why))
+			continue;
+		if (rnic_tors(rnic)->source == TOR_CONFIG)
+			goto refused;
+		agent_withhold(agent, at, rnic, why);
 	}
 	if (asked || identity[0] == '\0')
 		return 0;

@@ -21,6 +21,7 @@
 #include "host-agent/rnic/rnic.h"
 #include "host-agent/trace/tracer.h"
 
+struct agent_finder;
 struct agent_services;
 struct brake_file;
 struct count_rows;
@@ -56,6 +57,7 @@ struct host_agent {
 	struct key_ring *keys;
 	struct rm_key_files *key_files;
 	struct rdma_index *rdma;
+	struct agent_finder *finder;
 	struct device_events *events; /* NULL: there are none yet */
 	bool events_failed;           /* and that was logged */
 	struct rnic **rnics;
@@ -88,6 +90,11 @@ extern const struct uplink_callbacks agent_uplink_callbacks;
 /* Does the uplink's aggregator serve one of the rnic's ToRs? */
 bool agent_serves(size_t uplink, const struct rnic *rnic);
 void agent_plan_rnic(struct host_agent *agent, struct rnic *rnic);
+/* Its ToRs are others: registered with all, and planned anew. */
+void agent_move_rnic(struct host_agent *agent, struct rnic *rnic);
+/* Asks the certificates of aggregators that are connected already for its ToRs. */
+void agent_admit(struct host_agent *agent, struct rnic *rnic);
+struct prober_options agent_prober_options(struct host_agent *agent); /* host_agent.c */
 /* host_agent_events.c */
 int agent_new_keys(struct host_agent *agent);
 /* Those of an earlier life, of all ToRs: blocks, so before the loop runs. */

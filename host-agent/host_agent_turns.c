@@ -3,6 +3,7 @@
 #include "host-agent/host_agent_state.h"
 
 #include "host-agent/agent_config.h"
+#include "host-agent/host_agent_rnics.h"
 #include "host-agent/pinglist/pinglist.h"
 #include "host-agent/pinglist/plans.h"
 #include "host-agent/reflector/count_rows.h"
@@ -320,6 +321,7 @@ agent_on_changed(void *arg)
 	agent->change_awaited = false;
 	agent->looked_for_event = rm_mono_now();
 	rdma_index_expire(agent->rdma);
+	agent_find(agent, true, agent->looked_for_event);
 	for (size_t i = 0; i < agent->rnic_count; i++)
 		rnic_look(agent->rnics[i]);
 }
@@ -385,6 +387,7 @@ agent_on_look(void *arg)
 
 	agent_listen_to_devices(agent);
 	agent_look_at_rnics(agent, now);
+	agent_find(agent, false, now);
 	agent_renew_plans(agent, now);
 	if (!plans_tick(agent->plans, rm_wall_now(), now))
 		return;

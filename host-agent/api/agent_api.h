@@ -28,10 +28,20 @@ struct self_limit;
 struct tracer;
 struct uplink;
 
+#define AGENT_MAX_WAITING 64
+
+/* A device that the config means, and that is no RNIC of this agent yet. */
+struct agent_waiting {
+	char device[64];
+	char reason[192];
+};
+
 struct agent_api { /* what the API shows; borrowed, and read at every request */
 	const char *host;
 	struct rnic *const *rnics;
 	size_t rnic_count;
+	const struct agent_waiting *waiting;
+	size_t waiting_count;
 	struct uplink *const *uplinks;
 	size_t uplink_count;
 	const struct plans *plans;

@@ -129,16 +129,38 @@ set_transport(json_t *object, const struct rnic *rnic, const struct rnic_facts *
 }
 
 static json_t *
+show_tors(const struct tor_set *set)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < set->count; i++)
+		json_array_append_new(list, json_string(set->tors[i]));
+	return list;
+}
+
+static void
+set_tors(json_t *object, const struct tor_choice *tors)
+{
+	json_object_set_new(object, "tors", show_tors(&tors->chosen));
+	json_object_set_new(
+	    object, "tor_source", json_string(tor_source_word(tors->source)));
+	json_object_set_new(object, "lldp_tors", show_tors(&tors->said[TOR_LLDP]));
+	json_object_set_new(
+	    object, "lldp_mismatch", json_boolean(tor_choice_mismatch(tors)));
+}
+
+static json_t *
 show_rnic(const struct rnic *rnic)
 {
 	const struct rnic_facts *facts = rnic_facts(rnic);
-	json_t *object = json_object(), *tors = json_array();
+	json_t *object = json_object();
 
 	json_object_set_new(object, "device", json_string(rnic_device(rnic)));
-	for (size_t i = 0; i < rnic_tor_count(rnic); i++)
-		json_array_append_new(tors, json_string(rnic_tor(rnic, i)));
-	json_object_set_new(object, "tors", tors);
+	set_tors(object, rnic_tors(rnic));
 	json_object_set_new(object, "up", json_boolean(rnic_up(rnic)));
+	if (!rnic_up(rnic))
+		json_object_set_new(
+		    object, "error", json_string(rnic_waits_error(rnic)));
 	json_object_set_new(
 	    object, "link", json_string(wire_link_word(rnic_link(rnic))));
 	json_object_set_new(
@@ -165,8 +187,12 @@ void
 agent_api_rnics(struct rm_http_request *request, void *arg)
 {
 	const struct agent_api *api = arg;
-	json_t *all = json_object(), *list = json_array();
+	json_t *all = json_object(), *list = json_array(), *waiting = json_array();
 
+	for (size_t i = 0; i < api->waiting_count; i++)
+		json_array_append_new(
+		    waiting, json_pack("{s:s, s:s}", "device", api->waiting[i].device,
+				 "reason", api->waiting[i].reason));
 	for (size_t i = 0; i < api->rnic_count; i++)
 		json_array_append_new(list, show_rnic(api->rnics[i]));
 	json_object_set_new(all, "host", json_string(api->host));
@@ -176,5 +202,6 @@ agent_api_rnics(struct rm_http_request *request, void *arg)
 	json_object_set_new(
 	    all, "slowed", json_string(wire_slow_word(api->limit->why)));
 	json_object_set_new(all, "rnics", list);
+	json_object_set_new(all, "waiting", waiting);
 	rm_http_reply_json(request, 200, all);
 }

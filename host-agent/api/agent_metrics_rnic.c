@@ -256,6 +256,12 @@ read_link_down(const void *arg)
 	return rnic_link(arg) == WIRE_LINK_DOWN ? 1 : 0;
 }
 
+static double
+read_mismatch(const void *arg)
+{
+	return tor_choice_mismatch(rnic_tors(arg)) ? 1 : 0;
+}
+
 int
 agent_metrics_rnic_state(struct rm_metrics *metrics, const struct rnic *rnic)
 {
@@ -269,6 +275,11 @@ agent_metrics_rnic_state(struct rm_metrics *metrics, const struct rnic *rnic)
 	if (r == 0)
 		r = rm_metrics_gauge(metrics, owner, "rackmesh_agent_rnic_link_down",
 		    label, "1: its link is known to be down.", read_link_down, rnic);
+	if (r == 0)
+		r = rm_metrics_gauge(metrics, owner,
+		    "rackmesh_agent_rnic_lldp_mismatch", label,
+		    "1: LLDP tells of another ToR than the config.", read_mismatch,
+		    rnic);
 	return r;
 }
 

@@ -644,6 +644,14 @@ uplink_address(const struct uplink *uplink)
 }
 
 const char *
+uplink_identity(const struct uplink *uplink)
+{
+	const struct rm_link *link = rm_dialer_link(uplink->dialer);
+
+	return link == NULL ? "" : rm_link_identity(link);
+}
+
+const char *
 uplink_peer(const struct uplink *uplink)
 {
 	return uplink->peer;

@@ -140,6 +140,9 @@ bool uplink_is_mute(const struct uplink *uplink);
 const char *uplink_address(const struct uplink *uplink);
 /* In on_down: what TLS has to say about the reason; "": nothing. */
 const char *uplink_why(const struct uplink *uplink);
+/* Of the certificate of the peer that it is connected to; "": it is not, or without
+ * TLS. */
+const char *uplink_identity(const struct uplink *uplink);
 const char *uplink_peer(const struct uplink *uplink); /* quoted; "" before a welcome */
 const struct uplink_counts *uplink_counts(const struct uplink *uplink);
 const struct outbox *uplink_outbox(const struct uplink *uplink);

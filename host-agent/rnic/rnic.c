@@ -9,6 +9,7 @@
 #include "host-agent/probe/port.h"
 #include "host-agent/reflector/reflector.h"
 #include "host-agent/rnic/rdma_index.h"
+#include "host-agent/rnic/rnic_words.h"
 #include "host-agent/udp/port_udp.h"
 #include "rackmesh/core/random.h"
 #include "rackmesh/loop/loop.h"
@@ -25,6 +26,8 @@ struct rnic {
 	struct rnic_callbacks callbacks;
 	void *arg;
 	char name[RNIC_NAME_BYTES];
+	char device[RNIC_RDMA_NAME_BYTES]; /* options.place.device */
+	struct tor_choice tors;
 
 	bool looking;     /* a look is on the worker */
 	rm_mono_t looked; /* when it, or the last one, began */
@@ -33,6 +36,7 @@ struct rnic {
 	bool seen;        /* facts hold */
 	bool told_up;     /* RoCE: the last that was said of it is not that it waits */
 	int waits_reason; /* of the last RNIC_WAITS; 0: none is on */
+	bool opening;     /* which is one of opening it */
 	bool paused;
 	uint32_t brake_permille;
 	struct rnic_facts facts; /* as last seen */
@@ -290,6 +294,7 @@ rnic_new(struct rm_loop *loop, struct rm_worker *worker,
     void *arg, struct rnic **ret)
 {
 	struct rnic *rnic = calloc(1, sizeof(*rnic));
+	struct tor_set tors = { 0 };
 	int r;
 
 	if (rnic == NULL)
@@ -300,6 +305,11 @@ rnic_new(struct rm_loop *loop, struct rm_worker *worker,
 	rnic->callbacks = *callbacks;
 	rnic->arg = arg;
 	rnic->brake_permille = 1000;
+	snprintf(rnic->device, sizeof(rnic->device), "%s", options->place.device);
+	rnic->options.place.device = rnic->device;
+	for (size_t i = 0; i < options->tor_count; i++)
+		tor_set_add(&tors, options->tors[i]);
+	(void)tor_choice_say(&rnic->tors, options->tor_source, &tors, rm_mono_now());
 	if (options->place.rdma_port > 1)
 		snprintf(rnic->name, sizeof(rnic->name), "%.*s:%u", RNIC_NAME_BYTES - 5,
 		    options->place.device, (unsigned)options->place.rdma_port);
@@ -358,6 +368,7 @@ rnic_take_facts(struct rnic *rnic, const struct rnic_facts *facts)
 	if (rnic->port == NULL) {
 		r = rnic_open(rnic);
 		if (r < 0) {
+			rnic->opening = true;
 			rnic_say_waits(rnic, r);
 			return;
 		}
@@ -432,6 +443,7 @@ look_done(void *arg, int r)
 	struct rnic *rnic = job->rnic;
 
 	rnic->looking = false;
+	rnic->opening = false;
 	if (r != -ECANCELED)
 		rnic->look_cpu_ns = job->cpu_ns;
 	if (r == 0)
@@ -553,13 +565,32 @@ rnic_place(const struct rnic *rnic)
 size_t
 rnic_tor_count(const struct rnic *rnic)
 {
-	return rnic->options.tor_count;
+	return rnic->tors.chosen.count;
 }
 
 const char *
 rnic_tor(const struct rnic *rnic, size_t i)
 {
-	return rnic->options.tors[i];
+	return rnic->tors.chosen.tors[i];
+}
+
+bool
+rnic_say_tors(
+    struct rnic *rnic, enum tor_source source, const struct tor_set *set, rm_mono_t now)
+{
+	return tor_choice_say(&rnic->tors, source, set, now);
+}
+
+const struct tor_choice *
+rnic_tors(const struct rnic *rnic)
+{
+	return &rnic->tors;
+}
+
+void
+rnic_set_aggregators(struct rnic *rnic, uint64_t aggregators)
+{
+	rnic->options.aggregators = aggregators;
 }
 
 uint64_t
@@ -572,6 +603,14 @@ bool
 rnic_up(const struct rnic *rnic)
 {
 	return rnic->port != NULL;
+}
+
+const char *
+rnic_waits_error(const struct rnic *rnic)
+{
+	if (rnic->opening)
+		return rnic_open_error(rnic->facts.transport, rnic->waits_reason);
+	return rnic_find_error(rnic->options.place.transport, rnic->waits_reason);
 }
 
 const struct rnic_facts *
@@ -626,7 +665,7 @@ rnic_describe(const struct rnic *rnic, struct wire_rnic *ret)
 		.id = facts->id,
 		.device = rnic->name,
 		.driver = facts->driver,
-		.tor_count = rnic->options.tor_count,
+		.tor_count = rnic->tors.chosen.count,
 		.plane = "",
 		.address_count = facts->address_count,
 		.mtu_bytes = roce ? rnic->verbs.mtu_bytes : facts->mtu_bytes,
@@ -636,7 +675,8 @@ rnic_describe(const struct rnic *rnic, struct wire_rnic *ret)
 		.link = (uint8_t)rnic_link(rnic),
 		.authenticates = rnic->options.keys != NULL,
 	};
-	memcpy(ret->tors, rnic->options.tors, sizeof(ret->tors));
+	for (size_t i = 0; i < ret->tor_count; i++)
+		ret->tors[i] = rnic->tors.chosen.tors[i];
 	memcpy(ret->addresses, rnic->addresses, sizeof(rnic->addresses));
 	return true;
 }

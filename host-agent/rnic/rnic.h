@@ -17,6 +17,7 @@
 #include "host-agent/probe/port.h"
 #include "host-agent/probe/prober.h"
 #include "host-agent/rnic/rnic_facts.h"
+#include "host-agent/rnic/tor_choice.h"
 #include "host-agent/verbs/port_verbs.h"
 #include "rackmesh/core/clock.h"
 #include "schemas/wire.h"
@@ -30,10 +31,11 @@ struct rm_loop;
 struct rm_worker;
 struct verbs_calls;
 
-struct rnic_options { /* strings are borrowed */
+struct rnic_options { /* strings are borrowed, but place.device and ToRs copied */
 	struct rnic_place place;
-	const char *tors[WIRE_MAX_ATTACHMENTS];
+	const char *tors[WIRE_MAX_ATTACHMENTS]; /* as tor_source says */
 	size_t tor_count;
+	enum tor_source tor_source;
 	uint64_t aggregators; /* of these ToRs: for rnic_aggregators only */
 	uint16_t udp_port;
 	size_t flow_qps; /* the next four of RoCE, as in port_verbs_options */
@@ -91,11 +93,19 @@ const char *rnic_device(const struct rnic *rnic);
 const struct rnic_place *rnic_place(const struct rnic *rnic);
 size_t rnic_tor_count(const struct rnic *rnic);
 const char *rnic_tor(const struct rnic *rnic, size_t i);
+/* What a source says of its ToRs. True: rnic_tor has changed, so that it is to be
+ * registered and to get another plan. */
+bool rnic_say_tors(struct rnic *rnic, enum tor_source source, const struct tor_set *set,
+    rm_mono_t now);
+const struct tor_choice *rnic_tors(const struct rnic *rnic);
 /* As in its options: bit k is set if the owner's k-th aggregator serves one of its
  * ToRs. */
 uint64_t rnic_aggregators(const struct rnic *rnic);
+void rnic_set_aggregators(struct rnic *rnic, uint64_t aggregators);
 
 bool rnic_up(const struct rnic *rnic);
+/* While it waits: what for, as a text. */
+const char *rnic_waits_error(const struct rnic *rnic);
 /* What was last seen; NULL before the first sight. */
 const struct rnic_facts *rnic_facts(const struct rnic *rnic);
 enum wire_link rnic_link(const struct rnic *rnic);

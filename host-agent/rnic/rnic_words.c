@@ -1,5 +1,10 @@
 #include "host-agent/rnic/rnic_words.h"
 
+#include <errno.h>
+#include <string.h>
+
+#include "host-agent/rnic/rdma_facts.h"
+
 const char *
 rnic_transport_word(enum rnic_transport transport)
 {
@@ -10,6 +15,68 @@ rnic_transport_word(enum rnic_transport transport)
 		return "roce";
 	default:
 		return "auto";
+	}
+}
+
+static const char *
+netdev_error(int r)
+{
+	switch (-r) {
+	case ENODEV:
+		return "no such network device";
+	case ENOENT:
+		return "no such network namespace";
+	case ENXIO:
+		return "it has no MAC";
+	case EADDRNOTAVAIL:
+		return "it has no global address, or not the configured one";
+	default:
+		return strerror(-r);
+	}
+}
+
+/* A search for GIDs alone fails with these, whatever the transport may become. */
+static bool
+is_of_rdma(int r)
+{
+	return r == -ENOTSUP || r == -EPROTONOSUPPORT || r == -ENETUNREACH ||
+	       r == -ENOTUNIQ || r == -E2BIG || r == -EAFNOSUPPORT;
+}
+
+const char *
+rnic_find_error(enum rnic_transport transport, int r)
+{
+	if (transport == RNIC_UDP || (transport == RNIC_AUTO && !is_of_rdma(r)))
+		return transport == RNIC_AUTO && r == -ENODEV
+			   ? "no such network or RDMA device"
+			   : netdev_error(r);
+	return r == -ENOTSUP ? "no RoCE v2 GID yet: has the interface an address?"
+			     : rdma_facts_error(r);
+}
+
+const char *
+rnic_open_error(enum rnic_transport transport, int r)
+{
+	if (transport == RNIC_UDP)
+		return strerror(-r);
+	switch (-r) {
+	case ENODEV:
+		return "libibverbs does not know the device: is the module ib_uverbs "
+		       "loaded, and its provider installed (ibverbs-providers)?";
+	case ENOENT:
+		return "there is no /dev/infiniband/uverbs* of it: is the module "
+		       "ib_uverbs loaded, and may the agent see the device?";
+	case EACCES:
+	case EPERM:
+		return "no right to use /dev/infiniband/uverbs*: its unit needs "
+		       "DeviceAllow=char-infiniband_verbs rw";
+	case ENOMEM:
+		return "it may not lock enough memory, about 4 MiB a port: its unit "
+		       "needs LimitMEMLOCK=infinity";
+	case EEXIST:
+		return "the list has this RNIC twice, by another name: remove one";
+	default:
+		return strerror(-r);
 	}
 }
 

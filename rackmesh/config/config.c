@@ -136,6 +136,9 @@ rm_config_accepts(const struct rm_option *option, char out[RM_CONFIG_ACCEPTS])
 		break;
 	case RM_TABLE:
 		accepts_count(option, "a list", "maps", out);
+		if (option->words != NULL)
+			snprintf(out + strlen(out), RM_CONFIG_ACCEPTS - strlen(out),
+			    ", or the word %s", option->words->word);
 		break;
 	}
 	return out;
@@ -357,6 +360,8 @@ struct scope {
 };
 
 static int scope_fill(const struct scope *scope);
+static int set_list(const struct scope *scope, const struct rm_option *option,
+    const struct rm_yaml_node *node, struct rm_list *list);
 
 /* "key:" with nothing behind it, as when all that is below is commented out. */
 static bool
@@ -526,6 +531,34 @@ set_list_item(const struct scope *scope, const struct rm_option *option,
 	return scope_fill(&inner);
 }
 
+static bool
+node_is_word(const struct rm_option *option, const struct rm_yaml_node *node)
+{
+	int value;
+
+	return option->kind == RM_TABLE && option->words != NULL &&
+	       rm_yaml_kind(node) == RM_YAML_SCALAR &&
+	       value_word(option, rm_yaml_text(node), &value);
+}
+
+/* In place of a list: as if it were "[{first option: word}]". */
+static int
+set_word(const struct scope *scope, const struct rm_option *option,
+    const struct rm_yaml_node *node, struct rm_list *list)
+{
+	char text[2 * RM_CONFIG_NAME];
+	struct rm_yaml *yaml = NULL;
+	int r;
+
+	snprintf(text, sizeof(text), "[{%s: %s}]", option->options->name,
+	    rm_yaml_text(node));
+	r = rm_yaml_parse(scope->file, text, strlen(text), &yaml, scope->why);
+	if (r == 0)
+		r = set_list(scope, option, rm_yaml_root(yaml), list);
+	rm_yaml_free(yaml);
+	return r;
+}
+
 static int
 set_list(const struct scope *scope, const struct rm_option *option,
     const struct rm_yaml_node *node, struct rm_list *list)
@@ -536,6 +569,8 @@ set_list(const struct scope *scope, const struct rm_option *option,
 	size_t count;
 	int r = 0;
 
+	if (node_is_word(option, node))
+		return set_word(scope, option, node, list);
 	if (!nothing && rm_yaml_kind(node) != RM_YAML_LIST)
 		return rm_yaml_why(node, scope->why, -EINVAL,
 		    "%s%s: expected %s, found %s; write \"- \" before each item",

@@ -22,7 +22,9 @@ enum rm_option_kind {
 	RM_STRING,   /* char *; min, max: length */
 	RM_ENUM,     /* int; .words, ended by a NULL word */
 	RM_LIST,     /* struct rm_list of char *; max: items */
-	RM_TABLE,    /* struct rm_list of structs (.options, .item_bytes); max: items */
+	/* struct rm_list of structs (.options, .item_bytes); max: items. One of .words
+	 * may stand in place of the list: one item, whose first option is that word. */
+	RM_TABLE,
 };
 
 enum rm_option_flags {

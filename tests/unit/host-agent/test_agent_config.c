@@ -112,9 +112,9 @@ each_rnic_has_the_aggregators_of_its_tors(void **state)
 		    "  - {address: '10.0.0.1:%u', tors: [%s]}\n", 1 + i,
 		    i == AGENT_MAX_AGGREGATORS - 1 ? "tor-d" : "tor-x");
 	assert_int_equal(read_text(text, &config, &why), 0);
-	assert_true(agent_rnic_aggregators(&config, 0) == 0x3);
-	assert_true(agent_rnic_aggregators(&config, 1) == 0x7);
-	assert_true(agent_rnic_aggregators(&config, 2) == 0x8000000000000001);
+	assert_true(agent_tor_aggregators(&config, "tor-a") == 0x3);
+	assert_true(agent_tor_aggregators(&config, "tor-b") == 0x5);
+	assert_true(agent_tor_aggregators(&config, "tor-d") == 0x8000000000000001);
 	agent_config_clear(&config);
 	/* There is no bit for one more. */
 	snprintf(text + len, sizeof(text) - len,
@@ -156,6 +156,42 @@ an_rnic_may_be_an_rdma_port(void **state)
 	agent_config_clear(&config);
 }
 
+static void
+rnics_may_be_left_to_the_agent(void **state)
+{
+	struct rm_why why = { 0 };
+	struct agent_config config;
+	const struct agent_rnic_config *rnics;
+	const struct agent_switch_config *switches;
+
+	assert_int_equal(read_text("rnics: auto\n" AGGREGATORS, &config, &why), 0);
+	rnics = config.rnics.items;
+	assert_int_equal(config.rnics.count, 1);
+	assert_true(agent_rnic_is_pattern(&rnics[0]));
+	assert_int_equal(rnics[0].transport, RNIC_AUTO);
+	assert_int_equal(agent_rnic_tor_count(&rnics[0]), 0);
+	assert_string_equal(config.lldp_file, "/run/rackmesh-lldp/neighbors.json");
+	agent_config_clear(&config);
+
+	assert_int_equal(
+	    read_text("lldp: {switches: [{name: sw-1.example, tor: tor-a}]}\n"
+		      "rnics:\n"
+		      "  - {device: 'mlx5_[0-3]', tor: tor-a}\n"
+		      "  - {device: 'mlx5_*', tor: tor-b, except: [mlx5_bond_0]}\n"
+		      "  - {device: auto, driver: 'bnxt*', netdev: 'ens*'}\n"
+		      "  - {device: eth1}\n" AGGREGATORS,
+		&config, &why),
+	    0);
+	rnics = config.rnics.items;
+	assert_int_equal(config.rnics.count, 4);
+	assert_true(agent_rnic_is_pattern(&rnics[0]));
+	assert_false(agent_rnic_is_pattern(&rnics[3]));
+	assert_int_equal(rnics[1].except.count, 1);
+	switches = config.lldp_switches.items;
+	assert_string_equal(switches[0].tor, "tor-a");
+	agent_config_clear(&config);
+}
+
 /* What is wrong with the RNICs or aggregators is said with file, line and option. */
 static void
 assert_refused(const char *text, const char *place, const char *what)
@@ -179,8 +215,8 @@ errors_across_options_name_their_line_too(void **state)
 	assert_refused(AGGREGATORS "rnics:\n  - device: eth1\n    tor: tor-a\n"
 				   "  - device: eth1\n    tor: tor-a\n",
 	    "7:", "rnics[1].device: listed twice");
-	assert_refused(
-	    AGGREGATORS "rnics:\n  - device: eth1\n", "5:", "rnics[0].tor: missing");
+	assert_refused("lldp: {file: ''}\n" AGGREGATORS "rnics:\n  - device: eth1\n",
+	    "6:", "rnics[0].tor: missing");
 	assert_refused(AGGREGATORS "rnics:\n  - device: eth1\n    tor: tor-a\n"
 				   "    tors: [tor-b]\n",
 	    "7:", "rnics[0].tors: tor is given too");
@@ -205,6 +241,26 @@ errors_across_options_name_their_line_too(void **state)
 	assert_refused("http:\n  listen: everywhere\n" AGGREGATORS
 		       "rnics:\n  - device: eth1\n    tor: tor-a\n",
 	    "2:", "http.listen: expected");
+}
+
+static void
+what_only_a_pattern_has_is_refused_of_a_name_and_the_reverse(void **state)
+{
+	assert_refused(AGGREGATORS "rnics: some\n", "4:", "or the word auto");
+	assert_refused(AGGREGATORS "rnics:\n  - device: eth1\n    driver: mlx5\n",
+	    "6:", "only a pattern");
+	assert_refused(AGGREGATORS "rnics:\n  - device: eth1\n    netdev: e*\n",
+	    "6:", "only a pattern");
+	assert_refused(AGGREGATORS "rnics:\n  - device: eth1\n    except: [e*]\n",
+	    "6:", "only a pattern");
+	assert_refused(AGGREGATORS "rnics:\n  - device: auto\n    address: 10.0.0.1\n",
+	    "6:", "list this one by its name");
+	assert_refused(AGGREGATORS "rnics:\n  - device: auto\n    port: 2\n",
+	    "6:", "list this one by its name");
+	assert_refused(AGGREGATORS "rnics: auto\nlldp:\n  switches:\n"
+				   "    - {name: a, tor: a}\n"
+				   "    - {name: a, tor: b}\n",
+	    "8:", "listed twice");
 }
 
 static void
@@ -313,6 +369,9 @@ main(void)
 		cmocka_unit_test(an_aggregator_without_tors_serves_all_of_the_host),
 		cmocka_unit_test(each_rnic_has_the_aggregators_of_its_tors),
 		cmocka_unit_test(an_rnic_may_be_an_rdma_port),
+		cmocka_unit_test(rnics_may_be_left_to_the_agent),
+		cmocka_unit_test(
+		    what_only_a_pattern_has_is_refused_of_a_name_and_the_reverse),
 		cmocka_unit_test(a_transport_that_cannot_be_is_refused),
 		cmocka_unit_test(errors_across_options_name_their_line_too),
 		cmocka_unit_test(only_numbers_of_probing_change_without_a_restart),

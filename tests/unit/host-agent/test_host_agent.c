@@ -39,6 +39,7 @@ struct fixture;
 struct host { /* one agent, as the aggregator knows it */
 	struct fixture *fixture;
 	char config_path[96], state[64], socket[96];
+	char rnics[128], lldp[96]; /* of its config; "": r0 and tor-a */
 	struct host_agent *agent;
 	struct rm_link *link;
 	struct wire_rnic_id rnic;
@@ -313,11 +314,12 @@ agent_start(struct fixture *f, size_t i)
 	assert_non_null(file);
 	fprintf(file,
 	    "host: h%zu\nregion: test\nplaintext: true\n%s%s\nstate_folder: %s\n"
-	    "rnics: [{device: r0, tor: tor-a, udp_port: %d}]\n"
+	    "rnics: [{udp_port: %d, %s}]\nlldp: {file: '%s'}\n"
 	    "aggregators: [{address: '127.0.0.1:%d'}]\n"
 	    "limits: {cpu_percent: 0, memory_mib: %u}\n"
 	    "http: {listen: '', socket: %s}\n",
 	    i + 1, i == 1 ? "netns: " : "", i == 1 ? f->netns : "", host->state, PORT,
+	    host->rnics[0] != 0 ? host->rnics : "device: r0, tor: tor-a", host->lldp,
 	    f->port, host->memory_mib, host->socket);
 	assert_int_equal(fclose(file), 0);
 	if (agent_config_read(&config, host->config_path, &why) < 0)
@@ -461,6 +463,78 @@ metrics_have(const struct host *host, const char *line)
 	found = strstr((const char *)evbuffer_pullup(text, -1), line) != NULL;
 	evbuffer_free(text);
 	return found;
+}
+
+/* From the switch's name, as lldpd writes it. */
+static void
+tell_lldp(struct host *host, const char *name)
+{
+	char fresh[128];
+	FILE *file;
+
+	snprintf(host->lldp, sizeof(host->lldp), "%.39s/lldp", fixture.folder);
+	snprintf(fresh, sizeof(fresh), "%s.new", host->lldp);
+	file = fopen(fresh, "w");
+	assert_non_null(file);
+	fprintf(file,
+	    "{\"lldp\": [{\"interface\": [{\"name\": \"r0\", \"chassis\": "
+	    "[{\"name\": [{\"value\": \"%s\"}]}]}]}]}",
+	    name);
+	assert_int_equal(fclose(file), 0);
+	assert_int_equal(rename(fresh, host->lldp), 0);
+}
+
+/* Nobody has named it, nor its ToR. */
+static void
+an_rnic_is_found_when_it_comes_and_its_tor_by_lldp(void **state)
+{
+	struct fixture *f = *state;
+	struct host *host = &f->hosts[0];
+
+	snprintf(host->rnics, sizeof(host->rnics),
+	    "device: 'r*', except: [r1], transport: udp");
+	snprintf(host->lldp, sizeof(host->lldp), "%.39s/lldp", f->folder);
+	agent_start(f, 0);
+	agent_start(f, 1);
+	assert_int_equal(host->agent->rnic_count, 0);
+	plug_in(f);
+	LOOPBACK_WAIT(
+	    f->loop, host->agent->api.waiting_count == 1 &&
+			 strcmp(host->agent->api.waiting[0].device, "r0") == 0);
+	assert_non_null(
+	    strstr(host->agent->api.waiting[0].reason, "its ToR is not known"));
+	assert_true(metrics_have(host, "\nrackmesh_agent_rnics_waiting 1\n"));
+	tell_lldp(host, "tor-a.example.net");
+	LOOPBACK_WAIT(f->loop, f->hosts[0].registered && f->hosts[1].registered);
+	assert_int_equal(host->agent->rnic_count, 1);
+	assert_string_equal(rnic_tor(host->agent->rnics[0], 0), "tor-a");
+	assert_int_equal(rnic_tors(host->agent->rnics[0])->source, TOR_LLDP);
+	send_pinglists(f, 1);
+	LOOPBACK_WAIT(f->loop, host->outcomes[WIRE_OK] > 20);
+	assert_true(metrics_have(host, "\nrackmesh_agent_rnics_waiting 0\n"));
+	/* What is gone is missing, and not forgotten. */
+	run("ip link del r0%s%s", "", "");
+	LOOPBACK_WAIT(f->loop, host->agent->api.waiting_count == 0);
+	assert_int_equal(host->agent->rnic_count, 1);
+}
+
+static void
+the_config_counts_where_lldp_tells_of_another_tor(void **state)
+{
+	struct fixture *f = *state;
+	struct host *host = &f->hosts[0];
+	const char *line = "\nrackmesh_agent_rnic_lldp_mismatch{device=\"r0\"} ";
+	char text[96];
+
+	tell_lldp(host, "tor-b");
+	(void)both_probing(state);
+	snprintf(text, sizeof(text), "%s1\n", line);
+	LOOPBACK_WAIT(f->loop, metrics_have(host, text));
+	assert_string_equal(rnic_tor(host->agent->rnics[0], 0), "tor-a");
+	assert_int_equal(ask(f, host, "GET /v1/rnics HTTP/1.0\r\n\r\n"), 200);
+	tell_lldp(host, "tor-a");
+	snprintf(text, sizeof(text), "%s0\n", line);
+	LOOPBACK_WAIT(f->loop, metrics_have(host, text));
 }
 
 static void
@@ -715,6 +789,8 @@ main(void)
 		TEST(two_agents_probe_each_other_across_namespaces),
 		TEST(a_full_http_server_shows_in_the_metrics),
 		TEST(an_rnic_that_is_not_there_yet_is_waited_for),
+		TEST(an_rnic_is_found_when_it_comes_and_its_tor_by_lldp),
+		TEST(the_config_counts_where_lldp_tells_of_another_tor),
 		TEST(a_pause_stops_probing_and_is_told),
 		TEST(the_brake_stops_probing_also_over_a_restart),
 		TEST(a_restart_with_nobody_there_goes_on_from_the_copies),

@@ -233,6 +233,36 @@ a_missing_required_option_is_named_with_its_file(void **state)
 }
 
 static void
+a_word_may_stand_for_a_table_of_one_item(void **state)
+{
+	static const struct rm_word words[] = { { "auto", 1 }, { 0 } };
+	static const struct rm_option worded[] = {
+		{ "rnics", RM_TABLE, AT(rnics), NULL, 0, 4, RM_REQUIRED, "the RNICs",
+		    words, rnic_options, sizeof(struct rnic) },
+		{ 0 },
+	};
+	static const char text[] = "rnics: auto\n", other[] = "rnics: all\n";
+	struct sample config = { 0 };
+	struct rm_why why = { 0 };
+	const struct rnic *rnic;
+
+	assert_int_equal(
+	    rm_config_parse(worded, "file", text, strlen(text), &config, &why), 0);
+	assert_int_equal(config.rnics.count, 1);
+	rnic = config.rnics.items;
+	assert_string_equal(rnic->device, "auto");
+	rm_config_clear(worded, &config);
+	assert_int_equal(
+	    rm_config_parse(worded, "file", other, strlen(other), &config, &why),
+	    -EINVAL);
+	assert_non_null(strstr(why.text, "or the word auto, found \"all\""));
+	/* Only where the table has words. */
+	assert_int_equal(
+	    rm_config_parse(options, "file", text, strlen(text), &config, &why),
+	    -EINVAL);
+}
+
+static void
 a_required_table_needs_an_item(void **state)
 {
 	static const struct rm_option needs[] = {
@@ -446,6 +476,7 @@ main(void)
 		cmocka_unit_test(values_out_of_range_say_what_was_expected),
 		cmocka_unit_test(a_wrong_shape_says_which_is_right),
 		cmocka_unit_test(a_missing_required_option_is_named_with_its_file),
+		cmocka_unit_test(a_word_may_stand_for_a_table_of_one_item),
 		cmocka_unit_test(a_required_table_needs_an_item),
 		cmocka_unit_test(a_bad_built_in_default_is_an_error),
 		cmocka_unit_test(a_secret_is_never_printed),

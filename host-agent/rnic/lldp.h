@@ -1,0 +1,45 @@
+/*
+ * lldp - which switch each network device's cable ends in, as lldpd has heard.
+ *
+ * From the output of `lldpcli -f json0 show neighbors`, which a unit of its own writes
+ * into a file: lldpd's socket would let us change its settings, and its command cannot
+ * be run without more rights. Neighbours say what they like: bounded, and only names.
+ */
+#ifndef HOST_AGENT_RNIC_LLDP_H
+#define HOST_AGENT_RNIC_LLDP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define LLDP_MAX_BYTES (1u << 20)
+#define LLDP_MAX_NEIGHBORS 512
+#define LLDP_NETDEV_BYTES 16
+#define LLDP_NAME_BYTES 256 /* of a system's name, as LLDP bounds it */
+
+struct lldp_neighbor {
+	char netdev[LLDP_NETDEV_BYTES];
+	char name[LLDP_NAME_BYTES]; /* the system's, printable; "" when it has none */
+	bool forwards;              /* it says that it is a bridge or a router */
+};
+
+struct lldp {
+	struct lldp_neighbor list[LLDP_MAX_NEIGHBORS];
+	size_t count;
+	uint64_t dropped; /* beyond the bound, or without a name that we can use */
+};
+
+/* -EBADMSG: it is not that output. *ret is then unchanged. -ENOMEM. */
+int lldp_parse(const char *text, size_t len, struct lldp *ret);
+
+/* -ENOENT: there is no file. -ESTALE: it was last written more than LLDP_STALE_S ago.
+ * -EFBIG. Blocks. */
+int lldp_read(const char *path, struct lldp *ret);
+#define LLDP_STALE_S 300
+
+/* The switch behind this network device; NULL: none is known. Of several neighbours, as
+ * when the NIC itself speaks LLDP, the one that forwards; NULL when that are several.
+ */
+const char *lldp_switch(const struct lldp *lldp, const char *netdev);
+
+#endif

@@ -1,0 +1,55 @@
+/*
+ * rnic_find - what RNICs this host has, and the switches that LLDP tells of them.
+ *
+ * For configs that do not name every device. Reads every port's GIDs and the network
+ * devices around it: on the worker, seldom.
+ */
+#ifndef HOST_AGENT_RNIC_RNIC_FIND_H
+#define HOST_AGENT_RNIC_RNIC_FIND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "host-agent/rnic/lldp.h"
+#include "host-agent/rnic/rnic_facts.h"
+
+struct rdma_index;
+
+struct rnic_found {
+	enum rnic_transport transport; /* RNIC_ROCE: an RDMA port; else a netdev */
+	char device[RNIC_RDMA_NAME_BYTES];
+	uint8_t port;                   /* of an RDMA device */
+	char netdev[RNIC_NETDEV_BYTES]; /* "" when it is not known */
+	char driver[RNIC_DRIVER_BYTES];
+	int error;  /* 0: it has an address to probe from; else what it lacks */
+	bool taken; /* for the owner of the find */
+	/* Of its cables, by LLDP: of a bond both. Borrowed from the find. */
+	const char *switches[WIRE_MAX_ATTACHMENTS];
+	size_t switch_count;
+};
+
+/* A search, and what it has found. */
+struct rnic_find {
+	/* Given; borrowed. */
+	struct rdma_index *index; /* of sysfs */
+	const char *sysfs;        /* NULL: "/sys" */
+	const char *netns;        /* of network devices; NULL: our own */
+	bool rdma; /* look for RDMA ports, also where LLDP tells nothing */
+	/* Which network devices are looked at; on the worker. */
+	bool (*wants)(const char *netdev, const void *arg);
+	const void *arg;
+	const char *lldp_file; /* "": none */
+
+	struct rnic_found *list; /* RDMA ports first, each kind by name */
+	size_t count;
+	int error;      /* of the search: some are missing from the list */
+	int lldp_error; /* as of lldp_read; then there are no switches */
+	struct lldp lldp;
+	int64_t cpu_ns; /* without what the index has spent */
+};
+
+void rnic_find_run(struct rnic_find *find);
+void rnic_find_clear(struct rnic_find *find); /* what was found */
+
+#endif

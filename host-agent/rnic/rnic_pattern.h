@@ -1,0 +1,23 @@
+/*
+ * rnic_pattern - which of a host's devices an entry of the config means. Pure.
+ */
+#ifndef HOST_AGENT_RNIC_RNIC_PATTERN_H
+#define HOST_AGENT_RNIC_RNIC_PATTERN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct rnic_pattern {                /* borrowed */
+	const char *device;          /* "auto": any */
+	const char *driver, *netdev; /* NULL: any */
+	char *const *except;         /* of devices and network devices */
+	size_t except_count;
+};
+
+/* No device's own name: "auto", or with * ? or [ in it. */
+bool rnic_pattern_is(const char *device);
+/* netdev: "" when it has none. */
+bool rnic_pattern_matches(const struct rnic_pattern *pattern, const char *device,
+    const char *netdev, const char *driver);
+
+#endif
