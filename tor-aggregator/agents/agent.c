@@ -94,9 +94,8 @@ entry_new(const char *host)
 	return entry;
 }
 
-/* Not connected, and none of its RNICs is in a rack of ours: nobody misses it. */
-static bool
-is_forgotten(const struct agent *agent)
+bool
+agent_is_forgotten(const struct agent *agent)
 {
 	for (size_t i = 0; i < agent->rnic_count; i++)
 		if (agent->rnics[i].rack != NULL)
@@ -111,7 +110,7 @@ make_room(struct agents *agents)
 	struct agent **at = &agents->first;
 	struct entry *entry;
 
-	while (*at != NULL && !is_forgotten(*at))
+	while (*at != NULL && !agent_is_forgotten(*at))
 		at = &(*at)->next;
 	if (*at == NULL)
 		return;

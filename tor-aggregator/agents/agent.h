@@ -94,6 +94,9 @@ int agent_register(struct agents *agents, struct agent *agent,
     const struct wire_register_view *view, struct wire_writer *writer,
     uint64_t *refused);
 
+/* Not connected, and none of its RNICs is in a rack of ours: nobody misses it. */
+bool agent_is_forgotten(const struct agent *agent);
+
 /* Finds each of its RNICs in the racks; the first that has it wins. For those that are
  * another host's it does not speak any more. */
 void agent_place(struct agent *agent, struct tor_rack *const *racks, size_t count);
