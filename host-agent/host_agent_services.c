@@ -24,6 +24,7 @@
 struct name_job {
 	struct {
 		uint32_t pid;
+		bool elsewhere;
 		uint64_t cgroup_id;
 		struct process_name name;
 	} items[NAMES_PER_JOB];
@@ -83,8 +84,8 @@ names_run(void *arg)
 	struct name_job *job = arg;
 
 	for (size_t i = 0; i < job->count; i++)
-		process_name_read("", job->items[i].pid, job->items[i].cgroup_id,
-		    &job->items[i].name);
+		process_name_read("", job->items[i].elsewhere ? 0 : job->items[i].pid,
+		    job->items[i].cgroup_id, &job->items[i].name);
 	return 0;
 }
 
@@ -99,8 +100,8 @@ names_done(void *arg, int r)
 	if (r < 0)
 		return;
 	for (size_t i = 0; i < own->names.count; i++)
-		services_named(
-		    own->services, own->names.items[i].pid, &own->names.items[i].name);
+		services_named(own->services, own->names.items[i].pid,
+		    own->names.items[i].elsewhere, &own->names.items[i].name);
 	own->counts.names += own->names.count;
 	own->news |= own->names.count > 0;
 	if (own->names.count == NAMES_PER_JOB)
@@ -119,6 +120,7 @@ agent_services_name(struct agent_services *own)
 			     services_next_process(own->services, &process);
 	     job->count++) {
 		job->items[job->count].pid = process.pid;
+		job->items[job->count].elsewhere = process.elsewhere;
 		job->items[job->count].cgroup_id = process.cgroup_id;
 		snprintf(job->items[job->count].name.comm,
 		    sizeof(job->items[0].name.comm), "%s", process.comm);
@@ -379,6 +381,7 @@ options_of(const struct agent_config *config)
 		.interval_us = (uint32_t)config->services_interval_ms * 1000,
 		.turn_ns = (int64_t)config->services_rotation_s * RM_NS_PER_S,
 		.random_seed = rm_random_u64(),
+		.pids_elsewhere = !process_name_sees_events_pids(""),
 	};
 }
 
@@ -631,6 +634,11 @@ agent_services_new(struct host_agent *agent, struct agent_services **ret)
 	own = calloc(1, sizeof(*own));
 	if (own == NULL)
 		return -ENOMEM;
+	if (options.pids_elsewhere)
+		rm_log_warn(0,
+		    "services: the agent is in a pid namespace of its own: processes "
+		    "are named by cgroup and command alone; run it in the host's "
+		    "(hostPID: true)");
 	own->agent = agent;
 	own->flows = calloc(SERVICES_MAX_FLOWS, sizeof(*own->flows));
 	own->served = calloc(SERVICES_MAX_FLOWS, sizeof(*own->served));

@@ -14,6 +14,7 @@ struct part {
 #define STATIC_UID_LEN 32 /* of a static pod: a hash without dashes */
 #define CONTAINER_ID_LEN 64
 #define CONTAINER_SHOWN 12 /* as docker ps shows it */
+#define SLUID_LEN 14       /* Slurm's sortable id of a job: 's', 13 of base 32 */
 
 static bool
 starts(const struct part *part, const char *with)
@@ -126,21 +127,56 @@ name_container(
 	return true;
 }
 
-/* Slurm: a job is more than the unit of its daemon. "slurm[_host]/uid_N/job_N/..." or,
- * on v2, "slurmstepd.scope/job_N/...". */
+/* v1: "slurm", or "slurm_<node>" where several slurmd share a host; v2:
+ * "slurmstepd.scope", or "<node>_slurmstepd.scope". */
+static bool
+is_slurm(const struct part *part)
+{
+	return starts(part, "slurm") || ends(part, "_slurmstepd.scope");
+}
+
+static bool
+is_number(const char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (!isdigit((unsigned char)text[i]))
+			return false;
+	return len > 0 && len < POD_NAME_BYTES / 2;
+}
+
+static bool
+is_sluid(const char *text, size_t len)
+{
+	if (len != SLUID_LEN || text[0] != 's')
+		return false;
+	for (size_t i = 1; i < len; i++)
+		if (text[i] == 0 ||
+		    strchr("0123456789ABCDEFGHJKMNPQRSTVWXYZ", text[i]) == NULL)
+			return false;
+	return true;
+}
+
+/*
+ * A job is more than the unit of its daemon: "<slurm>/uid_N/job_N/..." on v1,
+ * "<slurm>/job_N/..." on v2. From Slurm 26.05 on the SLUID stands for "job_N", unless
+ * CgroupJobIdPaths=yes.
+ */
 static bool
 name_job(const struct part *part, bool below_slurm, char ret[POD_NAME_BYTES])
 {
-	size_t digits = strlen("job_");
+	const size_t prefix = strlen("job_");
+	struct part id = *part;
 
-	if (!below_slurm || !starts(part, "job_") || part->len == digits ||
-	    part->len > POD_NAME_BYTES / 2)
+	if (!below_slurm)
 		return false;
-	for (; digits < part->len; digits++)
-		if (!isdigit((unsigned char)part->text[digits]))
-			return false;
-	snprintf(ret, POD_NAME_BYTES, "job:%.*s", (int)(part->len - strlen("job_")),
-	    part->text + strlen("job_"));
+	if (starts(part, "job_")) {
+		id.text += prefix;
+		id.len -= prefix;
+	}
+	if (!is_sluid(id.text, id.len) &&
+	    !(id.len < part->len && is_number(id.text, id.len)))
+		return false;
+	snprintf(ret, POD_NAME_BYTES, "job:%.*s", (int)id.len, id.text);
 	return true;
 }
 
@@ -186,7 +222,7 @@ pod_name_from_path(const char *path, size_t len, char ret[POD_NAME_BYTES])
 			best = UNIT;
 		}
 		below_kubepods |= starts(&part, "kubepods");
-		below_slurm |= starts(&part, "slurm");
+		below_slurm |= is_slurm(&part);
 	}
 	if (best == NOTHING)
 		return false;

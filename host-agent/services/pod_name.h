@@ -2,8 +2,8 @@
  * pod_name - whose process is it? By the path of its cgroup, as container runtimes and
  * systemd lay it out.
  *
- * Pure. Names are for people and for grouping: "pod:<uid>", "container:<id>",
- * "unit:<name>", else nothing.
+ * Pure. Names are for people and for grouping: "pod:<uid>", "job:<id>",
+ * "container:<id>", "unit:<name>", else nothing.
  */
 #ifndef HOST_AGENT_SERVICES_POD_NAME_H
 #define HOST_AGENT_SERVICES_POD_NAME_H

@@ -6,12 +6,32 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "rackmesh/core/file.h"
 
 #define CGROUP_MAX_BYTES (64 << 10) /* v1: a line for each controller */
 #define HANDLE_OF_KERNFS 0xfe       /* FILEID_KERNFS */
+
+#define INITIAL_PID_NAMESPACE 0xeffffffcu /* its inode: PROC_PID_INIT_INO */
+
+bool
+process_name_sees_events_pids(const char *root)
+{
+	/* What the first process of /proc is in, if we may ask; else what we are in. */
+	static const char *const processes[] = { "1", "self" };
+
+	for (size_t i = 0; i < sizeof(processes) / sizeof(processes[0]); i++) {
+		char path[PATH_MAX];
+		struct stat namespace;
+
+		snprintf(path, sizeof(path), "%s/proc/%s/ns/pid", root, processes[i]);
+		if (stat(path, &namespace) == 0)
+			return namespace.st_ino == INITIAL_PID_NAMESPACE;
+	}
+	return true; /* a kernel without pid namespaces */
+}
 
 /* By what the process itself says. */
 static bool
@@ -92,9 +112,10 @@ void
 process_name_read(
     const char *root, uint32_t pid, uint64_t cgroup_id, struct process_name *name)
 {
-	read_comm(root, pid, name->comm);
+	if (pid != 0)
+		read_comm(root, pid, name->comm);
 	process_name_clean(name->comm);
-	if (name_by_process(root, pid, name->service))
+	if (pid != 0 && name_by_process(root, pid, name->service))
 		return;
 	if (cgroup_id != 0 &&
 	    (name_by_cgroup(root, "/sys/fs/cgroup", cgroup_id, name->service) ||

@@ -9,6 +9,7 @@
 #ifndef HOST_AGENT_SERVICES_PROCESS_NAME_H
 #define HOST_AGENT_SERVICES_PROCESS_NAME_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "host-agent/services/pod_name.h"
@@ -20,10 +21,15 @@ struct process_name {
 	char service[POD_NAME_BYTES]; /* "pod:...", ..., "comm:..." */
 };
 
+/* Is /proc of the initial pid namespace, of which the events' pids are? In another the
+ * number is nobody's, or somebody else's. root: before /proc ("" but in tests). */
+bool process_name_sees_events_pids(const char *root);
+
 /* What a process calls itself may be anything: what does not print becomes '?'. */
 void process_name_clean(char comm[PROCESS_COMM_BYTES]);
-/* root: before /proc and /sys ("" but in tests). cgroup_id: 0 for unknown. name: comm
- * is filled in with what is known, and replaced by what is found. */
+/* root: before /proc and /sys ("" but in tests). pid: 0 when /proc cannot say anything
+ * of it. cgroup_id: 0 for unknown. name: comm is filled in with what is known, and
+ * replaced by what is found. */
 void process_name_read(
     const char *root, uint32_t pid, uint64_t cgroup_id, struct process_name *name);
 

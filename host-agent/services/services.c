@@ -38,6 +38,7 @@ struct services_connection {
 	uint16_t src_port;        /* 0: not known */
 	uint8_t dscp, sl;
 	uint32_t pid;
+	bool pid_elsewhere;
 	uint64_t cgroup_id;
 	const char *comm, *kernel;
 	bool older;
@@ -51,6 +52,7 @@ process_get(struct services *services, const struct services_connection *c)
 
 	memset(&key, 0, sizeof(key));
 	key.pid = c->pid;
+	key.elsewhere = c->pid_elsewhere;
 	if (c->pid == 0)
 		snprintf(key.kernel, sizeof(key.kernel), "%s", c->kernel);
 	HASH_FIND(hh, services->processes, &key, sizeof(key), process);
@@ -64,8 +66,12 @@ process_get(struct services *services, const struct services_connection *c)
 	snprintf(process->name.comm, sizeof(process->name.comm), "%s",
 	    c->pid == 0 ? c->kernel : c->comm);
 	process_name_clean(process->name.comm);
-	snprintf(process->name.service, sizeof(process->name.service), "%s:%s",
-	    c->pid == 0 ? "kernel" : "comm", process->name.comm);
+	if (c->pid == 0 && c->kernel[0] == 0) /* of another pid namespace, in a list */
+		snprintf(
+		    process->name.service, sizeof(process->name.service), "comm:?");
+	else
+		snprintf(process->name.service, sizeof(process->name.service), "%s:%s",
+		    c->pid == 0 ? "kernel" : "comm", process->name.comm);
 	process->asked = c->pid == 0;
 	HASH_ADD(hh, services->processes, key, sizeof(process->key), process);
 	if (process->hh.tbl == NULL) {
@@ -336,6 +342,7 @@ services_event(struct services *services, const struct qp_event *event, rm_mono_
 		.dscp = event->traffic_class >> 2,
 		.sl = event->sl,
 		.pid = event->tgid,
+		.pid_elsewhere = services->options.pids_elsewhere,
 		.cgroup_id = event->cgroup_id,
 		.comm = event->comm,
 		.kernel = "",
@@ -577,21 +584,24 @@ services_next_process(struct services *services, struct services_process *ret)
 			continue;
 		process->asked = true;
 		services->unnamed--;
-		*ret = (struct services_process){ process->key.pid, process->cgroup_id,
-			process->name.comm };
+		*ret =
+		    (struct services_process){ process->key.pid, process->key.elsewhere,
+			    process->cgroup_id, process->name.comm };
 		return true;
 	}
 	return false;
 }
 
 void
-services_named(struct services *services, uint32_t pid, const struct process_name *name)
+services_named(struct services *services, uint32_t pid, bool elsewhere,
+    const struct process_name *name)
 {
 	struct process_key key;
 	struct process *process;
 
 	memset(&key, 0, sizeof(key));
 	key.pid = pid;
+	key.elsewhere = elsewhere;
 	HASH_FIND(hh, services->processes, &key, sizeof(key), process);
 	if (process != NULL)
 		process->name = *name;

@@ -35,6 +35,9 @@ struct services_options {
 	uint32_t interval_us; /* between two probes (pairs, if long) of one flow */
 	int64_t turn_ns;      /* so long a way is probed while others wait */
 	uint64_t random_seed;
+	/* We are in a pid namespace of our own: events' pids are not of it (those of
+	 * lists are). */
+	bool pids_elsewhere;
 };
 
 /* Path of a flow to dst by its trace; 0: not known (yet), or more than one. */
@@ -74,14 +77,15 @@ bool services_listed(struct services *services, const struct qp_list *list,
 
 struct services_process { /* to be named */
 	uint32_t pid;
+	bool elsewhere; /* not a pid of ours: /proc knows nothing of it */
 	uint64_t cgroup_id;
 	const char *comm;
 };
 
 /* True: name this one. It is not told of again. */
 bool services_next_process(struct services *services, struct services_process *ret);
-void services_named(
-    struct services *services, uint32_t pid, const struct process_name *name);
+void services_named(struct services *services, uint32_t pid, bool elsewhere,
+    const struct process_name *name);
 
 struct services_ask {
 	uint64_t token;

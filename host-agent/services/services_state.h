@@ -35,7 +35,8 @@ struct owner { /* one of our RNICs */
 };
 
 struct process_key {
-	uint32_t pid; /* 0: the kernel's own, which has a name */
+	uint32_t pid;   /* 0: the kernel's own, which has a name */
+	bool elsewhere; /* pid is of another pid namespace than ours */
 	char kernel[QP_LIST_KERNEL];
 };
 

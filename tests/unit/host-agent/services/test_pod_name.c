@@ -72,8 +72,39 @@ jobs_of_slurm_are_named_by_their_number(void **state)
 	expect("/slurm_gpu17/uid_1000/job_12/step_batch", "job:12");
 	expect(
 	    "/system.slice/slurmstepd.scope/job_4711/step_0/user/task_0", "job:4711");
+	/* several slurmd on a host */
+	expect("/system.slice/gpu17_slurmstepd.scope/job_4711/step_0/user/task_0",
+	    "job:4711");
+	expect("/system.slice/gx10-ac12_slurmstepd.scope/job_12/step_batch/user/"
+	       "task_special",
+	    "job:12");
+	expect("/slurm_gpu17/uid_0/job_13/step_extern/task_0", "job:13");
+	/* in a container */
+	expect("/system.slice/docker-" ID
+	       ".scope/system.slice/slurmstepd.scope/job_14/step_interactive",
+	    "job:14");
+	/* slurmstepd itself is no job */
 	expect("/system.slice/slurmd.service", "unit:slurmd.service");
+	expect("/system.slice/gpu17_slurmstepd.scope/system",
+	    "unit:gpu17_slurmstepd.scope");
 	expect("/home/job_1", NULL);
+}
+
+/* From Slurm 26.05 on. */
+static void
+jobs_of_slurm_are_named_by_their_sluid(void **state)
+{
+	expect("/system.slice/slurmstepd.scope/sEKNKTV3WPV500/step_0/user/task_0",
+	    "job:sEKNKTV3WPV500");
+	expect("/system.slice/node1_slurmstepd.scope/sFNDM35NQ39R00/step_batch",
+	    "job:sFNDM35NQ39R00");
+	expect("/slurm/uid_1000/sEKNKTV3WPV500/step_0/task_0", "job:sEKNKTV3WPV500");
+	expect("/slurm/uid_1000/job_sEKNKTV3WPV500/step_0", "job:sEKNKTV3WPV500");
+	/* no SLUID: too short, and of letters that it has not */
+	expect("/slurm/uid_1000/sEKNKTV3WPV50", NULL);
+	expect("/slurm/uid_1000/sEKNKTV3WPVILO", NULL);
+	expect("/slurm/uid_1000/4711/step_0", NULL);
+	expect("/home/sEKNKTV3WPV500", NULL);
 }
 
 static void
@@ -154,6 +185,7 @@ main(void)
 		cmocka_unit_test(pods_are_named_by_their_uid_in_every_layout),
 		cmocka_unit_test(containers_without_pods_are_named_by_their_short_id),
 		cmocka_unit_test(jobs_of_slurm_are_named_by_their_number),
+		cmocka_unit_test(jobs_of_slurm_are_named_by_their_sluid),
 		cmocka_unit_test(everything_else_has_its_innermost_unit),
 		cmocka_unit_test(what_names_nobody_has_no_name),
 		cmocka_unit_test(look_alikes_are_not_believed),

@@ -44,8 +44,9 @@ setup(void **state)
 static int
 teardown(void **state)
 {
-	static const char *const names[] = { "/proc/4711/cgroup", "/proc/4711/comm",
-		"/proc/4711", "/proc", "" };
+	static const char *const names[] = { "/proc/self/ns/pid", "/proc/self/ns",
+		"/proc/self", "/proc/4711/cgroup", "/proc/4711/comm", "/proc/4711",
+		"/proc", "" };
 	char path[128];
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -89,6 +90,36 @@ of_a_process_that_is_gone_the_event_s_command_is_left(void **state)
 	name.comm[0] = 0;
 	process_name_read(root, 4711, 0, &name);
 	assert_string_equal(name.service, "comm:?");
+}
+
+/* The event's pid is of the host: 4711 is somebody else here. */
+static void
+a_pid_that_is_not_ours_is_not_looked_up(void **state)
+{
+	struct process_name name = { .comm = "nccl-thread" };
+
+	make_process("0::/system.slice/another.service\n", "another\n");
+	process_name_read(root, 0, 0, &name);
+	assert_string_equal(name.comm, "nccl-thread");
+	assert_string_equal(name.service, "comm:nccl-thread");
+}
+
+static void
+a_pid_namespace_of_our_own_is_noticed(void **state)
+{
+	char path[128];
+
+	/* A kernel without them. */
+	assert_true(process_name_sees_events_pids(root));
+	/* Another than the initial one has another inode. */
+	make_process("", "");
+	snprintf(path, sizeof(path), "%s/proc/self", root);
+	assert_int_equal(mkdir(path, 0700), 0);
+	snprintf(path, sizeof(path), "%s/proc/self/ns", root);
+	assert_int_equal(mkdir(path, 0700), 0);
+	snprintf(path, sizeof(path), "%s/proc/self/ns/pid", root);
+	assert_int_equal(mkdir(path, 0700), 0);
+	assert_false(process_name_sees_events_pids(root));
 }
 
 static void
@@ -138,6 +169,8 @@ main(void)
 		TEST(a_living_process_is_named_by_its_cgroup),
 		TEST(without_a_cgroup_that_says_anything_the_command_names_it),
 		TEST(of_a_process_that_is_gone_the_event_s_command_is_left),
+		TEST(a_pid_that_is_not_ours_is_not_looked_up),
+		TEST(a_pid_namespace_of_our_own_is_noticed),
 		TEST(what_a_process_calls_itself_does_not_reach_a_terminal),
 		TEST(a_cgroup_outlives_its_process),
 	};

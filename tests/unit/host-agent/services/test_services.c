@@ -229,7 +229,7 @@ each_process_is_named_once_and_every_flow_of_it_has_the_name(void **state)
 	assert_int_equal(process.pid, 5);
 	assert_string_equal(process.comm, "app5");
 	assert_false(services_next_process(services, &process));
-	services_named(services, 5, &name);
+	services_named(services, 5, false, &name);
 	assert_string_equal(services_flow(services, 17).service, "pod:abc");
 	assert_string_equal(services_flow(services, 18).service, "pod:abc");
 	assert_string_equal(services_flow(services, 18).comm, "python3");
@@ -237,10 +237,42 @@ each_process_is_named_once_and_every_flow_of_it_has_the_name(void **state)
 	/* Its number may be another's next time. */
 	hear(services, services_end(1, 17), 0);
 	hear(services, services_end(0, 18), 0);
-	services_named(services, 5, &name);
+	services_named(services, 5, false, &name);
 	hear(services, services_qp(1, 17, 2, 0xc001, 5), 0);
 	assert_string_equal(services_flow(services, 17).service, "comm:app5");
 	assert_true(services_next_process(services, &process));
+}
+
+/* Events have the host's pids, lists have ours: 5 is two processes. */
+static void
+in_a_pid_namespace_of_our_own_nobody_has_anothers_name(void **state)
+{
+	struct services *services = *state;
+	const struct process_name ours = { "python3", "unit:ours.service" };
+	const struct process_name other = { "app5", "job:4711" };
+	struct qp_list_row rows[2] = { services_row(17, 30, 2),
+		services_row(18, 31, 3) };
+	struct services_process process;
+	size_t seen = 0;
+
+	services_tune(services, &(struct services_options){ .max_probed = 4,
+				    .interval_us = 100000,
+				    .turn_ns = RM_NS_PER_S,
+				    .pids_elsewhere = true });
+	rows[0].pid = 5;
+	rows[1].pid = 0; /* of a process that the list cannot name to us */
+	list(services, rows, 2, false, 0);
+	hear(services, services_qp(0, 19, 3, 0xc002, 5), 0);
+	while (services_next_process(services, &process)) {
+		assert_int_equal(process.pid, 5);
+		services_named(
+		    services, 5, process.elsewhere, process.elsewhere ? &other : &ours);
+		seen++;
+	}
+	assert_int_equal(seen, 2);
+	assert_string_equal(services_flow(services, 17).service, "unit:ours.service");
+	assert_string_equal(services_flow(services, 18).service, "comm:?");
+	assert_string_equal(services_flow(services, 19).service, "job:4711");
 }
 
 static void
@@ -447,6 +479,7 @@ main(void)
 		TEST(flows_end_with_their_rnic),
 		TEST(more_flows_than_the_ceiling_are_counted),
 		TEST(each_process_is_named_once_and_every_flow_of_it_has_the_name),
+		TEST(in_a_pid_namespace_of_our_own_nobody_has_anothers_name),
 		TEST(older_flows_are_found_by_listing),
 		TEST(a_listing_ends_what_it_does_not_have),
 		TEST(a_kernel_s_own_qp_has_its_name),
