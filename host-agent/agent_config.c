@@ -1,6 +1,7 @@
 #include "host-agent/agent_config.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -441,6 +442,23 @@ check_aggregators(const struct check *check)
 	return 0;
 }
 
+/* Where host is left out it is the system's, of up to 64 letters. */
+static int
+check_host(const struct check *check)
+{
+	const char *host = check->config->host;
+	char quoted[128], text[512];
+
+	if (rm_name_valid(host))
+		return 0;
+	rm_log_quote(quoted, sizeof(quoted), host, strlen(host));
+	snprintf(text, sizeof(text),
+	    "%s cannot name this host: " RM_NAME_EXPECTED
+	    "; name the system so, or give host here, as in host: gpu17",
+	    quoted);
+	return rm_config_refuse(check->path, check->why, text, "host");
+}
+
 static int
 check_all(const struct check *check)
 {
@@ -448,9 +466,9 @@ check_all(const struct check *check)
 	struct rm_address address;
 	int r;
 
-	if (!rm_name_valid(config->host))
-		return rm_config_refuse(
-		    check->path, check->why, RM_NAME_EXPECTED, "host");
+	r = check_host(check);
+	if (r < 0)
+		return r;
 	if (!rm_name_valid(config->region))
 		return rm_config_refuse(
 		    check->path, check->why, RM_NAME_EXPECTED, "region");

@@ -5,6 +5,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -361,6 +362,45 @@ a_host_that_was_never_named_does_not_start(void **state)
 	assert_non_null(strstr(line, ":1:7: host: expected the name of this host"));
 }
 
+static void
+expect_of_host(const char *system, const char *config_text, const char *expected)
+{
+	struct agent_config config;
+	struct rm_why why = { 0 };
+	FILE *file = fopen(path, "w");
+	int r;
+
+	assert_non_null(file);
+	fputs(config_text, file);
+	fputs(AGGREGATORS "rnics: [{device: eth1, tor: tor-a}]\n", file);
+	assert_int_equal(fclose(file), 0);
+	if (system != NULL && sethostname(system, strlen(system)) < 0)
+		skip();
+	r = agent_config_read(&config, path, &why);
+	if (expected == NULL)
+		agent_config_clear(&config);
+	assert_int_equal(r, expected == NULL ? 0 : -EINVAL);
+	if (expected != NULL && strstr(why.text, expected) == NULL)
+		fail_msg("%s", why.text);
+}
+
+static void
+a_name_that_cannot_be_a_hosts_is_quoted_with_what_to_do(void **state)
+{
+	const char *longest =
+	    "a123456789b123456789c123456789d123456789e123456789f123456789g123";
+
+	expect_of_host(NULL, "host: _gpu17\n",
+	    ":1:7: host: \"_gpu17\" cannot name this host: expected a name");
+	expect_of_host(NULL, "host: GPU_17.Example\n", NULL);
+	if (unshare(CLONE_NEWUTS) < 0)
+		skip(); /* not root */
+	expect_of_host(longest, "", "f123456789g123\" cannot name this host");
+	expect_of_host(longest, "", "or give host here, as in host: gpu17");
+	expect_of_host(longest, "host: gpu17\n", NULL);
+	expect_of_host("GPU_17", "", NULL);
+}
+
 int
 main(void)
 {
@@ -376,6 +416,8 @@ main(void)
 		cmocka_unit_test(errors_across_options_name_their_line_too),
 		cmocka_unit_test(only_numbers_of_probing_change_without_a_restart),
 		cmocka_unit_test(a_host_that_was_never_named_does_not_start),
+		cmocka_unit_test(
+		    a_name_that_cannot_be_a_hosts_is_quoted_with_what_to_do),
 		cmocka_unit_test(the_example_is_good),
 	};
 
