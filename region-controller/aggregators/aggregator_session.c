@@ -249,9 +249,10 @@ session_serves_any(const struct session *session, const struct wire_rnic *rnic)
 	return rnic->tor_count == 0; /* let the registry say what is wrong */
 }
 
+/* name: the one at fault, quoted, or "". */
 static void
 log_refused(const struct session *session, const char *host,
-    const struct wire_rnic *rnic, enum registry_refusal refusal)
+    const struct wire_rnic *rnic, enum registry_refusal refusal, const char *name)
 {
 	char quoted_host[QUOTED], quoted_device[QUOTED], quoted_tor[QUOTED];
 	const char *tor = rnic->tor_count > 0 ? rnic->tors[0] : "";
@@ -260,8 +261,9 @@ log_refused(const struct session *session, const char *host,
 	rm_log_quote(
 	    quoted_device, sizeof(quoted_device), rnic->device, strlen(rnic->device));
 	rm_log_quote(quoted_tor, sizeof(quoted_tor), tor, strlen(tor));
-	rm_log_warn(0, "%s: RNIC %s of host %s, ToR %s: %s", session->info.name,
-	    quoted_device, quoted_host, quoted_tor, registry_refusal_sentence(refusal));
+	rm_log_warn(0, "%s: RNIC %s of host %s, ToR %s: %s%s%s", session->info.name,
+	    quoted_device, quoted_host, quoted_tor, registry_refusal_sentence(refusal),
+	    name[0] != '\0' ? ": " : "", name);
 }
 
 /* A new cable, or somebody with an aggregator's key: a person can tell the two. */
@@ -294,7 +296,8 @@ session_tell(
 	if (r == -ENOMEM)
 		return r;
 	if (refusal != REGISTRY_PLACED)
-		log_refused(session, told->host, rnic, refusal);
+		log_refused(session, told->host, rnic, refusal,
+		    r < 0 ? registry_refused(options->registry, 0)->name : "");
 	if (r < 0)
 		return r;
 	known = registry_find(options->registry, id);

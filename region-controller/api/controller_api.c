@@ -201,6 +201,8 @@ get_refused(struct rm_http_request *request, void *arg)
 		json_object_set_new(item, "device", json_string(entry->device));
 		json_object_set_new(item, "tor", json_string(entry->tor));
 		json_object_set_new(item, "aggregator", json_string(entry->aggregator));
+		if (entry->name[0] != '\0')
+			json_object_set_new(item, "name", json_string(entry->name));
 		set_reason(item, entry->refusal);
 		show_u64(item, "times", entry->times);
 		json_object_set_new(item, "last", show_wall(entry->last));

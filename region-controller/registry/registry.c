@@ -85,7 +85,7 @@ show(char ret[RM_NAME_BYTES], const char *text)
 
 static void
 registry_refused_note(struct registry_refusals *refusals, const struct wire_rnic *rnic,
-    const struct registry_told *told, enum registry_refusal refusal)
+    const struct registry_told *told, enum registry_refusal refusal, const char *name)
 {
 	struct registry_refused entry = { .refusal = refusal, .last = told->wall };
 	struct registry_refused *entries = refusals->entries;
@@ -97,6 +97,8 @@ registry_refused_note(struct registry_refusals *refusals, const struct wire_rnic
 	show(entry.device, rnic->device);
 	show(entry.tor, rnic->tor_count > 0 ? rnic->tors[0] : "");
 	show(entry.aggregator, told->aggregator);
+	if (refusal == REGISTRY_BAD_NAME || refusal == REGISTRY_ANOTHERS)
+		show(entry.name, name);
 	for (i = 0; i < refusals->count; i++) {
 		if (entries[i].refusal == refusal &&
 		    strcmp(entries[i].id, entry.id) == 0 &&
@@ -260,11 +262,11 @@ registry_set_topology(struct registry *registry, const struct rm_topology *topol
 
 static int
 refuse(struct registry *registry, const struct wire_rnic *rnic,
-    const struct registry_told *told, enum registry_refusal why,
+    const struct registry_told *told, enum registry_refusal why, const char *name,
     enum registry_refusal *refusal)
 {
 	registry->counts.refused[why]++;
-	registry_refused_note(&registry->refusals, rnic, told, why);
+	registry_refused_note(&registry->refusals, rnic, told, why, name);
 	*refusal = why;
 	return -EINVAL;
 }
@@ -370,18 +372,20 @@ int
 registry_tell(struct registry *registry, const struct wire_rnic *rnic,
     const struct registry_told *told, enum registry_refusal *refusal)
 {
-	enum registry_refusal wrong = registry_check(rnic, told->host);
+	const char *name = "";
+	enum registry_refusal wrong = registry_check(rnic, told->host, &name);
 	struct registry_rnic *known;
 	bool changed = false;
 	int r;
 
 	registry->counts.told++;
 	if (wrong != REGISTRY_PLACED)
-		return refuse(registry, rnic, told, wrong, refusal);
+		return refuse(registry, rnic, told, wrong, name, refusal);
 	known = find(registry, rnic->id.guid, rnic->id.port);
 	/* Else whoever is let in could have the keys of anybody's RNICs. */
 	if (known != NULL && strcmp(known->host, told->host) != 0)
-		return refuse(registry, rnic, told, REGISTRY_ANOTHERS, refusal);
+		return refuse(
+		    registry, rnic, told, REGISTRY_ANOTHERS, known->host, refusal);
 	if (known != NULL && rnic->incarnation == 0) {
 		note_teller(known, told);
 		*refusal = known->refusal;
@@ -389,12 +393,12 @@ registry_tell(struct registry *registry, const struct wire_rnic *rnic,
 	}
 	if (known != NULL && known->replaced == rnic->incarnation &&
 	    known->incarnation != rnic->incarnation && known->replaced != 0)
-		return refuse(registry, rnic, told, REGISTRY_STALE, refusal);
+		return refuse(registry, rnic, told, REGISTRY_STALE, "", refusal);
 	if (known == NULL && rnic->incarnation == 0 &&
 	    is_replaced(registry, rnic, told->host))
-		return refuse(registry, rnic, told, REGISTRY_REPLACED, refusal);
+		return refuse(registry, rnic, told, REGISTRY_REPLACED, "", refusal);
 	if (known == NULL && HASH_COUNT(registry->rnics) >= REGISTRY_MAX_RNICS)
-		return refuse(registry, rnic, told, REGISTRY_FULL, refusal);
+		return refuse(registry, rnic, told, REGISTRY_FULL, "", refusal);
 	if (known == NULL)
 		known = add(registry, rnic);
 	if (known == NULL)
@@ -411,10 +415,11 @@ registry_load(struct registry *registry, const struct store_rnic *from, rm_mono_
 {
 	struct registry_rnic *known =
 	    find(registry, from->rnic.id.guid, from->rnic.id.port);
+	const char *name = "";
 	bool changed = false;
 	int r;
 
-	if (registry_check(&from->rnic, from->rnic.host) != REGISTRY_PLACED)
+	if (registry_check(&from->rnic, from->rnic.host, &name) != REGISTRY_PLACED)
 		return -EINVAL;
 	if (known == NULL && HASH_COUNT(registry->rnics) >= REGISTRY_MAX_RNICS)
 		return -EINVAL;

@@ -34,6 +34,9 @@ struct registry_refused { /* malformed; the texts are quoted, cut and printable 
 	char id[RM_RNIC_ID_TEXT];
 	char host[RM_NAME_BYTES], device[RM_NAME_BYTES], tor[RM_NAME_BYTES];
 	char aggregator[RM_NAME_BYTES];
+	/* The one at fault (REGISTRY_BAD_NAME), the other host (REGISTRY_ANOTHERS); or
+	 * "". */
+	char name[RM_NAME_BYTES];
 	enum registry_refusal refusal;
 	uint64_t times;
 	rm_wall_t last;

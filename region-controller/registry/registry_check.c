@@ -26,21 +26,23 @@ address_is_fine(const struct wire_rnic *rnic, const struct wire_address *address
 	return false;
 }
 
-static bool
-names_are_fine(const struct wire_rnic *rnic, const char *host)
+/* The first that is not fine; NULL: all are. */
+static const char *
+bad_name(const struct wire_rnic *rnic, const char *host)
 {
-	if (!rm_name_valid(host) || !rm_name_valid(rnic->device))
-		return false;
+	if (!rm_name_valid(host))
+		return host;
+	if (!rm_name_valid(rnic->device))
+		return rnic->device;
 	/* Nobody speaks for another host's RNICs. */
 	if (rnic->host[0] != '\0' && strcmp(rnic->host, host) != 0)
-		return false;
+		return rnic->host;
 	for (size_t i = 0; i < rnic->tor_count; i++) {
-		if (!rm_name_valid(rnic->tors[i]))
-			return false;
-		if (i > 0 && strcmp(rnic->tors[0], rnic->tors[i]) == 0)
-			return false;
+		if (!rm_name_valid(rnic->tors[i]) ||
+		    (i > 0 && strcmp(rnic->tors[0], rnic->tors[i]) == 0))
+			return rnic->tors[i];
 	}
-	return true;
+	return NULL;
 }
 
 /* Both kinds of QP or none, as RoCE's and InfiniBand's numbers are. */
@@ -56,15 +58,20 @@ qps_are_fine(const struct wire_rnic *rnic)
 }
 
 enum registry_refusal
-registry_check(const struct wire_rnic *rnic, const char *host)
+registry_check(const struct wire_rnic *rnic, const char *host, const char **name)
 {
+	const char *bad;
+
 	if (rnic->id.guid == 0 || rnic->id.port == RM_PORT_SWITCH ||
 	    (rnic->id.port == RM_PORT_MAC && rnic->id.guid >> 48 != 0))
 		return REGISTRY_BAD_ID;
 	if (rnic->tor_count == 0)
 		return REGISTRY_NO_TOR;
-	if (rnic->tor_count > WIRE_MAX_ATTACHMENTS || !names_are_fine(rnic, host))
+	bad = rnic->tor_count > WIRE_MAX_ATTACHMENTS ? "" : bad_name(rnic, host);
+	if (bad != NULL) {
+		*name = bad;
 		return REGISTRY_BAD_NAME;
+	}
 	if (rnic->address_count > WIRE_MAX_ADDRESSES || !qps_are_fine(rnic))
 		return REGISTRY_BAD_ADDRESS;
 	for (size_t i = 0; i < rnic->address_count; i++) {

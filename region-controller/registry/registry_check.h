@@ -7,7 +7,9 @@
 
 #include "region-controller/registry/registry_rnic.h"
 
-enum registry_refusal registry_check(const struct wire_rnic *rnic, const char *host);
+/* *name: the one at fault, of REGISTRY_BAD_NAME; borrowed. */
+enum registry_refusal registry_check(
+    const struct wire_rnic *rnic, const char *host, const char **name);
 
 /* Fills what the wire says; everything else of *ret is left alone. */
 void registry_take_over(

@@ -76,7 +76,7 @@ take_agent(struct sim_aggregator *aggregator, struct sim_agents *from,
 	struct wire_bytes bytes;
 	struct wire_rnic rnic;
 	struct agent *agent;
-	uint64_t refused = 0;
+	struct agent_refused refused;
 	char host[32];
 	int r;
 
@@ -98,7 +98,7 @@ take_agent(struct sim_aggregator *aggregator, struct sim_agents *from,
 		return r;
 	agent_place(agent, &aggregator->rack, 1);
 	aggregator->by_number[number] = agent;
-	return refused == 0 && agent->rnics[0].rack != NULL ? 0 : -EINVAL;
+	return refused.count == 0 && agent->rnics[0].rack != NULL ? 0 : -EINVAL;
 }
 
 int

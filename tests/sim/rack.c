@@ -180,7 +180,7 @@ take_registration(struct sim_rack *rack, struct sim_lane *lane, const uint8_t *d
     size_t len, rm_mono_t now)
 {
 	struct wire_register_view view;
-	uint64_t refused = 0;
+	struct agent_refused refused;
 	int r = wire_open_register(&view, data, len);
 
 	if (r == 0)

@@ -203,37 +203,52 @@ spoken_for(const struct agents *agents, const struct agent *but, struct wire_rni
 	return false;
 }
 
-static bool
-acceptable(const struct agents *agents, const struct agent *agent,
+/* NULL: it is not. */
+static const char *
+why_refused(const struct agents *agents, const struct agent *agent,
     const struct wire_rnic *rnic)
 {
 	size_t hint = 0;
 
-	return rnic->id.guid != 0 && rnic->id.port != RM_PORT_SWITCH &&
-	       rm_name_valid(rnic->device) && strcmp(rnic->host, agent->host) == 0 &&
-	       agent->rnic_count < WIRE_MAX_HOST_RNICS &&
-	       agent_owns(agent, rnic->id, &hint) == NULL &&
-	       !spoken_for(agents, agent, rnic->id);
+	if (rnic->id.guid == 0 || rnic->id.port == RM_PORT_SWITCH)
+		return "its id is no GUID and port and no MAC";
+	if (!rm_name_valid(rnic->device))
+		return "the name of its device is malformed";
+	if (strcmp(rnic->host, agent->host) != 0)
+		return "it is of another host";
+	if (agent->rnic_count >= WIRE_MAX_HOST_RNICS)
+		return "the host has too many RNICs";
+	if (agent_owns(agent, rnic->id, &hint) != NULL)
+		return "another device of the host has the same GUID or MAC: give one "
+		       "of them another";
+	if (spoken_for(agents, agent, rnic->id))
+		return "the agent of another host has told of the same GUID or MAC";
+	return NULL;
 }
 
 int
 agent_register(struct agents *agents, struct agent *agent,
     const struct wire_register_view *view, struct wire_writer *writer,
-    uint64_t *refused)
+    struct agent_refused *refused)
 {
 	struct wire_rnic rnics[WIRE_MAX_HOST_RNICS];
 	struct wire_register out = view->reg;
 	struct wire_bytes bytes;
 	uint8_t *copy;
 
+	*refused = (struct agent_refused){ .count = 0 };
 	agent->registrations++;
 	agent->rnic_count = 0;
 	for (size_t i = 0; i < view->reg.rnic_count; i++) {
 		struct wire_rnic rnic;
+		const char *reason;
 
 		wire_register_rnic(view, i, &rnic);
-		if (!acceptable(agents, agent, &rnic)) {
-			++*refused;
+		reason = why_refused(agents, agent, &rnic);
+		if (reason != NULL) {
+			refused->count++;
+			refused->rnic = rnic;
+			refused->reason = reason;
 			continue;
 		}
 		rnics[agent->rnic_count] = rnic;

@@ -85,14 +85,20 @@ bool agent_hello(struct agent *agent, uint64_t incarnation);
 /* The release that its hello tells. */
 void agent_note_software(struct agent *agent, const char *software, rm_wall_t now);
 
+struct agent_refused { /* RNICs of a registration that were left out */
+	size_t count;
+	struct wire_rnic rnic; /* the last one; borrowed from the registration */
+	const char *reason;    /* why; NULL: none was */
+};
+
 /*
- * Takes over a registration. RNICs that are malformed or that a connected agent of
- * another host speaks for are left out and added to *refused. -ENOMEM: it speaks
- * for none of them now.
+ * Takes over a registration. RNICs that are malformed, that have the id of another in
+ * it, or that a connected agent of another host speaks for are left out: *refused.
+ * -ENOMEM: it speaks for none of them now.
  */
 int agent_register(struct agents *agents, struct agent *agent,
     const struct wire_register_view *view, struct wire_writer *writer,
-    uint64_t *refused);
+    struct agent_refused *refused);
 
 /* Not connected, and none of its RNICs is in a rack of ours: nobody misses it. */
 bool agent_is_forgotten(const struct agent *agent);

@@ -23,6 +23,7 @@
 /* ---- What an agent says, frame by frame ---- */
 
 #define WHY 1024
+#define QUOTED_BYTES 128
 
 /* Counts why and closes soon; returns 0, so that frames behind it are simply not
  * handed over. */
@@ -221,21 +222,39 @@ take_hello(struct agent_link *peer, const uint8_t *data, size_t len)
 	return is_guest ? take_guest(peer, &view) : take_agent(peer, hello);
 }
 
+static void
+note_refused(struct agent_link *peer, const struct agent_refused *refused)
+{
+	char id[RM_RNIC_ID_TEXT], device[QUOTED_BYTES];
+
+	peer->links->counts.refused_rnics += refused->count;
+	if (refused->count == 0)
+		return;
+	rm_rnic_id_format(
+	    (struct rm_rnic_id){ refused->rnic.id.guid, refused->rnic.id.port }, id);
+	rm_log_quote(
+	    device, sizeof(device), refused->rnic.device, strlen(refused->rnic.device));
+	rm_log_warn(0, "agent %s: RNIC %s, device %s, refused: %s%s", peer->agent->host,
+	    id, device, refused->reason,
+	    refused->count > 1 ? "; and others before it" : "");
+}
+
 static int
 take_register(struct agent_link *peer, const uint8_t *data, size_t len)
 {
 	struct agent_links *links = peer->links;
 	struct agent *agent = peer->agent;
 	struct wire_register_view view;
+	struct agent_refused refused;
 
 	if (wire_open_register(&view, data, len) < 0)
 		return agent_session_refuse(peer, AGENT_LINKS_MALFORMED, -EBADMSG);
 	if (strcmp(view.reg.host, agent->host) != 0 ||
 	    view.reg.incarnation != agent->incarnation)
 		return agent_session_refuse(peer, AGENT_LINKS_NOT_ITSELF, -EPERM);
-	if (agent_register(links->agents, agent, &view, links->writer,
-		&links->counts.refused_rnics) < 0)
+	if (agent_register(links->agents, agent, &view, links->writer, &refused) < 0)
 		return agent_session_refuse(peer, AGENT_LINKS_SLOW, -ENOMEM);
+	note_refused(peer, &refused);
 	links->callbacks.on_register(agent, &view, links->callbacks.arg);
 	return 0;
 }

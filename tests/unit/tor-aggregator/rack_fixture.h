@@ -95,7 +95,7 @@ fixture_agent(struct rack_fixture *f, size_t i)
 	struct wire_writer *again = wire_writer_new();
 	struct wire_register_view view;
 	struct wire_bytes bytes;
-	uint64_t refused = 0;
+	struct agent_refused refused;
 	int r;
 
 	r = agents_get(f->agents, f->plan->names[i], &f->agent[i]);
@@ -108,7 +108,7 @@ fixture_agent(struct rack_fixture *f, size_t i)
 	r = wire_open_register(&view, bytes.data, bytes.len);
 	assert(r == 0);
 	r = agent_register(f->agents, f->agent[i], &view, again, &refused);
-	assert(r == 0 && refused == 0);
+	assert(r == 0 && refused.count == 0);
 	(void)r;
 	tor_rack_register(f->rack, &f->plan->members[i], f->now);
 	agent_place(f->agent[i], &f->rack, 1);

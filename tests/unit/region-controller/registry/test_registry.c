@@ -218,6 +218,7 @@ an_rnic_is_its_first_hosts_until_it_is_forgotten(void **state)
 	assert_int_equal(tell(f, &rnic, &refusal), 1);
 	assert_int_equal(tell(f, &thief, &refusal), -EINVAL);
 	assert_int_equal(refusal, REGISTRY_ANOTHERS);
+	assert_string_equal(registry_refused(f->registry, 0)->name, "\"h1\"");
 	thief.incarnation = 0; /* nor is it kept alive by another's word */
 	assert_int_equal(tell(f, &thief, &refusal), -EINVAL);
 	assert_string_equal(known(f, 1)->host, "h1");
@@ -318,12 +319,15 @@ the_malformed_is_refused_with_its_reason(void **state)
 	refused_as(f, &rnic, "h1", REGISTRY_NO_TOR);
 	rnic = good;
 	refused_as(f, &rnic, "h2", REGISTRY_BAD_NAME);
+	assert_string_equal(registry_refused(f->registry, 0)->name, "\"h1\"");
 	rnic.device = "eth 0";
 	refused_as(f, &rnic, "h1", REGISTRY_BAD_NAME);
+	assert_string_equal(registry_refused(f->registry, 0)->name, "\"eth 0\"");
 	rnic = good;
 	rnic.tors[1] = "tor1";
 	rnic.tor_count = 2;
 	refused_as(f, &rnic, "h1", REGISTRY_BAD_NAME);
+	assert_string_equal(registry_refused(f->registry, 0)->name, "\"tor1\"");
 	rnic = good;
 	rnic.addresses[0].port = 0;
 	refused_as(f, &rnic, "h1", REGISTRY_BAD_ADDRESS);

@@ -17,14 +17,43 @@ registers(struct rack_fixture *f, struct agent *agent, const struct wire_rnic *r
 	struct wire_writer *again = wire_writer_new();
 	struct wire_register_view view;
 	struct wire_bytes bytes;
-	uint64_t refused = 0;
+	struct agent_refused refused;
 
 	agent_hello(agent, 1);
 	assert_int_equal(wire_write_register(f->writer, &reg, &bytes), 0);
 	assert_int_equal(wire_open_register(&view, bytes.data, bytes.len), 0);
 	assert_int_equal(agent_register(f->agents, agent, &view, again, &refused), 0);
 	wire_writer_free(again);
-	return refused;
+	assert_true((refused.reason != NULL) == (refused.count > 0));
+	return refused.count;
+}
+
+static void
+two_devices_of_one_id_are_told_apart_in_words(void **state)
+{
+	struct rack_fixture *f = fixture_rack(2, 0);
+	struct wire_rnic rnics[2] = { fixture_rnic(0x900, "h1", "t1"),
+		fixture_rnic(0x900, "h1", "t1") };
+	const struct wire_register reg = {
+		.host = "h1", .incarnation = 1, .rnics = rnics, .rnic_count = 2
+	};
+	struct wire_writer *again = wire_writer_new();
+	struct wire_register_view view;
+	struct agent_refused refused;
+	struct wire_bytes bytes;
+
+	rnics[1].device = "r1";
+	agent_hello(f->agent[1], 1);
+	assert_int_equal(wire_write_register(f->writer, &reg, &bytes), 0);
+	assert_int_equal(wire_open_register(&view, bytes.data, bytes.len), 0);
+	assert_int_equal(
+	    agent_register(f->agents, f->agent[1], &view, again, &refused), 0);
+	wire_writer_free(again);
+	assert_int_equal(f->agent[1]->rnic_count, 1);
+	assert_int_equal(refused.count, 1);
+	assert_string_equal(refused.rnic.device, "r1");
+	assert_non_null(strstr(refused.reason, "same GUID or MAC"));
+	fixture_rack_free(f);
 }
 
 static void
@@ -120,6 +149,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(two_devices_of_one_id_are_told_apart_in_words),
 		cmocka_unit_test(nobody_speaks_for_the_reflector_of_a_switch),
 		cmocka_unit_test(
 		    nobody_speaks_for_another_hosts_rnic_while_that_is_away),
