@@ -30,6 +30,7 @@ static const struct rm_word hooks[] = {
 	{ "any", QP_HOOKS_ANY },
 	{ "fexit", QP_HOOKS_FEXIT },
 	{ "kprobe", QP_HOOKS_KPROBE },
+	{ "fprobe", QP_HOOKS_FPROBE },
 	{ 0 },
 };
 
@@ -146,8 +147,8 @@ const struct rm_option agent_options[] = {
 	  "their paths", NULL,
 	  NULL, 0 },
 	{ "services.hooks", RM_ENUM, AT(services_hooks), "any", 0, 0, 0,
-	  "kind of BPF hook that reports QPs; any: fexit where the kernel has "
-	  "it, else kprobe", hooks, NULL, 0 },
+	  "kind of BPF hook that reports QPs; any: the first of fexit, kprobe and "
+	  "fprobe that the kernel lets us have", hooks, NULL, 0 },
 	{ "services.max_flows", RM_UINT, AT(services_max_flows), "16", 0,
 	  SERVICES_MAX_PROBED, RM_RELOAD,
 	  "limit on service flows that one RNIC probes at a time; the others wait",

@@ -12,7 +12,8 @@
 #define CAP_SYS_ADMIN_BIT 21
 #define CAP_PERFMON_BIT 38
 #define CAP_BPF_BIT 39
-#define PARANOID_PERFMON 2 /* above it PERFMON does not do, on Debian and Ubuntu */
+#define PARANOID_PERFMON \
+	2 /* above it PERFMON opens no perf event, on Debian and Ubuntu */
 
 /* Of the running agent; false: not known. */
 static bool
@@ -59,6 +60,18 @@ check_kernel(const struct host *host, struct findings *findings)
 	}
 }
 
+/* From 6.2 on fprobes, which open no perf event, find the functions of modules. */
+static bool
+kernel_has_fprobes(const struct host *host)
+{
+	unsigned major = 0, minor = 0;
+	char release[HOST_TEXT];
+
+	return host_text(host, release, "/proc/sys/kernel/osrelease") == 0 &&
+	       sscanf(release, "%u.%u", &major, &minor) == 2 &&
+	       (major > 6 || (major == 6 && minor >= 2));
+}
+
 static void
 check_rights(const struct host *host, struct findings *findings)
 {
@@ -83,14 +96,15 @@ check_rights(const struct host *host, struct findings *findings)
 		    "give it the capabilities that its unit has in "
 		    "the package");
 	} else if (!has(capabilities, CAP_SYS_ADMIN_BIT) &&
-		   paranoid > PARANOID_PERFMON) {
+		   paranoid > PARANOID_PERFMON && !kernel_has_fprobes(host)) {
 		findings_add(findings, FINDING_WARNING,
 		    "kernel.perf_event_paranoid is %ld, and the agent has no "
-		    "CAP_SYS_ADMIN: kprobes are not open to it",
+		    "CAP_SYS_ADMIN, which tracing takes then before Linux 6.2",
 		    paranoid);
-		findings_remedy(findings, "sysctl kernel.perf_event_paranoid=2, or "
-					  "CAP_SYS_ADMIN in a drop-in "
-					  "(/usr/share/doc/rackmesh/services.md)");
+		findings_remedy(findings,
+		    "apt install rackmesh-host-agent-tracing, or sysctl "
+		    "kernel.perf_event_paranoid=2, or a newer kernel: "
+		    "/usr/share/doc/rackmesh/services.md");
 	} else {
 		findings_add(findings, FINDING_GOOD,
 		    "kernel.perf_event_paranoid is %ld, and the agent has the "

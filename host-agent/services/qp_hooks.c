@@ -52,9 +52,66 @@ on_libbpf_log(enum libbpf_print_level level, const char *format, va_list args)
 const char *
 qp_hooks_way_name(enum qp_hooks_way way)
 {
-	static const char *const names[QP_HOOKS_WAYS] = { "any", "fexit", "kprobe" };
+	static const char *const names[QP_HOOKS_WAYS] = { "any", "fexit", "kprobe",
+		"fprobe" };
 
 	return names[way];
+}
+
+/* The programs of kprobes, which are those of fprobes, too. */
+struct probe {
+	struct bpf_program *program;
+	struct bpf_link **link; /* the skeleton destroys it */
+	const char *function;
+	bool at_return;
+};
+
+#define PROBES 3
+
+static void
+list_probes(struct qp_trace *trace, struct probe list[PROBES])
+{
+	list[0] = (struct probe){ trace->progs.qp_modify_called,
+		&trace->links.qp_modify_called, "ib_modify_qp_with_udata", false };
+	list[1] = (struct probe){ trace->progs.qp_modify_returned,
+		&trace->links.qp_modify_returned, "ib_modify_qp_with_udata", true };
+	list[2] = (struct probe){ trace->progs.qp_destroy_called,
+		&trace->links.qp_destroy_called, "ib_destroy_qp_user", false };
+}
+
+/* Fprobes: a link of its own kind, attached by the functions' names. */
+static int
+prepare_fprobes(struct qp_trace *programs)
+{
+	struct probe list[PROBES];
+	int r = 0;
+
+	list_probes(programs, list);
+	for (size_t i = 0; i < PROBES && r == 0; i++) {
+		r = bpf_program__set_expected_attach_type(
+		    list[i].program, BPF_TRACE_KPROBE_MULTI);
+	}
+	return r;
+}
+
+/* No pattern: libbpf would look for addresses in /proc/kallsyms, which the unit hides.
+ */
+static int
+attach_fprobes(struct qp_trace *programs)
+{
+	struct probe list[PROBES];
+
+	list_probes(programs, list);
+	for (size_t i = 0; i < PROBES; i++) {
+		LIBBPF_OPTS(bpf_kprobe_multi_opts, options, .syms = &list[i].function,
+		    .cnt = 1, .retprobe = list[i].at_return);
+
+		*list[i].link = bpf_program__attach_kprobe_multi_opts(
+		    list[i].program, NULL, &options);
+		if (*list[i].link == NULL)
+			return -errno;
+	}
+	return 0;
 }
 
 /* Only this way's programs get into the kernel. */
@@ -78,20 +135,22 @@ choose(struct qp_trace *programs, enum qp_hooks_way way)
 		r = bpf_program__set_autoload(list[i].program, list[i].wanted);
 	if (r == 0 && fexit)
 		r = bpf_map__set_autocreate(programs->maps.calls, false);
+	if (r == 0 && way == QP_HOOKS_FPROBE)
+		r = prepare_fprobes(programs);
 	return r;
 }
 
 static int on_sample(void *arg, void *data, size_t size);
 
 /*
- * Opens and loads. For kprobes it is enough to know the types, which lie in sysfs: the
- * kernel need not let us ask it for those of its modules.
+ * Opens and loads. For kprobes and fprobes it is enough to know the types, which lie in
+ * sysfs: the kernel need not let us ask it for those of its modules.
  */
 static int
 load(struct qp_hooks *hooks, enum qp_hooks_way way, const char **step)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, options);
-	int types = way == QP_HOOKS_KPROBE ? qp_btf_open("ib_core") : -ENOENT;
+	int types = way != QP_HOOKS_FEXIT ? qp_btf_open("ib_core") : -ENOENT;
 	char path[64];
 	int r;
 
@@ -125,7 +184,8 @@ start(struct qp_hooks *hooks, enum qp_hooks_way way, const char **step)
 	if (hooks->ring == NULL)
 		return -errno;
 	*step = "attach";
-	r = qp_trace__attach(hooks->programs);
+	r = way == QP_HOOKS_FPROBE ? attach_fprobes(hooks->programs)
+				   : qp_trace__attach(hooks->programs);
 	if (r == 0)
 		hooks->way = way;
 	return r;

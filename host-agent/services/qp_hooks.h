@@ -19,8 +19,11 @@ struct qp_hooks;
 
 enum qp_hooks_way {
 	QP_HOOKS_ANY = 0, /* the first of the following that works */
-	QP_HOOKS_FEXIT,
-	QP_HOOKS_KPROBE,
+	QP_HOOKS_FEXIT,   /* of a module: CAP_SYS_ADMIN, to get a handle of its types */
+	QP_HOOKS_KPROBE,  /* through perf events, which kernel.perf_event_paranoid may
+			     bar */
+	QP_HOOKS_FPROBE,  /* neither; of a module from Linux 6.2 on, with CONFIG_FPROBE
+			   */
 	QP_HOOKS_WAYS
 };
 
@@ -30,7 +33,7 @@ int qp_hooks_open(
 void qp_hooks_close(struct qp_hooks *hooks); /* NULL is fine */
 
 enum qp_hooks_way qp_hooks_way(const struct qp_hooks *hooks);
-const char *qp_hooks_way_name(enum qp_hooks_way way); /* "any", "fexit", "kprobe" */
+const char *qp_hooks_way_name(enum qp_hooks_way way); /* "any", "fexit", ... */
 
 /* Readable while there are events. */
 int qp_hooks_fd(const struct qp_hooks *hooks);

@@ -15,7 +15,7 @@
 #define CAPABILITY_SYS_ADMIN 21
 #define CAPABILITY_PERFMON 38
 #define CAPABILITY_BPF 39
-/* Debian and Ubuntu know more, with which CAP_PERFMON does not count. */
+/* Debian and Ubuntu know more, with which CAP_PERFMON opens no perf events: kprobes. */
 #define PARANOID_MAX 2
 
 struct look {
@@ -104,6 +104,21 @@ has(uint64_t capabilities, unsigned which)
 	return (capabilities >> which & 1) != 0;
 }
 
+/* Without perf events: fprobes, which find functions of modules from 6.2 on. Of what is
+ * built in fexit, too, wants no more than the two capabilities. */
+static bool
+can_do_without_perf(const struct look *look)
+{
+	char *release = text_of(look, "/proc/sys/kernel/osrelease");
+	unsigned major = 0, minor = 0;
+
+	if (release != NULL)
+		(void)sscanf(release, "%u.%u", &major, &minor);
+	free(release);
+	return major > 6 || (major == 6 && minor >= 2) ||
+	       !is_there(look, "/sys/module/ib_core/initstate");
+}
+
 static void
 look_at_rights(struct look *look)
 {
@@ -121,10 +136,11 @@ look_at_rights(struct look *look)
 	if (!has(own, CAPABILITY_BPF) || !has(own, CAPABILITY_PERFMON))
 		miss(look, QP_NEEDS_PRIVILEGES,
 		    "no CAP_BPF and CAP_PERFMON, nor CAP_SYS_ADMIN");
-	else if (paranoid != NULL && atoi(paranoid) > PARANOID_MAX)
+	else if (paranoid != NULL && atoi(paranoid) > PARANOID_MAX &&
+		 !can_do_without_perf(look))
 		miss(look, QP_NEEDS_PRIVILEGES,
 		    "no CAP_SYS_ADMIN, which kernel.perf_event_paranoid above %d asks "
-		    "for",
+		    "for before Linux 6.2",
 		    PARANOID_MAX);
 	free(paranoid);
 }

@@ -45,7 +45,7 @@ void qp_tracer_free(struct qp_tracer *tracer); /* NULL is fine */
 bool qp_tracer_hears(const struct qp_tracer *tracer);
 /* "" or what is missing, in words. */
 const char *qp_tracer_missing(const struct qp_tracer *tracer);
-/* "fexit", "kprobe"; "" while it does not hear. */
+/* "fexit", "kprobe", "fprobe"; "" while it does not hear. */
 const char *qp_tracer_way(const struct qp_tracer *tracer);
 struct qp_tracer_counts qp_tracer_counts(const struct qp_tracer *tracer);
 

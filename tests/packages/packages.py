@@ -14,13 +14,20 @@ HOST = "h1"
 TOR = "tor-1"
 
 DAEMONS = ("host-agent", "tor-aggregator", "region-controller", "analyzer")
+TRACING = "rackmesh-host-agent-tracing"  # widens a unit: only who asks for it gets it
 NAMES = {"rackmesh-common", "rackmeshctl", *(f"rackmesh-{daemon}" for daemon in DAEMONS)}
 HTTP = dict(zip(DAEMONS, (9471, 9472, 9473, 9474), strict=True))
 ROLES = dict(zip(DAEMONS, ("agent", "aggregator", "controller", "analyzer"), strict=True))
 
 
 def debs(folder):
-    return [deb for deb in sorted(folder.glob("*.deb")) if "-dbgsym_" not in deb.name]
+    """What a host usually gets."""
+    every = sorted(folder.glob("*.deb"))
+    return [deb for deb in every if "-dbgsym_" not in deb.name and deb not in tracing(folder)]
+
+
+def tracing(folder):
+    return sorted(folder.glob(f"{TRACING}_*.deb"))
 
 
 def version():

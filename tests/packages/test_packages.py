@@ -20,8 +20,8 @@ def edit(root, daemon, change):
 
 
 def test_there_is_a_package_for_every_daemon_with_the_version_of_the_source():
-    made = dict(deb.name.split("_")[:2] for deb in debs(DEBS))
-    assert made == dict.fromkeys(packages.NAMES, packages.version())
+    made = dict(deb.name.split("_")[:2] for deb in (*debs(DEBS), *packages.tracing(DEBS)))
+    assert made == dict.fromkeys({*packages.NAMES, packages.TRACING}, packages.version())
 
 
 def test_user_folders_and_rights_are_there_after_the_installation(installed):
@@ -40,6 +40,20 @@ def test_systemd_finds_nothing_wrong_with_the_units(installed):
         text = installed.run("cat", f"/lib/systemd/system/{unit}")
         for document in re.findall(r"^Documentation=file://(.*)$", text, re.M):
             assert (installed.path / document.lstrip("/")).is_file(), document
+
+
+def test_the_package_for_tracing_gives_the_agent_one_more_capability(installed):
+    dropin = installed.path / "lib/systemd/system/host-agent.service.d/50-tracing.conf"
+
+    installed.install(packages.tracing(DEBS))
+    lines = dropin.read_text().splitlines()
+    assert "CapabilityBoundingSet=CAP_SYS_ADMIN" in lines
+    assert "AmbientCapabilities=CAP_SYS_ADMIN" in lines
+    verify = ("systemd-analyze", "verify", "--man=no", "host-agent.service")
+    assert installed.run(*verify) == ""
+
+    installed.run("dpkg", "--purge", packages.TRACING)
+    assert not dropin.parent.exists()
 
 
 def test_nothing_is_enabled_before_somebody_has_edited_the_config(installed):

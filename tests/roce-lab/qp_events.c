@@ -1,6 +1,6 @@
 /*
  * qp_events - what the host-agent's tracer of QPs sees, a line for each event, for the
- * lab and for people: qp_events [any|fexit|kprobe], or qp_events list.
+ * lab and for people: qp_events [any|fexit|kprobe|fprobe], or qp_events list.
  */
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-"""What the kernel tells of QPs: by fexit and by kprobe, of rping and of perftest, in
+"""What the kernel tells of QPs: by fexit, kprobe and fprobe, of rping and of perftest, in
 error, after a kill -9, and of those that are older than who listens."""
 
 import os
@@ -13,7 +13,9 @@ from lab.wait import until
 
 TOLD_S = 5
 RC, UC = 2, 3
-WAYS = ["fexit", "kprobe"]
+# From here on fprobes find the functions of a module.
+HAS_FPROBE = tuple(map(int, os.uname().release.split(".")[:2])) >= (6, 2)
+WAYS = ["fexit", "kprobe", *(["fprobe"] if HAS_FPROBE else [])]
 CHURN = 300  # QPs made and destroyed
 EPHEMERAL = 32768  # from here on ports of rdma_cm are given out
 
@@ -177,6 +179,30 @@ def usual_paranoia():
 def test_two_capabilities_of_an_ordinary_user_are_enough(usual_paranoia, pair, tmp_path):
     with Events(tmp_path, wrap=with_only("bpf", "perfmon")) as events:
         assert events.of("hears")[0]["by"] == "kprobe"  # fexit wants CAP_SYS_ADMIN
+        with Rping(tmp_path, *pair) as traffic:
+            told_of(events, traffic.client, traffic.server, *pair)
+
+
+@pytest.fixture
+def debians_paranoia():
+    knob = pathlib.Path("/proc/sys/kernel/perf_event_paranoid")
+    before = knob.read_text()
+    knob.write_text("3")
+    yield
+    knob.write_text(before)
+
+
+@pytest.mark.every_kernel
+def test_they_are_with_debians_paranoia_too_where_there_are_fprobes(
+    debians_paranoia, pair, tmp_path
+):
+    if not HAS_FPROBE:
+        line = ["timeout", "5", *with_only("bpf", "perfmon"), PROGRAM, "any"]
+        done = subprocess.run(line, capture_output=True, text=True)
+        assert "deaf why=no CAP_SYS_ADMIN" in done.stdout and "before Linux 6.2" in done.stdout
+        return
+    with Events(tmp_path, wrap=with_only("bpf", "perfmon")) as events:
+        assert events.of("hears")[0]["by"] == "fprobe"
         with Rping(tmp_path, *pair) as traffic:
             told_of(events, traffic.client, traffic.server, *pair)
 

@@ -501,8 +501,12 @@ tracing_tells_what_it_lacks(void **state)
 	put(world, "/proc/77/status", "Name:\thost-agent\nCapEff:\t0000000000002400\n");
 	expect(world, check_tracing, FINDING_WARNING, "neither CAP_BPF");
 	put(world, "/proc/77/status", "Name:\thost-agent\nCapEff:\t000000c000002400\n");
+	put(world, "/proc/sys/kernel/osrelease", "6.1.0-18-amd64\n");
 	expect(
 	    world, check_tracing, FINDING_WARNING, "kernel.perf_event_paranoid is 3");
+	put(world, "/proc/sys/kernel/osrelease", "6.8.0-31-generic\n"); /* by fprobe */
+	expect(world, check_tracing, FINDING_GOOD, "capabilities that it takes");
+	put(world, "/proc/sys/kernel/osrelease", "6.1.0-18-amd64\n");
 	put(world, "/proc/77/status", "Name:\thost-agent\nCapEff:\t000000c000202400\n");
 	expect(world, check_tracing, FINDING_GOOD, "capabilities that it takes");
 	put(world, "/proc/77/status", "Name:\thost-agent\nCapEff:\t000000c000002400\n");

@@ -134,7 +134,11 @@ either_all_rights_or_two_of_them_are_enough(void **state)
 	make("/proc/self/status", BPF_RIGHTS);
 	expect(QP_NEEDS_NOTHING, NULL);
 	make("/proc/sys/kernel/perf_event_paranoid", "3\n");
+	make("/proc/sys/kernel/osrelease", "6.1.0-18-amd64\n");
 	expect(QP_NEEDS_PRIVILEGES, "perf_event_paranoid above 2");
+	make("/proc/sys/kernel/osrelease", "6.2.0\n"); /* fprobes open no perf event */
+	expect(QP_NEEDS_NOTHING, NULL);
+	make("/proc/sys/kernel/osrelease", "6.1.0-18-amd64\n");
 	make("/proc/sys/kernel/perf_event_paranoid", "2\n");
 	/* Built in: no BTF of a module is needed. */
 	lose("/sys/module/ib_core/initstate");
