@@ -10,7 +10,8 @@ sys.path += [str(TESTS / "fabric"), str(TESTS / "packages")]
 import pytest  # noqa: E402
 from lab import machine  # noqa: E402
 from lab.signals import end_on_signals  # noqa: E402
-from region import BASE, EXAMPLE, PLAYBOOK, Region, places_of  # noqa: E402
+from packages import DEBS, debs  # noqa: E402
+from region import BASE, EXAMPLE, NEWCOMER, PLAYBOOK, Region, places_of  # noqa: E402
 
 
 def pytest_configure(config):
@@ -20,10 +21,8 @@ def pytest_configure(config):
 
 @pytest.fixture(scope="session", autouse=True)
 def needs():
-    if not (BASE / "srv/debian/Packages").exists():
-        pytest.skip("no root for the machines: sudo ./dev rollout")
-    if not PLAYBOOK.exists():
-        pytest.skip("no Ansible: sudo ./dev rollout")
+    if not debs(DEBS) or not (BASE / "srv/debian/Packages").exists() or not PLAYBOOK.exists():
+        pytest.skip("no packages, no root for the machines, or no Ansible: sudo ./dev rollout")
 
 
 @pytest.fixture(scope="session")
@@ -40,11 +39,12 @@ def say(pytestconfig):
 
 @pytest.fixture(scope="session")
 def region(tmp_path_factory, say):
-    """All machines of the example's inventory, bare."""
+    """All machines of the example's inventory, bare. One is not in the inventory yet."""
     places = places_of(EXAMPLE)
     began = time.monotonic()
     with Region(places, tmp_path_factory.mktemp("region")) as made:
         say(f"{len(places)} machines have booted in {time.monotonic() - began:.1f} s")
+        made.leave_out(NEWCOMER)
         yield made
 
 

@@ -27,12 +27,22 @@ PLAYBOOK = pathlib.Path("/usr/bin/ansible-playbook")
 EXAMPLE = ROOT / "ansible" / "inventory" / "example"
 RNIC = "eth1"
 ANALYZER = "ctl1"
+NEWCOMER = "h23"
 CONTROL = "control"
 CONTROL_ADDRESS = "172.31.0.1"
 NETWORK_BITS = 24
 SINK_PORT = 8081
 REPOSITORY_PORT = 8082
 PATIENCE_S = 180
+# From where the analyzer is, with its certificate.
+ASK_ALERTMANAGER = """
+import ssl, urllib.request
+tls = "/etc/rackmesh/tls/analyzer/"
+context = ssl.create_default_context(cafile=tls + "authorities.pem")
+context.load_cert_chain(tls + "certificate.pem", tls + "key.pem")
+url = "https://{}:9093/api/v2/alerts"
+print(urllib.request.urlopen(url, context=context, timeout=20).read().decode())
+"""
 SSH_OPTIONS = "-o ControlMaster=auto -o ControlPersist=60s -o UserKnownHostsFile=/dev/null"
 
 
@@ -106,7 +116,9 @@ class Region:
             "rackmesh_agent_options": {"limits": {"cpu_percent": 0}},  # of a shared machine
         }
         shutil.copytree(EXAMPLE, self.inventory)
+        self._left_out = {}
         self.names = [place.name for place in places]
+        self.began = time.monotonic()
         self._machines = {}
         with contextlib.ExitStack() as undo:
             self.fabric = undo.enter_context(RegionFabric(places))
@@ -175,6 +187,22 @@ class Region:
 
     # ---- how the region is --------------------------------------------------------------------
 
+    def places(self):
+        """Names of the machines that the inventory has now."""
+        return {place.name for place in places_of(self.inventory)}
+
+    def leave_out(self, name):
+        """Of the inventory; the machine stays, and is of nobody's concern."""
+        hosts = self.inventory / "hosts.yaml"
+        self._left_out[name] = re.search(rf"^ *{name}: .*\n", hosts.read_text(), re.M)[0]
+        hosts.write_text(hosts.read_text().replace(self._left_out[name], ""))
+
+    def take_in(self, name, after):
+        """What was left out, after another host of its rack."""
+        hosts, line = self.inventory / "hosts.yaml", self._left_out.pop(name)
+        hosts.write_text(re.sub(rf"^ *{after}: {{.*\n", rf"\g<0>{line}", hosts.read_text(),
+                                count=1, flags=re.M))  # fmt: skip
+
     def rnics(self):
         """What the inventory has now, as host/device."""
         return {f"{place.name}/{RNIC}" for place in places_of(self.inventory) if place.tor}
@@ -203,9 +231,15 @@ class Region:
     def main_pids(self, name):
         return {daemon: self.property(name, daemon, "MainPID") for daemon in self.enabled(name)}
 
-    def version(self, name, package="rackmesh-host-agent"):
-        shown = self.on(name, "dpkg-query", "--show", "--showformat=${Version}", package)
-        return shown.strip()
+    def version(self, name):
+        query = ("dpkg-query", "--show", "--showformat=${Version}\n", "rackmesh*")
+        versions = set(self.on(name, *query).split())
+        assert len(versions) == 1, f"{name} has {versions}"
+        return versions.pop()
+
+    def started(self, name, unit):
+        """When: monotonic, by the clock that all machines share."""
+        return int(self.property(name, unit, "ActiveEnterTimestampMonotonic"))
 
     def health(self):
         """As rackmeshctl tells it where the analyzer is. None: no answer yet."""
@@ -215,31 +249,53 @@ class Region:
         except ValueError:
             return None
 
-    def is_calm(self):
+    def is_calm(self, but=()):
         """All racks are well, all RNICs of the inventory are, and nothing is suspected."""
         health = self.health()
         if health is None or len(health["regions"]) != 1:
             return False
         region = health["regions"][0]
         found = (region["state"], region["rnics"], region["rnics_good"], region["incidents_open"])
-        return found == ("ok", len(self.rnics()), len(self.rnics()), 0)
+        expected = len(self.rnics() - set(but))
+        return found == ("ok", expected, expected, 0)
 
-    def wait_calm(self):
+    def wait_calm(self, but=()):
+        """but: RNICs of the inventory that are not there at present."""
         try:
-            until("the region is calm", PATIENCE_S, self.is_calm, every=1)
+            until("the region is calm", PATIENCE_S, lambda: self.is_calm(but), every=1)
         except Overdue as error:
             raise Overdue(f"{error}\n{json.dumps(self.health(), indent=1)}") from None
 
+    def alerts(self):
+        """(alertname, part) of what Alertmanager has now."""
+        ask = ASK_ALERTMANAGER.format(self.fabric.management[ANALYZER])
+        said = self.on(ANALYZER, "/usr/bin/python3", "-c", ask)
+        labels = [alert["labels"] for alert in json.loads(said)]
+        return {(each["alertname"], each["part"]) for each in labels}
+
+    def serial(self, name, daemon):
+        """Of the certificate that Ansible has put there."""
+        file = f"/etc/rackmesh/tls/{daemon}/certificate.pem"
+        return self.on(name, "openssl", "x509", "-noout", "-serial", "-in", file)
+
+    def served_serial(self, name, port):
+        """Of the certificate that a daemon shows to who connects."""
+        address = self.fabric.management[name]
+        ask = f"openssl s_client -connect {address}:{port} </dev/null 2>/dev/null"
+        return self.on(name, "sh", "-c", f"{ask} | openssl x509 -noout -serial")
+
+    def seen_by(self, name):
+        """The RNICs of its racks, as this machine's aggregator sees them."""
+        return self.get(name, HTTP["tor-aggregator"], "/v1/rnics").json["rnics"]
+
     def probed(self):
-        """RNICs that the racks' aggregators find good by probes of the last window."""
-        found = set()
-        for name in self.names:
-            if "tor-aggregator" not in self.enabled(name):
-                continue
-            rnics = self.get(name, HTTP["tor-aggregator"], "/v1/rnics").json["rnics"]
-            found |= {f"{rnic['host']}/{rnic['device']}" for rnic in rnics
-                      if rnic["health"] == "good" and rnic["sent"] > 0}  # fmt: skip
-        return found
+        """RNICs that all aggregators of their racks find good by probes of the last window."""
+        good, bad = set(), set()
+        for name in self.machines_of("tor-aggregator"):
+            for rnic in self.seen_by(name):
+                probed = rnic["health"] == "good" and rnic["sent"] > 0
+                (good if probed else bad).add(f"{rnic['host']}/{rnic['device']}")
+        return good - bad
 
     # ---- the control node ---------------------------------------------------------------------
 

@@ -43,9 +43,21 @@ class Repository:
         self._thread.start()
 
     def add(self, folder):
-        """All versions stay: a roll-back needs the one before."""
+        """Versions that are there already stay: a roll-back needs the one before."""
         for deb in debs(folder):
             shutil.copy(deb, self._folder)
+        self._write_index()
+
+    @contextlib.contextmanager
+    def offers(self, folder):
+        """For a while, so that it is nobody's newest version afterwards."""
+        self.add(folder)
+        yield
+        for deb in debs(folder):
+            (self._folder / deb.name).unlink()
+        self._write_index()
+
+    def _write_index(self):
         command = ["dpkg-scanpackages", "--multiversion", "."]
         index = subprocess.run(command, cwd=self._folder, check=True, capture_output=True).stdout
         (self._folder / "Packages").write_bytes(index)
