@@ -46,6 +46,7 @@ SECONDS = {
     "test_upstream": 30,
     "test_history": 28,
     "test_controllers": 25,
+    "test_swap": 30,
     "test_keys": 22,
     "test_registration": 20,
 }

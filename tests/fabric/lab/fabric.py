@@ -222,32 +222,47 @@ class Fabric:
 
     def _plug(self, rnic):
         """Its cable to its ToR, its addresses, and its way to the other racks."""
-        host, number = self.hosts[rnic.host], self.tors[rnic.tor]
-        end = (host.netns, f"{rnic.device} address {rnic.mac}")
+        netns, tor = self.hosts[rnic.host].netns, self.netns(rnic.tor)
+        end = (netns, f"{rnic.device} address {rnic.mac}")
         if rnic.name in self.relays:
             end = self._lay_relay(rnic.name, *end)
-        _cable(*end, self.netns(rnic.tor), rnic.port)
+        _cable(*end, tor, rnic.port)
         if end[1] == "far":
             _no_offload(*end)
-            _no_offload(self.netns(rnic.tor), rnic.port)
-        batch([f"link set {rnic.port} master rack"], self.netns(rnic.tor))
-        way = f"dev {rnic.device} metric {100 * (host.rnics.index(rnic) + 1)}"
-        batch(
-            [
-                f"addr add {rnic.ipv4}/24 dev {rnic.device}",
-                f"addr add {rnic.ipv6}/64 dev {rnic.device} nodad",
-                f"route add default via 10.{number}.0.1 {way}",
-            ],
-            host.netns,
-        )
-        batch([f"route add default via fd00:{number}::1 {way}"], host.netns, "-6")
+            _no_offload(tor, rnic.port)
+        batch([f"link set {rnic.port} master rack"], tor)
+        batch(self._addresses(rnic), netns)
+        batch([self._route6(rnic)], netns, "-6")
 
     def swap(self, rnic, mac):
-        """Another card in its slot: the same name, cable and addresses, another MAC."""
-        assert rnic.name not in self.relays
-        run("ip", "-n", self.hosts[rnic.host].netns, "link", "del", rnic.device)
-        rnic.mac = mac
-        self._plug(rnic)
+        """Another RNIC in its place: of the same name and addresses, with a MAC of its own.
+
+        All is made ready first, so that its place is empty for a moment only."""
+        netns, tor = self.hosts[rnic.host].netns, self.netns(rnic.tor)
+        device, port = rnic.device, f"{rnic.port}s"
+        notify = ("ipv4/conf/default/arp_notify", "ipv6/conf/default/ndisc_notify")
+        sysctl(netns, **{f"net/{key}": 1 for key in notify})
+        spare = f"spare address {mac} type veth peer name {port}"
+        run(*f"ip -n {netns} link add {spare} netns {tor}".split())
+        batch([f"link set {port} up", f"link set {port} master rack"], tor)
+        rnic.mac, rnic.port = mac, port
+        plug = [f"link del {device}", f"link set spare name {device}", f"link set {device} up"]
+        batch([*plug, *self._addresses(rnic)], netns)
+        batch([self._route6(rnic)], netns, "-6")
+
+    def _addresses(self, rnic):
+        return [
+            f"addr add {rnic.ipv4}/24 dev {rnic.device}",
+            f"addr add {rnic.ipv6}/64 dev {rnic.device} nodad",
+            f"route add default via 10.{self.tors[rnic.tor]}.0.1 {self._metric(rnic)}",
+        ]
+
+    def _route6(self, rnic):
+        return f"route add default via fd00:{self.tors[rnic.tor]}::1 {self._metric(rnic)}"
+
+    def _metric(self, rnic):
+        place = self.hosts[rnic.host].rnics.index(rnic)
+        return f"dev {rnic.device} metric {100 * (place + 1)}"
 
     def _lay_relay(self, rnic, netns, device):
         """A namespace with two ends, near its host and far (near its ToR)."""
