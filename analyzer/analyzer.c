@@ -57,20 +57,29 @@ start_state(struct analyzer *analyzer)
 }
 
 static int
-introduce_sites(struct analyzer *analyzer)
+introduce_receivers(struct analyzer *analyzer)
 {
 	const struct analyzer_config *config = analyzer->config;
 	const struct rm_list *lists[] = { &config->alertmanagers, &config->webhooks };
 	int r = 0;
 
-	if (config->influx.url[0] != '\0')
-		r = rm_http_client_site(
-		    analyzer->http, config->influx.url, &config->influx.site);
 	for (size_t l = 0; l < 2; l++)
 		for (size_t i = 0; r == 0 && i < lists[l]->count; i++)
 			r = rm_http_client_site(analyzer->http,
 			    ((char *const *)lists[l]->items)[i], &config->alerts);
 	return r;
+}
+
+static int
+introduce_sites(struct analyzer *analyzer)
+{
+	const struct analyzer_config *config = analyzer->config;
+	int r = 0;
+
+	if (config->influx.url[0] != '\0')
+		r = rm_http_client_site(
+		    analyzer->http, config->influx.url, &config->influx.site);
+	return r < 0 ? r : introduce_receivers(analyzer);
 }
 
 static int
@@ -218,6 +227,8 @@ start_http(struct analyzer *analyzer)
 	if (r == 0)
 		r = rm_metrics_build_info(analyzer->metrics, "analyzer");
 	if (r == 0)
+		r = rm_metrics_reloads(analyzer->metrics, &analyzer->reload);
+	if (r == 0)
 		r = analyzer_metrics_register(analyzer, analyzer->metrics);
 	if (r == 0)
 		r = rm_credentials_metrics(analyzer->credentials, analyzer->metrics);
@@ -236,7 +247,7 @@ start_http(struct analyzer *analyzer)
 
 int
 analyzer_new(
-    struct rm_loop *loop, const struct analyzer_config *config, struct analyzer **ret)
+    struct rm_loop *loop, struct analyzer_config *config, struct analyzer **ret)
 {
 	struct analyzer *analyzer = calloc(1, sizeof(*analyzer));
 	const struct rm_identity_claim claim = analyzer_claim();
@@ -246,6 +257,7 @@ analyzer_new(
 		goto out;
 	analyzer->loop = loop;
 	analyzer->config = config;
+	rm_reload_start(&analyzer->reload, rm_wall_now());
 	r = rm_credentials_new(loop, &config->credentials, &analyzer->credentials);
 	if (r == 0)
 		r = rm_check_identity(analyzer->credentials, &claim);
@@ -308,17 +320,24 @@ analyzer_free(struct analyzer *analyzer)
 void
 analyzer_reload(void *arg)
 {
-	const struct analyzer *analyzer = arg;
+	struct analyzer *analyzer = arg;
 	struct analyzer_config fresh;
 	struct rm_why why = { 0 };
+	int r = analyzer_config_read(&fresh, analyzer->config->path, &why);
 
-	if (analyzer_config_read(&fresh, analyzer->config->path, &why) < 0) {
-		rm_log_error(0, "config refused, keeping the old one: %s", why.text);
+	if (!rm_reload_take(&analyzer->reload, analyzer_options, r, &why,
+		analyzer->config, &fresh, rm_wall_now()))
 		return;
-	}
-	if (!rm_config_reloadable(analyzer_options, analyzer->config, &fresh, &why))
-		rm_log_warn(0, "config refused, keeping the old one: %s", why.text);
 	analyzer_config_clear(&fresh);
+	rm_config_log_level(analyzer->config->log_level);
+	r = introduce_receivers(analyzer);
+	for (size_t i = 0; r == 0 && i < analyzer->region_count; i++)
+		r = region_alert_to(analyzer->regions[i],
+		    analyzer->config->alertmanagers.items,
+		    analyzer->config->alertmanagers.count,
+		    analyzer->config->webhooks.items, analyzer->config->webhooks.count);
+	if (r < 0)
+		rm_log_error(r, "cannot take over the receivers of alerts; restart");
 }
 
 int

@@ -8,13 +8,12 @@ struct analyzer;
 struct analyzer_config;
 struct rm_loop;
 
-/* The config is borrowed. What is wrong has been said. */
+/* The config is borrowed; a reload changes it. What is wrong has been said. */
 int analyzer_new(
-    struct rm_loop *loop, const struct analyzer_config *config, struct analyzer **ret);
+    struct rm_loop *loop, struct analyzer_config *config, struct analyzer **ret);
 void analyzer_free(struct analyzer *analyzer);
 
-/* For rm_loop_on_reload: says what is wrong with the file; no option changes in flight.
- */
+/* For rm_loop_on_reload. */
 void analyzer_reload(void *analyzer);
 
 /* The ports in use, for an address with port 0; negative: none. */

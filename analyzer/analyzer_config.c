@@ -29,9 +29,9 @@ const struct rm_option analyzer_options[] = {
 	{ "state_folder", RM_STRING, AT(state_folder), "/var/lib/rackmesh/analyzer", 0, 1023, 0,
 	  "folder for what must survive a restart: open incidents, points that "
 	  "are not written yet; \"\": nothing is kept", NULL, NULL, 0 },
-	{ "alerts.alertmanagers", RM_LIST, AT(alertmanagers), NULL, 0, 8, 0,
+	{ "alerts.alertmanagers", RM_LIST, AT(alertmanagers), NULL, 0, 8, RM_RELOAD,
 	  "base URLs, e.g. http://127.0.0.1:9093; each gets every alert", NULL, NULL, 0 },
-	{ "alerts.webhooks", RM_LIST, AT(webhooks), NULL, 0, 8, 0,
+	{ "alerts.webhooks", RM_LIST, AT(webhooks), NULL, 0, 8, RM_RELOAD,
 	  "URLs that get every opening and resolution, in the format of "
 	  "Alertmanager's webhooks", NULL, NULL, 0 },
 	{ "primary", RM_BOOL, AT(primary), "true", 0, 0, 0,
@@ -97,6 +97,7 @@ const struct rm_option analyzer_options[] = {
 	  "history/ in the state folder; \"\": no history", NULL, NULL, 0 },
 	{ "history.max_bytes", RM_UINT, AT(history_max_bytes), "1073741824", 1048576,
 	  UINT64_C(1) << 44, 0, "limit on all these files together; the oldest is deleted first", NULL, NULL, 0 },
+	RM_LOG_LEVEL_OPTION(struct analyzer_config, log_level),
 	{ "http.listen", RM_STRING, AT(http_listen), "127.0.0.1:9474", 0, 255, 0,
 	  "address:port of /metrics and the read-only API; \"\": none", NULL, NULL, 0 },
 	RM_HTTP_TLS_OPTION(struct analyzer_config, https_listen),

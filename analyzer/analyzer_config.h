@@ -35,6 +35,7 @@ struct analyzer_config {
 	uint64_t unavailable_permille;
 	char *http_listen, *http_socket; /* "": nowhere */
 	char *https_listen;              /* "": nowhere */
+	int log_level;
 };
 
 extern const struct rm_option analyzer_options[];

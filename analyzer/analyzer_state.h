@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "rackmesh/config/config_reload.h"
 #include "rackmesh/core/clock.h"
 
 #define ANALYZER_MAX_REGIONS 64
@@ -26,7 +27,8 @@ struct analyzer_counts {
 
 struct analyzer {
 	struct rm_loop *loop;
-	const struct analyzer_config *config;
+	struct analyzer_config *config; /* borrowed; a reload changes it */
+	struct rm_reload reload;
 	struct rm_credentials *credentials;
 	struct rm_worker *worker;
 	struct rm_http_client *http;

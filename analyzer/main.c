@@ -24,6 +24,7 @@ main(int argc, char **argv)
 	r = analyzer_config_load(&config, argc, argv); /* has said what is wrong */
 	if (r != 0)
 		return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+	rm_config_log_level(config.log_level);
 
 	r = rm_loop_new(&loop); /* TERM and INT end it, HUP reloads */
 	if (r < 0) {

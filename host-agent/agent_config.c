@@ -182,6 +182,7 @@ const struct rm_option agent_options[] = {
 	{ "queue.max_bytes", RM_UINT, AT(queue_max_bytes), "2097152", 65536, 67108864, 0,
 	  "limit on unacknowledged batches, per aggregator; the oldest are "
 	  "dropped first", NULL, NULL, 0 },
+	RM_LOG_LEVEL_OPTION(struct agent_config, log_level),
 	{ "http.listen", RM_STRING, AT(http_listen), "127.0.0.1:9471", 0, 255, 0,
 	  "address:port of /metrics and the read-only API; \"\": none", NULL, NULL, 0 },
 	RM_HTTP_TLS_OPTION(struct agent_config, https_listen),

@@ -97,6 +97,7 @@ struct agent_config {
 	char *http_listen;
 	char *https_listen; /* "": nowhere */
 	char *http_socket;
+	int log_level;
 };
 
 extern const struct rm_option agent_options[];

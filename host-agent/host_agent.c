@@ -115,30 +115,12 @@ host_agent_reload(void *arg)
 	int r;
 
 	r = agent_config_read(&fresh, agent->config.path, &why);
-	if (r == 0 &&
-	    !rm_config_reloadable(agent_options, &agent->config, &fresh, &why)) {
-		agent_config_clear(&fresh);
-		r = -EINVAL;
-	}
-	if (r < 0) {
-		agent->counts.reloads_refused++;
-		rm_log_error(0, "config refused, keeping the old one: %s", why.text);
+	if (!rm_reload_take(&agent->reload, agent_options, r, &why, &agent->config,
+		&fresh, rm_wall_now()))
 		return;
-	}
+	rm_config_log_level(agent->config.log_level);
 	same = agent->config.probe_timeout_ms == fresh.probe_timeout_ms &&
 	       agent->config.probe_max_rate_per_s == fresh.probe_max_rate_per_s;
-	/* Only numbers can differ; whoever borrowed the old strings keeps them. */
-	agent->config.probe_timeout_ms = fresh.probe_timeout_ms;
-	agent->config.probe_max_rate_per_s = fresh.probe_max_rate_per_s;
-	agent->config.trace_interval_s = fresh.trace_interval_s;
-	agent->config.trace_max_packets_per_s = fresh.trace_max_packets_per_s;
-	agent->config.trace_one_flow_per_path = fresh.trace_one_flow_per_path;
-	agent->config.services_max_flows = fresh.services_max_flows;
-	agent->config.services_interval_ms = fresh.services_interval_ms;
-	agent->config.services_rotation_s = fresh.services_rotation_s;
-	agent->config.limits_cpu_percent = fresh.limits_cpu_percent;
-	agent->config.limits_memory_mib = fresh.limits_memory_mib;
-	agent->config.pinglists_expire_days = fresh.pinglists_expire_days;
 	agent_config_clear(&fresh);
 	agent_tune_tracing(agent);
 	agent_tune_limits(agent);
@@ -150,8 +132,6 @@ host_agent_reload(void *arg)
 			rm_log_warn(
 			    r, "%s: cannot restart", rnic_device(agent->rnics[i]));
 	}
-	agent->counts.reloads++;
-	rm_log_info("config reloaded");
 }
 
 /* ---- birth ---- */
@@ -247,6 +227,8 @@ agent_build(struct host_agent *agent)
 	if (r == 0)
 		r = rm_lookup_metrics(agent->metrics);
 	if (r == 0)
+		r = rm_metrics_reloads(agent->metrics, &agent->reload);
+	if (r == 0)
 		r = rm_credentials_new(
 		    agent->loop, &config->credentials, &agent->credentials);
 	if (r == 0)
@@ -322,6 +304,7 @@ host_agent_new(
 	    &agent->ceiling, CEILING_HOST_PACKETS_PER_S, CEILING_HOST_BYTES_PER_S);
 	agent->config = *config;
 	*config = (struct agent_config){ 0 };
+	rm_reload_start(&agent->reload, rm_wall_now());
 	while (agent->incarnation == 0)
 		agent->incarnation = rm_random_u64();
 	r = agent_build(agent);

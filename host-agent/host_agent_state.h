@@ -20,6 +20,7 @@
 #include "host-agent/report/uplink.h"
 #include "host-agent/rnic/rnic.h"
 #include "host-agent/trace/tracer.h"
+#include "rackmesh/config/config_reload.h"
 
 struct agent_finder;
 struct agent_services;
@@ -41,6 +42,7 @@ struct tracing;
 
 struct host_agent {
 	struct agent_config config;
+	struct rm_reload reload;
 	struct rm_credentials *credentials;
 	struct rm_loop *loop;
 	struct rm_worker *worker;

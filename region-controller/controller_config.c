@@ -66,6 +66,7 @@ const struct rm_option controller_options[] = {
 	{ "probe_keys.epoch_s", RM_UINT, AT(keys_epoch_s), "86400", 2, 2592000, 0,
 	  "time between two changes of the probe keys; the same at all "
 	  "controllers", NULL, NULL, 0 },
+	RM_LOG_LEVEL_OPTION(struct controller_config, log_level),
 	{ "http.listen", RM_STRING, AT(http_listen), "127.0.0.1:9473", 0, 255, 0,
 	  "address:port of /metrics and the read-only API; \"\": none", NULL, NULL, 0 },
 	RM_HTTP_TLS_OPTION(struct controller_config, https_listen),

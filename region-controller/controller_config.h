@@ -47,6 +47,7 @@ struct controller_config {
 	char *http_listen;
 	char *https_listen; /* "": nowhere */
 	char *http_socket;
+	int log_level;
 	struct controller_plan_config plan;
 };
 

@@ -5,6 +5,7 @@
 #ifndef REGION_CONTROLLER_CONTROLLER_WIRING_H
 #define REGION_CONTROLLER_CONTROLLER_WIRING_H
 
+#include "rackmesh/config/config_reload.h"
 #include "region-controller/api/controller_face.h"
 #include "region-controller/api/controller_show.h"
 #include "region-controller/controller_config.h"
@@ -15,6 +16,7 @@ struct registry_rnic;
 struct region_controller {
 	struct rm_loop *loop;
 	struct controller_config config;
+	struct rm_reload reload;
 	struct rm_credentials *credentials;
 	struct store *store;
 	struct registry *registry;

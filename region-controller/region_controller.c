@@ -106,26 +106,19 @@ forget_rnic(void *arg, struct rm_rnic_id id)
 
 /* ---- config ---- */
 
-static int
-reload_config(struct region_controller *controller, struct rm_why *why)
+static void
+reload_config(struct region_controller *controller)
 {
 	struct controller_config fresh, *config = &controller->config;
-	int r;
+	struct rm_why why = { 0 };
+	int r = controller_config_read(&fresh, config->path, &why);
 
-	r = controller_config_read(&fresh, config->path, why);
-	if (r < 0)
-		return r;
-	if (!rm_config_reloadable(controller_options, config, &fresh, why)) {
-		controller_config_clear(&fresh);
-		return -EINVAL;
-	}
-	/* Nothing else can differ. */
-	config->debounce_ms = fresh.debounce_ms;
-	config->forget_after_days = fresh.forget_after_days;
-	config->plan = fresh.plan;
+	if (!rm_reload_take(&controller->reload, controller_options, r, &why, config,
+		&fresh, rm_wall_now()))
+		return;
 	controller_config_clear(&fresh);
+	rm_config_log_level(config->log_level);
 	planner_soon(controller->planner);
-	return 0;
 }
 
 void
@@ -134,13 +127,7 @@ region_controller_reload(void *arg)
 	struct region_controller *controller = arg;
 	struct rm_why why = { 0 };
 
-	if (reload_config(controller, &why) < 0) {
-		controller->counts.config_refused++;
-		rm_log_error(0, "config refused, keeping the old one: %s", why.text);
-	} else {
-		controller->counts.config_reloads++;
-		rm_log_info("config reloaded");
-	}
+	reload_config(controller);
 	(void)reload_topology(controller, &why); /* has said what is wrong */
 }
 
@@ -193,6 +180,8 @@ serve_http(struct region_controller *controller)
 	r = rm_metrics_new(&controller->metrics);
 	if (r == 0)
 		r = rm_metrics_build_info(controller->metrics, "region-controller");
+	if (r == 0)
+		r = rm_metrics_reloads(controller->metrics, &controller->reload);
 	if (r == 0)
 		r = controller_metrics_add(controller->metrics, &controller->face);
 	if (r == 0)
@@ -350,6 +339,7 @@ region_controller_new(struct rm_loop *loop, struct controller_config *config,
 	}
 	controller->loop = loop;
 	controller->config = *config;
+	rm_reload_start(&controller->reload, rm_wall_now());
 	*config = (struct controller_config){ 0 };
 	r = build(controller);
 	if (r < 0) {

@@ -47,16 +47,16 @@ const struct rm_option aggregator_options[] = {
 	{ "analyzers", RM_LIST, AT(analyzers), NULL, 0, AGGREGATOR_MAX_ANALYZERS, 0,
 	  "name:port or address:port of the analyzers; the first that is reachable "
 	  "is used; none: no summary is sent", NULL, NULL, 0 },
-	{ "plans", RM_LIST, AT(plans), NULL, 0, WIRE_MAX_TORS, 0,
+	{ "plans", RM_LIST, AT(plans), NULL, 0, WIRE_MAX_TORS, RM_RELOAD,
 	  "plan files, for running without a controller", NULL, NULL, 0 },
 	{ "state_folder", RM_STRING, AT(state_folder), "/var/lib/rackmesh/tor-aggregator",
 	  0, 1023, 0, "folder for plans, open incidents and what the analyzer has not "
 	  "acknowledged; \"\": nothing is kept", NULL, NULL, 0 },
 	{ "probe.timeout_ms", RM_UINT, AT(probe_timeout_ms), "500", 10, 2000, 0,
 	  "the same value as probe.timeout_ms of the agents", NULL, NULL, 0 },
-	{ "alerts.alertmanagers", RM_LIST, AT(alertmanagers), NULL, 0, 8, 0,
+	{ "alerts.alertmanagers", RM_LIST, AT(alertmanagers), NULL, 0, 8, RM_RELOAD,
 	  "base URLs, e.g. http://127.0.0.1:9093; each gets every alert", NULL, NULL, 0 },
-	{ "alerts.webhooks", RM_LIST, AT(webhooks), NULL, 0, 8, 0,
+	{ "alerts.webhooks", RM_LIST, AT(webhooks), NULL, 0, 8, RM_RELOAD,
 	  "URLs that get every opening and resolution, in the format of "
 	  "Alertmanager's webhooks", NULL, NULL, 0 },
 	RM_HTTP_SITE_TLS("alerts", struct aggregator_config, alerts),
@@ -79,9 +79,11 @@ const struct rm_option aggregator_options[] = {
 	  "limit on hosts; the connections of more are refused", NULL, NULL, 0 },
 	{ "agents.max_connections", RM_UINT, AT(max_links), "4096", 1, 65536, 0,
 	  "limit on connections at a time, of agents and of unknown peers", NULL, NULL, 0 },
-	{ "agents.max_results_per_s", RM_UINT, AT(max_results_per_s), "200000", 100, 100000000, 0,
+	{ "agents.max_results_per_s", RM_UINT, AT(max_results_per_s), "200000", 100, 100000000,
+	  RM_RELOAD,
 	  "limit on results per second of one agent; more are counted and not "
 	  "judged", NULL, NULL, 0 },
+	RM_LOG_LEVEL_OPTION(struct aggregator_config, log_level),
 	{ "http.listen", RM_STRING, AT(http_listen), "127.0.0.1:9472", 0, 255, 0,
 	  "address:port of /metrics and the read-only API; \"\": none", NULL, NULL, 0 },
 	RM_HTTP_TLS_OPTION(struct aggregator_config, https_listen),

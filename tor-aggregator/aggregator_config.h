@@ -44,6 +44,7 @@ struct aggregator_config {
 	uint64_t max_results_per_s;
 	char *http_listen, *http_socket; /* "": nowhere */
 	char *https_listen;              /* "": nowhere */
+	int log_level;
 };
 
 extern const struct rm_option aggregator_options[];

@@ -56,6 +56,8 @@ tor_aggregator_serve_http(struct tor_aggregator *aggregator)
 	if (r == 0)
 		r = rm_lookup_metrics(aggregator->metrics);
 	if (r == 0)
+		r = rm_metrics_reloads(aggregator->metrics, &aggregator->reload);
+	if (r == 0)
 		r = aggregator_metrics_register(aggregator, aggregator->metrics);
 	if (r == 0)
 		r = rm_credentials_metrics(
@@ -236,6 +238,35 @@ start_analyzer(struct tor_aggregator *aggregator)
 }
 
 static int
+introduce_receivers(struct tor_aggregator *aggregator)
+{
+	const struct aggregator_config *config = aggregator->config;
+	const struct rm_list *lists[] = { &config->alertmanagers, &config->webhooks };
+	int r = 0;
+
+	for (size_t l = 0; l < 2; l++)
+		for (size_t i = 0; r == 0 && i < lists[l]->count; i++)
+			r = rm_http_client_site(aggregator->http,
+			    ((char *const *)lists[l]->items)[i], &config->alerts);
+	return r;
+}
+
+int
+tor_aggregator_alert_to(struct tor_aggregator *aggregator)
+{
+	const struct aggregator_config *config = aggregator->config;
+	const struct rm_alert_options receivers = {
+		.alertmanagers = config->alertmanagers.items,
+		.alertmanager_count = config->alertmanagers.count,
+		.webhooks = config->webhooks.items,
+		.webhook_count = config->webhooks.count,
+	};
+	int r = introduce_receivers(aggregator);
+
+	return r < 0 ? r : rm_alerts_receivers(aggregator->alerts, &receivers);
+}
+
+static int
 start_alerts(struct tor_aggregator *aggregator)
 {
 	const struct aggregator_config *config = aggregator->config;
@@ -253,12 +284,8 @@ start_alerts(struct tor_aggregator *aggregator)
 	int r;
 
 	r = rm_http_client_new(aggregator->loop, &aggregator->http);
-	for (size_t i = 0; r == 0 && i < config->alertmanagers.count; i++)
-		r = rm_http_client_site(
-		    aggregator->http, options.alertmanagers[i], &config->alerts);
-	for (size_t i = 0; r == 0 && i < config->webhooks.count; i++)
-		r = rm_http_client_site(
-		    aggregator->http, options.webhooks[i], &config->alerts);
+	if (r == 0)
+		r = introduce_receivers(aggregator);
 	if (r == 0)
 		r = rm_alerts_new(
 		    aggregator->loop, aggregator->http, &options, &aggregator->alerts);
@@ -343,8 +370,8 @@ start_relay(struct tor_aggregator *aggregator)
 }
 
 int
-tor_aggregator_new(struct rm_loop *loop, const struct aggregator_config *config,
-    struct tor_aggregator **ret)
+tor_aggregator_new(
+    struct rm_loop *loop, struct aggregator_config *config, struct tor_aggregator **ret)
 {
 	struct tor_aggregator *aggregator = calloc(1, sizeof(*aggregator));
 	const char *tors[WIRE_MAX_TORS];
@@ -355,6 +382,7 @@ tor_aggregator_new(struct rm_loop *loop, const struct aggregator_config *config,
 		goto out;
 	aggregator->loop = loop;
 	aggregator->config = config;
+	rm_reload_start(&aggregator->reload, rm_wall_now());
 	aggregator->incarnation = rm_random_u64();
 	claim = aggregator_claim(config, tors);
 	r = rm_credentials_new(loop, &config->credentials, &aggregator->credentials);

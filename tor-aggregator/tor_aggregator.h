@@ -10,8 +10,8 @@ struct aggregator_config;
 struct rm_loop;
 struct tor_aggregator;
 
-/* config: borrowed. Has said why when it fails. */
-int tor_aggregator_new(struct rm_loop *loop, const struct aggregator_config *config,
+/* config: borrowed; a reload changes it. Has said why when it fails. */
+int tor_aggregator_new(struct rm_loop *loop, struct aggregator_config *config,
     struct tor_aggregator **ret);
 void tor_aggregator_free(struct tor_aggregator *aggregator);
 

@@ -247,21 +247,20 @@ void
 tor_aggregator_reload(void *arg)
 {
 	struct tor_aggregator *aggregator = arg;
-	const struct aggregator_config *config = aggregator->config;
-	struct aggregator_config fresh;
+	struct aggregator_config fresh, *config = aggregator->config;
 	struct rm_why why = { 0 };
+	int r = aggregator_config_read(&fresh, config->path, &why);
 
-	if (aggregator_config_read(&fresh, config->path, &why) < 0) {
-		rm_log_error(0, "config refused, keeping the old one: %s", why.text);
+	if (!rm_reload_take(&aggregator->reload, aggregator_options, r, &why, config,
+		&fresh, rm_wall_now()))
 		return;
-	}
-	if (!rm_config_reloadable(aggregator_options, config, &fresh, &why)) {
-		rm_log_warn(0, "config refused, keeping the old one: %s", why.text);
-	} else {
-		/* No option changes in flight; the files that they name may have. */
-		tor_aggregator_load_plans(aggregator, config);
-	}
 	aggregator_config_clear(&fresh);
+	rm_config_log_level(config->log_level);
+	aggregator->ingest.max_results_per_s = config->max_results_per_s;
+	r = tor_aggregator_alert_to(aggregator);
+	if (r < 0)
+		rm_log_error(r, "cannot take over the receivers of alerts; restart");
+	tor_aggregator_load_plans(aggregator, config); /* says what is wrong */
 }
 
 /* The least time up to which all agents of the rack that report have reported. */

@@ -47,4 +47,7 @@ void tor_aggregator_on_services(
 /* Once a second. */
 void tor_aggregator_services_tick(struct tor_aggregator *aggregator, rm_mono_t now);
 
+/* The config's receivers of alerts are others now. In tor_aggregator.c. */
+int tor_aggregator_alert_to(struct tor_aggregator *aggregator);
+
 #endif

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "rackmesh/config/config_reload.h"
 #include "rackmesh/core/clock.h"
 #include "schemas/wire.h"
 #include "tor-aggregator/agents/ingest.h"
@@ -16,7 +17,8 @@
 
 struct tor_aggregator {
 	struct rm_loop *loop;
-	const struct aggregator_config *config;
+	struct aggregator_config *config; /* borrowed; a reload changes it */
+	struct rm_reload reload;
 	struct rm_credentials *credentials;
 	uint64_t incarnation;
 	struct tor_rack *racks[WIRE_MAX_TORS];

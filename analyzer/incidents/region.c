@@ -494,6 +494,20 @@ region_free(struct region *region)
 	free(region);
 }
 
+int
+region_alert_to(struct region *region, const char *const *alertmanagers,
+    size_t alertmanager_count, const char *const *webhooks, size_t webhook_count)
+{
+	const struct rm_alert_options receivers = {
+		.alertmanagers = alertmanagers,
+		.alertmanager_count = alertmanager_count,
+		.webhooks = webhooks,
+		.webhook_count = webhook_count,
+	};
+
+	return rm_alerts_receivers(region->alerts, &receivers);
+}
+
 const char *
 region_name(const struct region *region)
 {

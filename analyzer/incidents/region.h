@@ -53,6 +53,10 @@ int region_new(const struct region_options *options, const char *name,
     const struct region_callbacks *callbacks, struct region **ret);
 void region_free(struct region *region); /* after the worker */
 
+/* From now on alerts go to these; see rm_alerts_receivers. */
+int region_alert_to(struct region *region, const char *const *alertmanagers,
+    size_t alertmanager_count, const char *const *webhooks, size_t webhook_count);
+
 const char *region_name(const struct region *region);
 struct blind *region_blind(const struct region *region);
 const struct rm_incidents *region_incidents(const struct region *region);

@@ -137,8 +137,6 @@ static const struct agent_counter brake_counters[] = {
 
 static const struct agent_counter agent_counters[] = {
 	{ "rackmesh_agent_loop_stalls_total", "", A(loop_stalls), "Times that the event loop did not turn for 100 ms." },
-	{ "rackmesh_agent_reloads_total", "result=\"good\"", A(reloads), "Reloads of the config." },
-	{ "rackmesh_agent_reloads_total", "result=\"refused\"", A(reloads_refused), "Reloads of the config." },
 	{ "rackmesh_agent_focus_refused_total", "", A(focus_refused), "Focus orders for RNICs that are not ours." },
 	{ "rackmesh_agent_count_rows_no_memory_total", "", A(rows_no_memory), "Reports of receive counts cut for want of memory." },
 	{ 0 }

@@ -28,7 +28,6 @@ struct wire_brake;
 
 struct agent_counts { /* of the daemon as a whole */
 	uint64_t loop_stalls;
-	uint64_t reloads, reloads_refused;
 	uint64_t focus_refused;  /* for an RNIC that is not ours */
 	uint64_t rows_no_memory; /* receive counts that waited for memory */
 };

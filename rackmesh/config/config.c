@@ -279,70 +279,148 @@ text_equal(const char *a, const char *b)
 	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
-/* Names the option that stops a reload. */
-static bool
-refuse(const struct rm_option *option, struct rm_why *why)
+/* What a comparison finds: how many options differ, and their names. */
+struct waiting {
+	size_t count;
+	struct rm_why *why;
+};
+
+/* above: "", or the item that the option is of, "rnics[2]." */
+static void
+note_waiting(struct waiting *waiting, const char *above, const struct rm_option *option)
 {
-	rm_why(why, -EINVAL, "%s cannot change without a restart", option->name);
-	return false;
+	rm_why(waiting->why, 0, "%s%s%s%s", waiting->why->text,
+	    waiting->count > 0 ? ", " : "", above, option->name);
+	waiting->count++;
 }
 
 static bool
-list_reloadable(const struct rm_option *option, const struct rm_list *old,
-    const struct rm_list *fresh, struct rm_why *why)
+lists_equal(const struct rm_list *old, const struct rm_list *fresh)
 {
-	if (old->count != fresh->count)
-		return refuse(option, why);
-	for (size_t i = 0; i < old->count; i++) {
-		const char *a = (const char *)old->items + i * item_size(option);
-		const char *b = (const char *)fresh->items + i * item_size(option);
-		struct rm_why inner = { 0 };
+	char *const *a = old->items, *const *b = fresh->items;
 
-		if (option->kind == RM_LIST) {
-			if (!text_equal(*(char *const *)a, *(char *const *)b))
-				return refuse(option, why);
-		} else if (!rm_config_reloadable(option->options, a, b, &inner)) {
-			rm_why(why, -EINVAL, "%s[%zu].%s", option->name, i, inner.text);
+	for (size_t i = 0; i < old->count && old->count == fresh->count; i++)
+		if (!text_equal(a[i], b[i]))
 			return false;
-		}
+	return old->count == fresh->count;
+}
+
+static bool
+fields_equal(const struct rm_option *option, const void *old, const void *fresh)
+{
+	switch (option->kind) {
+	case RM_UINT:
+		return *(const uint64_t *)old == *(const uint64_t *)fresh;
+	case RM_BOOL:
+		return *(const bool *)old == *(const bool *)fresh;
+	case RM_STRING:
+		return text_equal(*(char *const *)old, *(char *const *)fresh);
+	case RM_ENUM:
+		return *(const int *)old == *(const int *)fresh;
+	case RM_LIST:
+		return lists_equal(old, fresh);
+	case RM_TABLE:
+		break;
 	}
 	return true;
 }
 
-bool
-rm_config_reloadable(const struct rm_option *options, const void *old,
-    const void *fresh, struct rm_why *why)
+/* The i-th item of a table of either config. */
+static void *
+table_item(const struct rm_option *option, const void *list, size_t i)
+{
+	return (char *)((const struct rm_list *)list)->items + i * option->item_bytes;
+}
+
+static void find_waiting(const struct rm_option *options, const char *above,
+    const void *old, const void *fresh, struct waiting *waiting);
+
+static void
+find_waiting_items(const struct rm_option *option, const char *above,
+    const struct rm_list *old, const struct rm_list *fresh, struct waiting *waiting)
+{
+	char item[RM_CONFIG_NAME];
+
+	if (old->count != fresh->count) {
+		note_waiting(waiting, above, option);
+		return;
+	}
+	for (size_t i = 0; i < old->count; i++) {
+		snprintf(item, sizeof(item), "%s%s[%zu].", above, option->name, i);
+		find_waiting(option->options, item, table_item(option, old, i),
+		    table_item(option, fresh, i), waiting);
+	}
+}
+
+static void
+find_waiting(const struct rm_option *options, const char *above, const void *old,
+    const void *fresh, struct waiting *waiting)
 {
 	for (const struct rm_option *option = options; option->name != NULL; option++) {
 		const void *a = (const char *)old + option->offset;
 		const void *b = (const char *)fresh + option->offset;
-		bool same = true;
 
 		if (option->flags & RM_RELOAD)
 			continue;
-		switch (option->kind) {
-		case RM_UINT:
-			same = *(const uint64_t *)a == *(const uint64_t *)b;
-			break;
-		case RM_BOOL:
-			same = *(const bool *)a == *(const bool *)b;
-			break;
-		case RM_STRING:
-			same = text_equal(*(char *const *)a, *(char *const *)b);
-			break;
-		case RM_ENUM:
-			same = *(const int *)a == *(const int *)b;
-			break;
-		case RM_LIST:
-		case RM_TABLE:
-			if (!list_reloadable(option, a, b, why))
-				return false;
-			break;
-		}
-		if (!same)
-			return refuse(option, why);
+		if (option->kind == RM_TABLE)
+			find_waiting_items(option, above, a, b, waiting);
+		else if (!fields_equal(option, a, b))
+			note_waiting(waiting, above, option);
 	}
-	return true;
+}
+
+size_t
+rm_config_waiting(const struct rm_option *options, const void *old, const void *fresh,
+    struct rm_why *why)
+{
+	struct waiting waiting = { .why = why };
+
+	why->text[0] = '\0';
+	find_waiting(options, "", old, fresh, &waiting);
+	return waiting.count;
+}
+
+static size_t
+field_size(const struct rm_option *option)
+{
+	switch (option->kind) {
+	case RM_UINT:
+		return sizeof(uint64_t);
+	case RM_BOOL:
+		return sizeof(bool);
+	case RM_STRING:
+		return sizeof(char *);
+	case RM_ENUM:
+		return sizeof(int);
+	case RM_LIST:
+	case RM_TABLE:
+		break;
+	}
+	return sizeof(struct rm_list);
+}
+
+void
+rm_config_exchange(const struct rm_option *options, void *config, void *fresh)
+{
+	for (const struct rm_option *option = options; option->name != NULL; option++) {
+		void *a = (char *)config + option->offset;
+		void *b = (char *)fresh + option->offset;
+		char kept[sizeof(struct rm_list)];
+
+		if (option->flags & RM_RELOAD) {
+			memcpy(kept, a, field_size(option));
+			memcpy(a, b, field_size(option));
+			memcpy(b, kept, field_size(option));
+			continue;
+		}
+		/* Of items that are others now nothing can be taken over. */
+		if (option->kind != RM_TABLE ||
+		    ((struct rm_list *)a)->count != ((struct rm_list *)b)->count)
+			continue;
+		for (size_t i = 0; i < ((struct rm_list *)a)->count; i++)
+			rm_config_exchange(option->options, table_item(option, a, i),
+			    table_item(option, b, i));
+	}
 }
 
 /* ---- filling one ---- */

@@ -78,10 +78,12 @@ int rm_config_refuse(const char *path, struct rm_why *why, const char *text,
 /* Puts the system's host name where *name is still NULL. */
 int rm_config_host_name(char **name, const char *option, struct rm_why *why);
 
-/* True when the two differ only in RM_RELOAD options; else why names the first
- * other one. */
-bool rm_config_reloadable(const struct rm_option *options, const void *old,
+/* How many options differ that are not RM_RELOAD, and so wait for a restart; why: their
+ * names, "region, rnics[0].device"; "": none. */
+size_t rm_config_waiting(const struct rm_option *options, const void *old,
     const void *fresh, struct rm_why *why);
+/* Exchanges the RM_RELOAD options of the two. */
+void rm_config_exchange(const struct rm_option *options, void *config, void *fresh);
 
 void rm_config_help(const struct rm_option *options, FILE *out);
 
@@ -113,6 +115,17 @@ int rm_config_start(const struct rm_option *options, const char *what, int argc,
     char **argv, void *config,
     int (*read)(void *config, const char *path, struct rm_why *why),
     unsigned (*check)(const void *config, bool connect));
+
+/* From which level on lines are logged; --verbose: all. A daemon sets it once it is
+ * configured, and after each reload. */
+#define RM_LOG_LEVEL_OPTION(config, field)                                   \
+	{                                                                    \
+		"log.level", RM_ENUM, offsetof(config, field), "info", 0, 0, \
+		    RM_RELOAD, "least urgent lines that are logged",         \
+		    rm_config_log_levels, NULL, 0                            \
+	}
+extern const struct rm_word rm_config_log_levels[];
+void rm_config_log_level(int level); /* of that option, from now on */
 
 #define RM_CONFIG_ACCEPTS 256
 

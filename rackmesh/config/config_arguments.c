@@ -9,6 +9,22 @@
 
 #define UNITS_USER "rackmesh" /* User= of all units */
 
+const struct rm_word rm_config_log_levels[] = {
+	{ "error", RM_LOG_ERROR },
+	{ "warning", RM_LOG_WARNING },
+	{ "info", RM_LOG_INFO },
+	{ "debug", RM_LOG_DEBUG },
+	{ 0 },
+};
+
+static bool is_verbose; /* by the command line, as long as the process lives */
+
+void
+rm_config_log_level(int level)
+{
+	rm_log_set_level(is_verbose ? RM_LOG_DEBUG : (enum rm_log_level)level);
+}
+
 static void
 print_usage(const char *program, const char *what)
 {
@@ -83,6 +99,7 @@ rm_config_arguments(const struct rm_option *options, const char *what, int argc,
 		} else if (strcmp(word, "--connect") == 0) {
 			command->connect = true;
 		} else if (strcmp(word, "--verbose") == 0) {
+			is_verbose = true;
 			rm_log_set_level(RM_LOG_DEBUG);
 		} else if (strcmp(word, "--help-config") == 0) {
 			rm_config_help(options, stdout);

@@ -38,7 +38,7 @@ int rm_http_client_send(struct rm_http_client *client, const char *url,
     void (*done)(const struct rm_http_answer *answer, void *arg), void *arg);
 
 /* How servers whose URLs begin with base are met, from now on: see http_site.h. All is
- * copied. -ENOSPC: too many. */
+ * copied. A base that is known stays as it is. -ENOSPC: too many. */
 int rm_http_client_site(
     struct rm_http_client *client, const char *base, const struct rm_http_site *site);
 

@@ -93,18 +93,32 @@ copy(char **to, const char *from)
 	return !is_set(from) || *to != NULL;
 }
 
+static bool
+is_known(const struct rm_http_sites *sites, const struct site *site)
+{
+	for (size_t i = 0; i < sites->count; i++)
+		if (sites->sites[i].base_len == site->base_len &&
+		    strncmp(sites->sites[i].base, site->base, site->base_len) == 0)
+			return true;
+	return false;
+}
+
 int
 rm_http_sites_add(
     struct rm_http_sites *sites, const char *base, const struct rm_http_site *site)
 {
 	struct site fresh = { .base = strdup(base), .base_len = strlen(base) };
 
+	while (fresh.base_len > 0 && base[fresh.base_len - 1] == '/')
+		fresh.base_len--;
+	if (fresh.base != NULL && is_known(sites, &fresh)) {
+		free(fresh.base);
+		return 0;
+	}
 	if (sites->count == RM_HTTP_SITES) {
 		free(fresh.base);
 		return -ENOSPC;
 	}
-	while (fresh.base_len > 0 && base[fresh.base_len - 1] == '/')
-		fresh.base_len--;
 	if (fresh.base == NULL || !copy(&fresh.is.authorities, site->authorities) ||
 	    !copy(&fresh.is.certificate, site->certificate) ||
 	    !copy(&fresh.is.key, site->key) || !copy(&fresh.is.user, site->user) ||

@@ -128,6 +128,7 @@ alert_body_webhook(json_t *alerts, enum alert_news news)
 #define ALERTS_ENDS_AFTER 4 /* re-sends an Alertmanager may miss */
 #define ALERTS_MAX_QUEUE 1024
 #define ALERTS_MAX_URL 2048
+#define ALERTS_MAX_RECEIVERS 64
 #define ALERT_KEY_BYTES (RM_PART_NAME_BYTES + RM_NAME_BYTES + 32)
 
 struct firing {
@@ -140,9 +141,12 @@ struct firing {
 
 struct rm_alerts {
 	struct rm_timer *resend;
+	struct rm_loop *loop;
+	struct rm_http_client *http;
 	struct alert_sink **sinks; /* Alertmanagers first */
+	char **urls;               /* of each: as it was given */
 	size_t sink_count, alertmanager_count;
-	struct rm_alert_options options; /* lists and max_queue do not stay valid */
+	struct rm_alert_options options; /* without the lists */
 	char *region, *source;
 	struct firing *firing;
 	struct rm_alert_counts counts;
@@ -195,8 +199,9 @@ time_of(const struct rm_alerts *alerts, const struct firing *firing)
 
 /* file: see alert_word_follow; NULL: none. */
 static void
-alerts_push(struct rm_alerts *alerts, const struct rm_incident *incident,
-    enum alert_news news, size_t sinks, const struct rm_incident_file *file)
+alerts_push_to(struct rm_alerts *alerts, const struct rm_incident *incident,
+    enum alert_news news, struct alert_sink *const *sinks, size_t count,
+    const struct rm_incident_file *file)
 {
 	struct rm_incident told = *incident;
 	struct alert_word *word = NULL;
@@ -210,7 +215,7 @@ alerts_push(struct rm_alerts *alerts, const struct rm_incident *incident,
 	alert = rm_alert_json(
 	    &alerts->options, &told, ALERTS_ENDS_AFTER * alerts->options.resend_ns);
 	if (alert == NULL) {
-		alerts->counts.dropped += sinks;
+		alerts->counts.dropped += count;
 		return;
 	}
 	if (news != ALERT_UPDATED)
@@ -218,10 +223,18 @@ alerts_push(struct rm_alerts *alerts, const struct rm_incident *incident,
 		    alerts->options.on_told, alerts->options.arg);
 	if (word != NULL && file != NULL)
 		alert_word_follow(word, file, rm_mono_now());
-	for (size_t i = 0; i < sinks; i++)
-		alert_sink_push(alerts->sinks[i], key, news, alert, word);
+	for (size_t i = 0; i < count; i++)
+		alert_sink_push(sinks[i], key, news, alert, word);
 	alert_word_put(word, true);
 	json_decref(alert);
+}
+
+/* To the first count of all sinks. */
+static void
+alerts_push(struct rm_alerts *alerts, const struct rm_incident *incident,
+    enum alert_news news, size_t count, const struct rm_incident_file *file)
+{
+	alerts_push_to(alerts, incident, news, alerts->sinks, count, file);
 }
 
 /* endsAt moves on only with `changed`: what is re-sent has to be true now. */
@@ -370,66 +383,186 @@ rm_alerts_counts(const struct rm_alerts *alerts)
 	return &alerts->counts;
 }
 
+/* ---- receivers ------------------------------------------------------------------- */
+
+/* Of a whole list, Alertmanagers first. */
+static const char *
+url_at(const struct rm_alert_options *options, size_t i)
+{
+	return i < options->alertmanager_count
+		   ? options->alertmanagers[i]
+		   : options->webhooks[i - options->alertmanager_count];
+}
+
 static int
-alerts_add_sink(struct rm_alerts *alerts, struct rm_loop *loop,
-    struct rm_http_client *http, const struct rm_alert_options *options, size_t i)
+sink_open(struct rm_alerts *alerts, const struct rm_alert_options *options, size_t i,
+    struct alert_sink **ret)
 {
 	bool alertmanager = i < options->alertmanager_count;
-	const char *base = alertmanager
-			       ? options->alertmanagers[i]
-			       : options->webhooks[i - options->alertmanager_count];
 	struct alert_reach *reach;
 	char url[ALERTS_MAX_URL];
 	int n, r;
 
-	n = snprintf(
-	    url, sizeof url, "%s%s", base, alertmanager ? "/api/v2/alerts" : "");
+	n = snprintf(url, sizeof url, "%s%s", url_at(options, i),
+	    alertmanager ? "/api/v2/alerts" : "");
 	if (n < 0 || (size_t)n >= sizeof url)
 		return -ENAMETOOLONG;
 	/* An empty list is no alert; of a webhook only GET asks for nothing. What time
 	 * it is has to be known of an Alertmanager, also by who asks for nothing else.
 	 */
-	r = alert_reach_new(loop, http, url, alertmanager ? "[]" : NULL,
-	    alertmanager && options->ask_ns == 0 ? DATE_EVERY_NS : options->ask_ns,
+	r = alert_reach_new(alerts->loop, alerts->http, url, alertmanager ? "[]" : NULL,
+	    alertmanager && alerts->options.ask_ns == 0 ? DATE_EVERY_NS
+							: alerts->options.ask_ns,
 	    &reach);
 	if (r < 0)
 		return r;
-	r = alert_sink_new(loop, http, url,
-	    options->max_queue > 0 ? options->max_queue : ALERTS_MAX_QUEUE,
+	return alert_sink_new(alerts->loop, alerts->http, url,
+	    alerts->options.max_queue,
 	    alertmanager ? alert_body_alertmanager : alert_body_webhook, reach,
-	    &alerts->counts, &alerts->sinks[i]);
-	if (r == 0)
-		alerts->sink_count++;
+	    &alerts->counts, ret);
+}
+
+/* The place among ours of the one that the i-th of the options is, or sink_count. */
+static size_t
+sink_find(
+    const struct rm_alerts *alerts, const struct rm_alert_options *options, size_t i)
+{
+	bool alertmanager = i < options->alertmanager_count;
+
+	for (size_t k = 0; k < alerts->sink_count; k++)
+		if ((k < alerts->alertmanager_count) == alertmanager &&
+		    strcmp(alerts->urls[k], url_at(options, i)) == 0)
+			return k;
+	return alerts->sink_count;
+}
+
+/* A URL that stands in the list twice gets all twice. */
+static bool
+is_repeated(const struct rm_alert_options *options, size_t i)
+{
+	for (size_t k = i < options->alertmanager_count ? 0
+							: options->alertmanager_count;
+	     k < i; k++)
+		if (strcmp(url_at(options, k), url_at(options, i)) == 0)
+			return true;
+	return false;
+}
+
+struct receivers {                 /* the next ones */
+	struct alert_sink **sinks; /* NULL: one of the present ones */
+	char **urls;
+	size_t count;
+};
+
+static void
+receivers_clear(struct receivers *next)
+{
+	for (size_t i = 0; i < next->count; i++) {
+		if (next->sinks != NULL)
+			alert_sink_free(next->sinks[i]);
+		if (next->urls != NULL)
+			free(next->urls[i]);
+	}
+	free(next->sinks);
+	free(next->urls);
+}
+
+static int
+receivers_open(struct rm_alerts *alerts, const struct rm_alert_options *options,
+    struct receivers *next)
+{
+	int r = 0;
+
+	next->count = options->alertmanager_count + options->webhook_count;
+	next->sinks = calloc(next->count + 1, sizeof *next->sinks);
+	next->urls = calloc(next->count + 1, sizeof *next->urls);
+	if (next->sinks == NULL || next->urls == NULL)
+		return -ENOMEM;
+	for (size_t i = 0; r == 0 && i < next->count; i++) {
+		next->urls[i] = strdup(url_at(options, i));
+		if (next->urls[i] == NULL)
+			return -ENOMEM;
+		if (is_repeated(options, i) ||
+		    sink_find(alerts, options, i) == alerts->sink_count)
+			r = sink_open(alerts, options, i, &next->sinks[i]);
+	}
 	return r;
+}
+
+/* A new receiver has heard of nothing yet. */
+static void
+tell_firing(struct rm_alerts *alerts, struct alert_sink *sink)
+{
+	struct firing *firing, *following;
+
+	HASH_ITER (hh, alerts->firing, firing, following) {
+		firing->incident.changed = rm_wall_now();
+		alerts_push_to(alerts, &firing->incident, ALERT_OPENED, &sink, 1, NULL);
+	}
+}
+
+int
+rm_alerts_receivers(struct rm_alerts *alerts, const struct rm_alert_options *options)
+{
+	struct receivers next = { 0 }, former;
+	bool is_new[ALERTS_MAX_RECEIVERS] = { false };
+	int r =
+	    options->alertmanager_count + options->webhook_count > ALERTS_MAX_RECEIVERS
+		? -ENOSPC
+		: receivers_open(alerts, options, &next);
+
+	if (r < 0) {
+		receivers_clear(&next);
+		return r;
+	}
+	for (size_t i = 0; i < next.count; i++) {
+		size_t k = sink_find(alerts, options, i);
+
+		is_new[i] = next.sinks[i] != NULL;
+		if (is_new[i])
+			continue;
+		next.sinks[i] = alerts->sinks[k];
+		alerts->sinks[k] = NULL;
+	}
+	former = (struct receivers){ alerts->sinks, alerts->urls, alerts->sink_count };
+	alerts->sinks = next.sinks;
+	alerts->urls = next.urls;
+	alerts->sink_count = next.count;
+	alerts->alertmanager_count = options->alertmanager_count;
+	receivers_clear(&former);
+	for (size_t i = 0; i < next.count; i++)
+		if (is_new[i])
+			tell_firing(alerts, alerts->sinks[i]);
+	return 0;
 }
 
 int
 rm_alerts_new(struct rm_loop *loop, struct rm_http_client *http,
     const struct rm_alert_options *options, struct rm_alerts **ret)
 {
-	size_t sinks = options->alertmanager_count + options->webhook_count;
 	struct rm_alerts *alerts = calloc(1, sizeof *alerts);
 	int r = -ENOMEM;
 
 	if (alerts == NULL)
 		return r;
+	alerts->loop = loop;
+	alerts->http = http;
 	alerts->region = strdup(options->region);
 	alerts->source = strdup(options->source);
-	alerts->sinks = calloc(sinks + 1, sizeof *alerts->sinks);
-	if (alerts->region == NULL || alerts->source == NULL || alerts->sinks == NULL)
+	if (alerts->region == NULL || alerts->source == NULL)
 		goto fail;
 	alerts->options.region = alerts->region;
 	alerts->options.source = alerts->source;
 	alerts->options.on_told = options->on_told;
 	alerts->options.arg = options->arg;
+	alerts->options.ask_ns = options->ask_ns;
+	alerts->options.max_queue =
+	    options->max_queue > 0 ? options->max_queue : ALERTS_MAX_QUEUE;
 	alerts->options.resend_ns =
 	    options->resend_ns > 0 ? options->resend_ns : ALERTS_RESEND_NS;
-	alerts->alertmanager_count = options->alertmanager_count;
-	for (size_t i = 0; i < sinks; i++) {
-		r = alerts_add_sink(alerts, loop, http, options, i);
-		if (r < 0)
-			goto fail;
-	}
+	r = rm_alerts_receivers(alerts, options);
+	if (r < 0)
+		goto fail;
 	r = rm_timer_new(loop, on_resend, alerts, &alerts->resend);
 	if (r < 0)
 		goto fail;
@@ -452,10 +585,9 @@ rm_alerts_free(struct rm_alerts *alerts)
 		HASH_DEL(alerts->firing, firing);
 		free(firing);
 	}
-	for (size_t i = 0; i < alerts->sink_count; i++)
-		alert_sink_free(alerts->sinks[i]);
+	receivers_clear(
+	    &(struct receivers){ alerts->sinks, alerts->urls, alerts->sink_count });
 	rm_timer_free(alerts->resend);
-	free(alerts->sinks);
 	free(alerts->region);
 	free(alerts->source);
 	free(alerts);

@@ -51,6 +51,14 @@ int rm_alerts_new(struct rm_loop *loop, struct rm_http_client *http,
     const struct rm_alert_options *options, struct rm_alerts **ret);
 void rm_alerts_free(struct rm_alerts *alerts);
 
+/*
+ * From now on alerts go to these, of which only the lists count. What waits for a
+ * receiver that stays goes on waiting, what waits for one that goes is lost; a new one
+ * is told at once what is firing. On failure nothing has changed. Not from on_told.
+ */
+int rm_alerts_receivers(
+    struct rm_alerts *alerts, const struct rm_alert_options *options);
+
 /* The incident is copied. fire: opened or updated. Only openings and resolutions go to
  * webhooks; Alertmanager gets updates too. */
 void rm_alerts_fire(struct rm_alerts *alerts, const struct rm_incident *incident);

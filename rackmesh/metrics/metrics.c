@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rackmesh/config/config_reload.h"
 #include "rackmesh/metrics/decimal.h"
 
 #define METRICS_MAX 65536
@@ -185,6 +186,35 @@ rm_metrics_build_info(struct rm_metrics *metrics, const char *component)
 		return -EINVAL;
 	return rm_metrics_gauge(metrics, &one, "rackmesh_build_info", labels,
 	    "1; its labels are the version and the program", read_value, &one);
+}
+
+int
+rm_metrics_reloads(struct rm_metrics *metrics, const struct rm_reload *reload)
+{
+	const struct rm_metric counters[] = {
+		{ "rackmesh_config_reloads_total", "result=\"good\"",
+		    "Reloads of the config", &reload->taken },
+		{ "rackmesh_config_reloads_total", "result=\"refused\"",
+		    "Reloads of the config", &reload->refused },
+	};
+	const struct rm_metric gauges[] = {
+		{ "rackmesh_config_last_reload_successful", "",
+		    "1; 0: the file had an error, and the former config is in use",
+		    &reload->successful },
+		{ "rackmesh_config_last_reload_success_timestamp_seconds", "",
+		    "When the config in use was read", &reload->success_s },
+		{ "rackmesh_config_options_need_restart", "",
+		    "Options that the file has changed, and that wait for a restart",
+		    &reload->need_restart },
+	};
+	int r;
+
+	r = rm_metrics_counters(
+	    metrics, reload, counters, sizeof(counters) / sizeof(counters[0]));
+	if (r == 0)
+		r = rm_metrics_gauges(
+		    metrics, reload, gauges, sizeof(gauges) / sizeof(gauges[0]));
+	return r;
 }
 
 int

@@ -44,6 +44,11 @@ void rm_metrics_forget(struct rm_metrics *metrics, const void *owner);
  * component: the program's name, of letters, digits and '-'. -EINVAL: too long. */
 int rm_metrics_build_info(struct rm_metrics *metrics, const char *component);
 
+struct rm_reload;
+/* rackmesh_config_reloads_total and what else of a daemon's reloads is seen; borrowed.
+ */
+int rm_metrics_reloads(struct rm_metrics *metrics, const struct rm_reload *reload);
+
 int rm_metrics_render(const struct rm_metrics *metrics, struct evbuffer *out);
 
 /* Structs of counters shown as metrics, by tables of their fields. */

@@ -23,7 +23,6 @@ struct store;
 struct traced;
 
 struct controller_counts {
-	uint64_t config_reloads, config_refused;
 	uint64_t topology_reloads, topology_refused;
 };
 

@@ -160,8 +160,6 @@ add_publishing(struct rm_metrics *metrics, const struct controller_face *face)
 		{ NAME("plan_updates_total"), "", "Sets of plans compared with what is published", &p->updates },
 		{ NAME("plans_unchanged_total"), "", "Plans made that were as before", &p->unchanged },
 		{ NAME("plans_failed_total"), "", "Plans too large for a message, unreadable, or for want of memory", &p->failed },
-		{ NAME("config_reloads_total"), "", "Configs taken into use", &c->config_reloads },
-		{ NAME("config_refused_total"), "", "Configs with an error", &c->config_refused },
 		{ NAME("topology_reloads_total"), "", "Topologies taken into use", &c->topology_reloads },
 		{ NAME("topology_refused_total"), "", "Topologies with an error", &c->topology_refused },
 	};

@@ -92,16 +92,17 @@ static void
 compare(const struct sample *config, const struct sample *other)
 {
 	struct rm_why why = { 0 }, back = { 0 };
-	bool same;
+	size_t waiting;
 
-	if (!rm_config_reloadable(options, config, config, &why))
+	if (rm_config_waiting(options, config, config, &why) != 0)
 		abort();
-	same = rm_config_reloadable(options, config, other, &why);
-	if (same != rm_config_reloadable(options, other, config, &back) ||
-	    same != (why.text[0] == 0) || strcmp(why.text, back.text) != 0)
+	waiting = rm_config_waiting(options, config, other, &why);
+	if (waiting != rm_config_waiting(options, other, config, &back) ||
+	    (waiting == 0) != (why.text[0] == 0) || strcmp(why.text, back.text) != 0)
 		abort();
-	if (same && (config->workers != other->workers || config->mode != other->mode ||
-			config->peers.count != other->peers.count))
+	if (waiting == 0 &&
+	    (config->workers != other->workers || config->mode != other->mode ||
+		config->peers.count != other->peers.count))
 		abort();
 }
 

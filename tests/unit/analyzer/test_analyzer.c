@@ -248,6 +248,31 @@ the_loop_standing_still_makes_nobody_silent(void **state)
 	assert_int_equal(own_open(f, id, part), 0);
 }
 
+static void
+append(const char *path, const char *lines)
+{
+	FILE *file = fopen(path, "a");
+
+	assert_non_null(file);
+	fputs(lines, file);
+	assert_int_equal(fclose(file), 0);
+}
+
+static void
+a_reload_takes_what_it_may_and_a_bad_one_changes_nothing(void **state)
+{
+	struct fixture *f = *state;
+
+	append(f->file, "alerts: {webhooks: [\"http://127.0.0.1:9/hook\"]}\n"
+			"sla: {unavailable_permille: 20}\n");
+	analyzer_reload(f->analyzer);
+	assert_int_equal(f->config.webhooks.count, 1);
+	assert_int_equal(f->config.unavailable_permille, 10); /* needs a restart */
+	append(f->file, "nonsense: 1\n");
+	analyzer_reload(f->analyzer);
+	assert_int_equal(f->config.webhooks.count, 1);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int
@@ -255,6 +280,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(what_arrives_is_verified_once),
+		TEST(a_reload_takes_what_it_may_and_a_bad_one_changes_nothing),
 		TEST(an_aggregator_that_leaves_is_one_finding_and_over_when_it_is_back),
 		TEST(our_incidents_go_on_after_a_restart_under_their_id),
 		TEST(who_does_not_come_back_after_a_restart_of_ours_is_missed),

@@ -761,6 +761,29 @@ a_reload_keeps_probing_and_a_bad_one_changes_nothing(void **state)
 	rm_log_set_level(RM_LOG_ERROR - 1);
 	host_agent_reload(host->agent);
 	rm_log_set_level(RM_LOG_ERROR);
+	assert_int_equal(host->agent->reload.refused, 1);
+	assert_int_equal(host->agent->reload.successful, 0);
+	results = host->outcomes[WIRE_OK];
+	LOOPBACK_WAIT(f->loop, host->outcomes[WIRE_OK] > results + 20);
+}
+
+static void
+a_reload_takes_what_it_may_while_the_rest_waits_for_a_restart(void **state)
+{
+	struct fixture *f = both_probing(state);
+	struct host *host = &f->hosts[0];
+	FILE *file = fopen(host->config_path, "a");
+	uint64_t results;
+
+	fputs("probe: {max_rate_per_s: 500}\nroce: {flow_qps: 3}\n"
+	      "queue: {max_age_ms: 1000}\n",
+	    file);
+	fclose(file);
+	host_agent_reload(host->agent);
+	assert_int_equal(host->agent->reload.taken, 1);
+	assert_int_equal(host->agent->reload.need_restart, 2);
+	assert_int_equal(host->agent->config.probe_max_rate_per_s, 500);
+	assert_int_equal(host->agent->config.roce_flow_qps, 8);
 	results = host->outcomes[WIRE_OK];
 	LOOPBACK_WAIT(f->loop, host->outcomes[WIRE_OK] > results + 20);
 }
@@ -798,6 +821,7 @@ main(void)
 		TEST(a_limit_of_its_own_slows_the_agent_and_is_told),
 		TEST(expired_copies_are_probed_slowly_until_somebody_is_there),
 		TEST(a_reload_keeps_probing_and_a_bad_one_changes_nothing),
+		TEST(a_reload_takes_what_it_may_while_the_rest_waits_for_a_restart),
 		TEST(a_device_made_anew_is_probed_from_again),
 	};
 

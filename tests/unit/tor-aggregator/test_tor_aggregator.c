@@ -634,6 +634,50 @@ a_silent_agents_kernel_is_asked(void **state)
 }
 
 static void
+append(const char *path, const char *lines)
+{
+	FILE *file = fopen(path, "a");
+
+	assert_non_null(file);
+	fputs(lines, file);
+	assert_int_equal(fclose(file), 0);
+}
+
+static void
+ignore(enum rm_log_level level, const char *line, void *arg)
+{
+}
+
+static void
+a_reload_takes_what_it_may_and_a_bad_one_changes_nothing(void **state)
+{
+	struct world *world = *state;
+	const struct aggregator_config *config = &world->config;
+	const struct rm_reload *reload = &world->aggregator->reload;
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/config.yaml", world->folder);
+	world->config.path = path;
+	append(path, "agents: {max_results_per_s: 777}\nring: {max_bytes: 65536}\n"
+		     "alerts: {webhooks: [\"http://127.0.0.1:9/hook\"]}\n");
+	tor_aggregator_reload(world->aggregator);
+	assert_int_equal(reload->taken, 1);
+	assert_int_equal(reload->need_restart, 1);
+	assert_int_equal(world->aggregator->ingest.max_results_per_s, 777);
+	assert_int_equal(config->webhooks.count, 1);
+	assert_int_equal(config->ring_bytes, 67108864);
+
+	append(path, "nonsense: 1\n");
+	rm_log_set_sink(ignore, NULL);
+	tor_aggregator_reload(world->aggregator);
+	rm_log_set_sink(log_errors, NULL);
+	assert_int_equal(reload->refused, 1);
+	assert_int_equal(reload->successful, 0);
+	assert_int_equal(config->webhooks.count, 1);
+	world->config.path = NULL;
+}
+
+static void
 the_plan_outlives_the_controller_and_ourselves(void **state)
 {
 	struct world *world = *state;
@@ -993,6 +1037,7 @@ main(void)
 		TEST(a_hello_that_makes_no_sense_takes_nobodys_place),
 		TEST(who_only_asks_is_answered_and_takes_nobodys_place),
 		TEST(a_silent_agents_kernel_is_asked),
+		TEST(a_reload_takes_what_it_may_and_a_bad_one_changes_nothing),
 		TEST(the_plan_outlives_the_controller_and_ourselves),
 		TEST(registrations_go_up_again_after_a_reconnect),
 		TEST(a_hello_tells_which_keys_are_held),

@@ -11,6 +11,8 @@
 #include <cmocka.h>
 
 #include "rackmesh/config/config.h"
+#include "rackmesh/config/config_reload.h"
+#include "rackmesh/core/log.h"
 
 enum mode { MODE_ACTIVE, MODE_STANDBY };
 
@@ -326,30 +328,101 @@ a_reload_may_change_only_what_is_marked(void **state)
 	load("tor: {address: x}\nrnics: [{device: a, rate_pps: 2}]\n"
 	     "probe: {interval_ms: 50, enabled: false}\n",
 	    &fresh);
-	assert_true(rm_config_reloadable(options, &old, &fresh, &why));
+	assert_int_equal(rm_config_waiting(options, &old, &fresh, &why), 0);
+	assert_string_equal(why.text, "");
 	rm_config_clear(options, &fresh);
 
 	load("tor: {address: x}\nrnics: [{device: b}]\n", &fresh);
-	assert_false(rm_config_reloadable(options, &old, &fresh, &why));
-	assert_string_equal(
-	    why.text, "rnics[0].device cannot change without a restart");
+	assert_int_equal(rm_config_waiting(options, &old, &fresh, &why), 1);
+	assert_string_equal(why.text, "rnics[0].device");
 	rm_config_clear(options, &fresh);
 
 	load("tor: {address: x}\n", &fresh);
-	assert_false(rm_config_reloadable(options, &old, &fresh, &why));
-	assert_string_equal(why.text, "rnics cannot change without a restart");
+	assert_int_equal(rm_config_waiting(options, &old, &fresh, &why), 1);
+	assert_string_equal(why.text, "rnics");
 	rm_config_clear(options, &fresh);
 
-	load("tor: {address: y}\n", &fresh);
-	assert_false(rm_config_reloadable(options, &old, &fresh, &why));
-	assert_string_equal(why.text, "tor.address cannot change without a restart");
-	rm_config_clear(options, &fresh);
-
-	load("tor: {address: x}\nlabel: z\npeers: [one]\n", &fresh);
-	assert_false(rm_config_reloadable(options, &old, &fresh, &why));
-	assert_string_equal(why.text, "label cannot change without a restart");
+	load("tor: {address: y}\nlabel: z\npeers: [one]\nmode: active\n", &fresh);
+	assert_int_equal(rm_config_waiting(options, &old, &fresh, &why), 5);
+	assert_string_equal(why.text, "tor.address, label, mode, peers, rnics");
 	rm_config_clear(options, &fresh);
 	rm_config_clear(options, &old);
+}
+
+static void
+keep_line(enum rm_log_level level, const char *line, void *arg)
+{
+	snprintf(arg, 256, "%d %s", (int)level, line);
+}
+
+static void
+a_reload_takes_what_it_may_and_names_all_the_rest(void **state)
+{
+	struct rm_reload reload = { 0 };
+	struct sample config, fresh;
+	struct rm_why why = { 0 };
+	char line[256] = "";
+
+	rm_log_set_sink(keep_line, line);
+	rm_reload_start(&reload, (rm_wall_t){ 7 * RM_NS_PER_S });
+	load("tor: {address: x}\nrnics: [{device: a, rate_pps: 1}]\n", &config);
+	load("tor: {address: y}\nlabel: z\nrnics: [{device: b, rate_pps: 2}]\n"
+	     "probe: {interval_ms: 50}\n",
+	    &fresh);
+	assert_true(rm_reload_take(&reload, options, 0, &why, &config, &fresh,
+	    (rm_wall_t){ 9 * RM_NS_PER_S }));
+	assert_non_null(strstr(line, "config reloaded, but for what needs a restart: "
+				     "tor.address, label, rnics[0].device"));
+	assert_int_equal(config.interval_ms, 50);
+	assert_string_equal(config.address, "x");
+	assert_int_equal(((struct rnic *)config.rnics.items)->rate_pps, 2);
+	assert_string_equal(((struct rnic *)config.rnics.items)->device, "a");
+	assert_int_equal(fresh.interval_ms, 1000);
+	rm_config_clear(options, &fresh);
+	assert_int_equal(reload.need_restart, 3);
+	assert_int_equal(reload.taken, 1);
+	assert_int_equal(reload.success_s, 9);
+
+	/* A file with an error changes nothing. */
+	rm_why(&why, -EINVAL, "f:1:2: nonsense");
+	assert_false(rm_reload_take(&reload, options, -EINVAL, &why, &config, &fresh,
+	    (rm_wall_t){ 11 * RM_NS_PER_S }));
+	assert_non_null(
+	    strstr(line, "config refused, keeping the old one: f:1:2: nonsense"));
+	assert_int_equal(config.interval_ms, 50);
+	assert_int_equal(reload.refused, 1);
+	assert_int_equal(reload.successful, 0);
+	assert_int_equal(reload.success_s, 9);
+
+	/* The file says again what is in use: nothing waits any more. */
+	load("tor: {address: x}\nrnics: [{device: a, rate_pps: 2}]\n", &fresh);
+	assert_true(rm_reload_take(&reload, options, 0, &why, &config, &fresh,
+	    (rm_wall_t){ 12 * RM_NS_PER_S }));
+	assert_non_null(strstr(line, "config reloaded"));
+	assert_null(strstr(line, "restart"));
+	assert_int_equal(reload.need_restart, 0);
+	assert_int_equal(reload.successful, 1);
+	rm_config_clear(options, &fresh);
+	rm_config_clear(options, &config);
+	rm_log_set_sink(NULL, NULL);
+}
+
+static void
+more_names_than_fit_are_cut(void **state)
+{
+	static const char name[] =
+	    "a_name_of_an_option_that_is_as_long_as_they_come_xyz";
+	struct rm_option many[41] = { 0 };
+	uint64_t old[40] = { 0 }, fresh[40];
+	struct rm_why why = { 0 };
+
+	memset(fresh, 1, sizeof(fresh));
+	for (size_t i = 0; i < 40; i++)
+		many[i] = (struct rm_option){
+			.name = name, .kind = RM_UINT, .offset = i * sizeof(uint64_t)
+		};
+	assert_int_equal(rm_config_waiting(many, old, fresh, &why), 40);
+	assert_string_equal(why.text + strlen(why.text) - 3, "...");
 }
 
 static void
@@ -481,6 +554,8 @@ main(void)
 		cmocka_unit_test(a_bad_built_in_default_is_an_error),
 		cmocka_unit_test(a_secret_is_never_printed),
 		cmocka_unit_test(a_reload_may_change_only_what_is_marked),
+		cmocka_unit_test(a_reload_takes_what_it_may_and_names_all_the_rest),
+		cmocka_unit_test(more_names_than_fit_are_cut),
 		cmocka_unit_test(help_lists_every_option_from_the_table),
 		cmocka_unit_test(the_command_line_is_read),
 	};

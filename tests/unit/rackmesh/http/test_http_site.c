@@ -140,9 +140,15 @@ the_number_of_sites_has_an_end(void **state)
 	const struct rm_http_site site = { 0 };
 	struct rm_http_sites *sites = *state;
 
-	for (size_t i = 0; i < RM_HTTP_SITES; i++)
-		assert_int_equal(rm_http_sites_add(sites, "https://a", &site), 0);
-	assert_int_equal(rm_http_sites_add(sites, "https://a", &site), -ENOSPC);
+	char base[32];
+
+	for (size_t i = 0; i < RM_HTTP_SITES; i++) {
+		snprintf(base, sizeof(base), "https://a%zu/", i);
+		assert_int_equal(rm_http_sites_add(sites, base, &site), 0);
+	}
+	assert_int_equal(rm_http_sites_add(sites, "https://b", &site), -ENOSPC);
+	/* One that is known needs no room. */
+	assert_int_equal(rm_http_sites_add(sites, "https://a0", &site), 0);
 }
 
 int

@@ -411,6 +411,44 @@ an_opening_reaches_alertmanager_and_webhook(void **state)
 }
 
 static void
+a_new_receiver_is_told_what_is_firing_and_one_that_stays_goes_on(void **state)
+{
+	struct fixture *f = *state;
+	struct rm_incident incident = incident_of("h1/r0");
+	char other[128], hook[128];
+	const char *ams[] = { f->url }, *hooks[] = { other, hook, other };
+	const struct rm_alert_options fresh = { .alertmanagers = ams,
+		.alertmanager_count = 1,
+		.webhooks = hooks,
+		.webhook_count = 3 };
+	json_t *first, *second;
+
+	snprintf(other, sizeof other, "%s/other", f->url);
+	snprintf(hook, sizeof hook, "%s/hook", f->url);
+	rm_alerts_fire(f->alerts, &incident);
+	wait_for(f, 2);
+	assert_int_equal(rm_alerts_receivers(f->alerts, &fresh), 0);
+	wait_for(f, 4); /* the new ones, twice the same; nobody else */
+	first = taken_at(f, "/other", 0);
+	second = taken_at(f, "/other", 1);
+	assert_string_equal(
+	    json_string_value(json_object_get(first, "status")), "firing");
+	json_decref(first);
+	json_decref(second);
+
+	/* One that has gone hears nothing of the end. */
+	hooks[0] = hook;
+	assert_int_equal(
+	    rm_alerts_receivers(f->alerts,
+		&(struct rm_alert_options){ .webhooks = hooks, .webhook_count = 1 }),
+	    0);
+	incident.resolved.ns = incident.opened.ns + RM_NS_PER_S;
+	rm_alerts_resolve(f->alerts, &incident);
+	wait_for(f, 5);
+	assert_string_equal(f->path[4], "/hook");
+}
+
+static void
 what_goes_on_after_a_restart_is_no_news_to_a_webhook(void **state)
 {
 	struct fixture *f = *state;
@@ -861,6 +899,7 @@ main(void)
 		TEST(what_is_withdrawn_on_its_way_is_given_up_and_the_rest_goes_on),
 		TEST(whether_anybody_answers_is_found_by_asking),
 		TEST(an_opening_reaches_alertmanager_and_webhook),
+		TEST(a_new_receiver_is_told_what_is_firing_and_one_that_stays_goes_on),
 		TEST(what_goes_on_after_a_restart_is_no_news_to_a_webhook),
 		TEST(what_was_not_told_before_a_restart_is_told_after_it),
 		TEST(an_alert_is_told_when_the_last_sink_has_taken_it),

@@ -207,6 +207,68 @@ what_changes_something_goes_by_the_unix_socket(void **state)
 	answer_clear(&answer);
 }
 
+/* ---- reloads --------------------------------------------------------------------- */
+
+static void
+append(const char *path, const char *lines)
+{
+	FILE *file = fopen(path, "a");
+
+	assert_non_null(file);
+	fputs(lines, file);
+	assert_int_equal(fclose(file), 0);
+}
+
+static void
+expect_metrics(struct fixture *f, const char *const *lines)
+{
+	struct answer answer;
+
+	get(f, "/metrics", &answer);
+	for (; *lines != NULL; lines++)
+		if (strstr(answer.text, *lines) == NULL)
+			fail_msg("no %s", *lines);
+	answer_clear(&answer);
+}
+
+static void
+metrics_tell_how_the_last_reload_went(void **state)
+{
+	static const char *const before[] = {
+		"\nrackmesh_config_reloads_total{result=\"good\"} 0\n",
+		"\nrackmesh_config_last_reload_successful 1\n",
+		"\nrackmesh_config_options_need_restart 0\n", NULL
+	};
+	static const char *const good[] = {
+		"\nrackmesh_config_reloads_total{result=\"good\"} 1\n",
+		"\nrackmesh_config_last_reload_success_timestamp_seconds 1",
+		"\nrackmesh_config_options_need_restart 1\n", NULL
+	};
+	static const char *const bad[] = {
+		"\nrackmesh_config_reloads_total{result=\"good\"} 1\n",
+		"\nrackmesh_config_reloads_total{result=\"refused\"} 1\n",
+		"\nrackmesh_config_last_reload_successful 0\n",
+		"\nrackmesh_config_options_need_restart 1\n", NULL
+	};
+	struct fixture *f = *state;
+	struct answer answer;
+
+	start_four_racks(f);
+	tell_four_racks(f);
+	LOOPBACK_WAIT(f->loop, f->agg.plans == 4);
+	expect_metrics(f, before);
+	/* The second waits for a restart. */
+	append(f->config, "debounce_ms: 100\nprobe_keys: {epoch_s: 3600}\n");
+	region_controller_reload(f->controller);
+	expect_metrics(f, good);
+	append(f->config, "nonsense: 1\n");
+	region_controller_reload(f->controller);
+	expect_metrics(f, bad);
+	get(f, "/readyz", &answer);
+	assert_int_equal(answer.status, 200);
+	answer_clear(&answer);
+}
+
 /* ---- releases -------------------------------------------------------------------- */
 
 static const char *
@@ -289,6 +351,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(the_api_shows_racks_plans_and_what_is_refused),
 		TEST(damaged_frames_are_counted),
+		TEST(metrics_tell_how_the_last_reload_went),
 		TEST(one_answer_shows_the_release_of_every_daemon),
 		TEST(what_changes_something_goes_by_the_unix_socket),
 	};
