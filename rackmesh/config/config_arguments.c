@@ -161,8 +161,10 @@ rm_config_start(const struct rm_option *options, const char *what, int argc,
 	int r;
 
 	r = rm_config_arguments(options, what, argc, argv, &command, &why);
-	if (r == 0 && command.check)
+	if (r == 0 && command.check) {
+		setvbuf(stdout, NULL, _IOLBF, 0); /* in order with what is logged */
 		r = become_user(&command, &why);
+	}
 	if (r == 0)
 		r = read(config, command.path, &why);
 	if (r == 0 && command.check) {

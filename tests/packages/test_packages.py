@@ -66,14 +66,21 @@ def test_nothing_is_enabled_before_somebody_has_edited_the_config(installed):
 def test_a_daemon_finds_its_installed_config_good(installed, daemon):
     config = f"/etc/rackmesh/{daemon}.yaml"
     give_certificate(installed, daemon)
+    edit(installed, daemon, name_it(daemon))
     installed.run("cp", "/usr/share/doc/rackmesh/examples/topology.example.yaml",
                   "/etc/rackmesh/topology.yaml")  # fmt: skip
     (installed.path / "etc/rackmesh/probe-secret").write_text("c2VjcmV0" * 8 + "\n")
     installed.run("chown", "rackmesh:", "/etc/rackmesh/probe-secret")
     installed.run("chmod", "600", "/etc/rackmesh/probe-secret")
 
-    said = installed.run(daemon, "--check", "--config", config, user="rackmesh")
-    assert said.endswith(f"{config}: good\n")
+    check = (daemon, "--check", "--config", config)
+    assert installed.run(*check, user="rackmesh").endswith(f"{config}: good\n")
+    # Root judges for the unit's user, who can read no key of root's.
+    said = installed.run(*check)
+    assert "as user rackmesh:\n" in said and said.endswith(f"{config}: good\n")
+    installed.run("chown", "root:", "/etc/rackmesh/tls/key.pem", "/etc/rackmesh/probe-secret")
+    installed.run(*check, status=1)
+    installed.run(*check, "--user", "root")
 
 
 def test_manual_pages_and_completion_name_every_option(installed):
@@ -162,6 +169,7 @@ def test_a_purge_leaves_keys_that_somebody_has_put_there(installed):
 
 
 def test_a_unit_without_certificates_tries_until_they_come(installed):
+    edit(installed, "host-agent", name_it("host-agent"))
     with installed.booted() as machine:
         def restarts():
             shown = machine.run("systemctl", "show", "--property=NRestarts", "host-agent")
@@ -172,6 +180,17 @@ def test_a_unit_without_certificates_tries_until_they_come(installed):
         give_certificate(installed, "host-agent", "etc/rackmesh/tls")
         wait_for(lambda: machine.run("systemctl", "is-active", "host-agent", status=None)
                  == "active\n", ACTIVE_S, "it starts")  # fmt: skip
+
+
+def name_it(daemon):
+    """As the certificate does; the ToR is the only one that the certificate names."""
+
+    def name(config):
+        config["host" if daemon == "host-agent" else "name"] = HOST
+        if daemon == "tor-aggregator":
+            config["tors"] = [{"name": TOR, "primary": True}]
+
+    return name
 
 
 def configure_all(root):
@@ -189,6 +208,8 @@ def configure_all(root):
     (root.path / "etc/rackmesh/topology.yaml").write_text(
         yaml.safe_dump({"region": "default", "switches": [{"name": TOR, "role": "tor"}]})
     )
+    for daemon in DAEMONS:
+        edit(root, daemon, name_it(daemon))
     edit(root, "host-agent", lambda config: config.update(
         rnics=[{"device": "eth1", "tor": TOR}], aggregators=[{"address": "127.0.0.1:7471"}]))
     edit(root, "tor-aggregator", lambda config: config.update(
@@ -230,10 +251,21 @@ def test_systemd_starts_all_four_and_an_upgrade_restarts_what_runs(installed, tm
         into = installed.path / "root"
         for deb in fresh:
             (into / deb.name).write_bytes(deb.read_bytes())
-        machine.run("dpkg", "--install", *(f"/root/{deb.name}" for deb in fresh))
+        # One whose config the new program refuses goes on with the old one, until it is mended.
+        broken = installed.path / "etc/rackmesh/tor-aggregator.yaml"
+        good = broken.read_text()
+        broken.write_text(good + "no_such_option: 1\n")
+        told = machine.run("sh", "-c", 'dpkg --install "$@" 2>&1', "-",
+                           *(f"/root/{deb.name}" for deb in fresh))  # fmt: skip
+        assert "tor-aggregator was NOT restarted" in told and "no_such_option" in told
         for daemon in ("host-agent", "tor-aggregator", "region-controller"):
             assert machine.run("systemctl", "is-active", daemon) == "active\n"
-            assert machine.run(*pid, daemon) != was[daemon], f"{daemon} runs the old program"
+            is_old = machine.run(*pid, daemon) == was[daemon]
+            assert is_old == (daemon == "tor-aggregator"), daemon
+        broken.write_text(good)
+        machine.run("/usr/lib/rackmesh/restart-upgraded", "tor-aggregator")
+        assert machine.run("systemctl", "is-active", "tor-aggregator") == "active\n"
+        assert machine.run(*pid, "tor-aggregator") != was["tor-aggregator"]
         assert machine.run("systemctl", "is-active", "analyzer", status=3) == "inactive\n"
 
         machine.run("dpkg", "--remove", "rackmesh-host-agent")
