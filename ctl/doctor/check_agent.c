@@ -29,8 +29,10 @@ judge_rnic(const json_t *rnic, struct findings *findings)
 	const char *device = text(rnic, "device");
 
 	if (!json_is_true(json_object_get(rnic, "up"))) {
-		findings_add(
-		    findings, FINDING_WRONG, "%s: the agent cannot use it", device);
+		findings_add(findings, FINDING_WRONG, "%s: the agent cannot use it: %s",
+		    device,
+		    json_is_string(json_object_get(rnic, "error")) ? text(rnic, "error")
+								   : "no reason given");
 		findings_remedy(findings, "journalctl -u host-agent says why");
 	} else if (strcmp(text(rnic, "link"), "down") == 0) {
 		findings_add(findings, FINDING_WRONG, "%s: its link is down", device);
@@ -58,6 +60,12 @@ judge_rnics(const json_t *answer, struct findings *findings)
 
 	json_array_foreach (list, i, rnic)
 		judge_rnic(rnic, findings);
+	json_array_foreach (json_object_get(answer, "waiting"), i, rnic) {
+		findings_add(findings, FINDING_WRONG, "%s: the agent waits for it: %s",
+		    text(rnic, "device"), text(rnic, "reason"));
+		findings_remedy(findings, "as it says, or take it out of rnics: in the "
+					  "agent's config");
+	}
 	if (json_array_size(list) == 0) {
 		findings_add(findings, FINDING_WRONG, "the agent has no RNIC");
 		findings_remedy(findings, "see rnics: in its config");

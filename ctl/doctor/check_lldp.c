@@ -52,6 +52,29 @@ same_switch(const char *tor, const char *told)
 	       (len == strcspn(told, ".") && strncasecmp(tor, told, len) == 0);
 }
 
+/* The agent's own word, by what it has heard last. False: it has none. */
+static bool
+judge_told(const struct host_rnic *rnic, struct findings *findings)
+{
+	const json_t *told = json_object_get(rnic->told, "lldp_tors");
+	const char *tor = json_string_value(json_array_get(told, 0));
+
+	if (tor == NULL)
+		return false;
+	if (json_is_true(json_object_get(rnic->told, "lldp_mismatch"))) {
+		findings_add(findings, FINDING_WRONG,
+		    "%s: its cable ends in %s (LLDP), and the config says %s",
+		    rnic->device, tor, rnic->tors[0]);
+		findings_remedy(findings,
+		    "correct tor: of it in the agent's config, or "
+		    "the cable");
+	} else {
+		findings_add(findings, FINDING_GOOD, "%s: its cable ends in %s",
+		    rnic->device, tor);
+	}
+	return true;
+}
+
 static void
 judge_rnic(
     const struct host_rnic *rnic, const json_t *answer, struct findings *findings)
@@ -87,18 +110,8 @@ judge_rnic(
 }
 
 static void
-judge(const struct host *host, const json_t *answer, struct findings *findings)
-{
-	struct host_rnic rnics[HOST_MAX_LIST];
-	size_t count = host_rnics(host, rnics);
-
-	for (size_t i = 0; i < count; i++)
-		if (rnics[i].netdev[0] != '\0')
-			judge_rnic(&rnics[i], answer, findings);
-}
-
-void
-check_lldp(const struct host *host, struct findings *findings)
+ask_lldpd(const struct host *host, const struct host_rnic *rnics, size_t count,
+    struct findings *findings)
 {
 	static const char *const argv[] = { "lldpctl", "-f", "json0", NULL };
 	struct host_output *output = malloc(sizeof(*output));
@@ -119,9 +132,23 @@ check_lldp(const struct host *host, struct findings *findings)
 		    r < 0 ? strerror(-r) : output->text);
 		findings_remedy(
 		    findings, "systemctl enable --now lldpd; run doctor as root");
-	} else {
-		judge(host, answer, findings);
 	}
+	for (size_t i = 0; answer != NULL && i < count; i++)
+		if (rnics[i].netdev[0] != '\0')
+			judge_rnic(&rnics[i], answer, findings);
 	json_decref(answer);
 	free(output);
+}
+
+void
+check_lldp(const struct host *host, struct findings *findings)
+{
+	struct host_rnic rnics[HOST_MAX_LIST];
+	size_t count = host_rnics(host, rnics), left = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (!judge_told(&rnics[i], findings))
+			rnics[left++] = rnics[i];
+	if (left > 0)
+		ask_lldpd(host, rnics, left, findings);
 }

@@ -556,6 +556,19 @@ a_cable_ends_where_the_config_says(void **state)
 	expect(world, check_lldp, FINDING_WRONG,
 	    "ends in leaf12, Ethernet7 (LLDP), and the config says leaf1");
 #undef LLDP
+	/* An agent that listens itself is believed. */
+	world->host.rnics =
+	    json("{\"rnics\": [{\"device\": \"eth1\", \"netdev\": \"eth1\", "
+		 "\"tors\": [\"leaf1\"], \"lldp_tors\": [\"leaf1\"], "
+		 "\"lldp_mismatch\": false}]}");
+	expect(world, check_lldp, FINDING_GOOD, "eth1: its cable ends in leaf1");
+	json_decref(world->host.rnics);
+	world->host.rnics =
+	    json("{\"rnics\": [{\"device\": \"eth1\", \"netdev\": \"eth1\", "
+		 "\"tors\": [\"leaf1\"], \"lldp_tors\": [\"leaf2\"], "
+		 "\"lldp_mismatch\": true}]}");
+	expect(world, check_lldp, FINDING_WRONG,
+	    "ends in leaf2 (LLDP), and the config says leaf1");
 }
 
 /* ---- the agent ---- */
@@ -593,7 +606,9 @@ the_agent_tells_of_rnics_and_aggregators(void **state)
 	    "\"cpu\", "
 	    "\"rnics\": [{\"device\": \"eth1\", \"up\": false}, {\"device\": \"eth2\", "
 	    "\"up\": true, \"link\": \"down\"}, {\"device\": \"eth3\", \"up\": true, "
-	    "\"link\": \"up\", \"prober\": {\"targets\": 0}}]}");
+	    "\"link\": \"up\", \"prober\": {\"targets\": 0}}], \"waiting\": "
+	    "[{\"device\": "
+	    "\"eth9\", \"reason\": \"no GID\"}]}");
 	json_decref(world->host.aggregators);
 	world->host.aggregators =
 	    json("{\"aggregators\": [{\"address\": \"10.0.0.1:7471\", "
@@ -602,6 +617,8 @@ the_agent_tells_of_rnics_and_aggregators(void **state)
 	assert_non_null(find(world, FINDING_WARNING, "brake lets 0 of 1000"));
 	assert_non_null(find(world, FINDING_WARNING, "its own limit (cpu)"));
 	assert_non_null(find(world, FINDING_WRONG, "eth1: the agent cannot use it"));
+	assert_non_null(
+	    find(world, FINDING_WRONG, "eth9: the agent waits for it: no GID"));
 	assert_non_null(find(world, FINDING_WRONG, "eth2: its link is down"));
 	assert_non_null(find(world, FINDING_WRONG, "eth3: it is up, and has nobody"));
 	assert_non_null(
