@@ -29,22 +29,6 @@ agent_serves(size_t uplink, const struct rnic *rnic)
 	return rnic_aggregators(rnic) >> uplink & 1;
 }
 
-/* By its own name and by its network device's, say: only one of the two can be. */
-static bool
-agent_has_twice(const struct host_agent *agent, const struct rnic *rnic)
-{
-	struct wire_rnic own, other;
-
-	if (!rnic_describe(rnic, &own))
-		return false;
-	for (size_t i = 0; agent->rnics[i] != rnic; i++) {
-		if (rnic_describe(agent->rnics[i], &other) &&
-		    own.id.guid == other.id.guid && own.id.port == other.id.port)
-			return true;
-	}
-	return false;
-}
-
 static void
 agent_register(struct host_agent *agent, size_t uplink)
 {
@@ -54,7 +38,6 @@ agent_register(struct host_agent *agent, size_t uplink)
 
 	for (size_t i = 0; i < agent->rnic_count; i++) {
 		if (!agent_serves(uplink, agent->rnics[i]) ||
-		    agent_has_twice(agent, agent->rnics[i]) ||
 		    !rnic_describe(agent->rnics[i], &rnics[count]))
 			continue;
 		rnics[count].host = agent->config.host;
@@ -159,16 +142,49 @@ agent_on_rnic_event(struct rnic *rnic, enum rnic_event event, int reason, void *
 		    (struct rm_rnic_id){ facts->id.guid, facts->id.port }, id);
 		rm_log_info("%s: up as %s over %s", device, id,
 		    rnic_transport_word(facts->transport));
-		if (agent_has_twice(agent, rnic))
-			rm_log_error(0,
-			    "%s: the list has this RNIC twice, by another name: remove "
-			    "one",
-			    device);
 		agent_services_rnic(agent->services, rnic);
 		agent_trace_rnic(agent, rnic);
 		agent_plan_rnic(agent, rnic);
 	}
 	agent_register_everywhere(agent, rnic);
+}
+
+/* As it was opened, or was last seen. */
+static bool
+is_same_device(const struct rnic *rnic, const struct rnic_facts *facts)
+{
+	const struct rnic_facts *other = rnic_facts(rnic);
+
+	if (other == NULL || other->transport != facts->transport)
+		return false;
+	if (facts->transport == RNIC_ROCE)
+		return strcmp(other->rdma_device, facts->rdma_device) == 0;
+	return other->netns_inode == facts->netns_inode &&
+	       other->ifindex == facts->ifindex;
+}
+
+static enum rnic_identity
+agent_on_identity(const struct rnic *rnic, const struct rnic_facts *facts, void *arg)
+{
+	const struct host_agent *agent = arg;
+	struct wire_rnic other;
+
+	for (size_t i = 0; i < agent->rnic_count; i++) {
+		if (agent->rnics[i] == rnic ||
+		    !rnic_describe(agent->rnics[i], &other) ||
+		    other.id.guid != facts->id.guid || other.id.port != facts->id.port)
+			continue;
+		if (is_same_device(agent->rnics[i], facts))
+			return RNIC_ID_TWICE;
+		rm_log_warn(0,
+		    "%s: it has the %s of %s: told apart by its name; give it one of "
+		    "its "
+		    "own, so that it keeps its identity if it is renamed",
+		    rnic_device(rnic), facts->id.port == 0 ? "MAC" : "node GUID",
+		    rnic_device(agent->rnics[i]));
+		return RNIC_ID_SHARED;
+	}
+	return RNIC_ID_FREE;
 }
 
 static void
@@ -418,6 +434,7 @@ const struct rnic_callbacks agent_rnic_callbacks = {
 	.on_result = agent_on_result,
 	.on_event = agent_on_rnic_event,
 	.on_counters = agent_on_rnic_counters,
+	.identity = agent_on_identity,
 };
 
 const struct uplink_callbacks agent_uplink_callbacks = {

@@ -37,6 +37,8 @@ struct rnic {
 	bool told_up;     /* RoCE: the last that was said of it is not that it waits */
 	int waits_reason; /* of the last RNIC_WAITS; 0: none is on */
 	bool opening;     /* which is one of opening it */
+	struct wire_rnic_id
+	    shared; /* by another device: ours is told apart; guid 0: none */
 	bool paused;
 	uint32_t brake_permille;
 	struct rnic_facts facts; /* as last seen */
@@ -354,8 +356,27 @@ rnic_say_waits(struct rnic *rnic, int reason)
 	rnic->callbacks.on_event(rnic, RNIC_WAITS, reason, rnic->arg);
 }
 
+/* Whether it may open with these facts, whose identity may become another. */
+static bool
+rnic_identify(struct rnic *rnic, struct rnic_facts *facts)
+{
+	const bool known =
+	    rnic->shared.guid == facts->id.guid && rnic->shared.port == facts->id.port;
+	enum rnic_identity identity = RNIC_ID_SHARED;
+
+	if (!known)
+		identity = rnic->callbacks.identity == NULL
+			       ? RNIC_ID_FREE
+			       : rnic->callbacks.identity(rnic, facts, rnic->arg);
+	if (identity != RNIC_ID_SHARED)
+		return identity == RNIC_ID_FREE;
+	rnic->shared = facts->id;
+	facts->id = rnic_facts_id_apart(facts->id, rnic->name);
+	return true;
+}
+
 static void
-rnic_take_facts(struct rnic *rnic, const struct rnic_facts *facts)
+rnic_open_with(struct rnic *rnic, const struct rnic_facts *facts)
 {
 	bool same_place = rnic->seen && rnic_facts_same_place(&rnic->facts, facts);
 	bool same = rnic->seen && rnic_facts_same(&rnic->facts, facts);
@@ -381,6 +402,18 @@ rnic_take_facts(struct rnic *rnic, const struct rnic_facts *facts)
 	rnic->opened = *facts;
 	if (!same)
 		rnic_say(rnic, RNIC_CHANGED);
+}
+
+static void
+rnic_take_facts(struct rnic *rnic, struct rnic_facts *facts)
+{
+	if (rnic_identify(rnic, facts)) {
+		rnic_open_with(rnic, facts);
+		return;
+	}
+	rnic_close(rnic);
+	rnic->opening = true;
+	rnic_say_waits(rnic, -EEXIST);
 }
 
 /* An RDMA device that is not there any more serves nobody, whatever its QPs say. */

@@ -55,6 +55,13 @@ enum rnic_event {
 	RNIC_WAITS,     /* cannot be looked up or opened: reason says why */
 };
 
+/* Whether another RNIC of this agent has an identity already. */
+enum rnic_identity {
+	RNIC_ID_FREE,
+	RNIC_ID_SHARED, /* another device of the same GUID or MAC */
+	RNIC_ID_TWICE,  /* the same device, by another name */
+};
+
 struct rnic_callbacks {
 	void (*on_result)(struct rnic *rnic, const struct wire_result *result,
 	    rm_mono_t sent, void *arg);
@@ -63,6 +70,11 @@ struct rnic_callbacks {
 	    struct rnic *rnic, enum rnic_event event, int reason, void *arg);
 	/* The counters that metrics point at are about to go, or have come. */
 	void (*on_counters)(struct rnic *rnic, bool there, void *arg);
+	/* Before it opens with the identity of these facts. One that is shared is told
+	 * apart, from then on; one that is there twice waits, with -EEXIST. NULL: all
+	 * are free. */
+	enum rnic_identity (*identity)(
+	    const struct rnic *rnic, const struct rnic_facts *facts, void *arg);
 };
 
 int rnic_new(struct rm_loop *loop, struct rm_worker *worker,

@@ -20,6 +20,7 @@
 #include "host-agent/rnic/rdma_facts.h"
 #include "host-agent/rnic/rdma_index.h"
 #include "host-agent/rnic/sysfs_file.h"
+#include "rackmesh/core/fnv.h"
 #include "rackmesh/core/netns.h"
 
 /* /proc/net follows the process; the namespace is this thread's alone. */
@@ -278,6 +279,19 @@ rnic_facts_read(
 	if (r == 0)
 		*ret = look.facts;
 	return r;
+}
+
+struct wire_rnic_id
+rnic_facts_id_apart(struct wire_rnic_id id, const char *name)
+{
+	const uint64_t hash = rm_fnv1a(RM_FNV1A, name, strlen(name));
+
+	/* The second bit of the first byte: locally administered. A MAC has 48 bits. */
+	if (id.port == 0)
+		id.guid = (id.guid ^ (hash & 0xffffff)) | UINT64_C(2) << 40;
+	else
+		id.guid = (id.guid ^ (hash & 0xffffffff)) | UINT64_C(2) << 56;
+	return id;
 }
 
 static bool

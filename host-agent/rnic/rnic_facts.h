@@ -80,6 +80,10 @@ int rnic_facts_read_roce(const struct rnic_place *place, struct rnic_facts *ret)
 int rnic_facts_read(
     const char *netns, const char *device, const char *address, struct rnic_facts *ret);
 
+/* Another identity, of a device that shares its GUID or MAC with another one of its
+ * host: always the same of the same name, and no manufacturer's. */
+struct wire_rnic_id rnic_facts_id_apart(struct wire_rnic_id id, const char *name);
+
 /* Nothing differs that sockets or QPs are bound to or that identifies the RNIC. */
 bool rnic_facts_same_place(const struct rnic_facts *a, const struct rnic_facts *b);
 bool rnic_facts_same(const struct rnic_facts *a, const struct rnic_facts *b);

@@ -57,6 +57,9 @@ rnic_find_error(enum rnic_transport transport, int r)
 const char *
 rnic_open_error(enum rnic_transport transport, int r)
 {
+	if (r == -EEXIST)
+		return "the config means this device twice, by another name: remove "
+		       "one";
 	if (transport == RNIC_UDP)
 		return strerror(-r);
 	switch (-r) {
@@ -73,8 +76,6 @@ rnic_open_error(enum rnic_transport transport, int r)
 	case ENOMEM:
 		return "it may not lock enough memory, about 4 MiB a port: its unit "
 		       "needs LimitMEMLOCK=infinity";
-	case EEXIST:
-		return "the list has this RNIC twice, by another name: remove one";
 	default:
 		return strerror(-r);
 	}

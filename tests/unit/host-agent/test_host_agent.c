@@ -39,6 +39,7 @@ struct fixture;
 struct host { /* one agent, as the aggregator knows it */
 	struct fixture *fixture;
 	char config_path[96], state[64], socket[96];
+	size_t rnic_count;         /* as registered last */
 	char rnics[128], lldp[96]; /* of its config; "": r0 and tor-a */
 	struct host_agent *agent;
 	struct rm_link *link;
@@ -138,7 +139,7 @@ take_register(struct host *host, const uint8_t *data, size_t len)
 	assert_int_equal(wire_open_register(&view, data, len), 0);
 	if (view.reg.rnic_count == 0)
 		return; /* it is being looked for */
-	assert_int_equal(view.reg.rnic_count, 1);
+	host->rnic_count = view.reg.rnic_count;
 	wire_register_rnic(&view, 0, &rnic);
 	assert_string_equal(rnic.device, "r0");
 	assert_string_equal(rnic.driver, "veth");
@@ -518,6 +519,34 @@ an_rnic_is_found_when_it_comes_and_its_tor_by_lldp(void **state)
 	assert_int_equal(host->agent->rnic_count, 1);
 }
 
+/* As a VLAN has, and what was cloned. */
+static void
+two_devices_with_one_mac_are_both_probed(void **state)
+{
+	struct fixture *f = *state;
+	struct host *host = &f->hosts[0];
+	struct wire_rnic first, second;
+
+	plug_in(f);
+	run("ip link add r1 type veth peer name r1 netns %s%s && ip link set r1 "
+	    "address "
+	    "$(cat /sys/class/net/r0/address 2>/dev/null || ip -o link show r0 | "
+	    "sed 's/.*ether \\([^ ]*\\).*/\\1/') && ip addr add 10.9.1.1/24 dev r1 && "
+	    "ip link set r1 up",
+	    f->netns, "");
+	run("ip -n %s addr add 10.9.1.2/24 dev r1 && ip -n %s link set r1 up", f->netns,
+	    f->netns);
+	snprintf(host->rnics, sizeof(host->rnics),
+	    "device: 'r[01]', tor: tor-a, transport: udp");
+	agent_start(f, 0);
+	LOOPBACK_WAIT(f->loop, host->rnic_count == 2);
+	assert_true(rnic_describe(host->agent->rnics[0], &first));
+	assert_true(rnic_describe(host->agent->rnics[1], &second));
+	assert_true(first.id.guid != second.id.guid);
+	assert_true(second.id.guid >> 48 == 0); /* a MAC still */
+	run("ip link del r1%s%s", "", "");
+}
+
 static void
 the_config_counts_where_lldp_tells_of_another_tor(void **state)
 {
@@ -813,6 +842,7 @@ main(void)
 		TEST(a_full_http_server_shows_in_the_metrics),
 		TEST(an_rnic_that_is_not_there_yet_is_waited_for),
 		TEST(an_rnic_is_found_when_it_comes_and_its_tor_by_lldp),
+		TEST(two_devices_with_one_mac_are_both_probed),
 		TEST(the_config_counts_where_lldp_tells_of_another_tor),
 		TEST(a_pause_stops_probing_and_is_told),
 		TEST(the_brake_stops_probing_also_over_a_restart),

@@ -37,6 +37,7 @@ struct fixture {
 	struct port_verbs_facts facts;
 	unsigned opened;
 	int error; /* of opening */
+	enum rnic_identity identity;
 };
 
 static struct fixture fixture;
@@ -93,6 +94,12 @@ on_counters(struct rnic *rnic, bool there, void *arg)
 	((struct fixture *)arg)->counters = there;
 }
 
+static enum rnic_identity
+identity(const struct rnic *rnic, const struct rnic_facts *facts, void *arg)
+{
+	return ((struct fixture *)arg)->identity;
+}
+
 static int
 setup(void **state)
 {
@@ -125,7 +132,7 @@ static void
 start(struct fixture *f, const char *device, uint8_t port)
 {
 	static const struct rnic_callbacks callbacks = { on_result, on_event,
-		on_counters };
+		on_counters, identity };
 	struct rnic_options options = {
 		.place = { .transport = RNIC_AUTO,
 		    .device = device,
@@ -383,6 +390,63 @@ a_device_that_is_gone_stays_registered_and_is_found_again(void **state)
 }
 
 static void
+a_device_with_the_guid_of_another_is_told_apart_and_probed(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_rnic rnic;
+
+	f->identity = RNIC_ID_SHARED;
+	start(f, "eth1", 1);
+	LOOPBACK_WAIT(f->loop, f->ups == 1);
+	assert_true(rnic_describe(f->rnic, &rnic));
+	assert_true(rnic.id.guid != RDMA_GUID_VALUE && rnic.id.guid != 0);
+	assert_int_equal(rnic.id.port, 1);
+	assert_true(rnic_facts(f->rnic)->id.guid == rnic.id.guid);
+	plan(f);
+	check_probing(f);
+	/* For good: whoever has the GUID may go away. */
+	f->identity = RNIC_ID_FREE;
+	rnic_look(f->rnic);
+	loopback_run(f->loop, NEVER_NS);
+	assert_int_equal(f->opened, 1);
+	assert_true(rnic_facts(f->rnic)->id.guid == rnic.id.guid);
+}
+
+static void
+a_device_that_is_listed_twice_is_probed_once_and_the_other_says_so(void **state)
+{
+	struct fixture *f = *state;
+
+	f->identity = RNIC_ID_TWICE;
+	start(f, "eth1", 1);
+	LOOPBACK_WAIT(f->loop, f->waits == 1);
+	assert_int_equal(f->reason, -EEXIST);
+	assert_false(rnic_up(f->rnic));
+	assert_int_equal(f->opened, 0);
+	assert_non_null(strstr(rnic_waits_error(f->rnic), "twice, by another name"));
+}
+
+static void
+what_opening_lacks_is_said_in_words(void **state)
+{
+	static const struct {
+		int error;
+		const char *words;
+	} cases[] = { { -ENOENT, "/dev/infiniband" }, { -ENODEV, "ib_uverbs" },
+		{ -EACCES, "DeviceAllow=" }, { -ENOMEM, "LimitMEMLOCK=" } };
+	struct fixture *f = *state;
+
+	f->error = cases[0].error;
+	start(f, "eth1", 1); /* transport auto */
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		f->error = cases[i].error;
+		rnic_look(f->rnic);
+		LOOPBACK_WAIT(f->loop, f->reason == cases[i].error);
+		assert_non_null(strstr(rnic_waits_error(f->rnic), cases[i].words));
+	}
+}
+
+static void
 another_mtu_opens_it_anew_and_is_no_trouble(void **state)
 {
 	struct fixture *f = probing(state);
@@ -484,6 +548,10 @@ main(void)
 		TEST(a_link_that_comes_back_ends_no_pause_and_no_brake),
 		TEST(new_numbers_ask_for_a_new_registration_and_targets),
 		TEST(a_device_that_is_gone_stays_registered_and_is_found_again),
+		TEST(a_device_with_the_guid_of_another_is_told_apart_and_probed),
+		TEST(
+		    a_device_that_is_listed_twice_is_probed_once_and_the_other_says_so),
+		TEST(what_opening_lacks_is_said_in_words),
 		TEST(another_mtu_opens_it_anew_and_is_no_trouble),
 		TEST(a_device_that_leaves_without_a_word_is_missed_at_the_next_look),
 		TEST(an_address_that_is_gone_while_the_link_is_down_is_waited_for),
