@@ -327,7 +327,8 @@ agg_register_rack(
 		char host[RM_NAME_BYTES];
 		struct wire_rnic rnic;
 
-		snprintf(host, sizeof(host), "%s-h%u", tor, i + 1);
+		snprintf(
+		    host, sizeof(host), "%s-h%u", tor, (unsigned)(first % 100) + i + 1);
 		rnic = region_rnic(first + i, host, tor, REGION_V4);
 		agg_register(agg, &rnic);
 	}
