@@ -129,6 +129,16 @@ register_rnic(struct tor_aggregator *aggregator, const struct wire_rnic *rnic)
 		}
 }
 
+/* The former name's are this one's in every rack, whatever its plan says. */
+static void
+rename_rnics(struct tor_aggregator *aggregator, const struct agent *agent)
+{
+	for (size_t t = 0; t < aggregator->rack_count; t++)
+		for (size_t i = 0; i < agent->rnic_count; i++)
+			tor_rack_rename(aggregator->racks[t], agent->rnics[i].id,
+			    agent->former, agent->host);
+}
+
 void
 tor_aggregator_on_register(
     struct agent *agent, const struct wire_register_view *view, void *arg)
@@ -137,6 +147,8 @@ tor_aggregator_on_register(
 
 	for (size_t t = 0; t < aggregator->rack_count; t++)
 		tor_rack_leave(aggregator->racks[t], agent->host);
+	if (agent->former[0] != 0)
+		rename_rnics(aggregator, agent);
 	for (size_t i = 0; i < view->reg.rnic_count; i++) {
 		struct wire_rnic rnic;
 		size_t hint = 0;

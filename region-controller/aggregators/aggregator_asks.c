@@ -190,16 +190,6 @@ find_rnic(const struct aggregators *owner, struct wire_rnic_id id)
 	    owner->options.registry, (struct rm_rnic_id){ id.guid, id.port });
 }
 
-static bool
-serves_rnic(const struct session *session, const struct registry_rnic *rnic)
-{
-	for (size_t i = 0; rnic != NULL && i < rnic->tor_count; i++) {
-		if (session_serves(session, rnic->tors[i]))
-			return true;
-	}
-	return false;
-}
-
 int
 session_on_resolve(struct session *session, const uint8_t *data, size_t len)
 {
@@ -215,7 +205,7 @@ session_on_resolve(struct session *session, const uint8_t *data, size_t len)
 	owner->counts.resolved += rnic != NULL;
 	owner->counts.unresolved += rnic == NULL;
 	/* A key is for RNICs of those ToRs only that it speaks for. */
-	if (!serves_rnic(session, find_rnic(owner, resolve.prober)))
+	if (!session_serves_rnic(session, find_rnic(owner, resolve.prober)))
 		resolve.prober.guid = 0;
 	return answer(session, resolve.token, resolve.prober, rnic);
 }
@@ -235,7 +225,7 @@ session_on_join(struct session *session, const uint8_t *data, size_t len)
 	if (r < 0)
 		return r;
 	/* Who asks for others' RNICs could spoil their joins. */
-	if (!serves_rnic(session, find_rnic(owner, join.rnic)))
+	if (!session_serves_rnic(session, find_rnic(owner, join.rnic)))
 		owner->counts.join_strangers++;
 	else if (qp_joins_ask(owner->joins, &join, rm_mono_now(), &other))
 		rnic = find_rnic(owner, other);

@@ -307,6 +307,38 @@ session_tell(
 	return r;
 }
 
+bool
+session_serves_rnic(const struct session *session, const struct registry_rnic *rnic)
+{
+	for (size_t i = 0; rnic != NULL && i < rnic->tor_count; i++) {
+		if (session_serves(session, rnic->tors[i]))
+			return true;
+	}
+	return false;
+}
+
+/* An RNIC of another host in a host's registration: its aggregator says that the host
+ * was called so before. Agents cannot say that. True: it was renamed. */
+static bool
+session_rename(struct session *session, struct wire_rnic *rnic, const char *host)
+{
+	struct registry *registry = session->owner->options.registry;
+	const struct rm_rnic_id id = { rnic->id.guid, rnic->id.port };
+	const struct registry_rnic *known = registry_find(registry, id);
+	bool renamed;
+
+	if (rnic->host[0] == '\0' || strcmp(rnic->host, host) == 0)
+		return false;
+	renamed = session_serves_rnic(session, known) &&
+		  registry_rename(registry, rnic->id, rnic->host, host);
+	if (renamed)
+		rm_log_info("%s: RNIC %s of host %s is of %s now: the host was renamed",
+		    session->info.name, known->device, rnic->host, host);
+	if (known == NULL || strcmp(known->host, host) == 0)
+		rnic->host = host;
+	return renamed;
+}
+
 static void
 log_replaced(const struct registry_rnic *old, const struct registry_rnic *by, void *arg)
 {
@@ -349,6 +381,7 @@ session_on_register(struct session *session, const uint8_t *data, size_t len)
 			owner->counts.foreign_rnics++;
 			continue;
 		}
+		changed |= session_rename(session, &rnic, told.host);
 		r = session_tell(session, &rnic, &told);
 		if (r == -ENOMEM)
 			return r;

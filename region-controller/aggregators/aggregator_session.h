@@ -12,6 +12,7 @@
 #define AGGREGATORS_MAX_DRILLS 32
 
 struct publish_tor;
+struct registry_rnic;
 struct qp_joins;
 struct rm_link;
 struct rm_timer;
@@ -69,5 +70,8 @@ int session_on_join(struct session *session, const uint8_t *data, size_t len);
 int session_on_traced(struct session *session, const uint8_t *data, size_t len);
 int session_on_drilled(struct session *session, const uint8_t *data, size_t len);
 bool session_serves(const struct session *session, const char *tor);
+/* One of its ToRs; false for NULL. */
+bool session_serves_rnic(
+    const struct session *session, const struct registry_rnic *rnic);
 
 #endif

@@ -120,6 +120,7 @@ add_registry(struct rm_metrics *metrics, const struct controller_face *face)
 		  &c->ambiguous },
 		{ NAME("rnics_forgotten_total"), "", "RNICs that aged out or were removed by hand",
 		  &c->forgotten },
+		{ NAME("rnics_renamed_total"), "", "RNICs whose host has got another name", &c->renamed },
 		{ NAME("rnics_replaced_total"), "", "RNICs that left because their host has another in their place",
 		  &c->replaced },
 	};

@@ -468,6 +468,23 @@ lose(struct registry *registry, struct registry_rnic *rnic)
 	drop(registry, rnic);
 }
 
+bool
+registry_rename(struct registry *registry, struct wire_rnic_id id, const char *former,
+    const char *host)
+{
+	struct registry_rnic *rnic = find(registry, id.guid, id.port);
+
+	if (rnic == NULL || strcmp(rnic->host, former) != 0 || !rm_name_valid(host))
+		return false;
+	registry_hosts_drop(registry->hosts, rnic);
+	memset(rnic->host, 0, sizeof(rnic->host));
+	strcpy(rnic->host, host);
+	/* Out of memory: it is listed with the registration that follows. */
+	(void)registry_hosts_add(registry->hosts, rnic);
+	registry->counts.renamed++;
+	return true;
+}
+
 /* Which of those told is in its place? NULL: none is, or it is one of them. */
 static const struct registry_rnic *
 replaced_by(const struct registry *registry, const struct registry_rnic *rnic,

@@ -47,6 +47,7 @@ struct registry_counts {
 	uint64_t changed; /* that change a plan */
 	uint64_t moved;
 	uint64_t forgotten;
+	uint64_t renamed;   /* of a host that has got another name */
 	uint64_t replaced;  /* forgotten for another one in their place */
 	uint64_t loaded;    /* from the store, changes only */
 	uint64_t ambiguous; /* claims of an address that another RNIC has, too */
@@ -81,6 +82,11 @@ size_t registry_replace(struct registry *registry, const char *host,
     void (*on_replaced)(
 	const struct registry_rnic *old, const struct registry_rnic *by, void *arg),
     void *arg);
+
+/* The host of an RNIC has got another name. False: it is not known, or not of `former`;
+ * then nothing changes. */
+bool registry_rename(struct registry *registry, struct wire_rnic_id id,
+    const char *former, const char *host);
 
 /* What the store has of one: it overrides what we know. As registry_tell. */
 int registry_load(

@@ -94,3 +94,40 @@ def test_without_keys_a_swapped_rnic_is_replaced_by_the_next_one_and_back(world,
         swap(small, rnic, mac)
         say(f"without keys: replaced after {time.monotonic() - began:.2f} s")
     assert_probed_and_innocent(small, rnic, mark, QUIET_S)
+
+
+def rename(lab, host, name):
+    """The host's agent has another name from its next start on, and a certificate for it."""
+    path = lab.folder / "config" / f"{host}.yaml"
+    options = yaml.safe_load(path.read_text())
+    options.update(host=name, **lab.credentials("agent", name))
+    path.write_text(yaml.safe_dump(options))
+    lab.agents[host].restart().wait_ready()
+
+
+def hosts_by_id(lab):
+    return {e["id"]: e["host"] for e in lab.wait_leader().get("/v1/rnics").json["rnics"]}
+
+
+def test_a_host_that_was_renamed_keeps_its_rnics_and_nobody_is_accused(world, say):
+    small = world(RACKS, alertmanager=False).start()
+    lab, rnic = small.lab, small.rnic("h2/r0")
+    mark, began = small.mark(), time.monotonic()
+
+    rename(lab, "h2", "GPU_17.example")
+    until(
+        "the controller has the new name",
+        TAKEN_OVER_S,
+        lambda: hosts_by_id(lab)[rnic.mac] == "GPU_17.example",
+    )
+    took = time.monotonic() - began
+    say(f"the new name is known after {took:.2f} s")
+    assert "h2" not in hosts_by_id(lab).values()
+    sent = lab.agents["h2"].metrics().sum("rackmesh_agent_results_total", outcome="ok")
+    until(
+        "it probes under the new name",
+        20,
+        lambda: lab.agents["h2"].metrics().sum("rackmesh_agent_results_total", outcome="ok")
+        > sent + 100,
+    )
+    small.plain.silence(QUIET_S + 5, mark[0])  # an agent nobody speaks for is told after 10 s

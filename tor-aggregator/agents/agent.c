@@ -226,6 +226,31 @@ why_refused(const struct agents *agents, const struct agent *agent,
 	return NULL;
 }
 
+static bool
+has_all_of(const struct agent *agent, const struct agent *other)
+{
+	size_t hint = 0;
+
+	for (size_t i = 0; i < other->rnic_count; i++)
+		if (agent_owns(agent, other->rnics[i].id, &hint) == NULL)
+			return false;
+	return other->rnic_count > 0;
+}
+
+/* Is it the host of an agent that is gone, by another name? */
+static void
+find_former(const struct agents *agents, struct agent *agent)
+{
+	for (struct agent *a = agents->first; a != NULL; a = a->next) {
+		if (a == agent || a->link != NULL || a->address[0] == 0 ||
+		    strcmp(a->address, agent->address) != 0 || !has_all_of(agent, a))
+			continue;
+		snprintf(agent->former, sizeof(agent->former), "%s", a->host);
+		a->rnic_count = 0;
+		return;
+	}
+}
+
 int
 agent_register(struct agents *agents, struct agent *agent,
     const struct wire_register_view *view, struct wire_writer *writer,
@@ -255,6 +280,9 @@ agent_register(struct agents *agents, struct agent *agent,
 		agent->rnics[agent->rnic_count++] =
 		    (struct agent_rnic){ .id = rnic.id };
 	}
+	find_former(agents, agent);
+	for (size_t i = 0; i < agent->rnic_count && agent->former[0] != 0; i++)
+		rnics[i].host = agent->former;
 	out.rnics = rnics;
 	out.rnic_count = agent->rnic_count;
 	copy = wire_write_register(writer, &out, &bytes) < 0 ? NULL : malloc(bytes.len);

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "rackmesh/core/address.h"
 #include "rackmesh/core/version.h"
 #include "rackmesh/judge/part.h"
 #include "schemas/wire.h"
@@ -38,7 +39,9 @@ struct agent {
 	char software[RM_VERSION_BYTES]; /* its release; "": it does not say */
 	rm_wall_t software_since;        /* when it first said so */
 	uint64_t superseded; /* incarnation whose session the present one has ended */
-	struct agent_link *link; /* NULL: not connected; owned by agent_links */
+	struct agent_link *link;       /* NULL: not connected; owned by agent_links */
+	char address[RM_ADDRESS_TEXT]; /* where it was connected last, without port */
+	char former[RM_NAME_BYTES];    /* how its host was called before; or "" */
 	struct session *session;
 	struct agent_watch *watch;
 	struct receive_counts *received;
@@ -92,7 +95,10 @@ struct agent_refused { /* RNICs of a registration that were left out */
 };
 
 /*
- * Takes over a registration. RNICs that are malformed, that have the id of another in
+ * Takes over a registration. A host may have got another name: an agent that is gone,
+ * and was connected from the same address, had RNICs that this one registers, and none
+ * else. Then agent->former is its name, and for controllers each RNIC is of that host.
+ * RNICs that are malformed, that have the id of another in
  * it, or that a connected agent of another host speaks for are left out: *refused.
  * -ENOMEM: it speaks for none of them now.
  */

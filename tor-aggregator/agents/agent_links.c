@@ -185,6 +185,7 @@ take_agent(struct agent_link *peer, const struct wire_hello *hello)
 	agent_watch_hello(agent->watch, now, fresh);
 	peer->agent = agent;
 	agent->link = peer;
+	format_host(rm_link_peer(peer->link), agent->address);
 	rm_strangers_remove(&links->strangers, &peer->stranger);
 	links->counts.sessions++;
 	r = welcome(peer, session_counted(agent->session, agent->incarnation), "");

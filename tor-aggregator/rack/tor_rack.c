@@ -432,6 +432,14 @@ tor_rack_register(struct tor_rack *rack, const struct wire_rnic *rnic, rm_mono_t
 	return rack_refresh(rack, roster_register(rack->roster, rnic), now);
 }
 
+void
+tor_rack_rename(
+    struct tor_rack *rack, struct wire_rnic_id id, const char *former, const char *host)
+{
+	roster_rename(rack->roster, id, former, host);
+	rack->stale = true;
+}
+
 int
 tor_rack_replace(struct tor_rack *rack, const char *host, rm_mono_t now)
 {

@@ -86,6 +86,9 @@ int tor_rack_plan(
     struct tor_rack *rack, const struct wire_plan_view *view, rm_mono_t now);
 int tor_rack_register(
     struct tor_rack *rack, const struct wire_rnic *rnic, rm_mono_t now);
+/* See roster_rename. */
+void tor_rack_rename(struct tor_rack *rack, struct wire_rnic_id id, const char *former,
+    const char *host);
 /* All of the host's RNICs are registered: see roster_replace. */
 int tor_rack_replace(struct tor_rack *rack, const char *host, rm_mono_t now);
 

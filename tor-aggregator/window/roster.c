@@ -317,7 +317,8 @@ roster_place(struct roster *roster, const struct wire_rnic *rnic, bool member,
 	}
 	/* What its own agent says is fresher than any plan; whose it is, the plan says.
 	 */
-	if (strcmp(entry->rnic.host, rnic->host) != 0)
+	if (strcmp(entry->rnic.host, rnic->host) != 0 &&
+	    strcmp(entry->rnic.former, rnic->host) != 0)
 		entry->rnic.registered = false;
 	if (!entry->rnic.registered)
 		describe(roster, &entry->rnic, rnic, tor);
@@ -400,6 +401,19 @@ roster_register(struct roster *roster, const struct wire_rnic *rnic)
 	entry->rnic.registered = true;
 	number_hosts(roster);
 	return changed;
+}
+
+void
+roster_rename(
+    struct roster *roster, struct wire_rnic_id id, const char *former, const char *host)
+{
+	struct roster_entry *entry = roster_entry(roster, id);
+
+	if (entry == NULL || strcmp(entry->rnic.host, former) != 0)
+		return;
+	snprintf(entry->rnic.former, sizeof(entry->rnic.former), "%s", former);
+	snprintf(entry->rnic.host, sizeof(entry->rnic.host), "%s", host);
+	number_hosts(roster);
 }
 
 int

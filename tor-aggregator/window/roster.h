@@ -27,6 +27,7 @@ struct roster_rnic {
 	uint16_t tor_number; /* stable for the life of the roster; 0: its own ToR */
 	size_t host_index;   /* members only */
 	char host[RM_NAME_BYTES], device[RM_NAME_BYTES], tor[RM_NAME_BYTES];
+	char former[RM_NAME_BYTES]; /* of its host, before roster_rename; or "" */
 	struct wire_address addresses[WIRE_MAX_ADDRESSES];
 	size_t address_count;
 	uint32_t qpn, large_qpn, mtu_bytes;
@@ -54,6 +55,10 @@ int roster_plan(struct roster *roster, const struct wire_plan_view *view);
  * -EINVAL: a bad name or id; -EPERM: it is another host's; -ENOSPC: the rack is full.
  */
 int roster_register(struct roster *roster, const struct wire_rnic *rnic);
+
+/* Its host has got another name: a plan that has the former one is older. */
+void roster_rename(struct roster *roster, struct wire_rnic_id id, const char *former,
+    const char *host);
 
 /* All RNICs of the host's registration are registered: members that it does not name
  * any more, and in whose place (its device, or an address) it has another, leave

@@ -232,6 +232,26 @@ an_rnic_is_its_first_hosts_until_it_is_forgotten(void **state)
 }
 
 static void
+a_host_that_was_renamed_keeps_its_rnics(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_rnic rnic = region_rnic(1, "h1", "tor1", REGION_V4);
+	enum registry_refusal refusal;
+
+	assert_int_equal(tell(f, &rnic, &refusal), 1);
+	assert_false(registry_rename(f->registry, rnic.id, "h2", "h3"));
+	assert_false(registry_rename(f->registry, rnic.id, "h1", "h 3"));
+	assert_string_equal(known(f, 1)->host, "h1");
+	assert_true(registry_rename(f->registry, rnic.id, "h1", "h3"));
+	assert_int_equal(tell(f, &rnic, &refusal), -EINVAL);
+	assert_int_equal(refusal, REGISTRY_ANOTHERS);
+	rnic.host = "h3";
+	assert_int_equal(tell(f, &rnic, &refusal), 0);
+	assert_string_equal(known(f, 1)->host, "h3");
+	assert_int_equal(members(f, "tor1"), 1);
+}
+
+static void
 a_bond_is_a_member_of_both_its_racks(void **state)
 {
 	struct fixture *f = *state;
@@ -674,6 +694,7 @@ main(void)
 		TEST(a_replaced_agent_is_not_listened_to),
 		TEST(an_rnic_may_move_to_another_tor),
 		TEST(an_rnic_is_its_first_hosts_until_it_is_forgotten),
+		TEST(a_host_that_was_renamed_keeps_its_rnics),
 		TEST(a_bond_is_a_member_of_both_its_racks),
 		TEST(what_has_no_place_is_kept_and_counted),
 		TEST(a_new_topology_finds_it_a_place),

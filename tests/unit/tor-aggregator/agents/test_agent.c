@@ -56,6 +56,53 @@ two_devices_of_one_id_are_told_apart_in_words(void **state)
 	fixture_rack_free(f);
 }
 
+static struct agent *
+newcomer(struct rack_fixture *f, const char *host, const char *address)
+{
+	struct agent *agent = NULL;
+
+	assert_int_equal(agents_get(f->agents, host, &agent), 0);
+	strcpy(agent->address, address);
+	return agent;
+}
+
+static void
+a_host_at_the_same_address_with_the_same_rnics_was_renamed(void **state)
+{
+	struct rack_fixture *f = fixture_rack(3, 0);
+	struct wire_rnic rnic = fixture_rnic(0x101, "new1", "t1");
+	struct wire_register_view view;
+	struct agent *agent;
+
+	strcpy(f->agent[1]->address, "192.0.2.1");
+	strcpy(f->agent[2]->address, "192.0.2.2");
+	agent = newcomer(f, "other", "192.0.2.9");
+	rnic.host = "other";
+	assert_int_equal(registers(f, agent, &rnic), 0);
+	assert_string_equal(agent->former, ""); /* from elsewhere */
+	agent->rnic_count = 0;
+	rnic.id.guid = 0x555;
+	agent = newcomer(f, "new1", "192.0.2.1");
+	rnic.host = "new1";
+	assert_int_equal(registers(f, agent, &rnic), 0);
+	assert_string_equal(agent->former, ""); /* another RNIC */
+	rnic.id.guid = 0x101;
+	f->agent[1]->link = (struct agent_link *)f; /* it is here: another host's */
+	assert_int_equal(registers(f, agent, &rnic), 1);
+	assert_string_equal(agent->former, "");
+	f->agent[1]->link = NULL;
+	assert_int_equal(registers(f, agent, &rnic), 0);
+	assert_string_equal(agent->former, "h1");
+	assert_int_equal(f->agent[1]->rnic_count, 0);
+	/* What controllers are told. */
+	assert_int_equal(
+	    wire_open_register(&view, agent->registration, agent->registration_len), 0);
+	wire_register_rnic(&view, 0, &rnic);
+	assert_string_equal(view.reg.host, "new1");
+	assert_string_equal(rnic.host, "h1");
+	fixture_rack_free(f);
+}
+
 static void
 nobody_speaks_for_the_reflector_of_a_switch(void **state)
 {
@@ -150,6 +197,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(two_devices_of_one_id_are_told_apart_in_words),
+		cmocka_unit_test(
+		    a_host_at_the_same_address_with_the_same_rnics_was_renamed),
 		cmocka_unit_test(nobody_speaks_for_the_reflector_of_a_switch),
 		cmocka_unit_test(
 		    nobody_speaks_for_another_hosts_rnic_while_that_is_away),

@@ -233,6 +233,28 @@ a_swapped_rnic_leaves_for_the_one_in_its_place(void **state)
 }
 
 static void
+a_host_that_was_renamed_keeps_its_place(void **state)
+{
+	struct world *world = *state;
+	struct wire_rnic rnic = fixture_rnic(0x101, "new1", "t1");
+
+	fixture_plan(world->plan, 1, 3, 0);
+	roster_plan(world->roster, &world->plan->view);
+	assert_int_equal(roster_register(world->roster, &rnic), -EPERM);
+	roster_rename(world->roster, rnic.id, "h2", "new1"); /* not its host */
+	assert_true(roster_is_anothers(world->roster, rnic.id, "new1"));
+	roster_rename(world->roster, rnic.id, "h1", "new1");
+	assert_int_equal(roster_register(world->roster, &rnic), 0);
+	/* A plan from before. */
+	fixture_plan(world->plan, 2, 3, 0);
+	assert_int_equal(roster_plan(world->roster, &world->plan->view), 0);
+	assert_false(roster_is_anothers(world->roster, rnic.id, "new1"));
+	assert_int_equal(index_of(world, 0x101), 1);
+	assert_string_equal(roster_member(world->roster, 1)->host, "new1");
+	assert_int_equal(roster_hosts(world->roster), 3);
+}
+
+static void
 a_foreigner_that_registers_becomes_a_member(void **state)
 {
 	struct world *world = *state;
@@ -347,6 +369,7 @@ main(void)
 		TEST(whom_a_service_talks_to_stays_while_it_is_served),
 		TEST(whom_a_service_talks_to_is_no_member_of_ours),
 		TEST(a_swapped_rnic_leaves_for_the_one_in_its_place),
+		TEST(a_host_that_was_renamed_keeps_its_place),
 		TEST(a_foreigner_that_registers_becomes_a_member),
 		TEST(what_is_another_hosts_is_not_taken_from_it),
 		TEST(whoever_comes_before_the_plan_gives_back_what_is_anothers),
