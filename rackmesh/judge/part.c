@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -156,6 +157,31 @@ rm_name_valid(const char *name)
 			return false;
 	}
 	return true;
+}
+
+/* Few stars: what a match costs grows with the power of their number. */
+#define PATTERN_MAX_STARS 4
+
+bool
+rm_name_pattern_valid(const char *pattern)
+{
+	size_t len = 0, stars = 0;
+
+	for (; pattern[len] != '\0'; len++) {
+		if (len + 1 >= RM_NAME_BYTES)
+			return false;
+		if (!is_alphanumeric(pattern[len]) &&
+		    strchr("._:-*?[]!", pattern[len]) == NULL)
+			return false;
+		stars += pattern[len] == '*';
+	}
+	return len > 0 && stars <= PATTERN_MAX_STARS;
+}
+
+bool
+rm_name_matches(const char *name, const char *pattern)
+{
+	return fnmatch(pattern, name, FNM_NOESCAPE) == 0;
 }
 
 const char *

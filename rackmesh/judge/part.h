@@ -34,6 +34,11 @@ bool rm_name_valid(const char *name);
 #define RM_NAME_EXPECTED \
 	"expected a name: 1 to 63 of A-Z a-z 0-9 . _ : -, a letter or digit first"
 
+/* The same with * ? [a-c] [!a] in it, as a shell has them, at most four of them a *. A
+ * name is the pattern of itself. */
+bool rm_name_pattern_valid(const char *pattern);
+bool rm_name_matches(const char *name, const char *pattern);
+
 enum rm_part_type {
 	RM_PART_RNIC = 1,   /* name "host/device", place its ToR */
 	RM_PART_HOST,       /* name "host", no place: eight rails' alerts are one */

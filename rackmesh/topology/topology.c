@@ -13,6 +13,7 @@ switch_clear(struct rm_switch *sw)
 {
 	free(sw->aliases);
 	free(sw->aggregators);
+	free(sw->members);
 }
 
 void
@@ -240,4 +241,26 @@ rm_topology_has_links(const struct rm_topology *topology, size_t plane)
 			return true;
 	}
 	return false;
+}
+
+size_t
+rm_topology_cables(const struct rm_topology *topology, const char *host,
+    struct rm_topology_cable *cables, size_t max)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < topology->switch_count; i++) {
+		const struct rm_switch *sw = &topology->switches[i];
+
+		for (size_t m = 0; m < sw->member_count; m++) {
+			if (!rm_name_matches(host, sw->members[m].host))
+				continue;
+			if (count < max)
+				cables[count] =
+				    (struct rm_topology_cable){ sw->members[m].device,
+					    i };
+			count++;
+		}
+	}
+	return count;
 }

@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "rackmesh/core/address.h"
+#include "rackmesh/core/endpoint.h"
 #include "rackmesh/core/why.h"
 #include "rackmesh/judge/part.h"
 
@@ -28,6 +29,8 @@
 #define RM_TOPOLOGY_MAX_ALIASES 1024  /* of one switch */
 #define RM_TOPOLOGY_MAX_AGGREGATORS 8 /* of one rack */
 #define RM_TOPOLOGY_MAX_RACK_RNICS 1024
+#define RM_TOPOLOGY_MAX_MEMBERS 65536 /* of all racks */
+#define RM_TOPOLOGY_MAX_CABLES 128    /* of one host */
 #define RM_TOPOLOGY_MAX_WARNINGS 64
 #define RM_TOPOLOGY_MAX_PATHS 256      /* more parallel paths count as these */
 #define RM_TOPOLOGY_REFLECTOR_PORT 862 /* STAMP */
@@ -40,6 +43,12 @@ enum rm_switch_role {
 	RM_SWITCH_OTHER,
 };
 
+/* Of a host's RNICs those whose cables end in a rack's ToR. Both are patterns. */
+struct rm_topology_member {
+	char host[RM_NAME_BYTES];
+	char device[RM_NAME_BYTES]; /* "": all that nobody names */
+};
+
 struct rm_switch {
 	char name[RM_NAME_BYTES];
 	enum rm_switch_role role;
@@ -50,8 +59,10 @@ struct rm_switch {
 	struct rm_address *aliases; /* port 0 */
 	size_t alias_count;
 	/* Of a ToR, from "racks"; all 0: not said. */
-	struct rm_address *aggregators;
+	struct rm_endpoint *aggregators;
 	size_t aggregator_count;
+	struct rm_topology_member *members;
+	size_t member_count;
 	uint32_t expected_hosts, expected_rnics;
 };
 
@@ -90,6 +101,16 @@ bool rm_topology_find(
 /* The switch that has this interface address (the port does not matter). */
 bool rm_topology_find_alias(
     const struct rm_topology *topology, const struct rm_address *address, size_t *ret);
+
+struct rm_topology_cable {
+	const char *device; /* as in rm_topology_member; borrowed */
+	size_t tor;         /* the switch */
+};
+
+/* Where the cables of that host end, in the order of the file. Returns how many there
+ * are, of which at most max are written. */
+size_t rm_topology_cables(const struct rm_topology *topology, const char *host,
+    struct rm_topology_cable *cables, size_t max);
 
 const char *rm_switch_role_word(enum rm_switch_role role);
 /* False for a plane whose links nobody wrote down: paths in it are unknown. */

@@ -38,6 +38,7 @@ struct rm_topology {
 	size_t switch_count, switches_allocated;
 	struct rm_topology_link *links;
 	size_t link_count, links_allocated;
+	size_t member_count; /* of all racks */
 	struct topology_name *names;
 	struct topology_alias *aliases;
 	char *warnings[RM_TOPOLOGY_MAX_WARNINGS];

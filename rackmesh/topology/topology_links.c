@@ -1,6 +1,7 @@
 /* The sections links and racks: what they say is about switches that are read. */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "rackmesh/topology/topology_read.h"
 
@@ -12,7 +13,7 @@
 static const struct rm_option link_keys[] = { KEY("a"), KEY("b"), KEY("count"),
 	KEY("speed_gbps"), { 0 } };
 static const struct rm_option rack_keys[] = { KEY("tor"), KEY("aggregators"),
-	KEY("hosts"), KEY("rnics"), { 0 } };
+	KEY("members"), KEY("hosts"), KEY("rnics"), { 0 } };
 
 /* Mixes all bits of both switches into the low ones. */
 static size_t
@@ -193,16 +194,66 @@ rack_aggregators(const struct topology_read *read, const struct rm_yaml_node *ma
 		return -ENOMEM;
 	for (size_t i = 0; i < rm_yaml_count(list) && r == 0; i++) {
 		const struct rm_yaml_node *node = rm_yaml_item(list, i);
-		struct rm_address *address = &tor->aggregators[i];
+		struct rm_endpoint *endpoint = &tor->aggregators[i];
 
-		r = topology_address(read, node, -1, address);
+		r = topology_endpoint(read, node, endpoint);
 		for (size_t k = 0; k < i && r == 0; k++) {
-			if (rm_address_equal(&tor->aggregators[k], address))
+			if (rm_endpoint_equal(&tor->aggregators[k], endpoint))
 				r = rm_yaml_why(node, read->why, -EEXIST,
 				    "aggregator %s stands twice; remove one",
 				    rm_yaml_text(node));
 		}
 		tor->aggregator_count += r == 0;
+	}
+	return r;
+}
+
+/* "HOST" or "HOST/DEVICE", both patterns. */
+static int
+rack_member(const struct topology_read *read, const struct rm_yaml_node *node,
+    struct rm_topology_member *member)
+{
+	const char *text =
+	    rm_yaml_kind(node) == RM_YAML_SCALAR ? rm_yaml_text(node) : "";
+	const char *slash = strchr(text, '/');
+	size_t len = slash == NULL ? strlen(text) : (size_t)(slash - text);
+
+	if (len < sizeof(member->host) &&
+	    (slash == NULL || strlen(slash + 1) < sizeof(member->device))) {
+		memcpy(member->host, text, len);
+		member->host[len] = '\0';
+		strcpy(member->device, slash == NULL ? "" : slash + 1);
+		if (rm_name_pattern_valid(member->host) &&
+		    (slash == NULL || rm_name_pattern_valid(member->device)))
+			return 0;
+	}
+	return rm_yaml_why(node, read->why, -EINVAL,
+	    "a member is a host or host/device, by name or by a pattern with * ? "
+	    "[a-c]");
+}
+
+static int
+rack_members(const struct topology_read *read, const struct rm_yaml_node *map,
+    struct rm_switch *tor)
+{
+	const struct rm_yaml_node *list;
+	int r;
+
+	r = topology_list(read, map, "members", RM_TOPOLOGY_MAX_RACK_RNICS, &list);
+	if (r < 0 || list == NULL)
+		return r;
+	read->topology->member_count += rm_yaml_count(list);
+	if (read->topology->member_count > RM_TOPOLOGY_MAX_MEMBERS)
+		return rm_yaml_why(list, read->why, -E2BIG,
+		    "more than %d members in all racks; use patterns, or split the "
+		    "region",
+		    RM_TOPOLOGY_MAX_MEMBERS);
+	tor->members = calloc(rm_yaml_count(list) + 1, sizeof(*tor->members));
+	if (tor->members == NULL)
+		return -ENOMEM;
+	for (size_t i = 0; i < rm_yaml_count(list) && r == 0; i++) {
+		r = rack_member(read, rm_yaml_item(list, i), &tor->members[i]);
+		tor->member_count += r == 0;
 	}
 	return r;
 }
@@ -239,6 +290,8 @@ read_rack(struct topology_read *read, const struct rm_yaml_node *map)
 	if (r == 0)
 		r = topology_uint(read, map, "rnics", RM_TOPOLOGY_MAX_RACK_RNICS,
 		    &tor->expected_rnics);
+	if (r == 0)
+		r = rack_members(read, map, tor);
 	return r < 0 ? r : rack_aggregators(read, map, tor);
 }
 

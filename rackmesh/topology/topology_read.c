@@ -486,7 +486,8 @@ topology_address(const struct topology_read *read, const struct rm_yaml_node *no
 		return rm_yaml_why(node, read->why, -EINVAL,
 		    "%s is not an address; write %s", quote(quoted, text),
 		    default_port == 0  ? "10.0.0.1 or fd00::1, without a port"
-		    : default_port < 0 ? "10.0.0.1:7471 or \"[fd00::1]:7471\""
+		    : default_port < 0 ? "name:7471, 10.0.0.1:7471 or "
+					 "\"[fd00::1]:7471\""
 				       : "10.0.0.1, 10.0.0.1:862, fd00::1 or "
 					 "\"[fd00::1]:862\"");
 	if (!is_unicast(&address))
@@ -494,6 +495,25 @@ topology_address(const struct topology_read *read, const struct rm_yaml_node *no
 		    "%s is not the address of one interface; write a unicast address",
 		    quote(quoted, text));
 	*ret = address;
+	return 0;
+}
+
+int
+topology_endpoint(const struct topology_read *read, const struct rm_yaml_node *node,
+    struct rm_endpoint *ret)
+{
+	struct rm_endpoint endpoint;
+
+	if (rm_yaml_kind(node) == RM_YAML_SCALAR &&
+	    rm_endpoint_parse(rm_yaml_text(node), &endpoint) == 0 &&
+	    endpoint.name[0] != '\0') {
+		*ret = endpoint;
+		return 0;
+	}
+	endpoint = (struct rm_endpoint){ .port = 0 };
+	if (topology_address(read, node, -1, &endpoint.address) < 0)
+		return -EINVAL;
+	*ret = endpoint;
 	return 0;
 }
 

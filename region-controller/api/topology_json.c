@@ -1,5 +1,6 @@
 #include "region-controller/api/topology_json.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "rackmesh/topology/topology.h"
@@ -60,6 +61,22 @@ show_link(const struct rm_topology *topology, const struct rm_topology_link *lin
 }
 
 static json_t *
+show_members(const struct rm_switch *tor)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < tor->member_count; i++) {
+		const struct rm_topology_member *member = &tor->members[i];
+		char text[2 * RM_NAME_BYTES + 1];
+
+		snprintf(text, sizeof(text), "%s%s%s", member->host,
+		    member->device[0] != '\0' ? "/" : "", member->device);
+		json_array_append_new(list, json_string(text));
+	}
+	return list;
+}
+
+static json_t *
 show_rack(const struct rm_topology *topology, const struct rm_switch *tor)
 {
 	json_t *object = json_object(), *list = json_array();
@@ -67,9 +84,14 @@ show_rack(const struct rm_topology *topology, const struct rm_switch *tor)
 	json_object_set_new(object, "tor", json_string(tor->name));
 	json_object_set_new(
 	    object, "plane", json_string(rm_topology_plane(topology, tor->plane)));
-	for (size_t i = 0; i < tor->aggregator_count; i++)
-		json_array_append_new(list, show_address(&tor->aggregators[i]));
+	for (size_t i = 0; i < tor->aggregator_count; i++) {
+		char text[RM_ENDPOINT_TEXT];
+
+		rm_endpoint_format(&tor->aggregators[i], text);
+		json_array_append_new(list, json_string(text));
+	}
 	json_object_set_new(object, "aggregators", list);
+	json_object_set_new(object, "members", show_members(tor));
 	json_object_set_new(object, "hosts",
 	    tor->expected_hosts > 0 ? json_integer(tor->expected_hosts) : json_null());
 	json_object_set_new(object, "rnics",

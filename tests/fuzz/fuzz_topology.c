@@ -24,6 +24,8 @@ check_switches(const struct rm_topology *topology)
 		    !rm_topology_find(topology, sw->name, &found) || found != i ||
 		    sw->plane >= rm_topology_planes(topology))
 			abort();
+		for (size_t m = 0; m < sw->member_count; m++)
+			(void)rm_topology_cables(topology, sw->name, NULL, 0);
 		for (size_t a = 0; a < sw->alias_count; a++) {
 			if (!rm_topology_find_alias(
 				topology, &sw->aliases[a], &found) ||

@@ -215,11 +215,11 @@ bad_addresses_are_refused(void **state)
 	    "t.yaml:3:36: \"::\" is not the address of one interface; write a unicast "
 	    "address");
 	refused(HEAD "racks:\n  - {tor: tor1, aggregators: [10.0.0.1]}\n",
-	    "t.yaml:7:31: \"10.0.0.1\" is not an address; write 10.0.0.1:7471 or "
-	    "\"[fd00::1]:7471\"");
+	    "t.yaml:7:31: \"10.0.0.1\" is not an address; write name:7471, "
+	    "10.0.0.1:7471 or \"[fd00::1]:7471\"");
 	refused(HEAD "racks:\n  - {tor: tor1, aggregators: ['unix:/x']}\n",
-	    "t.yaml:7:31: \"unix:/x\" is not an address; write 10.0.0.1:7471 or "
-	    "\"[fd00::1]:7471\"");
+	    "t.yaml:7:31: \"unix:/x\" is not an address; write name:7471, "
+	    "10.0.0.1:7471 or \"[fd00::1]:7471\"");
 }
 
 static void
@@ -346,11 +346,61 @@ the_example_is_good(void **state)
 	rm_topology_free(t);
 }
 
+static void
+members_of_racks_say_where_a_hosts_cables_end(void **state)
+{
+	struct rm_topology *t =
+	    parse("region: lab\n"
+		  "switches:\n"
+		  "  - {name: tor1, role: tor}\n"
+		  "  - {name: tor2, role: tor}\n"
+		  "racks:\n"
+		  "  - tor: tor2\n"
+		  "    members: ['gpu*/eth[2-3]', cpu1]\n"
+		  "  - tor: tor1\n"
+		  "    aggregators: [agg-1a.example:7471, '[fd00::1]:7471']\n"
+		  "    members: ['gpu[0-9]*']\n");
+	struct rm_topology_cable cables[2] = { { NULL, 0 } };
+
+	assert_int_equal(rm_topology_cables(t, "gpu17", cables, 2), 2);
+	assert_int_equal(cables[0].tor, named(t, "tor1"));
+	assert_string_equal(cables[0].device, "");
+	assert_int_equal(cables[1].tor, named(t, "tor2"));
+	assert_string_equal(cables[1].device, "eth[2-3]");
+	assert_int_equal(rm_topology_cables(t, "gpu17", cables, 1), 2);
+	assert_int_equal(rm_topology_cables(t, "cpu1", cables, 2), 1);
+	assert_int_equal(cables[0].tor, named(t, "tor2"));
+	assert_int_equal(rm_topology_cables(t, "cpu12", cables, 2), 0);
+	assert_string_equal(
+	    rm_topology_switch(t, named(t, "tor1"))->aggregators[0].name,
+	    "agg-1a.example");
+	rm_topology_free(t);
+}
+
+static void
+a_member_that_is_no_pattern_is_refused(void **state)
+{
+	static const char *const bad[] = { "''", "a/", "/b", "a/b/c", "'a b'", "[a, b]",
+		"'*a*b*c*d*'", "h/'*'x" };
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		char text[256];
+
+		snprintf(text, sizeof(text),
+		    HEAD "racks:\n  - {tor: tor1, members: [%s]}\n", bad[i]);
+		refused(text,
+		    "t.yaml:7:27: a member is a host or host/device, by name or by a "
+		    "pattern with * ? [a-c]");
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_topology_is_read_as_written),
+		cmocka_unit_test(members_of_racks_say_where_a_hosts_cables_end),
+		cmocka_unit_test(a_member_that_is_no_pattern_is_refused),
 		cmocka_unit_test(lists_at_the_ends_of_a_link_join_each_with_each),
 		cmocka_unit_test(without_planes_there_is_one),
 		cmocka_unit_test(what_is_mistyped_is_named_with_what_was_meant),
