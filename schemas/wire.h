@@ -30,6 +30,7 @@
 #include "schemas/wire/keys.h"
 #include "schemas/wire/message.h"
 #include "schemas/wire/pinglist.h"
+#include "schemas/wire/place.h"
 #include "schemas/wire/results.h"
 #include "schemas/wire/services.h"
 #include "schemas/wire/session.h"

@@ -22,11 +22,13 @@ enum rm_verb {
 	RM_VERB_AGGREGATOR_SESSION, /* .name: its own */
 	RM_VERB_PLAN,               /* the plan and keys of .tor */
 	RM_VERB_REGISTER,           /* RNICs attached to .tor */
+	RM_VERB_PLACE, /* on a controller: where does .name, the agent's host, belong */
 	/* on an analyzer */
 	RM_VERB_REPORT, /* summaries and incidents of .tor */
 	/* by whom a daemon dials: what it must be to be believed */
 	RM_VERB_SERVE_AGENT,      /* pinglists for .tor */
 	RM_VERB_SERVE_AGGREGATOR, /* plans */
+	RM_VERB_SERVE_PLACE,      /* where a host belongs */
 	RM_VERB_SERVE_LANES,      /* acknowledgements of summaries and incidents */
 	/* over HTTP, on every daemon */
 	RM_VERB_READ,

@@ -95,17 +95,19 @@ hello_refused(const struct session *session, const struct wire_hello *hello)
 {
 	const char *standby;
 
-	if (session->info.is_welcome)
+	if (session->info.is_welcome || session->is_agent)
 		return "a second hello";
-	if (hello->role != WIRE_ROLE_AGGREGATOR && hello->role != WIRE_ROLE_CHECK)
-		return "only tor-aggregators speak to a region-controller";
+	if (hello->role != WIRE_ROLE_AGGREGATOR && hello->role != WIRE_ROLE_AGENT &&
+	    hello->role != WIRE_ROLE_CHECK)
+		return "only tor-aggregators and host-agents speak to a "
+		       "region-controller";
 	if (!wire_hello_meets_us(hello))
 		return "versions more than one apart do not work together; upgrade the "
 		       "older side";
 	if (strcmp(hello->region, session->owner->options.region) != 0)
 		return "another region than this controller's";
 	if (!rm_name_valid(hello->id))
-		return "the aggregator's name is not valid";
+		return "the name is not valid";
 	if (hello->role == WIRE_ROLE_CHECK) /* of who stands by, too */
 		return "";
 	standby = session->owner->options.standby(session->owner->options.arg);
@@ -123,9 +125,14 @@ hello_is_its_own(
 		.region = session->owner->options.region,
 		.name = view->hello.id,
 	};
-	bool own = rm_authority_admits(uri, &request, why, WHY);
+	const bool agent = view->hello.role == WIRE_ROLE_AGENT;
+	const size_t tors = agent ? 0 : view->hello.tor_count;
+	bool own;
 
-	for (size_t i = 0; own && i < view->hello.tor_count; i++) {
+	if (agent)
+		request.verb = RM_VERB_PLACE;
+	own = rm_authority_admits(uri, &request, why, WHY);
+	for (size_t i = 0; own && i < tors; i++) {
 		struct wire_tor_state state;
 
 		wire_hello_tor(view, i, &state);
@@ -210,6 +217,10 @@ session_on_hello(struct session *session, const uint8_t *data, size_t len)
 	if (refused[0] != '\0' || view.hello.role == WIRE_ROLE_CHECK)
 		return session_welcome(session, refused);
 	strcpy(session->info.name, view.hello.id);
+	/* It stays at the door: many come, each for one question. */
+	session->is_agent = view.hello.role == WIRE_ROLE_AGENT;
+	if (session->is_agent)
+		return session_welcome(session, "");
 	rm_version_take(session->info.software, view.hello.software);
 	r = session_take_tors(session, &view);
 	if (r == 0)
@@ -440,6 +451,10 @@ session_on_frame(struct rm_link *link, const uint8_t *data, size_t len, void *ar
 	case WIRE_RESOLVE:
 		if (session->info.is_welcome)
 			r = session_on_resolve(session, data, len);
+		break;
+	case WIRE_PLACE:
+		if (session->is_agent)
+			r = session_on_place(session, data, len);
 		break;
 	case WIRE_JOIN:
 		if (session->info.is_welcome)

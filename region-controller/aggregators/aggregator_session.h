@@ -22,7 +22,8 @@ struct session {
 	struct aggregators *owner;
 	struct session *prev, *next;
 	struct rm_link *link;
-	struct rm_stranger stranger; /* until it is welcome */
+	struct rm_stranger stranger; /* until it is welcome; of an agent always */
+	bool is_agent; /* it may ask where its host belongs, and nothing else */
 };
 
 struct aggregators {
@@ -67,6 +68,8 @@ bool aggregators_epoch_over(struct aggregators *aggregators);
 int session_brake(struct session *session);
 int session_on_resolve(struct session *session, const uint8_t *data, size_t len);
 int session_on_join(struct session *session, const uint8_t *data, size_t len);
+/* agent_place.c: an agent's hello, which is its own, and its question. */
+int session_on_place(struct session *session, const uint8_t *data, size_t len);
 int session_on_traced(struct session *session, const uint8_t *data, size_t len);
 int session_on_drilled(struct session *session, const uint8_t *data, size_t len);
 bool session_serves(const struct session *session, const char *tor);

@@ -53,6 +53,8 @@ session_on_close(struct rm_link *link, int reason, void *arg)
 		rm_log_at(reason == 0 ? RM_LOG_INFO : RM_LOG_WARNING, __FILE__,
 		    __LINE__, reason, "%s (%s): disconnected", session->info.name,
 		    peer);
+	else if (session->is_agent)
+		; /* it has asked, or was too slow: its log says so */
 	else if (reason != -EPERM)
 		rm_log_warn(reason, "%s: disconnected before a hello%s%s", peer,
 		    rm_link_why(link)[0] != '\0' ? ": " : "", rm_link_why(link));

@@ -57,6 +57,8 @@ add_sessions(struct rm_metrics *metrics, const struct controller_face *face)
 		  "Connections turned away", &s->pushed_out },
 		{ NAME("connections_refused_total"), "reason=\"standby\"",
 		  "Connections turned away", &c->refused_standby },
+		{ NAME("places_total"), "result=\"found\"", "Hosts whose agents asked where they belong", &c->placed },
+		{ NAME("places_total"), "result=\"not_found\"", "Hosts whose agents asked where they belong", &c->unplaced },
 		{ NAME("resolves_total"), "result=\"found\"", "Addresses that aggregators asked about", &c->resolved },
 		{ NAME("resolves_total"), "result=\"not_found\"", "Addresses that aggregators asked about", &c->unresolved },
 		{ NAME("joins_total"), "result=\"found\"", "QPs whose other end was asked for", &j->joined },

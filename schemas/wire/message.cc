@@ -41,6 +41,8 @@ const struct {
 	{ WIRE_KEYS, "RMZ1" },
 	{ WIRE_STANDING, "RME1" },
 	{ WIRE_VERSIONS, "RMR1" },
+	{ WIRE_PLACE, "RMM1" },
+	{ WIRE_PLACE_ANSWER, "RMm1" },
 };
 
 } /* namespace */

@@ -39,9 +39,11 @@ extern "C" {
 #define WIRE_MAX_PATHS 4096      /* of one report */
 #define WIRE_MAX_HOPS 8          /* of one path */
 #define WIRE_MAX_JSON (8u << 20) /* bytes of one drill's answer */
-#define WIRE_MAX_SERVICES 4096   /* service flows of one agent */
-#define WIRE_MAX_QPN 0xffffffu   /* a QP's number has 24 bits, */
-#define WIRE_MAX_SL 15           /* a service level 4 */
+#define WIRE_MAX_CABLES 128      /* of one host, or patterns of them */
+#define WIRE_MAX_PLACE_AGGREGATORS 128 /* of one host's ToRs */
+#define WIRE_MAX_SERVICES 4096         /* service flows of one agent */
+#define WIRE_MAX_QPN 0xffffffu         /* a QP's number has 24 bits, */
+#define WIRE_MAX_SL 15                 /* a service level 4 */
 
 enum wire_kind {
 	WIRE_UNKNOWN = 0,
@@ -77,6 +79,8 @@ enum wire_kind {
 		    */
 	WIRE_STANDING, /* RME1 aggregator <-> the other one of its ToRs: who speaks */
 	WIRE_VERSIONS, /* RMR1 aggregator -> controller: versions of its peers */
+	WIRE_PLACE,    /* RMM1 agent -> controller: where does my host belong? */
+	WIRE_PLACE_ANSWER, /* RMm1 the answer */
 };
 
 /* What the bytes claim to be. Reads only the identifier: trust nothing yet. */

@@ -296,6 +296,36 @@ make_versions(
 	return wire_write_versions(writer, &versions, out);
 }
 
+static int
+make_place(struct fuzz_bytes *bytes, struct wire_writer *writer, struct wire_bytes *out)
+{
+	const struct wire_place place = { fuzz_number(bytes), make_word(bytes) };
+
+	return wire_write_place(writer, &place, out);
+}
+
+static int
+make_placed(
+    struct fuzz_bytes *bytes, struct wire_writer *writer, struct wire_bytes *out)
+{
+	static struct wire_cable cables[MAKE_MAX];
+	static struct wire_tor_aggregator aggregators[MAKE_MAX];
+	struct wire_place_answer answer = { .token = fuzz_number(bytes),
+		.error = make_word(bytes),
+		.cables = cables,
+		.aggregators = aggregators };
+	bool too_many;
+
+	answer.cable_count = make_count(bytes, &too_many);
+	for (size_t i = 0; i < answer.cable_count && !too_many; i++)
+		cables[i] = (struct wire_cable){ make_word(bytes), make_word(bytes) };
+	answer.aggregator_count = make_count(bytes, &too_many);
+	for (size_t i = 0; i < answer.aggregator_count && !too_many; i++)
+		aggregators[i] =
+		    (struct wire_tor_aggregator){ make_word(bytes), make_word(bytes) };
+	return wire_write_placed(writer, &answer, out);
+}
+
 int
 wire_make(enum wire_kind kind, struct fuzz_bytes *bytes, struct wire_writer *writer,
     struct wire_bytes *out)
@@ -326,6 +356,8 @@ wire_make(enum wire_kind kind, struct fuzz_bytes *bytes, struct wire_writer *wri
 		[WIRE_KEYS] = wire_make_keys,
 		[WIRE_STANDING] = make_standing,
 		[WIRE_VERSIONS] = make_versions,
+		[WIRE_PLACE] = make_place,
+		[WIRE_PLACE_ANSWER] = make_placed,
 	};
 
 	wire_make_begin();

@@ -420,6 +420,10 @@ wire_walk(enum wire_kind kind, const uint8_t *data, size_t len)
 		return walk_standing(data, len);
 	case WIRE_VERSIONS:
 		return walk_versions(data, len);
+	case WIRE_PLACE:
+		return wire_walk_place(data, len);
+	case WIRE_PLACE_ANSWER:
+		return wire_walk_placed(data, len);
 	}
 	return -EBADMSG;
 }

@@ -60,3 +60,43 @@ wire_walk_join(const uint8_t *data, size_t len)
 	PROMISE(view.qp_type >= WIRE_QP_RC && view.qp_type <= WIRE_QP_XRC);
 	return 0;
 }
+
+int
+wire_walk_place(const uint8_t *data, size_t len)
+{
+	struct wire_place view;
+	int r = wire_open_place(&view, data, len);
+
+	if (r < 0)
+		return r;
+	walk_text(view.host);
+	return 0;
+}
+
+int
+wire_walk_placed(const uint8_t *data, size_t len)
+{
+	struct wire_place_answer view;
+	int r = wire_open_placed(&view, data, len);
+
+	if (r < 0)
+		return r;
+	walk_text(view.error);
+	PROMISE(view.cable_count <= WIRE_MAX_CABLES);
+	for (size_t i = 0; i < view.cable_count; i++) {
+		struct wire_cable cable;
+
+		wire_placed_cable(&view, i, &cable);
+		walk_text(cable.device);
+		walk_text(cable.tor);
+	}
+	PROMISE(view.aggregator_count <= WIRE_MAX_PLACE_AGGREGATORS);
+	for (size_t i = 0; i < view.aggregator_count; i++) {
+		struct wire_tor_aggregator aggregator;
+
+		wire_placed_aggregator(&view, i, &aggregator);
+		walk_text(aggregator.tor);
+		walk_text(aggregator.address);
+	}
+	return 0;
+}

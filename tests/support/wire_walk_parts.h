@@ -35,6 +35,8 @@ int wire_walk_resolve(const uint8_t *data, size_t len);
 int wire_walk_resolved(const uint8_t *data, size_t len);
 int wire_walk_drill(const uint8_t *data, size_t len);
 int wire_walk_drilled(const uint8_t *data, size_t len);
+int wire_walk_place(const uint8_t *data, size_t len);
+int wire_walk_placed(const uint8_t *data, size_t len);
 int wire_walk_join(const uint8_t *data, size_t len);
 int wire_walk_paths(const uint8_t *data, size_t len);
 int wire_walk_traced(const uint8_t *data, size_t len);

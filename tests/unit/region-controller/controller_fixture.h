@@ -29,6 +29,9 @@ struct aggregator { /* played */
 	const char *name, *region;
 	const char *controller; /* whom it dials; NULL: "c1" */
 	const char *software;   /* its release; NULL: it does not say */
+	bool agent;             /* it is one, and only asks for its place */
+	bool placed;            /* an answer came: */
+	char place[256];        /* its error, or "device tor address ..." */
 	uint16_t newer;         /* by so many versions than the controller */
 	struct wire_tor_state held[MAX_TORS]; /* kept from one life to the next */
 	size_t tor_count;
@@ -209,6 +212,32 @@ take_drill(struct aggregator *agg, const uint8_t *data, size_t len)
 	assert_int_equal(rm_link_send(agg->link, bytes.data, bytes.len), 0);
 }
 
+static inline void
+take_place(struct aggregator *agg, const uint8_t *data, size_t len)
+{
+	struct wire_place_answer answer;
+	size_t at;
+
+	assert_int_equal(wire_open_placed(&answer, data, len), 0);
+	assert_int_equal(answer.token, 78);
+	agg->placed = true;
+	at = (size_t)snprintf(agg->place, sizeof(agg->place), "%s", answer.error);
+	for (size_t i = 0; i < answer.cable_count; i++) {
+		struct wire_cable cable;
+
+		wire_placed_cable(&answer, i, &cable);
+		at += (size_t)snprintf(agg->place + at, sizeof(agg->place) - at,
+		    "%s->%s ", cable.device, cable.tor);
+	}
+	for (size_t i = 0; i < answer.aggregator_count; i++) {
+		struct wire_tor_aggregator aggregator;
+
+		wire_placed_aggregator(&answer, i, &aggregator);
+		at += (size_t)snprintf(agg->place + at, sizeof(agg->place) - at,
+		    "%s:%s ", aggregator.tor, aggregator.address);
+	}
+}
+
 static inline int
 agg_on_frame(struct rm_link *link, const uint8_t *data, size_t len, void *arg)
 {
@@ -234,6 +263,10 @@ agg_on_frame(struct rm_link *link, const uint8_t *data, size_t len, void *arg)
 	}
 	if (wire_kind_of(data, len) == WIRE_RESOLVE_ANSWER) {
 		take_resolved(agg, data, len);
+		return 0;
+	}
+	if (wire_kind_of(data, len) == WIRE_PLACE_ANSWER) {
+		take_place(agg, data, len);
 		return 0;
 	}
 	if (wire_kind_of(data, len) == WIRE_DRILL) {
@@ -285,7 +318,7 @@ static inline void
 agg_hello(struct fixture *f, struct aggregator *agg)
 {
 	struct wire_hello hello = {
-		.role = WIRE_ROLE_AGGREGATOR,
+		.role = agg->agent ? WIRE_ROLE_AGENT : WIRE_ROLE_AGGREGATOR,
 		.version_min = WIRE_VERSION + agg->newer,
 		.version_max = WIRE_VERSION + agg->newer,
 		.region = agg->region,

@@ -176,7 +176,7 @@ a_stranger_is_refused_with_a_reason(void **state)
 	refused_with(f, "another region than this controller's");
 	f->agg.region = "lab";
 	f->agg.name = "no name";
-	refused_with(f, "the aggregator's name is not valid");
+	refused_with(f, "the name is not valid");
 	f->agg.name = "agg1";
 	f->agg.newer = 2;
 	refused_with(f, "versions more than one apart do not work together; upgrade "
@@ -310,6 +310,71 @@ an_rnic_that_moves_is_said_with_who_tells_of_it(void **state)
 	wire_writer_free(other.writer);
 }
 
+static void
+ask_place(struct fixture *f, struct aggregator *agent, const char *host)
+{
+	const struct wire_place place = { 78, host };
+	struct wire_bytes bytes;
+
+	agent->placed = false;
+	agg_send(agent, wire_write_place(agent->writer, &place, &bytes), &bytes);
+	LOOPBACK_WAIT(f->loop, agent->placed || agent->closed);
+}
+
+static void
+an_agent_is_told_where_its_host_belongs(void **state)
+{
+	struct fixture *f = *state;
+
+	write_file(f->topology,
+	    "region: lab\n"
+	    "switches: [{name: tor1, role: tor}, {name: tor2, role: tor}]\n"
+	    "racks:\n"
+	    "  - tor: tor1\n"
+	    "    aggregators: ['agg1.example:7471', '192.0.2.1:7471']\n"
+	    "    members: ['gpu*']\n"
+	    "  - {tor: tor2, members: ['gpu17/eth[23]'], aggregators: "
+	    "['[fd00::2]:7471']}\n");
+	start(f, 300);
+	f->agg.agent = true;
+	f->agg.name = "gpu17";
+	agg_hello(f, &f->agg);
+	assert_true(f->agg.welcome);
+	ask_place(f, &f->agg, "gpu17");
+	assert_string_equal(f->agg.place,
+	    "->tor1 eth[23]->tor2 tor1:agg1.example:7471 tor1:192.0.2.1:7471 "
+	    "tor2:[fd00::2]:7471 ");
+	f->agg.name = "cpu1";
+	agg_hello(f, &f->agg);
+	ask_place(f, &f->agg, "cpu1");
+	assert_string_equal(f->agg.place,
+	    "no rack of the topology has cpu1 among its members: add it there");
+}
+
+static void
+an_agent_asks_for_itself_and_nothing_else(void **state)
+{
+	struct fixture *f = *state;
+
+	write_clos(f, 2);
+	start(f, 300);
+	f->agg.agent = true;
+	f->agg.name = "h1";
+	agg_hello(f, &f->agg);
+	ask_place(f, &f->agg, "h2");
+	assert_true(f->agg.closed);
+	agg_hello(f, &f->agg);
+	agg_register_rack(&f->agg, "tor1", 100, 1);
+	LOOPBACK_WAIT(f->loop, f->agg.closed);
+	/* Nor an aggregator what is an agent's. */
+	f->agg.agent = false;
+	agg_serves(&f->agg, "tor1");
+	agg_hello(f, &f->agg);
+	assert_true(f->agg.welcome);
+	ask_place(f, &f->agg, "h1");
+	assert_true(f->agg.closed);
+}
+
 int
 main(void)
 {
@@ -328,6 +393,8 @@ main(void)
 		TEST(connections_are_bounded),
 		TEST(who_connects_anew_replaces_its_older_session),
 		TEST(an_rnic_that_moves_is_said_with_who_tells_of_it),
+		TEST(an_agent_is_told_where_its_host_belongs),
+		TEST(an_agent_asks_for_itself_and_nothing_else),
 		TEST(a_new_topology_is_planned_and_a_bad_one_changes_nothing),
 	};
 

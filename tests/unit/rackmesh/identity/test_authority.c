@@ -76,6 +76,10 @@ static const struct {
 	{ RM_VERB_SERVE_AGENT, NULL, "t3", { "rackmesh://lab/aggregator/h1/t3" } },
 	{ RM_VERB_SERVE_AGGREGATOR, NULL, NULL,
 	    { "rackmesh://lab/controller/c1", "rackmesh://lab/controller/h1" } },
+	{ RM_VERB_PLACE, "h1", NULL, { "rackmesh://lab/agent/h1" } },
+	{ RM_VERB_PLACE, "agg1", NULL, { "rackmesh://lab/agent/agg1" } },
+	{ RM_VERB_SERVE_PLACE, NULL, NULL,
+	    { "rackmesh://lab/controller/c1", "rackmesh://lab/controller/h1" } },
 	{ RM_VERB_SERVE_LANES, NULL, NULL,
 	    { "rackmesh://lab/analyzer/an1", "rackmesh://*/analyzer/an1" } },
 	{ RM_VERB_READ, NULL, NULL,
@@ -94,7 +98,8 @@ static bool
 is_expected(enum rm_verb verb, const char *name, const char *tor, const char *peer)
 {
 	bool by_name = verb == RM_VERB_AGENT_SESSION || verb == RM_VERB_PEER_SESSION ||
-		       verb == RM_VERB_AGGREGATOR_SESSION || verb == RM_VERB_REPORT;
+		       verb == RM_VERB_AGGREGATOR_SESSION || verb == RM_VERB_REPORT ||
+		       verb == RM_VERB_PLACE;
 	bool by_tor = verb == RM_VERB_PEER_SESSION || verb == RM_VERB_PLAN ||
 		      verb == RM_VERB_REGISTER || verb == RM_VERB_REPORT ||
 		      verb == RM_VERB_SERVE_AGENT;
