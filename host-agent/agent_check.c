@@ -138,6 +138,7 @@ agent_check(const void *arg, bool connect)
 	rm_check_credentials(&check, &config->credentials, &claim, config->host);
 	rm_check_folder(&check, "state_folder", config->state_folder);
 	rm_check_http(&check, &places, &config->credentials);
+	rm_check_peers(&check, "controllers", &config->controllers);
 	for (size_t i = 0; i < config->aggregators.count; i++) {
 		char at[64];
 

@@ -70,7 +70,8 @@ static const struct rm_option rnic_options[] = {
 	  "roce: this GID only; left out (256): the RoCEv2 one of each family's address",
 	  NULL, NULL, 0 },
 	{ "tor", RM_STRING, RNIC_AT(tor), NULL, 1, 63, 0,
-	  "name of the ToR that its cable ends in; left out: what LLDP tells", NULL, NULL, 0 },
+	  "name of the ToR that its cable ends in; left out: what LLDP tells, else what the "
+	  "controllers know", NULL, NULL, 0 },
 	{ "tors", RM_LIST, RNIC_AT(tors), NULL, 1, WIRE_MAX_ATTACHMENTS, 0,
 	  "instead of tor: both ToRs of a bond", NULL, NULL, 0 },
 	{ "address", RM_STRING, RNIC_AT(address), NULL, 2, 45, 0,
@@ -119,9 +120,14 @@ const struct rm_option agent_options[] = {
 	{ "lldp.switches", RM_TABLE, AT(lldp_switches), NULL, 0, 256, 0,
 	  "ToRs whose name is not that of the switch without its domain", NULL, switch_options,
 	  sizeof(struct agent_switch_config) },
-	{ "aggregators", RM_TABLE, AT(aggregators), NULL, 1, AGENT_MAX_AGGREGATORS, RM_REQUIRED,
-	  "the aggregators of these RNICs' ToRs", NULL, aggregator_options,
+	{ "aggregators", RM_TABLE, AT(aggregators), NULL, 0, AGENT_MAX_AGGREGATORS, 0,
+	  "the aggregators of these RNICs' ToRs; left out: those that the controllers know", NULL,
+	  aggregator_options,
 	  sizeof(struct agent_aggregator_config) },
+	{ "controllers", RM_LIST, AT(controllers), NULL, 0, AGENT_MAX_CONTROLLERS, 0,
+	  "name:port or address:port of the region's controllers, which are asked for what is "
+	  "left out of aggregators and of rnics[].tor: their topology has it in racks[].members "
+	  "and racks[].aggregators", NULL, NULL, 0 },
 	{ "probe.timeout_ms", RM_UINT, AT(probe_timeout_ms), "500", 10, 10000, RM_RELOAD,
 	  "a probe with no reply after this long counts as lost", NULL, NULL, 0 },
 	{ "probe.max_rate_per_s", RM_UINT, AT(probe_max_rate_per_s), "0", 0,
@@ -295,9 +301,11 @@ check_rnic_tors(const struct check *check, size_t i)
 	if (rnic->tor != NULL && rnic->tors.count > 0)
 		return refuse(
 		    check, "tor is given too; keep one of the two", "rnics", i, "tors");
-	if (count == 0 && check->config->lldp_file[0] == '\0')
+	if (count == 0 && check->config->lldp_file[0] == '\0' &&
+	    check->config->controllers.count == 0)
 		return refuse(check,
-		    "missing; name the ToR that its cable ends in, or give lldp.file",
+		    "missing; name the ToR that its cable ends in, or give lldp.file "
+		    "or controllers",
 		    "rnics", i, "tor");
 	for (size_t t = 0; t < count; t++) {
 		if (!rm_name_valid(agent_rnic_tor(rnic, t)))
@@ -305,7 +313,8 @@ check_rnic_tors(const struct check *check, size_t i)
 		if (t > 0 &&
 		    strcmp(agent_rnic_tor(rnic, 0), agent_rnic_tor(rnic, t)) == 0)
 			return refuse(check, "the same ToR twice", "rnics", i, key);
-		if (agent_tor_aggregators(check->config, agent_rnic_tor(rnic, t)) == 0)
+		if (check->config->aggregators.count > 0 &&
+		    agent_tor_aggregators(check->config, agent_rnic_tor(rnic, t)) == 0)
 			return refuse(check,
 			    "no aggregator of the list serves this ToR; add it to "
 			    "one's tors",
@@ -462,6 +471,31 @@ check_host(const struct check *check)
 }
 
 static int
+check_controllers(const struct check *check)
+{
+	const struct agent_config *config = check->config;
+	char *const *controllers = config->controllers.items;
+	struct rm_endpoint endpoint;
+
+	if (config->controllers.count == 0)
+		return config->aggregators.count > 0
+			   ? 0
+			   : rm_config_refuse(check->path, check->why,
+				 "missing; list the aggregators, or give controllers, "
+				 "which "
+				 "know them",
+				 "aggregators");
+	for (size_t i = 0; i < config->controllers.count; i++)
+		if (rm_endpoint_parse(controllers[i], &endpoint) < 0)
+			return rm_config_refuse(check->path, check->why,
+			    RM_ENDPOINT_EXPECTED, "controllers[%zu]", i);
+	if (config->state_folder[0] == '\0')
+		return rm_config_refuse(check->path, check->why,
+		    "missing; what controllers answer is kept there", "state_folder");
+	return 0;
+}
+
+static int
 check_all(const struct check *check)
 {
 	const struct agent_config *config = check->config;
@@ -478,7 +512,9 @@ check_all(const struct check *check)
 	    rm_address_parse(config->http_listen, -1, &address) < 0)
 		return rm_config_refuse(
 		    check->path, check->why, "expected address:port", "http.listen");
-	r = check_aggregators(check);
+	r = check_controllers(check);
+	if (r == 0)
+		r = check_aggregators(check);
 	return r < 0 ? r : check_rnics(check);
 }
 

@@ -17,6 +17,7 @@
 #define AGENT_GID_CHOSEN 256 /* no index of a GID table */
 
 #define AGENT_MAX_AGGREGATORS 64 /* a bit of a uint64_t each */
+#define AGENT_MAX_CONTROLLERS 16
 
 /* AddressSanitizer keeps what was freed: 256 MiB, in the end. */
 #if defined(__SANITIZE_ADDRESS__)
@@ -75,6 +76,7 @@ struct agent_config {
 	char *lldp_file;              /* "": none */
 	struct rm_list lldp_switches; /* struct agent_switch_config */
 	struct rm_list aggregators;   /* struct agent_aggregator_config */
+	struct rm_list controllers;   /* char *: who knows the ToRs and aggregators */
 	uint64_t probe_timeout_ms;
 	uint64_t probe_max_rate_per_s;
 	uint64_t roce_flow_qps;
@@ -122,6 +124,10 @@ bool agent_rnic_is_pattern(const struct agent_rnic_config *rnic);
 
 bool agent_aggregator_serves(
     const struct agent_aggregator_config *aggregator, const char *tor);
+struct place;
+/* Puts in the aggregators that the controllers have answered, where the file lists
+ * none. place: NULL is fine. */
+int agent_config_place(struct agent_config *config, const struct place *place);
 /* Bit k is set if aggregators[k] serves this ToR. */
 uint64_t agent_tor_aggregators(const struct agent_config *config, const char *tor);
 

@@ -115,6 +115,11 @@ host_agent_reload(void *arg)
 	int r;
 
 	r = agent_config_read(&fresh, agent->config.path, &why);
+	if (r == 0) {
+		r = agent_config_place(&fresh, agent->place);
+		if (r < 0)
+			agent_config_clear(&fresh);
+	}
 	if (!rm_reload_take(&agent->reload, agent_options, r, &why, &agent->config,
 		&fresh, rm_wall_now()))
 		return;
@@ -151,7 +156,7 @@ agent_add_uplinks(struct host_agent *agent)
 	const struct agent_config *config = &agent->config;
 	const struct agent_aggregator_config *list = config->aggregators.items;
 
-	agent->uplinks = calloc(config->aggregators.count, sizeof(*agent->uplinks));
+	agent->uplinks = calloc(config->aggregators.count + 1, sizeof(*agent->uplinks));
 	if (agent->uplinks == NULL)
 		return -ENOMEM;
 	for (size_t i = 0; i < config->aggregators.count; i++) {
@@ -221,7 +226,9 @@ agent_build(struct host_agent *agent)
 	if (config->state_folder[0] != 0 && mkdir(config->state_folder, 0755) < 0 &&
 	    errno != EEXIST)
 		rm_log_warn(-errno, "%s: cannot keep pinglists", config->state_folder);
-	r = rm_metrics_new(&agent->metrics);
+	r = agent_load_place(agent);
+	if (r == 0)
+		r = rm_metrics_new(&agent->metrics);
 	if (r == 0)
 		r = rm_metrics_build_info(agent->metrics, "host-agent");
 	if (r == 0)
@@ -269,6 +276,8 @@ agent_build(struct host_agent *agent)
 		r = agent_add_rnics(agent);
 	if (r == 0)
 		r = agent_add_uplinks(agent);
+	if (r == 0)
+		r = agent_start_place(agent);
 	if (r == 0)
 		r = agent_services_new(agent, &agent->services);
 	if (r == 0)
@@ -340,6 +349,7 @@ host_agent_free(struct host_agent *agent)
 	lanes_free(agent->lanes); /* what the RNICs have left there ends */
 	for (size_t i = 0; i < agent->uplink_count; i++)
 		uplink_free(agent->uplinks[i]);
+	agent_free_place(agent);
 	tracing_free(agent->tracing);
 	free(agent->rnics);
 	free(agent->uplinks);

@@ -3,7 +3,8 @@
  * aggregators' pinglists to the RNICs.
  *
  * Needs nobody to go on: with every aggregator gone it probes from the last pinglists
- * and keeps what results its bounds allow.
+ * and keeps what results its bounds allow. When a controller says that its host belongs
+ * elsewhere, it keeps that and ends the loop with rm_loop_again.
  */
 #ifndef HOST_AGENT_HOST_AGENT_H
 #define HOST_AGENT_HOST_AGENT_H

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host-agent/controller/place.h"
 #include "host-agent/host_agent_state.h"
 #include "host-agent/packet/key_ring.h"
 #include "host-agent/pinglist/plans.h"
@@ -190,6 +191,21 @@ tors_of_lldp(const struct agent_config *config, const struct rnic_found *found)
 	return set;
 }
 
+/* By the name of the RDMA device, or of its network device. */
+static struct tor_set
+tors_of_place(const struct place *place, const struct rnic_found *found)
+{
+	const char *tors[WIRE_MAX_ATTACHMENTS];
+	struct tor_set set = { 0 };
+	size_t count = 0;
+
+	if (place != NULL)
+		count = place_tors(place, found->device, found->netdev, tors);
+	for (size_t t = 0; t < count; t++)
+		tor_set_add(&set, tors[t]);
+	return set;
+}
+
 /* What each source says of the ToRs of what was found: this is the place for more. */
 static void
 tors_of(const struct host_agent *agent, size_t entry, const struct rnic_found *found,
@@ -197,12 +213,14 @@ tors_of(const struct host_agent *agent, size_t entry, const struct rnic_found *f
 {
 	const struct agent_rnic_config *about = entry_at(&agent->config, entry);
 	struct tor_set config = { 0 }, lldp = tors_of_lldp(&agent->config, found);
+	const struct tor_set controller = tors_of_place(agent->place, found);
 
 	*ret = (struct tor_choice){ 0 };
 	for (size_t t = 0; t < agent_rnic_tor_count(about); t++)
 		tor_set_add(&config, agent_rnic_tor(about, t));
 	(void)tor_choice_say(ret, TOR_CONFIG, &config, (rm_mono_t){ 0 });
 	(void)tor_choice_say(ret, TOR_LLDP, &lldp, (rm_mono_t){ 0 });
+	(void)tor_choice_say(ret, TOR_CONTROLLER, &controller, (rm_mono_t){ 0 });
 }
 
 static void
@@ -387,8 +405,8 @@ take_found(struct agent_finder *finder, struct rnic_found *found, rm_mono_t now)
 		    rnic_find_error(found->transport, found->error));
 	else if (tors.chosen.count == 0)
 		wait_for(finder, found->device,
-		    "its ToR is not known: give it a tor in the config, or let LLDP "
-		    "tell (%s)",
+		    "its ToR is not known: give it a tor in the config or the "
+		    "controllers' topology, or let LLDP tell (%s)",
 		    finder->find.lldp_error == 0         ? "no neighbor on its cable"
 		    : finder->find.lldp_error == -ENOENT ? "there is no lldp.file"
 							 : "lldp.file is unfit");

@@ -30,6 +30,8 @@ struct device_events;
 struct key_ring;
 struct lanes;
 struct pinglist_sum;
+struct place;
+struct place_link;
 struct plans;
 struct rdma_index;
 struct rm_http_server;
@@ -54,6 +56,11 @@ struct host_agent {
 	struct brake_file *brake_file;
 	struct self_limit limit;
 	struct ceiling ceiling; /* of all RNICs */
+
+	struct place
+	    *place; /* where this host belongs, as in use; NULL: as configured */
+	struct place_link *place_link; /* NULL: no controller is asked */
+	rm_mono_t heard;               /* some aggregator, or the start */
 
 	struct plans *plans;
 	struct key_ring *keys;
@@ -122,5 +129,13 @@ void agent_tell_paths(void *arg); /* the host_agent */
 int agent_start_timers(struct host_agent *agent);
 /* A heartbeat to everybody, after what is due before. */
 void agent_beat_soon(struct host_agent *agent, rm_mono_t now);
+
+/* ---- host_agent_place.c ---- */
+
+/* The place of the last run, put into the config; before RNICs and uplinks. */
+int agent_load_place(struct host_agent *agent);
+int agent_start_place(struct host_agent *agent);
+void agent_tick_place(struct host_agent *agent, rm_mono_t now);
+void agent_free_place(struct host_agent *agent);
 
 #endif

@@ -264,6 +264,7 @@ agent_on_beat(void *arg)
 		.known_through = rm_mono_add(agent->beat_due, -TIMER_SLACK_NS),
 	};
 
+	agent_tick_place(agent, now);
 	agent_list_live(agent, live, &report);
 	agent_gather_counts(agent);
 	for (size_t i = 0; i < agent->rnic_count; i++)

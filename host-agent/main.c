@@ -1,3 +1,5 @@
+#include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "host-agent/agent_config.h"
@@ -5,22 +7,19 @@
 #include "rackmesh/core/log.h"
 #include "rackmesh/loop/loop.h"
 
-int
-main(int argc, char **argv)
+/* One life of the agent. *again: it wants another one. r > 0: as agent_config_load. */
+static int
+run(int argc, char **argv, bool *again)
 {
 	struct agent_config config = { 0 };
 	struct rm_loop *loop = NULL;
 	struct host_agent *agent = NULL;
 	int r;
 
-	rm_log_open("host-agent");
-	/* Before there are threads. Without it libibverbs keeps, for ever, all that it
-	 * holds of a device that was taken away. */
-	(void)setenv("RDMAV_ALLOW_DISASSOC_DESTROY", "1", 0);
-
+	*again = false;
 	r = agent_config_load(&config, argc, argv); /* has said what is wrong */
 	if (r != 0)
-		return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+		return r;
 	rm_config_log_level(config.log_level);
 
 	r = rm_loop_new(&loop); /* TERM and INT end it, HUP reloads */
@@ -36,9 +35,28 @@ main(int argc, char **argv)
 	r = rm_loop_run(loop);
 	if (r < 0)
 		rm_log_error(r, "event loop failed");
+	*again = r == 0 && rm_loop_wants_again(loop);
 out:
 	host_agent_free(agent);
 	rm_loop_free(loop);
 	agent_config_clear(&config);
+	return r;
+}
+
+int
+main(int argc, char **argv)
+{
+	bool again;
+	int r;
+
+	rm_log_open("host-agent");
+	/* Before there are threads. Without it libibverbs keeps, for ever, all that it
+	 * holds of a device that was taken away. */
+	(void)setenv("RDMAV_ALLOW_DISASSOC_DESTROY", "1", 0);
+	/* Between two loops nobody handles it. */
+	(void)signal(SIGHUP, SIG_IGN);
+	do
+		r = run(argc, argv, &again);
+	while (again);
 	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -20,7 +20,7 @@ struct rm_loop {
 	void *reload_arg;
 	struct rm_notify *notify;
 	struct rm_turns *turns;
-	bool stopped; /* libevent forgets a break that comes before the run */
+	bool stopped, again; /* libevent forgets a break that comes before the run */
 };
 
 struct rm_timer {
@@ -138,7 +138,10 @@ rm_loop_run(struct rm_loop *loop)
 	rm_notify_ready(loop->notify);
 	if (!loop->stopped)
 		r = event_base_loop(loop->base, EVLOOP_NO_EXIT_ON_EMPTY);
-	rm_notify_stopping(loop->notify);
+	if (loop->again)
+		rm_notify_reloading(loop->notify, rm_mono_now());
+	else
+		rm_notify_stopping(loop->notify);
 	loop->stopped = false;
 	return r < 0 ? -EIO : 0;
 }
@@ -147,7 +150,23 @@ void
 rm_loop_stop(struct rm_loop *loop)
 {
 	loop->stopped = true;
+	loop->again = false;
 	event_base_loopbreak(loop->base);
+}
+
+void
+rm_loop_again(struct rm_loop *loop)
+{
+	if (loop->stopped)
+		return;
+	rm_loop_stop(loop);
+	loop->again = true;
+}
+
+bool
+rm_loop_wants_again(const struct rm_loop *loop)
+{
+	return loop->again;
 }
 
 void

@@ -8,6 +8,8 @@
 #ifndef RACKMESH_LOOP_LOOP_H
 #define RACKMESH_LOOP_LOOP_H
 
+#include <stdbool.h>
+
 #include "rackmesh/core/clock.h"
 
 struct event_base;
@@ -21,6 +23,10 @@ void rm_loop_free(struct rm_loop *loop); /* NULL is fine; free its users first *
 
 int rm_loop_run(struct rm_loop *loop); /* until a signal or rm_loop_stop */
 void rm_loop_stop(struct rm_loop *loop);
+/* As rm_loop_stop, but its owner will run another one at once: the service manager is
+ * told of a reload, not of the end. A signal that ends us comes first. */
+void rm_loop_again(struct rm_loop *loop);
+bool rm_loop_wants_again(const struct rm_loop *loop); /* after rm_loop_run */
 
 void rm_loop_on_reload(struct rm_loop *loop, void (*fn)(void *arg), void *arg);
 

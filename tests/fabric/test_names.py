@@ -1,8 +1,11 @@
 """Peers by name: what the daemons do when a name's address changes, or is not known yet."""
 
 import contextlib
+import signal
+import time
 
 import pytest
+import yaml
 
 from lab.hosts import Hosts, NameServer
 from lab.netns import run
@@ -16,6 +19,7 @@ from lab.wait import PATIENCE_S, until
 
 TOR = "tor1"
 RACKS = {TOR: ["h1", "h2"]}
+RAILS = {"tor1": ["h1", "h2"], "tor2": ["h1", "h2"]}
 AGGREGATOR = aggregator_of(TOR)
 NAMES = {
     AGGREGATOR: f"{AGGREGATOR}.lab.test",
@@ -60,6 +64,65 @@ def connected(agent):
 
 def analyzers(world):
     return world.lab.analyzer.get("/v1/aggregators").json["aggregators"]
+
+
+def asks_where_it_belongs(lab, host):
+    """Its agent's config says neither its aggregators nor the ToRs of its RNICs."""
+    path = lab.folder / "config" / f"{host}.yaml"
+    config = yaml.safe_load(path.read_text())
+    del config["aggregators"]
+    for rnic in config["rnics"]:
+        del rnic["tor"]
+    config["controllers"] = [
+        f"{lab.fabric.management[each.name]}:{LINK_CONTROLLER}" for each in lab.controllers
+    ]
+    path.write_text(yaml.safe_dump(config))
+
+
+def test_agents_find_their_tors_and_aggregators_by_the_controller(world, say):
+    made = world(RAILS, spines=1, alertmanager=False)
+    lab = made.lab
+    path = lab.folder / "config" / "topology.yaml"
+    places = yaml.safe_load(path.read_text())
+    for rack in places["racks"]:
+        tor = rack["tor"]
+        rack["aggregators"] = ["{}:{}".format(*lab.uplink_of(tor))]
+        rack["members"] = [
+            f"{rnic.host}/{rnic.device}"
+            for rnic in made.fabric.rnics.values()
+            if rnic.tor == tor
+        ]
+    nobody = places["racks"][0]["members"].pop()  # of h1 or h2: its agent is told so
+    path.write_text(yaml.safe_dump(places))
+    for host in RAILS["tor1"]:
+        asks_where_it_belongs(lab, host)
+
+    begun = time.monotonic()
+    lab.start()
+    lost = lab.agents[nobody.split("/")[0]]
+    until(
+        f"{lost.name} says which RNIC has no ToR",
+        PATIENCE_S,
+        lambda: "its ToR is not known" in lost.log.read_text(),
+        [lost],
+    )
+    # Its place changes while it runs: it starts anew, in the same process.
+    pid = lost.pid
+    places["racks"][0]["members"].append(nobody)
+    path.write_text(yaml.safe_dump(places))
+    lab.controller.signal(signal.SIGHUP)
+    lost.restart()  # asks at once, and not in five minutes
+    assert lost.pid != pid
+    lab.wait_probing()
+    say(
+        f"nothing but the controller in the config: all is probed after {time.monotonic() - begun:.1f} s"
+    )
+
+    # With the controller gone a host starts with what was answered before.
+    lab.controller.stop()
+    again = lab.agents["h1"]
+    again.restart()
+    until("h1 is back", PATIENCE_S, lambda: connected(again) == [True, True], [again])
 
 
 def test_every_address_of_a_name_server_is_tried(named):

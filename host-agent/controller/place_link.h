@@ -1,0 +1,50 @@
+/*
+ * place_link - asks the region's controllers where this host belongs: at the start,
+ * every five minutes, and more often while nobody knows, or no aggregator is heard.
+ *
+ * A connection is made for each question, to the first controller that leads, and
+ * closed with its answer.
+ */
+#ifndef HOST_AGENT_CONTROLLER_PLACE_LINK_H
+#define HOST_AGENT_CONTROLLER_PLACE_LINK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rackmesh/core/clock.h"
+
+struct place;
+struct place_link;
+struct rm_endpoint;
+struct rm_loop;
+struct rm_tls;
+
+struct place_link_options {
+	const struct rm_endpoint *controllers; /* copied; at least one */
+	size_t controller_count;
+	const char *host, *region; /* borrowed */
+	uint64_t incarnation;
+	struct rm_tls *tls; /* borrowed; NULL: plaintext */
+	/* Takes place. Not called from inside the functions below. */
+	void (*on_place)(struct place *place, void *arg);
+	void *arg;
+};
+
+struct place_link_counts {
+	uint64_t asked;   /* questions sent */
+	uint64_t placed;  /* answers with a place */
+	uint64_t unknown; /* that this host belongs nowhere */
+	uint64_t refused; /* answers that are malformed */
+};
+
+int place_link_new(struct rm_loop *loop, const struct place_link_options *options,
+    struct place_link **ret);
+void place_link_free(struct place_link *link); /* NULL is fine */
+
+/* Often. alone: no aggregator has been heard for a while. */
+void place_link_tick(struct place_link *link, bool alone, rm_mono_t now);
+
+const struct place_link_counts *place_link_counts(const struct place_link *link);
+
+#endif
