@@ -1,16 +1,19 @@
 /*
  * A resolver of the test's own: the real getaddrinfo, in a mount namespace whose /etc
- * holds the resolver's four files and nothing else. Needs root.
+ * holds the resolver's four files and nothing else, and in a network namespace with
+ * nothing but loopback. Needs root.
  */
 #ifndef TESTS_SUPPORT_RESOLVER_H
 #define TESTS_SUPPORT_RESOLVER_H
 
 #include <arpa/inet.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -32,11 +35,22 @@ resolver_hosts(const char *text)
 	assert_true(resolver_write("/etc/hosts", text));
 }
 
+static inline bool
+resolver_loopback_up(void)
+{
+	struct ifreq lo = { .ifr_name = "lo", .ifr_flags = IFF_UP };
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	int r = ioctl(fd, SIOCSIFFLAGS, &lo);
+
+	close(fd);
+	return r == 0;
+}
+
 /* Once, at the start of the program. False: it must not. */
 static inline bool
 resolver_own(void)
 {
-	return unshare(CLONE_NEWNS) == 0 &&
+	return unshare(CLONE_NEWNS | CLONE_NEWNET) == 0 && resolver_loopback_up() &&
 	       mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
 	       mount("none", "/etc", "tmpfs", 0, "size=1m") == 0 &&
 	       resolver_write("/etc/host.conf", "multi on\n") &&
