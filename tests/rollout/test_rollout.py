@@ -2,16 +2,46 @@
 
 The tests share one region, in this order; each leaves it calm."""
 
+import contextlib
+import time
+
 import pytest
 import units
+import versions
+from lab.faults import RnicDead
 from lab.innocents import VERDICTS, accused
+from lab.wait import until
 from packages import DAEMONS, ROOT
+from region import NEWCOMER, PATIENCE_S
 
 CANARY = "h13"
+# A version that is bad stays so: not the patience that a good one needs.
+GATE_S = 40
+FAULT_S = 60
+QUIET_S = 15
+LISTENS = {"tor-aggregator": 7471, "region-controller": 7481, "analyzer": 7491}
 
 
 def nothing(_arrival):
     return False
+
+
+@contextlib.contextmanager
+def calm(region, allow=nothing):
+    """Nobody is named meanwhile without a reason, and the region is calm in the end."""
+    began, mark = time.monotonic(), region.sink.mark()
+    yield
+    region.wait_calm()
+    assert accused(region.sink.since(mark), began, allow) == []
+
+
+def state(region):
+    """{machine: (version, pids)}: what stays as long as nobody touches it."""
+    return {
+        name: (region.version(name), region.main_pids(name))
+        for name in region.names
+        if region.enabled(name)
+    }
 
 
 # ---- the first rollout ------------------------------------------------------------------------
@@ -34,6 +64,16 @@ def test_the_first_rollout_makes_a_watched_region_of_bare_machines(rolled_out, r
     assert region.probed() == region.rnics()
     assert accused(region.sink.since(0), region.began, nothing) == []
     assert {alert for alert in region.alerts() if alert[0] in VERDICTS} == set()
+
+
+def test_a_second_run_changes_nothing(rolled_out, region, say):
+    before = state(region)
+    with calm(region):
+        run = region.play("site")
+    say(f"second run: {run.took_s:.0f} s, {run.counts()}")
+    assert run.hosts("ok") >= region.places()
+    assert run.hosts("changed") == run.hosts("failed") == set()
+    assert state(region) == before
 
 
 # ---- rights -----------------------------------------------------------------------------------
@@ -63,3 +103,137 @@ def test_a_call_that_the_filter_does_not_name_ends_the_process(rolled_out, regio
                      status=None)  # fmt: skip
     assert "SYS" in said
     region.on(CANARY, "systemctl", "reset-failed")
+
+
+# ---- versions ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("how", ["refuses", "mute"])
+def test_a_bad_version_stops_at_the_canary_and_is_rolled_back(
+    rolled_out, region, say, tmp_path, how
+):
+    bad = versions.bad(tmp_path / "bad", how)
+    before = state(region)
+
+    def is_true(arrival):
+        return (arrival.alertname, arrival.part) == ("RackmeshAgent", CANARY)
+
+    with region.repository.offers(bad.folder), calm(region, allow=is_true):
+        run = region.play("site", status=2, rackmesh_version=bad.name, rackmesh_gate_s=GATE_S)
+    say(f"bad version ({how}): stopped and rolled back in {run.took_s:.0f} s")
+    after = state(region)
+    touched = {name for name in before if after[name] != before[name]}
+    assert touched == {CANARY} == run.hosts("failed")
+    assert after[CANARY][0] == before[CANARY][0]
+    assert region.property(CANARY, "host-agent", "ActiveState") == "active"
+
+
+def test_an_upgrade_goes_from_the_canary_over_its_rack_to_the_others(
+    rolled_out, region, say, tmp_path
+):
+    newer = versions.good(tmp_path / "newer")
+    region.repository.add(newer.folder)
+    before = state(region)
+    with calm(region):
+        run = region.play("site", rackmesh_version=newer.name)
+    say(f"upgrade: {run.took_s:.0f} s, {run.counts()}")
+    after = state(region)
+    for name, (version, pids) in after.items():
+        assert version == newer.name
+        for daemon, pid in pids.items():
+            assert pid != before[name][1][daemon], f"{daemon} on {name} runs the old program"
+    agents = region.machines_of("host-agent")
+    started = {name: region.started(name, "host-agent") for name in agents}
+    others = {name: at for name, at in started.items() if name != CANARY}
+    assert started[CANARY] < min(others.values())
+    first = [at for name, at in others.items() if name.startswith("h1")]
+    assert max(first) < min(at for name, at in others.items() if name.startswith("h2"))
+
+
+# ---- hosts that come, change and go --------------------------------------------------------------
+
+
+def test_a_host_is_added(rolled_out, region, say):
+    region.take_in(NEWCOMER, after="h22")
+    with calm(region):
+        run = region.play("site")
+    say(f"host added: {run.took_s:.0f} s, {run.counts()}")
+    assert f"{NEWCOMER}/eth1" in region.probed()
+    assert region.probed() == region.rnics()
+
+
+def test_a_swapped_card_is_probed_and_nobody_is_named(rolled_out, region, say):
+    rnic = region.fabric.rnics["h12/eth1"]
+
+    def good():
+        return [each["id"] for each in region.seen_by("h11") if each["host"] == rnic.host
+                and each["health"] == "good"]  # fmt: skip
+
+    (old,) = good()
+    began = time.monotonic()
+    with calm(region):
+        region.fabric.swap(rnic, "02:00:00:99:00:01")
+        until("the new card is probed", PATIENCE_S, lambda: len(good()) == 1 and good() != [old],
+              every=1)  # fmt: skip
+        say(f"swapped card: good after {time.monotonic() - began:.1f} s")
+
+
+def test_a_drained_host_is_switched_off_and_comes_back_unnoticed(rolled_out, region, say):
+    with calm(region):
+        run = region.play("drain", "--limit", NEWCOMER)
+        say(f"host drained: {run.took_s:.0f} s")
+        mark = region.sink.mark()
+        region.fabric.isolate(NEWCOMER)
+        region.wait_calm(but={f"{NEWCOMER}/eth1"})
+        region.sink.silence(QUIET_S, mark)
+        region.fabric.rejoin(NEWCOMER)
+        run = region.play("return", "--limit", NEWCOMER)
+        say(f"and back: {run.took_s:.0f} s, {run.counts()}")
+    assert region.probed() == region.rnics()
+
+
+def test_a_removed_host_is_nobodys_concern(rolled_out, region, say):
+    with calm(region):
+        run = region.play("remove", "--limit", NEWCOMER)
+        region.leave_out(NEWCOMER)
+        again = region.play("site")
+        say(f"host removed: {run.took_s:.0f} s, and the region without it: {again.took_s:.0f} s")
+    assert region.on(NEWCOMER, "dpkg-query", "--show", "rackmesh-host-agent", status=1)
+    for name in region.machines_of("tor-aggregator"):
+        assert NEWCOMER not in {rnic["host"] for rnic in region.seen_by(name)}
+
+
+def test_certificates_are_renewed_while_everything_runs(rolled_out, region, say):
+    def files():
+        return {(name, daemon): region.serial(name, daemon)
+                for name, enabled in region.daemons().items() for daemon in enabled}  # fmt: skip
+
+    before = files()
+    with calm(region):
+        run = region.play("site", rackmesh_certificates_renew=True)
+    say(f"certificates renewed: {run.took_s:.0f} s, {run.counts()}")
+    after = files()
+    assert [who for who in after if after[who] == before[who]] == []
+    for (name, daemon), serial in after.items():
+        if daemon in LISTENS:
+            assert region.served_serial(name, LISTENS[daemon]) == serial, f"{daemon} on {name}"
+
+
+# ---- an alert ------------------------------------------------------------------------------------
+
+
+def test_a_dead_cable_is_one_alert_that_names_it(rolled_out, region, say):
+    """So that a test that hears of nothing would have heard of something."""
+    fault = RnicDead(region, region.fabric.rnics["h21/eth1"])
+    mark = region.sink.mark()
+    began = fault.begin()
+    came = region.sink.wait_for(fault.fires, FAULT_S, mark, "an alert about h21/eth1")
+    say(f"named after {came.at - began:.1f} s")
+    assert fault.bit()
+    named = {(fault.alertname, fault.part)}
+    until("Alertmanager has it", FAULT_S, lambda: region.alerts() >= named, every=1)
+    fault.end()
+    region.sink.wait_for(fault.resolves, FAULT_S, mark, "that it is over")
+    region.wait_calm()
+    firing = {(a.alertname, a.part) for a in region.sink.since(mark) if a.status == "firing"}
+    assert firing == {(fault.alertname, fault.part)}

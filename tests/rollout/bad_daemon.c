@@ -1,0 +1,62 @@
+/*
+ * A daemon of a bad version. Asked for its version, its help or to check its
+ * config it is like the good one, which lies beside it with .good to its name.
+ * Run, it refuses to start, or (built with -DMUTE) tells systemd that it is
+ * ready, and then answers nobody.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <poll.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#ifdef MUTE
+#define BEAT_MS 1000
+
+/* systemd hears of it like of any other. Calls nothing that the filter forbids. */
+static int
+run(void)
+{
+	static const char words[] = "READY=1\nWATCHDOG=1\n";
+	const char *path = getenv("NOTIFY_SOCKET");
+	struct sockaddr_un to = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_DGRAM, 0);
+	socklen_t len;
+
+	if (fd < 0 || path == NULL || strlen(path) >= sizeof(to.sun_path))
+		return EXIT_FAILURE;
+	strcpy(to.sun_path, path);
+	len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(path));
+	if (path[0] == '@')
+		to.sun_path[0] = '\0';
+	for (;;) {
+		sendto(fd, words, sizeof(words) - 1, 0, (struct sockaddr *)&to, len);
+		poll(NULL, 0, BEAT_MS);
+	}
+}
+#else
+static int
+run(void)
+{
+	fprintf(stderr, "<3>cannot start: this is a bad version\n");
+	return EXIT_FAILURE;
+}
+#endif
+
+int
+main(int argc, char **argv)
+{
+	char good[256];
+
+	if (argc == 3 && strcmp(argv[1], "--config") == 0)
+		return run();
+	snprintf(good, sizeof(good), "/usr/bin/%s.good", program_invocation_short_name);
+	execv(good, argv);
+	perror(good);
+	return EXIT_FAILURE;
+}
