@@ -9,7 +9,7 @@
 static void
 copy(char to[HOST_NAME], const char *from)
 {
-	snprintf(to, HOST_NAME, "%s", from == NULL ? "" : from);
+	snprintf(to, HOST_NAME, "%.63s", from == NULL ? "" : from);
 }
 
 static const char *

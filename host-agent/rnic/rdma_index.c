@@ -169,7 +169,7 @@ read_device(struct rdma_index *index, const char *device)
 	struct rdma_port about = { .hard = sysfs_exists(
 				       DEVICE_PATH "/device", index->root, device) };
 
-	snprintf(about.device, sizeof(about.device), "%s", device);
+	snprintf(about.device, sizeof(about.device), "%.63s", device);
 	(void)sysfs_text(about.parent, sizeof(about.parent), DEVICE_PATH "/parent",
 	    index->root, device);
 	about.node_guid = rdma_facts_guid(index->root, device);
