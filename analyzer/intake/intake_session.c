@@ -32,12 +32,13 @@ session_welcome(struct intake_session *session, const char *refused)
 	if (r == 0)
 		r = rm_link_send(session->link, bytes.data, bytes.len);
 	if (r == 0 && refused[0] != '\0') {
-		char quoted[QUOTED], peer[RM_ADDRESS_TEXT];
+		char quoted[QUOTED], who[RM_REFUSALS_TEXT];
 
 		owner->counts.refused_hellos++;
-		rm_address_format(&session->info.peer, peer);
 		rm_log_quote(quoted, sizeof(quoted), refused, strlen(refused));
-		rm_log_warn(0, "%s: refused: %s", peer, quoted);
+		if (rm_refusals_tell(&owner->refusals, &session->info.peer, refused,
+			rm_mono_now(), who))
+			rm_log_warn(0, "%s: refused: %s", who, quoted);
 		rm_link_close(session->link, -EPERM);
 	}
 	return r;

@@ -10,6 +10,7 @@
 #include "analyzer/intake/intake_info.h"
 #include "analyzer/intake/intake_lanes.h"
 #include "analyzer/intake/intake_racks.h"
+#include "rackmesh/net/refusals.h"
 #include "rackmesh/net/strangers.h"
 
 struct rm_link;
@@ -58,6 +59,7 @@ struct intake {
 	struct intake_session *sessions;
 	struct intake_peer *peers, *due;
 	struct rm_strangers strangers;
+	struct rm_refusals refusals;
 	struct intake_pending *pending[LANES];
 	struct wire_writer *writer;
 	struct rm_timer *tick;

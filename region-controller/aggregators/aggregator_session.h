@@ -6,6 +6,7 @@
 #ifndef REGION_CONTROLLER_AGGREGATORS_AGGREGATOR_SESSION_H
 #define REGION_CONTROLLER_AGGREGATORS_AGGREGATOR_SESSION_H
 
+#include "rackmesh/net/refusals.h"
 #include "rackmesh/net/strangers.h"
 #include "region-controller/aggregators/aggregators_info.h"
 
@@ -31,6 +32,7 @@ struct aggregators {
 	struct aggregators_options options;
 	struct session *sessions;
 	struct rm_strangers strangers;
+	struct rm_refusals refusals;
 	struct wire_writer *writer;
 	struct rm_timer *sweep, *ping, *deliver;
 	uint64_t last_id;

@@ -88,6 +88,16 @@ format_host(const struct rm_address *address, char text[RM_ADDRESS_TEXT])
 		snprintf(text, RM_ADDRESS_TEXT, "an unknown address");
 }
 
+static void
+tell_refused(const struct agent_link *peer, const char *why)
+{
+	char who[RM_REFUSALS_TEXT];
+
+	if (rm_refusals_tell(&peer->links->refusals, rm_link_peer(peer->link), why,
+		rm_mono_now(), who))
+		rm_log_warn(0, "agent at %s refused: %s", who, why);
+}
+
 /*
  * Two hosts of one name would end each other's sessions for ever. Who is here stays, as
  * long as its heartbeats come. A newcomer is another host if it comes from another
@@ -111,7 +121,7 @@ is_another_host(const struct agent_link *peer, const struct agent *agent,
 	snprintf(why, WHY,
 	    "two hosts are called %s, at %s and at %s: give one of them another name",
 	    agent->host, here, there);
-	rm_log_warn(0, "agent refused: %s", why);
+	tell_refused(peer, why);
 	return true;
 }
 
@@ -128,7 +138,7 @@ hello_is_its_own(
 
 	if (rm_authority_admits(rm_link_identity(peer->link), &request, why, WHY))
 		return true;
-	rm_log_warn(0, "agent refused: %s", why);
+	tell_refused(peer, why);
 	return false;
 }
 

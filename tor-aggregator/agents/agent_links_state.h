@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "rackmesh/core/clock.h"
+#include "rackmesh/net/refusals.h"
 #include "rackmesh/net/strangers.h"
 #include "tor-aggregator/agents/agent_links.h"
 
@@ -36,6 +37,7 @@ struct agent_links {
 	size_t count;
 	bool mute;
 	struct rm_strangers strangers;
+	struct rm_refusals refusals;
 	struct agent_links_counts counts; /* bytes and frames: of closed links */
 	struct agent_links_counts shown;
 };
