@@ -379,6 +379,17 @@ agent_admit(struct host_agent *agent, struct rnic *rnic)
 	}
 }
 
+/* By the config, whatever its peer called itself last time. */
+static bool
+agent_is_for(const struct host_agent *agent, size_t uplink, const struct rnic *rnic)
+{
+	uint64_t serving = 0;
+
+	for (size_t t = 0; t < rnic_tor_count(rnic); t++)
+		serving |= agent_tor_aggregators(&agent->config, rnic_tor(rnic, t));
+	return serving >> uplink & 1;
+}
+
 static int
 agent_on_peer(struct uplink *uplink, const char *identity, void *arg)
 {
@@ -390,12 +401,15 @@ agent_on_peer(struct uplink *uplink, const char *identity, void *arg)
 	for (size_t i = 0; i < agent->rnic_count; i++) {
 		struct rnic *rnic = agent->rnics[i];
 
-		if (!agent_serves(at, rnic) ||
-		    agent_peer_serves(agent, at, identity, rnic, &asked, why))
+		if (!agent_is_for(agent, at, rnic))
 			continue;
-		if (rnic_tors(rnic)->source == TOR_CONFIG)
+		if (agent_peer_serves(agent, at, identity, rnic, &asked, why))
+			rnic_set_aggregators(
+			    rnic, rnic_aggregators(rnic) | UINT64_C(1) << at);
+		else if (rnic_tors(rnic)->source == TOR_CONFIG)
 			goto refused;
-		agent_withhold(agent, at, rnic, why);
+		else
+			agent_withhold(agent, at, rnic, why);
 	}
 	if (asked || identity[0] == '\0')
 		return 0;
