@@ -111,6 +111,12 @@ agent_on_place(struct place *place, void *arg)
 		place_free(place);
 		return;
 	}
+	if (agent->paused) { /* a new start would resume; the next answer comes later */
+		rm_log_info("a controller says where this host belongs: it is paused, "
+			    "and starts anew once it is resumed");
+		place_free(place);
+		return;
+	}
 	r = agent_config_read(&fresh, agent->config.path, &why);
 	if (r == 0)
 		r = agent_config_place(&fresh, place);
