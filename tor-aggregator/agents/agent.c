@@ -237,10 +237,14 @@ has_all_of(const struct agent *agent, const struct agent *other)
 	return other->rnic_count > 0;
 }
 
-/* Is it the host of an agent that is gone, by another name? */
+/* Is it the host of an agent that is gone, by another name? Not any more once a host
+ * of the former name has RNICs of its own. */
 static void
 find_former(const struct agents *agents, struct agent *agent)
 {
+	for (const struct agent *a = agents->first; a != NULL; a = a->next)
+		if (strcmp(a->host, agent->former) == 0 && a->rnic_count > 0)
+			agent->former[0] = '\0';
 	for (struct agent *a = agents->first; a != NULL; a = a->next) {
 		if (a == agent || a->link != NULL || a->address[0] == 0 ||
 		    strcmp(a->address, agent->address) != 0 || !has_all_of(agent, a))

@@ -104,6 +104,27 @@ a_host_at_the_same_address_with_the_same_rnics_was_renamed(void **state)
 }
 
 static void
+a_renamed_host_has_no_word_for_a_later_host_of_its_former_name(void **state)
+{
+	struct rack_fixture *f = fixture_rack(2, 0);
+	struct wire_rnic rnic = fixture_rnic(0x101, "new1", "t1");
+	struct agent *agent = newcomer(f, "new1", "192.0.2.1");
+
+	strcpy(f->agent[1]->address, "192.0.2.1");
+	assert_int_equal(registers(f, agent, &rnic), 0);
+	assert_string_equal(agent->former, "h1");
+	assert_int_equal(registers(f, agent, &rnic), 0);
+	assert_string_equal(agent->former, "h1"); /* for controllers that come later */
+	strcpy(f->agent[1]->address, "192.0.2.7");
+	rnic = fixture_rnic(0x777, "h1", "t1");
+	assert_int_equal(registers(f, f->agent[1], &rnic), 0);
+	rnic = fixture_rnic(0x101, "new1", "t1");
+	assert_int_equal(registers(f, agent, &rnic), 0);
+	assert_string_equal(agent->former, "");
+	fixture_rack_free(f);
+}
+
+static void
 nobody_speaks_for_the_reflector_of_a_switch(void **state)
 {
 	struct rack_fixture *f = fixture_rack(2, 0);
@@ -199,6 +220,8 @@ main(void)
 		cmocka_unit_test(two_devices_of_one_id_are_told_apart_in_words),
 		cmocka_unit_test(
 		    a_host_at_the_same_address_with_the_same_rnics_was_renamed),
+		cmocka_unit_test(
+		    a_renamed_host_has_no_word_for_a_later_host_of_its_former_name),
 		cmocka_unit_test(nobody_speaks_for_the_reflector_of_a_switch),
 		cmocka_unit_test(
 		    nobody_speaks_for_another_hosts_rnic_while_that_is_away),
