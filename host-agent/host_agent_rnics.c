@@ -522,9 +522,11 @@ agent_find(struct host_agent *agent, bool changed, rm_mono_t now)
 	int64_t pace_ns;
 
 	finder->changed |= changed;
+	if (finder->running) /* and find is the worker's */
+		return;
 	pace_ns = finder->changed ? look_pace_event_ns(finder->find.cpu_ns)
 				  : look_pace_ns(true, finder->find.cpu_ns);
-	if (finder->running || rm_mono_since(now, finder->begun) < pace_ns ||
+	if (rm_mono_since(now, finder->begun) < pace_ns ||
 	    rm_worker_submit(agent->worker, find_run, find_done, finder) < 0)
 		return;
 	finder->running = true;
