@@ -129,7 +129,8 @@ const struct rm_option agent_options[] = {
 	  "left out of aggregators and of rnics[].tor: their topology has it in racks[].members "
 	  "and racks[].aggregators", NULL, NULL, 0 },
 	{ "probe.timeout_ms", RM_UINT, AT(probe_timeout_ms), "500", 10, 10000, RM_RELOAD,
-	  "a probe with no reply after this long counts as lost", NULL, NULL, 0 },
+	  "a probe with no reply after this long counts as lost; used until a pinglist "
+	  "says it", NULL, NULL, 0 },
 	{ "probe.max_rate_per_s", RM_UINT, AT(probe_max_rate_per_s), "0", 0,
 	  PROBER_MAX_RATE_PER_S, RM_RELOAD,
 	  "limit on probes per second of one RNIC; 0: the built-in limit", NULL, NULL, 0 },

@@ -96,12 +96,33 @@ struct prober_options
 agent_prober_options(struct host_agent *agent)
 {
 	const struct agent_config *config = &agent->config;
+	const uint32_t told_ms = plans_probe_timeout_ms(agent->plans);
 
 	return (struct prober_options){
-		.timeout_ns = (int64_t)config->probe_timeout_ms * RM_NS_PER_MS,
+		.timeout_ns =
+		    (int64_t)(told_ms != 0 ? told_ms : config->probe_timeout_ms) *
+		    RM_NS_PER_MS,
 		.max_rate_per_s = config->probe_max_rate_per_s,
 		.host_ceiling = &agent->ceiling,
 	};
+}
+
+void
+agent_tune_probers(struct host_agent *agent)
+{
+	const struct prober_options options = agent_prober_options(agent);
+
+	if (options.timeout_ns == agent->tuned.timeout_ns &&
+	    options.max_rate_per_s == agent->tuned.max_rate_per_s)
+		return;
+	agent->tuned = options;
+	for (size_t i = 0; i < agent->rnic_count; i++) {
+		int r = rnic_retune(agent->rnics[i], &options);
+
+		if (r < 0)
+			rm_log_warn(
+			    r, "%s: cannot restart", rnic_device(agent->rnics[i]));
+	}
 }
 
 void
@@ -109,9 +130,7 @@ host_agent_reload(void *arg)
 {
 	struct host_agent *agent = arg;
 	struct agent_config fresh;
-	struct prober_options options;
 	struct rm_why why = { 0 };
-	bool same;
 	int r;
 
 	r = agent_config_read(&fresh, agent->config.path, &why);
@@ -124,19 +143,11 @@ host_agent_reload(void *arg)
 		&fresh, rm_wall_now()))
 		return;
 	rm_config_log_level(agent->config.log_level);
-	same = agent->config.probe_timeout_ms == fresh.probe_timeout_ms &&
-	       agent->config.probe_max_rate_per_s == fresh.probe_max_rate_per_s;
 	agent_config_clear(&fresh);
 	agent_tune_tracing(agent);
 	agent_tune_limits(agent);
 	agent_services_tune(agent->services);
-	options = agent_prober_options(agent);
-	for (size_t i = 0; i < agent->rnic_count && !same; i++) {
-		r = rnic_retune(agent->rnics[i], &options);
-		if (r < 0)
-			rm_log_warn(
-			    r, "%s: cannot restart", rnic_device(agent->rnics[i]));
-	}
+	agent_tune_probers(agent);
 }
 
 /* ---- birth ---- */
@@ -144,6 +155,7 @@ host_agent_reload(void *arg)
 static int
 agent_add_rnics(struct host_agent *agent)
 {
+	agent->tuned = agent_prober_options(agent);
 	agent->rnics = calloc(WIRE_MAX_HOST_RNICS, sizeof(struct rnic *));
 	if (agent->rnics == NULL)
 		return -ENOMEM;
@@ -290,6 +302,7 @@ agent_build(struct host_agent *agent)
 		agent_tune_limits(agent);
 		agent_load_brake(agent);
 		plans_load(agent->plans, rm_wall_now(), rm_mono_now());
+		agent_tune_probers(agent);
 		agent_load_keys(agent);
 	}
 	return r;

@@ -261,6 +261,7 @@ agent_on_pinglist(struct uplink *uplink, const uint8_t *data, size_t len, void *
 	if (r == 0 &&
 	    plans_take(agent->plans, &view, rm_wall_now(), rm_mono_now(), &tor, &r))
 		agent_plan_tor(agent, tor);
+	agent_tune_probers(agent);
 	if (r < 0)
 		rm_log_warn(r, "%s: refused a pinglist", uplink_address(uplink));
 	else /* it has a plan, and may have known none of these flows before */

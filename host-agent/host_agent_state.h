@@ -15,6 +15,7 @@
 #include "host-agent/api/agent_metrics.h"
 #include "host-agent/pinglist/brake.h"
 #include "host-agent/probe/ceiling.h"
+#include "host-agent/probe/prober.h"
 #include "host-agent/report/heartbeat.h"
 #include "host-agent/report/self_limit.h"
 #include "host-agent/report/uplink.h"
@@ -45,6 +46,7 @@ struct tracing;
 struct host_agent {
 	struct agent_config config;
 	struct rm_reload reload;
+	struct prober_options tuned; /* what the probers have */
 	struct rm_credentials *credentials;
 	struct rm_loop *loop;
 	struct rm_worker *worker;
@@ -116,6 +118,8 @@ void agent_obey_brake(struct host_agent *agent);
 uint32_t agent_pace(const struct host_agent *agent);
 void agent_set_pace(struct host_agent *agent);
 void agent_tune_limits(struct host_agent *agent); /* to its config */
+/* To config and pinglists: probers begin anew where something of it has changed. */
+void agent_tune_probers(struct host_agent *agent);
 
 struct tracer_options agent_tracer_options(const struct agent_config *config);
 /* After a change of config, pause or brake. */

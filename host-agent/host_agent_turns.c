@@ -392,6 +392,7 @@ agent_on_look(void *arg)
 	agent_renew_plans(agent, now);
 	if (!plans_tick(agent->plans, rm_wall_now(), now))
 		return;
+	agent_tune_probers(agent);
 	if (plans_slow(agent->plans) > 0)
 		rm_log_warn(0,
 		    "%zu pinglists have expired, without any aggregator for days: a "

@@ -110,6 +110,9 @@ const struct rm_option controller_options[] = {
 	  "DSCP of three of four probes: that of RoCE traffic in this fabric", NULL, NULL, 0 },
 	{ "plan.dscp_best_effort", RM_UINT, AT(plan.dscp_best_effort), "0", 0, 63, RM_RELOAD,
 	  "DSCP of the fourth probe", NULL, NULL, 0 },
+	{ "plan.probe_timeout_ms", RM_UINT, AT(plan.probe_timeout_ms), "0", 0, 2000, RM_RELOAD,
+	  "a probe of this region with no reply after this long counts as lost (10 or more); "
+	  "0: each aggregator says it to its agents, probe.timeout_ms there", NULL, NULL, 0 },
 	{ "plan.service_level", RM_UINT, AT(plan.sl), "0", 0, WIRE_MAX_SL, RM_RELOAD,
 	  "service level in the address handles of probes over verbs", NULL, NULL, 0 },
 	{ 0 }
@@ -135,6 +138,7 @@ controller_plan_options(const struct controller_config *config)
 		.witness_below = (uint32_t)plan->witness_below,
 		.witness_targets = (uint32_t)plan->witness_targets,
 		.witness_interval_ms = (uint32_t)plan->witness_interval_ms,
+		.probe_timeout_ms = (uint32_t)plan->probe_timeout_ms,
 		.dscp = (uint8_t)plan->dscp,
 		.dscp_best_effort = (uint8_t)plan->dscp_best_effort,
 		.sl = (uint8_t)plan->sl,
@@ -202,6 +206,9 @@ check_all(const struct controller_config *config, struct rm_why *why)
 	    rm_address_parse(config->http_listen, -1, &address) < 0)
 		return rm_config_refuse(config->path, why,
 		    "expected address:port, the address numeric", "http.listen");
+	if (config->plan.probe_timeout_ms > 0 && config->plan.probe_timeout_ms < 10)
+		return rm_config_refuse(config->path, why,
+		    "expected 0, or 10 and more (ms)", "plan.probe_timeout_ms");
 	return check_keys(config, why);
 }
 

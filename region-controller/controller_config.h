@@ -19,6 +19,7 @@ struct controller_plan_config {
 	uint64_t inter_tor_destinations, assumed_paths, pair_above_ms;
 	uint64_t witness_below, witness_targets, witness_interval_ms;
 	uint64_t dscp, dscp_best_effort, sl;
+	uint64_t probe_timeout_ms; /* 0: each aggregator's own */
 };
 
 struct controller_etcd_config {

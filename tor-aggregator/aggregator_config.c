@@ -53,7 +53,8 @@ const struct rm_option aggregator_options[] = {
 	  0, 1023, 0, "folder for plans, open incidents and what the analyzer has not "
 	  "acknowledged; \"\": nothing is kept", NULL, NULL, 0 },
 	{ "probe.timeout_ms", RM_UINT, AT(probe_timeout_ms), "500", 10, 2000, 0,
-	  "the same value as probe.timeout_ms of the agents", NULL, NULL, 0 },
+	  "a probe with no reply after this long counts as lost; agents are told; used "
+	  "where the plan does not say (plan.probe_timeout_ms of the controllers)", NULL, NULL, 0 },
 	{ "alerts.alertmanagers", RM_LIST, AT(alertmanagers), NULL, 0, 8, RM_RELOAD,
 	  "base URLs, e.g. http://127.0.0.1:9093; each gets every alert", NULL, NULL, 0 },
 	{ "alerts.webhooks", RM_LIST, AT(webhooks), NULL, 0, 8, RM_RELOAD,

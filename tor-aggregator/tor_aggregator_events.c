@@ -50,8 +50,7 @@ host_state(struct tor_rack *rack, const char *host, rm_mono_t now, rm_mono_t sta
 
 	if (agent != NULL)
 		return agent_watch_state(agent->watch, now, start, end,
-		    (int64_t)aggregator->config->probe_timeout_ms * RM_NS_PER_MS,
-		    silent_ns);
+		    tor_rack_timeout_ns(rack), silent_ns);
 	*silent_ns = rm_mono_since(now, tor_rack_changed(rack));
 	return *silent_ns > UNHEARD_NS ? HOST_AGENT_DOWN : HOST_UNKNOWN;
 }
@@ -280,8 +279,7 @@ static rm_mono_t
 everything_through(
     const struct tor_aggregator *aggregator, const struct tor_rack *rack, rm_mono_t now)
 {
-	int64_t timeout_ns =
-	    (int64_t)aggregator->config->probe_timeout_ms * RM_NS_PER_MS;
+	int64_t timeout_ns = tor_rack_timeout_ns(rack);
 	rm_mono_t least = now;
 
 	for (const struct agent *agent = agents_first(aggregator->agents);

@@ -281,6 +281,21 @@ plans_any(const struct plans *plans)
 	return false;
 }
 
+uint32_t
+plans_probe_timeout_ms(const struct plans *plans)
+{
+	uint32_t longest = 0;
+
+	for (size_t i = 0; i < plans->count; i++) {
+		const struct wire_pinglist_view *view =
+		    pinglist_view(plans->list[i].pinglist);
+
+		if (view != NULL && view->pinglist.probe_timeout_ms > longest)
+			longest = view->pinglist.probe_timeout_ms;
+	}
+	return longest;
+}
+
 size_t
 plans_slow(const struct plans *plans)
 {

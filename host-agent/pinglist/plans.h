@@ -68,6 +68,8 @@ bool plans_tick(struct plans *plans, rm_wall_t wall, rm_mono_t now);
 /* pinglist_sum over these ToRs. */
 int plans_sum(const struct plans *plans, const char *const *tors, size_t count,
     struct wire_rnic_id rnic, struct pinglist_sum *ret);
+/* What the pinglists say of it, the longest; 0: none says it. */
+uint32_t plans_probe_timeout_ms(const struct plans *plans);
 bool plans_any(const struct plans *plans);    /* at least one is held */
 size_t plans_slow(const struct plans *plans); /* how many have expired */
 

@@ -155,6 +155,9 @@ plan_json(const struct wire_plan_view *view)
 	json_object_set_new(object, "plane", json_string(plan->plane));
 	set_u64(object, "version", plan->version);
 	json_object_set_new(object, "digest", plan_json_digest(plan->digest));
+	json_object_set_new(object, "probe_timeout_ms",
+	    plan->probe_timeout_ms != 0 ? json_integer(plan->probe_timeout_ms)
+					: json_null());
 	json_object_set_new(object, "mesh", show_mesh(&plan->mesh));
 	for (size_t i = 0; i < plan->member_count; i++) {
 		wire_plan_member(view, i, &rnic);

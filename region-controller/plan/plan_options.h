@@ -37,6 +37,8 @@ struct plan_options {
 	/* Classes */
 	uint8_t dscp, dscp_best_effort;
 	uint8_t sl; /* of probes over verbs */
+	/* All probes */
+	uint32_t probe_timeout_ms; /* 0: each aggregator's own */
 };
 
 extern const struct plan_options plan_defaults;

@@ -411,6 +411,7 @@ plan_set_write(const struct plan_set *set, size_t i, uint64_t version, uint64_t 
 			.member_count = rack->member_count,
 			.foreigner_count = rack->foreigner_count,
 			.entry_count = rack->entry_count,
+			.probe_timeout_ms = set->options.probe_timeout_ms,
 		},
 	};
 	int r;

@@ -168,6 +168,9 @@ object_of(const struct wire_plan *plan, uint64_t digest, uint64_t base)
 	json_object_set_new(object, "plane", json_string(plan->plane));
 	json_object_set_new(object, "digest", store_json_of_hex(digest));
 	json_object_set_new(object, "base", json_integer((json_int_t)base));
+	if (plan->probe_timeout_ms != 0) /* older controllers do not know it */
+		json_object_set_new(
+		    object, "probe_timeout_ms", json_integer(plan->probe_timeout_ms));
 	json_object_set_new(object, "mesh", mesh_of(&plan->mesh));
 	json_object_set_new(
 	    object, "members", rnics_of(plan->members, plan->member_count, &shares));
@@ -394,6 +397,9 @@ read_plan(struct store_json *in, const json_t *object, struct plan_copy_mix *mes
 	plan->tor = store_json_text(in, object, "tor", NULL);
 	plan->plane = store_json_text(in, object, "plane", "");
 	read_mesh(in, json_object_get(object, "mesh"), mesh, &plan->mesh);
+	if (json_object_get(object, "probe_timeout_ms") != NULL)
+		plan->probe_timeout_ms = (uint32_t)store_json_number(
+		    in, object, "probe_timeout_ms", WIRE_MAX_PROBE_TIMEOUT_MS);
 	members = store_json_list(
 	    in, object, "members", WIRE_MAX_MEMBERS, &plan->member_count);
 	foreigners = store_json_list(
@@ -440,7 +446,7 @@ store_plan_read(const char *text, size_t len, uint64_t revision,
 {
 	static const char *const keys[] = { "region", "tor", "plane", "digest", "base",
 		"mesh", "members", "foreigners", "shared", "mixes", "entries",
-		"aliases", NULL };
+		"aliases", "probe_timeout_ms", NULL };
 	struct store_json in = { .why = why };
 	json_t *object = store_json_open(&in, text, len);
 	struct plan_copy copy = { 0 };

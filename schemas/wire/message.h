@@ -14,6 +14,8 @@ extern "C" {
 
 #define WIRE_VERSION 1 /* peers one apart, in either direction, work together */
 
+#define WIRE_MAX_PROBE_TIMEOUT_MS 2000 /* as long as an aggregator waits */
+
 #define WIRE_MAX_BYTES (16u << 20) /* a whole message, as a frame may carry it */
 #define WIRE_MAX_STRING 4096       /* with the 0 byte */
 #define WIRE_MAX_SKETCH 8192       /* bytes of one encoded sketch */

@@ -143,11 +143,13 @@ try {
 	auto mesh =
 	    rackmesh::CreateMesh(writer->fbb, plan->mesh.peers, plan->mesh.interval_us,
 		plan->mesh.rotation_s, mix, static_cast<uint8_t>(sl));
+	auto timeout_ms =
+	    wire::bounded(writer, plan->probe_timeout_ms, WIRE_MAX_PROBE_TIMEOUT_MS);
 	auto region = wire::text(writer, plan->region);
 	auto tor = wire::text(writer, plan->tor);
 	auto plane = wire::text(writer, plan->plane);
 	auto root = rackmesh::CreatePlan(writer->fbb, region, tor, plane, plan->version,
-	    plan->digest, mesh, members, foreigners, entries, aliases);
+	    plan->digest, mesh, members, foreigners, entries, aliases, timeout_ms);
 	return wire::finish(writer, root.Union(), WIRE_PLAN, out);
 } catch (...) {
 	return wire::out_of_memory(writer);
@@ -164,6 +166,7 @@ wire_open_plan(struct wire_plan_view *view, const uint8_t *data, size_t len)
 	if (r < 0)
 		return r;
 	check_plan(&check, from);
+	check.choice(from->probe_timeout_ms(), 0, WIRE_MAX_PROBE_TIMEOUT_MS);
 	if (check.error < 0)
 		return check.error;
 
@@ -181,6 +184,7 @@ wire_open_plan(struct wire_plan_view *view, const uint8_t *data, size_t len)
 	view->plan.entry_count = wire::count(from->entries());
 	view->plan.aliases = nullptr;
 	view->plan.alias_count = wire::count(from->aliases());
+	view->plan.probe_timeout_ms = from->probe_timeout_ms();
 	view->opaque = from;
 	return 0;
 }
@@ -296,8 +300,10 @@ try {
 	    WIRE_MAX_TARGETS, put_target);
 	auto roster = put_roster(writer, pinglist->roster, pinglist->roster_count);
 	auto tor = wire::text(writer, pinglist->tor);
-	auto root = rackmesh::CreatePinglist(
-	    writer->fbb, tor, pinglist->version, pinglist->rotation, targets, roster);
+	auto timeout_ms = wire::bounded(
+	    writer, pinglist->probe_timeout_ms, WIRE_MAX_PROBE_TIMEOUT_MS);
+	auto root = rackmesh::CreatePinglist(writer->fbb, tor, pinglist->version,
+	    pinglist->rotation, targets, roster, timeout_ms);
 	return wire::finish(writer, root.Union(), WIRE_PINGLIST, out);
 } catch (...) {
 	return wire::out_of_memory(writer);
@@ -319,6 +325,7 @@ view_pinglist(struct wire_pinglist_view *view, const uint8_t *data, size_t len)
 	view->pinglist.target_count = wire::count(from->targets());
 	view->pinglist.roster = nullptr;
 	view->pinglist.roster_count = wire::count(from->roster());
+	view->pinglist.probe_timeout_ms = from->probe_timeout_ms();
 	view->bytes.data = data;
 	view->bytes.len = len;
 	view->opaque = from;
@@ -337,6 +344,7 @@ wire_open_pinglist(struct wire_pinglist_view *view, const uint8_t *data, size_t 
 	if (r < 0)
 		return r;
 	check.text(from->tor());
+	check.choice(from->probe_timeout_ms(), 0, WIRE_MAX_PROBE_TIMEOUT_MS);
 	check.each(from->targets(), WIRE_MAX_TARGETS, check_target);
 	check.elements(from->roster(), WIRE_MAX_ROSTER);
 	for (uint32_t i = 0; check.error == 0 && i < wire::count(from->roster()); i++)

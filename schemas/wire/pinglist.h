@@ -68,6 +68,9 @@ struct wire_plan {
 	size_t entry_count;
 	const struct wire_alias *aliases; /* of switches that its paths may cross */
 	size_t alias_count;
+	/* A probe with no reply after this is lost; at most WIRE_MAX_PROBE_TIMEOUT_MS;
+	 * 0: the plan does not say, the aggregator's own counts. */
+	uint32_t probe_timeout_ms;
 };
 
 struct wire_plan_view {
@@ -121,6 +124,7 @@ struct wire_pinglist {
 	size_t target_count;
 	const struct wire_peer *roster;
 	size_t roster_count;
+	uint32_t probe_timeout_ms; /* as in the plan; 0: an aggregator too old to say */
 };
 
 struct wire_pinglist_view {

@@ -153,6 +153,7 @@ send_due(struct dispatch *dispatch, struct agent *agent, size_t t, rm_wall_t wal
 		return false;
 	expansion_pinglist(dispatch->expansion, view, state.rotation, own, own_count,
 	    &out, &dispatch->counts.refused_targets);
+	out.probe_timeout_ms = (uint32_t)(tor_rack_timeout_ns(rack) / RM_NS_PER_MS);
 	r = wire_write_pinglist(dispatch->writer, &out, &bytes);
 	if (r == 0)
 		r = agent_links_send(dispatch->links, agent, &bytes);

@@ -389,6 +389,8 @@ get_pinglist(struct rm_http_request *request, void *arg)
 	json_object_set_new(all, "tor", json_string(tor_rack_tor(rack)));
 	json_object_set_new(all, "version", json_integer((json_int_t)pinglist.version));
 	json_object_set_new(all, "rotation", json_integer(pinglist.rotation));
+	json_object_set_new(all, "probe_timeout_ms",
+	    json_integer(tor_rack_timeout_ns(rack) / RM_NS_PER_MS));
 	json_object_set_new(
 	    all, "roster", json_integer((json_int_t)pinglist.roster_count));
 	json_object_set_new(all, "targets", list);

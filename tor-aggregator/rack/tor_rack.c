@@ -414,6 +414,16 @@ rack_refresh(struct tor_rack *rack, int r, rm_mono_t now)
 	return 0;
 }
 
+int64_t
+tor_rack_timeout_ns(const struct tor_rack *rack)
+{
+	const uint32_t planned =
+	    rack->plan == NULL ? 0 : rack->plan->plan.probe_timeout_ms;
+
+	return planned != 0 ? (int64_t)planned * RM_NS_PER_MS
+			    : rack->options.timeout_ns;
+}
+
 int
 tor_rack_plan(struct tor_rack *rack, const struct wire_plan_view *view, rm_mono_t now)
 {
@@ -421,6 +431,7 @@ tor_rack_plan(struct tor_rack *rack, const struct wire_plan_view *view, rm_mono_
 
 	rack->plan = view;
 	rack->changed = now;
+	window_set_timeout(rack->window, tor_rack_timeout_ns(rack));
 	r = rack_refresh(rack, roster_plan(rack->roster, view), now);
 	paths = path_table_plan(rack->paths, view, now);
 	return r < 0 ? r : paths;

@@ -41,7 +41,7 @@ struct tor_rack_options {
 	const char *tor; /* copied */
 	bool speaks;     /* at first: see tor_rack_speak */
 	size_t ring_bytes;
-	int64_t timeout_ns; /* of the agents' probes */
+	int64_t timeout_ns; /* of the agents' probes, where the plan does not say */
 	int64_t row_interval_ns, rnic_interval_ns;
 	int64_t resolve_after_ns;
 	uint64_t id_seed;
@@ -84,6 +84,8 @@ void tor_rack_free(struct tor_rack *rack);
 /* A newer plan; the view is borrowed until the next one. -ENOMEM. */
 int tor_rack_plan(
     struct tor_rack *rack, const struct wire_plan_view *view, rm_mono_t now);
+/* Of the agents' probes: by the plan, else by the options. */
+int64_t tor_rack_timeout_ns(const struct tor_rack *rack);
 int tor_rack_register(
     struct tor_rack *rack, const struct wire_rnic *rnic, rm_mono_t now);
 /* See roster_rename. */

@@ -75,6 +75,12 @@ window_new(const struct window_options *options, rm_mono_t now, struct window **
 }
 
 void
+window_set_timeout(struct window *window, int64_t timeout_ns)
+{
+	window->options.timeout_ns = timeout_ns;
+}
+
+void
 window_free(struct window *window)
 {
 	if (window == NULL)

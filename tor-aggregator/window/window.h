@@ -45,6 +45,8 @@ struct window_closed { /* one closing; valid until the next call */
 
 int window_new(
     const struct window_options *options, rm_mono_t now, struct window **ret);
+/* From now on, of the bins that are open, too. */
+void window_set_timeout(struct window *window, int64_t timeout_ns);
 void window_free(struct window *window);
 
 /* Hot path. sent: on the aggregator's clock. */

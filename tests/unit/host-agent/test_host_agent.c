@@ -61,6 +61,7 @@ struct fixture {
 	struct wire_writer *writer;
 	struct host hosts[2];
 	struct rm_link *strangers[8]; /* before their hello */
+	uint32_t probe_timeout_ms;    /* of the next pinglists; 0: not said */
 };
 
 static struct fixture fixture;
@@ -293,7 +294,8 @@ send_pinglists(struct fixture *f, uint64_t version)
 			.targets = &target,
 			.target_count = 1,
 			.roster = &peer,
-			.roster_count = 1 };
+			.roster_count = 1,
+			.probe_timeout_ms = f->probe_timeout_ms };
 		struct wire_bytes bytes;
 
 		peer.address.port = 0;
@@ -797,6 +799,32 @@ a_reload_keeps_probing_and_a_bad_one_changes_nothing(void **state)
 }
 
 static void
+how_long_a_probe_may_take_is_what_the_pinglist_says(void **state)
+{
+	struct fixture *f = both_probing(state);
+	struct host *host = &f->hosts[0];
+	uint64_t results;
+	FILE *file;
+
+	assert_int_equal(host->agent->tuned.timeout_ns, 500 * RM_NS_PER_MS);
+	f->probe_timeout_ms = 350;
+	send_pinglists(f, 2);
+	LOOPBACK_WAIT(f->loop, host->agent->tuned.timeout_ns == 350 * RM_NS_PER_MS);
+	results = host->outcomes[WIRE_OK];
+	LOOPBACK_WAIT(f->loop, host->outcomes[WIRE_OK] > results + 20);
+
+	/* Its own option is for when none says it. */
+	file = fopen(host->config_path, "a");
+	fputs("probe: {timeout_ms: 300}\n", file);
+	fclose(file);
+	host_agent_reload(host->agent);
+	assert_int_equal(host->agent->tuned.timeout_ns, 350 * RM_NS_PER_MS);
+	f->probe_timeout_ms = 0; /* of an aggregator too old to say */
+	send_pinglists(f, 3);
+	LOOPBACK_WAIT(f->loop, host->agent->tuned.timeout_ns == 300 * RM_NS_PER_MS);
+}
+
+static void
 a_reload_takes_what_it_may_while_the_rest_waits_for_a_restart(void **state)
 {
 	struct fixture *f = both_probing(state);
@@ -851,6 +879,7 @@ main(void)
 		TEST(a_limit_of_its_own_slows_the_agent_and_is_told),
 		TEST(expired_copies_are_probed_slowly_until_somebody_is_there),
 		TEST(a_reload_keeps_probing_and_a_bad_one_changes_nothing),
+		TEST(how_long_a_probe_may_take_is_what_the_pinglist_says),
 		TEST(a_reload_takes_what_it_may_while_the_rest_waits_for_a_restart),
 		TEST(a_device_made_anew_is_probed_from_again),
 	};

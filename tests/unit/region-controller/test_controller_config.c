@@ -89,6 +89,13 @@ what_the_table_refuses_is_refused(void **state)
 }
 
 static void
+a_probe_takes_ten_milliseconds_at_least(void **state)
+{
+	refused("plan:\n  probe_timeout_ms: 9\n",
+	    "2:21: plan.probe_timeout_ms: expected 0, or 10 and more (ms)");
+}
+
+static void
 etcd_takes_urls_without_a_path(void **state)
 {
 	refused("etcd:\n  endpoints: [\"127.0.0.1:2379\"]\n",
@@ -184,6 +191,7 @@ main(void)
 		cmocka_unit_test(the_defaults_are_those_of_planning),
 		cmocka_unit_test(errors_name_file_line_and_option),
 		cmocka_unit_test(what_the_table_refuses_is_refused),
+		cmocka_unit_test(a_probe_takes_ten_milliseconds_at_least),
 		cmocka_unit_test(etcd_takes_urls_without_a_path),
 		cmocka_unit_test(a_password_that_others_can_read_is_refused),
 		cmocka_unit_test(

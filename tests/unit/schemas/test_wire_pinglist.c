@@ -179,6 +179,25 @@ expect_ping_mute(const uint8_t *data, size_t len)
 	assert_true(view.mute);
 }
 
+static int
+write_pinglist_timeout(struct wire_writer *writer, struct wire_bytes *out)
+{
+	struct wire_pinglist telling = pinglist;
+
+	telling.probe_timeout_ms = 350;
+	return wire_write_pinglist(writer, &telling, out);
+}
+
+static void
+expect_pinglist_timeout(const uint8_t *data, size_t len)
+{
+	struct wire_pinglist_view view;
+
+	expect_pinglist(data, len);
+	assert_int_equal(wire_open_pinglist(&view, data, len), 0);
+	assert_int_equal(view.pinglist.probe_timeout_ms, 350);
+}
+
 struct shape { /* of a forged pinglist */
 	size_t targets, roster;
 	size_t roster_shift;
@@ -335,6 +354,8 @@ a_writer_refuses_what_an_opener_would(void **state)
 		many[i].address.family = 4;
 	assert_int_equal(wire_write_pinglist(writer, &bad, &out), 0);
 	assert_int_equal(wire_walk(WIRE_PINGLIST, out.data, out.len), 0);
+	bad.probe_timeout_ms = WIRE_MAX_PROBE_TIMEOUT_MS + 1;
+	assert_int_equal(wire_write_pinglist(writer, &bad, &out), -EINVAL);
 	free(many);
 	wire_writer_free(writer);
 }
@@ -344,6 +365,8 @@ main(int argc, char **argv)
 {
 	const struct wire_case cases[] = {
 		{ WIRE_PINGLIST, "pinglist", write_pinglist, expect_pinglist },
+		{ WIRE_PINGLIST, "pinglist_timeout", write_pinglist_timeout,
+		    expect_pinglist_timeout },
 		{ WIRE_FOCUS, "focus", write_focus, expect_focus },
 		{ WIRE_PING, "ping", write_ping, expect_ping },
 		{ WIRE_PING, "ping_ending", write_ping_ending, expect_ping_ending },
@@ -358,6 +381,6 @@ main(int argc, char **argv)
 		cmocka_unit_test(a_writer_refuses_what_an_opener_would),
 	};
 
-	return wire_case_main(
-	    cases, 5, tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
+	return wire_case_main(cases, sizeof(cases) / sizeof(cases[0]), tests,
+	    sizeof(tests) / sizeof(tests[0]), argc, argv);
 }

@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -94,7 +95,56 @@ expect_plan(const uint8_t *data, size_t len)
 	assert_int_equal(view.plan.alias_count, 0);
 }
 
-enum { PLAN_MESH = 5, PLAN_MEMBERS, PLAN_FOREIGNERS, PLAN_ENTRIES, PLAN_FIELDS };
+/* Of a region that says how long a probe may take. */
+static int
+write_plan_timeout(struct wire_writer *writer, struct wire_bytes *out)
+{
+	struct wire_plan telling = plan;
+
+	telling.probe_timeout_ms = 350;
+	return wire_write_plan(writer, &telling, out);
+}
+
+static void
+expect_plan_timeout(const uint8_t *data, size_t len)
+{
+	struct wire_plan_view view;
+
+	expect_plan(data, len);
+	assert_int_equal(wire_open_plan(&view, data, len), 0);
+	assert_int_equal(view.plan.probe_timeout_ms, 350);
+}
+
+/* Digests are of these bytes: others after an upgrade would send every plan again. */
+static void
+a_plan_that_says_nothing_newer_keeps_its_bytes(void **state)
+{
+	struct wire_writer *writer = wire_writer_new();
+	struct wire_bytes out;
+	uint8_t kept[4096];
+	size_t len;
+	FILE *f;
+
+	(void)state;
+	assert_non_null(writer);
+	assert_int_equal(write_plan(writer, &out), 0);
+	f = fopen(WIRE_GOLDEN_DIR "/plan.bin", "rb");
+	assert_non_null(f);
+	len = fread(kept, 1, sizeof(kept), f);
+	fclose(f);
+	assert_int_equal(out.len, len);
+	assert_memory_equal(out.data, kept, len);
+	wire_writer_free(writer);
+}
+
+enum {
+	PLAN_MESH = 5,
+	PLAN_MEMBERS,
+	PLAN_FOREIGNERS,
+	PLAN_ENTRIES,
+	PLAN_PROBE_TIMEOUT = 10,
+	PLAN_FIELDS
+};
 enum { MESH_MIX = 3, MESH_FIELDS };
 enum { ENTRY_SRC, ENTRY_DST, ENTRY_KIND, ENTRY_MIX = 5, ENTRY_FIELDS };
 enum { MIX_FLOWS, MIX_DSCPS, MIX_SIZES, MIX_FIELDS };
@@ -104,6 +154,7 @@ struct shape { /* of a forged plan */
 	uint32_t src, dst;
 	uint8_t kind;
 	size_t flows, dscps, sizes;
+	uint32_t probe_timeout_ms;
 	size_t text; /* bytes of each RNIC's host, device and driver */
 };
 
@@ -118,6 +169,7 @@ open_shape(const struct shape *shape)
 
 	forge_init(&forge, "RMP1", 4 << 20);
 	root = forge_table(&forge, PLAN_FIELDS);
+	forge_number(&forge, root, PLAN_PROBE_TIMEOUT, shape->probe_timeout_ms);
 	mesh = forge_table(&forge, MESH_FIELDS);
 	forge_refer(&forge, root, PLAN_MESH, mesh);
 	members = forge_vector(&forge, shape->members, 4, 4);
@@ -225,6 +277,17 @@ unknown_probe_kinds_are_refused(void **state)
 	assert_int_equal(open_shape(&shape), -EBADMSG);
 }
 
+static void
+a_longer_timeout_than_aggregators_wait_is_refused(void **state)
+{
+	struct shape shape = usual;
+
+	shape.probe_timeout_ms = WIRE_MAX_PROBE_TIMEOUT_MS;
+	assert_int_equal(open_shape(&shape), 0);
+	shape.probe_timeout_ms++;
+	assert_int_equal(open_shape(&shape), -EBADMSG);
+}
+
 /* 600 kB that would have 800 MB of text read. */
 static void
 text_that_is_shared_cannot_cost_without_end(void **state)
@@ -274,6 +337,9 @@ a_writer_refuses_what_an_opener_would(void **state)
 	entry = entries[0];
 	bad.mesh.size_count = WIRE_MAX_SIZES + 1;
 	assert_int_equal(wire_write_plan(writer, &bad, &out), -EMSGSIZE);
+	bad = plan;
+	bad.probe_timeout_ms = WIRE_MAX_PROBE_TIMEOUT_MS + 1;
+	assert_int_equal(wire_write_plan(writer, &bad, &out), -EINVAL);
 	bad = plan;
 	bad.member_count = WIRE_MAX_MEMBERS + 1;
 	assert_int_equal(wire_write_plan(writer, &bad, &out), -EMSGSIZE);
@@ -327,17 +393,20 @@ main(int argc, char **argv)
 {
 	const struct wire_case cases[] = {
 		{ WIRE_PLAN, "plan", write_plan, expect_plan },
+		{ WIRE_PLAN, "plan_timeout", write_plan_timeout, expect_plan_timeout },
 	};
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_plan_that_says_nothing_newer_keeps_its_bytes),
 		cmocka_unit_test(vectors_beyond_their_limits_are_refused),
 		cmocka_unit_test(indexes_stay_within_members_and_foreigners),
 		cmocka_unit_test(unknown_probe_kinds_are_refused),
+		cmocka_unit_test(a_longer_timeout_than_aggregators_wait_is_refused),
 		cmocka_unit_test(text_that_is_shared_cannot_cost_without_end),
 		cmocka_unit_test(a_plan_without_a_mesh_is_refused),
 		cmocka_unit_test(a_writer_refuses_what_an_opener_would),
 		cmocka_unit_test(a_plan_larger_than_a_frame_is_not_written),
 	};
 
-	return wire_case_main(
-	    cases, 1, tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
+	return wire_case_main(cases, sizeof(cases) / sizeof(cases[0]), tests,
+	    sizeof(tests) / sizeof(tests[0]), argc, argv);
 }

@@ -23,6 +23,7 @@ struct plan_fixture {
 	struct wire_rnic members[FIXTURE_MAX], foreigners[FIXTURE_MAX];
 	char names[2 * FIXTURE_MAX][24];
 	uint8_t mesh_sl, entry_sl;
+	uint32_t probe_timeout_ms; /* 0: it does not say */
 };
 
 static const uint16_t fixture_flows[] = { 50000, 50001 };
@@ -80,6 +81,7 @@ fixture_plan(
 		.foreigner_count = foreigners,
 		.entries = entries,
 		.entry_count = members > 0 ? foreigners : 0,
+		.probe_timeout_ms = f->probe_timeout_ms,
 	};
 	int r;
 

@@ -43,7 +43,7 @@ struct peer { /* an agent, as far as the aggregator can see */
 	int reason;
 	unsigned welcomes, acks, pinglists, pings;
 	char refused[256];
-	uint64_t counted_seq, acked, targets, version;
+	uint64_t counted_seq, acked, targets, version, timeout_ms;
 };
 
 struct world {
@@ -208,6 +208,7 @@ peer_frame(struct rm_link *link, const uint8_t *data, size_t len, void *arg)
 		assert_int_equal(wire_open_pinglist(&pinglist, data, len), 0);
 		peer->targets = pinglist.pinglist.target_count;
 		peer->version = pinglist.pinglist.version;
+		peer->timeout_ms = pinglist.pinglist.probe_timeout_ms;
 		peer->pinglists++;
 		break;
 	case WIRE_PING:
@@ -634,6 +635,30 @@ a_silent_agents_kernel_is_asked(void **state)
 }
 
 static void
+agents_are_told_how_long_a_probe_may_take(void **state)
+{
+	struct world *world = *state;
+	struct peer peer;
+
+	send_plan(world); /* it does not say: our own option counts */
+	join(world, &peer, 0, 77);
+	LOOPBACK_WAIT(world->loop, peer.pinglists == 1);
+	assert_int_equal(peer.timeout_ms, 500);
+	assert_int_equal(
+	    tor_rack_timeout_ns(world->aggregator->racks[0]), 500 * RM_NS_PER_MS);
+
+	world->plan->probe_timeout_ms = 300;
+	fixture_plan(world->plan, 4, 2, 1);
+	rm_link_send(
+	    world->controller, world->plan->bytes.data, world->plan->bytes.len);
+	LOOPBACK_WAIT(world->loop, peer.version == 4);
+	assert_int_equal(peer.timeout_ms, 300);
+	assert_int_equal(
+	    tor_rack_timeout_ns(world->aggregator->racks[0]), 300 * RM_NS_PER_MS);
+	peer_free(&peer);
+}
+
+static void
 append(const char *path, const char *lines)
 {
 	FILE *file = fopen(path, "a");
@@ -1037,6 +1062,7 @@ main(void)
 		TEST(a_hello_that_makes_no_sense_takes_nobodys_place),
 		TEST(who_only_asks_is_answered_and_takes_nobodys_place),
 		TEST(a_silent_agents_kernel_is_asked),
+		TEST(agents_are_told_how_long_a_probe_may_take),
 		TEST(a_reload_takes_what_it_may_and_a_bad_one_changes_nothing),
 		TEST(the_plan_outlives_the_controller_and_ourselves),
 		TEST(registrations_go_up_again_after_a_reconnect),

@@ -67,6 +67,17 @@ real_plans_come_back_equal(void **state)
 }
 
 static void
+a_probe_timeout_comes_back(void **state)
+{
+	struct fixture *f = *state;
+
+	f->options.probe_timeout_ms = 350;
+	racks_of_two_three_four_and_eight(f, 4);
+	assert_int_equal(f->views[0].plan.probe_timeout_ms, 350);
+	round_trip_all(f);
+}
+
+static void
 aliases_and_reflectors_come_back_equal(void **state)
 {
 	struct fixture *f = *state;
@@ -245,6 +256,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(real_plans_come_back_equal),
+		TEST(a_probe_timeout_comes_back),
 		TEST(aliases_and_reflectors_come_back_equal),
 		TEST(odd_plans_come_back_equal),
 		TEST(a_large_rack_fits_into_one_value),

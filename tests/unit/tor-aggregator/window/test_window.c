@@ -89,6 +89,17 @@ a_bin_closes_when_everything_is_in_or_after_the_wait(void **state)
 }
 
 static void
+a_new_timeout_counts_for_the_open_bin_too(void **state)
+{
+	struct window *window = *state;
+	struct window_closed closed;
+
+	window_set_timeout(window, 300 * MS);
+	assert_false(window_close(window, at(BIN + 799 * MS), at(BIN - 1), &closed));
+	assert_true(window_close(window, at(BIN + 800 * MS), at(BIN - 1), &closed));
+}
+
+static void
 a_window_is_the_sum_of_its_last_four_bins(void **state)
 {
 	struct window *window = *state;
@@ -455,6 +466,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_bin_closes_when_everything_is_in_or_after_the_wait),
+		TEST(a_new_timeout_counts_for_the_open_bin_too),
 		TEST(a_window_is_the_sum_of_its_last_four_bins),
 		TEST(only_what_left_counts_as_sent_in_the_newest_bins),
 		TEST(large_probes_are_counted_apart),
