@@ -118,7 +118,9 @@ list_netdevs(void *arg)
 		snprintf(found->netdev, sizeof(found->netdev), "%s", at->if_name);
 	}
 	if_freenameindex(all);
-	qsort(find->list + before, find->count - before, sizeof(*find->list), by_name);
+	if (find->count > before) /* else there may be no list */
+		qsort(find->list + before, find->count - before, sizeof(*find->list),
+		    by_name);
 	return find->error;
 }
 
