@@ -363,6 +363,14 @@ log_replaced(const struct registry_rnic *old, const struct registry_rnic *by, vo
 	    session->info.name, old_id, old->host, id, by->device);
 }
 
+static struct registry_named
+look_up(const struct registry *registry, struct wire_rnic_id id)
+{
+	const struct rm_rnic_id key = { id.guid, id.port };
+
+	return (struct registry_named){ id, registry_find(registry, key) != NULL };
+}
+
 static int
 session_on_register(struct session *session, const uint8_t *data, size_t len)
 {
@@ -374,7 +382,7 @@ session_on_register(struct session *session, const uint8_t *data, size_t len)
 		.now = rm_mono_now(),
 		.wall = rm_wall_now(),
 	};
-	struct wire_rnic_id firsthand[WIRE_MAX_HOST_RNICS];
+	struct registry_named firsthand[WIRE_MAX_HOST_RNICS];
 	size_t firsthand_count = 0;
 	bool changed = false;
 	int r;
@@ -386,9 +394,11 @@ session_on_register(struct session *session, const uint8_t *data, size_t len)
 	owner->counts.registrations++;
 	session->info.registrations++;
 	for (size_t i = 0; i < view.reg.rnic_count; i++) {
+		struct registry_named named;
 		struct wire_rnic rnic;
 
 		wire_register_rnic(&view, i, &rnic);
+		named = look_up(owner->options.registry, rnic.id);
 		if (!session_serves_any(session, &rnic)) {
 			owner->counts.foreign_rnics++;
 			continue;
@@ -399,7 +409,7 @@ session_on_register(struct session *session, const uint8_t *data, size_t len)
 			return r;
 		changed |= r > 0;
 		if (r >= 0 && rnic.incarnation != 0)
-			firsthand[firsthand_count++] = rnic.id;
+			firsthand[firsthand_count++] = named;
 	}
 	changed |= registry_replace(owner->options.registry, told.host, firsthand,
 		       firsthand_count, log_replaced, session) > 0;

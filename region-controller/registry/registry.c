@@ -485,20 +485,21 @@ registry_rename(struct registry *registry, struct wire_rnic_id id, const char *f
 	return true;
 }
 
-/* Which of those told is in its place? NULL: none is, or it is one of them. */
+/* Which new one of those told is in its place? NULL: none is, or it is one of them. */
 static const struct registry_rnic *
 replaced_by(const struct registry *registry, const struct registry_rnic *rnic,
-    const struct wire_rnic_id *told, size_t count)
+    const struct registry_named *told, size_t count)
 {
 	const struct registry_rnic *by = NULL;
 
 	for (size_t i = 0; i < count; i++) {
 		const struct registry_rnic *other =
-		    find(registry, told[i].guid, told[i].port);
+		    find(registry, told[i].id.guid, told[i].id.port);
 
 		if (other == rnic)
 			return NULL;
-		if (by == NULL && other != NULL && registry_same_place(other, rnic))
+		if (by == NULL && other != NULL && !told[i].was_known &&
+		    registry_same_place(other, rnic))
 			by = other;
 	}
 	return by;
@@ -506,7 +507,7 @@ replaced_by(const struct registry *registry, const struct registry_rnic *rnic,
 
 size_t
 registry_replace(struct registry *registry, const char *host,
-    const struct wire_rnic_id *told, size_t count,
+    const struct registry_named *told, size_t count,
     void (*on_replaced)(
 	const struct registry_rnic *old, const struct registry_rnic *by, void *arg),
     void *arg)

@@ -4,7 +4,7 @@
  * What is well formed is kept, also when the topology has no place for it (yet): a
  * new topology finds it then. Nothing is forgotten because somebody disconnected: an
  * RNIC that falls silent is a finding, not a gap. But one in whose place its host has
- * another (a NIC was swapped, a VF has a new GUID) is replaced by that at once. Who
+ * a new one (a NIC was swapped, a VF has a new GUID) is replaced by that at once. Who
  * told counts: while a session that told of an RNIC lives, it does not age. Incarnation
  * 0 is second hand, out of a plan that an aggregator holds: it makes an RNIC known, and
  * changes none that is.
@@ -62,6 +62,11 @@ struct registry_told { /* by whom, when */
 	rm_wall_t wall;
 };
 
+struct registry_named { /* in a host's registration */
+	struct wire_rnic_id id;
+	bool was_known; /* before it */
+};
+
 int registry_new(struct registry **ret);
 void registry_free(struct registry *registry);
 
@@ -75,10 +80,11 @@ int registry_tell(struct registry *registry, const struct wire_rnic *rnic,
     const struct registry_told *told, enum registry_refusal *refusal);
 
 /* After all RNICs of a host's registration were told: forgets those that it does not
- * name any more and in whose place it names another. on_replaced is called for each
- * before it is gone. Returns how many. */
+ * name any more and in whose place it names a new one. One that was known has come by
+ * another device's name or address, which says nothing of the other. on_replaced is
+ * called for each before it is gone. Returns how many. */
 size_t registry_replace(struct registry *registry, const char *host,
-    const struct wire_rnic_id *told, size_t count,
+    const struct registry_named *told, size_t count,
     void (*on_replaced)(
 	const struct registry_rnic *old, const struct registry_rnic *by, void *arg),
     void *arg);

@@ -250,7 +250,9 @@ same_place(const struct roster_rnic *a, const struct roster_rnic *b)
 	return strcmp(a->device, b->device) == 0;
 }
 
-/* Its host's agent has another RNIC where this one was, and does not name it. */
+/* Its host's agent has a new RNIC where this one was, and does not name it. One that is
+ * planned beside it has come by its device's name, or an address, which says nothing.
+ */
 static bool
 is_replaced(const struct roster *roster, const struct roster_rnic *rnic)
 {
@@ -259,7 +261,7 @@ is_replaced(const struct roster *roster, const struct roster_rnic *rnic)
 	for (size_t i = 0; i < roster->member_count; i++) {
 		const struct roster_rnic *other = &roster->members[i]->rnic;
 
-		if (other->registered && same_place(other, rnic))
+		if (other->registered && !other->planned && same_place(other, rnic))
 			return true;
 	}
 	return false;

@@ -61,8 +61,8 @@ void roster_rename(struct roster *roster, struct wire_rnic_id id, const char *fo
     const char *host);
 
 /* All RNICs of the host's registration are registered: members that it does not name
- * any more, and in whose place (its device, or an address) it has another, leave
- * whatever the plan says. Same returns. */
+ * any more, and in whose place (its device, or an address) it has one that no plan
+ * names yet, leave whatever the plan says. Same returns. */
 int roster_replace(struct roster *roster, const char *host);
 
 /* By the newest plan or an agent that is there, it is not that host's. */

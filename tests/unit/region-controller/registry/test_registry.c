@@ -495,15 +495,16 @@ static size_t
 tell_all(
     struct fixture *f, const struct wire_rnic *rnics, size_t count, uint64_t numbers[2])
 {
-	struct wire_rnic_id ids[4];
+	struct registry_named named[4];
 	enum registry_refusal refusal;
 
 	for (size_t i = 0; i < count; i++) {
+		named[i] = (struct registry_named){ rnics[i].id,
+			known(f, rnics[i].id.guid) != NULL };
 		assert_true(tell(f, &rnics[i], &refusal) >= 0);
-		ids[i] = rnics[i].id;
 	}
 	return registry_replace(
-	    f->registry, rnics[0].host, ids, count, note_replaced, numbers);
+	    f->registry, rnics[0].host, named, count, note_replaced, numbers);
 }
 
 static void
@@ -527,7 +528,6 @@ a_swapped_rnic_takes_the_place_of_the_old_one(void **state)
 	assert_null(known(f, 2));
 	assert_int_equal(registry_counts(f->registry)->replaced, 2);
 	/* Put back: a VF has now this MAC, now that one. */
-	assert_int_equal(tell_all(f, &old, 1, numbers), 0);
 	old.device = "rnic7";
 	assert_int_equal(tell_all(f, &old, 1, numbers), 1);
 	assert_non_null(known(f, 1));
@@ -557,6 +557,48 @@ nothing_is_replaced_that_is_elsewhere_or_still_told_of(void **state)
 	all[0].device = "rnic1";
 	assert_int_equal(tell_all(f, all, 1, numbers), 0);
 	assert_int_equal(registry_count(f->registry), 4);
+}
+
+static void
+a_known_rnic_that_got_anothers_name_or_address_replaces_it_not(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_rnic both[2] = {
+		region_rnic(1, "h1", "tor1", REGION_V4),
+		region_rnic(2, "h1", "tor1", REGION_V4),
+	};
+	uint64_t numbers[2];
+
+	both[1].device = "rnic1";
+	assert_int_equal(tell_all(f, both, 2, numbers), 0);
+	/* The first has died, and after a boot the other is the host's first. */
+	both[1].device = both[0].device;
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(tell_all(f, &both[1], 1, numbers), 0);
+	both[1].addresses[0] = both[0].addresses[0];
+	assert_int_equal(tell_all(f, &both[1], 1, numbers), 0);
+	assert_non_null(known(f, 1));
+	assert_int_equal(members(f, "tor1"), 2);
+	/* A new one takes the place of the missing one, and of no other. */
+	both[0].id.guid = 3;
+	assert_int_equal(tell_all(f, both, 2, numbers), 1);
+	assert_int_equal(numbers[0], 1);
+	assert_int_equal(numbers[1], 3);
+}
+
+/* Out of the store: what the last leader knew. */
+static void
+one_that_was_swapped_while_nobody_led_is_replaced_too(void **state)
+{
+	struct fixture *f = *state;
+	const struct store_rnic stored = { region_rnic(1, "h1", "tor1", REGION_V4),
+		"agg7", { 5 * RM_NS_PER_S } };
+	const struct wire_rnic fresh = region_rnic(2, "h1", "tor1", REGION_V4);
+	uint64_t numbers[2];
+
+	assert_int_equal(registry_load(f->registry, &stored, (rm_mono_t){ 1 }), 1);
+	assert_int_equal(tell_all(f, &fresh, 1, numbers), 1);
+	assert_null(known(f, 1));
 }
 
 /* An aggregator that is cut off from the agent tells of the plan it has. */
@@ -685,6 +727,8 @@ main(void)
 		TEST(what_is_told_at_second_hand_adds_but_changes_nothing),
 		TEST(a_swapped_rnic_takes_the_place_of_the_old_one),
 		TEST(nothing_is_replaced_that_is_elsewhere_or_still_told_of),
+		TEST(a_known_rnic_that_got_anothers_name_or_address_replaces_it_not),
+		TEST(one_that_was_swapped_while_nobody_led_is_replaced_too),
 		TEST(what_was_replaced_does_not_come_back_at_second_hand),
 		TEST(what_is_told_twice_changes_nothing),
 		TEST(a_new_address_is_a_change),

@@ -232,6 +232,39 @@ a_swapped_rnic_leaves_for_the_one_in_its_place(void **state)
 	assert_non_null(roster_find(world->roster, (struct wire_rnic_id){ 0x101, 1 }));
 }
 
+/* The first has died, and after a boot the other is the host's first. */
+static void
+a_planned_rnic_that_got_anothers_name_or_address_replaces_it_not(void **state)
+{
+	struct world *world = *state;
+	struct wire_rnic *both = world->plan->members;
+	struct wire_rnic fresh = fixture_rnic(0x777, "h0", "t1");
+
+	both[0] = fixture_rnic(0x100, "h0", "t1");
+	both[1] = fixture_rnic(0x101, "h0", "t1");
+	both[1].device = "r1";
+	fixture_plan(world->plan, 1, 2, 0);
+	roster_plan(world->roster, &world->plan->view);
+	both[1].device = both[0].device;
+	both[1].addresses[0] = both[0].addresses[0];
+	assert_int_equal(roster_register(world->roster, &both[1]), 0);
+	assert_int_equal(roster_replace(world->roster, "h0"), 0);
+	/* Nor by the next plan, nor after a start that heard the agent first. */
+	fixture_plan(world->plan, 2, 2, 0);
+	assert_int_equal(roster_plan(world->roster, &world->plan->view), 0);
+	roster_free(world->roster);
+	assert_int_equal(roster_new("t1", &world->roster), 0);
+	assert_int_equal(roster_register(world->roster, &both[1]), 0);
+	assert_int_equal(roster_replace(world->roster, "h0"), 0);
+	assert_int_equal(roster_plan(world->roster, &world->plan->view), 0);
+	assert_int_equal(roster_members(world->roster), 2);
+	/* A new one does. */
+	assert_int_equal(roster_register(world->roster, &fresh), 0);
+	assert_int_equal(roster_replace(world->roster, "h0"), 1);
+	assert_null(roster_find(world->roster, both[0].id));
+	assert_non_null(roster_find(world->roster, both[1].id));
+}
+
 static void
 a_host_that_was_renamed_keeps_its_place(void **state)
 {
@@ -369,6 +402,7 @@ main(void)
 		TEST(whom_a_service_talks_to_stays_while_it_is_served),
 		TEST(whom_a_service_talks_to_is_no_member_of_ours),
 		TEST(a_swapped_rnic_leaves_for_the_one_in_its_place),
+		TEST(a_planned_rnic_that_got_anothers_name_or_address_replaces_it_not),
 		TEST(a_host_that_was_renamed_keeps_its_place),
 		TEST(a_foreigner_that_registers_becomes_a_member),
 		TEST(what_is_another_hosts_is_not_taken_from_it),
