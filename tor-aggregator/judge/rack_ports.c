@@ -17,18 +17,21 @@
 #define RESTLESS_MOST 48
 #define DOWN_AFTER_FLAPPING 16 /* windows without an end: it is down, after all */
 
-/* Whose agent is silent may have changed its mind. */
+/* Whose agent is silent may have changed its mind; a pause outlives the agent. */
 static bool
-is_fresh(enum host_state state)
+is_fresh(const struct rack *rack, size_t member)
 {
-	return state == HOST_OK || state == HOST_STALLED || state == HOST_PAUSED;
+	const struct rack_member *of = &rack->members[member];
+	const enum host_state state = rack->hosts[of->host_index].state;
+
+	return !of->port_untold &&
+	       (state == HOST_OK || state == HOST_STALLED || state == HOST_PAUSED);
 }
 
 static bool
 is_down(const struct rack *rack, size_t member)
 {
-	return rack->members[member].port_down &&
-	       is_fresh(rack->hosts[rack->members[member].host_index].state);
+	return rack->members[member].port_down && is_fresh(rack, member);
 }
 
 /* Falls between two windows, too: who is up at each of them is not well for that. */
@@ -80,7 +83,7 @@ all_are_down(const struct rack *rack, size_t *down)
 	for (size_t i = 0; i < rack->member_count; i++) {
 		const size_t host = rack->members[i].host_index;
 
-		if (!is_fresh(rack->hosts[host].state))
+		if (!is_fresh(rack, i))
 			continue;
 		told++;
 		if (!is_down(rack, i))
@@ -132,7 +135,7 @@ note_port(const struct rack *rack, size_t member, rm_wall_t start, bool all,
 {
 	const bool down = is_down(rack, member);
 
-	if (!is_fresh(rack->hosts[rack->members[member].host_index].state) || all) {
+	if (!is_fresh(rack, member) || all) {
 		memory->port_restless = 0;
 		memory->port_flaps = false;
 	}

@@ -479,6 +479,7 @@ void
 tor_rack_leave(struct tor_rack *rack, const char *host)
 {
 	roster_leave(rack->roster, host);
+	rack->stale = true; /* its word of its ports is */
 }
 
 enum window_says

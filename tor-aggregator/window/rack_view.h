@@ -28,6 +28,7 @@ struct rack_member {
 	const char *host, *device;
 	size_t host_index;   /* into hosts */
 	bool port_down;      /* its own host's word */
+	bool port_untold;    /* no agent is there that speaks for it */
 	uint32_t port_falls; /* so far; only differences count */
 };
 

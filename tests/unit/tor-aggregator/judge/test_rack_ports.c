@@ -252,6 +252,10 @@ the_word_of_an_agent_that_is_gone_is_old(void **state)
 	table->hosts[1].state = HOST_PAUSED; /* it lives, and says so */
 	judge(table, 2);
 	assert_int_equal(table->judgement.verdict_count, 1);
+	table->members[1].port_untold = true; /* it is gone, and counts as paused */
+	judge(table, 1);
+	assert_int_equal(table->judgement.verdict_count, 0);
+	assert_int_equal(table->judgement.members[1], RM_HEALTH_UNKNOWN);
 }
 
 /* As an agent tells of it: a fall a second, and at once that it is up again. */

@@ -127,6 +127,28 @@ a_port_that_is_down_by_its_agents_word_needs_no_window(void **state)
 }
 
 static void
+what_an_agent_said_of_a_port_ends_with_it_though_its_host_is_paused(void **state)
+{
+	struct rack_fixture *f = fixture_rack(4, 2);
+
+	run(f, 4, NOBODY, 6 * RM_NS_PER_S);
+	say_link(f, WIRE_LINK_DOWN);
+	tor_rack_leave(f->rack, "h2");
+	f->states[2] = HOST_PAUSED;
+	run(f, 4, 2, 3 * RM_NS_PER_S);
+	assert_int_equal(f->opened, 0);
+	/* It is back. */
+	say_link(f, WIRE_LINK_DOWN);
+	run(f, 4, 2, 600 * MS);
+	assert_int_equal(f->opened, 1);
+	/* It goes again, and nobody knows. */
+	tor_rack_leave(f->rack, "h2");
+	run(f, 4, 2, 600 * MS);
+	assert_int_equal(tor_rack_member(f->rack, 2).health, RM_HEALTH_UNKNOWN);
+	finish(f);
+}
+
+static void
 in_a_rack_of_two_the_witnesses_tell(void **state)
 {
 	struct rack_fixture *f = fixture_rack(2, 2);
@@ -289,6 +311,8 @@ main(void)
 		    a_certificate_that_ends_soon_is_an_incident_until_another_is_seen),
 		cmocka_unit_test(
 		    a_port_that_is_down_by_its_agents_word_needs_no_window),
+		cmocka_unit_test(
+		    what_an_agent_said_of_a_port_ends_with_it_though_its_host_is_paused),
 		cmocka_unit_test(in_a_rack_of_two_the_witnesses_tell),
 		cmocka_unit_test(a_stalled_host_condemns_nobody),
 		cmocka_unit_test(losses_are_focused_at_five_times_the_rate),
