@@ -15,7 +15,7 @@
 
 /* Each a little earlier or later, so that a region's hosts do not ask in step. */
 #define ASK_NS (300 * RM_NS_PER_S)
-#define ASK_UNKNOWN_NS (60 * RM_NS_PER_S)
+#define ASK_UNKNOWN_NS (15 * RM_NS_PER_S)
 #define ASK_ALONE_NS (30 * RM_NS_PER_S)
 #define ANSWER_NS (5 * RM_NS_PER_S)
 #define BACKOFF_BASE_NS (500 * RM_NS_PER_MS)
@@ -229,7 +229,9 @@ place_link_free(struct place_link *link)
 void
 place_link_tick(struct place_link *link, bool alone, rm_mono_t now)
 {
-	int64_t pause_ns = link->unknown ? ASK_UNKNOWN_NS : ASK_NS;
+	int64_t pause_ns = link->unknown ? ASK_UNKNOWN_NS
+			   : alone       ? ASK_ALONE_NS
+					 : ASK_NS;
 
 	if (link->dialer != NULL) {
 		struct rm_link *up = rm_dialer_link(link->dialer);
@@ -240,8 +242,6 @@ place_link_tick(struct place_link *link, bool alone, rm_mono_t now)
 		}
 		return;
 	}
-	if (alone)
-		pause_ns = ASK_ALONE_NS;
 	/* Up to a quarter later, differently for each host and each time. */
 	pause_ns += (int64_t)(link->token % 256) * (pause_ns / 1024);
 	/* Out of memory: at the next tick. */

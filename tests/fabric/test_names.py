@@ -79,6 +79,10 @@ def asks_where_it_belongs(lab, host):
     path.write_text(yaml.safe_dump(config))
 
 
+def topologies_read(lab):
+    return lab.controller.metrics().sum("rackmesh_controller_topology_reloads_total")
+
+
 def test_agents_find_their_tors_and_aggregators_by_the_controller(world, say):
     made = world(RAILS, spines=1, alertmanager=False)
     lab = made.lab
@@ -110,8 +114,10 @@ def test_agents_find_their_tors_and_aggregators_by_the_controller(world, say):
     pid = lost.pid
     places["racks"][0]["members"].append(nobody)
     path.write_text(yaml.safe_dump(places))
+    reloads = topologies_read(lab)
     lab.controller.signal(signal.SIGHUP)
-    lost.restart()  # asks at once, and not in five minutes
+    until("the topology is read", PATIENCE_S, lambda: topologies_read(lab) > reloads)
+    lost.restart()  # asks at once, and not in a quarter of a minute
     assert lost.pid != pid
     lab.wait_probing()
     say(
