@@ -69,8 +69,8 @@ class RegionFabric(Fabric):
     """The management network and the RNICs are as the inventory has them."""
 
     def __init__(self, places, spines=2):
-        self._addresses = {place.name: place.address for place in places}
-        self._addresses[CONTROL] = CONTROL_ADDRESS
+        self._by_inventory = {place.name: place.address for place in places}
+        self._by_inventory[CONTROL] = CONTROL_ADDRESS
         racks = {}
         for place in places:
             if place.tor:
@@ -79,7 +79,7 @@ class RegionFabric(Fabric):
         super().__init__(racks, spines, centres)
 
     def management_address(self, name, _number):
-        return self._addresses[name], NETWORK_BITS
+        return self._by_inventory[name], NETWORK_BITS
 
     def device(self, n):
         return f"eth{n + 1}"
