@@ -218,6 +218,7 @@ start_analyzer(struct tor_aggregator *aggregator)
 		.tls = rm_credentials_tls(aggregator->credentials),
 		.tors = aggregator->tors,
 		.tor_count = aggregator->rack_count,
+		.summary_interval_s = (uint16_t)config->row_interval_s,
 		.versions = &aggregator->versions,
 	};
 	const struct analyzer_link_callbacks callbacks = {

@@ -61,7 +61,7 @@ try {
 	auto software = wire::text(writer, hello->software);
 	auto root = rackmesh::CreateHello(writer->fbb, role, hello->version_min,
 	    hello->version_max, region, id, hello->incarnation, hello->now_ns, tors,
-	    software);
+	    software, hello->summary_interval_s);
 	return wire::finish(writer, root.Union(), WIRE_HELLO, out);
 } catch (...) {
 	return wire::out_of_memory(writer);
@@ -96,6 +96,7 @@ wire_open_hello(struct wire_hello_view *view, const uint8_t *data, size_t len)
 	view->hello.tors = nullptr;
 	view->hello.tor_count = wire::count(from->tors());
 	view->hello.software = wire::string(from->software());
+	view->hello.summary_interval_s = from->summary_interval_s();
 	view->opaque = from;
 	return 0;
 }

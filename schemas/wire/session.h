@@ -33,6 +33,9 @@ struct wire_tor_state { /* what an aggregator holds for a ToR it serves */
 	uint32_t keys_epoch;
 };
 
+#define WIRE_SUMMARY_INTERVAL_S 10 /* of an aggregator that does not say it */
+#define WIRE_MAX_SUMMARY_INTERVAL_S 3600
+
 struct wire_hello {
 	enum wire_role role;
 	uint16_t version_min, version_max;
@@ -43,6 +46,9 @@ struct wire_hello {
 	const struct wire_tor_state *tors;
 	size_t tor_count;
 	const char *software; /* release of the sender, "1.4.0"; "": it does not say */
+	/* An aggregator, to an analyzer: between two summaries of healthy rows; 0: it
+	 * does not say. */
+	uint16_t summary_interval_s;
 };
 
 /* Peers one version apart, in either direction, work together. */

@@ -23,6 +23,7 @@ make_hello(struct fuzz_bytes *bytes, struct wire_writer *writer, struct wire_byt
 		tors[i] = (struct wire_tor_state){ make_word(bytes), fuzz_number(bytes),
 			fuzz_number(bytes) };
 	hello.software = make_word(bytes);
+	hello.summary_interval_s = (uint16_t)fuzz_number(bytes);
 	return wire_write_hello(writer, &hello, out);
 }
 

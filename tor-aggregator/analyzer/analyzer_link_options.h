@@ -19,6 +19,7 @@ struct analyzer_link_options {
 	struct rm_tls *tls;      /* borrowed; NULL: plaintext */
 	const char *const *tors; /* borrowed */
 	size_t tor_count;
+	uint16_t summary_interval_s;    /* they are told */
 	struct peer_versions *versions; /* borrowed; told of the analyzers' */
 };
 

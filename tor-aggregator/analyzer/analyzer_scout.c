@@ -33,7 +33,8 @@ analyzer_scout_hello(struct rm_link *link, const struct analyzer_link_options *o
 		.region = options->region,
 	};
 	const struct hello hello = { options->name, options->region,
-		options->incarnation, options->tors, options->tor_count };
+		options->incarnation, options->tors, options->tor_count,
+		options->summary_interval_s };
 	int r = hello_check(link, &request, "an analyzer of ours");
 
 	return r < 0 ? r : hello_say(link, &hello, NULL, writer);

@@ -36,6 +36,7 @@ hello_say(struct rm_link *link, const struct hello *hello,
 		.tors = held != NULL ? held : tors,
 		.tor_count = hello->tor_count,
 		.software = RACKMESH_VERSION,
+		.summary_interval_s = hello->summary_interval_s,
 	};
 	struct wire_bytes bytes;
 	int r;

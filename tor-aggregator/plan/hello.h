@@ -17,7 +17,8 @@ struct hello { /* who we are; all borrowed */
 	const char *name, *region;
 	uint64_t incarnation;
 	const char *const *tors;
-	size_t tor_count; /* at most WIRE_MAX_TORS */
+	size_t tor_count;            /* at most WIRE_MAX_TORS */
+	uint16_t summary_interval_s; /* to analyzers; else 0 */
 };
 
 /* Before it: is it, by its certificate, one that may do what is asked? Else says that

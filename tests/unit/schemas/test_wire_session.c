@@ -100,6 +100,27 @@ expect_hello_software(const uint8_t *data, size_t len)
 	expect_hello(data, len);
 	assert_int_equal(wire_open_hello(&view, data, len), 0);
 	assert_string_equal(view.hello.software, "1.4.0~rc1+git5");
+	assert_int_equal(view.hello.summary_interval_s, 0); /* it does not say */
+}
+
+/* Of an aggregator that says how often it sums up, too. */
+static int
+write_hello_interval(struct wire_writer *writer, struct wire_bytes *out)
+{
+	struct wire_hello telling = hello;
+
+	telling.summary_interval_s = WIRE_MAX_SUMMARY_INTERVAL_S;
+	return wire_write_hello(writer, &telling, out);
+}
+
+static void
+expect_hello_interval(const uint8_t *data, size_t len)
+{
+	struct wire_hello_view view;
+
+	expect_hello(data, len);
+	assert_int_equal(wire_open_hello(&view, data, len), 0);
+	assert_int_equal(view.hello.summary_interval_s, WIRE_MAX_SUMMARY_INTERVAL_S);
 }
 
 static const struct wire_version peers[] = {
@@ -423,6 +444,8 @@ main(int argc, char **argv)
 		{ WIRE_HELLO, "hello_keys", write_hello_keys, expect_hello_keys },
 		{ WIRE_HELLO, "hello_software", write_hello_software,
 		    expect_hello_software },
+		{ WIRE_HELLO, "hello_interval", write_hello_interval,
+		    expect_hello_interval },
 		{ WIRE_WELCOME, "welcome", write_welcome, expect_welcome },
 		{ WIRE_WELCOME, "welcome_software", write_welcome_software,
 		    expect_welcome_software },

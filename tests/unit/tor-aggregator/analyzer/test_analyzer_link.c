@@ -120,6 +120,7 @@ take_hello(struct analyzer *analyzer, const uint8_t *data, size_t len)
 	assert_int_equal(hello.hello.role, WIRE_ROLE_AGGREGATOR);
 	assert_string_equal(hello.hello.id, "agg");
 	assert_int_equal(hello.hello.tor_count, 1);
+	assert_int_equal(hello.hello.summary_interval_s, 60);
 	wire_hello_tor(&hello, 0, &tor);
 	assert_string_equal(tor.tor, "t1");
 	analyzer->hellos++;
@@ -269,6 +270,7 @@ dial(struct world *world, size_t count)
 		.region = "lab",
 		.tors = tors,
 		.tor_count = 1,
+		.summary_interval_s = 60,
 		.versions = &versions };
 	const struct analyzer_link_callbacks callbacks = { on_welcome, on_drill,
 		world };
