@@ -32,7 +32,6 @@
 
 #define WORKER_JOBS 1024
 #define SILENCE_NS (3 * RM_NS_PER_S)
-#define FRESH_ROW_INTERVALS 3
 #define FORGET_NS (86400 * RM_NS_PER_S)
 #define MAX_PATH 2048
 
@@ -116,11 +115,7 @@ static int
 start_modules(struct analyzer *analyzer)
 {
 	const struct analyzer_config *config = analyzer->config;
-	const struct racks_options racks = {
-		.fresh_ns =
-		    FRESH_ROW_INTERVALS * (int64_t)config->row_interval_s * RM_NS_PER_S,
-		.forget_ns = FORGET_NS,
-	};
+	const struct racks_options racks = { .forget_ns = FORGET_NS };
 	const struct sla_options sla = {
 		.unavailable_permille = (uint32_t)config->unavailable_permille,
 	};

@@ -22,8 +22,6 @@ const struct rm_option analyzer_options[] = {
 	RM_CREDENTIALS_OPTIONS(struct analyzer_config, credentials),
 	{ "max_aggregators", RM_UINT, AT(max_aggregators), "4096", 1, 16384, 0,
 	  "limit on connections at a time", NULL, NULL, 0 },
-	{ "row_interval_s", RM_UINT, AT(row_interval_s), "10", 1, 3600, 0,
-	  "the same value as summary.interval_s of the aggregators", NULL, NULL, 0 },
 	{ "resolve_after_ms", RM_UINT, AT(resolve_after_ms), "2000", 250, 600000, 0,
 	  "an incident is resolved when its part has worked for this long", NULL, NULL, 0 },
 	{ "state_folder", RM_STRING, AT(state_folder), "/var/lib/rackmesh/analyzer", 0, 1023, 0,

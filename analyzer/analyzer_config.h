@@ -22,7 +22,6 @@ struct analyzer_config {
 	uint64_t max_aggregators;
 	char *record_folder; /* "": nothing is recorded */
 	uint64_t record_max_mib;
-	uint64_t row_interval_s;
 	uint64_t resolve_after_ms;
 	char *state_folder; /* "": nothing is kept */
 	struct rm_list alertmanagers, webhooks;

@@ -41,6 +41,9 @@ on_hello(const struct intake_info *session, void *arg)
 	}
 	blind_connected(region_blind(region), session->region, session->name, tors,
 	    session->tor_count, now);
+	blind_row_interval(region_blind(region), session->region, session->name,
+	    session->row_interval_ns);
+	region_row_interval(region, now);
 	if (known_heard(analyzer->known, session->region, session->name, session->tors,
 		session->tor_count, rm_wall_now()) < 0)
 		rm_log_warn(0,
@@ -122,7 +125,7 @@ on_summary(const struct wire_summary_view *view, bool repeated, void *arg)
 	struct region *region = analyzer_region(analyzer, summary->head.region);
 	rm_mono_t now = rm_mono_now();
 
-	racks_summary(analyzer->racks, view, now);
+	racks_summary(analyzer->racks, view, region_row_interval_ns(region), now);
 	if (!repeated) {
 		if (summary->row_count == 0 ||
 		    rack_turns_take(analyzer->turns, summary->head.region, summary->tor,
@@ -241,7 +244,6 @@ analyzer_region_get(struct analyzer *analyzer, const char *name, struct region *
 		.state_folder = config->state_folder,
 		.record_folder = config->record_folder,
 		.record_max_bytes = config->record_max_mib << 20,
-		.row_interval_ns = (int64_t)config->row_interval_s * RM_NS_PER_S,
 		.resolve_after_ns = (int64_t)config->resolve_after_ms * RM_NS_PER_MS,
 		.blind_grace_ns = (int64_t)config->blind_grace_ms * RM_NS_PER_MS,
 		.blind_start_ns = (int64_t)config->blind_start_ms * RM_NS_PER_MS,
@@ -400,15 +402,26 @@ on_minute(const struct sla_minute *minute, void *arg)
 		analyzer->counts.unkept++;
 }
 
+/* One minute holds the rows of all regions. */
+static int64_t
+sla_wait_ns(const struct analyzer *analyzer)
+{
+	int64_t longest_ns = 0;
+
+	for (size_t i = 0; i < analyzer->region_count; i++) {
+		int64_t interval_ns = region_row_interval_ns(analyzer->regions[i]);
+
+		longest_ns = interval_ns > longest_ns ? interval_ns : longest_ns;
+	}
+	return longest_ns + SLA_MARGIN_NS;
+}
+
 static void
 every_second(struct analyzer *analyzer, rm_mono_t now, rm_wall_t wall)
 {
-	int64_t wait_ns =
-	    (int64_t)analyzer->config->row_interval_s * RM_NS_PER_S + SLA_MARGIN_NS;
-
 	tell_heard(analyzer, now);
 	board_end_calm(analyzer->board, calm, on_ended, analyzer);
-	sla_close(analyzer->sla, wall, wait_ns, on_minute, analyzer);
+	sla_close(analyzer->sla, wall, sla_wait_ns(analyzer), on_minute, analyzer);
 	known_keep(analyzer->known, wall, FORGET_NS);
 }
 

@@ -244,6 +244,8 @@ session_json(const struct intake_info *session, rm_mono_t now)
 	json_object_set_new(object, "version",
 	    session->software[0] != '\0' ? json_string(session->software)
 					 : json_null());
+	set_u64(object, "summary_interval_s",
+	    (uint64_t)(session->row_interval_ns / RM_NS_PER_S));
 	set_u64(object, "summaries", session->summaries);
 	set_u64(object, "incidents", session->incidents);
 	set_u64(object, "unacked", session->unacked);

@@ -19,6 +19,12 @@
 #define NAME(name) "rackmesh_analyzer_" name
 
 static double
+read_row_interval(const void *region)
+{
+	return (double)region_row_interval_ns(region) / RM_NS_PER_S;
+}
+
+static double
 read_open(const void *board)
 {
 	return (double)board_open(board);
@@ -57,6 +63,8 @@ add_intake(const struct analyzer *analyzer, struct rm_metrics *metrics)
 		  "Messages that were not applied: bad ones are damaged, malformed or unknown", &c->foreign },
 		{ NAME("messages_without_points_total"), "", "Messages that left nothing in history",
 		  &c->pointless },
+		{ NAME("summary_intervals_refused_total"), "",
+		  "Hellos that say an interval beyond an hour: 10 s is taken", &c->refused_intervals },
 		{ NAME("sessions_held_total"), "",
 		  "Times that an aggregator was not read because history could not take more", &c->held },
 		{ NAME("acknowledgements_total"), "", "Acknowledgements sent", &c->acks },
@@ -198,5 +206,11 @@ analyzer_metrics_region(const struct region *region, struct rm_metrics *metrics)
 		    NAME("incident_saves_failed_total"), labels,
 		    "Times that open incidents could not be written to disk",
 		    region_file_failures(region));
-	return r < 0 ? r : rm_metrics_gauges(metrics, region, &paths, 1);
+	if (r == 0)
+		r = rm_metrics_gauges(metrics, region, &paths, 1);
+	if (r == 0)
+		r = rm_metrics_gauge(metrics, region, NAME("summary_interval_seconds"),
+		    labels, "Longest summary interval of its aggregators",
+		    read_row_interval, region);
+	return r;
 }

@@ -11,7 +11,8 @@
 
 #define ODD_LAG_NS (15 * RM_NS_PER_S) /* older, or from the future: no news */
 #define SAME_LAG_NS (2 * RM_NS_PER_S)
-#define ODD_LAGS 4 /* summaries, before it is the clock */
+#define ODD_LAGS 4            /* summaries, before it is the clock */
+#define KEEP_ROW_INTERVALS 12 /* as long as localise keeps rows */
 
 /* Two names in one key; neither holds a blank. */
 static void
@@ -100,6 +101,7 @@ get_aggregator(struct blind *blind, const char *region, const char *name, rm_mon
 	snprintf(aggregator->region, RM_NAME_BYTES, "%s", region);
 	snprintf(aggregator->name, RM_NAME_BYTES, "%s", name);
 	aggregator->heard = now;
+	aggregator->row_interval_ns = blind->options.row_interval_ns;
 	HASH_ADD_STR(blind->aggregators, key, aggregator);
 	if (aggregator->hh.tbl == NULL) { /* uthash could not grow */
 		free(aggregator);
@@ -169,6 +171,30 @@ blind_connected(struct blind *blind, const char *region, const char *aggregator,
 		if (rack != NULL)
 			get_source(rack, a)->has_state = false;
 	}
+}
+
+void
+blind_row_interval(struct blind *blind, const char *region, const char *aggregator,
+    int64_t row_interval_ns)
+{
+	struct blind_aggregator *a = blind_find_aggregator(blind, region, aggregator);
+
+	if (a != NULL)
+		a->row_interval_ns = row_interval_ns;
+}
+
+int64_t
+blind_longest_row_interval(const struct blind *blind, rm_mono_t now)
+{
+	const struct blind_aggregator *a;
+	int64_t longest_ns = 0;
+
+	for (a = blind->aggregators; a != NULL; a = a->hh.next)
+		if (a->row_interval_ns > longest_ns &&
+		    (a->connected || rm_mono_since(now, a->heard) <=
+					 KEEP_ROW_INTERVALS * a->row_interval_ns))
+			longest_ns = a->row_interval_ns;
+	return longest_ns != 0 ? longest_ns : blind->options.row_interval_ns;
 }
 
 void

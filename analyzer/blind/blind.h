@@ -28,7 +28,9 @@ struct blind_options {
 	int64_t grace_ns;  /* 3 s: a restart of an aggregator is no finding */
 	int64_t start_ns;  /* 15 s: so long after our own start nothing is said */
 	int64_t forget_ns; /* a day: what stays silent for so long was taken away */
-	int64_t state_ns;  /* a state that is older says nothing any more; 0: it does */
+	/* Of an aggregator until it says its own. A state that is older than three of
+	 * them says nothing any more; 0: it does. */
+	int64_t row_interval_ns;
 };
 
 int blind_new(const struct blind_options *options, rm_mono_t now, struct blind **ret);
@@ -37,6 +39,12 @@ void blind_free(struct blind *blind);
 /* A session has been welcomed, or has ended. */
 void blind_connected(struct blind *blind, const char *region, const char *aggregator,
     const char *const *tors, size_t tor_count, rm_mono_t now);
+/* Its summaries of healthy rows come so far apart. */
+void blind_row_interval(struct blind *blind, const char *region, const char *aggregator,
+    int64_t row_interval_ns);
+/* The longest of those that are connected, or were so lately that their rows are still
+ * of use; without any, that of the options. */
+int64_t blind_longest_row_interval(const struct blind *blind, rm_mono_t now);
 void blind_disconnected(
     struct blind *blind, const char *region, const char *aggregator, rm_mono_t now);
 /* It has said that it leaves us for another analyzer: it is not missed. */

@@ -12,6 +12,7 @@
 #define OUTLIVED_NS (3 * RM_NS_PER_S / 2)
 /* Agents dial an aggregator that was away every 5 s, and then are looked at. */
 #define FIND_BACK_NS (15 * RM_NS_PER_S)
+#define STATE_ROW_INTERVALS 3 /* a state that is older says nothing any more */
 
 /* Since when nobody of ours could have heard it, our own stalls left out. */
 static int64_t
@@ -56,9 +57,11 @@ bool
 blind_is_current(
     const struct blind *blind, const struct blind_source *source, rm_mono_t now)
 {
+	const int64_t current_ns =
+	    STATE_ROW_INTERVALS * source->aggregator->row_interval_ns;
+
 	return source->has_state &&
-	       (blind->options.state_ns == 0 ||
-		   rm_mono_since(now, source->told) <= blind->options.state_ns);
+	       (current_ns == 0 || rm_mono_since(now, source->told) <= current_ns);
 }
 
 /* Of those that are heard whoever has told of it lately knows; who has not is given the

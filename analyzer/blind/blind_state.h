@@ -15,6 +15,7 @@ struct blind_aggregator {
 	char key[BLIND_KEY_BYTES]; /* region, a blank, name */
 	char region[RM_NAME_BYTES], name[RM_NAME_BYTES];
 	bool connected;
+	int64_t row_interval_ns;
 	rm_mono_t heard;  /* last, or when it was first named */
 	rm_mono_t since;  /* it has been connected, now or last */
 	rm_mono_t unread; /* last when it was there, but not listened to */

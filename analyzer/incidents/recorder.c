@@ -140,6 +140,15 @@ recorder_heard(struct recorder *recorder, const char *tor, bool heard, rm_mono_t
 }
 
 void
+recorder_row_interval(struct recorder *recorder, int64_t row_interval_ns, rm_mono_t now)
+{
+	FILE *out = line(recorder, now, 64);
+
+	if (out != NULL)
+		fprintf(out, "interval %" PRId64 "\n", row_interval_ns);
+}
+
+void
 recorder_judged(struct recorder *recorder, rm_mono_t now, rm_wall_t wall)
 {
 	FILE *out = line(recorder, now, 64);

@@ -40,6 +40,8 @@ void recorder_tor(struct recorder *recorder, const char *tor, bool stands,
     bool mesh_fails, rm_mono_t now);
 void recorder_heard(
     struct recorder *recorder, const char *tor, bool heard, rm_mono_t now);
+void recorder_row_interval(
+    struct recorder *recorder, int64_t row_interval_ns, rm_mono_t now);
 void recorder_judged(struct recorder *recorder, rm_mono_t now, rm_wall_t wall);
 
 #endif

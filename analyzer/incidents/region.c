@@ -25,6 +25,7 @@ struct region {
 	struct rm_incidents *incidents;
 	struct rm_alerts *alerts;
 	struct rm_incident_file *file; /* NULL: nothing is kept */
+	int64_t row_interval_ns;       /* the longest of its aggregators */
 	bool is_dirty;                 /* the file is not as the incidents are */
 	bool is_first;                 /* of the analyzers; else: */
 	bool is_left;                  /* all aggregators are at another one */
@@ -106,7 +107,8 @@ region_is_cut_off(struct region *region, rm_mono_t now)
 
 #define MAX_OPEN 2048
 #define MAX_CLOSED 1024
-#define STATE_ROW_INTERVALS 3
+/* Until an aggregator says its own. */
+#define ROW_INTERVAL_NS (WIRE_SUMMARY_INTERVAL_S * RM_NS_PER_S)
 #define FORGET_NS (86400 * RM_NS_PER_S)
 #define MAX_PATH 2048
 
@@ -240,6 +242,26 @@ keep(struct region *region, rm_wall_t wall, bool once_more)
 	region->is_dirty = false;
 }
 
+int64_t
+region_row_interval_ns(const struct region *region)
+{
+	return region->row_interval_ns;
+}
+
+void
+region_row_interval(struct region *region, rm_mono_t now)
+{
+	int64_t longest_ns = blind_longest_row_interval(region->blind, now);
+
+	if (longest_ns == region->row_interval_ns)
+		return;
+	region->row_interval_ns = longest_ns;
+	localise_row_interval(region->localise, longest_ns);
+	recorder_row_interval(region->recorder, longest_ns, now);
+	rm_log_info("region %s: judged by a summary interval of %lld s", region->name,
+	    (long long)(longest_ns / RM_NS_PER_S));
+}
+
 int
 region_judge(struct region *region, rm_mono_t now, rm_wall_t wall, bool also_blind)
 {
@@ -247,6 +269,8 @@ region_judge(struct region *region, rm_mono_t now, rm_wall_t wall, bool also_bli
 	int r, ret = 0;
 
 	region->now = now;
+	if (also_blind)
+		region_row_interval(region, now);
 	if (!region->is_first && region_is_left(region, now)) {
 		keep(region, wall, also_blind);
 		return 0;
@@ -410,7 +434,7 @@ start_recording(struct region *region, const struct region_options *options)
 		.folder = options->record_folder,
 		.region = region->name,
 		.max_bytes = options->record_max_bytes,
-		.row_interval_ns = options->row_interval_ns,
+		.row_interval_ns = region->row_interval_ns,
 		.now = rm_mono_now(),
 		.wall = rm_wall_now(),
 	};
@@ -427,12 +451,12 @@ start_judging(struct region *region, const struct region_options *options)
 {
 	const struct localise_options localise = {
 		.region = region->name,
-		.row_interval_ns = options->row_interval_ns,
+		.row_interval_ns = region->row_interval_ns,
 	};
 	const struct blind_options blind = {
 		.grace_ns = options->blind_grace_ns,
 		.start_ns = options->blind_start_ns,
-		.state_ns = STATE_ROW_INTERVALS * localise.row_interval_ns,
+		.row_interval_ns = region->row_interval_ns,
 		.forget_ns = FORGET_NS,
 	};
 	const struct rm_incident_options incidents = {
@@ -463,6 +487,7 @@ region_new(const struct region_options *options, const char *name,
 	snprintf(region->name, sizeof(region->name), "%s", name);
 	region->callbacks = *callbacks;
 	region->is_first = options->first;
+	region->row_interval_ns = ROW_INTERVAL_NS;
 	/* Whoever was here before our restart has its time to come. */
 	region->connected = rm_mono_add(rm_mono_now(), options->blind_start_ns);
 	r = start_judging(region, options);

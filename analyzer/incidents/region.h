@@ -41,7 +41,6 @@ struct region_options { /* what it points to lives longer than the region */
 	const char *state_folder;  /* "": open incidents are not kept */
 	const char *record_folder; /* NULL or "": nothing is recorded */
 	uint64_t record_max_bytes;
-	int64_t row_interval_ns; /* of the aggregators */
 	int64_t resolve_after_ns;
 	int64_t blind_grace_ns, blind_start_ns;             /* see blind.h */
 	const char *const *alertmanagers, *const *webhooks; /* URLs */
@@ -75,6 +74,11 @@ void region_incident(
 /* whether anything is heard of one. */
 void region_rack_heard(
     struct region *region, const char *tor, bool heard, rm_mono_t now);
+/* Takes over what its aggregators say in their hellos, as region_judge does: the
+ * longest. */
+void region_row_interval(struct region *region, rm_mono_t now);
+/* By which it is judged. */
+int64_t region_row_interval_ns(const struct region *region);
 /* Another analyzer judges it from now on: what is open here ends without a word to
  * anybody but history, and nobody is missed. */
 void region_leave(struct region *region);

@@ -34,6 +34,7 @@ struct intake_info {
 	char region[RM_NAME_BYTES], name[RM_NAME_BYTES];
 	char software[RM_VERSION_BYTES]; /* its release; "": it does not say */
 	struct rm_address peer;
+	int64_t row_interval_ns; /* between two summaries of healthy rows */
 	rm_wall_t since;
 	rm_mono_t heard;
 	char (*tors)[RM_NAME_BYTES];
@@ -77,6 +78,7 @@ struct intake_counts {
 	uint64_t foreign;          /* of another's region, name or ToR */
 	uint64_t pointless; /* verified, but no points: acknowledged and forgotten */
 	uint64_t held;      /* times that a session was not read on */
+	uint64_t refused_intervals; /* beyond WIRE_MAX_SUMMARY_INTERVAL_S */
 	uint64_t peers;
 };
 

@@ -115,6 +115,26 @@ peer_begin_life(struct intake_peer *peer, uint64_t life)
 	intake_racks_new_life(peer->racks);
 }
 
+/* Between its summaries; of one that does not say it, or nothing sensible, what is
+ * usual. */
+static int64_t
+session_row_interval_ns(
+    const struct intake_session *session, const struct wire_hello *hello)
+{
+	uint16_t interval_s = hello->summary_interval_s;
+
+	if (interval_s > WIRE_MAX_SUMMARY_INTERVAL_S) {
+		session->owner->counts.refused_intervals++;
+		rm_log_warn(0,
+		    "%s: refused its summary interval of %u s: expected at most %d s; "
+		    "taking %d s",
+		    session->info.name, interval_s, WIRE_MAX_SUMMARY_INTERVAL_S,
+		    WIRE_SUMMARY_INTERVAL_S);
+		interval_s = 0;
+	}
+	return (interval_s != 0 ? interval_s : WIRE_SUMMARY_INTERVAL_S) * RM_NS_PER_S;
+}
+
 /* Its numbers are known from now on, and an older session of it ends. */
 static const char *
 session_take_place(struct intake_session *session, uint64_t life)
@@ -164,6 +184,7 @@ intake_session_hello(struct intake_session *session, const uint8_t *data, size_t
 	strcpy(info->region, view.hello.region);
 	strcpy(info->name, view.hello.id);
 	rm_version_take(info->software, view.hello.software);
+	info->row_interval_ns = session_row_interval_ns(session, &view.hello);
 	free(info->tors); /* of a hello that was refused */
 	info->tors = NULL;
 	info->tor_count = 0;

@@ -355,6 +355,12 @@ localise_free(struct localise *localise)
 	free(localise);
 }
 
+void
+localise_row_interval(struct localise *localise, int64_t row_interval_ns)
+{
+	localise->map.row_interval_ns = row_interval_ns;
+}
+
 static bool
 is_sane(const struct localise_rack *rack, const struct wire_path_row *row)
 {

@@ -29,9 +29,8 @@
 struct localise;
 
 struct localise_options {
-	const char *region; /* of all its racks; copied */
-	int64_t
-	    row_interval_ns; /* of the aggregators; older healthy rows say nothing */
+	const char *region;      /* of all its racks; copied */
+	int64_t row_interval_ns; /* as localise_row_interval */
 };
 
 struct localise_counts {
@@ -43,6 +42,9 @@ struct localise_counts {
 
 int localise_new(const struct localise_options *options, struct localise **ret);
 void localise_free(struct localise *localise);
+
+/* Healthy rows come so far apart from now on; older ones say nothing. */
+void localise_row_interval(struct localise *localise, int64_t row_interval_ns);
 
 /* The path rows of one summary, all of them; late or repeated ones change nothing. */
 int localise_summary(

@@ -144,6 +144,7 @@ rack_rnics_free(struct rack_rnics *rnics)
 /* ---- the racks ---- */
 
 #define KEY_BYTES (2 * RM_NAME_BYTES)
+#define FRESH_ROW_INTERVALS 3 /* older figures are left out */
 #define MAX_WALL_NS ((uint64_t)INT64_MAX)
 
 struct flow_key { /* all bytes count: zero it first */
@@ -169,7 +170,8 @@ struct node {
 	char key[KEY_BYTES];
 	struct flow *flows;
 	struct scope inside, outgoing;
-	size_t place; /* in racks.list */
+	int64_t fresh_ns; /* by its last summary */
+	size_t place;     /* in racks.list */
 	UT_hash_handle hh;
 };
 
@@ -350,7 +352,8 @@ racks_served(struct racks *racks, const char *region, const char *tor,
 }
 
 void
-racks_summary(struct racks *racks, const struct wire_summary_view *view, rm_mono_t now)
+racks_summary(struct racks *racks, const struct wire_summary_view *view,
+    int64_t row_interval_ns, rm_mono_t now)
 {
 	const struct wire_summary *summary = &view->summary;
 	struct node *node;
@@ -365,6 +368,7 @@ racks_summary(struct racks *racks, const struct wire_summary_view *view, rm_mono
 	node = node_get(racks, summary->head.region, summary->tor);
 	if (node == NULL)
 		return;
+	node->fresh_ns = FRESH_ROW_INTERVALS * row_interval_ns;
 	for (size_t i = 0; i < summary->rnic_count; i++) {
 		struct wire_rnic_row row;
 
@@ -441,7 +445,7 @@ racks_figures(const struct rack *rack, const struct racks *racks, rm_mono_t now,
     struct rack_figures *inside, struct rack_figures *outgoing)
 {
 	const struct node *node = (const struct node *)rack;
-	int64_t fresh_ns = racks->options.fresh_ns;
+	int64_t fresh_ns = node->fresh_ns;
 	const struct flow *flow, *next;
 
 	*inside = *outgoing = (struct rack_figures){ 0 };

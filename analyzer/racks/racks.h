@@ -23,7 +23,6 @@
 struct racks;
 
 struct racks_options {
-	int64_t fresh_ns;  /* older figures are left out: some row intervals */
 	int64_t forget_ns; /* a day */
 };
 
@@ -59,8 +58,9 @@ void racks_free(struct racks *racks);
 /* An aggregator that serves it has come. */
 void racks_served(struct racks *racks, const char *region, const char *tor,
     const char *aggregator, rm_mono_t now);
-void racks_summary(
-    struct racks *racks, const struct wire_summary_view *view, rm_mono_t now);
+/* row_interval_ns: between such; figures that are older than some are left out. */
+void racks_summary(struct racks *racks, const struct wire_summary_view *view,
+    int64_t row_interval_ns, rm_mono_t now);
 /* Some times a minute. */
 void racks_expire(struct racks *racks, rm_mono_t now);
 

@@ -29,7 +29,7 @@
 
 static const char config_text[] =
     "name: an1\nplaintext: true\nlisten: 127.0.0.1:9\nmax_aggregators: 4\n"
-    "row_interval_s: 1\nstate_folder: ''\n"
+    "state_folder: ''\n"
     "influx: {url: 'http://d:1', batch_ms: 100, batch_points: 20,\n"
     "         spool_bytes: 1048576}\n"
     "resolve_after_ms: 250\n"
@@ -140,6 +140,7 @@ check(const struct world *world)
 static void
 hello(struct world *world, struct fuzz_bytes *script, struct rm_link *link)
 {
+	static const uint16_t intervals[] = { 1, 0, 10, UINT16_MAX };
 	const uint8_t who = fuzz_u8(script), flags = fuzz_u8(script);
 	struct wire_tor_state served[4];
 	struct wire_hello out = {
@@ -149,6 +150,7 @@ hello(struct world *world, struct fuzz_bytes *script, struct rm_link *link)
 		.region = regions[who >> 2 & 3],
 		.id = names[who & 3],
 		.incarnation = 1 + (flags >> 2 & 3),
+		.summary_interval_s = intervals[flags >> 4 & 3],
 		.tors = served,
 	};
 	struct wire_bytes bytes;

@@ -46,6 +46,13 @@ now_of(const struct replayed *replayed)
 	return (rm_mono_t){ replayed->mono_ns + replayed->time_ns };
 }
 
+static bool
+is_interval(int64_t row_interval_ns)
+{
+	return row_interval_ns > 0 &&
+	       row_interval_ns <= WIRE_MAX_SUMMARY_INTERVAL_S * RM_NS_PER_S;
+}
+
 static int
 take_centre(struct replayed *replayed, const char *rest)
 {
@@ -54,8 +61,7 @@ take_centre(struct replayed *replayed, const char *rest)
 	if (replayed->localise != NULL ||
 	    sscanf(rest, "%63s %" SCNd64 " %" SCNd64, replayed->region,
 		&options.row_interval_ns, &replayed->mono_ns) != 3 ||
-	    options.row_interval_ns <= 0 ||
-	    options.row_interval_ns > 3600 * RM_NS_PER_S || replayed->mono_ns < 0 ||
+	    !is_interval(options.row_interval_ns) || replayed->mono_ns < 0 ||
 	    replayed->mono_ns > INT64_MAX / 2)
 		return refuse(
 		    replayed, "expected centre REGION ROW_NS MONO_NS WALL_NS");
@@ -131,6 +137,18 @@ take_heard(struct replayed *replayed, const char *rest)
 	return 0;
 }
 
+static int
+take_interval(struct replayed *replayed, const char *rest)
+{
+	int64_t row_interval_ns = 0;
+
+	if (sscanf(rest, "%" SCNd64, &row_interval_ns) != 1 ||
+	    !is_interval(row_interval_ns))
+		return refuse(replayed, "expected interval ROW_NS");
+	localise_row_interval(replayed->localise, row_interval_ns);
+	return 0;
+}
+
 static enum rm_health
 health(const struct rm_verdict *verdict, void *arg)
 {
@@ -186,7 +204,8 @@ take_line(struct replayed *replayed, const char *text)
 		int (*take)(struct replayed *replayed, const char *rest);
 	} lines[] = { { "centre", take_centre }, { "summary", take_summary },
 		{ "incident", take_incident }, { "tor", take_tor },
-		{ "heard", take_heard }, { "judged", take_judged } };
+		{ "heard", take_heard }, { "interval", take_interval },
+		{ "judged", take_judged } };
 	char word[16];
 	int64_t time_ns;
 	int rest = 0;

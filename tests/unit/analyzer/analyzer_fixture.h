@@ -27,6 +27,7 @@ struct fixture_agg { /* played */
 	struct rm_link *link;
 	struct wire_writer *writer;
 	bool welcome, closed, leaves_when_drilled;
+	uint16_t summary_interval_s; /* of its next hello; 0: it does not say */
 	uint64_t seq[WIRE_LANE_INCIDENT + 1], acked[WIRE_LANE_INCIDENT + 1];
 	const char *part_type, *part, *kind; /* of the next incident */
 };
@@ -184,7 +185,8 @@ hello(struct fixture *f)
 		.id = "agg1",
 		.incarnation = 3,
 		.tors = tors,
-		.tor_count = 2 };
+		.tor_count = 2,
+		.summary_interval_s = f->agg.summary_interval_s };
 	struct fixture_agg *agg = &f->agg;
 	struct wire_bytes bytes;
 

@@ -13,8 +13,8 @@
 #include "analyzer_fixture.h"
 
 /* All that is patient by default is hurried. */
-#define HURRIED                                      \
-	"resolve_after_ms: 250\nrow_interval_s: 1\n" \
+#define HURRIED                   \
+	"resolve_after_ms: 250\n" \
 	"blind: {grace_ms: 500, start_ms: 500}\n"
 
 /* How often a whole message was verified: by the linker's --wrap. */
@@ -49,6 +49,7 @@ restart(struct fixture *f, const char *more)
 {
 	stop(f);
 	snprintf(f->more, sizeof(f->more), "%s", more);
+	f->agg.summary_interval_s = 1;
 	start(f);
 }
 
@@ -218,7 +219,7 @@ a_rack_that_condemns_its_own_tor_is_believed(void **state)
 	char id[32], part[64];
 
 	/* Its aggregator's silence shall not be another finding meanwhile. */
-	restart(f, "resolve_after_ms: 250\nrow_interval_s: 1\n");
+	restart(f, "resolve_after_ms: 250\n");
 	hello(f);
 	live(f);
 	f->agg.part_type = "tor";

@@ -46,7 +46,6 @@ the_defaults_are_good(void **state)
 	assert_non_null(config.name);
 	assert_string_equal(config.listen, "0.0.0.0:7491");
 	assert_string_equal(config.http_listen, "127.0.0.1:9474");
-	assert_int_equal(config.row_interval_s, 10);
 	assert_int_equal(config.blind_grace_ms, 3000);
 	assert_string_equal(config.influx.url, "");
 	assert_string_equal(config.influx.database, "rackmesh");

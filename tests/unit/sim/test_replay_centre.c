@@ -206,6 +206,7 @@ what_racks_told_is_written_down_and_read(void **state)
 	recorder_incident(story.recorder, &stall, at(RM_NS_PER_S));
 	recorder_tor(story.recorder, "tor2", true, true, at(RM_NS_PER_S));
 	recorder_tor(story.recorder, "tor2", false, false, at(RM_NS_PER_S));
+	recorder_row_interval(story.recorder, 60 * RM_NS_PER_S, at(RM_NS_PER_S));
 	close_recording(&story);
 	file = fopen(story.path, "re");
 	assert_non_null(file);
@@ -215,6 +216,7 @@ what_racks_told_is_written_down_and_read(void **state)
 	assert_non_null(strstr(text, " h2/r0\n"));
 	assert_non_null(strstr(text, " tor tor2 dead\n"));
 	assert_non_null(strstr(text, " tor tor2 over\n"));
+	assert_non_null(strstr(text, " interval 60000000000\n"));
 	if (replay(story.path, &said, &why) < 0)
 		fail_msg("%s", why.text);
 	assert_string_equal(said, "");
@@ -270,6 +272,8 @@ a_line_that_means_nothing_is_named(void **state)
 	refused("5 summary 00ff", "no summary");
 	refused("5 heard tor1", "expected heard TOR yes|no");
 	refused("5 tor tor1", "expected tor TOR");
+	refused("5 interval 0", "expected interval ROW_NS");
+	refused("5 interval 3600000000001", "expected interval ROW_NS");
 	refused("5 incident tor1 agg 5", "expected incident TOR");
 	refused("5 centre r 10000000000 5 7", "expected centre");
 }

@@ -226,6 +226,36 @@ metrics_and_readiness_are_served(void **state)
 	answer_clear(&answer);
 }
 
+static void
+aggregators_say_how_often_they_sum_up(void **state)
+{
+	struct fixture *f = *state;
+	struct answer answer;
+
+	f->agg.summary_interval_s = 60;
+	hello(f);
+	get(f, "/metrics", &answer);
+	assert_non_null(strstr(answer.text,
+	    "rackmesh_analyzer_summary_interval_seconds{region=\"lab\"} 60\n"));
+	answer_clear(&answer);
+	get(f, "/v1/aggregators", &answer);
+	assert_int_equal(
+	    number_of(json_array_get(json_object_get(answer.json, "aggregators"), 0),
+		"summary_interval_s"),
+	    60);
+	answer_clear(&answer);
+	/* It was started anew, with another one. */
+	leave(f);
+	f->agg.summary_interval_s = 20;
+	hello(f);
+	get(f, "/metrics", &answer);
+	assert_non_null(strstr(answer.text,
+	    "rackmesh_analyzer_summary_interval_seconds{region=\"lab\"} 20\n"));
+	assert_non_null(strstr(
+	    answer.text, "rackmesh_analyzer_summary_intervals_refused_total 0\n"));
+	answer_clear(&answer);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int
@@ -237,6 +267,7 @@ main(void)
 		TEST(an_incident_is_explained_with_what_else_is_open_there),
 		TEST(an_open_incident_whose_aggregator_is_gone_is_marked),
 		TEST(a_drill_is_passed_on_to_the_aggregator_that_knows),
+		TEST(aggregators_say_how_often_they_sum_up),
 		TEST(metrics_and_readiness_are_served),
 	};
 

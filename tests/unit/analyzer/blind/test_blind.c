@@ -278,7 +278,7 @@ a_rack_whose_agents_are_all_gone_is_blind(void **state)
 static struct blind *
 new_pair(void)
 {
-	static const struct blind_options pair = { 3 * S, 15 * S, 86400 * S, 30 * S };
+	static const struct blind_options pair = { 3 * S, 15 * S, 86400 * S, 10 * S };
 	struct blind *blind;
 
 	assert_int_equal(blind_new(&pair, at(0), &blind), 0);
@@ -332,6 +332,46 @@ of_a_pair_whoever_has_told_lately_knows_whether_the_rack_is_blind(void **state)
 	blind_heard(blind, "r1", "a1", at(61));
 	assert_int_equal(judge(blind, 61, &v), 0);
 	assert_int_equal(blind_health(blind, &rack, at(61)), RM_HEALTH_GOOD);
+	blind_free(blind);
+}
+
+static void
+what_an_aggregator_said_grows_old_by_its_own_interval(void **state)
+{
+	const struct rm_verdict *v;
+	struct blind *blind = new_pair();
+
+	blind_row_interval(blind, "r1", "a1", 20 * S);
+	hear(blind, "a1", "tor1", 19);
+	for (int s = 20; s < 90; s++) {
+		blind_rack(blind, "r1", "b1", "tor1", &empty, 0, at(s));
+		blind_heard(blind, "r1", "a1", at(s));
+		if (s == 79)
+			assert_int_equal(judge(blind, s, &v), 0);
+	}
+	assert_int_equal(judge(blind, 89, &v), 1);
+	assert_int_equal(v[0].kind, RM_KIND_RACK_BLIND);
+	/* A longer one that it says later holds for what it said before, too. */
+	blind_row_interval(blind, "r1", "a1", 30 * S);
+	assert_int_equal(judge(blind, 89, &v), 0);
+	blind_free(blind);
+}
+
+static void
+the_longest_interval_of_those_whose_rows_are_of_use_counts(void **state)
+{
+	struct blind *blind = new_pair();
+
+	assert_int_equal(blind_longest_row_interval(blind, at(1)), 10 * S);
+	blind_row_interval(blind, "r1", "a1", 60 * S);
+	blind_row_interval(blind, "r1", "b1", 5 * S);
+	assert_int_equal(blind_longest_row_interval(blind, at(1)), 60 * S);
+	/* A restart of it changes nothing; that it stays away does. */
+	blind_disconnected(blind, "r1", "a1", at(1));
+	assert_int_equal(blind_longest_row_interval(blind, at(1 + 720)), 60 * S);
+	assert_int_equal(blind_longest_row_interval(blind, at(2 + 720)), 5 * S);
+	blind_left(blind, "r1", "b1");
+	assert_int_equal(blind_longest_row_interval(blind, at(2 + 720)), 10 * S);
 	blind_free(blind);
 }
 
@@ -580,6 +620,9 @@ main(void)
 		    of_a_pair_the_loss_of_one_is_one_alert_and_no_rack_is_blind),
 		cmocka_unit_test(
 		    of_a_pair_whoever_has_told_lately_knows_whether_the_rack_is_blind),
+		cmocka_unit_test(what_an_aggregator_said_grows_old_by_its_own_interval),
+		cmocka_unit_test(
+		    the_longest_interval_of_those_whose_rows_are_of_use_counts),
 		cmocka_unit_test(whoever_leaves_for_another_analyzer_is_not_missed),
 		cmocka_unit_test(a_backlog_that_sees_nobody_does_not_make_a_rack_blind),
 		cmocka_unit_test(

@@ -58,7 +58,6 @@ setup(void **state)
 	f->options.webhooks = &f->webhook;
 	f->options.webhook_count = 1;
 	f->options.blind_grace_ns = f->options.blind_start_ns = 3 * RM_NS_PER_S;
-	f->options.row_interval_ns = 10 * RM_NS_PER_S;
 	f->options.resolve_after_ns = RM_NS_PER_MS;
 	assert_int_equal(rm_loop_new(&f->loop), 0);
 	assert_int_equal(rm_worker_new(f->loop, 16, &f->worker), 0);
@@ -176,6 +175,31 @@ what_another_analyzer_judges_ends_here_without_an_alert(void **state)
 	assert_int_equal(region_alert_counts(f->region)->queued, queued);
 	assert_true(f->told[WIRE_RESOLVED] >= 1); /* for history */
 	assert_false(blind_is_connected(region_blind(f->region)));
+}
+
+static void
+the_longest_interval_of_its_aggregators_counts(void **state)
+{
+	const char *const tors[] = { "tor1" };
+	struct fixture *f = *state;
+	struct blind *blind;
+	rm_mono_t now;
+
+	start(f);
+	now = rm_mono_now();
+	blind = region_blind(f->region);
+	assert_int_equal(region_row_interval_ns(f->region), 10 * RM_NS_PER_S);
+	blind_connected(blind, "lab", "agg1", tors, 1, now);
+	blind_row_interval(blind, "lab", "agg1", 2 * RM_NS_PER_S);
+	blind_connected(blind, "lab", "agg2", tors, 1, now);
+	blind_row_interval(blind, "lab", "agg2", 60 * RM_NS_PER_S);
+	region_row_interval(f->region, now);
+	assert_int_equal(region_row_interval_ns(f->region), 60 * RM_NS_PER_S);
+	/* It was started anew with another one. */
+	blind_connected(blind, "lab", "agg2", tors, 1, now);
+	blind_row_interval(blind, "lab", "agg2", RM_NS_PER_S);
+	assert_int_equal(region_judge(f->region, now, rm_wall_now(), true), 0);
+	assert_int_equal(region_row_interval_ns(f->region), 2 * RM_NS_PER_S);
 }
 
 /* Seconds after the start, with nobody connected. */
@@ -424,6 +448,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(the_longest_interval_of_its_aggregators_counts),
 		TEST(
 		    an_analyzer_that_is_not_the_first_says_nothing_without_aggregators),
 		TEST(what_was_left_to_another_analyzer_does_not_open_again),

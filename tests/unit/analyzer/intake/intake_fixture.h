@@ -22,6 +22,7 @@ struct aggregator { /* played */
 	struct wire_writer *writer;
 	const char *name, *region;
 	uint16_t newer; /* by so many versions */
+	uint16_t summary_interval_s;
 	bool welcome, closed;
 	char refused[256];
 	uint64_t acked[WIRE_LANE_INCIDENT + 1]; /* the last number, by lane */
@@ -282,7 +283,8 @@ hello(struct fixture *f, struct aggregator *agg)
 		.id = agg->name,
 		.incarnation = agg->life,
 		.tors = tors,
-		.tor_count = 2 };
+		.tor_count = 2,
+		.summary_interval_s = agg->summary_interval_s };
 	struct wire_bytes bytes;
 
 	connect_to(f, agg);

@@ -182,12 +182,53 @@ a_controllers_certificate_that_ends_is_told(void **state)
 	assert_int_equal(info->controller_ends_s, 0);
 }
 
+static void
+every_hello_says_how_often_an_aggregator_sums_up(void **state)
+{
+	struct fixture *f = *state;
+
+	f->agg.summary_interval_s = 1;
+	hello(f, &f->agg);
+	assert_int_equal(intake_get(f->intake, 0)->row_interval_ns, RM_NS_PER_S);
+	f->agg.summary_interval_s = 3600;
+	hello(f, &f->agg);
+	assert_int_equal(
+	    intake_find(f->intake, f->agg.region, f->agg.name)->row_interval_ns,
+	    3600 * RM_NS_PER_S);
+	assert_int_equal(intake_counts(f->intake)->refused_intervals, 0);
+}
+
+static void
+who_does_not_say_how_often_sums_up_every_10_s(void **state)
+{
+	struct fixture *f = *state;
+
+	hello(f, &f->agg);
+	assert_int_equal(intake_get(f->intake, 0)->row_interval_ns, 10 * RM_NS_PER_S);
+	assert_int_equal(intake_counts(f->intake)->refused_intervals, 0);
+}
+
+static void
+an_interval_beyond_an_hour_is_counted_and_not_believed(void **state)
+{
+	struct fixture *f = *state;
+
+	f->agg.summary_interval_s = 3601;
+	hello(f, &f->agg);
+	assert_true(f->agg.welcome);
+	assert_int_equal(intake_get(f->intake, 0)->row_interval_ns, 10 * RM_NS_PER_S);
+	assert_int_equal(intake_counts(f->intake)->refused_intervals, 1);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(who_pings_and_then_is_silent_is_dropped),
 		TEST(who_goes_to_another_analyzer_says_so),
+		TEST(every_hello_says_how_often_an_aggregator_sums_up),
+		TEST(who_does_not_say_how_often_sums_up_every_10_s),
+		TEST(an_interval_beyond_an_hour_is_counted_and_not_believed),
 		TEST(who_connects_anew_replaces_its_older_session),
 		TEST(a_stranger_is_refused_with_a_reason),
 		TEST(nobody_is_listened_to_before_a_hello),

@@ -122,6 +122,34 @@ late_and_repeated_summaries_count_nothing(void **state)
 	assert_int_equal(counts->rows, 2);
 }
 
+/* Tells of one way, and so long after it of another one: how many are known then. */
+static uint64_t
+ways_known_after(struct rows *rows, const char *tor, int64_t ns)
+{
+	const struct wire_path_row first = {
+		.dst_tor = "t2", .path = VIA("t1", "10.1.0.1", "t2"), .sent = 9
+	};
+	const struct wire_path_row second = {
+		.dst_tor = "t3", .path = VIA("t1", "10.1.0.1", "t3"), .sent = 9
+	};
+	const uint64_t before = localise_counts(rows->localise)->paths;
+
+	assert_int_equal(tell(rows, tor, 1, 0, &first, 1), 0);
+	rows->now_ns += ns;
+	assert_int_equal(tell(rows, tor, 2, 0, &second, 1), 0);
+	return localise_counts(rows->localise)->paths - before;
+}
+
+static void
+ways_are_known_for_longer_where_rows_come_seldom(void **state)
+{
+	struct rows *rows = *state;
+
+	assert_int_equal(ways_known_after(rows, "t1", 120 * RM_NS_PER_S), 1);
+	localise_row_interval(rows->localise, 60 * RM_NS_PER_S);
+	assert_int_equal(ways_known_after(rows, "t4", 120 * RM_NS_PER_S), 2);
+}
+
 static void
 a_clock_that_is_wrong_all_the_time_is_put_up_with(void **state)
 {
@@ -473,6 +501,7 @@ main(void)
 #define ROWS_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		ROWS_TEST(late_and_repeated_summaries_count_nothing),
+		ROWS_TEST(ways_are_known_for_longer_where_rows_come_seldom),
 		ROWS_TEST(a_clock_that_is_wrong_all_the_time_is_put_up_with),
 		ROWS_TEST(what_makes_no_sense_is_refused_and_counted),
 		ROWS_TEST(silence_behind_the_last_known_hop_is_the_same_way),

@@ -17,25 +17,28 @@
 #include "rackmesh/metrics/sketch.h"
 
 #define WALL_NS (INT64_C(1700000000) * RM_NS_PER_S)
-#define FRESH_NS (30 * RM_NS_PER_S)
+#define ROW_INTERVAL_NS (10 * RM_NS_PER_S)
+#define FRESH_NS (3 * ROW_INTERVAL_NS)
 #define FORGET_NS (3600 * RM_NS_PER_S)
 
 struct fixture {
 	struct racks *racks;
 	struct board *board;
 	struct wire_writer *writer;
+	int64_t row_interval_ns;
 	rm_mono_t now;
 };
 
 static int
 setup(void **state)
 {
-	const struct racks_options options = { FRESH_NS, FORGET_NS };
+	const struct racks_options options = { FORGET_NS };
 	struct fixture *f = calloc(1, sizeof(*f));
 
 	assert_int_equal(racks_new(&options, &f->racks), 0);
 	assert_int_equal(board_new(&f->board), 0);
 	f->writer = wire_writer_new();
+	f->row_interval_ns = ROW_INTERVAL_NS;
 	f->now.ns = 1000 * RM_NS_PER_S;
 	*state = f;
 	return 0;
@@ -78,7 +81,7 @@ take(struct fixture *f, const struct wire_summary *summary)
 
 	assert_int_equal(wire_write_summary(f->writer, summary, &bytes), 0);
 	assert_int_equal(wire_open_summary(&view, bytes.data, bytes.len), 0);
-	racks_summary(f->racks, &view, f->now);
+	racks_summary(f->racks, &view, f->row_interval_ns, f->now);
 }
 
 static struct wire_bytes
@@ -150,6 +153,42 @@ the_last_rows_of_each_pair_make_the_figures(void **state)
 	    racks_find(f->racks, "lab", "tor1"), f->racks, f->now, &inside, &outgoing);
 	assert_int_equal(outgoing.sent, 0);
 	assert_int_equal(outgoing.rtt_p99_ns, 0);
+}
+
+static uint64_t
+outgoing_now(const struct fixture *f)
+{
+	struct rack_figures inside, outgoing;
+
+	racks_figures(
+	    racks_find(f->racks, "lab", "tor1"), f->racks, f->now, &inside, &outgoing);
+	return outgoing.sent;
+}
+
+static void
+figures_that_come_seldom_are_fresh_for_longer(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_summary summary = summary_of("tor1", 100);
+	const struct wire_row row = {
+		.src_tor = "tor1", .dst_tor = "tor2", .flow_set = "all", .sent = 100
+	};
+
+	summary.rows = &row;
+	summary.row_count = 1;
+	f->row_interval_ns = 6 * ROW_INTERVAL_NS;
+	take(f, &summary);
+	f->now.ns += 6 * FRESH_NS;
+	assert_int_equal(outgoing_now(f), 100);
+	f->now.ns++;
+	assert_int_equal(outgoing_now(f), 0);
+	/* From now on they come more often. */
+	f->row_interval_ns = ROW_INTERVAL_NS;
+	summary.end_wall_ns += RM_NS_PER_S;
+	take(f, &summary);
+	assert_int_equal(outgoing_now(f), 100);
+	f->now.ns += FRESH_NS + 1;
+	assert_int_equal(outgoing_now(f), 0);
 }
 
 static void
@@ -342,6 +381,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(the_last_rows_of_each_pair_make_the_figures),
+		TEST(figures_that_come_seldom_are_fresh_for_longer),
 		TEST(a_backlog_says_nothing_of_now),
 		TEST(an_rnic_is_found_by_its_id_and_by_its_name),
 		TEST(both_aggregators_of_a_rack_are_known),
