@@ -15,6 +15,9 @@ from region import BASE, EXAMPLE, NEWCOMER, PLAYBOOK, Region, places_of  # noqa:
 
 
 def pytest_configure(config):
+    config.addinivalue_line(
+        "markers", "long: a run of Ansible over the whole region; in ./dev rollout alone"
+    )
     end_on_signals()
     machine.watch()
 

@@ -66,6 +66,7 @@ def test_the_first_rollout_makes_a_watched_region_of_bare_machines(rolled_out, r
     assert {alert for alert in region.alerts() if alert[0] in VERDICTS} == set()
 
 
+@pytest.mark.long
 def test_a_second_run_changes_nothing(rolled_out, region, say):
     before = state(region)
     with calm(region):
@@ -128,6 +129,7 @@ def test_a_bad_version_stops_at_the_canary_and_is_rolled_back(
     assert region.property(CANARY, "host-agent", "ActiveState") == "active"
 
 
+@pytest.mark.long
 def test_an_upgrade_goes_from_the_canary_over_its_rack_to_the_others(
     rolled_out, region, say, tmp_path
 ):
@@ -153,6 +155,7 @@ def test_an_upgrade_goes_from_the_canary_over_its_rack_to_the_others(
 # ---- hosts that come, change and go --------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_a_host_is_added(rolled_out, region, say):
     region.take_in(NEWCOMER, after="h22")
     with calm(region):
@@ -178,6 +181,7 @@ def test_a_swapped_card_is_probed_and_nobody_is_named(rolled_out, region, say):
         say(f"swapped card: good after {time.monotonic() - began:.1f} s")
 
 
+@pytest.mark.long
 def test_a_drained_host_is_switched_off_and_comes_back_unnoticed(rolled_out, region, say):
     with calm(region):
         run = region.play("drain", "--limit", NEWCOMER)
@@ -192,6 +196,7 @@ def test_a_drained_host_is_switched_off_and_comes_back_unnoticed(rolled_out, reg
     assert region.probed() == region.rnics()
 
 
+@pytest.mark.long
 def test_a_removed_host_is_nobodys_concern(rolled_out, region, say):
     with calm(region):
         run = region.play("remove", "--limit", NEWCOMER)
@@ -203,6 +208,7 @@ def test_a_removed_host_is_nobodys_concern(rolled_out, region, say):
         assert NEWCOMER not in {rnic["host"] for rnic in region.seen_by(name)}
 
 
+@pytest.mark.long
 def test_certificates_are_renewed_while_everything_runs(rolled_out, region, say):
     def files():
         return {(name, daemon): region.serial(name, daemon)
