@@ -189,6 +189,22 @@ def half(region):
     return region.lab.ctl_run("centre", *leading(region), "brake", "rate", "50").returncode == 0
 
 
+# ---- what the daemons tell each other ---------------------------------------------------
+
+
+def test_the_analyzer_hears_how_often_its_aggregators_sum_up(region):
+    lab = region.lab
+
+    def heard():
+        listed = lab.analyzer.get("/v1/aggregators").json["aggregators"]
+        return len(listed) == len(lab.aggregators) and listed
+
+    listed = until("all aggregators at the analyzer", TOLD_S, heard)
+    assert {each["summary_interval_s"] for each in listed} == {1}
+    judged_by = f'rackmesh_analyzer_summary_interval_seconds{{region="{REGION}"}} 1\n'
+    assert judged_by in lab.analyzer.get("/metrics").text
+
+
 # ---- whose address ---------------------------------------------------------------------
 
 
