@@ -275,8 +275,19 @@ class Region:
 
     def serial(self, name, daemon):
         """Of the certificate that Ansible has put there."""
+        return self._certificate(name, daemon, "-serial")
+
+    def issuer(self, name, daemon):
+        return self._certificate(name, daemon, "-issuer")
+
+    def _certificate(self, name, daemon, what):
         file = f"/etc/rackmesh/tls/{daemon}/certificate.pem"
-        return self.on(name, "openssl", "x509", "-noout", "-serial", "-in", file)
+        return self.on(name, "openssl", "x509", "-noout", what, "-in", file)
+
+    def authorities(self, name, daemon):
+        """How many it believes."""
+        text = self.on(name, "cat", f"/etc/rackmesh/tls/{daemon}/authorities.pem")
+        return text.count("BEGIN CERTIFICATE")
 
     def served_serial(self, name, port):
         """Of the certificate that a daemon shows to who connects."""

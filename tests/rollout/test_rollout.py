@@ -209,20 +209,37 @@ def test_a_removed_host_is_nobodys_concern(rolled_out, region, say):
 
 
 @pytest.mark.long
-def test_certificates_are_renewed_while_everything_runs(rolled_out, region, say):
-    def files():
-        return {(name, daemon): region.serial(name, daemon)
+def test_a_new_authority_signs_for_all_while_everything_runs(rolled_out, region, say):
+    def files(ask):
+        return {(name, daemon): ask(name, daemon)
                 for name, enabled in region.daemons().items() for daemon in enabled}  # fmt: skip
 
-    before = files()
+    serials, issuers = files(region.serial), files(region.issuer)
+    (former,) = set(issuers.values())
     with calm(region):
-        run = region.play("site", rackmesh_certificates_renew=True)
-    say(f"certificates renewed: {run.took_s:.0f} s, {run.counts()}")
-    after = files()
-    assert [who for who in after if after[who] == before[who]] == []
+        run = region.play("rotate", rackmesh_new_authority=True)
+    say(f"authority and certificates renewed: {run.took_s:.0f} s, {run.counts()}")
+    after = files(region.serial)
+    assert [who for who in after if after[who] == serials[who]] == []
+    (issuer,) = set(files(region.issuer).values())
+    assert issuer != former
+    assert set(files(region.authorities).values()) == {1}
     for (name, daemon), serial in after.items():
         if daemon in LISTENS:
             assert region.served_serial(name, LISTENS[daemon]) == serial, f"{daemon} on {name}"
+
+
+# ---- the brake -------------------------------------------------------------------------------
+
+
+def test_the_brake_stops_all_probing_and_lets_go(rolled_out, region, say):
+    with calm(region):
+        began = time.monotonic()
+        region.play("brake", rackmesh_brake="on")
+        until("nothing is probed", PATIENCE_S, lambda: region.probed() == set(), every=1)
+        say(f"braked, and seen after {time.monotonic() - began:.0f} s")
+        region.play("brake", rackmesh_brake="off")
+        until("all is probed", PATIENCE_S, lambda: region.probed() == region.rnics(), every=1)
 
 
 # ---- an alert ------------------------------------------------------------------------------------
