@@ -13,6 +13,7 @@
 #include "rackmesh/core/clock.h"
 #include "schemas/wire.h"
 #include "tor-aggregator/agents/ingest.h"
+#include "tor-aggregator/api/rnic_metrics.h"
 #include "tor-aggregator/plan/peer_versions.h"
 
 struct tor_aggregator {
@@ -50,6 +51,7 @@ struct tor_aggregator {
 	struct rm_http_client *http;
 	struct rm_alerts *alerts;
 	struct rm_metrics *metrics;
+	struct rnic_metrics rnic_metrics;
 	struct rm_http_server *server;
 	struct rm_timer *tick;
 	rm_mono_t deadline;   /* of the tick */

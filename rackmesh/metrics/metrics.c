@@ -24,7 +24,14 @@ struct metric {
 	const void *owner;
 	const uint64_t *counter; /* or else a gauge: */
 	double (*read)(const void *arg);
+	const struct rm_metrics_family *family; /* or else all of a name */
 	const void *arg;
+};
+
+struct rm_metrics_out {
+	const char *name;
+	struct evbuffer *text;
+	bool failed; /* out of memory */
 };
 
 /* Kept so that equal names are neighbours, in order of registration. */
@@ -168,6 +175,22 @@ rm_metrics_counters(struct rm_metrics *metrics, const void *owner,
 	return r;
 }
 
+int
+rm_metrics_family(struct rm_metrics *metrics, const void *owner,
+    const struct rm_metrics_family *family, const void *arg)
+{
+	const struct metric fresh = {
+		.name = family->name,
+		.help = family->help,
+		.labels = (char *)"",
+		.owner = owner,
+		.family = family,
+		.arg = arg,
+	};
+
+	return metrics_add(metrics, &fresh);
+}
+
 static double
 read_value(const void *value)
 {
@@ -244,14 +267,10 @@ rm_metrics_forget(struct rm_metrics *metrics, const void *owner)
 }
 
 static int
-metric_render_value(const struct metric *metric, struct evbuffer *out)
+render_double(double value, struct evbuffer *out)
 {
 	char text[RM_DECIMAL_TEXT];
-	double value;
 
-	if (metric->counter != NULL)
-		return evbuffer_add_printf(out, " %" PRIu64 "\n", *metric->counter);
-	value = metric->read(metric->arg);
 	if (isnan(value))
 		return evbuffer_add_printf(out, " NaN\n");
 	if (isinf(value))
@@ -259,24 +278,56 @@ metric_render_value(const struct metric *metric, struct evbuffer *out)
 	return evbuffer_add_printf(out, " %s\n", rm_decimal_format(value, text));
 }
 
+void
+rm_metrics_tell(
+    struct rm_metrics_out *out, const char *labels, const char *more, double value)
+{
+	bool both = labels[0] != '\0' && more[0] != '\0';
+
+	if (!out->failed)
+		out->failed = evbuffer_add_printf(out->text, "%s{%s%s%s}", out->name,
+				  labels, both ? "," : "", more) < 0 ||
+			      render_double(value, out->text) < 0;
+}
+
+static int
+metric_render_head(const struct metric *metric, struct evbuffer *out)
+{
+	const char *type = metric->family != NULL    ? metric->family->type
+			   : metric->counter != NULL ? "counter"
+						     : "gauge";
+
+	return evbuffer_add_printf(out, "# HELP %s %s\n# TYPE %s %s\n", metric->name,
+	    metric->help, metric->name, type);
+}
+
+static int
+metric_render(const struct metric *metric, struct evbuffer *out)
+{
+	struct rm_metrics_out series = { .name = metric->name, .text = out };
+	bool labelled = metric->labels[0] != '\0';
+
+	if (metric->family != NULL) {
+		metric->family->tell(&series, metric->arg);
+		return series.failed ? -ENOMEM : 0;
+	}
+	if (evbuffer_add_printf(out, "%s%s%s%s", metric->name, labelled ? "{" : "",
+		metric->labels, labelled ? "}" : "") < 0)
+		return -ENOMEM;
+	if (metric->counter != NULL)
+		return evbuffer_add_printf(out, " %" PRIu64 "\n", *metric->counter);
+	return render_double(metric->read(metric->arg), out);
+}
+
 int
 rm_metrics_render(const struct rm_metrics *metrics, struct evbuffer *out)
 {
 	for (size_t i = 0; i < metrics->count; i++) {
 		const struct metric *metric = &metrics->metrics[i];
-		bool labelled = metric->labels[0] != '\0';
-		int n = 0;
+		bool first = i == 0 || strcmp(metric[-1].name, metric->name) != 0;
 
-		if (i == 0 || strcmp(metric[-1].name, metric->name) != 0)
-			n = evbuffer_add_printf(out, "# HELP %s %s\n# TYPE %s %s\n",
-			    metric->name, metric->help, metric->name,
-			    metric->counter != NULL ? "counter" : "gauge");
-		if (n >= 0)
-			n = evbuffer_add_printf(out, "%s%s%s%s", metric->name,
-			    labelled ? "{" : "", metric->labels, labelled ? "}" : "");
-		if (n >= 0)
-			n = metric_render_value(metric, out);
-		if (n < 0)
+		if ((first && metric_render_head(metric, out) < 0) ||
+		    metric_render(metric, out) < 0)
 			return -ENOMEM;
 	}
 	return 0;

@@ -38,6 +38,22 @@ int rm_metrics_counters(struct rm_metrics *metrics, const void *owner,
     const struct rm_metric *list, size_t count);
 int rm_metrics_gauges(struct rm_metrics *metrics, const void *owner,
     const struct rm_metric *list, size_t count);
+
+/*
+ * All series of one name, where they come and go: tell is called at every rendering,
+ * and calls rm_metrics_tell for each. How many that can be is tell's to bound.
+ */
+struct rm_metrics_out;
+struct rm_metrics_family {              /* borrowed, for ever */
+	const char *name, *type, *help; /* type: "counter", "gauge", "summary" */
+	void (*tell)(struct rm_metrics_out *out, const void *arg);
+};
+int rm_metrics_family(struct rm_metrics *metrics, const void *owner,
+    const struct rm_metrics_family *family, const void *arg);
+/* labels, more: as metrics_table_add puts them together; one of them is not "". */
+void rm_metrics_tell(
+    struct rm_metrics_out *out, const char *labels, const char *more, double value);
+
 void rm_metrics_forget(struct rm_metrics *metrics, const void *owner);
 
 /* The gauge rackmesh_build_info{version="...",component="..."} of every daemon: 1.

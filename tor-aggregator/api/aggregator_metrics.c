@@ -16,6 +16,7 @@
 #include "tor-aggregator/agents/dispatch.h"
 #include "tor-aggregator/agents/ingest.h"
 #include "tor-aggregator/api/aggregator_metrics_reports.h"
+#include "tor-aggregator/api/rnic_metrics.h"
 #include "tor-aggregator/controller/relay.h"
 #include "tor-aggregator/pairs.h"
 #include "tor-aggregator/plan/key_store.h"
@@ -397,6 +398,13 @@ aggregator_metrics_register(
 	};
 	int r = add_gauges(aggregator, metrics);
 
+	aggregator->rnic_metrics = (struct rnic_metrics){
+		.racks = aggregator->racks,
+		.rack_count = aggregator->rack_count,
+		.now = rm_mono_now,
+	};
+	if (r == 0)
+		r = rnic_metrics_register(&aggregator->rnic_metrics, metrics);
 	for (size_t i = 0; r == 0 && i < sizeof(tables) / sizeof(tables[0]); i++)
 		r = metrics_table_add(metrics, tables[i].table, tables[i].base, "");
 	if (r == 0)

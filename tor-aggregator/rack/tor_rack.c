@@ -296,12 +296,13 @@ rack_allocate(struct tor_rack *rack)
 	rack->hosts = calloc(WIRE_MAX_MEMBERS, sizeof(*rack->hosts));
 	rack->expected = calloc(WIRE_MAX_MEMBERS, sizeof(*rack->expected));
 	rack->states = calloc(WIRE_MAX_MEMBERS, sizeof(*rack->states));
+	rack->traffic = calloc(WIRE_MAX_MEMBERS, sizeof(*rack->traffic));
 	rack->verdicts = calloc(TOR_RACK_MAX_VERDICTS, sizeof(*rack->verdicts));
 	rack->forward = calloc(ROSTER_MAX_TORS, sizeof(*rack->forward));
 	rack->reverse = calloc(ROSTER_MAX_TORS, sizeof(*rack->reverse));
 	if (rack->members == NULL || rack->foreigners == NULL || rack->hosts == NULL ||
-	    rack->expected == NULL || rack->states == NULL || rack->verdicts == NULL ||
-	    rack->forward == NULL || rack->reverse == NULL)
+	    rack->expected == NULL || rack->states == NULL || rack->traffic == NULL ||
+	    rack->verdicts == NULL || rack->forward == NULL || rack->reverse == NULL)
 		return -ENOMEM;
 	return 0;
 }
@@ -391,6 +392,7 @@ tor_rack_free(struct tor_rack *rack)
 	free(rack->hosts);
 	free(rack->expected);
 	free(rack->states);
+	free(rack->traffic);
 	free(rack->verdicts);
 	free(rack->forward);
 	free(rack->reverse);
@@ -410,6 +412,7 @@ rack_refresh(struct tor_rack *rack, int r, rm_mono_t now)
 	path_rows_renumber(rack->path_rows);
 	focus_forget(&rack->focus);
 	memset(rack->states, 0, WIRE_MAX_MEMBERS * sizeof(*rack->states));
+	memset(rack->traffic, 0, WIRE_MAX_MEMBERS * sizeof(*rack->traffic));
 	rack->counts.renumbered++;
 	return 0;
 }
@@ -678,6 +681,21 @@ struct tor_rack_member_state
 tor_rack_member(const struct tor_rack *rack, size_t i)
 {
 	return rack->states[i];
+}
+
+struct tor_rack_traffic
+tor_rack_traffic(const struct tor_rack *rack, size_t i)
+{
+	return rack->traffic[i];
+}
+
+struct wire_rack_state
+tor_rack_state(const struct tor_rack *rack)
+{
+	struct wire_rack_state state = { 0 };
+
+	fill_state(rack, &state);
+	return state;
 }
 
 enum host_state

@@ -167,9 +167,20 @@ rm_mono_t tor_rack_changed(const struct tor_rack *rack); /* start or newest plan
 
 struct tor_rack_member_state { /* as of the last judged window */
 	enum rm_health health;
-	uint64_t sent, lost; /* its own probes */
+	uint64_t sent, lost;       /* its own probes */
+	uint64_t to_sent, to_lost; /* those of the other members to it */
 };
 struct tor_rack_member_state tor_rack_member(const struct tor_rack *rack, size_t i);
+
+/* Of the judged windows since the members were numbered, each second once. */
+struct tor_rack_traffic {
+	uint64_t sent, lost;       /* its own probes */
+	uint64_t to_sent, to_lost; /* those of the other members to it */
+	rm_mono_t probed;          /* its last probe, to the window; ns 0: none yet */
+};
+struct tor_rack_traffic tor_rack_traffic(const struct tor_rack *rack, size_t i);
+/* As every summary says it of the rack itself. */
+struct wire_rack_state tor_rack_state(const struct tor_rack *rack);
 enum host_state tor_rack_host(const struct tor_rack *rack, size_t i);
 
 #endif

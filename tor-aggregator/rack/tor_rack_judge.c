@@ -133,6 +133,46 @@ hosts_judge(struct tor_rack *rack, rm_mono_t now, const struct window_closed *cl
 	}
 }
 
+/* Of the judged second by member. */
+static void
+states_count(struct tor_rack *rack, const struct window_closed *closed)
+{
+	const size_t members = roster_members(rack->roster);
+
+	for (size_t i = 0; i < closed->pair_count; i++) {
+		const struct window_pair *pair = &closed->pairs[i];
+		const uint64_t lost = pair->outcomes[WIRE_NO_REPLY];
+		uint64_t sent = 0;
+
+		for (int o = 0; o < WIRE_OUTCOMES; o++)
+			sent += pair->outcomes[o];
+		if (pair->src < members) {
+			rack->states[pair->src].sent += sent;
+			rack->states[pair->src].lost += lost;
+		}
+		if (pair->src < members && pair->dst < members) {
+			rack->states[pair->dst].to_sent += sent;
+			rack->states[pair->dst].to_lost += lost;
+		}
+	}
+}
+
+static void
+traffic_note(struct tor_rack *rack, size_t i, const struct window_closed *closed)
+{
+	const struct tor_rack_member_state *state = &rack->states[i];
+	struct tor_rack_traffic *traffic = &rack->traffic[i];
+
+	if (state->sent > 0)
+		traffic->probed = closed->end;
+	if (rack->closings != 0)
+		return; /* most of this second is in the one before or after */
+	traffic->sent += state->sent;
+	traffic->lost += state->lost;
+	traffic->to_sent += state->to_sent;
+	traffic->to_lost += state->to_lost;
+}
+
 static void
 members_note(struct tor_rack *rack, const struct window_closed *closed,
     const struct rack_judgement *judgement)
@@ -142,18 +182,12 @@ members_note(struct tor_rack *rack, const struct window_closed *closed,
 	for (size_t i = 0; i < members; i++)
 		rack->states[i] =
 		    (struct tor_rack_member_state){ .health = judgement->members[i] };
-	for (size_t i = 0; i < closed->pair_count; i++) {
-		const struct window_pair *pair = &closed->pairs[i];
-
-		if (pair->src >= members)
-			continue;
-		for (int o = 0; o < WIRE_OUTCOMES; o++)
-			rack->states[pair->src].sent += pair->outcomes[o];
-		rack->states[pair->src].lost += pair->outcomes[WIRE_NO_REPLY];
-	}
-	for (size_t i = 0; i < members; i++)
+	states_count(rack, closed);
+	for (size_t i = 0; i < members; i++) {
+		traffic_note(rack, i, closed);
 		summary_mark_rnic(rack->summary, (uint32_t)i,
 		    rack->states[i].health == RM_HEALTH_BAD);
+	}
 }
 
 /* Losses of one second whose direction the responders' counts tell. */

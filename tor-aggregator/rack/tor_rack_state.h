@@ -42,6 +42,7 @@ struct tor_rack {
 	struct rack_host *hosts;
 	bool *expected; /* by host: the plan names it; all are, without a plan */
 	struct tor_rack_member_state *states;
+	struct tor_rack_traffic *traffic;
 	struct rm_verdict *verdicts; /* TOR_RACK_MAX_VERDICTS, with samples */
 	uint64_t *forward, *reverse; /* per ToR number, of one second */
 	struct tor_rack_counts counts;

@@ -146,6 +146,53 @@ labels_are_copied_and_a_thousand_metrics_fit(void **state)
 }
 
 static void
+tell_three(struct rm_metrics_out *out, const void *arg)
+{
+	const double *value = arg;
+
+	rm_metrics_tell(out, "n=\"1\"", "", *value);
+	rm_metrics_tell(out, "n=\"2\"", "quantile=\"0.5\"", 2e-05);
+	rm_metrics_tell(out, "", "n=\"3\"", NAN);
+}
+
+static void
+tell_nothing(struct rm_metrics_out *out, const void *arg)
+{
+}
+
+static void
+series_of_a_family_are_told_at_every_rendering(void **state)
+{
+	static const struct rm_metrics_family family = { "a_seconds", "summary", "of a",
+		tell_three };
+	static const struct rm_metrics_family nobody = { "b", "gauge", "of b",
+		tell_nothing };
+	struct rm_metrics *metrics;
+	double value = 4;
+	char *text;
+
+	assert_int_equal(rm_metrics_new(&metrics), 0);
+	assert_int_equal(rm_metrics_family(metrics, &value, &family, &value), 0);
+	assert_int_equal(rm_metrics_family(metrics, &value, &nobody, NULL), 0);
+	assert_int_equal(rm_metrics_family(metrics, NULL, &nobody, NULL), -EEXIST);
+	value++;
+	text = render(metrics);
+	assert_string_equal(text, "# HELP a_seconds of a\n"
+				  "# TYPE a_seconds summary\n"
+				  "a_seconds{n=\"1\"} 5\n"
+				  "a_seconds{n=\"2\",quantile=\"0.5\"} 2e-05\n"
+				  "a_seconds{n=\"3\"} NaN\n"
+				  "# HELP b of b\n"
+				  "# TYPE b gauge\n");
+	free(text);
+	rm_metrics_forget(metrics, &value);
+	text = render(metrics);
+	assert_string_equal(text, "");
+	free(text);
+	rm_metrics_free(metrics);
+}
+
+static void
 build_info_tells_the_version_of_a_program(void **state)
 {
 	char long_name[METRICS_LABEL_BYTES + 1];
@@ -177,6 +224,7 @@ main(void)
 		cmocka_unit_test(the_same_metric_twice_is_refused),
 		cmocka_unit_test(numbers_without_a_value_have_their_words),
 		cmocka_unit_test(labels_are_copied_and_a_thousand_metrics_fit),
+		cmocka_unit_test(series_of_a_family_are_told_at_every_rendering),
 		cmocka_unit_test(build_info_tells_the_version_of_a_program),
 	};
 

@@ -76,6 +76,35 @@ one_dead_rnic_is_found_named_and_resolved(void **state)
 	finish(f);
 }
 
+/* 20 ticks a second, each a probe to every other member and two to witnesses. */
+static void
+traffic_counts_every_second_once(void **state)
+{
+	struct rack_fixture *f = fixture_rack(4, 2);
+	struct tor_rack_traffic before, after;
+	struct wire_rack_state rack;
+
+	assert_int_equal(tor_rack_traffic(f->rack, 1).probed.ns, 0);
+	run(f, 4, NOBODY, 6 * RM_NS_PER_S);
+	before = tor_rack_traffic(f->rack, 1);
+	assert_int_equal(before.lost, 0);
+	run(f, 4, 2, 10 * RM_NS_PER_S);
+	after = tor_rack_traffic(f->rack, 1);
+	assert_int_equal(after.sent - before.sent, 10 * 20 * 5);
+	assert_int_equal(after.to_sent - before.to_sent, 10 * 20 * 3);
+	assert_in_range(after.lost, 9 * 20, 10 * 20);
+	assert_int_equal(after.to_lost, after.lost);
+	after = tor_rack_traffic(f->rack, 2);
+	assert_in_range(after.lost, 9 * 20 * 5, 10 * 20 * 5);
+	assert_in_range(after.to_lost, 9 * 20 * 3, 10 * 20 * 3);
+	assert_in_range(f->now.ns - after.probed.ns, 1, 2 * RM_NS_PER_S);
+	rack = tor_rack_state(f->rack);
+	assert_int_equal(rack.rnics, 4);
+	assert_int_equal(rack.rnics_bad, 1);
+	assert_int_equal(rack.hosts_ok, 4);
+	finish(f);
+}
+
 static void
 a_certificate_that_ends_soon_is_an_incident_until_another_is_seen(void **state)
 {
@@ -307,6 +336,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_dead_rnic_is_found_named_and_resolved),
+		cmocka_unit_test(traffic_counts_every_second_once),
 		cmocka_unit_test(
 		    a_certificate_that_ends_soon_is_an_incident_until_another_is_seen),
 		cmocka_unit_test(

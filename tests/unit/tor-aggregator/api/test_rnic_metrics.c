@@ -1,0 +1,286 @@
+#include "tor-aggregator/api/rnic_metrics.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+#include <event2/buffer.h>
+
+#include "rackmesh/metrics/metrics.h"
+#include "tests/unit/tor-aggregator/rack_fixture.h"
+
+#define MS RM_NS_PER_MS
+#define NOBODY SIZE_MAX
+
+struct shown {
+	struct rack_fixture *f;
+	struct rm_metrics *metrics;
+	struct rnic_metrics rnics;
+	char *text;
+};
+
+static struct rack_fixture
+    *clock_of; /* rnic_metrics asks for the time without a word */
+
+static rm_mono_t
+fixture_now(void)
+{
+	return clock_of->now;
+}
+
+static struct shown
+show(struct rack_fixture *f)
+{
+	return (struct shown){ .f = f };
+}
+
+static void
+open_registry(struct shown *shown)
+{
+	clock_of = shown->f;
+	shown->rnics = (struct rnic_metrics){ &shown->f->rack, 1, fixture_now };
+	assert_int_equal(rm_metrics_new(&shown->metrics), 0);
+	assert_int_equal(rnic_metrics_register(&shown->rnics, shown->metrics), 0);
+}
+
+static size_t
+render(struct shown *shown)
+{
+	struct evbuffer *out = evbuffer_new();
+	size_t len;
+
+	assert_int_equal(rm_metrics_render(shown->metrics, out), 0);
+	len = evbuffer_get_length(out);
+	free(shown->text);
+	shown->text = calloc(1, len + 1);
+	assert_non_null(shown->text);
+	evbuffer_remove(out, shown->text, len);
+	evbuffer_free(out);
+	return len;
+}
+
+static void
+finish(struct shown *shown)
+{
+	free(shown->text);
+	rm_metrics_free(shown->metrics);
+	fixture_rack_free(shown->f);
+}
+
+static void
+assert_says(const struct shown *shown, const char *line)
+{
+	char whole[256];
+
+	snprintf(whole, sizeof(whole), "\n%s\n", line);
+	if (strstr(shown->text, whole) == NULL)
+		fail_msg("no line says %s", line);
+}
+
+static void
+assert_silent(const struct shown *shown, const char *name)
+{
+	if (strstr(shown->text, name) != NULL)
+		fail_msg("something says %s", name);
+}
+
+/* A second in which every member sends `each` probes four times: to the next one, where
+ * one is dead, to and from which all is lost; else to all others in turn. */
+static void
+second(struct rack_fixture *f, size_t members, size_t each, size_t dead)
+{
+	struct wire_result results[FIXTURE_MAX];
+
+	for (int tick = 0; tick < 20; tick++) {
+		f->now.ns += 50 * MS;
+		for (size_t src = 0; tick % 5 == 0 && src < members; src++) {
+			for (size_t i = 0; i < each; i++) {
+				const size_t step =
+				    dead == NOBODY ? 1 + i % (members - 1) : 1;
+				const size_t dst = (src + step) % members;
+				const bool lost = src == dead || dst == dead;
+
+				results[i] = fixture_result(f, src, 0x100 + dst,
+				    500 * MS, lost ? WIRE_NO_REPLY : WIRE_OK);
+			}
+			assert_int_equal(
+			    fixture_batch(f, src, ++f->seq[src], results, each), 0);
+		}
+		fixture_tick(f);
+	}
+}
+
+static size_t
+count_lines(const char *text, const char *start)
+{
+	size_t count = 0;
+
+	for (const char *at = text; at != NULL && *at != '\0';
+	     at = strchr(at, '\n') == NULL ? NULL : strchr(at, '\n') + 1)
+		count += strncmp(at, start, strlen(start)) == 0;
+	return count;
+}
+
+#define H1 "{tor=\"t1\",host=\"h1\",device=\"r0\""
+
+static void
+a_rack_nobody_has_probed_shows_health_and_no_figures(void **state)
+{
+	struct shown shown = show(fixture_rack(3, 0));
+
+	open_registry(&shown);
+	render(&shown);
+	assert_says(&shown, "rackmesh_rnic_health" H1 ",health=\"unknown\"} 1");
+	assert_says(&shown, "rackmesh_rnic_probes_total" H1 ",direction=\"from\"} 0");
+	assert_silent(&shown, "\nrackmesh_rnic_loss_ratio{");
+	assert_silent(&shown, "\nrackmesh_rnic_network_rtt_seconds{");
+	assert_silent(&shown, "\nrackmesh_rnic_last_probe_age_seconds{");
+	finish(&shown);
+}
+
+static void
+each_rnic_shows_times_losses_health_and_age(void **state)
+{
+	struct shown shown = show(fixture_rack(4, 0));
+	double p50;
+
+	open_registry(&shown);
+	for (int s = 0; s < 65; s++)
+		second(shown.f, 4, 20, NOBODY);
+	render(&shown);
+	assert_int_equal(
+	    sscanf(strstr(shown.text,
+		       "\nrackmesh_rnic_network_rtt_seconds" H1 ",quantile=\"0.5\"} "),
+		"%*[^}]} %lf", &p50),
+	    1);
+	assert_true(p50 > 19.8e-6 && p50 < 20.2e-6); /* the sketch's 1 % */
+	assert_int_equal(
+	    count_lines(shown.text, "rackmesh_rnic_responder_delay_seconds" H1), 2);
+	assert_says(&shown, "rackmesh_rnic_health" H1 ",health=\"good\"} 1");
+	assert_says(&shown, "rackmesh_rnic_loss_ratio" H1 ",direction=\"from\"} 0");
+	assert_says(
+	    &shown, "rackmesh_rnic_probes_lost_total" H1 ",direction=\"to\"} 0");
+	assert_int_equal(
+	    count_lines(shown.text, "rackmesh_rnic_last_probe_age_seconds{"), 4);
+	assert_says(&shown, "# TYPE rackmesh_rnic_network_rtt_seconds summary");
+	assert_says(&shown, "# TYPE rackmesh_rnic_probes_total counter");
+	finish(&shown);
+}
+
+/* 0 sends to 1, 1 to 2: of 1's and 2's probes all are lost, and of those to 1 none. */
+static void
+losses_are_told_by_direction(void **state)
+{
+	struct shown shown = show(fixture_rack(4, 0));
+
+	open_registry(&shown);
+	for (int s = 0; s < 6; s++)
+		second(shown.f, 4, 20, 2);
+	render(&shown);
+	assert_says(&shown, "rackmesh_rnic_loss_ratio" H1 ",direction=\"from\"} 1");
+	assert_says(&shown, "rackmesh_rnic_loss_ratio" H1 ",direction=\"to\"} 0");
+	finish(&shown);
+}
+
+static void
+racks_show_their_hosts_and_incidents_by_kind(void **state)
+{
+	struct shown shown = show(fixture_rack(4, 0));
+
+	open_registry(&shown);
+	shown.f->states[3] = HOST_PAUSED;
+	tor_rack_slowed(shown.f->rack, 2);
+	for (int s = 0; s < 5; s++)
+		second(shown.f, 4, 20, NOBODY);
+	tor_rack_certificate(shown.f->rack, 1, FIXTURE_WALL / RM_NS_PER_S + 3600);
+	for (int s = 0; s < 5; s++)
+		second(shown.f, 4, 20, NOBODY);
+	render(&shown);
+	assert_says(&shown, "rackmesh_rack_hosts{tor=\"t1\"} 4");
+	assert_says(&shown, "rackmesh_rack_hosts_ok{tor=\"t1\"} 3");
+	assert_says(&shown, "rackmesh_rack_hosts_paused{tor=\"t1\"} 1");
+	assert_says(&shown, "rackmesh_rack_hosts_slowed{tor=\"t1\"} 2");
+	assert_says(&shown, "rackmesh_rack_blind{tor=\"t1\"} 0");
+	assert_says(&shown,
+	    "rackmesh_rack_incidents_open{tor=\"t1\",kind=\"certificate-ending\"} 1");
+	assert_says(
+	    &shown, "rackmesh_rack_incidents_open{tor=\"t1\",kind=\"rnic-down\"} 0");
+	finish(&shown);
+}
+
+static void
+a_rack_without_a_host_that_is_heard_is_blind(void **state)
+{
+	struct shown shown = show(fixture_rack(2, 0));
+
+	open_registry(&shown);
+	shown.f->states[0] = shown.f->states[1] = HOST_AGENT_DOWN;
+	for (int s = 0; s < 5; s++)
+		for (int tick = 0; tick < 20; tick++) {
+			shown.f->now.ns += 50 * MS;
+			fixture_tick(shown.f);
+		}
+	render(&shown);
+	assert_says(&shown, "rackmesh_rack_blind{tor=\"t1\"} 1");
+	finish(&shown);
+}
+
+/* The same rack many times over is as good as many. */
+static void
+rnics_beyond_the_bound_are_left_out_and_counted(void **state)
+{
+	struct shown shown = show(fixture_rack(200, 0));
+	struct tor_rack *racks[11];
+
+	open_registry(&shown);
+	for (size_t i = 0; i < 11; i++)
+		racks[i] = shown.f->rack;
+	shown.rnics.racks = racks;
+	shown.rnics.rack_count = 11;
+	render(&shown);
+	assert_int_equal(
+	    count_lines(shown.text, "rackmesh_rnic_health{"), RNIC_METRICS_MAX);
+	assert_says(&shown, "rackmesh_rnics_left_out 152");
+	finish(&shown);
+}
+
+#define ROUNDS 20
+
+static void
+sixty_four_rnics_cost_fourteen_series_each(void **state)
+{
+	struct shown shown = show(fixture_rack(64, 0));
+	size_t bytes = 0;
+	clock_t begun; /* of this process, whatever else the machine does */
+
+	open_registry(&shown);
+	for (int s = 0; s < 65; s++)
+		second(shown.f, 64, 4, NOBODY);
+	begun = clock();
+	for (int i = 0; i < ROUNDS; i++)
+		bytes = render(&shown);
+	printf("64 RNICs: %zu bytes, %.0f us\n", bytes,
+	    (double)(clock() - begun) * 1e6 / CLOCKS_PER_SEC / ROUNDS);
+	assert_int_equal(count_lines(shown.text, "rackmesh_rnic_"), 14 * 64);
+	finish(&shown);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_rack_nobody_has_probed_shows_health_and_no_figures),
+		cmocka_unit_test(each_rnic_shows_times_losses_health_and_age),
+		cmocka_unit_test(losses_are_told_by_direction),
+		cmocka_unit_test(racks_show_their_hosts_and_incidents_by_kind),
+		cmocka_unit_test(a_rack_without_a_host_that_is_heard_is_blind),
+		cmocka_unit_test(rnics_beyond_the_bound_are_left_out_and_counted),
+		cmocka_unit_test(sixty_four_rnics_cost_fourteen_series_each),
+	};
+
+	return cmocka_run_group_tests_name("rnic_metrics", tests, NULL, NULL);
+}

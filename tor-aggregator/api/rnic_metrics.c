@@ -1,0 +1,293 @@
+#include "tor-aggregator/api/rnic_metrics.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "rackmesh/incident/incident.h"
+#include "rackmesh/judge/part.h"
+#include "rackmesh/judge/verdict.h"
+#include "rackmesh/metrics/metrics.h"
+#include "schemas/wire.h"
+#include "tor-aggregator/rack/tor_rack.h"
+#include "tor-aggregator/summary/summary.h"
+#include "tor-aggregator/window/roster.h"
+
+#define LABEL_BYTES (3 * RM_NAME_BYTES + 32)
+
+/* ---- of each RNIC ---- */
+
+struct member { /* one RNIC, while its series are told */
+	struct rm_metrics_out *out;
+	char label[LABEL_BYTES];
+	struct tor_rack_member_state state;
+	struct tor_rack_traffic traffic;
+	const struct wire_rnic_row *last; /* NULL: none yet */
+	rm_mono_t now;
+};
+
+/* Names need no quoting: see rm_name_valid. */
+static void
+member_fill(struct member *member, const struct tor_rack *rack, size_t i)
+{
+	const struct roster_rnic *rnic = roster_member(tor_rack_roster(rack), i);
+
+	snprintf(member->label, sizeof(member->label),
+	    "tor=\"%s\",host=\"%s\",device=\"%s\"", tor_rack_tor(rack), rnic->host,
+	    rnic->device);
+	member->state = tor_rack_member(rack, i);
+	member->traffic = tor_rack_traffic(rack, i);
+	member->last = summary_rnic_last(tor_rack_summary(rack), (uint32_t)i);
+}
+
+static void
+each_member(struct rm_metrics_out *out, const struct rnic_metrics *shown,
+    void (*tell)(const struct member *member))
+{
+	struct member member = { .out = out, .now = shown->now() };
+	size_t left = RNIC_METRICS_MAX;
+
+	for (size_t r = 0; r < shown->rack_count; r++) {
+		const size_t members = roster_members(tor_rack_roster(shown->racks[r]));
+
+		for (size_t i = 0; i < members && left > 0; i++, left--) {
+			member_fill(&member, shown->racks[r], i);
+			tell(&member);
+		}
+	}
+}
+
+/* An interval without a single split reply has no quantiles, and a real one is not 0.
+ */
+static void
+tell_quantiles(const struct member *member, const uint32_t values_ns[WIRE_QUANTILES])
+{
+	const double s = (double)RM_NS_PER_S;
+
+	if (values_ns[WIRE_MAX] == 0)
+		return;
+	rm_metrics_tell(member->out, member->label, "quantile=\"0.5\"",
+	    (double)values_ns[WIRE_P50] / s);
+	rm_metrics_tell(member->out, member->label, "quantile=\"0.99\"",
+	    (double)values_ns[WIRE_P99] / s);
+}
+
+static void
+tell_rtt(const struct member *member)
+{
+	if (member->last != NULL)
+		tell_quantiles(member, member->last->rtt_ns);
+}
+
+static void
+tell_prober_delay(const struct member *member)
+{
+	if (member->last != NULL)
+		tell_quantiles(member, member->last->prober_delay_ns);
+}
+
+static void
+tell_responder_delay(const struct member *member)
+{
+	if (member->last != NULL)
+		tell_quantiles(member, member->last->responder_delay_ns);
+}
+
+#define FROM "direction=\"from\""
+#define TO "direction=\"to\""
+
+static void
+tell_ratio(const struct member *member)
+{
+	const struct tor_rack_member_state *state = &member->state;
+
+	if (state->sent > 0)
+		rm_metrics_tell(member->out, member->label, FROM,
+		    (double)state->lost / (double)state->sent);
+	if (state->to_sent > 0)
+		rm_metrics_tell(member->out, member->label, TO,
+		    (double)state->to_lost / (double)state->to_sent);
+}
+
+static void
+tell_probes(const struct member *member)
+{
+	rm_metrics_tell(member->out, member->label, FROM, (double)member->traffic.sent);
+	rm_metrics_tell(
+	    member->out, member->label, TO, (double)member->traffic.to_sent);
+}
+
+static void
+tell_lost(const struct member *member)
+{
+	rm_metrics_tell(member->out, member->label, FROM, (double)member->traffic.lost);
+	rm_metrics_tell(
+	    member->out, member->label, TO, (double)member->traffic.to_lost);
+}
+
+static void
+tell_health(const struct member *member)
+{
+	static const char *const labels[] = {
+		[RM_HEALTH_UNKNOWN] = "health=\"unknown\"",
+		[RM_HEALTH_GOOD] = "health=\"good\"",
+		[RM_HEALTH_BAD] = "health=\"bad\"",
+	};
+
+	rm_metrics_tell(member->out, member->label, labels[member->state.health], 1);
+}
+
+static void
+tell_age(const struct member *member)
+{
+	const rm_mono_t probed = member->traffic.probed;
+
+	if (probed.ns != 0)
+		rm_metrics_tell(member->out, member->label, "",
+		    (double)rm_mono_since(member->now, probed) / (double)RM_NS_PER_S);
+}
+
+/* A family's teller takes no argument besides: one for each. */
+#define EACH_MEMBER(name)                                                      \
+	static void family_##name(struct rm_metrics_out *out, const void *arg) \
+	{                                                                      \
+		each_member(out, arg, tell_##name);                            \
+	}
+
+EACH_MEMBER(rtt)
+EACH_MEMBER(prober_delay)
+EACH_MEMBER(responder_delay)
+EACH_MEMBER(ratio)
+EACH_MEMBER(probes)
+EACH_MEMBER(lost)
+EACH_MEMBER(health)
+EACH_MEMBER(age)
+
+static double
+read_left_out(const void *arg)
+{
+	const struct rnic_metrics *shown = arg;
+	size_t members = 0;
+
+	for (size_t r = 0; r < shown->rack_count; r++)
+		members += roster_members(tor_rack_roster(shown->racks[r]));
+	return members > RNIC_METRICS_MAX ? (double)(members - RNIC_METRICS_MAX) : 0;
+}
+
+/* ---- of each rack ---- */
+
+static void
+each_rack(struct rm_metrics_out *out, const struct rnic_metrics *shown,
+    double (*read)(const struct wire_rack_state *state))
+{
+	char label[LABEL_BYTES];
+
+	for (size_t r = 0; r < shown->rack_count; r++) {
+		const struct wire_rack_state state = tor_rack_state(shown->racks[r]);
+
+		snprintf(
+		    label, sizeof(label), "tor=\"%s\"", tor_rack_tor(shown->racks[r]));
+		rm_metrics_tell(out, label, "", read(&state));
+	}
+}
+
+static double
+read_hosts(const struct wire_rack_state *state)
+{
+	return state->hosts;
+}
+
+static double
+read_hosts_ok(const struct wire_rack_state *state)
+{
+	return state->hosts_ok;
+}
+
+static double
+read_hosts_paused(const struct wire_rack_state *state)
+{
+	return state->hosts_paused;
+}
+
+static double
+read_hosts_slowed(const struct wire_rack_state *state)
+{
+	return state->hosts_slowed;
+}
+
+/* As the analyzer asks it of a summary. */
+static double
+read_blind(const struct wire_rack_state *state)
+{
+	return state->hosts > 0 && state->hosts_ok == 0 && state->hosts_paused == 0 &&
+	       state->rnics_good == 0;
+}
+
+#define EACH_RACK(name)                                                        \
+	static void family_##name(struct rm_metrics_out *out, const void *arg) \
+	{                                                                      \
+		each_rack(out, arg, read_##name);                              \
+	}
+
+EACH_RACK(hosts)
+EACH_RACK(hosts_ok)
+EACH_RACK(hosts_paused)
+EACH_RACK(hosts_slowed)
+EACH_RACK(blind)
+
+static void
+tell_kinds(struct rm_metrics_out *out, const struct tor_rack *rack)
+{
+	const struct rm_incidents *incidents = tor_rack_incidents(rack);
+	const size_t count = rm_incidents_open(incidents);
+	unsigned open[RM_KINDS] = { 0 };
+	char label[LABEL_BYTES], kind[64];
+
+	for (size_t i = 0; i < count; i++)
+		open[rm_incidents_get(incidents, i)->verdict.kind]++;
+	snprintf(label, sizeof(label), "tor=\"%s\"", tor_rack_tor(rack));
+	for (int k = 1; k < RM_KINDS; k++) {
+		snprintf(
+		    kind, sizeof(kind), "kind=\"%s\"", rm_kind_word((enum rm_kind)k));
+		rm_metrics_tell(out, label, kind, open[k]);
+	}
+}
+
+static void
+family_kinds(struct rm_metrics_out *out, const void *arg)
+{
+	const struct rnic_metrics *shown = arg;
+
+	for (size_t r = 0; r < shown->rack_count; r++)
+		tell_kinds(out, shown->racks[r]);
+}
+
+/* clang-format off */
+static const struct rm_metrics_family families[] = {
+	{ "rackmesh_rnic_network_rtt_seconds", "summary", "Time in the network of an RNIC's own probes; of its last row of the summary, which closes every 60 s, and at once when the RNIC turns bad.", family_rtt },
+	{ "rackmesh_rnic_prober_delay_seconds", "summary", "Time that those probes spent in the host that sent them.", family_prober_delay },
+	{ "rackmesh_rnic_responder_delay_seconds", "summary", "Time that those probes spent in the hosts that answered them.", family_responder_delay },
+	{ "rackmesh_rnic_loss_ratio", "gauge", "Of an RNIC's own probes (from), and of the rack's probes to it (to), the share without a reply in the last judged second.", family_ratio },
+	{ "rackmesh_rnic_probes_total", "counter", "Probes of judged seconds: an RNIC's own (from), those of the rack to it (to).", family_probes },
+	{ "rackmesh_rnic_probes_lost_total", "counter", "Of those the ones without a reply.", family_lost },
+	{ "rackmesh_rnic_health", "gauge", "1; its label health is good, bad or unknown, in the last judged second.", family_health },
+	{ "rackmesh_rnic_last_probe_age_seconds", "gauge", "Since the end of the last window with a probe of its own.", family_age },
+	{ "rackmesh_rack_incidents_open", "gauge", "Incidents open now, by kind.", family_kinds },
+	{ "rackmesh_rack_blind", "gauge", "1: no host of the rack is heard, none is paused, and nothing says that an RNIC works.", family_blind },
+	{ "rackmesh_rack_hosts", "gauge", "Hosts of the rack that the plan names.", family_hosts },
+	{ "rackmesh_rack_hosts_ok", "gauge", "Of those the ones that are heard.", family_hosts_ok },
+	{ "rackmesh_rack_hosts_paused", "gauge", "Of those the ones that were told not to probe.", family_hosts_paused },
+	{ "rackmesh_rack_hosts_slowed", "gauge", "Hosts whose agents hold their own probing back.", family_hosts_slowed },
+};
+/* clang-format on */
+
+int
+rnic_metrics_register(const struct rnic_metrics *shown, struct rm_metrics *metrics)
+{
+	int r = rm_metrics_gauge(metrics, shown, "rackmesh_rnics_left_out", "",
+	    "RNICs of our racks beyond those shown.", read_left_out, shown);
+
+	for (size_t i = 0; r == 0 && i < sizeof(families) / sizeof(families[0]); i++)
+		r = rm_metrics_family(metrics, shown, &families[i], shown);
+	return r;
+}

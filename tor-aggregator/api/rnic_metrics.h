@@ -1,0 +1,29 @@
+/*
+ * rnic_metrics - what is measured, as metrics: of each RNIC of our racks, and of each
+ * rack.
+ *
+ * The figures are those of /v1/rnics and of the summaries; nothing is measured for
+ * them. At most RNIC_METRICS_MAX RNICs are shown; how many are left out is a metric,
+ * too.
+ */
+#ifndef TOR_AGGREGATOR_API_RNIC_METRICS_H
+#define TOR_AGGREGATOR_API_RNIC_METRICS_H
+
+#include <stddef.h>
+
+#include "rackmesh/core/clock.h"
+
+struct rm_metrics;
+struct tor_rack;
+
+#define RNIC_METRICS_MAX 2048
+
+struct rnic_metrics { /* borrowed for as long as the registry lives */
+	struct tor_rack *const *racks;
+	size_t rack_count;
+	rm_mono_t (*now)(void);
+};
+
+int rnic_metrics_register(const struct rnic_metrics *shown, struct rm_metrics *metrics);
+
+#endif
