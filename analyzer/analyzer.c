@@ -56,20 +56,6 @@ start_state(struct analyzer *analyzer)
 }
 
 static int
-introduce_receivers(struct analyzer *analyzer)
-{
-	const struct analyzer_config *config = analyzer->config;
-	const struct rm_list *lists[] = { &config->alertmanagers, &config->webhooks };
-	int r = 0;
-
-	for (size_t l = 0; l < 2; l++)
-		for (size_t i = 0; r == 0 && i < lists[l]->count; i++)
-			r = rm_http_client_site(analyzer->http,
-			    ((char *const *)lists[l]->items)[i], &config->alerts);
-	return r;
-}
-
-static int
 introduce_sites(struct analyzer *analyzer)
 {
 	const struct analyzer_config *config = analyzer->config;
@@ -78,7 +64,7 @@ introduce_sites(struct analyzer *analyzer)
 	if (config->influx.url[0] != '\0')
 		r = rm_http_client_site(
 		    analyzer->http, config->influx.url, &config->influx.site);
-	return r < 0 ? r : introduce_receivers(analyzer);
+	return r < 0 ? r : rm_alert_config_introduce(&config->alerts, analyzer->http);
 }
 
 static int
@@ -325,12 +311,9 @@ analyzer_reload(void *arg)
 		return;
 	analyzer_config_clear(&fresh);
 	rm_config_log_level(analyzer->config->log_level);
-	r = introduce_receivers(analyzer);
+	r = rm_alert_config_introduce(&analyzer->config->alerts, analyzer->http);
 	for (size_t i = 0; r == 0 && i < analyzer->region_count; i++)
-		r = region_alert_to(analyzer->regions[i],
-		    analyzer->config->alertmanagers.items,
-		    analyzer->config->alertmanagers.count,
-		    analyzer->config->webhooks.items, analyzer->config->webhooks.count);
+		r = region_alert_to(analyzer->regions[i], &analyzer->config->alerts);
 	if (r < 0)
 		rm_log_error(r, "cannot take over the receivers of alerts; restart");
 }

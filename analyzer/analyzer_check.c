@@ -51,10 +51,10 @@ connect_all(struct rm_check *check, const struct analyzer_config *config)
 	if (config->influx.url[0] != '\0')
 		rm_connect_url(connect, "influx.url", config->influx.url, "/ping",
 		    &config->influx.site);
-	rm_connect_urls(connect, "alerts.alertmanagers", &config->alertmanagers,
-	    RM_CONNECT_ALERTMANAGER, &config->alerts);
-	rm_connect_urls(
-	    connect, "alerts.webhooks", &config->webhooks, NULL, &config->alerts);
+	rm_connect_urls(connect, "alerts.alertmanagers", &config->alerts.alertmanagers,
+	    RM_CONNECT_ALERTMANAGER, &config->alerts.site);
+	rm_connect_urls(connect, "alerts.webhooks", &config->alerts.webhooks, NULL,
+	    &config->alerts.site);
 	rm_connect_run(connect);
 	rm_connect_free(connect);
 }
@@ -74,7 +74,7 @@ analyzer_check(const void *arg, bool connect)
 	rm_check_folder(&check, "record.folder", config->record_folder);
 	rm_check_listen(&check, "listen", config->listen);
 	rm_check_http(&check, &places, &config->credentials);
-	rm_check_site(&check, "alerts", &config->alerts);
+	rm_check_site(&check, "alerts", &config->alerts.site);
 	if (config->influx.url[0] != '\0')
 		check_influx(&check, config);
 	if (connect)

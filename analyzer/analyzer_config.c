@@ -27,16 +27,10 @@ const struct rm_option analyzer_options[] = {
 	{ "state_folder", RM_STRING, AT(state_folder), "/var/lib/rackmesh/analyzer", 0, 1023, 0,
 	  "folder for what must survive a restart: open incidents, points that "
 	  "are not written yet; \"\": nothing is kept", NULL, NULL, 0 },
-	{ "alerts.alertmanagers", RM_LIST, AT(alertmanagers), NULL, 0, 8, RM_RELOAD,
-	  "base URLs, e.g. http://127.0.0.1:9093; each gets every alert", NULL, NULL, 0 },
-	{ "alerts.webhooks", RM_LIST, AT(webhooks), NULL, 0, 8, RM_RELOAD,
-	  "URLs that get every opening and resolution, in the format of "
-	  "Alertmanager's webhooks", NULL, NULL, 0 },
 	{ "primary", RM_BOOL, AT(primary), "true", 0, 0, 0,
 	  "true at the first analyzer of the aggregators' list; false at the "
 	  "others, which send no alert while no aggregator is connected", NULL, NULL, 0 },
-	RM_HTTP_SITE_TLS("alerts", struct analyzer_config, alerts),
-	RM_HTTP_SITE_LOGIN("alerts", struct analyzer_config, alerts),
+	RM_ALERT_OPTIONS(struct analyzer_config, alerts),
 	{ "blind.grace_ms", RM_UINT, AT(blind_grace_ms), "3000", 500, 600000, 0,
 	  "time that an aggregator may be silent before it is reported", NULL, NULL, 0 },
 	{ "blind.start_ms", RM_UINT, AT(blind_start_ms), "15000", 500, 600000, 0,
@@ -112,19 +106,6 @@ is_url(const char *text)
 }
 
 static int
-check_urls(const struct analyzer_config *config, const char *option,
-    const struct rm_list *list, struct rm_why *why)
-{
-	char *const *urls = list->items;
-
-	for (size_t i = 0; i < list->count; i++)
-		if (!is_url(urls[i]))
-			return rm_config_refuse(config->path, why,
-			    "expected http://... or https://...", "%s[%zu]", option, i);
-	return 0;
-}
-
-static int
 check_influx(const struct analyzer_config *config, struct rm_why *why)
 {
 	const struct influx_config *influx = &config->influx;
@@ -159,13 +140,6 @@ check_all(const struct analyzer_config *config, struct rm_why *why)
 		return rm_config_refuse(config->path, why,
 		    "expected address:port, the address numeric", "http.listen");
 	r = check_influx(config, why);
-	if (r == 0)
-		r = check_urls(
-		    config, "alerts.alertmanagers", &config->alertmanagers, why);
-	if (r == 0)
-		r = check_urls(config, "alerts.webhooks", &config->webhooks, why);
-	if (r == 0)
-		r = rm_http_site_check(&config->alerts, "alerts", why);
 	if (r == 0)
 		r = rm_http_site_check(&config->influx.site, "influx", why);
 	return r;
@@ -204,6 +178,8 @@ analyzer_config_read(
 		r = derive(config, why);
 	if (r == 0)
 		r = check_all(config, why);
+	if (r == 0)
+		r = rm_alert_config_check(&config->alerts, path, why);
 	if (r < 0)
 		analyzer_config_clear(config);
 	return r;

@@ -9,8 +9,8 @@
 
 #include "analyzer/history/influx_config.h"
 #include "rackmesh/config/config.h"
-#include "rackmesh/http/http_site.h"
 #include "rackmesh/identity/http_places.h"
+#include "rackmesh/incident/alert_config.h"
 #include "rackmesh/tls/credentials.h"
 
 /* Strings are never NULL after a load unless said otherwise. */
@@ -24,8 +24,7 @@ struct analyzer_config {
 	uint64_t record_max_mib;
 	uint64_t resolve_after_ms;
 	char *state_folder; /* "": nothing is kept */
-	struct rm_list alertmanagers, webhooks;
-	struct rm_http_site alerts; /* how both are met */
+	struct rm_alert_config alerts;
 	struct influx_config influx;
 	char *history_folder; /* "": none, without influx.url nothing is kept then */
 	uint64_t history_max_bytes;

@@ -247,10 +247,7 @@ analyzer_region_get(struct analyzer *analyzer, const char *name, struct region *
 		.resolve_after_ns = (int64_t)config->resolve_after_ms * RM_NS_PER_MS,
 		.blind_grace_ns = (int64_t)config->blind_grace_ms * RM_NS_PER_MS,
 		.blind_start_ns = (int64_t)config->blind_start_ms * RM_NS_PER_MS,
-		.alertmanagers = config->alertmanagers.items,
-		.alertmanager_count = config->alertmanagers.count,
-		.webhooks = config->webhooks.items,
-		.webhook_count = config->webhooks.count,
+		.alerts = &config->alerts,
 		.first = config->primary,
 	};
 	const struct region_callbacks callbacks = {

@@ -57,7 +57,7 @@ struct region *analyzer_region(const struct analyzer *analyzer, const char *name
 
 int analyzer_metrics_register(
     const struct analyzer *analyzer, struct rm_metrics *metrics);
-int analyzer_metrics_region(const struct region *region, struct rm_metrics *metrics);
+int analyzer_metrics_region(struct region *region, struct rm_metrics *metrics);
 int analyzer_api_serve(struct analyzer *analyzer, struct rm_http_server *server);
 
 #endif

@@ -135,10 +135,10 @@ connect_each(struct rm_connect *connect, const struct aggregator_config *config)
 	connect_list(connect, "controllers", &config->controllers, &plans);
 	connect_list(connect, "analyzers", &config->analyzers, &lanes);
 	connect_peers(connect, config);
-	rm_connect_urls(connect, "alerts.alertmanagers", &config->alertmanagers,
-	    RM_CONNECT_ALERTMANAGER, &config->alerts);
-	rm_connect_urls(
-	    connect, "alerts.webhooks", &config->webhooks, NULL, &config->alerts);
+	rm_connect_urls(connect, "alerts.alertmanagers", &config->alerts.alertmanagers,
+	    RM_CONNECT_ALERTMANAGER, &config->alerts.site);
+	rm_connect_urls(connect, "alerts.webhooks", &config->alerts.webhooks, NULL,
+	    &config->alerts.site);
 	rm_connect_run(connect);
 }
 
@@ -189,7 +189,7 @@ aggregator_check(const void *arg, bool connect)
 	rm_check_peers(&check, "analyzers", &config->analyzers);
 	check_peers(&check, config);
 	check_plans(&check, config, tors);
-	rm_check_site(&check, "alerts", &config->alerts);
+	rm_check_site(&check, "alerts", &config->alerts.site);
 	if (connect)
 		connect_all(&check, config, &claim);
 	return check.errors;

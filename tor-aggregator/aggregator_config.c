@@ -55,13 +55,7 @@ const struct rm_option aggregator_options[] = {
 	{ "probe.timeout_ms", RM_UINT, AT(probe_timeout_ms), "500", 10, 2000, 0,
 	  "a probe with no reply after this long counts as lost; agents are told; used "
 	  "where the plan does not say (plan.probe_timeout_ms of the controllers)", NULL, NULL, 0 },
-	{ "alerts.alertmanagers", RM_LIST, AT(alertmanagers), NULL, 0, 8, RM_RELOAD,
-	  "base URLs, e.g. http://127.0.0.1:9093; each gets every alert", NULL, NULL, 0 },
-	{ "alerts.webhooks", RM_LIST, AT(webhooks), NULL, 0, 8, RM_RELOAD,
-	  "URLs that get every opening and resolution, in the format of "
-	  "Alertmanager's webhooks", NULL, NULL, 0 },
-	RM_HTTP_SITE_TLS("alerts", struct aggregator_config, alerts),
-	RM_HTTP_SITE_LOGIN("alerts", struct aggregator_config, alerts),
+	RM_ALERT_OPTIONS(struct aggregator_config, alerts),
 	{ "alerts.resolve_after_ms", RM_UINT, AT(resolve_after_ms), "2000", 250, 600000, 0,
 	  "an incident is resolved when its part has worked for this long", NULL, NULL, 0 },
 	{ "ring.max_bytes", RM_UINT, AT(ring_bytes), "67108864", 65536, UINT64_C(1) << 34, 0,
@@ -165,19 +159,6 @@ check_endpoints(
 }
 
 static int
-check_urls(const struct check *check, const char *option, const struct rm_list *list)
-{
-	char *const *urls = list->items;
-
-	for (size_t i = 0; i < list->count; i++)
-		if (strncmp(urls[i], "http://", 7) != 0 &&
-		    strncmp(urls[i], "https://", 8) != 0)
-			return rm_config_refuse(check->path, check->why,
-			    "expected http://... or https://...", "%s[%zu]", option, i);
-	return 0;
-}
-
-static int
 check_all(const struct check *check)
 {
 	const struct aggregator_config *config = check->config;
@@ -205,11 +186,7 @@ check_all(const struct check *check)
 		r = check_endpoints(check, "controllers", &config->controllers);
 	if (r == 0)
 		r = check_endpoints(check, "analyzers", &config->analyzers);
-	if (r == 0)
-		r = check_urls(check, "alerts.alertmanagers", &config->alertmanagers);
-	if (r == 0)
-		r = check_urls(check, "alerts.webhooks", &config->webhooks);
-	return r < 0 ? r : rm_http_site_check(&config->alerts, "alerts", check->why);
+	return r;
 }
 
 int
@@ -227,6 +204,8 @@ aggregator_config_read(
 	r = rm_config_host_name(&config->name, "name", why);
 	if (r == 0)
 		r = check_all(&check);
+	if (r == 0)
+		r = rm_alert_config_check(&config->alerts, path, why);
 	if (r < 0)
 		aggregator_config_clear(config);
 	return r;

@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 #include "rackmesh/config/config.h"
-#include "rackmesh/http/http_site.h"
 #include "rackmesh/identity/http_places.h"
+#include "rackmesh/incident/alert_config.h"
 #include "rackmesh/tls/credentials.h"
 
 #define AGGREGATOR_MAX_ANALYZERS 16
@@ -33,8 +33,7 @@ struct aggregator_config {
 	struct rm_list controllers; /* char * */
 	struct rm_list analyzers;
 	struct rm_list plans;
-	struct rm_list alertmanagers, webhooks;
-	struct rm_http_site alerts; /* how both are met */
+	struct rm_alert_config alerts;
 	uint64_t resolve_after_ms;
 	uint64_t probe_timeout_ms;
 	uint64_t ring_bytes; /* per ToR */

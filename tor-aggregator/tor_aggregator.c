@@ -238,32 +238,14 @@ start_analyzer(struct tor_aggregator *aggregator)
 	return r;
 }
 
-static int
-introduce_receivers(struct tor_aggregator *aggregator)
-{
-	const struct aggregator_config *config = aggregator->config;
-	const struct rm_list *lists[] = { &config->alertmanagers, &config->webhooks };
-	int r = 0;
-
-	for (size_t l = 0; l < 2; l++)
-		for (size_t i = 0; r == 0 && i < lists[l]->count; i++)
-			r = rm_http_client_site(aggregator->http,
-			    ((char *const *)lists[l]->items)[i], &config->alerts);
-	return r;
-}
-
 int
 tor_aggregator_alert_to(struct tor_aggregator *aggregator)
 {
 	const struct aggregator_config *config = aggregator->config;
-	const struct rm_alert_options receivers = {
-		.alertmanagers = config->alertmanagers.items,
-		.alertmanager_count = config->alertmanagers.count,
-		.webhooks = config->webhooks.items,
-		.webhook_count = config->webhooks.count,
-	};
-	int r = introduce_receivers(aggregator);
+	struct rm_alert_options receivers = { 0 };
+	int r = rm_alert_config_introduce(&config->alerts, aggregator->http);
 
+	rm_alert_config_options(&config->alerts, &receivers);
 	return r < 0 ? r : rm_alerts_receivers(aggregator->alerts, &receivers);
 }
 
@@ -271,11 +253,7 @@ static int
 start_alerts(struct tor_aggregator *aggregator)
 {
 	const struct aggregator_config *config = aggregator->config;
-	const struct rm_alert_options options = {
-		.alertmanagers = config->alertmanagers.items,
-		.alertmanager_count = config->alertmanagers.count,
-		.webhooks = config->webhooks.items,
-		.webhook_count = config->webhooks.count,
+	struct rm_alert_options options = {
 		.region = config->region,
 		.source = config->name,
 		.ask_ns = aggregator_config_has_peers(config) ? ASK_SINKS_NS : 0,
@@ -284,9 +262,10 @@ start_alerts(struct tor_aggregator *aggregator)
 	};
 	int r;
 
+	rm_alert_config_options(&config->alerts, &options);
 	r = rm_http_client_new(aggregator->loop, &aggregator->http);
 	if (r == 0)
-		r = introduce_receivers(aggregator);
+		r = rm_alert_config_introduce(&config->alerts, aggregator->http);
 	if (r == 0)
 		r = rm_alerts_new(
 		    aggregator->loop, aggregator->http, &options, &aggregator->alerts);

@@ -287,8 +287,13 @@ ready(char *sentence, size_t len, void *arg)
 		snprintf(sentence, len, "%s", trouble);
 		return false;
 	}
-	snprintf(sentence, len, "%zu regions, %llu aggregators", analyzer->region_count,
-	    (unsigned long long)intake_counts(analyzer->intake)->sessions);
+	trouble = "";
+	for (size_t i = 0; i < analyzer->region_count && trouble[0] == '\0'; i++)
+		trouble = region_alert_trouble(analyzer->regions[i]);
+	snprintf(sentence, len, "%zu regions, %llu aggregators%s%s",
+	    analyzer->region_count,
+	    (unsigned long long)intake_counts(analyzer->intake)->sessions,
+	    trouble[0] != '\0' ? "; alerts are not delivered: " : "", trouble);
 	return true;
 }
 

@@ -171,7 +171,7 @@ analyzer_metrics_register(const struct analyzer *analyzer, struct rm_metrics *me
 
 /* A region's own, once it is made. */
 int
-analyzer_metrics_region(const struct region *region, struct rm_metrics *metrics)
+analyzer_metrics_region(struct region *region, struct rm_metrics *metrics)
 {
 	const struct localise_counts *l = region_localised(region);
 	const struct rm_alert_counts *a = region_alert_counts(region);
@@ -201,6 +201,9 @@ analyzer_metrics_region(const struct region *region, struct rm_metrics *metrics)
 
 	snprintf(labels, sizeof(labels), "region=\"%s\"", region_name(region));
 	r = rm_metrics_counters(metrics, region, counters, COUNT(counters));
+	if (r == 0)
+		r = region_alert_metrics(
+		    region, metrics, NAME("alert_receiver_up"), labels);
 	if (r == 0 && region_file_failures(region) != NULL)
 		r = rm_metrics_counter(metrics, region,
 		    NAME("incident_saves_failed_total"), labels,

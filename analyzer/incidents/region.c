@@ -12,6 +12,7 @@
 #include "rackmesh/core/log.h"
 #include "rackmesh/core/random.h"
 #include "rackmesh/incident/alert.h"
+#include "rackmesh/incident/alert_config.h"
 #include "rackmesh/incident/incident_adopt.h"
 #include "rackmesh/incident/incident_file.h"
 #include "rackmesh/judge/part.h"
@@ -412,17 +413,14 @@ start_file(struct region *region, const struct region_options *options)
 static int
 start_alerts(struct region *region, const struct region_options *options)
 {
-	const struct rm_alert_options alerts = {
-		.alertmanagers = options->alertmanagers,
-		.alertmanager_count = options->alertmanager_count,
-		.webhooks = options->webhooks,
-		.webhook_count = options->webhook_count,
+	struct rm_alert_options alerts = {
 		.region = region->name,
 		.source = options->analyzer,
 		.on_told = on_told,
 		.arg = region,
 	};
 
+	rm_alert_config_options(options->alerts, &alerts);
 	return rm_alerts_new(options->loop, options->http, &alerts, &region->alerts);
 }
 
@@ -520,16 +518,11 @@ region_free(struct region *region)
 }
 
 int
-region_alert_to(struct region *region, const char *const *alertmanagers,
-    size_t alertmanager_count, const char *const *webhooks, size_t webhook_count)
+region_alert_to(struct region *region, const struct rm_alert_config *config)
 {
-	const struct rm_alert_options receivers = {
-		.alertmanagers = alertmanagers,
-		.alertmanager_count = alertmanager_count,
-		.webhooks = webhooks,
-		.webhook_count = webhook_count,
-	};
+	struct rm_alert_options receivers = { 0 };
 
+	rm_alert_config_options(config, &receivers);
 	return rm_alerts_receivers(region->alerts, &receivers);
 }
 
@@ -561,6 +554,19 @@ const struct rm_alert_counts *
 region_alert_counts(const struct region *region)
 {
 	return rm_alerts_counts(region->alerts);
+}
+
+const char *
+region_alert_trouble(const struct region *region)
+{
+	return rm_alerts_trouble(region->alerts);
+}
+
+int
+region_alert_metrics(struct region *region, struct rm_metrics *metrics,
+    const char *name, const char *labels)
+{
+	return rm_alerts_metrics(region->alerts, metrics, name, labels);
 }
 
 const uint64_t *

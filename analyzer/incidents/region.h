@@ -18,9 +18,11 @@
 
 struct localise_counts;
 struct region;
+struct rm_alert_config;
 struct rm_alert_counts;
 struct rm_http_client;
 struct rm_loop;
+struct rm_metrics;
 struct rm_worker;
 
 struct region_callbacks {
@@ -42,9 +44,8 @@ struct region_options { /* what it points to lives longer than the region */
 	const char *record_folder; /* NULL or "": nothing is recorded */
 	uint64_t record_max_bytes;
 	int64_t resolve_after_ns;
-	int64_t blind_grace_ns, blind_start_ns;             /* see blind.h */
-	const char *const *alertmanagers, *const *webhooks; /* URLs */
-	size_t alertmanager_count, webhook_count;
+	int64_t blind_grace_ns, blind_start_ns; /* see blind.h */
+	const struct rm_alert_config *alerts;
 	bool first; /* we are the one of the region's analyzers that alerts */
 };
 
@@ -53,13 +54,16 @@ int region_new(const struct region_options *options, const char *name,
 void region_free(struct region *region); /* after the worker */
 
 /* From now on alerts go to these; see rm_alerts_receivers. */
-int region_alert_to(struct region *region, const char *const *alertmanagers,
-    size_t alertmanager_count, const char *const *webhooks, size_t webhook_count);
+int region_alert_to(struct region *region, const struct rm_alert_config *config);
 
 const char *region_name(const struct region *region);
 struct blind *region_blind(const struct region *region);
 const struct rm_incidents *region_incidents(const struct region *region);
 const struct rm_alert_counts *region_alert_counts(const struct region *region);
+/* See rm_alerts_trouble, rm_alerts_metrics. */
+const char *region_alert_trouble(const struct region *region);
+int region_alert_metrics(struct region *region, struct rm_metrics *metrics,
+    const char *name, const char *labels);
 /* NULL: nothing is kept. */
 const uint64_t *region_file_failures(const struct region *region);
 

@@ -62,6 +62,7 @@ client_finish(struct rm_http_client *client, struct rm_http_call *call, int r)
 		.retry_after_s = -1,
 	};
 	curl_off_t retry_after = 0;
+	char *redirect = NULL;
 
 	client_remove(client, call);
 	if (r == 0) {
@@ -71,6 +72,8 @@ client_finish(struct rm_http_client *client, struct rm_http_call *call, int r)
 			retry_after = CLIENT_MAX_RETRY_AFTER_S;
 		if (retry_after > 0)
 			answer.retry_after_s = retry_after;
+		curl_easy_getinfo(call->easy, CURLINFO_REDIRECT_URL, &redirect);
+		answer.redirect = redirect;
 		answer.date_s = date_of(call->easy);
 		if (call->body != NULL) {
 			answer.body = call->body;

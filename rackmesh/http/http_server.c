@@ -329,7 +329,7 @@ static void
 health_ready(struct rm_http_request *request, void *arg)
 {
 	const struct rm_http_health *health = arg;
-	char sentence[256] = "";
+	char sentence[1024] = "";
 	bool ready = health->ready(sentence, sizeof(sentence), health->arg);
 
 	rm_http_reply_json(request, ready ? 200 : 503,

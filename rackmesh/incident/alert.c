@@ -14,6 +14,7 @@
 #include "rackmesh/incident/alert_word.h"
 #include "rackmesh/incident/incident.h"
 #include "rackmesh/loop/loop.h"
+#include "rackmesh/metrics/metrics.h"
 
 /* ---- what receivers of alerts are sent ---- */
 
@@ -129,6 +130,7 @@ alert_body_webhook(json_t *alerts, enum alert_news news)
 #define ALERTS_MAX_QUEUE 1024
 #define ALERTS_MAX_URL 2048
 #define ALERTS_MAX_RECEIVERS 64
+#define ALERTS_SHOWN_BYTES 200 /* of a URL, in logs and metrics */
 #define ALERT_KEY_BYTES (RM_PART_NAME_BYTES + RM_NAME_BYTES + 32)
 
 struct firing {
@@ -150,6 +152,9 @@ struct rm_alerts {
 	char *region, *source;
 	struct firing *firing;
 	struct rm_alert_counts counts;
+	struct rm_metrics *metrics; /* NULL: none yet */
+	const char *metric_name;
+	char *metric_labels;
 };
 
 static void
@@ -342,6 +347,16 @@ rm_alerts_deliver(const struct rm_alerts *alerts)
 	return any;
 }
 
+const char *
+rm_alerts_trouble(const struct rm_alerts *alerts)
+{
+	const char *trouble = "";
+
+	for (size_t i = 0; i < alerts->sink_count && trouble[0] == '\0'; i++)
+		trouble = alert_reach_trouble(alert_sink_reach(alerts->sinks[i]));
+	return trouble;
+}
+
 bool
 rm_alerts_answered(struct rm_alerts *alerts, rm_mono_t since)
 {
@@ -394,13 +409,67 @@ url_at(const struct rm_alert_options *options, size_t i)
 		   : options->webhooks[i - options->alertmanager_count];
 }
 
+/* Neither a password nor the path of a webhook, which may be one, is for others to see.
+ */
+static void
+show_url(const char *url, bool alertmanager, char shown[ALERTS_SHOWN_BYTES])
+{
+	const char *scheme = strstr(url, "://");
+	const char *host = scheme != NULL ? scheme + 3 : url, *path, *at;
+
+	path = host + strcspn(host, "/?#");
+	at = memrchr(host, '@', (size_t)(path - host));
+	snprintf(shown, ALERTS_SHOWN_BYTES, "%.*s%.*s%s", (int)(host - url), url,
+	    (int)(path - (at != NULL ? at + 1 : host)), at != NULL ? at + 1 : host,
+	    alertmanager || strlen(path) <= 1 ? path : "/...");
+}
+
+static double
+read_receiver(const void *arg)
+{
+	return alert_reach_trouble(alert_sink_reach(arg))[0] == '\0';
+}
+
+static int
+receivers_register(struct rm_alerts *alerts)
+{
+	char labels[METRICS_LABEL_BYTES], shown[ALERTS_SHOWN_BYTES];
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < alerts->sink_count; i++) {
+		const bool alertmanager = i < alerts->alertmanager_count;
+
+		show_url(alerts->urls[i], alertmanager, shown);
+		snprintf(labels, sizeof labels, "%s%sreceiver=\"%s[%zu]\",url=\"%s\"",
+		    alerts->metric_labels, alerts->metric_labels[0] != '\0' ? "," : "",
+		    alertmanager ? "alertmanagers" : "webhooks",
+		    alertmanager ? i : i - alerts->alertmanager_count, shown);
+		r = rm_metrics_gauge(alerts->metrics, alerts, alerts->metric_name,
+		    labels, "1: the receiver takes alerts; 0: it does not",
+		    read_receiver, alerts->sinks[i]);
+	}
+	return r;
+}
+
+int
+rm_alerts_metrics(struct rm_alerts *alerts, struct rm_metrics *metrics,
+    const char *name, const char *labels)
+{
+	alerts->metric_labels = strdup(labels);
+	if (alerts->metric_labels == NULL)
+		return -ENOMEM;
+	alerts->metrics = metrics;
+	alerts->metric_name = name;
+	return receivers_register(alerts);
+}
+
 static int
 sink_open(struct rm_alerts *alerts, const struct rm_alert_options *options, size_t i,
     struct alert_sink **ret)
 {
 	bool alertmanager = i < options->alertmanager_count;
 	struct alert_reach *reach;
-	char url[ALERTS_MAX_URL];
+	char url[ALERTS_MAX_URL], shown[ALERTS_SHOWN_BYTES];
 	int n, r;
 
 	n = snprintf(url, sizeof url, "%s%s", url_at(options, i),
@@ -410,7 +479,9 @@ sink_open(struct rm_alerts *alerts, const struct rm_alert_options *options, size
 	/* An empty list is no alert; of a webhook only GET asks for nothing. What time
 	 * it is has to be known of an Alertmanager, also by who asks for nothing else.
 	 */
-	r = alert_reach_new(alerts->loop, alerts->http, url, alertmanager ? "[]" : NULL,
+	show_url(url, alertmanager, shown);
+	r = alert_reach_new(alerts->loop, alerts->http, url, shown,
+	    alertmanager ? "[]" : NULL,
 	    alertmanager && alerts->options.ask_ns == 0 ? DATE_EVERY_NS
 							: alerts->options.ask_ns,
 	    &reach);
@@ -530,6 +601,10 @@ rm_alerts_receivers(struct rm_alerts *alerts, const struct rm_alert_options *opt
 	alerts->sink_count = next.count;
 	alerts->alertmanager_count = options->alertmanager_count;
 	receivers_clear(&former);
+	if (alerts->metrics != NULL) {
+		rm_metrics_forget(alerts->metrics, alerts);
+		(void)receivers_register(alerts); /* those that there is memory for */
+	}
 	for (size_t i = 0; i < next.count; i++)
 		if (is_new[i])
 			tell_firing(alerts, alerts->sinks[i]);
@@ -590,5 +665,6 @@ rm_alerts_free(struct rm_alerts *alerts)
 	rm_timer_free(alerts->resend);
 	free(alerts->region);
 	free(alerts->source);
+	free(alerts->metric_labels);
 	free(alerts);
 }

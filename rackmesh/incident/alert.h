@@ -24,6 +24,7 @@ struct rm_http_client;
 struct rm_incident;
 struct rm_incident_file;
 struct rm_loop;
+struct rm_metrics;
 struct rm_part;
 
 struct rm_alert_options {
@@ -82,6 +83,16 @@ bool rm_alerts_deliver(const struct rm_alerts *alerts);
 /* Is the way to any sink good, as alert_reach_answered has it, or is there none? If
  * not, they are asked. */
 bool rm_alerts_answered(struct rm_alerts *alerts, rm_mono_t since);
+
+/* What is wrong with the first receiver that takes nothing, see alert_reach_trouble;
+ * "": all do. */
+const char *rm_alerts_trouble(const struct rm_alerts *alerts);
+/* A gauge per receiver, 1 or 0 (it takes nothing), with the labels receiver
+ * ("alertmanagers[0]", its place in the config) and url, after labels ("": none); also
+ * after the receivers have changed. name: borrowed, for ever. metrics: it is not
+ * rendered any more when the alerts are freed. */
+int rm_alerts_metrics(struct rm_alerts *alerts, struct rm_metrics *metrics,
+    const char *name, const char *labels);
 
 const struct rm_alert_counts *rm_alerts_counts(const struct rm_alerts *alerts);
 

@@ -1,15 +1,19 @@
 #include "rackmesh/incident/alert_reach.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "rackmesh/core/clock.h"
+#include "rackmesh/core/log.h"
 #include "rackmesh/http/http_client.h"
 #include "rackmesh/loop/loop.h"
 
 #define REACH_TIMEOUT_NS (2 * RM_NS_PER_S)
 #define REACH_AGAIN_NS (3 * RM_NS_PER_S)
+#define REACH_TROUBLE_BYTES 512
+#define REACH_QUOTED_BYTES 200
 
 /* A question under way outlives its asker: then reach is NULL. */
 struct question {
@@ -20,7 +24,7 @@ struct question {
 struct alert_reach {
 	struct rm_http_client *http;
 	struct rm_timer *timer;
-	char *url;
+	char *url, *name;
 	const char *body;
 	int64_t every_ns;
 	struct question *question; /* NULL: none */
@@ -30,6 +34,8 @@ struct alert_reach {
 	rm_wall_t date;
 	long refusal; /* status of the last exchange, if that was not taken; or 0 */
 	bool fails;
+	bool refused; /* an alert, for good; none was taken since */
+	char trouble[REACH_TROUBLE_BYTES]; /* "": none */
 };
 
 /* Half of all time that there is: ages are added to it. */
@@ -57,8 +63,58 @@ note_answer(struct alert_reach *reach, const struct rm_http_answer *answer)
 static bool
 is_good(const struct alert_reach *reach, const struct rm_http_answer *answer)
 {
-	return answer->r == 0 && answer->status < (reach->body != NULL ? 400 : 500) &&
+	return answer->r == 0 && answer->status < (reach->body != NULL ? 300 : 500) &&
 	       answer->status != reach->refusal;
+}
+
+/* What a person has to look at; "": there is nothing to say. */
+static const char *
+advice(const struct alert_reach *reach, long status)
+{
+	if (status == 401 || status == 403)
+		return ": look at alerts.user, alerts.password_file, "
+		       "alerts.token_file";
+	if (status == 404 && reach->body != NULL)
+		return ": look at its prefix (--web.route-prefix)";
+	return "";
+}
+
+static void
+describe(struct alert_reach *reach, const struct rm_http_answer *answer)
+{
+	char quoted[REACH_QUOTED_BYTES];
+	char *out = reach->trouble;
+
+	if (answer->r != 0)
+		snprintf(out, REACH_TROUBLE_BYTES, "%s does not answer: %s",
+		    reach->name,
+		    answer->why[0] != '\0' ? answer->why : strerror(-answer->r));
+	else if (answer->redirect != NULL)
+		snprintf(out, REACH_TROUBLE_BYTES,
+		    "%s answers %ld, a redirect to %s: configure what it leads to",
+		    reach->name, answer->status,
+		    rm_log_quote(quoted, sizeof(quoted), answer->redirect,
+			strlen(answer->redirect)));
+	else
+		snprintf(out, REACH_TROUBLE_BYTES, "%s answers %ld%s", reach->name,
+		    answer->status, advice(reach, answer->status));
+}
+
+/* Logged when it begins, and when it is over. */
+static void
+note_trouble(
+    struct alert_reach *reach, const struct rm_http_answer *answer, bool trouble)
+{
+	const bool before = reach->trouble[0] != '\0';
+
+	if (trouble)
+		describe(reach, answer);
+	else
+		reach->trouble[0] = '\0';
+	if (trouble && !before)
+		rm_log_warn(0, "alerts: receiver failed: %s", reach->trouble);
+	if (!trouble && before)
+		rm_log_info("alerts: receiver recovered: %s", reach->name);
 }
 
 static void
@@ -76,8 +132,11 @@ on_answer(const struct rm_http_answer *answer, void *arg)
 	if (answer->r == -ECANCELED)
 		return; /* the client goes away */
 	note_answer(reach, answer);
-	if (counts)
-		reach->fails = !is_good(reach, answer);
+	if (!counts)
+		return;
+	reach->fails = !is_good(reach, answer);
+	if (reach->fails || !reach->refused)
+		note_trouble(reach, answer, reach->fails);
 }
 
 static void
@@ -110,7 +169,7 @@ on_timer(void *arg)
 
 int
 alert_reach_new(struct rm_loop *loop, struct rm_http_client *http, const char *url,
-    const char *body, int64_t every_ns, struct alert_reach **ret)
+    const char *name, const char *body, int64_t every_ns, struct alert_reach **ret)
 {
 	struct alert_reach *reach = calloc(1, sizeof(*reach));
 	int r = -ENOMEM;
@@ -121,7 +180,8 @@ alert_reach_new(struct rm_loop *loop, struct rm_http_client *http, const char *u
 	reach->body = body;
 	reach->every_ns = every_ns;
 	reach->url = strdup(url);
-	if (reach->url != NULL)
+	reach->name = strdup(name);
+	if (reach->url != NULL && reach->name != NULL)
 		r = rm_timer_new(loop, on_timer, reach, &reach->timer);
 	if (r < 0) {
 		alert_reach_free(reach);
@@ -142,6 +202,7 @@ alert_reach_free(struct alert_reach *reach)
 		reach->question->reach = NULL;
 	rm_timer_free(reach->timer);
 	free(reach->url);
+	free(reach->name);
 	free(reach);
 }
 
@@ -149,9 +210,14 @@ void
 alert_reach_note(
     struct alert_reach *reach, const struct rm_http_answer *answer, bool taken)
 {
+	const bool good =
+	    answer->r == 0 && answer->status >= 200 && answer->status < 300;
+
 	reach->exchanges++;
 	reach->refusal = taken || answer->r != 0 ? 0 : answer->status;
+	reach->refused = taken && !good;
 	reach->fails = !taken;
+	note_trouble(reach, answer, !good);
 	note_answer(reach, answer);
 	if (reach->every_ns > 0)
 		rm_timer_after(reach->timer, reach->every_ns);
@@ -161,6 +227,12 @@ bool
 alert_reach_is_good(const struct alert_reach *reach)
 {
 	return !reach->fails;
+}
+
+const char *
+alert_reach_trouble(const struct alert_reach *reach)
+{
+	return reach->trouble;
 }
 
 bool

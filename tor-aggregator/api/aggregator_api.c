@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "rackmesh/http/http_server.h"
+#include "rackmesh/incident/alert.h"
 #include "rackmesh/incident/incident.h"
 #include "rackmesh/judge/part.h"
 #include "schemas/wire/text.h"
@@ -403,6 +404,7 @@ ready(char *sentence, size_t len, void *arg)
 {
 	const struct tor_aggregator *aggregator = arg;
 	const char *quarrel = pairs_quarrel(aggregator->pairs);
+	const char *trouble = rm_alerts_trouble(aggregator->alerts);
 
 	for (size_t i = 0; i < aggregator->rack_count; i++) {
 		const struct tor_rack *rack = aggregator->racks[i];
@@ -415,9 +417,12 @@ ready(char *sentence, size_t len, void *arg)
 						     : "no window judged yet");
 		return false;
 	}
-	snprintf(sentence, len, "watching %zu racks%s%s", aggregator->rack_count,
+	/* The rack is watched all the same: who waits for that must not wait for a
+	 * receiver, whose repair may be what is being rolled out. */
+	snprintf(sentence, len, "watching %zu racks%s%s%s%s", aggregator->rack_count,
 	    quarrel != NULL ? "; primary is the same at both aggregators of " : "",
-	    quarrel != NULL ? quarrel : "");
+	    quarrel != NULL ? quarrel : "",
+	    trouble[0] != '\0' ? "; alerts are not delivered: " : "", trouble);
 	return true;
 }
 

@@ -405,6 +405,9 @@ aggregator_metrics_register(
 	};
 	if (r == 0)
 		r = rnic_metrics_register(&aggregator->rnic_metrics, metrics);
+	if (r == 0)
+		r = rm_alerts_metrics(
+		    aggregator->alerts, metrics, N("alert_receiver_up"), "");
 	for (size_t i = 0; r == 0 && i < sizeof(tables) / sizeof(tables[0]); i++)
 		r = metrics_table_add(metrics, tables[i].table, tables[i].base, "");
 	if (r == 0)

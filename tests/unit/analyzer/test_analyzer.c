@@ -267,11 +267,11 @@ a_reload_takes_what_it_may_and_a_bad_one_changes_nothing(void **state)
 	append(f->file, "alerts: {webhooks: [\"http://127.0.0.1:9/hook\"]}\n"
 			"sla: {unavailable_permille: 20}\n");
 	analyzer_reload(f->analyzer);
-	assert_int_equal(f->config.webhooks.count, 1);
+	assert_int_equal(f->config.alerts.webhooks.count, 1);
 	assert_int_equal(f->config.unavailable_permille, 10); /* needs a restart */
 	append(f->file, "nonsense: 1\n");
 	analyzer_reload(f->analyzer);
-	assert_int_equal(f->config.webhooks.count, 1);
+	assert_int_equal(f->config.alerts.webhooks.count, 1);
 }
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)

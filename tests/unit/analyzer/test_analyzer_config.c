@@ -89,6 +89,10 @@ errors_name_file_line_and_option(void **state)
 	    "2:8: influx.url: expected http://... or https://...");
 	refused("alerts:\n  webhooks: [\"http://a\", b]\n",
 	    "2:26: alerts.webhooks[1]: expected http://... or https://...");
+	refused("alerts:\n  alertmanagers: [\"http:///x\"]\n",
+	    "2:19: alerts.alertmanagers[0]: expected http://... or https://...");
+	refused("alerts:\n  alertmanagers: [\"http://am/?x=1\"]\n",
+	    "2:19: alerts.alertmanagers[0]: expected a base URL: nothing with \"?\"");
 	refused("influx:\n  password_file: /p\n",
 	    "2:18: influx.password_file: there is no influx.user whose password it "
 	    "could hold");

@@ -689,7 +689,7 @@ a_reload_takes_what_it_may_and_a_bad_one_changes_nothing(void **state)
 	assert_int_equal(reload->taken, 1);
 	assert_int_equal(reload->need_restart, 1);
 	assert_int_equal(world->aggregator->ingest.max_results_per_s, 777);
-	assert_int_equal(config->webhooks.count, 1);
+	assert_int_equal(config->alerts.webhooks.count, 1);
 	assert_int_equal(config->ring_bytes, 67108864);
 
 	append(path, "nonsense: 1\n");
@@ -698,7 +698,7 @@ a_reload_takes_what_it_may_and_a_bad_one_changes_nothing(void **state)
 	rm_log_set_sink(log_errors, NULL);
 	assert_int_equal(reload->refused, 1);
 	assert_int_equal(reload->successful, 0);
-	assert_int_equal(config->webhooks.count, 1);
+	assert_int_equal(config->alerts.webhooks.count, 1);
 	world->config.path = NULL;
 }
 
@@ -1025,8 +1025,8 @@ what_an_earlier_life_could_not_tell_is_told_and_marked(void **state)
 	/* With no receiver at all, what is said has been said. */
 	incidents = live_again(world, 0, untold);
 	assert_true(rm_incidents_get(incidents, 0)->told_opened);
-	world->config.webhooks.items = (char *[]){ nobody };
-	world->config.webhooks.count = 1;
+	world->config.alerts.webhooks.items = (char *[]){ nobody };
+	world->config.alerts.webhooks.count = 1;
 	incidents = live_again(world, 0, untold);
 	assert_false(rm_incidents_get(incidents, 0)->told_opened);
 	assert_int_equal(rm_alerts_counts(world->aggregator->alerts)->queued, 1);
@@ -1039,8 +1039,8 @@ what_an_earlier_life_could_not_tell_is_told_and_marked(void **state)
 	assert_int_equal(rm_alerts_counts(world->aggregator->alerts)->queued, 1);
 	live_again(world, ended_ns, told);
 	assert_int_equal(rm_alerts_counts(world->aggregator->alerts)->queued, 0);
-	world->config.webhooks.items = NULL;
-	world->config.webhooks.count = 0;
+	world->config.alerts.webhooks.items = NULL;
+	world->config.alerts.webhooks.count = 0;
 }
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)

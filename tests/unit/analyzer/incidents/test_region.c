@@ -17,6 +17,7 @@
 #include "rackmesh/core/log.h"
 #include "rackmesh/http/http_client.h"
 #include "rackmesh/incident/alert.h"
+#include "rackmesh/incident/alert_config.h"
 #include "rackmesh/incident/incident_file.h"
 #include "rackmesh/loop/worker.h"
 #include "tests/support/loopback.h"
@@ -27,7 +28,8 @@ struct fixture {
 	struct rm_http_client *http;
 	struct region *region;
 	char name[8], folder[64], file[128], url[64];
-	const char *webhook;
+	char *webhook;
+	struct rm_alert_config alerts;
 	struct region_options options;
 	unsigned told[WIRE_RESOLVED + 1];
 };
@@ -55,8 +57,9 @@ setup(void **state)
 	strcpy(f->name, "an1");
 	f->options.analyzer = f->name;
 	f->options.state_folder = f->folder;
-	f->options.webhooks = &f->webhook;
-	f->options.webhook_count = 1;
+	f->alerts.webhooks.items = &f->webhook;
+	f->alerts.webhooks.count = 1;
+	f->options.alerts = &f->alerts;
 	f->options.blind_grace_ns = f->options.blind_start_ns = 3 * RM_NS_PER_S;
 	f->options.resolve_after_ns = RM_NS_PER_MS;
 	assert_int_equal(rm_loop_new(&f->loop), 0);
@@ -217,7 +220,7 @@ an_analyzer_that_is_not_the_first_says_nothing_without_aggregators(void **state)
 	struct fixture *f = *state;
 
 	f->options.state_folder = f->folder + strlen(f->folder); /* nothing is kept */
-	f->options.webhook_count = 0;                            /* nobody to ask */
+	f->alerts.webhooks.count = 0;                            /* nobody to ask */
 	for (int first = 0; first < 2; first++) {
 		f->options.first = first == 1;
 		start(f);

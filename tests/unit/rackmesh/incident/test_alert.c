@@ -15,12 +15,15 @@
 #include <event2/event.h>
 #include <event2/http.h>
 
+#include "rackmesh/core/log.h"
 #include "rackmesh/http/http_client.h"
+#include "rackmesh/incident/alert_config.h"
 #include "rackmesh/incident/alert_reach.h"
 #include "rackmesh/incident/incident.h"
 #include "rackmesh/incident/incident_file.h"
 #include "rackmesh/loop/loop.h"
 #include "rackmesh/loop/worker.h"
+#include "rackmesh/metrics/metrics.h"
 
 #define MAX_TAKEN 64
 
@@ -36,9 +39,11 @@ struct fixture {
 	char *taken[MAX_TAKEN];
 	char path[MAX_TAKEN][64];
 	size_t taken_count, wanted;
-	bool is_asked;    /* whether it takes alerts; else questions are not kept */
-	int hook_status;  /* 0: as status */
-	const char *date; /* NULL: it is right */
+	bool is_asked;        /* whether it takes alerts; else questions are not kept */
+	int hook_status;      /* 0: as status */
+	const char *date;     /* NULL: it is right */
+	const char *location; /* NULL: none */
+	char log[2048];       /* lines of receivers, with line ends */
 	bool late;
 	unsigned told_opened, told_resolved;
 	/* Where incidents are kept, for those tests that keep them. */
@@ -58,6 +63,9 @@ on_post(struct evhttp_request *request, void *arg)
 	if (f->date != NULL)
 		evhttp_add_header(
 		    evhttp_request_get_output_headers(request), "Date", f->date);
+	if (f->location != NULL)
+		evhttp_add_header(evhttp_request_get_output_headers(request),
+		    "Location", f->location);
 	if (!f->is_asked && len == strlen("[]")) {
 		evhttp_send_reply(request, 200, "ok", NULL);
 		return;
@@ -87,6 +95,16 @@ on_deadline(void *arg)
 
 	f->late = true;
 	event_base_loopbreak(rm_loop_base(f->loop));
+}
+
+static void
+keep_log(enum rm_log_level level, const char *line, void *arg)
+{
+	struct fixture *f = arg;
+	size_t used = strlen(f->log);
+
+	(void)level;
+	snprintf(f->log + used, sizeof f->log - used, "%s\n", line);
 }
 
 static void
@@ -121,6 +139,7 @@ setup_asked(void **state, size_t max_queue, int64_t ask_ns)
 	struct sockaddr_storage at;
 	ev_socklen_t len = sizeof at;
 
+	rm_log_set_sink(keep_log, f);
 	assert_int_equal(rm_loop_new(&f->loop), 0);
 	assert_int_equal(rm_http_client_new(f->loop, &f->http), 0);
 	assert_int_equal(rm_timer_new(f->loop, on_deadline, f, &f->deadline), 0);
@@ -169,6 +188,7 @@ teardown(void **state)
 {
 	struct fixture *f = *state;
 
+	rm_log_set_sink(NULL, NULL);
 	rm_alerts_free(f->alerts);
 	rm_http_client_free(f->http);
 	evhttp_free(f->server);
@@ -551,7 +571,8 @@ what_time_it_was_long_ago_says_nothing(void **state)
 
 	f->date = "Tue, 14 Nov 2023 22:13:20 GMT";
 	assert_int_equal(
-	    alert_reach_new(f->loop, f->http, f->url, "[]", RM_NS_PER_S, &reach), 0);
+	    alert_reach_new(f->loop, f->http, f->url, "it", "[]", RM_NS_PER_S, &reach),
+	    0);
 	while (!alert_reach_date(reach, now = rm_mono_now(), &date))
 		event_base_loop(rm_loop_base(f->loop), EVLOOP_ONCE);
 	assert_true(date.ns >= INT64_C(1700000000) * RM_NS_PER_S);
@@ -742,7 +763,199 @@ a_full_queue_drops_and_counts(void **state)
 	assert_int_equal(f->told_opened, 3);
 }
 
+/* ---- receivers that take nothing ------------------------------------------------- */
+
+static size_t
+count_of(const char *text, const char *wanted)
+{
+	size_t count = 0;
+
+	while ((text = strstr(text, wanted)) != NULL) {
+		count++;
+		text += strlen(wanted);
+	}
+	return count;
+}
+
+/* Until what is said of the receivers holds that; "": nothing is. */
+static void
+wait_trouble(struct fixture *f, const char *wanted)
+{
+	f->late = false;
+	rm_timer_after(f->deadline, 60 * RM_NS_PER_S);
+	while (!f->late && (wanted[0] == '\0' ? rm_alerts_trouble(f->alerts)[0] != '\0'
+					      : strstr(rm_alerts_trouble(f->alerts),
+						    wanted) == NULL))
+		event_base_loop(rm_loop_base(f->loop), EVLOOP_ONCE);
+	rm_timer_stop(f->deadline);
+	assert_false(f->late);
+}
+
+/* As a person gave it in the config. */
+static void
+alert_to(struct fixture *f, const char *ending)
+{
+	char url[128];
+	char *urls[] = { url };
+	struct rm_alert_config config = { .alertmanagers = { urls, 1 } };
+	struct rm_alert_options options = { 0 };
+	struct rm_why why = { 0 };
+
+	snprintf(url, sizeof url, "%s%s", f->url, ending);
+	assert_int_equal(rm_alert_config_check(&config, NULL, &why), 0);
+	rm_alert_config_options(&config, &options);
+	assert_int_equal(rm_alerts_receivers(f->alerts, &options), 0);
+}
+
+static void
+an_alertmanager_may_be_given_with_a_slash_or_with_its_whole_path(void **state)
+{
+	static const char *const endings[] = { "", "/", "//", "/api/v2/alerts",
+		"/api/v2/alerts/", "/api/v2", "/#/alerts" };
+	struct fixture *f = *state;
+	struct rm_incident incident = incident_of("h1/r0");
+
+	for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
+		alert_to(f, endings[i]);
+		rm_alerts_fire(f->alerts, &incident);
+		wait_for(f, i + 1);
+		assert_string_equal(f->path[i], "/api/v2/alerts");
+	}
+	alert_to(f, "/prefix/api/v2/alerts/");
+	wait_for(f, sizeof endings / sizeof endings[0] + 1);
+	assert_string_equal(f->path[f->taken_count - 1], "/prefix/api/v2/alerts");
+	assert_string_equal(f->log, "");
+}
+
+/* status: of all answers, with location. Said: before there is any alert. */
+static void
+is_said_once_and_once_that_it_is_over(
+    struct fixture *f, int status, const char *location, const char *said)
+{
+	struct rm_incident incident = incident_of("h1/r0");
+
+	assert_string_equal(f->log, "");
+	f->status = status;
+	f->location = location;
+	wait_trouble(f, said);
+	assert_non_null(strstr(f->log, said));
+	assert_non_null(strstr(f->log, f->url));
+	rm_alerts_fire(f->alerts, &incident);
+	wait_for(f, f->taken_count + 8);
+	assert_non_null(strstr(rm_alerts_trouble(f->alerts), said));
+	assert_false(rm_alerts_deliver(f->alerts));
+	f->status = 200;
+	f->location = NULL;
+	wait_trouble(f, "");
+	while (rm_alerts_counts(f->alerts)->delivered == 0)
+		event_base_loop(rm_loop_base(f->loop), EVLOOP_ONCE);
+	assert_int_equal(count_of(f->log, "receiver failed"), 1);
+	assert_int_equal(count_of(f->log, "receiver recovered"), 1);
+	assert_int_equal(count_of(f->log, "\n"), 2);
+}
+
+static void
+a_redirect_for_good_is_said_with_where_it_leads(void **state)
+{
+	alert_to(*state, "");
+	is_said_once_and_once_that_it_is_over(*state, 301, "https://am.example/x",
+	    "answers 301, a redirect to \"https://am.example/x\"");
+}
+
+static void
+a_redirect_that_keeps_the_method_is_said_with_where_it_leads(void **state)
+{
+	alert_to(*state, "");
+	is_said_once_and_once_that_it_is_over(*state, 308, "https://am.example/x",
+	    "answers 308, a redirect to \"https://am.example/x\"");
+}
+
+static void
+a_wrong_prefix_is_said(void **state)
+{
+	alert_to(*state, "/wrong");
+	is_said_once_and_once_that_it_is_over(
+	    *state, 404, NULL, "/wrong/api/v2/alerts answers 404: look at its prefix");
+}
+
+static void
+nobody_at_home_is_said(void **state)
+{
+	struct fixture *f = *state;
+	char url[] = "http://user:secret@127.0.0.1:1/hook/secret";
+	const char *urls[] = { url };
+	struct rm_incident incident = incident_of("h1/r0");
+
+	assert_int_equal(
+	    rm_alerts_receivers(f->alerts,
+		&(struct rm_alert_options){ .webhooks = urls, .webhook_count = 1 }),
+	    0);
+	rm_alerts_fire(f->alerts, &incident);
+	wait_trouble(f, "http://127.0.0.1:1/... does not answer: ");
+	assert_null(strstr(rm_alerts_trouble(f->alerts), "secret"));
+	assert_null(strstr(f->log, "secret"));
+}
+
+/* A question is not an alert: it says nothing of whether one would be taken now. */
+static void
+one_that_refused_an_alert_has_to_take_one_to_be_well_again(void **state)
+{
+	struct fixture *f = *state;
+	struct rm_incident incident = incident_of("h1/r0");
+	size_t asked;
+
+	f->hook_status = 400;
+	rm_alerts_fire(f->alerts, &incident);
+	wait_trouble(f, "/... answers 400");
+	f->hook_status = 0;
+	asked = f->taken_count;
+	wait_for(f, asked + 6);
+	assert_non_null(strstr(rm_alerts_trouble(f->alerts), "/... answers 400"));
+	assert_true(rm_alerts_deliver(f->alerts));
+	rm_alerts_resolve(f->alerts, &incident);
+	wait_trouble(f, "");
+	assert_int_equal(count_of(f->log, "\n"), 2);
+}
+
+static bool
+metrics_say(const struct rm_metrics *metrics, const char *wanted)
+{
+	struct evbuffer *out = evbuffer_new();
+	bool found;
+
+	assert_int_equal(rm_metrics_render(metrics, out), 0);
+	evbuffer_add(out, "", 1);
+	found = strstr((const char *)evbuffer_pullup(out, -1), wanted) != NULL;
+	evbuffer_free(out);
+	return found;
+}
+
+static void
+every_receiver_has_a_metric_also_after_a_reload(void **state)
+{
+	struct fixture *f = *state;
+	struct rm_metrics *metrics;
+	char line[256];
+
+	assert_int_equal(rm_metrics_new(&metrics), 0);
+	assert_int_equal(
+	    rm_alerts_metrics(f->alerts, metrics, "up", "region=\"r1\""), 0);
+	snprintf(line, sizeof line,
+	    "up{region=\"r1\",receiver=\"webhooks[0]\",url=\"%s/...\"} 1\n", f->url);
+	assert_true(metrics_say(metrics, line));
+	f->status = 404;
+	alert_to(f, "/wrong");
+	wait_trouble(f, "answers 404");
+	snprintf(line, sizeof line,
+	    "up{region=\"r1\",receiver=\"alertmanagers[0]\",url=\"%s/wrong\"} 0\n",
+	    f->url);
+	assert_true(metrics_say(metrics, line));
+	assert_false(metrics_say(metrics, "webhooks"));
+	rm_metrics_free(metrics);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+#define ASKING(fn) cmocka_unit_test_setup_teardown(fn, setup_asking, teardown)
 
 /* ---- an opening and its incident ------------------------------------------------ */
 
@@ -885,12 +1098,15 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(what_is_withdrawn_is_not_sent_again),
 		TEST(one_sink_that_takes_is_enough_to_deliver),
-		cmocka_unit_test_setup_teardown(
-		    sinks_are_asked_when_there_is_nothing_to_send, setup_asking,
-		    teardown),
-		cmocka_unit_test_setup_teardown(
-		    a_question_that_is_turned_away_as_alerts_are_is_no_answer,
-		    setup_asking, teardown),
+		ASKING(sinks_are_asked_when_there_is_nothing_to_send),
+		ASKING(a_question_that_is_turned_away_as_alerts_are_is_no_answer),
+		TEST(an_alertmanager_may_be_given_with_a_slash_or_with_its_whole_path),
+		ASKING(a_redirect_for_good_is_said_with_where_it_leads),
+		ASKING(a_redirect_that_keeps_the_method_is_said_with_where_it_leads),
+		ASKING(a_wrong_prefix_is_said),
+		TEST(nobody_at_home_is_said),
+		ASKING(one_that_refused_an_alert_has_to_take_one_to_be_well_again),
+		ASKING(every_receiver_has_a_metric_also_after_a_reload),
 		TEST(what_is_open_since_an_earlier_life_is_told_to_be_open_now),
 		TEST(an_end_by_a_clock_that_was_set_ahead_is_not_in_the_future),
 		TEST(what_begins_and_ends_by_a_wrong_clock_is_told_by_alertmanagers),

@@ -1,0 +1,95 @@
+#include "rackmesh/incident/alert_config.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "rackmesh/http/http_client.h"
+#include "rackmesh/incident/alert.h"
+
+static bool
+is_url(const char *text)
+{
+	size_t scheme = strncmp(text, "http://", 7) == 0    ? 7
+			: strncmp(text, "https://", 8) == 0 ? 8
+							    : 0;
+
+	if (scheme == 0)
+		return false;
+	for (const char *at = text; *at != '\0'; at++)
+		if (*at <= ' ' || *at > '~' || *at == '"' || *at == '\\')
+			return false;
+	return strchr("/?#", text[scheme]) == NULL; /* "" too: there is a host */
+}
+
+/* "http://am:9093/x/api/v2/alerts/" is http://am:9093/x, and so is what a browser shows
+ * of it, "http://am:9093/x/#/alerts". */
+static void
+cut_to_base(char *url)
+{
+	static const char *const ends[] = { "/api/v2/alerts", "/api/v2" };
+	size_t len = strcspn(url, "#");
+
+	while (len > 0 && url[len - 1] == '/')
+		len--;
+	for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+		const size_t end = strlen(ends[i]);
+
+		if (len > end && memcmp(url + len - end, ends[i], end) == 0) {
+			len -= end;
+			break;
+		}
+	}
+	while (len > 0 && url[len - 1] == '/')
+		len--;
+	url[len] = '\0';
+}
+
+int
+rm_alert_config_check(
+    struct rm_alert_config *config, const char *path, struct rm_why *why)
+{
+	char **alertmanagers = config->alertmanagers.items;
+	char *const *webhooks = config->webhooks.items;
+
+	for (size_t i = 0; i < config->alertmanagers.count; i++) {
+		if (!is_url(alertmanagers[i]))
+			return rm_config_refuse(path, why,
+			    "expected http://... or https://...",
+			    "alerts.alertmanagers[%zu]", i);
+		cut_to_base(alertmanagers[i]);
+		if (strchr(alertmanagers[i], '?') != NULL)
+			return rm_config_refuse(path, why,
+			    "expected a base URL: nothing with \"?\"",
+			    "alerts.alertmanagers[%zu]", i);
+	}
+	for (size_t i = 0; i < config->webhooks.count; i++)
+		if (!is_url(webhooks[i]))
+			return rm_config_refuse(path, why,
+			    "expected http://... or https://...",
+			    "alerts.webhooks[%zu]", i);
+	return rm_http_site_check(&config->site, "alerts", why);
+}
+
+int
+rm_alert_config_introduce(
+    const struct rm_alert_config *config, struct rm_http_client *http)
+{
+	const struct rm_list *lists[] = { &config->alertmanagers, &config->webhooks };
+	int r = 0;
+
+	for (size_t l = 0; l < 2; l++)
+		for (size_t i = 0; r == 0 && i < lists[l]->count; i++)
+			r = rm_http_client_site(
+			    http, ((char *const *)lists[l]->items)[i], &config->site);
+	return r;
+}
+
+void
+rm_alert_config_options(
+    const struct rm_alert_config *config, struct rm_alert_options *options)
+{
+	options->alertmanagers = config->alertmanagers.items;
+	options->alertmanager_count = config->alertmanagers.count;
+	options->webhooks = config->webhooks.items;
+	options->webhook_count = config->webhooks.count;
+}

@@ -1,0 +1,57 @@
+/*
+ * alert_config - the options "alerts." that every daemon has that sends alerts.
+ *
+ * Call rm_alert_config_check after each load: URLs are then as they are used, however
+ * they were pasted.
+ */
+#ifndef RACKMESH_INCIDENT_ALERT_CONFIG_H
+#define RACKMESH_INCIDENT_ALERT_CONFIG_H
+
+#include <stddef.h>
+
+#include "rackmesh/config/config.h"
+#include "rackmesh/http/http_site.h"
+
+#define RM_ALERT_CONFIG_RECEIVERS 8 /* of each sort */
+
+struct rm_alert_options;
+struct rm_http_client;
+
+struct rm_alert_config {
+	struct rm_list alertmanagers; /* base URLs, without "/" at the end */
+	struct rm_list webhooks;      /* whole URLs */
+	struct rm_http_site site;     /* how both are met */
+};
+
+/* clang-format off */
+#define RM_ALERT_OPTIONS(type, alerts)                                                     \
+	{ "alerts.alertmanagers", RM_LIST, offsetof(type, alerts.alertmanagers), NULL, 0,  \
+	  RM_ALERT_CONFIG_RECEIVERS, RM_RELOAD,                                            \
+	  "base URLs, with the prefix of --web.route-prefix if there is one, e.g. "        \
+	  "http://127.0.0.1:9093; each gets every alert; redirects are not followed",      \
+	  NULL, NULL, 0 },                                                                 \
+	{ "alerts.webhooks", RM_LIST, offsetof(type, alerts.webhooks), NULL, 0,            \
+	  RM_ALERT_CONFIG_RECEIVERS, RM_RELOAD,                                            \
+	  "URLs that get every opening and resolution, in the format of "                  \
+	  "Alertmanager's webhooks", NULL, NULL, 0 },                                      \
+	RM_HTTP_SITE_TLS("alerts", type, alerts.site),                                     \
+	RM_HTTP_SITE_LOGIN("alerts", type, alerts.site)
+/* clang-format on */
+
+/*
+ * URLs are checked, and those of Alertmanagers cut down to the base: a fragment,
+ * slashes at the end and "/api/v2/alerts" go. path: of the config's file. -EINVAL,
+ * -EACCES, ... and why.
+ */
+int rm_alert_config_check(
+    struct rm_alert_config *config, const char *path, struct rm_why *why);
+
+/* How the receivers are met; see rm_http_client_site. */
+int rm_alert_config_introduce(
+    const struct rm_alert_config *config, struct rm_http_client *http);
+
+/* Fills what the config says; borrowed from it. */
+void rm_alert_config_options(
+    const struct rm_alert_config *config, struct rm_alert_options *options);
+
+#endif
