@@ -8,6 +8,7 @@
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
+#include "rackmesh/incident/alert_label.h"
 #include "rackmesh/incident/alert_reach.h"
 #include "rackmesh/incident/alert_sink.h"
 #include "rackmesh/incident/alert_time.h"
@@ -17,6 +18,8 @@
 #include "rackmesh/metrics/metrics.h"
 
 /* ---- what receivers of alerts are sent ---- */
+
+#define NO_TIME "0001-01-01T00:00:00Z" /* of an end that has not come */
 
 static json_t *
 alert_labels(const struct rm_alert_options *options, const struct rm_part *part)
@@ -70,6 +73,8 @@ rm_alert_json(const struct rm_alert_options *options,
     const struct rm_incident *incident, int64_t ends_after_ns)
 {
 	char starts[RM_WALL_TEXT], ends[RM_WALL_TEXT];
+	char fingerprint[ALERT_FINGERPRINT_TEXT] = "";
+	json_t *labels = alert_labels(options, &incident->verdict.part);
 	bool resolved = incident->resolved.ns != 0;
 	rm_wall_t start = incident->opened, end = incident->resolved;
 
@@ -81,20 +86,22 @@ rm_alert_json(const struct rm_alert_options *options,
 		end.ns = incident->changed.ns + ends_after_ns;
 	rm_wall_format(start, starts);
 	rm_wall_format(end, ends);
-	return json_pack("{s:s, s:o, s:o, s:s, s:s}", "status",
-	    resolved ? "resolved" : "firing", "labels",
-	    alert_labels(options, &incident->verdict.part), "annotations",
-	    alert_annotations(options, incident), "startsAt", starts, "endsAt", ends);
+	if (labels != NULL)
+		alert_label_fingerprint(labels, fingerprint);
+	return json_pack("{s:s, s:o, s:o, s:s, s:s, s:s, s:s}", "status",
+	    resolved ? "resolved" : "firing", "labels", labels, "annotations",
+	    alert_annotations(options, incident), "startsAt", starts, "endsAt", ends,
+	    "generatorURL", "", "fingerprint", fingerprint);
 }
 
-/* It derives the status from endsAt. */
+/* What an Alertmanager works out for itself is left out. */
 static json_t *
-alert_body_alertmanager(json_t *alerts, enum alert_news news)
+alert_body_alertmanager(json_t *alerts, const void *arg)
 {
 	json_t *alert;
 	size_t i;
 
-	(void)news;
+	(void)arg;
 	json_array_foreach (alerts, i, alert) {
 		json_t *copy = json_copy(alert);
 
@@ -103,23 +110,38 @@ alert_body_alertmanager(json_t *alerts, enum alert_news news)
 			return NULL;
 		}
 		json_object_del(copy, "status");
+		json_object_del(copy, "fingerprint");
+		if (json_string_length(json_object_get(copy, "generatorURL")) == 0)
+			json_object_del(copy, "generatorURL"); /* no URI, to it */
 	}
 	return alerts;
 }
 
+/* Of one alert, which is a group of its own: who takes the group's key for the fault,
+ * as bridges to pagers do, is right. */
 static json_t *
-alert_body_webhook(json_t *alerts, enum alert_news news)
+alert_body_webhook(json_t *alerts, const void *arg)
 {
-	json_t *first = json_array_get(alerts, 0);
+	json_t *alert = json_copy(json_array_get(alerts, 0));
+	json_t *labels = json_object_get(alert, "labels");
+	const char *status = json_string_value(json_object_get(alert, "status"));
+	char *key = labels != NULL ? alert_label_group(labels) : NULL;
+	json_t *body = NULL;
 
-	return json_pack("{s:s, s:s, s:s, s:i, s:s, s:O, s:O, s:O, s:s, s:o}",
-	    "version", "4", "status", news == ALERT_RESOLVED ? "resolved" : "firing",
-	    "receiver", "rackmesh", "truncatedAlerts", 0, "groupKey",
-	    json_string_value(
-		json_object_get(json_object_get(first, "annotations"), "incident")),
-	    "groupLabels", json_object_get(first, "labels"), "commonLabels",
-	    json_object_get(first, "labels"), "commonAnnotations",
-	    json_object_get(first, "annotations"), "externalURL", "", "alerts", alerts);
+	(void)arg;
+	json_decref(alerts);
+	if (key != NULL && status != NULL &&
+	    (strcmp(status, "firing") != 0 ||
+		json_object_set_new(alert, "endsAt", json_string(NO_TIME)) == 0))
+		body = json_pack("{s:s, s:s, s:i, s:s, s:s, s:O, s:O, s:O, s:s, s:[O]}",
+		    "version", "4", "groupKey", key, "truncatedAlerts", 0, "status",
+		    status, "receiver", "rackmesh", "groupLabels", labels,
+		    "commonLabels", labels, "commonAnnotations",
+		    json_object_get(alert, "annotations"), "externalURL", "", "alerts",
+		    alert);
+	json_decref(alert);
+	free(key);
+	return body;
 }
 
 /* ---- alerts ---- */
@@ -128,6 +150,7 @@ alert_body_webhook(json_t *alerts, enum alert_news news)
 #define ALERTS_RESEND_NS (30 * RM_NS_PER_S)
 #define ALERTS_ENDS_AFTER 4 /* re-sends an Alertmanager may miss */
 #define ALERTS_MAX_QUEUE 1024
+#define ALERTS_BATCH 32 /* in one exchange with an Alertmanager */
 #define ALERTS_MAX_URL 2048
 #define ALERTS_MAX_RECEIVERS 64
 #define ALERTS_SHOWN_BYTES 200 /* of a URL, in logs and metrics */
@@ -470,6 +493,12 @@ sink_open(struct rm_alerts *alerts, const struct rm_alert_options *options, size
 	bool alertmanager = i < options->alertmanager_count;
 	struct alert_reach *reach;
 	char url[ALERTS_MAX_URL], shown[ALERTS_SHOWN_BYTES];
+	const struct alert_sink_options sink = {
+		.url = url,
+		.max_queue = alerts->options.max_queue,
+		.batch = alertmanager ? ALERTS_BATCH : 1,
+		.render = alertmanager ? alert_body_alertmanager : alert_body_webhook,
+	};
 	int n, r;
 
 	n = snprintf(url, sizeof url, "%s%s", url_at(options, i),
@@ -487,10 +516,8 @@ sink_open(struct rm_alerts *alerts, const struct rm_alert_options *options, size
 	    &reach);
 	if (r < 0)
 		return r;
-	return alert_sink_new(alerts->loop, alerts->http, url,
-	    alerts->options.max_queue,
-	    alertmanager ? alert_body_alertmanager : alert_body_webhook, reach,
-	    &alerts->counts, ret);
+	return alert_sink_new(
+	    alerts->loop, alerts->http, &sink, reach, &alerts->counts, ret);
 }
 
 /* The place among ours of the one that the i-th of the options is, or sink_count. */

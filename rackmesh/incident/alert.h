@@ -96,8 +96,8 @@ int rm_alerts_metrics(struct rm_alerts *alerts, struct rm_metrics *metrics,
 
 const struct rm_alert_counts *rm_alerts_counts(const struct rm_alerts *alerts);
 
-/* The one alert object both formats share: labels, annotations, startsAt, endsAt,
- * generatorURL. Pure. New reference. */
+/* The one alert object both formats share: status, labels, annotations,
+ * startsAt, endsAt, generatorURL, fingerprint. Pure. New reference. */
 json_t *rm_alert_json(const struct rm_alert_options *options,
     const struct rm_incident *incident, int64_t ends_after_ns);
 

@@ -40,10 +40,10 @@ struct alert_sink {
 	struct rm_timer *retry;
 	struct rm_timer *patience; /* of a front that may not leave yet */
 	struct rm_alert_counts *counts;
-	json_t *(*render)(json_t *alerts, enum alert_news news);
+	struct alert_sink_options options; /* url: our own copy */
 	char *url;
 	struct entry *queue;
-	size_t queued, max_queue;
+	size_t queued;
 	struct flight *flight; /* NULL: none */
 	bool waiting;          /* for the retry timer */
 	struct rm_backoff backoff;
@@ -163,7 +163,7 @@ sink_batch(struct alert_sink *sink, size_t *count)
 	if (alerts == NULL)
 		return NULL;
 	DL_FOREACH (sink->queue, entry) {
-		if (*count == ALERT_SINK_BATCH ||
+		if (*count == sink->options.batch ||
 		    (entry->news == ALERT_RESOLVED) != resolved ||
 		    !alert_word_may_leave(entry->word, now))
 			break;
@@ -174,7 +174,7 @@ sink_batch(struct alert_sink *sink, size_t *count)
 		sink->counts->unkept += alert_word_left_early(entry->word);
 		(*count)++;
 	}
-	return sink->render(alerts, sink->queue->news);
+	return sink->options.render(alerts, sink->options.arg);
 }
 
 static int
@@ -300,7 +300,7 @@ alert_sink_push(struct alert_sink *sink, const char *key, enum alert_news news,
 		return;
 	}
 	sink->counts->queued++;
-	if (sink->queued >= sink->max_queue && !sink_drop_one(sink)) {
+	if (sink->queued >= sink->options.max_queue && !sink_drop_one(sink)) {
 		sink_lose(sink, word);
 		return;
 	}
@@ -347,9 +347,9 @@ alert_sink_reach(const struct alert_sink *sink)
 }
 
 int
-alert_sink_new(struct rm_loop *loop, struct rm_http_client *http, const char *url,
-    size_t max_queue, json_t *(*render)(json_t *alerts, enum alert_news news),
-    struct alert_reach *reach, struct rm_alert_counts *counts, struct alert_sink **ret)
+alert_sink_new(struct rm_loop *loop, struct rm_http_client *http,
+    const struct alert_sink_options *options, struct alert_reach *reach,
+    struct rm_alert_counts *counts, struct alert_sink **ret)
 {
 	struct alert_sink *sink = calloc(1, sizeof *sink);
 	int r = -ENOMEM;
@@ -360,12 +360,12 @@ alert_sink_new(struct rm_loop *loop, struct rm_http_client *http, const char *ur
 	}
 	sink->reach = reach;
 	sink->http = http;
-	sink->render = render;
 	sink->counts = counts;
-	sink->max_queue = max_queue;
+	sink->options = *options;
 	sink->backoff.base_ns = SINK_BACKOFF_BASE_NS;
 	sink->backoff.cap_ns = SINK_BACKOFF_CAP_NS;
-	sink->url = strdup(url);
+	sink->url = strdup(options->url);
+	sink->options.url = sink->url;
 	if (sink->url != NULL)
 		r = rm_timer_new(loop, on_retry, sink, &sink->retry);
 	if (r == 0)

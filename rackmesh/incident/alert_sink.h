@@ -23,13 +23,19 @@ struct rm_loop;
 
 enum alert_news { ALERT_OPENED, ALERT_UPDATED, ALERT_RESOLVED };
 
-#define ALERT_SINK_BATCH 32 /* alerts of one status in one exchange */
+struct alert_sink_options {
+	const char *url; /* the whole one; copied */
+	size_t max_queue;
+	size_t batch; /* limit on alerts, of one status, in one exchange */
+	/* Takes an array of alert objects, and makes the body; new reference. */
+	json_t *(*render)(json_t *alerts, const void *arg);
+	const void *arg; /* outlives the sink */
+};
 
-/* url, the whole one, is copied; counts is shared by all sinks and outlives them.
- * render makes the body from an array of alert objects; new reference. Takes reach. */
-int alert_sink_new(struct rm_loop *loop, struct rm_http_client *http, const char *url,
-    size_t max_queue, json_t *(*render)(json_t *alerts, enum alert_news news),
-    struct alert_reach *reach, struct rm_alert_counts *counts, struct alert_sink **ret);
+/* counts is shared by all sinks and outlives them. Takes reach. */
+int alert_sink_new(struct rm_loop *loop, struct rm_http_client *http,
+    const struct alert_sink_options *options, struct alert_reach *reach,
+    struct rm_alert_counts *counts, struct alert_sink **ret);
 void alert_sink_free(struct alert_sink *sink); /* what waits is lost */
 
 /* key: the alert's identity, copied. alert: borrowed, its count is raised. word: the

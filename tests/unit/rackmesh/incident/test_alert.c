@@ -430,6 +430,97 @@ an_opening_reaches_alertmanager_and_webhook(void **state)
 	json_decref(hook);
 }
 
+static const char *
+member(json_t *json, const char *key)
+{
+	const char *text = json_string_value(json_object_get(json, key));
+
+	assert_non_null(text);
+	return text;
+}
+
+/* One message of version 4, of one alert; status: of both. */
+static void
+is_whole(json_t *hook, const char *status)
+{
+	json_t *alert = json_array_get(json_object_get(hook, "alerts"), 0);
+
+	assert_string_equal(member(hook, "version"), "4");
+	assert_string_equal(member(hook, "status"), status);
+	assert_string_equal(member(hook, "receiver"), "rackmesh");
+	assert_non_null(member(hook, "externalURL"));
+	assert_true(json_is_integer(json_object_get(hook, "truncatedAlerts")));
+	assert_int_equal(json_array_size(json_object_get(hook, "alerts")), 1);
+	assert_true(json_equal(
+	    json_object_get(hook, "groupLabels"), json_object_get(alert, "labels")));
+	assert_true(json_equal(
+	    json_object_get(hook, "commonLabels"), json_object_get(alert, "labels")));
+	assert_true(json_equal(json_object_get(hook, "commonAnnotations"),
+	    json_object_get(alert, "annotations")));
+	assert_string_equal(member(alert, "status"), status);
+	assert_non_null(member(alert, "generatorURL"));
+	assert_int_equal(
+	    strncmp(member(alert, "startsAt"), "2023-11-14T22:13:20", 19), 0);
+}
+
+/* What a bridge needs to close the very ticket that it has opened. */
+static void
+a_webhook_gets_all_of_alertmanagers_format(void **state)
+{
+	struct fixture *f = *state;
+	struct rm_incident first = incident_of("h1/r0"), second = incident_of("h2/r0");
+	json_t *opened, *other, *resolved, *alert;
+
+	rm_alerts_fire(f->alerts, &first);
+	rm_alerts_fire(f->alerts, &second);
+	wait_for(f, 4); /* to the webhook one by one */
+	first.changed.ns += 5 * RM_NS_PER_S;
+	first.resolved = first.changed;
+	rm_alerts_resolve(f->alerts, &first);
+	wait_for(f, 6);
+	opened = taken_at(f, "/hook", 0);
+	other = taken_at(f, "/hook", 1);
+	resolved = taken_at(f, "/hook", 2);
+	is_whole(opened, "firing");
+	is_whole(other, "firing");
+	is_whole(resolved, "resolved");
+	assert_string_equal(member(opened, "groupKey"),
+	    "{}:{alertname=\"RackmeshRnic\", part=\"h1/r0\", part_type=\"rnic\", "
+	    "place=\"tor-a\", region=\"r1\", severity=\"critical\"}");
+	assert_string_equal(member(resolved, "groupKey"), member(opened, "groupKey"));
+	assert_string_not_equal(member(other, "groupKey"), member(opened, "groupKey"));
+	alert = json_array_get(json_object_get(opened, "alerts"), 0);
+	assert_string_equal(member(alert, "endsAt"), "0001-01-01T00:00:00Z");
+	/* As Alertmanager 0.25 shows it of the same labels. */
+	assert_string_equal(member(alert, "fingerprint"), "e728da61b8a2a412");
+	alert = json_array_get(json_object_get(resolved, "alerts"), 0);
+	assert_string_equal(member(alert, "fingerprint"), "e728da61b8a2a412");
+	assert_int_equal(
+	    strncmp(member(alert, "endsAt"), "2023-11-14T22:13:25", 19), 0);
+	alert = json_array_get(json_object_get(other, "alerts"), 0);
+	assert_string_not_equal(member(alert, "fingerprint"), "e728da61b8a2a412");
+	json_decref(opened);
+	json_decref(other);
+	json_decref(resolved);
+}
+
+static void
+an_alertmanager_gets_nothing_that_it_works_out_for_itself(void **state)
+{
+	struct fixture *f = *state;
+	struct rm_incident incident = incident_of("h1/r0");
+	json_t *am, *alert;
+
+	rm_alerts_fire(f->alerts, &incident);
+	wait_for(f, 2);
+	am = taken_at(f, "/api/v2/alerts", 0);
+	alert = json_array_get(am, 0);
+	assert_null(json_object_get(alert, "fingerprint"));
+	assert_null(json_object_get(alert, "generatorURL")); /* there is none */
+	assert_true(strcmp(member(alert, "endsAt"), member(alert, "startsAt")) > 0);
+	json_decref(am);
+}
+
 static void
 a_new_receiver_is_told_what_is_firing_and_one_that_stays_goes_on(void **state)
 {
@@ -485,6 +576,7 @@ what_goes_on_after_a_restart_is_no_news_to_a_webhook(void **state)
 	assert_non_null(strstr(f->taken[1], "h2/r0"));
 	assert_non_null(strstr(f->taken[2], "h2/r0"));
 	json_decref(hook);
+	old.resolved = rm_wall_now();
 	rm_alerts_resolve(f->alerts, &old);
 	wait_for(f, 5);
 	hook = taken_at(f, "/hook", 1);
@@ -1115,6 +1207,8 @@ main(void)
 		TEST(what_is_withdrawn_on_its_way_is_given_up_and_the_rest_goes_on),
 		TEST(whether_anybody_answers_is_found_by_asking),
 		TEST(an_opening_reaches_alertmanager_and_webhook),
+		TEST(a_webhook_gets_all_of_alertmanagers_format),
+		TEST(an_alertmanager_gets_nothing_that_it_works_out_for_itself),
 		TEST(a_new_receiver_is_told_what_is_firing_and_one_that_stays_goes_on),
 		TEST(what_goes_on_after_a_restart_is_no_news_to_a_webhook),
 		TEST(what_was_not_told_before_a_restart_is_told_after_it),
