@@ -22,11 +22,18 @@
 #define NO_TIME "0001-01-01T00:00:00Z" /* of an end that has not come */
 
 static json_t *
-alert_labels(const struct rm_alert_options *options, const struct rm_part *part)
+alert_labels(const struct rm_alert_options *options, const struct rm_incident *incident)
 {
+	const struct rm_verdict *verdict = &incident->verdict;
+	const struct rm_part *part = &verdict->part;
+	const enum rm_severity severity =
+	    incident->severity != RM_SEVERITY_UNSET
+		? incident->severity
+		: rm_severity(verdict->kind, verdict->evidence.impact);
 	json_t *labels = json_pack("{s:s, s:s, s:s, s:s, s:s}", "alertname",
 	    rm_part_alertname(part->type), "part_type", rm_part_type_word(part->type),
-	    "part", part->name, "region", options->region, "severity", "critical");
+	    "part", part->name, "region", options->region, "severity",
+	    rm_severity_str(severity));
 
 	/* An empty label is no label to Alertmanager. */
 	if (labels != NULL && part->place[0] != '\0' &&
@@ -74,7 +81,7 @@ rm_alert_json(const struct rm_alert_options *options,
 {
 	char starts[RM_WALL_TEXT], ends[RM_WALL_TEXT];
 	char fingerprint[ALERT_FINGERPRINT_TEXT] = "";
-	json_t *labels = alert_labels(options, &incident->verdict.part);
+	json_t *labels = alert_labels(options, incident);
 	bool resolved = incident->resolved.ns != 0;
 	rm_wall_t start = incident->opened, end = incident->resolved;
 

@@ -1,10 +1,10 @@
 /*
  * alert - what leaves for Alertmanager (v2 API) and for plain webhooks.
  *
- * Labels identify the fault (alertname, part_type, part, place, region) and never
- * change while it lasts; kind, confidence, evidence, incident id are annotations.
- * Firing alerts are re-sent, resolved ones are sent resolved until every sink has
- * taken them. Each sink has its own bounded queue, in order: firing before
+ * Labels identify the fault (alertname, part_type, part, place, region, severity as it
+ * opened) and never change while it lasts; kind, confidence, evidence, incident id are
+ * annotations. Firing alerts are re-sent, resolved ones are sent resolved until every
+ * sink has taken them. Each sink has its own bounded queue, in order: firing before
  * resolved. Times are those of Alertmanager's clock where ours is wrong. The webhook's
  * body is Alertmanager's webhook format, version 4.
  */

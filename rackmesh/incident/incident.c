@@ -149,6 +149,7 @@ incident_open(struct rm_incidents *incidents, const struct rm_verdict *verdict,
 	}
 	entry->incident.id = incident_id(incidents);
 	entry->incident.verdict = *verdict;
+	entry->incident.severity = rm_severity(verdict->kind, verdict->evidence.impact);
 	entry->incident.opened = entry->incident.changed = judgement->wall;
 	incident_past(incidents, &entry->incident, judgement->now);
 	entry->announced_confidence = verdict->confidence;
@@ -459,6 +460,8 @@ rm_incident_json(const struct rm_incident *incident)
 	if (json_object_set_new(json, "id", json_string(id)) < 0 ||
 	    json_object_set_new(json, "state",
 		json_string(incident->resolved.ns == 0 ? "open" : "resolved")) < 0 ||
+	    json_object_set_new(json, "severity",
+		json_string(rm_severity_str(incident->severity))) < 0 ||
 	    json_object_set_new(
 		json, "reopened", json_integer((json_int_t)incident->reopened)) < 0 ||
 	    json_object_set_new(json, "flapping", flapping_json(incident)) < 0 ||

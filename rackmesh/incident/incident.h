@@ -16,6 +16,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
+#include "rackmesh/judge/severity.h"
 #include "rackmesh/judge/verdict.h"
 
 struct rm_incidents;
@@ -34,6 +35,8 @@ enum rm_health { RM_HEALTH_UNKNOWN, RM_HEALTH_GOOD, RM_HEALTH_BAD };
 struct rm_incident {
 	uint64_t id; /* of this opening: unique per deployment with high probability */
 	struct rm_verdict verdict; /* the latest; the window start of the first */
+	/* As it opened: it is a label of the alert. RM_SEVERITY_UNSET: nobody said. */
+	enum rm_severity severity;
 	rm_wall_t opened, changed, resolved; /* resolved.ns 0 while open */
 	uint64_t reopened; /* times this part came back within flap_memory_ns */
 	/* It comes and goes: since when (ns 0: it does not), how often it was back

@@ -42,6 +42,7 @@ take_over(struct incident_entry *entry, const struct rm_incident *theirs)
 	mine->verdict.part = theirs->verdict.part;
 	mine->verdict.evidence.window_start = theirs->verdict.evidence.window_start;
 	mine->opened = theirs->opened;
+	mine->severity = theirs->severity;
 	if (mine->changed.ns < theirs->changed.ns)
 		mine->changed = theirs->changed;
 	mine->told_opened = theirs->told_opened;

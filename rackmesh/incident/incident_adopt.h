@@ -19,9 +19,9 @@ struct rm_incidents;
 
 /*
  * theirs: as they tell it; told_opened counts, the evidence only where we have none.
- * held: it is theirs to end; the id, times and name become theirs, too. Not held: we
- * speak, and what we have open ourselves stays as it is. 1: it is open anew; 0: it was
- * open; -ENOSPC, -ENOMEM, counted as refused.
+ * held: it is theirs to end; the id, times, severity and name become theirs, too. Not
+ * held: we speak, and what we have open ourselves stays as it is. 1: it is open anew;
+ * 0: it was open; -ENOSPC, -ENOMEM, counted as refused.
  */
 int rm_incidents_adopt(
     struct rm_incidents *incidents, const struct rm_incident *theirs, bool held);

@@ -266,13 +266,13 @@ saved_json(const struct rm_incident *incident)
 	snprintf(id, sizeof(id), "%016" PRIx64, incident->id);
 	if (verdict->rnic.guid != 0)
 		rm_rnic_id_format(verdict->rnic, rnic);
-	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:f, s:I, s:I, s:I, s:I, s:I, "
-			 "s:I, s:I, s:b, "
-			 "s:b, s:o}",
+	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:f, s:I, s:I, s:I, s:I, "
+			 "s:I, s:I, s:I, s:b, s:b, s:o}",
 	    "id", id, "part_type", rm_part_type_word(verdict->part.type), "part",
 	    verdict->part.name, "place", verdict->part.place, "rnic", rnic, "kind",
-	    rm_kind_word(verdict->kind), "confidence", verdict->confidence, "opened_ns",
-	    (json_int_t)incident->opened.ns, "changed_ns",
+	    rm_kind_word(verdict->kind), "severity",
+	    rm_severity_str(incident->severity), "confidence", verdict->confidence,
+	    "opened_ns", (json_int_t)incident->opened.ns, "changed_ns",
 	    (json_int_t)incident->changed.ns, "resolved_ns",
 	    (json_int_t)incident->resolved.ns, "reopened",
 	    (json_int_t)incident->reopened, "flaps_since_ns",
@@ -419,6 +419,22 @@ take_words(struct reading *reading, struct rm_verdict *verdict)
 		reading->wrong = "kind";
 }
 
+/* Absent: written by a version that had none. */
+static enum rm_severity
+take_severity(struct reading *reading, const struct rm_verdict *verdict)
+{
+	const json_t *severity = json_object_get(reading->object, "severity");
+	enum rm_severity ret;
+
+	if (severity == NULL || json_string_length(severity) == 0)
+		return rm_severity(verdict->kind, verdict->evidence.impact);
+	ret = json_is_string(severity) ? rm_severity_parse(json_string_value(severity))
+				       : RM_SEVERITY_UNSET;
+	if (ret == RM_SEVERITY_UNSET)
+		reading->wrong = "severity";
+	return ret;
+}
+
 static void
 take_evidence(struct reading *reading, struct rm_evidence *evidence)
 {
@@ -460,6 +476,7 @@ incident_read(const json_t *object, struct rm_incident *incident)
 
 	take_id(&reading, &incident->id);
 	take_words(&reading, verdict);
+	incident->severity = take_severity(&reading, verdict);
 	take_text(
 	    &reading, "part", verdict->part.name, sizeof(verdict->part.name), false);
 	take_text(

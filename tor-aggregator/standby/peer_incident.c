@@ -28,17 +28,23 @@ kind_of(const char *word)
 	return 0;
 }
 
-/* The RNIC is a help, no more. */
+/* The RNIC is a help, no more. Of an older peer there is no severity. */
 static void
 take_evidence(const char *evidence, struct rm_incident *incident)
 {
 	json_t *json = json_loads(evidence, 0, NULL);
 	const char *text = json_string_value(json_object_get(json, "rnic"));
+	const char *severity = json_string_value(json_object_get(json, "severity"));
 
 	if (text != NULL && text[0] != '\0')
 		(void)rm_rnic_id_parse(text, &incident->verdict.rnic);
 	incident->told_resolved =
 	    incident->resolved.ns != 0 && !json_is_false(json_object_get(json, "told"));
+	if (severity != NULL)
+		incident->severity = rm_severity_parse(severity);
+	if (incident->severity == RM_SEVERITY_UNSET)
+		incident->severity =
+		    rm_severity(incident->verdict.kind, RM_IMPACT_UNKNOWN);
 	json_decref(json);
 }
 
@@ -77,7 +83,7 @@ peer_incident_write(struct wire_writer *writer, const char *tor,
 {
 	const struct rm_verdict *verdict = &incident->verdict;
 	char sentence[RM_SENTENCE_BYTES], rnic[RM_RNIC_ID_TEXT] = "";
-	char evidence[RM_RNIC_ID_TEXT + 32];
+	char evidence[RM_RNIC_ID_TEXT + 64];
 	enum wire_incident_state state =
 	    incident->told_opened ? WIRE_UPDATED : WIRE_OPENED;
 	struct wire_incident wire;
@@ -87,7 +93,9 @@ peer_incident_write(struct wire_writer *writer, const char *tor,
 	wire = incident_message(tor, state, incident, sentence);
 	if (verdict->rnic.guid != 0)
 		rm_rnic_id_format(verdict->rnic, rnic);
-	snprintf(evidence, sizeof(evidence), "{\"rnic\":\"%s\",\"told\":%s}", rnic,
+	snprintf(evidence, sizeof(evidence),
+	    "{\"rnic\":\"%s\",\"severity\":\"%s\",\"told\":%s}", rnic,
+	    rm_severity_str(incident->severity),
 	    incident->told_resolved ? "true" : "false");
 	wire.evidence_json = evidence;
 	return wire_write_incident(writer, &wire, out);

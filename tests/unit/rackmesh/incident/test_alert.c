@@ -486,19 +486,19 @@ a_webhook_gets_all_of_alertmanagers_format(void **state)
 	is_whole(resolved, "resolved");
 	assert_string_equal(member(opened, "groupKey"),
 	    "{}:{alertname=\"RackmeshRnic\", part=\"h1/r0\", part_type=\"rnic\", "
-	    "place=\"tor-a\", region=\"r1\", severity=\"critical\"}");
+	    "place=\"tor-a\", region=\"r1\", severity=\"major\"}");
 	assert_string_equal(member(resolved, "groupKey"), member(opened, "groupKey"));
 	assert_string_not_equal(member(other, "groupKey"), member(opened, "groupKey"));
 	alert = json_array_get(json_object_get(opened, "alerts"), 0);
 	assert_string_equal(member(alert, "endsAt"), "0001-01-01T00:00:00Z");
 	/* As Alertmanager 0.25 shows it of the same labels. */
-	assert_string_equal(member(alert, "fingerprint"), "e728da61b8a2a412");
+	assert_string_equal(member(alert, "fingerprint"), "0d2024eedacc42b6");
 	alert = json_array_get(json_object_get(resolved, "alerts"), 0);
-	assert_string_equal(member(alert, "fingerprint"), "e728da61b8a2a412");
+	assert_string_equal(member(alert, "fingerprint"), "0d2024eedacc42b6");
 	assert_int_equal(
 	    strncmp(member(alert, "endsAt"), "2023-11-14T22:13:25", 19), 0);
 	alert = json_array_get(json_object_get(other, "alerts"), 0);
-	assert_string_not_equal(member(alert, "fingerprint"), "e728da61b8a2a412");
+	assert_string_not_equal(member(alert, "fingerprint"), "0d2024eedacc42b6");
 	json_decref(opened);
 	json_decref(other);
 	json_decref(resolved);
@@ -761,6 +761,31 @@ labels_stay_the_same_while_the_kind_changes(void **state)
 	    text_at(json_array_get(after, 0), "annotations", "kind"), "rnic-send-dead");
 	json_decref(before);
 	json_decref(after);
+}
+
+static const char *
+severity_of(const struct rm_incident *incident)
+{
+	static char text[16];
+	const struct rm_alert_options options = { .region = "r1", .source = "agg-1" };
+	json_t *alert = rm_alert_json(&options, incident, RM_NS_PER_S);
+
+	snprintf(text, sizeof text, "%s", text_at(alert, "labels", "severity"));
+	json_decref(alert);
+	return text;
+}
+
+static void
+severity_is_that_of_the_opening(void **state)
+{
+	struct rm_incident incident = incident_of("h1/r0");
+
+	(void)state;
+	incident.severity = RM_SEVERITY_WARNING;
+	incident.verdict.evidence.impact = RM_IMPACT_P0;
+	assert_string_equal(severity_of(&incident), "warning");
+	incident.severity = RM_SEVERITY_UNSET; /* nobody has said */
+	assert_string_equal(severity_of(&incident), "critical");
 }
 
 static void
@@ -1214,6 +1239,7 @@ main(void)
 		TEST(what_was_not_told_before_a_restart_is_told_after_it),
 		TEST(an_alert_is_told_when_the_last_sink_has_taken_it),
 		TEST(labels_stay_the_same_while_the_kind_changes),
+		cmocka_unit_test(severity_is_that_of_the_opening),
 		TEST(a_resolution_is_sent_resolved_after_the_firing),
 		TEST(a_wall_clock_that_goes_back_ends_no_alert_before_its_start),
 		TEST(a_failing_sink_gets_the_alert_again_until_it_takes_it),

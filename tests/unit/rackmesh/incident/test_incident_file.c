@@ -104,7 +104,13 @@ open_ones_go_on_under_their_id_and_resolve_on_evidence(void **state)
 	const struct rm_incident *was, *is;
 	json_t *saved;
 
+	verdicts[0].evidence.impact = RM_IMPACT_P0; /* as it opens */
 	judge(before, 1, verdicts, 2, &seen);
+	assert_int_equal(rm_incidents_get(before, 1)->severity, RM_SEVERITY_CRITICAL);
+	verdicts[0].evidence.impact = RM_IMPACT_UNKNOWN;
+	judge(before, 2, verdicts, 2, &seen);
+	assert_int_equal(rm_incidents_get(before, 1)->severity, RM_SEVERITY_CRITICAL);
+	assert_int_equal(rm_incidents_get(before, 0)->severity, RM_SEVERITY_MAJOR);
 	saved = rm_incidents_save(before, (rm_wall_t){ WALL_NS });
 	assert_int_equal(restore(after, saved, 0), 2);
 	json_decref(saved);
@@ -112,6 +118,7 @@ open_ones_go_on_under_their_id_and_resolve_on_evidence(void **state)
 		was = rm_incidents_get(before, i);
 		is = rm_incidents_get(after, i);
 		assert_true(was->id == is->id);
+		assert_int_equal(was->severity, is->severity);
 		assert_int_equal(was->opened.ns, is->opened.ns);
 		assert_int_equal(was->changed.ns, is->changed.ns);
 		assert_memory_equal(

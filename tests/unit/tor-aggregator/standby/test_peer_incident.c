@@ -38,6 +38,7 @@ what_one_writes_the_other_reads(void **state)
 		    .kind = RM_KIND_RNIC_DOWN,
 		    .confidence = 0.75,
 		    .evidence = { .window_start = { 100 } } },
+		.severity = RM_SEVERITY_CRITICAL,
 		.opened = { 200 },
 		.changed = { 300 },
 	};
@@ -59,6 +60,7 @@ what_one_writes_the_other_reads(void **state)
 		assert_int_equal(out.verdict.rnic.guid, in.verdict.rnic.guid);
 		assert_int_equal(out.verdict.kind, RM_KIND_RNIC_DOWN);
 		assert_int_equal(out.verdict.evidence.window_start.ns, 100);
+		assert_int_equal(out.severity, RM_SEVERITY_CRITICAL);
 		assert_int_equal(out.opened.ns, 200);
 		assert_int_equal(out.changed.ns, i >= 2 ? 400 : 300);
 		assert_int_equal(out.resolved.ns, in.resolved.ns);
@@ -66,6 +68,19 @@ what_one_writes_the_other_reads(void **state)
 		assert_int_equal(out.told_resolved, in.told_resolved);
 	}
 	wire_writer_free(writer);
+}
+
+static void
+a_peer_without_severities_is_judged_by_its_kinds(void **state)
+{
+	struct wire_incident wire = sound;
+	struct rm_incident out;
+
+	assert_int_equal(peer_incident_read(&wire, &out), 0);
+	assert_int_equal(out.severity, RM_SEVERITY_MAJOR);
+	wire.evidence_json = "{\"severity\":\"page\"}";
+	assert_int_equal(peer_incident_read(&wire, &out), 0);
+	assert_int_equal(out.severity, RM_SEVERITY_MAJOR);
 }
 
 static void
@@ -126,6 +141,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_one_writes_the_other_reads),
+		cmocka_unit_test(a_peer_without_severities_is_judged_by_its_kinds),
 		cmocka_unit_test(what_makes_no_sense_is_refused),
 		cmocka_unit_test(an_end_of_which_nothing_else_is_said_was_told),
 		cmocka_unit_test(evidence_that_is_none_costs_only_the_rnic),

@@ -1,0 +1,98 @@
+#include "rackmesh/judge/severity.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static void
+impact_decides_where_it_is_known(void **state)
+{
+	(void)state;
+	for (int kind = 1; kind < RM_KINDS; kind++) {
+		assert_int_equal(rm_severity((enum rm_kind)kind, RM_IMPACT_P0),
+		    RM_SEVERITY_CRITICAL);
+		assert_int_equal(
+		    rm_severity((enum rm_kind)kind, RM_IMPACT_P2), RM_SEVERITY_WARNING);
+	}
+	assert_int_equal(
+	    rm_severity(RM_KIND_RNIC_LOSSY, RM_IMPACT_P1), RM_SEVERITY_MAJOR);
+}
+
+static void
+every_kind_has_a_severity_and_use_never_lowers_it(void **state)
+{
+	(void)state;
+	for (int kind = 1; kind < RM_KINDS; kind++) {
+		enum rm_severity unknown =
+		    rm_severity((enum rm_kind)kind, RM_IMPACT_UNKNOWN);
+
+		assert_int_not_equal(unknown, RM_SEVERITY_UNSET);
+		assert_true(rm_severity((enum rm_kind)kind, RM_IMPACT_P1) >= unknown);
+	}
+}
+
+static void
+what_passes_nothing_hurts_who_uses_it(void **state)
+{
+	(void)state;
+	assert_int_equal(
+	    rm_severity(RM_KIND_RNIC_DOWN, RM_IMPACT_UNKNOWN), RM_SEVERITY_MAJOR);
+	assert_int_equal(
+	    rm_severity(RM_KIND_RNIC_DOWN, RM_IMPACT_P1), RM_SEVERITY_CRITICAL);
+}
+
+static void
+what_concerns_our_own_parts_alone_is_a_warning(void **state)
+{
+	static const enum rm_kind kinds[] = { RM_KIND_CERTIFICATE_ENDING,
+		RM_KIND_AGENT_DOWN, RM_KIND_AGENT_FROZEN, RM_KIND_AGGREGATOR_DOWN };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+		assert_int_equal(
+		    rm_severity(kinds[i], RM_IMPACT_UNKNOWN), RM_SEVERITY_WARNING);
+}
+
+/* Eight rails of a host end in eight racks, and each judges it by itself. */
+static void
+racks_that_judge_the_same_host_agree(void **state)
+{
+	(void)state;
+	assert_int_equal(rm_severity(RM_KIND_HOST_DOWN, RM_IMPACT_UNKNOWN),
+	    rm_severity(RM_KIND_MANAGEMENT_DOWN, RM_IMPACT_UNKNOWN));
+	assert_int_equal(rm_severity(RM_KIND_AGENT_DOWN, RM_IMPACT_UNKNOWN),
+	    rm_severity(RM_KIND_AGENT_FROZEN, RM_IMPACT_UNKNOWN));
+	assert_int_equal(rm_severity(RM_KIND_AGENT_DOWN, RM_IMPACT_UNKNOWN),
+	    rm_severity(RM_KIND_AGENT_CONTRADICTED, RM_IMPACT_UNKNOWN));
+}
+
+static void
+names_are_read_as_they_are_written(void **state)
+{
+	(void)state;
+	for (int i = 1; i < RM_SEVERITIES; i++)
+		assert_int_equal(
+		    rm_severity_parse(rm_severity_str((enum rm_severity)i)), i);
+	assert_int_equal(rm_severity_parse(""), RM_SEVERITY_UNSET);
+	assert_int_equal(rm_severity_parse("page"), RM_SEVERITY_UNSET);
+	assert_string_equal(rm_severity_str(RM_SEVERITY_CRITICAL), "critical");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(impact_decides_where_it_is_known),
+		cmocka_unit_test(every_kind_has_a_severity_and_use_never_lowers_it),
+		cmocka_unit_test(what_passes_nothing_hurts_who_uses_it),
+		cmocka_unit_test(what_concerns_our_own_parts_alone_is_a_warning),
+		cmocka_unit_test(racks_that_judge_the_same_host_agree),
+		cmocka_unit_test(names_are_read_as_they_are_written),
+	};
+
+	return cmocka_run_group_tests_name("severity", tests, NULL, NULL);
+}
