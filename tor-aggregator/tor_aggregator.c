@@ -246,7 +246,7 @@ tor_aggregator_alert_to(struct tor_aggregator *aggregator)
 	int r = rm_alert_config_introduce(&config->alerts, aggregator->http);
 
 	rm_alert_config_options(&config->alerts, &receivers);
-	return r < 0 ? r : rm_alerts_receivers(aggregator->alerts, &receivers);
+	return r < 0 ? r : rm_alerts_reload(aggregator->alerts, &receivers);
 }
 
 static int

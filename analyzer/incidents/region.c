@@ -523,7 +523,7 @@ region_alert_to(struct region *region, const struct rm_alert_config *config)
 	struct rm_alert_options receivers = { 0 };
 
 	rm_alert_config_options(config, &receivers);
-	return rm_alerts_receivers(region->alerts, &receivers);
+	return rm_alerts_reload(region->alerts, &receivers);
 }
 
 const char *

@@ -53,7 +53,7 @@ int region_new(const struct region_options *options, const char *name,
     const struct region_callbacks *callbacks, struct region **ret);
 void region_free(struct region *region); /* after the worker */
 
-/* From now on alerts go to these; see rm_alerts_receivers. */
+/* From now on alerts go to these; see rm_alerts_reload. */
 int region_alert_to(struct region *region, const struct rm_alert_config *config);
 
 const char *region_name(const struct region *region);

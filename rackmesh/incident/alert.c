@@ -1,6 +1,7 @@
 #include "rackmesh/incident/alert.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,20 @@
 
 #define NO_TIME "0001-01-01T00:00:00Z" /* of an end that has not come */
 
+/* text: "team=fabric", checked. */
+static int
+label_add(json_t *labels, const char *text)
+{
+	const char *value = strchr(text, '=');
+	char name[ALERT_LABEL_NAME];
+
+	if (value == NULL || value - text >= (ptrdiff_t)sizeof name)
+		return -1;
+	snprintf(name, sizeof name, "%.*s", (int)(value - text), text);
+	return json_object_set_new(labels, name, json_string(value + 1));
+}
+
+/* New reference; NULL: no memory. */
 static json_t *
 alert_labels(const struct rm_alert_options *options, const struct rm_incident *incident)
 {
@@ -35,6 +50,11 @@ alert_labels(const struct rm_alert_options *options, const struct rm_incident *i
 	    "part", part->name, "region", options->region, "severity",
 	    rm_severity_str(severity));
 
+	for (size_t i = 0; labels != NULL && i < options->label_count; i++)
+		if (label_add(labels, options->labels[i]) < 0) {
+			json_decref(labels);
+			return NULL;
+		}
 	/* An empty label is no label to Alertmanager. */
 	if (labels != NULL && part->place[0] != '\0' &&
 	    json_object_set_new(labels, "place", json_string(part->place)) < 0) {
@@ -75,13 +95,13 @@ alert_annotations(
 	return annotations;
 }
 
-json_t *
-rm_alert_json(const struct rm_alert_options *options,
-    const struct rm_incident *incident, int64_t ends_after_ns)
+/* Takes labels; NULL: there was no memory for them. */
+static json_t *
+alert_json(const struct rm_alert_options *options, const struct rm_incident *incident,
+    int64_t ends_after_ns, json_t *labels)
 {
 	char starts[RM_WALL_TEXT], ends[RM_WALL_TEXT];
 	char fingerprint[ALERT_FINGERPRINT_TEXT] = "";
-	json_t *labels = alert_labels(options, incident);
 	bool resolved = incident->resolved.ns != 0;
 	rm_wall_t start = incident->opened, end = incident->resolved;
 
@@ -99,6 +119,14 @@ rm_alert_json(const struct rm_alert_options *options,
 	    resolved ? "resolved" : "firing", "labels", labels, "annotations",
 	    alert_annotations(options, incident), "startsAt", starts, "endsAt", ends,
 	    "generatorURL", "", "fingerprint", fingerprint);
+}
+
+json_t *
+rm_alert_json(const struct rm_alert_options *options,
+    const struct rm_incident *incident, int64_t ends_after_ns)
+{
+	return alert_json(
+	    options, incident, ends_after_ns, alert_labels(options, incident));
 }
 
 /* What an Alertmanager works out for itself is left out. */
@@ -166,9 +194,15 @@ alert_body_webhook(json_t *alerts, const void *arg)
 struct firing {
 	char key[ALERT_KEY_BYTES];
 	struct rm_incident incident;
+	json_t *labels;       /* as it first left; NULL: no memory */
 	rm_mono_t since;      /* when it first left, */
 	rm_wall_t since_wall; /* and what time that was said to be */
 	UT_hash_handle hh;
+};
+
+struct texts {
+	char **labels;
+	size_t label_count;
 };
 
 struct rm_alerts {
@@ -178,7 +212,8 @@ struct rm_alerts {
 	struct alert_sink **sinks; /* Alertmanagers first */
 	char **urls;               /* of each: as it was given */
 	size_t sink_count, alertmanager_count;
-	struct rm_alert_options options; /* without the lists */
+	struct rm_alert_options options; /* without the receivers */
+	struct texts texts;              /* of ours, that options borrows */
 	char *region, *source;
 	struct firing *firing;
 	struct rm_alert_counts counts;
@@ -240,15 +275,20 @@ alerts_push_to(struct rm_alerts *alerts, const struct rm_incident *incident,
 {
 	struct rm_incident told = *incident;
 	struct alert_word *word = NULL;
+	const struct firing *firing;
 	char key[ALERT_KEY_BYTES];
 	struct alert_time time;
 	json_t *alert;
 
 	alert_key(&incident->verdict.part, key);
-	time = time_of(alerts, find(alerts, key));
+	firing = find(alerts, key);
+	time = time_of(alerts, firing);
 	alert_time_mend(&told, &time);
-	alert = rm_alert_json(
-	    &alerts->options, &told, ALERTS_ENDS_AFTER * alerts->options.resend_ns);
+	alert = alert_json(&alerts->options, &told,
+	    ALERTS_ENDS_AFTER * alerts->options.resend_ns,
+	    firing != NULL && firing->labels != NULL
+		? json_incref(firing->labels)
+		: alert_labels(&alerts->options, incident));
 	if (alert == NULL) {
 		alerts->counts.dropped += count;
 		return;
@@ -306,10 +346,12 @@ alerts_fire(struct rm_alerts *alerts, const struct rm_incident *incident, bool r
 			return;
 		}
 		strcpy(firing->key, key);
+		firing->labels = alert_labels(&alerts->options, incident);
 		firing->since = rm_mono_now();
 		firing->since_wall = rm_wall_now();
 		HASH_ADD_STR(alerts->firing, key, firing);
 		if (firing->hh.tbl == NULL) { /* uthash could not grow */
+			json_decref(firing->labels);
 			free(firing);
 			alerts->counts.dropped++;
 			return;
@@ -353,6 +395,7 @@ forget(struct rm_alerts *alerts, struct firing *firing)
 	if (firing == NULL)
 		return;
 	HASH_DEL(alerts->firing, firing);
+	json_decref(firing->labels);
 	free(firing);
 }
 
@@ -606,20 +649,62 @@ tell_firing(struct rm_alerts *alerts, struct alert_sink *sink)
 	}
 }
 
+static void
+texts_clear(struct texts *texts)
+{
+	for (size_t i = 0; i < texts->label_count; i++)
+		free(texts->labels[i]);
+	free(texts->labels);
+}
+
+static int
+texts_copy(const struct rm_alert_options *options, struct texts *ret)
+{
+	struct texts texts = { 0 };
+
+	texts.labels = calloc(options->label_count + 1, sizeof *texts.labels);
+	if (texts.labels == NULL)
+		return -ENOMEM;
+	for (size_t i = 0; i < options->label_count; i++) {
+		texts.labels[i] = strdup(options->labels[i]);
+		texts.label_count++;
+		if (texts.labels[i] == NULL) {
+			texts_clear(&texts);
+			return -ENOMEM;
+		}
+	}
+	*ret = texts;
+	return 0;
+}
+
+/* Takes them. */
+static void
+texts_use(struct rm_alerts *alerts, const struct texts *texts)
+{
+	texts_clear(&alerts->texts);
+	alerts->texts = *texts;
+	alerts->options.labels = (const char *const *)texts->labels;
+	alerts->options.label_count = texts->label_count;
+}
+
 int
-rm_alerts_receivers(struct rm_alerts *alerts, const struct rm_alert_options *options)
+rm_alerts_reload(struct rm_alerts *alerts, const struct rm_alert_options *options)
 {
 	struct receivers next = { 0 }, former;
 	bool is_new[ALERTS_MAX_RECEIVERS] = { false };
+	struct texts texts;
 	int r =
 	    options->alertmanager_count + options->webhook_count > ALERTS_MAX_RECEIVERS
 		? -ENOSPC
 		: receivers_open(alerts, options, &next);
 
+	if (r == 0)
+		r = texts_copy(options, &texts);
 	if (r < 0) {
 		receivers_clear(&next);
 		return r;
 	}
+	texts_use(alerts, &texts);
 	for (size_t i = 0; i < next.count; i++) {
 		size_t k = sink_find(alerts, options, i);
 
@@ -669,7 +754,7 @@ rm_alerts_new(struct rm_loop *loop, struct rm_http_client *http,
 	    options->max_queue > 0 ? options->max_queue : ALERTS_MAX_QUEUE;
 	alerts->options.resend_ns =
 	    options->resend_ns > 0 ? options->resend_ns : ALERTS_RESEND_NS;
-	r = rm_alerts_receivers(alerts, options);
+	r = rm_alerts_reload(alerts, options);
 	if (r < 0)
 		goto fail;
 	r = rm_timer_new(loop, on_resend, alerts, &alerts->resend);
@@ -690,10 +775,9 @@ rm_alerts_free(struct rm_alerts *alerts)
 
 	if (alerts == NULL)
 		return;
-	HASH_ITER (hh, alerts->firing, firing, next) {
-		HASH_DEL(alerts->firing, firing);
-		free(firing);
-	}
+	HASH_ITER (hh, alerts->firing, firing, next)
+		forget(alerts, firing);
+	texts_clear(&alerts->texts);
 	receivers_clear(
 	    &(struct receivers){ alerts->sinks, alerts->urls, alerts->sink_count });
 	rm_timer_free(alerts->resend);

@@ -2,11 +2,11 @@
  * alert - what leaves for Alertmanager (v2 API) and for plain webhooks.
  *
  * Labels identify the fault (alertname, part_type, part, place, region, severity as it
- * opened) and never change while it lasts; kind, confidence, evidence, incident id are
- * annotations. Firing alerts are re-sent, resolved ones are sent resolved until every
- * sink has taken them. Each sink has its own bounded queue, in order: firing before
- * resolved. Times are those of Alertmanager's clock where ours is wrong. The webhook's
- * body is Alertmanager's webhook format, version 4.
+ * opened, and the operator's own) and never change while it lasts; kind, confidence,
+ * evidence, incident id are annotations. Firing alerts are re-sent, resolved ones are
+ * sent resolved until every sink has taken them. Each sink has its own bounded queue,
+ * in order: firing before resolved. Times are those of Alertmanager's clock where ours
+ * is wrong. The webhook's body is Alertmanager's webhook format, version 4.
  */
 #ifndef RACKMESH_INCIDENT_ALERT_H
 #define RACKMESH_INCIDENT_ALERT_H
@@ -33,6 +33,8 @@ struct rm_alert_options {
 	size_t alertmanager_count;
 	const char *const *webhooks; /* whole URLs */
 	size_t webhook_count;
+	const char *const *labels; /* the operator's: "team=fabric" */
+	size_t label_count;
 	const char *region;
 	const char *source; /* name of this aggregator, an annotation */
 	int64_t resend_ns;  /* to Alertmanager; 0: 30 s; endsAt lies 4 of them ahead */
@@ -53,12 +55,13 @@ int rm_alerts_new(struct rm_loop *loop, struct rm_http_client *http,
 void rm_alerts_free(struct rm_alerts *alerts);
 
 /*
- * From now on alerts go to these, of which only the lists count. What waits for a
- * receiver that stays goes on waiting, what waits for one that goes is lost; a new one
- * is told at once what is firing. On failure nothing has changed. Not from on_told.
+ * From now on alerts go to these receivers, and new ones have these labels; nothing
+ * else of the options counts. What waits for a receiver that stays goes on waiting,
+ * what waits for one that goes is lost; a new one is told at once what is firing. What
+ * is firing keeps its labels until it is resolved. On failure nothing has changed. Not
+ * from on_told.
  */
-int rm_alerts_receivers(
-    struct rm_alerts *alerts, const struct rm_alert_options *options);
+int rm_alerts_reload(struct rm_alerts *alerts, const struct rm_alert_options *options);
 
 /* The incident is copied. fire: opened or updated. Only openings and resolutions go to
  * webhooks; Alertmanager gets updates too. */

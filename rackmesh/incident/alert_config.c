@@ -5,6 +5,7 @@
 
 #include "rackmesh/http/http_client.h"
 #include "rackmesh/incident/alert.h"
+#include "rackmesh/incident/alert_label.h"
 
 static bool
 is_url(const char *text)
@@ -44,12 +45,32 @@ cut_to_base(char *url)
 	url[len] = '\0';
 }
 
+static int
+check_labels(const struct rm_alert_config *config, const char *path, struct rm_why *why)
+{
+	char *const *labels = config->labels.items;
+
+	for (size_t i = 0; i < config->labels.count; i++) {
+		const char *expected = alert_label_expected(labels[i]);
+
+		for (size_t k = 0; expected == NULL && k < i; k++)
+			if (strncmp(
+				labels[i], labels[k], strcspn(labels[k], "=") + 1) == 0)
+				expected = "listed twice; remove one";
+		if (expected != NULL)
+			return rm_config_refuse(
+			    path, why, expected, "alerts.labels[%zu]", i);
+	}
+	return 0;
+}
+
 int
 rm_alert_config_check(
     struct rm_alert_config *config, const char *path, struct rm_why *why)
 {
 	char **alertmanagers = config->alertmanagers.items;
 	char *const *webhooks = config->webhooks.items;
+	int r;
 
 	for (size_t i = 0; i < config->alertmanagers.count; i++) {
 		if (!is_url(alertmanagers[i]))
@@ -67,7 +88,8 @@ rm_alert_config_check(
 			return rm_config_refuse(path, why,
 			    "expected http://... or https://...",
 			    "alerts.webhooks[%zu]", i);
-	return rm_http_site_check(&config->site, "alerts", why);
+	r = check_labels(config, path, why);
+	return r < 0 ? r : rm_http_site_check(&config->site, "alerts", why);
 }
 
 int
@@ -92,4 +114,6 @@ rm_alert_config_options(
 	options->alertmanager_count = config->alertmanagers.count;
 	options->webhooks = config->webhooks.items;
 	options->webhook_count = config->webhooks.count;
+	options->labels = config->labels.items;
+	options->label_count = config->labels.count;
 }

@@ -13,6 +13,7 @@
 #include "rackmesh/http/http_site.h"
 
 #define RM_ALERT_CONFIG_RECEIVERS 8 /* of each sort */
+#define RM_ALERT_CONFIG_LABELS 16
 
 struct rm_alert_options;
 struct rm_http_client;
@@ -20,6 +21,7 @@ struct rm_http_client;
 struct rm_alert_config {
 	struct rm_list alertmanagers; /* base URLs, without "/" at the end */
 	struct rm_list webhooks;      /* whole URLs */
+	struct rm_list labels;        /* "team=fabric" */
 	struct rm_http_site site;     /* how both are met */
 };
 
@@ -34,6 +36,10 @@ struct rm_alert_config {
 	  RM_ALERT_CONFIG_RECEIVERS, RM_RELOAD,                                            \
 	  "URLs that get every opening and resolution, in the format of "                  \
 	  "Alertmanager's webhooks", NULL, NULL, 0 },                                      \
+	{ "alerts.labels", RM_LIST, offsetof(type, alerts.labels), NULL, 0,                \
+	  RM_ALERT_CONFIG_LABELS, RM_RELOAD,                                               \
+	  "labels for every alert that opens from now on, as name=value, e.g. "            \
+	  "team=fabric", NULL, NULL, 0 },                                                  \
 	RM_HTTP_SITE_TLS("alerts", type, alerts.site),                                     \
 	RM_HTTP_SITE_LOGIN("alerts", type, alerts.site)
 /* clang-format on */

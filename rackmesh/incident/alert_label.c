@@ -7,6 +7,35 @@
 
 #include "rackmesh/core/fnv.h"
 
+const char *
+alert_label_expected(const char *text)
+{
+	static const char *const ours[] = { "alertname", "part_type", "part", "place",
+		"region", "severity" };
+	static const char letters[] =
+	    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
+	const char *value = strchr(text, '=');
+	size_t len = value != NULL ? (size_t)(value - text) : 0;
+
+	if (len == 0 || len >= ALERT_LABEL_NAME || strspn(text, letters) == 0 ||
+	    text[strspn(text, "0123456789abcdefghijklmnopqrstuvwxyz"
+			      "ABCDEFGHIJKLMNOPQRSTUVWXYZ_")] != '=')
+		return "expected name=value, the name of up to 63 of a-z A-Z 0-9 _, no "
+		       "digit first";
+	if (strncmp(text, "__", 2) == 0)
+		return "names that begin with __ are Alertmanager's own";
+	for (size_t i = 0; i < sizeof ours / sizeof ours[0]; i++)
+		if (strlen(ours[i]) == len && memcmp(text, ours[i], len) == 0)
+			return "Rackmesh sets this label itself; choose another name";
+	value++;
+	if (value[0] == '\0' || strlen(value) >= ALERT_LABEL_VALUE)
+		return "expected a value of 1 to 255 bytes";
+	for (const char *at = value; *at != '\0'; at++)
+		if ((unsigned char)*at < ' ' || *at == 0x7f)
+			return "expected a value without control characters";
+	return NULL;
+}
+
 static int
 by_name(const void *a, const void *b)
 {

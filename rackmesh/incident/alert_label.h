@@ -8,7 +8,12 @@
 #include <jansson.h>
 
 #define ALERT_LABELS_MAX 32
+#define ALERT_LABEL_NAME 64 /* bytes of a name of the operator's own, with its 0 */
+#define ALERT_LABEL_VALUE 256
 #define ALERT_FINGERPRINT_TEXT 17
+
+/* "team=fabric": one of the operator's own; NULL, or what was expected. */
+const char *alert_label_expected(const char *text);
 
 /* The number of a label set, as Alertmanager shows it: FNV-1a 64 over names and values
  * in the order of the names, each ended by 0xff. More than ALERT_LABELS_MAX: of some.

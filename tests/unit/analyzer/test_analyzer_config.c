@@ -93,6 +93,11 @@ errors_name_file_line_and_option(void **state)
 	    "2:19: alerts.alertmanagers[0]: expected http://... or https://...");
 	refused("alerts:\n  alertmanagers: [\"http://am/?x=1\"]\n",
 	    "2:19: alerts.alertmanagers[0]: expected a base URL: nothing with \"?\"");
+	refused("alerts:\n  labels: [team=a, place=b]\n",
+	    "2:20: alerts.labels[1]: Rackmesh sets this label itself; choose another "
+	    "name");
+	refused("alerts:\n  labels: [team=a, team=b]\n",
+	    "2:20: alerts.labels[1]: listed twice; remove one");
 	refused("influx:\n  password_file: /p\n",
 	    "2:18: influx.password_file: there is no influx.user whose password it "
 	    "could hold");

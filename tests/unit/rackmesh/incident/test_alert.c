@@ -18,6 +18,7 @@
 #include "rackmesh/core/log.h"
 #include "rackmesh/http/http_client.h"
 #include "rackmesh/incident/alert_config.h"
+#include "rackmesh/incident/alert_label.h"
 #include "rackmesh/incident/alert_reach.h"
 #include "rackmesh/incident/incident.h"
 #include "rackmesh/incident/incident_file.h"
@@ -521,6 +522,73 @@ an_alertmanager_gets_nothing_that_it_works_out_for_itself(void **state)
 	json_decref(am);
 }
 
+/* Else Alertmanager would take one fault for two. */
+static void
+own_labels_are_those_of_the_opening_until_its_end(void **state)
+{
+	const char *before[] = { "team=fabric", "cluster=c 1" },
+		   *after[] = { "team=b" };
+	struct fixture *f = *state;
+	struct rm_incident first = incident_of("h1/r0"), second = incident_of("h2/r0");
+	const char *ams[] = { f->url };
+	struct rm_alert_options options = { .alertmanagers = ams,
+		.alertmanager_count = 1,
+		.labels = before,
+		.label_count = 2 };
+	json_t *opened, *resolved, *other;
+
+	assert_int_equal(rm_alerts_reload(f->alerts, &options), 0);
+	rm_alerts_fire(f->alerts, &first);
+	wait_for(f, 1);
+	options.labels = after;
+	options.label_count = 1;
+	assert_int_equal(rm_alerts_reload(f->alerts, &options), 0);
+	first.resolved = first.changed;
+	rm_alerts_resolve(f->alerts, &first);
+	wait_for(f, 2);
+	rm_alerts_fire(f->alerts, &second);
+	wait_for(f, 3);
+	opened = taken_at(f, "/api/v2/alerts", 0);
+	resolved = taken_at(f, "/api/v2/alerts", 1);
+	other = taken_at(f, "/api/v2/alerts", 2);
+	assert_string_equal(
+	    text_at(json_array_get(opened, 0), "labels", "team"), "fabric");
+	assert_string_equal(
+	    text_at(json_array_get(opened, 0), "labels", "cluster"), "c 1");
+	assert_true(json_equal(json_object_get(json_array_get(opened, 0), "labels"),
+	    json_object_get(json_array_get(resolved, 0), "labels")));
+	assert_string_equal(text_at(json_array_get(other, 0), "labels", "team"), "b");
+	json_decref(opened);
+	json_decref(resolved);
+	json_decref(other);
+}
+
+static void
+only_labels_that_alertmanager_takes_and_are_not_ours_are_taken(void **state)
+{
+	static const char *const bad[] = { "", "team", "=x", "team=", "1x=y", "te am=x",
+		"te-am=x", "__x=y", "alertname=x", "part_type=x", "part=x", "place=x",
+		"region=x", "severity=x", "team=a\nb", "\xc3\xa4=x" };
+	static const char *const good[] = { "team=fabric", "_a1=x=y", "T=a b",
+		"partly=1", "name=\xc3\xa4" };
+	char longest[400];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+		assert_non_null(alert_label_expected(bad[i]));
+	for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
+		assert_null(alert_label_expected(good[i]));
+	memset(longest, 'x', sizeof longest);
+	longest[sizeof longest - 1] = '\0';
+	longest[63] = '=';
+	assert_non_null(alert_label_expected(longest)); /* its value */
+	longest[64 + 255] = '\0';
+	assert_null(alert_label_expected(longest));
+	longest[63] = 'x';
+	longest[64] = '=';
+	assert_non_null(alert_label_expected(longest)); /* its name */
+}
+
 static void
 a_new_receiver_is_told_what_is_firing_and_one_that_stays_goes_on(void **state)
 {
@@ -538,7 +606,7 @@ a_new_receiver_is_told_what_is_firing_and_one_that_stays_goes_on(void **state)
 	snprintf(hook, sizeof hook, "%s/hook", f->url);
 	rm_alerts_fire(f->alerts, &incident);
 	wait_for(f, 2);
-	assert_int_equal(rm_alerts_receivers(f->alerts, &fresh), 0);
+	assert_int_equal(rm_alerts_reload(f->alerts, &fresh), 0);
 	wait_for(f, 4); /* the new ones, twice the same; nobody else */
 	first = taken_at(f, "/other", 0);
 	second = taken_at(f, "/other", 1);
@@ -550,7 +618,7 @@ a_new_receiver_is_told_what_is_firing_and_one_that_stays_goes_on(void **state)
 	/* One that has gone hears nothing of the end. */
 	hooks[0] = hook;
 	assert_int_equal(
-	    rm_alerts_receivers(f->alerts,
+	    rm_alerts_reload(f->alerts,
 		&(struct rm_alert_options){ .webhooks = hooks, .webhook_count = 1 }),
 	    0);
 	incident.resolved.ns = incident.opened.ns + RM_NS_PER_S;
@@ -921,7 +989,7 @@ alert_to(struct fixture *f, const char *ending)
 	snprintf(url, sizeof url, "%s%s", f->url, ending);
 	assert_int_equal(rm_alert_config_check(&config, NULL, &why), 0);
 	rm_alert_config_options(&config, &options);
-	assert_int_equal(rm_alerts_receivers(f->alerts, &options), 0);
+	assert_int_equal(rm_alerts_reload(f->alerts, &options), 0);
 }
 
 static void
@@ -1004,7 +1072,7 @@ nobody_at_home_is_said(void **state)
 	struct rm_incident incident = incident_of("h1/r0");
 
 	assert_int_equal(
-	    rm_alerts_receivers(f->alerts,
+	    rm_alerts_reload(f->alerts,
 		&(struct rm_alert_options){ .webhooks = urls, .webhook_count = 1 }),
 	    0);
 	rm_alerts_fire(f->alerts, &incident);
@@ -1234,6 +1302,9 @@ main(void)
 		TEST(an_opening_reaches_alertmanager_and_webhook),
 		TEST(a_webhook_gets_all_of_alertmanagers_format),
 		TEST(an_alertmanager_gets_nothing_that_it_works_out_for_itself),
+		TEST(own_labels_are_those_of_the_opening_until_its_end),
+		cmocka_unit_test(
+		    only_labels_that_alertmanager_takes_and_are_not_ours_are_taken),
 		TEST(a_new_receiver_is_told_what_is_firing_and_one_that_stays_goes_on),
 		TEST(what_goes_on_after_a_restart_is_no_news_to_a_webhook),
 		TEST(what_was_not_told_before_a_restart_is_told_after_it),
