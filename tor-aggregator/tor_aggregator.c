@@ -254,8 +254,7 @@ start_alerts(struct tor_aggregator *aggregator)
 {
 	const struct aggregator_config *config = aggregator->config;
 	struct rm_alert_options options = {
-		.region = config->region,
-		.source = config->name,
+		.texts = { .region = config->region, .source = config->name },
 		.ask_ns = aggregator_config_has_peers(config) ? ASK_SINKS_NS : 0,
 		.on_told = tor_aggregator_on_told,
 		.arg = aggregator,

@@ -414,8 +414,7 @@ static int
 start_alerts(struct region *region, const struct region_options *options)
 {
 	struct rm_alert_options alerts = {
-		.region = region->name,
-		.source = options->analyzer,
+		.texts = { .region = region->name, .source = options->analyzer },
 		.on_told = on_told,
 		.arg = region,
 	};

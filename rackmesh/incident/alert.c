@@ -1,7 +1,6 @@
 #include "rackmesh/incident/alert.h"
 
 #include <errno.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +8,7 @@
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
-#include "rackmesh/incident/alert_label.h"
+#include "rackmesh/incident/alert_message.h"
 #include "rackmesh/incident/alert_reach.h"
 #include "rackmesh/incident/alert_sink.h"
 #include "rackmesh/incident/alert_time.h"
@@ -17,167 +16,6 @@
 #include "rackmesh/incident/incident.h"
 #include "rackmesh/loop/loop.h"
 #include "rackmesh/metrics/metrics.h"
-
-/* ---- what receivers of alerts are sent ---- */
-
-#define NO_TIME "0001-01-01T00:00:00Z" /* of an end that has not come */
-
-/* text: "team=fabric", checked. */
-static int
-label_add(json_t *labels, const char *text)
-{
-	const char *value = strchr(text, '=');
-	char name[ALERT_LABEL_NAME];
-
-	if (value == NULL || value - text >= (ptrdiff_t)sizeof name)
-		return -1;
-	snprintf(name, sizeof name, "%.*s", (int)(value - text), text);
-	return json_object_set_new(labels, name, json_string(value + 1));
-}
-
-/* New reference; NULL: no memory. */
-static json_t *
-alert_labels(const struct rm_alert_options *options, const struct rm_incident *incident)
-{
-	const struct rm_verdict *verdict = &incident->verdict;
-	const struct rm_part *part = &verdict->part;
-	const enum rm_severity severity =
-	    incident->severity != RM_SEVERITY_UNSET
-		? incident->severity
-		: rm_severity(verdict->kind, verdict->evidence.impact);
-	json_t *labels = json_pack("{s:s, s:s, s:s, s:s, s:s}", "alertname",
-	    rm_part_alertname(part->type), "part_type", rm_part_type_word(part->type),
-	    "part", part->name, "region", options->region, "severity",
-	    rm_severity_str(severity));
-
-	for (size_t i = 0; labels != NULL && i < options->label_count; i++)
-		if (label_add(labels, options->labels[i]) < 0) {
-			json_decref(labels);
-			return NULL;
-		}
-	/* An empty label is no label to Alertmanager. */
-	if (labels != NULL && part->place[0] != '\0' &&
-	    json_object_set_new(labels, "place", json_string(part->place)) < 0) {
-		json_decref(labels);
-		return NULL;
-	}
-	return labels;
-}
-
-static json_t *
-alert_annotations(
-    const struct rm_alert_options *options, const struct rm_incident *incident)
-{
-	const struct rm_verdict *verdict = &incident->verdict;
-	char sentence[RM_SENTENCE_BYTES], rnic[RM_RNIC_ID_TEXT] = "", confidence[16];
-	char id[24], impact[RM_EVIDENCE_TEXT + 16], flapping[RM_INCIDENT_FLAP_TEXT];
-	json_t *details = rm_verdict_json(verdict), *annotations = NULL;
-	char *evidence = NULL;
-
-	if (details != NULL)
-		evidence =
-		    json_dumps(json_object_get(details, "evidence"), JSON_COMPACT);
-	json_decref(details);
-	if (evidence == NULL)
-		return NULL;
-	rm_verdict_sentence(verdict, sentence, sizeof sentence);
-	if (verdict->rnic.guid != 0)
-		rm_rnic_id_format(verdict->rnic, rnic);
-	snprintf(confidence, sizeof confidence, "%.3f", verdict->confidence);
-	snprintf(id, sizeof id, "%016llx", (unsigned long long)incident->id);
-	rm_verdict_impact(verdict, impact, sizeof impact);
-	rm_incident_flapping(incident, flapping);
-	annotations = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s}",
-	    "summary", sentence, "kind", rm_kind_word(verdict->kind), "confidence",
-	    confidence, "impact", impact, "flapping", flapping, "rnic", rnic,
-	    "incident", id, "source", options->source, "evidence", evidence);
-	free(evidence);
-	return annotations;
-}
-
-/* Takes labels; NULL: there was no memory for them. */
-static json_t *
-alert_json(const struct rm_alert_options *options, const struct rm_incident *incident,
-    int64_t ends_after_ns, json_t *labels)
-{
-	char starts[RM_WALL_TEXT], ends[RM_WALL_TEXT];
-	char fingerprint[ALERT_FINGERPRINT_TEXT] = "";
-	bool resolved = incident->resolved.ns != 0;
-	rm_wall_t start = incident->opened, end = incident->resolved;
-
-	/* The clock may have been set back, and what ends before it starts is refused.
-	 */
-	if (incident->changed.ns < start.ns)
-		start = incident->changed;
-	if (!resolved)
-		end.ns = incident->changed.ns + ends_after_ns;
-	rm_wall_format(start, starts);
-	rm_wall_format(end, ends);
-	if (labels != NULL)
-		alert_label_fingerprint(labels, fingerprint);
-	return json_pack("{s:s, s:o, s:o, s:s, s:s, s:s, s:s}", "status",
-	    resolved ? "resolved" : "firing", "labels", labels, "annotations",
-	    alert_annotations(options, incident), "startsAt", starts, "endsAt", ends,
-	    "generatorURL", "", "fingerprint", fingerprint);
-}
-
-json_t *
-rm_alert_json(const struct rm_alert_options *options,
-    const struct rm_incident *incident, int64_t ends_after_ns)
-{
-	return alert_json(
-	    options, incident, ends_after_ns, alert_labels(options, incident));
-}
-
-/* What an Alertmanager works out for itself is left out. */
-static json_t *
-alert_body_alertmanager(json_t *alerts, const void *arg)
-{
-	json_t *alert;
-	size_t i;
-
-	(void)arg;
-	json_array_foreach (alerts, i, alert) {
-		json_t *copy = json_copy(alert);
-
-		if (copy == NULL || json_array_set_new(alerts, i, copy) < 0) {
-			json_decref(alerts);
-			return NULL;
-		}
-		json_object_del(copy, "status");
-		json_object_del(copy, "fingerprint");
-		if (json_string_length(json_object_get(copy, "generatorURL")) == 0)
-			json_object_del(copy, "generatorURL"); /* no URI, to it */
-	}
-	return alerts;
-}
-
-/* Of one alert, which is a group of its own: who takes the group's key for the fault,
- * as bridges to pagers do, is right. */
-static json_t *
-alert_body_webhook(json_t *alerts, const void *arg)
-{
-	json_t *alert = json_copy(json_array_get(alerts, 0));
-	json_t *labels = json_object_get(alert, "labels");
-	const char *status = json_string_value(json_object_get(alert, "status"));
-	char *key = labels != NULL ? alert_label_group(labels) : NULL;
-	json_t *body = NULL;
-
-	(void)arg;
-	json_decref(alerts);
-	if (key != NULL && status != NULL &&
-	    (strcmp(status, "firing") != 0 ||
-		json_object_set_new(alert, "endsAt", json_string(NO_TIME)) == 0))
-		body = json_pack("{s:s, s:s, s:i, s:s, s:s, s:O, s:O, s:O, s:s, s:[O]}",
-		    "version", "4", "groupKey", key, "truncatedAlerts", 0, "status",
-		    status, "receiver", "rackmesh", "groupLabels", labels,
-		    "commonLabels", labels, "commonAnnotations",
-		    json_object_get(alert, "annotations"), "externalURL", "", "alerts",
-		    alert);
-	json_decref(alert);
-	free(key);
-	return body;
-}
 
 /* ---- alerts ---- */
 
@@ -200,11 +38,6 @@ struct firing {
 	UT_hash_handle hh;
 };
 
-struct texts {
-	char **labels;
-	size_t label_count;
-};
-
 struct rm_alerts {
 	struct rm_timer *resend;
 	struct rm_loop *loop;
@@ -213,7 +46,7 @@ struct rm_alerts {
 	char **urls;               /* of each: as it was given */
 	size_t sink_count, alertmanager_count;
 	struct rm_alert_options options; /* without the receivers */
-	struct texts texts;              /* of ours, that options borrows */
+	char **labels;                   /* of ours, that options.texts borrows */
 	char *region, *source;
 	struct firing *firing;
 	struct rm_alert_counts counts;
@@ -284,11 +117,11 @@ alerts_push_to(struct rm_alerts *alerts, const struct rm_incident *incident,
 	firing = find(alerts, key);
 	time = time_of(alerts, firing);
 	alert_time_mend(&told, &time);
-	alert = alert_json(&alerts->options, &told,
+	alert = alert_message_json(&alerts->options.texts, &told,
 	    ALERTS_ENDS_AFTER * alerts->options.resend_ns,
 	    firing != NULL && firing->labels != NULL
 		? json_incref(firing->labels)
-		: alert_labels(&alerts->options, incident));
+		: alert_message_labels(&alerts->options.texts, incident));
 	if (alert == NULL) {
 		alerts->counts.dropped += count;
 		return;
@@ -346,7 +179,7 @@ alerts_fire(struct rm_alerts *alerts, const struct rm_incident *incident, bool r
 			return;
 		}
 		strcpy(firing->key, key);
-		firing->labels = alert_labels(&alerts->options, incident);
+		firing->labels = alert_message_labels(&alerts->options.texts, incident);
 		firing->since = rm_mono_now();
 		firing->since_wall = rm_wall_now();
 		HASH_ADD_STR(alerts->firing, key, firing);
@@ -547,7 +380,8 @@ sink_open(struct rm_alerts *alerts, const struct rm_alert_options *options, size
 		.url = url,
 		.max_queue = alerts->options.max_queue,
 		.batch = alertmanager ? ALERTS_BATCH : 1,
-		.render = alertmanager ? alert_body_alertmanager : alert_body_webhook,
+		.render =
+		    alertmanager ? alert_message_alertmanager : alert_message_webhook,
 	};
 	int n, r;
 
@@ -650,41 +484,39 @@ tell_firing(struct rm_alerts *alerts, struct alert_sink *sink)
 }
 
 static void
-texts_clear(struct texts *texts)
+labels_free(char **labels, size_t count)
 {
-	for (size_t i = 0; i < texts->label_count; i++)
-		free(texts->labels[i]);
-	free(texts->labels);
+	for (size_t i = 0; i < count; i++)
+		free(labels[i]);
+	free(labels);
 }
 
 static int
-texts_copy(const struct rm_alert_options *options, struct texts *ret)
+labels_copy(const struct rm_alert_texts *texts, char ***ret)
 {
-	struct texts texts = { 0 };
+	char **labels = calloc(texts->label_count + 1, sizeof *labels);
 
-	texts.labels = calloc(options->label_count + 1, sizeof *texts.labels);
-	if (texts.labels == NULL)
+	if (labels == NULL)
 		return -ENOMEM;
-	for (size_t i = 0; i < options->label_count; i++) {
-		texts.labels[i] = strdup(options->labels[i]);
-		texts.label_count++;
-		if (texts.labels[i] == NULL) {
-			texts_clear(&texts);
+	for (size_t i = 0; i < texts->label_count; i++) {
+		labels[i] = strdup(texts->labels[i]);
+		if (labels[i] == NULL) {
+			labels_free(labels, i);
 			return -ENOMEM;
 		}
 	}
-	*ret = texts;
+	*ret = labels;
 	return 0;
 }
 
 /* Takes them. */
 static void
-texts_use(struct rm_alerts *alerts, const struct texts *texts)
+labels_use(struct rm_alerts *alerts, char **labels, size_t count)
 {
-	texts_clear(&alerts->texts);
-	alerts->texts = *texts;
-	alerts->options.labels = (const char *const *)texts->labels;
-	alerts->options.label_count = texts->label_count;
+	labels_free(alerts->labels, alerts->options.texts.label_count);
+	alerts->labels = labels;
+	alerts->options.texts.labels = (const char *const *)labels;
+	alerts->options.texts.label_count = count;
 }
 
 int
@@ -692,19 +524,19 @@ rm_alerts_reload(struct rm_alerts *alerts, const struct rm_alert_options *option
 {
 	struct receivers next = { 0 }, former;
 	bool is_new[ALERTS_MAX_RECEIVERS] = { false };
-	struct texts texts;
+	char **labels = NULL;
 	int r =
 	    options->alertmanager_count + options->webhook_count > ALERTS_MAX_RECEIVERS
 		? -ENOSPC
 		: receivers_open(alerts, options, &next);
 
 	if (r == 0)
-		r = texts_copy(options, &texts);
+		r = labels_copy(&options->texts, &labels);
 	if (r < 0) {
 		receivers_clear(&next);
 		return r;
 	}
-	texts_use(alerts, &texts);
+	labels_use(alerts, labels, options->texts.label_count);
 	for (size_t i = 0; i < next.count; i++) {
 		size_t k = sink_find(alerts, options, i);
 
@@ -741,12 +573,12 @@ rm_alerts_new(struct rm_loop *loop, struct rm_http_client *http,
 		return r;
 	alerts->loop = loop;
 	alerts->http = http;
-	alerts->region = strdup(options->region);
-	alerts->source = strdup(options->source);
+	alerts->region = strdup(options->texts.region);
+	alerts->source = strdup(options->texts.source);
 	if (alerts->region == NULL || alerts->source == NULL)
 		goto fail;
-	alerts->options.region = alerts->region;
-	alerts->options.source = alerts->source;
+	alerts->options.texts.region = alerts->region;
+	alerts->options.texts.source = alerts->source;
 	alerts->options.on_told = options->on_told;
 	alerts->options.arg = options->arg;
 	alerts->options.ask_ns = options->ask_ns;
@@ -777,7 +609,7 @@ rm_alerts_free(struct rm_alerts *alerts)
 		return;
 	HASH_ITER (hh, alerts->firing, firing, next)
 		forget(alerts, firing);
-	texts_clear(&alerts->texts);
+	labels_free(alerts->labels, alerts->options.texts.label_count);
 	receivers_clear(
 	    &(struct receivers){ alerts->sinks, alerts->urls, alerts->sink_count });
 	rm_timer_free(alerts->resend);

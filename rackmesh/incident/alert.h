@@ -11,13 +11,13 @@
 #ifndef RACKMESH_INCIDENT_ALERT_H
 #define RACKMESH_INCIDENT_ALERT_H
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "rackmesh/core/clock.h"
 #include "rackmesh/incident/alert_counts.h"
+#include "rackmesh/incident/alert_message.h"
 
 struct rm_alerts;
 struct rm_http_client;
@@ -33,11 +33,8 @@ struct rm_alert_options {
 	size_t alertmanager_count;
 	const char *const *webhooks; /* whole URLs */
 	size_t webhook_count;
-	const char *const *labels; /* the operator's: "team=fabric" */
-	size_t label_count;
-	const char *region;
-	const char *source; /* name of this aggregator, an annotation */
-	int64_t resend_ns;  /* to Alertmanager; 0: 30 s; endsAt lies 4 of them ahead */
+	struct rm_alert_texts texts;
+	int64_t resend_ns; /* to Alertmanager; 0: 30 s; endsAt lies 4 of them ahead */
 	int64_t ask_ns; /* sinks that nothing is sent to are asked so often whether they
 			   would take it; 0: never, but Alertmanagers what time it is */
 	size_t max_queue; /* alerts waiting per sink; 0: 1024; oldest update dropped
@@ -98,10 +95,5 @@ int rm_alerts_metrics(struct rm_alerts *alerts, struct rm_metrics *metrics,
     const char *name, const char *labels);
 
 const struct rm_alert_counts *rm_alerts_counts(const struct rm_alerts *alerts);
-
-/* The one alert object both formats share: status, labels, annotations,
- * startsAt, endsAt, generatorURL, fingerprint. Pure. New reference. */
-json_t *rm_alert_json(const struct rm_alert_options *options,
-    const struct rm_incident *incident, int64_t ends_after_ns);
 
 #endif

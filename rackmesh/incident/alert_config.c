@@ -114,6 +114,6 @@ rm_alert_config_options(
 	options->alertmanager_count = config->alertmanagers.count;
 	options->webhooks = config->webhooks.items;
 	options->webhook_count = config->webhooks.count;
-	options->labels = config->labels.items;
-	options->label_count = config->labels.count;
+	options->texts.labels = config->labels.items;
+	options->texts.label_count = config->labels.count;
 }

@@ -131,8 +131,7 @@ setup_asked(void **state, size_t max_queue, int64_t ask_ns)
 		.alertmanager_count = 1,
 		.webhooks = hooks,
 		.webhook_count = 1,
-		.region = "r1",
-		.source = "agg-1",
+		.texts = { .region = "r1", .source = "agg-1" },
 		.max_queue = max_queue,
 		.ask_ns = ask_ns,
 		.on_told = on_told,
@@ -533,15 +532,14 @@ own_labels_are_those_of_the_opening_until_its_end(void **state)
 	const char *ams[] = { f->url };
 	struct rm_alert_options options = { .alertmanagers = ams,
 		.alertmanager_count = 1,
-		.labels = before,
-		.label_count = 2 };
+		.texts = { .labels = before, .label_count = 2 } };
 	json_t *opened, *resolved, *other;
 
 	assert_int_equal(rm_alerts_reload(f->alerts, &options), 0);
 	rm_alerts_fire(f->alerts, &first);
 	wait_for(f, 1);
-	options.labels = after;
-	options.label_count = 1;
+	options.texts.labels = after;
+	options.texts.label_count = 1;
 	assert_int_equal(rm_alerts_reload(f->alerts, &options), 0);
 	first.resolved = first.changed;
 	rm_alerts_resolve(f->alerts, &first);
@@ -835,8 +833,9 @@ static const char *
 severity_of(const struct rm_incident *incident)
 {
 	static char text[16];
-	const struct rm_alert_options options = { .region = "r1", .source = "agg-1" };
-	json_t *alert = rm_alert_json(&options, incident, RM_NS_PER_S);
+	const struct rm_alert_texts texts = { .region = "r1", .source = "agg-1" };
+	json_t *alert = alert_message_json(
+	    &texts, incident, RM_NS_PER_S, alert_message_labels(&texts, incident));
 
 	snprintf(text, sizeof text, "%s", text_at(alert, "labels", "severity"));
 	json_decref(alert);
@@ -881,13 +880,14 @@ a_resolution_is_sent_resolved_after_the_firing(void **state)
 static void
 a_wall_clock_that_goes_back_ends_no_alert_before_its_start(void **state)
 {
-	const struct rm_alert_options options = { .region = "r1", .source = "agg-1" };
+	const struct rm_alert_texts texts = { .region = "r1", .source = "agg-1" };
 	struct rm_incident incident = incident_of("h1/r0");
 	json_t *alert;
 
 	incident.changed.ns -= 3600 * RM_NS_PER_S;
 	incident.resolved = incident.changed;
-	alert = rm_alert_json(&options, &incident, 120 * RM_NS_PER_S);
+	alert = alert_message_json(&texts, &incident, 120 * RM_NS_PER_S,
+	    alert_message_labels(&texts, &incident));
 	assert_non_null(alert);
 	assert_true(strcmp(json_string_value(json_object_get(alert, "startsAt")),
 			json_string_value(json_object_get(alert, "endsAt"))) <= 0);

@@ -1,0 +1,37 @@
+/*
+ * alert_message - alerts as their receivers are sent them: the alert, and the bodies of
+ * Alertmanager's API and of its webhooks. Pure. All of it is new references; NULL: no
+ * memory.
+ */
+#ifndef RACKMESH_INCIDENT_ALERT_MESSAGE_H
+#define RACKMESH_INCIDENT_ALERT_MESSAGE_H
+
+#include <jansson.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct rm_incident;
+
+struct rm_alert_texts { /* what is the same in all alerts of a daemon, or of a region */
+	const char *region;
+	const char *source; /* name of the daemon that sends them, an annotation */
+	const char *const *labels; /* the operator's: "team=fabric" */
+	size_t label_count;
+};
+
+json_t *alert_message_labels(
+    const struct rm_alert_texts *texts, const struct rm_incident *incident);
+/* The one alert object both formats share: status, labels, annotations, startsAt,
+ * endsAt, generatorURL, fingerprint. Takes labels; NULL: there was no memory for them.
+ */
+json_t *alert_message_json(const struct rm_alert_texts *texts,
+    const struct rm_incident *incident, int64_t ends_after_ns, json_t *labels);
+
+/* Bodies, see alert_sink_options; they take alerts. What an Alertmanager works out for
+ * itself is left out. */
+json_t *alert_message_alertmanager(json_t *alerts, const void *arg);
+/* Of one alert, which is a group of its own: who takes the group's key for the fault,
+ * as bridges to pagers do, is right. */
+json_t *alert_message_webhook(json_t *alerts, const void *arg);
+
+#endif
