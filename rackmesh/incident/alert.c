@@ -38,6 +38,12 @@ struct firing {
 	UT_hash_handle hh;
 };
 
+struct own_texts {
+	char **labels;
+	size_t label_count;
+	char *page_url, *runbook_url;
+};
+
 struct rm_alerts {
 	struct rm_timer *resend;
 	struct rm_loop *loop;
@@ -46,7 +52,7 @@ struct rm_alerts {
 	char **urls;               /* of each: as it was given */
 	size_t sink_count, alertmanager_count;
 	struct rm_alert_options options; /* without the receivers */
-	char **labels;                   /* of ours, that options.texts borrows */
+	struct own_texts texts;          /* that options.texts borrows */
 	char *region, *source;
 	struct firing *firing;
 	struct rm_alert_counts counts;
@@ -382,6 +388,7 @@ sink_open(struct rm_alerts *alerts, const struct rm_alert_options *options, size
 		.batch = alertmanager ? ALERTS_BATCH : 1,
 		.render =
 		    alertmanager ? alert_message_alertmanager : alert_message_webhook,
+		.arg = &alerts->options.texts,
 	};
 	int n, r;
 
@@ -484,39 +491,55 @@ tell_firing(struct rm_alerts *alerts, struct alert_sink *sink)
 }
 
 static void
-labels_free(char **labels, size_t count)
+texts_clear(struct own_texts *texts)
 {
-	for (size_t i = 0; i < count; i++)
-		free(labels[i]);
-	free(labels);
+	for (size_t i = 0; texts->labels != NULL && i < texts->label_count; i++)
+		free(texts->labels[i]);
+	free(texts->labels);
+	free(texts->page_url);
+	free(texts->runbook_url);
+}
+
+static char *
+copy(const char *text)
+{
+	return strdup(text != NULL ? text : "");
 }
 
 static int
-labels_copy(const struct rm_alert_texts *texts, char ***ret)
+texts_copy(const struct rm_alert_texts *from, struct own_texts *ret)
 {
-	char **labels = calloc(texts->label_count + 1, sizeof *labels);
+	struct own_texts texts = {
+		.labels = calloc(from->label_count + 1, sizeof *texts.labels),
+		.label_count = from->label_count,
+		.page_url = copy(from->page_url),
+		.runbook_url = copy(from->runbook_url),
+	};
+	bool whole =
+	    texts.labels != NULL && texts.page_url != NULL && texts.runbook_url != NULL;
 
-	if (labels == NULL)
-		return -ENOMEM;
-	for (size_t i = 0; i < texts->label_count; i++) {
-		labels[i] = strdup(texts->labels[i]);
-		if (labels[i] == NULL) {
-			labels_free(labels, i);
-			return -ENOMEM;
-		}
+	for (size_t i = 0; whole && i < texts.label_count; i++) {
+		texts.labels[i] = strdup(from->labels[i]);
+		whole = texts.labels[i] != NULL;
 	}
-	*ret = labels;
+	if (!whole) {
+		texts_clear(&texts);
+		return -ENOMEM;
+	}
+	*ret = texts;
 	return 0;
 }
 
 /* Takes them. */
 static void
-labels_use(struct rm_alerts *alerts, char **labels, size_t count)
+texts_use(struct rm_alerts *alerts, const struct own_texts *texts)
 {
-	labels_free(alerts->labels, alerts->options.texts.label_count);
-	alerts->labels = labels;
-	alerts->options.texts.labels = (const char *const *)labels;
-	alerts->options.texts.label_count = count;
+	texts_clear(&alerts->texts);
+	alerts->texts = *texts;
+	alerts->options.texts.labels = (const char *const *)texts->labels;
+	alerts->options.texts.label_count = texts->label_count;
+	alerts->options.texts.page_url = texts->page_url;
+	alerts->options.texts.runbook_url = texts->runbook_url;
 }
 
 int
@@ -524,19 +547,19 @@ rm_alerts_reload(struct rm_alerts *alerts, const struct rm_alert_options *option
 {
 	struct receivers next = { 0 }, former;
 	bool is_new[ALERTS_MAX_RECEIVERS] = { false };
-	char **labels = NULL;
+	struct own_texts texts;
 	int r =
 	    options->alertmanager_count + options->webhook_count > ALERTS_MAX_RECEIVERS
 		? -ENOSPC
 		: receivers_open(alerts, options, &next);
 
 	if (r == 0)
-		r = labels_copy(&options->texts, &labels);
+		r = texts_copy(&options->texts, &texts);
 	if (r < 0) {
 		receivers_clear(&next);
 		return r;
 	}
-	labels_use(alerts, labels, options->texts.label_count);
+	texts_use(alerts, &texts);
 	for (size_t i = 0; i < next.count; i++) {
 		size_t k = sink_find(alerts, options, i);
 
@@ -609,7 +632,7 @@ rm_alerts_free(struct rm_alerts *alerts)
 		return;
 	HASH_ITER (hh, alerts->firing, firing, next)
 		forget(alerts, firing);
-	labels_free(alerts->labels, alerts->options.texts.label_count);
+	texts_clear(&alerts->texts);
 	receivers_clear(
 	    &(struct receivers){ alerts->sinks, alerts->urls, alerts->sink_count });
 	rm_timer_free(alerts->resend);

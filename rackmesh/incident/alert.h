@@ -52,11 +52,11 @@ int rm_alerts_new(struct rm_loop *loop, struct rm_http_client *http,
 void rm_alerts_free(struct rm_alerts *alerts);
 
 /*
- * From now on alerts go to these receivers, and new ones have these labels; nothing
- * else of the options counts. What waits for a receiver that stays goes on waiting,
- * what waits for one that goes is lost; a new one is told at once what is firing. What
- * is firing keeps its labels until it is resolved. On failure nothing has changed. Not
- * from on_told.
+ * From now on alerts go to these receivers, with these links, and new ones have these
+ * labels; nothing else of the options counts. What waits for a receiver that stays goes
+ * on waiting, what waits for one that goes is lost; a new one is told at once what is
+ * firing. What is firing keeps its labels until it is resolved. On failure nothing has
+ * changed. Not from on_told.
  */
 int rm_alerts_reload(struct rm_alerts *alerts, const struct rm_alert_options *options);
 

@@ -22,6 +22,14 @@ is_url(const char *text)
 	return strchr("/?#", text[scheme]) == NULL; /* "" too: there is a host */
 }
 
+static void
+cut_slashes(char *url, size_t len)
+{
+	while (len > 0 && url[len - 1] == '/')
+		len--;
+	url[len] = '\0';
+}
+
 /* "http://am:9093/x/api/v2/alerts/" is http://am:9093/x, and so is what a browser shows
  * of it, "http://am:9093/x/#/alerts". */
 static void
@@ -40,9 +48,7 @@ cut_to_base(char *url)
 			break;
 		}
 	}
-	while (len > 0 && url[len - 1] == '/')
-		len--;
-	url[len] = '\0';
+	cut_slashes(url, len);
 }
 
 static int
@@ -88,6 +94,13 @@ rm_alert_config_check(
 			return rm_config_refuse(path, why,
 			    "expected http://... or https://...",
 			    "alerts.webhooks[%zu]", i);
+	if (config->page_url[0] != '\0' && !is_url(config->page_url))
+		return rm_config_refuse(
+		    path, why, "expected http://... or https://...", "alerts.page_url");
+	cut_slashes(config->page_url, strlen(config->page_url));
+	if (config->runbook_url[0] != '\0' && !is_url(config->runbook_url))
+		return rm_config_refuse(path, why, "expected http://... or https://...",
+		    "alerts.runbook_url");
 	r = check_labels(config, path, why);
 	return r < 0 ? r : rm_http_site_check(&config->site, "alerts", why);
 }
@@ -116,4 +129,6 @@ rm_alert_config_options(
 	options->webhook_count = config->webhooks.count;
 	options->texts.labels = config->labels.items;
 	options->texts.label_count = config->labels.count;
+	options->texts.page_url = config->page_url;
+	options->texts.runbook_url = config->runbook_url;
 }

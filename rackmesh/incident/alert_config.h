@@ -22,6 +22,7 @@ struct rm_alert_config {
 	struct rm_list alertmanagers; /* base URLs, without "/" at the end */
 	struct rm_list webhooks;      /* whole URLs */
 	struct rm_list labels;        /* "team=fabric" */
+	char *page_url, *runbook_url; /* "": none */
 	struct rm_http_site site;     /* how both are met */
 };
 
@@ -36,6 +37,13 @@ struct rm_alert_config {
 	  RM_ALERT_CONFIG_RECEIVERS, RM_RELOAD,                                            \
 	  "URLs that get every opening and resolution, in the format of "                  \
 	  "Alertmanager's webhooks", NULL, NULL, 0 },                                      \
+	{ "alerts.page_url", RM_STRING, offsetof(type, alerts.page_url), "", 0, 1023,      \
+	  RM_RELOAD, "base URL of an analyzer's HTTP API as a person's browser sees it, "   \
+	  "for links to incidents (generatorURL); \"\": no links", NULL, NULL, 0 },        \
+	{ "alerts.runbook_url", RM_STRING, offsetof(type, alerts.runbook_url), "", 0, 1023, \
+	  RM_RELOAD, "URL that the kind of the fault is appended to, for the annotation "   \
+	  "runbook_url, e.g. https://wiki.example/rackmesh/verdicts.md#; \"\": none",       \
+	  NULL, NULL, 0 },                                                                 \
 	{ "alerts.labels", RM_LIST, offsetof(type, alerts.labels), NULL, 0,                \
 	  RM_ALERT_CONFIG_LABELS, RM_RELOAD,                                               \
 	  "labels for every alert that opens from now on, as name=value, e.g. "            \

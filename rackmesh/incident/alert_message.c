@@ -1,5 +1,6 @@
 #include "rackmesh/incident/alert_message.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +9,7 @@
 #include "rackmesh/incident/alert_label.h"
 #include "rackmesh/incident/incident.h"
 
+#define ALERT_LINK_BYTES 1280          /* options hold up to 1023 */
 #define NO_TIME "0001-01-01T00:00:00Z" /* of an end that has not come */
 
 /* text: "team=fabric", checked. */
@@ -52,6 +54,12 @@ alert_message_labels(
 	return labels;
 }
 
+static bool
+is_set(const char *text)
+{
+	return text != NULL && text[0] != '\0';
+}
+
 static json_t *
 alert_annotations(
     const struct rm_alert_texts *texts, const struct rm_incident *incident)
@@ -60,7 +68,7 @@ alert_annotations(
 	char sentence[RM_SENTENCE_BYTES], rnic[RM_RNIC_ID_TEXT] = "", confidence[16];
 	char id[24], impact[RM_EVIDENCE_TEXT + 16], flapping[RM_INCIDENT_FLAP_TEXT];
 	json_t *details = rm_verdict_json(verdict), *annotations = NULL;
-	char *evidence = NULL;
+	char *evidence = NULL, runbook[ALERT_LINK_BYTES];
 
 	if (details != NULL)
 		evidence =
@@ -80,6 +88,11 @@ alert_annotations(
 	    confidence, "impact", impact, "flapping", flapping, "rnic", rnic,
 	    "incident", id, "source", texts->source, "evidence", evidence);
 	free(evidence);
+	if (annotations != NULL && is_set(texts->runbook_url)) {
+		snprintf(runbook, sizeof runbook, "%s%s", texts->runbook_url,
+		    rm_kind_word(verdict->kind));
+		json_object_set_new(annotations, "runbook_url", json_string(runbook));
+	}
 	return annotations;
 }
 
@@ -88,7 +101,7 @@ alert_message_json(const struct rm_alert_texts *texts,
     const struct rm_incident *incident, int64_t ends_after_ns, json_t *labels)
 {
 	char starts[RM_WALL_TEXT], ends[RM_WALL_TEXT];
-	char fingerprint[ALERT_FINGERPRINT_TEXT] = "";
+	char fingerprint[ALERT_FINGERPRINT_TEXT] = "", link[ALERT_LINK_BYTES] = "";
 	bool resolved = incident->resolved.ns != 0;
 	rm_wall_t start = incident->opened, end = incident->resolved;
 
@@ -100,21 +113,24 @@ alert_message_json(const struct rm_alert_texts *texts,
 		end.ns = incident->changed.ns + ends_after_ns;
 	rm_wall_format(start, starts);
 	rm_wall_format(end, ends);
+	if (is_set(texts->page_url))
+		snprintf(link, sizeof link, "%s/v1/incidents/%016llx", texts->page_url,
+		    (unsigned long long)incident->id);
 	if (labels != NULL)
 		alert_label_fingerprint(labels, fingerprint);
 	return json_pack("{s:s, s:o, s:o, s:s, s:s, s:s, s:s}", "status",
 	    resolved ? "resolved" : "firing", "labels", labels, "annotations",
 	    alert_annotations(texts, incident), "startsAt", starts, "endsAt", ends,
-	    "generatorURL", "", "fingerprint", fingerprint);
+	    "generatorURL", link, "fingerprint", fingerprint);
 }
 
 json_t *
-alert_message_alertmanager(json_t *alerts, const void *arg)
+alert_message_alertmanager(json_t *alerts, const void *texts)
 {
 	json_t *alert;
 	size_t i;
 
-	(void)arg;
+	(void)texts;
 	json_array_foreach (alerts, i, alert) {
 		json_t *copy = json_copy(alert);
 
@@ -133,13 +149,13 @@ alert_message_alertmanager(json_t *alerts, const void *arg)
 json_t *
 alert_message_webhook(json_t *alerts, const void *arg)
 {
+	const struct rm_alert_texts *texts = arg;
 	json_t *alert = json_copy(json_array_get(alerts, 0));
 	json_t *labels = json_object_get(alert, "labels");
 	const char *status = json_string_value(json_object_get(alert, "status"));
 	char *key = labels != NULL ? alert_label_group(labels) : NULL;
 	json_t *body = NULL;
 
-	(void)arg;
 	json_decref(alerts);
 	if (key != NULL && status != NULL &&
 	    (strcmp(status, "firing") != 0 ||
@@ -148,8 +164,8 @@ alert_message_webhook(json_t *alerts, const void *arg)
 		    "version", "4", "groupKey", key, "truncatedAlerts", 0, "status",
 		    status, "receiver", "rackmesh", "groupLabels", labels,
 		    "commonLabels", labels, "commonAnnotations",
-		    json_object_get(alert, "annotations"), "externalURL", "", "alerts",
-		    alert);
+		    json_object_get(alert, "annotations"), "externalURL",
+		    texts->page_url != NULL ? texts->page_url : "", "alerts", alert);
 	json_decref(alert);
 	free(key);
 	return body;

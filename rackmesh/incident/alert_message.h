@@ -17,6 +17,8 @@ struct rm_alert_texts { /* what is the same in all alerts of a daemon, or of a r
 	const char *source; /* name of the daemon that sends them, an annotation */
 	const char *const *labels; /* the operator's: "team=fabric" */
 	size_t label_count;
+	const char *page_url;    /* base of links to incidents; "" or NULL: none */
+	const char *runbook_url; /* what the kind is appended to; as above */
 };
 
 json_t *alert_message_labels(
@@ -27,11 +29,11 @@ json_t *alert_message_labels(
 json_t *alert_message_json(const struct rm_alert_texts *texts,
     const struct rm_incident *incident, int64_t ends_after_ns, json_t *labels);
 
-/* Bodies, see alert_sink_options; they take alerts. What an Alertmanager works out for
- * itself is left out. */
-json_t *alert_message_alertmanager(json_t *alerts, const void *arg);
+/* Bodies, see alert_sink_options; they take alerts. texts: struct rm_alert_texts. What
+ * an Alertmanager works out for itself is left out. */
+json_t *alert_message_alertmanager(json_t *alerts, const void *texts);
 /* Of one alert, which is a group of its own: who takes the group's key for the fault,
  * as bridges to pagers do, is right. */
-json_t *alert_message_webhook(json_t *alerts, const void *arg);
+json_t *alert_message_webhook(json_t *alerts, const void *texts);
 
 #endif

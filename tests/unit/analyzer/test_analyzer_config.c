@@ -93,6 +93,10 @@ errors_name_file_line_and_option(void **state)
 	    "2:19: alerts.alertmanagers[0]: expected http://... or https://...");
 	refused("alerts:\n  alertmanagers: [\"http://am/?x=1\"]\n",
 	    "2:19: alerts.alertmanagers[0]: expected a base URL: nothing with \"?\"");
+	refused("alerts:\n  page_url: rackmesh.example\n",
+	    "2:13: alerts.page_url: expected http://... or https://...");
+	refused("alerts:\n  runbook_url: verdicts.md\n",
+	    "2:16: alerts.runbook_url: expected http://... or https://...");
 	refused("alerts:\n  labels: [team=a, place=b]\n",
 	    "2:20: alerts.labels[1]: Rackmesh sets this label itself; choose another "
 	    "name");

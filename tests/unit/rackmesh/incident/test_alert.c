@@ -521,6 +521,41 @@ an_alertmanager_gets_nothing_that_it_works_out_for_itself(void **state)
 	json_decref(am);
 }
 
+static void
+links_lead_to_the_incident_and_to_its_kind(void **state)
+{
+	struct fixture *f = *state;
+	struct rm_incident incident = incident_of("h1/r0");
+	const char *ams[] = { f->url };
+	char hook[80];
+	const char *hooks[] = { hook };
+	const struct rm_alert_options options = { .alertmanagers = ams,
+		.alertmanager_count = 1,
+		.webhooks = hooks,
+		.webhook_count = 1,
+		.texts = { .page_url = "https://rackmesh.example",
+		    .runbook_url = "https://wiki.example/verdicts.md#" } };
+	json_t *am, *message, *alert;
+
+	snprintf(hook, sizeof hook, "%s/hook", f->url);
+	assert_int_equal(rm_alerts_reload(f->alerts, &options), 0);
+	rm_alerts_fire(f->alerts, &incident);
+	wait_for(f, 2);
+	am = taken_at(f, "/api/v2/alerts", 0);
+	assert_string_equal(member(json_array_get(am, 0), "generatorURL"),
+	    "https://rackmesh.example/v1/incidents/000000000000002a");
+	assert_string_equal(
+	    text_at(json_array_get(am, 0), "annotations", "runbook_url"),
+	    "https://wiki.example/verdicts.md#rnic-down");
+	message = taken_at(f, "/hook", 0);
+	assert_string_equal(member(message, "externalURL"), "https://rackmesh.example");
+	alert = json_array_get(json_object_get(message, "alerts"), 0);
+	assert_string_equal(member(alert, "generatorURL"),
+	    "https://rackmesh.example/v1/incidents/000000000000002a");
+	json_decref(am);
+	json_decref(message);
+}
+
 /* Else Alertmanager would take one fault for two. */
 static void
 own_labels_are_those_of_the_opening_until_its_end(void **state)
@@ -982,7 +1017,10 @@ alert_to(struct fixture *f, const char *ending)
 {
 	char url[128];
 	char *urls[] = { url };
-	struct rm_alert_config config = { .alertmanagers = { urls, 1 } };
+	char none[] = "";
+	struct rm_alert_config config = {
+		.alertmanagers = { urls, 1 }, .page_url = none, .runbook_url = none
+	};
 	struct rm_alert_options options = { 0 };
 	struct rm_why why = { 0 };
 
@@ -1302,6 +1340,7 @@ main(void)
 		TEST(an_opening_reaches_alertmanager_and_webhook),
 		TEST(a_webhook_gets_all_of_alertmanagers_format),
 		TEST(an_alertmanager_gets_nothing_that_it_works_out_for_itself),
+		TEST(links_lead_to_the_incident_and_to_its_kind),
 		TEST(own_labels_are_those_of_the_opening_until_its_end),
 		cmocka_unit_test(
 		    only_labels_that_alertmanager_takes_and_are_not_ours_are_taken),

@@ -4,9 +4,13 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
+
+#include "rackmesh/core/file.h"
 
 static void
 impact_decides_where_it_is_known(void **state)
@@ -82,6 +86,67 @@ names_are_read_as_they_are_written(void **state)
 	assert_string_equal(rm_severity_str(RM_SEVERITY_CRITICAL), "critical");
 }
 
+/* To be freed. */
+static char *
+text_of(const char *path)
+{
+	uint8_t *data;
+	size_t len;
+	char *text;
+
+	assert_int_equal(rm_file_read(path, 1 << 20, &data, &len), 0);
+	text = calloc(1, len + 1);
+	memcpy(text, data, len);
+	free(data);
+	return text;
+}
+
+/* Alerts link to it: alerts.runbook_url. */
+static void
+every_kind_has_its_heading_in_the_docs(void **state)
+{
+	char *verdicts = text_of(DOCS "/verdicts.md");
+
+	(void)state;
+	for (int kind = 1; kind < RM_KINDS; kind++) {
+		char heading[64];
+
+		snprintf(heading, sizeof heading, "\n## %s\n",
+		    rm_kind_word((enum rm_kind)kind));
+		if (strstr(verdicts, heading) == NULL)
+			fail_msg("docs/verdicts.md has no heading%s", heading);
+	}
+	free(verdicts);
+}
+
+/* The row of the table that names the kind begins with the names of kinds. */
+static void
+the_docs_have_the_severity_of_every_kind(void **state)
+{
+	char *alerts = text_of(DOCS "/alerts.md");
+	char *table = strstr(alerts, "| kind | impact unknown |");
+
+	(void)state;
+	assert_non_null(table);
+	for (int kind = 1; kind < RM_KINDS; kind++) {
+		const char *word = rm_kind_word((enum rm_kind)kind);
+		char wanted[64], name[64];
+		const char *row;
+
+		snprintf(name, sizeof name, "`%s`", word);
+		row = strstr(table, name);
+		if (row == NULL)
+			fail_msg("docs/alerts.md does not have %s", word);
+		snprintf(wanted, sizeof wanted, " | %s | ",
+		    rm_severity_str(
+			rm_severity((enum rm_kind)kind, RM_IMPACT_UNKNOWN)));
+		row = strchr(row, '|') - 1;
+		if (strncmp(row, wanted, strlen(wanted)) != 0)
+			fail_msg("docs/alerts.md: %s is not%s", word, wanted);
+	}
+	free(alerts);
+}
+
 int
 main(void)
 {
@@ -91,6 +156,8 @@ main(void)
 		cmocka_unit_test(what_passes_nothing_hurts_who_uses_it),
 		cmocka_unit_test(what_concerns_our_own_parts_alone_is_a_warning),
 		cmocka_unit_test(racks_that_judge_the_same_host_agree),
+		cmocka_unit_test(every_kind_has_its_heading_in_the_docs),
+		cmocka_unit_test(the_docs_have_the_severity_of_every_kind),
 		cmocka_unit_test(names_are_read_as_they_are_written),
 	};
 
