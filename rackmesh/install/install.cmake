@@ -60,6 +60,7 @@ install(FILES rackmesh/install/tmpfiles.conf DESTINATION lib/tmpfiles.d RENAME r
 # An example: what a host does with ARP is its administrator's to decide.
 install(FILES rackmesh/install/sysctl.conf DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples
 	RENAME 60-rackmesh-sysctl.conf)
+install(FILES docs/alertmanager.yaml DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
 # Not where.md, which is about the source.
 file(GLOB documents CONFIGURE_DEPENDS docs/*.md)
 list(FILTER documents EXCLUDE REGEX "/where\\.md$")
