@@ -6,14 +6,17 @@ usage: run.py [--clock host|virtual] [--jobs N] [--kernel usual|backports] [GROU
 A group is a file test_<group>.py here, or machine: tests of the machine itself, from
 outside; or fabric-smoke: the smoke of tests/fabric, in this kernel. These have to be asked
 for: every-kernel: tests of all files that are marked so; verdicts-<what>: such a file here or
-in tests/fabric, with a virtual clock; verdicts: all of them but verdicts-stalls. A group whose machine panics or hangs fails
-by its own name. Its logs and its console stay in build/roce-lab/out/<group>/."""
+in tests/fabric, with a virtual clock; verdicts: all of them but verdicts-stalls, several in
+one machine. A group whose machine panics or hangs fails by its own name. Its logs and its
+console stay in build/roce-lab/out/<group>/."""
 
 import argparse
 import concurrent.futures
 import io
+import itertools
 import os
 import pathlib
+import queue
 import re
 import shlex
 import shutil
@@ -32,7 +35,8 @@ TAIL = 15  # lines
 STARVED_MS = 1000  # in all
 LOCK_UPS = 2
 STALLS = "verdicts-stalls"
-LONG = ("verdicts-rack", "verdicts-between", "verdicts-roce")
+# What shares a machine, since its boot and its first programs take as long as a file's tests.
+SHARED = (("verdicts-rack", "verdicts-pair"), ("verdicts-between", "verdicts-roce"))
 PYTEST = (
     "PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 /usr/bin/python3 -m pytest -p no:cacheprovider -v -rs"
     " --durations=0 --durations-min=1"
@@ -61,10 +65,9 @@ def usual_groups():
 def other_groups():
     """Those that have to be asked for."""
     files = " ".join(map(str, sorted(HERE.glob("test_*.py"))))
-    return {
-        "every-kernel": f"-m every_kernel {files}",
-        **{name_of(path): f"{path}" for path in verdict_files()},
-    }
+    verdicts = {name_of(path): f"{path}" for path in verdict_files()}
+    shared = {"+".join(names): " ".join(verdicts[name] for name in names) for names in SHARED}
+    return {"every-kernel": f"-m every_kernel {files}", **verdicts, **shared}
 
 
 def known_groups():
@@ -72,12 +75,10 @@ def known_groups():
 
 
 def asked_groups(words):
-    """The long ones first: the others share what is left of them."""
-    names = []
-    for word in words:
-        short = [each for each in map(name_of, verdict_files()) if each not in LONG]
-        every = [*LONG, *sorted(short)]
-        names += [each for each in every if each != STALLS] if word == "verdicts" else [word]
+    """verdicts: what shares a machine first, for it takes longest."""
+    alone = {name_of(path) for path in verdict_files()} - {STALLS, *itertools.chain(*SHARED)}
+    verdicts = [*map("+".join, SHARED), *sorted(alone)]
+    names = [each for word in words for each in (verdicts if word == "verdicts" else [word])]
     return names or list(usual_groups())
 
 
@@ -102,10 +103,11 @@ class Said:
 
 
 class Group:
-    """stream: takes what it says."""
+    """stream: takes what it says. processor: see vm/machine.py."""
 
-    def __init__(self, name, what, asked, stream):
+    def __init__(self, name, what, asked, stream, processor=None):
         self.name, self.what, self.asked, self.stream = name, what, asked, stream
+        self.processor = processor
         if asked.kernel != "usual":
             self.name += f"-{pathlib.Path(asked.kernel).name}"
         self.machine = self._machine(LAB / "out" / self.name)
@@ -113,7 +115,7 @@ class Group:
         self.report = asked.reports / f"roce-{self.name}.xml"
 
     def _machine(self, out):
-        return Machine(self.asked.kernel, out, self.asked.clock)
+        return Machine(self.asked.kernel, out, self.asked.clock, self.processor)
 
     def _print(self, text):
         print(text, file=self.stream, flush=True)
@@ -238,10 +240,17 @@ def arguments():
 
 def run_abreast(names, asked):
     """So many groups at once; each is heard when it is done."""
+    free = queue.SimpleQueue()  # processors; each is taken by as many machines as have to be
+    for processor in itertools.islice(itertools.cycle(sorted(os.sched_getaffinity(0))), asked.jobs):
+        free.put(processor if asked.clock == "virtual" else None)
 
     def run(name):
-        stream = io.StringIO()
-        return Group(name, known_groups()[name], asked, stream).run(), stream.getvalue()
+        stream, processor = io.StringIO(), free.get()
+        try:
+            group = Group(name, known_groups()[name], asked, stream, processor)
+            return group.run(), stream.getvalue()
+        finally:
+            free.put(processor)
 
     pool = concurrent.futures.ThreadPoolExecutor(asked.jobs)
     every = []

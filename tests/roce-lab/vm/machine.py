@@ -127,10 +127,12 @@ class Lost(Exception):
 
 
 class Machine:
-    """name: of the kernel, see above. out: a folder of this one's own. clock: see above."""
+    """name: of the kernel, see above. out: a folder of this one's own. clock: see above.
+    processor: the one it stays on, for a virtual clock: its threads take turns, and to wake
+    one on another processor costs more."""
 
-    def __init__(self, name, out, clock="host"):
-        self.kernel, self.clock = kernel(name), clock
+    def __init__(self, name, out, clock="host", processor=None):
+        self.kernel, self.clock, self.processor = kernel(name), clock, processor
         self.out = pathlib.Path(out).absolute()
         self.console = self.out / "console"
         shutil.rmtree(self.out, ignore_errors=True)
@@ -151,7 +153,9 @@ class Machine:
             talk += ["-device", "virtserialport,chardev=talk,name=out"]
             talk += ["-chardev", "file,id=talk,path=/dev/stdout"]
             talk += ["-serial", f"file:{self.console}"]
+        pin = [] if self.processor is None else ["taskset", "--cpu-list", self.processor]
         return [
+            *map(str, pin),
             *"setpriv --pdeathsig KILL -- qemu-system-x86_64".split(),
             *"-nodefaults -no-user-config -display none -no-reboot".split(),
             *f"-machine q35 -cpu {PROCESSOR} -m {MEMORY_MB} {CLOCKS[self.clock]}".split(),
