@@ -60,11 +60,15 @@ note_answer(struct alert_reach *reach, const struct rm_http_answer *answer)
 	reach->date.ns = answer->date_s * RM_NS_PER_S;
 }
 
+/* Many webhooks have no GET: 501 is how some say so. */
 static bool
 is_good(const struct alert_reach *reach, const struct rm_http_answer *answer)
 {
-	return answer->r == 0 && answer->status < (reach->body != NULL ? 300 : 500) &&
-	       answer->status != reach->refusal;
+	const bool will_do = reach->body != NULL
+				 ? answer->status < 300
+				 : answer->status < 500 || answer->status == 501;
+
+	return answer->r == 0 && will_do && answer->status != reach->refusal;
 }
 
 /* What a person has to look at; "": there is nothing to say. */

@@ -3,8 +3,8 @@
  * alert.
  *
  * What became of the last exchange counts. While there is none for a while, a question
- * that harms nobody is asked. Any answer but a server's own trouble (5xx) will do, and
- * but the very status that an exchange was last turned away with (401 where the
+ * that harms nobody is asked. Any answer but a server's own trouble (5xx, but 501) will
+ * do, and but the very status that an exchange was last turned away with (401 where the
  * password is wrong). To a question with a body neither a redirect nor 4xx will do.
  *
  * That a receiver takes nothing is logged once, and once that it takes alerts again.

@@ -1140,6 +1140,25 @@ one_that_refused_an_alert_has_to_take_one_to_be_well_again(void **state)
 	assert_int_equal(count_of(f->log, "\n"), 2);
 }
 
+static void
+a_webhook_that_knows_no_get_is_well(void **state)
+{
+	struct fixture *f = *state;
+	char hook[80];
+	const char *hooks[] = { hook };
+
+	f->status = 501;
+	snprintf(hook, sizeof hook, "%s/hook", f->url);
+	assert_int_equal(
+	    rm_alerts_reload(f->alerts,
+		&(struct rm_alert_options){ .webhooks = hooks, .webhook_count = 1 }),
+	    0);
+	wait_for(f, f->taken_count + 4);
+	assert_string_equal(rm_alerts_trouble(f->alerts), "");
+	assert_true(rm_alerts_deliver(f->alerts));
+	assert_string_equal(f->log, "");
+}
+
 static bool
 metrics_say(const struct rm_metrics *metrics, const char *wanted)
 {
@@ -1329,6 +1348,7 @@ main(void)
 		ASKING(a_wrong_prefix_is_said),
 		TEST(nobody_at_home_is_said),
 		ASKING(one_that_refused_an_alert_has_to_take_one_to_be_well_again),
+		ASKING(a_webhook_that_knows_no_get_is_well),
 		ASKING(every_receiver_has_a_metric_also_after_a_reload),
 		TEST(what_is_open_since_an_earlier_life_is_told_to_be_open_now),
 		TEST(an_end_by_a_clock_that_was_set_ahead_is_not_in_the_future),
