@@ -188,6 +188,33 @@ a_drill_is_passed_on_to_the_aggregator_that_knows(void **state)
 	answer_clear(&answer);
 }
 
+static bool
+is_said_by_readyz(struct fixture *f, const char *wanted)
+{
+	struct answer answer;
+	bool found;
+
+	get(f, "/readyz", &answer);
+	assert_int_equal(answer.status, 200);
+	found = strstr(text_of(answer.json, "why"), wanted) != NULL;
+	answer_clear(&answer);
+	return found;
+}
+
+/* Nobody listens there. The regions go on all the same, and so it is no 503. */
+static void
+readyz_says_that_alerts_are_not_delivered(void **state)
+{
+	struct fixture *f = *state;
+	char **urls = calloc(1, sizeof(*urls));
+
+	urls[0] = strdup("http://127.0.0.1:1");
+	f->config.alerts.alertmanagers = (struct rm_list){ urls, 1 };
+	tell_of_two_racks(f);
+	LOOPBACK_WAIT(f->loop,
+	    is_said_by_readyz(f, "; alerts are not delivered: http://127.0.0.1:1/"));
+}
+
 static void
 metrics_and_readiness_are_served(void **state)
 {
@@ -268,6 +295,7 @@ main(void)
 		TEST(an_open_incident_whose_aggregator_is_gone_is_marked),
 		TEST(a_drill_is_passed_on_to_the_aggregator_that_knows),
 		TEST(aggregators_say_how_often_they_sum_up),
+		TEST(readyz_says_that_alerts_are_not_delivered),
 		TEST(metrics_and_readiness_are_served),
 	};
 
