@@ -125,11 +125,9 @@ add_own(const struct analyzer *analyzer, struct rm_metrics *metrics)
 	/* clang-format off */
 	const struct rm_metric counters[] = {
 		{ NAME("stalls_total"), "", "Times that the loop stood still", &c->stalls },
-		{ NAME("stalled_nanoseconds_total"), "", "How long in all", &c->stalled_ns },
 		{ NAME("judgements_total"), "", "Judgements of a region", &c->judgements },
 		{ NAME("judgements_failed_total"), "", "Those that failed for want of memory",
 		  &c->failed_judgements },
-		{ NAME("judging_nanoseconds_total"), "", "How long they took in all", &c->judging_ns },
 		{ NAME("findings_unkept_total"), "", "Own findings that history did not take", &c->unkept },
 		{ NAME("windows_overlapping_total"), "",
 		  "Windows of a rack that its other aggregator had reported: not counted twice",
@@ -148,8 +146,18 @@ add_own(const struct analyzer *analyzer, struct rm_metrics *metrics)
 		  rm_http_server_late(analyzer->server) },
 	};
 	/* clang-format on */
+	int r;
 
-	return rm_metrics_counters(metrics, analyzer, counters, COUNT(counters));
+	r = rm_metrics_counters(metrics, analyzer, counters, COUNT(counters));
+	if (r == 0)
+		r = rm_metrics_counter_ns(metrics, analyzer,
+		    NAME("stalled_seconds_total"), "",
+		    "How long the loop stood still in all", &c->stalled_ns);
+	if (r == 0)
+		r = rm_metrics_counter_ns(metrics, analyzer,
+		    NAME("judging_seconds_total"), "",
+		    "How long judgements took in all", &c->judging_ns);
+	return r;
 }
 
 int

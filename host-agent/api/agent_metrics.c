@@ -328,7 +328,7 @@ read_permille(const void *arg)
 static double
 read_cpu(const void *arg)
 {
-	return ((const struct self_limit *)arg)->cpu_percent;
+	return ((const struct self_limit *)arg)->cpu_percent / 100;
 }
 
 static double
@@ -363,8 +363,8 @@ agent_metrics_limit(struct rm_metrics *metrics, const struct self_limit *limit)
 		    "1 while that limit holds probing back.", read_by_cpu },
 		{ "rackmesh_agent_slowed", "reason=\"memory\"",
 		    "1 while that limit holds probing back.", read_by_memory },
-		{ "rackmesh_agent_cpu_percent", "",
-		    "Of one core, over the last second.", read_cpu },
+		{ "rackmesh_agent_cpu_ratio", "", "Of one core, over the last second.",
+		    read_cpu },
 		{ "rackmesh_agent_memory_bytes", "", "Resident.", read_memory },
 	};
 	int r = 0;

@@ -23,6 +23,7 @@ struct metric {
 	char *labels;
 	const void *owner;
 	const uint64_t *counter; /* or else a gauge: */
+	bool in_ns;              /* that counter */
 	double (*read)(const void *arg);
 	const struct rm_metrics_family *family; /* or else all of a name */
 	const void *arg;
@@ -141,6 +142,22 @@ rm_metrics_counter(struct rm_metrics *metrics, const void *owner, const char *na
 		.labels = (char *)labels,
 		.owner = owner,
 		.counter = value,
+	};
+
+	return metrics_add(metrics, &fresh);
+}
+
+int
+rm_metrics_counter_ns(struct rm_metrics *metrics, const void *owner, const char *name,
+    const char *labels, const char *help, const uint64_t *ns)
+{
+	const struct metric fresh = {
+		.name = name,
+		.help = help,
+		.labels = (char *)labels,
+		.owner = owner,
+		.counter = ns,
+		.in_ns = true,
 	};
 
 	return metrics_add(metrics, &fresh);
@@ -314,6 +331,8 @@ metric_render(const struct metric *metric, struct evbuffer *out)
 	if (evbuffer_add_printf(out, "%s%s%s%s", metric->name, labelled ? "{" : "",
 		metric->labels, labelled ? "}" : "") < 0)
 		return -ENOMEM;
+	if (metric->in_ns)
+		return render_double((double)*metric->counter / 1e9, out);
 	if (metric->counter != NULL)
 		return evbuffer_add_printf(out, " %" PRIu64 "\n", *metric->counter);
 	return render_double(metric->read(metric->arg), out);

@@ -24,6 +24,9 @@ void rm_metrics_free(struct rm_metrics *metrics);
  */
 int rm_metrics_counter(struct rm_metrics *metrics, const void *owner, const char *name,
     const char *labels, const char *help, const uint64_t *value);
+/* A counter of nanoseconds, shown in seconds. */
+int rm_metrics_counter_ns(struct rm_metrics *metrics, const void *owner,
+    const char *name, const char *labels, const char *help, const uint64_t *ns);
 int rm_metrics_gauge(struct rm_metrics *metrics, const void *owner, const char *name,
     const char *labels, const char *help, double (*read)(const void *arg),
     const void *arg);

@@ -177,16 +177,18 @@ add_publishing(struct rm_metrics *metrics, const struct controller_face *face)
 	return r;
 }
 
+static double
+read_us(const void *arg)
+{
+	return (double)*(const uint64_t *)arg / 1e6;
+}
+
 static int
 add_plans(struct rm_metrics *metrics, const struct controller_face *face)
 {
 	const struct plan_counts *p = face->plan_counts;
 	/* clang-format off */
 	const struct rm_metric gauges[] = {
-		{ NAME("planning_microseconds"), "", "How long making all plans took",
-		  &face->planner_counts->last_us },
-		{ NAME("planning_slice_microseconds"), "",
-		  "The longest that it held up everything else for", &face->planner_counts->longest_us },
 		{ NAME("racks"), "", "ToRs in the topology", &p->racks },
 		{ NAME("members"), "", "RNICs in plans, a bond twice", &p->members },
 		{ NAME("entries"), "kind=\"inter_tor\"", "Planned pairs of RNICs", &p->inter_tor_entries },
@@ -208,8 +210,18 @@ add_plans(struct rm_metrics *metrics, const struct controller_face *face)
 		  "Ordered pairs of ToRs that do not probe each other: only one side has QPNs", &p->unlike_tors },
 	};
 	/* clang-format on */
+	int r;
 
-	return rm_metrics_gauges(metrics, face, gauges, COUNT(gauges));
+	r = rm_metrics_gauges(metrics, face, gauges, COUNT(gauges));
+	if (r == 0)
+		r = rm_metrics_gauge(metrics, face, NAME("planning_seconds"), "",
+		    "How long making all plans took", read_us,
+		    &face->planner_counts->last_us);
+	if (r == 0)
+		r = rm_metrics_gauge(metrics, face, NAME("planning_slice_seconds"), "",
+		    "The longest that it held up everything else for", read_us,
+		    &face->planner_counts->longest_us);
+	return r;
 }
 
 int

@@ -127,8 +127,8 @@ def report(ports):
             f" lost {metric(text, 'etcd_leaderships_lost_total'):.0f},"
             f" plannings {metric(text, 'plannings_total'):.0f},"
             f" restarts {metric(text, 'planning_restarts_total'):.0f},"
-            f" planning {metric(text, 'planning_microseconds') / 1e6:.2f} s,"
-            f" longest slice {metric(text, 'planning_slice_microseconds') / 1e3:.0f} ms,"
+            f" planning {metric(text, 'planning_seconds'):.2f} s,"
+            f" longest slice {metric(text, 'planning_slice_seconds') * 1e3:.0f} ms,"
             f" deferred {metric(text, 'etcd_inbox_deferred_total'):.0f}"
         )
     return won

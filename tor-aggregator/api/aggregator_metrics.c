@@ -161,7 +161,6 @@ static const struct metrics_counter alert_counters[] = {
 
 static const struct metrics_counter own_counters[] = {
 	{ N("stalls_total"), "", S(stalls), "Times that this process stood still for over 300 ms." },
-	{ N("stalled_ns_total"), "", S(stalled_ns), "For how long in all." },
 	{ 0 }
 };
 /* clang-format on */
@@ -333,8 +332,8 @@ add_rack(struct tor_rack *rack, struct rm_metrics *metrics)
 		    "RNICs that found no place in the rack's roster.",
 		    roster_refused(tor_rack_roster(rack)));
 	if (r == 0)
-		r = rm_metrics_counter(metrics, rack, N("summary_refused_total"), label,
-		    "Results that found no row in the rack's summary.",
+		r = rm_metrics_counter(metrics, rack, N("results_without_row_total"),
+		    label, "Results that found no row in the rack's summary.",
 		    summary_refused(tor_rack_summary(rack)));
 	if (r == 0)
 		r = path_metrics_of_rack(rack, label, metrics);
@@ -410,6 +409,11 @@ aggregator_metrics_register(
 		    aggregator->alerts, metrics, N("alert_receiver_up"), "");
 	for (size_t i = 0; r == 0 && i < sizeof(tables) / sizeof(tables[0]); i++)
 		r = metrics_table_add(metrics, tables[i].table, tables[i].base, "");
+	if (r == 0)
+		r = rm_metrics_counter_ns(metrics, aggregator,
+		    N("stalled_seconds_total"), "",
+		    "For how long this process stood still in all.",
+		    &aggregator->stalled_ns);
 	if (r == 0)
 		r = lane_metrics_register(
 		    aggregator->uplink, aggregator->analyzer, metrics);

@@ -41,7 +41,7 @@ render(const struct rm_metrics *metrics)
 static void
 metrics_of_one_name_stay_together_under_one_head(void **state)
 {
-	uint64_t ok = 3, bad = UINT64_MAX, other = 0;
+	uint64_t ok = 3, bad = UINT64_MAX, other = 0, ns = 1500000000;
 	struct rm_metrics *metrics;
 	double queue = 0.1;
 	char *text;
@@ -57,6 +57,8 @@ metrics_of_one_name_stay_together_under_one_head(void **state)
 	    0);
 	assert_int_equal(
 	    rm_metrics_gauge(metrics, &ok, "c", "", "of c", read_double, &queue), 0);
+	assert_int_equal(
+	    rm_metrics_counter_ns(metrics, &ok, "d_seconds_total", "", "of d", &ns), 0);
 	other++;
 
 	text = render(metrics);
@@ -69,7 +71,10 @@ metrics_of_one_name_stay_together_under_one_head(void **state)
 				  "b_total 1\n"
 				  "# HELP c of c\n"
 				  "# TYPE c gauge\n"
-				  "c 0.1\n");
+				  "c 0.1\n"
+				  "# HELP d_seconds_total of d\n"
+				  "# TYPE d_seconds_total counter\n"
+				  "d_seconds_total 1.5\n");
 	free(text);
 
 	rm_metrics_forget(metrics, &ok);
