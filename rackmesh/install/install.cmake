@@ -61,6 +61,8 @@ install(FILES rackmesh/install/tmpfiles.conf DESTINATION lib/tmpfiles.d RENAME r
 install(FILES rackmesh/install/sysctl.conf DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples
 	RENAME 60-rackmesh-sysctl.conf)
 install(FILES docs/alertmanager.yaml DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
+install(FILES docs/prometheus/rackmesh-rules.yaml docs/prometheus/prometheus.yaml
+	DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
 # Not where.md, which is about the source.
 file(GLOB documents CONFIGURE_DEPENDS docs/*.md)
 list(FILTER documents EXCLUDE REGEX "/where\\.md$")

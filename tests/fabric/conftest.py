@@ -48,6 +48,7 @@ SECONDS = {
     "test_controllers": 25,
     "test_swap": 30,
     "test_keys": 22,
+    "test_prometheus": 20,
     "test_registration": 20,
 }
 SHORT_S = 15
