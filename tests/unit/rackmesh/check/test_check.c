@@ -1,5 +1,6 @@
 #include "rackmesh/check/check.h"
 
+#include <netdb.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -266,10 +267,27 @@ a_peer_is_one_host(void **state)
 	struct world *w = *state;
 	char *texts[] = { (char[]){ "10.0.0.1:7481" }, (char[]){ "0.0.0.0:7481" },
 		(char[]){ "10.0.0.1:7481" }, (char[]){ "224.0.0.1:7481" },
-		(char[]){ "10.0.0.2:0" }, (char[]){ "localhost:7481" } };
+		(char[]){ "10.0.0.2:0" } };
 
-	rm_check_peers(&w->check, "controllers", &(struct rm_list){ texts, 6 });
+	rm_check_peers(&w->check, "controllers", &(struct rm_list){ texts, 5 });
 	found(w, 3, 1, "controllers[2]: listed twice");
+}
+
+/* Of a bare host's names not even this one need have an address. */
+static void
+a_name_of_a_peer_is_looked_up(void **state)
+{
+	struct world *w = *state;
+	char *texts[] = { (char[]){ "localhost:7481" } };
+	struct addrinfo *info = NULL;
+	const int r = getaddrinfo("localhost", NULL, NULL, &info);
+
+	if (r == 0)
+		freeaddrinfo(info);
+	rm_check_peers(&w->check, "controllers", &(struct rm_list){ texts, 1 });
+	/* Nobody knows it; nobody could be asked. */
+	found(w, r == EAI_NONAME, r == EAI_AGAIN,
+	    r == 0 ? NULL : "controllers[0]: cannot resolve localhost: ");
 }
 
 static void
@@ -330,6 +348,7 @@ main(void)
 		TEST(an_address_to_listen_on_is_one_of_this_host),
 		TEST(http_is_served_where_it_can_be),
 		TEST(a_peer_is_one_host),
+		TEST(a_name_of_a_peer_is_looked_up),
 		TEST(certificates_for_others_servers_are_read),
 		TEST(as_another_user_the_kernel_decides_for_that_one),
 	};
