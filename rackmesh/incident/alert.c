@@ -26,7 +26,6 @@
 #define ALERTS_BATCH 32 /* in one exchange with an Alertmanager */
 #define ALERTS_MAX_URL 2048
 #define ALERTS_MAX_RECEIVERS 64
-#define ALERTS_SHOWN_BYTES 200 /* of a URL, in logs and metrics */
 #define ALERT_KEY_BYTES (RM_PART_NAME_BYTES + RM_NAME_BYTES + 32)
 
 struct firing {
@@ -321,21 +320,6 @@ url_at(const struct rm_alert_options *options, size_t i)
 		   : options->webhooks[i - options->alertmanager_count];
 }
 
-/* Neither a password nor the path of a webhook, which may be one, is for others to see.
- */
-static void
-show_url(const char *url, bool alertmanager, char shown[ALERTS_SHOWN_BYTES])
-{
-	const char *scheme = strstr(url, "://");
-	const char *host = scheme != NULL ? scheme + 3 : url, *path, *at;
-
-	path = host + strcspn(host, "/?#");
-	at = memrchr(host, '@', (size_t)(path - host));
-	snprintf(shown, ALERTS_SHOWN_BYTES, "%.*s%.*s%s", (int)(host - url), url,
-	    (int)(path - (at != NULL ? at + 1 : host)), at != NULL ? at + 1 : host,
-	    alertmanager || strlen(path) <= 1 ? path : "/...");
-}
-
 static double
 read_receiver(const void *arg)
 {
@@ -345,13 +329,13 @@ read_receiver(const void *arg)
 static int
 receivers_register(struct rm_alerts *alerts)
 {
-	char labels[METRICS_LABEL_BYTES], shown[ALERTS_SHOWN_BYTES];
+	char labels[METRICS_LABEL_BYTES], shown[ALERT_SHOWN_BYTES];
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < alerts->sink_count; i++) {
 		const bool alertmanager = i < alerts->alertmanager_count;
 
-		show_url(alerts->urls[i], alertmanager, shown);
+		alert_reach_show_url(alerts->urls[i], alertmanager, shown);
 		snprintf(labels, sizeof labels, "%s%sreceiver=\"%s[%zu]\",url=\"%s\"",
 		    alerts->metric_labels, alerts->metric_labels[0] != '\0' ? "," : "",
 		    alertmanager ? "alertmanagers" : "webhooks",
@@ -381,7 +365,7 @@ sink_open(struct rm_alerts *alerts, const struct rm_alert_options *options, size
 {
 	bool alertmanager = i < options->alertmanager_count;
 	struct alert_reach *reach;
-	char url[ALERTS_MAX_URL], shown[ALERTS_SHOWN_BYTES];
+	char url[ALERTS_MAX_URL], shown[ALERT_SHOWN_BYTES];
 	const struct alert_sink_options sink = {
 		.url = url,
 		.max_queue = alerts->options.max_queue,
@@ -399,7 +383,7 @@ sink_open(struct rm_alerts *alerts, const struct rm_alert_options *options, size
 	/* An empty list is no alert; of a webhook only GET asks for nothing. What time
 	 * it is has to be known of an Alertmanager, also by who asks for nothing else.
 	 */
-	show_url(url, alertmanager, shown);
+	alert_reach_show_url(url, alertmanager, shown);
 	r = alert_reach_new(alerts->loop, alerts->http, url, shown,
 	    alertmanager ? "[]" : NULL,
 	    alertmanager && alerts->options.ask_ns == 0 ? DATE_EVERY_NS
