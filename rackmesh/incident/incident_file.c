@@ -419,15 +419,15 @@ take_words(struct reading *reading, struct rm_verdict *verdict)
 		reading->wrong = "kind";
 }
 
-/* Absent: written by a version that had none. */
+/* Absent: written by a version that had none, and sent every alert as critical. */
 static enum rm_severity
-take_severity(struct reading *reading, const struct rm_verdict *verdict)
+take_severity(struct reading *reading)
 {
 	const json_t *severity = json_object_get(reading->object, "severity");
 	enum rm_severity ret;
 
 	if (severity == NULL || json_string_length(severity) == 0)
-		return rm_severity(verdict->kind, verdict->evidence.impact);
+		return RM_SEVERITY_CRITICAL;
 	ret = json_is_string(severity) ? rm_severity_parse(json_string_value(severity))
 				       : RM_SEVERITY_UNSET;
 	if (ret == RM_SEVERITY_UNSET)
@@ -476,7 +476,7 @@ incident_read(const json_t *object, struct rm_incident *incident)
 
 	take_id(&reading, &incident->id);
 	take_words(&reading, verdict);
-	incident->severity = take_severity(&reading, verdict);
+	incident->severity = take_severity(&reading);
 	take_text(
 	    &reading, "part", verdict->part.name, sizeof(verdict->part.name), false);
 	take_text(

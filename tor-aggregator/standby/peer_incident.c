@@ -28,7 +28,8 @@ kind_of(const char *word)
 	return 0;
 }
 
-/* The RNIC is a help, no more. Of an older peer there is no severity. */
+/* The RNIC is a help, no more. An older peer says no severity: its alerts are critical.
+ */
 static void
 take_evidence(const char *evidence, struct rm_incident *incident)
 {
@@ -43,8 +44,7 @@ take_evidence(const char *evidence, struct rm_incident *incident)
 	if (severity != NULL)
 		incident->severity = rm_severity_parse(severity);
 	if (incident->severity == RM_SEVERITY_UNSET)
-		incident->severity =
-		    rm_severity(incident->verdict.kind, RM_IMPACT_UNKNOWN);
+		incident->severity = RM_SEVERITY_CRITICAL;
 	json_decref(json);
 }
 

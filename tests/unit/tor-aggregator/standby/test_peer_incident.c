@@ -71,16 +71,16 @@ what_one_writes_the_other_reads(void **state)
 }
 
 static void
-a_peer_without_severities_is_judged_by_its_kinds(void **state)
+a_peer_without_severities_has_sent_critical_alerts(void **state)
 {
 	struct wire_incident wire = sound;
 	struct rm_incident out;
 
 	assert_int_equal(peer_incident_read(&wire, &out), 0);
-	assert_int_equal(out.severity, RM_SEVERITY_MAJOR);
+	assert_int_equal(out.severity, RM_SEVERITY_CRITICAL);
 	wire.evidence_json = "{\"severity\":\"page\"}";
 	assert_int_equal(peer_incident_read(&wire, &out), 0);
-	assert_int_equal(out.severity, RM_SEVERITY_MAJOR);
+	assert_int_equal(out.severity, RM_SEVERITY_CRITICAL);
 }
 
 static void
@@ -141,7 +141,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_one_writes_the_other_reads),
-		cmocka_unit_test(a_peer_without_severities_is_judged_by_its_kinds),
+		cmocka_unit_test(a_peer_without_severities_has_sent_critical_alerts),
 		cmocka_unit_test(what_makes_no_sense_is_refused),
 		cmocka_unit_test(an_end_of_which_nothing_else_is_said_was_told),
 		cmocka_unit_test(evidence_that_is_none_costs_only_the_rnic),
