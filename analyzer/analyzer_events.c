@@ -399,7 +399,8 @@ on_minute(const struct sla_minute *minute, void *arg)
 		analyzer->counts.unkept++;
 }
 
-/* One minute holds the rows of all regions. */
+/* One minute holds the rows of all regions; more than SLA_MAX_WAIT_NS, and it would be
+ * overwritten: rows of slower aggregators come late to it. */
 static int64_t
 sla_wait_ns(const struct analyzer *analyzer)
 {
@@ -410,7 +411,8 @@ sla_wait_ns(const struct analyzer *analyzer)
 
 		longest_ns = interval_ns > longest_ns ? interval_ns : longest_ns;
 	}
-	return longest_ns + SLA_MARGIN_NS;
+	longest_ns += SLA_MARGIN_NS;
+	return longest_ns < SLA_MAX_WAIT_NS ? longest_ns : SLA_MAX_WAIT_NS;
 }
 
 static void

@@ -20,6 +20,8 @@
 
 #define SLA_MAX_SCOPES 1024 /* region x class x (inside, between) */
 #define SLA_MAX_RACKS 16384
+#define SLA_MAX_WAIT_NS \
+	(120 * RM_NS_PER_S) /* a minute that is older may be overwritten */
 
 struct sla;
 
@@ -40,7 +42,7 @@ struct sla_minute { /* one scope, one minute that is over */
 int sla_new(const struct sla_options *options, struct sla **ret);
 void sla_free(struct sla *sla);
 void sla_summary(struct sla *sla, const struct wire_summary_view *view);
-/* Closes minutes that ended wait_ns or more ago; each once. */
+/* Closes minutes that ended wait_ns or more ago, at most SLA_MAX_WAIT_NS; each once. */
 void sla_close(struct sla *sla, rm_wall_t now, int64_t wait_ns,
     void (*on_minute)(const struct sla_minute *minute, void *arg), void *arg);
 /* The last hour and day of every scope. New reference. */
