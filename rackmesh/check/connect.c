@@ -197,7 +197,7 @@ on_page(const struct rm_http_answer *answer, void *arg)
 		peer_done(peer, answer->why);
 	else if (answer->r < 0)
 		peer_done(peer, strerror(-answer->r));
-	else if (!peer->any_status && answer->status >= 400) {
+	else if (!peer->any_status && answer->status >= 300) {
 		rm_why(&why, 0, "it answers with status %ld", answer->status);
 		peer_done(peer, why.text);
 	} else
