@@ -63,7 +63,7 @@ add_intake(const struct analyzer *analyzer, struct rm_metrics *metrics)
 		  "Messages that were not applied: bad ones are damaged, malformed or unknown", &c->foreign },
 		{ NAME("messages_without_points_total"), "", "Messages that left nothing in history",
 		  &c->pointless },
-		{ NAME("summary_intervals_refused_total"), "",
+		{ NAME("row_intervals_refused_total"), "",
 		  "Hellos that say an interval beyond an hour: 10 s is taken", &c->refused_intervals },
 		{ NAME("sessions_held_total"), "",
 		  "Times that an aggregator was not read because history could not take more", &c->held },
@@ -220,7 +220,7 @@ analyzer_metrics_region(struct region *region, struct rm_metrics *metrics)
 	if (r == 0)
 		r = rm_metrics_gauges(metrics, region, &paths, 1);
 	if (r == 0)
-		r = rm_metrics_gauge(metrics, region, NAME("summary_interval_seconds"),
+		r = rm_metrics_gauge(metrics, region, NAME("row_interval_seconds"),
 		    labels, "Longest summary interval of its aggregators",
 		    read_row_interval, region);
 	return r;

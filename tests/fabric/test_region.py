@@ -201,7 +201,7 @@ def test_the_analyzer_hears_how_often_its_aggregators_sum_up(region):
 
     listed = until("all aggregators at the analyzer", TOLD_S, heard)
     assert {each["summary_interval_s"] for each in listed} == {1}
-    judged_by = f'rackmesh_analyzer_summary_interval_seconds{{region="{REGION}"}} 1\n'
+    judged_by = f'rackmesh_analyzer_row_interval_seconds{{region="{REGION}"}} 1\n'
     assert judged_by in lab.analyzer.get("/metrics").text
 
 

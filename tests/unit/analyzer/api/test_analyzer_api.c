@@ -263,7 +263,7 @@ aggregators_say_how_often_they_sum_up(void **state)
 	hello(f);
 	get(f, "/metrics", &answer);
 	assert_non_null(strstr(answer.text,
-	    "rackmesh_analyzer_summary_interval_seconds{region=\"lab\"} 60\n"));
+	    "rackmesh_analyzer_row_interval_seconds{region=\"lab\"} 60\n"));
 	answer_clear(&answer);
 	get(f, "/v1/aggregators", &answer);
 	assert_int_equal(
@@ -277,9 +277,9 @@ aggregators_say_how_often_they_sum_up(void **state)
 	hello(f);
 	get(f, "/metrics", &answer);
 	assert_non_null(strstr(answer.text,
-	    "rackmesh_analyzer_summary_interval_seconds{region=\"lab\"} 20\n"));
-	assert_non_null(strstr(
-	    answer.text, "rackmesh_analyzer_summary_intervals_refused_total 0\n"));
+	    "rackmesh_analyzer_row_interval_seconds{region=\"lab\"} 20\n"));
+	assert_non_null(
+	    strstr(answer.text, "rackmesh_analyzer_row_intervals_refused_total 0\n"));
 	answer_clear(&answer);
 }
 
