@@ -131,7 +131,8 @@ def build(level, log):
 
 
 def failed_units(log):
-    words = ("ctest", "--test-dir", UNIT, "-L", "unit", "-j", "8", "--stop-on-failure")
+    labels = "unit|trials"
+    words = ("ctest", "--test-dir", UNIT, "-L", labels, "-j", "8", "--stop-on-failure")
     if run(*words, log=log) == 0:
         return None
     said = log.read_text(errors="replace")
