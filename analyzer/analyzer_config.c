@@ -9,6 +9,7 @@
 #include "analyzer/analyzer_check.h"
 #include "rackmesh/core/address.h"
 #include "rackmesh/core/log.h"
+#include "rackmesh/http/http_url.h"
 #include "rackmesh/judge/part.h"
 
 #define AT(field) offsetof(struct analyzer_config, field)
@@ -99,18 +100,12 @@ const struct rm_option analyzer_options[] = {
 };
 /* clang-format on */
 
-static bool
-is_url(const char *text)
-{
-	return strncmp(text, "http://", 7) == 0 || strncmp(text, "https://", 8) == 0;
-}
-
 static int
 check_influx(const struct analyzer_config *config, struct rm_why *why)
 {
 	const struct influx_config *influx = &config->influx;
 
-	if (influx->url[0] != '\0' && !is_url(influx->url))
+	if (influx->url[0] != '\0' && !rm_http_url_valid(influx->url))
 		return rm_config_refuse(config->path, why,
 		    "expected http://... or https://...", "influx.url");
 	if (influx->password_file[0] != '\0' && influx->user[0] == '\0')

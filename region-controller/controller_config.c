@@ -9,6 +9,7 @@
 #include "rackmesh/core/address.h"
 #include "rackmesh/core/file.h"
 #include "rackmesh/core/log.h"
+#include "rackmesh/http/http_url.h"
 #include "rackmesh/judge/part.h"
 #include "region-controller/controller_check.h"
 
@@ -153,9 +154,7 @@ check_etcd(const struct controller_config *config, struct rm_why *why)
 	for (size_t i = 0; i < config->etcd.endpoints.count; i++) {
 		const char *host = strstr(endpoints[i], "://");
 
-		if ((strncmp(endpoints[i], "http://", 7) != 0 &&
-			strncmp(endpoints[i], "https://", 8) != 0) ||
-		    host[3] == '\0' || strchr(host + 3, '/') != NULL)
+		if (!rm_http_url_valid(endpoints[i]) || strchr(host + 3, '/') != NULL)
 			return rm_config_refuse(config->path, why,
 			    "expected a URL without a path, http://address:port",
 			    "etcd.endpoints[%zu]", i);

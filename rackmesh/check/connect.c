@@ -11,6 +11,7 @@
 #include "rackmesh/core/log.h"
 #include "rackmesh/core/why.h"
 #include "rackmesh/http/http_client.h"
+#include "rackmesh/http/http_url.h"
 #include "rackmesh/loop/loop.h"
 #include "rackmesh/net/dialer.h"
 #include "rackmesh/tls/credentials.h"
@@ -208,11 +209,13 @@ void
 rm_connect_url(struct rm_connect *connect, const char *place, const char *url,
     const char *page, const struct rm_http_site *site)
 {
-	struct peer *peer = peer_new(connect, place, url);
+	char shown[RM_HTTP_URL_SHOWN_BYTES], text[2048];
 	size_t len = strlen(url);
-	char text[2048];
+	struct peer *peer;
 	int r;
 
+	rm_http_url_show(url, page != NULL, shown);
+	peer = peer_new(connect, place, shown);
 	if (peer == NULL)
 		return;
 	peer->any_status = page == NULL;

@@ -48,7 +48,7 @@ void rm_connect_daemon(struct rm_connect *connect, const char *place,
     size_t tor_count);
 
 /* page: behind url, and it must be there; NULL: url itself, and whatever status it
- * answers with is fine. */
+ * answers with is fine; only its server is shown then, since the rest may be secret. */
 void rm_connect_url(struct rm_connect *connect, const char *place, const char *url,
     const char *page, const struct rm_http_site *site);
 

@@ -8,6 +8,7 @@
 #include "rackmesh/core/clock.h"
 #include "rackmesh/etcd/etcd_call.h"
 #include "rackmesh/http/http_client.h"
+#include "rackmesh/http/http_url.h"
 
 #define ETCD_MAX_URL 512
 #define ETCD_TIMEOUT_NS (2500 * RM_NS_PER_MS)
@@ -97,9 +98,7 @@ etcd_set_endpoints(struct rm_etcd *etcd, const struct rm_etcd_options *options)
 		const char *url = options->endpoints[i];
 		size_t len = strlen(url);
 
-		if ((strncmp(url, "http://", 7) != 0 &&
-			strncmp(url, "https://", 8) != 0) ||
-		    len > ETCD_MAX_URL / 2)
+		if (!rm_http_url_valid(url) || len > ETCD_MAX_URL / 2)
 			return -EINVAL;
 		while (url[len - 1] == '/')
 			len--;

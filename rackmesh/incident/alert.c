@@ -8,6 +8,7 @@
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
+#include "rackmesh/http/http_url.h"
 #include "rackmesh/incident/alert_message.h"
 #include "rackmesh/incident/alert_reach.h"
 #include "rackmesh/incident/alert_sink.h"
@@ -329,13 +330,13 @@ read_receiver(const void *arg)
 static int
 receivers_register(struct rm_alerts *alerts)
 {
-	char labels[METRICS_LABEL_BYTES], shown[ALERT_SHOWN_BYTES];
+	char labels[METRICS_LABEL_BYTES], shown[RM_HTTP_URL_SHOWN_BYTES];
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < alerts->sink_count; i++) {
 		const bool alertmanager = i < alerts->alertmanager_count;
 
-		alert_reach_show_url(alerts->urls[i], alertmanager, shown);
+		rm_http_url_show(alerts->urls[i], alertmanager, shown);
 		snprintf(labels, sizeof labels, "%s%sreceiver=\"%s[%zu]\",url=\"%s\"",
 		    alerts->metric_labels, alerts->metric_labels[0] != '\0' ? "," : "",
 		    alertmanager ? "alertmanagers" : "webhooks",
@@ -365,7 +366,7 @@ sink_open(struct rm_alerts *alerts, const struct rm_alert_options *options, size
 {
 	bool alertmanager = i < options->alertmanager_count;
 	struct alert_reach *reach;
-	char url[ALERTS_MAX_URL], shown[ALERT_SHOWN_BYTES];
+	char url[ALERTS_MAX_URL], shown[RM_HTTP_URL_SHOWN_BYTES];
 	const struct alert_sink_options sink = {
 		.url = url,
 		.max_queue = alerts->options.max_queue,
@@ -383,7 +384,7 @@ sink_open(struct rm_alerts *alerts, const struct rm_alert_options *options, size
 	/* An empty list is no alert; of a webhook only GET asks for nothing. What time
 	 * it is has to be known of an Alertmanager, also by who asks for nothing else.
 	 */
-	alert_reach_show_url(url, alertmanager, shown);
+	rm_http_url_show(url, alertmanager, shown);
 	r = alert_reach_new(alerts->loop, alerts->http, url, shown,
 	    alertmanager ? "[]" : NULL,
 	    alertmanager && alerts->options.ask_ns == 0 ? DATE_EVERY_NS

@@ -4,23 +4,9 @@
 #include <string.h>
 
 #include "rackmesh/http/http_client.h"
+#include "rackmesh/http/http_url.h"
 #include "rackmesh/incident/alert.h"
 #include "rackmesh/incident/alert_label.h"
-
-static bool
-is_url(const char *text)
-{
-	size_t scheme = strncmp(text, "http://", 7) == 0    ? 7
-			: strncmp(text, "https://", 8) == 0 ? 8
-							    : 0;
-
-	if (scheme == 0)
-		return false;
-	for (const char *at = text; *at != '\0'; at++)
-		if (*at <= ' ' || *at > '~' || *at == '"' || *at == '\\')
-			return false;
-	return strchr("/?#", text[scheme]) == NULL; /* "" too: there is a host */
-}
 
 static void
 cut_slashes(char *url, size_t len)
@@ -79,7 +65,7 @@ rm_alert_config_check(
 	int r;
 
 	for (size_t i = 0; i < config->alertmanagers.count; i++) {
-		if (!is_url(alertmanagers[i]))
+		if (!rm_http_url_valid(alertmanagers[i]))
 			return rm_config_refuse(path, why,
 			    "expected http://... or https://...",
 			    "alerts.alertmanagers[%zu]", i);
@@ -90,15 +76,15 @@ rm_alert_config_check(
 			    "alerts.alertmanagers[%zu]", i);
 	}
 	for (size_t i = 0; i < config->webhooks.count; i++)
-		if (!is_url(webhooks[i]))
+		if (!rm_http_url_valid(webhooks[i]))
 			return rm_config_refuse(path, why,
 			    "expected http://... or https://...",
 			    "alerts.webhooks[%zu]", i);
-	if (config->page_url[0] != '\0' && !is_url(config->page_url))
+	if (config->page_url[0] != '\0' && !rm_http_url_valid(config->page_url))
 		return rm_config_refuse(
 		    path, why, "expected http://... or https://...", "alerts.page_url");
 	cut_slashes(config->page_url, strlen(config->page_url));
-	if (config->runbook_url[0] != '\0' && !is_url(config->runbook_url))
+	if (config->runbook_url[0] != '\0' && !rm_http_url_valid(config->runbook_url))
 		return rm_config_refuse(path, why, "expected http://... or https://...",
 		    "alerts.runbook_url");
 	r = check_labels(config, path, why);

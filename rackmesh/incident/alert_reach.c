@@ -8,6 +8,7 @@
 #include "rackmesh/core/clock.h"
 #include "rackmesh/core/log.h"
 #include "rackmesh/http/http_client.h"
+#include "rackmesh/http/http_url.h"
 #include "rackmesh/loop/loop.h"
 
 #define REACH_TIMEOUT_NS (2 * RM_NS_PER_S)
@@ -83,23 +84,10 @@ advice(const struct alert_reach *reach, long status)
 	return "";
 }
 
-void
-alert_reach_show_url(const char *url, bool whole, char shown[static ALERT_SHOWN_BYTES])
-{
-	const char *scheme = strstr(url, "://");
-	const char *host = scheme != NULL ? scheme + 3 : url, *path, *at;
-
-	path = host + strcspn(host, "/?#");
-	at = memrchr(host, '@', (size_t)(path - host));
-	snprintf(shown, ALERT_SHOWN_BYTES, "%.*s%.*s%s", (int)(host - url), url,
-	    (int)(path - (at != NULL ? at + 1 : host)), at != NULL ? at + 1 : host,
-	    whole || strlen(path) <= 1 ? path : "/...");
-}
-
 static void
 describe(struct alert_reach *reach, const struct rm_http_answer *answer)
 {
-	char shown[ALERT_SHOWN_BYTES], quoted[REACH_QUOTED_BYTES];
+	char shown[RM_HTTP_URL_SHOWN_BYTES], quoted[REACH_QUOTED_BYTES];
 	char *out = reach->trouble;
 
 	if (answer->r != 0)
@@ -107,7 +95,7 @@ describe(struct alert_reach *reach, const struct rm_http_answer *answer)
 		    reach->name,
 		    answer->why[0] != '\0' ? answer->why : strerror(-answer->r));
 	else if (answer->redirect != NULL) {
-		alert_reach_show_url(answer->redirect, reach->body != NULL, shown);
+		rm_http_url_show(answer->redirect, reach->body != NULL, shown);
 		snprintf(out, REACH_TROUBLE_BYTES,
 		    "%s answers %ld, a redirect to %s: configure what it leads to",
 		    reach->name, answer->status,

@@ -26,12 +26,6 @@ struct rm_http_client;
 struct rm_loop;
 
 #define ALERT_REACH_DATE_NS (90 * RM_NS_PER_S)
-#define ALERT_SHOWN_BYTES 200 /* of a URL, in logs and metrics */
-
-/* Neither a password nor the path of a webhook, which may be one, is for others to see.
- * whole: with its path. */
-void alert_reach_show_url(
-    const char *url, bool whole, char shown[static ALERT_SHOWN_BYTES]);
 
 /* url, copied. name: of the receiver in logs, copied. body: of the question, a literal;
  * NULL: it is a GET. every_ns 0: nothing is asked. */

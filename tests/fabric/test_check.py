@@ -83,6 +83,12 @@ def test_who_is_not_reached_is_named_with_the_option(world, tmp_path):
     assert total.endswith("agg-tor1.yaml: 1 error")
     assert "controllers[0]" in done.stdout
 
+    # A webhook's path may be a secret: its server alone is shown.
+    hook = {"alerts": {"webhooks": ["http://me:hidden@127.0.0.1:9/hidden"]}}
+    done = checked(lab, lab.analyzer, "--connect", config=changed(lab, lab.analyzer, tmp_path, **hook))
+    assert "alerts.webhooks[0]: http://127.0.0.1:9/...: " in errors(done)[0], done
+    assert "hidden" not in done.stdout + done.stderr
+
     # Who refuses us says so, and so do we when somebody else answers.
     foreign = Authority(tmp_path / "foreign")
     (tmp_path / "both.pem").write_bytes(

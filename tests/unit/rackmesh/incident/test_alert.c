@@ -1095,22 +1095,6 @@ a_redirect_that_keeps_the_method_is_said_with_where_it_leads(void **state)
 }
 
 static void
-of_a_webhook_the_server_alone_is_shown(void **state)
-{
-	char shown[ALERT_SHOWN_BYTES];
-
-	(void)state;
-	alert_reach_show_url("https://me:secret@hook.example/secret", false, shown);
-	assert_string_equal(shown, "https://hook.example/...");
-	alert_reach_show_url("https://hook.example?secret", false, shown);
-	assert_string_equal(shown, "https://hook.example/...");
-	alert_reach_show_url("/secret", false, shown);
-	assert_string_equal(shown, "/...");
-	alert_reach_show_url("http://me:secret@am:9093/prefix", true, shown);
-	assert_string_equal(shown, "http://am:9093/prefix");
-}
-
-static void
 a_wrong_prefix_is_said(void **state)
 {
 	alert_to(*state, "/wrong");
@@ -1362,7 +1346,6 @@ main(void)
 		TEST(an_alertmanager_may_be_given_with_a_slash_or_with_its_whole_path),
 		ASKING(a_redirect_for_good_is_said_with_where_it_leads),
 		ASKING(a_redirect_that_keeps_the_method_is_said_with_where_it_leads),
-		cmocka_unit_test(of_a_webhook_the_server_alone_is_shown),
 		ASKING(a_wrong_prefix_is_said),
 		TEST(nobody_at_home_is_said),
 		ASKING(one_that_refused_an_alert_has_to_take_one_to_be_well_again),
