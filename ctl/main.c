@@ -27,6 +27,10 @@ static const struct command {
 	    "  --tor TOR  those of this ToR only\n"
 	    "  --through aggregator (the usual), or agent: the RNICs of one host, and\n"
 	    "                       how they are probed from\n" },
+	{ "hosts", ctl_hosts, "[--tor TOR]",
+	    "every host, its agent's state and version",
+	    "  --tor TOR  those of this ToR only\n"
+	    "  Exit status 1: an agent is neither ok nor paused by hand.\n" },
 	{ "drill", ctl_drill, "RNIC [--seconds N] [--limit N]",
 	    "raw probe results of an RNIC",
 	    "  --seconds N  of the last N seconds, 10 by default, at most 86400\n"

@@ -35,6 +35,7 @@ struct ctl {
 int ctl_topology(const struct ctl *ctl);
 int ctl_racks(const struct ctl *ctl);
 int ctl_rnics(const struct ctl *ctl);
+int ctl_hosts(const struct ctl *ctl);
 int ctl_pinglist(const struct ctl *ctl);
 int ctl_incidents(const struct ctl *ctl);
 int ctl_drill(const struct ctl *ctl);

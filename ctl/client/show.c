@@ -1,6 +1,8 @@
 #include "ctl/client/show.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "ctl/client/ctl.h"
 #include "ctl/client/request.h"
@@ -32,12 +34,64 @@ show_list(const struct ctl *ctl, const char *base, const char *path, const char 
 	if (ctl->json)
 		show_json(json);
 	else if (columns_print(columns, json_object_get(json, key)) < 0) {
-		fprintf(stderr, "rackmeshctl: out of memory\n");
+		fprintf(stderr, "rackmeshctl: the table cannot be made\n");
 		status = CTL_NO_ANSWER;
 	}
 	if (answer != NULL && status == CTL_GOOD)
 		*answer = json;
 	else
 		json_decref(json);
+	return status;
+}
+
+/* False: it makes no sense, or there is no memory; said. */
+static bool
+path_of_tor(
+    const struct ctl *ctl, const char *noun, char *path, size_t len, int *status)
+{
+	char *tor;
+
+	snprintf(path, len, "/v1/%s", noun);
+	if (ctl->argc == 0)
+		return true;
+	if (ctl->argc != 2 || strcmp(ctl->argv[0], "--tor") != 0) {
+		*status = ctl_usage("expected: %s [--tor TOR]", noun);
+		return false;
+	}
+	tor = request_escape(ctl->argv[1]);
+	*status = CTL_NO_ANSWER;
+	if (tor == NULL)
+		return false;
+	snprintf(path, len, "/v1/%s?tor=%s", noun, tor);
+	free(tor);
+	return true;
+}
+
+int
+show_list_of_tor(const struct ctl *ctl, const char *noun, const struct column *columns,
+    bool (*is_well)(const json_t *item))
+{
+	json_t *answer = NULL;
+	const json_t *item;
+	char path[512];
+	int status;
+	size_t i;
+
+	if (!path_of_tor(ctl, noun, path, sizeof path, &status))
+		return status;
+	status = show_list(ctl, ctl->aggregator, path, noun, columns, &answer);
+	if (status != CTL_GOOD)
+		return status;
+	json_array_foreach (json_object_get(answer, noun), i, item) {
+		if (!is_well(item))
+			status = CTL_BAD_NEWS;
+	}
+	if (i == 0) {
+		fprintf(stderr,
+		    "rackmeshctl: no %s there; `rackmeshctl racks` lists the ToRs\n",
+		    noun);
+		status = CTL_BAD_NEWS;
+	}
+	json_decref(answer);
 	return status;
 }

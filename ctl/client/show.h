@@ -4,6 +4,8 @@
 #ifndef CTL_CLIENT_SHOW_H
 #define CTL_CLIENT_SHOW_H
 
+#include <stdbool.h>
+
 #include <jansson.h>
 
 struct column;
@@ -17,5 +19,12 @@ void show_json(const json_t *json);
  */
 int show_list(const struct ctl *ctl, const char *base, const char *path,
     const char *key, const struct column *columns, json_t **answer);
+
+/*
+ * "noun [--tor TOR]": the aggregator's /v1/noun, all or those of one ToR. Bad news:
+ * none are there, or one is not well.
+ */
+int show_list_of_tor(const struct ctl *ctl, const char *noun,
+    const struct column *columns, bool (*is_well)(const json_t *item));
 
 #endif

@@ -1,9 +1,7 @@
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "ctl/client/ctl.h"
-#include "ctl/client/request.h"
 #include "ctl/client/show.h"
 #include "ctl/output/table.h"
 
@@ -81,42 +79,21 @@ rnics_of_agent(const struct ctl *ctl)
 	return status;
 }
 
+/* Of whom nothing is known, nothing good is known. */
+static bool
+is_good(const json_t *rnic)
+{
+	const char *health = json_string_value(json_object_get(rnic, "health"));
+
+	return health != NULL && strcmp(health, "good") == 0;
+}
+
 int
 ctl_rnics(const struct ctl *ctl)
 {
-	char *tor = NULL, path[512] = "/v1/rnics";
-	json_t *answer = NULL;
-	const json_t *rnic;
-	int status;
-	size_t i;
-
 	if (ctl->through != NULL && strcmp(ctl->through, "agent") == 0)
 		return rnics_of_agent(ctl);
 	if (ctl->through != NULL && strcmp(ctl->through, "aggregator") != 0)
 		return ctl_usage("--through: expected aggregator or agent");
-	if (ctl->argc == 2 && strcmp(ctl->argv[0], "--tor") == 0) {
-		tor = request_escape(ctl->argv[1]);
-		if (tor == NULL)
-			return CTL_NO_ANSWER;
-		snprintf(path, sizeof path, "/v1/rnics?tor=%s", tor);
-		free(tor);
-	} else if (ctl->argc > 0)
-		return ctl_usage("expected: rnics [--tor TOR]");
-	status = show_list(ctl, ctl->aggregator, path, "rnics", columns, &answer);
-	if (status != CTL_GOOD)
-		return status;
-	json_array_foreach (json_object_get(answer, "rnics"), i, rnic) {
-		const char *health = json_string_value(json_object_get(rnic, "health"));
-
-		/* Of whom nothing is known, nothing good is known. */
-		if (health == NULL || strcmp(health, "good") != 0)
-			status = CTL_BAD_NEWS;
-	}
-	if (i == 0) {
-		fprintf(stderr, "rackmeshctl: no RNICs there; `rackmeshctl racks` "
-				"lists the ToRs\n");
-		status = CTL_BAD_NEWS;
-	}
-	json_decref(answer);
-	return status;
+	return show_list_of_tor(ctl, "rnics", columns, is_good);
 }

@@ -193,8 +193,11 @@ columns_print(const struct column *columns, const json_t *list)
 	size_t i;
 	int r;
 
-	for (i = 0; columns[i].head != NULL && i < TABLE_MAX_COLUMNS; i++)
+	for (i = 0; columns[i].head != NULL; i++) {
+		if (i == TABLE_MAX_COLUMNS)
+			return -E2BIG;
 		heads[i] = columns[i].head;
+	}
 	table = table_new(heads);
 	if (table == NULL)
 		return -ENOMEM;

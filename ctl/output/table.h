@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-#define TABLE_MAX_COLUMNS 12
+#define TABLE_MAX_COLUMNS 16
 
 struct table;
 
@@ -39,7 +39,7 @@ struct column {
 	enum column_kind kind;
 };
 
-/* To stdout. -ENOMEM: nothing is printed. */
+/* To stdout. -ENOMEM, -E2BIG (too many columns): nothing is printed. */
 int columns_print(const struct column *columns, const json_t *list);
 
 #endif

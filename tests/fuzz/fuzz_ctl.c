@@ -130,6 +130,7 @@ static const struct {
 	{ ctl_versions, { NULL } },
 	{ ctl_rnics, { NULL } },
 	{ ctl_rnics, { "--tor", "t1" } },
+	{ ctl_hosts, { "--tor", "t1" } },
 	{ ctl_drill, { "h1/r0" } },
 	{ ctl_drill, { "h1/r0", "--seconds", "5", "--limit", "3" } },
 	{ ctl_history, { "h1/r0", "--url", "http://d" } },

@@ -95,6 +95,31 @@ rnics_that_are_not_known_to_be_good_are_bad_news(void **state)
 	assert_int_equal(rnics("{\"rnics\": []}"), CTL_BAD_NEWS);
 }
 
+static int
+hosts(int argc, const char *const *argv, const char *body)
+{
+	return run(ctl_hosts, argc, argv, "200 OK", body);
+}
+
+static void
+hosts_that_are_neither_well_nor_paused_are_bad_news(void **state)
+{
+	const char *const tor[] = { "--tor", "t 1" };
+	const char *const wrong[] = { "t1" };
+
+	assert_int_equal(hosts(0, NULL,
+			     "{\"hosts\": [{\"state\": \"ok\"}, "
+			     "{\"state\": \"paused\"}]}"),
+	    CTL_GOOD);
+	assert_int_equal(hosts(2, tor, "{\"hosts\": [{\"state\": \"ok\"}]}"), CTL_GOOD);
+	assert_int_equal(
+	    hosts(0, NULL, "{\"hosts\": [{\"state\": \"unknown\"}]}"), CTL_BAD_NEWS);
+	assert_int_equal(hosts(0, NULL, "{\"hosts\": [{}]}"), CTL_BAD_NEWS);
+	assert_int_equal(hosts(0, NULL, "{\"hosts\": []}"), CTL_BAD_NEWS);
+	assert_int_equal(hosts(0, NULL, "{}"), CTL_NO_ANSWER);
+	assert_int_equal(hosts(1, wrong, "{}"), CTL_USAGE);
+}
+
 static void
 services_are_asked_of_an_aggregator_or_an_agent(void **state)
 {
@@ -279,6 +304,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rnics_that_are_not_known_to_be_good_are_bad_news),
+		cmocka_unit_test(hosts_that_are_neither_well_nor_paused_are_bad_news),
 		cmocka_unit_test(an_rnic_of_an_agent_without_a_link_is_bad_news),
 		cmocka_unit_test(services_are_asked_of_an_aggregator_or_an_agent),
 		cmocka_unit_test(
