@@ -1,0 +1,136 @@
+"""What the documentation names is there: links, commands, options, paths, metrics."""
+
+import re
+import subprocess
+
+from config_reference import DAEMONS, program, reference
+from conftest import ROOT, tracked
+
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+HEADING = re.compile(r"^#{1,6} +(.*)$", re.M)
+FENCED = re.compile(r"^```.*?^```$|^(?: {4}.*\n)+", re.M | re.S)
+INLINE = re.compile(r"`([^`\n]+)`")
+METRIC = re.compile(
+    r"\brackmesh_(?:agent|aggregator|controller|analyzer|rnic|rack|config|name|build)_[a-z0-9_]*[a-z0-9]\b"
+)
+FOLDERS_OF_PEOPLE = ("docs", "README.md", "ansible", "CONTRIBUTING.md")
+
+
+def for_people(documents):
+    return {
+        path: text
+        for path, text in documents.items()
+        if path.relative_to(ROOT).parts[0] in FOLDERS_OF_PEOPLE
+    }
+
+
+def anchors(text):
+    """As GitHub makes them of headings."""
+    prose = re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S)
+    titles = (re.sub(r"[`*]|\]\([^)]*\)|\[", "", title) for title in HEADING.findall(prose))
+    return {re.sub(r"[^\w\- ]", "", title.strip().lower()).replace(" ", "-") for title in titles}
+
+
+def typed(text):
+    """Commands as somebody would type them: code, without what follows it."""
+    code = FENCED.findall(text) + INLINE.findall(re.sub(FENCED, "", text))
+    return [piece.replace("\\\n", "") for piece in code]
+
+
+def parsed(words):
+    """The command, and all options. In front of the command an option has a value, or is -j."""
+    options = [word for word in words if re.match(r"--?[a-z]", word)]
+    while words and words[0].startswith("-"):
+        words = words[1 if words[0] in ("-j", "--json", "-h", "--help", "--version") else 2 :]
+    return (words[0].strip(".',:\"") if words else ""), options
+
+
+def test_every_link_leads_somewhere(documents):
+    lost = []
+    for path, text in documents.items():
+        for target in LINK.findall(re.sub(FENCED, "", text)):
+            if re.match(r"[a-z]+:", target):
+                continue
+            name, _, anchor = target.partition("#")
+            there = (path.parent / name).resolve() if name else path
+            if not there.exists():
+                lost.append(f"{path.relative_to(ROOT)}: {target}: no such file")
+            elif anchor and anchor not in anchors(documents.get(there, "")):
+                lost.append(f"{path.relative_to(ROOT)}: {target}: no such heading")
+    assert lost == []
+
+
+def test_every_option_is_in_the_reference(build):
+    assert (ROOT / "docs" / "config.md").read_text() == reference(build)
+
+
+def test_every_command_of_rackmeshctl_is_one(documents, build):
+    """Also those in rules and playbooks. Its options are those that its --help tells."""
+    ctl = build / "ctl" / "rackmeshctl"
+    usage = subprocess.run([ctl, "--help"], capture_output=True, text=True, check=True).stdout
+    commands = set(re.findall(r"^  ([a-z]+) ", usage, re.M))
+    shared = set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", usage))
+    texts = {path: "\n".join(typed(text)) for path, text in for_people(documents).items()}
+    texts |= {path: path.read_text() for path in tracked("docs/*.yaml", "ansible/*.yaml")}
+    wrong, seen = [], 0
+    for path, text in texts.items():
+        for line in re.findall(r"\brackmeshctl +((?:-|[a-z])[^|;&`\n]*)", text):
+            command, options = parsed(line.split("#")[0].split())
+            if command not in commands:
+                wrong.append(f"{path.relative_to(ROOT)}: rackmeshctl {line}: no such command")
+                continue
+            helped = subprocess.run([ctl, command, "--help"], capture_output=True, text=True)
+            known = shared | set(re.findall(r"--[a-z][a-z-]*", helped.stdout))
+            wrong += [
+                f"{path.relative_to(ROOT)}: rackmeshctl {command}: no {option}"
+                for option in options
+                if option not in known
+            ]
+            seen += 1
+    assert wrong == [] and seen > 10
+
+
+def test_every_command_of_dev_is_one(documents):
+    usage = subprocess.run([ROOT / "dev", "--help"], capture_output=True, text=True).stdout
+    commands = set(re.findall(r"^  ([a-z]+) ", usage, re.M)) | {"ca"}
+    named = {
+        (path.relative_to(ROOT), command)
+        for path, text in documents.items()
+        for command in re.findall(r"\./dev ([a-z]+)", "\n".join(typed(text)))
+    }
+    assert len(named) > 10
+    assert [each for each in named if each[1] not in commands] == []
+
+
+def test_every_path_of_the_api_is_served(documents, sources):
+    named = {
+        (path.relative_to(ROOT), served)
+        for path, text in for_people(documents).items()
+        for served in re.findall(r"`(?:GET |POST )?(/v1/[a-z_/]+)", text)
+    }
+    assert len(named) > 20
+    assert [each for each in named if f'"{each[1]}' not in sources] == []
+
+
+def is_registered(metric, sources):
+    """A table of metrics leaves the first two or three words to a macro."""
+    words = metric.split("_")
+    return any('"' + "_".join(words[cut:]) + '"' in sources for cut in (0, 2, 3))
+
+
+def test_every_metric_is_one(documents, sources):
+    texts = for_people(documents) | {path: path.read_text() for path in tracked("docs/*.yaml")}
+    del texts[ROOT / "docs" / "renamed.md"]
+    named = {
+        (path.relative_to(ROOT), metric)
+        for path, text in texts.items()
+        for metric in METRIC.findall(text)
+    }
+    assert len(named) > 50
+    assert [each for each in named if not is_registered(each[1], sources)] == []
+
+
+def test_every_daemon_has_a_config_example(build):
+    for daemon in DAEMONS:
+        example = ROOT / daemon / f"{daemon}.yaml"
+        assert example.exists() and program(build, daemon).exists()
