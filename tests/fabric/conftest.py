@@ -44,7 +44,7 @@ SECONDS = {
     "test_crowd": 35,
     "test_pairs": 32,
     "test_upstream": 30,
-    "test_history": 28,
+    "test_history": 32,
     "test_controllers": 25,
     "test_swap": 30,
     "test_keys": 22,

@@ -7,12 +7,14 @@ import contextlib
 import json
 import os
 import subprocess
+import time
 
 import pytest
 import yaml
 
 from lab import netns as namespaces
 from lab import places
+from lab.fakeclock import FakeClock
 from lab.feeder import ROWS, Feeder, stored
 from lab.influx import INFLUX_PORT, VICTORIA_PORT, Influx, Victoria
 from lab.process import Daemon, Pack
@@ -23,6 +25,8 @@ AT = "127.0.0.1"
 LINK, HTTP, PROXY = 7491, 9474, 8087
 AGGREGATORS = 10
 FED_S = 300
+NS = 1_000_000_000
+SUMS = ("sent", "lost", "invalid", "not_sent")
 
 
 @pytest.fixture
@@ -195,6 +199,89 @@ def fresh_incident_passes(analyzer):
 
     until("incidents are written", 30, incidents_are_there, [analyzer])
     return figure(analyzer, "waiting_records", lane="summary")
+
+
+def stored_sla(influx):
+    """{(region, scope, class): what rm_sla says of all its minutes} as /v1/sla counts."""
+    racks = ("available", "unavailable", "unknown")
+    sums = [f"sum({name}) AS {name}" for name in SUMS]
+    sums += [f"sum(racks_{name}) AS rack_minutes_{name}" for name in racks]
+    sums += [f"max(rtt_{name}_ns) AS {name}" for name in ("p50", "p95", "p99", "max")]
+    rows = influx.query(
+        f"SELECT {', '.join(sums)} FROM incidents.rm_sla GROUP BY region, scope, dscp"
+    )
+    return {
+        (row["region"], row["scope"], int(row["dscp"])): {
+            name: value for name, value in row.items() if name in SUMS or "rack_" in name
+        }
+        | {"rtt_ns": {name: row[name] for name in ("p50", "p95", "p99", "max")}}
+        for row in rows
+    }
+
+
+def told_sla(analyzer):
+    """The same by the analyzer, of the last hour."""
+    derived = ("loss", "availability", "known")
+    return {
+        (scope["region"], scope["scope"], scope["dscp"]): {
+            name: value for name, value in scope["hour"].items() if name not in derived
+        }
+        for scope in analyzer.get("/v1/sla").json["scopes"]
+    }
+
+
+def test_sla_of_every_minute_arrives(place, pack, tmp_path, say):
+    """The analyzer's clock is set: minutes end when all rows are there, not by waiting."""
+    influx = pack.add(Influx(places.ENGINES, place, AT, tmp_path))
+    influx.start()
+    influx.wait_ready()
+    rackmeshctl(place, "history", "init", "--url", influx.url)
+    analyzer = pack.add(
+        analyzer_at(
+            place,
+            tmp_path,
+            url=influx.url,
+            retention_policy="raw",
+            incident_retention_policy="incidents",
+            batch_ms=100,
+        )
+    )
+    clock = FakeClock(tmp_path, "analyzer")
+    began = time.time()
+    minute = int(began // 60 + 1) * 60
+    clock.set(f"+{minute - began:.0f}")
+    analyzer.variables(**clock.variables())
+    analyzer.start()
+    analyzer.wait_ready()
+    expected = {}
+    for region in ("east", "west"):
+        feeder = Feeder(
+            place,
+            f"{AT}:{LINK}",
+            tmp_path,
+            aggregators=3,
+            summaries=20,
+            incidents=0,
+            region=region,
+            start_ns=minute * NS,
+            step_ns=NS,
+        )
+        expected[region] = pack.add(feeder).start().wait_finished(60)["rm_tor_pair"]["sent"]
+
+    clock.set(f"+{minute - began + 90:.0f}")
+    until("the minute is closed", 30, lambda: any(
+        scope["sent"] for scope in told_sla(analyzer).values()), [analyzer])
+    wait_empty(analyzer, 30)
+    until("the database has what /v1/sla says", 10,
+          lambda: stored_sla(influx) == told_sla(analyzer), [analyzer])
+    have = stored_sla(influx)
+    assert {key[:2] for key in have} == {
+        (region, scope) for region in expected for scope in ("rack", "fabric")}
+    for region, sent in expected.items():
+        assert sum(each["sent"] for key, each in have.items() if key[0] == region) == sent
+    for each in have.values():
+        assert each["rack_minutes_available"] == 3, have
+    say(f"{sum(expected.values()):,} probes in {len(have)} regions and scopes")
 
 
 def test_points_arrive_by_the_second_version_of_the_protocol(place, pack, tmp_path, say):
