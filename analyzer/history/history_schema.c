@@ -257,7 +257,17 @@ history_schema_print(FILE *out)
 	    "into another;\n"
 	    "`rackmeshctl history init` makes both. VictoriaMetrics cuts times to "
 	    "milliseconds and\n"
-	    "drops strings.\n");
+	    "drops strings.\n\n"
+	    "In InfluxDB 1 it also makes continuous queries: `rm_tor_pair_hour` and "
+	    "`rm_rnic_hour`\n"
+	    "(*kept*) have every hour of `rm_tor_pair` and `rm_rnic`, with the same "
+	    "tags. Counts are\n"
+	    "sums, `bad` is 1 if one row was; of each term there are the median of the "
+	    "rows' medians\n"
+	    "(`_p50_ns`) and the worst (`_p99_ns`, `_max_ns`). The last six hours are "
+	    "worked out anew\n"
+	    "each hour, so that points that waited in a spool are counted; what comes "
+	    "later is not.\n");
 	for (size_t i = 0; history_measurements[i].name != NULL; i++) {
 		const struct history_measurement *at = &history_measurements[i];
 

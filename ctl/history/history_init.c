@@ -90,6 +90,56 @@ make_policy(const struct influx_place *place, const char *name, const char *dura
 	return r;
 }
 
+/* What is kept of each hour, by all tags. Of RTT and delays: the median of the rows'
+ * medians, and the worst; percentiles of an hour cannot be had of percentiles. */
+#define SUM(name) "sum(\"" name "\") AS \"" name "\", "
+#define WORST(name) "max(\"" name "\") AS \"" name "\""
+#define TERM(name)                                       \
+	"percentile(\"" name "_p50_ns\", 50) AS \"" name \
+	"_p50_ns\", " WORST(name "_p99_ns") ", " WORST(name "_max_ns")
+#define HOURLY             \
+	SUM("sent")        \
+	SUM("ok")          \
+	SUM("no_reply")    \
+	SUM("late_reply")  \
+	SUM("send_failed") \
+	SUM("sent_late")   \
+	SUM("stale_qpn")   \
+	SUM("self_loss")   \
+	SUM("invalid")     \
+	WORST("bad")       \
+	", " TERM("rtt") ", " TERM("prober_delay") ", " TERM("responder_delay")
+#define DIRECTIONS SUM("lost_forward") SUM("lost_reverse") SUM("lost_unknown")
+
+/* Hours are worked out anew for a while: points that waited in a spool come late. */
+static int
+make_hourly(const struct influx_place *place, const char *measurement,
+    const char *columns, const char *kept)
+{
+	char statement[4096];
+	int r;
+
+	snprintf(statement, sizeof(statement),
+	    "DROP CONTINUOUS QUERY \"%s_hour\" ON \"%s\"", measurement,
+	    place->database);
+	r = influx_query(place, statement, NULL);
+	if (r < 0)
+		return r;
+	snprintf(statement, sizeof(statement),
+	    "CREATE CONTINUOUS QUERY \"%s_hour\" ON \"%s\" RESAMPLE FOR 6h BEGIN "
+	    "SELECT %s INTO \"%s\".\"" HISTORY_POLICY_INCIDENTS "\".\"%s_hour\" "
+	    "FROM \"%s\".\"" HISTORY_POLICY_RAW "\".\"%s\" "
+	    "GROUP BY time(1h), * END",
+	    measurement, place->database, columns, place->database, measurement,
+	    place->database, measurement);
+	r = influx_query(place, statement, NULL);
+	if (r == 0)
+		printf(
+		    "Continuous query \"%s_hour\" made: every hour of %s, kept %s.\n",
+		    measurement, measurement, kept);
+	return r;
+}
+
 static void
 say_what_to_configure(const struct influx_place *place)
 {
@@ -133,6 +183,10 @@ history_init(const struct influx_place *place, const char *raw, const char *inci
 		r = make_policy(place, HISTORY_POLICY_RAW, raw, true);
 	if (r == 0)
 		r = make_policy(place, HISTORY_POLICY_INCIDENTS, incidents, false);
+	if (r == 0)
+		r = make_hourly(place, "rm_tor_pair", DIRECTIONS HOURLY, incidents);
+	if (r == 0)
+		r = make_hourly(place, "rm_rnic", HOURLY, incidents);
 	if (r < 0)
 		return CTL_NO_ANSWER;
 	say_what_to_configure(place);

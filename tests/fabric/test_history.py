@@ -19,6 +19,7 @@ from lab.feeder import ROWS, Feeder, stored
 from lab.influx import INFLUX_PORT, VICTORIA_PORT, Influx, Victoria
 from lab.process import Daemon, Pack
 from lab.proxy import Proxy
+from lab.schema import measurements
 from lab.wait import comes_true, until
 
 AT = "127.0.0.1"
@@ -282,6 +283,53 @@ def test_sla_of_every_minute_arrives(place, pack, tmp_path, say):
     for each in have.values():
         assert each["rack_minutes_available"] == 3, have
     say(f"{sum(expected.values()):,} probes in {len(have)} regions and scopes")
+
+
+def test_hours_are_kept_when_rows_are_gone(place, pack, tmp_path, say):
+    influx = pack.add(Influx(places.ENGINES, place, AT, tmp_path))
+    influx.start()
+    influx.wait_ready()
+    rackmeshctl(place, "history", "init", "--url", influx.url)
+    analyzer = pack.add(
+        analyzer_at(place, tmp_path, url=influx.url, retention_policy="raw", batch_ms=100)
+    )
+    analyzer.start()
+    analyzer.wait_ready()
+    feeder = Feeder(
+        place,
+        f"{AT}:{LINK}",
+        tmp_path,
+        aggregators=3,
+        summaries=100,
+        incidents=0,
+        start_ns=int(time.time() // 3600 - 2) * 3600 * NS,  # two hours that are over
+        step_ns=60 * NS,
+    )
+    expected = pack.add(feeder).start().wait_finished(60)
+    wait_empty(analyzer, 60)
+    again = rackmeshctl(place, "history", "init", "--url", influx.url)
+    assert again.count("already") == 3 and "already exists" not in again
+
+    influx.kill()  # at its start it works out hours that are over, not at the next hour's end
+    influx.start()
+    influx.wait_ready()
+    columns = measurements()
+    for name in ROWS:
+        hourly = f"incidents.{name}_hour"
+        until(
+            f"{hourly} has every row",
+            30,
+            lambda: [row["sum"] for row in influx.query(f"SELECT sum(sent) FROM {hourly}")]
+            == [expected[name]["sent"]],
+            [influx],
+        )
+        have = influx.query(f"SELECT * FROM {hourly}")
+        kept = {key for key in columns[name] if not key.endswith("_p95_ns")} - {"flow_set"}
+        assert set(have[0]) == kept | {"time"}
+        assert {row["time"] % (3600 * NS) for row in have} == {0}
+        assert max(row["rtt_p99_ns"] for row in have) == influx.query(
+            f"SELECT max(rtt_p99_ns) FROM raw.{name}")[0]["max"]
+        say(f"{expected[name]['count']:,} rows of {name} are {len(have)} hours")
 
 
 def test_points_arrive_by_the_second_version_of_the_protocol(place, pack, tmp_path, say):
