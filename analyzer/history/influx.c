@@ -23,6 +23,7 @@
 #define RETRY_INCIDENT_CAP_NS (5 * RM_NS_PER_S)
 #define CONFIG_WAIT_NS (30 * RM_NS_PER_S)
 #define RETRY_AFTER_CAP_S 300
+#define ANSWER_BYTES (4 << 20) /* InfluxDB 3 lists every line that it refuses */
 #define FIRST_LANE WIRE_LANE_SUMMARY
 #define LANES (WIRE_LANE_INCIDENT + 1)
 
@@ -279,6 +280,7 @@ lane_post(struct lane *lane)
 		.body_len = lane->packed_len,
 		.user = target->user[0] != '\0' ? target->user : NULL,
 		.password = target->user[0] != '\0' ? target->password : NULL,
+		.max_body_bytes = ANSWER_BYTES,
 		.timeout_ns =
 		    (int64_t)influx->options.config->timeout_ms * RM_NS_PER_MS,
 		.done = lane_on_answer,

@@ -8,34 +8,72 @@
 
 #include "rackmesh/http/http_client.h"
 
+/* Goes on at the end of the sentence; what is not printable becomes a blank. */
+static void
+say(struct influx_answer *answer, const char *text)
+{
+	size_t at = strlen(answer->sentence);
+
+	for (; *text != '\0' && at + 1 < sizeof(answer->sentence); text++)
+		answer->sentence[at++] = *text >= ' ' && *text < 0x7f ? *text : ' ';
+	answer->sentence[at] = '\0';
+}
+
+/* 3.x has the reason elsewhere: "data" is the refused line, or an array of those of a
+ * partial write. The first one stands for all. */
+static void
+say_first_line(struct influx_answer *answer, const json_t *data)
+{
+	const json_t *line = json_is_array(data) ? json_array_get(data, 0) : data;
+	const char *reason = json_string_value(json_object_get(line, "error_message"));
+	const json_t *number = json_object_get(line, "line_number");
+	char place[48] = ": ";
+
+	if (reason == NULL)
+		return;
+	if (json_is_integer(number))
+		snprintf(place, sizeof(place), ": line %" JSON_INTEGER_FORMAT ": ",
+		    json_integer_value(number));
+	say(answer, place);
+	say(answer, reason);
+}
+
 /* 1.x says {"error": ...}, 2.x {"message": ...}, others and proxies what they like. */
 static void
 read_sentence(const struct rm_http_answer *answer, struct influx_answer *ret)
 {
 	json_t *json = json_loadb(answer->body, answer->body_len, 0, NULL);
 	const char *text = json_string_value(json_object_get(json, "error"));
-	size_t at;
 
 	if (text == NULL)
 		text = json_string_value(json_object_get(json, "message"));
-	if (text == NULL)
-		text = answer->body;
-	at = (size_t)snprintf(
-	    ret->sentence, sizeof(ret->sentence), "status %ld: ", answer->status);
-	for (; *text != '\0' && at + 1 < sizeof(ret->sentence); text++)
-		ret->sentence[at++] = *text >= ' ' && *text < 0x7f ? *text : ' ';
-	ret->sentence[at] = '\0';
+	snprintf(ret->sentence, sizeof(ret->sentence), "status %ld: ", answer->status);
+	say(ret, text != NULL ? text : answer->body);
+	say_first_line(ret, json_object_get(json, "data"));
 	json_decref(json);
+}
+
+/* Of 3.x, which lists each refused line: how often this key is in the body, which may
+ * be cut. Inside of a string, as a line could be, its quotes are escaped. */
+static uint64_t
+count_lines(const char *body)
+{
+	static const char key[] = "\"line_number\"";
+	uint64_t lines = 0;
+
+	for (; (body = strstr(body, key)) != NULL; body += sizeof(key) - 1)
+		lines++;
+	return lines;
 }
 
 /* "... dropped=1": of a line that does not parse it says 0, and means 1. */
 static uint64_t
-read_dropped(const char *sentence)
+read_dropped(const char *body)
 {
-	const char *at = strstr(sentence, "dropped=");
-	unsigned long long count = 0;
+	const char *at = strstr(body, "dropped=");
+	uint64_t count = count_lines(body);
 
-	if (at != NULL && at[8] >= '0' && at[8] <= '9')
+	if (count == 0 && at != NULL && at[8] >= '0' && at[8] <= '9')
 		count = strtoull(at + 8, NULL, 10);
 	return count > 0 ? count : 1;
 }
@@ -58,7 +96,7 @@ read_status(const struct rm_http_answer *answer)
 	switch (status) {
 	case 400:
 	case 422:
-		/* 1.x and 2.x: all others of the batch were written. */
+		/* Of all versions: all others of the batch were written. */
 		return body_has(answer, "partial write") ? INFLUX_PARTIAL
 							 : INFLUX_REFUSED;
 	case 413:

@@ -1,4 +1,5 @@
-/* Every class of status, with the bodies of InfluxDB 1.6.7 as they were measured. */
+/* Every class of status, with the bodies of InfluxDB 1.6.7 as they were measured, and
+ * those that the manual of InfluxDB 3 shows. */
 #include "analyzer/history/influx_answer.h"
 
 #include <setjmp.h>
@@ -56,6 +57,49 @@ a_partial_write_is_taken_but_for_what_was_dropped(void **state)
 		      "retention policy dropped=3\"}"),
 	    INFLUX_PARTIAL);
 	assert_int_equal(answer.dropped, 3);
+}
+
+#define TEMP "invalid column type for column 'temp', expected float, got string"
+
+static void
+a_partial_write_of_the_third_version_is_counted_by_its_lines(void **state)
+{
+	assert_int_equal(
+	    says(400, "{\"error\":\"partial write of line protocol occurred\","
+		      "\"data\":[{\"error_message\":\"" TEMP "\",\"line_number\":2,"
+		      "\"original_line\":\"home,room=a temp=hi 17\"},"
+		      "{\"original_line\":\"x \\\"line_number\\\": dropped=9\","
+		      "\"line_number\" : 7,\"error_message\":\"No fields\"}]}"),
+	    INFLUX_PARTIAL);
+	assert_int_equal(answer.dropped, 2);
+	assert_string_equal(answer.sentence,
+	    "status 400: partial write of line protocol occurred: line 2: " TEMP);
+	/* An answer that was cut, or that lists nothing, still means at least one. */
+	assert_int_equal(
+	    says(400, "{\"error\":\"partial write of line protocol occurred\","
+		      "\"data\":[{\"line_number\":2},{\"line_number\":3},{\"line_nu"),
+	    INFLUX_PARTIAL);
+	assert_int_equal(answer.dropped, 2);
+	assert_int_equal(
+	    says(400, "{\"error\":\"partial write of line protocol occurred\","
+		      "\"data\":[7]}"),
+	    INFLUX_PARTIAL);
+	assert_int_equal(answer.dropped, 1);
+	assert_string_equal(
+	    answer.sentence, "status 400: partial write of line protocol occurred");
+}
+
+static void
+a_batch_that_the_third_version_refuses_whole_says_why(void **state)
+{
+	assert_int_equal(
+	    says(400, "{\"error\":\"parsing failed for write_lp endpoint\",\"data\":"
+		      "{\"error_message\":\"No fields were provided\","
+		      "\"line_number\":1,\"original_line\":\"cpu val= 123\"}}"),
+	    INFLUX_REFUSED);
+	assert_string_equal(answer.sentence,
+	    "status 400: parsing failed for write_lp endpoint: line 1: "
+	    "No fields were provided");
 }
 
 static void
@@ -124,6 +168,9 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(two_hundreds_are_taken),
 		cmocka_unit_test(a_partial_write_is_taken_but_for_what_was_dropped),
+		cmocka_unit_test(
+		    a_partial_write_of_the_third_version_is_counted_by_its_lines),
+		cmocka_unit_test(a_batch_that_the_third_version_refuses_whole_says_why),
 		cmocka_unit_test(a_batch_that_is_refused_whole_is_halved),
 		cmocka_unit_test(what_a_person_has_to_mend_is_kept),
 		cmocka_unit_test(everything_else_is_tried_again),
