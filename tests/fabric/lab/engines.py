@@ -33,16 +33,20 @@ receivers:
 """
 
 
-class Alertmanager(Daemon):
-    """Alertmanager 0.25 at address:9093, telling one webhook."""
+def one_receiver(webhook):
+    return _CONFIG.format(url=webhook, interval=GROUP_INTERVAL_S)
 
-    def __init__(self, engines, netns, address, folder, webhook):
+
+class Alertmanager(Daemon):
+    """Alertmanager 0.25 at address:9093. configure: makes its config of the webhook's URL."""
+
+    def __init__(self, engines, netns, address, folder, webhook, configure=one_receiver):
         folder = pathlib.Path(folder)
         shutil.rmtree(folder / "alertmanager", ignore_errors=True)
         data = folder / "alertmanager"
         data.mkdir(parents=True)
         config = folder / "alertmanager.yml"
-        config.write_text(_CONFIG.format(url=webhook, interval=GROUP_INTERVAL_S))
+        config.write_text(configure(webhook))
         engines = pathlib.Path(engines).resolve()
         super().__init__(
             "alertmanager",

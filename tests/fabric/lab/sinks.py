@@ -23,6 +23,8 @@ class Arrival:
     status: str  # firing, resolved
     labels: dict
     annotations: dict
+    receiver: str = ""  # whom it was sent to
+    link: str = ""  # generatorURL
 
     @property
     def alertname(self):
@@ -92,7 +94,14 @@ class Sink:
         with self._changed:
             for alert in page["alerts"]:
                 self.arrivals.append(
-                    Arrival(at, alert["status"], alert["labels"], alert["annotations"])
+                    Arrival(
+                        at,
+                        alert["status"],
+                        alert["labels"],
+                        alert["annotations"],
+                        page.get("receiver", ""),
+                        alert.get("generatorURL", ""),
+                    )
                 )
             self._changed.notify_all()
 

@@ -4,7 +4,7 @@ import contextlib
 import pathlib
 
 from . import places
-from .engines import Alertmanager
+from .engines import Alertmanager, one_receiver
 from .etcd import Etcd
 from .fabric import Fabric
 from .influx import Influx
@@ -29,7 +29,8 @@ class World:
     """Closes in the reverse order of its making, whatever has failed.
 
     etcd: how many members, 0: the topology file. token_s: see Etcd. analyzer: its options
-    ({}: all usual), or None. influx: whether its history goes there."""
+    ({}: all usual), or None. influx: whether its history goes there. routes: see
+    Alertmanager's configure."""
 
     opened = []  # those that are not closed yet
     LAB = Lab
@@ -48,6 +49,7 @@ class World:
         token_s=None,
         analyzer=None,
         influx=False,
+        routes=one_receiver,
         **options,
     ):
         folder = pathlib.Path(folder)
@@ -64,7 +66,7 @@ class World:
             self.alertmanager = None
             if alertmanager:
                 self.alertmanager = Alertmanager(
-                    engines, centre, address, folder, self.grouped.url
+                    engines, centre, address, folder, self.grouped.url, routes
                 )
                 undo.callback(end, [self.alertmanager])
                 self.alertmanager.start()
