@@ -18,6 +18,7 @@ struct board_told { /* strings are borrowed, and short enough for an entry */
 	bool is_own;
 	const char *region, *source, *tor;
 	const char *part_type, *part, *place, *kind;
+	enum rm_severity severity;
 	double confidence;
 	rm_wall_t began, opened, changed;
 	const char *sentence, *evidence_json;
@@ -129,6 +130,7 @@ board_told_edge(const struct wire_incident *incident, struct board_told *ret)
 		.part = incident->part,
 		.place = incident->place,
 		.kind = incident->kind,
+		.severity = rm_severity_parse(incident->severity),
 		.confidence = incident->confidence,
 		.began = { (int64_t)incident->began_wall_ns },
 		.opened = { (int64_t)incident->opened_wall_ns },
@@ -159,6 +161,7 @@ board_told_own(const char *region, const char *analyzer, enum wire_incident_stat
 		.part = part->name,
 		.place = part->place,
 		.kind = rm_kind_word(verdict->kind),
+		.severity = incident->severity,
 		.confidence = verdict->confidence,
 		.began = verdict->evidence.window_start,
 		.opened = incident->opened,
@@ -274,6 +277,9 @@ node_say(struct node *node, const struct board_told *told)
 	entry->sentence = sentence;
 	entry->evidence_json = evidence;
 	strcpy(entry->kind, told->kind);
+	/* A label of its alert: that of the opening stays. */
+	if (entry->severity == RM_SEVERITY_UNSET)
+		entry->severity = told->severity;
 	entry->confidence = told->confidence;
 	if (told->changed.ns > entry->changed.ns)
 		entry->changed = told->changed;
@@ -645,6 +651,10 @@ board_json(const struct board_entry *entry)
 	json_object_set_new(json, "part", json_string(entry->part));
 	json_object_set_new(json, "place", json_string(entry->place));
 	json_object_set_new(json, "kind", json_string(entry->kind));
+	json_object_set_new(json, "severity",
+	    entry->severity != RM_SEVERITY_UNSET
+		? json_string(rm_severity_str(entry->severity))
+		: json_null());
 	json_object_set_new(json, "confidence", json_real(entry->confidence));
 	json_object_set_new(json, "began", wall_json(entry->began));
 	json_object_set_new(json, "opened", wall_json(entry->opened));

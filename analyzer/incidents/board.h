@@ -18,6 +18,7 @@
 
 #include "rackmesh/core/clock.h"
 #include "rackmesh/judge/part.h"
+#include "rackmesh/judge/severity.h"
 #include "schemas/wire.h"
 
 #define BOARD_MAX_OPEN 16384
@@ -34,6 +35,7 @@ struct board_entry {
 	char sources[BOARD_SOURCES][RM_NAME_BYTES]; /* aggregators, or the analyzer */
 	size_t source_count;
 	char part_type[24], part[RM_PART_NAME_BYTES], place[RM_NAME_BYTES], kind[32];
+	enum rm_severity severity; /* as it opened; RM_SEVERITY_UNSET: not told */
 	double confidence;
 	bool is_open;
 	rm_wall_t began, opened, changed, resolved;

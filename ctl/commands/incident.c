@@ -48,11 +48,14 @@ incident_print(const json_t *incident, size_t max_samples)
 	const json_t *samples =
 	    json_object_get(json_object_get(incident, "evidence"), "samples");
 	const json_t *sample;
+	/* An older daemon does not tell it. */
+	const char *severity = json_string_value(json_object_get(incident, "severity"));
 	size_t i;
 
-	printf("%-8s  %s  %s  (confidence %.2f, incident %s)\n",
+	printf("%-8s  %s  %s  (%s%sconfidence %.2f, incident %s)\n",
 	    incident_text(incident, "state"), incident_text(incident, "opened"),
-	    incident_text(incident, "kind"),
+	    incident_text(incident, "kind"), severity != NULL ? severity : "",
+	    severity != NULL ? ", " : "",
 	    json_number_value(json_object_get(incident, "confidence")),
 	    incident_text(incident, "id"));
 	printf("          %s\n", incident_text(incident, "sentence"));

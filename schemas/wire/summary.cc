@@ -324,6 +324,7 @@ check_incident(wire::checker *check, const rackmesh::Incident *from)
 	check->text(from->kind());
 	check->text(from->sentence());
 	check->text(from->evidence_json());
+	check->text(from->severity());
 }
 
 } /* namespace */
@@ -343,10 +344,11 @@ try {
 	auto kind = wire::text(writer, incident->kind);
 	auto sentence = wire::text(writer, incident->sentence);
 	auto evidence_json = wire::text(writer, incident->evidence_json);
+	auto severity = wire::text(writer, incident->severity);
 	auto root = rackmesh::CreateIncident(writer->fbb, head, incident->incident_id,
 	    state, tor, part_type, part, place, kind, incident->confidence,
 	    incident->began_wall_ns, incident->opened_wall_ns,
-	    incident->changed_wall_ns, sentence, evidence_json);
+	    incident->changed_wall_ns, sentence, evidence_json, severity);
 	return wire::finish(writer, root.Union(), WIRE_INCIDENT, out);
 } catch (...) {
 	return wire::out_of_memory(writer);
@@ -380,6 +382,7 @@ wire_open_incident(struct wire_incident *view, const uint8_t *data, size_t len)
 	view->changed_wall_ns = from->changed_wall_ns();
 	view->sentence = wire::string(from->sentence());
 	view->evidence_json = wire::string(from->evidence_json());
+	view->severity = wire::string(from->severity());
 	return 0;
 }
 

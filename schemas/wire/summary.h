@@ -128,6 +128,7 @@ struct wire_incident {
 	uint64_t changed_wall_ns;
 	const char *sentence;      /* the evidence in one sentence */
 	const char *evidence_json; /* counts, samples, what was ruled out */
+	const char *severity; /* its alert's label; "": an older peer does not say */
 };
 
 int wire_write_incident(struct wire_writer *writer,

@@ -59,7 +59,7 @@ def call(region, fault, receiver, severity):
     assert [(a.status, a.receiver) for a in mine] == [
         ("firing", receiver), ("resolved", receiver)], mine
     for arrival in mine:
-        assert arrival.labels["severity"] == severity == incident.get("severity", severity)
+        assert arrival.labels["severity"] == severity == incident["severity"]
         assert arrival.labels["team"] == "fabric"
         assert arrival.annotations["incident"] == incident["id"]
     until("the incident is closed", RESOLVES_S, lambda: shown(region, incident)["state"] == "resolved")

@@ -179,7 +179,8 @@ make_incident(
 		.opened_wall_ns = fuzz_number(bytes),
 		.changed_wall_ns = fuzz_number(bytes),
 		.sentence = make_word(bytes),
-		.evidence_json = make_word(bytes) };
+		.evidence_json = make_word(bytes),
+		.severity = make_word(bytes) };
 
 	return wire_write_incident(writer, &incident, out);
 }

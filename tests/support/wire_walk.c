@@ -361,6 +361,7 @@ walk_incident(const uint8_t *data, size_t len)
 	walk_text(view.kind);
 	walk_text(view.sentence);
 	walk_text(view.evidence_json);
+	walk_text(view.severity);
 	return 0;
 }
 

@@ -24,5 +24,6 @@ incident_message(const char *tor, enum wire_incident_state state,
 		.opened_wall_ns = (uint64_t)incident->opened.ns,
 		.changed_wall_ns = (uint64_t)changed.ns,
 		.sentence = sentence,
+		.severity = rm_severity_str(incident->severity),
 	};
 }

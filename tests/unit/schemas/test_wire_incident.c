@@ -52,6 +52,26 @@ expect_incident(const uint8_t *data, size_t len)
 	assert_int_equal(view.changed_wall_ns, 176);
 	assert_string_equal(view.sentence, "7 of 7 probes lost, the others' arrived");
 	assert_string_equal(view.evidence_json, "{\"lost\":7}");
+	assert_string_equal(view.severity, ""); /* as of every peer before it had one */
+}
+
+static int
+write_incident_severity(struct wire_writer *writer, struct wire_bytes *out)
+{
+	struct wire_incident telling = incident;
+
+	telling.severity = "major";
+	return wire_write_incident(writer, &telling, out);
+}
+
+static void
+expect_incident_severity(const uint8_t *data, size_t len)
+{
+	struct wire_incident view;
+
+	assert_int_equal(wire_open_incident(&view, data, len), 0);
+	assert_string_equal(view.evidence_json, "{\"lost\":7}");
+	assert_string_equal(view.severity, "major");
 }
 
 enum {
@@ -64,6 +84,7 @@ enum {
 	INCIDENT_KIND,
 	INCIDENT_SENTENCE = 12,
 	INCIDENT_EVIDENCE,
+	INCIDENT_SEVERITY,
 	INCIDENT_FIELDS
 };
 
@@ -101,7 +122,8 @@ static void
 every_string_has_the_limit(void **state)
 {
 	const unsigned fields[] = { INCIDENT_TOR, INCIDENT_PART_TYPE, INCIDENT_PART,
-		INCIDENT_PLACE, INCIDENT_KIND, INCIDENT_SENTENCE, INCIDENT_EVIDENCE };
+		INCIDENT_PLACE, INCIDENT_KIND, INCIDENT_SENTENCE, INCIDENT_EVIDENCE,
+		INCIDENT_SEVERITY };
 
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
 		assert_int_equal(
@@ -142,6 +164,8 @@ main(int argc, char **argv)
 {
 	const struct wire_case cases[] = {
 		{ WIRE_INCIDENT, "incident", write_incident, expect_incident },
+		{ WIRE_INCIDENT, "incident_severity", write_incident_severity,
+		    expect_incident_severity },
 	};
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(state_and_head_are_checked),
@@ -150,5 +174,5 @@ main(int argc, char **argv)
 	};
 
 	return wire_case_main(
-	    cases, 1, tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
+	    cases, 2, tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
 }

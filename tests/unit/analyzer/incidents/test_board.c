@@ -50,6 +50,7 @@ edge(const char *aggregator, uint64_t id, enum wire_incident_state state, int ch
 		.changed_wall_ns = (uint64_t)(BEGAN_NS + changed * RM_NS_PER_S),
 		.sentence = "h1/r0 is down.",
 		.evidence_json = "{\"evidence\":{\"peers\":3}}",
+		.severity = "major",
 	};
 }
 
@@ -299,6 +300,28 @@ the_oldest_closed_ones_are_forgotten_first(void **state)
 }
 
 static void
+severity_stays_as_it_opened(void **state)
+{
+	struct board *board = *state;
+	struct wire_incident old = edge("agg1", 42, WIRE_OPENED, 0);
+	json_t *json;
+
+	old.severity = ""; /* of an aggregator that does not tell it yet */
+	assert_int_equal(board_edge(board, &old), 1);
+	json = board_json(board_get(board, 0));
+	assert_true(json_is_null(json_object_get(json, "severity")));
+	json_decref(json);
+	assert_int_equal(tell(board, edge("agg1", 42, WIRE_UPDATED, 1)), 1);
+	old = edge("agg1", 42, WIRE_UPDATED, 2);
+	old.severity = "critical";
+	assert_int_equal(board_edge(board, &old), 1);
+	json = board_json(board_get(board, 0));
+	assert_string_equal(
+	    json_string_value(json_object_get(json, "severity")), "major");
+	json_decref(json);
+}
+
+static void
 an_entry_is_json_with_the_evidence_inside(void **state)
 {
 	struct board *board = *state;
@@ -402,6 +425,7 @@ main(void)
 		TEST(our_own_words_weigh_more_than_a_racks),
 		TEST(nonsense_is_refused_and_counted),
 		TEST(the_oldest_closed_ones_are_forgotten_first),
+		TEST(severity_stays_as_it_opened),
 		TEST(an_entry_is_json_with_the_evidence_inside),
 		TEST(what_a_rack_has_open_no_more_ends_without_a_word),
 		TEST(our_own_words_end_only_with_our_own),
