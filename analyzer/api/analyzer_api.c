@@ -11,6 +11,7 @@
 #include "analyzer/api/analyzer_api.h"
 #include "analyzer/api/drills.h"
 #include "analyzer/api/health.h"
+#include "analyzer/api/page.h"
 #include "analyzer/blind/blind.h"
 #include "analyzer/history/history.h"
 #include "analyzer/incidents/region.h"
@@ -316,6 +317,8 @@ analyzer_api_serve(struct analyzer *analyzer, struct rm_http_server *server)
 	int r;
 
 	r = rm_http_serve_health(server, analyzer->metrics, ready, analyzer);
+	if (r == 0)
+		r = page_serve(server);
 	for (size_t i = 0; r == 0 && i < sizeof(routes) / sizeof(routes[0]); i++)
 		r = rm_http_route(server, RM_HTTP_READ, routes[i].path,
 		    routes[i].handler, routes[i].arg);

@@ -38,6 +38,16 @@ void rm_http_reply_text(
 /* Text that is no JSON; copied. */
 void rm_http_reply_plain(
     struct rm_http_request *request, int status, const char *text, size_t len);
+/* A file of a page that a browser shows, with headers that keep it to this server:
+ * nothing from elsewhere, no inline script or style, in no frame. A browser that has the
+ * one with this tag gets 304. All borrowed, data as long as the server. */
+struct rm_http_file {
+	const char *content_type, *tag;
+	const char *data;
+	size_t len;
+};
+void rm_http_reply_file(
+    struct rm_http_request *request, const struct rm_http_file *file);
 void rm_http_reply_json(struct rm_http_request *request, int status, json_t *takes);
 void rm_http_reply_error(struct rm_http_request *request, int status,
     const char *format, ...) __attribute__((format(printf, 3, 4)));

@@ -184,6 +184,49 @@ rm_http_reply_plain(
 	reply_copy(request, status, "text/plain; charset=utf-8", text, len);
 }
 
+/* ---- files of a page ---- */
+
+static const char *const file_headers[][2] = {
+	{ "Content-Security-Policy",
+	    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+	    "connect-src 'self'; base-uri 'none'; form-action 'none'; "
+	    "frame-ancestors 'none'" },
+	{ "X-Content-Type-Options", "nosniff" },
+	{ "Referrer-Policy", "no-referrer" },
+	{ "Cache-Control", "no-cache" },
+};
+
+static bool
+add_file_headers(struct evkeyvalq *headers, const char *tag)
+{
+	bool added = evhttp_add_header(headers, "ETag", tag) == 0;
+
+	for (size_t i = 0; i < sizeof(file_headers) / sizeof(file_headers[0]); i++)
+		added = added && evhttp_add_header(headers, file_headers[i][0],
+				     file_headers[i][1]) == 0;
+	return added;
+}
+
+void
+rm_http_reply_file(struct rm_http_request *request, const struct rm_http_file *file)
+{
+	struct evkeyvalq *in = evhttp_request_get_input_headers(request->req);
+	const char *held = evhttp_find_header(in, "If-None-Match");
+	bool is_held = held != NULL && strcmp(held, file->tag) == 0;
+	struct evbuffer *body = evbuffer_new();
+	bool built =
+	    body != NULL &&
+	    add_file_headers(
+		evhttp_request_get_output_headers(request->req), file->tag) &&
+	    (is_held || evbuffer_add_reference(
+			    body, file->data, file->len, NULL, NULL) == 0);
+
+	rm_http_reply_buffer(
+	    request, is_held ? 304 : 200, file->content_type, built ? body : NULL);
+	if (body != NULL)
+		evbuffer_free(body);
+}
+
 void
 rm_http_reply_error(
     struct rm_http_request *request, int status, const char *format, ...)

@@ -114,7 +114,7 @@ alert_message_json(const struct rm_alert_texts *texts,
 	rm_wall_format(start, starts);
 	rm_wall_format(end, ends);
 	if (is_set(texts->page_url))
-		snprintf(link, sizeof link, "%s/v1/incidents/%016llx", texts->page_url,
+		snprintf(link, sizeof link, "%s/#/incident/%016llx", texts->page_url,
 		    (unsigned long long)incident->id);
 	if (labels != NULL)
 		alert_label_fingerprint(labels, fingerprint);

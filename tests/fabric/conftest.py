@@ -43,6 +43,7 @@ SECONDS = {
     "test_units": 40,
     "test_crowd": 35,
     "test_phone": 35,
+    "test_page": 35,
     "test_pairs": 32,
     "test_upstream": 30,
     "test_history": 32,

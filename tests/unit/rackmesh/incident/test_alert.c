@@ -543,7 +543,7 @@ links_lead_to_the_incident_and_to_its_kind(void **state)
 	wait_for(f, 2);
 	am = taken_at(f, "/api/v2/alerts", 0);
 	assert_string_equal(member(json_array_get(am, 0), "generatorURL"),
-	    "https://rackmesh.example/v1/incidents/000000000000002a");
+	    "https://rackmesh.example/#/incident/000000000000002a");
 	assert_string_equal(
 	    text_at(json_array_get(am, 0), "annotations", "runbook_url"),
 	    "https://wiki.example/verdicts.md#rnic-down");
@@ -551,7 +551,7 @@ links_lead_to_the_incident_and_to_its_kind(void **state)
 	assert_string_equal(member(message, "externalURL"), "https://rackmesh.example");
 	alert = json_array_get(json_object_get(message, "alerts"), 0);
 	assert_string_equal(member(alert, "generatorURL"),
-	    "https://rackmesh.example/v1/incidents/000000000000002a");
+	    "https://rackmesh.example/#/incident/000000000000002a");
 	json_decref(am);
 	json_decref(message);
 }

@@ -1,0 +1,19 @@
+/*
+ * page_files - the files of analyzer/page, by PAGE_FILE(symbol, name, content type),
+ * which whoever includes this defines: page_files.S for their bytes, page.c for their
+ * names.
+ */
+PAGE_FILE(page_index, "index.html", "text/html; charset=utf-8")
+PAGE_FILE(page_style, "page.css", "text/css; charset=utf-8")
+PAGE_FILE(page_icon, "icon.svg", "image/svg+xml")
+PAGE_FILE(page_app, "app.js", "text/javascript; charset=utf-8")
+PAGE_FILE(page_ask, "ask.js", "text/javascript; charset=utf-8")
+PAGE_FILE(page_element, "element.js", "text/javascript; charset=utf-8")
+PAGE_FILE(page_words, "words.js", "text/javascript; charset=utf-8")
+PAGE_FILE(page_racks, "racks.js", "text/javascript; charset=utf-8")
+PAGE_FILE(page_rack, "rack.js", "text/javascript; charset=utf-8")
+PAGE_FILE(page_mesh, "mesh.js", "text/javascript; charset=utf-8")
+PAGE_FILE(page_incidents, "incidents.js", "text/javascript; charset=utf-8")
+PAGE_FILE(page_incident, "incident.js", "text/javascript; charset=utf-8")
+PAGE_FILE(page_sla, "sla.js", "text/javascript; charset=utf-8")
+PAGE_FILE(page_daemons, "daemons.js", "text/javascript; charset=utf-8")

@@ -1,0 +1,133 @@
+// The page: which view is shown, and what the analyzer has said last.
+
+import { NoAnswer, ask } from "./ask.js";
+import { say } from "./element.js";
+import { clock } from "./words.js";
+import * as daemons from "./daemons.js";
+import * as incident from "./incident.js";
+import * as incidents from "./incidents.js";
+import * as rack from "./rack.js";
+import * as racks from "./racks.js";
+import * as sla from "./sla.js";
+
+// A view has a title and a root. update(known) tells it what is new; ask(), every each_ms,
+// lets it ask what only it wants to know.
+const VIEWS = { "": racks, rack, incidents, incident, sla, daemons };
+
+const BEAT_MS = 1000;
+const HEALTH_EVERY = 2; // beats
+const HIDDEN_MS = 15000;
+const MAX_BACK_OFF_MS = 8000;
+const MAX_KNOWN = 4000;
+
+// What every view shares. incidents: by id; heard: when the analyzer last answered.
+const known = { health: null, incidents: new Map(), changes: 0, heard: null };
+const main = document.getElementById("view");
+const heard = document.getElementById("heard");
+let shown = null;
+let beats = 0;
+let failures = 0;
+let timer = null;
+
+function route() {
+  const [name, ...rest] = location.hash.replace(/^#\/?/, "").split("/");
+  const view = VIEWS[name] ?? racks;
+  shown = view.open(rest.map(decodeURIComponent), known);
+  shown.asked = 0;
+  main.replaceChildren(shown.root);
+  document.title = `${shown.title} · Rackmesh`;
+  for (const link of document.querySelectorAll("nav a")) {
+    const here = link.hash === (name === "rack" ? "#/" : name === "incident" ? "#/incidents" : `#/${name}`);
+    if (here) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+  if (known.health !== null) shown.update(known);
+  beatNow();
+}
+
+async function askIncidents() {
+  const path = known.changes === 0 ? "/v1/incidents" : `/v1/incidents?since=${known.changes}`;
+  const answer = await ask(path);
+  if (answer.changes < known.changes) {
+    // Another life of the analyzer: its numbers began anew.
+    known.incidents.clear();
+    known.changes = 0;
+    return askIncidents();
+  }
+  for (const each of answer.incidents) known.incidents.set(each.id, each);
+  known.changes = answer.changes;
+  forgetOldest();
+  return answer.open;
+}
+
+function forgetOldest() {
+  if (known.incidents.size <= MAX_KNOWN) return;
+  const over = [...known.incidents.values()]
+    .filter((each) => each.state === "resolved")
+    .sort((a, b) => a.number - b.number)
+    .slice(0, known.incidents.size - MAX_KNOWN);
+  for (const each of over) known.incidents.delete(each.id);
+}
+
+async function askAll() {
+  const open = await askIncidents();
+  say(document.getElementById("open"), open > 0 ? String(open) : "");
+  if (beats++ % HEALTH_EVERY === 0 || known.health === null) known.health = await ask("/v1/health");
+  known.heard = Date.now();
+  const view = shown;
+  if (view.ask && Date.now() - view.asked >= view.each_ms) {
+    view.asked = Date.now();
+    await view.ask();
+  }
+  if (view === shown) view.update(known);
+}
+
+// Stale is never shown as live.
+function tellHeard(error) {
+  if (error !== null && !(error instanceof NoAnswer)) console.error(error);
+  document.body.classList.toggle("stale", error !== null);
+  const since = known.heard === null ? "" : ` since ${clock(known.heard)}`;
+  const trouble = known.health?.trouble ? `; history: ${known.health.trouble}` : "";
+  say(heard, error === null ? `live ${clock(known.heard)} UTC${trouble}` : `no answer${since}: ${error.message}`);
+}
+
+async function beat() {
+  timer = null;
+  try {
+    await askAll();
+    failures = 0;
+    tellHeard(null);
+  } catch (error) {
+    failures++;
+    tellHeard(error);
+  }
+  if (timer === null) timer = setTimeout(beat, pause());
+}
+
+function pause() {
+  if (document.hidden) return HIDDEN_MS;
+  return failures === 0 ? BEAT_MS : Math.min(BEAT_MS * 2 ** failures, MAX_BACK_OFF_MS);
+}
+
+// One beat at a time: what comes meanwhile is done by the next one.
+function beatNow() {
+  if (timer === null) return;
+  clearTimeout(timer);
+  timer = setTimeout(beat, 0);
+}
+
+window.addEventListener("hashchange", () => {
+  route();
+  main.focus({ preventScroll: true });
+  window.scrollTo(0, 0);
+});
+document.addEventListener("visibilitychange", () => document.hidden || beatNow());
+document.addEventListener("keydown", (event) => {
+  const field = document.getElementById("filter");
+  if (event.key === "/" && field !== null && document.activeElement !== field) {
+    event.preventDefault();
+    field.focus();
+  }
+});
+route();
+beat();

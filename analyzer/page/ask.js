@@ -1,0 +1,29 @@
+// Questions to the analyzer's HTTP API (docs/api.md). It is only ever read.
+
+const PATIENCE_MS = 8000;
+
+// Its message is a sentence. status: the answer's, if there was one.
+export class NoAnswer extends Error {
+  constructor(message, status) {
+    super(message);
+    this.status = status;
+  }
+}
+
+// Throws NoAnswer.
+export async function ask(path) {
+  const stop = new AbortController();
+  const timer = setTimeout(() => stop.abort(), PATIENCE_MS);
+  try {
+    const answer = await fetch(path, { signal: stop.signal, cache: "no-store" });
+    const json = await answer.json().catch(() => ({}));
+    if (!answer.ok) throw new NoAnswer(json.error ?? `the analyzer answers ${answer.status}`, answer.status);
+    return json;
+  } catch (error) {
+    if (error.name === "AbortError") throw new NoAnswer("no answer in time");
+    if (error instanceof TypeError) throw new NoAnswer("the analyzer cannot be reached");
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,73 @@
+// Making elements. What the API says is foreign text: it becomes text nodes and attributes,
+// never markup.
+
+// element("a", { href: "#/", class: "quiet" }, "text", otherElement, null)
+export function element(tag, attributes = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
+    else if (value !== null && value !== undefined && value !== false)
+      made.setAttribute(name, value === true ? "" : value);
+  }
+  made.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  return made;
+}
+
+// Text that is the same is left alone, so that what somebody has marked stays marked.
+export function say(node, text) {
+  if (node.textContent !== text) node.textContent = text;
+}
+
+export function show(node, visible) {
+  if (node.hidden === visible) node.hidden = !visible;
+}
+
+// Names and values, as rows of two; values are texts or elements. What is null is left out.
+export function facts(pairs) {
+  return element(
+    "dl",
+    { class: "facts" },
+    pairs
+      .filter(([, value]) => value !== null && value !== undefined && value !== "")
+      .map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, value))),
+  );
+}
+
+// columns: [head, class or null]; rows: lists of texts or elements.
+export function table(caption, columns, rows) {
+  const cell = (tag, i, content) => element(tag, { class: columns[i][1] ?? null }, content ?? "–");
+  return element(
+    "div",
+    { class: "scroll" },
+    element(
+      "table",
+      {},
+      element("caption", {}, caption),
+      element("thead", {}, element("tr", {}, columns.map(([head], i) => cell("th", i, head)))),
+      element(
+        "tbody",
+        {},
+        rows.map((row) => element("tr", {}, row.map((content, i) => cell("td", i, content)))),
+      ),
+    ),
+  );
+}
+
+// The links of a list become a grid that the arrow keys walk; Home and End lead to its ends.
+export function walkable(list) {
+  list.addEventListener("keydown", (event) => {
+    const steps = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+    const links = [...list.querySelectorAll("a")].filter((link) => link.offsetParent !== null);
+    const at = links.indexOf(document.activeElement);
+    if (at < 0 || event.ctrlKey || event.altKey || event.metaKey) return;
+    const wide = Math.max(1, links.findIndex((link) => link.offsetTop > links[0].offsetTop));
+    let next = null;
+    if (event.key in steps) next = at + steps[event.key][0] + wide * steps[event.key][1];
+    else if (event.key === "Home") next = 0;
+    else if (event.key === "End") next = links.length - 1;
+    if (next === null) return;
+    event.preventDefault();
+    links[Math.min(Math.max(next, 0), links.length - 1)].focus();
+  });
+  return list;
+}

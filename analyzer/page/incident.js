@@ -1,0 +1,188 @@
+// One incident: what is at fault, how we know, and whom it hurts.
+
+import { ask } from "./ask.js";
+import { element, facts, say, show, table } from "./element.js";
+import { isOpen, list, told } from "./incidents.js";
+import { clock, count, percent } from "./words.js";
+
+const EACH_MS = 2000;
+const LEGS = [
+  ["to_part", "to the part"],
+  ["from_part", "from the part"],
+  ["outside", "of others, past it"],
+  ["others", "among the others"],
+  ["service_probes", "of services over it"],
+];
+const IMPACTS = {
+  P0: "P0: a service’s own probes over it are lost",
+  P1: "P1: a service uses it",
+  P2: "P2: no service uses it",
+  unknown: "not known: services are not traced there, or it is no RNIC",
+};
+const DIRECTIONS = { receive: "what is sent to it", send: "what it sends", both: "both ways" };
+
+function legs(evidence) {
+  const rows = LEGS.filter(([key]) => (evidence[key]?.sent ?? 0) > 0).map(([key, name]) => {
+    const { sent, arrived } = evidence[key];
+    return [name, count(sent), count(arrived), count(sent - arrived), percent((sent - arrived) / sent)];
+  });
+  const seconds = (evidence.window_ms ?? 0) / 1000;
+  return rows.length === 0
+    ? null
+    : table(
+        `Packets counted in ${seconds} s from ${clock(evidence.window_start, true)}`,
+        [["Packets"], ["Sent", "number"], ["Arrived", "number"], ["Lost", "number"], ["", "number"]],
+        rows,
+      );
+}
+
+// Their fields differ by kind: each that any of them fills is a column. DSCP 0 is one, too.
+function samples(evidence) {
+  const list = evidence.samples ?? [];
+  const keys = [...new Set(list.flatMap((sample) => Object.keys(sample)))].filter((key) =>
+    key !== "path" && list.some((sample) => key === "dscp" || ![null, undefined, "", 0].includes(sample[key])),
+  );
+  if (list.length === 0 || keys.length === 0) return null;
+  return table(
+    "Probes that show it",
+    keys.map((key) => [key.replaceAll("_", " "), typeof list[0][key] === "number" ? "number" : null]),
+    list.map((sample) => keys.map((key) => (sample[key] === null || sample[key] === undefined ? null : String(sample[key])))),
+  );
+}
+
+// "spine1@10.0.0.1": a hop; what the part's name holds is marked.
+function path(text, part) {
+  const suspects = part.split(/--|>/);
+  return element(
+    "ol",
+    { class: "hops" },
+    text
+      .split(/[ >,]+/)
+      .filter(Boolean)
+      .map((hop) => {
+        const [name, address] = hop.split("@");
+        return element(
+          "li",
+          { class: suspects.includes(name) ? "suspect" : null, title: address ?? null },
+          name === "?" ? "silent" : name,
+        );
+      }),
+  );
+}
+
+function paths(incident) {
+  const found = new Set();
+  const add = (text) => typeof text === "string" && text.includes("@") && found.add(text);
+  add(incident.evidence.path);
+  for (const sample of incident.evidence.samples ?? []) add(sample.path);
+  if (incident.part_type === "path") add(incident.part);
+  if (found.size === 0) return null;
+  return element("section", {}, element("h2", {}, "The way"), [...found].slice(0, 4).map((each) => path(each, incident.part)));
+}
+
+function ruledOut(evidence) {
+  const list = evidence.ruled_out ?? [];
+  if (list.length === 0) return null;
+  return element("section", {}, element("h2", {}, "Ruled out"), element("ul", {}, list.map((each) => element("li", {}, each))));
+}
+
+function timeline(incident) {
+  const steps = [
+    ["began", incident.began, "the first window that showed it"],
+    ["opened", incident.opened, "it was named"],
+    ["changed", incident.changed, "the last change of what is said"],
+    ["resolved", incident.resolved, "it had worked long enough"],
+  ].filter(([, time]) => time);
+  const begun = new Date(incident.began ?? incident.opened);
+  return element(
+    "ol",
+    { class: "timeline" },
+    steps.map(([name, time, meaning]) =>
+      element(
+        "li",
+        { title: meaning },
+        element("b", {}, name),
+        ` ${clock(time, true)}`,
+        name === "began" ? "" : element("span", { class: "quiet" }, ` +${((new Date(time) - begun) / 1000).toFixed(1)} s`),
+      ),
+    ),
+  );
+}
+
+function about(incident) {
+  const { evidence } = incident;
+  return facts([
+    ["Part", `${incident.part_type} ${incident.part}${incident.place ? ` at ${incident.place}` : ""}`],
+    ["Kind", incident.kind],
+    ["Severity", incident.severity],
+    ["Confidence", percent(incident.confidence)],
+    ["Direction", DIRECTIONS[evidence.direction]],
+    ["Class", evidence.class === null || evidence.class === undefined ? null : `DSCP ${evidence.class} alone`],
+    ["Impact", IMPACTS[evidence.impact] ?? null],
+    ["Services", evidence.services],
+    ["Observed", evidence.observed],
+    ["Peers", evidence.peers > 0 ? `${evidence.peers} saw it` : null],
+    ["Rack", incident.tor ? element("a", { href: `#/rack/${encodeURIComponent(incident.region)}/${encodeURIComponent(incident.tor)}` }, incident.tor) : null],
+    ["Region", incident.region],
+    ["Told by", incident.sources.join(", ")],
+    ["Not heard", incident.source_silent ? "nobody who told of it is connected: it may be over" : null],
+    ["Id", element("code", {}, incident.id)],
+  ]);
+}
+
+export function open([id]) {
+  const head = element("h1", {}, "Incident");
+  const sight = element("p", {});
+  const state = element("span", { class: "state" });
+  const body = element("div", {}, element("p", { class: "quiet" }, "Asking…"));
+  const related = list();
+  const relatedHead = element("h2", { hidden: true }, "Open beside it");
+  let last = "";
+
+  function render(incident) {
+    const text = JSON.stringify(incident);
+    if (text === last) return;
+    last = text;
+    const [what, seen] = told(incident);
+    say(head, what);
+    say(sight, seen);
+    state.className = `state ${isOpen(incident) ? "bad" : "ok"}`;
+    say(state, isOpen(incident) ? "open" : "resolved");
+    body.replaceChildren(
+      ...[
+        timeline(incident),
+        about(incident),
+        legs(incident.evidence),
+        paths(incident),
+        ruledOut(incident.evidence),
+        samples(incident.evidence),
+      ].filter(Boolean),
+    );
+    show(relatedHead, incident.related.length > 0);
+    related.update(incident.related, incident.related.length);
+  }
+
+  return {
+    title: "Incident",
+    each_ms: EACH_MS,
+    root: element(
+      "article",
+      { class: "one" },
+      element("p", { class: "path" }, element("a", { href: "#/incidents" }, "Incidents"), " / ", state),
+      head,
+      sight,
+      body,
+      relatedHead,
+      related.root,
+    ),
+    async ask() {
+      try {
+        render(await ask(`/v1/incidents/${encodeURIComponent(id)}`));
+      } catch (error) {
+        if (error.status !== 404) throw error;
+        body.replaceChildren(element("p", { class: "trouble" }, `The analyzer does not know incident ${id} (any more).`));
+      }
+    },
+    update() {},
+  };
+}

@@ -1,0 +1,314 @@
+// A rack's mesh as a grid: from each RNIC (rows) to each (columns).
+
+import { element, say, table } from "./element.js";
+import { age, count, duration, percent, several } from "./words.js";
+
+const LABEL_PX = 132;
+const MIN_CELL_PX = 4;
+const MAX_CELL_PX = 22;
+const LABELLED_PX = 9; // smaller cells have a label per host
+const WORST = 8;
+
+const LOSS = [
+  ["nothing lost", (loss) => loss === 0],
+  ["below 0.1 %", (loss) => loss < 0.001],
+  ["below 1 %", (loss) => loss < 0.01],
+  ["below 10 %", (loss) => loss < 0.1],
+  ["10 % and more", (loss) => loss < 1],
+  ["all lost", () => true],
+];
+const RATIO = [
+  ["to 1.5 times the median", (ratio) => ratio <= 1.5],
+  ["to 2 times", (ratio) => ratio <= 2],
+  ["to 4 times", (ratio) => ratio <= 4],
+  ["to 10 times", (ratio) => ratio <= 10],
+  ["beyond", (ratio) => ratio > 10],
+  ["no round trip", () => true],
+];
+
+const MEASURES = {
+  loss: { name: "loss", value: lossOf, buckets: LOSS, words: percent },
+  rtt_p50_ns: { name: "RTT, median", value: (pair) => pair.rtt_p50_ns, buckets: RATIO, words: duration },
+  rtt_p99_ns: { name: "RTT, 99th percentile", value: (pair) => pair.rtt_p99_ns, buckets: RATIO, words: duration },
+};
+
+// Of what left the host. A pair whose probes never left has no loss that is the network's.
+function lossOf(pair) {
+  const left = pair.sent - pair.not_sent;
+  return left > 0 ? (pair.no_reply + pair.late_reply) / left : null;
+}
+
+const nameOf = (rnic) => `${rnic.host}/${rnic.device}`;
+
+function median(values) {
+  const sorted = values.filter((value) => value !== null).sort((a, b) => a - b);
+  return sorted.length === 0 ? null : sorted[Math.floor(sorted.length / 2)];
+}
+
+function sentence(pair, from, to) {
+  const way = `${nameOf(from)} → ${nameOf(to)}`;
+  if (pair === undefined) return `${way}: not probed in this time`;
+  const lost = pair.no_reply + pair.late_reply;
+  const directions =
+    pair.lost_forward === null && pair.lost_reverse === null
+      ? null
+      : `on the way out ${pair.lost_forward ?? "?"}, back ${pair.lost_reverse ?? "?"}`;
+  return [
+    `${way}: ${several(pair.sent, "probe")}, ${count(lost)} lost (${percent(lossOf(pair))})`,
+    pair.late_reply > 0 ? `${count(pair.late_reply)} answered too late` : null,
+    pair.not_sent > 0 ? `${count(pair.not_sent)} never left` : null,
+    lost > 0 ? directions : null,
+    pair.rtt_p50_ns === null
+      ? "no round trip"
+      : `RTT p50 ${duration(pair.rtt_p50_ns)}, p95 ${duration(pair.rtt_p95_ns)}, p99 ${duration(pair.rtt_p99_ns)}`,
+    `last ${age(pair.last_seen_ms)} ago`,
+  ]
+    .filter(Boolean)
+    .join("; ");
+}
+
+class Grid {
+  constructor() {
+    this.canvas = element("canvas", {
+      tabindex: "0",
+      role: "img",
+      onmousemove: (event) => this.point(event),
+      onmouseleave: () => this.look(null),
+      onkeydown: (event) => this.walk(event),
+      onblur: () => this.look(null),
+    });
+    this.detail = element("p", { class: "detail", role: "status" });
+    this.at = null;
+    // The palette is the style sheet's, also when the system turns dark.
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw());
+  }
+
+  update(mesh, measure) {
+    this.rnics = mesh.rnics;
+    this.measure = measure;
+    this.pairs = new Map();
+    for (const row of mesh.pairs) {
+      const pair = Object.fromEntries(mesh.columns.map((column, i) => [column, row[i]]));
+      this.pairs.set(pair.from * mesh.rnics.length + pair.to, pair);
+    }
+    const values = [...this.pairs.values()].map(measure.value);
+    this.usual = measure.buckets === RATIO ? median(values) : null;
+    this.canvas.setAttribute(
+      "aria-label",
+      `${measure.name} between ${several(this.rnics.length, "RNIC")}; arrow keys walk the pairs`,
+    );
+    this.draw();
+    this.look(this.at);
+  }
+
+  pair(row, column) {
+    return this.pairs.get(row * this.rnics.length + column);
+  }
+
+  bucket(pair) {
+    let value = this.measure.value(pair);
+    if (value === null) return this.measure.buckets.length - 1;
+    if (this.usual !== null) value /= this.usual;
+    return this.measure.buckets.findIndex(([, holds]) => holds(value));
+  }
+
+  // How many pairs each bucket has; the last figure is of those without data.
+  counts() {
+    const counts = new Array(this.measure.buckets.length).fill(0);
+    for (const pair of this.pairs.values()) counts[this.bucket(pair)]++;
+    return [...counts, this.rnics.length * (this.rnics.length - 1) - this.pairs.size];
+  }
+
+  draw() {
+    if (!this.rnics) return;
+    const wide = (this.canvas.parentElement?.clientWidth ?? 800) - LABEL_PX - 8;
+    const cell = Math.max(MIN_CELL_PX, Math.min(MAX_CELL_PX, Math.floor(wide / Math.max(1, this.rnics.length))));
+    const size = LABEL_PX + cell * this.rnics.length + 1;
+    const sharp = window.devicePixelRatio || 1;
+    this.cell = cell;
+    this.canvas.width = size * sharp;
+    this.canvas.height = size * sharp;
+    this.canvas.style.width = this.canvas.style.height = `${size}px`;
+    const style = getComputedStyle(this.canvas);
+    const colour = (name) => style.getPropertyValue(name).trim();
+    const pen = this.canvas.getContext("2d");
+    pen.scale(sharp, sharp);
+    pen.clearRect(0, 0, size, size);
+    this.drawLabels(pen, colour, style);
+    const gap = cell >= 8 ? 1 : 0;
+    for (let row = 0; row < this.rnics.length; row++)
+      for (let column = 0; column < this.rnics.length; column++)
+        if (row !== column) this.drawCell(pen, colour, row, column, cell - gap);
+    if (this.at !== null) {
+      pen.strokeStyle = colour("--text");
+      pen.lineWidth = 2;
+      pen.strokeRect(LABEL_PX + this.at.column * cell, LABEL_PX + this.at.row * cell, cell, cell);
+    }
+  }
+
+  drawCell(pen, colour, row, column, size) {
+    const x = LABEL_PX + column * this.cell;
+    const y = LABEL_PX + row * this.cell;
+    const pair = this.pair(row, column);
+    if (pair === undefined) {
+      // Hatched: nobody looked. That is no failure, and no health.
+      pen.strokeStyle = colour("--hatch");
+      pen.lineWidth = 1;
+      pen.beginPath();
+      pen.moveTo(x, y + size);
+      pen.lineTo(x + size, y);
+      pen.stroke();
+      return;
+    }
+    const bucket = this.bucket(pair);
+    pen.fillStyle = colour(`--heat-${bucket}`);
+    pen.fillRect(x, y, size, size);
+    if (bucket !== this.measure.buckets.length - 1 || size < 7) return;
+    pen.strokeStyle = colour("--page");
+    pen.lineWidth = 1.5;
+    pen.beginPath();
+    pen.moveTo(x + 2, y + 2);
+    pen.lineTo(x + size - 2, y + size - 2);
+    pen.moveTo(x + size - 2, y + 2);
+    pen.lineTo(x + 2, y + size - 2);
+    pen.stroke();
+  }
+
+  // Each RNIC, or where that is too small each host.
+  drawLabels(pen, colour, style) {
+    const each = this.cell >= LABELLED_PX;
+    const label = (i) => (each ? nameOf(this.rnics[i]) : this.rnics[i].host);
+    const height = Math.min(11, Math.max(9, this.cell - 1));
+    pen.fillStyle = colour("--quiet");
+    pen.font = `${height}px ${style.fontFamily}`;
+    pen.textBaseline = "middle";
+    let free = 0; // the first place where a label fits
+    for (let i = 0; i < this.rnics.length; i++) {
+      const middle = LABEL_PX + i * this.cell + this.cell / 2;
+      const isNew = each || i === 0 || label(i) !== label(i - 1);
+      if (!isNew || middle < free) continue;
+      free = middle + height;
+      pen.textAlign = "right";
+      pen.fillText(label(i), LABEL_PX - 5, middle, LABEL_PX - 8);
+      pen.save();
+      pen.translate(middle, LABEL_PX - 5);
+      pen.rotate(-Math.PI / 2);
+      pen.textAlign = "left";
+      pen.fillText(label(i), 0, 0, LABEL_PX - 8);
+      pen.restore();
+    }
+  }
+
+  point(event) {
+    const place = (offset) => Math.floor((offset - LABEL_PX) / this.cell);
+    const at = { row: place(event.offsetY), column: place(event.offsetX) };
+    const inside = (i) => i >= 0 && i < this.rnics.length;
+    this.look(inside(at.row) && inside(at.column) ? at : null);
+  }
+
+  walk(event) {
+    const steps = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
+    if (!(event.key in steps) || !this.rnics?.length) return;
+    event.preventDefault();
+    const last = this.rnics.length - 1;
+    const [down, right] = this.at === null ? [0, 0] : steps[event.key];
+    const bound = (i) => Math.min(Math.max(i, 0), last);
+    this.look({ row: bound((this.at?.row ?? 0) + down), column: bound((this.at?.column ?? 0) + right) });
+  }
+
+  look(at) {
+    const moved = at?.row !== this.at?.row || at?.column !== this.at?.column;
+    this.at = at;
+    if (at === null) say(this.detail, "Point at a pair, or walk with the arrow keys.");
+    else if (at.row === at.column) say(this.detail, `${nameOf(this.rnics[at.row])} does not probe itself`);
+    else say(this.detail, sentence(this.pair(at.row, at.column), this.rnics[at.row], this.rnics[at.column]));
+    if (moved) this.draw();
+  }
+}
+
+function legend(grid) {
+  const counts = grid.counts();
+  const buckets = [...grid.measure.buckets.map(([name]) => name), "not probed"];
+  const usual = grid.usual === null ? "" : `; the median is ${duration(grid.usual)}`;
+  return element(
+    "p",
+    { class: "legend" },
+    `Pairs by ${grid.measure.name}${usual}: `,
+    buckets.map((name, i) =>
+      element(
+        "span",
+        { class: counts[i] === 0 ? "none" : null },
+        element("i", { class: i === buckets.length - 1 ? "hatched" : `heat-${i}` }),
+        `${name} ${count(counts[i])}`,
+      ),
+    ),
+  );
+}
+
+function worst(grid) {
+  const { value, words, name } = grid.measure;
+  const pairs = [...grid.pairs.values()]
+    .filter((pair) => (grid.usual === null ? value(pair) > 0 : value(pair) !== null))
+    .sort((a, b) => value(b) - value(a) || b.sent - a.sent)
+    .slice(0, WORST);
+  if (pairs.length === 0) return null;
+  return table(
+    "The worst pairs",
+    [["From"], ["To"], [name, "number"], ["Sent", "number"], ["Lost out", "number"], ["Lost back", "number"], ["RTT p50", "number"], ["p99", "number"], ["Last", "number"]],
+    pairs.map((pair) => [
+      nameOf(grid.rnics[pair.from]),
+      nameOf(grid.rnics[pair.to]),
+      words(value(pair)),
+      count(pair.sent),
+      pair.lost_forward === null ? "–" : count(pair.lost_forward),
+      pair.lost_reverse === null ? "–" : count(pair.lost_reverse),
+      duration(pair.rtt_p50_ns),
+      duration(pair.rtt_p99_ns),
+      `${age(pair.last_seen_ms)} ago`,
+    ]),
+  );
+}
+
+// onperiod("minute" or "hour") is called when somebody chooses another one.
+export function mesh(onperiod) {
+  const grid = new Grid();
+  const under = element("div", {});
+  const about = element("p", { class: "quiet" });
+  const measure = element(
+    "select",
+    { "aria-label": "What to show", onchange: () => render() },
+    Object.entries(MEASURES).map(([key, { name }]) => element("option", { value: key }, name)),
+  );
+  const period = element(
+    "select",
+    { "aria-label": "Of what time", onchange: () => onperiod(period.value) },
+    element("option", { value: "minute" }, "the last minute"),
+    element("option", { value: "hour" }, "the last hour"),
+  );
+  const trouble = element("p", { class: "quiet" }, "Asking the rack’s aggregator…");
+  const body = element("div", { hidden: true }, element("div", { class: "scroll" }, grid.canvas), grid.detail, under);
+  let last = null;
+
+  function render() {
+    if (last === null) return;
+    grid.update(last, MEASURES[measure.value]);
+    under.replaceChildren(legend(grid), worst(grid) ?? "");
+    const refused = last.pairs_refused > 0 ? `; ${several(last.pairs_refused, "pair")} had no room` : "";
+    say(about, `${several(last.rnics.length, "RNIC")}; rows probe, columns answer; ${age(last.seconds * 1000)} are covered${refused}.`);
+  }
+
+  return {
+    root: element("section", { class: "mesh" }, element("h2", {}, "Mesh"), element("form", { class: "bar" }, measure, period, about), trouble, body),
+    update(answer) {
+      last = answer;
+      trouble.hidden = true;
+      body.hidden = false;
+      render();
+    },
+    fail(words) {
+      say(trouble, words);
+      trouble.hidden = false;
+      body.hidden = true;
+    },
+  };
+}

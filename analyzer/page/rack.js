@@ -1,0 +1,94 @@
+// One rack: what is known of it, what is open, and its mesh.
+
+import { ask } from "./ask.js";
+import { element, facts, say, show } from "./element.js";
+import { isOpen, list } from "./incidents.js";
+import { mesh } from "./mesh.js";
+import { MARKS, age, count, duration, ppm } from "./words.js";
+
+const EACH_MS = 2000;
+const RECENT = 10;
+
+const traffic = (figures) =>
+  figures.sent === 0
+    ? "no probes"
+    : `${ppm(figures.loss_ppm)} of ${count(figures.sent)} lost${
+        figures.rtt_p50_ns ? `, RTT p50 ${duration(figures.rtt_p50_ns)}, p99 ${duration(figures.rtt_p99_ns)}` : ""
+      }`;
+
+function factsOf(rack) {
+  return facts([
+    ["RNICs", `${rack.rnics_good} of ${rack.rnics} good${rack.rnics_bad > 0 ? `, ${rack.rnics_bad} bad` : ""}`],
+    ["Hosts", `${rack.hosts_ok} of ${rack.hosts} ok`],
+    ["Paused by hand", rack.hosts_paused > 0 ? String(rack.hosts_paused) : null],
+    ["Probing less", rack.hosts_slowed > 0 ? String(rack.hosts_slowed) : null],
+    ["Inside the rack", traffic(rack.inside)],
+    ["To other racks", traffic(rack.outgoing)],
+    ["Brake", rack.brake_permille < 1000 ? `${rack.brake_permille / 10} % of the probes` : null],
+    ["Plan", `version ${rack.plan_version}`],
+    ["Told by", rack.aggregator],
+    ["Aggregators", rack.aggregators.join(", ")],
+    ["Heard", `${age(rack.last_heard_ms)} ago`],
+  ]);
+}
+
+// Of its own, or of a link or path that ends at it.
+const concerns = (incident, region, tor) =>
+  incident.region === region && (incident.tor === tor || incident.part.split(/--|>|,| /).includes(tor));
+
+export function open([region, tor]) {
+  const state = element("span", { class: "state" });
+  const about = element("div", {}, element("p", { class: "quiet" }, "Nobody has told of this rack yet."));
+  const openList = list();
+  const recent = list();
+  const openHead = element("h2", {});
+  const recentHead = element("h2", {}, "Lately");
+  let period = "minute";
+  const grid = mesh((chosen) => {
+    period = chosen;
+    askMesh();
+  });
+
+  async function askMesh() {
+    const wanted = period;
+    try {
+      const answer = await ask(`/v1/mesh/${encodeURIComponent(tor)}?period=${wanted}&region=${encodeURIComponent(region)}`);
+      if (wanted === period) grid.update(answer);
+    } catch (error) {
+      if (error.status === undefined) throw error;
+      grid.fail(`There is no mesh to show: ${error.message}.`);
+    }
+  }
+
+  return {
+    title: tor,
+    each_ms: EACH_MS,
+    root: element(
+      "div",
+      {},
+      element("p", { class: "path" }, element("a", { href: "#/" }, `Region ${region}`), " /"),
+      element("h1", {}, `${tor} `, state),
+      about,
+      openHead,
+      openList.root,
+      grid.root,
+      recentHead,
+      recent.root,
+    ),
+    ask: askMesh,
+    update(known) {
+      const rack = known.health.racks.find((each) => each.region === region && each.tor === tor);
+      if (rack !== undefined) {
+        state.className = `state ${rack.state}`;
+        say(state, `${MARKS[rack.state] ?? "?"} ${rack.state}`);
+        about.replaceChildren(factsOf(rack));
+      }
+      const its = [...known.incidents.values()].filter((each) => concerns(each, region, tor));
+      say(openHead, its.some(isOpen) ? "Open incidents" : "No open incident");
+      openList.update(its.filter(isOpen), RECENT);
+      const past = its.filter((each) => !isOpen(each));
+      show(recentHead, past.length > 0);
+      recent.update(past, RECENT);
+    },
+  };
+}

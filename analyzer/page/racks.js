@@ -1,0 +1,171 @@
+// All racks of all regions, the worst first, and what is open.
+
+import { element, say, show, walkable } from "./element.js";
+import { list } from "./incidents.js";
+import { MARKS, age, count, duration, ppm, several } from "./words.js";
+
+const STATES = ["bad", "blind", "slowed", "unknown", "paused", "ok"];
+const MANY = 200; // racks of all regions: beyond that a tile is a mark and a name
+const INCIDENTS_SHOWN = 12;
+
+const key = (rack) => `${rack.region}/${rack.tor}`;
+// Slowed is about its hosts: the rack is ok beside that.
+const stateOf = (rack) => (rack.state === "ok" && rack.hosts_slowed > 0 ? "slowed" : rack.state);
+
+function figures(rack) {
+  const p99 = rack.inside?.rtt_p99_ns;
+  return [
+    `${rack.rnics_good}/${rack.rnics} RNICs`,
+    rack.loss_ppm === null ? "no probes" : `${ppm(rack.loss_ppm)} lost`,
+    p99 ? `p99 ${duration(p99)}` : null,
+  ]
+    .filter(Boolean)
+    .join(" · ");
+}
+
+class Tile {
+  constructor(rack) {
+    this.mark = element("span", { class: "mark", "aria-hidden": "true" });
+    this.name = element("span", { class: "name" });
+    this.figures = element("span", { class: "figures" });
+    this.link = element("a", {}, this.mark, this.name, this.figures);
+    this.item = element("li", {}, this.link);
+    this.link.href = `#/rack/${encodeURIComponent(rack.region)}/${encodeURIComponent(rack.tor)}`;
+    say(this.name, rack.tor);
+  }
+
+  update(rack) {
+    const state = stateOf(rack);
+    const words = figures(rack);
+    this.rack = rack;
+    if (this.state !== state) {
+      this.item.className = `rack ${state}`;
+      say(this.mark, MARKS[state] ?? "?");
+      this.state = state;
+    }
+    say(this.figures, words);
+    const title = `${rack.tor}: ${state}; ${words}; ${several(rack.incidents_open, "incident")}; heard ${age(rack.last_heard_ms)} ago`;
+    if (this.link.title !== title) {
+      this.link.title = title;
+      this.link.setAttribute("aria-label", title);
+    }
+  }
+}
+
+class Region {
+  constructor(name) {
+    this.name = name;
+    this.tiles = new Map();
+    this.order = "";
+    this.counts = element("span", { class: "counts" });
+    this.list = walkable(element("ul", { class: "racks" }));
+    this.nothing = element("p", { class: "quiet" }, "No rack is like that.");
+    this.root = element(
+      "section",
+      { class: "region" },
+      element("h2", {}, `Region ${name} `, this.counts),
+      this.list,
+      this.nothing,
+    );
+  }
+
+  update(region, racks, wanted) {
+    const parts = STATES.map((state) => [state, racks.filter((rack) => stateOf(rack) === state).length])
+      .filter(([, number]) => number > 0)
+      .map(([state, number]) => element("span", { class: state }, `${MARKS[state]} ${count(number)} ${state}`));
+    const summary = `${several(racks.length, "rack")}, ${count(region.rnics_good)} of ${several(region.rnics, "RNIC")} good`;
+    if (this.summary !== summary + parts.map((part) => part.textContent)) {
+      this.summary = summary + parts.map((part) => part.textContent);
+      this.counts.replaceChildren(summary, ...parts);
+    }
+    for (const rack of racks) {
+      if (!this.tiles.has(key(rack))) this.tiles.set(key(rack), new Tile(rack));
+      this.tiles.get(key(rack)).update(rack);
+    }
+    const here = new Set(racks.map(key));
+    for (const [name, tile] of this.tiles) {
+      if (here.has(name)) continue;
+      tile.item.remove();
+      this.tiles.delete(name);
+    }
+    this.sort(racks);
+    this.filter(wanted);
+  }
+
+  // The analyzer's order is the worst first. Tiles move only if it has changed.
+  sort(racks) {
+    const order = racks.map(key).join(" ");
+    if (order === this.order) return;
+    this.order = order;
+    const held = document.activeElement;
+    this.list.replaceChildren(...racks.map((rack) => this.tiles.get(key(rack)).item));
+    if (this.list.contains(held)) held.focus({ preventScroll: true });
+  }
+
+  filter(wanted) {
+    let visible = 0;
+    for (const tile of this.tiles.values()) {
+      const fits = wanted(tile.rack);
+      show(tile.item, fits);
+      visible += fits;
+    }
+    show(this.nothing, visible === 0);
+  }
+}
+
+export function open() {
+  const regions = new Map();
+  const filter = element("input", {
+    id: "filter",
+    type: "search",
+    placeholder: "rack ( / )",
+    "aria-label": "Show racks whose name holds this",
+    autocomplete: "off",
+    oninput: () => refilter(),
+  });
+  const state = element(
+    "select",
+    { "aria-label": "Show racks of this state", onchange: () => refilter() },
+    element("option", { value: "" }, "all states"),
+    element("option", { value: "not ok" }, "not ok"),
+    STATES.map((each) => element("option", { value: each }, each)),
+  );
+  const left = element("div", { class: "regions" });
+  const nothing = element("p", { class: "quiet" }, "No aggregator has told of a rack yet.");
+  const openHead = element("h2", {});
+  const openList = list();
+  const more = element("p", {}, element("a", { href: "#/incidents" }, "All incidents"));
+  const root = element(
+    "div",
+    { class: "overview" },
+    element("div", { class: "wide" }, element("form", { class: "bar", onsubmit: (e) => e.preventDefault() }, filter, state), nothing, left),
+    element("aside", { "aria-label": "Open incidents" }, openHead, openList.root, more),
+  );
+
+  const wanted = (rack) =>
+    rack.tor.toLowerCase().includes(filter.value.trim().toLowerCase()) &&
+    (state.value === "" || (state.value === "not ok" ? stateOf(rack) !== "ok" : stateOf(rack) === state.value));
+  const refilter = () => regions.forEach((region) => region.filter(wanted));
+
+  function update(known) {
+    const { racks } = known.health;
+    left.classList.toggle("many", racks.length > MANY);
+    show(nothing, racks.length === 0);
+    for (const each of known.health.regions) {
+      if (!regions.has(each.region)) {
+        regions.set(each.region, new Region(each.region));
+        left.append(regions.get(each.region).root);
+      }
+      regions.get(each.region).update(
+        each,
+        racks.filter((rack) => rack.region === each.region),
+        wanted,
+      );
+    }
+    const openOnes = [...known.incidents.values()].filter((each) => each.state === "open");
+    say(openHead, openOnes.length === 0 ? "Nothing is open" : several(openOnes.length, "open incident"));
+    openList.update(openOnes, INCIDENTS_SHOWN);
+  }
+
+  return { title: "Racks", root, update };
+}

@@ -1,0 +1,54 @@
+// Figures as people read them.
+
+const SCALES = [
+  [1e9, "s"],
+  [1e6, "ms"],
+  [1e3, "µs"],
+  [1, "ns"],
+];
+
+export function duration(ns) {
+  if (ns === null || ns === undefined) return "–";
+  const [size, unit] = SCALES.find(([least]) => ns >= least) ?? SCALES.at(-1);
+  const value = ns / size;
+  return `${value >= 100 ? value.toFixed(0) : value.toPrecision(2 + (value >= 10))} ${unit}`;
+}
+
+// parts: of 1, as 0.0213. Loss that is there is never shown as nothing.
+export function percent(parts) {
+  if (parts === null || parts === undefined || Number.isNaN(parts)) return "–";
+  const value = parts * 100;
+  if (value === 0) return "0 %";
+  if (value < 0.01) return "< 0.01 %";
+  if (value < 1) return `${value.toFixed(2)} %`;
+  return `${value < 10 ? value.toFixed(1) : Math.floor(value)} %`;
+}
+
+export const ppm = (loss) => percent(loss === null || loss === undefined ? null : loss / 1e6);
+
+export const count = (number) => (number ?? 0).toLocaleString("en-GB").replaceAll(",", "\u202f");
+
+export const several = (number, one, many = `${one}s`) => `${count(number)} ${number === 1 ? one : many}`;
+
+export function age(ms) {
+  if (ms === null || ms === undefined) return "–";
+  const s = ms / 1000;
+  if (s < 90) return `${s < 10 ? s.toFixed(1) : s.toFixed(0)} s`;
+  if (s < 5400) return `${Math.round(s / 60)} min`;
+  return s < 172800 ? `${Math.round(s / 3600)} h` : `${Math.round(s / 86400)} days`;
+}
+
+const two = (number) => String(number).padStart(2, "0");
+
+// Times are UTC, as in logs and alerts.
+export function clock(time, whole = false) {
+  if (!time) return "–";
+  const at = new Date(time);
+  const day = `${at.getUTCFullYear()}-${two(at.getUTCMonth() + 1)}-${two(at.getUTCDate())}`;
+  const hour = `${two(at.getUTCHours())}:${two(at.getUTCMinutes())}:${two(at.getUTCSeconds())}`;
+  const today = new Date().toISOString().startsWith(day);
+  return whole || !today ? `${day} ${hour}` : hour;
+}
+
+// Marks differ in shape, too: not everybody tells red from green.
+export const MARKS = { ok: "✓", bad: "✕", blind: "◌", paused: "‖", slowed: "▾", unknown: "?" };

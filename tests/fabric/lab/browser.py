@@ -1,0 +1,80 @@
+"""Debian's headless Chromium, in the namespace of the daemon whose page it shows."""
+
+import contextlib
+import shutil
+
+from selenium import webdriver
+from selenium.webdriver.chrome.options import Options
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.by import By
+
+FLAGS = (
+    "--headless=new",
+    "--no-sandbox",  # of root, in namespaces of the tests' own
+    "--disable-dev-shm-usage",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+    "--no-proxy-server",
+    "--window-size=1400,900",
+)
+THERE = """#!/bin/sh
+exec ip netns exec {netns} {chromium} "$@"
+"""
+PATIENCE_S = 120
+
+
+class Browser:
+    """What somebody sees, and does."""
+
+    def __init__(self, driver):
+        self.driver = driver
+        self._log = []
+
+    def open(self, url):
+        self.driver.get(url)
+
+    def find(self, selector):
+        return self.driver.find_elements(By.CSS_SELECTOR, selector)
+
+    def texts(self, selector):
+        """Read in one go: elements may be replaced meanwhile."""
+        return self.driver.execute_script(
+            "return [...document.querySelectorAll(arguments[0])]"
+            ".filter(e => e.offsetParent !== null).map(e => e.innerText)",
+            selector,
+        )
+
+    def press(self, *keys):
+        for key in keys:
+            self.driver.switch_to.active_element.send_keys(key)
+
+    def complaints(self):
+        """What the console has said as an error: also what the page's policy forbade."""
+        self._log += self.driver.get_log("browser")
+        return [line["message"] for line in self._log if line["level"] == "SEVERE"]
+
+    def prefer(self, scheme):
+        feature = {"name": "prefers-color-scheme", "value": scheme}
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
+
+
+@contextlib.contextmanager
+def browser(netns, folder):
+    """The driver is here, and speaks over a pipe with the browser there."""
+    there = folder / "chromium"
+    there.write_text(THERE.format(netns=netns, chromium=shutil.which("chromium")))
+    there.chmod(0o755)
+    options = Options()
+    options.binary_location = str(there)
+    for flag in (*FLAGS, "--remote-debugging-pipe", f"--user-data-dir={folder / 'profile'}"):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
+    try:
+        driver.set_page_load_timeout(PATIENCE_S)
+        yield Browser(driver)
+    finally:
+        driver.quit()

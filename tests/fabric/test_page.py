@@ -1,0 +1,138 @@
+"""The analyzer's page, in a real browser, of real daemons."""
+
+import time
+
+import pytest
+from selenium.webdriver.common.keys import Keys
+
+from lab.browser import browser
+from lab.faults import RnicDead
+from lab.wait import PATIENCE_S, until
+from lab.world import World
+
+RACKS = {"tor1": ["h1", "h2", "h3", "h4"], "tor2": ["h5", "h6"]}
+NAMES = ".rack .name"
+
+
+@pytest.fixture(scope="module")
+def region(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("page")
+    with World(RACKS, folder, alertmanager=False, analyzer={}) as world:
+        world.start()
+        yield world
+
+
+@pytest.fixture(scope="module")
+def page(region, tmp_path_factory):
+    with browser(region.lab.analyzer.netns, tmp_path_factory.mktemp("browser")) as page:
+        yield page
+
+
+def url(region, view=""):
+    return f"http://127.0.0.1:{region.lab.analyzer.port}/{view}"
+
+
+def seen(page, what, selector, holds):
+    until(what, PATIENCE_S, lambda: holds(page.texts(selector)))
+
+
+def test_all_racks_are_shown_and_nothing_is_complained_of(region, page):
+    page.open(url(region))
+    seen(page, "both racks are there", NAMES, lambda texts: set(texts) == set(RACKS))
+    seen(page, "and well", ".counts", lambda texts: "✓ 2 ok" in texts[0])
+    seen(page, "nothing is open", "aside h2", lambda texts: texts == ["Nothing is open"])
+    for view, head in (
+        ("#/incidents", "Incidents"),
+        ("#/sla", "Service levels"),
+        ("#/daemons", "Aggregators"),
+        ("#/rack/lab/tor2", "tor2"),
+    ):
+        page.open(url(region, view))
+        seen(page, view, "h1", lambda texts, head=head: texts and texts[0].startswith(head))
+    page.open(url(region, "#/daemons"))
+    seen(page, "its daemons", "td", lambda texts: {"agg-tor1", "agg-tor2"} <= set(texts))
+    assert page.complaints() == []
+
+
+def test_a_fault_appears_without_a_reload_and_leads_to_its_evidence(region, page, say):
+    page.open(url(region))
+    seen(page, "live", "#heard", lambda texts: texts[0].startswith("live"))
+    fault = RnicDead(region.lab, region.rnic("h2/r0"))
+    at = fault.begin()
+    try:
+        seen(page, "it is told", "aside b", lambda texts: any("h2/r0" in text for text in texts))
+        say(f"{fault}: on the page after {time.monotonic() - at:.2f} s")
+        assert fault.bit()
+        seen(page, "its rack is bad", ".rack.bad .name", lambda texts: texts == ["tor1"])
+
+        page.find(".rack.bad a")[0].click()
+        seen(page, "the rack", "h1", lambda texts: texts and texts[0].startswith("tor1"))
+        seen(page, "its incident", ".incident b", lambda texts: any("h2/r0" in t for t in texts))
+        page.find(".incident a")[0].click()
+        seen(page, "what is said", "h1", lambda texts: texts and "RNIC h2/r0 at tor1" in texts[0])
+        told = dict(zip(page.texts("dt"), page.texts("dd"), strict=True))
+        assert told["Kind"] == "rnic-down" and told["Rack"] == "tor1", told
+        assert "to the part" in page.texts("td") and page.texts(".timeline li")
+    finally:
+        fault.end()
+    seen(page, "its end is shown", ".path .state", lambda texts: texts == ["resolved"])
+    page.open(url(region))
+    seen(page, "all is well again", "aside h2", lambda texts: texts == ["Nothing is open"])
+    assert page.complaints() == []
+
+
+def test_the_keyboard_alone_will_do(region, page):
+    page.open(url(region))
+    seen(page, "both racks are there", NAMES, lambda texts: len(texts) == 2)
+    page.press("/", *"tor2")
+    seen(page, "one rack is left", NAMES, lambda texts: texts == ["tor2"])
+    page.press(Keys.BACKSPACE)
+    seen(page, "both are back", NAMES, lambda texts: len(texts) == 2)
+    page.press(Keys.TAB, Keys.TAB)  # past the states, to the first rack
+    first, second = page.texts(NAMES)
+    page.press(Keys.ARROW_RIGHT, Keys.ENTER)
+    seen(page, "the second rack", "h1", lambda texts: texts and texts[0].startswith(second))
+    assert page.complaints() == []
+
+
+def test_it_is_dark_where_the_system_is(region, page):
+    page.open(url(region))
+    colour = "return getComputedStyle(document.documentElement).backgroundColor"
+    page.prefer("light")
+    light = page.driver.execute_script(colour)
+    page.prefer("dark")
+    dark = page.driver.execute_script(colour)
+    page.prefer("light")
+    assert light == "rgb(255, 255, 255)" and dark != light
+
+
+def test_nothing_from_elsewhere_is_let_in(region, page):
+    """By the policy that the server sends: the page itself asks for nothing else."""
+    page.open(url(region))
+    answer = page.driver.execute_async_script(
+        "const done = arguments[0];"
+        "fetch('/').then(a => done(Object.fromEntries(a.headers)), e => done(String(e)))"
+    )
+    policy = answer["content-security-policy"]
+    assert "default-src 'none'" in policy and "unsafe" not in policy and "http" not in policy
+    assert answer["x-content-type-options"] == "nosniff" and answer["etag"]
+    done = page.driver.execute_script(
+        "const s = document.createElement('script'); s.textContent = 'window.inline = 1';"
+        "document.head.append(s); return window.inline === 1"
+    )
+    assert not done
+    page.complaints()  # that one was ours
+    page._log.clear()
+
+
+def test_what_is_stale_is_not_shown_as_live(region, page):
+    page.open(url(region))
+    seen(page, "live", "#heard", lambda texts: texts[0].startswith("live"))
+    region.lab.analyzer.stop()
+    try:
+        seen(page, "it says so", ".stale #heard", lambda texts: "no answer since" in "".join(texts))
+    finally:
+        region.lab.analyzer.start()
+        region.lab.analyzer.wait_ready()
+    seen(page, "live again", "body:not(.stale) #heard", lambda texts: "live" in "".join(texts))
+    seen(page, "both racks are back", NAMES, lambda texts: set(texts) == set(RACKS))
