@@ -14,6 +14,7 @@
 #include "tor-aggregator/agents/dispatch.h"
 #include "tor-aggregator/api/aggregator_show.h"
 #include "tor-aggregator/api/drill.h"
+#include "tor-aggregator/api/mesh_answer.h"
 #include "tor-aggregator/pairs.h"
 #include "tor-aggregator/paths/path_table.h"
 #include "tor-aggregator/plan/expansion.h"
@@ -438,6 +439,7 @@ aggregator_api_serve(struct tor_aggregator *aggregator, struct rm_http_server *s
 		{ "/v1/hosts", get_hosts },
 		{ "/v1/incidents", get_incidents },
 		{ "/v1/drill/", get_drill },
+		{ "/v1/mesh/", mesh_answer_get },
 		{ "/v1/pinglist", get_pinglist },
 		{ "/v1/paths", get_paths },
 	};

@@ -6,6 +6,7 @@
  *   /v1/hosts      each host: its agent, state, connection
  *   /v1/incidents  open ones first, newest first; ?open=1 only those
  *   /v1/drill/X    raw results of RNIC X (id, or host/device); ?seconds= &limit=
+ *   /v1/mesh/T     what each pair of RNICs of ToR T saw; ?period=minute|hour
  *   /v1/pinglist   ?rnic=X: whom X is to probe now
  *   /v1/services   whose flows use our RNICs, see docs/api.md
  */

@@ -18,6 +18,7 @@
 #include "tor-aggregator/api/aggregator_metrics_reports.h"
 #include "tor-aggregator/api/rnic_metrics.h"
 #include "tor-aggregator/controller/relay.h"
+#include "tor-aggregator/mesh/rack_mesh.h"
 #include "tor-aggregator/pairs.h"
 #include "tor-aggregator/plan/key_store.h"
 #include "tor-aggregator/plan/plan_store.h"
@@ -335,6 +336,10 @@ add_rack(struct tor_rack *rack, struct rm_metrics *metrics)
 		r = rm_metrics_counter(metrics, rack, N("results_without_row_total"),
 		    label, "Results that found no row in the rack's summary.",
 		    summary_refused(tor_rack_summary(rack)));
+	if (r == 0)
+		r = rm_metrics_counter(metrics, rack, N("results_without_pair_total"),
+		    label, "Results that found no place among the rack's pairs.",
+		    rack_mesh_refused(tor_rack_pair_mesh(rack)));
 	if (r == 0)
 		r = path_metrics_of_rack(rack, label, metrics);
 	return r;

@@ -11,6 +11,7 @@
 #include "rackmesh/judge/part.h"
 #include "schemas/wire.h"
 #include "tor-aggregator/judge/rack_judge.h"
+#include "tor-aggregator/mesh/rack_mesh.h"
 #include "tor-aggregator/paths/found_ways.h"
 #include "tor-aggregator/paths/path_rows.h"
 #include "tor-aggregator/paths/path_table.h"
@@ -342,6 +343,8 @@ rack_build(struct tor_rack *rack, rm_mono_t now, rm_wall_t wall)
 	if (r == 0)
 		r = summary_new(&summary, now, wall, &rack->summary);
 	if (r == 0)
+		r = rack_mesh_new(now, &rack->pair_mesh);
+	if (r == 0)
 		r = ring_new(rack->options.ring_bytes, &rack->ring);
 	if (r == 0)
 		r = tor_rack_paths_new(rack, now);
@@ -385,6 +388,7 @@ tor_rack_free(struct tor_rack *rack)
 	rack_judge_free(rack->judge);
 	rm_incidents_free(rack->incidents);
 	summary_free(rack->summary);
+	rack_mesh_free(rack->pair_mesh);
 	ring_free(rack->ring);
 	tor_rack_paths_free(rack);
 	free(rack->members);
@@ -404,6 +408,7 @@ static int
 rack_refresh(struct tor_rack *rack, int r, rm_mono_t now)
 {
 	rack->stale = true;
+	rack_mesh_renumber(rack->pair_mesh, rack->roster);
 	if (r <= 0)
 		return r;
 	window_renumber(rack->window);
@@ -491,8 +496,10 @@ tor_rack_result(struct tor_rack *rack, rm_mono_t sent, const struct wire_result 
 {
 	enum window_says says = window_add(rack->window, sent, result, src, dst->index);
 
-	if (says == WINDOW_COUNTED)
+	if (says == WINDOW_COUNTED) {
 		summary_add(rack->summary, result, src, dst->tor_number);
+		rack_mesh_add(rack->pair_mesh, sent, result, src, dst->index);
+	}
 	if (says == WINDOW_COUNTED && dst->tor_number != 0)
 		path_rows_add(
 		    rack->path_rows, sent, result, src, dst->index, dst->tor_number);
@@ -538,6 +545,7 @@ tor_rack_tick(
 
 	if (!rack->settled)
 		rack_settle(rack, now);
+	rack_mesh_tick(rack->pair_mesh, now);
 	while (window_close(rack->window, now, everything_through, &closed))
 		tor_rack_judge(rack, now, wall, &closed);
 	while (summary_take(rack->summary, rack->roster, now, wall, &summary)) {
@@ -626,6 +634,12 @@ const struct summary *
 tor_rack_summary(const struct tor_rack *rack)
 {
 	return rack->summary;
+}
+
+const struct rack_mesh *
+tor_rack_pair_mesh(const struct tor_rack *rack)
+{
+	return rack->pair_mesh;
 }
 
 const struct rm_incidents *

@@ -22,6 +22,7 @@
 struct focus_counts;
 struct path_rows;
 struct path_table;
+struct rack_mesh;
 struct ring;
 struct roster;
 struct roster_rnic;
@@ -144,6 +145,7 @@ size_t tor_rack_end_rest(struct tor_rack *rack, rm_wall_t resolved, rm_mono_t no
 const struct roster *tor_rack_roster(const struct tor_rack *rack);
 const struct ring *tor_rack_ring(const struct tor_rack *rack);
 const struct summary *tor_rack_summary(const struct tor_rack *rack);
+const struct rack_mesh *tor_rack_pair_mesh(const struct tor_rack *rack);
 const struct rm_incidents *tor_rack_incidents(const struct tor_rack *rack);
 /* As rm_incidents_told. */
 bool tor_rack_told(struct tor_rack *rack, uint64_t incident, bool resolved);

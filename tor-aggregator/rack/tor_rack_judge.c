@@ -4,6 +4,7 @@
 
 #include "tor-aggregator/judge/evidence_samples.h"
 #include "tor-aggregator/judge/rack_judge.h"
+#include "tor-aggregator/mesh/rack_mesh.h"
 #include "tor-aggregator/plan/expansion.h"
 #include "tor-aggregator/summary/summary.h"
 #include "tor-aggregator/window/roster.h"
@@ -212,6 +213,8 @@ directions_note(struct tor_rack *rack, const struct window_closed *closed)
 			forward = lost;
 		rack->forward[dst->tor_number] += forward;
 		rack->reverse[dst->tor_number] += lost - forward;
+		rack_mesh_directions(
+		    rack->pair_mesh, pair->src, pair->dst, forward, lost - forward);
 	}
 	for (uint16_t t = 0; t < ROSTER_MAX_TORS; t++)
 		if (rack->forward[t] + rack->reverse[t] > 0)

@@ -803,6 +803,7 @@ whatever_is_refused_shows_in_the_metrics(void **state)
 	static const char *const names[] = {
 		"roster_refused_total{tor=\"t1\"} 0",
 		"results_without_row_total{tor=\"t1\"} 0",
+		"results_without_pair_total{tor=\"t1\"} 0",
 		"path_aliases_refused_total{tor=\"t1\"} 0",
 		"incident_saves_failed_total{tor=\"t1\"} 0",
 		"receive_count_rows_refused_total 0",

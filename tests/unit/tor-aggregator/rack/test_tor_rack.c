@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/tor-aggregator/rack_fixture.h"
+#include "tor-aggregator/mesh/rack_mesh.h"
 
 #define MS RM_NS_PER_MS
 #define NOBODY SIZE_MAX
@@ -102,6 +103,27 @@ traffic_counts_every_second_once(void **state)
 	assert_int_equal(rack.rnics, 4);
 	assert_int_equal(rack.rnics_bad, 1);
 	assert_int_equal(rack.hosts_ok, 4);
+	finish(f);
+}
+
+static void
+the_mesh_shows_which_pairs_lose(void **state)
+{
+	struct rack_fixture *f = fixture_rack(4, 2);
+	struct mesh_row row;
+	size_t at = 0, rows = 0;
+
+	run(f, 4, 2, 3 * RM_NS_PER_S);
+	while (rack_mesh_next(tor_rack_pair_mesh(f->rack), MESH_MINUTE, &at, &row)) {
+		const bool dead = row.src == 2 || row.dst == 2;
+
+		rows++;
+		assert_int_equal(row.counts[MESH_SENT], 3 * 20);
+		assert_int_equal(row.counts[MESH_OK], dead ? 0 : 3 * 20);
+		assert_int_equal(row.counts[MESH_NO_REPLY], dead ? 3 * 20 : 0);
+	}
+	assert_int_equal(rows, 4 * 3);
+	assert_int_equal(*rack_mesh_refused(tor_rack_pair_mesh(f->rack)), 0);
 	finish(f);
 }
 
@@ -336,6 +358,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_dead_rnic_is_found_named_and_resolved),
+		cmocka_unit_test(the_mesh_shows_which_pairs_lose),
 		cmocka_unit_test(traffic_counts_every_second_once),
 		cmocka_unit_test(
 		    a_certificate_that_ends_soon_is_an_incident_until_another_is_seen),

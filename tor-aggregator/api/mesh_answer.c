@@ -1,0 +1,180 @@
+#include "tor-aggregator/api/mesh_answer.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "rackmesh/http/http_server.h"
+#include "tor-aggregator/api/aggregator_show.h"
+#include "tor-aggregator/rack/tor_rack.h"
+#include "tor-aggregator/tor_aggregator_state.h"
+#include "tor-aggregator/window/roster.h"
+
+/* As mesh_row is written: keep the two alike. */
+static const char *const columns[] = { "from", "to", "sent", "ok", "no_reply",
+	"late_reply", "not_sent", "lost_forward", "lost_reverse", "rtt_p50_ns",
+	"rtt_p95_ns", "rtt_p99_ns", "last_seen_ms" };
+
+static int
+compare_names(const void *a, const void *b, void *arg)
+{
+	const struct roster_rnic *left = roster_member(arg, *(const uint16_t *)a);
+	const struct roster_rnic *right = roster_member(arg, *(const uint16_t *)b);
+	int order = strcmp(left->host, right->host);
+
+	return order != 0 ? order : strcmp(left->device, right->device);
+}
+
+/* places: of each member on the axes. */
+static json_t *
+show_axis(const struct roster *roster, uint16_t *places)
+{
+	const size_t count = roster_members(roster);
+	uint16_t order[WIRE_MAX_MEMBERS];
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < count; i++)
+		order[i] = (uint16_t)i;
+	qsort_r(order, count, sizeof(order[0]), compare_names, (void *)roster);
+	for (size_t i = 0; i < count; i++) {
+		const struct roster_rnic *rnic = roster_member(roster, order[i]);
+		json_t *object = json_object();
+
+		places[order[i]] = (uint16_t)i;
+		json_object_set_new(object, "id", show_id(rnic->id));
+		json_object_set_new(object, "host", json_string(rnic->host));
+		json_object_set_new(object, "device", json_string(rnic->device));
+		json_array_append_new(list, object);
+	}
+	return list;
+}
+
+static json_t *
+show_head(const struct tor_rack *rack, enum mesh_period period, rm_mono_t now,
+    uint16_t *places)
+{
+	const struct rack_mesh *mesh = tor_rack_pair_mesh(rack);
+	char until[RM_WALL_TEXT];
+	json_t *head = json_object(), *names = json_array();
+
+	rm_wall_format(rm_wall_now(), until);
+	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
+		json_array_append_new(names, json_string(columns[i]));
+	json_object_set_new(head, "tor", json_string(tor_rack_tor(rack)));
+	json_object_set_new(
+	    head, "period", json_string(period == MESH_HOUR ? "hour" : "minute"));
+	json_object_set_new(head, "seconds",
+	    json_integer(rack_mesh_covered_ns(mesh, period, now) / RM_NS_PER_S));
+	json_object_set_new(head, "until", json_string(until));
+	json_object_set_new(head, "rnics", show_axis(tor_rack_roster(rack), places));
+	json_object_set_new(head, "columns", names);
+	json_object_set_new(
+	    head, "pairs_refused", json_integer((json_int_t)*rack_mesh_refused(mesh)));
+	return head;
+}
+
+static void
+write_row(FILE *out, const struct mesh_row *row, const uint16_t *places, rm_mono_t now)
+{
+	const uint64_t *counts = row->counts;
+
+	fprintf(out, "[%u,%u", places[row->src], places[row->dst]);
+	for (int i = MESH_SENT; i <= MESH_NOT_SENT; i++)
+		fprintf(out, ",%" PRIu64, counts[i]);
+	if (counts[MESH_NO_REPLY] > 0 &&
+	    counts[MESH_LOST_FORWARD] + counts[MESH_LOST_REVERSE] == 0)
+		fputs(",null,null", out);
+	else
+		fprintf(out, ",%" PRIu64 ",%" PRIu64, counts[MESH_LOST_FORWARD],
+		    counts[MESH_LOST_REVERSE]);
+	if (row->rtt_ns[MESH_P50] == 0)
+		fputs(",null,null,null", out);
+	else
+		fprintf(out, ",%u,%u,%u", row->rtt_ns[MESH_P50], row->rtt_ns[MESH_P95],
+		    row->rtt_ns[MESH_P99]);
+	fprintf(out, ",%" PRId64 "]", rm_mono_since(now, row->seen) / RM_NS_PER_MS);
+}
+
+/* Rows are many: they are written without a json_t for each number. */
+static void
+write_rack(FILE *out, const struct tor_rack *rack, enum mesh_period period)
+{
+	const rm_mono_t now = rm_mono_now();
+	uint16_t places[WIRE_MAX_MEMBERS] = { 0 };
+	json_t *head = show_head(rack, period, now, places);
+	char *text = json_dumps(head, JSON_COMPACT);
+	struct mesh_row row;
+	size_t at = 0;
+
+	json_decref(head);
+	if (text == NULL)
+		return;
+	text[strlen(text) - 1] = 0; /* its closing brace */
+	fprintf(out, "%s,\"pairs\":[", text);
+	for (bool first = true;
+	     rack_mesh_next(tor_rack_pair_mesh(rack), period, &at, &row);
+	     first = false) {
+		if (!first)
+			fputc(',', out);
+		write_row(out, &row, places, now);
+	}
+	fputs("]}", out);
+	free(text);
+}
+
+static const struct tor_rack *
+find_rack(const struct tor_aggregator *aggregator, const char *tor)
+{
+	for (size_t i = 0; i < aggregator->rack_count; i++)
+		if (strcmp(tor_rack_tor(aggregator->racks[i]), tor) == 0)
+			return aggregator->racks[i];
+	return NULL;
+}
+
+char *
+mesh_answer(const struct tor_aggregator *aggregator, const char *tor,
+    enum mesh_period period, int *status, size_t *len)
+{
+	const struct tor_rack *rack = find_rack(aggregator, tor);
+	char *text = NULL;
+	FILE *out = open_memstream(&text, len);
+
+	if (out == NULL)
+		return NULL;
+	*status = rack == NULL ? 404 : 200;
+	if (rack == NULL)
+		fputs("{\"error\":\"no such ToR here, see /v1/racks\"}", out);
+	else
+		write_rack(out, rack, period);
+	if (fclose(out) != 0 || *len == 0) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+void
+mesh_answer_get(struct rm_http_request *request, void *arg)
+{
+	const char *word = rm_http_query(request, "period");
+	enum mesh_period period = MESH_MINUTE;
+	size_t len = 0;
+	char *text;
+	int status;
+
+	if (word != NULL && strcmp(word, "hour") == 0) {
+		period = MESH_HOUR;
+	} else if (word != NULL && strcmp(word, "minute") != 0) {
+		rm_http_reply_error(request, 400, "?period= is minute or hour");
+		return;
+	}
+	text = mesh_answer(arg, rm_http_path_rest(request), period, &status, &len);
+	if (text == NULL)
+		rm_http_reply_error(request, 500, "out of memory");
+	else
+		rm_http_reply_text(request, status, text, len);
+	free(text);
+}
