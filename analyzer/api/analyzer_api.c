@@ -313,6 +313,7 @@ analyzer_api_serve(struct analyzer *analyzer, struct rm_http_server *server)
 		{ "/v1/incidents", analyzer_api_incidents, analyzer },
 		{ "/v1/incidents/", analyzer_api_incident, analyzer },
 		{ "/v1/drill/", drills_ask, analyzer->drills },
+		{ "/v1/mesh/", drills_ask_mesh, analyzer->drills },
 	};
 	int r;
 

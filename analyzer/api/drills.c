@@ -1,7 +1,9 @@
 #include "analyzer/api/drills.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyzer/intake/intake.h"
 #include "analyzer/racks/racks.h"
@@ -17,6 +19,8 @@ struct drill {
 	uint64_t token; /* ours; 0: free */
 	uint64_t session, http;
 	rm_mono_t until;
+	/* Of a mesh, else "": its answer names no region, and nobody else knows it. */
+	char region[RM_NAME_BYTES];
 };
 
 struct drills {
@@ -46,27 +50,34 @@ forget_late(struct drills *drills, rm_mono_t now)
 			drills->waiting[i].token = 0;
 }
 
+/* The one that told of it last, if it is there. */
+static const struct intake_info *
+who_serves(const struct drills *drills, const struct rack *rack)
+{
+	const struct intake_info *session = NULL;
+
+	for (size_t i = 0; rack != NULL && session == NULL && i < RACKS_AGGREGATORS;
+	     i++)
+		session =
+		    intake_find(drills->intake, rack->region, rack->aggregators[i]);
+	return session;
+}
+
 /* Its own aggregator, or another one of the rack. */
 static const struct intake_info *
 who_knows(const struct drills *drills, const struct rack_rnic *rnic)
 {
 	const struct intake_info *session =
 	    intake_find(drills->intake, rnic->region, rnic->aggregator);
-	const struct rack *rack;
 
 	if (session != NULL)
 		return session;
-	rack = racks_find(drills->racks, rnic->region, rnic->tor);
-	for (size_t i = 0; rack != NULL && session == NULL && i < RACKS_AGGREGATORS;
-	     i++)
-		session =
-		    intake_find(drills->intake, rnic->region, rack->aggregators[i]);
-	return session;
+	return who_serves(drills, racks_find(drills->racks, rnic->region, rnic->tor));
 }
 
 static void
-ask(struct drills *drills, struct rm_http_request *request, uint64_t session,
-    const struct wire_drill *drill)
+ask(struct drills *drills, struct rm_http_request *request,
+    const struct intake_info *session, const struct wire_drill *drill)
 {
 	rm_mono_t now = rm_mono_now();
 	struct drill *place;
@@ -75,7 +86,7 @@ ask(struct drills *drills, struct rm_http_request *request, uint64_t session,
 
 	forget_late(drills, now);
 	place = find(drills, 0);
-	r = place == NULL ? -EAGAIN : intake_drill(drills->intake, session, drill);
+	r = place == NULL ? -EAGAIN : intake_drill(drills->intake, session->id, drill);
 	if (r == 0)
 		r = rm_http_defer(request, PATIENCE_NS, &http);
 	if (r < 0) {
@@ -85,8 +96,10 @@ ask(struct drills *drills, struct rm_http_request *request, uint64_t session,
 				 : "its aggregator cannot be asked now; try again");
 		return;
 	}
-	*place = (struct drill){ drill->token, session, http,
-		rm_mono_add(now, PATIENCE_NS) };
+	*place = (struct drill){ drill->token, session->id, http,
+		rm_mono_add(now, PATIENCE_NS), "" };
+	if (drill->mesh != NULL)
+		snprintf(place->region, sizeof(place->region), "%s", session->region);
 	drills->counts.asked++;
 }
 
@@ -121,7 +134,96 @@ drills_ask(struct rm_http_request *request, void *arg)
 		.rnic = id,
 		.seconds = (uint32_t)seconds,
 		.limit = (uint32_t)limit };
-	ask(drills, request, session->id, &drill);
+	ask(drills, request, session, &drill);
+}
+
+/* NULL: has said why. */
+static const struct rack *
+rack_of(const struct drills *drills, struct rm_http_request *request)
+{
+	const char *tor = rm_http_path_rest(request);
+	const char *region = rm_http_query(request, "region");
+	const struct rack *rack, *found = NULL;
+
+	for (size_t i = 0; (rack = racks_get(drills->racks, i)) != NULL; i++) {
+		if (strcmp(rack->tor, tor) != 0 ||
+		    (region != NULL && strcmp(rack->region, region) != 0))
+			continue;
+		if (found != NULL) {
+			rm_http_reply_error(request, 400,
+			    "%s and %s both have such a ToR: give ?region=",
+			    found->region, rack->region);
+			return NULL;
+		}
+		found = rack;
+	}
+	if (found == NULL)
+		rm_http_reply_error(
+		    request, 404, "no aggregator has reported that ToR, see /v1/racks");
+	return found;
+}
+
+void
+drills_ask_mesh(struct rm_http_request *request, void *arg)
+{
+	struct drills *drills = arg;
+	const char *period = rm_http_query(request, "period");
+	const bool hour = period != NULL && strcmp(period, "hour") == 0;
+	const struct intake_info *session;
+	const struct rack *rack;
+	struct wire_drill drill;
+
+	if (period != NULL && !hour && strcmp(period, "minute") != 0) {
+		rm_http_reply_error(request, 400, "?period= is minute or hour");
+		return;
+	}
+	rack = rack_of(drills, request);
+	if (rack == NULL)
+		return;
+	session = who_serves(drills, rack);
+	if (session == NULL) {
+		rm_http_reply_error(
+		    request, 503, "no aggregator of %s is connected", rack->tor);
+		return;
+	}
+	drill = (struct wire_drill){ .token = ++drills->last_token,
+		.seconds = hour ? 3600 : 60,
+		.mesh = rack->tor };
+	ask(drills, request, session, &drill);
+}
+
+/* What the aggregator says, with its region. */
+static void
+reply_mesh(const struct drill *drill, struct rm_http_request *request, int status,
+    const struct wire_drill_answer *answer)
+{
+	const char *json = (const char *)answer->json.data;
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out;
+
+	if (!answer->mesh) {
+		rm_http_reply_error(request, 501,
+		    "the rack's aggregator runs a release that keeps no pairs: upgrade "
+		    "it");
+		return;
+	}
+	if (status != 200 || answer->json.len < 2 || json[0] != '{') {
+		rm_http_reply_text(request, status, json, answer->json.len);
+		return;
+	}
+	out = open_memstream(&text, &len);
+	if (out == NULL) {
+		rm_http_reply_error(request, 500, "out of memory");
+		return;
+	}
+	fprintf(out, "{\"region\":\"%s\",", drill->region);
+	fwrite(json + 1, 1, answer->json.len - 1, out);
+	if (fclose(out) == 0)
+		rm_http_reply_text(request, status, text, len);
+	else
+		rm_http_reply_error(request, 500, "out of memory");
+	free(text);
 }
 
 void
@@ -129,7 +231,9 @@ drills_answer(
     struct drills *drills, uint64_t session, const struct wire_drill_answer *answer)
 {
 	struct drill *drill = answer->token != 0 ? find(drills, answer->token) : NULL;
-	bool sane = answer->status >= 200 && answer->status < 600;
+	const int status =
+	    answer->status >= 200 && answer->status < 600 ? answer->status : 500;
+	struct rm_http_request *request;
 
 	/* Too late, or nobody asked that one. */
 	if (drill == NULL || drill->session != session) {
@@ -138,9 +242,12 @@ drills_answer(
 	}
 	drills->counts.answered++;
 	drill->token = 0;
-	rm_http_reply_text(rm_http_deferred(drills->server, drill->http),
-	    sane ? answer->status : 500, (const char *)answer->json.data,
-	    answer->json.len);
+	request = rm_http_deferred(drills->server, drill->http);
+	if (drill->region[0] != '\0')
+		reply_mesh(drill, request, status, answer);
+	else
+		rm_http_reply_text(
+		    request, status, (const char *)answer->json.data, answer->json.len);
 }
 
 void

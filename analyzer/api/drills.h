@@ -1,5 +1,6 @@
 /*
- * drills - people who asked for raw results, waiting for the aggregator that has them.
+ * drills - people who asked for raw results, or for the pairs of a rack, waiting for
+ * the aggregator that has them.
  */
 #ifndef ANALYZER_API_DRILLS_H
 #define ANALYZER_API_DRILLS_H
@@ -27,6 +28,9 @@ void drills_free(struct drills *drills);
 
 /* rm_http_handler of "/v1/drill/". */
 void drills_ask(struct rm_http_request *request, void *drills);
+/* rm_http_handler of "/v1/mesh/": 501 from an aggregator that knows no such question.
+ */
+void drills_ask_mesh(struct rm_http_request *request, void *drills);
 void drills_answer(
     struct drills *drills, uint64_t session, const struct wire_drill_answer *answer);
 /* That session will not answer any more. */

@@ -392,8 +392,9 @@ wire_write_drill(
 try {
 	wire::begin(writer);
 	auto rnic = wire::text(writer, drill->rnic);
+	auto mesh = wire::text(writer, drill->mesh);
 	auto root = rackmesh::CreateDrill(
-	    writer->fbb, drill->token, rnic, drill->seconds, drill->limit);
+	    writer->fbb, drill->token, rnic, drill->seconds, drill->limit, mesh);
 	return wire::finish(writer, root.Union(), WIRE_DRILL, out);
 } catch (...) {
 	return wire::out_of_memory(writer);
@@ -410,12 +411,14 @@ wire_open_drill(struct wire_drill *view, const uint8_t *data, size_t len)
 	if (r < 0)
 		return r;
 	check.text(from->rnic());
+	check.text(from->mesh());
 	if (check.error < 0)
 		return check.error;
 	view->token = from->token();
 	view->rnic = wire::string(from->rnic());
 	view->seconds = from->seconds();
 	view->limit = from->limit();
+	view->mesh = wire::string(from->mesh());
 	return 0;
 }
 
@@ -427,7 +430,7 @@ try {
 	auto json =
 	    wire::numbers(writer, answer->json.data, answer->json.len, WIRE_MAX_JSON);
 	auto root = rackmesh::CreateDrillAnswer(
-	    writer->fbb, answer->token, answer->status, json);
+	    writer->fbb, answer->token, answer->status, json, answer->mesh);
 	return wire::finish(writer, root.Union(), WIRE_DRILL_ANSWER, out);
 } catch (...) {
 	return wire::out_of_memory(writer);
@@ -450,5 +453,6 @@ wire_open_drilled(struct wire_drill_answer *view, const uint8_t *data, size_t le
 	view->status = from->status();
 	view->json.data = wire::borrow<uint8_t>(from->json());
 	view->json.len = wire::count(from->json());
+	view->mesh = from->mesh();
 	return 0;
 }

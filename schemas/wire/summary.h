@@ -141,6 +141,9 @@ struct wire_drill {
 	uint64_t token;
 	const char *rnic; /* its id, or "host/device" */
 	uint32_t seconds, limit;
+	/* Not "": the pairs of this ToR are asked for, and no RNIC; seconds: of 3600
+	 * the last hour, else the last minute. */
+	const char *mesh;
 };
 
 int wire_write_drill(
@@ -151,6 +154,7 @@ struct wire_drill_answer {
 	uint64_t token;
 	uint16_t status;        /* HTTP's */
 	struct wire_bytes json; /* what /v1/drill answers, at most WIRE_MAX_JSON */
+	bool mesh; /* json is what /v1/mesh answers; an older peer knows none */
 };
 
 int wire_write_drilled(struct wire_writer *writer,

@@ -136,6 +136,7 @@ controller_speaks(struct world *world, struct fuzz_bytes *script, struct rm_link
 	case 5:
 		drill.rnic = fuzz_text(script, rnic, sizeof(rnic));
 		drill.limit = fuzz_u8(script);
+		drill.mesh = drill.limit % 2 == 1 ? "t1" : NULL;
 		r = wire_write_drill(world->writer, &drill, &bytes);
 		break;
 	case 6:

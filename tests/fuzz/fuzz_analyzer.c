@@ -308,7 +308,8 @@ other_word(struct world *world, struct fuzz_bytes *script, struct rm_link *link)
 	const struct wire_standing standing = { .tors = &tor,
 		.tor_count = what >> 3 & 1 };
 	struct wire_drill_answer drilled = { .token = world->drill - (what >> 7),
-		.status = (uint16_t)(100 + (what >> 3 & 15) * 50) };
+		.status = (uint16_t)(100 + (what >> 3 & 15) * 50),
+		.mesh = what >> 6 & 1 };
 	const struct wire_brake brake = { 1, 1 };
 	struct fuzz_bytes part;
 	struct wire_bytes bytes;
@@ -351,7 +352,8 @@ ask(struct fuzz_bytes *script)
 	char path[96], rest[64], query[96];
 	const size_t i = what % (sizeof(paths) / sizeof(paths[0]));
 
-	snprintf(path, sizeof(path), "%s%s", paths[i],
+	snprintf(path, sizeof(path), "%s%s",
+	    i == 8 && what > 127 ? "/v1/mesh/" : paths[i],
 	    i >= 7 ? fuzz_text(script, rest, sizeof(rest)) : "");
 	fuzz_text(script, query, sizeof(query));
 	(void)fake_world_ask(RM_HTTP_READ, path, query, "", 0);

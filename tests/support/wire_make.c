@@ -227,7 +227,8 @@ make_drill(struct fuzz_bytes *bytes, struct wire_writer *writer, struct wire_byt
 	struct wire_drill drill = { .token = fuzz_number(bytes),
 		.rnic = make_word(bytes),
 		.seconds = (uint32_t)fuzz_number(bytes),
-		.limit = (uint32_t)fuzz_number(bytes) };
+		.limit = (uint32_t)fuzz_number(bytes),
+		.mesh = make_word(bytes) };
 
 	return wire_write_drill(writer, &drill, out);
 }
@@ -238,7 +239,8 @@ make_drilled(
 {
 	struct wire_drill_answer answer = { .token = fuzz_number(bytes),
 		.status = (uint16_t)fuzz_number(bytes),
-		.json = make_blob(bytes) };
+		.json = make_blob(bytes),
+		.mesh = fuzz_below(bytes, 2) };
 
 	return wire_write_drilled(writer, &answer, out);
 }

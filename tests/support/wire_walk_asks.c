@@ -33,6 +33,7 @@ wire_walk_drill(const uint8_t *data, size_t len)
 	if (r < 0)
 		return r;
 	walk_text(view.rnic);
+	walk_text(view.mesh);
 	return 0;
 }
 

@@ -8,6 +8,7 @@
 
 #include "rackmesh/judge/part.h"
 #include "tor-aggregator/api/aggregator_show.h"
+#include "tor-aggregator/api/mesh_answer.h"
 #include "tor-aggregator/rack/tor_rack.h"
 #include "tor-aggregator/tor_aggregator_state.h"
 #include "tor-aggregator/window/ring.h"
@@ -99,12 +100,32 @@ write_answer(uint64_t token, int status, const json_t *all, struct wire_writer *
     struct wire_bytes *out)
 {
 	char *text = json_dumps(all, JSON_COMPACT);
-	struct wire_drill_answer answer = { token, (uint16_t)status, { 0 } };
+	struct wire_drill_answer answer = { token, (uint16_t)status, { 0 }, false };
 	int r;
 
 	if (text == NULL)
 		return -ENOMEM;
 	answer.json = (struct wire_bytes){ (const uint8_t *)text, strlen(text) };
+	r = wire_write_drilled(writer, &answer, out);
+	free(text);
+	return r;
+}
+
+static int
+write_mesh(const struct tor_aggregator *aggregator, const struct wire_drill *drill,
+    struct wire_writer *writer, struct wire_bytes *out)
+{
+	const enum mesh_period period =
+	    drill->seconds == 3600 ? MESH_HOUR : MESH_MINUTE;
+	struct wire_drill_answer answer = { .token = drill->token, .mesh = true };
+	size_t len = 0;
+	int status, r;
+	char *text = mesh_answer(aggregator, drill->mesh, period, &status, &len);
+
+	if (text == NULL)
+		return -ENOMEM;
+	answer.status = (uint16_t)status;
+	answer.json = (struct wire_bytes){ (const uint8_t *)text, len };
 	r = wire_write_drilled(writer, &answer, out);
 	free(text);
 	return r;
@@ -119,6 +140,8 @@ drill_write(const struct tor_aggregator *aggregator, const struct wire_drill *dr
 	json_t *all;
 	int status, r;
 
+	if (drill->mesh[0] != '\0')
+		return write_mesh(aggregator, drill, writer, out);
 	if (seconds > DRILL_MAX_SECONDS || limit > DRILL_MAX_LIMIT)
 		all = error_of(400, "at most 86400 seconds and 10000 results", &status);
 	else

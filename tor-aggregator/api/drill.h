@@ -29,8 +29,9 @@ json_t *drill_results(const struct tor_aggregator *aggregator, const char *rnic,
     uint64_t seconds, uint64_t limit, int *status);
 
 /*
- * Answers what came through a link; 0 seconds or limit: as over HTTP without them. The
- * answer is in the writer until its next message. -ENOMEM.
+ * Answers what came through a link, also what asks for the pairs of a rack; 0 seconds
+ * or limit: as over HTTP without them. The answer is in the writer until its next
+ * message. -ENOMEM.
  */
 int drill_write(const struct tor_aggregator *aggregator, const struct wire_drill *drill,
     struct wire_writer *writer, struct wire_bytes *out);

@@ -26,7 +26,7 @@
 struct fixture_agg { /* played */
 	struct rm_link *link;
 	struct wire_writer *writer;
-	bool welcome, closed, leaves_when_drilled;
+	bool welcome, closed, leaves_when_drilled, knows_no_mesh;
 	uint16_t summary_interval_s; /* of its next hello; 0: it does not say */
 	uint64_t seq[WIRE_LANE_INCIDENT + 1], acked[WIRE_LANE_INCIDENT + 1];
 	const char *part_type, *part, *kind; /* of the next incident */
@@ -129,6 +129,7 @@ answer_drill(struct fixture_agg *agg, const uint8_t *data, size_t len)
 		return;
 	}
 	answer.token = drill.token;
+	answer.mesh = drill.mesh[0] != '\0' && !agg->knows_no_mesh;
 	answer.json.len =
 	    (size_t)snprintf(text, sizeof(text), "{\"asked\":%u}", drill.seconds);
 	answer.json.data = (const uint8_t *)text;

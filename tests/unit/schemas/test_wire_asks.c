@@ -50,7 +50,7 @@ expect_resolved(const uint8_t *data, size_t len)
 static int
 write_drill(struct wire_writer *writer, struct wire_bytes *out)
 {
-	const struct wire_drill drill = { 521, "node-a/mlx5_0", 522, 523 };
+	const struct wire_drill drill = { 521, "node-a/mlx5_0", 522, 523, NULL };
 
 	return wire_write_drill(writer, &drill, out);
 }
@@ -65,6 +65,27 @@ expect_drill(const uint8_t *data, size_t len)
 	assert_string_equal(view.rnic, "node-a/mlx5_0");
 	assert_int_equal(view.seconds, 522);
 	assert_int_equal(view.limit, 523);
+	assert_string_equal(view.mesh, "");
+}
+
+static int
+write_drill_mesh(struct wire_writer *writer, struct wire_bytes *out)
+{
+	const struct wire_drill drill = { 524, NULL, 3600, 0, "tor-7" };
+
+	return wire_write_drill(writer, &drill, out);
+}
+
+static void
+expect_drill_mesh(const uint8_t *data, size_t len)
+{
+	struct wire_drill view;
+
+	assert_int_equal(wire_open_drill(&view, data, len), 0);
+	assert_int_equal(view.token, 524);
+	assert_string_equal(view.rnic, "");
+	assert_int_equal(view.seconds, 3600);
+	assert_string_equal(view.mesh, "tor-7");
 }
 
 static const char json[] = "{\"results\":[]}";
@@ -73,7 +94,7 @@ static int
 write_drilled(struct wire_writer *writer, struct wire_bytes *out)
 {
 	const struct wire_drill_answer answer = { 531, 404,
-		{ (const uint8_t *)json, sizeof(json) } };
+		{ (const uint8_t *)json, sizeof(json) }, false };
 
 	return wire_write_drilled(writer, &answer, out);
 }
@@ -88,6 +109,27 @@ expect_drilled(const uint8_t *data, size_t len)
 	assert_int_equal(view.status, 404);
 	assert_int_equal(view.json.len, sizeof(json));
 	assert_memory_equal(view.json.data, json, sizeof(json));
+	assert_false(view.mesh);
+}
+
+static int
+write_drilled_mesh(struct wire_writer *writer, struct wire_bytes *out)
+{
+	const struct wire_drill_answer answer = { 532, 200,
+		{ (const uint8_t *)json, sizeof(json) }, true };
+
+	return wire_write_drilled(writer, &answer, out);
+}
+
+static void
+expect_drilled_mesh(const uint8_t *data, size_t len)
+{
+	struct wire_drill_answer view;
+
+	assert_int_equal(wire_open_drilled(&view, data, len), 0);
+	assert_int_equal(view.token, 532);
+	assert_true(view.mesh);
+	assert_int_equal(view.json.len, sizeof(json));
 }
 
 static void
@@ -140,7 +182,8 @@ an_answer_to_a_drill_has_a_limit(void **state)
 {
 	struct wire_writer *writer = wire_writer_new();
 	uint8_t *large = calloc(1, WIRE_MAX_JSON + 1);
-	struct wire_drill_answer answer = { 1, 200, { large, WIRE_MAX_JSON + 1 } };
+	struct wire_drill_answer answer = { 1, 200, { large, WIRE_MAX_JSON + 1 },
+		false };
 	struct wire_bytes out = { NULL, 0 };
 	struct forge forge;
 	size_t root;
@@ -172,13 +215,15 @@ a_writer_refuses_what_an_opener_would(void **state)
 	struct wire_resolve_answer answer = { 1, true, rnic_samples[0] };
 	struct wire_writer *writer = wire_writer_new();
 	struct wire_resolve bad = resolve;
-	struct wire_drill drill = { 1, NULL, 2, 3 };
+	struct wire_drill drill = { 1, NULL, 2, 3, NULL };
 	struct wire_bytes out = { NULL, 0 };
 	char text[WIRE_MAX_STRING + 1];
 
 	memset(text, 'x', sizeof(text));
 	text[WIRE_MAX_STRING] = 0;
 	drill.rnic = text;
+	assert_int_equal(wire_write_drill(writer, &drill, &out), -EMSGSIZE);
+	drill = (struct wire_drill){ .token = 1, .mesh = text };
 	assert_int_equal(wire_write_drill(writer, &drill, &out), -EMSGSIZE);
 	bad.address.family = 0;
 	assert_int_equal(wire_write_resolve(writer, &bad, &out), -EINVAL);
@@ -197,6 +242,9 @@ main(int argc, char **argv)
 		    expect_resolved },
 		{ WIRE_DRILL, "drill", write_drill, expect_drill },
 		{ WIRE_DRILL_ANSWER, "drill_answer", write_drilled, expect_drilled },
+		{ WIRE_DRILL, "drill_mesh", write_drill_mesh, expect_drill_mesh },
+		{ WIRE_DRILL_ANSWER, "drill_answer_mesh", write_drilled_mesh,
+		    expect_drilled_mesh },
 	};
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nobody_found_is_an_rnic_of_zeros),
@@ -206,5 +254,5 @@ main(int argc, char **argv)
 	};
 
 	return wire_case_main(
-	    cases, 4, tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
+	    cases, 6, tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
 }

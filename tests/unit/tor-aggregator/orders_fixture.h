@@ -43,6 +43,7 @@ struct world {
 	struct wire_address up_address;
 	uint64_t up_token, drill_token;
 	int drill_status;
+	bool drill_mesh;
 	char drill[4096];
 	struct {
 		unsigned messages;
@@ -119,6 +120,7 @@ controller_frame(struct rm_link *link, const uint8_t *data, size_t len, void *ar
 		assert_int_equal(wire_open_drilled(&drilled, data, len), 0);
 		w->drill_token = drilled.token;
 		w->drill_status = drilled.status;
+		w->drill_mesh = drilled.mesh;
 		assert_true(drilled.json.len < sizeof(w->drill));
 		memcpy(w->drill, drilled.json.data, drilled.json.len);
 		w->drill[drilled.json.len] = 0;

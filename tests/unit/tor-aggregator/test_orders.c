@@ -27,7 +27,7 @@ send_brake(struct world *w, uint64_t version, uint32_t rate)
 static void
 drill(struct world *w, uint64_t token, const char *rnic, uint32_t seconds)
 {
-	const struct wire_drill out = { token, rnic, seconds, 0 };
+	const struct wire_drill out = { token, rnic, seconds, 0, NULL };
 	struct wire_bytes bytes = { 0 };
 	unsigned before = w->drilled;
 
@@ -225,6 +225,81 @@ a_drill_down_over_a_link_is_the_one_over_http(void **state)
 	assert_non_null(strstr(w->drill, "\"error\""));
 }
 
+/* What the agent sends counts: a probe from h0 to h1, which was lost. */
+static void
+lose_a_probe(struct world *w)
+{
+	const struct wire_batch_head head = { .host = "h0",
+		.incarnation = 7,
+		.seq = 1,
+		.now_ns = (uint64_t)rm_mono_now().ns };
+	const struct wire_result result = { .src_guid = 0x100,
+		.dst_guid = 0x101,
+		.src_port_num = 1,
+		.dst_port_num = 1,
+		.sent_age_ns = RM_NS_PER_MS,
+		.outcome = WIRE_NO_REPLY,
+		.kind = WIRE_TOR_MESH,
+		.src_port = 50000,
+		.dscp = 26 };
+	const struct ingest_counts *counts = &w->aggregator->ingest.counts;
+	struct wire_bytes bytes = { 0 };
+
+	send_frame(
+	    w->agent, wire_write_batch(w->writer, &head, &result, 1, &bytes), &bytes);
+	LOOPBACK_WAIT(w->loop, counts->batches == 1);
+}
+
+static void
+ask_mesh(struct world *w, uint64_t token, const char *tor, uint32_t seconds)
+{
+	const struct wire_drill out = { token, NULL, seconds, 0, tor };
+	struct wire_bytes bytes = { 0 };
+	unsigned before = w->drilled;
+
+	send_frame(w->controller, wire_write_drill(w->writer, &out, &bytes), &bytes);
+	LOOPBACK_WAIT(w->loop, w->drilled == before + 1);
+	assert_int_equal(w->drill_token, token);
+	assert_true(w->drill_mesh);
+}
+
+static void
+the_pairs_of_a_rack_are_told_over_a_link(void **state)
+{
+	struct world *w = *state;
+	const char *host = "";
+	json_t *object, *row;
+	int from, to, sent, ok, lost, refused;
+
+	agent_join(w);
+	lose_a_probe(w);
+	ask_mesh(w, 31, "t1", 3600);
+	assert_int_equal(w->drill_status, 200);
+	object = json_loads(w->drill, 0, NULL);
+	assert_string_equal(
+	    json_string_value(json_object_get(object, "period")), "hour");
+	assert_int_equal(json_unpack(object, "{s:i}", "pairs_refused", &refused), 0);
+	assert_int_equal(json_array_size(json_object_get(object, "pairs")), 1);
+	row = json_array_get(json_object_get(object, "pairs"), 0);
+	assert_int_equal(
+	    json_array_size(row), json_array_size(json_object_get(object, "columns")));
+	assert_int_equal(json_unpack(row, "[iiiii]", &from, &to, &sent, &ok, &lost), 0);
+	assert_int_equal(sent, 1);
+	assert_int_equal(ok, 0);
+	assert_int_equal(lost, 1);
+	assert_true(json_is_null(json_array_get(row, 7))); /* no direction is known */
+	assert_true(json_is_null(json_array_get(row, 9))); /* nor an RTT */
+	assert_int_equal(
+	    json_unpack(json_array_get(json_object_get(object, "rnics"), (size_t)to),
+		"{s:s}", "host", &host),
+	    0);
+	assert_string_equal(host, "h1");
+	json_decref(object);
+	ask_mesh(w, 32, "t9", 60);
+	assert_int_equal(w->drill_status, 404);
+	assert_non_null(strstr(w->drill, "\"error\""));
+}
+
 static void
 an_agents_traces_are_learned(void **state)
 {
@@ -297,6 +372,7 @@ main(void)
 		TEST(the_rest_is_asked_of_the_controller),
 		TEST(a_silent_controller_means_not_found),
 		TEST(a_drill_down_over_a_link_is_the_one_over_http),
+		TEST(the_pairs_of_a_rack_are_told_over_a_link),
 		TEST(an_agents_traces_are_learned),
 		TEST(the_controller_hears_which_release_each_of_our_peers_runs),
 	};

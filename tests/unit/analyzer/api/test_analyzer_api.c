@@ -188,6 +188,34 @@ a_drill_is_passed_on_to_the_aggregator_that_knows(void **state)
 	answer_clear(&answer);
 }
 
+static void
+the_mesh_of_a_rack_is_asked_of_its_aggregator(void **state)
+{
+	struct fixture *f = *state;
+	struct answer answer;
+
+	tell_of_two_racks(f);
+	get(f, "/v1/mesh/tor9", &answer);
+	assert_int_equal(answer.status, 404);
+	answer_clear(&answer);
+	get(f, "/v1/mesh/tor1?period=day", &answer);
+	assert_int_equal(answer.status, 400);
+	answer_clear(&answer);
+	get(f, "/v1/mesh/tor1?period=hour", &answer);
+	assert_int_equal(answer.status, 200);
+	assert_int_equal(number_of(answer.json, "asked"), 3600);
+	assert_string_equal(text_of(answer.json, "region"), "lab");
+	answer_clear(&answer);
+	f->agg.knows_no_mesh = true;
+	get(f, "/v1/mesh/tor1", &answer);
+	assert_int_equal(answer.status, 501);
+	answer_clear(&answer);
+	f->agg.leaves_when_drilled = true;
+	get(f, "/v1/mesh/tor1", &answer);
+	assert_int_equal(answer.status, 503);
+	answer_clear(&answer);
+}
+
 static bool
 is_said_by_readyz(struct fixture *f, const char *wanted)
 {
@@ -294,6 +322,7 @@ main(void)
 		TEST(an_incident_is_explained_with_what_else_is_open_there),
 		TEST(an_open_incident_whose_aggregator_is_gone_is_marked),
 		TEST(a_drill_is_passed_on_to_the_aggregator_that_knows),
+		TEST(the_mesh_of_a_rack_is_asked_of_its_aggregator),
 		TEST(aggregators_say_how_often_they_sum_up),
 		TEST(readyz_says_that_alerts_are_not_delivered),
 		TEST(metrics_and_readiness_are_served),
