@@ -47,6 +47,7 @@ SECONDS = {
     "test_pairs": 32,
     "test_upstream": 30,
     "test_history": 32,
+    "test_dashboards": 20,
     "test_controllers": 25,
     "test_swap": 30,
     "test_keys": 22,

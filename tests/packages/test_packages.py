@@ -42,6 +42,13 @@ def test_systemd_finds_nothing_wrong_with_the_units(installed):
             assert (installed.path / document.lstrip("/")).is_file(), document
 
 
+def test_dashboards_are_where_their_provisioning_looks(installed):
+    provisioning = installed.path / "usr/share/rackmesh/grafana/provisioning/dashboards.yaml"
+    for provider in yaml.safe_load(provisioning.read_text())["providers"]:
+        folder = installed.path / provider["options"]["path"].lstrip("/")
+        assert list(folder.glob("*.json")), folder
+
+
 def test_the_package_for_tracing_gives_the_agent_one_more_capability(installed):
     dropin = installed.path / "lib/systemd/system/host-agent.service.d/50-tracing.conf"
 

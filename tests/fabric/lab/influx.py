@@ -36,15 +36,28 @@ class Questions:
 
     def query(self, text, database="rackmesh"):
         """The series of one InfluxQL statement: a list of {column: value} each."""
-        words = urllib.parse.urlencode({"db": database, "q": text, "epoch": "ns"})
-        result = self.ask(f"/query?{words}").json["results"][0]
-        if "error" in result:
-            raise OSError(result["error"])
-        return [
-            dict(zip(series["columns"], row), **series.get("tags", {}))
-            for series in result.get("series", [])
-            for row in series["values"]
-        ]
+        return _rows(self.ask(_statement(text, database)).json)
+
+    def change(self, text, database="rackmesh"):
+        """The same of a statement that changes something."""
+        path = _statement(text, database)
+        return _rows(http.post(self.netns, self.address, self.port, path).json)
+
+
+def _statement(text, database):
+    words = urllib.parse.urlencode({"db": database, "q": text, "epoch": "ns"})
+    return f"/query?{words}"
+
+
+def _rows(answer):
+    result = answer["results"][0]
+    if "error" in result:
+        raise OSError(result["error"])
+    return [
+        dict(zip(series["columns"], row), **series.get("tags", {}))
+        for series in result.get("series", [])
+        for row in series["values"]
+    ]
 
 
 class Influx(Questions, Daemon):

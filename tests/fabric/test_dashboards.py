@@ -1,0 +1,333 @@
+"""Every query of every dashboard, and of docs/grafana.md, has something to show: asked of a real
+InfluxDB and a real Prometheus that real daemons have filled. There is no Grafana here."""
+
+import re
+import time
+
+import pytest
+import yaml
+
+from lab import grafana, places
+from lab.ca import identity
+from lab.fakeclock import FakeClock
+from lab.faults import FlowsBlackholed, RnicLossy
+from lab.grafana import OfInflux, OfPrometheus, dashboards
+from lab.prometheus import Prometheus, config_for
+from lab.schema import measurements
+from lab.wait import until
+from lab.world import World
+
+RACKS = {"tor1": ["h1", "h2", "h3"], "tor2": ["h4", "h5", "h6"]}
+HTTPS = {"agent": 9571, "aggregator": 9572, "controller": 9573, "analyzer": 9574}
+DOC = places.ROOT / "docs" / "grafana.md"
+SHIFT_S = 90  # of the analyzer's clock: its minute is over at once
+NS = 1_000_000_000
+
+# What is rightly empty, and why.
+EMPTY = {
+    r'"impact":"P[^/]*"/': "no service runs here, so that no incident can hurt one",
+}
+
+
+def https(role):
+    return {"http": {"tls_listen": f"0.0.0.0:{HTTPS[role]}"}}
+
+
+def lay(folder):
+    """A world whose history goes into InfluxDB, and whose daemons answer over TLS."""
+    policies = {"retention_policy": "raw", "incident_retention_policy": "incidents"}
+    return World(
+        RACKS,
+        folder,
+        alertmanager=False,
+        influx=True,
+        agent=https("agent"),
+        aggregator=https("aggregator"),
+        controller=https("controller"),
+        analyzer={**https("analyzer"), "influx": {**policies, "batch_ms": 100}},
+    )
+
+
+def scrape(world, folder):
+    """As docs/prometheus has it: daemons' certificates have their addresses."""
+    lab = world.lab
+    jobs = {
+        "rackmesh-tor-aggregator": (lab.aggregators.values(), "aggregator"),
+        "rackmesh-region-controller": (lab.controllers, "controller"),
+        "rackmesh-analyzer": ([lab.analyzer], "analyzer"),
+        "rackmesh-host-agent": (lab.agents.values(), "agent"),
+    }
+    targets = {}
+    for job, (daemons, role) in jobs.items():
+        for daemon in daemons:
+            address = world.fabric.management[daemon.name]
+            lab.renew(daemon.name, hosts=[address])
+            targets.setdefault(job, []).append(f"{address}:{HTTPS[role]}")
+    viewer = lab.authority.issue(identity("*", "viewer", "prometheus"), "prometheus")
+    place, address = world.fabric.netns("centre"), world.fabric.management["centre"]
+    config = config_for(targets, viewer)
+    return lab.pack.add(Prometheus(places.ENGINES, place, address, folder, config))
+
+
+class Filled:
+    """What the queries are asked of."""
+
+    def __init__(self, world, prometheus, began):
+        self.world, self.prometheus = world, prometheus
+        self.began, self.ended = began, time.time()
+        # Points of minutes and hours lie at their start; the analyzer's clock is ahead.
+        from_ns, to_ns = int((began - 3600) * NS), int((self.ended + SHIFT_S) * NS)
+        self.influx_source = OfInflux(world.influx, from_ns, to_ns)
+        self.prometheus_source = OfPrometheus(prometheus, began, self.ended)
+
+
+def make_trouble(world, prometheus):
+    """An RNIC that loses packets and a spine that swallows flows: both are found, paths that
+    lost something are in the history, and Prometheus has seen the RNIC's incident and times."""
+    lab, influx = world.lab, world.influx
+    RnicLossy(lab, world.rnic("h1/r0"), 30, "both").begin()
+    FlowsBlackholed(lab, world.fabric.spines[0]).begin()
+
+    def found(part_type):
+        return influx.query(
+            f"SELECT id FROM incidents.rm_incident WHERE part_type =~ /^({part_type})$/"
+        )
+
+    until("the RNIC is found", 30, lambda: found("rnic"), [lab.analyzer])
+    until("the spine is found", 30, lambda: found("switch|link"), [lab.analyzer])
+    until("its rows are there", 30, lambda: influx.query(
+        "SELECT rtt_p99_ns FROM raw.rm_rnic WHERE bad = 1"), [lab.analyzer])
+    until("paths are there", 30, lambda: influx.query(
+        "SELECT sent FROM raw.rm_path WHERE path =~ /spine/"), [lab.analyzer])
+    prometheus.wait_scraping()
+    for seen in (
+        "rackmesh_rack_incidents_open > 0",
+        "rackmesh_rnic_network_rtt_seconds",
+        "min(count_over_time(up[5m])) > 3",  # rates need more than one look
+    ):
+        until(f"Prometheus has {seen}", 30, lambda: prometheus.query(seen), [prometheus])
+
+
+def end_hour(influx):
+    """What the continuous queries do once an hour, without waiting for its end."""
+    for row in influx.query("SHOW CONTINUOUS QUERIES"):
+        if not row["name"].endswith("_hour"):
+            continue
+        select = re.search(r"BEGIN (.*) END$", row["query"])[1]
+        done = influx.change(select.replace(" GROUP BY ", " WHERE time > now() - 1h GROUP BY "))
+        assert done[0]["written"] > 0, row
+
+
+# ---- what can be seen without a world -------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def schema():
+    """With the hours that continuous queries make."""
+    table = measurements()
+    return table | {f"{name}_hour": table[name] for name in ("rm_tor_pair", "rm_rnic")}
+
+
+EVERY = [*dashboards("influxdb"), *dashboards("prometheus")]
+
+
+@pytest.mark.parametrize("board", EVERY, ids=lambda board: board.name)
+def test_a_dashboard_can_be_imported(board):
+    """It names no data source but its variable's, has ids that stay, and no panel over another."""
+    text, source = board.path.read_text(), board.path.parent.name
+    assert board.json["schemaVersion"] == 38
+    assert board.json["uid"] == f"rackmesh-{source.removesuffix('db')}-{board.path.stem}"
+    place = {"influxdb": "DS_INFLUX", "prometheus": "DS_PROMETHEUS"}[source]
+    assert board.variables[place]["type"] == "datasource"
+    assert board.variables[place]["query"] == source
+    assert set(re.findall(r'"uid": "(\$[^"]*)"', text)) == {f"${{{place}}}"}
+    for target in board.targets():
+        used = set(re.findall(r"\$(?!__|timeFilter)(\w+)", target.text))
+        assert used <= set(board.variables), target
+    assert len({panel["id"] for panel in board.panels}) == len(board.panels)
+    for panel in board.panels:
+        legends = [target.get("alias", target.get("legendFormat")) for target in panel["targets"]]
+        assert len(set(legends)) == len(legends), panel["title"]
+    squares = [
+        (x, y)
+        for at in (panel["gridPos"] for panel in board.panels)
+        for x in range(at["x"], at["x"] + at["w"])
+        for y in range(at["y"], at["y"] + at["h"])
+    ]
+    assert len(set(squares)) == len(squares) and max(x for x, _ in squares) < 24
+
+
+def test_uids_are_of_one_dashboard_and_links_lead_to_them():
+    uids = [board.json["uid"] for board in EVERY]
+    assert len(set(uids)) == len(uids)
+    linked = [uid for board in EVERY for uid in re.findall(r"/d/([\w-]+)", board.path.read_text())]
+    assert linked and set(linked) <= set(uids)
+
+
+def unit_of(column, columns):
+    """What a panel must show a column in; what is counted has a name of its own."""
+    unit = columns[column][1] if column in columns else ""
+    return {"ns": "ns", "0..1": "percentunit"}.get(unit, "short")
+
+
+def test_influxdb_queries_fit_the_table_of_measurements(schema):
+    """Measurements, tags and fields exist, units are the table's, and legends name the tags."""
+    for board in dashboards("influxdb"):
+        for target in board.targets():
+            text = target.text
+            policy, name = re.search(r'FROM "\$(raw|kept)"\."(\w+)"', text).groups()
+            columns = schema[name]
+            kept = name.endswith("_hour") or name in ("rm_sla", "rm_incident")
+            assert policy == ("kept" if kept else "raw"), target
+            named = re.findall(r'AS "(\w+)"', text)
+            used = re.findall(r'"(\w+)"', re.sub(r"=~ /.*?/", "", text))
+            assert set(used) - {name, *named} <= set(columns), target
+            panel = target.panel
+            if panel["type"] == "table":
+                check_table(panel, text, columns)
+            elif panel["type"] != "annotation":
+                check_unit(target, columns)
+            if panel["type"] == "timeseries":
+                by = set(re.findall(r'"(\w+)"', text.partition(" GROUP BY ")[2]))
+                assert set(re.findall(r"\$tag_(\w+?)\b", target.legend)) == by, target
+
+
+def check_unit(target, columns):
+    fields = re.findall(r'"(\w+)"', target.text.partition(" FROM ")[0])
+    units = {unit_of(field, columns) for field in fields if field in columns}
+    if ") / " in target.text:
+        units = {"percentunit"}
+    assert {target.panel["fieldConfig"]["defaults"]["unit"]} == units, target
+
+
+def check_table(panel, text, columns):
+    """Columns whose unit is not the panel's have their own."""
+    given = {
+        each["matcher"]["options"]: prop["value"]
+        for each in panel["fieldConfig"]["overrides"]
+        for prop in each["properties"]
+        if prop["id"] == "unit"
+    }
+    ratios = {name: "percentunit" for name in re.findall(r'\) / [^,]* AS "(\w+)"', text)}
+    shown = re.findall(r'AS "(\w+)"', text) or re.findall(r'"(\w+)"', text.partition(" FROM ")[0])
+    usual = panel["fieldConfig"]["defaults"]["unit"]
+    for name in shown:
+        unit = ratios.get(name) or unit_of(name, columns)
+        assert given.get(name, usual) == unit, (panel["title"], name)
+
+
+def test_prometheus_panels_have_the_units_of_their_metrics_and_full_legends():
+    for board in dashboards("prometheus"):
+        for target in board.targets():
+            panel, text = target.panel, target.text
+            if panel["type"] == "annotation":
+                continue
+            assert panel["fieldConfig"]["defaults"]["unit"] in units_of(text), target
+            if panel["type"] != "table":
+                by = re.search(r" by \(([\w, ]+)\)", text)
+                wanted = set(by[1].split(", ")) if by else set()
+                assert set(re.findall(r"{{(\w+)}}", target.legend)) == wanted, target
+
+
+def units_of(text):
+    """By the names of metrics: rackmesh_..._seconds is in seconds; a rate of it is a share."""
+    if " / " in text or "_ratio{" in text or "_ratio)" in text:
+        return {"percentunit"}
+    if "rate(" in text:
+        return {"percentunit"} if "_seconds_total" in text else {"ops", "pps", "wps"}
+    if "_bytes" in text:
+        return {"bytes"}
+    return {"s"} if "_seconds" in text else {"short"}
+
+
+# ---- what is asked ---------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("dashboards")
+    began = time.time()
+    clock = FakeClock(folder, "analyzer")
+    with lay(folder) as world:
+        prometheus = scrape(world, folder).start()
+        world.lab.analyzer.variables(**clock.variables())
+        world.start()
+        world.lab.wait_traced(60)
+        make_trouble(world, prometheus)
+        end_hour(world.influx)
+        clock.set(f"+{SHIFT_S}")
+        until("a minute's SLA is there", 30, lambda: world.influx.query(
+            "SELECT rtt_p50_ns FROM incidents.rm_sla WHERE sent > 0"), [world.lab.analyzer])
+        yield Filled(world, prometheus, began)
+
+
+def ask_all(name, source, boards, say):
+    """Asks every query, and says how many there are: N of N have data, or a reason."""
+    asked, empty = 0, []
+    for board in boards:
+        chosen = source.values(board)
+        for target in board.targets():
+            asked += 1
+            if not source.ask(target, chosen):
+                empty.append(target)
+    lacking = [str(target) for target in empty if not excuse(target)]
+    say(f"{name}: {asked - len(empty)} of {asked} queries return data")
+    for reason in sorted({excuse(target) for target in empty} - {None}):
+        say(f"{sum(excuse(target) == reason for target in empty)} do not: {reason}")
+    assert not lacking, "\n".join(lacking)
+
+
+def excuse(target):
+    return next((why for what, why in EMPTY.items() if re.search(what, target.text)), None)
+
+
+def test_every_query_has_an_answer_in_influxdb(whole, say):
+    ask_all("InfluxDB", whole.influx_source, dashboards("influxdb"), say)
+
+
+def test_every_query_has_an_answer_in_prometheus(whole, say):
+    ask_all("Prometheus", whole.prometheus_source, dashboards("prometheus"), say)
+
+
+def test_dashboards_name_no_metric_that_no_daemon_has(whole):
+    known = set(whole.prometheus.api("label/__name__/values"))
+    for board in dashboards("prometheus"):
+        for target in board.targets():
+            assert set(re.findall(r"rackmesh_\w+", target.text)) <= known, target
+
+
+# ---- docs/grafana.md -------------------------------------------------------------------------
+
+
+def blocks(language):
+    found = re.findall(rf"^```{language}\n(.*?)^```", DOC.read_text(), re.M | re.S)
+    assert len(found) >= 4, language
+    return found
+
+
+def test_what_the_docs_ask_of_last_tuesday_has_an_answer(whole, say):
+    """Their times are replaced by those of this run, and nothing else."""
+    from_ns, to_ns = whole.influx_source.range
+    for text in blocks("influxql"):
+        asked = re.sub(r"time >= '[^']+'", f"time >= {from_ns}", text)
+        asked = re.sub(r"time < '[^']+'", f"time < {to_ns}", asked)
+        assert "'20" not in asked
+        assert whole.world.influx.query(asked), text
+    for text in blocks("promql"):
+        answer = whole.prometheus.api("query", query=text, time=whole.ended)
+        assert answer["result"], text
+    say(f"{len(blocks('influxql'))} of InfluxDB and {len(blocks('promql'))} of Prometheus")
+
+
+def test_the_docs_list_every_dashboard():
+    listed = set(re.findall(r"`((?:influxdb|prometheus)/\w+)\.json`", DOC.read_text()))
+    assert listed == {board.name for board in EVERY}
+
+
+def test_provisioning_names_places_that_the_package_fills():
+    folder = grafana.DASHBOARDS / "provisioning"
+    providers = yaml.safe_load((folder / "dashboards.yaml").read_text())["providers"]
+    paths = {each["options"]["path"] for each in providers}
+    assert paths == {f"/usr/share/rackmesh/grafana/{name}" for name in ("influxdb", "prometheus")}
+    sources = yaml.safe_load((folder / "datasources.yaml").read_text())["datasources"]
+    assert {each["type"] for each in sources} == {"influxdb", "prometheus"}
