@@ -11,6 +11,7 @@
 #include "analyzer/history/history_points.h"
 #include "analyzer/history/influx.h"
 #include "analyzer/history/influx_config.h"
+#include "analyzer/sla/sla.h"
 #include "rackmesh/core/random.h"
 #include "rackmesh/judge/part.h"
 #include "rackmesh/loop/loop.h"
@@ -366,6 +367,20 @@ history_incident(struct history *history, const char *region,
 	return r;
 }
 
+/* Many, and of use for as long as rows are: they go the way of those. */
+static int
+sla_racks(struct history *history, const struct sla_minute *minute)
+{
+	struct lane *lane = &history->lanes[WIRE_LANE_SUMMARY];
+	struct history_text text;
+	int r;
+
+	if (lane_is_full(lane))
+		return -ENOBUFS;
+	r = history_points_sla_racks(history->points, history->analyzer, minute, &text);
+	return r < 0 ? r : lane_append(lane, &text, NULL);
+}
+
 int
 history_sla(struct history *history, const struct sla_minute *minute)
 {
@@ -374,7 +389,7 @@ history_sla(struct history *history, const struct sla_minute *minute)
 
 	if (r == 0)
 		r = lane_append(&history->lanes[WIRE_LANE_INCIDENT], &text, NULL);
-	return r;
+	return r < 0 || minute->rack_count == 0 ? r : sla_racks(history, minute);
 }
 
 static const char *

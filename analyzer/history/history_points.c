@@ -211,6 +211,15 @@ history_points_incident(struct history_points *points, const char *analyzer,
 	return r;
 }
 
+static void
+line_sla(struct rm_line *line, const char *analyzer, const struct sla_minute *minute)
+{
+	rm_line_tag(line, "region", minute->region);
+	rm_line_tag(line, "aggregator", analyzer);
+	rm_line_tag(line, "scope", minute->scope);
+	history_text_dscp(line, minute->dscp);
+}
+
 int
 history_points_sla(struct history_points *points, const char *analyzer,
     const struct sla_minute *minute, struct history_text *ret)
@@ -222,10 +231,7 @@ history_points_sla(struct history_points *points, const char *analyzer,
 	r = history_text_begin(points, &line, "rm_sla");
 	if (r < 0)
 		return history_text_finish(points, r, ret);
-	rm_line_tag(&line, "region", minute->region);
-	rm_line_tag(&line, "aggregator", analyzer);
-	rm_line_tag(&line, "scope", minute->scope);
-	history_text_dscp(&line, minute->dscp);
+	line_sla(&line, analyzer, minute);
 	rm_line_int(&line, "sent", (int64_t)minute->sent);
 	rm_line_int(&line, "lost", (int64_t)minute->lost);
 	rm_line_int(&line, "invalid", (int64_t)minute->invalid);
@@ -237,6 +243,32 @@ history_points_sla(struct history_points *points, const char *analyzer,
 		history_text_quantile(&line, "rtt", q, minute->rtt_ns[q]);
 	history_text_end(points, &line, (uint64_t)minute->start.ns);
 	return history_text_finish(points, 0, ret);
+}
+
+int
+history_points_sla_racks(struct history_points *points, const char *analyzer,
+    const struct sla_minute *minute, struct history_text *ret)
+{
+	int r = 0;
+
+	history_text_start(points);
+	for (size_t i = 0; r == 0 && i < minute->rack_count; i++) {
+		const struct sla_rack_minute *rack = &minute->racks[i];
+		struct rm_line line;
+
+		r = history_text_begin(points, &line, "rm_sla_rack");
+		if (r < 0)
+			break;
+		line_sla(&line, analyzer, minute);
+		rm_line_tag(&line, "tor", rack->tor);
+		rm_line_int(&line, "sent", (int64_t)rack->sent);
+		rm_line_int(&line, "lost", (int64_t)rack->lost);
+		rm_line_int(&line, "available", rack->state == SLA_AVAILABLE);
+		rm_line_int(&line, "unavailable", rack->state == SLA_UNAVAILABLE);
+		rm_line_int(&line, "unknown", rack->state == SLA_UNKNOWN);
+		history_text_end(points, &line, (uint64_t)minute->start.ns);
+	}
+	return history_text_finish(points, r, ret);
 }
 
 static const char *const terms[] = { "rtt", "prober_delay", "responder_delay" };

@@ -43,5 +43,8 @@ int history_points_incident(struct history_points *points, const char *analyzer,
     const struct rm_incident *incident, struct history_text *ret);
 int history_points_sla(struct history_points *points, const char *analyzer,
     const struct sla_minute *minute, struct history_text *ret);
+/* Of its racks, apart. */
+int history_points_sla_racks(struct history_points *points, const char *analyzer,
+    const struct sla_minute *minute, struct history_text *ret);
 
 #endif

@@ -139,6 +139,20 @@ static const struct history_column sla_columns[] = {
 	{ 0 },
 };
 
+static const struct history_column sla_rack_columns[] = {
+	TAG("region", "region"),
+	TAG("aggregator", "the analyzer's name"),
+	TAG("tor", "ToR of the probers"),
+	TAG("scope", "rack: to the same rack; fabric: to others"),
+	TAG("dscp", "class that was probed"),
+	COUNT("sent", "probes", "probes that ended within the minute"),
+	COUNT("lost", "probes", "of these, lost"),
+	FLAG("available", "lost less than the threshold"),
+	FLAG("unavailable", "lost more"),
+	FLAG("unknown", "without results: not available"),
+	{ 0 },
+};
+
 const struct history_measurement history_measurements[] = {
 	{ "rm_tor_pair", HISTORY_RAW,
 	  "From one rack to another (or itself), in one class: healthy ones every 10 s, one "
@@ -154,6 +168,7 @@ const struct history_measurement history_measurements[] = {
 	  incident_columns },
 	{ "rm_sla", HISTORY_KEPT, "One minute of a region and class; its time is the minute's "
 	  "start.", sla_columns },
+	{ "rm_sla_rack", HISTORY_RAW, "The same of each rack.", sla_rack_columns },
 	{ 0 },
 };
 /* clang-format on */
@@ -258,16 +273,18 @@ history_schema_print(FILE *out)
 	    "`rackmeshctl history init` makes both. VictoriaMetrics cuts times to "
 	    "milliseconds and\n"
 	    "drops strings.\n\n"
-	    "In InfluxDB 1 it also makes continuous queries: `rm_tor_pair_hour` and "
-	    "`rm_rnic_hour`\n"
-	    "(*kept*) have every hour of `rm_tor_pair` and `rm_rnic`, with the same "
-	    "tags. Counts are\n"
-	    "sums, `bad` is 1 if one row was; of each term there are the median of the "
-	    "rows' medians\n"
-	    "(`_p50_ns`) and the worst (`_p99_ns`, `_max_ns`). The last six hours are "
-	    "worked out anew\n"
-	    "each hour, so that points that waited in a spool are counted; what comes "
-	    "later is not.\n");
+	    "In InfluxDB 1 it also makes continuous queries: `rm_tor_pair_hour`, "
+	    "`rm_rnic_hour` and\n"
+	    "`rm_sla_rack_hour` (*kept*) have every hour of the measurements without "
+	    "`_hour`, with the\n"
+	    "same tags. Counts and minutes are sums, `bad` is 1 if one row was; of "
+	    "each "
+	    "term there are\n"
+	    "the median of the rows' medians (`_p50_ns`) and the worst (`_p99_ns`, "
+	    "`_max_ns`). The last\n"
+	    "six hours are worked out anew each hour, so that points that waited in a "
+	    "spool are counted;\n"
+	    "what comes later is not.\n");
 	for (size_t i = 0; history_measurements[i].name != NULL; i++) {
 		const struct history_measurement *at = &history_measurements[i];
 

@@ -66,6 +66,8 @@ struct sla {
 	struct sla_options options;
 	struct sla_scope *scopes;
 	struct sla_rack *racks;
+	struct sla_rack_minute *told; /* those of the minute that is being closed */
+	size_t told_room;
 	struct rm_sketch *scratch;
 	bool closed_any, now_known;
 	int64_t closed, now_minute;
@@ -117,6 +119,7 @@ sla_free(struct sla *sla)
 		free(rack);
 	}
 	rm_sketch_free(sla->scratch);
+	free(sla->told);
 	free(sla);
 }
 
@@ -277,27 +280,63 @@ is_of(const struct sla_rack *rack, const struct sla_scope *scope)
 	return strncmp(rack->key, scope->key, len) == 0 && rack->key[len] == ' ';
 }
 
-/* What each rack that was ever heard in this scope did in this minute. */
-static void
-count_racks(const struct sla *sla, const struct sla_scope *scope, int64_t minute,
+static enum sla_state
+rack_state(const struct sla *sla, const struct sla_slice *slice)
+{
+	if (slice->sent == 0)
+		return SLA_UNKNOWN;
+	return slice->lost * 1000 < slice->sent * sla->options.unavailable_permille
+		   ? SLA_AVAILABLE
+		   : SLA_UNAVAILABLE;
+}
+
+/* What each rack that was ever heard in this scope did in this minute, into sla->told.
+ * Returns how many they are: all, unless there was no memory. */
+static size_t
+count_racks(struct sla *sla, const struct sla_scope *scope, int64_t minute,
     struct sla_figures *figures)
 {
+	const struct sla_slice silent = { .minute = minute };
 	const struct sla_rack *rack;
+	size_t told = 0;
 
 	for (rack = sla->racks; rack != NULL; rack = rack->hh.next) {
 		const struct sla_slice *slice =
 		    &rack->slices[(uint64_t)minute % SLA_OPEN_MINUTES];
+		enum sla_state state;
 
 		if (!is_of(rack, scope))
 			continue;
-		if (slice->minute != minute || slice->sent == 0)
-			figures->unknown++;
-		else if (slice->lost * 1000 <
-			 slice->sent * sla->options.unavailable_permille)
-			figures->available++;
-		else
-			figures->unavailable++;
+		if (slice->minute != minute)
+			slice = &silent;
+		state = rack_state(sla, slice);
+		figures->unknown += state == SLA_UNKNOWN;
+		figures->available += state == SLA_AVAILABLE;
+		figures->unavailable += state == SLA_UNAVAILABLE;
+		if (told < sla->told_room)
+			sla->told[told++] = (struct sla_rack_minute){
+				.tor = rack->key + strlen(scope->key) + 1,
+				.state = state,
+				.sent = slice->sent,
+				.lost = slice->lost,
+			};
 	}
+	return told;
+}
+
+static void
+make_room(struct sla *sla)
+{
+	const size_t racks = HASH_COUNT(sla->racks);
+	struct sla_rack_minute *told;
+
+	if (racks <= sla->told_room)
+		return;
+	told = realloc(sla->told, racks * sizeof(*told));
+	if (told == NULL)
+		return;
+	sla->told = told;
+	sla->told_room = racks;
 }
 
 static void
@@ -329,10 +368,11 @@ close_minute(struct sla *sla, struct sla_scope *scope, int64_t number,
 	const bool has = open->minute == number;
 	struct sla_figures figures = { 0 };
 	struct sla_minute minute;
+	size_t told;
 
 	if (has)
 		figures = open->figures;
-	count_racks(sla, scope, number, &figures);
+	told = count_racks(sla, scope, number, &figures);
 	keep(scope->minutes, SLA_MINUTES, number, &figures, has ? open->rtt : NULL);
 	keep(scope->hours, SLA_HOURS, number / 60, &figures, has ? open->rtt : NULL);
 	minute = (struct sla_minute){ .region = scope->region,
@@ -345,7 +385,9 @@ close_minute(struct sla *sla, struct sla_scope *scope, int64_t number,
 		.not_sent = figures.not_sent,
 		.racks_available = figures.available,
 		.racks_unavailable = figures.unavailable,
-		.racks_unknown = figures.unknown };
+		.racks_unknown = figures.unknown,
+		.racks = sla->told,
+		.rack_count = told };
 	for (size_t i = 0; has && i < WIRE_QUANTILES; i++)
 		minute.rtt_ns[i] = rm_sketch_quantile_ns(open->rtt, quantiles[i]);
 	if (has)
@@ -382,6 +424,7 @@ sla_close(struct sla *sla, rm_wall_t now, int64_t wait_ns,
 		sla->closed = last;
 		minute = last + 1;
 	}
+	make_room(sla);
 	for (; minute <= last; minute++) {
 		struct sla_scope *scope;
 

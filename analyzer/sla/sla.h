@@ -29,14 +29,24 @@ struct sla_options {
 	uint32_t unavailable_permille; /* 10 */
 };
 
-struct sla_minute { /* one scope, one minute that is over */
+enum sla_state { SLA_UNKNOWN, SLA_AVAILABLE, SLA_UNAVAILABLE };
+
+struct sla_rack_minute { /* what the probers of one rack did in it */
+	const char *tor;
+	enum sla_state state;
+	uint64_t sent, lost;
+};
+
+struct sla_minute { /* one scope, one minute that is over; borrowed */
 	const char *region;
 	uint8_t dscp;
 	const char *scope; /* "rack" or "fabric" */
 	rm_wall_t start;
 	uint64_t sent, lost, invalid, not_sent;
 	uint64_t racks_available, racks_unavailable, racks_unknown;
-	uint64_t rtt_ns[WIRE_QUANTILES]; /* 0: no split replies */
+	uint64_t rtt_ns[WIRE_QUANTILES];     /* 0: no split replies */
+	const struct sla_rack_minute *racks; /* those that are counted above */
+	size_t rack_count;
 };
 
 int sla_new(const struct sla_options *options, struct sla **ret);

@@ -92,7 +92,8 @@ make_policy(const struct influx_place *place, const char *name, const char *dura
 
 /* What is kept of each hour, by all tags. Of RTT and delays: the median of the rows'
  * medians, and the worst; percentiles of an hour cannot be had of percentiles. */
-#define SUM(name) "sum(\"" name "\") AS \"" name "\", "
+#define TOTAL(name) "sum(\"" name "\") AS \"" name "\""
+#define SUM(name) TOTAL(name) ", "
 #define WORST(name) "max(\"" name "\") AS \"" name "\""
 #define TERM(name)                                       \
 	"percentile(\"" name "_p50_ns\", 50) AS \"" name \
@@ -109,6 +110,7 @@ make_policy(const struct influx_place *place, const char *name, const char *dura
 	SUM("invalid")     \
 	WORST("bad")       \
 	", " TERM("rtt") ", " TERM("prober_delay") ", " TERM("responder_delay")
+#define SLA SUM("sent") SUM("lost") SUM("available") SUM("unavailable") TOTAL("unknown")
 #define DIRECTIONS SUM("lost_forward") SUM("lost_reverse") SUM("lost_unknown")
 
 /* Hours are worked out anew for a while: points that waited in a spool come late. */
@@ -187,6 +189,8 @@ history_init(const struct influx_place *place, const char *raw, const char *inci
 		r = make_hourly(place, "rm_tor_pair", DIRECTIONS HOURLY, incidents);
 	if (r == 0)
 		r = make_hourly(place, "rm_rnic", HOURLY, incidents);
+	if (r == 0)
+		r = make_hourly(place, "rm_sla_rack", SLA, incidents);
 	if (r < 0)
 		return CTL_NO_ANSWER;
 	say_what_to_configure(place);

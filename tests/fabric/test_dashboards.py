@@ -125,7 +125,7 @@ def end_hour(influx):
 def schema():
     """With the hours that continuous queries make."""
     table = measurements()
-    return table | {f"{name}_hour": table[name] for name in ("rm_tor_pair", "rm_rnic")}
+    return table | {f"{name}_hour": table[name] for name in ("rm_tor_pair", "rm_rnic", "rm_sla_rack")}
 
 
 EVERY = [*dashboards("influxdb"), *dashboards("prometheus")]
@@ -254,10 +254,11 @@ def whole(tmp_path_factory):
         world.start()
         world.lab.wait_traced(60)
         make_trouble(world, prometheus)
-        end_hour(world.influx)
         clock.set(f"+{SHIFT_S}")
-        until("a minute's SLA is there", 30, lambda: world.influx.query(
-            "SELECT rtt_p50_ns FROM incidents.rm_sla WHERE sent > 0"), [world.lab.analyzer])
+        for figures in ("rtt_p50_ns FROM incidents.rm_sla", "lost FROM raw.rm_sla_rack"):
+            until("a minute's SLA is there", 30, lambda: world.influx.query(
+                f"SELECT {figures} WHERE sent > 0"), [world.lab.analyzer])
+        end_hour(world.influx)
         yield Filled(world, prometheus, began)
 
 

@@ -282,6 +282,14 @@ def test_sla_of_every_minute_arrives(place, pack, tmp_path, say):
         assert sum(each["sent"] for key, each in have.items() if key[0] == region) == sent
     for each in have.values():
         assert each["rack_minutes_available"] == 3, have
+
+    wait_empty(analyzer, 30)
+    racks = influx.query(
+        "SELECT sum(sent) AS sent, sum(available) AS minutes FROM raw.rm_sla_rack"
+        " GROUP BY region, scope, tor"
+    )
+    assert len(racks) == 2 * 2 * 3 and {row["minutes"] for row in racks} == {1}
+    assert sum(row["sent"] for row in racks) == sum(expected.values())
     say(f"{sum(expected.values()):,} probes in {len(have)} regions and scopes")
 
 
@@ -313,6 +321,8 @@ def test_hours_are_kept_when_rows_are_gone(place, pack, tmp_path, say):
     influx.kill()  # at its start it works out hours that are over, not at the next hour's end
     influx.start()
     influx.wait_ready()
+    assert {row["name"] for row in influx.query("SHOW CONTINUOUS QUERIES") if "name" in row} >= {
+        "rm_tor_pair_hour", "rm_rnic_hour", "rm_sla_rack_hour"}
     columns = measurements()
     for name in ROWS:
         hourly = f"incidents.{name}_hour"

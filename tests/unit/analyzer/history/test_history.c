@@ -21,9 +21,12 @@ what_comes_in_is_durable_and_arrives(void **state)
 	struct world *world = *state;
 	const struct history_counts *counts;
 	struct rm_incident incident = sample_own_incident();
-	struct sla_minute minute = {
-		.region = "lab", .scope = "rack", .start = { 60 }
-	};
+	const struct sla_rack_minute rack = { "t1", SLA_AVAILABLE, 100, 0 };
+	struct sla_minute minute = { .region = "lab",
+		.scope = "rack",
+		.start = { 60 },
+		.racks = &rack,
+		.rack_count = 1 };
 	uint64_t ticket, incident_ticket;
 
 	begin(world);
@@ -37,8 +40,8 @@ what_comes_in_is_durable_and_arrives(void **state)
 	    world->loop, world->durable[WIRE_LANE_SUMMARY] >= ticket &&
 			     world->durable[WIRE_LANE_INCIDENT] >= incident_ticket);
 	LOOPBACK_WAIT(world->loop, drained(world));
-	assert_int_equal(world->database.line_count, 100 * SAMPLE_SUMMARY_POINTS + 3);
-	assert_int_equal(counts->points, 100 * SAMPLE_SUMMARY_POINTS + 3);
+	assert_int_equal(world->database.line_count, 100 * SAMPLE_SUMMARY_POINTS + 4);
+	assert_int_equal(counts->points, 100 * SAMPLE_SUMMARY_POINTS + 4);
 	assert_int_equal(counts->delivered_points, counts->points);
 	assert_int_equal(counts->refused_points, 0);
 	assert_int_equal(counts->failed_attempts, 0);

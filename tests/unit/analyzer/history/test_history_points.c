@@ -169,6 +169,31 @@ a_minute_becomes_a_point_of_the_schema(void **state)
 }
 
 static void
+racks_of_a_minute_are_points_of_their_own(void **state)
+{
+	struct world *world = *state;
+	const struct sla_rack_minute racks[] = { { "t1", SLA_UNAVAILABLE, 100, 7 },
+		{ "t2", SLA_UNKNOWN, 0, 0 } };
+	struct sla_minute minute = { .region = "lab",
+		.dscp = 26,
+		.scope = "rack",
+		.start = { 60000000000 },
+		.racks = racks,
+		.rack_count = 2 };
+	struct history_text text;
+
+	assert_int_equal(
+	    history_points_sla_racks(world->points, "ana", &minute, &text), 0);
+	assert_int_equal(text.points, 2);
+	assert_schema(&text);
+	assert_true(has(&text,
+	    "rm_sla_rack,region=lab,aggregator=ana,scope=rack,dscp=26,tor=t1 sent=100i,"
+	    "lost=7i,available=0i,unavailable=1i,unknown=0i 60000000000\n"));
+	assert_true(has(&text, ",tor=t2 sent=0i,lost=0i,available=0i,unavailable=0i,"
+			       "unknown=1i 60000000000\n"));
+}
+
+static void
 a_row_that_cannot_be_a_point_takes_no_other_with_it(void **state)
 {
 	struct world *world = *state;
@@ -222,6 +247,7 @@ main(void)
 		TEST(the_same_message_makes_the_same_points),
 		TEST(incidents_of_racks_and_our_own_become_points_of_the_schema),
 		TEST(a_minute_becomes_a_point_of_the_schema),
+		TEST(racks_of_a_minute_are_points_of_their_own),
 		TEST(a_row_that_cannot_be_a_point_takes_no_other_with_it),
 		TEST(what_makes_no_points_is_refused),
 	};

@@ -17,12 +17,19 @@
 static const struct sla_options options = { 10 };
 static struct sla_minute minutes[64];
 static size_t minute_count;
+static struct sla_rack_minute racks[8]; /* of the last one */
+static char tors[8][16];
 
 static void
 on_minute(const struct sla_minute *minute, void *arg)
 {
 	assert_true(minute_count < 64);
+	assert_true(minute->rack_count <= 8);
 	minutes[minute_count++] = *minute;
+	for (size_t i = 0; i < minute->rack_count; i++) {
+		racks[i] = minute->racks[i];
+		snprintf(tors[i], sizeof(tors[i]), "%s", racks[i].tor);
+	}
 }
 
 static void
@@ -95,6 +102,35 @@ a_minute_is_a_sum_and_is_told_once(void **state)
 	assert_int_equal(minutes[0].racks_unknown, 0);
 	assert_in_range(minutes[0].rtt_ns[WIRE_P50], 9900, 10100);
 	assert_in_range(minutes[0].rtt_ns[WIRE_P95], 29700, 30300);
+	sla_free(sla);
+}
+
+static void
+a_minute_tells_what_each_rack_did(void **state)
+{
+	struct sla *sla = new_sla();
+
+	feed(sla, "tor1", "tor1", BASE, 100, 0, 10000);
+	feed(sla, "tor2", "tor2", BASE, 100, 2, 10000);
+	feed(sla, "tor2", "tor2", BASE + RM_NS_PER_S, 100, 3, 10000);
+	feed(sla, "tor3", "tor3", BASE, 100, 0, 10000);
+	sla_close(sla, (rm_wall_t){ BASE + MINUTE }, 0, on_minute, NULL);
+	assert_int_equal(minute_count, 1);
+	assert_int_equal(minutes[0].rack_count, 3);
+	for (size_t i = 0; i < 3; i++) {
+		const bool second = strcmp(tors[i], "tor2") == 0;
+
+		assert_int_equal(racks[i].sent, second ? 200 : 100);
+		assert_int_equal(racks[i].lost, second ? 5 : 0);
+		assert_int_equal(
+		    racks[i].state, second ? SLA_UNAVAILABLE : SLA_AVAILABLE);
+	}
+	feed(sla, "tor1", "tor1", BASE + MINUTE, 100, 0, 10000);
+	sla_close(sla, (rm_wall_t){ BASE + 2 * MINUTE }, 0, on_minute, NULL);
+	assert_int_equal(minutes[1].rack_count, 3);
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(racks[i].state,
+		    strcmp(tors[i], "tor1") == 0 ? SLA_AVAILABLE : SLA_UNKNOWN);
 	sla_free(sla);
 }
 
@@ -198,6 +234,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_minute_is_a_sum_and_is_told_once),
+		cmocka_unit_test(a_minute_tells_what_each_rack_did),
 		cmocka_unit_test(inside_and_between_racks_are_apart),
 		cmocka_unit_test(a_minute_without_results_is_unknown),
 		cmocka_unit_test(what_comes_after_its_minute_was_told_changes_nothing),
