@@ -46,7 +46,7 @@ static const struct command {
 	    "  --folder FOLDER          the analyzer's files instead; usually\n"
 	    "                           /var/lib/rackmesh/analyzer/history\n" },
 	{ "history", ctl_history, "init --url URL",
-	    "create the database and its retention policies",
+	    "create the database, its retention policies and hourly queries",
 	    "  --retention-raw 14d, --retention-incidents 400d\n" },
 	{ "pinglist", ctl_pinglist, "RNIC",
 	    "targets of an RNIC, and how it probes them" },

@@ -5,9 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <jansson.h>
+
 #include "analyzer/sla/sla.h"
 #include "rackmesh/incident/incident.h"
 #include "rackmesh/judge/part.h"
+#include "rackmesh/judge/severity.h"
 #include "rackmesh/metrics/line_protocol.h"
 #include "rackmesh/metrics/sketch.h"
 #include "schemas/wire/text.h"
@@ -140,6 +143,24 @@ history_text_quantile(
 
 /* ---- Incidents, of racks and our own, and SLA minutes as points ---- */
 
+/* Of the evidence, so that a query need not look into JSON. */
+static void
+line_impact(struct rm_line *line, const char *evidence_json)
+{
+	static const char *const names[] = { "impact", "services" };
+	json_t *verdict = json_loads(evidence_json, 0, NULL);
+	const json_t *evidence = json_object_get(verdict, "evidence");
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		const char *text =
+		    json_string_value(json_object_get(evidence, names[i]));
+
+		if (text != NULL)
+			rm_line_string(line, names[i], text);
+	}
+	json_decref(verdict);
+}
+
 static int
 history_text_incident(
     struct history_points *points, const struct wire_incident *incident)
@@ -165,6 +186,9 @@ history_text_incident(
 	rm_line_tag(&line, "state", states[incident->state]);
 	rm_line_string(&line, "id", id);
 	rm_line_string(&line, "kind", incident->kind);
+	if (incident->severity != NULL && incident->severity[0] != '\0')
+		rm_line_string(&line, "severity", incident->severity);
+	line_impact(&line, incident->evidence_json);
 	rm_line_double(&line, "confidence", incident->confidence);
 	rm_line_int(&line, "began_ns", (int64_t)incident->began_wall_ns);
 	rm_line_int(&line, "opened_ns", (int64_t)incident->opened_wall_ns);
@@ -200,6 +224,7 @@ history_points_incident(struct history_points *points, const char *analyzer,
 						      : incident->changed.ns),
 		.sentence = sentence,
 		.evidence_json = evidence == NULL ? "{}" : evidence,
+		.severity = rm_severity_str(incident->severity),
 	};
 	int r;
 

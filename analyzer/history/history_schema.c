@@ -115,6 +115,10 @@ static const struct history_column incident_columns[] = {
 	    "same time leaves both"),
 	WORDS("id", "of this opening, hexadecimal"),
 	WORDS("kind", "what is wrong with the part"),
+	WORDS("severity", "critical, major, warning: of its alert, as it opened"),
+	WORDS("impact", "P0, P1, P2, unknown: a service on the part is degraded, uses it, none "
+	    "does, nothing is known of services"),
+	WORDS("services", "that the part hurts or carries"),
 	{ "confidence", RM_LINE_FLOAT, "0..1", "of the verdict" },
 	NS("began_ns", "start of the first window that showed it, since the epoch"),
 	NS("opened_ns", "when it was opened, since the epoch"),

@@ -127,6 +127,8 @@ incidents_of_racks_and_our_own_become_points_of_the_schema(void **state)
 			       "rnic,part=h1/r0\\ or\\ h2/r0,place=t1,state=updated "
 			       "id=\"0000000000000077\","
 			       "kind=\"rnic-down\",confidence=0.97,"));
+	assert_false(has(&text, "severity="));
+	assert_false(has(&text, "impact="));
 
 	assert_int_equal(history_points_incident(world->points, "ana", "lab",
 			     WIRE_OPENED, &incident, &text),
@@ -142,6 +144,38 @@ incidents_of_racks_and_our_own_become_points_of_the_schema(void **state)
 	    0);
 	assert_true(has(&text, ",state=resolved "));
 	assert_true(has(&text, " 4000000000\n"));
+}
+
+static void
+severity_impact_and_services_are_fields(void **state)
+{
+	struct world *world = *state;
+	const struct wire_incident told = { .head = { "agg", "lab", 1, 1 },
+		.tor = "t1",
+		.part_type = "rnic",
+		.part = "h1/r0",
+		.place = "t1",
+		.kind = "rnic-down",
+		.state = WIRE_OPENED,
+		.changed_wall_ns = 5,
+		.sentence = "",
+		.severity = "critical",
+		.evidence_json = "{\"evidence\": {\"impact\": \"P0\", "
+				 "\"services\": \"train-7\"}}" };
+	struct rm_incident own = sample_own_incident();
+	struct history_text text;
+
+	assert_int_equal(history_points_rack_incident(world->points, &told, &text), 0);
+	assert_schema(&text);
+	assert_true(has(&text,
+	    "severity=\"critical\",impact=\"P0\",services=\"train-7\",confidence="));
+
+	own.severity = RM_SEVERITY_MAJOR;
+	assert_int_equal(history_points_incident(
+			     world->points, "ana", "lab", WIRE_OPENED, &own, &text),
+	    0);
+	assert_schema(&text);
+	assert_true(has(&text, "severity=\"major\",impact=\"unknown\",services=\"\","));
 }
 
 static void
@@ -246,6 +280,7 @@ main(void)
 		TEST(a_summary_becomes_points_of_the_schema),
 		TEST(the_same_message_makes_the_same_points),
 		TEST(incidents_of_racks_and_our_own_become_points_of_the_schema),
+		TEST(severity_impact_and_services_are_fields),
 		TEST(a_minute_becomes_a_point_of_the_schema),
 		TEST(racks_of_a_minute_are_points_of_their_own),
 		TEST(a_row_that_cannot_be_a_point_takes_no_other_with_it),
