@@ -38,6 +38,7 @@ function lossOf(pair) {
   return left > 0 ? (pair.no_reply + pair.late_reply) / left : null;
 }
 
+const BY_NAME = new Intl.Collator("en", { numeric: true }); // h2 before h10
 const nameOf = (rnic) => `${rnic.host}/${rnic.device}`;
 
 function median(values) {
@@ -84,12 +85,16 @@ class Grid {
   }
 
   update(mesh, measure) {
-    this.rnics = mesh.rnics;
+    const order = mesh.rnics.map((rnic, i) => i).sort((a, b) => BY_NAME.compare(nameOf(mesh.rnics[a]), nameOf(mesh.rnics[b])));
+    const place = new Map(order.map((told, i) => [told, i]));
+    this.rnics = order.map((i) => mesh.rnics[i]);
     this.measure = measure;
     this.pairs = new Map();
     for (const row of mesh.pairs) {
       const pair = Object.fromEntries(mesh.columns.map((column, i) => [column, row[i]]));
-      this.pairs.set(pair.from * mesh.rnics.length + pair.to, pair);
+      pair.from = place.get(pair.from);
+      pair.to = place.get(pair.to);
+      this.pairs.set(pair.from * order.length + pair.to, pair);
     }
     const values = [...this.pairs.values()].map(measure.value);
     this.usual = measure.buckets === RATIO ? median(values) : null;

@@ -39,8 +39,8 @@ void rm_http_reply_text(
 void rm_http_reply_plain(
     struct rm_http_request *request, int status, const char *text, size_t len);
 /* A file of a page that a browser shows, with headers that keep it to this server:
- * nothing from elsewhere, no inline script or style, in no frame. A browser that has the
- * one with this tag gets 304. All borrowed, data as long as the server. */
+ * nothing from elsewhere, no inline script or style, in no frame. A browser that has
+ * the one with this tag gets 304. All borrowed, data as long as the server. */
 struct rm_http_file {
 	const char *content_type, *tag;
 	const char *data;

@@ -214,12 +214,11 @@ rm_http_reply_file(struct rm_http_request *request, const struct rm_http_file *f
 	const char *held = evhttp_find_header(in, "If-None-Match");
 	bool is_held = held != NULL && strcmp(held, file->tag) == 0;
 	struct evbuffer *body = evbuffer_new();
-	bool built =
-	    body != NULL &&
-	    add_file_headers(
-		evhttp_request_get_output_headers(request->req), file->tag) &&
-	    (is_held || evbuffer_add_reference(
-			    body, file->data, file->len, NULL, NULL) == 0);
+	bool built = body != NULL &&
+		     add_file_headers(
+			 evhttp_request_get_output_headers(request->req), file->tag) &&
+		     (is_held || evbuffer_add_reference(
+				     body, file->data, file->len, NULL, NULL) == 0);
 
 	rm_http_reply_buffer(
 	    request, is_held ? 304 : 200, file->content_type, built ? body : NULL);
