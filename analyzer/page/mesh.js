@@ -3,7 +3,8 @@
 import { element, say, table } from "./element.js";
 import { age, count, duration, percent, several } from "./words.js";
 
-const LABEL_PX = 132;
+const MAX_LABEL_PX = 140;
+const LABEL_GAP_PX = 5;
 const MIN_CELL_PX = 4;
 const MAX_CELL_PX = 22;
 const LABELLED_PX = 9; // smaller cells have a label per host
@@ -126,20 +127,24 @@ class Grid {
 
   draw() {
     if (!this.rnics) return;
-    const wide = (this.canvas.parentElement?.clientWidth ?? 800) - LABEL_PX - 8;
+    const pen = this.canvas.getContext("2d");
+    const style = getComputedStyle(this.canvas);
+    const wide = document.getElementById("view").clientWidth - MAX_LABEL_PX;
     const cell = Math.max(MIN_CELL_PX, Math.min(MAX_CELL_PX, Math.floor(wide / Math.max(1, this.rnics.length))));
-    const size = LABEL_PX + cell * this.rnics.length + 1;
-    const sharp = window.devicePixelRatio || 1;
     this.cell = cell;
+    this.font = `${Math.min(11, Math.max(9, cell - 1))}px ${style.fontFamily}`;
+    pen.font = this.font;
+    const longest = Math.max(0, ...this.rnics.map((rnic, i) => pen.measureText(this.label(i)).width));
+    this.edge = Math.ceil(Math.min(MAX_LABEL_PX, longest + 2 * LABEL_GAP_PX));
+    const size = this.edge + cell * this.rnics.length + 1;
+    const sharp = window.devicePixelRatio || 1;
     this.canvas.width = size * sharp;
     this.canvas.height = size * sharp;
     this.canvas.style.width = this.canvas.style.height = `${size}px`;
-    const style = getComputedStyle(this.canvas);
     const colour = (name) => style.getPropertyValue(name).trim();
-    const pen = this.canvas.getContext("2d");
     pen.scale(sharp, sharp);
     pen.clearRect(0, 0, size, size);
-    this.drawLabels(pen, colour, style);
+    this.drawLabels(pen, colour);
     const gap = cell >= 8 ? 1 : 0;
     for (let row = 0; row < this.rnics.length; row++)
       for (let column = 0; column < this.rnics.length; column++)
@@ -147,13 +152,13 @@ class Grid {
     if (this.at !== null) {
       pen.strokeStyle = colour("--text");
       pen.lineWidth = 2;
-      pen.strokeRect(LABEL_PX + this.at.column * cell, LABEL_PX + this.at.row * cell, cell, cell);
+      pen.strokeRect(this.edge + this.at.column * cell, this.edge + this.at.row * cell, cell, cell);
     }
   }
 
   drawCell(pen, colour, row, column, size) {
-    const x = LABEL_PX + column * this.cell;
-    const y = LABEL_PX + row * this.cell;
+    const x = this.edge + column * this.cell;
+    const y = this.edge + row * this.cell;
     const pair = this.pair(row, column);
     if (pair === undefined) {
       // Hatched: nobody looked. That is no failure, and no health.
@@ -180,32 +185,34 @@ class Grid {
   }
 
   // Each RNIC, or where that is too small each host.
-  drawLabels(pen, colour, style) {
-    const each = this.cell >= LABELLED_PX;
-    const label = (i) => (each ? nameOf(this.rnics[i]) : this.rnics[i].host);
-    const height = Math.min(11, Math.max(9, this.cell - 1));
+  label(i) {
+    return this.cell >= LABELLED_PX ? nameOf(this.rnics[i]) : this.rnics[i].host;
+  }
+
+  drawLabels(pen, colour) {
+    const height = parseInt(this.font);
     pen.fillStyle = colour("--quiet");
-    pen.font = `${height}px ${style.fontFamily}`;
+    pen.font = this.font;
     pen.textBaseline = "middle";
     let free = 0; // the first place where a label fits
     for (let i = 0; i < this.rnics.length; i++) {
-      const middle = LABEL_PX + i * this.cell + this.cell / 2;
-      const isNew = each || i === 0 || label(i) !== label(i - 1);
+      const middle = this.edge + i * this.cell + this.cell / 2;
+      const isNew = i === 0 || this.label(i) !== this.label(i - 1);
       if (!isNew || middle < free) continue;
       free = middle + height;
       pen.textAlign = "right";
-      pen.fillText(label(i), LABEL_PX - 5, middle, LABEL_PX - 8);
+      pen.fillText(this.label(i), this.edge - LABEL_GAP_PX, middle, this.edge - LABEL_GAP_PX);
       pen.save();
-      pen.translate(middle, LABEL_PX - 5);
+      pen.translate(middle, this.edge - LABEL_GAP_PX);
       pen.rotate(-Math.PI / 2);
       pen.textAlign = "left";
-      pen.fillText(label(i), 0, 0, LABEL_PX - 8);
+      pen.fillText(this.label(i), 0, 0, this.edge - LABEL_GAP_PX);
       pen.restore();
     }
   }
 
   point(event) {
-    const place = (offset) => Math.floor((offset - LABEL_PX) / this.cell);
+    const place = (offset) => Math.floor((offset - this.edge) / this.cell);
     const at = { row: place(event.offsetY), column: place(event.offsetX) };
     const inside = (i) => i >= 0 && i < this.rnics.length;
     this.look(inside(at.row) && inside(at.column) ? at : null);
@@ -238,7 +245,7 @@ function legend(grid) {
   return element(
     "p",
     { class: "legend" },
-    `Pairs by ${grid.measure.name}${usual}: `,
+    element("b", {}, `Pairs by ${grid.measure.name}${usual}`),
     buckets.map((name, i) =>
       element(
         "span",
@@ -291,7 +298,7 @@ export function mesh(onperiod) {
     element("option", { value: "hour" }, "the last hour"),
   );
   const trouble = element("p", { class: "quiet" }, "Asking the rack’s aggregator…");
-  const body = element("div", { hidden: true }, element("div", { class: "scroll" }, grid.canvas), grid.detail, under);
+  const body = element("div", { class: "grid", hidden: true }, element("div", { class: "scroll" }, grid.canvas), element("div", { class: "beside" }, grid.detail, under));
   let last = null;
 
   function render() {

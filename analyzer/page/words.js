@@ -11,7 +11,7 @@ export function duration(ns) {
   if (ns === null || ns === undefined) return "–";
   const [size, unit] = SCALES.find(([least]) => ns >= least) ?? SCALES.at(-1);
   const value = ns / size;
-  return `${value >= 100 ? value.toFixed(0) : value.toPrecision(2 + (value >= 10))} ${unit}`;
+  return `${value >= 100 ? value.toFixed(0) : value.toPrecision(2 + (value >= 10))}\u00a0${unit}`;
 }
 
 // parts: of 1, as 0.0213. Loss that is there is never shown as nothing.

@@ -68,6 +68,7 @@ def test_a_fault_appears_without_a_reload_and_leads_to_its_evidence(region, page
         page.find(".rack.bad a")[0].click()
         seen(page, "the rack", "h1", lambda texts: texts and texts[0].startswith("tor1"))
         seen(page, "its incident", ".incident b", lambda texts: any("h2/r0" in t for t in texts))
+        its_pairs_are_the_worst(page, "h2/r0")
         page.find(".incident a")[0].click()
         seen(page, "what is said", "h1", lambda texts: texts and "RNIC h2/r0 at tor1" in texts[0])
         told = dict(zip(page.texts("dt"), page.texts("dd"), strict=True))
@@ -79,6 +80,24 @@ def test_a_fault_appears_without_a_reload_and_leads_to_its_evidence(region, page
     page.open(url(region))
     seen(page, "all is well again", "aside h2", lambda texts: texts == ["Nothing is open"])
     assert page.complaints() == []
+
+
+def its_pairs_are_the_worst(page, rnic):
+    """In the table, in the counts of the legend, and cell by cell for who walks there."""
+    seen(page, "a mesh", ".mesh tbody tr", lambda rows: rows and all(rnic in row for row in rows))
+    legend = page.texts(".legend span")
+    assert legend[0].startswith("nothing lost ") and not legend[0].endswith(" 0"), legend
+    page.driver.execute_script("document.querySelector('canvas').focus()")
+    page.press(Keys.ARROW_DOWN, Keys.ARROW_RIGHT)  # the first cell, and the next one
+    detail = page.texts(".detail")[0]
+    assert detail.startswith("h1/r0 → h2/r0: ") and "lost" in detail, detail
+    page.press(Keys.ARROW_RIGHT)
+    detail = page.texts(".detail")[0]
+    assert detail.startswith("h1/r0 → h3/r0: ") and " 0 lost" in detail and "RTT p50" in detail, detail
+    for each in page.find(".mesh select")[0].find_elements("tag name", "option"):
+        each.click()
+    heads = page.texts(".mesh th")
+    assert "RTT, 99th percentile" in heads, heads
 
 
 def test_the_keyboard_alone_will_do(region, page):
