@@ -125,7 +125,8 @@ def end_hour(influx):
 def schema():
     """With the hours that continuous queries make."""
     table = measurements()
-    return table | {f"{name}_hour": table[name] for name in ("rm_tor_pair", "rm_rnic", "rm_sla_rack")}
+    hourly = ("rm_tor_pair", "rm_rnic", "rm_sla_rack")
+    return table | {f"{name}_hour": table[name] for name in hourly}
 
 
 EVERY = [*dashboards("influxdb"), *dashboards("prometheus")]
