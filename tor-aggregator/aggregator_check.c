@@ -139,6 +139,9 @@ connect_each(struct rm_connect *connect, const struct aggregator_config *config)
 	    RM_CONNECT_ALERTMANAGER, &config->alerts.site);
 	rm_connect_urls(connect, "alerts.webhooks", &config->alerts.webhooks, NULL,
 	    &config->alerts.site);
+	if (config->otlp.url[0] != '\0')
+		rm_connect_url(
+		    connect, "otlp.url", config->otlp.url, NULL, &config->otlp.site);
 	rm_connect_run(connect);
 }
 
@@ -190,6 +193,7 @@ aggregator_check(const void *arg, bool connect)
 	check_peers(&check, config);
 	check_plans(&check, config, tors);
 	rm_check_site(&check, "alerts", &config->alerts.site);
+	rm_check_site(&check, "otlp", &config->otlp.site);
 	if (connect)
 		connect_all(&check, config, &claim);
 	return check.errors;

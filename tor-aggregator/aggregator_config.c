@@ -58,6 +58,7 @@ const struct rm_option aggregator_options[] = {
 	RM_ALERT_OPTIONS(struct aggregator_config, alerts),
 	{ "alerts.resolve_after_ms", RM_UINT, AT(resolve_after_ms), "2000", 250, 600000, 0,
 	  "an incident is resolved when its part has worked for this long", NULL, NULL, 0 },
+	OTLP_OPTIONS(struct aggregator_config, otlp),
 	{ "ring.max_bytes", RM_UINT, AT(ring_bytes), "67108864", 65536, UINT64_C(1) << 34, 0,
 	  "raw results kept for drill-down, per ToR; one takes 64 bytes", NULL, NULL, 0 },
 	{ "summary.interval_s", RM_UINT, AT(row_interval_s), "10", 1,
@@ -206,6 +207,8 @@ aggregator_config_read(
 		r = check_all(&check);
 	if (r == 0)
 		r = rm_alert_config_check(&config->alerts, path, why);
+	if (r == 0)
+		r = otlp_config_check(&config->otlp, path, why);
 	if (r < 0)
 		aggregator_config_clear(config);
 	return r;

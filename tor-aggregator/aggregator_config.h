@@ -11,6 +11,7 @@
 #include "rackmesh/identity/http_places.h"
 #include "rackmesh/incident/alert_config.h"
 #include "rackmesh/tls/credentials.h"
+#include "tor-aggregator/otlp/otlp_config.h"
 
 #define AGGREGATOR_MAX_ANALYZERS 16
 #define AGGREGATOR_MAX_CONTROLLERS 16
@@ -34,6 +35,7 @@ struct aggregator_config {
 	struct rm_list analyzers;
 	struct rm_list plans;
 	struct rm_alert_config alerts;
+	struct otlp_config otlp;
 	uint64_t resolve_after_ms;
 	uint64_t probe_timeout_ms;
 	uint64_t ring_bytes; /* per ToR */

@@ -29,6 +29,8 @@
 #include "tor-aggregator/api/aggregator_metrics.h"
 #include "tor-aggregator/controller/relay.h"
 #include "tor-aggregator/orders.h"
+#include "tor-aggregator/otlp/otlp.h"
+#include "tor-aggregator/otlp/otlp_body.h"
 #include "tor-aggregator/pairs.h"
 #include "tor-aggregator/plan/key_store.h"
 #include "tor-aggregator/plan/plan_store.h"
@@ -274,6 +276,39 @@ start_alerts(struct tor_aggregator *aggregator)
 }
 
 static int
+fill_otlp(struct evbuffer *body, void *arg)
+{
+	struct tor_aggregator *aggregator = arg;
+	const struct otlp_resource resource = { .instance = aggregator->config->name,
+		.region = aggregator->config->region };
+
+	return rnic_metrics_export(
+	    &aggregator->rnic_metrics, &resource, rm_wall_now(), body);
+}
+
+static int
+start_otlp(struct tor_aggregator *aggregator)
+{
+	const struct otlp_config *config = &aggregator->config->otlp;
+	const struct otlp_options options = {
+		.loop = aggregator->loop,
+		.http = aggregator->http,
+		.config = config,
+		.fill = fill_otlp,
+		.arg = aggregator,
+	};
+	int r = 0;
+
+	if (config->url[0] != '\0')
+		r = rm_http_client_site(aggregator->http, config->url, &config->site);
+	if (r == 0)
+		r = otlp_new(&options, &aggregator->otlp);
+	if (r < 0)
+		rm_log_error(r, "cannot prepare messages to %s", config->url);
+	return r;
+}
+
+static int
 start_agents(struct tor_aggregator *aggregator)
 {
 	const struct aggregator_config *config = aggregator->config;
@@ -381,6 +416,8 @@ tor_aggregator_new(
 	if (r == 0)
 		r = start_alerts(aggregator);
 	if (r == 0)
+		r = start_otlp(aggregator);
+	if (r == 0)
 		r = tor_aggregator_restore_incidents(aggregator);
 	if (r == 0)
 		r = orders_new(aggregator, &aggregator->orders);
@@ -436,6 +473,7 @@ tor_aggregator_free(struct tor_aggregator *aggregator)
 	for (size_t i = 0; i < aggregator->rack_count; i++)
 		rm_incident_file_free(aggregator->incident_files[i]);
 	rm_alerts_free(aggregator->alerts);
+	otlp_free(aggregator->otlp);
 	rm_http_client_free(aggregator->http);
 	for (size_t i = 0; i < aggregator->rack_count; i++)
 		tor_rack_free(aggregator->racks[i]);

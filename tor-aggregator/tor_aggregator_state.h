@@ -50,6 +50,7 @@ struct tor_aggregator {
 	bool incidents_changed[WIRE_MAX_TORS];
 	struct rm_http_client *http;
 	struct rm_alerts *alerts;
+	struct otlp *otlp;
 	struct rm_metrics *metrics;
 	struct rnic_metrics rnic_metrics;
 	struct rm_http_server *server;

@@ -33,6 +33,9 @@ struct rm_metrics_out {
 	const char *name;
 	struct evbuffer *text;
 	bool failed; /* out of memory */
+	/* Instead of the text. */
+	void (*take)(const char *labels, const char *more, double value, void *to);
+	void *to;
 };
 
 /* Kept so that equal names are neighbours, in order of registration. */
@@ -301,10 +304,22 @@ rm_metrics_tell(
 {
 	bool both = labels[0] != '\0' && more[0] != '\0';
 
-	if (!out->failed)
+	if (out->take != NULL)
+		out->take(labels, more, value, out->to);
+	else if (!out->failed)
 		out->failed = evbuffer_add_printf(out->text, "%s{%s%s%s}", out->name,
 				  labels, both ? "," : "", more) < 0 ||
 			      render_double(value, out->text) < 0;
+}
+
+void
+rm_metrics_take(const struct rm_metrics_family *family, const void *arg,
+    void (*take)(const char *labels, const char *more, double value, void *to),
+    void *to)
+{
+	struct rm_metrics_out out = { .name = family->name, .take = take, .to = to };
+
+	family->tell(&out, arg);
 }
 
 static int

@@ -56,6 +56,10 @@ int rm_metrics_family(struct rm_metrics *metrics, const void *owner,
 /* labels, more: as metrics_table_add puts them together; one of them is not "". */
 void rm_metrics_tell(
     struct rm_metrics_out *out, const char *labels, const char *more, double value);
+/* For something else than the text: what the family tells now goes to take. */
+void rm_metrics_take(const struct rm_metrics_family *family, const void *arg,
+    void (*take)(const char *labels, const char *more, double value, void *to),
+    void *to);
 
 void rm_metrics_forget(struct rm_metrics *metrics, const void *owner);
 

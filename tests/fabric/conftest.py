@@ -52,6 +52,7 @@ SECONDS = {
     "test_swap": 30,
     "test_keys": 22,
     "test_prometheus": 20,
+    "test_otlp": 20,
     "test_registration": 20,
 }
 SHORT_S = 15

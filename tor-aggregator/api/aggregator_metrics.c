@@ -19,6 +19,7 @@
 #include "tor-aggregator/api/rnic_metrics.h"
 #include "tor-aggregator/controller/relay.h"
 #include "tor-aggregator/mesh/rack_mesh.h"
+#include "tor-aggregator/otlp/otlp.h"
 #include "tor-aggregator/pairs.h"
 #include "tor-aggregator/plan/key_store.h"
 #include "tor-aggregator/plan/plan_store.h"
@@ -37,6 +38,7 @@
 #define P(field) offsetof(struct plan_store_counts, field)
 #define D(field) offsetof(struct dispatch_counts, field)
 #define A(field) offsetof(struct rm_alert_counts, field)
+#define O(field) offsetof(struct otlp_counts, field)
 #define F(field) offsetof(struct focus_counts, field)
 #define S(field) offsetof(struct tor_aggregator, field)
 #define E(field) offsetof(struct rm_incident_counts, field)
@@ -157,6 +159,14 @@ static const struct metrics_counter alert_counters[] = {
 	{ N("alerts_withdrawn_total"), "", A(withdrawn), "Alerts that another aggregator tells of, and so did not leave." },
 	{ N("alerts_refused_total"), "", A(refused), "Alerts that a sink refused for good." },
 	{ N("alerts_unsaved_total"), "", A(unkept), "Alerts sent before their incident was on disk." },
+	{ 0 }
+};
+
+static const struct metrics_counter otlp_counters[] = {
+	{ N("otlp_sent_total"), "", O(sent), "Messages that the collector of OpenTelemetry took." },
+	{ N("otlp_failed_attempts_total"), "", O(failed_attempts), "Messages that it did not take." },
+	{ N("otlp_dropped_total"), "", O(dropped), "Intervals that no message tells of." },
+	{ N("otlp_rejected_points_total"), "", O(rejected_points), "Values in messages that it took, and that it refused." },
 	{ 0 }
 };
 
@@ -398,6 +408,7 @@ aggregator_metrics_register(
 		{ dispatch_counters, dispatch_counts(aggregator->dispatch) },
 		{ notify_counters, rm_notify_counts(rm_loop_notify(aggregator->loop)) },
 		{ alert_counters, rm_alerts_counts(aggregator->alerts) },
+		{ otlp_counters, otlp_counts(aggregator->otlp) },
 		{ own_counters, aggregator },
 	};
 	int r = add_gauges(aggregator, metrics);
@@ -406,6 +417,7 @@ aggregator_metrics_register(
 		.racks = aggregator->racks,
 		.rack_count = aggregator->rack_count,
 		.now = rm_mono_now,
+		.since = rm_wall_now(),
 	};
 	if (r == 0)
 		r = rnic_metrics_register(&aggregator->rnic_metrics, metrics);

@@ -3,12 +3,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "rackmesh/incident/incident.h"
 #include "rackmesh/judge/part.h"
 #include "rackmesh/judge/verdict.h"
 #include "rackmesh/metrics/metrics.h"
 #include "schemas/wire.h"
+#include "tor-aggregator/otlp/otlp_body.h"
 #include "tor-aggregator/rack/tor_rack.h"
 #include "tor-aggregator/summary/summary.h"
 #include "tor-aggregator/window/roster.h"
@@ -263,23 +265,28 @@ family_kinds(struct rm_metrics_out *out, const void *arg)
 }
 
 /* clang-format off */
-static const struct rm_metrics_family families[] = {
-	{ "rackmesh_rnic_network_rtt_seconds", "summary", "Time in the network of an RNIC's own probes; of its last row of the summary, which closes every 60 s, and at once when the RNIC turns bad.", family_rtt },
-	{ "rackmesh_rnic_prober_delay_seconds", "summary", "Time that those probes spent in the host that sent them.", family_prober_delay },
-	{ "rackmesh_rnic_responder_delay_seconds", "summary", "Time that those probes spent in the hosts that answered them.", family_responder_delay },
-	{ "rackmesh_rnic_loss_ratio", "gauge", "Of an RNIC's own probes (from), and of the rack's probes to it (to), the share without a reply in the last judged second.", family_ratio },
-	{ "rackmesh_rnic_probes_total", "counter", "Probes of judged seconds: an RNIC's own (from), those of the rack to it (to).", family_probes },
-	{ "rackmesh_rnic_probes_lost_total", "counter", "Of those the ones without a reply.", family_lost },
-	{ "rackmesh_rnic_health", "gauge", "1; its label health is good, bad or unknown, in the last judged second.", family_health },
-	{ "rackmesh_rnic_last_probe_age_seconds", "gauge", "Since the end of the last window with a probe of its own.", family_age },
-	{ "rackmesh_rack_incidents_open", "gauge", "Incidents open now, by kind.", family_kinds },
-	{ "rackmesh_rack_blind", "gauge", "1: no host of the rack is heard, none is paused, and nothing says that an RNIC works.", family_blind },
-	{ "rackmesh_rack_hosts", "gauge", "Hosts of the rack that the plan names.", family_hosts },
-	{ "rackmesh_rack_hosts_ok", "gauge", "Of those the ones that are heard.", family_hosts_ok },
-	{ "rackmesh_rack_hosts_paused", "gauge", "Of those the ones that were told not to probe.", family_hosts_paused },
-	{ "rackmesh_rack_hosts_slowed", "gauge", "Hosts whose agents hold their own probing back.", family_hosts_slowed },
+static const struct measure {
+	struct rm_metrics_family family;
+	const char *otlp, *unit; /* as OpenTelemetry has them: no unit in a name */
+} measures[] = {
+	{ { "rackmesh_rnic_network_rtt_seconds", "summary", "Time in the network of an RNIC's own probes; of its last row of the summary, which closes every 60 s, and at once when the RNIC turns bad.", family_rtt }, "rackmesh.rnic.network_rtt", "s" },
+	{ { "rackmesh_rnic_prober_delay_seconds", "summary", "Time that those probes spent in the host that sent them.", family_prober_delay }, "rackmesh.rnic.prober_delay", "s" },
+	{ { "rackmesh_rnic_responder_delay_seconds", "summary", "Time that those probes spent in the hosts that answered them.", family_responder_delay }, "rackmesh.rnic.responder_delay", "s" },
+	{ { "rackmesh_rnic_loss_ratio", "gauge", "Of an RNIC's own probes (from), and of the rack's probes to it (to), the share without a reply in the last judged second.", family_ratio }, "rackmesh.rnic.loss", "1" },
+	{ { "rackmesh_rnic_probes_total", "counter", "Probes of judged seconds: an RNIC's own (from), those of the rack to it (to).", family_probes }, "rackmesh.rnic.probes", "{probe}" },
+	{ { "rackmesh_rnic_probes_lost_total", "counter", "Of those the ones without a reply.", family_lost }, "rackmesh.rnic.probes_lost", "{probe}" },
+	{ { "rackmesh_rnic_health", "gauge", "1; its label health is good, bad or unknown, in the last judged second.", family_health }, "rackmesh.rnic.health", "{rnic}" },
+	{ { "rackmesh_rnic_last_probe_age_seconds", "gauge", "Since the end of the last window with a probe of its own.", family_age }, "rackmesh.rnic.last_probe_age", "s" },
+	{ { "rackmesh_rack_incidents_open", "gauge", "Incidents open now, by kind.", family_kinds }, "rackmesh.rack.incidents_open", "{incident}" },
+	{ { "rackmesh_rack_blind", "gauge", "1: no host of the rack is heard, none is paused, and nothing says that an RNIC works.", family_blind }, "rackmesh.rack.blind", "{rack}" },
+	{ { "rackmesh_rack_hosts", "gauge", "Hosts of the rack that the plan names.", family_hosts }, "rackmesh.rack.hosts", "{host}" },
+	{ { "rackmesh_rack_hosts_ok", "gauge", "Of those the ones that are heard.", family_hosts_ok }, "rackmesh.rack.hosts_ok", "{host}" },
+	{ { "rackmesh_rack_hosts_paused", "gauge", "Of those the ones that were told not to probe.", family_hosts_paused }, "rackmesh.rack.hosts_paused", "{host}" },
+	{ { "rackmesh_rack_hosts_slowed", "gauge", "Hosts whose agents hold their own probing back.", family_hosts_slowed }, "rackmesh.rack.hosts_slowed", "{host}" },
 };
 /* clang-format on */
+
+#define MEASURES (sizeof(measures) / sizeof(measures[0]))
 
 int
 rnic_metrics_register(const struct rnic_metrics *shown, struct rm_metrics *metrics)
@@ -287,7 +294,51 @@ rnic_metrics_register(const struct rnic_metrics *shown, struct rm_metrics *metri
 	int r = rm_metrics_gauge(metrics, shown, "rackmesh_rnics_left_out", "",
 	    "RNICs of our racks beyond those shown.", read_left_out, shown);
 
-	for (size_t i = 0; r == 0 && i < sizeof(families) / sizeof(families[0]); i++)
-		r = rm_metrics_family(metrics, shown, &families[i], shown);
+	for (size_t i = 0; r == 0 && i < MEASURES; i++)
+		r = rm_metrics_family(metrics, shown, &measures[i].family, shown);
 	return r;
+}
+
+/* ---- the same for OpenTelemetry ---- */
+
+/* A sum that begins anew says since when: no earlier than what was told last. */
+static void
+note_renumbered(struct rnic_metrics *shown, rm_wall_t now)
+{
+	uint64_t renumbered = 0;
+
+	for (size_t r = 0; r < shown->rack_count; r++)
+		renumbered += tor_rack_counts(shown->racks[r])->renumbered;
+	if (renumbered != shown->renumbered)
+		shown->since = shown->exported;
+	if (shown->since.ns > now.ns) /* the clock was set back */
+		shown->since = now;
+	shown->renumbered = renumbered;
+	shown->exported = now;
+}
+
+static void
+take_value(const char *labels, const char *more, double value, void *to)
+{
+	otlp_body_value(to, labels, more, value);
+}
+
+int
+rnic_metrics_export(struct rnic_metrics *shown, const struct otlp_resource *resource,
+    rm_wall_t now, struct evbuffer *out)
+{
+	struct otlp_body body;
+
+	note_renumbered(shown, now);
+	otlp_body_begin(&body, out, resource, now, shown->since);
+	for (size_t i = 0; i < MEASURES; i++) {
+		const struct measure *measure = &measures[i];
+		const struct otlp_metric metric = { measure->otlp, measure->unit,
+			measure->family.help,
+			strcmp(measure->family.type, "counter") == 0 };
+
+		otlp_body_metric(&body, &metric);
+		rm_metrics_take(&measure->family, shown, take_value, &body);
+	}
+	return otlp_body_end(&body);
 }

@@ -61,7 +61,7 @@ class _Server(http.server.ThreadingHTTPServer):
 
     def __init__(self, sink, sock):
         self.sink = sink
-        super().__init__(sock.getsockname(), _Handler, bind_and_activate=False)
+        super().__init__(sock.getsockname(), sink.HANDLER, bind_and_activate=False)
         self.socket.close()
         self.socket = sock
 
@@ -71,6 +71,8 @@ class _Server(http.server.ThreadingHTTPServer):
 
 class Sink:
     """Listens at address:port inside the namespace until closed."""
+
+    HANDLER = _Handler
 
     def __init__(self, netns, address, port):
         self.url = f"http://{address}:{port}/"

@@ -1,0 +1,115 @@
+#include "tor-aggregator/otlp/otlp_answer.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "rackmesh/http/http_client.h"
+
+static struct otlp_answer answer;
+
+static enum otlp_says
+says(long status, const char *body)
+{
+	const struct rm_http_answer http = { .status = status,
+		.body = body,
+		.body_len = strlen(body),
+		.retry_after_s = 7 };
+
+	otlp_answer_read(&http, &answer);
+	return answer.says;
+}
+
+static void
+a_message_is_taken_whole(void **state)
+{
+	assert_int_equal(says(200, "{}"), OTLP_TAKEN);
+	assert_int_equal(says(200, "{\"partialSuccess\":{}}"), OTLP_TAKEN);
+	assert_int_equal(says(204, ""), OTLP_TAKEN);
+	assert_int_equal(answer.rejected, 0);
+	assert_string_equal(answer.sentence, "");
+}
+
+static void
+rejected_values_are_counted_and_never_sent_again(void **state)
+{
+	assert_int_equal(says(200, "{\"partialSuccess\":{\"rejectedDataPoints\":\"12\","
+				   "\"errorMessage\":\"too\\nold\"}}"),
+	    OTLP_TAKEN);
+	assert_int_equal(answer.rejected, 12);
+	assert_string_equal(answer.sentence, "too old");
+	assert_int_equal(
+	    says(200, "{\"partialSuccess\":{\"rejectedDataPoints\":3}}"), OTLP_TAKEN);
+	assert_int_equal(answer.rejected, 3);
+	assert_string_equal(answer.sentence, "no reason given");
+	/* A warning. */
+	assert_int_equal(
+	    says(200, "{\"partialSuccess\":{\"errorMessage\":\"slow\"}}"), OTLP_TAKEN);
+	assert_int_equal(answer.rejected, 0);
+	assert_string_equal(answer.sentence, "slow");
+}
+
+static void
+a_count_that_is_none_counts_nothing(void **state)
+{
+	static const char *const counts[] = { "-1", "\"-1\"", "\"\"", "\"1x\"", "1.5",
+		"\"99999999999999999999\"", "[]" };
+	char body[128];
+
+	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+		snprintf(body, sizeof(body),
+		    "{\"partialSuccess\":{\"rejectedDataPoints\":%s}}", counts[i]);
+		assert_int_equal(says(200, body), OTLP_TAKEN);
+		assert_int_equal(answer.rejected, 0);
+	}
+}
+
+static void
+only_four_statuses_ask_for_another_try(void **state)
+{
+	static const long again[] = { 429, 502, 503, 504 };
+	static const long never[] = { 0, 100, 301, 400, 401, 403, 404, 408, 413, 500,
+		501, 505 };
+
+	for (size_t i = 0; i < sizeof(again) / sizeof(again[0]); i++) {
+		assert_int_equal(says(again[i], "no"), OTLP_RETRY);
+		assert_int_equal(answer.retry_after_s, 7);
+	}
+	for (size_t i = 0; i < sizeof(never) / sizeof(never[0]); i++)
+		assert_int_equal(says(never[i], "no"), OTLP_REFUSED);
+	assert_int_equal(
+	    says(400, "{\"code\":3,\"message\":\"bad data\"}"), OTLP_REFUSED);
+	assert_string_equal(answer.sentence, "status 400: bad data");
+}
+
+static void
+no_answer_asks_for_another_try(void **state)
+{
+	const struct rm_http_answer http = { .r = -ECONNREFUSED, .body = "" };
+
+	otlp_answer_read(&http, &answer);
+	assert_int_equal(answer.says, OTLP_RETRY);
+	assert_int_equal(answer.retry_after_s, -1);
+	assert_string_equal(answer.sentence, "Connection refused");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_message_is_taken_whole),
+		cmocka_unit_test(rejected_values_are_counted_and_never_sent_again),
+		cmocka_unit_test(a_count_that_is_none_counts_nothing),
+		cmocka_unit_test(only_four_statuses_ask_for_another_try),
+		cmocka_unit_test(no_answer_asks_for_another_try),
+	};
+
+	return cmocka_run_group_tests_name("otlp_answer", tests, NULL, NULL);
+}

@@ -1,0 +1,33 @@
+/*
+ * otlp_answer - what a collector's answer to a message of OTLP means. Pure.
+ *
+ * As the protocol has it: 429, 502, 503 and 504 ask for another try, all else that is
+ * no 2xx does not, and a 2xx may still have rejected some of the values.
+ */
+#ifndef TOR_AGGREGATOR_OTLP_OTLP_ANSWER_H
+#define TOR_AGGREGATOR_OTLP_OTLP_ANSWER_H
+
+#include <stdint.h>
+
+struct rm_http_answer;
+
+enum otlp_says {
+	OTLP_TAKEN = 1, /* but for what it rejected */
+	OTLP_REFUSED,   /* the same message again would be refused, too */
+	OTLP_RETRY,
+};
+
+#define OTLP_SENTENCE_BYTES 320
+
+struct otlp_answer {
+	enum otlp_says says;
+	uint64_t rejected;     /* of OTLP_TAKEN: data points */
+	int64_t retry_after_s; /* of OTLP_RETRY; -1: it did not say */
+	/* What the collector said, or what became of the exchange; "" when all is
+	 * well. One line, printable. */
+	char sentence[OTLP_SENTENCE_BYTES];
+};
+
+void otlp_answer_read(const struct rm_http_answer *answer, struct otlp_answer *ret);
+
+#endif

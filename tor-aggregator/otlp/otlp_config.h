@@ -1,0 +1,52 @@
+/*
+ * otlp_config - the options "otlp.", and the file of headers, which may be secret.
+ */
+#ifndef TOR_AGGREGATOR_OTLP_OTLP_CONFIG_H
+#define TOR_AGGREGATOR_OTLP_OTLP_CONFIG_H
+
+#include <stdint.h>
+
+#include "rackmesh/config/config.h"
+#include "rackmesh/http/http_site.h"
+
+#define OTLP_PATH "/v1/metrics" /* below the base URL */
+#define OTLP_MAX_HEADERS 8
+#define OTLP_HEADERS_BYTES 4096 /* limit on the file */
+
+struct otlp_config {
+	char *url; /* base URL, without "/" at the end; "": nothing is sent */
+	uint64_t interval_s;
+	char *headers_file; /* "": none */
+	struct rm_http_site site;
+};
+
+/* clang-format off */
+#define OTLP_OPTIONS(type, otlp)                                                           \
+	{ "otlp.url", RM_STRING, offsetof(type, otlp.url), "", 0, 1023, 0,                 \
+	  "base URL of a collector of OpenTelemetry that takes OTLP over HTTP as JSON, e.g. " \
+	  "http://192.0.2.30:4318, to whose /v1/metrics the measured values go; \"\": none", \
+	  NULL, NULL, 0 },                                                                 \
+	{ "otlp.interval_s", RM_UINT, offsetof(type, otlp.interval_s), "60", 1, 3600, 0,   \
+	  "time between two messages", NULL, NULL, 0 },                                    \
+	{ "otlp.headers_file", RM_STRING, offsetof(type, otlp.headers_file), "", 0, 1023, 0, \
+	  "file with headers for each request, a line \"Name: value\" each (mode 0600); "  \
+	  "\"\": none", NULL, NULL, 0 },                                                   \
+	RM_HTTP_SITE_TLS("otlp", type, otlp.site),                                         \
+	RM_HTTP_SITE_LOGIN("otlp", type, otlp.site)
+/* clang-format on */
+
+/* Cuts the URL down to its base. path: of the config's file. -EINVAL, -EACCES, ... and
+ * why. */
+int otlp_config_check(struct otlp_config *config, const char *path, struct rm_why *why);
+
+struct otlp_headers {
+	char *text; /* may hold secrets: otlp_headers_clear */
+	size_t len;
+	const char *list[OTLP_MAX_HEADERS + 2]; /* Content-Type first; ends with NULL */
+};
+
+/* file: "" for none. -EINVAL: a line is none. */
+int otlp_headers_read(const char *file, struct otlp_headers *ret, struct rm_why *why);
+void otlp_headers_clear(struct otlp_headers *headers);
+
+#endif
