@@ -1,6 +1,6 @@
 /*
- * history_init - a database, its retention policies, and the continuous queries that keep
- * hourly figures: made if they are not there.
+ * history_init - a database, its retention policies, and the continuous queries that
+ * keep hourly figures: made if they are not there.
  */
 #ifndef CTL_HISTORY_HISTORY_INIT_H
 #define CTL_HISTORY_HISTORY_INIT_H
