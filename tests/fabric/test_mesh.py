@@ -1,0 +1,77 @@
+"""One pair's loss in one direction shows in that pair of the rack's mesh, and in no other."""
+
+from lab.wait import until
+
+RACKS = {"tor1": ["h1", "h2", "h3", "h4"]}
+PAIRS = 4 * 3
+PROBED_S, SHOWS_S = 20, 10
+ENOUGH = 20  # probes
+
+
+def mesh(world, period="hour"):
+    """{(from, to): {column: figure}} of tor1, as the analyzer answers."""
+    answer = world.lab.analyzer.get(f"/v1/mesh/tor1?period={period}")
+    assert answer.ok, answer
+    told = answer.json
+    names = [f"{each['host']}/{each['device']}" for each in told["rnics"]]
+    rows = [dict(zip(told["columns"], row, strict=True)) for row in told["pairs"]]
+    assert names == sorted(names) and told["pairs_refused"] == 0
+    return {(names[row["from"]], names[row["to"]]): row for row in rows}
+
+
+def knows_mesh(world):
+    return world.lab.analyzer.get("/v1/mesh/tor1").ok
+
+
+def grown(before, after, column):
+    return {pair: after[pair][column] - before[pair][column] for pair in after}
+
+
+def is_probed(world, before=None):
+    """The mesh, once enough probes of every pair have come back (since then)."""
+    after = mesh(world)
+    have = {pair: row["ok"] - (before[pair]["ok"] if before else 0) for pair, row in after.items()}
+    return len(after) == PAIRS and min(have.values()) >= ENOUGH and after
+
+
+def shows(world, before, pair):
+    """The mesh, once that pair has lost enough, most of it on the way there, and all
+    others have probed."""
+    after = mesh(world)
+    lost = grown(before, after, "no_reply")[pair]
+    forward, reverse = after[pair]["lost_forward"], after[pair]["lost_reverse"]
+    told = lost >= ENOUGH and forward is not None and forward >= ENOUGH / 2
+    probed = min(grown(before, after, "sent").values()) >= ENOUGH
+    return told and probed and forward > 3 * reverse and after
+
+
+def test_a_pairs_loss_shows_in_its_direction_and_nowhere_else(world, say):
+    whole = world(RACKS, analyzer={}, alertmanager=False).start()
+    prober, target = whole.rnic("h2/r0"), whole.rnic("h4/r0")
+    pair = (prober.name, target.name)
+
+    until("the analyzer has heard of the rack", PROBED_S, lambda: knows_mesh(whole))
+    before = until("every pair is probed", PROBED_S, lambda: is_probed(whole))
+    assert all(row["rtt_p50_ns"] <= row["rtt_p99_ns"] for row in before.values())
+
+    # Its probes to that one vanish; its answers to that one's probes do not.
+    whole.fabric.drop(target, send=False, which=f"ip saddr {prober.ipv4} udp dport 862")
+    after = until("it shows", SHOWS_S, lambda: shows(whole, before, pair))
+    eaten = whole.fabric.dropped(target)[1]
+    lost, sent = grown(before, after, "no_reply"), grown(before, after, "sent")
+    say(f"{pair}: {after[pair]}, {eaten} packets dropped")
+    assert eaten >= ENOUGH
+    assert ENOUGH <= lost[pair] <= eaten
+    for other in after.keys() - {pair}:
+        # A machine that stands still loses some, too.
+        assert lost[other] * 10 <= sent[other], f"{other}: {after[other]}"
+    minute = mesh(whole, "minute")
+    assert minute[pair]["no_reply"] >= ENOUGH
+    words = whole.lab.ctl_run("analyzer", "mesh", "tor1").stdout
+    say(words)
+    worst = words[words.index("The worst") :].splitlines()[2]
+    assert worst.split()[:2] == list(pair)
+
+    whole.fabric.heal(target)
+    healed = mesh(whole)
+    until("it is answered again", PROBED_S, lambda: is_probed(whole, healed))
