@@ -18,6 +18,7 @@
 #include "analyzer/racks/known.h"
 #include "analyzer/racks/rack_turns.h"
 #include "analyzer/racks/racks.h"
+#include "analyzer/racks/tor_mesh.h"
 #include "analyzer/sla/sla.h"
 #include "rackmesh/check/check.h"
 #include "rackmesh/core/address.h"
@@ -114,6 +115,8 @@ start_modules(struct analyzer *analyzer)
 		r = sla_new(&sla, &analyzer->sla);
 	if (r == 0)
 		r = rack_turns_new(&analyzer->turns);
+	if (r == 0)
+		r = tor_mesh_new(rm_mono_now(), &analyzer->tor_mesh);
 	return r;
 }
 
@@ -292,6 +295,7 @@ analyzer_free(struct analyzer *analyzer)
 	rm_http_client_free(analyzer->http);
 	sla_free(analyzer->sla);
 	rack_turns_free(analyzer->turns);
+	tor_mesh_free(analyzer->tor_mesh);
 	racks_free(analyzer->racks);
 	board_free(analyzer->board);
 	rm_credentials_free(analyzer->credentials);

@@ -15,6 +15,7 @@
 #include "analyzer/racks/known.h"
 #include "analyzer/racks/rack_turns.h"
 #include "analyzer/racks/racks.h"
+#include "analyzer/racks/tor_mesh.h"
 #include "analyzer/sla/sla.h"
 #include "rackmesh/core/log.h"
 #include "rackmesh/loop/loop.h"
@@ -123,6 +124,7 @@ on_summary(const struct wire_summary_view *view, bool repeated, void *arg)
 	struct analyzer *analyzer = arg;
 	const struct wire_summary *summary = &view->summary;
 	struct region *region = analyzer_region(analyzer, summary->head.region);
+	const int64_t lag_ns = lag_of(summary);
 	rm_mono_t now = rm_mono_now();
 
 	racks_summary(analyzer->racks, view, region_row_interval_ns(region), now);
@@ -130,16 +132,19 @@ on_summary(const struct wire_summary_view *view, bool repeated, void *arg)
 		if (summary->row_count == 0 ||
 		    rack_turns_take(analyzer->turns, summary->head.region, summary->tor,
 			summary->head.aggregator, summary->start_wall_ns,
-			summary->end_wall_ns, now))
+			summary->end_wall_ns, now)) {
 			sla_summary(analyzer->sla, view);
-		else
+			tor_mesh_summary(analyzer->tor_mesh, view,
+			    rm_mono_add(now, lag_ns > 0 ? -lag_ns : 0));
+		} else {
 			analyzer->counts.overlaps++;
+		}
 		region_summary(region, view, now);
 	}
 	if (summary->has_state)
 		blind_rack(region_blind(region), summary->head.region,
-		    summary->head.aggregator, summary->tor, &summary->state,
-		    lag_of(summary), now);
+		    summary->head.aggregator, summary->tor, &summary->state, lag_ns,
+		    now);
 }
 
 static int
@@ -430,6 +435,7 @@ every_hour(struct analyzer *analyzer, rm_mono_t now, rm_wall_t wall)
 	const struct intake_info *session;
 
 	racks_expire(analyzer->racks, now);
+	tor_mesh_expire(analyzer->tor_mesh, now);
 	for (size_t i = 0; (session = intake_get(analyzer->intake, i)) != NULL; i++)
 		if (session->is_welcome)
 			(void)known_heard(analyzer->known, session->region,

@@ -37,6 +37,7 @@ struct analyzer {
 	struct racks *racks;
 	struct sla *sla;
 	struct rack_turns *turns;
+	struct tor_mesh *tor_mesh;
 	struct region *regions[ANALYZER_MAX_REGIONS];
 	size_t region_count;
 	struct known *known;

@@ -12,6 +12,7 @@
 #include "analyzer/api/drills.h"
 #include "analyzer/api/health.h"
 #include "analyzer/api/page.h"
+#include "analyzer/api/tor_mesh_answer.h"
 #include "analyzer/blind/blind.h"
 #include "analyzer/history/history.h"
 #include "analyzer/incidents/region.h"
@@ -314,6 +315,7 @@ analyzer_api_serve(struct analyzer *analyzer, struct rm_http_server *server)
 		{ "/v1/incidents/", analyzer_api_incident, analyzer },
 		{ "/v1/drill/", drills_ask, analyzer->drills },
 		{ "/v1/mesh/", drills_ask_mesh, analyzer->drills },
+		{ "/v1/mesh", tor_mesh_answer_get, analyzer->tor_mesh },
 	};
 	int r;
 

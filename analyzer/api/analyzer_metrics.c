@@ -8,6 +8,7 @@
 #include "analyzer/intake/intake.h"
 #include "analyzer/localise/localise.h"
 #include "analyzer/racks/racks.h"
+#include "analyzer/racks/tor_mesh.h"
 #include "rackmesh/http/http_server.h"
 #include "rackmesh/incident/alert.h"
 #include "rackmesh/loop/loop.h"
@@ -96,6 +97,9 @@ add_board(const struct analyzer *analyzer, struct rm_metrics *metrics)
 		  "Incident messages that are invalid, or beyond what the table holds", &b->refused },
 		{ NAME("rack_rows_refused_total"), "",
 		  "Rows and racks without sense, or beyond a bound", &k->refused },
+		{ NAME("tor_mesh_rows_refused_total"), "",
+		  "Rows that /v1/mesh leaves out: without sense, or beyond a bound",
+		  tor_mesh_refused(analyzer->tor_mesh) },
 		{ NAME("drills_total"), "", "Raw results asked for", &d->asked },
 		{ NAME("drills_answered_total"), "", "Answers to them", &d->answered },
 		{ NAME("drills_refused_total"), "", "Questions and answers refused", &d->refused },

@@ -216,6 +216,41 @@ the_mesh_of_a_rack_is_asked_of_its_aggregator(void **state)
 	answer_clear(&answer);
 }
 
+static void
+pairs_of_tors_are_told_of_the_rows(void **state)
+{
+	struct fixture *f = *state;
+	struct answer answer;
+	const json_t *pairs;
+	int from, to, sent, ok, lost;
+
+	tell_of_two_racks(f);
+	get(f, "/v1/mesh?period=hour", &answer);
+	assert_int_equal(answer.status, 200);
+	assert_string_equal(text_of(answer.json, "period"), "hour");
+	assert_string_equal(
+	    text_of(json_array_get(json_object_get(answer.json, "tors"), 1), "tor"),
+	    "tor2");
+	pairs = json_object_get(answer.json, "pairs");
+	assert_int_equal(json_array_size(pairs), 2);
+	assert_int_equal(json_array_size(json_array_get(pairs, 0)),
+	    json_array_size(json_object_get(answer.json, "columns")));
+	assert_int_equal(json_unpack(json_array_get(pairs, 1), "[iiiii]", &from, &to,
+			     &sent, &ok, &lost),
+	    0);
+	assert_int_equal(from, to);
+	assert_int_equal(sent, 100);
+	assert_int_equal(ok, 90);
+	assert_int_equal(lost, 10);
+	answer_clear(&answer);
+	get(f, "/v1/mesh?region=elsewhere", &answer);
+	assert_int_equal(json_array_size(json_object_get(answer.json, "pairs")), 0);
+	answer_clear(&answer);
+	get(f, "/v1/mesh?period=day", &answer);
+	assert_int_equal(answer.status, 400);
+	answer_clear(&answer);
+}
+
 static bool
 is_said_by_readyz(struct fixture *f, const char *wanted)
 {
@@ -323,6 +358,7 @@ main(void)
 		TEST(an_open_incident_whose_aggregator_is_gone_is_marked),
 		TEST(a_drill_is_passed_on_to_the_aggregator_that_knows),
 		TEST(the_mesh_of_a_rack_is_asked_of_its_aggregator),
+		TEST(pairs_of_tors_are_told_of_the_rows),
 		TEST(aggregators_say_how_often_they_sum_up),
 		TEST(readyz_says_that_alerts_are_not_delivered),
 		TEST(metrics_and_readiness_are_served),
