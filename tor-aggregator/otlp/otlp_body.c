@@ -5,12 +5,14 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "rackmesh/metrics/decimal.h"
 
-#define CUMULATIVE \
-	2 /* AGGREGATION_TEMPORALITY_CUMULATIVE; JSON has no names of enums */
+/* AGGREGATION_TEMPORALITY_CUMULATIVE: JSON has no names of enums. */
+#define CUMULATIVE 2
+#define POINT_BYTES 2048 /* more than names of the longest in all labels take */
 
 static void put(struct otlp_body *body, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -26,30 +28,64 @@ put(struct otlp_body *body, const char *format, ...)
 	va_end(values);
 }
 
+/* One value, put together here: there are tens of thousands, and a format for each
+ * piece of them would hold up the loop. */
+struct point {
+	char text[POINT_BYTES];
+	size_t len;
+	bool full;
+};
+
 static void
-put_attribute(struct otlp_body *body, const char *key, const char *value, bool first)
+add(struct point *point, const char *text, size_t len)
 {
-	put(body, "%s{\"key\":\"%s\",\"value\":{\"stringValue\":\"%s\"}}",
-	    first ? "" : ",", key, value);
+	if (len > sizeof(point->text) - point->len) {
+		point->full = true;
+		return;
+	}
+	memcpy(point->text + point->len, text, len);
+	point->len += len;
 }
 
-/* 'tor="t1",host="h1"' and the like; "": none. Returns whether it is still the first.
- */
+#define ADD(point, literal) add(point, literal, sizeof(literal) - 1)
+
+static void
+add_number(struct point *point, uint64_t number)
+{
+	char text[24];
+
+	add(point, text, (size_t)snprintf(text, sizeof(text), "%" PRIu64, number));
+}
+
+/* 'tor="t1",host="h1"' and the like; "": none. first: no label stands before; returns
+ * whether that is still so. */
 static bool
-put_labels(struct otlp_body *body, const char *labels, bool first)
+add_labels(struct point *point, const char *labels, bool first)
 {
 	while (labels[0] != '\0') {
 		const size_t key_len = strcspn(labels, "=");
 		const char *value = labels + key_len + strlen("=\"");
 		const size_t value_len = strcspn(value, "\"");
 
-		put(body, "%s{\"key\":\"%.*s\",\"value\":{\"stringValue\":\"%.*s\"}}",
-		    first ? "" : ",", (int)key_len, labels, (int)value_len, value);
+		if (!first)
+			ADD(point, ",");
+		ADD(point, "{\"key\":\"");
+		add(point, labels, key_len);
+		ADD(point, "\",\"value\":{\"stringValue\":\"");
+		add(point, value, value_len);
+		ADD(point, "\"}}");
 		first = false;
 		labels = value + value_len + 1;
 		labels += labels[0] == ',';
 	}
 	return first;
+}
+
+static void
+put_attribute(struct otlp_body *body, const char *key, const char *value, bool first)
+{
+	put(body, "%s{\"key\":\"%s\",\"value\":{\"stringValue\":\"%s\"}}",
+	    first ? "" : ",", key, value);
 }
 
 void
@@ -107,24 +143,35 @@ otlp_body_value(
     struct otlp_body *body, const char *labels, const char *more, double value)
 {
 	char text[RM_DECIMAL_TEXT];
+	struct point point;
 
 	if (!isfinite(value))
 		return;
-	if (body->any_value)
-		put(body, ",");
-	else
+	point.len = 0;
+	point.full = false;
+	if (!body->any_value)
 		open_metric(body);
-	put(body, "{\"attributes\":[");
-	put_labels(body, more, put_labels(body, labels, true));
-	put(body, "],");
-	/* 64-bit integers are strings in the JSON form. */
-	if (body->metric.is_sum)
-		put(body,
-		    "\"startTimeUnixNano\":\"%" PRId64 "\",\"asInt\":\"%" PRIu64 "\"",
-		    body->since.ns, (uint64_t)value);
 	else
-		put(body, "\"asDouble\":%s", rm_decimal_format(value, text));
-	put(body, ",\"timeUnixNano\":\"%" PRId64 "\"}", body->now.ns);
+		ADD(&point, ",");
+	ADD(&point, "{\"attributes\":[");
+	add_labels(&point, more, add_labels(&point, labels, true));
+	/* 64-bit integers are strings in the JSON form. */
+	if (body->metric.is_sum) {
+		ADD(&point, "],\"startTimeUnixNano\":\"");
+		add_number(&point, (uint64_t)body->since.ns);
+		ADD(&point, "\",\"asInt\":\"");
+		add_number(&point, (uint64_t)value);
+		ADD(&point, "\",\"timeUnixNano\":\"");
+	} else {
+		ADD(&point, "],\"asDouble\":");
+		rm_decimal_format(value, text);
+		add(&point, text, strlen(text));
+		ADD(&point, ",\"timeUnixNano\":\"");
+	}
+	add_number(&point, (uint64_t)body->now.ns);
+	ADD(&point, "\"}");
+	if (point.full || evbuffer_add(body->out, point.text, point.len) < 0)
+		body->failed = true;
 }
 
 int

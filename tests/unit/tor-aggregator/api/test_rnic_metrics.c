@@ -1,5 +1,6 @@
 #include "tor-aggregator/api/rnic_metrics.h"
 
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,6 +13,7 @@
 
 #include "rackmesh/metrics/metrics.h"
 #include "tests/unit/tor-aggregator/rack_fixture.h"
+#include "tor-aggregator/otlp/otlp_body.h"
 
 #define MS RM_NS_PER_MS
 #define NOBODY SIZE_MAX
@@ -269,6 +271,84 @@ sixty_four_rnics_cost_fourteen_series_each(void **state)
 	finish(&shown);
 }
 
+/* ---- to a collector of OpenTelemetry ---- */
+
+static char *export(struct shown *shown, int64_t now_s)
+{
+	const struct otlp_resource resource = { .instance = "agg-1", .region = "r1" };
+	const rm_wall_t now = { now_s * RM_NS_PER_S };
+	struct evbuffer *out = evbuffer_new();
+	char *text;
+
+	assert_int_equal(rnic_metrics_export(&shown->rnics, &resource, now, out), 0);
+	text =
+	    strndup((const char *)evbuffer_pullup(out, -1), evbuffer_get_length(out));
+	evbuffer_free(out);
+	return text;
+}
+
+static void
+assert_since(struct shown *shown, int64_t now_s, int64_t since_s)
+{
+	char *text = export(shown, now_s), wanted[64];
+
+	snprintf(wanted, sizeof(wanted),
+	    "\"startTimeUnixNano\":\"%" PRId64 "000000000\"", since_s);
+	if (strstr(text, wanted) == NULL)
+		fail_msg("nothing says %s", wanted);
+	free(text);
+}
+
+static void
+sums_that_begin_anew_say_so(void **state)
+{
+	struct shown shown = show(fixture_rack(4, 0));
+
+	open_registry(&shown);
+	shown.rnics.since = (rm_wall_t){ 100 * RM_NS_PER_S };
+	assert_since(&shown, 160, 100);
+	assert_since(&shown, 220, 100);
+	/* One has gone. */
+	tor_rack_leave(shown.f->rack, "h3");
+	fixture_plan(shown.f->plan, 2, 3, 0);
+	tor_rack_plan(shown.f->rack, &shown.f->plan->view, shown.f->now);
+	for (size_t i = 0; i < 4; i++)
+		agent_place(shown.f->agent[i], &shown.f->rack, 1);
+	assert_int_equal(tor_rack_counts(shown.f->rack)->renumbered, 1);
+	/* No earlier than what was told last. */
+	assert_since(&shown, 280, 220);
+	assert_since(&shown, 340, 220);
+	/* The clock was set back. */
+	assert_since(&shown, 50, 50);
+	finish(&shown);
+}
+
+static void
+a_message_of_all_that_is_shown_is_bounded(void **state)
+{
+	struct shown shown = show(fixture_rack(64, 0));
+	struct tor_rack *racks[32];
+	clock_t begun;
+	size_t bytes;
+	char *text;
+
+	open_registry(&shown);
+	for (int s = 0; s < 65; s++)
+		second(shown.f, 64, 4, NOBODY);
+	for (size_t i = 0; i < 32; i++)
+		racks[i] = shown.f->rack;
+	shown.rnics.racks = racks;
+	shown.rnics.rack_count = 32;
+	begun = clock();
+	text = export(&shown, 100);
+	bytes = strlen(text);
+	printf("%d RNICs: %zu bytes, %.0f us\n", RNIC_METRICS_MAX, bytes,
+	    (double)(clock() - begun) * 1e6 / CLOCKS_PER_SEC);
+	assert_true(bytes < 12 << 20);
+	free(text);
+	finish(&shown);
+}
+
 int
 main(void)
 {
@@ -280,6 +360,8 @@ main(void)
 		cmocka_unit_test(a_rack_without_a_host_that_is_heard_is_blind),
 		cmocka_unit_test(rnics_beyond_the_bound_are_left_out_and_counted),
 		cmocka_unit_test(sixty_four_rnics_cost_fourteen_series_each),
+		cmocka_unit_test(sums_that_begin_anew_say_so),
+		cmocka_unit_test(a_message_of_all_that_is_shown_is_bounded),
 	};
 
 	return cmocka_run_group_tests_name("rnic_metrics", tests, NULL, NULL);
