@@ -35,8 +35,7 @@ const MEASURES = {
 
 // Of what left the host. A pair whose probes never left has no loss that is the network's.
 function lossOf(pair) {
-  const left = pair.sent - pair.not_sent;
-  return left > 0 ? (pair.no_reply + pair.late_reply) / left : null;
+  return pair.sent > 0 ? (pair.no_reply + pair.late_reply) / pair.sent : null;
 }
 
 const BY_NAME = new Intl.Collator("en", { numeric: true }); // h2 before h10
