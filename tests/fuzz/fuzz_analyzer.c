@@ -353,7 +353,9 @@ ask(struct fuzz_bytes *script)
 	const size_t i = what % (sizeof(paths) / sizeof(paths[0]));
 
 	snprintf(path, sizeof(path), "%s%s",
-	    i == 8 && what > 127 ? "/v1/mesh/" : paths[i],
+	    i == 8 && what > 127   ? "/v1/mesh/"
+	    : i == 7 && what > 127 ? "/"
+				   : paths[i],
 	    i >= 7 ? fuzz_text(script, rest, sizeof(rest)) : "");
 	fuzz_text(script, query, sizeof(query));
 	(void)fake_world_ask(RM_HTTP_READ, path, query, "", 0);

@@ -280,6 +280,13 @@ rm_http_reply_plain(
 }
 
 void
+rm_http_reply_file(struct rm_http_request *request, const struct rm_http_file *file)
+{
+	if (request != NULL)
+		answer(request, 200);
+}
+
+void
 rm_http_reply_error(
     struct rm_http_request *request, int status, const char *format, ...)
 {
