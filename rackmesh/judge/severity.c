@@ -75,7 +75,7 @@ rm_severity_str(enum rm_severity severity)
 enum rm_severity
 rm_severity_parse(const char *text)
 {
-	for (int i = 1; i < RM_SEVERITIES; i++)
+	for (int i = 1; text != NULL && i < RM_SEVERITIES; i++)
 		if (strcmp(text, names[i]) == 0)
 			return (enum rm_severity)i;
 	return RM_SEVERITY_UNSET;

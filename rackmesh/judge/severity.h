@@ -21,7 +21,7 @@ enum rm_severity {
 enum rm_severity rm_severity(enum rm_kind kind, enum rm_impact impact);
 
 const char *rm_severity_str(enum rm_severity severity); /* "", "warning", ... */
-/* RM_SEVERITY_UNSET: it is none. */
+/* text: may be NULL. RM_SEVERITY_UNSET: it is none. */
 enum rm_severity rm_severity_parse(const char *text);
 
 #endif
