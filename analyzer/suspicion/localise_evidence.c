@@ -252,6 +252,34 @@ loses_now(const struct localise_map *map, const struct localise_way *way, rm_mon
 	return sum.forward + sum.unknown + sum.reverse >= 1;
 }
 
+/* Its switches, each with the address that it is entered at; cut at a hop. */
+static void
+write_path(const struct localise_way *way, char path[static RM_EVIDENCE_TEXT])
+{
+	const struct localise_element *link = NULL;
+	size_t len = 0;
+
+	for (uint8_t i = 0; i < way->element_count; i++) {
+		const struct localise_element *element = way->elements[i];
+		int n;
+
+		if (element->b[0] != '\0') {
+			link = element;
+			continue;
+		}
+		n = snprintf(path + len, RM_EVIDENCE_TEXT - len, "%s%s%s%s",
+		    len > 0 ? " " : "", element->a,
+		    link != NULL && link->at[0] != '\0' ? "@" : "",
+		    link != NULL ? link->at : "");
+		if (n < 0 || (size_t)n >= RM_EVIDENCE_TEXT - len) {
+			path[len] = '\0';
+			return;
+		}
+		len += (size_t)n;
+		link = NULL;
+	}
+}
+
 /* recent: not of what a fault before this one lost. */
 static void
 fill_samples(const struct localise_map *map, const struct localise_suspect *suspect,
@@ -275,6 +303,8 @@ fill_samples(const struct localise_map *map, const struct localise_suspect *susp
 			memcpy(out->to, sample.to, sizeof out->to);
 			out->src_port = (uint16_t)sample.port;
 			snprintf(out->outcome, sizeof out->outcome, "no_reply");
+			if (way->is_traced)
+				write_path(way, out->path);
 		}
 	}
 }

@@ -288,10 +288,11 @@ legs_json(const struct rm_leg_counts *legs)
 static json_t *
 sample_json(const struct rm_evidence_sample *sample)
 {
-	return json_pack("{s:s, s:s, s:i, s:i, s:i, s:I, s:s}", "from", sample->from,
-	    "to", sample->to, "src_port", (int)sample->src_port, "size_bytes",
-	    (int)sample->size_bytes, "dscp", (int)sample->dscp, "seq",
-	    (json_int_t)sample->seq, "outcome", sample->outcome);
+	return json_pack("{s:s, s:s, s:i, s:i, s:i, s:I, s:s, s:s*}", "from",
+	    sample->from, "to", sample->to, "src_port", (int)sample->src_port,
+	    "size_bytes", (int)sample->size_bytes, "dscp", (int)sample->dscp, "seq",
+	    (json_int_t)sample->seq, "outcome", sample->outcome, "path",
+	    sample->path[0] != '\0' ? sample->path : NULL);
 }
 
 static json_t *

@@ -58,6 +58,8 @@ enum rm_impact {
 	RM_IMPACTS
 };
 
+#define RM_EVIDENCE_TEXT 200
+
 struct rm_evidence_sample {
 	char from[2 * RM_NAME_BYTES], to[2 * RM_NAME_BYTES]; /* "host/device" */
 	uint16_t src_port;
@@ -65,6 +67,7 @@ struct rm_evidence_sample {
 	uint8_t dscp;
 	uint32_t seq;
 	char outcome[24];
+	char path[RM_EVIDENCE_TEXT]; /* "t1 spine1@address t2@address"; "": not known */
 };
 
 /* One-way legs: a probe is a leg out and, if it arrived, its reply a leg back. */
@@ -74,7 +77,6 @@ struct rm_leg_counts {
 
 #define RM_EVIDENCE_SAMPLES 10
 #define RM_EVIDENCE_RULED_OUT 4
-#define RM_EVIDENCE_TEXT 200
 
 struct rm_evidence {
 	int64_t window_ns;

@@ -6,11 +6,11 @@ import pytest
 from selenium.webdriver.common.keys import Keys
 
 from lab.browser import browser
-from lab.faults import RnicDead
+from lab.faults import RnicDead, UplinkDead
 from lab.wait import PATIENCE_S, until
 from lab.world import World
 
-RACKS = {"tor1": ["h1", "h2", "h3", "h4"], "tor2": ["h5", "h6"]}
+RACKS = {"tor1": ["h1", "h2", "h3", "h4"], "tor2": ["h5", "h6"], "tor3": ["h7", "h8"]}
 NAMES = ".rack .name"
 
 
@@ -38,8 +38,8 @@ def seen(page, what, selector, holds):
 
 def test_all_racks_are_shown_and_nothing_is_complained_of(region, page):
     page.open(url(region))
-    seen(page, "both racks are there", NAMES, lambda texts: set(texts) == set(RACKS))
-    seen(page, "and well", ".counts", lambda texts: "✓ 2 ok" in texts[0])
+    seen(page, "all racks are there", NAMES, lambda texts: set(texts) == set(RACKS))
+    seen(page, "and well", ".counts", lambda texts: "✓ 3 ok" in texts[0])
     seen(page, "nothing is open", "aside h2", lambda texts: texts == ["Nothing is open"])
     for view, head in (
         ("#/incidents", "Incidents"),
@@ -82,6 +82,29 @@ def test_a_fault_appears_without_a_reload_and_leads_to_its_evidence(region, page
     assert page.complaints() == []
 
 
+def test_the_way_of_what_was_lost_is_drawn(region, page):
+    region.lab.wait_traced(PATIENCE_S)
+    page.open(url(region))
+    fault = UplinkDead(region.lab, "tor2", "spine1")
+    fault.begin()
+    try:
+        seen(page, "it is told", "aside b", lambda texts: any(fault.part in t for t in texts))
+        assert fault.bit()
+        for link in page.find("aside a"):
+            if fault.part in link.text:
+                link.click()
+                break
+        seen(page, "the way", ".hops:first-of-type li", lambda hops: len(hops) >= 3)
+        hops = page.texts(".hops:first-of-type li")
+        assert {"tor2", "spine1"} < set(hops), hops
+        assert set(page.texts(".hops:first-of-type .suspect")) == {"tor2", "spine1"}
+    finally:
+        fault.end()
+    page.open(url(region))
+    seen(page, "all is well again", "aside h2", lambda texts: texts == ["Nothing is open"])
+    assert page.complaints() == []
+
+
 def its_pairs_are_the_worst(page, rnic):
     """In the table, in the counts of the legend, and cell by cell for who walks there."""
     seen(page, "a mesh", ".mesh tbody tr", lambda rows: rows and all(rnic in row for row in rows))
@@ -102,13 +125,13 @@ def its_pairs_are_the_worst(page, rnic):
 
 def test_the_keyboard_alone_will_do(region, page):
     page.open(url(region))
-    seen(page, "both racks are there", NAMES, lambda texts: len(texts) == 2)
+    seen(page, "all racks are there", NAMES, lambda texts: len(texts) == 3)
     page.press("/", *"tor2")
     seen(page, "one rack is left", NAMES, lambda texts: texts == ["tor2"])
     page.press(Keys.BACKSPACE)
-    seen(page, "both are back", NAMES, lambda texts: len(texts) == 2)
+    seen(page, "all are back", NAMES, lambda texts: len(texts) == 3)
     page.press(Keys.TAB, Keys.TAB)  # past the states, to the first rack
-    first, second = page.texts(NAMES)
+    second = page.texts(NAMES)[1]
     page.press(Keys.ARROW_RIGHT, Keys.ENTER)
     seen(page, "the second rack", "h1", lambda texts: texts and texts[0].startswith(second))
     assert page.complaints() == []
@@ -154,4 +177,4 @@ def test_what_is_stale_is_not_shown_as_live(region, page):
         region.lab.analyzer.start()
         region.lab.analyzer.wait_ready()
     seen(page, "live again", "body:not(.stale) #heard", lambda texts: "live" in "".join(texts))
-    seen(page, "both racks are back", NAMES, lambda texts: set(texts) == set(RACKS))
+    seen(page, "all racks are back", NAMES, lambda texts: set(texts) == set(RACKS))
