@@ -22,6 +22,14 @@ static const struct command {
 	    "  --follow  keep running and show every one that opens, changes or ends\n"
 	    "  --through analyzer (the usual) or aggregator: daemon to ask\n" },
 	{ "explain", ctl_explain, "INCIDENT", "one incident and its evidence" },
+	{ "mesh", ctl_mesh, "TOR [--rtt] [--hour]",
+	    "what each pair of a rack's RNICs loses",
+	    "  A grid: who probes in rows, who answers in columns; the worst pairs "
+	    "below.\n"
+	    "  --rtt   P99 of the network RTT instead of loss\n"
+	    "  --hour  of the last hour instead of the last minute\n"
+	    "  --through analyzer (the usual) or aggregator: daemon to ask\n"
+	    "  Exit status 1: no pair was probed. Incidents say what is wrong.\n" },
 	{ "racks", ctl_racks, "", "every rack of an aggregator, and its plan" },
 	{ "rnics", ctl_rnics, "[--tor TOR]", "every RNIC, its health and RTT",
 	    "  --tor TOR  those of this ToR only\n"
@@ -138,17 +146,15 @@ print_help(FILE *out)
 	    "  -A, --agent ADDRESS       this host's agent (or $RACKMESH_AGENT; "
 	    "default\n"
 	    "                            unix:/run/rackmesh/host-agent.sock)\n"
-	    "  -t, --through TIER        daemon that drill, incidents, rnics and "
-	    "services "
-	    "ask:\n"
-	    "                            agent (the last two), aggregator, controller "
-	    "(drill\n"
-	    "                            only) or analyzer (the first two); default: "
-	    "the\n"
-	    "                            aggregator, of incidents the analyzer unless "
-	    "-a "
-	    "is\n"
-	    "                            given\n"
+	    "  -t, --through TIER        daemon that drill, incidents, mesh, rnics and "
+	    "services\n"
+	    "                            ask: agent (the last two), aggregator, "
+	    "controller\n"
+	    "                            (drill only) or analyzer (the first three); "
+	    "default:\n"
+	    "                            the aggregator, of mesh the analyzer, of "
+	    "incidents\n"
+	    "                            too unless -a is given\n"
 	    "      --certificate FILE    for https addresses: client certificate, PEM "
 	    "(or\n"
 	    "                            $RACKMESH_CERTIFICATE)\n"

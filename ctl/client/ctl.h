@@ -41,6 +41,7 @@ int ctl_incidents(const struct ctl *ctl);
 int ctl_drill(const struct ctl *ctl);
 int ctl_history(const struct ctl *ctl);
 int ctl_health(const struct ctl *ctl);
+int ctl_mesh(const struct ctl *ctl);
 int ctl_explain(const struct ctl *ctl);
 int ctl_leader(const struct ctl *ctl);
 int ctl_versions(const struct ctl *ctl);

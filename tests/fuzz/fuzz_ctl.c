@@ -154,6 +154,8 @@ static const struct {
 	{ ctl_brake, { "off" } },
 	{ ctl_pause, { NULL } },
 	{ ctl_resume, { NULL } },
+	{ ctl_mesh, { "t1" } },
+	{ ctl_mesh, { "t1", "--rtt" } },
 };
 
 /* What it prints must not command a terminal; an export is the text as it is. */

@@ -226,6 +226,45 @@ numbers_are_checked_before_anybody_is_asked(void **state)
 	assert_int_equal(run(ctl_drill, 3, word, "200 OK", "{}"), CTL_USAGE);
 }
 
+#define MESH_COLUMNS                                                         \
+	"\"columns\": [\"from\", \"to\", \"sent\", \"ok\", \"no_reply\", "   \
+	"\"late_reply\", \"not_sent\", \"lost_forward\", \"lost_reverse\", " \
+	"\"rtt_p50_ns\", \"rtt_p95_ns\", \"rtt_p99_ns\", \"last_seen_ms\"]"
+
+/* Losses are for incidents to judge. Places beyond the axes are nobody's. */
+static void
+a_mesh_is_bad_news_only_when_nobody_was_probed(void **state)
+{
+	static const char *const words[][2] = { { "t1" }, { "t1", "--rtt" },
+		{ "t1", "--hour" } };
+	static const char rnics[] = "{\"tor\": \"t1\", \"rnics\": [{\"host\": \"h1\"}, "
+				    "{\"host\": \"h2\"}], \"pairs\": [";
+	static const struct {
+		const char *pairs;
+		int code;
+	} cases[] = {
+		{ "[0,1,10,0,10,0,0,null,null,null,null,null,5]", CTL_GOOD },
+		{ "[0,1,10,10,0,0,0,0,0,2000,3000,4000,5], [9,-1,7], 3, []", CTL_GOOD },
+		{ "", CTL_BAD_NEWS },
+	};
+	char body[1024];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		snprintf(body, sizeof(body), "%s%s], " MESH_COLUMNS "}", rnics,
+		    cases[i].pairs);
+		for (size_t w = 0; w < 3; w++)
+			assert_int_equal(
+			    run(ctl_mesh, w == 0 ? 1 : 2, words[w], "200 OK", body),
+			    cases[i].code);
+	}
+	assert_int_equal(
+	    run(ctl_mesh, 1, words[0], "200 OK", "{\"rnics\": [], \"pairs\": []}"),
+	    CTL_NO_ANSWER);
+	assert_int_equal(
+	    run(ctl_mesh, 1, words[0], "501 Not Implemented", "{}"), CTL_NO_ANSWER);
+	assert_int_equal(run(ctl_mesh, 0, NULL, "200 OK", "{}"), CTL_USAGE);
+}
+
 static void
 a_region_is_well_only_when_every_rack_is_known_to_be(void **state)
 {
@@ -313,6 +352,7 @@ main(void)
 		cmocka_unit_test(refusals_and_other_daemons_are_no_answer),
 		cmocka_unit_test(numbers_are_checked_before_anybody_is_asked),
 		cmocka_unit_test(a_region_is_well_only_when_every_rack_is_known_to_be),
+		cmocka_unit_test(a_mesh_is_bad_news_only_when_nobody_was_probed),
 		cmocka_unit_test(
 		    an_incident_is_explained_and_bad_news_while_it_is_open),
 		cmocka_unit_test(a_region_that_nobody_leads_is_bad_news),

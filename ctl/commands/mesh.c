@@ -1,0 +1,367 @@
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "ctl/client/ctl.h"
+#include "ctl/client/request.h"
+#include "ctl/client/show.h"
+#include "ctl/output/table.h"
+
+#define WORST 10
+#define CELL 5   /* columns of a cell with a figure */
+#define WIDTH 92 /* where nobody looks through a terminal */
+#define MAX_RNICS 1024
+
+/* Columns of a row, as docs/api.md has them; found by their names. */
+enum column_at {
+	FROM,
+	TO,
+	SENT,
+	NO_REPLY,
+	LOST_FORWARD,
+	LOST_REVERSE,
+	RTT_P50,
+	RTT_P99,
+	LAST_SEEN,
+	COLUMNS
+};
+
+static const char *const names[COLUMNS] = { "from", "to", "sent", "no_reply",
+	"lost_forward", "lost_reverse", "rtt_p50_ns", "rtt_p99_ns", "last_seen_ms" };
+
+struct mesh {
+	const json_t *answer, *rnics, *pairs;
+	size_t count; /* of rnics */
+	size_t at[COLUMNS];
+	bool rtt;            /* instead of loss */
+	const json_t **grid; /* count * count rows; NULL: no probes */
+};
+
+/* ---- the answer ---- */
+
+static const char *
+text(const json_t *object, const char *key)
+{
+	const char *value = json_string_value(json_object_get(object, key));
+
+	return value != NULL ? value : "-";
+}
+
+/* -1: not known. */
+static double
+figure(const struct mesh *mesh, const json_t *row, enum column_at column)
+{
+	const json_t *value = json_array_get(row, mesh->at[column]);
+
+	return json_is_number(value) ? json_number_value(value) : -1;
+}
+
+static double
+loss_percent(const struct mesh *mesh, const json_t *row)
+{
+	const double sent = figure(mesh, row, SENT);
+
+	return sent > 0 ? 100 * figure(mesh, row, NO_REPLY) / sent : 0;
+}
+
+/* What the grid shows and the list is sorted by. */
+static double
+badness(const struct mesh *mesh, const json_t *row)
+{
+	return mesh->rtt ? figure(mesh, row, RTT_P99) : loss_percent(mesh, row);
+}
+
+/* False: the answer has no such column. */
+static bool
+find_columns(struct mesh *mesh)
+{
+	const json_t *columns = json_object_get(mesh->answer, "columns");
+
+	for (size_t c = 0; c < COLUMNS; c++) {
+		const json_t *name;
+		size_t i;
+
+		mesh->at[c] = SIZE_MAX;
+		json_array_foreach (columns, i, name)
+			if (json_is_string(name) &&
+			    strcmp(json_string_value(name), names[c]) == 0)
+				mesh->at[c] = i;
+		if (mesh->at[c] == SIZE_MAX)
+			return false;
+	}
+	return true;
+}
+
+/* False: it is no mesh, or there is no memory. */
+static bool
+read_mesh(struct mesh *mesh, const json_t *answer, bool rtt)
+{
+	const json_t *row;
+	size_t i;
+
+	*mesh = (struct mesh){ .answer = answer,
+		.rnics = json_object_get(answer, "rnics"),
+		.pairs = json_object_get(answer, "pairs"),
+		.rtt = rtt };
+	mesh->count = json_array_size(mesh->rnics);
+	if (!json_is_array(mesh->rnics) || !json_is_array(mesh->pairs) ||
+	    mesh->count > MAX_RNICS || !find_columns(mesh))
+		return false;
+	mesh->grid = calloc(mesh->count * mesh->count + 1, sizeof(*mesh->grid));
+	if (mesh->grid == NULL)
+		return false;
+	json_array_foreach (mesh->pairs, i, row) {
+		const double from = figure(mesh, row, FROM), to = figure(mesh, row, TO);
+
+		if (from >= 0 && to >= 0 && from < (double)mesh->count &&
+		    to < (double)mesh->count)
+			mesh->grid[(size_t)from * mesh->count + (size_t)to] = row;
+	}
+	return true;
+}
+
+static void
+name_of(const struct mesh *mesh, size_t i, char *name, size_t len)
+{
+	const json_t *rnic = json_array_get(mesh->rnics, i);
+
+	snprintf(name, len, "%s/%s", text(rnic, "host"), text(rnic, "device"));
+}
+
+/* ---- the grid ---- */
+
+static int
+terminal_width(void)
+{
+	struct winsize size;
+
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 40)
+		return size.ws_col;
+	return WIDTH;
+}
+
+/* Two digits and a half: "0", "0.4", "12", "100". */
+static void
+print_figure(const struct mesh *mesh, const json_t *row)
+{
+	const double value =
+	    mesh->rtt ? figure(mesh, row, RTT_P99) / 1000 : loss_percent(mesh, row);
+
+	if (value < 0 || (mesh->rtt && value == 0))
+		printf("%*s", CELL, "?");
+	else if (value > 0 && value < 9.95)
+		printf("%*.1f", CELL, value < 0.1 ? 0.1 : value);
+	else
+		printf("%*.0f", CELL, value);
+}
+
+/* Where there is room for one character: tenths of what was sent, begun ones too. */
+static char
+mark_of(const struct mesh *mesh, const json_t *row)
+{
+	const double percent = loss_percent(mesh, row);
+
+	if (percent <= 0)
+		return '.';
+	return percent > 90 ? 'X' : (char)('1' + (int)(percent / 10));
+}
+
+static void
+print_row(const struct mesh *mesh, size_t from, bool wide)
+{
+	for (size_t to = 0; to < mesh->count; to++) {
+		const json_t *row = mesh->grid[from * mesh->count + to];
+
+		if (row != NULL && wide)
+			print_figure(mesh, row);
+		else if (row != NULL)
+			putchar(mark_of(mesh, row));
+		else
+			printf("%*s", wide ? CELL : 1, from == to ? " " : "-");
+	}
+}
+
+static void
+print_grid(const struct mesh *mesh)
+{
+	char name[256];
+	int label = 4;
+	bool wide;
+
+	for (size_t i = 0; i < mesh->count; i++) {
+		name_of(mesh, i, name, sizeof(name));
+		if ((int)strlen(name) > label)
+			label = (int)strlen(name);
+	}
+	wide =
+	    mesh->rtt || (int)mesh->count * CELL + label + CELL + 1 <= terminal_width();
+	printf("\n%*s", CELL + label, "");
+	for (size_t i = 0; wide && i < mesh->count; i++)
+		printf("%*zu", CELL, i + 1);
+	putchar('\n');
+	for (size_t i = 0; i < mesh->count; i++) {
+		name_of(mesh, i, name, sizeof(name));
+		printf("%*zu %-*s", CELL - 1, i + 1, label, name);
+		if (!wide)
+			putchar(' ');
+		print_row(mesh, i, wide);
+		putchar('\n');
+	}
+	if (wide)
+		printf("\n- not probed in that time%s\n",
+		    mesh->rtt ? "   ? no RTT is known" : "");
+	else
+		printf("\n. nothing lost   1-9 up to 10-90 %% lost   X more   - not "
+		       "probed "
+		       "in that time\n");
+}
+
+/* ---- the worst ---- */
+
+/* Of qsort_r. */
+static int
+compare_rows(const void *a, const void *b, void *arg)
+{
+	const double left = badness(arg, *(const json_t *const *)a);
+	const double right = badness(arg, *(const json_t *const *)b);
+
+	return (left < right) - (left > right);
+}
+
+static void
+cell(struct table *table, const char *format, double value)
+{
+	if (value < 0)
+		table_cell(table, NULL);
+	else
+		table_cellf(table, format, value);
+}
+
+static void
+add_pair(struct table *table, const struct mesh *mesh, const json_t *row)
+{
+	const double p50_us = figure(mesh, row, RTT_P50) / 1000;
+	const double p99_us = figure(mesh, row, RTT_P99) / 1000;
+	char name[256];
+
+	name_of(mesh, (size_t)figure(mesh, row, FROM), name, sizeof(name));
+	table_cell(table, name);
+	name_of(mesh, (size_t)figure(mesh, row, TO), name, sizeof(name));
+	table_cell(table, name);
+	cell(table, "%.0f", figure(mesh, row, SENT));
+	cell(table, "%.0f", figure(mesh, row, NO_REPLY));
+	table_cellf(table, "%.2f", loss_percent(mesh, row));
+	cell(table, "%.0f", figure(mesh, row, LOST_FORWARD));
+	cell(table, "%.0f", figure(mesh, row, LOST_REVERSE));
+	cell(table, "%.1f", p50_us);
+	cell(table, "%.1f", p99_us);
+	cell(table, "%.1f", figure(mesh, row, LAST_SEEN) / 1000);
+}
+
+/* -1: out of memory. */
+static int
+print_worst(const struct mesh *mesh)
+{
+	static const char *const heads[] = { "FROM", "TO", ">SENT", ">LOST", ">LOSS %",
+		">FORWARD", ">REVERSE", ">RTT P50 us", ">P99 us", ">LAST SEEN s",
+		NULL };
+	const size_t cells = mesh->count * mesh->count;
+	const json_t **rows = calloc(cells + 1, sizeof(*rows));
+	struct table *table = table_new(heads);
+	size_t count = 0, shown = 0;
+	int r = -1;
+
+	if (rows == NULL || table == NULL)
+		goto out;
+	for (size_t i = 0; i < cells; i++)
+		if (mesh->grid[i] != NULL && badness(mesh, mesh->grid[i]) > 0)
+			rows[count++] = mesh->grid[i];
+	qsort_r(rows, count, sizeof(*rows), compare_rows, (void *)mesh);
+	for (; shown < count && shown < WORST; shown++)
+		add_pair(table, mesh, rows[shown]);
+	r = 0;
+	if (count == 0)
+		printf("\n%s\n", mesh->rtt ? "No RTT is known." : "Nothing was lost.");
+	else
+		printf("\nThe worst %zu of %zu pairs%s:\n", shown, count,
+		    mesh->rtt ? "" : " that lost something");
+	if (count > 0)
+		r = table_print(table);
+out:
+	table_free(table);
+	free(rows);
+	return r;
+}
+
+/* ---- */
+
+static int
+print_mesh(const json_t *answer, bool rtt)
+{
+	struct mesh mesh;
+	int status = CTL_GOOD;
+
+	if (!read_mesh(&mesh, answer, rtt)) {
+		fprintf(stderr,
+		    "rackmeshctl: the answer is no mesh that we know: is the "
+		    "daemon of another release?\n");
+		return CTL_NO_ANSWER;
+	}
+	printf("%s, last %s (%lld s): %s, from the RNIC of the row to that of the "
+	       "column\n",
+	    text(answer, "tor"), text(answer, "period"),
+	    (long long)json_integer_value(json_object_get(answer, "seconds")),
+	    rtt ? "network RTT P99 in us" : "probes lost in %");
+	if (json_array_size(mesh.pairs) == 0) {
+		printf("No pair was probed in that time.\n");
+		status = CTL_BAD_NEWS;
+	} else {
+		print_grid(&mesh);
+		if (print_worst(&mesh) < 0)
+			status = CTL_NO_ANSWER;
+	}
+	free(mesh.grid);
+	return status;
+}
+
+int
+ctl_mesh(const struct ctl *ctl)
+{
+	const char *tier = ctl->through != NULL ? ctl->through : "analyzer";
+	const char *tor = NULL, *period = "minute";
+	char *escaped, path[1024];
+	json_t *answer = NULL;
+	bool rtt = false;
+	int status = CTL_GOOD;
+
+	for (int i = 0; i < ctl->argc; i++) {
+		if (strcmp(ctl->argv[i], "--rtt") == 0)
+			rtt = true;
+		else if (strcmp(ctl->argv[i], "--hour") == 0)
+			period = "hour";
+		else if (tor == NULL && ctl->argv[i][0] != '-')
+			tor = ctl->argv[i];
+		else
+			return ctl_usage("unexpected argument: %s", ctl->argv[i]);
+	}
+	if (tor == NULL)
+		return ctl_usage("expected: mesh TOR [--rtt] [--hour]");
+	if (strcmp(tier, "analyzer") != 0 && strcmp(tier, "aggregator") != 0)
+		return ctl_usage("--through: expected analyzer or aggregator");
+	escaped = request_escape(tor);
+	if (escaped == NULL)
+		return CTL_NO_ANSWER;
+	snprintf(path, sizeof path, "/v1/mesh/%s?period=%s", escaped, period);
+	free(escaped);
+	if (request_get(ctl_tier(ctl, tier), path, &answer) < 0)
+		return CTL_NO_ANSWER;
+	if (ctl->json)
+		show_json(answer);
+	else
+		status = print_mesh(answer, rtt);
+	json_decref(answer);
+	return status;
+}
