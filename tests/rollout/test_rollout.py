@@ -253,7 +253,7 @@ def test_a_dead_cable_is_one_alert_that_names_it(rolled_out, region, say):
     came = region.sink.wait_for(fault.fires, FAULT_S, mark, "an alert about h21/eth1")
     say(f"named after {came.at - began:.1f} s")
     assert fault.bit()
-    assert came.labels["cluster"] == "c1" and came.link.startswith("https://172.31.0.101:9484/")
+    assert came.labels["cluster"] == "c1" and came.link.startswith("https://172.31.0.101:9574/")
     assert came.annotations["runbook_url"].endswith(f"verdicts.md#{came.annotations['kind']}")
     named = {(fault.alertname, fault.part)}
     until("Alertmanager has it", FAULT_S, lambda: region.alerts() >= named, every=1)
