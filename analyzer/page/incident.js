@@ -77,7 +77,7 @@ function paths(incident) {
   for (const sample of incident.evidence.samples ?? []) add(sample.path);
   if (incident.part_type === "path") add(incident.part);
   if (found.size === 0) return null;
-  return element("section", {}, element("h2", {}, "The way"), [...found].slice(0, 4).map((each) => path(each, incident.part)));
+  return element("section", {}, element("h2", {}, "Ways of lost probes"), [...found].slice(0, 4).map((each) => path(each, incident.part)));
 }
 
 function ruledOut(evidence) {
