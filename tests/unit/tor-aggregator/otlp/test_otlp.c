@@ -257,9 +257,10 @@ what_is_refused_is_not_sent_again(void **state)
 	w->status = 400;
 	w->answer = "{\"code\":3,\"message\":\"bad data\"}";
 	start(w, 5 * MS);
-	RUN_UNTIL(w, otlp_counts(w->otlp)->dropped == 3);
-	assert_int_equal(otlp_counts(w->otlp)->failed_attempts, 3);
-	assert_int_equal(w->filled, 3);
+	RUN_UNTIL(w, otlp_counts(w->otlp)->failed_attempts == 3);
+	/* So is an interval that comes while a request is under way. */
+	assert_true(otlp_counts(w->otlp)->dropped >= 3);
+	assert_true(w->filled <= 3 + 1);
 	assert_non_null(strstr(w->log, "status 400: bad data"));
 }
 
