@@ -115,6 +115,9 @@ static int
 write_mesh(const struct tor_aggregator *aggregator, const struct wire_drill *drill,
     struct wire_writer *writer, struct wire_bytes *out)
 {
+	static const char too_large[] = "{\"error\":\"the rack has more pairs than an "
+					"answer over a link holds: ask "
+					"its aggregator\"}";
 	const enum mesh_period period =
 	    drill->seconds == 3600 ? MESH_HOUR : MESH_MINUTE;
 	struct wire_drill_answer answer = { .token = drill->token, .mesh = true };
@@ -128,6 +131,12 @@ write_mesh(const struct tor_aggregator *aggregator, const struct wire_drill *dri
 	answer.json = (struct wire_bytes){ (const uint8_t *)text, len };
 	r = wire_write_drilled(writer, &answer, out);
 	free(text);
+	if (r == -EMSGSIZE) {
+		answer.status = 413;
+		answer.json = (struct wire_bytes){ (const uint8_t *)too_large,
+			sizeof(too_large) - 1 };
+		r = wire_write_drilled(writer, &answer, out);
+	}
 	return r;
 }
 

@@ -31,6 +31,7 @@ struct pair {
 struct rack_mesh {
 	rm_mono_t started;
 	int64_t number; /* of the slice of the minute that is filled now */
+	size_t newest;  /* its place */
 	struct pair *pairs;
 	size_t count, room;
 	size_t slices;
@@ -49,6 +50,7 @@ rack_mesh_new(rm_mono_t now, struct rack_mesh **ret)
 		return -ENOMEM;
 	mesh->started = now;
 	mesh->number = now.ns / SLICE_NS;
+	mesh->newest = (size_t)(mesh->number % MINUTE_SLICES);
 	*ret = mesh;
 	return 0;
 }
@@ -224,7 +226,7 @@ rack_mesh_add(struct rack_mesh *mesh, rm_mono_t sent, const struct wire_result *
 	if (pair == NULL)
 		pair = add_pair(mesh, src, dst);
 	if (pair != NULL)
-		slice = get_slice(mesh, &pair->minute[mesh->number % MINUTE_SLICES]);
+		slice = get_slice(mesh, &pair->minute[mesh->newest]);
 	if (slice == NULL) {
 		mesh->refused++;
 		return;
@@ -245,7 +247,7 @@ rack_mesh_directions(struct rack_mesh *mesh, uint32_t src, uint32_t dst,
 
 	if (pair == NULL)
 		return;
-	slice = get_slice(mesh, &pair->minute[mesh->number % MINUTE_SLICES]);
+	slice = get_slice(mesh, &pair->minute[mesh->newest]);
 	if (slice == NULL)
 		return;
 	slice->counts[MESH_LOST_FORWARD] += (uint32_t)forward;
@@ -274,7 +276,7 @@ merge(struct slice *into, const struct slice *from)
 static void
 turn_pair(struct rack_mesh *mesh, struct pair *pair, int64_t number)
 {
-	struct slice *full = pair->minute[mesh->number % MINUTE_SLICES];
+	struct slice *full = pair->minute[mesh->newest];
 	const int64_t hour = mesh->number / SLICES_PER_SLICE;
 	struct slice *slice;
 
@@ -315,6 +317,7 @@ rack_mesh_tick(struct rack_mesh *mesh, rm_mono_t now)
 			drop_pair(mesh, &mesh->pairs[i]);
 	}
 	mesh->number = number;
+	mesh->newest = (size_t)(number % MINUTE_SLICES);
 }
 
 /* ---- members ---- */
@@ -417,7 +420,7 @@ rack_mesh_next(const struct rack_mesh *mesh, enum mesh_period period, size_t *at
 {
 	while (*at < mesh->count) {
 		const struct pair *pair = &mesh->pairs[(*at)++];
-		struct slice *newest = pair->minute[mesh->number % MINUTE_SLICES];
+		struct slice *newest = pair->minute[mesh->newest];
 		uint64_t rtt[BINS] = { 0 };
 
 		*ret = (struct mesh_row){ pair->src, pair->dst, .seen = pair->seen };
@@ -446,6 +449,12 @@ rack_mesh_covered_ns(
 
 	return rm_mono_since(
 	    now, oldest.ns > mesh->started.ns ? oldest : mesh->started);
+}
+
+size_t
+rack_mesh_pairs(const struct rack_mesh *mesh)
+{
+	return mesh->count;
 }
 
 size_t

@@ -71,6 +71,7 @@ bool rack_mesh_next(const struct rack_mesh *mesh, enum mesh_period period, size_
 int64_t rack_mesh_covered_ns(
     const struct rack_mesh *mesh, enum mesh_period period, rm_mono_t now);
 
+size_t rack_mesh_pairs(const struct rack_mesh *mesh); /* of any period */
 size_t rack_mesh_bytes(const struct rack_mesh *mesh); /* of memory, about */
 /* Results of pairs beyond the bound, or that found no memory, so far. */
 const uint64_t *rack_mesh_refused(const struct rack_mesh *mesh);
