@@ -20,6 +20,7 @@ import traceback
 import xml.etree.ElementTree as ElementTree
 
 import analyzer
+import page
 import probe
 import table
 
@@ -76,6 +77,7 @@ BENCHES = {  # in this order
         lambda o: run_program("bench_upstream", o),
     ),
     "analyzer": ("the analyzer fed by 1,000 racks, and its database", analyzer.run),
+    "page": ("the analyzer's page in a browser, of 1,000 racks", page.run),
     "probe": ("two host-agents over a veth pair", probe.run),
 }
 

@@ -7,11 +7,12 @@ from selenium.webdriver.common.keys import Keys
 
 from lab.browser import browser
 from lab.faults import RnicDead, UplinkDead
-from lab.wait import PATIENCE_S, until
+from lab.wait import PATIENCE_S, in_time, until
 from lab.world import World
 
 RACKS = {"tor1": ["h1", "h2", "h3", "h4"], "tor2": ["h5", "h6"], "tor3": ["h7", "h8"]}
 NAMES = ".rack .name"
+SHOWN_S = 3.0  # from a fault to the eye
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +62,9 @@ def test_a_fault_appears_without_a_reload_and_leads_to_its_evidence(region, page
     at = fault.begin()
     try:
         seen(page, "it is told", "aside b", lambda texts: any("h2/r0" in text for text in texts))
-        say(f"{fault}: on the page after {time.monotonic() - at:.2f} s")
+        took = time.monotonic() - at
+        say(f"{fault}: on the page after {took:.2f} s")
+        in_time("on the page", took, SHOWN_S, at)
         assert fault.bit()
         seen(page, "its rack is bad", ".rack.bad .name", lambda texts: texts == ["tor1"])
 

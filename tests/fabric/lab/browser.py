@@ -20,9 +20,6 @@ FLAGS = (
     "--no-proxy-server",
     "--window-size=1400,900",
 )
-THERE = """#!/bin/sh
-exec ip netns exec {netns} {chromium} "$@"
-"""
 PATIENCE_S = 120
 
 
@@ -63,12 +60,15 @@ class Browser:
 
 @contextlib.contextmanager
 def browser(netns, folder):
-    """The driver is here, and speaks over a pipe with the browser there."""
-    there = folder / "chromium"
-    there.write_text(THERE.format(netns=netns, chromium=shutil.which("chromium")))
-    there.chmod(0o755)
+    """The driver is here, and speaks over a pipe with the browser there. netns: None: here."""
+    command = shutil.which("chromium")
+    if netns is not None:
+        there = folder / "chromium"
+        there.write_text(f'#!/bin/sh\nexec ip netns exec {netns} {command} "$@"\n')
+        there.chmod(0o755)
+        command = str(there)
     options = Options()
-    options.binary_location = str(there)
+    options.binary_location = command
     for flag in (*FLAGS, "--remote-debugging-pipe", f"--user-data-dir={folder / 'profile'}"):
         options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
