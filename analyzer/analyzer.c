@@ -15,6 +15,7 @@
 #include "analyzer/incidents/board.h"
 #include "analyzer/incidents/region.h"
 #include "analyzer/intake/intake.h"
+#include "analyzer/past/past.h"
 #include "analyzer/racks/known.h"
 #include "analyzer/racks/rack_turns.h"
 #include "analyzer/racks/racks.h"
@@ -194,6 +195,18 @@ listen_to_aggregators(struct analyzer *analyzer)
 }
 
 static int
+start_past(struct analyzer *analyzer)
+{
+	const struct past_options options = { .loop = analyzer->loop,
+		.http = analyzer->http,
+		.server = analyzer->server,
+		.influx = &analyzer->config->influx,
+		.files_folder = analyzer->config->history_folder };
+
+	return past_new(&options, &analyzer->past);
+}
+
+static int
 start_http(struct analyzer *analyzer)
 {
 	const struct analyzer_config *config = analyzer->config;
@@ -206,6 +219,8 @@ start_http(struct analyzer *analyzer)
 	if (r == 0)
 		r = drills_new(analyzer->server, analyzer->intake, analyzer->racks,
 		    &analyzer->drills);
+	if (r == 0)
+		r = start_past(analyzer);
 	if (r == 0)
 		r = rm_metrics_new(&analyzer->metrics);
 	if (r == 0)
@@ -282,6 +297,7 @@ analyzer_free(struct analyzer *analyzer)
 		return;
 	rm_timer_free(analyzer->tick);
 	rm_listener_free(analyzer->listener);
+	past_free(analyzer->past);
 	rm_http_server_free(analyzer->server);
 	rm_metrics_free(analyzer->metrics);
 	drills_free(analyzer->drills);

@@ -46,6 +46,7 @@ struct analyzer {
 	struct rm_metrics *metrics;
 	struct rm_http_server *server;
 	struct drills *drills;
+	struct past *past;
 	struct rm_timer *tick;
 	rm_mono_t deadline;   /* of the tick */
 	rm_mono_t hold_until; /* nothing is judged before: we stood still */

@@ -17,6 +17,7 @@
 #include "analyzer/history/history.h"
 #include "analyzer/incidents/region.h"
 #include "analyzer/intake/intake.h"
+#include "analyzer/past/past.h"
 #include "analyzer/sla/sla.h"
 #include "rackmesh/core/address.h"
 #include "rackmesh/http/http_server.h"
@@ -315,6 +316,7 @@ analyzer_api_serve(struct analyzer *analyzer, struct rm_http_server *server)
 		{ "/v1/incidents/", analyzer_api_incident, analyzer },
 		{ "/v1/drill/", drills_ask, analyzer->drills },
 		{ "/v1/mesh/", drills_ask_mesh, analyzer->drills },
+		{ "/v1/history/", past_ask, analyzer->past },
 		{ "/v1/mesh", tor_mesh_answer_get, analyzer->tor_mesh },
 	};
 	int r;

@@ -7,6 +7,7 @@
 #include "analyzer/incidents/region.h"
 #include "analyzer/intake/intake.h"
 #include "analyzer/localise/localise.h"
+#include "analyzer/past/past.h"
 #include "analyzer/racks/racks.h"
 #include "analyzer/racks/tor_mesh.h"
 #include "rackmesh/http/http_server.h"
@@ -87,6 +88,7 @@ add_board(const struct analyzer *analyzer, struct rm_metrics *metrics)
 	const struct board_counts *b = board_counts(analyzer->board);
 	const struct racks_counts *k = racks_counts(analyzer->racks);
 	const struct drills_counts *d = drills_counts(analyzer->drills);
+	const struct past_counts *p = past_counts(analyzer->past);
 	/* clang-format off */
 	const struct rm_metric counters[] = {
 		{ NAME("incidents_opened_total"), "", "Incidents opened, of racks and our own", &b->opened },
@@ -103,6 +105,11 @@ add_board(const struct analyzer *analyzer, struct rm_metrics *metrics)
 		{ NAME("drills_total"), "", "Raw results asked for", &d->asked },
 		{ NAME("drills_answered_total"), "", "Answers to them", &d->answered },
 		{ NAME("drills_refused_total"), "", "Questions and answers refused", &d->refused },
+		{ NAME("history_questions_total"), "", "Questions for the history", &p->asked },
+		{ NAME("history_questions_answered_total"), "", "Those that were answered", &p->answered },
+		{ NAME("history_questions_failed_total"), "",
+		  "Those that the database, or the disk, did not answer", &p->failed },
+		{ NAME("history_questions_refused_total"), "", "Too many at once", &p->refused },
 	};
 	const struct rm_metric gauges[] = {
 		{ NAME("racks"), "", "Racks known", &k->racks },

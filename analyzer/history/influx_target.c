@@ -46,8 +46,8 @@ put_pair(char *url, const char *name, const char *value)
 	return value[0] == '\0' || (put(url, name) && put_escaped(url, value));
 }
 
-static int
-write_url(const struct influx_config *config, const char *policy, char *url)
+static bool
+put_base(char *url, const struct influx_config *config)
 {
 	bool fits;
 
@@ -55,6 +55,27 @@ write_url(const struct influx_config *config, const char *policy, char *url)
 	fits = put(url, config->url);
 	while (url[0] != '\0' && url[strlen(url) - 1] == '/')
 		url[strlen(url) - 1] = '\0';
+	return fits;
+}
+
+int
+influx_target_ask(const struct influx_config *config, const char *statement,
+    char url[INFLUX_URL_BYTES])
+{
+	bool fits =
+	    put_base(url, config) && put(url, "/query?epoch=ns") &&
+	    put_pair(url,
+		"&db=", config->version == 2 ? config->bucket : config->database) &&
+	    put_pair(url, "&q=", statement);
+
+	return fits ? 0 : -ENAMETOOLONG;
+}
+
+static int
+write_url(const struct influx_config *config, const char *policy, char *url)
+{
+	bool fits = put_base(url, config);
+
 	if (config->version == 2)
 		fits = fits && put(url, "/api/v2/write?precision=ns") &&
 		       put_pair(url, "&org=", config->org) &&

@@ -27,6 +27,10 @@ struct influx_target {
 /* -ENAMETOOLONG, or what keeps the files of secrets from being read: why. */
 int influx_target_init(struct influx_target *target, const struct influx_config *config,
     struct rm_why *why);
+/* Where an InfluxQL statement is asked, with times in ns; of InfluxDB 2 by the bucket's
+ * name. -ENAMETOOLONG. */
+int influx_target_ask(const struct influx_config *config, const char *statement,
+    char url[INFLUX_URL_BYTES]);
 /* On failure the old credentials stay. */
 int influx_target_reread(struct influx_target *target,
     const struct influx_config *config, struct rm_why *why);

@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import time
+import urllib.parse
 
 import pytest
 import yaml
@@ -48,7 +49,7 @@ def pack():
         yield pack
 
 
-def analyzer_at(place, folder, **influx):
+def analyzer_at(place, folder, history="", **influx):
     config = folder / "analyzer.yaml"
     config.write_text(
         yaml.safe_dump(
@@ -57,6 +58,7 @@ def analyzer_at(place, folder, **influx):
                 "listen": f"{AT}:{LINK}",
                 "state_folder": str(folder / "state"),
                 "influx": influx,
+                "history": {"folder": str(history)},
                 "plaintext": True,  # the feeder knows no certificates
                 "http": {"listen": f"{AT}:{HTTP}", "socket": ""},
             }
@@ -91,6 +93,101 @@ def rackmeshctl(place, *words):
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+DAY_S = 86_400
+
+
+def asked(analyzer, measurement, **words):
+    """GET /v1/history/ of the days around now: its rows, as {column: value} each."""
+    words = {
+        "from": time.strftime("%FT%TZ", time.gmtime(time.time() - DAY_S)),
+        "to": time.strftime("%FT%TZ", time.gmtime(time.time() + DAY_S)),
+        "limit": 10_000,
+        **words,
+    }
+    answer = analyzer.get(f"/v1/history/{measurement}?{urllib.parse.urlencode(words)}", 20)
+    if not answer.ok:
+        return answer.status, json.loads(answer.text)["error"]
+    assert answer.json["measurement"] == measurement
+    rows = [dict(zip(answer.json["columns"], row)) for row in answer.json["rows"]]
+    return answer.json["truncated"], rows
+
+
+def feed(pack, place, folder, analyzer):
+    feeder = pack.add(
+        Feeder(
+            place,
+            f"{AT}:{LINK}",
+            folder,
+            aggregators=2,
+            summaries=20,
+            rate=20,
+            incidents=5,
+            incident_rate=5,
+            step_ns=NS,
+            seconds=60,
+        )
+    )
+    feeder.start()
+    expected = feeder.wait_finished(60)
+    wait_empty(analyzer, 60)
+    return expected
+
+
+@pytest.mark.parametrize("where", ("files", "influxdb"))
+def test_the_analyzer_tells_what_it_has_written(place, pack, tmp_path, where):
+    influx = {}
+    if where == "influxdb":
+        database = pack.add(Influx(places.ENGINES, place, AT, tmp_path))
+        database.start()
+        database.wait_ready()
+        rackmeshctl(place, "history", "init", "--url", database.url)
+        influx = {
+            "url": database.url,
+            "retention_policy": "raw",
+            "incident_retention_policy": "incidents",
+        }
+    history = tmp_path / "history" if where == "files" else ""
+    analyzer = pack.add(analyzer_at(place, tmp_path, history, **influx))
+    analyzer.start()
+    analyzer.wait_ready()
+    expected = feed(pack, place, tmp_path, analyzer)
+
+    for name in ("rm_tor_pair", "rm_incident"):
+        truncated, rows = asked(analyzer, name)
+        assert not truncated
+        rows = [row for row in rows if row["aggregator"] != "ana"]  # its own findings
+        assert len(rows) == expected[name]["count"] > 1, name
+        assert rows == sorted(rows, key=lambda row: row["time"])
+    truncated, rows = asked(analyzer, "rm_tor_pair")
+    assert sum(row["sent"] for row in rows) == expected["rm_tor_pair"]["sent"]
+    tor = rows[0]["src_tor"]
+    truncated, of_tor = asked(analyzer, "rm_tor_pair", tor=tor)
+    mine = [row for row in rows if tor in (row["src_tor"], row["dst_tor"])]
+    # Rows of one time have no order.
+    assert sorted(map(repr, of_tor)) == sorted(map(repr, mine))
+    truncated, few = asked(analyzer, "rm_tor_pair", limit=1)
+    assert truncated and [row["time"] for row in few] == [rows[0]["time"]]
+    assert asked(analyzer, "rm_tor_pair", region="elsewhere") == (False, [])
+    assert asked(analyzer, "rm_tor_pair", tor="a' OR 'a'='a")[0] == 400
+    assert asked(analyzer, "rm_self")[0] == 404
+    assert figure(analyzer, "questions_failed_total") == 0
+    if where == "influxdb":
+        database.kill()
+        status, error = asked(analyzer, "rm_tor_pair")
+        assert status == 502 and database.url in error and "does not answer" in error
+
+
+def test_victoriametrics_is_said_to_answer_no_influxql(place, pack, tmp_path):
+    database = pack.add(Victoria(places.ENGINES, place, AT, tmp_path))
+    database.start()
+    database.wait_ready()
+    analyzer = pack.add(analyzer_at(place, tmp_path, url=database.url))
+    analyzer.start()
+    analyzer.wait_ready()
+    status, error = asked(analyzer, "rm_tor_pair")
+    assert status == 502 and "InfluxQL" in error and "VictoriaMetrics" in error
 
 
 def test_nothing_is_missing_and_nothing_is_twice(

@@ -1,0 +1,297 @@
+#include "analyzer/past/past.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/history/history_schema.h"
+#include "analyzer/history/influx_config.h"
+#include "analyzer/history/influx_target.h"
+#include "analyzer/past/past_answer.h"
+#include "rackmesh/http/http_client.h"
+#include "rackmesh/http/http_server.h"
+#include "rackmesh/loop/worker.h"
+
+#define PATIENCE_NS (20 * RM_NS_PER_S)
+#define DATABASE_NS (10 * RM_NS_PER_S)
+
+struct asked { /* while its job runs, all but past is the worker's */
+	struct past *past;
+	bool busy;
+	uint64_t http; /* who waits */
+	struct past_question question;
+	struct rm_http_call *call;
+	char *body; /* a database's answer; NULL: files are read */
+	size_t body_len;
+	char *json;
+	struct rm_why why;
+};
+
+struct past {
+	struct past_options options;
+	struct rm_worker *worker;
+	struct asked asked[PAST_MAX];
+	struct past_counts counts;
+};
+
+int
+past_new(const struct past_options *options, struct past **ret)
+{
+	struct past *past = calloc(1, sizeof(*past));
+	int r;
+
+	if (past == NULL)
+		return -ENOMEM;
+	past->options = *options;
+	for (size_t i = 0; i < PAST_MAX; i++)
+		past->asked[i].past = past;
+	r = rm_worker_new(options->loop, PAST_MAX, &past->worker);
+	if (r < 0) {
+		past_free(past);
+		return r;
+	}
+	*ret = past;
+	return 0;
+}
+
+void
+past_free(struct past *past)
+{
+	if (past == NULL)
+		return;
+	rm_worker_free(past->worker);
+	for (size_t i = 0; i < PAST_MAX; i++) {
+		if (past->asked[i].call != NULL)
+			rm_http_call_cancel(past->asked[i].call);
+		free(past->asked[i].body);
+		free(past->asked[i].json);
+	}
+	free(past);
+}
+
+const struct past_counts *
+past_counts(const struct past *past)
+{
+	return &past->counts;
+}
+
+static void
+asked_end(struct asked *asked)
+{
+	free(asked->body);
+	free(asked->json);
+	asked->body = asked->json = NULL;
+	asked->busy = false;
+}
+
+static void
+asked_fail(struct asked *asked, const char *sentence)
+{
+	struct past *past = asked->past;
+	const char *url = past->options.influx->url;
+
+	past->counts.failed++;
+	rm_http_reply_error(rm_http_deferred(past->options.server, asked->http), 502,
+	    "%s%s%s", url, url[0] != '\0' ? ": " : "", sentence);
+	asked_end(asked);
+}
+
+/* ---- in the worker --------------------------------------------------------------- */
+
+static int
+read_run(void *job)
+{
+	struct asked *asked = job;
+
+	if (asked->body != NULL)
+		return past_answer_influx(&asked->question, asked->body,
+		    asked->body_len, &asked->json, &asked->why);
+	return past_answer_files(&asked->question, asked->past->options.files_folder,
+	    &asked->json, &asked->why);
+}
+
+static void
+read_done(void *job, int r)
+{
+	struct asked *asked = job;
+	struct past *past = asked->past;
+
+	if (r == -ECANCELED)
+		return; /* past_free looks after it */
+	if (r < 0) {
+		asked_fail(asked, asked->why.text);
+		return;
+	}
+	past->counts.answered++;
+	rm_http_reply_text(rm_http_deferred(past->options.server, asked->http), 200,
+	    asked->json, strlen(asked->json));
+	asked_end(asked);
+}
+
+static void
+read_start(struct asked *asked)
+{
+	if (rm_worker_submit(asked->past->worker, read_run, read_done, asked) < 0)
+		asked_fail(asked, "too many are asking at once; try again");
+}
+
+/* ---- of a database --------------------------------------------------------------- */
+
+static void
+explain(const struct rm_http_answer *answer, struct rm_why *why)
+{
+	if (answer->r == -EMSGSIZE)
+		rm_why(
+		    why, 0, "that is too much: ask for less time, or a smaller limit");
+	else if (answer->r < 0)
+		rm_why(why, 0, "it does not answer: %s",
+		    answer->why != NULL && answer->why[0] != '\0'
+			? answer->why
+			: strerror(-answer->r));
+	else if (answer->status == 401 || answer->status == 403)
+		rm_why(why, 0,
+		    "it does not let the analyzer read (HTTP %ld): influx.token_file "
+		    "or "
+		    "influx.user needs the right to read what it writes",
+		    answer->status);
+	else
+		rm_why(why, 0,
+		    "it answers no InfluxQL (HTTP %ld, \"%.200s\"): VictoriaMetrics "
+		    "never "
+		    "does, InfluxDB 2 only of a bucket that its DBRP mappings name",
+		    answer->status, answer->body);
+}
+
+static void
+on_answer(const struct rm_http_answer *answer, void *arg)
+{
+	struct asked *asked = arg;
+
+	asked->call = NULL;
+	if (answer->r == -ECANCELED)
+		return;
+	if (answer->r < 0 || answer->status != 200) {
+		explain(answer, &asked->why);
+		asked_fail(asked, asked->why.text);
+		return;
+	}
+	asked->body = malloc(answer->body_len + 1);
+	if (asked->body == NULL) {
+		asked_fail(asked, "out of memory");
+		return;
+	}
+	memcpy(asked->body, answer->body, answer->body_len);
+	asked->body_len = answer->body_len;
+	read_start(asked);
+}
+
+/* Secrets are read again each time: they may be changed without a restart. */
+static void
+ask_database(struct asked *asked)
+{
+	const struct influx_config *config = asked->past->options.influx;
+	const char *policy = asked->question.measurement->retention == HISTORY_RAW
+				 ? config->retention_policy
+				 : config->incident_retention_policy;
+	struct influx_target target = { 0 };
+	char statement[PAST_STATEMENT_BYTES], url[INFLUX_URL_BYTES];
+	const char *const headers[] = { target.authorization, NULL };
+	struct rm_http_exchange exchange = { .url = url,
+		.max_body_bytes = PAST_ANSWER_BYTES,
+		.whole = true,
+		.timeout_ns = DATABASE_NS,
+		.done = on_answer,
+		.arg = asked };
+	int r = influx_target_reread(&target, config, &asked->why);
+
+	if (r == 0) {
+		/* A bucket has no policies. */
+		r = past_question_influxql(
+		    &asked->question, config->version == 2 ? "" : policy, statement);
+		if (r == 0)
+			r = influx_target_ask(config, statement, url);
+		rm_why(&asked->why, r, "the names in influx are too long");
+	}
+	if (r == 0) {
+		if (target.authorization[0] != '\0')
+			exchange.headers = headers;
+		if (target.user[0] != '\0') {
+			exchange.user = target.user;
+			exchange.password = target.password;
+		}
+		r = rm_http_client_start(
+		    asked->past->options.http, &exchange, &asked->call);
+		if (r < 0)
+			asked->call = NULL;
+		rm_why(&asked->why, r, "cannot ask it: %s", strerror(-r));
+	}
+	explicit_bzero(&target, sizeof(target));
+	if (r < 0)
+		asked_fail(asked, asked->why.text);
+}
+
+/* ---- HTTP ------------------------------------------------------------------------ */
+
+static struct asked *
+place_for(struct past *past)
+{
+	for (size_t i = 0; i < PAST_MAX; i++)
+		if (!past->asked[i].busy)
+			return &past->asked[i];
+	return NULL;
+}
+
+static void
+start(struct past *past, struct rm_http_request *request,
+    const struct past_question *question)
+{
+	struct asked *asked = place_for(past);
+
+	if (asked == NULL || rm_http_defer(request, PATIENCE_NS, &asked->http) < 0) {
+		past->counts.refused++;
+		rm_http_reply_error(
+		    request, 503, "too many are asking at once; try again");
+		return;
+	}
+	past->counts.asked++;
+	asked->busy = true;
+	asked->question = *question;
+	if (past->options.influx->url[0] != '\0')
+		ask_database(asked);
+	else
+		read_start(asked);
+}
+
+void
+past_ask(struct rm_http_request *request, void *arg)
+{
+	struct past *past = arg;
+	const struct past_words words = { rm_http_path_rest(request),
+		rm_http_query(request, "from"), rm_http_query(request, "to"),
+		rm_http_query(request, "region"), rm_http_query(request, "tor") };
+	struct past_question question;
+	uint64_t limit = PAST_LIMIT;
+	struct rm_why why = { 0 };
+	int r;
+
+	if (!rm_http_query_number(request, "limit", 1, PAST_MAX_LIMIT, &limit))
+		return;
+	if (rm_http_query(request, "step_s") != NULL) {
+		rm_http_reply_error(request, 400,
+		    "?step_s= is not served by this release: rows come as written");
+		return;
+	}
+	r = past_question_make(&words, limit, rm_wall_now(), &question, &why);
+	if (r < 0) {
+		rm_http_reply_error(request, r == -ENOENT ? 404 : 400, "%s", why.text);
+		return;
+	}
+	if (past->options.influx->url[0] == '\0' &&
+	    past->options.files_folder[0] == '\0') {
+		rm_http_reply_error(request, 404,
+		    "no history is kept: the analyzer's config has neither influx.url "
+		    "nor history.folder");
+		return;
+	}
+	start(past, request, &question);
+}

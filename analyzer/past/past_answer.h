@@ -1,0 +1,26 @@
+/*
+ * past_answer - the rows that a question finds, as the JSON of GET /v1/history/.
+ *
+ * What is read is foreign: files may be torn, a database says what it likes. Blocking,
+ * for a worker; nothing here knows the loop.
+ */
+#ifndef ANALYZER_PAST_PAST_ANSWER_H
+#define ANALYZER_PAST_PAST_ANSWER_H
+
+#include <stddef.h>
+
+#include "analyzer/past/past_question.h"
+
+#define PAST_ANSWER_BYTES (16 << 20) /* of a database's answer */
+
+/* rackmesh.lp or incidents.lp and its elders, of history_files. A file that is not
+ * there holds nothing. *json: JSON, the caller's to free. -errno and why. */
+int past_answer_files(const struct past_question *question, const char *folder,
+    char **json, struct rm_why *why);
+
+/* What an InfluxDB has answered to past_question_influxql, with epoch=ns. -EBADMSG: it
+ * is no such answer, or an error: why has its words. */
+int past_answer_influx(const struct past_question *question, const char *body,
+    size_t len, char **json, struct rm_why *why);
+
+#endif

@@ -1,0 +1,222 @@
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+
+#include "analyzer/past/past_answer.h"
+
+#define SLA(seconds, region, sent)                                              \
+	"rm_sla,region=" region ",aggregator=an1,scope=rack,dscp=26 sent=" sent \
+	"i,lost=1i " seconds "000000000\n"
+
+static const char *const names[] = { "incidents.lp", "incidents.lp.1" };
+static char folder[64];
+
+static void
+put(const char *name, const char *text)
+{
+	char path[128];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	file = fopen(path, "we");
+	assert_non_null(file);
+	fputs(text, file);
+	assert_int_equal(fclose(file), 0);
+}
+
+static int
+make_folder(void **state)
+{
+	strcpy(folder, "/tmp/test_past_answer.XXXXXX");
+	return mkdtemp(folder) == NULL ? -1 : 0;
+}
+
+static int
+remove_folder(void **state)
+{
+	char path[128];
+
+	for (size_t i = 0; i < 2; i++) {
+		snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
+		unlink(path);
+	}
+	return rmdir(folder);
+}
+
+/* SLA from 12:00 to 13:00. */
+static struct past_question
+question(const char *region, size_t limit)
+{
+	const struct past_words words = { "rm_sla", "2026-01-31T12:00:00Z",
+		"2026-01-31T13:00:00Z", region, NULL };
+	struct past_question q;
+	struct rm_why why;
+
+	assert_int_equal(
+	    past_question_make(&words, limit, (rm_wall_t){ 0 }, &q, &why), 0);
+	return q;
+}
+
+static json_t *
+read_files(const char *region, size_t limit)
+{
+	struct past_question q = question(region, limit);
+	struct rm_why why = { 0 };
+	char *text = NULL;
+	json_t *json;
+
+	assert_int_equal(past_answer_files(&q, folder, &text, &why), 0);
+	json = json_loads(text, 0, NULL);
+	assert_non_null(json);
+	free(text);
+	return json;
+}
+
+static json_int_t
+sent_of(const json_t *json, size_t row)
+{
+	const json_t *columns = json_object_get(json, "columns"), *name;
+	size_t i;
+
+	json_array_foreach (columns, i, name)
+		if (strcmp(json_string_value(name), "sent") == 0)
+			return json_integer_value(json_array_get(
+			    json_array_get(json_object_get(json, "rows"), row), i));
+	fail();
+	return 0;
+}
+
+static size_t
+count_of(const json_t *json)
+{
+	return json_array_size(json_object_get(json, "rows"));
+}
+
+static void
+rows_of_files_come_by_time_each_once_and_torn_lines_not_at_all(void **state)
+{
+	json_t *json;
+
+	put("incidents.lp.1", SLA("1769860799", "lab", "1") /* too early */
+	    SLA("1769860920", "lab", "3") "garbage\n" SLA("1769860800", "lab", "2"));
+	put("incidents.lp", SLA("1769860920", "lab", "3")                 /* again */
+	    SLA("1769860860", "field", "9") SLA("1769864400", "lab", "4") /* too late */
+	    "rm_sla,region=lab,aggregator=an1 sent=5i 17698609");
+	json = read_files("lab", 10);
+	assert_int_equal(count_of(json), 2);
+	assert_int_equal(sent_of(json, 0), 2);
+	assert_int_equal(sent_of(json, 1), 3);
+	assert_false(json_is_true(json_object_get(json, "truncated")));
+	assert_string_equal(json_string_value(json_array_get(
+				json_array_get(json_object_get(json, "rows"), 0), 0)),
+	    "2026-01-31T12:00:00.000Z");
+	json_decref(json);
+	json = read_files(NULL, 10);
+	assert_int_equal(count_of(json), 3);
+	json_decref(json);
+}
+
+static void
+more_rows_than_asked_for_are_told(void **state)
+{
+	json_t *json;
+
+	put("incidents.lp",
+	    SLA("1769860800", "lab", "2") SLA("1769860860", "lab", "3"));
+	json = read_files("lab", 1);
+	assert_int_equal(count_of(json), 1);
+	assert_int_equal(sent_of(json, 0), 2);
+	assert_true(json_is_true(json_object_get(json, "truncated")));
+	json_decref(json);
+}
+
+static void
+a_folder_without_files_holds_nothing(void **state)
+{
+	json_t *json = read_files("lab", 10);
+
+	assert_int_equal(count_of(json), 0);
+	json_decref(json);
+}
+
+#define COLUMNS                                                                     \
+	"\"time\",\"region\",\"aggregator\",\"scope\",\"dscp\",\"sent\",\"lost\","  \
+	"\"invalid\",\"not_sent\",\"racks_available\",\"racks_unavailable\","       \
+	"\"racks_unknown\",\"rtt_p50_ns\",\"rtt_p95_ns\",\"rtt_p99_ns\",\"rtt_max_" \
+	"ns\""
+#define ANSWER(values)                                                               \
+	"{\"results\":[{\"series\":[{\"name\":\"rm_sla\",\"columns\":[" COLUMNS "]," \
+	"\"values\":[" values "]}]}]}"
+#define REST "\"lab\",\"an1\",\"rack\",\"26\",7,1,0,0,2,0,0,null,null,null,null]"
+
+static int
+read_influx(const char *body, json_t **ret, struct rm_why *why)
+{
+	struct past_question q = question("lab", 10);
+	char *text = NULL;
+	int r = past_answer_influx(&q, body, strlen(body), &text, why);
+
+	if (r == 0)
+		*ret = json_loads(text, 0, NULL);
+	free(text);
+	return r;
+}
+
+static void
+rows_of_influxdb_are_those_of_files(void **state)
+{
+	struct rm_why why = { 0 };
+	json_t *json = NULL;
+
+	assert_int_equal(
+	    read_influx(ANSWER("[1769860800000000000," REST), &json, &why), 0);
+	assert_int_equal(count_of(json), 1);
+	assert_int_equal(sent_of(json, 0), 7);
+	assert_string_equal(json_string_value(json_array_get(
+				json_array_get(json_object_get(json, "rows"), 0), 0)),
+	    "2026-01-31T12:00:00.000Z");
+	json_decref(json);
+	assert_int_equal(read_influx("{\"results\":[{}]}", &json, &why), 0);
+	assert_int_equal(count_of(json), 0);
+	json_decref(json);
+}
+
+static void
+answers_that_are_none_are_refused_with_what_the_database_said(void **state)
+{
+	const char *const bad[] = { "", "[]", "{}", "{\"results\":[]}",
+		"{\"results\":[{\"series\":[{}]}]}", ANSWER("[1,2]"), ANSWER("7"),
+		ANSWER("[\"today\"," REST), ANSWER("[[1]," REST),
+		"{\"results\":[{\"error\":\"database not found\"}]}" };
+	struct rm_why why = { 0 };
+	json_t *json = NULL;
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_int_equal(read_influx(bad[i], &json, &why), -EBADMSG);
+	assert_string_equal(why.text, "it says: database not found");
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, make_folder, remove_folder)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(rows_of_files_come_by_time_each_once_and_torn_lines_not_at_all),
+		TEST(more_rows_than_asked_for_are_told),
+		TEST(a_folder_without_files_holds_nothing),
+		TEST(rows_of_influxdb_are_those_of_files),
+		TEST(answers_that_are_none_are_refused_with_what_the_database_said),
+	};
+
+	return cmocka_run_group_tests_name("past_answer", tests, NULL, NULL);
+}
