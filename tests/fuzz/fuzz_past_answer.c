@@ -1,0 +1,78 @@
+/*
+ * Whatever stands at influx.url may answer anything to a question, and a file of the
+ * history may hold anything: what becomes of it is JSON with whole rows, or an error.
+ *
+ * Input: which measurement, whose answer, then the body, or the file.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "analyzer/history/history_schema.h"
+#include "analyzer/past/past_answer.h"
+#include "tests/fuzz/bytes.h"
+#include "tests/fuzz/folder.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+static void
+check(const struct past_question *question, const char *text)
+{
+	json_t *json = json_loads(text, 0, NULL), *row;
+	const size_t columns = json_array_size(json_object_get(json, "columns"));
+	const json_t *rows = json_object_get(json, "rows");
+	size_t i;
+
+	if (columns < 2 || json_array_size(rows) > question->limit)
+		abort();
+	json_array_foreach (rows, i, row)
+		if (json_array_size(row) != columns ||
+		    !json_is_string(json_array_get(row, 0)))
+			abort();
+	json_decref(json);
+}
+
+static int
+read_files(const struct past_question *question, struct fuzz_bytes *bytes, char **text)
+{
+	char folder[FUZZ_FOLDER_BYTES];
+	struct rm_why why;
+	int r;
+
+	fuzz_folder_make(folder);
+	fuzz_folder_write(folder,
+	    question->measurement->retention == HISTORY_RAW ? "rackmesh.lp"
+							    : "incidents.lp",
+	    bytes->at, bytes->left);
+	r = past_answer_files(question, folder, text, &why);
+	fuzz_folder_remove(folder);
+	if (r < 0)
+		abort(); /* torn lines are passed over */
+	return r;
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	struct fuzz_bytes bytes = { data, len };
+	struct past_question question = { .to = { INT64_MAX }, .limit = 3 };
+	size_t count = 0;
+	struct rm_why why;
+	char *text = NULL;
+	int r;
+
+	while (history_measurements[count].name != NULL)
+		count++;
+	question.measurement = &history_measurements[fuzz_below(&bytes, count)];
+	if (fuzz_u8(&bytes) & 1)
+		r = read_files(&question, &bytes, &text);
+	else
+		r = past_answer_influx(
+		    &question, (const char *)bytes.at, bytes.left, &text, &why);
+	if (r == 0)
+		check(&question, text);
+	free(text);
+	return 0;
+}
