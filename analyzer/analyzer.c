@@ -256,7 +256,8 @@ analyzer_new(
 		goto out;
 	analyzer->loop = loop;
 	analyzer->config = config;
-	rm_reload_start(&analyzer->reload, rm_wall_now());
+	analyzer->started = rm_wall_now();
+	rm_reload_start(&analyzer->reload, analyzer->started);
 	r = rm_credentials_new(loop, &config->credentials, &analyzer->credentials);
 	if (r == 0)
 		r = rm_check_identity(analyzer->credentials, &claim);

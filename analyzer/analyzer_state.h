@@ -28,6 +28,7 @@ struct analyzer_counts {
 struct analyzer {
 	struct rm_loop *loop;
 	struct analyzer_config *config; /* borrowed; a reload changes it */
+	rm_wall_t started;
 	struct rm_reload reload;
 	struct rm_credentials *credentials;
 	struct rm_worker *worker;

@@ -183,6 +183,7 @@ racks_json(const struct health_rack *racks, size_t count, rm_mono_t now)
 static void
 get_health(struct rm_http_request *request, void *arg)
 {
+	char started[RM_WALL_TEXT];
 	const struct analyzer *analyzer = arg;
 	const char *asked = rm_http_query(request, "region");
 	json_t *all = json_object(), *regions = json_array();
@@ -203,7 +204,9 @@ get_health(struct rm_http_request *request, void *arg)
 			    regions, region_json(analyzer->regions[i], racks, count,
 					 open_incidents(analyzer->board, name)));
 	}
+	rm_wall_format(analyzer->started, started);
 	json_object_set_new(all, "analyzer", json_string(analyzer->config->name));
+	json_object_set_new(all, "started", json_string(started));
 	json_object_set_new(
 	    all, "trouble", json_string(history_trouble(analyzer->history)));
 	json_object_set_new(all, "regions", regions);

@@ -4,6 +4,7 @@ import { NoAnswer, ask } from "./ask.js";
 import { say } from "./element.js";
 import { clock } from "./words.js";
 import * as daemons from "./daemons.js";
+import * as history from "./history.js";
 import * as incident from "./incident.js";
 import * as incidents from "./incidents.js";
 import * as rack from "./rack.js";
@@ -12,7 +13,7 @@ import * as sla from "./sla.js";
 
 // A view has a title and a root. update(known) tells it what is new; ask(), every each_ms,
 // lets it ask what only it wants to know.
-const VIEWS = { "": racks, rack, incidents, incident, sla, daemons };
+const VIEWS = new Map(Object.entries({ "": racks, rack, incidents, incident, history, sla, daemons }));
 
 const BEAT_MS = 1000;
 const HEALTH_EVERY = 2; // beats
@@ -29,10 +30,19 @@ let beats = 0;
 let failures = 0;
 let timer = null;
 
+// Whatever somebody has typed into the address.
+function decoded(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
 function route() {
   const [name, ...rest] = location.hash.replace(/^#\/?/, "").split("/");
-  const view = VIEWS[name] ?? racks;
-  shown = view.open(rest.map(decodeURIComponent), known);
+  const view = VIEWS.get(name) ?? racks;
+  shown = view.open(rest.map(decoded), known);
   shown.asked = 0;
   main.replaceChildren(shown.root);
   document.title = `${shown.title} · Rackmesh`;
@@ -48,12 +58,6 @@ function route() {
 async function askIncidents() {
   const path = known.changes === 0 ? "/v1/incidents" : `/v1/incidents?since=${known.changes}`;
   const answer = await ask(path);
-  if (answer.changes < known.changes) {
-    // Another life of the analyzer: its numbers began anew.
-    known.incidents.clear();
-    known.changes = 0;
-    return askIncidents();
-  }
   for (const each of answer.incidents) known.incidents.set(each.id, each);
   known.changes = answer.changes;
   forgetOldest();
@@ -69,10 +73,20 @@ function forgetOldest() {
   for (const each of over) known.incidents.delete(each.id);
 }
 
+async function askHealth() {
+  const health = await ask("/v1/health");
+  if (known.health !== null && health.started !== known.health.started) {
+    // Another life of the analyzer: its numbers of changes began anew.
+    known.incidents.clear();
+    known.changes = 0;
+  }
+  known.health = health;
+}
+
 async function askAll() {
+  if (beats++ % HEALTH_EVERY === 0 || known.health === null) await askHealth();
   const open = await askIncidents();
   say(document.getElementById("open"), open > 0 ? String(open) : "");
-  if (beats++ % HEALTH_EVERY === 0 || known.health === null) known.health = await ask("/v1/health");
   known.heard = Date.now();
   const view = shown;
   if (view.ask && Date.now() - view.asked >= view.each_ms) {

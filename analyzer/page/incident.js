@@ -6,6 +6,8 @@ import { isOpen, list, told } from "./incidents.js";
 import { clock, count, percent } from "./words.js";
 
 const EACH_MS = 2000;
+const AROUND_S = 900; // of history, around its opening
+
 const LEGS = [
   ["to_part", "to the part"],
   ["from_part", "from the part"],
@@ -109,6 +111,11 @@ function timeline(incident) {
   );
 }
 
+function pastOf(incident) {
+  const end = new Date(+new Date(incident.opened) + (AROUND_S * 1000) / 2).toISOString();
+  return `#/history/${[incident.region, incident.tor, end, AROUND_S].map(encodeURIComponent).join("/")}`;
+}
+
 function about(incident) {
   const { evidence } = incident;
   return facts([
@@ -124,6 +131,7 @@ function about(incident) {
     ["Peers", evidence.peers > 0 ? `${evidence.peers} saw it` : null],
     ["Rack", incident.tor ? element("a", { href: `#/rack/${encodeURIComponent(incident.region)}/${encodeURIComponent(incident.tor)}` }, incident.tor) : null],
     ["Region", incident.region],
+    ["History", incident.tor ? element("a", { href: pastOf(incident) }, "around its opening") : null],
     ["Told by", incident.sources.join(", ")],
     ["Not heard", incident.source_silent ? "nobody who told of it is connected: it may be over" : null],
     ["Id", element("code", {}, incident.id)],

@@ -9,6 +9,7 @@ const SCALES = [
 
 export function duration(ns) {
   if (ns === null || ns === undefined) return "–";
+  if (ns === 0) return "0";
   const [size, unit] = SCALES.find(([least]) => ns >= least) ?? SCALES.at(-1);
   const value = ns / size;
   return `${value >= 100 ? value.toFixed(0) : value.toPrecision(2 + (value >= 10))}\u00a0${unit}`;

@@ -126,6 +126,23 @@ def its_pairs_are_the_worst(page, rnic):
     assert "RTT, 99th percentile" in heads, heads
 
 
+def test_the_past_is_told_in_a_sentence_and_drawn(region, page):
+    """Of the hour in which an RNIC has failed, before."""
+    page.open(url(region, "#/history/lab/tor1"))
+    seen(page, "a sentence", "main p", lambda texts: any("was open" in t for t in texts))
+    told = next(text for text in page.texts("main p") if "was open" in text or "were open" in text)
+    assert "inside the rack" in told and "Most was lost around" in told, told
+    assert any("RNIC h2/r0 at tor1" in text for text in page.texts(".incidents b"))
+    lines = "return [...document.querySelectorAll('path.line-0')].map(p => p.getAttribute('d'))"
+    drawn = page.driver.execute_script(lines)
+    assert len(drawn) == 3 and all(line.startswith("M") for line in drawn), drawn
+    page.open(url(region, "#/history/lab/tor1/2020-01-01T00:00:00Z/900"))
+    seen(page, "nothing then", "main p", lambda texts: any("No incident was open" in t for t in texts))
+    page.open(url(region, "#/%/constructor"))  # what nobody meant
+    seen(page, "the racks", NAMES, lambda texts: len(texts) == 3)
+    assert page.complaints() == []
+
+
 def test_the_keyboard_alone_will_do(region, page):
     page.open(url(region))
     seen(page, "all racks are there", NAMES, lambda texts: len(texts) == 3)
