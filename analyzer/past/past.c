@@ -10,6 +10,7 @@
 #include "analyzer/past/past_answer.h"
 #include "rackmesh/http/http_client.h"
 #include "rackmesh/http/http_server.h"
+#include "rackmesh/http/http_url.h"
 #include "rackmesh/loop/worker.h"
 
 #define PATIENCE_NS (20 * RM_NS_PER_S)
@@ -89,10 +90,12 @@ asked_fail(struct asked *asked, const char *sentence)
 {
 	struct past *past = asked->past;
 	const char *url = past->options.influx->url;
+	char shown[RM_HTTP_URL_SHOWN_BYTES];
 
 	past->counts.failed++;
+	rm_http_url_show(url, true, shown);
 	rm_http_reply_error(rm_http_deferred(past->options.server, asked->http), 502,
-	    "%s%s%s", url, url[0] != '\0' ? ": " : "", sentence);
+	    "%s%s%s", shown, url[0] != '\0' ? ": " : "", sentence);
 	asked_end(asked);
 }
 
