@@ -9,7 +9,7 @@ const SPANS = { "15 min": 900, "1 h": 3600, "6 h": 21600, "1 day": 86400, "7 day
 const POINTS = 120; // of a line, at most
 const LEAST_S = 20; // of a point: a rack tells every ten seconds
 const ROWS = 10000; // the most that one answer has
-const BEFORE_S = 7 * 86400; // what was opened so long before may still have been open
+const BEFORE_S = 86400; // what was opened so long before may still have been open
 const DIRECTIONS = {
   "inside the rack": (row, tor) => row.src_tor === tor && row.dst_tor === tor,
   "to other racks": (row, tor) => row.src_tor === tor && row.dst_tor !== tor,
@@ -87,19 +87,22 @@ function summary(lines, incidents, from, to) {
 }
 
 async function look(region, tor, from, to) {
-  const [pairs, told] = await Promise.all([
+  // Apart: a noisy day before must not push out what is asked for.
+  const [pairs, before, told] = await Promise.all([
     rowsOf("rm_tor_pair", from, to, region, tor),
-    rowsOf("rm_incident", new Date(from - BEFORE_S * 1000), to, region, null),
+    rowsOf("rm_incident", new Date(from - BEFORE_S * 1000), from, region, null),
+    rowsOf("rm_incident", from, to, region, null),
   ]);
   const lines = Object.entries(DIRECTIONS).map(([name, holds]) => ({ name, filled: buckets(pairs.rows.filter((row) => holds(row, tor)), from, to) }));
   const series = (value) => lines.map(({ name, filled }) => ({ name, points: filled.map((each) => [each.time, value(each)]) }));
   const concerns = (row) => row.tor === tor || row.part.split(/--|>|,| /).includes(tor);
-  const incidents = openThen(told.rows.filter(concerns), from);
+  const incidents = openThen([...before.rows, ...told.rows].filter(concerns), from);
   const marks = incidents.map((row) => row.opened_ns / 1e6).filter((time) => time >= from && time <= to);
   const frame = { from: +from, to: +to, marks };
   return [
     element("p", {}, summary(lines, incidents, from, to)),
-    pairs.truncated || told.truncated ? element("p", { class: "trouble" }, `There is more than ${count(ROWS)} rows: the end is not shown. Choose a shorter time.`) : "",
+    pairs.truncated || told.truncated ? element("p", { class: "trouble" }, `There are more than ${count(ROWS)} rows: the end is not shown. Choose a shorter time.`) : "",
+    before.truncated ? element("p", { class: "trouble" }, "The day before had too many incidents: one of them may have been open still, and is not shown.") : "",
     chart("Lost", { ...frame, series: series((each) => (each.left > 0 ? each.lost / each.left : null)), words: percent }),
     chart("RTT, 99th percentile", { ...frame, series: series((each) => each.p99), words: duration }),
     chart("RTT, median", { ...frame, series: series((each) => each.p50), words: duration }),

@@ -6,7 +6,7 @@ import { isOpen, list } from "./incidents.js";
 import { mesh } from "./mesh.js";
 import { MARKS, age, count, duration, ppm } from "./words.js";
 
-const EACH_MS = 2000;
+const EACH_MS = { minute: 2000, hour: 15000 }; // megabytes, of a large rack
 const RECENT = 10;
 
 const traffic = (figures) =>
@@ -62,7 +62,9 @@ export function open([region, tor]) {
 
   return {
     title: tor,
-    each_ms: EACH_MS,
+    get each_ms() {
+      return EACH_MS[period];
+    },
     root: element(
       "div",
       {},
