@@ -128,24 +128,27 @@ rows_text(struct rows *rows, char **ret, struct rm_why *why)
 static json_t *
 value_json(const struct rm_line_column *column)
 {
-	json_t *text;
+	json_t *json = NULL;
 
 	if (column == NULL)
 		return json_null();
 	switch (column->type) {
 	case RM_LINE_INTEGER:
-		return json_integer(column->integer);
+		json = json_integer(column->integer);
+		break;
 	case RM_LINE_FLOAT:
-		return json_real(column->number);
+		json = json_real(column->number);
+		break;
 	case RM_LINE_BOOLEAN:
-		return json_boolean(column->integer != 0);
+		json = json_boolean(column->integer != 0);
+		break;
 	case RM_LINE_TAG:
 	case RM_LINE_STRING:
+		json = json_string(column->text);
 		break;
 	}
-	/* NULL: it is no UTF-8, and nothing that we have written. */
-	text = json_string(column->text);
-	return text != NULL ? text : json_null();
+	/* NULL: no UTF-8, no number, and nothing that we have written. */
+	return json != NULL ? json : json_null();
 }
 
 static bool
