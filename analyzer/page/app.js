@@ -17,6 +17,7 @@ const VIEWS = new Map(Object.entries({ "": racks, rack, incidents, incident, his
 
 const BEAT_MS = 1000;
 const HEALTH_EVERY = 2; // beats
+const OPEN_EVERY = 15; // that nobody tells of one any more is no change of it
 const HIDDEN_MS = 15000;
 const MAX_BACK_OFF_MS = 8000;
 const MAX_KNOWN = 4000;
@@ -73,6 +74,11 @@ function forgetOldest() {
   for (const each of over) known.incidents.delete(each.id);
 }
 
+async function askOpen() {
+  const answer = await ask("/v1/incidents?open=1");
+  for (const each of answer.incidents) known.incidents.set(each.id, each);
+}
+
 async function askHealth() {
   const health = await ask("/v1/health");
   if (known.health !== null && health.started !== known.health.started) {
@@ -86,6 +92,7 @@ async function askHealth() {
 async function askAll() {
   if (beats++ % HEALTH_EVERY === 0 || known.health === null) await askHealth();
   const open = await askIncidents();
+  if (beats % OPEN_EVERY === 0) await askOpen();
   say(document.getElementById("open"), open > 0 ? String(open) : "");
   known.heard = Date.now();
   const view = shown;

@@ -11,9 +11,9 @@ export class NoAnswer extends Error {
 }
 
 // Throws NoAnswer.
-export async function ask(path) {
+export async function ask(path, patience_ms = PATIENCE_MS) {
   const stop = new AbortController();
-  const timer = setTimeout(() => stop.abort(), PATIENCE_MS);
+  const timer = setTimeout(() => stop.abort(), patience_ms);
   try {
     const answer = await fetch(path, { signal: stop.signal, cache: "no-store" });
     const json = await answer.json().catch(() => ({}));

@@ -3,12 +3,15 @@
 import { NoAnswer, ask } from "./ask.js";
 import { chart } from "./chart.js";
 import { element, say } from "./element.js";
+import { told } from "./incidents.js";
 import { clock, count, duration, percent, several } from "./words.js";
 
 const SPANS = { "15 min": 900, "1 h": 3600, "6 h": 21600, "1 day": 86400, "7 days": 604800 };
 const POINTS = 120; // of a line, at most
 const LEAST_S = 20; // of a point: a rack tells every ten seconds
 const ROWS = 10000; // the most that one answer has
+const ANSWERS = 8; // for one look
+const PATIENCE_MS = 25000; // a database, or files, may take their time
 const BEFORE_S = 86400; // what was opened so long before may still have been open
 const DIRECTIONS = {
   "inside the rack": (row, tor) => row.src_tor === tor && row.dst_tor === tor,
@@ -19,11 +22,18 @@ const DIRECTIONS = {
 async function rowsOf(measurement, from, to, region, tor) {
   const words = new URLSearchParams({ from: from.toISOString(), to: to.toISOString(), region, limit: ROWS });
   if (tor) words.set("tor", tor);
-  const { columns, rows, truncated } = await ask(`/v1/history/${measurement}?${words}`);
-  return {
-    truncated,
-    rows: rows.map((row) => Object.fromEntries(columns.map((column, i) => [column, row[i]]))),
-  };
+  let all = [];
+  for (let i = 0; i < ANSWERS; i++) {
+    const { columns, rows, truncated } = await ask(`/v1/history/${measurement}?${words}`, PATIENCE_MS);
+    all = all.concat(rows.map((row) => Object.fromEntries(columns.map((column, c) => [column, row[c]]))));
+    if (!truncated) return { rows: all, truncated: false };
+    // The last moment comes again, whole.
+    const next = all.at(-1).time;
+    if (next === words.get("from")) break;
+    all = all.filter((row) => row.time !== next);
+    words.set("from", next);
+  }
+  return { rows: all, truncated: true };
 }
 
 // Counts are added, of percentiles the worst is taken: their mean would be none.
@@ -61,8 +71,8 @@ function incidentsOf(rows) {
           "a",
           { href: `#/incident/${encodeURIComponent(row.id)}` },
           element("span", { class: "severity" }, row.severity ?? ""),
-          element("b", {}, row.sentence.split(": ")[0]),
-          element("span", { class: "seen" }, row.sentence.split(" Ruled out: ")[0].split(": ").slice(1).join(": ")),
+          element("b", {}, told(row)[0]),
+          element("span", { class: "seen" }, told(row)[1]),
           element(
             "span",
             { class: "when" },
@@ -74,34 +84,34 @@ function incidentsOf(rows) {
   );
 }
 
-function summary(lines, incidents, from, to) {
+function summary(lines, incidents, from, to, whole) {
   const worst = lines.flatMap(({ filled }) => filled).reduce((a, b) => (b.left > 0 && b.lost / b.left > (a === null ? 0 : a.lost / a.left) ? b : a), null);
   const loss = lines
     .map(({ name, filled }) => [name, filled.reduce((sum, each) => sum + each.lost, 0), filled.reduce((sum, each) => sum + each.left, 0)])
     .map(([name, lost, left]) => `${name} ${left === 0 ? "no probes" : `${percent(lost / left)} of ${count(left)} lost`}`);
   return (
     `From ${clock(from, true)} to ${clock(to, true)} UTC: ${loss.join(", ")}. ` +
-    (worst === null ? "Nothing was lost. " : `Most was lost around ${clock(worst.time)} (${percent(worst.lost / worst.left)}). `) +
-    (incidents.length === 0 ? "No incident was open." : `${several(incidents.length, "incident")} ${incidents.length === 1 ? "was" : "were"} open.`)
+    (lines.every(({ filled }) => filled.every((each) => each.left === 0)) ? "Nothing was probed, or nothing is kept of it. " : worst === null ? "Nothing was lost. " : `Most was lost around ${clock(worst.time)} (${percent(worst.lost / worst.left)}). `) +
+    (incidents.length === 0 ? (whole ? "No incident was open." : "") : `${several(incidents.length, "incident")} ${incidents.length === 1 ? "was" : "were"} open.`)
   );
 }
 
 async function look(region, tor, from, to) {
   // Apart: a noisy day before must not push out what is asked for.
-  const [pairs, before, told] = await Promise.all([
+  const [pairs, before, meant] = await Promise.all([
     rowsOf("rm_tor_pair", from, to, region, tor),
     rowsOf("rm_incident", new Date(from - BEFORE_S * 1000), from, region, null),
     rowsOf("rm_incident", from, to, region, null),
   ]);
   const lines = Object.entries(DIRECTIONS).map(([name, holds]) => ({ name, filled: buckets(pairs.rows.filter((row) => holds(row, tor)), from, to) }));
   const series = (value) => lines.map(({ name, filled }) => ({ name, points: filled.map((each) => [each.time, value(each)]) }));
-  const concerns = (row) => row.tor === tor || row.part.split(/--|>|,| /).includes(tor);
-  const incidents = openThen([...before.rows, ...told.rows].filter(concerns), from);
+  const concerns = (row) => row.tor === tor || (row.part ?? "").split(/--|>|,| /).includes(tor);
+  const incidents = openThen([...before.rows, ...meant.rows].filter(concerns), from);
   const marks = incidents.map((row) => row.opened_ns / 1e6).filter((time) => time >= from && time <= to);
   const frame = { from: +from, to: +to, marks };
   return [
-    element("p", {}, summary(lines, incidents, from, to)),
-    pairs.truncated || told.truncated ? element("p", { class: "trouble" }, `There are more than ${count(ROWS)} rows: the end is not shown. Choose a shorter time.`) : "",
+    element("p", {}, summary(lines, incidents, from, to, !pairs.truncated && !meant.truncated && !before.truncated)),
+    pairs.truncated || meant.truncated ? element("p", { class: "trouble" }, `There are more than ${count(ANSWERS * ROWS)} rows: the end is not shown. Choose a shorter time.`) : "",
     before.truncated ? element("p", { class: "trouble" }, "The day before had too many incidents: one of them may have been open still, and is not shown.") : "",
     chart("Lost", { ...frame, series: series((each) => (each.left > 0 ? each.lost / each.left : null)), words: percent }),
     chart("RTT, 99th percentile", { ...frame, series: series((each) => each.p99), words: duration }),
@@ -147,7 +157,7 @@ export function open([region, tor, until, span], known) {
     try {
       found.replaceChildren(...(await look(region, tor, from, to)));
     } catch (error) {
-      if (!(error instanceof NoAnswer)) throw error;
+      if (!(error instanceof NoAnswer)) console.error(error);
       found.replaceChildren(element("p", { class: "trouble" }, `The history does not answer: ${error.message}.`));
     }
   }

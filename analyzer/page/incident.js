@@ -188,6 +188,10 @@ export function open([id]) {
         render(await ask(`/v1/incidents/${encodeURIComponent(id)}`));
       } catch (error) {
         if (error.status !== 404) throw error;
+        last = "";
+        say(state, "");
+        show(relatedHead, false);
+        related.update([], 0);
         body.replaceChildren(element("p", { class: "trouble" }, `The analyzer does not know incident ${id} (any more).`));
       }
     },

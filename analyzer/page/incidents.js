@@ -13,7 +13,7 @@ const rank = (incident) => RANK[incident.severity] ?? 3;
 // "RNIC h1/r0 at t1 neither sends nor receives: in 1.0 s ... Ruled out: ...": what is said, and
 // what it was seen by. The ruled out are in the evidence, too.
 export function told(incident) {
-  const [seen] = incident.sentence.split(" Ruled out: ");
+  const [seen] = (incident.sentence ?? "").split(" Ruled out: ");
   const end = seen.indexOf(": ");
   return end < 0 ? [seen, ""] : [seen.slice(0, end), seen.slice(end + 2)];
 }

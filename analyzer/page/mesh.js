@@ -68,6 +68,10 @@ function sentence(pair, from, to) {
     .join("; ");
 }
 
+// The palette is the style sheet's, also when the system turns dark.
+let drawn = null;
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => drawn?.draw());
+
 class Grid {
   constructor() {
     this.canvas = element("canvas", {
@@ -80,8 +84,7 @@ class Grid {
     });
     this.detail = element("p", { class: "detail", role: "status" });
     this.at = null;
-    // The palette is the style sheet's, also when the system turns dark.
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw());
+    drawn = this;
   }
 
   update(mesh, measure) {
@@ -96,6 +99,7 @@ class Grid {
       pair.to = place.get(pair.to);
       this.pairs.set(pair.from * order.length + pair.to, pair);
     }
+    if (this.at !== null && Math.max(this.at.row, this.at.column) >= order.length) this.at = null;
     const values = [...this.pairs.values()].map(measure.value);
     this.usual = measure.buckets === RATIO ? median(values) : null;
     this.canvas.setAttribute(

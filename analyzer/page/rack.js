@@ -85,6 +85,10 @@ export function open([region, tor]) {
         state.className = `state ${rack.state}`;
         say(state, `${MARKS[rack.state] ?? "?"} ${rack.state}`);
         about.replaceChildren(factsOf(rack));
+      } else {
+        state.className = "state unknown";
+        say(state, `${MARKS.unknown} unknown`);
+        about.replaceChildren(element("p", { class: "quiet" }, "Nobody tells of this rack."));
       }
       const its = [...known.incidents.values()].filter((each) => concerns(each, region, tor));
       say(openHead, its.some(isOpen) ? "Open incidents" : "No open incident");

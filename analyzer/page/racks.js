@@ -151,6 +151,12 @@ export function open() {
     const { racks } = known.health;
     left.classList.toggle("many", racks.length > MANY);
     show(nothing, racks.length === 0);
+    const told = new Set(known.health.regions.map((each) => each.region));
+    for (const [name, region] of regions) {
+      if (told.has(name)) continue;
+      region.root.remove();
+      regions.delete(name);
+    }
     for (const each of known.health.regions) {
       if (!regions.has(each.region)) {
         regions.set(each.region, new Region(each.region));

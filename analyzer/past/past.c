@@ -134,6 +134,10 @@ read_done(void *job, int r)
 static void
 read_start(struct asked *asked)
 {
+	if (rm_http_deferred(asked->past->options.server, asked->http) == NULL) {
+		asked_end(asked); /* nobody waits any more */
+		return;
+	}
 	if (rm_worker_submit(asked->past->worker, read_run, read_done, asked) < 0)
 		asked_fail(asked, "too many are asking at once; try again");
 }
@@ -259,6 +263,7 @@ start(struct past *past, struct rm_http_request *request,
 	past->counts.asked++;
 	asked->busy = true;
 	asked->question = *question;
+	asked->why.text[0] = '\0';
 	if (past->options.influx->url[0] != '\0')
 		ask_database(asked);
 	else

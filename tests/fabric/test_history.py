@@ -58,7 +58,7 @@ def analyzer_at(place, folder, history="", **influx):
                 "listen": f"{AT}:{LINK}",
                 "state_folder": str(folder / "state"),
                 "influx": influx,
-                "history": {"folder": str(history)},
+                **({"history": {"folder": str(history)}} if history else {}),
                 "plaintext": True,  # the feeder knows no certificates
                 "http": {"listen": f"{AT}:{HTTP}", "socket": ""},
             }
