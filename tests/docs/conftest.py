@@ -1,6 +1,5 @@
 import os
 import pathlib
-import subprocess
 
 import pytest
 
@@ -9,16 +8,13 @@ BUILD = pathlib.Path(os.environ.get("RACKMESH_BUILD", ROOT / "build" / "release"
 
 
 def tracked(*patterns):
-    """Files of the tree by git's patterns; without git, of the folders that hold sources."""
-    listed = subprocess.run(
-        ["git", "-C", ROOT, "ls-files", "-co", "--exclude-standard", *patterns],
-        capture_output=True,
-        text=True,
-    )
-    if listed.returncode == 0:
-        return [ROOT / line for line in listed.stdout.splitlines() if (ROOT / line).is_file()]
+    """Files of the tree by their names' patterns, without what has been built."""
     found = {path for pattern in patterns for path in ROOT.rglob(pattern)}
-    return sorted(path for path in found if "build" not in path.relative_to(ROOT).parts[:1])
+    return sorted(path for path in found if is_source(path.relative_to(ROOT).parts))
+
+
+def is_source(parts):
+    return not parts[0].startswith((".", "build"))
 
 
 @pytest.fixture(scope="session")

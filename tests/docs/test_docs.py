@@ -71,7 +71,7 @@ def test_every_command_of_rackmeshctl_is_one(documents, build):
     commands = set(re.findall(r"^  ([a-z]+) ", usage, re.M))
     shared = set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", usage))
     texts = {path: "\n".join(typed(text)) for path, text in for_people(documents).items()}
-    texts |= {path: path.read_text() for path in tracked("docs/*.yaml", "ansible/*.yaml")}
+    texts |= {path: path.read_text() for path in tracked("docs/**/*.yaml", "ansible/**/*.yaml")}
     wrong, seen = [], 0
     for path, text in texts.items():
         for line in re.findall(r"\brackmeshctl +((?:-|[a-z])[^|;&`\n]*)", text):
@@ -119,7 +119,7 @@ def is_registered(metric, sources):
 
 
 def test_every_metric_is_one(documents, sources):
-    texts = for_people(documents) | {path: path.read_text() for path in tracked("docs/*.yaml")}
+    texts = for_people(documents) | {path: path.read_text() for path in tracked("docs/**/*.yaml")}
     del texts[ROOT / "docs" / "renamed.md"]
     named = {
         (path.relative_to(ROOT), metric)

@@ -36,6 +36,7 @@ struct job {
 };
 
 struct rm_worker {
+	struct rm_worker *next;
 	struct job *first;
 	size_t capacity, count;
 };
@@ -43,7 +44,7 @@ struct rm_worker {
 static int64_t now_ns;
 static uint64_t random_state;
 static struct rm_timer *timers;
-static struct rm_worker *worker;
+static struct rm_worker *workers;
 static struct event_base *base; /* kept from one world to the next */
 
 /* ---- the clock ------------------------------------------------------------------ */
@@ -175,25 +176,26 @@ rm_timer_stop(struct rm_timer *timer)
 	timer->armed = false;
 }
 
-/* ---- the worker ----------------------------------------------------------------- */
+/* ---- workers -------------------------------------------------------------------- */
 
 int
 rm_worker_new(struct rm_loop *loop, size_t capacity, struct rm_worker **ret)
 {
-	if (worker != NULL)
-		abort();
-	worker = calloc(1, sizeof(*worker));
+	struct rm_worker *worker = calloc(1, sizeof(*worker));
+
 	if (worker == NULL)
 		return -ENOMEM;
 	worker->capacity = capacity;
+	worker->next = workers;
+	workers = worker;
 	*ret = worker;
 	return 0;
 }
 
 static bool
-take_job(struct job *ret)
+take_job(struct rm_worker *worker, struct job *ret)
 {
-	struct job *first = worker == NULL ? NULL : worker->first;
+	struct job *first = worker->first;
 
 	if (first == NULL)
 		return false;
@@ -207,14 +209,17 @@ take_job(struct job *ret)
 void
 rm_worker_free(struct rm_worker *gone)
 {
+	struct rm_worker **at = &workers;
 	struct job job;
 
 	if (gone == NULL)
 		return;
-	while (take_job(&job))
+	while (take_job(gone, &job))
 		job.done(job.job, -ECANCELED);
+	while (*at != gone)
+		at = &(*at)->next;
+	*at = gone->next;
 	free(gone);
-	worker = NULL;
 }
 
 int
@@ -249,8 +254,9 @@ fake_world_turn(void)
 {
 	struct job job;
 
-	while (take_job(&job))
-		job.done(job.job, job.run(job.job));
+	for (struct rm_worker *worker = workers; worker != NULL; worker = worker->next)
+		while (take_job(worker, &job))
+			job.done(job.job, job.run(job.job));
 	fake_links_turn();
 }
 
@@ -303,7 +309,7 @@ fake_world_begin(void)
 void
 fake_world_end(void)
 {
-	if (timers != NULL || worker != NULL)
+	if (timers != NULL || workers != NULL)
 		abort();
 	fake_links_end();
 	fake_http_end();
