@@ -253,6 +253,8 @@ tor_mesh_summary(
 			count_row(pair->slices[p], &periods[p], end, &row);
 		if (end.ns < pair->heard.ns)
 			continue;
+		if (end.ns > pair->heard.ns) /* of what is lost there is none */
+			memset(pair->rtt_ns, 0, sizeof(pair->rtt_ns));
 		take_rtt(mesh, pair, row.rtt);
 		pair->heard = end;
 	}

@@ -163,10 +163,12 @@ static char
 mark_of(const struct mesh *mesh, const json_t *row)
 {
 	const double percent = loss_percent(mesh, row);
+	int tenths = (int)(percent / 10);
 
 	if (percent <= 0)
 		return '.';
-	return percent > 90 ? 'X' : (char)('1' + (int)(percent / 10));
+	tenths += tenths * 10 < percent;
+	return tenths > 9 ? 'X' : (char)('0' + tenths);
 }
 
 static void

@@ -213,8 +213,9 @@ directions_note(struct tor_rack *rack, const struct window_closed *closed)
 			forward = lost;
 		rack->forward[dst->tor_number] += forward;
 		rack->reverse[dst->tor_number] += lost - forward;
-		rack_mesh_directions(
-		    rack->pair_mesh, pair->src, pair->dst, forward, lost - forward);
+		if (pair->kind == WIRE_TOR_MESH)
+			rack_mesh_directions(rack->pair_mesh, pair->src, pair->dst,
+			    forward, lost - forward);
 	}
 	for (uint16_t t = 0; t < ROSTER_MAX_TORS; t++)
 		if (rack->forward[t] + rack->reverse[t] > 0)

@@ -208,6 +208,21 @@ rows_without_sense_are_refused_and_counted(void **state)
 	assert_int_equal(look(w, TOR_MESH_HOUR, NULL).tor_count, 0);
 }
 
+static void
+what_is_lost_has_no_round_trip_of_before(void **state)
+{
+	struct world *w = *state;
+	struct seen seen;
+
+	tell(w, "lab", "t1", "t2", 0, 20000);
+	w->now.ns += 10 * S;
+	tell(w, "lab", "t1", "t2", 90, 0);
+	seen = look(w, TOR_MESH_MINUTE, NULL);
+	assert_int_equal(seen.pairs[0].counts[TOR_MESH_NO_REPLY], 90);
+	assert_int_equal(seen.pairs[0].rtt_ns[TOR_MESH_P50], 0);
+	assert_int_equal(seen.pairs[0].rtt_ns[TOR_MESH_P99], 0);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int
@@ -215,6 +230,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(rows_of_one_pair_add_up),
+		TEST(what_is_lost_has_no_round_trip_of_before),
 		TEST(a_region_is_looked_at_alone),
 		TEST(minute_and_hour_forget_in_their_turn),
 		TEST(what_was_kept_for_a_while_counts_where_it_belongs),
