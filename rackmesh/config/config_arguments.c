@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include "rackmesh/config/config.h"
+#include "rackmesh/config/user.h"
 #include "rackmesh/core/log.h"
-#include "rackmesh/core/user.h"
 
 #define UNITS_USER "rackmesh" /* User= of all units */
 

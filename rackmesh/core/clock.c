@@ -1,6 +1,5 @@
 #include "rackmesh/core/clock.h"
 
-#include <stdio.h>
 #include <time.h>
 
 static int64_t
@@ -28,22 +27,4 @@ int64_t
 rm_thread_cpu_ns(void)
 {
 	return clock_read(CLOCK_THREAD_CPUTIME_ID);
-}
-
-void
-rm_wall_format(rm_wall_t t, char text[RM_WALL_TEXT])
-{
-	int64_t ns = t.ns % RM_NS_PER_S;
-	time_t s = t.ns / RM_NS_PER_S;
-	struct tm tm;
-	size_t at;
-
-	if (ns < 0) { /* before 1970: round towards the past, as after it */
-		ns += RM_NS_PER_S;
-		s--;
-	}
-	gmtime_r(&s, &tm);
-	at = strftime(text, RM_WALL_TEXT, "%Y-%m-%dT%H:%M:%S", &tm);
-	snprintf(text + at, RM_WALL_TEXT - at, ".%03uZ",
-	    (unsigned)(ns / RM_NS_PER_MS) % 1000);
 }

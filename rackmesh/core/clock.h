@@ -7,6 +7,7 @@
 #ifndef RACKMESH_CORE_CLOCK_H
 #define RACKMESH_CORE_CLOCK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define RM_NS_PER_US INT64_C(1000)
@@ -43,5 +44,8 @@ rm_mono_since(rm_mono_t later, rm_mono_t earlier)
 /* RFC 3339 in UTC with milliseconds, "2026-01-31T12:00:00.000Z". */
 #define RM_WALL_TEXT 32
 void rm_wall_format(rm_wall_t t, char text[RM_WALL_TEXT]);
+/* Also without the fraction, or with a longer one, and without the seconds. False: it
+ * is no such time, or not of the years 1970 to 2200. */
+bool rm_wall_parse(const char *text, rm_wall_t *ret);
 
 #endif

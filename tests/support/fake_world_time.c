@@ -61,19 +61,6 @@ rm_wall_now(void)
 	return (rm_wall_t){ WALL_NS + now_ns - START_NS };
 }
 
-void
-rm_wall_format(rm_wall_t t, char text[RM_WALL_TEXT])
-{
-	time_t s = t.ns / RM_NS_PER_S;
-	struct tm tm;
-	size_t at;
-
-	gmtime_r(&s, &tm);
-	at = strftime(text, RM_WALL_TEXT, "%Y-%m-%dT%H:%M:%S", &tm);
-	snprintf(text + at, RM_WALL_TEXT - at, ".%03uZ",
-	    (unsigned)(t.ns % RM_NS_PER_S / RM_NS_PER_MS) % 1000);
-}
-
 uint64_t
 rm_random_u64(void)
 {

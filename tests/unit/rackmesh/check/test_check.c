@@ -13,8 +13,8 @@
 #include <cmocka.h>
 
 #include "rackmesh/config/config.h"
+#include "rackmesh/config/user.h"
 #include "rackmesh/core/log.h"
-#include "rackmesh/core/user.h"
 #include "rackmesh/http/http_site.h"
 #include "rackmesh/identity/http_places.h"
 #include "rackmesh/tls/credentials.h"

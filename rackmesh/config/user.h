@@ -1,8 +1,8 @@
 /*
  * user - acts as another user: what the kernel then allows is what that user may.
  */
-#ifndef RACKMESH_CORE_USER_H
-#define RACKMESH_CORE_USER_H
+#ifndef RACKMESH_CONFIG_USER_H
+#define RACKMESH_CONFIG_USER_H
 
 struct rm_why;
 

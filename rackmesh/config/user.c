@@ -1,4 +1,4 @@
-#include "rackmesh/core/user.h"
+#include "rackmesh/config/user.h"
 
 #include <errno.h>
 #include <grp.h>
