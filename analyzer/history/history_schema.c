@@ -6,9 +6,10 @@
 
 /* clang-format off */
 #define TAG(name, help) { name, RM_LINE_TAG, "", help }
-#define COUNT(name, unit, help) { name, RM_LINE_INTEGER, unit, help }
-#define FLAG(name, help) { name, RM_LINE_INTEGER, "0, 1", help }
-#define NS(name, help) { name, RM_LINE_INTEGER, "ns", help }
+#define COUNT(name, unit, help) { name, RM_LINE_INTEGER, unit, help, HISTORY_MERGE_SUM }
+#define LEVEL(name, unit, help) { name, RM_LINE_INTEGER, unit, help, HISTORY_MERGE_LARGEST }
+#define FLAG(name, help) LEVEL(name, "0, 1", help)
+#define TIME(name, help) { name, RM_LINE_INTEGER, "ns", help }
 #define WORDS(name, help) { name, RM_LINE_STRING, "", help }
 
 #define HEAD                                                                               \
@@ -27,10 +28,10 @@
 	COUNT("invalid", "probes", "answered, with an impossible time stamp")
 
 #define QUANTILES(term, what)                                                              \
-	NS(term "_p50_ns", what ", median"),                                               \
-	NS(term "_p95_ns", what ", 95th percentile"),                                      \
-	NS(term "_p99_ns", what ", 99th percentile"),                                      \
-	NS(term "_max_ns", what ", largest")
+	LEVEL(term "_p50_ns", "ns", what ", median"),                                      \
+	LEVEL(term "_p95_ns", "ns", what ", 95th percentile"),                             \
+	LEVEL(term "_p99_ns", "ns", what ", 99th percentile"),                             \
+	LEVEL(term "_max_ns", "ns", what ", largest")
 
 #define TERMS                                                                              \
 	QUANTILES("rtt", "network round trip (T5-T2)-(T4-T3)"),                            \
@@ -60,11 +61,11 @@ static const struct history_column route_columns[] = {
 	TAG("src_tor", "ToR of the probers"),
 	TAG("dst_tor", "ToR of the responders"),
 	TAG("dscp", "class that was probed"),
-	NS("start_ns", "start of what is counted, since the epoch; the end is the point's time"),
+	TIME("start_ns", "start of what is counted, since the epoch; the end is the point's time"),
 	COUNT("sent", "probes", "probes along this path"),
 	DIRECTIONS,
-	COUNT("flows", "flows", "flows that took this path"),
-	COUNT("flows_dead", "flows", "of these, answered nothing at all"),
+	LEVEL("flows", "flows", "flows that took this path"),
+	LEVEL("flows_dead", "flows", "of these, answered nothing at all"),
 	WORDS("path", "hops as switch@address, by trace; \"\": not traced; \"*\": several"),
 	WORDS("samples", "up to 8 flows that lost something"),
 	{ 0 },
@@ -85,23 +86,23 @@ static const struct history_column rnic_columns[] = {
 static const struct history_column rack_columns[] = {
 	HEAD,
 	TAG("tor", "ToR of the rack"),
-	NS("start_ns", "start of the window, since the epoch; the end is the point's time"),
+	TIME("start_ns", "start of the window, since the epoch; the end is the point's time"),
 	FLAG("partial", "the window was cut by a restart or a stall of the aggregator"),
-	COUNT("taken", "results", "raw results so far: windowed + late + invalid + duplicate"),
-	COUNT("windowed", "results", "counted in a window, so far"),
-	COUNT("late", "results", "came after their window had closed, so far"),
-	COUNT("invalid", "results", "made no sense, so far"),
-	COUNT("duplicate", "results", "came twice, so far"),
-	COUNT("agent_dropped", "results", "thrown away by agents, so far"),
-	COUNT("rnics", "RNICs", "that the plan knows"),
-	COUNT("rnics_good", "RNICs", "judged good; what is neither is unknown"),
-	COUNT("rnics_bad", "RNICs", "judged bad"),
-	COUNT("hosts", "hosts", "that the plan knows"),
-	COUNT("hosts_ok", "hosts", "whose agents report"),
-	COUNT("incidents_open", "incidents", "of the rack"),
-	COUNT("plan_version", "version", "of the plan in force"),
-	COUNT("brake_permille", "1/1000", "of the planned rate that the brake allows"),
-	COUNT("hosts_slowed", "hosts", "whose agents hold their probing back"),
+	LEVEL("taken", "results", "raw results so far: windowed + late + invalid + duplicate"),
+	LEVEL("windowed", "results", "counted in a window, so far"),
+	LEVEL("late", "results", "came after their window had closed, so far"),
+	LEVEL("invalid", "results", "made no sense, so far"),
+	LEVEL("duplicate", "results", "came twice, so far"),
+	LEVEL("agent_dropped", "results", "thrown away by agents, so far"),
+	LEVEL("rnics", "RNICs", "that the plan knows"),
+	LEVEL("rnics_good", "RNICs", "judged good; what is neither is unknown"),
+	LEVEL("rnics_bad", "RNICs", "judged bad"),
+	LEVEL("hosts", "hosts", "that the plan knows"),
+	LEVEL("hosts_ok", "hosts", "whose agents report"),
+	LEVEL("incidents_open", "incidents", "of the rack"),
+	LEVEL("plan_version", "version", "of the plan in force"),
+	LEVEL("brake_permille", "1/1000", "of the planned rate that the brake allows"),
+	LEVEL("hosts_slowed", "hosts", "whose agents hold their probing back"),
 	{ 0 },
 };
 
@@ -120,8 +121,8 @@ static const struct history_column incident_columns[] = {
 	    "does, nothing is known of services"),
 	WORDS("services", "that the part hurts or carries"),
 	{ "confidence", RM_LINE_FLOAT, "0..1", "of the verdict" },
-	NS("began_ns", "start of the first window that showed it, since the epoch"),
-	NS("opened_ns", "when it was opened, since the epoch"),
+	TIME("began_ns", "start of the first window that showed it, since the epoch"),
+	TIME("opened_ns", "when it was opened, since the epoch"),
 	WORDS("sentence", "the evidence in one sentence"),
 	WORDS("evidence", "counts, samples, what was ruled out: JSON"),
 	{ 0 },
@@ -151,9 +152,9 @@ static const struct history_column sla_rack_columns[] = {
 	TAG("dscp", "class that was probed"),
 	COUNT("sent", "probes", "probes that ended within the minute"),
 	COUNT("lost", "probes", "of these, lost"),
-	FLAG("available", "lost less than the threshold"),
-	FLAG("unavailable", "lost more"),
-	FLAG("unknown", "without results: not available"),
+	COUNT("available", "minutes", "lost less than the threshold"),
+	COUNT("unavailable", "minutes", "lost more"),
+	COUNT("unknown", "minutes", "without results: not available"),
 	{ 0 },
 };
 
@@ -187,6 +188,16 @@ type_word(enum rm_line_type type)
 		[RM_LINE_BOOLEAN] = "boolean" };
 
 	return words[type];
+}
+
+static const char *
+merge_word(enum history_merge merge)
+{
+	static const char *const words[] = { [HISTORY_MERGE_NONE] = "",
+		[HISTORY_MERGE_SUM] = "sum",
+		[HISTORY_MERGE_LARGEST] = "largest" };
+
+	return words[merge];
 }
 
 static const struct history_measurement *
@@ -277,6 +288,11 @@ history_schema_print(FILE *out)
 	    "`rackmeshctl history init` makes both. VictoriaMetrics cuts times to "
 	    "milliseconds and\n"
 	    "drops strings.\n\n"
+	    "`GET /v1/history/` of the analyzer (api.md) reads them again, from "
+	    "whichever database it\n"
+	    "writes to, or from its files. With `step_s=` all points of a step are "
+	    "one: *merged* says how;\n"
+	    "the largest of percentiles is the worst of the points.\n\n"
 	    "In InfluxDB 1 it also makes continuous queries: `rm_tor_pair_hour`, "
 	    "`rm_rnic_hour` and\n"
 	    "`rm_sla_rack_hour` (*kept*) have every hour of the measurements without "
@@ -294,10 +310,12 @@ history_schema_print(FILE *out)
 
 		fprintf(out, "\n## %s (%s)\n\n%s\n\n", at->name,
 		    at->retention == HISTORY_RAW ? "raw" : "kept", at->help);
-		fprintf(out, "| name | type | unit | what |\n|---|---|---|---|\n");
+		fprintf(out,
+		    "| name | type | unit | merged | what |\n|---|---|---|---|---|\n");
 		for (const struct history_column *column = at->columns;
 		     column->name != NULL; column++)
-			fprintf(out, "| `%s` | %s | %s | %s |\n", column->name,
-			    type_word(column->type), column->unit, column->help);
+			fprintf(out, "| `%s` | %s | %s | %s | %s |\n", column->name,
+			    type_word(column->type), column->unit,
+			    merge_word(column->merge), column->help);
 	}
 }

@@ -20,11 +20,19 @@ enum history_retention {
 	HISTORY_KEPT,    /* few and kept for long: incidents, SLA */
 };
 
+/* What several points, of some time or of several RNICs, have together. */
+enum history_merge {
+	HISTORY_MERGE_NONE, /* no value: a name, a sentence, a time */
+	HISTORY_MERGE_SUM,
+	HISTORY_MERGE_LARGEST, /* of percentiles: a mean of them would be none */
+};
+
 struct history_column { /* a name of NULL ends a list */
 	const char *name;
 	enum rm_line_type type;
 	const char *unit; /* "" for words, names and flags */
 	const char *help;
+	enum history_merge merge; /* of integers only */
 };
 
 struct history_measurement {

@@ -1,6 +1,7 @@
 #include "analyzer/history/influx_target.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -68,6 +69,39 @@ influx_target_ask(const struct influx_config *config, const char *statement,
 		"&db=", config->version == 2 ? config->bucket : config->database) &&
 	    put_pair(url, "&q=", statement);
 
+	return fits ? 0 : -ENAMETOOLONG;
+}
+
+int
+influx_target_kind(const struct influx_config *config, char url[INFLUX_URL_BYTES])
+{
+	bool fits = put_base(url, config) && put(url, "/api/v1/status/buildinfo");
+
+	return fits ? 0 : -ENAMETOOLONG;
+}
+
+/* In ms, rounded down; the end counts. */
+static bool
+put_time(char *url, const char *name, int64_t ns)
+{
+	const int64_t ms = ns / RM_NS_PER_MS;
+	char text[64];
+
+	snprintf(
+	    text, sizeof(text), "%s%" PRId64 ".%03" PRId64, name, ms / 1000, ms % 1000);
+	return put(url, text);
+}
+
+int
+influx_target_export(const struct influx_config *config, const char *const *selectors,
+    rm_wall_t from, rm_wall_t to, char url[INFLUX_URL_BYTES])
+{
+	bool fits = put_base(url, config) && put(url, "/api/v1/export") &&
+		    put_time(url, "?start=", from.ns) &&
+		    put_time(url, "&end=", to.ns - 1);
+
+	for (; fits && *selectors != NULL; selectors++)
+		fits = put_pair(url, "&match[]=", *selectors);
 	return fits ? 0 : -ENAMETOOLONG;
 }
 

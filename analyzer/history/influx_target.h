@@ -9,6 +9,7 @@
 
 #include <stddef.h>
 
+#include "rackmesh/core/clock.h"
 #include "rackmesh/core/why.h"
 #include "schemas/wire.h"
 
@@ -30,6 +31,13 @@ int influx_target_init(struct influx_target *target, const struct influx_config 
 /* Where an InfluxQL statement is asked, with times in ns; of InfluxDB 2 by the bucket's
  * name. -ENAMETOOLONG. */
 int influx_target_ask(const struct influx_config *config, const char *statement,
+    char url[INFLUX_URL_BYTES]);
+/* What kind of database is there: only VictoriaMetrics has that page. -ENAMETOOLONG. */
+int influx_target_kind(const struct influx_config *config, char url[INFLUX_URL_BYTES]);
+/* Where VictoriaMetrics gives the raw samples of series. selectors: ended by NULL.
+ * -ENAMETOOLONG. */
+int influx_target_export(const struct influx_config *config,
+    const char *const *selectors, rm_wall_t from, rm_wall_t to,
     char url[INFLUX_URL_BYTES]);
 /* On failure the old credentials stay. */
 int influx_target_reread(struct influx_target *target,

@@ -12,6 +12,10 @@ const LEAST_S = 20; // of a point: a rack tells every ten seconds
 const ROWS = 10000; // the most that one answer has
 const ANSWERS = 8; // for one look
 const PATIENCE_MS = 25000; // a database, or files, may take their time
+const COLUMNS = {
+  rm_tor_pair: "src_tor,dst_tor,sent,send_failed,sent_late,no_reply,late_reply,rtt_p50_ns,rtt_p99_ns",
+  rm_incident: "region,tor,part_type,part,place,state,id,severity,opened_ns,sentence",
+};
 const BEFORE_S = 86400; // what was opened so long before may still have been open
 const DIRECTIONS = {
   "inside the rack": (row, tor) => row.src_tor === tor && row.dst_tor === tor,
@@ -20,7 +24,7 @@ const DIRECTIONS = {
 };
 
 async function rowsOf(measurement, from, to, region, tor) {
-  const words = new URLSearchParams({ from: from.toISOString(), to: to.toISOString(), region, limit: ROWS });
+  const words = new URLSearchParams({ from: from.toISOString(), to: to.toISOString(), region, columns: COLUMNS[measurement], limit: ROWS });
   if (tor) words.set("tor", tor);
   let all = [];
   for (let i = 0; i < ANSWERS; i++) {
@@ -55,7 +59,7 @@ function buckets(rows, from, to) {
 // The last word of each incident that was open at some time between from and to.
 function openThen(rows, from) {
   const last = new Map();
-  for (const row of rows) last.set(row.id, row);
+  for (const row of rows) last.set(row.id ?? `${row.part} ${row.opened_ns}`, row); // VictoriaMetrics keeps no ids
   return [...last.values()].filter((row) => row.state !== "resolved" || new Date(row.time) >= from).reverse();
 }
 
@@ -71,7 +75,7 @@ function incidentsOf(rows) {
           "a",
           { href: `#/incident/${encodeURIComponent(row.id)}` },
           element("span", { class: "severity" }, row.severity ?? ""),
-          element("b", {}, told(row)[0]),
+          element("b", {}, told(row)[0] || row.part),
           element("span", { class: "seen" }, told(row)[1]),
           element(
             "span",

@@ -8,6 +8,7 @@
 #include "analyzer/history/influx_config.h"
 #include "analyzer/history/influx_target.h"
 #include "analyzer/past/past_answer.h"
+#include "analyzer/past/past_question.h"
 #include "rackmesh/http/http_client.h"
 #include "rackmesh/http/http_server.h"
 #include "rackmesh/http/http_url.h"
@@ -16,12 +17,19 @@
 #define PATIENCE_NS (20 * RM_NS_PER_S)
 #define DATABASE_NS (10 * RM_NS_PER_S)
 
+enum language { /* of what stands at influx.url */
+	LANGUAGE_UNKNOWN,
+	LANGUAGE_INFLUXQL,
+	LANGUAGE_VICTORIA,
+};
+
 struct asked { /* while its job runs, all but past is the worker's */
 	struct past *past;
 	bool busy;
 	uint64_t http; /* who waits */
 	struct past_question question;
 	struct rm_http_call *call;
+	enum language language;
 	char *body; /* a database's answer; NULL: files are read */
 	size_t body_len;
 	char *json;
@@ -31,6 +39,7 @@ struct asked { /* while its job runs, all but past is the worker's */
 struct past {
 	struct past_options options;
 	struct rm_worker *worker;
+	enum language language; /* as far as is known */
 	struct asked asked[PAST_MAX];
 	struct past_counts counts;
 };
@@ -107,7 +116,9 @@ read_run(void *job)
 	struct asked *asked = job;
 
 	if (asked->body != NULL)
-		return past_answer_influx(&asked->question, asked->body,
+		return (asked->language == LANGUAGE_VICTORIA
+			    ? past_answer_victoria
+			    : past_answer_influx)(&asked->question, asked->body,
 		    asked->body_len, &asked->json, &asked->why);
 	return past_answer_files(&asked->question, asked->past->options.files_folder,
 	    &asked->json, &asked->why);
@@ -148,8 +159,7 @@ static void
 explain(const struct rm_http_answer *answer, struct rm_why *why)
 {
 	if (answer->r == -EMSGSIZE)
-		rm_why(
-		    why, 0, "that is too much: ask for less time, or a smaller limit");
+		rm_why(why, 0, "that is too much: ask for less time, or fewer columns");
 	else if (answer->r < 0)
 		rm_why(why, 0, "it does not answer: %s",
 		    answer->why != NULL && answer->why[0] != '\0'
@@ -158,15 +168,30 @@ explain(const struct rm_http_answer *answer, struct rm_why *why)
 	else if (answer->status == 401 || answer->status == 403)
 		rm_why(why, 0,
 		    "it does not let the analyzer read (HTTP %ld): influx.token_file "
-		    "or "
-		    "influx.user needs the right to read what it writes",
+		    "or influx.user needs the right to read what it writes",
 		    answer->status);
 	else
 		rm_why(why, 0,
-		    "it answers no InfluxQL (HTTP %ld, \"%.200s\"): VictoriaMetrics "
-		    "never "
-		    "does, InfluxDB 2 only of a bucket that its DBRP mappings name",
+		    "it answers neither InfluxQL nor as VictoriaMetrics (HTTP %ld, "
+		    "\"%.200s\"): InfluxDB 2 does only of a bucket that its DBRP "
+		    "mappings name",
 		    answer->status, answer->body);
+}
+
+/* The answer counts only if this returns true. Who does not answer may be another one
+ * next time. */
+static bool
+answer_is_good(struct asked *asked, const struct rm_http_answer *answer)
+{
+	asked->call = NULL;
+	if (answer->r == -ECANCELED)
+		return false;
+	if (answer->r == 0 && answer->status == 200)
+		return true;
+	asked->past->language = LANGUAGE_UNKNOWN;
+	explain(answer, &asked->why);
+	asked_fail(asked, asked->why.text);
+	return false;
 }
 
 static void
@@ -174,14 +199,8 @@ on_answer(const struct rm_http_answer *answer, void *arg)
 {
 	struct asked *asked = arg;
 
-	asked->call = NULL;
-	if (answer->r == -ECANCELED)
+	if (!answer_is_good(asked, answer))
 		return;
-	if (answer->r < 0 || answer->status != 200) {
-		explain(answer, &asked->why);
-		asked_fail(asked, asked->why.text);
-		return;
-	}
 	asked->body = malloc(answer->body_len + 1);
 	if (asked->body == NULL) {
 		asked_fail(asked, "out of memory");
@@ -193,32 +212,20 @@ on_answer(const struct rm_http_answer *answer, void *arg)
 }
 
 /* Secrets are read again each time: they may be changed without a restart. */
-static void
-ask_database(struct asked *asked)
+static int
+send_to_database(struct asked *asked, const char *url,
+    void (*done)(const struct rm_http_answer *answer, void *arg))
 {
-	const struct influx_config *config = asked->past->options.influx;
-	const char *policy = asked->question.measurement->retention == HISTORY_RAW
-				 ? config->retention_policy
-				 : config->incident_retention_policy;
 	struct influx_target target = { 0 };
-	char statement[PAST_STATEMENT_BYTES], url[INFLUX_URL_BYTES];
 	const char *const headers[] = { target.authorization, NULL };
 	struct rm_http_exchange exchange = { .url = url,
 		.max_body_bytes = PAST_ANSWER_BYTES,
 		.whole = true,
 		.timeout_ns = DATABASE_NS,
-		.done = on_answer,
+		.done = done,
 		.arg = asked };
-	int r = influx_target_reread(&target, config, &asked->why);
+	int r = influx_target_reread(&target, asked->past->options.influx, &asked->why);
 
-	if (r == 0) {
-		/* A bucket has no policies. */
-		r = past_question_influxql(
-		    &asked->question, config->version == 2 ? "" : policy, statement);
-		if (r == 0)
-			r = influx_target_ask(config, statement, url);
-		rm_why(&asked->why, r, "the names in influx are too long");
-	}
 	if (r == 0) {
 		if (target.authorization[0] != '\0')
 			exchange.headers = headers;
@@ -233,6 +240,87 @@ ask_database(struct asked *asked)
 		rm_why(&asked->why, r, "cannot ask it: %s", strerror(-r));
 	}
 	explicit_bzero(&target, sizeof(target));
+	return r;
+}
+
+static int
+write_influxql(const struct asked *asked, char url[INFLUX_URL_BYTES])
+{
+	const struct influx_config *config = asked->past->options.influx;
+	const char *policy = asked->question.measurement->retention == HISTORY_RAW
+				 ? config->retention_policy
+				 : config->incident_retention_policy;
+	char statement[PAST_STATEMENT_BYTES];
+	/* A bucket has no policies. */
+	int r = past_question_influxql(
+	    &asked->question, config->version == 2 ? "" : policy, statement);
+
+	return r == 0 ? influx_target_ask(config, statement, url) : r;
+}
+
+static int
+write_export(const struct asked *asked, char url[INFLUX_URL_BYTES])
+{
+	const struct influx_config *config = asked->past->options.influx;
+	char texts[2][PAST_STATEMENT_BYTES];
+	const char *selectors[3] = { NULL };
+	int count = past_question_selectors(&asked->question, config->database, texts);
+
+	for (int i = 0; i < count; i++)
+		selectors[i] = texts[i];
+	return count < 0 ? count
+			 : influx_target_export(config, selectors, asked->question.from,
+			       asked->question.to, url);
+}
+
+static void
+ask_rows(struct asked *asked)
+{
+	char url[INFLUX_URL_BYTES];
+	int r;
+
+	asked->language = asked->past->language;
+	r = asked->language == LANGUAGE_VICTORIA ? write_export(asked, url)
+						 : write_influxql(asked, url);
+	rm_why(&asked->why, r, "the names in influx are too long");
+	if (r == 0)
+		r = send_to_database(asked, url, on_answer);
+	if (r < 0)
+		asked_fail(asked, asked->why.text);
+}
+
+static void
+on_kind(const struct rm_http_answer *answer, void *arg)
+{
+	struct asked *asked = arg;
+
+	asked->call = NULL;
+	if (answer->r == 0) {
+		asked->past->language =
+		    answer->status == 200 ? LANGUAGE_VICTORIA : LANGUAGE_INFLUXQL;
+		ask_rows(asked);
+	} else {
+		answer_is_good(asked, answer);
+	}
+}
+
+static void
+ask_database(struct asked *asked)
+{
+	const struct influx_config *config = asked->past->options.influx;
+	char url[INFLUX_URL_BYTES];
+	int r;
+
+	if (config->version == 2)
+		asked->past->language = LANGUAGE_INFLUXQL;
+	if (asked->past->language != LANGUAGE_UNKNOWN) {
+		ask_rows(asked);
+		return;
+	}
+	r = influx_target_kind(config, url);
+	rm_why(&asked->why, r, "influx.url is too long");
+	if (r == 0)
+		r = send_to_database(asked, url, on_kind);
 	if (r < 0)
 		asked_fail(asked, asked->why.text);
 }
@@ -274,22 +362,20 @@ void
 past_ask(struct rm_http_request *request, void *arg)
 {
 	struct past *past = arg;
-	const struct past_words words = { rm_http_path_rest(request),
-		rm_http_query(request, "from"), rm_http_query(request, "to"),
-		rm_http_query(request, "region"), rm_http_query(request, "tor") };
+	struct past_words words = { .measurement = rm_http_path_rest(request),
+		.from = rm_http_query(request, "from"),
+		.to = rm_http_query(request, "to"),
+		.columns = rm_http_query(request, "columns") };
 	struct past_question question;
-	uint64_t limit = PAST_LIMIT;
 	struct rm_why why = { 0 };
 	int r;
 
-	if (!rm_http_query_number(request, "limit", 1, PAST_MAX_LIMIT, &limit))
+	for (int i = 0; i < PAST_FILTERS; i++)
+		words.filter[i] = rm_http_query(request, past_filter_names[i]);
+	if (!rm_http_query_number(request, "limit", 1, PAST_MAX_LIMIT, &words.limit) ||
+	    !rm_http_query_number(request, "step_s", 1, PAST_MAX_STEP_S, &words.step_s))
 		return;
-	if (rm_http_query(request, "step_s") != NULL) {
-		rm_http_reply_error(request, 400,
-		    "?step_s= is not served by this release: rows come as written");
-		return;
-	}
-	r = past_question_make(&words, limit, rm_wall_now(), &question, &why);
+	r = past_question_make(&words, rm_wall_now(), &question, &why);
 	if (r < 0) {
 		rm_http_reply_error(request, r == -ENOENT ? 404 : 400, "%s", why.text);
 		return;

@@ -1,37 +1,26 @@
 #include "analyzer/past/past_question.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "analyzer/history/history_schema.h"
 #include "rackmesh/judge/part.h"
 
+const char *const past_filter_names[PAST_FILTERS] = {
+	[PAST_TOR] = "tor",
+	[PAST_REGION] = "region",
+	[PAST_SRC_TOR] = "src_tor",
+	[PAST_DST_TOR] = "dst_tor",
+	[PAST_HOST] = "host",
+	[PAST_DEVICE] = "device",
+	[PAST_RNIC] = "rnic",
+	[PAST_DSCP] = "dscp",
+};
+
 #define HOUR_NS (3600 * RM_NS_PER_S)
 #define MAX_RANGE_NS (400 * 24 * HOUR_NS)
-
-bool
-past_time_parse(const char *text, rm_wall_t *ret)
-{
-	struct tm tm = { 0 };
-	const char *rest = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm);
-	int64_t digit = RM_NS_PER_S, ns = 0;
-
-	if (rest == NULL || tm.tm_year < 70 || tm.tm_year > 300)
-		return false;
-	if (*rest == '.')
-		for (rest++; isdigit((unsigned char)*rest); rest++) {
-			digit /= 10;
-			ns += digit * (*rest - '0');
-		}
-	if (strcmp(rest, "Z") != 0)
-		return false;
-	ret->ns = (int64_t)timegm(&tm) * RM_NS_PER_S + ns;
-	return true;
-}
 
 static const struct history_measurement *
 find_measurement(const char *name)
@@ -43,47 +32,130 @@ find_measurement(const char *name)
 	return NULL;
 }
 
-void
-past_tor_columns(const struct history_measurement *measurement, const char *columns[2])
+static bool
+has_column(const struct history_measurement *measurement, const char *name)
 {
-	static const char *const names[] = { "tor", "src_tor", "dst_tor" };
+	for (const struct history_column *c = measurement->columns; c->name != NULL;
+	     c++)
+		if (strcmp(c->name, name) == 0)
+			return true;
+	return false;
+}
+
+void
+past_filter_columns(const struct history_measurement *measurement,
+    enum past_filter filter, const char *columns[2])
+{
+	static const char *const tors[] = { "tor", "src_tor", "dst_tor" };
 	size_t count = 0;
 
 	columns[0] = columns[1] = NULL;
+	if (filter != PAST_TOR) {
+		if (has_column(measurement, past_filter_names[filter]))
+			columns[0] = past_filter_names[filter];
+		return;
+	}
 	for (size_t i = 0; i < 3; i++)
-		for (const struct history_column *c = measurement->columns;
-		     c->name != NULL; c++)
-			if (count < 2 && strcmp(c->name, names[i]) == 0)
-				columns[count++] = c->name;
+		if (count < 2 && has_column(measurement, tors[i]))
+			columns[count++] = tors[i];
+}
+
+size_t
+past_question_columns(
+    const struct past_question *q, const struct history_column *columns[PAST_COLUMNS])
+{
+	const struct history_column *all = q->measurement->columns;
+	size_t count = 0;
+
+	for (size_t i = 0; i < PAST_COLUMNS && all[i].name != NULL; i++)
+		if ((q->columns == 0 || (q->columns >> i & 1) != 0) &&
+		    (q->step_ns == 0 || all[i].merge != HISTORY_MERGE_NONE))
+			columns[count++] = &all[i];
+	return count;
 }
 
 static int
-take_name(const char *text, const char *what, char *ret, struct rm_why *why)
+take_filter(const char *text, enum past_filter filter, struct past_question *q,
+    struct rm_why *why)
 {
-	ret[0] = '\0';
+	const char *what = past_filter_names[filter], *columns[2];
+	char *ret = q->filter[filter];
+	struct rm_rnic_id id;
+
 	if (text == NULL)
 		return 0;
-	if (!rm_name_valid(text) || strlen(text) >= PAST_NAME_BYTES)
-		return rm_why(why, -EINVAL, "?%s= is no name", what);
-	strcpy(ret, text);
+	past_filter_columns(q->measurement, filter, columns);
+	if (columns[0] == NULL)
+		return rm_why(
+		    why, -EINVAL, "%s is not kept by %s", q->measurement->name, what);
+	if (filter == PAST_RNIC && rm_rnic_id_parse(text, &id) == 0)
+		rm_rnic_id_format(id, ret);
+	else if (filter != PAST_RNIC && rm_name_valid(text) &&
+		 strlen(text) < PAST_NAME_BYTES)
+		strcpy(ret, text);
+	else
+		return rm_why(why, -EINVAL, "?%s= is no %s", what,
+		    filter == PAST_RNIC ? "RNIC's id" : "name");
+	return 0;
+}
+
+static int
+take_columns(const char *text, struct past_question *q, struct rm_why *why)
+{
+	const struct history_column *all = q->measurement->columns;
+
+	while (text != NULL && *text != '\0') {
+		const size_t len = strcspn(text, ",");
+		size_t i = 0;
+
+		while (all[i].name != NULL && (strncmp(all[i].name, text, len) != 0 ||
+						  all[i].name[len] != '\0'))
+			i++;
+		if (all[i].name == NULL || i >= PAST_COLUMNS)
+			return rm_why(why, -EINVAL, "%s has no column %.*s",
+			    q->measurement->name, (int)(len < 64 ? len : 64), text);
+		q->columns |= UINT64_C(1) << i;
+		text += len;
+		text += *text == ',';
+	}
 	return 0;
 }
 
 static int
 take_time(const char *text, const char *what, rm_wall_t *ret, struct rm_why *why)
 {
-	if (text != NULL && !past_time_parse(text, ret))
+	if (text != NULL && !rm_wall_parse(text, ret))
 		return rm_why(why, -EINVAL,
 		    "?%s= is a time in UTC, as 2026-01-31T12:00:00Z", what);
 	return 0;
 }
 
+/* Steps begin at multiples of their length since the epoch. */
+static int
+take_step(uint64_t step_s, struct past_question *q, struct rm_why *why)
+{
+	const int64_t step_ns = (int64_t)step_s * RM_NS_PER_S;
+	const struct history_column *columns[PAST_COLUMNS];
+
+	if (step_s == 0)
+		return 0;
+	if (q->to.ns / step_ns - q->from.ns / step_ns >= PAST_MAX_LIMIT)
+		return rm_why(why, -EINVAL,
+		    "?step_s= is too short for that time: more than %d rows",
+		    PAST_MAX_LIMIT);
+	q->step_ns = step_ns;
+	if (past_question_columns(q, columns) == 0)
+		return rm_why(why, -EINVAL,
+		    "%s has nothing of that which ?step_s= can merge",
+		    q->measurement->name);
+	return 0;
+}
+
 int
-past_question_make(const struct past_words *words, size_t limit, rm_wall_t now,
+past_question_make(const struct past_words *words, rm_wall_t now,
     struct past_question *ret, struct rm_why *why)
 {
-	struct past_question q = { .limit = limit, .to = now };
-	const char *tors[2];
+	struct past_question q = { .to = now, .limit = words->limit };
 	int r;
 
 	q.measurement = find_measurement(words->measurement);
@@ -94,22 +166,25 @@ past_question_make(const struct past_words *words, size_t limit, rm_wall_t now,
 	q.from.ns = q.to.ns - HOUR_NS;
 	if (r == 0)
 		r = take_time(words->from, "from", &q.from, why);
+	for (int i = 0; r == 0 && i < PAST_FILTERS; i++)
+		r = take_filter(words->filter[i], i, &q, why);
 	if (r == 0)
-		r = take_name(words->region, "region", q.region, why);
-	if (r == 0)
-		r = take_name(words->tor, "tor", q.tor, why);
+		r = take_columns(words->columns, &q, why);
 	if (r < 0)
 		return r;
-	past_tor_columns(q.measurement, tors);
-	if (q.tor[0] != '\0' && tors[0] == NULL)
-		return rm_why(
-		    why, -EINVAL, "%s is not kept by ToR", q.measurement->name);
 	if (q.from.ns >= q.to.ns || q.to.ns - q.from.ns > MAX_RANGE_NS)
 		return rm_why(why, -EINVAL,
 		    "?from= is before ?to=, and at most 400 days before it");
+	r = take_step(words->step_s, &q, why);
+	if (r < 0)
+		return r;
+	if (q.limit == 0)
+		q.limit = q.step_ns != 0 ? PAST_MAX_LIMIT : PAST_LIMIT;
 	*ret = q;
 	return 0;
 }
+
+/* ---- InfluxQL -------------------------------------------------------------------- */
 
 /* Names of policies are whatever somebody has made. */
 static void
@@ -124,18 +199,55 @@ put_quoted(FILE *out, const char *name)
 	putc('"', out);
 }
 
+static void
+put_column(FILE *out, const struct history_column *column, bool merged)
+{
+	if (!merged)
+		fprintf(out, "\"%s\"", column->name);
+	else
+		fprintf(out, "%s(\"%s\") AS \"%s\"",
+		    column->merge == HISTORY_MERGE_SUM ? "sum" : "max", column->name,
+		    column->name);
+}
+
+static void
+put_filters(FILE *out, const struct past_question *q)
+{
+	for (int i = 0; i < PAST_FILTERS; i++) {
+		const char *columns[2], *name = q->filter[i];
+
+		past_filter_columns(q->measurement, i, columns);
+		if (name[0] == '\0')
+			continue;
+		fprintf(out, " AND (\"%s\" = '%s'", columns[0], name);
+		if (columns[1] != NULL)
+			fprintf(out, " OR \"%s\" = '%s'", columns[1], name);
+		putc(')', out);
+	}
+}
+
+static int
+close_text(FILE *out, const char text[PAST_STATEMENT_BYTES])
+{
+	return fclose(out) == 0 && strlen(text) < PAST_STATEMENT_BYTES - 1
+		   ? 0
+		   : -ENAMETOOLONG;
+}
+
 int
 past_question_influxql(
     const struct past_question *q, const char *policy, char text[PAST_STATEMENT_BYTES])
 {
-	const struct history_column *columns = q->measurement->columns;
+	const struct history_column *columns[PAST_COLUMNS];
+	const size_t count = past_question_columns(q, columns);
 	FILE *out = fmemopen(text, PAST_STATEMENT_BYTES, "w");
-	const char *tors[2];
 
 	if (out == NULL)
 		return -ENOMEM;
-	for (size_t i = 0; columns[i].name != NULL; i++)
-		fprintf(out, "%s\"%s\"", i == 0 ? "SELECT " : ",", columns[i].name);
+	for (size_t i = 0; i < count; i++) {
+		fputs(i == 0 ? "SELECT " : ",", out);
+		put_column(out, columns[i], q->step_ns != 0);
+	}
 	fprintf(out, " FROM ");
 	if (policy[0] != '\0') {
 		put_quoted(out, policy);
@@ -143,16 +255,61 @@ past_question_influxql(
 	}
 	fprintf(out, "\"%s\" WHERE time >= %" PRId64 " AND time < %" PRId64,
 	    q->measurement->name, q->from.ns, q->to.ns);
-	if (q->region[0] != '\0')
-		fprintf(out, " AND \"region\" = '%s'", q->region);
-	past_tor_columns(q->measurement, tors);
-	if (q->tor[0] != '\0' && tors[1] != NULL)
-		fprintf(out, " AND (\"%s\" = '%s' OR \"%s\" = '%s')", tors[0], q->tor,
-		    tors[1], q->tor);
-	else if (q->tor[0] != '\0')
-		fprintf(out, " AND \"%s\" = '%s'", tors[0], q->tor);
+	put_filters(out, q);
+	if (q->step_ns != 0)
+		fprintf(out, " GROUP BY time(%" PRId64 "s) fill(none)",
+		    q->step_ns / RM_NS_PER_S);
 	fprintf(out, " ORDER BY time ASC LIMIT %zu", q->limit + 1);
-	return fclose(out) == 0 && strlen(text) < PAST_STATEMENT_BYTES - 1
-		   ? 0
-		   : -ENAMETOOLONG;
+	return close_text(out, text);
+}
+
+/* ---- PromQL ---------------------------------------------------------------------- */
+
+static int
+put_selector(const struct past_question *q, const char *database, int which,
+    char text[PAST_STATEMENT_BYTES])
+{
+	const struct history_column *columns[PAST_COLUMNS];
+	const size_t count = past_question_columns(q, columns);
+	FILE *out = fmemopen(text, PAST_STATEMENT_BYTES, "w");
+	const char *separator = "";
+
+	if (out == NULL)
+		return -ENOMEM;
+	fprintf(out, "{__name__=~\"%s_(", q->measurement->name);
+	for (size_t i = 0; i < count; i++)
+		if (columns[i]->type == RM_LINE_INTEGER ||
+		    columns[i]->type == RM_LINE_FLOAT) {
+			fprintf(out, "%s%s", separator, columns[i]->name);
+			separator = "|";
+		}
+	fprintf(out, ")\",db=");
+	put_quoted(out, database);
+	for (int i = 0; i < PAST_FILTERS; i++) {
+		const char *tags[2];
+
+		past_filter_columns(q->measurement, i, tags);
+		if (q->filter[i][0] != '\0')
+			fprintf(out, ",%s=\"%s\"", tags[i == PAST_TOR ? which : 0],
+			    q->filter[i]);
+	}
+	putc('}', out);
+	return close_text(out, text);
+}
+
+int
+past_question_selectors(const struct past_question *q, const char *database,
+    char texts[2][PAST_STATEMENT_BYTES])
+{
+	const char *tors[2];
+	int r, count;
+
+	past_filter_columns(q->measurement, PAST_TOR, tors);
+	count = q->filter[PAST_TOR][0] != '\0' && tors[1] != NULL ? 2 : 1;
+	for (int i = 0; i < count; i++) {
+		r = put_selector(q, database, i, texts[i]);
+		if (r < 0)
+			return r;
+	}
+	return count;
 }

@@ -1,6 +1,6 @@
 /*
- * past_question - what somebody wants to know of the history: checked, and as InfluxQL.
- * Pure.
+ * past_question - what somebody wants to know of the history: checked, and in the
+ * language of each database. Pure.
  *
  * Nothing of it is free text: the measurement and its columns are the schema's, names
  * are valid ones, times are numbers.
@@ -17,38 +17,68 @@
 
 #define PAST_LIMIT 1000 /* rows, unless others are asked for */
 #define PAST_MAX_LIMIT 10000
+#define PAST_MAX_STEP_S (30 * 86400)
 #define PAST_NAME_BYTES 64
+#define PAST_COLUMNS 64
 #define PAST_STATEMENT_BYTES 3072
 
+struct history_column;
 struct history_measurement;
+
+/* Rows with this name in the tag. PAST_TOR: in `tor`, `src_tor` or `dst_tor`. */
+enum past_filter {
+	PAST_TOR,
+	PAST_REGION,
+	PAST_SRC_TOR,
+	PAST_DST_TOR,
+	PAST_HOST,
+	PAST_DEVICE,
+	PAST_RNIC,
+	PAST_DSCP,
+	PAST_FILTERS,
+};
+
+extern const char *const past_filter_names[PAST_FILTERS]; /* as in the URL */
 
 struct past_question {
 	const struct history_measurement *measurement;
-	char region[PAST_NAME_BYTES], tor[PAST_NAME_BYTES]; /* "": all */
-	rm_wall_t from, to;                                 /* from <= time < to */
-	size_t limit;                                       /* rows, the oldest first */
+	char filter[PAST_FILTERS][PAST_NAME_BYTES]; /* "": any */
+	rm_wall_t from, to;                         /* from <= time < to */
+	uint64_t columns; /* bits, in the order of the measurement's; 0: all */
+	int64_t step_ns;  /* all rows of so long are one; 0: rows as written */
+	size_t limit;     /* rows, the oldest first */
 };
 
 struct past_words { /* as they came; NULL: not given */
-	const char *measurement, *from, *to, *region, *tor;
+	const char *measurement, *from, *to, *columns; /* names with commas */
+	const char *filter[PAST_FILTERS];
+	uint64_t step_s, limit; /* 0: not given */
 };
 
 /* Without `to`, until now; without `from`, the hour before `to`. -ENOENT: no such
  * measurement; -EINVAL: why says what is wrong with which word. */
-int past_question_make(const struct past_words *words, size_t limit, rm_wall_t now,
+int past_question_make(const struct past_words *words, rm_wall_t now,
     struct past_question *ret, struct rm_why *why);
 
-/* RFC 3339 in UTC, "2026-01-31T12:00:00Z", a fraction of a second is fine. */
-bool past_time_parse(const char *text, rm_wall_t *ret);
+/* What each row has after its time, in this order: the columns that were asked for;
+ * with a step, those of them that can be merged. How many. */
+size_t past_question_columns(const struct past_question *question,
+    const struct history_column *columns[PAST_COLUMNS]);
 
-/* The columns that hold the name of a ToR: a row matches when one of them does. The
- * second may be NULL, both are of what is not told by ToR. */
-void past_tor_columns(
-    const struct history_measurement *measurement, const char *columns[2]);
+/* The tags of which one must have the filter's name. The second may be NULL, both are
+ * where the measurement has no such tag. */
+void past_filter_columns(const struct history_measurement *measurement,
+    enum past_filter filter, const char *columns[2]);
 
 /* One row more than the limit. policy: a retention policy, "": the default one.
  * -ENAMETOOLONG. */
 int past_question_influxql(const struct past_question *question, const char *policy,
     char text[PAST_STATEMENT_BYTES]);
+
+/* Selectors of series, as PromQL has them: `{__name__=~"rm_rnic_(sent|ok)",...}`. What
+ * one of them finds counts: two where PAST_TOR may be in either tag. How many;
+ * -ENAMETOOLONG. */
+int past_question_selectors(const struct past_question *question, const char *database,
+    char texts[2][PAST_STATEMENT_BYTES]);
 
 #endif

@@ -25,7 +25,8 @@ check(const struct past_question *question, const char *text)
 	const json_t *rows = json_object_get(json, "rows");
 	size_t i;
 
-	if (columns < 2 || json_array_size(rows) > question->limit)
+	if (columns < (question->step_ns != 0 ? 1 : 2) ||
+	    json_array_size(rows) > question->limit)
 		abort();
 	json_array_foreach (rows, i, row)
 		if (json_array_size(row) != columns ||
@@ -61,15 +62,21 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	size_t count = 0;
 	struct rm_why why;
 	char *text = NULL;
+	unsigned how;
 	int r;
 
 	while (history_measurements[count].name != NULL)
 		count++;
 	question.measurement = &history_measurements[fuzz_below(&bytes, count)];
-	if (fuzz_u8(&bytes) & 1)
+	how = fuzz_u8(&bytes);
+	if ((how & 4) != 0) {
+		question.to.ns = INT64_C(10000000) * RM_NS_PER_S;
+		question.step_ns = INT64_C(1000000) * RM_NS_PER_S;
+	}
+	if ((how & 1) != 0)
 		r = read_files(&question, &bytes, &text);
 	else
-		r = past_answer_influx(
+		r = ((how & 2) != 0 ? past_answer_victoria : past_answer_influx)(
 		    &question, (const char *)bytes.at, bytes.left, &text, &why);
 	if (r == 0)
 		check(&question, text);

@@ -54,22 +54,25 @@ remove_folder(void **state)
 
 /* SLA from 12:00 to 13:00. */
 static struct past_question
-question(const char *region, size_t limit)
+question(const char *region, size_t limit, uint64_t step_s)
 {
-	const struct past_words words = { "rm_sla", "2026-01-31T12:00:00Z",
-		"2026-01-31T13:00:00Z", region, NULL };
+	const struct past_words words = { .measurement = "rm_sla",
+		.from = "2026-01-31T12:00:00Z",
+		.to = "2026-01-31T13:00:00Z",
+		.filter[PAST_REGION] = region,
+		.limit = limit,
+		.step_s = step_s };
 	struct past_question q;
 	struct rm_why why;
 
-	assert_int_equal(
-	    past_question_make(&words, limit, (rm_wall_t){ 0 }, &q, &why), 0);
+	assert_int_equal(past_question_make(&words, (rm_wall_t){ 0 }, &q, &why), 0);
 	return q;
 }
 
 static json_t *
-read_files(const char *region, size_t limit)
+read_files(const char *region, size_t limit, uint64_t step_s)
 {
-	struct past_question q = question(region, limit);
+	struct past_question q = question(region, limit, step_s);
 	struct rm_why why = { 0 };
 	char *text = NULL;
 	json_t *json;
@@ -111,7 +114,7 @@ rows_of_files_come_by_time_each_once_and_torn_lines_not_at_all(void **state)
 	put("incidents.lp", SLA("1769860920", "lab", "3")                 /* again */
 	    SLA("1769860860", "field", "9") SLA("1769864400", "lab", "4") /* too late */
 	    "rm_sla,region=lab,aggregator=an1 sent=5i 17698609");
-	json = read_files("lab", 10);
+	json = read_files("lab", 10, 0);
 	assert_int_equal(count_of(json), 2);
 	assert_int_equal(sent_of(json, 0), 2);
 	assert_int_equal(sent_of(json, 1), 3);
@@ -120,7 +123,7 @@ rows_of_files_come_by_time_each_once_and_torn_lines_not_at_all(void **state)
 				json_array_get(json_object_get(json, "rows"), 0), 0)),
 	    "2026-01-31T12:00:00.000Z");
 	json_decref(json);
-	json = read_files(NULL, 10);
+	json = read_files(NULL, 10, 0);
 	assert_int_equal(count_of(json), 3);
 	json_decref(json);
 }
@@ -132,7 +135,7 @@ more_rows_than_asked_for_are_told(void **state)
 
 	put("incidents.lp",
 	    SLA("1769860800", "lab", "2") SLA("1769860860", "lab", "3"));
-	json = read_files("lab", 1);
+	json = read_files("lab", 1, 0);
 	assert_int_equal(count_of(json), 1);
 	assert_int_equal(sent_of(json, 0), 2);
 	assert_true(json_is_true(json_object_get(json, "truncated")));
@@ -140,9 +143,31 @@ more_rows_than_asked_for_are_told(void **state)
 }
 
 static void
+rows_of_a_step_are_one_and_a_line_that_stands_twice_counts_once(void **state)
+{
+	json_t *json;
+
+	put("incidents.lp", SLA("1769860800", "lab", "2") SLA("1769860860", "lab", "3")
+				SLA("1769860860", "lab", "3") SLA("1769860860", "field",
+				    "9") SLA("1769861520", "lab", "5"));
+	json = read_files("lab", 10, 600);
+	assert_int_equal(count_of(json), 2);
+	assert_int_equal(sent_of(json, 0), 5);
+	assert_int_equal(sent_of(json, 1), 5);
+	assert_string_equal(json_string_value(json_array_get(
+				json_array_get(json_object_get(json, "rows"), 1), 0)),
+	    "2026-01-31T12:10:00.000Z");
+	json_decref(json);
+	json = read_files("lab", 1, 600);
+	assert_int_equal(count_of(json), 1);
+	assert_true(json_is_true(json_object_get(json, "truncated")));
+	json_decref(json);
+}
+
+static void
 a_folder_without_files_holds_nothing(void **state)
 {
-	json_t *json = read_files("lab", 10);
+	json_t *json = read_files("lab", 10, 0);
 
 	assert_int_equal(count_of(json), 0);
 	json_decref(json);
@@ -161,7 +186,7 @@ a_folder_without_files_holds_nothing(void **state)
 static int
 read_influx(const char *body, json_t **ret, struct rm_why *why)
 {
-	struct past_question q = question("lab", 10);
+	struct past_question q = question("lab", 10, 0);
 	char *text = NULL;
 	int r = past_answer_influx(&q, body, strlen(body), &text, why);
 
@@ -205,6 +230,68 @@ answers_that_are_none_are_refused_with_what_the_database_said(void **state)
 	assert_string_equal(why.text, "it says: database not found");
 }
 
+#define SERIES(name, region, values, times)           \
+	"{\"metric\":{\"__name__\":\"" name           \
+	"\",\"db\":\"rackmesh\",\"region\":\"" region \
+	"\",\"scope\":\"rack\"},\"values\":[" values "],\"timestamps\":[" times "]}\n"
+
+static int
+read_victoria(const char *body, uint64_t step_s, json_t **ret, struct rm_why *why)
+{
+	struct past_question q = question("lab", 10, step_s);
+	char *text = NULL;
+	int r = past_answer_victoria(&q, body, strlen(body), &text, why);
+
+	if (r == 0)
+		*ret = json_loads(text, 0, NULL);
+	free(text);
+	return r;
+}
+
+static void
+series_of_victoriametrics_become_rows_again(void **state)
+{
+	static const char body[] =
+	    SERIES("rm_sla_sent", "lab", "3,2", "1769860860000,1769860800000")
+		SERIES("rm_sla_lost", "lab", "1", "1769860860000")
+		    SERIES("rm_sla_sent", "lab2", "7", "1769860860000")
+			SERIES("rm_sla_rack_sent", "lab", "9", "1769860860000") SERIES(
+			    "rm_sla_rtt_p99_ns", "lab", "2.5e3", "1769860860000");
+	struct rm_why why = { 0 };
+	json_t *json = NULL, *row;
+
+	assert_int_equal(read_victoria(body, 0, &json, &why), 0);
+	assert_int_equal(count_of(json), 3);
+	assert_int_equal(sent_of(json, 0), 2);
+	assert_true(sent_of(json, 1) + sent_of(json, 2) == 10); /* of one time */
+	row = json_array_get(json_object_get(json, "rows"), 0);
+	assert_string_equal(json_string_value(json_array_get(row, 1)), "lab");
+	assert_string_equal(json_string_value(json_array_get(row, 3)), "rack");
+	assert_true(json_is_null(json_array_get(row, 6))); /* lost */
+	json_decref(json);
+	assert_int_equal(read_victoria(body, 600, &json, &why), 0);
+	assert_int_equal(count_of(json), 1);
+	assert_int_equal(sent_of(json, 0), 12);
+	json_decref(json);
+	assert_int_equal(read_victoria("", 0, &json, &why), 0);
+	assert_int_equal(count_of(json), 0);
+	json_decref(json);
+}
+
+static void
+an_export_that_is_none_is_refused(void **state)
+{
+	const char *const bad[] = { "garbage", "[]", "{}\n",
+		SERIES("rm_sla_sent", "lab", "3", "1,2"),
+		SERIES("rm_sla_sent", "lab", "3", "\"1\""),
+		SERIES("rm_sla_sent", "lab", "3", "9223372036854775807") };
+	struct rm_why why = { 0 };
+	json_t *json = NULL;
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_int_equal(read_victoria(bad[i], 0, &json, &why), -EBADMSG);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, make_folder, remove_folder)
 
 int
@@ -213,9 +300,12 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(rows_of_files_come_by_time_each_once_and_torn_lines_not_at_all),
 		TEST(more_rows_than_asked_for_are_told),
+		TEST(rows_of_a_step_are_one_and_a_line_that_stands_twice_counts_once),
 		TEST(a_folder_without_files_holds_nothing),
 		TEST(rows_of_influxdb_are_those_of_files),
 		TEST(answers_that_are_none_are_refused_with_what_the_database_said),
+		TEST(series_of_victoriametrics_become_rows_again),
+		TEST(an_export_that_is_none_is_refused),
 	};
 
 	return cmocka_run_group_tests_name("past_answer", tests, NULL, NULL);

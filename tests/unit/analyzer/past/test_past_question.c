@@ -15,7 +15,8 @@ static const rm_wall_t now = { INT64_C(1769860800) * RM_NS_PER_S }; /* 12:00 */
 static int
 make(struct past_words words, struct past_question *ret, struct rm_why *why)
 {
-	return past_question_make(&words, 10, now, ret, why);
+	words.limit = 10;
+	return past_question_make(&words, now, ret, why);
 }
 
 static void
@@ -31,31 +32,25 @@ without_times_it_is_the_last_hour(void **state)
 }
 
 static void
-times_are_rfc_3339_in_utc(void **state)
-{
-	rm_wall_t t;
-
-	assert_true(past_time_parse("2026-01-31T12:00:00Z", &t));
-	assert_true(t.ns == now.ns);
-	assert_true(past_time_parse("2026-01-31T12:00:00.250Z", &t));
-	assert_true(t.ns == now.ns + 250 * RM_NS_PER_MS);
-	assert_false(past_time_parse("2026-01-31T12:00:00", &t));
-	assert_false(past_time_parse("2026-01-31T12:00:00Z'", &t));
-	assert_false(past_time_parse("yesterday", &t));
-	assert_false(past_time_parse("", &t));
-}
-
-static void
 what_is_no_name_or_no_measurement_is_refused(void **state)
 {
 	const struct past_words bad[] = {
-		{ .measurement = "rm_sla", .region = "a' OR 'a'='a" },
-		{ .measurement = "rm_rack", .tor = "tor\"1" },
-		{ .measurement = "rm_rack", .tor = "" },
-		{ .measurement = "rm_sla", .tor = "tor1" }, /* not by ToR */
+		{ .measurement = "rm_sla", .filter[PAST_REGION] = "a' OR 'a'='a" },
+		{ .measurement = "rm_rack", .filter[PAST_TOR] = "tor\"1" },
+		{ .measurement = "rm_rack", .filter[PAST_TOR] = "" },
+		{ .measurement = "rm_sla",
+		    .filter[PAST_TOR] = "tor1" }, /* not by ToR */
+		{ .measurement = "rm_tor_pair", .filter[PAST_HOST] = "h1" },
+		{ .measurement = "rm_rnic", .filter[PAST_RNIC] = "mlx5_0" },
+		{ .measurement = "rm_sla", .columns = "sent,\"lost\"" },
+		{ .measurement = "rm_incident", .step_s = 60 },
+		{ .measurement = "rm_sla", .columns = "region", .step_s = 60 },
 		{ .measurement = "rm_sla", .from = "now()" },
 		{ .measurement = "rm_sla", .from = "2026-02-01T00:00:00Z" },
 		{ .measurement = "rm_sla", .from = "2020-02-01T00:00:00Z" },
+		{ .measurement = "rm_sla",
+		    .from = "2026-01-30T12:00:00Z",
+		    .step_s = 1 },
 	};
 	struct past_question q;
 	struct rm_why why;
@@ -74,23 +69,70 @@ influxql_names_columns_and_quotes_what_it_was_given(void **state)
 	struct rm_why why;
 
 	assert_int_equal(make((struct past_words){ .measurement = "rm_tor_pair",
-				  .region = "lab",
-				  .tor = "tor1" },
+				  .filter[PAST_REGION] = "lab",
+				  .filter[PAST_TOR] = "tor1" },
 			     &q, &why),
 	    0);
 	assert_int_equal(past_question_influxql(&q, "r\"aw", text), 0);
 	assert_non_null(strstr(text, "SELECT \"region\",\"aggregator\",\"src_tor\","));
 	assert_non_null(strstr(text, " FROM \"r\\\"aw\".\"rm_tor_pair\" WHERE time >= "
 				     "1769857200000000000 AND time < "
-				     "1769860800000000000 AND \"region\" = 'lab' AND "
+				     "1769860800000000000 AND "
 				     "(\"src_tor\" = 'tor1' OR \"dst_tor\" = 'tor1') "
+				     "AND (\"region\" = 'lab') "
 				     "ORDER BY time ASC LIMIT 11"));
+}
+
+static void
+a_step_merges_counts_by_sums_and_times_by_the_largest(void **state)
+{
+	struct past_question q;
+	char text[PAST_STATEMENT_BYTES];
+	struct rm_why why;
+
+	assert_int_equal(make((struct past_words){ .measurement = "rm_rnic",
+				  .columns = "rtt_p99_ns,device,sent",
+				  .filter[PAST_RNIC] = "0C42:a103:0065:aabc/1",
+				  .step_s = 60 },
+			     &q, &why),
+	    0);
+	assert_int_equal(past_question_influxql(&q, "", text), 0);
+	assert_string_equal(text,
+	    "SELECT sum(\"sent\") AS \"sent\",max(\"rtt_p99_ns\") AS "
+	    "\"rtt_p99_ns\" FROM \"rm_rnic\" WHERE time >= 1769857200000000000 AND "
+	    "time < 1769860800000000000 AND (\"rnic\" = '0c42:a103:0065:aabc/1') "
+	    "GROUP BY time(60s) fill(none) ORDER BY time ASC LIMIT 11");
+}
+
+static void
+series_are_selected_by_either_tor(void **state)
+{
+	struct past_question q;
+	char texts[2][PAST_STATEMENT_BYTES];
+	struct rm_why why;
+
+	assert_int_equal(make((struct past_words){ .measurement = "rm_tor_pair",
+				  .columns = "src_tor,sent,ok",
+				  .filter[PAST_REGION] = "lab",
+				  .filter[PAST_TOR] = "tor1" },
+			     &q, &why),
+	    0);
+	assert_int_equal(past_question_selectors(&q, "rack\"mesh", texts), 2);
+	assert_string_equal(texts[0],
+	    "{__name__=~\"rm_tor_pair_(sent|ok)\",db=\"rack\\\"mesh\",src_tor=\"tor1\","
+	    "region=\"lab\"}");
+	assert_string_equal(texts[1],
+	    "{__name__=~\"rm_tor_pair_(sent|ok)\",db=\"rack\\\"mesh\",dst_tor=\"tor1\","
+	    "region=\"lab\"}");
+	q.filter[PAST_TOR][0] = '\0';
+	assert_int_equal(past_question_selectors(&q, "rackmesh", texts), 1);
 }
 
 static void
 every_measurement_of_the_schema_makes_a_statement(void **state)
 {
-	char text[PAST_STATEMENT_BYTES];
+	char text[PAST_STATEMENT_BYTES], texts[2][PAST_STATEMENT_BYTES];
+	size_t steps = 0;
 
 	for (const struct history_measurement *m = history_measurements;
 	     m->name != NULL; m++) {
@@ -101,7 +143,14 @@ every_measurement_of_the_schema_makes_a_statement(void **state)
 		    make((struct past_words){ .measurement = m->name }, &q, &why), 0);
 		assert_int_equal(past_question_influxql(&q, "", text), 0);
 		assert_non_null(strstr(text, "LIMIT 11"));
+		assert_int_equal(past_question_selectors(&q, "rackmesh", texts), 1);
+		if (make((struct past_words){ .measurement = m->name, .step_s = 1 }, &q,
+			&why) < 0)
+			continue;
+		assert_int_equal(past_question_influxql(&q, "", text), 0);
+		steps++;
 	}
+	assert_int_equal(steps, 6); /* not of incidents */
 }
 
 int
@@ -109,9 +158,10 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(without_times_it_is_the_last_hour),
-		cmocka_unit_test(times_are_rfc_3339_in_utc),
 		cmocka_unit_test(what_is_no_name_or_no_measurement_is_refused),
 		cmocka_unit_test(influxql_names_columns_and_quotes_what_it_was_given),
+		cmocka_unit_test(a_step_merges_counts_by_sums_and_times_by_the_largest),
+		cmocka_unit_test(series_are_selected_by_either_tor),
 		cmocka_unit_test(every_measurement_of_the_schema_makes_a_statement),
 	};
 

@@ -1,0 +1,174 @@
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+
+#include "analyzer/history/history_files.h"
+#include "analyzer/history/history_schema.h"
+#include "analyzer/past/past_answer.h"
+#include "analyzer/past/past_rows.h"
+#include "rackmesh/core/fnv.h"
+#include "rackmesh/metrics/line_reader.h"
+
+#define READ_BYTES (UINT64_C(2) << 30) /* of files, for one question */
+
+static json_t *
+value_json(const struct rm_line_column *column)
+{
+	json_t *json = NULL;
+
+	if (column == NULL)
+		return json_null();
+	switch (column->type) {
+	case RM_LINE_INTEGER:
+		json = json_integer(column->integer);
+		break;
+	case RM_LINE_FLOAT:
+		json = json_real(column->number);
+		break;
+	case RM_LINE_BOOLEAN:
+		json = json_boolean(column->integer != 0);
+		break;
+	case RM_LINE_TAG:
+	case RM_LINE_STRING:
+		json = json_string(column->text);
+		break;
+	}
+	/* NULL: no UTF-8, no number, and nothing that we have written. */
+	return json != NULL ? json : json_null();
+}
+
+static bool
+column_is(const struct rm_line_point *point, const char *key, const char *value)
+{
+	const struct rm_line_column *column =
+	    key != NULL ? rm_line_find(point, key) : NULL;
+
+	return column != NULL && strcmp(column->text, value) == 0;
+}
+
+static bool
+point_matches(const struct rm_line_point *point, const struct past_question *q)
+{
+	for (int i = 0; i < PAST_FILTERS; i++) {
+		const char *tags[2], *name = q->filter[i];
+
+		past_filter_columns(q->measurement, i, tags);
+		if (name[0] != '\0' && !column_is(point, tags[0], name) &&
+		    !column_is(point, tags[1], name))
+			return false;
+	}
+	return strcmp(point->measurement, q->measurement->name) == 0;
+}
+
+static json_t *
+point_values(const struct rm_line_point *point, const struct past_question *q)
+{
+	const struct history_column *columns[PAST_COLUMNS];
+	const size_t count = past_question_columns(q, columns);
+	json_t *values = json_array();
+
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(
+		    values, value_json(rm_line_find(point, columns[i]->name)));
+	return values;
+}
+
+/* Cheap: most lines of a file are of another measurement, or another time. */
+static bool
+line_may_match(const char *line, const struct past_question *q)
+{
+	const size_t len = strlen(q->measurement->name);
+	const char *time = strrchr(line, ' ');
+	long long ns = time != NULL ? strtoll(time + 1, NULL, 10) : 0;
+
+	return strncmp(line, q->measurement->name, len) == 0 && line[len] == ',' &&
+	       ns >= q->from.ns && ns < q->to.ns;
+}
+
+struct reading {
+	const struct past_question *question;
+	struct past_rows *rows;
+	struct rm_line_point *point;
+	uint64_t bytes; /* so far */
+};
+
+/* Torn lines are passed over. -ENOSPC: all that an answer may hold is there. */
+static int
+read_file(struct reading *reading, const char *path)
+{
+	FILE *file = fopen(path, "re");
+	char *line = NULL;
+	size_t room = 0;
+	ssize_t len;
+	int r = 0;
+
+	if (file == NULL)
+		return errno == ENOENT ? 0 : -errno;
+	while (r == 0 && (len = getline(&line, &room, file)) > 0 &&
+	       line[len - 1] == '\n') {
+		const uint64_t hash = rm_fnv1a(RM_FNV1A, line, (size_t)len) | 1;
+
+		reading->bytes += (uint64_t)len;
+		if (reading->bytes > READ_BYTES) {
+			past_rows_cut(reading->rows);
+			r = -ENOSPC;
+			break;
+		}
+		line[len - 1] = '\0';
+		if (line_may_match(line, reading->question) &&
+		    rm_line_read(line, (size_t)len - 1, reading->point) == 0 &&
+		    point_matches(reading->point, reading->question))
+			r = past_rows_add(reading->rows, reading->point->when, hash,
+			    point_values(reading->point, reading->question));
+	}
+	if (r == 0 && ferror(file))
+		r = -EIO;
+	free(line);
+	fclose(file);
+	return r;
+}
+
+/* The oldest first; one that is renamed meanwhile may be read twice, and its lines
+ * count once. */
+static int
+read_all(struct reading *reading, const char *folder, struct rm_why *why)
+{
+	const char *name = reading->question->measurement->retention == HISTORY_RAW
+			       ? "rackmesh.lp"
+			       : "incidents.lp";
+	char path[4096];
+	int r = 0;
+
+	for (int i = HISTORY_FILES - 1; r == 0 && i >= 0; i--) {
+		if (i > 0)
+			snprintf(path, sizeof(path), "%s/%s.%d", folder, name, i);
+		else
+			snprintf(path, sizeof(path), "%s/%s", folder, name);
+		r = read_file(reading, path);
+	}
+	if (r == -ENOSPC)
+		return 0;
+	return r < 0 ? rm_why(why, r, "cannot read %s: %s", path, strerror(-r)) : 0;
+}
+
+int
+past_answer_files(
+    const struct past_question *q, const char *folder, char **json, struct rm_why *why)
+{
+	struct reading reading = { .question = q,
+		.rows = past_rows_new(q),
+		.point = malloc(sizeof(*reading.point)) };
+	int r;
+
+	if (reading.rows == NULL || reading.point == NULL)
+		r = rm_why(why, -ENOMEM, "out of memory");
+	else
+		r = read_all(&reading, folder, why);
+	if (r == 0)
+		r = past_rows_json(reading.rows, json, why);
+	past_rows_free(reading.rows);
+	free(reading.point);
+	return r;
+}

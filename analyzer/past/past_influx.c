@@ -1,0 +1,104 @@
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "analyzer/history/history_schema.h"
+#include "analyzer/past/past_answer.h"
+#include "analyzer/past/past_rows.h"
+
+static int
+fault(struct rm_why *why, const json_t *object)
+{
+	const char *text = json_string_value(json_object_get(object, "error"));
+
+	return text == NULL ? 0 : rm_why(why, -EBADMSG, "it says: %.300s", text);
+}
+
+/* The columns are those asked for, in this order, after the time. */
+static bool
+columns_are(const json_t *series, const struct past_question *q)
+{
+	const struct history_column *columns[PAST_COLUMNS];
+	const size_t count = past_question_columns(q, columns);
+	const json_t *names = json_object_get(series, "columns");
+
+	for (size_t i = 0; i < count; i++) {
+		const char *name = json_string_value(json_array_get(names, i + 1));
+
+		if (name == NULL || strcmp(name, columns[i]->name) != 0)
+			return false;
+	}
+	return json_array_size(names) == count + 1;
+}
+
+static bool
+is_scalar(const json_t *value)
+{
+	return value != NULL && !json_is_object(value) && !json_is_array(value);
+}
+
+static int
+take_row(struct past_rows *rows, const json_t *values, size_t columns)
+{
+	const json_t *time = json_array_get(values, 0), *value;
+	json_t *row;
+	size_t i;
+
+	if (json_array_size(values) != columns || !json_is_integer(time))
+		return -EBADMSG;
+	json_array_foreach (values, i, value)
+		if (!is_scalar(value))
+			return -EBADMSG;
+	row = json_copy((json_t *)values);
+	json_array_remove(row, 0);
+	return past_rows_add(rows, (rm_wall_t){ json_integer_value(time) }, 0, row);
+}
+
+static int
+take_all(const json_t *result, const struct past_question *q, struct past_rows *rows,
+    struct rm_why *why)
+{
+	const json_t *series, *values;
+	size_t i, k;
+	int r;
+
+	json_array_foreach (json_object_get(result, "series"), i, series) {
+		r = columns_are(series, q) ? 0 : -EBADMSG;
+		json_array_foreach (json_object_get(series, "values"), k, values)
+			if (r == 0)
+				r = take_row(rows, values,
+				    json_array_size(
+					json_object_get(series, "columns")));
+		if (r == -ENOSPC)
+			break; /* the answer says so */
+		if (r < 0)
+			return rm_why(why, r, "its rows are not those asked for");
+	}
+	return 0;
+}
+
+int
+past_answer_influx(const struct past_question *q, const char *body, size_t len,
+    char **json, struct rm_why *why)
+{
+	struct past_rows *rows = past_rows_new(q);
+	json_t *all = json_loadb(body, len, 0, NULL);
+	const json_t *result = json_array_get(json_object_get(all, "results"), 0);
+	int r = rows != NULL ? 0 : rm_why(why, -ENOMEM, "out of memory");
+
+	if (r == 0)
+		r = fault(why, all);
+	if (r == 0)
+		r = fault(why, result);
+	if (r == 0 && !json_is_object(result))
+		r = rm_why(why, -EBADMSG, "its answer is none of InfluxQL");
+	if (r == 0)
+		r = take_all(result, q, rows, why);
+	if (r == 0)
+		r = past_rows_json(rows, json, why);
+	past_rows_free(rows);
+	json_decref(all);
+	return r;
+}

@@ -1,0 +1,288 @@
+#include "analyzer/past/past_rows.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analyzer/history/history_schema.h"
+
+#define SEEN_MAX (4u << 20)
+
+struct found {
+	rm_wall_t when;
+	uint64_t hash;
+	size_t order; /* as they came */
+	json_t *values;
+};
+
+struct merged { /* of one column and step */
+	bool there;
+	int64_t value;
+};
+
+struct seen {
+	uint64_t *hashes; /* open addressing; 0: free */
+	size_t room, count;
+};
+
+struct past_rows {
+	const struct past_question *question;
+	const struct history_column *columns[PAST_COLUMNS];
+	size_t column_count;
+	struct found *found; /* rows as written */
+	size_t count;
+	struct merged *merged; /* by step, column_count each */
+	size_t steps;
+	struct seen seen; /* what is merged */
+	bool truncated;
+};
+
+struct past_rows *
+past_rows_new(const struct past_question *q)
+{
+	struct past_rows *rows = calloc(1, sizeof(*rows));
+
+	if (rows == NULL)
+		return NULL;
+	rows->question = q;
+	rows->column_count = past_question_columns(q, rows->columns);
+	if (q->step_ns == 0) {
+		rows->found = calloc(PAST_ROWS, sizeof(*rows->found));
+	} else {
+		rows->steps =
+		    (size_t)((q->to.ns - 1) / q->step_ns - q->from.ns / q->step_ns + 1);
+		rows->merged =
+		    calloc(rows->steps * rows->column_count, sizeof(*rows->merged));
+	}
+	if (rows->found == NULL && rows->merged == NULL) {
+		past_rows_free(rows);
+		return NULL;
+	}
+	return rows;
+}
+
+void
+past_rows_free(struct past_rows *rows)
+{
+	if (rows == NULL)
+		return;
+	for (size_t i = 0; i < rows->count; i++)
+		json_decref(rows->found[i].values);
+	free(rows->found);
+	free(rows->merged);
+	free(rows->seen.hashes);
+	free(rows);
+}
+
+void
+past_rows_cut(struct past_rows *rows)
+{
+	rows->truncated = true;
+}
+
+/* ---- merged ---------------------------------------------------------------------- */
+
+static int
+seen_grow(struct seen *seen)
+{
+	struct seen grown = { .room = seen->room == 0 ? 4096 : 2 * seen->room,
+		.count = seen->count };
+
+	grown.hashes = calloc(grown.room, sizeof(*grown.hashes));
+	if (grown.hashes == NULL)
+		return -ENOMEM;
+	for (size_t i = 0; i < seen->room; i++) {
+		size_t at = seen->hashes[i] % grown.room;
+
+		if (seen->hashes[i] == 0)
+			continue;
+		while (grown.hashes[at] != 0)
+			at = (at + 1) % grown.room;
+		grown.hashes[at] = seen->hashes[i];
+	}
+	free(seen->hashes);
+	*seen = grown;
+	return 0;
+}
+
+/* 1: for the first time. 0: again. -ENOSPC, -ENOMEM. */
+static int
+seen_add(struct seen *seen, uint64_t hash)
+{
+	size_t at;
+	int r;
+
+	if (seen->count == SEEN_MAX)
+		return -ENOSPC;
+	if (2 * (seen->count + 1) > seen->room) {
+		r = seen_grow(seen);
+		if (r < 0)
+			return r;
+	}
+	for (at = hash % seen->room; seen->hashes[at] != 0; at = (at + 1) % seen->room)
+		if (seen->hashes[at] == hash)
+			return 0;
+	seen->hashes[at] = hash;
+	seen->count++;
+	return 1;
+}
+
+static void
+merge_value(struct merged *merged, enum history_merge how, int64_t value)
+{
+	int64_t sum;
+
+	if (!merged->there) {
+		*merged = (struct merged){ true, value };
+	} else if (how == HISTORY_MERGE_LARGEST) {
+		if (value > merged->value)
+			merged->value = value;
+	} else if (!__builtin_add_overflow(merged->value, value, &sum)) {
+		merged->value = sum;
+	}
+}
+
+static int
+merge_row(struct past_rows *rows, rm_wall_t when, uint64_t hash, const json_t *values)
+{
+	const struct past_question *q = rows->question;
+	const size_t step = (size_t)(when.ns / q->step_ns - q->from.ns / q->step_ns);
+	const json_t *value;
+	size_t i;
+	int r = hash != 0 ? seen_add(&rows->seen, hash) : 1;
+
+	if (r <= 0)
+		return r;
+	json_array_foreach (values, i, value)
+		if (i < rows->column_count && json_is_integer(value))
+			merge_value(&rows->merged[step * rows->column_count + i],
+			    rows->columns[i]->merge, json_integer_value(value));
+	return 0;
+}
+
+/* ---- both ------------------------------------------------------------------------ */
+
+int
+past_rows_add(struct past_rows *rows, rm_wall_t when, uint64_t hash, json_t *values)
+{
+	const struct past_question *q = rows->question;
+	/* A database names a step by its start, which may lie before. */
+	const int64_t first =
+	    q->step_ns == 0 ? q->from.ns : q->from.ns / q->step_ns * q->step_ns;
+	int r = 0;
+
+	if (values == NULL)
+		return -ENOMEM;
+	if (when.ns < first || when.ns >= q->to.ns) {
+		json_decref(values);
+	} else if (q->step_ns != 0) {
+		r = merge_row(rows, when, hash, values);
+		json_decref(values);
+	} else if (rows->count == PAST_ROWS) {
+		r = -ENOSPC;
+		json_decref(values);
+	} else {
+		rows->found[rows->count] =
+		    (struct found){ when, hash, rows->count, values };
+		rows->count++;
+	}
+	if (r == -ENOSPC)
+		past_rows_cut(rows);
+	return r;
+}
+
+static json_t *
+time_json(rm_wall_t when)
+{
+	char text[RM_WALL_TEXT];
+
+	rm_wall_format(when, text);
+	return json_string(text);
+}
+
+/* False: there are as many as were asked for. */
+static bool
+put_row(struct past_rows *rows, json_t *list, rm_wall_t when, json_t *values)
+{
+	if (json_array_size(list) == rows->question->limit) {
+		past_rows_cut(rows);
+		return false;
+	}
+	json_array_insert_new(values, 0, time_json(when));
+	json_array_append(list, values);
+	return true;
+}
+
+static int
+by_time(const void *a, const void *b)
+{
+	const struct found *x = a, *y = b;
+
+	if (x->when.ns != y->when.ns)
+		return x->when.ns < y->when.ns ? -1 : 1;
+	if (x->hash != y->hash)
+		return x->hash < y->hash ? -1 : 1;
+	return x->order < y->order ? -1 : 1;
+}
+
+static void
+put_found(struct past_rows *rows, json_t *list)
+{
+	qsort(rows->found, rows->count, sizeof(*rows->found), by_time);
+	for (size_t i = 0; i < rows->count; i++) {
+		const struct found *row = &rows->found[i];
+
+		if (i > 0 && row->hash != 0 && row->when.ns == row[-1].when.ns &&
+		    row->hash == row[-1].hash)
+			continue;
+		if (!put_row(rows, list, row->when, row->values))
+			return;
+	}
+}
+
+static void
+put_merged(struct past_rows *rows, json_t *list)
+{
+	const struct past_question *q = rows->question;
+
+	for (size_t step = 0; step < rows->steps; step++) {
+		const rm_wall_t when = { (q->from.ns / q->step_ns + (int64_t)step) *
+					 q->step_ns };
+		json_t *values = json_array();
+		bool there = false, more = true;
+
+		for (size_t i = 0; i < rows->column_count; i++) {
+			const struct merged *merged =
+			    &rows->merged[step * rows->column_count + i];
+
+			there = there || merged->there;
+			json_array_append_new(values,
+			    merged->there ? json_integer(merged->value) : json_null());
+		}
+		if (there)
+			more = put_row(rows, list, when, values);
+		json_decref(values);
+		if (!more)
+			return;
+	}
+}
+
+int
+past_rows_json(struct past_rows *rows, char **ret, struct rm_why *why)
+{
+	const struct past_question *q = rows->question;
+	json_t *columns = json_array(), *list = json_array(), *all;
+
+	json_array_append_new(columns, json_string("time"));
+	for (size_t i = 0; i < rows->column_count; i++)
+		json_array_append_new(columns, json_string(rows->columns[i]->name));
+	if (q->step_ns == 0)
+		put_found(rows, list);
+	else
+		put_merged(rows, list);
+	all = json_pack("{s:s, s:o, s:o, s:o, s:o, s:b}", "measurement",
+	    q->measurement->name, "from", time_json(q->from), "to", time_json(q->to),
+	    "columns", columns, "rows", list, "truncated", (int)rows->truncated);
+	*ret = json_dumps(all, JSON_COMPACT);
+	json_decref(all);
+	return *ret != NULL ? 0 : rm_why(why, -ENOMEM, "out of memory");
+}
