@@ -45,16 +45,19 @@ static const struct command {
 	    "  --limit N    at most N results, 1000 by default, at most 10000\n"
 	    "  --through aggregator (the usual), controller or analyzer: whom to "
 	    "ask\n" },
-	{ "history", ctl_history, "RNIC|TOR [--since 1h]",
-	    "past rows and incidents, from InfluxDB or files",
-	    "  --since 1h               how far back: 90s, 15m, 6h, 14d\n"
-	    "  --url URL                InfluxDB (or $RACKMESH_INFLUX)\n"
-	    "  --database rackmesh      its database\n"
-	    "  --user, --password-file  login, where the database asks for one\n"
-	    "  --folder FOLDER          the analyzer's files instead; usually\n"
-	    "                           /var/lib/rackmesh/analyzer/history\n" },
+	{ "history", ctl_history, "RNIC|TOR [--since 1h] [--at TIME]",
+	    "what it lost in the past, and its incidents",
+	    "  --since 1h  how far back: 90s, 15m, 6h, 14d\n"
+	    "  --at TIME   around that moment instead, half of --since before it and\n"
+	    "              half after: UTC, 2026-01-31T04:10:00Z\n"
+	    "  Of what the analyzer has written to its database or files. Incidents "
+	    "that\n"
+	    "  were open already, opened in the day before, come first.\n" },
 	{ "history", ctl_history, "init --url URL",
 	    "create the database, its retention policies and hourly queries",
+	    "  --url URL                InfluxDB (or $RACKMESH_INFLUX)\n"
+	    "  --database rackmesh      its name\n"
+	    "  --user, --password-file  of an admin, where the database asks for one\n"
 	    "  --retention-raw 14d, --retention-incidents 400d\n" },
 	{ "pinglist", ctl_pinglist, "RNIC",
 	    "targets of an RNIC, and how it probes them" },

@@ -101,8 +101,15 @@ request_tls_set(CURL *curl)
 /* ---- requests ---- */
 
 #define REQUEST_MAX_BYTES (64u << 20)
-#define REQUEST_TIMEOUT_S 10L
 #define REQUEST_CONNECT_S 3L
+
+static long patience_s = 10;
+
+void
+request_patience(long seconds)
+{
+	patience_s = seconds;
+}
 
 struct body {
 	char *data;
@@ -222,7 +229,7 @@ request_send(const char *base, const char *path, const char *post, struct body *
 	}
 	curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");
-	curl_easy_setopt(curl, CURLOPT_TIMEOUT, REQUEST_TIMEOUT_S);
+	curl_easy_setopt(curl, CURLOPT_TIMEOUT, patience_s);
 	curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, REQUEST_CONNECT_S);
 	curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_data);
 	curl_easy_setopt(curl, CURLOPT_WRITEDATA, ret);

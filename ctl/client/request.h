@@ -29,6 +29,9 @@ char *request_escape(const char *text);
 /* Where it is said what failed; NULL: stderr, as it is at first. */
 void request_complain_to(FILE *stream);
 
+/* How long an answer may take, from now on; 10 s at first. */
+void request_patience(long seconds);
+
 /* Files, PEM; borrowed for ever. NULL: none, and https is not to be had. */
 void request_tls_files(
     const char *certificate, const char *key, const char *authorities);

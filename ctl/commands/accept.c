@@ -5,9 +5,9 @@
 
 #include "ctl/accept/acceptance.h"
 #include "ctl/client/ctl.h"
+#include "ctl/client/duration.h"
 #include "ctl/client/request.h"
 #include "ctl/client/show.h"
-#include "ctl/history/history_source.h"
 #include "ctl/output/findings.h"
 #include "rackmesh/core/clock.h"
 
@@ -244,7 +244,7 @@ parse(const struct ctl *ctl, struct burn_in *burn_in)
 		return ctl_usage(
 		    "expected: accept TOR [--for 10m] [--max-loss PERCENT] "
 		    "[--rnics N] [--no-paths]");
-	burn_in->for_ns = history_duration_ns(duration);
+	burn_in->for_ns = duration_ns(duration);
 	if (burn_in->for_ns < LEAST_NS)
 		return ctl_usage("--for wants 2s or more: 90s, 15m, 6h");
 	if (!take_number(percent, 0, 100, &loss))

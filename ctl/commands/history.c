@@ -1,87 +1,65 @@
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ctl/client/ctl.h"
+#include "ctl/client/duration.h"
+#include "ctl/client/request.h"
 #include "ctl/history/history_init.h"
 #include "ctl/history/history_rows.h"
-#include "ctl/history/history_source.h"
 #include "ctl/history/influx.h"
 #include "rackmesh/core/clock.h"
 #include "rackmesh/judge/part.h"
 
-#define USUAL_FOLDER "/var/lib/rackmesh/analyzer/history"
+#define PATIENCE_S 25 /* the analyzer gives up after 20 */
+/* What was opened so long before may still have been open. */
+#define BEFORE_NS (86400 * RM_NS_PER_S)
+#define ANSWERS 10 /* of 10,000 incidents each */
 
 struct history_options {
-	struct influx_place place; /* url NULL: files */
-	const char *subject, *since, *folder;
+	const char *since, *at;
+	struct influx_place place;   /* of init, as all that follows */
 	const char *raw, *incidents; /* retention */
 	const char *password_file;
 };
 
-/* One unit, or several, as InfluxDB itself writes them: "336h0m0s". */
-long long
-history_duration_ns(const char *text)
-{
-	static const struct {
-		char unit;
-		long long seconds;
-	} units[] = { { 's', 1 }, { 'm', 60 }, { 'h', 3600 }, { 'd', 86400 },
-		{ 'w', 604800 } };
-	const long long most = 3660LL * 86400;
-	long long total = 0;
-
-	do {
-		char *end;
-		long long count = strtoll(text, &end, 10);
-		size_t i = 0;
-
-		if (end == text || count < 0 || count > most)
-			return -1;
-		while (i < sizeof(units) / sizeof(units[0]) && units[i].unit != *end)
-			i++;
-		if (i == sizeof(units) / sizeof(units[0]))
-			return -1;
-		total += count * units[i].seconds;
-		if (total > most)
-			return -1;
-		text = end + 1;
-	} while (*text != '\0');
-	return total * RM_NS_PER_S;
-}
-
 /* 0, or an exit code. */
 static int
-parse(const struct ctl *ctl, int first, struct history_options *options)
+parse(const struct ctl *ctl, bool init, struct history_options *options)
 {
 	const struct {
 		const char *name;
+		bool init;
 		const char **value;
-	} words[] = { { "--since", &options->since }, { "--folder", &options->folder },
-		{ "--url", &options->place.url },
-		{ "--database", &options->place.database },
-		{ "--user", &options->place.user },
-		{ "--password-file", &options->password_file },
-		{ "--retention-raw", &options->raw },
-		{ "--retention-incidents", &options->incidents } };
+	} words[] = { { "--since", false, &options->since },
+		{ "--at", false, &options->at }, { "--url", true, &options->place.url },
+		{ "--database", true, &options->place.database },
+		{ "--user", true, &options->place.user },
+		{ "--password-file", true, &options->password_file },
+		{ "--retention-raw", true, &options->raw },
+		{ "--retention-incidents", true, &options->incidents } };
 
-	for (int i = first; i < ctl->argc; i += 2) {
+	for (int i = 1; i < ctl->argc; i += 2) {
 		size_t w = 0;
 
-		while (w < sizeof(words) / sizeof(words[0]) &&
-		       strcmp(words[w].name, ctl->argv[i]) != 0)
+		while (
+		    w < sizeof(words) / sizeof(words[0]) &&
+		    (words[w].init != init || strcmp(words[w].name, ctl->argv[i]) != 0))
 			w++;
 		if (w == sizeof(words) / sizeof(words[0]))
-			return ctl_usage("history has no %s", ctl->argv[i]);
+			return ctl_usage(
+			    "history%s has no %s", init ? " init" : "", ctl->argv[i]);
 		if (i + 1 == ctl->argc)
 			return ctl_usage("%s needs a value", ctl->argv[i]);
 		*words[w].value = ctl->argv[i + 1];
 	}
 	if (!rm_name_valid(options->place.database))
 		return ctl_usage("--database: " RM_NAME_EXPECTED);
-	if (history_duration_ns(options->since) <= 0 ||
-	    history_duration_ns(options->raw) <= 0 ||
-	    history_duration_ns(options->incidents) <= 0)
+	if (duration_ns(options->since) <= 0 || duration_ns(options->raw) <= 0 ||
+	    duration_ns(options->incidents) <= 0)
 		return ctl_usage("expected a time like 90s, 15m, 6h, 14d");
 	if (options->password_file != NULL &&
 	    influx_password(&options->place, options->password_file) < 0)
@@ -115,28 +93,173 @@ read_subject(const char *text, struct history_subject *subject)
 	return rm_name_valid(subject->host) && rm_name_valid(slash + 1);
 }
 
+/* The time before now, or that around a moment. */
+static int
+read_span(const struct history_options *options, struct history_span *ret)
+{
+	const int64_t length_ns = duration_ns(options->since);
+	rm_wall_t now = rm_wall_now(), until = now;
+
+	if (options->at != NULL) {
+		if (!rm_wall_parse(options->at, &until))
+			return ctl_usage("--at: expected a time in UTC, as "
+					 "2026-01-31T04:10:00Z, not %s",
+			    options->at);
+		until.ns += length_ns / 2;
+		if (until.ns > now.ns)
+			until = now;
+	}
+	*ret = history_span(until.ns, length_ns);
+	return 0;
+}
+
+/* GET /v1/history/. words: what more is asked, from '&' on. An exit code. */
+static int
+ask(const struct ctl *ctl, const char *measurement, int64_t from_ns, int64_t to_ns,
+    const char *words, json_t **ret)
+{
+	char from[RM_WALL_TEXT], to[RM_WALL_TEXT], path[1024];
+
+	rm_wall_format((rm_wall_t){ from_ns }, from);
+	rm_wall_format((rm_wall_t){ to_ns }, to);
+	snprintf(path, sizeof(path), "/v1/history/%s?from=%s&to=%s%s", measurement,
+	    from, to, words);
+	*ret = NULL;
+	return request_get(ctl->analyzer, path, ret) < 0 ? CTL_NO_ANSWER : CTL_GOOD;
+}
+
+static int
+say_answer(const struct ctl *ctl, int r)
+{
+	if (r == 0)
+		return CTL_GOOD;
+	if (r == -EBADMSG)
+		fprintf(stderr,
+		    "rackmeshctl: %s answered with something that is no history\n",
+		    ctl->analyzer);
+	else
+		fprintf(stderr, "rackmeshctl: out of memory\n");
+	return CTL_NO_ANSWER;
+}
+
+static int
+ask_probes(const struct ctl *ctl, const struct history_subject *subject,
+    const struct history_span *span, struct history_rows *rows)
+{
+	char who[192], words[320];
+	json_t *answer;
+	int status;
+
+	/* Of valid names nothing needs an escape but the '/' of an id. */
+	if (subject->tor[0] != '\0')
+		snprintf(who, sizeof(who), "src_tor=%s", subject->tor);
+	else if (subject->rnic[0] != '\0')
+		snprintf(who, sizeof(who), "rnic=%s", subject->rnic);
+	else
+		snprintf(who, sizeof(who), "host=%s&device=%s", subject->host,
+		    subject->device);
+	snprintf(words, sizeof(words),
+	    "&%s&step_s=%" PRId64 "&columns=" HISTORY_PROBE_COLUMNS, who,
+	    span->bucket_ns / RM_NS_PER_S);
+	status = ask(ctl, subject->tor[0] != '\0' ? "rm_tor_pair" : "rm_rnic",
+	    span->from_ns, span->to_ns, words, &answer);
+	if (status == CTL_GOOD)
+		status = say_answer(ctl, history_rows_take_probes(rows, answer));
+	json_decref(answer);
+	return status;
+}
+
+/* Incidents name hosts and devices, not ids: whose was it? */
+static int
+learn_name(const struct ctl *ctl, const struct history_span *span,
+    struct history_subject *subject)
+{
+	const json_t *row;
+	char words[128];
+	json_t *answer;
+	int status;
+
+	snprintf(words, sizeof(words), "&rnic=%s&columns=host,device&limit=1",
+	    subject->rnic);
+	status = ask(ctl, "rm_rnic", span->from_ns, span->to_ns, words, &answer);
+	/* Time, host, device; the schema's order. */
+	row = json_array_get(json_object_get(answer, "rows"), 0);
+	if (json_is_string(json_array_get(row, 1)) &&
+	    json_is_string(json_array_get(row, 2))) {
+		snprintf(subject->host, sizeof(subject->host), "%s",
+		    json_string_value(json_array_get(row, 1)));
+		snprintf(subject->device, sizeof(subject->device), "%s",
+		    json_string_value(json_array_get(row, 2)));
+	}
+	json_decref(answer);
+	return status;
+}
+
+/* All of a time, however many. The last moment of an answer that is cut comes again. */
+static int
+ask_incidents(
+    const struct ctl *ctl, int64_t from_ns, int64_t to_ns, struct history_rows *rows)
+{
+	int status = CTL_GOOD;
+	bool more = true;
+
+	for (int i = 0; status == CTL_GOOD && more && i < ANSWERS; i++) {
+		json_t *answer;
+		const json_t *list;
+		const char *last;
+		rm_wall_t when;
+
+		status = ask(ctl, "rm_incident", from_ns, to_ns,
+		    "&limit=10000&columns=" HISTORY_INCIDENT_COLUMNS, &answer);
+		if (status == CTL_GOOD)
+			status =
+			    say_answer(ctl, history_rows_take_incidents(rows, answer));
+		list = json_object_get(answer, "rows");
+		last = json_string_value(
+		    json_array_get(json_array_get(list, json_array_size(list) - 1), 0));
+		more = json_is_true(json_object_get(answer, "truncated")) &&
+		       last != NULL && rm_wall_parse(last, &when) && when.ns > from_ns;
+		if (more)
+			from_ns = when.ns;
+		json_decref(answer);
+	}
+	if (status == CTL_GOOD && more)
+		fprintf(stderr,
+		    "rackmeshctl: there are more incidents than can be asked for; ask "
+		    "for a shorter --since\n");
+	return status;
+}
+
 static int
 show_history(const struct ctl *ctl, const struct history_options *options)
 {
 	struct history_subject subject;
+	struct history_span span;
 	struct history_rows *rows;
-	int r, status;
+	int status;
 
 	if (!read_subject(ctl->argv[0], &subject))
 		return ctl_usage("%s is neither host/device, nor an RNIC's id, nor a "
 				 "ToR",
 		    ctl->argv[0]);
-	rows = history_rows_new(
-	    &subject, rm_wall_now().ns, history_duration_ns(options->since));
+	status = read_span(options, &span);
+	if (status != CTL_GOOD)
+		return status;
+	rows = history_rows_new(&subject, &span);
 	if (rows == NULL)
-		return CTL_NO_ANSWER;
-	if (options->place.url != NULL && options->folder == NULL)
-		r = history_from_influx(&options->place, &subject, rows);
-	else
-		r = history_from_files(
-		    options->folder != NULL ? options->folder : USUAL_FOLDER, &subject,
-		    rows);
-	status = r < 0 ? CTL_NO_ANSWER : history_rows_print(rows, ctl->json);
+		return say_answer(ctl, -ENOMEM);
+	request_patience(PATIENCE_S);
+	status = ask_probes(ctl, &subject, &span, rows);
+	if (status == CTL_GOOD && subject.rnic[0] != '\0')
+		status = learn_name(ctl, &span, &subject);
+	/* Apart: a noisy day before must not push out what is asked for. */
+	if (status == CTL_GOOD)
+		status =
+		    ask_incidents(ctl, span.from_ns - BEFORE_NS, span.from_ns, rows);
+	if (status == CTL_GOOD)
+		status = ask_incidents(ctl, span.from_ns, span.to_ns, rows);
+	if (status == CTL_GOOD)
+		status = history_rows_print(rows, ctl->json);
 	history_rows_free(rows);
 	return status;
 }
@@ -145,6 +268,7 @@ int
 ctl_history(const struct ctl *ctl)
 {
 	const char *url = getenv("RACKMESH_INFLUX");
+	const bool init = ctl->argc > 0 && strcmp(ctl->argv[0], "init") == 0;
 	struct history_options options = {
 		.place = { .url = url != NULL && url[0] != '\0' ? url : NULL,
 		    .database = "rackmesh" },
@@ -155,10 +279,10 @@ ctl_history(const struct ctl *ctl)
 	int status;
 
 	if (ctl->argc == 0)
-		return ctl_usage("expected: history RNIC|TOR [--since 1h] [--url URL] "
-				 "[--folder FOLDER], or history init --url URL");
-	status = parse(ctl, 1, &options);
-	if (status == 0 && strcmp(ctl->argv[0], "init") != 0)
+		return ctl_usage("expected: history RNIC|TOR [--since 1h] [--at TIME], "
+				 "or history init --url URL");
+	status = parse(ctl, init, &options);
+	if (status == 0 && !init)
 		status = show_history(ctl, &options);
 	else if (status == 0 && options.place.url == NULL)
 		status = ctl_usage("init needs --url URL, or $RACKMESH_INFLUX");

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "ctl/client/ctl.h"
-#include "ctl/history/history_source.h"
+#include "ctl/client/duration.h"
 #include "ctl/history/influx.h"
 
 /* The row of that name in the answer to a SHOW; NULL: there is none. */
@@ -70,8 +70,7 @@ make_policy(const struct influx_place *place, const char *name, const char *dura
 	row = find_row(list, name);
 	there = row != NULL;
 	have = json_string_value(json_array_get(row, 1));
-	same = there && have != NULL &&
-	       history_duration_ns(have) == history_duration_ns(duration) &&
+	same = there && have != NULL && duration_ns(have) == duration_ns(duration) &&
 	       (!is_default || json_is_true(json_array_get(row, 4)));
 	json_decref(list);
 	if (same) {

@@ -13,8 +13,11 @@
 #include "ctl/output/table.h"
 #include "rackmesh/core/clock.h"
 
+#define BUCKETS 128
+
 struct bucket {
-	uint64_t points, sent, lost, p50_ns, p99_ns;
+	bool there;
+	uint64_t sent, lost, p50_ns, p99_ns;
 };
 
 struct kept { /* an incident */
@@ -24,8 +27,8 @@ struct kept { /* an incident */
 
 struct history_rows {
 	const struct history_subject *subject;
-	int64_t start_ns, bucket_ns;
-	struct bucket buckets[HISTORY_BUCKETS];
+	struct history_span span;
+	struct bucket buckets[BUCKETS];
 	struct kept incidents[HISTORY_INCIDENTS];
 	size_t incident_count;
 	uint64_t left_out;
@@ -33,29 +36,39 @@ struct history_rows {
 
 /* The smallest round time that needs no more than half of the buckets. */
 static int64_t
-choose_bucket(int64_t since_ns)
+choose_bucket(int64_t length_ns)
 {
 	static const int64_t seconds[] = { 1, 2, 5, 10, 30, 60, 120, 300, 600, 1800,
 		3600, 7200, 21600, 43200 };
 
 	for (size_t i = 0; i < sizeof(seconds) / sizeof(seconds[0]); i++)
-		if (since_ns / (seconds[i] * RM_NS_PER_S) <= HISTORY_BUCKETS / 2)
+		if (length_ns / (seconds[i] * RM_NS_PER_S) <= BUCKETS / 2)
 			return seconds[i] * RM_NS_PER_S;
-	return (since_ns / (HISTORY_BUCKETS / 2) / (86400 * RM_NS_PER_S) + 1) * 86400 *
+	return (length_ns / (BUCKETS / 2) / (86400 * RM_NS_PER_S) + 1) * 86400 *
 	       RM_NS_PER_S;
 }
 
+struct history_span
+history_span(int64_t until_ns, int64_t length_ns)
+{
+	const int64_t bucket_ns = choose_bucket(length_ns);
+
+	return (struct history_span){
+		.from_ns = (until_ns - length_ns) / bucket_ns * bucket_ns,
+		.to_ns = until_ns,
+		.bucket_ns = bucket_ns,
+	};
+}
+
 struct history_rows *
-history_rows_new(
-    const struct history_subject *subject, int64_t now_ns, int64_t since_ns)
+history_rows_new(const struct history_subject *subject, const struct history_span *span)
 {
 	struct history_rows *rows = calloc(1, sizeof(*rows));
 
 	if (rows == NULL)
 		return NULL;
 	rows->subject = subject;
-	rows->bucket_ns = choose_bucket(since_ns);
-	rows->start_ns = (now_ns - since_ns) / rows->bucket_ns * rows->bucket_ns;
+	rows->span = *span;
 	return rows;
 }
 
@@ -79,41 +92,89 @@ history_rows_free(struct history_rows *rows)
 	free(rows);
 }
 
-int64_t
-history_rows_start_ns(const struct history_rows *rows)
+/* ---- an answer ---- */
+
+struct rows_of { /* an answer's, by the names of their columns */
+	const json_t *columns, *rows;
+};
+
+/* False: it is none. */
+static bool
+read_answer(const json_t *answer, struct rows_of *ret)
 {
-	return rows->start_ns;
+	ret->columns = json_object_get(answer, "columns");
+	ret->rows = json_object_get(answer, "rows");
+	return json_is_array(ret->columns) && json_is_array(ret->rows);
 }
 
-int64_t
-history_rows_bucket_ns(const struct history_rows *rows)
+static const json_t *
+value_of(const struct rows_of *of, const json_t *row, const char *name)
 {
-	return rows->bucket_ns;
+	const json_t *column;
+	size_t i;
+
+	json_array_foreach (of->columns, i, column)
+		if (json_is_string(column) &&
+		    strcmp(json_string_value(column), name) == 0)
+			return json_array_get(row, i);
+	return NULL;
 }
 
-static void
-keep_worst(uint64_t *worst, uint64_t value)
+static const char *
+text_of(const struct rows_of *of, const json_t *row, const char *name)
 {
-	if (value > *worst)
-		*worst = value;
+	const char *text = json_string_value(value_of(of, row, name));
+
+	return text != NULL ? text : "";
 }
 
-void
-history_rows_add(struct history_rows *rows, int64_t when_ns, uint64_t sent,
-    uint64_t lost, uint64_t p50_ns, uint64_t p99_ns)
+static uint64_t
+number_of(const struct rows_of *of, const json_t *row, const char *name)
 {
-	int64_t at = when_ns - rows->start_ns;
-	struct bucket *bucket;
+	const json_int_t number = json_integer_value(value_of(of, row, name));
 
-	if (at < 0 || at / rows->bucket_ns >= HISTORY_BUCKETS)
-		return;
-	bucket = &rows->buckets[at / rows->bucket_ns];
-	bucket->points++;
-	bucket->sent += sent;
-	bucket->lost += lost;
-	keep_worst(&bucket->p50_ns, p50_ns);
-	keep_worst(&bucket->p99_ns, p99_ns);
+	return number > 0 ? (uint64_t)number : 0;
 }
+
+static bool
+time_of(const struct rows_of *of, const json_t *row, int64_t *ret)
+{
+	rm_wall_t when;
+
+	if (!rm_wall_parse(text_of(of, row, "time"), &when))
+		return false;
+	*ret = when.ns;
+	return true;
+}
+
+int
+history_rows_take_probes(struct history_rows *rows, const json_t *answer)
+{
+	struct rows_of of;
+	const json_t *row;
+	size_t i;
+
+	if (!read_answer(answer, &of))
+		return -EBADMSG;
+	json_array_foreach (of.rows, i, row) {
+		struct bucket *bucket;
+		int64_t when_ns;
+
+		if (!time_of(&of, row, &when_ns))
+			return -EBADMSG;
+		when_ns -= rows->span.from_ns;
+		if (when_ns < 0 || when_ns / rows->span.bucket_ns >= BUCKETS)
+			continue;
+		bucket = &rows->buckets[when_ns / rows->span.bucket_ns];
+		*bucket = (struct bucket){ true, number_of(&of, row, "sent"),
+			number_of(&of, row, "no_reply"),
+			number_of(&of, row, "rtt_p50_ns"),
+			number_of(&of, row, "rtt_p99_ns") };
+	}
+	return 0;
+}
+
+/* ---- incidents ---- */
 
 bool
 history_part_holds(const char *part, const char *name)
@@ -139,18 +200,19 @@ history_part_holds(const char *part, const char *name)
 }
 
 static bool
-concerns(const struct history_subject *subject, const struct history_incident *incident)
+concerns(
+    const struct history_subject *subject, const struct rows_of *of, const json_t *row)
 {
+	const char *part = text_of(of, row, "part");
 	char rnic[2 * 64 + 2];
 
 	if (subject->tor[0] != '\0')
-		return strcmp(incident->tor, subject->tor) == 0 ||
-		       strcmp(incident->place, subject->tor) == 0 ||
-		       history_part_holds(incident->part, subject->tor);
+		return strcmp(text_of(of, row, "tor"), subject->tor) == 0 ||
+		       strcmp(text_of(of, row, "place"), subject->tor) == 0 ||
+		       history_part_holds(part, subject->tor);
 	snprintf(rnic, sizeof(rnic), "%s/%s", subject->host, subject->device);
-	return subject->host[0] != '\0' &&
-	       (history_part_holds(incident->part, rnic) ||
-		   history_part_holds(incident->part, subject->host));
+	return subject->host[0] != '\0' && (history_part_holds(part, rnic) ||
+					       history_part_holds(part, subject->host));
 }
 
 /* Where to keep one more. When there is no room the oldest goes, in whatever order they
@@ -182,24 +244,19 @@ printable_copy(const char *text)
 	return copy;
 }
 
-int
-history_rows_incident(
-    struct history_rows *rows, const struct history_incident *incident)
+static int
+keep(struct history_rows *rows, int64_t when_ns, const struct rows_of *of,
+    const json_t *row)
 {
-	struct kept *kept;
+	struct kept *kept = place_for(rows, when_ns);
 
-	if (incident->when_ns < rows->start_ns || !concerns(rows->subject, incident))
-		return 0;
-	for (size_t i = 0; i < rows->incident_count; i++)
-		if (rows->incidents[i].when_ns == incident->when_ns &&
-		    strcmp(rows->incidents[i].id, incident->id) == 0)
-			return 0; /* written twice */
-	kept = place_for(rows, incident->when_ns);
 	if (kept == NULL)
 		return 0;
-	*kept = (struct kept){ incident->when_ns, printable_copy(incident->state),
-		printable_copy(incident->kind), printable_copy(incident->part),
-		printable_copy(incident->id), printable_copy(incident->sentence) };
+	*kept = (struct kept){ when_ns, printable_copy(text_of(of, row, "state")),
+		printable_copy(text_of(of, row, "kind")),
+		printable_copy(text_of(of, row, "part")),
+		printable_copy(text_of(of, row, "id")),
+		printable_copy(text_of(of, row, "sentence")) };
 	if (kept->state != NULL && kept->kind != NULL && kept->part != NULL &&
 	    kept->id != NULL && kept->sentence != NULL)
 		return 0;
@@ -207,6 +264,50 @@ history_rows_incident(
 	*kept = rows->incidents[--rows->incident_count];
 	return -ENOMEM;
 }
+
+/* What was told of it before the span is no news any more. */
+static void
+forget_before(struct history_rows *rows, const char *id)
+{
+	for (size_t i = 0; i < rows->incident_count; i++)
+		if (rows->incidents[i].when_ns < rows->span.from_ns &&
+		    strcmp(rows->incidents[i].id, id) == 0) {
+			kept_clear(&rows->incidents[i]);
+			rows->incidents[i] = rows->incidents[--rows->incident_count];
+			return;
+		}
+}
+
+int
+history_rows_take_incidents(struct history_rows *rows, const json_t *answer)
+{
+	struct rows_of of;
+	const json_t *row;
+	size_t i;
+	int r = 0;
+
+	if (!read_answer(answer, &of))
+		return -EBADMSG;
+	json_array_foreach (of.rows, i, row) {
+		int64_t when_ns;
+		bool before;
+
+		if (!time_of(&of, row, &when_ns))
+			return -EBADMSG;
+		if (!concerns(rows->subject, &of, row))
+			continue;
+		before = when_ns < rows->span.from_ns;
+		if (before)
+			forget_before(rows, text_of(&of, row, "id"));
+		if (!before || strcmp(text_of(&of, row, "state"), "resolved") != 0)
+			r = keep(rows, when_ns, &of, row);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* ---- to read ---- */
 
 static int
 compare(const void *a, const void *b)
@@ -239,7 +340,7 @@ put_bucket(struct table *table, const struct history_rows *rows, size_t i)
 {
 	const struct bucket *bucket = &rows->buckets[i];
 
-	cell_time(table, rows->start_ns + (int64_t)i * rows->bucket_ns);
+	cell_time(table, rows->span.from_ns + (int64_t)i * rows->span.bucket_ns);
 	table_cellf(table, "%" PRIu64, bucket->sent);
 	table_cellf(table, "%" PRIu64, bucket->lost);
 	if (bucket->sent > 0)
@@ -273,10 +374,11 @@ print_table(const struct history_rows *rows)
 
 	if (table == NULL)
 		return -ENOMEM;
-	for (size_t i = 0; i < HISTORY_BUCKETS; i++) {
-		int64_t end = rows->start_ns + (int64_t)(i + 1) * rows->bucket_ns;
+	for (size_t i = 0; i < BUCKETS; i++) {
+		int64_t end =
+		    rows->span.from_ns + (int64_t)(i + 1) * rows->span.bucket_ns;
 
-		if (rows->buckets[i].points > 0)
+		if (rows->buckets[i].there)
 			put_bucket(table, rows, i);
 		for (;
 		     next < rows->incident_count && rows->incidents[next].when_ns < end;
@@ -294,13 +396,14 @@ rows_json(const struct history_rows *rows)
 	json_t *buckets = json_array(), *incidents = json_array();
 	char text[RM_WALL_TEXT];
 
-	for (size_t i = 0; i < HISTORY_BUCKETS; i++) {
+	for (size_t i = 0; i < BUCKETS; i++) {
 		const struct bucket *at = &rows->buckets[i];
 
-		if (at->points == 0)
+		if (!at->there)
 			continue;
-		rm_wall_format(
-		    (rm_wall_t){ rows->start_ns + (int64_t)i * rows->bucket_ns }, text);
+		rm_wall_format((rm_wall_t){ rows->span.from_ns +
+					    (int64_t)i * rows->span.bucket_ns },
+		    text);
 		json_array_append_new(buckets,
 		    json_pack("{s:s, s:I, s:I, s:I, s:I}", "time", text, "sent",
 			(json_int_t)at->sent, "lost", (json_int_t)at->lost,
@@ -317,8 +420,9 @@ rows_json(const struct history_rows *rows)
 			kept->id, "sentence", kept->sentence));
 	}
 	return json_pack("{s:s, s:I, s:o, s:o, s:I}", "subject", rows->subject->text,
-	    "bucket_s", (json_int_t)(rows->bucket_ns / RM_NS_PER_S), "rows", buckets,
-	    "incidents", incidents, "incidents_left_out", (json_int_t)rows->left_out);
+	    "bucket_s", (json_int_t)(rows->span.bucket_ns / RM_NS_PER_S), "rows",
+	    buckets, "incidents", incidents, "incidents_left_out",
+	    (json_int_t)rows->left_out);
 }
 
 int
@@ -328,8 +432,8 @@ history_rows_print(struct history_rows *rows, bool json)
 	json_t *all;
 	int r = 0;
 
-	for (size_t i = 0; i < HISTORY_BUCKETS; i++)
-		known = known || rows->buckets[i].points > 0;
+	for (size_t i = 0; i < BUCKETS; i++)
+		known = known || rows->buckets[i].there;
 	qsort(
 	    rows->incidents, rows->incident_count, sizeof(rows->incidents[0]), compare);
 	if (json) {

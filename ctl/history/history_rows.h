@@ -1,9 +1,9 @@
 /*
- * history_rows - the past of one RNIC or ToR, gathered from wherever it was kept.
+ * history_rows - the past of one RNIC or ToR, from what the analyzer tells of it.
  *
  * Time is cut into buckets, each with sums of probes and the worst of the round-trip
- * times; incidents stand between them. At most HISTORY_BUCKETS buckets, and so many
- * incidents, the oldest left out and counted.
+ * times; incidents stand between them, before them those that were open already. At
+ * most so many incidents, the oldest left out and counted.
  */
 #ifndef CTL_HISTORY_HISTORY_ROWS_H
 #define CTL_HISTORY_HISTORY_ROWS_H
@@ -11,36 +11,39 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define HISTORY_BUCKETS 128
+#include <jansson.h>
+
 #define HISTORY_INCIDENTS 1000
+
+/* What the two questions must ask for, as ?columns= has it. */
+#define HISTORY_PROBE_COLUMNS "sent,no_reply,rtt_p50_ns,rtt_p99_ns"
+#define HISTORY_INCIDENT_COLUMNS "id,state,kind,part,place,tor,sentence"
 
 struct history_subject {
 	const char *text;                             /* as it was asked */
 	char tor[64], host[64], device[64], rnic[64]; /* "": not asked by that */
 };
 
-struct history_incident { /* borrowed for the call */
-	int64_t when_ns;
-	const char *state, *kind, *part, *place, *tor, *id, *sentence;
+struct history_span {
+	int64_t from_ns, to_ns; /* from: a multiple of the bucket */
+	int64_t bucket_ns;      /* whole seconds */
 };
 
 struct history_rows;
 
-/* since_ns: how far back from now_ns. NULL: memory. */
+/* The time before until_ns, longer by up to a bucket. */
+struct history_span history_span(int64_t until_ns, int64_t length_ns);
+
+/* The subject is borrowed. NULL: memory. */
 struct history_rows *history_rows_new(
-    const struct history_subject *subject, int64_t now_ns, int64_t since_ns);
+    const struct history_subject *subject, const struct history_span *span);
 void history_rows_free(struct history_rows *rows);
 
-int64_t history_rows_start_ns(
-    const struct history_rows *rows); /* of the first bucket */
-int64_t history_rows_bucket_ns(const struct history_rows *rows);
-
-/* rtts: 0 for none. Outside the time asked: nothing happens. */
-void history_rows_add(struct history_rows *rows, int64_t when_ns, uint64_t sent,
-    uint64_t lost, uint64_t p50_ns, uint64_t p99_ns);
-/* Kept if it concerns the subject. -ENOMEM. */
-int history_rows_incident(
-    struct history_rows *rows, const struct history_incident *incident);
+/* Answers of GET /v1/history/: of rm_tor_pair or rm_rnic, with a bucket's step; of
+ * rm_incident, also of a time before the span, in the order of time. Incidents that do
+ * not concern the subject are passed over. -EBADMSG: it is no such answer; -ENOMEM. */
+int history_rows_take_probes(struct history_rows *rows, const json_t *answer);
+int history_rows_take_incidents(struct history_rows *rows, const json_t *answer);
 
 /* To stdout. An exit code: bad news if nothing is known. */
 int history_rows_print(struct history_rows *rows, bool json);

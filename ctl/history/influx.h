@@ -1,5 +1,6 @@
 /*
- * influx - questions to an InfluxDB, by libcurl, blocking.
+ * influx - statements to an InfluxDB, by libcurl, blocking: what `history init` makes
+ * needs the rights of an admin, which the analyzer does not have.
  */
 #ifndef CTL_HISTORY_INFLUX_H
 #define CTL_HISTORY_INFLUX_H

@@ -282,7 +282,7 @@ def read_back(world, tell):
     resolved = {row["id"] for row in rows if row["state"] == "resolved"}
     assert all(row["id"] in resolved for row in openings), "one of them never ended"
     tell.seen("each of them with its end")
-    told = world.lab.ctl("influx", "history", VICTIM, "--since", "1h", "--url", world.influx.url)
+    told = world.lab.ctl("analyzer", "history", VICTIM, "--since", "1h")
     tell.say(f"rackmeshctl history {VICTIM}, the last lines:")
     tell.plain("\n".join(f"   {line[:86]}" for line in told.splitlines()[-4:]))
 

@@ -133,11 +133,11 @@ static const struct {
 	{ ctl_hosts, { "--tor", "t1" } },
 	{ ctl_drill, { "h1/r0" } },
 	{ ctl_drill, { "h1/r0", "--seconds", "5", "--limit", "3" } },
-	{ ctl_history, { "h1/r0", "--url", "http://d" } },
-	{ ctl_history, { "t1", "--url", "http://d", "--since", "2h" } },
+	{ ctl_history, { "h1/r0" } },
+	{ ctl_history, { "t1", "--since", "2h" } },
 	{ ctl_history, { "init", "--url", "http://d" } },
-	{ ctl_history, { "h1/r0", "--folder", "FOLDER" } },
-	{ ctl_history, { "t1", "--since", "90m", "--folder", "FOLDER" } },
+	{ ctl_history, { "0c42:a103:0065:aabc/1" } },
+	{ ctl_history, { "t1", "--since", "90m", "--at", "2024-01-01T00:00Z" } },
 	{ ctl_topology, { "check", "FILE" } },
 	{ ctl_topology, { "show", "FILE" } },
 	{ ctl_topology, { "import", "FILE" } },
@@ -171,19 +171,14 @@ check_printed(const char *text, size_t len)
 static void
 write_word(char word[64], const char *wanted, const char *folder)
 {
-	static const char *const files[] = { "rackmesh.lp", "incidents.lp", "t.yaml" };
-	const bool is_file = strcmp(wanted, "FILE") == 0;
-
-	if (!is_file && strcmp(wanted, "FOLDER") != 0) {
-		strcpy(word, wanted);
-		return;
-	}
-	for (size_t i = is_file ? 2 : 0; i < (is_file ? 3 : 2); i++) {
+	if (strcmp(wanted, "FILE") == 0) {
 		const struct fuzz_bytes text = take_text();
 
-		fuzz_folder_write(folder, files[i], text.at, text.left);
+		fuzz_folder_write(folder, "t.yaml", text.at, text.left);
+		snprintf(word, 64, "%s/t.yaml", folder);
+	} else {
+		strcpy(word, wanted);
 	}
-	snprintf(word, 64, "%s%s", folder, is_file ? "/t.yaml" : "");
 }
 
 static void

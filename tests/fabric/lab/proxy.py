@@ -96,6 +96,11 @@ class Proxy:
                 return "passed"
             return self._rng.choice(("dropped", "duplicated", "cut"))
 
+    def behave(self):
+        """From now on every answer comes whole, once."""
+        with self._lock:
+            self._share = 0
+
     def count(self, what):
         with self._lock:
             self.counts[what] += 1

@@ -1,6 +1,7 @@
-/* What was, from files of line protocol. */
+/* What was, from what the analyzer answers. */
 #include "ctl/history/history_rows.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,9 +16,8 @@
 #include <unistd.h>
 
 #include "ctl/client/ctl.h"
-#include "ctl/history/history_source.h"
+#include "ctl/client/duration.h"
 #include "rackmesh/core/clock.h"
-#include "rackmesh/core/file.h"
 
 #define NOW INT64_C(1767225600000000000)
 #define MINUTE (60 * RM_NS_PER_S)
@@ -27,15 +27,6 @@ int
 ctl_usage(const char *format, ...)
 {
 	return CTL_USAGE;
-}
-
-static void
-put_file(const char *folder, const char *name, const char *text)
-{
-	char path[256];
-
-	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	assert_int_equal(rm_file_replace(path, (const uint8_t *)text, strlen(text)), 0);
 }
 
 /* What print writes, as JSON; the caller's. */
@@ -67,84 +58,115 @@ number(const json_t *json, const char *list, size_t i, const char *key)
 	    json_object_get(json_array_get(json_object_get(json, list), i), key));
 }
 
+static const struct history_span hour = { NOW - 60 * MINUTE, NOW, MINUTE };
+
 static void
-points_of_files_are_counted_once(void **state)
+put_time(char text[RM_WALL_TEXT], int64_t ns)
+{
+	rm_wall_format((rm_wall_t){ ns }, text);
+}
+
+static void
+take_probes(struct history_rows *rows, int64_t when_ns, int sent, int lost)
+{
+	char when[RM_WALL_TEXT];
+	json_t *answer;
+
+	put_time(when, when_ns);
+	answer = json_pack("{s:[s,s,s,s], s:[[s,i,n,i]]}", "columns", "time", "sent",
+	    "rtt_p99_ns", "no_reply", "rows", when, sent, lost);
+	assert_non_null(answer);
+	assert_int_equal(history_rows_take_probes(rows, answer), 0);
+	json_decref(answer);
+}
+
+static void
+take_incident(struct history_rows *rows, int64_t when_ns, const char *id,
+    const char *state, const char *part)
+{
+	char when[RM_WALL_TEXT];
+	json_t *answer;
+
+	put_time(when, when_ns);
+	answer = json_pack("{s:[s,s,s,s,s,s,s,s], s:[[s,s,s,s,s,n,s,s]]}", "columns",
+	    "time", "id", "state", "kind", "part", "place", "tor", "sentence", "rows",
+	    when, id, state, "rnic-down", part, "t1", "\033[2J");
+	assert_non_null(answer);
+	assert_int_equal(history_rows_take_incidents(rows, answer), 0);
+	json_decref(answer);
+}
+
+static void
+steps_and_incidents_of_the_subject_are_told(void **state)
 {
 	const struct history_subject rnic = {
 		.text = "h1/r0", .host = "h1", .device = "r0"
 	};
-	char folder[] = "/tmp/rm-ctl-history-XXXXXX", command[64], text[2048];
-	struct history_rows *rows;
+	struct history_rows *rows = history_rows_new(&rnic, &hour);
 	json_t *json;
 
-	assert_non_null(mkdtemp(folder));
-	snprintf(text, sizeof(text),
-	    "rm_rnic,host=h1,device=r0 sent=10i,no_reply=1i,rtt_p99_ns=7i %lld\n"
-	    "rm_rnic,host=h1,device=r0 sent=10i,no_reply=1i,rtt_p99_ns=7i %lld\n"
-	    "rm_rnic,host=h1,device=r1 sent=99i,no_reply=1i %lld\n"
-	    "no point at all\n"
-	    "rm_rnic,host=h1,device=r0 sent=5i,no_reply=0i,rtt_p99_ns=9i %lld\n"
-	    "rm_rnic,host=h1,device=r0 sent=5i,no_re",
-	    (long long)(NOW - 10 * MINUTE), (long long)(NOW - 10 * MINUTE),
-	    (long long)(NOW - 10 * MINUTE), (long long)(NOW - 5 * MINUTE));
-	put_file(folder, "rackmesh.lp", text);
-	snprintf(text, sizeof(text),
-	    "rm_rnic,host=h1,device=r0 sent=1i,no_reply=0i %lld\n"
-	    "rm_rnic,host=h1,device=r0 sent=77i,no_reply=0i %lld\n",
-	    (long long)(NOW - 20 * MINUTE), (long long)(NOW - 20000 * MINUTE));
-	put_file(folder, "rackmesh.lp.1", text);
-	snprintf(text, sizeof(text),
-	    "rm_incident,part=h1/r0\\ or\\ h2/r0,tor=t1 id=\"1\",state=\"opened\","
-	    "kind=\"rnic-down\",sentence=\"dead\" %lld\n"
-	    "rm_incident,part=h11/r0,tor=t1 id=\"2\",state=\"opened\" %lld\n",
-	    (long long)(NOW - 7 * MINUTE), (long long)(NOW - 7 * MINUTE));
-	put_file(folder, "incidents.lp", text);
-
-	rows = history_rows_new(&rnic, NOW, 60 * MINUTE);
-	assert_int_equal(history_from_files(folder, &rnic, rows), 0);
+	take_probes(rows, NOW - 10 * MINUTE, 20, 2);
+	take_probes(rows, NOW - 5 * MINUTE, 5, 0);
+	take_probes(rows, NOW - 5000 * MINUTE, 7, 0);
+	take_incident(rows, NOW - 7 * MINUTE, "1", "opened", "h1/r0 or h2/r0");
+	take_incident(rows, NOW - 7 * MINUTE, "2", "opened", "h11/r0");
 	json = printed(rows, CTL_GOOD);
-	assert_int_equal(json_array_size(json_object_get(json, "rows")), 3);
-	assert_int_equal(number(json, "rows", 0, "sent"), 1);
-	assert_int_equal(number(json, "rows", 1, "sent"), 10);
-	assert_int_equal(number(json, "rows", 1, "lost"), 1);
-	assert_int_equal(number(json, "rows", 2, "rtt_p99_ns"), 9);
+	assert_int_equal(json_array_size(json_object_get(json, "rows")), 2);
+	assert_int_equal(number(json, "rows", 0, "sent"), 20);
+	assert_int_equal(number(json, "rows", 0, "lost"), 2);
+	assert_int_equal(number(json, "rows", 0, "rtt_p99_ns"), 0);
+	assert_int_equal(number(json, "rows", 1, "sent"), 5);
 	assert_int_equal(json_array_size(json_object_get(json, "incidents")), 1);
 	json_decref(json);
 	history_rows_free(rows);
-	snprintf(command, sizeof(command), "rm -r %s", folder);
-	assert_int_equal(system(command), 0);
+}
+
+static const char *
+word(const json_t *json, size_t i, const char *key)
+{
+	return json_string_value(json_object_get(
+	    json_array_get(json_object_get(json, "incidents"), i), key));
+}
+
+static void
+of_the_time_before_only_what_was_still_open_is_told(void **state)
+{
+	const struct history_subject tor = { .text = "t1", .tor = "t1" };
+	struct history_rows *rows = history_rows_new(&tor, &hour);
+	json_t *json;
+
+	take_incident(rows, NOW - 200 * MINUTE, "1", "opened", "h1/r0");
+	take_incident(rows, NOW - 180 * MINUTE, "2", "opened", "h2/r0");
+	take_incident(rows, NOW - 170 * MINUTE, "2", "updated", "h2/r0");
+	take_incident(rows, NOW - 160 * MINUTE, "1", "resolved", "h1/r0");
+	take_incident(rows, NOW - 30 * MINUTE, "2", "resolved", "h2/r0");
+	json = printed(rows, CTL_GOOD);
+	assert_int_equal(json_array_size(json_object_get(json, "incidents")), 2);
+	assert_string_equal(word(json, 0, "id"), "2");
+	assert_string_equal(word(json, 0, "state"), "updated");
+	assert_string_equal(word(json, 1, "state"), "resolved");
+	json_decref(json);
+	history_rows_free(rows);
 }
 
 static void
 of_too_many_incidents_the_oldest_are_left_out(void **state)
 {
 	const struct history_subject tor = { .text = "t1", .tor = "t1" };
-	struct history_rows *rows = history_rows_new(&tor, NOW, 60 * MINUTE);
-	struct history_incident incident = { .state = "opened",
-		.kind = "rnic-down",
-		.part = "h1/r0",
-		.place = "",
-		.tor = "t1",
-		.sentence = "\033[2J" };
-	const json_t *list, *last;
+	struct history_rows *rows = history_rows_new(&tor, &hour);
 	char id[16];
 	json_t *json;
 
-	incident.id = id;
-	/* A database says the newest first. */
-	for (int i = HISTORY_INCIDENTS + 2; i > 0; i--) {
+	for (int i = 1; i <= HISTORY_INCIDENTS + 2; i++) {
 		snprintf(id, sizeof(id), "%d", i);
-		incident.when_ns = NOW - 59 * MINUTE + i;
-		assert_int_equal(history_rows_incident(rows, &incident), 0);
+		take_incident(
+		    rows, NOW - 59 * MINUTE + i * RM_NS_PER_MS, id, "opened", "h1/r0");
 	}
 	json = printed(rows, CTL_GOOD);
-	list = json_object_get(json, "incidents");
-	assert_int_equal(json_array_size(list), HISTORY_INCIDENTS);
-	last = json_array_get(list, HISTORY_INCIDENTS - 1);
-	snprintf(id, sizeof(id), "%d", HISTORY_INCIDENTS + 2);
-	assert_string_equal(json_string_value(json_object_get(last, "id")), id);
-	assert_string_equal(
-	    json_string_value(json_object_get(last, "sentence")), "?[2J");
+	assert_int_equal(
+	    json_array_size(json_object_get(json, "incidents")), HISTORY_INCIDENTS);
+	assert_string_equal(word(json, HISTORY_INCIDENTS - 1, "id"), id);
+	assert_string_equal(word(json, HISTORY_INCIDENTS - 1, "sentence"), "?[2J");
 	assert_int_equal(
 	    json_integer_value(json_object_get(json, "incidents_left_out")), 2);
 	json_decref(json);
@@ -155,11 +177,30 @@ static void
 of_what_nothing_is_known_is_bad_news(void **state)
 {
 	const struct history_subject tor = { .text = "t1", .tor = "t1" };
-	struct history_rows *rows = history_rows_new(&tor, NOW, 60 * MINUTE);
+	struct history_rows *rows = history_rows_new(&tor, &hour);
 	json_t *json = printed(rows, CTL_BAD_NEWS);
 
 	json_decref(json);
-	assert_true(history_from_files("/nonexistent", &tor, rows) < 0);
+	history_rows_free(rows);
+}
+
+static void
+what_is_no_answer_is_refused(void **state)
+{
+	static const char *const bad[] = { "[]", "{}", "{\"columns\":[]}",
+		"{\"columns\":[\"time\"],\"rows\":[[7]]}",
+		"{\"columns\":[\"time\"],\"rows\":[[\"today\"]]}",
+		"{\"columns\":[],\"rows\":[7]}" };
+	const struct history_subject tor = { .text = "t1", .tor = "t1" };
+	struct history_rows *rows = history_rows_new(&tor, &hour);
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		json_t *answer = json_loads(bad[i], 0, NULL);
+
+		assert_int_equal(history_rows_take_probes(rows, answer), -EBADMSG);
+		assert_int_equal(history_rows_take_incidents(rows, answer), -EBADMSG);
+		json_decref(answer);
+	}
 	history_rows_free(rows);
 }
 
@@ -179,13 +220,13 @@ parts_hold_whole_names(void **state)
 static void
 durations_are_read_as_the_database_writes_them(void **state)
 {
-	assert_true(history_duration_ns("14d") == 14 * 86400 * RM_NS_PER_S);
-	assert_true(history_duration_ns("336h0m0s") == history_duration_ns("2w"));
-	assert_int_equal(history_duration_ns("5"), -1);
-	assert_int_equal(history_duration_ns(""), -1);
-	assert_int_equal(history_duration_ns("-5m"), -1);
-	assert_int_equal(history_duration_ns("99999999d"), -1);
-	assert_int_equal(history_duration_ns("5y"), -1);
+	assert_true(duration_ns("14d") == 14 * 86400 * RM_NS_PER_S);
+	assert_true(duration_ns("336h0m0s") == duration_ns("2w"));
+	assert_int_equal(duration_ns("5"), -1);
+	assert_int_equal(duration_ns(""), -1);
+	assert_int_equal(duration_ns("-5m"), -1);
+	assert_int_equal(duration_ns("99999999d"), -1);
+	assert_int_equal(duration_ns("5y"), -1);
 }
 
 static void
@@ -195,13 +236,15 @@ long_times_are_cut_into_few_buckets(void **state)
 	static const long long minutes[] = { 1, 60, 1440, 20160, 1440 * 3650 };
 
 	for (size_t i = 0; i < sizeof(minutes) / sizeof(minutes[0]); i++) {
-		struct history_rows *rows =
-		    history_rows_new(&tor, NOW, minutes[i] * MINUTE);
+		const struct history_span span = history_span(NOW, minutes[i] * MINUTE);
+		struct history_rows *rows = history_rows_new(&tor, &span);
 		json_t *json;
 
-		history_rows_add(rows, NOW, 1, 0, 0, 0);
-		history_rows_add(rows, NOW - minutes[i] * MINUTE, 2, 0, 0, 0);
-		history_rows_add(rows, NOW - minutes[i] * MINUTE * 3, 4, 0, 0, 0);
+		assert_true(span.from_ns <= NOW - minutes[i] * MINUTE);
+		assert_true(span.from_ns % span.bucket_ns == 0);
+		take_probes(rows, span.from_ns, 2, 0);
+		take_probes(rows, NOW, 1, 0);
+		take_probes(rows, NOW - minutes[i] * MINUTE * 3, 4, 0);
 		json = printed(rows, CTL_GOOD);
 		assert_int_equal(number(json, "rows", 0, "sent"), 2);
 		assert_int_equal(number(json, "rows", 1, "sent"), 1);
@@ -214,9 +257,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(points_of_files_are_counted_once),
+		cmocka_unit_test(steps_and_incidents_of_the_subject_are_told),
+		cmocka_unit_test(of_the_time_before_only_what_was_still_open_is_told),
 		cmocka_unit_test(of_too_many_incidents_the_oldest_are_left_out),
 		cmocka_unit_test(of_what_nothing_is_known_is_bad_news),
+		cmocka_unit_test(what_is_no_answer_is_refused),
 		cmocka_unit_test(parts_hold_whole_names),
 		cmocka_unit_test(durations_are_read_as_the_database_writes_them),
 		cmocka_unit_test(long_times_are_cut_into_few_buckets),
