@@ -10,6 +10,7 @@
 #include "analyzer/past/past.h"
 #include "analyzer/racks/racks.h"
 #include "analyzer/racks/tor_mesh.h"
+#include "analyzer/sla/sla.h"
 #include "rackmesh/http/http_server.h"
 #include "rackmesh/incident/alert.h"
 #include "rackmesh/loop/loop.h"
@@ -149,6 +150,9 @@ add_own(const struct analyzer *analyzer, struct rm_metrics *metrics)
 		{ NAME("notify_failed_total"), "", "Messages to systemd that could not be sent",
 		  &n->failed },
 		{ NAME("regions_refused_total"), "", "Hellos of one region too many", &c->refused_regions },
+		{ NAME("sla_refused_total"), "",
+		  "Rows of a region, class or service that found no place among the SLA's",
+		  sla_refused(analyzer->sla) },
 		{ NAME("http_full_total"), "",
 		  "Times that newcomers over HTTP had to wait to be accepted",
 		  rm_http_server_full(analyzer->server) },

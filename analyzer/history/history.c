@@ -381,12 +381,29 @@ sla_racks(struct history *history, const struct sla_minute *minute)
 	return r < 0 ? r : lane_append(lane, &text, NULL);
 }
 
+/* There may be many services, each with a name of its own: not for a year. */
+static int
+sla_service(struct history *history, const struct sla_minute *minute)
+{
+	struct lane *lane = &history->lanes[WIRE_LANE_SUMMARY];
+	struct history_text text;
+	int r;
+
+	if (lane_is_full(lane))
+		return -ENOBUFS;
+	r = history_points_sla(history->points, history->analyzer, minute, &text);
+	return r < 0 ? r : lane_append(lane, &text, NULL);
+}
+
 int
 history_sla(struct history *history, const struct sla_minute *minute)
 {
 	struct history_text text;
-	int r = history_points_sla(history->points, history->analyzer, minute, &text);
+	int r;
 
+	if (minute->service[0] != '\0')
+		return sla_service(history, minute);
+	r = history_points_sla(history->points, history->analyzer, minute, &text);
 	if (r == 0)
 		r = lane_append(&history->lanes[WIRE_LANE_INCIDENT], &text, NULL);
 	return r < 0 || minute->rack_count == 0 ? r : sla_racks(history, minute);

@@ -241,7 +241,10 @@ line_sla(struct rm_line *line, const char *analyzer, const struct sla_minute *mi
 {
 	rm_line_tag(line, "region", minute->region);
 	rm_line_tag(line, "aggregator", analyzer);
-	rm_line_tag(line, "scope", minute->scope);
+	if (minute->service[0] != '\0')
+		rm_line_tag(line, "service", minute->service);
+	else
+		rm_line_tag(line, "scope", minute->scope);
 	history_text_dscp(line, minute->dscp);
 }
 
@@ -253,7 +256,8 @@ history_points_sla(struct history_points *points, const char *analyzer,
 	int r;
 
 	history_text_start(points);
-	r = history_text_begin(points, &line, "rm_sla");
+	r = history_text_begin(
+	    points, &line, minute->service[0] != '\0' ? "rm_sla_service" : "rm_sla");
 	if (r < 0)
 		return history_text_finish(points, r, ret);
 	line_sla(&line, analyzer, minute);

@@ -128,19 +128,31 @@ static const struct history_column incident_columns[] = {
 	{ 0 },
 };
 
+#define SLA                                                                                \
+	COUNT("sent", "probes", "probes that ended within the minute"),                    \
+	COUNT("lost", "probes", "of these, lost"),                                         \
+	COUNT("invalid", "probes", "of these, with impossible time stamps"),               \
+	COUNT("not_sent", "probes", "that never left, or left late"),                      \
+	COUNT("racks_available", "racks", "lost less than the threshold"),                 \
+	COUNT("racks_unavailable", "racks", "lost more"),                                  \
+	COUNT("racks_unknown", "racks", "without results: not available"),                 \
+	QUANTILES("rtt", "network round trip")
+
 static const struct history_column sla_columns[] = {
 	TAG("region", "region"),
 	TAG("aggregator", "the analyzer's name"),
 	TAG("scope", "rack: inside racks; fabric: between them"),
 	TAG("dscp", "class that was probed"),
-	COUNT("sent", "probes", "probes that ended within the minute"),
-	COUNT("lost", "probes", "of these, lost"),
-	COUNT("invalid", "probes", "of these, with impossible time stamps"),
-	COUNT("not_sent", "probes", "that never left, or left late"),
-	COUNT("racks_available", "racks", "lost less than the threshold"),
-	COUNT("racks_unavailable", "racks", "lost more"),
-	COUNT("racks_unknown", "racks", "without results: not available"),
-	QUANTILES("rtt", "network round trip"),
+	SLA,
+	{ 0 },
+};
+
+static const struct history_column sla_service_columns[] = {
+	TAG("region", "region"),
+	TAG("aggregator", "the analyzer's name"),
+	TAG("service", "as its host names it: a unit, a pod, a job"),
+	TAG("dscp", "class that was probed"),
+	SLA,
 	{ 0 },
 };
 
@@ -174,6 +186,8 @@ const struct history_measurement history_measurements[] = {
 	{ "rm_sla", HISTORY_KEPT, "One minute of a region and class; its time is the minute's "
 	  "start.", sla_columns },
 	{ "rm_sla_rack", HISTORY_RAW, "The same of each rack.", sla_rack_columns },
+	{ "rm_sla_service", HISTORY_RAW, "One minute of a service, by the probes that follow its "
+	  "flows; racks: those that it was probed from.", sla_service_columns },
 	{ 0 },
 };
 /* clang-format on */

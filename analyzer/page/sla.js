@@ -18,6 +18,7 @@ const COLUMNS = [
   ["p99", "number"],
   ["max", "number"],
 ];
+const OF_SERVICES = [["Region"], ["Service"], ...COLUMNS.slice(2)];
 const SCOPES = { rack: "inside racks", fabric: "between racks" };
 
 const availability = (part) => (part === null || part === undefined ? "–" : `${(Math.floor(part * 1e5) / 1e3).toFixed(3)} %`);
@@ -26,7 +27,7 @@ function row(scope, period) {
   const f = scope[period];
   return [
     scope.region,
-    SCOPES[scope.scope] ?? scope.scope,
+    scope.service ?? SCOPES[scope.scope] ?? scope.scope,
     String(scope.dscp),
     count(f.sent),
     percent(f.sent > 0 ? f.loss : null),
@@ -50,18 +51,22 @@ export function open() {
         "p",
         { class: "quiet" },
         "A rack was available in a minute in which it lost less than the threshold of the analyzer’s config; ",
-        "a minute without results is not available. Known: minutes with results.",
+        "a minute without results is not available. Known: minutes with results. ",
+        "A service is judged by the probes that follow its flows, in the minutes in which there were any.",
       ),
       tables,
     ),
     async ask() {
-      const { scopes } = await ask("/v1/sla");
-      const name = (scope) => `${scope.region} ${scope.scope} ${scope.dscp}`;
-      scopes.sort((a, b) => name(a).localeCompare(name(b)));
+      const { scopes, services } = await ask("/v1/sla");
+      const name = (scope) => `${scope.region} ${scope.service ?? scope.scope} ${scope.dscp}`;
+      for (const list of [scopes, services]) list.sort((a, b) => name(a).localeCompare(name(b)));
       tables.replaceChildren(
         ...(scopes.length === 0
           ? [element("p", { class: "quiet" }, "No minute is over yet.")]
-          : ["hour", "day"].map((period) => table(`The last ${period}`, COLUMNS, scopes.map((scope) => row(scope, period))))),
+          : ["hour", "day"].flatMap((period) => [
+              table(`The last ${period}`, COLUMNS, scopes.map((scope) => row(scope, period))),
+              services.length === 0 ? "" : table(`Services, the last ${period}`, OF_SERVICES, services.map((service) => row(service, period))),
+            ])),
       );
     },
     update() {},

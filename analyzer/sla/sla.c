@@ -19,8 +19,13 @@
 #define SLA_OPEN_MINUTES 4
 #define SLA_MINUTES 60
 #define SLA_HOURS 25 /* the hour that runs, and a day before it */
-#define SLA_KEY_BYTES (RM_NAME_BYTES + 16)
-#define SLA_RACK_KEY_BYTES (SLA_KEY_BYTES + RM_NAME_BYTES)
+#define SLA_KEY_BYTES (RM_NAME_BYTES + SLA_SERVICE_BYTES + 16)
+
+enum sla_kind { SLA_RACK, SLA_FABRIC, SLA_SERVICE };
+
+static const char *const kind_words[] = {
+	[SLA_RACK] = "rack", [SLA_FABRIC] = "fabric", [SLA_SERVICE] = "service"
+};
 
 struct sla_figures {
 	uint64_t sent, lost, invalid, not_sent;
@@ -39,33 +44,38 @@ struct sla_past {       /* a minute or an hour that was closed */
 	struct rm_sketch *rtt;
 };
 
-struct sla_scope {
-	char key[SLA_KEY_BYTES]; /* region, DSCP, "rack" or "fabric" */
-	char region[RM_NAME_BYTES];
-	uint8_t dscp;
-	bool between;
-	struct sla_open open[SLA_OPEN_MINUTES]; /* by minute */
-	struct sla_past minutes[SLA_MINUTES];   /* by minute */
-	struct sla_past hours[SLA_HOURS];       /* by hour */
-	UT_hash_handle hh;
-};
-
 struct sla_slice {
 	int64_t minute;
 	uint64_t sent, lost;
 };
 
-struct sla_rack {                     /* of one scope */
-	char key[SLA_RACK_KEY_BYTES]; /* the scope's key, a blank, the ToR */
+struct sla_rack { /* of one scope */
+	char tor[RM_NAME_BYTES];
 	struct sla_slice slices[SLA_OPEN_MINUTES];
 	int64_t last; /* minute */
+	UT_hash_handle hh;
+};
+
+struct sla_scope {
+	char key[SLA_KEY_BYTES]; /* region, DSCP, kind, service */
+	char region[RM_NAME_BYTES];
+	char service[SLA_SERVICE_BYTES]; /* "": none */
+	uint8_t dscp;
+	enum sla_kind kind;
+	int64_t last;                           /* minute that something was told of */
+	struct sla_open open[SLA_OPEN_MINUTES]; /* by minute */
+	struct sla_past minutes[SLA_MINUTES];   /* by minute */
+	struct sla_past hours[SLA_HOURS];       /* by hour */
+	struct sla_rack *racks;
 	UT_hash_handle hh;
 };
 
 struct sla {
 	struct sla_options options;
 	struct sla_scope *scopes;
-	struct sla_rack *racks;
+	size_t services;              /* of scopes */
+	uint64_t refused;             /* rows */
+	size_t racks;                 /* of all scopes */
 	struct sla_rack_minute *told; /* those of the minute that is being closed */
 	size_t told_room;
 	struct rm_sketch *scratch;
@@ -91,8 +101,15 @@ sla_new(const struct sla_options *options, struct sla **ret)
 }
 
 static void
-free_scope(struct sla_scope *scope)
+free_scope(struct sla *sla, struct sla_scope *scope)
 {
+	struct sla_rack *rack, *next;
+
+	HASH_ITER (hh, scope->racks, rack, next) {
+		HASH_DEL(scope->racks, rack);
+		free(rack);
+		sla->racks--;
+	}
 	for (size_t i = 0; i < SLA_OPEN_MINUTES; i++)
 		rm_sketch_free(scope->open[i].rtt);
 	for (size_t i = 0; i < SLA_MINUTES; i++)
@@ -106,70 +123,75 @@ void
 sla_free(struct sla *sla)
 {
 	struct sla_scope *scope, *next;
-	struct sla_rack *rack, *next_rack;
 
 	if (sla == NULL)
 		return;
 	HASH_ITER (hh, sla->scopes, scope, next) {
 		HASH_DEL(sla->scopes, scope);
-		free_scope(scope);
-	}
-	HASH_ITER (hh, sla->racks, rack, next_rack) {
-		HASH_DEL(sla->racks, rack);
-		free(rack);
+		free_scope(sla, scope);
 	}
 	rm_sketch_free(sla->scratch);
 	free(sla->told);
 	free(sla);
 }
 
+static bool
+has_room(const struct sla *sla, enum sla_kind kind)
+{
+	return kind == SLA_SERVICE
+		   ? sla->services < SLA_MAX_SERVICES
+		   : HASH_COUNT(sla->scopes) - sla->services < SLA_MAX_SCOPES;
+}
+
 static struct sla_scope *
-get_scope(struct sla *sla, const char *region, uint8_t dscp, bool between)
+get_scope(struct sla *sla, const char *region, uint8_t dscp, enum sla_kind kind,
+    const char *service)
 {
 	struct sla_scope *scope;
 	char key[SLA_KEY_BYTES];
 
-	snprintf(
-	    key, sizeof key, "%.63s %u %s", region, dscp, between ? "fabric" : "rack");
+	snprintf(key, sizeof key, "%.63s %u %s %.*s", region, dscp, kind_words[kind],
+	    SLA_SERVICE_BYTES - 1, service);
 	HASH_FIND_STR(sla->scopes, key, scope);
-	if (scope != NULL || HASH_COUNT(sla->scopes) >= SLA_MAX_SCOPES)
+	if (scope != NULL || !has_room(sla, kind))
 		return scope;
 	scope = calloc(1, sizeof *scope);
 	if (scope == NULL)
 		return NULL;
 	snprintf(scope->key, sizeof scope->key, "%s", key);
 	snprintf(scope->region, sizeof scope->region, "%.63s", region);
+	snprintf(scope->service, sizeof scope->service, "%s", service);
 	scope->dscp = dscp;
-	scope->between = between;
+	scope->kind = kind;
 	HASH_ADD_STR(sla->scopes, key, scope);
 	if (scope->hh.tbl == NULL) { /* uthash could not grow */
 		free(scope);
 		return NULL;
 	}
+	sla->services += kind == SLA_SERVICE;
 	return scope;
 }
 
 /* Whom this scope expects figures from: a rack that sent once, until it is forgotten.
  */
 static struct sla_rack *
-get_rack(struct sla *sla, const struct sla_scope *scope, const char *tor)
+get_rack(struct sla *sla, struct sla_scope *scope, const char *tor)
 {
 	struct sla_rack *rack;
-	char key[SLA_RACK_KEY_BYTES];
 
-	snprintf(key, sizeof key, "%s %.63s", scope->key, tor);
-	HASH_FIND_STR(sla->racks, key, rack);
-	if (rack != NULL || HASH_COUNT(sla->racks) >= SLA_MAX_RACKS)
+	HASH_FIND_STR(scope->racks, tor, rack);
+	if (rack != NULL || sla->racks >= SLA_MAX_RACKS)
 		return rack;
 	rack = calloc(1, sizeof *rack);
 	if (rack == NULL)
 		return NULL;
-	snprintf(rack->key, sizeof rack->key, "%s", key);
-	HASH_ADD_STR(sla->racks, key, rack);
+	snprintf(rack->tor, sizeof rack->tor, "%s", tor);
+	HASH_ADD_STR(scope->racks, tor, rack);
 	if (rack->hh.tbl == NULL) {
 		free(rack);
 		return NULL;
 	}
+	sla->racks++;
 	return rack;
 }
 
@@ -198,57 +220,125 @@ get_minute(struct sla *sla, struct sla_scope *scope, int64_t minute)
 	return open;
 }
 
+/* What the probers of one rack met in a minute, in one scope. */
+struct told {
+	const char *tor;
+	int64_t minute;
+	uint64_t sent;
+	const uint64_t *outcomes;
+	struct wire_bytes rtt;
+};
+
 static void
-take_row(
-    struct sla *sla, const char *region, const struct wire_row *row, int64_t minute)
+take(struct sla *sla, struct sla_scope *scope, const struct told *told)
 {
-	const bool between = strcmp(row->src_tor, row->dst_tor) != 0;
-	struct sla_scope *scope = get_scope(sla, region, row->dscp, between);
+	const uint64_t lost = told->outcomes[WIRE_NO_REPLY];
 	struct sla_open *open;
 	struct sla_rack *rack;
 	struct sla_slice *slice;
-	uint64_t lost;
 
-	if (scope == NULL)
+	if (scope == NULL) {
+		sla->refused++;
 		return;
-	open = get_minute(sla, scope, minute);
-	rack = get_rack(sla, scope, row->src_tor);
+	}
+	open = get_minute(sla, scope, told->minute);
+	rack = get_rack(sla, scope, told->tor);
 	if (open == NULL || rack == NULL)
 		return;
-	lost = row->outcomes[WIRE_NO_REPLY];
-	open->figures.sent += row->sent;
+	open->figures.sent += told->sent;
 	open->figures.lost += lost;
-	open->figures.invalid += row->outcomes[WIRE_INVALID];
-	open->figures.not_sent += row->outcomes[WIRE_SEND_FAILED];
-	if (row->rtt.len > 0 &&
-	    rm_sketch_decode(sla->scratch, row->rtt.data, row->rtt.len) == 0)
+	open->figures.invalid += told->outcomes[WIRE_INVALID];
+	open->figures.not_sent += told->outcomes[WIRE_SEND_FAILED];
+	if (told->rtt.len > 0 &&
+	    rm_sketch_decode(sla->scratch, told->rtt.data, told->rtt.len) == 0)
 		rm_sketch_merge(open->rtt, sla->scratch);
-	slice = &rack->slices[(uint64_t)minute % SLA_OPEN_MINUTES];
-	if (slice->minute != minute)
-		*slice = (struct sla_slice){ .minute = minute };
-	slice->sent += row->sent;
+	slice = &rack->slices[(uint64_t)told->minute % SLA_OPEN_MINUTES];
+	if (slice->minute != told->minute)
+		*slice = (struct sla_slice){ .minute = told->minute };
+	slice->sent += told->sent;
 	slice->lost += lost;
-	if (minute > rack->last)
-		rack->last = minute;
+	if (told->minute > rack->last)
+		rack->last = told->minute;
+	if (told->minute > scope->last)
+		scope->last = told->minute;
 }
 
-void
-sla_summary(struct sla *sla, const struct wire_summary_view *view)
+static int64_t
+minute_of(uint64_t wall_ns)
+{
+	return (int64_t)(wall_ns / (uint64_t)SLA_MINUTE_NS);
+}
+
+static void
+take_rows(struct sla *sla, const struct wire_summary_view *view)
 {
 	const struct wire_summary *summary = &view->summary;
-	const int64_t minute =
-	    (int64_t)(summary->start_wall_ns / (uint64_t)SLA_MINUTE_NS);
 
-	if (summary->start_wall_ns == 0 || !rm_name_valid(summary->head.region))
-		return;
-	for (size_t i = 0; i < summary->row_count; i++) {
+	for (size_t i = 0; summary->start_wall_ns != 0 && i < summary->row_count; i++) {
 		struct wire_row row;
 
 		wire_summary_row(view, i, &row);
 		if (row.src_tor != NULL && row.dst_tor != NULL &&
 		    rm_name_valid(row.src_tor))
-			take_row(sla, summary->head.region, &row, minute);
+			take(sla,
+			    get_scope(sla, summary->head.region, row.dscp,
+				strcmp(row.src_tor, row.dst_tor) != 0 ? SLA_FABRIC
+								      : SLA_RACK,
+				""),
+			    &(struct told){ row.src_tor,
+				minute_of(summary->start_wall_ns), row.sent,
+				row.outcomes, row.rtt });
 	}
+}
+
+/* Services are named outside: cut, and what does not print becomes '?'. False: none. */
+static bool
+service_name(const char *told, char name[SLA_SERVICE_BYTES])
+{
+	snprintf(name, SLA_SERVICE_BYTES, "%.*s", SLA_SERVICE_BYTES - 1,
+	    told != NULL ? told : "");
+	for (char *c = name; *c != '\0'; c++)
+		if (*c < ' ' || *c > '~')
+			*c = '?';
+	return name[0] != '\0';
+}
+
+static void
+take_services(struct sla *sla, const struct wire_summary_view *view)
+{
+	const struct wire_summary *summary = &view->summary;
+	char name[SLA_SERVICE_BYTES];
+
+	if (summary->services_start_wall_ns == 0 || summary->tor == NULL ||
+	    !rm_name_valid(summary->tor))
+		return;
+	for (size_t i = 0; i < summary->service_count; i++) {
+		struct wire_service_row row;
+
+		wire_summary_service(view, i, &row);
+		if (service_name(row.service, name))
+			take(sla,
+			    get_scope(
+				sla, summary->head.region, row.dscp, SLA_SERVICE, name),
+			    &(struct told){ summary->tor,
+				minute_of(summary->services_start_wall_ns), row.sent,
+				row.outcomes, row.rtt });
+	}
+}
+
+void
+sla_summary(struct sla *sla, const struct wire_summary_view *view)
+{
+	if (!rm_name_valid(view->summary.head.region))
+		return;
+	take_rows(sla, view);
+	take_services(sla, view);
+}
+
+const uint64_t *
+sla_refused(const struct sla *sla)
+{
+	return &sla->refused;
 }
 
 /* ---- closing a minute ---- */
@@ -272,14 +362,6 @@ add_figures(struct sla_figures *into, const struct sla_figures *from)
 	into->unknown += from->unknown;
 }
 
-static bool
-is_of(const struct sla_rack *rack, const struct sla_scope *scope)
-{
-	const size_t len = strlen(scope->key);
-
-	return strncmp(rack->key, scope->key, len) == 0 && rack->key[len] == ' ';
-}
-
 static enum sla_state
 rack_state(const struct sla *sla, const struct sla_slice *slice)
 {
@@ -300,13 +382,13 @@ count_racks(struct sla *sla, const struct sla_scope *scope, int64_t minute,
 	const struct sla_rack *rack;
 	size_t told = 0;
 
-	for (rack = sla->racks; rack != NULL; rack = rack->hh.next) {
+	for (rack = scope->racks; rack != NULL; rack = rack->hh.next) {
 		const struct sla_slice *slice =
 		    &rack->slices[(uint64_t)minute % SLA_OPEN_MINUTES];
 		enum sla_state state;
 
-		if (!is_of(rack, scope))
-			continue;
+		if (slice->minute != minute && scope->kind == SLA_SERVICE)
+			continue; /* it does not run there now */
 		if (slice->minute != minute)
 			slice = &silent;
 		state = rack_state(sla, slice);
@@ -315,7 +397,7 @@ count_racks(struct sla *sla, const struct sla_scope *scope, int64_t minute,
 		figures->unavailable += state == SLA_UNAVAILABLE;
 		if (told < sla->told_room)
 			sla->told[told++] = (struct sla_rack_minute){
-				.tor = rack->key + strlen(scope->key) + 1,
+				.tor = rack->tor,
 				.state = state,
 				.sent = slice->sent,
 				.lost = slice->lost,
@@ -327,16 +409,20 @@ count_racks(struct sla *sla, const struct sla_scope *scope, int64_t minute,
 static void
 make_room(struct sla *sla)
 {
-	const size_t racks = HASH_COUNT(sla->racks);
 	struct sla_rack_minute *told;
+	size_t most = 0;
 
-	if (racks <= sla->told_room)
+	for (const struct sla_scope *scope = sla->scopes; scope != NULL;
+	     scope = scope->hh.next)
+		if (HASH_COUNT(scope->racks) > most)
+			most = HASH_COUNT(scope->racks);
+	if (most <= sla->told_room)
 		return;
-	told = realloc(sla->told, racks * sizeof(*told));
+	told = realloc(sla->told, most * sizeof(*told));
 	if (told == NULL)
 		return;
 	sla->told = told;
-	sla->told_room = racks;
+	sla->told_room = most;
 }
 
 static void
@@ -377,7 +463,8 @@ close_minute(struct sla *sla, struct sla_scope *scope, int64_t number,
 	keep(scope->hours, SLA_HOURS, number / 60, &figures, has ? open->rtt : NULL);
 	minute = (struct sla_minute){ .region = scope->region,
 		.dscp = scope->dscp,
-		.scope = scope->between ? "fabric" : "rack",
+		.scope = kind_words[scope->kind],
+		.service = scope->service,
 		.start = { number * SLA_MINUTE_NS },
 		.sent = figures.sent,
 		.lost = figures.lost,
@@ -392,19 +479,38 @@ close_minute(struct sla *sla, struct sla_scope *scope, int64_t number,
 		minute.rtt_ns[i] = rm_sketch_quantile_ns(open->rtt, quantiles[i]);
 	if (has)
 		open->minute = 0;
-	on_minute(&minute, arg);
+	if (has || scope->kind != SLA_SERVICE)
+		on_minute(&minute, arg);
 }
 
 static void
-forget_racks(struct sla *sla, int64_t minute)
+forget_racks(struct sla *sla, struct sla_scope *scope, int64_t minute)
 {
 	struct sla_rack *rack, *next;
 
-	HASH_ITER (hh, sla->racks, rack, next) {
+	HASH_ITER (hh, scope->racks, rack, next) {
 		if (rack->last + FORGET_MINUTES >= minute)
 			continue;
-		HASH_DEL(sla->racks, rack);
+		HASH_DEL(scope->racks, rack);
 		free(rack);
+		sla->racks--;
+	}
+}
+
+/* Services come and go with their jobs. */
+static void
+forget(struct sla *sla, int64_t minute)
+{
+	struct sla_scope *scope, *next;
+
+	HASH_ITER (hh, sla->scopes, scope, next) {
+		forget_racks(sla, scope, minute);
+		if (scope->kind != SLA_SERVICE ||
+		    scope->last + FORGET_MINUTES >= minute)
+			continue;
+		HASH_DEL(sla->scopes, scope);
+		free_scope(sla, scope);
+		sla->services--;
 	}
 }
 
@@ -431,7 +537,7 @@ sla_close(struct sla *sla, rm_wall_t now, int64_t wait_ns,
 		for (scope = sla->scopes; scope != NULL; scope = scope->hh.next)
 			close_minute(sla, scope, minute, on_minute, arg);
 		sla->closed = minute;
-		forget_racks(sla, minute);
+		forget(sla, minute);
 	}
 }
 
@@ -489,21 +595,32 @@ past_json(const struct sla_past *past, size_t count, int64_t from, int64_t to)
 	return json;
 }
 
+static json_t *
+scope_json(const struct sla_scope *scope, int64_t minute)
+{
+	const int64_t hour = minute / 60;
+	json_t *json = json_pack("{s:s, s:i, s:o, s:o}", "region", scope->region,
+	    "dscp", (int)scope->dscp, "hour",
+	    past_json(scope->minutes, SLA_MINUTES, minute - 60, minute), "day",
+	    past_json(scope->hours, SLA_HOURS, hour - 24, hour));
+
+	if (scope->kind == SLA_SERVICE)
+		json_object_set_new(json, "service", json_string(scope->service));
+	else
+		json_object_set_new(
+		    json, "scope", json_string(kind_words[scope->kind]));
+	return json;
+}
+
 json_t *
 sla_json(const struct sla *sla, rm_wall_t now)
 {
-	const int64_t minute = now.ns / SLA_MINUTE_NS, hour = minute / 60;
-	const struct sla_scope *scope;
-	json_t *scopes = json_array();
+	const int64_t minute = now.ns / SLA_MINUTE_NS;
+	json_t *scopes = json_array(), *services = json_array();
 
-	if (scopes == NULL)
-		return NULL;
-	for (scope = sla->scopes; scope != NULL; scope = scope->hh.next)
-		json_array_append_new(scopes,
-		    json_pack("{s:s, s:i, s:s, s:o, s:o}", "region", scope->region,
-			"dscp", (int)scope->dscp, "scope",
-			scope->between ? "fabric" : "rack", "hour",
-			past_json(scope->minutes, SLA_MINUTES, minute - 60, minute),
-			"day", past_json(scope->hours, SLA_HOURS, hour - 24, hour)));
-	return json_pack("{s:o}", "scopes", scopes);
+	for (const struct sla_scope *scope = sla->scopes; scope != NULL;
+	     scope = scope->hh.next)
+		json_array_append_new(scope->kind == SLA_SERVICE ? services : scopes,
+		    scope_json(scope, minute));
+	return json_pack("{s:o, s:o}", "scopes", scopes, "services", services);
 }

@@ -5,8 +5,8 @@
  * time and over the last hour and day. Sums of counts and merged sketches: nothing is
  * averaged. A minute of a rack is available when it sent probes and fewer than
  * unavailable_permille of them were lost; minutes without results are unknown, and
- * count as such, never as available. Services get figures of their own when there are
- * any.
+ * count as such, never as available. Services, by what the probes that follow them met,
+ * have figures of their own: of them only minutes count in which there were any.
  */
 #ifndef ANALYZER_SLA_SLA_H
 #define ANALYZER_SLA_SLA_H
@@ -19,7 +19,10 @@
 #include "schemas/wire.h"
 
 #define SLA_MAX_SCOPES 1024 /* region x class x (inside, between) */
-#define SLA_MAX_RACKS 16384
+#define SLA_MAX_SERVICES \
+	1024 /* region x class x service; for a day after its last probe */
+#define SLA_SERVICE_BYTES 128
+#define SLA_MAX_RACKS 65536 /* of all scopes together */
 #define SLA_MAX_WAIT_NS \
 	(120 * RM_NS_PER_S) /* a minute that is older may be overwritten */
 
@@ -40,7 +43,8 @@ struct sla_rack_minute { /* what the probers of one rack did in it */
 struct sla_minute { /* one scope, one minute that is over; borrowed */
 	const char *region;
 	uint8_t dscp;
-	const char *scope; /* "rack" or "fabric" */
+	const char *scope;   /* "rack", "fabric" or "service" */
+	const char *service; /* "": none */
 	rm_wall_t start;
 	uint64_t sent, lost, invalid, not_sent;
 	uint64_t racks_available, racks_unavailable, racks_unknown;
@@ -55,7 +59,9 @@ void sla_summary(struct sla *sla, const struct wire_summary_view *view);
 /* Closes minutes that ended wait_ns or more ago, at most SLA_MAX_WAIT_NS; each once. */
 void sla_close(struct sla *sla, rm_wall_t now, int64_t wait_ns,
     void (*on_minute)(const struct sla_minute *minute, void *arg), void *arg);
-/* The last hour and day of every scope. New reference. */
+/* What found no place among the scopes or services, so far. */
+const uint64_t *sla_refused(const struct sla *sla);
+/* The last hour and day of every scope and service. New reference. */
 json_t *sla_json(const struct sla *sla, rm_wall_t now);
 
 #endif

@@ -18,8 +18,9 @@ const size_t outcomes_max = 64;
 static_assert(WIRE_OUTCOMES >= outcomes_min && WIRE_OUTCOMES <= outcomes_max,
     "outcomes are only ever added");
 
-/* The summary, its head and its state; rows; RNICs; paths. */
-const size_t summary_tables = 3 + 2 * WIRE_MAX_ROWS + WIRE_MAX_MEMBERS;
+/* The summary, its head and its state; rows; RNICs; paths; services. */
+const size_t summary_tables =
+    3 + 2 * WIRE_MAX_ROWS + WIRE_MAX_MEMBERS + WIRE_MAX_SERVICE_ROWS;
 
 using numbers64 = wire::vector<uint64_t>;
 using sketch = wire::vector<uint8_t>;
@@ -142,6 +143,25 @@ check_path_row(wire::checker *check, const rackmesh::PathRow *row)
 	check->text(row->samples());
 }
 
+wire::offset<rackmesh::ServiceRow>
+put_service_row(wire_writer *writer, const struct wire_service_row &row)
+{
+	auto service = wire::text(writer, row.service);
+	auto outcomes = writer->fbb.CreateVector(row.outcomes, WIRE_OUTCOMES);
+	auto rtt = put_sketch(writer, row.rtt);
+
+	return rackmesh::CreateServiceRow(
+	    writer->fbb, service, row.dscp, row.sent, outcomes, rtt);
+}
+
+void
+check_service_row(wire::checker *check, const rackmesh::ServiceRow *row)
+{
+	check->text(row->service());
+	check_outcomes(check, row->outcomes());
+	check->elements(row->rtt(), WIRE_MAX_SKETCH);
+}
+
 wire::offset<rackmesh::RackState>
 put_rack_state(wire_writer *writer, const struct wire_summary &summary)
 {
@@ -195,6 +215,9 @@ get_summary(const rackmesh::Summary *from, struct wire_summary *out)
 	out->paths_start_wall_ns = from->paths_start_wall_ns();
 	out->paths = nullptr;
 	out->path_count = wire::count(from->paths());
+	out->services_start_wall_ns = from->services_start_wall_ns();
+	out->services = nullptr;
+	out->service_count = wire::count(from->services());
 	get_rack_state(from->state(), out);
 }
 
@@ -211,14 +234,17 @@ try {
 	    WIRE_MAX_MEMBERS, put_rnic_row);
 	auto paths = wire::tables(
 	    writer, summary->paths, summary->path_count, WIRE_MAX_ROWS, put_path_row);
+	auto services = wire::tables(writer, summary->services, summary->service_count,
+	    WIRE_MAX_SERVICE_ROWS, put_service_row);
 	auto state = put_rack_state(writer, *summary);
 	auto head = wire::put_lane(writer, summary->head);
 	auto tor = wire::text(writer, summary->tor);
-	auto root = rackmesh::CreateSummary(writer->fbb, head, tor,
-	    summary->start_wall_ns, summary->end_wall_ns, summary->partial,
-	    summary->taken, summary->windowed, summary->late, summary->invalid,
-	    summary->duplicate, summary->agent_dropped, rows, rnics,
-	    summary->paths_start_wall_ns, paths, state);
+	auto root =
+	    rackmesh::CreateSummary(writer->fbb, head, tor, summary->start_wall_ns,
+		summary->end_wall_ns, summary->partial, summary->taken,
+		summary->windowed, summary->late, summary->invalid, summary->duplicate,
+		summary->agent_dropped, rows, rnics, summary->paths_start_wall_ns,
+		paths, state, summary->services_start_wall_ns, services);
 	return wire::finish(writer, root.Union(), WIRE_SUMMARY, out);
 } catch (...) {
 	return wire::out_of_memory(writer);
@@ -239,6 +265,7 @@ wire_open_summary(struct wire_summary_view *view, const uint8_t *data, size_t le
 	check.each(from->rows(), WIRE_MAX_ROWS, check_row);
 	check.each(from->rnics(), WIRE_MAX_MEMBERS, check_rnic_row);
 	check.each(from->paths(), WIRE_MAX_ROWS, check_path_row);
+	check.each(from->services(), WIRE_MAX_SERVICE_ROWS, check_service_row);
 	if (check.error < 0)
 		return check.error;
 
@@ -307,6 +334,20 @@ wire_summary_path(
 	out->flows_partial = row->flows_partial();
 	out->flows_silent = row->flows_silent();
 	out->samples = wire::string(row->samples());
+}
+
+void
+wire_summary_service(
+    const struct wire_summary_view *view, size_t i, struct wire_service_row *out)
+{
+	auto from = static_cast<const rackmesh::Summary *>(view->opaque);
+	auto row = from->services()->Get(static_cast<uint32_t>(i));
+
+	out->service = wire::string(row->service());
+	out->dscp = row->dscp();
+	out->sent = row->sent();
+	get_outcomes(row->outcomes(), out->outcomes);
+	out->rtt = get_sketch(row->rtt());
 }
 
 namespace

@@ -65,6 +65,17 @@ struct wire_path_row {
 	const char *samples;
 };
 
+#define WIRE_MAX_SERVICE_ROWS 256
+
+/* The probes that followed the flows of one service from this rack, in one class. */
+struct wire_service_row {
+	const char *service;
+	uint8_t dscp;
+	uint64_t sent;
+	uint64_t outcomes[WIRE_OUTCOMES];
+	struct wire_bytes rtt; /* rm_sketch_encode */
+};
+
 struct wire_rack_state {                       /* at the summary's end */
 	uint32_t rnics, rnics_good, rnics_bad; /* the rest is unknown */
 	uint32_t hosts, hosts_ok;
@@ -91,12 +102,16 @@ struct wire_summary {
 	uint64_t paths_start_wall_ns;
 	const struct wire_path_row *paths;
 	size_t path_count;
+	/* Of services, every row interval: services_start .. end_wall_ns. */
+	uint64_t services_start_wall_ns;
+	const struct wire_service_row *services;
+	size_t service_count;
 	bool has_state;
 	struct wire_rack_state state;
 };
 
 struct wire_summary_view {
-	struct wire_summary summary; /* .rows, .rnics, .paths are NULL */
+	struct wire_summary summary; /* .rows, .rnics, .paths, .services are NULL */
 	struct wire_bytes bytes;     /* the message itself, borrowed */
 	const void *opaque;
 };
@@ -110,6 +125,8 @@ void wire_summary_rnic(
     const struct wire_summary_view *view, size_t i, struct wire_rnic_row *out);
 void wire_summary_path(
     const struct wire_summary_view *view, size_t i, struct wire_path_row *out);
+void wire_summary_service(
+    const struct wire_summary_view *view, size_t i, struct wire_service_row *out);
 
 enum wire_incident_state { WIRE_OPENED = 1, WIRE_UPDATED, WIRE_RESOLVED };
 

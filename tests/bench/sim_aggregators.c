@@ -193,6 +193,10 @@ sim_aggregators_summary(struct sim_aggregators *sim, size_t aggregator, uint64_t
 		.lost_unknown = 1,
 		.flows = 8,
 		.samples = "" };
+	struct wire_service_row service = { .service = "sim.service",
+		.dscp = ROCE,
+		.sent = SIM_SERVICE_SENT,
+		.outcomes = { [WIRE_OK] = SIM_SERVICE_SENT } };
 	const uint64_t end = options->start_wall_ns + seq * options->step_ns;
 	const struct wire_summary summary = {
 		.head = { name, options->region, options->incarnation, seq },
@@ -208,6 +212,9 @@ sim_aggregators_summary(struct sim_aggregators *sim, size_t aggregator, uint64_t
 		.paths_start_wall_ns = end - options->step_ns,
 		.paths = &path,
 		.path_count = seq % SIM_LOSSY_EVERY == 0,
+		.services_start_wall_ns = end - options->step_ns,
+		.services = &service,
+		.service_count = 1,
 		.has_state = true,
 		.state = { .rnics = (uint32_t)options->rnics,
 		    .rnics_good = (uint32_t)options->rnics,

@@ -14,6 +14,7 @@
 #include "schemas/wire.h"
 
 #define SIM_MAX_ROWS 256
+#define SIM_SERVICE_SENT 7 /* probes of sim.service, by every summary */
 #define SIM_LOSSY_EVERY 16 /* summaries: one of so many has a path that lost */
 
 struct sim_aggregators;

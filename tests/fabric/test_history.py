@@ -393,6 +393,16 @@ def test_sla_of_every_minute_arrives(place, pack, tmp_path, say):
     )
     assert len(racks) == 2 * 2 * 3 and {row["minutes"] for row in racks} == {1}
     assert sum(row["sent"] for row in racks) == sum(expected.values())
+    services = influx.query(
+        "SELECT sum(sent) AS sent, sum(racks_available) AS minutes"
+        " FROM raw.rm_sla_service GROUP BY region, service, dscp"
+    )
+    of_service = 3 * 20 * 7  # aggregators, summaries, SIM_SERVICE_SENT
+    assert {(row["region"], row["service"], row["sent"], row["minutes"]) for row in services} == {
+        (region, "sim.service", of_service, 3) for region in expected}, services
+    told = analyzer.get("/v1/sla").json["services"]
+    assert {(each["region"], each["service"], each["hour"]["sent"]) for each in told} == {
+        (region, "sim.service", of_service) for region in expected}
     say(f"{sum(expected.values()):,} probes in {len(have)} regions and scopes")
 
 

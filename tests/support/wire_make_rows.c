@@ -30,6 +30,16 @@ make_path_row(struct fuzz_bytes *bytes, struct wire_path_row *ret)
 		.samples = make_word(bytes) };
 }
 
+static void
+make_service_row(struct fuzz_bytes *bytes, struct wire_service_row *ret)
+{
+	*ret = (struct wire_service_row){ .service = make_word(bytes),
+		.dscp = fuzz_u8(bytes),
+		.sent = fuzz_number(bytes),
+		.rtt = make_blob(bytes) };
+	ret->outcomes[WIRE_NO_REPLY] = fuzz_number(bytes);
+}
+
 int
 wire_make_summary(
     struct fuzz_bytes *bytes, struct wire_writer *writer, struct wire_bytes *out)
@@ -37,6 +47,7 @@ wire_make_summary(
 	static struct wire_row rows[MAKE_MAX];
 	static struct wire_rnic_row rnics[MAKE_MAX];
 	static struct wire_path_row paths[MAKE_MAX];
+	static struct wire_service_row services[MAKE_MAX];
 	struct wire_summary summary = { .head = make_head(bytes),
 		.tor = make_word(bytes),
 		.start_wall_ns = fuzz_number(bytes),
@@ -46,7 +57,8 @@ wire_make_summary(
 		.windowed = fuzz_number(bytes),
 		.rows = rows,
 		.rnics = rnics,
-		.paths = paths };
+		.paths = paths,
+		.services = services };
 	bool too_many;
 
 	summary.row_count = make_count(bytes, &too_many);
@@ -66,6 +78,10 @@ wire_make_summary(
 	summary.has_state = fuzz_u8(bytes) & 1;
 	summary.state.rnics = (uint32_t)fuzz_number(bytes);
 	summary.state.plan_version = fuzz_number(bytes);
+	summary.services_start_wall_ns = fuzz_number(bytes);
+	summary.service_count = make_count(bytes, &too_many);
+	for (size_t i = 0; i < summary.service_count && !too_many; i++)
+		make_service_row(bytes, &services[i]);
 	return wire_write_summary(writer, &summary, out);
 }
 

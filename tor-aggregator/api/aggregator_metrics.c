@@ -25,6 +25,7 @@
 #include "tor-aggregator/plan/plan_store.h"
 #include "tor-aggregator/rack/focus.h"
 #include "tor-aggregator/rack/tor_rack.h"
+#include "tor-aggregator/services/service_rows.h"
 #include "tor-aggregator/summary/summary.h"
 #include "tor-aggregator/tor_aggregator_state.h"
 #include "tor-aggregator/window/ring.h"
@@ -350,6 +351,11 @@ add_rack(struct tor_rack *rack, struct rm_metrics *metrics)
 		r = rm_metrics_counter(metrics, rack, N("results_without_pair_total"),
 		    label, "Results that found no place among the rack's pairs.",
 		    rack_mesh_refused(tor_rack_pair_mesh(rack)));
+	if (r == 0)
+		r = rm_metrics_counter(metrics, rack,
+		    N("results_without_service_total"), label,
+		    "Results of services that found no row in the rack's summary.",
+		    service_rows_refused(tor_rack_service_rows(rack)));
 	if (r == 0)
 		r = path_metrics_of_rack(rack, label, metrics);
 	return r;

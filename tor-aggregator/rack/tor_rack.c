@@ -16,6 +16,7 @@
 #include "tor-aggregator/paths/path_rows.h"
 #include "tor-aggregator/paths/path_table.h"
 #include "tor-aggregator/rack/tor_rack_state.h"
+#include "tor-aggregator/services/service_rows.h"
 #include "tor-aggregator/summary/summary.h"
 #include "tor-aggregator/window/ring.h"
 #include "tor-aggregator/window/roster.h"
@@ -308,6 +309,15 @@ rack_allocate(struct tor_rack *rack)
 	return 0;
 }
 
+static bool
+is_member(struct wire_rnic_id id, void *arg)
+{
+	const struct tor_rack *rack = arg;
+	const struct roster_rnic *rnic = roster_find(rack->roster, id);
+
+	return rnic != NULL && rnic->tor_number == 0;
+}
+
 static int
 rack_build(struct tor_rack *rack, rm_mono_t now, rm_wall_t wall)
 {
@@ -329,6 +339,11 @@ rack_build(struct tor_rack *rack, rm_mono_t now, rm_wall_t wall)
 		.row_interval_ns = rack->options.row_interval_ns,
 		.rnic_interval_ns = rack->options.rnic_interval_ns,
 	};
+	const struct service_rows_options services = {
+		.row_interval_ns = rack->options.row_interval_ns,
+		.is_member = is_member,
+		.arg = rack,
+	};
 	int r;
 
 	r = rack_allocate(rack);
@@ -342,6 +357,8 @@ rack_build(struct tor_rack *rack, rm_mono_t now, rm_wall_t wall)
 		r = rm_incidents_new(&incidents, &rack->incidents);
 	if (r == 0)
 		r = summary_new(&summary, now, wall, &rack->summary);
+	if (r == 0)
+		r = service_rows_new(&services, now, wall, &rack->service_rows);
 	if (r == 0)
 		r = rack_mesh_new(now, &rack->pair_mesh);
 	if (r == 0)
@@ -388,6 +405,7 @@ tor_rack_free(struct tor_rack *rack)
 	rack_judge_free(rack->judge);
 	rm_incidents_free(rack->incidents);
 	summary_free(rack->summary);
+	service_rows_free(rack->service_rows);
 	rack_mesh_free(rack->pair_mesh);
 	ring_free(rack->ring);
 	tor_rack_paths_free(rack);
@@ -490,6 +508,12 @@ tor_rack_leave(struct tor_rack *rack, const char *host)
 	rack->stale = true; /* its word of its ports is */
 }
 
+void
+tor_rack_services(struct tor_rack *rack, const struct service_table *services)
+{
+	service_rows_learn(rack->service_rows, services);
+}
+
 enum window_says
 tor_rack_result(struct tor_rack *rack, rm_mono_t sent, const struct wire_result *result,
     uint32_t src, const struct roster_rnic *dst)
@@ -498,6 +522,7 @@ tor_rack_result(struct tor_rack *rack, rm_mono_t sent, const struct wire_result 
 
 	if (says == WINDOW_COUNTED) {
 		summary_add(rack->summary, result, src, dst->tor_number);
+		service_rows_add(rack->service_rows, result);
 		rack_mesh_add(rack->pair_mesh, sent, result, src, dst->index);
 	}
 	if (says == WINDOW_COUNTED && dst->tor_number != 0)
@@ -550,6 +575,8 @@ tor_rack_tick(
 		tor_rack_judge(rack, now, wall, &closed);
 	while (summary_take(rack->summary, rack->roster, now, wall, &summary)) {
 		summary.partial = rack->counts.partial != rack->partial_told;
+		if (summary.rnic_count == 0)
+			service_rows_take(rack->service_rows, now, wall, &summary);
 		tor_rack_tell(rack, &summary);
 		/* Rows of all pairs go last; before them nothing is told for good. */
 		if (summary.rnic_count == 0)
@@ -634,6 +661,12 @@ const struct summary *
 tor_rack_summary(const struct tor_rack *rack)
 {
 	return rack->summary;
+}
+
+const struct service_rows *
+tor_rack_service_rows(const struct tor_rack *rack)
+{
+	return rack->service_rows;
 }
 
 const struct rack_mesh *

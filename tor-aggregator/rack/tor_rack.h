@@ -26,6 +26,8 @@ struct rack_mesh;
 struct ring;
 struct roster;
 struct roster_rnic;
+struct service_rows;
+struct service_table;
 struct summary;
 struct tor_rack;
 
@@ -101,6 +103,9 @@ int tor_rack_learn(struct tor_rack *rack, const struct wire_rnic *rnic, rm_mono_
 bool tor_rack_serve(struct tor_rack *rack, struct wire_rnic_id id);
 void tor_rack_unserve(struct tor_rack *rack);
 
+/* Whose flows there are now, of all racks. */
+void tor_rack_services(struct tor_rack *rack, const struct service_table *services);
+
 /* Hot path. The result's ranges have been checked. */
 enum window_says tor_rack_result(struct tor_rack *rack, rm_mono_t sent,
     const struct wire_result *result, uint32_t src, const struct roster_rnic *dst);
@@ -145,6 +150,7 @@ size_t tor_rack_end_rest(struct tor_rack *rack, rm_wall_t resolved, rm_mono_t no
 const struct roster *tor_rack_roster(const struct tor_rack *rack);
 const struct ring *tor_rack_ring(const struct tor_rack *rack);
 const struct summary *tor_rack_summary(const struct tor_rack *rack);
+const struct service_rows *tor_rack_service_rows(const struct tor_rack *rack);
 const struct rack_mesh *tor_rack_pair_mesh(const struct tor_rack *rack);
 const struct rm_incidents *tor_rack_incidents(const struct tor_rack *rack);
 /* As rm_incidents_told. */

@@ -19,6 +19,7 @@ struct tor_rack {
 	struct rack_judge *judge;
 	struct rm_incidents *incidents;
 	struct summary *summary;
+	struct service_rows *service_rows;
 	struct rack_mesh *pair_mesh;
 	struct ring *ring;
 	struct focus focus;

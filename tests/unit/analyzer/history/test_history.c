@@ -24,6 +24,7 @@ what_comes_in_is_durable_and_arrives(void **state)
 	const struct sla_rack_minute rack = { "t1", SLA_AVAILABLE, 100, 0 };
 	struct sla_minute minute = { .region = "lab",
 		.scope = "rack",
+		.service = "",
 		.start = { 60 },
 		.racks = &rack,
 		.rack_count = 1 };

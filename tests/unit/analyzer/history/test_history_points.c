@@ -185,6 +185,7 @@ a_minute_becomes_a_point_of_the_schema(void **state)
 	struct sla_minute minute = { .region = "lab",
 		.dscp = 26,
 		.scope = "fabric",
+		.service = "",
 		.start = { 60000000000 },
 		.sent = 1000,
 		.lost = 1,
@@ -200,6 +201,12 @@ a_minute_becomes_a_point_of_the_schema(void **state)
 	minute.rtt_ns[WIRE_MAX] = 0; /* nobody answered */
 	assert_int_equal(history_points_sla(world->points, "ana", &minute, &text), 0);
 	assert_false(has(&text, "rtt"));
+	minute.scope = "service";
+	minute.service = "pod, one";
+	assert_int_equal(history_points_sla(world->points, "ana", &minute, &text), 0);
+	assert_schema(&text);
+	assert_true(has(&text, "rm_sla_service,region=lab,aggregator=ana,"
+			       "service=pod\\,\\ one,dscp=26 sent=1000i,"));
 }
 
 static void
@@ -211,6 +218,7 @@ racks_of_a_minute_are_points_of_their_own(void **state)
 	struct sla_minute minute = { .region = "lab",
 		.dscp = 26,
 		.scope = "rack",
+		.service = "",
 		.start = { 60000000000 },
 		.racks = racks,
 		.rack_count = 2 };

@@ -150,7 +150,7 @@ every_measurement_of_the_schema_makes_a_statement(void **state)
 		assert_int_equal(past_question_influxql(&q, "", text), 0);
 		steps++;
 	}
-	assert_int_equal(steps, 6); /* not of incidents */
+	assert_int_equal(steps, 7); /* not of incidents */
 }
 
 int

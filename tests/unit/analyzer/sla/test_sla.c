@@ -33,6 +33,11 @@ on_minute(const struct sla_minute *minute, void *arg)
 }
 
 static void
+ignore_minute(const struct sla_minute *minute, void *arg)
+{
+}
+
+static void
 feed(struct sla *sla, const char *src, const char *dst, int64_t start, uint64_t sent,
     uint64_t lost, uint64_t rtt_ns)
 {
@@ -229,6 +234,102 @@ a_clock_that_jumps_begins_anew(void **state)
 	sla_free(sla);
 }
 
+/* What the probes of one service met, from one rack. */
+static void
+feed_service(struct sla *sla, const char *tor, const char *service, int64_t start,
+    uint64_t sent, uint64_t lost)
+{
+	struct wire_writer *writer = wire_writer_new();
+	struct wire_summary_view view;
+	struct wire_bytes out;
+	const struct wire_service_row row = { .service = service,
+		.dscp = 26,
+		.sent = sent,
+		.outcomes = { [WIRE_OK] = sent - lost, [WIRE_NO_REPLY] = lost } };
+	const struct wire_summary summary = { .head = { "a1", "r1", 1, 1 },
+		.tor = tor,
+		.services_start_wall_ns = (uint64_t)start,
+		.services = &row,
+		.service_count = 1 };
+
+	assert_int_equal(wire_write_summary(writer, &summary, &out), 0);
+	assert_int_equal(wire_open_summary(&view, out.data, out.len), 0);
+	sla_summary(sla, &view);
+	wire_writer_free(writer);
+}
+
+static json_int_t
+figure(const json_t *service, const char *period, const char *name)
+{
+	return json_integer_value(
+	    json_object_get(json_object_get(service, period), name));
+}
+
+static void
+a_service_has_figures_of_the_minutes_in_which_it_was_probed(void **state)
+{
+	struct sla *sla = new_sla();
+	json_t *json;
+	const json_t *service;
+
+	feed(sla, "tor1", "tor1", BASE, 100, 0, 10000);
+	feed_service(sla, "tor1", "train", BASE, 100, 0);
+	feed_service(sla, "tor2", "train", BASE, 100, 50);
+	sla_close(sla, (rm_wall_t){ BASE + 3 * MINUTE }, 0, on_minute, NULL);
+	/* Of the rack each minute, of the service its only one. */
+	assert_int_equal(minute_count, 4);
+	for (size_t i = 0; i < minute_count; i++) {
+		if (minutes[i].service[0] == '\0')
+			continue;
+		assert_int_equal(minutes[i].start.ns, BASE);
+		assert_int_equal(minutes[i].sent, 200);
+		assert_int_equal(minutes[i].racks_available, 1);
+		assert_int_equal(minutes[i].racks_unavailable, 1);
+		assert_int_equal(minutes[i].racks_unknown, 0);
+	}
+	json = sla_json(sla, (rm_wall_t){ BASE + 3 * MINUTE });
+	assert_int_equal(json_array_size(json_object_get(json, "scopes")), 1);
+	assert_int_equal(json_array_size(json_object_get(json, "services")), 1);
+	service = json_array_get(json_object_get(json, "services"), 0);
+	assert_string_equal(
+	    json_string_value(json_object_get(service, "service")), "train");
+	assert_int_equal(figure(service, "hour", "sent"), 200);
+	assert_int_equal(figure(service, "hour", "lost"), 50);
+	assert_int_equal(figure(service, "day", "rack_minutes_unknown"), 0);
+	json_decref(json);
+	sla_free(sla);
+}
+
+static void
+services_come_and_go_and_are_bounded(void **state)
+{
+	struct sla *sla = new_sla();
+	int64_t now = BASE;
+	json_t *json;
+
+	for (int i = 0; i < SLA_MAX_SERVICES + 3; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "job-%d", i);
+		feed_service(sla, "tor1", name, now, 10, 0);
+	}
+	assert_int_equal(*sla_refused(sla), 3);
+	feed_service(sla, "tor1", "", now, 10, 0);
+	feed_service(sla, "t\nor", "job-1", now, 10, 0);
+	assert_int_equal(*sla_refused(sla), 3);
+	for (int i = 0; i <= 1441; i++) {
+		now += MINUTE;
+		minute_count = 0;
+		sla_close(sla, (rm_wall_t){ now }, 0, ignore_minute, NULL);
+	}
+	json = sla_json(sla, (rm_wall_t){ now });
+	assert_int_equal(json_array_size(json_object_get(json, "services")), 0);
+	json_decref(json);
+	feed_service(sla, "tor1", "job-9999", now, 10, 0);
+	assert_int_equal(*sla_refused(sla), 3);
+	sla_free(sla);
+}
+
 int
 main(void)
 {
@@ -240,6 +341,9 @@ main(void)
 		cmocka_unit_test(what_comes_after_its_minute_was_told_changes_nothing),
 		cmocka_unit_test(hour_and_day_are_sums_of_minutes),
 		cmocka_unit_test(a_clock_that_jumps_begins_anew),
+		cmocka_unit_test(
+		    a_service_has_figures_of_the_minutes_in_which_it_was_probed),
+		cmocka_unit_test(services_come_and_go_and_are_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,228 @@
+#include "tor-aggregator/services/service_rows.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "rackmesh/metrics/sketch.h"
+#include "tor-aggregator/services/service_table.h"
+
+#define INTERVAL (10 * RM_NS_PER_S)
+#define WALL (1000 * RM_NS_PER_S)
+
+struct world {
+	struct service_table *table;
+	struct service_rows *rows;
+	struct wire_writer *writer;
+};
+
+/* RNICs below 100 are of the rack. */
+static bool
+is_member(struct wire_rnic_id id, void *arg)
+{
+	return id.guid < 100;
+}
+
+static int
+setup(void **state)
+{
+	static struct world world;
+	const struct service_rows_options options = { INTERVAL, is_member, NULL };
+
+	world.writer = wire_writer_new();
+	*state = &world;
+	return service_table_new(1024, &world.table) == 0 &&
+		       service_rows_new(&options, (rm_mono_t){ 0 }, (rm_wall_t){ WALL },
+			   &world.rows) == 0
+		   ? 0
+		   : -1;
+}
+
+static int
+teardown(void **state)
+{
+	struct world *w = *state;
+
+	service_rows_free(w->rows);
+	service_table_free(w->table);
+	wire_writer_free(w->writer);
+	return 0;
+}
+
+static bool
+owns(struct wire_rnic_id id, void *arg)
+{
+	return true;
+}
+
+/* All flows of one host, which are flows of probes from port 49152 on, one each. */
+static void
+tell(struct world *w, uint64_t src, const char *const *names, size_t count)
+{
+	static struct wire_service_flow flows[512];
+	const struct wire_services services = { .host = "h1",
+		.incarnation = 1,
+		.now_ns = 1,
+		.tracing = true,
+		.flows = flows,
+		.flow_count = count };
+	struct wire_services_view view;
+	struct wire_bytes bytes;
+
+	for (size_t i = 0; i < count; i++)
+		flows[i] = (struct wire_service_flow){ .src = { src, 1 },
+			.dst = { 9, 1 },
+			.peer = { 4, { 10, 0, 0, 9 }, 0 },
+			.service = names[i],
+			.comm = "x",
+			.qp_type = WIRE_QP_RC,
+			.state = WIRE_SERVICE_PROBED,
+			.probe_port = (uint16_t)(49152 + i),
+			.qps = 1 };
+	assert_int_equal(wire_write_services(w->writer, &services, &bytes), 0);
+	assert_int_equal(wire_open_services(&view, bytes.data, bytes.len), 0);
+	assert_int_equal(
+	    service_table_take(w->table, "h1", &view, owns, NULL, (rm_mono_t){ 1 }), 0);
+	service_rows_learn(w->rows, w->table);
+}
+
+static void
+probe(struct world *w, uint64_t src, uint16_t port, enum wire_probe_kind kind,
+    enum wire_outcome outcome)
+{
+	const struct wire_result result = { .src_guid = src,
+		.dst_guid = 9,
+		.src_port_num = 1,
+		.dst_port_num = 1,
+		.src_port = port,
+		.dscp = 26,
+		.kind = (uint8_t)kind,
+		.outcome = (uint8_t)outcome,
+		.rtt_ns = 10000,
+		.flags = WIRE_SPLIT };
+
+	service_rows_add(w->rows, &result);
+}
+
+static size_t
+take(struct world *w, int64_t now, struct wire_summary *summary)
+{
+	*summary = (struct wire_summary){ 0 };
+	service_rows_take(
+	    w->rows, (rm_mono_t){ now }, (rm_wall_t){ WALL + now }, summary);
+	return summary->service_count;
+}
+
+static const char *const two[] = { "train", "storage" };
+
+static void
+probes_of_services_are_counted_by_service(void **state)
+{
+	struct world *w = *state;
+	struct rm_sketch *rtt = rm_sketch_new();
+	struct wire_summary s;
+
+	tell(w, 1, two, 2);
+	for (int i = 0; i < 5; i++)
+		probe(w, 1, 49152, WIRE_SERVICE, i < 4 ? WIRE_OK : WIRE_NO_REPLY);
+	probe(w, 1, 49153, WIRE_SERVICE, WIRE_OK);
+	probe(w, 1, 49152, WIRE_TOR_MESH, WIRE_OK); /* follows nobody */
+	probe(w, 1, 49160, WIRE_SERVICE, WIRE_OK);  /* nobody's now */
+	probe(w, 2, 49152, WIRE_SERVICE, WIRE_OK);  /* nobody's either */
+	assert_int_equal(take(w, INTERVAL - 1, &s), 0);
+	assert_int_equal(take(w, INTERVAL, &s), 2);
+	assert_int_equal(s.services_start_wall_ns, WALL);
+	assert_string_equal(s.services[0].service, "train");
+	assert_int_equal(s.services[0].dscp, 26);
+	assert_int_equal(s.services[0].sent, 5);
+	assert_int_equal(s.services[0].outcomes[WIRE_OK], 4);
+	assert_int_equal(s.services[0].outcomes[WIRE_NO_REPLY], 1);
+	assert_int_equal(
+	    rm_sketch_decode(rtt, s.services[0].rtt.data, s.services[0].rtt.len), 0);
+	assert_int_equal(rm_sketch_count(rtt), 4);
+	assert_int_equal(s.services[1].sent, 1);
+	rm_sketch_free(rtt);
+}
+
+static void
+rows_begin_afresh_once_they_were_told(void **state)
+{
+	struct world *w = *state;
+	struct wire_summary s;
+
+	tell(w, 1, two, 2);
+	probe(w, 1, 49152, WIRE_SERVICE, WIRE_OK);
+	assert_int_equal(take(w, INTERVAL, &s), 1);
+	assert_int_equal(take(w, 2 * INTERVAL, &s), 0);
+	probe(w, 1, 49152, WIRE_SERVICE, WIRE_OK);
+	assert_int_equal(take(w, 3 * INTERVAL, &s), 1);
+	assert_int_equal(s.services[0].sent, 1);
+	assert_int_equal(s.services_start_wall_ns, WALL + 2 * INTERVAL);
+}
+
+static void
+a_flow_that_its_host_tells_no_more_is_nobodys(void **state)
+{
+	static const char *const other[] = { "other" };
+	struct world *w = *state;
+	struct wire_summary s;
+
+	tell(w, 1, two, 2);
+	tell(w, 1, other, 1);
+	probe(w, 1, 49152, WIRE_SERVICE, WIRE_OK);
+	probe(w, 1, 49153, WIRE_SERVICE, WIRE_OK);
+	assert_int_equal(take(w, INTERVAL, &s), 1);
+	assert_string_equal(s.services[0].service, "other");
+	assert_int_equal(s.services[0].sent, 1);
+}
+
+static void
+flows_of_other_racks_are_not_ours(void **state)
+{
+	struct world *w = *state;
+	struct wire_summary s;
+
+	tell(w, 100, two, 2);
+	probe(w, 100, 49152, WIRE_SERVICE, WIRE_OK);
+	assert_int_equal(take(w, INTERVAL, &s), 0);
+}
+
+static void
+more_services_than_there_are_rows_are_counted_as_refused(void **state)
+{
+	struct world *w = *state;
+	static char names[WIRE_MAX_SERVICE_ROWS + 2][16];
+	const char *told[WIRE_MAX_SERVICE_ROWS + 2];
+	struct wire_summary s;
+
+	for (size_t i = 0; i < WIRE_MAX_SERVICE_ROWS + 2; i++) {
+		snprintf(names[i], sizeof(names[i]), "job-%zu", i);
+		told[i] = names[i];
+	}
+	tell(w, 1, told, WIRE_MAX_SERVICE_ROWS + 2);
+	for (uint16_t i = 0; i < WIRE_MAX_SERVICE_ROWS + 2; i++)
+		probe(w, 1, (uint16_t)(49152 + i), WIRE_SERVICE, WIRE_OK);
+	assert_int_equal(*service_rows_refused(w->rows), 2);
+	assert_int_equal(take(w, INTERVAL, &s), WIRE_MAX_SERVICE_ROWS);
+	assert_string_equal(s.services[WIRE_MAX_SERVICE_ROWS - 1].service, "job-255");
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(probes_of_services_are_counted_by_service),
+		TEST(rows_begin_afresh_once_they_were_told),
+		TEST(a_flow_that_its_host_tells_no_more_is_nobodys),
+		TEST(flows_of_other_racks_are_not_ours),
+		TEST(more_services_than_there_are_rows_are_counted_as_refused),
+	};
+
+	return cmocka_run_group_tests_name("service_rows", tests, NULL, NULL);
+}
