@@ -166,6 +166,11 @@ const struct rm_option agent_options[] = {
 	  NULL, NULL, 0 },
 	{ "services.rotation_s", RM_UINT, AT(services_rotation_s), "30", 1, 3600, RM_RELOAD,
 	  "time that a service flow is probed while others wait", NULL, NULL, 0 },
+	{ "counters.enabled", RM_BOOL, AT(counters_enabled), "true", 0, 0, 0,
+	  "read what these RNICs have counted, for /metrics and /v1/counters", NULL, NULL, 0 },
+	{ "counters.interval_ms", RM_UINT, AT(counters_interval_ms), "5000", 500, 60000,
+	  RM_RELOAD, "time between two readings of an RNIC's counters; in a minute some "
+	  "count to their end and begin again at 0", NULL, NULL, 0 },
 	{ "limits.cpu_percent", RM_UINT, AT(limits_cpu_percent), "10", 0, 6400, RM_RELOAD,
 	  "CPU limit, of one core; an agent that stays above it probes less, at "
 	  "least a tenth; 0: no limit",

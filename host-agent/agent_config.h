@@ -89,6 +89,8 @@ struct agent_config {
 	uint64_t services_max_flows;
 	uint64_t services_interval_ms;
 	uint64_t services_rotation_s;
+	bool counters_enabled;
+	uint64_t counters_interval_ms;
 	uint64_t batch_max_age_ms;
 	uint64_t batch_max_results;
 	uint64_t limits_cpu_percent;

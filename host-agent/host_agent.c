@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 
 #include "host-agent/agent_check.h"
+#include "host-agent/api/agent_api_counters.h"
+#include "host-agent/host_agent_counters.h"
 #include "host-agent/host_agent_rnics.h"
 #include "host-agent/host_agent_services.h"
 #include "host-agent/host_agent_state.h"
@@ -57,6 +59,7 @@ agent_serve_http(struct host_agent *agent)
 	agent->api.plans = agent->plans;
 	agent->api.tracer = tracing_tracer(agent->tracing);
 	agent->api.services = agent->services;
+	agent->api.counters = agent_counters_table(agent->counters);
 	agent->api.paused = &agent->paused;
 	agent->api.brake = &agent->brake_now;
 	agent->api.limit = &agent->limit;
@@ -295,6 +298,11 @@ agent_build(struct host_agent *agent)
 	if (r == 0)
 		r = agent_metrics_services(agent->metrics, agent->services);
 	if (r == 0)
+		r = agent_counters_new(agent, &agent->counters);
+	if (r == 0)
+		r = agent_counter_metrics_new(agent->metrics, config->host,
+		    agent_counters_table(agent->counters), &agent->counter_metrics);
+	if (r == 0)
 		r = agent_serve_http(agent);
 	if (r == 0)
 		r = agent_start_timers(agent);
@@ -354,6 +362,7 @@ host_agent_free(struct host_agent *agent)
 	rm_timer_free(agent->tell);
 	rm_http_server_free(agent->http);
 	agent_services_stop(agent->services);
+	agent_counters_free(agent->counters);
 	rm_worker_free(agent->worker); /* its answers still find everybody alive */
 	agent_finder_free(agent->finder);
 	agent_services_free(agent->services);
@@ -373,6 +382,7 @@ host_agent_free(struct host_agent *agent)
 	rm_key_files_free(agent->key_files);
 	brake_file_free(agent->brake_file);
 	rm_metrics_free(agent->metrics);
+	agent_counter_metrics_free(agent->counter_metrics);
 	rm_credentials_free(agent->credentials);
 	agent_config_clear(&agent->config);
 	free(agent);

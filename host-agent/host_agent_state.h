@@ -23,6 +23,8 @@
 #include "host-agent/trace/tracer.h"
 #include "rackmesh/config/config_reload.h"
 
+struct agent_counter_metrics;
+struct agent_counters;
 struct agent_finder;
 struct agent_services;
 struct brake_file;
@@ -81,6 +83,8 @@ struct host_agent {
 	uint64_t ways_chosen; /* tracer_ways when flows were last chosen by it */
 
 	struct agent_services *services; /* NULL: not wanted */
+	struct agent_counters *counters; /* likewise */
+	struct agent_counter_metrics *counter_metrics;
 
 	struct rm_timer *turn, *beat, *look, *changed, *tell;
 	bool change_awaited; /* changed is armed */

@@ -1,4 +1,5 @@
 #include "host-agent/api/agent_api.h"
+#include "host-agent/api/agent_api_counters.h"
 #include "host-agent/api/agent_api_paths.h"
 #include "host-agent/api/agent_api_rnics.h"
 #include "host-agent/api/agent_api_services.h"
@@ -218,6 +219,7 @@ agent_api_serve(struct rm_http_server *server, const struct rm_metrics *metrics,
 		{ RM_HTTP_READ, "/v1/aggregators", get_aggregators },
 		{ RM_HTTP_READ, "/v1/paths", agent_api_paths },
 		{ RM_HTTP_READ, "/v1/services", agent_api_services },
+		{ RM_HTTP_READ, "/v1/counters", agent_api_counters },
 		{ RM_HTTP_CHANGE, "/v1/pause", post_pause },
 		{ RM_HTTP_CHANGE, "/v1/resume", post_resume },
 	};

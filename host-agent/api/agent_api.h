@@ -6,6 +6,7 @@
  *                         ?offset= and ?limit= (1000) of them
  *   GET  /v1/aggregators  each aggregator: session, batches by what became of them
  *   GET  /v1/paths        the way of each flow that leaves the rack; ?offset=, ?limit=
+ *   GET  /v1/counters     what each RNIC has counted
  *   GET  /v1/services     whose flows use the RNICs of this host; ?offset=, ?limit=
  *   POST /v1/pause, /v1/resume   Unix socket only; {"paused": true | false}
  *
@@ -19,6 +20,7 @@
 #include <stddef.h>
 
 struct agent_services;
+struct counters;
 struct rnic;
 struct wire_brake;
 struct plans;
@@ -47,6 +49,7 @@ struct agent_api { /* what the API shows; borrowed, and read at every request */
 	const struct plans *plans;
 	const struct tracer *tracer;
 	const struct agent_services *services; /* NULL: not wanted */
+	const struct counters *counters;       /* likewise */
 	const bool *paused;
 	const struct wire_brake *brake;
 	const struct self_limit *limit;

@@ -1,0 +1,244 @@
+#include "host-agent/api/agent_api_counters.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host-agent/api/agent_api.h"
+#include "host-agent/api/agent_metrics.h"
+#include "host-agent/api/agent_show.h"
+#include "host-agent/counters/counters.h"
+#include "rackmesh/core/clock.h"
+#include "rackmesh/http/http_server.h"
+#include "rackmesh/metrics/metrics.h"
+
+#define LABELS 256
+
+/* ---- JSON ---- */
+
+static json_t *
+show_value(
+    const struct counter_row *row, size_t index, const struct counter_state *state)
+{
+	json_t *object = json_object();
+
+	json_object_set_new(object, "name", json_string(row->name));
+	if (row->index != COUNTER_ONE)
+		agent_show_u64(object, counter_index_word(row->index), index);
+	json_object_set_new(object, "unit", json_string(row->unit));
+	if (row->width == 0) {
+		agent_show_u64(object, "value", state->total);
+		return object;
+	}
+	agent_show_u64(object, "total", state->total);
+	agent_show_u64(object, "delta", state->delta);
+	if (state->wraps > 0)
+		agent_show_u64(object, "wraps", state->wraps);
+	if (state->resets > 0)
+		agent_show_u64(object, "resets", state->resets);
+	return object;
+}
+
+static json_t *
+show_values(const struct counters_port *port)
+{
+	json_t *list = json_array();
+	size_t at = 0;
+
+	for (const struct counter_row *row = counter_rows; row->name != NULL; row++)
+		for (size_t i = 0; i < counter_row_values(row); i++, at++)
+			if (port->states[at].there)
+				json_array_append_new(
+				    list, show_value(row, i, &port->states[at]));
+	return list;
+}
+
+json_t *
+agent_api_counters_port(const struct counters_port *port, rm_mono_t now)
+{
+	const struct counter_port_place *place = &port->place;
+	json_t *object = json_object();
+
+	json_object_set_new(object, "device",
+	    json_string(
+		place->rdma_device[0] != '\0' ? place->rdma_device : place->netdev));
+	json_object_set_new(object, "port", json_integer(place->port));
+	json_object_set_new(object, "netdev", json_string(place->netdev));
+	json_object_set_new(object, "driver", json_string(place->driver));
+	json_object_set_new(object, "error",
+	    port->error < 0 ? json_string("nothing there that can be read")
+			    : json_null());
+	json_object_set_new(object, "age_ms",
+	    json_integer(rm_mono_since(now, port->at) / RM_NS_PER_MS));
+	json_object_set_new(
+	    object, "interval_ms", json_integer(port->interval_ns / RM_NS_PER_MS));
+	json_object_set_new(
+	    object, "read_us", json_integer(port->reading.took_ns / RM_NS_PER_US));
+	json_object_set_new(object, "counters", show_values(port));
+	return object;
+}
+
+void
+agent_api_counters(struct rm_http_request *request, void *arg)
+{
+	const struct agent_api *api = arg;
+	const struct counters *counters = api->counters;
+	json_t *all = json_object(), *list = json_array();
+	const rm_mono_t now = rm_mono_now();
+
+	json_object_set_new(all, "enabled", json_boolean(counters != NULL));
+	for (size_t i = 0; counters != NULL && i < counters_ports(counters); i++)
+		if (counters_port(counters, i)->at.ns != 0)
+			json_array_append_new(list,
+			    agent_api_counters_port(counters_port(counters, i), now));
+	json_object_set_new(all, "ports", list);
+	rm_http_reply_json(request, 200, all);
+}
+
+/* ---- Metrics ---- */
+
+#define C(field) offsetof(struct counters_counts, field)
+
+/* clang-format off */
+static const struct agent_counter own_counters[] = {
+	{ "rackmesh_agent_counters_reads_total", "", C(reads), "Readings of all counters of one RNIC." },
+	{ "rackmesh_agent_counters_reads_failed_total", "", C(failed), "Readings that found no counter at all." },
+	{ "rackmesh_agent_counters_reads_overdue_total", "", C(overdue), "Readings left out, since the one before had not ended." },
+	{ "rackmesh_agent_counters_numbers_total", "", C(numbers), "Single numbers read." },
+	{ "rackmesh_agent_counters_wraps_total", "", C(wraps), "Times that a counter of 32 bits began again at 0 after its largest value." },
+	{ "rackmesh_agent_counters_resets_total", "", C(resets), "Times that a counter began again at 0 before." },
+	{ 0 }
+};
+/* clang-format on */
+
+struct row_family {
+	struct rm_metrics_family family;
+	const struct agent_counter_metrics *shown;
+	const struct counter_row *row;
+	size_t first; /* of its values */
+};
+
+struct agent_counter_metrics {
+	const char *host;
+	const struct counters *counters;
+	struct row_family families[];
+};
+
+/* False: there is nothing to tell of it yet. */
+static bool
+label_of(const struct agent_counter_metrics *shown, const struct counters_port *port,
+    char label[LABELS])
+{
+	const struct counter_port_place *place = &port->place;
+
+	snprintf(label, LABELS, "host=\"%s\",device=\"%s\",port=\"%u\"", shown->host,
+	    place->rdma_device[0] != '\0' ? place->rdma_device : place->netdev,
+	    place->port);
+	return port->at.ns != 0;
+}
+
+static void
+tell_row(struct rm_metrics_out *out, const void *arg)
+{
+	const struct row_family *family = arg;
+	const struct counters *counters = family->shown->counters;
+	const struct counter_row *row = family->row;
+	char label[LABELS], more[32] = "";
+
+	for (size_t p = 0; p < counters_ports(counters); p++) {
+		const struct counters_port *port = counters_port(counters, p);
+
+		if (!label_of(family->shown, port, label))
+			continue;
+		for (size_t i = 0; i < counter_row_values(row); i++) {
+			const struct counter_state *state =
+			    &port->states[family->first + i];
+
+			if (row->index != COUNTER_ONE)
+				snprintf(more, sizeof(more), "%s=\"%zu\"",
+				    counter_index_word(row->index), i);
+			if (state->there)
+				rm_metrics_tell(out, label, more, (double)state->total);
+		}
+	}
+}
+
+static void
+tell_age(struct rm_metrics_out *out, const void *arg)
+{
+	const struct agent_counter_metrics *shown = arg;
+	const rm_mono_t now = rm_mono_now();
+	char label[LABELS];
+
+	for (size_t p = 0; p < counters_ports(shown->counters); p++) {
+		const struct counters_port *port = counters_port(shown->counters, p);
+
+		if (label_of(shown, port, label))
+			rm_metrics_tell(
+			    out, label, "", (double)rm_mono_since(now, port->at) / 1e9);
+	}
+}
+
+static int
+add_own(struct rm_metrics *metrics, const struct agent_counter_metrics *shown)
+{
+	static const struct rm_metrics_family age = {
+		"rackmesh_agent_counters_age_seconds", "gauge",
+		"Since the last reading of an RNIC's counters began.", tell_age
+	};
+	const struct counters_counts *counts = counters_counts(shown->counters);
+	int r = agent_metrics_table(metrics, shown, "", own_counters, counts);
+
+	if (r == 0)
+		r = rm_metrics_counter_ns(metrics, shown,
+		    "rackmesh_agent_counters_read_seconds_total", "",
+		    "Time that readings of counters took.", &counts->took_ns);
+	if (r == 0)
+		r = rm_metrics_counter_ns(metrics, shown,
+		    "rackmesh_agent_counters_cpu_seconds_total", "",
+		    "CPU time that they took.", &counts->cpu_ns);
+	if (r == 0)
+		r = rm_metrics_family(metrics, shown, &age, shown);
+	return r;
+}
+
+int
+agent_counter_metrics_new(struct rm_metrics *metrics, const char *host,
+    const struct counters *counters, struct agent_counter_metrics **ret)
+{
+	struct agent_counter_metrics *shown;
+	size_t rows = 0, first = 0;
+	int r = 0;
+
+	*ret = NULL;
+	if (counters == NULL)
+		return 0;
+	while (counter_rows[rows].name != NULL)
+		rows++;
+	shown = calloc(1, sizeof(*shown) + rows * sizeof(shown->families[0]));
+	if (shown == NULL)
+		return -ENOMEM;
+	*ret = shown;
+	shown->host = host;
+	shown->counters = counters;
+	for (size_t i = 0; i < rows && r == 0; i++) {
+		const struct counter_row *row = &counter_rows[i];
+		struct row_family *family = &shown->families[i];
+
+		*family = (struct row_family){
+			{ row->metric, row->width == 0 ? "gauge" : "counter", row->help,
+			    tell_row },
+			shown, row, first
+		};
+		first += counter_row_values(row);
+		r = rm_metrics_family(metrics, shown, &family->family, family);
+	}
+	return r < 0 ? r : add_own(metrics, shown);
+}
+
+void
+agent_counter_metrics_free(struct agent_counter_metrics *shown)
+{
+	free(shown);
+}

@@ -1,0 +1,24 @@
+/* agent_api_counters - what the RNICs have counted, as JSON and as metrics. */
+#ifndef HOST_AGENT_API_AGENT_API_COUNTERS_H
+#define HOST_AGENT_API_AGENT_API_COUNTERS_H
+
+#include <jansson.h>
+
+#include "rackmesh/core/clock.h"
+
+struct agent_counter_metrics;
+struct counters;
+struct counters_port;
+struct rm_http_request;
+struct rm_metrics;
+
+void agent_api_counters(struct rm_http_request *request, void *api);
+/* Of one RNIC; the caller's. */
+json_t *agent_api_counters_port(const struct counters_port *port, rm_mono_t now);
+
+/* host, counters: borrowed. ret outlives metrics. */
+int agent_counter_metrics_new(struct rm_metrics *metrics, const char *host,
+    const struct counters *counters, struct agent_counter_metrics **ret);
+void agent_counter_metrics_free(struct agent_counter_metrics *shown);
+
+#endif

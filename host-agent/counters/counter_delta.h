@@ -1,0 +1,43 @@
+/*
+ * counter_delta - what a counter has counted between two readings of it. Pure.
+ *
+ * Missing is not zero: a counter that is not there keeps what it had, and goes on from
+ * there when it is back. The first reading of a counter is no delta.
+ */
+#ifndef HOST_AGENT_COUNTERS_COUNTER_DELTA_H
+#define HOST_AGENT_COUNTERS_COUNTER_DELTA_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct counter_sample {
+	bool there;
+	uint16_t source; /* of which of its names; another one counts apart */
+	uint64_t value;
+};
+
+enum counter_change {
+	COUNTER_MISSING,
+	COUNTER_VANISHED, /* it was there the last time */
+	COUNTER_NEW,      /* for the first time, or from another source */
+	COUNTER_COUNTED,
+	COUNTER_WRAPPED,
+	COUNTER_RESET, /* it began again at 0 */
+};
+
+struct counter_state {
+	bool seen;  /* ever */
+	bool there; /* in the last reading */
+	uint16_t source;
+	uint64_t value; /* as last read */
+	uint64_t total; /* the first value and all deltas since; of a gauge its value */
+	uint64_t delta; /* of the last reading */
+	uint32_t wraps, resets;
+};
+
+/* width: as counter_width. same_device: the device and its driver are those of the last
+ * reading, so that a small value may be a wrap. */
+enum counter_change counter_take(struct counter_state *state,
+    const struct counter_sample *sample, unsigned width, bool same_device);
+
+#endif

@@ -1,0 +1,32 @@
+/*
+ * counter_files - files of sysfs that are opened once and read again and again.
+ *
+ * An open file does not keep its device: reading one of a device that has gone fails.
+ */
+#ifndef HOST_AGENT_COUNTERS_COUNTER_FILES_H
+#define HOST_AGENT_COUNTERS_COUNTER_FILES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define COUNTER_MAX_FILES 192
+
+struct counter_file {
+	int fd;
+	bool there; /* it had a value when last read */
+	uint64_t value;
+};
+
+struct counter_files { /* all zeros: none */
+	struct counter_file files[COUNTER_MAX_FILES];
+	size_t count;
+};
+
+/* Its index, or why it cannot be opened; -ENFILE: too many. */
+int counter_files_open(struct counter_files *files, const char *path);
+/* All of them. False: some have gone, so that they are to be opened anew. */
+bool counter_files_read(struct counter_files *files);
+void counter_files_close(struct counter_files *files);
+
+#endif

@@ -1,0 +1,266 @@
+#include "host-agent/counters/counter_port.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "host-agent/counters/counter_files.h"
+#include "host-agent/counters/counter_kernel.h"
+#include "host-agent/counters/netdev_stats.h"
+#include "host-agent/rnic/sysfs_file.h"
+
+#define MAX_PARTS 512
+#define LOOK_NS (60 * RM_NS_PER_S) /* between two searches for new counters */
+
+struct part {
+	uint8_t place; /* enum counter_place */
+	uint8_t scale;
+	uint16_t index; /* there */
+};
+
+/* Where a value of the table comes from: so many of the parts, added up. */
+struct bound {
+	uint16_t first, count;
+	uint16_t source;
+};
+
+struct counter_port {
+	const struct counter_kernel *kernel;
+	struct counter_port_place place;
+	enum counter_driver driver;
+	bool bound;
+	rm_mono_t bound_at;
+	uint64_t identity; /* of the device as it is now */
+
+	struct counter_files files;
+	struct netdev_stats stats;
+	struct bound *values; /* counter_values() */
+	struct part parts[MAX_PARTS];
+	size_t part_count;
+};
+
+int
+counter_port_new(const struct counter_kernel *kernel, struct counter_port **ret)
+{
+	struct counter_port *port = calloc(1, sizeof(*port));
+
+	if (port == NULL)
+		return -ENOMEM;
+	port->kernel = kernel;
+	port->values = calloc(counter_values(), sizeof(*port->values));
+	if (port->values == NULL) {
+		free(port);
+		return -ENOMEM;
+	}
+	*ret = port;
+	return 0;
+}
+
+void
+counter_port_free(struct counter_port *port)
+{
+	if (port == NULL)
+		return;
+	counter_files_close(&port->files);
+	netdev_stats_clear(&port->stats);
+	free(port->values);
+	free(port);
+}
+
+/* ---- What is there ---- */
+
+static int
+find_file(struct counter_port *port, const struct counter_name *name)
+{
+	static const char *const folders[] = { [COUNTER_HW] = "hw_counters/",
+		[COUNTER_PMA] = "counters/",
+		[COUNTER_PORT] = "" };
+	const struct counter_port_place *at = &port->place;
+	char path[SYSFS_PATH_BYTES];
+	int n;
+
+	if (name->place == COUNTER_NETDEV)
+		n = snprintf(path, sizeof(path), "%s/class/net/%s/%s",
+		    port->kernel->sysfs, at->netdev, name->name);
+	else if (name->place == COUNTER_HW_DEV)
+		n = snprintf(path, sizeof(path),
+		    "%s/class/infiniband/%s/hw_counters/%s", port->kernel->sysfs,
+		    at->rdma_device, name->name);
+	else
+		n = snprintf(path, sizeof(path), "%s/class/infiniband/%s/ports/%u/%s%s",
+		    port->kernel->sysfs, at->rdma_device, at->port,
+		    folders[name->place], name->name);
+	if (n < 0 || (size_t)n >= sizeof(path))
+		return -ENAMETOOLONG;
+	return counter_files_open(&port->files, path);
+}
+
+/* Its index, or < 0: it is not there. */
+static int
+find(struct counter_port *port, const struct counter_name *name)
+{
+	const char *device =
+	    name->place < COUNTER_NETDEV ? port->place.rdma_device : port->place.netdev;
+
+	if (device[0] == '\0')
+		return -ENODEV;
+	if (name->place == COUNTER_ETHTOOL)
+		return netdev_stats_find(&port->stats, name->name);
+	return name->place <= COUNTER_NETDEV ? find_file(port, name) : -ENOENT;
+}
+
+/* The first alternative of which something is there. */
+static bool
+bind_source(struct counter_port *port, const char *text, unsigned index, bool any,
+    struct bound *bound)
+{
+	unsigned alternative = 0;
+	struct counter_name name;
+	int more;
+
+	bound->first = (uint16_t)port->part_count;
+	bound->count = 0;
+	while ((more = counter_next_name(&text, index, &name)) >= 0) {
+		int at = port->part_count < MAX_PARTS ? find(port, &name) : -ENFILE;
+
+		if (at >= 0) {
+			port->parts[port->part_count++] =
+			    (struct part){ (uint8_t)name.place, name.scale,
+				    (uint16_t)at };
+			bound->count++;
+		}
+		if (more == 0 && bound->count > 0)
+			break;
+		alternative += more == 0;
+	}
+	bound->source = (uint16_t)(any << 15 | alternative << 8 | bound->count);
+	return bound->count > 0;
+}
+
+static void
+bind_all(struct counter_port *port)
+{
+	struct bound *bound = port->values;
+
+	counter_files_close(&port->files);
+	port->part_count = 0;
+	if (port->place.netdev[0] != '\0')
+		(void)netdev_stats_look(&port->stats, port->kernel, port->place.netdev);
+	else
+		port->stats.count = 0;
+	for (const struct counter_row *row = counter_rows; row->name != NULL; row++) {
+		const char *own = row->source[port->driver];
+		const char *any = row->source[COUNTER_ANY];
+
+		for (unsigned i = 0; i < counter_row_values(row); i++, bound++) {
+			bound->count = 0;
+			if (own != NULL && bind_source(port, own, i, false, bound))
+				continue;
+			if (any != NULL && any != own)
+				bind_source(port, any, i, true, bound);
+		}
+	}
+}
+
+static uint64_t
+mix(uint64_t hash, const char *text)
+{
+	for (; *text != '\0'; text++)
+		hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
+/* Another one: the device has been made anew, or has another firmware. */
+static uint64_t
+read_identity(const struct counter_port *port)
+{
+	const struct counter_port_place *place = &port->place;
+	char path[SYSFS_PATH_BYTES], text[64];
+	uint64_t identity = 0;
+	struct stat about;
+
+	if (place->rdma_device[0] != '\0') {
+		snprintf(path, sizeof(path), "%s/class/infiniband/%s",
+		    port->kernel->sysfs, place->rdma_device);
+		if (stat(path, &about) == 0)
+			identity = about.st_ino;
+		(void)sysfs_text(text, sizeof(text), "%s/fw_ver", path);
+		identity = mix(identity, text);
+	}
+	if (place->netdev[0] != '\0') {
+		(void)sysfs_text(text, sizeof(text), "%s/class/net/%s/ifindex",
+		    port->kernel->sysfs, place->netdev);
+		identity = mix(identity, text);
+	}
+	return identity;
+}
+
+/* True: it is the device of the last time. */
+static bool
+look(struct counter_port *port, const struct counter_port_place *place, rm_mono_t now)
+{
+	const bool moved = memcmp(place, &port->place, sizeof(*place)) != 0;
+	const uint64_t before = port->identity;
+
+	if (port->bound && !moved && rm_mono_since(now, port->bound_at) < LOOK_NS)
+		return true;
+	port->place = *place;
+	port->driver = counter_driver_of(place->driver);
+	port->identity = read_identity(port);
+	bind_all(port);
+	port->bound = true;
+	port->bound_at = now;
+	return !moved && port->identity == before;
+}
+
+/* ---- What they say ---- */
+
+static bool
+read_part(const struct counter_port *port, const struct part *part, uint64_t *value)
+{
+	const struct counter_file *file = &port->files.files[part->index];
+
+	if (part->place == COUNTER_ETHTOOL) {
+		*value += netdev_stats_value(&port->stats, part->index);
+		return port->stats.there;
+	}
+	*value += file->value * part->scale;
+	return file->there;
+}
+
+/* A sum of which one number is missing is missing. */
+static struct counter_sample
+add_up(const struct counter_port *port, const struct bound *bound)
+{
+	struct counter_sample sample = { .there = bound->count > 0,
+		.source = bound->source };
+
+	for (size_t i = 0; i < bound->count && sample.there; i++)
+		sample.there =
+		    read_part(port, &port->parts[bound->first + i], &sample.value);
+	return sample;
+}
+
+int
+counter_port_read(struct counter_port *port, const struct counter_port_place *place,
+    rm_mono_t now, struct counter_sample *samples, struct counter_reading *ret)
+{
+	const size_t count = counter_values();
+	const int64_t cpu_ns = rm_thread_cpu_ns();
+
+	*ret = (struct counter_reading){ .same_device = look(port, place, now) };
+	/* What has gone, or has other names, is looked for at the next reading. */
+	if (!counter_files_read(&port->files) ||
+	    netdev_stats_read(&port->stats, port->kernel, place->netdev) == -ESTALE)
+		port->bound = false;
+	for (size_t i = 0; i < count; i++) {
+		samples[i] = add_up(port, &port->values[i]);
+		ret->found += samples[i].there;
+	}
+	ret->parts = port->part_count;
+	ret->cpu_ns = rm_thread_cpu_ns() - cpu_ns;
+	ret->took_ns = rm_mono_since(rm_mono_now(), now);
+	return ret->found == 0 ? -ENODEV : 0;
+}

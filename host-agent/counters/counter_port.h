@@ -1,0 +1,45 @@
+/*
+ * counter_port - all counters of one RNIC, read from wherever its driver has them.
+ *
+ * What is there is looked for at the first reading, when the device has changed, and
+ * now and then; between that a reading opens nothing and allocates nothing. It waits
+ * for the driver and its firmware: call it in a thread.
+ */
+#ifndef HOST_AGENT_COUNTERS_COUNTER_PORT_H
+#define HOST_AGENT_COUNTERS_COUNTER_PORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "host-agent/counters/counter_delta.h"
+#include "host-agent/counters/counter_table.h"
+#include "rackmesh/core/clock.h"
+
+struct counter_kernel;
+struct counter_port;
+
+struct counter_port_place {
+	char rdma_device[64]; /* "": a network device alone */
+	uint8_t port;         /* of it */
+	char netdev[16];      /* "": it has none */
+	char driver[32];
+};
+
+struct counter_reading {
+	bool same_device; /* as in the last one */
+	size_t found;     /* values that were there */
+	size_t parts;     /* single numbers that were read */
+	int64_t took_ns, cpu_ns;
+};
+
+/* kernel: borrowed. */
+int counter_port_new(const struct counter_kernel *kernel, struct counter_port **ret);
+void counter_port_free(struct counter_port *port);
+
+/* now: since when. samples: counter_values() of them, in the order of the table.
+ * -ENODEV: nothing at all is there. */
+int counter_port_read(struct counter_port *port, const struct counter_port_place *place,
+    rm_mono_t now, struct counter_sample *samples, struct counter_reading *ret);
+
+#endif

@@ -1,0 +1,59 @@
+/*
+ * counters - the counters of all RNICs of this host, read at one pace in threads of
+ * their own.
+ *
+ * A device whose driver hangs keeps one thread, and the others go on. What is shown is
+ * the last reading of each, with its age.
+ */
+#ifndef HOST_AGENT_COUNTERS_COUNTERS_H
+#define HOST_AGENT_COUNTERS_COUNTERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "host-agent/counters/counter_delta.h"
+#include "host-agent/counters/counter_port.h"
+#include "rackmesh/core/clock.h"
+
+struct counter_kernel;
+struct counters;
+struct rm_loop;
+
+#define COUNTERS_MAX_PORTS 64
+
+struct counters_counts {
+	uint64_t reads, failed; /* of one RNIC each; failed: nothing was there */
+	uint64_t overdue;       /* not read, since the reading before had not ended */
+	uint64_t numbers;       /* single numbers read */
+	uint64_t wraps, resets;
+	uint64_t took_ns, cpu_ns; /* of all reads */
+};
+
+struct counters_port { /* of one RNIC, as last read */
+	struct counter_port_place place;
+	bool busy;           /* a reading is on its way */
+	rm_mono_t begun;     /* it, or the last one */
+	rm_mono_t at;        /* of the last one that has ended; 0: none yet */
+	int64_t interval_ns; /* since the one before; 0: there was none */
+	int error;           /* of the last one: < 0 when nothing was there */
+	struct counter_reading reading;
+	const struct counter_state *states; /* counter_values() of them */
+};
+
+/* kernel: borrowed. */
+int counters_new(
+    struct rm_loop *loop, const struct counter_kernel *kernel, struct counters **ret);
+/* Waits for readings that are on their way. NULL is fine. */
+void counters_free(struct counters *counters);
+
+/* Reads these RNICs; the i-th is that of the last time, perhaps at another place. A
+ * place that another one has already is passed over. */
+void counters_read(struct counters *counters, const struct counter_port_place *places,
+    size_t count, rm_mono_t now);
+
+size_t counters_ports(const struct counters *counters);
+const struct counters_port *counters_port(const struct counters *counters, size_t i);
+const struct counters_counts *counters_counts(const struct counters *counters);
+
+#endif

@@ -1,0 +1,210 @@
+#include "host-agent/counters/counter_port.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <dirent.h>
+
+#include "tests/unit/host-agent/counters/counters_fixture.h"
+
+static struct counters_fixture device;
+static struct counter_port *port;
+static struct counter_sample *samples;
+static struct counter_reading reading;
+static rm_mono_t now;
+
+static int
+setup(void **unused)
+{
+	counters_fixture_make(&device, "mlx5");
+	now = rm_mono_now();
+	samples = calloc(counter_values(), sizeof(*samples));
+	return samples == NULL || counter_port_new(&device.kernel, &port) < 0 ? -1 : 0;
+}
+
+static int
+teardown(void **unused)
+{
+	counter_port_free(port);
+	free(samples);
+	counters_fixture_free(&device);
+	return 0;
+}
+
+static int
+read_after(int64_t seconds)
+{
+	now = rm_mono_add(now, seconds * RM_NS_PER_S);
+	return counter_port_read(port, &device.place, now, samples, &reading);
+}
+
+static const struct counter_sample *
+sample(const char *name, unsigned index)
+{
+	return &samples[counters_fixture_value(name, index)];
+}
+
+static void
+a_device_without_counters_says_so(void **unused)
+{
+	assert_int_equal(read_after(0), -ENODEV);
+	assert_int_equal(reading.found, 0);
+}
+
+static void
+a_value_that_changes_is_read_anew(void **unused)
+{
+	counters_fixture_put(&device, 'h', "np_cnp_sent", "5");
+	assert_int_equal(read_after(0), 0);
+	assert_int_equal(sample("cnp_tx", 0)->value, 5);
+	counters_fixture_put(&device, 'h', "np_cnp_sent", "123456");
+	assert_int_equal(read_after(1), 0);
+	assert_int_equal(sample("cnp_tx", 0)->value, 123456);
+	assert_true(reading.same_device);
+}
+
+static void
+a_counter_that_says_nothing_is_missing_and_not_zero(void **unused)
+{
+	counters_fixture_put(&device, 'h', "np_cnp_sent", "5");
+	counters_fixture_put(&device, 'h', "rp_cnp_handled", "6");
+	assert_int_equal(read_after(0), 0);
+	counters_fixture_put(&device, 'h', "np_cnp_sent", "N/A (no PMA)");
+	assert_int_equal(read_after(1), 0);
+	assert_false(sample("cnp_tx", 0)->there);
+	assert_true(sample("cnp_rx_handled", 0)->there);
+}
+
+static void
+a_new_counter_is_found_within_a_minute(void **unused)
+{
+	counters_fixture_put(&device, 'h', "np_cnp_sent", "5");
+	assert_int_equal(read_after(0), 0);
+	counters_fixture_put(&device, 'h', "out_of_sequence", "9");
+	assert_int_equal(read_after(1), 0);
+	assert_false(sample("oos_rx", 0)->there);
+	assert_int_equal(read_after(60), 0);
+	assert_int_equal(sample("oos_rx", 0)->value, 9);
+	assert_true(reading.same_device);
+}
+
+static void
+names_of_ethtool_that_move_are_looked_up_anew(void **unused)
+{
+	counters_fixture_put(&device, 'e', "rx_prio3_pause", "41927");
+	counters_fixture_put(&device, 'e', "rx_prio3_pause_duration", "8134");
+	assert_int_equal(read_after(0), 0);
+	assert_int_equal(sample("pfc_rx_frames", 3)->value, 41927);
+	assert_int_equal(sample("pfc_rx_pause_us", 3)->value, 8134);
+	assert_false(sample("pfc_rx_frames", 4)->there);
+
+	/* Another name before them. */
+	memmove(device.names[1], device.names[0], 2 * sizeof(device.names[0]));
+	memmove(&device.values[1], &device.values[0], 2 * sizeof(device.values[0]));
+	strcpy(device.names[0], "rx_prio0_pause");
+	device.values[0] = 1;
+	device.count = 3;
+	(void)read_after(1);
+	assert_false(sample("pfc_rx_frames", 3)->there);
+	assert_int_equal(read_after(1), 0);
+	assert_int_equal(sample("pfc_rx_frames", 3)->value, 41927);
+	assert_int_equal(sample("pfc_rx_frames", 0)->value, 1);
+}
+
+static void
+a_name_that_another_begins_with_is_another(void **unused)
+{
+	counters_fixture_put(&device, 'e', "rx_prio3_pause_duration", "8134");
+	assert_int_equal(read_after(0), 0);
+	assert_false(sample("pfc_rx_frames", 3)->there);
+}
+
+static void
+a_name_without_an_end_is_read_by_its_32_bytes(void **unused)
+{
+	counters_fixture_put(&device, 'e', "rx_vport_rdma_multicast_packets", "3");
+	/* 32 bytes without a 0: of no counter that we want, and in nobody's way. */
+	memset(device.names[1], 'x', ETH_GSTRING_LEN);
+	device.count = 2;
+	assert_int_equal(read_after(0), 0);
+	assert_int_equal(sample("rdma_rx_pkts", 0)->value, 3);
+}
+
+static void
+a_device_made_anew_is_another(void **unused)
+{
+	counters_fixture_put(&device, 'h', "np_cnp_sent", "5");
+	assert_int_equal(read_after(0), 0);
+	rdma_fixture_put(&device.files, "2.0", "class/infiniband/rdma0/fw_ver");
+	assert_int_equal(read_after(60), 0);
+	assert_false(reading.same_device);
+	assert_int_equal(read_after(1), 0);
+	assert_true(reading.same_device);
+}
+
+static void
+another_port_is_looked_up_at_once(void **unused)
+{
+	counters_fixture_put(&device, 'h', "np_cnp_sent", "5");
+	rdma_fixture_put(&device.files, "77",
+	    "class/infiniband/rdma0/ports/2/hw_counters/np_cnp_sent");
+	assert_int_equal(read_after(0), 0);
+	assert_int_equal(sample("cnp_tx", 0)->value, 5);
+	device.place.port = 2;
+	assert_int_equal(read_after(1), 0);
+	assert_int_equal(sample("cnp_tx", 0)->value, 77);
+	assert_false(reading.same_device);
+}
+
+static size_t
+open_files(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	size_t count = 0;
+
+	assert_non_null(dir);
+	while (readdir(dir) != NULL)
+		count++;
+	closedir(dir);
+	return count;
+}
+
+static void
+files_are_opened_once(void **unused)
+{
+	const size_t before = open_files();
+	size_t open;
+
+	counters_fixture_put(&device, 'h', "np_cnp_sent", "5");
+	counters_fixture_put(&device, 'c', "port_rcv_data", "5");
+	assert_int_equal(read_after(0), 0);
+	open = open_files();
+	assert_int_equal(open, before + 2);
+	for (int i = 0; i < 10; i++)
+		assert_int_equal(read_after(50), 0);
+	assert_int_equal(open_files(), open);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_device_without_counters_says_so),
+		TEST(a_value_that_changes_is_read_anew),
+		TEST(a_counter_that_says_nothing_is_missing_and_not_zero),
+		TEST(a_new_counter_is_found_within_a_minute),
+		TEST(names_of_ethtool_that_move_are_looked_up_anew),
+		TEST(a_name_that_another_begins_with_is_another),
+		TEST(a_name_without_an_end_is_read_by_its_32_bytes),
+		TEST(a_device_made_anew_is_another),
+		TEST(another_port_is_looked_up_at_once),
+		TEST(files_are_opened_once),
+	};
+
+	return cmocka_run_group_tests_name("counter_port", tests, NULL, NULL);
+}

@@ -1,0 +1,210 @@
+/* All RNICs of a host, as the loop sees them; and as the API shows them. */
+#include "host-agent/counters/counters.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <event2/buffer.h>
+#include <jansson.h>
+#include <semaphore.h>
+
+#include "host-agent/api/agent_api_counters.h"
+#include "rackmesh/metrics/metrics.h"
+#include "tests/support/loopback.h"
+#include "tests/unit/host-agent/counters/counters_fixture.h"
+
+static struct counters_fixture device;
+static struct rm_loop *loop;
+static struct counters *counters;
+static sem_t held, released;
+
+static int
+setup(void **unused)
+{
+	counters_fixture_make(&device, "mlx5");
+	sem_init(&held, 0, 0);
+	sem_init(&released, 0, 0);
+	return rm_loop_new(&loop) < 0 ? -1
+				      : counters_new(loop, &device.kernel, &counters);
+}
+
+static int
+teardown(void **unused)
+{
+	counters_free(counters);
+	rm_loop_free(loop);
+	counters_fixture_free(&device);
+	return 0;
+}
+
+static void
+hold_eth1(struct counters_fixture *fixture, const char *netdev)
+{
+	if (strcmp(netdev, "eth1") != 0)
+		return;
+	sem_post(&held);
+	sem_wait(&released);
+}
+
+static uint64_t
+reads(void)
+{
+	return counters_counts(counters)->reads;
+}
+
+static void
+read_once(const struct counter_port_place *places, size_t count)
+{
+	const uint64_t before = reads();
+
+	counters_read(counters, places, count, rm_mono_now());
+	LOOPBACK_WAIT(loop, reads() == before + count);
+}
+
+static const struct counter_state *
+state(size_t port, const char *name)
+{
+	return &counters_port(counters, port)->states[counters_fixture_value(name, 0)];
+}
+
+static void
+a_device_that_hangs_hides_no_other(void **unused)
+{
+	struct counter_port_place places[2] = { device.place, device.place };
+
+	strcpy(places[1].rdma_device, "rdma1");
+	strcpy(places[1].netdev, "eth2");
+	rdma_fixture_put(&device.files, "44",
+	    "class/infiniband/rdma1/ports/1/hw_counters/np_cnp_sent");
+	device.hook = hold_eth1;
+	counters_read(counters, places, 2, rm_mono_now());
+	sem_wait(&held);
+	for (unsigned i = 1; i <= 3; i++) {
+		LOOPBACK_WAIT(loop, reads() == i);
+		assert_true(counters_port(counters, 0)->busy);
+		assert_int_equal(state(1, "cnp_tx")->total, 44);
+		counters_read(counters, places, 2, rm_mono_now());
+	}
+	assert_int_equal(counters_counts(counters)->overdue, 3);
+	LOOPBACK_WAIT(loop, reads() == 4);
+	device.hook = NULL;
+	sem_post(&released);
+	LOOPBACK_WAIT(loop, reads() == 5);
+	assert_false(counters_port(counters, 0)->busy);
+}
+
+static void
+a_wrap_a_reset_and_a_gap_make_the_right_totals(void **unused)
+{
+	counters_fixture_put(&device, 'h', "rx_write_requests", "4294967290");
+	counters_fixture_put(&device, 'h', "np_cnp_sent", "4294967290");
+	read_once(&device.place, 1);
+	counters_fixture_put(&device, 'h', "rx_write_requests", "10");
+	counters_fixture_put(&device, 'h', "np_cnp_sent", "10");
+	read_once(&device.place, 1);
+	assert_int_equal(state(0, "rx_write_req")->delta, 16);
+	assert_int_equal(state(0, "cnp_tx")->delta, 10);
+	assert_int_equal(counters_counts(counters)->wraps, 1);
+	assert_int_equal(counters_counts(counters)->resets, 1);
+	counters_fixture_put(&device, 'h', "np_cnp_sent", "N/A");
+	read_once(&device.place, 1);
+	assert_false(state(0, "cnp_tx")->there);
+	counters_fixture_put(&device, 'h', "np_cnp_sent", "12");
+	read_once(&device.place, 1);
+	assert_int_equal(state(0, "cnp_tx")->delta, 2);
+	assert_int_equal(state(0, "cnp_tx")->total, UINT64_C(4294967290) + 12);
+}
+
+static void
+one_device_is_read_once(void **unused)
+{
+	const struct counter_port_place places[2] = { device.place, device.place };
+
+	counters_fixture_put(&device, 'h', "np_cnp_sent", "5");
+	counters_read(counters, places, 2, rm_mono_now());
+	LOOPBACK_WAIT(loop, reads() == 1);
+	assert_int_equal(counters_port(counters, 1)->at.ns, 0);
+	assert_false(counters_port(counters, 1)->busy);
+}
+
+static void
+the_metrics_have_types_labels_and_totals(void **unused)
+{
+	struct agent_counter_metrics *shown;
+	struct rm_metrics *metrics;
+	struct evbuffer *text = evbuffer_new();
+	char *all;
+
+	counters_fixture_put(&device, 'h', "np_cnp_sent", "5");
+	counters_fixture_put(&device, 'e', "rx_prio3_pause", "41927");
+	counters_fixture_put(&device, 'e', "outbound_pci_stalled_wr", "31");
+	read_once(&device.place, 1);
+	assert_int_equal(rm_metrics_new(&metrics), 0);
+	assert_int_equal(agent_counter_metrics_new(metrics, "h1", counters, &shown), 0);
+	assert_int_equal(rm_metrics_render(metrics, text), 0);
+	evbuffer_add(text, "", 1);
+	all = (char *)evbuffer_pullup(text, -1);
+	assert_non_null(strstr(all, "# TYPE rdma_np_cnp_sent_total counter\n"
+				    "rdma_np_cnp_sent_total{host=\"h1\",device="
+				    "\"rdma0\",port=\"1\"} 5\n"));
+	assert_non_null(strstr(all, "# TYPE rdma_rx_priority_pause_total counter\n"
+				    "rdma_rx_priority_pause_total{host=\"h1\",device="
+				    "\"rdma0\",port=\"1\",priority=\"3\"} 41927\n"));
+	assert_non_null(strstr(all, "# TYPE rdma_pci_stalled_write_percent gauge\n"
+				    "rdma_pci_stalled_write_percent{host=\"h1\","
+				    "device=\"rdma0\",port=\"1\"} 31\n"));
+	assert_non_null(strstr(all, "rackmesh_agent_counters_reads_total 1\n"));
+	assert_null(strstr(all, "rdma_np_ecn_marked_roce_packets_total{"));
+	rm_metrics_free(metrics);
+	agent_counter_metrics_free(shown);
+	evbuffer_free(text);
+}
+
+static void
+the_api_shows_what_is_there_and_nothing_else(void **unused)
+{
+	json_t *port,
+	    *expected = json_pack(
+		"[{s:s,s:s,s:I,s:I,s:I},{s:s,s:s,s:I,s:I},{s:s,s:i,s:s,s:I,s:"
+		"I},{s:s,s:s,s:I}]",
+		"name", "rx_write_req", "unit", "requests", "total",
+		(json_int_t)4294967306, "delta", (json_int_t)16, "wraps", (json_int_t)1,
+		"name", "cnp_tx", "unit", "packets", "total", (json_int_t)5, "delta",
+		(json_int_t)0, "name", "pfc_rx_frames", "priority", 3, "unit", "frames",
+		"total", (json_int_t)7, "delta", (json_int_t)0, "name",
+		"pci_stall_wr_pct", "unit", "percent", "value", (json_int_t)31);
+
+	counters_fixture_put(&device, 'h', "rx_write_requests", "4294967290");
+	counters_fixture_put(&device, 'h', "np_cnp_sent", "5");
+	counters_fixture_put(&device, 'e', "rx_prio3_pause", "7");
+	counters_fixture_put(&device, 'e', "outbound_pci_stalled_wr", "31");
+	read_once(&device.place, 1);
+	counters_fixture_put(&device, 'h', "rx_write_requests", "10");
+	read_once(&device.place, 1);
+	port = agent_api_counters_port(counters_port(counters, 0), rm_mono_now());
+	assert_string_equal(
+	    json_string_value(json_object_get(port, "device")), "rdma0");
+	assert_true(json_is_null(json_object_get(port, "error")));
+	assert_true(json_equal(json_object_get(port, "counters"), expected));
+	json_decref(port);
+	json_decref(expected);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_device_that_hangs_hides_no_other),
+		TEST(a_wrap_a_reset_and_a_gap_make_the_right_totals),
+		TEST(one_device_is_read_once),
+		TEST(the_metrics_have_types_labels_and_totals),
+		TEST(the_api_shows_what_is_there_and_nothing_else),
+	};
+
+	return cmocka_run_group_tests_name("counters", tests, NULL, NULL);
+}
