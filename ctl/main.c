@@ -55,7 +55,8 @@ static const struct command {
 	    "  were open already, opened in the day before, come first.\n" },
 	{ "history", ctl_history, "init --url URL",
 	    "create the database, its retention policies and hourly queries",
-	    "  --url URL                InfluxDB (or $RACKMESH_INFLUX)\n"
+	    "  --url URL                InfluxDB (or $RACKMESH_INFLUX); of https,\n"
+	    "                           --authorities or the system's are believed\n"
 	    "  --database rackmesh      its name\n"
 	    "  --user, --password-file  of an admin, where the database asks for one\n"
 	    "  --retention-raw 14d, --retention-incidents 400d\n" },

@@ -271,7 +271,8 @@ ctl_history(const struct ctl *ctl)
 	const bool init = ctl->argc > 0 && strcmp(ctl->argv[0], "init") == 0;
 	struct history_options options = {
 		.place = { .url = url != NULL && url[0] != '\0' ? url : NULL,
-		    .database = "rackmesh" },
+		    .database = "rackmesh",
+		    .authorities = ctl->authorities },
 		.since = "1h",
 		.raw = "14d",
 		.incidents = "400d",

@@ -90,6 +90,8 @@ ask(const struct influx_place *place, const char *path, const char *form,
 		curl_easy_setopt(curl, CURLOPT_USERNAME, place->user);
 		curl_easy_setopt(curl, CURLOPT_PASSWORD, place->password);
 	}
+	if (place->authorities != NULL)
+		curl_easy_setopt(curl, CURLOPT_CAINFO, place->authorities);
 	if (form != NULL)
 		curl_easy_setopt(curl, CURLOPT_POSTFIELDS, form);
 	code = curl_easy_perform(curl);

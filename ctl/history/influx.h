@@ -8,9 +8,10 @@
 #include <jansson.h>
 
 struct influx_place {
-	const char *url;      /* "http://host:8086", or without the scheme */
-	const char *database; /* "rackmesh" */
-	const char *user;     /* NULL: none; borrowed */
+	const char *url;         /* "http://host:8086", or without the scheme */
+	const char *database;    /* "rackmesh" */
+	const char *user;        /* NULL: none; borrowed */
+	const char *authorities; /* of https, PEM; NULL: the system's; borrowed */
 	char password[256];
 };
 
