@@ -1,11 +1,14 @@
 #include "host-agent/counters/counter_kernel.h"
 
 #include <errno.h>
+#include <linux/netlink.h>
 #include <linux/sockios.h>
 #include <net/if.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 static int
@@ -24,7 +27,71 @@ call_ethtool(void *arg, const char *netdev, void *command)
 	return r;
 }
 
+#define WAIT_S 2 /* for one datagram */
+
+/* Its last message says that the answer is whole, or why there is none. */
+static bool
+is_end(const uint8_t *data, size_t len)
+{
+	const struct nlmsghdr *head = (const struct nlmsghdr *)data;
+
+	for (; NLMSG_OK(head, len); head = NLMSG_NEXT(head, len))
+		if (head->nlmsg_type == NLMSG_DONE || head->nlmsg_type == NLMSG_ERROR)
+			return true;
+	return false;
+}
+
+static int
+hear(int fd, uint8_t *answer, size_t room)
+{
+	size_t len = 0;
+
+	for (;;) {
+		struct sockaddr_nl from = { 0 };
+		struct iovec rest = { answer + len, room - len };
+		struct msghdr msg = { .msg_name = &from,
+			.msg_namelen = sizeof(from),
+			.msg_iov = &rest,
+			.msg_iovlen = 1 };
+		ssize_t n = recvmsg(fd, &msg, 0);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return errno == EAGAIN ? -ETIME : -errno;
+		if (from.nl_pid != 0) /* not the kernel */
+			continue;
+		if ((msg.msg_flags & MSG_TRUNC) != 0 || room - len < (size_t)n + 4)
+			return -EMSGSIZE;
+		if (is_end(answer + len, (size_t)n))
+			return (int)(len + (size_t)n);
+		len += NLMSG_ALIGN((size_t)n);
+	}
+}
+
+static int
+call_netlink(void *arg, int protocol, const struct nlmsghdr *question, uint8_t *answer,
+    size_t room)
+{
+	const struct sockaddr_nl kernel = { .nl_family = AF_NETLINK };
+	const struct timeval wait = { .tv_sec = WAIT_S };
+	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, protocol);
+	int r = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait)) < 0 ||
+	    sendto(fd, question, question->nlmsg_len, 0,
+		(const struct sockaddr *)&kernel, sizeof(kernel)) < 0)
+		r = -errno;
+	if (r == 0)
+		r = hear(fd, answer, room);
+	close(fd);
+	return r;
+}
+
 const struct counter_kernel counter_kernel = {
 	.sysfs = "/sys",
 	.ethtool = call_ethtool,
+	.netlink = call_netlink,
 };

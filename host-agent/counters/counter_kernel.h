@@ -8,10 +8,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define COUNTER_REPLY_BYTES (64 << 10)
+
+struct nlmsghdr;
+
 struct counter_kernel {
 	const char *sysfs; /* the folder that is "/sys" */
 	/* One command of ethtool's ioctl, answered in place. 0 or -errno. */
 	int (*ethtool)(void *arg, const char *netdev, void *command);
+	/* One question of a netlink protocol, and all datagrams of its answer, up to
+	 * the message that ends it. How many bytes, or -errno. -EMSGSIZE: no room. */
+	int (*netlink)(void *arg, int protocol, const struct nlmsghdr *question,
+	    uint8_t *answer, size_t room);
 	void *arg;
 };
 

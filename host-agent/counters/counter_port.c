@@ -8,14 +8,18 @@
 
 #include "host-agent/counters/counter_files.h"
 #include "host-agent/counters/counter_kernel.h"
+#include "host-agent/counters/dcb_pfc.h"
 #include "host-agent/counters/netdev_stats.h"
+#include "host-agent/counters/rdma_stats.h"
 #include "host-agent/rnic/sysfs_file.h"
 
 #define MAX_PARTS 512
 #define LOOK_NS (60 * RM_NS_PER_S) /* between two searches for new counters */
 
+enum origin { FROM_FILE, FROM_ETHTOOL, FROM_STATS, FROM_RESOURCES, FROM_DCB };
+
 struct part {
-	uint8_t place; /* enum counter_place */
+	uint8_t origin;
 	uint8_t scale;
 	uint16_t index; /* there */
 };
@@ -35,7 +39,10 @@ struct counter_port {
 	uint64_t identity; /* of the device as it is now */
 
 	struct counter_files files;
-	struct netdev_stats stats;
+	struct netdev_stats ethtool;
+	struct rdma_stats stats, resources;
+	struct dcb_pfc dcb;
+	bool has_dcb;
 	struct bound *values; /* counter_values() */
 	struct part parts[MAX_PARTS];
 	size_t part_count;
@@ -64,7 +71,7 @@ counter_port_free(struct counter_port *port)
 	if (port == NULL)
 		return;
 	counter_files_close(&port->files);
-	netdev_stats_clear(&port->stats);
+	netdev_stats_clear(&port->ethtool);
 	free(port->values);
 	free(port);
 }
@@ -81,6 +88,8 @@ find_file(struct counter_port *port, const struct counter_name *name)
 	char path[SYSFS_PATH_BYTES];
 	int n;
 
+	if ((name->place == COUNTER_NETDEV ? at->netdev : at->rdma_device)[0] == '\0')
+		return -ENODEV;
 	if (name->place == COUNTER_NETDEV)
 		n = snprintf(path, sizeof(path), "%s/class/net/%s/%s",
 		    port->kernel->sysfs, at->netdev, name->name);
@@ -97,18 +106,37 @@ find_file(struct counter_port *port, const struct counter_name *name)
 	return counter_files_open(&port->files, path);
 }
 
-/* Its index, or < 0: it is not there. */
+/* Netlink has all that hw_counters has, and is one question: files only without it. */
 static int
-find(struct counter_port *port, const struct counter_name *name)
+find_hw(struct counter_port *port, const struct counter_name *name, uint8_t *origin)
 {
-	const char *device =
-	    name->place < COUNTER_NETDEV ? port->place.rdma_device : port->place.netdev;
+	*origin = FROM_STATS;
+	if (port->stats.count > 0)
+		return rdma_stats_find(&port->stats, name->name);
+	*origin = FROM_FILE;
+	return find_file(port, name);
+}
 
-	if (device[0] == '\0')
-		return -ENODEV;
-	if (name->place == COUNTER_ETHTOOL)
-		return netdev_stats_find(&port->stats, name->name);
-	return name->place <= COUNTER_NETDEV ? find_file(port, name) : -ENOENT;
+/* Its index there, or < 0: there is none. */
+static int
+find(struct counter_port *port, const struct counter_name *name, uint8_t *origin)
+{
+	switch (name->place) {
+	case COUNTER_ETHTOOL:
+		*origin = FROM_ETHTOOL;
+		return netdev_stats_find(&port->ethtool, name->name);
+	case COUNTER_DCB:
+		*origin = FROM_DCB;
+		return dcb_pfc_find(&port->dcb, name->name);
+	case COUNTER_RES:
+		*origin = FROM_RESOURCES;
+		return rdma_stats_find(&port->resources, name->name);
+	case COUNTER_HW:
+		return find_hw(port, name, origin);
+	default:
+		*origin = FROM_FILE;
+		return find_file(port, name);
+	}
 }
 
 /* The first alternative of which something is there. */
@@ -123,12 +151,13 @@ bind_source(struct counter_port *port, const char *text, unsigned index, bool an
 	bound->first = (uint16_t)port->part_count;
 	bound->count = 0;
 	while ((more = counter_next_name(&text, index, &name)) >= 0) {
-		int at = port->part_count < MAX_PARTS ? find(port, &name) : -ENFILE;
+		struct part part = { .scale = name.scale };
+		int at = port->part_count < MAX_PARTS ? find(port, &name, &part.origin)
+						      : -ENFILE;
 
 		if (at >= 0) {
-			port->parts[port->part_count++] =
-			    (struct part){ (uint8_t)name.place, name.scale,
-				    (uint16_t)at };
+			part.index = (uint16_t)at;
+			port->parts[port->part_count++] = part;
 			bound->count++;
 		}
 		if (more == 0 && bound->count > 0)
@@ -139,6 +168,30 @@ bind_source(struct counter_port *port, const char *text, unsigned index, bool an
 	return bound->count > 0;
 }
 
+/* What the kernel has names for. None of it is an error: there are files besides. */
+static void
+look_up(struct counter_port *port)
+{
+	const struct counter_kernel *kernel = port->kernel;
+	const struct counter_port_place *place = &port->place;
+
+	port->ethtool.count = 0;
+	port->stats.count = 0;
+	port->resources.count = 0;
+	port->has_dcb = false;
+	if (place->netdev[0] != '\0') {
+		(void)netdev_stats_look(&port->ethtool, kernel, place->netdev);
+		(void)dcb_pfc_read(&port->dcb, kernel, place->netdev);
+		port->has_dcb = port->dcb.there;
+	}
+	if (place->rdma_device[0] != '\0') {
+		(void)rdma_stats_look(&port->stats, RDMA_STATS_COUNTERS, kernel,
+		    place->rdma_device, place->port);
+		(void)rdma_stats_look(&port->resources, RDMA_STATS_RESOURCES, kernel,
+		    place->rdma_device, place->port);
+	}
+}
+
 static void
 bind_all(struct counter_port *port)
 {
@@ -146,10 +199,7 @@ bind_all(struct counter_port *port)
 
 	counter_files_close(&port->files);
 	port->part_count = 0;
-	if (port->place.netdev[0] != '\0')
-		(void)netdev_stats_look(&port->stats, port->kernel, port->place.netdev);
-	else
-		port->stats.count = 0;
+	look_up(port);
 	for (const struct counter_row *row = counter_rows; row->name != NULL; row++) {
 		const char *own = row->source[port->driver];
 		const char *any = row->source[COUNTER_ANY];
@@ -217,14 +267,43 @@ look(struct counter_port *port, const struct counter_port_place *place, rm_mono_
 
 /* ---- What they say ---- */
 
+/* False: some of it has gone, or has other names. */
+static bool
+read_all(struct counter_port *port)
+{
+	const struct counter_kernel *kernel = port->kernel;
+	bool same = counter_files_read(&port->files);
+
+	same &=
+	    netdev_stats_read(&port->ethtool, kernel, port->place.netdev) != -ESTALE;
+	same &= rdma_stats_read(&port->stats, RDMA_STATS_COUNTERS, kernel) != -ESTALE;
+	same &=
+	    rdma_stats_read(&port->resources, RDMA_STATS_RESOURCES, kernel) != -ESTALE;
+	if (port->has_dcb)
+		(void)dcb_pfc_read(&port->dcb, kernel, port->place.netdev);
+	return same;
+}
+
 static bool
 read_part(const struct counter_port *port, const struct part *part, uint64_t *value)
 {
 	const struct counter_file *file = &port->files.files[part->index];
 
-	if (part->place == COUNTER_ETHTOOL) {
-		*value += netdev_stats_value(&port->stats, part->index);
+	switch ((enum origin)part->origin) {
+	case FROM_ETHTOOL:
+		*value += netdev_stats_value(&port->ethtool, part->index);
+		return port->ethtool.there;
+	case FROM_STATS:
+		*value += port->stats.values[part->index];
 		return port->stats.there;
+	case FROM_RESOURCES:
+		*value += port->resources.values[part->index];
+		return port->resources.there;
+	case FROM_DCB:
+		*value += dcb_pfc_value(&port->dcb, part->index);
+		return port->dcb.there;
+	case FROM_FILE:
+		break;
 	}
 	*value += file->value * part->scale;
 	return file->there;
@@ -251,9 +330,7 @@ counter_port_read(struct counter_port *port, const struct counter_port_place *pl
 	const int64_t cpu_ns = rm_thread_cpu_ns();
 
 	*ret = (struct counter_reading){ .same_device = look(port, place, now) };
-	/* What has gone, or has other names, is looked for at the next reading. */
-	if (!counter_files_read(&port->files) ||
-	    netdev_stats_read(&port->stats, port->kernel, place->netdev) == -ESTALE)
+	if (!read_all(port)) /* look for it at the next reading */
 		port->bound = false;
 	for (size_t i = 0; i < count; i++) {
 		samples[i] = add_up(port, &port->values[i]);

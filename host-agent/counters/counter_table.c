@@ -128,7 +128,7 @@ const struct counter_row counter_rows[] = {
 	{ "roce_errors", "rdma_rx_roce_errors_total", "packets", 64, 0, "RoCE packets with an error.",
 	  { BNXT = "h:rx_roce_errors" } },
 	{ "active_qp", "rdma_active_qps", "QPs", 0, 0, "QPs that there are.",
-	  { BNXT = "h:active_qps" } },
+	  { BNXT = "h:active_qps", ANY = "r:qp" } },
 
 	/* ---- priorities and pauses ---- */
 	{ "prio_rx_bytes", "rdma_rx_priority_bytes_total", "bytes", 64, COUNTER_PRIORITY, "Bytes received, by priority.",
@@ -140,15 +140,17 @@ const struct counter_row counter_rows[] = {
 	{ "prio_tx_pkts", "rdma_tx_priority_packets_total", "packets", 64, COUNTER_PRIORITY, "Packets sent, by priority.",
 	  { MLX5 = "e:tx_prio#_packets", BNXT = "e:tx_packets_pri#" } },
 	{ "pfc_rx_frames", "rdma_rx_priority_pause_total", "frames", 64, COUNTER_PRIORITY, "PFC frames received: the switch paused this port.",
-	  { MLX5 = "e:rx_prio#_pause", BNXT = "e:rx_pfc_ena_frames_pri#", IRDMA = "e:rx_priority_#_xoff.nic+e:rx_priority_#_xon.nic" } },
+	  { MLX5 = "e:rx_prio#_pause", BNXT = "e:rx_pfc_ena_frames_pri#", IRDMA = "e:rx_priority_#_xoff.nic+e:rx_priority_#_xon.nic", ANY = "d:pfc_rx_#" } },
 	{ "pfc_tx_frames", "rdma_tx_priority_pause_total", "frames", 64, COUNTER_PRIORITY, "PFC frames sent: this port paused the switch.",
-	  { MLX5 = "e:tx_prio#_pause", BNXT = "e:tx_pfc_ena_frames_pri#", IRDMA = "e:tx_priority_#_xoff.nic+e:tx_priority_#_xon.nic" } },
+	  { MLX5 = "e:tx_prio#_pause", BNXT = "e:tx_pfc_ena_frames_pri#", IRDMA = "e:tx_priority_#_xoff.nic+e:tx_priority_#_xon.nic", ANY = "d:pfc_tx_#" } },
 	{ "pfc_rx_pause_us", "rdma_rx_priority_pause_microseconds_total", "microseconds", 64, COUNTER_PRIORITY, "Time that the switch paused this port.",
 	  { MLX5 = "e:rx_prio#_pause_duration", BNXT = "e:pfc_pri#_rx_duration_us" } },
 	{ "pfc_tx_pause_us", "rdma_tx_priority_pause_microseconds_total", "microseconds", 64, COUNTER_PRIORITY, "Time that this port paused the switch.",
 	  { MLX5 = "e:tx_prio#_pause_duration", BNXT = "e:pfc_pri#_tx_duration_us" } },
 	{ "pfc_rx_transitions", "rdma_rx_priority_pause_transitions_total", "transitions", 64, COUNTER_PRIORITY, "Changes from running to paused.",
 	  { MLX5 = "e:rx_prio#_pause_transition", BNXT = "e:pfc_pri#_rx_transitions", IRDMA = "e:rx_priority_#_xon.nic" } },
+	{ "pfc_enabled", "rdma_priority_flow_control_enabled", "0 or 1", 0, COUNTER_PRIORITY, "1: PFC is on for this priority.",
+	  { ANY = "d:pfc_enabled_#" } },
 	{ "prio_rx_discards", "rdma_rx_priority_discards_total", "packets", 64, COUNTER_PRIORITY, "Packets received and discarded, by priority.",
 	  { MLX5 = "e:rx_prio#_discards", BNXT = "e:rx_discard_packets_cos#" } },
 	{ "prio_buf_discard", "rdma_rx_priority_buffer_discards_total", "packets", 64, COUNTER_PRIORITY, "Packets discarded for want of buffer.",
@@ -233,9 +235,9 @@ const struct counter_row counter_rows[] = {
 	  { MLX5 = "e:tx_pci_signal_integrity", BNXT = "h:res_tx_pci_err" } },
 
 	/* ---- whatever the driver ---- */
-	{ "port_state", "rdma_port_state", "", 0, 0, "State of the port: 1 down, 2 init, 3 armed, 4 active.",
+	{ "port_state", "rdma_port_state", "state", 0, 0, "State of the port: 1 down, 2 init, 3 armed, 4 active.",
 	  { ANY = "p:state" } },
-	{ "port_phys_state", "rdma_port_physical_state", "", 0, 0, "Physical state: 2 polling, 3 disabled, 5 link up, 6 link error recovery.",
+	{ "port_phys_state", "rdma_port_physical_state", "state", 0, 0, "Physical state: 2 polling, 3 disabled, 5 link up, 6 link error recovery.",
 	  { ANY = "p:phys_state" } },
 	{ "port_rate_mbps", "rdma_port_rate_megabits_per_second", "megabits per second", 0, 0, "Rate of the port.",
 	  { ANY = "p:rate|n:speed" } },
@@ -326,7 +328,7 @@ counter_width(const struct counter_row *row, enum counter_driver driver)
 int
 counter_next_name(const char **text, unsigned index, struct counter_name *ret)
 {
-	static const char places[] = "hHcpne";
+	static const char places[] = "hHcpnedr";
 	const char *at = *text, *place;
 	size_t len = 0;
 

@@ -32,6 +32,8 @@ enum counter_place {
 	COUNTER_PORT,    /* p: a file of the port's folder */
 	COUNTER_NETDEV,  /* n: a file of the network device's folder */
 	COUNTER_ETHTOOL, /* e: ethtool -S */
+	COUNTER_DCB,     /* d: DCB of the network device */
+	COUNTER_RES,     /* r: resources of the device */
 	COUNTER_PLACES,
 };
 

@@ -32,17 +32,17 @@ make_room(struct netdev_stats *stats, size_t count)
 static int
 read_count(const struct counter_kernel *kernel, const char *netdev, uint32_t *ret)
 {
-	struct {
-		struct ethtool_sset_info head;
-		uint32_t count;
-	} sets = { .head = { .cmd = ETHTOOL_GSSET_INFO,
-		       .sset_mask = UINT64_C(1) << ETH_SS_STATS } };
-	int r = kernel->ethtool(kernel->arg, netdev, &sets);
+	const uint64_t wanted = UINT64_C(1) << ETH_SS_STATS;
+	union {
+		struct ethtool_sset_info sets;
+		uint8_t room[sizeof(struct ethtool_sset_info) + sizeof(uint32_t)];
+	} ask = { .sets = { .cmd = ETHTOOL_GSSET_INFO, .sset_mask = wanted } };
+	int r = kernel->ethtool(kernel->arg, netdev, &ask);
 
-	if (r == 0 && sets.head.sset_mask != UINT64_C(1) << ETH_SS_STATS)
+	if (r == 0 && ask.sets.sset_mask != wanted)
 		r = -EOPNOTSUPP;
 	if (r == 0)
-		*ret = sets.count;
+		memcpy(ret, ask.room + sizeof(struct ethtool_sset_info), sizeof(*ret));
 	return r;
 }
 

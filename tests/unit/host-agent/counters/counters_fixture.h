@@ -6,13 +6,18 @@
 #ifndef TESTS_UNIT_HOST_AGENT_COUNTERS_FIXTURE_H
 #define TESTS_UNIT_HOST_AGENT_COUNTERS_FIXTURE_H
 
+#include <linux/dcbnl.h>
 #include <linux/ethtool.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <rdma/rdma_netlink.h>
 
 #include "host-agent/counters/counter_kernel.h"
 #include "host-agent/counters/counter_port.h"
 #include "tests/unit/host-agent/rnic/rdma_fixture.h"
 
 #define FIXTURE_MAX_STATS 1024
+#define FIXTURE_DEVICE 5 /* the kernel's number */
 
 struct counters_fixture {
 	struct rdma_fixture files;
@@ -21,7 +26,16 @@ struct counters_fixture {
 	char names[FIXTURE_MAX_STATS][ETH_GSTRING_LEN];
 	uint64_t values[FIXTURE_MAX_STATS];
 	uint32_t count;
-	unsigned calls;
+	unsigned calls, questions;
+
+	/* Over netlink: RDMA answers at all, counters and resources, and DCB. */
+	bool rdma_netlink, has_dcb;
+	struct fixture_list {
+		char names[256][64];
+		uint64_t values[256];
+		size_t count;
+	} stats, resources;
+	struct ieee_pfc pfc;
 	/* Before each answer, in the thread that asks. NULL: nothing. */
 	void (*hook)(struct counters_fixture *fixture, const char *netdev);
 };
@@ -58,6 +72,125 @@ counters_fixture_ethtool(void *arg, const char *netdev, void *command)
 	}
 }
 
+struct fixture_answer {
+	uint8_t *bytes;
+	size_t len, room;
+};
+
+static inline size_t
+fixture_begin(struct fixture_answer *answer, size_t head)
+{
+	const size_t at = answer->len;
+
+	assert_true(answer->len + head <= answer->room);
+	memset(answer->bytes + at, 0, head);
+	answer->len += head;
+	return at;
+}
+
+static inline void
+fixture_end_nested(struct fixture_answer *answer, size_t at, uint16_t type)
+{
+	const struct nlattr head = { (uint16_t)(answer->len - at), type };
+
+	memcpy(answer->bytes + at, &head, sizeof(head));
+}
+
+static inline void
+fixture_attribute(
+    struct fixture_answer *answer, uint16_t type, const void *data, size_t len)
+{
+	const size_t at = fixture_begin(answer, NLA_ALIGN(NLA_HDRLEN + len));
+	const struct nlattr head = { (uint16_t)(NLA_HDRLEN + len), type };
+
+	memcpy(answer->bytes + at, &head, sizeof(head));
+	memcpy(answer->bytes + at + NLA_HDRLEN, data, len);
+}
+
+static inline void
+fixture_end(struct fixture_answer *answer, size_t at, uint16_t type)
+{
+	const struct nlmsghdr head = { .nlmsg_len = (uint32_t)(answer->len - at),
+		.nlmsg_type = type };
+
+	memcpy(answer->bytes + at, &head, sizeof(head));
+}
+
+static inline void
+fixture_table(struct fixture_answer *answer, const struct fixture_list *list,
+    const uint16_t types[4])
+{
+	const size_t table = fixture_begin(answer, NLA_HDRLEN);
+
+	for (size_t i = 0; i < list->count; i++) {
+		const size_t entry = fixture_begin(answer, NLA_HDRLEN);
+
+		fixture_attribute(
+		    answer, types[2], list->names[i], strlen(list->names[i]) + 1);
+		fixture_attribute(answer, types[3], &list->values[i], 8);
+		fixture_end_nested(answer, entry, types[1] | NLA_F_NESTED);
+	}
+	fixture_end_nested(answer, table, types[0] | NLA_F_NESTED);
+}
+
+static inline int
+counters_fixture_netlink(void *arg, int protocol, const struct nlmsghdr *question,
+    uint8_t *bytes, size_t room)
+{
+	static const uint16_t stats[] = { RDMA_NLDEV_ATTR_STAT_HWCOUNTERS,
+		RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY,
+		RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME,
+		RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_VALUE };
+	static const uint16_t resources[] = { RDMA_NLDEV_ATTR_RES_SUMMARY,
+		RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY,
+		RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_NAME,
+		RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_CURR };
+	const uint32_t device = FIXTURE_DEVICE, other = 4;
+	struct counters_fixture *fixture = arg;
+	struct fixture_answer answer = { bytes, 0, room };
+	size_t at = fixture_begin(&answer, NLMSG_HDRLEN);
+
+	fixture->questions++;
+	if (protocol == NETLINK_RDMA && !fixture->rdma_netlink)
+		return -EPROTONOSUPPORT;
+	if (protocol == NETLINK_ROUTE) {
+		size_t ieee;
+
+		if (!fixture->has_dcb)
+			return -EOPNOTSUPP;
+		fixture_begin(&answer, NLMSG_ALIGN(sizeof(struct dcbmsg)));
+		fixture_attribute(&answer, DCB_ATTR_IFNAME, "eth1", 5);
+		ieee = fixture_begin(&answer, NLA_HDRLEN);
+		fixture_attribute(
+		    &answer, DCB_ATTR_IEEE_PFC, &fixture->pfc, sizeof(fixture->pfc));
+		fixture_end_nested(&answer, ieee, DCB_ATTR_IEEE);
+		fixture_end(&answer, at, RTM_GETDCB);
+	} else if (RDMA_NL_GET_OP(question->nlmsg_type) == RDMA_NLDEV_CMD_GET) {
+		fixture_attribute(&answer, RDMA_NLDEV_ATTR_DEV_INDEX, &other, 4);
+		fixture_attribute(&answer, RDMA_NLDEV_ATTR_DEV_NAME, "rdma00", 7);
+		fixture_end(&answer, at, question->nlmsg_type);
+		at = fixture_begin(&answer, NLMSG_HDRLEN);
+		fixture_attribute(&answer, RDMA_NLDEV_ATTR_DEV_INDEX, &device, 4);
+		fixture_attribute(&answer, RDMA_NLDEV_ATTR_DEV_NAME, "rdma0", 6);
+		fixture_end(&answer, at, question->nlmsg_type);
+	} else {
+		const bool counters =
+		    RDMA_NL_GET_OP(question->nlmsg_type) == RDMA_NLDEV_CMD_STAT_GET;
+		uint32_t asked;
+
+		memcpy(
+		    &asked, (const uint8_t *)question + NLMSG_HDRLEN + NLA_HDRLEN, 4);
+		assert_int_equal(asked, FIXTURE_DEVICE);
+		fixture_attribute(&answer, RDMA_NLDEV_ATTR_DEV_INDEX, &device, 4);
+		fixture_table(&answer, counters ? &fixture->stats : &fixture->resources,
+		    counters ? stats : resources);
+		fixture_end(&answer, at, question->nlmsg_type);
+	}
+	at = fixture_begin(&answer, NLMSG_HDRLEN + sizeof(struct nlmsgerr));
+	fixture_end(&answer, at, NLMSG_ERROR); /* of 0: that was all */
+	return (int)answer.len;
+}
+
 static inline void
 counters_fixture_make(struct counters_fixture *fixture, const char *driver)
 {
@@ -65,6 +198,7 @@ counters_fixture_make(struct counters_fixture *fixture, const char *driver)
 	rdma_fixture_make(&fixture->files);
 	fixture->kernel = (struct counter_kernel){ .sysfs = fixture->files.root,
 		.ethtool = counters_fixture_ethtool,
+		.netlink = counters_fixture_netlink,
 		.arg = fixture };
 	strcpy(fixture->place.rdma_device, "rdma0");
 	fixture->place.port = 1;
@@ -80,6 +214,34 @@ counters_fixture_free(const struct counters_fixture *fixture)
 	rdma_fixture_free(&fixture->files);
 }
 
+static inline void
+fixture_list_put(struct fixture_list *list, const char *name, uint64_t value)
+{
+	size_t i = 0;
+
+	while (i < list->count && strcmp(list->names[i], name) != 0)
+		i++;
+	assert_true(i < 256);
+	snprintf(list->names[i], sizeof(list->names[i]), "%s", name);
+	list->values[i] = value;
+	if (i == list->count)
+		list->count++;
+}
+
+static inline void
+fixture_dcb_put(struct counters_fixture *fixture, const char *name, uint64_t value)
+{
+	const unsigned priority = (unsigned)(name[strlen(name) - 1] - '0');
+
+	fixture->has_dcb = true;
+	if (strncmp(name, "pfc_rx_", 7) == 0)
+		fixture->pfc.indications[priority] = value;
+	else if (strncmp(name, "pfc_tx_", 7) == 0)
+		fixture->pfc.requests[priority] = value;
+	else
+		fixture->pfc.pfc_en |= (uint8_t)(value << priority);
+}
+
 /* place: the letter of the table. */
 static inline void
 counters_fixture_put(
@@ -92,10 +254,16 @@ counters_fixture_put(
 					    : "net/eth1";
 	uint32_t i = 0;
 
-	if (place != 'e') {
+	if (place == 'h')
+		fixture_list_put(&fixture->stats, name, strtoull(text, NULL, 10));
+	if (place == 'r')
+		fixture_list_put(&fixture->resources, name, strtoull(text, NULL, 10));
+	else if (place == 'd')
+		fixture_dcb_put(fixture, name, strtoull(text, NULL, 10));
+	else if (place != 'e')
 		rdma_fixture_put(&fixture->files, text, "class/%s/%s", folder, name);
+	if (place != 'e')
 		return;
-	}
 	while (i < fixture->count &&
 	       strncmp(fixture->names[i], name, ETH_GSTRING_LEN) != 0)
 		i++;

@@ -8,6 +8,9 @@
 
 #include <dirent.h>
 
+#include "host-agent/counters/dcb_pfc.h"
+#include "host-agent/counters/netdev_stats.h"
+#include "host-agent/counters/rdma_stats.h"
 #include "tests/unit/host-agent/counters/counters_fixture.h"
 
 static struct counters_fixture device;
@@ -159,6 +162,72 @@ another_port_is_looked_up_at_once(void **unused)
 	assert_false(reading.same_device);
 }
 
+static void
+netlink_comes_before_files(void **unused)
+{
+	device.rdma_netlink = true;
+	counters_fixture_put(&device, 'h', "np_cnp_sent", "5");
+	device.stats.values[0] = 6;
+	assert_int_equal(read_after(0), 0);
+	assert_int_equal(sample("cnp_tx", 0)->value, 6);
+}
+
+static void
+one_reading_is_one_question_to_each(void **unused)
+{
+	unsigned questions, calls;
+
+	device.rdma_netlink = true;
+	counters_fixture_put(&device, 'h', "np_cnp_sent", "5");
+	counters_fixture_put(&device, 'r', "qp", "12");
+	counters_fixture_put(&device, 'd', "pfc_rx_3", "99");
+	counters_fixture_put(&device, 'e', "rx_prio3_pause_duration", "8134");
+	assert_int_equal(read_after(0), 0);
+	questions = device.questions;
+	calls = device.calls;
+	assert_int_equal(read_after(1), 0);
+	assert_int_equal(device.questions, questions + 3);
+	assert_int_equal(device.calls, calls + 1);
+	assert_int_equal(sample("active_qp", 0)->value, 12);
+	assert_int_equal(sample("pfc_rx_frames", 3)->value, 99);
+	assert_true(sample("pfc_rx_frames", 4)->there);
+}
+
+static void
+optional_counters_that_come_move_no_other(void **unused)
+{
+	device.rdma_netlink = true;
+	counters_fixture_put(&device, 'h', "np_cnp_sent", "5");
+	assert_int_equal(read_after(0), 0);
+	strcpy(device.stats.names[0], "out_of_buffer");
+	device.stats.values[0] = 77;
+	counters_fixture_put(&device, 'h', "np_cnp_sent", "6");
+	assert_int_equal(device.stats.count, 2);
+	(void)read_after(1);
+	assert_false(sample("cnp_tx", 0)->there);
+	assert_int_equal(read_after(1), 0);
+	assert_int_equal(sample("cnp_tx", 0)->value, 6);
+	assert_int_equal(sample("rx_out_of_buffer", 0)->value, 77);
+}
+
+static void
+the_kernel_itself_answers_in_time(void **unused)
+{
+	struct netdev_stats ethtool = { 0 };
+	struct rdma_stats stats = { 0 };
+	struct dcb_pfc pfc;
+	int r;
+
+	/* lo has none of it, and that is an answer. */
+	r = dcb_pfc_read(&pfc, &counter_kernel, "lo");
+	assert_true(r < 0 && r != -ETIME && r != -EBADMSG);
+	r = rdma_stats_look(&stats, RDMA_STATS_COUNTERS, &counter_kernel, "none0", 1);
+	assert_true(r == -ENODEV || r == -EPROTONOSUPPORT);
+	r = netdev_stats_look(&ethtool, &counter_kernel, "none0");
+	assert_int_equal(r, -ENODEV);
+	netdev_stats_clear(&ethtool);
+}
+
 static size_t
 open_files(void)
 {
@@ -203,6 +272,10 @@ main(void)
 		TEST(a_name_without_an_end_is_read_by_its_32_bytes),
 		TEST(a_device_made_anew_is_another),
 		TEST(another_port_is_looked_up_at_once),
+		TEST(netlink_comes_before_files),
+		TEST(one_reading_is_one_question_to_each),
+		TEST(optional_counters_that_come_move_no_other),
+		TEST(the_kernel_itself_answers_in_time),
 		TEST(files_are_opened_once),
 	};
 

@@ -52,6 +52,8 @@ text_of(const char *name, uint64_t number, char text[64])
 		snprintf(text, 64, "2.5 Gb/sec (1X SDR)");
 		return 2500;
 	}
+	if (strncmp(name, "pfc_enabled_", 12) == 0)
+		number = 1;
 	snprintf(text, 64, "%llu", (unsigned long long)number);
 	return number;
 }
@@ -72,6 +74,7 @@ put_line(const char *driver, const char *counter, const char *source)
 		if (hash != NULL)
 			name[hash - source] = (char)('0' + i);
 		note_shown(driver, name);
+		device.rdma_netlink |= name[0] == 'r';
 		number += 7;
 		value = text_of(name + 2, number, text);
 		counters_fixture_put(&device, name[0], name + 2, text);
@@ -80,13 +83,15 @@ put_line(const char *driver, const char *counter, const char *source)
 	}
 }
 
+/* Of files alone, or also over netlink: the same. */
 static void
-read_device(const char *driver, const char *about)
+read_by(const char *driver, const char *about, bool netlink)
 {
 	struct counter_reading reading;
 	struct counter_port *port;
 	size_t at = 0;
 
+	device.rdma_netlink |= netlink;
 	assert_int_equal(counter_port_new(&device.kernel, &port), 0);
 	assert_int_equal(
 	    counter_port_read(port, &device.place, rm_mono_now(), samples, &reading),
@@ -104,6 +109,13 @@ read_device(const char *driver, const char *about)
 				    (unsigned long long)expected[at]);
 		}
 	counter_port_free(port);
+}
+
+static void
+read_device(const char *driver, const char *about)
+{
+	read_by(driver, about, false);
+	read_by(driver, about, true);
 	counters_fixture_free(&device);
 }
 
@@ -165,7 +177,7 @@ every_name_of_the_table_was_read(void **unused)
 	for (const struct counter_row *row = counter_rows; row->name != NULL; row++)
 		for (enum counter_driver d = 0; d < COUNTER_DRIVERS; d++)
 			for (unsigned i = 0; i < counter_row_values(row); i++) {
-				static const char places[] = "hHcpned";
+				static const char places[] = "hHcpnedr";
 				const char *text = row->source[d];
 				struct counter_name name;
 				char source[96];

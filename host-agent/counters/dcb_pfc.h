@@ -1,0 +1,30 @@
+/*
+ * dcb_pfc - priority flow control as DCB has it: for which priorities it is on, and how
+ * many frames there were, whatever the driver.
+ */
+#ifndef HOST_AGENT_COUNTERS_DCB_PFC_H
+#define HOST_AGENT_COUNTERS_DCB_PFC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define DCB_PRIORITIES 8
+
+struct counter_kernel;
+
+struct dcb_pfc { /* all zeros: none */
+	bool there;
+	uint8_t enabled; /* a bit for each priority */
+	uint64_t tx[DCB_PRIORITIES], rx[DCB_PRIORITIES];
+};
+
+/* -EOPNOTSUPP: the driver has no DCB. */
+int dcb_pfc_read(
+    struct dcb_pfc *ret, const struct counter_kernel *kernel, const char *netdev);
+
+/* By the names "pfc_rx_3", "pfc_tx_3", "pfc_enabled_3". The index of one, or -ENOENT.
+ */
+int dcb_pfc_find(const struct dcb_pfc *pfc, const char *name);
+uint64_t dcb_pfc_value(const struct dcb_pfc *pfc, unsigned i);
+
+#endif

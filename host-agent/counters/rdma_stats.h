@@ -1,0 +1,39 @@
+/*
+ * rdma_stats - the counters of an RDMA port as RDMA netlink lists them: all that
+ * hw_counters has, optional ones besides, in one question; and how many QPs there are.
+ */
+#ifndef HOST_AGENT_COUNTERS_RDMA_STATS_H
+#define HOST_AGENT_COUNTERS_RDMA_STATS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define RDMA_STATS_MAX 160
+#define RDMA_STATS_NAME 48
+
+struct counter_kernel;
+
+struct rdma_stats {      /* all zeros: none */
+	uint32_t device; /* the kernel's number */
+	uint8_t port;
+	size_t count;
+	char names[RDMA_STATS_MAX][RDMA_STATS_NAME];
+	uint64_t values[RDMA_STATS_MAX];
+	bool there; /* the last reading had them all */
+};
+
+enum rdma_stats_table {
+	RDMA_STATS_COUNTERS,  /* of the port */
+	RDMA_STATS_RESOURCES, /* of the device: "qp", "cq", ... */
+};
+
+/* Learns the names. -ENODEV: no such device; -EOPNOTSUPP, -EINVAL: it has none. */
+int rdma_stats_look(struct rdma_stats *stats, enum rdma_stats_table table,
+    const struct counter_kernel *kernel, const char *device, uint8_t port);
+int rdma_stats_find(const struct rdma_stats *stats, const char *name);
+/* -ESTALE: the names, or the device, are others now. */
+int rdma_stats_read(struct rdma_stats *stats, enum rdma_stats_table table,
+    const struct counter_kernel *kernel);
+
+#endif

@@ -1,0 +1,76 @@
+/*
+ * What the kernel answers over netlink when it is asked for counters, made up: any
+ * bytes. A name that is found is one that was learned, and what is learned is bounded.
+ *
+ * Input: the first byte says which question; then the answers, each behind two bytes of
+ * length.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host-agent/counters/counter_kernel.h"
+#include "host-agent/counters/dcb_pfc.h"
+#include "host-agent/counters/rdma_stats.h"
+#include "tests/fuzz/bytes.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+static int
+answer(void *arg, int protocol, const struct nlmsghdr *question, uint8_t *bytes,
+    size_t room)
+{
+	struct fuzz_bytes *all = arg;
+	size_t len = fuzz_u8(all);
+
+	len = len << 8 | fuzz_u8(all);
+	if (len > all->left)
+		len = all->left;
+	memcpy(bytes, all->at, len);
+	all->at += len;
+	all->left -= len;
+	return len == 0 ? -EOPNOTSUPP : (int)len;
+}
+
+static void
+read_stats(struct fuzz_bytes *bytes, const struct counter_kernel *kernel,
+    enum rdma_stats_table table)
+{
+	struct rdma_stats *stats = calloc(1, sizeof(*stats));
+
+	if (stats == NULL)
+		return;
+	if (rdma_stats_look(stats, table, kernel, "rdma0", 1) == 0) {
+		for (size_t i = 0; i < stats->count; i++) {
+			int at = rdma_stats_find(stats, stats->names[i]);
+
+			if (at < 0 || (size_t)at > i)
+				abort();
+		}
+		/* One without names is not asked for. */
+		while (bytes->left > 0 && stats->count > 0)
+			if ((rdma_stats_read(stats, table, kernel) == 0) !=
+			    stats->there)
+				abort();
+	} else if (stats->count != 0) {
+		abort();
+	}
+	if (stats->count > RDMA_STATS_MAX)
+		abort();
+	free(stats);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	struct fuzz_bytes bytes = { data, len };
+	const struct counter_kernel kernel = { .netlink = answer, .arg = &bytes };
+	const uint8_t which = fuzz_u8(&bytes) % 3;
+	struct dcb_pfc pfc;
+
+	if (which < 2)
+		read_stats(&bytes, &kernel, (enum rdma_stats_table)which);
+	else if ((dcb_pfc_read(&pfc, &kernel, "eth1") == 0) != pfc.there)
+		abort();
+	return 0;
+}
