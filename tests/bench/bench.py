@@ -60,6 +60,10 @@ BENCHES = {  # in this order
         "points of line protocol",
         lambda o: run_program("bench_line", o) + run_program("bench_history", o),
     ),
+    "counters": (
+        "what the RNICs of a host have counted, replayed",
+        lambda o: run_program("bench_counters", o),
+    ),
     "spool": (
         "records of 256 bytes that a disk keeps",
         lambda o: run_program("bench_spool", o),
