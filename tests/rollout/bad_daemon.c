@@ -2,11 +2,13 @@
  * A daemon of a bad version. Asked for its version, its help or to check its
  * config it is like the good one, which lies beside it with .good to its name.
  * Run, it refuses to start, or (built with -DMUTE) tells systemd that it is
- * ready, and then answers nobody.
+ * ready, and then answers nobody. Built with -DONLY_AT="h22" it is bad at the
+ * host of that name alone.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,12 +50,30 @@ run(void)
 }
 #endif
 
+static bool
+is_bad_here(void)
+{
+#ifdef ONLY_AT
+	char name[64] = "";
+	FILE *file = fopen("/etc/hostname", "re");
+
+	if (file == NULL)
+		return true;
+	if (fgets(name, sizeof(name), file) != NULL)
+		name[strcspn(name, "\n")] = '\0';
+	fclose(file);
+	return strcmp(name, ONLY_AT) == 0;
+#else
+	return true;
+#endif
+}
+
 int
 main(int argc, char **argv)
 {
 	char good[256];
 
-	if (argc == 3 && strcmp(argv[1], "--config") == 0)
+	if (argc == 3 && strcmp(argv[1], "--config") == 0 && is_bad_here())
 		return run();
 	snprintf(good, sizeof(good), "/usr/bin/%s.good", program_invocation_short_name);
 	execv(good, argv);

@@ -56,6 +56,7 @@ def rolled_out(region, say):
     """The run of Ansible that has made the region, which is calm since."""
     run = region.play("site")
     say(f"first rollout: {run.took_s:.0f} s, {run.counts()}")
+    say(f"  of that: {run.steps()}")
     began = time.monotonic()
     region.wait_calm()
     say(f"calm {time.monotonic() - began:.0f} s after it")

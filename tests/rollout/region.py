@@ -4,6 +4,8 @@ the lab's fabric. Ansible runs on the control node, which has the management net
 import concurrent.futures
 import contextlib
 import dataclasses
+import datetime
+import itertools
 import json
 import os
 import pathlib
@@ -27,6 +29,8 @@ PLAYBOOK = pathlib.Path("/usr/bin/ansible-playbook")
 EXAMPLE = ROOT / "ansible" / "inventory" / "example"
 RNIC = "eth1"
 ANALYZER = "ctl1"
+INFLUX = "ctl1"
+ETCD = "ctl1"
 NEWCOMER = "h23"
 CONTROL = "control"
 CONTROL_ADDRESS = "172.31.0.1"
@@ -43,7 +47,16 @@ context.load_cert_chain(tls + "certificate.pem", tls + "key.pem")
 url = "https://{}:9093/api/v2/alerts"
 print(urllib.request.urlopen(url, context=context, timeout=20).read().decode())
 """
-SSH_OPTIONS = "-o ControlMaster=auto -o ControlPersist=60s -o UserKnownHostsFile=/dev/null"
+# As InfluxDB's admin, where InfluxDB is: given its password, its URL and a question.
+ASK_INFLUX = """
+import base64, json, ssl, sys, urllib.parse, urllib.request
+context = ssl.create_default_context(cafile="/etc/influxdb/tls/authorities.pem")
+word = base64.b64encode(("admin:" + sys.argv[1]).encode()).decode()
+form = urllib.parse.urlencode({"q": sys.argv[3], "db": "rackmesh"}).encode()
+query = urllib.request.Request(sys.argv[2] + "/query", form, {"Authorization": "Basic " + word})
+print(urllib.request.urlopen(query, context=context, timeout=20).read().decode())
+"""
+PLAY_LINE = re.compile(r"^(\d\S+ [\d:]+),(\d+) .*\| (?:PLAY \[(.*?)\]|(PLAY RECAP))", re.M)
 
 
 @dataclasses.dataclass
@@ -86,10 +99,15 @@ class RegionFabric(Fabric):
 
 
 class Run:
-    """Of a playbook: what it said, its seconds, and of each host its counts."""
+    """Of a playbook: what it said, its seconds, those of its plays, and of each host its counts."""
 
-    def __init__(self, said, took_s):
+    def __init__(self, said, took_s, log):
         self.said, self.took_s = said, took_s
+        began = [
+            (datetime.datetime.fromisoformat(second).timestamp() + int(ms) / 1000, name)
+            for second, ms, name, _ in PLAY_LINE.findall(log)
+        ]
+        self.plays = [(name, end - begin) for (begin, name), (end, _) in itertools.pairwise(began)]
         self.recap = {}
         for host, counts in re.findall(r"^(\S+) +: (ok=.*)$", said, re.M):
             self.recap[host] = {key: int(n) for key, n in re.findall(r"(\w+)=(\d+)", counts)}
@@ -99,6 +117,10 @@ class Run:
         keys = dict.fromkeys(key for counts in self.recap.values() for key in counts)
         sums = {key: sum(counts[key] for counts in self.recap.values()) for key in keys}
         return " ".join(f"{key}={n}" for key, n in sums.items())
+
+    def steps(self):
+        """Each play's seconds, in words."""
+        return ", ".join(f"{name} {seconds:.0f} s" for name, seconds in self.plays)
 
     def hosts(self, count):
         """Those of which this count is not 0."""
@@ -273,6 +295,25 @@ class Region:
         labels = [alert["labels"] for alert in json.loads(said)]
         return {(each["alertname"], each["part"]) for each in labels}
 
+    def ask_influx(self, question):
+        """The rows of all series of the answer, as InfluxDB's admin sees them."""
+        password = (self.inventory / "secrets/influx-admin.password").read_text().strip()
+        url = f"https://{self.fabric.management[INFLUX]}:8086"
+        said = self.on(INFLUX, "/usr/bin/python3", "-c", ASK_INFLUX, password, url, question)
+        (result,) = json.loads(said)["results"]
+        return [dict(zip(series["columns"], row, strict=True))
+                for series in result.get("series", []) for row in series.get("values", [])]  # fmt: skip
+
+    def in_etcd(self, key):
+        """The value, as the controllers' user reads it."""
+        command = (
+            "ETCDCTL_API=3 etcdctl --print-value-only --command-timeout=10s"
+            f" --endpoints=https://{self.fabric.management[ETCD]}:2379"
+            ' --user "rackmesh:$(cat /etc/rackmesh/etcd.password)" --cacert=$0/authorities.pem'
+            " --cert=$0/certificate.pem --key=$0/key.pem get $1"
+        )
+        return self.on(ETCD, "sh", "-euc", command, "/etc/rackmesh/tls/region-controller", key)
+
     def serial(self, name, daemon):
         """Of the certificate that Ansible has put there."""
         return self._certificate(name, daemon, "-serial")
@@ -334,7 +375,8 @@ class Region:
 
     def play(self, playbook, *options, status=0, **variables):
         """Runs ansible/NAME.yaml. Gives a Run."""
-        began = time.monotonic()
+        began, log = time.monotonic(), self.folder / "ansible.log"
+        before = len(log.read_text()) if log.exists() else 0
         said = self.control(
             PLAYBOOK,
             "-i",
@@ -345,14 +387,14 @@ class Region:
             f"{playbook}.yaml",
             status=status,
         )
-        return Run(said, time.monotonic() - began)
+        return Run(said, time.monotonic() - began, log.read_text()[before:])
 
     def _environment(self):
         return {
             "HOME": str(self.folder),
             "ANSIBLE_PRIVATE_KEY_FILE": str(self._key),
             "ANSIBLE_HOST_KEY_CHECKING": "False",
-            "ANSIBLE_SSH_ARGS": SSH_OPTIONS,
+            "ANSIBLE_SSH_EXTRA_ARGS": "-o UserKnownHostsFile=/dev/null",
             "ANSIBLE_SSH_CONTROL_PATH_DIR": str(self.folder / "ssh"),
             "ANSIBLE_NOCOLOR": "1",
             "ANSIBLE_LOG_PATH": str(self.folder / "ansible.log"),

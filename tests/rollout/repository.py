@@ -27,7 +27,7 @@ class Repository:
 
     def __init__(self, netns, address, port, folder):
         folder.mkdir()
-        self._folder = folder
+        self.folder = folder
         self.source = f"deb [trusted=yes] http://{address}:{port} ./"
         handler = functools.partial(_Handler, directory=folder)
         self._server = _Server((address, port), handler, bind_and_activate=False)
@@ -45,7 +45,7 @@ class Repository:
     def add(self, folder):
         """Versions that are there already stay: a roll-back needs the one before."""
         for deb in debs(folder):
-            shutil.copy(deb, self._folder)
+            shutil.copy(deb, self.folder)
         self._write_index()
 
     @contextlib.contextmanager
@@ -54,13 +54,13 @@ class Repository:
         self.add(folder)
         yield
         for deb in debs(folder):
-            (self._folder / deb.name).unlink()
+            (self.folder / deb.name).unlink()
         self._write_index()
 
     def _write_index(self):
         command = ["dpkg-scanpackages", "--multiversion", "."]
-        index = subprocess.run(command, cwd=self._folder, check=True, capture_output=True).stdout
-        (self._folder / "Packages").write_bytes(index)
+        index = subprocess.run(command, cwd=self.folder, check=True, capture_output=True).stdout
+        (self.folder / "Packages").write_bytes(index)
 
     def close(self):
         self._server.shutdown()

@@ -3,18 +3,23 @@
 The tests share one region, in this order; each leaves it calm."""
 
 import contextlib
+import json
+import re
+import subprocess
 import time
 
 import pytest
 import units
 import versions
+import yaml
 from lab.faults import RnicDead
 from lab.innocents import VERDICTS, accused
 from lab.wait import until
 from packages import DAEMONS, ROOT
-from region import NEWCOMER, PATIENCE_S
+from region import ANALYZER, NEWCOMER, PATIENCE_S
 
 CANARY = "h13"
+UNLUCKY = "h22"
 # A version that is bad stays so: not the patience that a good one needs.
 GATE_S = 40
 FAULT_S = 60
@@ -28,11 +33,22 @@ def nothing(_arrival):
 
 @contextlib.contextmanager
 def calm(region, allow=nothing):
-    """Nobody is named meanwhile without a reason, and the region is calm in the end."""
-    began, mark = time.monotonic(), region.sink.mark()
-    yield
+    """Nobody is named meanwhile without a reason, and the region is calm in the end. Gives the
+    list of who was named without one, filled at the end."""
+    began, mark, innocents = time.monotonic(), region.sink.mark(), []
+    yield innocents
     region.wait_calm()
-    assert accused(region.sink.since(mark), began, allow) == []
+    innocents += accused(region.sink.since(mark), began, allow)
+    assert innocents == []
+
+
+def agent_of(host):
+    """Says whether an alert is that this host's agent is silent."""
+    return lambda arrival: (arrival.alertname, arrival.part) == ("RackmeshAgent", host)
+
+
+def changed_between(before, after):
+    return {name for name in before if after[name] != before[name]}
 
 
 def state(region):
@@ -44,6 +60,43 @@ def state(region):
     }
 
 
+# ---- what is written by hand --------------------------------------------------------------------
+
+RAILS = range(8)
+RACK = f"""\
+rackmesh_rack: rack7
+rackmesh_tors:
+{"".join(f"  r7t{n}: {{ aggregators: [h71, h72] }}{chr(10)}" for n in RAILS)}\
+rackmesh_rnics: {{ {", ".join(f"mlx5_{n}: r7t{n}" for n in RAILS)} }}
+"""
+HOSTS = """\
+h71: { ansible_host: 10.0.7.1 }
+h72: { ansible_host: 10.0.7.2 }
+h73: { ansible_host: 10.0.7.3 }
+"""
+
+
+def test_a_host_with_eight_rnics_is_one_line_by_hand(say, tmp_path):
+    rack = {"vars": yaml.safe_load(RACK), "hosts": yaml.safe_load(HOSTS)}
+    groups = {"rackmesh": {"children": {"racks": {"children": {"rack7": rack}}}}}
+    (tmp_path / "hosts.yaml").write_text(yaml.safe_dump(groups))
+    command = ["ansible", "-i", tmp_path, "h73", "--playbook-dir", ".",
+               "-e", "@roles/host_agent/defaults/main.yaml",
+               "-m", "debug", "-a", "var=rackmesh_agent_config"]  # fmt: skip
+    said = subprocess.run(command, cwd=ROOT / "ansible", capture_output=True, text=True, check=True)
+    config = json.loads(said.stdout[said.stdout.index("{") :])["rackmesh_agent_config"]
+    assert config["rnics"] == [{"device": f"mlx5_{n}", "tor": f"r7t{n}"} for n in RAILS]
+    tors = [f"r7t{n}" for n in RAILS]
+    assert config["aggregators"] == [
+        {"address": "10.0.7.1:7471", "tors": tors}, {"address": "10.0.7.2:7471", "tors": tors}]  # fmt: skip
+    hosts = HOSTS.splitlines()
+    say(
+        f"by hand, for hosts with {len(config['rnics'])} RNICs: {len(RACK.splitlines())} lines for"
+        f" the rack, {len(hosts) / len(rack['hosts']):.0f} for each host, in the inventory"
+    )
+    assert len(hosts) == len(rack["hosts"])
+
+
 # ---- the first rollout ------------------------------------------------------------------------
 
 
@@ -51,6 +104,18 @@ def test_ansible_reaches_every_machine(region):
     said = region.control("ansible", "-i", region.inventory, "-m", "ping", "all")
     reached = {line.split()[0] for line in said.splitlines() if "SUCCESS" in line}
     assert reached == region.places()
+
+
+@pytest.mark.long
+def test_a_dry_run_of_bare_machines_touches_nothing(region, say):
+    run = region.play("site", "--check")
+    say(f"dry run of bare machines: {run.took_s:.0f} s, {run.counts()}")
+    assert run.hosts("ok") >= region.places()
+    assert run.hosts("failed") == run.hosts("unreachable") == set()
+    assert not (region.inventory / "secrets").exists()
+    for name in region.places():
+        region.on(name, "test", "!", "-e", "/etc/rackmesh")
+        region.on(name, "test", "!", "-e", "/etc/apt/sources.list.d/rackmesh.list")
 
 
 def test_the_first_rollout_makes_a_watched_region_of_bare_machines(rolled_out, region):
@@ -75,6 +140,48 @@ def test_a_second_run_changes_nothing(rolled_out, region, say):
     assert run.hosts("ok") >= region.places()
     assert run.hosts("changed") == run.hosts("failed") == set()
     assert state(region) == before
+
+
+@pytest.mark.long
+def test_a_dry_run_of_a_region_that_runs_has_nothing_to_do(rolled_out, region, say):
+    before = state(region)
+    with calm(region):
+        run = region.play("site", "--check")
+    say(f"dry run: {run.took_s:.0f} s, {run.counts()}")
+    assert run.hosts("ok") >= region.places()
+    assert run.hosts("changed") == run.hosts("failed") == set()
+    assert state(region) == before
+
+
+def topology_of_tor2(region):
+    """What etcd has of it, and that it is what Ansible has written for the region."""
+    there = region.in_etcd("/rackmesh/r1/topology/region")
+    assert there.strip() == region.on(ANALYZER, "cat", "/etc/rackmesh/topology.yaml").strip()
+    topology = yaml.safe_load(there)
+    (rack,) = [rack for rack in topology["racks"] if rack["tor"] == "tor2"]
+    return rack
+
+
+def test_the_topology_of_the_inventory_is_in_etcd(rolled_out, region):
+    addresses = [f"{region.fabric.management[name]}:7471" for name in ("h21", "h22")]
+    assert topology_of_tor2(region) == {
+        "tor": "tor2", "aggregators": addresses, "hosts": 2, "rnics": 2}  # fmt: skip
+
+
+def test_the_history_has_its_policies_and_its_hourly_queries(rolled_out, region):
+    policies = region.ask_influx("SHOW RETENTION POLICIES")
+    kept = {policy["name"]: (policy["duration"], policy["default"]) for policy in policies}
+    assert kept["raw"] == ("336h0m0s", True) and kept["incidents"] == ("9600h0m0s", False)
+    queries = region.ask_influx("SHOW CONTINUOUS QUERIES")
+    assert {row["name"] for row in queries if "query" in row} == {
+        "rm_tor_pair_hour", "rm_rnic_hour", "rm_sla_rack_hour"}  # fmt: skip
+    # As an operator asks it: over TLS, as the analyzer's user.
+    said = region.on(
+        ANALYZER, "rackmeshctl", "--authorities", "/etc/rackmesh/tls/analyzer/authorities.pem",
+        "history", "tor1", "--url", f"https://{region.fabric.management[ANALYZER]}:8086",
+        "--user", "rackmesh", "--password-file", "/etc/rackmesh/influx.password", "--json",
+    )  # fmt: skip
+    assert json.loads(said)
 
 
 # ---- rights -----------------------------------------------------------------------------------
@@ -115,18 +222,45 @@ def test_a_bad_version_stops_at_the_canary_and_is_rolled_back(
 ):
     bad = versions.bad(tmp_path / "bad", how)
     before = state(region)
-
-    def is_true(arrival):
-        return (arrival.alertname, arrival.part) == ("RackmeshAgent", CANARY)
-
-    with region.repository.offers(bad.folder), calm(region, allow=is_true):
+    with region.repository.offers(bad.folder), calm(region, agent_of(CANARY)) as innocents:
         run = region.play("site", status=2, rackmesh_version=bad.name, rackmesh_gate_s=GATE_S)
-    say(f"bad version ({how}): stopped and rolled back in {run.took_s:.0f} s")
     after = state(region)
-    touched = {name for name in before if after[name] != before[name]}
+    touched = changed_between(before, after)
+    say(
+        f"bad version ({how}): stopped and rolled back in {run.took_s:.0f} s; touched:"
+        f" {', '.join(touched)}; false alerts: {len(innocents)}"
+    )
     assert touched == {CANARY} == run.hosts("failed")
     assert after[CANARY][0] == before[CANARY][0]
     assert region.property(CANARY, "host-agent", "ActiveState") == "active"
+
+
+@pytest.mark.long
+def test_a_rack_that_fails_goes_back_as_a_whole(rolled_out, region, say, tmp_path):
+    """The version is fine at the canary and in its rack, and bad at one host of the next."""
+    bad = versions.bad(tmp_path / "bad", "refuses", only_at=UNLUCKY)
+    region.repository.add(bad.folder)
+    before = state(region)
+    with calm(region, agent_of(UNLUCKY)) as innocents:
+        run = region.play("site", status=2, rackmesh_version=bad.name, rackmesh_gate_s=GATE_S)
+    after = state(region)
+    failed = {"h21", "h22"}
+    upgraded = {name for name in after if after[name][0] == bad.name}
+    say(
+        f"bad at {UNLUCKY}: stopped and rolled back in {run.took_s:.0f} s; back:"
+        f" {', '.join(sorted(failed))}; of the new version: {', '.join(sorted(upgraded))};"
+        f" false alerts: {len(innocents)}"
+    )
+    assert run.hosts("failed") == failed
+    assert re.search(rf"because of (h21, )?{UNLUCKY}", run.said)
+    assert upgraded == set(before) - failed
+    last = max(region.started(name, daemon) for name in upgraded for daemon in after[name][1])
+    for name in failed:
+        assert after[name][0] == before[name][0]
+        for daemon in after[name][1]:
+            assert region.property(name, daemon, "ActiveState") == "active", f"{daemon} on {name}"
+            assert region.started(name, daemon) > last, f"{daemon} on {name} was not touched"
+    assert region.probed() == region.rnics()
 
 
 @pytest.mark.long
@@ -139,6 +273,7 @@ def test_an_upgrade_goes_from_the_canary_over_its_rack_to_the_others(
     with calm(region):
         run = region.play("site", rackmesh_version=newer.name)
     say(f"upgrade: {run.took_s:.0f} s, {run.counts()}")
+    say(f"  of that: {run.steps()}")
     after = state(region)
     for name, (version, pids) in after.items():
         assert version == newer.name
@@ -163,6 +298,7 @@ def test_a_host_is_added(rolled_out, region, say):
     say(f"host added: {run.took_s:.0f} s, {run.counts()}")
     assert f"{NEWCOMER}/eth1" in region.probed()
     assert region.probed() == region.rnics()
+    assert topology_of_tor2(region)["rnics"] == 3
 
 
 def test_a_swapped_card_is_probed_and_nobody_is_named(rolled_out, region, say):

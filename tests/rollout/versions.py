@@ -17,18 +17,20 @@ class Version:
         self.folder, self.name = into, version() + suffix
 
 
-def good(into):
-    return Version(into, "+newer")
+def good(into, suffix="+newer"):
+    return Version(into, suffix)
 
 
-def bad(into, how):
-    """Its host-agent refuses to start, or is mute: see bad_daemon.c."""
+def bad(into, how, only_at=None):
+    """Its host-agent refuses to start, or is mute, everywhere or at one host: see bad_daemon.c."""
+    options = ["-DMUTE"] if how == "mute" else []
+    if only_at:
+        options.append(f'-DONLY_AT="{only_at}"')
 
     def spoil(tree):
         daemon = tree / DAEMON
         if daemon.exists():
             daemon.rename(f"{daemon}.good")
-            mute = ["-DMUTE"] if how == "mute" else []
-            subprocess.run(["gcc", "-O1", *mute, "-o", daemon, SOURCE], check=True)
+            subprocess.run(["gcc", "-O1", *options, "-o", daemon, SOURCE], check=True)
 
-    return Version(into, f"+{how}", spoil)
+    return Version(into, f"+at.{only_at}" if only_at else f"+{how}", spoil)
