@@ -327,6 +327,19 @@ line_sketch(struct rm_line *line, struct rm_sketch *sketch, const char *term,
 	history_text_quantile(line, term, WIRE_MAX, rm_sketch_max_ns(sketch));
 }
 
+/* Nothing where nothing is known: an older aggregator, or nobody who says it. */
+static void
+line_marks(struct rm_line *line, const struct wire_row *row)
+{
+	if (row->arrived == 0)
+		return;
+	rm_line_int(line, "arrived", (int64_t)row->arrived);
+	rm_line_int(line, "rewritten", (int64_t)row->rewritten);
+	rm_line_int(line, "congested", (int64_t)row->congested);
+	if (row->rewritten > 0)
+		rm_line_int(line, "arrived_dscp", row->arrived_dscp);
+}
+
 static int
 row_point(struct history_points *points, const struct wire_summary *summary,
     const struct wire_row *row)
@@ -345,6 +358,7 @@ row_point(struct history_points *points, const struct wire_summary *summary,
 	rm_line_int(&line, "lost_forward", (int64_t)row->lost_forward);
 	rm_line_int(&line, "lost_reverse", (int64_t)row->lost_reverse);
 	rm_line_int(&line, "lost_unknown", (int64_t)row->lost_unknown);
+	line_marks(&line, row);
 	rm_line_int(&line, "bad", row->bad);
 	rm_line_string(&line, "flow_set", row->flow_set);
 	line_sketch(&line, points->sketch, terms[0], &row->rtt);

@@ -111,6 +111,7 @@ make_policy(const struct influx_place *place, const char *name, const char *dura
 	", " TERM("rtt") ", " TERM("prober_delay") ", " TERM("responder_delay")
 #define SLA SUM("sent") SUM("lost") SUM("available") SUM("unavailable") TOTAL("unknown")
 #define DIRECTIONS SUM("lost_forward") SUM("lost_reverse") SUM("lost_unknown")
+#define MARKS SUM("arrived") SUM("rewritten") SUM("congested")
 
 /* Hours are worked out anew for a while: points that waited in a spool come late. */
 static int
@@ -185,7 +186,8 @@ history_init(const struct influx_place *place, const char *raw, const char *inci
 	if (r == 0)
 		r = make_policy(place, HISTORY_POLICY_INCIDENTS, incidents, false);
 	if (r == 0)
-		r = make_hourly(place, "rm_tor_pair", DIRECTIONS HOURLY, incidents);
+		r = make_hourly(
+		    place, "rm_tor_pair", DIRECTIONS MARKS HOURLY, incidents);
 	if (r == 0)
 		r = make_hourly(place, "rm_rnic", HOURLY, incidents);
 	if (r == 0)

@@ -68,7 +68,8 @@ put_row(wire_writer *writer, const struct wire_row &row)
 
 	return rackmesh::CreateRow(writer->fbb, src_tor, dst_tor, row.dscp, flow_set,
 	    row.bad, row.sent, outcomes, row.lost_forward, row.lost_reverse,
-	    row.lost_unknown, rtt, prober_delay, responder_delay);
+	    row.lost_unknown, rtt, prober_delay, responder_delay, row.arrived,
+	    row.rewritten, row.congested, row.arrived_dscp);
 }
 
 void
@@ -295,6 +296,10 @@ wire_summary_row(const struct wire_summary_view *view, size_t i, struct wire_row
 	out->rtt = get_sketch(row->rtt());
 	out->prober_delay = get_sketch(row->prober_delay());
 	out->responder_delay = get_sketch(row->responder_delay());
+	out->arrived = row->arrived();
+	out->rewritten = row->rewritten();
+	out->congested = row->congested();
+	out->arrived_dscp = row->arrived_dscp();
 }
 
 void

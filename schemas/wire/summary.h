@@ -29,6 +29,11 @@ struct wire_row {
 	uint64_t lost_forward, lost_reverse,
 	    lost_unknown; /* of NO_REPLY, by direction */
 	struct wire_bytes rtt, prober_delay, responder_delay; /* rm_sketch_encode */
+	/* Of the probes whose marks are known as the responder received them: with
+	 * another DSCP than they were sent with, and with CE (RFC 3168). All 0: an
+	 * older peer. */
+	uint64_t arrived, rewritten, congested;
+	uint8_t arrived_dscp; /* that of the last one that was rewritten */
 };
 
 enum { WIRE_P50, WIRE_P95, WIRE_P99, WIRE_MAX, WIRE_QUANTILES };

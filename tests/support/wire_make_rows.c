@@ -12,7 +12,10 @@ make_row(struct fuzz_bytes *bytes, struct wire_row *ret)
 		.lost_forward = fuzz_number(bytes),
 		.rtt = make_blob(bytes),
 		.prober_delay = make_blob(bytes),
-		.responder_delay = make_blob(bytes) };
+		.responder_delay = make_blob(bytes),
+		.arrived = fuzz_u8(bytes),
+		.rewritten = fuzz_u8(bytes),
+		.arrived_dscp = fuzz_u8(bytes) };
 	for (size_t i = 0; i < WIRE_OUTCOMES; i++)
 		ret->outcomes[i] = fuzz_number(bytes);
 }

@@ -141,6 +141,7 @@ summary_rnic_take(struct summary_rnic *rnic, const struct roster_rnic *who)
 }
 
 #define DSCPS 64
+#define ECN_CE 3 /* "congestion experienced", RFC 3168 */
 #define BAD_FLOWS 16
 #define FLOW_SET_BYTES (BAD_FLOWS * 6 + 8) /* "65535," each, and "..." */
 #define ARENA_BYTES (512u << 10)           /* of encoded sketches in one message */
@@ -152,7 +153,9 @@ struct row {
 	bool named;    /* was bad since it last went: flow_set says where */
 	rm_wall_t since;
 	uint64_t sent, outcomes[WIRE_OUTCOMES];
-	uint64_t forward, reverse;           /* of outcomes[WIRE_NO_REPLY] */
+	uint64_t forward, reverse;              /* of outcomes[WIRE_NO_REPLY] */
+	uint64_t arrived, rewritten, congested; /* see wire_row */
+	uint8_t arrived_dscp;
 	uint64_t checked_sent, checked_lost; /* at the last check */
 	uint16_t flows[BAD_FLOWS]; /* that lost something since the last check */
 	size_t flow_count;
@@ -263,6 +266,19 @@ note_flow(struct row *row, uint16_t flow)
 		row->more_flows = true;
 }
 
+static void
+note_marks(struct row *row, const struct wire_result *result)
+{
+	if ((result->flags & WIRE_ARRIVAL) == 0)
+		return;
+	row->arrived++;
+	row->congested += result->arrived_ecn == ECN_CE;
+	if (result->arrived_dscp == result->dscp)
+		return;
+	row->rewritten++;
+	row->arrived_dscp = result->arrived_dscp;
+}
+
 void
 summary_add(struct summary *summary, const struct wire_result *result, uint32_t src,
     uint16_t dst_tor)
@@ -275,6 +291,7 @@ summary_add(struct summary *summary, const struct wire_result *result, uint32_t 
 		row->sent++;
 		row->outcomes[result->outcome]++;
 		summary_terms_add(&row->terms, result);
+		note_marks(row, result);
 		if (result->outcome == WIRE_NO_REPLY)
 			note_flow(row, result->src_port);
 	}
@@ -388,9 +405,15 @@ take_row(struct summary *summary, struct row *row, const struct roster *roster,
 		.rtt = put(summary, row->terms.rtt),
 		.prober_delay = put(summary, row->terms.prober_delay),
 		.responder_delay = put(summary, row->terms.responder_delay),
+		.arrived = row->arrived,
+		.rewritten = row->rewritten,
+		.congested = row->congested,
+		.arrived_dscp = row->arrived_dscp,
 	};
 	memcpy(out->outcomes, row->outcomes, sizeof(out->outcomes));
 	row->sent = row->forward = row->reverse = 0;
+	row->arrived = row->rewritten = row->congested = 0;
+	row->arrived_dscp = 0;
 	row->checked_sent = row->checked_lost = 0;
 	memset(row->outcomes, 0, sizeof(row->outcomes));
 	summary_terms_reset(&row->terms);

@@ -179,6 +179,35 @@ severity_impact_and_services_are_fields(void **state)
 }
 
 static void
+marks_are_told_only_where_they_are_known(void **state)
+{
+	struct world *world = *state;
+	const struct wire_row rows[2] = { { .src_tor = "t1",
+					      .dst_tor = "t2",
+					      .flow_set = "all",
+					      .arrived = 90,
+					      .rewritten = 80,
+					      .congested = 7,
+					      .arrived_dscp = 8 },
+		{ .src_tor = "t1", .dst_tor = "t3", .flow_set = "all" } };
+	struct wire_summary summary = {
+		.tor = "t1", .end_wall_ns = 5, .rows = rows, .row_count = 2
+	};
+	struct history_text text;
+	struct wire_bytes bytes;
+
+	assert_int_equal(wire_write_summary(world->writer, &summary, &bytes), 0);
+	assert_int_equal(lane_message_points(world->points, WIRE_LANE_SUMMARY,
+			     bytes.data, bytes.len, &text),
+	    0);
+	assert_schema(&text);
+	assert_true(
+	    has(&text, ",arrived=90i,rewritten=80i,congested=7i,arrived_dscp=8i,"));
+	assert_true(has(&text, "dst_tor=t3,dscp=0 sent="));
+	assert_false(has(&text, "arrived=0i"));
+}
+
+static void
 a_minute_becomes_a_point_of_the_schema(void **state)
 {
 	struct world *world = *state;
@@ -291,6 +320,7 @@ main(void)
 		TEST(severity_impact_and_services_are_fields),
 		TEST(a_minute_becomes_a_point_of_the_schema),
 		TEST(racks_of_a_minute_are_points_of_their_own),
+		TEST(marks_are_told_only_where_they_are_known),
 		TEST(a_row_that_cannot_be_a_point_takes_no_other_with_it),
 		TEST(what_makes_no_points_is_refused),
 	};

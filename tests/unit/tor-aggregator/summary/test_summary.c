@@ -201,6 +201,43 @@ single_rnics_go_every_minute_and_at_once_when_bad(void **state)
 	assert_true(seen);
 }
 
+/* So many arrived with this DSCP and these bits of ECN. */
+static void
+arrive(struct world *world, uint8_t dscp, uint8_t ecn, int count)
+{
+	const struct wire_result result = { .outcome = WIRE_OK,
+		.dscp = 26,
+		.arrived_dscp = dscp,
+		.arrived_ecn = ecn,
+		.flags = WIRE_ARRIVAL };
+
+	for (int i = 0; i < count; i++)
+		summary_add(world->summary, &result, 0, 0);
+}
+
+static void
+marks_are_counted_as_probes_arrive(void **state)
+{
+	struct world *world = *state;
+	struct wire_summary out;
+
+	add(world, WIRE_OK, 1000, 1, 7); /* nobody has said how they arrived */
+	arrive(world, 26, 2, 50);
+	arrive(world, 26, 3, 5);
+	arrive(world, 8, 1, 30);
+	arrive(world, 0, 0, 10);
+	assert_true(take(world, 10 * S, &out));
+	assert_int_equal(out.rows[0].sent, 102);
+	assert_int_equal(out.rows[0].arrived, 95);
+	assert_int_equal(out.rows[0].congested, 5);
+	assert_int_equal(out.rows[0].rewritten, 40);
+	assert_int_equal(out.rows[0].arrived_dscp, 0);
+	arrive(world, 26, 2, 1);
+	assert_true(take(world, 10 * S, &out));
+	assert_int_equal(out.rows[0].arrived, 1);
+	assert_int_equal(out.rows[0].rewritten + out.rows[0].congested, 0);
+}
+
 static void
 a_silent_rack_says_so(void **state)
 {
@@ -223,6 +260,7 @@ main(void)
 		TEST(single_losses_are_not_bad),
 		TEST(more_directions_than_losses_are_never_claimed),
 		TEST(single_rnics_go_every_minute_and_at_once_when_bad),
+		TEST(marks_are_counted_as_probes_arrive),
 		TEST(a_silent_rack_says_so),
 	};
 

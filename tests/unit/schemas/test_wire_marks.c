@@ -1,0 +1,58 @@
+#include <stdlib.h>
+
+#include "schemas/wire.h"
+#include "wire_case.h"
+
+static const struct wire_row rows[] = {
+	{ .src_tor = "tor-1",
+	    .dst_tor = "tor-2",
+	    .dscp = 26,
+	    .flow_set = "all",
+	    .sent = 900,
+	    .arrived = 801,
+	    .rewritten = 802,
+	    .congested = 803,
+	    .arrived_dscp = 8 },
+	{ .src_tor = "tor-1", .dst_tor = "tor-1", .flow_set = "all" },
+};
+
+static const struct wire_summary summary = {
+	.head = { "aggregator-1", "eu-1", 811, 812 },
+	.tor = "tor-1",
+	.end_wall_ns = 813,
+	.rows = rows,
+	.row_count = 2,
+};
+
+static int
+write_summary(struct wire_writer *writer, struct wire_bytes *out)
+{
+	return wire_write_summary(writer, &summary, out);
+}
+
+static void
+expect_summary(const uint8_t *data, size_t len)
+{
+	struct wire_summary_view view;
+	struct wire_row row;
+
+	assert_int_equal(wire_open_summary(&view, data, len), 0);
+	wire_summary_row(&view, 0, &row);
+	assert_int_equal(row.arrived, 801);
+	assert_int_equal(row.rewritten, 802);
+	assert_int_equal(row.congested, 803);
+	assert_int_equal(row.arrived_dscp, 8);
+	wire_summary_row(&view, 1, &row);
+	assert_int_equal(row.arrived, 0);
+	assert_int_equal(row.rewritten, 0);
+}
+
+int
+main(int argc, char **argv)
+{
+	const struct wire_case cases[] = {
+		{ WIRE_SUMMARY, "summary_marks", write_summary, expect_summary },
+	};
+
+	return wire_case_main(cases, 1, NULL, 0, argc, argv);
+}
