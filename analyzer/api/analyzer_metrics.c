@@ -7,6 +7,7 @@
 #include "analyzer/incidents/region.h"
 #include "analyzer/intake/intake.h"
 #include "analyzer/localise/localise.h"
+#include "analyzer/marks/class_marks.h"
 #include "analyzer/past/past.h"
 #include "analyzer/racks/racks.h"
 #include "analyzer/racks/tor_mesh.h"
@@ -207,6 +208,9 @@ analyzer_metrics_region(struct region *region, struct rm_metrics *metrics)
 		{ NAME("probes_unexplained_total"), labels, "Lost probes that no part explains",
 		  &l->unexplained_lost },
 		{ NAME("probes_untraced_total"), labels, "Probes of flows without a path", &l->untraced },
+		{ NAME("class_rows_refused_total"), labels,
+		  "Pairs of racks beyond a bound, whose class is not watched",
+		  class_marks_refused(region_marks(region)) },
 		{ NAME("alerts_queued_total"), labels, "Alerts for all receivers", &a->queued },
 		{ NAME("alerts_delivered_total"), labels, "Alerts taken", &a->delivered },
 		{ NAME("alerts_failed_attempts_total"), labels, "Attempts that will be repeated",

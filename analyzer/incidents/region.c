@@ -9,6 +9,7 @@
 #include "analyzer/incidents/concerns.h"
 #include "analyzer/incidents/recorder.h"
 #include "analyzer/localise/localise.h"
+#include "analyzer/marks/class_marks.h"
 #include "rackmesh/core/log.h"
 #include "rackmesh/core/random.h"
 #include "rackmesh/incident/alert.h"
@@ -23,6 +24,7 @@ struct region {
 	struct localise *localise;
 	struct recorder *recorder; /* NULL: nothing is written down */
 	struct blind *blind;
+	struct class_marks *marks;
 	struct rm_incidents *incidents;
 	struct rm_alerts *alerts;
 	struct rm_incident_file *file; /* NULL: nothing is kept */
@@ -160,6 +162,8 @@ health_of(const struct rm_verdict *verdict, void *arg)
 	case RM_PART_CONTROLLER:
 	case RM_PART_ANALYZER:
 		return blind_health(region->blind, verdict, region->now);
+	case RM_PART_CLASS:
+		return class_marks_health(region->marks, verdict);
 	default:
 		return localise_health(region->localise, verdict);
 	}
@@ -204,7 +208,9 @@ static int
 gather(struct region *region, rm_wall_t wall, size_t *count)
 {
 	const struct region_callbacks *callbacks = &region->callbacks;
-	const struct rm_verdict *found = NULL;
+	const struct rm_verdict *found = NULL, *rewritten = NULL;
+	const int classes =
+	    class_marks_judge(region->marks, region->now, wall, &rewritten);
 	size_t between,
 	    silent = region->silent_count < MAX_OPEN ? region->silent_count : MAX_OPEN;
 	int n, r;
@@ -213,7 +219,7 @@ gather(struct region *region, rm_wall_t wall, size_t *count)
 	n = localise_judge(region->localise, region->now, wall, &found);
 	if (n < 0)
 		return n;
-	r = make_room(region, (size_t)n + silent + 1);
+	r = make_room(region, (size_t)n + silent + (size_t)classes + 1);
 	if (r < 0)
 		return r;
 	*count = 0;
@@ -226,6 +232,8 @@ gather(struct region *region, rm_wall_t wall, size_t *count)
 	for (size_t i = 0; i < silent; i++)
 		if (!is_explained(region, &region->silent[i], between))
 			region->verdicts[(*count)++] = region->silent[i];
+	for (int i = 0; i < classes; i++)
+		region->verdicts[(*count)++] = rewritten[i];
 	return 0;
 }
 
@@ -333,6 +341,7 @@ region_summary(
 	recorder_summary(region->recorder, view, now);
 	/* What does not fit is counted there. */
 	(void)localise_summary(region->localise, view, now);
+	class_marks_summary(region->marks, view, now);
 }
 
 void
@@ -468,6 +477,8 @@ start_judging(struct region *region, const struct region_options *options)
 	if (r == 0)
 		r = blind_new(&blind, rm_mono_now(), &region->blind);
 	if (r == 0)
+		r = class_marks_new(&region->marks);
+	if (r == 0)
 		r = rm_incidents_new(&incidents, &region->incidents);
 	return r;
 }
@@ -510,6 +521,7 @@ region_free(struct region *region)
 	rm_alerts_free(region->alerts);
 	rm_incidents_free(region->incidents);
 	blind_free(region->blind);
+	class_marks_free(region->marks);
 	localise_free(region->localise);
 	recorder_free(region->recorder);
 	free(region->verdicts);
@@ -535,6 +547,12 @@ struct blind *
 region_blind(const struct region *region)
 {
 	return region->blind;
+}
+
+const struct class_marks *
+region_marks(const struct region *region)
+{
+	return region->marks;
 }
 
 const struct localise_counts *

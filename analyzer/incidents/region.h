@@ -67,6 +67,7 @@ int region_alert_metrics(struct region *region, struct rm_metrics *metrics,
 /* NULL: nothing is kept. */
 const uint64_t *region_file_failures(const struct region *region);
 
+const struct class_marks *region_marks(const struct region *region);
 const struct localise_counts *region_localised(const struct region *region);
 
 /* What its racks tell: summaries, in order and none twice; */

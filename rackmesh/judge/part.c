@@ -26,6 +26,7 @@ static const struct {
 	[RM_PART_REGION] = { "region", "RackmeshRegion" },
 	[RM_PART_CONTROLLER] = { "controller", "RackmeshController" },
 	[RM_PART_ANALYZER] = { "analyzer", "RackmeshAnalyzer" },
+	[RM_PART_CLASS] = { "class", "RackmeshClass" },
 };
 
 void

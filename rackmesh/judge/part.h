@@ -53,6 +53,7 @@ enum rm_part_type {
 	RM_PART_REGION,     /* name "region" */
 	RM_PART_CONTROLLER, /* name "controller" */
 	RM_PART_ANALYZER,   /* name "analyzer" */
+	RM_PART_CLASS, /* name "dscp26-out-of-tor1": packets of a class, and where */
 	RM_PART_TYPES
 };
 

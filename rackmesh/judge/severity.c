@@ -41,6 +41,7 @@ static const struct level levels[RM_KINDS] = {
 	[RM_KIND_AGGREGATOR_DOWN] = { WARNING, WARNING },
 	[RM_KIND_REGION_BLIND] = { CRITICAL, CRITICAL },
 	[RM_KIND_CERTIFICATE_ENDING] = { WARNING, WARNING },
+	[RM_KIND_CLASS_REWRITTEN] = { WARNING, WARNING },
 };
 
 static const char *const names[RM_SEVERITIES] = { "", "warning", "major", "critical" };

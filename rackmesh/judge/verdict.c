@@ -42,6 +42,8 @@ static const struct {
 	    "wrong" },
 	[RM_KIND_CERTIFICATE_ENDING] = { "certificate-ending",
 	    "has a certificate that ends soon" },
+	[RM_KIND_CLASS_REWRITTEN] = { "class-rewritten",
+	    "arrives with another DSCP than it was sent with" },
 };
 
 static const struct {
@@ -181,6 +183,8 @@ part_title(enum rm_part_type type)
 		return "Controller";
 	case RM_PART_ANALYZER:
 		return "Analyzer";
+	case RM_PART_CLASS:
+		return "Class";
 	default:
 		return "Part";
 	}

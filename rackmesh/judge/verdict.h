@@ -40,6 +40,8 @@ enum rm_kind {
 	RM_KIND_AGENT_CONTRADICTED, /* says what two or more others say is not so */
 	RM_KIND_PAIR_CONTRADICTED,  /* "A or B": either of them or their path alone */
 	RM_KIND_CERTIFICATE_ENDING, /* a daemon's: nobody will talk to it then */
+	RM_KIND_CLASS_REWRITTEN, /* packets arrive with another DSCP than they left with
+				  */
 	RM_KINDS
 };
 

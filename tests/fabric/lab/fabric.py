@@ -390,6 +390,19 @@ class Fabric:
     def link_dropped(self, tor, spine):
         return sum(_packets(self.netns(tor), f"fault_{self.uplink(tor, spine)}").values())
 
+    def rewrite_class(self, tor, dscp, to):
+        """All of that class that leaves the rack has another DSCP from there on."""
+        devices = ", ".join(self.uplink(tor, spine) for spine in self.spines)
+        hook = "type filter hook postrouting priority -150;"
+        rule = f"oifname {{ {devices} }} ip dscp {dscp} counter ip dscp set {to}"
+        nft(self.netns(tor), f"table inet fault_class {{ chain out {{ {hook} {rule}; }}\n}}\n")
+
+    def heal_class(self, tor):
+        nft(self.netns(tor), "delete table inet fault_class\n")
+
+    def rewritten(self, tor):
+        return sum(_packets(self.netns(tor), "fault_class", "inet").values())
+
     def blackhole(self, spine, tor=None, of=2, seed=0):
         """One flow of `of`, by a hash of addresses and ports, vanishes in the spine: on its
         way to that ToR, or wherever it goes."""

@@ -200,3 +200,21 @@ class FlowsBlackholed(Fault):
 
     def end(self):
         self._fabric.heal_blackhole(*self._place)
+
+
+class ClassRewritten(Fault):
+    """A ToR gives what leaves its rack in one class another DSCP; nothing is lost."""
+
+    def __init__(self, lab, tor, dscp=26, to=8):
+        part = f"dscp{dscp}-out-of-{tor}"
+        super().__init__("class-rewritten", "RackmeshClass", part, tor)
+        self._fabric, self._what = lab.fabric, (tor, dscp, to)
+
+    def _begin(self):
+        self._fabric.rewrite_class(*self._what)
+
+    def bit(self):
+        return self._fabric.rewritten(self._what[0]) > 0
+
+    def end(self):
+        self._fabric.heal_class(self._what[0])

@@ -1,0 +1,42 @@
+/*
+ * class_marks - where a region's network rewrites the class (DSCP) of packets. Pure.
+ *
+ * Responders say with which DSCP probes arrived; rows of summaries count them by pair
+ * of ToRs and class. What a pair's probes of the last minute arrived as is compared
+ * with what the others' did: the place that all rewritten pairs share, and no other
+ * pair, is named; a pair that shares none is named itself. Rewritten packets are not
+ * lost, but RoCE in the wrong class is not lossless any more.
+ */
+#ifndef ANALYZER_MARKS_CLASS_MARKS_H
+#define ANALYZER_MARKS_CLASS_MARKS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rackmesh/incident/incident.h"
+#include "rackmesh/judge/verdict.h"
+#include "schemas/wire.h"
+
+#define CLASS_MARKS_MAX_PAIRS 131072 /* of ToRs, each in one class */
+#define CLASS_MARKS_MAX_VERDICTS 64
+
+struct class_marks;
+
+int class_marks_new(struct class_marks **ret);
+void class_marks_free(struct class_marks *marks); /* NULL is fine */
+
+void class_marks_summary(
+    struct class_marks *marks, const struct wire_summary_view *view, rm_mono_t now);
+
+/* Every second; what is new is worked out every five. How many; *ret lives until the
+ * next call. */
+int class_marks_judge(struct class_marks *marks, rm_mono_t now, rm_wall_t wall,
+    const struct rm_verdict **ret);
+/* Of a part without a verdict now: good once enough of its class has arrived. */
+enum rm_health class_marks_health(
+    const struct class_marks *marks, const struct rm_verdict *verdict);
+
+/* Rows beyond CLASS_MARKS_MAX_PAIRS, so far. */
+const uint64_t *class_marks_refused(const struct class_marks *marks);
+
+#endif

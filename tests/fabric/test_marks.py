@@ -1,0 +1,56 @@
+"""With which marks probes arrive: a class that the network rewrites is named, not lost."""
+
+import pytest
+
+from lab.faults import ClassRewritten
+from lab.innocents import accused
+from lab.wait import PATIENCE_S, until
+from lab.world import World
+
+RACKS = {"tor1": ["h1", "h2"], "tor2": ["h3", "h4"], "tor3": ["h5", "h6"]}
+OFTEN = {"summary": {"interval_s": 2, "rnic_interval_s": 10}}
+ROCE, BULK = 26, 8
+
+
+@pytest.fixture(scope="module")
+def region(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("marks")
+    with World(RACKS, folder, alertmanager=False, analyzer={}, aggregator=OFTEN) as world:
+        world.start()
+        yield world
+
+
+def pairs(region):
+    """{(from, to): (arrived, rewritten, congested)} of the last hour's rows, in class ROCE."""
+    names = "src_tor,dst_tor,arrived,rewritten,congested,arrived_dscp"
+    answer = region.lab.analyzer.get(
+        f"/v1/history/rm_tor_pair?dscp={ROCE}&columns={names}&limit=10000", 20).json
+    found = {}
+    for row in (dict(zip(answer["columns"], row)) for row in answer["rows"]):
+        if row["arrived"] is None:
+            continue
+        each = found.setdefault((row["src_tor"], row["dst_tor"]), [0, 0, 0])
+        for i, name in enumerate(("arrived", "rewritten", "congested")):
+            each[i] += row[name]
+        if row["rewritten"]:
+            assert row["arrived_dscp"] == BULK
+    return found
+
+
+def test_a_rewritten_class_is_named_with_its_place_and_nothing_is_called_lost(region, say):
+    until("all pairs tell how probes arrive", PATIENCE_S,
+          lambda: len(pairs(region)) == len(RACKS) ** 2, [region.lab.analyzer], every=0.5)
+    assert not any(rewritten for _, rewritten, _ in pairs(region).values())
+    fault, mark = ClassRewritten(region.lab, "tor1", ROCE, BULK), region.plain.mark()
+    at = fault.begin()
+    try:
+        told = region.plain.wait_for(fault.fires, 2 * PATIENCE_S, mark, f"{fault}")
+        assert fault.bit()
+        assert told.labels["severity"] == "warning"
+        assert f"the last {BULK}" in told.annotations["summary"], told.annotations
+        for (src, dst), (arrived, rewritten, _) in pairs(region).items():
+            assert (rewritten > 0) == (src == "tor1" != dst), (src, dst, arrived, rewritten)
+        assert not accused(region.plain.since(mark), at, fault.names), "nobody else is at fault"
+        say(f"{fault}: told after {told.at - at:.0f} s")
+    finally:
+        fault.end()

@@ -1,0 +1,243 @@
+#include "analyzer/marks/class_marks.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define S RM_NS_PER_S
+#define TORS 4
+#define PROBES 100 /* of a pair, in a row interval of 10 s */
+
+struct world {
+	struct class_marks *marks;
+	struct wire_writer *writer;
+	rm_mono_t now;
+	const struct rm_verdict *verdicts;
+	int count;
+	/* [src][dst]: of its probes so many arrive as DSCP 8 */
+	uint64_t rewritten[TORS][TORS];
+	size_t tors;
+};
+
+static int
+setup(void **state)
+{
+	static struct world world;
+
+	world = (struct world){
+		.writer = wire_writer_new(), .now = { 1000 * S }, .tors = TORS
+	};
+	*state = &world;
+	return class_marks_new(&world.marks);
+}
+
+static int
+teardown(void **state)
+{
+	struct world *w = *state;
+
+	class_marks_free(w->marks);
+	wire_writer_free(w->writer);
+	return 0;
+}
+
+/* What the aggregator of one ToR tells of one row interval. */
+static void
+tell(struct world *w, size_t src)
+{
+	static const char *const names[TORS] = { "tor1", "tor2", "tor3", "tor4" };
+	struct wire_row rows[TORS];
+	const struct wire_summary summary = {
+		.tor = names[src], .end_wall_ns = 1, .rows = rows, .row_count = w->tors
+	};
+	struct wire_summary_view view;
+	struct wire_bytes bytes;
+
+	for (size_t dst = 0; dst < w->tors; dst++)
+		rows[dst] = (struct wire_row){ .src_tor = names[src],
+			.dst_tor = names[dst],
+			.dscp = 26,
+			.flow_set = "all",
+			.arrived = PROBES,
+			.rewritten = w->rewritten[src][dst],
+			.arrived_dscp = 8 };
+	assert_int_equal(wire_write_summary(w->writer, &summary, &bytes), 0);
+	assert_int_equal(wire_open_summary(&view, bytes.data, bytes.len), 0);
+	class_marks_summary(w->marks, &view, w->now);
+}
+
+/* Racks tell each at its own second of ten; judged every second. */
+static void
+pass(struct world *w, int seconds)
+{
+	for (int i = 0; i < seconds; i++) {
+		const size_t second = (size_t)(w->now.ns / S % 10);
+
+		if (second < w->tors)
+			tell(w, second);
+		w->count = class_marks_judge(
+		    w->marks, w->now, (rm_wall_t){ w->now.ns }, &w->verdicts);
+		w->now.ns += S;
+	}
+}
+
+static void
+expect(const struct world *w, const char *part, const char *place)
+{
+	assert_int_equal(w->count, 1);
+	assert_string_equal(w->verdicts[0].part.name, part);
+	assert_string_equal(w->verdicts[0].part.place, place);
+	assert_int_equal(w->verdicts[0].part.type, RM_PART_CLASS);
+	assert_int_equal(w->verdicts[0].kind, RM_KIND_CLASS_REWRITTEN);
+}
+
+static void
+what_arrives_as_it_was_sent_is_nothing(void **state)
+{
+	struct world *w = *state;
+
+	w->rewritten[0][1] = 1; /* a change of a route, once */
+	pass(w, 10);
+	w->rewritten[0][1] = 0;
+	pass(w, 110);
+	assert_int_equal(w->count, 0);
+}
+
+static void
+all_that_leaves_a_rack_is_its_tors(void **state)
+{
+	struct world *w = *state;
+
+	for (size_t dst = 1; dst < TORS; dst++)
+		w->rewritten[0][dst] = PROBES;
+	pass(w, 60);
+	expect(w, "dscp26-out-of-tor1", "tor1");
+	assert_non_null(strstr(w->verdicts[0].evidence.observed, "the last 8"));
+	assert_non_null(strstr(w->verdicts[0].evidence.observed, "3 pairs of racks"));
+	w->rewritten[0][0] = PROBES;
+	pass(w, 60);
+	expect(w, "dscp26-from-tor1", "tor1");
+}
+
+static void
+all_that_comes_into_a_rack_is_its_tors(void **state)
+{
+	struct world *w = *state;
+
+	for (size_t src = 0; src < TORS; src++)
+		w->rewritten[src][2] = src == 2 ? 0 : PROBES;
+	pass(w, 60);
+	expect(w, "dscp26-into-tor3", "tor3");
+}
+
+static void
+inside_one_rack_is_that_rack(void **state)
+{
+	struct world *w = *state;
+
+	w->rewritten[1][1] = PROBES;
+	pass(w, 60);
+	expect(w, "dscp26-inside-tor2", "tor2");
+}
+
+static void
+between_all_racks_is_what_stands_between_them_on_one_path_too(void **state)
+{
+	struct world *w = *state;
+
+	for (size_t src = 0; src < TORS; src++)
+		for (size_t dst = 0; dst < TORS; dst++)
+			w->rewritten[src][dst] = src == dst ? 0 : PROBES / 2;
+	pass(w, 60);
+	expect(w, "dscp26-between-racks", "");
+	assert_non_null(
+	    strstr(w->verdicts[0].evidence.observed, "(not on every path)"));
+}
+
+static void
+everything_is_everywhere(void **state)
+{
+	struct world *w = *state;
+
+	for (size_t src = 0; src < TORS; src++)
+		for (size_t dst = 0; dst < TORS; dst++)
+			w->rewritten[src][dst] = PROBES;
+	pass(w, 60);
+	expect(w, "dscp26-everywhere", "");
+}
+
+static void
+one_direction_between_two_racks_is_that_pair(void **state)
+{
+	struct world *w = *state;
+
+	w->tors = 2;
+	w->rewritten[0][1] = PROBES;
+	pass(w, 60);
+	expect(w, "dscp26-tor1->tor2", "");
+}
+
+/* Rows come ten seconds apart: before all have come the place is another one. */
+static void
+nothing_is_said_before_all_pairs_have_told(void **state)
+{
+	struct world *w = *state;
+	int said = 0;
+
+	pass(w, 60);
+	for (size_t src = 0; src < TORS; src++)
+		w->rewritten[src][2] = src == 2 ? 0 : PROBES;
+	for (int i = 0; i < 60; i++) {
+		pass(w, 1);
+		if (w->count == 0)
+			continue;
+		said = said == 0 ? i : said;
+		expect(w, "dscp26-into-tor3", "tor3");
+	}
+	assert_in_range(said, 25, 50);
+}
+
+static void
+it_ends_when_all_arrives_as_sent_and_not_when_nothing_arrives(void **state)
+{
+	struct world *w = *state;
+	struct rm_verdict was;
+
+	for (size_t dst = 1; dst < TORS; dst++)
+		w->rewritten[0][dst] = PROBES;
+	pass(w, 60);
+	expect(w, "dscp26-out-of-tor1", "tor1");
+	was = w->verdicts[0];
+	memset(w->rewritten, 0, sizeof(w->rewritten));
+	pass(w, 120);
+	assert_int_equal(w->count, 0);
+	assert_int_equal(class_marks_health(w->marks, &was), RM_HEALTH_GOOD);
+	w->tors = 0; /* nobody tells anything */
+	pass(w, 80);
+	assert_int_equal(w->count, 0);
+	assert_int_equal(class_marks_health(w->marks, &was), RM_HEALTH_UNKNOWN);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(what_arrives_as_it_was_sent_is_nothing),
+		TEST(all_that_leaves_a_rack_is_its_tors),
+		TEST(all_that_comes_into_a_rack_is_its_tors),
+		TEST(inside_one_rack_is_that_rack),
+		TEST(between_all_racks_is_what_stands_between_them_on_one_path_too),
+		TEST(everything_is_everywhere),
+		TEST(one_direction_between_two_racks_is_that_pair),
+		TEST(nothing_is_said_before_all_pairs_have_told),
+		TEST(it_ends_when_all_arrives_as_sent_and_not_when_nothing_arrives),
+	};
+
+	return cmocka_run_group_tests_name("class_marks", tests, NULL, NULL);
+}
