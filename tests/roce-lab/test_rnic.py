@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from guest import verbs
 from guest.fabric import MTU
 from lab.netns import batch, run
 from lab.places import program
@@ -176,6 +177,52 @@ def test_a_network_device_is_known_as_its_rdma_port(fabric, tmp_path):
             assert each["rdma"]["device"] == rnic.rdma
             assert each["transport"] == "roce"
             assert each["addresses"] == [f"{rnic.ipv4}:4791"]
+
+
+COUNTED_S = 20  # a reading every half second, by a machine that is emulated
+
+
+def counted(region, rnic):
+    ports = region.lab.agents[rnic.host].get("/v1/counters").json["ports"]
+    port = next(each for each in ports if each["device"] == rnic.rdma)
+    return {each["name"]: each.get("total", each.get("value")) for each in port["counters"]}
+
+
+def wait_counted(region, rnic):
+    """What the agent shows is what the kernel has, and stays."""
+
+    def same():
+        shown, kernel = counted(region, rnic), rnic.counters()
+        pairs = {
+            "rdma_rx_pkts": "rcvd_pkts",
+            "rdma_tx_pkts": "sent_pkts",
+            "tx_send_req": "rdma_sends",
+            "dup_req": "duplicate_request",
+            "oos_rx": "out_of_seq_request",
+        }
+        return all(shown.get(ours) == kernel[theirs] for ours, theirs in pairs.items()) and shown
+
+    return until(f"the counters of {rnic.name} are the kernel's", COUNTED_S, same)
+
+
+def test_counters_are_those_of_the_kernel_and_of_the_wire(world, say):
+    region = world(agent={"counters": {"interval_ms": 500}}).start()
+    source, target = region.rnic("h1/rxe0"), region.rnic("h3/rxe2")
+    for agent in region.lab.agents.values():
+        agent.post("/v1/pause")
+    before = [wait_counted(region, each) for each in (source, target)]
+    region.fabric.count_flows()
+    verbs.send(source, target, messages=500, size=4096)
+    after = [wait_counted(region, each) for each in (source, target)]
+    arrived = region.fabric.arrived().items()
+    for rnic, was, now in zip((source, target), before, after, strict=True):
+        wire = sum(packets for flow, packets in arrived if flow[1] == rnic.ipv4)
+        grown = now["rdma_rx_pkts"] - was["rdma_rx_pkts"]
+        say(f"{rnic.name}: {wire} packets arrived on the wire, {grown} were counted")
+        assert wire > 500 if rnic is target else wire > 0
+        assert abs(grown - wire) <= wire / 100
+    assert after[0]["port_state"] == 4
+    assert after[0]["active_qp"] > 0  # RDMA netlink
 
 
 def test_a_device_is_taken_away_and_made_anew(region, rnic, say):
