@@ -67,6 +67,11 @@ static const struct command {
 	    "  --host HOST     only of this host\n"
 	    "  --service NAME  only of this one, as the table names it\n"
 	    "  --through aggregator (the usual) or agent: daemon to ask\n" },
+	{ "counters", ctl_counters, "[DEVICE] [--all]",
+	    "what the RNICs of this host have counted",
+	    "  DEVICE  only this one\n"
+	    "  --all   those that are 0 too\n"
+	    "  LAST: what was added between the last two readings. Asks the agent.\n" },
 	{ "resolve", ctl_resolve, "ADDRESS", "the RNIC that has this address or GID",
 	    "  ADDRESS: IPv4, IPv6, or a GID as ibv_devinfo shows it\n" },
 	{ "leader", ctl_leader, "", "the controller that leads the region" },

@@ -156,6 +156,8 @@ static const struct {
 	{ ctl_resume, { NULL } },
 	{ ctl_mesh, { "t1" } },
 	{ ctl_mesh, { "t1", "--rtt" } },
+	{ ctl_counters, { NULL } },
+	{ ctl_counters, { "mlx5_0", "--all" } },
 };
 
 /* What it prints must not command a terminal; an export is the text as it is. */

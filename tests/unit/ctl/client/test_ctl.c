@@ -144,6 +144,24 @@ services_are_asked_of_an_aggregator_or_an_agent(void **state)
 	assert_int_equal(run(ctl_services, 0, NULL, "200 OK", "{}"), CTL_NO_ANSWER);
 }
 
+static void
+counters_are_asked_of_the_agent(void **state)
+{
+	static const char body[] =
+	    "{\"enabled\": true, \"ports\": [{\"device\": \"mlx5_0\", \"port\": 1, "
+	    "\"error\": null, \"counters\": [{\"name\": \"cnp_tx\", \"unit\": "
+	    "\"packets\", \"total\": 5, \"delta\": 1}, {\"name\": \"port_state\", "
+	    "\"unit\": \"state\", \"value\": 4}, {\"name\": \"pfc_rx_frames\", "
+	    "\"priority\": 3, \"unit\": \"frames\", \"total\": 0, \"delta\": 0}]}]}";
+	const char *const one[] = { "mlx5_0", "--all" };
+	const char *const wrong[] = { "--tor", "t1" };
+
+	assert_int_equal(run(ctl_counters, 0, NULL, "200 OK", body), CTL_GOOD);
+	assert_int_equal(run(ctl_counters, 2, one, "200 OK", body), CTL_GOOD);
+	assert_int_equal(run(ctl_counters, 2, wrong, "200 OK", body), CTL_USAGE);
+	assert_int_equal(run(ctl_counters, 0, NULL, "200 OK", "{}"), CTL_NO_ANSWER);
+}
+
 static int
 rnics_through(const char *through, const char *body)
 {
@@ -346,6 +364,7 @@ main(void)
 		cmocka_unit_test(hosts_that_are_neither_well_nor_paused_are_bad_news),
 		cmocka_unit_test(an_rnic_of_an_agent_without_a_link_is_bad_news),
 		cmocka_unit_test(services_are_asked_of_an_aggregator_or_an_agent),
+		cmocka_unit_test(counters_are_asked_of_the_agent),
 		cmocka_unit_test(
 		    an_open_incident_is_bad_news_and_a_resolved_one_is_not),
 		cmocka_unit_test(mixed_versions_are_bad_news),
