@@ -11,6 +11,8 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "host-agent/counters/netlink_reply.h"
+
 static int
 call_ethtool(void *arg, const char *netdev, void *command)
 {
@@ -33,12 +35,12 @@ call_ethtool(void *arg, const char *netdev, void *command)
 static bool
 is_end(const uint8_t *data, size_t len)
 {
-	const struct nlmsghdr *head = (const struct nlmsghdr *)data;
+	struct netlink_reader body;
+	uint16_t type;
 
-	for (; NLMSG_OK(head, len); head = NLMSG_NEXT(head, len))
-		if (head->nlmsg_type == NLMSG_DONE || head->nlmsg_type == NLMSG_ERROR)
-			return true;
-	return false;
+	while (netlink_message(&data, &len, 0, &type, &body) > 0)
+		;
+	return len > 0; /* it stands there still; else more is to come */
 }
 
 static int

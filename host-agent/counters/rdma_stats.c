@@ -124,6 +124,7 @@ static int
 take_table(struct rdma_stats *stats, const struct table *table,
     struct netlink_reader reader, bool learn)
 {
+	const size_t room = learn ? RDMA_STATS_MAX : stats->count;
 	struct netlink_attribute attribute;
 	size_t at = 0;
 	int r = 0;
@@ -131,8 +132,10 @@ take_table(struct rdma_stats *stats, const struct table *table,
 	while (r == 0 && netlink_next(&reader, &attribute)) {
 		if (attribute.type != table->entry)
 			continue;
-		if (at == (learn ? RDMA_STATS_MAX : stats->count))
-			return learn ? 0 : -ESTALE; /* more than we want */
+		if (at == room && room == RDMA_STATS_MAX)
+			break; /* more than we keep */
+		if (at == room)
+			return -ESTALE;
 		r = take_entry(stats, table, netlink_inside(&attribute), learn, at);
 		at += r == 0;
 	}

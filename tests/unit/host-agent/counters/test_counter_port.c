@@ -211,6 +211,24 @@ optional_counters_that_come_move_no_other(void **unused)
 }
 
 static void
+more_counters_than_are_kept_hide_none_of_the_first(void **unused)
+{
+	char name[32];
+
+	device.rdma_netlink = true;
+	counters_fixture_put(&device, 'h', "np_cnp_sent", "5");
+	for (int i = 0; i < RDMA_STATS_MAX + 20; i++) {
+		snprintf(name, sizeof(name), "other_%d", i);
+		counters_fixture_put(&device, 'h', name, "1");
+	}
+	device.stats.values[0] = 6;
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(read_after(1), 0);
+		assert_int_equal(sample("cnp_tx", 0)->value, 6);
+	}
+}
+
+static void
 the_kernel_itself_answers_in_time(void **unused)
 {
 	struct netdev_stats ethtool = { 0 };
@@ -275,6 +293,7 @@ main(void)
 		TEST(netlink_comes_before_files),
 		TEST(one_reading_is_one_question_to_each),
 		TEST(optional_counters_that_come_move_no_other),
+		TEST(more_counters_than_are_kept_hide_none_of_the_first),
 		TEST(the_kernel_itself_answers_in_time),
 		TEST(files_are_opened_once),
 	};
