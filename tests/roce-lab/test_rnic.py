@@ -219,7 +219,7 @@ def test_counters_are_those_of_the_kernel_and_of_the_wire(world, say):
         wire = sum(packets for flow, packets in arrived if flow[1] == rnic.ipv4)
         grown = now["rdma_rx_pkts"] - was["rdma_rx_pkts"]
         say(f"{rnic.name}: {wire} packets arrived on the wire, {grown} were counted")
-        assert wire > 500 if rnic is target else wire > 0
+        assert wire >= (500 if rnic is target else 1)
         assert abs(grown - wire) <= wire / 100
     assert after[0]["port_state"] == 4
     assert after[0]["active_qp"] > 0  # RDMA netlink
