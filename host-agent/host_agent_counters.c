@@ -40,11 +40,11 @@ on_turn(void *arg)
 	const struct host_agent *agent = own->agent;
 	const int64_t interval_ns =
 	    (int64_t)agent->config.counters_interval_ms * RM_NS_PER_MS;
-	struct counter_port_place places[COUNTERS_MAX_PORTS];
+	struct counter_port_place places[WIRE_MAX_HOST_RNICS];
 	const rm_mono_t now = rm_mono_now();
 	size_t count = 0;
 
-	for (; count < agent->rnic_count && count < COUNTERS_MAX_PORTS; count++)
+	for (; count < agent->rnic_count; count++)
 		places[count] = place_of(agent->rnics[count]);
 	counters_read(own->counters, places, count, now);
 	own->due = rm_mono_add(own->due, interval_ns);

@@ -89,7 +89,8 @@ agent_api_counters(struct rm_http_request *request, void *arg)
 
 	json_object_set_new(all, "enabled", json_boolean(counters != NULL));
 	for (size_t i = 0; counters != NULL && i < counters_ports(counters); i++)
-		if (counters_port(counters, i)->at.ns != 0)
+		if (counters_port(counters, i)->wanted &&
+		    counters_port(counters, i)->at.ns != 0)
 			json_array_append_new(list,
 			    agent_api_counters_port(counters_port(counters, i), now));
 	json_object_set_new(all, "ports", list);
@@ -135,7 +136,7 @@ label_of(const struct agent_counter_metrics *shown, const struct counters_port *
 	snprintf(label, LABELS, "host=\"%s\",device=\"%s\",port=\"%u\"", shown->host,
 	    place->rdma_device[0] != '\0' ? place->rdma_device : place->netdev,
 	    place->port);
-	return port->at.ns != 0;
+	return port->wanted && port->at.ns != 0;
 }
 
 static void

@@ -1,5 +1,6 @@
 #include "host-agent/counters/counter_port.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,6 +45,8 @@ struct counter_port {
 	struct dcb_pfc dcb;
 	bool has_dcb;
 	struct bound *values; /* counter_values() */
+	char lowers[COUNTER_MAX_LOWERS][16];
+	size_t lower_count;
 	struct part parts[MAX_PARTS];
 	size_t part_count;
 };
@@ -214,6 +217,32 @@ bind_all(struct counter_port *port)
 	}
 }
 
+/* The ports of a bond. */
+static void
+find_lowers(struct counter_port *port)
+{
+	static const char prefix[] = "lower_";
+	char folder[SYSFS_PATH_BYTES];
+	const struct dirent *entry;
+	DIR *dir = NULL;
+
+	port->lower_count = 0;
+	snprintf(folder, sizeof(folder), "%s/class/net/%s", port->kernel->sysfs,
+	    port->place.netdev);
+	if (port->place.netdev[0] != '\0' && sysfs_exists("%s/bonding", folder))
+		dir = opendir(folder);
+	while (dir != NULL && port->lower_count < COUNTER_MAX_LOWERS &&
+	       (entry = readdir(dir)) != NULL) {
+		const char *name = entry->d_name + sizeof(prefix) - 1;
+
+		if (strncmp(entry->d_name, prefix, sizeof(prefix) - 1) == 0 &&
+		    strlen(name) < sizeof(port->lowers[0]))
+			strcpy(port->lowers[port->lower_count++], name);
+	}
+	if (dir != NULL)
+		closedir(dir);
+}
+
 static uint64_t
 mix(uint64_t hash, const char *text)
 {
@@ -260,6 +289,7 @@ look(struct counter_port *port, const struct counter_port_place *place, rm_mono_
 	port->driver = counter_driver_of(place->driver);
 	port->identity = read_identity(port);
 	bind_all(port);
+	find_lowers(port);
 	port->bound = true;
 	port->bound_at = now;
 	return !moved && port->identity == before;
@@ -337,6 +367,8 @@ counter_port_read(struct counter_port *port, const struct counter_port_place *pl
 		ret->found += samples[i].there;
 	}
 	ret->parts = port->part_count;
+	memcpy(ret->lowers, port->lowers, sizeof(ret->lowers));
+	ret->lower_count = port->lower_count;
 	ret->cpu_ns = rm_thread_cpu_ns() - cpu_ns;
 	ret->took_ns = rm_mono_since(rm_mono_now(), now);
 	return ret->found == 0 ? -ENODEV : 0;

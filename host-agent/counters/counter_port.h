@@ -26,11 +26,16 @@ struct counter_port_place {
 	char driver[32];
 };
 
+#define COUNTER_MAX_LOWERS 4 /* ports of a bond that are followed */
+
 struct counter_reading {
 	bool same_device; /* as in the last one */
 	size_t found;     /* values that were there */
 	size_t parts;     /* single numbers that were read */
 	int64_t took_ns, cpu_ns;
+	/* Network devices of a bond's ports: counters of cables are theirs. */
+	char lowers[COUNTER_MAX_LOWERS][16];
+	size_t lower_count;
 };
 
 /* kernel: borrowed. */

@@ -14,6 +14,7 @@ struct port {
 	struct counters *counters;
 	struct counters_port shown;
 	struct counter_state *states;
+	rm_mono_t asked; /* for a reading, the last time */
 
 	/* The thread's while busy. */
 	struct counter_port *reader;
@@ -149,39 +150,95 @@ add_port(struct counters *counters)
 }
 
 static bool
-is_taken(const struct counter_port_place *places, size_t i)
+is_at(const struct port *port, const struct counter_port_place *place)
 {
-	for (size_t k = 0; k < i; k++)
-		if (places[k].port == places[i].port &&
-		    strcmp(places[k].rdma_device, places[i].rdma_device) == 0 &&
-		    strcmp(places[k].netdev, places[i].netdev) == 0)
-			return true;
-	return false;
+	const struct counter_port_place *own = &port->place;
+
+	return own->port == place->port &&
+	       strcmp(own->rdma_device, place->rdma_device) == 0 &&
+	       strcmp(own->netdev, place->netdev) == 0;
+}
+
+/* One that nobody wants any more, as new; or NULL. */
+static struct port *
+reuse_port(struct counters *counters)
+{
+	for (size_t i = 0; i < counters->count; i++) {
+		struct port *port = counters->ports[i];
+
+		if (port->shown.wanted || port->shown.busy)
+			continue;
+		memset(port->states, 0, counter_values() * sizeof(*port->states));
+		port->shown = (struct counters_port){ .states = port->states };
+		return port;
+	}
+	return NULL;
+}
+
+static struct port *
+port_of(struct counters *counters, const struct counter_port_place *place)
+{
+	for (size_t i = 0; i < counters->count; i++)
+		if (is_at(counters->ports[i], place))
+			return counters->ports[i];
+	if (counters->count == COUNTERS_MAX_PORTS)
+		return reuse_port(counters);
+	return add_port(counters) < 0 ? NULL : counters->ports[counters->count - 1];
+}
+
+static void
+read_place(
+    struct counters *counters, const struct counter_port_place *place, rm_mono_t now)
+{
+	struct port *port;
+
+	if (place->rdma_device[0] == '\0' && place->netdev[0] == '\0')
+		return;
+	port = port_of(counters, place);
+	if (port == NULL || port->asked.ns == now.ns)
+		return;
+	port->asked = now;
+	port->shown.wanted = true;
+	if (port->shown.busy) {
+		counters->counts.overdue++;
+		return;
+	}
+	port->place = *place;
+	port->shown.begun = now;
+	port->shown.busy =
+	    lanes_submit(counters->lanes, &port->job,
+		port->reading.took_ns > SLOW_NS ? LANE_RETRY : LANE_SURE) == 0;
+}
+
+/* The counters of a bond's cables are its ports'. */
+static void
+read_lowers(struct counters *counters, const struct port *bond, rm_mono_t now)
+{
+	for (size_t i = 0; i < bond->shown.reading.lower_count; i++) {
+		struct counter_port_place place = { 0 };
+
+		memcpy(
+		    place.netdev, bond->shown.reading.lowers[i], sizeof(place.netdev));
+		memcpy(place.driver, bond->shown.place.driver, sizeof(place.driver));
+		read_place(counters, &place, now);
+	}
 }
 
 void
 counters_read(struct counters *counters, const struct counter_port_place *places,
     size_t count, rm_mono_t now)
 {
-	for (size_t i = 0; i < count && i < COUNTERS_MAX_PORTS; i++) {
-		struct port *port;
+	size_t known;
 
-		if (i == counters->count && add_port(counters) < 0)
-			return; /* again at the next turn */
-		port = counters->ports[i];
-		if (port->shown.busy) {
-			counters->counts.overdue++;
-			continue;
-		}
-		if (is_taken(places, i) ||
-		    (places[i].rdma_device[0] == '\0' && places[i].netdev[0] == '\0'))
-			continue;
-		port->place = places[i];
-		port->shown.begun = now;
-		port->shown.busy =
-		    lanes_submit(counters->lanes, &port->job,
-			port->reading.took_ns > SLOW_NS ? LANE_RETRY : LANE_SURE) == 0;
-	}
+	for (size_t i = 0; i < count; i++)
+		read_place(counters, &places[i], now);
+	known = counters->count;
+	for (size_t i = 0; i < known; i++)
+		if (counters->ports[i]->asked.ns == now.ns)
+			read_lowers(counters, counters->ports[i], now);
+	for (size_t i = 0; i < counters->count; i++)
+		counters->ports[i]->shown.wanted =
+		    counters->ports[i]->asked.ns == now.ns;
 }
 
 size_t

@@ -20,7 +20,7 @@ struct counter_kernel;
 struct counters;
 struct rm_loop;
 
-#define COUNTERS_MAX_PORTS 64
+#define COUNTERS_MAX_PORTS 192 /* RNICs, and the ports of those that are bonds */
 
 struct counters_counts {
 	uint64_t reads, failed; /* of one RNIC each; failed: nothing was there */
@@ -32,6 +32,7 @@ struct counters_counts {
 
 struct counters_port { /* of one RNIC, as last read */
 	struct counter_port_place place;
+	bool wanted;         /* still one of those to be read */
 	bool busy;           /* a reading is on its way */
 	rm_mono_t begun;     /* it, or the last one */
 	rm_mono_t at;        /* of the last one that has ended; 0: none yet */
@@ -47,8 +48,8 @@ int counters_new(
 /* Waits for readings that are on their way. NULL is fine. */
 void counters_free(struct counters *counters);
 
-/* Reads these RNICs; the i-th is that of the last time, perhaps at another place. A
- * place that another one has already is passed over. */
+/* Reads these RNICs, each once, and the ports of those that are bonds. Others that were
+ * read before are not wanted any more. */
 void counters_read(struct counters *counters, const struct counter_port_place *places,
     size_t count, rm_mono_t now);
 

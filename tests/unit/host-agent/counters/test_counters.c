@@ -126,8 +126,41 @@ one_device_is_read_once(void **unused)
 	counters_fixture_put(&device, 'h', "np_cnp_sent", "5");
 	counters_read(counters, places, 2, rm_mono_now());
 	LOOPBACK_WAIT(loop, reads() == 1);
-	assert_int_equal(counters_port(counters, 1)->at.ns, 0);
-	assert_false(counters_port(counters, 1)->busy);
+	assert_int_equal(counters_ports(counters), 1);
+}
+
+static bool
+is_shown(const char *netdev)
+{
+	for (size_t i = 0; i < counters_ports(counters); i++) {
+		const struct counters_port *port = counters_port(counters, i);
+
+		if (strcmp(port->place.netdev, netdev) == 0 && port->at.ns != 0)
+			return port->wanted;
+	}
+	return false;
+}
+
+static void
+of_a_bond_the_ports_are_read_too(void **unused)
+{
+	struct counter_port_place bond = device.place;
+
+	strcpy(bond.netdev, "bond0");
+	rdma_fixture_put(&device.files, "", "class/net/bond0/bonding/mode");
+	rdma_fixture_put(&device.files, "", "class/net/bond0/lower_eth1");
+	rdma_fixture_put(&device.files, "", "class/net/bond0/lower_eth2");
+	counters_fixture_put(&device, 'h', "np_cnp_sent", "5");
+	counters_fixture_put(&device, 'e', "rx_prio3_pause", "7");
+	read_once(&bond, 1);
+	assert_false(is_shown("eth1"));
+	counters_read(counters, &bond, 1, rm_mono_now());
+	LOOPBACK_WAIT(loop, reads() == 4);
+	assert_true(is_shown("bond0") && is_shown("eth1") && is_shown("eth2"));
+
+	/* Another RNIC instead. */
+	read_once(&device.place, 1);
+	assert_false(is_shown("bond0") || is_shown("eth2"));
 }
 
 static void
@@ -202,6 +235,7 @@ main(void)
 		TEST(a_device_that_hangs_hides_no_other),
 		TEST(a_wrap_a_reset_and_a_gap_make_the_right_totals),
 		TEST(one_device_is_read_once),
+		TEST(of_a_bond_the_ports_are_read_too),
 		TEST(the_metrics_have_types_labels_and_totals),
 		TEST(the_api_shows_what_is_there_and_nothing_else),
 	};
