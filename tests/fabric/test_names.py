@@ -114,6 +114,7 @@ def test_agents_find_their_tors_and_aggregators_by_the_controller(world, say):
     pid = lost.pid
     places["racks"][0]["members"].append(nobody)
     path.write_text(yaml.safe_dump(places))
+    lab.controller.wait_ready(PATIENCE_S)  # agents may be answered before HTTP is
     reloads = topologies_read(lab)
     lab.controller.signal(signal.SIGHUP)
     until("the topology is read", PATIENCE_S, lambda: topologies_read(lab) > reloads)
