@@ -52,6 +52,7 @@ localise_suspect_on(
 /* ---- the case ---- */
 
 #define BASE_LOSS 0.001
+#define FLOW_BASE_LOSS 1e-6 /* of whole flows, where only one switch takes any */
 #define SLOW_BASE_LOSS 1e-4 /* until more is known */
 #define SLOW_LEAST_LOSS 1.5e-3
 #define ALTERNATIVES_WITHIN 14 /* ln of a million */
@@ -158,6 +159,43 @@ loses_whole_flows(const struct localise_case *c)
 		hit += c->lossy[i].sum.hit;
 	}
 	return dead > 0 && dead >= DEAD_SHARE * hit;
+}
+
+/* Some switch above the racks is on every way that loses something on its way out. */
+static bool
+meet_at_switch(const struct localise_case *c)
+{
+	const struct localise_element *common[LOCALISE_WAY_ELEMENTS];
+	size_t count = 0;
+	bool first = true;
+
+	for (size_t i = 0; i < c->lossy_count; i++) {
+		const struct localise_sum *sum = &c->lossy[i].sum;
+		const struct localise_way *way = c->lossy[i].way;
+
+		if (round(sum->forward) + round(sum->unknown) < 1)
+			continue;
+		for (uint8_t k = 0; first && k < way->element_count; k++)
+			if (way->elements[k]->b[0] == '\0' && !way->elements[k]->is_tor)
+				common[count++] = way->elements[k];
+		first = false;
+		for (size_t k = count; k-- > 0;)
+			if (!localise_way_crosses(way, common[k]))
+				common[k] = common[--count];
+	}
+	return count > 0;
+}
+
+/* Single packets are lost where nothing is at fault. A whole flow is lost to a fault,
+ * maybe to one at its ends; but if every way that loses flows crosses the same switch,
+ * no such fault is to be seen, and hardly one flow may be left unexplained. */
+static int
+tell_base_loss(struct localise_case *c)
+{
+	if (c->slow)
+		return 0;
+	return rm_judge_base_loss(
+	    c->judge, c->by_flow && meet_at_switch(c) ? FLOW_BASE_LOSS : BASE_LOSS);
 }
 
 /* Whom its losses make suspect. */
@@ -309,6 +347,8 @@ localise_case_build(struct localise_case *c, struct localise_map *map, rm_mono_t
 		r = take_way(c, way, &sum);
 	}
 	c->by_flow = loses_whole_flows(c);
+	if (r == 0)
+		r = tell_base_loss(c);
 	for (size_t i = 0; r == 0 && i < c->lossy_count; i++)
 		r = count_way(c, &c->lossy[i]);
 	for (size_t i = 0; r == 0 && i < c->lossy_count; i++)

@@ -55,10 +55,10 @@ localise_observe_witnesses(
 	struct localise_sum ret = *sum;
 	double each;
 
-	if (!c->by_flow || sum->flows >= sum->sent)
+	if (!c->by_flow || sum->tuples >= sum->sent)
 		return ret;
-	each = lost > 0 ? fmin(fmin(sum->gone, sum->flows) / lost, 1) : 0;
-	ret.sent = sum->flows;
+	each = lost > 0 ? fmin(fmin(sum->tuples_gone, sum->tuples) / lost, 1) : 0;
+	ret.sent = sum->tuples;
 	ret.forward *= each;
 	ret.reverse *= each;
 	ret.unknown *= each;

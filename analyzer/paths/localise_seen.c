@@ -113,6 +113,7 @@ localise_map_row(struct localise_map *map, struct localise_way *way,
 	seen->reverse += (uint32_t)row->lost_reverse;
 	seen->unknown += (uint32_t)row->lost_unknown;
 	seen->flows += row->flows;
+	seen->classes++;
 	seen->dead += row->flows_dead;
 	seen->hit += flows.hit;
 	seen->gone += flows.gone;
@@ -152,6 +153,15 @@ implied_ns(
 		   : 0;
 }
 
+/* A hash of addresses and ports takes a flow in all of its classes alike. */
+static void
+add_tuples(double flows, double gone, const struct localise_counts_seen *seen,
+    struct localise_sum *sum)
+{
+	sum->tuples += flows / fmax(seen->classes, 1);
+	sum->tuples_gone += gone / fmax(seen->classes, 1);
+}
+
 static void
 add_seen(const struct localise_counts_seen *seen, bool newest, struct localise_sum *sum)
 {
@@ -171,6 +181,8 @@ add_seen(const struct localise_counts_seen *seen, bool newest, struct localise_s
 	sum->flows += fmin(seen->flows, (double)seen->sent);
 	sum->newest_lost += lost;
 	sum->gone += (double)seen->gone;
+	add_tuples(
+	    fmin(seen->flows, (double)seen->sent), (double)seen->gone, seen, sum);
 	if (lost < 1)
 		return;
 	sum->dead += seen->dead;
@@ -206,6 +218,7 @@ add_frames(const struct localise_map *map, const struct localise_way *way,
 			sum->sent +=
 			    way->rate * (double)IMPLIED_NS / (double)RM_NS_PER_S;
 			sum->flows += seen->flows;
+			add_tuples(seen->flows, 0, seen, sum);
 			sum->all += seen->all +
 				    way->rate * (double)implied / (double)RM_NS_PER_S;
 		}

@@ -46,6 +46,7 @@ struct localise_counts_seen { /* one set of rows */
 	float sent;   /* in the newest second of it, or where something was lost */
 	uint32_t forward, reverse, unknown;
 	uint32_t flows, dead;
+	uint32_t classes; /* rows: each flow is probed, and counted, in every class */
 	float hit;  /* of them, that lost something, and sent enough to tell how */
 	float gone; /* of them, that lost all: however fast they send, one each */
 	/* To none of what they sent came a reply; to some of it. */
@@ -118,7 +119,9 @@ struct localise_map {
 /* What was seen of one way, or of several. */
 struct localise_sum {
 	double sent, forward, reverse, unknown;
-	double flows;                    /* that sent it; only of the newest rows */
+	double flows; /* that sent it; only of the newest rows */
+	/* Of flows, and of gone, below: each once, however many classes it has. */
+	double tuples, tuples_gone;
 	double all;                      /* sent in all the time that was told of */
 	double newest_sent, newest_lost; /* of the newest rows; replies' losses not */
 	double older_lost;               /* of the rows before them */

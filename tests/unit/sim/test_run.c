@@ -127,6 +127,32 @@ of_twelve_cables_of_a_rack_the_dead_one_is_told_and_no_other(void **state)
 	}
 }
 
+/* Its few flows that die are by chance mostly those of one link, or of two. Each is
+ * probed in two classes, and that makes no two of it. */
+static void
+a_spine_that_swallows_flows_is_one_incident_of_the_spine(void **state)
+{
+	static const uint32_t numbers[] = { 40, 423, 62, 91, 138, 146, 150, 158 };
+	const size_t count = trials_are_all() ? sizeof numbers / sizeof *numbers : 3;
+
+	for (size_t i = 0; i < count; i++) {
+		struct text a = run(
+		    "name: a\nseconds: 26\nfabric: { racks: 3, middle: 2, "
+		    "rnics_per_rack: { from: 2, to: 3 }, symmetric: 1 }\n"
+		    "noise: { loss: { from: 1e-6, to: 1e-4, log: true } }\nfaults:\n"
+		    "  - { kind: flows-blackholed, part: random, type: middle, "
+		    "share: 0.33, from_s: { from: 11, to: 13 } }\n",
+		    9, numbers[i]);
+		const char *first = strstr(a.said, " opened: ");
+
+		assert_non_null(first);
+		assert_null(strstr(first + 1, " opened: "));
+		assert_memory_equal(first, " opened: Switch ", 16);
+		assert_int_equal(a.rows[SCORE_DEVICES].found, 1);
+		text_clear(&a);
+	}
+}
+
 static void
 a_quiet_fabric_says_nothing(void **state)
 {
@@ -186,6 +212,8 @@ main(void)
 		cmocka_unit_test(a_dead_rnic_is_found_and_nobody_else_named),
 		cmocka_unit_test(
 		    of_twelve_cables_of_a_rack_the_dead_one_is_told_and_no_other),
+		cmocka_unit_test(
+		    a_spine_that_swallows_flows_is_one_incident_of_the_spine),
 		cmocka_unit_test(a_quiet_fabric_says_nothing),
 		cmocka_unit_test(rails_of_a_host_are_in_racks_of_their_own),
 		cmocka_unit_test(a_scheme_judges_by_the_window_that_it_is_given),
