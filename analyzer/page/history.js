@@ -73,7 +73,7 @@ function incidentsOf(rows) {
         { class: `incident ${row.state === "resolved" ? "resolved" : "open"} ${row.severity ?? ""}` },
         element(
           "a",
-          { href: `#/incident/${encodeURIComponent(row.id)}` },
+          { href: row.id === null ? null : `#/incident/${encodeURIComponent(row.id)}` },
           element("span", { class: "severity" }, row.severity ?? ""),
           element("b", {}, told(row)[0] || row.part),
           element("span", { class: "seen" }, told(row)[1]),

@@ -21,7 +21,7 @@ static bool
 columns_are(const json_t *series, const struct past_question *q)
 {
 	const struct history_column *columns[PAST_COLUMNS];
-	const size_t count = past_question_columns(q, columns);
+	const size_t count = past_question_asked(q, columns);
 	const json_t *names = json_object_get(series, "columns");
 
 	for (size_t i = 0; i < count; i++) {

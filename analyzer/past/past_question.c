@@ -74,6 +74,17 @@ past_question_columns(
 	return count;
 }
 
+size_t
+past_question_asked(
+    const struct past_question *q, const struct history_column *columns[PAST_COLUMNS])
+{
+	size_t count = past_question_columns(q, columns);
+
+	if (q->hidden != NULL && count < PAST_COLUMNS)
+		columns[count++] = q->hidden;
+	return count;
+}
+
 static int
 take_filter(const char *text, enum past_filter filter, struct past_question *q,
     struct rm_why *why)
@@ -119,6 +130,27 @@ take_columns(const char *text, struct past_question *q, struct rm_why *why)
 		text += *text == ',';
 	}
 	return 0;
+}
+
+static bool
+is_number(const struct history_column *column)
+{
+	return column->type == RM_LINE_INTEGER || column->type == RM_LINE_FLOAT;
+}
+
+static const struct history_column *
+choose_hidden(const struct past_question *q)
+{
+	const struct history_column *columns[PAST_COLUMNS], *number;
+	const size_t count = past_question_columns(q, columns);
+
+	for (size_t i = 0; i < count; i++)
+		if (is_number(columns[i]))
+			return NULL;
+	for (number = q->measurement->columns; number->name != NULL; number++)
+		if (number->type == RM_LINE_INTEGER)
+			return number;
+	return NULL;
 }
 
 static int
@@ -178,6 +210,7 @@ past_question_make(const struct past_words *words, rm_wall_t now,
 	r = take_step(words->step_s, &q, why);
 	if (r < 0)
 		return r;
+	q.hidden = choose_hidden(&q);
 	if (q.limit == 0)
 		q.limit = q.step_ns != 0 ? PAST_MAX_LIMIT : PAST_LIMIT;
 	*ret = q;
@@ -239,7 +272,7 @@ past_question_influxql(
     const struct past_question *q, const char *policy, char text[PAST_STATEMENT_BYTES])
 {
 	const struct history_column *columns[PAST_COLUMNS];
-	const size_t count = past_question_columns(q, columns);
+	const size_t count = past_question_asked(q, columns);
 	FILE *out = fmemopen(text, PAST_STATEMENT_BYTES, "w");
 
 	if (out == NULL)
@@ -270,7 +303,7 @@ put_selector(const struct past_question *q, const char *database, int which,
     char text[PAST_STATEMENT_BYTES])
 {
 	const struct history_column *columns[PAST_COLUMNS];
-	const size_t count = past_question_columns(q, columns);
+	const size_t count = past_question_asked(q, columns);
 	FILE *out = fmemopen(text, PAST_STATEMENT_BYTES, "w");
 	const char *separator = "";
 
@@ -278,8 +311,7 @@ put_selector(const struct past_question *q, const char *database, int which,
 		return -ENOMEM;
 	fprintf(out, "{__name__=~\"%s_(", q->measurement->name);
 	for (size_t i = 0; i < count; i++)
-		if (columns[i]->type == RM_LINE_INTEGER ||
-		    columns[i]->type == RM_LINE_FLOAT) {
+		if (is_number(columns[i])) {
 			fprintf(out, "%s%s", separator, columns[i]->name);
 			separator = "|";
 		}

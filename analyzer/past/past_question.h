@@ -45,8 +45,11 @@ struct past_question {
 	char filter[PAST_FILTERS][PAST_NAME_BYTES]; /* "": any */
 	rm_wall_t from, to;                         /* from <= time < to */
 	uint64_t columns; /* bits, in the order of the measurement's; 0: all */
-	int64_t step_ns;  /* all rows of so long are one; 0: rows as written */
-	size_t limit;     /* rows, the oldest first */
+	/* A number that every row has. Databases find no row by its tags alone: it is
+	 * asked for and not shown. NULL: some number is shown. */
+	const struct history_column *hidden;
+	int64_t step_ns; /* all rows of so long are one; 0: rows as written */
+	size_t limit;    /* rows, the oldest first */
 };
 
 struct past_words { /* as they came; NULL: not given */
@@ -63,6 +66,10 @@ int past_question_make(const struct past_words *words, rm_wall_t now,
 /* What each row has after its time, in this order: the columns that were asked for;
  * with a step, those of them that can be merged. How many. */
 size_t past_question_columns(const struct past_question *question,
+    const struct history_column *columns[PAST_COLUMNS]);
+
+/* The same and, at the end, what is hidden: what a database is asked for. */
+size_t past_question_asked(const struct past_question *question,
     const struct history_column *columns[PAST_COLUMNS]);
 
 /* The tags of which one must have the filter's name. The second may be NULL, both are

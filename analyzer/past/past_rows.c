@@ -172,6 +172,8 @@ past_rows_add(struct past_rows *rows, rm_wall_t when, uint64_t hash, json_t *val
 
 	if (values == NULL)
 		return -ENOMEM;
+	while (json_array_size(values) > rows->column_count)
+		json_array_remove(values, json_array_size(values) - 1);
 	if (when.ns < first || when.ns >= q->to.ns) {
 		json_decref(values);
 	} else if (q->step_ns != 0) {

@@ -2,7 +2,8 @@
  * past_rows - the rows that a question finds, from wherever they come: as they were
  * written, or merged by step, and then as the JSON of GET /v1/history/.
  *
- * A row is an array of what past_question_columns names, without its time.
+ * A row is an array of what past_question_columns names, without its time; what follows
+ * after them is not shown.
  */
 #ifndef ANALYZER_PAST_PAST_ROWS_H
 #define ANALYZER_PAST_PAST_ROWS_H

@@ -177,7 +177,7 @@ past_answer_victoria(const struct past_question *q, const char *body, size_t len
 	struct past_rows *rows = past_rows_new(q);
 	int r;
 
-	points.column_count = past_question_columns(q, points.columns);
+	points.column_count = past_question_asked(q, points.columns);
 	if (rows == NULL || points.rows == NULL)
 		r = rm_why(why, -ENOMEM, "out of memory");
 	else

@@ -22,7 +22,8 @@ struct bucket {
 
 struct kept { /* an incident */
 	int64_t when_ns;
-	char *state, *kind, *part, *id, *sentence;
+	uint64_t opened_ns;
+	char *state, *kind, *part, *id, *sentence; /* "": not kept */
 };
 
 struct history_rows {
@@ -252,7 +253,8 @@ keep(struct history_rows *rows, int64_t when_ns, const struct rows_of *of,
 
 	if (kept == NULL)
 		return 0;
-	*kept = (struct kept){ when_ns, printable_copy(text_of(of, row, "state")),
+	*kept = (struct kept){ when_ns, number_of(of, row, "opened_ns"),
+		printable_copy(text_of(of, row, "state")),
 		printable_copy(text_of(of, row, "kind")),
 		printable_copy(text_of(of, row, "part")),
 		printable_copy(text_of(of, row, "id")),
@@ -265,13 +267,24 @@ keep(struct history_rows *rows, int64_t when_ns, const struct rows_of *of,
 	return -ENOMEM;
 }
 
+/* VictoriaMetrics keeps no ids. */
+static bool
+is_opening(const struct kept *kept, const struct rows_of *of, const json_t *row)
+{
+	const char *id = text_of(of, row, "id");
+
+	return id[0] != '\0' ? strcmp(kept->id, id) == 0
+			     : kept->opened_ns == number_of(of, row, "opened_ns") &&
+				   strcmp(kept->part, text_of(of, row, "part")) == 0;
+}
+
 /* What was told of it before the span is no news any more. */
 static void
-forget_before(struct history_rows *rows, const char *id)
+forget_before(struct history_rows *rows, const struct rows_of *of, const json_t *row)
 {
 	for (size_t i = 0; i < rows->incident_count; i++)
 		if (rows->incidents[i].when_ns < rows->span.from_ns &&
-		    strcmp(rows->incidents[i].id, id) == 0) {
+		    is_opening(&rows->incidents[i], of, row)) {
 			kept_clear(&rows->incidents[i]);
 			rows->incidents[i] = rows->incidents[--rows->incident_count];
 			return;
@@ -298,7 +311,7 @@ history_rows_take_incidents(struct history_rows *rows, const json_t *answer)
 			continue;
 		before = when_ns < rows->span.from_ns;
 		if (before)
-			forget_before(rows, text_of(&of, row, "id"));
+			forget_before(rows, &of, row);
 		if (!before || strcmp(text_of(&of, row, "state"), "resolved") != 0)
 			r = keep(rows, when_ns, &of, row);
 		if (r < 0)
@@ -359,8 +372,9 @@ put_incident(struct table *table, const struct kept *kept)
 	cell_time(table, kept->when_ns);
 	for (int i = 0; i < 5; i++)
 		table_cell(table, "");
-	table_cellf(
-	    table, "%s %s %s: %s", kept->state, kept->kind, kept->part, kept->sentence);
+	table_cellf(table, "%s %s%s%s%s%s", kept->state, kept->kind,
+	    kept->kind[0] != '\0' ? " " : "", kept->part,
+	    kept->sentence[0] != '\0' ? ": " : "", kept->sentence);
 }
 
 static int

@@ -17,7 +17,7 @@
 
 /* What the two questions must ask for, as ?columns= has it. */
 #define HISTORY_PROBE_COLUMNS "sent,no_reply,rtt_p50_ns,rtt_p99_ns"
-#define HISTORY_INCIDENT_COLUMNS "id,state,kind,part,place,tor,sentence"
+#define HISTORY_INCIDENT_COLUMNS "id,state,kind,part,place,tor,opened_ns,sentence"
 
 struct history_subject {
 	const char *text;                             /* as it was asked */

@@ -176,6 +176,7 @@ def test_the_analyzer_tells_what_it_has_written(place, pack, tmp_path, where):
     mine = [row for row in rows if tor in (row["src_tor"], row["dst_tor"])]
     # Rows of one time have no order.
     assert sorted(map(repr, of_tor)) == sorted(map(repr, mine))
+    names_alone_are_found(place, analyzer, expected)
     truncated, few = asked(analyzer, "rm_tor_pair", limit=1)
     assert truncated and [row["time"] for row in few] == [rows[0]["time"]]
     assert asked(analyzer, "rm_tor_pair", region="elsewhere") == (False, [])
@@ -196,6 +197,25 @@ def test_the_analyzer_tells_what_it_has_written(place, pack, tmp_path, where):
         database.kill()
         status, error = asked(analyzer, "rm_tor_pair")
         assert status == 502 and database.url in error and "does not answer" in error
+
+
+def names_alone_are_found(place, analyzer, expected):
+    """No field is asked for, and databases find points by their fields only."""
+    until("all of rm_rnic is there", 60, lambda: len(asked(
+        analyzer, "rm_rnic", columns="host,device")[1]) == expected["rm_rnic"]["count"], [analyzer])
+    _, rows = asked(analyzer, "rm_rnic", columns="host,device")
+    assert {tuple(row) for row in rows} == {("time", "host", "device")}
+    rnic = next(row["rnic"] for row in asked(analyzer, "rm_rnic")[1] if row["host"] == "h1-0")
+    told = {}
+
+    def incidents_of_its_host_are_told():
+        """The feeder's last ones happen some seconds later than it tells of them."""
+        told.update(json.loads(rackmeshctl(place, "history", rnic, "--json")))
+        return len(told["incidents"]) == expected["rm_incident"]["count"] / 2
+
+    until("its incidents are told", 20, incidents_of_its_host_are_told, [analyzer])
+    assert sum(row["sent"] for row in told["rows"]) > 0
+    assert {each["part"] for each in told["incidents"]} == {"h1-0/mlx5_0"}
 
 
 def test_nothing_is_missing_and_nothing_is_twice(

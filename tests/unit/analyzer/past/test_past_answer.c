@@ -292,6 +292,38 @@ an_export_that_is_none_is_refused(void **state)
 		assert_int_equal(read_victoria(bad[i], 0, &json, &why), -EBADMSG);
 }
 
+static void
+a_number_that_finds_the_tags_is_not_shown(void **state)
+{
+	static const char influx[] =
+	    "{\"results\":[{\"series\":[{\"columns\":[\"time\",\"region\",\"sent\"],"
+	    "\"values\":[[1769860800000000000,\"lab\",7]]}]}]}";
+	static const char victoria[] =
+	    SERIES("rm_sla_sent", "lab", "3", "1769860800000");
+	const struct past_words words = { .measurement = "rm_sla",
+		.from = "2026-01-31T12:00:00Z",
+		.to = "2026-01-31T13:00:00Z",
+		.columns = "region",
+		.limit = 10 };
+	struct past_question q;
+	struct rm_why why = { 0 };
+
+	assert_int_equal(past_question_make(&words, (rm_wall_t){ 0 }, &q, &why), 0);
+	for (int i = 0; i < 2; i++) {
+		char *text = NULL;
+
+		assert_int_equal(
+		    i == 0 ? past_answer_influx(&q, influx, strlen(influx), &text, &why)
+			   : past_answer_victoria(
+				 &q, victoria, strlen(victoria), &text, &why),
+		    0);
+		assert_non_null(
+		    strstr(text, "\"columns\":[\"time\",\"region\"],\"rows\":"
+				 "[[\"2026-01-31T12:00:00.000Z\",\"lab\"]]"));
+		free(text);
+	}
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, make_folder, remove_folder)
 
 int
@@ -305,6 +337,7 @@ main(void)
 		TEST(rows_of_influxdb_are_those_of_files),
 		TEST(answers_that_are_none_are_refused_with_what_the_database_said),
 		TEST(series_of_victoriametrics_become_rows_again),
+		TEST(a_number_that_finds_the_tags_is_not_shown),
 		TEST(an_export_that_is_none_is_refused),
 	};
 

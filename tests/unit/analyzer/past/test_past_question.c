@@ -129,6 +129,32 @@ series_are_selected_by_either_tor(void **state)
 }
 
 static void
+tags_alone_are_found_by_a_number_that_is_not_shown(void **state)
+{
+	const struct history_column *columns[PAST_COLUMNS];
+	struct past_question q;
+	char text[PAST_STATEMENT_BYTES], texts[2][PAST_STATEMENT_BYTES];
+	struct rm_why why;
+
+	assert_int_equal(make((struct past_words){ .measurement = "rm_rnic",
+				  .columns = "host,device" },
+			     &q, &why),
+	    0);
+	assert_int_equal(past_question_columns(&q, columns), 2);
+	assert_int_equal(past_question_influxql(&q, "", text), 0);
+	assert_non_null(strstr(text, "SELECT \"host\",\"device\",\"sent\" FROM "));
+	assert_int_equal(past_question_selectors(&q, "rackmesh", texts), 1);
+	assert_string_equal(texts[0], "{__name__=~\"rm_rnic_(sent)\",db=\"rackmesh\"}");
+	/* VictoriaMetrics keeps no strings. */
+	assert_int_equal(make((struct past_words){ .measurement = "rm_incident",
+				  .columns = "id,state" },
+			     &q, &why),
+	    0);
+	assert_int_equal(past_question_selectors(&q, "rackmesh", texts), 1);
+	assert_non_null(strstr(texts[0], "{__name__=~\"rm_incident_(began_ns)\","));
+}
+
+static void
 every_measurement_of_the_schema_makes_a_statement(void **state)
 {
 	char text[PAST_STATEMENT_BYTES], texts[2][PAST_STATEMENT_BYTES];
@@ -162,6 +188,7 @@ main(void)
 		cmocka_unit_test(influxql_names_columns_and_quotes_what_it_was_given),
 		cmocka_unit_test(a_step_merges_counts_by_sums_and_times_by_the_largest),
 		cmocka_unit_test(series_are_selected_by_either_tor),
+		cmocka_unit_test(tags_alone_are_found_by_a_number_that_is_not_shown),
 		cmocka_unit_test(every_measurement_of_the_schema_makes_a_statement),
 	};
 

@@ -149,6 +149,40 @@ of_the_time_before_only_what_was_still_open_is_told(void **state)
 	history_rows_free(rows);
 }
 
+/* As VictoriaMetrics tells of it: without strings. */
+static void
+take_without_id(
+    struct history_rows *rows, int64_t when_ns, int64_t opened_ns, const char *state)
+{
+	char when[RM_WALL_TEXT];
+	json_t *answer;
+
+	put_time(when, when_ns);
+	answer = json_pack("{s:[s,s,s,s,s,s,s], s:[[s,n,s,n,s,I,n]]}", "columns",
+	    "time", "id", "state", "kind", "part", "opened_ns", "sentence", "rows",
+	    when, state, "h1/r0--t1", (json_int_t)opened_ns);
+	assert_non_null(answer);
+	assert_int_equal(history_rows_take_incidents(rows, answer), 0);
+	json_decref(answer);
+}
+
+static void
+without_ids_openings_are_told_apart_by_part_and_time(void **state)
+{
+	const struct history_subject tor = { .text = "t1", .tor = "t1" };
+	struct history_rows *rows = history_rows_new(&tor, &hour);
+	json_t *json;
+
+	take_without_id(rows, NOW - 200 * MINUTE, NOW - 200 * MINUTE, "opened");
+	take_without_id(rows, NOW - 180 * MINUTE, NOW - 180 * MINUTE, "opened");
+	take_without_id(rows, NOW - 170 * MINUTE, NOW - 180 * MINUTE, "resolved");
+	json = printed(rows, CTL_GOOD);
+	assert_int_equal(json_array_size(json_object_get(json, "incidents")), 1);
+	assert_string_equal(word(json, 0, "state"), "opened");
+	json_decref(json);
+	history_rows_free(rows);
+}
+
 static void
 of_too_many_incidents_the_oldest_are_left_out(void **state)
 {
@@ -259,6 +293,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(steps_and_incidents_of_the_subject_are_told),
 		cmocka_unit_test(of_the_time_before_only_what_was_still_open_is_told),
+		cmocka_unit_test(without_ids_openings_are_told_apart_by_part_and_time),
 		cmocka_unit_test(of_too_many_incidents_the_oldest_are_left_out),
 		cmocka_unit_test(of_what_nothing_is_known_is_bad_news),
 		cmocka_unit_test(what_is_no_answer_is_refused),
