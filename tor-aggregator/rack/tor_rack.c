@@ -340,7 +340,6 @@ rack_build(struct tor_rack *rack, rm_mono_t now, rm_wall_t wall)
 		.rnic_interval_ns = rack->options.rnic_interval_ns,
 	};
 	const struct service_rows_options services = {
-		.row_interval_ns = rack->options.row_interval_ns,
 		.is_member = is_member,
 		.arg = rack,
 	};
@@ -358,7 +357,7 @@ rack_build(struct tor_rack *rack, rm_mono_t now, rm_wall_t wall)
 	if (r == 0)
 		r = summary_new(&summary, now, wall, &rack->summary);
 	if (r == 0)
-		r = service_rows_new(&services, now, wall, &rack->service_rows);
+		r = service_rows_new(&services, wall, &rack->service_rows);
 	if (r == 0)
 		r = rack_mesh_new(now, &rack->pair_mesh);
 	if (r == 0)
@@ -575,8 +574,8 @@ tor_rack_tick(
 		tor_rack_judge(rack, now, wall, &closed);
 	while (summary_take(rack->summary, rack->roster, now, wall, &summary)) {
 		summary.partial = rack->counts.partial != rack->partial_told;
-		if (summary.rnic_count == 0)
-			service_rows_take(rack->service_rows, now, wall, &summary);
+		if (summary_told_all(rack->summary))
+			service_rows_take(rack->service_rows, wall, &summary);
 		tor_rack_tell(rack, &summary);
 		/* Rows of all pairs go last; before them nothing is told for good. */
 		if (summary.rnic_count == 0)

@@ -38,7 +38,6 @@ struct service_rows {
 	struct flow *flows;
 	struct row rows[WIRE_MAX_SERVICE_ROWS];
 	size_t row_count;
-	rm_mono_t due;
 	rm_wall_t since;
 	uint64_t refused;
 	struct wire_service_row out[WIRE_MAX_SERVICE_ROWS];
@@ -47,15 +46,14 @@ struct service_rows {
 };
 
 int
-service_rows_new(const struct service_rows_options *options, rm_mono_t now,
-    rm_wall_t wall, struct service_rows **ret)
+service_rows_new(const struct service_rows_options *options, rm_wall_t wall,
+    struct service_rows **ret)
 {
 	struct service_rows *rows = calloc(1, sizeof(*rows));
 
 	if (rows == NULL)
 		return -ENOMEM;
 	rows->options = *options;
-	rows->due.ns = now.ns + options->row_interval_ns;
 	rows->since = wall;
 	*ret = rows;
 	return 0;
@@ -177,15 +175,12 @@ service_rows_add(struct service_rows *rows, const struct wire_result *result)
 
 /* ---- telling ---- */
 
-bool
-service_rows_take(struct service_rows *rows, rm_mono_t now, rm_wall_t wall,
-    struct wire_summary *summary)
+void
+service_rows_take(
+    struct service_rows *rows, rm_wall_t wall, struct wire_summary *summary)
 {
 	size_t used = 0;
 
-	if (now.ns < rows->due.ns)
-		return false;
-	rows->due.ns = now.ns + rows->options.row_interval_ns;
 	for (size_t i = 0; i < rows->row_count; i++) {
 		struct row *row = &rows->rows[i];
 		struct wire_service_row *out = &rows->out[i];
@@ -206,7 +201,6 @@ service_rows_take(struct service_rows *rows, rm_mono_t now, rm_wall_t wall,
 	summary->service_count = rows->row_count;
 	rows->since = wall;
 	rows->row_count = 0; /* a service that has ended has no row */
-	return summary->service_count > 0;
 }
 
 const uint64_t *

@@ -19,14 +19,13 @@ struct service_rows;
 struct service_table;
 
 struct service_rows_options {
-	int64_t row_interval_ns;
 	/* Is it one of the rack's? Only flows of those are of interest. */
 	bool (*is_member)(struct wire_rnic_id id, void *arg);
 	void *arg;
 };
 
-int service_rows_new(const struct service_rows_options *options, rm_mono_t now,
-    rm_wall_t wall, struct service_rows **ret);
+int service_rows_new(const struct service_rows_options *options, rm_wall_t wall,
+    struct service_rows **ret);
 void service_rows_free(struct service_rows *rows);
 
 /* Whose flows there are now. Without memory some of them are not known. */
@@ -35,10 +34,11 @@ void service_rows_learn(struct service_rows *rows, const struct service_table *t
 /* Hot path, of results of members. Only those of probes that follow a service count. */
 void service_rows_add(struct service_rows *rows, const struct wire_result *result);
 
-/* Is it time? Then all that was counted is in services of *summary, valid until the
- * next call of any function here, and starts afresh. */
-bool service_rows_take(struct service_rows *rows, rm_mono_t now, rm_wall_t wall,
-    struct wire_summary *summary);
+/* All that was counted is in services of *summary, valid until the next call of any
+ * function here, and starts afresh. For the summary that tells all rows: then both
+ * cover the same time, and come before its minute is closed. */
+void service_rows_take(
+    struct service_rows *rows, rm_wall_t wall, struct wire_summary *summary);
 
 /* Results beyond WIRE_MAX_SERVICE_ROWS services and classes, so far. */
 const uint64_t *service_rows_refused(const struct service_rows *rows);

@@ -53,6 +53,9 @@ void summary_check(struct summary *summary);
 bool summary_take(struct summary *summary, const struct roster *roster, rm_mono_t now,
     rm_wall_t wall, struct wire_summary *ret);
 
+/* Did the last message end an interval of rows? Then no row is left to tell. */
+bool summary_told_all(const struct summary *summary);
+
 /* Members were renumbered: per-RNIC figures start afresh. */
 void summary_renumber(struct summary *summary);
 

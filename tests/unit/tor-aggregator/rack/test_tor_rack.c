@@ -283,6 +283,20 @@ our_own_start_and_stalls_are_partial(void **state)
 }
 
 static void
+services_are_told_with_every_summary_of_all_rows(void **state)
+{
+	struct rack_fixture *f = fixture_rack(4, 2);
+
+	f->now.ns += 30 * MS;
+	run(f, 4, NOBODY, 12 * RM_NS_PER_S); /* a tick 30 ms after they are due */
+	f->now.ns += 20 * MS;
+	run(f, 4, NOBODY, 12 * RM_NS_PER_S); /* and one just then */
+	assert_int_equal(f->services_told, 2);
+	assert_int_equal(f->services_apart, 0);
+	finish(f);
+}
+
+static void
 a_member_taken_out_of_the_plan_ends_its_incident(void **state)
 {
 	struct rack_fixture *f = fixture_rack(4, 2);
@@ -369,6 +383,7 @@ main(void)
 		cmocka_unit_test(in_a_rack_of_two_the_witnesses_tell),
 		cmocka_unit_test(a_stalled_host_condemns_nobody),
 		cmocka_unit_test(losses_are_focused_at_five_times_the_rate),
+		cmocka_unit_test(services_are_told_with_every_summary_of_all_rows),
 		cmocka_unit_test(summaries_add_up_to_what_was_windowed),
 		cmocka_unit_test(our_own_start_and_stalls_are_partial),
 		cmocka_unit_test(a_member_taken_out_of_the_plan_ends_its_incident),
