@@ -73,8 +73,8 @@ struct sla_scope {
 struct sla {
 	struct sla_options options;
 	struct sla_scope *scopes;
-	size_t services;              /* of scopes */
-	uint64_t refused;             /* rows */
+	size_t services; /* of scopes */
+	struct sla_counts counts;
 	size_t racks;                 /* of all scopes */
 	struct sla_rack_minute *told; /* those of the minute that is being closed */
 	size_t told_room;
@@ -237,14 +237,16 @@ take(struct sla *sla, struct sla_scope *scope, const struct told *told)
 	struct sla_rack *rack;
 	struct sla_slice *slice;
 
-	if (scope == NULL) {
-		sla->refused++;
+	rack = scope != NULL ? get_rack(sla, scope, told->tor) : NULL;
+	if (rack == NULL) {
+		sla->counts.refused++;
 		return;
 	}
 	open = get_minute(sla, scope, told->minute);
-	rack = get_rack(sla, scope, told->tor);
-	if (open == NULL || rack == NULL)
+	if (open == NULL) {
+		sla->counts.late++;
 		return;
+	}
 	open->figures.sent += told->sent;
 	open->figures.lost += lost;
 	open->figures.invalid += told->outcomes[WIRE_INVALID];
@@ -335,10 +337,10 @@ sla_summary(struct sla *sla, const struct wire_summary_view *view)
 	take_services(sla, view);
 }
 
-const uint64_t *
-sla_refused(const struct sla *sla)
+const struct sla_counts *
+sla_counts(const struct sla *sla)
 {
-	return &sla->refused;
+	return &sla->counts;
 }
 
 /* ---- closing a minute ---- */

@@ -59,8 +59,12 @@ void sla_summary(struct sla *sla, const struct wire_summary_view *view);
 /* Closes minutes that ended wait_ns or more ago, at most SLA_MAX_WAIT_NS; each once. */
 void sla_close(struct sla *sla, rm_wall_t now, int64_t wait_ns,
     void (*on_minute)(const struct sla_minute *minute, void *arg), void *arg);
-/* What found no place among the scopes or services, so far. */
-const uint64_t *sla_refused(const struct sla *sla);
+struct sla_counts {       /* rows that count nowhere, so far */
+	uint64_t refused; /* found no place among the scopes, services or racks */
+	uint64_t late;    /* of a minute that is closed, or lies ahead */
+};
+
+const struct sla_counts *sla_counts(const struct sla *sla);
 /* The last hour and day of every scope and service. New reference. */
 json_t *sla_json(const struct sla *sla, rm_wall_t now);
 
