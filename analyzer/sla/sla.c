@@ -75,7 +75,7 @@ struct sla {
 	struct sla_scope *scopes;
 	size_t services; /* of scopes */
 	struct sla_counts counts;
-	size_t racks;                 /* of all scopes */
+	size_t racks, service_racks;  /* of all scopes; of all services */
 	struct sla_rack_minute *told; /* those of the minute that is being closed */
 	size_t told_room;
 	struct rm_sketch *scratch;
@@ -100,16 +100,28 @@ sla_new(const struct sla_options *options, struct sla **ret)
 	return 0;
 }
 
+/* Services have a share of their own: they must not push racks out. */
+static size_t *
+racks_like(struct sla *sla, const struct sla_scope *scope)
+{
+	return scope->kind == SLA_SERVICE ? &sla->service_racks : &sla->racks;
+}
+
+static void
+free_rack(struct sla *sla, struct sla_scope *scope, struct sla_rack *rack)
+{
+	HASH_DEL(scope->racks, rack);
+	free(rack);
+	--*racks_like(sla, scope);
+}
+
 static void
 free_scope(struct sla *sla, struct sla_scope *scope)
 {
 	struct sla_rack *rack, *next;
 
-	HASH_ITER (hh, scope->racks, rack, next) {
-		HASH_DEL(scope->racks, rack);
-		free(rack);
-		sla->racks--;
-	}
+	HASH_ITER (hh, scope->racks, rack, next)
+		free_rack(sla, scope, rack);
 	for (size_t i = 0; i < SLA_OPEN_MINUTES; i++)
 		rm_sketch_free(scope->open[i].rtt);
 	for (size_t i = 0; i < SLA_MINUTES; i++)
@@ -180,8 +192,11 @@ get_rack(struct sla *sla, struct sla_scope *scope, const char *tor)
 	struct sla_rack *rack;
 
 	HASH_FIND_STR(scope->racks, tor, rack);
-	if (rack != NULL || sla->racks >= SLA_MAX_RACKS)
+	if (rack != NULL)
 		return rack;
+	if (*racks_like(sla, scope) >=
+	    (scope->kind == SLA_SERVICE ? SLA_MAX_SERVICE_RACKS : SLA_MAX_RACKS))
+		return NULL;
 	rack = calloc(1, sizeof *rack);
 	if (rack == NULL)
 		return NULL;
@@ -191,7 +206,7 @@ get_rack(struct sla *sla, struct sla_scope *scope, const char *tor)
 		free(rack);
 		return NULL;
 	}
-	sla->racks++;
+	++*racks_like(sla, scope);
 	return rack;
 }
 
@@ -491,11 +506,8 @@ forget_racks(struct sla *sla, struct sla_scope *scope, int64_t minute)
 	struct sla_rack *rack, *next;
 
 	HASH_ITER (hh, scope->racks, rack, next) {
-		if (rack->last + FORGET_MINUTES >= minute)
-			continue;
-		HASH_DEL(scope->racks, rack);
-		free(rack);
-		sla->racks--;
+		if (rack->last + FORGET_MINUTES < minute)
+			free_rack(sla, scope, rack);
 	}
 }
 

@@ -22,7 +22,8 @@
 #define SLA_MAX_SERVICES \
 	1024 /* region x class x service; for a day after its last probe */
 #define SLA_SERVICE_BYTES 128
-#define SLA_MAX_RACKS 65536 /* of all scopes together */
+#define SLA_MAX_RACKS 65536         /* of all scopes together */
+#define SLA_MAX_SERVICE_RACKS 65536 /* of all services together */
 #define SLA_MAX_WAIT_NS \
 	(120 * RM_NS_PER_S) /* a minute that is older may be overwritten */
 

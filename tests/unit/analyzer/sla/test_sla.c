@@ -331,6 +331,27 @@ services_come_and_go_and_are_bounded(void **state)
 	sla_free(sla);
 }
 
+static void
+services_in_many_racks_leave_the_racks_their_place(void **state)
+{
+	struct sla *sla = new_sla();
+	const int each = SLA_MAX_SERVICE_RACKS / SLA_MAX_SERVICES;
+	char tor[16], service[16];
+
+	for (int i = 0; i < SLA_MAX_SERVICES; i++)
+		for (int j = 0; j < each; j++) {
+			snprintf(service, sizeof(service), "job-%d", i);
+			snprintf(tor, sizeof(tor), "tor%d", j);
+			feed_service(sla, tor, service, BASE, 10, 0);
+		}
+	assert_int_equal(sla_counts(sla)->refused, 0);
+	feed_service(sla, "one-more", "job-1", BASE, 10, 0);
+	assert_int_equal(sla_counts(sla)->refused, 1);
+	feed(sla, "tor1", "tor1", BASE, 10, 0, 1000);
+	assert_int_equal(sla_counts(sla)->refused, 1);
+	sla_free(sla);
+}
+
 int
 main(void)
 {
@@ -345,6 +366,7 @@ main(void)
 		cmocka_unit_test(
 		    a_service_has_figures_of_the_minutes_in_which_it_was_probed),
 		cmocka_unit_test(services_come_and_go_and_are_bounded),
+		cmocka_unit_test(services_in_many_racks_leave_the_racks_their_place),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
