@@ -280,7 +280,7 @@ get_sla(struct rm_http_request *request, void *arg)
 {
 	const struct analyzer *analyzer = arg;
 
-	rm_http_reply_json(request, 200, sla_json(analyzer->sla, rm_wall_now()));
+	rm_http_reply_json(request, 200, sla_json(analyzer->sla));
 }
 
 static bool

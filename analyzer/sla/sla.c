@@ -1,6 +1,7 @@
 /*
  * A minute is open until it is closed, whatever comes late for it; the last hour is
- * kept by minutes, the last day by hours, of one sketch each.
+ * kept by minutes, the last day by hours, of one sketch each. What was closed is kept
+ * encoded: 11 KB of bins are then some hundred bytes.
  */
 #include "analyzer/sla/sla.h"
 
@@ -18,7 +19,8 @@
 #define SLA_MINUTE_NS (60 * RM_NS_PER_S)
 #define SLA_OPEN_MINUTES 4
 #define SLA_MINUTES 60
-#define SLA_HOURS 25 /* the hour that runs, and a day before it */
+#define SLA_HOURS 25        /* the hour that runs, and a day before it */
+#define SLA_SUMS_AT_ONCE 64 /* a second: all of them within a minute */
 #define SLA_KEY_BYTES (RM_NAME_BYTES + SLA_SERVICE_BYTES + 16)
 
 enum sla_kind { SLA_RACK, SLA_FABRIC, SLA_SERVICE };
@@ -41,7 +43,13 @@ struct sla_open {
 struct sla_past {       /* a minute or an hour that was closed */
 	int64_t number; /* since the epoch; 0: none */
 	struct sla_figures figures;
-	struct rm_sketch *rtt;
+	uint8_t *rtt; /* encoded; NULL: none */
+	size_t rtt_len;
+};
+
+struct sla_sum { /* of the last hour or day */
+	struct sla_figures figures;
+	uint64_t rtt_ns[WIRE_QUANTILES];
 };
 
 struct sla_slice {
@@ -66,6 +74,8 @@ struct sla_scope {
 	struct sla_open open[SLA_OPEN_MINUTES]; /* by minute */
 	struct sla_past minutes[SLA_MINUTES];   /* by minute */
 	struct sla_past hours[SLA_HOURS];       /* by hour */
+	int64_t summed;                         /* up to this minute; 0: never */
+	struct sla_sum hour, day;
 	struct sla_rack *racks;
 	UT_hash_handle hh;
 };
@@ -78,9 +88,11 @@ struct sla {
 	size_t racks, service_racks;  /* of all scopes; of all services */
 	struct sla_rack_minute *told; /* those of the minute that is being closed */
 	size_t told_room;
-	struct rm_sketch *scratch;
+	struct rm_sketch *scratch, *sum;
+	uint8_t encoded[RM_SKETCH_MAX_BYTES];
 	bool closed_any, now_known;
 	int64_t closed, now_minute;
+	int64_t busy; /* closed, when no service could be evicted */
 };
 
 int
@@ -92,8 +104,9 @@ sla_new(const struct sla_options *options, struct sla **ret)
 		return -ENOMEM;
 	sla->options = *options;
 	sla->scratch = rm_sketch_new();
-	if (sla->scratch == NULL) {
-		free(sla);
+	sla->sum = rm_sketch_new();
+	if (sla->scratch == NULL || sla->sum == NULL) {
+		sla_free(sla);
 		return -ENOMEM;
 	}
 	*ret = sla;
@@ -125,9 +138,9 @@ free_scope(struct sla *sla, struct sla_scope *scope)
 	for (size_t i = 0; i < SLA_OPEN_MINUTES; i++)
 		rm_sketch_free(scope->open[i].rtt);
 	for (size_t i = 0; i < SLA_MINUTES; i++)
-		rm_sketch_free(scope->minutes[i].rtt);
+		free(scope->minutes[i].rtt);
 	for (size_t i = 0; i < SLA_HOURS; i++)
-		rm_sketch_free(scope->hours[i].rtt);
+		free(scope->hours[i].rtt);
 	free(scope);
 }
 
@@ -143,16 +156,48 @@ sla_free(struct sla *sla)
 		free_scope(sla, scope);
 	}
 	rm_sketch_free(sla->scratch);
+	rm_sketch_free(sla->sum);
 	free(sla->told);
 	free(sla);
 }
 
-static bool
-has_room(const struct sla *sla, enum sla_kind kind)
+static void
+forget_service(struct sla *sla, struct sla_scope *scope)
 {
-	return kind == SLA_SERVICE
-		   ? sla->services < SLA_MAX_SERVICES
-		   : HASH_COUNT(sla->scopes) - sla->services < SLA_MAX_SCOPES;
+	HASH_DEL(sla->scopes, scope);
+	free_scope(sla, scope);
+	sla->services--;
+}
+
+/* The service that has been silent for longest goes, if nothing of it is open. When all
+ * are busy no row needs to look again until the next minute. */
+static bool
+evict_service(struct sla *sla)
+{
+	struct sla_scope *longest = NULL;
+
+	if (sla->busy == sla->closed)
+		return false;
+	for (struct sla_scope *scope = sla->scopes; scope != NULL;
+	     scope = scope->hh.next)
+		if (scope->kind == SLA_SERVICE && scope->last <= sla->closed &&
+		    (longest == NULL || scope->last < longest->last))
+			longest = scope;
+	if (longest == NULL) {
+		sla->busy = sla->closed;
+		return false;
+	}
+	forget_service(sla, longest);
+	sla->counts.evicted++;
+	return true;
+}
+
+static bool
+has_room(struct sla *sla, enum sla_kind kind)
+{
+	if (kind != SLA_SERVICE)
+		return HASH_COUNT(sla->scopes) - sla->services < SLA_MAX_SCOPES;
+	return sla->services < SLA_MAX_SERVICES || evict_service(sla);
 }
 
 static struct sla_scope *
@@ -442,25 +487,38 @@ make_room(struct sla *sla)
 	sla->told_room = most;
 }
 
+/* Without memory what was there stays. */
 static void
-keep(struct sla_past *past, size_t count, int64_t number,
+keep_rtt(struct sla *sla, struct sla_past *at, const struct rm_sketch *rtt)
+{
+	uint8_t *bytes;
+	int len;
+
+	if (at->rtt_len > 0 &&
+	    rm_sketch_decode(sla->scratch, at->rtt, at->rtt_len) == 0) {
+		rm_sketch_merge(sla->scratch, rtt);
+		rtt = sla->scratch;
+	}
+	len = rm_sketch_encode(rtt, sla->encoded, sizeof(sla->encoded));
+	bytes = len > 0 ? realloc(at->rtt, (size_t)len) : NULL;
+	if (bytes == NULL)
+		return;
+	memcpy(bytes, sla->encoded, (size_t)len);
+	at->rtt = bytes;
+	at->rtt_len = (size_t)len;
+}
+
+static void
+keep(struct sla *sla, struct sla_past *at, int64_t number,
     const struct sla_figures *figures, const struct rm_sketch *rtt)
 {
-	struct sla_past *at = &past[(uint64_t)number % count];
-
 	if (at->number != number) {
-		at->number = number;
-		at->figures = (struct sla_figures){ 0 };
-		if (at->rtt != NULL)
-			rm_sketch_reset(at->rtt);
+		free(at->rtt);
+		*at = (struct sla_past){ .number = number };
 	}
 	add_figures(&at->figures, figures);
-	if (rtt == NULL || rm_sketch_count(rtt) == 0)
-		return;
-	if (at->rtt == NULL)
-		at->rtt = rm_sketch_new();
-	if (at->rtt != NULL)
-		rm_sketch_merge(at->rtt, rtt);
+	if (rtt != NULL && rm_sketch_count(rtt) > 0)
+		keep_rtt(sla, at, rtt);
 }
 
 static void
@@ -476,8 +534,10 @@ close_minute(struct sla *sla, struct sla_scope *scope, int64_t number,
 	if (has)
 		figures = open->figures;
 	told = count_racks(sla, scope, number, &figures);
-	keep(scope->minutes, SLA_MINUTES, number, &figures, has ? open->rtt : NULL);
-	keep(scope->hours, SLA_HOURS, number / 60, &figures, has ? open->rtt : NULL);
+	keep(sla, &scope->minutes[(uint64_t)number % SLA_MINUTES], number, &figures,
+	    has ? open->rtt : NULL);
+	keep(sla, &scope->hours[(uint64_t)number / 60 % SLA_HOURS], number / 60,
+	    &figures, has ? open->rtt : NULL);
 	minute = (struct sla_minute){ .region = scope->region,
 		.dscp = scope->dscp,
 		.scope = kind_words[scope->kind],
@@ -494,8 +554,10 @@ close_minute(struct sla *sla, struct sla_scope *scope, int64_t number,
 		.rack_count = told };
 	for (size_t i = 0; has && i < WIRE_QUANTILES; i++)
 		minute.rtt_ns[i] = rm_sketch_quantile_ns(open->rtt, quantiles[i]);
-	if (has)
-		open->minute = 0;
+	if (has) {
+		rm_sketch_free(open->rtt);
+		*open = (struct sla_open){ 0 };
+	}
 	if (has || scope->kind != SLA_SERVICE)
 		on_minute(&minute, arg);
 }
@@ -522,10 +584,54 @@ forget(struct sla *sla, int64_t minute)
 		if (scope->kind != SLA_SERVICE ||
 		    scope->last + FORGET_MINUTES >= minute)
 			continue;
-		HASH_DEL(sla->scopes, scope);
-		free_scope(sla, scope);
-		sla->services--;
+		forget_service(sla, scope);
 	}
+}
+
+/* ---- the last hour and day ---- */
+
+static void
+sum_past(struct sla *sla, const struct sla_past *past, size_t count, int64_t from,
+    int64_t to, struct sla_sum *ret)
+{
+	*ret = (struct sla_sum){ 0 };
+	rm_sketch_reset(sla->sum);
+	for (size_t i = 0; i < count; i++) {
+		if (past[i].number <= from || past[i].number > to)
+			continue;
+		add_figures(&ret->figures, &past[i].figures);
+		if (past[i].rtt_len > 0 &&
+		    rm_sketch_decode(sla->scratch, past[i].rtt, past[i].rtt_len) == 0)
+			rm_sketch_merge(sla->sum, sla->scratch);
+	}
+	for (size_t i = 0; i < WIRE_QUANTILES; i++)
+		ret->rtt_ns[i] = rm_sketch_quantile_ns(sla->sum, quantiles[i]);
+}
+
+/* False: there is nothing new. */
+static bool
+sum_scope(struct sla *sla, struct sla_scope *scope)
+{
+	const int64_t minute = sla->closed, hour = minute / 60;
+
+	if (!sla->closed_any || scope->summed == minute)
+		return false;
+	sum_past(sla, scope->minutes, SLA_MINUTES, minute - SLA_MINUTES, minute,
+	    &scope->hour);
+	sum_past(sla, scope->hours, SLA_HOURS, hour - SLA_HOURS, hour, &scope->day);
+	scope->summed = minute;
+	return true;
+}
+
+/* So that who asks then finds most of them done: all at once take too long. */
+static void
+sum_some(struct sla *sla)
+{
+	size_t done = 0;
+
+	for (struct sla_scope *scope = sla->scopes;
+	     scope != NULL && done < SLA_SUMS_AT_ONCE; scope = scope->hh.next)
+		done += sum_scope(sla, scope);
 }
 
 void
@@ -553,13 +659,15 @@ sla_close(struct sla *sla, rm_wall_t now, int64_t wait_ns,
 		sla->closed = minute;
 		forget(sla, minute);
 	}
+	sum_some(sla);
 }
 
 /* ---- as JSON ---- */
 
 static json_t *
-figures_json(const struct sla_figures *f, const struct rm_sketch *rtt)
+sum_json(const struct sla_sum *sum)
 {
+	const struct sla_figures *f = &sum->figures;
 	const uint64_t known = f->available + f->unavailable, all = known + f->unknown;
 	json_t *json;
 
@@ -578,45 +686,21 @@ figures_json(const struct sla_figures *f, const struct rm_sketch *rtt)
 	json_object_set_new(json, "known",
 	    all > 0 ? json_real((double)known / (double)all) : json_null());
 	json_object_set_new(json, "rtt_ns",
-	    rtt != NULL && rm_sketch_count(rtt) > 0
-		? json_pack("{s:I, s:I, s:I, s:I}", "p50",
-		      (json_int_t)rm_sketch_quantile_ns(rtt, 0.50), "p95",
-		      (json_int_t)rm_sketch_quantile_ns(rtt, 0.95), "p99",
-		      (json_int_t)rm_sketch_quantile_ns(rtt, 0.99), "max",
-		      (json_int_t)rm_sketch_max_ns(rtt))
-		: json_null());
+	    sum->rtt_ns[WIRE_MAX] > 0 ? json_pack("{s:I, s:I, s:I, s:I}", "p50",
+					    (json_int_t)sum->rtt_ns[WIRE_P50], "p95",
+					    (json_int_t)sum->rtt_ns[WIRE_P95], "p99",
+					    (json_int_t)sum->rtt_ns[WIRE_P99], "max",
+					    (json_int_t)sum->rtt_ns[WIRE_MAX])
+				      : json_null());
 	return json;
 }
 
 static json_t *
-past_json(const struct sla_past *past, size_t count, int64_t from, int64_t to)
+scope_json(const struct sla_scope *scope)
 {
-	struct sla_figures figures = { 0 };
-	struct rm_sketch *rtt = rm_sketch_new();
-	json_t *json;
-
-	if (rtt == NULL)
-		return NULL;
-	for (size_t i = 0; i < count; i++) {
-		if (past[i].number < from || past[i].number > to)
-			continue;
-		add_figures(&figures, &past[i].figures);
-		if (past[i].rtt != NULL)
-			rm_sketch_merge(rtt, past[i].rtt);
-	}
-	json = figures_json(&figures, rtt);
-	rm_sketch_free(rtt);
-	return json;
-}
-
-static json_t *
-scope_json(const struct sla_scope *scope, int64_t minute)
-{
-	const int64_t hour = minute / 60;
 	json_t *json = json_pack("{s:s, s:i, s:o, s:o}", "region", scope->region,
-	    "dscp", (int)scope->dscp, "hour",
-	    past_json(scope->minutes, SLA_MINUTES, minute - 60, minute), "day",
-	    past_json(scope->hours, SLA_HOURS, hour - 24, hour));
+	    "dscp", (int)scope->dscp, "hour", sum_json(&scope->hour), "day",
+	    sum_json(&scope->day));
 
 	if (scope->kind == SLA_SERVICE)
 		json_object_set_new(json, "service", json_string(scope->service));
@@ -627,14 +711,15 @@ scope_json(const struct sla_scope *scope, int64_t minute)
 }
 
 json_t *
-sla_json(const struct sla *sla, rm_wall_t now)
+sla_json(struct sla *sla)
 {
-	const int64_t minute = now.ns / SLA_MINUTE_NS;
 	json_t *scopes = json_array(), *services = json_array();
 
-	for (const struct sla_scope *scope = sla->scopes; scope != NULL;
-	     scope = scope->hh.next)
-		json_array_append_new(scope->kind == SLA_SERVICE ? services : scopes,
-		    scope_json(scope, minute));
+	for (struct sla_scope *scope = sla->scopes; scope != NULL;
+	     scope = scope->hh.next) {
+		sum_scope(sla, scope);
+		json_array_append_new(
+		    scope->kind == SLA_SERVICE ? services : scopes, scope_json(scope));
+	}
 	return json_pack("{s:o, s:o}", "scopes", scopes, "services", services);
 }

@@ -20,7 +20,7 @@
 
 #define SLA_MAX_SCOPES 1024 /* region x class x (inside, between) */
 #define SLA_MAX_SERVICES \
-	1024 /* region x class x service; for a day after its last probe */
+	1024 /* region x class x service; for a day, unless another needs the place */
 #define SLA_SERVICE_BYTES 128
 #define SLA_MAX_RACKS 65536         /* of all scopes together */
 #define SLA_MAX_SERVICE_RACKS 65536 /* of all services together */
@@ -60,13 +60,16 @@ void sla_summary(struct sla *sla, const struct wire_summary_view *view);
 /* Closes minutes that ended wait_ns or more ago, at most SLA_MAX_WAIT_NS; each once. */
 void sla_close(struct sla *sla, rm_wall_t now, int64_t wait_ns,
     void (*on_minute)(const struct sla_minute *minute, void *arg), void *arg);
-struct sla_counts {       /* rows that count nowhere, so far */
+struct sla_counts {       /* rows that count nowhere, and services, so far */
 	uint64_t refused; /* found no place among the scopes, services or racks */
 	uint64_t late;    /* of a minute that is closed, or lies ahead */
+	uint64_t evicted; /* services, not rows: the longest silent one, for another */
 };
 
 const struct sla_counts *sla_counts(const struct sla *sla);
-/* The last hour and day of every scope and service. New reference. */
-json_t *sla_json(const struct sla *sla, rm_wall_t now);
+
+/* The hour and the day up to the last closed minute, of every scope and service. New
+ * reference. */
+json_t *sla_json(struct sla *sla);
 
 #endif

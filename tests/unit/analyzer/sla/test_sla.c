@@ -1,11 +1,13 @@
 #include "analyzer/sla/sla.h"
 
+#include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -202,7 +204,7 @@ hour_and_day_are_sums_of_minutes(void **state)
 		sla_close(sla, (rm_wall_t){ now }, 0, on_minute, NULL);
 		assert_int_equal(minute_count, 1);
 	}
-	json = sla_json(sla, (rm_wall_t){ now });
+	json = sla_json(sla);
 	assert_int_equal(
 	    json_integer_value(json_object_get(part(json, "hour"), "sent")), 6000);
 	assert_int_equal(
@@ -288,7 +290,7 @@ a_service_has_figures_of_the_minutes_in_which_it_was_probed(void **state)
 		assert_int_equal(minutes[i].racks_unavailable, 1);
 		assert_int_equal(minutes[i].racks_unknown, 0);
 	}
-	json = sla_json(sla, (rm_wall_t){ BASE + 3 * MINUTE });
+	json = sla_json(sla);
 	assert_int_equal(json_array_size(json_object_get(json, "scopes")), 1);
 	assert_int_equal(json_array_size(json_object_get(json, "services")), 1);
 	service = json_array_get(json_object_get(json, "services"), 0);
@@ -323,7 +325,7 @@ services_come_and_go_and_are_bounded(void **state)
 		minute_count = 0;
 		sla_close(sla, (rm_wall_t){ now }, 0, ignore_minute, NULL);
 	}
-	json = sla_json(sla, (rm_wall_t){ now });
+	json = sla_json(sla);
 	assert_int_equal(json_array_size(json_object_get(json, "services")), 0);
 	json_decref(json);
 	feed_service(sla, "tor1", "job-9999", now, 10, 0);
@@ -352,6 +354,140 @@ services_in_many_racks_leave_the_racks_their_place(void **state)
 	sla_free(sla);
 }
 
+static void
+of_too_many_services_the_longest_silent_one_goes(void **state)
+{
+	struct sla *sla = new_sla();
+	json_t *json;
+	bool there[3] = { false };
+	size_t i;
+
+	feed_service(sla, "tor1", "first", BASE, 10, 0);
+	sla_close(sla, (rm_wall_t){ BASE + MINUTE }, 0, ignore_minute, NULL);
+	for (i = 1; i < SLA_MAX_SERVICES; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "job-%zu", i);
+		feed_service(sla, "tor1", name, BASE + MINUTE, 10, 0);
+	}
+	feed_service(sla, "tor1", "new", BASE + MINUTE, 10, 0);
+	assert_int_equal(sla_counts(sla)->evicted, 1);
+	assert_int_equal(sla_counts(sla)->refused, 0);
+	/* Of all others a minute is open. */
+	feed_service(sla, "tor1", "first", BASE + MINUTE, 10, 0);
+	assert_int_equal(sla_counts(sla)->evicted, 1);
+	assert_int_equal(sla_counts(sla)->refused, 1);
+	sla_close(sla, (rm_wall_t){ BASE + 2 * MINUTE }, 0, ignore_minute, NULL);
+	feed_service(sla, "tor1", "job-1", BASE + 2 * MINUTE, 10, 0);
+	feed_service(sla, "tor1", "first", BASE + 2 * MINUTE, 10, 0);
+	assert_int_equal(sla_counts(sla)->evicted, 2);
+	json = sla_json(sla);
+	assert_int_equal(
+	    json_array_size(json_object_get(json, "services")), SLA_MAX_SERVICES);
+	for (i = 0; i < SLA_MAX_SERVICES; i++) {
+		const char *name = json_string_value(json_object_get(
+		    json_array_get(json_object_get(json, "services"), i), "service"));
+
+		there[0] = there[0] || strcmp(name, "first") == 0;
+		there[1] = there[1] || strcmp(name, "new") == 0;
+		there[2] = there[2] || strcmp(name, "job-1") == 0;
+	}
+	assert_true(there[0] && there[1] && there[2]);
+	json_decref(json);
+	sla_free(sla);
+}
+
+/* Of round-trip times between 10 and 100 us. */
+static struct wire_bytes
+wide_sketch(void)
+{
+	static uint8_t bytes[RM_SKETCH_MAX_BYTES];
+	struct rm_sketch *sketch = rm_sketch_new();
+	int len;
+
+	for (uint64_t rtt = 10000; rtt < 100000; rtt += 50)
+		rm_sketch_add(sketch, rtt);
+	len = rm_sketch_encode(sketch, bytes, sizeof(bytes));
+	rm_sketch_free(sketch);
+	return (struct wire_bytes){ bytes, (size_t)len };
+}
+
+/* One summary with as many services as it may have. */
+static void
+feed_services(struct sla *sla, int from, int64_t start, struct wire_bytes rtt)
+{
+	static char names[WIRE_MAX_SERVICE_ROWS][16];
+	static struct wire_service_row rows[WIRE_MAX_SERVICE_ROWS];
+	struct wire_writer *writer = wire_writer_new();
+	struct wire_summary_view view;
+	struct wire_bytes out;
+	const struct wire_summary summary = { .head = { "a1", "r1", 1, 1 },
+		.tor = "tor1",
+		.services_start_wall_ns = (uint64_t)start,
+		.services = rows,
+		.service_count = WIRE_MAX_SERVICE_ROWS };
+
+	for (int i = 0; i < WIRE_MAX_SERVICE_ROWS; i++) {
+		snprintf(names[i], sizeof(names[i]), "job-%d", from + i);
+		rows[i] = (struct wire_service_row){ .service = names[i],
+			.dscp = 26,
+			.sent = 1800,
+			.outcomes = { [WIRE_OK] = 1800 },
+			.rtt = rtt };
+	}
+	assert_int_equal(wire_write_summary(writer, &summary, &out), 0);
+	assert_int_equal(wire_open_summary(&view, out.data, out.len), 0);
+	sla_summary(sla, &view);
+	wire_writer_free(writer);
+}
+
+/* While an analyzer runs, sums are made a few each second. */
+static double
+ask_ms(struct sla *sla, json_t **ret)
+{
+	struct timespec t0, t1;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t0);
+	*ret = sla_json(sla);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t1);
+	return (double)(t1.tv_sec - t0.tv_sec) * 1e3 +
+	       (double)(t1.tv_nsec - t0.tv_nsec) / 1e6;
+}
+
+static void
+an_hour_of_every_service_takes_little_memory(void **state)
+{
+	const struct wire_bytes rtt = wide_sketch();
+	const size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
+	struct sla *sla = new_sla();
+	const json_t *service, *told;
+	double first_ms, again_ms;
+	size_t bytes;
+	json_t *json;
+
+	for (int minute = 0; minute < 61; minute++) {
+		for (int i = 0; i < SLA_MAX_SERVICES; i += WIRE_MAX_SERVICE_ROWS)
+			feed_services(sla, i, BASE + minute * MINUTE, rtt);
+		sla_close(sla, (rm_wall_t){ BASE + (minute + 1) * MINUTE }, 0,
+		    ignore_minute, NULL);
+	}
+	bytes = mallinfo2().uordblks + mallinfo2().hblkhd - before;
+	first_ms = ask_ms(sla, &json);
+	json_decref(json);
+	again_ms = ask_ms(sla, &json);
+	print_message("%d services: %zu KiB each, told in %.1f ms, again in %.1f\n",
+	    SLA_MAX_SERVICES, bytes / SLA_MAX_SERVICES / 1024, first_ms, again_ms);
+	assert_true(bytes < SLA_MAX_SERVICES * (size_t)(128 << 10));
+	service = json_array_get(json_object_get(json, "services"), 7);
+	assert_int_equal(figure(service, "hour", "sent"), 60 * 1800);
+	assert_int_equal(figure(service, "day", "sent"), 61 * 1800);
+	told = json_object_get(json_object_get(service, "hour"), "rtt_ns");
+	assert_in_range(json_integer_value(json_object_get(told, "p50")), 54450, 55550);
+	assert_int_equal(json_integer_value(json_object_get(told, "max")), 99950);
+	json_decref(json);
+	sla_free(sla);
+}
+
 int
 main(void)
 {
@@ -366,6 +502,8 @@ main(void)
 		cmocka_unit_test(
 		    a_service_has_figures_of_the_minutes_in_which_it_was_probed),
 		cmocka_unit_test(services_come_and_go_and_are_bounded),
+		cmocka_unit_test(of_too_many_services_the_longest_silent_one_goes),
+		cmocka_unit_test(an_hour_of_every_service_takes_little_memory),
 		cmocka_unit_test(services_in_many_racks_leave_the_racks_their_place),
 	};
 
