@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include "analyzer/history/history_files.h"
@@ -12,6 +13,8 @@
 #include "rackmesh/metrics/line_reader.h"
 
 #define READ_BYTES (UINT64_C(2) << 30) /* of files, for one question */
+/* So far ahead of us may be the clock of who told of a row. */
+#define AHEAD_NS (3600 * RM_NS_PER_S)
 
 static json_t *
 value_json(const struct rm_line_column *column)
@@ -91,24 +94,23 @@ struct reading {
 	const struct past_question *question;
 	struct past_rows *rows;
 	struct rm_line_point *point;
-	uint64_t bytes; /* so far */
+	FILE *files[HISTORY_FILES]; /* the newest first; NULL: nothing to read */
+	uint64_t bytes;             /* so far */
 };
 
 /* Torn lines are passed over. -ENOSPC: all that an answer may hold is there. */
 static int
-read_file(struct reading *reading, const char *path)
+read_file(struct reading *reading, FILE *file)
 {
-	FILE *file = fopen(path, "re");
+	const struct past_question *q = reading->question;
 	char *line = NULL;
 	size_t room = 0;
 	ssize_t len;
 	int r = 0;
 
-	if (file == NULL)
-		return errno == ENOENT ? 0 : -errno;
 	while (r == 0 && (len = getline(&line, &room, file)) > 0 &&
 	       line[len - 1] == '\n') {
-		const uint64_t hash = rm_fnv1a(RM_FNV1A, line, (size_t)len) | 1;
+		uint64_t hash;
 
 		reading->bytes += (uint64_t)len;
 		if (reading->bytes > READ_BYTES) {
@@ -116,41 +118,90 @@ read_file(struct reading *reading, const char *path)
 			r = -ENOSPC;
 			break;
 		}
-		line[len - 1] = '\0';
-		if (line_may_match(line, reading->question) &&
-		    rm_line_read(line, (size_t)len - 1, reading->point) == 0 &&
-		    point_matches(reading->point, reading->question))
+		line[--len] = '\0';
+		if (!line_may_match(line, q))
+			continue;
+		hash = rm_fnv1a(RM_FNV1A, line, (size_t)len) | 1;
+		if (rm_line_read(line, (size_t)len, reading->point) == 0 &&
+		    point_matches(reading->point, q))
 			r = past_rows_add(reading->rows, reading->point->when, hash,
-			    point_values(reading->point, reading->question));
+			    point_values(reading->point, q));
 	}
 	if (r == 0 && ferror(file))
 		r = -EIO;
 	free(line);
-	fclose(file);
 	return r;
 }
 
-/* The oldest first; one that is renamed meanwhile may be read twice, and its lines
- * count once. */
+static bool
+is_same(FILE *file, const struct stat *other)
+{
+	struct stat of;
+
+	return file != NULL && fstat(fileno(file), &of) == 0 &&
+	       of.st_dev == other->st_dev && of.st_ino == other->st_ino;
+}
+
+/* What was last written before the time that is asked for holds nothing of it. */
+static bool
+is_needed(const struct reading *reading, int at)
+{
+	struct stat of;
+
+	if (fstat(fileno(reading->files[at]), &of) < 0)
+		return true;
+	for (int i = 0; i < at; i++)
+		if (is_same(reading->files[i], &of))
+			return false;
+	return of.st_mtim.tv_sec >=
+	       (reading->question->from.ns - AHEAD_NS) / RM_NS_PER_S;
+}
+
+/* The newest first: one that is renamed meanwhile comes again as an older one, and none
+ * is missed. */
 static int
-read_all(struct reading *reading, const char *folder, struct rm_why *why)
+open_all(struct reading *reading, const char *folder, struct rm_why *why)
 {
 	const char *name = reading->question->measurement->retention == HISTORY_RAW
 			       ? "rackmesh.lp"
 			       : "incidents.lp";
 	char path[4096];
-	int r = 0;
 
-	for (int i = HISTORY_FILES - 1; r == 0 && i >= 0; i--) {
+	for (int i = 0; i < HISTORY_FILES; i++) {
 		if (i > 0)
 			snprintf(path, sizeof(path), "%s/%s.%d", folder, name, i);
 		else
 			snprintf(path, sizeof(path), "%s/%s", folder, name);
-		r = read_file(reading, path);
+		reading->files[i] = fopen(path, "re");
+		if (reading->files[i] == NULL && errno != ENOENT)
+			return rm_why(
+			    why, -errno, "cannot read %s: %s", path, strerror(errno));
+		if (reading->files[i] != NULL && !is_needed(reading, i)) {
+			fclose(reading->files[i]);
+			reading->files[i] = NULL;
+		}
 	}
-	if (r == -ENOSPC)
-		return 0;
-	return r < 0 ? rm_why(why, r, "cannot read %s: %s", path, strerror(-r)) : 0;
+	return 0;
+}
+
+/* The oldest first: what there is too much of is the newest. */
+static int
+read_all(struct reading *reading, const char *folder, struct rm_why *why)
+{
+	int r = open_all(reading, folder, why);
+
+	for (int i = HISTORY_FILES - 1; r == 0 && i >= 0; i--) {
+		if (reading->files[i] == NULL)
+			continue;
+		r = read_file(reading, reading->files[i]);
+		if (r < 0 && r != -ENOSPC)
+			rm_why(why, r, "cannot read the history in %s: %s", folder,
+			    strerror(-r));
+	}
+	for (int i = 0; i < HISTORY_FILES; i++)
+		if (reading->files[i] != NULL)
+			fclose(reading->files[i]);
+	return r == -ENOSPC ? 0 : r;
 }
 
 int

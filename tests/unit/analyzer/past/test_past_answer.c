@@ -1,4 +1,6 @@
 #include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -20,9 +23,11 @@
 static const char *const names[] = { "incidents.lp", "incidents.lp.1" };
 static char folder[64];
 
+/* Last written then. */
 static void
-put(const char *name, const char *text)
+write_at(const char *name, const char *text, time_t when)
 {
+	const struct timespec times[2] = { { when, 0 }, { when, 0 } };
 	char path[128];
 	FILE *file;
 
@@ -31,6 +36,13 @@ put(const char *name, const char *text)
 	assert_non_null(file);
 	fputs(text, file);
 	assert_int_equal(fclose(file), 0);
+	assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+static void
+put(const char *name, const char *text)
+{
+	write_at(name, text, 1769864400); /* 13:00 */
 }
 
 static int
@@ -161,6 +173,56 @@ rows_of_a_step_are_one_and_a_line_that_stands_twice_counts_once(void **state)
 	json = read_files("lab", 1, 600);
 	assert_int_equal(count_of(json), 1);
 	assert_true(json_is_true(json_object_get(json, "truncated")));
+	json_decref(json);
+}
+
+static void
+files_last_written_before_that_time_are_not_read(void **state)
+{
+	json_t *json;
+
+	write_at("incidents.lp.1", SLA("1769860800", "lab", "2"), 1769850000);
+	put("incidents.lp", SLA("1769860860", "lab", "3"));
+	json = read_files("lab", 10, 0);
+	assert_int_equal(count_of(json), 1);
+	assert_int_equal(sent_of(json, 0), 3);
+	json_decref(json);
+}
+
+/* Once somebody has opened incidents.lp.1, which is a FIFO. */
+static void *
+rotate(void *arg)
+{
+	char path[2][128];
+	const char line[] = SLA("1769860800", "lab", "1");
+	int fd;
+
+	for (int i = 0; i < 2; i++)
+		snprintf(path[i], sizeof(path[i]), "%s/%s", folder, names[i]);
+	fd = open(path[1], O_WRONLY | O_CLOEXEC);
+	assert_int_equal(rename(path[0], path[1]), 0);
+	put("incidents.lp", SLA("1769860920", "lab", "3"));
+	assert_int_equal(write(fd, line, sizeof(line) - 1), sizeof(line) - 1);
+	close(fd);
+	return NULL;
+}
+
+static void
+files_that_rotate_while_they_are_read_are_all_read(void **state)
+{
+	pthread_t thread;
+	char path[128];
+	json_t *json;
+
+	put("incidents.lp", SLA("1769860860", "lab", "2"));
+	snprintf(path, sizeof(path), "%s/%s", folder, names[1]);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_int_equal(pthread_create(&thread, NULL, rotate, NULL), 0);
+	json = read_files("lab", 10, 0);
+	pthread_join(thread, NULL);
+	assert_in_range(count_of(json), 2, 3);
+	assert_int_equal(sent_of(json, 0), 1);
+	assert_int_equal(sent_of(json, 1), 2);
 	json_decref(json);
 }
 
@@ -333,6 +395,8 @@ main(void)
 		TEST(rows_of_files_come_by_time_each_once_and_torn_lines_not_at_all),
 		TEST(more_rows_than_asked_for_are_told),
 		TEST(rows_of_a_step_are_one_and_a_line_that_stands_twice_counts_once),
+		TEST(files_last_written_before_that_time_are_not_read),
+		TEST(files_that_rotate_while_they_are_read_are_all_read),
 		TEST(a_folder_without_files_holds_nothing),
 		TEST(rows_of_influxdb_are_those_of_files),
 		TEST(answers_that_are_none_are_refused_with_what_the_database_said),
