@@ -133,6 +133,7 @@ read_done(void *job, int r)
 	if (r == -ECANCELED)
 		return; /* past_free looks after it */
 	if (r < 0) {
+		past->language = LANGUAGE_UNKNOWN; /* another one may be there now */
 		asked_fail(asked, asked->why.text);
 		return;
 	}
@@ -170,6 +171,9 @@ explain(const struct rm_http_answer *answer, struct rm_why *why)
 		    "it does not let the analyzer read (HTTP %ld): influx.token_file "
 		    "or influx.user needs the right to read what it writes",
 		    answer->status);
+	else if (answer->status == 429 || answer->status >= 500)
+		rm_why(why, 0, "it cannot answer now (HTTP %ld, \"%.200s\"): try again",
+		    answer->status, answer->body);
 	else
 		rm_why(why, 0,
 		    "it answers neither InfluxQL nor as VictoriaMetrics (HTTP %ld, "
@@ -289,19 +293,18 @@ ask_rows(struct asked *asked)
 		asked_fail(asked, asked->why.text);
 }
 
+/* InfluxDB 1 knows no such path; whoever says anything else may be either. */
 static void
 on_kind(const struct rm_http_answer *answer, void *arg)
 {
 	struct asked *asked = arg;
+	const bool is_influx = answer->r == 0 && answer->status == 404;
 
 	asked->call = NULL;
-	if (answer->r == 0) {
-		asked->past->language =
-		    answer->status == 200 ? LANGUAGE_VICTORIA : LANGUAGE_INFLUXQL;
-		ask_rows(asked);
-	} else {
-		answer_is_good(asked, answer);
-	}
+	if (!is_influx && !answer_is_good(asked, answer))
+		return;
+	asked->past->language = is_influx ? LANGUAGE_INFLUXQL : LANGUAGE_VICTORIA;
+	ask_rows(asked);
 }
 
 static void

@@ -1,0 +1,199 @@
+/* Which database is asked in which language, and what is said when it does not answer.
+ */
+#include "analyzer/past/past.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analyzer/history/influx_config.h"
+#include "rackmesh/http/http_client.h"
+#include "rackmesh/http/http_server.h"
+#include "tests/support/loopback.h"
+
+#define NO_ROWS "{\"results\":[{}]}"
+
+struct world {
+	struct rm_loop *loop;
+	struct rm_http_client *client;
+	struct rm_http_server *server; /* the analyzer's, and the database */
+	struct influx_config influx;
+	char url[64], database[16];
+	struct past *past;
+	int kind_status;    /* of the database's /api/v1/status/buildinfo */
+	const char *answer; /* of its /query */
+	unsigned kinds, queries, exports;
+	long status; /* of what the analyzer answers */
+	char body[512];
+};
+
+static void
+serve_kind(struct rm_http_request *request, void *arg)
+{
+	struct world *w = arg;
+
+	w->kinds++;
+	rm_http_reply_text(request, w->kind_status, "hm", 2);
+}
+
+static void
+serve_query(struct rm_http_request *request, void *arg)
+{
+	struct world *w = arg;
+
+	w->queries++;
+	rm_http_reply_text(request, 200, w->answer, strlen(w->answer));
+}
+
+static void
+serve_export(struct rm_http_request *request, void *arg)
+{
+	struct world *w = arg;
+
+	w->exports++;
+	rm_http_reply_text(request, 200, "", 0);
+}
+
+static void
+on_answer(const struct rm_http_answer *answer, void *arg)
+{
+	struct world *w = arg;
+
+	w->status = answer->status;
+	snprintf(w->body, sizeof(w->body), "%s", answer->body);
+}
+
+static int
+setup(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+	const struct rm_address any = loopback_address(0);
+	struct past_options options;
+	static char none[1];
+
+	*state = w;
+	assert_int_equal(rm_loop_new(&w->loop), 0);
+	assert_int_equal(rm_http_client_new(w->loop, &w->client), 0);
+	assert_int_equal(rm_http_server_new(w->loop, &w->server), 0);
+	assert_int_equal(rm_http_server_listen(w->server, &any), 0);
+	snprintf(w->url, sizeof(w->url), "http://127.0.0.1:%d",
+	    rm_http_server_port(w->server));
+	strcpy(w->database, "rackmesh");
+	w->influx = (struct influx_config){ .url = w->url,
+		.version = 1,
+		.database = w->database,
+		.retention_policy = none,
+		.incident_retention_policy = none,
+		.org = none,
+		.bucket = none,
+		.token_file = none,
+		.user = none,
+		.password_file = none };
+	options = (struct past_options){ .loop = w->loop,
+		.http = w->client,
+		.server = w->server,
+		.influx = &w->influx,
+		.files_folder = "" };
+	assert_int_equal(past_new(&options, &w->past), 0);
+	rm_http_route(w->server, RM_HTTP_READ, "/v1/history/", past_ask, w->past);
+	rm_http_route(
+	    w->server, RM_HTTP_READ, "/api/v1/status/buildinfo", serve_kind, w);
+	rm_http_route(w->server, RM_HTTP_READ, "/query", serve_query, w);
+	rm_http_route(w->server, RM_HTTP_READ, "/api/v1/export", serve_export, w);
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	struct world *w = *state;
+
+	past_free(w->past);
+	rm_http_client_free(w->client);
+	rm_http_server_free(w->server);
+	rm_loop_free(w->loop);
+	free(w);
+	return 0;
+}
+
+static long
+ask(struct world *w, int kind_status, const char *answer)
+{
+	char url[128];
+
+	w->kind_status = kind_status;
+	w->answer = answer;
+	w->status = 0;
+	snprintf(url, sizeof(url), "%s/v1/history/rm_sla", w->url);
+	assert_int_equal(rm_http_client_send(w->client, url, NULL, NULL, 0,
+			     LOOPBACK_PATIENCE_NS, on_answer, w),
+	    0);
+	LOOPBACK_WAIT(w->loop, w->status != 0);
+	return w->status;
+}
+
+static void
+who_does_not_know_of_its_build_is_asked_in_influxql(void **state)
+{
+	struct world *w = *state;
+
+	assert_int_equal(ask(w, 404, NO_ROWS), 200);
+	assert_int_equal(ask(w, 404, NO_ROWS), 200);
+	assert_int_equal(w->queries, 2);
+	assert_int_equal(w->kinds, 1); /* learnt */
+}
+
+static void
+who_tells_of_its_build_is_victoriametrics(void **state)
+{
+	struct world *w = *state;
+
+	assert_int_equal(ask(w, 200, ""), 200);
+	assert_int_equal(w->exports, 1);
+}
+
+static void
+who_says_anything_else_is_asked_again_next_time(void **state)
+{
+	struct world *w = *state;
+
+	assert_int_equal(ask(w, 503, NO_ROWS), 502);
+	assert_non_null(strstr(w->body, "503"));
+	assert_int_equal(ask(w, 401, NO_ROWS), 502);
+	assert_non_null(strstr(w->body, "does not let the analyzer read (HTTP 401)"));
+	assert_int_equal(w->queries + w->exports, 0);
+	assert_int_equal(ask(w, 200, ""), 200);
+	assert_int_equal(w->exports, 1);
+}
+
+static void
+what_was_learnt_is_forgotten_when_a_read_fails(void **state)
+{
+	struct world *w = *state;
+
+	assert_int_equal(ask(w, 404, "<html>"), 502);
+	assert_int_equal(ask(w, 200, ""), 200); /* another one is there by now */
+	assert_int_equal(w->queries, 1);
+	assert_int_equal(w->exports, 1);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(who_does_not_know_of_its_build_is_asked_in_influxql),
+		TEST(who_tells_of_its_build_is_victoriametrics),
+		TEST(who_says_anything_else_is_asked_again_next_time),
+		TEST(what_was_learnt_is_forgotten_when_a_read_fails),
+	};
+
+	return cmocka_run_group_tests_name("past", tests, NULL, NULL);
+}
