@@ -398,7 +398,13 @@ prober_on_arrivals(struct port_arrival *arrivals, size_t count, void *arg)
 		prober_take_arrival(arg, &arrivals[i], seen);
 }
 
-#define STALL_NS (100 * RM_NS_PER_MS) /* a timer this late: we did not run */
+/*
+ * A timer so late that a reply may have missed its deadline for that: the time-out less
+ * this much. A shorter stall loses nothing: what came meanwhile is read, with the
+ * kernel's stamps, before anything expires, and a queue that overran says so itself.
+ */
+#define STALL_MARGIN_NS (150 * RM_NS_PER_MS)
+#define STALL_LEAST_NS (100 * RM_NS_PER_MS)
 #define BURSTS_PER_TURN 4
 
 /* Concludes a probe and forgets it. forced: an outcome that needs no evidence. */
@@ -442,7 +448,10 @@ prober_finish(struct prober *prober, struct pending_probe *probe, bool self_loss
 static void
 prober_note_stall(struct prober *prober, rm_mono_t now)
 {
-	if (rm_mono_since(now, prober->armed) > STALL_NS)
+	const int64_t costly_ns = prober->timeout_ns - STALL_MARGIN_NS;
+
+	if (rm_mono_since(now, prober->armed) >
+	    (costly_ns > STALL_LEAST_NS ? costly_ns : STALL_LEAST_NS))
 		prober->stalled = now;
 }
 

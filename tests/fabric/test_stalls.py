@@ -1,10 +1,12 @@
-"""Aggregators that stand still for a moment, again and again, as where a hypervisor takes
+"""Daemons that stand still for a moment, again and again, as where a hypervisor takes
 their time: all that came meanwhile waits in their sockets, and nothing of it is missing."""
 
 import contextlib
 import threading
+from functools import partial
 
 from lab.faults import RnicDead
+from lab.stalls import Pattern, Stalls
 from lab.story import live_through
 from lab.wait import FULL
 
@@ -53,3 +55,25 @@ def test_an_aggregator_that_often_stands_still_tells_all_the_same(world, rng, sa
     counted = aggregator.metrics().sum("rackmesh_aggregator_stalls_total")
     say(f"told after {', '.join(f'{each:.1f}' for each in seconds)} s, {counted:.0f} stalls")
     assert counted >= TIMES * STALLS / 2
+
+
+ALL = Pattern(0.7, 0.3, 0)
+VICTIM = Pattern(0.133, 0.2, 0)
+NAMED_S = 10.0
+
+
+def pids_of(small, hosts):
+    return [small.lab.agents[each].pid for each in hosts]
+
+
+def test_a_dead_rnic_is_told_while_agents_stutter(world, rng, say):
+    small = world(RACKS, alertmanager=False).start()
+    for name, pattern in {"all": ALL, "the victim's": VICTIM}.items():
+        rnic = rng.choice(list(small.fabric.rnics.values()))
+        hosts = list(small.lab.agents) if pattern is ALL else [rnic.host]
+        with Stalls(pattern, partial(pids_of, small, hosts)) as stalls:
+            small.plain.silence(3, small.mark()[0])
+            told = live_through(small, RnicDead(small.lab, rnic), rng, fires_s=NAMED_S)
+        say(f"{name}: told after {told.plain:.1f} s, {stalls.times} times still")
+        assert told.kind == "rnic-down"
+        assert stalls.times >= STALLS

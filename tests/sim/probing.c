@@ -3,10 +3,10 @@
 #include "tests/sim/eyes_marks.h"
 #include "tests/sim/run_state.h"
 
-#define MAKE_UP_NS (50 * RM_NS_PER_MS) /* as host-agent's pacer */
-#define STALL_NS (100 * RM_NS_PER_MS)  /* as its loop watch */
-#define SOCKET_ROOM 400                /* packets of one RNIC that wait to be read */
-#define REPLY_NS 15000                 /* inside a responder, and a prober */
+#define MAKE_UP_NS (50 * RM_NS_PER_MS)                 /* as host-agent's pacer */
+#define STALL_NS (RUN_TIMEOUT_NS - 150 * RM_NS_PER_MS) /* as its prober */
+#define SOCKET_ROOM 400 /* packets of one RNIC that wait to be read */
+#define REPLY_NS 15000  /* inside a responder, and a prober */
 
 int
 probing_add_result(struct run *run, struct sim_lane *lane,

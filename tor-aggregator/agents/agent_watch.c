@@ -5,11 +5,13 @@
 #include <stdlib.h>
 
 /* Remembered spans: far more than fit into a judged window and its wait. */
-#define WATCH_SPANS 64
+#define WATCH_SPANS 128
+#define BEAT_NS (250 * RM_NS_PER_MS) /* between two heartbeats without a stall */
 
 struct span {
 	rm_mono_t start, end;
 	enum host_state state;
+	int64_t stall_ns; /* of a stall: how long it was, at least */
 };
 
 struct agent_watch {
@@ -46,13 +48,19 @@ agent_watch_free(struct agent_watch *watch)
 
 /* The oldest is overwritten. */
 static void
+remember_span(struct agent_watch *watch, struct span span)
+{
+	if (span.end.ns <= span.start.ns)
+		return;
+	watch->spans[watch->next_span] = span;
+	watch->next_span = (watch->next_span + 1) % WATCH_SPANS;
+}
+
+static void
 remember(
     struct agent_watch *watch, rm_mono_t start, rm_mono_t end, enum host_state state)
 {
-	if (end.ns <= start.ns)
-		return;
-	watch->spans[watch->next_span] = (struct span){ start, end, state };
-	watch->next_span = (watch->next_span + 1) % WATCH_SPANS;
+	remember_span(watch, (struct span){ start, end, state, INT64_MAX });
 }
 
 void
@@ -71,6 +79,26 @@ agent_watch_hello(struct agent_watch *watch, rm_mono_t now, bool fresh)
 	watch->heard = now;
 	watch->last_made = now;
 	watch->first_ping = watch->pinged = watch->first_ack = (rm_mono_t){ 0 };
+}
+
+/* The shortest that costs a probe. */
+static int64_t
+costly_stall_ns(int64_t timeout_ns)
+{
+	const int64_t ns = timeout_ns - AGENT_WATCH_MARGIN_NS;
+
+	return ns > AGENT_WATCH_STALL_NS ? ns : AGENT_WATCH_STALL_NS;
+}
+
+/* From one heartbeat to the next, or to now, without such a stall. */
+static int64_t
+patience_ns(int64_t timeout_ns)
+{
+	const int64_t ns = BEAT_NS + costly_stall_ns(timeout_ns);
+
+	if (ns < AGENT_WATCH_GAP_NS)
+		return AGENT_WATCH_GAP_NS;
+	return ns < AGENT_WATCH_SILENT_NS ? ns : AGENT_WATCH_SILENT_NS;
 }
 
 /* By its kernel's silence, or the first answer that was kept from us. */
@@ -95,7 +123,9 @@ agent_watch_beat(struct agent_watch *watch, rm_mono_t now, rm_mono_t made,
 	if (was_out_of_reach(watch, now))
 		remember(watch, watch->last_made, now, HOST_STALLED);
 	if (watch->beaten && rm_mono_since(made, watch->last_made) > AGENT_WATCH_GAP_NS)
-		remember(watch, watch->last_made, made, HOST_STALLED);
+		remember_span(
+		    watch, (struct span){ watch->last_made, made, HOST_STALLED,
+			       rm_mono_since(made, watch->last_made) - BEAT_NS });
 	/* Probes that it left unanswered or unsent while paused stay excused. */
 	if (watch->paused || paused)
 		remember(watch, watch->last_made, made, HOST_PAUSED);
@@ -116,8 +146,11 @@ agent_watch_excuse(struct agent_watch *watch, bool paused_by_hand)
 void
 agent_watch_stall(struct agent_watch *watch, rm_mono_t start, rm_mono_t end)
 {
-	if (rm_mono_since(end, start) >= AGENT_WATCH_STALL_NS)
-		remember(watch, start, end, HOST_STALLED);
+	const int64_t stall_ns = rm_mono_since(end, start);
+
+	if (stall_ns >= AGENT_WATCH_STALL_NS)
+		remember_span(
+		    watch, (struct span){ start, end, HOST_STALLED, stall_ns });
 }
 
 bool
@@ -175,13 +208,14 @@ weight(enum host_state state)
 {
 	static const int weights[] = {
 		[HOST_OK] = 0,
-		[HOST_STALLED] = 2,
-		[HOST_AGENT_DOWN] = 5,
-		[HOST_AGENT_FROZEN] = 5,
-		[HOST_UNREACHABLE] = 5,
-		[HOST_RESTARTING] = 3,
-		[HOST_PAUSED] = 1,
-		[HOST_UNKNOWN] = 4,
+		[HOST_STUTTERED] = 1,
+		[HOST_PAUSED] = 2,
+		[HOST_STALLED] = 3,
+		[HOST_RESTARTING] = 4,
+		[HOST_UNKNOWN] = 5,
+		[HOST_AGENT_DOWN] = 6,
+		[HOST_AGENT_FROZEN] = 6,
+		[HOST_UNREACHABLE] = 6,
 	};
 
 	return weights[state];
@@ -195,12 +229,14 @@ worse(enum host_state a, enum host_state b)
 
 /* Of an agent whose session stands but whose heartbeats may not. */
 static enum host_state
-silence(const struct agent_watch *watch, rm_mono_t now)
+silence(const struct agent_watch *watch, rm_mono_t now, int64_t timeout_ns)
 {
 	int64_t silent_ns = rm_mono_since(now, watch->heard);
 
 	if (silent_ns <= AGENT_WATCH_GAP_NS)
 		return HOST_OK;
+	if (silent_ns <= patience_ns(timeout_ns))
+		return HOST_STUTTERED;
 	if (silent_ns <= AGENT_WATCH_SILENT_NS)
 		return HOST_STALLED;
 	/* Nobody has asked its kernel for long enough: we know nothing yet. */
@@ -219,11 +255,21 @@ agent_watch_ended(struct agent_watch *watch, rm_mono_t now, bool by_peer)
 {
 	/* What it was before it ended stays true: windows of that time still close. */
 	if (watch->connected)
-		remember(watch, watch->last_made, now, silence(watch, now));
+		remember(watch, watch->last_made, now, silence(watch, now, 0));
 	watch->connected = false;
 	watch->timed_out = !by_peer;
 	/* When its kernel had gone silent, the end lies further back. */
 	watch->ended = by_peer ? now : watch->last_made;
+}
+
+/* A stall counts by what it may have cost. */
+static enum host_state
+state_of(const struct span *span, int64_t timeout_ns)
+{
+	return span->state == HOST_STALLED &&
+		       span->stall_ns < costly_stall_ns(timeout_ns)
+		   ? HOST_STUTTERED
+		   : span->state;
 }
 
 enum host_state
@@ -240,11 +286,11 @@ agent_watch_state(const struct agent_watch *watch, rm_mono_t now, rm_mono_t star
 		const struct span *span = &watch->spans[i];
 
 		if (span->end.ns > start.ns && span->start.ns <= through.ns)
-			state = worse(state, span->state);
+			state = worse(state, state_of(span, timeout_ns));
 	}
 	if (watch->connected) {
 		if (watch->last_made.ns <= through.ns)
-			state = worse(state, silence(watch, now));
+			state = worse(state, silence(watch, now, timeout_ns));
 		if (watch->paused)
 			state = worse(state, HOST_PAUSED);
 		return state;
@@ -265,7 +311,7 @@ agent_watch_reported(
     const struct agent_watch *watch, rm_mono_t now, int64_t timeout_ns, rm_mono_t *ret)
 {
 	if (!watch->connected || !watch->beaten ||
-	    rm_mono_since(now, watch->heard) > AGENT_WATCH_GAP_NS)
+	    rm_mono_since(now, watch->heard) > patience_ns(timeout_ns))
 		return false;
 	*ret = rm_mono_add(watch->through, -timeout_ns);
 	return true;

@@ -17,8 +17,11 @@
 #include "rackmesh/core/clock.h"
 #include "tor-aggregator/window/rack_view.h"
 
-#define AGENT_WATCH_GAP_NS (400 * RM_NS_PER_MS)     /* between heartbeats: a stall */
-#define AGENT_WATCH_STALL_NS (200 * RM_NS_PER_MS)   /* shorter ones cost no probe */
+#define AGENT_WATCH_GAP_NS (400 * RM_NS_PER_MS)   /* between heartbeats: a stall */
+#define AGENT_WATCH_STALL_NS (200 * RM_NS_PER_MS) /* shorter ones cost nothing */
+/* A stall shorter than the probe time-out less this much stutters: packets wait in
+ * queues with the kernel's stamps, and are answered in time. */
+#define AGENT_WATCH_MARGIN_NS (100 * RM_NS_PER_MS)
 #define AGENT_WATCH_OVERDUE_NS (500 * RM_NS_PER_MS) /* ask its kernel */
 #define AGENT_WATCH_SILENT_NS                                                        \
 	(1000 * RM_NS_PER_MS)                      /* a fault: frozen or unreachable \
@@ -74,7 +77,8 @@ void agent_watch_ended(struct agent_watch *watch, rm_mono_t now, bool by_peer);
 enum host_state agent_watch_state(const struct agent_watch *watch, rm_mono_t now,
     rm_mono_t start, rm_mono_t end, int64_t timeout_ns, int64_t *silent_ns);
 
-/* Results sent before this time are in; false while it is silent or gone. */
+/* Results sent before this time are in; false while it is silent for longer than one
+ * that stutters, or gone. */
 bool agent_watch_reported(
     const struct agent_watch *watch, rm_mono_t now, int64_t timeout_ns, rm_mono_t *ret);
 

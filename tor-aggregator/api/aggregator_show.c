@@ -172,6 +172,7 @@ host_word(enum host_state state)
 	static const char *const words[] = {
 		[HOST_OK] = "ok",
 		[HOST_STALLED] = "stalled",
+		[HOST_STUTTERED] = "stuttered",
 		[HOST_AGENT_DOWN] = "agent-down",
 		[HOST_AGENT_FROZEN] = "agent-frozen",
 		[HOST_UNREACHABLE] = "unreachable",

@@ -50,7 +50,7 @@ count_probes(const struct rack *rack, const struct window_closed *window,
 		    rack->members[pair->dst].host_index != host)
 			continue;
 		src = rack->members[pair->src].host_index;
-		if (rack->hosts[src].state != HOST_OK || blamed[pair->src])
+		if (!host_is_witness(rack->hosts[src].state) || blamed[pair->src])
 			continue;
 		memories[src].by_it.sent += pair->newest_sent;
 		memories[src].by_it.answered += pair->newest_sent - pair->newest_lost;
@@ -232,6 +232,7 @@ rack_host_health(const struct rack *rack, size_t host)
 {
 	switch (rack->hosts[host].state) {
 	case HOST_OK:
+	case HOST_STUTTERED:
 	case HOST_PAUSED: /* its agent says so itself */
 		return RM_HEALTH_GOOD;
 	case HOST_AGENT_DOWN:

@@ -37,7 +37,7 @@ struct rack_judge {
 	struct rack_suspect_memory *suspects;
 	struct rack_host_memory *hosts;
 	struct rack_blame blame;
-	bool *witnesses, *excused;
+	bool *witnesses, *excused, *unsteady;
 	enum rm_health *member_health, *host_health;
 	struct rm_verdict *verdicts;
 	size_t verdict_count;
@@ -82,6 +82,7 @@ forget_rack(struct rack_judge *judge)
 	free(judge->blame.foreigners);
 	free(judge->witnesses);
 	free(judge->excused);
+	free(judge->unsteady);
 	free(judge->member_health);
 	free(judge->host_health);
 	free(judge->verdicts);
@@ -90,7 +91,7 @@ forget_rack(struct rack_judge *judge)
 	judge->suspects = NULL;
 	judge->hosts = NULL;
 	judge->blame = (struct rack_blame){ 0 };
-	judge->witnesses = judge->excused = NULL;
+	judge->witnesses = judge->excused = judge->unsteady = NULL;
 	judge->member_health = judge->host_health = NULL;
 	judge->verdicts = NULL;
 	judge->found = NULL;
@@ -148,6 +149,7 @@ know_rack(struct rack_judge *judge, const struct rack *rack)
 	judge->blame.foreigners = calloc(rack->foreigner_count + 1, sizeof(bool));
 	judge->witnesses = calloc(members, sizeof(bool));
 	judge->excused = calloc(members, sizeof(bool));
+	judge->unsteady = calloc(members, sizeof(bool));
 	judge->member_health = calloc(members, sizeof(enum rm_health));
 	judge->host_health = calloc(hosts, sizeof(enum rm_health));
 	judge->verdicts = calloc(members + 2 * hosts, sizeof *judge->verdicts);
@@ -155,9 +157,9 @@ know_rack(struct rack_judge *judge, const struct rack *rack)
 	if (judge->tallies == NULL || judge->suspects == NULL || judge->hosts == NULL ||
 	    judge->blame.members == NULL || judge->blame.foreigners == NULL ||
 	    judge->witnesses == NULL || judge->excused == NULL ||
-	    judge->member_health == NULL || judge->host_health == NULL ||
-	    judge->verdicts == NULL || judge->found == NULL ||
-	    rack_slow_forget(judge->slow, rack) < 0 ||
+	    judge->unsteady == NULL || judge->member_health == NULL ||
+	    judge->host_health == NULL || judge->verdicts == NULL ||
+	    judge->found == NULL || rack_slow_forget(judge->slow, rack) < 0 ||
 	    rack_words_forget(judge->words, rack) < 0) {
 		forget_rack(judge);
 		return -ENOMEM;
@@ -255,16 +257,23 @@ slow_verdict(struct rack_judge *judge, const struct rack *rack,
 		judge->member_health[named->other] = RM_HEALTH_BAD;
 }
 
-/* What five seconds and more show, if the last one lets anybody be named. */
+/* What five seconds and more show, if the last one lets anybody be named. Who stuttered
+ * may have lost a packet by that: it has no part in these. */
 static void
 judge_slow(struct rack_judge *judge, const struct rack *rack,
     const struct window_closed *window, rm_wall_t start, bool works)
 {
 	const struct rack_slow_named *named;
+	struct rack steady = *rack;
 	size_t count;
 
+	for (size_t i = 0; i < rack->member_count; i++)
+		judge->unsteady[i] =
+		    judge->excused[i] ||
+		    rack->hosts[rack->members[i].host_index].state == HOST_STUTTERED;
+	steady.excused = judge->unsteady;
 	if (rack_slow_judge(
-		judge->slow, rack, window, start, &judge->blame, &named, &count) < 0)
+		judge->slow, &steady, window, start, &judge->blame, &named, &count) < 0)
 		return;
 	for (size_t i = 0; i < count && works; i++)
 		slow_verdict(judge, rack, &named[i]);
@@ -318,7 +327,7 @@ judge_rnics(struct rack_judge *judge, const struct rack *rack,
 static enum rm_health
 health_of(const struct rack *rack, size_t member, const struct rack_tally *tally)
 {
-	if (rack->hosts[rack->members[member].host_index].state != HOST_OK ||
+	if (!host_is_witness(rack->hosts[rack->members[member].host_index].state) ||
 	    tally->send_failed > 0 ||
 	    tally->clean_sent - tally->clean_lost < GOOD_MIN_ANSWERED ||
 	    tally->clean_newest_answered < GOOD_MIN_NEWEST_ANSWERED)

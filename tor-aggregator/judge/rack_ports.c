@@ -24,8 +24,8 @@ is_fresh(const struct rack *rack, size_t member)
 	const struct rack_member *of = &rack->members[member];
 	const enum host_state state = rack->hosts[of->host_index].state;
 
-	return !of->port_untold &&
-	       (state == HOST_OK || state == HOST_STALLED || state == HOST_PAUSED);
+	return !of->port_untold && (host_is_witness(state) || state == HOST_STALLED ||
+				       state == HOST_PAUSED);
 }
 
 static bool

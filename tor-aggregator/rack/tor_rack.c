@@ -41,7 +41,7 @@ fill_state(const struct tor_rack *rack, struct wire_rack_state *state)
 			continue;
 		state->hosts++;
 		/* One that stalls is heard all the same: it says so itself. */
-		state->hosts_ok += rack->hosts[i].state == HOST_OK ||
+		state->hosts_ok += host_is_witness(rack->hosts[i].state) ||
 				   rack->hosts[i].state == HOST_STALLED;
 		state->hosts_paused += rack->hosts[i].state == HOST_PAUSED;
 	}
@@ -219,7 +219,7 @@ find_witnesses(struct tor_rack *rack, const struct window_closed *closed)
 	for (size_t i = 0; i < members; i++) {
 		const size_t host = roster_member(rack->roster, i)->host_index;
 
-		rack->witnesses[i] = rack->hosts[host].state == HOST_OK &&
+		rack->witnesses[i] = host_is_witness(rack->hosts[host].state) &&
 				     rack->states[i].health != RM_HEALTH_BAD &&
 				     !(some_good && is_doubtful(rack, i));
 	}

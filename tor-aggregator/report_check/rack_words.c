@@ -136,7 +136,8 @@ note_away(struct rack_words *words, const struct rack *rack)
 		struct rack_host_words *host = &words->hosts[i];
 		const enum host_state state = rack->hosts[i].state;
 
-		if (state == HOST_STALLED || state == HOST_PAUSED)
+		if (state == HOST_STALLED || state == HOST_STUTTERED ||
+		    state == HOST_PAUSED)
 			continue;
 		if (state != HOST_OK)
 			host->away = RACK_BACK_WINDOWS;

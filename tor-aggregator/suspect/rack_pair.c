@@ -11,7 +11,7 @@
 static bool
 is_witness(const struct rack *rack, size_t member)
 {
-	return rack->hosts[rack->members[member].host_index].state == HOST_OK &&
+	return host_is_witness(rack->hosts[rack->members[member].host_index].state) &&
 	       (rack->excused == NULL || !rack->excused[member]);
 }
 

@@ -263,16 +263,25 @@ rack_suspect_settle_way(struct rack_suspect_memory *memory, enum rm_way way)
 	return memory->way;
 }
 
+/* Its host has not stuttered, which may cost a packet now and then. */
+static bool
+is_steady(const struct rack_view *view, size_t member)
+{
+	const struct rack *rack = view->rack;
+
+	return rack->hosts[rack->members[member].host_index].state == HOST_OK;
+}
+
 /* Neither dead nor well: what it is, 0 if nothing has lasted long enough. */
 static enum rm_kind
-name_loss(const struct rack_tally *tally, const struct rack_finding *finding,
-    struct rack_suspect_memory *memory)
+name_loss(const struct rack_view *view, const struct rack_tally *tally,
+    const struct rack_finding *finding, struct rack_suspect_memory *memory)
 {
 	const bool sure =
 	    finding->gain >= LOSSY_MIN_GAIN && finding->other_behind >= SURE;
 	const bool mtu = sure && rack_loss_is_mtu(tally);
-	const bool lossy =
-	    sure && !mtu && rack_loss_is_lossy(tally) && !rack_loss_is_elsewhere(tally);
+	const bool lossy = sure && !mtu && is_steady(view, finding->member) &&
+			   rack_loss_is_lossy(tally) && !rack_loss_is_elsewhere(tally);
 	const bool unable = rack_loss_is_unable(tally);
 
 	memory->mtu = mtu ? memory->mtu + 1 : 0;
@@ -298,7 +307,7 @@ judge_finding(const struct rack_view *view, const struct rack_finding *finding,
 		return false;
 	if (memory->since.ns == 0)
 		memory->since = view->start;
-	loss = name_loss(&tally, finding, memory);
+	loss = name_loss(view, &tally, finding, memory);
 	if (rack_loss_is_dead(&tally)) {
 		if (!name_dead(view, &tally, finding, memory, ret))
 			return false;

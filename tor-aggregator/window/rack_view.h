@@ -14,6 +14,7 @@
 enum host_state {
 	HOST_OK = 0,       /* heartbeats cover the window without a stall */
 	HOST_STALLED,      /* a stall or heartbeat gap inside it, not (yet) a fault */
+	HOST_STUTTERED,    /* stalls that are too short for a probe to miss its reply */
 	HOST_AGENT_DOWN,   /* session reset and not back within the grace time */
 	HOST_AGENT_FROZEN, /* silent, its kernel acknowledges */
 	HOST_UNREACHABLE,  /* silent, nothing acknowledged: host or management path */
@@ -22,6 +23,13 @@ enum host_state {
 	HOST_PAUSED,
 	HOST_UNKNOWN, /* never seen since our start */
 };
+
+/* What its probes and replies tell counts. */
+static inline bool
+host_is_witness(enum host_state state)
+{
+	return state == HOST_OK || state == HOST_STUTTERED;
+}
 
 struct rack_member {
 	struct rm_rnic_id id;
@@ -49,7 +57,8 @@ struct rack {
 	size_t foreigner_count;
 	const struct rack_host *hosts;
 	size_t host_count;
-	/* By member: its port is down, or was in the window. The judge's own; NULL. */
+	/* By member: it tells nothing, because its port is down, or was in the window.
+	 * The judge's own; NULL. */
 	const bool *excused;
 };
 

@@ -84,7 +84,8 @@ a_frozen_agent_stalls_first_and_is_frozen_after_a_second(void **state)
 
 	begin(watch);
 	assert_false(agent_watch_wants_ping(watch, ms(20400)));
-	assert_int_equal(state_at(watch, 20450, 100), HOST_STALLED);
+	assert_int_equal(state_at(watch, 20450, 100), HOST_STUTTERED);
+	assert_int_equal(state_at(watch, 20700, 300), HOST_STALLED);
 	assert_true(agent_watch_wants_ping(watch, ms(20500)));
 	assert_false(agent_watch_wants_ping(watch, ms(20550)));
 	agent_watch_acked(watch, ms(20500));
@@ -235,13 +236,37 @@ a_stall_that_the_agent_confesses_excuses_what_it_touches(void **state)
 	struct agent_watch *watch = *state;
 
 	begin(watch);
-	agent_watch_stall(watch, ms(20000), ms(20300));
-	agent_watch_stall(watch, ms(20800), ms(20900)); /* too short to cost a probe */
+	agent_watch_stall(watch, ms(19850), ms(20300));
+	agent_watch_stall(watch, ms(20800), ms(20900)); /* too short to cost anything */
 	beat(watch, 20250, 24000);
 	/* The window ended before it, but its last probes were answered in it. */
 	assert_int_equal(state_at(watch, 20300, 600), HOST_STALLED);
 	assert_int_equal(state_at(watch, 21500, 600), HOST_STALLED);
 	assert_int_equal(state_at(watch, 22000, 600), HOST_OK);
+}
+
+/* 300 ms of every second: all probes have that much time left. */
+static void
+stalls_shorter_than_the_probe_time_out_leave_it_a_witness(void **state)
+{
+	struct agent_watch *watch = *state;
+	rm_mono_t through;
+	int64_t silent;
+
+	begin(watch);
+	for (int64_t t = 20000; t < 30000; t += 1000) {
+		beat(watch, t + 250, t + 500);
+		/* Its heartbeat of 250 ms later is waited for. */
+		assert_true(
+		    agent_watch_reported(watch, ms(t + 1000), TIMEOUT, &through));
+		agent_watch_stall(watch, ms(t + 700), ms(t + 1000));
+		beat(watch, t + 1000, t + 1000);
+		assert_int_equal(state_at(watch, t + 1000, 600), HOST_STUTTERED);
+	}
+	/* To a probe with less time it did stand still. */
+	assert_int_equal(agent_watch_state(
+			     watch, ms(30000), ms(28000), ms(29000), 300 * MS, &silent),
+	    HOST_STALLED);
 }
 
 static void
@@ -295,9 +320,9 @@ reports_reach_up_to_the_last_heartbeat_less_the_time_out(void **state)
 	begin(watch);
 	assert_true(agent_watch_reported(watch, ms(20100), TIMEOUT, &through));
 	assert_int_equal(through.ns, ms(19500).ns);
-	assert_false(agent_watch_reported(watch, ms(20500), TIMEOUT, &through));
-	agent_watch_ended(watch, ms(20600), true);
-	assert_false(agent_watch_reported(watch, ms(20600), TIMEOUT, &through));
+	assert_false(agent_watch_reported(watch, ms(20700), TIMEOUT, &through));
+	agent_watch_ended(watch, ms(20800), true);
+	assert_false(agent_watch_reported(watch, ms(20800), TIMEOUT, &through));
 }
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
@@ -335,6 +360,7 @@ main(void)
 		TEST(heartbeats_held_up_on_the_way_are_no_stall),
 		TEST(a_host_out_of_reach_is_no_witness_of_that_time_when_it_is_back),
 		TEST(a_stall_that_the_agent_confesses_excuses_what_it_touches),
+		TEST(stalls_shorter_than_the_probe_time_out_leave_it_a_witness),
 		TEST(a_paused_host_says_so),
 		TEST(one_that_was_paused_by_hand_and_ends_is_paused_until_it_is_back),
 		TEST(one_that_the_brake_has_paused_is_missed_when_it_ends),

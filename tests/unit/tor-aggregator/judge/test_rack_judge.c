@@ -415,6 +415,38 @@ a_host_that_is_no_witness_neither_blames_nor_is_blamed(void **state)
 	}
 }
 
+/* A stall that no probe misses its reply for hides no dead RNIC; a packet now and then
+ * may be lost by it. */
+static void
+a_host_that_stutters_is_a_witness_of_what_is_dead_and_not_of_a_little_loss(void **state)
+{
+	struct table *table = *state;
+
+	for (size_t i = 0; i < MEMBERS; i++)
+		table->hosts[i].state = HOST_STUTTERED;
+	for (int i = 0; i < 40; i++) {
+		fill(table, NEITHER);
+		for (size_t p = 0; p < table->closed.pair_count; p++) {
+			struct window_pair *each = &table->pairs[p];
+
+			if (each->src != 0 && each->dst != 0)
+				continue;
+			each->outcomes[WIRE_OK] = 6;
+			each->outcomes[WIRE_NO_REPLY] = 4;
+			each->newest_lost = 2;
+		}
+		judge(table);
+		assert_int_equal(table->judgement.verdict_count, 0);
+	}
+	fill(table, BOTH);
+	judge(table);
+	assert_int_equal(table->judgement.verdict_count, 1);
+	assert_int_equal(table->judgement.verdicts[0].kind, RM_KIND_RNIC_DOWN);
+	assert_true(
+	    rm_rnic_id_equal(table->judgement.verdicts[0].rnic, table->members[0].id));
+	assert_int_equal(table->judgement.members[1], RM_HEALTH_GOOD);
+}
+
 static void
 what_our_own_hosts_did_is_no_loss(void **state)
 {
@@ -650,6 +682,8 @@ main(void)
 		TEST(a_named_kind_changes_only_when_the_new_one_lasts),
 		TEST(a_partial_window_proves_nothing),
 		TEST(a_host_that_is_no_witness_neither_blames_nor_is_blamed),
+		TEST(
+		    a_host_that_stutters_is_a_witness_of_what_is_dead_and_not_of_a_little_loss),
 		TEST(what_our_own_hosts_did_is_no_loss),
 		TEST(late_and_invalid_replies_arrived),
 		TEST(a_lone_witness_names_itself_or_its_tor),
