@@ -119,6 +119,7 @@ start_racks(struct tor_aggregator *aggregator)
 		.row_interval_ns = (int64_t)config->row_interval_s * RM_NS_PER_S,
 		.rnic_interval_ns = (int64_t)config->rnic_interval_s * RM_NS_PER_S,
 		.resolve_after_ns = (int64_t)config->resolve_after_ms * RM_NS_PER_MS,
+		.services = aggregator->services,
 	};
 	struct tor_rack_callbacks callbacks;
 
@@ -410,6 +411,8 @@ tor_aggregator_new(
 		goto out;
 	r = start_state(aggregator);
 	if (r == 0)
+		r = service_table_new(SERVICE_TABLE_MAX_FLOWS, &aggregator->services);
+	if (r == 0)
 		r = start_racks(aggregator);
 	if (r == 0)
 		r = start_uplink(aggregator);
@@ -421,8 +424,6 @@ tor_aggregator_new(
 		r = tor_aggregator_restore_incidents(aggregator);
 	if (r == 0)
 		r = orders_new(aggregator, &aggregator->orders);
-	if (r == 0)
-		r = service_table_new(SERVICE_TABLE_MAX_FLOWS, &aggregator->services);
 	if (r == 0)
 		r = start_plans(aggregator);
 	if (r == 0)

@@ -468,7 +468,6 @@ tor_aggregator_on_services(
 	if (r < 0)
 		rm_log_error(
 		    r, "cannot take the service flows of host %s", agent->host);
-	aggregator->services_told = true;
 	host = service_table_find(aggregator->services, agent->host);
 	if (host != NULL)
 		learn_peers(aggregator, agent, host);
@@ -499,14 +498,8 @@ serve_peers(struct tor_aggregator *aggregator)
 void
 tor_aggregator_services_tick(struct tor_aggregator *aggregator, rm_mono_t now)
 {
-	const bool due = rm_mono_since(now, aggregator->served) >= SERVED_NS;
-
 	service_table_age(aggregator->services, now);
-	for (size_t i = 0;
-	     (due || aggregator->services_told) && i < aggregator->rack_count; i++)
-		tor_rack_services(aggregator->racks[i], aggregator->services);
-	aggregator->services_told = false;
-	if (!due)
+	if (rm_mono_since(now, aggregator->served) < SERVED_NS)
 		return;
 	aggregator->served = now;
 	serve_peers(aggregator);

@@ -42,8 +42,7 @@ struct tor_aggregator {
 	} versions_told;
 	struct orders *orders;
 	struct service_table *services;
-	bool services_told; /* agents have told of flows since the last tick */
-	rm_mono_t served;   /* whom they talk to was last found then */
+	rm_mono_t served; /* whom they talk to was last found then */
 	struct uplink *uplink;
 	struct analyzer_link *analyzer;
 	/* Of each rack; NULL: nothing is kept. */

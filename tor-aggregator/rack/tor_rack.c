@@ -309,15 +309,6 @@ rack_allocate(struct tor_rack *rack)
 	return 0;
 }
 
-static bool
-is_member(struct wire_rnic_id id, void *arg)
-{
-	const struct tor_rack *rack = arg;
-	const struct roster_rnic *rnic = roster_find(rack->roster, id);
-
-	return rnic != NULL && rnic->tor_number == 0;
-}
-
 static int
 rack_build(struct tor_rack *rack, rm_mono_t now, rm_wall_t wall)
 {
@@ -339,10 +330,6 @@ rack_build(struct tor_rack *rack, rm_mono_t now, rm_wall_t wall)
 		.row_interval_ns = rack->options.row_interval_ns,
 		.rnic_interval_ns = rack->options.rnic_interval_ns,
 	};
-	const struct service_rows_options services = {
-		.is_member = is_member,
-		.arg = rack,
-	};
 	int r;
 
 	r = rack_allocate(rack);
@@ -357,7 +344,7 @@ rack_build(struct tor_rack *rack, rm_mono_t now, rm_wall_t wall)
 	if (r == 0)
 		r = summary_new(&summary, now, wall, &rack->summary);
 	if (r == 0)
-		r = service_rows_new(&services, wall, &rack->service_rows);
+		r = service_rows_new(rack->options.services, wall, &rack->service_rows);
 	if (r == 0)
 		r = rack_mesh_new(now, &rack->pair_mesh);
 	if (r == 0)
@@ -505,12 +492,6 @@ tor_rack_leave(struct tor_rack *rack, const char *host)
 {
 	roster_leave(rack->roster, host);
 	rack->stale = true; /* its word of its ports is */
-}
-
-void
-tor_rack_services(struct tor_rack *rack, const struct service_table *services)
-{
-	service_rows_learn(rack->service_rows, services);
 }
 
 enum window_says

@@ -48,6 +48,7 @@ struct tor_rack_options {
 	int64_t row_interval_ns, rnic_interval_ns;
 	int64_t resolve_after_ns;
 	uint64_t id_seed;
+	const struct service_table *services; /* of all racks; borrowed; NULL: none */
 };
 
 struct tor_rack_callbacks {
@@ -102,9 +103,6 @@ void tor_rack_leave(struct tor_rack *rack, const char *host);
 int tor_rack_learn(struct tor_rack *rack, const struct wire_rnic *rnic, rm_mono_t now);
 bool tor_rack_serve(struct tor_rack *rack, struct wire_rnic_id id);
 void tor_rack_unserve(struct tor_rack *rack);
-
-/* Whose flows there are now, of all racks. */
-void tor_rack_services(struct tor_rack *rack, const struct service_table *services);
 
 /* Hot path. The result's ranges have been checked. */
 enum window_says tor_rack_result(struct tor_rack *rack, rm_mono_t sent,

@@ -2,14 +2,12 @@
  * service_rows - what the probes that follow services have met, by service and class.
  * Pure.
  *
- * Which flow is whose, agents tell (service_table); two services on the very same
- * probe's flow count as the first of them. Each row covers the time since it last went,
- * so that rows add up.
+ * Which flow is whose, agents tell (service_table). Each row covers the time since it
+ * last went, so that rows add up.
  */
 #ifndef TOR_AGGREGATOR_SERVICES_SERVICE_ROWS_H
 #define TOR_AGGREGATOR_SERVICES_SERVICE_ROWS_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "rackmesh/core/clock.h"
@@ -18,18 +16,10 @@
 struct service_rows;
 struct service_table;
 
-struct service_rows_options {
-	/* Is it one of the rack's? Only flows of those are of interest. */
-	bool (*is_member)(struct wire_rnic_id id, void *arg);
-	void *arg;
-};
-
-int service_rows_new(const struct service_rows_options *options, rm_wall_t wall,
-    struct service_rows **ret);
+/* The table is borrowed, for as long as the rows; NULL: nobody tells of services. */
+int service_rows_new(
+    const struct service_table *table, rm_wall_t wall, struct service_rows **ret);
 void service_rows_free(struct service_rows *rows);
-
-/* Whose flows there are now. Without memory some of them are not known. */
-void service_rows_learn(struct service_rows *rows, const struct service_table *table);
 
 /* Hot path, of results of members. Only those of probes that follow a service count. */
 void service_rows_add(struct service_rows *rows, const struct wire_result *result);

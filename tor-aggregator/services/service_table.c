@@ -11,14 +11,38 @@
 #define MAX_DSCP 63
 #define STATES (WIRE_SERVICE_UNRESOLVED + 1)
 
+struct name {
+	struct service_name name; /* first */
+	size_t probes;            /* that follow it; at 0 it is gone */
+	UT_hash_handle hh;
+};
+
+struct probe_key { /* no padding */
+	uint64_t src_guid, dst_guid;
+	uint16_t src_port;
+	uint8_t src_port_num, dst_port_num;
+	uint32_t zero;
+};
+
+struct probe {
+	struct probe_key key;
+	struct name *name; /* NULL: it is none, or is another's by now */
+	const struct entry *of;
+	UT_hash_handle hh;
+};
+
 struct entry {
 	struct service_host host; /* first */
 	struct service_flow *flows;
+	struct probe *probes; /* one for each flow */
 	UT_hash_handle hh;
 };
 
 struct service_table {
-	struct entry *hosts; /* by name */
+	struct entry *hosts;  /* by name */
+	struct probe *probes; /* by key */
+	struct name *names;   /* by text */
+	uint64_t last_number;
 	size_t flow_count, max_flows;
 	size_t states[STATES];
 	struct service_table_counts counts;
@@ -36,10 +60,118 @@ service_table_new(size_t max_flows, struct service_table **ret)
 	return 0;
 }
 
+/* ---- whose probe it is ---- */
+
+static struct name *
+get_name(struct service_table *table, const char *text)
+{
+	struct name *name;
+
+	HASH_FIND_STR(table->names, text, name);
+	if (name != NULL)
+		return name;
+	name = calloc(1, sizeof(*name));
+	if (name == NULL)
+		return NULL;
+	name->name.number = ++table->last_number;
+	snprintf(name->name.text, sizeof(name->name.text), "%s", text);
+	HASH_ADD_STR(table->names, name.text, name);
+	if (name->hh.tbl == NULL) { /* uthash could not grow */
+		free(name);
+		return NULL;
+	}
+	return name;
+}
+
+static void
+leave_name(struct service_table *table, struct name *name)
+{
+	if (--name->probes > 0)
+		return;
+	HASH_DEL(table->names, name);
+	free(name);
+}
+
+static void
+forget_probe(struct service_table *table, struct probe *probe)
+{
+	if (probe->name == NULL)
+		return;
+	HASH_DEL(table->probes, probe);
+	leave_name(table, probe->name);
+	probe->name = NULL;
+}
+
+static void
+learn_probe(
+    struct service_table *table, struct probe *probe, const struct service_flow *flow)
+{
+	struct probe *known;
+	struct name *name;
+
+	HASH_FIND(hh, table->probes, &probe->key, sizeof(probe->key), known);
+	if (known != NULL && known->of == probe->of)
+		return;
+	name = get_name(table, flow->service);
+	if (name == NULL)
+		return;
+	name->probes++;    /* before the other one leaves it */
+	if (known != NULL) /* its RNIC is in another host now */
+		forget_probe(table, known);
+	HASH_ADD(hh, table->probes, key, sizeof(probe->key), probe);
+	if (probe->hh.tbl != NULL)
+		probe->name = name;
+	else /* uthash could not grow */
+		leave_name(table, name);
+}
+
+/* Without memory nobody knows. */
+static void
+learn_probes(struct service_table *table, struct entry *entry)
+{
+	entry->probes = calloc(entry->host.flow_count + 1, sizeof(*entry->probes));
+	for (size_t i = 0; entry->probes != NULL && i < entry->host.flow_count; i++) {
+		const struct service_flow *flow = &entry->flows[i];
+		struct probe *probe = &entry->probes[i];
+
+		probe->of = entry;
+		probe->key = (struct probe_key){ .src_guid = flow->src.guid,
+			.dst_guid = flow->dst.guid,
+			.src_port = flow->probe_port,
+			.src_port_num = flow->src.port,
+			.dst_port_num = flow->dst.port };
+		if (flow->probe_port != 0 && flow->dst.guid != 0 &&
+		    flow->service[0] != '\0')
+			learn_probe(table, probe, flow);
+	}
+}
+
+const struct service_name *
+service_table_probed(
+    const struct service_table *table, const struct wire_result *result)
+{
+	const struct probe_key key = { .src_guid = result->src_guid,
+		.dst_guid = result->dst_guid,
+		.src_port = result->src_port,
+		.src_port_num = result->src_port_num,
+		.dst_port_num = result->dst_port_num };
+	const struct probe *probe = NULL;
+
+	if (result->kind == WIRE_SERVICE)
+		HASH_FIND(hh, table->probes, &key, sizeof(key), probe);
+	return probe == NULL ? NULL : &probe->name->name;
+}
+
+/* ---- hosts ---- */
+
 /* The host has no flows any more. */
 static void
 empty(struct service_table *table, struct entry *entry)
 {
+	for (size_t i = 0; entry->probes != NULL && i < entry->host.flow_count; i++)
+		forget_probe(table, &entry->probes[i]);
+	free(entry->probes);
+	entry->probes = NULL;
 	for (size_t i = 0; i < entry->host.flow_count; i++)
 		table->states[entry->flows[i].state]--;
 	table->flow_count -= entry->host.flow_count;
@@ -168,6 +300,7 @@ take_flows(struct service_table *table, struct entry *entry,
 	}
 	entry->host.flows = entry->flows;
 	table->flow_count += entry->host.flow_count;
+	learn_probes(table, entry);
 	return 0;
 }
 

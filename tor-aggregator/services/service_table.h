@@ -3,8 +3,9 @@
  * Pure.
  *
  * An agent tells all of its flows every time, and they replace what it told before.
- * When its session ends they stay for a while: it may come back. Texts come from
- * outside: they are cut, and what does not print becomes '?'.
+ * When its session ends they stay for a while: it may come back. Two services on the
+ * very same probe's flow count as the first of them. Texts come from outside: they are
+ * cut, and what does not print becomes '?'.
  */
 #ifndef TOR_AGGREGATOR_SERVICES_SERVICE_TABLE_H
 #define TOR_AGGREGATOR_SERVICES_SERVICE_TABLE_H
@@ -34,6 +35,12 @@ struct service_flow {
 	uint16_t src_port, probe_port;
 	uint8_t qp_type, state, dscp; /* see wire_service_flow */
 	bool older;
+};
+
+struct service_name {
+	uint64_t
+	    number; /* that no other name has had, nor this one before it was gone */
+	char text[SERVICE_NAME_BYTES];
 };
 
 struct service_host {
@@ -72,6 +79,11 @@ const struct service_host *service_table_find(
 /* By name, the first for NULL; NULL at the end. Valid until the table changes. */
 const struct service_host *service_table_next(
     const struct service_table *table, const struct service_host *host);
+
+/* Hot path: the service that this probe follows, until the table changes. NULL: it
+ * follows none, its service has ended meanwhile, or there was no memory to know. */
+const struct service_name *service_table_probed(
+    const struct service_table *table, const struct wire_result *result);
 
 size_t service_table_flows(const struct service_table *table);
 /* Flows in this state now. */

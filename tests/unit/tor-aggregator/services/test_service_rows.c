@@ -20,23 +20,16 @@ struct world {
 	struct wire_writer *writer;
 };
 
-/* RNICs below 100 are of the rack. */
-static bool
-is_member(struct wire_rnic_id id, void *arg)
-{
-	return id.guid < 100;
-}
-
 static int
 setup(void **state)
 {
 	static struct world world;
-	const struct service_rows_options options = { is_member, NULL };
 
 	world.writer = wire_writer_new();
 	*state = &world;
 	return service_table_new(1024, &world.table) == 0 &&
-		       service_rows_new(&options, (rm_wall_t){ WALL }, &world.rows) == 0
+		       service_rows_new(
+			   world.table, (rm_wall_t){ WALL }, &world.rows) == 0
 		   ? 0
 		   : -1;
 }
@@ -58,12 +51,13 @@ owns(struct wire_rnic_id id, void *arg)
 	return true;
 }
 
-/* All flows of one host, which are flows of probes from port 49152 on, one each. */
+/* All flows of a host, which are flows of probes from port 49152 on, one each. */
 static void
-tell(struct world *w, uint64_t src, const char *const *names, size_t count)
+tell_of(struct world *w, const char *host, uint64_t src, const char *const *names,
+    size_t count)
 {
 	static struct wire_service_flow flows[512];
-	const struct wire_services services = { .host = "h1",
+	const struct wire_services services = { .host = host,
 		.incarnation = 1,
 		.now_ns = 1,
 		.tracing = true,
@@ -85,8 +79,13 @@ tell(struct world *w, uint64_t src, const char *const *names, size_t count)
 	assert_int_equal(wire_write_services(w->writer, &services, &bytes), 0);
 	assert_int_equal(wire_open_services(&view, bytes.data, bytes.len), 0);
 	assert_int_equal(
-	    service_table_take(w->table, "h1", &view, owns, NULL, (rm_mono_t){ 1 }), 0);
-	service_rows_learn(w->rows, w->table);
+	    service_table_take(w->table, host, &view, owns, NULL, (rm_mono_t){ 1 }), 0);
+}
+
+static void
+tell(struct world *w, uint64_t src, const char *const *names, size_t count)
+{
+	tell_of(w, "h1", src, names, count);
 }
 
 static void
@@ -178,14 +177,56 @@ a_flow_that_its_host_tells_no_more_is_nobodys(void **state)
 }
 
 static void
-flows_of_other_racks_are_not_ours(void **state)
+a_service_that_comes_again_is_told_by_its_name(void **state)
+{
+	static const char *const other[] = { "other" };
+	struct world *w = *state;
+	struct wire_summary s;
+
+	tell(w, 1, two, 2);
+	probe(w, 1, 49152, WIRE_SERVICE, WIRE_OK);
+	tell(w, 1, other, 1);
+	probe(w, 1, 49152, WIRE_SERVICE, WIRE_OK);
+	tell(w, 1, two, 2);
+	probe(w, 1, 49152, WIRE_SERVICE, WIRE_OK);
+	assert_int_equal(take(w, INTERVAL, &s), 3);
+	assert_string_equal(s.services[0].service, "train");
+	assert_string_equal(s.services[1].service, "other");
+	assert_string_equal(s.services[2].service, "train");
+}
+
+static void
+services_of_one_name_on_two_hosts_are_one(void **state)
 {
 	struct world *w = *state;
 	struct wire_summary s;
 
-	tell(w, 100, two, 2);
-	probe(w, 100, 49152, WIRE_SERVICE, WIRE_OK);
-	assert_int_equal(take(w, INTERVAL, &s), 0);
+	tell_of(w, "h1", 1, two, 1);
+	tell_of(w, "h2", 2, two, 1);
+	probe(w, 1, 49152, WIRE_SERVICE, WIRE_OK);
+	probe(w, 2, 49152, WIRE_SERVICE, WIRE_OK);
+	tell_of(w, "h1", 1, NULL, 0); /* the other's goes on */
+	probe(w, 1, 49152, WIRE_SERVICE, WIRE_OK);
+	probe(w, 2, 49152, WIRE_SERVICE, WIRE_OK);
+	assert_int_equal(take(w, INTERVAL, &s), 1);
+	assert_int_equal(s.services[0].sent, 3);
+}
+
+static void
+an_rnic_that_moves_to_another_host_is_that_ones(void **state)
+{
+	static const char *const other[] = { "other" };
+	struct world *w = *state;
+	struct wire_summary s;
+
+	tell_of(w, "h1", 1, two, 1);
+	tell_of(w, "h2", 1, other, 1);
+	probe(w, 1, 49152, WIRE_SERVICE, WIRE_OK);
+	tell_of(w, "h1", 1, NULL, 0);
+	probe(w, 1, 49152, WIRE_SERVICE, WIRE_OK);
+	assert_int_equal(take(w, INTERVAL, &s), 1);
+	assert_string_equal(s.services[0].service, "other");
+	assert_int_equal(s.services[0].sent, 2);
 }
 
 static void
@@ -217,7 +258,9 @@ main(void)
 		TEST(probes_of_services_are_counted_by_service),
 		TEST(rows_begin_afresh_once_they_were_told),
 		TEST(a_flow_that_its_host_tells_no_more_is_nobodys),
-		TEST(flows_of_other_racks_are_not_ours),
+		TEST(a_service_that_comes_again_is_told_by_its_name),
+		TEST(services_of_one_name_on_two_hosts_are_one),
+		TEST(an_rnic_that_moves_to_another_host_is_that_ones),
 		TEST(more_services_than_there_are_rows_are_counted_as_refused),
 	};
 
