@@ -27,6 +27,7 @@ bool
 rm_wall_parse(const char *text, rm_wall_t *ret)
 {
 	struct tm tm = { 0 };
+	int day;
 	const char *rest = strptime(text, "%Y-%m-%dT%H:%M", &tm);
 	int64_t digit = RM_NS_PER_S, ns = 0;
 
@@ -41,6 +42,10 @@ rm_wall_parse(const char *text, rm_wall_t *ret)
 		}
 	if (strcmp(rest, "Z") != 0)
 		return false;
-	ret->ns = (int64_t)timegm(&tm) * RM_NS_PER_S + ns;
+	day = tm.tm_mday;
+	ns += (int64_t)timegm(&tm) * RM_NS_PER_S;
+	if (tm.tm_mday != day) /* the 31st of February is the 3rd of March to it */
+		return false;
+	ret->ns = ns;
 	return true;
 }

@@ -48,6 +48,9 @@ wall_times_are_read_in_utc_only(void **state)
 	assert_false(rm_wall_parse("2026-01-31T12:00:00+01:00", &t));
 	assert_false(rm_wall_parse("2026-01-31T12:00:00Z'", &t));
 	assert_false(rm_wall_parse("1969-12-31T23:59:59Z", &t));
+	assert_false(rm_wall_parse("2026-02-31T12:00:00Z", &t));
+	assert_false(rm_wall_parse("2026-02-29T12:00:00Z", &t));
+	assert_true(rm_wall_parse("2028-02-29T12:00:00Z", &t));
 	assert_false(rm_wall_parse("yesterday", &t));
 	assert_false(rm_wall_parse("", &t));
 }
