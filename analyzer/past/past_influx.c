@@ -56,6 +56,13 @@ take_row(struct past_rows *rows, const json_t *values, size_t columns)
 	return past_rows_add(rows, (rm_wall_t){ json_integer_value(time) }, 0, row);
 }
 
+/* It has rows that it does not tell: max-row-limit of its configuration. */
+static bool
+is_partial(const json_t *object)
+{
+	return json_is_true(json_object_get(object, "partial"));
+}
+
 static int
 take_all(const json_t *result, const struct past_question *q, struct past_rows *rows,
     struct rm_why *why)
@@ -64,7 +71,11 @@ take_all(const json_t *result, const struct past_question *q, struct past_rows *
 	size_t i, k;
 	int r;
 
+	if (is_partial(result))
+		past_rows_cut(rows);
 	json_array_foreach (json_object_get(result, "series"), i, series) {
+		if (is_partial(series))
+			past_rows_cut(rows);
 		r = columns_are(series, q) ? 0 : -EBADMSG;
 		json_array_foreach (json_object_get(series, "values"), k, values)
 			if (r == 0)

@@ -274,6 +274,11 @@ rows_of_influxdb_are_those_of_files(void **state)
 	json_decref(json);
 	assert_int_equal(read_influx("{\"results\":[{}]}", &json, &why), 0);
 	assert_int_equal(count_of(json), 0);
+	assert_false(json_is_true(json_object_get(json, "truncated")));
+	json_decref(json);
+	assert_int_equal(
+	    read_influx("{\"results\":[{\"partial\":true}]}", &json, &why), 0);
+	assert_true(json_is_true(json_object_get(json, "truncated")));
 	json_decref(json);
 }
 
