@@ -137,6 +137,12 @@ say_answer(const struct ctl *ctl, int r)
 		fprintf(stderr,
 		    "rackmeshctl: %s answered with something that is no history\n",
 		    ctl->analyzer);
+	else if (r == -EPROTO)
+		fprintf(stderr,
+		    "rackmeshctl: the analyzer at %s does not merge rows by ?step_s=: "
+		    "it "
+		    "is older than this rackmeshctl and must be upgraded\n",
+		    ctl->analyzer);
 	else
 		fprintf(stderr, "rackmeshctl: out of memory\n");
 	return CTL_NO_ANSWER;
@@ -195,38 +201,45 @@ learn_name(const struct ctl *ctl, const struct history_span *span,
 	return status;
 }
 
-/* All of a time, however many. The last moment of an answer that is cut comes again. */
+/* The time of the last row of an answer that is cut, if it is after from_ns; what is as
+ * late comes again. INT64_MAX: there is no more to ask for. */
+static int64_t
+next_time(const json_t *answer, int64_t from_ns)
+{
+	const json_t *list = json_object_get(answer, "rows");
+	const char *last = json_string_value(
+	    json_array_get(json_array_get(list, json_array_size(list) - 1), 0));
+	rm_wall_t when;
+
+	return json_is_true(json_object_get(answer, "truncated")) && last != NULL &&
+		       rm_wall_parse(last, &when) && when.ns > from_ns
+		   ? when.ns
+		   : INT64_MAX;
+}
+
+/* All of a time, however many. */
 static int
 ask_incidents(
     const struct ctl *ctl, int64_t from_ns, int64_t to_ns, struct history_rows *rows)
 {
 	int status = CTL_GOOD;
-	bool more = true;
 
-	for (int i = 0; status == CTL_GOOD && more && i < ANSWERS; i++) {
+	for (int i = 0; status == CTL_GOOD && from_ns < to_ns; i++) {
 		json_t *answer;
-		const json_t *list;
-		const char *last;
-		rm_wall_t when;
+		int64_t next_ns;
 
 		status = ask(ctl, "rm_incident", from_ns, to_ns,
 		    "&limit=10000&columns=" HISTORY_INCIDENT_COLUMNS, &answer);
+		next_ns = i + 1 < ANSWERS ? next_time(answer, from_ns) : INT64_MAX;
 		if (status == CTL_GOOD)
-			status =
-			    say_answer(ctl, history_rows_take_incidents(rows, answer));
-		list = json_object_get(answer, "rows");
-		last = json_string_value(
-		    json_array_get(json_array_get(list, json_array_size(list) - 1), 0));
-		more = json_is_true(json_object_get(answer, "truncated")) &&
-		       last != NULL && rm_wall_parse(last, &when) && when.ns > from_ns;
-		if (more)
-			from_ns = when.ns;
+			status = say_answer(
+			    ctl, history_rows_take_incidents(rows, answer, next_ns));
+		if (next_ns == INT64_MAX &&
+		    json_is_true(json_object_get(answer, "truncated")))
+			history_rows_cut(rows);
+		from_ns = next_ns;
 		json_decref(answer);
 	}
-	if (status == CTL_GOOD && more)
-		fprintf(stderr,
-		    "rackmeshctl: there are more incidents than can be asked for; ask "
-		    "for a shorter --since\n");
 	return status;
 }
 

@@ -33,6 +33,7 @@ struct history_rows {
 	struct kept incidents[HISTORY_INCIDENTS];
 	size_t incident_count;
 	uint64_t left_out;
+	bool cut; /* not all was told */
 };
 
 /* The smallest round time that needs no more than half of the buckets. */
@@ -53,9 +54,12 @@ struct history_span
 history_span(int64_t until_ns, int64_t length_ns)
 {
 	const int64_t bucket_ns = choose_bucket(length_ns);
+	int64_t from_ns = (until_ns - length_ns) / bucket_ns * bucket_ns;
 
+	if (length_ns <= HISTORY_LONGEST_NS && until_ns - from_ns > HISTORY_LONGEST_NS)
+		from_ns += bucket_ns;
 	return (struct history_span){
-		.from_ns = (until_ns - length_ns) / bucket_ns * bucket_ns,
+		.from_ns = from_ns,
 		.to_ns = until_ns,
 		.bucket_ns = bucket_ns,
 	};
@@ -148,6 +152,49 @@ time_of(const struct rows_of *of, const json_t *row, int64_t *ret)
 	return true;
 }
 
+void
+history_rows_cut(struct history_rows *rows)
+{
+	rows->cut = true;
+}
+
+static bool
+columns_are(const struct rows_of *of, const char *expected)
+{
+	char have[256] = "";
+	const json_t *column;
+	size_t i, at = 0;
+
+	json_array_foreach (of->columns, i, column) {
+		const char *name = json_string_value(column);
+
+		at += (size_t)snprintf(have + at, sizeof(have) - at, "%s%s",
+		    i > 0 ? "," : "", name != NULL ? name : "");
+		if (at >= sizeof(have))
+			return false;
+	}
+	return strcmp(have, expected) == 0;
+}
+
+/* One row for each step, and nothing that a step does not have: who does not know of
+ * steps tells rows as they were written. */
+static bool
+is_of_steps(const struct history_rows *rows, const struct rows_of *of)
+{
+	int64_t when_ns, last_ns = INT64_MIN;
+	const json_t *row;
+	size_t i;
+
+	json_array_foreach (of->rows, i, row) {
+		if (!time_of(of, row, &when_ns))
+			continue; /* whoever takes it refuses it */
+		if (when_ns <= last_ns || when_ns % rows->span.bucket_ns != 0)
+			return false;
+		last_ns = when_ns;
+	}
+	return columns_are(of, "time," HISTORY_PROBE_COLUMNS);
+}
+
 int
 history_rows_take_probes(struct history_rows *rows, const json_t *answer)
 {
@@ -157,6 +204,10 @@ history_rows_take_probes(struct history_rows *rows, const json_t *answer)
 
 	if (!read_answer(answer, &of))
 		return -EBADMSG;
+	if (!is_of_steps(rows, &of))
+		return -EPROTO;
+	if (json_is_true(json_object_get(answer, "truncated")))
+		rows->cut = true;
 	json_array_foreach (of.rows, i, row) {
 		struct bucket *bucket;
 		int64_t when_ns;
@@ -292,7 +343,8 @@ forget_before(struct history_rows *rows, const struct rows_of *of, const json_t 
 }
 
 int
-history_rows_take_incidents(struct history_rows *rows, const json_t *answer)
+history_rows_take_incidents(
+    struct history_rows *rows, const json_t *answer, int64_t end_ns)
 {
 	struct rows_of of;
 	const json_t *row;
@@ -307,7 +359,7 @@ history_rows_take_incidents(struct history_rows *rows, const json_t *answer)
 
 		if (!time_of(&of, row, &when_ns))
 			return -EBADMSG;
-		if (!concerns(rows->subject, &of, row))
+		if (when_ns >= end_ns || !concerns(rows->subject, &of, row))
 			continue;
 		before = when_ns < rows->span.from_ns;
 		if (before)
@@ -433,10 +485,11 @@ rows_json(const struct history_rows *rows)
 			kept->state, "kind", kept->kind, "part", kept->part, "id",
 			kept->id, "sentence", kept->sentence));
 	}
-	return json_pack("{s:s, s:I, s:o, s:o, s:I}", "subject", rows->subject->text,
-	    "bucket_s", (json_int_t)(rows->span.bucket_ns / RM_NS_PER_S), "rows",
-	    buckets, "incidents", incidents, "incidents_left_out",
-	    (json_int_t)rows->left_out);
+	return json_pack("{s:s, s:I, s:o, s:o, s:I, s:b}", "subject",
+	    rows->subject->text, "bucket_s",
+	    (json_int_t)(rows->span.bucket_ns / RM_NS_PER_S), "rows", buckets,
+	    "incidents", incidents, "incidents_left_out", (json_int_t)rows->left_out,
+	    "truncated", (int)rows->cut);
 }
 
 int
@@ -468,6 +521,11 @@ history_rows_print(struct history_rows *rows, bool json)
 		    "rackmeshctl: %" PRIu64 " incidents more, older ones, are left "
 		    "out; ask for a shorter --since\n",
 		    rows->left_out);
+	if (rows->cut && !json)
+		fprintf(stderr,
+		    "rackmeshctl: the analyzer has not told all: figures may be too "
+		    "low, "
+		    "and incidents may be missing; ask for a shorter --since\n");
 	if (!known && !json)
 		fprintf(stderr, "rackmeshctl: nothing is known of %s in that time\n",
 		    rows->subject->text);

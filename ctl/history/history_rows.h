@@ -13,6 +13,8 @@
 
 #include <jansson.h>
 
+#include "rackmesh/core/clock.h"
+
 #define HISTORY_INCIDENTS 1000
 
 /* What the two questions must ask for, as ?columns= has it. */
@@ -31,7 +33,11 @@ struct history_span {
 
 struct history_rows;
 
-/* The time before until_ns, longer by up to a bucket. */
+/* That the analyzer tells of. */
+#define HISTORY_LONGEST_NS (400 * 86400 * RM_NS_PER_S)
+
+/* The time before until_ns, longer by up to a bucket, or shorter where it would be
+ * longer than the analyzer tells of. */
 struct history_span history_span(int64_t until_ns, int64_t length_ns);
 
 /* The subject is borrowed. NULL: memory. */
@@ -41,9 +47,15 @@ void history_rows_free(struct history_rows *rows);
 
 /* Answers of GET /v1/history/: of rm_tor_pair or rm_rnic, with a bucket's step; of
  * rm_incident, also of a time before the span, in the order of time. Incidents that do
- * not concern the subject are passed over. -EBADMSG: it is no such answer; -ENOMEM. */
+ * not concern the subject are passed over, and those at end_ns or later: they come
+ * again. -EBADMSG: it is no such answer; -EPROTO: it is not of the steps that were
+ * asked for; -ENOMEM. */
 int history_rows_take_probes(struct history_rows *rows, const json_t *answer);
-int history_rows_take_incidents(struct history_rows *rows, const json_t *answer);
+int history_rows_take_incidents(
+    struct history_rows *rows, const json_t *answer, int64_t end_ns);
+
+/* There are more incidents than were taken. */
+void history_rows_cut(struct history_rows *rows);
 
 /* To stdout. An exit code: bad news if nothing is known. */
 int history_rows_print(struct history_rows *rows, bool json);

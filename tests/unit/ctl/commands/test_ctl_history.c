@@ -73,8 +73,8 @@ take_probes(struct history_rows *rows, int64_t when_ns, int sent, int lost)
 	json_t *answer;
 
 	put_time(when, when_ns);
-	answer = json_pack("{s:[s,s,s,s], s:[[s,i,n,i]]}", "columns", "time", "sent",
-	    "rtt_p99_ns", "no_reply", "rows", when, sent, lost);
+	answer = json_pack("{s:[s,s,s,s,s], s:[[s,i,i,n,n]]}", "columns", "time",
+	    "sent", "no_reply", "rtt_p50_ns", "rtt_p99_ns", "rows", when, sent, lost);
 	assert_non_null(answer);
 	assert_int_equal(history_rows_take_probes(rows, answer), 0);
 	json_decref(answer);
@@ -92,7 +92,7 @@ take_incident(struct history_rows *rows, int64_t when_ns, const char *id,
 	    "time", "id", "state", "kind", "part", "place", "tor", "sentence", "rows",
 	    when, id, state, "rnic-down", part, "t1", "\033[2J");
 	assert_non_null(answer);
-	assert_int_equal(history_rows_take_incidents(rows, answer), 0);
+	assert_int_equal(history_rows_take_incidents(rows, answer, INT64_MAX), 0);
 	json_decref(answer);
 }
 
@@ -162,7 +162,7 @@ take_without_id(
 	    "time", "id", "state", "kind", "part", "opened_ns", "sentence", "rows",
 	    when, state, "h1/r0--t1", (json_int_t)opened_ns);
 	assert_non_null(answer);
-	assert_int_equal(history_rows_take_incidents(rows, answer), 0);
+	assert_int_equal(history_rows_take_incidents(rows, answer, INT64_MAX), 0);
 	json_decref(answer);
 }
 
@@ -231,11 +231,86 @@ what_is_no_answer_is_refused(void **state)
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		json_t *answer = json_loads(bad[i], 0, NULL);
 
-		assert_int_equal(history_rows_take_probes(rows, answer), -EBADMSG);
-		assert_int_equal(history_rows_take_incidents(rows, answer), -EBADMSG);
+		assert_true(history_rows_take_probes(rows, answer) < 0);
+		assert_int_equal(
+		    history_rows_take_incidents(rows, answer, NOW), -EBADMSG);
 		json_decref(answer);
 	}
 	history_rows_free(rows);
+}
+
+#define STEPS(columns)                                                             \
+	"{\"columns\":[\"time\"," columns                                          \
+	"],\"truncated\":true,\"rows\":[[\"2025-12-31T"                            \
+	"23:5%d:0%d.000Z\",5,0,null,null],[\"2025-12-31T23:57:00.000Z\",6,0,null," \
+	"null]]}"
+#define COLUMNS "\"sent\",\"no_reply\",\"rtt_p50_ns\",\"rtt_p99_ns\""
+
+static int
+take_steps(struct history_rows *rows, const char *format, int minute, int second)
+{
+	char text[512];
+	json_t *answer;
+	int r;
+
+	snprintf(text, sizeof(text), format, minute, second);
+	answer = json_loads(text, 0, NULL);
+	assert_non_null(answer);
+	r = history_rows_take_probes(rows, answer);
+	json_decref(answer);
+	return r;
+}
+
+static void
+rows_that_are_no_steps_are_refused(void **state)
+{
+	const struct history_subject tor = { .text = "t1", .tor = "t1" };
+	struct history_rows *rows = history_rows_new(&tor, &hour);
+	json_t *json;
+
+	/* What an analyzer answers that does not know of steps. */
+	assert_int_equal(take_steps(rows, STEPS(COLUMNS), 6, 5), -EPROTO);
+	assert_int_equal(take_steps(rows, STEPS(COLUMNS), 7, 0), -EPROTO);
+	assert_int_equal(
+	    take_steps(rows, STEPS("\"dst_tor\"," COLUMNS), 6, 0), -EPROTO);
+	assert_int_equal(take_steps(rows, STEPS(COLUMNS), 6, 0), 0);
+	json = printed(rows, CTL_GOOD);
+	assert_true(json_is_true(json_object_get(json, "truncated")));
+	json_decref(json);
+	history_rows_free(rows);
+}
+
+static void
+incidents_that_come_again_are_told_once(void **state)
+{
+	const struct history_subject tor = { .text = "t1", .tor = "t1" };
+	struct history_rows *rows = history_rows_new(&tor, &hour);
+	const int64_t last = NOW - 10 * MINUTE;
+	json_t *json, *answer;
+	char when[RM_WALL_TEXT];
+
+	put_time(when, last);
+	for (int i = 0; i < 2; i++) {
+		answer = json_pack("{s:[s,s,s,s], s:[[s,s,s,s]]}", "columns", "time",
+		    "id", "state", "tor", "rows", when, "1", "opened", "t1");
+		assert_int_equal(history_rows_take_incidents(
+				     rows, answer, i == 0 ? last : INT64_MAX),
+		    0);
+		json_decref(answer);
+	}
+	json = printed(rows, CTL_GOOD);
+	assert_int_equal(json_array_size(json_object_get(json, "incidents")), 1);
+	json_decref(json);
+	history_rows_free(rows);
+}
+
+static void
+four_hundred_days_are_no_more_than_that(void **state)
+{
+	const struct history_span span = history_span(NOW, 400 * 1440 * MINUTE);
+
+	assert_true(span.to_ns - span.from_ns <= 400 * 1440 * MINUTE);
+	assert_true(span.from_ns % span.bucket_ns == 0);
 }
 
 static void
@@ -277,8 +352,8 @@ long_times_are_cut_into_few_buckets(void **state)
 		assert_true(span.from_ns <= NOW - minutes[i] * MINUTE);
 		assert_true(span.from_ns % span.bucket_ns == 0);
 		take_probes(rows, span.from_ns, 2, 0);
-		take_probes(rows, NOW, 1, 0);
-		take_probes(rows, NOW - minutes[i] * MINUTE * 3, 4, 0);
+		take_probes(rows, NOW / span.bucket_ns * span.bucket_ns, 1, 0);
+		take_probes(rows, span.from_ns - span.bucket_ns, 4, 0);
 		json = printed(rows, CTL_GOOD);
 		assert_int_equal(number(json, "rows", 0, "sent"), 2);
 		assert_int_equal(number(json, "rows", 1, "sent"), 1);
@@ -297,6 +372,9 @@ main(void)
 		cmocka_unit_test(of_too_many_incidents_the_oldest_are_left_out),
 		cmocka_unit_test(of_what_nothing_is_known_is_bad_news),
 		cmocka_unit_test(what_is_no_answer_is_refused),
+		cmocka_unit_test(rows_that_are_no_steps_are_refused),
+		cmocka_unit_test(incidents_that_come_again_are_told_once),
+		cmocka_unit_test(four_hundred_days_are_no_more_than_that),
 		cmocka_unit_test(parts_hold_whole_names),
 		cmocka_unit_test(durations_are_read_as_the_database_writes_them),
 		cmocka_unit_test(long_times_are_cut_into_few_buckets),
