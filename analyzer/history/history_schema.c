@@ -180,7 +180,7 @@ const struct history_measurement history_measurements[] = {
 	  "that turns bad at once.", path_columns },
 	{ "rm_path", HISTORY_RAW,
 	  "One traced path between two racks that has lost something. Several paths of one "
-	  "pair of racks are points a nanosecond apart.", route_columns },
+	  "pair of racks are points a nanosecond apart.", route_columns, true },
 	{ "rm_rnic", HISTORY_RAW, "Probes of one RNIC, every 60 s, at once when it is bad.",
 	  rnic_columns },
 	{ "rm_rack", HISTORY_RAW, "What an aggregator says of a rack, with every summary.",

@@ -9,6 +9,7 @@
 #ifndef ANALYZER_HISTORY_HISTORY_SCHEMA_H
 #define ANALYZER_HISTORY_HISTORY_SCHEMA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -40,6 +41,7 @@ struct history_measurement {
 	enum history_retention retention;
 	const char *help;
 	const struct history_column *columns;
+	bool dense; /* points of one moment are a nanosecond apart */
 };
 
 extern const struct history_measurement history_measurements[]; /* ended by NULL */

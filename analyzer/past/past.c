@@ -284,9 +284,17 @@ ask_rows(struct asked *asked)
 	int r;
 
 	asked->language = asked->past->language;
-	r = asked->language == LANGUAGE_VICTORIA ? write_export(asked, url)
-						 : write_influxql(asked, url);
-	rm_why(&asked->why, r, "the names in influx are too long");
+	if (asked->language == LANGUAGE_VICTORIA && asked->question.measurement->dense)
+		r = rm_why(&asked->why, -ENOTSUP,
+		    "VictoriaMetrics keeps whole milliseconds, and of points of %s "
+		    "that "
+		    "are closer only one: it cannot tell them",
+		    asked->question.measurement->name);
+	else
+		r = rm_why(&asked->why,
+		    asked->language == LANGUAGE_VICTORIA ? write_export(asked, url)
+							 : write_influxql(asked, url),
+		    "the names in influx are too long");
 	if (r == 0)
 		r = send_to_database(asked, url, on_answer);
 	if (r < 0)

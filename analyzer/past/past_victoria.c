@@ -1,5 +1,6 @@
 /* A point of line protocol is many series there, one for each field: those of the same
- * labels and the same time are put together again. */
+ * labels and the same time are put together again. With a step nothing needs to be:
+ * every column is merged by itself. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,7 +17,9 @@ struct points {
 	const struct past_question *question;
 	const struct history_column *columns[PAST_COLUMNS];
 	size_t column_count;
-	json_t *rows; /* "labels time" -> [time in ns, a value of each column] */
+	struct past_rows *found;
+	json_t *rows;     /* labels -> time -> [time in ns, a value of each column] */
+	size_t row_count; /* of all labels */
 };
 
 /* The column of "rm_rnic_sent". False: none that was asked for. */
@@ -72,31 +75,53 @@ value_of(const struct history_column *column, const json_t *value)
 					       : json_null();
 }
 
+/* Takes the row: [time in ns, a value of each column]. */
 static int
-take_sample(struct points *points, const json_t *labels, const char *key, size_t column,
-    const json_t *time, const json_t *value)
+add_row(struct past_rows *found, json_t *row)
+{
+	const rm_wall_t when = { json_integer_value(json_array_get(row, 0)) };
+
+	json_array_remove(row, 0);
+	return past_rows_add(found, when, 0, row);
+}
+
+/* The row of these labels and this time. NULL: there are too many. */
+static json_t *
+get_row(struct points *points, const json_t *labels, const char *key, int64_t ns)
 {
 	char at[32];
 	json_t *row, *of_series = json_object_get(points->rows, key);
-	int64_t ns;
 
-	if (!json_is_integer(time) || __builtin_mul_overflow(json_integer_value(time),
-					  (int64_t)RM_NS_PER_MS, &ns))
-		return -EBADMSG;
 	snprintf(at, sizeof(at), "%" PRId64, ns);
 	if (of_series == NULL) {
 		of_series = json_object();
 		json_object_set_new(points->rows, key, of_series);
 	}
 	row = json_object_get(of_series, at);
-	if (row == NULL) {
-		if (json_object_size(of_series) == PAST_ROWS)
-			return -EMSGSIZE;
+	if (row == NULL && points->row_count < PAST_ROWS) {
 		row = new_row(points, labels, ns);
 		json_object_set_new(of_series, at, row);
+		points->row_count++;
 	}
+	return row;
+}
+
+static int
+take_sample(struct points *points, const json_t *labels, const char *key, size_t column,
+    const json_t *time, const json_t *value)
+{
+	const bool alone = points->question->step_ns != 0;
+	json_t *row;
+	int64_t ns;
+
+	if (!json_is_integer(time) || __builtin_mul_overflow(json_integer_value(time),
+					  (int64_t)RM_NS_PER_MS, &ns))
+		return -EBADMSG;
+	row = alone ? new_row(points, labels, ns) : get_row(points, labels, key, ns);
+	if (row == NULL)
+		return -EMSGSIZE;
 	json_array_set_new(row, column + 1, value_of(points->columns[column], value));
-	return 0;
+	return alone ? add_row(points->found, row) : 0;
 }
 
 static int
@@ -149,7 +174,7 @@ take_all(struct points *points, const char *body, size_t len, struct rm_why *why
 }
 
 static int
-put_rows(struct points *points, struct past_rows *rows)
+put_rows(struct points *points)
 {
 	const char *key, *at;
 	json_t *of_series, *row;
@@ -157,12 +182,7 @@ put_rows(struct points *points, struct past_rows *rows)
 
 	json_object_foreach (points->rows, key, of_series)
 		json_object_foreach (of_series, at, row) {
-			const rm_wall_t when = { json_integer_value(
-			    json_array_get(row, 0)) };
-			json_t *values = json_copy(row);
-
-			json_array_remove(values, 0);
-			r = past_rows_add(rows, when, 0, values);
+			r = add_row(points->found, json_copy(row));
 			if (r < 0)
 				return r;
 		}
@@ -173,25 +193,24 @@ int
 past_answer_victoria(const struct past_question *q, const char *body, size_t len,
     char **json, struct rm_why *why)
 {
-	struct points points = { .question = q, .rows = json_object() };
-	struct past_rows *rows = past_rows_new(q);
+	struct points points = {
+		.question = q, .found = past_rows_new(q), .rows = json_object()
+	};
 	int r;
 
 	points.column_count = past_question_asked(q, points.columns);
-	if (rows == NULL || points.rows == NULL)
+	if (points.found == NULL || points.rows == NULL)
 		r = rm_why(why, -ENOMEM, "out of memory");
 	else
 		r = take_all(&points, body, len, why);
 	if (r == 0) {
-		r = put_rows(&points, rows);
-		if (r == -ENOSPC) /* they have no order: which are the oldest? */
-			rm_why(why, r, "that is too much: ask for less time");
-		else if (r < 0)
+		r = put_rows(&points);
+		if (r < 0)
 			rm_why(why, r, "out of memory");
 	}
 	if (r == 0)
-		r = past_rows_json(rows, json, why);
-	past_rows_free(rows);
+		r = past_rows_json(points.found, json, why);
+	past_rows_free(points.found);
 	json_decref(points.rows);
 	return r;
 }

@@ -123,19 +123,25 @@ teardown(void **state)
 }
 
 static long
-ask(struct world *w, int kind_status, const char *answer)
+ask_of(struct world *w, const char *measurement, int kind_status, const char *answer)
 {
 	char url[128];
 
 	w->kind_status = kind_status;
 	w->answer = answer;
 	w->status = 0;
-	snprintf(url, sizeof(url), "%s/v1/history/rm_sla", w->url);
+	snprintf(url, sizeof(url), "%s/v1/history/%s", w->url, measurement);
 	assert_int_equal(rm_http_client_send(w->client, url, NULL, NULL, 0,
 			     LOOPBACK_PATIENCE_NS, on_answer, w),
 	    0);
 	LOOPBACK_WAIT(w->loop, w->status != 0);
 	return w->status;
+}
+
+static long
+ask(struct world *w, int kind_status, const char *answer)
+{
+	return ask_of(w, "rm_sla", kind_status, answer);
 }
 
 static void
@@ -155,6 +161,10 @@ who_tells_of_its_build_is_victoriametrics(void **state)
 	struct world *w = *state;
 
 	assert_int_equal(ask(w, 200, ""), 200);
+	assert_int_equal(w->exports, 1);
+	/* It has one of many points. */
+	assert_int_equal(ask_of(w, "rm_path", 200, ""), 502);
+	assert_non_null(strstr(w->body, "keeps whole milliseconds"));
 	assert_int_equal(w->exports, 1);
 }
 

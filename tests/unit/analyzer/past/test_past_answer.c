@@ -15,6 +15,7 @@
 #include <jansson.h>
 
 #include "analyzer/past/past_answer.h"
+#include "analyzer/past/past_rows.h"
 
 #define SLA(seconds, region, sent)                                              \
 	"rm_sla,region=" region ",aggregator=an1,scope=rack,dscp=26 sent=" sent \
@@ -345,6 +346,49 @@ series_of_victoriametrics_become_rows_again(void **state)
 	json_decref(json);
 }
 
+/* A series of so many samples of 1, a millisecond apart. The caller's. */
+static char *
+long_series(const char *scope, size_t count)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_non_null(out);
+	fprintf(out,
+	    "{\"metric\":{\"__name__\":\"rm_sla_sent\",\"scope\":\"%s\"},\"values\":[1",
+	    scope);
+	for (size_t i = 1; i < count; i++)
+		fprintf(out, ",1");
+	fprintf(out, "],\"timestamps\":[");
+	for (size_t i = 0; i < count; i++)
+		fprintf(out, "%s%zu", i > 0 ? "," : "", 1769860800000 + i);
+	fprintf(out, "]}\n");
+	assert_int_equal(fclose(out), 0);
+	return text;
+}
+
+static void
+all_series_together_are_bounded_unless_they_are_merged(void **state)
+{
+	char *series[2] = { long_series("rack", PAST_ROWS - 1),
+		long_series("fabric", 2) };
+	struct rm_why why = { 0 };
+	json_t *json = NULL;
+	char *body = NULL;
+
+	assert_true(asprintf(&body, "%s%s", series[0], series[1]) > 0);
+	assert_int_equal(read_victoria(body, 0, &json, &why), -EMSGSIZE);
+	assert_string_equal(why.text, "that is too much: ask for less time");
+	assert_int_equal(read_victoria(body, 600, &json, &why), 0);
+	assert_int_equal(count_of(json), 1);
+	assert_int_equal(sent_of(json, 0), PAST_ROWS + 1);
+	json_decref(json);
+	free(body);
+	free(series[0]);
+	free(series[1]);
+}
+
 static void
 an_export_that_is_none_is_refused(void **state)
 {
@@ -407,6 +451,7 @@ main(void)
 		TEST(answers_that_are_none_are_refused_with_what_the_database_said),
 		TEST(series_of_victoriametrics_become_rows_again),
 		TEST(a_number_that_finds_the_tags_is_not_shown),
+		TEST(all_series_together_are_bounded_unless_they_are_merged),
 		TEST(an_export_that_is_none_is_refused),
 	};
 
