@@ -17,6 +17,8 @@ const char *const past_filter_names[PAST_FILTERS] = {
 	[PAST_DEVICE] = "device",
 	[PAST_RNIC] = "rnic",
 	[PAST_DSCP] = "dscp",
+	[PAST_SCOPE] = "scope",
+	[PAST_SERVICE] = "service",
 };
 
 #define HOUR_NS (3600 * RM_NS_PER_S)
@@ -85,6 +87,16 @@ past_question_asked(
 	return count;
 }
 
+/* As the SLA takes it of an aggregator. */
+static bool
+is_service(const char *text)
+{
+	for (const char *c = text; *c != '\0'; c++)
+		if (*c < ' ' || *c > '~')
+			return false;
+	return text[0] != '\0';
+}
+
 static int
 take_filter(const char *text, enum past_filter filter, struct past_question *q,
     struct rm_why *why)
@@ -101,8 +113,8 @@ take_filter(const char *text, enum past_filter filter, struct past_question *q,
 		    why, -EINVAL, "%s is not kept by %s", q->measurement->name, what);
 	if (filter == PAST_RNIC && rm_rnic_id_parse(text, &id) == 0)
 		rm_rnic_id_format(id, ret);
-	else if (filter != PAST_RNIC && rm_name_valid(text) &&
-		 strlen(text) < PAST_NAME_BYTES)
+	else if (filter != PAST_RNIC && strlen(text) < PAST_NAME_BYTES &&
+		 (filter == PAST_SERVICE ? is_service(text) : rm_name_valid(text)))
 		strcpy(ret, text);
 	else
 		return rm_why(why, -EINVAL, "?%s= is no %s", what,
@@ -219,17 +231,17 @@ past_question_make(const struct past_words *words, rm_wall_t now,
 
 /* ---- InfluxQL -------------------------------------------------------------------- */
 
-/* Names of policies are whatever somebody has made. */
+/* Names of policies and services are whatever somebody has chosen. */
 static void
-put_quoted(FILE *out, const char *name)
+put_quoted(FILE *out, char quote, const char *name)
 {
-	putc('"', out);
+	putc(quote, out);
 	for (; *name != '\0'; name++) {
-		if (*name == '"' || *name == '\\')
+		if (*name == quote || *name == '\\')
 			putc('\\', out);
 		putc(*name, out);
 	}
-	putc('"', out);
+	putc(quote, out);
 }
 
 static void
@@ -252,9 +264,11 @@ put_filters(FILE *out, const struct past_question *q)
 		past_filter_columns(q->measurement, i, columns);
 		if (name[0] == '\0')
 			continue;
-		fprintf(out, " AND (\"%s\" = '%s'", columns[0], name);
-		if (columns[1] != NULL)
-			fprintf(out, " OR \"%s\" = '%s'", columns[1], name);
+		for (int k = 0; k < 2 && columns[k] != NULL; k++) {
+			fprintf(
+			    out, "%s\"%s\" = ", k == 0 ? " AND (" : " OR ", columns[k]);
+			put_quoted(out, '\'', name);
+		}
 		putc(')', out);
 	}
 }
@@ -283,7 +297,7 @@ past_question_influxql(
 	}
 	fprintf(out, " FROM ");
 	if (policy[0] != '\0') {
-		put_quoted(out, policy);
+		put_quoted(out, '"', policy);
 		putc('.', out);
 	}
 	fprintf(out, "\"%s\" WHERE time >= %" PRId64 " AND time < %" PRId64,
@@ -316,14 +330,15 @@ put_selector(const struct past_question *q, const char *database, int which,
 			separator = "|";
 		}
 	fprintf(out, ")\",db=");
-	put_quoted(out, database);
+	put_quoted(out, '"', database);
 	for (int i = 0; i < PAST_FILTERS; i++) {
 		const char *tags[2];
 
 		past_filter_columns(q->measurement, i, tags);
-		if (q->filter[i][0] != '\0')
-			fprintf(out, ",%s=\"%s\"", tags[i == PAST_TOR ? which : 0],
-			    q->filter[i]);
+		if (q->filter[i][0] == '\0')
+			continue;
+		fprintf(out, ",%s=", tags[i == PAST_TOR ? which : 0]);
+		put_quoted(out, '"', q->filter[i]);
 	}
 	putc('}', out);
 	return close_text(out, text);

@@ -2,8 +2,8 @@
  * past_question - what somebody wants to know of the history: checked, and in the
  * language of each database. Pure.
  *
- * Nothing of it is free text: the measurement and its columns are the schema's, names
- * are valid ones, times are numbers.
+ * Of it only a service's name is free text, and quoted: the measurement and its columns
+ * are the schema's, other names are valid ones, times are numbers.
  */
 #ifndef ANALYZER_PAST_PAST_QUESTION_H
 #define ANALYZER_PAST_PAST_QUESTION_H
@@ -18,7 +18,7 @@
 #define PAST_LIMIT 1000 /* rows, unless others are asked for */
 #define PAST_MAX_LIMIT 10000
 #define PAST_MAX_STEP_S (30 * 86400)
-#define PAST_NAME_BYTES 64
+#define PAST_NAME_BYTES 128
 #define PAST_COLUMNS 64
 #define PAST_STATEMENT_BYTES 3072
 
@@ -35,6 +35,8 @@ enum past_filter {
 	PAST_DEVICE,
 	PAST_RNIC,
 	PAST_DSCP,
+	PAST_SCOPE,
+	PAST_SERVICE, /* whatever prints */
 	PAST_FILTERS,
 };
 

@@ -423,6 +423,11 @@ def test_sla_of_every_minute_arrives(place, pack, tmp_path, say):
     told = analyzer.get("/v1/sla").json["services"]
     assert {(each["region"], each["service"], each["hour"]["sent"]) for each in told} == {
         (region, "sim.service", of_service) for region in expected}
+    truncated, rows = asked(analyzer, "rm_sla_service", service="sim.service")
+    assert {(row["region"], row["service"]) for row in rows} == {
+        (region, "sim.service") for region in expected} and not truncated
+    assert asked(analyzer, "rm_sla_service", service="sim' OR '1'='1\\") == (False, [])
+    assert {row["scope"] for row in asked(analyzer, "rm_sla", scope="rack")[1]} == {"rack"}
     say(f"{sum(expected.values()):,} probes in {len(have)} regions and scopes")
 
 

@@ -155,6 +155,34 @@ tags_alone_are_found_by_a_number_that_is_not_shown(void **state)
 }
 
 static void
+names_of_services_are_quoted(void **state)
+{
+	struct past_question q;
+	char text[PAST_STATEMENT_BYTES], texts[2][PAST_STATEMENT_BYTES];
+	struct rm_why why;
+
+	assert_int_equal(make((struct past_words){ .measurement = "rm_sla_service",
+				  .filter[PAST_SERVICE] = "a' OR \"b\\" },
+			     &q, &why),
+	    0);
+	assert_int_equal(past_question_influxql(&q, "", text), 0);
+	assert_non_null(
+	    strstr(text, " AND (\"service\" = 'a\\' OR \"b\\\\') ORDER BY time"));
+	assert_int_equal(past_question_selectors(&q, "rackmesh", texts), 1);
+	assert_non_null(strstr(texts[0], ",service=\"a' OR \\\"b\\\\\"}"));
+	assert_int_equal(make((struct past_words){ .measurement = "rm_sla_service",
+				  .filter[PAST_SERVICE] = "a\nb" },
+			     &q, &why),
+	    -EINVAL);
+	assert_int_equal(make((struct past_words){ .measurement = "rm_sla",
+				  .filter[PAST_SCOPE] = "fabric" },
+			     &q, &why),
+	    0);
+	assert_int_equal(past_question_influxql(&q, "", text), 0);
+	assert_non_null(strstr(text, " AND (\"scope\" = 'fabric')"));
+}
+
+static void
 every_measurement_of_the_schema_makes_a_statement(void **state)
 {
 	char text[PAST_STATEMENT_BYTES], texts[2][PAST_STATEMENT_BYTES];
@@ -189,6 +217,7 @@ main(void)
 		cmocka_unit_test(a_step_merges_counts_by_sums_and_times_by_the_largest),
 		cmocka_unit_test(series_are_selected_by_either_tor),
 		cmocka_unit_test(tags_alone_are_found_by_a_number_that_is_not_shown),
+		cmocka_unit_test(names_of_services_are_quoted),
 		cmocka_unit_test(every_measurement_of_the_schema_makes_a_statement),
 	};
 
