@@ -42,6 +42,8 @@ static const struct level levels[RM_KINDS] = {
 	[RM_KIND_REGION_BLIND] = { CRITICAL, CRITICAL },
 	[RM_KIND_CERTIFICATE_ENDING] = { WARNING, WARNING },
 	[RM_KIND_CLASS_REWRITTEN] = { WARNING, WARNING },
+	/* As when it is down, which it is now and then: theirs is one alert. */
+	[RM_KIND_RNIC_FLAPPING] = { MAJOR, CRITICAL },
 };
 
 static const char *const names[RM_SEVERITIES] = { "", "warning", "major", "critical" };

@@ -42,6 +42,7 @@ enum rm_kind {
 	RM_KIND_CERTIFICATE_ENDING, /* a daemon's: nobody will talk to it then */
 	RM_KIND_CLASS_REWRITTEN, /* packets arrive with another DSCP than they left with
 				  */
+	RM_KIND_RNIC_FLAPPING, /* its port goes down and comes back, again and again */
 	RM_KINDS
 };
 

@@ -31,6 +31,7 @@ struct rack_judge {
 	struct rack_support *support;
 	struct rack_legs legs;
 	uint64_t fingerprint; /* of the rack that the memories are about */
+	uint64_t members_fingerprint;
 
 	/* one per member, host, foreigner */
 	struct rack_tally *tallies;
@@ -95,7 +96,7 @@ forget_rack(struct rack_judge *judge)
 	judge->member_health = judge->host_health = NULL;
 	judge->verdicts = NULL;
 	judge->found = NULL;
-	judge->fingerprint = 0;
+	judge->fingerprint = judge->members_fingerprint = 0;
 }
 
 void
@@ -112,9 +113,9 @@ rack_judge_free(struct rack_judge *judge)
 	free(judge);
 }
 
-/* Who the rack's members are, in their order: the same number means the same rack. */
+/* Who the rack's members are, in their order: the same number means the same ones. */
 static uint64_t
-fingerprint_of(const struct rack *rack)
+members_of(const struct rack *rack)
 {
 	uint64_t hash = RM_FNV1A;
 
@@ -125,11 +126,32 @@ fingerprint_of(const struct rack *rack)
 		hash = rm_fnv1a(hash, &member->id.port, sizeof member->id.port);
 		hash = rm_fnv1a(hash, &member->host_index, sizeof member->host_index);
 	}
+	return hash;
+}
+
+/* And who else is in it, or probed: the same number means the same rack. */
+static uint64_t
+fingerprint_of(const struct rack *rack)
+{
+	uint64_t hash = members_of(rack);
+
 	for (size_t i = 0; i < rack->host_count; i++)
 		hash = rm_fnv1a(
 		    hash, rack->hosts[i].name, strlen(rack->hosts[i].name) + 1);
 	hash = rm_fnv1a(hash, &rack->foreigner_count, sizeof rack->foreigner_count);
 	return hash != 0 ? hash : 1;
+}
+
+/* What is known of the ports of the same members: slow flaps outlive many a plan. */
+static void
+keep_ports(struct rack_suspect_memory *to, const struct rack_suspect_memory *from,
+    size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		to[i].port_known = from[i].port_known;
+		to[i].port_falls = from[i].port_falls;
+		to[i].port_flaps = from[i].port_flaps;
+	}
 }
 
 /* Room, and memories, for this rack; both begin afresh when its members change. */
@@ -138,9 +160,14 @@ know_rack(struct rack_judge *judge, const struct rack *rack)
 {
 	const uint64_t fingerprint = fingerprint_of(rack);
 	const size_t members = rack->member_count + 1, hosts = rack->host_count + 1;
+	struct rack_suspect_memory *before = NULL;
 
 	if (fingerprint == judge->fingerprint)
 		return 0;
+	if (judge->fingerprint != 0 && judge->members_fingerprint == members_of(rack)) {
+		before = judge->suspects;
+		judge->suspects = NULL;
+	}
 	forget_rack(judge);
 	judge->tallies = calloc(members, sizeof *judge->tallies);
 	judge->suspects = calloc(members, sizeof *judge->suspects);
@@ -161,10 +188,15 @@ know_rack(struct rack_judge *judge, const struct rack *rack)
 	    judge->host_health == NULL || judge->verdicts == NULL ||
 	    judge->found == NULL || rack_slow_forget(judge->slow, rack) < 0 ||
 	    rack_words_forget(judge->words, rack) < 0) {
+		free(before);
 		forget_rack(judge);
 		return -ENOMEM;
 	}
+	if (before != NULL)
+		keep_ports(judge->suspects, before, rack->member_count);
+	free(before);
 	judge->fingerprint = fingerprint;
+	judge->members_fingerprint = members_of(rack);
 	return 0;
 }
 
@@ -284,11 +316,17 @@ judge_ports(struct rack_judge *judge, const struct rack *rack,
     const struct window_closed *window, rm_wall_t start)
 {
 	judge->verdict_count +=
-	    rack_ports_judge(rack, start, rm_mono_since(window->end, window->start),
-		judge->suspects, &judge->verdicts[judge->verdict_count]);
-	for (size_t i = 0; i < rack->member_count; i++)
-		if (judge->suspects[i].port_down > 0 || judge->suspects[i].port_flaps)
+	    rack_ports_judge(rack, window, start, judge->member_health, judge->suspects,
+		&judge->verdicts[judge->verdict_count]);
+	for (size_t i = 0; i < rack->member_count; i++) {
+		const struct rack_suspect_memory *memory = &judge->suspects[i];
+
+		/* One that flaps is well from a while after each fall until the next.
+		 */
+		if (memory->port_down > 0 ||
+		    (memory->port_flaps.flaps && judge->excused[i]))
 			judge->member_health[i] = RM_HEALTH_BAD;
+	}
 }
 
 /* False: nothing works, so that nobody is told apart. */
@@ -397,7 +435,7 @@ rack_judge_window(struct rack_judge *judge, const struct rack *given,
 	r = know_rack(judge, rack);
 	if (r < 0)
 		return r;
-	rack_ports_excuse(rack, judge->suspects, judge->excused);
+	rack_ports_excuse(rack, all, judge->suspects, judge->excused);
 	with_excuses.excused = judge->excused;
 	r = rack_words_hear(judge->words, rack, all, window_start);
 	if (r < 0)

@@ -1,21 +1,18 @@
 #include "tor-aggregator/judge/rack_ports.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "tor-aggregator/suspect/rack_evidence.h"
 #include "tor-aggregator/suspect/rack_suspect.h"
 #include "tor-aggregator/window/rack_view.h"
+#include "tor-aggregator/window/window.h"
 
 #define DOWN_WINDOWS 2
 #define AFTER_TOR_WINDOWS 8 /* when a ToR comes back, so do its ports one by one */
 /* A window is judged a second after its end, and is a second long; one per bin. */
 #define EXCUSED_WINDOWS 8
-/* Three falls in a few seconds are flapping; it ends when the last is so long ago. An
- * agent tells of one fall a second at most. */
-#define RESTLESS_BY_FALL 16
-#define RESTLESS_FLAPS 40
-#define RESTLESS_MOST 48
-#define DOWN_AFTER_FLAPPING 16 /* windows without an end: it is down, after all */
+#define DOWN_AFTER_FLAPPING 40 /* windows without an end: it is down, after all */
 
 /* Whose agent is silent may have changed its mind; a pause outlives the agent. */
 static bool
@@ -34,35 +31,27 @@ is_down(const struct rack *rack, size_t member)
 	return rack->members[member].port_down && is_fresh(rack, member);
 }
 
-/* Falls between two windows, too: who is up at each of them is not well for that. */
+/* Falls between two windows are counted, too. */
 static bool
-note_falls(const struct rack_member *member, struct rack_suspect_memory *memory)
+note_falls(
+    const struct rack_member *member, rm_mono_t now, struct rack_suspect_memory *memory)
 {
-	const bool fell =
-	    memory->port_known && memory->port_falls != member->port_falls;
+	const uint32_t falls =
+	    memory->port_known ? member->port_falls - memory->port_falls : 0;
 
 	memory->port_known = true;
 	memory->port_falls = member->port_falls;
-	if (memory->port_restless > 0)
-		memory->port_restless--;
-	if (fell)
-		memory->port_restless += RESTLESS_BY_FALL;
-	if (memory->port_restless > RESTLESS_MOST)
-		memory->port_restless = RESTLESS_MOST;
-	if (memory->port_restless >= RESTLESS_FLAPS)
-		memory->port_flaps = true;
-	else if (memory->port_restless < RESTLESS_BY_FALL)
-		memory->port_flaps = false;
-	return fell;
+	port_flaps_note(&memory->port_flaps, now, falls, member->port_down);
+	return falls > 0;
 }
 
 void
-rack_ports_excuse(
-    const struct rack *rack, struct rack_suspect_memory *memories, bool *excused)
+rack_ports_excuse(const struct rack *rack, const struct window_closed *window,
+    struct rack_suspect_memory *memories, bool *excused)
 {
 	for (size_t i = 0; i < rack->member_count; i++) {
 		struct rack_suspect_memory *memory = &memories[i];
-		const bool fell = note_falls(&rack->members[i], memory);
+		const bool fell = note_falls(&rack->members[i], window->end, memory);
 
 		if (rack->members[i].port_down || fell)
 			memory->port_excused = EXCUSED_WINDOWS;
@@ -109,7 +98,23 @@ tor_verdict(const struct rack *rack, size_t down, struct rm_verdict *ret)
 }
 
 static void
-port_verdict(const struct rack *rack, size_t member, bool flaps, struct rm_verdict *ret)
+flaps_verdict(const struct port_flaps *flaps, const struct window_closed *window,
+    rm_wall_t window_start, bool down, struct rm_verdict *ret)
+{
+	const rm_mono_t now = window->end;
+
+	ret->evidence.window_start.ns =
+	    window_start.ns - rm_mono_since(window->start, flaps->since);
+	ret->kind = RM_KIND_RNIC_FLAPPING;
+	snprintf(ret->evidence.observed, sizeof ret->evidence.observed,
+	    "its port went down %" PRIu32 " times within %" PRId64
+	    " s, its host says, the last time %" PRId64 " s ago, and is %s",
+	    flaps->falls, rm_mono_since(flaps->at[0], flaps->since) / RM_NS_PER_S,
+	    rm_mono_since(now, flaps->at[0]) / RM_NS_PER_S, down ? "down" : "up");
+}
+
+static void
+port_verdict(const struct rack *rack, size_t member, struct rm_verdict *ret)
 {
 	*ret = (struct rm_verdict){
 		.part = { .type = RM_PART_RNIC },
@@ -120,13 +125,8 @@ port_verdict(const struct rack *rack, size_t member, bool flaps, struct rm_verdi
 	};
 	rack_member_name(rack, member, ret->part.name);
 	snprintf(ret->part.place, sizeof ret->part.place, "%.63s", rack->tor);
-	if (flaps) {
-		ret->kind = RM_KIND_RNIC_LOSSY;
-		ret->evidence.way = RM_WAY_BOTH;
-	}
-	snprintf(ret->evidence.observed, sizeof ret->evidence.observed, "%s",
-	    flaps ? "its port goes down again and again, its host says"
-		  : "its port is down, its host says");
+	snprintf(ret->evidence.observed, sizeof ret->evidence.observed,
+	    "its port is down, its host says");
 }
 
 static bool
@@ -134,16 +134,16 @@ note_port(const struct rack *rack, size_t member, rm_wall_t start, bool all,
     struct rack_suspect_memory *memory)
 {
 	const bool down = is_down(rack, member);
+	bool flaps;
 
-	if (!is_fresh(rack, member) || all) {
-		memory->port_restless = 0;
-		memory->port_flaps = false;
-	}
+	if (all) /* it falls with its ToR */
+		memory->port_flaps = (struct port_flaps){ 0 };
+	flaps = memory->port_flaps.flaps && is_fresh(rack, member);
 	if (!down)
 		memory->port_down = 0;
 	else if (memory->port_down < DOWN_AFTER_FLAPPING)
 		memory->port_down++;
-	if (!down && !memory->port_flaps) {
+	if (!down && !flaps) {
 		memory->port_after_tor = 0;
 		memory->port_since.ns = 0;
 		return false;
@@ -154,33 +154,43 @@ note_port(const struct rack *rack, size_t member, rm_wall_t start, bool all,
 		memory->port_after_tor = AFTER_TOR_WINDOWS;
 	else if (memory->port_after_tor > 0 && --memory->port_after_tor > 0)
 		return false;
-	return memory->port_flaps || memory->port_down >= DOWN_WINDOWS;
+	return flaps || memory->port_down >= DOWN_WINDOWS;
 }
 
 static bool
 only_flaps(const struct rack_suspect_memory *memory)
 {
-	return memory->port_flaps && memory->port_down < DOWN_AFTER_FLAPPING;
+	return memory->port_flaps.flaps && memory->port_down < DOWN_AFTER_FLAPPING;
 }
 
 size_t
-rack_ports_judge(const struct rack *rack, rm_wall_t window_start, int64_t window_ns,
+rack_ports_judge(const struct rack *rack, const struct window_closed *window,
+    rm_wall_t window_start, const enum rm_health *healths,
     struct rack_suspect_memory *memories, struct rm_verdict *verdicts)
 {
 	size_t down, count = 0;
 	const bool all = all_are_down(rack, &down);
 
 	for (size_t i = 0; i < rack->member_count; i++) {
-		if (!note_port(rack, i, window_start, all, &memories[i]) ||
+		struct rack_suspect_memory *memory = &memories[i];
+		struct rm_verdict *verdict = &verdicts[count];
+
+		if (!note_port(rack, i, window_start, all, memory) ||
 		    (all && count > 0))
 			continue;
 		if (all)
-			tor_verdict(rack, down, &verdicts[count]);
+			tor_verdict(rack, down, verdict);
 		else
-			port_verdict(
-			    rack, i, only_flaps(&memories[i]), &verdicts[count]);
-		verdicts[count].evidence.window_ns = window_ns;
-		verdicts[count++].evidence.window_start = memories[i].port_since;
+			port_verdict(rack, i, verdict);
+		verdict->evidence.window_ns = rm_mono_since(window->end, window->start);
+		verdict->evidence.window_start = memory->port_since;
+		if (!all && only_flaps(memory)) {
+			if (memory->port_down == 0 && healths[i] == RM_HEALTH_BAD)
+				continue;
+			flaps_verdict(&memory->port_flaps, window, window_start,
+			    memory->port_down > 0, verdict);
+		}
+		count++;
 	}
 	return count;
 }

@@ -12,6 +12,7 @@
 #include <stddef.h>
 
 #include "rackmesh/judge/verdict.h"
+#include "tor-aggregator/suspect/port_flaps.h"
 #include "tor-aggregator/suspect/suspect_view.h"
 
 struct rack;
@@ -29,8 +30,7 @@ struct rack_suspect_memory { /* of one member, from window to window */
 	unsigned port_excused;   /* windows left that may show it down */
 	bool port_known;         /* port_falls is of it */
 	uint32_t port_falls;     /* as it was in the last window */
-	unsigned port_restless;  /* by its latest falls; decays by one per window */
-	bool port_flaps;
+	struct port_flaps port_flaps;
 	unsigned changing, absent; /* since it was named: other kind, not seen */
 	unsigned turning;          /* other way */
 };

@@ -382,10 +382,12 @@ roster_is_anothers(
 int
 roster_register(struct roster *roster, const struct wire_rnic *rnic)
 {
-	bool changed = false;
-	struct roster_entry *entry;
+	bool changed = false, fell;
+	struct roster_entry *entry = roster_entry(roster, rnic->id);
 	int r;
 
+	/* Its agent registers anew with every change: before that it has left. */
+	fell = entry != NULL && entry->rnic.told_up && rnic->link == WIRE_LINK_DOWN;
 	r = rm_name_valid(rnic->host) ? 0 : -EINVAL;
 	if (r == 0 && roster_is_anothers(roster, rnic->id, rnic->host))
 		r = -EPERM;
@@ -396,9 +398,9 @@ roster_register(struct roster *roster, const struct wire_rnic *rnic)
 	entry = roster_place(roster, rnic, true, &changed, &r);
 	if (entry == NULL)
 		return r;
-	if (entry->rnic.registered && entry->rnic.link != WIRE_LINK_DOWN &&
-	    rnic->link == WIRE_LINK_DOWN)
+	if (fell)
 		entry->rnic.link_falls++;
+	entry->rnic.told_up = rnic->link != WIRE_LINK_DOWN;
 	describe(roster, &entry->rnic, rnic, roster->tors[0]);
 	entry->rnic.registered = true;
 	number_hosts(roster);

@@ -146,7 +146,7 @@ all_ports_down_is_their_tor(void **state)
 
 struct table {
 	struct rack_judge *judge;
-	struct rack_member members[MEMBERS];
+	struct rack_member members[MEMBERS], foreigners[1];
 	struct rack_host hosts[MEMBERS];
 	struct rack rack;
 	struct window_closed closed;
@@ -165,7 +165,7 @@ setup(void **state)
 			names[i], "r0", i, false };
 		table.hosts[i] = (struct rack_host){ names[i], HOST_OK, 0 };
 	}
-	table.rack = (struct rack){ "tor1", table.members, MEMBERS, NULL, 0,
+	table.rack = (struct rack){ "tor1", table.members, MEMBERS, table.foreigners, 0,
 		table.hosts, MEMBERS };
 	table.closed = (struct window_closed){ .start = { RM_NS_PER_S },
 		.end = { 2 * RM_NS_PER_S } };
@@ -284,23 +284,62 @@ a_port_that_flaps_is_named_though_each_fall_is_short(void **state)
 		fall(table, 1);
 		verdict = &table->judgement.verdicts[0];
 		assert_int_equal(table->judgement.verdict_count, 1);
-		assert_int_equal(verdict->kind, RM_KIND_RNIC_LOSSY);
+		assert_int_equal(verdict->kind, RM_KIND_RNIC_FLAPPING);
 		assert_int_equal(table->judgement.members[1], RM_HEALTH_BAD);
 	}
 	rm_verdict_sentence(verdict, sentence, sizeof sentence);
-	assert_non_null(strstr(sentence, "RNIC h1/r0 at tor1 loses"));
-	assert_non_null(strstr(sentence, "its port goes down again and again"));
+	assert_string_equal(sentence,
+	    "RNIC h1/r0 at tor1 goes down and comes back: its port went down 13 times "
+	    "within 12 s, its host says, the last time 0 s ago, and is up.");
+	assert_true(rm_rnic_id_equal(verdict->rnic, table->members[1].id));
 	/* It stays down. */
 	table->members[1].port_falls++;
 	table->members[1].port_down = true;
-	judge(table, 20);
+	judge(table, 39);
+	assert_int_equal(table->judgement.verdicts[0].kind, RM_KIND_RNIC_FLAPPING);
+	judge(table, 1);
 	assert_int_equal(table->judgement.verdict_count, 1);
 	assert_int_equal(table->judgement.verdicts[0].kind, RM_KIND_RNIC_DOWN);
 	/* And ends. */
 	table->members[1].port_down = false;
-	judge(table, 40);
+	judge(table, 60);
 	assert_int_equal(table->judgement.verdict_count, 0);
 	assert_int_equal(table->judgement.members[1], RM_HEALTH_UNKNOWN);
+}
+
+#define MINUTE 240 /* windows */
+
+/* Half a second every ten minutes: told of from the third fall on without a break, and
+ * bad only around each fall. */
+static void
+a_port_that_falls_every_ten_minutes_flaps_all_the_time(void **state)
+{
+	struct table *table = *state;
+
+	judge(table, 4);
+	for (int i = 0; i < 6; i++) {
+		table->rack.foreigner_count = (size_t)i % 2; /* another plan */
+		table->members[1].port_falls++;
+		table->members[1].port_down = true;
+		judge(table, 2);
+		assert_int_equal(table->judgement.verdict_count, 1);
+		assert_int_equal(table->judgement.members[1], RM_HEALTH_BAD);
+		assert_int_equal(table->judgement.verdicts[0].kind,
+		    i < 2 ? RM_KIND_RNIC_DOWN : RM_KIND_RNIC_FLAPPING);
+		table->members[1].port_down = false;
+		judge(table, 20);
+		for (int w = 0; w < 10 * MINUTE - 22; w++) {
+			judge(table, 1);
+			assert_int_equal(table->judgement.verdict_count, i >= 2);
+			assert_int_equal(
+			    table->judgement.members[1], RM_HEALTH_UNKNOWN);
+		}
+	}
+	assert_non_null(strstr(
+	    table->judgement.verdicts[0].evidence.observed, "6 times within 3000 s"));
+	/* Half an hour after the last one. */
+	judge(table, 20 * MINUTE + 1);
+	assert_int_equal(table->judgement.verdict_count, 0);
 }
 
 static void
@@ -339,6 +378,7 @@ main(void)
 		TEST(we_may_have_been_deaf_but_the_word_stands),
 		TEST(the_word_of_an_agent_that_is_gone_is_old),
 		TEST(a_port_that_flaps_is_named_though_each_fall_is_short),
+		TEST(a_port_that_falls_every_ten_minutes_flaps_all_the_time),
 		TEST(ports_that_fall_with_their_tor_do_not_flap),
 	};
 

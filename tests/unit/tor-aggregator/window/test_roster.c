@@ -147,6 +147,7 @@ what_the_agent_says_is_fresher_than_the_plan(void **state)
 	assert_int_equal(roster_member(world->roster, 0)->link_falls, 0);
 	for (int i = 0; i < 4; i++) {
 		rnic.link = i == 1 ? WIRE_LINK_UP : WIRE_LINK_DOWN;
+		roster_leave(world->roster, "h0"); /* each registration is whole */
 		roster_register(world->roster, &rnic);
 	}
 	assert_int_equal(roster_member(world->roster, 0)->link_falls, 2);

@@ -1,0 +1,101 @@
+#include "tor-aggregator/suspect/port_flaps.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static rm_mono_t
+s(int64_t t)
+{
+	return (rm_mono_t){ (1000 + t) * RM_NS_PER_S };
+}
+
+/* Falls so often, at so many seconds' distance; returns when the last was. */
+static int64_t
+fall(struct port_flaps *flaps, int64_t from, int64_t every, int times)
+{
+	for (int i = 0; i < times; i++)
+		port_flaps_note(flaps, s(from + i * every), 1, false);
+	return from + (times - 1) * every;
+}
+
+static void
+two_falls_are_none_and_three_within_half_an_hour_are(void **state)
+{
+	struct port_flaps flaps = { 0 };
+
+	(void)state;
+	fall(&flaps, 0, 900, 2);
+	assert_false(flaps.flaps);
+	assert_true(port_flaps_note(&flaps, s(1800), 1, false));
+	assert_int_equal(flaps.falls, 3);
+	assert_int_equal(flaps.since.ns, s(0).ns);
+	flaps = (struct port_flaps){ 0 };
+	fall(&flaps, 0, 901, 20);
+	assert_false(flaps.flaps);
+}
+
+static void
+it_ends_after_three_times_the_longest_gap(void **state)
+{
+	struct port_flaps flaps = { 0 };
+	int64_t last;
+
+	(void)state;
+	last = fall(&flaps, 0, 60, 4);
+	assert_true(port_flaps_note(&flaps, s(last + 179), 0, false));
+	assert_false(port_flaps_note(&flaps, s(last + 180), 0, false));
+	/* And is forgotten with that. */
+	last = fall(&flaps, last + 181, 60, 2);
+	assert_false(flaps.flaps);
+	/* Fast ones end no sooner than after 15 s, slow ones no later than after an
+	 * hour. */
+	flaps = (struct port_flaps){ 0 };
+	last = fall(&flaps, 0, 1, 10);
+	assert_true(port_flaps_note(&flaps, s(last + 14), 0, false));
+	assert_false(port_flaps_note(&flaps, s(last + 15), 0, false));
+	flaps = (struct port_flaps){ 0 };
+	last = fall(&flaps, fall(&flaps, 0, 900, 3) + 2000, 2000, 3);
+	assert_int_equal(flaps.falls, 6);
+	assert_true(port_flaps_note(&flaps, s(last + 3599), 0, false));
+	assert_false(port_flaps_note(&flaps, s(last + 3600), 0, false));
+}
+
+static void
+one_that_is_down_does_not_end(void **state)
+{
+	struct port_flaps flaps = { 0 };
+	const int64_t last = fall(&flaps, 0, 2, 5);
+
+	(void)state;
+	assert_true(port_flaps_note(&flaps, s(last + 5000), 0, true));
+}
+
+static void
+falls_between_two_looks_are_counted(void **state)
+{
+	struct port_flaps flaps = { 0 };
+
+	(void)state;
+	port_flaps_note(&flaps, s(0), 2, false);
+	assert_false(flaps.flaps);
+	port_flaps_note(&flaps, s(1), 4, false);
+	assert_true(flaps.flaps);
+	assert_int_equal(flaps.falls, 6);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(two_falls_are_none_and_three_within_half_an_hour_are),
+		cmocka_unit_test(it_ends_after_three_times_the_longest_gap),
+		cmocka_unit_test(one_that_is_down_does_not_end),
+		cmocka_unit_test(falls_between_two_looks_are_counted),
+	};
+
+	return cmocka_run_group_tests_name("port_flaps", tests, NULL, NULL);
+}

@@ -1,0 +1,49 @@
+#include "tor-aggregator/suspect/port_flaps.h"
+
+#define CALM_GAPS 3
+
+static void
+note_fall(struct port_flaps *flaps, rm_mono_t now)
+{
+	const rm_mono_t last = flaps->at[0], before = flaps->at[1];
+	const int64_t gap_ns = rm_mono_since(now, last);
+
+	flaps->at[1] = last;
+	flaps->at[0] = now;
+	if (flaps->flaps) {
+		flaps->falls++;
+		if (gap_ns > flaps->longest_ns)
+			flaps->longest_ns = gap_ns;
+	} else if (before.ns != 0 &&
+		   rm_mono_since(now, before) <= PORT_FLAPS_WITHIN_NS) {
+		flaps->flaps = true;
+		flaps->falls = PORT_FLAPS_FALLS;
+		flaps->since = before;
+		flaps->longest_ns = rm_mono_since(last, before);
+		if (gap_ns > flaps->longest_ns)
+			flaps->longest_ns = gap_ns;
+	}
+}
+
+static int64_t
+calm_ns(const struct port_flaps *flaps)
+{
+	const int64_t ns = CALM_GAPS * flaps->longest_ns;
+
+	if (ns < PORT_FLAPS_CALM_MIN_NS)
+		return PORT_FLAPS_CALM_MIN_NS;
+	return ns < PORT_FLAPS_CALM_MAX_NS ? ns : PORT_FLAPS_CALM_MAX_NS;
+}
+
+bool
+port_flaps_note(struct port_flaps *flaps, rm_mono_t now, uint32_t falls, bool down)
+{
+	for (uint32_t i = 0; i < falls && i < PORT_FLAPS_FALLS; i++)
+		note_fall(flaps, now);
+	if (falls > PORT_FLAPS_FALLS)
+		flaps->falls += falls - PORT_FLAPS_FALLS;
+	if (flaps->flaps && !down && falls == 0 &&
+	    rm_mono_since(now, flaps->at[0]) >= calm_ns(flaps))
+		*flaps = (struct port_flaps){ 0 };
+	return flaps->flaps;
+}
