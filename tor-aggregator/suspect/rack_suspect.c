@@ -125,6 +125,27 @@ count_voters(const struct rack_view *view)
 	return voters;
 }
 
+/* One that stands still or begins anew tells more in a moment. */
+static bool
+is_soon_back(enum host_state state)
+{
+	return state == HOST_STALLED || state == HOST_RESTARTING;
+}
+
+/* Whether others, who tell nothing of this window, will tell of the next ones: theirs
+ * are hosts that are overloaded, and not ones whose agents are gone. */
+static bool
+others_come_back(const struct rack_view *view, size_t member)
+{
+	const struct rack *rack = view->rack;
+
+	for (size_t i = 0; i < rack->member_count; i++)
+		if (i != member &&
+		    is_soon_back(rack->hosts[rack->members[i].host_index].state))
+			return true;
+	return false;
+}
+
 /* ln of how likely all that is blamed is at fault at once; an RNIC counts once, whether
  * its two sides are blamed together or apart. */
 static double
@@ -207,7 +228,8 @@ name_dead(const struct rack_view *view, const struct rack_tally *tally,
 		const bool alone = count_voters(view) == 1;
 
 		if (memory->undecided < AMBIGUOUS_WINDOWS ||
-		    (finding->crowded && !alone))
+		    (finding->crowded && !alone) ||
+		    (alone && others_come_back(view, finding->member)))
 			return false;
 		ret->other = alone ? RACK_OTHER_TOR : finding->other;
 		ret->kind = RM_KIND_RNIC_DOWN;

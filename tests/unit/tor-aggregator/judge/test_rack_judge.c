@@ -489,8 +489,8 @@ a_lone_witness_names_itself_or_its_tor(void **state)
 {
 	struct table *table = *state;
 
-	table->hosts[1].state = HOST_RESTARTING;
-	table->hosts[2].state = HOST_RESTARTING;
+	table->hosts[1].state = HOST_PAUSED;
+	table->hosts[2].state = HOST_PAUSED;
 	for (int i = 0; i < 3; i++) {
 		assert_int_equal(table->judgement.verdict_count, 0);
 		fill(table, BOTH);
@@ -499,6 +499,32 @@ a_lone_witness_names_itself_or_its_tor(void **state)
 	assert_int_equal(table->judgement.verdict_count, 1);
 	assert_string_equal(table->judgement.verdicts[0].part.name, "h0/r0 or tor1");
 	assert_int_equal(table->judgement.verdicts[0].rnic.guid, 0);
+}
+
+/* On a machine that is overloaded they stand still in turn. */
+static void
+one_that_is_alone_for_a_moment_waits_for_the_others(void **state)
+{
+	static const enum host_state states[] = { HOST_STALLED, HOST_RESTARTING };
+	struct table *table = *state;
+
+	for (int i = 0; i < 20; i++) {
+		table->hosts[1].state = states[i / 2 % 2];
+		table->hosts[2].state = i < 10 ? HOST_AGENT_DOWN : states[i % 2];
+		fill(table, BOTH);
+		judge(table);
+		for (size_t v = 0; v < table->judgement.verdict_count; v++)
+			assert_int_not_equal(
+			    table->judgement.verdicts[v].part.type, RM_PART_RNIC);
+	}
+	table->hosts[1].state = HOST_OK;
+	fill(table, BOTH);
+	judge(table);
+	for (size_t v = 0; v < table->judgement.verdict_count; v++)
+		if (table->judgement.verdicts[v].part.type == RM_PART_RNIC)
+			assert_string_equal(
+			    table->judgement.verdicts[v].part.name, "h0/r0");
+	assert_int_equal(table->judgement.members[0], RM_HEALTH_BAD);
 }
 
 /* Nothing inside the rack works any more, but its ToR lets the third one out. */
@@ -687,6 +713,7 @@ main(void)
 		TEST(what_our_own_hosts_did_is_no_loss),
 		TEST(late_and_invalid_replies_arrived),
 		TEST(a_lone_witness_names_itself_or_its_tor),
+		TEST(one_that_is_alone_for_a_moment_waits_for_the_others),
 		TEST(a_tor_that_lets_one_out_is_not_to_blame_for_the_rest),
 		TEST(a_rack_of_two_needs_only_one_witness_that_lives),
 		TEST(agents_are_named_by_what_their_kernel_says),
