@@ -26,6 +26,7 @@ static const struct rm_option tor_options[] = {
 	  "name of the ToR's other aggregator; \"\": there is none, and a ToR with \"primary: false\" and no peer never sends an alert", NULL, NULL, 0 },
 	{ "peer.address", RM_STRING, TOR_AT(peer_address), "", 0, 262, 0,
 	  "name:port or address:port where the other aggregator listens for agents", NULL, NULL, 0 },
+	SWITCH_OPTIONS(struct aggregator_tor_config, counters),
 	{ 0 }
 };
 
@@ -146,6 +147,17 @@ check_peers(const struct check *check)
 }
 
 static int
+check_switches(const struct check *check)
+{
+	const struct aggregator_tor_config *tors = check->config->tors.items;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < check->config->tors.count; i++)
+		r = switch_config_check(&tors[i].counters, i, check->path, check->why);
+	return r;
+}
+
+static int
 check_endpoints(
     const struct check *check, const char *option, const struct rm_list *list)
 {
@@ -183,6 +195,8 @@ check_all(const struct check *check)
 	r = check_tors(check);
 	if (r == 0)
 		r = check_peers(check);
+	if (r == 0)
+		r = check_switches(check);
 	if (r == 0)
 		r = check_endpoints(check, "controllers", &config->controllers);
 	if (r == 0)

@@ -12,6 +12,7 @@
 #include "rackmesh/incident/alert_config.h"
 #include "rackmesh/tls/credentials.h"
 #include "tor-aggregator/otlp/otlp_config.h"
+#include "tor-aggregator/switch/switch_config.h"
 
 #define AGGREGATOR_MAX_ANALYZERS 16
 #define AGGREGATOR_MAX_CONTROLLERS 16
@@ -21,6 +22,7 @@ struct aggregator_tor_config {
 	bool primary; /* with a peer: it is the active one while it can; without: it
 			 sends the alerts */
 	char *peer_name, *peer_address; /* "": there is no other one */
+	struct switch_config counters;  /* of the switch itself */
 };
 
 struct aggregator_config {

@@ -27,6 +27,7 @@
 #include "tor-aggregator/analyzer/uplink.h"
 #include "tor-aggregator/api/aggregator_api.h"
 #include "tor-aggregator/api/aggregator_metrics.h"
+#include "tor-aggregator/api/switch_answer.h"
 #include "tor-aggregator/controller/relay.h"
 #include "tor-aggregator/orders.h"
 #include "tor-aggregator/otlp/otlp.h"
@@ -36,6 +37,7 @@
 #include "tor-aggregator/plan/plan_store.h"
 #include "tor-aggregator/rack/tor_rack.h"
 #include "tor-aggregator/services/service_table.h"
+#include "tor-aggregator/switch/switch_collector.h"
 #include "tor-aggregator/tor_aggregator_events.h"
 #include "tor-aggregator/tor_aggregator_incidents.h"
 #include "tor-aggregator/tor_aggregator_state.h"
@@ -310,6 +312,27 @@ start_otlp(struct tor_aggregator *aggregator)
 }
 
 static int
+start_switches(struct tor_aggregator *aggregator)
+{
+	const struct aggregator_tor_config *tors = aggregator->config->tors.items;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < aggregator->rack_count; i++) {
+		const struct switch_collector_options options = {
+			.loop = aggregator->loop,
+			.tor = tors[i].name,
+			.config = &tors[i].counters,
+		};
+
+		if (tors[i].counters.kind != SWITCH_NONE)
+			r = switch_collector_new(&options, &aggregator->switches[i]);
+	}
+	if (r < 0)
+		rm_log_error(r, "cannot prepare reading the switches' counters");
+	return r;
+}
+
+static int
 start_agents(struct tor_aggregator *aggregator)
 {
 	const struct aggregator_config *config = aggregator->config;
@@ -421,6 +444,8 @@ tor_aggregator_new(
 	if (r == 0)
 		r = start_otlp(aggregator);
 	if (r == 0)
+		r = start_switches(aggregator);
+	if (r == 0)
 		r = tor_aggregator_restore_incidents(aggregator);
 	if (r == 0)
 		r = orders_new(aggregator, &aggregator->orders);
@@ -459,6 +484,9 @@ tor_aggregator_free(struct tor_aggregator *aggregator)
 	wire_writer_free(aggregator->ways_writer);
 	rm_http_server_free(aggregator->server);
 	rm_metrics_free(aggregator->metrics);
+	switch_metrics_free(aggregator->switch_metrics);
+	for (size_t i = 0; i < aggregator->rack_count; i++)
+		switch_collector_free(aggregator->switches[i]);
 	relay_free(aggregator->relay);
 	pairs_free(aggregator->pairs);
 	dispatch_free(aggregator->dispatch);

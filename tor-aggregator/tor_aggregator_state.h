@@ -51,6 +51,9 @@ struct tor_aggregator {
 	struct rm_http_client *http;
 	struct rm_alerts *alerts;
 	struct otlp *otlp;
+	/* Of each rack; NULL: its switch is not read. */
+	struct switch_collector *switches[WIRE_MAX_TORS];
+	struct switch_metrics *switch_metrics;
 	struct rm_metrics *metrics;
 	struct rnic_metrics rnic_metrics;
 	struct rm_http_server *server;

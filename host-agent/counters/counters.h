@@ -12,9 +12,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "host-agent/counters/counter_delta.h"
 #include "host-agent/counters/counter_port.h"
 #include "rackmesh/core/clock.h"
+#include "rackmesh/metrics/counter_delta.h"
 
 struct counter_kernel;
 struct counters;

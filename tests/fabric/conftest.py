@@ -53,6 +53,7 @@ SECONDS = {
     "test_keys": 22,
     "test_prometheus": 20,
     "test_otlp": 20,
+    "test_switch": 27,
     "test_registration": 20,
 }
 SHORT_S = 15

@@ -15,6 +15,7 @@
 #include "tor-aggregator/api/aggregator_show.h"
 #include "tor-aggregator/api/drill.h"
 #include "tor-aggregator/api/mesh_answer.h"
+#include "tor-aggregator/api/switch_answer.h"
 #include "tor-aggregator/pairs.h"
 #include "tor-aggregator/paths/path_table.h"
 #include "tor-aggregator/plan/expansion.h"
@@ -442,6 +443,7 @@ aggregator_api_serve(struct tor_aggregator *aggregator, struct rm_http_server *s
 		{ "/v1/mesh/", mesh_answer_get },
 		{ "/v1/pinglist", get_pinglist },
 		{ "/v1/paths", get_paths },
+		{ "/v1/switches", switch_answer_get },
 	};
 	int r = rm_http_serve_health(server, aggregator->metrics, ready, aggregator);
 

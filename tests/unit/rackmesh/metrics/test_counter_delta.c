@@ -1,4 +1,4 @@
-#include "host-agent/counters/counter_delta.h"
+#include "rackmesh/metrics/counter_delta.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-#include "host-agent/counters/counter_delta.h"
+#include "rackmesh/metrics/counter_delta.h"
 
 #define WIDTH_32 (UINT64_C(1) << 32)
 

@@ -4,8 +4,8 @@
  * Missing is not zero: a counter that is not there keeps what it had, and goes on from
  * there when it is back. The first reading of a counter is no delta.
  */
-#ifndef HOST_AGENT_COUNTERS_COUNTER_DELTA_H
-#define HOST_AGENT_COUNTERS_COUNTER_DELTA_H
+#ifndef RACKMESH_METRICS_COUNTER_DELTA_H
+#define RACKMESH_METRICS_COUNTER_DELTA_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -35,7 +35,7 @@ struct counter_state {
 	uint32_t wraps, resets;
 };
 
-/* width: as counter_width. same_device: the device and its driver are those of the last
+/* width: bits; 0: a gauge. same_device: the device and its driver are those of the last
  * reading, so that a small value may be a wrap. */
 enum counter_change counter_take(struct counter_state *state,
     const struct counter_sample *sample, unsigned width, bool same_device);

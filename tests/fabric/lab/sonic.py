@@ -1,0 +1,80 @@
+"""A switch with SONiC, as far as its counters go: a real Redis, filled in SONiC's shape."""
+
+import pathlib
+import socket
+
+from .process import Process
+from .wait import until
+
+REDIS_PORT = 6379
+APPL_DB, COUNTERS_DB = 0, 2
+# redis-tools has the server, too, without a service: it goes by its name.
+_SERVER = 'exec -a redis-server /usr/bin/redis-check-rdb "$@"'
+
+
+class Sonic(Process):
+    """Redis at address:6379, with a password; the test writes over a Unix socket."""
+
+    def __init__(self, netns, address, folder, password):
+        folder = pathlib.Path(folder)
+        self._socket, self._password = folder / "redis.sock", password
+        config = folder / "redis.conf"
+        config.touch(0o600)
+        config.write_text(
+            f'bind {address}\nport {REDIS_PORT}\nrequirepass "{password}"\n'
+            f"unixsocket {self._socket}\ndir {folder}\nsave \"\"\ndaemonize no\n")
+        super().__init__(
+            "redis", [config], netns, folder / "redis.log",
+            wrap=["bash", "-c", _SERVER, "redis-server"])
+
+    def wait_ready(self, seconds=15):
+        until("Redis is ready", seconds, lambda: self.tell_redis(0, "PING") == ["+PONG"], [self])
+        return self
+
+    def tell_redis(self, database, *words):
+        """The lines of its answer."""
+        with socket.socket(socket.AF_UNIX) as link:
+            link.settimeout(5)
+            link.connect(str(self._socket))
+            lines = link.makefile("rb")
+
+            def ask(*words):
+                parts = [str(word).encode() for word in words]
+                link.sendall(b"*%d\r\n" % len(parts) + b"".join(
+                    b"$%d\r\n%s\r\n" % (len(part), part) for part in parts))
+                return lines.readline().decode().strip()
+
+            assert ask("AUTH", self._password) == "+OK"
+            assert ask("SELECT", database) == "+OK"
+            return [ask(*words)]
+
+    def set(self, database, key, **fields):
+        answer, = self.tell_redis(
+            database, "HSET", key, *(word for pair in fields.items() for word in pair))
+        assert answer.startswith(":"), answer
+
+    def fill(self, ports, queues=8):
+        """As after the switch's start: all counters are 0."""
+        for p in range(ports):
+            port = f"Ethernet{4 * p}"
+            self.set(COUNTERS_DB, "COUNTERS_PORT_NAME_MAP", **{port: self.oid(port)})
+            self.set(APPL_DB, f"PORT_TABLE:{port}", oper_status="up", speed=100000, mtu=9100)
+            self.count(port, SAI_PORT_STAT_IF_IN_OCTETS=0, SAI_PORT_STAT_PFC_3_RX_PKTS=0)
+            for q in range(queues):
+                queue = f"{port}:{q}"
+                self.set(COUNTERS_DB, "COUNTERS_QUEUE_NAME_MAP", **{queue: self.oid(queue)})
+                self.count(queue, SAI_QUEUE_STAT_PACKETS=0, PFC_WD_STATUS="operational")
+                group = self.oid(queue, "1a")
+                self.set(COUNTERS_DB, "COUNTERS_PG_NAME_MAP", **{queue: group})
+                self.set(COUNTERS_DB, f"COUNTERS:{group}",
+                         SAI_INGRESS_PRIORITY_GROUP_STAT_DROPPED_PACKETS=0)
+
+    @staticmethod
+    def oid(name, kind=None):
+        """A port's "Ethernet4", or a queue's "Ethernet4:3"."""
+        port, _, queue = name.removeprefix("Ethernet").partition(":")
+        kind = kind or ("15" if queue else "10")
+        return f"oid:0x{kind}{int(port):06x}{int(queue or 0) + 1:04x}"
+
+    def count(self, name, **counters):
+        self.set(COUNTERS_DB, f"COUNTERS:{self.oid(name)}", **counters)

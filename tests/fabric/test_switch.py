@@ -1,0 +1,145 @@
+"""The counters of a ToR's switch, read by the rack's aggregator out of a real Redis in SONiC's
+shape; and a switch that hangs, lies or is gone, which nothing else waits for."""
+
+import json
+
+import pytest
+
+from lab.faults import RnicDead
+from lab.sonic import COUNTERS_DB, REDIS_PORT, Sonic
+from lab.wait import until
+
+RACKS = {"tor1": ["h1", "h2", "h3"]}
+PASSWORD = "a password of the lab"
+PORTS, QUEUES = 64, 8
+OBJECTS = PORTS * (1 + 2 * QUEUES)
+READ_S = 20
+OWN = "rackmesh_aggregator_switch_"
+
+
+@pytest.fixture
+def rack(world, tmp_path):
+    password = tmp_path / "password"
+    password.touch(0o600)
+    password.write_text(PASSWORD + "\n")
+
+    def options(fabric):
+        address = f"{fabric.management['centre']}:{REDIS_PORT}"
+        reading = {"kind": "sonic", "address": address, "password_file": str(password),
+                   "interval_s": 1}
+        return {"tors": [{"name": "tor1", "switch": reading}]}
+
+    rack = world(RACKS, spines=0, alertmanager=False, aggregator=options)
+    fabric = rack.fabric
+    rack.switch = Sonic(fabric.netns("centre"), fabric.management["centre"], tmp_path, PASSWORD)
+    rack.aggregator = rack.lab.aggregators["tor1"]
+    try:
+        rack.switch.start().wait_ready()
+        rack.switch.fill(PORTS, QUEUES)
+        yield rack.start()
+    finally:
+        rack.switch.stop()
+
+
+def own(rack, name):
+    return rack.aggregator.metrics().sum(OWN + name, tor="tor1")
+
+
+def shown(rack, name, **labels):
+    try:
+        return rack.aggregator.metrics().sum("rackmesh_switch_" + name, **labels)
+    except KeyError:
+        return None  # no reading yet
+
+
+def wait_shown(rack, value, name, **labels):
+    until(f"{name} is {value}", READ_S, lambda: shown(rack, name, **labels) == value,
+          [rack.aggregator])
+
+
+def wait_up(rack, up):
+    until(f"up is {up}", READ_S, lambda: own(rack, "up") == up, [rack.aggregator])
+
+
+def answer(rack, query=""):
+    return json.loads(rack.aggregator.get(f"/v1/switches?{query}").text)
+
+
+def said(rack, words):
+    return sum(words in line for line in rack.aggregator.log.read_text().splitlines())
+
+
+def test_what_the_switch_counts_is_shown(rack, say):
+    wait_up(rack, 1)
+    port, queue = {"port": "Ethernet8"}, {"port": "Ethernet8", "queue": "3"}
+    rack.switch.count("Ethernet8", SAI_PORT_STAT_PFC_3_RX_PKTS=9286478,
+                      SAI_PORT_STAT_IF_IN_FEC_NOT_CORRECTABLE_FRAMES=2)
+    rack.switch.count("Ethernet8:3", PFC_WD_STATUS="stormed",
+                      SAI_QUEUE_STAT_SHARED_WATERMARK_BYTES=4096,
+                      SAI_QUEUE_STAT_WRED_ECN_MARKED_PACKETS=17)
+    wait_shown(rack, 9286478, "rx_priority_pause_total", priority="3", **port)
+    wait_shown(rack, 1, "pfc_watchdog_stormed")
+    assert shown(rack, "rx_fec_uncorrectable_total", **port) == 2
+    assert shown(rack, "queue_watermark_bytes", **queue) == 4096
+    assert shown(rack, "queue_ecn_marked_packets_total", **queue) == 17
+    assert shown(rack, "port_speed_megabits_per_second", **port) == 100000
+    assert shown(rack, "port_up") == PORTS
+
+    switch, = answer(rack, "port=Ethernet8")["switches"]
+    assert switch["up"] and switch["error"] is None
+    assert {(each["part"], each["index"]) for each in switch["objects"]} == {
+        ("port", None), *((part, i) for part in ("queue", "group") for i in range(QUEUES))}
+    counters = {(each["name"], each.get("priority")): each
+                for each in switch["objects"][0]["counters"]}
+    assert counters["pfc_rx_frames", 3]["total"] == 9286478
+    assert ("rx_bytes", None) not in counters  # 0, and not asked for
+    assert answer(rack)["object_count"] == OBJECTS
+    assert own(rack, "parse_errors_total") == 0
+    say(f"{OBJECTS} ports, queues and groups read in {switch['read_ms']} ms")
+
+
+def test_a_switch_that_hangs_or_is_gone_delays_nothing(rack):
+    wait_up(rack, 1)
+    rack.switch.freeze()
+    wait_up(rack, 0)
+    age = own(rack, "age_seconds")
+    fault = RnicDead(rack.lab, rack.rnic("h3/r0"))  # the rack is judged as ever
+    fault.begin()
+    rack.plain.wait_for(fault.fires, 10, 0, str(fault))
+    assert own(rack, "age_seconds") > age
+    assert shown(rack, "port_up") == PORTS  # as it was
+    until("several readings fail", READ_S, lambda: own(rack, "reads_failed_total") >= 3)
+    assert said(rack, "switch of tor1: cannot read its counters") == 1
+    assert "in time" in answer(rack)["switches"][0]["error"]
+
+    rack.switch.thaw()
+    wait_up(rack, 1)
+    rack.switch.kill()
+    wait_up(rack, 0)
+    until("nothing answers", READ_S,
+          lambda: "refused" in answer(rack)["switches"][0]["error"])
+    assert said(rack, "switch of tor1: cannot read its counters") == 2
+
+
+def test_a_switch_that_lies_is_counted_and_hides_no_other_port(rack):
+    wait_up(rack, 1)
+    rack.switch.count("Ethernet0", SAI_PORT_STAT_IF_IN_OCTETS="99999999999999999999999",
+                      SAI_PORT_STAT_IF_OUT_OCTETS="NaN")
+    rack.switch.tell_redis(COUNTERS_DB, "DEL", f"COUNTERS:{Sonic.oid('Ethernet4')}")
+    rack.switch.tell_redis(COUNTERS_DB, "SET", f"COUNTERS:{Sonic.oid('Ethernet4')}", "x" * 100000)
+    rack.switch.set(COUNTERS_DB, "COUNTERS_QUEUE_NAME_MAP", **{'Ethernet"0:1': "oid:0x1"})
+    rack.switch.count("Ethernet8", SAI_PORT_STAT_IF_IN_OCTETS=5)
+    wait_shown(rack, 5, "rx_bytes_total")  # Ethernet0's and Ethernet4's are not there
+    until("lies are counted", READ_S, lambda: own(rack, "parse_errors_total") >= 4)
+    assert own(rack, "up") == 1
+
+    rack.switch.tell_redis(COUNTERS_DB, "DEL", "COUNTERS_PORT_NAME_MAP")
+    wait_up(rack, 0)
+    assert "COUNTERS_PORT_NAME_MAP" in answer(rack)["switches"][0]["error"]
+
+
+def test_a_wrong_password_is_said(rack):
+    wait_up(rack, 1)
+    rack.switch.tell_redis(0, "CONFIG", "SET", "requirepass", "another")
+    wait_up(rack, 0)
+    assert "password_file" in answer(rack)["switches"][0]["error"]

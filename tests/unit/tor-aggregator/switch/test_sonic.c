@@ -1,0 +1,385 @@
+#include "tor-aggregator/switch/sonic.h"
+
+#include <errno.h>
+#include <event2/buffer.h>
+#include <hiredis/hiredis.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tor-aggregator/switch/redis_reader.h"
+#include "tor-aggregator/switch/switch_list.h"
+
+/* A switch: what it answers to a question, as the bytes of Redis. */
+struct pair {
+	const char *question, *field; /* field: NULL: the whole answer */
+	const char *answer;
+};
+
+struct talk {
+	struct sonic *sonic;
+	struct sonic_counts counts;
+	struct evbuffer *asked;
+	struct switch_list *list;
+	struct rm_why why;
+	int questions, selects;
+};
+
+static const struct pair plain[] = {
+	{ "COUNTERS_PORT_NAME_MAP", NULL,
+	    "*4\r\n$9\r\nEthernet8\r\n$9\r\noid:0x100\r\n$9\r\nEthernet0\r\n$9\r\noid:"
+	    "0x101\r\n" },
+	{ "COUNTERS_QUEUE_NAME_MAP", NULL,
+	    "*2\r\n$11\r\nEthernet0:3\r\n$9\r\noid:0x150\r\n" },
+	{ "COUNTERS_PG_NAME_MAP", NULL,
+	    "*2\r\n$11\r\nEthernet0:3\r\n$9\r\noid:0x1a0\r\n" },
+	{ "COUNTERS:oid:0x101", "SAI_PORT_STAT_IF_IN_OCTETS", "18446744073709551615" },
+	{ "COUNTERS:oid:0x101", "SAI_PORT_STAT_PFC_3_RX_PKTS", "77" },
+	{ "COUNTERS:oid:0x101", "EST_PORT_STAT_PFC_3_RX_PAUSE_DURATION_US", "5" },
+	{ "COUNTERS:oid:0x101", "SAI_PORT_STAT_IF_IN_ERRORS", "N/A" },
+	{ "COUNTERS:oid:0x101", "SAI_PORT_STAT_IF_OUT_ERRORS", "-4" },
+	{ "COUNTERS:oid:0x150", "PFC_WD_STATUS", "stormed" },
+	{ "COUNTERS:oid:0x150", "SAI_QUEUE_STAT_WRED_ECN_MARKED_PACKETS", "12" },
+	{ "COUNTERS:oid:0x1a0", "SAI_INGRESS_PRIORITY_GROUP_STAT_DROPPED_PACKETS",
+	    "9" },
+	{ "PORT_TABLE:Ethernet0", "oper_status", "up" },
+	{ "PORT_TABLE:Ethernet0", "speed", "400000" },
+	{ 0 },
+};
+
+static const struct pair *
+find(const struct pair *pairs, const char *question, const char *field)
+{
+	for (; pairs->question != NULL; pairs++)
+		if (strcmp(pairs->question, question) == 0 &&
+		    (pairs->field == NULL || strcmp(pairs->field, field) == 0))
+			return pairs;
+	return NULL;
+}
+
+/* words: of one question. */
+static void
+answer_one(struct talk *talk, const struct pair *pairs, const redisReply *words,
+    struct evbuffer *out)
+{
+	const char *verb = words->element[0]->str, *key = words->element[1]->str;
+	const struct pair *whole = find(pairs, key, "");
+
+	talk->questions++;
+	if (strcmp(verb, "SELECT") == 0 || strcmp(verb, "AUTH") == 0) {
+		talk->selects++;
+		whole = find(pairs, verb, "");
+		evbuffer_add_printf(
+		    out, "%s", whole == NULL ? "+OK\r\n" : whole->answer);
+		return;
+	}
+	if (whole != NULL && whole->field == NULL) {
+		evbuffer_add_printf(out, "%s", whole->answer);
+		return;
+	}
+	if (strcmp(verb, "HGETALL") == 0) {
+		evbuffer_add_printf(out, "*0\r\n");
+		return;
+	}
+	assert_string_equal(verb, "HMGET");
+	evbuffer_add_printf(out, "*%zu\r\n", words->elements - 2);
+	for (size_t i = 2; i < words->elements; i++) {
+		const struct pair *pair = find(pairs, key, words->element[i]->str);
+
+		if (pair == NULL)
+			evbuffer_add_printf(out, "$-1\r\n");
+		else
+			evbuffer_add_printf(
+			    out, "$%zu\r\n%s\r\n", strlen(pair->answer), pair->answer);
+	}
+}
+
+/* All that waits in from, answered into to. */
+static void
+answer_all(struct talk *talk, const struct pair *pairs, struct evbuffer *from,
+    struct evbuffer *to)
+{
+	struct redis_reader *reader = redis_reader_new();
+	const size_t len = evbuffer_get_length(from);
+	redisReply *words;
+
+	assert_int_equal(redis_reader_feed(reader, evbuffer_pullup(from, -1), len), 0);
+	evbuffer_drain(from, len);
+	while (redis_reader_next(reader, &words) == 1) {
+		answer_one(talk, pairs, words, to);
+		freeReplyObject(words);
+	}
+	redis_reader_free(reader);
+}
+
+static int
+take_all(struct talk *talk, struct redis_reader *reader, struct evbuffer *answers)
+{
+	const size_t len = evbuffer_get_length(answers);
+	redisReply *answer;
+	int r = redis_reader_feed(reader, evbuffer_pullup(answers, -1), len);
+
+	evbuffer_drain(answers, len);
+	while (r == 0 && (r = redis_reader_next(reader, &answer)) == 1) {
+		r = sonic_answer(talk->sonic, answer, &talk->why);
+		freeReplyObject(answer);
+	}
+	return r;
+}
+
+/* One whole reading; the list stays until the next one. */
+static int
+read_switch(struct talk *talk, const char *password, const struct pair *pairs)
+{
+	struct redis_reader *reader = redis_reader_new();
+	struct evbuffer *questions = evbuffer_new(), *answers = evbuffer_new();
+	int r = 0;
+
+	talk->questions = talk->selects = 0;
+	assert_int_equal(
+	    sonic_new(password, talk->list, &talk->counts, &talk->sonic), 0);
+	while (r == 0 && !sonic_is_done(talk->sonic)) {
+		assert_true(sonic_is_answered(talk->sonic));
+		assert_int_equal(sonic_ask(talk->sonic, questions), 0);
+		answer_all(talk, pairs, questions, answers);
+		r = take_all(talk, reader, answers);
+	}
+	if (r == 0) {
+		struct switch_list *list = sonic_take_list(talk->sonic);
+
+		switch_list_free(talk->list);
+		talk->list = list;
+	}
+	sonic_free(talk->sonic);
+	redis_reader_free(reader);
+	evbuffer_free(questions);
+	evbuffer_free(answers);
+	return r;
+}
+
+static const struct counter_state *
+state_of(const struct talk *talk, size_t object, const char *name, unsigned priority)
+{
+	const struct switch_object *of = switch_list_get(talk->list, object);
+	const struct counter_state *state = of->states;
+
+	for (const struct switch_row *row = switch_rows; row->name != NULL; row++) {
+		if (row->part != of->part)
+			continue;
+		if (strcmp(row->name, name) == 0)
+			return state + priority;
+		state += switch_row_values(row);
+	}
+	fail_msg("no counter %s of object %zu", name, object);
+	return NULL;
+}
+
+static int
+setup(void **state)
+{
+	*state = calloc(1, sizeof(struct talk));
+	return *state == NULL ? -1 : 0;
+}
+
+static int
+teardown(void **state)
+{
+	struct talk *talk = *state;
+
+	switch_list_free(talk->list);
+	free(talk);
+	return 0;
+}
+
+static void
+ports_queues_and_groups_are_found_and_read(void **state)
+{
+	struct talk *talk = *state;
+
+	assert_int_equal(read_switch(talk, "", plain), 0);
+	assert_int_equal(switch_list_count(talk->list), 4);
+	assert_string_equal(switch_list_get(talk->list, 0)->port, "Ethernet0");
+	assert_string_equal(switch_list_get(talk->list, 1)->port, "Ethernet8");
+	assert_int_equal(switch_list_get(talk->list, 2)->part, SWITCH_QUEUE);
+	assert_int_equal(switch_list_get(talk->list, 2)->index, 3);
+	assert_int_equal(state_of(talk, 0, "rx_bytes", 0)->total, UINT64_MAX);
+	assert_int_equal(state_of(talk, 0, "pfc_rx_frames", 3)->total, 77);
+	assert_false(state_of(talk, 0, "pfc_rx_frames", 4)->there);
+	assert_int_equal(state_of(talk, 0, "pfc_rx_pause_us", 3)->total, 5);
+	assert_int_equal(state_of(talk, 0, "oper_up", 0)->total, 1);
+	assert_int_equal(state_of(talk, 0, "speed_mbps", 0)->total, 400000);
+	assert_int_equal(state_of(talk, 2, "pfcwd_stormed", 0)->total, 1);
+	assert_int_equal(state_of(talk, 2, "queue_ecn_marked", 0)->total, 12);
+	assert_int_equal(state_of(talk, 3, "group_drop_pkts", 0)->total, 9);
+}
+
+static void
+what_is_missing_or_no_number_is_not_there(void **state)
+{
+	struct talk *talk = *state;
+
+	assert_int_equal(read_switch(talk, "", plain), 0);
+	assert_false(state_of(talk, 0, "rx_err", 0)->there); /* N/A */
+	assert_false(state_of(talk, 0, "tx_err", 0)->there); /* -4 */
+	assert_false(state_of(talk, 1, "rx_bytes", 0)->there);
+	assert_int_equal(talk->counts.parse_errors, 1);
+}
+
+static void
+deltas_go_on_when_the_ids_have_changed(void **state)
+{
+	static const struct pair later[] = {
+		{ "COUNTERS_PORT_NAME_MAP", NULL,
+		    "*2\r\n$9\r\nEthernet0\r\n$9\r\noid:0x999\r\n" },
+		{ "COUNTERS:oid:0x999", "SAI_PORT_STAT_PFC_3_RX_PKTS", "80" },
+		{ 0 },
+	};
+	static const struct pair restarted[] = {
+		{ "COUNTERS_PORT_NAME_MAP", NULL,
+		    "*2\r\n$9\r\nEthernet0\r\n$9\r\noid:0x998\r\n" },
+		{ "COUNTERS:oid:0x998", "SAI_PORT_STAT_PFC_3_RX_PKTS", "2" },
+		{ 0 },
+	};
+	struct talk *talk = *state;
+
+	assert_int_equal(read_switch(talk, "", plain), 0);
+	assert_int_equal(state_of(talk, 0, "pfc_rx_frames", 3)->delta, 0);
+	assert_int_equal(read_switch(talk, "", later), 0);
+	assert_int_equal(switch_list_count(talk->list), 1);
+	assert_int_equal(state_of(talk, 0, "pfc_rx_frames", 3)->delta, 3);
+	assert_int_equal(talk->counts.resets, 0);
+	assert_int_equal(read_switch(talk, "", restarted), 0);
+	assert_int_equal(state_of(talk, 0, "pfc_rx_frames", 3)->delta, 2);
+	assert_int_equal(state_of(talk, 0, "pfc_rx_frames", 3)->total, 82);
+	assert_int_equal(talk->counts.resets, 1);
+}
+
+static void
+a_password_is_given_first_and_its_refusal_is_said(void **state)
+{
+	static const struct pair refusing[] = {
+		{ "AUTH", NULL, "-WRONGPASS invalid \x01 pair\r\n" },
+		{ 0 },
+	};
+	struct talk *talk = *state;
+
+	assert_int_equal(read_switch(talk, "secret", plain), 0);
+	assert_int_equal(talk->selects, 3);
+	assert_int_equal(read_switch(talk, "secret", refusing), -EACCES);
+	assert_non_null(strstr(talk->why.text, "password_file"));
+	assert_non_null(strstr(talk->why.text, "WRONGPASS"));
+	assert_null(strstr(talk->why.text, "\x01"));
+}
+
+static void
+a_redis_without_ports_is_none_of_a_switch(void **state)
+{
+	static const struct pair empty[] = { { 0 } };
+	static const struct pair queues_only[] = {
+		{ "COUNTERS_QUEUE_NAME_MAP", NULL,
+		    "*2\r\n$11\r\nEthernet0:3\r\n$9\r\noid:0x150\r\n" },
+		{ 0 },
+	};
+	struct talk *talk = *state;
+
+	assert_int_equal(read_switch(talk, "", empty), -EPROTO);
+	assert_non_null(strstr(talk->why.text, "COUNTERS_PORT_NAME_MAP"));
+	assert_int_equal(read_switch(talk, "", queues_only), -EPROTO);
+}
+
+static void
+a_key_of_another_type_hides_no_other(void **state)
+{
+	struct pair pairs[sizeof(plain) / sizeof(plain[0]) + 1] = {
+		{ "COUNTERS:oid:0x150", NULL, "-WRONGTYPE not a hash\r\n" },
+	};
+	struct talk *talk = *state;
+
+	memcpy(pairs + 1, plain, sizeof(plain));
+	assert_int_equal(read_switch(talk, "", plain), 0);
+	assert_int_equal(read_switch(talk, "", pairs), 0);
+	assert_false(state_of(talk, 2, "queue_ecn_marked", 0)->there);
+	assert_int_equal(state_of(talk, 3, "group_drop_pkts", 0)->total, 9);
+	assert_int_equal(talk->counts.parse_errors, 3);
+}
+
+static void
+names_that_are_none_are_left_out(void **state)
+{
+	static const struct pair pairs[] = {
+		{ "COUNTERS_PORT_NAME_MAP", NULL,
+		    "*8\r\n$9\r\nEthernet0\r\n$9\r\noid:0x101\r\n"
+		    "$5\r\nE\"t=0\r\n$9\r\noid:0x102\r\n" /* would break a label */
+		    ":7\r\n$9\r\noid:0x103\r\n$9\r\nEthernet1\r\n$6\r\noid:\r\n\r\n" },
+		{ "COUNTERS_QUEUE_NAME_MAP", NULL,
+		    "*4\r\n$9\r\nEthernet0\r\n$9\r\noid:0x150\r\n"
+		    "$15\r\nEthernet0:70000\r\n$9\r\noid:0x151\r\n" },
+		{ 0 },
+	};
+	struct talk *talk = *state;
+
+	assert_int_equal(read_switch(talk, "", pairs), 0);
+	assert_int_equal(switch_list_count(talk->list), 1);
+	assert_int_equal(talk->counts.parse_errors, 5);
+}
+
+static void
+answers_of_the_wrong_shape_end_the_reading(void **state)
+{
+	static const char *const wrong[] = { ":1\r\n", "*1\r\n$1\r\na\r\n", "$-1\r\n",
+		"-LOADING Redis is loading\r\n" };
+	struct talk *talk = *state;
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		struct pair pairs[] = { { "COUNTERS_PORT_NAME_MAP", NULL, wrong[i] },
+			{ 0 } };
+
+		talk->why.text[0] = '\0';
+		assert_int_equal(read_switch(talk, "", pairs), -EPROTO);
+		assert_true(talk->why.text[0] != '\0');
+	}
+}
+
+static void
+a_batch_is_bounded(void **state)
+{
+	struct evbuffer *map = evbuffer_new();
+	struct pair pairs[] = { { "COUNTERS_PORT_NAME_MAP", NULL, NULL }, { 0 } };
+	struct talk *talk = *state;
+
+	evbuffer_add_printf(map, "*%d\r\n", 2 * 3 * SONIC_BATCH);
+	for (int i = 0; i < 3 * SONIC_BATCH; i++)
+		evbuffer_add_printf(
+		    map, "$12\r\nEthernet%04d\r\n$8\r\noid:%04d\r\n", i, i);
+	evbuffer_add(map, "", 1);
+	pairs[0].answer = (const char *)evbuffer_pullup(map, -1);
+	assert_int_equal(read_switch(talk, "", pairs), 0);
+	assert_int_equal(switch_list_count(talk->list), 3 * SONIC_BATCH);
+	/* 4 before the values, as many values as states, and the other database. */
+	assert_int_equal(talk->questions, 4 + 2 * 3 * SONIC_BATCH + 1);
+	evbuffer_free(map);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(ports_queues_and_groups_are_found_and_read),
+		TEST(what_is_missing_or_no_number_is_not_there),
+		TEST(deltas_go_on_when_the_ids_have_changed),
+		TEST(a_password_is_given_first_and_its_refusal_is_said),
+		TEST(a_redis_without_ports_is_none_of_a_switch),
+		TEST(a_key_of_another_type_hides_no_other),
+		TEST(names_that_are_none_are_left_out),
+		TEST(answers_of_the_wrong_shape_end_the_reading),
+		TEST(a_batch_is_bounded),
+	};
+
+	return cmocka_run_group_tests_name("sonic", tests, NULL, NULL);
+}

@@ -1,0 +1,303 @@
+#include "tor-aggregator/api/switch_answer.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rackmesh/core/clock.h"
+#include "rackmesh/http/http_server.h"
+#include "rackmesh/metrics/metrics.h"
+#include "tor-aggregator/switch/switch_collector.h"
+#include "tor-aggregator/switch/switch_list.h"
+#include "tor-aggregator/tor_aggregator_state.h"
+
+#define LIMIT 200 /* ports, queues and groups in one answer */
+#define MAX_LIMIT 2000
+#define LABEL_BYTES 160
+
+/* ---- JSON ---- */
+
+struct wanted {
+	const char *tor, *port; /* NULL: any */
+	bool all;               /* also values of 0 */
+	uint64_t offset, limit, count;
+};
+
+static void
+set_u64(json_t *object, const char *key, uint64_t value)
+{
+	json_object_set_new(object, key, json_integer((json_int_t)value));
+}
+
+static json_t *
+show_value(
+    const struct switch_row *row, unsigned priority, const struct counter_state *state)
+{
+	json_t *object = json_object();
+
+	json_object_set_new(object, "name", json_string(row->name));
+	if (row->by_priority)
+		set_u64(object, "priority", priority);
+	json_object_set_new(object, "unit", json_string(row->unit));
+	if (row->gauge) {
+		set_u64(object, "value", state->total);
+		return object;
+	}
+	set_u64(object, "total", state->total);
+	set_u64(object, "delta", state->delta);
+	return object;
+}
+
+static json_t *
+show_object(const struct switch_object *of, bool all)
+{
+	const struct counter_state *state = of->states;
+	json_t *object = json_object(), *list = json_array();
+
+	json_object_set_new(object, "part", json_string(switch_part_word(of->part)));
+	json_object_set_new(object, "port", json_string(of->port));
+	json_object_set_new(object, "index",
+	    of->part == SWITCH_PORT ? json_null() : json_integer(of->index));
+	for (const struct switch_row *row = switch_rows; row->name != NULL; row++)
+		for (unsigned i = 0;
+		     row->part == of->part && i < switch_row_values(row); i++, state++)
+			if (state->there && (all || state->total != 0))
+				json_array_append_new(list, show_value(row, i, state));
+	json_object_set_new(object, "counters", list);
+	return object;
+}
+
+static json_t *
+show_objects(const struct switch_list *list, struct wanted *wanted)
+{
+	json_t *shown = json_array();
+
+	for (size_t i = 0; i < switch_list_count(list); i++) {
+		const struct switch_object *object = switch_list_get(list, i);
+
+		if (wanted->port != NULL && strcmp(wanted->port, object->port) != 0)
+			continue;
+		if (wanted->count++ < wanted->offset || wanted->limit == 0)
+			continue;
+		wanted->limit--;
+		json_array_append_new(shown, show_object(object, wanted->all));
+	}
+	return shown;
+}
+
+static json_t *
+show_switch(const struct switch_collector *collector, struct wanted *wanted)
+{
+	const struct switch_collector_shown shown = switch_collector_shown(collector);
+	const struct switch_collector_counts *counts =
+	    switch_collector_counts(collector);
+	json_t *object = json_object();
+
+	json_object_set_new(object, "tor", json_string(shown.tor));
+	json_object_set_new(object, "address", json_string(shown.address));
+	json_object_set_new(object, "up", json_boolean(shown.up));
+	json_object_set_new(object, "error",
+	    shown.error[0] == '\0' ? json_null() : json_string(shown.error));
+	json_object_set_new(object, "age_ms",
+	    shown.at.ns == 0
+		? json_null()
+		: json_integer(rm_mono_since(rm_mono_now(), shown.at) / RM_NS_PER_MS));
+	json_object_set_new(
+	    object, "interval_ms", json_integer(shown.interval_ns / RM_NS_PER_MS));
+	json_object_set_new(
+	    object, "read_ms", json_integer(shown.took_ns / RM_NS_PER_MS));
+	set_u64(object, "parse_errors", counts->sonic.parse_errors);
+	json_object_set_new(object, "objects", show_objects(shown.list, wanted));
+	return object;
+}
+
+void
+switch_answer_get(struct rm_http_request *request, void *arg)
+{
+	const struct tor_aggregator *aggregator = arg;
+	struct wanted wanted = {
+		.tor = rm_http_query(request, "tor"),
+		.port = rm_http_query(request, "port"),
+		.all = rm_http_query(request, "all") != NULL,
+		.limit = LIMIT,
+	};
+	json_t *all, *list;
+
+	if (!rm_http_query_number(request, "offset", 0, UINT32_MAX, &wanted.offset) ||
+	    !rm_http_query_number(request, "limit", 1, MAX_LIMIT, &wanted.limit))
+		return;
+	all = json_object();
+	list = json_array();
+	for (size_t i = 0; i < aggregator->rack_count; i++)
+		if (aggregator->switches[i] != NULL &&
+		    (wanted.tor == NULL ||
+			strcmp(wanted.tor, aggregator->tors[i]) == 0))
+			json_array_append_new(
+			    list, show_switch(aggregator->switches[i], &wanted));
+	set_u64(all, "object_count", wanted.count);
+	json_object_set_new(all, "switches", list);
+	rm_http_reply_json(request, 200, all);
+}
+
+/* ---- metrics ---- */
+
+#define N(name) "rackmesh_aggregator_switch_" name
+#define C(field) offsetof(struct switch_collector_counts, field)
+
+/* clang-format off */
+static const struct metrics_counter collector_counters[] = {
+	{ N("reads_total"), "", C(reads), "Readings of a switch's counters." },
+	{ N("reads_failed_total"), "", C(failed), "Readings that were given up." },
+	{ N("values_total"), "", C(sonic.values), "Single values read." },
+	{ N("parse_errors_total"), "", C(sonic.parse_errors), "Single values, ports and queues that made no sense." },
+	{ N("resets_total"), "", C(sonic.resets), "Counters that began again at 0." },
+	{ 0 }
+};
+/* clang-format on */
+
+struct row_family {
+	struct rm_metrics_family family;
+	const struct switch_metrics *shown;
+	const struct switch_row *row;
+	size_t first; /* of its values, within its part's */
+};
+
+struct switch_metrics {
+	const struct tor_aggregator *aggregator;
+	struct row_family rows[];
+};
+
+static void
+tell_object(struct rm_metrics_out *out, const struct row_family *family,
+    const char *tor, const struct switch_object *object)
+{
+	const struct switch_row *row = family->row;
+	const struct counter_state *states = object->states + family->first;
+	char label[LABEL_BYTES], more[16] = "";
+
+	if (object->part == SWITCH_PORT)
+		snprintf(
+		    label, sizeof(label), "tor=\"%s\",port=\"%s\"", tor, object->port);
+	else
+		snprintf(label, sizeof(label), "tor=\"%s\",port=\"%s\",%s=\"%u\"", tor,
+		    object->port, switch_part_word(object->part), object->index);
+	for (unsigned i = 0; i < switch_row_values(row); i++) {
+		if (row->by_priority)
+			snprintf(more, sizeof(more), "priority=\"%u\"", i);
+		if (states[i].there)
+			rm_metrics_tell(out, label, more, (double)states[i].total);
+	}
+}
+
+static void
+tell_row(struct rm_metrics_out *out, const void *arg)
+{
+	const struct row_family *family = arg;
+	const struct tor_aggregator *aggregator = family->shown->aggregator;
+
+	for (size_t s = 0; s < aggregator->rack_count; s++) {
+		const struct switch_list *list;
+
+		if (aggregator->switches[s] == NULL)
+			continue;
+		list = switch_collector_shown(aggregator->switches[s]).list;
+		for (size_t i = 0; i < switch_list_count(list); i++)
+			if (switch_list_get(list, i)->part == family->row->part)
+				tell_object(out, family, aggregator->tors[s],
+				    switch_list_get(list, i));
+	}
+}
+
+static double
+read_up(const void *arg)
+{
+	return switch_collector_shown(arg).up;
+}
+
+static double
+read_age(const void *arg)
+{
+	const struct switch_collector_shown shown = switch_collector_shown(arg);
+
+	return shown.at.ns == 0 ? -1
+				: (double)rm_mono_since(rm_mono_now(), shown.at) / 1e9;
+}
+
+static int
+add_collector(struct rm_metrics *metrics, const char *tor,
+    const struct switch_collector *collector)
+{
+	const struct switch_collector_counts *counts =
+	    switch_collector_counts(collector);
+	char label[LABEL_BYTES];
+	int r;
+
+	snprintf(label, sizeof(label), "tor=\"%s\"", tor);
+	r = metrics_table_add(metrics, collector_counters, counts, label);
+	if (r == 0)
+		r = rm_metrics_counter_ns(metrics, counts, N("read_seconds_total"),
+		    label, "Time that readings took which were whole.",
+		    &counts->took_ns);
+	if (r == 0)
+		r = rm_metrics_gauge(metrics, counts, N("up"), label,
+		    "1: the last reading of the switch's counters was whole.", read_up,
+		    collector);
+	if (r == 0)
+		r = rm_metrics_gauge(metrics, counts, N("age_seconds"), label,
+		    "Since the last whole reading began; -1: none yet.", read_age,
+		    collector);
+	return r;
+}
+
+static int
+add_rows(struct tor_aggregator *aggregator, struct rm_metrics *metrics)
+{
+	size_t rows = 0, first[SWITCH_PARTS] = { 0 };
+	struct switch_metrics *shown;
+	int r = 0;
+
+	while (switch_rows[rows].name != NULL)
+		rows++;
+	shown = calloc(1, sizeof(*shown) + rows * sizeof(shown->rows[0]));
+	if (shown == NULL)
+		return -ENOMEM;
+	shown->aggregator = aggregator;
+	aggregator->switch_metrics = shown;
+	for (size_t i = 0; r == 0 && i < rows; i++) {
+		const struct switch_row *row = &switch_rows[i];
+
+		shown->rows[i] = (struct row_family){
+			{ row->metric, row->gauge ? "gauge" : "counter", row->help,
+			    tell_row },
+			shown, row, first[row->part]
+		};
+		first[row->part] += switch_row_values(row);
+		r = rm_metrics_family(
+		    metrics, shown, &shown->rows[i].family, &shown->rows[i]);
+	}
+	return r;
+}
+
+int
+switch_metrics_register(struct tor_aggregator *aggregator, struct rm_metrics *metrics)
+{
+	bool any = false;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < aggregator->rack_count; i++) {
+		if (aggregator->switches[i] == NULL)
+			continue;
+		any = true;
+		r = add_collector(
+		    metrics, aggregator->tors[i], aggregator->switches[i]);
+	}
+	return r == 0 && any ? add_rows(aggregator, metrics) : r;
+}
+
+void
+switch_metrics_free(struct switch_metrics *shown)
+{
+	free(shown);
+}

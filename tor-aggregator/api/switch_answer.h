@@ -1,0 +1,20 @@
+/*
+ * switch_answer - what the racks' switches have counted: /v1/switches and metrics.
+ */
+#ifndef TOR_AGGREGATOR_API_SWITCH_ANSWER_H
+#define TOR_AGGREGATOR_API_SWITCH_ANSWER_H
+
+struct rm_http_request;
+struct rm_metrics;
+struct tor_aggregator;
+
+void switch_answer_get(struct rm_http_request *request, void *aggregator);
+
+struct switch_metrics;
+
+/* Nothing where no switch is read. */
+int switch_metrics_register(
+    struct tor_aggregator *aggregator, struct rm_metrics *metrics);
+void switch_metrics_free(struct switch_metrics *shown); /* NULL is fine */
+
+#endif

@@ -1,0 +1,464 @@
+#include "tor-aggregator/switch/sonic.h"
+
+#include <errno.h>
+#include <event2/buffer.h>
+#include <hiredis/hiredis.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rackmesh/core/log.h"
+#include "tor-aggregator/switch/switch_list.h"
+
+#define COUNTERS_DB "2"
+#define APPL_DB "0"
+#define STATE_PREFIX "PORT_TABLE/"
+#define MAX_FIELDS 160 /* of one question */
+
+enum stage {
+	AUTH,
+	SELECT_COUNTERS,
+	PORT_MAP,
+	QUEUE_MAP,
+	GROUP_MAP,
+	VALUES, /* of each object */
+	SELECT_APPL,
+	STATES, /* of each port */
+	DONE,
+};
+
+struct cursor { /* at a question */
+	enum stage stage;
+	size_t object;
+};
+
+struct fields {             /* of one question, as the rows of the table name them */
+	const char *prefix; /* of the key */
+	size_t count;
+	char names[MAX_FIELDS][SWITCH_NAME_BYTES];
+};
+
+struct sonic {
+	const char *password;
+	const struct switch_list *before;
+	struct sonic_counts *counts;
+	struct switch_list *list;
+	struct cursor asked, answered; /* the next to be */
+	struct fields values[SWITCH_PARTS], states;
+};
+
+/* ---- the fields that are asked for ---- */
+
+static bool
+is_state(const char *name)
+{
+	return strncmp(name, STATE_PREFIX, strlen(STATE_PREFIX)) == 0;
+}
+
+static void
+add_fields(
+    struct fields *fields, const struct switch_row *row, unsigned priority, bool state)
+{
+	const char *text = row->sonic;
+	char name[SWITCH_NAME_BYTES];
+
+	while (switch_next_name(&text, priority, name) == 0)
+		if (is_state(name) == state && fields->count < MAX_FIELDS)
+			snprintf(fields->names[fields->count++], SWITCH_NAME_BYTES,
+			    "%s", name + (state ? strlen(STATE_PREFIX) : 0));
+}
+
+static void
+fill_fields(struct sonic *sonic)
+{
+	sonic->states.prefix = "PORT_TABLE";
+	for (int part = 0; part < SWITCH_PARTS; part++)
+		sonic->values[part].prefix = "COUNTERS";
+	for (const struct switch_row *row = switch_rows; row->name != NULL; row++)
+		for (unsigned i = 0; i < switch_row_values(row); i++) {
+			add_fields(&sonic->values[row->part], row, i, false);
+			if (row->part == SWITCH_PORT)
+				add_fields(&sonic->states, row, i, true);
+		}
+}
+
+int
+sonic_new(const char *password, const struct switch_list *before,
+    struct sonic_counts *counts, struct sonic **ret)
+{
+	struct sonic *sonic = calloc(1, sizeof(*sonic));
+
+	if (sonic == NULL)
+		return -ENOMEM;
+	sonic->password = password;
+	sonic->before = before;
+	sonic->counts = counts;
+	sonic->list = switch_list_new();
+	if (sonic->list == NULL) {
+		free(sonic);
+		return -ENOMEM;
+	}
+	sonic->asked.stage = password[0] == '\0' ? SELECT_COUNTERS : AUTH;
+	sonic->answered = sonic->asked;
+	fill_fields(sonic);
+	*ret = sonic;
+	return 0;
+}
+
+void
+sonic_free(struct sonic *sonic)
+{
+	if (sonic == NULL)
+		return;
+	switch_list_free(sonic->list);
+	free(sonic);
+}
+
+/* ---- the order of the questions ---- */
+
+/* Of all objects, or of the ports, which come first: there is one, see close_list. */
+static void
+advance(const struct sonic *sonic, struct cursor *at)
+{
+	const size_t next = at->object + 1;
+
+	if (next < switch_list_count(sonic->list) &&
+	    (at->stage == VALUES ||
+		(at->stage == STATES &&
+		    switch_list_get(sonic->list, next)->part == SWITCH_PORT))) {
+		at->object = next;
+		return;
+	}
+	at->object = 0;
+	at->stage++;
+}
+
+static int
+command(
+    struct evbuffer *out, const char *const *words, const size_t *lengths, size_t count)
+{
+	char *text = NULL;
+	int r, len = redisFormatCommandArgv(
+		   &text, (int)count, (const char **)words, lengths);
+
+	if (len < 0)
+		return -ENOMEM;
+	r = evbuffer_add(out, text, (size_t)len) == 0 ? 0 : -ENOMEM;
+	explicit_bzero(text, (size_t)len); /* it may hold the password */
+	free(text);
+	return r;
+}
+
+static int
+ask_words(struct evbuffer *out, const char *verb, const char *what)
+{
+	const char *const words[] = { verb, what };
+
+	return command(out, words, NULL, 2);
+}
+
+static int
+ask_fields(struct evbuffer *out, const struct fields *fields, const char *id)
+{
+	const char *words[2 + MAX_FIELDS];
+	char key[SWITCH_ID_BYTES + 16];
+
+	snprintf(key, sizeof(key), "%s:%s", fields->prefix, id);
+	words[0] = "HMGET";
+	words[1] = key;
+	for (size_t i = 0; i < fields->count; i++)
+		words[2 + i] = fields->names[i];
+	return command(out, words, NULL, 2 + fields->count);
+}
+
+static int
+ask_one(const struct sonic *sonic, const struct cursor *at, struct evbuffer *out)
+{
+	const struct switch_object *object =
+	    at->stage == VALUES || at->stage == STATES
+		? switch_list_get(sonic->list, at->object)
+		: NULL;
+
+	switch (at->stage) {
+	case AUTH:
+		return ask_words(out, "AUTH", sonic->password);
+	case SELECT_COUNTERS:
+		return ask_words(out, "SELECT", COUNTERS_DB);
+	case PORT_MAP:
+		return ask_words(out, "HGETALL", "COUNTERS_PORT_NAME_MAP");
+	case QUEUE_MAP:
+		return ask_words(out, "HGETALL", "COUNTERS_QUEUE_NAME_MAP");
+	case GROUP_MAP:
+		return ask_words(out, "HGETALL", "COUNTERS_PG_NAME_MAP");
+	case VALUES:
+		return ask_fields(out, &sonic->values[object->part], object->id);
+	case SELECT_APPL:
+		return ask_words(out, "SELECT", APPL_DB);
+	case STATES:
+		return ask_fields(out, &sonic->states, object->port);
+	case DONE:
+		break;
+	}
+	return 0;
+}
+
+int
+sonic_ask(struct sonic *sonic, struct evbuffer *out)
+{
+	const bool maps = sonic->asked.stage < VALUES; /* objects come of them */
+
+	for (int i = 0; i < SONIC_BATCH && sonic->asked.stage != DONE; i++) {
+		int r;
+
+		if (maps && sonic->asked.stage == VALUES)
+			break;
+		r = ask_one(sonic, &sonic->asked, out);
+		if (r < 0)
+			return r;
+		advance(sonic, &sonic->asked);
+	}
+	return 0;
+}
+
+bool
+sonic_is_answered(const struct sonic *sonic)
+{
+	return sonic->asked.stage == sonic->answered.stage &&
+	       sonic->asked.object == sonic->answered.object;
+}
+
+bool
+sonic_is_done(const struct sonic *sonic)
+{
+	return sonic->answered.stage == DONE;
+}
+
+struct switch_list *
+sonic_take_list(struct sonic *sonic)
+{
+	struct switch_list *list = sonic->list;
+
+	sonic->list = NULL;
+	return list;
+}
+
+/* ---- the answers ---- */
+
+/* "Ethernet0" of ports, "Ethernet0:3" of queues and groups. */
+static int
+read_name(const redisReply *name, struct switch_object *object)
+{
+	const char *colon = memchr(name->str, ':', (size_t)name->len);
+	size_t len = colon == NULL ? (size_t)name->len : (size_t)(colon - name->str);
+	uint64_t index = 0;
+
+	if (len >= sizeof(object->port) ||
+	    (colon == NULL) != (object->part == SWITCH_PORT))
+		return -EBADMSG;
+	memcpy(object->port, name->str, len);
+	if (colon != NULL &&
+	    switch_value_read(colon + 1, (size_t)name->len - len - 1, &index) < 0)
+		return -EBADMSG;
+	if (index > UINT16_MAX)
+		return -EBADMSG;
+	object->index = (uint16_t)index;
+	return 0;
+}
+
+static int
+add_object(struct sonic *sonic, enum switch_part part, const redisReply *name,
+    const redisReply *id)
+{
+	struct switch_object object = { .part = part };
+
+	if (name->type != REDIS_REPLY_STRING || id->type != REDIS_REPLY_STRING ||
+	    (size_t)id->len >= sizeof(object.id) ||
+	    memchr(id->str, '\0', (size_t)id->len) != NULL ||
+	    memchr(name->str, '\0', (size_t)name->len) != NULL ||
+	    read_name(name, &object) < 0)
+		return -EBADMSG;
+	memcpy(object.id, id->str, (size_t)id->len);
+	return switch_list_add(sonic->list, &object);
+}
+
+static int
+take_map(struct sonic *sonic, enum switch_part part, const redisReply *map,
+    struct rm_why *why)
+{
+	if (map->type != REDIS_REPLY_ARRAY || map->elements % 2 != 0)
+		return rm_why(
+		    why, -EPROTO, "its map of %ss is none", switch_part_word(part));
+	for (size_t i = 0; i < map->elements; i += 2) {
+		int r = add_object(sonic, part, map->element[i], map->element[i + 1]);
+
+		if (r == -ENOMEM)
+			return r;
+		sonic->counts->parse_errors += r < 0;
+	}
+	return 0;
+}
+
+static int
+close_list(struct sonic *sonic, struct rm_why *why)
+{
+	int r = switch_list_close(sonic->list, sonic->before);
+
+	if (r < 0)
+		return r;
+	if (switch_list_count(sonic->list) == 0 ||
+	    switch_list_get(sonic->list, 0)->part != SWITCH_PORT)
+		return rm_why(why, -EPROTO,
+		    "no port in its COUNTERS_PORT_NAME_MAP: is it SONiC's Redis?");
+	return 0;
+}
+
+/* The first of the row's names that is there. at: of its first one, moved behind its
+ * last. */
+static struct counter_sample
+sample_of(struct sonic *sonic, const struct switch_row *row, unsigned priority,
+    bool state, const redisReply *answer, size_t *at)
+{
+	struct counter_sample sample = { 0 };
+	const char *text = row->sonic;
+	char name[SWITCH_NAME_BYTES];
+
+	for (uint16_t source = 1; switch_next_name(&text, priority, name) == 0;
+	     source++) {
+		const redisReply *value;
+		int r;
+
+		if (is_state(name) != state)
+			continue;
+		if (answer == NULL)
+			continue;
+		value = answer->element[(*at)++];
+		if (sample.there || value->type == REDIS_REPLY_NIL)
+			continue;
+		r = value->type != REDIS_REPLY_STRING
+			? -EBADMSG
+			: switch_value_read(
+			      value->str, (size_t)value->len, &sample.value);
+		sample.there = r == 0;
+		sample.source = source;
+		sonic->counts->parse_errors += r == -EBADMSG;
+	}
+	return sample;
+}
+
+static bool
+has_source(const struct switch_row *row, bool state)
+{
+	return is_state(row->sonic) == state;
+}
+
+/* answer: NULL where the object has none. */
+static int
+take_values(
+    struct sonic *sonic, bool state, const redisReply *answer, struct rm_why *why)
+{
+	struct switch_object *object =
+	    switch_list_get(sonic->list, sonic->answered.object);
+	const struct fields *fields =
+	    state ? &sonic->states : &sonic->values[object->part];
+	struct counter_state *states = object->states;
+	size_t at = 0;
+
+	if (answer != NULL &&
+	    (answer->type != REDIS_REPLY_ARRAY || answer->elements != fields->count))
+		return rm_why(why, -EPROTO, "its counters of %s %s %u are none",
+		    object->port, switch_part_word(object->part), object->index);
+	for (const struct switch_row *row = switch_rows; row->name != NULL; row++) {
+		if (row->part != object->part)
+			continue;
+		for (unsigned i = 0; i < switch_row_values(row); i++, states++) {
+			struct counter_sample sample;
+
+			if (!has_source(row, state))
+				continue;
+			sample = sample_of(sonic, row, i, state, answer, &at);
+			sonic->counts->values += sample.there;
+			sonic->counts->resets +=
+			    counter_take(states, &sample, row->gauge ? 0 : 64, true) ==
+			    COUNTER_RESET;
+		}
+	}
+	return 0;
+}
+
+static int
+take_ok(const redisReply *answer, const char *what, struct rm_why *why)
+{
+	if (answer->type == REDIS_REPLY_STATUS)
+		return 0;
+	return rm_why(why, -EPROTO, "its answer to %s is none", what);
+}
+
+/* Such as "NOAUTH Authentication required." */
+static int
+refused(const struct sonic *sonic, const redisReply *answer, struct rm_why *why)
+{
+	const bool auth =
+	    sonic->answered.stage == AUTH || strncmp(answer->str, "NOAUTH", 6) == 0;
+	char quoted[128];
+
+	rm_log_quote(quoted, sizeof(quoted), answer->str, (size_t)answer->len);
+	return rm_why(why, auth ? -EACCES : -EPROTO, "refused%s: %s",
+	    auth ? " the password of switch.password_file" : "", quoted);
+}
+
+static int
+take_answer(struct sonic *sonic, const redisReply *answer, struct rm_why *why)
+{
+	int r;
+
+	switch (sonic->answered.stage) {
+	case AUTH:
+		return take_ok(answer, "AUTH", why);
+	case SELECT_COUNTERS:
+	case SELECT_APPL:
+		return take_ok(answer, "SELECT", why);
+	case PORT_MAP:
+		return take_map(sonic, SWITCH_PORT, answer, why);
+	case QUEUE_MAP:
+		return take_map(sonic, SWITCH_QUEUE, answer, why);
+	case GROUP_MAP:
+		r = take_map(sonic, SWITCH_GROUP, answer, why);
+		return r < 0 ? r : close_list(sonic, why);
+	case VALUES:
+		return take_values(sonic, false, answer, why);
+	case STATES:
+		return take_values(sonic, true, answer, why);
+	case DONE:
+		break;
+	}
+	return 0;
+}
+
+/* A key of another type has no values; the other keys have. */
+static bool
+is_of_one_object(const struct sonic *sonic, const redisReply *answer)
+{
+	return (sonic->answered.stage == VALUES || sonic->answered.stage == STATES) &&
+	       strncmp(answer->str, "WRONGTYPE", 9) == 0;
+}
+
+int
+sonic_answer(struct sonic *sonic, const struct redisReply *answer, struct rm_why *why)
+{
+	int r;
+
+	if (sonic_is_answered(sonic))
+		return rm_why(why, -EPROTO, "it answers what was not asked");
+	if (answer->type != REDIS_REPLY_ERROR) {
+		r = take_answer(sonic, answer, why);
+	} else if (is_of_one_object(sonic, answer)) {
+		sonic->counts->parse_errors++;
+		r = take_values(sonic, sonic->answered.stage == STATES, NULL, why);
+	} else {
+		r = refused(sonic, answer, why);
+	}
+	if (r < 0)
+		return r;
+	advance(sonic, &sonic->answered);
+	return 0;
+}

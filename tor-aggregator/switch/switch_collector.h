@@ -1,0 +1,55 @@
+/*
+ * switch_collector - reads one switch's counters, every interval.
+ *
+ * A reading is one connection, with a deadline below the interval: a switch that hangs,
+ * is slow or lies costs that one reading, and nothing else waits for it. What is shown
+ * is the last whole reading, with its age.
+ */
+#ifndef TOR_AGGREGATOR_SWITCH_SWITCH_COLLECTOR_H
+#define TOR_AGGREGATOR_SWITCH_SWITCH_COLLECTOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "rackmesh/core/clock.h"
+#include "tor-aggregator/switch/sonic.h"
+
+struct rm_loop;
+struct switch_collector;
+struct switch_config;
+struct switch_list;
+
+struct switch_collector_options { /* all borrowed */
+	struct rm_loop *loop;
+	const char *tor;
+	const struct switch_config *config; /* with a kind */
+	int64_t interval_ns;                /* 0: the config's; for tests */
+};
+
+struct switch_collector_counts {
+	uint64_t reads, failed;
+	uint64_t took_ns; /* of all that did not fail */
+	struct sonic_counts sonic;
+};
+
+struct switch_collector_shown {
+	const char *tor, *address;
+	bool up;             /* the last reading that ended was whole */
+	const char *error;   /* of the last one; "": none */
+	rm_mono_t at;        /* the last whole one began; 0: none yet */
+	int64_t interval_ns; /* since the one before; 0: there was none */
+	int64_t took_ns;
+	const struct switch_list *list; /* NULL: none yet */
+};
+
+int switch_collector_new(
+    const struct switch_collector_options *options, struct switch_collector **ret);
+void switch_collector_free(struct switch_collector *collector); /* NULL is fine */
+
+/* Borrowed until the loop goes on. */
+struct switch_collector_shown switch_collector_shown(
+    const struct switch_collector *collector);
+const struct switch_collector_counts *switch_collector_counts(
+    const struct switch_collector *collector);
+
+#endif

@@ -1,0 +1,41 @@
+/*
+ * switch_config - the options "switch." of a ToR: where its switch tells its counters.
+ */
+#ifndef TOR_AGGREGATOR_SWITCH_SWITCH_CONFIG_H
+#define TOR_AGGREGATOR_SWITCH_SWITCH_CONFIG_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rackmesh/config/config.h"
+
+enum switch_kind { SWITCH_NONE, SWITCH_SONIC };
+
+struct switch_config {
+	int kind;
+	char *address;       /* name:port or address:port */
+	char *password_file; /* "": none */
+	uint64_t interval_s;
+};
+
+extern const struct rm_word switch_kinds[];
+
+/* clang-format off */
+#define SWITCH_OPTIONS(type, field)                                                        \
+	{ "switch.kind", RM_ENUM, offsetof(type, field.kind), "none", 0, 0, 0,             \
+	  "how the switch tells its counters; sonic: by the Redis of SONiC", switch_kinds, NULL, 0 }, \
+	{ "switch.address", RM_STRING, offsetof(type, field.address), "", 0, 262, 0,       \
+	  "name:port or address:port of that", NULL, NULL, 0 },                            \
+	{ "switch.password_file", RM_STRING, offsetof(type, field.password_file), "", 0, 1023, 0, \
+	  "file with its password (mode 0600); \"\": it asks for none", NULL, NULL, 0 },   \
+	{ "switch.interval_s", RM_UINT, offsetof(type, field.interval_s), "10", 1, 3600, 0, \
+	  "time between two readings of the switch's counters", NULL, NULL, 0 }
+/* clang-format on */
+
+#define SWITCH_PASSWORD_BYTES 513
+
+/* at: the ToR's number. -EINVAL, -EACCES ... and why. */
+int switch_config_check(const struct switch_config *config, size_t at, const char *path,
+    struct rm_why *why);
+
+#endif

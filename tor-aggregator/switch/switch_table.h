@@ -1,0 +1,52 @@
+/*
+ * switch_table - the one table of what is read of a switch: names, units, and how each
+ * kind of switch calls it. Pure.
+ *
+ * A source is a text: alternatives with '|' between them, of which the first that there
+ * is counts. '#' stands for the number of the priority. Names that begin with
+ * "PORT_TABLE/" are a field of SONiC's state of the port, others of its COUNTERS.
+ */
+#ifndef TOR_AGGREGATOR_SWITCH_SWITCH_TABLE_H
+#define TOR_AGGREGATOR_SWITCH_SWITCH_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum switch_part {
+	SWITCH_PORT,
+	SWITCH_QUEUE, /* egress queue of a port */
+	SWITCH_GROUP, /* ingress priority group of a port */
+	SWITCH_PARTS,
+};
+
+struct switch_row {
+	const char *name;
+	const char *metric; /* of Prometheus */
+	const char *unit;
+	uint8_t part;     /* enum switch_part */
+	bool by_priority; /* SWITCH_PRIORITIES values instead of one */
+	bool gauge;
+	const char *help;
+	const char *sonic;
+};
+
+#define SWITCH_PRIORITIES 8
+#define SWITCH_NAME_BYTES 80
+
+extern const struct switch_row switch_rows[]; /* name NULL: the end */
+
+const char *switch_part_word(enum switch_part part);
+size_t switch_row_values(const struct switch_row *row);
+/* Of all rows of a part. */
+size_t switch_values(enum switch_part part);
+
+/* The next alternative of a source at *text, which is moved behind it. -ENOENT: there
+ * is none left. */
+int switch_next_name(const char **text, unsigned priority, char ret[SWITCH_NAME_BYTES]);
+
+/* A number of up to 64 bits, or a word for one: up, operational ... -ENODATA: it says
+ * that there is none ("N/A", ""); -EBADMSG: anything else. */
+int switch_value_read(const char *text, size_t len, uint64_t *ret);
+
+#endif
