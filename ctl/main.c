@@ -72,6 +72,13 @@ static const struct command {
 	    "  DEVICE  only this one\n"
 	    "  --all   those that are 0 too\n"
 	    "  LAST: what was added between the last two readings. Asks the agent.\n" },
+	{ "switch", ctl_switch, "[TOR [PORT]] [--all]",
+	    "what the racks' switches have counted",
+	    "  TOR, PORT  only of this one, as the switch calls its port\n"
+	    "  --all      values of 0 too\n"
+	    "  Asks the aggregator. Exit status 1: a switch could not be read just "
+	    "now,\n"
+	    "  and what is shown is what it told before.\n" },
 	{ "resolve", ctl_resolve, "ADDRESS", "the RNIC that has this address or GID",
 	    "  ADDRESS: IPv4, IPv6, or a GID as ibv_devinfo shows it\n" },
 	{ "leader", ctl_leader, "", "the controller that leads the region" },

@@ -95,6 +95,8 @@ def test_what_the_switch_counts_is_shown(rack, say):
     assert ("rx_bytes", None) not in counters  # 0, and not asked for
     assert answer(rack)["object_count"] == OBJECTS
     assert own(rack, "parse_errors_total") == 0
+    table = rack.lab.ctl("agg-tor1", "switch", "tor1", "Ethernet8")
+    assert "pfc_rx_frames" in table and "9286478" in table
     say(f"{OBJECTS} ports, queues and groups read in {switch['read_ms']} ms")
 
 

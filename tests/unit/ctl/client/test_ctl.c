@@ -162,6 +162,28 @@ counters_are_asked_of_the_agent(void **state)
 	assert_int_equal(run(ctl_counters, 0, NULL, "200 OK", "{}"), CTL_NO_ANSWER);
 }
 
+static void
+a_switch_that_could_not_be_read_is_bad_news(void **state)
+{
+	static const char up[] =
+	    "{\"object_count\": 1, \"switches\": [{\"tor\": \"t1\", \"up\": true, "
+	    "\"error\": null, \"objects\": [{\"part\": \"queue\", \"port\": "
+	    "\"Ethernet0\", \"index\": 3, \"counters\": [{\"name\": "
+	    "\"queue_ecn_marked\", \"unit\": \"packets\", \"total\": 5, \"delta\": 1}, "
+	    "{\"name\": \"pfcwd_stormed\", \"unit\": \"0 or 1\", \"value\": 1}]}]}]}";
+	static const char down[] =
+	    "{\"object_count\": 0, \"switches\": [{\"tor\": \"t1\", \"up\": false, "
+	    "\"error\": \"Connection refused\", \"objects\": []}]}";
+	const char *const port[] = { "t1", "Ethernet0", "--all" };
+	const char *const wrong[] = { "t1", "Ethernet0", "3" };
+
+	assert_int_equal(run(ctl_switch, 0, NULL, "200 OK", up), CTL_GOOD);
+	assert_int_equal(run(ctl_switch, 3, port, "200 OK", up), CTL_GOOD);
+	assert_int_equal(run(ctl_switch, 3, port, "200 OK", down), CTL_BAD_NEWS);
+	assert_int_equal(run(ctl_switch, 3, wrong, "200 OK", up), CTL_USAGE);
+	assert_int_equal(run(ctl_switch, 0, NULL, "200 OK", "{}"), CTL_NO_ANSWER);
+}
+
 static int
 rnics_through(const char *through, const char *body)
 {
@@ -365,6 +387,7 @@ main(void)
 		cmocka_unit_test(an_rnic_of_an_agent_without_a_link_is_bad_news),
 		cmocka_unit_test(services_are_asked_of_an_aggregator_or_an_agent),
 		cmocka_unit_test(counters_are_asked_of_the_agent),
+		cmocka_unit_test(a_switch_that_could_not_be_read_is_bad_news),
 		cmocka_unit_test(
 		    an_open_incident_is_bad_news_and_a_resolved_one_is_not),
 		cmocka_unit_test(mixed_versions_are_bad_news),

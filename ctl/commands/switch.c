@@ -1,0 +1,157 @@
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctl/client/ctl.h"
+#include "ctl/client/request.h"
+#include "ctl/client/show.h"
+#include "ctl/output/table.h"
+
+#define LIMIT 2000 /* the daemon's own, on ports, queues and groups */
+
+static const struct column columns[] = {
+	{ "TOR", "tor", COLUMN_TEXT },
+	{ "PORT", "port", COLUMN_TEXT },
+	{ "OF", "part", COLUMN_TEXT },
+	{ ">INDEX", "index", COLUMN_NUMBER },
+	{ "COUNTER", "name", COLUMN_TEXT },
+	{ ">PRIORITY", "priority", COLUMN_NUMBER },
+	{ ">TOTAL", "total", COLUMN_NUMBER },
+	{ ">LAST", "delta", COLUMN_NUMBER },
+	{ "UNIT", "unit", COLUMN_TEXT },
+	{ 0 },
+};
+
+static void
+add_object(json_t *rows, const json_t *tor, const json_t *object)
+{
+	static const char *const of_object[] = { "port", "part", "index" };
+	const json_t *counter;
+	size_t i;
+
+	json_array_foreach (json_object_get(object, "counters"), i, counter) {
+		json_t *row = json_deep_copy(counter);
+		json_t *value = json_object_get(row, "value");
+
+		/* A gauge has a value instead. */
+		if (value != NULL)
+			json_object_set(row, "total", value);
+		json_object_set(row, "tor", (json_t *)tor);
+		for (size_t k = 0; k < sizeof(of_object) / sizeof(of_object[0]); k++)
+			json_object_set(
+			    row, of_object[k], json_object_get(object, of_object[k]));
+		json_array_append_new(rows, row);
+	}
+}
+
+/* False: what is shown of it is old, or nothing. */
+static bool
+add_switch(json_t *rows, const json_t *from)
+{
+	const char *error = json_string_value(json_object_get(from, "error"));
+	const char *tor = json_string_value(json_object_get(from, "tor"));
+	const json_t *object;
+	size_t i;
+
+	if (error != NULL)
+		fprintf(stderr, "rackmeshctl: switch of %s: %s\n",
+		    tor == NULL ? "?" : tor, error);
+	json_array_foreach (json_object_get(from, "objects"), i, object)
+		add_object(rows, json_object_get(from, "tor"), object);
+	return json_is_true(json_object_get(from, "up"));
+}
+
+static int
+show(const json_t *answer)
+{
+	const json_t *switches = json_object_get(answer, "switches"), *each;
+	json_t *rows = json_array();
+	bool all_up = true;
+	size_t i;
+	int r;
+
+	if (json_array_size(switches) == 0)
+		fprintf(stderr, "rackmeshctl: the aggregator reads no such switch: "
+				"tors[].switch.kind\n");
+	if (json_integer_value(json_object_get(answer, "object_count")) > LIMIT)
+		fprintf(stderr,
+		    "rackmeshctl: only the first %d ports and queues are shown: name "
+		    "the ToR and a port\n",
+		    LIMIT);
+	json_array_foreach (switches, i, each)
+		all_up = add_switch(rows, each) && all_up;
+	r = columns_print(columns, rows);
+	json_decref(rows);
+	if (r < 0) {
+		fprintf(stderr, "rackmeshctl: the table cannot be made\n");
+		return CTL_NO_ANSWER;
+	}
+	return all_up ? CTL_GOOD : CTL_BAD_NEWS;
+}
+
+static int
+add_filter(char **path, const char *key, const char *text)
+{
+	char *value = request_escape(text), *longer = NULL;
+
+	if (value == NULL || asprintf(&longer, "%s&%s=%s", *path, key, value) < 0)
+		longer = NULL;
+	free(value);
+	if (longer == NULL)
+		return -ENOMEM;
+	free(*path);
+	*path = longer;
+	return 0;
+}
+
+static int
+ask(const struct ctl *ctl, const char *const filters[2], bool all)
+{
+	char *path = NULL;
+	json_t *answer = NULL;
+	int r = 0;
+
+	if (asprintf(&path, "/v1/switches?limit=%d%s", LIMIT, all ? "&all=1" : "") < 0)
+		return CTL_NO_ANSWER;
+	if (filters[0] != NULL)
+		r = add_filter(&path, "tor", filters[0]);
+	if (r == 0 && filters[1] != NULL)
+		r = add_filter(&path, "port", filters[1]);
+	if (r == 0)
+		r = request_get(ctl->aggregator, path, &answer);
+	free(path);
+	if (r < 0)
+		return CTL_NO_ANSWER;
+	if (!json_is_array(json_object_get(answer, "switches"))) {
+		fprintf(stderr, "rackmeshctl: no switches in the aggregator's answer: "
+				"an older release?\n");
+		r = CTL_NO_ANSWER;
+	} else if (ctl->json) {
+		show_json(answer);
+		r = CTL_GOOD;
+	} else {
+		r = show(answer);
+	}
+	json_decref(answer);
+	return r;
+}
+
+int
+ctl_switch(const struct ctl *ctl)
+{
+	const char *filters[2] = { NULL, NULL };
+	size_t count = 0;
+	bool all = false;
+
+	for (int i = 0; i < ctl->argc; i++) {
+		if (strcmp(ctl->argv[i], "--all") == 0)
+			all = true;
+		else if (count < 2 && ctl->argv[i][0] != '-')
+			filters[count++] = ctl->argv[i];
+		else
+			return ctl_usage("expected: switch [TOR [PORT]] [--all]");
+	}
+	return ask(ctl, filters, all);
+}
