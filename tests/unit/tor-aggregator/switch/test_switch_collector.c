@@ -1,0 +1,225 @@
+/* Against a server that answers each connection with bytes as it is told. */
+#include "tor-aggregator/switch/switch_collector.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <arpa/inet.h>
+#include <event2/buffer.h>
+#include <event2/bufferevent.h>
+#include <event2/event.h>
+#include <event2/listener.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "rackmesh/core/log.h"
+#include "rackmesh/loop/loop.h"
+#include "tor-aggregator/switch/switch_config.h"
+
+#define SHORT_NS (100 * RM_NS_PER_MS)
+#define LONG_NS (60 * RM_NS_PER_S) /* whoever answers is not given up */
+
+struct world {
+	struct rm_loop *loop;
+	struct evconnlistener *listener;
+	struct bufferevent *peer; /* the last one, while it is connected */
+	struct switch_collector *collector;
+	struct switch_config config;
+	struct rm_timer *look, *deadline;
+	char address[64], log[4096];
+	const char *answer; /* to each connection; "": none, ever */
+	bool again;         /* without end */
+	unsigned wanted;    /* readings that fail */
+	bool late;          /* the deadline came */
+};
+
+static void
+send_again(struct bufferevent *peer, void *arg)
+{
+	struct world *w = arg;
+
+	if (w->again)
+		bufferevent_write(peer, w->answer, strlen(w->answer));
+}
+
+static void
+on_peer_event(struct bufferevent *peer, short events, void *arg)
+{
+	struct world *w = arg;
+
+	if (w->peer == peer)
+		w->peer = NULL;
+	bufferevent_free(peer);
+}
+
+static void
+on_accept(struct evconnlistener *listener, evutil_socket_t fd, struct sockaddr *address,
+    int len, void *arg)
+{
+	struct world *w = arg;
+	struct bufferevent *peer =
+	    bufferevent_socket_new(rm_loop_base(w->loop), fd, BEV_OPT_CLOSE_ON_FREE);
+
+	w->peer = peer;
+	bufferevent_setcb(peer, NULL, send_again, on_peer_event, w);
+	bufferevent_enable(peer, EV_READ | EV_WRITE);
+	bufferevent_write(peer, w->answer, strlen(w->answer));
+}
+
+static void
+on_look(void *arg)
+{
+	struct world *w = arg;
+
+	if (switch_collector_counts(w->collector)->failed >= w->wanted)
+		rm_loop_stop(w->loop);
+	rm_timer_after(w->look, RM_NS_PER_MS);
+}
+
+static void
+on_late(void *arg)
+{
+	struct world *w = arg;
+
+	w->late = true;
+	rm_loop_stop(w->loop);
+}
+
+static void
+on_line(enum rm_log_level level, const char *line, void *arg)
+{
+	struct world *w = arg;
+	const size_t used = strlen(w->log);
+
+	snprintf(w->log + used, sizeof(w->log) - used, "%s\n", line);
+}
+
+/* Until one reading has failed, of a mute switch three. Returns why. */
+static const char *
+run(struct world *w, const char *answer, bool again)
+{
+	const struct switch_collector_options options = { .loop = w->loop,
+		.tor = "tor1",
+		.config = &w->config,
+		.interval_ns = answer[0] == '\0' ? SHORT_NS : LONG_NS };
+
+	w->answer = answer;
+	w->again = again;
+	w->wanted = answer[0] == '\0' ? 3 : 1;
+	assert_int_equal(switch_collector_new(&options, &w->collector), 0);
+	rm_timer_after(w->look, RM_NS_PER_MS);
+	rm_timer_after(w->deadline, 60 * RM_NS_PER_S);
+	rm_loop_run(w->loop);
+	assert_false(w->late);
+	assert_false(switch_collector_shown(w->collector).up);
+	return switch_collector_shown(w->collector).error;
+}
+
+static int
+setup(void **state)
+{
+	static struct world w;
+	struct sockaddr_in address = { .sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t len = sizeof(address);
+
+	w = (struct world){ .config = { SWITCH_SONIC, w.address, (char *)"", 1 } };
+	rm_log_set_sink(on_line, &w);
+	assert_int_equal(rm_loop_new(&w.loop), 0);
+	assert_int_equal(rm_timer_new(w.loop, on_look, &w, &w.look), 0);
+	assert_int_equal(rm_timer_new(w.loop, on_late, &w, &w.deadline), 0);
+	w.listener = evconnlistener_new_bind(rm_loop_base(w.loop), on_accept, &w,
+	    LEV_OPT_CLOSE_ON_FREE, 16, (struct sockaddr *)&address, sizeof(address));
+	assert_non_null(w.listener);
+	getsockname(
+	    evconnlistener_get_fd(w.listener), (struct sockaddr *)&address, &len);
+	snprintf(w.address, sizeof(w.address), "127.0.0.1:%u", ntohs(address.sin_port));
+	*state = &w;
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	struct world *w = *state;
+
+	switch_collector_free(w->collector);
+	if (w->peer != NULL)
+		bufferevent_free(w->peer);
+	evconnlistener_free(w->listener);
+	rm_timer_free(w->look);
+	rm_timer_free(w->deadline);
+	rm_loop_free(w->loop);
+	rm_log_set_sink(NULL, NULL);
+	return 0;
+}
+
+static void
+a_mute_switch_is_given_up_and_said_once(void **state)
+{
+	struct world *w = *state;
+	static const char words[] = "switch of tor1: cannot read its counters";
+	const char *line;
+
+	assert_non_null(strstr(run(w, "", false), "in time"));
+	line = strstr(w->log, words);
+	assert_non_null(line);
+	assert_null(strstr(line + strlen(words), words));
+}
+
+static void
+a_value_without_end_is_refused(void **state)
+{
+	static char endless[65536 + 1] = "$9999999999\r\n";
+
+	memset(endless + strlen(endless), 'x', sizeof(endless) - 1 - strlen(endless));
+	assert_non_null(strstr(run(*state, endless, true), "too large"));
+}
+
+static void
+more_answers_than_questions_are_refused(void **state)
+{
+	assert_non_null(
+	    strstr(run(*state,
+		       "+OK\r\n*2\r\n$9\r\nEthernet0\r\n$5\r\noid:1\r\n*0\r\n"
+		       "*0\r\n+OK\r\n",
+		       false),
+		"what was not asked"));
+}
+
+static void
+another_server_is_named_as_none(void **state)
+{
+	assert_non_null(
+	    strstr(run(*state, "SSH-2.0-OpenSSH_9.2\r\n", false), "as Redis does"));
+}
+
+static void
+nobody_there_is_said(void **state)
+{
+	struct world *w = *state;
+
+	evconnlistener_disable(w->listener);
+	snprintf(w->address, sizeof(w->address), "127.0.0.1:1");
+	assert_non_null(strstr(run(w, "", false), "refused"));
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_mute_switch_is_given_up_and_said_once),
+		TEST(a_value_without_end_is_refused),
+		TEST(more_answers_than_questions_are_refused),
+		TEST(another_server_is_named_as_none),
+		TEST(nobody_there_is_said),
+	};
+
+	return cmocka_run_group_tests_name("switch_collector", tests, NULL, NULL);
+}
