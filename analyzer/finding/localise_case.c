@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyzer/finding/localise_observe.h"
+#include "analyzer/finding/localise_transit.h"
 #include "analyzer/paths/localise_listed.h"
 #include "analyzer/paths/localise_map.h"
 
@@ -15,8 +16,9 @@
 struct localise_suspect
 localise_suspect_path(const struct localise_element *pair)
 {
-	return (struct localise_suspect){ RM_PART_PATH,
-		{ pair->ends[0], pair->ends[1] }, 2 };
+	return (struct localise_suspect){ .type = RM_PART_PATH,
+		.elements = { pair->ends[0], pair->ends[1] },
+		.element_count = 2 };
 }
 
 void
@@ -43,6 +45,9 @@ localise_suspect_on(
 	if (suspect->type == RM_PART_PATH)
 		return way->elements[0] == suspect->elements[0] &&
 		       way->elements[way->element_count - 1] == suspect->elements[1];
+	if (suspect->transit != NULL && way->pair != suspect->transit &&
+	    (!suspect->and_back || way->pair != suspect->transit->back))
+		return false;
 	for (size_t i = 0; i < suspect->element_count; i++)
 		if (localise_way_crosses(way, suspect->elements[i]))
 			return true;
@@ -65,13 +70,20 @@ localise_suspect_on(
 #define PRIOR_LINK_ONE_WAY (-11.5)
 #define PRIOR_SWITCH (-12.0)
 #define PRIOR_PATH (-14.0)
+/* An entry of a switch's tables: where a link would do nearly as well, it is that. */
+#define PRIOR_TRANSIT (-16.0)
+#define PRIOR_TRANSIT_BACK (-17.5)
 /* A few losses over two links of a switch look like its own for long. */
 #define SLOW_PRIOR_SWITCH (-14.0)
 
 #define MAX_PATH_SUSPECTS 256
-#define MAX_PARALLEL 16 /* cables between two switches, both ways counted */
-#define DEAD_SHARE 0.5  /* of the flows that lose something: they lose all */
-#define NO_LOCAL UINT32_MAX
+/* ToR, link, switch, link, ToR: of several switches nobody could tell which it is. */
+#define ONE_SWITCH_ELEMENTS 5
+#define TRANSIT_LOSS 0.9
+#define MAX_TRANSIT_WAYS 256 /* that lose something: more are no one entry's doing */
+#define MAX_PARALLEL 16      /* cables between two switches, both ways counted */
+#define DEAD_SHARE 0.5       /* of the flows that lose something: they lose all */
+#define NO_LOCAL LOCALISE_NO_LOCAL
 
 int
 localise_case_init(struct localise_case *c, bool slow)
@@ -161,7 +173,8 @@ loses_whole_flows(const struct localise_case *c)
 	return dead > 0 && dead >= DEAD_SHARE * hit;
 }
 
-/* Some switch above the racks is on every way that loses something on its way out. */
+/* Some switch above the racks is on every way that is known to lose something on its
+ * way out. */
 static bool
 meet_at_switch(const struct localise_case *c)
 {
@@ -170,10 +183,9 @@ meet_at_switch(const struct localise_case *c)
 	bool first = true;
 
 	for (size_t i = 0; i < c->lossy_count; i++) {
-		const struct localise_sum *sum = &c->lossy[i].sum;
 		const struct localise_way *way = c->lossy[i].way;
 
-		if (round(sum->forward) + round(sum->unknown) < 1)
+		if (round(c->lossy[i].sum.forward) < 1)
 			continue;
 		for (uint8_t k = 0; first && k < way->element_count; k++)
 			if (way->elements[k]->b[0] == '\0' && !way->elements[k]->is_tor)
@@ -198,6 +210,26 @@ tell_base_loss(struct localise_case *c)
 	    c->judge, c->by_flow && meet_at_switch(c) ? FLOW_BASE_LOSS : BASE_LOSS);
 }
 
+/* What crosses a switch, which is not a ToR, between the ends of the way. */
+static uint32_t
+add_transit(struct localise_case *c, const struct localise_way *way, uint8_t at)
+{
+	uint32_t local = localise_transit(c, way->pair, way->elements[at]);
+	struct localise_local *pair;
+
+	if (local != NO_LOCAL)
+		return local;
+	local = add_local(
+	    c, (struct localise_local){ .element = way->elements[at],
+		   .transit = way->pair,
+		   .next_transit = c->locals[way->pair->local].next_transit });
+	if (local == NO_LOCAL)
+		return NO_LOCAL;
+	pair = &c->locals[way->pair->local];
+	pair->next_transit = local + 1;
+	return local;
+}
+
 /* Whom its losses make suspect. */
 static int
 count_way(struct localise_case *c, const struct localise_lossy *lossy)
@@ -206,6 +238,8 @@ count_way(struct localise_case *c, const struct localise_lossy *lossy)
 	const struct localise_sum witnesses = localise_observe_witnesses(c, sum);
 	const struct localise_way *way = lossy->way;
 	const double lost = sum->forward + sum->unknown;
+	const bool with_transits =
+	    c->with_transits && way->element_count == ONE_SWITCH_ELEMENTS;
 
 	for (uint8_t i = 0; i <= way->element_count; i++) {
 		const uint32_t local =
@@ -218,6 +252,19 @@ count_way(struct localise_case *c, const struct localise_lossy *lossy)
 		c->locals[local].lossy++;
 	}
 	c->locals[way->pair->back->local].lost += sum->unknown;
+	for (uint8_t i = 0; with_transits && i < way->element_count; i++) {
+		uint32_t local;
+
+		if (way->elements[i]->is_tor || way->elements[i]->b[0] != '\0')
+			continue;
+		local = add_transit(c, way, i);
+		if (local == NO_LOCAL)
+			return -ENOMEM;
+		c->locals[local].lost += lost;
+		c->locals[local].sent += sum->sent;
+		c->locals[local].weighed += witnesses.forward + witnesses.unknown;
+		c->locals[local].lossy++;
+	}
 	return 0;
 }
 
@@ -260,7 +307,9 @@ suspect_both_ways(struct localise_case *c, uint32_t one, uint32_t other)
 
 	if (strcmp(back->a, there->b) != 0 || strcmp(back->b, there->a) != 0)
 		return 0;
-	return suspect(c, (struct localise_suspect){ RM_PART_LINK, { there, back }, 2 },
+	return suspect(c,
+	    (struct localise_suspect){
+		.type = RM_PART_LINK, .elements = { there, back }, .element_count = 2 },
 	    PRIOR_LINK, one, other);
 }
 
@@ -291,21 +340,53 @@ suspect_cables(struct localise_case *c)
 	return r;
 }
 
+/* An entry of a switch's tables takes all that it is for. */
+static bool
+takes_all(const struct localise_local *transit)
+{
+	return transit->lost >= LOCALISE_MIN_LOST &&
+	       transit->lost >= TRANSIT_LOSS * transit->sent;
+}
+
+/* One way, and, once, both ways. */
+static int
+suspect_transit(struct localise_case *c, uint32_t local)
+{
+	const struct localise_local *l = &c->locals[local];
+	const uint32_t back = localise_transit(c, l->transit->back, l->element);
+	struct localise_suspect who = { RM_PART_SWITCH, { l->element }, 1, l->transit,
+		false };
+	int r;
+
+	if (!takes_all(l))
+		return 0;
+	r = suspect(c, who, PRIOR_TRANSIT, local, NO_LOCAL);
+	if (r < 0 || back == NO_LOCAL || back < local || !takes_all(&c->locals[back]))
+		return r;
+	who.and_back = true;
+	return suspect(c, who, PRIOR_TRANSIT_BACK, local, back);
+}
+
 static int
 suspect_local(struct localise_case *c, uint32_t local)
 {
 	const struct localise_local *l = &c->locals[local];
 
+	if (l->transit != NULL)
+		return suspect_transit(c, local);
 	if (l->element->back != NULL)
 		return suspect(
 		    c, localise_suspect_path(l->element), PRIOR_PATH, local, NO_LOCAL);
 	if (l->element->b[0] == '\0')
 		return suspect(c,
 		    (struct localise_suspect){
-			l->element->is_tor ? RM_PART_TOR : RM_PART_SWITCH,
-			{ l->element }, 1 },
+			.type = l->element->is_tor ? RM_PART_TOR : RM_PART_SWITCH,
+			.elements = { l->element },
+			.element_count = 1 },
 		    c->slow ? SLOW_PRIOR_SWITCH : PRIOR_SWITCH, local, NO_LOCAL);
-	return suspect(c, (struct localise_suspect){ RM_PART_LINK, { l->element }, 1 },
+	return suspect(c,
+	    (struct localise_suspect){
+		.type = RM_PART_LINK, .elements = { l->element }, .element_count = 1 },
 	    PRIOR_LINK_ONE_WAY, local, NO_LOCAL);
 }
 
@@ -347,6 +428,7 @@ localise_case_build(struct localise_case *c, struct localise_map *map, rm_mono_t
 		r = take_way(c, way, &sum);
 	}
 	c->by_flow = loses_whole_flows(c);
+	c->with_transits = c->lossy_count <= MAX_TRANSIT_WAYS;
 	if (r == 0)
 		r = tell_base_loss(c);
 	for (size_t i = 0; r == 0 && i < c->lossy_count; i++)
@@ -360,7 +442,7 @@ localise_case_build(struct localise_case *c, struct localise_map *map, rm_mono_t
 		r = suspect_local(c, i);
 		if (r == 0)
 			r = localise_observe_arrivals(c, map, seen, i);
-		if (r == 0 && c->with_replies)
+		if (r == 0 && c->with_replies && c->locals[i].transit == NULL)
 			r = localise_observe_replies(c, map, seen, i);
 	}
 	return r < 0 ? r : suspect_cables(c);

@@ -1,5 +1,7 @@
 #include "analyzer/finding/localise_fan.h"
 
+#include "analyzer/finding/localise_transit.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -113,16 +115,34 @@ add_part(struct rm_observation *o, const struct localise_fan_part *part)
 	o->shares[o->spread++] = part->share;
 }
 
+/* With each switch what crosses it between the two. */
+static void
+add_parts(const struct localise_case *c, struct rm_observation *o,
+    const struct localise_fan *fan, const struct localise_element *pair)
+{
+	for (uint32_t i = 0; i < fan->count; i++) {
+		struct localise_fan_part part = fan->parts[i];
+
+		add_part(o, &part);
+		part.local = localise_transit(c, pair, c->locals[part.local].element);
+		if (c->with_transits && part.local != LOCALISE_NO_LOCAL)
+			add_part(o, &part);
+	}
+}
+
 int
 localise_fan_replies(struct localise_case *c, struct rm_observation *o,
-    struct localise_element *from, struct localise_element *to)
+    const struct localise_element *pair)
 {
-	const struct localise_fan *fan = localise_fan(c, from, LOCALISE_FAN_UP);
+	const struct localise_fan *fan;
 
-	for (uint32_t i = 0; fan != NULL && i < fan->count; i++)
-		add_part(o, &fan->parts[i]);
-	fan = localise_fan(c, to, LOCALISE_FAN_DOWN);
-	for (uint32_t i = 0; fan != NULL && i < fan->count; i++)
-		add_part(o, &fan->parts[i]);
-	return fan != NULL ? 0 : -ENOMEM;
+	fan = localise_fan(c, pair->ends[0], LOCALISE_FAN_UP);
+	if (fan == NULL)
+		return -ENOMEM;
+	add_parts(c, o, fan, pair);
+	fan = localise_fan(c, pair->ends[1], LOCALISE_FAN_DOWN);
+	if (fan == NULL)
+		return -ENOMEM;
+	add_parts(c, o, fan, pair);
+	return 0;
 }

@@ -30,6 +30,6 @@ const struct localise_fan *localise_fan(
 /* Adds what replies of one ToR to another may have crossed to an observation's last
  * elements. */
 int localise_fan_replies(struct localise_case *c, struct rm_observation *o,
-    struct localise_element *from, struct localise_element *to);
+    const struct localise_element *pair);
 
 #endif

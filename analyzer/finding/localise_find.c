@@ -153,7 +153,9 @@ only_way(const struct localise_case *c, const struct localise_suspect *suspect,
 			dst = end;
 		}
 	}
-	*ret = (struct localise_suspect){ RM_PART_PATH, { src, dst }, 2 };
+	*ret = (struct localise_suspect){
+		.type = RM_PART_PATH, .elements = { src, dst }, .element_count = 2
+	};
 	return src != NULL;
 }
 
@@ -186,12 +188,13 @@ localise_is_faint(
 {
 	const struct rm_blamed *part = &explanation->parts[nth];
 	const struct localise_suspect *suspect = &c->suspects[part->candidate];
+	const struct rm_candidate *candidate = &c->candidates[part->candidate];
 	double lost = 0;
 
 	if (explanation->part_count < 2 || suspect->type == RM_PART_PATH)
 		return false;
-	for (size_t i = 0; i < suspect->element_count; i++)
-		lost += c->locals[suspect->elements[i]->local].weighed;
+	for (size_t i = 0; i < candidate->element_count; i++)
+		lost += c->locals[candidate->elements[i]].weighed;
 	return part->gain < FAINT_GAIN * lost;
 }
 
@@ -203,6 +206,7 @@ localise_is_overstated(const struct localise_case *c, const struct localise_map 
 	const struct localise_suspect *suspect = &c->suspects[part->candidate];
 
 	if (explanation->part_count < 2 || part->loss >= DOWN ||
+	    suspect->transit != NULL ||
 	    (suspect->type != RM_PART_LINK && suspect->type != RM_PART_SWITCH))
 		return false;
 	return localise_observe_share(c, map, seen, suspect) < OVERSTATED * part->loss;

@@ -16,10 +16,19 @@ struct localise_suspect {                     /* one of the judge's candidates *
 	enum rm_part_type type;               /* ToR, switch, link or path */
 	struct localise_element *elements[2]; /* of a path: the ToRs at its ends */
 	size_t element_count;
+	/* Of a switch: only what crosses it from one rack to another, or also back, as
+	 * a bad entry of its tables takes; NULL: all. The pair. */
+	const struct localise_element *transit;
+	bool and_back;
 };
 
 struct localise_local { /* an element of the judge's */
 	struct localise_element *element;
+	/* Of a transit (element: the switch): the pair. Of a pair, or of a transit, the
+	 * next of its transits + 1; 0: none. */
+	const struct localise_element *transit;
+	uint32_t next_transit;
+	double sent; /* of a transit: on the ways that lost something */
 	double lost;
 	double weighed;               /* of it, each flow once where flows die whole */
 	size_t lossy;                 /* ways over it */
@@ -56,7 +65,8 @@ struct localise_case {
 	size_t cable_size;
 	uint64_t stamp; /* of this case's lossy ways and their elements */
 	bool slow;
-	bool with_replies; /* what became of replies is evidence, too */
+	bool with_replies;  /* what became of replies is evidence, too */
+	bool with_transits; /* so little is lost that each of them may be a suspect */
 	struct localise_fan *fans;
 	size_t fan_count, fan_size;
 	rm_mono_t now;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyzer/finding/localise_fan.h"
+#include "analyzer/finding/localise_transit.h"
 
 #define MAX_WAYS_ASKED 128
 #define STRIDE 7919
@@ -72,10 +73,9 @@ observe_lost_replies(struct localise_case *c, const struct localise_way *way,
 {
 	const int r = observe(c, lost, lost, elements, count);
 
-	return r < 0
-		   ? r
-		   : localise_fan_replies(c, &c->observations[c->observation_count - 1],
-			 way->elements[way->element_count - 1], way->elements[0]);
+	return r < 0 ? r
+		     : localise_fan_replies(c,
+			   &c->observations[c->observation_count - 1], way->pair->back);
 }
 
 int
@@ -91,6 +91,13 @@ localise_observe_way(struct localise_case *c, const struct localise_lossy *lossy
 	for (uint8_t i = 0; i < way->element_count; i++)
 		elements[count++] = way->elements[i]->local;
 	elements[count++] = way->pair->local;
+	for (uint8_t i = 0; c->with_transits && i < way->element_count; i++) {
+		const uint32_t transit =
+		    localise_transit(c, way->pair, way->elements[i]);
+
+		if (transit != LOCALISE_NO_LOCAL)
+			elements[count++] = transit;
+	}
 	if (sum.sent > sum.unknown)
 		r = observe(c, sum.sent - sum.unknown, sum.forward, elements, count);
 	if (r == 0 && c->with_replies && round(lossy->sum.reverse) >= 1)
@@ -270,7 +277,9 @@ int
 localise_observe_arrivals(struct localise_case *c, const struct localise_map *map,
     localise_seen *seen, uint32_t local)
 {
-	const struct localise_element *at = c->locals[local].element;
+	const struct localise_local *of = &c->locals[local];
+	const struct localise_element *at =
+	    of->transit != NULL ? of->transit : of->element;
 	const size_t asked = how_many_asked(at);
 	struct localise_sum sum = { 0 };
 	double arrived;
@@ -280,7 +289,8 @@ localise_observe_arrivals(struct localise_case *c, const struct localise_map *ma
 	for (size_t i = 0; i < asked; i++) {
 		const struct localise_way *way = asked_way(at, i);
 
-		if (way->stamp != c->stamp)
+		if (way->stamp != c->stamp &&
+		    (of->transit == NULL || localise_way_crosses(way, of->element)))
 			seen(map, way, c->now, &sum);
 	}
 	sum = localise_observe_witnesses(c, &sum);

@@ -551,6 +551,14 @@ say_tor(const struct localise_rack *rack, struct rm_evidence *evidence)
 		    "nothing is heard of its rack either");
 }
 
+static void
+say_transit(const struct localise_suspect *suspect, struct rm_evidence *evidence)
+{
+	snprintf(evidence->observed, sizeof evidence->observed, "only %s %s %s %s",
+	    suspect->and_back ? "between" : "from", suspect->transit->ends[0]->a,
+	    suspect->and_back ? "and" : "to", suspect->transit->ends[1]->a);
+}
+
 /* A switch that is a ToR keeps the name it was first given: down, or one of many. */
 static enum rm_part_type
 type_of(const struct localise_standing *s, const struct localise_finding *finding,
@@ -613,27 +621,31 @@ fill(struct localise_standing *s, const struct localise_now *now,
 	struct localise_suspect told = *finding->suspect;
 
 	if (told.type == RM_PART_LINK && look->first == look->last)
-		told = (struct localise_suspect){ RM_PART_LINK,
-			{ look->first == 0 ? told.elements[0] : look->link.back }, 1 };
+		told = (struct localise_suspect){ .type = RM_PART_LINK,
+			.elements = { look->first == 0 ? told.elements[0]
+						       : look->link.back },
+			.element_count = 1 };
 	evidence->window_ns = slow ? LOCALISE_WINDOW_NS : 2 * RM_NS_PER_S;
 	evidence->window_start =
 	    slow ? (rm_wall_t){ now->wall.ns - LOCALISE_WINDOW_NS } : s->start;
 	if (told.type == RM_PART_LINK)
 		localise_direction_say(&look->link, evidence->observed);
+	if (told.transit != NULL)
+		say_transit(&told, evidence);
 	localise_evidence_fill(now->map, finding, &told,
 	    slow ? localise_way_slow : localise_way_recent, now->now, evidence);
-	if (!slow && passage_of(look) == LOCALISE_CLOSED)
+	if (!slow && told.transit == NULL && passage_of(look) == LOCALISE_CLOSED)
 		fill_closed(look, evidence);
 }
 
 /* The kind as it is seen now; false: not yet known. */
 static bool
 see_kind(struct look *look, const struct localise_standing *first,
-    const struct localise_now *now, enum rm_part_type type,
+    const struct localise_now *now, enum rm_part_type type, bool is_transit,
     const struct localise_sum *traffic, bool slow, enum rm_kind *ret)
 {
 	const bool may_close =
-	    !slow && (type == RM_PART_LINK || type == RM_PART_SWITCH);
+	    !slow && !is_transit && (type == RM_PART_LINK || type == RM_PART_SWITCH);
 
 	if (may_close && passage_of(look) == LOCALISE_UNDECIDED) {
 		if (rm_mono_since(now->now, first->since) < HOLD_NS)
@@ -664,7 +676,8 @@ localise_name(struct localise_standing *s, const struct localise_now *now,
 	    now->map, finding->suspect, localise_way_recent, now->now, &traffic);
 	type = type_of(s, finding, rack, &traffic, slow);
 	look_at(&look, now, finding->suspect, first->first_end);
-	if (!see_kind(&look, first, now, type, &traffic, slow, &kind))
+	if (!see_kind(&look, first, now, type, finding->suspect->transit != NULL,
+		&traffic, slow, &kind))
 		return;
 	s->told = now->now;
 	s->slow = s->named ? s->slow && slow : slow;

@@ -94,7 +94,9 @@ localise_may_speak(const struct localise_standings *standings,
 	else if (!slow && lossy_end.ns - first->first_end.ns < LASTING_NS)
 		return false;
 	/* A way that has a name of its own needs no part, and no haste. */
-	if (finding->suspect->type == RM_PART_PATH && wait < DECIDE_NS)
+	if ((finding->suspect->type == RM_PART_PATH ||
+		finding->suspect->transit != NULL) &&
+	    wait < DECIDE_NS)
 		wait = DECIDE_NS;
 	if (overlaps(standings, finding, now))
 		wait += OVERLAP_NS;
@@ -142,6 +144,10 @@ localise_how_much(const struct localise_now *now,
 	lost = sum.forward + sum.unknown;
 	if (slow)
 		return how_much_slow(now, finding, lost, named);
+	/* An entry of a switch's tables takes all that it is for. */
+	if (finding->suspect->transit != NULL &&
+	    sum.newest_lost < DOWN_SHARE * sum.newest_sent)
+		return LOCALISE_SUSPICIOUS;
 	if (finding->gain >= MIN_GAIN && lost >= MIN_LOST &&
 	    sum.newest_lost >= MIN_NEWEST_LOST && sum.older_lost >= 1 &&
 	    sum.newest_lost >= LASTING_SHARE * fmin(sum.older_lost, sum.newest_sent))
@@ -157,7 +163,7 @@ static bool
 localise_may_be_rnic(
     const struct localise_finding *finding, rm_mono_t since, rm_mono_t now)
 {
-	if (finding->suspect->type == RM_PART_PATH)
+	if (finding->suspect->type == RM_PART_PATH || finding->suspect->transit != NULL)
 		return true;
 	return finding->loss < DOWN_SHARE &&
 	       (finding->has_tor || rm_mono_since(now, since) < RNIC_NS);

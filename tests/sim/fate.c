@@ -167,6 +167,24 @@ swallows(struct fate *fate, const struct fault *fault, const struct fate_packet 
 	}
 }
 
+/* From one rack to another, which two the salt says. */
+static bool
+is_of_pair(const struct fate *fate, const struct fault *fault,
+    const struct fate_packet *packet, bool back)
+{
+	const uint32_t first = clos_first(fate->clos, CLOS_TOR),
+		       racks = clos_first(fate->clos, CLOS_MIDDLE) - first;
+	const uint32_t src = clos_part(fate->clos, packet->src)->to - first,
+		       dst = clos_part(fate->clos, packet->dst)->to - first;
+	const uint32_t a = (uint32_t)(fault->salt % racks),
+		       b = (a + 1 + (uint32_t)((fault->salt >> 32) % (racks - 1))) %
+			   racks;
+
+	if ((back ? dst : src) == a && (back ? src : dst) == b)
+		return true;
+	return fault->pair == 2 && (back ? src : dst) == a && (back ? dst : src) == b;
+}
+
 /* At one part of the way. */
 static bool
 is_lost_at(struct fate *fate, uint32_t part, const struct fate_packet *packet,
@@ -182,6 +200,8 @@ is_lost_at(struct fate *fate, uint32_t part, const struct fate_packet *packet,
 		if (is_rnic ? !concerns(fault, packet, leaving)
 			    : (fault->dscp >= 0 && packet->dscp != fault->dscp) ||
 				  packet->bytes < fault->min_bytes)
+			continue;
+		if (fault->pair > 0 && !is_of_pair(fate, fault, packet, back))
 			continue;
 		if (fault->kind == FAULT_LATENCY)
 			*slow_ns += fault->latency_ns;

@@ -104,6 +104,7 @@ enum scenario_fault_option {
 	FAULT_OFF_MS,
 	FAULT_KERNEL,
 	FAULT_REROUTED_AFTER_S,
+	FAULT_PAIR,
 	FAULT_OPTIONS
 };
 
@@ -201,6 +202,7 @@ struct fault { /* one part's */
 	double share; /* of the flows */
 	int dscp;     /* < 0: all classes */
 	uint32_t min_bytes;
+	int pair; /* of a switch: only from one rack to another, 2: and back */
 	int64_t latency_ns;
 	int64_t from_ns, to_ns; /* to_ns INT64_MAX: to the end of the run */
 	int64_t on_ns, off_ns;  /* on_ns 0: without interruption */

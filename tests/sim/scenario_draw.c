@@ -279,6 +279,7 @@ draw_fault(const struct drawing *d, const struct scenario_fault *from, uint32_t 
 	    v[FAULT_REROUTED_AFTER_S] == 0
 		? INT64_MAX
 		: fault.from_ns + (int64_t)(v[FAULT_REROUTED_AFTER_S] * 1e9);
+	fault.pair = (int)v[FAULT_PAIR];
 	fault.salt = dice_next(d->dice);
 	return fault;
 }

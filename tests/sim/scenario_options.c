@@ -84,6 +84,7 @@ const struct scenario_option scenario_fault_options[FAULT_OPTIONS] = {
 	[FAULT_OFF_MS] = { "flap.off_ms", 0, 0, 86400000, false, "and then not for so long, in turn" },
 	[FAULT_KERNEL] = { "kernel", 1, 0, 1, true, "of a stall; false: the kernel does not answer either" },
 	[FAULT_REROUTED_AFTER_S] = { "rerouted_after_s", 0, 0, 86400, false, "routing takes links of it out; 0: never" },
+	[FAULT_PAIR] = { "pair", 0, 0, 2, true, "of a switch: only what goes from one rack to another; 2: and back; 0: all" },
 };
 
 const char *const scenario_way_words[FAULT_WAYS + 1] = {

@@ -133,6 +133,8 @@ show_fault(const struct clos *clos, const struct fault *fault)
 		json_object_set_new(json, "dscp", json_integer(fault->dscp));
 	if (fault->min_bytes > 0)
 		json_object_set_new(json, "min_bytes", json_integer(fault->min_bytes));
+	if (fault->pair > 0)
+		json_object_set_new(json, "pair", json_integer(fault->pair));
 	if (fault->on_ns > 0)
 		json_object_set_new(json, "flap",
 		    json_pack("{s:f, s:f}", "on_ms", (double)fault->on_ns / 1e6,

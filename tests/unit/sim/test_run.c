@@ -153,6 +153,29 @@ a_spine_that_swallows_flows_is_one_incident_of_the_spine(void **state)
 	}
 }
 
+/* A bad entry of its tables: what else crosses the two links arrives. */
+static void
+a_spine_that_swallows_what_goes_between_two_racks_is_named_with_them(void **state)
+{
+	for (uint32_t i = 0; i < 8; i += trials_are_all() ? 1 : 3) {
+		struct text a =
+		    run("name: a\nseconds: 30\nfabric: { racks: 4, middle: 2, "
+			"rnics_per_rack: 4, symmetric: { of: [0, 1] } }\n"
+			"noise: { loss: 1e-5 }\nfaults:\n"
+			"  - { kind: switch-down, part: spine2, pair: 2, "
+			"from_s: 12 }\n",
+			1, i);
+		const char *first = strstr(a.said, " opened: ");
+
+		assert_non_null(first);
+		assert_null(strstr(first + 1, " opened: "));
+		assert_non_null(
+		    strstr(first, "Switch spine2 swallows some flows whole and "
+				  "lets others pass: only between tor"));
+		text_clear(&a);
+	}
+}
+
 static void
 a_quiet_fabric_says_nothing(void **state)
 {
@@ -214,6 +237,8 @@ main(void)
 		    of_twelve_cables_of_a_rack_the_dead_one_is_told_and_no_other),
 		cmocka_unit_test(
 		    a_spine_that_swallows_flows_is_one_incident_of_the_spine),
+		cmocka_unit_test(
+		    a_spine_that_swallows_what_goes_between_two_racks_is_named_with_them),
 		cmocka_unit_test(a_quiet_fabric_says_nothing),
 		cmocka_unit_test(rails_of_a_host_are_in_racks_of_their_own),
 		cmocka_unit_test(a_scheme_judges_by_the_window_that_it_is_given),
