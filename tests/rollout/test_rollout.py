@@ -2,6 +2,7 @@
 
 The tests share one region, in this order; each leaves it calm."""
 
+import concurrent.futures
 import contextlib
 import json
 import re
@@ -24,6 +25,7 @@ UNLUCKY = "h22"
 GATE_S = 40
 FAULT_S = 60
 QUIET_S = 15
+LONG_S = 1200
 LISTENS = {"tor-aggregator": 7471, "region-controller": 7481, "analyzer": 7491}
 
 
@@ -260,6 +262,55 @@ def test_a_rack_that_fails_goes_back_as_a_whole(rolled_out, region, say, tmp_pat
         for daemon in after[name][1]:
             assert region.property(name, daemon, "ActiveState") == "active", f"{daemon} on {name}"
             assert region.started(name, daemon) > last, f"{daemon} on {name} was not touched"
+    assert region.probed() == region.rnics()
+
+
+@pytest.mark.long
+def test_a_host_lost_on_the_way_stops_its_rack_and_is_finished_later(
+    rolled_out, region, say, tmp_path
+):
+    newer = versions.good(tmp_path / "newer", "+later")
+    region.repository.add(newer.folder)
+    before = state(region)
+    limit = ("--limit", "rack2")
+
+    def is_upgraded():
+        show = ("dpkg-query", "--show", "--showformat=${Version}", "rackmesh-host-agent")
+        return region.on(UNLUCKY, *show) == newer.name
+
+    def is_true(arrival):
+        return UNLUCKY in (arrival.part, arrival.labels.get("host"), arrival.labels.get("place"))
+
+    with calm(region, is_true) as innocents:
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            began = time.monotonic()
+            playing = pool.submit(
+                region.play, "site", *limit, status=None, rackmesh_version=newer.name
+            )
+            until(f"{UNLUCKY} has the newer agent", LONG_S,
+                  lambda: is_upgraded() or playing.done(), every=0.5)  # fmt: skip
+            region.fabric.cut_management(UNLUCKY)
+            cut = time.monotonic()
+            try:
+                run = playing.result()
+            finally:
+                region.fabric.mend_management(UNLUCKY)
+        say(f"{UNLUCKY} lost after {cut - began:.0f} s, stopped after {run.took_s:.0f} s")
+        after = state(region)
+        assert run.hosts("unreachable") == {UNLUCKY}
+        assert run.hosts("failed") == {"h21"}
+        assert f"no longer reachable: {UNLUCKY}" in run.said
+        assert after["h21"][0] == before["h21"][0]
+        for daemon in after["h21"][1]:
+            assert region.property("h21", daemon, "ActiveState") == "active", daemon
+        untouched = set(before) - {"h21", UNLUCKY}
+        assert {name: after[name] for name in untouched} == {n: before[n] for n in untouched}
+        again = region.play("site", *limit, rackmesh_version=newer.name)
+    say(f"and finished in {again.took_s:.0f} s; false alerts: {len(innocents)}")
+    finished = state(region)
+    for name in set(finished) - untouched:
+        assert finished[name][0] == newer.name
+    assert {name: finished[name] for name in untouched} == {n: before[n] for n in untouched}
     assert region.probed() == region.rnics()
 
 
