@@ -193,6 +193,7 @@ goes_back(const struct rm_part *part, const struct localise_way *way)
 struct visit {
 	struct health *health;
 	const struct rm_part *part;
+	const struct localise_standing *standing; /* of the part, or NULL */
 };
 
 static bool
@@ -203,6 +204,8 @@ add_way(struct localise_way *way, void *arg)
 	const bool back =
 	    visit->part->type == RM_PART_LINK && goes_back(visit->part, way);
 
+	if (visit->standing != NULL && !localise_standing_on(visit->standing, way))
+		return true;
 	localise_way_recent(&health->localise->map, way, health->localise->now,
 	    back ? &health->back : &health->there);
 	return true;
@@ -244,10 +247,11 @@ loses_only_some(enum rm_kind kind)
 }
 
 static bool
-traffic_is_good(const struct localise *localise, const struct rm_part *part)
+traffic_is_good(const struct localise *localise, const struct rm_part *part,
+    const struct localise_standing *standing)
 {
 	struct health health = { .localise = localise };
-	struct visit visit = { &health, part };
+	struct visit visit = { &health, part, standing };
 	double lost;
 
 	localise_part_ways(&localise->map, part, add_way, &visit);
@@ -287,7 +291,7 @@ localise_health(const struct localise *localise, const struct rm_verdict *verdic
 	    (localise->first_row.ns == 0 ||
 		rm_mono_since(localise->now, localise->first_row) < LOCALISE_WINDOW_NS))
 		return RM_HEALTH_UNKNOWN;
-	if (!traffic_is_good(localise, part))
+	if (!traffic_is_good(localise, part, standing))
 		return RM_HEALTH_UNKNOWN;
 	/* A clean second proves nothing of what loses one of twenty. */
 	if (standing != NULL && loses_only_some(verdict->kind) &&

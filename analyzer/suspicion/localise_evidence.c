@@ -559,6 +559,16 @@ say_transit(const struct localise_suspect *suspect, struct rm_evidence *evidence
 	    suspect->and_back ? "and" : "to", suspect->transit->ends[1]->a);
 }
 
+static void
+keep_transit(struct localise_standing *s, const struct localise_suspect *suspect)
+{
+	const struct localise_element *pair = suspect->transit;
+
+	snprintf(s->from, sizeof s->from, "%s", pair != NULL ? pair->ends[0]->a : "");
+	snprintf(s->to, sizeof s->to, "%s", pair != NULL ? pair->ends[1]->a : "");
+	s->and_back = suspect->and_back;
+}
+
 /* A switch that is a ToR keeps the name it was first given: down, or one of many. */
 static enum rm_part_type
 type_of(const struct localise_standing *s, const struct localise_finding *finding,
@@ -690,6 +700,7 @@ localise_name(struct localise_standing *s, const struct localise_now *now,
 				  ? fmax(s->verdict.confidence, confidence(finding))
 				  : confidence(finding) };
 	s->verdict.part.type = type;
+	keep_transit(s, finding->suspect);
 	fill(s, now, finding, &look, slow);
 	if (type == RM_PART_TOR)
 		say_tor(rack, &s->verdict.evidence);

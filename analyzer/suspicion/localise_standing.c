@@ -129,8 +129,8 @@ how_much_slow(const struct localise_now *now, const struct localise_finding *fin
 		   : LOCALISE_NOTHING;
 }
 
-/* What its losses amount to; named: it is already, for slow losses. *lossy_end: of the
- * newest rows that show any. */
+/* What its losses amount to; named: it is already. *lossy_end: of the newest rows that
+ * show any. */
 static enum localise_enough
 localise_how_much(const struct localise_now *now,
     const struct localise_finding *finding, bool slow, bool named, rm_wall_t *lossy_end)
@@ -145,7 +145,7 @@ localise_how_much(const struct localise_now *now,
 	if (slow)
 		return how_much_slow(now, finding, lost, named);
 	/* An entry of a switch's tables takes all that it is for. */
-	if (finding->suspect->transit != NULL &&
+	if (finding->suspect->transit != NULL && !named &&
 	    sum.newest_lost < DOWN_SHARE * sum.newest_sent)
 		return LOCALISE_SUSPICIOUS;
 	if (finding->gain >= MIN_GAIN && lost >= MIN_LOST &&
@@ -235,10 +235,30 @@ localise_standings_slow(
 	return false;
 }
 
+bool
+localise_standing_on(const struct localise_standing *s, const struct localise_way *way)
+{
+	const char *src = way->elements[0]->a, *dst = localise_way_dst(way);
+
+	if (!localise_part_on(&s->part, way))
+		return false;
+	return s->from[0] == '\0' ||
+	       (strcmp(src, s->from) == 0 && strcmp(dst, s->to) == 0) ||
+	       (s->and_back && strcmp(src, s->to) == 0 && strcmp(dst, s->from) == 0);
+}
+
+struct forget {
+	const struct localise_standings *standings;
+	const struct localise_standing *s;
+};
+
 static bool
 forget_way(struct localise_way *way, void *arg)
 {
-	if (!localise_standings_slow(arg, way))
+	const struct forget *forget = arg;
+
+	if (localise_standing_on(forget->s, way) &&
+	    !localise_standings_slow(forget->standings, way))
 		localise_bins_forget(way);
 	return true;
 }
@@ -253,9 +273,10 @@ localise_standings_fade(
 
 		/* What was named is remembered until its losses are forgotten. */
 		if (absent > (s->told.ns != 0 ? STALE_NS : SLOW_LAPSE_NS)) {
+			struct forget forget = { standings, s };
+
 			if (s->told.ns != 0 && !loses_a_share(s))
-				localise_part_ways(
-				    map, &s->part, forget_way, standings);
+				localise_part_ways(map, &s->part, forget_way, &forget);
 			*s = standings->standings[--standings->count];
 			continue;
 		}
@@ -269,7 +290,7 @@ was_told(
     const struct localise_standing *s, const struct localise_way *way, rm_mono_t since)
 {
 	return s->told.ns != 0 && s->told.ns >= since.ns &&
-	       localise_part_on(&s->part, way);
+	       localise_standing_on(s, way);
 }
 
 bool
@@ -419,7 +440,7 @@ localise_standings_weigh(struct localise_standings *standings,
 	/* For what seconds show: they tell when that is over. */
 	if (slow && named != NULL && !named->slow)
 		return;
-	much = localise_how_much(now, finding, slow, slow && named != NULL, &lossy_end);
+	much = localise_how_much(now, finding, slow, named != NULL, &lossy_end);
 	if (much == LOCALISE_NOTHING)
 		return;
 	if (named != NULL)

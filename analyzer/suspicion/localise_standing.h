@@ -40,6 +40,10 @@ bool localise_may_speak(const struct localise_standings *standings,
     const struct localise_now *now, const struct localise_finding *finding,
     const struct localise_standing *first, bool slow, rm_wall_t lossy_end);
 
+/* The part is on this way, and was not named for others than this. */
+bool localise_standing_on(
+    const struct localise_standing *s, const struct localise_way *way);
+
 /* Some part that is named, or was at some time since then, is on this way, and took all
  * that it took: not a share of it. */
 bool localise_standings_explain(const struct localise_standings *standings,

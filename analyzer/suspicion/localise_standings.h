@@ -14,6 +14,9 @@
 
 struct localise_standing {
 	struct rm_part part; /* a switch that is a ToR: see localise_part_same */
+	/* Of a switch: named for what crosses it between these ToRs; "": for all. */
+	char from[RM_NAME_BYTES], to[RM_NAME_BYTES];
+	bool and_back;
 	bool named;
 	bool slow; /* named by losses that only many seconds show */
 	rm_mono_t since, seen, told;
