@@ -66,6 +66,13 @@ row_of(struct service_rows *rows, const struct service_name *name, uint8_t dscp)
 	for (size_t i = 0; i < rows->row_count; i++)
 		if (rows->keys[i] == key)
 			return &rows->rows[i];
+	/* A name that was forgotten and told again has another number. */
+	for (size_t i = 0; i < rows->row_count; i++)
+		if (rows->rows[i].dscp == dscp &&
+		    strcmp(rows->rows[i].service, name->text) == 0) {
+			rows->keys[i] = key;
+			return &rows->rows[i];
+		}
 	if (rows->row_count == WIRE_MAX_SERVICE_ROWS)
 		return NULL;
 	row = &rows->rows[rows->row_count];
