@@ -36,8 +36,11 @@ static bool
 note_falls(
     const struct rack_member *member, rm_mono_t now, struct rack_suspect_memory *memory)
 {
+	/* Fewer than before: it came back as a new one. */
 	const uint32_t falls =
-	    memory->port_known ? member->port_falls - memory->port_falls : 0;
+	    memory->port_known && member->port_falls > memory->port_falls
+		? member->port_falls - memory->port_falls
+		: 0;
 
 	memory->port_known = true;
 	memory->port_falls = member->port_falls;

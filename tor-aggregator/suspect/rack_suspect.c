@@ -23,6 +23,8 @@
 #define AMBIGUOUS_WINDOWS                                          \
 	3 /* before "A or B" is said: it stays in the alert's name \
 	   */
+#define PATIENT_WINDOWS \
+	30 /* before it is said, while others stand still who may tell */
 #define UNDECIDED_WINDOWS                                          \
 	6 /* before an RNIC is called down for want of a direction \
 	   */
@@ -229,7 +231,8 @@ name_dead(const struct rack_view *view, const struct rack_tally *tally,
 
 		if (memory->undecided < AMBIGUOUS_WINDOWS ||
 		    (finding->crowded && !alone) ||
-		    (alone && others_come_back(view, finding->member)))
+		    (alone && memory->undecided < PATIENT_WINDOWS &&
+			others_come_back(view, finding->member)))
 			return false;
 		ret->other = alone ? RACK_OTHER_TOR : finding->other;
 		ret->kind = RM_KIND_RNIC_DOWN;

@@ -527,6 +527,24 @@ one_that_is_alone_for_a_moment_waits_for_the_others(void **state)
 	assert_int_equal(table->judgement.members[0], RM_HEALTH_BAD);
 }
 
+/* One that is overloaded for good excuses nobody for good. */
+static void
+one_that_stays_alone_is_named_in_the_end(void **state)
+{
+	struct table *table = *state;
+	bool named = false;
+
+	table->hosts[1].state = HOST_STALLED;
+	table->hosts[2].state = HOST_AGENT_DOWN;
+	for (int i = 0; i < 60 && !named; i++) {
+		fill(table, BOTH);
+		judge(table);
+		for (size_t v = 0; v < table->judgement.verdict_count; v++)
+			named |= table->judgement.verdicts[v].part.type == RM_PART_RNIC;
+	}
+	assert_true(named);
+}
+
 /* Nothing inside the rack works any more, but its ToR lets the third one out. */
 static void
 a_tor_that_lets_one_out_is_not_to_blame_for_the_rest(void **state)
@@ -714,6 +732,7 @@ main(void)
 		TEST(late_and_invalid_replies_arrived),
 		TEST(a_lone_witness_names_itself_or_its_tor),
 		TEST(one_that_is_alone_for_a_moment_waits_for_the_others),
+		TEST(one_that_stays_alone_is_named_in_the_end),
 		TEST(a_tor_that_lets_one_out_is_not_to_blame_for_the_rest),
 		TEST(a_rack_of_two_needs_only_one_witness_that_lives),
 		TEST(agents_are_named_by_what_their_kernel_says),
