@@ -20,14 +20,15 @@ static const struct column columns[] = {
 	{ 0 },
 };
 
-/* Paused is as somebody wanted it. */
+/* Paused is as somebody wanted it; one that stutters loses nothing by it. */
 static bool
 is_well(const json_t *host)
 {
 	const char *state = json_string_value(json_object_get(host, "state"));
 
 	return state != NULL &&
-	       (strcmp(state, "ok") == 0 || strcmp(state, "paused") == 0);
+	       (strcmp(state, "ok") == 0 || strcmp(state, "stuttered") == 0 ||
+		   strcmp(state, "paused") == 0);
 }
 
 int
