@@ -5,10 +5,16 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#if HIREDIS_MAJOR >= 1
+typedef size_t redis_count;
+#else
+typedef int redis_count;
+#endif
+
 struct redis_reader {
 	redisReader *parser;
 	redisReplyObjectFunctions make;
-	void *(*make_array)(const redisReadTask *task, int count);
+	void *(*make_array)(const redisReadTask *task, redis_count count);
 	size_t waiting;  /* bytes since the last whole answer */
 	size_t elements; /* that it announces, so far */
 	bool too_many;
@@ -16,7 +22,7 @@ struct redis_reader {
 
 /* hiredis allocates an array of what is announced, and of each within it. */
 static void *
-make_array(const redisReadTask *task, int count)
+make_array(const redisReadTask *task, redis_count count)
 {
 	struct redis_reader *reader = task->privdata;
 
