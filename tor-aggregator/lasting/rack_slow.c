@@ -40,6 +40,10 @@ enum rack_seconds_says {
 #define LOSSY_HALVES 6
 #define STEADY_SHARE 0.015
 #define OUTAGE_SHARE 0.95
+/* Or so many of the newest halves lost at least that share each: much loss shows sooner
+ * that it is steady. */
+#define STRONG_HALVES 5
+#define STRONG_SHARE 0.05
 
 struct half {
 	uint32_t sent, lost;
@@ -264,6 +268,16 @@ rack_seconds_newest_lost(const struct rack_seconds *seconds, size_t member)
 	return halves[HALVES - 1].lost + halves[HALVES - 2].lost;
 }
 
+static bool
+is_strong(const struct half newest[STRONG_HALVES])
+{
+	for (size_t i = 0; i < STRONG_HALVES; i++)
+		if (newest[i].lost < 2 ||
+		    (double)newest[i].lost < STRONG_SHARE * (double)newest[i].sent)
+			return false;
+	return true;
+}
+
 /* Of the probes from and to it some were lost all the time: without the worst outages
  * there is a share left. */
 static bool
@@ -272,6 +286,7 @@ rack_seconds_is_steady(const struct rack_seconds *seconds, size_t member)
 	struct halves halves = seconds->halves[member];
 	double sent = 0, lost = 0;
 	unsigned lossy = 0;
+	const bool strong = is_strong(&halves.of[HALVES - STRONG_HALVES]);
 
 	qsort(halves.of, HALVES, sizeof(*halves.of), by_lost);
 	for (size_t i = 0; i < HALVES; i++) {
@@ -286,7 +301,7 @@ rack_seconds_is_steady(const struct rack_seconds *seconds, size_t member)
 		lost += half->lost;
 		lossy += half->lost > 0;
 	}
-	return lossy >= LOSSY_HALVES && lost >= STEADY_SHARE * sent;
+	return strong || (lossy >= LOSSY_HALVES && lost >= STEADY_SHARE * sent);
 }
 
 #define SECONDS RACK_SECONDS

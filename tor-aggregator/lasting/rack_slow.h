@@ -3,9 +3,9 @@
  *
  * Keeps the last five seconds, each once, and explains them as one window. What loses a
  * few of a hundred packets is named only if it does so all the time: an outage, however
- * long, is no steady loss. What a host's stall, a port that is down or we ourselves
- * took away of a second is not in it. For what loses less, rack_lasting has windows of
- * up to two minutes.
+ * long, is no steady loss. What loses a twentieth and more does so for 2.5 s. What a
+ * host's stall, a port that is down or we ourselves took away of a second is not in it.
+ * For what loses less, rack_lasting has windows of up to two minutes.
  */
 #ifndef TOR_AGGREGATOR_LASTING_RACK_SLOW_H
 #define TOR_AGGREGATOR_LASTING_RACK_SLOW_H

@@ -107,6 +107,30 @@ a_dead_rnic_is_found_and_nobody_else_named(void **state)
 	text_clear(&a);
 }
 
+/* Within four seconds, wherever in a second it begins. */
+static void
+an_rnic_that_loses_a_fifth_is_named_before_its_window_is_full(void **state)
+{
+	static const char *const ways[] = { "send", "receive", "both" };
+
+	for (uint32_t i = 0; i < 12; i++) {
+		char scenario[256];
+		struct text a;
+
+		snprintf(scenario, sizeof scenario,
+		    "name: a\nseconds: 12\nfabric: { racks: 3, middle: 2, "
+		    "rnics_per_rack: 4 }\nnoise: { loss: 1e-5 }\nfaults:\n"
+		    "  - { kind: rnic-lossy, part: h2/r0, loss: 0.2, way: %s, "
+		    "from_s: %u.%02u }\n",
+		    ways[i % 3], i < 6 ? 7 : 8, i < 6 ? 50 + 9 * i : 9 * (i - 6));
+		a = run(scenario, 1, i);
+		assert_int_equal(a.rows[SCORE_RNICS].found, 1);
+		for (size_t k = 0; k < SCORE_CLASSES; k++)
+			assert_int_equal(a.rows[k].wrong, 0);
+		text_clear(&a);
+	}
+}
+
 /* Every reply may come back over the dead one, so all the others lose some. */
 static void
 of_twelve_cables_of_a_rack_the_dead_one_is_told_and_no_other(void **state)
@@ -233,6 +257,8 @@ main(void)
 		cmocka_unit_test(a_run_repeats_byte_for_byte),
 		cmocka_unit_test(another_seed_or_number_is_another_run),
 		cmocka_unit_test(a_dead_rnic_is_found_and_nobody_else_named),
+		cmocka_unit_test(
+		    an_rnic_that_loses_a_fifth_is_named_before_its_window_is_full),
 		cmocka_unit_test(
 		    of_twelve_cables_of_a_rack_the_dead_one_is_told_and_no_other),
 		cmocka_unit_test(
