@@ -125,8 +125,9 @@ RESTARTED = ("h1", "h2")
 
 
 def was_away(arrival):
-    """An agent that was killed here, and rightly missed where its start took over a second."""
-    return arrival.alertname == "RackmeshAgent" and arrival.part in RESTARTED
+    """What was killed here, and rightly missed where its start took seconds."""
+    killed = {"RackmeshAgent": RESTARTED, "RackmeshAggregator": ("agg-tor1",)}
+    return arrival.part in killed.get(arrival.alertname, ())
 
 
 def test_the_brake_stops_a_region_and_holds_without_controllers(region, say):
