@@ -95,15 +95,13 @@ localise_fan(
 	return &c->fans[c->fan_count - 1];
 }
 
-/* The highest switch is in both halves. */
+/* The highest switch is in both halves. What the probe itself crossed its reply may
+ * have crossed once more. */
 static void
 add_part(struct rm_observation *o, const struct localise_fan_part *part)
 {
 	const uint32_t sure = o->element_count - o->spread;
 
-	for (uint32_t i = 0; i < sure; i++)
-		if (o->elements[i] == part->local)
-			return;
 	for (uint32_t i = 0; i < o->spread; i++)
 		if (o->elements[sure + i] == part->local) {
 			o->shares[i] = fmaxf(o->shares[i], part->share);

@@ -88,6 +88,19 @@ is_of(const struct rm_candidate *candidate, uint32_t element)
 	return false;
 }
 
+/* By how many of the packets the element was crossed as one of those that are spread.
+ */
+static double
+share_of(const struct rm_observation *o, uint32_t element)
+{
+	const uint32_t sure = o->element_count - o->spread;
+
+	for (uint32_t i = 0; i < o->spread; i++)
+		if (o->elements[sure + i] == element)
+			return (double)o->shares[i];
+	return 0;
+}
+
 double
 rm_crossings_share(const struct rm_observation *o, const struct rm_candidate *candidate)
 {
@@ -103,10 +116,9 @@ rm_crossings_share(const struct rm_observation *o, const struct rm_candidate *ca
 		return 1;
 	for (uint32_t i = 0; i < sure; i++)
 		if (is_of(candidate, o->elements[i]))
-			return 1;
-	for (uint32_t i = 0; i < o->spread; i++)
-		if (is_of(candidate, o->elements[sure + i]))
-			share += (double)o->shares[i];
+			return 1 + share_of(o, o->elements[i]);
+	for (uint32_t i = 0; i < candidate->element_count; i++)
+		share += share_of(o, candidate->elements[i]);
 	return share < 1 ? share : 1;
 }
 

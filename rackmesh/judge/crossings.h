@@ -46,7 +46,7 @@ bool rm_crossings_next(
     struct rm_crossings *crossings, struct rm_walk *walk, size_t *observation);
 
 /* How much of what an observation on its walk counts crossed the candidate: 1 all,
- * more: all and so many times. */
+ * more: all and so many times; 1.5 all, and half of it once more. */
 double rm_crossings_share(
     const struct rm_observation *o, const struct rm_candidate *candidate);
 

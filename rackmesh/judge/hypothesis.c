@@ -85,11 +85,14 @@ log_prior(const struct rm_hypothesis *h, size_t candidate, double loss)
 	       (loss < WHOLE ? h->partial_log_prior : 0);
 }
 
-/* What a part that loses so much lets through of what crossed it to that share. */
+/* What a part that loses so much lets through of what crossed it to that share: of what
+ * crossed it once, and half of it once more, 1.5. */
 static double
 let_through(double share, double loss)
 {
-	return share <= 1 ? 1 - share * loss : pow(1 - loss, share);
+	const double times = floor(share);
+
+	return pow(1 - loss, times) * (1 - (share - times) * loss);
 }
 
 /* Observations of which the same share crossed the candidate, and of which others let

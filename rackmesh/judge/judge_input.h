@@ -20,7 +20,9 @@ struct rm_observation {
 	 * is listed twice was crossed twice; no share of it is spread. */
 	bool round_trip;
 	/* Where routes are spread: the last `spread` of the elements, in this order,
-	 * were crossed by these shares of the packets, nobody knows by which. */
+	 * were crossed by these shares of the packets, nobody knows by which. What is
+	 * among the elements before them, too, was crossed once, and by that share
+	 * once more, as by the reply to a probe. */
 	uint32_t spread;
 	float shares[RM_OBSERVATION_ELEMENTS]; /* 0 < share <= 1 */
 };
