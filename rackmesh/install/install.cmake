@@ -63,7 +63,7 @@ install(FILES rackmesh/install/sysctl.conf DESTINATION ${CMAKE_INSTALL_DOCDIR}/e
 install(FILES docs/alertmanager.yaml DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
 install(FILES docs/prometheus/rackmesh-rules.yaml docs/prometheus/prometheus.yaml
 	DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
-# Not where.md, which is about the source.
+# Not architecture.md and where.md, which are about the source.
 file(GLOB documents CONFIGURE_DEPENDS docs/*.md)
-list(FILTER documents EXCLUDE REGEX "/where\\.md$")
+list(FILTER documents EXCLUDE REGEX "/(architecture|where)\\.md$")
 install(FILES README.md ${documents} DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -13,6 +13,8 @@ INLINE = re.compile(r"`([^`\n]+)`")
 METRIC = re.compile(
     r"\brackmesh_(?:agent|aggregator|controller|analyzer|rnic|rack|config|name|build)_[a-z0-9_]*[a-z0-9]\b"
 )
+NAMED_TESTS = re.compile(r"`(tests/[^`]+\.(?:c|py))`: (`\w+`(?:, `\w+`)*)")
+PROMISE = re.compile(r"^### (\d\..*?)$(.*?)(?=^##|\Z)", re.M | re.S)
 FOLDERS_OF_PEOPLE = ("docs", "README.md", "ansible", "CONTRIBUTING.md")
 
 
@@ -134,3 +136,19 @@ def test_every_daemon_has_a_config_example(build):
     for daemon in DAEMONS:
         example = ROOT / daemon / f"{daemon}.yaml"
         assert example.exists() and program(build, daemon).exists()
+
+
+def defines(source, test):
+    return re.search(rf"^(?:def )?{test}\((?:void|\w+|\))", source, re.M) is not None
+
+
+def test_every_promise_names_tests_that_exist(documents):
+    page = documents[ROOT / "docs" / "architecture.md"]
+    promises = PROMISE.findall(page)
+    assert [title[0] for title, _ in promises] == list("123456")
+    assert [title for title, text in promises if not NAMED_TESTS.search(text)] == []
+    wrong = []
+    for path, names in NAMED_TESTS.findall(page):
+        source = (ROOT / path).read_text() if (ROOT / path).exists() else ""
+        wrong += [f"{path}: {n}" for n in re.findall(r"\w+", names) if not defines(source, n)]
+    assert wrong == []
