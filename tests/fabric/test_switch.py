@@ -85,6 +85,10 @@ def test_what_the_switch_counts_is_shown(rack, say):
     assert shown(rack, "queue_ecn_marked_packets_total", **queue) == 17
     assert shown(rack, "port_speed_megabits_per_second", **port) == 100000
     assert shown(rack, "port_up") == PORTS
+    # One class is in use, and told with its zeros.
+    assert shown(rack, "queue_tx_packets_total") == 0
+    assert own(rack, "values_unused") == PORTS * (QUEUES * 3 + 1) - 4
+    assert own(rack, "values_refused") == 0
 
     switch, = answer(rack, "port=Ethernet8")["switches"]
     assert switch["up"] and switch["error"] is None

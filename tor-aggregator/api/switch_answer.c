@@ -109,6 +109,9 @@ show_switch(const struct switch_collector *collector, struct wanted *wanted)
 	json_object_set_new(
 	    object, "read_ms", json_integer(shown.took_ns / RM_NS_PER_MS));
 	set_u64(object, "parse_errors", counts->sonic.parse_errors);
+	set_u64(object, "values_told", shown.told.told);
+	set_u64(object, "values_unused", shown.told.unused);
+	set_u64(object, "values_refused", shown.told.refused);
 	json_object_set_new(object, "objects", show_objects(shown.list, wanted));
 	return object;
 }
@@ -152,6 +155,7 @@ static const struct metrics_counter collector_counters[] = {
 	{ N("reads_failed_total"), "", C(failed), "Readings that were given up." },
 	{ N("values_total"), "", C(sonic.values), "Single values read." },
 	{ N("parse_errors_total"), "", C(sonic.parse_errors), "Single values, ports and queues that made no sense." },
+	{ N("objects_refused_total"), "", C(sonic.refused), "Ports, queues and priority groups beyond the limits, at each reading." },
 	{ N("resets_total"), "", C(sonic.resets), "Counters that began again at 0." },
 	{ 0 }
 };
@@ -186,7 +190,7 @@ tell_object(struct rm_metrics_out *out, const struct row_family *family,
 	for (unsigned i = 0; i < switch_row_values(row); i++) {
 		if (row->by_priority)
 			snprintf(more, sizeof(more), "priority=\"%u\"", i);
-		if (states[i].there)
+		if (states[i].there && switch_is_told(object, row, i))
 			rm_metrics_tell(out, label, more, (double)states[i].total);
 	}
 }
@@ -204,7 +208,8 @@ tell_row(struct rm_metrics_out *out, const void *arg)
 			continue;
 		list = switch_collector_shown(aggregator->switches[s]).list;
 		for (size_t i = 0; i < switch_list_count(list); i++)
-			if (switch_list_get(list, i)->part == family->row->part)
+			if (switch_list_get(list, i)->part == family->row->part &&
+			    switch_list_get(list, i)->told)
 				tell_object(out, family, aggregator->tors[s],
 				    switch_list_get(list, i));
 	}
@@ -225,6 +230,37 @@ read_age(const void *arg)
 				: (double)rm_mono_since(rm_mono_now(), shown.at) / 1e9;
 }
 
+static double
+read_told(const void *arg)
+{
+	return (double)switch_collector_shown(arg).told.told;
+}
+
+static double
+read_unused(const void *arg)
+{
+	return (double)switch_collector_shown(arg).told.unused;
+}
+
+static double
+read_refused(const void *arg)
+{
+	return (double)switch_collector_shown(arg).told.refused;
+}
+
+/* clang-format off */
+static const struct collector_gauge {
+	const char *name, *help;
+	double (*read)(const void *collector);
+} collector_gauges[] = {
+	{ N("up"), "1: the last reading of the switch's counters was whole.", read_up },
+	{ N("age_seconds"), "Since the last whole reading began; -1: none yet.", read_age },
+	{ N("values_told"), "Values of the last whole reading that rackmesh_switch_* tells.", read_told },
+	{ N("values_unused"), "Those left out, of classes in which nothing was ever above 0.", read_unused },
+	{ N("values_refused"), "Those left out beyond the limit of one switch.", read_refused },
+};
+/* clang-format on */
+
 static int
 add_collector(struct rm_metrics *metrics, const char *tor,
     const struct switch_collector *collector)
@@ -240,14 +276,10 @@ add_collector(struct rm_metrics *metrics, const char *tor,
 		r = rm_metrics_counter_ns(metrics, counts, N("read_seconds_total"),
 		    label, "Time that readings took which were whole.",
 		    &counts->took_ns);
-	if (r == 0)
-		r = rm_metrics_gauge(metrics, counts, N("up"), label,
-		    "1: the last reading of the switch's counters was whole.", read_up,
-		    collector);
-	if (r == 0)
-		r = rm_metrics_gauge(metrics, counts, N("age_seconds"), label,
-		    "Since the last whole reading began; -1: none yet.", read_age,
-		    collector);
+	for (size_t i = 0;
+	     r == 0 && i < sizeof(collector_gauges) / sizeof(collector_gauges[0]); i++)
+		r = rm_metrics_gauge(metrics, counts, collector_gauges[i].name, label,
+		    collector_gauges[i].help, collector_gauges[i].read, collector);
 	return r;
 }
 

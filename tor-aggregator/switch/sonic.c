@@ -43,6 +43,7 @@ struct sonic {
 	const struct switch_list *before;
 	struct sonic_counts *counts;
 	struct switch_list *list;
+	uint64_t resets;               /* of this reading, which may yet fail */
 	struct cursor asked, answered; /* the next to be */
 	struct fields values[SWITCH_PARTS], states;
 };
@@ -149,6 +150,15 @@ command(
 	return r;
 }
 
+static const char *
+map_key(enum switch_part part)
+{
+	static const char *const keys[] = { "COUNTERS_PORT_NAME_MAP",
+		"COUNTERS_QUEUE_NAME_MAP", "COUNTERS_PG_NAME_MAP" };
+
+	return keys[part];
+}
+
 static int
 ask_words(struct evbuffer *out, const char *verb, const char *what)
 {
@@ -185,11 +195,11 @@ ask_one(const struct sonic *sonic, const struct cursor *at, struct evbuffer *out
 	case SELECT_COUNTERS:
 		return ask_words(out, "SELECT", COUNTERS_DB);
 	case PORT_MAP:
-		return ask_words(out, "HGETALL", "COUNTERS_PORT_NAME_MAP");
+		return ask_words(out, "HGETALL", map_key(SWITCH_PORT));
 	case QUEUE_MAP:
-		return ask_words(out, "HGETALL", "COUNTERS_QUEUE_NAME_MAP");
+		return ask_words(out, "HGETALL", map_key(SWITCH_QUEUE));
 	case GROUP_MAP:
-		return ask_words(out, "HGETALL", "COUNTERS_PG_NAME_MAP");
+		return ask_words(out, "HGETALL", map_key(SWITCH_GROUP));
 	case VALUES:
 		return ask_fields(out, &sonic->values[object->part], object->id);
 	case SELECT_APPL:
@@ -239,6 +249,7 @@ sonic_take_list(struct sonic *sonic)
 	struct switch_list *list = sonic->list;
 
 	sonic->list = NULL;
+	sonic->counts->resets += sonic->resets;
 	return list;
 }
 
@@ -257,7 +268,7 @@ read_name(const redisReply *name, struct switch_object *object)
 		return -EBADMSG;
 	memcpy(object->port, name->str, len);
 	if (colon != NULL &&
-	    switch_value_read(colon + 1, (size_t)name->len - len - 1, &index) < 0)
+	    switch_number_read(colon + 1, (size_t)name->len - len - 1, &index) < 0)
 		return -EBADMSG;
 	if (index > UINT16_MAX)
 		return -EBADMSG;
@@ -286,14 +297,16 @@ take_map(struct sonic *sonic, enum switch_part part, const redisReply *map,
     struct rm_why *why)
 {
 	if (map->type != REDIS_REPLY_ARRAY || map->elements % 2 != 0)
-		return rm_why(
-		    why, -EPROTO, "its map of %ss is none", switch_part_word(part));
+		return rm_why(why, -EPROTO,
+		    "%s is not a hash of names and ids: is it SONiC's Redis?",
+		    map_key(part));
 	for (size_t i = 0; i < map->elements; i += 2) {
 		int r = add_object(sonic, part, map->element[i], map->element[i + 1]);
 
 		if (r == -ENOMEM)
 			return r;
-		sonic->counts->parse_errors += r < 0;
+		sonic->counts->refused += r == -ENOSPC;
+		sonic->counts->parse_errors += r == -EBADMSG;
 	}
 	return 0;
 }
@@ -301,14 +314,14 @@ take_map(struct sonic *sonic, enum switch_part part, const redisReply *map,
 static int
 close_list(struct sonic *sonic, struct rm_why *why)
 {
-	int r = switch_list_close(sonic->list, sonic->before);
+	int r = switch_list_close(sonic->list, sonic->before, &sonic->counts->refused);
 
 	if (r < 0)
 		return r;
 	if (switch_list_count(sonic->list) == 0 ||
 	    switch_list_get(sonic->list, 0)->part != SWITCH_PORT)
-		return rm_why(why, -EPROTO,
-		    "no port in its COUNTERS_PORT_NAME_MAP: is it SONiC's Redis?");
+		return rm_why(why, -EPROTO, "no port in %s: is it SONiC's Redis?",
+		    map_key(SWITCH_PORT));
 	return 0;
 }
 
@@ -365,8 +378,10 @@ take_values(
 
 	if (answer != NULL &&
 	    (answer->type != REDIS_REPLY_ARRAY || answer->elements != fields->count))
-		return rm_why(why, -EPROTO, "its counters of %s %s %u are none",
-		    object->port, switch_part_word(object->part), object->index);
+		return rm_why(why, -EPROTO,
+		    "the answer to HMGET %s:%s is not the list of %zu values that was "
+		    "asked for",
+		    fields->prefix, state ? object->port : object->id, fields->count);
 	for (const struct switch_row *row = switch_rows; row->name != NULL; row++) {
 		if (row->part != object->part)
 			continue;
@@ -377,7 +392,7 @@ take_values(
 				continue;
 			sample = sample_of(sonic, row, i, state, answer, &at);
 			sonic->counts->values += sample.there;
-			sonic->counts->resets +=
+			sonic->resets +=
 			    counter_take(states, &sample, row->gauge ? 0 : 64, true) ==
 			    COUNTER_RESET;
 		}
@@ -390,7 +405,7 @@ take_ok(const redisReply *answer, const char *what, struct rm_why *why)
 {
 	if (answer->type == REDIS_REPLY_STATUS)
 		return 0;
-	return rm_why(why, -EPROTO, "its answer to %s is none", what);
+	return rm_why(why, -EPROTO, "the answer to %s is not OK: is it a Redis?", what);
 }
 
 /* Such as "NOAUTH Authentication required." */
@@ -402,8 +417,8 @@ refused(const struct sonic *sonic, const redisReply *answer, struct rm_why *why)
 	char quoted[128];
 
 	rm_log_quote(quoted, sizeof(quoted), answer->str, (size_t)answer->len);
-	return rm_why(why, auth ? -EACCES : -EPROTO, "refused%s: %s",
-	    auth ? " the password of switch.password_file" : "", quoted);
+	return rm_why(why, auth ? -EACCES : -EPROTO, "it refused %s: %s",
+	    auth ? "the password of switch.password_file" : "a question", quoted);
 }
 
 static int
@@ -448,7 +463,8 @@ sonic_answer(struct sonic *sonic, const struct redisReply *answer, struct rm_why
 	int r;
 
 	if (sonic_is_answered(sonic))
-		return rm_why(why, -EPROTO, "it answers what was not asked");
+		return rm_why(
+		    why, -EPROTO, "it sent more answers than it was asked questions");
 	if (answer->type != REDIS_REPLY_ERROR) {
 		r = take_answer(sonic, answer, why);
 	} else if (is_of_one_object(sonic, answer)) {

@@ -25,7 +25,8 @@ struct switch_list;
 
 struct sonic_counts {
 	uint64_t parse_errors; /* single values, and objects, that made no sense */
-	uint64_t resets;       /* counters that began again at 0 */
+	uint64_t refused;      /* objects beyond the limits of a list */
+	uint64_t resets;       /* counters that began again at 0; of whole readings */
 	uint64_t values;       /* read */
 };
 
@@ -44,7 +45,7 @@ int sonic_answer(
 
 bool sonic_is_answered(const struct sonic *sonic); /* the whole batch */
 bool sonic_is_done(const struct sonic *sonic);     /* the whole reading */
-/* What was read, once it is done; the caller frees it. */
+/* What was read, once it is done; the caller frees it. Its resets are counted now. */
 struct switch_list *sonic_take_list(struct sonic *sonic);
 
 #endif

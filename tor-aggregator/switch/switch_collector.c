@@ -28,9 +28,10 @@ struct switch_collector {
 	int64_t interval_ns;
 	rm_mono_t due;
 	struct rm_timer *turn, *deadline;
+	struct rm_timer *attempt; /* at one of several addresses */
 
 	/* Of the reading under way. */
-	rm_mono_t begun;
+	rm_mono_t begun, end; /* end: the deadline */
 	char password[SWITCH_PASSWORD_BYTES];
 	struct rm_lookup *lookup;
 	struct rm_address addresses[RM_ENDPOINT_ADDRESSES];
@@ -49,6 +50,7 @@ struct switch_collector {
 
 static void on_turn(void *arg);
 static void on_deadline(void *arg);
+static void on_attempt(void *arg);
 
 int
 switch_collector_new(
@@ -72,6 +74,9 @@ switch_collector_new(
 	if (r == 0)
 		r = rm_timer_new(
 		    options->loop, on_deadline, collector, &collector->deadline);
+	if (r == 0)
+		r = rm_timer_new(
+		    options->loop, on_attempt, collector, &collector->attempt);
 	if (r < 0) {
 		switch_collector_free(collector);
 		return r;
@@ -90,6 +95,7 @@ static void
 hang_up(struct switch_collector *collector)
 {
 	rm_timer_stop(collector->deadline);
+	rm_timer_stop(collector->attempt);
 	rm_lookup_free(collector->lookup);
 	collector->lookup = NULL;
 	if (collector->connection != NULL)
@@ -107,10 +113,11 @@ switch_collector_free(struct switch_collector *collector)
 {
 	if (collector == NULL)
 		return;
-	if (collector->deadline != NULL)
+	if (collector->attempt != NULL)
 		hang_up(collector);
 	rm_timer_free(collector->turn);
 	rm_timer_free(collector->deadline);
+	rm_timer_free(collector->attempt);
 	switch_list_free(collector->list);
 	free(collector);
 }
@@ -137,6 +144,7 @@ succeed(struct switch_collector *collector)
 	struct switch_collector_shown *shown = &collector->shown;
 	struct switch_list *list = sonic_take_list(collector->sonic);
 
+	switch_told_choose(list, SWITCH_TOLD_MAX, &shown->told);
 	switch_list_free(collector->list);
 	collector->list = list;
 	shown->interval_ns =
@@ -161,8 +169,9 @@ on_deadline(void *arg)
 	struct switch_collector *collector = arg;
 
 	fail(collector, -ETIMEDOUT,
-	    collector->connection == NULL ? "its name is not looked up in time"
-					  : "no whole answer in time");
+	    collector->connection == NULL ? "its name could not be resolved in time"
+	    : !collector->connected       ? "no connection in time"
+					  : "not all answers came in time");
 }
 
 /* ---- the dialogue ---- */
@@ -251,6 +260,20 @@ dial(struct switch_collector *collector, const struct rm_address *address)
 	return 0;
 }
 
+/* Of the time that is left: a host that swallows what is sent to it must leave some to
+ * the addresses after it. The last one has the deadline. */
+static void
+limit_attempt(struct switch_collector *collector)
+{
+	const int64_t left = rm_mono_since(collector->end, rm_mono_now());
+	const size_t after = collector->address_count - collector->address;
+
+	if (after == 0)
+		rm_timer_stop(collector->attempt);
+	else
+		rm_timer_after(collector->attempt, left / (int64_t)(after + 1));
+}
+
 /* From the next address on. r: how it went with the one before. */
 static void
 dial_next(struct switch_collector *collector, int r)
@@ -260,10 +283,18 @@ dial_next(struct switch_collector *collector, int r)
 			bufferevent_free(collector->connection);
 		collector->connection = NULL;
 		r = dial(collector, &collector->addresses[collector->address++]);
-		if (r == 0)
+		if (r == 0) {
+			limit_attempt(collector);
 			return;
+		}
 	}
 	fail(collector, r, "");
+}
+
+static void
+on_attempt(void *arg)
+{
+	dial_next(arg, -ETIMEDOUT);
 }
 
 static void
@@ -275,6 +306,7 @@ on_event(struct bufferevent *connection, short events, void *arg)
 
 	if (events & BEV_EVENT_CONNECTED) {
 		collector->connected = true;
+		rm_timer_stop(collector->attempt);
 		r = sonic_ask(collector->sonic, bufferevent_get_output(connection));
 		bufferevent_enable(connection, EV_READ | EV_WRITE);
 		if (r < 0)
@@ -352,7 +384,8 @@ on_turn(void *arg)
 		return;
 	collector->counts.reads++;
 	collector->begun = now;
-	rm_timer_after(collector->deadline, most < MOST_NS ? most : MOST_NS);
+	collector->end = rm_mono_add(now, most < MOST_NS ? most : MOST_NS);
+	rm_timer_at(collector->deadline, collector->end);
 	r = begin(collector, &why);
 	if (r < 0)
 		fail(collector, r, why.text);

@@ -2,8 +2,9 @@
  * switch_collector - reads one switch's counters, every interval.
  *
  * A reading is one connection, with a deadline below the interval: a switch that hangs,
- * is slow or lies costs that one reading, and nothing else waits for it. What is shown
- * is the last whole reading, with its age.
+ * is slow or lies costs that one reading, and nothing else waits for it. Each address
+ * of a name has its share of the time that is left. What is shown is the last whole
+ * reading, with its age.
  */
 #ifndef TOR_AGGREGATOR_SWITCH_SWITCH_COLLECTOR_H
 #define TOR_AGGREGATOR_SWITCH_SWITCH_COLLECTOR_H
@@ -13,6 +14,7 @@
 
 #include "rackmesh/core/clock.h"
 #include "tor-aggregator/switch/sonic.h"
+#include "tor-aggregator/switch/switch_told.h"
 
 struct rm_loop;
 struct switch_collector;
@@ -40,6 +42,7 @@ struct switch_collector_shown {
 	int64_t interval_ns; /* since the one before; 0: there was none */
 	int64_t took_ns;
 	const struct switch_list *list; /* NULL: none yet */
+	struct switch_told told;        /* of it */
 };
 
 int switch_collector_new(

@@ -7,8 +7,9 @@
 #include <string.h>
 
 struct switch_list {
-	struct switch_object *objects;
-	size_t count, capacity;
+	struct switch_object *objects; /* those of this reading, then those away */
+	size_t count, away, capacity;
+	size_t ports;                 /* of count */
 	struct counter_state *states; /* of all objects, once it is closed */
 };
 
@@ -41,36 +42,42 @@ is_plain(const char *text)
 }
 
 static int
-grow(struct switch_list *list)
+append(struct switch_list *list, const struct switch_object *object)
 {
-	const size_t capacity = list->capacity == 0 ? 256 : 2 * list->capacity;
-	struct switch_object *objects;
+	const size_t used = list->count + list->away,
+		     capacity = list->capacity == 0 ? 256 : 2 * list->capacity;
+	struct switch_object *objects = list->objects;
 
-	if (list->count == SWITCH_MAX_OBJECTS)
+	if (used == SWITCH_MAX_OBJECTS ||
+	    (object->part == SWITCH_PORT && list->ports == SWITCH_MAX_PORTS))
 		return -ENOSPC;
-	if (list->count < list->capacity)
-		return 0;
-	objects = reallocarray(list->objects, capacity, sizeof(*objects));
-	if (objects == NULL)
-		return -ENOMEM;
-	list->objects = objects;
-	list->capacity = capacity;
+	if (used == list->capacity) {
+		objects = reallocarray(objects, capacity, sizeof(*objects));
+		if (objects == NULL)
+			return -ENOMEM;
+		list->objects = objects;
+		list->capacity = capacity;
+	}
+	objects[used] = *object;
+	list->ports += object->part == SWITCH_PORT;
 	return 0;
 }
 
 int
 switch_list_add(struct switch_list *list, const struct switch_object *object)
 {
+	struct switch_object fresh = *object;
 	int r;
 
 	if (!is_plain(object->port) || !is_plain(object->id))
 		return -EBADMSG;
-	r = grow(list);
-	if (r < 0)
-		return r;
-	list->objects[list->count] = *object;
-	list->objects[list->count++].states = NULL;
-	return 0;
+	fresh.away = 0;
+	fresh.used = 0;
+	fresh.states = NULL;
+	r = append(list, &fresh);
+	if (r == 0)
+		list->count++;
+	return r;
 }
 
 static int
@@ -92,54 +99,104 @@ drop_doubles(struct switch_list *list)
 {
 	size_t kept = 0;
 
-	for (size_t i = 0; i < list->count; i++)
-		if (kept == 0 ||
-		    compare(&list->objects[kept - 1], &list->objects[i]) != 0)
-			list->objects[kept++] = list->objects[i];
+	list->ports = 0;
+	for (size_t i = 0; i < list->count; i++) {
+		if (kept > 0 &&
+		    compare(&list->objects[kept - 1], &list->objects[i]) == 0)
+			continue;
+		list->ports += list->objects[i].part == SWITCH_PORT;
+		list->objects[kept++] = list->objects[i];
+	}
 	list->count = kept;
 }
 
-static void
-take_over(struct switch_list *list, const struct switch_list *before)
+static const struct switch_object *
+find_in(
+    const struct switch_object *objects, size_t count, const struct switch_object *like)
 {
-	size_t old = 0;
-
-	for (size_t i = 0; i < list->count; i++) {
-		struct switch_object *object = &list->objects[i];
-
-		while (
-		    old < before->count && compare(&before->objects[old], object) < 0)
-			old++;
-		if (old < before->count && compare(&before->objects[old], object) == 0)
-			memcpy(object->states, before->objects[old].states,
-			    switch_values(object->part) * sizeof(*object->states));
-	}
+	return count == 0 ? NULL
+			  : bsearch(like, objects, count, sizeof(*like), compare);
 }
 
-int
-switch_list_close(struct switch_list *list, const struct switch_list *before)
+static const struct switch_object *
+find(const struct switch_list *list, const struct switch_object *like)
 {
+	const struct switch_object *there = find_in(list->objects, list->count, like);
+
+	return there != NULL ? there
+			     : find_in(list->objects + list->count, list->away, like);
+}
+
+/* Appends those of before's objects that this reading lacks. */
+static int
+remember(
+    struct switch_list *list, const struct switch_list *before, uint64_t *forgotten)
+{
+	for (size_t i = 0; i < before->count + before->away; i++) {
+		struct switch_object object = before->objects[i];
+		int r;
+
+		if (++object.away > SWITCH_AWAY_READINGS ||
+		    find_in(list->objects, list->count, &object) != NULL)
+			continue;
+		r = append(list, &object);
+		if (r == -ENOMEM)
+			return r;
+		if (r == 0)
+			list->away++;
+		else
+			++*forgotten;
+	}
+	if (list->away > 0)
+		qsort(list->objects + list->count, list->away, sizeof(list->objects[0]),
+		    compare);
+	return 0;
+}
+
+/* All objects' states, at what the same objects had before. */
+static int
+give_states(struct switch_list *list, const struct switch_list *before)
+{
+	const size_t count = list->count + list->away;
 	size_t values[SWITCH_PARTS], total = 0;
 	struct counter_state *states;
 
 	for (int part = 0; part < SWITCH_PARTS; part++)
 		values[part] = switch_values((enum switch_part)part);
-	if (list->count > 0)
-		qsort(list->objects, list->count, sizeof(list->objects[0]), compare);
-	drop_doubles(list);
-	for (size_t i = 0; i < list->count; i++)
+	for (size_t i = 0; i < count; i++)
 		total += values[list->objects[i].part];
 	states = calloc(total + 1, sizeof(*states));
 	if (states == NULL)
 		return -ENOMEM;
 	list->states = states;
-	for (size_t i = 0; i < list->count; i++) {
-		list->objects[i].states = states;
-		states += values[list->objects[i].part];
+	for (size_t i = 0; i < count; i++) {
+		struct switch_object *object = &list->objects[i];
+		const struct switch_object *old =
+		    before == NULL ? NULL : find(before, object);
+
+		object->states = states;
+		states += values[object->part];
+		if (old == NULL)
+			continue;
+		object->used = old->used;
+		memcpy(object->states, old->states,
+		    values[object->part] * sizeof(*states));
 	}
-	if (before != NULL)
-		take_over(list, before);
 	return 0;
+}
+
+int
+switch_list_close(
+    struct switch_list *list, const struct switch_list *before, uint64_t *forgotten)
+{
+	int r = 0;
+
+	if (list->count > 0)
+		qsort(list->objects, list->count, sizeof(list->objects[0]), compare);
+	drop_doubles(list);
+	if (before != NULL)
+		r = remember(list, before, forgotten);
+	return r < 0 ? r : give_states(list, before);
 }
 
 size_t

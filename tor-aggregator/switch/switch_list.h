@@ -3,11 +3,14 @@
  * have counted. Pure.
  *
  * A list is made anew at each reading: all objects are added, then it is closed, which
- * sorts them and takes over what the same objects had counted in the list before.
+ * sorts them and takes over what the same objects had counted in the list before. An
+ * object that is missing for some readings is remembered, so that its totals go on when
+ * it is back.
  */
 #ifndef TOR_AGGREGATOR_SWITCH_SWITCH_LIST_H
 #define TOR_AGGREGATOR_SWITCH_SWITCH_LIST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,12 +20,18 @@
 #define SWITCH_PORT_BYTES 32
 #define SWITCH_ID_BYTES 40
 #define SWITCH_MAX_OBJECTS 16384
+#define SWITCH_MAX_PORTS 1024   /* of those: a port has six times as many values */
+#define SWITCH_AWAY_READINGS 60 /* that an object is remembered while it is missing */
 
 struct switch_object {
 	enum switch_part part;
 	uint16_t index;               /* of the queue or group; 0 of a port */
 	char port[SWITCH_PORT_BYTES]; /* as the switch calls it */
 	char id[SWITCH_ID_BYTES];     /* the switch's own, of this reading */
+	uint8_t away;                 /* readings in a row without it */
+	uint64_t used; /* see switch_told.h; of a port a bit for each class */
+	bool told;
+	uint8_t told_priorities;      /* bits; of a port */
 	struct counter_state *states; /* switch_values(part) of them */
 };
 
@@ -31,13 +40,17 @@ struct switch_list;
 struct switch_list *switch_list_new(void);       /* NULL when out of memory */
 void switch_list_free(struct switch_list *list); /* NULL is fine */
 
-/* The object's port and id are checked, foreign as they are; its states are not looked
- * at. -EBADMSG: letters that neither has; -ENOSPC: too many objects; -ENOMEM. */
+/* The object's port and id are checked, foreign as they are; of the rest only part and
+ * index are taken. -EBADMSG: letters that neither has; -ENOSPC: too many objects, or
+ * ports; -ENOMEM. */
 int switch_list_add(struct switch_list *list, const struct switch_object *object);
-/* before: the last reading, or NULL. */
-int switch_list_close(struct switch_list *list, const struct switch_list *before);
+/* before: the last reading, or NULL. forgotten: added to; objects that are missing now,
+ * and for whose totals there was no room. */
+int switch_list_close(
+    struct switch_list *list, const struct switch_list *before, uint64_t *forgotten);
 
-size_t switch_list_count(const struct switch_list *list); /* list NULL: 0 */
+/* Of this reading, without those that are away. list NULL: 0. */
+size_t switch_list_count(const struct switch_list *list);
 /* After close ordered by part (ports first), port and index, each once. */
 struct switch_object *switch_list_get(const struct switch_list *list, size_t i);
 

@@ -120,11 +120,13 @@ switch_next_name(const char **text, unsigned priority, char ret[SWITCH_NAME_BYTE
 	return 0;
 }
 
-static int
-read_number(const char *text, size_t len, uint64_t *ret)
+int
+switch_number_read(const char *text, size_t len, uint64_t *ret)
 {
 	uint64_t value = 0;
 
+	if (len == 0)
+		return -EBADMSG;
 	for (size_t i = 0; i < len; i++) {
 		if (text[i] < '0' || text[i] > '9')
 			return -EBADMSG;
@@ -147,5 +149,5 @@ switch_value_read(const char *text, size_t len, uint64_t *ret)
 			*ret = words[i].value;
 			return 0;
 		}
-	return read_number(text, len, ret);
+	return switch_number_read(text, len, ret);
 }

@@ -45,7 +45,9 @@ size_t switch_values(enum switch_part part);
  * is none left. */
 int switch_next_name(const char **text, unsigned priority, char ret[SWITCH_NAME_BYTES]);
 
-/* A number of up to 64 bits, or a word for one: up, operational ... -ENODATA: it says
+/* Up to 64 bits, in digits alone. -EBADMSG. */
+int switch_number_read(const char *text, size_t len, uint64_t *ret);
+/* Such a number, or a word for one: up, operational ... -ENODATA: it says
  * that there is none ("N/A", ""); -EBADMSG: anything else. */
 int switch_value_read(const char *text, size_t len, uint64_t *ret);
 

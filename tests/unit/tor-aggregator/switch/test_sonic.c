@@ -364,6 +364,137 @@ a_batch_is_bounded(void **state)
 	evbuffer_free(map);
 }
 
+#define PORT_1                                    \
+	"COUNTERS_PORT_NAME_MAP", NULL,           \
+	    "*2\r\n$9\r\nEthernet0\r\n$9\r\noid:" \
+	    "0x101\r\n"
+
+static void
+an_object_that_was_missing_goes_on_where_it_was(void **state)
+{
+	static const struct pair without[] = { { PORT_1 }, { 0 } };
+	static const struct pair back[] = {
+		{ PORT_1 },
+		{ "COUNTERS_QUEUE_NAME_MAP", NULL,
+		    "*2\r\n$11\r\nEthernet0:3\r\n$9\r\noid:0x155\r\n" },
+		{ "COUNTERS:oid:0x155", "SAI_QUEUE_STAT_WRED_ECN_MARKED_PACKETS", "5" },
+		{ 0 },
+	};
+	struct talk *talk = *state;
+
+	assert_int_equal(read_switch(talk, "", plain), 0);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(read_switch(talk, "", without), 0);
+		assert_int_equal(switch_list_count(talk->list), 1);
+	}
+	assert_int_equal(read_switch(talk, "", back), 0);
+	assert_int_equal(switch_list_count(talk->list), 2);
+	assert_int_equal(state_of(talk, 1, "queue_ecn_marked", 0)->total, 12 + 5);
+	assert_int_equal(state_of(talk, 1, "queue_ecn_marked", 0)->delta, 5);
+	assert_int_equal(talk->counts.resets, 1);
+}
+
+static void
+an_object_that_stays_away_is_forgotten(void **state)
+{
+	static const struct pair without[] = { { PORT_1 }, { 0 } };
+	struct talk *talk = *state;
+
+	assert_int_equal(read_switch(talk, "", plain), 0);
+	for (int i = 0; i < SWITCH_AWAY_READINGS + 1; i++)
+		assert_int_equal(read_switch(talk, "", without), 0);
+	assert_int_equal(read_switch(talk, "", plain), 0);
+	assert_int_equal(state_of(talk, 2, "queue_ecn_marked", 0)->total, 12);
+	assert_int_equal(state_of(talk, 2, "queue_ecn_marked", 0)->delta, 0);
+	assert_int_equal(talk->counts.refused, 0);
+}
+
+static void
+a_reset_counts_once_though_readings_fail(void **state)
+{
+	static const struct pair failing[] = {
+		{ PORT_1 },
+		{ "COUNTERS:oid:0x101", "SAI_PORT_STAT_PFC_3_RX_PKTS", "2" },
+		{ "PORT_TABLE:Ethernet0", NULL, ":1\r\n" },
+		{ 0 },
+	};
+	static const struct pair whole[] = {
+		{ PORT_1 },
+		{ "COUNTERS:oid:0x101", "SAI_PORT_STAT_PFC_3_RX_PKTS", "2" },
+		{ 0 },
+	};
+	struct talk *talk = *state;
+
+	assert_int_equal(read_switch(talk, "", plain), 0);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(read_switch(talk, "", failing), -EPROTO);
+	assert_int_equal(talk->counts.resets, 0);
+	assert_int_equal(read_switch(talk, "", whole), 0);
+	assert_int_equal(talk->counts.resets, 1);
+	assert_int_equal(state_of(talk, 0, "pfc_rx_frames", 3)->total, 79);
+}
+
+static void
+a_word_is_no_number_of_a_queue(void **state)
+{
+	static const struct pair pairs[] = {
+		{ PORT_1 },
+		{ "COUNTERS_QUEUE_NAME_MAP", NULL,
+		    "*6\r\n$12\r\nEthernet0:up\r\n$9\r\noid:0x150\r\n"
+		    "$10\r\nEthernet0:\r\n$9\r\noid:0x151\r\n"
+		    "$13\r\nEthernet0:N/A\r\n$9\r\noid:0x152\r\n" },
+		{ 0 },
+	};
+	struct talk *talk = *state;
+
+	assert_int_equal(read_switch(talk, "", pairs), 0);
+	assert_int_equal(switch_list_count(talk->list), 1);
+	assert_int_equal(talk->counts.parse_errors, 3);
+}
+
+static void
+an_error_says_which_answer_was_wrong_and_how(void **state)
+{
+	static const struct {
+		struct pair pair;
+		const char *says;
+	} wrong[] = {
+		{ { "COUNTERS_QUEUE_NAME_MAP", NULL, ":1\r\n" },
+		    "COUNTERS_QUEUE_NAME_MAP is not a hash of names and ids" },
+		{ { "COUNTERS:oid:0x101", NULL, "*1\r\n$1\r\na\r\n" },
+		    "the answer to HMGET COUNTERS:oid:0x101 is not the list of" },
+		{ { "SELECT", NULL, ":1\r\n" }, "the answer to SELECT is not OK" },
+	};
+	struct talk *talk = *state;
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		const struct pair pairs[] = { wrong[i].pair, { PORT_1 }, { 0 } };
+
+		assert_int_equal(read_switch(talk, "", pairs), -EPROTO);
+		assert_non_null(strstr(talk->why.text, wrong[i].says));
+	}
+}
+
+static void
+ports_beyond_the_limit_are_refused_and_counted(void **state)
+{
+	struct evbuffer *map = evbuffer_new();
+	struct pair pairs[] = { { "COUNTERS_PORT_NAME_MAP", NULL, NULL }, { 0 } };
+	struct talk *talk = *state;
+
+	evbuffer_add_printf(map, "*%d\r\n", 2 * (SWITCH_MAX_PORTS + 7));
+	for (int i = 0; i < SWITCH_MAX_PORTS + 7; i++)
+		evbuffer_add_printf(
+		    map, "$12\r\nEthernet%04d\r\n$8\r\noid:%04d\r\n", i, i);
+	evbuffer_add(map, "", 1);
+	pairs[0].answer = (const char *)evbuffer_pullup(map, -1);
+	assert_int_equal(read_switch(talk, "", pairs), 0);
+	assert_int_equal(switch_list_count(talk->list), SWITCH_MAX_PORTS);
+	assert_int_equal(talk->counts.refused, 7);
+	assert_int_equal(talk->counts.parse_errors, 0);
+	evbuffer_free(map);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int
@@ -379,6 +510,12 @@ main(void)
 		TEST(names_that_are_none_are_left_out),
 		TEST(answers_of_the_wrong_shape_end_the_reading),
 		TEST(a_batch_is_bounded),
+		TEST(an_object_that_was_missing_goes_on_where_it_was),
+		TEST(an_object_that_stays_away_is_forgotten),
+		TEST(a_reset_counts_once_though_readings_fail),
+		TEST(a_word_is_no_number_of_a_queue),
+		TEST(an_error_says_which_answer_was_wrong_and_how),
+		TEST(ports_beyond_the_limit_are_refused_and_counted),
 	};
 
 	return cmocka_run_group_tests_name("sonic", tests, NULL, NULL);

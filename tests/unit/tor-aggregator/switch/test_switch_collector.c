@@ -188,7 +188,7 @@ more_answers_than_questions_are_refused(void **state)
 		       "+OK\r\n*2\r\n$9\r\nEthernet0\r\n$5\r\noid:1\r\n*0\r\n"
 		       "*0\r\n+OK\r\n",
 		       false),
-		"what was not asked"));
+		"more answers than it was asked"));
 }
 
 static void
