@@ -79,6 +79,13 @@ static const struct command {
 	    "  Asks the aggregator. Exit status 1: a switch could not be read just "
 	    "now,\n"
 	    "  and what is shown is what it told before.\n" },
+	{ "drift", ctl_drift, "[HOST] [--all]",
+	    "settings of RNICs that are not those expected",
+	    "  HOST   only of this one\n"
+	    "  --all  those as expected too\n"
+	    "  unknown: the setting cannot be read. Asks the aggregator. Exit status "
+	    "1: a\n"
+	    "  setting is different.\n" },
 	{ "resolve", ctl_resolve, "ADDRESS", "the RNIC that has this address or GID",
 	    "  ADDRESS: IPv4, IPv6, or a GID as ibv_devinfo shows it\n" },
 	{ "leader", ctl_leader, "", "the controller that leads the region" },

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "host-agent/counters/counter_kernel.h"
 #include "host-agent/counters/counters.h"
@@ -10,11 +11,19 @@
 #include "rackmesh/core/log.h"
 #include "rackmesh/loop/loop.h"
 
+_Static_assert(COUNTER_NO_CLASS == WIRE_TRAFFIC_CLASS_NONE, "one number");
+
+struct told { /* settings of one RNIC, as they were at the last turn */
+	struct wire_settings settings; /* its firmware: */
+	char firmware[COUNTER_FIRMWARE_BYTES];
+};
+
 struct agent_counters {
 	struct host_agent *agent;
 	struct counters *counters;
 	struct rm_timer *turn;
 	rm_mono_t due;
+	struct told told[WIRE_MAX_HOST_RNICS]; /* in the order of the agent's RNICs */
 };
 
 static struct counter_port_place
@@ -33,11 +42,122 @@ place_of(const struct rnic *rnic)
 	return place;
 }
 
+/* ---- settings ---- */
+
+/* Its states, as many as the row has values. */
+static const struct counter_state *
+states_of(const struct counters_port *port, const char *name)
+{
+	const struct counter_state *states = port->states;
+
+	for (const struct counter_row *row = counter_rows; row->name != NULL;
+	     states += counter_row_values(row++))
+		if (strcmp(row->name, name) == 0)
+			return states;
+	return NULL;
+}
+
+static void
+set(struct wire_settings *settings, enum wire_setting setting, uint64_t value)
+{
+	settings->known |= UINT32_C(1) << setting;
+	settings->numbers[setting] = value > UINT32_MAX ? UINT32_MAX : (uint32_t)value;
+}
+
+static void
+set_read(struct wire_settings *settings, const struct counters_port *port)
+{
+	const struct counter_state *speed = states_of(port, "port_rate_mbps");
+	const struct counter_state *pfc = states_of(port, "pfc_enabled");
+	uint64_t mask = 0;
+	bool all = pfc != NULL;
+
+	if (speed != NULL && speed->there && speed->total > 0)
+		set(settings, WIRE_SETTING_SPEED, speed->total);
+	for (int i = 0; i < COUNTER_INDEXES && all; i++) {
+		all = pfc[i].there;
+		mask |= (uint64_t)(pfc[i].total != 0) << i;
+	}
+	if (all)
+		set(settings, WIRE_SETTING_PFC, mask);
+	if (port->reading.traffic_class >= 0)
+		set(settings, WIRE_SETTING_TRAFFIC_CLASS,
+		    (uint64_t)port->reading.traffic_class);
+	if (port->reading.trusts_dscp >= 0)
+		set(settings, WIRE_SETTING_TRUST,
+		    port->reading.trusts_dscp ? WIRE_TRUST_DSCP : WIRE_TRUST_PCP);
+	settings->firmware = port->reading.firmware;
+	if (settings->firmware[0] != '\0')
+		settings->known |= UINT32_C(1) << WIRE_SETTING_FIRMWARE;
+}
+
+static const struct counters_port *
+port_of(const struct counters *counters, const struct counter_port_place *place)
+{
+	for (size_t i = 0; i < counters_ports(counters); i++) {
+		const struct counters_port *port = counters_port(counters, i);
+
+		if (port->wanted && port->at.ns != 0 && port->error == 0 &&
+		    memcmp(&port->place, place, sizeof(*place)) == 0)
+			return port;
+	}
+	return NULL;
+}
+
+void
+agent_counters_settings(const struct agent_counters *own, const struct rnic *rnic,
+    struct wire_settings *ret)
+{
+	const struct counter_port_place place = place_of(rnic);
+	const struct rnic_facts *facts = rnic_facts(rnic);
+	const struct counters_port *port =
+	    own == NULL ? NULL : port_of(own->counters, &place);
+	struct port_verbs_facts verbs;
+
+	*ret = (struct wire_settings){ .firmware = "" };
+	if (facts != NULL && facts->mtu_bytes > 0)
+		set(ret, WIRE_SETTING_MTU, facts->mtu_bytes);
+	if (rnic_verbs(rnic, &verbs) && verbs.mtu_bytes > 0)
+		set(ret, WIRE_SETTING_ROCE_MTU, verbs.mtu_bytes);
+	if (port != NULL)
+		set_read(ret, port);
+}
+
+/* True: they are others than at the last turn. */
+static bool
+note_settings(struct told *told, const struct wire_settings *now)
+{
+	if (told->settings.known == now->known &&
+	    memcmp(told->settings.numbers, now->numbers, sizeof(now->numbers)) == 0 &&
+	    strcmp(told->firmware, now->firmware) == 0)
+		return false;
+	told->settings = *now;
+	told->settings.firmware = NULL;
+	snprintf(told->firmware, sizeof(told->firmware), "%s", now->firmware);
+	return true;
+}
+
+static void
+tell_settings(struct agent_counters *own)
+{
+	struct host_agent *agent = own->agent;
+
+	for (size_t i = 0; i < agent->rnic_count; i++) {
+		struct wire_settings now;
+
+		agent_counters_settings(own, agent->rnics[i], &now);
+		if (note_settings(&own->told[i], &now))
+			agent_register_everywhere(agent, agent->rnics[i]);
+	}
+}
+
+/* ---- counters ---- */
+
 static void
 on_turn(void *arg)
 {
 	struct agent_counters *own = arg;
-	const struct host_agent *agent = own->agent;
+	struct host_agent *agent = own->agent;
 	const int64_t interval_ns =
 	    (int64_t)agent->config.counters_interval_ms * RM_NS_PER_MS;
 	struct counter_port_place places[WIRE_MAX_HOST_RNICS];
@@ -46,6 +166,7 @@ on_turn(void *arg)
 
 	for (; count < agent->rnic_count; count++)
 		places[count] = place_of(agent->rnics[count]);
+	tell_settings(own); /* as the last reading found them */
 	counters_read(own->counters, places, count, now);
 	own->due = rm_mono_add(own->due, interval_ns);
 	if (rm_mono_since(now, own->due) > 0) /* turns that were missed stay so */

@@ -1,6 +1,7 @@
 /*
  * host_agent_counters - the part of the wiring that reads the counters of the agent's
- * RNICs, and of no others. NULL stands for none: the config may not want them.
+ * RNICs, and of no others, and their settings, which aggregators are told anew when
+ * they change. NULL stands for none: the config may not want them.
  */
 #ifndef HOST_AGENT_HOST_AGENT_COUNTERS_H
 #define HOST_AGENT_HOST_AGENT_COUNTERS_H
@@ -8,10 +9,16 @@
 struct agent_counters;
 struct counters;
 struct host_agent;
+struct rnic;
+struct wire_settings;
 
 int agent_counters_new(struct host_agent *agent, struct agent_counters **ret);
 void agent_counters_free(struct agent_counters *own);
 
 const struct counters *agent_counters_table(const struct agent_counters *own);
+
+/* As last read; without counters the MTUs alone. Borrows. */
+void agent_counters_settings(const struct agent_counters *own, const struct rnic *rnic,
+    struct wire_settings *ret);
 
 #endif

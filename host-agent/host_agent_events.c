@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host-agent/host_agent_counters.h"
 #include "host-agent/host_agent_services.h"
 #include "host-agent/host_agent_state.h"
 #include "host-agent/packet/key_ring.h"
@@ -33,6 +34,7 @@ static void
 agent_register(struct host_agent *agent, size_t uplink)
 {
 	struct wire_rnic rnics[WIRE_MAX_HOST_RNICS];
+	struct wire_settings settings[WIRE_MAX_HOST_RNICS];
 	size_t count = 0;
 	int r;
 
@@ -42,15 +44,17 @@ agent_register(struct host_agent *agent, size_t uplink)
 			continue;
 		rnics[count].host = agent->config.host;
 		rnics[count].incarnation = agent->incarnation;
+		agent_counters_settings(
+		    agent->counters, agent->rnics[i], &settings[count]);
 		count++;
 	}
-	r = uplink_register(agent->uplinks[uplink], rnics, count);
+	r = uplink_register(agent->uplinks[uplink], rnics, settings, count);
 	if (r < 0)
 		rm_log_warn(
 		    r, "%s: cannot register", uplink_address(agent->uplinks[uplink]));
 }
 
-static void
+void
 agent_register_everywhere(struct host_agent *agent, const struct rnic *rnic)
 {
 	for (size_t i = 0; i < agent->uplink_count; i++) {

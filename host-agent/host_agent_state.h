@@ -105,6 +105,8 @@ extern const struct uplink_callbacks agent_uplink_callbacks;
 /* Does the uplink's aggregator serve one of the rnic's ToRs? */
 bool agent_serves(size_t uplink, const struct rnic *rnic);
 void agent_plan_rnic(struct host_agent *agent, struct rnic *rnic);
+/* With the aggregators of its ToRs: something of it has changed. */
+void agent_register_everywhere(struct host_agent *agent, const struct rnic *rnic);
 /* Its ToRs are others: registered with all, and planned anew. */
 void agent_move_rnic(struct host_agent *agent, struct rnic *rnic);
 /* Asks the certificates of aggregators that are connected already for its ToRs. */

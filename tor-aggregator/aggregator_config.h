@@ -11,6 +11,7 @@
 #include "rackmesh/identity/http_places.h"
 #include "rackmesh/incident/alert_config.h"
 #include "rackmesh/tls/credentials.h"
+#include "tor-aggregator/drift/drift_groups.h"
 #include "tor-aggregator/otlp/otlp_config.h"
 #include "tor-aggregator/switch/switch_config.h"
 
@@ -36,6 +37,7 @@ struct aggregator_config {
 	struct rm_list controllers; /* char * */
 	struct rm_list analyzers;
 	struct rm_list plans;
+	struct rm_list expected; /* struct drift_group_config */
 	struct rm_alert_config alerts;
 	struct otlp_config otlp;
 	uint64_t resolve_after_ms;

@@ -29,6 +29,8 @@
 #include "tor-aggregator/api/aggregator_metrics.h"
 #include "tor-aggregator/api/switch_answer.h"
 #include "tor-aggregator/controller/relay.h"
+#include "tor-aggregator/drift/drift.h"
+#include "tor-aggregator/drift/drift_groups.h"
 #include "tor-aggregator/orders.h"
 #include "tor-aggregator/otlp/otlp.h"
 #include "tor-aggregator/otlp/otlp_body.h"
@@ -333,6 +335,18 @@ start_switches(struct tor_aggregator *aggregator)
 }
 
 static int
+start_drift(struct tor_aggregator *aggregator)
+{
+	int r = drift_groups_new(&aggregator->config->expected, &aggregator->expected);
+
+	for (size_t i = 0; r == 0 && i < aggregator->rack_count; i++)
+		r = drift_new(&aggregator->drifts[i]);
+	if (r < 0)
+		rm_log_error(r, "cannot prepare comparing the settings of RNICs");
+	return r;
+}
+
+static int
 start_agents(struct tor_aggregator *aggregator)
 {
 	const struct aggregator_config *config = aggregator->config;
@@ -446,6 +460,8 @@ tor_aggregator_new(
 	if (r == 0)
 		r = start_switches(aggregator);
 	if (r == 0)
+		r = start_drift(aggregator);
+	if (r == 0)
 		r = tor_aggregator_restore_incidents(aggregator);
 	if (r == 0)
 		r = orders_new(aggregator, &aggregator->orders);
@@ -504,8 +520,11 @@ tor_aggregator_free(struct tor_aggregator *aggregator)
 	rm_alerts_free(aggregator->alerts);
 	otlp_free(aggregator->otlp);
 	rm_http_client_free(aggregator->http);
-	for (size_t i = 0; i < aggregator->rack_count; i++)
+	for (size_t i = 0; i < aggregator->rack_count; i++) {
+		drift_free(aggregator->drifts[i]);
 		tor_rack_free(aggregator->racks[i]);
+	}
+	drift_groups_free(aggregator->expected);
 	agents_free(aggregator->agents);
 	rm_credentials_free(aggregator->credentials);
 	free(aggregator);

@@ -16,6 +16,8 @@
 #include "tor-aggregator/analyzer/analyzer_link.h"
 #include "tor-aggregator/analyzer/uplink.h"
 #include "tor-aggregator/controller/relay.h"
+#include "tor-aggregator/drift/drift.h"
+#include "tor-aggregator/drift/drift_groups.h"
 #include "tor-aggregator/orders.h"
 #include "tor-aggregator/pairs.h"
 #include "tor-aggregator/plan/plan_store.h"
@@ -109,9 +111,23 @@ place_agents(struct tor_aggregator *aggregator)
 	orders_roster(aggregator->orders);
 }
 
+/* settings NULL: its agent is too old to tell. */
+static void
+compare_settings(struct tor_aggregator *aggregator, size_t t,
+    const struct wire_rnic *rnic, const struct wire_settings *settings)
+{
+	int r = drift_tell(
+	    aggregator->drifts[t], aggregator->expected, rnic, settings, rm_wall_now());
+
+	if (r < 0 && r != -ENOSPC) /* that is counted */
+		rm_log_warn(r, "cannot compare the settings of RNIC %s of host %s",
+		    rnic->device, rnic->host);
+}
+
 /* Into the rack of every ToR of ours that the RNIC says it is attached to. */
 static void
-register_rnic(struct tor_aggregator *aggregator, const struct wire_rnic *rnic)
+register_rnic(struct tor_aggregator *aggregator, const struct wire_rnic *rnic,
+    const struct wire_settings *settings)
 {
 	for (size_t i = 0; i < rnic->tor_count; i++)
 		for (size_t t = 0; t < aggregator->rack_count; t++) {
@@ -125,6 +141,8 @@ register_rnic(struct tor_aggregator *aggregator, const struct wire_rnic *rnic)
 				rm_log_warn(r,
 				    "cannot add RNIC %s of host %s to ToR %s",
 				    rnic->device, rnic->host, aggregator->tors[t]);
+			else
+				compare_settings(aggregator, t, rnic, settings);
 		}
 }
 
@@ -144,20 +162,27 @@ tor_aggregator_on_register(
 {
 	struct tor_aggregator *aggregator = arg;
 
-	for (size_t t = 0; t < aggregator->rack_count; t++)
+	for (size_t t = 0; t < aggregator->rack_count; t++) {
 		tor_rack_leave(aggregator->racks[t], agent->host);
+		drift_tell_anew(aggregator->drifts[t], agent->host);
+	}
 	if (agent->former[0] != 0)
 		rename_rnics(aggregator, agent);
 	for (size_t i = 0; i < view->reg.rnic_count; i++) {
+		struct wire_settings settings;
 		struct wire_rnic rnic;
 		size_t hint = 0;
 
 		wire_register_rnic(view, i, &rnic);
 		if (agent_owns(agent, rnic.id, &hint) != NULL)
-			register_rnic(aggregator, &rnic);
+			register_rnic(aggregator, &rnic,
+			    wire_register_settings(view, i, &settings) ? &settings
+								       : NULL);
 	}
-	for (size_t t = 0; t < aggregator->rack_count; t++)
+	for (size_t t = 0; t < aggregator->rack_count; t++) {
 		tor_rack_replace(aggregator->racks[t], agent->host, rm_mono_now());
+		drift_told(aggregator->drifts[t], agent->host);
+	}
 	place_agents(aggregator);
 	relay_registered(aggregator->relay, agent);
 	rm_log_info("agent %s registered %zu RNICs", agent->host, agent->rnic_count);
@@ -168,8 +193,10 @@ tor_aggregator_on_gone(struct agent *agent, void *arg)
 {
 	struct tor_aggregator *aggregator = arg;
 
-	for (size_t t = 0; t < aggregator->rack_count; t++)
+	for (size_t t = 0; t < aggregator->rack_count; t++) {
 		tor_rack_leave(aggregator->racks[t], agent->host);
+		drift_tell_anew(aggregator->drifts[t], agent->host);
+	}
 	service_table_gone(aggregator->services, agent->host, rm_mono_now());
 }
 
@@ -254,6 +281,22 @@ tor_aggregator_load_plans(
 	return ret;
 }
 
+static void
+expect_anew(struct tor_aggregator *aggregator)
+{
+	struct drift_groups *fresh;
+	int r = drift_groups_new(&aggregator->config->expected, &fresh);
+
+	if (r < 0) {
+		rm_log_error(r, "cannot take over the expected settings of RNICs");
+		return;
+	}
+	drift_groups_free(aggregator->expected);
+	aggregator->expected = fresh;
+	for (size_t t = 0; t < aggregator->rack_count; t++)
+		drift_regroup(aggregator->drifts[t], fresh, rm_wall_now());
+}
+
 void
 tor_aggregator_reload(void *arg)
 {
@@ -272,6 +315,7 @@ tor_aggregator_reload(void *arg)
 	if (r < 0)
 		rm_log_error(r, "cannot take over the receivers of alerts; restart");
 	tor_aggregator_load_plans(aggregator, config); /* says what is wrong */
+	expect_anew(aggregator);
 }
 
 /* The least time up to which all agents of the rack that report have reported. */

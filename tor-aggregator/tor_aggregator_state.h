@@ -54,6 +54,8 @@ struct tor_aggregator {
 	/* Of each rack; NULL: its switch is not read. */
 	struct switch_collector *switches[WIRE_MAX_TORS];
 	struct switch_metrics *switch_metrics;
+	struct drift_groups *expected; /* of the config; a reload makes them anew */
+	struct drift *drifts[WIRE_MAX_TORS]; /* of each rack */
 	struct rm_metrics *metrics;
 	struct rnic_metrics rnic_metrics;
 	struct rm_http_server *server;

@@ -49,6 +49,7 @@ int ctl_brake(const struct ctl *ctl);
 int ctl_resolve(const struct ctl *ctl);
 int ctl_services(const struct ctl *ctl);
 int ctl_counters(const struct ctl *ctl);
+int ctl_drift(const struct ctl *ctl);
 int ctl_switch(const struct ctl *ctl);
 int ctl_pause(const struct ctl *ctl);
 int ctl_resume(const struct ctl *ctl);

@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <linux/ethtool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "host-agent/counters/dcb_pfc.h"
 #include "host-agent/counters/netdev_stats.h"
 #include "host-agent/counters/rdma_stats.h"
+#include "host-agent/rnic/rnic_facts.h"
 #include "host-agent/rnic/sysfs_file.h"
 
 #define MAX_PARTS 512
@@ -31,6 +33,8 @@ struct bound {
 	uint16_t source;
 };
 
+_Static_assert(COUNTER_FIRMWARE_BYTES == RNIC_DRIVER_BYTES, "one function cleans both");
+
 struct counter_port {
 	const struct counter_kernel *kernel;
 	struct counter_port_place place;
@@ -38,6 +42,8 @@ struct counter_port {
 	bool bound;
 	rm_mono_t bound_at;
 	uint64_t identity; /* of the device as it is now */
+	char firmware[COUNTER_FIRMWARE_BYTES];
+	int traffic_class;
 
 	struct counter_files files;
 	struct netdev_stats ethtool;
@@ -251,22 +257,63 @@ mix(uint64_t hash, const char *text)
 	return hash;
 }
 
+/* By sysfs, of an RDMA device, else by the driver of the network device. */
+static void
+read_firmware(struct counter_port *port)
+{
+	const struct counter_kernel *kernel = port->kernel;
+	const struct counter_port_place *place = &port->place;
+	struct ethtool_drvinfo about = { .cmd = ETHTOOL_GDRVINFO };
+	char text[sizeof(about.fw_version) + 1] = "";
+
+	if (place->rdma_device[0] != '\0')
+		(void)sysfs_text(text, sizeof(text), "%s/class/infiniband/%s/fw_ver",
+		    kernel->sysfs, place->rdma_device);
+	if (text[0] == '\0' && place->netdev[0] != '\0' && kernel->ethtool != NULL &&
+	    kernel->ethtool(kernel->arg, place->netdev, &about) == 0)
+		memcpy(text, about.fw_version, sizeof(about.fw_version));
+	if (strcmp(text, "N/A") == 0)
+		text[0] = '\0';
+	text[strcspn(text, " ")] = '\0'; /* "22.39.1002 (MT_0000000359)" */
+	rnic_facts_driver(port->firmware, text);
+}
+
+/* A file of mlx5 as MLNX_OFED has it; empty where none is set. */
+static int
+read_traffic_class(const struct counter_port *port)
+{
+	const struct counter_port_place *place = &port->place;
+	unsigned number;
+	char text[64];
+	int r;
+
+	if (place->rdma_device[0] == '\0')
+		return -1;
+	r = sysfs_text(text, sizeof(text), "%s/class/infiniband/%s/tc/%u/traffic_class",
+	    port->kernel->sysfs, place->rdma_device, place->port);
+	if (r < 0)
+		return -1;
+	if (text[0] == '\0')
+		return COUNTER_NO_CLASS;
+	return sscanf(text, "Global tclass=%u", &number) == 1 && number <= UINT8_MAX
+		   ? (int)number
+		   : -1;
+}
+
 /* Another one: the device has been made anew, or has another firmware. */
 static uint64_t
 read_identity(const struct counter_port *port)
 {
 	const struct counter_port_place *place = &port->place;
 	char path[SYSFS_PATH_BYTES], text[64];
-	uint64_t identity = 0;
+	uint64_t identity = mix(0, port->firmware);
 	struct stat about;
 
 	if (place->rdma_device[0] != '\0') {
 		snprintf(path, sizeof(path), "%s/class/infiniband/%s",
 		    port->kernel->sysfs, place->rdma_device);
 		if (stat(path, &about) == 0)
-			identity = about.st_ino;
-		(void)sysfs_text(text, sizeof(text), "%s/fw_ver", path);
-		identity = mix(identity, text);
+			identity ^= about.st_ino;
 	}
 	if (place->netdev[0] != '\0') {
 		(void)sysfs_text(text, sizeof(text), "%s/class/net/%s/ifindex",
@@ -287,6 +334,8 @@ look(struct counter_port *port, const struct counter_port_place *place, rm_mono_
 		return true;
 	port->place = *place;
 	port->driver = counter_driver_of(place->driver);
+	read_firmware(port);
+	port->traffic_class = read_traffic_class(port);
 	port->identity = read_identity(port);
 	bind_all(port);
 	find_lowers(port);
@@ -369,6 +418,9 @@ counter_port_read(struct counter_port *port, const struct counter_port_place *pl
 	ret->parts = port->part_count;
 	memcpy(ret->lowers, port->lowers, sizeof(ret->lowers));
 	ret->lower_count = port->lower_count;
+	memcpy(ret->firmware, port->firmware, sizeof(ret->firmware));
+	ret->traffic_class = port->traffic_class;
+	ret->trusts_dscp = port->has_dcb && port->dcb.there ? port->dcb.dscp : -1;
 	ret->cpu_ns = rm_thread_cpu_ns() - cpu_ns;
 	ret->took_ns = rm_mono_since(rm_mono_now(), now);
 	return ret->found == 0 ? -ENODEV : 0;

@@ -27,6 +27,8 @@ struct counter_port_place {
 };
 
 #define COUNTER_MAX_LOWERS 4 /* ports of a bond that are followed */
+#define COUNTER_FIRMWARE_BYTES 32
+#define COUNTER_NO_CLASS 256 /* each program sets its own */
 
 struct counter_reading {
 	bool same_device; /* as in the last one */
@@ -36,6 +38,10 @@ struct counter_reading {
 	/* Network devices of a bond's ports: counters of cables are theirs. */
 	char lowers[COUNTER_MAX_LOWERS][16];
 	size_t lower_count;
+	/* Settings, as of the last search for counters. */
+	char firmware[COUNTER_FIRMWARE_BYTES]; /* its version, printable; "": unknown */
+	int traffic_class; /* of all RoCE packets, or COUNTER_NO_CLASS; -1: unknown */
+	int trusts_dscp;   /* 0: the VLAN tag; -1: unknown. As last read */
 };
 
 /* kernel: borrowed. */

@@ -21,12 +21,28 @@ struct request {
 static const char *const names[] = { "pfc_rx_", "pfc_tx_", "pfc_enabled_" };
 
 static void
+take_app(struct dcb_pfc *ret, struct netlink_reader reader)
+{
+	struct netlink_attribute attribute;
+	struct dcb_app app;
+
+	while (netlink_next(&reader, &attribute)) {
+		if (attribute.type != DCB_ATTR_IEEE_APP || attribute.len < sizeof(app))
+			continue;
+		memcpy(&app, attribute.data, sizeof(app));
+		ret->dscp |= app.selector == IEEE_8021QAZ_APP_SEL_DSCP;
+	}
+}
+
+static void
 take_ieee(struct dcb_pfc *ret, struct netlink_reader reader)
 {
 	struct netlink_attribute attribute;
 	struct ieee_pfc pfc;
 
 	while (netlink_next(&reader, &attribute)) {
+		if (attribute.type == DCB_ATTR_IEEE_APP_TABLE)
+			take_app(ret, netlink_inside(&attribute));
 		if (attribute.type != DCB_ATTR_IEEE_PFC || attribute.len < sizeof(pfc))
 			continue;
 		memcpy(&pfc, attribute.data, sizeof(pfc));

@@ -1,6 +1,6 @@
 /*
- * dcb_pfc - priority flow control as DCB has it: for which priorities it is on, and how
- * many frames there were, whatever the driver.
+ * dcb_pfc - priority flow control as DCB has it: for which priorities it is on, how
+ * many frames there were, and what decides a packet's priority, whatever the driver.
  */
 #ifndef HOST_AGENT_COUNTERS_DCB_PFC_H
 #define HOST_AGENT_COUNTERS_DCB_PFC_H
@@ -15,6 +15,7 @@ struct counter_kernel;
 struct dcb_pfc { /* all zeros: none */
 	bool there;
 	uint8_t enabled; /* a bit for each priority */
+	bool dscp;       /* some DSCP has a priority; else the VLAN tag decides */
 	uint64_t tx[DCB_PRIORITIES], rx[DCB_PRIORITIES];
 };
 

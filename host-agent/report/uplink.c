@@ -224,13 +224,15 @@ uplink_wants_all_counts(const struct uplink *uplink)
 }
 
 int
-uplink_register(struct uplink *uplink, const struct wire_rnic *rnics, size_t count)
+uplink_register(struct uplink *uplink, const struct wire_rnic *rnics,
+    const struct wire_settings *settings, size_t count)
 {
 	struct wire_register reg = {
 		.host = uplink->options.host,
 		.incarnation = uplink->options.incarnation,
 		.rnics = rnics,
 		.rnic_count = count,
+		.settings = settings,
 	};
 	struct wire_bytes bytes;
 	int r;

@@ -117,7 +117,9 @@ void uplink_report(
 bool uplink_wants_all_counts(const struct uplink *uplink);
 
 /* 0 also while there is no session: the next welcome asks again. */
-int uplink_register(struct uplink *uplink, const struct wire_rnic *rnics, size_t count);
+/* settings: of each of them, or NULL. */
+int uplink_register(struct uplink *uplink, const struct wire_rnic *rnics,
+    const struct wire_settings *settings, size_t count);
 
 /* Traced paths, at most WIRE_MAX_PATHS. -ENOTCONN without a session. */
 int uplink_paths(

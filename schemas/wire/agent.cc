@@ -6,6 +6,29 @@
 #include "agent_generated.h"
 #include "pinglist_generated.h"
 
+namespace
+{
+
+wire::offset<rackmesh::Settings>
+put_settings(wire_writer *writer, const struct wire_settings &settings)
+{
+	auto numbers = wire::numbers(
+	    writer, settings.numbers, WIRE_SETTINGS, WIRE_MAX_SETTINGS);
+	auto firmware = wire::text(writer, settings.firmware);
+
+	return rackmesh::CreateSettings(
+	    writer->fbb, settings.known, numbers, firmware);
+}
+
+void
+check_settings(wire::checker *check, const rackmesh::Settings *settings)
+{
+	check->elements(settings->numbers(), WIRE_MAX_SETTINGS);
+	check->text(settings->firmware());
+}
+
+} /* namespace */
+
 int
 wire_write_register(
     struct wire_writer *writer, const struct wire_register *reg, struct wire_bytes *out)
@@ -13,9 +36,12 @@ try {
 	wire::begin(writer);
 	auto rnics = wire::tables(
 	    writer, reg->rnics, reg->rnic_count, WIRE_MAX_HOST_RNICS, wire::put_rnic);
+	auto settings = wire::tables(writer, reg->settings,
+	    reg->settings == nullptr ? 0 : reg->rnic_count, WIRE_MAX_HOST_RNICS,
+	    put_settings);
 	auto host = wire::text(writer, reg->host);
-	auto root =
-	    rackmesh::CreateRegister(writer->fbb, host, reg->incarnation, rnics);
+	auto root = rackmesh::CreateRegister(
+	    writer->fbb, host, reg->incarnation, rnics, settings);
 	return wire::finish(writer, root.Union(), WIRE_REGISTER, out);
 } catch (...) {
 	return wire::out_of_memory(writer);
@@ -29,17 +55,19 @@ wire_open_register(struct wire_register_view *view, const uint8_t *data, size_t 
 	int r;
 
 	r = wire::open(data, len, WIRE_REGISTER,
-	    1 + WIRE_MAX_HOST_RNICS * wire::tables_per_rnic, &from);
+	    1 + WIRE_MAX_HOST_RNICS * (wire::tables_per_rnic + 1), &from);
 	if (r < 0)
 		return r;
 	check.text(from->host());
 	check.each(from->rnics(), WIRE_MAX_HOST_RNICS, wire::check_rnic);
+	check.each(from->settings(), WIRE_MAX_HOST_RNICS, check_settings);
 	if (check.error < 0)
 		return check.error;
 
 	view->reg.host = wire::string(from->host());
 	view->reg.incarnation = from->incarnation();
 	view->reg.rnics = nullptr;
+	view->reg.settings = nullptr;
 	view->reg.rnic_count = wire::count(from->rnics());
 	view->opaque = from;
 	return 0;
@@ -52,6 +80,28 @@ wire_register_rnic(
 	auto from = static_cast<const rackmesh::Register *>(view->opaque);
 
 	wire::get_rnic(from->rnics()->Get(static_cast<uint32_t>(i)), out);
+}
+
+bool
+wire_register_settings(
+    const struct wire_register_view *view, size_t i, struct wire_settings *out)
+{
+	auto from = static_cast<const rackmesh::Register *>(view->opaque);
+	const rackmesh::Settings *settings;
+
+	if (i >= wire::count(from->settings()))
+		return false;
+	settings = from->settings()->Get(static_cast<uint32_t>(i));
+	*out = {};
+	out->known = settings->known();
+	for (uint32_t k = 0; k < WIRE_SETTINGS; k++) {
+		if (k < wire::count(settings->numbers()))
+			out->numbers[k] = settings->numbers()->Get(k);
+		else
+			out->known &= ~(UINT32_C(1) << k); /* it does not know of it */
+	}
+	out->firmware = wire::string(settings->firmware());
+	return true;
 }
 
 /* ---- heartbeat, receive counts ---- */

@@ -18,15 +18,38 @@ extern "C" {
 
 /* ---- registration ---- */
 
+enum wire_setting {            /* of an RNIC; a number of each but the firmware */
+	WIRE_SETTING_MTU,      /* bytes, of its network device */
+	WIRE_SETTING_ROCE_MTU, /* bytes, the active one of its RDMA port */
+	WIRE_SETTING_SPEED,    /* Mb/s */
+	WIRE_SETTING_PFC,      /* a bit for each priority that PFC is on for */
+	WIRE_SETTING_FIRMWARE,
+	WIRE_SETTING_TRAFFIC_CLASS, /* that the driver gives all RoCE packets */
+	WIRE_SETTING_TRUST,         /* enum wire_trust */
+	WIRE_SETTINGS,
+};
+
+#define WIRE_TRAFFIC_CLASS_NONE 256 /* each program sets its own */
+
+/* What decides a packet's priority. */
+enum wire_trust { WIRE_TRUST_PCP, WIRE_TRUST_DSCP };
+
+struct wire_settings {
+	uint32_t known; /* a bit for each that could be read; a newer peer has more */
+	uint32_t numbers[WIRE_SETTINGS];
+	const char *firmware;
+};
+
 struct wire_register {
 	const char *host;
 	uint64_t incarnation;
 	const struct wire_rnic *rnics;
 	size_t rnic_count;
+	const struct wire_settings *settings; /* of each of them; NULL: not told */
 };
 
 struct wire_register_view {
-	struct wire_register reg; /* .rnics is NULL */
+	struct wire_register reg; /* .rnics and .settings are NULL */
 	const void *opaque;
 };
 
@@ -36,6 +59,9 @@ int wire_open_register(
     struct wire_register_view *view, const uint8_t *data, size_t len);
 void wire_register_rnic(
     const struct wire_register_view *view, size_t i, struct wire_rnic *out);
+/* False: an agent too old to tell. */
+bool wire_register_settings(
+    const struct wire_register_view *view, size_t i, struct wire_settings *out);
 
 /* ---- heartbeat, receive counts ---- */
 

@@ -60,6 +60,7 @@ SECONDS = {
     "test_otlp": 16,
     "test_prometheus": 10,
     "test_registration": 10,
+    "test_drift": 25,
 }
 SHORT_S = 15
 

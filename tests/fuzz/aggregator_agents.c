@@ -50,10 +50,15 @@ agent_registers(struct world *world, struct fuzz_bytes *script, struct rm_link *
 		run_rnic(
 		    flags & 128 ? run_guid(script) : 0x200 + number, host, "t2", flags),
 	};
+	const struct wire_settings settings[2] = {
+		{ .known = flags, .numbers = { flags, flags * 16U }, .firmware = host },
+		{ .known = UINT32_MAX, .firmware = "\n" },
+	};
 	const struct wire_register reg = { .host = host,
 		.incarnation = agent->incarnation,
 		.rnics = rnics,
-		.rnic_count = 2 };
+		.rnic_count = 2,
+		.settings = flags & 64 ? settings : NULL };
 	struct wire_bytes bytes;
 
 	fuzz_say(

@@ -51,7 +51,7 @@ on_welcome(struct uplink *uplink, void *arg)
 	if (!uplink_has_session(uplink) || uplink_peer(uplink)[0] != '"')
 		abort();
 	run->last_seq = 0;
-	uplink_register(uplink, &rnic, 1);
+	uplink_register(uplink, &rnic, NULL, 1);
 }
 
 static int

@@ -46,6 +46,7 @@ make_register(
     struct fuzz_bytes *bytes, struct wire_writer *writer, struct wire_bytes *out)
 {
 	static struct wire_rnic rnics[MAKE_MAX];
+	static struct wire_settings settings[MAKE_MAX];
 	struct wire_register reg = { .host = make_word(bytes),
 		.incarnation = fuzz_number(bytes),
 		.rnics = rnics };
@@ -54,6 +55,11 @@ make_register(
 	reg.rnic_count = make_count(bytes, &too_many);
 	for (size_t i = 0; i < reg.rnic_count && !too_many; i++)
 		make_rnic(bytes, &rnics[i]);
+	if (fuzz_number(bytes) % 2 == 1)
+		reg.settings = settings;
+	for (size_t i = 0; i < reg.rnic_count && reg.settings != NULL && !too_many; i++)
+		settings[i] = (struct wire_settings){ (uint32_t)fuzz_number(bytes),
+			{ (uint32_t)fuzz_number(bytes) }, make_word(bytes) };
 	return wire_write_register(writer, &reg, out);
 }
 

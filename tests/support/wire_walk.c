@@ -59,10 +59,13 @@ walk_register(const uint8_t *data, size_t len)
 	walk_text(view.reg.host);
 	PROMISE(view.reg.rnic_count <= WIRE_MAX_HOST_RNICS);
 	for (size_t i = 0; i < view.reg.rnic_count; i++) {
+		struct wire_settings settings;
 		struct wire_rnic rnic;
 
 		wire_register_rnic(&view, i, &rnic);
 		walk_rnic(&rnic);
+		if (wire_register_settings(&view, i, &settings))
+			walk_text(settings.firmware);
 	}
 	return 0;
 }

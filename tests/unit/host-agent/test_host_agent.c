@@ -135,6 +135,7 @@ static void
 take_register(struct host *host, const uint8_t *data, size_t len)
 {
 	struct wire_register_view view;
+	struct wire_settings settings;
 	struct wire_rnic rnic;
 
 	assert_int_equal(wire_open_register(&view, data, len), 0);
@@ -142,6 +143,9 @@ take_register(struct host *host, const uint8_t *data, size_t len)
 		return; /* it is being looked for */
 	host->rnic_count = view.reg.rnic_count;
 	wire_register_rnic(&view, 0, &rnic);
+	assert_true(wire_register_settings(&view, 0, &settings));
+	assert_true(settings.known & 1 << WIRE_SETTING_MTU);
+	assert_int_equal(settings.numbers[WIRE_SETTING_MTU], rnic.mtu_bytes);
 	assert_string_equal(rnic.device, "r0");
 	assert_string_equal(rnic.driver, "veth");
 	assert_string_equal(rnic.tors[0], "tor-a");

@@ -34,7 +34,51 @@ expect_register(const uint8_t *data, size_t len)
 	}
 }
 
-enum { REGISTER_RNICS = 2, REGISTER_FIELDS };
+static const struct wire_settings some_settings = {
+	.known = 1 << WIRE_SETTING_MTU | 1 << WIRE_SETTING_PFC |
+		 1 << WIRE_SETTING_FIRMWARE | UINT32_C(1) << 31,
+	.numbers = { [WIRE_SETTING_MTU] = 9000,
+	    [WIRE_SETTING_ROCE_MTU] = 4096,
+	    [WIRE_SETTING_SPEED] = 400000,
+	    [WIRE_SETTING_PFC] = 1 << 3,
+	    [WIRE_SETTING_TRAFFIC_CLASS] = 106,
+	    [WIRE_SETTING_TRUST] = WIRE_TRUST_DSCP },
+	.firmware = "28.39.1002",
+};
+
+static int
+write_settings(struct wire_writer *writer, struct wire_bytes *out)
+{
+	struct wire_settings settings[RNIC_SAMPLES] = { { .firmware = "" } };
+	const struct wire_register reg = { "node-a", 31337, rnic_samples, RNIC_SAMPLES,
+		settings };
+
+	settings[RNIC_SAMPLES - 1] = some_settings;
+	return wire_write_register(writer, &reg, out);
+}
+
+static void
+expect_settings(const uint8_t *data, size_t len)
+{
+	struct wire_register_view view;
+	struct wire_settings settings;
+
+	expect_register(data, len);
+	assert_int_equal(wire_open_register(&view, data, len), 0);
+	assert_null(view.reg.settings);
+	assert_true(wire_register_settings(&view, 0, &settings));
+	assert_int_equal(settings.known, 0);
+	assert_string_equal(settings.firmware, "");
+	assert_true(wire_register_settings(&view, RNIC_SAMPLES - 1, &settings));
+	assert_int_equal(settings.known, some_settings.known);
+	for (int i = 0; i < WIRE_SETTINGS; i++)
+		assert_int_equal(settings.numbers[i], some_settings.numbers[i]);
+	assert_string_equal(settings.firmware, some_settings.firmware);
+	assert_false(wire_register_settings(&view, RNIC_SAMPLES, &settings));
+}
+
+enum { REGISTER_RNICS = 2, REGISTER_SETTINGS, REGISTER_FIELDS };
+enum { SETTINGS_KNOWN, SETTINGS_NUMBERS, SETTINGS_FIELDS = 3 };
 
 /* A registration of count times the same RNIC. */
 static size_t
@@ -108,6 +152,48 @@ vectors_beyond_their_limits_are_refused(void **state)
 	assert_int_equal(open_attachments(50000), -EBADMSG);
 	assert_int_equal(open_addresses(WIRE_MAX_ADDRESSES, 4), 0);
 	assert_int_equal(open_addresses(WIRE_MAX_ADDRESSES + 1, 4), -EMSGSIZE);
+}
+
+/* Of one RNIC, with so many numbers. */
+static int
+open_settings(size_t tables, size_t numbers)
+{
+	struct forge forge;
+	size_t root, vector, settings;
+
+	forge_init(&forge, "RMG1", 1 << 20);
+	root = forge_table(&forge, REGISTER_FIELDS);
+	vector = forge_vector(&forge, tables, 4, 4);
+	forge_refer(&forge, root, REGISTER_SETTINGS, vector);
+	settings = forge_table(&forge, SETTINGS_FIELDS);
+	forge_refer_all(&forge, vector, tables, settings);
+	forge_refer(
+	    &forge, settings, SETTINGS_NUMBERS, forge_vector(&forge, numbers, 4, 4));
+	return end(&forge);
+}
+
+static void
+settings_beyond_their_limits_are_refused(void **state)
+{
+	assert_int_equal(open_settings(1, WIRE_MAX_SETTINGS), 0);
+	assert_int_equal(open_settings(1, WIRE_MAX_SETTINGS + 1), -EMSGSIZE);
+	assert_int_equal(open_settings(WIRE_MAX_HOST_RNICS, 0), 0);
+	assert_int_equal(open_settings(WIRE_MAX_HOST_RNICS + 1, 0), -EMSGSIZE);
+	assert_int_equal(open_settings(10000, 0), -EBADMSG);
+}
+
+static void
+a_registration_without_settings_tells_none(void **state)
+{
+	struct wire_writer *writer = wire_writer_new();
+	struct wire_register_view view;
+	struct wire_settings settings;
+	struct wire_bytes out;
+
+	assert_int_equal(write_register(writer, &out), 0);
+	assert_int_equal(wire_open_register(&view, out.data, out.len), 0);
+	assert_false(wire_register_settings(&view, 0, &settings));
+	wire_writer_free(writer);
 }
 
 static void
@@ -190,15 +276,18 @@ main(int argc, char **argv)
 {
 	const struct wire_case cases[] = {
 		{ WIRE_REGISTER, "register", write_register, expect_register },
+		{ WIRE_REGISTER, "register_settings", write_settings, expect_settings },
 	};
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(vectors_beyond_their_limits_are_refused),
+		cmocka_unit_test(settings_beyond_their_limits_are_refused),
+		cmocka_unit_test(a_registration_without_settings_tells_none),
 		cmocka_unit_test(an_address_is_of_family_4_or_6),
 		cmocka_unit_test(an_rnic_without_an_id_is_refused),
 		cmocka_unit_test(what_lies_behind_an_ipv4_address_is_zero),
 		cmocka_unit_test(a_writer_refuses_what_an_opener_would),
 	};
 
-	return wire_case_main(
-	    cases, 1, tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
+	return wire_case_main(cases, sizeof(cases) / sizeof(cases[0]), tests,
+	    sizeof(tests) / sizeof(tests[0]), argc, argv);
 }

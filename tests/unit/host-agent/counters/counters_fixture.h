@@ -36,6 +36,7 @@ struct counters_fixture {
 		size_t count;
 	} stats, resources;
 	struct ieee_pfc pfc;
+	unsigned dscp_rules; /* besides one for Ethernet's type */
 	/* Before each answer, in the thread that asks. NULL: nothing. */
 	void (*hook)(struct counters_fixture *fixture, const char *netdev);
 };
@@ -133,6 +134,22 @@ fixture_table(struct fixture_answer *answer, const struct fixture_list *list,
 	fixture_end_nested(answer, table, types[0] | NLA_F_NESTED);
 }
 
+static inline void
+fixture_app_table(struct fixture_answer *answer, unsigned dscp_rules)
+{
+	const struct dcb_app type = { IEEE_8021QAZ_APP_SEL_ETHERTYPE, 3, 0x8915 };
+	const size_t table = fixture_begin(answer, NLA_HDRLEN);
+
+	fixture_attribute(answer, DCB_ATTR_IEEE_APP, &type, sizeof(type));
+	for (unsigned i = 0; i < dscp_rules; i++) {
+		const struct dcb_app dscp = { IEEE_8021QAZ_APP_SEL_DSCP, 3,
+			(uint16_t)(24 + i) };
+
+		fixture_attribute(answer, DCB_ATTR_IEEE_APP, &dscp, sizeof(dscp));
+	}
+	fixture_end_nested(answer, table, DCB_ATTR_IEEE_APP_TABLE);
+}
+
 static inline int
 counters_fixture_netlink(void *arg, int protocol, const struct nlmsghdr *question,
     uint8_t *bytes, size_t room)
@@ -163,6 +180,7 @@ counters_fixture_netlink(void *arg, int protocol, const struct nlmsghdr *questio
 		ieee = fixture_begin(&answer, NLA_HDRLEN);
 		fixture_attribute(
 		    &answer, DCB_ATTR_IEEE_PFC, &fixture->pfc, sizeof(fixture->pfc));
+		fixture_app_table(&answer, fixture->dscp_rules);
 		fixture_end_nested(&answer, ieee, DCB_ATTR_IEEE);
 		fixture_end(&answer, at, RTM_GETDCB);
 	} else if (RDMA_NL_GET_OP(question->nlmsg_type) == RDMA_NLDEV_CMD_GET) {

@@ -137,6 +137,36 @@ a_name_without_an_end_is_read_by_its_32_bytes(void **unused)
 }
 
 static void
+settings_are_read_and_what_is_not_there_is_unknown(void **unused)
+{
+	counters_fixture_put(&device, 'h', "np_cnp_sent", "5");
+	assert_int_equal(read_after(0), 0);
+	assert_string_equal(reading.firmware, "1.0");
+	assert_int_equal(reading.traffic_class, -1);
+	assert_int_equal(reading.trusts_dscp, -1);
+
+	rdma_fixture_put(&device.files, "28.39.1002", "class/infiniband/rdma0/fw_ver");
+	rdma_fixture_put(&device.files, "Global tclass=106",
+	    "class/infiniband/rdma0/tc/1/traffic_class");
+	counters_fixture_put(&device, 'd', "pfc_enabled_3", "1");
+	assert_int_equal(read_after(60), 0);
+	assert_string_equal(reading.firmware, "28.39.1002");
+	assert_int_equal(reading.traffic_class, 106);
+	assert_int_equal(reading.trusts_dscp, 0);
+
+	rdma_fixture_put(
+	    &device.files, "", "class/infiniband/rdma0/tc/1/traffic_class");
+	device.dscp_rules = 2;
+	assert_int_equal(read_after(60), 0);
+	assert_int_equal(reading.traffic_class, COUNTER_NO_CLASS);
+	assert_int_equal(reading.trusts_dscp, 1);
+	rdma_fixture_put(&device.files, "Global tclass=300",
+	    "class/infiniband/rdma0/tc/1/traffic_class");
+	assert_int_equal(read_after(60), 0);
+	assert_int_equal(reading.traffic_class, -1);
+}
+
+static void
 a_device_made_anew_is_another(void **unused)
 {
 	counters_fixture_put(&device, 'h', "np_cnp_sent", "5");
@@ -288,6 +318,7 @@ main(void)
 		TEST(names_of_ethtool_that_move_are_looked_up_anew),
 		TEST(a_name_that_another_begins_with_is_another),
 		TEST(a_name_without_an_end_is_read_by_its_32_bytes),
+		TEST(settings_are_read_and_what_is_not_there_is_unknown),
 		TEST(a_device_made_anew_is_another),
 		TEST(another_port_is_looked_up_at_once),
 		TEST(netlink_comes_before_files),

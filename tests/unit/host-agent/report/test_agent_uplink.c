@@ -225,7 +225,7 @@ on_welcome(struct uplink *uplink, void *arg)
 	struct fixture *f = arg;
 
 	f->welcomes++;
-	assert_int_equal(uplink_register(uplink, &rnic, 1), 0);
+	assert_int_equal(uplink_register(uplink, &rnic, NULL, 1), 0);
 }
 
 static int

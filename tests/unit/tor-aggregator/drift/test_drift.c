@@ -1,0 +1,286 @@
+#include "tor-aggregator/drift/drift.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "rackmesh/core/why.h"
+#include "tor-aggregator/drift/drift_groups.h"
+
+/* The option alone, as the aggregator's config has it. */
+struct config {
+	struct rm_list expected;
+};
+
+static const struct rm_option options[] = { DRIFT_OPTION(struct config, expected),
+	{ 0 } };
+
+struct world {
+	struct drift *drift;
+	struct drift_groups *groups;
+	struct rm_why why;
+};
+
+static int
+read_groups(struct world *w, const char *text)
+{
+	struct drift_groups *groups = NULL;
+	struct config config = { 0 };
+	int r;
+
+	r = rm_config_parse(options, "test", text, strlen(text), &config, &w->why);
+	if (r < 0)
+		return r;
+	r = drift_groups_check(&config.expected, "test", &w->why);
+	if (r == 0)
+		r = drift_groups_new(&config.expected, &groups);
+	rm_config_clear(options, &config);
+	if (r < 0)
+		return r;
+	drift_groups_free(w->groups);
+	w->groups = groups;
+	return 0;
+}
+
+static void
+expects(struct world *w, const char *text)
+{
+	if (read_groups(w, text) < 0)
+		fail_msg("%s", w->why.text);
+}
+
+static struct wire_rnic
+rnic_of(const char *host, const char *device, uint64_t guid)
+{
+	return (struct wire_rnic){ .id = { guid, 1 }, .host = host, .device = device };
+}
+
+/* Told with this MTU; 0: it could not be read. */
+static int
+tell(struct world *w, const struct wire_rnic *rnic, uint32_t mtu, int64_t now)
+{
+	const struct wire_settings settings = {
+		.known = mtu == 0 ? 0 : 1 << WIRE_SETTING_MTU,
+		.numbers = { [WIRE_SETTING_MTU] = mtu },
+		.firmware = "",
+	};
+
+	return drift_tell(w->drift, w->groups, rnic, &settings, (rm_wall_t){ now });
+}
+
+static const struct drift_rnic *
+only(const struct world *w)
+{
+	assert_int_equal(drift_count(w->drift), 1);
+	return drift_get(w->drift, 0);
+}
+
+static int
+setup(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+
+	*state = w;
+	if (w == NULL || drift_new(&w->drift) < 0)
+		return -1;
+	expects(w, "expected: [{ rnics: [\"*\"], mtu_bytes: 9000 }]");
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	struct world *w = *state;
+
+	drift_free(w->drift);
+	drift_groups_free(w->groups);
+	free(w);
+	return 0;
+}
+
+static void
+the_first_group_that_declares_a_setting_counts(void **state)
+{
+	struct world *w = *state;
+	struct drift_settings of;
+
+	expects(w, "expected:\n"
+		   "- { rnics: [gpu1/eth0, \"odd*\"], mtu_bytes: 1500 }\n"
+		   "- { rnics: [\"gpu[1-4]/eth*\"], mtu_bytes: 9000, speed_gbps: 400,"
+		   " pfc: 3, traffic_class: 106, trust: pcp }\n"
+		   "- { rnics: [\"*\"], pfc: none, firmware: \"28.*\" }\n");
+	assert_int_equal(drift_groups_count(w->groups), 3);
+	drift_groups_find(w->groups, "gpu1", "eth0", &of);
+	assert_int_equal(of.numbers[WIRE_SETTING_MTU], 1500);
+	assert_int_equal(of.numbers[WIRE_SETTING_SPEED], 400000);
+	assert_int_equal(of.numbers[WIRE_SETTING_PFC], 1 << 3);
+	assert_int_equal(of.numbers[WIRE_SETTING_TRAFFIC_CLASS], 106);
+	assert_true(of.known & 1 << WIRE_SETTING_TRUST);
+	assert_int_equal(of.numbers[WIRE_SETTING_TRUST], WIRE_TRUST_PCP);
+	assert_string_equal(of.firmware, "28.*");
+	drift_groups_find(w->groups, "gpu1", "ib0", &of);
+	assert_int_equal(of.known, 1 << WIRE_SETTING_PFC | 1 << WIRE_SETTING_FIRMWARE);
+	assert_int_equal(of.numbers[WIRE_SETTING_PFC], 0);
+	drift_groups_find(w->groups, "odd7", "eth5", &of);
+	assert_int_equal(of.numbers[WIRE_SETTING_MTU], 1500);
+	expects(w, "expected: []");
+	drift_groups_find(w->groups, "gpu1", "eth0", &of);
+	assert_int_equal(of.known, 0);
+}
+
+static void
+a_group_that_makes_no_sense_is_refused_by_its_place(void **state)
+{
+	static const struct {
+		const char *text, *says;
+	} wrong[] = {
+		{ "expected: [{ mtu_bytes: 9000 }]", "rnics" },
+		{ "expected: [{ rnics: [\"a b\"] }]", "expected[0].rnics[0]" },
+		{ "expected: [{ rnics: [a, b/] }]", "expected[0].rnics[1]" },
+		{ "expected: [{ rnics: [a], pfc: 9 }]", "expected[0].pfc" },
+		{ "expected: [{ rnics: [a], traffic_class: 300 }]",
+		    "expected[0].traffic_class" },
+		{ "expected: [{ rnics: [a], trust: vlan }]", "trust" },
+		{ "expected: [{ rnics: [a], roce_mtu_bytes: 4000 }]",
+		    "expected[0].roce_mtu_bytes" },
+		{ "expected: [{ rnics: [a] }, { rnics: [a], firmware: \"a/b\" }]",
+		    "expected[1].firmware" },
+		{ "expected: [{ rnics: [a], mtu: 9000 }]", "mtu" },
+	};
+	struct world *w = *state;
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		assert_true(read_groups(w, wrong[i].text) < 0);
+		assert_non_null(strstr(w->why.text, wrong[i].says));
+	}
+}
+
+static void
+a_difference_has_its_begin(void **state)
+{
+	const struct wire_rnic rnic = rnic_of("h1", "eth0", 1);
+	struct world *w = *state;
+
+	assert_int_equal(tell(w, &rnic, 9000, 10), 0);
+	assert_int_equal(only(w)->states[WIRE_SETTING_MTU], DRIFT_SAME);
+	assert_int_equal(tell(w, &rnic, 1500, 20), 0);
+	assert_int_equal(tell(w, &rnic, 1400, 30), 0);
+	assert_int_equal(only(w)->states[WIRE_SETTING_MTU], DRIFT_DIFFERENT);
+	assert_int_equal(only(w)->since[WIRE_SETTING_MTU].ns, 20);
+	assert_int_equal(tell(w, &rnic, 0, 40), 0);
+	assert_int_equal(only(w)->states[WIRE_SETTING_MTU], DRIFT_UNKNOWN);
+	assert_int_equal(tell(w, &rnic, 9000, 50), 0);
+	assert_int_equal(only(w)->states[WIRE_SETTING_MTU], DRIFT_SAME);
+	assert_int_equal(only(w)->since[WIRE_SETTING_MTU].ns, 50);
+}
+
+static void
+an_agent_too_old_to_tell_leaves_all_unknown(void **state)
+{
+	const struct wire_rnic rnic = rnic_of("h1", "eth0", 1);
+	struct world *w = *state;
+
+	assert_int_equal(
+	    drift_tell(w->drift, w->groups, &rnic, NULL, (rm_wall_t){ 1 }), 0);
+	assert_int_equal(only(w)->states[WIRE_SETTING_MTU], DRIFT_UNKNOWN);
+	assert_int_equal(only(w)->states[WIRE_SETTING_SPEED], DRIFT_UNDECLARED);
+	assert_int_equal(drift_sums(w->drift).states[DRIFT_UNKNOWN], 1);
+	assert_int_equal(drift_sums(w->drift).rnics_different, 0);
+}
+
+static void
+an_agent_that_is_back_has_its_differences_since_before(void **state)
+{
+	const struct wire_rnic rnic = rnic_of("h1", "eth0", 1);
+	struct world *w = *state;
+
+	assert_int_equal(tell(w, &rnic, 1500, 10), 0);
+	assert_int_equal(drift_sums(w->drift).rnics_different, 1);
+	drift_tell_anew(w->drift, "h1"); /* it has gone */
+	assert_false(only(w)->there);
+	assert_int_equal(drift_sums(w->drift).rnics, 0);
+	assert_int_equal(drift_sums(w->drift).rnics_different, 0);
+	assert_int_equal(tell(w, &rnic, 1500, 99), 0);
+	drift_told(w->drift, "h1");
+	assert_int_equal(only(w)->since[WIRE_SETTING_MTU].ns, 10);
+	assert_int_equal(drift_sums(w->drift).rnics_different, 1);
+}
+
+static void
+what_a_host_tells_no_more_is_forgotten(void **state)
+{
+	const struct wire_rnic first = rnic_of("h1", "eth0", 1);
+	const struct wire_rnic second = rnic_of("h1", "eth1", 2);
+	const struct wire_rnic other = rnic_of("h2", "eth0", 3);
+	struct world *w = *state;
+
+	assert_int_equal(tell(w, &first, 1500, 1), 0);
+	assert_int_equal(tell(w, &second, 1500, 1), 0);
+	assert_int_equal(tell(w, &other, 1500, 1), 0);
+	drift_tell_anew(w->drift, "h2");
+	drift_tell_anew(w->drift, "h1");
+	assert_int_equal(tell(w, &second, 1500, 2), 0);
+	drift_told(w->drift, "h1");
+	assert_int_equal(drift_count(w->drift), 2); /* of h2's it is not known */
+	assert_int_equal(drift_get(w->drift, 0)->id.guid, 2);
+	assert_int_equal(drift_get(w->drift, 1)->id.guid, 3);
+}
+
+static void
+another_expectation_counts_at_once(void **state)
+{
+	const struct wire_rnic rnic = rnic_of("h1", "eth0", 1);
+	struct world *w = *state;
+
+	assert_int_equal(tell(w, &rnic, 1500, 10), 0);
+	expects(w, "expected: [{ rnics: [h1], mtu_bytes: 1500 }]");
+	drift_regroup(w->drift, w->groups, (rm_wall_t){ 20 });
+	assert_int_equal(only(w)->states[WIRE_SETTING_MTU], DRIFT_SAME);
+	assert_int_equal(only(w)->since[WIRE_SETTING_MTU].ns, 20);
+	expects(w, "expected: [{ rnics: [h2], mtu_bytes: 1500 }]");
+	drift_regroup(w->drift, w->groups, (rm_wall_t){ 30 });
+	assert_int_equal(only(w)->states[WIRE_SETTING_MTU], DRIFT_UNDECLARED);
+}
+
+static void
+more_rnics_than_a_rack_has_are_refused_and_counted(void **state)
+{
+	struct wire_rnic rnic = rnic_of("h1", "eth0", 0);
+	struct world *w = *state;
+
+	for (; rnic.id.guid < DRIFT_MAX_RNICS; rnic.id.guid++)
+		assert_int_equal(tell(w, &rnic, 9000, 1), 0);
+	rnic.host = "h2";
+	assert_int_equal(tell(w, &rnic, 9000, 1), -ENOSPC);
+	assert_int_equal(*drift_refused(w->drift), 1);
+	drift_tell_anew(w->drift, "h1"); /* those have to make room */
+	assert_int_equal(tell(w, &rnic, 9000, 1), 0);
+	assert_int_equal(drift_count(w->drift), DRIFT_MAX_RNICS);
+	rnic.host = "a b";
+	assert_int_equal(tell(w, &rnic, 9000, 1), -EINVAL);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(the_first_group_that_declares_a_setting_counts),
+		TEST(a_group_that_makes_no_sense_is_refused_by_its_place),
+		TEST(a_difference_has_its_begin),
+		TEST(an_agent_too_old_to_tell_leaves_all_unknown),
+		TEST(an_agent_that_is_back_has_its_differences_since_before),
+		TEST(what_a_host_tells_no_more_is_forgotten),
+		TEST(another_expectation_counts_at_once),
+		TEST(more_rnics_than_a_rack_has_are_refused_and_counted),
+	};
+
+	return cmocka_run_group_tests_name("drift", tests, NULL, NULL);
+}

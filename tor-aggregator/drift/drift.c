@@ -1,0 +1,184 @@
+#include "tor-aggregator/drift/drift.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tor-aggregator/drift/drift_groups.h"
+
+struct drift {
+	struct drift_rnic *rnics;
+	size_t count, capacity;
+	uint64_t refused;
+};
+
+int
+drift_new(struct drift **ret)
+{
+	struct drift *drift = calloc(1, sizeof(*drift));
+
+	if (drift == NULL)
+		return -ENOMEM;
+	*ret = drift;
+	return 0;
+}
+
+void
+drift_free(struct drift *drift)
+{
+	if (drift == NULL)
+		return;
+	free(drift->rnics);
+	free(drift);
+}
+
+void
+drift_tell_anew(struct drift *drift, const char *host)
+{
+	for (size_t i = 0; i < drift->count; i++)
+		if (strcmp(drift->rnics[i].host, host) == 0)
+			drift->rnics[i].there = false;
+}
+
+void
+drift_told(struct drift *drift, const char *host)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < drift->count; i++)
+		if (drift->rnics[i].there || strcmp(drift->rnics[i].host, host) != 0)
+			drift->rnics[kept++] = drift->rnics[i];
+	drift->count = kept;
+}
+
+static struct drift_rnic *
+find(struct drift *drift, struct wire_rnic_id id)
+{
+	for (size_t i = 0; i < drift->count; i++)
+		if (drift->rnics[i].id.guid == id.guid &&
+		    drift->rnics[i].id.port == id.port)
+			return &drift->rnics[i];
+	return NULL;
+}
+
+/* The place of one that is not there, where there is no other. */
+static struct drift_rnic *
+reuse(struct drift *drift)
+{
+	for (size_t i = 0; i < drift->count; i++)
+		if (!drift->rnics[i].there)
+			return &drift->rnics[i];
+	return NULL;
+}
+
+static int
+add(struct drift *drift, struct drift_rnic **ret)
+{
+	const size_t capacity = drift->capacity == 0 ? 16 : 2 * drift->capacity;
+	struct drift_rnic *rnics;
+
+	if (drift->count == DRIFT_MAX_RNICS) {
+		*ret = reuse(drift);
+		drift->refused += *ret == NULL;
+		return *ret == NULL ? -ENOSPC : 0;
+	}
+	if (drift->count == drift->capacity) {
+		rnics = reallocarray(drift->rnics, capacity, sizeof(*rnics));
+		if (rnics == NULL)
+			return -ENOMEM;
+		drift->rnics = rnics;
+		drift->capacity = capacity;
+	}
+	*ret = &drift->rnics[drift->count++];
+	return 0;
+}
+
+static void
+compare(struct drift_rnic *rnic, rm_wall_t now)
+{
+	for (unsigned i = 0; i < WIRE_SETTINGS; i++) {
+		const enum drift_state state = drift_settings_compare(
+		    &rnic->expected, &rnic->actual, (enum wire_setting)i);
+
+		if (state != rnic->states[i])
+			rnic->since[i] = now;
+		rnic->states[i] = state;
+	}
+}
+
+int
+drift_tell(struct drift *drift, const struct drift_groups *groups,
+    const struct wire_rnic *rnic, const struct wire_settings *settings, rm_wall_t now)
+{
+	struct drift_rnic *at = find(drift, rnic->id);
+	int r = 0;
+
+	if (!rm_name_valid(rnic->host) || !rm_name_valid(rnic->device))
+		return -EINVAL;
+	if (at == NULL) {
+		r = add(drift, &at);
+		if (r < 0)
+			return r;
+		*at = (struct drift_rnic){ .id = rnic->id };
+	}
+	snprintf(at->host, sizeof(at->host), "%s", rnic->host);
+	snprintf(at->device, sizeof(at->device), "%s", rnic->device);
+	at->there = true;
+	at->actual = (struct drift_settings){ 0 };
+	if (settings != NULL)
+		drift_settings_take(&at->actual, settings);
+	drift_groups_find(groups, at->host, at->device, &at->expected);
+	compare(at, now);
+	return 0;
+}
+
+void
+drift_regroup(struct drift *drift, const struct drift_groups *groups, rm_wall_t now)
+{
+	for (size_t i = 0; i < drift->count; i++) {
+		struct drift_rnic *rnic = &drift->rnics[i];
+
+		drift_groups_find(groups, rnic->host, rnic->device, &rnic->expected);
+		compare(rnic, now);
+	}
+}
+
+size_t
+drift_count(const struct drift *drift)
+{
+	return drift->count;
+}
+
+const struct drift_rnic *
+drift_get(const struct drift *drift, size_t i)
+{
+	return &drift->rnics[i];
+}
+
+struct drift_sums
+drift_sums(const struct drift *drift)
+{
+	struct drift_sums sums = { 0 };
+
+	for (size_t i = 0; i < drift->count; i++) {
+		const struct drift_rnic *rnic = &drift->rnics[i];
+		bool different = false;
+
+		if (!rnic->there)
+			continue;
+		for (unsigned k = 0; k < WIRE_SETTINGS; k++) {
+			sums.states[rnic->states[k]]++;
+			different |= rnic->states[k] == DRIFT_DIFFERENT;
+		}
+		sums.rnics++;
+		sums.rnics_different += different;
+	}
+	return sums;
+}
+
+const uint64_t *
+drift_refused(const struct drift *drift)
+{
+	return &drift->refused;
+}

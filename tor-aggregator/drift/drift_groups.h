@@ -1,0 +1,50 @@
+/*
+ * drift_groups - the option "expected": which settings are expected of which RNICs.
+ * Pure.
+ *
+ * Of several groups that an RNIC belongs to, each setting is that of the first group
+ * that declares it.
+ */
+#ifndef TOR_AGGREGATOR_DRIFT_DRIFT_GROUPS_H
+#define TOR_AGGREGATOR_DRIFT_DRIFT_GROUPS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rackmesh/config/config.h"
+#include "tor-aggregator/drift/drift_settings.h"
+
+#define DRIFT_MAX_GROUPS 64
+#define DRIFT_MAX_PATTERNS 64 /* of one group */
+
+struct drift_group_config {   /* 0, "": not declared */
+	struct rm_list rnics; /* char * */
+	uint64_t mtu_bytes, roce_mtu_bytes, speed_gbps;
+	char *pfc, *firmware, *traffic_class;
+	int trust; /* enum wire_trust, and 1 more */
+};
+
+extern const struct rm_option drift_group_options[];
+
+/* clang-format off */
+#define DRIFT_OPTION(type, field)                                                          \
+	{ "expected", RM_TABLE, offsetof(type, field), NULL, 0, DRIFT_MAX_GROUPS, RM_RELOAD, \
+	  "settings that RNICs are expected to have, by groups; others are shown as drift "  \
+	  "(rackmeshctl drift)", NULL, drift_group_options, sizeof(struct drift_group_config) }
+/* clang-format on */
+
+/* groups: of the option. -EINVAL and why. */
+int drift_groups_check(
+    const struct rm_list *groups, const char *path, struct rm_why *why);
+
+struct drift_groups;
+
+/* Of groups that were checked; all is copied. */
+int drift_groups_new(const struct rm_list *groups, struct drift_groups **ret);
+void drift_groups_free(struct drift_groups *groups); /* NULL is fine */
+
+size_t drift_groups_count(const struct drift_groups *groups);
+void drift_groups_find(const struct drift_groups *groups, const char *host,
+    const char *device, struct drift_settings *ret);
+
+#endif

@@ -1,0 +1,163 @@
+#include "tor-aggregator/drift/drift_settings.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "rackmesh/judge/part.h"
+
+#define PRIORITIES 8
+#define MBPS_PER_GBPS 1000
+
+static bool
+is_known(const struct drift_settings *settings, enum wire_setting setting)
+{
+	return (settings->known >> setting & 1) != 0;
+}
+
+void
+drift_settings_take(struct drift_settings *ret, const struct wire_settings *from)
+{
+	size_t len = strnlen(from->firmware, sizeof(ret->firmware) - 1);
+
+	*ret = (struct drift_settings){ .known = from->known };
+	memcpy(ret->numbers, from->numbers, sizeof(ret->numbers));
+	for (size_t i = 0; i < len; i++) {
+		const char c = from->firmware[i];
+
+		ret->firmware[i] = c <= ' ' || c > '~' ? '_' : c;
+	}
+}
+
+enum drift_state
+drift_settings_compare(const struct drift_settings *expected,
+    const struct drift_settings *actual, enum wire_setting setting)
+{
+	bool same;
+
+	if (!is_known(expected, setting))
+		return DRIFT_UNDECLARED;
+	if (!is_known(actual, setting))
+		return DRIFT_UNKNOWN;
+	if (setting == WIRE_SETTING_FIRMWARE)
+		same = rm_name_matches(actual->firmware, expected->firmware);
+	else
+		same = actual->numbers[setting] == expected->numbers[setting];
+	return same ? DRIFT_SAME : DRIFT_DIFFERENT;
+}
+
+int
+drift_pfc_read(const char *text, uint32_t *ret)
+{
+	uint32_t mask = 0;
+
+	if (strcmp(text, "none") == 0) {
+		*ret = 0;
+		return 0;
+	}
+	for (;; text += 2) {
+		if (text[0] < '0' || text[0] >= '0' + PRIORITIES ||
+		    (text[1] != ',' && text[1] != '\0'))
+			return -EINVAL;
+		mask |= UINT32_C(1) << (text[0] - '0');
+		if (text[1] == '\0')
+			break;
+	}
+	*ret = mask;
+	return 0;
+}
+
+int
+drift_class_read(const char *text, uint32_t *ret)
+{
+	uint32_t number = 0;
+
+	if (strcmp(text, "none") == 0) {
+		*ret = WIRE_TRAFFIC_CLASS_NONE;
+		return 0;
+	}
+	if (text[0] == '\0' || strlen(text) > 3)
+		return -EINVAL;
+	for (; *text != '\0'; text++) {
+		if (*text < '0' || *text > '9')
+			return -EINVAL;
+		number = 10 * number + (uint32_t)(*text - '0');
+	}
+	if (number > UINT8_MAX)
+		return -EINVAL;
+	*ret = number;
+	return 0;
+}
+
+const char *
+drift_setting_word(enum wire_setting setting)
+{
+	static const char *const words[] = {
+		[WIRE_SETTING_MTU] = "mtu",
+		[WIRE_SETTING_ROCE_MTU] = "roce_mtu",
+		[WIRE_SETTING_SPEED] = "speed",
+		[WIRE_SETTING_PFC] = "pfc",
+		[WIRE_SETTING_FIRMWARE] = "firmware",
+		[WIRE_SETTING_TRAFFIC_CLASS] = "traffic_class",
+		[WIRE_SETTING_TRUST] = "trust",
+	};
+
+	return words[setting];
+}
+
+const char *
+drift_state_word(enum drift_state state)
+{
+	static const char *const words[] = {
+		[DRIFT_UNDECLARED] = "undeclared",
+		[DRIFT_SAME] = "same",
+		[DRIFT_DIFFERENT] = "different",
+		[DRIFT_UNKNOWN] = "unknown",
+	};
+
+	return words[state];
+}
+
+static void
+pfc_text(uint32_t mask, char ret[DRIFT_TEXT_BYTES])
+{
+	size_t len = 0;
+
+	for (unsigned i = 0; i < PRIORITIES; i++) {
+		if ((mask >> i & 1) == 0)
+			continue;
+		if (len > 0)
+			ret[len++] = ',';
+		ret[len++] = (char)('0' + i);
+	}
+	ret[len] = '\0';
+	if (len == 0)
+		strcpy(ret, "none");
+}
+
+void
+drift_setting_text(const struct drift_settings *settings, enum wire_setting setting,
+    char ret[DRIFT_TEXT_BYTES])
+{
+	const uint32_t number = settings->numbers[setting];
+	const bool in_gbps = number % MBPS_PER_GBPS == 0;
+
+	ret[0] = '\0';
+	if (!is_known(settings, setting))
+		return;
+	if (setting == WIRE_SETTING_FIRMWARE)
+		snprintf(ret, DRIFT_TEXT_BYTES, "%s", settings->firmware);
+	else if (setting == WIRE_SETTING_PFC)
+		pfc_text(number, ret);
+	else if (setting == WIRE_SETTING_TRUST)
+		strcpy(ret, number == WIRE_TRUST_DSCP ? "dscp" : "pcp");
+	else if (setting == WIRE_SETTING_TRAFFIC_CLASS &&
+		 number == WIRE_TRAFFIC_CLASS_NONE)
+		strcpy(ret, "none");
+	else if (setting == WIRE_SETTING_SPEED)
+		snprintf(ret, DRIFT_TEXT_BYTES, "%u %cb/s",
+		    in_gbps ? number / MBPS_PER_GBPS : number, in_gbps ? 'G' : 'M');
+	else
+		snprintf(ret, DRIFT_TEXT_BYTES, "%u", number);
+}
