@@ -1,6 +1,6 @@
 /*
- * agent - an agent's RNICs, its heartbeat, what its reflectors counted, and what it
- * shall look at closely.
+ * agent - an agent's RNICs, its heartbeat, what its reflectors and its RNICs counted,
+ * and what it shall look at closely.
  */
 #ifndef SCHEMAS_WIRE_AGENT_H
 #define SCHEMAS_WIRE_AGENT_H
@@ -127,6 +127,60 @@ struct wire_counts {
 int wire_write_counts(struct wire_writer *writer, const struct wire_counts *counts,
     struct wire_bytes *out);
 int wire_open_counts(struct wire_counts *view, const uint8_t *data, size_t len);
+
+/* ---- counters of an RNIC ---- */
+
+/* Those by which an aggregator diagnoses it, by number; names as in docs/counters.md. A
+ * newer peer may know more of them. Numbers only grow, and none is given twice. */
+enum wire_counter {
+	WIRE_COUNTER_RDMA_RX_BYTES = 1,
+	WIRE_COUNTER_RDMA_TX_BYTES,
+	WIRE_COUNTER_RDMA_RX_PKTS,
+	WIRE_COUNTER_RDMA_TX_PKTS,
+	WIRE_COUNTER_ECN_CE_RX,
+	WIRE_COUNTER_CNP_TX,
+	WIRE_COUNTER_CNP_RX_HANDLED,
+	WIRE_COUNTER_CNP_RX_IGNORED,
+	WIRE_COUNTER_OOS_RX,
+	WIRE_COUNTER_NAK_SEQ_RX,
+	WIRE_COUNTER_ACK_TIMEOUT,
+	WIRE_COUNTER_RETRY_EXCEEDED,
+	WIRE_COUNTER_RNR_NAK_RX,
+	WIRE_COUNTER_RNR_NAK_TX,
+	WIRE_COUNTER_RX_OUT_OF_BUFFER,
+	WIRE_COUNTER_ICRC_ERR,
+	WIRE_COUNTER_PRIO_RX_BYTES, /* by priority, as all that are called prio or pfc
+				     */
+	WIRE_COUNTER_PRIO_RX_DISCARDS,
+	WIRE_COUNTER_PFC_RX_FRAMES,
+	WIRE_COUNTER_PFC_TX_FRAMES,
+	WIRE_COUNTER_PFC_RX_PAUSE_US,
+	WIRE_COUNTER_PFC_TX_PAUSE_US,
+	WIRE_COUNTER_PFC_ENABLED, /* a gauge */
+	WIRE_COUNTER_GPAUSE_RX_FRAMES,
+	WIRE_COUNTER_GPAUSE_TX_FRAMES,
+	WIRE_COUNTER_PAUSE_STORM_WARN,
+	WIRE_COUNTER_PAUSE_STORM_ERR,
+	WIRE_COUNTER_PHY_RX_DISCARDS,
+	WIRE_COUNTER_RX_BUF_THRESH,
+	WIRE_COUNTER_CRC_ERR,
+	WIRE_COUNTER_SYMBOL_ERR,
+	WIRE_COUNTER_FEC_CORRECTED_BITS,
+	WIRE_COUNTER_FEC_UNCORR,
+	WIRE_COUNTER_PHY_RX_BITS,
+	WIRE_COUNTER_LINK_DOWN,
+	WIRE_COUNTER_CARRIER_CHANGES,
+	WIRE_COUNTER_MTU_ERR,
+	WIRE_COUNTER_PCI_RX_OVERFLOW,
+	WIRE_COUNTER_PCI_STALL_WR_PCT, /* a gauge */
+	WIRE_COUNTER_PCI_STALL_WR_S,
+	WIRE_COUNTER_PCI_SIGNAL_RX,
+	WIRE_COUNTER_PCI_SIGNAL_TX,
+	WIRE_COUNTER_PORT_RATE_MBPS, /* a gauge */
+	WIRE_COUNTERS,
+};
+
+#define WIRE_COUNTER_INDEXES 8 /* priorities */
 
 /* ---- focus (aggregator -> agent) ---- */
 

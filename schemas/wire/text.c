@@ -63,6 +63,58 @@ wire_slow_word(unsigned why)
 }
 
 const char *
+wire_counter_word(unsigned counter)
+{
+	static const char *const words[WIRE_COUNTERS] = {
+		[WIRE_COUNTER_RDMA_RX_BYTES] = "rdma_rx_bytes",
+		[WIRE_COUNTER_RDMA_TX_BYTES] = "rdma_tx_bytes",
+		[WIRE_COUNTER_RDMA_RX_PKTS] = "rdma_rx_pkts",
+		[WIRE_COUNTER_RDMA_TX_PKTS] = "rdma_tx_pkts",
+		[WIRE_COUNTER_ECN_CE_RX] = "ecn_ce_rx",
+		[WIRE_COUNTER_CNP_TX] = "cnp_tx",
+		[WIRE_COUNTER_CNP_RX_HANDLED] = "cnp_rx_handled",
+		[WIRE_COUNTER_CNP_RX_IGNORED] = "cnp_rx_ignored",
+		[WIRE_COUNTER_OOS_RX] = "oos_rx",
+		[WIRE_COUNTER_NAK_SEQ_RX] = "nak_seq_rx",
+		[WIRE_COUNTER_ACK_TIMEOUT] = "ack_timeout",
+		[WIRE_COUNTER_RETRY_EXCEEDED] = "retry_exceeded",
+		[WIRE_COUNTER_RNR_NAK_RX] = "rnr_nak_rx",
+		[WIRE_COUNTER_RNR_NAK_TX] = "rnr_nak_tx",
+		[WIRE_COUNTER_RX_OUT_OF_BUFFER] = "rx_out_of_buffer",
+		[WIRE_COUNTER_ICRC_ERR] = "icrc_err",
+		[WIRE_COUNTER_PRIO_RX_BYTES] = "prio_rx_bytes",
+		[WIRE_COUNTER_PRIO_RX_DISCARDS] = "prio_rx_discards",
+		[WIRE_COUNTER_PFC_RX_FRAMES] = "pfc_rx_frames",
+		[WIRE_COUNTER_PFC_TX_FRAMES] = "pfc_tx_frames",
+		[WIRE_COUNTER_PFC_RX_PAUSE_US] = "pfc_rx_pause_us",
+		[WIRE_COUNTER_PFC_TX_PAUSE_US] = "pfc_tx_pause_us",
+		[WIRE_COUNTER_PFC_ENABLED] = "pfc_enabled",
+		[WIRE_COUNTER_GPAUSE_RX_FRAMES] = "gpause_rx_frames",
+		[WIRE_COUNTER_GPAUSE_TX_FRAMES] = "gpause_tx_frames",
+		[WIRE_COUNTER_PAUSE_STORM_WARN] = "pause_storm_warn",
+		[WIRE_COUNTER_PAUSE_STORM_ERR] = "pause_storm_err",
+		[WIRE_COUNTER_PHY_RX_DISCARDS] = "phy_rx_discards",
+		[WIRE_COUNTER_RX_BUF_THRESH] = "rx_buf_thresh",
+		[WIRE_COUNTER_CRC_ERR] = "crc_err",
+		[WIRE_COUNTER_SYMBOL_ERR] = "symbol_err",
+		[WIRE_COUNTER_FEC_CORRECTED_BITS] = "fec_corrected_bits",
+		[WIRE_COUNTER_FEC_UNCORR] = "fec_uncorr",
+		[WIRE_COUNTER_PHY_RX_BITS] = "phy_rx_bits",
+		[WIRE_COUNTER_LINK_DOWN] = "link_down",
+		[WIRE_COUNTER_CARRIER_CHANGES] = "carrier_changes",
+		[WIRE_COUNTER_MTU_ERR] = "mtu_err",
+		[WIRE_COUNTER_PCI_RX_OVERFLOW] = "pci_rx_overflow",
+		[WIRE_COUNTER_PCI_STALL_WR_PCT] = "pci_stall_wr_pct",
+		[WIRE_COUNTER_PCI_STALL_WR_S] = "pci_stall_wr_s",
+		[WIRE_COUNTER_PCI_SIGNAL_RX] = "pci_signal_rx",
+		[WIRE_COUNTER_PCI_SIGNAL_TX] = "pci_signal_tx",
+		[WIRE_COUNTER_PORT_RATE_MBPS] = "port_rate_mbps",
+	};
+
+	return counter < WIRE_COUNTERS ? words[counter] : NULL;
+}
+
+const char *
 wire_link_word(unsigned link)
 {
 	static const char *const words[] = {

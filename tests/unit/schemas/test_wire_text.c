@@ -25,6 +25,17 @@ every_value_has_a_word_of_its_own(void **state)
 }
 
 static void
+every_counter_has_a_word_of_its_own(void **state)
+{
+	assert_null(wire_counter_word(0));
+	assert_null(wire_counter_word(WIRE_COUNTERS));
+	for (unsigned i = 1; i < WIRE_COUNTERS; i++)
+		for (unsigned j = 1; j < i; j++)
+			assert_string_not_equal(
+			    wire_counter_word(i), wire_counter_word(j));
+}
+
+static void
 every_value_of_services_has_a_word_of_its_own(void **state)
 {
 	for (unsigned i = 0; i <= WIRE_LINK_DOWN; i++)
@@ -76,6 +87,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_value_has_a_word_of_its_own),
+		cmocka_unit_test(every_counter_has_a_word_of_its_own),
 		cmocka_unit_test(every_value_of_services_has_a_word_of_its_own),
 		cmocka_unit_test(what_a_newer_peer_sends_is_unknown),
 		cmocka_unit_test(addresses_read_as_people_write_them),

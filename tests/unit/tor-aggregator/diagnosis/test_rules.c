@@ -1,0 +1,637 @@
+#include "tor-aggregator/diagnosis/rules.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tor-aggregator/diagnosis/evidence.h"
+
+/*
+ * A rack of five RNICs of 100 Gb/s, each with all counters of mlx5 and of its switch's
+ * port, at rest: 10 s of 1 GB/s of RDMA in class 3, and nothing wrong. A case changes
+ * what its fault changes.
+ */
+
+#define RNICS 5
+#define SECONDS 10
+#define LOSSLESS 3
+#define PACKETS 1000000
+
+static struct evidence rack[RNICS];
+static struct rule_result results[RNICS][DIAGNOSES];
+
+static bool
+is_by_priority(unsigned number)
+{
+	return (number >= WIRE_COUNTER_PRIO_RX_BYTES &&
+		   number <= WIRE_COUNTER_PFC_ENABLED) ||
+	       (number >= SWITCH_PFC_RX_FRAMES && number != SWITCH_PFCWD_DETECTED);
+}
+
+static void
+fill_healthy(struct evidence *evidence, unsigned i)
+{
+	*evidence = (struct evidence){ .host_ns = SECONDS * INT64_C(1000000000),
+		.switch_ns = SECONDS * INT64_C(1000000000) };
+	snprintf(evidence->name, sizeof(evidence->name), "h%u/mlx5_0", i);
+	snprintf(evidence->port, sizeof(evidence->port), "Ethernet%u", 4 * i);
+	for (unsigned n = 1; n < EVIDENCE_NUMBERS; n++)
+		for (unsigned x = 0; x < (is_by_priority(n) ? 8u : 1u); x++)
+			evidence_set(evidence, n, x, 0);
+	evidence_set(evidence, WIRE_COUNTER_RDMA_RX_BYTES, 0, UINT64_C(10000000000));
+	evidence_set(
+	    evidence, WIRE_COUNTER_PRIO_RX_BYTES, LOSSLESS, UINT64_C(10000000000));
+	evidence_set(evidence, WIRE_COUNTER_RDMA_RX_PKTS, 0, PACKETS);
+	evidence_set(evidence, WIRE_COUNTER_RDMA_TX_PKTS, 0, PACKETS);
+	evidence_set(evidence, WIRE_COUNTER_PHY_RX_BITS, 0, UINT64_C(80000000000));
+	evidence_set(evidence, WIRE_COUNTER_FEC_CORRECTED_BITS, 0, 80);
+	evidence_set(evidence, WIRE_COUNTER_PORT_RATE_MBPS, 0, 100000);
+	evidence_set(evidence, WIRE_COUNTER_PFC_ENABLED, LOSSLESS, 1);
+	evidence_give(evidence, GIVEN_LOSS_PCT, 0);
+	evidence_give(evidence, GIVEN_SMALL_LOSS_PCT, 0);
+	evidence_give(evidence, GIVEN_LARGE_LOSS_PCT, 0);
+}
+
+static int
+setup(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < RNICS; i++)
+		fill_healthy(&rack[i], i);
+	return 0;
+}
+
+static void
+judge(void)
+{
+	evidence_join(rack, RNICS);
+	for (size_t i = 0; i < RNICS; i++)
+		rules_judge(&rack[i], results[i]);
+}
+
+/* Of RNIC i that one holds and no other; DIAGNOSES: none does. */
+static void
+assert_only(size_t i, enum diagnosis diagnosis)
+{
+	for (size_t d = 0; d < DIAGNOSES; d++)
+		if ((results[i][d].status == RULE_HOLDS) != (d == diagnosis))
+			fail_msg("%s: %s is %d", rack[i].name, rules[d].word,
+			    results[i][d].status);
+}
+
+/* RNIC 0 has it, and the others have nothing. */
+static void
+assert_found(enum diagnosis diagnosis, const char *sentence)
+{
+	char text[RULE_SENTENCE_BYTES];
+
+	judge();
+	assert_only(0, diagnosis);
+	for (size_t i = 1; i < RNICS; i++)
+		assert_only(i, DIAGNOSES);
+	rule_sentence(&rack[0], &results[0][diagnosis], text);
+	assert_string_equal(text, sentence);
+}
+
+static void
+set(unsigned number, uint64_t value)
+{
+	evidence_set(&rack[0], number, 0, value);
+}
+
+static void
+set_lossless(unsigned number, uint64_t value)
+{
+	evidence_set(&rack[0], number, LOSSLESS, value);
+}
+
+static void
+a_rack_at_rest_has_nothing(void **state)
+{
+	(void)state;
+	judge();
+	for (size_t i = 0; i < RNICS; i++)
+		assert_only(i, DIAGNOSES);
+	for (size_t d = 0; d < DIAGNOSES; d++)
+		assert_int_equal(results[0][d].status, RULE_NOT_SO);
+}
+
+/* ---- one case for each row ---- */
+
+static void
+a_link_that_comes_and_goes_flaps(void **state)
+{
+	(void)state;
+	set(WIRE_COUNTER_LINK_DOWN, 3);
+	set(WIRE_COUNTER_CARRIER_CHANGES, 6);
+	assert_found(DIAGNOSIS_LINK_FLAP, "its link went down 3 times in 10 s, its "
+					  "link came or went 6 times in 10 s");
+}
+
+static void
+symbol_errors_are_a_cable(void **state)
+{
+	(void)state;
+	set(WIRE_COUNTER_SYMBOL_ERR, 812);
+	assert_found(DIAGNOSIS_CABLE, "its port counted 812 symbol errors in 10 s");
+}
+
+static void
+errors_at_the_switch_are_a_cable(void **state)
+{
+	(void)state;
+	set(SWITCH_RX_ERR, 812);
+	assert_found(DIAGNOSIS_CABLE,
+	    "the switch's port Ethernet0 counted 812 packets with an error in 10 s");
+}
+
+static void
+many_bits_to_mend_are_a_cable(void **state)
+{
+	(void)state;
+	set(WIRE_COUNTER_FEC_CORRECTED_BITS, 4000000);
+	assert_found(DIAGNOSIS_CABLE, "5.0e-05 of its bits arrive wrong before FEC");
+}
+
+static void
+a_wrong_icrc_alone_is_damage_inside(void **state)
+{
+	(void)state;
+	set(WIRE_COUNTER_ICRC_ERR, 40);
+	assert_found(DIAGNOSIS_CORRUPTION,
+	    "it received 40 RoCE packets with a wrong ICRC in 10 s");
+}
+
+static void
+stalls_with_pauses_are_pcie(void **state)
+{
+	(void)state;
+	set(WIRE_COUNTER_PCI_STALL_WR_PCT, 62);
+	set(WIRE_COUNTER_RX_BUF_THRESH, 9);
+	set_lossless(WIRE_COUNTER_PFC_TX_FRAMES, 40000);
+	set_lossless(WIRE_COUNTER_PFC_TX_PAUSE_US, 1500000);
+	set_lossless(SWITCH_PFC_RX_FRAMES, 40000);
+	assert_found(DIAGNOSIS_PCIE_BOTTLENECK,
+	    "writes over PCIe had to wait for 62 % of the time, it sent 4000 PFC "
+	    "frames per second, it paused the switch for 15 % of the time");
+}
+
+static void
+stalls_that_hurt_nobody_are_nothing(void **state)
+{
+	(void)state;
+	set(WIRE_COUNTER_PCI_STALL_WR_PCT, 62);
+	judge();
+	assert_only(0, DIAGNOSES);
+}
+
+static void
+errors_of_the_signal_are_pcie(void **state)
+{
+	(void)state;
+	set(WIRE_COUNTER_PCI_SIGNAL_RX, 2);
+	assert_found(
+	    DIAGNOSIS_PCIE_SIGNAL, "it counted 2 errors of the PCIe signal in 10 s");
+}
+
+static void
+an_rnic_that_pauses_for_ever_storms(void **state)
+{
+	(void)state;
+	set(WIRE_COUNTER_RDMA_RX_BYTES, 1000);
+	set_lossless(WIRE_COUNTER_PRIO_RX_BYTES, 1000);
+	set(WIRE_COUNTER_RDMA_RX_PKTS, 3);
+	set_lossless(WIRE_COUNTER_PFC_TX_FRAMES, 200000);
+	set_lossless(WIRE_COUNTER_PFC_TX_PAUSE_US, 9900000);
+	set_lossless(SWITCH_PFC_RX_FRAMES, 200000);
+	set(WIRE_COUNTER_PAUSE_STORM_WARN, 5);
+	assert_found(DIAGNOSIS_PFC_STORM,
+	    "it paused the switch for 99 % of the time, its storm protection counted 5 "
+	    "events in 10 s");
+}
+
+static void
+the_watchdog_of_the_switch_tells_of_a_storm(void **state)
+{
+	(void)state;
+	set(WIRE_COUNTER_RDMA_RX_BYTES, 0);
+	set_lossless(WIRE_COUNTER_PRIO_RX_BYTES, 0);
+	set_lossless(SWITCH_PFCWD_STORMED, 1);
+	assert_found(DIAGNOSIS_PFC_STORM, "the PFC watchdog has stopped 1 queues of "
+					  "the switch's port Ethernet0");
+}
+
+static void
+a_host_that_takes_data_slowly_is_a_slow_receiver(void **state)
+{
+	(void)state;
+	set(WIRE_COUNTER_RX_BUF_THRESH, 700);
+	set_lossless(WIRE_COUNTER_PFC_TX_FRAMES, 40000);
+	set_lossless(WIRE_COUNTER_PFC_TX_PAUSE_US, 300000);
+	set_lossless(SWITCH_PFC_RX_FRAMES, 40000);
+	assert_found(DIAGNOSIS_SLOW_RECEIVER,
+	    "it sent 4000 PFC frames per second, it paused the switch for 3 % of the "
+	    "time, its receive buffer was nearly full 700 times in 10 s");
+}
+
+/* RNIC 0 storms; the switch pauses the others. */
+static void
+those_behind_a_storm_are_victims_of_it(void **state)
+{
+	char text[RULE_SENTENCE_BYTES];
+
+	(void)state;
+	set(WIRE_COUNTER_RDMA_RX_BYTES, 1000);
+	set_lossless(WIRE_COUNTER_PRIO_RX_BYTES, 1000);
+	set_lossless(WIRE_COUNTER_PFC_TX_FRAMES, 200000);
+	set_lossless(WIRE_COUNTER_PFC_TX_PAUSE_US, 9900000);
+	set_lossless(SWITCH_PFC_RX_FRAMES, 200000);
+	for (size_t i = 1; i < RNICS; i++) {
+		evidence_set(&rack[i], WIRE_COUNTER_PFC_RX_FRAMES, LOSSLESS, 50000);
+		evidence_set(&rack[i], SWITCH_PFC_TX_FRAMES, LOSSLESS, 50000);
+		evidence_set(&rack[i], WIRE_COUNTER_PFC_RX_PAUSE_US, LOSSLESS, 4000000);
+	}
+	judge();
+	assert_only(0, DIAGNOSIS_PFC_STORM);
+	for (size_t i = 1; i < RNICS; i++)
+		assert_only(i, DIAGNOSIS_PAUSE_VICTIM);
+	rule_sentence(&rack[2], &results[2][DIAGNOSIS_PAUSE_VICTIM], text);
+	assert_string_equal(text,
+	    "the switch paused it for 40 % of the time, it received 5000 PFC frames "
+	    "per second, h0/mlx5_0 paused the switch for 99 % of the time");
+}
+
+static void
+pauses_of_many_with_no_source_are_the_steady_state(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < RNICS; i++) {
+		evidence_set(&rack[i], WIRE_COUNTER_PFC_RX_FRAMES, LOSSLESS, 50000);
+		evidence_set(&rack[i], SWITCH_PFC_TX_FRAMES, LOSSLESS, 50000);
+		evidence_set(&rack[i], WIRE_COUNTER_PFC_RX_PAUSE_US, LOSSLESS, 900000);
+	}
+	judge();
+	for (size_t i = 0; i < RNICS; i++)
+		assert_only(i, DIAGNOSIS_PFC_STEADY);
+	assert_int_equal(rules[DIAGNOSIS_PFC_STEADY].lasts_s, 30);
+}
+
+static void
+pfc_that_the_switch_does_not_count_is_a_disagreement(void **state)
+{
+	(void)state;
+	set_lossless(WIRE_COUNTER_PFC_TX_FRAMES, 40000);
+	set_lossless(SWITCH_PFC_RX_FRAMES, 400);
+	assert_found(DIAGNOSIS_PFC_DISAGREEMENT,
+	    "the switch's port Ethernet0 counted 1 % of the PFC frames that it sent");
+}
+
+static void
+drops_of_a_group_that_pauses_are_short_headroom(void **state)
+{
+	(void)state;
+	evidence_set(&rack[0], SWITCH_GROUP_DROP_PKTS, 0, 5000); /* lossy: it may */
+	set_lossless(SWITCH_GROUP_DROP_PKTS, 77);
+	set_lossless(SWITCH_PFC_TX_FRAMES, 300);
+	set_lossless(WIRE_COUNTER_PFC_RX_FRAMES, 300);
+	judge();
+	assert_int_equal(results[0][DIAGNOSIS_PAUSE_VICTIM].status, RULE_NOT_SO);
+	assert_found(DIAGNOSIS_HEADROOM,
+	    "priority groups of the switch's port "
+	    "Ethernet0 that pause it dropped 77 packets in "
+	    "10 s");
+}
+
+static void
+drops_for_want_of_receive_buffers_are_the_application(void **state)
+{
+	(void)state;
+	set(WIRE_COUNTER_RX_OUT_OF_BUFFER, 5000);
+	assert_found(DIAGNOSIS_OUT_OF_BUFFERS,
+	    "it dropped 5000 packets for want of a receive buffer in 10 s");
+}
+
+static void
+drops_of_the_switch_with_gaps_are_its_queue(void **state)
+{
+	(void)state;
+	set(WIRE_COUNTER_OOS_RX, 900);
+	evidence_set(&rack[0], SWITCH_QUEUE_DROP_PKTS, 1, 950);
+	assert_found(DIAGNOSIS_QUEUE_DROPS,
+	    "it received 900 packets out of order in 10 s, the switch's port Ethernet0 "
+	    "dropped 950 packets to it in 10 s");
+}
+
+static void
+time_outs_without_naks_or_drops_are_silent_drops(void **state)
+{
+	(void)state;
+	set(WIRE_COUNTER_ACK_TIMEOUT, 400);
+	set(WIRE_COUNTER_RETRY_EXCEEDED, 12);
+	set(WIRE_COUNTER_NAK_SEQ_RX, 3);
+	evidence_give(&rack[0], GIVEN_LOSS_PCT, 6.25);
+	evidence_give(&rack[0], GIVEN_SMALL_LOSS_PCT, 6.25);
+	evidence_give(&rack[0], GIVEN_LARGE_LOSS_PCT, 6.25);
+	assert_found(DIAGNOSIS_SILENT_DROP,
+	    "12 of its QPs died of retransmitting in vain in 10 s, it waited 400 times "
+	    "in "
+	    "vain for an acknowledgement in 10 s, 6.2 % of its probes are lost");
+}
+
+static void
+packets_out_of_order_with_none_lost_are_reordered(void **state)
+{
+	(void)state;
+	set(WIRE_COUNTER_OOS_RX, 9000);
+	assert_found(
+	    DIAGNOSIS_REORDERING, "it received 9000 packets out of order in 10 s");
+}
+
+static void
+marks_without_cnps_are_cnps_off(void **state)
+{
+	(void)state;
+	set(WIRE_COUNTER_ECN_CE_RX, 150000);
+	assert_found(DIAGNOSIS_CNP_OFF,
+	    "it sent 0 % as many CNPs as it received congestion marks");
+}
+
+static void
+one_cnp_in_62_marks_is_not_off(void **state)
+{
+	(void)state;
+	set(WIRE_COUNTER_ECN_CE_RX, 121323);
+	set(WIRE_COUNTER_CNP_TX, 1955);
+	judge();
+	assert_only(0, DIAGNOSIS_ECN_CONGESTION);
+}
+
+static void
+cnps_that_slow_nothing_down_are_ignored(void **state)
+{
+	(void)state;
+	set(WIRE_COUNTER_CNP_RX_HANDLED, 100);
+	set(WIRE_COUNTER_CNP_RX_IGNORED, 900);
+	assert_found(
+	    DIAGNOSIS_CNP_IGNORED, "it ignored 90 % of the CNPs that it received");
+}
+
+static void
+many_slowed_for_the_marks_of_one_are_incast(void **state)
+{
+	char text[RULE_SENTENCE_BYTES];
+
+	(void)state;
+	set(WIRE_COUNTER_ECN_CE_RX, 150000);
+	set(WIRE_COUNTER_CNP_TX, 30000);
+	for (size_t i = 1; i < RNICS; i++)
+		evidence_set(&rack[i], WIRE_COUNTER_CNP_RX_HANDLED, 0, 7000);
+	judge();
+	assert_only(0, DIAGNOSIS_INCAST);
+	for (size_t i = 1; i < RNICS; i++)
+		assert_only(i, DIAGNOSES);
+	rule_sentence(&rack[0], &results[0][DIAGNOSIS_INCAST], text);
+	assert_string_equal(text, "15 % of the packets that it received had a "
+				  "congestion mark, 4 others of the "
+				  "rack were slowed down by CNPs, that is 1000 times "
+				  "the share of any other of "
+				  "the rack, or more");
+}
+
+static void
+marks_of_all_are_congestion_that_ecn_manages(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < RNICS; i++) {
+		evidence_set(&rack[i], WIRE_COUNTER_ECN_CE_RX, 0, 20000 + 1000 * i);
+		evidence_set(&rack[i], WIRE_COUNTER_CNP_TX, 0, 9000);
+		evidence_set(&rack[i], WIRE_COUNTER_CNP_RX_HANDLED, 0, 9000);
+	}
+	judge();
+	for (size_t i = 0; i < RNICS; i++)
+		assert_only(i, DIAGNOSIS_ECN_CONGESTION);
+}
+
+static void
+rdma_beside_the_class_with_pfc_is_in_the_wrong_one(void **state)
+{
+	(void)state;
+	set_lossless(WIRE_COUNTER_PRIO_RX_BYTES, 1000000);
+	evidence_set(&rack[0], WIRE_COUNTER_PRIO_RX_BYTES, 0, UINT64_C(10000000000));
+	assert_found(DIAGNOSIS_WRONG_CLASS, "what its priorities with PFC received is "
+					    "0.01 % of the RDMA that it received");
+}
+
+static void
+packets_that_are_too_large_are_another_mtu(void **state)
+{
+	(void)state;
+	set(WIRE_COUNTER_MTU_ERR, 3000);
+	set(SWITCH_RX_ERR, 3000);
+	evidence_give(&rack[0], GIVEN_LARGE_LOSS_PCT, 100);
+	evidence_give(&rack[0], GIVEN_LOSS_PCT, 50);
+	assert_found(DIAGNOSIS_MTU_MISMATCH, "its port counted 3000 packets larger "
+					     "than the MTU in 10 s, 100 % of its large "
+					     "probes are lost");
+}
+
+/* ---- traps ---- */
+
+/* A host with PFC off and 66 million pauses: two frames for each of them. */
+static void
+global_pause_is_not_taken_for_pfc(void **state)
+{
+	(void)state;
+	set_lossless(WIRE_COUNTER_PFC_ENABLED, 0);
+	set(WIRE_COUNTER_GPAUSE_RX_FRAMES, 133700000);
+	assert_found(DIAGNOSIS_GLOBAL_PAUSE, "its port counted 133700000 global pause "
+					     "frames (802.3x) in 10 s");
+}
+
+/* Where a driver has the sum of all pauses alone, PFC is in it. */
+static void
+pfc_is_not_taken_for_global_pause(void **state)
+{
+	(void)state;
+	set(WIRE_COUNTER_GPAUSE_RX_FRAMES, 60000);
+	set_lossless(WIRE_COUNTER_PFC_RX_FRAMES, 60000);
+	set_lossless(SWITCH_PFC_TX_FRAMES, 60000);
+	judge();
+	assert_int_equal(results[0][DIAGNOSIS_GLOBAL_PAUSE].status, RULE_NOT_SO);
+}
+
+static void
+without_the_mask_of_pfc_global_pause_is_not_known(void **state)
+{
+	(void)state;
+	set(WIRE_COUNTER_GPAUSE_RX_FRAMES, 60000);
+	rack[0].there[WIRE_COUNTER_PFC_ENABLED] = 0;
+	judge();
+	assert_int_equal(results[0][DIAGNOSIS_GLOBAL_PAUSE].status, RULE_NOT_KNOWN);
+	assert_string_equal(
+	    indicator_needs(results[0][DIAGNOSIS_GLOBAL_PAUSE].needs), "pfc_enabled");
+}
+
+/* A host sends CNPs as a receiver, and handles them as a sender. */
+static void
+cnps_sent_and_handled_on_one_host_are_not_compared(void **state)
+{
+	(void)state;
+	set(WIRE_COUNTER_ECN_CE_RX, 40390);
+	set(WIRE_COUNTER_CNP_TX, 34570);
+	set(WIRE_COUNTER_CNP_RX_HANDLED, 97);
+	set(WIRE_COUNTER_CNP_RX_IGNORED, 0);
+	judge();
+	assert_only(0, DIAGNOSIS_ECN_CONGESTION);
+}
+
+/* What wrapped, and what began again at 0, has no change that could be told: it is not
+ * sent, and what is not there is no burst. */
+static void
+a_counter_that_is_not_there_is_no_zero_and_no_burst(void **state)
+{
+	(void)state;
+	for (unsigned n = 1; n < EVIDENCE_NUMBERS; n++)
+		rack[0].there[n] = 0;
+	rack[0].given_there = 0;
+	evidence_join(rack, 1);
+	rules_judge(&rack[0], results[0]);
+	for (size_t d = 0; d < DIAGNOSES; d++) {
+		assert_int_equal(results[0][d].status, RULE_NOT_KNOWN);
+		assert_non_null(indicator_needs(results[0][d].needs));
+	}
+}
+
+static void
+an_interval_without_length_says_nothing(void **state)
+{
+	(void)state;
+	set(WIRE_COUNTER_SYMBOL_ERR, 812);
+	rack[0].host_ns = 0;
+	rack[0].switch_ns = 0;
+	judge();
+	assert_int_equal(results[0][DIAGNOSIS_CABLE].status, RULE_NOT_KNOWN);
+}
+
+/* irdma has no time of pauses, bnxt_re no mask: the switch has the one. */
+static void
+the_switch_counts_for_a_driver_that_does_not(void **state)
+{
+	(void)state;
+	set(WIRE_COUNTER_RDMA_RX_BYTES, 1000);
+	set_lossless(WIRE_COUNTER_PRIO_RX_BYTES, 1000);
+	rack[0].there[WIRE_COUNTER_PFC_TX_PAUSE_US] = 0;
+	set_lossless(SWITCH_PFC_RX_PAUSE_US, 9900000);
+	assert_found(DIAGNOSIS_PFC_STORM,
+	    "it paused the switch's port Ethernet0 for 99 % of the time");
+}
+
+/* Rates are compared, not counts: the switch is read at another pace. */
+static void
+host_and_switch_may_be_read_at_different_paces(void **state)
+{
+	(void)state;
+	rack[0].switch_ns *= 6;
+	set_lossless(WIRE_COUNTER_PFC_TX_FRAMES, 40000);
+	set_lossless(SWITCH_PFC_RX_FRAMES, 240000);
+	judge();
+	assert_only(0, DIAGNOSES);
+	set_lossless(SWITCH_PFC_RX_FRAMES, 40000);
+	judge();
+	assert_only(0, DIAGNOSIS_PFC_DISAGREEMENT);
+}
+
+/* ---- the table ---- */
+
+static void
+each_rule_has_words_a_source_and_earlier_exceptions(void **state)
+{
+	(void)state;
+	for (size_t d = 0; d < DIAGNOSES; d++) {
+		bool any = false;
+
+		assert_non_null(rules[d].word);
+		assert_non_null(rules[d].what);
+		assert_non_null(rules[d].source);
+		assert_int_equal(rules[d].unless >> d, 0);
+		for (size_t i = 0; i < RULE_CONDITIONS; i++) {
+			const struct rule_condition *condition =
+			    &rules[d].conditions[i];
+
+			if (condition->role == RULE_END)
+				break;
+			any |= condition->role == RULE_ANY;
+			assert_true(i + 1 < RULE_CONDITIONS);
+			assert_non_null(indicator_word(condition->indicator));
+			assert_non_null(indicator_unit(condition->indicator));
+			assert_non_null(indicator_needs(condition->indicator));
+		}
+		assert_true(any);
+	}
+}
+
+static void
+a_sentence_is_cut_and_ends(void **state)
+{
+	char text[RULE_SENTENCE_BYTES];
+
+	(void)state;
+	set(WIRE_COUNTER_LINK_DOWN, UINT64_MAX);
+	set(WIRE_COUNTER_CARRIER_CHANGES, UINT64_MAX);
+	memset(rack[0].name, 'x', sizeof(rack[0].name) - 1);
+	judge();
+	rule_sentence(&rack[0], &results[0][DIAGNOSIS_LINK_FLAP], text);
+	assert_true(strlen(text) < sizeof(text));
+}
+
+#define TEST(fn) cmocka_unit_test_setup(fn, setup)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_rack_at_rest_has_nothing),
+		TEST(a_link_that_comes_and_goes_flaps),
+		TEST(symbol_errors_are_a_cable),
+		TEST(errors_at_the_switch_are_a_cable),
+		TEST(many_bits_to_mend_are_a_cable),
+		TEST(a_wrong_icrc_alone_is_damage_inside),
+		TEST(stalls_with_pauses_are_pcie),
+		TEST(stalls_that_hurt_nobody_are_nothing),
+		TEST(errors_of_the_signal_are_pcie),
+		TEST(an_rnic_that_pauses_for_ever_storms),
+		TEST(the_watchdog_of_the_switch_tells_of_a_storm),
+		TEST(a_host_that_takes_data_slowly_is_a_slow_receiver),
+		TEST(those_behind_a_storm_are_victims_of_it),
+		TEST(pauses_of_many_with_no_source_are_the_steady_state),
+		TEST(pfc_that_the_switch_does_not_count_is_a_disagreement),
+		TEST(drops_of_a_group_that_pauses_are_short_headroom),
+		TEST(drops_for_want_of_receive_buffers_are_the_application),
+		TEST(drops_of_the_switch_with_gaps_are_its_queue),
+		TEST(time_outs_without_naks_or_drops_are_silent_drops),
+		TEST(packets_out_of_order_with_none_lost_are_reordered),
+		TEST(marks_without_cnps_are_cnps_off),
+		TEST(one_cnp_in_62_marks_is_not_off),
+		TEST(cnps_that_slow_nothing_down_are_ignored),
+		TEST(many_slowed_for_the_marks_of_one_are_incast),
+		TEST(marks_of_all_are_congestion_that_ecn_manages),
+		TEST(rdma_beside_the_class_with_pfc_is_in_the_wrong_one),
+		TEST(packets_that_are_too_large_are_another_mtu),
+		TEST(global_pause_is_not_taken_for_pfc),
+		TEST(pfc_is_not_taken_for_global_pause),
+		TEST(without_the_mask_of_pfc_global_pause_is_not_known),
+		TEST(cnps_sent_and_handled_on_one_host_are_not_compared),
+		TEST(a_counter_that_is_not_there_is_no_zero_and_no_burst),
+		TEST(an_interval_without_length_says_nothing),
+		TEST(the_switch_counts_for_a_driver_that_does_not),
+		TEST(host_and_switch_may_be_read_at_different_paces),
+		TEST(each_rule_has_words_a_source_and_earlier_exceptions),
+		TEST(a_sentence_is_cut_and_ends),
+	};
+
+	return cmocka_run_group_tests_name("rules", tests, NULL, NULL);
+}

@@ -1,0 +1,82 @@
+#include "tor-aggregator/diagnosis/evidence.h"
+
+#define BIT(i) (1u << (i))
+
+void
+evidence_set(struct evidence *evidence, unsigned number, unsigned index, uint64_t value)
+{
+	if (number == 0 || number >= EVIDENCE_NUMBERS || index >= EVIDENCE_INDEXES)
+		return;
+	evidence->there[number] |= (uint8_t)BIT(index);
+	evidence->value[number][index] = value;
+}
+
+void
+evidence_give(struct evidence *evidence, enum evidence_given given, double value)
+{
+	evidence->given_there |= BIT(given);
+	evidence->given[given] = value;
+}
+
+bool
+evidence_is_switch(unsigned number)
+{
+	return number >= EVIDENCE_SWITCH_FIRST;
+}
+
+double
+evidence_seconds(const struct evidence *evidence, unsigned number)
+{
+	const int64_t ns =
+	    evidence_is_switch(number) ? evidence->switch_ns : evidence->host_ns;
+
+	return (double)ns / 1e9;
+}
+
+/* It is there, and was read in an interval that has a length. */
+static bool
+has(const struct evidence *evidence, unsigned number, unsigned index)
+{
+	return (evidence->there[number] & BIT(index)) != 0 &&
+	       evidence_seconds(evidence, number) > 0;
+}
+
+bool
+evidence_sum(
+    const struct evidence *evidence, unsigned number, unsigned where, uint64_t *ret)
+{
+	uint64_t sum = 0;
+	bool any = false;
+
+	for (unsigned i = 0; i < EVIDENCE_INDEXES; i++) {
+		if (!has(evidence, number, i))
+			continue;
+		if (where != 0 &&
+		    (!has(evidence, where, i) || evidence->value[where][i] == 0))
+			continue;
+		any = true;
+		if (__builtin_add_overflow(sum, evidence->value[number][i], &sum))
+			sum = UINT64_MAX;
+	}
+	if (any)
+		*ret = sum;
+	return any;
+}
+
+bool
+evidence_most(const struct evidence *evidence, unsigned number, uint64_t *ret)
+{
+	uint64_t most = 0;
+	bool any = false;
+
+	for (unsigned i = 0; i < EVIDENCE_INDEXES; i++) {
+		if (!has(evidence, number, i))
+			continue;
+		any = true;
+		if (evidence->value[number][i] > most)
+			most = evidence->value[number][i];
+	}
+	if (any)
+		*ret = most;
+	return any;
+}

@@ -1,0 +1,81 @@
+/*
+ * evidence - what is known of one RNIC and of its switch's port in one interval: how
+ * much each counter counted, and what its probes met. Pure.
+ *
+ * Missing is not zero: what was not read, or could not be, is not set.
+ */
+#ifndef TOR_AGGREGATOR_DIAGNOSIS_EVIDENCE_H
+#define TOR_AGGREGATOR_DIAGNOSIS_EVIDENCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "schemas/wire.h"
+
+#define EVIDENCE_INDEXES WIRE_COUNTER_INDEXES
+#define EVIDENCE_NAME_BYTES 132 /* "host/device" */
+#define EVIDENCE_PORT_BYTES 32
+
+/* Numbers 1 to WIRE_COUNTERS - 1 are the host's, enum wire_counter; then the switch's,
+ * of the port that the cable ends in, as docs/counters.md calls them. */
+enum evidence_number {
+	EVIDENCE_SWITCH_FIRST = WIRE_COUNTERS,
+	SWITCH_RX_ERR = EVIDENCE_SWITCH_FIRST,
+	SWITCH_FEC_UNCORR,
+	SWITCH_TX_DISCARDS,
+	SWITCH_TX_BUFFER_DROPS,
+	SWITCH_WRED_DROPS,
+	SWITCH_PFC_RX_FRAMES, /* by priority */
+	SWITCH_PFC_TX_FRAMES,
+	SWITCH_PFC_RX_PAUSE_US,
+	SWITCH_PFC_TX_PAUSE_US,
+	SWITCH_QUEUE_DROP_PKTS, /* by queue */
+	SWITCH_PFCWD_STORMED,   /* a gauge */
+	SWITCH_PFCWD_DETECTED,
+	SWITCH_GROUP_DROP_PKTS, /* by group, which is the priority */
+	EVIDENCE_NUMBERS,
+};
+
+/* What is no counter, and is given as it is. */
+enum evidence_given {
+	GIVEN_NONE,
+	GIVEN_LOSS_PCT, /* of its own probes and those to it */
+	GIVEN_SMALL_LOSS_PCT,
+	GIVEN_LARGE_LOSS_PCT, /* of the full MTU */
+	/* Of the rack's other RNICs: evidence_join. */
+	GIVEN_OTHERS_PAUSED,   /* how many are paused for GIVEN_PAUSED_PCT or more */
+	GIVEN_OTHERS_PAUSING,  /* the most that one of them pauses the switch, in % */
+	GIVEN_OTHERS_CNP,      /* how many handled CNPs */
+	GIVEN_CE_ABOVE_OTHERS, /* its share of marks over the highest of theirs */
+	EVIDENCE_GIVENS,
+};
+
+#define GIVEN_PAUSED_PCT 5
+#define GIVEN_ABOVE_ALL 1000 /* times: the others have none */
+
+struct evidence {
+	char name[EVIDENCE_NAME_BYTES];  /* "host/device" */
+	char port[EVIDENCE_PORT_BYTES];  /* of the switch; "": not known */
+	int64_t host_ns, switch_ns;      /* of the intervals; 0: not read */
+	uint8_t there[EVIDENCE_NUMBERS]; /* by index, in bits */
+	uint64_t value[EVIDENCE_NUMBERS][EVIDENCE_INDEXES];
+	uint32_t given_there; /* in bits */
+	double given[EVIDENCE_GIVENS];
+	char pausing[EVIDENCE_NAME_BYTES]; /* who is meant by GIVEN_OTHERS_PAUSING */
+};
+
+void evidence_set(
+    struct evidence *evidence, unsigned number, unsigned index, uint64_t value);
+void evidence_give(struct evidence *evidence, enum evidence_given given, double value);
+
+bool evidence_is_switch(unsigned number);
+/* Of the interval in which the number was counted; 0: it was not read. */
+double evidence_seconds(const struct evidence *evidence, unsigned number);
+/* Of those indexes that are there and, unless where is 0, at which `where` is above 0.
+ * False: there is none. */
+bool evidence_sum(
+    const struct evidence *evidence, unsigned number, unsigned where, uint64_t *ret);
+bool evidence_most(const struct evidence *evidence, unsigned number, uint64_t *ret);
+
+#endif

@@ -1,0 +1,468 @@
+#include "tor-aggregator/diagnosis/indicator.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "schemas/wire/text.h"
+#include "tor-aggregator/diagnosis/evidence.h"
+
+enum how {
+	COUNT, /* in the interval: all of them that are there */
+	MOST,  /* the largest of them */
+	RATE,  /* per second */
+	TIME,  /* microseconds, as a share of the interval: the worst priority */
+	RATIO,
+	GAUGE,
+	USE, /* bytes, of what a port of so many Mb/s carries */
+	GIVEN,
+};
+
+#define MAX_OF 4
+
+struct row {
+	const char *word, *unit;
+	uint8_t how;
+	uint8_t of[MAX_OF];
+	uint8_t where; /* only at indexes where this is above 0 */
+	uint8_t per[MAX_OF];
+	double scale, at_least; /* of RATIO; at_least: of `per`, else it is idle */
+	uint8_t otherwise; /* the indicator that stands for it when it is missing */
+	bool timed;        /* its text goes on "in 10 s" */
+	const char *text; /* '#': the number; '$': the switch's port; '@': who pauses */
+};
+
+#define PCT .scale = 100
+#define TEXT(words) .text = words
+#define TIMED(words) .timed = true, .text = words
+
+/* clang-format off */
+static const struct row rows[INDICATORS] = {
+	[LINK_DOWNS] = { "link_downs", "events", COUNT, { WIRE_COUNTER_LINK_DOWN }, TIMED("its link went down # times") },
+	[CARRIER_CHANGES] = { "carrier_changes", "events", COUNT, { WIRE_COUNTER_CARRIER_CHANGES }, TIMED("its link came or went # times") },
+	[CRC_ERRORS] = { "crc_errors", "frames", COUNT, { WIRE_COUNTER_CRC_ERR }, TIMED("its port counted # frames with a wrong check sum") },
+	[SYMBOL_ERRORS] = { "symbol_errors", "symbols", COUNT, { WIRE_COUNTER_SYMBOL_ERR }, TIMED("its port counted # symbol errors") },
+	[FEC_FAILURES] = { "fec_failures", "blocks", COUNT, { WIRE_COUNTER_FEC_UNCORR }, TIMED("its port counted # blocks that FEC could not correct") },
+	[BIT_ERROR_RATE] = { "bit_error_rate", "of all bits", RATIO, { WIRE_COUNTER_FEC_CORRECTED_BITS }, .per = { WIRE_COUNTER_PHY_RX_BITS }, .scale = 1, .at_least = 1e9, TEXT("# of its bits arrive wrong before FEC") },
+	[SWITCH_ERRORS] = { "switch_errors", "packets", COUNT, { SWITCH_RX_ERR }, TIMED("the switch's port $ counted # packets with an error") },
+	[SWITCH_FEC_FAILURES] = { "switch_fec_failures", "codewords", COUNT, { SWITCH_FEC_UNCORR }, TIMED("the switch's port $ counted # codewords that FEC could not correct") },
+	[ICRC_ERRORS] = { "icrc_errors", "packets", COUNT, { WIRE_COUNTER_ICRC_ERR }, TIMED("it received # RoCE packets with a wrong ICRC") },
+	[PCI_OVERFLOWS] = { "pci_overflows", "packets", COUNT, { WIRE_COUNTER_PCI_RX_OVERFLOW }, TIMED("it dropped # packets since its PCIe buffer was full") },
+	[PCI_STALLED] = { "pci_stalled", "%", GAUGE, { WIRE_COUNTER_PCI_STALL_WR_PCT }, TEXT("writes over PCIe had to wait for # of the time") },
+	[PCI_STALLED_SECONDS] = { "pci_stalled_seconds", "seconds", COUNT, { WIRE_COUNTER_PCI_STALL_WR_S }, TIMED("writes over PCIe had to wait in # seconds") },
+	[PCI_SIGNAL_ERRORS] = { "pci_signal_errors", "events", COUNT, { WIRE_COUNTER_PCI_SIGNAL_RX, WIRE_COUNTER_PCI_SIGNAL_TX }, TIMED("it counted # errors of the PCIe signal") },
+	[DISCARDS] = { "discards", "packets", MOST, { WIRE_COUNTER_PHY_RX_DISCARDS, WIRE_COUNTER_PRIO_RX_DISCARDS }, TIMED("its port discarded # packets that it had received") },
+	[BUFFER_NEARLY_FULL] = { "buffer_nearly_full", "events", COUNT, { WIRE_COUNTER_RX_BUF_THRESH }, TIMED("its receive buffer was nearly full # times") },
+	[PFC_RECEIVED] = { "pfc_received", "frames per second", RATE, { WIRE_COUNTER_PFC_RX_FRAMES }, .otherwise = PFC_RECEIVED_OF_SWITCH, TEXT("it received # PFC frames per second") },
+	[PFC_RECEIVED_OF_SWITCH] = { "pfc_received", "frames per second", RATE, { SWITCH_PFC_TX_FRAMES }, TEXT("the switch's port $ sent it # PFC frames per second") },
+	[PFC_SENT] = { "pfc_sent", "frames per second", RATE, { WIRE_COUNTER_PFC_TX_FRAMES }, .otherwise = PFC_SENT_OF_SWITCH, TEXT("it sent # PFC frames per second") },
+	[PFC_SENT_OF_SWITCH] = { "pfc_sent", "frames per second", RATE, { SWITCH_PFC_RX_FRAMES }, TEXT("the switch's port $ received # PFC frames per second of it") },
+	[PAUSED] = { "paused", "%", TIME, { WIRE_COUNTER_PFC_RX_PAUSE_US }, .otherwise = PAUSED_OF_SWITCH, TEXT("the switch paused it for # of the time") },
+	[PAUSED_OF_SWITCH] = { "paused", "%", TIME, { SWITCH_PFC_TX_PAUSE_US }, TEXT("the switch's port $ paused it for # of the time") },
+	[PAUSING] = { "pausing", "%", TIME, { WIRE_COUNTER_PFC_TX_PAUSE_US }, .otherwise = PAUSING_OF_SWITCH, TEXT("it paused the switch for # of the time") },
+	[PAUSING_OF_SWITCH] = { "pausing", "%", TIME, { SWITCH_PFC_RX_PAUSE_US }, TEXT("it paused the switch's port $ for # of the time") },
+	[STORM_EVENTS] = { "storm_events", "events", COUNT, { WIRE_COUNTER_PAUSE_STORM_WARN, WIRE_COUNTER_PAUSE_STORM_ERR }, TIMED("its storm protection counted # events") },
+	[WATCHDOG_STORMS] = { "watchdog_storms", "storms", COUNT, { SWITCH_PFCWD_DETECTED }, TIMED("the PFC watchdog of the switch's port $ detected # storms") },
+	[WATCHDOG_STORMED] = { "watchdog_stormed", "queues", COUNT, { SWITCH_PFCWD_STORMED }, TEXT("the PFC watchdog has stopped # queues of the switch's port $") },
+	[RECEIVE_USE] = { "receive_use", "%", USE, { WIRE_COUNTER_RDMA_RX_BYTES }, .per = { WIRE_COUNTER_PORT_RATE_MBPS }, TEXT("it receives RDMA at # of its rate") },
+	[GLOBAL_PAUSES] = { "global_pauses", "frames", COUNT, { WIRE_COUNTER_GPAUSE_RX_FRAMES, WIRE_COUNTER_GPAUSE_TX_FRAMES }, TIMED("its port counted # global pause frames (802.3x)") },
+	[PFC_ON] = { "pfc_on", "priorities", COUNT, { WIRE_COUNTER_PFC_ENABLED }, TEXT("PFC is on for # of its priorities") },
+	[PFC_AGREEMENT_OUT] = { "pfc_agreement_out", "%", RATIO, { SWITCH_PFC_RX_FRAMES }, .per = { WIRE_COUNTER_PFC_TX_FRAMES }, .at_least = 500, PCT, TEXT("the switch's port $ counted # of the PFC frames that it sent") },
+	[PFC_AGREEMENT_IN] = { "pfc_agreement_in", "%", RATIO, { WIRE_COUNTER_PFC_RX_FRAMES }, .per = { SWITCH_PFC_TX_FRAMES }, .at_least = 500, PCT, TEXT("it counted # of the PFC frames that the switch's port $ sent") },
+	[OUT_OF_BUFFERS] = { "out_of_buffers", "packets", COUNT, { WIRE_COUNTER_RX_OUT_OF_BUFFER }, TIMED("it dropped # packets for want of a receive buffer") },
+	[RNR_SENT] = { "rnr_sent", "packets", COUNT, { WIRE_COUNTER_RNR_NAK_TX }, TIMED("it sent # RNR NAKs") },
+	[OUT_OF_ORDER] = { "out_of_order", "packets", COUNT, { WIRE_COUNTER_OOS_RX }, TIMED("it received # packets out of order") },
+	[SEQUENCE_NAKS] = { "sequence_naks", "packets", COUNT, { WIRE_COUNTER_NAK_SEQ_RX }, TIMED("it received # NAKs for a gap in the sequence") },
+	[ACK_TIMEOUTS] = { "ack_timeouts", "events", COUNT, { WIRE_COUNTER_ACK_TIMEOUT }, TIMED("it waited # times in vain for an acknowledgement") },
+	[RETRIES_EXCEEDED] = { "retries_exceeded", "events", COUNT, { WIRE_COUNTER_RETRY_EXCEEDED }, TIMED("# of its QPs died of retransmitting in vain") },
+	[NAKS_PER_TIMEOUT] = { "naks_per_timeout", "%", RATIO, { WIRE_COUNTER_NAK_SEQ_RX }, .per = { WIRE_COUNTER_ACK_TIMEOUT }, .at_least = 10, PCT, TEXT("it received # as many NAKs as it had time-outs") },
+	[SWITCH_DROPS] = { "switch_drops", "packets", MOST, { SWITCH_TX_DISCARDS, SWITCH_TX_BUFFER_DROPS, SWITCH_WRED_DROPS, SWITCH_QUEUE_DROP_PKTS }, TIMED("the switch's port $ dropped # packets to it") },
+	[HEADROOM_DROPS] = { "headroom_drops", "packets", COUNT, { SWITCH_GROUP_DROP_PKTS }, .where = SWITCH_PFC_TX_FRAMES, TIMED("priority groups of the switch's port $ that pause it dropped # packets") },
+	[LOSSLESS_SHARE] = { "lossless_share", "%", RATIO, { WIRE_COUNTER_PRIO_RX_BYTES }, .where = WIRE_COUNTER_PFC_ENABLED, .per = { WIRE_COUNTER_RDMA_RX_BYTES }, .at_least = 10e6, PCT, TEXT("what its priorities with PFC received is # of the RDMA that it received") },
+	[CE_RATIO] = { "ce_ratio", "%", RATIO, { WIRE_COUNTER_ECN_CE_RX }, .per = { WIRE_COUNTER_RDMA_RX_PKTS }, .at_least = 1000, PCT, TEXT("# of the packets that it received had a congestion mark") },
+	[CNPS_SENT] = { "cnps_sent", "packets", COUNT, { WIRE_COUNTER_CNP_TX }, TIMED("it sent # CNPs") },
+	[CNP_PER_CE] = { "cnp_per_ce", "%", RATIO, { WIRE_COUNTER_CNP_TX }, .per = { WIRE_COUNTER_ECN_CE_RX }, .at_least = 1000, PCT, TEXT("it sent # as many CNPs as it received congestion marks") },
+	[CNP_IGNORED] = { "cnp_ignored", "%", RATIO, { WIRE_COUNTER_CNP_RX_IGNORED }, .per = { WIRE_COUNTER_CNP_RX_HANDLED, WIRE_COUNTER_CNP_RX_IGNORED }, .at_least = 100, PCT, TEXT("it ignored # of the CNPs that it received") },
+	[OVERSIZE] = { "oversize", "packets", COUNT, { WIRE_COUNTER_MTU_ERR }, TIMED("its port counted # packets larger than the MTU") },
+	[PROBE_LOSS] = { "probe_loss", "%", GIVEN, { GIVEN_LOSS_PCT }, TEXT("# of its probes are lost") },
+	[SMALL_PROBE_LOSS] = { "small_probe_loss", "%", GIVEN, { GIVEN_SMALL_LOSS_PCT }, TEXT("# of its small probes are lost") },
+	[LARGE_PROBE_LOSS] = { "large_probe_loss", "%", GIVEN, { GIVEN_LARGE_LOSS_PCT }, TEXT("# of its large probes are lost") },
+	[OTHERS_PAUSED] = { "others_paused", "RNICs", GIVEN, { GIVEN_OTHERS_PAUSED }, TEXT("# others of the rack are paused, too") },
+	[OTHERS_PAUSING] = { "others_pausing", "%", GIVEN, { GIVEN_OTHERS_PAUSING }, TEXT("@ paused the switch for # of the time") },
+	[OTHERS_SLOWED] = { "others_slowed", "RNICs", GIVEN, { GIVEN_OTHERS_CNP }, TEXT("# others of the rack were slowed down by CNPs") },
+	[CE_ABOVE_OTHERS] = { "ce_above_others", "times", GIVEN, { GIVEN_CE_ABOVE_OTHERS }, TEXT("that is # times the share of any other of the rack, or more") },
+};
+/* clang-format on */
+
+const char *
+indicator_word(enum indicator indicator)
+{
+	return rows[indicator].word;
+}
+
+const char *
+indicator_unit(enum indicator indicator)
+{
+	return rows[indicator].unit;
+}
+
+/* ---- working it out ---- */
+
+/* Of those that are there; false: none is. most: the largest, not the sum. */
+static bool
+count(const struct evidence *evidence, const uint8_t of[MAX_OF], unsigned where,
+    bool most, double *ret)
+{
+	double total = 0;
+	bool any = false;
+
+	for (size_t i = 0; i < MAX_OF && of[i] != 0; i++) {
+		uint64_t value = 0;
+
+		if (!evidence_sum(evidence, of[i], where, &value))
+			continue;
+		any = true;
+		total = !most                   ? total + (double)value
+			: (double)value > total ? (double)value
+						: total;
+	}
+	if (any)
+		*ret = total;
+	return any;
+}
+
+/* There are values of it, whatever `where` says. */
+static bool
+is_there(const struct evidence *evidence, unsigned number)
+{
+	uint64_t value;
+
+	return evidence_sum(evidence, number, 0, &value);
+}
+
+static enum indicator_status
+read_count(const struct evidence *evidence, const struct row *row, double *ret)
+{
+	double value = 0;
+
+	if (row->where != 0 &&
+	    (!is_there(evidence, row->where) || !is_there(evidence, row->of[0])))
+		return INDICATOR_MISSING;
+	if (!count(evidence, row->of, row->where, row->how == MOST, &value) &&
+	    row->where == 0)
+		return INDICATOR_MISSING;
+	*ret =
+	    row->how == RATE ? value / evidence_seconds(evidence, row->of[0]) : value;
+	return INDICATOR_KNOWN;
+}
+
+/* Each by its own interval: those of host and switch are not the same. */
+static enum indicator_status
+read_ratio(const struct evidence *evidence, const struct row *row, double *ret)
+{
+	double of = 0, per = 0;
+
+	if (!is_there(evidence, row->of[0]) ||
+	    (row->where != 0 && !is_there(evidence, row->where)) ||
+	    !count(evidence, row->per, 0, false, &per))
+		return INDICATOR_MISSING;
+	if (per < row->at_least || !count(evidence, row->of, row->where, false, &of))
+		return INDICATOR_IDLE;
+	*ret = row->scale * (of / evidence_seconds(evidence, row->of[0])) /
+	       (per / evidence_seconds(evidence, row->per[0]));
+	return INDICATOR_KNOWN;
+}
+
+static enum indicator_status
+read_use(const struct evidence *evidence, const struct row *row, double *ret)
+{
+	uint64_t bytes, mbps;
+
+	if (!evidence_sum(evidence, row->of[0], 0, &bytes) ||
+	    !evidence_most(evidence, row->per[0], &mbps))
+		return INDICATOR_MISSING;
+	if (mbps == 0)
+		return INDICATOR_IDLE;
+	*ret = 100 * (double)bytes * 8 /
+	       ((double)mbps * 1e6 * evidence_seconds(evidence, row->of[0]));
+	return INDICATOR_KNOWN;
+}
+
+static enum indicator_status
+read_most(const struct evidence *evidence, const struct row *row, double *ret)
+{
+	uint64_t most;
+
+	if (!evidence_most(evidence, row->of[0], &most))
+		return INDICATOR_MISSING;
+	*ret = row->how == GAUGE ? (double)most
+				 : 100 * ((double)most / 1e6) /
+				       evidence_seconds(evidence, row->of[0]);
+	return INDICATOR_KNOWN;
+}
+
+static enum indicator_status
+read_row(const struct evidence *evidence, const struct row *row, double *ret)
+{
+	switch (row->how) {
+	case TIME:
+	case GAUGE:
+		return read_most(evidence, row, ret);
+	case RATIO:
+		return read_ratio(evidence, row, ret);
+	case USE:
+		return read_use(evidence, row, ret);
+	case GIVEN:
+		if ((evidence->given_there & 1u << row->of[0]) == 0)
+			return INDICATOR_MISSING;
+		*ret = evidence->given[row->of[0]];
+		return INDICATOR_KNOWN;
+	default:
+		return read_count(evidence, row, ret);
+	}
+}
+
+/* The row that is read: the one that stands for it where it is missing. */
+static const struct row *
+row_read(const struct evidence *evidence, enum indicator indicator,
+    enum indicator_status *status, double *ret)
+{
+	const struct row *row = &rows[indicator];
+
+	*status = read_row(evidence, row, ret);
+	if (*status == INDICATOR_MISSING && row->otherwise != 0) {
+		row = &rows[row->otherwise];
+		*status = read_row(evidence, row, ret);
+	}
+	return row;
+}
+
+enum indicator_status
+indicator_read(const struct evidence *evidence, enum indicator indicator, double *ret)
+{
+	enum indicator_status status;
+
+	(void)row_read(evidence, indicator, &status, ret);
+	return status;
+}
+
+/* ---- telling it ---- */
+
+static void
+append(char out[INDICATOR_TEXT], const char *text)
+{
+	const size_t len = strlen(out);
+
+	snprintf(out + len, INDICATOR_TEXT - len, "%s", text);
+}
+
+static void
+append_number(char out[INDICATOR_TEXT], const struct row *row, double value)
+{
+	char text[32];
+
+	if (strcmp(row->unit, "%") == 0)
+		snprintf(text, sizeof(text), value < 10 ? "%.2g %%" : "%.0f %%", value);
+	else if (row->how == RATIO)
+		snprintf(text, sizeof(text), "%.1e", value);
+	else
+		snprintf(text, sizeof(text), "%.0f", value);
+	append(out, text);
+}
+
+static void
+append_char(char out[INDICATOR_TEXT], char c)
+{
+	const char text[2] = { c, '\0' };
+
+	append(out, text);
+}
+
+void
+indicator_tell(
+    const struct evidence *evidence, enum indicator indicator, char out[INDICATOR_TEXT])
+{
+	enum indicator_status status;
+	double value = 0;
+	const struct row *row = row_read(evidence, indicator, &status, &value);
+
+	out[0] = '\0';
+	for (const char *at = row->text; *at != '\0'; at++)
+		if (*at == '#')
+			append_number(out, row, value);
+		else if (*at == '$')
+			append(out, evidence->port);
+		else if (*at == '@')
+			append(out, evidence->pausing);
+		else
+			append_char(out, *at);
+	if (row->timed) {
+		char text[32];
+
+		snprintf(text, sizeof(text), " in %.0f s",
+		    evidence_seconds(evidence, row->of[0]));
+		append(out, text);
+	}
+}
+
+static const char *
+number_word(unsigned number)
+{
+	static const char *const of_switch[] = {
+		[SWITCH_RX_ERR - EVIDENCE_SWITCH_FIRST] = "switch rx_err",
+		[SWITCH_FEC_UNCORR - EVIDENCE_SWITCH_FIRST] = "switch fec_uncorr",
+		[SWITCH_TX_DISCARDS - EVIDENCE_SWITCH_FIRST] = "switch tx_discards",
+		[SWITCH_TX_BUFFER_DROPS - EVIDENCE_SWITCH_FIRST] =
+		    "switch tx_buffer_drops",
+		[SWITCH_WRED_DROPS - EVIDENCE_SWITCH_FIRST] = "switch wred_drops",
+		[SWITCH_PFC_RX_FRAMES - EVIDENCE_SWITCH_FIRST] = "switch pfc_rx_frames",
+		[SWITCH_PFC_TX_FRAMES - EVIDENCE_SWITCH_FIRST] = "switch pfc_tx_frames",
+		[SWITCH_PFC_RX_PAUSE_US - EVIDENCE_SWITCH_FIRST] =
+		    "switch pfc_rx_pause_us",
+		[SWITCH_PFC_TX_PAUSE_US - EVIDENCE_SWITCH_FIRST] =
+		    "switch pfc_tx_pause_us",
+		[SWITCH_QUEUE_DROP_PKTS - EVIDENCE_SWITCH_FIRST] =
+		    "switch queue_drop_pkts",
+		[SWITCH_PFCWD_STORMED - EVIDENCE_SWITCH_FIRST] = "switch pfcwd_stormed",
+		[SWITCH_PFCWD_DETECTED - EVIDENCE_SWITCH_FIRST] =
+		    "switch pfcwd_detected",
+		[SWITCH_GROUP_DROP_PKTS - EVIDENCE_SWITCH_FIRST] =
+		    "switch group_drop_pkts",
+	};
+
+	return evidence_is_switch(number) ? of_switch[number - EVIDENCE_SWITCH_FIRST]
+					  : wire_counter_word(number);
+}
+
+const char *
+indicator_needs(enum indicator indicator)
+{
+	const struct row *row = &rows[indicator];
+
+	return row->how == GIVEN ? row->word : number_word(row->of[0]);
+}
+
+/* ---- what the others do ---- */
+
+struct others { /* of all of the rack; who has the most, and the next one */
+	size_t most;
+	double first, second;
+	unsigned known;
+};
+
+static void
+others_take(struct others *others, size_t i, double value)
+{
+	if (others->known++ == 0 || value > others->first) {
+		others->second = others->known == 1 ? 0 : others->first;
+		others->first = value;
+		others->most = i;
+	} else if (value > others->second) {
+		others->second = value;
+	}
+}
+
+/* The most of all but i; false: nobody else counts it. */
+static bool
+others_most(const struct others *others, size_t i, bool counts_itself, double *ret)
+{
+	if (others->known <= (counts_itself ? 1u : 0u))
+		return false;
+	*ret = counts_itself && others->most == i ? others->second : others->first;
+	return true;
+}
+
+struct rack_numbers {
+	struct others pausing, ce;
+	unsigned paused, paused_known, slowed, slowed_known;
+};
+
+static bool
+slows_down(const struct evidence *evidence, bool *slowed)
+{
+	uint64_t cnps = 0;
+
+	if (!evidence_sum(evidence, WIRE_COUNTER_CNP_RX_HANDLED, 0, &cnps))
+		return false;
+	*slowed = cnps > 0;
+	return true;
+}
+
+static void
+take_numbers(
+    struct rack_numbers *rack, const struct evidence *evidence, size_t i, bool add)
+{
+	const unsigned one = add ? 1 : (unsigned)-1;
+	double value = 0;
+	bool slowed;
+
+	if (indicator_read(evidence, PAUSED, &value) == INDICATOR_KNOWN) {
+		rack->paused_known += one;
+		rack->paused += value >= GIVEN_PAUSED_PCT ? one : 0;
+	}
+	if (slows_down(evidence, &slowed)) {
+		rack->slowed_known += one;
+		rack->slowed += slowed ? one : 0;
+	}
+	if (!add)
+		return;
+	if (indicator_read(evidence, PAUSING, &value) == INDICATOR_KNOWN)
+		others_take(&rack->pausing, i, value);
+	if (indicator_read(evidence, CE_RATIO, &value) == INDICATOR_KNOWN)
+		others_take(&rack->ce, i, value);
+}
+
+/* Of the two that pause most it is the other one. */
+static size_t
+pausing_most_but(const struct evidence *all, size_t count, size_t but)
+{
+	size_t most = but;
+	double best = -1, value = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (i != but &&
+		    indicator_read(&all[i], PAUSING, &value) == INDICATOR_KNOWN &&
+		    value > best) {
+			best = value;
+			most = i;
+		}
+	return most;
+}
+
+static void
+give_numbers(struct evidence *all, size_t count, size_t i, struct rack_numbers others)
+{
+	struct evidence *evidence = &all[i];
+	double own = 0, most = 0;
+	bool counts;
+
+	take_numbers(&others, evidence, i, false);
+	if (others.paused_known > 0)
+		evidence_give(evidence, GIVEN_OTHERS_PAUSED, others.paused);
+	if (others.slowed_known > 0)
+		evidence_give(evidence, GIVEN_OTHERS_CNP, others.slowed);
+	counts = indicator_read(evidence, PAUSING, &own) == INDICATOR_KNOWN;
+	if (others_most(&others.pausing, i, counts, &most)) {
+		const size_t who = counts && others.pausing.most == i
+				       ? pausing_most_but(all, count, i)
+				       : others.pausing.most;
+
+		evidence_give(evidence, GIVEN_OTHERS_PAUSING, most);
+		memcpy(evidence->pausing, all[who].name, sizeof(evidence->pausing));
+	}
+	counts = indicator_read(evidence, CE_RATIO, &own) == INDICATOR_KNOWN;
+	if (counts && others_most(&others.ce, i, counts, &most))
+		evidence_give(evidence, GIVEN_CE_ABOVE_OTHERS,
+		    most > 0 && own / most < GIVEN_ABOVE_ALL ? own / most
+							     : GIVEN_ABOVE_ALL);
+}
+
+void
+evidence_join(struct evidence *all, size_t count)
+{
+	struct rack_numbers rack = { 0 };
+
+	for (size_t i = 0; i < count; i++)
+		take_numbers(&rack, &all[i], i, true);
+	for (size_t i = 0; i < count; i++)
+		give_numbers(all, count, i, rack);
+}

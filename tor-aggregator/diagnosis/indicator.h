@@ -1,0 +1,97 @@
+/*
+ * indicator - a number that is worked out of evidence: a rate, a share, a ratio. Pure.
+ *
+ * One table says how each is worked out, in which unit, and how a sentence tells it.
+ */
+#ifndef TOR_AGGREGATOR_DIAGNOSIS_INDICATOR_H
+#define TOR_AGGREGATOR_DIAGNOSIS_INDICATOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct evidence;
+
+enum indicator {
+	INDICATOR_NONE,
+	LINK_DOWNS,
+	CARRIER_CHANGES,
+	CRC_ERRORS,
+	SYMBOL_ERRORS,
+	FEC_FAILURES,
+	BIT_ERROR_RATE,
+	SWITCH_ERRORS,
+	SWITCH_FEC_FAILURES,
+	ICRC_ERRORS,
+	PCI_OVERFLOWS,
+	PCI_STALLED,
+	PCI_STALLED_SECONDS,
+	PCI_SIGNAL_ERRORS,
+	DISCARDS,
+	BUFFER_NEARLY_FULL,
+	PFC_RECEIVED,
+	PFC_RECEIVED_OF_SWITCH,
+	PFC_SENT,
+	PFC_SENT_OF_SWITCH,
+	PAUSED,
+	PAUSED_OF_SWITCH,
+	PAUSING,
+	PAUSING_OF_SWITCH,
+	STORM_EVENTS,
+	WATCHDOG_STORMS,
+	WATCHDOG_STORMED,
+	RECEIVE_USE,
+	GLOBAL_PAUSES,
+	PFC_ON,
+	PFC_AGREEMENT_OUT,
+	PFC_AGREEMENT_IN,
+	OUT_OF_BUFFERS,
+	RNR_SENT,
+	OUT_OF_ORDER,
+	SEQUENCE_NAKS,
+	ACK_TIMEOUTS,
+	RETRIES_EXCEEDED,
+	NAKS_PER_TIMEOUT,
+	SWITCH_DROPS,
+	HEADROOM_DROPS,
+	LOSSLESS_SHARE,
+	CE_RATIO,
+	CNPS_SENT,
+	CNP_PER_CE,
+	CNP_IGNORED,
+	OVERSIZE,
+	PROBE_LOSS,
+	SMALL_PROBE_LOSS,
+	LARGE_PROBE_LOSS,
+	OTHERS_PAUSED,
+	OTHERS_PAUSING,
+	OTHERS_SLOWED,
+	CE_ABOVE_OTHERS,
+	INDICATORS,
+};
+
+enum indicator_status {
+	INDICATOR_KNOWN,
+	INDICATOR_IDLE,    /* its counters are there, and counted too little for it */
+	INDICATOR_MISSING, /* a counter is not there */
+};
+
+const char *indicator_word(enum indicator indicator); /* "symbol_errors" */
+const char *indicator_unit(enum indicator indicator); /* "symbols", "%", ... */
+
+enum indicator_status indicator_read(
+    const struct evidence *evidence, enum indicator indicator, double *ret);
+
+/* "its port counted 812 symbol errors in 10 s". Cut to fit. */
+#define INDICATOR_TEXT 160
+void indicator_tell(const struct evidence *evidence, enum indicator indicator,
+    char out[INDICATOR_TEXT]);
+
+/* The name of the first counter that it needs: "symbol_err". */
+const char *indicator_needs(enum indicator indicator);
+
+/* Tells each of them what the others of their rack do: GIVEN_OTHERS_* and
+ * GIVEN_CE_ABOVE_OTHERS. Nothing is given where no other one counts it. */
+void evidence_join(struct evidence *all, size_t count);
+
+#endif

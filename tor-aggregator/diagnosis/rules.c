@@ -1,0 +1,289 @@
+#include "tor-aggregator/diagnosis/rules.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tor-aggregator/diagnosis/evidence.h"
+
+#define ANY(indicator, from)                            \
+	{                                               \
+		RULE_ANY, indicator, false, false, from \
+	}
+#define ANY_BELOW(indicator, from)                     \
+	{                                              \
+		RULE_ANY, indicator, true, false, from \
+	}
+#define WITH(indicator, from)                            \
+	{                                                \
+		RULE_WITH, indicator, false, false, from \
+	}
+#define MUST(indicator, from)                            \
+	{                                                \
+		RULE_MUST, indicator, false, false, from \
+	}
+#define MUST_BELOW(indicator, from)                     \
+	{                                               \
+		RULE_MUST, indicator, true, false, from \
+	}
+#define MUST_BELOW_IF_KNOWN(indicator, from)           \
+	{                                              \
+		RULE_MUST, indicator, true, true, from \
+	}
+#define MUST_IF_KNOWN(indicator, from)                  \
+	{                                               \
+		RULE_MUST, indicator, false, true, from \
+	}
+#define NOT(indicator, from)                            \
+	{                                               \
+		RULE_NOT, indicator, false, false, from \
+	}
+#define NOT_IF_KNOWN(indicator, from)                  \
+	{                                              \
+		RULE_NOT, indicator, false, true, from \
+	}
+#define BIT(diagnosis) (UINT32_C(1) << DIAGNOSIS_##diagnosis)
+
+#define FEW 10 /* in an interval of some seconds: more than a stray one */
+#define MANY 100
+#define QUIET_PFC 1 /* frames per second */
+#define BUSY_PFC 10
+
+#define GUO "Guo et al., RDMA over Commodity Ethernet at Scale (SIGCOMM 2016)"
+#define DCQCN                                                                       \
+	"Zhu et al., Congestion Control for Large-Scale RDMA Deployments (SIGCOMM " \
+	"2015)"
+#define MLX5 "the counter's description by the maker of mlx5"
+#define START "; thresholds are starting points"
+
+/* clang-format off */
+const struct rule rules[DIAGNOSES] = {
+	[DIAGNOSIS_LINK_FLAP] = {
+		"link-flap", "The link goes down and comes back.",
+		"the link's own count of it", 0, 0,
+		{ ANY(LINK_DOWNS, 1), ANY(CARRIER_CHANGES, 2) } },
+	[DIAGNOSIS_CABLE] = {
+		"cable-errors", "A cable, an optic or the transmitter at its far end is going bad: bits arrive wrong.",
+		"IEEE 802.3, clauses 91 and 119: what FEC leaves is next to no error" START, 0, 0,
+		{ ANY(SYMBOL_ERRORS, FEW), ANY(CRC_ERRORS, FEW), ANY(FEC_FAILURES, FEW), ANY(BIT_ERROR_RATE, 1e-5), ANY(SWITCH_ERRORS, FEW), ANY(SWITCH_FEC_FAILURES, FEW),
+		  NOT_IF_KNOWN(OVERSIZE, FEW) } },
+	[DIAGNOSIS_CORRUPTION] = {
+		"corruption-inside", "Packets are damaged inside a switch or an RNIC, which gives them a right check sum again.",
+		"IBTA volume 1, annex A17: the ICRC goes from end to end, the check sum from hop to hop" START, 0, 0,
+		{ ANY(ICRC_ERRORS, FEW), NOT(CRC_ERRORS, FEW), NOT_IF_KNOWN(SYMBOL_ERRORS, FEW) } },
+	[DIAGNOSIS_PCIE_BOTTLENECK] = {
+		"pcie-bottleneck", "The host takes data over PCIe more slowly than they arrive.",
+		MLX5 ": it counts seconds with more than 30 % of stalls", 0, 0,
+		{ ANY(PCI_OVERFLOWS, 1), ANY(PCI_STALLED, 30), ANY(PCI_STALLED_SECONDS, 1),
+		  WITH(PFC_SENT, QUIET_PFC), WITH(PAUSING, 1), WITH(DISCARDS, 1) } },
+	[DIAGNOSIS_PCIE_SIGNAL] = {
+		"pcie-signal", "The PCIe link of the RNIC has errors: slot, riser or card.",
+		MLX5, 0, 0,
+		{ ANY(PCI_SIGNAL_ERRORS, 1) } },
+	[DIAGNOSIS_GLOBAL_PAUSE] = {
+		"global-pause", "Global pause (802.3x) is in use without PFC: it stops all classes, CNPs and control traffic, too.",
+		"IEEE 802.3, annex 31B", 0, 0,
+		{ ANY(GLOBAL_PAUSES, 1), MUST_BELOW(PFC_ON, 1) } },
+	[DIAGNOSIS_PFC_STORM] = {
+		"pfc-storm", "The RNIC pauses its switch without end, and takes next to nothing: all that send to it stop, and others behind them.",
+		GUO ", 4.3, the NIC PFC frame storm" START, 0, 0,
+		{ ANY(PAUSING, 50), ANY(STORM_EVENTS, 1), ANY(WATCHDOG_STORMS, 1), ANY(WATCHDOG_STORMED, 1),
+		  MUST_BELOW_IF_KNOWN(RECEIVE_USE, 10), NOT_IF_KNOWN(PCI_OVERFLOWS, 1) } },
+	[DIAGNOSIS_SLOW_RECEIVER] = {
+		"slow-receiver", "The host takes data more slowly than they arrive (CPU, memory, page faults), and its RNIC pauses the switch.",
+		GUO ", 4.4, the slow-receiver symptom" START, 0, BIT(PFC_STORM) | BIT(PCIE_BOTTLENECK),
+		{ ANY(PFC_SENT, BUSY_PFC), ANY(PAUSING, 1),
+		  WITH(BUFFER_NEARLY_FULL, 1), WITH(DISCARDS, 1),
+		  NOT_IF_KNOWN(PCI_STALLED, 30) } },
+	[DIAGNOSIS_PAUSE_VICTIM] = {
+		"pause-victim", "The switch pauses this RNIC for what another one does: it is not at fault.",
+		GUO ", 4.3: a pause spreads to all that share a queue" START, 0, BIT(PFC_STORM),
+		{ ANY(PAUSED, 1), ANY(PFC_RECEIVED, BUSY_PFC),
+		  MUST(OTHERS_PAUSING, GIVEN_PAUSED_PCT), MUST_BELOW_IF_KNOWN(CE_RATIO, 0.1) } },
+	[DIAGNOSIS_PFC_STEADY] = {
+		"pfc-steady", "PFC carries the load that ECN should: with few marks their threshold lies above that of PFC, or ECN is off; with many senders react too slowly.",
+		DCQCN ": ECN has to act before PFC" START, 30, BIT(PFC_STORM) | BIT(PAUSE_VICTIM),
+		{ ANY(PAUSED, GIVEN_PAUSED_PCT), MUST(OTHERS_PAUSED, 2), NOT_IF_KNOWN(OTHERS_PAUSING, GIVEN_PAUSED_PCT) } },
+	[DIAGNOSIS_PFC_DISAGREEMENT] = {
+		"pfc-disagreement", "One end of the link sends PFC frames that the other one does not count: it ignores them, or they are lost.",
+		"IEEE 802.1Q, clause 36: both ends have to have PFC on" START, 30, BIT(GLOBAL_PAUSE),
+		{ ANY_BELOW(PFC_AGREEMENT_OUT, 50), ANY_BELOW(PFC_AGREEMENT_IN, 50) } },
+	[DIAGNOSIS_HEADROOM] = {
+		"headroom-short", "The switch drops packets of a lossless class although it pauses their sender: the headroom is too small for the cable or the speed.",
+		"IEEE 802.1Q, clause 36: the headroom holds what is on its way when the pause is sent", 0, 0,
+		{ ANY(HEADROOM_DROPS, 1) } },
+	[DIAGNOSIS_OUT_OF_BUFFERS] = {
+		"out-of-receive-buffers", "The application posts too few receive buffers.",
+		"IBTA volume 1: RNR NAK" START, 0, 0,
+		{ ANY(OUT_OF_BUFFERS, FEW), ANY(RNR_SENT, FEW),
+		  NOT_IF_KNOWN(PFC_SENT, BUSY_PFC), NOT_IF_KNOWN(DISCARDS, 1) } },
+	[DIAGNOSIS_QUEUE_DROPS] = {
+		"queue-drops", "The switch drops packets to this RNIC in a queue that is not lossless, or full.",
+		"the switch's own count of it" START, 0, BIT(HEADROOM),
+		{ ANY(OUT_OF_ORDER, FEW), ANY(SEQUENCE_NAKS, FEW),
+		  MUST(SWITCH_DROPS, FEW), NOT_IF_KNOWN(CRC_ERRORS, FEW), NOT_IF_KNOWN(SYMBOL_ERRORS, FEW) } },
+	[DIAGNOSIS_SILENT_DROP] = {
+		"silent-drop", "Packets of this RNIC vanish on the way, and nobody counts them: one member of an ECMP group or of a LAG, say.",
+		"Guo et al., Pingmesh (SIGCOMM 2015): black holes and silent drops" START, 0, 0,
+		{ ANY(RETRIES_EXCEEDED, 1), ANY(ACK_TIMEOUTS, FEW),
+		  MUST(PROBE_LOSS, 0.1), MUST_BELOW(NAKS_PER_TIMEOUT, 10),
+		  NOT_IF_KNOWN(SWITCH_DROPS, 1), NOT_IF_KNOWN(CRC_ERRORS, 1), NOT_IF_KNOWN(SYMBOL_ERRORS, FEW),
+		  NOT_IF_KNOWN(LINK_DOWNS, 1), NOT_IF_KNOWN(DISCARDS, 1), NOT_IF_KNOWN(SWITCH_ERRORS, FEW) } },
+	[DIAGNOSIS_REORDERING] = {
+		"reordering", "Packets arrive out of order and none is lost: adaptive routing, or a change of ECMP, with an RNIC that cannot take that.",
+		"Mittal et al., Revisiting Network Support for RDMA (SIGCOMM 2018)" START, 0, 0,
+		{ ANY(OUT_OF_ORDER, MANY),
+		  MUST_BELOW(PROBE_LOSS, 0.01), MUST_BELOW_IF_KNOWN(ACK_TIMEOUTS, FEW),
+		  NOT_IF_KNOWN(SWITCH_DROPS, 1), NOT_IF_KNOWN(DISCARDS, 1), NOT_IF_KNOWN(CRC_ERRORS, 1),
+		  NOT_IF_KNOWN(SYMBOL_ERRORS, FEW), NOT_IF_KNOWN(OUT_OF_BUFFERS, 1) } },
+	[DIAGNOSIS_CNP_OFF] = {
+		"cnp-off", "The RNIC receives congestion marks and tells no sender: generation of CNPs is off.",
+		DCQCN ": marks are answered by CNPs, at most one per flow in some 50 us; between 1 in 62 marks and nearly 1 in 1 were seen" START, 0, 0,
+		{ ANY_BELOW(CNP_PER_CE, 0.1) } },
+	[DIAGNOSIS_CNP_IGNORED] = {
+		"cnp-ignored", "The RNIC is told to send more slowly, and does not: its reaction to CNPs is off.",
+		DCQCN START, 0, 0,
+		{ ANY(CNP_IGNORED, 10) } },
+	[DIAGNOSIS_INCAST] = {
+		"incast", "Many send to this RNIC at once.",
+		DCQCN START, 0, BIT(CNP_OFF),
+		{ ANY(CE_RATIO, 1), MUST(OTHERS_SLOWED, 3), MUST(CE_ABOVE_OTHERS, 4) } },
+	[DIAGNOSIS_ECN_CONGESTION] = {
+		"ecn-congestion", "There is congestion, and ECN manages it: this is how it should be.",
+		DCQCN START, 0, BIT(CNP_OFF) | BIT(INCAST),
+		{ ANY(CE_RATIO, 0.1), MUST(CNPS_SENT, 1),
+		  NOT_IF_KNOWN(PAUSED, 1), NOT_IF_KNOWN(PAUSING, 1), NOT_IF_KNOWN(DISCARDS, 1),
+		  NOT_IF_KNOWN(OUT_OF_ORDER, FEW), NOT_IF_KNOWN(SEQUENCE_NAKS, FEW), NOT_IF_KNOWN(ACK_TIMEOUTS, FEW) } },
+	[DIAGNOSIS_WRONG_CLASS] = {
+		"wrong-class", "RDMA arrives in a class without PFC.",
+		"the RNIC's own count of both" START, 0, 0,
+		{ ANY_BELOW(LOSSLESS_SHARE, 10) } },
+	[DIAGNOSIS_MTU_MISMATCH] = {
+		"mtu-mismatch", "Packets arrive that are larger than this end's MTU.",
+		"the port's own count of it" START, 0, 0,
+		{ ANY(OVERSIZE, FEW),
+		  MUST_IF_KNOWN(LARGE_PROBE_LOSS, 10), MUST_BELOW_IF_KNOWN(SMALL_PROBE_LOSS, 10) } },
+};
+/* clang-format on */
+
+enum truth { NO, YES, MISSING };
+
+static enum truth
+ask(const struct evidence *evidence, const struct rule_condition *condition)
+{
+	double value = 0;
+
+	switch (indicator_read(evidence, condition->indicator, &value)) {
+	case INDICATOR_MISSING:
+		return MISSING;
+	case INDICATOR_IDLE:
+		return NO;
+	case INDICATOR_KNOWN:
+		break;
+	}
+	return condition->below ? value < condition->threshold
+				: value >= condition->threshold;
+}
+
+struct group { /* of which one has to hold */
+	bool any, known, holds;
+};
+
+struct hearing {                /* what the conditions of one rule have said so far */
+	struct group groups[2]; /* RULE_ANY, RULE_WITH */
+	bool refuted, missing;
+	struct rule_result result;
+	size_t told;
+};
+
+static void
+tell(struct hearing *hearing, uint8_t indicator)
+{
+	if (hearing->told < RULE_TELLS)
+		hearing->result.tells[hearing->told++] = indicator;
+}
+
+static void
+hear(struct hearing *hearing, const struct rule_condition *condition, enum truth truth)
+{
+	const bool grouped =
+	    condition->role == RULE_ANY || condition->role == RULE_WITH;
+
+	if (grouped) {
+		struct group *group = &hearing->groups[condition->role - RULE_ANY];
+
+		group->any = true;
+		group->known |= truth != MISSING;
+		group->holds |= truth == YES;
+	} else if (truth != MISSING) {
+		hearing->refuted |= (truth == YES) == (condition->role == RULE_NOT);
+	} else if (!condition->if_known) {
+		hearing->missing = true;
+	}
+	if (truth == MISSING && hearing->result.needs == INDICATOR_NONE &&
+	    !condition->if_known)
+		hearing->result.needs = condition->indicator;
+	if (truth == YES && condition->role != RULE_NOT &&
+	    !(condition->role == RULE_MUST && condition->below))
+		tell(hearing, condition->indicator);
+}
+
+static enum rule_status
+conclude(const struct hearing *hearing)
+{
+	bool missing = hearing->missing;
+
+	if (hearing->refuted)
+		return RULE_NOT_SO;
+	for (size_t i = 0; i < 2; i++) {
+		const struct group *group = &hearing->groups[i];
+
+		if (group->any && group->known && !group->holds)
+			return RULE_NOT_SO;
+		missing |= group->any && !group->known;
+	}
+	return missing ? RULE_NOT_KNOWN : RULE_HOLDS;
+}
+
+static struct rule_result
+judge(const struct evidence *evidence, const struct rule *rule)
+{
+	struct hearing hearing = { 0 };
+
+	for (size_t i = 0; i < RULE_CONDITIONS && rule->conditions[i].role != RULE_END;
+	     i++)
+		hear(&hearing, &rule->conditions[i],
+		    ask(evidence, &rule->conditions[i]));
+	hearing.result.status = conclude(&hearing);
+	return hearing.result;
+}
+
+void
+rules_judge(const struct evidence *evidence, struct rule_result ret[DIAGNOSES])
+{
+	uint32_t held = 0;
+
+	for (size_t i = 0; i < DIAGNOSES; i++) {
+		ret[i] = judge(evidence, &rules[i]);
+		if ((rules[i].unless & held) != 0)
+			ret[i].status = RULE_NOT_SO;
+		if (ret[i].status == RULE_HOLDS)
+			held |= UINT32_C(1) << i;
+	}
+}
+
+void
+rule_sentence(const struct evidence *evidence, const struct rule_result *result,
+    char out[RULE_SENTENCE_BYTES])
+{
+	char text[INDICATOR_TEXT];
+	size_t len = 0;
+
+	out[0] = '\0';
+	for (size_t i = 0; i < RULE_TELLS && result->tells[i] != 0; i++) {
+		indicator_tell(evidence, result->tells[i], text);
+		len += (size_t)snprintf(out + len, RULE_SENTENCE_BYTES - len, "%s%s",
+		    len == 0 ? "" : ", ", text);
+		if (len >= RULE_SENTENCE_BYTES)
+			return;
+	}
+}
