@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "host-agent/counters/counter_kernel.h"
+#include "host-agent/counters/counter_report.h"
 #include "host-agent/counters/counters.h"
 #include "host-agent/host_agent_state.h"
+#include "host-agent/report/uplink.h"
 #include "rackmesh/core/log.h"
 #include "rackmesh/loop/loop.h"
 
@@ -18,12 +20,20 @@ struct told { /* settings of one RNIC, as they were at the last turn */
 	char firmware[COUNTER_FIRMWARE_BYTES];
 };
 
+/* After a reading has begun; what has not ended by then is told with the next one. */
+#define TELL_AFTER_NS (300 * RM_NS_PER_MS)
+
 struct agent_counters {
 	struct host_agent *agent;
 	struct counters *counters;
-	struct rm_timer *turn;
+	struct rm_timer *turn, *tell;
 	rm_mono_t due;
 	struct told told[WIRE_MAX_HOST_RNICS]; /* in the order of the agent's RNICs */
+	struct reading { /* of each RNIC: the reading that was told last */
+		rm_mono_t at;
+		struct wire_counter_value values[COUNTER_REPORT_VALUES];
+	} * readings;
+	size_t reading_count;
 };
 
 static struct counter_port_place
@@ -153,6 +163,50 @@ tell_settings(struct agent_counters *own)
 
 /* ---- counters ---- */
 
+static bool
+has_room(struct agent_counters *own, size_t count)
+{
+	struct reading *readings;
+
+	if (own->reading_count >= count)
+		return true;
+	readings = realloc(own->readings, count * sizeof(*readings));
+	if (readings == NULL)
+		return false;
+	for (size_t i = own->reading_count; i < count; i++)
+		readings[i].at = (rm_mono_t){ 0 };
+	own->readings = readings;
+	own->reading_count = count;
+	return true;
+}
+
+static void
+on_tell(void *arg)
+{
+	struct agent_counters *own = arg;
+	const struct host_agent *agent = own->agent;
+	struct wire_rnic_counters rnics[WIRE_MAX_HOST_RNICS];
+	struct wire_counter_report report = { .rnics = rnics };
+
+	if (!has_room(own, agent->rnic_count))
+		return;
+	for (size_t i = 0; i < agent->rnic_count; i++) {
+		const struct counter_port_place place = place_of(agent->rnics[i]);
+		struct wire_rnic_counters *rnic = &rnics[report.rnic_count];
+		const struct counters_port *port = counter_report_of(
+		    own->counters, &place, own->readings[i].values, rnic);
+
+		if (port == NULL || port->at.ns == own->readings[i].at.ns)
+			continue;
+		own->readings[i].at = port->at;
+		rnic->id = rnic_facts(agent->rnics[i])->id;
+		report.rnic_count++;
+	}
+	for (size_t i = 0; report.rnic_count > 0 && i < agent->uplink_count; i++)
+		if (uplink_has_session(agent->uplinks[i]))
+			(void)uplink_counter_report(agent->uplinks[i], &report);
+}
+
 static void
 on_turn(void *arg)
 {
@@ -172,6 +226,7 @@ on_turn(void *arg)
 	if (rm_mono_since(now, own->due) > 0) /* turns that were missed stay so */
 		own->due = rm_mono_add(now, interval_ns);
 	rm_timer_at(own->turn, own->due);
+	rm_timer_at(own->tell, rm_mono_add(now, TELL_AFTER_NS));
 }
 
 int
@@ -195,6 +250,8 @@ agent_counters_new(struct host_agent *agent, struct agent_counters **ret)
 	r = counters_new(agent->loop, &counter_kernel, &own->counters);
 	if (r == 0)
 		r = rm_timer_new(agent->loop, on_turn, own, &own->turn);
+	if (r == 0)
+		r = rm_timer_new(agent->loop, on_tell, own, &own->tell);
 	if (r < 0) {
 		agent_counters_free(own);
 		return r;
@@ -211,7 +268,9 @@ agent_counters_free(struct agent_counters *own)
 	if (own == NULL)
 		return;
 	rm_timer_free(own->turn);
+	rm_timer_free(own->tell);
 	counters_free(own->counters);
+	free(own->readings);
 	free(own);
 }
 

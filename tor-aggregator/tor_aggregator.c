@@ -40,6 +40,7 @@
 #include "tor-aggregator/rack/tor_rack.h"
 #include "tor-aggregator/services/service_table.h"
 #include "tor-aggregator/switch/switch_collector.h"
+#include "tor-aggregator/tor_aggregator_diagnosis.h"
 #include "tor-aggregator/tor_aggregator_events.h"
 #include "tor-aggregator/tor_aggregator_incidents.h"
 #include "tor-aggregator/tor_aggregator_state.h"
@@ -365,6 +366,7 @@ start_agents(struct tor_aggregator *aggregator)
 		.on_resolve = tor_aggregator_on_resolve,
 		.on_join = tor_aggregator_on_join,
 		.on_services = tor_aggregator_on_services,
+		.on_counters = tor_aggregator_on_counters,
 		.arg = aggregator,
 	};
 	struct rm_address address;
@@ -462,6 +464,8 @@ tor_aggregator_new(
 	if (r == 0)
 		r = start_drift(aggregator);
 	if (r == 0)
+		r = tor_aggregator_start_diagnosis(aggregator);
+	if (r == 0)
 		r = tor_aggregator_restore_incidents(aggregator);
 	if (r == 0)
 		r = orders_new(aggregator, &aggregator->orders);
@@ -525,6 +529,7 @@ tor_aggregator_free(struct tor_aggregator *aggregator)
 		tor_rack_free(aggregator->racks[i]);
 	}
 	drift_groups_free(aggregator->expected);
+	tor_aggregator_end_diagnosis(aggregator);
 	agents_free(aggregator->agents);
 	rm_credentials_free(aggregator->credentials);
 	free(aggregator);

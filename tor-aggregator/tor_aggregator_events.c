@@ -25,6 +25,7 @@
 #include "tor-aggregator/services/service_impact.h"
 #include "tor-aggregator/services/service_table.h"
 #include "tor-aggregator/tor_aggregator.h"
+#include "tor-aggregator/tor_aggregator_diagnosis.h"
 #include "tor-aggregator/tor_aggregator_incidents.h"
 #include "tor-aggregator/tor_aggregator_state.h"
 #include "tor-aggregator/tor_aggregator_versions.h"
@@ -437,6 +438,7 @@ on_tick(void *arg)
 	if (++aggregator->ticks % TICKS_PER_S == 0) {
 		orders_tick(aggregator->orders, now);
 		tor_aggregator_services_tick(aggregator, now);
+		tor_aggregator_diagnosis_tick(aggregator, now, wall);
 		plan_store_save(aggregator->plans);
 		tell_ways(aggregator, now);
 		tor_aggregator_tell_versions(aggregator);

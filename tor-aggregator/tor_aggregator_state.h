@@ -55,7 +55,9 @@ struct tor_aggregator {
 	struct switch_collector *switches[WIRE_MAX_TORS];
 	struct switch_metrics *switch_metrics;
 	struct drift_groups *expected; /* of the config; a reload makes them anew */
-	struct drift *drifts[WIRE_MAX_TORS]; /* of each rack */
+	struct drift *drifts[WIRE_MAX_TORS];        /* of each rack */
+	struct diagnoses *diagnoses[WIRE_MAX_TORS]; /* of each rack */
+	rm_mono_t diagnosed;                        /* the last time */
 	struct rm_metrics *metrics;
 	struct rnic_metrics rnic_metrics;
 	struct rm_http_server *server;

@@ -270,6 +270,21 @@ uplink_paths(
 }
 
 int
+uplink_counter_report(struct uplink *uplink, const struct wire_counter_report *counters)
+{
+	struct wire_counter_report report = *counters;
+	struct wire_bytes bytes;
+	int r;
+
+	report.incarnation = uplink->options.incarnation;
+	r = wire_write_counter_report(uplink->writer, &report, &bytes);
+	if (r == 0)
+		r = uplink_send(uplink, &bytes);
+	uplink->counts.counter_reports += r == 0;
+	return r;
+}
+
+int
 uplink_services(
     struct uplink *uplink, const struct wire_services *services, rm_mono_t now)
 {

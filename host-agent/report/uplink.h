@@ -75,7 +75,8 @@ struct uplink_counts {
 	uint64_t count_rows;
 	uint64_t registrations;
 	uint64_t paths;
-	uint64_t services;        /* reports */
+	uint64_t services; /* reports */
+	uint64_t counter_reports;
 	uint64_t asked, resolved; /* of resolve and join */
 };
 
@@ -129,6 +130,9 @@ int uplink_paths(
  * session. */
 int uplink_services(
     struct uplink *uplink, const struct wire_services *services, rm_mono_t now);
+/* What the RNICs counted; incarnation is filled here. -ENOTCONN without a session. */
+int uplink_counter_report(
+    struct uplink *uplink, const struct wire_counter_report *counters);
 /* Questions, each answered by on_resolved with its token, unless the session ends
  * before. -ENOTCONN without a session. */
 int uplink_resolve(struct uplink *uplink, const struct wire_resolve *resolve);

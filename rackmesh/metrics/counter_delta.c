@@ -21,9 +21,9 @@ measure(struct counter_state *state, uint64_t value, unsigned width, bool same_d
 	return COUNTER_RESET;
 }
 
-enum counter_change
-counter_take(struct counter_state *state, const struct counter_sample *sample,
-    unsigned width, bool same_device)
+static enum counter_change
+take(struct counter_state *state, const struct counter_sample *sample, unsigned width,
+    bool same_device)
 {
 	enum counter_change change = COUNTER_NEW;
 	const bool was_there = state->there;
@@ -45,5 +45,15 @@ counter_take(struct counter_state *state, const struct counter_sample *sample,
 	state->seen = true;
 	state->source = sample->source;
 	state->value = sample->value;
+	return change;
+}
+
+enum counter_change
+counter_take(struct counter_state *state, const struct counter_sample *sample,
+    unsigned width, bool same_device)
+{
+	const enum counter_change change = take(state, sample, width, same_device);
+
+	state->change = (uint8_t)change;
 	return change;
 }

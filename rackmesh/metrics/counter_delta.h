@@ -29,6 +29,7 @@ struct counter_state {
 	bool seen;  /* ever */
 	bool there; /* in the last reading */
 	uint16_t source;
+	uint8_t change; /* enum counter_change, of the last reading */
 	uint64_t value; /* as last read */
 	uint64_t total; /* the first value and all deltas since; of a gauge its value */
 	uint64_t delta; /* of the last reading */

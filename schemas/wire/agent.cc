@@ -218,6 +218,78 @@ wire_open_counts(struct wire_counts *view, const uint8_t *data, size_t len)
 	return 0;
 }
 
+/* ---- counters of RNICs ---- */
+
+namespace
+{
+
+wire::offset<rackmesh::RnicCounters>
+put_counters(wire_writer *writer, const struct wire_rnic_counters &rnic)
+{
+	auto id = wire::put_id(rnic.id);
+	auto values = wire::structs<rackmesh::CounterValue>(
+	    writer, rnic.values, rnic.value_count, WIRE_MAX_COUNTER_VALUES);
+
+	return rackmesh::CreateRnicCounters(writer->fbb, &id, rnic.interval_ns, values);
+}
+
+void
+check_counters(wire::checker *check, const rackmesh::RnicCounters *rnic)
+{
+	check->elements(rnic->values(), WIRE_MAX_COUNTER_VALUES);
+}
+
+} /* namespace */
+
+int
+wire_write_counter_report(struct wire_writer *writer,
+    const struct wire_counter_report *report, struct wire_bytes *out)
+try {
+	wire::begin(writer);
+	auto rnics = wire::tables(writer, report->rnics, report->rnic_count,
+	    WIRE_MAX_HOST_RNICS, put_counters);
+	auto root =
+	    rackmesh::CreateCounterReport(writer->fbb, report->incarnation, rnics);
+	return wire::finish(writer, root.Union(), WIRE_COUNTER_REPORT, out);
+} catch (...) {
+	return wire::out_of_memory(writer);
+}
+
+int
+wire_open_counter_report(
+    struct wire_counter_report *view, const uint8_t *data, size_t len)
+{
+	const rackmesh::CounterReport *from = nullptr;
+	wire::checker check;
+	int r;
+
+	r = wire::open(data, len, WIRE_COUNTER_REPORT, 1 + WIRE_MAX_HOST_RNICS, &from);
+	if (r < 0)
+		return r;
+	check.each(from->rnics(), WIRE_MAX_HOST_RNICS, check_counters);
+	if (check.error < 0)
+		return check.error;
+
+	view->incarnation = from->incarnation();
+	view->rnics = nullptr;
+	view->rnic_count = wire::count(from->rnics());
+	view->opaque = from;
+	return 0;
+}
+
+void
+wire_counter_report_rnic(
+    const struct wire_counter_report *view, size_t i, struct wire_rnic_counters *out)
+{
+	auto report = static_cast<const rackmesh::CounterReport *>(view->opaque);
+	auto from = report->rnics()->Get(static_cast<uint32_t>(i));
+
+	wire::get_id(from->id(), &out->id);
+	out->interval_ns = from->interval_ns();
+	out->values = wire::borrow<struct wire_counter_value>(from->values());
+	out->value_count = wire::count(from->values());
+}
+
 /* ---- focus ---- */
 
 int

@@ -182,6 +182,39 @@ enum wire_counter {
 
 #define WIRE_COUNTER_INDEXES 8 /* priorities */
 
+struct wire_counter_value { /* fixed size */
+	uint64_t value;     /* counted in the interval; of a gauge what it is */
+	uint16_t counter;   /* enum wire_counter; a newer peer may know more */
+	uint8_t index;      /* priority; 0 where there is but one */
+	uint8_t reserved[5];
+};
+
+#define WIRE_COUNTER_VALUE_BYTES 16
+
+/* What one RNIC counted between two readings. What was not read, or began again, is not
+ * among its values: missing is not zero. */
+struct wire_rnic_counters {
+	struct wire_rnic_id id;
+	uint64_t interval_ns;
+	const struct wire_counter_value *values;
+	size_t value_count; /* at most WIRE_MAX_COUNTER_VALUES */
+};
+
+struct wire_counter_report {
+	uint64_t incarnation;
+	const struct wire_rnic_counters *rnics; /* of an opened one NULL */
+	size_t rnic_count;                      /* at most WIRE_MAX_HOST_RNICS */
+	const void *opaque;                     /* of an opened one */
+};
+
+int wire_write_counter_report(struct wire_writer *writer,
+    const struct wire_counter_report *report, struct wire_bytes *out);
+int wire_open_counter_report(
+    struct wire_counter_report *view, const uint8_t *data, size_t len);
+/* .values is borrowed from the bytes. */
+void wire_counter_report_rnic(
+    const struct wire_counter_report *view, size_t i, struct wire_rnic_counters *out);
+
 /* ---- focus (aggregator -> agent) ---- */
 
 struct wire_focus {

@@ -69,6 +69,14 @@ SAME_PLACE(wire_count, Count, prober_port_num);
 SAME_PLACE(wire_count, Count, dscp);
 SAME_PLACE(wire_count, Count, reserved);
 
+static_assert(sizeof(struct wire_counter_value) == WIRE_COUNTER_VALUE_BYTES, "value");
+static_assert(sizeof(rackmesh::CounterValue) == WIRE_COUNTER_VALUE_BYTES, "value");
+static_assert(WIRE_COUNTER_VALUE_BYTES == 16, "a change means a new identifier");
+SAME_PLACE(wire_counter_value, CounterValue, value);
+SAME_PLACE(wire_counter_value, CounterValue, counter);
+SAME_PLACE(wire_counter_value, CounterValue, index);
+SAME_PLACE(wire_counter_value, CounterValue, reserved);
+
 static_assert(sizeof(struct wire_stall) == 16, "stall");
 static_assert(sizeof(rackmesh::Stall) == 16, "stall");
 SAME_PLACE(wire_stall, Stall, start_ns);

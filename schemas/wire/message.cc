@@ -43,6 +43,7 @@ const struct {
 	{ WIRE_VERSIONS, "RMR1" },
 	{ WIRE_PLACE, "RMM1" },
 	{ WIRE_PLACE_ANSWER, "RMm1" },
+	{ WIRE_COUNTER_REPORT, "RMC2" },
 };
 
 } /* namespace */

@@ -16,23 +16,24 @@ extern "C" {
 
 #define WIRE_MAX_PROBE_TIMEOUT_MS 2000 /* as long as an aggregator waits */
 
-#define WIRE_MAX_BYTES (16u << 20) /* a whole message, as a frame may carry it */
-#define WIRE_MAX_STRING 4096       /* with the 0 byte */
-#define WIRE_MAX_SKETCH 8192       /* bytes of one encoded sketch */
-#define WIRE_MAX_RESULTS 8192      /* in a batch */
-#define WIRE_MAX_HOST_RNICS 64     /* of one agent */
-#define WIRE_MAX_SETTINGS 32       /* of one RNIC, that newer peers may tell */
-#define WIRE_MAX_MEMBERS 1024      /* RNICs of one ToR */
-#define WIRE_MAX_FOREIGNERS 65536  /* RNICs outside that a plan names */
-#define WIRE_MAX_ENTRIES 65536     /* planned pairs besides the ToR-mesh */
-#define WIRE_MAX_TARGETS 16384     /* of one agent */
-#define WIRE_MAX_ROSTER 65536      /* addresses that a reflector answers */
-#define WIRE_MAX_FLOWS 64          /* of one target */
-#define WIRE_MAX_CLASSES 8         /* DSCPs of one target */
-#define WIRE_MAX_SIZES 8           /* of one target */
-#define WIRE_MAX_COUNTS 65536      /* rows of one receive-count report */
-#define WIRE_MAX_STALLS 64         /* of one heartbeat */
-#define WIRE_MAX_LIVE 64           /* aggregators that one agent hears */
+#define WIRE_MAX_BYTES (16u << 20)   /* a whole message, as a frame may carry it */
+#define WIRE_MAX_STRING 4096         /* with the 0 byte */
+#define WIRE_MAX_SKETCH 8192         /* bytes of one encoded sketch */
+#define WIRE_MAX_RESULTS 8192        /* in a batch */
+#define WIRE_MAX_HOST_RNICS 64       /* of one agent */
+#define WIRE_MAX_SETTINGS 32         /* of one RNIC, that newer peers may tell */
+#define WIRE_MAX_MEMBERS 1024        /* RNICs of one ToR */
+#define WIRE_MAX_FOREIGNERS 65536    /* RNICs outside that a plan names */
+#define WIRE_MAX_ENTRIES 65536       /* planned pairs besides the ToR-mesh */
+#define WIRE_MAX_TARGETS 16384       /* of one agent */
+#define WIRE_MAX_ROSTER 65536        /* addresses that a reflector answers */
+#define WIRE_MAX_FLOWS 64            /* of one target */
+#define WIRE_MAX_CLASSES 8           /* DSCPs of one target */
+#define WIRE_MAX_SIZES 8             /* of one target */
+#define WIRE_MAX_COUNTS 65536        /* rows of one receive-count report */
+#define WIRE_MAX_COUNTER_VALUES 1024 /* of one RNIC */
+#define WIRE_MAX_STALLS 64           /* of one heartbeat */
+#define WIRE_MAX_LIVE 64             /* aggregators that one agent hears */
 #define WIRE_KEY_BYTES 16
 #define WIRE_KEY_EPOCHS 3        /* that a responder takes at a time */
 #define WIRE_MAX_TORS 64         /* of one aggregator */
@@ -83,7 +84,8 @@ enum wire_kind {
 	WIRE_STANDING, /* RME1 aggregator <-> the other one of its ToRs: who speaks */
 	WIRE_VERSIONS, /* RMR1 aggregator -> controller: versions of its peers */
 	WIRE_PLACE,    /* RMM1 agent -> controller: where does my host belong? */
-	WIRE_PLACE_ANSWER, /* RMm1 the answer */
+	WIRE_PLACE_ANSWER,   /* RMm1 the answer */
+	WIRE_COUNTER_REPORT, /* RMC2 agent -> aggregator: what its RNICs counted */
 };
 
 /* What the bytes claim to be. Reads only the identifier: trust nothing yet. */

@@ -16,7 +16,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-#define KINDS (WIRE_PLACE_ANSWER + 1)
+#define KINDS (WIRE_COUNTER_REPORT + 1)
 
 static void
 damage(enum wire_kind kind, struct fuzz_bytes *bytes, uint8_t *message, size_t len)

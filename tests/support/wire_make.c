@@ -153,6 +153,30 @@ make_counts(
 }
 
 static int
+make_counter_report(
+    struct fuzz_bytes *bytes, struct wire_writer *writer, struct wire_bytes *out)
+{
+	static struct wire_rnic_counters rnics[MAKE_MAX];
+	static struct wire_counter_value values[MAKE_MAX];
+	struct wire_counter_report report = { .incarnation = fuzz_number(bytes),
+		.rnics = rnics };
+	bool too_many, far_too_many;
+
+	report.rnic_count = make_count(bytes, &too_many);
+	for (size_t i = 0; i < report.rnic_count && !too_many; i++) {
+		rnics[i] = (struct wire_rnic_counters){ .id = make_id(bytes),
+			.interval_ns = fuzz_number(bytes),
+			.values = values };
+		rnics[i].value_count = make_count(bytes, &far_too_many);
+	}
+	for (size_t i = 0; i < MAKE_MAX; i++)
+		values[i] = (struct wire_counter_value){ .value = fuzz_number(bytes),
+			.counter = (uint16_t)fuzz_number(bytes),
+			.index = fuzz_u8(bytes) };
+	return wire_write_counter_report(writer, &report, out);
+}
+
+static int
 make_focus(struct fuzz_bytes *bytes, struct wire_writer *writer, struct wire_bytes *out)
 {
 	struct wire_focus focus = { .src = make_id(bytes), .dst = make_id(bytes) };
@@ -368,6 +392,7 @@ wire_make(enum wire_kind kind, struct fuzz_bytes *bytes, struct wire_writer *wri
 		[WIRE_VERSIONS] = make_versions,
 		[WIRE_PLACE] = make_place,
 		[WIRE_PLACE_ANSWER] = make_placed,
+		[WIRE_COUNTER_REPORT] = make_counter_report,
 	};
 
 	wire_make_begin();

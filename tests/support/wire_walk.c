@@ -128,6 +128,24 @@ walk_counts(const uint8_t *data, size_t len)
 }
 
 static int
+walk_counter_report(const uint8_t *data, size_t len)
+{
+	struct wire_counter_report view;
+	int r = wire_open_counter_report(&view, data, len);
+
+	if (r < 0)
+		return r;
+	PROMISE(view.rnic_count <= WIRE_MAX_HOST_RNICS);
+	for (size_t i = 0; i < view.rnic_count; i++) {
+		struct wire_rnic_counters rnic;
+
+		wire_counter_report_rnic(&view, i, &rnic);
+		WALK(rnic.values, rnic.value_count, WIRE_MAX_COUNTER_VALUES);
+	}
+	return 0;
+}
+
+static int
 walk_plan(const uint8_t *data, size_t len)
 {
 	struct wire_plan_view view;
@@ -428,6 +446,8 @@ wire_walk(enum wire_kind kind, const uint8_t *data, size_t len)
 		return wire_walk_place(data, len);
 	case WIRE_PLACE_ANSWER:
 		return wire_walk_placed(data, len);
+	case WIRE_COUNTER_REPORT:
+		return walk_counter_report(data, len);
 	}
 	return -EBADMSG;
 }

@@ -386,6 +386,20 @@ take_services(struct agent_link *peer, const uint8_t *data, size_t len)
 	return 0;
 }
 
+static int
+take_counter_report(struct agent_link *peer, const uint8_t *data, size_t len)
+{
+	struct agent_links *links = peer->links;
+	struct wire_counter_report view;
+
+	if (wire_open_counter_report(&view, data, len) < 0)
+		return agent_session_refuse(peer, AGENT_LINKS_MALFORMED, -EBADMSG);
+	if (view.incarnation != peer->agent->incarnation)
+		return agent_session_refuse(peer, AGENT_LINKS_NOT_ITSELF, -EPERM);
+	links->callbacks.on_counters(peer->agent, &view, links->callbacks.arg);
+	return 0;
+}
+
 /* rm_link's on_frame, with a struct agent_link. */
 static int
 agent_session_frame(struct rm_link *link, const uint8_t *data, size_t len, void *arg)
@@ -412,6 +426,8 @@ agent_session_frame(struct rm_link *link, const uint8_t *data, size_t len, void 
 		return take_heartbeat(peer, now, data, len);
 	case WIRE_COUNTS:
 		return take_counts(peer, now, data, len);
+	case WIRE_COUNTER_REPORT:
+		return take_counter_report(peer, data, len);
 	case WIRE_PATHS:
 		return take_paths(peer, now, data, len);
 	case WIRE_RESOLVE:

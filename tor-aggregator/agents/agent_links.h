@@ -2,11 +2,11 @@
  * agent_links - the agents' connections: who may speak, and what each frame leads to.
  *
  * Hello first, answered by a welcome; then one registration or more, batches,
- * heartbeats, receive counts, traced paths, services, questions. What is malformed, out
- * of turn or spoken for somebody else closes the link, counted by reason; a kind of
- * message that only a newer agent knows is passed over. A newer connection of an
- * agent takes the place of an older one; of two hosts with one name the second is
- * refused while the first is heard.
+ * heartbeats, receive counts, counters, traced paths, services, questions. What is
+ * malformed, out of turn or spoken for somebody else closes the link, counted by
+ * reason; a kind of message that only a newer agent knows is passed over. A newer
+ * connection of an agent takes the place of an older one; of two hosts with one name
+ * the second is refused while the first is heard.
  */
 #ifndef TOR_AGGREGATOR_AGENTS_AGENT_LINKS_H
 #define TOR_AGGREGATOR_AGENTS_AGENT_LINKS_H
@@ -49,6 +49,9 @@ struct agent_links_callbacks {
 	/* All service flows that it has. */
 	void (*on_services)(
 	    struct agent *agent, const struct wire_services_view *view, void *arg);
+	/* What its RNICs have counted. */
+	void (*on_counters)(
+	    struct agent *agent, const struct wire_counter_report *view, void *arg);
 	void *arg;
 };
 

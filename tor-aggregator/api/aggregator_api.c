@@ -13,6 +13,7 @@
 #include "tor-aggregator/agents/agent.h"
 #include "tor-aggregator/agents/dispatch.h"
 #include "tor-aggregator/api/aggregator_show.h"
+#include "tor-aggregator/api/diagnosis_answer.h"
 #include "tor-aggregator/api/drift_answer.h"
 #include "tor-aggregator/api/drill.h"
 #include "tor-aggregator/api/mesh_answer.h"
@@ -445,6 +446,7 @@ aggregator_api_serve(struct tor_aggregator *aggregator, struct rm_http_server *s
 		{ "/v1/pinglist", get_pinglist },
 		{ "/v1/paths", get_paths },
 		{ "/v1/switches", switch_answer_get },
+		{ "/v1/diagnosis", diagnosis_answer_get },
 		{ "/v1/drift", drift_answer_get },
 	};
 	int r = rm_http_serve_health(server, aggregator->metrics, ready, aggregator);

@@ -16,6 +16,7 @@
 #include "tor-aggregator/agents/dispatch.h"
 #include "tor-aggregator/agents/ingest.h"
 #include "tor-aggregator/api/aggregator_metrics_reports.h"
+#include "tor-aggregator/api/diagnosis_answer.h"
 #include "tor-aggregator/api/drift_answer.h"
 #include "tor-aggregator/api/rnic_metrics.h"
 #include "tor-aggregator/api/switch_answer.h"
@@ -456,6 +457,8 @@ aggregator_metrics_register(
 		r = switch_metrics_register(aggregator, metrics);
 	if (r == 0)
 		r = drift_metrics_register(aggregator, metrics);
+	if (r == 0)
+		r = diagnosis_metrics_register(aggregator, metrics);
 	for (size_t i = 0; r == 0 && i < aggregator->rack_count; i++) {
 		r = add_rack(aggregator->racks[i], metrics);
 		if (r == 0)

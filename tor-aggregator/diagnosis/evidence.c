@@ -11,6 +11,24 @@ evidence_set(struct evidence *evidence, unsigned number, unsigned index, uint64_
 	evidence->value[number][index] = value;
 }
 
+static bool
+is_gauge(unsigned number)
+{
+	return number == WIRE_COUNTER_PFC_ENABLED ||
+	       number == WIRE_COUNTER_PCI_STALL_WR_PCT ||
+	       number == WIRE_COUNTER_PORT_RATE_MBPS || number == SWITCH_PFCWD_STORMED;
+}
+
+void
+evidence_add(struct evidence *evidence, unsigned number, unsigned index, uint64_t value)
+{
+	if (number < EVIDENCE_NUMBERS && index < EVIDENCE_INDEXES &&
+	    (evidence->there[number] & BIT(index)) != 0 && !is_gauge(number) &&
+	    __builtin_add_overflow(value, evidence->value[number][index], &value))
+		value = UINT64_MAX;
+	evidence_set(evidence, number, index, value);
+}
+
 void
 evidence_give(struct evidence *evidence, enum evidence_given given, double value)
 {

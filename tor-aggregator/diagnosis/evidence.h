@@ -67,6 +67,9 @@ struct evidence {
 
 void evidence_set(
     struct evidence *evidence, unsigned number, unsigned index, uint64_t value);
+/* Counted besides; of a gauge the latest counts. */
+void evidence_add(
+    struct evidence *evidence, unsigned number, unsigned index, uint64_t value);
 void evidence_give(struct evidence *evidence, enum evidence_given given, double value);
 
 bool evidence_is_switch(unsigned number);

@@ -413,14 +413,14 @@ take_numbers(
 
 /* Of the two that pause most it is the other one. */
 static size_t
-pausing_most_but(const struct evidence *all, size_t count, size_t but)
+pausing_most_but(struct evidence *const *all, size_t count, size_t but)
 {
 	size_t most = but;
 	double best = -1, value = 0;
 
 	for (size_t i = 0; i < count; i++)
 		if (i != but &&
-		    indicator_read(&all[i], PAUSING, &value) == INDICATOR_KNOWN &&
+		    indicator_read(all[i], PAUSING, &value) == INDICATOR_KNOWN &&
 		    value > best) {
 			best = value;
 			most = i;
@@ -429,12 +429,16 @@ pausing_most_but(const struct evidence *all, size_t count, size_t but)
 }
 
 static void
-give_numbers(struct evidence *all, size_t count, size_t i, struct rack_numbers others)
+give_numbers(
+    struct evidence *const *all, size_t count, size_t i, struct rack_numbers others)
 {
-	struct evidence *evidence = &all[i];
+	struct evidence *evidence = all[i];
 	double own = 0, most = 0;
 	bool counts;
 
+	evidence->given_there &=
+	    ~(1u << GIVEN_OTHERS_PAUSED | 1u << GIVEN_OTHERS_PAUSING |
+		1u << GIVEN_OTHERS_CNP | 1u << GIVEN_CE_ABOVE_OTHERS);
 	take_numbers(&others, evidence, i, false);
 	if (others.paused_known > 0)
 		evidence_give(evidence, GIVEN_OTHERS_PAUSED, others.paused);
@@ -447,7 +451,7 @@ give_numbers(struct evidence *all, size_t count, size_t i, struct rack_numbers o
 				       : others.pausing.most;
 
 		evidence_give(evidence, GIVEN_OTHERS_PAUSING, most);
-		memcpy(evidence->pausing, all[who].name, sizeof(evidence->pausing));
+		memcpy(evidence->pausing, all[who]->name, sizeof(evidence->pausing));
 	}
 	counts = indicator_read(evidence, CE_RATIO, &own) == INDICATOR_KNOWN;
 	if (counts && others_most(&others.ce, i, counts, &most))
@@ -457,12 +461,12 @@ give_numbers(struct evidence *all, size_t count, size_t i, struct rack_numbers o
 }
 
 void
-evidence_join(struct evidence *all, size_t count)
+evidence_join(struct evidence *const *all, size_t count)
 {
 	struct rack_numbers rack = { 0 };
 
 	for (size_t i = 0; i < count; i++)
-		take_numbers(&rack, &all[i], i, true);
+		take_numbers(&rack, all[i], i, true);
 	for (size_t i = 0; i < count; i++)
 		give_numbers(all, count, i, rack);
 }

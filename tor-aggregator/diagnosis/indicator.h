@@ -92,6 +92,6 @@ const char *indicator_needs(enum indicator indicator);
 
 /* Tells each of them what the others of their rack do: GIVEN_OTHERS_* and
  * GIVEN_CE_ABOVE_OTHERS. Nothing is given where no other one counts it. */
-void evidence_join(struct evidence *all, size_t count);
+void evidence_join(struct evidence *const *all, size_t count);
 
 #endif

@@ -68,6 +68,61 @@ expect_counts(const uint8_t *data, size_t len)
 	assert_memory_equal(view.rows, rows, sizeof(rows));
 }
 
+static const struct wire_counter_value values[] = {
+	{ 51, WIRE_COUNTER_SYMBOL_ERR, 0, { 0 } },
+	{ UINT64_MAX, UINT16_MAX, 255, { 0 } }, /* a newer peer's */
+};
+
+static int
+write_counter_report(struct wire_writer *writer, struct wire_bytes *out)
+{
+	const struct wire_rnic_counters rnics[] = { { { 52, 1 }, 53, values, 2 },
+		{ { 54, 2 }, 55, NULL, 0 } };
+	const struct wire_counter_report report = { 56, rnics, 2, NULL };
+
+	return wire_write_counter_report(writer, &report, out);
+}
+
+static void
+expect_counter_report(const uint8_t *data, size_t len)
+{
+	struct wire_counter_report view;
+	struct wire_rnic_counters rnic;
+
+	assert_int_equal(wire_open_counter_report(&view, data, len), 0);
+	assert_int_equal(view.incarnation, 56);
+	assert_int_equal(view.rnic_count, 2);
+	wire_counter_report_rnic(&view, 0, &rnic);
+	assert_int_equal(rnic.id.guid, 52);
+	assert_int_equal(rnic.id.port, 1);
+	assert_int_equal(rnic.interval_ns, 53);
+	assert_int_equal(rnic.value_count, 2);
+	assert_memory_equal(rnic.values, values, sizeof(values));
+	wire_counter_report_rnic(&view, 1, &rnic);
+	assert_int_equal(rnic.id.guid, 54);
+	assert_int_equal(rnic.value_count, 0);
+}
+
+static void
+a_report_of_too_many_counters_is_refused(void **state)
+{
+	static struct wire_counter_value many[WIRE_MAX_COUNTER_VALUES + 1];
+	struct wire_rnic_counters rnics[WIRE_MAX_HOST_RNICS + 1] = { { { 1, 1 }, 2,
+	    many, WIRE_MAX_COUNTER_VALUES + 1 } };
+	struct wire_counter_report report = { 1, rnics, 1, NULL };
+	struct wire_writer *writer = wire_writer_new();
+	struct wire_bytes out;
+
+	assert_int_equal(wire_write_counter_report(writer, &report, &out), -EMSGSIZE);
+	rnics[0].value_count--;
+	report.rnic_count = WIRE_MAX_HOST_RNICS + 1;
+	assert_int_equal(wire_write_counter_report(writer, &report, &out), -EMSGSIZE);
+	report.rnic_count--;
+	assert_int_equal(wire_write_counter_report(writer, &report, &out), 0);
+	assert_int_equal(wire_walk(WIRE_COUNTER_REPORT, out.data, out.len), 0);
+	wire_writer_free(writer);
+}
+
 enum { HEARTBEAT_STALLS = 5, COUNTS_ROWS = 2 };
 
 static int
@@ -203,15 +258,18 @@ main(int argc, char **argv)
 		{ WIRE_HEARTBEAT, "heartbeat_slowed", write_slow_heartbeat,
 		    expect_slow_heartbeat },
 		{ WIRE_COUNTS, "counts", write_counts, expect_counts },
+		{ WIRE_COUNTER_REPORT, "counter_report", write_counter_report,
+		    expect_counter_report },
 	};
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_heartbeat_says_what_it_vouches_for),
 		cmocka_unit_test(a_heartbeat_says_whether_a_person_has_paused_it),
+		cmocka_unit_test(a_report_of_too_many_counters_is_refused),
 		cmocka_unit_test(vectors_beyond_their_limits_are_refused),
 		cmocka_unit_test(elements_that_lie_askew_are_refused),
 		cmocka_unit_test(a_writer_refuses_what_an_opener_would),
 	};
 
 	return wire_case_main(
-	    cases, 3, tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
+	    cases, 4, tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
 }

@@ -82,7 +82,7 @@ is_known_by_its_identifier_alone(void **state)
 	struct wire_writer *writer = written(c, &out);
 
 	assert_int_equal(wire_kind_of(out.data, out.len), c->kind);
-	for (int kind = WIRE_UNKNOWN; kind <= WIRE_PLACE_ANSWER; kind++)
+	for (int kind = WIRE_UNKNOWN; kind <= WIRE_COUNTER_REPORT; kind++)
 		if (kind != (int)c->kind)
 			assert_int_equal(wire_walk(kind, out.data, out.len), -EBADMSG);
 	assert_false(wire_is_newer(out.data, out.len));

@@ -206,6 +206,31 @@ an_rnic_of_an_agent_without_a_link_is_bad_news(void **state)
 }
 
 static void
+diagnoses_are_asked_of_the_aggregator(void **state)
+{
+	static const char body[] =
+	    "{\"rnics_reported\": 1, \"finding_count\": 1, \"findings\": [{\"host\": "
+	    "\"h1\", \"device\": \"mlx5_0\", \"diagnosis\": \"cable-errors\", "
+	    "\"since\": "
+	    "\"2026-01-01T00:00:00Z\", \"evidence\": \"its port counted 812 symbol "
+	    "errors in 5 s\"}], \"rnics\": [{\"host\": \"h1\", \"device\": \"mlx5_0\", "
+	    "\"not_known\": {\"global-pause\": \"pfc_enabled\"}}]}";
+	static const char none[] = "{\"rnics_reported\": 0, \"finding_count\": 0, "
+				   "\"findings\": [], \"rnics\": []}";
+	const char *one[] = { "h 1", "mlx5_0", "--not-known" };
+	const char *wrong[] = { "h1", "--sideways" };
+	const char *whose[] = { "--not-known" };
+
+	assert_int_equal(run(ctl_diagnosis, 0, NULL, "200 OK", body), CTL_GOOD);
+	assert_int_equal(run(ctl_diagnosis, 0, NULL, "200 OK", none), CTL_GOOD);
+	assert_int_equal(run(ctl_diagnosis, 2, one, "200 OK", body), CTL_GOOD);
+	assert_int_equal(run(ctl_diagnosis, 3, one, "200 OK", body), CTL_GOOD);
+	assert_int_equal(run(ctl_diagnosis, 2, wrong, "200 OK", body), CTL_USAGE);
+	assert_int_equal(run(ctl_diagnosis, 1, whose, "200 OK", body), CTL_USAGE);
+	assert_int_equal(run(ctl_diagnosis, 0, NULL, "200 OK", "{}"), CTL_NO_ANSWER);
+}
+
+static void
 an_open_incident_is_bad_news_and_a_resolved_one_is_not(void **state)
 {
 	assert_int_equal(run(ctl_incidents, 0, NULL, "200 OK",
@@ -387,6 +412,7 @@ main(void)
 		cmocka_unit_test(an_rnic_of_an_agent_without_a_link_is_bad_news),
 		cmocka_unit_test(services_are_asked_of_an_aggregator_or_an_agent),
 		cmocka_unit_test(counters_are_asked_of_the_agent),
+		cmocka_unit_test(diagnoses_are_asked_of_the_aggregator),
 		cmocka_unit_test(a_switch_that_could_not_be_read_is_bad_news),
 		cmocka_unit_test(
 		    an_open_incident_is_bad_news_and_a_resolved_one_is_not),

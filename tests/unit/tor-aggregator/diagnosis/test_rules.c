@@ -22,6 +22,8 @@
 #define PACKETS 1000000
 
 static struct evidence rack[RNICS];
+static struct evidence *const all[RNICS] = { &rack[0], &rack[1], &rack[2], &rack[3],
+	&rack[4] };
 static struct rule_result results[RNICS][DIAGNOSES];
 
 static bool
@@ -68,7 +70,7 @@ setup(void **state)
 static void
 judge(void)
 {
-	evidence_join(rack, RNICS);
+	evidence_join(all, RNICS);
 	for (size_t i = 0; i < RNICS; i++)
 		rules_judge(&rack[i], results[i]);
 }
@@ -498,7 +500,7 @@ a_counter_that_is_not_there_is_no_zero_and_no_burst(void **state)
 	for (unsigned n = 1; n < EVIDENCE_NUMBERS; n++)
 		rack[0].there[n] = 0;
 	rack[0].given_there = 0;
-	evidence_join(rack, 1);
+	evidence_join(all, 1);
 	rules_judge(&rack[0], results[0]);
 	for (size_t d = 0; d < DIAGNOSES; d++) {
 		assert_int_equal(results[0][d].status, RULE_NOT_KNOWN);
@@ -575,6 +577,25 @@ each_rule_has_words_a_source_and_earlier_exceptions(void **state)
 }
 
 static void
+each_rule_is_documented(void **state)
+{
+	static char text[1 << 17];
+	FILE *f = fopen(DOCUMENTATION, "r");
+	char row[64];
+	size_t len;
+
+	assert_non_null(f);
+	len = fread(text, 1, sizeof(text) - 1, f);
+	fclose(f);
+	assert_in_range(len, 1, sizeof(text) - 2);
+	for (size_t d = 0; d < DIAGNOSES; d++) {
+		snprintf(row, sizeof(row), "\n| `%s` | ", rules[d].word);
+		if (strstr(text, row) == NULL)
+			fail_msg("%s is not in docs/counters.md", rules[d].word);
+	}
+}
+
+static void
 a_sentence_is_cut_and_ends(void **state)
 {
 	char text[RULE_SENTENCE_BYTES];
@@ -630,6 +651,7 @@ main(void)
 		TEST(the_switch_counts_for_a_driver_that_does_not),
 		TEST(host_and_switch_may_be_read_at_different_paces),
 		TEST(each_rule_has_words_a_source_and_earlier_exceptions),
+		TEST(each_rule_is_documented),
 		TEST(a_sentence_is_cut_and_ends),
 	};
 

@@ -1,0 +1,125 @@
+#include "host-agent/counters/counter_report.h"
+
+#include <string.h>
+
+#include "host-agent/counters/counter_table.h"
+#include "host-agent/counters/counters.h"
+#include "rackmesh/metrics/counter_delta.h"
+#include "schemas/wire/text.h"
+
+/* 0: no aggregator asks for it. */
+static unsigned
+number_of(const struct counter_row *row)
+{
+	for (unsigned i = 1; i < WIRE_COUNTERS; i++)
+		if (strcmp(wire_counter_word(i), row->name) == 0)
+			return i;
+	return 0;
+}
+
+/* False: it says nothing of the last interval. */
+static bool
+add(const struct counter_row *row, const struct counter_state *state, uint64_t *value)
+{
+	if (!state->there)
+		return false;
+	if (row->width == 0) { /* of several the highest */
+		*value = state->total > *value ? state->total : *value;
+		return true;
+	}
+	if (state->change != COUNTER_COUNTED && state->change != COUNTER_WRAPPED)
+		return false;
+	*value += state->delta;
+	return true;
+}
+
+/* Of all ports of the bond that are there, unless one of them cannot tell. */
+static bool
+add_lowers(const struct counter_row *row, const struct counter_state *const *lowers,
+    size_t lower_count, size_t at, uint64_t *value)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < lower_count; i++) {
+		if (!lowers[i][at].there)
+			continue;
+		if (!add(row, &lowers[i][at], value))
+			return false;
+		any = true;
+	}
+	return any;
+}
+
+size_t
+counter_report_fill(const struct counter_state *states,
+    const struct counter_state *const *lowers, size_t lower_count,
+    struct wire_counter_value ret[COUNTER_REPORT_VALUES])
+{
+	size_t at = 0, count = 0;
+
+	for (const struct counter_row *row = counter_rows; row->name != NULL; row++) {
+		const unsigned number = number_of(row);
+
+		for (size_t i = 0; i < counter_row_values(row); i++, at++) {
+			uint64_t value = 0;
+
+			if (number == 0 ||
+			    (!add(row, &states[at], &value) &&
+				(states[at].there ||
+				    !add_lowers(row, lowers, lower_count, at, &value))))
+				continue;
+			ret[count++] = (struct wire_counter_value){ .value = value,
+				.counter = (uint16_t)number,
+				.index = (uint8_t)i };
+		}
+	}
+	return count;
+}
+
+static const struct counters_port *
+port_at(const struct counters *counters, const char *rdma_device, const char *netdev,
+    uint8_t port)
+{
+	for (size_t i = 0; i < counters_ports(counters); i++) {
+		const struct counters_port *shown = counters_port(counters, i);
+
+		if (shown->wanted && shown->place.port == port &&
+		    strcmp(shown->place.rdma_device, rdma_device) == 0 &&
+		    strcmp(shown->place.netdev, netdev) == 0)
+			return shown;
+	}
+	return NULL;
+}
+
+static bool
+was_read_twice(const struct counters_port *port)
+{
+	return port != NULL && port->error == 0 && port->interval_ns > 0;
+}
+
+const struct counters_port *
+counter_report_of(const struct counters *counters,
+    const struct counter_port_place *place,
+    struct wire_counter_value values[COUNTER_REPORT_VALUES],
+    struct wire_rnic_counters *ret)
+{
+	const struct counters_port *port =
+	    port_at(counters, place->rdma_device, place->netdev, place->port);
+	const struct counter_state *lowers[COUNTER_MAX_LOWERS];
+	size_t lower_count = 0;
+
+	if (!was_read_twice(port))
+		return NULL;
+	for (size_t i = 0; i < port->reading.lower_count; i++) {
+		const struct counters_port *lower =
+		    port_at(counters, "", port->reading.lowers[i], 0);
+
+		if (was_read_twice(lower))
+			lowers[lower_count++] = lower->states;
+	}
+	*ret = (struct wire_rnic_counters){ .interval_ns = (uint64_t)port->interval_ns,
+		.values = values };
+	ret->value_count =
+	    counter_report_fill(port->states, lowers, lower_count, values);
+	return port;
+}

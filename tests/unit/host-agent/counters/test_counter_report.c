@@ -1,0 +1,159 @@
+#include "host-agent/counters/counter_report.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "host-agent/counters/counter_table.h"
+#include "rackmesh/metrics/counter_delta.h"
+#include "schemas/wire/text.h"
+
+static struct counter_state *states, *lower;
+static struct wire_counter_value values[COUNTER_REPORT_VALUES];
+
+static int
+setup(void **state)
+{
+	states = calloc(counter_values(), sizeof(*states));
+	lower = calloc(counter_values(), sizeof(*lower));
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	free(states);
+	free(lower);
+	return 0;
+}
+
+/* A reading of one counter by mlx5, index i of it. */
+static void
+take(struct counter_state *of, const char *name, size_t i, bool there, uint64_t value)
+{
+	size_t at = 0;
+
+	for (const struct counter_row *row = counter_rows; row->name != NULL; row++) {
+		if (strcmp(row->name, name) == 0) {
+			const struct counter_sample sample = { there, 1, value };
+
+			counter_take(&of[at + i], &sample, row->width, true);
+			return;
+		}
+		at += counter_row_values(row);
+	}
+	fail_msg("no counter %s", name);
+}
+
+static size_t
+fill(size_t lower_count)
+{
+	const struct counter_state *lowers[] = { lower };
+
+	return counter_report_fill(states, lowers, lower_count, values);
+}
+
+static void
+all_that_an_aggregator_asks_for_is_in_the_table(void **state)
+{
+	for (unsigned i = 1; i < WIRE_COUNTERS; i++)
+		take(states, wire_counter_word(i), 0, true, 1);
+	for (unsigned i = 1; i < WIRE_COUNTERS; i++)
+		take(states, wire_counter_word(i), 0, true, 3);
+	assert_int_equal(fill(0), WIRE_COUNTERS - 1);
+}
+
+static void
+what_was_counted_is_told_and_zero_is(void **state)
+{
+	take(states, "symbol_err", 0, true, 1000);
+	take(states, "crc_err", 0, true, 7);
+	take(states, "symbol_err", 0, true, 1812);
+	take(states, "crc_err", 0, true, 7);
+	assert_int_equal(fill(0), 2);
+	for (size_t i = 0; i < 2; i++)
+		assert_int_equal(values[i].value,
+		    values[i].counter == WIRE_COUNTER_SYMBOL_ERR ? 812 : 0);
+}
+
+static void
+a_wrap_is_no_burst(void **state)
+{
+	take(states, "oos_rx", 0, true, UINT32_MAX - 5);
+	take(states, "oos_rx", 0, true, 4);
+	assert_int_equal(fill(0), 1);
+	assert_int_equal(values[0].counter, WIRE_COUNTER_OOS_RX);
+	assert_int_equal(values[0].value, 10);
+}
+
+static void
+what_began_again_is_new_or_has_gone_is_not_told(void **state)
+{
+	take(states, "oos_rx", 0, true, 1000);
+	assert_int_equal(fill(0), 0); /* new */
+	take(states, "oos_rx", 0, true, 900);
+	assert_int_equal(fill(0), 0); /* again from 0: 900 of how many? */
+	take(states, "oos_rx", 0, true, 950);
+	assert_int_equal(fill(0), 1);
+	take(states, "oos_rx", 0, false, 0);
+	assert_int_equal(fill(0), 0);
+}
+
+static void
+a_priority_is_told_by_its_number(void **state)
+{
+	take(states, "pfc_rx_frames", 3, true, 5);
+	take(states, "pfc_rx_frames", 3, true, 8);
+	take(states, "pfc_enabled", 3, true, 1);
+	assert_int_equal(fill(0), 2);
+	for (size_t i = 0; i < 2; i++) {
+		assert_int_equal(values[i].index, 3);
+		assert_int_equal(values[i].value,
+		    values[i].counter == WIRE_COUNTER_PFC_RX_FRAMES ? 3 : 1);
+	}
+}
+
+static void
+what_no_aggregator_asks_for_is_not_told(void **state)
+{
+	take(states, "dup_req", 0, true, 1);
+	take(states, "dup_req", 0, true, 2);
+	assert_int_equal(fill(0), 0);
+}
+
+static void
+a_bond_that_does_not_count_has_the_sum_of_its_ports(void **state)
+{
+	take(lower, "symbol_err", 0, true, 1);
+	take(lower, "symbol_err", 0, true, 6);
+	take(states, "crc_err", 0, true, 1);
+	take(states, "crc_err", 0, true, 3);
+	take(lower, "crc_err", 0, true, 1);
+	take(lower, "crc_err", 0, true, 9);
+	assert_int_equal(fill(1), 2);
+	for (size_t i = 0; i < 2; i++)
+		assert_int_equal(values[i].value,
+		    values[i].counter == WIRE_COUNTER_SYMBOL_ERR ? 5 : 2);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(all_that_an_aggregator_asks_for_is_in_the_table),
+		TEST(what_was_counted_is_told_and_zero_is),
+		TEST(a_wrap_is_no_burst),
+		TEST(what_began_again_is_new_or_has_gone_is_not_told),
+		TEST(a_priority_is_told_by_its_number),
+		TEST(what_no_aggregator_asks_for_is_not_told),
+		TEST(a_bond_that_does_not_count_has_the_sum_of_its_ports),
+	};
+
+	return cmocka_run_group_tests_name("counter_report", tests, NULL, NULL);
+}

@@ -1,0 +1,233 @@
+#include "tor-aggregator/diagnosis/diagnoses.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define S RM_NS_PER_S
+#define INTERVAL_NS (5 * S)
+
+static struct diagnoses *diagnoses;
+static rm_mono_t now;
+static rm_wall_t wall;
+
+static int
+setup(void **state)
+{
+	now.ns = 1000 * S;
+	wall.ns = 5000 * S;
+	diagnoses = diagnoses_new();
+	return diagnoses == NULL ? -1 : 0;
+}
+
+static int
+teardown(void **state)
+{
+	diagnoses_free(diagnoses);
+	return 0;
+}
+
+static void
+report_values(uint64_t guid, const struct wire_counter_value *values, size_t count)
+{
+	const struct wire_rnic_counters counters = { { guid, 1 }, INTERVAL_NS, values,
+		count };
+
+	diagnoses_report(diagnoses, "h1", "mlx5_0", &counters, now);
+}
+
+static void
+report(uint64_t guid, enum wire_counter counter, uint64_t value)
+{
+	const struct wire_counter_value values[] = { { value, (uint16_t)counter, 0,
+	    { 0 } } };
+
+	report_values(guid, values, 1);
+}
+
+static void
+judge(int64_t after_ns)
+{
+	now.ns += after_ns;
+	wall.ns += after_ns;
+	diagnoses_judge(diagnoses, now, wall);
+}
+
+static const struct diagnosis_finding *
+finding(uint64_t guid, enum diagnosis diagnosis)
+{
+	const struct diagnosed *rnic =
+	    diagnoses_find(diagnoses, (struct wire_rnic_id){ guid, 1 });
+
+	assert_non_null(rnic);
+	return &rnic->findings[diagnosis];
+}
+
+static void
+a_finding_stands_with_its_sentence_until_it_is_quiet(void **state)
+{
+	report(1, WIRE_COUNTER_SYMBOL_ERR, 812);
+	judge(S);
+	assert_true(finding(1, DIAGNOSIS_CABLE)->stands);
+	assert_string_equal(finding(1, DIAGNOSIS_CABLE)->sentence,
+	    "its port counted 812 symbol errors in 5 s");
+	assert_int_equal(finding(1, DIAGNOSIS_CABLE)->since.ns, wall.ns);
+	assert_false(finding(1, DIAGNOSIS_LINK_FLAP)->stands);
+
+	report(1, WIRE_COUNTER_SYMBOL_ERR, 0);
+	judge(5 * S);
+	assert_true(finding(1, DIAGNOSIS_CABLE)->stands);
+	report(1, WIRE_COUNTER_SYMBOL_ERR, 0);
+	judge(DIAGNOSES_QUIET_NS);
+	assert_false(finding(1, DIAGNOSIS_CABLE)->stands);
+}
+
+/* Agents may report more often than is judged. */
+static void
+reports_between_two_judgements_add_up(void **state)
+{
+	report(1, WIRE_COUNTER_SYMBOL_ERR, 800);
+	report(1, WIRE_COUNTER_SYMBOL_ERR, 12);
+	judge(S);
+	assert_string_equal(finding(1, DIAGNOSIS_CABLE)->sentence,
+	    "its port counted 812 symbol errors in 10 s");
+	report(1, WIRE_COUNTER_SYMBOL_ERR, 13);
+	judge(S);
+	assert_string_equal(finding(1, DIAGNOSIS_CABLE)->sentence,
+	    "its port counted 13 symbol errors in 5 s");
+}
+
+static void
+of_a_gauge_the_latest_report_counts(void **state)
+{
+	const struct wire_counter_value values[] = {
+		{ 0, WIRE_COUNTER_PFC_ENABLED, 0, { 0 } },
+		{ 7, WIRE_COUNTER_GPAUSE_RX_FRAMES, 0, { 0 } },
+	};
+
+	report(1, WIRE_COUNTER_PFC_ENABLED, 1);
+	report_values(1, values, 2);
+	judge(S);
+	assert_true(finding(1, DIAGNOSIS_GLOBAL_PAUSE)->stands);
+}
+
+static void
+what_has_to_last_stands_only_then(void **state)
+{
+	for (uint64_t i = 0; i < 7; i++) {
+		for (uint64_t guid = 1; guid <= 3; guid++) {
+			const struct wire_counter_value values[] = {
+				{ 500000, WIRE_COUNTER_PFC_RX_PAUSE_US, 3, { 0 } },
+			};
+
+			report_values(guid, values, 1);
+		}
+		judge(i == 0 ? 0 : 5 * S);
+		assert_int_equal(finding(1, DIAGNOSIS_PFC_STEADY)->stands, i == 6);
+	}
+}
+
+static void
+what_has_to_last_begins_again_after_a_break(void **state)
+{
+	for (uint64_t i = 0; i < 12; i++) {
+		for (uint64_t guid = 1; guid <= 3; guid++) {
+			const struct wire_counter_value values[] = {
+				{ i == 5 ? 0 : 500000, WIRE_COUNTER_PFC_RX_PAUSE_US, 3,
+				    { 0 } },
+			};
+
+			report_values(guid, values, 1);
+		}
+		judge(5 * S);
+		assert_false(finding(1, DIAGNOSIS_PFC_STEADY)->stands);
+	}
+}
+
+static void
+what_is_not_reported_any_more_ends_and_is_forgotten(void **state)
+{
+	report(1, WIRE_COUNTER_SYMBOL_ERR, 812);
+	judge(S);
+	judge(DIAGNOSES_FRESH_NS);
+	assert_false(diagnoses_rnic(diagnoses, 0)->fresh);
+	judge(DIAGNOSES_QUIET_NS);
+	assert_false(finding(1, DIAGNOSIS_CABLE)->stands);
+	judge(DIAGNOSES_FORGET_NS);
+	assert_int_equal(diagnoses_rnics(diagnoses), 0);
+}
+
+static void
+a_share_of_losses_needs_some_probes(void **state)
+{
+	const struct wire_counter_value values[] = {
+		{ 40, WIRE_COUNTER_ACK_TIMEOUT, 0, { 0 } },
+		{ 0, WIRE_COUNTER_NAK_SEQ_RX, 0, { 0 } },
+	};
+
+	report_values(1, values, 2);
+	diagnoses_probes(diagnoses, (struct wire_rnic_id){ 1, 1 }, 50, 10);
+	judge(S);
+	assert_false(finding(1, DIAGNOSIS_SILENT_DROP)->stands);
+	diagnoses_probes(diagnoses, (struct wire_rnic_id){ 1, 1 }, 400, 40);
+	judge(S);
+	assert_true(finding(1, DIAGNOSIS_SILENT_DROP)->stands);
+	/* It begins again: nothing is known of the interval. */
+	report_values(1, values, 2);
+	diagnoses_probes(diagnoses, (struct wire_rnic_id){ 1, 1 }, 200, 0);
+	judge(S);
+	assert_int_equal(
+	    diagnoses_rnic(diagnoses, 0)->results[DIAGNOSIS_SILENT_DROP].status,
+	    RULE_NOT_KNOWN);
+}
+
+static void
+foreign_values_are_counted_and_harm_nothing(void **state)
+{
+	const struct wire_counter_value values[] = {
+		{ 1, 0, 0, { 0 } },
+		{ 1, WIRE_COUNTERS, 0, { 0 } },
+		{ 1, UINT16_MAX, 255, { 0 } },
+		{ 812, WIRE_COUNTER_SYMBOL_ERR, 200, { 0 } },
+	};
+	const struct wire_rnic_counters endless = { { 2, 1 }, UINT64_MAX, values, 4 };
+
+	report_values(1, values, 4);
+	diagnoses_report(diagnoses, "h1", "mlx5_1", &endless, now);
+	judge(S);
+	assert_int_equal(diagnoses_counts(diagnoses)->unknown_values, 3);
+	assert_int_equal(diagnoses_counts(diagnoses)->refused, 1);
+	assert_false(finding(1, DIAGNOSIS_CABLE)->stands);
+}
+
+static void
+rnics_beyond_the_bound_are_refused(void **state)
+{
+	for (uint64_t guid = 1; guid <= DIAGNOSES_MAX_RNICS + 1; guid++)
+		report(guid, WIRE_COUNTER_SYMBOL_ERR, 0);
+	assert_int_equal(diagnoses_rnics(diagnoses), DIAGNOSES_MAX_RNICS);
+	assert_int_equal(diagnoses_counts(diagnoses)->refused, 1);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_finding_stands_with_its_sentence_until_it_is_quiet),
+		TEST(reports_between_two_judgements_add_up),
+		TEST(of_a_gauge_the_latest_report_counts),
+		TEST(what_has_to_last_stands_only_then),
+		TEST(what_has_to_last_begins_again_after_a_break),
+		TEST(what_is_not_reported_any_more_ends_and_is_forgotten),
+		TEST(a_share_of_losses_needs_some_probes),
+		TEST(foreign_values_are_counted_and_harm_nothing),
+		TEST(rnics_beyond_the_bound_are_refused),
+	};
+
+	return cmocka_run_group_tests_name("diagnoses", tests, NULL, NULL);
+}

@@ -1,0 +1,205 @@
+#include "tor-aggregator/api/diagnosis_answer.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "rackmesh/core/clock.h"
+#include "rackmesh/http/http_server.h"
+#include "rackmesh/metrics/metrics.h"
+#include "tor-aggregator/api/aggregator_show.h"
+#include "tor-aggregator/diagnosis/diagnoses.h"
+#include "tor-aggregator/tor_aggregator_state.h"
+
+#define LIMIT 200 /* findings in one answer */
+#define MAX_LIMIT 2000
+#define MAX_RNICS 256 /* whose rules are shown */
+#define LABEL_BYTES 160
+
+/* ---- JSON ---- */
+
+struct wanted {
+	const char *tor, *host, *device; /* NULL: any */
+	uint64_t offset, limit, count;
+};
+
+static json_t *
+show_finding(const char *tor, const struct diagnosed *rnic, size_t d)
+{
+	const struct diagnosis_finding *finding = &rnic->findings[d];
+	char since[RM_WALL_TEXT];
+	json_t *object = json_object();
+
+	rm_wall_format(finding->since, since);
+	json_object_set_new(object, "tor", json_string(tor));
+	json_object_set_new(object, "id", show_id(rnic->id));
+	json_object_set_new(object, "host", json_string(rnic->host));
+	json_object_set_new(object, "device", json_string(rnic->device));
+	json_object_set_new(object, "diagnosis", json_string(rules[d].word));
+	json_object_set_new(object, "what", json_string(rules[d].what));
+	json_object_set_new(object, "evidence", json_string(finding->sentence));
+	json_object_set_new(object, "since", json_string(since));
+	return object;
+}
+
+static void
+add_findings(
+    json_t *list, const char *tor, const struct diagnosed *rnic, struct wanted *wanted)
+{
+	for (size_t d = 0; d < DIAGNOSES; d++) {
+		if (!rnic->findings[d].stands)
+			continue;
+		if (wanted->count >= wanted->offset &&
+		    json_array_size(list) < wanted->limit)
+			json_array_append_new(list, show_finding(tor, rnic, d));
+		wanted->count++;
+	}
+}
+
+/* Which counter is missing for which diagnosis. */
+static json_t *
+show_not_known(const struct diagnosed *rnic)
+{
+	json_t *object = json_object();
+
+	for (size_t d = 0; rnic->fresh && d < DIAGNOSES; d++)
+		if (rnic->results[d].status == RULE_NOT_KNOWN)
+			json_object_set_new(object, rules[d].word,
+			    json_string(indicator_needs(rnic->results[d].needs)));
+	return object;
+}
+
+static json_t *
+show_rnic_rules(const char *tor, const struct diagnosed *rnic)
+{
+	json_t *object = json_object();
+
+	json_object_set_new(object, "tor", json_string(tor));
+	json_object_set_new(object, "id", show_id(rnic->id));
+	json_object_set_new(object, "host", json_string(rnic->host));
+	json_object_set_new(object, "device", json_string(rnic->device));
+	json_object_set_new(object, "age_ms",
+	    json_integer(rm_mono_since(rm_mono_now(), rnic->reported) / RM_NS_PER_MS));
+	json_object_set_new(
+	    object, "interval_ms", json_integer(rnic->evidence.host_ns / RM_NS_PER_MS));
+	json_object_set_new(object, "not_known", show_not_known(rnic));
+	return object;
+}
+
+static bool
+is_wanted(const char *wanted, const char *name)
+{
+	return wanted == NULL || strcmp(wanted, name) == 0;
+}
+
+static void
+add_rack(json_t *findings, json_t *rnics, const char *tor,
+    const struct diagnoses *diagnoses, struct wanted *wanted)
+{
+	for (size_t i = 0; i < diagnoses_rnics(diagnoses); i++) {
+		const struct diagnosed *rnic = diagnoses_rnic(diagnoses, i);
+
+		if (!is_wanted(wanted->host, rnic->host) ||
+		    !is_wanted(wanted->device, rnic->device))
+			continue;
+		add_findings(findings, tor, rnic, wanted);
+		if (wanted->host != NULL && json_array_size(rnics) < MAX_RNICS)
+			json_array_append_new(rnics, show_rnic_rules(tor, rnic));
+	}
+}
+
+void
+diagnosis_answer_get(struct rm_http_request *request, void *arg)
+{
+	const struct tor_aggregator *aggregator = arg;
+	struct wanted wanted = {
+		.tor = rm_http_query(request, "tor"),
+		.host = rm_http_query(request, "host"),
+		.device = rm_http_query(request, "device"),
+		.limit = LIMIT,
+	};
+	json_t *all, *findings, *rnics;
+	size_t reported = 0;
+
+	if (!rm_http_query_number(request, "offset", 0, UINT32_MAX, &wanted.offset) ||
+	    !rm_http_query_number(request, "limit", 1, MAX_LIMIT, &wanted.limit))
+		return;
+	all = json_object();
+	findings = json_array();
+	rnics = json_array();
+	for (size_t i = 0; i < aggregator->rack_count; i++) {
+		if (!is_wanted(wanted.tor, aggregator->tors[i]))
+			continue;
+		reported += diagnoses_rnics(aggregator->diagnoses[i]);
+		add_rack(findings, rnics, aggregator->tors[i], aggregator->diagnoses[i],
+		    &wanted);
+	}
+	json_object_set_new(all, "rnics_reported", json_integer((json_int_t)reported));
+	json_object_set_new(
+	    all, "finding_count", json_integer((json_int_t)wanted.count));
+	json_object_set_new(all, "findings", findings);
+	json_object_set_new(all, "rnics", rnics);
+	rm_http_reply_json(request, 200, all);
+}
+
+/* ---- metrics ---- */
+
+static void
+tell_rack(
+    struct rm_metrics_out *out, const char *tor, const struct diagnoses *diagnoses)
+{
+	unsigned standing[DIAGNOSES] = { 0 };
+	char label[LABEL_BYTES], kind[64];
+
+	for (size_t i = 0; i < diagnoses_rnics(diagnoses); i++)
+		for (size_t d = 0; d < DIAGNOSES; d++)
+			standing[d] += diagnoses_rnic(diagnoses, i)->findings[d].stands;
+	snprintf(label, sizeof(label), "tor=\"%s\"", tor);
+	for (size_t d = 0; d < DIAGNOSES; d++) {
+		snprintf(kind, sizeof(kind), "diagnosis=\"%s\"", rules[d].word);
+		rm_metrics_tell(out, label, kind, standing[d]);
+	}
+}
+
+static void
+tell_findings(struct rm_metrics_out *out, const void *arg)
+{
+	const struct tor_aggregator *aggregator = arg;
+
+	for (size_t i = 0; i < aggregator->rack_count; i++)
+		tell_rack(out, aggregator->tors[i], aggregator->diagnoses[i]);
+}
+
+static const struct rm_metrics_family findings = { "rackmesh_rack_diagnoses", "gauge",
+	"RNICs of the rack of which the diagnosis stands.", tell_findings };
+
+#define N(name) "rackmesh_aggregator_counter_reports_" name
+
+int
+diagnosis_metrics_register(
+    struct tor_aggregator *aggregator, struct rm_metrics *metrics)
+{
+	int r = rm_metrics_family(metrics, aggregator, &findings, aggregator);
+
+	for (size_t i = 0; r == 0 && i < aggregator->rack_count; i++) {
+		const struct diagnoses_counts *counts =
+		    diagnoses_counts(aggregator->diagnoses[i]);
+		char label[LABEL_BYTES];
+
+		snprintf(label, sizeof(label), "tor=\"%s\"", aggregator->tors[i]);
+		r = rm_metrics_counter(metrics, counts, N("total"), label,
+		    "Reports of an RNIC's counters.", &counts->reports);
+		if (r == 0)
+			r = rm_metrics_counter(metrics, counts, N("refused_total"),
+			    label, "Of those the ones of RNICs beyond the bound.",
+			    &counts->refused);
+		if (r == 0)
+			r = rm_metrics_counter(metrics, counts,
+			    N("unknown_values_total"), label,
+			    "Values of counters that only newer agents know.",
+			    &counts->unknown_values);
+	}
+	return r;
+}

@@ -1,0 +1,17 @@
+/*
+ * diagnosis_answer - what the counters of the racks' RNICs mean: /v1/diagnosis and
+ * metrics.
+ */
+#ifndef TOR_AGGREGATOR_API_DIAGNOSIS_ANSWER_H
+#define TOR_AGGREGATOR_API_DIAGNOSIS_ANSWER_H
+
+struct rm_http_request;
+struct rm_metrics;
+struct tor_aggregator;
+
+void diagnosis_answer_get(struct rm_http_request *request, void *aggregator);
+
+int diagnosis_metrics_register(
+    struct tor_aggregator *aggregator, struct rm_metrics *metrics);
+
+#endif

@@ -1,0 +1,214 @@
+#include "tor-aggregator/diagnosis/diagnoses.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct diagnoses {
+	struct diagnosed *rnics[DIAGNOSES_MAX_RNICS];
+	size_t count;
+	struct evidence *joined[DIAGNOSES_MAX_RNICS]; /* while they are judged */
+	struct diagnoses_counts counts;
+};
+
+struct diagnoses *
+diagnoses_new(void)
+{
+	return calloc(1, sizeof(struct diagnoses));
+}
+
+void
+diagnoses_free(struct diagnoses *diagnoses)
+{
+	if (diagnoses == NULL)
+		return;
+	for (size_t i = 0; i < diagnoses->count; i++)
+		free(diagnoses->rnics[i]);
+	free(diagnoses);
+}
+
+static struct diagnosed *
+find(const struct diagnoses *diagnoses, struct wire_rnic_id id)
+{
+	for (size_t i = 0; i < diagnoses->count; i++)
+		if (diagnoses->rnics[i]->id.guid == id.guid &&
+		    diagnoses->rnics[i]->id.port == id.port)
+			return diagnoses->rnics[i];
+	return NULL;
+}
+
+static struct diagnosed *
+find_or_add(struct diagnoses *diagnoses, struct wire_rnic_id id)
+{
+	struct diagnosed *rnic = find(diagnoses, id);
+
+	if (rnic != NULL || diagnoses->count == DIAGNOSES_MAX_RNICS)
+		return rnic;
+	rnic = calloc(1, sizeof(*rnic));
+	if (rnic == NULL)
+		return NULL;
+	rnic->id = id;
+	diagnoses->rnics[diagnoses->count++] = rnic;
+	return rnic;
+}
+
+void
+diagnoses_report(struct diagnoses *diagnoses, const char *host, const char *device,
+    const struct wire_rnic_counters *counters, rm_mono_t now)
+{
+	struct diagnosed *rnic = find_or_add(diagnoses, counters->id);
+
+	diagnoses->counts.reports++;
+	if (rnic == NULL || counters->interval_ns > INT64_MAX) {
+		diagnoses->counts.refused++;
+		return;
+	}
+	snprintf(rnic->host, sizeof(rnic->host), "%s", host);
+	snprintf(rnic->device, sizeof(rnic->device), "%s", device);
+	rnic->reported = now;
+	if (rnic->judged)
+		rnic->evidence = (struct evidence){ 0 };
+	rnic->judged = false;
+	if (__builtin_add_overflow(rnic->evidence.host_ns,
+		(int64_t)counters->interval_ns, &rnic->evidence.host_ns))
+		rnic->evidence.host_ns = INT64_MAX;
+	snprintf(
+	    rnic->evidence.name, sizeof(rnic->evidence.name), "%s/%s", host, device);
+	for (size_t i = 0; i < counters->value_count; i++) {
+		const struct wire_counter_value *value = &counters->values[i];
+
+		if (value->counter == 0 || value->counter >= WIRE_COUNTERS)
+			diagnoses->counts.unknown_values++;
+		else
+			evidence_add(&rnic->evidence, value->counter, value->index,
+			    value->value);
+	}
+}
+
+void
+diagnoses_probes(
+    struct diagnoses *diagnoses, struct wire_rnic_id id, uint64_t sent, uint64_t lost)
+{
+	struct diagnosed *rnic = find(diagnoses, id);
+	uint64_t more, more_lost;
+
+	if (rnic == NULL)
+		return;
+	if (sent < rnic->probes_sent || lost < rnic->probes_lost) {
+		rnic->probes_sent = sent;
+		rnic->probes_lost = lost;
+		return;
+	}
+	more = sent - rnic->probes_sent;
+	more_lost = lost - rnic->probes_lost;
+	if (more < DIAGNOSES_MIN_PROBES)
+		return;
+	evidence_give(
+	    &rnic->evidence, GIVEN_LOSS_PCT, 100 * (double)more_lost / (double)more);
+	rnic->probes_sent = sent;
+	rnic->probes_lost = lost;
+}
+
+/* ---- judging ---- */
+
+static void
+forget_old(struct diagnoses *diagnoses, rm_mono_t now)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < diagnoses->count; i++) {
+		struct diagnosed *rnic = diagnoses->rnics[i];
+
+		if (rm_mono_since(now, rnic->reported) > DIAGNOSES_FORGET_NS)
+			free(rnic);
+		else
+			diagnoses->rnics[kept++] = rnic;
+	}
+	diagnoses->count = kept;
+}
+
+static bool
+is_fresh(const struct diagnosed *rnic, rm_mono_t now)
+{
+	const int64_t age_ns = rm_mono_since(now, rnic->reported);
+
+	return age_ns <= DIAGNOSES_FRESH_NS || age_ns / 3 <= rnic->evidence.host_ns;
+}
+
+static void
+held(struct diagnosed *rnic, size_t d, rm_mono_t now, rm_wall_t wall)
+{
+	struct diagnosis_finding *finding = &rnic->findings[d];
+
+	if (finding->first.ns == 0) {
+		finding->first = now;
+		finding->since = wall;
+	}
+	finding->last = now;
+	finding->stands =
+	    finding->stands || rm_mono_since(now, finding->first) >=
+				   (int64_t)rules[d].lasts_s * RM_NS_PER_S;
+	rule_sentence(&rnic->evidence, &rnic->results[d], finding->sentence);
+}
+
+/* What has to last has not; what stands goes on for a while. */
+static void
+held_not(struct diagnosis_finding *finding, rm_mono_t now)
+{
+	if (!finding->stands || rm_mono_since(now, finding->last) >= DIAGNOSES_QUIET_NS)
+		*finding = (struct diagnosis_finding){ 0 };
+}
+
+void
+diagnoses_judge(struct diagnoses *diagnoses, rm_mono_t now, rm_wall_t wall)
+{
+	size_t count = 0;
+
+	forget_old(diagnoses, now);
+	for (size_t i = 0; i < diagnoses->count; i++) {
+		struct diagnosed *rnic = diagnoses->rnics[i];
+
+		rnic->fresh = is_fresh(rnic, now);
+		if (rnic->fresh)
+			diagnoses->joined[count++] = &rnic->evidence;
+	}
+	evidence_join(diagnoses->joined, count);
+	for (size_t i = 0; i < diagnoses->count; i++) {
+		struct diagnosed *rnic = diagnoses->rnics[i];
+
+		if (rnic->fresh)
+			rules_judge(&rnic->evidence, rnic->results);
+		rnic->judged = true;
+		for (size_t d = 0; d < DIAGNOSES; d++)
+			if (rnic->fresh && rnic->results[d].status == RULE_HOLDS)
+				held(rnic, d, now, wall);
+			else
+				held_not(&rnic->findings[d], now);
+	}
+}
+
+/* ---- what is shown ---- */
+
+size_t
+diagnoses_rnics(const struct diagnoses *diagnoses)
+{
+	return diagnoses->count;
+}
+
+const struct diagnosed *
+diagnoses_rnic(const struct diagnoses *diagnoses, size_t i)
+{
+	return diagnoses->rnics[i];
+}
+
+const struct diagnosed *
+diagnoses_find(const struct diagnoses *diagnoses, struct wire_rnic_id id)
+{
+	return find(diagnoses, id);
+}
+
+const struct diagnoses_counts *
+diagnoses_counts(const struct diagnoses *diagnoses)
+{
+	return &diagnoses->counts;
+}

@@ -1,0 +1,74 @@
+/*
+ * diagnoses - what the rules say of each RNIC of a rack, and since when. Pure.
+ *
+ * Reports of counters and figures of probes go in; every interval all RNICs that were
+ * reported lately are judged together, since one explains another. A diagnosis stands
+ * once its rule has held for as long as it asks, until it has not held for
+ * DIAGNOSES_QUIET_NS. It accuses nobody by itself.
+ */
+#ifndef TOR_AGGREGATOR_DIAGNOSIS_DIAGNOSES_H
+#define TOR_AGGREGATOR_DIAGNOSIS_DIAGNOSES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rackmesh/core/clock.h"
+#include "rackmesh/judge/part.h"
+#include "schemas/wire.h"
+#include "tor-aggregator/diagnosis/evidence.h"
+#include "tor-aggregator/diagnosis/rules.h"
+
+#define DIAGNOSES_MAX_RNICS WIRE_MAX_MEMBERS
+#define DIAGNOSES_QUIET_NS (30 * RM_NS_PER_S)
+/* Older reports than this, and three of their intervals, are not judged. */
+#define DIAGNOSES_FRESH_NS (15 * RM_NS_PER_S)
+#define DIAGNOSES_FORGET_NS (600 * RM_NS_PER_S)
+#define DIAGNOSES_MIN_PROBES 100 /* for a share of losses */
+
+struct diagnoses;
+
+struct diagnosis_finding {
+	bool stands;
+	rm_mono_t first, last; /* it held; first.ns 0: it does not, and did not lately
+				*/
+	rm_wall_t since;       /* of first */
+	char sentence[RULE_SENTENCE_BYTES]; /* of last */
+};
+
+struct diagnosed { /* one RNIC */
+	struct wire_rnic_id id;
+	char host[RM_NAME_BYTES], device[RM_NAME_BYTES];
+	rm_mono_t reported;
+	bool fresh;  /* judged the last time */
+	bool judged; /* the next report begins anew; until then they add up */
+	struct evidence evidence;
+	struct rule_result results[DIAGNOSES]; /* of it, if fresh */
+	struct diagnosis_finding findings[DIAGNOSES];
+	uint64_t probes_sent, probes_lost; /* as told last */
+};
+
+struct diagnoses_counts {
+	uint64_t reports; /* of one RNIC each */
+	uint64_t refused; /* of RNICs beyond DIAGNOSES_MAX_RNICS, or without memory */
+	uint64_t unknown_values; /* of counters that only a newer agent knows */
+};
+
+struct diagnoses *diagnoses_new(void);            /* NULL when out of memory */
+void diagnoses_free(struct diagnoses *diagnoses); /* NULL is fine */
+
+/* host, device: borrowed. */
+void diagnoses_report(struct diagnoses *diagnoses, const char *host, const char *device,
+    const struct wire_rnic_counters *counters, rm_mono_t now);
+/* sent, lost: of its own probes and of those to it, so far; they may begin again. */
+void diagnoses_probes(
+    struct diagnoses *diagnoses, struct wire_rnic_id id, uint64_t sent, uint64_t lost);
+void diagnoses_judge(struct diagnoses *diagnoses, rm_mono_t now, rm_wall_t wall);
+
+size_t diagnoses_rnics(const struct diagnoses *diagnoses);
+const struct diagnosed *diagnoses_rnic(const struct diagnoses *diagnoses, size_t i);
+const struct diagnosed *diagnoses_find(
+    const struct diagnoses *diagnoses, struct wire_rnic_id id); /* or NULL */
+const struct diagnoses_counts *diagnoses_counts(const struct diagnoses *diagnoses);
+
+#endif

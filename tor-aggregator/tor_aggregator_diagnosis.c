@@ -1,0 +1,88 @@
+#include "tor-aggregator/tor_aggregator_diagnosis.h"
+
+#include <errno.h>
+
+#include "schemas/wire.h"
+#include "tor-aggregator/agents/agent.h"
+#include "tor-aggregator/diagnosis/diagnoses.h"
+#include "tor-aggregator/rack/tor_rack.h"
+#include "tor-aggregator/tor_aggregator_state.h"
+#include "tor-aggregator/window/roster.h"
+
+#define JUDGE_EVERY_S 5 /* as agents report, by default */
+
+int
+tor_aggregator_start_diagnosis(struct tor_aggregator *aggregator)
+{
+	for (size_t i = 0; i < aggregator->rack_count; i++) {
+		aggregator->diagnoses[i] = diagnoses_new();
+		if (aggregator->diagnoses[i] == NULL)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+void
+tor_aggregator_end_diagnosis(struct tor_aggregator *aggregator)
+{
+	for (size_t i = 0; i < aggregator->rack_count; i++)
+		diagnoses_free(aggregator->diagnoses[i]);
+}
+
+static struct diagnoses *
+diagnoses_of(const struct tor_aggregator *aggregator, const struct tor_rack *rack)
+{
+	for (size_t i = 0; i < aggregator->rack_count; i++)
+		if (aggregator->racks[i] == rack)
+			return aggregator->diagnoses[i];
+	return NULL;
+}
+
+void
+tor_aggregator_on_counters(
+    struct agent *agent, const struct wire_counter_report *view, void *arg)
+{
+	struct tor_aggregator *aggregator = arg;
+	size_t hint = 0;
+
+	for (size_t i = 0; i < view->rnic_count; i++) {
+		const struct agent_rnic *own;
+		const struct roster_rnic *rnic;
+		struct wire_rnic_counters counters;
+
+		wire_counter_report_rnic(view, i, &counters);
+		own = agent_owns(agent, counters.id, &hint);
+		if (own == NULL || own->rack == NULL)
+			continue;
+		rnic = roster_find(tor_rack_roster(own->rack), counters.id);
+		if (rnic != NULL)
+			diagnoses_report(diagnoses_of(aggregator, own->rack),
+			    rnic->host, rnic->device, &counters, rm_mono_now());
+	}
+}
+
+static void
+take_probes(struct diagnoses *diagnoses, const struct tor_rack *rack)
+{
+	const struct roster *roster = tor_rack_roster(rack);
+
+	for (size_t i = 0; i < roster_members(roster); i++) {
+		const struct tor_rack_traffic traffic = tor_rack_traffic(rack, i);
+
+		diagnoses_probes(diagnoses, roster_member(roster, i)->id,
+		    traffic.sent + traffic.to_sent, traffic.lost + traffic.to_lost);
+	}
+}
+
+void
+tor_aggregator_diagnosis_tick(
+    struct tor_aggregator *aggregator, rm_mono_t now, rm_wall_t wall)
+{
+	if (rm_mono_since(now, aggregator->diagnosed) < JUDGE_EVERY_S * RM_NS_PER_S)
+		return;
+	aggregator->diagnosed = now;
+	for (size_t i = 0; i < aggregator->rack_count; i++) {
+		take_probes(aggregator->diagnoses[i], aggregator->racks[i]);
+		diagnoses_judge(aggregator->diagnoses[i], now, wall);
+	}
+}
