@@ -14,6 +14,8 @@
 #include "rackmesh/loop/loop.h"
 
 _Static_assert(COUNTER_NO_CLASS == WIRE_TRAFFIC_CLASS_NONE, "one number");
+_Static_assert(DCB_NO_PRIORITY == WIRE_NO_PRIORITY, "one number");
+_Static_assert((int)DCB_DSCPS == WIRE_DSCPS, "as many");
 
 struct told { /* settings of one RNIC, as they were at the last turn */
 	struct wire_settings settings; /* its firmware: */
@@ -93,9 +95,14 @@ set_read(struct wire_settings *settings, const struct counters_port *port)
 	if (port->reading.traffic_class >= 0)
 		set(settings, WIRE_SETTING_TRAFFIC_CLASS,
 		    (uint64_t)port->reading.traffic_class);
-	if (port->reading.trusts_dscp >= 0)
+	if (port->reading.fec != 0)
+		set(settings, WIRE_SETTING_FEC, port->reading.fec);
+	if (port->reading.trusts_dscp >= 0) {
 		set(settings, WIRE_SETTING_TRUST,
 		    port->reading.trusts_dscp ? WIRE_TRUST_DSCP : WIRE_TRUST_PCP);
+		set(settings, WIRE_SETTING_DSCPS, 0);
+		memcpy(settings->dscps, port->reading.dscps, sizeof(settings->dscps));
+	}
 	settings->firmware = port->reading.firmware;
 	if (settings->firmware[0] != '\0')
 		settings->known |= UINT32_C(1) << WIRE_SETTING_FIRMWARE;
@@ -139,6 +146,7 @@ note_settings(struct told *told, const struct wire_settings *now)
 {
 	if (told->settings.known == now->known &&
 	    memcmp(told->settings.numbers, now->numbers, sizeof(now->numbers)) == 0 &&
+	    memcmp(told->settings.dscps, now->dscps, sizeof(now->dscps)) == 0 &&
 	    strcmp(told->firmware, now->firmware) == 0)
 		return false;
 	told->settings = *now;

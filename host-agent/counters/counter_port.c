@@ -44,6 +44,7 @@ struct counter_port {
 	uint64_t identity; /* of the device as it is now */
 	char firmware[COUNTER_FIRMWARE_BYTES];
 	int traffic_class;
+	unsigned fec;
 
 	struct counter_files files;
 	struct netdev_stats ethtool;
@@ -300,6 +301,23 @@ read_traffic_class(const struct counter_port *port)
 		   : -1;
 }
 
+static unsigned
+read_fec(const struct counter_port *port)
+{
+	static const unsigned kinds[] = { ETHTOOL_FEC_OFF, ETHTOOL_FEC_RS,
+		ETHTOOL_FEC_BASER, ETHTOOL_FEC_LLRS };
+	struct ethtool_fecparam fec = { .cmd = ETHTOOL_GFECPARAM };
+	const struct counter_kernel *kernel = port->kernel;
+
+	if (port->place.netdev[0] == '\0' || kernel->ethtool == NULL ||
+	    kernel->ethtool(kernel->arg, port->place.netdev, &fec) < 0)
+		return 0;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if ((fec.active_fec & kinds[i]) != 0)
+			return kinds[i];
+	return 0;
+}
+
 /* Another one: the device has been made anew, or has another firmware. */
 static uint64_t
 read_identity(const struct counter_port *port)
@@ -336,6 +354,7 @@ look(struct counter_port *port, const struct counter_port_place *place, rm_mono_
 	port->driver = counter_driver_of(place->driver);
 	read_firmware(port);
 	port->traffic_class = read_traffic_class(port);
+	port->fec = read_fec(port);
 	port->identity = read_identity(port);
 	bind_all(port);
 	find_lowers(port);
@@ -420,6 +439,8 @@ counter_port_read(struct counter_port *port, const struct counter_port_place *pl
 	ret->lower_count = port->lower_count;
 	memcpy(ret->firmware, port->firmware, sizeof(ret->firmware));
 	ret->traffic_class = port->traffic_class;
+	ret->fec = port->fec;
+	memcpy(ret->dscps, port->dcb.dscps, sizeof(ret->dscps));
 	ret->trusts_dscp = port->has_dcb && port->dcb.there ? port->dcb.dscp : -1;
 	ret->cpu_ns = rm_thread_cpu_ns() - cpu_ns;
 	ret->took_ns = rm_mono_since(rm_mono_now(), now);

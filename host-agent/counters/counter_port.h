@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "host-agent/counters/counter_table.h"
+#include "host-agent/counters/dcb_pfc.h"
 #include "rackmesh/core/clock.h"
 #include "rackmesh/metrics/counter_delta.h"
 
@@ -41,7 +42,9 @@ struct counter_reading {
 	/* Settings, as of the last search for counters. */
 	char firmware[COUNTER_FIRMWARE_BYTES]; /* its version, printable; "": unknown */
 	int traffic_class; /* of all RoCE packets, or COUNTER_NO_CLASS; -1: unknown */
+	unsigned fec;      /* ETHTOOL_FEC_*, the active one; 0: unknown */
 	int trusts_dscp;   /* 0: the VLAN tag; -1: unknown. As last read */
+	uint8_t dscps[DCB_DSCPS]; /* unless that is unknown: see dcb_pfc.h */
 };
 
 /* kernel: borrowed. */

@@ -30,7 +30,11 @@ take_app(struct dcb_pfc *ret, struct netlink_reader reader)
 		if (attribute.type != DCB_ATTR_IEEE_APP || attribute.len < sizeof(app))
 			continue;
 		memcpy(&app, attribute.data, sizeof(app));
-		ret->dscp |= app.selector == IEEE_8021QAZ_APP_SEL_DSCP;
+		if (app.selector != IEEE_8021QAZ_APP_SEL_DSCP ||
+		    app.protocol >= DCB_DSCPS)
+			continue;
+		ret->dscp = true;
+		ret->dscps[app.protocol] = app.priority;
 	}
 }
 
@@ -72,6 +76,7 @@ dcb_pfc_read(
 	int r;
 
 	*ret = (struct dcb_pfc){ 0 };
+	memset(ret->dscps, DCB_NO_PRIORITY, sizeof(ret->dscps));
 	if (kernel->netlink == NULL)
 		return -EOPNOTSUPP;
 	snprintf(request.netdev, sizeof(request.netdev), "%s", netdev);

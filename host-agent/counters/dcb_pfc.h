@@ -9,13 +9,16 @@
 #include <stdint.h>
 
 #define DCB_PRIORITIES 8
+#define DCB_DSCPS 64
+#define DCB_NO_PRIORITY 255
 
 struct counter_kernel;
 
-struct dcb_pfc { /* all zeros: none */
+struct dcb_pfc { /* without .there: none */
 	bool there;
 	uint8_t enabled; /* a bit for each priority */
 	bool dscp;       /* some DSCP has a priority; else the VLAN tag decides */
+	uint8_t dscps[DCB_DSCPS]; /* the priority of each, or DCB_NO_PRIORITY */
 	uint64_t tx[DCB_PRIORITIES], rx[DCB_PRIORITIES];
 };
 

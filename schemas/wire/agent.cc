@@ -15,9 +15,12 @@ put_settings(wire_writer *writer, const struct wire_settings &settings)
 	auto numbers = wire::numbers(
 	    writer, settings.numbers, WIRE_SETTINGS, WIRE_MAX_SETTINGS);
 	auto firmware = wire::text(writer, settings.firmware);
+	auto dscps = wire::numbers(writer, settings.dscps,
+	    (settings.known >> WIRE_SETTING_DSCPS & 1) != 0 ? WIRE_DSCPS : 0,
+	    WIRE_DSCPS);
 
 	return rackmesh::CreateSettings(
-	    writer->fbb, settings.known, numbers, firmware);
+	    writer->fbb, settings.known, numbers, firmware, dscps);
 }
 
 void
@@ -25,6 +28,7 @@ check_settings(wire::checker *check, const rackmesh::Settings *settings)
 {
 	check->elements(settings->numbers(), WIRE_MAX_SETTINGS);
 	check->text(settings->firmware());
+	check->elements(settings->dscps(), WIRE_DSCPS);
 }
 
 } /* namespace */
@@ -101,6 +105,11 @@ wire_register_settings(
 			out->known &= ~(UINT32_C(1) << k); /* it does not know of it */
 	}
 	out->firmware = wire::string(settings->firmware());
+	memset(out->dscps, WIRE_NO_PRIORITY, sizeof(out->dscps));
+	if (wire::count(settings->dscps()) == WIRE_DSCPS)
+		memcpy(out->dscps, settings->dscps()->Data(), WIRE_DSCPS);
+	else
+		out->known &= ~(UINT32_C(1) << WIRE_SETTING_DSCPS);
 	return true;
 }
 

@@ -18,14 +18,16 @@ extern "C" {
 
 /* ---- registration ---- */
 
-enum wire_setting {            /* of an RNIC; a number of each but the firmware */
-	WIRE_SETTING_MTU,      /* bytes, of its network device */
+enum wire_setting {       /* of an RNIC; of each a number, but firmware and DSCPs */
+	WIRE_SETTING_MTU, /* bytes, of its network device */
 	WIRE_SETTING_ROCE_MTU, /* bytes, the active one of its RDMA port */
 	WIRE_SETTING_SPEED,    /* Mb/s */
 	WIRE_SETTING_PFC,      /* a bit for each priority that PFC is on for */
 	WIRE_SETTING_FIRMWARE,
 	WIRE_SETTING_TRAFFIC_CLASS, /* that the driver gives all RoCE packets */
 	WIRE_SETTING_TRUST,         /* enum wire_trust */
+	WIRE_SETTING_FEC,           /* enum wire_fec */
+	WIRE_SETTING_DSCPS,
 	WIRE_SETTINGS,
 };
 
@@ -34,10 +36,21 @@ enum wire_setting {            /* of an RNIC; a number of each but the firmware 
 /* What decides a packet's priority. */
 enum wire_trust { WIRE_TRUST_PCP, WIRE_TRUST_DSCP };
 
+enum wire_fec { /* that is active: ETHTOOL_FEC_* of Linux */
+	WIRE_FEC_OFF = 4,
+	WIRE_FEC_RS = 8,
+	WIRE_FEC_BASER = 16,
+	WIRE_FEC_LLRS = 32,
+};
+
+#define WIRE_DSCPS 64
+#define WIRE_NO_PRIORITY 255
+
 struct wire_settings {
 	uint32_t known; /* a bit for each that could be read; a newer peer has more */
 	uint32_t numbers[WIRE_SETTINGS];
 	const char *firmware;
+	uint8_t dscps[WIRE_DSCPS]; /* the priority of each, or WIRE_NO_PRIORITY */
 };
 
 struct wire_register {

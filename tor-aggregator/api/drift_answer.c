@@ -32,11 +32,11 @@ set_u64(json_t *object, const char *key, uint64_t value)
 
 static void
 set_text(json_t *object, const char *key, const struct drift_settings *settings,
-    enum wire_setting setting)
+    const struct drift_settings *expected, enum wire_setting setting)
 {
 	char text[DRIFT_TEXT_BYTES];
 
-	drift_setting_text(settings, setting, text);
+	drift_setting_text(settings, expected, setting, text);
 	json_object_set_new(
 	    object, key, text[0] == '\0' ? json_null() : json_string(text));
 }
@@ -55,8 +55,8 @@ show_setting(const char *tor, const struct drift_rnic *rnic, enum wire_setting s
 	    object, "setting", json_string(drift_setting_word(setting)));
 	json_object_set_new(
 	    object, "state", json_string(drift_state_word(rnic->states[setting])));
-	set_text(object, "expected", &rnic->expected, setting);
-	set_text(object, "actual", &rnic->actual, setting);
+	set_text(object, "expected", &rnic->expected, &rnic->expected, setting);
+	set_text(object, "actual", &rnic->actual, &rnic->expected, setting);
 	json_object_set_new(object, "since", json_string(since));
 	return object;
 }

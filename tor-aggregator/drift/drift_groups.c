@@ -17,6 +17,15 @@ static const struct rm_word trusts[] = {
 	{ NULL, 0 },
 };
 
+static const struct rm_word fecs[] = {
+	{ "any", 0 },
+	{ "off", WIRE_FEC_OFF },
+	{ "rs", WIRE_FEC_RS },
+	{ "baser", WIRE_FEC_BASER },
+	{ "llrs", WIRE_FEC_LLRS },
+	{ NULL, 0 },
+};
+
 /* clang-format off */
 const struct rm_option drift_group_options[] = {
 	{ "rnics", RM_LIST, AT(rnics), NULL, 1, DRIFT_MAX_PATTERNS, RM_REQUIRED,
@@ -35,6 +44,10 @@ const struct rm_option drift_group_options[] = {
 	  "traffic class that the driver gives all RoCE packets, such as \"106\", or none; \"\": not compared", NULL, NULL, 0 },
 	{ "trust", RM_ENUM, AT(trust), "any", 0, 0, 0,
 	  "what decides a packet's priority: its DSCP, or the PCP of its VLAN tag; any: not compared", trusts, NULL, 0 },
+	{ "dscp", RM_STRING, AT(dscp), "", 0, DRIFT_TEXT_BYTES - 1, 0,
+	  "priorities of DSCPs, at most 8, such as \"26:3,48:6\"; those of others, and \"\": not compared", NULL, NULL, 0 },
+	{ "fec", RM_ENUM, AT(fec), "any", 0, 0, 0,
+	  "active FEC of the port: off, RS, BASE-R or low-latency RS; any: not compared", fecs, NULL, 0 },
 	{ 0 }
 };
 /* clang-format on */
@@ -74,6 +87,7 @@ check_group(const struct drift_group_config *group, size_t at, const char *path,
 	const uint64_t mtu = group->roce_mtu_bytes;
 	char *const *rnics = group->rnics.items;
 	struct pattern pattern;
+	uint8_t dscps[WIRE_DSCPS];
 	uint32_t mask; /* or another number that is looked at and not kept */
 
 	for (size_t i = 0; i < group->rnics.count; i++)
@@ -95,6 +109,10 @@ check_group(const struct drift_group_config *group, size_t at, const char *path,
 		return rm_config_refuse(path, why,
 		    "expected none, or a number from 0 to 255",
 		    "expected[%zu].traffic_class", at);
+	if (group->dscp[0] != '\0' && drift_dscps_read(group->dscp, dscps) < 0)
+		return rm_config_refuse(path, why,
+		    "expected DSCP:PRIORITY, at most 8: \"26:3,48:6\"",
+		    "expected[%zu].dscp", at);
 	if (group->firmware[0] != '\0' && !rm_name_pattern_valid(group->firmware))
 		return rm_config_refuse(path, why,
 		    "expected a version, or a pattern of it: \"28.39.*\"",
@@ -133,6 +151,10 @@ fill_group(struct drift_settings *ret, const struct drift_group_config *from)
 	if (drift_class_read(
 		from->traffic_class, &ret->numbers[WIRE_SETTING_TRAFFIC_CLASS]) == 0)
 		ret->known |= UINT32_C(1) << WIRE_SETTING_TRAFFIC_CLASS;
+	declare(ret, WIRE_SETTING_FEC, (uint64_t)from->fec);
+	memset(ret->dscps, WIRE_NO_PRIORITY, sizeof(ret->dscps));
+	if (drift_dscps_read(from->dscp, ret->dscps) == 0)
+		ret->known |= UINT32_C(1) << WIRE_SETTING_DSCPS;
 	if (from->trust != 0) {
 		ret->known |= UINT32_C(1) << WIRE_SETTING_TRUST;
 		ret->numbers[WIRE_SETTING_TRUST] = (uint32_t)from->trust - 1;
@@ -202,6 +224,8 @@ add_missing(struct drift_settings *ret, const struct drift_settings *from)
 			ret->numbers[i] = from->numbers[i];
 	if ((fresh >> WIRE_SETTING_FIRMWARE & 1) != 0)
 		memcpy(ret->firmware, from->firmware, sizeof(ret->firmware));
+	if ((fresh >> WIRE_SETTING_DSCPS & 1) != 0)
+		memcpy(ret->dscps, from->dscps, sizeof(ret->dscps));
 	ret->known |= fresh;
 }
 

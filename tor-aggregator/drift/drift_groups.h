@@ -20,8 +20,9 @@
 struct drift_group_config {   /* 0, "": not declared */
 	struct rm_list rnics; /* char * */
 	uint64_t mtu_bytes, roce_mtu_bytes, speed_gbps;
-	char *pfc, *firmware, *traffic_class;
+	char *pfc, *firmware, *traffic_class, *dscp;
 	int trust; /* enum wire_trust, and 1 more */
+	int fec;   /* enum wire_fec */
 };
 
 extern const struct rm_option drift_group_options[];

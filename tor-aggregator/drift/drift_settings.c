@@ -23,11 +23,22 @@ drift_settings_take(struct drift_settings *ret, const struct wire_settings *from
 
 	*ret = (struct drift_settings){ .known = from->known };
 	memcpy(ret->numbers, from->numbers, sizeof(ret->numbers));
+	memcpy(ret->dscps, from->dscps, sizeof(ret->dscps));
 	for (size_t i = 0; i < len; i++) {
 		const char c = from->firmware[i];
 
 		ret->firmware[i] = c <= ' ' || c > '~' ? '_' : c;
 	}
+}
+
+static bool
+dscps_are(const struct drift_settings *actual, const struct drift_settings *expected)
+{
+	for (size_t i = 0; i < WIRE_DSCPS; i++)
+		if (expected->dscps[i] != WIRE_NO_PRIORITY &&
+		    expected->dscps[i] != actual->dscps[i])
+			return false;
+	return true;
 }
 
 enum drift_state
@@ -42,6 +53,8 @@ drift_settings_compare(const struct drift_settings *expected,
 		return DRIFT_UNKNOWN;
 	if (setting == WIRE_SETTING_FIRMWARE)
 		same = rm_name_matches(actual->firmware, expected->firmware);
+	else if (setting == WIRE_SETTING_DSCPS)
+		same = dscps_are(actual, expected);
 	else
 		same = actual->numbers[setting] == expected->numbers[setting];
 	return same ? DRIFT_SAME : DRIFT_DIFFERENT;
@@ -90,6 +103,54 @@ drift_class_read(const char *text, uint32_t *ret)
 	return 0;
 }
 
+/* Up to the first that is no digit, to which *text is moved. -1: none, or too large. */
+static int
+read_small(const char **text, int limit)
+{
+	int number = -1;
+
+	for (; **text >= '0' && **text <= '9'; ++*text) {
+		number = (number < 0 ? 0 : 10 * number) + (**text - '0');
+		if (number >= limit)
+			return -1;
+	}
+	return number;
+}
+
+int
+drift_dscps_read(const char *text, uint8_t ret[WIRE_DSCPS])
+{
+	uint8_t dscps[WIRE_DSCPS];
+	bool more = true;
+
+	memset(dscps, WIRE_NO_PRIORITY, sizeof(dscps));
+	for (int count = 0; more; count++) {
+		int dscp = read_small(&text, WIRE_DSCPS), priority;
+
+		if (count == DRIFT_MAX_DSCPS || dscp < 0 || *text++ != ':')
+			return -EINVAL;
+		priority = read_small(&text, PRIORITIES);
+		more = *text == ',';
+		if (priority < 0 || (!more && *text != '\0') ||
+		    dscps[dscp] != WIRE_NO_PRIORITY)
+			return -EINVAL;
+		text += more;
+		dscps[dscp] = (uint8_t)priority;
+	}
+	memcpy(ret, dscps, sizeof(dscps));
+	return 0;
+}
+
+const char *
+drift_fec_word(uint32_t fec)
+{
+	return fec == WIRE_FEC_OFF     ? "off"
+	       : fec == WIRE_FEC_RS    ? "rs"
+	       : fec == WIRE_FEC_BASER ? "baser"
+	       : fec == WIRE_FEC_LLRS  ? "llrs"
+				       : "other";
+}
+
 const char *
 drift_setting_word(enum wire_setting setting)
 {
@@ -101,6 +162,8 @@ drift_setting_word(enum wire_setting setting)
 		[WIRE_SETTING_FIRMWARE] = "firmware",
 		[WIRE_SETTING_TRAFFIC_CLASS] = "traffic_class",
 		[WIRE_SETTING_TRUST] = "trust",
+		[WIRE_SETTING_FEC] = "fec",
+		[WIRE_SETTING_DSCPS] = "dscp",
 	};
 
 	return words[setting];
@@ -136,8 +199,25 @@ pfc_text(uint32_t mask, char ret[DRIFT_TEXT_BYTES])
 		strcpy(ret, "none");
 }
 
+/* "26:3,48:-". */
+static void
+dscps_text(const uint8_t dscps[WIRE_DSCPS], const uint8_t expected[WIRE_DSCPS],
+    char ret[DRIFT_TEXT_BYTES])
+{
+	size_t len = 0;
+
+	for (unsigned i = 0; i < WIRE_DSCPS && len + 8 < DRIFT_TEXT_BYTES; i++) {
+		const char digit = dscps[i] < PRIORITIES ? (char)('0' + dscps[i]) : '-';
+
+		if (expected[i] != WIRE_NO_PRIORITY)
+			len += (size_t)snprintf(ret + len, DRIFT_TEXT_BYTES - len,
+			    "%s%u:%c", len > 0 ? "," : "", i, digit);
+	}
+}
+
 void
-drift_setting_text(const struct drift_settings *settings, enum wire_setting setting,
+drift_setting_text(const struct drift_settings *settings,
+    const struct drift_settings *expected, enum wire_setting setting,
     char ret[DRIFT_TEXT_BYTES])
 {
 	const uint32_t number = settings->numbers[setting];
@@ -150,6 +230,10 @@ drift_setting_text(const struct drift_settings *settings, enum wire_setting sett
 		snprintf(ret, DRIFT_TEXT_BYTES, "%s", settings->firmware);
 	else if (setting == WIRE_SETTING_PFC)
 		pfc_text(number, ret);
+	else if (setting == WIRE_SETTING_DSCPS)
+		dscps_text(settings->dscps, expected->dscps, ret);
+	else if (setting == WIRE_SETTING_FEC)
+		strcpy(ret, drift_fec_word(number));
 	else if (setting == WIRE_SETTING_TRUST)
 		strcpy(ret, number == WIRE_TRUST_DSCP ? "dscp" : "pcp");
 	else if (setting == WIRE_SETTING_TRAFFIC_CLASS &&

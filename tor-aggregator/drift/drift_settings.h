@@ -12,11 +12,15 @@
 
 #define DRIFT_FIRMWARE_BYTES 64
 #define DRIFT_TEXT_BYTES 64
+#define DRIFT_MAX_DSCPS 8 /* of one group */
 
 struct drift_settings {
 	uint32_t known; /* bits of enum wire_setting: read, or declared */
 	uint32_t numbers[WIRE_SETTINGS];
 	char firmware[DRIFT_FIRMWARE_BYTES]; /* printable; expected: a pattern */
+	/* The priority of each, or WIRE_NO_PRIORITY; expected: that of those declared.
+	 */
+	uint8_t dscps[WIRE_DSCPS];
 };
 
 /* Of a foreign message: what is too long is cut, what is not printable is replaced. */
@@ -39,10 +43,16 @@ int drift_pfc_read(const char *text, uint32_t *ret);
 /* "none", or a number from 0 to 255. -EINVAL. */
 int drift_class_read(const char *text, uint32_t *ret);
 
+/* DSCP:PRIORITY, at most DRIFT_MAX_DSCPS with commas between them. -EINVAL. */
+int drift_dscps_read(const char *text, uint8_t ret[WIRE_DSCPS]);
+const char *drift_fec_word(uint32_t fec);
+
 const char *drift_setting_word(enum wire_setting setting);
 const char *drift_state_word(enum drift_state state);
-/* The value as people write it: "9000", "400 Gb/s", "3,4". "": it is not known. */
+/* The value as people write it: "9000", "400 Gb/s", "3,4", "26:3". "": it is not known.
+ * expected: which DSCPs are looked at; may be settings. */
 void drift_setting_text(const struct drift_settings *settings,
-    enum wire_setting setting, char ret[DRIFT_TEXT_BYTES]);
+    const struct drift_settings *expected, enum wire_setting setting,
+    char ret[DRIFT_TEXT_BYTES]);
 
 #endif

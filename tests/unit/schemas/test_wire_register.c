@@ -71,10 +71,43 @@ expect_settings(const uint8_t *data, size_t len)
 	assert_string_equal(settings.firmware, "");
 	assert_true(wire_register_settings(&view, RNIC_SAMPLES - 1, &settings));
 	assert_int_equal(settings.known, some_settings.known);
-	for (int i = 0; i < WIRE_SETTINGS; i++)
+	for (int i = 0; i <= WIRE_SETTING_TRUST; i++)
 		assert_int_equal(settings.numbers[i], some_settings.numbers[i]);
 	assert_string_equal(settings.firmware, some_settings.firmware);
 	assert_false(wire_register_settings(&view, RNIC_SAMPLES, &settings));
+}
+
+static int
+write_dscps(struct wire_writer *writer, struct wire_bytes *out)
+{
+	struct wire_settings settings[RNIC_SAMPLES] = { { .firmware = "" } };
+	const struct wire_register reg = { "node-a", 31337, rnic_samples, RNIC_SAMPLES,
+		settings };
+
+	settings[0].known = 1 << WIRE_SETTING_DSCPS | 1 << WIRE_SETTING_FEC;
+	settings[0].numbers[WIRE_SETTING_FEC] = WIRE_FEC_RS;
+	memset(settings[0].dscps, WIRE_NO_PRIORITY, WIRE_DSCPS);
+	settings[0].dscps[26] = 3;
+	return wire_write_register(writer, &reg, out);
+}
+
+static void
+expect_dscps(const uint8_t *data, size_t len)
+{
+	struct wire_register_view view;
+	struct wire_settings settings;
+
+	expect_register(data, len);
+	assert_int_equal(wire_open_register(&view, data, len), 0);
+	assert_true(wire_register_settings(&view, 0, &settings));
+	assert_int_equal(
+	    settings.known, 1 << WIRE_SETTING_DSCPS | 1 << WIRE_SETTING_FEC);
+	assert_int_equal(settings.numbers[WIRE_SETTING_FEC], WIRE_FEC_RS);
+	assert_int_equal(settings.dscps[26], 3);
+	assert_int_equal(settings.dscps[27], WIRE_NO_PRIORITY);
+	assert_true(wire_register_settings(&view, 1, &settings));
+	assert_int_equal(settings.known, 0);
+	assert_int_equal(settings.dscps[26], WIRE_NO_PRIORITY);
 }
 
 enum { REGISTER_RNICS = 2, REGISTER_SETTINGS, REGISTER_FIELDS };
@@ -277,6 +310,7 @@ main(int argc, char **argv)
 	const struct wire_case cases[] = {
 		{ WIRE_REGISTER, "register", write_register, expect_register },
 		{ WIRE_REGISTER, "register_settings", write_settings, expect_settings },
+		{ WIRE_REGISTER, "register_dscps", write_dscps, expect_dscps },
 	};
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(vectors_beyond_their_limits_are_refused),

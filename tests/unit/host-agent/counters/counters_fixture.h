@@ -27,6 +27,7 @@ struct counters_fixture {
 	uint64_t values[FIXTURE_MAX_STATS];
 	uint32_t count;
 	unsigned calls, questions;
+	uint32_t active_fec;
 
 	/* Over netlink: RDMA answers at all, counters and resources, and DCB. */
 	bool rdma_netlink, has_dcb;
@@ -48,10 +49,15 @@ counters_fixture_ethtool(void *arg, const char *netdev, void *command)
 	struct ethtool_sset_info *sets = command;
 	struct ethtool_gstrings *names = command;
 	struct ethtool_stats *values = command;
+	struct ethtool_fecparam *fec = command;
 
 	fixture->calls++;
 	if (fixture->hook != NULL)
 		fixture->hook(fixture, netdev);
+	if (fec->cmd == ETHTOOL_GFECPARAM && fixture->active_fec != 0) {
+		fec->active_fec = fixture->active_fec;
+		return 0;
+	}
 	if (fixture->count == 0)
 		return -EOPNOTSUPP;
 	switch (sets->cmd) {

@@ -156,10 +156,16 @@ settings_are_read_and_what_is_not_there_is_unknown(void **unused)
 
 	rdma_fixture_put(
 	    &device.files, "", "class/infiniband/rdma0/tc/1/traffic_class");
+	assert_int_equal(reading.fec, 0);
+	device.active_fec = ETHTOOL_FEC_RS;
 	device.dscp_rules = 2;
 	assert_int_equal(read_after(60), 0);
 	assert_int_equal(reading.traffic_class, COUNTER_NO_CLASS);
 	assert_int_equal(reading.trusts_dscp, 1);
+	assert_int_equal(reading.dscps[24], 3);
+	assert_int_equal(reading.dscps[25], 3);
+	assert_int_equal(reading.dscps[26], DCB_NO_PRIORITY);
+	assert_int_equal(reading.fec, ETHTOOL_FEC_RS);
 	rdma_fixture_put(&device.files, "Global tclass=300",
 	    "class/infiniband/rdma0/tc/1/traffic_class");
 	assert_int_equal(read_after(60), 0);

@@ -113,7 +113,8 @@ the_first_group_that_declares_a_setting_counts(void **state)
 	expects(w, "expected:\n"
 		   "- { rnics: [gpu1/eth0, \"odd*\"], mtu_bytes: 1500 }\n"
 		   "- { rnics: [\"gpu[1-4]/eth*\"], mtu_bytes: 9000, speed_gbps: 400,"
-		   " pfc: 3, traffic_class: 106, trust: pcp }\n"
+		   " pfc: 3, traffic_class: 106, trust: pcp,"
+		   " fec: rs, dscp: \"26:3\" }\n"
 		   "- { rnics: [\"*\"], pfc: none, firmware: \"28.*\" }\n");
 	assert_int_equal(drift_groups_count(w->groups), 3);
 	drift_groups_find(w->groups, "gpu1", "eth0", &of);
@@ -123,6 +124,8 @@ the_first_group_that_declares_a_setting_counts(void **state)
 	assert_int_equal(of.numbers[WIRE_SETTING_TRAFFIC_CLASS], 106);
 	assert_true(of.known & 1 << WIRE_SETTING_TRUST);
 	assert_int_equal(of.numbers[WIRE_SETTING_TRUST], WIRE_TRUST_PCP);
+	assert_int_equal(of.numbers[WIRE_SETTING_FEC], WIRE_FEC_RS);
+	assert_int_equal(of.dscps[26], 3);
 	assert_string_equal(of.firmware, "28.*");
 	drift_groups_find(w->groups, "gpu1", "ib0", &of);
 	assert_int_equal(of.known, 1 << WIRE_SETTING_PFC | 1 << WIRE_SETTING_FIRMWARE);
@@ -146,6 +149,8 @@ a_group_that_makes_no_sense_is_refused_by_its_place(void **state)
 		{ "expected: [{ rnics: [a], pfc: 9 }]", "expected[0].pfc" },
 		{ "expected: [{ rnics: [a], traffic_class: 300 }]",
 		    "expected[0].traffic_class" },
+		{ "expected: [{ rnics: [a], dscp: \"26\" }]", "expected[0].dscp" },
+		{ "expected: [{ rnics: [a], fec: yes }]", "fec" },
 		{ "expected: [{ rnics: [a], trust: vlan }]", "trust" },
 		{ "expected: [{ rnics: [a], roce_mtu_bytes: 4000 }]",
 		    "expected[0].roce_mtu_bytes" },

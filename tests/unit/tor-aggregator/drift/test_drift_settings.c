@@ -25,7 +25,7 @@ text_of(enum wire_setting setting, uint32_t number)
 	const struct drift_settings settings = with(setting, number);
 	static char text[DRIFT_TEXT_BYTES];
 
-	drift_setting_text(&settings, setting, text);
+	drift_setting_text(&settings, &settings, setting, text);
 	return text;
 }
 
@@ -128,6 +128,43 @@ a_traffic_class_is_a_byte_or_none(void **state)
 }
 
 static void
+priorities_of_dscps_are_read_as_written(void **state)
+{
+	static const char *const wrong[] = { "", "26", "26:", ":3", "26:8", "64:3",
+		"26:3,", "26:3 48:6", "26:3,26:4", "26:33",
+		"0:0,1:0,2:0,3:0,4:0,5:0,6:0,7:0,8:0" };
+	uint8_t dscps[WIRE_DSCPS] = { [26] = 77 };
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		assert_int_equal(drift_dscps_read(wrong[i], dscps), -EINVAL);
+	assert_int_equal(dscps[26], 77);
+	assert_int_equal(drift_dscps_read("26:3,48:6", dscps), 0);
+	assert_int_equal(dscps[26], 3);
+	assert_int_equal(dscps[48], 6);
+	assert_int_equal(dscps[0], WIRE_NO_PRIORITY);
+}
+
+static void
+only_declared_dscps_are_compared(void **state)
+{
+	struct drift_settings expected = { .known = KNOWN(WIRE_SETTING_DSCPS) };
+	struct drift_settings actual = { .known = KNOWN(WIRE_SETTING_DSCPS) };
+	char text[DRIFT_TEXT_BYTES];
+
+	assert_int_equal(drift_dscps_read("26:3,48:6", expected.dscps), 0);
+	assert_int_equal(drift_dscps_read("10:1,26:3,48:6", actual.dscps), 0);
+	assert_int_equal(
+	    drift_settings_compare(&expected, &actual, WIRE_SETTING_DSCPS), DRIFT_SAME);
+	actual.dscps[48] = WIRE_NO_PRIORITY;
+	assert_int_equal(drift_settings_compare(&expected, &actual, WIRE_SETTING_DSCPS),
+	    DRIFT_DIFFERENT);
+	drift_setting_text(&expected, &expected, WIRE_SETTING_DSCPS, text);
+	assert_string_equal(text, "26:3,48:6");
+	drift_setting_text(&actual, &expected, WIRE_SETTING_DSCPS, text);
+	assert_string_equal(text, "26:3,48:-");
+}
+
+static void
 values_are_written_as_people_do(void **state)
 {
 	const struct drift_settings none = { 0 };
@@ -144,7 +181,9 @@ values_are_written_as_people_do(void **state)
 	    text_of(WIRE_SETTING_TRAFFIC_CLASS, WIRE_TRAFFIC_CLASS_NONE), "none");
 	assert_string_equal(text_of(WIRE_SETTING_TRUST, WIRE_TRUST_DSCP), "dscp");
 	assert_string_equal(text_of(WIRE_SETTING_TRUST, WIRE_TRUST_PCP), "pcp");
-	drift_setting_text(&none, WIRE_SETTING_MTU, text);
+	assert_string_equal(text_of(WIRE_SETTING_FEC, WIRE_FEC_RS), "rs");
+	assert_string_equal(text_of(WIRE_SETTING_FEC, 77), "other");
+	drift_setting_text(&none, &none, WIRE_SETTING_MTU, text);
 	assert_string_equal(text, "");
 }
 
@@ -158,6 +197,8 @@ main(void)
 		cmocka_unit_test(a_foreign_firmware_is_cut_and_made_printable),
 		cmocka_unit_test(priorities_are_read_as_written),
 		cmocka_unit_test(a_traffic_class_is_a_byte_or_none),
+		cmocka_unit_test(priorities_of_dscps_are_read_as_written),
+		cmocka_unit_test(only_declared_dscps_are_compared),
 		cmocka_unit_test(values_are_written_as_people_do),
 	};
 
