@@ -1,7 +1,9 @@
 #include "tor-aggregator/tor_aggregator_diagnosis.h"
 
 #include <errno.h>
+#include <string.h>
 
+#include "rackmesh/judge/verdict.h"
 #include "schemas/wire.h"
 #include "tor-aggregator/agents/agent.h"
 #include "tor-aggregator/diagnosis/diagnoses.h"
@@ -59,6 +61,20 @@ tor_aggregator_on_counters(
 			diagnoses_report(diagnoses_of(aggregator, own->rack),
 			    rnic->host, rnic->device, &counters, rm_mono_now());
 	}
+}
+
+void
+tor_aggregator_counters_tell(const struct tor_aggregator *aggregator,
+    const struct tor_rack *rack, struct rm_verdict *verdict)
+{
+	const struct wire_rnic_id id = { verdict->rnic.guid, verdict->rnic.port };
+	const struct diagnoses *diagnoses = diagnoses_of(aggregator, rack);
+
+	/* Of "A or B" nobody knows which one it is. */
+	if (diagnoses != NULL && verdict->part.type == RM_PART_RNIC &&
+	    strstr(verdict->part.name, RM_PART_OR) == NULL)
+		diagnoses_tell(diagnoses, id, verdict->evidence.counters,
+		    sizeof(verdict->evidence.counters));
 }
 
 static void

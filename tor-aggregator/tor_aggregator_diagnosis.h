@@ -8,7 +8,9 @@
 #include "rackmesh/core/clock.h"
 
 struct agent;
+struct rm_verdict;
 struct tor_aggregator;
+struct tor_rack;
 struct wire_counter_report;
 
 int tor_aggregator_start_diagnosis(struct tor_aggregator *aggregator);
@@ -17,6 +19,10 @@ void tor_aggregator_end_diagnosis(struct tor_aggregator *aggregator);
 /* For agent_links; arg is the aggregator. */
 void tor_aggregator_on_counters(
     struct agent *agent, const struct wire_counter_report *view, void *arg);
+
+/* What the counters of a verdict's RNIC tell, into its evidence. */
+void tor_aggregator_counters_tell(const struct tor_aggregator *aggregator,
+    const struct tor_rack *rack, struct rm_verdict *verdict);
 
 /* Once a second; judges every few seconds. */
 void tor_aggregator_diagnosis_tick(

@@ -86,6 +86,7 @@ on_impact(struct tor_rack *rack, struct rm_verdict *verdict, void *arg)
 
 	if (rnic != NULL)
 		service_impact_fill(aggregator->services, rnic->host, verdict);
+	tor_aggregator_counters_tell(aggregator, rack, verdict);
 }
 
 void

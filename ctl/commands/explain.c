@@ -82,6 +82,8 @@ print_explanation(const json_t *incident)
 	print_direction(evidence);
 	if (strcmp(incident_text(evidence, "observed"), "-") != 0)
 		printf("    %s\n", incident_text(evidence, "observed"));
+	if (strcmp(incident_text(evidence, "counters"), "-") != 0)
+		printf("    %s\n", incident_text(evidence, "counters"));
 	print_list("Ruled out", json_object_get(evidence, "ruled_out"));
 	printf("\n  Told by");
 	json_array_foreach (json_object_get(incident, "sources"), i, source)

@@ -221,6 +221,8 @@ incident_update(struct rm_incidents *incidents, struct incident_entry *entry,
 	    impact != mine->evidence.impact ||
 	    (mine->evidence.observed[0] == '\0') !=
 		(verdict->evidence.observed[0] == '\0') ||
+	    (mine->evidence.counters[0] == '\0') !=
+		(verdict->evidence.counters[0] == '\0') ||
 	    ruled_out_differs(&mine->evidence, &verdict->evidence) ||
 	    fabs(entry->announced_confidence - verdict->confidence) > CONFIDENCE_STEP;
 

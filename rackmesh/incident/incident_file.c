@@ -247,14 +247,14 @@ ruled_out_json(const struct rm_evidence *evidence)
 static json_t *
 evidence_json(const struct rm_evidence *evidence)
 {
-	return json_pack("{s:I, s:I, s:I, s:s, s:o, s:o, s:o, s:o, s:s, s:o}",
+	return json_pack("{s:I, s:I, s:I, s:s, s:o, s:o, s:o, s:o, s:s, s:s, s:o}",
 	    "window_ns", (json_int_t)evidence->window_ns, "window_start_ns",
 	    (json_int_t)evidence->window_start.ns, "peers", (json_int_t)evidence->peers,
 	    "direction", rm_way_word(evidence->way), "to_part",
 	    legs_json(&evidence->to_part), "from_part", legs_json(&evidence->from_part),
 	    "outside", legs_json(&evidence->outside), "others",
-	    legs_json(&evidence->others), "observed", evidence->observed, "ruled_out",
-	    ruled_out_json(evidence));
+	    legs_json(&evidence->others), "observed", evidence->observed, "counters",
+	    evidence->counters, "ruled_out", ruled_out_json(evidence));
 }
 
 static json_t *
@@ -451,6 +451,10 @@ take_evidence(struct reading *reading, struct rm_evidence *evidence)
 	take_legs(reading, "others", &evidence->others);
 	take_text(
 	    reading, "observed", evidence->observed, sizeof(evidence->observed), true);
+	/* Older ones have no such text. */
+	if (json_object_get(reading->object, "counters") != NULL)
+		take_text(reading, "counters", evidence->counters,
+		    sizeof(evidence->counters), true);
 	ruled_out = json_object_get(reading->object, "ruled_out");
 	if (!json_is_array(ruled_out) ||
 	    json_array_size(ruled_out) > RM_EVIDENCE_RULED_OUT)

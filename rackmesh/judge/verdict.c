@@ -275,6 +275,8 @@ rm_verdict_sentence(const struct rm_verdict *verdict, char *out, size_t len)
 		    (double)evidence->window_ns / (double)RM_NS_PER_S);
 		text_figures(&text, evidence, verdict->part.type == RM_PART_TOR);
 	}
+	if (evidence->counters[0] != '\0')
+		text_add(&text, "; %s", evidence->counters);
 	text_add(&text, ".");
 	for (size_t i = 0; i < evidence->ruled_out_count; i++)
 		text_add(&text, "%s%s", i == 0 ? " Ruled out: " : "; ",
@@ -328,15 +330,16 @@ evidence_json(const struct rm_evidence *evidence)
 
 	rm_wall_format(evidence->window_start, start);
 	json = json_pack(
-	    "{s:s, s:I, s:i, s:s, s:o, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o}",
+	    "{s:s, s:I, s:i, s:s, s:o, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o}",
 	    "window_start", start, "window_ms",
 	    (json_int_t)(evidence->window_ns / RM_NS_PER_MS), "peers",
 	    (int)evidence->peers, "direction", rm_way_word(evidence->way), "class",
 	    evidence->one_class ? json_integer(evidence->dscp) : json_null(), "impact",
 	    impact_word(evidence->impact), "services", evidence->services, "observed",
-	    evidence->observed, "to_part", legs_json(&evidence->to_part), "from_part",
-	    legs_json(&evidence->from_part), "outside", legs_json(&evidence->outside),
-	    "others", legs_json(&evidence->others), "service_probes",
+	    evidence->observed, "counters", evidence->counters, "to_part",
+	    legs_json(&evidence->to_part), "from_part", legs_json(&evidence->from_part),
+	    "outside", legs_json(&evidence->outside), "others",
+	    legs_json(&evidence->others), "service_probes",
 	    legs_json(&evidence->service_probes));
 	lists = lists_json(evidence);
 	if (json == NULL || lists == NULL || json_object_update(json, lists) < 0) {

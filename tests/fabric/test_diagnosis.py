@@ -3,11 +3,13 @@ the host's agent has read of its real network device, and of no other one."""
 
 import json
 
+from lab.faults import RnicDead
 from lab.netns import run
 from lab.wait import until
 
 RACKS = {"tor1": ["h1", "h2", "h3"]}
 FOUND_S = 60
+FIRES_S = 30
 
 
 def diagnosis(rack, query=""):
@@ -18,6 +20,10 @@ def diagnosis(rack, query=""):
 def found(rack):
     return {(each["host"], each["device"], each["diagnosis"]): each
             for each in diagnosis(rack)["findings"]}
+
+
+def open_incidents(rack):
+    return rack.lab.aggregators["tor1"].get("/v1/incidents?open=1").json["incidents"]
 
 
 def test_a_link_that_comes_and_goes_is_diagnosed_and_no_other(world, say):
@@ -43,3 +49,17 @@ def test_a_link_that_comes_and_goes_is_diagnosed_and_no_other(world, say):
     table = rack.lab.ctl("agg-tor1", "diagnosis", "h2")
     assert "link-flap" in table and evidence in table
     say(f"h2/r0: {evidence}")
+
+    # A fault of that RNIC is told with it, one of another RNIC is not.
+    until("the flapping is over", FOUND_S, lambda: not open_incidents(rack), [aggregator])
+    for name in ("h2/r0", "h3/r0"):
+        mark = rack.plain.mark()
+        fault = RnicDead(rack.lab, rack.rnic(name))
+        fault.begin()
+        alert = rack.plain.wait_for(fault.fires, FIRES_S, mark, str(fault))
+        incident, = open_incidents(rack)
+        fault.end()
+        told = name == "h2/r0"
+        assert ("; its link" in alert.annotations["summary"]) == told, alert
+        assert ("its link" in incident["evidence"]["counters"]) == told, incident
+        rack.plain.wait_for(fault.resolves, FOUND_S, mark, str(fault))

@@ -207,6 +207,33 @@ diagnoses_find(const struct diagnoses *diagnoses, struct wire_rnic_id id)
 	return find(diagnoses, id);
 }
 
+/* Parts of a sentence are joined by ", ": as many of them as fit. */
+static void
+copy_parts(const char *sentence, char *out, size_t len)
+{
+	size_t fits = strlen(sentence);
+
+	while (fits >= len) {
+		const char *comma = memrchr(sentence, ',', fits);
+
+		fits = comma == NULL ? 0 : (size_t)(comma - sentence);
+	}
+	memcpy(out, sentence, fits);
+	out[fits] = '\0';
+}
+
+void
+diagnoses_tell(
+    const struct diagnoses *diagnoses, struct wire_rnic_id id, char *out, size_t len)
+{
+	const struct diagnosed *rnic = find(diagnoses, id);
+
+	out[0] = '\0';
+	for (size_t d = 0; rnic != NULL && d < DIAGNOSES && out[0] == '\0'; d++)
+		if (rnic->findings[d].stands && d != DIAGNOSIS_ECN_CONGESTION)
+			copy_parts(rnic->findings[d].sentence, out, len);
+}
+
 const struct diagnoses_counts *
 diagnoses_counts(const struct diagnoses *diagnoses)
 {

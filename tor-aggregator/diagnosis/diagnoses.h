@@ -69,6 +69,10 @@ size_t diagnoses_rnics(const struct diagnoses *diagnoses);
 const struct diagnosed *diagnoses_rnic(const struct diagnoses *diagnoses, size_t i);
 const struct diagnosed *diagnoses_find(
     const struct diagnoses *diagnoses, struct wire_rnic_id id); /* or NULL */
+/* What stands of this RNIC that can explain a fault, in a sentence of at most len
+ * bytes, cut between its parts; "": nothing. */
+void diagnoses_tell(
+    const struct diagnoses *diagnoses, struct wire_rnic_id id, char *out, size_t len);
 const struct diagnoses_counts *diagnoses_counts(const struct diagnoses *diagnoses);
 
 #endif

@@ -62,7 +62,8 @@ struct tor_rack_callbacks {
 	    struct tor_rack *rack, const struct wire_summary *summary, void *arg);
 	void (*on_focus)(struct tor_rack *rack, const char *host,
 	    const struct wire_focus *focus, void *arg);
-	/* Whom it hurts: fills impact and services. May be NULL. */
+	/* Whom it hurts, and what counters tell: fills impact, services and counters.
+	 * May be NULL. */
 	void (*impact)(struct tor_rack *rack, struct rm_verdict *verdict, void *arg);
 	void *arg;
 };

@@ -149,7 +149,13 @@ only_changes_that_matter_are_announced(void **state)
 	strcpy(verdict.evidence.ruled_out[0], "h3/r0: 39 of 39 probes were answered");
 	judge(rack, &verdict, 1);
 	assert_int_equal(rack->updated, 8);
+	strcpy(verdict.evidence.counters, "its port counted 812 symbol errors in 5 s");
+	judge(rack, &verdict, 1);
+	assert_int_equal(rack->updated, 9);
 	assert_int_equal(rack->last.changed.ns, rack->now.ns + 1000 * RM_NS_PER_S);
+	strcpy(verdict.evidence.counters, "its port counted 815 symbol errors in 5 s");
+	judge(rack, &verdict, 1);
+	assert_int_equal(rack->updated, 9);
 	assert_int_equal(rack->opened, 1);
 }
 

@@ -71,6 +71,7 @@ verdict_on(const char *name)
 		    .way = RM_WAY_RECEIVE,
 		    .to_part = { 100, 40 },
 		    .from_part = { 90, 90 },
+		    .counters = "its port counted 812 symbol errors in 5 s",
 		    .ruled_out = { "tor tor1: others are well" },
 		    .ruled_out_count = 1 },
 	};

@@ -117,6 +117,34 @@ a_host_verdict_says_what_was_seen(void **state)
 }
 
 static void
+an_rnics_verdict_ends_with_what_its_counters_tell(void **state)
+{
+	struct rm_verdict verdict = {
+		.part = { RM_PART_RNIC, "h3/r0", "tor1" },
+		.kind = RM_KIND_RNIC_LOSSY,
+		.evidence = { .window_ns = RM_NS_PER_S,
+		    .to_part = { 60, 50 },
+		    .ruled_out = { "h1/r0: it is well" },
+		    .ruled_out_count = 1 },
+	};
+	char text[RM_SENTENCE_BYTES];
+	json_t *json;
+
+	(void)state;
+	strcpy(verdict.evidence.counters, "its port counted 812 symbol errors in 5 s");
+	rm_verdict_sentence(&verdict, text, sizeof text);
+	assert_string_equal(text,
+	    "RNIC h3/r0 at tor1 loses packets: in 1.0 s 50 of 60 packets to it "
+	    "arrived; its port counted 812 symbol errors in 5 s. Ruled out: h1/r0: it "
+	    "is well.");
+	json = rm_verdict_json(&verdict);
+	assert_string_equal(json_string_value(json_object_get(
+				json_object_get(json, "evidence"), "counters")),
+	    "its port counted 812 symbol errors in 5 s");
+	json_decref(json);
+}
+
+static void
 a_tor_verdict_speaks_of_the_whole_rack(void **state)
 {
 	const struct rm_verdict verdict = {
@@ -210,6 +238,7 @@ main(void)
 		cmocka_unit_test(an_rnic_verdict_reads_as_a_sentence_with_figures),
 		cmocka_unit_test(a_loss_says_of_which_packets),
 		cmocka_unit_test(a_host_verdict_says_what_was_seen),
+		cmocka_unit_test(an_rnics_verdict_ends_with_what_its_counters_tell),
 		cmocka_unit_test(a_tor_verdict_speaks_of_the_whole_rack),
 		cmocka_unit_test(a_sentence_is_cut_to_fit_at_any_length),
 		cmocka_unit_test(json_carries_all_of_the_evidence),

@@ -7,6 +7,8 @@
 
 #include <cmocka.h>
 
+#include "rackmesh/judge/verdict.h"
+
 #define S RM_NS_PER_S
 #define INTERVAL_NS (5 * S)
 
@@ -112,6 +114,47 @@ of_a_gauge_the_latest_report_counts(void **state)
 	report_values(1, values, 2);
 	judge(S);
 	assert_true(finding(1, DIAGNOSIS_GLOBAL_PAUSE)->stands);
+}
+
+static void
+what_stands_is_told_as_far_as_it_fits(void **state)
+{
+	const struct wire_counter_value values[] = {
+		{ 3, WIRE_COUNTER_LINK_DOWN, 0, { 0 } },
+		{ 6, WIRE_COUNTER_CARRIER_CHANGES, 0, { 0 } },
+		{ 812, WIRE_COUNTER_SYMBOL_ERR, 0, { 0 } },
+	};
+	const struct wire_rnic_id id = { 1, 1 }, other = { 2, 1 };
+	char text[RM_EVIDENCE_TEXT], little[60], nothing[10];
+
+	report_values(1, values, 3);
+	judge(S);
+	diagnoses_tell(diagnoses, id, text, sizeof(text));
+	assert_string_equal(text,
+	    "its link went down 3 times in 5 s, its link came or went 6 times in 5 s");
+	diagnoses_tell(diagnoses, id, little, sizeof(little));
+	assert_string_equal(little, "its link went down 3 times in 5 s");
+	diagnoses_tell(diagnoses, id, nothing, sizeof(nothing));
+	assert_string_equal(nothing, "");
+	diagnoses_tell(diagnoses, other, text, sizeof(text));
+	assert_string_equal(text, "");
+}
+
+static void
+congestion_that_is_managed_explains_no_fault(void **state)
+{
+	const struct wire_counter_value values[] = {
+		{ 100000, WIRE_COUNTER_RDMA_RX_PKTS, 0, { 0 } },
+		{ 5000, WIRE_COUNTER_ECN_CE_RX, 0, { 0 } },
+		{ 4000, WIRE_COUNTER_CNP_TX, 0, { 0 } },
+	};
+	char text[RM_EVIDENCE_TEXT];
+
+	report_values(1, values, 3);
+	judge(S);
+	assert_true(finding(1, DIAGNOSIS_ECN_CONGESTION)->stands);
+	diagnoses_tell(diagnoses, (struct wire_rnic_id){ 1, 1 }, text, sizeof(text));
+	assert_string_equal(text, "");
 }
 
 static void
@@ -221,6 +264,8 @@ main(void)
 		TEST(a_finding_stands_with_its_sentence_until_it_is_quiet),
 		TEST(reports_between_two_judgements_add_up),
 		TEST(of_a_gauge_the_latest_report_counts),
+		TEST(what_stands_is_told_as_far_as_it_fits),
+		TEST(congestion_that_is_managed_explains_no_fault),
 		TEST(what_has_to_last_stands_only_then),
 		TEST(what_has_to_last_begins_again_after_a_break),
 		TEST(what_is_not_reported_any_more_ends_and_is_forgotten),
