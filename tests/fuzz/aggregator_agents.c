@@ -141,6 +141,37 @@ agent_beats(struct world *world, struct fuzz_bytes *script, struct rm_link *link
 	    script, link, wire_write_heartbeat(world->writer, &beat, &bytes), &bytes);
 }
 
+/* What its RNICs counted, and one that is not its own. */
+static void
+agent_counters(struct world *world, struct fuzz_bytes *script, struct rm_link *link,
+    const struct agent *agent, uint8_t flags)
+{
+	const struct wire_counter_value values[] = {
+		{ flags, WIRE_COUNTER_SYMBOL_ERR, 0, { 0 } },
+		{ UINT64_MAX, WIRE_COUNTER_PFC_TX_PAUSE_US, 3, { 0 } },
+		{ UINT64_MAX, WIRE_COUNTER_PFC_TX_FRAMES, flags, { 0 } },
+		{ 0, WIRE_COUNTERS, 0, { 0 } },
+		{ 0, UINT16_MAX, UINT8_MAX, { 0 } },
+	};
+	struct wire_rnic_counters rnics[2] = { { .id = { run_guid(script), 1 } } };
+	const struct wire_counter_report report = {
+		.incarnation = agent->incarnation + (flags >> 6 & 1),
+		.rnics = rnics,
+		.rnic_count = 2,
+	};
+	struct wire_bytes bytes;
+
+	if (agent->rnic_count > 0)
+		rnics[1].id = agent->rnics[0].id;
+	for (size_t i = 0; i < 2; i++) {
+		rnics[i].interval_ns = flags & 32 ? UINT64_MAX : run_clock(0);
+		rnics[i].values = values;
+		rnics[i].value_count = flags & 128 ? 0 : 5;
+	}
+	fuzz_say(script, link,
+	    wire_write_counter_report(world->writer, &report, &bytes), &bytes);
+}
+
 static void
 agent_counts(struct world *world, struct fuzz_bytes *script, struct rm_link *link,
     const struct agent *agent)
@@ -163,6 +194,8 @@ agent_counts(struct world *world, struct fuzz_bytes *script, struct rm_link *lin
 	}
 	fuzz_say(
 	    script, link, wire_write_counts(world->writer, &counts, &bytes), &bytes);
+	if (flags & 16)
+		agent_counters(world, script, link, agent, flags);
 }
 
 static void
