@@ -6,8 +6,8 @@ usage: run.py [--clock host|virtual] [--jobs N] [--kernel usual|backports] [GROU
 A group is a file test_<group>.py here, or machine: tests of the machine itself, from
 outside; or fabric-smoke: the smoke of tests/fabric, in this kernel. These have to be asked
 for: every-kernel: tests of all files that are marked so; verdicts-<what>: such a file here or
-in tests/fabric, with a virtual clock; verdicts: all of them but verdicts-stalls, several in
-one machine. A group whose machine panics or hangs fails by its own name. Its logs and its
+in tests/fabric, with a virtual clock; verdicts: all of them but verdicts-stalls and
+verdicts-catalogue, several in one machine. A group whose machine panics or hangs fails by its own name. Its logs and its
 console stay in build/roce-lab/out/<group>/."""
 
 import argparse
@@ -34,7 +34,7 @@ SECONDS = {"host": 900, "virtual": 3600}  # patience: a starved host takes four 
 TAIL = 15  # lines
 STARVED_MS = 1000  # in all
 LOCK_UPS = 2
-STALLS = "verdicts-stalls"
+LONG = {"verdicts-stalls", "verdicts-catalogue"}  # asked for by their names
 # What shares a machine, since its boot and its first programs take as long as a file's tests.
 SHARED = (("verdicts-rack", "verdicts-pair"), ("verdicts-between", "verdicts-roce"))
 PYTEST = (
@@ -76,7 +76,7 @@ def known_groups():
 
 def asked_groups(words):
     """verdicts: what shares a machine first, for it takes longest."""
-    alone = {name_of(path) for path in verdict_files()} - {STALLS, *itertools.chain(*SHARED)}
+    alone = {name_of(path) for path in verdict_files()} - LONG - {*itertools.chain(*SHARED)}
     verdicts = [*map("+".join, SHARED), *sorted(alone)]
     names = [each for word in words for each in (verdicts if word == "verdicts" else [word])]
     return names or list(usual_groups())

@@ -351,9 +351,9 @@ class Fabric:
         assert tor in self.tors
         return f"up{self.spines.index(spine) + 1}"
 
-    def kill_switch(self, switch):
-        """It forwards nothing more; its links stay up."""
-        chain = "type filter hook {} priority -300; counter drop;"
+    def kill_switch(self, switch, which=""):
+        """It forwards nothing more, or nothing that nft matches so; its links stay up."""
+        chain = f"type filter hook {{}} priority -300; {which} counter drop;"
         rules = [
             f"chain through {{ {chain.format('forward')} }}",
             f"chain into {{ {chain.format('input')} }}",
@@ -375,13 +375,14 @@ class Fabric:
         family = "bridge" if switch in self.tors else "inet"
         return sum(_packets(self.netns(switch), "fault_switch", family).values())
 
-    def kill_link(self, tor, spine, up=True, down=True):
-        """What crosses it vanishes, up from the ToR or down to it; it keeps its carrier."""
-        device, rules = self.uplink(tor, spine), []
+    def kill_link(self, tor, spine, up=True, down=True, which=""):
+        """What crosses it vanishes, up from the ToR or down to it, or of that only what nft
+        matches so; it keeps its carrier."""
+        device, rules, rule = self.uplink(tor, spine), [], f"{which} counter drop".strip()
         if up:
-            rules.append(_chain("up", "egress", device, 0, ["counter drop"]))
+            rules.append(_chain("up", "egress", device, 0, [rule]))
         if down:
-            rules.append(_chain("down", "ingress", device, 0, ["counter drop"]))
+            rules.append(_chain("down", "ingress", device, 0, [rule]))
         nft(self.netns(tor), _table(f"fault_{device}", rules))
 
     def heal_link(self, tor, spine):
@@ -424,6 +425,58 @@ class Fabric:
     def blackholed(self, spine, tor=None):
         family = "inet" if tor is None else "netdev"
         return sum(_packets(self.netns(spine), "fault_flows", family).values())
+
+    def block_probes(self, host, udp_port=862):
+        """Its own firewall takes no probe any more."""
+        rule = f"type filter hook input priority 0; udp dport {udp_port} counter drop"
+        nft(self.netns(host), f"table inet fault_firewall {{ chain in {{ {rule}; }}\n}}\n")
+
+    def unblock_probes(self, host):
+        nft(self.netns(host), "delete table inet fault_firewall\n")
+
+    def blocked_probes(self, host):
+        return sum(_packets(self.netns(host), "fault_firewall", "inet").values())
+
+    def lose_management(self, host, percent):
+        """So many of a hundred packets that the management network sends to the host vanish."""
+        rule = f"numgen random mod 100 < {percent} counter drop"
+        port = self._management_ports[host]
+        nft(self.netns("mgmt"), _table(f"fault_{port}", [_chain("to", "egress", port, 0, [rule])]))
+
+    def management_lost(self, host):
+        port = self._management_ports[host]
+        return sum(_packets(self.netns("mgmt"), f"fault_{port}").values())
+
+    def keep_management(self, host):
+        port = self._management_ports[host]
+        nft(self.netns("mgmt"), f"delete table netdev fault_{port}\n")
+
+    def delay(self, place, device, ms):
+        """What leaves there by this device does so later: by netem, which not every kernel has."""
+        how = f"root netem delay {ms}ms limit 10000"
+        run(*f"ip netns exec {place} tc qdisc add dev {device} {how}".split())
+
+    def delayed(self, place, device):
+        """Packets that left through it."""
+        text = run(*f"ip netns exec {place} tc -s qdisc show dev {device} root".split())
+        return sum(map(int, re.findall(r"(?: (\d+) pkt)", text)))
+
+    def undelay(self, place, device):
+        run(*f"ip netns exec {place} tc qdisc del dev {device} root".split())
+
+    def can_delay(self):
+        """Whether this kernel has netem."""
+        place, device = self.management_end(next(iter(self.hosts)))
+        try:
+            self.delay(place, device, 0)
+        except RuntimeError:
+            return False
+        self.undelay(place, device)
+        return True
+
+    def management_end(self, host):
+        """The management network's end of its cable: what is sent to the host leaves there."""
+        return self.netns("mgmt"), self._management_ports[host]
 
     # ---- the wire ------------------------------------------------------------
 

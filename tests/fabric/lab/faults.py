@@ -3,7 +3,10 @@
 begin() returns the moment just before the fault; bit() says whether it really hurt;
 end() takes it back."""
 
+import threading
 import time
+
+from .stalls import Stalls
 
 RNIC_KINDS = {
     "rnic-down": (True, True),
@@ -166,6 +169,31 @@ class SwitchDead(Fault):
         self._fabric.heal_switch(self._switch)
 
 
+class SwitchLossy(SwitchDead):
+    """It loses some of all that it forwards, by chance."""
+
+    def __init__(self, lab, switch, percent):
+        super().__init__(lab, switch)
+        self.kind, self.alertname = "switch-lossy", "RackmeshSwitch"
+        self._which = f"numgen random mod 100 < {percent}"
+
+    def _begin(self):
+        self._fabric.kill_switch(self._switch, self._which)
+
+
+class PairSwallowed(SwitchDead):
+    """A spine that swallows all that goes from one rack to another."""
+
+    def __init__(self, lab, spine, src, dst):
+        super().__init__(lab, spine)
+        self.kind = "flows-blackholed"
+        net = {tor: f"10.{lab.fabric.tors[tor]}.0.0/24" for tor in (src, dst)}
+        self._which = f"ip saddr {net[src]} ip daddr {net[dst]}"
+
+    def _begin(self):
+        self._fabric.kill_switch(self._switch, self._which)
+
+
 class UplinkDead(Fault):
     """Whatever crosses one link between a ToR and a spine vanishes, one way or both."""
 
@@ -181,6 +209,17 @@ class UplinkDead(Fault):
 
     def end(self):
         self._fabric.heal_link(*self._ends)
+
+
+class UplinkLossy(UplinkDead):
+    """Some of what crosses it vanishes, by chance."""
+
+    def __init__(self, lab, tor, spine, percent, up=True, down=True):
+        super().__init__(lab, tor, spine, up, down)
+        self.kind, self._which = "link-lossy", f"numgen random mod 100 < {percent}"
+
+    def _begin(self):
+        self._fabric.kill_link(*self._ends, *self._ways, self._which)
 
 
 class FlowsBlackholed(Fault):
@@ -218,3 +257,110 @@ class ClassRewritten(Fault):
 
     def end(self):
         self._fabric.heal_class(self._what[0])
+
+
+class RnicOnAndOff(RnicDead):
+    """It is dead for a while, works for a while, again and again."""
+
+    def __init__(self, lab, rnic, dead_s, works_s):
+        super().__init__(lab, rnic)
+        self._spans, self._over = (dead_s, works_s), threading.Event()
+        self._turns, self._thread = 0, threading.Thread(target=self._turn, daemon=True)
+
+    def _begin(self):
+        self._thread.start()
+
+    def _turn(self):
+        dead_s, works_s = self._spans
+        while not self._over.is_set():
+            self._fabric.drop(self.rnic)
+            self._over.wait(dead_s)
+            self._turns += any(self.eaten())
+            self._fabric.heal(self.rnic)
+            self._over.wait(works_s)
+
+    def bit(self):
+        return self._turns > 1
+
+    def end(self):
+        self._over.set()
+        self._thread.join()
+
+
+class ProbesBlocked(Fault):
+    """A host's own firewall takes no probe: as if its RNICs received nothing."""
+
+    def __init__(self, lab, rnic):
+        super().__init__("rnic-receive-dead", "RackmeshRnic", rnic.name, rnic.tor)
+        self._fabric, self._host = lab.fabric, rnic.host
+
+    def _begin(self):
+        self._fabric.block_probes(self._host)
+
+    def bit(self):
+        return self._fabric.blocked_probes(self._host) > 0
+
+    def end(self):
+        self._fabric.unblock_probes(self._host)
+
+
+class ManagementLossy(Fault):
+    """A host's management network loses packets; the RDMA fabric is well. Nobody is down."""
+
+    def __init__(self, lab, host, percent):
+        super().__init__("none", "none", host)
+        self._fabric, self._percent = lab.fabric, percent
+
+    def _begin(self):
+        self._fabric.lose_management(self.part, self._percent)
+
+    def bit(self):
+        return self._fabric.management_lost(self.part) > 0
+
+    def end(self):
+        self._fabric.keep_management(self.part)
+
+
+class Late(Fault):
+    """All that leaves by a device arrives, but later."""
+
+    def __init__(self, lab, end, ms, kind="none", alertname="none", part="", place=None):
+        super().__init__(kind, alertname, part, place)
+        self._fabric, self._end, self._ms = lab.fabric, end, ms
+
+    def _begin(self):
+        self._fabric.delay(*self._end, self._ms)
+
+    def bit(self):
+        return self._fabric.delayed(*self._end) > 0
+
+    def end(self):
+        self._fabric.undelay(*self._end)
+
+
+def management_late(lab, host, ms):
+    """Nobody is down."""
+    return Late(lab, lab.fabric.management_end(host), ms, part=host)
+
+
+def rnic_late(lab, rnic, ms):
+    """All that is sent to it is late."""
+    end = (lab.fabric.netns(rnic.tor), rnic.port)
+    return Late(lab, end, ms, "rnic-late", "RackmeshRnic", rnic.name, rnic.tor)
+
+
+class AgentStutters(Fault):
+    """An agent that is stopped for a moment, again and again. Nothing has to be said."""
+
+    def __init__(self, lab, hosts, pattern):
+        super().__init__("none", "none", ",".join(hosts))
+        self._stalls = Stalls(pattern, lambda: [lab.agents[host].pid for host in hosts])
+
+    def _begin(self):
+        self._stalls.__enter__()
+
+    def bit(self):
+        return self._stalls.times > 1
+
+    def end(self):
+        self._stalls.__exit__(None, None, None)

@@ -1,0 +1,44 @@
+"""How what an operator was told is graded."""
+
+import pytest
+
+from lab.faults import Fault
+from lab.grade import grade
+from lab.sinks import Arrival
+
+DEAD = Fault("rnic-down", "RackmeshRnic", "h1/r0", "tor1")
+
+
+def arrival(at, part="h1/r0", kind="rnic-down", status="firing", place="tor1", incident="i1"):
+    labels = {"alertname": "RackmeshRnic", "part": part, "place": place}
+    return Arrival(at, status, labels, {"kind": kind, "incident": incident, "summary": ""})
+
+
+@pytest.mark.parametrize(
+    ("told", "word", "innocents"),
+    [
+        ([arrival(11)], "right", 0),
+        ([arrival(13)], "late", 0),
+        ([arrival(11, "h1/r0 or h2/r0")], "vague", 0),
+        ([arrival(11, "h2/r0")], "missed", 1),
+        ([arrival(11, kind="rnic-lossy")], "wrong", 0),
+        ([arrival(11, kind="rnic-lossy"), arrival(12)], "right", 0),
+        ([arrival(11), arrival(11, "h2/r0")], "right", 1),
+        ([], "missed", 0),
+    ],
+)
+def test_what_was_told_of_a_fault_is_graded(told, word, innocents):
+    result = grade([DEAD], told, 10, 2)
+    assert (result.word, len(result.innocents)) == (word, innocents)
+
+
+def test_each_incident_of_a_fault_is_counted_and_the_worst_of_several_counts():
+    other = Fault("rnic-down", "RackmeshRnic", "h2/r0", "tor1")
+    told = [arrival(11), arrival(12), arrival(14, incident="i2"), arrival(13, "h2/r0")]
+    result = grade([DEAD, other], told, 10, 2)
+    assert (result.word, result.seconds, result.alerts) == ("late", 3, 2)
+
+
+def test_where_nobody_is_at_fault_every_name_is_an_innocents():
+    assert grade([], [], 10, 2).word == "right"
+    assert len(grade([], [arrival(11)], 10, 2).innocents) == 1

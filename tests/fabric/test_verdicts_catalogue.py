@@ -1,0 +1,205 @@
+"""A catalogue of faults, each with its truth: how each is told. On virtual time, and for what
+it takes only where it is asked for (tests/roce-lab/run.py --clock virtual verdicts-catalogue)
+and in ./dev test --full."""
+
+import dataclasses
+import time
+
+import pytest
+
+from lab.faults import (
+    AgentFrozen,
+    AgentKilled,
+    AgentStutters,
+    ClassRewritten,
+    FlowsBlackholed,
+    HostGone,
+    ManagementLossy,
+    PairSwallowed,
+    ProbesBlocked,
+    RnicDead,
+    RnicLossy,
+    RnicMtu,
+    RnicOnAndOff,
+    SwitchDead,
+    SwitchLossy,
+    UplinkDead,
+    UplinkLossy,
+    management_late,
+    rnic_late,
+)
+from lab.grade import GRADES, grade
+from lab.stalls import PATTERNS, Pattern
+from lab.wait import Overdue, until
+from lab.world import World
+
+pytestmark = pytest.mark.virtual
+
+RACKS = {"tor1": ["h1", "h2", "h3", "h4"], "tor2": ["h1", "h5", "h6"], "tor3": ["h6", "h7"]}
+TRACED_S = 60
+STAYS_S = 4  # after all are named: what comes then is heard, too
+QUIET_S = 15  # of faults that nobody is to be told of
+ENDS_S = 90
+BITES_S = 30
+PAUSE_S = 2
+
+STUTTER = Pattern(0.7, 0.3, 0)
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    faults: callable  # of a world: those that have to be named
+    within_s: float = QUIET_S
+    beside: callable = lambda world: []  # those that nobody is to be told of
+    grade: str = "right"  # or what is known to be no better,
+    innocents: int = 0  # and that so many others are named
+    delays: bool = False  # asks for a kernel that has netem
+
+
+def rnics(world, kind, *names):
+    return [RnicDead(world.lab, world.rnic(name), kind) for name in names]
+
+
+CASES = {
+    "an RNIC dead, of a rack of four": Case(lambda w: rnics(w, "rnic-down", "h3/r0"), 2),
+    "an RNIC that cannot send, of three": Case(lambda w: rnics(w, "rnic-send-dead", "h5/r0"), 2),
+    "an RNIC that cannot receive, of two": Case(
+        lambda w: rnics(w, "rnic-receive-dead", "h7/r0"), 2
+    ),
+    # Its own probes are answered, so that its agent seems to say what is not so.
+    "a host's firewall takes no probe": Case(
+        lambda w: [ProbesBlocked(w.lab, w.rnic("h4/r0"))], 2, grade="wrong", innocents=1
+    ),
+    "two RNICs of two racks": Case(lambda w: rnics(w, "rnic-down", "h2/r0", "h5/r0"), 4),
+    "two RNICs of a rack of four": Case(lambda w: rnics(w, "rnic-down", "h2/r0", "h4/r0"), 4),
+    "both RNICs of a rack of two": Case(lambda w: rnics(w, "rnic-down", "h6/r1", "h7/r0"), 6),
+    "an RNIC and a spine": Case(
+        lambda w: [*rnics(w, "rnic-down", "h3/r0"), SwitchDead(w.lab, "spine1")], 8
+    ),
+    "an RNIC loses 3 %": Case(lambda w: [RnicLossy(w.lab, w.rnic("h4/r0"), 3, "send")], 20),
+    "an RNIC loses 10 %": Case(lambda w: [RnicLossy(w.lab, w.rnic("h2/r0"), 10, "receive")], 8),
+    "an RNIC loses 30 %, of two": Case(
+        lambda w: [RnicLossy(w.lab, w.rnic("h7/r0"), 30, "both")], 6
+    ),
+    "an RNIC loses what is large": Case(
+        lambda w: [RnicMtu(w.lab, w.rnic("h3/r0"), 1000, "send")], 3
+    ),
+    "an RNIC 0.5 s dead of 2.5 s": Case(
+        lambda w: [RnicOnAndOff(w.lab, w.rnic("h3/r0"), 0.5, 2)], 20
+    ),
+    "an RNIC 2 s dead of 5 s": Case(lambda w: [RnicOnAndOff(w.lab, w.rnic("h3/r0"), 2, 3)], 6),
+    "an RNIC is late by 400 ms": Case(
+        lambda w: [rnic_late(w.lab, w.rnic("h3/r0"), 400)], 20, grade="missed", delays=True
+    ),
+    "an agent killed": Case(lambda w: [AgentKilled(w.lab, "h7")], 2),
+    "an agent frozen": Case(lambda w: [AgentFrozen(w.lab, "h4")], 2),
+    "a host gone": Case(lambda w: [HostGone(w.lab, "h5")], 3),
+    "an agent stutters": Case(
+        lambda w: [], beside=lambda w: [AgentStutters(w.lab, ["h3"], STUTTER)]
+    ),
+    "an RNIC dead, its agent stutters": Case(
+        lambda w: rnics(w, "rnic-down", "h3/r0"),
+        10,
+        lambda w: [AgentStutters(w.lab, ["h3"], STUTTER)],
+    ),
+    "an RNIC dead, all agents stop now and then": Case(
+        lambda w: rnics(w, "rnic-down", "h3/r0"),
+        10,
+        lambda w: [AgentStutters(w.lab, list(w.lab.agents), PATTERNS["now-and-then"])],
+    ),
+    "a management network loses 30 %": Case(
+        lambda w: [], beside=lambda w: [ManagementLossy(w.lab, "h3", 30)]
+    ),
+    "a management network is late by a second": Case(
+        lambda w: [],
+        beside=lambda w: [management_late(w.lab, "h3", 1000)],
+        delays=True,
+    ),
+    "a ToR dead": Case(lambda w: [SwitchDead(w.lab, "tor3")], 6),
+    "a spine dead": Case(lambda w: [SwitchDead(w.lab, "spine1")], 6),
+    "a spine loses 10 %": Case(lambda w: [SwitchLossy(w.lab, "spine2", 10)], 20),
+    "a spine loses 30 %": Case(lambda w: [SwitchLossy(w.lab, "spine1", 30)], 12),
+    "an uplink dead": Case(lambda w: [UplinkDead(w.lab, "tor1", "spine2")], 6),
+    "an uplink dead on its way down": Case(
+        lambda w: [UplinkDead(w.lab, "tor2", "spine1", up=False)], 6
+    ),
+    "an uplink loses 5 %": Case(lambda w: [UplinkLossy(w.lab, "tor1", "spine1", 5)], 40),
+    "an uplink loses 20 % on its way up": Case(
+        lambda w: [UplinkLossy(w.lab, "tor2", "spine2", 20, down=False)], 20
+    ),
+    "every second flow of a link": Case(
+        lambda w: [FlowsBlackholed(w.lab, "spine1", "tor1", 2, 7)], 8
+    ),
+    "every third flow of a spine": Case(
+        lambda w: [FlowsBlackholed(w.lab, "spine2", None, 3, 7)], 8
+    ),
+    "a pair of racks in a spine": Case(
+        lambda w: [PairSwallowed(w.lab, "spine1", "tor1", "tor2")], 10
+    ),
+    "a class rewritten": Case(lambda w: [ClassRewritten(w.lab, "tor1")], 90),
+}
+
+
+@pytest.fixture(scope="module")
+def region(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("catalogue")
+    with World(RACKS, folder, alertmanager=False, analyzer={}) as world:
+        world.start().lab.wait_traced(TRACED_S)
+        yield world
+
+
+def open_alerts(region, since):
+    """Label sets that fire."""
+    last = {}
+    for each in region.plain.since(since):
+        last[tuple(sorted(each.labels.items()))] = each.status
+    return [labels for labels, status in last.items() if status == "firing"]
+
+
+def wait_named(region, faults, mark, seconds):
+    def named(alert):
+        told = [each for each in region.plain.since(mark) if each.status == "firing"]
+        return all(any(map(fault.names, told)) for fault in faults)
+
+    try:
+        region.plain.wait_for(named, seconds, mark, "all of them")
+    except Overdue:
+        pass  # it is graded
+
+
+def listen(region, seconds):
+    over = time.monotonic() + seconds
+    until("what comes is heard", 2 * seconds, lambda: time.monotonic() >= over, every=0.1)
+
+
+@pytest.mark.parametrize("what", CASES)
+def test_a_fault_is_told_as_what_it_is_and_nobody_else(region, rng, say, what):
+    case, mark = CASES[what], region.plain.mark()
+    if case.delays and not region.fabric.can_delay():
+        pytest.skip("this kernel has no netem")
+    faults, beside = case.faults(region), case.beside(region)
+    listen(region, PAUSE_S + rng.uniform(0, 1))
+    begun = []
+    try:
+        for fault in [*beside, *faults]:
+            begun.append((fault, fault.begin()))
+        at = begun[-1][1]
+        if faults:
+            wait_named(region, faults, mark, 2 * case.within_s + 5)
+            listen(region, STAYS_S)
+        else:
+            listen(region, QUIET_S)
+        for fault in [*beside, *faults]:
+            until(f"{fault} hurts somebody", BITES_S, fault.bit, every=0.1)
+    finally:
+        for fault, _ in reversed(begun):
+            fault.end()
+    until("all that was told has ended", ENDS_S, lambda: not open_alerts(region, mark), every=0.2)
+    told = region.plain.since(mark)
+    result = grade(faults, told, at, case.within_s)
+    say(f"{what}: {result.row()}")
+    for each in dict.fromkeys(f"{arrival.part}: {arrival.annotations['summary']}"[:160]
+                              for arrival in told if arrival.status == "firing"):
+        say(f"  {each}")
+    assert len(result.innocents) <= case.innocents, result
+    assert GRADES.index(result.word) <= GRADES.index(case.grade), result
