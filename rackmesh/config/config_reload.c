@@ -20,7 +20,8 @@ rm_reload_take(struct rm_reload *reload, const struct rm_option *options, int r,
 	if (r < 0) {
 		reload->refused++;
 		reload->successful = 0;
-		rm_log_error(0, "config refused, keeping the old one: %s", why->text);
+		rm_log_error(
+		    0, "config: refused, the old one stays in use: %s", why->text);
 		return false;
 	}
 	reload->need_restart = rm_config_waiting(options, config, fresh, &waiting);
@@ -28,9 +29,9 @@ rm_reload_take(struct rm_reload *reload, const struct rm_option *options, int r,
 	reload->taken++;
 	rm_reload_start(reload, now);
 	if (reload->need_restart > 0)
-		rm_log_warn(0, "config reloaded, but for what needs a restart: %s",
+		rm_log_warn(0, "config: reloaded, except what needs a restart: %s",
 		    waiting.text);
 	else
-		rm_log_info("config reloaded");
+		rm_log_info("config: reloaded");
 	return true;
 }

@@ -49,8 +49,8 @@ listen_plain(struct rm_http_server *server, const char *prefix, const char *wher
 	r = rm_address_parse(text, -1, &address);
 	if (r == 0 && !is_for_this_host(&address))
 		rm_log_warn(0,
-		    "http.listen: everybody who reaches %s may read, without TLS; for "
-		    "other hosts use http.tls_listen, and here 127.0.0.1",
+		    "http.listen: opened without TLS: every host that reaches %s can "
+		    "read; use http.tls_listen for other hosts, and 127.0.0.1 here",
 		    text);
 	if (r == 0)
 		r = rm_http_server_listen(server, &address);

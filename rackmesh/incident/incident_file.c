@@ -69,9 +69,9 @@ set_aside(const struct rm_incident_file *file, const char *wrong)
 	char aside[PATH_MAX + sizeof(".corrupt")];
 
 	snprintf(aside, sizeof(aside), "%s.corrupt", file->path);
-	rm_log_warn(0, "%s is set aside as %s: %s", file->path, aside, wrong);
+	rm_log_warn(0, "%s: set aside as %s: %s", file->path, aside, wrong);
 	if (rename(file->path, aside) < 0)
-		rm_log_warn(-errno, "cannot rename the damaged incident file");
+		rm_log_warn(-errno, "%s: cannot rename the damaged file", file->path);
 }
 
 json_t *
@@ -99,7 +99,7 @@ rm_incident_file_load(const struct rm_incident_file *file)
 	}
 	/* What it holds may be good: it is only we who cannot have it now. */
 	if (r < 0)
-		rm_log_warn(r, "cannot read %s; starting without it", file->path);
+		rm_log_warn(r, "cannot read %s, started without it", file->path);
 	else if (json == NULL)
 		set_aside(file, error.text);
 	return json;

@@ -251,9 +251,10 @@ dialer_on_answer(const struct rm_lookup_answer *answer, void *arg)
 		peer->unresolved = false;
 	} else if (!peer->unresolved) {
 		peer->unresolved = true;
-		rm_log_warn(0, "%s%s", answer->why,
-		    peer->count > 0 ? ": going on with its last addresses"
-				    : ": trying again until it has an address");
+		rm_log_warn(0,
+		    peer->count > 0 ? "%s: its last addresses stay in use"
+				    : "%s: trying again until it has an address",
+		    answer->why);
 	}
 	if (!awaited)
 		return;

@@ -50,14 +50,14 @@ say_news(struct rm_credentials *credentials)
 	const struct rm_tls_counts *counts = rm_tls_counts(credentials->tls);
 
 	if (counts->rotations != credentials->told.rotations) {
-		rm_log_info("new certificate, valid for %lld h",
+		rm_log_info("certificate: replaced, valid for %lld h",
 		    (long long)(rm_tls_expires_wall_s(credentials->tls) - wall_s()) /
 			3600);
 		begin_life(credentials);
 	}
 	if (counts->bad_files != credentials->told.bad_files)
 		rm_log_error(0,
-		    "new certificate files refused, keeping the old ones: %s",
+		    "certificate: new files refused, the old ones stay in use: %s",
 		    rm_tls_trouble(credentials->tls));
 	credentials->told = *counts;
 }
@@ -74,10 +74,10 @@ warn_of_the_end(struct rm_credentials *credentials)
 		return;
 	credentials->warned = now;
 	if (left_s > 0)
-		rm_log_warn(0, "certificate expires in %lld min: renew it",
+		rm_log_warn(0, "certificate: expires in %lld min: renew it",
 		    (long long)left_s / 60);
 	else
-		rm_log_error(0, "certificate expired: peers refuse every connection");
+		rm_log_error(0, "certificate: expired: peers refuse every connection");
 }
 
 static void
@@ -123,8 +123,8 @@ rm_credentials_new(struct rm_loop *loop, const struct rm_credentials_config *con
 		return -ENOMEM;
 	*ret = credentials;
 	if (config->plaintext) {
-		rm_log_warn(0, "plaintext: true: whoever reaches us is believed to be "
-			       "whoever they say they are");
+		rm_log_warn(0,
+		    "plaintext: TLS is off: the name that a peer gives is not checked");
 		return 0;
 	}
 	r = rm_credentials_read(loop, config, &why, &credentials->tls);

@@ -371,7 +371,7 @@ a_reload_takes_what_it_may_and_names_all_the_rest(void **state)
 	    &fresh);
 	assert_true(rm_reload_take(&reload, options, 0, &why, &config, &fresh,
 	    (rm_wall_t){ 9 * RM_NS_PER_S }));
-	assert_non_null(strstr(line, "config reloaded, but for what needs a restart: "
+	assert_non_null(strstr(line, "config: reloaded, except what needs a restart: "
 				     "tor.address, label, rnics[0].device"));
 	assert_int_equal(config.interval_ms, 50);
 	assert_string_equal(config.address, "x");
@@ -388,7 +388,7 @@ a_reload_takes_what_it_may_and_names_all_the_rest(void **state)
 	assert_false(rm_reload_take(&reload, options, -EINVAL, &why, &config, &fresh,
 	    (rm_wall_t){ 11 * RM_NS_PER_S }));
 	assert_non_null(
-	    strstr(line, "config refused, keeping the old one: f:1:2: nonsense"));
+	    strstr(line, "config: refused, the old one stays in use: f:1:2: nonsense"));
 	assert_int_equal(config.interval_ms, 50);
 	assert_int_equal(reload.refused, 1);
 	assert_int_equal(reload.successful, 0);
@@ -398,7 +398,7 @@ a_reload_takes_what_it_may_and_names_all_the_rest(void **state)
 	load("tor: {address: x}\nrnics: [{device: a, rate_pps: 2}]\n", &fresh);
 	assert_true(rm_reload_take(&reload, options, 0, &why, &config, &fresh,
 	    (rm_wall_t){ 12 * RM_NS_PER_S }));
-	assert_non_null(strstr(line, "config reloaded"));
+	assert_non_null(strstr(line, "config: reloaded"));
 	assert_null(strstr(line, "restart"));
 	assert_int_equal(reload.need_restart, 0);
 	assert_int_equal(reload.successful, 1);

@@ -203,8 +203,8 @@ reading_by_everybody_is_warned_of(void **state)
 	assert_int_equal(listen_at(w, "0.0.0.0:0", "", ""), 0);
 	assert_int_equal(w->warnings, 1);
 	assert_non_null(strstr(w->warning,
-	    "http.listen: everybody who reaches 0.0.0.0:0 may read, without TLS; for "
-	    "other hosts use http.tls_listen, and here 127.0.0.1"));
+	    "http.listen: opened without TLS: every host that reaches 0.0.0.0:0 can "
+	    "read; use http.tls_listen for other hosts, and 127.0.0.1 here"));
 }
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
