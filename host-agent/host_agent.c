@@ -37,7 +37,7 @@ agent_pause(bool paused, void *arg)
 	struct host_agent *agent = arg;
 
 	if (agent->paused != paused)
-		rm_log_info("probing %s", paused ? "paused" : "resumed");
+		rm_log_info("probing: %s", paused ? "paused" : "resumed");
 	agent->paused = paused;
 	for (size_t i = 0; i < agent->rnic_count; i++)
 		rnic_pause(agent->rnics[i], paused);
@@ -123,8 +123,8 @@ agent_tune_probers(struct host_agent *agent)
 		int r = rnic_retune(agent->rnics[i], &options);
 
 		if (r < 0)
-			rm_log_warn(
-			    r, "%s: cannot restart", rnic_device(agent->rnics[i]));
+			rm_log_warn(r, "%s: cannot apply the new probe options",
+			    rnic_device(agent->rnics[i]));
 	}
 }
 
@@ -343,7 +343,7 @@ host_agent_new(
 		host_agent_free(agent);
 		return r;
 	}
-	rm_log_info("%s: %zu RNICs, %zu aggregators", agent->config.host,
+	rm_log_info("%s: started: %zu RNICs, %zu aggregators", agent->config.host,
 	    agent->rnic_count, agent->uplink_count);
 	*ret = agent;
 	return 0;

@@ -247,8 +247,8 @@ agent_counters_new(struct host_agent *agent, struct agent_counters **ret)
 	if (!agent->config.counters_enabled)
 		return 0;
 	if (agent->config.netns != NULL) {
-		rm_log_info("counters: none are read with netns, whose devices this "
-			    "namespace's sysfs does not show");
+		rm_log_info("counters: not read: with netns set, the sysfs of this "
+			    "namespace does not show the devices");
 		return 0;
 	}
 	own = calloc(1, sizeof(*own));

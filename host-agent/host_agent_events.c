@@ -144,7 +144,7 @@ agent_on_rnic_event(struct rnic *rnic, enum rnic_event event, int reason, void *
 
 		rm_rnic_id_format(
 		    (struct rm_rnic_id){ facts->id.guid, facts->id.port }, id);
-		rm_log_info("%s: up as %s over %s", device, id,
+		rm_log_info("%s: ready as %s over %s", device, id,
 		    rnic_transport_word(facts->transport));
 		agent_services_rnic(agent->services, rnic);
 		agent_trace_rnic(agent, rnic);
@@ -181,9 +181,8 @@ agent_on_identity(const struct rnic *rnic, const struct rnic_facts *facts, void 
 		if (is_same_device(agent->rnics[i], facts))
 			return RNIC_ID_TWICE;
 		rm_log_warn(0,
-		    "%s: it has the %s of %s: told apart by its name; give it one of "
-		    "its "
-		    "own, so that it keeps its identity if it is renamed",
+		    "%s: found with the same %s as %s, identified by its name: give it "
+		    "one of its own, so that it keeps its identity when it is renamed",
 		    rnic_device(rnic), facts->id.port == 0 ? "MAC" : "node GUID",
 		    rnic_device(agent->rnics[i]));
 		return RNIC_ID_SHARED;
@@ -258,7 +257,8 @@ agent_on_pinglist(struct uplink *uplink, const uint8_t *data, size_t len, void *
 	/* It may speak of the ToRs only for which on_peer has asked its certificate. */
 	if (r == 0 && !agent_aggregator_serves(&list[agent_uplink_index(agent, uplink)],
 			  view.pinglist.tor)) {
-		rm_log_warn(0, "%s: refused a pinglist of a ToR that it does not serve",
+		rm_log_warn(0,
+		    "%s: pinglist refused: this aggregator does not serve its ToR",
 		    uplink_address(uplink));
 		return 0;
 	}
@@ -267,7 +267,7 @@ agent_on_pinglist(struct uplink *uplink, const uint8_t *data, size_t len, void *
 		agent_plan_tor(agent, tor);
 	agent_tune_probers(agent);
 	if (r < 0)
-		rm_log_warn(r, "%s: refused a pinglist", uplink_address(uplink));
+		rm_log_warn(r, "%s: pinglist refused", uplink_address(uplink));
 	else /* it has a plan, and may have known none of these flows before */
 		tracer_report_all(tracing_tracer(agent->tracing),
 		    (unsigned)agent_uplink_index(agent, uplink));
@@ -302,10 +302,10 @@ agent_obey_brake(struct host_agent *agent)
 	if (same_rate)
 		return;
 	if (now.rate_permille == 0)
-		rm_log_warn(0, "brake on: no probe is sent");
+		rm_log_warn(0, "brake: turned on: no probe is sent");
 	else
-		rm_log_info(
-		    "brake: %u of 1000 probes are sent", (unsigned)now.rate_permille);
+		rm_log_info("brake: changed: %u of 1000 probes are sent",
+		    (unsigned)now.rate_permille);
 	agent_set_pace(agent);
 }
 
@@ -363,7 +363,8 @@ static void
 agent_withhold(
     struct host_agent *agent, size_t uplink, struct rnic *rnic, const char *why)
 {
-	rm_log_warn(0, "%s: not an aggregator of %s, as %s tells: %s",
+	rm_log_warn(0,
+	    "%s: not used for %s: it does not serve the ToR that %s names: %s",
 	    uplink_address(agent->uplinks[uplink]), rnic_device(rnic),
 	    tor_source_word(rnic_tors(rnic)->source), why);
 	rnic_set_aggregators(rnic, rnic_aggregators(rnic) & ~(UINT64_C(1) << uplink));
@@ -525,7 +526,8 @@ agent_on_keys(struct uplink *uplink, const uint8_t *data, size_t len, void *arg)
 		at++;
 	r = key_ring_open(agent->keys, data, len, &view);
 	if (r == 0 && !agent_aggregator_serves(&list[at], view.tor)) {
-		rm_log_warn(0, "%s: refused keys of a ToR that it does not serve",
+		rm_log_warn(0,
+		    "%s: probe keys refused: this aggregator does not serve their ToR",
 		    uplink_address(uplink));
 		return 0;
 	}
@@ -533,12 +535,12 @@ agent_on_keys(struct uplink *uplink, const uint8_t *data, size_t len, void *arg)
 		rm_key_files_save(agent->key_files, tor, data, len);
 		epoch = key_ring_epoch(agent->keys);
 		if (epoch != before)
-			rm_log_info("probes are authenticated, with keys of epoch %u",
+			rm_log_info("probes: authenticated with keys of epoch %u",
 			    (unsigned)epoch);
 		agent_plan_tor(agent, tor);
 	}
 	if (r < 0)
-		rm_log_warn(r, "%s: refused keys of probes", uplink_address(uplink));
+		rm_log_warn(r, "%s: probe keys refused", uplink_address(uplink));
 	/* Of a ToR that is not ours, or no memory: says nothing about the link. */
 	return r == -ENOENT || r == -ENOMEM ? 0 : r;
 }

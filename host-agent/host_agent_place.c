@@ -89,10 +89,12 @@ agent_load_place(struct host_agent *agent)
 		return 0;
 	r = place_load(config->state_folder, &agent->place);
 	if (r < 0 && r != -ENOENT)
-		rm_log_warn(r, "cannot read where this host belongs");
+		rm_log_warn(
+		    r, "cannot read the saved ToRs and aggregators of this host");
 	r = agent_config_place(&agent->config, agent->place);
 	if (r < 0)
-		rm_log_error(r, "cannot take what controllers have said of this host");
+		rm_log_error(
+		    r, "cannot use the ToRs and aggregators that a controller named");
 	return r;
 }
 
@@ -112,8 +114,8 @@ agent_on_place(struct place *place, void *arg)
 		return;
 	}
 	if (agent->paused) { /* a new start would resume; the next answer comes later */
-		rm_log_info("a controller says where this host belongs: it is paused, "
-			    "and starts anew once it is resumed");
+		rm_log_info("ToRs and aggregators of this host: changed by a "
+			    "controller: used when probing is resumed");
 		place_free(place);
 		return;
 	}
@@ -125,11 +127,14 @@ agent_on_place(struct place *place, void *arg)
 	agent_config_clear(&fresh);
 	place_free(place);
 	if (r < 0) {
-		rm_log_error(r, "cannot go where the controllers say%s%s",
+		rm_log_error(r,
+		    "cannot restart with the ToRs and aggregators that a controller "
+		    "named%s%s",
 		    why.text[0] != '\0' ? ": " : "", why.text);
 		return;
 	}
-	rm_log_info("a controller says where this host belongs: starting anew");
+	rm_log_info("ToRs and aggregators of this host: changed by a controller: the "
+		    "agent restarts");
 	rm_loop_again(agent->loop);
 }
 

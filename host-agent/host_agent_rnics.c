@@ -231,12 +231,13 @@ log_mismatch(const struct rnic *rnic)
 
 	if (tor_choice_mismatch(tors))
 		rm_log_warn(0,
-		    "%s: its cable ends in %s by LLDP, and in %s by the config, which "
-		    "counts: correct one of the two",
+		    "%s: ToR differs: %s by LLDP, %s by the config, which is used: "
+		    "correct one of the two",
 		    rnic_device(rnic), tor_set_text(&tors->said[TOR_LLDP], lldp),
 		    tor_set_text(&tors->said[TOR_CONFIG], config));
 	else
-		rm_log_info("%s: LLDP and the config name the same ToR again",
+		rm_log_info(
+		    "%s: ToR agrees again: LLDP and the config name the same one",
 		    rnic_device(rnic));
 }
 
@@ -263,8 +264,8 @@ hear_lldp(struct host_agent *agent, struct rnic *rnic, const struct rnic_found *
 		return;
 	r = know_tors(agent, &rnic_tors(rnic)->chosen, &aggregators);
 	if (r < 0)
-		rm_log_warn(r, "%s: cannot take its new ToR", rnic_device(rnic));
-	rm_log_warn(0, "%s: moved to %s, as LLDP tells", rnic_device(rnic),
+		rm_log_warn(r, "%s: cannot change its ToR", rnic_device(rnic));
+	rm_log_warn(0, "%s: moved to ToR %s: LLDP names it", rnic_device(rnic),
 	    tor_set_text(&rnic_tors(rnic)->chosen, text));
 	rnic_set_aggregators(rnic, aggregators);
 	agent_admit(agent, rnic);
@@ -362,18 +363,19 @@ start_found(struct agent_finder *finder, size_t entry, const struct rnic_found *
 	if (r == -ENOSPC)
 		finder->too_many++;
 	else if (r < 0)
-		rm_log_warn(r, "%s: cannot add it", found->device);
+		rm_log_warn(r, "%s: cannot add the RNIC", found->device);
 	if (r < 0)
 		return;
 	rnic = agent->rnics[agent->rnic_count - 1];
-	rm_log_info("%s: found, attached to %s by %s", rnic_device(rnic),
+	rm_log_info("%s: found at ToR %s, by %s", rnic_device(rnic),
 	    tor_set_text(&tors->chosen, text), tor_source_word(tors->source));
 	(void)rnic_say_tors(rnic, TOR_LLDP, &tors->said[TOR_LLDP], rm_mono_now());
 	if (tor_choice_mismatch(rnic_tors(rnic)))
 		log_mismatch(rnic);
 	if (rnic_aggregators(rnic) == 0)
 		rm_log_warn(0,
-		    "%s: no aggregator of the config serves %s: add it to one's tors",
+		    "%s: not served: no aggregator in the config has ToR %s: add the "
+		    "ToR to the tors of its aggregators",
 		    rnic_device(rnic), tor_set_text(&tors->chosen, text));
 	agent_admit(agent, rnic);
 	rnic_pause(rnic, agent->paused);
@@ -442,7 +444,7 @@ log_errors(struct agent_finder *finder)
 
 	if (find->lldp_error != finder->logged_lldp && find->lldp_error != -ENOENT &&
 	    find->lldp_error != 0)
-		rm_log_warn(0, "%s: cannot tell ToRs by it: %s", find->lldp_file,
+		rm_log_warn(0, "%s: cannot read ToRs from it: %s", find->lldp_file,
 		    find->lldp_error == -ESTALE
 			? "not written for minutes: does rackmesh-lldp.timer run?"
 		    : find->lldp_error == -EBADMSG
@@ -456,8 +458,8 @@ log_errors(struct agent_finder *finder)
 	finder->logged_error = find->error;
 	if (finder->too_many > finder->too_many_logged)
 		rm_log_error(0,
-		    "%zu RNICs more than the %d of one agent are not probed: choose by "
-		    "rnics: device, netdev, except",
+		    "RNICs: %zu not probed, more than the %d that one agent probes: "
+		    "choose by rnics: device, netdev, except",
 		    finder->too_many, WIRE_MAX_HOST_RNICS);
 	finder->too_many_logged = finder->too_many;
 }

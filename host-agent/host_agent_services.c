@@ -636,9 +636,9 @@ agent_services_new(struct host_agent *agent, struct agent_services **ret)
 		return -ENOMEM;
 	if (options.pids_elsewhere)
 		rm_log_warn(0,
-		    "services: the agent is in a pid namespace of its own: processes "
-		    "are named by cgroup and command alone; run it in the host's "
-		    "(hostPID: true)");
+		    "services: process ids not used: the agent is in a pid namespace "
+		    "of its own, processes are named by cgroup and command alone; run "
+		    "the agent in the host's namespace (hostPID: true)");
 	own->agent = agent;
 	own->flows = calloc(SERVICES_MAX_FLOWS, sizeof(*own->flows));
 	own->served = calloc(SERVICES_MAX_FLOWS, sizeof(*own->served));

@@ -75,12 +75,11 @@ agent_say_slowed(const struct host_agent *agent)
 	const struct self_limit *limit = &agent->limit;
 
 	if (limit->why == WIRE_SLOW_NOT)
-		rm_log_info("probing at full pace again");
+		rm_log_info("probing: back at full rate");
 	else
 		rm_log_warn(0,
-		    "probing slowed by the %s limit: %u of 1000 probes are sent; CPU "
-		    "%.1f %% of a "
-		    "core, memory %llu MiB",
+		    "probing: slowed by the %s limit: %u of 1000 probes are sent; CPU "
+		    "%.1f %% of a core, memory %llu MiB",
 		    wire_slow_word(limit->why), (unsigned)limit->permille,
 		    limit->cpu_percent,
 		    (unsigned long long)(limit->memory_bytes >> 20));
@@ -355,7 +354,7 @@ agent_listen_to_devices(struct host_agent *agent)
 	r = device_events_new(agent->loop, agent->config.netns, agent_on_device_event,
 	    agent, &agent->events);
 	if (r < 0 && !agent->events_failed)
-		rm_log_warn(r, "cannot listen to changes of devices");
+		rm_log_warn(r, "cannot receive changes of devices from the kernel");
 	agent->events_failed = r < 0;
 }
 
@@ -395,13 +394,13 @@ agent_on_look(void *arg)
 	agent_tune_probers(agent);
 	if (plans_slow(agent->plans) > 0)
 		rm_log_warn(0,
-		    "%zu pinglists have expired, without any aggregator for days: a "
-		    "tenth of their probes leaves",
+		    "pinglists: %zu expired: no aggregator of their ToRs for days, a "
+		    "tenth of their probes is sent",
 		    plans_slow(agent->plans));
 	else if (plans_any(agent->plans))
-		rm_log_info("the pinglists are in force");
+		rm_log_info("pinglists: in force again");
 	else
-		rm_log_warn(0, "all pinglists have expired: no probe is sent");
+		rm_log_warn(0, "pinglists: all expired: no probe is sent");
 	for (size_t i = 0; i < agent->rnic_count; i++)
 		agent_plan_rnic(agent, agent->rnics[i]);
 }

@@ -75,7 +75,8 @@ place_link_on_up(struct rm_link *up, void *arg)
 	link->up_at = rm_mono_now();
 	link->token = 0;
 	if (!rm_authority_admits(rm_link_identity(up), &request, why, sizeof(why))) {
-		place_link_complain(link, "refused, not one of ours", why);
+		place_link_complain(
+		    link, "refused: not a controller of this region", why);
 		return -EACCES;
 	}
 	r = wire_write_hello(link->writer, &hello, &bytes);
@@ -95,7 +96,7 @@ place_link_on_welcome(
 	if (r < 0)
 		return r;
 	if (welcome.refused[0] != '\0') {
-		place_link_complain(link, "refused by one", welcome.refused);
+		place_link_complain(link, "refused this host", welcome.refused);
 		return -EPERM;
 	}
 	while (question.token == 0)
@@ -128,7 +129,7 @@ place_link_on_answer(struct place_link *link, const uint8_t *data, size_t len)
 	link->unknown = r == -ENOENT;
 	if (link->unknown) {
 		link->counts.unknown++;
-		place_link_complain(link, "this host has no place", answer.error);
+		place_link_complain(link, "found no ToR for this host", answer.error);
 		return 0;
 	}
 	link->counts.placed++;

@@ -88,7 +88,7 @@ give_up(struct qp_tracer *tracer, int r)
 
 	snprintf(tracer->missing, sizeof(tracer->missing), "%s", job->why);
 	if (news && job->needs == QP_NEEDS_MODULE)
-		rm_log_info("not tracing service flows yet: %s", job->why);
+		rm_log_info("service flows: not traced yet: %s", job->why);
 	else if (news)
 		rm_log_warn(job->why[0] == 0 ? r : 0, "cannot trace service flows: %s",
 		    job->why);
@@ -115,7 +115,7 @@ start_done(void *arg, int r)
 		give_up(tracer, r);
 	} else {
 		tracer->missing[0] = 0;
-		rm_log_info("tracing service flows by %s", qp_tracer_way(tracer));
+		rm_log_info("service flows: traced by %s", qp_tracer_way(tracer));
 	}
 	job->hooks = NULL;
 	tracer->callbacks.on_state(tracer->arg);

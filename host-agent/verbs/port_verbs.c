@@ -432,7 +432,7 @@ port_verbs_open(struct port_verbs *port)
 	int r = open_all(port, &step);
 
 	if (r < 0)
-		rm_log_error(r, "%s, port %u: %s%s", port->options.device,
+		rm_log_error(r, "%s, port %u: cannot open: %s%s", port->options.device,
 		    port->options.port_num, step,
 		    r == -ENOMEM ? " (often the limit on locked memory)" : "");
 	return r;

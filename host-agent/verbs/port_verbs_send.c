@@ -69,7 +69,10 @@ port_verbs_watch_clock(struct port_verbs *port)
 	if (nic_clock_is_trusted(port->clock, now.mono))
 		port->clock_doubts = 0;
 	else if (++port->clock_doubts > DOUBTS) {
-		rm_log_warn(0, "a NIC's clock cannot be trusted: stamps by software");
+		rm_log_warn(0,
+		    "%s, port %u: NIC clock rejected: its readings do not fit; send "
+		    "times are taken by software",
+		    port->options.device, port->options.port_num);
 		port->stamps = WIRE_STAMP_USER;
 		port->settled = rm_mono_add(now.mono, SETTLE_NS);
 	}
