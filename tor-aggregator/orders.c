@@ -59,7 +59,7 @@ orders_new(struct tor_aggregator *aggregator, struct orders **ret)
 	if (r < 0)
 		goto out;
 	if (brake_store_load(orders->brake, &why) < 0)
-		rm_log_warn(0, "%s; starting without it", why.text);
+		rm_log_warn(0, "%s: started without it", why.text);
 	brake_racks(orders);
 	*ret = orders;
 	return 0;
@@ -115,7 +115,8 @@ take_brake(struct orders *orders, const uint8_t *data, size_t len)
 		r = brake_store_take(orders->brake, &brake);
 	if (r <= 0)
 		return r;
-	rm_log_warn(0, "brake: %u of 1000 probes are allowed", brake.rate_permille);
+	rm_log_warn(
+	    0, "brake: changed: %u of 1000 probes are allowed", brake.rate_permille);
 	brake_racks(orders);
 	for (struct agent *agent = agents_first(orders->aggregator->agents);
 	     agent != NULL; agent = agent->next)

@@ -466,14 +466,14 @@ take_role(struct pairs *pairs, size_t tor, bool their_primary)
 	peer_become(&pair->peer, quarrel ? first : ours);
 	if (quarrel && !pair->quarrel)
 		rm_log_error(0,
-		    "%s: primary is %s at %s and at %s; %s is the primary now: set it "
-		    "to"
-		    " true at one of them and to false at the other",
+		    "%s: primary conflict: primary is %s at %s and at %s; %s acts as "
+		    "the primary: set it to true at one of them and to false at the "
+		    "other",
 		    tors[tor].name, ours ? "true" : "false", config->name, other,
 		    first ? config->name : other);
 	else if (!quarrel && pair->quarrel)
-		rm_log_info("%s: %s and %s agree on the primary", tors[tor].name,
-		    config->name, other);
+		rm_log_info("%s: primary conflict ended: %s and %s agree",
+		    tors[tor].name, config->name, other);
 	pair->quarrel = quarrel;
 }
 

@@ -164,7 +164,7 @@ start_state(struct tor_aggregator *aggregator)
 		return r;
 	}
 	rm_log_warn(
-	    r, "cannot make the state folder %s: starting without a disk", folder);
+	    r, "cannot make the state folder %s, started without a disk", folder);
 	return 0;
 }
 
@@ -183,7 +183,7 @@ start_plans(struct tor_aggregator *aggregator)
 		return r;
 	for (size_t i = 0; i < aggregator->rack_count; i++)
 		if (plan_store_load_cache(aggregator->plans, i, &why) < 0)
-			rm_log_warn(0, "%s; starting without it", why.text);
+			rm_log_warn(0, "%s: started without it", why.text);
 	for (size_t i = 0; i < aggregator->rack_count; i++)
 		if (plan_store_view(aggregator->plans, i) != NULL)
 			tor_aggregator_on_plan(i, aggregator);
@@ -485,7 +485,7 @@ tor_aggregator_new(
 		r = tor_aggregator_start_ticking(aggregator);
 	if (r < 0)
 		goto out;
-	rm_log_info("%s watches %zu ToRs for agents at %s", config->name,
+	rm_log_info("%s: started: %zu ToRs, agents at %s", config->name,
 	    aggregator->rack_count, config->listen);
 	*ret = aggregator;
 	return 0;

@@ -187,7 +187,7 @@ tor_aggregator_on_register(
 	}
 	place_agents(aggregator);
 	relay_registered(aggregator->relay, agent);
-	rm_log_info("agent %s registered %zu RNICs", agent->host, agent->rnic_count);
+	rm_log_info("agent %s: registered %zu RNICs", agent->host, agent->rnic_count);
 }
 
 void
@@ -254,7 +254,8 @@ tor_aggregator_on_plan(size_t tor, void *arg)
 		rm_log_error(r, "cannot take the plan of %s", aggregator->tors[tor]);
 	place_agents(aggregator);
 	plan_store_save(aggregator->plans);
-	rm_log_info("plan %llu of %s: %zu members, %zu others, %zu planned pairs",
+	rm_log_info(
+	    "plan %llu of %s: received: %zu members, %zu others, %zu planned pairs",
 	    (unsigned long long)view->plan.version, view->plan.tor,
 	    view->plan.member_count, view->plan.foreigner_count,
 	    view->plan.entry_count);
@@ -315,7 +316,8 @@ tor_aggregator_reload(void *arg)
 	aggregator->ingest.max_results_per_s = config->max_results_per_s;
 	r = tor_aggregator_alert_to(aggregator);
 	if (r < 0)
-		rm_log_error(r, "cannot take over the receivers of alerts; restart");
+		rm_log_error(
+		    r, "cannot use the new receivers of alerts, restart the daemon");
 	tor_aggregator_load_plans(aggregator, config); /* says what is wrong */
 	expect_anew(aggregator);
 }

@@ -89,9 +89,9 @@ tor_aggregator_on_incident(struct tor_rack *rack, enum rm_incident_event event,
 
 	rm_verdict_sentence(&incident->verdict, sentence, sizeof(sentence));
 	if (event == RM_INCIDENT_OPENED)
-		rm_log_warn(0, "%s: %s", tor_rack_tor(rack), sentence);
+		rm_log_warn(0, "%s: incident opened: %s", tor_rack_tor(rack), sentence);
 	else if (event == RM_INCIDENT_RESOLVED)
-		rm_log_info("%s: resolved: %s", tor_rack_tor(rack), sentence);
+		rm_log_info("%s: incident resolved: %s", tor_rack_tor(rack), sentence);
 	for (size_t i = 0; i < aggregator->rack_count; i++) {
 		if (aggregator->racks[i] != rack)
 			continue;
@@ -118,10 +118,10 @@ rack_restore(struct tor_aggregator *aggregator, size_t i)
 		    aggregator->racks[i], saved, rm_mono_now(), rm_wall_now(), &why);
 	json_decref(saved);
 	if (why.text[0] != '\0')
-		rm_log_warn(0, "incidents of %s: %s; starting without %s",
+		rm_log_warn(0, "incidents of %s: %s: started without %s",
 		    aggregator->tors[i], why.text, r < 0 ? "them" : "it");
 	if (r > 0)
-		rm_log_info("%s: %d incidents are still open", aggregator->tors[i], r);
+		rm_log_info("%s: restored %d open incidents", aggregator->tors[i], r);
 }
 
 static void

@@ -95,7 +95,7 @@ tell_refused(const struct agent_link *peer, const char *why)
 
 	if (rm_refusals_tell(&peer->links->refusals, rm_link_peer(peer->link), why,
 		rm_mono_now(), who))
-		rm_log_warn(0, "agent at %s refused: %s", who, why);
+		rm_log_warn(0, "agent at %s: refused: %s", who, why);
 }
 
 /*
@@ -245,7 +245,7 @@ note_refused(struct agent_link *peer, const struct agent_refused *refused)
 	    (struct rm_rnic_id){ refused->rnic.id.guid, refused->rnic.id.port }, id);
 	rm_log_quote(
 	    device, sizeof(device), refused->rnic.device, strlen(refused->rnic.device));
-	rm_log_warn(0, "agent %s: RNIC %s, device %s, refused: %s%s", peer->agent->host,
+	rm_log_warn(0, "agent %s: RNIC %s, device %s: refused: %s%s", peer->agent->host,
 	    id, device, refused->reason,
 	    refused->count > 1 ? "; and others before it" : "");
 }
@@ -528,7 +528,7 @@ on_close(struct rm_link *link, int reason, void *arg)
 		agent->link = NULL;
 		agent_watch_ended(
 		    agent->watch, rm_mono_now(), ended_by_peer(link, reason));
-		rm_log_info("agent %s has gone (%s)", agent->host,
+		rm_log_info("agent %s: disconnected: %s", agent->host,
 		    reason == 0 ? "closed" : strerror(-reason));
 		links->callbacks.on_gone(agent, links->callbacks.arg);
 	}

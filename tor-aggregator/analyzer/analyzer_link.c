@@ -171,7 +171,7 @@ take_welcome(struct analyzer_link *link, const uint8_t *data, size_t len)
 	snprintf(link->analyzer, sizeof(link->analyzer), "%s",
 	    rm_name_valid(welcome.id) ? welcome.id : "unnamed");
 	rm_dialer_settled(link->dialer);
-	rm_log_info("connected to analyzer %s", link->analyzer);
+	rm_log_info("analyzer %s: connected", link->analyzer);
 	if (link->callbacks.on_welcome != NULL)
 		link->callbacks.on_welcome(link->callbacks.arg);
 	link->welcomed = true;
@@ -222,8 +222,8 @@ on_down(int reason, void *arg)
 
 	if (link->welcomed) {
 		link->counts.disconnected++;
-		rm_log_warn(
-		    reason, "analyzer %s: disconnected, spooling", link->analyzer);
+		rm_log_warn(reason, "analyzer %s: disconnected, reports are spooled",
+		    link->analyzer);
 		peer_versions_gone(
 		    link->options.versions, WIRE_COMPONENT_ANALYZER, link->analyzer);
 	}
@@ -314,7 +314,8 @@ go_back(struct analyzer_link *link, rm_mono_t now)
 	struct wire_bytes bytes;
 
 	link->counts.returned++;
-	rm_log_info("an analyzer before %s in the list is back", link->analyzer);
+	rm_log_info(
+	    "analyzer %s: left: an earlier one of the list is back", link->analyzer);
 	if (wire_write_standing(link->writer, &farewell, &bytes) == 0)
 		rm_link_send(up, bytes.data, bytes.len);
 	rm_link_close(up, 0); /* and then the list begins anew */

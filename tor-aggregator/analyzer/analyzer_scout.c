@@ -35,7 +35,7 @@ analyzer_scout_hello(struct rm_link *link, const struct analyzer_link_options *o
 	const struct hello hello = { options->name, options->region,
 		options->incarnation, options->tors, options->tor_count,
 		options->summary_interval_s };
-	int r = hello_check(link, &request, "an analyzer of ours");
+	int r = hello_check(link, &request, "an analyzer of this region");
 
 	return r < 0 ? r : hello_say(link, &hello, NULL, writer);
 }

@@ -57,7 +57,7 @@ on_up(struct rm_link *link, void *arg)
 	struct wire_tor_state held[WIRE_MAX_TORS];
 	int r;
 
-	r = hello_check(link, &request, "a controller of ours");
+	r = hello_check(link, &request, "a controller of this region");
 	if (r < 0)
 		return r;
 	relay->up_at = relay->heard = rm_mono_now();
@@ -191,7 +191,7 @@ take_welcome(struct relay *relay, const uint8_t *data, size_t len)
 	snprintf(relay->controller, sizeof(relay->controller), "%s",
 	    rm_name_valid(welcome.id) ? welcome.id : "unnamed");
 	rm_dialer_settled(relay->dialer);
-	rm_log_info("connected to controller %s", relay->controller);
+	rm_log_info("controller %s: connected", relay->controller);
 	send_everything(relay); /* or the link is closed */
 	return 0;
 }
@@ -210,7 +210,7 @@ take_plan(struct relay *relay, const uint8_t *data, size_t len)
 	}
 	/* A plan that is not for us harms nobody; bytes that are no plan do. */
 	if (r < 0)
-		rm_log_warn(r, "refused a plan from controller %s", relay->controller);
+		rm_log_warn(r, "controller %s: plan refused", relay->controller);
 	return r == -EBADMSG || r == -EMSGSIZE ? r : 0;
 }
 
@@ -259,7 +259,8 @@ on_down(int reason, void *arg)
 
 	if (relay->welcomed) {
 		relay->counts.disconnected++;
-		rm_log_warn(reason, "controller %s: disconnected, keeping its plans",
+		rm_log_warn(reason,
+		    "controller %s: disconnected, its plans stay in use",
 		    relay->controller);
 		peer_versions_gone(relay->options.versions, WIRE_COMPONENT_CONTROLLER,
 		    relay->controller);

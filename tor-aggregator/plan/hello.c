@@ -16,7 +16,7 @@ hello_check(
 
 	if (rm_authority_admits(rm_link_identity(link), request, why, sizeof(why)))
 		return 0;
-	rm_log_warn(0, "refused: expected %s: %s", who, why);
+	rm_log_warn(0, "peer refused: expected %s: %s", who, why);
 	return -EACCES;
 }
 

@@ -22,7 +22,7 @@ struct hello { /* who we are; all borrowed */
 };
 
 /* Before it: is it, by its certificate, one that may do what is asked? Else says that
- * it is not who ("an analyzer of ours"): -EACCES. */
+ * it is not who ("an analyzer of this region"): -EACCES. */
 int hello_check(
     const struct rm_link *link, const struct rm_request *request, const char *who);
 

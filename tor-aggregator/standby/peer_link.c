@@ -79,7 +79,7 @@ begin(struct other *other, struct rm_link *link)
 	other->link = link;
 	other->heard = rm_mono_now();
 	other->links->counts.sessions++;
-	rm_log_info("connected to aggregator %s", other->is.name);
+	rm_log_info("aggregator %s: connected", other->is.name);
 }
 
 /* ---- what it says -------------------------------------------------------------- */
@@ -147,8 +147,8 @@ on_up(struct rm_link *link, void *arg)
 
 	other->heard = rm_mono_now();
 	if (!is_itself(other, link, why)) {
-		rm_log_warn(
-		    0, "refused: expected aggregator %s: %s", other->is.name, why);
+		rm_log_warn(0, "aggregator %s: refused: not its certificate: %s",
+		    other->is.name, why);
 		return -EACCES;
 	}
 	return hello_say(link, &hello, NULL, other->links->writer);
@@ -176,8 +176,8 @@ take_welcome(struct other *other, struct rm_link *link, const uint8_t *data, siz
 	    welcome.refused[0] != 0 ? welcome.refused : welcome.id,
 	    strlen(welcome.refused[0] != 0 ? welcome.refused : welcome.id));
 	rm_log_warn(0,
-	    welcome.refused[0] != 0 ? "refused by aggregator %s: %s"
-				    : "refused: expected aggregator %s, found %s",
+	    welcome.refused[0] != 0 ? "aggregator %s: refused this aggregator: %s"
+				    : "aggregator %s: refused: it calls itself %s",
 	    other->is.name, quoted);
 	return -EPERM;
 }
@@ -259,7 +259,7 @@ peer_links_on_hello(struct rm_link *link, const struct wire_hello_view *view, vo
 	if (other->dialer != NULL)
 		return "of two aggregators the one whose name comes first dials";
 	if (!is_itself(other, link, why)) {
-		rm_log_warn(0, "aggregator %s refused: %s", other->is.name, why);
+		rm_log_warn(0, "aggregator %s: refused: %s", other->is.name, why);
 		return "the certificate is not that of this aggregator";
 	}
 	if (other->link != NULL)

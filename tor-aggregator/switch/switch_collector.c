@@ -132,8 +132,8 @@ fail(struct switch_collector *collector, int r, const char *why)
 	rm_why(&collector->error, 0, "%s", why[0] != '\0' ? why : strerror(-r));
 	if (collector->failed_in_a_row++ == 0)
 		rm_log_warn(0,
-		    "switch of %s: cannot read its counters at %s: %s; what it told "
-		    "before is kept, and it is asked again every interval",
+		    "switch of %s: cannot read its counters at %s: %s; the last values "
+		    "stay, and each interval is a new attempt",
 		    collector->shown.tor, collector->shown.address,
 		    collector->error.text);
 }
