@@ -63,7 +63,7 @@ topology_changed(const struct rm_topology *fresh, void *arg)
 	planner_drop(controller->planner); /* it borrows the old one */
 	fold_traced(controller, fresh);
 	controller->counts.topology_reloads++;
-	rm_log_info("new topology: %zu switches, %zu links",
+	rm_log_info("topology: replaced: %zu switches, %zu links",
 	    rm_topology_switches(fresh), rm_topology_links(fresh));
 	controller_log_warnings(fresh);
 	planner_soon(controller->planner);
@@ -131,7 +131,7 @@ brake_stored(const struct store_brake *brake, void *arg)
 	struct controller_brake *mine = &controller->brake;
 
 	if (brake->rate_permille != mine->rate_permille || mine->version == 0)
-		rm_log_warn(0, "brake: %u of 1000 probes are allowed",
+		rm_log_warn(0, "brake: changed: %u of 1000 probes are allowed",
 		    (unsigned)brake->rate_permille);
 	mine->rate_permille = brake->rate_permille;
 	mine->version = brake->version;

@@ -116,8 +116,8 @@ warn_of_lease(const struct planner *planner)
 	if (planner->config->etcd.endpoints.count > 0 &&
 	    planner->counts.longest_us > ttl_s * 1000000 / 3)
 		rm_log_warn(0,
-		    "planning has held up everything for %llu ms, of a lease of %llu "
-		    "s: raise etcd.lease_ttl_s above ten times that, for all "
+		    "event loop blocked for %llu ms by planning, with a lease of %llu "
+		    "s: raise etcd.lease_ttl_s above ten times that time, for all "
 		    "controllers",
 		    (unsigned long long)planner->counts.longest_us / 1000,
 		    (unsigned long long)ttl_s);
@@ -151,9 +151,9 @@ end(struct planner *planner, int r)
 	planner->counts.last_us = us_since(planner->begun);
 	if (r < 0) {
 		planner->counts.failures++;
-		rm_log_error(r, "planning failed");
+		rm_log_error(r, "plans: not made");
 	} else if (r > 0) {
-		rm_log_info("published new plans of %d ToRs, made in %llu us", r,
+		rm_log_info("plans: published for %d ToRs, made in %llu us", r,
 		    (unsigned long long)planner->counts.last_us);
 	}
 	warn_of_lease(planner);
@@ -278,8 +278,8 @@ expire_old(void *arg)
 	forgotten = registry_expire(planner->registry, rm_mono_now(),
 	    (int64_t)days * NS_PER_DAY, aggregators_is_alive, planner->aggregators);
 	if (forgotten > 0) {
-		rm_log_info(
-		    "forgot %zu RNICs that no aggregator has reported for %llu days",
+		rm_log_info("registrations: removed %zu RNICs: no aggregator reported "
+			    "them for %llu days",
 		    forgotten, (unsigned long long)days);
 		planner_soon(planner);
 	}

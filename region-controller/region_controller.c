@@ -82,7 +82,8 @@ reload_topology(void *arg, struct rm_why *why)
 	r = store_reload(controller->store, why);
 	if (r < 0) {
 		controller->counts.topology_refused++;
-		rm_log_error(0, "topology refused, keeping the old one: %s", why->text);
+		rm_log_error(
+		    0, "topology: refused, the old one stays in use: %s", why->text);
 		return r;
 	}
 	return 0;
@@ -99,7 +100,7 @@ forget_rnic(void *arg, struct rm_rnic_id id)
 	if (r < 0)
 		return r;
 	rm_rnic_id_format(id, text);
-	rm_log_info("%s: forgotten by request", text);
+	rm_log_info("RNIC %s: registration removed by request", text);
 	planner_soon(controller->planner);
 	return 0;
 }
@@ -241,8 +242,8 @@ serve_aggregators(struct region_controller *controller)
 
 	if (controller->keys == NULL)
 		rm_log_warn(0,
-		    "without probe_keys.secret_file nobody's probes are "
-		    "authenticated: who reaches an RNIC may answer for others");
+		    "probes: not authenticated: probe_keys.secret_file is not set, "
+		    "so any host of the fabric can answer for another one");
 	r = aggregators_new(controller->loop, &options, &controller->aggregators);
 	if (r == 0)
 		r = rm_address_parse(controller->config.listen, -1, &address);
@@ -347,7 +348,7 @@ region_controller_new(struct rm_loop *loop, struct controller_config *config,
 		region_controller_free(controller);
 		return r;
 	}
-	rm_log_info("%s: planning region %s, aggregators on port %d",
+	rm_log_info("%s: started: region %s, aggregators on port %d",
 	    controller->config.name, controller->config.region,
 	    rm_listener_port(controller->listener));
 	*ret = controller;

@@ -273,9 +273,9 @@ log_refused(const struct session *session, const char *host,
 	rm_log_quote(
 	    quoted_device, sizeof(quoted_device), rnic->device, strlen(rnic->device));
 	rm_log_quote(quoted_tor, sizeof(quoted_tor), tor, strlen(tor));
-	rm_log_warn(0, "%s: RNIC %s of host %s, ToR %s: %s%s%s", session->info.name,
-	    quoted_device, quoted_host, quoted_tor, registry_refusal_sentence(refusal),
-	    name[0] != '\0' ? ": " : "", name);
+	rm_log_warn(0, "%s: RNIC %s of host %s, ToR %s: refused: %s%s%s",
+	    session->info.name, quoted_device, quoted_host, quoted_tor,
+	    registry_refusal_sentence(refusal), name[0] != '\0' ? ": " : "", name);
 }
 
 /* A new cable, or somebody with an aggregator's key: a person can tell the two. */
@@ -287,7 +287,8 @@ log_move(const struct session *session, const struct registry_rnic *before,
 
 	rm_rnic_id_format(now->id, id);
 	rm_log_warn(0,
-	    "%s: RNIC %s of host %s is at ToR %s now; it was at ToR %s, as %s has told",
+	    "%s: RNIC %s of host %s moved to ToR %s: it was at ToR %s, which %s "
+	    "reported",
 	    session->info.name, id, now->host, now->tors[0], before->tors[0],
 	    before->aggregator);
 }
@@ -344,7 +345,8 @@ session_rename(struct session *session, struct wire_rnic *rnic, const char *host
 	renamed = session_serves_rnic(session, known) &&
 		  registry_rename(registry, rnic->id, rnic->host, host);
 	if (renamed)
-		rm_log_info("%s: RNIC %s of host %s is of %s now: the host was renamed",
+		rm_log_info(
+		    "%s: RNIC %s of host %s moved to host %s: the host was renamed",
 		    session->info.name, known->device, rnic->host, host);
 	if (known == NULL || strcmp(known->host, host) == 0)
 		rnic->host = host;

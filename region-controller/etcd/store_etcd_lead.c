@@ -26,7 +26,7 @@ store_etcd_right_brake(struct store_etcd *etcd)
 	if (!(is_missing || etcd->brake_by_hand) ||
 	    !store_etcd_leads(&etcd->store, rm_mono_now()))
 		return;
-	rm_log_warn(0, "the brake in force is written into etcd again");
+	rm_log_warn(0, "brake: written again: etcd did not have the one in force");
 	(void)store_etcd_write_brake(etcd, &etcd->brake, NULL);
 }
 
@@ -35,7 +35,8 @@ static void
 write_what_is_missing(struct store_etcd *etcd)
 {
 	if (!etcd->has_topology && etcd->topology.text != NULL) {
-		rm_log_warn(0, "etcd has no topology: the one in use is written again");
+		rm_log_warn(
+		    0, "topology: written again: etcd did not have the one in use");
 		(void)store_etcd_write_topology(
 		    etcd, etcd->topology.text, etcd->topology.len, NULL);
 	}
@@ -119,9 +120,8 @@ store_etcd_say_unleased(void *arg)
 
 	etcd->is_unleased = true;
 	rm_log_error(0,
-	    "the leader's key in etcd has no lease, so that nobody can lead; it was "
-	    "put "
-	    "by hand, delete it: etcdctl del /rackmesh/%s/leader",
+	    "leader's key in etcd: found without a lease, so no controller can lead: a "
+	    "person put it there, delete it: etcdctl del /rackmesh/%s/leader",
 	    etcd->region);
 }
 
@@ -156,8 +156,8 @@ static void
 writes_too_large(const char *key, size_t len, void *arg)
 {
 	rm_log_error(0,
-	    "%s: %zu bytes are more than etcd takes in one value; it stays as it was "
-	    "there, and the rest goes on",
+	    "%s: not written: %zu bytes are more than etcd takes in one value; etcd "
+	    "keeps the old value",
 	    key, len);
 }
 
@@ -166,14 +166,14 @@ writes_fenced(void *arg)
 {
 	struct store_etcd *etcd = arg;
 
-	rm_log_warn(0, "etcd refused a write: another controller leads");
+	rm_log_warn(0, "etcd: refused a write: another controller leads");
 	rm_etcd_mirror_relist(etcd->mirror);
 }
 
 static void
 writes_failing(int r, const char *error, void *arg)
 {
-	rm_log_warn(r, "cannot write to etcd, retrying%s%s",
+	rm_log_warn(r, "cannot write to etcd, trying again%s%s",
 	    error[0] != '\0' ? ": " : "", error);
 }
 
@@ -206,7 +206,7 @@ store_etcd_refuse(struct store_etcd *etcd, const char *key, const struct rm_why 
 
 	etcd->counts.bad_values++;
 	rm_log_quote(quoted, sizeof(quoted), key, strlen(key));
-	rm_log_warn(0, "etcd key %s is malformed and ignored: %s", quoted, why->text);
+	rm_log_warn(0, "etcd key %s: ignored, malformed: %s", quoted, why->text);
 }
 
 /* Does the key begin so? Then *name is what follows. */
@@ -256,7 +256,7 @@ static void
 topology_gone(struct store_etcd *etcd)
 {
 	etcd->has_topology = false;
-	rm_log_warn(0, "the topology is gone from etcd; the old one stays in use");
+	rm_log_warn(0, "topology: deleted from etcd, the old one stays in use");
 }
 
 /* ---- registrations, plans, brake, leader ---- */

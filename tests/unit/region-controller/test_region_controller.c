@@ -303,9 +303,9 @@ an_rnic_that_moves_is_said_with_who_tells_of_it(void **state)
 	rnic.incarnation = 8;
 	agg_register(&other, &rnic);
 	LOOPBACK_WAIT(f->loop, line[0] != '\0');
-	assert_non_null(strstr(line, "agg2: RNIC 00:00:00:00:00:64 of host tor1-h1 is "
-				     "at ToR tor2 now; it was at "
-				     "ToR tor1, as agg1 has told"));
+	assert_non_null(
+	    strstr(line, "agg2: RNIC 00:00:00:00:00:64 of host tor1-h1 moved to "
+			 "ToR tor2: it was at ToR tor1, which agg1 reported"));
 	rm_link_free(other.link);
 	wire_writer_free(other.writer);
 }
