@@ -53,7 +53,7 @@ start_state(struct analyzer *analyzer)
 		return r;
 	}
 	rm_log_warn(
-	    r, "cannot make the state folder %s: starting without a disk", folder);
+	    r, "cannot make the state folder %s, started without a disk", folder);
 	return 0;
 }
 
@@ -281,7 +281,7 @@ analyzer_new(
 		r = analyzer_start_ticking(analyzer);
 	if (r < 0)
 		goto out;
-	rm_log_info("%s: aggregators on port %d", config->name,
+	rm_log_info("%s: started: aggregators on port %d", config->name,
 	    rm_listener_port(analyzer->listener));
 	*ret = analyzer;
 	return 0;
@@ -336,7 +336,8 @@ analyzer_reload(void *arg)
 	for (size_t i = 0; r == 0 && i < analyzer->region_count; i++)
 		r = region_alert_to(analyzer->regions[i], &analyzer->config->alerts);
 	if (r < 0)
-		rm_log_error(r, "cannot take over the receivers of alerts; restart");
+		rm_log_error(
+		    r, "cannot use the new receivers of alerts, restart the daemon");
 }
 
 int

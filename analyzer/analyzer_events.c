@@ -362,7 +362,7 @@ on_ended(const struct board_entry *entry, void *arg)
 		.changed_wall_ns = (uint64_t)entry->changed.ns,
 		.evidence_json = entry->evidence_json };
 
-	rm_log_info("%s: %s: resolved: the rack reports no such incident",
+	rm_log_info("%s: %s: incident resolved: the rack reports no such incident",
 	    entry->region, entry->part);
 	/* As if each that had told of it had said so. */
 	for (size_t i = 0; i < entry->source_count; i++) {

@@ -169,7 +169,7 @@ lane_through(struct lane *lane)
 	if (lane->trouble[0] == '\0')
 		return;
 	lane->trouble[0] = '\0';
-	rm_log_info("history: the database takes points again");
+	rm_log_info("history: recovered: the database accepts points");
 	lanes_encourage(lane->influx);
 }
 
@@ -178,7 +178,7 @@ static void
 lane_refused(struct lane *lane, uint64_t points, const char *sentence)
 {
 	lane->influx->options.counts->refused_points += points;
-	rm_log_warn(0, "history: the database refuses %llu points: %s",
+	rm_log_warn(0, "history: the database refused %llu points: %s",
 	    (unsigned long long)points, sentence);
 }
 

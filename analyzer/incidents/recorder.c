@@ -45,8 +45,8 @@ recorder_new(const struct recorder_options *options, struct recorder **ret)
 	    "rackmesh-recording 1\n0 centre %s %" PRId64 " %" PRId64 " %" PRId64 "\n",
 	    options->region, options->row_interval_ns, recorder->began.ns,
 	    options->wall.ns);
-	rm_log_info("region %s: recording what is judged in %s", options->region,
-	    recorder->path);
+	rm_log_info(
+	    "region %s: recording started: %s", options->region, recorder->path);
 	*ret = recorder;
 	return 0;
 }

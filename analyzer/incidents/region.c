@@ -69,7 +69,7 @@ region_leave(struct region *region)
 	region->silent_count = 0;
 	region->is_dirty = true;
 	region->is_left = true;
-	rm_log_info("region %s: another analyzer judges it", region->name);
+	rm_log_info("region %s: left to another analyzer", region->name);
 }
 
 /* Not the first of the analyzers, and nobody has come for a while: they are at another
@@ -130,9 +130,10 @@ on_event(enum rm_incident_event event, const struct rm_incident *incident, void 
 
 	rm_verdict_sentence(&incident->verdict, sentence, sizeof(sentence));
 	if (event == RM_INCIDENT_OPENED)
-		rm_log_warn(0, "%s: %s", region->name, sentence);
+		rm_log_warn(
+		    0, "region %s: incident opened: %s", region->name, sentence);
 	else if (event == RM_INCIDENT_RESOLVED)
-		rm_log_info("%s: resolved: %s", region->name, sentence);
+		rm_log_info("region %s: incident resolved: %s", region->name, sentence);
 	if (event == RM_INCIDENT_RESOLVED)
 		rm_alerts_resolve(region->alerts, incident);
 	else
@@ -267,7 +268,7 @@ region_row_interval(struct region *region, rm_mono_t now)
 	region->row_interval_ns = longest_ns;
 	localise_row_interval(region->localise, longest_ns);
 	recorder_row_interval(region->recorder, longest_ns, now);
-	rm_log_info("region %s: judged by a summary interval of %lld s", region->name,
+	rm_log_info("region %s: summary interval changed to %lld s", region->name,
 	    (long long)(longest_ns / RM_NS_PER_S));
 }
 
@@ -387,7 +388,7 @@ take_back(struct region *region)
 		    region->incidents, saved, rm_mono_now(), rm_wall_now(), &why);
 	json_decref(saved);
 	if (why.text[0] != '\0')
-		rm_log_warn(0, "open incidents of region %s: %s; starting without %s",
+		rm_log_warn(0, "incidents of region %s: %s: started without %s",
 		    region->name, why.text, r < 0 ? "them" : "it");
 	for (size_t i = 0; (incident = rm_incidents_get(incidents, i)) != NULL; i++) {
 		if (incident->resolved.ns != 0 && came_back(incidents, incident))
@@ -398,7 +399,7 @@ take_back(struct region *region)
 		    incident, region->callbacks.arg);
 	}
 	if (r > 0)
-		rm_log_info("region %s: %d incidents are still open", region->name, r);
+		rm_log_info("region %s: restored %d open incidents", region->name, r);
 }
 
 static int

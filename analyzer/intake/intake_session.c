@@ -126,8 +126,8 @@ session_row_interval_ns(
 	if (interval_s > WIRE_MAX_SUMMARY_INTERVAL_S) {
 		session->owner->counts.refused_intervals++;
 		rm_log_warn(0,
-		    "%s: refused its summary interval of %u s: expected at most %d s; "
-		    "taking %d s",
+		    "%s: summary interval of %u s refused: expected at most %d s; %d s "
+		    "are used",
 		    session->info.name, interval_s, WIRE_MAX_SUMMARY_INTERVAL_S,
 		    WIRE_SUMMARY_INTERVAL_S);
 		interval_s = 0;
@@ -197,7 +197,7 @@ intake_session_hello(struct intake_session *session, const uint8_t *data, size_t
 	if (info->is_welcome)
 		rm_strangers_remove(&session->owner->strangers, &session->stranger);
 	if (info->is_welcome)
-		rm_log_info("%s of region %s: connected, serves %zu ToRs", info->name,
+		rm_log_info("%s: connected, of region %s, serves %zu ToRs", info->name,
 		    info->region, info->tor_count);
 	return session_welcome(session, refused);
 }
