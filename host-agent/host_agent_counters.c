@@ -159,14 +159,16 @@ static void
 tell_settings(struct agent_counters *own)
 {
 	struct host_agent *agent = own->agent;
+	uint64_t uplinks = 0;
 
 	for (size_t i = 0; i < agent->rnic_count; i++) {
 		struct wire_settings now;
 
 		agent_counters_settings(own, agent->rnics[i], &now);
 		if (note_settings(&own->told[i], &now))
-			agent_register_everywhere(agent, agent->rnics[i]);
+			uplinks |= rnic_aggregators(agent->rnics[i]);
 	}
+	agent_register_with(agent, uplinks);
 }
 
 /* ---- counters ---- */

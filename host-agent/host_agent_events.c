@@ -55,10 +55,10 @@ agent_register(struct host_agent *agent, size_t uplink)
 }
 
 void
-agent_register_everywhere(struct host_agent *agent, const struct rnic *rnic)
+agent_register_with(struct host_agent *agent, uint64_t uplinks)
 {
 	for (size_t i = 0; i < agent->uplink_count; i++) {
-		if (!agent_serves(i, rnic))
+		if ((uplinks >> i & 1) == 0)
 			continue;
 		/* Results of an RNIC that has changed its name are of the old one. */
 		uplink_flush(agent->uplinks[i], rm_mono_now());
@@ -150,7 +150,7 @@ agent_on_rnic_event(struct rnic *rnic, enum rnic_event event, int reason, void *
 		agent_trace_rnic(agent, rnic);
 		agent_plan_rnic(agent, rnic);
 	}
-	agent_register_everywhere(agent, rnic);
+	agent_register_with(agent, rnic_aggregators(rnic));
 }
 
 /* As it was opened, or was last seen. */

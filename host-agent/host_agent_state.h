@@ -105,8 +105,8 @@ extern const struct uplink_callbacks agent_uplink_callbacks;
 /* Does the uplink's aggregator serve one of the rnic's ToRs? */
 bool agent_serves(size_t uplink, const struct rnic *rnic);
 void agent_plan_rnic(struct host_agent *agent, struct rnic *rnic);
-/* With the aggregators of its ToRs: something of it has changed. */
-void agent_register_everywhere(struct host_agent *agent, const struct rnic *rnic);
+/* As rnic_aggregators: with those to which something has changed. */
+void agent_register_with(struct host_agent *agent, uint64_t uplinks);
 /* Its ToRs are others: registered with all, and planned anew. */
 void agent_move_rnic(struct host_agent *agent, struct rnic *rnic);
 /* Asks the certificates of aggregators that are connected already for its ToRs. */
