@@ -41,7 +41,8 @@ enum localise_enough { LOCALISE_NOTHING, LOCALISE_SUSPICIOUS, LOCALISE_ENOUGH };
 #define DOWN_SHARE 0.9
 #define LOSSY_TOR 0.15            /* fitted: less is left to what minutes show */
 #define RNIC_NS (8 * RM_NS_PER_S) /* until its own rack has named an RNIC */
-#define MAX_LOOKED 64             /* ways of a part */
+#define FOUND_NS (4 * RM_NS_PER_S)
+#define MAX_LOOKED 64 /* ways of a part */
 
 /* Another part that is named, or was until lately, shares a lossy way with it. */
 static bool
@@ -69,6 +70,13 @@ overlaps(const struct localise_standings *standings,
 	return false;
 }
 
+/* Its rack has just found something in itself, which may be all that is wrong. */
+static bool
+found_itself(const struct localise_element *tor, rm_mono_t now)
+{
+	return tor->found.ns != 0 && rm_mono_since(now, tor->found) < FOUND_NS;
+}
+
 bool
 localise_may_speak(const struct localise_standings *standings,
     const struct localise_now *now, const struct localise_finding *finding,
@@ -88,6 +96,9 @@ localise_may_speak(const struct localise_standings *standings,
 	/* A few lost on the way to one of its links, and as many replies, look like it.
 	 */
 	if (!slow && rack != NULL && !rack->tor_stands && finding->loss < LOSSY_TOR)
+		return false;
+	if (!slow && rack != NULL && !rack->tor_stands && finding->loss < DOWN_SHARE &&
+	    found_itself(finding->suspect->elements[0], now->now))
 		return false;
 	if (rack != NULL && rack->tor_stands)
 		wait = TOR_SPEAK_NS;

@@ -19,17 +19,29 @@ struct flow_count {
 	uint32_t src, dst;
 	uint16_t src_port, dst_tor; /* dst_tor: the roster's number */
 	uint8_t dscp;
-	bool counted;     /* responder_count is there */
-	bool left_out;    /* says nothing about a path */
-	uint8_t way;      /* enum lost_way of this second's losses */
-	uint32_t sent;    /* answered, late or not at all */
-	uint32_t lost;    /* of sent */
-	uint32_t others;  /* outcomes that say nothing */
-	uint32_t path;    /* of path_table */
-	int64_t answered; /* when the newest that was answered was sent; 0: none */
+	bool counted;      /* responder_count is there */
+	bool left_out;     /* says nothing about a path */
+	uint8_t way;       /* enum lost_way of this second's losses */
+	uint32_t sent;     /* answered, late or not at all */
+	uint32_t lost;     /* of sent */
+	uint32_t others;   /* outcomes that say nothing */
+	uint32_t path;     /* of path_table */
+	uint64_t switches; /* on it, when it lost any: see path_set_switches */
+	int64_t answered;  /* when the newest that was answered was sent; 0: none */
+	uint64_t answered_slots;  /* in which those that were answered were sent */
 	uint32_t responder_count; /* as that answer told it */
 	uint32_t ways[LOST_WAYS]; /* of lost, over more than a second */
 };
+
+/* A bit for each 64th of a second. */
+static inline unsigned
+flow_slot(int64_t sent_ns)
+{
+	const int64_t in_second = sent_ns % INT64_C(1000000000);
+
+	return (unsigned)((in_second + (in_second < 0 ? INT64_C(1000000000) : 0)) /
+			  INT64_C(15625000));
+}
 
 struct flow_counts {
 	struct flow_count *flows;

@@ -1,10 +1,12 @@
 #include "tor-aggregator/paths/path_ends.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "rackmesh/core/clock.h"
 #include "schemas/wire.h"
 #include "tor-aggregator/paths/flow_counts.h"
 #include "tor-aggregator/paths/path_set.h"
@@ -14,18 +16,26 @@
 struct end { /* one RNIC, ours or theirs */
 	uint32_t flows, lost_flows;
 	uint64_t lost;
-	int64_t first_lost, answered; /* times of sending; 0: none */
-	uint32_t path;                /* of its lost flows, if it is one */
-	uint32_t src;                 /* of its first flow, and port */
+	int64_t first_lost, last_lost, answered; /* times of sending; 0: none */
+	uint64_t answered_slots;
+	int64_t dead_through; /* end of the last second in which it paused; 0: never */
+	uint32_t path;        /* of its lost flows, if it is one */
+	uint64_t switches;    /* that all of them cross */
+	uint32_t src;         /* of its first flow, and port */
 	uint16_t src_port;
 	/* lone: all its flows are that one, in whatever class; alone: nobody else is
 	 * answered from where it loses. */
-	bool lone, one_path, alone, dead;
+	bool lone, one_path, alone, dead, weighed;
+	uint64_t pause; /* see pause_of */
 };
 
 struct newest { /* answers among whom one is left out */
 	int64_t first, second;
 	uint32_t first_end; /* whose the newest is */
+	uint64_t slots;     /* of all answers, nobody's left out */
+	/* Losses, those of RNICs that may have paused, and these and their pauses. */
+	uint64_t lost, paused_lost, pauses;
+	uint32_t paused;
 };
 
 struct on_path {
@@ -77,6 +87,14 @@ path_ends_free(struct path_ends *ends)
 	free(ends);
 }
 
+static int64_t
+second_start(int64_t sent)
+{
+	const int64_t in_second = sent % RM_NS_PER_S;
+
+	return sent - in_second - (in_second < 0 ? RM_NS_PER_S : 0);
+}
+
 static struct end *
 own_of(const struct path_ends *ends, const struct flow_count *flow)
 {
@@ -109,6 +127,12 @@ lone_of(const struct path_ends *ends, const struct flow_count *flow)
 	return &ends->lone[flow->dst_tor % ROSTER_MAX_TORS];
 }
 
+static void
+begin_end(struct end *end)
+{
+	*end = (struct end){ .dead_through = end->dead_through };
+}
+
 static int
 begin(struct path_ends *ends, const struct flow_second *second, uint32_t path_end)
 {
@@ -128,14 +152,17 @@ begin(struct path_ends *ends, const struct flow_second *second, uint32_t path_en
 		const struct flow_count *flow = &second->flows.flows[i];
 
 		*own_of(ends, flow) = (struct end){ 0 };
-		*foreign_of(ends, flow) = (struct end){ 0 };
+		begin_end(foreign_of(ends, flow));
 	}
 	return 0;
 }
 
 static void
-newest_add(struct newest *newest, uint32_t end, int64_t answered)
+newest_add(struct newest *newest, uint32_t end, const struct flow_count *flow)
 {
+	const int64_t answered = flow->answered;
+
+	newest->slots |= flow->answered_slots;
 	if (answered > newest->first) {
 		if (newest->first_end != end)
 			newest->second = newest->first;
@@ -163,12 +190,15 @@ end_add(struct end *end, const struct flow_count *flow)
 	end->lone &= end->src == flow->src && end->src_port == flow->src_port;
 	if (flow->answered > end->answered)
 		end->answered = flow->answered;
+	end->answered_slots |= flow->answered_slots;
 	if (flow->lost == 0)
 		return;
 	end->one_path =
 	    (end->lost_flows == 0 || (end->one_path && end->path == flow->path)) &&
 	    flow->path >= PATH_FIRST;
 	end->path = flow->path;
+	end->switches =
+	    end->lost_flows == 0 ? flow->switches : end->switches & flow->switches;
 	end->lost_flows++;
 	end->lost += flow->lost;
 }
@@ -184,8 +214,8 @@ add_flows(struct path_ends *ends, const struct flow_second *second)
 			continue;
 		end_add(own_of(ends, flow), flow);
 		end_add(foreign_of(ends, flow), flow);
-		newest_add(own_newest(ends, flow), flow->src, flow->answered);
-		newest_add(foreign_newest(ends, flow), flow->dst, flow->answered);
+		newest_add(own_newest(ends, flow), flow->src, flow);
+		newest_add(foreign_newest(ends, flow), flow->dst, flow);
 		path->lost += flow->lost;
 		if (flow->answered > path->answered)
 			path->answered = flow->answered;
@@ -193,10 +223,12 @@ add_flows(struct path_ends *ends, const struct flow_second *second)
 }
 
 static void
-first_lost_add(struct end *end, int64_t sent)
+loss_add(struct end *end, int64_t sent)
 {
 	if (end->first_lost == 0 || sent < end->first_lost)
 		end->first_lost = sent;
+	if (end->last_lost == 0 || sent > end->last_lost)
+		end->last_lost = sent;
 }
 
 static void
@@ -208,8 +240,8 @@ add_losses(struct path_ends *ends, const struct flow_second *second)
 
 		if (flow->left_out)
 			continue;
-		first_lost_add(own_of(ends, flow), loss->sent);
-		first_lost_add(foreign_of(ends, flow), loss->sent);
+		loss_add(own_of(ends, flow), loss->sent);
+		loss_add(foreign_of(ends, flow), loss->sent);
 	}
 }
 
@@ -231,6 +263,17 @@ add_company(struct path_ends *ends, const struct flow_second *second)
 	}
 }
 
+/* It was dead when the second before ended, and is so until its last loss. */
+static bool
+still_dead(const struct end *end)
+{
+	const uint64_t before = (UINT64_C(1) << flow_slot(end->last_lost)) - 1;
+
+	return end->lost > 0 && end->dead_through != 0 &&
+	       end->dead_through == second_start(end->first_lost) &&
+	       (end->answered_slots & before) == 0;
+}
+
 static bool
 is_dead(const struct end *end)
 {
@@ -240,17 +283,79 @@ is_dead(const struct end *end)
 	       !end->alone;
 }
 
+/* When it was answered nothing, if it has but one such time and lost something on ways
+ * that share no switch; else none. */
+static uint64_t
+pause_of(const struct end *end)
+{
+	const unsigned first = flow_slot(end->first_lost),
+		       last = flow_slot(end->last_lost);
+	uint64_t pause = (UINT64_C(1) << last) - 1;
+
+	if (end->lost_flows < PATH_ENDS_MIN_FLOWS || end->switches != 0)
+		return 0;
+	if (end->answered < end->first_lost)
+		pause = UINT64_MAX;
+	pause &= ~((UINT64_C(2) << first) - 1);
+	return (end->answered_slots & pause) == 0 ? pause : 0;
+}
+
+static void
+add_pauses(struct path_ends *ends, const struct flow_second *second)
+{
+	for (size_t i = 0; i < second->flows.count; i++) {
+		const struct flow_count *flow = &second->flows.flows[i];
+		struct end *end = foreign_of(ends, flow);
+		struct newest *tor = foreign_newest(ends, flow);
+
+		if (flow->left_out || end->lost == 0 || end->weighed)
+			continue;
+		end->weighed = true;
+		end->pause = pause_of(end);
+		tor->lost += end->lost;
+		tor->paused += end->pause != 0;
+		tor->paused_lost += end->pause != 0 ? end->lost : 0;
+		tor->pauses |= end->pause;
+	}
+}
+
+/* It is likelier that some of its RNICs paused than that a part on the way took so many
+ * probes of those, and nobody else's, by chance. */
+static bool
+has_pauses(const struct newest *tor)
+{
+	const double lost = (double)tor->lost;
+	const double answered = __builtin_popcountll(tor->slots & tor->pauses);
+	const double sent = lost + answered;
+
+	if (tor->paused == 0 || answered < 1 ||
+	    tor->lost > tor->paused_lost + PATH_ENDS_STRAY)
+		return false;
+	return lost * log(sent / lost) + answered * log(sent / answered) >=
+	       PATH_ENDS_PAUSED_LN + PATH_ENDS_PAUSE_LN * tor->paused;
+}
+
+static bool
+is_foreign_dead(const struct path_ends *ends, const struct flow_count *flow)
+{
+	const struct end *end = foreign_of(ends, flow);
+
+	return is_dead(end) || still_dead(end) ||
+	       (end->pause != 0 && has_pauses(foreign_newest(ends, flow)));
+}
+
 static void
 find_dead(struct path_ends *ends, const struct flow_second *second)
 {
 	for (size_t i = 0; i < second->flows.count; i++) {
-		struct end *own = own_of(ends, &second->flows.flows[i]);
-		struct end *foreign = foreign_of(ends, &second->flows.flows[i]);
+		const struct flow_count *flow = &second->flows.flows[i];
+		struct end *foreign = foreign_of(ends, flow);
+		const bool dead = is_foreign_dead(ends, flow);
 
-		own->dead = is_dead(own);
-		if (!foreign->dead && is_dead(foreign) && foreign->lone)
-			++*lone_of(ends, &second->flows.flows[i]);
-		foreign->dead = is_dead(foreign);
+		own_of(ends, flow)->dead = is_dead(own_of(ends, flow));
+		if (!foreign->dead && dead && foreign->lone)
+			++*lone_of(ends, flow);
+		foreign->dead = dead;
 	}
 	for (size_t i = 0; i < second->flows.count; i++) {
 		const struct flow_count *flow = &second->flows.flows[i];
@@ -280,6 +385,20 @@ is_of_flows(const struct path_ends *ends, const struct flow_count *flow)
 	return foreign_of(ends, flow)->lone && *lone_of(ends, flow) >= PATH_ENDS_LONE;
 }
 
+/* One that pauses when the second ends is dead until it is answered. */
+static void
+note_dead(struct end *end, const struct newest *tor)
+{
+	if (end->answered < end->last_lost && end->pause != 0 && has_pauses(tor))
+		end->dead_through = second_start(end->first_lost) + RM_NS_PER_S;
+}
+
+void
+path_ends_forget(struct path_ends *ends)
+{
+	memset(ends->foreign, 0, WIRE_MAX_FOREIGNERS * sizeof(*ends->foreign));
+}
+
 int
 path_ends_judge(struct path_ends *ends, struct flow_second *second, uint32_t path_end)
 {
@@ -293,11 +412,12 @@ path_ends_judge(struct path_ends *ends, struct flow_second *second, uint32_t pat
 	add_flows(ends, second);
 	add_losses(ends, second);
 	add_company(ends, second);
+	add_pauses(ends, second);
 	find_dead(ends, second);
 	for (size_t i = 0; i < second->flows.count; i++) {
 		struct flow_count *flow = &second->flows.flows[i];
 		const struct end *own = own_of(ends, flow);
-		const struct end *foreign = foreign_of(ends, flow);
+		struct end *foreign = foreign_of(ends, flow);
 
 		if (flow->left_out)
 			continue;
@@ -305,6 +425,7 @@ path_ends_judge(struct path_ends *ends, struct flow_second *second, uint32_t pat
 		    !is_of_flows(ends, flow)) {
 			ends->counts.foreign_dead += flow->sent;
 			flow->left_out = true;
+			note_dead(foreign, foreign_newest(ends, flow));
 		} else if (own->dead && !is_excused(ends, own)) {
 			ends->counts.own_dead += flow->sent;
 			flow->left_out = true;

@@ -325,6 +325,7 @@ flow_add(struct flow_second *second, struct flow_count *flow, rm_mono_t sent,
 		flow->others++;
 		return;
 	}
+	flow->answered_slots |= UINT64_C(1) << flow_slot(sent.ns);
 	if (sent.ns <= flow->answered)
 		return;
 	flow->answered = sent.ns;
@@ -379,6 +380,8 @@ place(struct path_rows *rows, const struct path_rows_second *in,
 		}
 		flow->path =
 		    path_table_find(in->paths, src->id, dst->id, flow->src_port, start);
+		if (flow->lost > 0)
+			flow->switches = path_table_switches(in->paths, flow->path);
 		if (flow->path == PATH_UNTRACED)
 			rows->counts.untraced += flow->sent;
 	}
@@ -500,6 +503,7 @@ path_rows_renumber(struct path_rows *rows)
 	rows->counts.forgotten += sent_in(&rows->span);
 	flow_counts_clear(&rows->span);
 	lost_ways_forget(rows->ways);
+	path_ends_forget(rows->ends);
 	lossy_ends_forget(rows->lossy_ends);
 }
 

@@ -9,11 +9,13 @@
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
+#include "rackmesh/core/fnv.h"
 #include "rackmesh/judge/part.h"
 #include "schemas/wire/text.h"
 #include "tor-aggregator/paths/hop_names.h"
 
 #define HOP_TEXT (RM_NAME_BYTES + WIRE_ADDRESS_TEXT + 1) /* "switch@address " */
+#define SWITCH_BITS 61                                   /* a prime */
 #define MIN_ROOM 64u
 
 struct entry {
@@ -21,6 +23,7 @@ struct entry {
 	uint32_t path;
 	size_t holders;
 	char *text;
+	uint64_t switches;
 	UT_hash_handle hh;
 };
 
@@ -101,6 +104,22 @@ text_of(const struct path_way *way, const struct hop_names *names)
 	return strdup(text);
 }
 
+static uint64_t
+switches_of(const struct path_way *way, const struct hop_names *names)
+{
+	uint64_t switches = 0;
+
+	for (size_t i = 1; i + 1 < way->hop_count; i++) {
+		const char *name = hop_names_find(names, way->family, way->hops[i]);
+
+		if (name == NULL)
+			return UINT64_MAX;
+		switches |= UINT64_C(1)
+			    << (rm_fnv1a(RM_FNV1A, name, strlen(name)) % SWITCH_BITS);
+	}
+	return switches != 0 ? switches : UINT64_MAX;
+}
+
 /* The place of the lowest free number, with room for it in entries. */
 static int
 free_number(struct path_set *set, uint32_t *ret)
@@ -141,6 +160,7 @@ add(struct path_set *set, const struct path_way *way, const struct hop_names *na
 	entry->way = *way;
 	entry->path = at + PATH_FIRST;
 	entry->text = text_of(way, names);
+	entry->switches = switches_of(way, names);
 	if (entry->text != NULL)
 		HASH_ADD(hh, set->by_way, way, sizeof(entry->way), entry);
 	if (entry->text == NULL || entry->hh.tbl == NULL) {
@@ -201,6 +221,7 @@ path_set_rename(struct path_set *set, const struct hop_names *names)
 			continue;
 		free(entry->text);
 		entry->text = text;
+		entry->switches = switches_of(&entry->way, names);
 	}
 }
 
@@ -231,6 +252,14 @@ path_set_text(const struct path_set *set, uint32_t path)
 	if (path == PATH_MULTIPATH)
 		return "*";
 	return entry == NULL ? "" : entry->text;
+}
+
+uint64_t
+path_set_switches(const struct path_set *set, uint32_t path)
+{
+	const struct entry *entry = entry_of(set, path);
+
+	return entry == NULL ? UINT64_MAX : entry->switches;
 }
 
 bool

@@ -42,6 +42,10 @@ void path_set_sweep(struct path_set *set);
 
 /* Hops as struct wire_path_row has them; until the next rename or sweep. */
 const char *path_set_text(const struct path_set *set, uint32_t path);
+/* A bit for each switch between the first and the last, by its name: paths without a
+ * bit in common share none, whatever their number. All bits: not all of them are known.
+ */
+uint64_t path_set_switches(const struct path_set *set, uint32_t path);
 /* False: no such path, or no flow takes it now. */
 bool path_set_way(const struct path_set *set, uint32_t path, struct path_way *ret);
 size_t path_set_count(const struct path_set *set); /* distinct ones, held or not */

@@ -339,6 +339,12 @@ path_table_text(const struct path_table *table, uint32_t path)
 	return path_set_text(table->paths, path);
 }
 
+uint64_t
+path_table_switches(const struct path_table *table, uint32_t path)
+{
+	return path_set_switches(table->paths, path);
+}
+
 bool
 path_table_way(const struct path_table *table, uint32_t path, struct path_way *ret)
 {

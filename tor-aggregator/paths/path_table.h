@@ -72,6 +72,7 @@ uint32_t path_table_find(const struct path_table *table, struct wire_rnic_id src
 void path_table_age(struct path_table *table, rm_mono_t now);
 
 const char *path_table_text(const struct path_table *table, uint32_t path);
+uint64_t path_table_switches(const struct path_table *table, uint32_t path);
 /* As path_set_way. */
 bool path_table_way(
     const struct path_table *table, uint32_t path, struct path_way *ret);

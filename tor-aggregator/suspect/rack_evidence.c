@@ -155,7 +155,7 @@ rack_evidence_tally(const struct rack_legs *legs, const struct rack_blame *blame
 			src->outside_answered += pair->answered;
 			if (!blame->foreigners[pair->dst]) {
 				src->way_out_sent += pair->sent;
-				src->way_out_answered += pair->answered;
+				src->way_out_newest_sent += pair->newest_sent;
 				src->way_out_newest_answered +=
 				    pair->newest_sent - pair->newest_lost;
 			}

@@ -36,7 +36,7 @@ struct rack_tally { /* probes from and to one member; sums over its pairs */
 	uint64_t own_sent, send_failed;  /* of its own probes: left, could not leave */
 	uint64_t outside_sent, outside_answered; /* of its own, out of the rack */
 	/* those of them to foreigners that are not blamed themselves */
-	uint64_t way_out_sent, way_out_answered, way_out_newest_answered;
+	uint64_t way_out_sent, way_out_newest_sent, way_out_newest_answered;
 	/* where nobody else is blamed on the way */
 	uint64_t clean_sent, clean_lost, clean_newest_answered;
 	uint64_t inside_sent, inside_answered; /* those of them inside the rack */

@@ -13,7 +13,7 @@
 #include "tor-aggregator/window/rack_view.h"
 
 #define FAILING_NEWEST_SHARE 0.9 /* of the whole rack: no time to name single RNICs */
-#define GETS_OUT_MIN 3
+#define GETS_OUT_MIN 2
 
 #define AMBIGUOUS 3.0 /* ln of a likelihood ratio: 20 to 1 is as good as equal */
 #define SURE RACK_LOSS_SURE
@@ -33,6 +33,9 @@
 #define LOSSY_WINDOWS 8  /* longer than a fault's onset or end takes to pass */
 #define CHANGE_WINDOWS 4 /* before a named kind becomes another one */
 #define ABSENT_WINDOWS 8 /* before a named RNIC is forgotten */
+#define UNHEARD_WINDOWS                                             \
+	16 /* in which a host that stands still changes nothing: it \
+	      tells more in a moment */
 
 #define LOSSY_MIN_GAIN 20.0
 
@@ -173,14 +176,14 @@ prior_of(const struct rack_view *view, const struct rm_explanation *explanation)
 	return sum;
 }
 
-/* Through a ToR that is dead nobody gets out; one whose probes all come back does,
- * until now. */
+/* Through a ToR that is dead nobody gets out. One of whose newest probes most come back
+ * does: what it loses, hosts elsewhere that stand still may have lost. */
 static bool
 gets_out(const struct rack_tally *tally)
 {
 	return tally->way_out_sent >= GETS_OUT_MIN &&
-	       tally->way_out_answered == tally->way_out_sent &&
-	       tally->way_out_newest_answered > 0;
+	       tally->way_out_newest_answered > 0 &&
+	       2 * tally->way_out_newest_answered >= tally->way_out_newest_sent;
 }
 
 enum rack_state
@@ -355,6 +358,19 @@ judge_finding(const struct rack_view *view, const struct rack_finding *finding,
 	return true;
 }
 
+/* Its host stands still: what was seen of it before is late, not over. */
+static bool
+is_held(const struct rack_view *view, size_t member, struct rack_suspect_memory *memory)
+{
+	const struct rack *rack = view->rack;
+
+	if (!is_soon_back(rack->hosts[rack->members[member].host_index].state)) {
+		memory->unheard = 0;
+		return false;
+	}
+	return ++memory->unheard <= UNHEARD_WINDOWS;
+}
+
 static void
 note_absence(struct rack_suspect_memory *memory, bool blamed)
 {
@@ -409,7 +425,8 @@ rack_suspects(const struct rack_view *view, const struct rm_explanation *explana
 				continue;
 			}
 		}
-		note_absence(&memories[member], blamed);
+		if (!is_held(view, member, &memories[member]))
+			note_absence(&memories[member], blamed);
 	}
 	return count;
 }

@@ -33,6 +33,7 @@ struct rack_suspect_memory { /* of one member, from window to window */
 	struct port_flaps port_flaps;
 	unsigned changing, absent; /* since it was named: other kind, not seen */
 	unsigned turning;          /* other way */
+	unsigned unheard;          /* nothing is told of it, its host stands still */
 };
 
 #define RACK_NO_OTHER SIZE_MAX

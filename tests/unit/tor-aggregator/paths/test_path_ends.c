@@ -20,6 +20,7 @@ struct world {
 	struct path_ends *ends;
 	struct flow_second second;
 	uint32_t path_end;
+	bool one_switch; /* all paths cross it */
 };
 
 static int
@@ -101,6 +102,125 @@ and_so_are_several_whose_flows_all_die(void **state)
 	assert_int_equal(probes_left_out(*state, 3, 2, 1), 3 * 2 * 4);
 }
 
+#define MS RM_NS_PER_MS
+#define STEP 50 /* ms between two probes of all to one RNIC */
+
+/* One probe of one of two flows, which take a path each, in turn. */
+static void
+probe(struct world *w, uint32_t dst, int64_t sent_ns, bool lost)
+{
+	const uint32_t src = (uint32_t)(sent_ns / (STEP * MS) % 2);
+	struct flow_count *flow =
+	    flow_counts_get(&w->second.flows, src, WINDOW_FOREIGN_BASE + dst, 50000, 0);
+
+	flow->dst_tor = T2;
+	flow->path = PATH_FIRST + src;
+	flow->switches = w->one_switch ? 1 : UINT64_C(1) << src;
+	flow->sent++;
+	w->path_end = PATH_FIRST + 2;
+	if (lost) {
+		flow->lost++;
+		assert_int_equal(flow_second_lost(&w->second,
+				     (size_t)(flow - w->second.flows.flows), sent_ns),
+		    0);
+		return;
+	}
+	flow->answered = sent_ns;
+	flow->answered_slots |= UINT64_C(1) << flow_slot(sent_ns);
+}
+
+/* All of a second; what is sent to it between the two times is lost. */
+static void
+probe_second(struct world *w, uint32_t dst, int64_t second, int from_ms, int to_ms)
+{
+	for (int ms = 0; ms < 1000; ms += STEP)
+		probe(w, dst, second * RM_NS_PER_S + ms * MS,
+		    ms >= from_ms && ms < to_ms);
+}
+
+/* How many probes it leaves out. */
+static uint64_t
+judge_second(struct world *w)
+{
+	const uint64_t before = path_ends_counts(w->ends)->foreign_dead;
+
+	assert_int_equal(path_ends_judge(w->ends, &w->second, w->path_end), 0);
+	flow_second_clear(&w->second);
+	return path_ends_counts(w->ends)->foreign_dead - before;
+}
+
+static void
+who_is_silent_for_a_part_of_a_second_is_left_out(void **state)
+{
+	struct world *w = *state;
+
+	probe_second(w, 0, 5, 200, 600);
+	probe_second(w, 1, 5, 0, 0);
+	assert_int_equal(judge_second(w), 1000 / STEP);
+}
+
+static void
+what_a_switch_takes_for_a_part_of_a_second_is_not(void **state)
+{
+	struct world *w = *state;
+
+	w->one_switch = true;
+	probe_second(w, 0, 5, 200, 600);
+	probe_second(w, 1, 5, 0, 0);
+	assert_int_equal(judge_second(w), 0);
+}
+
+static void
+who_is_answered_in_between_is_not(void **state)
+{
+	struct world *w = *state;
+
+	for (int ms = 0; ms < 1000; ms += STEP)
+		probe(w, 0, 5 * RM_NS_PER_S + ms * MS, ms / STEP % 4 == 0);
+	probe_second(w, 1, 5, 0, 0);
+	assert_int_equal(judge_second(w), 0);
+}
+
+static void
+what_all_of_a_tor_lose_at_once_is_not_theirs(void **state)
+{
+	struct world *w = *state;
+
+	probe_second(w, 0, 5, 200, 600);
+	probe_second(w, 1, 5, 200, 600);
+	assert_int_equal(judge_second(w), 0);
+}
+
+static void
+who_ended_a_second_dead_is_so_until_it_answers(void **state)
+{
+	struct world *w = *state;
+
+	probe_second(w, 0, 5, 700, 1000);
+	probe_second(w, 1, 5, 0, 0);
+	assert_int_equal(judge_second(w), 1000 / STEP);
+	probe_second(w, 0, 6, 0, STEP);
+	probe_second(w, 1, 6, 0, 0);
+	assert_int_equal(judge_second(w), 1000 / STEP);
+	probe_second(w, 0, 7, 0, STEP); /* one loss by itself tells nothing */
+	probe_second(w, 1, 7, 0, 0);
+	assert_int_equal(judge_second(w), 0);
+}
+
+static void
+renumbered_rnics_have_no_past(void **state)
+{
+	struct world *w = *state;
+
+	probe_second(w, 0, 5, 700, 1000);
+	probe_second(w, 1, 5, 0, 0);
+	assert_int_equal(judge_second(w), 1000 / STEP);
+	path_ends_forget(w->ends);
+	probe_second(w, 0, 6, 0, STEP);
+	probe_second(w, 1, 6, 0, 0);
+	assert_int_equal(judge_second(w), 0);
+}
+
 int
 main(void)
 {
@@ -110,6 +230,12 @@ main(void)
 		TEST(a_flow_of_two_classes_is_one),
 		TEST(one_or_two_at_a_time_are_dead_themselves),
 		TEST(and_so_are_several_whose_flows_all_die),
+		TEST(who_is_silent_for_a_part_of_a_second_is_left_out),
+		TEST(what_a_switch_takes_for_a_part_of_a_second_is_not),
+		TEST(who_is_answered_in_between_is_not),
+		TEST(what_all_of_a_tor_lose_at_once_is_not_theirs),
+		TEST(who_ended_a_second_dead_is_so_until_it_answers),
+		TEST(renumbered_rnics_have_no_past),
 	};
 
 	return cmocka_run_group_tests_name("path_ends", tests, NULL, NULL);

@@ -134,6 +134,36 @@ text_at(const struct paths *p, uint16_t src_port, int64_t at_s)
 	    path_table_find(p->table, src, dst, src_port, (rm_mono_t){ at_s * S }));
 }
 
+static uint64_t
+switches_at(const struct paths *p, uint16_t src_port)
+{
+	return path_table_switches(
+	    p->table, path_table_find(p->table, src, dst, src_port, (rm_mono_t){ S }));
+}
+
+static void
+paths_without_a_bit_in_common_share_no_switch(void **state)
+{
+	struct paths *p = *state;
+	struct wire_path named = trace(50000, 1), stranger = trace(50001, 9),
+			 silent = trace(50002, 0);
+	uint64_t before;
+
+	plan(p, 3, "s1");
+	assert_int_equal(path_table_plan(p->table, &p->view, (rm_mono_t){ S }), 0);
+	assert_true(switches_at(p, 50000) == UINT64_MAX); /* not traced */
+	assert_int_equal(learn(p, &named, 1), 0);
+	assert_int_equal(learn(p, &stranger, 1), 0);
+	assert_int_equal(learn(p, &silent, 1), 0);
+	before = switches_at(p, 50000);
+	assert_int_equal(__builtin_popcountll(before), 1);
+	assert_true(switches_at(p, 50001) == UINT64_MAX);
+	assert_true(switches_at(p, 50002) == UINT64_MAX);
+	plan(p, 3, "s2");
+	assert_int_equal(path_table_plan(p->table, &p->view, (rm_mono_t){ S }), 0);
+	assert_int_equal(switches_at(p, 50000) & before, 0);
+}
+
 static void
 hops_get_the_names_that_the_plan_knows(void **state)
 {
@@ -413,6 +443,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(paths_without_a_bit_in_common_share_no_switch),
 		TEST(hops_get_the_names_that_the_plan_knows),
 		TEST(new_aliases_rename_paths_that_are_known),
 		TEST(what_no_plan_names_leaves_room_for_what_a_plan_does),
