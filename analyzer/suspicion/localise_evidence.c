@@ -337,17 +337,39 @@ find_neighbours(const struct localise_map *map, const struct localise_suspect *s
 	return count;
 }
 
+/* Of what a switch takes between some pairs of racks: all of these. */
+static void
+sum_pairs(const struct localise_map *map, const struct localise_standing *s,
+    const struct localise_element *node, localise_seen *seen, rm_mono_t now,
+    struct localise_sum *ret)
+{
+	*ret = (struct localise_sum){ 0 };
+	for (size_t i = 0; i < node->way_count; i++)
+		if (localise_pairs_on(&s->pairs, node->ways[i]))
+			seen(map, node->ways[i], now, ret);
+}
+
+static bool
+is_of_pairs(const struct localise_finding *finding, const struct localise_standing *s,
+    const struct localise_way *way)
+{
+	return finding->suspect->transit != NULL &&
+	       localise_way_crosses(way, finding->suspect->elements[0]) &&
+	       localise_pairs_on(&s->pairs, way);
+}
+
 /* Of what avoids the part; sources: only what begins there. */
 static void
 sum_elsewhere(const struct localise_map *map, const struct localise_finding *finding,
-    const struct localise_element *at, bool sources, localise_seen *seen, rm_mono_t now,
-    struct localise_sum *ret)
+    const struct localise_standing *s, const struct localise_element *at, bool sources,
+    localise_seen *seen, rm_mono_t now, struct localise_sum *ret)
 {
 	*ret = (struct localise_sum){ 0 };
 	for (size_t i = 0; i < at->way_count && i < MAX_WAYS; i++) {
 		const struct localise_way *way = at->ways[i];
 
 		if (localise_suspect_on(finding->suspect, way) ||
+		    is_of_pairs(finding, s, way) ||
 		    (finding->other != NULL &&
 			localise_suspect_on(finding->other, way)) ||
 		    (sources && way->elements[0] != at))
@@ -366,7 +388,8 @@ arrived(const struct localise_sum *sum)
 
 static void
 rule_out(const struct localise_map *map, const struct localise_finding *finding,
-    localise_seen *seen, rm_mono_t now, struct rm_evidence *evidence)
+    const struct localise_standing *s, localise_seen *seen, rm_mono_t now,
+    struct rm_evidence *evidence)
 {
 	const size_t listed = localise_listed(map, seen);
 	struct localise_element *neighbours[MAX_NEIGHBOURS];
@@ -375,10 +398,10 @@ rule_out(const struct localise_map *map, const struct localise_finding *finding,
 	for (size_t i = 0; i < count; i++) {
 		struct localise_sum sum;
 
-		sum_elsewhere(map, finding, neighbours[i], true, seen, now, &sum);
+		sum_elsewhere(map, finding, s, neighbours[i], true, seen, now, &sum);
 		evidence->others.sent += (uint64_t)round(sum.sent);
 		evidence->others.arrived += arrived(&sum);
-		sum_elsewhere(map, finding, neighbours[i], false, seen, now, &sum);
+		sum_elsewhere(map, finding, s, neighbours[i], false, seen, now, &sum);
 		if (evidence->ruled_out_count == RM_EVIDENCE_RULED_OUT ||
 		    sum.sent < MIN_TO_RULE_OUT ||
 		    (double)arrived(&sum) < SHARE_TO_RULE_OUT * sum.sent)
@@ -394,13 +417,16 @@ rule_out(const struct localise_map *map, const struct localise_finding *finding,
  * direction of it that is told. */
 static void
 localise_evidence_fill(struct localise_map *map, const struct localise_finding *finding,
-    const struct localise_suspect *told, localise_seen *seen, rm_mono_t now,
-    struct rm_evidence *evidence)
+    const struct localise_standing *s, const struct localise_suspect *told,
+    localise_seen *seen, rm_mono_t now, struct rm_evidence *evidence)
 {
 	const size_t listed = localise_listed(map, seen);
 	struct localise_sum sum;
 
-	localise_evidence_traffic(map, told, seen, now, &sum);
+	if (told->transit != NULL)
+		sum_pairs(map, s, told->elements[0], seen, now, &sum);
+	else
+		localise_evidence_traffic(map, told, seen, now, &sum);
 	evidence->to_part.sent = (uint64_t)round(sum.sent);
 	evidence->to_part.arrived = arrived(&sum);
 	if (finding->other != NULL)
@@ -409,7 +435,7 @@ localise_evidence_fill(struct localise_map *map, const struct localise_finding *
 	fill_samples(map, finding->suspect, listed, true, now, evidence);
 	if (evidence->sample_count == 0)
 		fill_samples(map, finding->suspect, listed, false, now, evidence);
-	rule_out(map, finding, seen, now, evidence);
+	rule_out(map, finding, s, seen, now, evidence);
 }
 
 #define DEAD_SHARE 0.5 /* of the flows that lose something: they lose all */
@@ -551,24 +577,6 @@ say_tor(const struct localise_rack *rack, struct rm_evidence *evidence)
 		    "nothing is heard of its rack either");
 }
 
-static void
-say_transit(const struct localise_suspect *suspect, struct rm_evidence *evidence)
-{
-	snprintf(evidence->observed, sizeof evidence->observed, "only %s %s %s %s",
-	    suspect->and_back ? "between" : "from", suspect->transit->ends[0]->a,
-	    suspect->and_back ? "and" : "to", suspect->transit->ends[1]->a);
-}
-
-static void
-keep_transit(struct localise_standing *s, const struct localise_suspect *suspect)
-{
-	const struct localise_element *pair = suspect->transit;
-
-	snprintf(s->from, sizeof s->from, "%s", pair != NULL ? pair->ends[0]->a : "");
-	snprintf(s->to, sizeof s->to, "%s", pair != NULL ? pair->ends[1]->a : "");
-	s->and_back = suspect->and_back;
-}
-
 /* A switch that is a ToR keeps the name it was first given: down, or one of many. */
 static enum rm_part_type
 type_of(const struct localise_standing *s, const struct localise_finding *finding,
@@ -641,8 +649,8 @@ fill(struct localise_standing *s, const struct localise_now *now,
 	if (told.type == RM_PART_LINK)
 		localise_direction_say(&look->link, evidence->observed);
 	if (told.transit != NULL)
-		say_transit(&told, evidence);
-	localise_evidence_fill(now->map, finding, &told,
+		localise_pairs_say(&s->pairs, evidence->observed);
+	localise_evidence_fill(now->map, finding, s, &told,
 	    slow ? localise_way_slow : localise_way_recent, now->now, evidence);
 	if (!slow && told.transit == NULL && passage_of(look) == LOCALISE_CLOSED)
 		fill_closed(look, evidence);
@@ -700,7 +708,10 @@ localise_name(struct localise_standing *s, const struct localise_now *now,
 				  ? fmax(s->verdict.confidence, confidence(finding))
 				  : confidence(finding) };
 	s->verdict.part.type = type;
-	keep_transit(s, finding->suspect);
+	if (finding->suspect->transit != NULL)
+		localise_pairs_note(&s->pairs, finding->suspect, !s->named, now->now);
+	else
+		s->pairs.count = 0;
 	fill(s, now, finding, &look, slow);
 	if (type == RM_PART_TOR)
 		say_tor(rack, &s->verdict.evidence);

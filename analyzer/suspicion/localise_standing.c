@@ -249,13 +249,7 @@ localise_standings_slow(
 bool
 localise_standing_on(const struct localise_standing *s, const struct localise_way *way)
 {
-	const char *src = way->elements[0]->a, *dst = localise_way_dst(way);
-
-	if (!localise_part_on(&s->part, way))
-		return false;
-	return s->from[0] == '\0' ||
-	       (strcmp(src, s->from) == 0 && strcmp(dst, s->to) == 0) ||
-	       (s->and_back && strcmp(src, s->to) == 0 && strcmp(dst, s->from) == 0);
+	return localise_part_on(&s->part, way) && localise_pairs_on(&s->pairs, way);
 }
 
 struct forget {
@@ -463,6 +457,8 @@ localise_standings_weigh(struct localise_standings *standings,
 		return;
 	if (finding->other == NULL && !finding->is_crowded)
 		s->decided = now->now;
+	if (finding->suspect->transit != NULL)
+		localise_pairs_note(&s->pairs, finding->suspect, false, now->now);
 	/* A few in one second are no other story than that it loses a few. */
 	if (!slow && s->named && s->slow &&
 	    (much != LOCALISE_ENOUGH || finding->loss < SUDDEN_LOSS))

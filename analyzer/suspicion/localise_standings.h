@@ -8,15 +8,14 @@
 #include <stddef.h>
 
 #include "analyzer/finding/localise_find.h"
+#include "analyzer/suspicion/localise_pairs.h"
 #include "rackmesh/judge/verdict.h"
 
 #define LOCALISE_JUST_NOW_NS (500 * RM_NS_PER_MS) /* blamed, and perhaps not named */
 
 struct localise_standing {
 	struct rm_part part; /* a switch that is a ToR: see localise_part_same */
-	/* Of a switch: named for what crosses it between these ToRs; "": for all. */
-	char from[RM_NAME_BYTES], to[RM_NAME_BYTES];
-	bool and_back;
+	struct localise_pairs pairs; /* of a switch: for what crosses it between them */
 	bool named;
 	bool slow; /* named by losses that only many seconds show */
 	rm_mono_t since, seen, told;

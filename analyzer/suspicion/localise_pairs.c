@@ -1,0 +1,102 @@
+#include "analyzer/suspicion/localise_pairs.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "analyzer/paths/localise_map.h"
+
+#define TELL_NS (2250 * RM_NS_PER_MS)  /* blamed for so long, besides others */
+#define LAPSE_NS (1500 * RM_NS_PER_MS) /* what pauses begins anew */
+#define FORGET_NS (15 * RM_NS_PER_S)
+#define MORE_BYTES sizeof " and 16 more"
+
+static void
+forget_old(struct localise_pairs *pairs, rm_mono_t now)
+{
+	for (size_t i = pairs->count; i-- > 0 && pairs->count > 1;)
+		if (rm_mono_since(now, pairs->pairs[i].seen) > FORGET_NS) {
+			pairs->count--;
+			memmove(&pairs->pairs[i], &pairs->pairs[i + 1],
+			    (pairs->count - i) * sizeof pairs->pairs[i]);
+		}
+}
+
+static struct localise_pair *
+find(const struct localise_pairs *pairs, const char *from, const char *to)
+{
+	for (size_t i = 0; i < pairs->count; i++) {
+		const struct localise_pair *pair = &pairs->pairs[i];
+
+		if (strcmp(pair->from, from) == 0 && strcmp(pair->to, to) == 0)
+			return (struct localise_pair *)pair;
+	}
+	return NULL;
+}
+
+static void
+note(struct localise_pairs *pairs, const struct localise_element *way, bool told,
+    rm_mono_t now)
+{
+	const char *from = way->ends[0]->a, *to = way->ends[1]->a;
+	struct localise_pair *pair = find(pairs, from, to);
+
+	if (pair == NULL) {
+		if (pairs->count == LOCALISE_PAIRS)
+			return;
+		pair = &pairs->pairs[pairs->count++];
+		*pair = (struct localise_pair){ .since = now };
+		snprintf(pair->from, sizeof pair->from, "%s", from);
+		snprintf(pair->to, sizeof pair->to, "%s", to);
+	} else if (rm_mono_since(now, pair->seen) > LAPSE_NS) {
+		pair->since = now;
+	}
+	pair->seen = now;
+	pair->told |= told || rm_mono_since(now, pair->since) >= TELL_NS;
+}
+
+void
+localise_pairs_note(struct localise_pairs *pairs,
+    const struct localise_suspect *suspect, bool told, rm_mono_t now)
+{
+	note(pairs, suspect->transit, told, now);
+	if (suspect->and_back)
+		note(pairs, suspect->transit->back, told, now);
+	forget_old(pairs, now);
+}
+
+bool
+localise_pairs_on(const struct localise_pairs *pairs, const struct localise_way *way)
+{
+	const struct localise_pair *pair =
+	    find(pairs, way->elements[0]->a, localise_way_dst(way));
+
+	return pairs->count == 0 || (pair != NULL && pair->told);
+}
+
+void
+localise_pairs_say(const struct localise_pairs *pairs, char out[RM_EVIDENCE_TEXT])
+{
+	size_t at = 0, named = 0, more = 0;
+
+	for (size_t i = 0; i < pairs->count; i++) {
+		const struct localise_pair *pair = &pairs->pairs[i];
+		const struct localise_pair *back = find(pairs, pair->to, pair->from);
+		const bool and_back = back != NULL && back->told;
+		char text[2 * RM_NAME_BYTES + 32];
+
+		if (!pair->told || (and_back && back < pair)) /* told, with that one */
+			continue;
+		snprintf(text, sizeof text, "%s %s %s %s %s",
+		    named == 0 ? "only" : " and", and_back ? "between" : "from",
+		    pair->from, and_back ? "and" : "to", pair->to);
+		if (named > 0 && at + strlen(text) + MORE_BYTES > RM_EVIDENCE_TEXT) {
+			more++;
+			continue;
+		}
+		snprintf(out + at, RM_EVIDENCE_TEXT - at, "%s", text);
+		at += strlen(text);
+		named++;
+	}
+	if (more > 0)
+		snprintf(out + at, RM_EVIDENCE_TEXT - at, " and %zu more", more);
+}
