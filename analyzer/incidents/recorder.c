@@ -118,16 +118,19 @@ recorder_incident(
 }
 
 void
-recorder_tor(struct recorder *recorder, const char *tor, bool stands, bool mesh_fails,
+recorder_tor(struct recorder *recorder, const char *tor, enum localise_tor_word word,
     rm_mono_t now)
 {
+	static const char *const words[] = {
+		[LOCALISE_TOR_OVER] = "over",
+		[LOCALISE_TOR_CUT_OFF] = "cut-off",
+		[LOCALISE_TOR_DEAD] = "dead",
+		[LOCALISE_TOR_OR_TWO] = "dead-or-two",
+	};
 	FILE *out = line(recorder, now, 128);
 
 	if (out != NULL)
-		fprintf(out, "tor %s %s\n", tor,
-		    !stands      ? "over"
-		    : mesh_fails ? "dead"
-				 : "cut-off");
+		fprintf(out, "tor %s %s\n", tor, words[word]);
 }
 
 void

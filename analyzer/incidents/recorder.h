@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analyzer/localise/localise.h"
 #include "rackmesh/core/clock.h"
 #include "schemas/wire.h"
 
@@ -36,8 +37,8 @@ void recorder_summary(
     struct recorder *recorder, const struct wire_summary_view *view, rm_mono_t now);
 void recorder_incident(
     struct recorder *recorder, const struct wire_incident *incident, rm_mono_t now);
-void recorder_tor(struct recorder *recorder, const char *tor, bool stands,
-    bool mesh_fails, rm_mono_t now);
+void recorder_tor(struct recorder *recorder, const char *tor,
+    enum localise_tor_word word, rm_mono_t now);
 void recorder_heard(
     struct recorder *recorder, const char *tor, bool heard, rm_mono_t now);
 void recorder_row_interval(

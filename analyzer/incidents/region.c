@@ -305,19 +305,29 @@ region_judge(struct region *region, rm_mono_t now, rm_wall_t wall, bool also_bli
 	return 0;
 }
 
+/* 0: it is not there, or makes no sense. */
+static uint64_t
+count_of(const json_t *object, const char *name)
+{
+	const json_int_t count = json_integer_value(json_object_get(object, name));
+
+	return count > 0 ? (uint64_t)count : 0;
+}
+
 static void
 tor_incident(struct region *region, const struct wire_incident *incident, rm_mono_t now)
 {
 	json_t *json = json_loads(incident->evidence_json, 0, NULL);
 	json_t *evidence = json_object_get(json, "evidence");
 	json_t *others = json_object_get(evidence != NULL ? evidence : json, "others");
-	bool mesh_fails = json_integer_value(json_object_get(others, "sent")) > 0 &&
-			  json_integer_value(json_object_get(others, "arrived")) == 0;
+	const struct rm_leg_counts inside = { count_of(others, "sent"),
+		count_of(others, "arrived") };
+	const enum localise_tor_word word =
+	    localise_tor_word(incident->state != WIRE_RESOLVED, &inside,
+		(unsigned)count_of(evidence, "peers"));
 
-	localise_tor_verdict(region->localise, incident->part,
-	    incident->state != WIRE_RESOLVED, mesh_fails, now);
-	recorder_tor(region->recorder, incident->part, incident->state != WIRE_RESOLVED,
-	    mesh_fails, now);
+	localise_tor_verdict(region->localise, incident->part, word, now);
+	recorder_tor(region->recorder, incident->part, word, now);
 	json_decref(json);
 }
 

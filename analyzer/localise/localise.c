@@ -32,16 +32,27 @@ struct localise {
 
 /* ---- what is told of racks besides their rows ---- */
 
+enum localise_tor_word
+localise_tor_word(bool stands, const struct rm_leg_counts *inside, unsigned peers)
+{
+	if (!stands)
+		return LOCALISE_TOR_OVER;
+	if (!rm_tor_fails_inside(inside))
+		return LOCALISE_TOR_CUT_OFF;
+	return peers == 2 ? LOCALISE_TOR_OR_TWO : LOCALISE_TOR_DEAD;
+}
+
 void
-localise_tor_verdict(struct localise *localise, const char *tor, bool stands,
-    bool mesh_fails, rm_mono_t now)
+localise_tor_verdict(struct localise *localise, const char *tor,
+    enum localise_tor_word word, rm_mono_t now)
 {
 	struct localise_rack *rack;
 
 	if (!rm_name_valid(tor) || localise_map_rack(&localise->map, tor, &rack) < 0)
 		return;
-	rack->tor_stands = stands;
-	rack->mesh_fails = stands && mesh_fails;
+	rack->tor_stands = word != LOCALISE_TOR_OVER;
+	rack->mesh_fails = word >= LOCALISE_TOR_DEAD;
+	rack->two_tell = word == LOCALISE_TOR_OR_TWO;
 }
 
 /* Of a ToR it is told apart, and others lose no probe. */
@@ -91,7 +102,7 @@ localise_forget_named(struct localise *localise)
 
 	localise->standings.count = 0;
 	HASH_ITER (hh, localise->map.racks, rack, next)
-		rack->tor_stands = rack->mesh_fails = false;
+		rack->tor_stands = rack->mesh_fails = rack->two_tell = false;
 }
 
 /* ---- what of the losses is explained by what has been named ---- */

@@ -50,10 +50,19 @@ void localise_row_interval(struct localise *localise, int64_t row_interval_ns);
 int localise_summary(
     struct localise *localise, const struct wire_summary_view *view, rm_mono_t now);
 
-/* A rack's own verdict on its ToR (kind tor-down) stands, or stands no more.
- * mesh_fails: also its ToR-mesh fails; else only what leaves the rack. */
-void localise_tor_verdict(struct localise *localise, const char *tor, bool stands,
-    bool mesh_fails, rm_mono_t now);
+/* A rack's own verdict on its ToR (kind tor-down). */
+enum localise_tor_word {
+	LOCALISE_TOR_OVER,    /* stands no more */
+	LOCALISE_TOR_CUT_OFF, /* what leaves the rack fails, its ToR-mesh does not */
+	LOCALISE_TOR_DEAD,    /* the mesh fails, too */
+	LOCALISE_TOR_OR_TWO,  /* the same, of two RNICs: both may be dead as well */
+};
+
+/* inside, peers: of the verdict's evidence. */
+enum localise_tor_word localise_tor_word(
+    bool stands, const struct rm_leg_counts *inside, unsigned peers);
+void localise_tor_verdict(struct localise *localise, const char *tor,
+    enum localise_tor_word word, rm_mono_t now);
 
 /* This rack has found a fault of that kind in itself: what was lost from or to it until
  * now may have been its doing, if it is of a kind that loses probes. */

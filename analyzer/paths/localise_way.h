@@ -64,9 +64,10 @@ struct localise_rack {
 	struct localise_way *ways; /* by key */
 	size_t way_count;
 	bool heard;
-	bool tor_stands, mesh_fails; /* its own verdict on its ToR */
-	uint64_t incarnation, seq;   /* of the last summary */
-	int64_t lag_ns;              /* of its wall clock, and how often in a row odd */
+	/* Its own verdict on its ToR; two_tell: both of its RNICs may be dead, too. */
+	bool tor_stands, mesh_fails, two_tell;
+	uint64_t incarnation, seq; /* of the last summary */
+	int64_t lag_ns;            /* of its wall clock, and how often in a row odd */
 	unsigned odd_lags;
 	bool doubted;            /* its last summary was not believed */
 	uint32_t frame;          /* number of the newest set of rows */

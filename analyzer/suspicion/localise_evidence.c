@@ -569,6 +569,10 @@ say_tor(const struct localise_rack *rack, struct rm_evidence *evidence)
 		snprintf(evidence->observed, sizeof evidence->observed,
 		    "what stays in the rack arrives, what leaves or enters it does "
 		    "not: all its uplinks");
+	else if (rack->two_tell)
+		snprintf(evidence->observed, sizeof evidence->observed,
+		    "its own rack says so too, or both of the two RNICs that tell of "
+		    "it are dead");
 	else if (rack->tor_stands)
 		snprintf(evidence->observed, sizeof evidence->observed,
 		    "its own rack says so too");

@@ -87,6 +87,15 @@ rm_kind_word(enum rm_kind kind)
 	return kinds[kind].word;
 }
 
+#define INSIDE_ARRIVED 0.75 /* more, and its mesh works */
+
+bool
+rm_tor_fails_inside(const struct rm_leg_counts *inside)
+{
+	return inside->sent > 0 &&
+	       (double)inside->arrived < INSIDE_ARRIVED * (double)inside->sent;
+}
+
 const char *
 rm_way_word(enum rm_way way)
 {
@@ -273,7 +282,9 @@ rm_verdict_sentence(const struct rm_verdict *verdict, char *out, size_t len)
 		text_add(&text, "%s in %.1f s",
 		    evidence->observed[0] != '\0' ? ";" : ":",
 		    (double)evidence->window_ns / (double)RM_NS_PER_S);
-		text_figures(&text, evidence, verdict->part.type == RM_PART_TOR);
+		/* Those to it: other racks tell, and not its own. */
+		text_figures(&text, evidence,
+		    verdict->part.type == RM_PART_TOR && evidence->to_part.sent == 0);
 	}
 	if (evidence->counters[0] != '\0')
 		text_add(&text, "; %s", evidence->counters);

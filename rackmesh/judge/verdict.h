@@ -78,6 +78,10 @@ struct rm_leg_counts {
 	uint64_t sent, arrived;
 };
 
+/* Of a ToR that is down: packets inside its rack do not arrive either, so that it is
+ * not its uplinks alone. A window begins before the fault: some may. */
+bool rm_tor_fails_inside(const struct rm_leg_counts *inside);
+
 #define RM_EVIDENCE_SAMPLES 10
 #define RM_EVIDENCE_RULED_OUT 4
 

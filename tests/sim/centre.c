@@ -153,7 +153,7 @@ void
 centre_incident(struct centre *centre, struct sim_rack *rack,
     enum wire_incident_state state, const struct rm_incident *incident)
 {
-	const struct rm_leg_counts *others = &incident->verdict.evidence.others;
+	const struct rm_evidence *evidence = &incident->verdict.evidence;
 	char sentence[RM_SENTENCE_BYTES];
 	struct wire_incident message =
 	    incident_message(rack->name, state, incident, sentence);
@@ -167,7 +167,8 @@ centre_incident(struct centre *centre, struct sim_rack *rack,
 		    mono(centre->run->now_ns));
 	if (incident->verdict.kind == RM_KIND_TOR_DOWN)
 		localise_tor_verdict(centre->localise, incident->verdict.part.name,
-		    state != WIRE_RESOLVED, others->sent > 0 && others->arrived == 0,
+		    localise_tor_word(
+			state != WIRE_RESOLVED, &evidence->others, evidence->peers),
 		    mono(centre->run->now_ns));
 }
 

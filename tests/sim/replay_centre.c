@@ -117,13 +117,23 @@ take_incident(struct replayed *replayed, const char *rest)
 static int
 take_tor(struct replayed *replayed, const char *rest)
 {
-	char tor[RM_NAME_BYTES], how[8];
+	static const char *const words[] = {
+		[LOCALISE_TOR_OVER] = "over",
+		[LOCALISE_TOR_CUT_OFF] = "cut-off",
+		[LOCALISE_TOR_DEAD] = "dead",
+		[LOCALISE_TOR_OR_TWO] = "dead-or-two",
+	};
+	char tor[RM_NAME_BYTES], how[16];
 
-	if (sscanf(rest, "%63s %7s", tor, how) != 2)
-		return refuse(replayed, "expected tor TOR over|cut-off|dead");
-	localise_tor_verdict(replayed->localise, tor, strcmp(how, "over") != 0,
-	    strcmp(how, "dead") == 0, now_of(replayed));
-	return 0;
+	if (sscanf(rest, "%63s %15s", tor, how) == 2)
+		for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+			if (strcmp(how, words[i]) != 0)
+				continue;
+			localise_tor_verdict(replayed->localise, tor,
+			    (enum localise_tor_word)i, now_of(replayed));
+			return 0;
+		}
+	return refuse(replayed, "expected tor TOR over|cut-off|dead|dead-or-two");
 }
 
 static int

@@ -235,7 +235,7 @@ tor_verdict(struct rack_judge *judge, const struct rack *rack,
 
 	snprintf(verdict->part.name, sizeof verdict->part.name, "%.63s", rack->tor);
 	verdict->evidence.window_start = start;
-	rack_evidence_of_tor(&judge->legs, &verdict->evidence);
+	rack_evidence_of_tor(rack, &judge->legs, judge->tallies, &verdict->evidence);
 }
 
 static void

@@ -321,13 +321,35 @@ rack_evidence_of_member(const struct rack *rack, const struct rack_legs *legs,
 	rule_out_peers(rack, blame, tallies, witnesses, evidence);
 }
 
-void
-rack_evidence_of_tor(const struct rack_legs *legs, struct rm_evidence *evidence)
+/* Two RNICs that reach nobody are as good as a ToR that forwards nothing. */
+static void
+observe_two(const struct rack *rack, const size_t two[2], struct rm_evidence *evidence)
 {
+	char a[RACK_MEMBER_NAME_BYTES], b[RACK_MEMBER_NAME_BYTES];
+
+	rack_member_name(rack, two[0], a);
+	rack_member_name(rack, two[1], b);
+	snprintf(evidence->observed, sizeof evidence->observed,
+	    "that, or both %.60s and %.60s are dead: no third RNIC tells", a, b);
+}
+
+void
+rack_evidence_of_tor(const struct rack *rack, const struct rack_legs *legs,
+    const struct rack_tally *tallies, struct rm_evidence *evidence)
+{
+	size_t tell[2] = { 0 };
+
 	for (size_t i = 0; i < legs->pair_count; i++) {
 		const struct rack_pair *pair = &legs->pairs[i];
 
 		add_leg(pair->foreign ? &evidence->outside : &evidence->others,
 		    pair->sent, pair->answered);
 	}
+	for (size_t i = 0; i < legs->members; i++) {
+		if (tallies[i].sent + tallies[i].send_failed == 0)
+			continue;
+		tell[evidence->peers++ & 1] = i;
+	}
+	if (evidence->peers == 2 && rm_tor_fails_inside(&evidence->others))
+		observe_two(rack, tell, evidence);
 }

@@ -68,6 +68,8 @@ void rack_evidence_of_member(const struct rack *rack, const struct rack_legs *le
     const struct rack_blame *blame, const struct rack_tally *tallies, size_t member,
     enum rm_kind kind, bool *witnesses, struct rm_evidence *evidence);
 
-void rack_evidence_of_tor(const struct rack_legs *legs, struct rm_evidence *evidence);
+/* peers: the RNICs that tell of it. */
+void rack_evidence_of_tor(const struct rack *rack, const struct rack_legs *legs,
+    const struct rack_tally *tallies, struct rm_evidence *evidence);
 
 #endif

@@ -204,8 +204,8 @@ what_racks_told_is_written_down_and_read(void **state)
 
 	begin(&story, UINT64_MAX);
 	recorder_incident(story.recorder, &stall, at(RM_NS_PER_S));
-	recorder_tor(story.recorder, "tor2", true, true, at(RM_NS_PER_S));
-	recorder_tor(story.recorder, "tor2", false, false, at(RM_NS_PER_S));
+	recorder_tor(story.recorder, "tor2", LOCALISE_TOR_DEAD, at(RM_NS_PER_S));
+	recorder_tor(story.recorder, "tor2", LOCALISE_TOR_OVER, at(RM_NS_PER_S));
 	recorder_row_interval(story.recorder, 60 * RM_NS_PER_S, at(RM_NS_PER_S));
 	close_recording(&story);
 	file = fopen(story.path, "re");

@@ -473,6 +473,29 @@ a_part_that_nothing_crosses_any_more_is_unknown(void **state)
 }
 
 static void
+where_two_rnics_tell_both_may_be_dead(void **state)
+{
+	const struct localise_options options = { "r1", 10 * RM_NS_PER_S };
+	const struct rm_leg_counts none = { 20, 6 }, all = { 20, 20 };
+	const struct rm_verdict *verdicts;
+	struct localise *localise;
+	rm_mono_t now = { RM_NS_PER_S };
+
+	(void)state;
+	assert_int_equal(localise_tor_word(false, &none, 2), LOCALISE_TOR_OVER);
+	assert_int_equal(localise_tor_word(true, &all, 2), LOCALISE_TOR_CUT_OFF);
+	assert_int_equal(localise_tor_word(true, &none, 3), LOCALISE_TOR_DEAD);
+	assert_int_equal(localise_tor_word(true, &none, 2), LOCALISE_TOR_OR_TWO);
+	assert_int_equal(localise_new(&options, &localise), 0);
+	localise_tor_verdict(localise, "tor1", LOCALISE_TOR_OR_TWO, now);
+	assert_int_equal(localise_judge(localise, now, (rm_wall_t){ 1 }, &verdicts), 0);
+	now.ns += RM_NS_PER_S;
+	assert_int_equal(localise_judge(localise, now, (rm_wall_t){ 1 }, &verdicts), 1);
+	assert_non_null(strstr(verdicts[0].evidence.observed, "are dead"));
+	localise_free(localise);
+}
+
+static void
 a_rack_that_condemns_its_own_tor_is_believed_unless_it_is_refuted(void **state)
 {
 	const struct localise_options options = { "r1", 10 * RM_NS_PER_S };
@@ -482,7 +505,7 @@ a_rack_that_condemns_its_own_tor_is_believed_unless_it_is_refuted(void **state)
 	rm_mono_t now = { RM_NS_PER_S };
 
 	assert_int_equal(localise_new(&options, &localise), 0);
-	localise_tor_verdict(localise, "tor1", true, true, now);
+	localise_tor_verdict(localise, "tor1", LOCALISE_TOR_DEAD, now);
 	assert_int_equal(localise_judge(localise, now, (rm_wall_t){ 1 }, &verdicts), 0);
 	now.ns += RM_NS_PER_S;
 	assert_int_equal(localise_judge(localise, now, (rm_wall_t){ 1 }, &verdicts), 1);
@@ -493,7 +516,7 @@ a_rack_that_condemns_its_own_tor_is_believed_unless_it_is_refuted(void **state)
 
 	fabric = new_fabric(3, 2, 8, 1, 1);
 	nobody_is_named(fabric, 15, 1);
-	localise_tor_verdict(fabric_localise(fabric), "tor1", true, true,
+	localise_tor_verdict(fabric_localise(fabric), "tor1", LOCALISE_TOR_DEAD,
 	    (rm_mono_t){ fabric_now(fabric) });
 	nobody_is_named(fabric, 25, 1);
 	fabric_free(fabric);
@@ -523,6 +546,7 @@ main(void)
 		cmocka_unit_test(a_large_fabric_has_its_link_found),
 		cmocka_unit_test(what_works_again_is_good),
 		cmocka_unit_test(a_part_that_nothing_crosses_any_more_is_unknown),
+		cmocka_unit_test(where_two_rnics_tell_both_may_be_dead),
 		cmocka_unit_test(
 		    a_rack_that_condemns_its_own_tor_is_believed_unless_it_is_refuted),
 	};

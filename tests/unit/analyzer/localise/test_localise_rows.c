@@ -436,7 +436,7 @@ a_rack_that_accuses_its_uplinks_alone_is_no_witness(void **state)
 	const struct rm_verdict *verdicts;
 
 	localise_tor_verdict(
-	    rows->localise, "tor1", true, false, (rm_mono_t){ rows->now_ns });
+	    rows->localise, "tor1", LOCALISE_TOR_CUT_OFF, (rm_mono_t){ rows->now_ns });
 	assert_int_equal(tell_for(rows, 5, tors, paths, counts, 1, &verdicts), 0);
 }
 

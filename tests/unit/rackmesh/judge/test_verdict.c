@@ -165,6 +165,35 @@ a_tor_verdict_speaks_of_the_whole_rack(void **state)
 }
 
 static void
+what_other_racks_say_of_a_tor_is_not_of_its_inside(void **state)
+{
+	const struct rm_verdict verdict = {
+		.part = { RM_PART_TOR, "tor1", "" },
+		.kind = RM_KIND_TOR_DOWN,
+		.evidence = { .window_ns = RM_NS_PER_S,
+		    .to_part = { 60, 0 },
+		    .others = { 40, 40 } },
+	};
+	char text[RM_SENTENCE_BYTES];
+
+	(void)state;
+	rm_verdict_sentence(&verdict, text, sizeof text);
+	assert_string_equal(text,
+	    "ToR tor1 or its uplinks forward nothing: in 1.0 s none of 60 packets to "
+	    "it arrived, all 40 between the others arrived.");
+}
+
+static void
+a_mesh_fails_that_lost_all_since_the_fault_began(void **state)
+{
+	(void)state;
+	assert_true(rm_tor_fails_inside(&(struct rm_leg_counts){ 20, 0 }));
+	assert_true(rm_tor_fails_inside(&(struct rm_leg_counts){ 20, 10 }));
+	assert_false(rm_tor_fails_inside(&(struct rm_leg_counts){ 20, 19 }));
+	assert_false(rm_tor_fails_inside(&(struct rm_leg_counts){ 0, 0 }));
+}
+
+static void
 a_sentence_is_cut_to_fit_at_any_length(void **state)
 {
 	const struct rm_verdict verdict = dead_rnic();
@@ -240,6 +269,8 @@ main(void)
 		cmocka_unit_test(a_host_verdict_says_what_was_seen),
 		cmocka_unit_test(an_rnics_verdict_ends_with_what_its_counters_tell),
 		cmocka_unit_test(a_tor_verdict_speaks_of_the_whole_rack),
+		cmocka_unit_test(what_other_racks_say_of_a_tor_is_not_of_its_inside),
+		cmocka_unit_test(a_mesh_fails_that_lost_all_since_the_fault_began),
 		cmocka_unit_test(a_sentence_is_cut_to_fit_at_any_length),
 		cmocka_unit_test(json_carries_all_of_the_evidence),
 		cmocka_unit_test(every_kind_has_its_word),
