@@ -12,8 +12,8 @@ namespace
 wire::offset<rackmesh::Settings>
 put_settings(wire_writer *writer, const struct wire_settings &settings)
 {
-	auto numbers = wire::numbers(
-	    writer, settings.numbers, WIRE_SETTINGS, WIRE_MAX_SETTINGS);
+	auto numbers =
+	    wire::numbers(writer, settings.numbers, WIRE_SETTINGS, WIRE_MAX_SETTINGS);
 	auto firmware = wire::text(writer, settings.firmware);
 	auto dscps = wire::numbers(writer, settings.dscps,
 	    (settings.known >> WIRE_SETTING_DSCPS & 1) != 0 ? WIRE_DSCPS : 0,
