@@ -74,7 +74,7 @@ static const struct agent_counter uplink_counters[] = {
 	{ "rackmesh_agent_count_rows_sent_total", "", U(count_rows), "Rows of receive counts sent." },
 	{ "rackmesh_agent_paths_sent_total", "", U(paths), "Traced paths sent." },
 	{ "rackmesh_agent_service_reports_sent_total", "", U(services), "Reports of service flows sent." },
-	{ "rackmesh_agent_counter_reports_sent_total", "", U(counter_reports), "Reports of the RNICs' counters sent." },
+	{ "rackmesh_agent_readings_sent_total", "", U(counter_reports), "Reports of the RNICs' counters sent." },
 	{ "rackmesh_agent_questions_sent_total", "", U(asked), "Questions for the RNIC of a service's peer sent." },
 	{ "rackmesh_agent_questions_resolved_total", "", U(resolved), "Answers of this aggregator that told an RNIC." },
 	{ "rackmesh_agent_registrations_sent_total", "", U(registrations), "Registrations sent." },

@@ -41,8 +41,8 @@ def test_a_link_that_comes_and_goes_is_diagnosed_and_no_other(world, say):
     assert set(findings) == {("h2", "r0", "link-flap")}
     evidence, = (each["evidence"] for each in findings.values())
     assert "its link" in evidence and "times in " in evidence
-    assert aggregator.metrics().sum("rackmesh_rack_diagnoses", tor="tor1", diagnosis="link-flap") == 1
-    assert aggregator.metrics().sum("rackmesh_rack_diagnoses", tor="tor1") == 1
+    assert aggregator.metrics().sum("rackmesh_diagnosis_rnics", tor="tor1", diagnosis="link-flap") == 1
+    assert aggregator.metrics().sum("rackmesh_diagnosis_rnics", tor="tor1") == 1
 
     host, = diagnosis(rack, "host=h3")["rnics"]
     assert host["device"] == "r0" and host["not_known"]["pfc-storm"] == "pfc_tx_pause_us"

@@ -172,10 +172,10 @@ tell_findings(struct rm_metrics_out *out, const void *arg)
 		tell_rack(out, aggregator->tors[i], aggregator->diagnoses[i]);
 }
 
-static const struct rm_metrics_family findings = { "rackmesh_rack_diagnoses", "gauge",
+static const struct rm_metrics_family findings = { "rackmesh_diagnosis_rnics", "gauge",
 	"RNICs of the rack of which the diagnosis stands.", tell_findings };
 
-#define N(name) "rackmesh_aggregator_counter_reports_" name
+#define N(name) "rackmesh_aggregator_readings_" name
 
 int
 diagnosis_metrics_register(
