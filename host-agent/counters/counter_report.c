@@ -27,7 +27,8 @@ add(const struct counter_row *row, const struct counter_state *state, uint64_t *
 		*value = state->total > *value ? state->total : *value;
 		return true;
 	}
-	if (state->change != COUNTER_COUNTED && state->change != COUNTER_WRAPPED)
+	if (state->back ||
+	    (state->change != COUNTER_COUNTED && state->change != COUNTER_WRAPPED))
 		return false;
 	*value += state->delta;
 	return true;

@@ -2,8 +2,8 @@
  * counter_report - what an aggregator is told of an RNIC's counters. Pure.
  *
  * Of those that it knows, what was counted between the last two readings: by the true
- * width of the counter, so that a wrap is no burst. What began again, is new or is not
- * there is left out: missing is not zero.
+ * width of the counter, so that a wrap is no burst. What began again, is new, back or
+ * not there is left out: missing is not zero.
  */
 #ifndef HOST_AGENT_COUNTERS_COUNTER_REPORT_H
 #define HOST_AGENT_COUNTERS_COUNTER_REPORT_H

@@ -30,6 +30,7 @@ take(struct counter_state *state, const struct counter_sample *sample, unsigned 
 
 	state->delta = 0;
 	state->there = sample->there;
+	state->back = sample->there && !was_there && state->seen;
 	if (!sample->there)
 		return was_there ? COUNTER_VANISHED : COUNTER_MISSING;
 	if (width == 0) {

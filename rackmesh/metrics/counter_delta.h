@@ -28,6 +28,7 @@ enum counter_change {
 struct counter_state {
 	bool seen;  /* ever */
 	bool there; /* in the last reading */
+	bool back;  /* there, and was not in the one before: its delta is of several */
 	uint16_t source;
 	uint8_t change; /* enum counter_change, of the last reading */
 	uint64_t value; /* as last read */

@@ -104,6 +104,18 @@ what_began_again_is_new_or_has_gone_is_not_told(void **state)
 }
 
 static void
+what_was_missing_is_told_from_the_second_reading_on(void **state)
+{
+	take(states, "oos_rx", 0, true, 1000);
+	take(states, "oos_rx", 0, false, 0);
+	take(states, "oos_rx", 0, true, 1900);
+	assert_int_equal(fill(0), 0); /* 900 in more than this interval */
+	take(states, "oos_rx", 0, true, 1907);
+	assert_int_equal(fill(0), 1);
+	assert_int_equal(values[0].value, 7);
+}
+
+static void
 a_priority_is_told_by_its_number(void **state)
 {
 	take(states, "pfc_rx_frames", 3, true, 5);
@@ -150,6 +162,7 @@ main(void)
 		TEST(what_was_counted_is_told_and_zero_is),
 		TEST(a_wrap_is_no_burst),
 		TEST(what_began_again_is_new_or_has_gone_is_not_told),
+		TEST(what_was_missing_is_told_from_the_second_reading_on),
 		TEST(a_priority_is_told_by_its_number),
 		TEST(what_no_aggregator_asks_for_is_not_told),
 		TEST(a_bond_that_does_not_count_has_the_sum_of_its_ports),
