@@ -94,7 +94,9 @@ diagnoses_probes(
 
 	if (rnic == NULL)
 		return;
-	if (sent < rnic->probes_sent || lost < rnic->probes_lost) {
+	if (!rnic->probes_told || sent < rnic->probes_sent ||
+	    lost < rnic->probes_lost) {
+		rnic->probes_told = true;
 		rnic->probes_sent = sent;
 		rnic->probes_lost = lost;
 		return;

@@ -45,6 +45,7 @@ struct diagnosed { /* one RNIC */
 	struct evidence evidence;
 	struct rule_result results[DIAGNOSES]; /* of it, if fresh */
 	struct diagnosis_finding findings[DIAGNOSES];
+	bool probes_told;
 	uint64_t probes_sent, probes_lost; /* as told last */
 };
 
