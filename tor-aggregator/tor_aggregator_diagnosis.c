@@ -86,7 +86,7 @@ take_probes(struct diagnoses *diagnoses, const struct tor_rack *rack)
 		const struct tor_rack_traffic traffic = tor_rack_traffic(rack, i);
 
 		diagnoses_probes(diagnoses, roster_member(roster, i)->id,
-		    traffic.sent + traffic.to_sent, traffic.lost + traffic.to_lost);
+		    traffic.sound_sent, traffic.sound_lost);
 	}
 }
 

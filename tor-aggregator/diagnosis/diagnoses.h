@@ -61,7 +61,8 @@ void diagnoses_free(struct diagnoses *diagnoses); /* NULL is fine */
 /* host, device: borrowed. */
 void diagnoses_report(struct diagnoses *diagnoses, const char *host, const char *device,
     const struct wire_rnic_counters *counters, rm_mono_t now);
-/* sent, lost: of its own probes and of those to it, so far; they may begin again. */
+/* sent, lost: of its own probes and of those to it, so far, but for those with an end
+ * that is at fault itself; they may begin again. */
 void diagnoses_probes(
     struct diagnoses *diagnoses, struct wire_rnic_id id, uint64_t sent, uint64_t lost);
 void diagnoses_judge(struct diagnoses *diagnoses, rm_mono_t now, rm_wall_t wall);

@@ -40,7 +40,7 @@ enum evidence_number {
 /* What is no counter, and is given as it is. */
 enum evidence_given {
 	GIVEN_NONE,
-	GIVEN_LOSS_PCT, /* of its own probes and those to it */
+	GIVEN_LOSS_PCT, /* of its own probes and those to it: see diagnoses_probes */
 	GIVEN_SMALL_LOSS_PCT,
 	GIVEN_LARGE_LOSS_PCT, /* of the full MTU */
 	/* Of the rack's other RNICs: evidence_join. */

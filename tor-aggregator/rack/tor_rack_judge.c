@@ -134,6 +134,24 @@ hosts_judge(struct tor_rack *rack, rm_mono_t now, const struct window_closed *cl
 	}
 }
 
+/* Who loses nothing for its own sake. */
+static bool
+is_sound(const struct tor_rack *rack, uint32_t member)
+{
+	const struct roster_rnic *rnic = roster_member(rack->roster, member);
+	const enum host_state host = rack->hosts[rnic->host_index].state;
+
+	return rack->states[member].health != RM_HEALTH_BAD &&
+	       (host == HOST_OK || host == HOST_STUTTERED || host == HOST_UNKNOWN);
+}
+
+static void
+sound_count(struct tor_rack *rack, uint32_t member, uint64_t sent, uint64_t lost)
+{
+	rack->states[member].sound_sent += sent;
+	rack->states[member].sound_lost += lost;
+}
+
 /* Of the judged second by member. */
 static void
 states_count(struct tor_rack *rack, const struct window_closed *closed)
@@ -150,10 +168,15 @@ states_count(struct tor_rack *rack, const struct window_closed *closed)
 		if (pair->src < members) {
 			rack->states[pair->src].sent += sent;
 			rack->states[pair->src].lost += lost;
+			if (pair->dst < members ? is_sound(rack, pair->dst)
+						: lost < sent)
+				sound_count(rack, pair->src, sent, lost);
 		}
 		if (pair->src < members && pair->dst < members) {
 			rack->states[pair->dst].to_sent += sent;
 			rack->states[pair->dst].to_lost += lost;
+			if (is_sound(rack, pair->src))
+				sound_count(rack, pair->dst, sent, lost);
 		}
 	}
 }
@@ -172,6 +195,8 @@ traffic_note(struct tor_rack *rack, size_t i, const struct window_closed *closed
 	traffic->lost += state->lost;
 	traffic->to_sent += state->to_sent;
 	traffic->to_lost += state->to_lost;
+	traffic->sound_sent += state->sound_sent;
+	traffic->sound_lost += state->sound_lost;
 }
 
 static void

@@ -106,6 +106,27 @@ traffic_counts_every_second_once(void **state)
 	finish(f);
 }
 
+/* But for the moment before the dead one is named. */
+static void
+the_dead_are_no_loss_of_those_that_talk_to_them(void **state)
+{
+	struct rack_fixture *f = fixture_rack(4, 2);
+	struct tor_rack_traffic before, after;
+
+	run(f, 4, NOBODY, 6 * RM_NS_PER_S);
+	before = tor_rack_traffic(f->rack, 1);
+	assert_int_equal(before.sound_sent, before.sent + before.to_sent);
+	run(f, 4, 2, 3 * RM_NS_PER_S);
+	before = tor_rack_traffic(f->rack, 1);
+	run(f, 4, 2, 10 * RM_NS_PER_S);
+	after = tor_rack_traffic(f->rack, 1);
+	assert_int_equal(after.sound_sent - before.sound_sent, 10 * 20 * (4 + 2));
+	assert_int_equal(after.sound_lost, before.sound_lost);
+	assert_true(after.lost > before.lost);
+	assert_true(tor_rack_traffic(f->rack, 2).sound_lost > 9 * 20 * 3);
+	finish(f);
+}
+
 static void
 the_mesh_shows_which_pairs_lose(void **state)
 {
@@ -372,6 +393,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_dead_rnic_is_found_named_and_resolved),
+		cmocka_unit_test(the_dead_are_no_loss_of_those_that_talk_to_them),
 		cmocka_unit_test(the_mesh_shows_which_pairs_lose),
 		cmocka_unit_test(traffic_counts_every_second_once),
 		cmocka_unit_test(
