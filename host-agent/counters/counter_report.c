@@ -98,6 +98,23 @@ was_read_twice(const struct counters_port *port)
 	return port != NULL && port->error == 0 && port->interval_ns > 0;
 }
 
+/* The ports of a bond, all of them or none: each was read when the bond was. */
+static size_t
+lowers_read_with(const struct counters *counters, const struct counters_port *bond,
+    const struct counter_state *ret[COUNTER_MAX_LOWERS])
+{
+	for (size_t i = 0; i < bond->reading.lower_count; i++) {
+		const struct counters_port *lower =
+		    port_at(counters, "", bond->reading.lowers[i], 0);
+
+		if (!was_read_twice(lower) || lower->at.ns != bond->at.ns ||
+		    lower->interval_ns != bond->interval_ns)
+			return 0;
+		ret[i] = lower->states;
+	}
+	return bond->reading.lower_count;
+}
+
 const struct counters_port *
 counter_report_of(const struct counters *counters,
     const struct counter_port_place *place,
@@ -107,17 +124,11 @@ counter_report_of(const struct counters *counters,
 	const struct counters_port *port =
 	    port_at(counters, place->rdma_device, place->netdev, place->port);
 	const struct counter_state *lowers[COUNTER_MAX_LOWERS];
-	size_t lower_count = 0;
+	size_t lower_count;
 
 	if (!was_read_twice(port))
 		return NULL;
-	for (size_t i = 0; i < port->reading.lower_count; i++) {
-		const struct counters_port *lower =
-		    port_at(counters, "", port->reading.lowers[i], 0);
-
-		if (was_read_twice(lower))
-			lowers[lower_count++] = lower->states;
-	}
+	lower_count = lowers_read_with(counters, port, lowers);
 	*ret = (struct wire_rnic_counters){ .interval_ns = (uint64_t)port->interval_ns,
 		.values = values };
 	ret->value_count =

@@ -12,6 +12,7 @@
 #include <semaphore.h>
 
 #include "host-agent/api/agent_api_counters.h"
+#include "host-agent/counters/counter_report.h"
 #include "rackmesh/metrics/metrics.h"
 #include "tests/support/loopback.h"
 #include "tests/unit/host-agent/counters/counters_fixture.h"
@@ -164,6 +165,53 @@ of_a_bond_the_ports_are_read_too(void **unused)
 }
 
 static void
+read_all(const struct counter_port_place *bond, const char *changes, uint64_t expected)
+{
+	rdma_fixture_put(&device.files, changes, "class/net/eth1/carrier_changes");
+	rdma_fixture_put(&device.files, changes, "class/net/eth2/carrier_changes");
+	counters_read(counters, bond, 1, rm_mono_now());
+	LOOPBACK_WAIT(loop, reads() == expected);
+}
+
+/* UINT64_MAX: they are not told. */
+static uint64_t
+changes_told(const struct counter_port_place *bond)
+{
+	static struct wire_counter_value values[COUNTER_REPORT_VALUES];
+	struct wire_rnic_counters report;
+
+	assert_non_null(counter_report_of(counters, bond, values, &report));
+	for (size_t i = 0; i < report.value_count; i++)
+		if (values[i].counter == WIRE_COUNTER_CARRIER_CHANGES)
+			return values[i].value;
+	return UINT64_MAX;
+}
+
+static void
+of_a_bond_nothing_of_an_earlier_reading_is_told(void **unused)
+{
+	struct counter_port_place bond = device.place;
+
+	strcpy(bond.netdev, "bond0");
+	rdma_fixture_put(&device.files, "", "class/net/bond0/bonding/mode");
+	rdma_fixture_put(&device.files, "", "class/net/bond0/lower_eth1");
+	rdma_fixture_put(&device.files, "", "class/net/bond0/lower_eth2");
+	counters_fixture_put(&device, 'h', "np_cnp_sent", "5");
+	counters_fixture_put(&device, 'e', "rx_prio3_pause", "7");
+	read_all(&bond, "1", 1);
+	read_all(&bond, "1", 1 + 3);
+	read_all(&bond, "4", 1 + 2 * 3);
+	assert_int_equal(changes_told(&bond), 2 * 3);
+	device.hook = hold_eth1;
+	read_all(&bond, "5", 1 + 2 * 3 + 2);
+	assert_int_equal(changes_told(&bond), UINT64_MAX);
+	device.hook = NULL;
+	sem_post(&released);
+	LOOPBACK_WAIT(loop, reads() == 1 + 3 * 3);
+	assert_int_equal(changes_told(&bond), 2);
+}
+
+static void
 the_metrics_have_types_labels_and_totals(void **unused)
 {
 	struct agent_counter_metrics *shown;
@@ -236,6 +284,7 @@ main(void)
 		TEST(a_wrap_a_reset_and_a_gap_make_the_right_totals),
 		TEST(one_device_is_read_once),
 		TEST(of_a_bond_the_ports_are_read_too),
+		TEST(of_a_bond_nothing_of_an_earlier_reading_is_told),
 		TEST(the_metrics_have_types_labels_and_totals),
 		TEST(the_api_shows_what_is_there_and_nothing_else),
 	};
