@@ -96,9 +96,9 @@ const struct rule rules[DIAGNOSES] = {
 		  NOT_IF_KNOWN(PCI_STALLED, 30) } },
 	[DIAGNOSIS_PAUSE_VICTIM] = {
 		"pause-victim", "The switch pauses this RNIC for what another one does: it is not at fault.",
-		GUO ", 4.3: a pause spreads to all that share a queue" START, 0, BIT(PFC_STORM),
+		GUO ", 4.3: a pause spreads to all that share a queue" START, 0, BIT(PFC_STORM) | BIT(SLOW_RECEIVER) | BIT(PCIE_BOTTLENECK),
 		{ ANY(PAUSED, 1), ANY(PFC_RECEIVED, BUSY_PFC),
-		  MUST(OTHERS_PAUSING, GIVEN_PAUSED_PCT), MUST_BELOW_IF_KNOWN(CE_RATIO, 0.1) } },
+		  MUST(OTHERS_PAUSING, GIVEN_PAUSED_PCT), NOT_IF_KNOWN(CE_RATIO, 0.1) } },
 	[DIAGNOSIS_PFC_STEADY] = {
 		"pfc-steady", "PFC carries the load that ECN should: with few marks their threshold lies above that of PFC, or ECN is off; with many senders react too slowly.",
 		DCQCN ": ECN has to act before PFC" START, 30, BIT(PFC_STORM) | BIT(PAUSE_VICTIM),

@@ -267,6 +267,30 @@ those_behind_a_storm_are_victims_of_it(void **state)
 	    "per second, h0/mlx5_0 paused the switch for 99 % of the time");
 }
 
+/* It receives next to nothing, since others are stopped as well: no share of marks. */
+static void
+one_that_receives_nothing_is_a_victim_all_the_same(void **state)
+{
+	(void)state;
+	evidence_set(&rack[1], WIRE_COUNTER_PFC_TX_PAUSE_US, LOSSLESS, 900000);
+	set(WIRE_COUNTER_RDMA_RX_PKTS, 3);
+	set_lossless(WIRE_COUNTER_PFC_RX_PAUSE_US, 4000000);
+	judge();
+	assert_only(0, DIAGNOSIS_PAUSE_VICTIM);
+}
+
+static void
+one_that_pauses_for_its_own_hosts_sake_is_no_victim(void **state)
+{
+	(void)state;
+	evidence_set(&rack[1], WIRE_COUNTER_PFC_TX_PAUSE_US, LOSSLESS, 900000);
+	set_lossless(WIRE_COUNTER_PFC_RX_PAUSE_US, 4000000);
+	set_lossless(WIRE_COUNTER_PFC_TX_PAUSE_US, 300000);
+	set(WIRE_COUNTER_RX_BUF_THRESH, 700);
+	judge();
+	assert_only(0, DIAGNOSIS_SLOW_RECEIVER);
+}
+
 static void
 pauses_of_many_with_no_source_are_the_steady_state(void **state)
 {
@@ -628,6 +652,8 @@ main(void)
 		TEST(the_watchdog_of_the_switch_tells_of_a_storm),
 		TEST(a_host_that_takes_data_slowly_is_a_slow_receiver),
 		TEST(those_behind_a_storm_are_victims_of_it),
+		TEST(one_that_receives_nothing_is_a_victim_all_the_same),
+		TEST(one_that_pauses_for_its_own_hosts_sake_is_no_victim),
 		TEST(pauses_of_many_with_no_source_are_the_steady_state),
 		TEST(pfc_that_the_switch_does_not_count_is_a_disagreement),
 		TEST(drops_of_a_group_that_pauses_are_short_headroom),
