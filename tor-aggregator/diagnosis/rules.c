@@ -85,14 +85,14 @@ const struct rule rules[DIAGNOSES] = {
 		{ ANY(GLOBAL_PAUSES, 1), MUST_BELOW(PFC_ON, 1) } },
 	[DIAGNOSIS_PFC_STORM] = {
 		"pfc-storm", "The RNIC pauses its switch without end, and takes next to nothing: all that send to it stop, and others behind them.",
-		GUO ", 4.3, the NIC PFC frame storm" START, 0, 0,
+		GUO ", 4.3, the NIC PFC frame storm" START, 10, 0,
 		{ ANY(PAUSING, 50), ANY(STORM_EVENTS, 1), ANY(WATCHDOG_STORMS, 1), ANY(WATCHDOG_STORMED, 1),
-		  MUST_BELOW_IF_KNOWN(RECEIVE_USE, 10), NOT_IF_KNOWN(PCI_OVERFLOWS, 1) } },
+		  NOT_IF_KNOWN(RECEIVE_USE, 10), NOT_IF_KNOWN(PCI_OVERFLOWS, 1) } },
 	[DIAGNOSIS_SLOW_RECEIVER] = {
 		"slow-receiver", "The host takes data more slowly than they arrive (CPU, memory, page faults), and its RNIC pauses the switch.",
 		GUO ", 4.4, the slow-receiver symptom" START, 0, BIT(PFC_STORM) | BIT(PCIE_BOTTLENECK),
 		{ ANY(PFC_SENT, BUSY_PFC), ANY(PAUSING, 1),
-		  WITH(BUFFER_NEARLY_FULL, 1), WITH(DISCARDS, 1),
+		  WITH(BUFFER_NEARLY_FULL, 1), WITH(DISCARDS, 1), WITH(PAUSING, 50),
 		  NOT_IF_KNOWN(PCI_STALLED, 30) } },
 	[DIAGNOSIS_PAUSE_VICTIM] = {
 		"pause-victim", "The switch pauses this RNIC for what another one does: it is not at fault.",
@@ -198,6 +198,9 @@ struct hearing {                /* what the conditions of one rule have said so 
 static void
 tell(struct hearing *hearing, uint8_t indicator)
 {
+	for (size_t i = 0; i < hearing->told; i++)
+		if (hearing->result.tells[i] == indicator)
+			return;
 	if (hearing->told < RULE_TELLS)
 		hearing->result.tells[hearing->told++] = indicator;
 }

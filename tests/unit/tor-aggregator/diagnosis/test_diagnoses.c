@@ -174,6 +174,16 @@ what_has_to_last_stands_only_then(void **state)
 }
 
 static void
+one_warning_is_no_storm(void **state)
+{
+	for (uint64_t i = 0; i < 6; i++) {
+		report(1, WIRE_COUNTER_PAUSE_STORM_WARN, i == 0 || i > 2);
+		judge(5 * S);
+		assert_int_equal(finding(1, DIAGNOSIS_PFC_STORM)->stands, i == 5);
+	}
+}
+
+static void
 what_has_to_last_begins_again_after_a_break(void **state)
 {
 	for (uint64_t i = 0; i < 12; i++) {
@@ -272,6 +282,7 @@ main(void)
 		TEST(what_stands_is_told_as_far_as_it_fits),
 		TEST(congestion_that_is_managed_explains_no_fault),
 		TEST(what_has_to_last_stands_only_then),
+		TEST(one_warning_is_no_storm),
 		TEST(what_has_to_last_begins_again_after_a_break),
 		TEST(what_is_not_reported_any_more_ends_and_is_forgotten),
 		TEST(a_share_of_losses_needs_some_probes),

@@ -240,6 +240,21 @@ a_host_that_takes_data_slowly_is_a_slow_receiver(void **state)
 	    "time, its receive buffer was nearly full 700 times in 10 s");
 }
 
+/* It pauses as in a storm, and takes data all the same. */
+static void
+one_that_pauses_half_of_the_time_and_receives_is_slow(void **state)
+{
+	(void)state;
+	set(WIRE_COUNTER_RDMA_RX_BYTES, UINT64_C(20000000000));
+	set_lossless(WIRE_COUNTER_PRIO_RX_BYTES, UINT64_C(20000000000));
+	set_lossless(WIRE_COUNTER_PFC_TX_FRAMES, 40000);
+	set_lossless(WIRE_COUNTER_PFC_TX_PAUSE_US, 6000000);
+	set_lossless(SWITCH_PFC_RX_FRAMES, 40000);
+	assert_found(DIAGNOSIS_SLOW_RECEIVER,
+	    "it sent 4000 PFC frames per second, it paused the switch for 60 % of the "
+	    "time");
+}
+
 /* RNIC 0 storms; the switch pauses the others. */
 static void
 those_behind_a_storm_are_victims_of_it(void **state)
@@ -651,6 +666,7 @@ main(void)
 		TEST(an_rnic_that_pauses_for_ever_storms),
 		TEST(the_watchdog_of_the_switch_tells_of_a_storm),
 		TEST(a_host_that_takes_data_slowly_is_a_slow_receiver),
+		TEST(one_that_pauses_half_of_the_time_and_receives_is_slow),
 		TEST(those_behind_a_storm_are_victims_of_it),
 		TEST(one_that_receives_nothing_is_a_victim_all_the_same),
 		TEST(one_that_pauses_for_its_own_hosts_sake_is_no_victim),
