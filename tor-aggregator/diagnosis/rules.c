@@ -125,7 +125,7 @@ const struct rule rules[DIAGNOSES] = {
 		"silent-drop", "Packets of this RNIC vanish on the way, and nobody counts them: one member of an ECMP group or of a LAG, say.",
 		"Guo et al., Pingmesh (SIGCOMM 2015): black holes and silent drops" START, 10, 0,
 		{ ANY(RETRIES_EXCEEDED, 1), ANY(ACK_TIMEOUTS, FEW),
-		  MUST(PROBE_LOSS, 0.1), MUST_BELOW(NAKS_PER_TIMEOUT, 10),
+		  MUST(PROBE_LOSS, 0.1), NOT(NAKS_PER_TIMEOUT, 10),
 		  NOT_IF_KNOWN(SWITCH_DROPS, 1), NOT_IF_KNOWN(CRC_ERRORS, 1), NOT_IF_KNOWN(SYMBOL_ERRORS, FEW),
 		  NOT_IF_KNOWN(LINK_DOWNS, 1), NOT_IF_KNOWN(DISCARDS, 1), NOT_IF_KNOWN(SWITCH_ERRORS, FEW) } },
 	[DIAGNOSIS_REORDERING] = {

@@ -384,6 +384,17 @@ time_outs_without_naks_or_drops_are_silent_drops(void **state)
 }
 
 static void
+one_dead_qp_is_enough_where_nobody_counts_a_drop(void **state)
+{
+	(void)state;
+	set(WIRE_COUNTER_ACK_TIMEOUT, 7);
+	set(WIRE_COUNTER_RETRY_EXCEEDED, 1);
+	evidence_give(&rack[0], GIVEN_LOSS_PCT, 6.25);
+	judge();
+	assert_only(0, DIAGNOSIS_SILENT_DROP);
+}
+
+static void
 packets_out_of_order_with_none_lost_are_reordered(void **state)
 {
 	(void)state;
@@ -676,6 +687,7 @@ main(void)
 		TEST(drops_for_want_of_receive_buffers_are_the_application),
 		TEST(drops_of_the_switch_with_gaps_are_its_queue),
 		TEST(time_outs_without_naks_or_drops_are_silent_drops),
+		TEST(one_dead_qp_is_enough_where_nobody_counts_a_drop),
 		TEST(packets_out_of_order_with_none_lost_are_reordered),
 		TEST(marks_without_cnps_are_cnps_off),
 		TEST(one_cnp_in_62_marks_is_not_off),
