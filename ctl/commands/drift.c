@@ -21,12 +21,23 @@ static const struct column columns[] = {
 	{ 0 },
 };
 
+/* Of one host its settings say it: the racks' figures are of all their hosts. */
 static bool
-any_different(const json_t *answer)
+any_different(const json_t *answer, const char *host)
 {
-	const json_t *rack;
+	const json_t *rack, *setting;
 	size_t i;
 
+	if (host != NULL) {
+		json_array_foreach (json_object_get(answer, "settings"), i, setting) {
+			const char *state =
+			    json_string_value(json_object_get(setting, "state"));
+
+			if (state != NULL && strcmp(state, "different") == 0)
+				return true;
+		}
+		return false;
+	}
 	json_array_foreach (json_object_get(answer, "racks"), i, rack)
 		if (json_integer_value(json_object_get(rack, "different")) > 0)
 			return true;
@@ -34,7 +45,7 @@ any_different(const json_t *answer)
 }
 
 static int
-show(const json_t *answer)
+show(const json_t *answer, const char *host)
 {
 	if (json_integer_value(json_object_get(answer, "groups")) == 0)
 		fprintf(stderr, "rackmeshctl: nothing is expected: see \"expected\" in "
@@ -47,7 +58,7 @@ show(const json_t *answer)
 		fprintf(stderr, "rackmeshctl: the table cannot be made\n");
 		return CTL_NO_ANSWER;
 	}
-	return any_different(answer) ? CTL_BAD_NEWS : CTL_GOOD;
+	return any_different(answer, host) ? CTL_BAD_NEWS : CTL_GOOD;
 }
 
 static int
@@ -73,7 +84,7 @@ ask(const struct ctl *ctl, const char *host, bool all)
 		show_json(answer);
 		r = CTL_GOOD;
 	} else {
-		r = show(answer);
+		r = show(answer, host);
 	}
 	json_decref(answer);
 	return r;

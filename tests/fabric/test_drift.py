@@ -35,6 +35,10 @@ def found(rack, query=""):
             for each in answer(rack, query)["settings"]}
 
 
+def since(rack, host, setting):
+    return {(each["host"], each["setting"]): each["since"] for each in answer(rack)["settings"]}[host, setting]
+
+
 def sums(rack, state):
     return rack.aggregator.metrics().sum("rackmesh_drift_settings", tor="tor1", state=state)
 
@@ -62,9 +66,10 @@ def test_an_mtu_that_is_not_the_expected_one_is_found_and_goes(rack):
     assert rack.aggregator.metrics().sum("rackmesh_drift_rnics_different", tor="tor1") == 1
     done = rack.lab.ctl_run("agg-tor1", "drift", "h2")
     assert done.returncode == 1
+    assert rack.lab.ctl_run("agg-tor1", "drift", "h1").returncode == 0
     row, = (line.split() for line in done.stdout.splitlines() if line.startswith("tor1"))
     assert row[:7] == ["tor1", "h2", rnic.device, "mtu", "different", str(MTU), str(WRONG_MTU)]
-    since = answer(rack)["settings"][0]["since"]
+    begun = since(rack, "h2", "mtu")
 
     # Not an alert: nobody is called for a setting.
     assert json.loads(rack.aggregator.get("/v1/incidents?open=1").text)["incidents"] == []
@@ -73,7 +78,7 @@ def test_an_mtu_that_is_not_the_expected_one_is_found_and_goes(rack):
     wait_found(rack, NO_FIRMWARE)
     rack.lab.agents["h2"].start()
     wait_found(rack, WRONG | NO_FIRMWARE)
-    assert since in {each["since"] for each in answer(rack)["settings"]}
+    assert since(rack, "h2", "mtu") == begun
 
     batch([f"link set {rnic.device} mtu {MTU}"], rack.fabric.netns("h2"))
     wait_found(rack, NO_FIRMWARE)

@@ -95,16 +95,29 @@ add(struct drift *drift, struct drift_rnic **ret)
 }
 
 static void
+take_state(
+    struct drift_rnic *rnic, unsigned setting, enum drift_state state, rm_wall_t now)
+{
+	const enum drift_state was = rnic->states[setting];
+	struct drift_known *known = &rnic->known[setting];
+
+	if (state == was)
+		return;
+	if (state == DRIFT_UNKNOWN)
+		*known = (struct drift_known){ was, rnic->since[setting] };
+	rnic->states[setting] = state;
+	rnic->since[setting] =
+	    was == DRIFT_UNKNOWN && state == known->state ? known->since : now;
+}
+
+static void
 compare(struct drift_rnic *rnic, rm_wall_t now)
 {
-	for (unsigned i = 0; i < WIRE_SETTINGS; i++) {
-		const enum drift_state state = drift_settings_compare(
-		    &rnic->expected, &rnic->actual, (enum wire_setting)i);
-
-		if (state != rnic->states[i])
-			rnic->since[i] = now;
-		rnic->states[i] = state;
-	}
+	for (unsigned i = 0; i < WIRE_SETTINGS; i++)
+		take_state(rnic, i,
+		    drift_settings_compare(
+			&rnic->expected, &rnic->actual, (enum wire_setting)i),
+		    now);
 }
 
 int

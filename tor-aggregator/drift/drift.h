@@ -4,7 +4,8 @@
  * Agents tell the settings, groups of the config what is expected. A setting that no
  * group declares is not compared; one that could not be read is unknown, which is not
  * different. What an agent that has gone told last is not shown, and remembered, so
- * that "since" goes on when it is back.
+ * that "since" goes on when it is back; so it does when a state comes back after
+ * unknown, as which all stands that an agent has not read yet when it registers.
  */
 #ifndef TOR_AGGREGATOR_DRIFT_DRIFT_H
 #define TOR_AGGREGATOR_DRIFT_DRIFT_H
@@ -23,13 +24,19 @@ struct drift_groups;
 
 #define DRIFT_MAX_RNICS WIRE_MAX_MEMBERS
 
+struct drift_known { /* the state before DRIFT_UNKNOWN */
+	enum drift_state state;
+	rm_wall_t since;
+};
+
 struct drift_rnic {
 	struct wire_rnic_id id;
 	char host[RM_NAME_BYTES], device[RM_NAME_BYTES];
 	bool there; /* told by an agent that is there */
 	struct drift_settings expected, actual;
 	enum drift_state states[WIRE_SETTINGS];
-	rm_wall_t since[WIRE_SETTINGS]; /* when it got this state */
+	rm_wall_t since[WIRE_SETTINGS];          /* when it got this state */
+	struct drift_known known[WIRE_SETTINGS]; /* of those that are unknown */
 };
 
 struct drift_sums {                    /* of those that are there */

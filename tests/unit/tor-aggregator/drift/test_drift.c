@@ -217,6 +217,29 @@ an_agent_that_is_back_has_its_differences_since_before(void **state)
 	assert_int_equal(drift_sums(w->drift).rnics_different, 1);
 }
 
+/* An agent that starts registers before it has read: all is unknown for a moment. */
+static void
+a_difference_that_was_unknown_for_a_while_has_its_first_begin(void **state)
+{
+	const struct wire_rnic rnic = rnic_of("h1", "eth0", 1);
+	struct world *w = *state;
+
+	assert_int_equal(tell(w, &rnic, 1500, 10), 0);
+	drift_tell_anew(w->drift, "h1");
+	assert_int_equal(tell(w, &rnic, 0, 20), 0);
+	drift_told(w->drift, "h1");
+	assert_int_equal(only(w)->states[WIRE_SETTING_MTU], DRIFT_UNKNOWN);
+	assert_int_equal(only(w)->since[WIRE_SETTING_MTU].ns, 20);
+	assert_int_equal(tell(w, &rnic, 0, 30), 0);
+	assert_int_equal(tell(w, &rnic, 1500, 40), 0);
+	assert_int_equal(only(w)->states[WIRE_SETTING_MTU], DRIFT_DIFFERENT);
+	assert_int_equal(only(w)->since[WIRE_SETTING_MTU].ns, 10);
+
+	assert_int_equal(tell(w, &rnic, 9000, 50), 0);
+	assert_int_equal(tell(w, &rnic, 1500, 60), 0); /* this one is another */
+	assert_int_equal(only(w)->since[WIRE_SETTING_MTU].ns, 60);
+}
+
 static void
 what_a_host_tells_no_more_is_forgotten(void **state)
 {
@@ -282,6 +305,7 @@ main(void)
 		TEST(a_difference_has_its_begin),
 		TEST(an_agent_too_old_to_tell_leaves_all_unknown),
 		TEST(an_agent_that_is_back_has_its_differences_since_before),
+		TEST(a_difference_that_was_unknown_for_a_while_has_its_first_begin),
 		TEST(what_a_host_tells_no_more_is_forgotten),
 		TEST(another_expectation_counts_at_once),
 		TEST(more_rnics_than_a_rack_has_are_refused_and_counted),
