@@ -35,8 +35,9 @@ TAIL = 15  # lines
 STARVED_MS = 1000  # in all
 LOCK_UPS = 2
 LONG = {"verdicts-stalls", "verdicts-catalogue"}  # asked for by their names
-# What shares a machine, since its boot and its first programs take as long as a file's tests.
-SHARED = (("verdicts-rack", "verdicts-pair"), ("verdicts-between", "verdicts-roce"))
+# What shares a machine, since its boot and its first programs take as long as a file's tests;
+# without what is for ./dev test --full alone.
+SHARED = (("verdicts-rack",), ("verdicts-between", "verdicts-pair", "verdicts-roce"))
 PYTEST = (
     "PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 /usr/bin/python3 -m pytest -p no:cacheprovider -v -rs"
     " --durations=0 --durations-min=1"
@@ -66,7 +67,10 @@ def other_groups():
     """Those that have to be asked for."""
     files = " ".join(map(str, sorted(HERE.glob("test_*.py"))))
     verdicts = {name_of(path): f"{path}" for path in verdict_files()}
-    shared = {"+".join(names): " ".join(verdicts[name] for name in names) for names in SHARED}
+    which = "" if os.environ.get("RACKMESH_FULL") == "1" else "-m 'not full' "
+    shared = {
+        "+".join(names): which + " ".join(verdicts[name] for name in names) for names in SHARED
+    }
     return {"every-kernel": f"-m every_kernel {files}", **verdicts, **shared}
 
 
