@@ -239,7 +239,7 @@ const struct counter_row counter_rows[] = {
 	  { ANY = "p:state" } },
 	{ "port_phys_state", "rdma_port_physical_state", "state", 0, 0, "Physical state: 2 polling, 3 disabled, 5 link up, 6 link error recovery.",
 	  { ANY = "p:phys_state" } },
-	{ "port_rate_mbps", "rdma_port_rate_megabits_per_second", "megabits per second", 0, 0, "Rate of the port.",
+	{ "port_rate_mbps", "rdma_port_rate_mbps", "megabits per second", 0, 0, "Rate of the port.",
 	  { ANY = "p:rate|n:speed" } },
 	{ "port_xmit_wait", "rdma_port_xmit_wait_total", "ticks", 64, 0, "Time that the port had data and could not send them.",
 	  { ANY = "c:port_xmit_wait" } },

@@ -38,6 +38,8 @@ def test_metrics_of_every_daemon_are_clean_and_rules_name_no_other(lab, say):
     aggregator = lab.aggregators["tor1"]
     until("every RNIC shows its losses", 30, lambda: len(
         aggregator.metrics().series.get("rackmesh_rnic_loss_ratio", ())) == 2 * 3, [aggregator])
+    until("the agent has read its counters", 60, lambda: "rdma_port_rate_mbps" in
+          lab.agents["h1"].metrics().series)
 
     known = set()
     for daemon in daemons_of(lab):
