@@ -69,12 +69,14 @@ agent_serve_http(struct host_agent *agent)
 	if (r == 0)
 		r = rm_metrics_counter(agent->metrics, agent->http,
 		    "rackmesh_agent_http_full_total", "",
-		    "Times that newcomers over HTTP had to wait to be accepted.",
+		    "Times that new HTTP connections had to wait because too many were "
+		    "open.",
 		    rm_http_server_full(agent->http));
 	if (r == 0)
 		r = rm_metrics_counter(agent->metrics, agent->http,
 		    "rackmesh_agent_http_late_total", "",
-		    "Connections over HTTP whose request or answer took too long.",
+		    "HTTP connections closed because a request or an answer took too "
+		    "long.",
 		    rm_http_server_late(agent->http));
 	if (r == 0)
 		r = agent_api_serve(agent->http, agent->metrics, &agent->api);

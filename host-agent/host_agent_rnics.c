@@ -555,11 +555,12 @@ add_metrics(const struct agent_finder *finder)
 	int r;
 
 	r = rm_metrics_gauge(metrics, finder, "rackmesh_agent_rnics_waiting", "",
-	    "Devices that the config means and that cannot be probed yet.",
+	    "Devices that match the config and that cannot be probed yet.",
 	    read_waiting, finder);
 	if (r == 0)
 		r = rm_metrics_gauge(metrics, finder, "rackmesh_agent_rnics_refused",
-		    "", "RNICs beyond what one agent can have.", read_refused, finder);
+		    "", "RNICs not monitored because one agent cannot have more.",
+		    read_refused, finder);
 	return r;
 }
 

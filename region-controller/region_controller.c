@@ -196,12 +196,14 @@ serve_http(struct region_controller *controller)
 	if (r == 0)
 		r = rm_metrics_counter(controller->metrics, controller->http,
 		    "rackmesh_controller_http_full_total", "",
-		    "Times that newcomers over HTTP had to wait to be accepted.",
+		    "Times that new HTTP connections had to wait because too many were "
+		    "open.",
 		    rm_http_server_full(controller->http));
 	if (r == 0)
 		r = rm_metrics_counter(controller->metrics, controller->http,
 		    "rackmesh_controller_http_late_total", "",
-		    "Connections over HTTP whose request or answer took too long.",
+		    "HTTP connections closed because a request or an answer took too "
+		    "long.",
 		    rm_http_server_late(controller->http));
 	if (r == 0)
 		r = controller_notify_metrics(controller);

@@ -567,14 +567,14 @@ pairs_on_incident(size_t other, const struct wire_incident *wire, void *arg)
 
 /* clang-format off */
 static const struct metrics_counter link_counters[] = {
-	{ N("peer_sessions_total"), "", L(sessions), "Sessions with other aggregators of our ToRs." },
-	{ N("peer_refused_total"), "", L(refused), "Sessions refused by the other side." },
-	{ N("peer_silent_total"), "", L(silent), "Links to other aggregators dropped for silence." },
-	{ N("peer_messages_total"), "kind=\"standing\"", L(standings), "Messages of other aggregators." },
-	{ N("peer_messages_total"), "kind=\"incident\"", L(incidents), "Messages of other aggregators." },
-	{ N("peer_sent_total"), "", L(sent), "Messages to other aggregators." },
-	{ N("peer_unsent_total"), "", L(unsent), "Messages that a link did not take, which ended it." },
-	{ N("peer_bad_frames_total"), "", L(bad_frames), "Malformed frames of other aggregators." },
+	{ N("peer_sessions_total"), "", L(sessions), "Sessions with other aggregators of the same ToRs." },
+	{ N("peer_refused_total"), "", L(refused), "Sessions that another aggregator refused." },
+	{ N("peer_silent_total"), "", L(silent), "Connections to other aggregators closed because they sent nothing for too long." },
+	{ N("peer_messages_total"), "kind=\"standing\"", L(standings), "Messages received from other aggregators." },
+	{ N("peer_messages_total"), "kind=\"incident\"", L(incidents), "Messages received from other aggregators." },
+	{ N("peer_sent_total"), "", L(sent), "Messages sent to other aggregators." },
+	{ N("peer_unsent_total"), "", L(unsent), "Messages to other aggregators not sent because the queue was full; the connection was closed." },
+	{ N("peer_bad_frames_total"), "", L(bad_frames), "Malformed frames from other aggregators." },
 	{ 0 }
 };
 

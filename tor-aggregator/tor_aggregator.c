@@ -74,12 +74,14 @@ tor_aggregator_serve_http(struct tor_aggregator *aggregator)
 	if (r == 0)
 		r = rm_metrics_counter(aggregator->metrics, aggregator->server,
 		    "rackmesh_aggregator_http_full_total", "",
-		    "Times that newcomers over HTTP had to wait to be accepted.",
+		    "Times that new HTTP connections had to wait because too many were "
+		    "open.",
 		    rm_http_server_full(aggregator->server));
 	if (r == 0)
 		r = rm_metrics_counter(aggregator->metrics, aggregator->server,
 		    "rackmesh_aggregator_http_late_total", "",
-		    "Connections over HTTP whose request or answer took too long.",
+		    "HTTP connections closed because a request or an answer took too "
+		    "long.",
 		    rm_http_server_late(aggregator->server));
 	if (r == 0)
 		r = aggregator_api_serve(aggregator, aggregator->server);

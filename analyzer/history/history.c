@@ -464,32 +464,32 @@ struct counter {
 
 /* clang-format off */
 static const struct counter counters[] = {
-	{ N("points_total"), C(points), "Points that went into the spools." },
-	{ N("refused_messages_total"), C(refused_messages), "Messages that make no points." },
+	{ N("points_total"), C(points), "Points put into the spools." },
+	{ N("refused_messages_total"), C(refused_messages), "Messages from which no points can be made." },
 	{ N("left_out_points_total"), C(left_out_points),
-	  "Rows that cannot be points, of messages whose other rows were taken." },
-	{ N("refused_points_total"), C(refused_points), "Points the database has refused." },
+	  "Rows from which no point can be made, of messages whose other rows were taken." },
+	{ N("refused_points_total"), C(refused_points), "Points that the database refused." },
 	{ N("delivered_points_total"), C(delivered_points),
-	  "Points the database has taken, or that are in files." },
-	{ N("batches_total"), C(batches), "Batches disposed of." },
-	{ N("failed_attempts_total"), C(failed_attempts), "Writes that were not simply taken." },
-	{ N("splits_total"), C(splits), "Batches, or parts of one, that were halved." },
+	  "Points that the database accepted or that were written to files." },
+	{ N("batches_total"), C(batches), "Batches of points finished: accepted, refused or dropped." },
+	{ N("failed_attempts_total"), C(failed_attempts), "Writes that the database did not accept as a whole." },
+	{ N("splits_total"), C(splits), "Times that a batch was halved to find the points that the database refuses." },
 	{ N("config_faults_total"), C(config_faults),
-	  "Writes that failed for what a person has to mend: 401, 403, 404." },
+	  "Writes that failed with 401, 403 or 404: the configuration has to be corrected." },
 };
 
 static const struct counter spool_counters[] = {
-	{ N("spool_in_total"), S(in), "Records that went into the spool." },
-	{ N("spool_found_total"), S(found), "Records that the last life has left." },
-	{ N("spool_done_total"), S(done), "Records that are done with." },
-	{ N("spool_dropped_total"), S(dropped_full), "Oldest records pushed out by new ones." },
-	{ N("spool_refused_total"), S(refused), "Records for which there was no memory." },
-	{ N("spool_quarantined_total"), S(quarantined), "Corrupt parts set aside." },
-	{ N("spool_corrupt_bytes_total"), S(lost_corrupt_bytes), "Bytes in such parts." },
-	{ N("spool_failed_writes_total"), S(failed_writes), "Writes that failed." },
-	{ N("spool_failed_syncs_total"), S(failed_syncs), "Syncs that failed." },
-	{ N("spool_syncs_total"), S(syncs), "Group commits." },
-	{ N("spool_written_bytes_total"), S(written_bytes), "Bytes written." },
+	{ N("spool_in_total"), S(in), "Records put into the spool." },
+	{ N("spool_found_total"), S(found), "Records found in the spool at the start." },
+	{ N("spool_done_total"), S(done), "Records of the spool that are finished." },
+	{ N("spool_dropped_total"), S(dropped_full), "Oldest records dropped from the spool to make room for new ones." },
+	{ N("spool_refused_total"), S(refused), "Records not spooled because memory ran out." },
+	{ N("spool_quarantined_total"), S(quarantined), "Damaged parts of the spool that were set aside." },
+	{ N("spool_corrupt_bytes_total"), S(lost_corrupt_bytes), "Bytes of damaged parts of the spool." },
+	{ N("spool_failed_writes_total"), S(failed_writes), "Failed writes to the spool." },
+	{ N("spool_failed_syncs_total"), S(failed_syncs), "Failed syncs of the spool to disk." },
+	{ N("spool_syncs_total"), S(syncs), "Times that the spool was synced to disk." },
+	{ N("spool_written_bytes_total"), S(written_bytes), "Bytes written to the spool." },
 };
 /* clang-format on */
 
@@ -557,11 +557,13 @@ history_metrics(struct history *history, struct rm_metrics *metrics)
 		    history_spool_counts(history, WIRE_LANE_INCIDENT));
 	if (r == 0)
 		r = rm_metrics_gauge(metrics, history, N("waiting_records"),
-		    "lane=\"summary\"", "Records not yet written.",
+		    "lane=\"summary\"",
+		    "Records in the spool that are not written to history yet.",
 		    read_waiting_summaries, history);
 	if (r == 0)
 		r = rm_metrics_gauge(metrics, history, N("waiting_records"),
-		    "lane=\"incident\"", "Records not yet written.",
+		    "lane=\"incident\"",
+		    "Records in the spool that are not written to history yet.",
 		    read_waiting_incidents, history);
 	if (r == 0)
 		r = add_durable(

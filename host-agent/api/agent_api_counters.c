@@ -106,9 +106,9 @@ static const struct agent_counter own_counters[] = {
 	{ "rackmesh_agent_counters_reads_total", "", C(reads), "Readings of all counters of one RNIC." },
 	{ "rackmesh_agent_counters_reads_failed_total", "", C(failed), "Readings that found no counter at all." },
 	{ "rackmesh_agent_counters_reads_overdue_total", "", C(overdue), "Readings left out, since the one before had not ended." },
-	{ "rackmesh_agent_counters_numbers_total", "", C(numbers), "Single numbers read." },
+	{ "rackmesh_agent_counters_numbers_total", "", C(numbers), "Counter values read." },
 	{ "rackmesh_agent_counters_wraps_total", "", C(wraps), "Times that a counter of 32 bits began again at 0 after its largest value." },
-	{ "rackmesh_agent_counters_resets_total", "", C(resets), "Times that a counter began again at 0 before." },
+	{ "rackmesh_agent_counters_resets_total", "", C(resets), "Times that a counter was found reset to 0, though not by wrapping." },
 	{ 0 }
 };
 /* clang-format on */
@@ -186,7 +186,8 @@ add_own(struct rm_metrics *metrics, const struct agent_counter_metrics *shown)
 {
 	static const struct rm_metrics_family age = {
 		"rackmesh_agent_counters_age_seconds", "gauge",
-		"Since the last reading of an RNIC's counters began.", tell_age
+		"Seconds since the last reading of this RNIC's counters began.",
+		tell_age
 	};
 	const struct counters_counts *counts = counters_counts(shown->counters);
 	int r = agent_metrics_table(metrics, shown, "", own_counters, counts);
@@ -194,11 +195,11 @@ add_own(struct rm_metrics *metrics, const struct agent_counter_metrics *shown)
 	if (r == 0)
 		r = rm_metrics_counter_ns(metrics, shown,
 		    "rackmesh_agent_counters_read_seconds_total", "",
-		    "Time that readings of counters took.", &counts->took_ns);
+		    "Wall-clock seconds spent reading counters.", &counts->took_ns);
 	if (r == 0)
 		r = rm_metrics_counter_ns(metrics, shown,
 		    "rackmesh_agent_counters_cpu_seconds_total", "",
-		    "CPU time that they took.", &counts->cpu_ns);
+		    "CPU seconds spent reading counters.", &counts->cpu_ns);
 	if (r == 0)
 		r = rm_metrics_family(metrics, shown, &age, shown);
 	return r;

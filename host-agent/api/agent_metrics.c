@@ -31,10 +31,10 @@
 
 /* clang-format off */
 static const struct agent_counter outbox_counters[] = {
-	{ "rackmesh_agent_batches_made_total", "", O(made.batches), "Batches made." },
+	{ "rackmesh_agent_batches_made_total", "", O(made.batches), "Batches of probe results made." },
 	{ "rackmesh_agent_batches_sent_total", "", O(sent.batches), "Batches sent, each once." },
 	{ "rackmesh_agent_batches_resent_total", "", O(resent.batches), "Batches sent again in a later session." },
-	{ "rackmesh_agent_batches_acked_total", "", O(acked.batches), "Batches that the aggregator has counted." },
+	{ "rackmesh_agent_batches_acked_total", "", O(acked.batches), "Batches that the aggregator has acknowledged." },
 	{ "rackmesh_agent_batches_acked_within_total", "seconds=\"0.0005\"", O(acked_within[0]), "Batches acknowledged within this time of their sending." },
 	{ "rackmesh_agent_batches_acked_within_total", "seconds=\"0.001\"", O(acked_within[1]), "Batches acknowledged within this time of their sending." },
 	{ "rackmesh_agent_batches_acked_within_total", "seconds=\"0.002\"", O(acked_within[2]), "Batches acknowledged within this time of their sending." },
@@ -47,15 +47,15 @@ static const struct agent_counter outbox_counters[] = {
 	{ "rackmesh_agent_batches_acked_within_total", "seconds=\"0.256\"", O(acked_within[9]), "Batches acknowledged within this time of their sending." },
 	{ "rackmesh_agent_batches_acked_within_total", "seconds=\"0.512\"", O(acked_within[10]), "Batches acknowledged within this time of their sending." },
 	{ "rackmesh_agent_batches_acked_within_total", "seconds=\"1.024\"", O(acked_within[11]), "Batches acknowledged within this time of their sending." },
-	{ "rackmesh_agent_batches_dropped_total", "reason=\"full\"", O(dropped[OUTBOX_DROP_FULL].batches), "Batches never counted anywhere." },
-	{ "rackmesh_agent_batches_dropped_total", "reason=\"old\"", O(dropped[OUTBOX_DROP_OLD].batches), "Batches never counted anywhere." },
-	{ "rackmesh_agent_batches_dropped_total", "reason=\"memory\"", O(dropped[OUTBOX_DROP_MEMORY].batches), "Batches never counted anywhere." },
+	{ "rackmesh_agent_batches_dropped_total", "reason=\"full\"", O(dropped[OUTBOX_DROP_FULL].batches), "Batches dropped before an aggregator acknowledged them." },
+	{ "rackmesh_agent_batches_dropped_total", "reason=\"old\"", O(dropped[OUTBOX_DROP_OLD].batches), "Batches dropped before an aggregator acknowledged them." },
+	{ "rackmesh_agent_batches_dropped_total", "reason=\"memory\"", O(dropped[OUTBOX_DROP_MEMORY].batches), "Batches dropped before an aggregator acknowledged them." },
 	{ "rackmesh_agent_results_batched_total", "", O(made.results), "Results in batches made." },
 	{ "rackmesh_agent_results_sent_total", "", O(sent.results), "Results in batches sent, each once." },
-	{ "rackmesh_agent_results_acked_total", "", O(acked.results), "Results that the aggregator has counted." },
-	{ "rackmesh_agent_results_dropped_total", "reason=\"full\"", O(dropped[OUTBOX_DROP_FULL].results), "Results never counted anywhere." },
-	{ "rackmesh_agent_results_dropped_total", "reason=\"old\"", O(dropped[OUTBOX_DROP_OLD].results), "Results never counted anywhere." },
-	{ "rackmesh_agent_results_dropped_total", "reason=\"memory\"", O(dropped[OUTBOX_DROP_MEMORY].results), "Results never counted anywhere." },
+	{ "rackmesh_agent_results_acked_total", "", O(acked.results), "Results in batches that the aggregator has acknowledged." },
+	{ "rackmesh_agent_results_dropped_total", "reason=\"full\"", O(dropped[OUTBOX_DROP_FULL].results), "Results in batches dropped before an aggregator acknowledged them." },
+	{ "rackmesh_agent_results_dropped_total", "reason=\"old\"", O(dropped[OUTBOX_DROP_OLD].results), "Results in batches dropped before an aggregator acknowledged them." },
+	{ "rackmesh_agent_results_dropped_total", "reason=\"memory\"", O(dropped[OUTBOX_DROP_MEMORY].results), "Results in batches dropped before an aggregator acknowledged them." },
 	{ 0 }
 };
 
@@ -64,9 +64,9 @@ static const struct agent_counter uplink_counters[] = {
 	{ "rackmesh_agent_refusals_total", "", U(refusals), "Sessions refused by the aggregator." },
 	{ "rackmesh_agent_frames_refused_total", "", U(refused_frames), "Malformed frames from the aggregator." },
 	{ "rackmesh_agent_pinglists_received_total", "", U(pinglists), "Pinglists from this aggregator." },
-	{ "rackmesh_agent_keys_received_total", "", U(keys), "Messages of keys from this aggregator." },
+	{ "rackmesh_agent_keys_received_total", "", U(keys), "Messages with probe keys received from this aggregator." },
 	{ "rackmesh_agent_focuses_received_total", "", U(focuses), "Focus orders from this aggregator." },
-	{ "rackmesh_agent_brakes_received_total", "", U(brakes), "Messages about the brake from this aggregator." },
+	{ "rackmesh_agent_brakes_received_total", "", U(brakes), "Messages with the state of the brake received from this aggregator." },
 	{ "rackmesh_agent_acks_received_total", "", U(acks), "Acknowledgements from this aggregator." },
 	{ "rackmesh_agent_pings_received_total", "", U(pings), "Pings from this aggregator." },
 	{ "rackmesh_agent_heartbeats_sent_total", "", U(heartbeats), "Heartbeats sent." },
@@ -75,71 +75,71 @@ static const struct agent_counter uplink_counters[] = {
 	{ "rackmesh_agent_paths_sent_total", "", U(paths), "Traced paths sent." },
 	{ "rackmesh_agent_service_reports_sent_total", "", U(services), "Reports of service flows sent." },
 	{ "rackmesh_agent_readings_sent_total", "", U(counter_reports), "Reports of the RNICs' counters sent." },
-	{ "rackmesh_agent_questions_sent_total", "", U(asked), "Questions for the RNIC of a service's peer sent." },
-	{ "rackmesh_agent_questions_resolved_total", "", U(resolved), "Answers of this aggregator that told an RNIC." },
+	{ "rackmesh_agent_questions_sent_total", "", U(asked), "Queries sent for the RNIC at the other end of a service's QP." },
+	{ "rackmesh_agent_questions_resolved_total", "", U(resolved), "Answers of this aggregator to queries for the RNIC of a QP's peer that named an RNIC." },
 	{ "rackmesh_agent_registrations_sent_total", "", U(registrations), "Registrations sent." },
 	{ 0 }
 };
 
 static const struct agent_counter plans_counters[] = {
-	{ "rackmesh_agent_pinglists_total", "result=\"new\"", L(taken), "Pinglists by what became of them." },
-	{ "rackmesh_agent_pinglists_total", "result=\"same\"", L(same), "Pinglists by what became of them." },
-	{ "rackmesh_agent_pinglists_total", "result=\"old\"", L(old), "Pinglists by what became of them." },
-	{ "rackmesh_agent_pinglists_total", "result=\"malformed\"", L(malformed), "Pinglists by what became of them." },
-	{ "rackmesh_agent_pinglists_total", "result=\"other_tor\"", L(foreign), "Pinglists by what became of them." },
-	{ "rackmesh_agent_pinglists_total", "result=\"no_memory\"", L(no_memory), "Pinglists by what became of them." },
-	{ "rackmesh_agent_pinglists_expired_total", "", L(expired), "Pinglists that no aggregator has confirmed for pinglists.expire_days: probed at a tenth from then on." },
+	{ "rackmesh_agent_pinglists_total", "result=\"new\"", L(taken), "Pinglists received, by what was done with them." },
+	{ "rackmesh_agent_pinglists_total", "result=\"same\"", L(same), "Pinglists received, by what was done with them." },
+	{ "rackmesh_agent_pinglists_total", "result=\"old\"", L(old), "Pinglists received, by what was done with them." },
+	{ "rackmesh_agent_pinglists_total", "result=\"malformed\"", L(malformed), "Pinglists received, by what was done with them." },
+	{ "rackmesh_agent_pinglists_total", "result=\"other_tor\"", L(foreign), "Pinglists received, by what was done with them." },
+	{ "rackmesh_agent_pinglists_total", "result=\"no_memory\"", L(no_memory), "Pinglists received, by what was done with them." },
+	{ "rackmesh_agent_pinglists_expired_total", "", L(expired), "Pinglists that no aggregator has confirmed for pinglists.expire_days; they are probed at a tenth of their rate from then on." },
 	{ "rackmesh_agent_pinglists_recovered_total", "", L(recovered), "Expired pinglists that an aggregator has confirmed again." },
-	{ "rackmesh_agent_pinglists_ended_total", "", L(ended), "Pinglists forgotten for their age." },
+	{ "rackmesh_agent_pinglists_ended_total", "", L(ended), "Expired pinglists dropped because of their age." },
 	{ 0 }
 };
 
 static const struct agent_counter key_counters[] = {
-	{ "rackmesh_agent_keys_total", "result=\"new\"", K(taken), "Messages of keys, also from disk, by what became of them." },
-	{ "rackmesh_agent_keys_total", "result=\"same\"", K(same), "Messages of keys, also from disk, by what became of them." },
-	{ "rackmesh_agent_keys_total", "result=\"old\"", K(old), "Messages of keys, also from disk, by what became of them." },
-	{ "rackmesh_agent_keys_total", "result=\"malformed\"", K(malformed), "Messages of keys, also from disk, by what became of them." },
-	{ "rackmesh_agent_keys_total", "result=\"other_tor\"", K(foreign), "Messages of keys, also from disk, by what became of them." },
-	{ "rackmesh_agent_keys_total", "result=\"no_memory\"", K(no_memory), "Messages of keys, also from disk, by what became of them." },
+	{ "rackmesh_agent_keys_total", "result=\"new\"", K(taken), "Messages with probe keys, from an aggregator or from disk, by what was done with them." },
+	{ "rackmesh_agent_keys_total", "result=\"same\"", K(same), "Messages with probe keys, from an aggregator or from disk, by what was done with them." },
+	{ "rackmesh_agent_keys_total", "result=\"old\"", K(old), "Messages with probe keys, from an aggregator or from disk, by what was done with them." },
+	{ "rackmesh_agent_keys_total", "result=\"malformed\"", K(malformed), "Messages with probe keys, from an aggregator or from disk, by what was done with them." },
+	{ "rackmesh_agent_keys_total", "result=\"other_tor\"", K(foreign), "Messages with probe keys, from an aggregator or from disk, by what was done with them." },
+	{ "rackmesh_agent_keys_total", "result=\"no_memory\"", K(no_memory), "Messages with probe keys, from an aggregator or from disk, by what was done with them." },
 	{ 0 }
 };
 
 static const struct agent_counter key_file_counters[] = {
-	{ "rackmesh_agent_key_loads_total", "result=\"good\"", F(loaded), "Files of keys, as found at the start." },
-	{ "rackmesh_agent_key_loads_total", "result=\"damaged\"", F(damaged), "Files of keys, as found at the start." },
-	{ "rackmesh_agent_key_saves_total", "result=\"good\"", F(saved), "Keys written to disk." },
-	{ "rackmesh_agent_key_saves_total", "result=\"failed\"", F(failed), "Keys written to disk." },
+	{ "rackmesh_agent_key_loads_total", "result=\"good\"", F(loaded), "Files with probe keys read at the start, by their state." },
+	{ "rackmesh_agent_key_loads_total", "result=\"damaged\"", F(damaged), "Files with probe keys read at the start, by their state." },
+	{ "rackmesh_agent_key_saves_total", "result=\"good\"", F(saved), "Times that probe keys were written to disk, by result." },
+	{ "rackmesh_agent_key_saves_total", "result=\"failed\"", F(failed), "Times that probe keys were written to disk, by result." },
 	{ 0 }
 };
 
 static const struct agent_counter notify_counters[] = {
 	{ "rackmesh_agent_watchdog_fed_total", "", W(fed), "Times that systemd's watchdog was fed." },
-	{ "rackmesh_agent_watchdog_withheld_total", "", W(withheld), "Turns in which it was not, since a job of the worker was stuck." },
+	{ "rackmesh_agent_watchdog_withheld_total", "", W(withheld), "Times that systemd's watchdog was not fed because a job of the worker was stuck." },
 	{ "rackmesh_agent_notify_failed_total", "", W(failed), "Messages to systemd that could not be sent." },
 	{ 0 }
 };
 
 static const struct agent_counter cache_counters[] = {
-	{ "rackmesh_agent_cache_loads_total", "result=\"good\"", C(loaded), "Pinglists on disk, as found at the start." },
-	{ "rackmesh_agent_cache_loads_total", "result=\"expired\"", C(expired), "Pinglists on disk, as found at the start." },
-	{ "rackmesh_agent_cache_loads_total", "result=\"damaged\"", C(damaged), "Pinglists on disk, as found at the start." },
-	{ "rackmesh_agent_cache_saves_total", "result=\"good\"", C(saved), "Pinglists written to disk." },
-	{ "rackmesh_agent_cache_saves_total", "result=\"failed\"", C(save_failed), "Pinglists written to disk." },
-	{ "rackmesh_agent_cache_saves_total", "result=\"skipped\"", C(save_skipped), "Pinglists written to disk." },
+	{ "rackmesh_agent_cache_loads_total", "result=\"good\"", C(loaded), "Pinglist files read at the start, by their state." },
+	{ "rackmesh_agent_cache_loads_total", "result=\"expired\"", C(expired), "Pinglist files read at the start, by their state." },
+	{ "rackmesh_agent_cache_loads_total", "result=\"damaged\"", C(damaged), "Pinglist files read at the start, by their state." },
+	{ "rackmesh_agent_cache_saves_total", "result=\"good\"", C(saved), "Times that a pinglist was written to disk, by result." },
+	{ "rackmesh_agent_cache_saves_total", "result=\"failed\"", C(save_failed), "Times that a pinglist was written to disk, by result." },
+	{ "rackmesh_agent_cache_saves_total", "result=\"skipped\"", C(save_skipped), "Times that a pinglist was written to disk, by result." },
 	{ 0 }
 };
 
 static const struct agent_counter brake_counters[] = {
-	{ "rackmesh_agent_brake_saves_total", "result=\"good\"", B(saved), "Brakes written to disk." },
-	{ "rackmesh_agent_brake_saves_total", "result=\"failed\"", B(save_failed), "Brakes written to disk." },
-	{ "rackmesh_agent_brake_saves_total", "result=\"skipped\"", B(save_skipped), "Brakes written to disk." },
+	{ "rackmesh_agent_brake_saves_total", "result=\"good\"", B(saved), "Times that the state of the brake was written to disk, by result." },
+	{ "rackmesh_agent_brake_saves_total", "result=\"failed\"", B(save_failed), "Times that the state of the brake was written to disk, by result." },
+	{ "rackmesh_agent_brake_saves_total", "result=\"skipped\"", B(save_skipped), "Times that the state of the brake was written to disk, by result." },
 	{ 0 }
 };
 
 static const struct agent_counter agent_counters[] = {
-	{ "rackmesh_agent_loop_stalls_total", "", A(loop_stalls), "Times that the event loop did not turn for 100 ms." },
-	{ "rackmesh_agent_focus_refused_total", "", A(focus_refused), "Focus orders for RNICs that are not ours." },
-	{ "rackmesh_agent_count_rows_no_memory_total", "", A(rows_no_memory), "Reports of receive counts cut for want of memory." },
+	{ "rackmesh_agent_loop_stalls_total", "", A(loop_stalls), "Times that the event loop did not run for 100 ms or longer." },
+	{ "rackmesh_agent_focus_refused_total", "", A(focus_refused), "Focus orders refused because the RNIC is not of this host." },
+	{ "rackmesh_agent_count_rows_no_memory_total", "", A(rows_no_memory), "Reports of receive counts cut because memory ran out." },
 	{ 0 }
 };
 /* clang-format on */
@@ -211,14 +211,16 @@ agent_metrics_uplink(struct rm_metrics *metrics, const struct uplink *uplink)
 		    read_session },
 		{ "rackmesh_agent_batches_waiting", "Batches not acknowledged yet.",
 		    read_waiting },
-		{ "rackmesh_agent_results_waiting", "Results in those.",
-		    read_waiting_results },
-		{ "rackmesh_agent_batches_waiting_bytes", "Bytes of those.",
-		    read_waiting_bytes },
+		{ "rackmesh_agent_results_waiting",
+		    "Results in batches not acknowledged yet.", read_waiting_results },
+		{ "rackmesh_agent_batches_waiting_bytes",
+		    "Bytes of batches not acknowledged yet.", read_waiting_bytes },
 		{ "rackmesh_agent_batches_unconfirmed",
-		    "Batches given up, whose acknowledgement may still come.",
+		    "Batches no longer resent whose acknowledgement may still come.",
 		    read_doubtful },
-		{ "rackmesh_agent_results_unconfirmed", "Results in those.",
+		{ "rackmesh_agent_results_unconfirmed",
+		    "Results in batches no longer resent whose acknowledgement may "
+		    "still come.",
 		    read_doubtful_results },
 	};
 	char label[GROUP_LABEL];
@@ -250,7 +252,7 @@ agent_metrics_plans(struct rm_metrics *metrics, const struct plans *plans)
 
 	if (r == 0)
 		r = rm_metrics_gauge(metrics, plans, "rackmesh_agent_pinglists_slow",
-		    "", "Expired pinglists held: a tenth of their probes leaves.",
+		    "", "Expired pinglists in use; a tenth of their probes is sent.",
 		    read_slow, plans);
 	if (r == 0 && plans_cache_counts(plans) != NULL)
 		r = agent_metrics_table(
@@ -299,7 +301,9 @@ agent_metrics_brake(struct rm_metrics *metrics, const struct wire_brake *brake,
 
 	if (r == 0)
 		r = rm_metrics_gauge(metrics, brake, "rackmesh_agent_brake_permille",
-		    "", "Of the probes that pinglists ask for, how many may leave.",
+		    "",
+		    "Probes that the brake lets through, per 1000 that the pinglists "
+		    "ask for.",
 		    read_brake, brake);
 	return r;
 }
@@ -358,15 +362,18 @@ agent_metrics_limit(struct rm_metrics *metrics, const struct self_limit *limit)
 		double (*read)(const void *arg);
 	} gauges[] = {
 		{ "rackmesh_agent_slowed_permille", "",
-		    "Of the probes asked for, what the agent's own limits let through.",
+		    "Probes that the agent's own limits let through, per 1000 asked "
+		    "for.",
 		    read_permille },
 		{ "rackmesh_agent_slowed", "reason=\"cpu\"",
 		    "1 while that limit holds probing back.", read_by_cpu },
 		{ "rackmesh_agent_slowed", "reason=\"memory\"",
 		    "1 while that limit holds probing back.", read_by_memory },
-		{ "rackmesh_agent_cpu_ratio", "", "Of one core, over the last second.",
+		{ "rackmesh_agent_cpu_ratio", "",
+		    "Share of one core that the agent used in the last second.",
 		    read_cpu },
-		{ "rackmesh_agent_memory_bytes", "", "Resident.", read_memory },
+		{ "rackmesh_agent_memory_bytes", "", "Resident memory of the agent.",
+		    read_memory },
 	};
 	int r = 0;
 
@@ -375,12 +382,14 @@ agent_metrics_limit(struct rm_metrics *metrics, const struct self_limit *limit)
 		    gauges[i].help, gauges[i].read, limit);
 	if (r == 0)
 		r = rm_metrics_counter(metrics, limit, "rackmesh_agent_slowdowns_total",
-		    "", "Times that a limit of its own has slowed the agent down.",
+		    "",
+		    "Times that the agent reduced its probing because it reached a "
+		    "limit of its own.",
 		    &limit->falls);
 	if (r == 0)
 		r = rm_metrics_counter(metrics, limit,
 		    "rackmesh_agent_slowdowns_eased_total", "",
-		    "Times that the agent has let more probes through again.",
+		    "Times that the agent raised its probing again after a reduction.",
 		    &limit->rises);
 	return r;
 }
@@ -401,36 +410,36 @@ agent_metrics_services(
 	c = agent_services_counts(services);
 	/* clang-format off */
 	const struct rm_metric counters[] = {
-		{ "rackmesh_agent_qp_events_total", "", "QPs that got a peer or were destroyed, as BPF hooks reported.", &c->hooks.events },
-		{ "rackmesh_agent_qp_events_dropped_total", "", "Of those, what the kernel had no room for.", &c->hooks.dropped },
-		{ "rackmesh_agent_qp_events_malformed_total", "", "What was no event.", &c->hooks.malformed },
-		{ "rackmesh_agent_qp_events_unlisted_total", "", "Events of devices that are no RNIC of the list.", &c->table.foreign },
-		{ "rackmesh_agent_qps_connected_total", "", "QPs of our RNICs that got a peer.", &c->table.connected },
-		{ "rackmesh_agent_qps_destroyed_total", "", "Of those, what was destroyed.", &c->table.destroyed },
-		{ "rackmesh_agent_qps_older_total", "", "QPs found by listing.", &c->table.older },
-		{ "rackmesh_agent_qps_missed_total", "", "QPs found gone by listing, without an event.", &c->table.missed },
-		{ "rackmesh_agent_qps_local_total", "", "QPs from an RNIC to itself.", &c->table.local },
-		{ "rackmesh_agent_qps_refused_total", "", "QPs beyond what one agent follows.", &c->table.refused },
-		{ "rackmesh_agent_qp_lists_total", "", "Lists of all QPs.", &c->lists },
-		{ "rackmesh_agent_qp_lists_failed_total", "", "Lists that the kernel did not give.", &c->lists_failed },
-		{ "rackmesh_agent_peers_asked_total", "", "Questions for the RNIC of a peer.", &c->table.asks },
-		{ "rackmesh_agent_peers_unsent_total", "", "Of those, what no aggregator could be asked.", &c->unsent },
-		{ "rackmesh_agent_peers_found_total", "", "Answers with an RNIC.", &c->table.found },
-		{ "rackmesh_agent_peers_not_found_total", "", "Answers without an RNIC: the address is not registered.", &c->table.not_found },
-		{ "rackmesh_agent_peers_unmatched_total", "", "Answers to no question (any more).", &c->table.unmatched },
-		{ "rackmesh_agent_service_peers_refused_total", "", "Peers of service flows refused: the table of those whose probes are answered is full.", &c->table.guests_refused },
+		{ "rackmesh_agent_qp_events_total", "", "Events of the BPF hooks: a QP was connected or destroyed.", &c->hooks.events },
+		{ "rackmesh_agent_qp_events_dropped_total", "", "Events of the BPF hooks lost because the ring buffer was full.", &c->hooks.dropped },
+		{ "rackmesh_agent_qp_events_malformed_total", "", "Records of the BPF ring buffer that are not valid events.", &c->hooks.malformed },
+		{ "rackmesh_agent_qp_events_unlisted_total", "", "Events of devices that the agent does not monitor.", &c->table.foreign },
+		{ "rackmesh_agent_qps_connected_total", "", "QPs of monitored RNICs that were connected to a peer.", &c->table.connected },
+		{ "rackmesh_agent_qps_destroyed_total", "", "Connected QPs of monitored RNICs that were destroyed.", &c->table.destroyed },
+		{ "rackmesh_agent_qps_older_total", "", "QPs found by listing, connected before their events were received.", &c->table.older },
+		{ "rackmesh_agent_qps_missed_total", "", "QPs found missing by listing, without an event of their end.", &c->table.missed },
+		{ "rackmesh_agent_qps_local_total", "", "QPs that connect an RNIC to itself.", &c->table.local },
+		{ "rackmesh_agent_qps_refused_total", "", "QPs not followed because the table is full.", &c->table.refused },
+		{ "rackmesh_agent_qp_lists_total", "", "Times that all QPs were listed.", &c->lists },
+		{ "rackmesh_agent_qp_lists_failed_total", "", "Times that the kernel refused the list of all QPs.", &c->lists_failed },
+		{ "rackmesh_agent_peers_asked_total", "", "Queries for the RNIC at the other end of a QP.", &c->table.asks },
+		{ "rackmesh_agent_peers_unsent_total", "", "Queries for the RNIC of a peer not sent because no aggregator was connected.", &c->unsent },
+		{ "rackmesh_agent_peers_found_total", "", "Answers that named the RNIC of a peer.", &c->table.found },
+		{ "rackmesh_agent_peers_not_found_total", "", "Answers without an RNIC because the address of the peer is not registered.", &c->table.not_found },
+		{ "rackmesh_agent_peers_unmatched_total", "", "Answers that match no open query for the RNIC of a peer.", &c->table.unmatched },
+		{ "rackmesh_agent_service_peers_refused_total", "", "Peers of service flows refused because the table of peers whose probes are answered is full.", &c->table.guests_refused },
 		{ "rackmesh_agent_process_names_total", "", "Processes whose names were looked up.", &c->names },
-		{ "rackmesh_agent_qp_hook_attempts_total", "", "Attempts to hook into the kernel's QP calls.", &c->hooks.attempts },
-		{ "rackmesh_agent_service_reports_total", "", "Reports of service flows.", &c->reports },
+		{ "rackmesh_agent_qp_hook_attempts_total", "", "Attempts to attach the BPF hooks to the kernel's QP functions.", &c->hooks.attempts },
+		{ "rackmesh_agent_service_reports_total", "", "Reports of service flows made.", &c->reports },
 	}, gauges[] = {
 		{ "rackmesh_agent_service_tracing", "", "1: BPF hooks report QPs.", &c->hears },
-		{ "rackmesh_agent_service_qps", "", "QPs with a peer on our RNICs.", &c->table.qps },
-		{ "rackmesh_agent_service_flows", "", "Flows that they make.", &c->table.flows },
-		{ "rackmesh_agent_service_qps_unresolved", "", "QPs whose peer is not resolved.", &c->table.unresolved },
+		{ "rackmesh_agent_service_qps", "", "QPs of monitored RNICs that are connected to a peer now.", &c->table.qps },
+		{ "rackmesh_agent_service_flows", "", "Distinct flows of the connected QPs.", &c->table.flows },
+		{ "rackmesh_agent_service_qps_unresolved", "", "Connected QPs whose peer RNIC is not known.", &c->table.unresolved },
 		{ "rackmesh_agent_service_peers", "", "Peers of service flows whose probes are answered.", &c->table.guests },
-		{ "rackmesh_agent_service_flows_probed", "", "Service flows that are probed now; flows that share probes count once.", &c->table.probed },
-		{ "rackmesh_agent_service_flows_waiting", "", "Service flows that wait until others have been probed.", &c->table.waiting },
-		{ "rackmesh_agent_service_flows_merged", "", "Flows that share the probes of another.", &c->table.merged },
+		{ "rackmesh_agent_service_flows_probed", "", "Service flows probed now; flows that share probes count once.", &c->table.probed },
+		{ "rackmesh_agent_service_flows_waiting", "", "Service flows that wait for their turn to be probed.", &c->table.waiting },
+		{ "rackmesh_agent_service_flows_merged", "", "Service flows that share the probes of another flow.", &c->table.merged },
 	};
 	/* clang-format on */
 
@@ -449,22 +458,22 @@ static const struct {
 	const char *help;
 } tracer_counters[] = {
 #define T(field) offsetof(struct tracer_counts, field)
-	{ "rackmesh_agent_traces_total", T(traces), "Traces of a flow's path." },
-	{ "rackmesh_agent_trace_packets_total", T(packets), "Packets of those." },
-	{ "rackmesh_agent_trace_packets_failed_total", T(packets_failed), "Of those, what the kernel refused." },
-	{ "rackmesh_agent_trace_answers_total", T(answers), "Answers with a hop." },
-	{ "rackmesh_agent_trace_unmatched_total", T(unmatched), "Answers to no trace under way." },
-	{ "rackmesh_agent_traces_incomplete_total", T(incomplete), "Traces that got less far than is known." },
-	{ "rackmesh_agent_traces_over_budget_total", T(over_budget), "Times that traces waited for the budget." },
-	{ "rackmesh_agent_paths_changed_total", T(moved), "Times that a known path became another, or more of it known." },
-	{ "rackmesh_agent_trace_flows_refused_total", T(refused_flows), "Flows beyond what one agent traces." },
+	{ "rackmesh_agent_traces_total", T(traces), "Traces of a flow's path started." },
+	{ "rackmesh_agent_trace_packets_total", T(packets), "Packets sent by traces." },
+	{ "rackmesh_agent_trace_packets_failed_total", T(packets_failed), "Packets of traces that the kernel refused to send." },
+	{ "rackmesh_agent_trace_answers_total", T(answers), "ICMP answers that showed a hop of a traced path." },
+	{ "rackmesh_agent_trace_unmatched_total", T(unmatched), "ICMP answers that match no running trace." },
+	{ "rackmesh_agent_traces_incomplete_total", T(incomplete), "Traces that showed fewer hops than are known of the path." },
+	{ "rackmesh_agent_traces_over_budget_total", T(over_budget), "Times that a trace was put off because the budget of packets was used up." },
+	{ "rackmesh_agent_paths_changed_total", T(moved), "Times that the known path of a flow changed, or grew by a hop." },
+	{ "rackmesh_agent_trace_flows_refused_total", T(refused_flows), "Flows not traced because the table is full." },
 #undef T
 }, port_counters[] = {
 #define Q(field) offsetof(struct trace_port_counts, field)
-	{ "rackmesh_agent_trace_icmp_total", Q(received), "ICMP messages that may be answers." },
-	{ "rackmesh_agent_trace_icmp_malformed_total", Q(malformed), "Of those, malformed ones." },
+	{ "rackmesh_agent_trace_icmp_total", Q(received), "ICMP messages received that may be answers to traces." },
+	{ "rackmesh_agent_trace_icmp_malformed_total", Q(malformed), "Malformed ICMP messages received." },
 	{ "rackmesh_agent_trace_icmp_unrelated_total", Q(foreign), "ICMP messages that belong to no trace." },
-	{ "rackmesh_agent_trace_icmp_overruns_total", Q(overruns), "Lost, for they came too fast." },
+	{ "rackmesh_agent_trace_icmp_overruns_total", Q(overruns), "ICMP messages lost because the receive queue was full." },
 #undef Q
 };
 /* clang-format on */
@@ -505,7 +514,7 @@ agent_metrics_tracing(struct rm_metrics *metrics, const struct tracing *tracing)
 		{ "rackmesh_agent_trace_flows", "Flows whose path is traced.",
 		    read_flows },
 		{ "rackmesh_agent_trace_flows_multipath",
-		    "Of those, flows that keep changing their way.", read_multipath },
+		    "Traced flows whose path keeps changing.", read_multipath },
 		{ "rackmesh_agent_trace_denied",
 		    "1: raw sockets are not allowed, so that nothing is traced.",
 		    read_denied },

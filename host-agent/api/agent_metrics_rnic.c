@@ -25,77 +25,77 @@
 /* clang-format off */
 static const struct agent_counter prober_counters[] = {
 	{ "rackmesh_agent_probes_asked_total", "", P(asked), "Probes that became due." },
-	{ "rackmesh_agent_probes_skipped_total", "", P(skipped), "Probes due too long ago to be made up, or without a socket." },
+	{ "rackmesh_agent_probes_skipped_total", "", P(skipped), "Probes not sent because they were overdue for too long or had no socket." },
 	{ "rackmesh_agent_probes_sent_total", "", P(sent), "Probes handed to the kernel." },
 	{ "rackmesh_agent_probes_send_failed_total", "", P(send_failed), "Probes that the kernel refused." },
-	{ "rackmesh_agent_probes_late_total", "", P(late_sends), "Probes that left later than their pace allows." },
-	{ "rackmesh_agent_replies_unknown_total", "", P(unknown_replies), "Replies to no probe in flight." },
+	{ "rackmesh_agent_probes_late_total", "", P(late_sends), "Probes sent later than scheduled." },
+	{ "rackmesh_agent_replies_unknown_total", "", P(unknown_replies), "Replies that match no probe in flight." },
 	{ "rackmesh_agent_replies_malformed_total", "", P(malformed_replies), "Malformed replies." },
-	{ "rackmesh_agent_replies_unverified_total", "", P(unverified_replies), "Replies with a wrong MAC, or with none where one is due." },
-	{ "rackmesh_agent_results_split_total", "", P(split_replies), "Results with all three delay terms." },
-	{ "rackmesh_agent_sends_held_total", "", P(held), "Times that a compiled-in ceiling held back what was due." },
+	{ "rackmesh_agent_replies_unverified_total", "", P(unverified_replies), "Replies whose message authentication code is wrong or missing." },
+	{ "rackmesh_agent_results_split_total", "", P(split_replies), "Results with all three delays: prober, network and responder." },
+	{ "rackmesh_agent_sends_held_total", "", P(held), "Times that the built-in limit of packets and bytes held back packets that were due." },
 	{ 0 }
 };
 
 static const struct agent_counter reflector_counters[] = {
-	{ "rackmesh_agent_reflector_received_total", "", R(received), "Packets at the reflector's port." },
+	{ "rackmesh_agent_reflector_received_total", "", R(received), "Packets received at the reflector's port." },
 	{ "rackmesh_agent_replies_sent_total", "", R(replied), "Replies handed to the kernel." },
 	{ "rackmesh_agent_replies_send_failed_total", "", R(send_failed), "Replies that the kernel refused." },
-	{ "rackmesh_agent_reflector_refused_total", "reason=\"unknown_peer\"", R(refused_stranger), "Packets that got no reply." },
-	{ "rackmesh_agent_reflector_refused_total", "reason=\"port\"", R(refused_port), "Packets that got no reply." },
-	{ "rackmesh_agent_reflector_refused_total", "reason=\"malformed\"", R(refused_malformed), "Packets that got no reply." },
-	{ "rackmesh_agent_reflector_refused_total", "reason=\"full\"", R(refused_full), "Packets that got no reply." },
-	{ "rackmesh_agent_reflector_refused_total", "reason=\"bad_mac\"", R(refused_mac), "Packets that got no reply." },
-	{ "rackmesh_agent_reflector_refused_total", "reason=\"unauthenticated\"", R(refused_plain), "Packets that got no reply." },
-	{ "rackmesh_agent_reflector_refused_total", "reason=\"replayed\"", R(refused_replayed), "Packets that got no reply." },
-	{ "rackmesh_agent_reflector_authenticated_total", "", R(authenticated), "Packets at the reflector's port with the right MAC." },
+	{ "rackmesh_agent_reflector_refused_total", "reason=\"unknown_peer\"", R(refused_stranger), "Packets at the reflector's port that were not answered, by reason." },
+	{ "rackmesh_agent_reflector_refused_total", "reason=\"port\"", R(refused_port), "Packets at the reflector's port that were not answered, by reason." },
+	{ "rackmesh_agent_reflector_refused_total", "reason=\"malformed\"", R(refused_malformed), "Packets at the reflector's port that were not answered, by reason." },
+	{ "rackmesh_agent_reflector_refused_total", "reason=\"full\"", R(refused_full), "Packets at the reflector's port that were not answered, by reason." },
+	{ "rackmesh_agent_reflector_refused_total", "reason=\"bad_mac\"", R(refused_mac), "Packets at the reflector's port that were not answered, by reason." },
+	{ "rackmesh_agent_reflector_refused_total", "reason=\"unauthenticated\"", R(refused_plain), "Packets at the reflector's port that were not answered, by reason." },
+	{ "rackmesh_agent_reflector_refused_total", "reason=\"replayed\"", R(refused_replayed), "Packets at the reflector's port that were not answered, by reason." },
+	{ "rackmesh_agent_reflector_authenticated_total", "", R(authenticated), "Packets at the reflector's port with a correct message authentication code." },
 	{ 0 }
 };
 
 static const struct agent_counter port_counters[] = {
-	{ "rackmesh_agent_port_overruns_total", "", Q(overruns), "Packets that our own receive queues dropped." },
+	{ "rackmesh_agent_port_overruns_total", "", Q(overruns), "Packets lost because a receive queue of the agent was full." },
 	{ "rackmesh_agent_port_truncated_total", "", Q(truncated), "Packets larger than any probe." },
-	{ "rackmesh_agent_port_stamps_missing_total", "", Q(stamps_missing), "Send stamps that never came." },
-	{ "rackmesh_agent_port_stamps_unmatched_total", "", Q(stamps_unmatched), "Send stamps of no packet we know." },
-	{ "rackmesh_agent_port_stamps_resynced_total", "", Q(stamps_resynced), "Send stamps numbered anew after a failed send." },
-	{ "rackmesh_agent_port_socket_errors_total", "", Q(socket_errors), "ICMP errors and the like." },
-	{ "rackmesh_agent_port_refused_flows_total", "", Q(refused_flows), "Flows without a socket." },
+	{ "rackmesh_agent_port_stamps_missing_total", "", Q(stamps_missing), "Sent packets whose send timestamp was not delivered." },
+	{ "rackmesh_agent_port_stamps_unmatched_total", "", Q(stamps_unmatched), "Send timestamps that match no sent packet." },
+	{ "rackmesh_agent_port_stamps_resynced_total", "", Q(stamps_resynced), "Times that send timestamps were matched anew after a failed send." },
+	{ "rackmesh_agent_port_socket_errors_total", "", Q(socket_errors), "Errors that sockets reported, such as ICMP errors." },
+	{ "rackmesh_agent_port_refused_flows_total", "", Q(refused_flows), "Flows that could not get a socket." },
 	{ 0 }
 };
 
 static const struct agent_counter verbs_counters[] = {
-	{ "rackmesh_agent_verbs_errors_total", "", Q(errors), "Completions that are not a success." },
-	{ "rackmesh_agent_verbs_no_header_total", "", Q(no_header), "Packets that came without a GRH that can be read." },
+	{ "rackmesh_agent_verbs_errors_total", "", Q(errors), "Completions with an error status." },
+	{ "rackmesh_agent_verbs_no_header_total", "", Q(no_header), "Packets received without a readable GRH." },
 	{ "rackmesh_agent_verbs_receives_low_total", "", Q(receives_low), "Times that a receive queue was nearly empty." },
-	{ "rackmesh_agent_verbs_refills_refused_total", "", Q(refills_refused), "Times that the device took no receive buffers." },
-	{ "rackmesh_agent_verbs_rebuilt_total", "", Q(rebuilt), "QPs that got another number." },
-	{ "rackmesh_agent_verbs_reset_total", "", Q(reset), "QPs that came back with their number." },
+	{ "rackmesh_agent_verbs_refills_refused_total", "", Q(refills_refused), "Times that the device refused receive buffers." },
+	{ "rackmesh_agent_verbs_rebuilt_total", "", Q(rebuilt), "QPs made anew, with another number." },
+	{ "rackmesh_agent_verbs_reset_total", "", Q(reset), "QPs reset, with the same number." },
 	{ "rackmesh_agent_verbs_handles_waited_total", "", Q(handles_waited), "Replies that waited for an address handle." },
-	{ "rackmesh_agent_verbs_handles_refused_total", "", Q(handles_refused), "Packets that did not leave for want of an address handle." },
+	{ "rackmesh_agent_verbs_handles_refused_total", "", Q(handles_refused), "Packets not sent because no address handle was available." },
 	{ 0 }
 };
 
 static const struct agent_counter handle_counters[] = {
-	{ "rackmesh_agent_verbs_handles_found_total", "", H(hits), "Times that an address handle was held already." },
+	{ "rackmesh_agent_verbs_handles_found_total", "", H(hits), "Times that the address handle of a target was cached." },
 	{ "rackmesh_agent_verbs_handles_created_total", "", H(created), "Address handles created." },
 	{ "rackmesh_agent_verbs_handles_destroyed_total", "", H(destroyed), "Address handles destroyed." },
-	{ "rackmesh_agent_verbs_handles_evicted_total", "", H(evicted), "Address handles given up for others." },
-	{ "rackmesh_agent_verbs_handles_refreshed_total", "", H(refreshed), "Address handles created anew in time." },
-	{ "rackmesh_agent_verbs_handles_failed_total", "", H(failures), "Attempts to create an address handle that failed, renewals included." },
-	{ "rackmesh_agent_verbs_handles_refresh_failed_total", "", H(refresh_failed), "Attempts to renew an address handle that failed: the former one stays." },
-	{ "rackmesh_agent_verbs_handles_destroy_failed_total", "", H(destroy_failed), "Address handles that could not be destroyed, and are lost." },
-	{ "rackmesh_agent_verbs_handles_denied_total", "reason=\"full\"", H(refused_full), "Address handles not given: all in use, or their target did not resolve a moment ago." },
-	{ "rackmesh_agent_verbs_handles_denied_total", "reason=\"unresolved\"", H(refused_bad), "Address handles not given: all in use, or their target did not resolve a moment ago." },
+	{ "rackmesh_agent_verbs_handles_evicted_total", "", H(evicted), "Address handles evicted to make room for others." },
+	{ "rackmesh_agent_verbs_handles_refreshed_total", "", H(refreshed), "Address handles renewed before they became outdated." },
+	{ "rackmesh_agent_verbs_handles_failed_total", "", H(failures), "Failed attempts to create an address handle, renewals included." },
+	{ "rackmesh_agent_verbs_handles_refresh_failed_total", "", H(refresh_failed), "Failed attempts to renew an address handle; the old one stays in use." },
+	{ "rackmesh_agent_verbs_handles_destroy_failed_total", "", H(destroy_failed), "Address handles that could not be destroyed; they are leaked." },
+	{ "rackmesh_agent_verbs_handles_denied_total", "reason=\"full\"", H(refused_full), "Requests for an address handle refused: all are in use, or the target could not be resolved a moment ago." },
+	{ "rackmesh_agent_verbs_handles_denied_total", "reason=\"unresolved\"", H(refused_bad), "Requests for an address handle refused: all are in use, or the target could not be resolved a moment ago." },
 	{ 0 }
 };
 
 static const struct agent_counter clock_counters[] = {
-	{ "rackmesh_agent_nic_clock_stamps_total", "", N(converted), "Stamps of the NIC's clock that were used." },
-	{ "rackmesh_agent_nic_clock_missing_total", "", N(missing), "Completions without a stamp." },
-	{ "rackmesh_agent_nic_clock_backward_total", "", N(backward), "Stamps before an earlier one: normal with several queues." },
-	{ "rackmesh_agent_nic_clock_jumps_total", "", N(jumps), "Impossible stamps: the clock is not trusted for some seconds." },
-	{ "rackmesh_agent_nic_clock_untrusted_total", "", N(untrusted), "Stamps not used while the clock was not trusted." },
-	{ "rackmesh_agent_nic_clock_imprecise_total", "", N(vague), "Comparisons with the host's clock that took too long to be used." },
+	{ "rackmesh_agent_nic_clock_stamps_total", "", N(converted), "Timestamps of the NIC's clock that were used." },
+	{ "rackmesh_agent_nic_clock_missing_total", "", N(missing), "Completions without a timestamp." },
+	{ "rackmesh_agent_nic_clock_backward_total", "", N(backward), "Timestamps of the NIC that are before an earlier one; normal with several queues." },
+	{ "rackmesh_agent_nic_clock_jumps_total", "", N(jumps), "Impossible timestamps of the NIC; its clock is then not used for some seconds." },
+	{ "rackmesh_agent_nic_clock_untrusted_total", "", N(untrusted), "Timestamps of the NIC not used because of a recent impossible one." },
+	{ "rackmesh_agent_nic_clock_imprecise_total", "", N(vague), "Comparisons of the NIC's clock with the host's that took too long to be used." },
 	{ 0 }
 };
 /* clang-format on */
@@ -111,7 +111,7 @@ add_results(struct rm_metrics *metrics, const struct rnic *rnic, const char *lab
 		snprintf(labels, sizeof(labels), "%s,outcome=\"%s\"", label,
 		    wire_outcome_word(i));
 		r = rm_metrics_counter(metrics, rnic, "rackmesh_agent_results_total",
-		    labels, "Results by what became of the probe.",
+		    labels, "Results, by the outcome of the probe.",
 		    &counts->outcomes[i]);
 	}
 	for (int i = TARGET_FINE + 1; i < TARGET_REFUSALS && r == 0; i++) {
@@ -126,7 +126,7 @@ add_results(struct rm_metrics *metrics, const struct rnic *rnic, const char *lab
 		snprintf(labels, sizeof(labels), "%s,reason=\"%s\"", label,
 		    wire_invalid_word(i));
 		r = rm_metrics_counter(metrics, rnic, "rackmesh_agent_invalid_total",
-		    labels, "Results with an impossible time stamp.",
+		    labels, "Results with an impossible timestamp, by reason.",
 		    &counts->invalid[i]);
 	}
 	return r;
@@ -190,11 +190,11 @@ add_verbs(struct rm_metrics *metrics, const struct rnic *rnic, const char *label
 		double (*read)(const void *arg);
 	} gauges[] = {
 		{ "rackmesh_agent_verbs_receives_lowest",
-		    "Free receive buffers for small probes, at worst.",
+		    "Lowest number of free receive buffers for small probes so far.",
 		    read_receives_lowest },
 		{ "rackmesh_agent_verbs_handles", "Address handles held.",
 		    read_handles },
-		{ "rackmesh_agent_verbs_flow_qps", "QPs that probes leave from.",
+		{ "rackmesh_agent_verbs_flow_qps", "QPs used to send probes.",
 		    read_flow_qps },
 	};
 	struct port_verbs_facts facts;
@@ -213,7 +213,8 @@ add_verbs(struct rm_metrics *metrics, const struct rnic *rnic, const char *label
 	if (r == 0 && facts.clock_counts != NULL)
 		r = rm_metrics_gauge(metrics, rnic,
 		    "rackmesh_agent_nic_clock_drift_ppb", label,
-		    "How much faster than CLOCK_MONOTONIC the NIC's clock runs.",
+		    "How much faster than CLOCK_MONOTONIC the NIC's clock runs, in "
+		    "parts per billion.",
 		    read_drift, rnic);
 	for (size_t i = 0; i < sizeof(gauges) / sizeof(gauges[0]) && r == 0; i++)
 		r = rm_metrics_gauge(metrics, rnic, gauges[i].name, label,
@@ -309,7 +310,7 @@ agent_metrics_rnic(struct rm_metrics *metrics, const struct rnic *rnic)
 		    "Targets being probed.", read_targets, rnic);
 	if (r == 0)
 		r = rm_metrics_gauge(metrics, rnic, "rackmesh_agent_targets_keyed",
-		    label, "Of those, targets whose probes carry a MAC.", read_keyed,
-		    rnic);
+		    label, "Targets whose probes carry a message authentication code.",
+		    read_keyed, rnic);
 	return r;
 }

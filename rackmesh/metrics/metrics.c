@@ -236,18 +236,20 @@ rm_metrics_reloads(struct rm_metrics *metrics, const struct rm_reload *reload)
 {
 	const struct rm_metric counters[] = {
 		{ "rackmesh_config_reloads_total", "result=\"good\"",
-		    "Reloads of the config", &reload->taken },
+		    "Reloads of the config, by result", &reload->taken },
 		{ "rackmesh_config_reloads_total", "result=\"refused\"",
-		    "Reloads of the config", &reload->refused },
+		    "Reloads of the config, by result", &reload->refused },
 	};
 	const struct rm_metric gauges[] = {
 		{ "rackmesh_config_last_reload_successful", "",
 		    "1; 0: the file had an error, and the former config is in use",
 		    &reload->successful },
 		{ "rackmesh_config_last_reload_success_timestamp_seconds", "",
-		    "When the config in use was read", &reload->success_s },
+		    "When the config in use was read, in seconds since 1970",
+		    &reload->success_s },
 		{ "rackmesh_config_options_need_restart", "",
-		    "Options that the file has changed, and that wait for a restart",
+		    "Options changed in the config file that take effect only after a "
+		    "restart",
 		    &reload->need_restart },
 	};
 	int r;

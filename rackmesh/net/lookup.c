@@ -192,10 +192,12 @@ rm_lookup_metrics(struct rm_metrics *metrics)
 {
 	static const struct rm_metric counters[] = {
 		{ "rackmesh_name_lookups_total", "",
-		    "Look-ups of peers' names, one whenever such a peer is dialed.",
+		    "Look-ups of host names, one each time that a peer given by name "
+		    "is connected to.",
 		    &lookup_counts.started },
 		{ "rackmesh_name_lookups_failed_total", "",
-		    "Those that gave no address.", &lookup_counts.failed },
+		    "Look-ups of host names that gave no address.",
+		    &lookup_counts.failed },
 	};
 
 	return rm_metrics_counters(

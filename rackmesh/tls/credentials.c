@@ -175,23 +175,23 @@ tls_metrics(struct rm_tls *tls, struct rm_metrics *metrics)
 		{ "rackmesh_tls_handshakes_total", "",
 		    "TLS handshakes that were completed.", &counts->handshakes },
 		{ "rackmesh_tls_refused_total", "reason=\"certificate\"",
-		    "TLS handshakes that came to nothing, by reason.",
-		    &counts->refused },
+		    "TLS handshakes that failed, by reason.", &counts->refused },
 		{ "rackmesh_tls_refused_total", "reason=\"garbled\"",
-		    "TLS handshakes that came to nothing, by reason.",
-		    &counts->garbled },
+		    "TLS handshakes that failed, by reason.", &counts->garbled },
 		{ "rackmesh_tls_refused_total", "reason=\"timeout\"",
-		    "TLS handshakes that came to nothing, by reason.",
-		    &counts->timed_out },
-		{ "rackmesh_tls_rotations_total", "", "New certificate files taken.",
+		    "TLS handshakes that failed, by reason.", &counts->timed_out },
+		{ "rackmesh_tls_rotations_total", "",
+		    "Times that new certificate files were taken into use.",
 		    &counts->rotations },
 		{ "rackmesh_tls_bad_files_total", "",
-		    "New certificate files that were refused.", &counts->bad_files },
+		    "Times that new certificate files were refused.",
+		    &counts->bad_files },
 	};
 	int r;
 
 	r = rm_metrics_gauge(metrics, tls, "rackmesh_tls_certificate_expires_seconds",
-	    "", "When our certificate ends, in seconds since 1970.", expires, tls);
+	    "", "When this daemon's certificate expires, in seconds since 1970.",
+	    expires, tls);
 	if (r < 0)
 		return r;
 	return rm_metrics_counters(metrics, tls, list, sizeof(list) / sizeof(list[0]));

@@ -46,53 +46,53 @@ add_sessions(struct rm_metrics *metrics, const struct controller_face *face)
 	const struct traced_counts *t = traced_counts(face->traced);
 	/* clang-format off */
 	const struct rm_metric counters[] = {
-		{ NAME("connections_accepted_total"), "", "Connections of aggregators", &c->accepted },
+		{ NAME("connections_accepted_total"), "", "Connections of aggregators accepted", &c->accepted },
 		{ NAME("connections_refused_total"), "reason=\"full\"",
-		  "Connections turned away", &c->refused_connections },
+		  "Connections of aggregators refused or closed, by reason", &c->refused_connections },
 		{ NAME("connections_refused_total"), "reason=\"hello\"",
-		  "Connections turned away", &c->refused_hellos },
+		  "Connections of aggregators refused or closed, by reason", &c->refused_hellos },
 		{ NAME("connections_refused_total"), "reason=\"silent\"",
-		  "Connections turned away", &s->timed_out },
+		  "Connections of aggregators refused or closed, by reason", &s->timed_out },
 		{ NAME("connections_refused_total"), "reason=\"too_many_pending\"",
-		  "Connections turned away", &s->pushed_out },
+		  "Connections of aggregators refused or closed, by reason", &s->pushed_out },
 		{ NAME("connections_refused_total"), "reason=\"standby\"",
-		  "Connections turned away", &c->refused_standby },
-		{ NAME("places_total"), "result=\"found\"", "Hosts whose agents asked where they belong", &c->placed },
-		{ NAME("places_total"), "result=\"not_found\"", "Hosts whose agents asked where they belong", &c->unplaced },
-		{ NAME("resolves_total"), "result=\"found\"", "Addresses that aggregators asked about", &c->resolved },
-		{ NAME("resolves_total"), "result=\"not_found\"", "Addresses that aggregators asked about", &c->unresolved },
+		  "Connections of aggregators refused or closed, by reason", &c->refused_standby },
+		{ NAME("places_total"), "result=\"found\"", "Requests of agents for the ToR and aggregators of their host, by result", &c->placed },
+		{ NAME("places_total"), "result=\"not_found\"", "Requests of agents for the ToR and aggregators of their host, by result", &c->unplaced },
+		{ NAME("resolves_total"), "result=\"found\"", "Requests of aggregators for the RNIC of an address, by result", &c->resolved },
+		{ NAME("resolves_total"), "result=\"not_found\"", "Requests of aggregators for the RNIC of an address, by result", &c->unresolved },
 		{ NAME("joins_total"), "result=\"found\"", "QPs whose other end was asked for", &j->joined },
 		{ NAME("joins_total"), "result=\"ambiguous\"", "QPs whose other end was asked for", &j->several },
-		{ NAME("joins_asked_total"), "", "Questions for the other end of QPs", &j->asked },
+		{ NAME("joins_asked_total"), "", "Requests for the service at the other end of a QP", &j->asked },
 		{ NAME("joins_refused_total"), "reason=\"full\"",
-		  "Questions for the other end of QPs that were not remembered", &j->refused },
+		  "Requests for the service at the other end of a QP that were refused, by reason", &j->refused },
 		{ NAME("joins_refused_total"), "reason=\"unauthorized\"",
-		  "Questions for the other end of QPs that were not remembered", &c->join_strangers },
+		  "Requests for the service at the other end of a QP that were refused, by reason", &c->join_strangers },
 		{ NAME("traced_paths_total"), "", "Paths between racks reported by traces, repeated ones included", &c->traced },
-		{ NAME("version_reports_total"), "", "Reports of aggregators about the releases of their peers", &c->versions },
-		{ NAME("traced_paths_learned_total"), "", "Paths between racks that this controller has looked at", &t->learned },
-		{ NAME("traced_links_found_total"), "", "Links that they showed for the first time", &t->found },
-		{ NAME("traced_links_forgotten_total"), "", "Links that no trace has shown for long", &t->forgotten },
-		{ NAME("traced_links_folded_total"), "", "Links that a later alias has named", &t->folded },
-		{ NAME("traced_links_refused_total"), "", "Links beyond the bound", &t->refused },
-		{ NAME("traced_hops_silent_total"), "", "Hops of them that nobody answered at", &t->silent },
-		{ NAME("drills_total"), "", "Drill-downs passed on to aggregators", &c->drills },
-		{ NAME("drill_answers_total"), "", "Answers to them", &c->drill_answers },
+		{ NAME("version_reports_total"), "", "Reports of aggregators on the versions of their peers", &c->versions },
+		{ NAME("traced_paths_learned_total"), "", "Traced paths between racks received", &t->learned },
+		{ NAME("traced_links_found_total"), "", "Links found in traced paths for the first time", &t->found },
+		{ NAME("traced_links_forgotten_total"), "", "Links dropped because no trace has shown them for long", &t->forgotten },
+		{ NAME("traced_links_folded_total"), "", "Links renamed because an alias declared later names one of their switches", &t->folded },
+		{ NAME("traced_links_refused_total"), "", "Links not kept because the table is full", &t->refused },
+		{ NAME("traced_hops_silent_total"), "", "Hops of traced paths that did not answer", &t->silent },
+		{ NAME("drills_total"), "", "Requests for raw results passed on to aggregators", &c->drills },
+		{ NAME("drill_answers_total"), "", "Answers of aggregators to requests for raw results", &c->drill_answers },
 		{ NAME("sessions_replaced_total"), "",
-		  "Sessions closed because the same aggregator connected anew", &c->replaced },
-		{ NAME("registrations_total"), "", "Registration messages", &c->registrations },
-		{ NAME("messages_refused_total"), "", "Damaged, malformed or unknown messages", &c->refused_messages },
+		  "Sessions closed because the same aggregator connected again", &c->replaced },
+		{ NAME("registrations_total"), "", "Registration messages received", &c->registrations },
+		{ NAME("messages_refused_total"), "", "Messages refused because they are damaged, malformed or unknown", &c->refused_messages },
 		{ NAME("rnics_of_other_tors_total"), "",
 		  "RNICs registered by an aggregator that does not serve their ToR", &c->foreign_rnics },
 		{ NAME("plans_sent_total"), "", "Plans sent to aggregators", &c->plans_sent },
-		{ NAME("plan_bytes_sent_total"), "", "Bytes of them", &c->plan_bytes_sent },
-		{ NAME("keys_sent_total"), "", "Messages of keys sent to aggregators", &c->keys_sent },
+		{ NAME("plan_bytes_sent_total"), "", "Bytes of plans sent to aggregators", &c->plan_bytes_sent },
+		{ NAME("keys_sent_total"), "", "Messages with probe keys sent to aggregators", &c->keys_sent },
 		{ NAME("plans_not_sent_total"), "",
-		  "Plans that a full queue kept back; the session is closed", &c->plans_not_sent },
+		  "Plans not sent because the queue was full; the session is closed", &c->plans_not_sent },
 	};
 	/* clang-format on */
 	const struct rm_metric sessions = { NAME("sessions"), "",
-		"Connections of aggregators now", &c->sessions };
+		"Connections of aggregators open now", &c->sessions };
 	int r;
 
 	r = rm_metrics_counters(metrics, face, counters, COUNT(counters));
@@ -104,7 +104,7 @@ add_sessions(struct rm_metrics *metrics, const struct controller_face *face)
 		    face->aggregators);
 	if (r == 0)
 		r = rm_metrics_gauge(metrics, face, NAME("traced_links"), "",
-		    "Links that traces have shown", read_traced, face->traced);
+		    "Links known from traced paths", read_traced, face->traced);
 	return r;
 }
 
@@ -115,10 +115,10 @@ add_registry(struct rm_metrics *metrics, const struct controller_face *face)
 	/* clang-format off */
 	const struct rm_metric counters[] = {
 		{ NAME("rnic_registrations_total"), "", "RNICs in registration messages, repeated ones included", &c->told },
-		{ NAME("rnics_changed_total"), "", "Registrations that change a plan", &c->changed },
+		{ NAME("rnics_changed_total"), "", "Registrations that changed a plan", &c->changed },
 		{ NAME("rnics_moved_total"), "", "RNICs that came up at another ToR", &c->moved },
-		{ NAME("rnics_loaded_total"), "", "Changes of RNICs that came from the store", &c->loaded },
-		{ NAME("rnics_ambiguous_total"), "", "Claims of an address that another RNIC has, too",
+		{ NAME("rnics_loaded_total"), "", "Changes of RNICs read from the store", &c->loaded },
+		{ NAME("rnics_ambiguous_total"), "", "Registrations with an address that another RNIC has, too",
 		  &c->ambiguous },
 		{ NAME("rnics_forgotten_total"), "", "RNICs that aged out or were removed by hand",
 		  &c->forgotten },
@@ -136,7 +136,7 @@ add_registry(struct rm_metrics *metrics, const struct controller_face *face)
 		snprintf(labels, sizeof(labels), "reason=\"%s\"",
 		    registry_refusal_word((enum registry_refusal)i));
 		r = rm_metrics_counter(metrics, face, NAME("rnics_refused_total"),
-		    labels, "Registrations that are in no plan", &c->refused[i]);
+		    labels, "Registrations not planned, by reason", &c->refused[i]);
 	}
 	if (r == 0)
 		r = rm_metrics_gauge(metrics, face, NAME("rnics"), "",
@@ -153,18 +153,18 @@ add_publishing(struct rm_metrics *metrics, const struct controller_face *face)
 	/* clang-format off */
 	const struct rm_metric counters[] = {
 		{ NAME("plannings_total"), "", "Times that all plans were made", &n->plannings },
-		{ NAME("planning_failures_total"), "", "Times that this failed", &n->failures },
+		{ NAME("planning_failures_total"), "", "Times that making the plans failed", &n->failures },
 		{ NAME("planning_restarts_total"), "",
-		  "Times that it began anew for what had changed meanwhile", &n->restarts },
-		{ NAME("planning_slices_total"), "", "Turns of the loop that did a share of it", &n->slices },
+		  "Times that making the plans began again because the topology or RNICs had changed", &n->restarts },
+		{ NAME("planning_slices_total"), "", "Steps in which the plans were made", &n->slices },
 		{ NAME("plans_published_total"), "", "New versions of a ToR's plan", &p->published },
 		{ NAME("plans_adopted_total"), "",
-		  "Those of them that an aggregator held already", &p->adopted },
+		  "New versions of a plan that an aggregator had already", &p->adopted },
 		{ NAME("plan_updates_total"), "", "Sets of plans compared with what is published", &p->updates },
-		{ NAME("plans_unchanged_total"), "", "Plans made that were as before", &p->unchanged },
-		{ NAME("plans_failed_total"), "", "Plans too large for a message, unreadable, or for want of memory", &p->failed },
+		{ NAME("plans_unchanged_total"), "", "Plans made that are equal to the published ones", &p->unchanged },
+		{ NAME("plans_failed_total"), "", "Plans not published because they are too large or unreadable or memory ran out", &p->failed },
 		{ NAME("topology_reloads_total"), "", "Topologies taken into use", &c->topology_reloads },
-		{ NAME("topology_refused_total"), "", "Topologies with an error", &c->topology_refused },
+		{ NAME("topology_refused_total"), "", "Topologies refused because of an error", &c->topology_refused },
 	};
 	/* clang-format on */
 	int r;
@@ -196,13 +196,13 @@ add_plans(struct rm_metrics *metrics, const struct controller_face *face)
 		{ NAME("entries"), "kind=\"tor_reflector\"", "Planned pairs of RNICs",
 		  &p->reflector_entries },
 		{ NAME("tor_pairs"), "", "Ordered pairs of ToRs that are probed", &p->pairs },
-		{ NAME("tor_pairs_short"), "", "Those with fewer flows than coverage asks for",
+		{ NAME("tor_pairs_short"), "", "Ordered pairs of ToRs with fewer flows than coverage requires",
 		  &p->short_pairs },
-		{ NAME("cable_directions_short"), "", "Cables, by direction, below their probe rate",
+		{ NAME("cable_directions_short"), "", "Directions of cables that get fewer probes than required",
 		  &p->short_cables },
 		{ NAME("rnics_short_of_witnesses"), "", "RNICs of small racks with too few witnesses",
 		  &p->lonely_rnics },
-		{ NAME("entries_dropped"), "", "Pairs beyond what a plan may hold", &p->dropped_entries },
+		{ NAME("entries_dropped"), "", "Planned pairs dropped because the plan is full", &p->dropped_entries },
 		{ NAME("member_pairs_incompatible"), "",
 		  "Pairs of a rack's RNICs that do not probe each other: only one has a QPN",
 		  &p->unlike_members },
@@ -215,11 +215,11 @@ add_plans(struct rm_metrics *metrics, const struct controller_face *face)
 	r = rm_metrics_gauges(metrics, face, gauges, COUNT(gauges));
 	if (r == 0)
 		r = rm_metrics_gauge(metrics, face, NAME("planning_seconds"), "",
-		    "How long making all plans took", read_us,
+		    "Seconds that making all plans took", read_us,
 		    &face->planner_counts->last_us);
 	if (r == 0)
 		r = rm_metrics_gauge(metrics, face, NAME("planning_slice_seconds"), "",
-		    "The longest that it held up everything else for", read_us,
+		    "Seconds of the longest step of making the plans", read_us,
 		    &face->planner_counts->longest_us);
 	return r;
 }

@@ -153,15 +153,15 @@ add_client(struct rm_metrics *metrics, const struct store_etcd *etcd)
 	const struct rm_etcd_leader_counts *l = rm_etcd_leader_counts(etcd->leader);
 	/* clang-format off */
 	const struct rm_metric counters[] = {
-		{ NAME("calls_total"), "", "Calls of etcd", &c->calls },
-		{ NAME("calls_failed_total"), "", "Those that failed", &c->failed },
-		{ NAME("rotations_total"), "", "Times that another endpoint was turned to", &c->rotations },
-		{ NAME("authentications_total"), "", "Tokens fetched", &c->authentications },
-		{ NAME("watch_lines_total"), "", "Lines that watches have brought", &c->watch_lines },
-		{ NAME("bad_answers_total"), "", "Malformed answers", &c->bad_answers },
-		{ NAME("campaigns_total"), "", "Attempts to lead", &l->campaigns },
-		{ NAME("leaderships_won_total"), "", "Times that this controller came to lead", &l->won },
-		{ NAME("leaderships_lost_total"), "", "Times that it stepped down", &l->lost },
+		{ NAME("calls_total"), "", "Requests to etcd", &c->calls },
+		{ NAME("calls_failed_total"), "", "Requests to etcd that failed", &c->failed },
+		{ NAME("rotations_total"), "", "Times that the controller went on to another endpoint of etcd", &c->rotations },
+		{ NAME("authentications_total"), "", "Authentication tokens fetched from etcd", &c->authentications },
+		{ NAME("watch_lines_total"), "", "Lines received from watches of etcd", &c->watch_lines },
+		{ NAME("bad_answers_total"), "", "Malformed answers of etcd", &c->bad_answers },
+		{ NAME("campaigns_total"), "", "Attempts to become the leader", &l->campaigns },
+		{ NAME("leaderships_won_total"), "", "Times that this controller became the leader", &l->won },
+		{ NAME("leaderships_lost_total"), "", "Times that this controller ceased to be the leader", &l->lost },
 	};
 	/* clang-format on */
 
@@ -174,15 +174,15 @@ add_mirror(struct rm_metrics *metrics, const struct store_etcd *etcd)
 	const struct rm_etcd_mirror_counts *m = rm_etcd_mirror_counts(etcd->mirror);
 	/* clang-format off */
 	const struct rm_metric counters[] = {
-		{ NAME("lists_total"), "", "Lists of all keys", &m->lists },
-		{ NAME("watches_total"), "", "Watches begun", &m->watches },
-		{ NAME("watch_breaks_total"), "", "Watches that ended", &m->breaks },
-		{ NAME("puts_seen_total"), "", "Changes of keys seen", &m->puts },
-		{ NAME("deletes_seen_total"), "", "Deletions of keys seen", &m->deletes },
+		{ NAME("lists_total"), "", "Times that all keys of etcd were listed", &m->lists },
+		{ NAME("watches_total"), "", "Watches of etcd started", &m->watches },
+		{ NAME("watch_breaks_total"), "", "Watches of etcd that ended", &m->breaks },
+		{ NAME("puts_seen_total"), "", "Changes of keys received from etcd", &m->puts },
+		{ NAME("deletes_seen_total"), "", "Deletions of keys received from etcd", &m->deletes },
 		{ NAME("healed_total"), "", "Changes that a watch missed and a listing found", &m->healed },
-		{ NAME("stale_total"), "", "Events and lists older than what was known", &m->stale },
-		{ NAME("restarts_total"), "", "Times that the cluster was another, or restored", &m->restarts },
-		{ NAME("keys_refused_total"), "", "Keys beyond the bound", &m->refused_keys },
+		{ NAME("stale_total"), "", "Events and lists of etcd that are older than what is known", &m->stale },
+		{ NAME("restarts_total"), "", "Times that etcd was found to be another cluster, or restored from a backup", &m->restarts },
+		{ NAME("keys_refused_total"), "", "Keys of etcd not kept because the table is full", &m->refused_keys },
 		{ NAME("values_refused_total"), "kind=\"any\"",
 		  "Malformed values in etcd", &etcd->counts.bad_values },
 		{ NAME("values_refused_total"), "kind=\"topology\"",
@@ -200,13 +200,13 @@ add_writes(struct rm_metrics *metrics, const struct store_etcd *etcd,
 	const struct store_writes_counts *w = store_writes_counts(writes);
 	/* clang-format off */
 	const struct rm_metric counters[] = {
-		{ NAME("transactions_total"), labels, "Transactions sent", &w->transactions },
-		{ NAME("transactions_failed_total"), labels, "Those that failed, each repeated", &w->failed },
+		{ NAME("transactions_total"), labels, "Transactions sent to etcd", &w->transactions },
+		{ NAME("transactions_failed_total"), labels, "Transactions of etcd that failed; they are repeated", &w->failed },
 		{ NAME("transactions_fenced_total"), labels,
-		  "Transactions fenced off: another controller led", &w->fenced },
-		{ NAME("writes_total"), labels, "Keys written or deleted", &w->operations },
-		{ NAME("written_bytes_total"), labels, "Bytes of values sent", &w->bytes },
-		{ NAME("writes_too_large_total"), labels, "Values left out, larger than etcd takes",
+		  "Transactions refused because another controller is the leader", &w->fenced },
+		{ NAME("writes_total"), labels, "Keys of etcd written or deleted", &w->operations },
+		{ NAME("written_bytes_total"), labels, "Bytes of values written to etcd", &w->bytes },
+		{ NAME("writes_too_large_total"), labels, "Values not written because they are larger than etcd accepts",
 		  &w->too_large },
 	};
 	/* clang-format on */
@@ -222,14 +222,14 @@ add_upkeep(struct rm_metrics *metrics, const struct store_etcd *etcd)
 	/* clang-format off */
 	const struct rm_metric counters[] = {
 		{ NAME("compactions_total"), "", "Compactions of etcd's history", &c->done },
-		{ NAME("compactions_failed_total"), "", "Times that this failed", &c->failed },
+		{ NAME("compactions_failed_total"), "", "Compactions of etcd's history that failed", &c->failed },
 		{ NAME("inbox_deferred_total"), "",
-		  "Changes that waited for a later turn, since there were too many", &i->deferred },
-		{ NAME("inbox_undeferred_total"), "", "Those that could not, for want of room", &i->undeferred },
+		  "Changes in etcd put off to a later turn because there were too many", &i->deferred },
+		{ NAME("inbox_undeferred_total"), "", "Changes in etcd read at once because the queue was full", &i->undeferred },
 	};
 	const struct rm_metric gauges[] = {
-		{ NAME("inbox_waiting"), "", "Changes in etcd that wait to be read", &i->waiting },
-		{ NAME("inbox_waiting_bytes"), "", "Bytes of them", &i->waiting_bytes },
+		{ NAME("inbox_waiting"), "", "Changes in etcd that wait to be processed", &i->waiting },
+		{ NAME("inbox_waiting_bytes"), "", "Bytes of changes in etcd that wait to be processed", &i->waiting_bytes },
 	};
 	/* clang-format on */
 	int r;
@@ -255,13 +255,15 @@ store_etcd_add_metrics(struct store *store, struct rm_metrics *metrics)
 		r = add_upkeep(metrics, etcd);
 	if (r == 0)
 		r = rm_metrics_counter(metrics, etcd, NAME("writes_unchanged_total"),
-		    "", "Registrations that etcd had already", &etcd->counts.unchanged);
+		    "", "Registrations not written because etcd has them already",
+		    &etcd->counts.unchanged);
 	if (r == 0)
 		r = rm_metrics_gauge(metrics, etcd, NAME("writes_waiting"), "",
-		    "Keys to be written", read_waiting, etcd);
+		    "Keys that wait to be written to etcd", read_waiting, etcd);
 	if (r == 0)
 		r = rm_metrics_gauge(metrics, etcd, NAME("revision"), "",
-		    "Revision of etcd up to which all is known", read_revision, etcd);
+		    "Revision of etcd up to which all changes are known", read_revision,
+		    etcd);
 	return r < 0 ? r
 		     : rm_metrics_gauge(metrics, etcd, NAME("leading"), "",
 			   "1 while this controller leads", read_leads, etcd);

@@ -13,6 +13,9 @@ RACKS = {"tor1": ["h1", "h2", "h3"]}
 FILES = ROOT / "docs" / "prometheus"
 DOC = ROOT / "docs" / "prometheus.md"
 RULES = FILES / "rackmesh-rules.yaml"
+# A page or a dashboard shows one metric's help without that of its neighbours.
+NEEDS_A_NEIGHBOUR = re.compile(r"^(Of (those|them|these)|Those|These|That)\b|\b(of|in) (those|them)\b"
+                               r"|\b(ours|our|we)\b")
 
 
 def names_of(rules):
@@ -41,12 +44,15 @@ def test_metrics_of_every_daemon_are_clean_and_rules_name_no_other(lab, say):
     until("the agent has read its counters", 60, lambda: "rdma_port_rate_mbps" in
           lab.agents["h1"].metrics().series)
 
-    known = set()
+    known, unclear = set(), {}
     for daemon in daemons_of(lab):
         text = daemon.get("/metrics").text
         assert promtool("check", "metrics", text=text) == "", daemon.name
+        helps = dict(re.findall(r"^# HELP (\w+) (.*)", text, re.M))
+        unclear.update({k: v for k, v in helps.items() if NEEDS_A_NEIGHBOUR.search(v)})
         known.update(re.findall(r"^# TYPE (\w+)", text, re.M))
         say(f"{daemon.name}: {len(text.splitlines())} lines, {len(text)} bytes")
+    assert unclear == {}
     wanted = names_of(RULES.read_text()) | set(re.findall(r"`(rackmesh_\w+)`", DOC.read_text()))
     assert len(wanted) > 20
     assert wanted - known == set()

@@ -52,45 +52,45 @@
 
 /* clang-format off */
 static const struct metrics_counter ingest_counters[] = {
-	{ N("results_taken_total"), "", I(raw.taken), "Results out of agents' batches: windowed + late + invalid + duplicate." },
+	{ N("results_taken_total"), "", I(raw.taken), "Results received from agents: windowed + late + invalid + duplicate." },
 	{ N("results_windowed_total"), "", I(raw.windowed), "Results counted in a window." },
-	{ N("results_late_total"), "", I(raw.late), "Results whose window had closed." },
-	{ N("results_invalid_total"), "", I(raw.invalid), "Results that were refused, see the reasons." },
-	{ N("results_duplicate_total"), "", I(raw.duplicate), "Results of batches that had been counted before." },
-	{ N("results_stale_qpn_total"), "", I(stale_qpn), "Losses to a QPN that had changed." },
-	{ N("results_service_total"), "", I(service), "Windowed results of probes along services' flows." },
-	{ N("agent_results_dropped_total"), "", I(agent_dropped), "Results that agents say they threw away." },
-	{ N("batches_total"), "", I(batches), "Batches taken." },
-	{ N("batches_duplicate_total"), "", I(duplicate_batches), "Batches that had been counted before." },
-	{ N("batches_missing_total"), "", I(missing_batches), "Batches that never came." },
-	{ N("agents_restarted_total"), "", I(restarted), "First batches of a new life of an agent." },
-	{ N("receive_count_reports_total"), "", I(count_reports), "Reports of agents' reflectors." },
-	{ N("receive_count_rows_total"), "", I(count_rows), "Rows of such reports." },
-	{ N("receive_count_rows_invalid_total"), "", I(count_rows_invalid), "Rows of RNICs that the agent does not speak for." },
-	{ N("receive_count_rows_refused_total"), "", I(count_rows_refused), "Rows of receive counts beyond what is kept of one agent, or for want of memory." },
+	{ N("results_late_total"), "", I(raw.late), "Results that came after their window was closed." },
+	{ N("results_invalid_total"), "", I(raw.invalid), "Results refused; results_invalid_reason_total has the reasons." },
+	{ N("results_duplicate_total"), "", I(raw.duplicate), "Results of batches received before." },
+	{ N("results_stale_qpn_total"), "", I(stale_qpn), "Probes lost because they were sent to an outdated QPN." },
+	{ N("results_service_total"), "", I(service), "Results counted in a window that are of probes along services' flows." },
+	{ N("agent_results_dropped_total"), "", I(agent_dropped), "Results dropped by agents, as they report." },
+	{ N("batches_total"), "", I(batches), "Batches received from agents." },
+	{ N("batches_duplicate_total"), "", I(duplicate_batches), "Batches received again." },
+	{ N("batches_missing_total"), "", I(missing_batches), "Batches missing, by the gaps in their numbers." },
+	{ N("agents_restarted_total"), "", I(restarted), "Agents that came back with a new incarnation, as after a restart." },
+	{ N("receive_count_reports_total"), "", I(count_reports), "Reports of receive counts from agents' reflectors." },
+	{ N("receive_count_rows_total"), "", I(count_rows), "Rows in reports of receive counts." },
+	{ N("receive_count_rows_invalid_total"), "", I(count_rows_invalid), "Rows of receive counts of RNICs that are not of the agent." },
+	{ N("receive_count_rows_refused_total"), "", I(count_rows_refused), "Rows of receive counts not kept because the table of the agent is full or memory ran out." },
 	{ N("path_reports_total"), "", I(path_reports), "Agents' reports of traced paths." },
-	{ N("path_reports_paths_total"), "", I(paths), "Traced paths in them." },
-	{ N("path_reports_invalid_total"), "", I(paths_invalid), "Of those: not the agent's to tell, to nobody known, or too old." },
+	{ N("path_reports_paths_total"), "", I(paths), "Traced paths in agents' reports." },
+	{ N("path_reports_invalid_total"), "", I(paths_invalid), "Traced paths refused because the source is not of the agent, the target is unknown, or the path is too old." },
 	{ 0 }
 };
 
 static const struct metrics_counter rack_counters[] = {
 	{ N("rack_results_taken_total"), "", T(raw.taken), "Results whose source is in the rack." },
-	{ N("rack_results_windowed_total"), "", T(raw.windowed), "Those counted in a window." },
-	{ N("rack_results_late_total"), "", T(raw.late), "Those whose window had closed." },
-	{ N("rack_results_invalid_total"), "", T(raw.invalid), "Those that were refused." },
-	{ N("rack_results_duplicate_total"), "", T(raw.duplicate), "Those that had been counted before." },
+	{ N("rack_results_windowed_total"), "", T(raw.windowed), "Results whose source is in the rack that were counted in a window." },
+	{ N("rack_results_late_total"), "", T(raw.late), "Results whose source is in the rack that came after their window was closed." },
+	{ N("rack_results_invalid_total"), "", T(raw.invalid), "Results whose source is in the rack that were refused." },
+	{ N("rack_results_duplicate_total"), "", T(raw.duplicate), "Results whose source is in the rack that were received before." },
 	{ N("windows_judged_total"), "", T(judged), "Windows judged, four a second." },
-	{ N("windows_partial_total"), "", T(partial), "Windows cut by our own start or stall." },
-	{ N("windows_failed_total"), "", T(judge_failed), "Windows that could not be judged for lack of memory." },
-	{ N("rosters_renumbered_total"), "", T(renumbered), "Rosters that lost somebody: open windows forgotten." },
-	{ N("legs_unexplained_total"), "", T(unexplained_lost), "Lost legs that no part at fault explains." },
+	{ N("windows_partial_total"), "", T(partial), "Windows that are incomplete because the aggregator was starting or stopped." },
+	{ N("windows_failed_total"), "", T(judge_failed), "Windows not judged because memory ran out." },
+	{ N("rosters_renumbered_total"), "", T(renumbered), "Times that an RNIC was removed from a rack; its open windows are dropped." },
+	{ N("legs_unexplained_total"), "", T(unexplained_lost), "Lost one-way trips of probes that no faulty part explains." },
 	{ 0 }
 };
 
 static const struct metrics_counter focus_counters[] = {
-	{ N("focuses_asked_total"), "", F(asked), "Pairs to be probed faster for a moment." },
-	{ N("focuses_refused_total"), "", F(refused), "Pairs not focused: too many at a time." },
+	{ N("focuses_asked_total"), "", F(asked), "Pairs chosen to be probed faster for a moment." },
+	{ N("focuses_refused_total"), "", F(refused), "Pairs not probed faster because too many are already." },
 	{ 0 }
 };
 
@@ -98,49 +98,49 @@ static const struct metrics_counter incident_counters[] = {
 	{ N("incidents_opened_total"), "", E(opened), "Incidents opened." },
 	{ N("incidents_updated_total"), "", E(updated), "Changes of open incidents." },
 	{ N("incidents_resolved_total"), "", E(resolved), "Incidents resolved." },
-	{ N("incidents_refused_total"), "", E(refused), "Verdicts beyond the bound on open incidents." },
+	{ N("incidents_refused_total"), "", E(refused), "Verdicts without an incident because too many are open." },
 	{ 0 }
 };
 
 static const struct metrics_counter relay_counters[] = {
 	{ N("controller_connects_total"), "", R(connected), "Sessions with a controller." },
 	{ N("controller_disconnects_total"), "", R(disconnected), "Sessions with a controller that ended." },
-	{ N("controller_refusals_total"), "", R(refused), "Sessions refused by the other side." },
-	{ N("controller_bad_frames_total"), "", R(bad_frames), "Frames of controllers that made no sense." },
-	{ N("controller_plans_total"), "", R(plans), "Newer plans from a controller." },
-	{ N("registrations_relayed_total"), "", R(registrations), "Registrations sent up." },
-	{ N("registrations_failed_total"), "", R(registrations_failed), "Registrations that could not be sent." },
+	{ N("controller_refusals_total"), "", R(refused), "Sessions that a controller refused." },
+	{ N("controller_bad_frames_total"), "", R(bad_frames), "Malformed frames from controllers." },
+	{ N("controller_plans_total"), "", R(plans), "Newer plans received from a controller." },
+	{ N("registrations_relayed_total"), "", R(registrations), "Registrations sent to a controller." },
+	{ N("registrations_failed_total"), "", R(registrations_failed), "Registrations that could not be sent to a controller." },
 	{ 0 }
 };
 
 static const struct metrics_counter plan_counters[] = {
-	{ N("plans_taken_total"), "", P(taken), "Newer plans taken over." },
-	{ N("plans_stale_total"), "", P(stale), "Plans not newer than ours." },
-	{ N("plans_refused_total"), "", P(refused), "Plans malformed or not for us." },
+	{ N("plans_taken_total"), "", P(taken), "Newer plans taken into use." },
+	{ N("plans_stale_total"), "", P(stale), "Plans received that are not newer than the one in use." },
+	{ N("plans_refused_total"), "", P(refused), "Plans refused because they are malformed or for another ToR." },
 	{ N("plan_cache_written_total"), "", P(cache_written), "Plans written to the state folder." },
-	{ N("plan_cache_failed_total"), "", P(cache_failed), "Plans that could not be written there." },
+	{ N("plan_cache_failed_total"), "", P(cache_failed), "Plans that could not be written to the state folder." },
 	{ 0 }
 };
 
 static const struct metrics_counter key_counters[] = {
-	{ N("keys_total"), "result=\"new\"", K(taken), "Messages of keys from the controller or from disk, by what became of them." },
-	{ N("keys_total"), "result=\"old\"", K(stale), "Messages of keys from the controller or from disk, by what became of them." },
-	{ N("keys_total"), "result=\"refused\"", K(refused), "Messages of keys from the controller or from disk, by what became of them." },
-	{ N("key_pairs_left_out_total"), "", K(left_out), "Keys of pairs beyond what a message to an agent can hold." },
+	{ N("keys_total"), "result=\"new\"", K(taken), "Messages with probe keys, from the controller or from disk, by what was done with them." },
+	{ N("keys_total"), "result=\"old\"", K(stale), "Messages with probe keys, from the controller or from disk, by what was done with them." },
+	{ N("keys_total"), "result=\"refused\"", K(refused), "Messages with probe keys, from the controller or from disk, by what was done with them." },
+	{ N("key_pairs_left_out_total"), "", K(left_out), "Keys of pairs left out because a message to an agent cannot hold more." },
 	{ 0 }
 };
 
 static const struct metrics_counter key_file_counters[] = {
-	{ N("key_loads_total"), "result=\"good\"", Y(loaded), "Files of keys, as found at the start." },
-	{ N("key_loads_total"), "result=\"damaged\"", Y(damaged), "Files of keys, as found at the start." },
-	{ N("key_saves_total"), "result=\"good\"", Y(saved), "Keys written to the state folder." },
-	{ N("key_saves_total"), "result=\"failed\"", Y(failed), "Keys written to the state folder." },
+	{ N("key_loads_total"), "result=\"good\"", Y(loaded), "Files with probe keys read at the start, by their state." },
+	{ N("key_loads_total"), "result=\"damaged\"", Y(damaged), "Files with probe keys read at the start, by their state." },
+	{ N("key_saves_total"), "result=\"good\"", Y(saved), "Times that probe keys were written to the state folder, by result." },
+	{ N("key_saves_total"), "result=\"failed\"", Y(failed), "Times that probe keys were written to the state folder, by result." },
 	{ 0 }
 };
 
 static const struct metrics_counter notify_counters[] = {
 	{ N("watchdog_fed_total"), "", W(fed), "Times that systemd's watchdog was fed." },
-	{ N("watchdog_withheld_total"), "", W(withheld), "Turns in which it was not, since a job of the worker was stuck." },
+	{ N("watchdog_withheld_total"), "", W(withheld), "Times that systemd's watchdog was not fed because a job of the worker was stuck." },
 	{ N("notify_failed_total"), "", W(failed), "Messages to systemd that could not be sent." },
 	{ 0 }
 };
@@ -148,34 +148,34 @@ static const struct metrics_counter notify_counters[] = {
 static const struct metrics_counter dispatch_counters[] = {
 	{ N("pinglists_sent_total"), "", D(pinglists), "Pinglists sent to agents." },
 	{ N("pinglists_failed_total"), "", D(failed), "Pinglists that could not be sent." },
-	{ N("pinglist_targets_refused_total"), "", D(refused_targets), "Targets and peers beyond what a pinglist holds." },
-	{ N("keys_sent_total"), "", D(keys), "Messages of keys sent to agents." },
-	{ N("focuses_sent_total"), "", D(focuses), "Focuses sent to agents." },
-	{ N("focuses_failed_total"), "", D(focuses_failed), "Focuses whose agent was not there." },
+	{ N("pinglist_targets_refused_total"), "", D(refused_targets), "Targets and peers left out because a pinglist cannot hold more." },
+	{ N("keys_sent_total"), "", D(keys), "Messages with probe keys sent to agents." },
+	{ N("focuses_sent_total"), "", D(focuses), "Focus orders sent to agents." },
+	{ N("focuses_failed_total"), "", D(focuses_failed), "Focus orders not sent because the agent was not connected." },
 	{ 0 }
 };
 
 static const struct metrics_counter alert_counters[] = {
-	{ N("alerts_queued_total"), "", A(queued), "Alerts put into the queues of all sinks." },
-	{ N("alerts_delivered_total"), "", A(delivered), "Alerts that a sink has taken." },
-	{ N("alerts_failed_attempts_total"), "", A(failed_attempts), "Exchanges with a sink that failed." },
-	{ N("alerts_dropped_total"), "", A(dropped), "Alerts dropped: a queue was full." },
-	{ N("alerts_withdrawn_total"), "", A(withdrawn), "Alerts that another aggregator tells of, and so did not leave." },
-	{ N("alerts_refused_total"), "", A(refused), "Alerts that a sink refused for good." },
+	{ N("alerts_queued_total"), "", A(queued), "Alerts put into the queues of all receivers." },
+	{ N("alerts_delivered_total"), "", A(delivered), "Alerts that a receiver accepted." },
+	{ N("alerts_failed_attempts_total"), "", A(failed_attempts), "Failed attempts to deliver an alert; they are repeated." },
+	{ N("alerts_dropped_total"), "", A(dropped), "Alerts dropped because a queue was full." },
+	{ N("alerts_withdrawn_total"), "", A(withdrawn), "Alerts withdrawn before they were sent because another aggregator has sent them." },
+	{ N("alerts_refused_total"), "", A(refused), "Alerts that a receiver refused for good." },
 	{ N("alerts_unsaved_total"), "", A(unkept), "Alerts sent before their incident was on disk." },
 	{ 0 }
 };
 
 static const struct metrics_counter otlp_counters[] = {
-	{ N("otlp_sent_total"), "", O(sent), "Messages that the collector of OpenTelemetry took." },
-	{ N("otlp_failed_attempts_total"), "", O(failed_attempts), "Messages that it did not take." },
-	{ N("otlp_dropped_total"), "", O(dropped), "Intervals that no message tells of." },
-	{ N("otlp_rejected_points_total"), "", O(rejected_points), "Values in messages that it took, and that it refused." },
+	{ N("otlp_sent_total"), "", O(sent), "Messages that the OpenTelemetry collector accepted." },
+	{ N("otlp_failed_attempts_total"), "", O(failed_attempts), "Messages that the OpenTelemetry collector did not accept." },
+	{ N("otlp_dropped_total"), "", O(dropped), "Intervals whose message to the OpenTelemetry collector was dropped." },
+	{ N("otlp_rejected_points_total"), "", O(rejected_points), "Values that the OpenTelemetry collector rejected in messages that it accepted." },
 	{ 0 }
 };
 
 static const struct metrics_counter own_counters[] = {
-	{ N("stalls_total"), "", S(stalls), "Times that this process stood still for over 300 ms." },
+	{ N("stalls_total"), "", S(stalls), "Times that the aggregator was stopped for over 300 ms." },
 	{ 0 }
 };
 /* clang-format on */
@@ -191,14 +191,17 @@ add_reasons(struct tor_aggregator *aggregator, struct rm_metrics *metrics)
 		snprintf(label, sizeof(label), "reason=\"%s\"",
 		    ingest_invalid_word((enum ingest_invalid)i));
 		r = rm_metrics_counter(metrics, aggregator,
-		    N("results_invalid_reason_total"), label, "Refused results.",
+		    N("results_invalid_reason_total"), label,
+		    "Results refused, by reason.",
 		    &aggregator->ingest.counts.invalid[i]);
 	}
 	for (int i = 0; r == 0 && i < AGENT_LINKS_REFUSALS; i++) {
 		snprintf(label, sizeof(label), "reason=\"%s\"",
 		    agent_links_refused_word((enum agent_links_refused)i));
 		r = rm_metrics_counter(metrics, aggregator, N("links_refused_total"),
-		    label, "Connections that we closed.", &links->refused[i]);
+		    label,
+		    "Connections of agents that the aggregator closed, by reason.",
+		    &links->refused[i]);
 	}
 	return r;
 }
@@ -211,18 +214,24 @@ add_links(struct tor_aggregator *aggregator, struct rm_metrics *metrics)
 		const char *name, *help;
 		const uint64_t *value;
 	} all[] = {
-		{ N("links_accepted_total"), "Connections accepted.",
+		{ N("links_accepted_total"), "Connections of agents accepted.",
 		    &links->accepted },
-		{ N("sessions_total"), "Agents' sessions begun.", &links->sessions },
-		{ N("rnics_refused_total"), "Registered RNICs refused.",
+		{ N("sessions_total"), "Sessions of agents started.",
+		    &links->sessions },
+		{ N("rnics_refused_total"), "RNICs refused at registration.",
 		    &links->refused_rnics },
-		{ N("frames_refused_total"), "Frames damaged, oversized or empty.",
+		{ N("frames_refused_total"),
+		    "Frames from agents refused because they are damaged, oversized or "
+		    "empty.",
 		    &links->refused_frames },
 		{ N("agents_messages_unknown_total"),
-		    "Messages that only newer agents know, passed over.",
+		    "Messages of newer agents that this version does not know; they "
+		    "are ignored.",
 		    &links->unknown_messages },
-		{ N("heartbeats_total"), "Heartbeats taken.", &links->heartbeats },
-		{ N("pings_total"), "Pings to silent agents' kernels.", &links->pings },
+		{ N("heartbeats_total"), "Heartbeats received from agents.",
+		    &links->heartbeats },
+		{ N("pings_total"), "Pings sent to hosts whose agent is silent.",
+		    &links->pings },
 		{ N("agents_bytes_in_total"), "Bytes from agents, with frame headers.",
 		    &links->bytes_in },
 		{ N("agents_frames_in_total"), "Frames from agents.",
@@ -235,7 +244,7 @@ add_links(struct tor_aggregator *aggregator, struct rm_metrics *metrics)
 		    "Frames to agents that found the link's output queue full.",
 		    &links->refused_sends },
 		{ N("agents_frames_slow_total"),
-		    "Frames of agents that were begun and not whole in time.",
+		    "Frames from agents that were not complete in time.",
 		    &links->slow_frames },
 	};
 	int r = 0;
@@ -348,16 +357,21 @@ add_rack(struct tor_rack *rack, struct rm_metrics *metrics)
 		    roster_refused(tor_rack_roster(rack)));
 	if (r == 0)
 		r = rm_metrics_counter(metrics, rack, N("results_without_row_total"),
-		    label, "Results that found no row in the rack's summary.",
+		    label,
+		    "Results not counted in the rack's summary because it has no room "
+		    "for another row.",
 		    summary_refused(tor_rack_summary(rack)));
 	if (r == 0)
 		r = rm_metrics_counter(metrics, rack, N("results_without_pair_total"),
-		    label, "Results that found no place among the rack's pairs.",
+		    label,
+		    "Results not counted in the rack's mesh because its table of pairs "
+		    "is full.",
 		    rack_mesh_refused(tor_rack_pair_mesh(rack)));
 	if (r == 0)
 		r = rm_metrics_counter(metrics, rack,
 		    N("results_without_service_total"), label,
-		    "Results of services that found no row in the rack's summary.",
+		    "Results of services not counted in the rack's summary because it "
+		    "has no room for another row.",
 		    service_rows_refused(tor_rack_service_rows(rack)));
 	if (r == 0)
 		r = path_metrics_of_rack(rack, label, metrics);
@@ -386,10 +400,11 @@ add_gauges(struct tor_aggregator *aggregator, struct rm_metrics *metrics)
 		const char *name, *label, *help;
 		double (*read)(const void *arg);
 	} gauges[] = {
-		{ N("links"), "", "Connections open now.", read_links },
-		{ N("agents_connected"), "", "Agents with a session.", read_agents },
+		{ N("links"), "", "Connections of agents open now.", read_links },
+		{ N("agents_connected"), "", "Agents with a session now.",
+		    read_agents },
 		{ N("agents_of_other_version"), "",
-		    "Agents with a session whose release is not this daemon's.",
+		    "Agents with a session whose version is not the aggregator's.",
 		    read_agents_of_other_version },
 		{ N("controller_connected"), "", "1 with a session.", read_controller },
 	};
@@ -438,7 +453,7 @@ aggregator_metrics_register(
 	if (r == 0)
 		r = rm_metrics_counter_ns(metrics, aggregator,
 		    N("stalled_seconds_total"), "",
-		    "For how long this process stood still in all.",
+		    "Seconds that the aggregator was stopped, in total.",
 		    &aggregator->stalled_ns);
 	if (r == 0)
 		r = lane_metrics_register(

@@ -27,42 +27,42 @@
 static const struct metrics_counter analyzer_counters[] = {
 	{ N("analyzer_connects_total"), "", Z(connected), "Sessions with an analyzer." },
 	{ N("analyzer_disconnects_total"), "", Z(disconnected), "Sessions with an analyzer that ended." },
-	{ N("analyzer_refusals_total"), "", Z(refused), "Sessions refused by the other side." },
-	{ N("analyzer_returns_total"), "", Z(returned), "Times that an earlier analyzer of the list was back." },
-	{ N("analyzer_silent_total"), "", Z(silent), "Links dropped because an analyzer fell silent." },
-	{ N("analyzer_acks_total"), "", Z(acks), "Acknowledgements." },
-	{ N("analyzer_bad_frames_total"), "", Z(bad_frames), "Frames of analyzers that made no sense." },
-	{ N("analyzer_sent_total"), "lane=\"summary\"", Z(summaries), "Messages sent, also those sent again." },
-	{ N("analyzer_sent_total"), "lane=\"incident\"", Z(incidents), "Messages sent, also those sent again." },
+	{ N("analyzer_refusals_total"), "", Z(refused), "Sessions that an analyzer refused." },
+	{ N("analyzer_returns_total"), "", Z(returned), "Times that the aggregator went back to an analyzer that is earlier in the list." },
+	{ N("analyzer_silent_total"), "", Z(silent), "Connections closed because the analyzer sent nothing for too long." },
+	{ N("analyzer_acks_total"), "", Z(acks), "Acknowledgements received from an analyzer." },
+	{ N("analyzer_bad_frames_total"), "", Z(bad_frames), "Malformed frames from analyzers." },
+	{ N("analyzer_sent_total"), "lane=\"summary\"", Z(summaries), "Messages sent to an analyzer, repeated ones included." },
+	{ N("analyzer_sent_total"), "lane=\"incident\"", Z(incidents), "Messages sent to an analyzer, repeated ones included." },
 	{ 0 }
 };
 
 static const struct metrics_counter spool_counters[] = {
 	{ N("spool_syncs_total"), "", SP(syncs), "Times that the lane was synced to disk." },
 	{ N("spool_written_bytes_total"), "", SP(written_bytes), "Bytes written to the lane's files." },
-	{ N("spool_failed_writes_total"), "", SP(failed_writes), "Writes that failed." },
-	{ N("spool_failed_syncs_total"), "", SP(failed_syncs), "Syncs that failed." },
-	{ N("spool_corrupt_bytes_total"), "", SP(lost_corrupt_bytes), "Bytes of damaged parts." },
-	{ N("spool_quarantined_total"), "", SP(quarantined), "Damaged parts that were set aside." },
+	{ N("spool_failed_writes_total"), "", SP(failed_writes), "Failed writes to the lane's files." },
+	{ N("spool_failed_syncs_total"), "", SP(failed_syncs), "Failed syncs of the lane to disk." },
+	{ N("spool_corrupt_bytes_total"), "", SP(lost_corrupt_bytes), "Bytes of damaged parts of the lane's files." },
+	{ N("spool_quarantined_total"), "", SP(quarantined), "Damaged parts of the lane's files that were set aside." },
 	{ 0 }
 };
 
 static const struct metrics_counter summary_lane[] = {
 	{ N("lane_in_total"), "lane=\"summary\"", U(in), "Messages put on the lane: delivered + spooled + dropped." },
-	{ N("lane_delivered_total"), "lane=\"summary\"", U(delivered), "Messages that the receiver is responsible for." },
-	{ N("lane_dropped_total"), "lane=\"summary\",reason=\"full\"", U(dropped_full), "Messages dropped." },
-	{ N("lane_dropped_total"), "lane=\"summary\",reason=\"write\"", U(dropped_write), "Messages dropped." },
-	{ N("lane_dropped_total"), "lane=\"summary\",reason=\"off\"", U(dropped_off), "Messages dropped." },
+	{ N("lane_delivered_total"), "lane=\"summary\"", U(delivered), "Messages that the analyzer has acknowledged." },
+	{ N("lane_dropped_total"), "lane=\"summary\",reason=\"full\"", U(dropped_full), "Messages dropped, by reason." },
+	{ N("lane_dropped_total"), "lane=\"summary\",reason=\"write\"", U(dropped_write), "Messages dropped, by reason." },
+	{ N("lane_dropped_total"), "lane=\"summary\",reason=\"off\"", U(dropped_off), "Messages dropped, by reason." },
 	{ N("upstream_bytes_total"), "lane=\"summary\"", U(bytes), "Bytes made for the analyzer." },
 	{ 0 }
 };
 
 static const struct metrics_counter incident_lane[] = {
 	{ N("lane_in_total"), "lane=\"incident\"", U(in), "Messages put on the lane: delivered + spooled + dropped." },
-	{ N("lane_delivered_total"), "lane=\"incident\"", U(delivered), "Messages that the receiver is responsible for." },
-	{ N("lane_dropped_total"), "lane=\"incident\",reason=\"full\"", U(dropped_full), "Messages dropped." },
-	{ N("lane_dropped_total"), "lane=\"incident\",reason=\"write\"", U(dropped_write), "Messages dropped." },
-	{ N("lane_dropped_total"), "lane=\"incident\",reason=\"off\"", U(dropped_off), "Messages dropped." },
+	{ N("lane_delivered_total"), "lane=\"incident\"", U(delivered), "Messages that the analyzer has acknowledged." },
+	{ N("lane_dropped_total"), "lane=\"incident\",reason=\"full\"", U(dropped_full), "Messages dropped, by reason." },
+	{ N("lane_dropped_total"), "lane=\"incident\",reason=\"write\"", U(dropped_write), "Messages dropped, by reason." },
+	{ N("lane_dropped_total"), "lane=\"incident\",reason=\"off\"", U(dropped_off), "Messages dropped, by reason." },
 	{ N("upstream_bytes_total"), "lane=\"incident\"", U(bytes), "Bytes made for the analyzer." },
 	{ 0 }
 };
@@ -165,70 +165,70 @@ lane_metrics_register(
 /* clang-format off */
 static const struct metrics_counter table_counters[] = {
 	{ N("paths_learned_total"), "", T(learned), "Traces of a flow's path, repeated ones included." },
-	{ N("paths_changed_total"), "", T(changed), "Traces with another path than before." },
-	{ N("paths_incomplete_total"), "", T(incomplete), "Traces that did not reach the destination: a path that did stands." },
-	{ N("paths_unexpected_total"), "", T(unexpected), "Paths that do not begin at our ToR or do not end at theirs." },
-	{ N("paths_refused_total"), "reason=\"flows\"", T(refused_flows), "Traces that found no room." },
-	{ N("paths_refused_total"), "reason=\"paths\"", T(refused_paths), "Traces that found no room." },
-	{ N("path_aliases_refused_total"), "", T(refused_aliases), "Switch addresses of plans without a valid name or family." },
-	{ N("paths_aged_total"), "", T(aged), "Flows forgotten that no plan names any more." },
+	{ N("paths_changed_total"), "", T(changed), "Traces that showed another path than before." },
+	{ N("paths_incomplete_total"), "", T(incomplete), "Traces that did not reach the destination; a complete path known before is kept." },
+	{ N("paths_unexpected_total"), "", T(unexpected), "Paths that do not begin at the ToR of the source or do not end at that of the target." },
+	{ N("paths_refused_total"), "reason=\"flows\"", T(refused_flows), "Traces not kept because a table is full, by table." },
+	{ N("paths_refused_total"), "reason=\"paths\"", T(refused_paths), "Traces not kept because a table is full, by table." },
+	{ N("path_aliases_refused_total"), "", T(refused_aliases), "Switch addresses of plans refused because their name or address family is invalid." },
+	{ N("paths_aged_total"), "", T(aged), "Flows dropped because no plan names them any more." },
 	{ 0 }
 };
 
 static const struct metrics_counter row_counters[] = {
-	{ N("path_rows_seconds_total"), "", R(seconds), "Seconds added up by path." },
+	{ N("path_rows_seconds_total"), "", R(seconds), "Seconds whose results were added up by path." },
 	{ N("path_rows_lossy_seconds_total"), "", R(lossy), "Seconds in which something was lost along a path." },
-	{ N("path_rows_skipped_seconds_total"), "", R(skipped), "Seconds cut by our own start or stall." },
+	{ N("path_rows_skipped_seconds_total"), "", R(skipped), "Seconds left out of the rows by path because the aggregator was starting or stopped." },
 	{ N("path_rows_messages_total"), "", R(messages), "Summaries with rows per path." },
-	{ N("path_rows_total"), "", R(rows), "Rows in them." },
-	{ N("path_rows_refused_total"), "kind=\"result\"", R(refused_flows), "What found no room." },
-	{ N("path_rows_refused_total"), "kind=\"row\"", R(refused_rows), "What found no room." },
-	{ N("path_rows_not_a_witness_total"), "", R(not_a_witness), "Probes left out: their source is bad, or its host stalled, paused or gone." },
+	{ N("path_rows_total"), "", R(rows), "Rows by path in summaries." },
+	{ N("path_rows_refused_total"), "kind=\"result\"", R(refused_flows), "Results and rows by path left out because a table is full." },
+	{ N("path_rows_refused_total"), "kind=\"row\"", R(refused_rows), "Results and rows by path left out because a table is full." },
+	{ N("path_rows_not_a_witness_total"), "", R(not_a_witness), "Probes left out of the rows by path because their source is faulty, or its host is stalled, paused or gone." },
 	{ N("path_rows_untraced_total"), "", R(untraced), "Probes whose path is not known." },
-	{ N("path_rows_forgotten_total"), "", R(forgotten), "Probes left out: of seconds cut by our own start or stall, or by a new numbering of RNICs." },
+	{ N("path_rows_forgotten_total"), "", R(forgotten), "Probes left out of the rows by path because the aggregator was starting or stopped, or the list of RNICs changed." },
 	{ 0 }
 };
 
 static const struct metrics_counter end_counters[] = {
-	{ N("path_rows_remote_dead_total"), "", E(foreign_dead), "Probes left out: their target is dead itself." },
-	{ N("path_rows_own_dead_total"), "", E(own_dead), "Probes left out: all that their source sends out is lost." },
+	{ N("path_rows_remote_dead_total"), "", E(foreign_dead), "Probes left out of the rows by path because their target is dead." },
+	{ N("path_rows_own_dead_total"), "", E(own_dead), "Probes left out of the rows by path because all that their source sends is lost." },
 	{ 0 }
 };
 
 static const struct metrics_counter lossy_counters[] = {
-	{ N("path_rows_remote_lossy_total"), "", L(foreign), "Probes left out: their target itself loses a part of all it gets or sends." },
-	{ N("path_rows_own_lossy_total"), "", L(own), "Probes left out: their source itself loses a part of all it sends or gets." },
+	{ N("path_rows_remote_lossy_total"), "", L(foreign), "Probes left out of the rows by path because their target itself loses packets." },
+	{ N("path_rows_own_lossy_total"), "", L(own), "Probes left out of the rows by path because their source itself loses packets." },
 	{ 0 }
 };
 
 static const struct metrics_counter brake_counters[] = {
-	{ N("brakes_taken_total"), "", B(taken), "Newer settings of the brake." },
-	{ N("brakes_stale_total"), "", B(stale), "Settings not newer than ours." },
-	{ N("brakes_refused_total"), "", B(refused), "Settings out of range." },
-	{ N("brakes_written_total"), "", B(written), "Settings written to the state folder." },
-	{ N("brakes_write_failed_total"), "", B(write_failed), "Settings that could not be written there." },
+	{ N("brakes_taken_total"), "", B(taken), "Newer settings of the brake taken into use." },
+	{ N("brakes_stale_total"), "", B(stale), "Settings of the brake that are not newer than the one in use." },
+	{ N("brakes_refused_total"), "", B(refused), "Settings of the brake refused because they are out of range." },
+	{ N("brakes_written_total"), "", B(written), "Settings of the brake written to the state folder." },
+	{ N("brakes_write_failed_total"), "", B(write_failed), "Settings of the brake that could not be written to the state folder." },
 	{ 0 }
 };
 
 static const struct metrics_counter resolver_counters[] = {
-	{ N("resolves_asked_total"), "", Q(asked), "Addresses and other ends of QPs that the controller was asked about." },
-	{ N("resolves_answered_total"), "", Q(answered), "Those that it answered." },
-	{ N("resolves_expired_total"), "", Q(expired), "Those that it did not answer in time." },
-	{ N("resolves_refused_total"), "", Q(refused), "Questions beyond what may wait at a time." },
-	{ N("resolves_unknown_total"), "", Q(unknown), "Answers without a pending question." },
+	{ N("resolves_asked_total"), "", Q(asked), "Requests to the controller for the RNIC of an address or the other end of a QP." },
+	{ N("resolves_answered_total"), "", Q(answered), "Requests for an RNIC or a QP that the controller answered." },
+	{ N("resolves_expired_total"), "", Q(expired), "Requests for an RNIC or a QP that the controller did not answer in time." },
+	{ N("resolves_refused_total"), "", Q(refused), "Requests for an RNIC or a QP refused because too many were open." },
+	{ N("resolves_unknown_total"), "", Q(unknown), "Answers of the controller that match no open request." },
 	{ 0 }
 };
 
 static const struct metrics_counter order_counters[] = {
-	{ N("brakes_sent_total"), "", O(brakes_sent), "Brakes sent to agents." },
-	{ N("brakes_failed_total"), "", O(brakes_failed), "Brakes that an agent did not take." },
-	{ N("resolved_here_total"), "", O(resolved_here), "Addresses that our own racks know." },
-	{ N("joins_unauthorized_total"), "", O(strangers), "Questions for the other end of QPs of RNICs that the agent has not registered." },
+	{ N("brakes_sent_total"), "", O(brakes_sent), "Settings of the brake sent to agents." },
+	{ N("brakes_failed_total"), "", O(brakes_failed), "Settings of the brake that could not be sent to an agent." },
+	{ N("resolved_here_total"), "", O(resolved_here), "Requests of agents for an RNIC that is in the aggregator's own racks." },
+	{ N("joins_unauthorized_total"), "", O(strangers), "Requests for the other end of a QP refused because its RNIC is not registered by the agent." },
 	{ N("service_peers_learned_total"), "", O(learned), "RNICs that services talk to, added to a rack." },
-	{ N("service_peers_failed_total"), "", O(learn_failed), "Those that found no room, or made no sense." },
-	{ N("resolve_answers_failed_total"), "", O(resolve_failed), "Answers that an agent did not take." },
-	{ N("drills_total"), "", O(drills), "Drill-downs asked for over a link." },
-	{ N("drills_failed_total"), "", O(drills_failed), "Those that could not be answered." },
+	{ N("service_peers_failed_total"), "", O(learn_failed), "RNICs that services talk to, not added because they are invalid or the table is full." },
+	{ N("resolve_answers_failed_total"), "", O(resolve_failed), "Answers that could not be sent to an agent." },
+	{ N("drills_total"), "", O(drills), "Requests for raw results received from an analyzer or a controller." },
+	{ N("drills_failed_total"), "", O(drills_failed), "Requests for raw results that could not be answered." },
 	{ 0 }
 };
 /* clang-format on */
@@ -274,7 +274,8 @@ path_metrics_of_rack(
 		    "Flows that leave the rack, traced or not.", read_flows, rack);
 	if (r == 0)
 		r = rm_metrics_gauge(metrics, rack, N("paths"), label,
-		    "Distinct paths that they take.", read_paths, rack);
+		    "Distinct paths of the flows that leave the rack.", read_paths,
+		    rack);
 	return r;
 }
 
@@ -293,8 +294,9 @@ path_metrics_of_orders(const struct orders *orders, struct rm_metrics *metrics)
 		    metrics, order_counters, orders_counts(orders), "");
 	if (r == 0)
 		r = rm_metrics_gauge(metrics, orders, N("brake_permille"), "",
-		    "Of what pinglists ask for, how much may be probed.", read_brake,
-		    orders);
+		    "Probes that the brake lets through, per 1000 that the pinglists "
+		    "ask for.",
+		    read_brake, orders);
 	return r;
 }
 
@@ -304,10 +306,10 @@ path_metrics_of_orders(const struct orders *orders, struct rm_metrics *metrics)
 
 /* clang-format off */
 static const struct metrics_counter service_counters[] = {
-	{ N("service_reports_total"), "", S(reports), "Reports of agents' service flows." },
-	{ N("service_flows_refused_total"), "", S(refused_flows), "Flows in them of RNICs that the agent does not speak for, or of no possible class." },
-	{ N("service_flows_dropped_total"), "", S(dropped_flows), "Flows in them that found no room." },
-	{ N("service_hosts_aged_total"), "", S(aged), "Hosts whose flows were forgotten: their agents did not come back." },
+	{ N("service_reports_total"), "", S(reports), "Reports of service flows received from agents." },
+	{ N("service_flows_refused_total"), "", S(refused_flows), "Service flows refused because the RNIC is not of the agent or the traffic class is impossible." },
+	{ N("service_flows_dropped_total"), "", S(dropped_flows), "Service flows not kept because the table is full." },
+	{ N("service_hosts_aged_total"), "", S(aged), "Hosts whose service flows were dropped because their agents did not come back." },
 	{ 0 }
 };
 /* clang-format on */
@@ -365,16 +367,16 @@ service_metrics_register(const struct service_table *table, struct rm_metrics *m
 		const char *name, *label, *help;
 		double (*read)(const void *arg);
 	} gauges[] = {
-		{ N("service_flows"), "state=\"resolving\"", "Service flows now.",
-		    read_resolving },
-		{ N("service_flows"), "state=\"probed\"", "Service flows now.",
-		    read_probed },
-		{ N("service_flows"), "state=\"waiting\"", "Service flows now.",
-		    read_waiting },
-		{ N("service_flows"), "state=\"unresolved\"", "Service flows now.",
-		    read_unresolved },
+		{ N("service_flows"), "state=\"resolving\"",
+		    "Service flows now, by state.", read_resolving },
+		{ N("service_flows"), "state=\"probed\"",
+		    "Service flows now, by state.", read_probed },
+		{ N("service_flows"), "state=\"waiting\"",
+		    "Service flows now, by state.", read_waiting },
+		{ N("service_flows"), "state=\"unresolved\"",
+		    "Service flows now, by state.", read_unresolved },
 		{ N("service_qps_unresolved"), "",
-		    "QPs whose other end nobody knows, as agents say.",
+		    "QPs whose other end is not known, as agents report.",
 		    read_unresolved_qps },
 		{ N("service_hosts_untraced"), "",
 		    "Hosts whose agents cannot see services.", read_untraced_hosts },

@@ -193,7 +193,9 @@ diagnosis_metrics_register(
 		    "Reports of an RNIC's counters.", &counts->reports);
 		if (r == 0)
 			r = rm_metrics_counter(metrics, counts, N("refused_total"),
-			    label, "Of those the ones of RNICs beyond the bound.",
+			    label,
+			    "Reports of an RNIC's counters refused because the table "
+			    "is full.",
 			    &counts->refused);
 		if (r == 0)
 			r = rm_metrics_counter(metrics, counts,

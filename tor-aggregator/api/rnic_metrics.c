@@ -269,20 +269,20 @@ static const struct measure {
 	struct rm_metrics_family family;
 	const char *otlp, *unit; /* as OpenTelemetry has them: no unit in a name */
 } measures[] = {
-	{ { "rackmesh_rnic_network_rtt_seconds", "summary", "Time in the network of an RNIC's own probes; of its last row of the summary, which closes every 60 s, and at once when the RNIC turns bad.", family_rtt }, "rackmesh.rnic.network_rtt", "s" },
-	{ { "rackmesh_rnic_prober_delay_seconds", "summary", "Time that those probes spent in the host that sent them.", family_prober_delay }, "rackmesh.rnic.prober_delay", "s" },
-	{ { "rackmesh_rnic_responder_delay_seconds", "summary", "Time that those probes spent in the hosts that answered them.", family_responder_delay }, "rackmesh.rnic.responder_delay", "s" },
-	{ { "rackmesh_rnic_loss_ratio", "gauge", "Of an RNIC's own probes (from), and of the rack's probes to it (to), the share without a reply in the last judged second.", family_ratio }, "rackmesh.rnic.loss", "1" },
-	{ { "rackmesh_rnic_probes_total", "counter", "Probes of judged seconds: an RNIC's own (from), those of the rack to it (to).", family_probes }, "rackmesh.rnic.probes", "{probe}" },
-	{ { "rackmesh_rnic_probes_lost_total", "counter", "Of those the ones without a reply.", family_lost }, "rackmesh.rnic.probes_lost", "{probe}" },
+	{ { "rackmesh_rnic_network_rtt_seconds", "summary", "Network round-trip time of the probes that this RNIC sent, of its last summary row; a row closes every 60 s, and at once when the RNIC becomes faulty.", family_rtt }, "rackmesh.rnic.network_rtt", "s" },
+	{ { "rackmesh_rnic_prober_delay_seconds", "summary", "Time that probes of this RNIC spent in its own host, of its last summary row.", family_prober_delay }, "rackmesh.rnic.prober_delay", "s" },
+	{ { "rackmesh_rnic_responder_delay_seconds", "summary", "Time that probes of this RNIC spent in the hosts that answered them, of its last summary row.", family_responder_delay }, "rackmesh.rnic.responder_delay", "s" },
+	{ { "rackmesh_rnic_loss_ratio", "gauge", "Share of probes without a reply in the last judged second: sent by this RNIC (from), or sent to it by its rack (to).", family_ratio }, "rackmesh.rnic.loss", "1" },
+	{ { "rackmesh_rnic_probes_total", "counter", "Probes of judged seconds: sent by this RNIC (from), or sent to it by its rack (to).", family_probes }, "rackmesh.rnic.probes", "{probe}" },
+	{ { "rackmesh_rnic_probes_lost_total", "counter", "Probes of judged seconds without a reply: sent by this RNIC (from), or sent to it by its rack (to).", family_lost }, "rackmesh.rnic.probes_lost", "{probe}" },
 	{ { "rackmesh_rnic_health", "gauge", "1; its label health is good, bad or unknown, in the last judged second.", family_health }, "rackmesh.rnic.health", "{rnic}" },
-	{ { "rackmesh_rnic_last_probe_age_seconds", "gauge", "Since the end of the last window with a probe of its own.", family_age }, "rackmesh.rnic.last_probe_age", "s" },
+	{ { "rackmesh_rnic_last_probe_age_seconds", "gauge", "Seconds since the end of the last window in which this RNIC sent a probe.", family_age }, "rackmesh.rnic.last_probe_age", "s" },
 	{ { "rackmesh_rack_incidents_open", "gauge", "Incidents open now, by kind.", family_kinds }, "rackmesh.rack.incidents_open", "{incident}" },
 	{ { "rackmesh_rack_blind", "gauge", "1: no host of the rack is heard, none is paused, and nothing says that an RNIC works.", family_blind }, "rackmesh.rack.blind", "{rack}" },
 	{ { "rackmesh_rack_hosts", "gauge", "Hosts of the rack that the plan names.", family_hosts }, "rackmesh.rack.hosts", "{host}" },
-	{ { "rackmesh_rack_hosts_ok", "gauge", "Of those the ones that are heard.", family_hosts_ok }, "rackmesh.rack.hosts_ok", "{host}" },
-	{ { "rackmesh_rack_hosts_paused", "gauge", "Of those the ones that were told not to probe.", family_hosts_paused }, "rackmesh.rack.hosts_paused", "{host}" },
-	{ { "rackmesh_rack_hosts_slowed", "gauge", "Hosts whose agents hold their own probing back.", family_hosts_slowed }, "rackmesh.rack.hosts_slowed", "{host}" },
+	{ { "rackmesh_rack_hosts_ok", "gauge", "Hosts of the rack whose agents report.", family_hosts_ok }, "rackmesh.rack.hosts_ok", "{host}" },
+	{ { "rackmesh_rack_hosts_paused", "gauge", "Hosts of the rack whose agents were ordered not to probe.", family_hosts_paused }, "rackmesh.rack.hosts_paused", "{host}" },
+	{ { "rackmesh_rack_hosts_slowed", "gauge", "Hosts of the rack whose agents have reduced their own probing.", family_hosts_slowed }, "rackmesh.rack.hosts_slowed", "{host}" },
 };
 /* clang-format on */
 
@@ -292,7 +292,9 @@ int
 rnic_metrics_register(const struct rnic_metrics *shown, struct rm_metrics *metrics)
 {
 	int r = rm_metrics_gauge(metrics, shown, "rackmesh_rnics_left_out", "",
-	    "RNICs of our racks beyond those shown.", read_left_out, shown);
+	    "RNICs of the racks that are not shown because the limit of series is "
+	    "reached.",
+	    read_left_out, shown);
 
 	for (size_t i = 0; r == 0 && i < MEASURES; i++)
 		r = rm_metrics_family(metrics, shown, &measures[i].family, shown);

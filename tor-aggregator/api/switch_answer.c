@@ -254,10 +254,10 @@ static const struct collector_gauge {
 	double (*read)(const void *collector);
 } collector_gauges[] = {
 	{ N("up"), "1: the last reading of the switch's counters was whole.", read_up },
-	{ N("age_seconds"), "Since the last whole reading began; -1: none yet.", read_age },
+	{ N("age_seconds"), "Seconds since the last complete reading of the switch's counters began; -1: none yet.", read_age },
 	{ N("values_told"), "Values of the last whole reading that rackmesh_switch_* tells.", read_told },
-	{ N("values_unused"), "Those left out, of classes in which nothing was ever above 0.", read_unused },
-	{ N("values_refused"), "Those left out beyond the limit of one switch.", read_refused },
+	{ N("values_unused"), "Values left out because no counter of their traffic class was ever above 0.", read_unused },
+	{ N("values_refused"), "Values left out because the limit of one switch is reached.", read_refused },
 };
 /* clang-format on */
 
