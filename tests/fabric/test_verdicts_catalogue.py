@@ -92,7 +92,7 @@ CASES = {
         lambda w: [rnic_late(w.lab, w.rnic("h3/r0"), 400)], 20, grade="missed", delays=True
     ),
     "an agent killed": Case(lambda w: [AgentKilled(w.lab, "h7")], 2),
-    "an agent frozen": Case(lambda w: [AgentFrozen(w.lab, "h4")], 2),
+    "an agent frozen": Case(lambda w: [AgentFrozen(w.lab, "h4")], 3),
     "a host gone": Case(lambda w: [HostGone(w.lab, "h5")], 3),
     "an agent stutters": Case(
         lambda w: [], beside=lambda w: [AgentStutters(w.lab, ["h3"], STUTTER)]

@@ -25,6 +25,7 @@ pytestmark = pytest.mark.virtual
 RACKS = {"tor1": ["h1", "h2", "h3", "h4"], "tor2": ["h1", "h5", "h6"], "tor3": ["h6", "h7"]}
 DEAD_S = 2.0  # DESIGN's budget from a window's start to its verdict
 AGENT_S = 2.0
+FROZEN_S = 3.0  # two of them are a stall
 LOSSY_S = 6.0  # what the simulated rack promises
 LONGEST = 1000  # bytes; a large probe has 1500
 QUIET_S = 5
@@ -70,7 +71,7 @@ def test_a_dead_rnic_is_named_with_its_direction(region, rng, say, name, kind):
 )
 def test_an_agent_and_a_host_are_no_rnic(region, rng, say, kind, host):
     fault = kind(region.lab, host)
-    told = live_through(region, fault, rng, fires_s=AGENT_S)
+    told = live_through(region, fault, rng, fires_s=FROZEN_S if kind is AgentFrozen else AGENT_S)
     tell(say, fault, told)
     assert told.kind == fault.kind
     region.lab.wait_probing()

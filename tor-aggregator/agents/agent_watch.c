@@ -246,7 +246,9 @@ silence(const struct agent_watch *watch, rm_mono_t now, int64_t timeout_ns)
 	if (rm_mono_since(watch->acked, watch->first_ping) >=
 		-AGENT_WATCH_ACK_BLUR_NS &&
 	    rm_mono_since(now, watch->acked) <= AGENT_WATCH_ACK_FRESH_NS)
-		return backs_off(watch, now) ? HOST_STALLED : HOST_AGENT_FROZEN;
+		return silent_ns <= AGENT_WATCH_FROZEN_NS || backs_off(watch, now)
+			   ? HOST_STALLED
+			   : HOST_AGENT_FROZEN;
 	return HOST_UNREACHABLE;
 }
 

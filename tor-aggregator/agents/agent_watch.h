@@ -23,9 +23,11 @@
  * queues with the kernel's stamps, and are answered in time. */
 #define AGENT_WATCH_MARGIN_NS (100 * RM_NS_PER_MS)
 #define AGENT_WATCH_OVERDUE_NS (500 * RM_NS_PER_MS) /* ask its kernel */
-#define AGENT_WATCH_SILENT_NS                                                        \
-	(1000 * RM_NS_PER_MS)                      /* a fault: frozen or unreachable \
-						    */
+/* A fault: the host is unreachable. */
+#define AGENT_WATCH_SILENT_NS (1000 * RM_NS_PER_MS)
+/* A fault: the agent is frozen. A busy host stops a process for a second now and then,
+ * and nobody is called for that: until here it is a stall. */
+#define AGENT_WATCH_FROZEN_NS (2000 * RM_NS_PER_MS)
 #define AGENT_WATCH_GRACE_NS (1000 * RM_NS_PER_MS) /* for coming back after a reset */
 #define AGENT_WATCH_SETTLE_NS                                  \
 	(1000 * RM_NS_PER_MS) /* after the start of a new life \

@@ -20,7 +20,7 @@
 #define TIMEOUT_NS (500 * RM_NS_PER_MS)
 #define AGE_NS (750 * RM_NS_PER_MS) /* of a window's end when it is judged */
 #define GRACE_NS (2 * RM_NS_PER_S)
-#define FROZEN_AFTER_NS (1 * RM_NS_PER_S)
+#define FROZEN_AFTER_NS (2 * RM_NS_PER_S)
 #define GONE_AFTER_NS (1500 * RM_NS_PER_MS)
 
 struct target {

@@ -78,7 +78,7 @@ a_new_agent_is_excused_for_the_time_before_and_just_after(void **state)
 }
 
 static void
-a_frozen_agent_stalls_first_and_is_frozen_after_a_second(void **state)
+a_frozen_agent_stalls_first_and_is_frozen_after_two_seconds(void **state)
 {
 	struct agent_watch *watch = *state;
 
@@ -90,11 +90,29 @@ a_frozen_agent_stalls_first_and_is_frozen_after_a_second(void **state)
 	assert_false(agent_watch_wants_ping(watch, ms(20550)));
 	agent_watch_acked(watch, ms(20500));
 	assert_int_equal(state_at(watch, 20900, 300), HOST_STALLED);
-	assert_int_equal(state_at(watch, 21050, 300), HOST_AGENT_FROZEN);
 	for (int64_t t = 21050; t < 26000; t += 50) {
 		if (agent_watch_wants_ping(watch, ms(t)))
 			agent_watch_acked(watch, ms(t + 1));
-		assert_int_equal(state_at(watch, t + 2, 600), HOST_AGENT_FROZEN);
+		assert_int_equal(state_at(watch, t + 2, 600),
+		    t < 22000 ? HOST_STALLED : HOST_AGENT_FROZEN);
+	}
+}
+
+static void
+an_agent_that_stops_for_a_second_of_five_is_never_frozen(void **state)
+{
+	struct agent_watch *watch = *state;
+
+	begin(watch);
+	for (int64_t stop = 20000; stop < 40000; stop += 5000) {
+		/* Its last heartbeat may be a whole interval older than the stop. */
+		for (int64_t t = stop; t < stop + 1250; t += 50) {
+			if (agent_watch_wants_ping(watch, ms(t)))
+				agent_watch_acked(watch, ms(t + 1));
+			assert_int_not_equal(
+			    state_at(watch, t + 2, 600), HOST_AGENT_FROZEN);
+		}
+		beat(watch, stop + 1250, stop + 5000);
 	}
 }
 
@@ -152,12 +170,14 @@ a_host_that_vanishes_under_a_frozen_agent_is_out_of_reach(void **state)
 	struct agent_watch *watch = *state;
 
 	begin(watch);
-	agent_watch_wants_ping(watch, ms(20500));
-	agent_watch_acked(watch, ms(20501));
-	assert_int_equal(state_at(watch, 21100, 300), HOST_AGENT_FROZEN);
-	agent_watch_wants_ping(watch, ms(21000));
-	agent_watch_wants_ping(watch, ms(21500));
-	assert_int_equal(state_at(watch, 22100, 300), HOST_UNREACHABLE);
+	for (int64_t t = 20500; t <= 21500; t += 500) {
+		agent_watch_wants_ping(watch, ms(t));
+		agent_watch_acked(watch, ms(t + 1));
+	}
+	assert_int_equal(state_at(watch, 22100, 300), HOST_AGENT_FROZEN);
+	agent_watch_wants_ping(watch, ms(22000));
+	agent_watch_wants_ping(watch, ms(22500));
+	assert_int_equal(state_at(watch, 23100, 300), HOST_UNREACHABLE);
 }
 
 static void
@@ -349,7 +369,8 @@ main(void)
 		TEST(an_agent_that_never_came_is_unknown),
 		TEST(steady_heartbeats_are_good),
 		TEST(a_new_agent_is_excused_for_the_time_before_and_just_after),
-		TEST(a_frozen_agent_stalls_first_and_is_frozen_after_a_second),
+		TEST(a_frozen_agent_stalls_first_and_is_frozen_after_two_seconds),
+		TEST(an_agent_that_stops_for_a_second_of_five_is_never_frozen),
 		TEST(a_thawed_agent_was_stalled_for_as_long_and_then_is_good),
 		TEST(silence_without_acknowledgement_is_a_host_out_of_reach),
 		TEST(an_agent_is_not_frozen_while_its_heartbeats_may_be_backing_off),
