@@ -275,18 +275,19 @@ localise_standings_fade(
 	for (size_t i = standings->count; i-- > 0;) {
 		struct localise_standing *s = &standings->standings[i];
 		const int64_t absent = rm_mono_since(now, s->seen);
+		/* What was named is remembered until its losses are forgotten: the next
+		 * fault of its ways is weighed without them. */
+		const int64_t kept =
+		    s->told.ns == 0 || loses_a_share(s) ? SLOW_LAPSE_NS : STALE_NS;
+		struct forget forget = { standings, s };
 
-		/* What was named is remembered until its losses are forgotten. */
-		if (absent > (s->told.ns != 0 ? STALE_NS : SLOW_LAPSE_NS)) {
-			struct forget forget = { standings, s };
-
-			if (s->told.ns != 0 && !loses_a_share(s))
-				localise_part_ways(map, &s->part, forget_way, &forget);
-			*s = standings->standings[--standings->count];
-			continue;
-		}
 		if (absent > (s->slow ? SLOW_LAPSE_NS : LAPSE_NS))
 			s->named = false;
+		if (absent <= kept)
+			continue;
+		if (s->told.ns != 0)
+			localise_part_ways(map, &s->part, forget_way, &forget);
+		*s = standings->standings[--standings->count];
 	}
 }
 
