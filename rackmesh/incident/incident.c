@@ -214,6 +214,7 @@ incident_update(struct rm_incidents *incidents, struct incident_entry *entry,
 	struct rm_verdict *mine = &entry->incident.verdict;
 	const struct rm_part part = mine->part;
 	const rm_wall_t start = mine->evidence.window_start;
+	const int64_t late_ns = mine->evidence.late_ns;
 	const enum rm_impact impact = impact_of(mine, verdict);
 	const bool changed =
 	    mine->kind != verdict->kind ||
@@ -229,6 +230,7 @@ incident_update(struct rm_incidents *incidents, struct incident_entry *entry,
 	*mine = *verdict;
 	mine->part = part; /* it identifies the fault for its whole life */
 	mine->evidence.window_start = start;
+	mine->evidence.late_ns = late_ns;
 	mine->evidence.impact = impact;
 	note_return(incidents, entry, judgement);
 	entry->good = false;

@@ -34,7 +34,8 @@ enum rm_health { RM_HEALTH_UNKNOWN, RM_HEALTH_GOOD, RM_HEALTH_BAD };
 
 struct rm_incident {
 	uint64_t id; /* of this opening: unique per deployment with high probability */
-	struct rm_verdict verdict; /* the latest; the window start of the first */
+	struct rm_verdict verdict; /* the latest; the window start and lateness of the
+				      first */
 	/* As it opened: it is a label of the alert. RM_SEVERITY_UNSET: nobody said. */
 	enum rm_severity severity;
 	rm_wall_t opened, changed, resolved; /* resolved.ns 0 while open */

@@ -41,6 +41,7 @@ take_over(struct incident_entry *entry, const struct rm_incident *theirs)
 	mine->id = theirs->id;
 	mine->verdict.part = theirs->verdict.part;
 	mine->verdict.evidence.window_start = theirs->verdict.evidence.window_start;
+	mine->verdict.evidence.late_ns = theirs->verdict.evidence.late_ns;
 	mine->opened = theirs->opened;
 	mine->severity = theirs->severity;
 	if (mine->changed.ns < theirs->changed.ns)

@@ -261,6 +261,8 @@ text_figures(struct text *text, const struct rm_evidence *evidence, bool whole_r
 	}
 }
 
+#define LATE_TOLD_NS RM_NS_PER_S
+
 void
 rm_verdict_sentence(const struct rm_verdict *verdict, char *out, size_t len)
 {
@@ -288,6 +290,9 @@ rm_verdict_sentence(const struct rm_verdict *verdict, char *out, size_t len)
 	}
 	if (evidence->counters[0] != '\0')
 		text_add(&text, "; %s", evidence->counters);
+	if (evidence->late_ns > LATE_TOLD_NS)
+		text_add(&text, "; judged %.1f s late",
+		    (double)evidence->late_ns / (double)RM_NS_PER_S);
 	text_add(&text, ".");
 	for (size_t i = 0; i < evidence->ruled_out_count; i++)
 		text_add(&text, "%s%s", i == 0 ? " Ruled out: " : "; ",
@@ -340,10 +345,11 @@ evidence_json(const struct rm_evidence *evidence)
 	json_t *json, *lists;
 
 	rm_wall_format(evidence->window_start, start);
-	json = json_pack(
-	    "{s:s, s:I, s:i, s:s, s:o, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o}",
+	json = json_pack("{s:s, s:I, s:I, s:i, s:s, s:o, s:s, s:s, s:s, s:s, s:o, s:o, "
+			 "s:o, s:o, s:o}",
 	    "window_start", start, "window_ms",
-	    (json_int_t)(evidence->window_ns / RM_NS_PER_MS), "peers",
+	    (json_int_t)(evidence->window_ns / RM_NS_PER_MS), "late_ms",
+	    (json_int_t)(evidence->late_ns / RM_NS_PER_MS), "peers",
 	    (int)evidence->peers, "direction", rm_way_word(evidence->way), "class",
 	    evidence->one_class ? json_integer(evidence->dscp) : json_null(), "impact",
 	    impact_word(evidence->impact), "services", evidence->services, "observed",

@@ -88,6 +88,7 @@ bool rm_tor_fails_inside(const struct rm_leg_counts *inside);
 struct rm_evidence {
 	int64_t window_ns;
 	rm_wall_t window_start; /* of the first window that showed it */
+	int64_t late_ns;        /* so much later than usual that window was judged */
 	unsigned peers;         /* distinct RNICs that bear witness */
 	enum rm_way way;        /* of an RNIC's packets those that are lost */
 	bool one_class;         /* only those with this DSCP */

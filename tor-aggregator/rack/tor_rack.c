@@ -285,7 +285,6 @@ tor_rack_found_ways_again(struct tor_rack *rack)
 }
 
 #define OPEN_BINS 40 /* ten seconds: a stall of ours, and what was sent meanwhile */
-#define WAIT_NS (500 * RM_NS_PER_MS)
 #define MAX_PAIRS 131072
 #define MAX_OPEN_INCIDENTS 256
 #define MAX_CLOSED_INCIDENTS 256
@@ -317,7 +316,7 @@ rack_build(struct tor_rack *rack, rm_mono_t now, rm_wall_t wall)
 		.judge_bins = TOR_RACK_JUDGE_BINS,
 		.open_bins = OPEN_BINS,
 		.timeout_ns = rack->options.timeout_ns,
-		.wait_ns = WAIT_NS,
+		.wait_ns = TOR_RACK_WAIT_NS,
 		.max_pairs = MAX_PAIRS,
 	};
 	const struct rm_incident_options incidents = {

@@ -277,6 +277,16 @@ focus_ask(struct tor_rack *rack, rm_mono_t now, const struct window_closed *clos
 	}
 }
 
+/* How much later than the last moment to wait for results. */
+static int64_t
+late_ns(const struct tor_rack *rack, rm_mono_t now, const struct window_closed *closed)
+{
+	const int64_t late = rm_mono_since(now, closed->end) -
+			     tor_rack_timeout_ns(rack) - TOR_RACK_WAIT_NS;
+
+	return late > 0 ? late : 0;
+}
+
 static void
 incidents_judge(struct tor_rack *rack, rm_mono_t now, rm_wall_t wall,
     const struct window_closed *closed, const struct rack_judgement *judgement)
@@ -292,6 +302,8 @@ incidents_judge(struct tor_rack *rack, rm_mono_t now, rm_wall_t wall,
 		evidence_samples_fill(
 		    rack->verdicts, count, rack->ring, rack->roster, closed->start);
 		evidence_classes_fill(rack->verdicts, count, rack->ring, closed->end);
+		for (size_t i = 0; i < count; i++)
+			rack->verdicts[i].evidence.late_ns = late_ns(rack, now, closed);
 		for (size_t i = 0; i < count && rack->callbacks.impact != NULL; i++)
 			rack->callbacks.impact(
 			    rack, &rack->verdicts[i], rack->callbacks.arg);

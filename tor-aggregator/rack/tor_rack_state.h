@@ -9,6 +9,7 @@
 #include "tor-aggregator/rack/tor_rack.h"
 
 #define TOR_RACK_MAX_VERDICTS 256
+#define TOR_RACK_WAIT_NS (500 * RM_NS_PER_MS) /* for what comes after the time-out */
 
 struct tor_rack {
 	char tor[RM_NAME_BYTES];

@@ -34,6 +34,7 @@ struct rack_fixture {
 	char last_part[RM_PART_NAME_BYTES];
 	enum rm_kind last_kind;
 	size_t last_samples;
+	int64_t last_late_ns;
 	struct wire_focus last_focus;
 	uint64_t summary_sent, summary_lost, summary_forward, summary_bad_rows;
 };
@@ -59,6 +60,7 @@ fixture_incident(struct tor_rack *rack, enum rm_incident_event event,
 	snprintf(f->last_part, sizeof(f->last_part), "%s", incident->verdict.part.name);
 	f->last_kind = incident->verdict.kind;
 	f->last_samples = incident->verdict.evidence.sample_count;
+	f->last_late_ns = incident->verdict.evidence.late_ns;
 }
 
 static inline void

@@ -94,6 +94,7 @@ a_fault_opens_once_and_stays_open_while_it_lasts(void **state)
 
 	for (int i = 0; i < 40; i++) {
 		verdict.evidence.window_start.ns = 1 + i;
+		verdict.evidence.late_ns = 40 - i;
 		verdict.evidence.to_part.sent = (uint64_t)i;
 		judge(rack, &verdict, 1);
 	}
@@ -105,6 +106,8 @@ a_fault_opens_once_and_stays_open_while_it_lasts(void **state)
 	/* The window is the first one's, for ever. */
 	assert_int_equal(
 	    rm_incidents_get(rack->incidents, 0)->verdict.evidence.window_start.ns, 1);
+	assert_int_equal(
+	    rm_incidents_get(rack->incidents, 0)->verdict.evidence.late_ns, 40);
 }
 
 static void

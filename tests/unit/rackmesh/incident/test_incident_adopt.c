@@ -76,6 +76,7 @@ theirs_on(const char *name)
 	};
 
 	theirs.verdict.evidence.window_start.ns = 40;
+	theirs.verdict.evidence.late_ns = 7;
 	return theirs;
 }
 
@@ -129,6 +130,7 @@ what_both_find_goes_by_their_id_and_times(void **state)
 	assert_int_equal(first(rack)->id, THEIRS);
 	assert_int_equal(first(rack)->opened.ns, 60);
 	assert_int_equal(first(rack)->verdict.evidence.window_start.ns, 40);
+	assert_int_equal(first(rack)->verdict.evidence.late_ns, 7);
 	assert_true(first(rack)->told_opened);
 }
 

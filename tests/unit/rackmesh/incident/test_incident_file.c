@@ -67,6 +67,7 @@ verdict_on(const char *name)
 		.confidence = 0.953,
 		.evidence = { .window_ns = RM_NS_PER_S,
 		    .window_start = { WALL_NS - 7 },
+		    .late_ns = 11,
 		    .peers = 3,
 		    .way = RM_WAY_RECEIVE,
 		    .to_part = { 100, 40 },

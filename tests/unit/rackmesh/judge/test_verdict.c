@@ -54,6 +54,28 @@ an_rnic_verdict_reads_as_a_sentence_with_figures(void **state)
 }
 
 static void
+what_was_judged_late_says_so(void **state)
+{
+	struct rm_verdict verdict = dead_rnic();
+	char text[RM_SENTENCE_BYTES];
+	json_t *json;
+
+	(void)state;
+	verdict.evidence.late_ns = 900 * RM_NS_PER_MS;
+	rm_verdict_sentence(&verdict, text, sizeof text);
+	assert_null(strstr(text, "late"));
+	verdict.evidence.late_ns = 3200 * RM_NS_PER_MS;
+	rm_verdict_sentence(&verdict, text, sizeof text);
+	assert_non_null(
+	    strstr(text, " between the others arrived; judged 3.2 s late. Ruled"));
+	json = rm_verdict_json(&verdict);
+	assert_int_equal(json_integer_value(json_object_get(
+			     json_object_get(json, "evidence"), "late_ms")),
+	    3200);
+	json_decref(json);
+}
+
+static void
 a_loss_says_of_which_packets(void **state)
 {
 	static const struct {
@@ -265,6 +287,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_rnic_verdict_reads_as_a_sentence_with_figures),
+		cmocka_unit_test(what_was_judged_late_says_so),
 		cmocka_unit_test(a_loss_says_of_which_packets),
 		cmocka_unit_test(a_host_verdict_says_what_was_seen),
 		cmocka_unit_test(an_rnics_verdict_ends_with_what_its_counters_tell),

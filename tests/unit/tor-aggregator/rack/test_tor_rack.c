@@ -14,10 +14,11 @@
 
 /*
  * One tick of 50 ms: every member probes every other and the witnesses twice, and what
- * it sent a time-out ago has become a result; `dead` neither sends nor receives.
+ * it sent a time-out ago has become a result; `dead` neither sends nor receives. It is
+ * taken in, and not judged yet.
  */
 static void
-probe(struct rack_fixture *f, size_t members, size_t dead)
+probe_unheard(struct rack_fixture *f, size_t members, size_t dead)
 {
 	struct wire_result results[2 * FIXTURE_MAX];
 
@@ -38,6 +39,12 @@ probe(struct rack_fixture *f, size_t members, size_t dead)
 		assert_int_equal(
 		    fixture_batch(f, src, ++f->seq[src], results, count), 0);
 	}
+}
+
+static void
+probe(struct rack_fixture *f, size_t members, size_t dead)
+{
+	probe_unheard(f, members, dead);
 	fixture_tick(f);
 }
 
@@ -70,10 +77,27 @@ one_dead_rnic_is_found_named_and_resolved(void **state)
 	assert_string_equal(f->last_part, "h2/r0");
 	assert_int_equal(f->last_kind, RM_KIND_RNIC_DOWN);
 	assert_true(f->last_samples > 0);
+	assert_int_equal(f->last_late_ns, 0);
 	assert_int_equal(tor_rack_member(f->rack, 2).health, RM_HEALTH_BAD);
 	run(f, 4, NOBODY, 5 * RM_NS_PER_S);
 	assert_int_equal(f->resolved, 1);
 	assert_int_equal(f->opened, 1);
+	finish(f);
+}
+
+static void
+what_is_judged_late_says_how_late(void **state)
+{
+	struct rack_fixture *f = fixture_rack(4, 2);
+
+	run(f, 4, NOBODY, 6 * RM_NS_PER_S);
+	for (int64_t t = 0; t < 4 * RM_NS_PER_S; t += 50 * MS)
+		probe_unheard(f, 4, 2);
+	run(f, 4, 2, 50 * MS);
+	assert_int_equal(f->opened, 1);
+	assert_string_equal(f->last_part, "h2/r0");
+	/* Of four seconds, in which the first is enough to name it. */
+	assert_in_range(f->last_late_ns, 1500 * MS, 3 * RM_NS_PER_S);
 	finish(f);
 }
 
@@ -395,6 +419,7 @@ main(void)
 		cmocka_unit_test(one_dead_rnic_is_found_named_and_resolved),
 		cmocka_unit_test(the_dead_are_no_loss_of_those_that_talk_to_them),
 		cmocka_unit_test(the_mesh_shows_which_pairs_lose),
+		cmocka_unit_test(what_is_judged_late_says_how_late),
 		cmocka_unit_test(traffic_counts_every_second_once),
 		cmocka_unit_test(
 		    a_certificate_that_ends_soon_is_an_incident_until_another_is_seen),
