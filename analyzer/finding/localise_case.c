@@ -73,6 +73,8 @@ localise_suspect_on(
 /* An entry of a switch's tables: where a link would do nearly as well, it is that. */
 #define PRIOR_TRANSIT (-16.0)
 #define PRIOR_TRANSIT_BACK (-17.5)
+/* Each of its links explains a share of what a ToR loses, and better than by chance. */
+#define PRIOR_TOR (-8.0)
 /* A few losses over two links of a switch look like its own for long. */
 #define SLOW_PRIOR_SWITCH (-14.0)
 
@@ -383,7 +385,10 @@ suspect_local(struct localise_case *c, uint32_t local)
 			.type = l->element->is_tor ? RM_PART_TOR : RM_PART_SWITCH,
 			.elements = { l->element },
 			.element_count = 1 },
-		    c->slow ? SLOW_PRIOR_SWITCH : PRIOR_SWITCH, local, NO_LOCAL);
+		    c->slow              ? SLOW_PRIOR_SWITCH
+		    : l->element->is_tor ? PRIOR_TOR
+					 : PRIOR_SWITCH,
+		    local, NO_LOCAL);
 	return suspect(c,
 	    (struct localise_suspect){
 		.type = RM_PART_LINK, .elements = { l->element }, .element_count = 1 },

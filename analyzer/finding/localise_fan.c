@@ -134,6 +134,9 @@ localise_fan_replies(struct localise_case *c, struct rm_observation *o,
 {
 	const struct localise_fan *fan;
 
+	/* Over minutes two links, crossed both ways, would explain too well what a
+	 * switch loses that loses one of a hundred. */
+	o->first_stands = c->slow;
 	fan = localise_fan(c, pair->ends[0], LOCALISE_FAN_UP);
 	if (fan == NULL)
 		return -ENOMEM;

@@ -213,6 +213,17 @@ is_among(const struct localise_element *pair,
 	return false;
 }
 
+/* ln of how likely so many of the flows that are lost are of the `on`, and the rest of
+ * those beside, if one is lost as easily as another. */
+static double
+ln_of_split(double lost, double strays, double on, double beside)
+{
+	const double all = on + beside;
+
+	return lgamma(lost + strays + 1) - lgamma(lost + 1) - lgamma(strays + 1) +
+	       lost * log(on / all) + (strays > 0 ? strays * log(beside / all) : 0);
+}
+
 bool
 localise_evidence_confined(
     const struct localise_now *now, const struct localise_suspect *suspect)
@@ -220,7 +231,7 @@ localise_evidence_confined(
 	const struct localise_element *pairs[MAX_PAIRS];
 	struct localise_sum on = { 0 }, beside = { 0 };
 	size_t count = 0;
-	double lost;
+	double lost, strays;
 
 	if (suspect->type == RM_PART_PATH)
 		return false;
@@ -238,9 +249,10 @@ localise_evidence_confined(
 	}
 	/* Rows of few packets know a flow to be silent, not yet dead. */
 	lost = fmax(on.hit, on.gone);
-	return on.flows > 0 && lost * log1p(beside.flows / on.flows) >= CONFINED_LN &&
-	       fmax(beside.hit, beside.gone) <=
-		   CONFINED_SHARE * lost * beside.flows / on.flows;
+	strays = fmax(beside.hit, beside.gone);
+	return on.flows > 0 &&
+	       strays * on.flows <= CONFINED_SHARE * lost * beside.flows &&
+	       ln_of_split(lost, strays, on.flows, beside.flows) <= -CONFINED_LN;
 }
 
 static bool

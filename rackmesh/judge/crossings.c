@@ -114,12 +114,14 @@ rm_crossings_share(const struct rm_observation *o, const struct rm_candidate *ca
 	}
 	if (o->spread == 0)
 		return 1;
-	for (uint32_t i = 0; i < sure; i++)
-		if (is_of(candidate, o->elements[i]))
-			return 1 + share_of(o, o->elements[i]);
 	for (uint32_t i = 0; i < candidate->element_count; i++)
 		share += share_of(o, candidate->elements[i]);
-	return share < 1 ? share : 1;
+	share = share < 1 ? share : 1;
+	for (uint32_t i = 0; i < sure; i++)
+		if (is_of(candidate, o->elements[i]))
+			return 1 +
+			       (o->first_stands ? share_of(o, o->elements[i]) : share);
+	return share;
 }
 
 /* The elements of the i-th observation or candidate. */

@@ -24,6 +24,9 @@ struct rm_observation {
 	 * among the elements before them, too, was crossed once, and by that share
 	 * once more, as by the reply to a probe. */
 	uint32_t spread;
+	/* Of a candidate's elements one that all crossed stands for it: by how many its
+	 * others were crossed besides counts for nothing. */
+	bool first_stands;
 	float shares[RM_OBSERVATION_ELEMENTS]; /* 0 < share <= 1 */
 };
 

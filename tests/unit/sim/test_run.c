@@ -220,6 +220,25 @@ a_spine_that_loses_a_third_is_named_and_none_of_its_links(void **state)
 	}
 }
 
+/* And what the spine gains by that a cable does, too, that loses both ways. */
+static void
+a_cable_that_loses_a_third_both_ways_is_named_and_not_its_spine(void **state)
+{
+	for (uint32_t i = 0; i < 8; i++) {
+		struct text a =
+		    run("name: a\nseconds: 24\nfabric: { racks: 3, middle: 2, "
+			"rnics_per_rack: { from: 2, to: 4 } }\n"
+			"noise: { loss: 1e-5 }\nfaults:\n"
+			"  - { kind: link-lossy, part: tor1--spine2, way: both, "
+			"loss: 0.3, from_s: 8 }\n",
+			3, i);
+
+		assert_int_equal(a.rows[SCORE_LINKS].found, 1);
+		assert_int_equal(a.rows[SCORE_DEVICES].wrong, 0);
+		text_clear(&a);
+	}
+}
+
 static void
 a_quiet_fabric_says_nothing(void **state)
 {
@@ -287,6 +306,8 @@ main(void)
 		    a_spine_that_swallows_what_goes_between_two_racks_is_named_with_them),
 		cmocka_unit_test(
 		    a_spine_that_loses_a_third_is_named_and_none_of_its_links),
+		cmocka_unit_test(
+		    a_cable_that_loses_a_third_both_ways_is_named_and_not_its_spine),
 		cmocka_unit_test(a_quiet_fabric_says_nothing),
 		cmocka_unit_test(rails_of_a_host_are_in_racks_of_their_own),
 		cmocka_unit_test(a_scheme_judges_by_the_window_that_it_is_given),
