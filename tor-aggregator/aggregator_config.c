@@ -51,6 +51,7 @@ const struct rm_option aggregator_options[] = {
 	{ "plans", RM_LIST, AT(plans), NULL, 0, WIRE_MAX_TORS, RM_RELOAD,
 	  "plan files, for running without a controller", NULL, NULL, 0 },
 	DRIFT_OPTION(struct aggregator_config, expected),
+	HYPERVISORS_OPTION(struct aggregator_config, hypervisors),
 	{ "state_folder", RM_STRING, AT(state_folder), "/var/lib/rackmesh/tor-aggregator",
 	  0, 1023, 0, "folder for plans, open incidents and what the analyzer has not "
 	  "acknowledged; \"\": nothing is kept", NULL, NULL, 0 },
@@ -226,6 +227,8 @@ aggregator_config_read(
 		r = otlp_config_check(&config->otlp, path, why);
 	if (r == 0)
 		r = drift_groups_check(&config->expected, path, why);
+	if (r == 0)
+		r = hypervisors_check(&config->hypervisors, path, why);
 	if (r < 0)
 		aggregator_config_clear(config);
 	return r;

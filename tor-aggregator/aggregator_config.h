@@ -12,6 +12,7 @@
 #include "rackmesh/incident/alert_config.h"
 #include "rackmesh/tls/credentials.h"
 #include "tor-aggregator/drift/drift_groups.h"
+#include "tor-aggregator/hypervisor/hypervisor_config.h"
 #include "tor-aggregator/otlp/otlp_config.h"
 #include "tor-aggregator/switch/switch_config.h"
 
@@ -37,7 +38,8 @@ struct aggregator_config {
 	struct rm_list controllers; /* char * */
 	struct rm_list analyzers;
 	struct rm_list plans;
-	struct rm_list expected; /* struct drift_group_config */
+	struct rm_list expected;    /* struct drift_group_config */
+	struct rm_list hypervisors; /* struct hypervisor_config */
 	struct rm_alert_config alerts;
 	struct otlp_config otlp;
 	uint64_t resolve_after_ms;

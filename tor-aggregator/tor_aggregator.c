@@ -27,10 +27,12 @@
 #include "tor-aggregator/analyzer/uplink.h"
 #include "tor-aggregator/api/aggregator_api.h"
 #include "tor-aggregator/api/aggregator_metrics.h"
+#include "tor-aggregator/api/hypervisor_answer.h"
 #include "tor-aggregator/api/switch_answer.h"
 #include "tor-aggregator/controller/relay.h"
 #include "tor-aggregator/drift/drift.h"
 #include "tor-aggregator/drift/drift_groups.h"
+#include "tor-aggregator/hypervisor/hypervisor_collector.h"
 #include "tor-aggregator/orders.h"
 #include "tor-aggregator/otlp/otlp.h"
 #include "tor-aggregator/otlp/otlp_body.h"
@@ -338,6 +340,27 @@ start_switches(struct tor_aggregator *aggregator)
 }
 
 static int
+start_hypervisors(struct tor_aggregator *aggregator)
+{
+	const struct rm_list *list = &aggregator->config->hypervisors;
+	const struct hypervisor_config *configs = list->items;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < list->count; i++) {
+		const struct hypervisor_collector_options options = {
+			.loop = aggregator->loop,
+			.config = &configs[i],
+		};
+
+		r = hypervisor_collector_new(&options, &aggregator->hypervisors[i]);
+		aggregator->hypervisor_count += r == 0;
+	}
+	if (r < 0)
+		rm_log_error(r, "cannot prepare reading the hypervisors' counters");
+	return r;
+}
+
+static int
 start_drift(struct tor_aggregator *aggregator)
 {
 	int r = drift_groups_new(&aggregator->config->expected, &aggregator->expected);
@@ -464,6 +487,8 @@ tor_aggregator_new(
 	if (r == 0)
 		r = start_switches(aggregator);
 	if (r == 0)
+		r = start_hypervisors(aggregator);
+	if (r == 0)
 		r = start_drift(aggregator);
 	if (r == 0)
 		r = tor_aggregator_start_diagnosis(aggregator);
@@ -509,6 +534,9 @@ tor_aggregator_free(struct tor_aggregator *aggregator)
 	switch_metrics_free(aggregator->switch_metrics);
 	for (size_t i = 0; i < aggregator->rack_count; i++)
 		switch_collector_free(aggregator->switches[i]);
+	hypervisor_metrics_free(aggregator->hypervisor_metrics);
+	for (size_t i = 0; i < aggregator->hypervisor_count; i++)
+		hypervisor_collector_free(aggregator->hypervisors[i]);
 	relay_free(aggregator->relay);
 	pairs_free(aggregator->pairs);
 	dispatch_free(aggregator->dispatch);

@@ -14,6 +14,7 @@
 #include "schemas/wire.h"
 #include "tor-aggregator/agents/ingest.h"
 #include "tor-aggregator/api/rnic_metrics.h"
+#include "tor-aggregator/hypervisor/hypervisor_config.h"
 #include "tor-aggregator/plan/peer_versions.h"
 
 struct tor_aggregator {
@@ -54,6 +55,9 @@ struct tor_aggregator {
 	/* Of each rack; NULL: its switch is not read. */
 	struct switch_collector *switches[WIRE_MAX_TORS];
 	struct switch_metrics *switch_metrics;
+	struct hypervisor_collector *hypervisors[HYPERVISOR_MAX_HOSTS];
+	size_t hypervisor_count;
+	struct hypervisor_metrics *hypervisor_metrics;
 	struct drift_groups *expected; /* of the config; a reload makes them anew */
 	struct drift *drifts[WIRE_MAX_TORS];        /* of each rack */
 	struct diagnoses *diagnoses[WIRE_MAX_TORS]; /* of each rack */

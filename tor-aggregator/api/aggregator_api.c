@@ -16,6 +16,7 @@
 #include "tor-aggregator/api/diagnosis_answer.h"
 #include "tor-aggregator/api/drift_answer.h"
 #include "tor-aggregator/api/drill.h"
+#include "tor-aggregator/api/hypervisor_answer.h"
 #include "tor-aggregator/api/mesh_answer.h"
 #include "tor-aggregator/api/switch_answer.h"
 #include "tor-aggregator/pairs.h"
@@ -446,6 +447,7 @@ aggregator_api_serve(struct tor_aggregator *aggregator, struct rm_http_server *s
 		{ "/v1/pinglist", get_pinglist },
 		{ "/v1/paths", get_paths },
 		{ "/v1/switches", switch_answer_get },
+		{ "/v1/hypervisors", hypervisor_answer_get },
 		{ "/v1/diagnosis", diagnosis_answer_get },
 		{ "/v1/drift", drift_answer_get },
 	};

@@ -18,6 +18,7 @@
 #include "tor-aggregator/api/aggregator_metrics_reports.h"
 #include "tor-aggregator/api/diagnosis_answer.h"
 #include "tor-aggregator/api/drift_answer.h"
+#include "tor-aggregator/api/hypervisor_answer.h"
 #include "tor-aggregator/api/rnic_metrics.h"
 #include "tor-aggregator/api/switch_answer.h"
 #include "tor-aggregator/controller/relay.h"
@@ -470,6 +471,8 @@ aggregator_metrics_register(
 		r = add_links(aggregator, metrics);
 	if (r == 0)
 		r = switch_metrics_register(aggregator, metrics);
+	if (r == 0)
+		r = hypervisor_metrics_register(aggregator, metrics);
 	if (r == 0)
 		r = drift_metrics_register(aggregator, metrics);
 	if (r == 0)

@@ -75,6 +75,17 @@ mistakes_name_line_and_option(void **state)
 		{ "tors: [{name: t1}]\nanalyzers:\n  - \"a1:0\"\n",
 		    ":3:", "analyzers" },
 		{ "tors: [{name: t1}]\nhistory:\n  folder: /x\n", ":2:", "history" },
+		{ "tors: [{name: t1}]\nhypervisors:\n  - name: e\n",
+		    ":3:", "hypervisors[0].address" },
+		{ "tors: [{name: t1}]\nhypervisors:\n"
+		  "  - {name: e, address: \"e:22\"}\n",
+		    ":3:", "hypervisors[0].address" },
+		{ "tors: [{name: t1}]\nhypervisors:\n"
+		  "  - {name: e, address: e, known_hosts: \"/%d/hosts\"}\n",
+		    ":3:", "without a %" },
+		{ "tors: [{name: t1}]\nhypervisors:\n"
+		  "  - {name: e, address: e, known_hosts: /nonexistent}\n",
+		    ":3:", "cannot be read" },
 		{ "tors: [{name: t1}]\nalerts:\n  webhooks: [\"ftp://x\"]\n",
 		    ":3:", "http://" },
 		{ "tors: [{name: t1}]\nring: {max_bytes: 5}\n",

@@ -1,0 +1,184 @@
+"""The counters of ESXi hosts, read by the rack's aggregator from a real sshd; and hosts that
+hang, flood, are others than they should be or are gone, which nothing else waits for."""
+
+import json
+
+import pytest
+
+from lab.esxi import Esxi, make_key
+from lab.faults import RnicDead
+from lab.wait import until
+
+RACKS = {"tor1": ["h1", "h2", "h3"]}
+PORT = 2201
+READ_S = 60
+OWN = "rackmesh_aggregator_hypervisor_"
+FAILED = "hypervisor {}: cannot read its counters"
+
+
+class Rack:
+    """A world whose aggregator reads these hosts."""
+
+    def __init__(self, world, folder, names):
+        self.hosts = {}
+
+        def options(fabric):
+            for i, name in enumerate(names):
+                self.hosts[name] = Esxi(name, fabric.netns("centre"),
+                                        fabric.management["centre"], PORT + i, folder)
+            return {"hypervisors": [host.option(name) for name, host in self.hosts.items()]}
+
+        self.world = world(RACKS, spines=0, alertmanager=False, aggregator=options)
+        self.aggregator = self.world.lab.aggregators["tor1"]
+
+    def start_hosts(self):
+        for host in self.hosts.values():
+            host.start().wait_ready()
+            host.nic("vmnic5", rx_global_pause=0)
+
+    def start(self):
+        self.start_hosts()
+        self.world.start()
+        return self
+
+    def stop(self):
+        for host in self.hosts.values():
+            host.recover()
+            host.stop()
+
+    def own(self, name, host):
+        return self.aggregator.metrics().sum(OWN + name, host=host)
+
+    def shown(self, name, **labels):
+        try:
+            return self.aggregator.metrics().sum("rackmesh_hypervisor_" + name, **labels)
+        except KeyError:
+            return None  # no reading yet
+
+    def answer(self, host, query=""):
+        text = self.aggregator.get(f"/v1/hypervisors?host={host}&{query}").text
+        found, = json.loads(text)["hypervisors"]
+        return found
+
+    def wait_up(self, host, up):
+        until(f"up of {host} is {up}", READ_S, lambda: self.own("up", host) == up,
+              [self.aggregator])
+
+    def wait_error(self, host, words):
+        until(f"{host}: {words}", READ_S,
+              lambda: words in (self.answer(host)["error"] or ""), [self.aggregator])
+
+    def said(self, words):
+        return sum(words in line for line in self.aggregator.log.read_text().splitlines())
+
+
+@pytest.fixture
+def hypervisors(world, tmp_path):
+    made = []
+
+    def make(*names):
+        made.append(Rack(world, tmp_path / "esxi", names))
+        return made[-1]
+
+    yield make
+    for rack in made:
+        rack.stop()
+
+
+def test_what_an_esxi_host_counts_is_shown_and_said_in_words(hypervisors, say):
+    rack = hypervisors("esx1").start()
+    host = rack.hosts["esx1"]
+    rack.wait_up("esx1", 1)
+    host.nic("vmnic4", rx_prio3_pause=41, rxPauseCtrlPhy=41, rx_global_pause=0,
+             general={"Rx Missed Errors": 15948})
+    host.nic("vmnic5", pause="true", pfc="false", rx_global_pause=1000, rxPauseCtrlPhy=1000,
+             rx_global_pause_transition=500, rx_global_pause_duration=300)
+    until("vmnic4 is there", READ_S,
+          lambda: rack.shown("rx_priority_pause_total", nic="vmnic4", priority="3") == 41)
+    assert rack.shown("rx_missed_total", nic="vmnic4") == 15948
+    assert rack.shown("rx_crc_errors_total", nic="vmnic4") == 4  # esxcli has it alone
+    assert rack.shown("link_up") == 2
+    assert rack.shown("priority_flow_control_on", nic="vmnic5") == 0
+    assert rack.shown("rx_global_pause_total", nic="vmnic5") == 1000
+    assert rack.own("parse_errors_total", "esx1") == 0
+
+    answer = rack.answer("esx1")
+    findings = {(nic["nic"], each["finding"]): each["text"]
+                for nic in answer["nics"] for each in nic["findings"]}
+    # PFC frames are no global pause.
+    assert set(findings) == {("vmnic5", "global-pause-on"), ("vmnic5", "global-pause-used")}
+    assert "received 1000" in findings["vmnic5", "global-pause-used"]
+    assert rack.shown("finding", finding="global-pause-on") == 1
+    counters = {(each["name"], each.get("priority")): each
+                for each in rack.answer("esx1", "nic=vmnic4")["nics"][0]["counters"]}
+    assert counters["pfc_rx_frames", 3]["total"] == 41
+    assert ("gpause_rx_frames", None) not in counters  # 0, and not asked for
+
+    host.nic("vmnic5", txPauseStormWarningEvents=1)
+    until("the counter is there", READ_S,
+          lambda: rack.shown("tx_pause_storm_warnings_total", nic="vmnic5") == 1)
+    host.nic("vmnic5", txPauseStormWarningEvents=3)
+    until("the storm is said", READ_S,
+          lambda: rack.shown("finding", nic="vmnic5", finding="pause-storm") == 1)
+    assert "2 storm warnings" in json.dumps(rack.answer("esx1"))
+    say(f"{len(answer['nics'])} NICs read in {answer['read_ms']} ms")
+
+
+def test_each_way_to_fail_is_said_and_delays_no_other_host(hypervisors, tmp_path):
+    rack = hypervisors("esx1", "other", "refuses", "hangs", "floods", "gone")
+    other = tmp_path / "other.key"
+    make_key(other)
+    rack.hosts["other"].know(other)
+    rack.start_hosts()
+    # What is offered is not what is allowed.
+    make_key(tmp_path / "stranger.key")
+    (tmp_path / "stranger.key").rename(rack.hosts["refuses"].key)
+    rack.hosts["hangs"].hang()
+    rack.hosts["floods"].flood()
+    rack.hosts["gone"].kill()
+    rack.world.start()
+    rack.wait_error("other", "its host key is not the one in")
+    rack.wait_error("refuses", "refuses the key for user root")
+    rack.wait_error("hangs", "its command has not ended in time")
+    rack.wait_error("floods", "it prints more than")
+    rack.wait_error("gone", "refused")
+    rack.wait_up("esx1", 1)
+
+    fault = RnicDead(rack.world.lab, rack.world.rnic("h3/r0"))  # judged as ever
+    fault.begin()
+    rack.world.plain.wait_for(fault.fires, 10, 0, str(fault))
+    before = rack.own("read_seconds_total", "esx1")
+    until("esx1 is read as ever", READ_S, lambda: rack.own("read_seconds_total", "esx1") > before)
+    # Said once, however often it fails; and then more and more rarely.
+    until("it fails several times", READ_S, lambda: rack.own("reads_failed_total", "gone") >= 2)
+    assert rack.said(FAILED.format("gone")) == 1
+    assert rack.answer("gone")["wait_ms"] >= 16000
+    assert rack.own("up", "other") == 0
+
+
+def test_a_host_that_is_back_goes_on_with_its_totals(hypervisors):
+    rack = hypervisors("esx1").start()
+    host = rack.hosts["esx1"]
+    host.nic("vmnic5", rx_global_pause=70)
+    until("it is read", READ_S, lambda: rack.shown("rx_global_pause_total") == 70)
+    said = rack.said(FAILED.format("esx1"))
+    host.kill()
+    rack.wait_up("esx1", 0)
+    assert rack.said(FAILED.format("esx1")) == said + 1
+    assert rack.shown("rx_global_pause_total") == 70  # as it was, and older and older
+    age = rack.own("age_seconds", "esx1")
+    until("it ages", READ_S, lambda: rack.own("age_seconds", "esx1") > age)
+    host.nic("vmnic5", rx_global_pause=100)
+    host.start().wait_ready()
+    rack.wait_up("esx1", 1)
+    assert rack.shown("rx_global_pause_total") == 100
+    assert rack.said("hypervisor esx1: counters read: 1 NICs, after") == said + 2
+
+
+def test_an_unknown_host_is_shown_no_key(hypervisors):
+    rack = hypervisors("esx1")
+    rack.hosts["esx1"].known_hosts.write_text("")
+    rack.start()
+    rack.wait_error("esx1", "its host key is not in")
+    assert "Accepted" not in rack.hosts["esx1"].log.read_text()
+    assert "publickey" not in rack.hosts["esx1"].log.read_text()

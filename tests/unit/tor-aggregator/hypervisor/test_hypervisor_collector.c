@@ -1,0 +1,301 @@
+/* Against a server that is no SSH, or none that answers; a real one is in tests/fabric.
+ */
+#include "tor-aggregator/hypervisor/hypervisor_collector.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <arpa/inet.h>
+#include <event2/buffer.h>
+#include <event2/bufferevent.h>
+#include <event2/event.h>
+#include <event2/listener.h>
+#include <fcntl.h>
+#include <libssh/libssh.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "rackmesh/core/log.h"
+#include "rackmesh/loop/loop.h"
+#include "tor-aggregator/hypervisor/hypervisor_config.h"
+
+#define SHORT_NS (100 * RM_NS_PER_MS)
+#define LONG_NS (60 * RM_NS_PER_S) /* whoever answers is not given up */
+
+struct world {
+	struct rm_loop *loop;
+	struct evconnlistener *listener;
+	struct bufferevent *peer; /* the last one, while it is connected */
+	struct hypervisor_collector *collector;
+	struct hypervisor_config config;
+	struct rm_timer *look, *deadline;
+	char folder[32], key[64], known_hosts[64], log[4096];
+	const char *answer; /* to each connection; "": none, ever */
+	bool again;         /* without end */
+	unsigned wanted;    /* readings that fail */
+	bool late;          /* the deadline came */
+};
+
+static void
+send_again(struct bufferevent *peer, void *arg)
+{
+	struct world *w = arg;
+
+	if (w->again)
+		bufferevent_write(peer, w->answer, strlen(w->answer));
+}
+
+static void
+on_peer_event(struct bufferevent *peer, short events, void *arg)
+{
+	struct world *w = arg;
+
+	if (w->peer == peer)
+		w->peer = NULL;
+	bufferevent_free(peer);
+}
+
+static void
+on_accept(struct evconnlistener *listener, evutil_socket_t fd, struct sockaddr *address,
+    int len, void *arg)
+{
+	struct world *w = arg;
+	struct bufferevent *peer =
+	    bufferevent_socket_new(rm_loop_base(w->loop), fd, BEV_OPT_CLOSE_ON_FREE);
+
+	w->peer = peer;
+	bufferevent_setcb(peer, NULL, send_again, on_peer_event, w);
+	bufferevent_enable(peer, EV_READ | EV_WRITE);
+	bufferevent_write(peer, w->answer, strlen(w->answer));
+}
+
+static void
+on_look(void *arg)
+{
+	struct world *w = arg;
+
+	if (hypervisor_collector_counts(w->collector)->failed >= w->wanted)
+		rm_loop_stop(w->loop);
+	rm_timer_after(w->look, RM_NS_PER_MS);
+}
+
+static void
+on_late(void *arg)
+{
+	struct world *w = arg;
+
+	w->late = true;
+	rm_loop_stop(w->loop);
+}
+
+static void
+on_line(enum rm_log_level level, const char *line, void *arg)
+{
+	struct world *w = arg;
+	const size_t used = strlen(w->log);
+
+	snprintf(w->log + used, sizeof(w->log) - used, "%s\n", line);
+}
+
+/* Until so many readings have failed. Returns why the last one did. */
+static const char *
+run(struct world *w, const char *answer, bool again, unsigned wanted)
+{
+	const struct hypervisor_collector_options options = { .loop = w->loop,
+		.config = &w->config,
+		.interval_ns = wanted > 1 ? SHORT_NS : LONG_NS };
+
+	w->answer = answer;
+	w->again = again;
+	w->wanted = wanted;
+	assert_int_equal(hypervisor_collector_new(&options, &w->collector), 0);
+	rm_timer_after(w->look, RM_NS_PER_MS);
+	rm_timer_after(w->deadline, 120 * RM_NS_PER_S);
+	rm_loop_run(w->loop);
+	assert_false(w->late);
+	assert_false(hypervisor_collector_shown(w->collector).up);
+	return hypervisor_collector_shown(w->collector).error;
+}
+
+static void
+make_key(const char *path)
+{
+	ssh_key key;
+
+	assert_int_equal(ssh_pki_generate(SSH_KEYTYPE_ED25519, 0, &key), SSH_OK);
+	assert_int_equal(
+	    ssh_pki_export_privkey_file(key, NULL, NULL, NULL, path), SSH_OK);
+	ssh_key_free(key);
+	assert_int_equal(chmod(path, 0600), 0);
+}
+
+static void
+write_text(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	fputs(text, file);
+	assert_int_equal(fclose(file), 0);
+}
+
+static int
+setup(void **state)
+{
+	static struct world w;
+	struct sockaddr_in address = { .sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t len = sizeof(address);
+
+	w = (struct world){ .folder = "/tmp/rm-esxi-XXXXXX" };
+	w.config = (struct hypervisor_config){ .name = (char *)"esx1",
+		.address = (char *)"127.0.0.1",
+		.user = (char *)"root",
+		.key = w.key,
+		.known_hosts = w.known_hosts };
+	assert_non_null(mkdtemp(w.folder));
+	snprintf(w.key, sizeof(w.key), "%s/key", w.folder);
+	snprintf(w.known_hosts, sizeof(w.known_hosts), "%s/known_hosts", w.folder);
+	make_key(w.key);
+	write_text(w.known_hosts, "");
+	rm_log_set_sink(on_line, &w);
+	assert_int_equal(rm_loop_new(&w.loop), 0);
+	assert_int_equal(rm_timer_new(w.loop, on_look, &w, &w.look), 0);
+	assert_int_equal(rm_timer_new(w.loop, on_late, &w, &w.deadline), 0);
+	w.listener = evconnlistener_new_bind(rm_loop_base(w.loop), on_accept, &w,
+	    LEV_OPT_CLOSE_ON_FREE, 16, (struct sockaddr *)&address, sizeof(address));
+	assert_non_null(w.listener);
+	getsockname(
+	    evconnlistener_get_fd(w.listener), (struct sockaddr *)&address, &len);
+	w.config.port = ntohs(address.sin_port);
+	*state = &w;
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	struct world *w = *state;
+
+	hypervisor_collector_free(w->collector);
+	if (w->peer != NULL)
+		bufferevent_free(w->peer);
+	evconnlistener_free(w->listener);
+	rm_timer_free(w->look);
+	rm_timer_free(w->deadline);
+	rm_loop_free(w->loop);
+	rm_log_set_sink(NULL, NULL);
+	unlink(w->key);
+	unlink(w->known_hosts);
+	rmdir(w->folder);
+	return 0;
+}
+
+static void
+a_mute_host_is_given_up_said_once_and_asked_more_rarely(void **state)
+{
+	struct world *w = *state;
+	static const char words[] = "hypervisor esx1: cannot read its counters";
+	const char *line;
+
+	assert_string_equal(run(w, "", false, 3), "no greeting by SSH in time");
+	line = strstr(w->log, words);
+	assert_non_null(line);
+	assert_null(strstr(line + strlen(words), words));
+	assert_true(hypervisor_collector_shown(w->collector).wait_ns == 4 * SHORT_NS);
+}
+
+static void
+a_server_that_is_no_ssh_is_named_as_none(void **state)
+{
+	const char *error = run(*state, "HTTP/1.0 400 Bad Request\r\n\r\n", true, 1);
+
+	assert_non_null(strstr(error, "no greeting by SSH"));
+}
+
+static void
+an_ssh_that_breaks_off_is_said(void **state)
+{
+	const char *error =
+	    run(*state, "SSH-2.0-OpenSSH_9.2\r\n\x01\x02\x03\x04\xff\xff", true, 1);
+
+	assert_non_null(strstr(error, "no greeting by SSH"));
+}
+
+static void
+nobody_there_is_said(void **state)
+{
+	struct world *w = *state;
+
+	evconnlistener_disable(w->listener);
+	w->config.port = 1;
+	assert_non_null(strstr(run(w, "", false, 1), "refused"));
+}
+
+static void
+a_key_that_others_can_read_is_not_used(void **state)
+{
+	struct world *w = *state;
+
+	assert_int_equal(chmod(w->key, 0644), 0);
+	assert_non_null(strstr(run(w, "", false, 1), w->key));
+	assert_null(w->peer); /* nobody was even called */
+}
+
+static void
+a_key_that_is_none_is_said(void **state)
+{
+	struct world *w = *state;
+
+	write_text(w->key, "no key\n");
+	assert_non_null(strstr(run(w, "", false, 1), "without a passphrase"));
+}
+
+static size_t
+open_files(void)
+{
+	size_t count = 0;
+
+	for (int fd = 0; fd < 256; fd++)
+		count += fcntl(fd, F_GETFD) >= 0;
+	return count;
+}
+
+static void
+no_reading_leaves_a_file_open(void **state)
+{
+	struct world *w = *state;
+	const size_t before = open_files();
+
+	run(w, "", false, 3);
+	if (w->peer != NULL)
+		bufferevent_free(w->peer);
+	w->peer = NULL;
+	rm_loop_run(w->loop); /* until it looks again: those hung up are gone */
+	assert_in_range(open_files(), before, before + 1);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_mute_host_is_given_up_said_once_and_asked_more_rarely),
+		TEST(a_server_that_is_no_ssh_is_named_as_none),
+		TEST(an_ssh_that_breaks_off_is_said),
+		TEST(nobody_there_is_said),
+		TEST(a_key_that_others_can_read_is_not_used),
+		TEST(a_key_that_is_none_is_said),
+		TEST(no_reading_leaves_a_file_open),
+	};
+
+	return cmocka_run_group_tests_name("hypervisor_collector", tests, NULL, NULL);
+}

@@ -1,0 +1,369 @@
+#include "tor-aggregator/api/hypervisor_answer.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rackmesh/core/clock.h"
+#include "rackmesh/http/http_server.h"
+#include "rackmesh/metrics/metrics.h"
+#include "tor-aggregator/hypervisor/hypervisor_collector.h"
+#include "tor-aggregator/hypervisor/hypervisor_findings.h"
+#include "tor-aggregator/tor_aggregator_state.h"
+
+#define LIMIT 200 /* NICs in one answer */
+#define MAX_LIMIT 1000
+#define LABEL_BYTES 128
+
+/* ---- JSON ---- */
+
+struct wanted {
+	const char *host, *nic; /* NULL: any */
+	bool all;               /* also values of 0 */
+	uint64_t offset, limit, count;
+};
+
+static void
+set_u64(json_t *object, const char *key, uint64_t value)
+{
+	json_object_set_new(object, key, json_integer((json_int_t)value));
+}
+
+static json_t *
+show_value(const struct hypervisor_row *row, unsigned priority,
+    const struct counter_state *state)
+{
+	json_t *object = json_object();
+
+	json_object_set_new(object, "name", json_string(row->name));
+	if (row->by_priority)
+		set_u64(object, "priority", priority);
+	json_object_set_new(object, "unit", json_string(row->unit));
+	if (row->gauge) {
+		set_u64(object, "value", state->total);
+		return object;
+	}
+	set_u64(object, "total", state->total);
+	set_u64(object, "delta", state->delta);
+	return object;
+}
+
+static json_t *
+show_findings(const struct hypervisor_nic *nic, int64_t interval_ns)
+{
+	char told[HYPERVISOR_FINDINGS][FINDING_BYTES];
+	json_t *list = json_array(), *object;
+
+	hypervisor_findings_tell(nic, interval_ns, told);
+	for (int i = 0; i < HYPERVISOR_FINDINGS; i++) {
+		if (told[i][0] == '\0')
+			continue;
+		object = json_object();
+		json_object_set_new(
+		    object, "finding", json_string(hypervisor_finding_word(i)));
+		json_object_set_new(object, "text", json_string(told[i]));
+		json_array_append_new(list, object);
+	}
+	return list;
+}
+
+static json_t *
+show_nic(const struct hypervisor_nic *nic, int64_t interval_ns, bool all)
+{
+	const struct counter_state *state = nic->states;
+	json_t *object = json_object(), *list = json_array();
+
+	json_object_set_new(object, "nic", json_string(nic->name));
+	json_object_set_new(object, "driver", json_string(nic->driver));
+	json_object_set_new(object, "findings", show_findings(nic, interval_ns));
+	for (const struct hypervisor_row *row = hypervisor_rows; row->name != NULL;
+	     row++)
+		for (unsigned i = 0; i < hypervisor_row_values(row); i++, state++)
+			if (state->there && (all || state->total != 0))
+				json_array_append_new(list, show_value(row, i, state));
+	json_object_set_new(object, "counters", list);
+	return object;
+}
+
+static json_t *
+show_nics(const struct hypervisor_shown *shown, struct wanted *wanted)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < hypervisor_nics_count(shown->nics); i++) {
+		const struct hypervisor_nic *nic = hypervisor_nics_get(shown->nics, i);
+
+		if (!nic->there ||
+		    (wanted->nic != NULL && strcmp(wanted->nic, nic->name) != 0))
+			continue;
+		if (wanted->count++ < wanted->offset || wanted->limit == 0)
+			continue;
+		wanted->limit--;
+		json_array_append_new(
+		    list, show_nic(nic, shown->interval_ns, wanted->all));
+	}
+	return list;
+}
+
+static json_t *
+show_host(const struct hypervisor_collector *collector, struct wanted *wanted)
+{
+	const struct hypervisor_shown shown = hypervisor_collector_shown(collector);
+	json_t *object = json_object();
+
+	json_object_set_new(object, "host", json_string(shown.name));
+	json_object_set_new(object, "address", json_string(shown.address));
+	json_object_set_new(object, "up", json_boolean(shown.up));
+	json_object_set_new(object, "error",
+	    shown.error[0] == '\0' ? json_null() : json_string(shown.error));
+	json_object_set_new(object, "age_ms",
+	    shown.at.ns == 0
+		? json_null()
+		: json_integer(rm_mono_since(rm_mono_now(), shown.at) / RM_NS_PER_MS));
+	json_object_set_new(
+	    object, "interval_ms", json_integer(shown.interval_ns / RM_NS_PER_MS));
+	json_object_set_new(
+	    object, "read_ms", json_integer(shown.took_ns / RM_NS_PER_MS));
+	json_object_set_new(
+	    object, "wait_ms", json_integer(shown.wait_ns / RM_NS_PER_MS));
+	set_u64(object, "parse_errors",
+	    hypervisor_collector_counts(collector)->nics.parse_errors);
+	json_object_set_new(object, "nics", show_nics(&shown, wanted));
+	return object;
+}
+
+void
+hypervisor_answer_get(struct rm_http_request *request, void *arg)
+{
+	const struct tor_aggregator *aggregator = arg;
+	struct wanted wanted = {
+		.host = rm_http_query(request, "host"),
+		.nic = rm_http_query(request, "nic"),
+		.all = rm_http_query(request, "all") != NULL,
+		.limit = LIMIT,
+	};
+	json_t *all, *list;
+
+	if (!rm_http_query_number(request, "offset", 0, UINT32_MAX, &wanted.offset) ||
+	    !rm_http_query_number(request, "limit", 1, MAX_LIMIT, &wanted.limit))
+		return;
+	all = json_object();
+	list = json_array();
+	for (size_t i = 0; i < aggregator->hypervisor_count; i++) {
+		const struct hypervisor_collector *host = aggregator->hypervisors[i];
+
+		if (wanted.host == NULL ||
+		    strcmp(wanted.host, hypervisor_collector_shown(host).name) == 0)
+			json_array_append_new(list, show_host(host, &wanted));
+	}
+	set_u64(all, "nic_count", wanted.count);
+	json_object_set_new(all, "hypervisors", list);
+	rm_http_reply_json(request, 200, all);
+}
+
+/* ---- metrics ---- */
+
+#define N(name) "rackmesh_aggregator_hypervisor_" name
+#define C(field) offsetof(struct hypervisor_collector_counts, field)
+
+/* clang-format off */
+static const struct metrics_counter collector_counters[] = {
+	{ N("reads_total"), "", C(reads), "Readings of an ESXi host's counters." },
+	{ N("reads_failed_total"), "", C(failed), "Readings that were given up." },
+	{ N("values_total"), "", C(nics.values), "Single values read." },
+	{ N("parse_errors_total"), "", C(nics.parse_errors), "Single values, lines and names of NICs that made no sense." },
+	{ N("nics_refused_total"), "", C(nics.refused), "NICs beyond the limit, at each reading." },
+	{ N("resets_total"), "", C(nics.resets), "Counters that began again at 0." },
+	{ 0 }
+};
+/* clang-format on */
+
+struct row_family {
+	struct rm_metrics_family family;
+	const struct tor_aggregator *aggregator;
+	const struct hypervisor_row *row;
+	size_t first; /* of its values */
+};
+
+struct hypervisor_metrics {
+	struct rm_metrics_family findings;
+	const struct tor_aggregator *aggregator;
+	struct row_family rows[];
+};
+
+/* Most priorities of a NIC carry nothing: of those nothing is told. */
+static bool
+is_used(const struct hypervisor_nic *nic, unsigned priority)
+{
+	const struct counter_state *state = nic->states;
+
+	for (const struct hypervisor_row *row = hypervisor_rows; row->name != NULL;
+	     row++) {
+		if (row->by_priority && state[priority].total != 0)
+			return true;
+		state += hypervisor_row_values(row);
+	}
+	return false;
+}
+
+static void
+tell_nic(struct rm_metrics_out *out, const struct row_family *family, const char *host,
+    const struct hypervisor_nic *nic)
+{
+	const struct counter_state *states = nic->states + family->first;
+	char label[LABEL_BYTES], more[16] = "";
+
+	snprintf(label, sizeof(label), "host=\"%s\",nic=\"%s\"", host, nic->name);
+	for (unsigned i = 0; i < hypervisor_row_values(family->row); i++) {
+		if (family->row->by_priority)
+			snprintf(more, sizeof(more), "priority=\"%u\"", i);
+		if (states[i].there && (!family->row->by_priority || is_used(nic, i)))
+			rm_metrics_tell(out, label, more, (double)states[i].total);
+	}
+}
+
+static void
+tell_row(struct rm_metrics_out *out, const void *arg)
+{
+	const struct row_family *family = arg;
+	const struct tor_aggregator *aggregator = family->aggregator;
+
+	for (size_t h = 0; h < aggregator->hypervisor_count; h++) {
+		const struct hypervisor_shown shown =
+		    hypervisor_collector_shown(aggregator->hypervisors[h]);
+
+		for (size_t i = 0; i < hypervisor_nics_count(shown.nics); i++)
+			if (hypervisor_nics_get(shown.nics, i)->there)
+				tell_nic(out, family, shown.name,
+				    hypervisor_nics_get(shown.nics, i));
+	}
+}
+
+static void
+tell_nic_findings(struct rm_metrics_out *out, const struct hypervisor_shown *shown,
+    const struct hypervisor_nic *nic)
+{
+	char told[HYPERVISOR_FINDINGS][FINDING_BYTES], label[LABEL_BYTES], more[40];
+
+	hypervisor_findings_tell(nic, shown->interval_ns, told);
+	snprintf(
+	    label, sizeof(label), "host=\"%s\",nic=\"%s\"", shown->name, nic->name);
+	for (int i = 0; i < HYPERVISOR_FINDINGS; i++) {
+		snprintf(
+		    more, sizeof(more), "finding=\"%s\"", hypervisor_finding_word(i));
+		rm_metrics_tell(out, label, more, told[i][0] != '\0');
+	}
+}
+
+static void
+tell_findings(struct rm_metrics_out *out, const void *arg)
+{
+	const struct hypervisor_metrics *shown = arg;
+	const struct tor_aggregator *aggregator = shown->aggregator;
+
+	for (size_t h = 0; h < aggregator->hypervisor_count; h++) {
+		const struct hypervisor_shown host =
+		    hypervisor_collector_shown(aggregator->hypervisors[h]);
+
+		for (size_t i = 0; i < hypervisor_nics_count(host.nics); i++)
+			if (hypervisor_nics_get(host.nics, i)->there)
+				tell_nic_findings(
+				    out, &host, hypervisor_nics_get(host.nics, i));
+	}
+}
+
+static double
+read_up(const void *arg)
+{
+	return hypervisor_collector_shown(arg).up;
+}
+
+static double
+read_age(const void *arg)
+{
+	const struct hypervisor_shown shown = hypervisor_collector_shown(arg);
+
+	return shown.at.ns == 0 ? -1
+				: (double)rm_mono_since(rm_mono_now(), shown.at) / 1e9;
+}
+
+static int
+add_collector(struct rm_metrics *metrics, const struct hypervisor_collector *collector)
+{
+	const struct hypervisor_collector_counts *counts =
+	    hypervisor_collector_counts(collector);
+	char label[LABEL_BYTES];
+	int r;
+
+	snprintf(label, sizeof(label), "host=\"%s\"",
+	    hypervisor_collector_shown(collector).name);
+	r = metrics_table_add(metrics, collector_counters, counts, label);
+	if (r == 0)
+		r = rm_metrics_counter_ns(metrics, counts, N("read_seconds_total"),
+		    label, "Time that readings took which were whole.",
+		    &counts->took_ns);
+	if (r == 0)
+		r = rm_metrics_gauge(metrics, counts, N("up"), label,
+		    "1: the last reading of the ESXi host's counters was whole.",
+		    read_up, collector);
+	if (r == 0)
+		r = rm_metrics_gauge(metrics, counts, N("age_seconds"), label,
+		    "Since the last whole reading began; -1: none yet.", read_age,
+		    collector);
+	return r;
+}
+
+static int
+add_rows(struct tor_aggregator *aggregator, struct rm_metrics *metrics)
+{
+	size_t rows = 0, first = 0;
+	struct hypervisor_metrics *shown;
+	int r;
+
+	while (hypervisor_rows[rows].name != NULL)
+		rows++;
+	shown = calloc(1, sizeof(*shown) + rows * sizeof(shown->rows[0]));
+	if (shown == NULL)
+		return -ENOMEM;
+	shown->aggregator = aggregator;
+	aggregator->hypervisor_metrics = shown;
+	shown->findings = (struct rm_metrics_family){ "rackmesh_hypervisor_finding",
+		"gauge", "1: what the finding says holds of the NIC's last interval.",
+		tell_findings };
+	r = rm_metrics_family(metrics, shown, &shown->findings, shown);
+	for (size_t i = 0; r == 0 && i < rows; i++) {
+		const struct hypervisor_row *row = &hypervisor_rows[i];
+
+		shown->rows[i] = (struct row_family){
+			{ row->metric, row->gauge ? "gauge" : "counter", row->help,
+			    tell_row },
+			aggregator, row, first
+		};
+		first += hypervisor_row_values(row);
+		r = rm_metrics_family(
+		    metrics, shown, &shown->rows[i].family, &shown->rows[i]);
+	}
+	return r;
+}
+
+int
+hypervisor_metrics_register(
+    struct tor_aggregator *aggregator, struct rm_metrics *metrics)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < aggregator->hypervisor_count; i++)
+		r = add_collector(metrics, aggregator->hypervisors[i]);
+	return r == 0 && aggregator->hypervisor_count > 0
+		   ? add_rows(aggregator, metrics)
+		   : r;
+}
+
+void
+hypervisor_metrics_free(struct hypervisor_metrics *shown)
+{
+	free(shown);
+}

@@ -1,0 +1,20 @@
+/*
+ * hypervisor_answer - what the racks' ESXi hosts have counted: /v1/hypervisors and
+ * metrics.
+ */
+#ifndef TOR_AGGREGATOR_API_HYPERVISOR_ANSWER_H
+#define TOR_AGGREGATOR_API_HYPERVISOR_ANSWER_H
+
+struct hypervisor_metrics;
+struct rm_http_request;
+struct rm_metrics;
+struct tor_aggregator;
+
+void hypervisor_answer_get(struct rm_http_request *request, void *aggregator);
+
+/* Nothing where no hypervisor is read. */
+int hypervisor_metrics_register(
+    struct tor_aggregator *aggregator, struct rm_metrics *metrics);
+void hypervisor_metrics_free(struct hypervisor_metrics *shown); /* NULL is fine */
+
+#endif

@@ -1,0 +1,85 @@
+#include "tor-aggregator/hypervisor/hypervisor_config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "rackmesh/core/endpoint.h"
+#include "rackmesh/core/file.h"
+#include "rackmesh/judge/part.h"
+
+#define AT(field) offsetof(struct hypervisor_config, field)
+
+/* clang-format off */
+const struct rm_option hypervisor_options[] = {
+	{ "name", RM_STRING, AT(name), NULL, 1, 63, RM_REQUIRED,
+	  "name of the ESXi host, as metrics and answers call it", NULL, NULL, 0 },
+	{ "address", RM_STRING, AT(address), NULL, 1, 255, RM_REQUIRED,
+	  "its name or address, as known_hosts calls it; without a port", NULL, NULL, 0 },
+	{ "port", RM_UINT, AT(port), "22", 1, 65535, 0,
+	  "where its SSH listens", NULL, NULL, 0 },
+	{ "user", RM_STRING, AT(user), "root", 1, 63, 0,
+	  "who logs in; it runs esxcli and vsish", NULL, NULL, 0 },
+	{ "key", RM_STRING, AT(key), "/etc/rackmesh/hypervisors.key", 1, 1023, 0,
+	  "file with the user's private key (mode 0600), without a passphrase", NULL, NULL, 0 },
+	{ "known_hosts", RM_STRING, AT(known_hosts), "/etc/rackmesh/known_hosts", 1, 1023, 0,
+	  "file with the host's public key, as of ssh; no other host is talked to", NULL, NULL, 0 },
+	{ "interval_s", RM_UINT, AT(interval_s), "60", 5, 3600, 0,
+	  "time between two readings of its counters", NULL, NULL, 0 },
+	{ 0 }
+};
+/* clang-format on */
+
+int
+hypervisor_endpoint(const struct hypervisor_config *config, struct rm_endpoint *ret)
+{
+	const bool is_v6 = strchr(config->address, ':') != NULL;
+	char text[RM_ENDPOINT_TEXT + 2];
+
+	if ((size_t)snprintf(text, sizeof(text), is_v6 ? "[%s]:%u" : "%s:%u",
+		config->address, (unsigned)config->port) >= sizeof(text))
+		return -EINVAL;
+	return rm_endpoint_parse(text, ret);
+}
+
+static int
+check_one(const struct hypervisor_config *config, size_t at, const char *path,
+    struct rm_why *why)
+{
+	struct rm_endpoint endpoint;
+
+	if (!rm_name_valid(config->name))
+		return rm_config_refuse(
+		    path, why, RM_NAME_EXPECTED, "hypervisors[%zu].name", at);
+	if (hypervisor_endpoint(config, &endpoint) < 0)
+		return rm_config_refuse(path, why, "expected a name or an address",
+		    "hypervisors[%zu].address", at);
+	/* libssh puts things in the place of both. */
+	if (config->known_hosts[0] != '/' || strchr(config->known_hosts, '%') != NULL)
+		return rm_config_refuse(path, why,
+		    "expected the whole path of a file, without a %",
+		    "hypervisors[%zu].known_hosts", at);
+	if (access(config->known_hosts, R_OK) < 0)
+		return rm_config_refuse(
+		    path, why, "cannot be read", "hypervisors[%zu].known_hosts", at);
+	return rm_file_check_secret(config->key, why);
+}
+
+int
+hypervisors_check(
+    const struct rm_list *hypervisors, const char *path, struct rm_why *why)
+{
+	const struct hypervisor_config *configs = hypervisors->items;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < hypervisors->count; i++) {
+		r = check_one(&configs[i], i, path, why);
+		for (size_t j = 0; r == 0 && j < i; j++)
+			if (strcmp(configs[i].name, configs[j].name) == 0)
+				r = rm_config_refuse(path, why,
+				    "listed twice; remove one", "hypervisors[%zu].name",
+				    i);
+	}
+	return r;
+}

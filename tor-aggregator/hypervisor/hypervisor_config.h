@@ -1,0 +1,42 @@
+/*
+ * hypervisor_config - the option "hypervisors": the ESXi hosts whose counters are read.
+ */
+#ifndef TOR_AGGREGATOR_HYPERVISOR_HYPERVISOR_CONFIG_H
+#define TOR_AGGREGATOR_HYPERVISOR_HYPERVISOR_CONFIG_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rackmesh/config/config.h"
+
+struct rm_endpoint;
+
+#define HYPERVISOR_MAX_HOSTS 64
+#define HYPERVISOR_KEY_BYTES 16384 /* of a private key's file */
+
+struct hypervisor_config {
+	char *name;
+	char *address; /* a name, or numeric; without a port */
+	uint64_t port;
+	char *user, *key, *known_hosts;
+	uint64_t interval_s;
+};
+
+extern const struct rm_option hypervisor_options[];
+
+/* clang-format off */
+#define HYPERVISORS_OPTION(type, field)                                                    \
+	{ "hypervisors", RM_TABLE, offsetof(type, field), NULL, 0, HYPERVISOR_MAX_HOSTS, 0, \
+	  "ESXi hosts of its racks whose counters are read over SSH; none: none are", NULL,  \
+	  hypervisor_options, sizeof(struct hypervisor_config) }
+/* clang-format on */
+
+/* -EINVAL, -EACCES ... and why. */
+int hypervisors_check(
+    const struct rm_list *hypervisors, const char *path, struct rm_why *why);
+
+/* Where it is, with its port. -EINVAL. */
+int hypervisor_endpoint(
+    const struct hypervisor_config *config, struct rm_endpoint *ret);
+
+#endif

@@ -1,0 +1,342 @@
+#include "tor-aggregator/hypervisor/ssh_client.h"
+
+#include <errno.h>
+#include <event2/event.h>
+#include <libssh/libssh.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "rackmesh/core/why.h"
+#include "rackmesh/loop/loop.h"
+
+#define PIECE_BYTES 16384
+#define PIECES_PER_WAKEUP 8
+/* libssh may hold a packet that it has read already: it is asked again, even if nothing
+ * more comes. */
+#define LOOK_AGAIN_US 100000
+
+/* Nothing whose cost the host could choose: no group exchange, no large groups. */
+#define KEY_EXCHANGES                                                        \
+	"curve25519-sha256,curve25519-sha256@libssh.org,ecdh-sha2-nistp256," \
+	"ecdh-sha2-nistp384,ecdh-sha2-nistp521,diffie-hellman-group14-sha256"
+
+enum stage { DIAL, KEX, LOGIN, OPEN, EXEC, READ };
+
+struct ssh_client {
+	struct ssh_client_options options;
+	struct ssh_client_callbacks callbacks;
+	enum stage stage;
+	int fd;              /* until libssh connects over it; else -1 */
+	struct event *event; /* of the socket */
+	ssh_session session;
+	ssh_channel channel;
+	ssh_key key;
+};
+
+static void on_dialed(evutil_socket_t fd, short what, void *arg);
+
+/* ---- begin and end ---- */
+
+static int
+dial(struct ssh_client *client)
+{
+	const struct rm_address *address = &client->options.address;
+
+	client->fd = socket(
+	    address->storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (client->fd < 0)
+		return -errno;
+	if (connect(client->fd, (const struct sockaddr *)&address->storage,
+		address->len) < 0 &&
+	    errno != EINPROGRESS)
+		return -errno;
+	client->event = event_new(rm_loop_base(client->options.loop), client->fd,
+	    EV_WRITE, on_dialed, client);
+	if (client->event == NULL || event_add(client->event, NULL) < 0)
+		return -ENOMEM;
+	return 0;
+}
+
+static int
+set_options(struct ssh_client *client)
+{
+	const struct ssh_client_options *options = &client->options;
+	const int quiet = SSH_LOG_NOLOG, no = 0;
+	ssh_session session = client->session;
+	int r = 0;
+
+	/* Of the system's and the user's own files nothing is read. */
+	r |= ssh_options_set(session, SSH_OPTIONS_LOG_VERBOSITY, &quiet);
+	r |= ssh_options_set(session, SSH_OPTIONS_PROCESS_CONFIG, &no);
+	r |= ssh_options_set(session, SSH_OPTIONS_SSH_DIR, "/nonexistent");
+	r |= ssh_options_set(session, SSH_OPTIONS_HOST, options->host);
+	r |= ssh_options_set(session, SSH_OPTIONS_PORT, &options->port);
+	r |= ssh_options_set(session, SSH_OPTIONS_USER, options->user);
+	r |= ssh_options_set(session, SSH_OPTIONS_KNOWNHOSTS, options->known_hosts);
+	r |= ssh_options_set(
+	    session, SSH_OPTIONS_GLOBAL_KNOWNHOSTS, options->known_hosts);
+	r |= ssh_options_set(session, SSH_OPTIONS_KEY_EXCHANGE, KEY_EXCHANGES);
+	ssh_set_blocking(session, 0);
+	return r == 0 ? 0 : -ENOMEM;
+}
+
+int
+ssh_client_new(const struct ssh_client_options *options,
+    const struct ssh_client_callbacks *callbacks, struct rm_why *why,
+    struct ssh_client **ret)
+{
+	struct ssh_client *client = calloc(1, sizeof(*client));
+	int r = -ENOMEM;
+
+	if (client == NULL)
+		return r;
+	client->options = *options;
+	client->callbacks = *callbacks;
+	client->fd = -1;
+	client->session = ssh_new();
+	if (client->session != NULL)
+		r = set_options(client);
+	if (r == 0 && ssh_pki_import_privkey_base64(
+			  options->key, NULL, NULL, NULL, &client->key) != SSH_OK)
+		r = rm_why(
+		    why, -EINVAL, "expected a private key of SSH without a passphrase");
+	client->options.key = NULL;
+	if (r == 0)
+		r = dial(client);
+	if (r < 0)
+		ssh_client_free(client);
+	else
+		*ret = client;
+	return r;
+}
+
+void
+ssh_client_free(struct ssh_client *client)
+{
+	if (client == NULL)
+		return;
+	if (client->event != NULL)
+		event_free(client->event);
+	if (client->channel != NULL)
+		ssh_channel_free(client->channel);
+	/* It closes the socket over which it connects, unless ssh_disconnect was
+	 * called. */
+	ssh_free(client->session);
+	ssh_key_free(client->key);
+	if (client->fd >= 0)
+		close(client->fd);
+	free(client);
+}
+
+const char *
+ssh_client_stage(const struct ssh_client *client)
+{
+	static const char *const words[] = {
+		[DIAL] = "no connection",
+		[KEX] = "no greeting by SSH",
+		[LOGIN] = "not logged in",
+		[OPEN] = "no answer after the login",
+		[EXEC] = "its command was not started",
+		[READ] = "its command has not ended",
+	};
+
+	return words[client->stage];
+}
+
+/* ---- the stages: 1, the next one may begin; 0, wait; < 0 and why ---- */
+
+static int
+failed(struct ssh_client *client, struct rm_why *why)
+{
+	return rm_why(why, -EPROTO, "%s: %s", ssh_client_stage(client),
+	    ssh_get_error(client->session));
+}
+
+/* Of a call of libssh that is made again until it is done. */
+static int
+progress(struct ssh_client *client, int r, struct rm_why *why)
+{
+	if (r == SSH_AGAIN)
+		return 0;
+	return r == SSH_OK ? 1 : failed(client, why);
+}
+
+static int
+check_host(struct ssh_client *client, struct rm_why *why)
+{
+	const char *path = client->options.known_hosts;
+
+	switch (ssh_session_is_known_server(client->session)) {
+	case SSH_KNOWN_HOSTS_OK:
+		return 1;
+	case SSH_KNOWN_HOSTS_CHANGED:
+		return rm_why(why, -EACCES,
+		    "its host key is not the one in %s: it is another host, or was set "
+		    "up anew",
+		    path);
+	case SSH_KNOWN_HOSTS_OTHER:
+		return rm_why(why, -EACCES,
+		    "its host key is of a type that %s does not have of it: add the "
+		    "key, once it is checked",
+		    path);
+	case SSH_KNOWN_HOSTS_NOT_FOUND:
+	case SSH_KNOWN_HOSTS_UNKNOWN:
+		return rm_why(why, -EACCES,
+		    "its host key is not in %s: add it, once it is checked", path);
+	default:
+		return failed(client, why);
+	}
+}
+
+static int
+greet(struct ssh_client *client, struct rm_why *why)
+{
+	int r;
+
+	client->fd = -1;
+	r = progress(client, ssh_connect(client->session), why);
+	return r <= 0 ? r : check_host(client, why);
+}
+
+static int
+login(struct ssh_client *client, struct rm_why *why)
+{
+	switch (ssh_userauth_publickey(client->session, NULL, client->key)) {
+	case SSH_AUTH_SUCCESS:
+		return 1;
+	case SSH_AUTH_AGAIN:
+		return 0;
+	case SSH_AUTH_DENIED:
+	case SSH_AUTH_PARTIAL:
+		return rm_why(why, -EACCES, "it refuses the key for user %s",
+		    client->options.user);
+	default:
+		return failed(client, why);
+	}
+}
+
+static int
+open_channel(struct ssh_client *client, struct rm_why *why)
+{
+	if (client->channel == NULL)
+		client->channel = ssh_channel_new(client->session);
+	if (client->channel == NULL)
+		return -ENOMEM;
+	return progress(client, ssh_channel_open_session(client->channel), why);
+}
+
+static int
+exec(struct ssh_client *client, struct rm_why *why)
+{
+	return progress(client,
+	    ssh_channel_request_exec(client->channel, client->options.command), why);
+}
+
+/* 1: there may be more; 0: not now; -ENODATA: it has ended. */
+static int
+read_piece(struct ssh_client *client, bool error, struct rm_why *why)
+{
+	char piece[PIECE_BYTES];
+	const int n =
+	    ssh_channel_read_nonblocking(client->channel, piece, sizeof(piece), error);
+	int r;
+
+	if (n == 0 || n == SSH_AGAIN)
+		return ssh_channel_is_eof(client->channel) ? -ENODATA : 0;
+	if (n == SSH_EOF)
+		return -ENODATA;
+	if (n < 0)
+		return failed(client, why);
+	r = client->callbacks.on_output(piece, (size_t)n, error, client->callbacks.arg);
+	return r < 0 ? r : 1;
+}
+
+/* What came to its errors first: it may explain the end. */
+static int
+read_some(struct ssh_client *client, struct rm_why *why)
+{
+	int r = 1;
+
+	for (int i = 0; i < PIECES_PER_WAKEUP && r > 0; i++) {
+		r = read_piece(client, true, why);
+		if (r == 0 || r == -ENODATA)
+			r = read_piece(client, false, why);
+	}
+	if (r > 0) /* others have their turn first */
+		event_active(client->event, EV_TIMEOUT, 0);
+	return r > 0 ? 0 : r;
+}
+
+static int
+step(struct ssh_client *client, struct rm_why *why)
+{
+	static int (*const stages[])(struct ssh_client *, struct rm_why *) = {
+		[KEX] = greet,
+		[LOGIN] = login,
+		[OPEN] = open_channel,
+		[EXEC] = exec,
+		[READ] = read_some,
+	};
+	int r;
+
+	while ((r = stages[client->stage](client, why)) == 1)
+		client->stage++;
+	return r;
+}
+
+/* ---- events ---- */
+
+static void
+end(struct ssh_client *client, int r, const char *why)
+{
+	event_del(client->event);
+	client->callbacks.on_end(
+	    r, client->stage != DIAL, why, client->callbacks.arg); /* last use */
+}
+
+static void
+on_ready(evutil_socket_t fd, short what, void *arg)
+{
+	struct ssh_client *client = arg;
+	struct rm_why why = { .text = "" };
+	const int r = step(client, &why);
+
+	if (r == -ENODATA)
+		end(client, 0, "");
+	else if (r < 0)
+		end(client, r, why.text);
+}
+
+static int
+hand_over(struct ssh_client *client)
+{
+	const struct timeval again = { 0, LOOK_AGAIN_US };
+	int r = event_assign(client->event, rm_loop_base(client->options.loop),
+	    client->fd, EV_READ | EV_PERSIST, on_ready, client);
+
+	if (r == 0)
+		r = event_add(client->event, &again);
+	if (r == 0)
+		r = ssh_options_set(client->session, SSH_OPTIONS_FD, &client->fd);
+	if (r < 0)
+		return -ENOMEM;
+	client->stage = KEX;
+	event_active(client->event, EV_READ, 0);
+	return 0;
+}
+
+static void
+on_dialed(evutil_socket_t fd, short what, void *arg)
+{
+	struct ssh_client *client = arg;
+	int error = 0, r;
+	socklen_t len = sizeof(error);
+
+	if (getsockopt(client->fd, SOL_SOCKET, SO_ERROR, &error, &len) < 0)
+		error = errno;
+	r = error != 0 ? -error : hand_over(client);
+	if (r < 0)
+		end(client, r, "");
+}
